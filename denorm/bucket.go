@@ -51,13 +51,13 @@ type BucketSpec struct {
 type BucketDoc[K, E any] struct {
 	ID     string           `bson:"_id"`              // Key, Period and Seq; sorts a Key's buckets
 	Key    K                `bson:"key"`              // the key given to [Bucket.Append]
-	Period string           `bson:"period,omitempty"` // such as "2014-03-28" or "2014-03"
-	Seq    int64            `bson:"seq"`              // from 0, for each Key and Period
+	Period string           `bson:"period,omitempty"` // "2014-03-28" for a day, "2014-03" for a month
+	Seq    int64            `bson:"seq"`              // number of the bucket, from 0 for each Key and Period
 	N      int              `bson:"n"`                // number of Items
 	Bytes  int64            `bson:"bytes"`            // BSON size of all Items
 	Closed bool             `bson:"closed,omitempty"` // the bucket takes no more elements
-	Totals map[string]Total `bson:"totals,omitempty"` // for each path in BucketSpec.Totals
-	Items  []E              `bson:"items,omitempty"`  // in the order of appending
+	Totals map[string]Total `bson:"totals,omitempty"` // one [Total] for each path in BucketSpec.Totals
+	Items  []E              `bson:"items,omitempty"`  // the elements, in the order of appending
 }
 
 // A Total summarizes one numeric field of a bucket's elements. The server stores totals
@@ -71,9 +71,9 @@ type Total struct {
 // BucketTotals summarizes all buckets of a key.
 type BucketTotals struct {
 	Buckets int              `bson:"buckets"`
-	N       int64            `bson:"n"`      // elements
-	Bytes   int64            `bson:"bytes"`  // of elements, in BSON
-	Totals  map[string]Total `bson:"totals"` // named as in [BucketDoc]; zero for a field without numbers
+	N       int64            `bson:"n"`      // number of elements
+	Bytes   int64            `bson:"bytes"`  // BSON size of the elements
+	Totals  map[string]Total `bson:"totals"` // totals by path, as in [BucketDoc]; zero for a field without numbers
 }
 
 // Bucket stores a sequence of elements for each key, such as the mail of a mailbox. A

@@ -229,7 +229,7 @@ func (c *Copy[S, SK, TK]) Unfolded(dropFields ...string) model.Check { return c.
 
 // Fold returns the job that deletes the sources and leaves their copies. First stop other
 // writers and run [Copy.Rebuild]. The job keeps the sources that [Copy.Unfolded] finds.
-// Uncopied fields in dropFields are lost. After a crash, run the job again.
+// dropFields names fields that you don't need. After a crash, run the job again.
 //
 // Cost: two commands for each batch of 500 sources, and two commands at the end.
 func (c *Copy[S, SK, TK]) Fold(dropFields ...string) model.Job { return c.c.Fold(dropFields) }
@@ -245,10 +245,10 @@ func (c *Copy[S, SK, TK]) Spread() *model.Aggregate[CopySpread] {
 
 // A CopySpread counts the copies of a [Copy].
 type CopySpread struct {
-	Documents int64 `bson:"documents"` // documents with copies
-	Sources   int64 `bson:"sources"`   // sources with copies
-	Pairs     int64 `bson:"pairs"`     // pairs of a document and a copied source
-	Most      int64 `bson:"most"`      // documents with copies of the most copied source
+	Documents int64 `bson:"documents"` // number of documents with copies
+	Sources   int64 `bson:"sources"`   // number of sources with copies
+	Pairs     int64 `bson:"pairs"`     // number of pairs of a document and a copied source
+	Most      int64 `bson:"most"`      // number of documents that copy the most copied source
 }
 
 // BreakEven returns a number of document reads for each change of a source. With more

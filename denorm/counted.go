@@ -16,6 +16,6 @@ type Counted[T any] struct {
 // type. See [Attributes.Survey] and [Columns.Survey].
 type Use struct {
 	Name      string `bson:"name"`
-	Type      string `bson:"type"` // as $type names it
+	Type      string `bson:"type"` // BSON type, as $type names it
 	Documents int64  `bson:"documents"`
 }

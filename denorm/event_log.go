@@ -21,9 +21,9 @@ type EventCommit[K, E any] struct {
 	Key    K             `bson:"key"`    // identifies the aggregate, such as an account
 	First  int64         `bson:"first"`  // number of Events[0]; 1 for a new aggregate
 	Last   int64         `bson:"last"`   // number of the last event: the aggregate's version
-	At     time.Time     `bson:"at"`     // not before the previous commit's At
+	At     time.Time     `bson:"at"`     // time of the commit, never before the previous commit's At
 	Token  bson.ObjectID `bson:"token"`  // the append's token
-	Events []E           `bson:"events"` // in order
+	Events []E           `bson:"events"` // the events in order
 }
 
 // EventState is an aggregate's state at a version. Reads of an [EventLog] or [Projection]

@@ -70,12 +70,12 @@ type FeedSpec struct {
 type FeedChange[D, K any] struct {
 	Kind model.EventKind
 	ID   K
-	Doc  *D // can contain later changes; nil for a deletion, or an update with FeedSpec.Bare
+	Doc  *D // the document, perhaps with later changes; nil for a deletion, or an update with FeedSpec.Bare
 
-	Updated   bson.Raw  // updates only: new values, by dotted path
-	Removed   []string  // updates only: removed fields
-	Truncated bson.Raw  // updates only: shortened arrays, as {field, newSize}
-	Token     string    // the same if the change comes again; "" for model.Scanned
+	Updated   bson.Raw  // for an update: new values, by dotted path
+	Removed   []string  // for an update: removed fields
+	Truncated bson.Raw  // for an update: shortened arrays, as {field, newSize}
+	Token     string    // identifies the change, even if it comes again; "" for model.Scanned
 	Time      time.Time // time of the change; zero for model.Scanned
 }
 

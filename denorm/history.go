@@ -28,7 +28,7 @@ type HistorySpec struct {
 
 // A Revised says who changed a document, when and why. The caller sets At, By and Reason.
 type Revised struct {
-	At     time.Time     `bson:"at"` // stored to the millisecond
+	At     time.Time     `bson:"at"` // time of the change, stored to the millisecond
 	By     string        `bson:"by"`
 	Reason string        `bson:"reason,omitempty"`
 	Op     bson.ObjectID `bson:"op"`             // the operation's token
@@ -44,10 +44,10 @@ type RevisionID[K any] struct {
 // A Revision is one version of a document.
 type Revision[D, K any] struct {
 	ID    RevisionID[K] `bson:"_id"`
-	At    time.Time     `bson:"at"`              // when the version began; the zero time if unknown
+	At    time.Time     `bson:"at"`              // when the version began; zero if unknown
 	Until time.Time     `bson:"until,omitempty"` // when the version ended; zero for the newest version
 	Token bson.ObjectID `bson:"token,omitempty"` // the token of the change that began the version
-	Gone  bool          `bson:"gone,omitempty"`  // a deletion: Doc has only _id, version and [Revised]
+	Gone  bool          `bson:"gone,omitempty"`  // this version is a deletion: Doc has only _id, version and [Revised]
 	Doc   D             `bson:"doc"`
 }
 

@@ -166,8 +166,8 @@ func (x *IndexTable[D, K]) Documents(value any) *model.Aggregate[D] {
 }
 
 // Rebuild returns the job that writes missing entries. You can repeat the job, and run it
-// during writes. In a unique table, if documents share a value, the lowest _id gets a
-// missing entry.
+// during writes. In a unique table, a missing entry goes to the lowest _id that has the
+// value.
 //
 // Cost: two commands per batch of 500 documents, and two at the end.
 func (x *IndexTable[D, K]) Rebuild() model.Job {

@@ -24,7 +24,7 @@ type OutboxSpec struct {
 // omitempty.
 type Outgoing[E any] struct {
 	Events []OutgoingEvent[E] `bson:"events,omitempty"` // waiting events, in the order of publishing
-	Parked []OutgoingEvent[E] `bson:"parked,omitempty"` // failed events, for [Outbox.Retry]
+	Parked []OutgoingEvent[E] `bson:"parked,omitempty"` // events set aside after failures: see [Outbox.Retry]
 	Hash   int64              `bson:"hash,omitempty"`   // hash of the _id, by which runners divide documents
 	Fence  int64              `bson:"fence,omitempty"`  // the document's greatest [Delivery].Fence so far
 }
@@ -32,12 +32,12 @@ type Outgoing[E any] struct {
 // An OutgoingEvent is an event that waits for delivery, or that is parked: set aside
 // after RelaySpec.Attempts failures.
 type OutgoingEvent[E any] struct {
-	ID       bson.ObjectID `bson:"id"` // the token that it was published with
+	ID       bson.ObjectID `bson:"id"` // the token given to [Outbox.Publish]
 	At       time.Time     `bson:"at"`
 	Body     E             `bson:"body"`
-	Attempts int           `bson:"attempts,omitempty"` // how often it failed
-	After    time.Time     `bson:"after,omitempty"`    // when it is tried again
-	Error    string        `bson:"error,omitempty"`    // why it failed last, cut after 500 bytes
+	Attempts int           `bson:"attempts,omitempty"` // number of failed deliveries
+	After    time.Time     `bson:"after,omitempty"`    // time of the next attempt
+	Error    string        `bson:"error,omitempty"`    // error of the last failure, cut after 500 bytes
 }
 
 // A Delivery is the event that [Outbox.Relay] passes to the function deliver.

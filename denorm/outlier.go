@@ -29,7 +29,7 @@ type OutlierSpec struct {
 type OutlierCount struct {
 	Kept     int64 `bson:"kept"`
 	Overflow int64 `bson:"overflow"`
-	Pages    int64 `bson:"pages"` // overflow documents
+	Pages    int64 `bson:"pages"` // number of overflow documents
 }
 
 // Outlier keeps an owner's first OutlierSpec.Max elements in an array. A [Bucket] stores

@@ -47,10 +47,10 @@ type RollupMark struct {
 type RollupDoc[G, V any] struct {
 	ID     string                    `bson:"_id"`
 	Group  G                         `bson:"group,omitempty"`
-	Unit   string                    `bson:"unit"` // "hour", "day" or "month"
+	Unit   string                    `bson:"unit"` // length of the bin: "hour", "day" or "month"
 	Start  time.Time                 `bson:"start"`
-	N      int64                     `bson:"n"`                // event count
-	Values map[string]RollupValue[V] `bson:"values,omitempty"` // by path, "/" for a dot
+	N      int64                     `bson:"n"`                // number of events
+	Values map[string]RollupValue[V] `bson:"values,omitempty"` // totals by path, with "/" for a dot
 	Ops    []bson.ObjectID           `bson:"ops,omitempty"`    // ids of Rollup.Roll batches
 }
 
@@ -66,7 +66,7 @@ type RollupValue[V any] struct {
 // A RollupTotal is the total of several bins ([RollupDoc]): see [Rollup.Total].
 type RollupTotal[V any] struct {
 	N      int64                     `bson:"n"`      // number of events
-	Values map[string]RollupValue[V] `bson:"values"` // by path, with "/" for a dot
+	Values map[string]RollupValue[V] `bson:"values"` // totals by path, with "/" for a dot
 }
 
 // Rollup keeps totals of events in bins. A bin ([RollupDoc]) is the total of one group in

@@ -19,7 +19,7 @@ type SlotsSpec struct {
 	Stock bool
 
 	// Keep is how many operations' tokens a slot remembers, at most 10,000. 0 means 100.
-	// A retry after Keep or more other operations in the slot counts again.
+	// A retry with a forgotten token counts again.
 	Keep int
 }
 
@@ -38,7 +38,7 @@ type SlotDoc[K any] struct {
 	Seq  int64            `bson:"seq"`           // number of the last transfer sent
 	Out  bson.Raw         `bson:"out,omitempty"` // unfinished transfer to another slot
 	In   bson.Raw         `bson:"in,omitempty"`  // transfer that a merge of slots waits for
-	Got  map[string]int64 `bson:"got,omitempty"` // by sending slot: the last transfer's number
+	Got  map[string]int64 `bson:"got,omitempty"` // number of the last received transfer, by sending slot
 }
 
 // A SlotOp is a call of [Slots.Add] or [Slots.Take] that a slot has counted.
@@ -51,7 +51,7 @@ type SlotOp struct {
 // SlotTotal is the total of a key's slots: see [Slots].
 type SlotTotal[K any] struct {
 	Key   K     `bson:"_id"`
-	Sum   int64 `bson:"sum"`   // includes stock in unfinished transfers
+	Sum   int64 `bson:"sum"`   // the key's number, with the stock of unfinished transfers
 	Free  int64 `bson:"free"`  // stock that can be taken now, without unfinished transfers
 	Slots int64 `bson:"slots"` // slots that aren't closed
 }

@@ -34,8 +34,8 @@ type SubsetSpec struct {
 
 	// Fields are the paths that the array copies from a child, besides _id and the fields
 	// of By. Nil copies the whole child. If a [Copy] writes the children's author.name,
-	// pass author: for author.name, [model.New] panics. After the Copy changes children,
-	// run [Subset.Refresh].
+	// list author. If you list author.name, [model.New] panics. After the Copy changes
+	// children, run [Subset.Refresh].
 	Fields []string
 }
 

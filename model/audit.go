@@ -11,7 +11,7 @@ import (
 // repairs the findings.
 type Audit struct {
 	Name   string  // name of the job
-	Checks []Check // in order
+	Checks []Check // the checks, in the order of a run
 
 	// Readers is how many checks [Audit.Each] runs concurrently; 0 means 1.
 	Readers int

@@ -45,12 +45,10 @@ type Change[S any] struct {
 	// finishes the plan: see [Lease].
 	Lease *Lease
 
-	// Mends is for a change that has a Lease and repairs half-done work. The Lease
-	// doesn't store the change's plan. After a crash, run the change again: it must
-	// plan the rest of the repair.
+	// Mends marks a repair of half-done work, with a Lease. The Lease doesn't store the
+	// repair's plan. After a crash, run the repair again. Decide must then plan the rest.
 	//
-	// If another change's stored plan fails, this change deletes that plan and continues.
-	// [WithTransactions] starts no transaction for the change.
+	// If another change's stored plan fails, the repair deletes that plan and continues.
 	Mends bool
 
 	// Then, if not nil, is called after the plan, with the state from Read. If Then

@@ -19,9 +19,9 @@ import (
 //		progress, err := check.Job().Run(ctx, db, model.JobOptions{}) // repair
 //	}
 type Check struct {
-	Name       string // unique in a model
+	Name       string // the check's name, unique in a model
 	Collection string
-	Rule       string // such as "each order has a customer"
+	Rule       string // what must hold, such as "each order has a customer"
 	Index      string // index that the check uses; "" means that all documents are read
 
 	// Age is the minimum age of findings that [Check.Job] repairs. A younger finding can
@@ -63,7 +63,7 @@ type Finding struct {
 	Problem    string
 	Since      time.Time // when the problem began; zero if unknown
 	Detail     bson.Raw  // data from the check; each check has its own fields
-	Technique  string    // such as denorm.Counter; "" outside an Audit
+	Technique  string    // type of the technique, such as denorm.Counter; "" outside an Audit
 }
 
 // String returns the collection, the document's _id if there is one, and the problem, on

@@ -18,8 +18,8 @@ type Collection[D, K any] struct{ docs *core.Docs }
 // CollectionOptions are the encoding options of your mongo.Client. If you set such
 // options on the client, repeat them here.
 type CollectionOptions struct {
-	BSON     *options.BSONOptions // nil means the driver's
-	Registry *bson.Registry       // nil means the driver's
+	BSON     *options.BSONOptions // nil means the driver's default
+	Registry *bson.Registry       // nil means the driver's default
 }
 
 // NewCollection declares a collection. It panics with a [*DeclarationError] if the name

@@ -11,7 +11,7 @@ import (
 // A Cost is a price or a measured cost. A price is computed before a query, write or plan
 // runs. Package modeltest or an [Observer] measures the cost of a run.
 type Cost struct {
-	Commands int // without retries and handshakes
+	Commands int // number of commands, without retries and handshakes
 	Written  int // documents inserted, deleted, or matched by an update; in a price, the maximum
 
 	// Unbounded is true in a price with update many, delete many, $merge or $out. Written

@@ -78,9 +78,9 @@ const MaxDocument = core.MaxDocument
 
 // A ValueError reports a value that was refused and not written.
 type ValueError struct {
-	Collection string // may be ""
-	Field      string // dotted path
-	Value      any    // may be truncated
+	Collection string // the collection's name, or ""
+	Field      string // dotted path of the field
+	Value      any    // the refused value, perhaps truncated
 	Reason     string
 }
 
@@ -108,7 +108,7 @@ func errNoCollection(what string) error {
 // can have undone these steps.
 type StepError struct {
 	Step  int    // index in Plan.Steps
-	Where string // a sent step's collection, and filter or filter's _id
+	Where string // collection, and filter or _id, of a step that was sent
 	Err   error
 }
 

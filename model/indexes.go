@@ -119,8 +119,8 @@ func (s IndexSet) Ensure(ctx context.Context, db DB) error {
 
 // An IndexDiff is the difference between an [IndexSet] and the indexes of a database.
 type IndexDiff struct {
-	Missing []Index  // don't exist, even under other names
-	Changed []Index  // exist with other keys or options
+	Missing []Index  // indexes that don't exist, even under other names
+	Changed []Index  // indexes that exist with other keys or options
 	Extra   []string // unneeded indexes in the set's collections, as "collection.name"
 }
 

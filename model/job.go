@@ -18,7 +18,7 @@ import (
 // batch. With [JobOptions].From or JobOptions.Checkpoint, the next run continues after
 // this batch. Documents that are inserted during a run can need another run.
 type Job struct {
-	Name   string // in checkpoints and errors
+	Name   string // shown in checkpoints and errors
 	Stages []Stage
 
 	// Err reports bad input. Run returns Err.
@@ -33,10 +33,10 @@ type Job struct {
 // call of Do. The maximum is 8 attempts. After a crash, a run with JobOptions.Checkpoint
 // repeats only the last batch or call.
 type Stage struct {
-	Name string // for String, checkpoints and an [Observer]; can be ""
+	Name string // used by String, checkpoints and an [Observer]; can be ""
 
 	Collection string // the collection to read
-	Filter     bson.D // nil means all documents
+	Filter     bson.D // the documents to read; nil means all
 	Projection bson.D // the fields that Plan needs besides _id
 	BatchSize  int    // documents in a batch; 0 means 500
 
@@ -89,7 +89,7 @@ func (b *Batch) Leave(found ...Finding) {
 type JobOptions struct {
 	// DryRun makes Run plan, but not write.
 	DryRun    bool
-	BatchSize int      // 0 means the BatchSize of each stage
+	BatchSize int      // documents in a batch; 0 means the BatchSize of each stage
 	From      Progress // the Progress of an earlier run; zero begins at the start
 
 	// Checkpoint names a collection. There, each Job.Name has a document with the job's
@@ -108,11 +108,11 @@ type Progress struct {
 	Stage     int           // position in Job.Stages, from 0
 	After     bson.RawValue // the last _id processed, or Batch.After of Stage.Do
 	Batches   int
-	Documents int64     // read
+	Documents int64     // documents read
 	Writes    int64     // planned steps
-	Modified  int64     // inserted, changed or deleted
+	Modified  int64     // documents inserted, changed or deleted
 	Left      int64     // findings about documents left unchanged
-	Findings  []Finding // the first 1,000
+	Findings  []Finding // the first 1,000 findings
 	Done      bool
 }
 
@@ -130,7 +130,7 @@ func (p Progress) String() string {
 type LeftError struct {
 	Job      string
 	Left     int64     // number of findings; a document can have several
-	Findings []Finding // the first 1,000
+	Findings []Finding // the first 1,000 findings
 }
 
 func (e *LeftError) Error() string {

@@ -27,7 +27,7 @@ type FindAndModify struct {
 	Remove       bool // delete the document
 	Options      ModifyOptions
 	Index        string // name of the filter's index, or "" if unknown
-	Err          error  // bad input; Run returns Err
+	Err          error  // error for bad input; Run returns it
 
 	codec *core.Codec
 }
@@ -35,8 +35,8 @@ type FindAndModify struct {
 // ModifyOptions are options of a [Modify]. Zero fields aren't sent.
 type ModifyOptions struct {
 	Hint      any                // index name or key pattern
-	Collation *options.Collation // nil for the collection's
-	Comment   any                // for the profiler and logs
+	Collation *options.Collation // nil means the collection's collation
+	Comment   any                // shown in the profiler and logs
 	Let       bson.D             // variables for $expr
 }
 

@@ -5,7 +5,7 @@ import "slices"
 // A Need is a server feature that a [Technique] needs besides reads, writes and indexes.
 type Need struct {
 	Feature   string // "transactions", "change streams" or "TTL indexes"
-	Technique string // for example "denorm.Counter"
+	Technique string // type that needs the feature, such as "denorm.Counter"
 	Why       string // the method or index that needs it
 }
 

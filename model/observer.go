@@ -54,7 +54,7 @@ type Operation struct {
 	// Caller is your function that ran the operation, or "" if nested.
 	Caller string
 
-	Collection string // of the read or the first write
+	Collection string // collection of the read, or of the first write
 
 	// Attempt counts a change's or transaction's attempts. For the Kinds attempt and
 	// batch, it is the attempt's number, from 1.

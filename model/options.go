@@ -15,8 +15,8 @@ import (
 // ReadOptions are options of find and aggregate. Fields with a zero value aren't sent.
 type ReadOptions struct {
 	Hint         any                // index name or key pattern
-	Collation    *options.Collation // nil for the collection's collation
-	Comment      any                // for the profiler and logs
+	Collation    *options.Collation // nil means the collection's collation
+	Comment      any                // shown in the profiler and logs
 	Let          bson.D             // variables for $expr
 	BatchSize    int32              // documents per batch; 0 means the server's default
 	AllowDiskUse bool               // a blocking stage can use disk
@@ -25,8 +25,8 @@ type ReadOptions struct {
 	// over the results. Only [Query.Count] sends maxTimeMS.
 	MaxTime time.Duration
 
-	ReadConcern    *readconcern.ReadConcern // nil for the database's
-	ReadPreference *readpref.ReadPref       // nil for the database's
+	ReadConcern    *readconcern.ReadConcern // nil means the database's
+	ReadPreference *readpref.ReadPref       // nil means the database's
 }
 
 // collectionOptions returns the options that the driver takes when the collection is
@@ -69,7 +69,7 @@ func (o ReadOptions) commandOptions(cmd bson.D) bson.D {
 
 // PlanOptions apply to each command of a plan. Zero fields aren't sent.
 type PlanOptions struct {
-	Comment                  any                        // for the profiler and logs
+	Comment                  any                        // shown in the profiler and logs
 	WriteConcern             *writeconcern.WriteConcern // nil means the database's
 	BypassDocumentValidation bool                       // skip the collection's validator
 

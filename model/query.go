@@ -19,7 +19,7 @@ type Query struct {
 	Filter      bson.D
 	Projection  bson.D
 	Sort        bson.D
-	Skip, Limit int64 // 0 means no skip, no limit
+	Skip, Limit int64 // documents to skip, and to return at most; 0 means no skip, no limit
 	Options     ReadOptions
 	Deleted     bool   // under a Scope, also read documents that Scope.Delete marked
 	Index       string // name of the expected index, only for reports; "" if unknown

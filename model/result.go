@@ -27,7 +27,7 @@ func nameOf[T ~uint8](v T, names ...string) string {
 
 // A Result reports which steps a run of a plan applied, even after an error.
 type Result struct {
-	Steps []StepResult // one per step of the plan
+	Steps []StepResult // one result per step of the plan
 	// Batches has the server's answers, one per group of steps. Usually, a group is one
 	// command: see [Plan]. A bulkWrite command can contain several groups.
 	Batches []BatchResult

@@ -19,7 +19,7 @@ type EventKind uint8
 const (
 	Inserted EventKind = iota
 	Updated            // some fields changed
-	Replaced           // by another document with the same _id
+	Replaced           // replaced by another document with the same _id
 	Deleted            //
 	Scanned            // found by a scan or poll
 )
@@ -56,7 +56,7 @@ type Event struct {
 type Stream struct {
 	Name       string // _id of the stored place
 	Collection string // the watched collection
-	Places     string // the collection for the place; use write concern majority
+	Places     string // collection of the stored place; use write concern majority
 
 	// Plan computes an event's plan, without reads or writes. The plan must be
 	// [Plan.Repeatable]. An error stops the stream.

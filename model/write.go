@@ -191,10 +191,10 @@ func appendShared(o *bson.D, collation *options.Collation, hint, sort any) {
 //   - whenMatched is "fail", or
 //   - "on" lists all fields of [Scope.Tenant], and the scope has no Delete or Filter.
 type MergeInto struct {
-	Collection string // the source
+	Collection string // the collection that the pipeline reads
 	Pipeline   mongo.Pipeline
-	Once       bool  // says that a second run leaves the same documents
-	Err        error // see Write.Err
+	Once       bool  // a second run leaves the same documents
+	Err        error // error for bad input: see Write.Err
 }
 
 func (MergeInto) step() {}

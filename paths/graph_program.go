@@ -10,12 +10,15 @@ import (
 // [NewProgram] can change State, call Send and set Halt. The function must not keep the
 // GraphVertex.
 type GraphVertex[D, K, S, M any] struct {
-	Step     int64 // number of the step; the first is 1
-	ID       K
-	Doc      D                    // the current document
-	Edges    []K                  // all _ids of Doc's list, in its order
-	State    S                    // result of the last call for this vertex; zero at first
-	Messages []GraphMessage[K, M] // of the previous step, sorted by From, then as sent
+	Step  int64 // number of the step; the first is 1
+	ID    K
+	Doc   D   // the current document
+	Edges []K // all _ids of Doc's list, in its order
+	State S   // result of the last call for this vertex; zero at first
+
+	// Messages were sent in the previous step. They are sorted by From, then in the order
+	// of sending.
+	Messages []GraphMessage[K, M]
 
 	// Halt lets the vertex wait for a message.
 	Halt bool

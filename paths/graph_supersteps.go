@@ -52,7 +52,7 @@ func (s *Supersteps) Job() model.Job { return s.s.Job() }
 // A GraphStep is the record of a finished superstep of a [Supersteps]. Fields that the
 // computation doesn't use are 0.
 type GraphStep struct {
-	Step     int64   `bson:"_id"`      // 0 is the beginning
+	Step     int64   `bson:"_id"`      // number of the superstep, from 0
 	Kind     string  `bson:"kind"`     // distances, components, rank or program
 	Asked    int64   `bson:"asked"`    // a hash of the arguments, such as the damping
 	Changed  int64   `bson:"changed"`  // number of written states ([VertexState])

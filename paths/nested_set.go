@@ -13,9 +13,9 @@ import (
 //	Depth int64 `bson:"depth"`
 type NestedSetSpec struct {
 	TreeSpec
-	Left  string // an int64; "" means "left"
-	Right string // an int64; "" means "right"
-	Depth string // an integer, the number of ancestors; "" means "depth"
+	Left  string // field for the left number, an int64; "" means "left"
+	Right string // field for the right number, an int64; "" means "right"
+	Depth string // field for the number of ancestors; "" means "depth"
 
 	// Gap is the distance between new numbers, at most 2³². 0 means 1.
 	Gap int64

@@ -18,7 +18,7 @@ type AbsorbSpec struct {
 	// field. Order needs Parent.
 	Order string
 
-	Key       string // an element's first field, for the child's _id; "" means "_id"
+	Key       string // field in an element, for the child's _id; "" means "_id"
 	Overwrite bool   // replace data that is already embedded: see [ErrPresent]
 	State     string // collection of the migration's state; "" means "docmodel.migrations"
 }

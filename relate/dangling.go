@@ -27,7 +27,7 @@ type Dangling[D, DK, T, TK any] struct {
 
 // DanglingSpec contains the options of a [Dangling]. The zero value only reports.
 type DanglingSpec struct {
-	Repair RepairPolicy // the default is ReportOnly
+	Repair RepairPolicy // what the repair does; the default is [ReportOnly]
 
 	// ReplaceBy is the _id of a target. In a repair, ReplaceBy replaces each dangling id.
 	// A list can then contain ReplaceBy twice. Don't set Repair and ReplaceBy together.

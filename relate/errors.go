@@ -17,8 +17,8 @@ var ErrPresent = migrate.ErrPresent
 // RestrictError lists the references that forbid a deletion by [OnDelete]. Nothing was
 // written.
 type RestrictError struct {
-	Refs []model.Finding // the first 10
-	More bool            // there are more than those in Refs
+	Refs []model.Finding // the first 10 references
+	More bool            // more references forbid the deletion
 }
 
 func (e *RestrictError) Error() string {

@@ -20,7 +20,7 @@ type InvertSpec struct {
 	// default, Migration.Copy reports the child, and doesn't change it.
 	FirstWins bool
 
-	Overwrite bool   // see ErrPresent
+	Overwrite bool   // replace references that are already stored: see [ErrPresent]
 	State     string // collection of the migration's state; "" means "docmodel.migrations"
 }
 

@@ -43,7 +43,7 @@ type JoinSpec struct {
 	Batch      int // parents per batch of Join.Each; 0 means 1,000
 	Parallel   int // commands at the same time; 0 means 1. A session allows 1
 
-	Options model.ReadOptions // for each command
+	Options model.ReadOptions // options of each command
 }
 
 // Joined is a parent with its children, in the order of the parent's ids, or of

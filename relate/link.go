@@ -28,7 +28,7 @@ import (
 // document decides.
 type Link[K any] struct {
 	ID K             `bson:"id"`
-	V  int64         `bson:"v"`  // version
+	V  int64         `bson:"v"`  // version of the link
 	Op bson.ObjectID `bson:"op"` // token of the last operation
 
 	// Ended marks a single (non-list) reference as removed.

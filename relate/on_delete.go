@@ -109,7 +109,7 @@ func (o *OnDelete[D, K]) Sweep(reach Reach) model.Change[Reach] {
 // Reach lists the documents that an [OnDelete] deletes, and references that forbid the
 // deletion.
 type Reach struct {
-	Levels  []ReachLevel    // sorted by Depth; one for each Depth and Collection
+	Levels  []ReachLevel    // the deleted documents: a level for each Depth and Collection, sorted by Depth
 	Blocked []model.Finding // the first 10 references that forbid the deletion
 	More    bool            // more than 10 references forbid the deletion
 	Queries int             // number of queries sent, without getMore commands
@@ -118,9 +118,9 @@ type Reach struct {
 // A ReachLevel lists documents of one collection that are the same number of references
 // away from the given documents.
 type ReachLevel struct {
-	Depth      int // 0 for the given documents
+	Depth      int // number of references from the given documents
 	Collection string
-	IDs        []bson.RawValue // each once, at the least depth
+	IDs        []bson.RawValue // the documents' _ids, each once, at the least depth
 	Via        []ReachVia      // how they were reached; nil for the given documents
 }
 

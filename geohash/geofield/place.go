@@ -13,7 +13,7 @@ import (
 type Place[D any] struct {
 	Doc   D
 	Point geohash.Point
-	Mark  // for the next page of [Field.Nearest]
+	Mark  // where the next page of [Field.Nearest] begins
 }
 
 // Mark is the place after which the next page of [Field.Nearest] begins. The zero value

@@ -134,7 +134,7 @@ type Part struct {
 // An Open is a path without a complete [Bound], listed in [Worst].Open.
 type Open struct {
 	Path string
-	Why  string // "an array without Items"
+	Why  string // what is missing, such as "an array without Items"
 
 	// Room is how many items (array, map) or bytes (other values) fit at Path into a
 	// document of 16 MiB. If a map's Bound lacks only Key, Room is the maximum length of

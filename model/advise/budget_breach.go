@@ -8,7 +8,7 @@ import (
 type Breach struct {
 	Path  string
 	Bound string // "Items", "Bytes" or "Key"; "Type" for an unknown field
-	Max   int64  // as declared; 0 for "Type"
+	Max   int64  // declared maximum; 0 for "Type"
 	Got   int64  // greatest number of items or bytes found at Path
 }
 

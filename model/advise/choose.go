@@ -35,7 +35,7 @@ type RunnerUp struct {
 	Choice Choice
 	Parent string   // the name of the end that is the parent in the choice
 	Types  []string // the library's types, as in [Advice.Types]
-	Flips  []Flip   // each is sufficient; nearest first
+	Flips  []Flip   // each flip is sufficient; the nearest flip is first
 }
 
 // Choose decides how to store a relation, and says why. Choose applies rules in order:

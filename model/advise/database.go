@@ -17,15 +17,15 @@ import (
 
 // A DatabaseSurvey is the result of [SurveyDatabase].
 type DatabaseSurvey struct {
-	Collections []SurveyedCollection // sorted by name
-	Relations   []SurveyedRelation   // sorted by the storing collection and the path
+	Collections []SurveyedCollection // the collections, sorted by name
+	Relations   []SurveyedRelation   // the relations, sorted by the storing collection and the path
 }
 
 // A SurveyedCollection is a collection that [SurveyDatabase] found.
 type SurveyedCollection struct {
 	Name    string
 	Sampled Sampled
-	Indexes []IndexUse // by name, without the one on _id
+	Indexes []IndexUse // the indexes in the order of names, without the _id index
 	Unknown string     // why the use of indexes is unknown, or ""
 }
 

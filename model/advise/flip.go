@@ -12,7 +12,7 @@ import (
 
 // A Change changes one field of a [Relation].
 type Change struct {
-	Field string // as in Go: "Child.Alone", "Parent.Has.Max"
+	Field string // path of the field in Go: "Child.Alone", "Parent.Has.Max"
 	From  any    // the relation's value: int64, float64 or bool; 0 means unknown
 	To    any
 }

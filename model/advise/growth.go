@@ -27,7 +27,7 @@ const (
 // (https://en.wikipedia.org/wiki/Poisson_distribution#Confidence_interval).
 type Growth struct {
 	PerDay, Low, High float64 // children in a day
-	Days              float64 // length of the window
+	Days              float64 // length of the window, in days
 	Parents           int64   // number of counted parents
 	Unknown           string  // why growth is unknown, or ""
 }

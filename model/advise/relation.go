@@ -164,7 +164,7 @@ const (
 
 // An Assumption is the value that [Choose] assumed for a missing field.
 type Assumption struct {
-	Field string  // as in [Change]
+	Field string  // path of the field, as in [Change]
 	Value float64 // in the field's unit; 0 means zero, not unknown
 }
 

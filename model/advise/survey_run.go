@@ -16,24 +16,24 @@ import (
 // A SurveyResult is the result of a [Survey]. Before you pass Relation to [Choose], set
 // the fields that a survey can't measure, such as Alone and Shows of each [End].
 type SurveyResult struct {
-	Relation Relation  // has only the measured fields
+	Relation Relation  // the relation, with only the measured fields
 	Measured []Measure // how each field was measured
 
 	Parents, Children Sampled
-	PerParent         Spread // children per parent
-	PerChild          Spread // parents per child; empty for embedded children
-	ParentBytes       Spread // without embedded children
+	PerParent         Spread // number of children per parent
+	PerChild          Spread // number of parents per child; empty for embedded children
+	ParentBytes       Spread // parent sizes, without embedded children
 	ChildBytes        Spread // child sizes; if embedded, only each parent's largest
 
-	Growth  Growth  // of the fastest-growing parent
+	Growth  Growth  // growth of the fastest-growing parent
 	Daily   float64 // children added per day to all parents; 0 if unknown
 	Missing Share   // unset references, and references to missing documents
 }
 
 // A Measure is the value that a survey measured for one field of a [Relation].
 type Measure struct {
-	Field string // as in [Change]
-	Value any    // int64 or float64
+	Field string // path of the field, as in [Change]
+	Value any    // the measured value, an int64 or float64
 	How   string // how it was measured: "p50 of 1,000 of 28,000 sampled"
 }
 

@@ -9,17 +9,17 @@ import (
 
 // A Use is one type of this library that an [Advice] recommends.
 type Use struct {
-	Type     string     // "relate.ParentRef"
+	Type     string     // the type's name, such as "relate.ParentRef"
 	Declare  string     // Go code; collections are named after Relation.Parent and Child
 	Fields   []string   // fields of documents: "comments.post: the _id of one of the posts"
-	Indexes  []string   // indexes, except on _id: "comments {post: 1, _id: 1}"
+	Indexes  []string   // indexes, except on _id: "comments {post: 1, _id: -1}"
 	Commands []Commands // how many commands the type's operations send
 }
 
 // Commands is the number of commands (N) that an operation of a [Use] sends. N doesn't
 // count transactions, retries and further batches.
 type Commands struct {
-	Operation string // "add a child"
+	Operation string // what is done, such as "add a child"
 	N         int
 }
 

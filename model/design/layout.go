@@ -12,7 +12,7 @@ import (
 // Stored has the structure [Reference].
 type Layout struct {
 	Name   string
-	Stored map[string]Storage // by the relation's name: "bids.item"
+	Stored map[string]Storage // the storage of each relation, by the relation's name: "bids.item"
 }
 
 // A Storage says how one relation is stored.

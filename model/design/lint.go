@@ -19,7 +19,7 @@ import (
 type Lint struct {
 	Model   *model.Model
 	Budgets []*advise.Budget // one for each collection, to check document sizes
-	Runs    []Run            // to check commands
+	Runs    []Run            // the commands to check
 }
 
 // A Run is a command of the application, which a [Lint] checks.

@@ -53,8 +53,8 @@ type Stored struct {
 // Prices are the costs of a workload under one [Layout].
 type Prices struct {
 	Layout      Layout
-	Operations  []Price       // sorted by Rate × Time, greatest first
-	Collections []Stored      // in the order of the entities
+	Operations  []Price       // the operations, sorted by Rate × Time, greatest first
+	Collections []Stored      // the collections, in the order of the entities
 	Time        time.Duration // sum of Rate × Time of all Operations
 	Late        int           // number of operations that exceed their Price.Within
 	Model       *model.Model  // the techniques that implement the layout

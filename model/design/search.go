@@ -18,7 +18,7 @@ type Design struct {
 	Flips      []Flip   // when a layout of Next is better than Best
 
 	Priced int  // number of layouts priced
-	Exact  bool // all layouts were priced
+	Exact  bool // whether all layouts were priced
 
 	// If Exact, Bound is Best.Time. If not, each layout of the kinds that
 	// [Workload.Design] tries takes at least Bound.

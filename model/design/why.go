@@ -13,7 +13,7 @@ type Reason struct {
 	Relation string
 	Storage  Storage
 	Saves    time.Duration // how much the storage lowers Prices.Time
-	Gains    []Gain        // by operation, greatest first
+	Gains    []Gain        // one gain per operation, greatest first
 }
 
 // A Gain is the time that a relation's [Storage] saves in all runs of an operation. The
@@ -30,7 +30,7 @@ type Gain struct {
 type Flip struct {
 	To        Layout
 	Operation string
-	Factor    float64 // of the operation's Rate
+	Factor    float64 // a multiple of the operation's Rate
 }
 
 // reasons prices the best layout without the storage of each relation in turn.

@@ -176,15 +176,15 @@ type Server struct {
 // Costs are the times of the parts of an operation. In a [Workload], a zero field means
 // the value in [DefaultCosts].
 type Costs struct {
-	Command  time.Duration // a command: the round trip and basic work
-	Shard    time.Duration // each further shard of a command
-	Read     time.Duration // a document returned
-	Written  time.Duration // a document written
-	Scanned  time.Duration // an index entry read
-	Entry    time.Duration // an index entry written
-	Kilobyte time.Duration // 1024 bytes returned
-	Loaded   time.Duration // 1024 bytes of whole documents, read or written
-	Disk     time.Duration // a document read from disk
+	Command  time.Duration // time of a command: the round trip and basic work
+	Shard    time.Duration // time of each further shard of a command
+	Read     time.Duration // time per document returned
+	Written  time.Duration // time per document written
+	Scanned  time.Duration // time per index entry read
+	Entry    time.Duration // time per index entry written
+	Kilobyte time.Duration // time per 1024 bytes returned
+	Loaded   time.Duration // time per 1024 bytes of whole documents, read or written
+	Disk     time.Duration // time per document read from disk
 }
 
 // DefaultCosts are estimates for a server in the same data centre.

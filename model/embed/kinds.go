@@ -33,12 +33,12 @@ type KindsSpec struct {
 type KindIndex struct {
 	Tag    string // only documents with a value of this tag are indexed; "" means all
 	Keys   bson.D // paths within a value; the tag's type must have these fields
-	Unique bool   // unique among the indexed values; not for arrays of values
+	Unique bool   // the index is unique; not for arrays of values
 }
 
 // A KindCount is the number of values with the same tag: see [Kinds.Counts].
 type KindCount struct {
-	Tag bson.RawValue `bson:"tag"` // as stored; null for values without a tag
+	Tag bson.RawValue `bson:"tag"` // stored tag; null for values without a tag
 	N   int64         `bson:"n"`
 }
 

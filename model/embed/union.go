@@ -50,7 +50,7 @@ func UnknownCase[T any](wrap func(UnknownValue) T) UnionCase {
 
 // UnknownValue is a stored value with an unknown tag: see [UnknownCase].
 type UnknownValue struct {
-	Tag string // "" if the tag is missing or isn't a string
+	Tag string // the stored tag; "" if it is missing or isn't a string
 	Raw bson.Raw
 }
 

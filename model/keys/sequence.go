@@ -32,7 +32,7 @@ type SequenceCounter[K any] struct {
 // A SequenceGap is an owner with missing numbers: see [Sequence.Gaps].
 type SequenceGap[K any] struct {
 	Owner  K     `bson:"owner"`
-	N      int64 `bson:"n"`      // count of documents
+	N      int64 `bson:"n"`      // number of documents
 	Newest int64 `bson:"newest"` // greatest number of a document
 }
 

@@ -14,7 +14,7 @@ import (
 // A ShardCandidate is a possible shard key of a collection, and the key's effect on the
 // model's indexes.
 type ShardCandidate struct {
-	Key       bson.D                    // for [NewShard]
+	Key       bson.D                    // the shard key, for [NewShard]
 	Targeted  []model.Index             // indexes that begin with Key's first field: queries go to few shards
 	Scattered []model.Index             // other indexes: queries go to all shards
 	Broken    []*model.DeclarationError // unique indexes that Key makes impossible: see [Shard.Check]

@@ -25,13 +25,13 @@ type SampleSpec struct {
 // balancer has finished. A key is a document's value of the shard key. Sizes are
 // uncompressed.
 type Distribution struct {
-	Documents int // documents in the sample
-	Keys      int // different keys in the sample
-	Missing   int // sampled documents that lack one or more key fields
+	Documents int // number of documents in the sample
+	Keys      int // number of different keys in the sample
+	Missing   int // number of sampled documents that lack a key field
 	Chunks    int
 	Shards    []ShardLoad
-	Jumbo     int      // keys whose documents don't fit in one chunk
-	Hot       []HotKey // most frequent first
+	Jumbo     int      // number of keys whose documents don't fit in one chunk
+	Hot       []HotKey // the most frequent keys, most frequent first
 
 	// Rising is the share of the sample's later half whose keys exceed all keys of the
 	// earlier half.
@@ -51,17 +51,17 @@ type Distribution struct {
 
 // A ShardLoad is one shard's data and writes, estimated from a sample of documents.
 type ShardLoad struct {
-	Documents int64   // documents, scaled to the whole collection
+	Documents int64   // number of documents, scaled to the whole collection
 	Bytes     int64   // bytes of the documents, scaled to the whole collection
-	Share     float64 // of the bytes
+	Share     float64 // share of all bytes
 	Writes    float64 // share of the next inserts, if they resemble the sample's later half
 }
 
 // A HotKey is a frequent key.
 type HotKey struct {
 	Key   bson.D
-	Share float64 // of the documents
-	Bytes int64   // scaled to the whole collection
+	Share float64 // share of all documents
+	Bytes int64   // bytes of the key's documents, scaled to the whole collection
 	Jumbo bool    // the key's documents don't fit in one chunk
 }
 

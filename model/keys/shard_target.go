@@ -17,9 +17,9 @@ import (
 type Scope uint8
 
 const (
-	// AllShards means every shard. AllShards includes an updateMany or deleteMany for
-	// several values or ranges of the key. Such a command goes to one shard if that shard
-	// has all the values.
+	// AllShards means every shard. An updateMany or deleteMany for several key values or
+	// ranges has this scope too. If one shard has all of them, mongos asks only that
+	// shard.
 	AllShards Scope = iota
 
 	SomeShards // the shards of some values or ranges of the key

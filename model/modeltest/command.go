@@ -12,9 +12,9 @@ import (
 
 // A Command is a database command that a client sent.
 type Command struct {
-	Name       string // as sent, e.g. "findAndModify"
+	Name       string // name of the command, such as "findAndModify"
 	Database   string
-	Collection string   // "" if there isn't exactly one, as in some bulkWrites
+	Collection string   // its collection; "" for none or several, as in some bulkWrites
 	Body       bson.Raw // the whole command; [Monitor.Commands] shortens large ones
 }
 

@@ -25,11 +25,10 @@ import (
 //
 //	modeltest.WantIndexed(t, db, uses.ParentsOf("AAAA"), "parts_1") // a relate.ChildRefs
 //
-// Another index passes if its plan examines and sorts no more than the named index's
-// plan.
+// The test also passes with another index that reads no more and adds no sort.
 //
-// If db has a [model.Scope], the query itself must limit the range. The Scope's fields,
-// such as the tenant, don't count.
+// If db has a [model.Scope], the query itself must limit the range. The Scope's fields
+// don't count.
 //
 // On DocumentDB, any command except find, aggregate and count skips the rest of the test.
 // Call WantIndexed last.

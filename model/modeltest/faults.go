@@ -51,9 +51,9 @@ func NewFaults() *Faults {
 	return &Faults{reset: make(chan struct{}), usual: forward, own: forward}
 }
 
-// On applies the action in a to one later command, the n-th that m matches. The first
-// match has number 1. If several actions are for the same command, only the action that
-// was added first is applied.
+// On applies the action a to one later command: the n-th command that m matches, counted
+// from 1. If several actions are for the same command, only the action that was added
+// first is applied.
 func (f *Faults) On(m Match, n int, a Action) *Faults { return f.add(m, n, n, a) }
 
 // From is [Faults.On] for the n-th matching command and all later ones.

@@ -55,10 +55,10 @@ func (s *Shards) Version(version string) *Shards {
 // A Touch lists the shards of one statement: a read, an inserted document, an update or a
 // delete.
 type Touch struct {
-	Command    string // "find", "aggregate", "count", "distinct", "insert", "update", "delete" or "findAndModify"
+	Command    string // name of the command, such as "find"
 	Database   string
 	Collection string
-	Shards     []string // sorted; empty if the statement was refused before it was sent
+	Shards     []string // names of the shards, sorted; empty if mongos refused the statement
 	Broadcast  bool     // sent to all shards, because the filter has no condition on the shard key
 	Code       int32    // error code; 0 means success
 }

@@ -38,8 +38,8 @@ type ExpirySpec struct {
 // given to Both.
 type ExpiryPair struct {
 	ID      bson.RawValue `bson:"_id"`
-	Hot     bson.Raw      `bson:"doc"`  // as stored in the documents' collection
-	Cold    bson.Raw      `bson:"cold"` // as archived
+	Hot     bson.Raw      `bson:"doc"`  // the document in the documents' collection
+	Cold    bson.Raw      `bson:"cold"` // the archived copy
 	Expired bool          `bson:"expired"`
 }
 
@@ -116,8 +116,9 @@ func (x *Expiry[D, K]) Until(id K, t time.Time) model.Write {
 	return x.in.Touch(x.docs.Update(id, set), other, done)
 }
 
-// Archive returns the job that moves all documents expired at the time now to the cold
-// collection: see [Expiry]. The job can be stopped, repeated, and run concurrently.
+// Archive returns the job that moves expired documents to the cold collection: see
+// [Expiry]. A document is expired if its expiry time isn't after now. The job can be
+// stopped, repeated, and run concurrently.
 //
 // Cost: three commands per batch of 500 documents, and two at the end. Each replaced
 // archived copy costs one more.

@@ -60,8 +60,8 @@ type Field struct {
 	// strings, use ^ and $.
 	Pattern string
 
-	MinLength, MaxLength int // code points of a string; 0 means no limit
-	MinItems, MaxItems   int // elements of an array; 0 means no limit
+	MinLength, MaxLength int // limits of a string's code points; 0 means no limit
+	MinItems, MaxItems   int // limits of an array's elements; 0 means no limit
 
 	// Unique refuses arrays with equal elements.
 	Unique bool

@@ -17,7 +17,7 @@ import (
 // A Violation says which rule of a [Schema] a document breaks.
 type Violation struct {
 	Collection string
-	Path       string        // dotted, with positions of array elements; "" for the document
+	Path       string        // dotted path, with positions of array elements; "" for the document
 	Rule       string        // the violated keyword of $jsonSchema: bsonType, required, enum, maximum, …
 	Want       any           // the keyword's value
 	Value      bson.RawValue // the stored value; zero if missing

@@ -16,7 +16,7 @@ import (
 // A Report is the result of [Try].
 type Report struct {
 	Workload design.Workload
-	Trials   []Trial // for each layout: one in memory, one on a server if MONGODB_URI is set
+	Trials   []Trial // one per layout in memory, and one on a server if MONGODB_URI is set
 }
 
 // A Trial is what [Try] measured of one layout, on the in-memory engine of modeltest or
