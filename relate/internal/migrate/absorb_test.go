@@ -121,6 +121,9 @@ func TestAbsorbVerify(t *testing.T) {
 			want: []string{"differing: p 'a': [1]", "extra: p 'a': [9]", "missing: c 3: ['z']", "missing: p 'a': [2]"},
 		},
 		{
+			reason: "an owner without the array", p: []string{`{"_id":"a"}`}, c: []string{`{"_id":1,"post":"a"}`}, want: []string{"missing: p 'a': [1]"},
+		},
+		{
 			reason: "an element whose document is gone was dropped, once the drop has begun", dropping: true,
 			p: []string{`{"_id":"a","list":[{"_id":1,"t":1},{"_id":9}]}`}, c: []string{`{"_id":1,"t":1,"post":"a"}`},
 		},
@@ -152,6 +155,7 @@ func TestAbsorbVerify(t *testing.T) {
 					beginDrop(t, db, m)
 				}
 				wantLines(t, tc.reason, mismatches(t, db, m), append([]string{}, tc.want...))
+				wantDropReports(t, db, m, "")
 			})
 		})
 	}

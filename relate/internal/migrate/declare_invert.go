@@ -71,7 +71,10 @@ func (v *Inversion) ToLists() Migration {
 	return Migration{
 		name: name, docs: v.Parents, state: state, verify: func() mongo.Pipeline { return v.verifyLists(state) },
 		copy: []pass{{collection: v.Parents, projection: commands.Fields(v.List), plan: v.copyLists}},
-		drop: []pass{{collection: v.Parents, projection: commands.Fields(v.List), filter: stmt.Exists(v.List, true), plan: v.dropRefs}},
+		drop: []pass{
+			{collection: v.Parents, projection: commands.Fields(v.List), plan: v.dropRefs},
+			orphans(v.Children, v.Ref, v.Parents),
+		},
 	}
 }
 

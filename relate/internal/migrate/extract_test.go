@@ -219,6 +219,7 @@ func TestExtractVerify(t *testing.T) {
 					spec = relate.ExtractSpec[string, int]{Key: "id", Refs: "ids"}
 				}
 				wantLines(t, tc.reason, mismatches(t, db, newExtract(spec)), append([]string{}, tc.want...))
+				wantDropReports(t, db, newExtract(spec), "c")
 			})
 		})
 	}

@@ -158,6 +158,11 @@ func TestInvertVerify(t *testing.T) {
 					beginDrop(t, db, m)
 				}
 				wantLines(t, tc.reason, mismatches(t, db, m), append([]string{}, tc.want...))
+				newForm := "c"
+				if tc.toLists {
+					newForm = ""
+				}
+				wantDropReports(t, db, m, newForm)
 			})
 		})
 	}

@@ -4,6 +4,8 @@ package migrate
 import (
 	"context"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/commands"
 	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -64,6 +66,23 @@ func (p pass) work(ctx context.Context, b *model.Batch) (model.Plan, error) {
 		b.Leave(f)
 	}
 	return model.NewPlan(steps...), err
+}
+
+// orphans is the pass that reports the documents that still hold the _id of a missing owner: no owner's pass finds them.
+func orphans(docs, path, owners string) pass {
+	return pass{docs, holdsID(path), commands.Fields(path), func(b *batchReader, found []bson.Raw) ([]model.Step, error) {
+		ids := make([]bson.RawValue, len(found))
+		for i, d := range found {
+			ids[i] = valueAt(d, path)
+		}
+		stored, err := b.byID(owners, ids, commands.Fields())
+		for i, d := range found {
+			if _, ok := stored[bsonval.Key(ids[i])]; !ok && err == nil {
+				b.report(mismatchMissing, d.Lookup("_id"), ids[i])
+			}
+		}
+		return nil, err
+	}}
 }
 
 // beginCopy refuses to copy after a drop, and to begin over what is there.
