@@ -22,8 +22,8 @@ type NumberedSpec struct {
 	Separator string
 
 	// Key is the field whose value identifies an element. For plain values, Key is the
-	// list's name. With Key, an append adds nothing if the list already has the value.
-	// Other writes can repeat a value.
+	// list's name. With Key, an append adds nothing if an element already has the value.
+	// Set, Insert and Replace don't check this.
 	Key string
 }
 

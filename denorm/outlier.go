@@ -126,7 +126,8 @@ func (x *Outlier[D, K, E]) Elements(owner K) *model.Aggregate[E] {
 // Holding returns the query of an owner's element with this key. Without
 // BucketSpec.ElementKey, the query gives a [*model.ValueError].
 //
-// Cost: one command, by _id and by the index of [Bucket.Indexes].
+// Cost: one command. It finds the owner by _id, and overflow documents by
+// [Bucket.Indexes].
 func (x *Outlier[D, K, E]) Holding(owner K, key any) *model.Aggregate[E] {
 	pipeline, err := x.o.Holding(owner, key)
 	return aggregateByID[E](x.overflow.buckets, x.owners.Name(), pipeline, err)

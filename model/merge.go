@@ -24,8 +24,8 @@ import (
 //   - The filters differ, and don't all require the same _id.
 //   - The filters differ, and a write with Expect [Any] has a condition besides _id.
 //
-// A condition {$ne: token} is allowed in the last case, if the filters are equal without
-// it. All updates and one [Write.Done] must contain the token, an ObjectID.
+// The last case has an exception: the filters differ only in {$ne: token}. The token is
+// an ObjectID that all updates and one [Write.Done] contain.
 func Merge(writes ...Write) Write {
 	return mergeNamed(writes, func(i int) string { return fmt.Sprintf("write %d", i+1) })
 }

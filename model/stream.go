@@ -89,7 +89,7 @@ type Stream struct {
 type StreamOptions struct {
 	Workers   int           // plans that run at the same time, default 4
 	Queue     int           // events (in a scan: documents) read ahead, default 1000
-	SaveEvery int           // change events between two stored places, default 100
+	SaveEvery int           // change events after which Run stores its place, default 100
 	Wait      time.Duration // longest time that a read waits for an event, default 1 s
 	Attempts  int           // maximum attempts of a plan or command, default 8
 	Grace     time.Duration // how long plans can run after the context ends, default 10 s
