@@ -69,5 +69,5 @@ type GraphStep struct {
 //
 // Cost: one command, and one per further batch, by _id.
 func (s *Supersteps) Steps() *model.Find[GraphStep] {
-	return &model.Find[GraphStep]{Query: s.s.Records(1)}
+	return &model.Find[GraphStep]{Query: s.s.Records()}
 }

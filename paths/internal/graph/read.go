@@ -22,16 +22,18 @@ type Record struct {
 	Sent     int64   `bson:"sent"`     // a program: pairs of vertices of which one sent to the other
 }
 
-// Records is the query of all records, in the order of supersteps, 1, or against it, -1.
-func (s *Supersteps) Records(direction int) model.Query {
-	return model.Query{
-		Collection: s.g.Steps, Filter: bson.D{mql.E("_id", mql.Op("$gte", int64(0)))}, Sort: bson.D{mql.E("_id", direction)}, Index: model.IDIndex, Err: s.err,
-	}
+// Records is the query of all supersteps' records, in order.
+func (s *Supersteps) Records() model.Query {
+	return s.records(1, bson.D{mql.E("$gte", int64(0)), mql.E("$lt", clearingID)})
 }
 
-// last is the record of the last superstep that is over.
+func (s *Supersteps) records(direction int, ids bson.D) model.Query {
+	return model.Query{Collection: s.g.Steps, Filter: bson.D{mql.E("_id", ids)}, Sort: bson.D{mql.E("_id", direction)}, Index: model.IDIndex, Err: s.err}
+}
+
+// last is the record of the last superstep that is over, or of a Clear that isn't.
 func (s *Supersteps) last(ctx context.Context, db model.DB) (Record, error) {
-	f := &model.Find[Record]{Query: s.Records(-1)}
+	f := &model.Find[Record]{Query: s.records(-1, mql.Op("$gte", int64(0)))}
 	f.Limit = 1
 	return f.One(ctx, db)
 }
