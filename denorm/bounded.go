@@ -24,7 +24,8 @@ type BoundedSpec struct {
 	By bson.D
 
 	// Key is the path of the value that identifies an element. [Bounded.Remove] needs
-	// Key. With Key, a push adds nothing if the array already contains a pushed key.
+	// Key. With Key, a push adds nothing if the array already contains one of the pushed
+	// keys: see [Bounded.Push].
 	Key string
 
 	// Create lets a push create a missing owner. Create can't be used with Key.

@@ -188,8 +188,8 @@ func (b *Bucket[K, E]) Elements(key K) *model.Aggregate[E] {
 }
 
 // Holding returns the query of the key's bucket that holds an element. The parameter
-// element is the element's id, at the path BucketSpec.ElementKey. Without
-// BucketSpec.ElementKey the query gives a [*model.ValueError].
+// element is the element's id: see BucketSpec.ElementKey. Without BucketSpec.ElementKey,
+// the query gives a [*model.ValueError].
 //
 // Cost: one command, served by [Bucket.Indexes].
 func (b *Bucket[K, E]) Holding(key K, element any) *model.Find[BucketDoc[K, E]] {

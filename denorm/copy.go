@@ -229,7 +229,8 @@ func (c *Copy[S, SK, TK]) Unfolded(dropFields ...string) model.Check { return c.
 
 // Fold returns the job that deletes the sources and leaves their copies. First stop other
 // writers and run [Copy.Rebuild]. The job keeps the sources that [Copy.Unfolded] finds.
-// dropFields names fields that you don't need. After a crash, run the job again.
+// Fields in dropFields can be lost: Fold doesn't test whether they are copied. After a
+// crash, run the job again.
 //
 // Cost: two commands for each batch of 500 sources, and two commands at the end.
 func (c *Copy[S, SK, TK]) Fold(dropFields ...string) model.Job { return c.c.Fold(dropFields) }

@@ -110,7 +110,7 @@ type CounterPending struct {
 // [model.Change.Also], in a transaction. To count by status without transactions, use one
 // Counter and one parent document per status.
 //
-// To limit a number, join an update of the parent. Put a condition in its filter:
+// To limit a number, add a parent update by Also. Its filter needs a condition:
 //
 //	{$expr: {$lt: ["$students", "$seats"]}}
 //

@@ -60,7 +60,7 @@ type FeedSpec struct {
 	// these servers give model.ErrNoChangeStreams.
 	Since string
 
-	// Overlap is how far each poll goes back. The plans for these changes run again.
+	// Overlap is how far each poll goes back. For changes in this time, plans run again.
 	// Since must be a time or ObjectID. Without Overlap, polls can miss a late write. To
 	// repair the copy, write the document again, or run [Feed.Rebuild].
 	Overlap time.Duration
@@ -173,9 +173,9 @@ func (f *Feed[D, K]) Plan(c FeedChange[D, K]) model.Plan {
 	return plan
 }
 
-// Rebuild returns the job that runs the feed's plan for each stored document, to fill or
-// repair copies. Copies of deleted documents stay. The job can overwrite newer copies:
-// stop the feed, or compare versions in the plans. After a crash, run the job again.
+// Rebuild returns the job that runs a plan (see [Feed]) for each stored document, to fill
+// or repair copies. Copies of deleted documents stay. The job can overwrite newer copies.
+// Stop the feed first, or compare versions: see [Feed]. After a crash, run the job again.
 //
 // Cost: one query for each 500 documents, two more queries, and the plans' writes.
 func (f *Feed[D, K]) Rebuild() model.Job {

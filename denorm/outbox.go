@@ -207,7 +207,6 @@ func (x *Outbox[D, K, E]) Relay(name string, spec RelaySpec, deliver func(contex
 // a group, two runners can deliver an event, with different Delivery.Fence.
 //
 // Cost: one read per 100 documents with events, and one write per document with delivered
-// or failed events. A group without events costs one read every RelaySpec.Poll. Three
-// times per RelaySpec.For, each runner sends about three commands, and one for each group
-// that it has.
+// or failed events. A group without events costs one read every RelaySpec.Poll. A runner
+// with n groups sends about 3 + n commands in each third of RelaySpec.For.
 func (r Relay) Run(ctx context.Context, db model.DB) error { return r.r.Run(ctx, db) }

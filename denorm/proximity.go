@@ -73,7 +73,7 @@ func (x *Proximity[D, K]) Insert(doc D) model.Write {
 }
 
 // Replace returns the write that stores doc in place of the document with the same _id.
-// The write computes the text as [Proximity.Insert] does. A missing document gives
+// The write computes ProximitySpec.Text from doc's list. A missing document gives
 // [model.ErrNotFound].
 //
 // Cost: one command, one document.
@@ -105,8 +105,8 @@ func (x *Proximity[D, K]) Add(id K, element any) model.Write {
 }
 
 // Remove returns the write that removes the given elements and their duplicates from a
-// document's list and text. The order of fields matters. Missing elements and documents
-// are ignored.
+// document's list and text. Pass each element with its fields in the stored order.
+// Missing elements and documents are ignored.
 //
 // Cost: one command, one document.
 func (x *Proximity[D, K]) Remove(id K, elements ...any) model.Write {

@@ -34,8 +34,8 @@ type SubsetSpec struct {
 
 	// Fields are the paths that the array copies from a child, besides _id and the fields
 	// of By. Nil copies the whole child. If a [Copy] writes the children's author.name,
-	// list author. If you list author.name, [model.New] panics. After the Copy changes
-	// children, run [Subset.Refresh].
+	// don't list author.name: [model.New] panics. List author instead. After the Copy
+	// changes children, run [Subset.Refresh].
 	Fields []string
 }
 
@@ -67,8 +67,8 @@ func (x *Subset[P, PK, C, CK]) Insert(child C) model.Plan {
 }
 
 // Set returns the change that sets fields (paths and values) of a child and updates the
-// parent's array. A nil value stores null. A new parent _id moves the child to another
-// parent. A missing child gives [model.ErrNotFound].
+// parent's array. A nil value stores null. If fields contains another parent's _id, the
+// child moves there. A missing child gives [model.ErrNotFound].
 //
 // A crash can leave an outdated array: run the change again.
 //

@@ -76,7 +76,7 @@ var (
 // (https://www.mongodb.com/docs/manual/reference/limits/).
 const MaxDocument = core.MaxDocument
 
-// A ValueError reports a value that was refused and not written.
+// A ValueError reports a refused value: an argument, a setting or a stored value.
 type ValueError struct {
 	Collection string // the collection's name, or ""
 	Field      string // dotted path of the field

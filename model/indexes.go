@@ -28,7 +28,7 @@ type DroppedIndex struct {
 // Indexes returns the indexes that the techniques need. The set's Dropped lists each
 // index whose keys are the first keys of another index
 // (https://www.mongodb.com/docs/manual/core/indexes/index-types/index-compound/#index-prefixes).
-// A partial index replaces only indexes with the same filter. A unique or TTL index is
+// If the other index is partial, both filters must be equal. A unique or TTL index is
 // dropped only if another index has the same keys and option.
 func (m *Model) Indexes() IndexSet {
 	var all []Index

@@ -52,7 +52,8 @@ type Stage struct {
 	// Work must not write.
 	Work func(ctx context.Context, b *Batch) (Plan, error)
 
-	// Do does one part of the work in each call. Do must be idempotent.
+	// Do does the next part of the work, after [Batch].After. It sets Batch.Done at the
+	// end of the stage. Do must be idempotent.
 	Do func(ctx context.Context, b *Batch) error
 
 	// Again selects more errors after which the job repeats the batch or call.
@@ -106,12 +107,12 @@ type JobOptions struct {
 // Progress is how far a job has come.
 type Progress struct {
 	Stage     int           // position in Job.Stages, from 0
-	After     bson.RawValue // the last _id processed, or Batch.After of Stage.Do
+	After     bson.RawValue // the last _id processed; in a stage with Do, the last Batch.After
 	Batches   int
 	Documents int64     // documents read
-	Writes    int64     // planned steps
+	Writes    int64     // planned writes; a dry run doesn't run them
 	Modified  int64     // documents inserted, changed or deleted
-	Left      int64     // findings about documents left unchanged
+	Left      int64     // findings that the job couldn't resolve
 	Findings  []Finding // the first 1,000 findings
 	Done      bool
 }

@@ -183,10 +183,10 @@ func appendShared(o *bson.D, collation *options.Collation, hint, sort any) {
 
 // A MergeInto is a step of a [Plan]: an aggregation that ends in $merge or $out.
 //
-// Under a [Scope], reads get the scope's filter, and the written documents get the
-// scope's fields. A target with a database name gives a [*ConflictError].
+// Under a [Scope], reads get the scope's filter, the written documents get the scope's
+// fields, and a target with a database name gives a [*ConflictError].
 //
-// A scope that can hide target documents refuses $out. It allows $merge only if
+// A scope that filters the target collection refuses $out. It allows $merge only if
 //
 //   - whenMatched is "fail", or
 //   - "on" lists all fields of [Scope.Tenant], and the scope has no Delete or Filter.

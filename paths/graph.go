@@ -20,12 +20,12 @@ type GraphSpec struct {
 	States string
 }
 
-// VertexState is the result of a [Graph]'s computation for one vertex. Fields that the
-// computation doesn't use are zero. A superstep is one step of the computation: see
-// [Supersteps].
+// VertexState is a computation's result for one vertex. The computations are
+// [Graph.Distances], [Graph.Components], [Graph.PageRank] and [NewProgram]. Fields of
+// other computations are zero. A superstep is one step: see [Supersteps].
 type VertexState[K any] struct {
 	ID   K     `bson:"_id"`  // the vertex's _id
-	Step int64 `bson:"step"` // Distances: the distance. Others: the superstep that wrote the state
+	Step int64 `bson:"step"` // the superstep that wrote the state; in Distances, the distance
 
 	Via       K             `bson:"via"`       // Distances: the _id of the previous vertex on a shortest path
 	Component K             `bson:"component"` // Components: the least _id in the vertex's component
@@ -151,8 +151,8 @@ func (x *Graph[D, K]) States(ids ...K) *model.Find[VertexState[K]] {
 }
 
 // Within returns the query that reads each near vertex's [VertexState], nearest first.
-// The value of distance is the greatest number of edges from the nearest source. Before
-// Within, run [Graph.Distances].
+// A vertex is near if it is at most distance edges from a source. Before Within, run
+// [Graph.Distances].
 //
 // Cost: one command, and one per further batch, by the index of [Supersteps.Indexes].
 func (x *Graph[D, K]) Within(distance int64) *model.Find[VertexState[K]] {

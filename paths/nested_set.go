@@ -44,7 +44,7 @@ type NestedSetSpec struct {
 //
 // A shift takes two updates. Between the updates, queries don't find the shifted nodes.
 // With NestedSetSpec.Direct, a shift takes one update. In both cases, queries can return
-// wrong nodes during an update. Readers in [Tree.Settled] see no shifts.
+// wrong nodes during an update. To prevent this, query inside [Tree.Settled].
 //
 // # Cost
 //

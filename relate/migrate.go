@@ -59,9 +59,9 @@ func (m *Migration) Copy() model.Job { return m.in.CopyJob() }
 // first.
 func (m *Migration) Verify() model.Check { return m.in.Check() }
 
-// Drop returns the job that removes the old form. If a document's old form disagrees with
-// the new form, Drop leaves and reports the document. You can stop Drop anywhere and run
-// it again.
+// Drop returns the job that removes the relation's old form. If a document's old form
+// disagrees with the new form, Drop leaves and reports the document. You can stop Drop
+// anywhere and run it again.
 func (m *Migration) Drop() model.Job { return m.in.DropJob() }
 
 // Restart returns the write that deletes the migration's state, so that the migration can

@@ -28,7 +28,7 @@ type ParentRefSpec struct {
 	By string
 
 	// CountUp is the version field of an embed.Versioned that also writes the children.
-	// Every change of a child's parent increments the child's CountUp.
+	// If the ParentRef changes a child's parent id, it increments CountUp.
 	CountUp string
 }
 

@@ -52,11 +52,12 @@ func (t *TwoWay[O, OK, I, IK]) Indexes() []model.Index { return t.Parts.Indexes(
 
 // Checks returns these checks:
 //
-//  1. With Links, unfinished operations. The repair finishes the operation.
+//  1. Unfinished operations on [Link] fields. The repair finishes the operation.
 //  2. Listed items that are missing or don't name the owner.
 //  3. Items whose owner is missing or doesn't list the item.
 //
-// Without [TwoWaySpec].TrustLists, repairs 2 and 3 trust the items.
+// Repairs 2 and 3 change the lists to match the items. With [TwoWaySpec].TrustLists, they
+// change the items. A reference to a missing owner is removed.
 //
 // Cost: checks 1 and 2 read every owner. Check 3 reads every item with an owner.
 func (t *TwoWay[O, OK, I, IK]) Checks() []model.Check { return t.Parts.Checks() }

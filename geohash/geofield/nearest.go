@@ -23,8 +23,8 @@ type Nearest[D any] struct {
 	n nearest
 }
 
-// NearestSpec says where to search. If FieldSpec.Prefix is empty, the zero value searches
-// everywhere.
+// NearestSpec limits a search by [Field.Nearest]. The zero value searches everywhere. If
+// FieldSpec.Prefix isn't empty, Where is required.
 type NearestSpec struct {
 	Max float64 // maximum distance in metres; 0 means no maximum
 	// Start is the first query's radius in metres; 0 means 1000. Choose a radius that

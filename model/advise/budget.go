@@ -18,8 +18,9 @@ const MaxNesting = 100
 // A Bound tells [NewBudget] the maximum size of the values at a path. 0 means unknown.
 // A Bound enforces nothing. To enforce a maximum, use [denorm.Bounded] or a validator.
 //
-// The path "lines.text" is the field "text" in each element of "lines". "*" stands for a
-// value of a map ("prices.*.amount"), or for an array inside an array.
+// The path "lines.text" is the field "text" in each element of "lines". The path
+// "prices.*.amount" is the field "amount" in each document of the map "prices". For an
+// array or map in an array, add ".*" to the outer array's path.
 //
 // [denorm.Bounded]: https://pkg.go.dev/github.com/docmodel/docmodel/denorm#Bounded
 type Bound struct {

@@ -17,7 +17,7 @@ const (
 	ChildRefs                   // children's ids in the parent: relate.ChildRefs
 	ParentRef                   // the parent's id in each child: relate.ParentRef
 	TwoWay                      // ids on both sides: relate.TwoWay, relate.ManyToMany
-	Links                       // a document for each pair: relate.JoinCollection, denorm.WideRow
+	Links                       // links in extra documents: relate.JoinCollection, denorm.WideRow
 	Bucket                      // many children in each document: denorm.Bucket
 
 	DocumentTree     // a tree in one document: paths.DocumentTree

@@ -7,8 +7,8 @@ import (
 )
 
 // HTML returns the budget as a web page that needs no network. It shows the fields of the
-// [Budget.Worst] document as bars. A chart of up to six lines shows the document's size.
-// In each line, the length of one array, map or text grows.
+// [Budget.Worst] document as bars. A chart has up to six lines. Each line shows the
+// document's size while one array, map or text grows.
 func (b *Budget) HTML() string {
 	w := b.Worst()
 	p := page.New(w.title())

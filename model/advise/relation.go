@@ -41,16 +41,16 @@ type End struct {
 	Bytes   int64 // BSON size of a document without partners ([Budget.Size]); the default is 512
 	IDBytes int64 // size of an _id value without type and name; the default is 12
 
-	// Alone is the share of reads that find a document by its own id or fields. In a
-	// one-to-one relation, the End with the greater Alone becomes the parent. The default
-	// is 0. In these cases, the default is 1:
+	// Alone is the share of reads that find a document by its own id or fields. If the
+	// relation is one-to-one, the End with the greater Alone usually becomes the parent.
+	// The default is 0. In these cases, the default is 1:
 	//
 	//   - A document has several partners.
-	//   - This End is Parent in a one-to-one relation.
+	//   - The relation is one-to-one, and this End is in Relation.Parent.
 	Alone float64
 
-	// Shows is the share of reads that show partners, not only their [Total]. The default
-	// is 0. In these cases, the default is 1:
+	// Shows is the share of reads that show partners. Reads of only their [Total] don't
+	// count. The default is 0. In these cases, the default is 1:
 	//
 	//   - A document has several partners.
 	//   - The relation is one-to-one.

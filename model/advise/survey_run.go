@@ -17,7 +17,7 @@ import (
 // the fields that a survey can't measure, such as Alone and Shows of each [End].
 type SurveyResult struct {
 	Relation Relation  // the relation, with only the measured fields
-	Measured []Measure // how each field was measured
+	Measured []Measure // how each field of Relation was measured
 
 	Parents, Children Sampled
 	PerParent         Spread // number of children per parent
@@ -92,9 +92,9 @@ type family struct {
 // Run measures the relation. An empty collection gives a [*model.ValueError]. Run can
 // count concurrent writes twice or not at all.
 //
-// Cost: up to two counts by metadata and two samples. Each thousand references, parents
-// or sampled documents cost one more command. If the path SurveySpec.Ref or
-// SurveySpec.List has no index, a command can read a whole collection.
+// Cost: up to two counts and two samples. Each thousand sampled documents cost more
+// commands, for their parents or references. If the path SurveySpec.Ref or SurveySpec.List
+// has no index, a command can read a whole collection.
 func (s *Survey) Run(ctx context.Context, db model.DB) (SurveyResult, error) {
 	if err := core.CheckRun(ctx, db); err != nil {
 		return SurveyResult{}, err

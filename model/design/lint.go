@@ -39,7 +39,7 @@ type Run struct {
 // A Smell is a problem that a [Lint] found.
 type Smell struct {
 	Rule   string // a rule of Lint.Smells: "unbounded array"
-	Place  string // a collection with a path or an index, or the name of a [Run]
+	Place  string // a collection, perhaps with a path or index, or the name of the [Run] or model
 	Figure string // what was found, and any limit
 	Remedy string
 }

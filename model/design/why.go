@@ -13,7 +13,7 @@ type Reason struct {
 	Relation string
 	Storage  Storage
 	Saves    time.Duration // how much the storage lowers Prices.Time
-	Gains    []Gain        // one gain per operation, greatest first
+	Gains    []Gain        // by operation, without zeros; the greatest gain or loss is first
 }
 
 // A Gain is the time that a relation's [Storage] saves in all runs of an operation. The

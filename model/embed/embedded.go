@@ -27,7 +27,7 @@ type EmbeddedSpec struct {
 	Keep KeepElement
 }
 
-// KeepElement is the type of [EmbeddedSpec].Keep.
+// KeepElement says which elements a repair keeps: see [EmbeddedSpec].Keep.
 type KeepElement uint8
 
 const (

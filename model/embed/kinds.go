@@ -182,8 +182,8 @@ func Only[T, D, K any](k *Kinds[D, K]) *model.Find[T] {
 }
 
 // Retag returns the write that stores tag in the values with a missing or null tag, in
-// documents that match filter. The write is idempotent. An undeclared tag, or an array at
-// KindsSpec.Path, gives a [*model.ValueError].
+// documents that match filter. The write is idempotent. An undeclared tag gives a
+// [*model.ValueError]. So does a KindsSpec.Path that names an array in the Go type.
 //
 // Cost: one command, which writes each document that changes.
 func (k *Kinds[D, K]) Retag(filter bson.D, tag string) model.Write { return k.k.assign(filter, tag) }

@@ -5,7 +5,7 @@
 //	An _id of several values, for queries by the first values                 [Composite]
 //	An _id that is a document, for values that keep their types               [DocumentKey]
 //	Messages or events of an owner, numbered: neighbours, ranges, days        [Sequence]
-//	Blocks of numbers of a Sequence                                           [Allocator]
+//	Numbers for a Sequence, reserved in blocks                                [Allocator]
 //	A shard key, and the shards that each query and write is sent to          [Shard]
 //	A key that many documents share, divided over n parts                     [Spread]
 //

@@ -13,7 +13,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// SampleSpec describes the cluster and the whole collection for [Shard.Distribution].
+// SampleSpec contains the options of [Shard.Distribution].
 type SampleSpec struct {
 	Shards    int   // number of shards; 0 means 3
 	Range     int64 // maximum bytes of a chunk; 0 means 128 MiB, MongoDB's default

@@ -99,8 +99,8 @@ func (f *Faults) Commands() []Command {
 }
 
 // Dialer returns a dialer that applies f to its connections:
-// options.Client().SetDialer(f.Dialer(nil)). The dialer in next connects. Nil means a
-// net.Dialer.
+// options.Client().SetDialer(f.Dialer(nil)). The dialer next opens the connections. A nil
+// next means a net.Dialer.
 func (f *Faults) Dialer(next options.ContextDialer) options.ContextDialer {
 	if next == nil {
 		next = &net.Dialer{}

@@ -30,8 +30,8 @@ type VerifyCase struct {
 	Ignore map[string]string
 
 	// Except maps a subtest's name ("view cut") to the reason why the subtest can fail.
-	// If the subtest never fails, Verify fails. To select one run, add the run's name:
-	// "view cut, scope 1 with transactions".
+	// On the engine, Verify fails if no run of the subtest fails. The name "view cut,
+	// scope 1 with transactions" allows a failure in one run of the subtest.
 	Except map[string]string
 
 	// Max limits the orders of two operations' commands; 0 means 200. Above Max, Verify

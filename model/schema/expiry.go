@@ -120,8 +120,8 @@ func (x *Expiry[D, K]) Until(id K, t time.Time) model.Write {
 // [Expiry]. A document is expired if its expiry time isn't after now. The job can be
 // stopped, repeated, and run concurrently.
 //
-// Cost: three commands per batch of 500 documents, and two at the end. Each replaced
-// archived copy costs one more.
+// Cost: three commands per batch of 500 documents, and two at the end. If a new copy
+// replaces an archived one, this costs one more.
 func (x *Expiry[D, K]) Archive(now time.Time) model.Job { return x.in.Archive(now) }
 
 // Archived returns the query of one archived document. Without [ExpirySpec].Archive, it
@@ -162,8 +162,8 @@ func (x *Expiry[D, K]) Both(now time.Time) *model.Aggregate[ExpiryPair] {
 // First compare both documents. If a new live document reuses the _id, the archived copy
 // is the old document's only copy. ExpiryPair.Expired must be false.
 //
-// The token is a new bson.NewObjectID(), stored in the live document's field
-// "unarchived". A retry with the same token is safe. A missing live document gives
+// Pass a bson.NewObjectID() as token. The plan sets the live document's "unarchived" to
+// it. A retry with the same token is safe. A missing live document gives
 // [model.ErrNotFound]. If the archived copy changed after Both, it stays, without error.
 //
 // Cost: two commands, two documents, by _id.

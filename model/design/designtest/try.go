@@ -46,7 +46,7 @@ type Measured struct {
 	Took time.Duration
 }
 
-// Documents returns the number of documents returned or written.
+// Documents returns how many documents a run returned or wrote, on average.
 func (m Measured) Documents() float64 { return m.Read + m.Written }
 
 // Runs is the approximate number of operations that [Try] runs for each layout. An
