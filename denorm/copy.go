@@ -127,11 +127,12 @@ func (c *Copy[S, SK, TK]) Fields(source *S) (bson.D, error) {
 }
 
 // Attach returns the write that stores the copy of source in the document with this _id.
-// A missing document gives model.ErrNotFound. An array that contains a copy of source
-// stays unchanged. If the source can have changed since you read it, run [Copy.Refresh]
-// afterwards. A retry is safe.
+// A missing document gives model.ErrNotFound. If an array contains a copy of source, or
+// if the document's copy has the same or a newer version, nothing is written. If the
+// source can have changed since you read it, run [Copy.Refresh] afterwards. A retry is
+// safe.
 //
-// Cost: one command, one document, by _id. If an existing copy stays, two commands.
+// Cost: one command, one document, by _id. If nothing is written, two commands.
 func (c *Copy[S, SK, TK]) Attach(id TK, source *S) model.Write {
 	return c.c.Attach(id, source)
 }

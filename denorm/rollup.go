@@ -27,15 +27,16 @@ type RollupSpec struct {
 	// counted twice. The maximum is 10,000. 0 means 100.
 	Keep int
 
-	// For is the age at which you delete events. [Rollup.Checks] ignores older events. 0
-	// means that events stay.
+	// For is the age at which you delete events. The checks of bins ignore older events.
+	// 0 means that events stay.
 	For time.Duration
 }
 
 // A RollupMark marks an event that isn't counted yet. Only [Rollup] writes marks.
 type RollupMark struct {
 	Batch bson.ObjectID `bson:"batch"` // the batch's token; zero without a batch
-	// In the first event of a batch, Events lists the _ids that [Rollup.Roll] read.
+	// Events is set in a batch's first event. Events lists the _ids of events that the
+	// batch can contain.
 	Events []bson.RawValue `bson:"events,omitempty"`
 }
 

@@ -67,7 +67,8 @@ func (x *SubsetPages[P, K, E]) Checks() []model.Check { return x.Parts.Checks() 
 // [Bucket.Append], to the newest page. A retry is safe. A missing parent gives
 // [model.ErrNotFound] before anything is written.
 //
-// Cost: two reads, and two writes of one document each. A transaction adds commands.
+// Cost: two reads, and two writes of one document each. A full page, a retry or a
+// transaction adds commands.
 func (x *SubsetPages[P, K, E]) Append(parent K, element E) model.Change[any] {
 	return x.s.Append(parent, element)
 }

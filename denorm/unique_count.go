@@ -29,7 +29,7 @@ type UniqueDoc[G, M any] struct {
 	ID     string    `bson:"_id"` // group#period#member, or group#member without a Period
 	Group  G         `bson:"group"`
 	Member M         `bson:"member"`
-	Period string    `bson:"period,omitempty"` // day or month, such as "2014-03-28"; "" without a Period
+	Period string    `bson:"period,omitempty"` // day or month, such as "2014-03"; "" without UniqueSpec.Period
 	From   time.Time `bson:"from,omitempty"`   // start of the period
 }
 

@@ -33,8 +33,8 @@ type Distribution struct {
 	Jumbo     int      // number of keys whose documents don't fit in one chunk
 	Hot       []HotKey // the most frequent keys, most frequent first
 
-	// Rising is the share of the sample's later half whose keys exceed all keys of the
-	// earlier half.
+	// Rising is a share of the sample's second half: the documents with keys above all
+	// keys of the first half.
 	Rising float64
 
 	// Warnings are disadvantages of the shard key. Each warning begins with a subject:

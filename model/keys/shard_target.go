@@ -23,7 +23,7 @@ const (
 	AllShards Scope = iota
 
 	SomeShards // the shards of some values or ranges of the key
-	OneShard   // the shard of one value of the key
+	OneShard   // the shard of one key value, or of an unsharded collection
 
 	// NoShard means that the command is refused, is for another collection, or can't
 	// match a document: see Target.Why. In the last case, mongos still asks one shard.
