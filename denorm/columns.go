@@ -52,7 +52,7 @@ type ColumnsSpec struct {
 // A column's name is the value's path. "#0" is an array's first element. In field names,
 // "%", the separator ("/") and a leading "#" become % and two hexadecimal digits.
 //
-// Only [Columns.Store], [Columns.Delete] and [Columns.Rebuild] write flat documents.
+// A write of the original doesn't change its flat document: see [Columns.Store].
 //
 // Source: the analytical store of Azure Cosmos DB,
 // https://learn.microsoft.com/azure/cosmos-db/analytical-store-introduction.
@@ -136,8 +136,8 @@ func (x *Columns[D, K]) Rebuild(filter bson.D) model.Job {
 	}}}
 }
 
-// Survey counts flat documents for each column and BSON type of its values. The results
-// are sorted by name.
+// Survey counts the flat documents for each column name and BSON type of the value. The
+// results are sorted by column name.
 //
 // Cost: one command that reads every flat document.
 func (x *Columns[D, K]) Survey() *model.Aggregate[Use] {

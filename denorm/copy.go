@@ -250,7 +250,7 @@ type CopySpread struct {
 	Documents int64 `bson:"documents"` // number of documents with copies
 	Sources   int64 `bson:"sources"`   // number of sources with copies
 	Pairs     int64 `bson:"pairs"`     // number of pairs of a document and a copied source
-	Most      int64 `bson:"most"`      // number of documents that copy the most copied source
+	Most      int64 `bson:"most"`      // greatest number of documents that copy one source
 }
 
 // BreakEven returns a number of document reads for each change of a source. With more

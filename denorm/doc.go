@@ -11,7 +11,7 @@
 //	An endless sequence, one document for each page              [Bucket]
 //	States computed from events that are appended                [EventLog]
 //	A view of each state, queried by its fields                  [Projection]
-//	An array that is too long for few documents                  [Outlier]
+//	An array that is too long in a few documents                 [Outlier]
 //	A many-to-many relation, read from both ends by time         [WideRow]
 //	Count, sum, average, minimum, maximum of the children        [Counter]
 //	How many distinct members a group has                        [UniqueCount]

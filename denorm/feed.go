@@ -146,8 +146,8 @@ func (f *Feed[D, K]) change(e model.Event) (FeedChange[D, K], error) {
 
 // Stream returns the stream that runs the feed. Call [model.Stream.Run].
 //
-// Cost: that of [model.Stream.Run]. Without FeedSpec.Bare, the server also looks up each
-// updated document by _id.
+// Cost: that of [model.Stream.Run]. Without FeedSpec.Bare, a change stream also looks up
+// each updated document by _id.
 func (f *Feed[D, K]) Stream() model.Stream { return f.stream }
 
 // Plan returns the plan that a running feed sends for a change. If the change would stop

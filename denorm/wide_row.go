@@ -74,7 +74,7 @@ func NewWideRow[L, LK, R, RK any](
 // Indexes returns two indexes for each collection of rows.
 func (x *WideRow[L, LK, R, RK]) Indexes() []model.Index { return x.Parts.Indexes() }
 
-// Checks returns checks for four problems. The checks can report unfinished operations.
+// Checks returns checks for four problems. A running operation can look like a problem.
 //
 //   - Links with missing or repeated columns, or with different times in the two rows.
 //     The repair keeps the left row's earliest column. If the left row has no column,

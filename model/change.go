@@ -35,10 +35,10 @@ type Change[S any] struct {
 	Decide func(S) (Plan, error)
 
 	Attempts int           // maximum number of attempts; 0 means 8
-	Pause    time.Duration // mean first pause; each next pause doubles; 0 means 5 ms
+	Pause    time.Duration // average of the first pause, which then doubles; 0 means 5 ms
 	MaxPause time.Duration // longest pause; 0 means 500 ms
 
-	// Tx runs each attempt in a new transaction.
+	// Tx runs each attempt in a transaction: the caller's, or a new one.
 	Tx bool
 
 	// Lease, if not nil, allows one writer at a time. After a crash, the next writer
@@ -61,8 +61,8 @@ type Change[S any] struct {
 }
 
 // Run runs the change and returns the last state from c.Read. The [Result] includes the
-// writes of the changes from c.Then. An error is c.Err or [ErrLeased], or comes from
-// c.Read, c.Decide or [Plan.Run]. If no attempt succeeds, the error wraps [ErrStale] or
+// writes of the changes from c.Then. Errors include c.Err, [ErrLeased], and those of
+// c.Read, c.Decide and [Plan.Run]. If no attempt succeeds, the error wraps [ErrStale] or
 // [ErrNotFound].
 func (c Change[S]) Run(ctx context.Context, db DB) (S, Result, error) {
 	s := &changeState[S]{c: &c}

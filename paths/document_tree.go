@@ -234,11 +234,11 @@ func (t *DocumentTree[E, N, K]) Replace(owner K, node E) model.Change[any] {
 
 // Repair returns the change that repairs an owner's list:
 //
-//   - If nodes share an id, the first node keeps it. Equal later nodes are removed.
-//     Different later nodes get ids from fresh. Too few ids in fresh, or an id in use,
-//     give [model.ErrTaken]. In the flat form, the first node keeps all children.
+//   - If nodes share an id, the first node keeps the id, and in the flat form all
+//     children. Equal later nodes are removed. Different later nodes get ids from fresh.
+//     Too few ids in fresh, or an id in use, give [model.ErrTaken].
 //   - Nodes with a missing parent, and one node of each cycle, become the last roots.
-//   - Siblings with missing or equal order keys get new keys.
+//   - If a sibling has a missing or repeated order key, all siblings get new keys.
 //
 // Cost: two commands, one document.
 func (t *DocumentTree[E, N, K]) Repair(owner K, fresh ...N) model.Change[any] {

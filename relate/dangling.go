@@ -74,7 +74,7 @@ func NewDangling[D, DK, T, TK any](docs *model.Collection[D, DK], path string, t
 	return out
 }
 
-// Indexes returns the references' index.
+// Indexes returns the index on the references, for [OnDelete].
 func (d *Dangling[D, DK, T, TK]) Indexes() []model.Index { return d.Parts.Indexes() }
 
 // Checks returns one check. The check ignores null, the empty id and missing fields. The

@@ -124,7 +124,7 @@ type ReachLevel struct {
 	Via        []ReachVia      // how they were reached; nil for the given documents
 }
 
-// A ReachVia lists the documents that one query of a deletion reached.
+// A ReachVia lists the documents of a [ReachLevel] that one query found.
 type ReachVia struct {
 	From, Path, To string          // collection From stores _ids of collection To at Path
 	Owned          bool            // true: IDs are in To (rule Owns); false: in From (rule Cascade)

@@ -29,7 +29,7 @@ func (f *Field[D, K]) InsertMany(docs []D) model.Plan {
 }
 
 // Replace returns the write that stores doc, with its point's key, over the old document.
-// If the point changes, set the key to zero. An old key gives a [*model.ValueError].
+// For a new point, set doc's key to zero. An old key gives a [*model.ValueError].
 // A missing document gives [model.ErrNotFound]. A retry overwrites later changes.
 //
 // Cost: one command, one document, by _id.

@@ -120,7 +120,7 @@ func encodedValue(docs *core.Docs, v any) (bson.RawValue, error) {
 type Worst struct {
 	Collection string
 	Bytes      int64 // its size, with empty values for paths without a bound; math.MaxInt64 on overflow
-	Depth      int   // greatest nesting of documents and arrays; the whole document is level 1
+	Depth      int   // greatest nesting in the Go type; the whole document is level 1
 	Parts      []Part
 	Open       []Open // paths without a bound; if empty, Bytes is exact
 }
@@ -143,8 +143,8 @@ type Open struct {
 	Room int64
 }
 
-// Fits reports whether every path has a bound, and the server accepts every document
-// within the bounds.
+// Fits reports whether every path has a bound, Bytes is at most 16 MiB, and Depth is at
+// most [MaxNesting].
 func (w Worst) Fits() bool {
 	return len(w.Open) == 0 && w.Bytes <= model.MaxDocument && w.Depth <= MaxNesting
 }

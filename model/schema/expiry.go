@@ -139,8 +139,8 @@ func (x *Expiry[D, K]) Archived(id K) *model.Find[D] {
 // document has this _id, nothing is written. If the archived copy is missing, the error
 // is [model.ErrNotFound].
 //
-// The parameter until is the new expiry time. Zero means never. With [ExpirySpec].After,
-// until must be zero, and the next [Expiry.Archive] moves the document again.
+// The parameter until is the new expiry time. Without [ExpirySpec].After, zero means
+// never. With After, pass zero: the next [Expiry.Archive] moves the document again.
 //
 // Cost: three commands, one document.
 func (x *Expiry[D, K]) Restore(id K, until time.Time) model.Change[any] {
