@@ -238,6 +238,6 @@ func (x *History[D, K]) Erase(subject any, note Revised, token bson.ObjectID) mo
 // Traces returns the checks for data that [History.Erase] would remove for this subject.
 // Null and zero fields aren't findings.
 //
-// Cost: one command per check. For a string subject, the commands read every document and
-// revision. Otherwise they use the indexes on the subject.
+// Cost: one command per check. To find a string in Revised.By, the commands read all
+// documents and revisions. For other subjects, they use the indexes on the subject.
 func (x *History[D, K]) Traces(subject any) []model.Check { return x.h.Traces(subject) }

@@ -12,8 +12,9 @@ import (
 // IndexTable finds documents by a field other than _id, such as users by email. A second
 // collection has an entry ([IndexEntry]) for each value.
 //
-// [IndexTable.Lookup] reads only entries, which can contain copied fields. In a sharded
-// collection, an IndexTable also finds a value's shard, and can keep values unique.
+// [IndexTable.Lookup] reads only entries, which can contain copied fields. An IndexTable
+// can keep values unique, even across shards. If _id is the shard key, a search by value
+// needn't ask all shards.
 //
 //	{_id: {v: value, id: document's _id}, doc: {copied fields}, ops: [...], sure: true}
 //	{_id: value, id: document's _id, ...}   with IndexTableSpec.Unique
