@@ -14,13 +14,13 @@ import (
 )
 
 // A doc link that no declaration answers is shown with its brackets.
-var brackets = regexp.MustCompile(`(?:^|[^\w])\[\*?[A-Za-z]\w*(\.[A-Za-z]\w*){0,2}\]`)
+var brackets = regexp.MustCompile(`(?:^|\W)\[\*?[A-Za-z]\w*(\.[A-Za-z]\w*){0,2}\]`)
 
 // TestDocLinks: each link in a doc comment of a public package leads to a declaration. A
 // link to a method that a type has only by an embedded struct doesn't: declare the method.
 func TestDocLinks(t *testing.T) {
-	for _, root := range []string{"model", "relate", "denorm", "paths", "geohash"} {
-		err := filepath.WalkDir("../../"+root, func(dir string, e fs.DirEntry, err error) error {
+	for _, top := range []string{"model", "relate", "denorm", "paths", "geohash"} {
+		err := filepath.WalkDir(filepath.Join(root(), top), func(dir string, e fs.DirEntry, err error) error {
 			if err != nil || !e.IsDir() {
 				return err
 			}

@@ -19,12 +19,12 @@ func (e *Embedding) Absorption(place core.Place, state string, overwrite bool) M
 }
 
 func (e Embedding) absorbMigration(name string) Migration {
-	drop := []pass{
-		{collection: e.owners, projection: commands.Fields(e.path, e.refs), filter: stmt.Exists(e.refs, true), plan: e.dropRefs},
-		{collection: e.docs, plan: e.dropUnreferred},
-	}
-	if e.refs == "" {
-		drop = []pass{{collection: e.owners, projection: commands.Fields(e.path), plan: e.dropDocs}, orphans(e.docs, e.parent, e.owners)}
+	drop := []pass{{collection: e.owners, projection: commands.Fields(e.path), plan: e.dropDocs}, orphans(e.docs, e.parent, e.owners)}
+	if e.refs != "" {
+		drop = []pass{
+			{collection: e.owners, projection: commands.Fields(e.path, e.refs), filter: stmt.Exists(e.refs, true), plan: e.dropRefs},
+			{collection: e.docs, plan: e.dropUnreferred},
+		}
 	}
 	return Migration{
 		name: name, docs: e.owners, state: e.state, verify: func() mongo.Pipeline { return e.verify(false) }, drop: drop,
