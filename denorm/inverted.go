@@ -56,8 +56,7 @@ func (x *Inverted[D, K]) Insert(doc D, token bson.ObjectID) model.Plan {
 // Set returns the plan that sets fields of a document and updates the document's entries.
 // For the parameters and errors, see [IndexTable.Set].
 //
-// Cost: one command for the document, and two commands for each declared path in fields.
-// A path with changed values costs one or two more commands.
+// Cost: one command for the document, and up to three for each declared path in fields.
 func (x *Inverted[D, K]) Set(doc *D, fields bson.D, token bson.ObjectID) model.Plan {
 	return x.cores.Set(doc, fields, token)
 }

@@ -91,29 +91,30 @@ func (ts Tables) Set(read any, fields bson.D, op bson.ObjectID) model.Plan {
 	}
 	var write model.Step = ts.write(was, now, set)
 	p := commands.Leaving("an entry for a value that the document doesn't hold, or old copied fields; the checks find them",
-		slices.Concat(parts.enters, parts.leaves, []model.Step{write}, parts.after, parts.removes)...)
-	if p.IfStale = parts.back; len(parts.enters)+len(parts.leaves) > 0 {
+		slices.Concat(parts.before, []model.Step{write}, parts.after)...)
+	if p.IfStale = parts.back; len(parts.before) > 0 {
 		p.InTx = slices.Concat([]model.Step{write}, parts.inTx)
 	}
 	return p
 }
 
-// setSteps are the writes to entries that a set of fields needs, by when they are sent.
-type setSteps struct{ enters, leaves, after, removes, back, inTx []model.Step }
+// setSteps are the writes to entries that a set of fields needs, by when they are sent. Those of a table follow each other,
+// so that one command sends them.
+type setSteps struct{ before, after, back, inTx []model.Step }
 
 // add adds the writes to the entries of one table.
 func (s *setSteps) add(t *Table, was, now state, set bson.D, op bson.ObjectID) {
 	entered, left := stored.Without(now.values, was.values), stored.Without(was.values, now.values)
 	c := t.claim(was.id, now.copies, entered, op)
 	for _, e := range c.entries {
-		s.enters = append(s.enters, c.enter(e))
+		s.before = append(s.before, c.enter(e))
 		s.inTx = append(s.inTx, c.enterSure(e))
 		s.after = append(s.after, c.confirm(e.key))
 	}
 	s.back = append(s.back, c.takeBack()...)
 	for _, v := range left {
 		key := t.key(v, was.id)
-		s.leaves = append(s.leaves, t.update(key, noClaims))
+		s.before = append(s.before, t.update(key, noClaims))
 		s.inTx = append(s.inTx, commands.DeleteOne(t.entries, key))
 	}
 	if stored.Sets(set, t.copies...) {
@@ -126,7 +127,7 @@ func (s *setSteps) add(t *Table, was, now state, set bson.D, op bson.ObjectID) {
 		if len(entered) == 0 && len(now.values) > 0 { // a first run that was cut may have entered them
 			s.after = append(s.after, c.confirmAll())
 		}
-		s.removes = append(s.removes, t.removeLeft(was.id, now.values))
+		s.after = append(s.after, t.removeLeft(was.id, now.values))
 	}
 }
 
