@@ -64,7 +64,8 @@ func (b *Bounded[D, K]) Checks() []model.Check { return b.Parts.Checks() }
 //
 // Without BoundedSpec.Key, a second run adds the elements again. With a Key, an array
 // that contains all pushed keys stays unchanged. An array that contains only some of them
-// gives model.ErrStale. Elements that the push would drop don't count as missing.
+// gives model.ErrStale. If the push would drop the missing elements, the array stays
+// unchanged.
 //
 // Cost: one command, one document, by _id. With a Key, one or two more commands if the
 // update matches nothing.

@@ -22,7 +22,7 @@ const (
 	Hourly                 // an hour, for a [Rollup] only
 )
 
-// BucketSpec says how a [Bucket] stores elements in documents (buckets). Max is required.
+// BucketSpec says how a [Bucket] stores elements in documents (buckets).
 type BucketSpec struct {
 	Max int // the maximum number of elements in a bucket; at least 1
 
@@ -30,9 +30,9 @@ type BucketSpec struct {
 	// limit. A larger element gives a [*model.ValueError].
 	MaxBytes int64
 
-	// ElementKey is the path of an element's id, within the element. The id must be
-	// unique for each BucketDoc.Key. With ElementKey, a repeated [Bucket.Append] adds
-	// nothing.
+	// ElementKey is the path of an element's id, within the element. Elements with the
+	// same BucketDoc.Key must have different ids. With ElementKey, a repeated
+	// [Bucket.Append] adds nothing.
 	ElementKey string
 
 	// Totals are paths of numbers within an element. BucketDoc.Totals stores a [Total]

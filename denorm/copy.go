@@ -61,9 +61,9 @@ type CopySpec struct {
 	// grow when a copied field changes, and only then. VersionTo is the version's path in
 	// a copy.
 	//
-	// [Copy.Set] increments an integer. If the version is a time, pass the new time to
-	// Set. If an embed.Versioned writes the source, don't use Set. Use Versioned.ChangeBy
-	// with an $inc of Version, and then [Copy.Refresh].
+	// [Copy.Set] increments an integer version. For a time, pass the new time to Set. If
+	// an embed.Versioned writes the source, don't use Set. Use Versioned.ChangeBy with an
+	// $inc of Version. Then run [Copy.Refresh].
 	Version, VersionTo string
 
 	// CountUp is the version field of an embed.Versioned that writes the documents with
@@ -189,15 +189,15 @@ func (c *Copy[S, SK, TK]) Refresh(source SK, docs ...TK) model.Change[bson.Raw] 
 // [Copy.Snapshot] or [Copy.Fields] into the documents with the _ids in docs.
 //
 // The change calls the function several times. For equal sources, the function must
-// return equal actions. The function can return a Storing change of a second source.
+// return equal actions. To copy a second source, return another Storing change.
 //
 // A missing source gives model.ErrNotFound. After a crash, run the change again.
 //
 // A final [Copy.Refresh] corrects old copies in docs. Without docs, Refresh corrects all
 // copies. Exceptions:
 //
-//   - With CopySpec.Lock, a transaction has no Refresh: one of two concurrent writers
-//     waits or fails.
+//   - With CopySpec.Lock, a transaction has no Refresh. It conflicts with concurrent
+//     changes of the source.
 //   - Without a Lock, the Refresh in your own transaction can miss changes.
 //
 // Cost: three commands more than the action. In a transaction with a Lock, one or two

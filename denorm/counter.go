@@ -167,8 +167,8 @@ func (x *Counter[C, CK, P, PK]) Insert(child C, token bson.ObjectID) model.Chang
 // reference removes the child from its parent. A missing child gives [model.ErrNotFound].
 // For token, see [Counter].
 //
-// Cost: five commands, by _id; in a transaction two. If a parent loses its smallest or
-// greatest value, six commands; in a transaction seven.
+// Cost: five commands by _id (two in a transaction). If a parent loses its smallest or
+// greatest value: six (seven in a transaction).
 func (x *Counter[C, CK, P, PK]) Set(child CK, fields bson.D, token bson.ObjectID) model.Change[any] {
 	return x.c.Set(child, fields, token)
 }

@@ -17,7 +17,7 @@ import (
 // If E is the interface of an embed.Union, declare the collection with the Union's
 // Options.
 type EventCommit[K, E any] struct {
-	ID     string        `bson:"_id"`    // Key and First; sorts a Key's commits
+	ID     string        `bson:"_id"`    // made of Key and First
 	Key    K             `bson:"key"`    // identifies the aggregate, such as an account
 	First  int64         `bson:"first"`  // number of Events[0]; 1 for a new aggregate
 	Last   int64         `bson:"last"`   // number of the last event: the aggregate's version
@@ -241,8 +241,8 @@ func (l *EventLog[K, E, S]) state(key K, c model.Change[eventlog.State]) model.C
 func (l *EventLog[K, E, S]) Version(key K) model.Change[int64] { return l.l.Version(key) }
 
 // Commits returns the query of an aggregate's commits, in order. The commits contain the
-// events from number start (at least 1) to number end. If end is 0, they contain the last
-// event. For the next page, pass the last commit's ID to [model.Find.After].
+// events from number start (at least 1) to number end. An end of 0 means no upper limit.
+// For the next page, pass the last commit's ID to [model.Find.After].
 //
 // Cost: one command, by _id.
 func (l *EventLog[K, E, S]) Commits(key K, start, end int64) *model.Find[EventCommit[K, E]] {

@@ -23,10 +23,10 @@ type ProjectionSpec[V, E any] struct {
 	// "docmodel.projections".
 	Places string
 
-	// If Poll is 0, servers without change streams give model.ErrNoChangeStreams. Poll is
-	// how far each poll looks back, not the interval. Set Poll to the longest delay from
-	// EventCommit.At until queries find the commit. For a commit with a longer delay, run
-	// [Projection.CatchUp].
+	// To find late commits, each poll begins this long before the last poll's end. A
+	// commit can become visible after its EventCommit.At. Set Poll to the longest such
+	// delay. After a longer delay, run [Projection.CatchUp]. On servers without change
+	// streams, 0 gives model.ErrNoChangeStreams.
 	Poll time.Duration
 }
 
@@ -77,8 +77,8 @@ func NewProjection[K, E, S, V any](
 	return p
 }
 
-// Indexes returns an index only if ProjectionSpec.Poll is set. Create indexes of the
-// views in each generation: see [Projection.In].
+// Indexes returns an index only if ProjectionSpec.Poll is set. To index the views, create
+// indexes on each generation's collection ([Projection.In]).
 func (p *Projection[K, E, V]) Indexes() []model.Index { return p.Parts.Indexes() }
 
 // CatchUp returns the change that updates the view of the [EventLog] aggregate with this
@@ -90,8 +90,9 @@ func (p *Projection[K, E, V]) Indexes() []model.Index { return p.Parts.Indexes()
 func (p *Projection[K, E, V]) CatchUp(key K) model.Change[any] { return p.p.CatchUp(key) }
 
 // Stream returns the stream that updates the views after each commit to the [EventLog].
-// Run it with [model.Stream.Run]. After a change of ProjectionSpec.Revision, first run
-// [Projection.Rebuild]. The new stream begins with all old commits.
+// Run it with [model.Stream.Run]. After a change of ProjectionSpec.Revision, run
+// [Projection.Rebuild] before the stream. The stream then reads all old commits, except
+// with [model.StreamOptions].FromNow.
 //
 // Cost: two reads and one write for each commit, by _id. A commit out of order costs one
 // more command. Between Rebuild and Switch, each commit costs two more commands.

@@ -12,15 +12,14 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Feed keeps copies of a collection's data up to date. Your function computes a plan from
-// each change of a document. [Feed.Stream] runs the plan. A new feed begins with a plan
-// for each stored document.
+// Feed keeps copies of a collection's data up to date. For each change of a document,
+// your function returns a [model.Plan] of writes. [Feed.Stream] runs the plan. A new feed
+// begins with a plan for each stored document.
 //
 // After a crash, the feed repeats the last plans. Each plan must be repeatable:
 //   - Write a copy by an _id from the change. Don't use $inc or $push.
 //   - If a copy can change, use a replace with upsert, not an insert.
-//   - In updates of the changed document, set Write.Expect to [model.Any]. With
-//     [model.One], a deleted document stops the feed.
+//   - In updates of the changed document, set Write.Expect to [model.Any].
 //
 // # Consistency
 //
@@ -29,7 +28,7 @@ import (
 // [model.ErrTakenOver].
 //
 // In rare cases, an old write overwrites a newer copy ([model.Stream.Run]). For safety,
-// store FeedChange.Token or a document version in the copy. Overwrite a copy only if this
+// store FeedChange.Token or a document version in the copy. Overwrite a copy only if its
 // value is smaller.
 //
 // Source: change streams, https://www.mongodb.com/docs/manual/changeStreams/.
@@ -50,9 +49,9 @@ type FeedSpec struct {
 	Bare bool
 
 	// Mark is a source field that only this feed writes. If the feed's plans update
-	// source documents, set Mark. These updates write the field, and the feed skips them,
-	// unless MongoDB reports them as [model.Replaced]. Plans that insert, upsert, replace
-	// or delete source documents stop the feed.
+	// source documents, set Mark. Then the feed skips its own updates, except those that
+	// MongoDB reports as [model.Replaced]. Plans that insert, upsert, replace or delete
+	// source documents stop the feed.
 	Mark string
 
 	// Since is the path to poll on servers without change streams. Each write must set a

@@ -70,11 +70,11 @@ type Difference struct {
 //   - [ErrEarlier]: the note's time is before the last change
 //   - model.ErrNotFound: the document is missing
 //
-// After a crash, run the change again with the same token. While the first attempt's
-// version is stored, a retry does nothing.
+// After a crash, run the change again with the same token. If a stored version has this
+// token, the retry does nothing.
 //
-// In a transaction, queries give errors. Under a [model.Scope], [History.Delete] isn't a
-// soft delete.
+// In a transaction, AsOf, Version, Revisions and Between give errors. Under a
+// [model.Scope], [History.Delete] isn't a soft delete.
 //
 // To delete old revisions, declare a schema.Expiry on the revisions' field "until".
 //

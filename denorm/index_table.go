@@ -98,7 +98,7 @@ func (x *IndexTable[D, K]) Indexes() []model.Index { return x.Parts.Indexes() }
 
 // Checks returns the checks that find and repair
 //
-//   - surplus entries. If a plan can take over a minute, set a longer [model.Check].Age.
+//   - surplus entries older than a minute. If plans take longer, raise [model.Check].Age.
 //   - old copied fields
 //   - values without an entry
 //

@@ -21,7 +21,7 @@ type Part struct {
 // Normalized copies each document into rows (documents) of several collections, such as
 // orders, customers and items. A [Part] is an array, or an embedded document with a key.
 //
-//	main row    the document, with an array's length or a key instead of each part
+//	main row    the document; an array part becomes its length, a keyed part its key
 //	array part  {_id: {of: document's _id, n: position}, the element's fields or value}
 //	keyed part  {_id: the key, the other fields}
 //
@@ -58,8 +58,8 @@ func (x *Normalized[D, K]) Indexes() []model.Index { return x.Parts.Indexes() }
 //   - rows without a document. The repair deletes the rows.
 //   - documents with one key but different fields. There is no repair.
 //
-// Cost: the checks find rows by _id. If a Part has a Key, index the key in the documents.
-// Without the index, each key costs a collection scan.
+// Cost: the checks find rows by _id. If a [Part] has a Key, index the Key's path in the
+// documents, such as customer.id. Otherwise, each key costs a collection scan.
 func (x *Normalized[D, K]) Checks() []model.Check { return x.Parts.Checks() }
 
 // Plan returns the plan that writes the rows of documents that match filter. Nil means

@@ -64,7 +64,7 @@ func (x *Numbered[D, K]) Indexes() []model.Index { return x.Parts.Indexes() }
 
 // Checks returns two checks:
 //   - Missing or wrong counts, which the repair corrects.
-//   - Stored arrays, and counts above NumberedSpec.Max. For arrays, run
+//   - Lists stored as arrays, and counts above NumberedSpec.Max. For arrays, run
 //     [Numbered.Convert]. For counts, raise Max.
 func (x *Numbered[D, K]) Checks() []model.Check { return x.Parts.Checks() }
 

@@ -39,7 +39,7 @@ type OutlierCount struct {
 // # Consistency
 //
 // If the flag isn't set, the array contains all elements. With BucketSpec.ElementKey,
-// appends store each element only once, unless you unset the flag.
+// appends store each element only once. Never unset the flag yourself.
 //
 // Source:
 // https://www.mongodb.com/company/blog/building-with-patterns-the-outlier-pattern.
@@ -123,7 +123,7 @@ func (x *Outlier[D, K, E]) Elements(owner K) *model.Aggregate[E] {
 	return aggregateByID[E](x.overflow.buckets, x.owners.Name(), pipeline, err)
 }
 
-// Holding returns the query of an owner's element with this key. Without
+// Holding returns the query that finds an owner's element by the element's key. Without
 // BucketSpec.ElementKey, the query gives a [*model.ValueError].
 //
 // Cost: one command. It finds the owner by _id, and overflow documents by
@@ -152,9 +152,9 @@ func (x *Outlier[D, K, E]) Count(owner K) *model.Aggregate[OutlierCount] {
 }
 
 // Split returns the job that shortens arrays of more than OutlierSpec.Max elements. The
-// later elements move to overflow documents. For owners whose OutlierSpec.Flag is true,
-// use [Outlier.Settle]. If an array loses elements during the job, the job can end with
-// [model.ErrStale]: see [Outlier.Checks]. After a crash, run the job again.
+// later elements move to overflow documents. Split skips owners whose OutlierSpec.Flag is
+// true: use [Outlier.Settle]. If an array loses elements during the job, the job can end
+// with [model.ErrStale]: see [Outlier.Checks]. After a crash, run the job again.
 //
 // Cost: a scan for owners with such arrays, in batches of 10. Each owner costs one
 // command, and one command per overflow document.

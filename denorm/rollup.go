@@ -143,9 +143,9 @@ func (x *Rollup[E, K, G, V]) Insert(event E) model.Write { return x.r.Insert(x.e
 func (x *Rollup[E, K, G, V]) Roll() model.Job { return x.r.Roll() }
 
 // Rebuild returns the job that recounts the bins ([RollupDoc]) from start to end. Both
-// times must be the start of a bin of the shortest Period in RollupSpec.Bins. Deleted
-// events no longer count. After a crash, run the job again. Too many concurrent changes
-// give [model.ErrStale].
+// times must be starts of the shortest bins (RollupSpec.Bins). Deleted events no longer
+// count. After a crash, run the job again. Too many concurrent changes give
+// [model.ErrStale].
 //
 // Cost: four to seven commands for each hour, day and month that has bins.
 func (x *Rollup[E, K, G, V]) Rebuild(start, end time.Time) model.Job { return x.r.Rebuild(start, end) }
@@ -163,7 +163,7 @@ func (x *Rollup[E, K, G, V]) Bins(group G, unit Period, start, end time.Time) *m
 }
 
 // Total returns the pipeline that adds up a group's bins with start ≤ RollupDoc.Start <
-// end. Both times must be the start of a bin of the shortest [Period] in RollupSpec.Bins.
+// end. Both times must be starts of the shortest bins (RollupSpec.Bins).
 // If no bin is stored, [model.Aggregate.One] returns [model.ErrNotFound].
 //
 // Cost: one command, served by _id.

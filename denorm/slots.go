@@ -37,7 +37,7 @@ type SlotDoc[K any] struct {
 	Ops  []SlotOp         `bson:"ops,omitempty"`
 	Seq  int64            `bson:"seq"`           // number of the last transfer sent
 	Out  bson.Raw         `bson:"out,omitempty"` // unfinished transfer to another slot
-	In   bson.Raw         `bson:"in,omitempty"`  // transfer that a merge of slots waits for
+	In   bson.Raw         `bson:"in,omitempty"`  // transfer that this slot needs for a merge
 	Got  map[string]int64 `bson:"got,omitempty"` // number of the last received transfer, by sending slot
 }
 
@@ -60,8 +60,8 @@ type SlotTotal[K any] struct {
 // of several documents (slots). Writers mostly write different slots, and don't wait for
 // each other.
 //
-// Each operation needs a token: see [Slots.Add]. A transfer moves stock (SlotsSpec.Stock)
-// or tokens to another slot.
+// Each operation needs a token: see [Slots.Add]. Transfers between slots move tokens or
+// stock (SlotsSpec.Stock).
 //
 // A crash can leave missing slots or an unfinished transfer. Operations still work.
 //
@@ -85,8 +85,8 @@ func NewSlots[K any](docs *model.Collection[SlotDoc[K], string], spec SlotsSpec)
 // Checks returns three checks for
 //
 //   - unfinished transfers. The repair finishes the transfers.
-//   - keys with missing slots, with a wrong stock, or with tokens that two slots or no
-//     slot would count. The repair only stores missing slots.
+//   - keys with missing slots, with a wrong stock, or with tokens that don't belong to
+//     exactly one slot. The repair only stores missing slots.
 //   - slots with another slot's tokens, or with negative stock. There is no repair.
 func (s *Slots[K]) Checks() []model.Check { return s.Parts.Checks() }
 

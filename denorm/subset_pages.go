@@ -54,9 +54,9 @@ func NewSubsetPages[P, K, E any](parents *model.Collection[P, K], path string, p
 // Indexes returns the Bucket's index.
 func (x *SubsetPages[P, K, E]) Indexes() []model.Index { return x.Parts.Indexes() }
 
-// Checks returns the Bucket's checks and two more:
+// Checks returns these checks, then the pages' [Bucket.Checks]:
 //
-//   - Parents whose array differs from the pages. After you declare or change a
+//   - Parents whose array isn't the pages' newest elements. After you declare or change a
 //     SubsetPages, run this check's job.
 //   - Pages without a parent. The repair deletes the pages.
 //

@@ -32,8 +32,8 @@
 //
 // # Costs
 //
-// Each range costs one index scan. Fewer ranges cover a larger area. Eight ranges are a
-// good default. For radii of 10 m to 1000 km, below 60° of latitude:
+// Each range costs one index scan. Fewer ranges cover more area outside the circle. Eight
+// ranges are a good default. For radii of 10 m to 1000 km, below 60° of latitude:
 //
 //	number of ranges                         4     8    16    32
 //	mean area / area of the circle        2.03  1.44  1.21  1.10

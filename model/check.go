@@ -34,11 +34,11 @@ type Check struct {
 	// Read replaces Pipeline. A nil filter matches all documents.
 	Read func(ctx context.Context, db DB, filter bson.D) iter.Seq2[Finding, error]
 
-	// Queries are Read's first queries, for [Check.String].
+	// Queries are what [Check.String] shows if Read is set.
 	Queries []*Aggregate[bson.Raw]
 
-	// Tell sets a finding's ID, Problem and Since from f.Detail, one result of Pipeline.
-	// If Tell is nil, the ID is the result's _id, and the Problem is the result's text.
+	// Tell sets f's ID, Problem and Since. f.Detail is the Pipeline's result for f. If
+	// Tell is nil, the ID is the result's _id, and the Problem is the result's text.
 	Tell func(f *Finding) error
 
 	// Mend returns the plan that repairs findings. The plan must skip documents that
@@ -76,8 +76,8 @@ func (f Finding) String() string {
 }
 
 // In returns a copy of the check, restricted to documents that match the given filter.
-// The filters of earlier calls of In still apply. With MendAll, running the copy's
-// [Check.Job] gives a [*ValueError].
+// The filters of earlier calls of In still apply. If [Check.MendAll] is set, running the
+// copy's [Check.Job] gives a [*ValueError].
 func (c Check) In(filter bson.D) Check {
 	filter, err := (*core.Codec)(nil).CopyD(filter)
 	c.filter = And(c.filter, filter)

@@ -56,8 +56,8 @@ func (c *Collection[D, K]) Named(name string) *Collection[D, K] {
 	return &Collection[D, K]{c.Docs().Named(name)}
 }
 
-// Unchecked returns the declaration without the checks of paths and values (see
-// [Collection.Find]). Use it for old or future fields.
+// Unchecked returns the Collection without the checks of paths and values (see
+// [Collection.Find]). Use it for fields that D lacks.
 func (c *Collection[D, K]) Unchecked() *Collection[D, K] {
 	return &Collection[D, K]{c.Docs().Unchecked()}
 }

@@ -83,9 +83,9 @@ func indexes(name string) []string {
 //
 //   - If a write with Expect [One] matches nothing: one command for [Write].Done, one per
 //     [Reason], one to find the _id, and the [Plan.IfStale] steps.
-//   - After a duplicate key error: one command that tests Write.Done or compares
-//     documents, and one per Reason. If a Reason applies, Run sends the IfStale steps. If
-//     an earlier run applied the write, one command sends the writes after it.
+//   - After a duplicate key error, one query tests whether an earlier run applied the
+//     write. If yes, one command sends the later writes. If no: one command per Reason.
+//     If a Reason applies, Run sends the IfStale steps.
 func (p Plan) Cost() Cost {
 	batches, err := p.split()
 	if err != nil {
@@ -96,7 +96,7 @@ func (p Plan) Cost() Cost {
 
 // CostTx returns the plan's price in a transaction of MongoDB 8.0 (see [Plan]). The price
 // doesn't include hello and commit. If [Plan].InTx is set, the price is that of InTx.
-// On older servers, the same steps need as many commands as outside a transaction.
+// Older servers can need more commands for the same steps.
 func (p Plan) CostTx() Cost {
 	p = p.inTx()
 	batches, err := p.split()

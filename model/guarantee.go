@@ -44,7 +44,7 @@ func (g Guarantee) String() string { return nameOf(g, "atomic", "rerunnable", "t
 //   - An upsert, or a write of one document other than an insert, filters by _id.
 //   - An update or replacement with Expect [One] has one filter condition, or
 //     [Write.Done].
-//   - After a write of many documents, no step writes a field in the write's filter.
+//   - If a step writes many documents, later steps don't write the fields it filters by.
 //   - The step isn't a $merge or $out.
 //
 // Conditions for the steps after an insert:

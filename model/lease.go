@@ -74,7 +74,7 @@ type fenceKey struct{}
 
 // Fence returns the fence of the running change under a [Lease]: a number that grows with
 // each change. Outside such a change Fence returns 0. [Change.Read] must add the fence
-// to its result. Writes that [Change.Decide] plans must compare and store the fence: see
+// to its result. Each write to an existing document must compare and store the fence: see
 // [Lease].
 func Fence(ctx context.Context) int64 {
 	if ctx == nil {

@@ -15,8 +15,8 @@ import (
 // deletes become one write. All other steps stay separate, in order.
 //
 // The result gives a [*ConflictError] if plans update the same path, or insert different
-// documents with the same _id. A merged write's filter sees the document before all
-// updates. If several steps remain, use [Plan.RunTx] or a [Change] with Tx.
+// documents with the same _id. A merged write tests all filters before any update. If
+// several steps remain, use [Plan.RunTx] or a [Change] with Tx.
 func MergePlans(plans ...Plan) Plan {
 	all := Concat(plans...)
 	if len(all.Steps) < 2 {

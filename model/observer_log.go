@@ -10,7 +10,7 @@ import (
 // slog.Default. The first line that fits gives the level:
 //
 //   - Debug: a nested operation
-//   - Warn: Stale or TakenBack, a retried change, or documents left by a job
+//   - Warn: Stale, TakenBack, Failure "left", or a change that succeeded after a retry
 //   - Info: success, or Failure "not found", "full" or "taken"
 //   - Error: any other Failure
 func LogTo(l *slog.Logger) Observer {

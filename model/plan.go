@@ -17,8 +17,8 @@ type Step interface {
 // [Plan.Guarantee] says whether the plan can run again after a crash.
 //
 // Consecutive writes of one kind to one collection share a command, up to 25,000 writes
-// or 16 MiB. An update or delete with Write.Expect [One] is a separate command. Since
-// MongoDB 8.0, a plan in a transaction is one command.
+// or 16 MiB. An update or delete with Write.Expect [One] is a separate command. In a
+// transaction, since MongoDB 8.0, all writes share a command, up to the same limits.
 type Plan struct {
 	Steps   []Step
 	Options PlanOptions

@@ -32,7 +32,7 @@ type DB interface {
 // [*ConflictError]. There is no error in three cases:
 //
 //   - In inserts and replacements, the scope's Set values win.
-//   - In replacements, the document's Insert values win, unless Filter has the field.
+//   - A replacement keeps its own value of an Insert field that isn't in Filter.
 //   - In updates by a pipeline, the scope's Tenant and Set values win. The pipeline can
 //     change Insert fields.
 type Scope struct {
@@ -59,7 +59,7 @@ type Scope struct {
 // If the scope is invalid, each run returns an error. A [*ConflictError] comes from
 //
 //   - $where, $function and $accumulator
-//   - a filter on a Tenant field, except for Tenant's value
+//   - a filter that gives a Tenant field another condition
 //   - $geoNear or a [Stream] on a collection that the scope filters
 //   - rare pipeline stages, such as $search and $currentOp
 //   - $merge or $out in an [Aggregate]

@@ -23,7 +23,8 @@ type ShardKey struct {
 	// Moves allows documents to change their key. Without Moves, a write that can change
 	// the key gives a [*ConflictError]. Updates by a pipeline aren't checked.
 	//
-	// With Moves, only writes with Expect [One] use the values from read documents.
+	// With Moves, a key that was read can be old. Only writes with Expect [One] add it to
+	// their filter.
 	Moves bool
 }
 

@@ -195,7 +195,8 @@ func (s Stream) stages() mongo.Pipeline {
 //
 //   - the error of s.Plan, or [Plan.Err]
 //   - [ErrNotRepeatable]
-//   - a [*ValueError] if s.Plan is nil, or if s.Mark forbids a write
+//   - a [*ValueError] if s.Plan is nil, or if the plan contains a forbidden write to the
+//     watched collection (see [Stream].Mark)
 func (s Stream) PlanFor(e Event) (Plan, error) {
 	mark := e.Token
 	if mark == "" {
@@ -247,8 +248,8 @@ func (s Stream) checked(plan Plan, err error, mark string) (Plan, error) {
 // A very late command can break the order of a document's plans. To be safe, let plans
 // store [Event].Token in the written documents, and never overwrite a greater Token.
 //
-// Cost: two commands, the reads of changes, and the commands of the plans. Each stored
-// place costs one command. While plans run, each quarter of o.PlanTime costs one command.
+// Cost: two commands, the reads of changes, and the plans' commands. Each stored place
+// costs one command. Looking for a second run costs at most one per o.PlanTime/4.
 func (s Stream) Run(ctx context.Context, db DB, o StreamOptions) error {
 	bad := func(field, reason string) error {
 		return &ValueError{Collection: s.Collection, Field: field, Reason: reason}

@@ -91,9 +91,8 @@ func (w Write) scoping() scoped {
 // such as [ErrFull].
 type Reason struct {
 	// If is a filter on the write's collection. The reason applies if a document matches.
-	// A nil If always applies, except to a duplicate key error of an update or upsert.
-	// For example, if a write's filter has no _id, use Reason{Err: ErrNotFound} to
-	// replace [ErrStale] by [ErrNotFound].
+	// Nil means that the reason always applies. A duplicate key error of an update or
+	// upsert needs a filter: see [Write].Reasons.
 	If  bson.D
 	Err error // the returned error
 
@@ -189,7 +188,7 @@ func appendShared(o *bson.D, collation *options.Collation, hint, sort any) {
 // A scope that filters the target collection refuses $out. It allows $merge only if
 //
 //   - whenMatched is "fail", or
-//   - "on" lists all fields of [Scope.Tenant], and the scope has no Delete or Filter.
+//   - "on" lists all fields of [Scope.Tenant], and neither Filter nor Delete is set.
 type MergeInto struct {
 	Collection string // the collection that the pipeline reads
 	Pipeline   mongo.Pipeline

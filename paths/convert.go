@@ -8,8 +8,8 @@ import (
 )
 
 // Convert returns the change that adds the target's fields, such as paths, to the
-// source's documents. Both trees must have the same collection and [TreeSpec]. After a
-// crash, run Convert again.
+// source's documents. The trees can differ in kind, but not in collection or [TreeSpec].
+// After a crash, run Convert again.
 //
 // To replace the source:
 //  1. Stop changes through the source, and run Convert again.

@@ -72,9 +72,9 @@ type DocumentTree[E, N, K any] struct {
 //
 //	var comments = paths.NewDocumentTree[comment, string](posts, "comments", paths.DocumentTreeSpec{})
 //
-// A root must store no parent id, not even 0. Unless ids are strings or ObjectIDs, tag
-// E's parent field (DocumentTreeSpec.Parent) omitempty, or use a pointer. A bad path,
-// type or spec panics with a [*model.DeclarationError].
+// A root must not store 0 as parent id. If ids aren't strings or ObjectIDs, tag E's
+// parent field (DocumentTreeSpec.Parent) omitempty, or use a pointer. A bad path, type
+// or spec panics with a [*model.DeclarationError].
 func NewDocumentTree[E, N, D, K any](owners *model.Collection[D, K], path string, spec DocumentTreeSpec) *DocumentTree[E, N, K] {
 	t := document.Declare(owners.Docs(), owners.Name(), path, document.Spec(spec), reflect.TypeFor[E](), reflect.TypeFor[N]())
 	out := &DocumentTree[E, N, K]{model.Parts{}, t}

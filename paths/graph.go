@@ -111,7 +111,7 @@ func (x *Graph[D, K]) Components() *Supersteps {
 // RankSpec configures a PageRank. The zero value means the defaults.
 type RankSpec struct {
 	Damping   float64 // probability to follow an edge, above 0 and below 1; 0 means 0.85
-	Tolerance float64 // stop when the ranks change by at most this in total; 0 means 1e-10
+	Tolerance float64 // stop when a step's total rank change is at most this; 0 means 1e-10
 }
 
 // PageRank returns the computation of each vertex's rank: the probability that a random

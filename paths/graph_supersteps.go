@@ -14,7 +14,7 @@ import (
 // Never run a computation in two processes at a time. Use your own lock. Only PageRank
 // notices a second process: see [GraphStep].Lost.
 //
-// During a superstep, readers can see some results. After a crash, run the Job again.
+// Readers can see a half-written superstep. After a crash, run the Job again.
 //
 // # Cost
 //
@@ -43,8 +43,8 @@ func (s *Supersteps) Indexes() []model.Index { return s.Parts.Indexes() }
 // computation give [ErrGraphState].
 //
 // A batch is one step of the computation. For a [NewProgram], a batch is
-// JobOptions.BatchSize vertices, 500 by default. With JobOptions.Checkpoint, a program
-// continues after its last batch.
+// JobOptions.BatchSize vertices, 500 by default. With JobOptions.Checkpoint, the next run
+// continues after the last batch.
 //
 // [Supersteps.Steps] shows the progress. Cost: see [Supersteps].
 func (s *Supersteps) Job() model.Job { return s.s.Job() }
@@ -56,7 +56,7 @@ type GraphStep struct {
 	Kind     string  `bson:"kind"`     // distances, components, rank or program
 	Asked    int64   `bson:"asked"`    // a hash of the arguments, such as the damping
 	Changed  int64   `bson:"changed"`  // number of written states ([VertexState])
-	Vertices int64   `bson:"vertices"` // PageRank: all vertices; NewProgram: only in step 0
+	Vertices int64   `bson:"vertices"` // all vertices, in PageRank and in NewProgram's step 0
 	Delta    float64 `bson:"delta"`    // PageRank: total change of all ranks
 	Dangling float64 `bson:"dangling"` // PageRank: total rank of vertices without edges
 	Lost     int64   `bson:"lost"`     // PageRank: vertices without a state of this step; if any, Job fails

@@ -94,8 +94,7 @@ func (t *Tree[D, K]) Indexes() []model.Index { return t.Parts.Indexes() }
 // crash of the repair, queries can miss nodes.
 //
 // Cost: four to seven commands. For a damaged tree, one command reads all nodes into
-// memory. The repair adds a command per 25,000 documents or 16 MiB, and two for the
-// lease.
+// memory. The repair adds two commands, and one per 25,000 documents or 16 MiB.
 func (t *Tree[D, K]) Checks() []model.Check { return t.Parts.Checks() }
 
 // document encodes a document of the caller as it would be stored.

@@ -79,8 +79,8 @@ func (d *Dangling[D, DK, T, TK]) Indexes() []model.Index { return d.Parts.Indexe
 
 // Checks returns one check. The check ignores null, the empty id and missing fields. The
 // repair waits until a reference has dangled for a minute ([model.Check].Age). If you
-// store documents later, set a longer Age. A value that can't be an _id stays: see
-// [*model.LeftError].
+// store referenced documents later, set a longer Age. A value that can't be an _id stays:
+// see [*model.LeftError].
 //
 // Cost: the check reads every document, and looks up all references by _id. The check
 // needs MongoDB 5.0.

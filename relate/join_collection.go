@@ -138,14 +138,14 @@ func (j *JoinCollection[L, LK, A, AK, B, BK]) Move(link *L, left AK, right BK) m
 	return j.in.Move(id, was, left, right, err)
 }
 
-// Left returns the left documents' side. Its methods take a left document's id.
-// [OnDeleteSpec] also accepts the side.
+// Left returns the [JoinSide] of the collection on the left. Its methods take the id of
+// a document in that collection. [OnDeleteSpec] also accepts the side.
 func (j *JoinCollection[L, LK, A, AK, B, BK]) Left() JoinSide[L, LK, A, AK, B] {
 	return JoinSide[L, LK, A, AK, B]{j.links, j.in.Side(true)}
 }
 
-// Right returns the right documents' side. Its methods take a right document's id.
-// [OnDeleteSpec] also accepts the side.
+// Right returns the [JoinSide] of the collection on the right. Its methods take the id
+// of a document in that collection. [OnDeleteSpec] also accepts the side.
 func (j *JoinCollection[L, LK, A, AK, B, BK]) Right() JoinSide[L, LK, B, BK, A] {
 	return JoinSide[L, LK, B, BK, A]{j.links, j.in.Side(false)}
 }

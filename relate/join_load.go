@@ -96,8 +96,8 @@ func (j *Join[P, PK, C, CK]) Each(ctx context.Context, db model.DB, parents iter
 
 // Queries returns the queries that [Join.Load] sends for parents, one query for each
 // chunk of ids (JoinSpec.ChunkIDs). With JoinSpec.Filter, Load also searches for missing
-// children. Queries omits this search. If a value can't be an _id, Queries returns one
-// query with the error in Err.
+// children. Queries omits this search. If a parent contains an invalid child id, Queries
+// returns one query with the error in Err.
 //
 // Cost: nothing is sent. Each query is served by _id.
 func (j *Join[P, PK, C, CK]) Queries(parents []P) []*model.Find[C] {

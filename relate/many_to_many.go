@@ -65,14 +65,13 @@ func (m *ManyToMany[L, LK, R, RK]) Indexes() []model.Index { return m.Parts.Inde
 
 // Checks returns, in this order:
 //
-//  1. With versioned links only: links of interrupted operations in right lists. The
-//     repair finishes the operation, or leaves the link to check 3.
-//  2. Half-links, and ids of missing documents, in left lists.
-//  3. Half-links, and ids of missing documents, in right lists.
+//  1. Only with versioned links ([Link]): unfinished operations. The repair finishes the
+//     operation, or leaves the link to check 3.
+//  2. Links that only the left list has, and its ids of missing documents.
+//  3. Links that only the right list has, and its ids of missing documents.
 //
 // Repairs 2 and 3 change the right side to match the left side. TrustRight
-// ([ManyToManySpec]) reverses the direction. Ids of missing documents are removed. Each
-// [model.Check].Age is one minute.
+// ([ManyToManySpec]) reverses the direction. Ids of missing documents are removed.
 //
 // Cost: checks 1 and 3 read every right document. Check 2 reads every left document.
 func (m *ManyToMany[L, LK, R, RK]) Checks() []model.Check { return m.Parts.Checks() }

@@ -54,7 +54,7 @@ func (s Side[D, K, O, OK]) ids(doc *D) (ids []OK) {
 }
 
 // Listed returns the query of the other side's documents that doc refers to, in no
-// defined order. If the other side decides whether a [Link] exists, the query omits
+// defined order. The other side can decide whether a [Link] exists. The query then omits
 // documents that don't refer to doc.
 //
 // Cost: one command per batch, served by _id.

@@ -9,8 +9,8 @@ import (
 // TwoWay is a one-to-many relation that both sides store. An owner, such as a person,
 // lists items, such as tasks. Each item names the owner.
 //
-// A crash can leave a half-link, which only one side stores. With plain _ids, concurrent
-// operations on one item can also leave a half-link. [Link] fields prevent this.
+// A crash can leave a half-link, which only one side stores. If the fields store plain
+// _ids, not [Link] values, concurrent operations on one item can also leave a half-link.
 // [model.Plan.RunTx] prevents half-links. The repairs of Checks correct half-links.
 //
 // Source: "6 Rules of Thumb for MongoDB Schema Design", part 2.

@@ -54,8 +54,8 @@ func (f *field) projection() bson.D {
 	return bson.D{{Key: f.point, Value: 1}, {Key: f.key, Value: 1}}
 }
 
-// Rebuild returns the job that corrects missing and wrong keys of points, as the repair
-// of [Field.Checks]. Before you add keys to stored documents, deploy the program that
+// Rebuild returns the job that writes missing keys and corrects wrong keys. See also
+// [Field.Checks]. Before you add keys to stored documents, deploy the program that
 // writes keys. After a crash, run the job again.
 //
 // Cost: two commands per 500 documents, and two commands at the end.

@@ -52,10 +52,10 @@ type field struct {
 	zero, sphere   bool
 }
 
-// NewField declares a place in documents of owners. The parameter point is the path of a
-// GeoJSON point. The parameter key is the path of the point's [geohash.Key], an int64 or
-// string. Invalid arguments, such as a path in an array, panic with a
-// [*model.DeclarationError].
+// NewField declares a geographic place in the documents of owners. The parameter point is
+// the path of a GeoJSON point. The parameter key is the path of the point's
+// [geohash.Key], an int64 or string. Invalid arguments, such as a path in an array, panic
+// with a [*model.DeclarationError].
 func NewField[D, K any](owners *model.Collection[D, K], point, key string, s FieldSpec) *Field[D, K] {
 	out := &Field[D, K]{model.Parts{}, owners, declare(owners.Docs(), point, key, s)}
 	out.Parts = model.NewParts(out.f.indexes, nil, out.checks, out.f.footprints)

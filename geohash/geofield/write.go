@@ -28,9 +28,10 @@ func (f *Field[D, K]) InsertMany(docs []D) model.Plan {
 	return f.f.completeAll(f.owners.InsertMany(docs))
 }
 
-// Replace returns the write that stores doc, with its point's key, over the old document.
-// For a new point, set doc's key to zero. An old key gives a [*model.ValueError].
-// A missing document gives [model.ErrNotFound]. A retry overwrites later changes.
+// Replace returns the write that replaces a document by doc, with the key of doc's point.
+// If the point changed, set doc's key to zero. Another point's key gives a
+// [*model.ValueError]. A missing document gives [model.ErrNotFound]. A retry overwrites
+// later changes.
 //
 // Cost: one command, one document, by _id.
 func (f *Field[D, K]) Replace(doc D) model.Write { return f.f.complete(f.owners.Replace(doc)) }

@@ -19,8 +19,8 @@ const MaxNesting = 100
 // A Bound enforces nothing. To enforce a maximum, use [denorm.Bounded] or a validator.
 //
 // The path "lines.text" is the field "text" in each element of "lines". The path
-// "prices.*.amount" is the field "amount" in each document of the map "prices". For an
-// array or map in an array, add ".*" to the outer array's path.
+// "prices.*.amount" is the field "amount" in each document of the map "prices". If the
+// elements of "grid" are arrays or maps, their path is "grid.*".
 //
 // [denorm.Bounded]: https://pkg.go.dev/github.com/docmodel/docmodel/denorm#Bounded
 type Bound struct {
@@ -138,8 +138,8 @@ type Open struct {
 	Why  string // what is missing, such as "an array without Items"
 
 	// Room is how many items (array, map) or bytes (other values) fit at Path into a
-	// document of 16 MiB. If a map's Bound lacks only Key, Room is the maximum length of
-	// a key, in bytes. 0 means no room, or unknown.
+	// document of 16 MiB. For a map with Bound.Items but without Bound.Key, Room is the
+	// maximum length of a key, in bytes. 0 means no room, or unknown.
 	Room int64
 }
 

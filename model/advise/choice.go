@@ -30,13 +30,13 @@ const (
 	structure Choice = 0xf
 )
 
-// The additions of a [Choice].
+// Additions to a [Choice]'s structure.
 const (
 	Bounded        Choice = 1 << (4 + iota) // only the newest children: denorm.Bounded
 	Subset                                  // copies of the newest children in the parent: denorm.Subset
 	CopyIntoParent                          // copies of children's fields in the parent: denorm.Copy
 	CopyIntoChild                           // copies of the parent's fields in each child: denorm.Copy
-	Fold                                    // deletion of the copied parents: denorm.Copy.Fold
+	Fold                                    // deletion of parents after copying: denorm.Copy.Fold
 	Counter                                 // a total of children in the parent: denorm.Counter
 	CountInChild                            // a total of parents in each child: denorm.Counter
 	Distinct                                // a count of distinct children: denorm.UniqueCount

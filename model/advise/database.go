@@ -80,13 +80,14 @@ func (s DatabaseSurvey) String() string {
 
 // SurveyDatabase finds the relations in a database, and measures each relation by
 // [Survey.Run]. An array of documents is a relation to embedded children. Another path is
-// a relation if it has three sampled values or more, and half are _ids in one collection.
-// A path of whole numbers must be named after the collection ("userId" for users).
+// a relation if it has at least three sampled values, and at least half of these are _ids
+// in one collection. A path of whole numbers must be named after the collection ("userId"
+// for users).
 //
 // Set only Scan, Window, Sample and Confidence in spec.
 //
-// Cost: one command, two or three for each collection, and one for each path and possible
-// collection. [Survey.Run] adds commands.
+// Cost: one command, and two or three for each collection. Each pair of a path and a
+// possible collection costs one command. [Survey.Run] adds commands.
 //
 // Source: https://www.mongodb.com/docs/manual/reference/operator/aggregation/indexStats/
 func SurveyDatabase(ctx context.Context, db model.DB, spec SurveySpec) (DatabaseSurvey, error) {

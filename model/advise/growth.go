@@ -17,9 +17,9 @@ const (
 
 // Growth says how many children the fastest-growing parent gains in a day.
 //
-// A [Survey] counts each parent's new children in SurveySpec.Window. For a parent that
-// grows unevenly, the third of the window with the fewest new children counts. Parents
-// without children before the window don't count.
+// A [Survey] counts each parent's new children in SurveySpec.Window. If a parent grows
+// unevenly, only the slowest 1/3 of the window is used. Parents without children before
+// the window don't count.
 //
 // PerDay is the greatest gain of a parent, minus the part that chance explains
 // (https://en.wikipedia.org/wiki/Bühlmann_model). Low and High are the confidence

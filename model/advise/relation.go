@@ -8,8 +8,8 @@ const None = -1
 // A Relation describes two kinds of documents that belong together: parents and children.
 // Set at least one of Parent.Has, Child.Has and Tree.
 //
-// A share in an [End] is from 0 to 1. If nothing changes, set ReadsPerAdd or
-// ReadsPerChange to math.Inf(1).
+// A share in an [End] is from 0 to 1. If the data never changes, set ReadsPerAdd and each
+// End's ReadsPerChange to math.Inf(1).
 type Relation struct {
 	Parent, Child End
 
@@ -97,13 +97,13 @@ type Count struct {
 	AtLeast bool
 }
 
-// Copied describes fields of an [End] that the End's partners show.
+// Copied describes an [End]'s fields that the other End's documents show.
 type Copied struct {
 	Fields string // comma-separated names: "name, thumbnail"; "" means no fields
 	Bytes  int64  // size of one copy with field names; the default is 64
 
-	// ReadsPerChange is a ratio: reads of all copies, per change of the fields. The
-	// default is 100 for each copy.
+	// ReadsPerChange is how often one document's copies are read between two changes.
+	// The default is 100 × the number of copies.
 	ReadsPerChange float64
 
 	Strong bool // readers must never see an old value

@@ -4,7 +4,7 @@ import "fmt"
 
 // A Rule says where the rule of a [Reason] is published.
 type Rule struct {
-	Source string // the text, such as "004": see the package's comment
+	Source string // a source in the package comment's list: "004"
 	Place  string // where in the Source: "rule 3"
 }
 

@@ -96,8 +96,8 @@ type SurveyLink struct {
 	First *time.Time    `bson:"first"` // from Links: creation time of the oldest referring document
 	Last  *time.Time    `bson:"last"`  // from Links: creation time of the newest referring document
 
-	Early int64 `bson:"early"` // from Added: in the window's first third
-	Late  int64 `bson:"late"`  // from Added: in the window's last third, or later
+	Early int64 `bson:"early"` // from Added: new children in the first third of SurveySpec.Window
+	Late  int64 `bson:"late"`  // from Added: new children in the last third of Window, or later
 }
 
 // NewSurvey declares the survey of a relation between two collections. For embedded

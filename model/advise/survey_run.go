@@ -34,7 +34,7 @@ type SurveyResult struct {
 type Measure struct {
 	Field string // path of the field, as in [Change]
 	Value any    // the measured value, an int64 or float64
-	How   string // how it was measured: "p50 of 1,000 of 28,000 sampled"
+	How   string // how it was measured: "p99 of all 1,000 read"
 }
 
 // String returns Field, Value and How: "Parent.Bytes 180: p99 of all 1,000 read".

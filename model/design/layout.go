@@ -33,8 +33,8 @@ type Storage struct {
 	// If As is Paged, Page is the number of children in one document.
 	Page int64
 
-	// Totals makes the parent store the totals in Access.Fields, such as bidsCount
-	// (denorm.Counter).
+	// With Totals, the parent stores totals listed in Access.Fields, such as
+	// "count(bids)" (denorm.Counter).
 	Totals bool
 }
 
@@ -45,7 +45,7 @@ const (
 	// Reference means that a child contains its parent's _id (relate.ParentRef). With
 	// Relation.Ordered, a parent lists its children's _ids (relate.ChildRefs). In a
 	// many-to-many relation, a child lists its parents' _ids (relate.ChildRefs). With
-	// Storage.Copy, this list contains copies of the parents (embed.Embedded).
+	// Storage.Copy, such a child lists copies of its parents (embed.Embedded).
 	Reference Structure = iota
 	Embedded            // children are in an array of their parent (embed.Embedded)
 	Paged               // a document contains several children of one parent, in insertion order (denorm.Bucket)

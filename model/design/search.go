@@ -29,16 +29,16 @@ type Design struct {
 // prices only some of the layouts.
 const SearchLimit = 5000
 
-// Design finds the best [Layout]. With the best layout, the fewest operations exceed
-// Operation.Within. Among equal layouts, the fastest is the best.
+// Design finds the best [Layout]. The best layout exceeds the fewest time limits
+// (Operation.Within). Among equal layouts, the fastest is the best.
 //
 // For each relation, Design tries:
 //   - [Reference]. Children can copy their parents' fields. A parent can contain totals,
 //     or its newest children (at most 100).
 //   - [Embedded], if each parent has at most [advise.FewLimit] children, in at most
 //     [advise.ArrayLimit] bytes
-//   - [Paged] by 100, if children never change. Parents need at least 25 children on
-//     average. A parent can contain its newest children.
+//   - [Paged], 100 children per document, if children never change. Parents need at
+//     least 25 children on average. A parent can contain its newest children.
 //
 // Of more than [SearchLimit] layouts, Design prices only some: see Design.Bound.
 func (w Workload) Design() (Design, error) {

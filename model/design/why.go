@@ -16,15 +16,14 @@ type Reason struct {
 	Gains    []Gain        // by operation, without zeros; the greatest gain or loss is first
 }
 
-// A Gain is the time that a relation's [Storage] saves in all runs of an operation. The
-// time is Rate × (Time with a plain reference − Time with this storage). A loss is
-// negative.
+// A Gain is the time that a relation's [Storage] saves for one operation. The time is
+// Rate × (Time with a plain reference − Time with this storage). A loss is negative.
 type Gain struct {
 	Operation string
 	Saves     time.Duration
 }
 
-// A Flip says at which rate of an operation the layout To is better than [Design].Best.
+// A Flip says which rate of one operation makes the layout To better than [Design].Best.
 // If Factor is at least 1, the rate must be above Factor × Rate. If Factor is below 1,
 // the rate must be below Factor × Rate.
 type Flip struct {

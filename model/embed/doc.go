@@ -10,5 +10,5 @@
 //
 // # Limits
 //
-// With a [Union], fields of Go maps in filters and updates are encoded in any order.
+// With a [Union], Go maps in filters and updates have a random field order.
 package embed

@@ -25,14 +25,14 @@ type Kinds[D, K any] struct {
 // value is valid.
 type KindsSpec struct {
 	Path    string      // path of the values; "" means whole documents
-	ByTag   bool        // adds an index on the type's tag, for [Kinds.Of] and [Only]
+	ByTag   bool        // adds an index on the [Union]'s tag, for [Kinds.Of] and [Only]
 	Indexes []KindIndex // indexes on the values' fields
 }
 
-// A KindIndex is an index on fields of the values of a [Kinds].
+// A KindIndex is an index on fields of a [Union]'s values: see [Kinds].
 type KindIndex struct {
 	Tag    string // only documents with a value of this tag are indexed; "" means all
-	Keys   bson.D // paths within a value; the tag's type must have these fields
+	Keys   bson.D // paths within a value; the type with this tag must have them
 	Unique bool   // the index is unique; not for arrays of values
 }
 
@@ -156,9 +156,9 @@ func (k *Kinds[D, K]) Of(tags ...string) (f *model.Find[D]) {
 // conditions. $and, $or and $nor are allowed. An unknown tag, or a field that the tag's
 // type lacks, gives a [*model.ValueError].
 //
-// Cost: one command. An index of KindsSpec.Indexes serves the query if the index has this
-// tag or no tag. Its first field needs a condition outside $and, $or and $nor. With
-// KindsSpec.ByTag, the index on the tag serves all other queries.
+// Cost: one command. A KindsSpec.Indexes index with this tag, or no tag, can serve the
+// query. The index's first field must then be in conditions, outside $and, $or and $nor.
+// With KindsSpec.ByTag, the index on the tag serves all other queries.
 func (k *Kinds[D, K]) Having(tag string, conditions bson.D) (f *model.Find[D]) {
 	f = k.docs.Find(nil)
 	k.k.having(&f.Query, tag, conditions)

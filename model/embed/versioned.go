@@ -128,7 +128,7 @@ func (v *Versioned[D, K]) Checks() []model.Check { return v.Parts.Checks() }
 // document has the _id, Insert gives a duplicate key error.
 //
 // A retry does nothing while the document keeps the token (see [Versioned]). Without
-// VersionedSpec.Tokens, a retry does nothing while the document is unchanged. Afterwards,
+// VersionedSpec.Tokens, a retry does nothing while the document is unchanged. Otherwise,
 // a retry gives the duplicate key error.
 //
 // Cost: as [model.Collection.Insert]. If the _id is taken, one read follows.

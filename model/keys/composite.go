@@ -17,11 +17,11 @@ import (
 //
 //	CA :San Francisco :b42
 //
-//	text      A space becomes " <" at the end, and before a byte ≤ "<" (such as a
-//	          digit): "a 1" is "a <1". A control character becomes " ;" and a letter: a
-//	          tab is " ;I".
-//	integer   A letter tells the number of digits: a7, b42, c100. A negative number has
-//	          the letter S, R, …, and each digit d becomes 9-d: -42 is R57.
+//	text      Before a byte ≤ "<" (such as a digit), a space becomes " <": "a 1" is
+//	          "a <1". So does a space at the end. A control character becomes " ;" and
+//	          a letter: a tab is " ;I".
+//	integer   A letter tells the number of digits: a7, b42, c100. For negative numbers,
+//	          S means 1 digit, R 2, …. Each digit d becomes 9-d: -42 is R57.
 //	time      2014-03-28T09:00:00.000Z, in UTC
 //	ObjectID  in hexadecimal
 //
@@ -165,10 +165,10 @@ func (x *Composite[D]) ordered(filter bson.D, err error) *model.Find[D] {
 	return inKeyOrder(x.docs.Find(filter), 1, err)
 }
 
-// Counts returns the pipeline that counts the documents whose first parts equal prefix,
-// for each value of the next part, in order. With keys State:City:UserID, Counts("CA")
-// counts users per city. Decode PartCount.Key by [Composite.Scan]. Counts can't count by
-// the last part.
+// Counts returns the pipeline that counts documents by one part of the key, in key order.
+// All parts before it must equal prefix. With keys State:City:UserID, Counts("CA") counts
+// users per city. Decode PartCount.Key by [Composite.Scan]. Counts can't count by the
+// last part.
 //
 // Cost: one command, which reads all counted keys, from the _id index alone.
 func (x *Composite[D]) Counts(prefix ...any) *model.Aggregate[PartCount] {

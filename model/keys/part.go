@@ -23,8 +23,8 @@ func Time(path string) Part { return Part{composite.Part{Path: path, Kind: compo
 // zero.
 func ID(path string) Part { return Part{composite.Part{Path: path, Kind: composite.ID}} }
 
-// KeyOnly returns the part for a value that is only in the key, and in no field. The path
-// of this part is just a name.
+// KeyOnly returns the part for a value that only the key contains. The documents don't
+// need a field at the part's path.
 func (p Part) KeyOnly() Part {
 	p.in.Only = true
 	return p

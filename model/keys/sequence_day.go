@@ -41,8 +41,8 @@ func (d *Days[D, K]) Pack(owner K, n int64, t time.Time) model.Write {
 	return d.s.in.Pack(owner, n, t, "$addToSet")
 }
 
-// Unpack returns the write that removes a key from its [DayBucket]. Pass the same owner,
-// number n and time t as to [Days.Pack]. The write can be run again.
+// Unpack returns the write that removes a document's key from a [DayBucket]. Pass the
+// same arguments as to [Days.Pack]. The write can be run again.
 //
 // Cost: as [Days.Pack].
 func (d *Days[D, K]) Unpack(owner K, n int64, t time.Time) model.Write {

@@ -19,12 +19,12 @@ type ShardSpec struct {
 
 	// Tenant lists the fields of [model.Scope].Tenant. Set Tenant if all operations run
 	// in a Scope. The key must begin with the listed fields. Create all indexes by
-	// [model.Scope.Indexes], as [Shard.Check] expects.
+	// [model.Scope.Indexes].
 	Tenant []string
 
-	// Collated says that the collection has a default collation. A query for texts goes
-	// to all shards, unless the query has the collation {locale: "simple"}. On the empty
-	// collection, [Shard.Command] creates the key's index with the simple collation.
+	// Collated says that the collection has a default collation. A string in a query
+	// doesn't select shards, unless the query has the collation {locale: "simple"}. On the
+	// empty collection, [Shard.Command] creates the key's index with the simple collation.
 	Collated bool
 }
 
@@ -88,8 +88,8 @@ func (x *Shard[D]) ChangeKey(id any, oldKey, newKey bson.D) model.Write {
 }
 
 // Targets returns a [Target] for each step of a plan, based on the model's shard keys.
-// The database that [model.Model.On] returns adds the shard key's fields to filters by
-// _id. On this database, a step can go to fewer shards than its Target says.
+// The database of [model.Model.On] adds shard key fields to filters by _id. Targets
+// ignores these added fields, so a step can go to fewer shards.
 func Targets(m *model.Model, p model.Plan) []Target {
 	if m == nil {
 		core.Fail("the model is nil", "Targets", "give a result of model.New")

@@ -12,8 +12,8 @@ import (
 type SpreadSpec struct {
 	Parts int // number of parts for new documents, from 1 to 1000
 
-	// Was contains earlier values of Parts, under which documents can be stored. Include
-	// 0 if stored keys can lack the part's number, such as "2014-03-28".
+	// Was contains earlier values of Parts, if documents from that time can remain. If
+	// some stored keys have no part number, include 0.
 	Was []int
 
 	// By is the path of the field whose hash chooses a document's part. [Spread.Point]
@@ -25,9 +25,9 @@ type SpreadSpec struct {
 	Order bson.D
 }
 
-// Spread divides the documents of a frequent value, such as a day, into parts. A key
-// field stores the value and the part's number: "2014-03-28#007". If this field is the
-// shard key or begins an index, writes go to several places.
+// Spread divides documents with the same value, such as a day, into parts. A key field
+// stores the value and the part's number: "2014-03-28#007". If this field is the shard
+// key or begins an index, writes go to several places.
 //
 // [Spread.Point] reads one part. [Spread.Find] reads all parts.
 //
@@ -59,8 +59,8 @@ func NewSpread[D, K any](docs *model.Collection[D, K], path string, spec SpreadS
 // and isn't _id, a second index is on the key and By.
 func (s *Spread[D, K]) Indexes() []model.Index { return s.Parts.Indexes() }
 
-// Checks returns one check for documents in a wrong part. The repair skips documents with
-// an invalid key or without the field at By.
+// Checks returns one check, which finds documents in a wrong part. Its repair skips
+// documents with an invalid key. It also skips documents without [SpreadSpec].By's field.
 //
 // Cost: the check reads every document.
 func (s *Spread[D, K]) Checks() []model.Check { return s.Parts.Checks() }
@@ -94,9 +94,8 @@ func (s *Spread[D, K]) InsertAt(value string, number uint64, doc D) model.Write 
 	return s.k.InsertAt(value, number, doc)
 }
 
-// Point returns the query of the documents that are stored under the parameter value, and
-// whose field at [SpreadSpec].By equals byValue. A spec without By gives a
-// [*model.ValueError].
+// Point returns the query of the documents that have a [Spread.Key] of value, and whose
+// field at [SpreadSpec].By equals byValue. A spec without By gives a [*model.ValueError].
 //
 // Cost: one command, which searches one part (see [Spread]). Each number in
 // [SpreadSpec].Was adds one part.

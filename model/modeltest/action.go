@@ -35,8 +35,8 @@ func failure(code int32, labels []string) bson.D {
 }
 
 // FailInside executes the first n parts of a write (see [CutInside]), and answers with an
-// error of this code and these labels. Use code 11601 for a killed command, 50 for a
-// passed maxTimeMS, 189 or 11602 for a stepdown.
+// error of this code and these labels. Use code 11601 for a killed command, 50 for an
+// exceeded maxTimeMS, 189 or 11602 for a stepdown.
 func FailInside(n int, code int32, labels ...string) Action {
 	if n < 1 {
 		panic("modeltest: FailInside: at least one part must be done\n\tremedy: use Fail")

@@ -75,8 +75,8 @@
 //	indexes              compound wildcard, 2dsphere of version 1 or of two fields, text
 //	                     of versions 1 and 2
 //	text and places      languages other than english and none, $text and $geoNear in
-//	                     inner pipelines, $meta except textScore, the CRS of strict
-//	                     winding
+//	                     inner pipelines, $meta except textScore, the strictwinding
+//	                     CRS
 //	time series          updates that MongoDB 8.0 refuses too
 //	find                 min and max; returnKey by a hashed, wildcard, geospatial or text
 //	                     index, or an index with a collation

@@ -16,7 +16,7 @@ import (
 
 // A FaultCase gives [FaultMatrix] an operation that must survive a crash at any write.
 type FaultCase struct {
-	// Seed stores the initial documents. Nil stores nothing.
+	// Seed stores the initial documents.
 	Seed func(ctx context.Context, db *mongo.Database) error
 
 	// Run is the operation. Run must always send the same writes, one at a time. After a
@@ -33,8 +33,8 @@ type FaultCase struct {
 	// Match selects the commands that get faults. Nil means [Writes].
 	Match Match
 
-	// Sample is the number of faults with -short or MONGODB_URI. 0 means 3. A negative
-	// number means all faults.
+	// With go test -short or MONGODB_URI, only Sample faults are tested. 0 means 3. A
+	// negative number means all.
 	Sample int
 
 	// Transactions skips the case on a server without transactions.

@@ -31,15 +31,15 @@ func Need(t testing.TB, db *mongo.Database, feature string, probe func(ctx conte
 	}
 }
 
-// NeedTransactions ends the test as [Need] does if the server has no transactions. A
-// member of a replica set and a mongos have transactions.
+// NeedTransactions skips or fails the test if the server has no transactions: see [Need].
+// A member of a replica set and a mongos have transactions.
 func NeedTransactions(t testing.TB, db *mongo.Database) {
 	t.Helper()
 	Need(t, db, "transactions", replicated)
 }
 
-// NeedChangeStreams ends the test as [Need] does if the server can't open a change
-// stream.
+// NeedChangeStreams skips or fails the test if the server can't open a change stream: see
+// [Need].
 func NeedChangeStreams(t testing.TB, db *mongo.Database) {
 	t.Helper()
 	Need(t, db, "change streams", func(ctx context.Context, db *mongo.Database) error {

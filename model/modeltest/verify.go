@@ -30,7 +30,7 @@ type VerifyCase struct {
 	Ignore map[string]string
 
 	// Except maps a subtest's name ("view cut") to the reason why the subtest can fail.
-	// On the engine, Verify fails if no run of the subtest fails. The name "view cut,
+	// On the engine, Verify fails if the subtest always passes. The name "view cut,
 	// scope 1 with transactions" allows a failure in one run of the subtest.
 	Except map[string]string
 
@@ -39,8 +39,8 @@ type VerifyCase struct {
 	Max int
 
 	// Sample limits Verify on a real server; 0 means 3, negative means all. Each run has
-	// at most Sample subtests "A cut" or "A and B". Each of these subtests has at most
-	// Sample faults or orders.
+	// at most Sample subtests named "A cut" or "A and B", in total. Each of these
+	// subtests has at most Sample faults or orders.
 	Sample int
 }
 

@@ -29,7 +29,7 @@ type ExpirySpec struct {
 
 	// Version is the path of an integer, by which [Expiry.Archive] detects changes. All
 	// your writes must increase the integer. A value must never repeat for an _id.
-	// Without Version, Expiry.Archive sends each document twice.
+	// Without Version, Expiry.Archive compares whole documents.
 	Version string
 }
 
@@ -55,11 +55,11 @@ type ExpiryPair struct {
 // Archive copies expired documents, and deletes unchanged originals. A crash leaves
 // documents in both collections ([Expiry.Both]). Run Archive again.
 //
-// Without write concern majority, documents can be lost. With [ExpirySpec].Margin, a TTL
-// index can delete documents before Archive runs.
+// Without write concern majority, documents can be lost. If [ExpirySpec].Margin is set, a
+// TTL index also deletes documents, archived or not.
 //
-// If an _id is archived again, the new copy includes earlier copies (archivedEarlier). If
-// the new copy exceeds 16 MiB, Archive fails.
+// If an _id is archived again, the new copy's field archivedEarlier keeps the earlier
+// copies. If the new copy exceeds 16 MiB, Archive fails.
 //
 // Source: transactional and analytical time-to-live in Azure Cosmos DB;
 // https://www.mongodb.com/docs/manual/core/index-ttl/.
@@ -87,8 +87,8 @@ func NewExpiry[D, K any](docs *model.Collection[D, K], atPath string, spec Expir
 	return x
 }
 
-// Indexes returns the index on the time. Without Archive, or with Margin, the index is a
-// TTL index. ArchiveFor adds a TTL index on the cold collection.
+// Indexes returns the index on the time. It is a TTL index, unless Archive is set without
+// Margin. ArchiveFor adds a TTL index on the cold collection.
 func (x *Expiry[D, K]) Indexes() []model.Index { return x.Parts.Indexes() }
 
 // Expired returns the query of documents that expire at or before the time in now, oldest
@@ -110,7 +110,7 @@ func (x *Expiry[D, K]) Live(now time.Time) *model.Find[D] { return x.docs.Find(x
 // [ExpirySpec].After is set, the write gives a [*model.ValueError].
 //
 // Cost: one command, one document, by _id. With [ExpirySpec].Version, a retry costs one
-// more read, and a missing document costs two.
+// more read, and a missing document costs two more.
 func (x *Expiry[D, K]) Until(id K, t time.Time) model.Write {
 	set, other, done := x.in.Until(t)
 	return x.in.Touch(x.docs.Update(id, set), other, done)

@@ -11,8 +11,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// MaxSafe is 2^53-1: every JSON reader represents integers up to it exactly (RFC 7493
-// §2.2, RFC 8259 §6).
+// MaxSafe is 2^53-1: JSON readers with float64 represent integers up to it exactly (RFC
+// 7493 §2.2, RFC 8259 §6).
 const MaxSafe = 1<<53 - 1
 
 // Number is a number that keeps all digits, for fields that are also sent as JSON. The

@@ -66,7 +66,7 @@ type Field struct {
 	// Unique refuses arrays with equal elements.
 	Unique bool
 
-	// Required refuses a missing field. Optional allows a missing field.
+	// By default, the Go type decides whether a field is required.
 	Required, Optional bool
 
 	// NotNull refuses null. The Go type, or Types, must allow null.

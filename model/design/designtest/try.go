@@ -29,17 +29,17 @@ type Trial struct {
 	Time       time.Duration // sum of Rate × Time of all Operations; not real time
 }
 
-// Measured is the average cost of a run of one operation.
+// Measured is one operation's average cost per run.
 type Measured struct {
 	Operation string
-	Rate      float64
-	Runs      int
+	Rate      float64 // the operation's Rate in the workload
+	Runs      int     // how often the operation ran
 
 	Commands, Read, Written float64 // commands, documents returned, documents written
 	Bytes                   float64 // bytes returned
 
-	// Time is computed by [design.Costs] from the fields above. Numbers that Try doesn't
-	// measure, such as disk reads, come from the layout's [design.Prices].
+	// Time is computed by [design.Costs] from the fields above. Numbers that [Try]
+	// doesn't measure, such as disk reads, come from the layout's [design.Prices].
 	Time time.Duration
 
 	// Took is the real time of a run.
