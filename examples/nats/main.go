@@ -3,8 +3,8 @@
 // write. A relay publishes it at least once. JetStream drops most repetitions, and the
 // receiver's inbox the rest. So the stock is reserved once, even after crashes.
 //
-//	nats-server -js -sd /tmp/jetstream &
-//	go run . nats://127.0.0.1:4222
+//	go run .                          # starts a NATS server in the program
+//	go run . nats://127.0.0.1:4222    # uses yours, which needs JetStream
 package main
 
 import (
@@ -19,6 +19,7 @@ import (
 	"github.com/docmodel/docmodel/denorm"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -167,12 +168,46 @@ func receive(ctx context.Context, stream jetstream.Stream, db model.DB, n int) e
 	return batch.Error()
 }
 
-func main() {
-	uri := nats.DefaultURL
-	if len(os.Args) > 1 {
-		uri = os.Args[1]
+// startNATS starts a NATS server with JetStream on a free port. Its data is in a
+// temporary folder, which stop deletes.
+func startNATS() (uri string, stop func(), err error) {
+	dir, err := os.MkdirTemp("", "jetstream")
+	if err != nil {
+		return "", nil, err
 	}
-	if err := run(context.Background(), uri); err != nil {
+	clean := func() { _ = os.RemoveAll(dir) }
+	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, JetStream: true, StoreDir: dir, NoSigs: true})
+	if err != nil {
+		clean()
+		return "", nil, err
+	}
+	stop = func() {
+		s.Shutdown()
+		s.WaitForShutdown()
+		clean()
+	}
+	s.Start()
+	if !s.ReadyForConnections(10 * time.Second) {
+		stop()
+		return "", nil, errors.New("the NATS server doesn't answer")
+	}
+	return s.ClientURL(), stop, nil
+}
+
+func demo(ctx context.Context, uris []string) error {
+	if len(uris) > 0 {
+		return run(ctx, uris[0])
+	}
+	uri, stop, err := startNATS()
+	if err != nil {
+		return err
+	}
+	defer stop()
+	return run(ctx, uri)
+}
+
+func main() {
+	if err := demo(context.Background(), os.Args[1:]); err != nil {
 		log.Fatal(err)
 	}
 }
