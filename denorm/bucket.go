@@ -35,8 +35,8 @@ type BucketSpec struct {
 	// [Bucket.Append] adds nothing.
 	ElementKey string
 
-	// Totals are paths of numbers within an element. BucketDoc.Totals stores a [Total]
-	// for each path, with "/" for dots.
+	// Totals are paths of numbers within an element. BucketDoc.Totals maps each path,
+	// with "/" instead of dots, to its [Total].
 	Totals []string
 
 	// Daily or Monthly gives each day or month its own buckets. Period needs At.
@@ -49,7 +49,7 @@ type BucketSpec struct {
 // is a string type, a signed integer type or bson.ObjectID. E is the type of an element,
 // stored as a document.
 type BucketDoc[K, E any] struct {
-	ID     string           `bson:"_id"`              // Key, Period and Seq; sorts a Key's buckets
+	ID     string           `bson:"_id"`              // made from Key, Period and Seq
 	Key    K                `bson:"key"`              // the key given to [Bucket.Append]
 	Period string           `bson:"period,omitempty"` // "2014-03-28" for a day, "2014-03" for a month
 	Seq    int64            `bson:"seq"`              // number of the bucket, from 0 for each Key and Period

@@ -42,7 +42,7 @@ type Copy[S, SK, TK any] struct {
 // From.
 type Field struct {
 	From string // path of a field in the source or child, not inside an array
-	To   string // path in the document with the copy ("items.name"), or in the parent
+	To   string // path in the document with the copy; for a [Counter], in the parent
 }
 
 // CopySpec says what a [Copy] copies, and to which paths.
@@ -66,8 +66,8 @@ type CopySpec struct {
 	// $inc of Version. Then run [Copy.Refresh].
 	Version, VersionTo string
 
-	// CountUp is the version field of an embed.Versioned that writes the documents with
-	// copies. Every write to a copy increments CountUp.
+	// If an embed.Versioned writes the target documents, CountUp is its version field.
+	// Every write to a copy increments CountUp.
 	CountUp string
 
 	// Lock is an integer field of the source. In a transaction, [Copy.Storing] increments
@@ -96,7 +96,7 @@ func fieldsOf(list []Field) (out []copies.Field) {
 	return out
 }
 
-// Indexes returns an index on KeyPath or Listed.
+// Indexes returns an index on CopySpec.KeyPath or CopySpec.Listed.
 func (c *Copy[S, SK, TK]) Indexes() []model.Index { return c.Parts.Indexes() }
 
 // Checks returns these checks:
@@ -127,10 +127,10 @@ func (c *Copy[S, SK, TK]) Fields(source *S) (bson.D, error) {
 }
 
 // Attach returns the write that stores the copy of source in the document with this _id.
-// A missing document gives model.ErrNotFound. If an array contains a copy of source, or
-// if the document's copy has the same or a newer version, nothing is written. If the
-// source can have changed since you read it, run [Copy.Refresh] afterwards. A retry is
-// safe.
+// A missing document gives model.ErrNotFound. An array with a copy of source stays
+// unchanged. Outside arrays, a copy of source with the same or a newer version stays
+// unchanged. If the source can have changed since you read it, run [Copy.Refresh]
+// afterwards. A retry is safe.
 //
 // Cost: one command, one document, by _id. If nothing is written, two commands.
 func (c *Copy[S, SK, TK]) Attach(id TK, source *S) model.Write {

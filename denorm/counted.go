@@ -5,8 +5,9 @@ type Count struct {
 	N int64 `bson:"n"`
 }
 
-// A Counted is the number of members or documents of one group ([UniqueCount.Counts]),
-// period ([UniqueCount.PerPeriod]) or value ([Inverted.Values], [Inverted.Report]).
+// A Counted says that Value has N members or documents. Value is a group
+// ([UniqueCount.Counts]), period ([UniqueCount.PerPeriod]) or field value
+// ([Inverted.Values]).
 type Counted[T any] struct {
 	Value T     `bson:"value"`
 	N     int64 `bson:"n"`

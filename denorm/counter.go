@@ -17,8 +17,8 @@ type CounterSpec struct {
 	Count    string           // path of the number of children; "" means no count
 	Sums     []Field          // sums of the children's numbers; missing numbers add nothing
 	Averages []CounterAverage // averages of the children's numbers
-	Mins     []Field          // the children's smallest number or date
-	Maxs     []Field          // the children's greatest number or date
+	Mins     []Field          // minimums of the children's numbers or dates
+	Maxs     []Field          // maximums of the children's numbers or dates
 
 	// Where selects the children that count, by {path: scalar} or {path: {operator:
 	// scalar}}. The operators are comparisons, $in and $exists. If a [model.Scope] sets
@@ -107,8 +107,8 @@ type CounterPending struct {
 // # Several counters
 //
 // If a child counts in two parents, declare two Counters. Join the operations by
-// [model.Change.Also], in a transaction. To count by status without transactions, use one
-// Counter and one parent document per status.
+// [model.Change.Also], in a transaction. To count by status without transactions, give
+// each status its own parent document.
 //
 // To limit a number, add a parent update by Also. Its filter needs a condition:
 //
@@ -194,7 +194,7 @@ func (x *Counter[C, CK, P, PK]) Move(child CK, parent PK, token bson.ObjectID) m
 // Delete returns the change that deletes a child and updates the parent's numbers. For
 // token, see [Counter]. A missing child is not an error.
 //
-// Under a [model.Scope] with Delete, the child stays stored and gets Delete's fields.
+// If a [model.Scope] has Delete fields, the child stays stored and gets these fields.
 // To restore the child, set these fields to nil with [Counter.Set]. For this,
 // use a scope without Delete.
 //

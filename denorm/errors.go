@@ -36,8 +36,9 @@ var (
 	// wraps model.ErrNotFound.
 	ErrNoRevision = history.ErrNoRevision
 
-	// ErrVersion says that an [EventLog]'s aggregate isn't at the passed version. After
-	// [EventLog.Append], load and decide again. ErrVersion wraps model.ErrStale.
+	// ErrVersion says that an [EventLog]'s aggregate isn't at the passed version. If
+	// [EventLog.Append] returns it, load and decide again. ErrVersion wraps
+	// model.ErrStale.
 	ErrVersion = eventlog.ErrVersion
 
 	// ErrGap says that commits of an [EventLog] are missing or damaged.

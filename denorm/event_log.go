@@ -19,10 +19,10 @@ import (
 type EventCommit[K, E any] struct {
 	ID     string        `bson:"_id"`    // made of Key and First
 	Key    K             `bson:"key"`    // identifies the aggregate, such as an account
-	First  int64         `bson:"first"`  // number of Events[0]; 1 for a new aggregate
+	First  int64         `bson:"first"`  // number of Events[0], from 1 for each Key
 	Last   int64         `bson:"last"`   // number of the last event: the aggregate's version
 	At     time.Time     `bson:"at"`     // time of the commit, never before the previous commit's At
-	Token  bson.ObjectID `bson:"token"`  // the append's token
+	Token  bson.ObjectID `bson:"token"`  // to recognize a retry
 	Events []E           `bson:"events"` // the events in order
 }
 
@@ -30,9 +30,9 @@ type EventCommit[K, E any] struct {
 // return this type. An EventLog's snapshots and a Projection's documents have this type.
 type EventState[K, S any] struct {
 	ID       K         `bson:"_id"`      // the aggregate's key
-	Version  int64     `bson:"version"`  // number of the last event in State, or 0
+	Version  int64     `bson:"version"`  // number of the last applied event; 0 if none
 	At       time.Time `bson:"at"`       // EventCommit.At of the last event
-	Revision int       `bson:"revision"` // EventLogSpec.Revision or ProjectionSpec.Revision
+	Revision int       `bson:"revision"` // version of the spec's Fold that computed State
 	State    S         `bson:"state"`
 }
 
@@ -45,8 +45,8 @@ type EventLogSpec[K, E, S any] struct {
 	// Revision is the version of Fold. When you change Fold, increase Revision.
 	Revision int
 
-	// Snapshots stores states (snapshots) for faster reads. Every is the number of an
-	// aggregate's events between snapshots. Set both Snapshots and Every, or neither.
+	// Snapshots stores states (snapshots) for faster reads. Every is the number of
+	// events between an aggregate's snapshots. Set both Snapshots and Every, or neither.
 	Snapshots *model.Collection[EventState[K, S], K]
 	Every     int64
 

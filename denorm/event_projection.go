@@ -23,10 +23,10 @@ type ProjectionSpec[V, E any] struct {
 	// "docmodel.projections".
 	Places string
 
-	// To find late commits, each poll begins this long before the last poll's end. A
-	// commit can become visible after its EventCommit.At. Set Poll to the longest such
-	// delay. After a longer delay, run [Projection.CatchUp]. On servers without change
-	// streams, 0 gives model.ErrNoChangeStreams.
+	// A commit can become visible after its EventCommit.At. Set Poll to the longest such
+	// delay. Each poll begins at the last poll's newest At, minus Poll. After a longer
+	// delay, run [Projection.CatchUp]. On servers without change streams, 0 gives
+	// model.ErrNoChangeStreams.
 	Poll time.Duration
 }
 
@@ -140,7 +140,7 @@ func (p *Projection[K, E, V]) Rebuild() model.Job { return p.p.Rebuild() }
 // updates of the old views. After a crash, run the job again.
 //
 // Cost: the job reads as much as [Projection.Rebuild]. It writes only outdated new views.
-// Two commands write the pointer (see [Projection]).
+// Two more commands begin and end the switch.
 func (p *Projection[K, E, V]) Switch() model.Job { return p.p.Switch() }
 
 // Drop returns the change that deletes a generation's views (see [Projection]). If the

@@ -50,8 +50,8 @@ type FeedSpec struct {
 
 	// Mark is a source field that only this feed writes. If the feed's plans update
 	// source documents, set Mark. Then the feed skips its own updates, except those that
-	// MongoDB reports as [model.Replaced]. Plans that insert, upsert, replace or delete
-	// source documents stop the feed.
+	// MongoDB reports as [model.Replaced]. Plans can't insert, upsert, replace or delete
+	// source documents.
 	Mark string
 
 	// Since is the path to poll on servers without change streams. Each write must set a
@@ -60,7 +60,7 @@ type FeedSpec struct {
 	Since string
 
 	// Overlap is how far each poll goes back. For changes in this time, plans run again.
-	// Since must be a time or ObjectID. Without Overlap, polls can miss a late write. To
+	// Since must name a time or ObjectID. Without Overlap, polls can miss a late write. To
 	// repair the copy, write the document again, or run [Feed.Rebuild].
 	Overlap time.Duration
 }

@@ -182,7 +182,7 @@ func (x *History[D, K]) AsOf(id K, t time.Time) *model.Aggregate[Revision[D, K]]
 	return commands.Indexed(model.AggregateAs[Revision[D, K]](x.docs, pipeline), model.IDIndex, err)
 }
 
-// Version returns the query of one version of a document, also of the newest. A deletion
+// Version returns the query of one version of a document. A version that is a deletion
 // has no result.
 //
 // Cost: one command, by _id.

@@ -11,8 +11,7 @@ import (
 // InboxSpec says how many tokens an [Inbox] keeps. The zero value is valid.
 type InboxSpec struct {
 	// Keep is how many tokens of handled events a document keeps. The maximum is 10,000.
-	// 0 means 100. If Keep other events come in between, a repeated event is handled
-	// again.
+	// 0 means 100. A repeat of an older event is handled again.
 	Keep int
 }
 
@@ -51,7 +50,7 @@ func NewInbox[D, K any](docs *model.Collection[D, K], path string, spec InboxSpe
 
 // Handle returns the write that applies update operators to a document and stores the
 // event's token. A retry with the same token and event changes nothing: see [InboxSpec].
-// The token of a different event gives [ErrToken]. A missing document gives
+// A different event with the same token gives [ErrToken]. A missing document gives
 // model.ErrNotFound.
 //
 // Cost: one command, one document, by _id. A retry or error costs up to three more reads.

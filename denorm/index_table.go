@@ -13,8 +13,8 @@ import (
 // collection has an entry ([IndexEntry]) for each value.
 //
 // [IndexTable.Lookup] reads only entries, which can contain copied fields. An IndexTable
-// can keep values unique, even across shards. If _id is the shard key, a search by value
-// needn't ask all shards.
+// can keep values unique, even across shards. If both collections have the shard key
+// {_id: 1}, a search needn't ask all shards.
 //
 //	{_id: {v: value, id: document's _id}, doc: {copied fields}, ops: [...], sure: true}
 //	{_id: value, id: document's _id, ...}   with IndexTableSpec.Unique

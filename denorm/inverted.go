@@ -115,8 +115,8 @@ func (x *Inverted[D, K]) Documents(q InvertedQuery) *model.Aggregate[D] {
 }
 
 // Report returns the query that counts q's documents for each value at path, in the order
-// of values. Documents without a value aren't counted. If an array is in the path (at
-// most one), a document is counted once for each distinct value.
+// of values. Documents without a value aren't counted. The path can contain one array.
+// Then a document is counted once for each distinct value.
 //
 // Cost: as [Inverted.Documents].
 func (x *Inverted[D, K]) Report(q InvertedQuery, path string) *model.Aggregate[Counted[bson.RawValue]] {

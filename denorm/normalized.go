@@ -13,8 +13,8 @@ type Part struct {
 	Into string // the collection of the rows
 
 	// Key is the field that identifies the embedded document, such as a customer's id.
-	// Each id gives one row. If several documents of one [Normalized.Plan] contain an id,
-	// the document with the greatest _id gives the row.
+	// Each id gives one row. If several documents of one [Normalized.Plan] contain the
+	// same id, the document with the greatest _id gives the row.
 	Key string
 }
 

@@ -14,8 +14,8 @@ type NumberedSpec struct {
 	// Max is the maximum length of a list, 1 to 60.
 	Max int
 
-	// Fields are an element's only fields, without dots. For plain values, leave Fields
-	// empty.
+	// Fields lists all field names of an element, without dots. For plain values, leave
+	// Fields empty.
 	Fields []string
 
 	// Separator stands before an element's number, as in skill_1. "" means "_".
@@ -59,7 +59,8 @@ func NewNumbered[D, K any](docs *model.Collection[D, K], path string, spec Numbe
 	return &Numbered[D, K]{model.NewParts(n.Indexes, nil, n.Checks, n.Footprints), docs, n}
 }
 
-// Indexes returns NumberedSpec.Max indexes, such as {skill_1: 1, level_1: 1}.
+// Indexes returns one index for each number from 1 to NumberedSpec.Max, such as
+// {skill_1: 1, level_1: 1}.
 func (x *Numbered[D, K]) Indexes() []model.Index { return x.Parts.Indexes() }
 
 // Checks returns two checks:

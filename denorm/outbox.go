@@ -20,8 +20,8 @@ type OutboxSpec struct {
 	Create bool
 }
 
-// Outgoing is the type of a document's field for the events of an [Outbox]. Tag the field
-// omitempty.
+// Outgoing is the type of the field that stores a document's [Outbox] events. Tag the
+// field omitempty.
 type Outgoing[E any] struct {
 	Events []OutgoingEvent[E] `bson:"events,omitempty"` // waiting events, in the order of publishing
 	Parked []OutgoingEvent[E] `bson:"parked,omitempty"` // events set aside after failures: see [Outbox.Retry]
@@ -163,9 +163,9 @@ type RelaySpec struct {
 	MaxPause time.Duration // longest pause after a failure; 0 means 1 minute
 
 	Parts  int           // number of document groups that runners share; 0 means 16
-	For    time.Duration // how long a dead runner keeps its groups; 0 means 10 s
+	For    time.Duration // how long a dead runner keeps document groups; 0 means 10 s
 	Poll   time.Duration // pause when no event is due; 0 means 1 s
-	Leases string        // collection that records each group's runner; "" means docmodel.relays
+	Leases string        // collection with each document group's runner; "" means docmodel.relays
 
 	// Once ends [Relay.Run] when no event is due.
 	Once bool

@@ -115,8 +115,8 @@ func (x *Proximity[D, K]) Remove(id K, elements ...any) model.Write {
 }
 
 // Equal returns the query of the documents with an element that has all these fields and
-// values. A value is a string, or nil for null or missing. For strings in a list
-// "post.tags", pass {tags: value}.
+// values. A value is a string, or nil for null or missing. If the list "post.tags"
+// contains strings, pass {tags: value}.
 //
 // Cost: one command. The server reads all keys of the index, if any, or all documents.
 func (x *Proximity[D, K]) Equal(fields bson.D) *model.Find[D] {

@@ -34,7 +34,7 @@ type RollupSpec struct {
 
 // A RollupMark marks an event that isn't counted yet. Only [Rollup] writes marks.
 type RollupMark struct {
-	Batch bson.ObjectID `bson:"batch"` // the batch's token; zero without a batch
+	Batch bson.ObjectID `bson:"batch"` // id of the event's [Rollup.Roll] batch, or zero
 	// Events is set in a batch's first event. Events lists the _ids of events that the
 	// batch can contain.
 	Events []bson.RawValue `bson:"events,omitempty"`
@@ -52,7 +52,7 @@ type RollupDoc[G, V any] struct {
 	Start  time.Time                 `bson:"start"`
 	N      int64                     `bson:"n"`                // number of events
 	Values map[string]RollupValue[V] `bson:"values,omitempty"` // totals by path, with "/" for a dot
-	Ops    []bson.ObjectID           `bson:"ops,omitempty"`    // ids of Rollup.Roll batches
+	Ops    []bson.ObjectID           `bson:"ops,omitempty"`    // ids of the last Roll batches
 }
 
 // A RollupValue summarizes one numeric field of the events in a bin ([RollupDoc]). Sum,
@@ -118,7 +118,7 @@ func NewRollup[E, K, G, V any](
 	return out
 }
 
-// Indexes returns indexes of marked events, of events by time, and of bins by start.
+// Indexes returns indexes on the events' marks and times, and on the bins' starts.
 func (x *Rollup[E, K, G, V]) Indexes() []model.Index { return x.Parts.Indexes() }
 
 // Checks returns checks that find marked events and wrong bins. The repairs work as

@@ -32,12 +32,12 @@ type SlotDoc[K any] struct {
 	// The slot counts an operation if SlotOp.H modulo Of is N. If Of is 0, the slot is
 	// closed: it counts no new operations.
 	Of   int32            `bson:"of"`
-	Sum  int64            `bson:"sum"`            // total of all counted operations
+	Sum  int64            `bson:"sum"`            // the slot's part of the key's number
 	Free int64            `bson:"free,omitempty"` // stock left in the slot
 	Ops  []SlotOp         `bson:"ops,omitempty"`
 	Seq  int64            `bson:"seq"`           // number of the last transfer sent
 	Out  bson.Raw         `bson:"out,omitempty"` // unfinished transfer to another slot
-	In   bson.Raw         `bson:"in,omitempty"`  // transfer that this slot needs for a merge
+	In   bson.Raw         `bson:"in,omitempty"`  // awaited transfer that merges another slot into this one
 	Got  map[string]int64 `bson:"got,omitempty"` // number of the last received transfer, by sending slot
 }
 
@@ -51,8 +51,8 @@ type SlotOp struct {
 // SlotTotal is the total of a key's slots: see [Slots].
 type SlotTotal[K any] struct {
 	Key   K     `bson:"_id"`
-	Sum   int64 `bson:"sum"`   // the key's number, with the stock of unfinished transfers
-	Free  int64 `bson:"free"`  // stock that can be taken now, without unfinished transfers
+	Sum   int64 `bson:"sum"`   // the key's number; includes stock in unfinished transfers
+	Free  int64 `bson:"free"`  // stock that can be taken now
 	Slots int64 `bson:"slots"` // slots that aren't closed
 }
 

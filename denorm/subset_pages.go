@@ -51,7 +51,7 @@ func NewSubsetPages[P, K, E any](parents *model.Collection[P, K], path string, p
 	return &SubsetPages[P, K, E]{model.NewParts(s.Indexes, s.Relations, s.Checks, s.Footprints), parents, pages, s}
 }
 
-// Indexes returns the Bucket's index.
+// Indexes returns the pages' [Bucket.Indexes].
 func (x *SubsetPages[P, K, E]) Indexes() []model.Index { return x.Parts.Indexes() }
 
 // Checks returns these checks, then the pages' [Bucket.Checks]:

@@ -18,8 +18,8 @@ type UniqueSpec struct {
 	Period   Period
 	Location *time.Location // time zone of days; nil means UTC
 
-	// For is a document's lifetime after its period began (TTL index). For needs a
-	// Period, and must be at least as long. 0 keeps all documents.
+	// For is a document's lifetime after its period began (TTL index). Set Period too.
+	// The lifetime must be at least one period. 0 keeps all documents.
 	For time.Duration
 }
 

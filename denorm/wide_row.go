@@ -15,7 +15,7 @@ type WideRowSpec struct {
 	LeftRows  string // collection of the left documents' rows (lists of links)
 	RightRows string // collection of the right documents' rows
 
-	// LeftCopies are paths that right rows copy from left documents.
+	// LeftCopies are paths in left documents. Right rows copy the values.
 	LeftCopies []string
 	// RightCopies are paths that left rows copy from right documents.
 	RightCopies []string
@@ -41,7 +41,7 @@ type RowColumn[K any] struct {
 //
 // A document's row is the list of the document's links. A column ([RowColumn]) is one
 // link, with copied fields of the linked document. A page ([RowPage]) stores a row's
-// columns for one span of time. The field row is the document's _id:
+// columns for one span of time. The field row is the left or right document's _id:
 //
 //	{_id: "row#low", row, low, hi, n, rev, cols: [{k: "time|id", at, id, op, doc}]}
 //
@@ -114,7 +114,7 @@ func (x *WideRow[L, LK, R, RK]) Linked(left LK, right RK) *model.Find[RowPage[RK
 }
 
 // A RowPage is one of the documents that store a row of a [WideRow]. Each column is a
-// link to a document. K is the type of this document's _id.
+// link to a document. A linked document's _id has type K.
 type RowPage[K any] struct {
 	ID   string         `bson:"_id"`
 	Low  string         `bson:"low"` // the columns' keys are at least Low

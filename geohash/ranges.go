@@ -12,7 +12,7 @@ type Range struct{ Lo, Hi Key }
 func (r Range) Contains(k Key) bool { return r.Lo <= k && k < r.Hi }
 
 // Cells yields the range as cells, in order. There are as few cells as possible, at most
-// 118. Cells skips invalid keys: see [Key].
+// 118. Keys below 0 or above 1<<60 - 1 are ignored.
 func (r Range) Cells() iter.Seq[Cell] {
 	return func(yield func(Cell) bool) {
 		for lo, hi := max(r.Lo, 0), min(r.Hi, 1<<MaxBits); lo < hi; {

@@ -23,7 +23,7 @@ import (
 // If the plan gives [ErrStale], or updates a missing document, Run repeats the steps. In
 // a transaction of the caller, Run makes only one attempt.
 //
-// Run returns the state and a [Result]. Ignore the state of a Change[any].
+// Run returns the state and a [Result]. A Change[any]'s state is internal.
 type Change[S any] struct {
 	// Name is shown to an [Observer], and must not contain values of documents. "" means
 	// the name of the function Decide.
@@ -35,7 +35,7 @@ type Change[S any] struct {
 	Decide func(S) (Plan, error)
 
 	Attempts int           // maximum number of attempts; 0 means 8
-	Pause    time.Duration // average of the first pause, which then doubles; 0 means 5 ms
+	Pause    time.Duration // average pause after attempt 1, doubled each time; 0 means 5 ms
 	MaxPause time.Duration // longest pause; 0 means 500 ms
 
 	// Tx runs each attempt in a transaction: the caller's, or a new one.
@@ -45,7 +45,7 @@ type Change[S any] struct {
 	// finishes the plan: see [Lease].
 	Lease *Lease
 
-	// Mends marks a repair of half-done work, with a Lease. The Lease doesn't store the
+	// Mends marks the change as a repair under a Lease. The Lease doesn't store the
 	// repair's plan. After a crash, run the repair again. Decide must then plan the rest.
 	//
 	// If another change's stored plan fails, the repair deletes that plan and continues.

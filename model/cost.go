@@ -17,11 +17,11 @@ type Cost struct {
 	// Unbounded is true in a price with update many, delete many, $merge or $out. Written
 	// excludes these writes.
 	Unbounded bool
-	// Batches is true in the price of a read. Each batch after the first adds a command.
+	// Batches is true in a query's price. Each further batch of results adds a command.
 	Batches bool
 
-	Returned int      // documents returned; only measured
-	Indexes  []string // index names; only in a price
+	Returned int      // documents returned; 0 in a price
+	Indexes  []string // indexes used; only in a price
 }
 
 // Plus returns the sum of two costs.

@@ -108,7 +108,7 @@ func errNoCollection(what string) error {
 // can have undone these steps.
 type StepError struct {
 	Step  int    // index in Plan.Steps
-	Where string // collection, and filter or _id, of a step that was sent
+	Where string // the step's collection and filter; can be ""
 	Err   error
 }
 

@@ -24,8 +24,8 @@ const Whole = "*"
 type Use uint8
 
 const (
-	Reads  Use = iota // filters contain the path
-	Mends             // checks, conversions and rebuilds write the path
+	Reads  Use = iota // techniques read the path
+	Mends             // repairs, conversions and rebuilds write the path
 	Writes            // several techniques' methods can write the path
 	Owns              // only this technique's methods can write the path
 	Guards            // the path is a version that each write of the document increments

@@ -21,7 +21,7 @@ type IndexSet struct {
 // A DroppedIndex is a needed index that isn't created, because another index covers it.
 type DroppedIndex struct {
 	Index Index
-	By    string // the covering index
+	By    string // covering index's name
 	Why   string
 }
 

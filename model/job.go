@@ -52,11 +52,12 @@ type Stage struct {
 	// Work must not write.
 	Work func(ctx context.Context, b *Batch) (Plan, error)
 
-	// Do does the next part of the work, after [Batch].After. It sets Batch.Done at the
+	// Do continues the work from the position in [Batch].After. It sets Batch.Done at the
 	// end of the stage. Do must be idempotent.
 	Do func(ctx context.Context, b *Batch) error
 
-	// Again selects more errors after which the job repeats the batch or call.
+	// If Again returns true for an error, the job repeats the batch or call, as after
+	// [ErrStale].
 	Again func(error) bool
 
 	check *Check // finds and repairs, instead of Plan
@@ -69,7 +70,7 @@ type Batch struct {
 	Docs []bson.Raw // the documents for Work; nil for Do
 
 	DryRun                      bool          // if true, Do must not write
-	Size                        int           // documents for one call; 0 lets Do choose
+	Size                        int           // how many documents Do handles; 0 lets Do choose
 	After                       bson.RawValue // the position where Do's previous call or run ended
 	Documents, Writes, Modified int64         // documents read, writes planned, documents modified
 	Done                        bool          // true ends the stage
@@ -113,7 +114,7 @@ type Progress struct {
 	Writes    int64     // planned writes; a dry run doesn't run them
 	Modified  int64     // documents inserted, changed or deleted
 	Left      int64     // findings that the job couldn't resolve
-	Findings  []Finding // the first 1,000 findings
+	Findings  []Finding // the first 1,000 unresolved findings
 	Done      bool
 }
 
@@ -131,7 +132,7 @@ func (p Progress) String() string {
 type LeftError struct {
 	Job      string
 	Left     int64     // number of findings; a document can have several
-	Findings []Finding // the first 1,000 findings
+	Findings []Finding // the first 1,000 unresolved findings
 }
 
 func (e *LeftError) Error() string {

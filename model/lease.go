@@ -33,12 +33,12 @@ import (
 //   - The fence never decreases: see [Lease.Raise].
 //   - Nobody deletes the lock document, unless Lease.Begin is set.
 //
-// A late insert of a dead writer can bring back a deleted document.
+// If a dead writer's insert arrives late, it can restore a deleted document.
 //
 // # Transactions
 //
-// If another writer has the lease, the transaction waits and runs again. In your own
-// session's transaction, the change instead returns [ErrLeased].
+// If another writer has the lease, a transaction is aborted, and runs again later. In a
+// transaction that you began on a session, the change returns [ErrLeased].
 //
 // Cost: three commands per attempt, or one in a transaction.
 //
@@ -49,8 +49,8 @@ type Lease struct {
 	For        time.Duration // how long a dead writer keeps the lease; 0 means 5 s
 	Wait       time.Duration // how long to wait for the lease; 0 means max(30 s, 2 * For)
 
-	// If the lock document is missing, Begin returns the structure's greatest stored
-	// fence. A nil Begin means 0.
+	// If the lock document is missing, Begin returns the documents' greatest [Fence]
+	// number. A nil Begin means 0.
 	Begin func(ctx context.Context, db DB) (int64, error)
 }
 

@@ -20,7 +20,7 @@ import (
 // Settled doesn't block writers. After the time Lease.Wait, Settled gives up with
 // [ErrLeased]. The cause is too many changes, or a dead writer's unfinished change.
 //
-// Cost: two commands for each call of read.
+// Cost: two commands for each call of read; more while a change runs.
 func (l Lease) Settled(ctx context.Context, db DB, read func(ctx context.Context) error) error {
 	l, err := l.in(ctx, db)
 	if err != nil {

@@ -42,7 +42,7 @@ type Observer struct {
 //	batch        each attempt of a batch of a job                        what its stage runs
 //	check        [Check.Each], [Check.All]                               its reads
 //
-// Searches and joins appear as reads. A [Stream] appears as plans.
+// Searches, joins and a [Stream] have no Kind. Their finds, aggregates and plans appear.
 type Operation struct {
 	ID     uint64 // unique in the process
 	Parent uint64 // the ID of the outer operation, or 0
@@ -56,8 +56,8 @@ type Operation struct {
 
 	Collection string // collection of the read, or of the first write
 
-	// Attempt counts a change's or transaction's attempts. For the Kinds attempt and
-	// batch, it is the attempt's number, from 1.
+	// Attempt counts a change's or transaction's attempts. If Kind is "attempt" or
+	// "batch", it is this attempt's number, from 1.
 	Attempt int
 
 	Stale     bool // ended with [ErrStale], or a document was missing

@@ -11,7 +11,7 @@ type Status uint8
 const (
 	NotSent Status = iota // not sent, refused, unmatched or rolled back
 	Applied               // confirmed by the server
-	Already               // found applied by an earlier run
+	Already               // applied by an earlier run
 	Unknown               // no answer or an interruption: perhaps applied, wholly or in part
 )
 

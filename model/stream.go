@@ -54,9 +54,9 @@ type Event struct {
 // A Stream stores its place in the events. The next run continues there. After a crash,
 // the last events come again.
 type Stream struct {
-	Name       string // _id of the stored place
+	Name       string // the stream's _id in Places
 	Collection string // the watched collection
-	Places     string // collection of the stored place; use write concern majority
+	Places     string // collection for the resume place; use write concern majority
 
 	// Plan computes an event's plan, without reads or writes. The plan must be
 	// [Plan.Repeatable]. An error stops the stream.
@@ -76,8 +76,8 @@ type Stream struct {
 	// time. Polling misses deletes, and documents without the field.
 	Since string
 
-	// To find late writes, each poll begins an Overlap before the last poll's end. With
-	// Overlap, Since must name a date or an ObjectID.
+	// To find late writes, each poll begins at the last poll's newest time minus Overlap.
+	// With Overlap, Since must name a date or an ObjectID.
 	Overlap time.Duration
 
 	// Err reports bad input. [Stream.Run] returns Err.
@@ -102,7 +102,8 @@ type StreamOptions struct {
 	// [Scanned] event for each existing document.
 	FromNow bool
 
-	// Rescan scans all documents instead of an [ErrHistoryLost]. The scan misses deletes.
+	// Instead of returning [ErrHistoryLost], Run scans all documents. The scan misses
+	// deletes.
 	Rescan bool
 
 	Poll     bool          // poll by Stream.Since even if the server has change streams
@@ -112,8 +113,8 @@ type StreamOptions struct {
 	// after one poll. On Amazon's DocumentDB, Run ends if no event comes within Wait.
 	Once bool
 
-	// Progress is called after each stored place, and when no event comes. An error from
-	// Progress stops Run.
+	// Run calls Progress after it stores its place, and when no event comes. An error
+	// from Progress stops Run.
 	Progress func(StreamProgress) error
 }
 
@@ -122,8 +123,8 @@ type StreamMode uint8
 
 const (
 	Following StreamMode = iota // a change stream
-	Scanning                    // all documents
-	Polling                     // queries by the field that Stream.Since names
+	Scanning                    // one scan of all documents
+	Polling                     // repeated queries for new Stream.Since values
 )
 
 func (m StreamMode) String() string { return nameOf(m, "following", "scanning", "polling") }

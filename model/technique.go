@@ -66,5 +66,5 @@ type Relation struct {
 	From, To         string // collections
 	FromPath, ToPath string // the path that stores the reference, and the path it refers to
 	FromEnd, ToEnd   Cardinality
-	Label            string // shown in diagrams, such as the technique's name
+	Label            string // text for diagrams, for example "history"
 }

@@ -29,7 +29,7 @@ type Write struct {
 	Collection string
 	Model      mongo.WriteModel
 
-	// Expect [One] stops the plan if the write matches no document. If no document has
+	// With [One], the plan stops if the write matches no document. If no document has
 	// the filter's _id, the error is [ErrNotFound]. If a document has the _id, or the
 	// filter has no _id, the error is [ErrStale].
 	Expect Expect
@@ -43,8 +43,8 @@ type Write struct {
 	// replaces ErrStale, ErrNotFound or a duplicate key error.
 	//
 	// For a duplicate key error of an update or upsert, Reason.If must compare every
-	// field of the unique index by equality. In a transaction of the caller, Reasons and
-	// Done ignore duplicate key errors.
+	// field of the unique index by equality. In the caller's transaction, a duplicate key
+	// error is returned unchanged.
 	Reasons []Reason
 
 	// Once says that a second run of the write changes nothing.
@@ -91,8 +91,8 @@ func (w Write) scoping() scoped {
 // such as [ErrFull].
 type Reason struct {
 	// If is a filter on the write's collection. The reason applies if a document matches.
-	// Nil means that the reason always applies. A duplicate key error of an update or
-	// upsert needs a filter: see [Write].Reasons.
+	// Nil means that the reason always applies. Exceptions are duplicate key errors of
+	// updates and upserts: see [Write].Reasons.
 	If  bson.D
 	Err error // the returned error
 

@@ -34,17 +34,17 @@ type IntoSpec[K any] struct {
 	Under *K // _id of the target node above the source's roots; nil keeps them as roots
 
 	// Delete deletes target nodes that the source lacks. With Under, only nodes below
-	// Under are deleted. Without Delete, these nodes stay, after siblings from the
-	// source.
+	// Under are deleted. Without Delete, these nodes stay, and come last among their
+	// siblings.
 	Delete bool
 }
 
 // ConvertInto returns the job that copies a tree to another collection, as any kind of
 // tree. First create the target's indexes.
 //
-// For each source document, your pure function returns a target document, with an _id of
-// its choice. The job fills in the tree's fields. If a target document differs, the job
-// replaces the whole document.
+// From each source document, build makes a target document with its _id. build must be a
+// pure function. The job fills in the tree's fields. If a target document differs, the
+// job replaces the whole document.
 //
 // JobOptions.BatchSize is the number of nodes per [model.Lease]. 0 means 500.
 //

@@ -19,8 +19,8 @@ type DocumentTreeSpec struct {
 	// is missing, null, "" or the zero ObjectID.
 	Parent string
 
-	// Order is a string field that sorts siblings by bytes: see [Between]. "" keeps the
-	// list's order.
+	// Order is a string field that sorts siblings by bytes: see [Between]. With "",
+	// siblings are sorted as in the list of nodes.
 	Order string
 
 	// Nested is the field with a node's list of children. "" means the flat form.
@@ -234,7 +234,7 @@ func (t *DocumentTree[E, N, K]) Replace(owner K, node E) model.Change[any] {
 
 // Repair returns the change that repairs an owner's list:
 //
-//   - If nodes share an id, the first node keeps the id, and in the flat form all
+//   - If nodes share an id, the first keeps the id. In a flat tree, the first gets all
 //     children. Equal later nodes are removed. Different later nodes get ids from fresh.
 //     Too few ids in fresh, or an id in use, give [model.ErrTaken].
 //   - Nodes with a missing parent, and one node of each cycle, become the last roots.

@@ -22,7 +22,7 @@ type GraphSpec struct {
 
 // VertexState is a computation's result for one vertex. The computations are
 // [Graph.Distances], [Graph.Components], [Graph.PageRank] and [NewProgram]. Fields of
-// other computations are zero. A superstep is one step: see [Supersteps].
+// other computations are zero. A computation runs in supersteps: see [Supersteps].
 type VertexState[K any] struct {
 	ID   K     `bson:"_id"`  // the vertex's _id
 	Step int64 `bson:"step"` // the superstep that wrote the state; in Distances, the distance
@@ -30,7 +30,7 @@ type VertexState[K any] struct {
 	Via       K             `bson:"via"`       // Distances: the _id of the previous vertex on a shortest path
 	Component K             `bson:"component"` // Components: the least _id in the vertex's component
 	Rank      float64       `bson:"rank"`      // PageRank: from 0 to 1; 0 before the first superstep
-	Halted    bool          `bson:"halted"`    // NewProgram: the vertex waits for messages
+	Halted    bool          `bson:"halted"`    // NewProgram only: the vertex awaits messages
 	Value     bson.RawValue `bson:"value"`     // NewProgram: the vertex's State; call Value.Unmarshal
 }
 

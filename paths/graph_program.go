@@ -14,7 +14,7 @@ type GraphVertex[D, K, S, M any] struct {
 	ID    K
 	Doc   D   // the current document
 	Edges []K // all _ids of Doc's list, in its order
-	State S   // as the last call for this vertex left it; zero at first
+	State S   // this vertex's last stored state; zero at first
 
 	// Messages were sent in the previous step. They are sorted by From, then in the order
 	// of sending.

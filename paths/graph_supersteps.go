@@ -54,14 +54,14 @@ func (s *Supersteps) Job() model.Job { return s.s.Job() }
 type GraphStep struct {
 	Step     int64   `bson:"_id"`      // number of the superstep, from 0
 	Kind     string  `bson:"kind"`     // distances, components, rank or program
-	Asked    int64   `bson:"asked"`    // a hash of the arguments, such as the damping
+	Asked    int64   `bson:"asked"`    // hash of the computation's sources or damping
 	Changed  int64   `bson:"changed"`  // number of written states ([VertexState])
-	Vertices int64   `bson:"vertices"` // all vertices, in PageRank and in NewProgram's step 0
+	Vertices int64   `bson:"vertices"` // PageRank, and NewProgram's step 0: number of vertices
 	Delta    float64 `bson:"delta"`    // PageRank: total change of all ranks
 	Dangling float64 `bson:"dangling"` // PageRank: total rank of vertices without edges
-	Lost     int64   `bson:"lost"`     // PageRank: vertices without a state of this step; if any, Job fails
+	Lost     int64   `bson:"lost"`     // PageRank: vertices without a new state. If Lost isn't 0, Job fails
 	Active   int64   `bson:"active"`   // NewProgram: vertices that didn't halt
-	Sent     int64   `bson:"sent"`     // NewProgram: pairs of sender and receiver
+	Sent     int64   `bson:"sent"`     // NewProgram: number of sender-receiver pairs of vertices
 }
 
 // Steps returns the query of the supersteps' records ([GraphStep]), in order. To read the

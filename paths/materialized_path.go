@@ -5,8 +5,8 @@ import (
 	"github.com/docmodel/docmodel/paths/internal/tree"
 )
 
-// MaterializedPathSpec names a materialized path's fields. The zero value is for
-// documents with the fields of [TreeSpec] and
+// MaterializedPathSpec names a materialized path's fields. The zero value fits
+// the fields listed at [TreeSpec], and
 //
 //	Path string `bson:"path"`
 type MaterializedPathSpec struct {

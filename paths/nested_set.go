@@ -37,8 +37,9 @@ type NestedSetSpec struct {
 //     has (right - left - 1) / 2 descendants.
 //   - If the tree often changes, set a larger Gap. Most changes write fewer documents.
 //
-// If a gap is full, [Tree] renumbers the nodes around the gap. Without room nearby,
-// [Tree] shifts the later nodes in preorder, as in a dense tree.
+// A gap is a range of unused numbers. If a gap is too small, [Tree] renumbers the nodes
+// around it. Without room nearby, [Tree] shifts the later nodes in preorder, as in a
+// dense tree.
 //
 // # Consistency
 //
@@ -52,9 +53,9 @@ type NestedSetSpec struct {
 //
 //	Insert last, or in a gap  the node once
 //	Insert elsewhere          the node twice, later nodes twice, ancestors once
-//	Move                      subtree and nodes between both places twice, ancestors once
+//	Move                      subtree and nodes up to its new place twice, ancestors once
 //	Move into a gap           the subtree once
-//	Into a full gap           inserted or moved nodes twice, renumbered nodes up to twice
+//	Into too small a gap      inserted or moved nodes twice, renumbered nodes up to twice
 //	Delete (Subtree or leaf)  deleted nodes; if dense, later nodes twice, ancestors once
 //	Delete (Promote, Rootify) the node, descendants once, children once more; if dense,
 //	                          descendants and later nodes twice, ancestors once

@@ -20,11 +20,11 @@ type Totals[V Numeric] struct {
 	Nodes  int64 `bson:"nodes"`  // nodes of the subtree, its root included
 	Values int64 `bson:"values"` // nodes with a number in the field
 	Sum    V     `bson:"sum"`
-	Min    V     `bson:"min"` // null, which decodes to 0, if Values is 0
-	Max    V     `bson:"max"` // null, which decodes to 0, if Values is 0
+	Min    V     `bson:"min"` // the smallest number; 0 (in BSON null) if Values is 0
+	Max    V     `bson:"max"` // the greatest number; 0 (in BSON null) if Values is 0
 }
 
-// Branch is the totals of one child's subtree.
+// Branch contains the [Totals] of one child's subtree.
 type Branch[V Numeric] struct {
 	// Key identifies the child: by escaped segment (materialized path), left number
 	// (nested set) or _id (other trees).

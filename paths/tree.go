@@ -32,13 +32,12 @@ import (
 //
 // # Consistency
 //
-// Readers can see a part of a change, unless they use [Tree.Settled]. A crash leaves a
-// part of a change. The tree's next change waits up to TreeSpec.For, and first finishes
-// the crashed change.
+// Readers can see a part of a change, unless they use [Tree.Settled]. After a crash, the
+// tree's next change waits up to TreeSpec.For, and first finishes the crashed change.
 //
 // With [model.WithTransactions], a crash leaves nothing, and readers see no parts.
-// [Tree.Load], [Tree.Adopt], [RollUp.Store], [Convert] and the check's repair never run
-// in a transaction. If one of them crashes, run it again.
+// [Tree.Load], [Tree.Adopt], [RollUp.Store], [Convert] and repairs by [Tree.Checks] never
+// run in a transaction. If one of them crashes, run it again.
 type Tree[D, K any] struct {
 	model.Parts
 
@@ -58,7 +57,7 @@ type Tree[D, K any] struct {
 type TreeSpec struct {
 	Parent string // field for the parent's _id; "" means "parent"
 	Order  string // field for the order key ([Between]); "" means "order"
-	Change string // field for the last change's number; "" means "change"
+	Change string // field for the [model.Fence] number; "" means "change"
 
 	Locks string        // collection of lock documents; "" means "docmodel.locks"
 	Name  string        // the lock document's _id; "" means the collection's name

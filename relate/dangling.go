@@ -44,8 +44,8 @@ type RepairPolicy uint8
 const (
 	// ReportOnly repairs nothing.
 	ReportOnly RepairPolicy = iota
-	// DetachIDs removes the dangling id, or the element with it, from a list. A single id
-	// is unset. A single [Link] is marked as Ended.
+	// DetachIDs removes the dangling id, or the element with it, from a list. Outside
+	// lists, an id is unset, and a [Link] becomes Ended.
 	DetachIDs
 	// DeleteReferrers deletes the document that contains the dangling id, even if the
 	// document contains other ids.

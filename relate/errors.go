@@ -18,7 +18,7 @@ var ErrPresent = migrate.ErrPresent
 // written.
 type RestrictError struct {
 	Refs []model.Finding // the first 10 references
-	More bool            // more references forbid the deletion
+	More bool            // there are more references than Refs
 }
 
 func (e *RestrictError) Error() string {

@@ -14,7 +14,7 @@ import (
 // Elements must not have the fields that Parent, Order and Mark name. Unless Key is
 // "_id", elements must not have an _id.
 type ExtractSpec[OK, CK any] struct {
-	// Key is an element's field. All owners' elements must have different values.
+	// Key is the element's field for the new _id, unique across all owners.
 	Key string
 
 	// ID returns a unique _id, which depends only on the arguments.
@@ -26,7 +26,7 @@ type ExtractSpec[OK, CK any] struct {
 	// Order is the optional field for an element's position, from 0.
 	Order string
 
-	Mark      string // field in new documents until Migration.Drop; "" means "extracted"
+	Mark      string // temporary field of new documents; "" means "extracted"
 	Overwrite bool   // replace existing ids at Refs: see [ErrPresent]
 	State     string // collection of the migration's state; "" means "docmodel.migrations"
 }

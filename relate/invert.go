@@ -16,8 +16,8 @@ type InvertSpec struct {
 	// the children's _ids.
 	Order string
 
-	// FirstWins gives a child of several lists only to the parent with the least _id. By
-	// default, Migration.Copy reports the child, and doesn't change it.
+	// If several parents list a child, FirstWins chooses the parent with the least _id.
+	// By default, Migration.Copy reports the child, and doesn't change it.
 	FirstWins bool
 
 	Overwrite bool   // replace references that are already stored: see [ErrPresent]

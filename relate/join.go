@@ -32,7 +32,7 @@ type JoinSpec struct {
 	// Filter selects children. Excluded children don't count as missing.
 	Filter bson.D
 
-	Sort  bson.D // order of each parent's children; nil means the ids' order
+	Sort  bson.D // sorts a parent's children; nil keeps the order of the parent's ids
 	Limit int64  // maximum children per parent; 0 means all
 
 	Fields bool // if true, only fields of the children's Go type are read

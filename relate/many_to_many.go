@@ -35,8 +35,8 @@ type ManyToManySpec struct {
 	MaxLeft  int
 	MaxRight int
 
-	// TrustRight makes the repairs change the left side to match the right side. Only
-	// bare ids allow TrustRight.
+	// TrustRight makes the repairs change the left side to match the right side.
+	// TrustRight needs bare ids.
 	TrustRight bool
 }
 
@@ -87,7 +87,7 @@ func (m *ManyToMany[L, LK, R, RK]) Right() Side[R, RK, L, LK] { return m.right }
 //
 //   - [model.ErrFull]: a list is full ([ManyToManySpec])
 //   - model.ErrNotFound: a document is missing
-//   - model.ErrStale: with Links (not plain _ids), the left list changed since your read
+//   - model.ErrStale: the left list changed since your read (only lists of [Link])
 //
 // Cost: two commands, two documents.
 func (m *ManyToMany[L, LK, R, RK]) Link(left *L, right RK, token bson.ObjectID) model.Plan {

@@ -100,8 +100,8 @@ func (o *OnDelete[D, K]) Delete(ids ...K) model.Change[Reach] {
 // crashed, first run the deletion again. If a Restrict rule applies, Sweep gives a
 // [*RestrictError] and writes nothing. A retry is safe.
 //
-// Cost: one query for each 10,000 ids of each [ReachLevel], and the commands of
-// [OnDelete.Delete], except the delete at the first level.
+// Cost: one query for each 10,000 ids of each [ReachLevel]. Add the commands of
+// [OnDelete.Delete], without its delete at the first level.
 func (o *OnDelete[D, K]) Sweep(reach Reach) model.Change[Reach] {
 	return reaching(o.in.Sweep(reach.found()))
 }
@@ -120,14 +120,14 @@ type Reach struct {
 type ReachLevel struct {
 	Depth      int // number of references from the given documents
 	Collection string
-	IDs        []bson.RawValue // the documents' _ids, each once, at the least depth
+	IDs        []bson.RawValue // the documents' _ids; no document is in two levels
 	Via        []ReachVia      // how they were reached; nil for the given documents
 }
 
 // A ReachVia lists the documents of a [ReachLevel] that one query found.
 type ReachVia struct {
 	From, Path, To string          // collection From stores _ids of collection To at Path
-	Owned          bool            // true: IDs are in To (rule Owns); false: in From (rule Cascade)
+	Owned          bool            // true: the documents are in To (rule Owns); false: in From (rule Cascade)
 	IDs            []bson.RawValue // _ids of the reached documents
 	Sources        []bson.RawValue // _ids with which the query began
 }

@@ -197,9 +197,9 @@ func (o Open) line() string {
 }
 
 // Item returns the maximum size of one value in the array or map at path, without the
-// value's type and name. Use the size as Bytes of an [End]. In the value, fields that
-// need a [Bound] but have none count as empty. If path isn't an array or map, Item panics
-// with a [*model.DeclarationError].
+// value's type and name. Use the size as Bytes of an [End]. In the value, fields without
+// a required [Bound] count as empty. If path isn't an array or map, Item panics with a
+// [*model.DeclarationError].
 func (b *Budget) Item(path string) int64 {
 	n := b.mustFind(path)
 	if n.elem == nil {

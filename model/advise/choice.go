@@ -36,9 +36,9 @@ const (
 	Subset                                  // copies of the newest children in the parent: denorm.Subset
 	CopyIntoParent                          // copies of children's fields in the parent: denorm.Copy
 	CopyIntoChild                           // copies of the parent's fields in each child: denorm.Copy
-	Fold                                    // deletion of parents after copying: denorm.Copy.Fold
+	Fold                                    // deletes parents copied into children: denorm.Copy.Fold
 	Counter                                 // a total of children in the parent: denorm.Counter
-	CountInChild                            // a total of parents in each child: denorm.Counter
+	CountInChild                            // each child stores a total over its parents: denorm.Counter
 	Distinct                                // a count of distinct children: denorm.UniqueCount
 	Approximate                             // an estimated count with few writes: denorm.Approximate
 	Slots                                   // an exact total in several documents: denorm.Slots

@@ -24,7 +24,7 @@ type Advice struct {
 // relation isn't used.
 type Reason struct {
 	Text    string
-	Figure  string // compared numbers; assumed numbers end with "(assumed)"
+	Figure  string // numbers that the rule compares; assumed ones end with "(assumed)"
 	Rule    Rule
 	Against bool   // the rule speaks against the choice
 	Unused  string // the relation's field that isn't used: "Child.Page"
@@ -33,9 +33,9 @@ type Reason struct {
 // A RunnerUp is another choice. [Choose] would make this choice after any one [Flip].
 type RunnerUp struct {
 	Choice Choice
-	Parent string   // the name of the end that is the parent in the choice
+	Parent string   // name of the End that becomes the parent
 	Types  []string // the library's types, as in [Advice.Types]
-	Flips  []Flip   // each flip is sufficient; the nearest flip is first
+	Flips  []Flip   // any one flip gives Choice; the smallest is first
 }
 
 // Choose decides how to store a relation, and says why. Choose applies rules in order:

@@ -18,7 +18,7 @@ import (
 // A DatabaseSurvey is the result of [SurveyDatabase].
 type DatabaseSurvey struct {
 	Collections []SurveyedCollection // the collections, sorted by name
-	Relations   []SurveyedRelation   // the relations, sorted by the storing collection and the path
+	Relations   []SurveyedRelation   // the relations, sorted by their Collection and Path
 }
 
 // A SurveyedCollection is a collection that [SurveyDatabase] found.

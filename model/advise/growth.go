@@ -26,7 +26,7 @@ const (
 // interval of the greatest gain, if children arrive independently
 // (https://en.wikipedia.org/wiki/Poisson_distribution#Confidence_interval).
 type Growth struct {
-	PerDay, Low, High float64 // children in a day
+	PerDay, Low, High float64 // new children per day
 	Days              float64 // length of the window, in days
 	Parents           int64   // number of counted parents
 	Unknown           string  // why growth is unknown, or ""

@@ -26,7 +26,7 @@ func (s Sampled) String() string {
 // [Spread].P99. Low and High bound the Value's confidence interval.
 type Quantile struct {
 	Value     int64
-	Low, High int64 // the interval; both equal Value if all documents were read
+	Low, High int64 // confidence interval; Value twice if all documents were read
 	OpenLow   bool  // no lower bound is known; Low is the smallest value read
 	OpenHigh  bool  // no upper bound is known; High is the greatest value read
 }
@@ -35,8 +35,8 @@ type Quantile struct {
 type Spread struct {
 	Sampled
 	P50, P99 Quantile
-	Max      int64   // greatest value read: a lower bound, if sampled
-	Beyond   float64 // maximum share of documents above Max, with the survey's confidence
+	Max      int64   // greatest value read; a sample can miss greater ones
+	Beyond   float64 // estimate: at most this share of documents has more than Max
 }
 
 // String returns a text with P50, P99 and their confidence intervals, such as "2 (2 to 3)

@@ -38,14 +38,14 @@ type End struct {
 	// Has is how many partners a document has. The default is one.
 	Has Count
 
-	Bytes   int64 // BSON size of a document without partners ([Budget.Size]); the default is 512
+	Bytes   int64 // BSON size of a document's own fields ([Budget.Size]); the default is 512
 	IDBytes int64 // size of an _id value without type and name; the default is 12
 
 	// Alone is the share of reads that find a document by its own id or fields. If the
 	// relation is one-to-one, the End with the greater Alone usually becomes the parent.
-	// The default is 0. In these cases, the default is 1:
+	// The default is 1 in these cases, otherwise 0:
 	//
-	//   - A document has several partners.
+	//   - A document has several partners (see [End]).
 	//   - The relation is one-to-one, and this End is in Relation.Parent.
 	Alone float64
 
@@ -63,7 +63,7 @@ type End struct {
 
 	Value   bool    // a document is a plain value, such as a tag or phone number
 	Kinds   int64   // number of variants with different fields; the default is 1
-	Ordered bool    // partners keep the documents' order, as a playlist does
+	Ordered bool    // a partner's documents are ordered, like a playlist's songs
 	Days    float64 // how many days a document is needed; the default is forever
 
 	Versions bool // every version of a document is kept
@@ -71,11 +71,11 @@ type End struct {
 	Sharded  bool // the shard key is the reference to the partner
 	Events   bool // each change is sent to other systems
 
-	// Copied, Newest, Page and Total say what is shown with each partner.
+	// Copied, Newest, Page and Total say what the other End's documents show.
 	Copied Copied // a few fields of each document
-	Newest Newest // the newest documents
+	Newest Newest // reads of the newest documents
 	Page   int64  // number of documents on a page, if reads are paged
-	Total  Total  // a count or sum
+	Total  Total  // count or sum of the documents, if one is shown
 }
 
 // A Count says how many children a parent has, or how many parents a child has: see
@@ -90,7 +90,7 @@ type Count struct {
 	PerDay    float64 // greatest growth of one document's count in a day; the default is 0
 	Days      float64 // how many days PerDay continues; the default is 3650
 
-	// PerSecond is the greatest growth of one document's count in a second.
+	// PerSecond is how much one document's count grows in a second, at most.
 	PerSecond float64
 
 	// AtLeast means that Max and P99 come from a sample.
@@ -135,9 +135,9 @@ type Tree struct {
 	Levels int64 // the deepest tree's number of levels; the default is 5
 
 	// Whole, Below and Above are shares of all reads, from 0 to 1. The default is 0.
-	Whole    float64 // reads of the whole tree
-	Below    float64 // reads of a node's descendants
-	Above    float64 // reads of a node's ancestors
+	Whole    float64 // share of reads for the whole tree
+	Below    float64 // share of reads for descendants
+	Above    float64 // share of reads for ancestors
 	Preorder bool    // reads need the nodes in depth-first order
 	Ordered  bool    // users choose the order of children
 
@@ -146,20 +146,20 @@ type Tree struct {
 	ReadsPerMove float64
 }
 
-// Limits of the rules in [Choose]. The package's comment explains the sources.
+// Limits of the rules in [Choose]. Each [Reason] names its rule's source.
 const (
-	FewLimit  = 300  // maximum embedded children (004 rule 3)
-	ManyLimit = 3000 // maximum ids in an array (004 rule 3)
+	FewLimit  = 300  // maximum embedded children
+	ManyLimit = 3000 // maximum ids in an array
 
-	AccessLimit = 0.1 // a smaller share of reads counts as 0 (004 rules 2, 6)
-	WriteLimit  = 1.0 // minimum reads per write for embedded data (000, 002 §3)
-	CopyLimit   = 10. // minimum reads per change; above 10 copies, 1 per copy (004 rule 5)
+	AccessLimit = 0.1 // minimum share of reads; less counts as 0
+	WriteLimit  = 1.0 // minimum reads per write for embedding
+	CopyLimit   = 10. // minimum reads per change for a copy; 20 copies need 20
 
-	ArrayLimit = 1 << 20  // maximum bytes of an array (Firestore)
-	WasteLimit = 16 << 10 // maximum unused bytes per read, on average (manual)
-	HotLimit   = 100      // maximum writes per second to one document (Firestore)
+	ArrayLimit = 1 << 20  // maximum bytes of an array
+	WasteLimit = 16 << 10 // maximum unused bytes per read, on average
+	HotLimit   = 100      // maximum writes per second to one document
 
-	NestedLimit = 1000 // minimum reads per tree change for a NestedSet (manual)
+	NestedLimit = 1000 // minimum reads per tree change for a NestedSet
 )
 
 // An Assumption is the value that [Choose] assumed for a missing field.

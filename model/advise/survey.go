@@ -16,10 +16,9 @@ import (
 type SurveySpec struct {
 	Embedded string // path to the array of children in a parent
 	List     string // path to children's ids in a parent, such as "holdings.stockId"
-	Ref      string // path to one or more parents' ids in a child, such as "host"
+	Ref      string // path in a child to its parent's id or parents' ids, such as "host"
 
-	// At is the path to an ObjectID or date of creation, within an embedded child. ""
-	// means "_id".
+	// At is the path to an embedded child's ObjectID or creation date. "" means "_id".
 	At string
 
 	// Scan makes the server read every document for a sample. DocumentDB needs Scan.
@@ -93,11 +92,11 @@ type SurveyDocument struct {
 type SurveyLink struct {
 	ID    bson.RawValue `bson:"_id"`
 	N     int64         `bson:"n"`
-	First *time.Time    `bson:"first"` // from Links: creation time of the oldest referring document
-	Last  *time.Time    `bson:"last"`  // from Links: creation time of the newest referring document
+	First *time.Time    `bson:"first"` // from Links: when the oldest referring document was created
+	Last  *time.Time    `bson:"last"`  // from Links: when the newest referring document was created
 
 	Early int64 `bson:"early"` // from Added: new children in the first third of SurveySpec.Window
-	Late  int64 `bson:"late"`  // from Added: new children in the last third of Window, or later
+	Late  int64 `bson:"late"`  // from Added: new children since the start of Window's last third
 }
 
 // NewSurvey declares the survey of a relation between two collections. For embedded

@@ -23,10 +23,10 @@ type Storage struct {
 	// Copy needs As = Reference.
 	Copy []string
 
-	// Newest is how many children the parent also stores, without their copied fields
-	// (denorm.Subset). If As is Paged, the technique is denorm.Bounded. By names the
-	// field that sorts the children, greatest first. The zero values mean no stored
-	// children.
+	// Newest is how many children the parent also stores. Fields from a Copy are left
+	// out. By names the field that sorts the children, greatest first. If As is Paged,
+	// the technique is denorm.Bounded, otherwise denorm.Subset. The zero values mean no
+	// stored children.
 	Newest int64
 	By     string
 

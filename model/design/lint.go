@@ -53,7 +53,7 @@ func (s Smell) String() string {
 const (
 	IndexLimit  = 10     // indexes of one collection, without _id
 	LookupLimit = 2      // $lookup and $graphLookup stages of one pipeline
-	NameLimit   = 10_000 // collections of the model
+	NameLimit   = 10_000 // collections of a model
 )
 
 // Smells returns the problems, sorted by rule.

@@ -26,10 +26,10 @@ type Price struct {
 	Entries  float64 // index entries added or removed
 	Bytes    float64 // bytes returned
 	Loaded   float64 // bytes of whole documents that the server reads or writes
-	Shards   float64 // number of shards minus 1, summed over all commands
+	Shards   float64 // sum over all commands: (shards reached - 1)
 	Cold     float64 // documents read from disk
 
-	Time time.Duration // computed from the unit times in Workload.Server.Costs
+	Time time.Duration // the operation's time, computed from Workload.Server.Costs
 
 	// Sent lists the commands, in mongosh's syntax or in words.
 	Sent []string
@@ -143,7 +143,7 @@ func (p Prices) Operation(name string) Price {
 	return Price{}
 }
 
-// Costs returns the time per command, document etc. used for p.Time.
+// Costs returns the costs from which p.Time was computed.
 func (p Prices) Costs() Costs {
 	if p.store == nil {
 		return DefaultCosts

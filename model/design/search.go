@@ -12,7 +12,7 @@ import (
 type Design struct {
 	Workload   Workload
 	Best       Prices
-	Next       []Prices // at most three other layouts; the first is the second best
+	Next       []Prices // at most three other layouts, best first
 	Normalized Prices   // the layout with references only
 	Reasons    []Reason // the time that Best saves, by relation
 	Flips      []Flip   // when a layout of Next is better than Best
@@ -20,8 +20,7 @@ type Design struct {
 	Priced int  // number of layouts priced
 	Exact  bool // whether all layouts were priced
 
-	// If Exact, Bound is Best.Time. If not, each layout of the kinds that
-	// [Workload.Design] tries takes at least Bound.
+	// If Exact, Bound is Best.Time. If not, no layout takes less time than Bound.
 	Bound time.Duration
 }
 

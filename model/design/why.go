@@ -13,7 +13,7 @@ type Reason struct {
 	Relation string
 	Storage  Storage
 	Saves    time.Duration // how much the storage lowers Prices.Time
-	Gains    []Gain        // by operation, without zeros; the greatest gain or loss is first
+	Gains    []Gain        // each operation's gain, if not 0; greatest gain or loss first
 }
 
 // A Gain is the time that a relation's [Storage] saves for one operation. The time is
@@ -29,7 +29,7 @@ type Gain struct {
 type Flip struct {
 	To        Layout
 	Operation string
-	Factor    float64 // a multiple of the operation's Rate
+	Factor    float64 // needed rate, divided by Operation's Rate
 }
 
 // reasons prices the best layout without the storage of each relation in turn.

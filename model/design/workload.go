@@ -90,13 +90,14 @@ type Operation struct {
 
 // An Access reads or writes documents of one entity.
 //
-// Paths in By name documents. Inside an operation, one name means one document.
+// The field By gives names to documents. Inside an operation, one name means one
+// document.
 //
 //	"_id=x"   finds the document named x
 //	"item=x"  means that the relation item leads to the document named x
 //
-// Without "=x", the name is the entity's name. Here, the user named "users" sends a
-// comment to the user named "receiver":
+// Without "=x", the name is the entity's name. Here, the user "users" sends a
+// comment to the user "receiver":
 //
 //	{Of: "users", By: []string{"_id"}},          // reads the user named "users"
 //	{Of: "users", By: []string{"_id=receiver"}}, // reads another user
@@ -111,21 +112,21 @@ type Access struct {
 	//	"item"           a relation: finds the bids of an item
 	//	"seller.region"  a field or relation of a parent
 	//
-	// For an Insert, By lists relations to parents. For an unlisted relation, the
-	// parent's name is the name of its entity.
+	// For an Insert, By lists relations to parents. An unlisted relation leads to the
+	// document named like the parent entity ([Access]).
 	By []string
 
-	// Since is the path of a field. A Read returns only documents with at least a certain
-	// value ($gte), greatest value first. Share is the fraction of documents that match
+	// Since is the path of a field. A Read finds documents by a minimum value of this
+	// field ($gte), greatest value first. Share is the fraction of documents that match
 	// this condition, above 0 and at most 1.
 	Since string
 	Share float64
 
-	Order string // path to sort by, greatest value first; "" means Since, or any order
+	Order string // path to sort by, greatest value first; the default is Since
 	Limit int64  // maximum number of results; 0 means all
 
-	// For an Update, Fields lists the changed fields. A listed many-to-many relation
-	// (Relation.Field) gets one more parent.
+	// For an Update, Fields lists the changed fields. To add a parent, list a
+	// many-to-many relation (Relation.Field).
 	//
 	// A Read returns the whole document. For a Read, Fields adds more:
 	//

@@ -62,7 +62,7 @@ func newSubdocument(c *core.Docs, elem reflect.Type, path string, indexes []bson
 	return &subdocument{c, path, checkIndexes(c, place, path, indexes)}
 }
 
-// Indexes returns the indexes of OneSpec.
+// Indexes returns the indexes declared in OneSpec.Indexes.
 func (o *One[D, K, E]) Indexes() []model.Index { return o.Parts.Indexes() }
 
 // Checks returns one check, without repair. It finds parents in which the subdocument, or

@@ -4,7 +4,7 @@
 //
 //	An _id of several values, for queries by the first values                 [Composite]
 //	An _id that is a document, for values that keep their types               [DocumentKey]
-//	Messages or events of an owner, numbered: neighbours, ranges, days        [Sequence]
+//	An owner's numbered messages or events, read by number or day             [Sequence]
 //	Numbers for a Sequence, reserved in blocks                                [Allocator]
 //	A shard key, and the shards that each query and write is sent to          [Shard]
 //	A key that many documents share, divided over n parts                     [Spread]

@@ -32,8 +32,8 @@ type SequenceCounter[K any] struct {
 // A SequenceGap is an owner with missing numbers: see [Sequence.Gaps].
 type SequenceGap[K any] struct {
 	Owner  K     `bson:"owner"`
-	N      int64 `bson:"n"`      // number of documents
-	Newest int64 `bson:"newest"` // greatest number of a document
+	N      int64 `bson:"n"`      // number of the owner's documents
+	Newest int64 `bson:"newest"` // the owner's greatest document number
 }
 
 // Sequence gives documents _ids with an owner's id and a number, such as alice_0…042. The

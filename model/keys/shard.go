@@ -114,7 +114,7 @@ func (x *Shard[D]) indexes() []model.Index {
 //
 //   - a range on a hashed field
 //   - $ne, $not, $elemMatch, $all, $expr and unanchored regular expressions
-//   - an $or ANDed with a condition on the first field
+//   - an $or, if the query also limits the first field
 //   - strings and embedded documents, with a collation other than "simple"
 func (x *Shard[D]) Find(q model.Query) Target { return x.s.find(q) }
 

@@ -33,8 +33,8 @@ type Distribution struct {
 	Jumbo     int      // number of keys whose documents don't fit in one chunk
 	Hot       []HotKey // the most frequent keys, most frequent first
 
-	// Rising compares the sample's halves. It is the share of second-half documents
-	// with keys above all first-half keys.
+	// Rising is a share of the sample's second half. It counts documents whose keys
+	// exceed all first-half keys.
 	Rising float64
 
 	// Warnings are disadvantages of the shard key. Each warning begins with a subject:

@@ -18,12 +18,12 @@ type Scope uint8
 
 const (
 	// AllShards means every shard. An updateMany or deleteMany for several key values or
-	// ranges has this scope too. If one shard has all of them, mongos asks only that
-	// shard.
+	// ranges has this scope too. If one shard has all these values or ranges, mongos
+	// asks only that shard.
 	AllShards Scope = iota
 
-	SomeShards // the shards of some values or ranges of the key
-	OneShard   // the shard of one key value, or of an unsharded collection
+	SomeShards // only shards with certain key values or ranges
+	OneShard   // one shard, for one key value or an unsharded collection
 
 	// NoShard means that the command is refused, is for another collection, or can't
 	// match a document: see Target.Why. In the last case, mongos still asks one shard.
@@ -45,7 +45,7 @@ func (s Scope) String() string {
 // A Target says which shards a command is sent to, and why.
 type Target struct {
 	Scope  Scope
-	Values int    // shard key values in the command; each value is on one shard
+	Values int    // number of shard key values in the command, each on one shard
 	Ranges int    // shard key ranges in the command; each range is on one or more shards
 	Since  string // first MongoDB version that accepts the command; "" for all
 	Why    string

@@ -10,7 +10,7 @@ import (
 
 // SpreadSpec contains the options of a [Spread]. Parts is required.
 type SpreadSpec struct {
-	Parts int // number of parts for new documents, from 1 to 1000
+	Parts int // how many parts share the new documents, from 1 to 1000
 
 	// Was contains earlier values of Parts, if documents from that time can remain. If
 	// some stored keys have no part number, include 0.

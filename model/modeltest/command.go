@@ -15,7 +15,7 @@ type Command struct {
 	Name       string // name of the command, such as "findAndModify"
 	Database   string
 	Collection string   // its collection; "" for none or several, as in some bulkWrites
-	Body       bson.Raw // the whole command; [Monitor.Commands] shortens large ones
+	Body       bson.Raw // the command's BSON; [Monitor.Commands] shortens long values
 }
 
 // String returns the collection, the name and up to 200 bytes of the body, without fields

@@ -25,10 +25,9 @@ import (
 //
 //	modeltest.WantIndexed(t, db, uses.ParentsOf("AAAA"), "parts_1") // a relate.ChildRefs
 //
-// The test also passes with another index that reads no more and adds no sort.
+// If the server prefers another index, that index must read no more and add no sort.
 //
-// If db has a [model.Scope], the query itself must limit the range. The Scope's fields
-// don't count.
+// If db has a [model.Scope], the query itself must limit the range.
 //
 // On DocumentDB, any command except find, aggregate and count skips the rest of the test.
 // Call WantIndexed last.

@@ -18,7 +18,7 @@ type InterleaveCase struct {
 	// A and B are operations that send one command at a time.
 	A, B func(ctx context.Context, db *mongo.Database) error
 
-	// Check tests the database and the operations' errors, without t.Run.
+	// Check tests the database and the operations' errors.
 	Check func(t testing.TB, db *mongo.Database, errA, errB error)
 
 	// Match selects the commands whose order changes; nil means [All]. [Writes] gives

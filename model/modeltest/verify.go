@@ -14,8 +14,8 @@ import (
 
 // A VerifyCase gives [Verify] the documents and operations of a program.
 type VerifyCase struct {
-	// Seed stores the initial documents, or is nil. The job of [model.Model.Audit] adds
-	// derived values.
+	// Seed stores the initial documents, or is nil. Seed needn't store derived values:
+	// Verify adds them ([model.Model.Audit]).
 	Seed func(ctx context.Context, db model.DB) error
 
 	Operations []VerifyOperation // operations that write
@@ -30,17 +30,17 @@ type VerifyCase struct {
 	Ignore map[string]string
 
 	// Except maps a subtest's name ("view cut") to the reason why the subtest can fail.
-	// On the engine, Verify fails if the subtest always passes. The name "view cut,
-	// scope 1 with transactions" allows a failure in one run of the subtest.
+	// If the subtest always passes on the in-memory server, Verify fails. To name only
+	// one run of the subtest, add the run: "view cut, scope 1 with transactions".
 	Except map[string]string
 
-	// Max limits the orders of two operations' commands; 0 means 200. Above Max, Verify
-	// runs fewer orders: see InterleaveCase.Nested.
+	// Max limits the number of orders of two operations' commands; 0 means 200. If more
+	// are possible, Verify runs only some: see InterleaveCase.Nested.
 	Max int
 
-	// Sample limits Verify on a real server; 0 means 3, negative means all. Each run has
-	// at most Sample subtests named "A cut" or "A and B", in total. Each of these
-	// subtests has at most Sample faults or orders.
+	// Sample limits [Verify] on a real server; 0 means 3, negative means all. Verify runs
+	// only Sample of its subtests "NAME cut" and "NAME and NAME". Each of them tries at
+	// most Sample faults, or orders of commands.
 	Sample int
 }
 

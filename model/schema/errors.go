@@ -15,7 +15,7 @@ import (
 type VersionError struct {
 	Collection string
 	ID         bson.RawValue
-	Version    bson.RawValue // stored version; of type 0 if missing
+	Version    bson.RawValue // stored version; an empty RawValue if missing
 	Err        error
 }
 

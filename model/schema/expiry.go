@@ -13,7 +13,7 @@ import (
 // Durations are in whole seconds. Tag the documents' time field omitempty. A stored zero
 // time counts as expired.
 type ExpirySpec struct {
-	// After is how long a document stays after the document's time.
+	// After is a document's lifetime, counted from its time field.
 	After time.Duration
 
 	// Archive is the cold collection, to which [Expiry.Archive] moves expired documents.
@@ -24,7 +24,7 @@ type ExpirySpec struct {
 	// forever. After Margin, a TTL index deletes the documents, archived or not.
 	Margin time.Duration
 
-	// ArchiveFor is how long after its time an archived document stays; 0 means forever.
+	// An archived document is deleted at its time plus ArchiveFor; 0 means never.
 	ArchiveFor time.Duration
 
 	// Version is the path of an integer, by which [Expiry.Archive] detects changes. All
@@ -139,8 +139,8 @@ func (x *Expiry[D, K]) Archived(id K) *model.Find[D] {
 // document has this _id, nothing is written. If the archived copy is missing, the error
 // is [model.ErrNotFound].
 //
-// The parameter until is the new expiry time. Without [ExpirySpec].After, zero means
-// never. With After, pass zero: the next [Expiry.Archive] moves the document again.
+// Without [ExpirySpec].After, until is the new expiry time. Zero means never. With
+// After, until must be zero. The next [Expiry.Archive] then archives the document again.
 //
 // Cost: three commands, one document.
 func (x *Expiry[D, K]) Restore(id K, until time.Time) model.Change[any] {
@@ -162,9 +162,9 @@ func (x *Expiry[D, K]) Both(now time.Time) *model.Aggregate[ExpiryPair] {
 // First compare both documents. If a new live document reuses the _id, the archived copy
 // is the old document's only copy. ExpiryPair.Expired must be false.
 //
-// Pass a bson.NewObjectID() as token. The plan sets the live document's "unarchived" to
-// it. A retry with the same token is safe. A missing live document gives
-// [model.ErrNotFound]. If the archived copy changed after Both, it stays, without error.
+// Pass a bson.NewObjectID() as token. The plan stores the token in the live document. A
+// retry with the same token is safe. A missing live document gives [model.ErrNotFound].
+// If the archived copy changed after Both, it stays, without error.
 //
 // Cost: two commands, two documents, by _id.
 func (x *Expiry[D, K]) Discard(pair ExpiryPair, token bson.ObjectID) model.Plan {

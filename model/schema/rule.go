@@ -69,7 +69,7 @@ type Field struct {
 	// By default, the Go type decides whether a field is required.
 	Required, Optional bool
 
-	// NotNull refuses null. The Go type, or Types, must allow null.
+	// NotNull refuses null where the Go type, or Types, allows null.
 	NotNull bool
 
 	// Tag and Variants describe the documents at Path, as in [Spec].

@@ -19,7 +19,7 @@ type Violation struct {
 	Collection string
 	Path       string        // dotted path, with positions of array elements; "" for the document
 	Rule       string        // the violated keyword of $jsonSchema: bsonType, required, enum, maximum, …
-	Want       any           // the keyword's value
+	Want       any           // Rule's value in the schema; true for required
 	Value      bson.RawValue // the stored value; zero if missing
 }
 

@@ -128,8 +128,8 @@ func (v *Versions[D, K]) Decode(raw bson.Raw) (doc D, err error) {
 // [Versions.Raw], in any version. Only fields that differ are written. The write gives
 //
 //   - [model.ErrNotFound] if the document is missing
-//   - [model.ErrStale] if a declared field changed after the read, even by this write's
-//     first run. To try again, use [Versions.Edit].
+//   - [model.ErrStale] if a declared field changed after the read. A second run of the
+//     write can also give ErrStale. To try again, use [Versions.Edit].
 //   - a [*VersionError] if raw can't be decoded, or if the write would remove fields that
 //     aren't declared in raw's version
 //

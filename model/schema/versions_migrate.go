@@ -35,8 +35,8 @@ func (v *Versions[D, K]) Migrate(o MigrateOptions) model.Job {
 
 // A VersionCount is the number of documents with one version.
 type VersionCount struct {
-	// Version is the stored version. Documents without a version count as version
-	// VersionsSpec.Missing, or as null if VersionsSpec.Missing is negative.
+	// Version is the stored version. If the documents have none, Version is
+	// VersionsSpec.Missing, or null if VersionsSpec.Missing is negative.
 	Version   bson.RawValue `bson:"version"`
 	Documents int64         `bson:"documents"`
 }

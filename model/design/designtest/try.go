@@ -16,7 +16,7 @@ import (
 // A Report is the result of [Try].
 type Report struct {
 	Workload design.Workload
-	Trials   []Trial // one per layout in memory, and one on a server if MONGODB_URI is set
+	Trials   []Trial // per layout: one in memory, and one on a server if MONGODB_URI is set
 }
 
 // A Trial is what [Try] measured of one layout, on the in-memory engine of modeltest or
@@ -26,7 +26,7 @@ type Trial struct {
 	Backend    string // "engine" or "server"
 	Priced     design.Prices
 	Operations []Measured    // in the order of the workload
-	Time       time.Duration // sum of Rate × Time of all Operations; not real time
+	Time       time.Duration // sum of each operation's Rate × Time
 }
 
 // Measured is one operation's average cost per run.
