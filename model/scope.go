@@ -42,7 +42,10 @@ type Scope struct {
 
 	Filter bson.D // conditions for every filter and pipeline
 	Insert bson.D // fields for new documents and replacements
-	Set    bson.D // fields that every write sets
+
+	// Set lists fields that every write sets. Don't copy these fields to other documents:
+	// the copy would have the value before the write.
+	Set bson.D
 
 	// Delete lists fields that mark a document as deleted. A delete only sets the fields,
 	// except with [Write.Final]. If any listed field isn't null, the document is hidden.
@@ -258,11 +261,11 @@ func scopesOf(db DB) []*scope {
 // everywhere returns the scopes of a database without a scope. Tests set one to run as a
 // tenant: see CONTRIBUTING.md.
 func everywhere() []*scope {
-	s, ok := runctx.Everywhere.(Scope)
+	next, ok := runctx.Everywhere.(func() Scope)
 	if !ok {
 		return nil
 	}
-	own, err := s.compiled()
+	own, err := next().compiled()
 	if err != nil {
 		panic(err)
 	}

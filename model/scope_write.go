@@ -62,6 +62,8 @@ func (s *scope) write(w Write) Write {
 	if err := s.knows(w.Collection); err != nil {
 		return Refused(w.Collection, err)
 	}
+	plain := w.unscoped()
+	w = s.placing(w)
 	if w.Reasons = s.reasons(w); !s.holds(w.Collection) {
 		return w
 	}
@@ -74,61 +76,70 @@ func (s *scope) write(w Write) Write {
 	if w.Done != nil {
 		out.Done = And(w.Done, filter)
 	}
-	switch m := w.Model.(type) {
-	case *mongo.InsertOneModel:
-		c := *m
-		c.Document, err = s.document(w.Collection, m.Document, false)
-		out.Model = &c
-	case *mongo.ReplaceOneModel:
-		c := *m
-		if c.Filter, err = s.filtered(w.Collection, m.Filter, filter); err == nil {
-			c.Replacement, err = s.document(w.Collection, m.Replacement, true)
-		}
-		out.Model = &c
-	case *mongo.UpdateOneModel:
-		c := *m
-		if c.Filter, err = s.filtered(w.Collection, m.Filter, filter); err == nil {
-			c.Update, err = s.update(w.Collection, s.markedToo(w, m.Update), m.Upsert != nil && *m.Upsert)
-		}
-		out.Model = &c
-	case *mongo.UpdateManyModel:
-		c := *m
-		if c.Filter, err = s.filtered(w.Collection, m.Filter, filter); err == nil {
-			c.Update, err = s.update(w.Collection, s.markedToo(w, m.Update), m.Upsert != nil && *m.Upsert)
-		}
-		out.Model = &c
-	case *mongo.DeleteOneModel:
-		c := *m
-		c.Filter, err = s.filtered(w.Collection, m.Filter, filter)
-		out.Model = &c
-		if s.mark != nil && !w.Final {
-			mark := &mongo.UpdateOneModel{Filter: c.Filter, Hint: m.Hint, Collation: m.Collation}
-			if err == nil {
-				mark.Update, err = s.marking(w)
-			}
-			out.Model, under.marks = mark, true
-		}
-	case *mongo.DeleteManyModel:
-		c := *m
-		c.Filter, err = s.filtered(w.Collection, m.Filter, filter)
-		out.Model = &c
-		if s.mark != nil && !w.Final {
-			mark := &mongo.UpdateManyModel{Filter: c.Filter, Hint: m.Hint, Collation: m.Collation}
-			if err == nil {
-				mark.Update, err = s.marking(w)
-			}
-			out.Model, under.marks = mark, true
-		}
-	}
-	if err != nil {
+	var marks bool
+	if out.Model, marks, err = s.scoped(w, filter); err != nil {
 		return Refused(w.Collection, err)
 	}
-	under.plain, under.covered = w.unscoped(), out.Model
+	under.marks = under.marks || marks
+	under.plain, under.covered = plain, out.Model
 	if inserts(w.Model) {
 		under.tenant = And(under.tenant, s.tenant)
 	}
 	out.under = &under
 	return out
+}
+
+// scoped applies the scope to a write's model. marks reports whether a delete became an
+// update.
+func (s *scope) scoped(w Write, filter bson.D) (out mongo.WriteModel, marks bool, err error) {
+	out = w.Model
+	switch m := w.Model.(type) {
+	case *mongo.InsertOneModel:
+		c := *m
+		c.Document, err = s.document(w, m.Document, false)
+		out = &c
+	case *mongo.ReplaceOneModel:
+		c := *m
+		if c.Filter, err = s.filtered(w.Collection, m.Filter, filter); err == nil {
+			c.Replacement, err = s.document(w, m.Replacement, true)
+		}
+		out = &c
+	case *mongo.UpdateOneModel:
+		c := *m
+		if c.Filter, err = s.filtered(w.Collection, m.Filter, filter); err == nil {
+			c.Update, err = s.update(w.Collection, s.markedToo(w, m.Update), m.Upsert != nil && *m.Upsert)
+		}
+		out = &c
+	case *mongo.UpdateManyModel:
+		c := *m
+		if c.Filter, err = s.filtered(w.Collection, m.Filter, filter); err == nil {
+			c.Update, err = s.update(w.Collection, s.markedToo(w, m.Update), m.Upsert != nil && *m.Upsert)
+		}
+		out = &c
+	case *mongo.DeleteOneModel:
+		c := *m
+		c.Filter, err = s.filtered(w.Collection, m.Filter, filter)
+		out = &c
+		if s.mark != nil && !w.Final {
+			mark := &mongo.UpdateOneModel{Filter: c.Filter, Hint: m.Hint, Collation: m.Collation}
+			if err == nil {
+				mark.Update, err = s.marking(w)
+			}
+			out, marks = mark, true
+		}
+	case *mongo.DeleteManyModel:
+		c := *m
+		c.Filter, err = s.filtered(w.Collection, m.Filter, filter)
+		out = &c
+		if s.mark != nil && !w.Final {
+			mark := &mongo.UpdateManyModel{Filter: c.Filter, Hint: m.Hint, Collation: m.Collation}
+			if err == nil {
+				mark.Update, err = s.marking(w)
+			}
+			out, marks = mark, true
+		}
+	}
+	return out, marks, err
 }
 
 // unscoped returns the write's model before scopes were applied. Scopes don't change the
@@ -256,135 +267,4 @@ func (s *scope) filtered(collection string, filter any, with bson.D) (any, error
 		return filter, nil
 	}
 	return And(f, with), nil
-}
-
-// update adds the fields of every write to an update. For an upsert it also adds the
-// fields of new documents.
-func (s *scope) update(collection string, update any, upsert bool) (any, error) {
-	if stages, ok := update.(mongo.Pipeline); ok {
-		for _, stage := range stages {
-			if err := nothingHidden(collection, stage); err != nil {
-				return nil, err
-			}
-		}
-	}
-	set, onInsert := s.set, bson.D(nil)
-	if upsert {
-		onInsert = s.onInsert()
-	}
-	if len(set)+len(s.insert) == 0 {
-		return update, nil
-	}
-	if raw, ok := update.(bson.Raw); ok {
-		update, _ = operators(raw)
-	}
-	switch u := update.(type) {
-	case bson.D:
-		m := merger{collection: collection}
-		for _, op := range u {
-			if err := m.addOperator(op); err != nil {
-				return nil, err
-			}
-		}
-		if err := m.keeps(s.insert); err != nil {
-			return nil, err
-		}
-		for _, op := range []bson.E{{Key: "$set", Value: set}, {Key: "$setOnInsert", Value: onInsert}} {
-			if err := m.addOperator(op); err != nil {
-				return nil, err
-			}
-		}
-		return m.update, nil
-	case mongo.Pipeline:
-		if len(onInsert) > 0 {
-			return nil, &ConflictError{Collection: collection, Reason: "a scope with Insert fields can't add them to an upsert by a pipeline"}
-		}
-		fields := slices.Concat(s.tenant, s.set) // a pipeline isn't analyzed, so it must not move the document to another tenant
-		if len(fields) == 0 {
-			return u, nil
-		}
-		stage := setStage(fields)
-		if n := len(u); n > 0 && sameValue(u[n-1], stage) {
-			return u, nil
-		}
-		return append(slices.Clone(u), stage), nil
-	}
-	return nil, &ConflictError{Collection: collection, Reason: "a scope needs updates that are bson.D or mongo.Pipeline"}
-}
-
-// keeps refuses an update that changes a field that the scope gives to new documents.
-// Such an update could move the document to another tenant.
-func (m *merger) keeps(fields bson.D) error {
-	for _, f := range fields {
-		for _, q := range m.paths {
-			same := q.path == f.Key && (q.op == "$set" || q.op == "$setOnInsert") && shell(q.value) == shell(f.Value)
-			if clash(q.path, f.Key) && !same {
-				return m.conflict("the scope gives this field its value", q.op+" "+q.path, "scope "+f.Key)
-			}
-		}
-	}
-	return nil
-}
-
-// onInsert returns the fields of new documents, without the fields that the server takes
-// from an upsert's filter.
-func (s *scope) onInsert() bson.D {
-	return slices.DeleteFunc(slices.Clone(s.insert), func(e bson.E) bool {
-		v, ok := fieldOf(s.filter, e.Key)
-		return ok && isEquality(v)
-	})
-}
-
-// setStage returns a pipeline stage that sets fields.
-func setStage(fields bson.D) bson.D {
-	out := make(bson.D, len(fields))
-	for i, e := range fields {
-		out[i] = bson.E{Key: e.Key, Value: bson.D{{Key: "$literal", Value: e.Value}}}
-	}
-	return bson.D{{Key: "$set", Value: out}}
-}
-
-// document adds the fields of Insert and Set to a document. A Set field replaces the
-// document's value. An Insert field must equal the document's value. But a replacement
-// keeps its own value, for example of createdAt, unless the scope's filter contains the
-// field.
-func (s *scope) document(collection string, doc any, replaces bool) (any, error) {
-	fields := slices.Concat(s.insert, s.set)
-	if len(fields) == 0 {
-		return doc, nil
-	}
-	raw, ok := doc.(bson.Raw)
-	if !ok {
-		var err error
-		if raw, err = (*core.Codec)(nil).Document(doc); err != nil {
-			return nil, err
-		}
-	}
-	var out []byte
-	elems, err := raw.Elements()
-	if err != nil {
-		return nil, err
-	}
-	for _, e := range elems {
-		if !hasKey(s.set, e.Key()) {
-			out = append(out, e...)
-		}
-	}
-	for _, f := range fields {
-		one, err := bson.Marshal(bson.D{f})
-		if err != nil {
-			return nil, err
-		}
-		if old := raw.Lookup(f.Key); old.Type != 0 && !hasKey(s.set, f.Key) {
-			kept := replaces && valueOf(s.filter, f.Key) == nil
-			if !kept && !old.Equal(bson.Raw(one).Lookup(f.Key)) {
-				return nil, &ConflictError{Collection: collection, Paths: [2]string{"document " + f.Key, "scope " + f.Key}, Reason: "the document already has another value"}
-			}
-			continue
-		}
-		out = append(out, one[4:len(one)-1]...)
-	}
-	n := len(out) + 5
-	head := []byte{byte(n), byte(n >> 8), byte(n >> 16), byte(n >> 24)}
-	return bson.Raw(slices.Concat(head, out, []byte{0})), nil
 }

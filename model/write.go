@@ -53,8 +53,8 @@ type Write struct {
 	// Deleted lets the write change documents that a [Scope] marked as deleted.
 	Deleted bool
 
-	// Final removes a document that a [Scope] would only mark as deleted. Use Final if
-	// the document is stored elsewhere or computed again.
+	// Final removes a document that a [Scope] would only mark as deleted. A Final insert
+	// or replacement stores a copy as it is: the scope adds only its Tenant fields.
 	Final bool
 
 	// IfMarked adds update operators if a [Scope] turns the delete into an update.

@@ -3,6 +3,7 @@ package core
 import (
 	"bytes"
 	"reflect"
+	"slices"
 
 	"github.com/docmodel/docmodel/internal/mql"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -15,8 +16,13 @@ import (
 // copy of doc.
 func AsRead(doc bson.Raw) bson.D {
 	doc = bytes.Clone(doc)
+	return asRead(doc, isWhole(doc))
+}
+
+// isWhole is the condition that a document equals doc.
+func isWhole(doc bson.Raw) bson.D {
 	// Not $eq: MongoDB 4.4 and 5.0 fail where $expr compares $$ROOT with a constant.
-	return asRead(doc, bson.D{{Key: "$in", Value: bson.A{"$$ROOT", bson.A{mql.Literal(doc)}}}})
+	return bson.D{{Key: "$in", Value: bson.A{"$$ROOT", bson.A{mql.Literal(doc)}}}}
 }
 
 // FieldsAsRead returns the filter for a document whose named top-level fields are as
@@ -41,12 +47,20 @@ func FieldsAsRead(doc bson.Raw, names ...string) bson.D {
 // embedded documents with all their fields.
 func (s Shape) AsRead(doc bson.Raw) bson.D {
 	doc = bytes.Clone(doc)
+	return asRead(doc, s.condition(doc, nil))
+}
+
+// condition is the condition of AsRead, without fields that scopes added.
+func (s Shape) condition(doc bson.Raw, added []string) bson.D {
 	base, kind := reflect.Type(nil), open
 	if s.Type != nil {
 		kind, base = kindOf(s.Type)
 	}
 	if base == nil || base == rawType || base == dType || base.Kind() == reflect.Interface {
-		return AsRead(doc)
+		if len(added) == 0 {
+			return isWhole(doc)
+		}
+		return bson.D{{Key: "$and", Value: s.codec.fieldsAsRead(doc, nil, true, added)}}
 	}
 	var own *Layout
 	whole := base.Kind() == reflect.Map && !isMarshaler(base) && !isMarshaler(reflect.PointerTo(base))
@@ -54,18 +68,22 @@ func (s Shape) AsRead(doc bson.Raw) bson.D {
 		own, _ = LayoutOf(base, s.codec)
 		whole = own != nil && own.Open
 	}
-	return asRead(doc, bson.D{{Key: "$and", Value: s.codec.fieldsAsRead(doc, own, whole)}})
+	return bson.D{{Key: "$and", Value: s.codec.fieldsAsRead(doc, own, whole, added)}}
 }
 
 var dType, rawType = reflect.TypeFor[bson.D](), reflect.TypeFor[bson.Raw]()
 
 // fieldsAsRead returns the conditions on a document's fields. l is the type's layout or
-// nil. whole means that the document has no other fields.
-func (c *Codec) fieldsAsRead(doc bson.Raw, l *Layout, whole bool) bson.A {
+// nil. whole means that the document has no other fields than these and added, which
+// aren't compared.
+func (c *Codec) fieldsAsRead(doc bson.Raw, l *Layout, whole bool, added []string) bson.A {
 	all, names := bson.A{}, bson.A{"_id"}
+	for _, name := range added {
+		names = append(names, name)
+	}
 	field := func(name string, v bson.RawValue) {
 		names = append(names, name)
-		if name == "_id" || CheckKey(name) != nil {
+		if name == "_id" || slices.Contains(added, name) || CheckKey(name) != nil {
 			return
 		}
 		if l != nil && l.fields[name] != nil {
@@ -138,6 +156,6 @@ func fieldAsRead(name string, v bson.RawValue) bson.D {
 	return bson.D{{Key: "$eq", Value: bson.A{"$" + name, mql.Literal(v)}}}
 }
 
-func asRead(doc bson.Raw, condition bson.D) bson.D {
+func asRead(doc bson.Raw, condition any) bson.D {
 	return bson.D{{Key: "_id", Value: mql.Eq(doc.Lookup("_id"))}, {Key: "$expr", Value: condition}}
 }

@@ -8,7 +8,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// Everywhere is the model.Scope of a database that is under none: nil, but in tests that run as a tenant.
+// Everywhere is a func() model.Scope, the scope of a database that is under none: nil, but in tests that run as a tenant.
 var Everywhere any
 
 type (

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/docmodel/docmodel/internal/runctx"
 	"github.com/docmodel/docmodel/internal/tenancy"
@@ -38,10 +39,13 @@ func init() {
 	if !tenancy.On {
 		return
 	}
-	runctx.Everywhere = model.Scope{
-		Tenant: bson.D{{Key: tenantField, Value: "mine"}},
-		Set:    bson.D{{Key: changedField, Value: int64(7)}},
-		Delete: bson.D{{Key: deletedField, Value: int64(7)}},
+	var now atomic.Int64 // a retry comes later than the first run
+	runctx.Everywhere = func() model.Scope {
+		return model.Scope{
+			Tenant: bson.D{{Key: tenantField, Value: "mine"}},
+			Set:    bson.D{{Key: changedField, Value: now.Add(1)}},
+			Delete: bson.D{{Key: deletedField, Value: int64(7)}},
+		}
 	}
 }
 

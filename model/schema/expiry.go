@@ -53,7 +53,8 @@ type ExpiryPair struct {
 // # Archiving
 //
 // Archive copies expired documents, and deletes unchanged originals. A crash leaves
-// documents in both collections ([Expiry.Both]). Run Archive again.
+// documents in both collections ([Expiry.Both]). Run Archive again. A [model.Scope] sets
+// no Set fields in the copies.
 //
 // Without write concern majority, documents can be lost. If [ExpirySpec].Margin is set, a
 // TTL index also deletes documents, archived or not.

@@ -61,7 +61,7 @@ func (s *Subset) repair(rows []drift, expect bool) model.Plan {
 		case s.same(d.Found, core.Elements(d.Want)):
 			return w
 		}
-		return s.setArray(d, core.Elements(d.Want), expect)
+		return s.setArray(d, valuesOf(core.Elements(d.Want)), expect)
 	})
 }
 
@@ -74,15 +74,19 @@ func (s *Subset) same(found bson.RawValue, want []bson.RawValue) bool {
 }
 
 // setArray sets a parent's array, if it is as it was found.
-func (s *Subset) setArray(d drift, want []bson.RawValue, expect bool) model.Write {
-	list := make(bson.A, len(want))
-	for i, v := range want {
-		list[i] = bsonval.Clone(v)
-	}
+func (s *Subset) setArray(d drift, list bson.A, expect bool) model.Write {
 	id := bson.D{{Key: "_id", Value: mql.Eq(bsonval.Clone(d.ID))}}
 	w := commands.UpdateIf(s.parents.Name(), append(id[:1:1], stored.HoldsAt(s.path, bsonval.Clone(d.Found))), mql.Set(mql.E(s.path, list)))
 	if expect {
 		w.Expect, w.Done = model.One, append(id[:1:1], bson.E{Key: s.path, Value: bson.D{{Key: "$eq", Value: list}}})
 	}
 	return w
+}
+
+func valuesOf(elements []bson.RawValue) bson.A {
+	list := make(bson.A, len(elements))
+	for i, v := range elements {
+		list[i] = bsonval.Clone(v)
+	}
+	return list
 }

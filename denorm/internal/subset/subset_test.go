@@ -12,7 +12,6 @@ import (
 	"testing"
 
 	"github.com/docmodel/docmodel/denorm"
-	"github.com/docmodel/docmodel/internal/tenancy"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -109,7 +108,6 @@ func runChange(ctx context.Context, db *mongo.Database, c model.Change[any]) err
 
 // Whatever is inserted, changed, moved and deleted, the threads hold the first of their remarks, after each operation.
 func TestSubsetFollows(t *testing.T) {
-	tenancy.Differs(t, "the fields of the scope are fields of the documents that it compares or lists")
 	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, x := range []*denorm.Subset[thread, string, remark, string]{newestThree, wholeTwo} {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strings"
 
 	"github.com/docmodel/docmodel/denorm/internal/stored"
 	"github.com/docmodel/docmodel/internal/bsonval"
@@ -55,9 +54,9 @@ func (s *Subset) set(st state, set bson.D) (model.Plan, error) {
 		case !d.ID.Equal(parent):
 			left = s.without(d, was) // before the child forgets it
 		case parent.Equal(before) && s.sameOrder(was, now):
-			after = s.replace(d, now)
+			after = s.replace(d, now, s.placed(now, core.PlaceUpdated(s.docs.Name(), st.child, set)))
 		default:
-			after = append(s.without(d, was), s.push(bsonval.Clone(d.ID), now))
+			after = append(s.without(d, was), s.push(bsonval.Clone(d.ID), now, s.placed(now, core.PlaceUpdated(s.docs.Name(), st.child, set))))
 		}
 	}
 	return commands.Leaving("an array with the child's old fields or position; the check finds it", append(append(left, write), after...)...), nil
@@ -90,15 +89,8 @@ func (s *Subset) afterChange(child bson.Raw, set bson.D) (bson.Raw, bson.D, erro
 		}
 		guard = append(guard, stored.HoldsAt(path, bsonval.Clone(v)))
 	}
-	out, err := core.SetFields(child, asAdded(set))
+	out, err := core.SetFields(child, core.InServerOrder(set))
 	return out, guard, err
-}
-
-// asAdded are the fields in the order in which the server adds to a document those that it lacks: that of their names, level by level.
-func asAdded(set bson.D) bson.D {
-	set = slices.Clone(set)
-	slices.SortStableFunc(set, func(a, b bson.E) int { return slices.Compare(strings.Split(a.Key, "."), strings.Split(b.Key, ".")) })
-	return set
 }
 
 // sameOrder reports whether two elements are documents that are sorted by the same values.
@@ -113,16 +105,20 @@ func (s *Subset) sameOrder(a, b bson.RawValue) bool {
 }
 
 // replace are the steps that make a parent hold a child's new element in the place of the old one, if it is among the first.
-func (s *Subset) replace(d drift, now bson.RawValue) []model.Step {
+func (s *Subset) replace(d drift, now bson.RawValue, value any) []model.Step {
 	want, id := core.Elements(d.Want), now.Document().Lookup("_id")
 	i := slices.IndexFunc(want, func(v bson.RawValue) bool { return bsonval.EqualRaw(v.Document().Lookup("_id"), id) })
 	if i >= 0 {
 		want[i] = now
 	}
-	if s.same(d.Found, want) {
+	if s.same(d.Found, want) && (i < 0 || !s.whole) { // a scope may change a whole child, even if now is as was
 		return nil
 	}
-	return []model.Step{s.setArray(d, want, true)}
+	list := valuesOf(want)
+	if i >= 0 {
+		list[i] = value
+	}
+	return []model.Step{s.setArray(d, list, true)}
 }
 
 // without are the steps that make a parent hold its first children other than one.
@@ -135,7 +131,7 @@ func (s *Subset) without(d drift, child bson.RawValue) []model.Step {
 	if s.same(d.Found, others) {
 		return nil
 	}
-	return []model.Step{s.setArray(d, others, true)}
+	return []model.Step{s.setArray(d, valuesOf(others), true)}
 }
 
 // unsure are the parents that must be looked at again after a plan: those whose array it pushes a changed child into, since another
@@ -166,7 +162,7 @@ func (s *Subset) lowers(d drift, list bson.A) bool {
 	if len(held) < s.max {
 		return false
 	}
-	return len(list) < s.max || !s.sameOrder(held[len(held)-1], list[len(list)-1].(bson.RawValue))
+	return len(list) < s.max || !s.sameOrder(held[len(held)-1], core.MustRawValue(list[len(list)-1]))
 }
 
 // delete is the plan that takes a child that was read out of its parent, and deletes it.
@@ -211,7 +207,7 @@ func (s *Subset) Insert(w model.Write) model.Plan {
 	if err != nil {
 		return model.RefusedPlan(s.docs.Name(), err)
 	}
-	push := s.push(parent, element)
+	push := s.push(parent, element, s.placed(element, core.PlaceInserted(s.docs.Name(), child)))
 	// An array that was not touched holds the child, or held it: it was read from the children meanwhile, and others came before it.
 	push.Expect, push.Done = model.One, commands.ByID(parent)
 	p := model.NewPlan(w, push)
@@ -219,11 +215,19 @@ func (s *Subset) Insert(w model.Write) model.Plan {
 	return p
 }
 
-// push pushes an element unless its child has one.
-func (s *Subset) push(parent, element bson.RawValue) model.Write {
+// placed is the value of an element: the whole child as the plan stores it, with the fields of scopes, or the element.
+func (s *Subset) placed(element bson.RawValue, child core.Placed) any {
+	if s.whole {
+		return child
+	}
+	return element
+}
+
+// push pushes an element, stored as a value, unless its child has one.
+func (s *Subset) push(parent, element bson.RawValue, value any) model.Write {
 	id := element.Document().Lookup("_id")
 	return commands.UpdateIf(s.parents.Name(), append(commands.ByID(parent), mql.E(s.path+"._id", stored.IsNot(id))), mql.Op("$push", bson.D{{Key: s.path, Value: bson.D{
-		{Key: "$each", Value: bson.A{element}}, {Key: "$sort", Value: s.order("")}, {Key: "$slice", Value: s.max},
+		{Key: "$each", Value: bson.A{value}}, {Key: "$sort", Value: s.order("")}, {Key: "$slice", Value: s.max},
 	}}}))
 }
 

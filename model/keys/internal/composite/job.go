@@ -36,7 +36,7 @@ func (c *Key) rekeyed(docs []bson.Raw) (p model.Plan, err error) {
 			continue
 		}
 		p.Steps = append(p.Steps, c.raws().Insert(now))
-		removed = append(removed, c.moved(core.AsRead(doc), id, core.AsRead(now)))
+		removed = append(removed, c.moved(core.AsRead(doc), id, core.AsStored(c.Name(), now)))
 	}
 	if len(removed) > 0 {
 		p.Leaves = "documents with both keys; the next run of the job removes the old key"

@@ -103,12 +103,12 @@ func (c *Key) Move(was, now any) model.Plan {
 		w := c.raws().Replace(doc)
 		if m, ok := w.Model.(*mongo.ReplaceOneModel); ok {
 			m.Filter = asItWas
-			w.Done, w.Once = c.shapeOf(now).AsRead(doc), true
+			w.Done, w.Once = c.shapeOf(now).AsStored(c.Name(), doc), true
 		}
 		return model.NewPlan(w)
 	}
 	w := c.raws().Insert(doc)
-	p := model.NewPlan(w, c.moved(asItWas, from, c.shapeOf(now).AsRead(doc)))
+	p := model.NewPlan(w, c.moved(asItWas, from, c.shapeOf(now).AsStored(c.Name(), doc)))
 	p.Transactional = true
 	p.Leaves = "the document with both keys; run the plan again to remove the old key"
 	return p

@@ -63,7 +63,7 @@ func coldOf(d bson.Raw) bson.Raw {
 
 // copyOf is the write that archives a document, given what is archived of it; without a model where that is the same.
 func (x *Expiry) copyOf(doc, cold bson.Raw) (model.Write, error) {
-	w := model.Write{Collection: x.cold, Index: model.IDIndex}
+	w := model.Write{Collection: x.cold, Index: model.IDIndex, Final: true} // a copy keeps its updatedAt
 	id := bson.D{{Key: "_id", Value: model.Eq(doc.Lookup("_id"))}}
 	if cold == nil {
 		w.Model = &mongo.InsertOneModel{Document: doc}

@@ -11,7 +11,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/docmodel/docmodel/internal/tenancy"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
 	"github.com/docmodel/docmodel/model/schema"
@@ -157,7 +156,6 @@ func TestExpiryArchive(t *testing.T) {
 
 // Wherever archiving is cut, each document is in one place at the end, and never in none.
 func TestExpiryFaults(t *testing.T) {
-	tenancy.Differs(t, "the fields of the scope are fields of the documents that it compares or lists")
 	for name, x := range map[string]*schema.Expiry[expOrder, string]{"whole": expArchived, "version": expVersion} {
 		t.Run(name, func(t *testing.T) {
 			modeltest.FaultMatrix(t, modeltest.FaultCase{

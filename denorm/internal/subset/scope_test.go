@@ -1,0 +1,54 @@
+package subset_test
+
+import (
+	"testing"
+
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/modeltest"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// Copies of whole children have the fields that scopes add to the children.
+func TestSubsetStamped(t *testing.T) {
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		modeltest.Need(t, db, "new fields in the order of their names", addsByName)
+		mustExec(t, db, model.NewPlan(threads.Insert(thread{ID: "t"}), threads.Insert(thread{ID: "u"})))
+		at := 0
+		request := func(collections ...string) model.DB {
+			at++
+			s := model.Scope{Tenant: bson.D{e("team", "x")}, Insert: bson.D{e("by", "ann")}, Set: bson.D{e("at1", at)}, Collections: collections}
+			return model.Scope{Set: bson.D{e("at2", -at)}, Collections: collections}.On(s.On(db))
+		}
+		want := func(reason string) {
+			t.Helper()
+			if found, err := foundBy(t.Context(), db, wholeTwo.Checks()); err != nil || len(found) > 0 {
+				t.Errorf("%s: %v, %v", reason, found, err)
+			}
+		}
+		for _, scoped := range [][]string{nil, {"remarks"}} {
+			if _, err := db.Collection("remarks").DeleteMany(t.Context(), bson.D{}); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := db.Collection("threads").UpdateMany(t.Context(), bson.D{}, bson.D{e("$set", bson.D{e("team", "x")}), e("$unset", bson.D{e("whole", "")})}); err != nil {
+				t.Fatal(err)
+			}
+			for i, id := range []string{"a", "b", "c"} {
+				if _, err := wholeTwo.Insert(remark{ID: id, Thread: "t", At: i}).Run(t.Context(), request(scoped...)); err != nil {
+					t.Fatal(err)
+				}
+				want("insert " + id)
+			}
+			for _, set := range []bson.D{{e("text", "x")}, {e("likes", 2), e("text", "y")}, {e("at", 0)}, {e("thread", "u")}} {
+				if _, _, err := wholeTwo.Set("c", set).Run(t.Context(), request(scoped...)); err != nil {
+					t.Fatal(err)
+				}
+				want(model.Shell(set))
+			}
+			if _, _, err := wholeTwo.Delete("b").Run(t.Context(), request(scoped...)); err != nil {
+				t.Fatal(err)
+			}
+			want("delete")
+		}
+	})
+}

@@ -1,0 +1,108 @@
+package composite_test
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/keys"
+	"github.com/docmodel/docmodel/model/modeltest"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// town has a field that a scope sets in each write.
+type town struct {
+	ID    string `bson:"_id"`
+	State string `bson:"state"`
+	City  string `bson:"city"`
+	Name  string `bson:"name"`
+	At    int64  `bson:"at"`
+}
+
+var (
+	towns  = keys.NewComposite(model.NewCollection[town, string]("towns"), keys.Text("state"), keys.Text("city"))
+	townAt atomic.Int64
+)
+
+// stamping is a database whose scope sets the time of each request.
+func stamping(db *mongo.Database) model.DB {
+	return model.Scope{Set: bson.D{{Key: "at", Value: townAt.Add(1)}}}.On(db)
+}
+
+// Under a scope that sets a field in each write, a document that changed meanwhile is left alone, and the copy under the new key is
+// taken back, although the scope changed it.
+func TestCompositeStampedCopy(t *testing.T) {
+	san := town{State: "CA", City: "San", Name: "San", At: 1}
+	san.ID, _ = towns.Key(&san)
+	old := san
+	old.ID = "old"
+	away := towns.Move(&san, town{State: "NV", City: "Reno", Name: "San", At: 1})
+	away.Options.AllowPartial = true
+	for _, c := range []struct {
+		name   string
+		stored town
+		run    func(ctx context.Context, db *mongo.Database) error
+	}{
+		{"rekey", old, func(ctx context.Context, db *mongo.Database) error {
+			_, err := towns.Rekey().Run(ctx, stamping(db), model.JobOptions{})
+			return err
+		}},
+		{"move", san, func(ctx context.Context, db *mongo.Database) error {
+			_, err := away.Run(ctx, stamping(db))
+			return err
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			changed := int64(0)
+			modeltest.Interleave(t, modeltest.InterleaveCase{
+				Seed: func(ctx context.Context, db *mongo.Database) error {
+					_, err := db.Collection("towns").InsertOne(ctx, c.stored)
+					return err
+				},
+				A: c.run,
+				B: func(ctx context.Context, db *mongo.Database) error {
+					res, err := db.Collection("towns").UpdateByID(ctx, c.stored.ID, bson.D{{Key: "$set", Value: bson.D{{Key: "name", Value: "Ojai"}}}})
+					if err == nil {
+						changed = res.MatchedCount
+					}
+					return err
+				},
+				Check: func(t testing.TB, db *mongo.Database, errA, errB error) {
+					ctx := context.Background()
+					all, err1 := db.Collection("towns").CountDocuments(ctx, bson.D{})
+					with, err2 := db.Collection("towns").CountDocuments(ctx, bson.D{{Key: "name", Value: "Ojai"}})
+					if errA != nil && (c.name == "rekey" || !errors.Is(errA, model.ErrStale)) {
+						t.Errorf("it says %v", errA)
+					}
+					if err := errors.Join(errB, err1, err2); err != nil || all != 1 || with != changed {
+						t.Errorf("%d documents, %d with the change of %d, %v", all, with, changed, err)
+					}
+				},
+			})
+		})
+	}
+}
+
+// A move within a key that was applied is recognized at a later time.
+func TestCompositeStampedRetry(t *testing.T) {
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		san := town{State: "CA", City: "San", Name: "San", At: 1}
+		san.ID, _ = towns.Key(&san)
+		compositeStore(t, db, "towns", []any{san})
+		now := san
+		now.Name = "Santa"
+		plan := towns.Move(&san, now)
+		for range 2 {
+			if _, err := plan.Run(t.Context(), stamping(db)); err != nil {
+				t.Error(err)
+			}
+		}
+		got, err := towns.Prefix("CA").All(t.Context(), db)
+		if err != nil || len(got) != 1 || got[0].Name != "Santa" || got[0].At <= 1 {
+			t.Errorf("%+v, %v", got, err)
+		}
+	})
+}
