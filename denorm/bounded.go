@@ -63,9 +63,9 @@ func (b *Bounded[D, K]) Checks() []model.Check { return b.Parts.Checks() }
 // is set.
 //
 // Without BoundedSpec.Key, a second run adds the elements again. With a Key, an array
-// that contains all pushed keys stays unchanged. An array that contains only some of them
-// gives model.ErrStale. If the push would drop the missing elements, the array stays
-// unchanged.
+// that contains all pushed keys stays unchanged. An array with only some of the keys
+// stays unchanged too. This gives model.ErrStale, unless the push would drop the new
+// elements.
 //
 // Cost: one command, one document, by _id. With a Key, one or two more commands if the
 // update matches nothing.
@@ -84,8 +84,8 @@ func (b *Bounded[D, K]) PushWith(owner K, update bson.D, elements ...any) model.
 }
 
 // Remove returns the write that removes the elements with these keys from an owner's
-// array. It ignores keys that the array doesn't hold. Without BoundedSpec.Key it gives a
-// [*model.ValueError]. A missing owner gives model.ErrNotFound.
+// array. It ignores keys that the array doesn't hold. Without keys or BoundedSpec.Key, it
+// gives a [*model.ValueError]. A missing owner gives model.ErrNotFound.
 //
 // Cost: one command, one document, by _id.
 func (b *Bounded[D, K]) Remove(owner K, keys ...any) model.Write {

@@ -115,7 +115,7 @@ func (b *Bucket[K, E]) Checks() []model.Check { return b.Parts.Checks() }
 // BucketSpec.ElementKey, look for the element before a retry.
 //
 // Cost: two commands, one document, by _id. In a transaction, BucketSpec.ElementKey adds
-// one command. Closing a bucket for MaxBytes adds one command and one document.
+// one command. A bucket without room (MaxBytes) adds one command and one document.
 func (b *Bucket[K, E]) Append(key K, element E) model.Change[any] {
 	return b.in.Append(key, element)
 }

@@ -17,8 +17,8 @@ type ColumnsSpec struct {
 	//	. % # ! $
 	Separator string
 
-	// MaxProperties is the maximum number of fields at all levels, by default 1000.
-	// Without WholeArrays, an array element counts as a field.
+	// MaxProperties is a document's maximum number of fields, by default 1000. Nested
+	// fields count. Without WholeArrays, array elements also count.
 	MaxProperties int
 
 	// MaxDepth is the maximum depth of fields and array elements, by default 127, at most

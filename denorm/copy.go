@@ -96,7 +96,7 @@ func fieldsOf(list []Field) (out []copies.Field) {
 	return out
 }
 
-// Indexes returns an index on CopySpec.KeyPath or CopySpec.Listed.
+// Indexes returns an index on CopySpec.Listed if set, else on KeyPath.
 func (c *Copy[S, SK, TK]) Indexes() []model.Index { return c.Parts.Indexes() }
 
 // Checks returns these checks:
@@ -127,10 +127,10 @@ func (c *Copy[S, SK, TK]) Fields(source *S) (bson.D, error) {
 }
 
 // Attach returns the write that stores the copy of source in the document with this _id.
-// A missing document gives model.ErrNotFound. An array with a copy of source stays
-// unchanged. Outside arrays, a copy of source with the same or a newer version stays
-// unchanged. If the source can have changed since you read it, run [Copy.Refresh]
-// afterwards. A retry is safe.
+// A missing document gives model.ErrNotFound. In an array, an existing copy of source
+// stays unchanged. Outside arrays, it is replaced, unless its version is the same or
+// newer. If the source can have changed since you read it, run [Copy.Refresh] afterwards.
+// A retry is safe.
 //
 // Cost: one command, one document, by _id. If nothing is written, two commands.
 func (c *Copy[S, SK, TK]) Attach(id TK, source *S) model.Write {
@@ -253,8 +253,8 @@ type CopySpread struct {
 	Most      int64 `bson:"most"`      // greatest number of documents that copy one source
 }
 
-// BreakEven returns a number of document reads for each change of a source. With more
-// reads, copies are cheaper than references. If s counts no copies, the result is 0.
+// BreakEven returns the break-even number of document reads per source change. Above it,
+// copies are cheaper than references. If s counts no copies, the result is 0.
 //
 // command is a round trip's cost (0 means 20). write is an update's cost (0 means 8).
 // Reading a document costs 1.

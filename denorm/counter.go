@@ -21,8 +21,8 @@ type CounterSpec struct {
 	Maxs     []Field          // maximums of the children's numbers or dates
 
 	// Where selects the children that count, by {path: scalar} or {path: {operator:
-	// scalar}}. The operators are comparisons, $in and $exists. If a [model.Scope] sets
-	// deletedAt in deleted children, add {deletedAt: nil}.
+	// scalar}}. The operators are comparisons, $exists, and $in with an array. If a
+	// [model.Scope] sets deletedAt in deleted children, add {deletedAt: nil}.
 	Where bson.D
 
 	// Tokens and Pending are paths. Set both paths or neither path. With both paths,
@@ -107,8 +107,8 @@ type CounterPending struct {
 // # Several counters
 //
 // If a child counts in two parents, declare two Counters. Join the operations by
-// [model.Change.Also], in a transaction. To count by status without transactions, give
-// each status its own parent document.
+// [model.Change.Also], in a transaction. To count by status, give each status its own
+// parent document. This needs one Counter and no transaction.
 //
 // To limit a number, add a parent update by Also. Its filter needs a condition:
 //
@@ -167,8 +167,8 @@ func (x *Counter[C, CK, P, PK]) Insert(child C, token bson.ObjectID) model.Chang
 // reference removes the child from its parent. A missing child gives [model.ErrNotFound].
 // For token, see [Counter].
 //
-// Cost: five commands by _id (two in a transaction). If a parent loses its smallest or
-// greatest value: six (seven in a transaction).
+// Cost: five commands by _id, or two in a transaction. If a parent loses its smallest or
+// greatest value: six, or seven in a transaction.
 func (x *Counter[C, CK, P, PK]) Set(child CK, fields bson.D, token bson.ObjectID) model.Change[any] {
 	return x.c.Set(child, fields, token)
 }

@@ -27,7 +27,7 @@
 //	Every version of a document: who, when and why               [History]
 //	Events stored with a change and delivered at least once      [Outbox], [Relay]
 //	Events delivered several times and applied once              [Inbox]
-//	Documents as columns, for readers that know tables           [Columns]
+//	Flat documents, for programs that read tables                [Columns]
 //	Documents as rows of several collections                     [Normalized]
 //
 // # Consistency and costs
@@ -38,6 +38,6 @@
 // A token is an ObjectID that identifies an operation. A retry with the same token counts
 // once.
 //
-// Before you run checks of [Copy], [Counter], [Subset] or [Outlier], create the indexes.
-// Without indexes, the server reads the whole related collection for each document.
+// Before you run checks of [Copy], [Counter], [Subset] or [Outlier], create the type's
+// Indexes. Without them, the server reads the whole related collection for each document.
 package denorm

@@ -19,7 +19,7 @@ import (
 type EventCommit[K, E any] struct {
 	ID     string        `bson:"_id"`    // made of Key and First
 	Key    K             `bson:"key"`    // identifies the aggregate, such as an account
-	First  int64         `bson:"first"`  // number of Events[0], from 1 for each Key
+	First  int64         `bson:"first"`  // number of Events[0]; each Key starts at 1
 	Last   int64         `bson:"last"`   // number of the last event: the aggregate's version
 	At     time.Time     `bson:"at"`     // time of the commit, never before the previous commit's At
 	Token  bson.ObjectID `bson:"token"`  // to recognize a retry
@@ -188,9 +188,9 @@ func (l *EventLog[K, E, S]) Append(key K, expected int64, t time.Time, events []
 // appends the events that decide returns. decide must be pure. After a concurrent append,
 // the change calls decide again. A retry with the same token does nothing.
 //
-// Cost: two commands read the state: see [EventLog.Load]. If a snapshot exists, one more
-// command looks for the token. One command stores one document. Some calls also store a
-// snapshot: see [EventLog.Append].
+// Cost: one or two commands read the state: see [EventLog.Load]. If a snapshot exists,
+// one more command looks for the token. One command stores one document. Some calls also
+// store a snapshot: see [EventLog.Append].
 func (l *EventLog[K, E, S]) Decide(
 	key K, t time.Time, token bson.ObjectID, decide func(EventState[K, S]) ([]E, error),
 ) model.Change[any] {
@@ -222,8 +222,8 @@ func (l *EventLog[K, E, S]) At(key K, version int64) model.Change[EventState[K, 
 	return l.state(key, l.l.At(key, version))
 }
 
-// AsOf returns the change that reads an aggregate's state at the time t. Commits with a
-// later EventCommit.At are skipped.
+// AsOf returns the change that reads a key's state at the time t. Commits with a later
+// EventCommit.At are skipped.
 //
 // Cost: as [EventLog.At].
 func (l *EventLog[K, E, S]) AsOf(key K, t time.Time) model.Change[EventState[K, S]] {

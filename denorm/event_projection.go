@@ -16,16 +16,16 @@ type ProjectionSpec[V, E any] struct {
 
 	// Revision is the version number of Fold. If you change Fold, raise Revision, run
 	// [Projection.Rebuild], and run [Projection.Switch]. Until Switch, readers read the
-	// old views. Only programs with the old Revision update the old views.
+	// old views. A program with the old Revision must update these.
 	Revision int
 
 	// Places is the collection of the projection's state. "" means
 	// "docmodel.projections".
 	Places string
 
-	// A commit can become visible after its EventCommit.At. Set Poll to the longest such
-	// delay. Each poll begins at the last poll's newest At, minus Poll. After a longer
-	// delay, run [Projection.CatchUp]. On servers without change streams, 0 gives
+	// A commit can become visible later than its EventCommit.At. Set Poll to the longest
+	// delay. Each poll begins at the previous poll's newest At, minus Poll. After a
+	// longer delay, run [Projection.CatchUp]. On servers without change streams, 0 gives
 	// model.ErrNoChangeStreams.
 	Poll time.Duration
 }
@@ -82,11 +82,11 @@ func NewProjection[K, E, S, V any](
 func (p *Projection[K, E, V]) Indexes() []model.Index { return p.Parts.Indexes() }
 
 // CatchUp returns the change that updates the view of the [EventLog] aggregate with this
-// key. Generations (see [Projection]) with another ProjectionSpec.Revision stay
-// unchanged. A retry is safe.
+// key. The change writes to the generations (see [Projection]) that have p's
+// ProjectionSpec.Revision. A retry is safe.
 //
-// Cost: five commands, one document, by _id. A second generation costs two more commands
-// and one more document.
+// Cost: five commands, one document, by _id. Two generations cost two more commands and
+// one more document.
 func (p *Projection[K, E, V]) CatchUp(key K) model.Change[any] { return p.p.CatchUp(key) }
 
 // Stream returns the stream that updates the views after each commit to the [EventLog].
@@ -95,7 +95,8 @@ func (p *Projection[K, E, V]) CatchUp(key K) model.Change[any] { return p.p.Catc
 // with [model.StreamOptions].FromNow.
 //
 // Cost: two reads and one write for each commit, by _id. A commit out of order costs one
-// more command. Between Rebuild and Switch, each commit costs two more commands.
+// more command. Between Rebuild and [Projection.Switch], each commit costs two more
+// commands.
 func (p *Projection[K, E, V]) Stream() model.Stream { return p.p.Stream() }
 
 // Load returns the change that reads one stored view. The key is the [EventLog]
@@ -139,8 +140,8 @@ func (p *Projection[K, E, V]) Rebuild() model.Job { return p.p.Rebuild() }
 // wrote. If [Generations].Building is 0, the job does nothing. First, the job stops the
 // updates of the old views. After a crash, run the job again.
 //
-// Cost: the job reads as much as [Projection.Rebuild]. It writes only outdated new views.
-// Two more commands begin and end the switch.
+// Cost: the job reads as much as [Projection.Rebuild]. It writes only new views that lack
+// events. Two more commands begin and end the switch.
 func (p *Projection[K, E, V]) Switch() model.Job { return p.p.Switch() }
 
 // Drop returns the change that deletes a generation's views (see [Projection]). If the

@@ -28,8 +28,8 @@ import (
 // [model.ErrTakenOver].
 //
 // In rare cases, an old write overwrites a newer copy ([model.Stream.Run]). For safety,
-// store FeedChange.Token or a document version in the copy. Overwrite a copy only if its
-// value is smaller.
+// store FeedChange.Token or a document version in the copy. Overwrite only copies with a
+// smaller token or version.
 //
 // Source: change streams, https://www.mongodb.com/docs/manual/changeStreams/.
 type Feed[D, K any] struct {
@@ -39,7 +39,7 @@ type Feed[D, K any] struct {
 	stream model.Stream
 }
 
-// FeedSpec says how a feed sees changes. The zero value is valid.
+// FeedSpec says how a [Feed] reads changes. The zero value is valid.
 type FeedSpec struct {
 	// Places is the collection for the feed's position. "" means "docmodel.feeds".
 	Places string
@@ -50,8 +50,8 @@ type FeedSpec struct {
 
 	// Mark is a source field that only this feed writes. If the feed's plans update
 	// source documents, set Mark. Then the feed skips its own updates, except those that
-	// MongoDB reports as [model.Replaced]. Plans can't insert, upsert, replace or delete
-	// source documents.
+	// MongoDB reports as [model.Replaced]. Mark doesn't permit inserts, upserts,
+	// replacements or deletions in source.
 	Mark string
 
 	// Since is the path to poll on servers without change streams. Each write must set a
@@ -60,8 +60,8 @@ type FeedSpec struct {
 	Since string
 
 	// Overlap is how far each poll goes back. For changes in this time, plans run again.
-	// Since must name a time or ObjectID. Without Overlap, polls can miss a late write. To
-	// repair the copy, write the document again, or run [Feed.Rebuild].
+	// Since must name a time or ObjectID. Without Overlap, polls can miss a late write.
+	// To repair the copy, write the document again, or run [Feed.Rebuild].
 	Overlap time.Duration
 }
 

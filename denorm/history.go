@@ -113,8 +113,8 @@ func (x *History[D, K]) Indexes() []model.Index { return x.Parts.Indexes() }
 func (x *History[D, K]) Checks() []model.Check { return x.Parts.Checks() }
 
 // Insert returns the change that stores doc as a new document. The version in doc must be
-// 0. The stored version is 1. If a document with this _id was deleted, its numbering
-// continues. An existing _id gives model.ErrTaken. For note and token, see [History].
+// 0. A new _id gets version 1. The _id of a deleted document gets its next version. An
+// existing _id gives model.ErrTaken. For note and token, see [History].
 //
 // Cost: two commands, which write one document.
 func (x *History[D, K]) Insert(doc D, note Revised, token bson.ObjectID) model.Change[any] {
@@ -132,8 +132,8 @@ func (x *History[D, K]) Set(id K, fields bson.D, note Revised, token bson.Object
 
 // Change returns the change that replaces a document by the result of decide. The
 // function decide must depend only on its argument, and keep the _id. Change sets the
-// version and [Revised]. Stored fields that D doesn't have are lost. For note, token and
-// errors, see [History].
+// fields [HistorySpec].Version and Revised. Stored fields that D doesn't have are lost.
+// For note, token and errors, see [History].
 //
 // Cost: as [History.Set].
 func (x *History[D, K]) Change(id K, note Revised, token bson.ObjectID, decide func(D) (D, error)) model.Change[any] {
@@ -236,8 +236,8 @@ func (x *History[D, K]) Erase(subject any, note Revised, token bson.ObjectID) mo
 }
 
 // Traces returns the checks for data that [History.Erase] would remove for this subject.
-// Null and zero fields aren't findings.
+// Null or zero personal fields aren't findings.
 //
-// Cost: one command per check. To find a string in Revised.By, the commands read all
-// documents and revisions. For other subjects, they use the indexes on the subject.
+// Cost: one command per check. If subject is a string, the commands read all documents
+// and revisions. Otherwise, they use the indexes on HistorySpec.Subject.
 func (x *History[D, K]) Traces(subject any) []model.Check { return x.h.Traces(subject) }

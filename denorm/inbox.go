@@ -69,9 +69,9 @@ func (x *Inbox[D, K]) Once(id K, event any, token bson.ObjectID) model.Write {
 }
 
 // Insert returns the write that stores the new document doc with the event's token. A
-// retry with the same token and event changes nothing. The _id of another document gives
-// model.ErrTaken, or [ErrToken] if that document has the token of a different event. In
-// the caller's transaction, a taken _id gives the driver's error.
+// retry with the same token and event changes nothing. Otherwise, a taken _id gives
+// model.ErrTaken. If a different event stored this token there, the error is
+// [ErrToken]. In the caller's transaction, a taken _id gives the driver's error.
 //
 // Cost: one command, one document. If the _id is taken, up to three more reads.
 func (x *Inbox[D, K]) Insert(doc D, event any, token bson.ObjectID) model.Write {

@@ -55,7 +55,7 @@ type IndexEntry[K any] struct {
 	Value bson.RawValue   // the indexed value, as stored
 	ID    K               // the document's _id
 	Doc   bson.Raw        // the fields in IndexTableSpec.Copies, nested as in the document
-	Ops   []bson.ObjectID // tokens of operations that store the value; can be empty
+	Ops   []bson.ObjectID // tokens of operations that added the value, for internal use
 	Sure  bool            // false while an operation adds or removes the value, or after a crash
 }
 
@@ -167,8 +167,8 @@ func (x *IndexTable[D, K]) Documents(value any) *model.Aggregate[D] {
 }
 
 // Rebuild returns the job that writes missing entries. You can repeat the job, and run it
-// during writes. In a unique table, a missing entry goes to the lowest _id that has the
-// value.
+// during writes. In a unique table, if documents share a value, the lowest _id gets the
+// entry.
 //
 // Cost: two commands per batch of 500 documents, and two at the end.
 func (x *IndexTable[D, K]) Rebuild() model.Job {

@@ -39,10 +39,10 @@ func NewInverted[D, K any](docs *model.Collection[D, K], prefix string, paths ..
 	return &Inverted[D, K]{model.NewParts(in.Indexes, in.Relations, in.Checks, in.Footprints), docs, in, cores}
 }
 
-// Indexes returns the indexes of all the [IndexTable] values.
+// Indexes returns the [IndexTable.Indexes] of each declared path.
 func (x *Inverted[D, K]) Indexes() []model.Index { return x.Parts.Indexes() }
 
-// Checks returns the checks of all the [IndexTable] values: see [IndexTable.Checks].
+// Checks returns the [IndexTable.Checks] of each declared path.
 func (x *Inverted[D, K]) Checks() []model.Check { return x.Parts.Checks() }
 
 // Insert returns the plan that stores a new document with the entries of all paths. For
@@ -64,8 +64,8 @@ func (x *Inverted[D, K]) Set(doc *D, fields bson.D, token bson.ObjectID) model.P
 // Delete returns the plan that deletes a document and then its entries. Pass doc exactly
 // as it was read: see [IndexTable.Delete].
 //
-// Cost: one command for the document, one for each path, and one more for each path at
-// which doc has values.
+// Cost: one command for the document, and one for each path. A path at which doc has
+// values costs one more.
 func (x *Inverted[D, K]) Delete(doc *D) model.Plan {
 	return x.cores.Delete(doc)
 }
@@ -152,8 +152,7 @@ func (q InvertedQuery) And(others ...InvertedQuery) InvertedQuery {
 // Or returns the query of the documents that q or another of the queries finds.
 func (q InvertedQuery) Or(others ...InvertedQuery) InvertedQuery { return q.with(inverted.Or, others) }
 
-// Minus returns the query of the documents that q finds, without the documents that
-// another of the queries finds.
+// Minus returns the query of the documents that q finds and none of the others finds.
 func (q InvertedQuery) Minus(others ...InvertedQuery) InvertedQuery {
 	return q.with(inverted.Minus, others)
 }

@@ -50,13 +50,13 @@ func NewNormalized[D, K any](docs *model.Collection[D, K], target string, parts 
 	return &Normalized[D, K]{model.NewParts(n.Indexes, n.Relations, n.Checks, n.Footprints), docs, docs.Named(target), n}
 }
 
-// Indexes returns one index per array part.
+// Indexes returns one index for each array [Part].
 func (x *Normalized[D, K]) Indexes() []model.Index { return x.Parts.Indexes() }
 
 // Checks returns checks for
 //   - missing or wrong rows. The repair writes the rows.
 //   - rows without a document. The repair deletes the rows.
-//   - documents with one key but different fields. There is no repair.
+//   - embedded documents that share a key but differ. There is no repair.
 //
 // Cost: the checks find rows by _id. If a [Part] has a Key, index the Key's path in the
 // documents, such as customer.id. Otherwise, each key costs a collection scan.

@@ -103,6 +103,7 @@ func (x *Numbered[D, K]) Insert(doc D) model.Write {
 
 // Replace returns the write that stores doc, flattened by [Numbered.Flatten], in place of
 // the stored document that has doc's _id. If there is none, it gives model.ErrNotFound.
+// For other errors, see Flatten.
 //
 // Cost: one command, one document, by _id.
 func (x *Numbered[D, K]) Replace(doc D) model.Write {

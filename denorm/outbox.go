@@ -25,7 +25,7 @@ type OutboxSpec struct {
 type Outgoing[E any] struct {
 	Events []OutgoingEvent[E] `bson:"events,omitempty"` // waiting events, in the order of publishing
 	Parked []OutgoingEvent[E] `bson:"parked,omitempty"` // events set aside after failures: see [Outbox.Retry]
-	Hash   int64              `bson:"hash,omitempty"`   // hash of the _id, by which runners divide documents
+	Hash   int64              `bson:"hash,omitempty"`   // hash of the _id; it assigns the document to a runner
 	Fence  int64              `bson:"fence,omitempty"`  // the document's greatest [Delivery].Fence so far
 }
 
@@ -103,9 +103,9 @@ func NewOutbox[E, D, K any](docs *model.Collection[D, K], path string, spec Outb
 // Indexes returns two partial indexes, for waiting and for parked events.
 func (x *Outbox[D, K, E]) Indexes() []model.Index { return x.Parts.Indexes() }
 
-// Publish returns the write that adds an event of time t to a document. For token, pass
-// bson.NewObjectID(), or the token of the event's operation. Before the delivery, a
-// retry does nothing. After the delivery, a retry publishes the event again.
+// Publish returns the write that adds an event of time t to a document. As token, pass a
+// new bson.NewObjectID(). Before the delivery, a retry with this token does nothing.
+// After the delivery, a retry publishes the event again.
 //
 // Errors:
 //   - model.ErrNotFound: the document is missing (see OutboxSpec.Create)
@@ -117,8 +117,8 @@ func (x *Outbox[D, K, E]) Publish(id K, event E, t time.Time, token bson.ObjectI
 	return x.o.Publish(id, event, t, token)
 }
 
-// Outgoing returns a new document's [Outgoing] field, which contains one event. Pass the
-// new document's _id as id. For event, t and token, see [Outbox.Publish].
+// Outgoing returns an [Outgoing] value with one event, for a new document. Pass the new
+// document's _id as id. For event, t and token, see [Outbox.Publish].
 func (x *Outbox[D, K, E]) Outgoing(id K, event E, t time.Time, token bson.ObjectID) (out Outgoing[E], err error) {
 	raw, err := x.o.Outgoing(id, event, t, token)
 	if err == nil {
@@ -163,9 +163,9 @@ type RelaySpec struct {
 	MaxPause time.Duration // longest pause after a failure; 0 means 1 minute
 
 	Parts  int           // number of document groups that runners share; 0 means 16
-	For    time.Duration // how long a dead runner keeps document groups; 0 means 10 s
+	For    time.Duration // time until others take a dead runner's documents; 0 means 10 s
 	Poll   time.Duration // pause when no event is due; 0 means 1 s
-	Leases string        // collection with each document group's runner; "" means docmodel.relays
+	Leases string        // collection of the runners' leases; "" means docmodel.relays
 
 	// Once ends [Relay.Run] when no event is due.
 	Once bool
@@ -201,12 +201,12 @@ func (x *Outbox[D, K, E]) Relay(name string, spec RelaySpec, deliver func(contex
 // database error, Run tries again. An invalid Relay gives a [*model.ValueError].
 //
 // With RelaySpec.Once, Run returns nil when no event is due, and a database error ends
-// Run. Groups (RelaySpec.Parts) that another runner has are skipped.
+// Run. Document groups (RelaySpec.Parts) that another runner has are skipped.
 //
-// The runners' clocks must differ by much less than RelaySpec.For. If a slow runner loses
-// a group, two runners can deliver an event, with different Delivery.Fence.
+// The runners' clocks must differ by much less than RelaySpec.For. If a runner is slow,
+// another can deliver the same event, with a greater Delivery.Fence.
 //
 // Cost: one read per 100 documents with events, and one write per document with delivered
-// or failed events. A group without events costs one read every RelaySpec.Poll. A runner
-// with n groups sends about 3 + n commands in each third of RelaySpec.For.
+// or failed events. A group without events costs one read every RelaySpec.Poll. The
+// leases of n groups cost about 3 + n commands every RelaySpec.For/3.
 func (r Relay) Run(ctx context.Context, db model.DB) error { return r.r.Run(ctx, db) }

@@ -55,7 +55,7 @@ type Outlier[D, K, E any] struct {
 // keeps all later elements. Pass the Outlier to [model.New], not the Bucket.
 //
 // NewOutlier panics with a [*model.DeclarationError] if
-//   - path or spec is invalid, or a nil array is stored as null
+//   - path or spec is invalid, or a nil array would be stored as null
 //   - the array and the Bucket have different element types
 //   - the Bucket has a Period, or uses the owners' collection
 func NewOutlier[D, K, E any](owners *model.Collection[D, K], path string, overflow *Bucket[K, E], spec OutlierSpec) *Outlier[D, K, E] {
@@ -68,7 +68,7 @@ func NewOutlier[D, K, E any](owners *model.Collection[D, K], path string, overfl
 	return out
 }
 
-// Indexes returns two indexes, on the flag and on the overflow's owner.
+// Indexes returns an index for OutlierSpec.Flag and one for the overflow documents.
 func (x *Outlier[D, K, E]) Indexes() []model.Index { return x.Parts.Indexes() }
 
 // Checks returns three checks. For the overflow's content, use [Bucket.Checks].

@@ -22,7 +22,8 @@ type ProximitySpec struct {
 }
 
 // Proximity stores a list of small documents, and the same list as one text:
-// "|Math,Poor|Poetry,Excellent|". Queries find values or words within one element.
+// "|Math,Poor|Poetry,Excellent|". Queries find documents with given values or two nearby
+// words in one element.
 //
 // Spaces, tabs and line ends separate words. Commas and hyphens don't.
 //
@@ -49,8 +50,8 @@ func NewProximity[D, K any](docs *model.Collection[D, K], path string, spec Prox
 // Indexes returns an optional index on the text: queries scan it, not all documents.
 func (x *Proximity[D, K]) Indexes() []model.Index { return x.Parts.Indexes() }
 
-// Checks returns the check that finds texts that differ from their list. The repair
-// rewrites the texts.
+// Checks returns the check that compares each document's text with its list. The repair
+// rewrites wrong texts.
 func (x *Proximity[D, K]) Checks() []model.Check { return x.Parts.Checks() }
 
 // Text computes the text that is stored for these elements. Each element, or each of
@@ -65,7 +66,7 @@ func (x *Proximity[D, K]) Text(elements ...any) (string, error) { return x.p.Tex
 func (x *Proximity[D, K]) Back(text string, list any) error { return x.p.Back(text, list) }
 
 // Insert returns the write that stores doc as a new document. The write computes the
-// field ProximitySpec.Text from doc's list, and ignores the field's value in doc.
+// list's text ([ProximitySpec].Text). A text in doc is ignored.
 //
 // Cost: one command, one document.
 func (x *Proximity[D, K]) Insert(doc D) model.Write {
@@ -104,8 +105,8 @@ func (x *Proximity[D, K]) Add(id K, element any) model.Write {
 	return x.p.Add(f.Filter, element, f.Err)
 }
 
-// Remove returns the write that removes the given elements and their duplicates from a
-// document's list and text. Pass each element with its fields in the stored order.
+// Remove returns the write that removes elements and their duplicates from a document's
+// list and the list's text. Pass each element with its fields in the stored order.
 // Missing elements and documents are ignored.
 //
 // Cost: one command, one document.

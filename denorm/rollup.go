@@ -43,8 +43,8 @@ type RollupMark struct {
 // A RollupDoc is a bin: the totals of one group's events in one hour, day or month.
 //
 // G is the type of the field at RollupSpec.By, or struct{} if By is empty. If By has
-// several paths, G is a struct. Its BSON fields are the paths, with "/" for dots. V is
-// int64, float64 or bson.Decimal128.
+// several paths, G is a struct. Its field for the path "a.b" has the BSON name "a/b". V
+// is int64, float64 or bson.Decimal128.
 type RollupDoc[G, V any] struct {
 	ID     string                    `bson:"_id"`
 	Group  G                         `bson:"group,omitempty"`
@@ -74,7 +74,7 @@ type RollupTotal[V any] struct {
 // one hour, day or month.
 //
 // Store events by [Rollup.Insert], which adds a mark ([RollupMark]). Let a timer run
-// [Rollup.Roll]. Roll counts the marked events in the bins and removes the marks.
+// [Rollup.Roll]. Roll adds the marked events to the bins and removes the marks.
 //
 // Don't change events. Don't delete marked events. Bins keep the counts of deleted
 // events.
@@ -118,7 +118,7 @@ func NewRollup[E, K, G, V any](
 	return out
 }
 
-// Indexes returns indexes on the events' marks and times, and on the bins' starts.
+// Indexes returns indexes for uncounted events, events by time, and bins by start.
 func (x *Rollup[E, K, G, V]) Indexes() []model.Index { return x.Parts.Indexes() }
 
 // Checks returns checks that find marked events and wrong bins. The repairs work as
@@ -143,9 +143,9 @@ func (x *Rollup[E, K, G, V]) Insert(event E) model.Write { return x.r.Insert(x.e
 func (x *Rollup[E, K, G, V]) Roll() model.Job { return x.r.Roll() }
 
 // Rebuild returns the job that recounts the bins ([RollupDoc]) from start to end. Both
-// times must be starts of the shortest bins (RollupSpec.Bins). Deleted events no longer
-// count. After a crash, run the job again. Too many concurrent changes give
-// [model.ErrStale].
+// times must be starts of the shortest bins (RollupSpec.Bins), and start before end.
+// Deleted events no longer count. After a crash, run the job again. Too many concurrent
+// changes give [model.ErrStale].
 //
 // Cost: four to seven commands for each hour, day and month that has bins.
 func (x *Rollup[E, K, G, V]) Rebuild(start, end time.Time) model.Job { return x.r.Rebuild(start, end) }

@@ -51,7 +51,7 @@ type SlotOp struct {
 // SlotTotal is the total of a key's slots: see [Slots].
 type SlotTotal[K any] struct {
 	Key   K     `bson:"_id"`
-	Sum   int64 `bson:"sum"`   // the key's number; includes stock in unfinished transfers
+	Sum   int64 `bson:"sum"`   // sum of all slots; includes stock in unfinished transfers
 	Free  int64 `bson:"free"`  // stock that can be taken now
 	Slots int64 `bson:"slots"` // slots that aren't closed
 }
@@ -60,8 +60,8 @@ type SlotTotal[K any] struct {
 // of several documents (slots). Writers mostly write different slots, and don't wait for
 // each other.
 //
-// Each operation needs a token: see [Slots.Add]. Transfers between slots move tokens or
-// stock (SlotsSpec.Stock).
+// Each operation needs a token: see [Slots.Add]. [Slots.Take] and [Slots.Resize] can make
+// transfers between slots.
 //
 // A crash can leave missing slots or an unfinished transfer. Operations still work.
 //
@@ -85,8 +85,8 @@ func NewSlots[K any](docs *model.Collection[SlotDoc[K], string], spec SlotsSpec)
 // Checks returns three checks for
 //
 //   - unfinished transfers. The repair finishes the transfers.
-//   - keys with missing slots, with a wrong stock, or with tokens that don't belong to
-//     exactly one slot. The repair only stores missing slots.
+//   - keys with missing slots, with a wrong stock, or with tokens that belong to no slot
+//     or to several. The repair only stores missing slots.
 //   - slots with another slot's tokens, or with negative stock. There is no repair.
 func (s *Slots[K]) Checks() []model.Check { return s.Parts.Checks() }
 
@@ -119,7 +119,7 @@ func (s *Slots[K]) Total(key K) *model.Aggregate[SlotTotal[K]] {
 	return commands.Indexed(model.AggregateAs[SlotTotal[K]](s.docs, pipeline), model.IDIndex, err)
 }
 
-// Totals returns the pipeline of all totals, ordered by key.
+// Totals returns the pipeline of all keys' totals, ordered by key.
 //
 // Cost: one command per batch. The server reads the whole collection.
 func (s *Slots[K]) Totals() *model.Aggregate[SlotTotal[K]] {
@@ -130,7 +130,7 @@ func (s *Slots[K]) Totals() *model.Aggregate[SlotTotal[K]] {
 // Other clients can write meanwhile. An unknown key gives [model.ErrNotFound]. After a
 // crash, run the change again.
 //
-// Cost: five commands per doubling, seven per halving. A number other than
+// Cost: one command, and four per doubling or six per halving. A number other than
 // SlotsSpec.Slots adds two commands to each later operation on the key.
 func (s *Slots[K]) Resize(key K, slots int) model.Change[any] {
 	return s.s.Resize(key, slots)

@@ -85,7 +85,7 @@ func (x *SubsetPages[P, K, E]) Set(parent K, key any, fields bson.D) model.Chang
 }
 
 // Remove returns the change that removes the element with this key from its page and from
-// the parent's array. The pages' next element enters the array. A retry is safe.
+// the parent's array. The array is refilled from the pages. A retry is safe.
 //
 // Cost: two reads and one write. An element in the array costs three more commands: two
 // reads of all the parent's pages, and one write.

@@ -29,7 +29,7 @@ type WideRowSpec struct {
 
 // A RowColumn is one link in a [WideRow]. K is the type of the linked document's _id.
 type RowColumn[K any] struct {
-	Key string        `bson:"k"` // "time|id", the order of columns
+	Key string        `bson:"k"` // "time|id"; columns are sorted by Key
 	At  time.Time     `bson:"at"`
 	ID  K             `bson:"id"`
 	Op  bson.ObjectID `bson:"op"`  // token of the operation that added the link
@@ -41,7 +41,7 @@ type RowColumn[K any] struct {
 //
 // A document's row is the list of the document's links. A column ([RowColumn]) is one
 // link, with copied fields of the linked document. A page ([RowPage]) stores a row's
-// columns for one span of time. The field row is the left or right document's _id:
+// columns for one span of time. In a page, the field row is the document's _id:
 //
 //	{_id: "row#low", row, low, hi, n, rev, cols: [{k: "time|id", at, id, op, doc}]}
 //
@@ -83,7 +83,7 @@ func (x *WideRow[L, LK, R, RK]) Indexes() []model.Index { return x.Parts.Indexes
 //   - Columns that link to a missing document. Use [WideRow.Unlink].
 //   - Pages over WideRowSpec.Max columns. The next new column splits the page.
 //
-// Cost: the first check reads all rows. The other checks each read one side's rows.
+// Cost: the first check reads all rows. The others read the left or the right rows.
 func (x *WideRow[L, LK, R, RK]) Checks() []model.Check { return x.Parts.Checks() }
 
 // Link returns the change that links two documents, with the time t and fields copied
@@ -123,10 +123,10 @@ type RowPage[K any] struct {
 	Cols []RowColumn[K] `bson:"cols"`
 }
 
-// Left returns the [RowSide] that reads the rows of the documents of type L.
+// Left returns the [RowSide] for documents of type L. It reads their links.
 func (x *WideRow[L, LK, R, RK]) Left() RowSide[L, LK, RK] { return RowSide[L, LK, RK]{x.w, 0} }
 
-// Right returns the [RowSide] that reads the rows of the documents of type R.
+// Right returns the [RowSide] for documents of type R. It reads their links.
 func (x *WideRow[L, LK, R, RK]) Right() RowSide[R, RK, LK] {
 	return RowSide[R, RK, LK]{x.w, 1}
 }

@@ -2,7 +2,7 @@ package geohash
 
 // Cover appends to dst at most max ranges of keys, sorted and disjoint. The ranges
 // contain the keys of all points in the box ([Box.Contains]), and of some points around
-// the box. A max below 1 means 1.
+// the box. A max below 1 means 1. An invalid box appends nothing.
 func (b Box) Cover(dst []Range, max int) []Range {
 	if !b.valid() {
 		return dst

@@ -46,9 +46,10 @@ type Change[S any] struct {
 	Lease *Lease
 
 	// Mends marks the change as a repair under a Lease. The Lease doesn't store the
-	// repair's plan. After a crash, run the repair again. Decide must then plan the rest.
+	// repair's plan. After a crash, run the repair again. Decide must then plan the
+	// missing writes.
 	//
-	// If another change's stored plan fails, the repair deletes that plan and continues.
+	// The repair first runs a crashed change's plan. If that plan fails, it is deleted.
 	Mends bool
 
 	// Then, if not nil, is called after the plan, with the state from Read. If Then

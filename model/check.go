@@ -37,15 +37,16 @@ type Check struct {
 	// Queries are what [Check.String] shows if Read is set.
 	Queries []*Aggregate[bson.Raw]
 
-	// Tell sets f's ID, Problem and Since. f.Detail is the Pipeline's result for f. If
-	// Tell is nil, the ID is the result's _id, and the Problem is the result's text.
+	// Tell sets f's ID, Problem and Since from f.Detail, the Pipeline's result. If Tell
+	// is nil, the ID is the result's _id, and the Problem is the result as text.
 	Tell func(f *Finding) error
 
 	// Mend returns the plan that repairs findings. The plan must skip documents that
 	// changed after the read. Without Mend and MendAll, the check can't repair.
 	Mend func(found []Finding) Plan
 
-	// MendAll replaces Mend, and repairs all findings older than the check's Age.
+	// If MendAll is set, it repairs all findings, and Mend isn't used. age is the
+	// check's Age: MendAll can skip younger findings.
 	MendAll func(ctx context.Context, db DB, age time.Duration) (Result, error)
 
 	// Err is an error that every run returns.

@@ -15,8 +15,8 @@ var errNotMended = errors.New("docmodel: this check has no repair: read the find
 
 // Job returns the job that repairs the check's findings, in batches by _id. The job skips
 // findings younger than [Check.Age]. A finding without [Finding].Since is read again
-// after Age, and repaired if unchanged. With [Check.MendAll], the job has one batch. If
-// Mend and MendAll are nil, running the job gives an error.
+// after Age, and repaired if unchanged. With [Check.MendAll], the job has one batch, and
+// MendAll decides about Age. If Mend and MendAll are nil, running the job gives an error.
 //
 // Cost for each 500 documents: two commands, and the repair's commands. For each 500
 // findings without Since, one more command.

@@ -82,10 +82,11 @@ func indexes(name string) []string {
 // [Plan.Run] sends at most these additional commands:
 //
 //   - If a write with Expect [One] matches nothing: one command for [Write].Done, one per
-//     [Reason], one to find the _id, and the [Plan.IfStale] steps.
-//   - After a duplicate key error, one query tests whether an earlier run applied the
-//     write. If yes, one command sends the later writes. If no: one command per Reason.
-//     If a Reason applies, Run sends the IfStale steps.
+//     [Reason], one to look for the filter's _id, and the [Plan.IfStale] steps.
+//   - After a duplicate key error: one query that tests whether an earlier run applied
+//     the write.
+//   - If an earlier run applied it: one command for the later writes.
+//   - Otherwise: one command per Reason. If a Reason applies, also the IfStale steps.
 func (p Plan) Cost() Cost {
 	batches, err := p.split()
 	if err != nil {

@@ -17,9 +17,9 @@ var (
 	ErrNotFound = fmt.Errorf("docmodel: not found: %w", mongo.ErrNoDocuments)
 
 	// ErrStale, in a [*StepError], means that a write matched no document. The document
-	// has changed since the caller's read. If the write's filter has no _id, the document
-	// can be missing. Read and plan again, or use [Change]. [Plan.IfStale] undoes earlier
-	// steps.
+	// has changed since the caller's read. If the filter has no _id, the document may
+	// also be missing. Read and plan again, or use [Change]. [Plan.IfStale] undoes
+	// earlier steps.
 	ErrStale = errors.New("docmodel: stale write, read again: no document matches")
 
 	// ErrGuard means that the document exists, but doesn't match the caller's condition.
@@ -164,7 +164,7 @@ func (e *ConflictError) Error() string {
 // path that the documents don't have.
 type DeclarationError struct {
 	Problem string
-	Place   string // the type, the collection, the path
+	Place   string // the call, such as "NewShard of orders"
 	Remedy  string
 }
 

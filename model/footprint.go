@@ -6,8 +6,8 @@ import "github.com/docmodel/docmodel/internal/core"
 type Footprint struct {
 	Collection string
 
-	// Path means a field with all fields below it. [Whole] means whole documents:
-	// inserts, replacements, deletions.
+	// Path means a field with all fields below it. For inserts, replacements and
+	// deletions, Path is [Whole].
 	Path string
 
 	// Document is the _id (as text) of a document that only this technique uses. ""
@@ -24,12 +24,12 @@ const Whole = "*"
 type Use uint8
 
 const (
-	Reads  Use = iota // techniques read the path
+	Reads  Use = iota // the path is read
 	Mends             // repairs, conversions and rebuilds write the path
 	Writes            // several techniques' methods can write the path
 	Owns              // only this technique's methods can write the path
 	Guards            // the path is a version that each write of the document increments
-	Spares            // writes of the path needn't increment the version
+	Spares            // the path's changes need no new document version
 )
 
 // In returns footprints with the use u, one for each path in paths. It skips "" and _id.

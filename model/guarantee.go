@@ -41,7 +41,7 @@ func (g Guarantee) String() string { return nameOf(g, "atomic", "rerunnable", "t
 //     $pullAll, $min, $max and $rename.
 //   - An insert has an _id.
 //   - A delete has Expect [Any].
-//   - An upsert, or a write of one document other than an insert, filters by _id.
+//   - An updateOne, replaceOne, deleteOne or upsert filters by _id.
 //   - An update or replacement with Expect [One] has one filter condition, or
 //     [Write.Done].
 //   - If a step writes many documents, later steps don't write the fields it filters by.

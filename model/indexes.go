@@ -28,8 +28,8 @@ type DroppedIndex struct {
 // Indexes returns the indexes that the techniques need. The set's Dropped lists each
 // index whose keys are the first keys of another index
 // (https://www.mongodb.com/docs/manual/core/indexes/index-types/index-compound/#index-prefixes).
-// If the other index is partial, both filters must be equal. A unique or TTL index is
-// dropped only if another index has the same keys and option.
+// If the other index is partial, the two indexes' filters must be equal. For a unique or
+// TTL index, the other index must have the same keys and the same option.
 func (m *Model) Indexes() IndexSet {
 	var all []Index
 	for _, t := range m.techniques {

@@ -44,8 +44,8 @@ type Stage struct {
 	// the document's _id.
 	Pipeline mongo.Pipeline
 
-	// Plan must have no side effects. A [Transactional] plan without
-	// PlanOptions.AllowPartial gives [ErrTransactional].
+	// Plan returns a batch's plan, and must have no side effects. A [Transactional] plan
+	// without PlanOptions.AllowPartial gives [ErrTransactional].
 	Plan func(docs []bson.Raw) (Plan, error)
 
 	// Work is used instead of Plan, and can read more data. Work can call [Batch.Leave].
@@ -71,7 +71,7 @@ type Batch struct {
 
 	DryRun                      bool          // if true, Do must not write
 	Size                        int           // how many documents Do handles; 0 lets Do choose
-	After                       bson.RawValue // the position where Do's previous call or run ended
+	After                       bson.RawValue // the position that Do's previous call set
 	Documents, Writes, Modified int64         // documents read, writes planned, documents modified
 	Done                        bool          // true ends the stage
 
@@ -128,7 +128,7 @@ func (p Progress) String() string {
 	return s
 }
 
-// A LeftError reports that a finished job left documents unchanged.
+// A LeftError reports documents that a finished job couldn't process.
 type LeftError struct {
 	Job      string
 	Left     int64     // number of findings; a document can have several
@@ -153,7 +153,7 @@ func (e *LeftError) Error() string {
 // Run runs the job, and returns the job's Progress, even with an error. If the job can't
 // process some documents, Run processes the rest and then returns a [*LeftError].
 //
-// Cost of a [Stage] without Do: one query by _id for each batch, and the commands of the
+// Cost of a [Stage] with Plan: one query by _id for each batch, and the commands of the
 // batch's plan. The end of the Stage costs two commands.
 func (j Job) Run(ctx context.Context, db DB, o JobOptions) (Progress, error) {
 	ctx, op := begin(ctx, db, "job", j.Name, "", 0)

@@ -49,8 +49,8 @@ type Lease struct {
 	For        time.Duration // how long a dead writer keeps the lease; 0 means 5 s
 	Wait       time.Duration // how long to wait for the lease; 0 means max(30 s, 2 * For)
 
-	// If the lock document is missing, Begin returns the documents' greatest [Fence]
-	// number. A nil Begin means 0.
+	// Begin is called if the lock document is missing. It returns your documents'
+	// greatest [Fence]. Nil means 0.
 	Begin func(ctx context.Context, db DB) (int64, error)
 }
 
@@ -73,9 +73,9 @@ type intent struct {
 type fenceKey struct{}
 
 // Fence returns the fence of the running change under a [Lease]: a number that grows with
-// each change. Outside such a change Fence returns 0. [Change.Read] must add the fence
-// to its result. Each write to an existing document must compare and store the fence: see
-// [Lease].
+// each change. Outside such a change Fence returns 0. The state from [Change.Read] must
+// contain the fence. No write may match a document with a greater fence. Each update
+// must store the fence.
 func Fence(ctx context.Context) int64 {
 	if ctx == nil {
 		return 0

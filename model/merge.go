@@ -22,9 +22,9 @@ import (
 //     allowed.
 //   - The writes differ in collection, upsert, hint, sort or collation.
 //   - The filters differ, and don't all require the same _id.
-//   - The filters differ, and a write with Expect [Any] has a condition besides _id. A
-//     difference only in {$ne: token} is allowed. The token must be an ObjectID in all
-//     updates and in one [Write.Done].
+//   - The filters differ, and a write with Expect [Any] has a condition besides _id.
+//     Exception: the filters differ only in {$ne: token}. All updates and one
+//     [Write.Done] must contain this ObjectID.
 func Merge(writes ...Write) Write {
 	return mergeNamed(writes, func(i int) string { return fmt.Sprintf("write %d", i+1) })
 }

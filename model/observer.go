@@ -42,7 +42,8 @@ type Observer struct {
 //	batch        each attempt of a batch of a job                        what its stage runs
 //	check        [Check.Each], [Check.All]                               its reads
 //
-// Searches, joins and a [Stream] have no Kind. Their finds, aggregates and plans appear.
+// Searches, joins and a [Stream] aren't Operations. Their finds, aggregates and plans
+// are.
 type Operation struct {
 	ID     uint64 // unique in the process
 	Parent uint64 // the ID of the outer operation, or 0
@@ -56,16 +57,16 @@ type Operation struct {
 
 	Collection string // collection of the read, or of the first write
 
-	// Attempt counts a change's or transaction's attempts. If Kind is "attempt" or
-	// "batch", it is this attempt's number, from 1.
+	// For a change or transaction, Attempt counts the attempts. If Kind is "attempt" or
+	// "batch", Attempt is 1 for the first attempt.
 	Attempt int
 
 	Stale     bool // ended with [ErrStale], or a document was missing
 	Already   bool // an earlier run had applied the whole plan
 	TakenBack bool // [Plan.IfStale] or an abort undid the writes
 
-	// Declared is the expected Cost of a read, modify or plan. Actual includes undone
-	// writes.
+	// Declared is the expected Cost of a read, modify or plan. Actual also counts writes
+	// that were later undone.
 	Declared, Actual Cost
 	Modified         int64 // documents inserted, changed or deleted, even if undone
 

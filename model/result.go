@@ -38,7 +38,7 @@ type Result struct {
 // A StepResult is the outcome of one step.
 type StepResult struct {
 	Status     Status
-	Batch      int // index in Result.Batches, or -1
+	Batch      int // index in Result.Batches; -1 means none
 	UpsertedID any // the _id from an upsert, or nil
 }
 

@@ -32,7 +32,7 @@ type DB interface {
 // [*ConflictError]. There is no error in three cases:
 //
 //   - In inserts and replacements, the scope's Set values win.
-//   - A replacement keeps its own value of an Insert field that isn't in Filter.
+//   - If an Insert field isn't in Tenant or Filter, replacements can change it.
 //   - In updates by a pipeline, the scope's Tenant and Set values win. The pipeline can
 //     change Insert fields.
 type Scope struct {

@@ -23,8 +23,8 @@ type ShardKey struct {
 	// Moves allows documents to change their key. Without Moves, a write that can change
 	// the key gives a [*ConflictError]. Updates by a pipeline aren't checked.
 	//
-	// With Moves, a key can change after a read. Only writes with Expect [One] filter by
-	// a key from a read.
+	// With Moves, a key that was read can be old. Only writes with Expect [One] put it
+	// into their filter.
 	Moves bool
 }
 

@@ -51,12 +51,12 @@ type Event struct {
 // in the order of the changes. A Stream reads MongoDB's change stream
 // (https://www.mongodb.com/docs/manual/changeStreams/), or polls the collection.
 //
-// A Stream stores its place in the events. The next run continues there. After a crash,
-// the last events come again.
+// A Stream stores its position. The next run continues there. After a crash, the last
+// events come again.
 type Stream struct {
 	Name       string // the stream's _id in Places
 	Collection string // the watched collection
-	Places     string // collection for the resume place; use write concern majority
+	Places     string // collection for stream positions; DB must use write concern majority
 
 	// Plan computes an event's plan, without reads or writes. The plan must be
 	// [Plan.Repeatable]. An error stops the stream.
@@ -250,7 +250,7 @@ func (s Stream) checked(plan Plan, err error, mark string) (Plan, error) {
 // store [Event].Token in the written documents, and never overwrite a greater Token.
 //
 // Cost: two commands, the reads of changes, and the plans' commands. Each stored place
-// costs one command. Looking for a second run costs at most one per o.PlanTime/4.
+// costs one command. At most once per o.PlanTime/4, a command looks for a second run.
 func (s Stream) Run(ctx context.Context, db DB, o StreamOptions) error {
 	bad := func(field, reason string) error {
 		return &ValueError{Collection: s.Collection, Field: field, Reason: reason}

@@ -40,7 +40,7 @@ func (p Parts) Relations() []Relation { return called(p.relations) }
 // rules.
 func (p Parts) Checks() []Check { return called(p.checks) }
 
-// Footprints returns the paths that the technique uses.
+// Footprints returns the [Technique]'s paths in documents.
 func (p Parts) Footprints() []Footprint { return called(p.footprints) }
 
 func (p Parts) needed() []Need { return slices.Clone(p.needs) }

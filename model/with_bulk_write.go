@@ -8,8 +8,8 @@ import (
 )
 
 // WithBulkWrite returns a database on which a [Plan] sends fewer commands. Outside
-// transactions, one bulkWrite command can send consecutive writes. A write that expects
-// [One] match is its command's last. Results and [Plan.Guarantee] stay the same.
+// transactions, one bulkWrite command can send consecutive writes. A command ends after
+// a write that expects [One] match. Results and [Plan.Guarantee] stay the same.
 //
 // As level, pass the database's write concern. Nil means the client's write concern.
 // [PlanOptions].WriteConcern overrides level. Before MongoDB 8.0, or with an

@@ -42,9 +42,9 @@ type Write struct {
 	// Reasons explain a failed write. The error of the first [Reason] that applies
 	// replaces ErrStale, ErrNotFound or a duplicate key error.
 	//
-	// For a duplicate key error of an update or upsert, Reason.If must compare every
-	// field of the unique index by equality. In the caller's transaction, a duplicate key
-	// error is returned unchanged.
+	// Updates and upserts can violate a unique index. Then a Reason applies only if
+	// Reason.If compares every index field by equality. In the caller's transaction, a
+	// duplicate key error is returned unchanged.
 	Reasons []Reason
 
 	// Once says that a second run of the write changes nothing.
@@ -57,7 +57,7 @@ type Write struct {
 	// or replacement stores a copy as it is: the scope adds only its Tenant fields.
 	Final bool
 
-	// IfMarked adds update operators if a [Scope] turns the delete into an update.
+	// If a [Scope] turns a delete into an update, it adds these operators.
 	IfMarked bson.D
 
 	// Index is the name of the index that serves the filter. "" means unknown.
@@ -90,9 +90,9 @@ func (w Write) scoping() scoped {
 // A Reason replaces a failed write's error by an error that says why the write failed,
 // such as [ErrFull].
 type Reason struct {
-	// If is a filter on the write's collection. The reason applies if a document matches.
-	// Nil means that the reason always applies. Exceptions are duplicate key errors of
-	// updates and upserts: see [Write].Reasons.
+	// If is a filter on the write's collection. The reason applies if a document matches,
+	// or if the filter is nil. For a duplicate key error of an update or upsert, a nil
+	// filter never applies: see [Write].Reasons.
 	If  bson.D
 	Err error // the returned error
 
@@ -192,7 +192,7 @@ func appendShared(o *bson.D, collation *options.Collation, hint, sort any) {
 type MergeInto struct {
 	Collection string // the collection that the pipeline reads
 	Pipeline   mongo.Pipeline
-	Once       bool  // a second run leaves the same documents
+	Once       bool  // set it if a second run changes nothing
 	Err        error // error for bad input: see Write.Err
 }
 

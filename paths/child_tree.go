@@ -5,8 +5,8 @@ import (
 	"github.com/docmodel/docmodel/paths/internal/tree"
 )
 
-// ChildTreeSpec names the fields of a tree of [NewChildTree]. Tag the array of _ids
-// omitempty, because null isn't allowed:
+// ChildTreeSpec configures a tree of [NewChildTree]. The array of _ids must not be null.
+// Use omitempty:
 //
 //	Children []string `bson:"children,omitempty"`
 type ChildTreeSpec struct {

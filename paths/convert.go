@@ -31,7 +31,7 @@ func mustHave(place string, there bool) {
 
 // IntoSpec says where nodes go in another tree: see [ConvertInto] and [Extract].
 type IntoSpec[K any] struct {
-	Under *K // _id of the target node above the source's roots; nil keeps them as roots
+	Under *K // _id of the source roots' parent in the target; nil keeps them as roots
 
 	// Delete deletes target nodes that the source lacks. With Under, only nodes below
 	// Under are deleted. Without Delete, these nodes stay, and come last among their
@@ -42,9 +42,9 @@ type IntoSpec[K any] struct {
 // ConvertInto returns the job that copies a tree to another collection, as any kind of
 // tree. First create the target's indexes.
 //
-// From each source document, build makes a target document with its _id. build must be a
-// pure function. The job fills in the tree's fields. If a target document differs, the
-// job replaces the whole document.
+// The pure function build turns a source document into a target document, and sets the
+// target document's _id. The job fills in the tree's fields. If a target document
+// differs, the job replaces the whole document.
 //
 // JobOptions.BatchSize is the number of nodes per [model.Lease]. 0 means 500.
 //
@@ -60,7 +60,8 @@ type IntoSpec[K any] struct {
 //     the target, but not below spec.Under
 //   - [ErrSegment]: a segment is invalid, or two nodes would have the same path
 //   - [ErrDamaged]: repair the trees first
-//   - [model.ErrLeased], [model.ErrStale]: another client writes. Run the job again.
+//   - [model.ErrLeased], [model.ErrStale]: another client changes a tree. Run the job
+//     again.
 //
 // Cost: one command reads the source, and one the target, in batches. Each batch of
 // changed nodes takes at most one read, two commands for the lease, and one to three

@@ -34,8 +34,8 @@ func Extract[E, N, O, D, K any](source *DocumentTree[E, N, O], owner O, target *
 type AbsorbSpec[K any] struct {
 	Top *K // the node that becomes the only root; nil means the whole tree
 
-	// Delete deletes the document's nodes that aren't in this part. Without Delete, such
-	// nodes give a [*model.ValueError].
+	// Delete deletes the document's nodes that aren't in the absorbed part. Without
+	// Delete, such nodes give a [*model.ValueError].
 	Delete bool
 }
 

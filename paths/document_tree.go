@@ -26,9 +26,9 @@ type DocumentTreeSpec struct {
 	// Nested is the field with a node's list of children. "" means the flat form.
 	Nested string
 
-	// Revision is the path of a change counter, an int64 in the owner (the document). A
-	// change compares the counter instead of the whole list. If you write to the list
-	// yourself, increment the counter. "" means no counter.
+	// Revision is the path of a change counter, an int64 in the owner document. To detect
+	// concurrent writes, a change compares the counter, not the whole list. If you write
+	// to the list yourself, increment the counter. "" means no counter.
 	Revision string
 
 	Max      int // maximum number of nodes; 0 means no maximum
@@ -87,8 +87,8 @@ func NewDocumentTree[E, N, D, K any](owners *model.Collection[D, K], path string
 //   - missing parents, and cycles
 //   - siblings with equal or missing order keys
 //
-// The repair keeps invalid elements, and different nodes with one id. For those nodes,
-// run [DocumentTree.Repair] with new ids.
+// The repair leaves invalid elements unchanged. If different nodes share an id, run
+// [DocumentTree.Repair] with new ids.
 //
 // Cost: one command reads every list, in batches. The repair writes each changed list.
 func (t *DocumentTree[E, N, K]) Checks() []model.Check { return t.Parts.Checks() }
@@ -185,7 +185,7 @@ func (t *DocumentTree[E, N, K]) Insert(owner K, node E, place Place[N]) model.Ch
 // [model.ErrNotFound], [ErrCycle] and [model.ErrFull].
 //
 // Cost: two commands, one document. With DocumentTreeSpec.Order, Move usually writes only
-// two fields of the node. Otherwise, Move can write all nodes.
+// two fields of the node. Without Order, Move can write all nodes.
 func (t *DocumentTree[E, N, K]) Move(owner K, id N, place Place[N]) model.Change[any] {
 	o, n, err := t.ids(owner, id)
 	p, errTo := forest.PlaceOf(place.place, t.nodeID)
@@ -235,7 +235,7 @@ func (t *DocumentTree[E, N, K]) Replace(owner K, node E) model.Change[any] {
 // Repair returns the change that repairs an owner's list:
 //
 //   - If nodes share an id, the first keeps the id. In a flat tree, the first gets all
-//     children. Equal later nodes are removed. Different later nodes get ids from fresh.
+//     children. Exact copies of earlier nodes are removed. Others get ids from fresh.
 //     Too few ids in fresh, or an id in use, give [model.ErrTaken].
 //   - Nodes with a missing parent, and one node of each cycle, become the last roots.
 //   - If a sibling has a missing or repeated order key, all siblings get new keys.

@@ -27,16 +27,16 @@ type VertexState[K any] struct {
 	ID   K     `bson:"_id"`  // the vertex's _id
 	Step int64 `bson:"step"` // the superstep that wrote the state; in Distances, the distance
 
-	Via       K             `bson:"via"`       // Distances: the _id of the previous vertex on a shortest path
-	Component K             `bson:"component"` // Components: the least _id in the vertex's component
+	Via       K             `bson:"via"`       // [Graph.Distances] only: the previous vertex's _id on a shortest path
+	Component K             `bson:"component"` // [Graph.Components] only: the component's least _id
 	Rank      float64       `bson:"rank"`      // PageRank: from 0 to 1; 0 before the first superstep
 	Halted    bool          `bson:"halted"`    // NewProgram only: the vertex awaits messages
-	Value     bson.RawValue `bson:"value"`     // NewProgram: the vertex's State; call Value.Unmarshal
+	Value     bson.RawValue `bson:"value"`     // NewProgram only: GraphVertex.State, encoded as BSON
 }
 
 // Graph is a directed graph. The vertices are a collection's documents. The edges are
-// _ids in an array of each vertex. Except in [GraphVertex].Edges, repeated edges count
-// once, and edges to missing vertices don't count.
+// _ids in an array of each vertex. Repeated edges count once. Edges to missing vertices
+// don't count. [GraphVertex].Edges contains them all.
 //
 // [Graph.Distances], [Graph.Components], [Graph.PageRank] and [NewProgram] compute a
 // [VertexState] for each vertex. A Graph stores the results of one computation at a time.

@@ -20,7 +20,7 @@ type GraphVertex[D, K, S, M any] struct {
 	// of sending.
 	Messages []GraphMessage[K, M]
 
-	// Halt lets the vertex wait for a message.
+	// Halt skips this vertex until a message arrives.
 	Halt bool
 
 	send func(to K, m M)

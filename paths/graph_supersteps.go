@@ -54,14 +54,14 @@ func (s *Supersteps) Job() model.Job { return s.s.Job() }
 type GraphStep struct {
 	Step     int64   `bson:"_id"`      // number of the superstep, from 0
 	Kind     string  `bson:"kind"`     // distances, components, rank or program
-	Asked    int64   `bson:"asked"`    // hash of the computation's sources or damping
+	Asked    int64   `bson:"asked"`    // hash of the sources (Distances) or damping (PageRank)
 	Changed  int64   `bson:"changed"`  // number of written states ([VertexState])
-	Vertices int64   `bson:"vertices"` // PageRank, and NewProgram's step 0: number of vertices
+	Vertices int64   `bson:"vertices"` // number of vertices, in PageRank's steps and in NewProgram's step 0
 	Delta    float64 `bson:"delta"`    // PageRank: total change of all ranks
-	Dangling float64 `bson:"dangling"` // PageRank: total rank of vertices without edges
-	Lost     int64   `bson:"lost"`     // PageRank: vertices without a new state. If Lost isn't 0, Job fails
+	Dangling float64 `bson:"dangling"` // PageRank: total rank of vertices without outgoing edges
+	Lost     int64   `bson:"lost"`     // PageRank: vertices without a new state. If not 0, [Supersteps.Job] fails
 	Active   int64   `bson:"active"`   // NewProgram: vertices that didn't halt
-	Sent     int64   `bson:"sent"`     // NewProgram: number of sender-receiver pairs of vertices
+	Sent     int64   `bson:"sent"`     // NewProgram only: distinct sender-receiver pairs of messages
 }
 
 // Steps returns the query of the supersteps' records ([GraphStep]), in order. To read the

@@ -5,8 +5,8 @@ import (
 	"github.com/docmodel/docmodel/paths/internal/tree"
 )
 
-// NestedSetSpec says how [NewNestedSet] numbers nodes. The zero value is for documents
-// with the fields of [TreeSpec] and
+// NestedSetSpec says how [NewNestedSet] numbers nodes. The zero value fits documents with
+// [TreeSpec]'s default fields and
 //
 //	Left  int64 `bson:"left"`
 //	Right int64 `bson:"right"`
@@ -57,8 +57,8 @@ type NestedSetSpec struct {
 //	Move into a gap           the subtree once
 //	Into too small a gap      inserted or moved nodes twice, renumbered nodes up to twice
 //	Delete (Subtree or leaf)  deleted nodes; if dense, later nodes twice, ancestors once
-//	Delete (Promote, Rootify) the node, descendants once, children once more; if dense,
-//	                          descendants and later nodes twice, ancestors once
+//	Delete (Promote, Rootify) the node once; descendants once, or twice if dense;
+//	                          children once more; other nodes as for Subtree
 //
 // [Tree.Ancestors] scans the index keys of all nodes with a greater right number.
 //

@@ -7,7 +7,7 @@ import "github.com/docmodel/docmodel/paths/internal/forest"
 // invalid or in the wrong order give a [*model.ValueError].
 func Between(left, right string) (string, error) { return forest.Between(left, right) }
 
-// Spread returns n sorted order keys, for siblings that are stored together or get new
-// keys. The keys are short. A million keys have at most five characters each. If n is
-// below 1, Spread returns no keys.
+// Spread returns n sorted order keys, one for each of n siblings. The keys are short. A
+// million keys have at most five characters each. If n is below 1, Spread returns no
+// keys.
 func Spread(n int) []string { return forest.Spread(n) }

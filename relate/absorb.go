@@ -8,8 +8,8 @@ import (
 	"github.com/docmodel/docmodel/relate/internal/migrate"
 )
 
-// AbsorbSpec says how [NewAbsorb] finds an owner's children. An element is an embedded
-// child. Set either Refs or Parent.
+// AbsorbSpec says which children [NewAbsorb] embeds in an owner. Embedded children are
+// called elements. Set either Refs or Parent.
 type AbsorbSpec struct {
 	Refs   string // path in an owner, for a child's _id or a list of _ids
 	Parent string // field in a child, for the owner's _id; elements omit the field

@@ -44,8 +44,8 @@ type RepairPolicy uint8
 const (
 	// ReportOnly repairs nothing.
 	ReportOnly RepairPolicy = iota
-	// DetachIDs removes the dangling id, or the element with it, from a list. Outside
-	// lists, an id is unset, and a [Link] becomes Ended.
+	// DetachIDs removes the dangling id, or the element with it, from a list. A
+	// single id is unset. A single [Link] becomes Ended.
 	DetachIDs
 	// DeleteReferrers deletes the document that contains the dangling id, even if the
 	// document contains other ids.
@@ -77,10 +77,10 @@ func NewDangling[D, DK, T, TK any](docs *model.Collection[D, DK], path string, t
 // Indexes returns the index on the references, for [OnDelete].
 func (d *Dangling[D, DK, T, TK]) Indexes() []model.Index { return d.Parts.Indexes() }
 
-// Checks returns one check. The check ignores null, the empty id and missing fields. The
-// repair waits until a reference has dangled for a minute ([model.Check].Age). If you
-// store referenced documents later, set a longer Age. A value that can't be an _id stays:
-// see [*model.LeftError].
+// Checks returns one check, which finds ids of missing documents. It ignores null, the
+// empty id and missing fields. The repair waits until a reference has dangled for a
+// minute ([model.Check].Age). If you store referenced documents later, set a longer Age.
+// A value that can't be an _id stays: see [*model.LeftError].
 //
 // Cost: the check reads every document, and looks up all references by _id. The check
 // needs MongoDB 5.0.

@@ -7,14 +7,14 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// ExtractSpec says how [NewExtract] turns elements, which documents (the owners) embed,
-// into new documents. Set either Key or ID, for the new document's _id. Set either Refs
-// or Parent, for the reference.
+// ExtractSpec says how [NewExtract] turns an owner's embedded elements into new
+// documents. Set either Key or ID, for the new document's _id. Set either Refs (in the
+// owner) or Parent (in the new document).
 //
 // Elements must not have the fields that Parent, Order and Mark name. Unless Key is
 // "_id", elements must not have an _id.
 type ExtractSpec[OK, CK any] struct {
-	// Key is the element's field for the new _id, unique across all owners.
+	// Key is the element field that becomes _id. It must be unique across owners.
 	Key string
 
 	// ID returns a unique _id, which depends only on the arguments.
@@ -26,7 +26,7 @@ type ExtractSpec[OK, CK any] struct {
 	// Order is the optional field for an element's position, from 0.
 	Order string
 
-	Mark      string // temporary field of new documents; "" means "extracted"
+	Mark      string // field that marks new documents until Drop; "" means "extracted"
 	Overwrite bool   // replace existing ids at Refs: see [ErrPresent]
 	State     string // collection of the migration's state; "" means "docmodel.migrations"
 }

@@ -41,14 +41,14 @@ type JoinSpec struct {
 	ChunkIDs   int // maximum ids per command; 0 means 10,000
 	ChunkBytes int // maximum bytes of ids per command; 0 means 4 MiB
 	Batch      int // parents per batch of Join.Each; 0 means 1,000
-	Parallel   int // commands at the same time; 0 means 1. A session allows 1
+	Parallel   int // commands at the same time; 0 means 1. In a session: always 1
 
 	Options model.ReadOptions // options of each command
 }
 
 // Joined is a parent with its children, in the order of the parent's ids, or of
-// [JoinSpec].Sort. If the parent contains an id twice, the child appears twice. With
-// [Then], Children contains the second loader's result for each child.
+// [JoinSpec].Sort. If the parent contains an id twice, the child appears twice. [Then]
+// replaces each child by the next [Loader]'s result.
 type Joined[P, C any, CK comparable] struct {
 	Parent   P    `bson:"parent"`
 	Children []C  `bson:"children"`

@@ -27,8 +27,8 @@ type JoinCollection[L, LK, A, AK, B, BK any] struct {
 
 // JoinCollectionSpec contains the options of a [JoinCollection].
 type JoinCollectionSpec struct {
-	// By is the path of the field by which reads sort links, such as the path of a time.
-	// The order is descending, newest first. "" means _id.
+	// By is the path of the links' sort field, such as a time. The order is descending,
+	// newest first. "" means _id.
 	By string
 }
 
@@ -70,10 +70,11 @@ func (j *JoinCollection[L, LK, A, AK, B, BK]) pairOf(link *L) (bson.D, error) {
 }
 
 // Link returns the plan that stores links, in order. First store the linked documents:
-// the plan doesn't check the ids. A retry is safe. A different stored link with the same
-// pair or _id gives [model.ErrTaken], and in a transaction the server's duplicate key
-// error. Earlier links stay stored. A pair that is twice in the parameter links gives a
+// the plan doesn't check the ids. A retry is safe. Passing a pair twice in links gives a
 // [*model.ValueError].
+//
+// A different stored link with the same pair or _id gives [model.ErrTaken], and earlier
+// links stay stored. In a transaction, it gives the server's duplicate key error.
 //
 // Cost: one command for each 25,000 links or 16 MiB. A pair or _id that is already stored
 // costs one to three more commands.

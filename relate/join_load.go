@@ -119,8 +119,8 @@ func (j *Join[P, PK, C, CK]) Queries(parents []P) []*model.Find[C] {
 }
 
 // Pipeline returns the join as an aggregation with $lookup. The parameter filter selects
-// parents. With JoinSpec.Strict, Pipeline gives a [*model.ValueError]. A parent and its
-// children must fit 16 MiB. JoinSpec.Sort needs MongoDB 5.2.
+// parents. JoinSpec.Strict isn't supported: it gives a [*model.ValueError]. A parent and
+// its children must fit 16 MiB. JoinSpec.Sort needs MongoDB 5.2.
 //
 // Cost: one command. Its time is quadratic in the number of a parent's children.
 func (j *Join[P, PK, C, CK]) Pipeline(filter bson.D) *model.Aggregate[Joined[P, C, CK]] {

@@ -27,7 +27,7 @@ type ManyToMany[L, LK, R, RK any] struct {
 // ManyToManySpec contains the options of a [ManyToMany]. The zero value is for bare ids
 // (lists of _ids). Versioned links (lists of [Link]) need Version.
 type ManyToManySpec struct {
-	// Version is the path of a left document's int64 that counts changes of its list.
+	// Version is the path of an int64 in left documents. It counts list changes.
 	Version string
 
 	// MaxLeft and MaxRight are the maximum lengths of a left list and a right list. 0
@@ -36,7 +36,7 @@ type ManyToManySpec struct {
 	MaxRight int
 
 	// TrustRight makes the repairs change the left side to match the right side.
-	// TrustRight needs bare ids.
+	// Don't set it for lists of [Link].
 	TrustRight bool
 }
 
@@ -67,11 +67,11 @@ func (m *ManyToMany[L, LK, R, RK]) Indexes() []model.Index { return m.Parts.Inde
 //
 //  1. Only with versioned links ([Link]): unfinished operations. The repair finishes the
 //     operation, or leaves the link to check 3.
-//  2. Links that only the left list has, and its ids of missing documents.
-//  3. Links that only the right list has, and its ids of missing documents.
+//  2. Links that only the left list has.
+//  3. Links that only the right list has.
 //
 // Repairs 2 and 3 change the right side to match the left side. TrustRight
-// ([ManyToManySpec]) reverses the direction. Ids of missing documents are removed.
+// ([ManyToManySpec]) reverses the direction. Links to missing documents are removed.
 //
 // Cost: checks 1 and 3 read every right document. Check 2 reads every left document.
 func (m *ManyToMany[L, LK, R, RK]) Checks() []model.Check { return m.Parts.Checks() }

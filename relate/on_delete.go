@@ -45,11 +45,11 @@ type OnDeleteSpec struct {
 	Cascade []Referrer
 
 	// Owns deletes the documents that a deleted document refers to. If an owned document
-	// can have other owners, list the reference also in Nullify (the other owners lose
-	// the id) or Restrict (the other owners forbid the deletion).
+	// can have other owners, list the reference also in Nullify or Restrict. With
+	// Nullify, the other owners lose the id. With Restrict, they forbid the deletion.
 	Owns []Referrer
 
-	// Nullify removes a deleted document's id, or the list element with the id.
+	// Nullify clears references to deleted documents. In a list, it removes the element.
 	Nullify []Referrer
 
 	// Restrict forbids the deletion if a remaining document refers to a deleted document.
@@ -100,8 +100,8 @@ func (o *OnDelete[D, K]) Delete(ids ...K) model.Change[Reach] {
 // crashed, first run the deletion again. If a Restrict rule applies, Sweep gives a
 // [*RestrictError] and writes nothing. A retry is safe.
 //
-// Cost: one query for each 10,000 ids of each [ReachLevel]. Add the commands of
-// [OnDelete.Delete], without its delete at the first level.
+// Cost: one query for each 10,000 ids of each [ReachLevel]. Then the same as
+// [OnDelete.Delete], without the delete at the first level.
 func (o *OnDelete[D, K]) Sweep(reach Reach) model.Change[Reach] {
 	return reaching(o.in.Sweep(reach.found()))
 }
@@ -129,7 +129,7 @@ type ReachVia struct {
 	From, Path, To string          // collection From stores _ids of collection To at Path
 	Owned          bool            // true: the documents are in To (rule Owns); false: in From (rule Cascade)
 	IDs            []bson.RawValue // _ids of the reached documents
-	Sources        []bson.RawValue // _ids with which the query began
+	Sources        []bson.RawValue // _ids in the query's filter
 }
 
 // reaching converts a change of the internal package.

@@ -27,7 +27,7 @@ type ParentRefSpec struct {
 	// the greatest value, first. "" means _id.
 	By string
 
-	// CountUp is the version field of an embed.Versioned that also writes the children.
+	// If an embed.Versioned also writes the children, CountUp is its version field.
 	// If the ParentRef changes a child's parent id, it increments CountUp.
 	CountUp string
 }

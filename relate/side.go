@@ -54,8 +54,8 @@ func (s Side[D, K, O, OK]) ids(doc *D) (ids []OK) {
 }
 
 // Listed returns the query of the other side's documents that doc refers to, in no
-// defined order. The other side can decide whether a [Link] exists. The query then omits
-// documents that don't refer to doc.
+// defined order. If the other side decides about a [Link], the query omits documents that
+// don't refer to doc.
 //
 // Cost: one command per batch, served by _id.
 func (s Side[D, K, O, OK]) Listed(doc *D) *model.Find[O] {
@@ -68,7 +68,6 @@ func (s Side[D, K, O, OK]) Listed(doc *D) *model.Find[O] {
 
 // Others returns the query of the other side's documents that refer to this id. With
 // versioned links, the query can return documents with a half-link: see [Link].
-// [Side.Listed] omits half-links.
 //
 // Cost: one command per batch, by the index on these references.
 func (s Side[D, K, O, OK]) Others(id K) *model.Find[O] {

@@ -97,8 +97,8 @@ func (t *TwoWay[O, OK, I, IK]) Assign(item *I, owner OK, token bson.ObjectID) mo
 }
 
 // Unassign returns the plan that removes an item from its owner. Pass the item as you
-// read it. For token, see [Link]. A change of the owner since the read gives
-// model.ErrStale. After a crash, read the item and call Unassign again.
+// read it. For token, see [Link]. If the item's owner id has changed since, the plan
+// gives model.ErrStale. After a crash, read the item and call Unassign again.
 //
 // Cost: two commands, two documents.
 func (t *TwoWay[O, OK, I, IK]) Unassign(item *I, token bson.ObjectID) model.Plan {

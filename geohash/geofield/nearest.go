@@ -40,7 +40,7 @@ type NearestSpec struct {
 // then rings around the circle.
 type Ring struct {
 	Meters float64 // outer radius: all nearer places have been read
-	Ranges int     // key ranges of the query
+	Ranges int     // number of key ranges
 	Read   int     // documents that the query returned
 }
 
@@ -86,7 +86,7 @@ func (n Nearest[D]) Each(ctx context.Context, db model.DB) iter.Seq2[Place[D], e
 	})
 }
 
-// All returns all places.
+// All returns the places found, nearest first.
 func (n Nearest[D]) All(ctx context.Context, db model.DB) ([]Place[D], error) {
 	return collect(n.Each(ctx, db))
 }

@@ -19,11 +19,11 @@ type Place[D any] struct {
 // Mark is the place after which the next page of [Field.Nearest] begins. The zero value
 // begins the first page. Use a stored Mark only on the same processor architecture.
 type Mark struct {
-	// Meters is the distance from the center of a [geohash.Circle] or of [Field.Nearest].
-	// Other searches give 0.
+	// Meters is the document's distance from the search's center. A search without a
+	// center gives 0.
 	Meters float64       `bson:"meters"`
 	ID     bson.RawValue `bson:"id"`   // the document's _id
-	Rank   int           `bson:"rank"` // position over all pages, from 1; 0 if unknown
+	Rank   int           `bson:"rank"` // document's rank over all pages; 0 if unknown
 }
 
 // located is a place with an undecoded document.

@@ -12,7 +12,7 @@ import (
 )
 
 // Insert returns the write that stores doc with the key (geohash) of doc's point. Leave
-// the key in doc empty. Without a point (a zero [Point] with omitempty), the key is null
+// the key in doc empty. A zero [Point] with omitempty isn't stored. The key is then null
 // or missing. An invalid point (see FieldSpec.Zero) or a wrong key gives a
 // [*model.ValueError].
 //
@@ -28,8 +28,8 @@ func (f *Field[D, K]) InsertMany(docs []D) model.Plan {
 	return f.f.completeAll(f.owners.InsertMany(docs))
 }
 
-// Replace returns the write that replaces a document by doc, with the key of doc's point.
-// If the point changed, set doc's key to zero. Another point's key gives a
+// Replace returns the write that replaces a document by doc. If the key (geohash) in doc
+// is empty, the write stores the key of doc's point. Another point's key gives a
 // [*model.ValueError]. A missing document gives [model.ErrNotFound]. A retry overwrites
 // later changes.
 //

@@ -51,7 +51,7 @@ type Budget struct {
 // NewBudget declares the budget of a collection's documents. NewBudget panics with a
 // [*model.DeclarationError] for
 //   - an unknown path, or two bounds of one path
-//   - a bound that doesn't fit its path
+//   - an invalid bound, such as Key for an array
 //   - a type that BSON can't store, or documents without declared fields (bson.D)
 func NewBudget[D, K any](c *model.Collection[D, K], bounds ...Bound) *Budget {
 	return newBudget(c.Docs(), bounds)
@@ -119,7 +119,7 @@ func encodedValue(docs *core.Docs, v any) (bson.RawValue, error) {
 // Worst is the largest document that the bounds of a [Budget] allow.
 type Worst struct {
 	Collection string
-	Bytes      int64 // its size, with empty values for paths without a bound; math.MaxInt64 on overflow
+	Bytes      int64 // BSON size; paths without a bound count as empty; math.MaxInt64 on overflow
 	Depth      int   // greatest nesting in the Go type; the whole document is level 1
 	Parts      []Part
 	Open       []Open // paths without a bound; if empty, Bytes is exact
@@ -132,7 +132,7 @@ type Part struct {
 	Bytes int64
 }
 
-// An Open is a path without a complete [Bound], listed in [Worst].Open.
+// An Open is a path whose [Bound] is missing or incomplete: see [Worst].
 type Open struct {
 	Path string
 	Why  string // what is missing, such as "an array without Items"
@@ -197,8 +197,8 @@ func (o Open) line() string {
 }
 
 // Item returns the maximum size of one value in the array or map at path, without the
-// value's type and name. Use the size as Bytes of an [End]. In the value, fields without
-// a required [Bound] count as empty. If path isn't an array or map, Item panics with a
+// value's type and name. Use the size as Bytes of an [End]. Values that need a [Bound]
+// but have none count as empty. If path isn't an array or map, Item panics with a
 // [*model.DeclarationError].
 func (b *Budget) Item(path string) int64 {
 	n := b.mustFind(path)

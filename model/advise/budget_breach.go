@@ -7,8 +7,8 @@ import (
 // A Breach is a [Budget]'s bound that a document violates.
 type Breach struct {
 	Path  string
-	Bound string // "Items", "Bytes" or "Key"; "Type" if the Go type lacks the field
-	Max   int64  // declared maximum; 0 for "Type"
+	Bound string // "Items", "Bytes" or "Key"; "Type" if the Go type lacks Path
+	Max   int64  // declared maximum; 0 if none
 	Got   int64  // greatest number of items or bytes found at Path
 }
 

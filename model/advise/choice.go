@@ -36,9 +36,9 @@ const (
 	Subset                                  // copies of the newest children in the parent: denorm.Subset
 	CopyIntoParent                          // copies of children's fields in the parent: denorm.Copy
 	CopyIntoChild                           // copies of the parent's fields in each child: denorm.Copy
-	Fold                                    // deletes parents copied into children: denorm.Copy.Fold
-	Counter                                 // a total of children in the parent: denorm.Counter
-	CountInChild                            // each child stores a total over its parents: denorm.Counter
+	Fold                                    // deletes parents; children keep copies: denorm.Copy.Fold
+	Counter                                 // the parent stores its children's total: denorm.Counter
+	CountInChild                            // each child stores its parents' total: denorm.Counter
 	Distinct                                // a count of distinct children: denorm.UniqueCount
 	Approximate                             // an estimated count with few writes: denorm.Approximate
 	Slots                                   // an exact total in several documents: denorm.Slots

@@ -15,7 +15,7 @@ type Advice struct {
 	Uses      []Use  // the library's types for the choice
 	Migration string // how to migrate from Relation.Now, or "keep"; "" without stored data
 	Reasons   []Reason
-	RunnersUp []RunnerUp   // at most three other choices, nearest first
+	RunnersUp []RunnerUp   // up to three other choices, smallest change of Relation first
 	Assumed   []Assumption // values for fields that the relation leaves empty
 	Err       error        // a [*model.ValueError] if the relation is invalid
 }
@@ -27,18 +27,19 @@ type Reason struct {
 	Figure  string // numbers that the rule compares; assumed ones end with "(assumed)"
 	Rule    Rule
 	Against bool   // the rule speaks against the choice
-	Unused  string // the relation's field that isn't used: "Child.Page"
+	Unused  string // the relation's unused field, such as "Child.Page"
 }
 
 // A RunnerUp is another choice. [Choose] would make this choice after any one [Flip].
 type RunnerUp struct {
 	Choice Choice
 	Parent string   // name of the End that becomes the parent
-	Types  []string // the library's types, as in [Advice.Types]
-	Flips  []Flip   // any one flip gives Choice; the smallest is first
+	Types  []string // names of the library's types for Choice
+	Flips  []Flip   // each alone gives Choice; the smallest change is first
 }
 
-// Choose decides how to store a relation, and says why. Choose applies rules in order:
+// Choose decides how to store a relation, and says why. An invalid relation sets
+// Advice.Err. Choose applies rules in order:
 //
 //  1. A tree ([Relation].Tree) gets a type of package paths. Plain values ([End].Value)
 //     become an array, if the array stays small.
@@ -49,8 +50,9 @@ type RunnerUp struct {
 //     aren't embedded. [Relation].Atomic turns off rule 3.
 //  4. All remaining children are embedded.
 //  5. Children that aren't embedded store the parent's id. If the children are ordered or
-//     fixed in number, the parent lists ids. In a many-to-many relation, one or both ends
-//     list ids, or each link is a document.
+//     fixed in number, the parent lists ids. If they are read by pages ([End].Page), they
+//     can be stored in buckets. In a many-to-many relation, one or both ends list ids, or
+//     each link is a document.
 //  6. Choose can add types, such as denorm.Copy.
 //
 // Cost: Choose sends nothing.

@@ -79,10 +79,10 @@ func (s DatabaseSurvey) String() string {
 }
 
 // SurveyDatabase finds the relations in a database, and measures each relation by
-// [Survey.Run]. An array of documents is a relation to embedded children. Another path is
-// a relation if it has at least three sampled values, and at least half of these are _ids
-// in one collection. A path of whole numbers must be named after the collection ("userId"
-// for users).
+// [Survey.Run]. An array of documents is a relation to embedded children. Any other path
+// needs at least three sampled values. At least half of the values must be _ids in one
+// collection. A path of whole numbers must be named after the collection ("userId" for
+// users).
 //
 // Set only Scan, Window, Sample and Confidence in spec.
 //

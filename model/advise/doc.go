@@ -4,7 +4,7 @@
 // # Choosing
 //
 // [Choose] takes a [Relation] of parents and children, and returns an [Advice]. Each line
-// shows a case, the [Choice] and a type. The second part shows additions.
+// shows a case, the [Choice] and a type. Below the gap are additions to a Choice.
 //
 //	few children, read with their parent   [Embed]               embed.Embedded, embed.One
 //	few children kept, older ones deleted  [Embed]|[Bounded]     denorm.Bounded

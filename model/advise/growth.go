@@ -17,9 +17,9 @@ const (
 
 // Growth says how many children the fastest-growing parent gains in a day.
 //
-// A [Survey] counts each parent's new children in SurveySpec.Window. If a parent grows
-// unevenly, only the slowest 1/3 of the window is used. Parents without children before
-// the window don't count.
+// A [Survey] counts each parent's new children in SurveySpec.Window. If growth is
+// uneven, only the window's third with the fewest new children counts. Parents without
+// children before the window don't count.
 //
 // PerDay is the greatest gain of a parent, minus the part that chance explains
 // (https://en.wikipedia.org/wiki/Bühlmann_model). Low and High are the confidence
@@ -27,7 +27,7 @@ const (
 // (https://en.wikipedia.org/wiki/Poisson_distribution#Confidence_interval).
 type Growth struct {
 	PerDay, Low, High float64 // new children per day
-	Days              float64 // length of the window, in days
+	Days              float64 // [SurveySpec].Window, in days
 	Parents           int64   // number of counted parents
 	Unknown           string  // why growth is unknown, or ""
 }

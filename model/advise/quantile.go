@@ -26,7 +26,7 @@ func (s Sampled) String() string {
 // [Spread].P99. Low and High bound the Value's confidence interval.
 type Quantile struct {
 	Value     int64
-	Low, High int64 // confidence interval; Value twice if all documents were read
+	Low, High int64 // confidence interval; both equal Value if everything was read
 	OpenLow   bool  // no lower bound is known; Low is the smallest value read
 	OpenHigh  bool  // no upper bound is known; High is the greatest value read
 }

@@ -17,7 +17,7 @@ type Relation struct {
 	// added or removed. The default is 10.
 	ReadsPerAdd float64
 
-	LinkBytes int64 // size of a parent-child pair's own fields, such as a role
+	LinkBytes int64 // bytes of fields about a parent-child pair, such as a role
 
 	// Atomic means that parent and children must change together, without a transaction.
 	Atomic bool
@@ -35,7 +35,7 @@ type Relation struct {
 type End struct {
 	Name string // a plural, such as "people"; the default is "parents" or "children"
 
-	// Has is how many partners a document has. The default is one.
+	// Has counts a parent's children or a child's parents. The default is one.
 	Has Count
 
 	Bytes   int64 // BSON size of a document's own fields ([Budget.Size]); the default is 512
@@ -49,8 +49,9 @@ type End struct {
 	//   - The relation is one-to-one, and this End is in Relation.Parent.
 	Alone float64
 
-	// Shows is the share of reads that show partners. Reads of only their [Total] don't
-	// count. The default is 0. In these cases, the default is 1:
+	// Shows is the share of this End's reads that show partners (the other End's
+	// documents). Showing only a [Total] doesn't count. The default is 1 in these cases,
+	// otherwise 0:
 	//
 	//   - A document has several partners.
 	//   - The relation is one-to-one.
@@ -63,19 +64,19 @@ type End struct {
 
 	Value   bool    // a document is a plain value, such as a tag or phone number
 	Kinds   int64   // number of variants with different fields; the default is 1
-	Ordered bool    // a partner's documents are ordered, like a playlist's songs
+	Ordered bool    // this End's documents are ordered, like a playlist's songs
 	Days    float64 // how many days a document is needed; the default is forever
 
 	Versions bool // every version of a document is kept
 	Log      bool // changes are stored as events
-	Sharded  bool // the shard key is the reference to the partner
+	Sharded  bool // the shard key refers to the other End's documents
 	Events   bool // each change is sent to other systems
 
-	// Copied, Newest, Page and Total say what the other End's documents show.
+	// Copied, Newest, Page and Total describe this End's data that partners show.
 	Copied Copied // a few fields of each document
 	Newest Newest // reads of the newest documents
 	Page   int64  // number of documents on a page, if reads are paged
-	Total  Total  // count or sum of the documents, if one is shown
+	Total  Total  // count or sum of the documents, if shown
 }
 
 // A Count says how many children a parent has, or how many parents a child has: see
@@ -97,7 +98,7 @@ type Count struct {
 	AtLeast bool
 }
 
-// Copied describes an [End]'s fields that the other End's documents show.
+// Copied describes an [End]'s fields, shown with the other End's documents.
 type Copied struct {
 	Fields string // comma-separated names: "name, thumbnail"; "" means no fields
 	Bytes  int64  // size of one copy with field names; the default is 64
@@ -134,10 +135,9 @@ type Tree struct {
 	Nodes  int64 // the largest tree's number of nodes; required
 	Levels int64 // the deepest tree's number of levels; the default is 5
 
-	// Whole, Below and Above are shares of all reads, from 0 to 1. The default is 0.
-	Whole    float64 // share of reads for the whole tree
-	Below    float64 // share of reads for descendants
-	Above    float64 // share of reads for ancestors
+	Whole    float64 // share of all reads that read the whole tree, from 0 to 1
+	Below    float64 // share of all reads that read descendants, from 0 to 1
+	Above    float64 // share of all reads that read ancestors, from 0 to 1
 	Preorder bool    // reads need the nodes in depth-first order
 	Ordered  bool    // users choose the order of children
 
@@ -148,12 +148,12 @@ type Tree struct {
 
 // Limits of the rules in [Choose]. Each [Reason] names its rule's source.
 const (
-	FewLimit  = 300  // maximum embedded children
+	FewLimit  = 300  // maximum embedded children per parent
 	ManyLimit = 3000 // maximum ids in an array
 
-	AccessLimit = 0.1 // minimum share of reads; less counts as 0
+	AccessLimit = 0.1 // a smaller share of reads counts as 0
 	WriteLimit  = 1.0 // minimum reads per write for embedding
-	CopyLimit   = 10. // minimum reads per change for a copy; 20 copies need 20
+	CopyLimit   = 10. // minimum reads per change; above 10 copies, the number of copies
 
 	ArrayLimit = 1 << 20  // maximum bytes of an array
 	WasteLimit = 16 << 10 // maximum unused bytes per read, on average

@@ -80,8 +80,8 @@ type SurveyDocument struct {
 	Bytes int64           `bson:"bytes"` // BSON size of the document
 	At    *time.Time      `bson:"at"`    // time of the document's _id (an ObjectID or date), or nil
 	Items int64           `bson:"items"` // number of embedded children, or of distinct ids referred to
-	Array int64           `bson:"array"` // BSON size of {v: array of embedded children}
-	Most  int64           `bson:"most"`  // BSON size of {v: largest embedded child}
+	Array int64           `bson:"array"` // BSON size of the embedded children's array, plus 8 bytes
+	Most  int64           `bson:"most"`  // BSON size of the largest embedded child, plus 8 bytes
 	First *time.Time      `bson:"first"` // time of the oldest child in the parent's array, or nil
 	Last  *time.Time      `bson:"last"`  // time of the newest child in the parent's array, or nil
 	Links []bson.RawValue `bson:"links"` // the first 10 ids referred to
@@ -92,11 +92,11 @@ type SurveyDocument struct {
 type SurveyLink struct {
 	ID    bson.RawValue `bson:"_id"`
 	N     int64         `bson:"n"`
-	First *time.Time    `bson:"first"` // from Links: when the oldest referring document was created
-	Last  *time.Time    `bson:"last"`  // from Links: when the newest referring document was created
+	First *time.Time    `bson:"first"` // set by Links: creation time of the oldest referring document
+	Last  *time.Time    `bson:"last"`  // set by Links: creation time of the newest referring document
 
-	Early int64 `bson:"early"` // from Added: new children in the first third of SurveySpec.Window
-	Late  int64 `bson:"late"`  // from Added: new children since the start of Window's last third
+	Early int64 `bson:"early"` // set by Added: new children in SurveySpec.Window's first third
+	Late  int64 `bson:"late"`  // set by Added: new children in SurveySpec.Window's last third, or later
 }
 
 // NewSurvey declares the survey of a relation between two collections. For embedded

@@ -3,8 +3,8 @@ package advise
 import "math"
 
 // RunnersUp returns up to three other answers that a larger sample might lead to. It runs
-// [Choose] with one measured field at a time set to either end of its confidence
-// interval. Pass r.Relation after you set the fields that only the application knows.
+// [Choose] for each end of each measured field's confidence interval. Pass r.Relation
+// after you set the fields that only the application knows.
 func (r SurveyResult) RunnersUp(relation Relation) []RunnerUp {
 	chosen, ok := relation.answer()
 	if !ok {

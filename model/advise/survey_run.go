@@ -23,7 +23,7 @@ type SurveyResult struct {
 	PerParent         Spread // number of children per parent
 	PerChild          Spread // number of parents per child; empty for embedded children
 	ParentBytes       Spread // parent sizes, without embedded children
-	ChildBytes        Spread // child sizes; if embedded, only each parent's largest
+	ChildBytes        Spread // child sizes (if embedded, each parent's largest child)
 
 	Growth  Growth  // growth of the fastest-growing parent
 	Daily   float64 // children added per day to all parents; 0 if unknown
@@ -92,9 +92,9 @@ type family struct {
 // Run measures the relation. An empty collection gives a [*model.ValueError]. Run can
 // count concurrent writes twice or not at all.
 //
-// Cost: up to two counts and two samples. Each thousand sampled documents cost more
-// commands, for their parents or references. If the path SurveySpec.Ref or SurveySpec.List
-// has no index, a command can read a whole collection.
+// Cost: up to two counts and two samples. More commands find related documents, by up to
+// 1,000 ids each. If the path SurveySpec.Ref or SurveySpec.List has no index, a command
+// can read a whole collection.
 func (s *Survey) Run(ctx context.Context, db model.DB) (SurveyResult, error) {
 	if err := core.CheckRun(ctx, db); err != nil {
 		return SurveyResult{}, err

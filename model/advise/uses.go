@@ -10,8 +10,8 @@ import (
 // A Use is one type of this library that an [Advice] recommends.
 type Use struct {
 	Type     string     // the type's name, such as "relate.ParentRef"
-	Declare  string     // Go code; collections are named after Relation.Parent and Child
-	Fields   []string   // fields of documents: "comments.post: the _id of one of the posts"
+	Declare  string     // Go code for Type, with names from the [Relation]
+	Fields   []string   // fields that Type needs, such as "comments.post: the _id of one of the posts"
 	Indexes  []string   // indexes, except on _id: "comments {post: 1, _id: -1}"
 	Commands []Commands // how many commands the type's operations send
 }

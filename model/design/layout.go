@@ -19,13 +19,13 @@ type Layout struct {
 type Storage struct {
 	As Structure
 
-	// Copy lists the parent's fields and relations that each child copies (denorm.Copy).
-	// Copy needs As = Reference.
+	// Copy names the parent's fields, including references, that each child copies
+	// (denorm.Copy). Copy needs As = Reference.
 	Copy []string
 
-	// Newest is how many children the parent also stores. Fields from a Copy are left
-	// out. By names the field that sorts the children, greatest first. If As is Paged,
-	// the technique is denorm.Bounded, otherwise denorm.Subset. The zero values mean no
+	// Newest is how many children the parent also stores, without copied fields (Copy).
+	// By names the field that sorts the children, greatest first. If As is Paged, the
+	// technique is denorm.Bounded, otherwise denorm.Subset. The zero values mean no
 	// stored children.
 	Newest int64
 	By     string

@@ -31,8 +31,8 @@ type Run struct {
 	// type, such as a pointer, is a [Smell].
 	Of any
 
-	// PerSecond is the greatest number of the command's writes to one document in a
-	// second. 0 means unknown, and isn't checked.
+	// PerSecond is how often the command writes one document in a second, at most. 0
+	// means unknown, and isn't checked.
 	PerSecond float64
 }
 
@@ -40,7 +40,7 @@ type Run struct {
 type Smell struct {
 	Rule   string // a rule of Lint.Smells: "unbounded array"
 	Place  string // a collection, perhaps with a path or index, or the name of the [Run] or model
-	Figure string // what was found, and any limit
+	Figure string // evidence: "3 stages, more than 2"
 	Remedy string
 }
 
@@ -53,7 +53,7 @@ func (s Smell) String() string {
 const (
 	IndexLimit  = 10     // indexes of one collection, without _id
 	LookupLimit = 2      // $lookup and $graphLookup stages of one pipeline
-	NameLimit   = 10_000 // collections of a model
+	NameLimit   = 10_000 // maximum collections per model
 )
 
 // Smells returns the problems, sorted by rule.
@@ -63,15 +63,15 @@ const (
 //	                    references without a Budget
 //	bloated document    documents whose Budget exceeds [advise.ArrayLimit] bytes
 //	hot document        [advise.HotLimit] or more writes a second to one document
-//	needless index      an index that no Run uses, if there are Runs (unique and TTL
-//	                    indexes aren't reported)
+//	needless index      an index that no Run uses, if there are Runs (unique, TTL and
+//	                    shard key indexes aren't reported)
 //	many indexes        more than [IndexLimit] indexes of a collection
 //	many collections    more than [NameLimit] collections
 //	no index            a Run with a filter but no Index
 //	unanchored pattern  a regular expression that ignores case or lacks ^
 //	scatter-gather      a Run that goes to all shards, as the model's keys.Shard says
 //	many $lookups       a Run with more than [LookupLimit] $lookup stages, also nested
-//	not a command       a Run whose Of has an Err, or a type that [Run] doesn't list
+//	not a command       a Run whose Of has an Err or an unlisted type: see [Run]
 func (l Lint) Smells() []Smell {
 	if l.Model == nil {
 		return nil

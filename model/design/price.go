@@ -26,7 +26,7 @@ type Price struct {
 	Entries  float64 // index entries added or removed
 	Bytes    float64 // bytes returned
 	Loaded   float64 // bytes of whole documents that the server reads or writes
-	Shards   float64 // sum over all commands: (shards reached - 1)
+	Shards   float64 // shards that commands reach beyond their first
 	Cold     float64 // documents read from disk
 
 	Time time.Duration // the operation's time, computed from Workload.Server.Costs

@@ -12,7 +12,7 @@ import (
 type Reason struct {
 	Relation string
 	Storage  Storage
-	Saves    time.Duration // how much the storage lowers Prices.Time
+	Saves    time.Duration // the sum of all Gains
 	Gains    []Gain        // each operation's gain, if not 0; greatest gain or loss first
 }
 
@@ -24,8 +24,8 @@ type Gain struct {
 }
 
 // A Flip says which rate of one operation makes the layout To better than [Design].Best.
-// If Factor is at least 1, the rate must be above Factor × Rate. If Factor is below 1,
-// the rate must be below Factor × Rate.
+// The limit is Factor × [Operation].Rate. If Factor is at least 1, the rate must exceed
+// the limit. Otherwise, the rate must be below it.
 type Flip struct {
 	To        Layout
 	Operation string

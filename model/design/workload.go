@@ -46,8 +46,8 @@ type Field struct {
 	Values int64
 
 	// Grows means that newer documents have greater values, such as creation times. Text
-	// and Values must be 0, and no operation can update the field. If children are
-	// [Paged], a sort by another field reads all their pages.
+	// and Values must be 0, and no operation can update the field. For [Paged] children,
+	// a sort by a field without Grows reads all pages.
 	Grows bool
 }
 
@@ -55,7 +55,7 @@ type Field struct {
 // entity with a relation to each side.
 type Relation struct {
 	Child  string // the children's entity: "bids"
-	Field  string // a child's field for the parent: "item"
+	Field  string // child's field that references the parent: "item"
 	Parent string // the parents' entity: "items"
 	List   string // a parent's field for the children: "bids"
 
@@ -94,9 +94,9 @@ type Operation struct {
 // document.
 //
 //	"_id=x"   finds the document named x
-//	"item=x"  means that the relation item leads to the document named x
+//	"item=x"  the relation "item" leads to the document named x
 //
-// Without "=x", the name is the entity's name. Here, the user "users" sends a
+// Without "=x", the document is named after its entity. Here, the user "users" sends a
 // comment to the user "receiver":
 //
 //	{Of: "users", By: []string{"_id"}},          // reads the user named "users"
@@ -112,8 +112,8 @@ type Access struct {
 	//	"item"           a relation: finds the bids of an item
 	//	"seller.region"  a field or relation of a parent
 	//
-	// For an Insert, By lists relations to parents. An unlisted relation leads to the
-	// document named like the parent entity ([Access]).
+	// For an Insert, By gives names to parent documents, such as "item=x": see [Access].
+	// The default name is the parent entity's name.
 	By []string
 
 	// Since is the path of a field. A Read finds documents by a minimum value of this
@@ -125,8 +125,8 @@ type Access struct {
 	Order string // path to sort by, greatest value first; the default is Since
 	Limit int64  // maximum number of results; 0 means all
 
-	// For an Update, Fields lists the changed fields. To add a parent, list a
-	// many-to-many relation (Relation.Field).
+	// For an Update, Fields lists the changed fields. If the Update adds a many-to-many
+	// parent, list Relation.Field too.
 	//
 	// A Read returns the whole document. For a Read, Fields adds more:
 	//
@@ -178,7 +178,7 @@ type Server struct {
 // the value in [DefaultCosts].
 type Costs struct {
 	Command  time.Duration // time of a command: the round trip and basic work
-	Shard    time.Duration // time of each further shard of a command
+	Shard    time.Duration // time per shard, after a command's first shard
 	Read     time.Duration // time per document returned
 	Written  time.Duration // time per document written
 	Scanned  time.Duration // time per index entry read

@@ -10,5 +10,5 @@
 //
 // # Limits
 //
-// With a [Union], Go maps in filters and updates have a random field order.
+// With a [Union], use bson.D in filters and updates: Go maps get a random order.
 package embed

@@ -32,8 +32,8 @@ type KeepElement uint8
 
 const (
 	KeepDistinct KeepElement = iota // remove only exact copies, even if an array exceeds Max
-	KeepFirst                       // keep each key's first element, and the first Max elements
-	KeepLast                        // keep each key's last element, and the last Max elements
+	KeepFirst                       // keep each key's first element, but only the first Max
+	KeepLast                        // keep each key's last element, but only the last Max
 )
 
 // Embedded is an array of small documents in a parent document, such as a person's

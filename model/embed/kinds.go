@@ -32,8 +32,8 @@ type KindsSpec struct {
 // A KindIndex is an index on fields of a [Union]'s values: see [Kinds].
 type KindIndex struct {
 	Tag    string // only documents with a value of this tag are indexed; "" means all
-	Keys   bson.D // paths within a value; the type with this tag must have them
-	Unique bool   // the index is unique; not for arrays of values
+	Keys   bson.D // keys of the index, as paths within a value
+	Unique bool   // the index is unique; refused for values in arrays
 }
 
 // A KindCount is the number of values with the same tag: see [Kinds.Counts].
@@ -156,9 +156,9 @@ func (k *Kinds[D, K]) Of(tags ...string) (f *model.Find[D]) {
 // conditions. $and, $or and $nor are allowed. An unknown tag, or a field that the tag's
 // type lacks, gives a [*model.ValueError].
 //
-// Cost: one command. A KindsSpec.Indexes index with this tag, or no tag, can serve the
-// query. The index's first field must then be in conditions, outside $and, $or and $nor.
-// With KindsSpec.ByTag, the index on the tag serves all other queries.
+// Cost: one command, served by an index of KindsSpec.Indexes. The index's Tag must be tag
+// or "". Its first field must be in conditions, outside $and, $or and $nor. Without such
+// an index, the query uses the index of KindsSpec.ByTag, if set.
 func (k *Kinds[D, K]) Having(tag string, conditions bson.D) (f *model.Find[D]) {
 	f = k.docs.Find(nil)
 	k.k.having(&f.Query, tag, conditions)
@@ -181,9 +181,9 @@ func Only[T, D, K any](k *Kinds[D, K]) *model.Find[T] {
 	return f
 }
 
-// Retag returns the write that stores tag in the values with a missing or null tag, in
-// documents that match filter. The write is idempotent. An undeclared tag gives a
-// [*model.ValueError]. So does a KindsSpec.Path that names an array in the Go type.
+// Retag returns the write that sets tag in values whose tag is missing or null. Only
+// documents that match filter change. The write is idempotent. An undeclared tag gives a
+// [*model.ValueError]. So does an array type at KindsSpec.Path.
 //
 // Cost: one command, which writes each document that changes.
 func (k *Kinds[D, K]) Retag(filter bson.D, tag string) model.Write { return k.k.assign(filter, tag) }

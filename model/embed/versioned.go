@@ -36,7 +36,7 @@ type VersionedSpec struct {
 // changed since a read, a write computed from the read fails. A missing version counts
 // as 0.
 //
-// [Versioned.Replace] can undo a write that doesn't increase the version. If another
+// [Versioned.Replace] can overwrite changes that didn't increase the version. If another
 // technique writes the document, set CountUp in the technique's spec. If the spec has no
 // CountUp, list the written paths in VersionedSpec.Uncounted. If CountUp and Uncounted
 // are both missing, [model.New] panics.
@@ -75,7 +75,7 @@ type versioning struct {
 //
 //   - the version isn't an int64 or int, or can be null
 //   - the version is in an array, or in the _id
-//   - the field VersionedSpec.Tokens isn't a []bson.ObjectID, tagged omitempty
+//   - the field VersionedSpec.Tokens isn't a []bson.ObjectID with the tag omitempty
 //   - paths overlap, or Keep is negative
 func NewVersioned[D, K any](c *model.Collection[D, K], spec VersionedSpec) *Versioned[D, K] {
 	out := &Versioned[D, K]{model.Parts{}, c, newVersioning(c.Docs(), spec)}
@@ -128,7 +128,7 @@ func (v *Versioned[D, K]) Checks() []model.Check { return v.Parts.Checks() }
 // document has the _id, Insert gives a duplicate key error.
 //
 // A retry does nothing while the document keeps the token (see [Versioned]). Without
-// VersionedSpec.Tokens, a retry does nothing while the document is unchanged. Otherwise,
+// VersionedSpec.Tokens, a retry does nothing while the document is unchanged. After that,
 // a retry gives the duplicate key error.
 //
 // Cost: as [model.Collection.Insert]. If the _id is taken, one read follows.
@@ -151,8 +151,8 @@ func (v *Versioned[D, K]) Replace(doc D, token bson.ObjectID) model.Write {
 // Update applies update operators to the document with this version, and increases the
 // version. For errors and retries, see [Versioned.Replace].
 //
-// A nil update only increases the version. In a transaction that reads the document, the
-// version then can't change between the read and the commit.
+// A nil update only increases the version. In a transaction, this protects a document
+// that you read. Other writers can't change it before the commit.
 //
 // Cost: see [Versioned].
 func (v *Versioned[D, K]) Update(id K, version int64, update bson.D, token bson.ObjectID) model.Write {

@@ -8,7 +8,7 @@ import (
 )
 
 // Composite is an _id that joins several values (the parts) in one string, such as
-// State:City:UserID. The _ids sort by the parts. A city's documents are neighbours.
+// State:City:UserID. The _ids sort by the parts.
 //
 // # Keys
 //
@@ -17,9 +17,9 @@ import (
 //
 //	CA :San Francisco :b42
 //
-//	text      Before a byte ≤ "<" (such as a digit), a space becomes " <": "a 1" is
-//	          "a <1". So does a space at the end. A control character becomes " ;" and
-//	          a letter: a tab is " ;I".
+//	text      A space becomes " <" at the text's end, or if a digit or another byte
+//	          ≤ "<" follows: "a 1" is "a <1". A control character becomes " ;" and a
+//	          letter: a tab is " ;I".
 //	integer   A letter tells the number of digits: a7, b42, c100. For negative numbers,
 //	          S means 1 digit, R 2, …. Each digit d becomes 9-d: -42 is R57.
 //	time      2014-03-28T09:00:00.000Z, in UTC
@@ -119,14 +119,14 @@ func (x *Composite[D]) Move(oldDoc *D, newDoc D) model.Plan {
 
 // Rekey returns the job that corrects each _id that differs from the document's fields.
 // If another document has the right _id, the job stops with the server's duplicate key
-// error. A key with [Part.KeyOnly] gives an error. After a crash, run the job again: see
-// [Composite].
+// error. A document without a part's field stops it with a [*model.ValueError]. A key
+// with [Part.KeyOnly] gives an error. After a crash, run the job again: see [Composite].
 //
 // Cost: one command per batch of 500 documents, and two at the end. Wrong _ids cost one
 // insert command per batch, and one delete command each.
 func (x *Composite[D]) Rekey() model.Job { return x.c.Rekey() }
 
-// Prefix returns the query of the documents whose first parts equal the given values. The
+// Prefix returns the query of documents whose first key parts equal the given values. The
 // query sorts by _id. "San" doesn't find "San Francisco". Without values, the query
 // returns all documents. To page in both directions:
 //
@@ -141,8 +141,8 @@ func (x *Composite[D]) Prefix(values ...any) *model.Find[D] {
 }
 
 // Range returns the query of the documents whose keys begin with the values in prefix.
-// The next [Part] of these keys is at least the value of start, and less than the value
-// of end. A nil value means no bound. An end before the start gives an error.
+// The key's next [Part] must be at least start, and less than end. A nil value means no
+// bound. An end before the start gives an error.
 //
 //	byDevice.Range([]any{"dev1"}, yesterday, nil)
 //
@@ -165,10 +165,10 @@ func (x *Composite[D]) ordered(filter bson.D, err error) *model.Find[D] {
 	return inKeyOrder(x.docs.Find(filter), 1, err)
 }
 
-// Counts returns the pipeline that counts documents by one part of the key, in key order.
-// All parts before it must equal prefix. With keys State:City:UserID, Counts("CA") counts
-// users per city. Decode PartCount.Key by [Composite.Scan]. Counts can't count by the
-// last part.
+// Counts returns the pipeline that counts documents whose key begins with prefix. The
+// counts are by the key's next part, in key order. With keys State:City:UserID,
+// Counts("CA") counts users per city. Decode PartCount.Key by [Composite.Scan]. Counts
+// can't count by the last part.
 //
 // Cost: one command, which reads all counted keys, from the _id index alone.
 func (x *Composite[D]) Counts(prefix ...any) *model.Aggregate[PartCount] {

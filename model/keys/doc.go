@@ -11,8 +11,8 @@
 //
 // A compound index on ordinary fields ({state: 1, city: 1, _id: 1}) serves the same
 // queries as a composite key, and the fields can change. A composite key needs no
-// compound index, and makes the combination unique. If it is a ranged shard key, most
-// neighbours are on one shard.
+// compound index, and makes the combination unique. As a ranged shard key, it
+// keeps most neighbouring keys on one shard.
 //
 // # Limits
 //

@@ -32,7 +32,7 @@ type SequenceCounter[K any] struct {
 // A SequenceGap is an owner with missing numbers: see [Sequence.Gaps].
 type SequenceGap[K any] struct {
 	Owner  K     `bson:"owner"`
-	N      int64 `bson:"n"`      // number of the owner's documents
+	N      int64 `bson:"n"`      // how many of the numbers from 1 to Newest exist
 	Newest int64 `bson:"newest"` // the owner's greatest document number
 }
 
@@ -90,7 +90,8 @@ func (s *Sequence[D, K]) Indexes() []model.Index { return s.Parts.Indexes() }
 //
 //   - For owners with documents: counters that are missing, damaged or too low. The
 //     repair raises the counter.
-//   - For all owners: damaged counters. Repair a counter by [Sequence.Raise].
+//   - Also for owners without documents: damaged counters. Repair them by
+//     [Sequence.Raise].
 //   - _ids that aren't keys of the sequence. There is no repair.
 //
 // Cost: the checks read all counters and _ids.

@@ -23,8 +23,9 @@ type ShardSpec struct {
 	Tenant []string
 
 	// Collated says that the collection has a default collation. A string in a query
-	// doesn't select shards, unless the query has the collation {locale: "simple"}. On the
-	// empty collection, [Shard.Command] creates the key's index with the simple collation.
+	// doesn't select shards, unless the query has the collation {locale: "simple"}. On
+	// the empty collection, [Shard.Command] creates the key's index with the simple
+	// collation.
 	Collated bool
 }
 
@@ -89,7 +90,7 @@ func (x *Shard[D]) ChangeKey(id any, oldKey, newKey bson.D) model.Write {
 
 // Targets returns a [Target] for each step of a plan, based on the model's shard keys.
 // The database of [model.Model.On] adds shard key fields to filters by _id. Targets
-// ignores these added fields, so a step can go to fewer shards.
+// ignores these fields, so a Target can show too many shards.
 func Targets(m *model.Model, p model.Plan) []Target {
 	if m == nil {
 		core.Fail("the model is nil", "Targets", "give a result of model.New")

@@ -16,7 +16,7 @@ import (
 type ShardCandidate struct {
 	Key       bson.D                    // the shard key, for [NewShard]
 	Targeted  []model.Index             // indexes that begin with Key's first field: queries go to few shards
-	Scattered []model.Index             // other indexes: queries go to all shards
+	Scattered []model.Index             // indexes whose queries go to all shards
 	Broken    []*model.DeclarationError // unique indexes that Key makes impossible: see [Shard.Check]
 }
 

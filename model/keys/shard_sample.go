@@ -33,8 +33,8 @@ type Distribution struct {
 	Jumbo     int      // number of keys whose documents don't fit in one chunk
 	Hot       []HotKey // the most frequent keys, most frequent first
 
-	// Rising is a share of the sample's second half. It counts documents whose keys
-	// exceed all first-half keys.
+	// Rising is a fraction of the sample's later half: documents with keys above all
+	// earlier-half keys.
 	Rising float64
 
 	// Warnings are disadvantages of the shard key. Each warning begins with a subject:
@@ -51,8 +51,8 @@ type Distribution struct {
 
 // A ShardLoad is one shard's data and writes, estimated from a sample of documents.
 type ShardLoad struct {
-	Documents int64   // number of documents, scaled to the whole collection
-	Bytes     int64   // bytes of the documents, scaled to the whole collection
+	Documents int64   // number of documents, estimated from a sample
+	Bytes     int64   // bytes of the documents, estimated from a sample
 	Share     float64 // share of all bytes
 	Writes    float64 // share of the next inserts, if they resemble the sample's later half
 }
@@ -61,7 +61,7 @@ type ShardLoad struct {
 type HotKey struct {
 	Key   bson.D
 	Share float64 // share of all documents
-	Bytes int64   // bytes of the key's documents, scaled to the whole collection
+	Bytes int64   // bytes of the key's documents, estimated from a sample
 	Jumbo bool    // the key's documents don't fit in one chunk
 }
 

@@ -45,7 +45,7 @@ func (s Scope) String() string {
 // A Target says which shards a command is sent to, and why.
 type Target struct {
 	Scope  Scope
-	Values int    // number of shard key values in the command, each on one shard
+	Values int    // shard key values in the command; each value is on one shard
 	Ranges int    // shard key ranges in the command; each range is on one or more shards
 	Since  string // first MongoDB version that accepts the command; "" for all
 	Why    string

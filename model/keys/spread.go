@@ -34,7 +34,7 @@ type SpreadSpec struct {
 // # Changing the number of parts
 //
 //  1. Declare {Parts: 16, Was: []int{8}} in all programs.
-//  2. Run the check's job, which moves documents.
+//  2. To move documents, repair with [Spread.Checks].
 //  3. When the check finds nothing, remove Was.
 //
 // While a document moves, a query can miss the document or return it twice.
@@ -94,10 +94,10 @@ func (s *Spread[D, K]) InsertAt(value string, number uint64, doc D) model.Write 
 	return s.k.InsertAt(value, number, doc)
 }
 
-// Point returns the query of the documents that have a [Spread.Key] of value, and whose
-// field at [SpreadSpec].By equals byValue. A spec without By gives a [*model.ValueError].
+// Point returns the query of the documents whose key stores value. Their field at
+// [SpreadSpec].By equals byValue. A spec without By gives a [*model.ValueError].
 //
-// Cost: one command, which searches one part (see [Spread]). Each number in
+// Cost: one command, which searches one part (see [Spread]). Each earlier part count in
 // [SpreadSpec].Was adds one part.
 func (s *Spread[D, K]) Point(value string, byValue any) *model.Find[D] {
 	f := s.docs.Find(nil)

@@ -48,8 +48,8 @@
 //
 // # Backends
 //
-// [FaultMatrix], [Interleave] and [Verify] use the engine. If MONGODB_URI is set, the
-// tests also run on that server: see [Each].
+// [FaultMatrix], [Interleave] and [Verify] use the engine. If MONGODB_URI is set, they
+// also use that server: see [Each].
 //
 // # The engine
 //
@@ -77,7 +77,6 @@
 //	text and places      languages other than english and none, $text and $geoNear in
 //	                     inner pipelines, $meta except textScore, the strictwinding
 //	                     CRS
-//	time series          updates that MongoDB 8.0 refuses too
 //	find                 min and max; returnKey by a hashed, wildcard, geospatial or text
 //	                     index, or an index with a collation
 //	change streams       splitting large events, resuming after more than 10,000 changes

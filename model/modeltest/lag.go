@@ -17,7 +17,7 @@ func (f *Faults) Lag(t testing.TB, db *mongo.Database) {
 	f.LagOf(t, db, fromSecondaries)
 }
 
-// LagOf is [Faults.Lag] for all reads that m matches, whatever their read preference.
+// LagOf copies db as [Faults.Lag] does. The copy answers all reads that m matches.
 func (f *Faults) LagOf(t testing.TB, db *mongo.Database, m Match) {
 	t.Helper()
 	ctx := context.WithoutCancel(t.Context())

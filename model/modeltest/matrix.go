@@ -24,7 +24,7 @@ type FaultCase struct {
 	// first call set.
 	Run func(ctx context.Context, db *mongo.Database) error
 
-	// Repair replaces the second and later calls of Run. Nil means Run.
+	// After the first call of Run, FaultMatrix calls Repair instead. Nil means Run.
 	Repair func(ctx context.Context, db *mongo.Database) error
 
 	// Check fails the test if the database isn't as intended. Check must only read.

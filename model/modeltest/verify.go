@@ -34,13 +34,13 @@ type VerifyCase struct {
 	// one run of the subtest, add the run: "view cut, scope 1 with transactions".
 	Except map[string]string
 
-	// Max limits the number of orders of two operations' commands; 0 means 200. If more
-	// are possible, Verify runs only some: see InterleaveCase.Nested.
+	// Max limits the orders in which Verify mixes two operations' commands; 0 means 200.
+	// If more are possible, Verify runs only some: see InterleaveCase.Nested.
 	Max int
 
-	// Sample limits [Verify] on a real server; 0 means 3, negative means all. Verify runs
-	// only Sample of its subtests "NAME cut" and "NAME and NAME". Each of them tries at
-	// most Sample faults, or orders of commands.
+	// Sample is a maximum for [Verify] on a real server; 0 means 3, negative means all.
+	// It limits how many subtests with faults or concurrent operations run. In each such
+	// subtest, it limits the faults, or the orders of commands.
 	Sample int
 }
 
@@ -71,7 +71,7 @@ type VerifyOperation struct {
 //   - "NAME and NAME". Two operations run concurrently ([Interleave]). The result must be
 //     as if one operation ran after the other.
 //
-// After a fault or a concurrent run, the audit's job must repair all findings. Subtests
+// After a fault or a concurrent run, [model.Audit.Job] must repair all findings. Subtests
 // run with and without [model.WithTransactions], and under each of VerifyCase.Scopes.
 //
 // If an operation takes numbers from a counter, use FaultMatrix and Interleave instead.

@@ -24,7 +24,7 @@ type ExpirySpec struct {
 	// forever. After Margin, a TTL index deletes the documents, archived or not.
 	Margin time.Duration
 
-	// An archived document is deleted at its time plus ArchiveFor; 0 means never.
+	// Archived documents are deleted at their time field plus ArchiveFor; 0 means never.
 	ArchiveFor time.Duration
 
 	// Version is the path of an integer, by which [Expiry.Archive] detects changes. All
@@ -121,8 +121,8 @@ func (x *Expiry[D, K]) Until(id K, t time.Time) model.Write {
 // [Expiry]. A document is expired if its expiry time isn't after now. The job can be
 // stopped, repeated, and run concurrently.
 //
-// Cost: three commands per batch of 500 documents, and two at the end. If a new copy
-// replaces an archived one, this costs one more.
+// Cost: three commands per batch of 500 documents, and two at the end. Each copy that
+// replaces an archived one costs one more command.
 func (x *Expiry[D, K]) Archive(now time.Time) model.Job { return x.in.Archive(now) }
 
 // Archived returns the query of one archived document. Without [ExpirySpec].Archive, it

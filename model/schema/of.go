@@ -65,7 +65,7 @@ func Of[D, K any](c *model.Collection[D, K], spec Spec) *Schema[D, K] {
 func (s *Schema[D, K]) JSONSchema() bson.D { return s.in.root.document() }
 
 // Validation returns the validation that makes the server refuse documents that don't
-// conform to the schema. The field Validator is a filter for documents that conform.
+// conform to the schema.
 func (s *Schema[D, K]) Validation() model.Validation {
 	return model.Validation{Collection: s.in.collection, Validator: s.in.validator()}
 }

@@ -56,8 +56,8 @@ type Field struct {
 	Above, Below any   // exclusive bounds of a number
 	MultipleOf   int64 // allows only multiples of MultipleOf
 
-	// Pattern is a regular expression in the syntax of RE2 and PCRE. To match whole
-	// strings, use ^ and $.
+	// Pattern is a regular expression that both RE2 (Go) and PCRE (MongoDB) accept. To
+	// match whole strings, use ^ and $.
 	Pattern string
 
 	MinLength, MaxLength int // limits of a string's code points; 0 means no limit
