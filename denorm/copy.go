@@ -118,8 +118,9 @@ func (c *Copy[S, SK, TK]) Snapshot(source *S) (bson.D, error) {
 
 // Fields returns a copy of source as pairs of a path and a value, for the document that
 // will store the copy. If this document is a child of a [Counter], pass the pairs to
-// [Counter.Set]. A field that the source lacks gets a bson.RawValue{}. Counter.Set
-// removes this field from the child. For copies in an array, use [Copy.Snapshot].
+// [Counter.Set]. A field that the source lacks gets a bson.RawValue{}, which tells
+// Counter.Set to remove the field. The driver can't write this value. For copies in an
+// array, use [Copy.Snapshot].
 //
 // The source can change before you store the copy: see [Copy.Storing].
 func (c *Copy[S, SK, TK]) Fields(source *S) (bson.D, error) {

@@ -19,7 +19,7 @@ import (
 // After a crash, the feed repeats the last plans. Each plan must be repeatable:
 //   - Write a copy by an _id from the change. Don't use $inc or $push.
 //   - If a copy can change, use a replace with upsert, not an insert.
-//   - In updates of the changed document, set Write.Expect to [model.Any].
+//   - To update the changed document itself, set Write.Expect to [model.Any].
 //
 // # Consistency
 //

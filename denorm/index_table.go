@@ -126,7 +126,7 @@ func (x *IndexTable[D, K]) Insert(doc D, token bson.ObjectID) model.Plan {
 // document as you read it. A nil value in fields stores null. For token, see
 // [IndexTable.Insert]. Errors:
 //
-//   - model.ErrStale: the value or a copied field (IndexTableSpec.Copies) has changed
+//   - model.ErrStale: the indexed field or one of IndexTableSpec.Copies has changed
 //   - model.ErrNotFound: the document is gone
 //   - model.ErrTaken: in a unique table, another document has the value
 //

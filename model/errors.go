@@ -102,10 +102,10 @@ func errNoCollection(what string) error {
 	return &ValueError{Field: "Collection", Reason: what + " needs a collection"}
 }
 
-// A StepError reports which step of a plan failed. The StepError wraps the driver's
-// error, [ErrStale], [ErrNotFound], or an error for bad input. For bad input, nothing was
-// sent. [Result].Steps tells which steps the server applied. A rollback or [Plan].IfStale
-// can have undone these steps.
+// A StepError reports which step of a plan failed. It wraps the reason, such as the
+// driver's error, [ErrStale], [Reason].Err, or an error for bad input. For bad input,
+// nothing was sent. [Result].Steps tells which steps the server applied. A rollback or
+// [Plan].IfStale can have undone these steps.
 type StepError struct {
 	Step  int    // index in Plan.Steps
 	Where string // the step's collection and filter; can be ""

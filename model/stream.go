@@ -134,7 +134,7 @@ type StreamProgress struct {
 	Mode    StreamMode
 	Applied int64         // events applied in this run
 	Backlog int           // events read but not applied
-	Lag     time.Duration // age of the oldest event not applied, or 0
+	Lag     time.Duration // age of the oldest unapplied event; 0 if none, or unknown
 	Place   string        // the resume token, or the value at [Stream].Since if Mode is Polling
 }
 

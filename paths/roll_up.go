@@ -138,7 +138,7 @@ func (r *RollUp[V, D, K]) Children(ctx context.Context, db model.DB, n *D) ([]To
 // [ErrDamaged].
 //
 // Cost: one command reads all nodes, in batches. Each node takes about 1 KB of memory.
-// The writes take a command per 25,000 documents or 16 MiB. The lease takes two commands.
+// The writes take a command per 25,000 documents or 16 MiB. The lease takes two or more.
 func (r *RollUp[V, D, K]) Store() model.Change[any] {
 	return r.r.Store()
 }

@@ -43,7 +43,8 @@ func (r *ChildRefs[P, PK, C, CK]) Indexes() []model.Index { return r.Parts.Index
 // with only the id. For such a list, pass one id at a time. Without ids, the write fails
 // before it is sent.
 //
-// Cost: one command, one document, by _id.
+// Cost: one command, one document, by _id. For a list of documents that contains the id,
+// one read follows.
 func (r *ChildRefs[P, PK, C, CK]) Add(parent PK, children ...CK) model.Write {
 	return r.in.Add(parent, core.Anys(children))
 }
@@ -62,7 +63,7 @@ func (r *ChildRefs[P, PK, C, CK]) AddElement(parent PK, element any) model.Write
 // Negative positions count from the end. A position beyond the end means the end. If the
 // list already contains the id, nothing is written.
 //
-// Cost: as [ChildRefs.Add].
+// Cost: as [ChildRefs.AddElement].
 func (r *ChildRefs[P, PK, C, CK]) InsertAt(parent PK, position int, child CK) model.Write {
 	return r.in.InsertAt(parent, position, child)
 }

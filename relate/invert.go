@@ -35,7 +35,7 @@ type InvertSpec struct {
 //
 // From references to lists, [Migration.Drop] also unsets the positions.
 //
-// Only [Migration.Verify] reports children whose parent is missing.
+// Copy doesn't report children whose parent is missing. [Migration.Verify] does.
 //
 // Cost: see [Migration.Copy]. A batch sends one update command.
 //

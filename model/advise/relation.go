@@ -82,8 +82,8 @@ type End struct {
 // A Count says how many children a parent has, or how many parents a child has: see
 // [End].Has.
 type Count struct {
-	Typical int64 // the median; the default is P99 if set, else Max
-	P99     int64 // 99 of 100 documents have at most P99; the default is Max
+	Typical int64 // the median; the default is P99, else Max, else ManyLimit + 1
+	P99     int64 // 99 of 100 documents have at most P99; the default is Max plus growth
 	Max     int64 // the greatest count today; the default is 5 × Typical, but at least P99
 
 	Fixed     bool    // the application allows at most Max: a team has 11 players

@@ -88,7 +88,7 @@ type SurveyDocument struct {
 }
 
 // A SurveyLink counts references to one document ([Survey.Links]), or new children of one
-// parent ([Survey.Added]).
+// parent ([Survey.Added]). From [Survey.Existing], N is 1.
 type SurveyLink struct {
 	ID    bson.RawValue `bson:"_id"`
 	N     int64         `bson:"n"`

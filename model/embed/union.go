@@ -166,8 +166,8 @@ func embedsUnknown(t reflect.Type) bool {
 // NewCollection[Item, string]("items", union.Options()). To combine unions or add your
 // own codecs, use [Union.Register].
 //
-// The collection stores each value of the union's types with its tag, even in a field
-// whose Go type isn't I.
+// Values of the union's types are stored with their tag, also in fields whose Go type
+// isn't I.
 func (u *Union[I]) Options() model.CollectionOptions {
 	return model.CollectionOptions{Registry: u.registry}
 }

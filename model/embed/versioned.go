@@ -174,7 +174,8 @@ func (v *Versioned[D, K]) Delete(id K, version int64) model.Write { return v.v.d
 // If guard doesn't match, the write gives [model.ErrGuard]. A nil update only increases
 // the version.
 //
-// A retry is a no-op only while the document keeps the token: see [Versioned].
+// A retry does nothing while the document keeps the token (see [Versioned]). Later, it
+// writes again.
 //
 // Cost: see [Versioned].
 func (v *Versioned[D, K]) Guarded(id K, guard, update bson.D, token bson.ObjectID) model.Write {

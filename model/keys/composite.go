@@ -81,9 +81,9 @@ func (x *Composite[D]) KeyOf(values ...any) (string, error) { return x.c.Key(val
 // give an error.
 func (x *Composite[D]) Scan(key string, into ...any) error { return x.c.Scan(key, into) }
 
-// Insert returns the write that stores a new document under its key. Leave the _id empty.
-// With [Part.KeyOnly], set it to the key. A retry is safe. If another document has the
-// key, the write gives the server's duplicate key error.
+// Insert returns the write that stores a new document under its key. Leave doc's _id
+// empty, or with [Part.KeyOnly], set it to the key. A retry is safe. If another document
+// has the key, the write gives the server's duplicate key error.
 //
 // Cost: one command, one document.
 func (x *Composite[D]) Insert(doc D) model.Write { return x.c.Insert(doc) }

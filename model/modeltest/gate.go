@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// A Gate makes commands wait: see [Hold]. It is safe for concurrent use.
+// A Gate makes commands wait, by the action [Hold]. It is safe for concurrent use.
 type Gate struct {
 	open    chan struct{}
 	opening sync.Once
