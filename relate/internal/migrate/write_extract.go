@@ -170,10 +170,10 @@ func (x *Extraction) copyOwners(b *batchReader, owners []bson.Raw) ([]model.Step
 			was, ok := stored[bsonval.Key(e.ids[i])]
 			switch {
 			case !ok:
-				inserted = append(inserted, model.Write{Collection: x.docs, Index: model.IDIndex, Model: &mongo.InsertOneModel{Document: want}})
+				inserted = append(inserted, x.copied(&mongo.InsertOneModel{Document: want}))
 			case x.says(was, want):
 			case x.isOwn(was, owner):
-				replaced = append(replaced, model.Write{Collection: x.docs, Index: model.IDIndex, Model: &mongo.ReplaceOneModel{Filter: core.AsRead(was), Replacement: want}})
+				replaced = append(replaced, x.copied(&mongo.ReplaceOneModel{Filter: core.AsRead(was), Replacement: want}))
 			default:
 				occupied = append(occupied, e.ids[i])
 			}
@@ -188,6 +188,11 @@ func (x *Extraction) copyOwners(b *batchReader, owners []bson.Raw) ([]model.Step
 		}
 	}
 	return append(append(replace, insert...), refs...), nil
+}
+
+// copied stores a document as its element says: with a scope's fields, it would differ from the element.
+func (x *Extraction) copied(m mongo.WriteModel) model.Write {
+	return model.Write{Collection: x.docs, Index: model.IDIndex, Final: true, Model: m}
 }
 
 // refStep is the update of an owner's references, or nil when they are right.
