@@ -192,7 +192,8 @@ func (c *Copy[S, SK, TK]) Refresh(source SK, docs ...TK) model.Change[bson.Raw] 
 // The change calls the function several times. For equal sources, the function must
 // return equal actions. To copy a second source, return another Storing change.
 //
-// A missing source gives model.ErrNotFound. After a crash, run the change again.
+// A missing source gives model.ErrNotFound. After a crash, run the change again. If the
+// action is a change with Tx, set Tx in the Storing change too.
 //
 // A final [Copy.Refresh] corrects old copies in docs. Without docs, Refresh corrects all
 // copies. Exceptions:

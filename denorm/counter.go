@@ -110,7 +110,8 @@ type CounterPending struct {
 // [model.Change.Also], in a transaction. To count by status, give each status its own
 // parent document. This needs one Counter and no transaction.
 //
-// To limit a number, add a parent update by Also. Its filter needs a condition:
+// To limit a number, join an update of the parent by Also, in a transaction. Set its
+// Write.Expect to [model.One]. Its filter has the condition:
 //
 //	{$expr: {$lt: ["$students", "$seats"]}}
 //

@@ -68,7 +68,9 @@ type OutboxDepth struct {
 // by [model.Merge]. In a new document, store the result of [Outbox.Outgoing].
 //
 // For a deletion, or a change of many documents, use an Outbox in a separate collection.
-// Set OutboxSpec.Create. Run Publish and the change in one transaction.
+// Set OutboxSpec.Create. Run Publish and the change in one transaction. Without
+// transactions, run Publish first. While the change isn't stored, the function deliver
+// returns an error, and the event waits. If the change never comes, the event is parked.
 //
 // # Consistency
 //
@@ -105,7 +107,8 @@ func (x *Outbox[D, K, E]) Indexes() []model.Index { return x.Parts.Indexes() }
 
 // Publish returns the write that adds an event of time t to a document. As token, pass a
 // new bson.NewObjectID(). Before the delivery, a retry with this token does nothing.
-// After the delivery, a retry publishes the event again.
+// After the delivery, a retry publishes the event again. A retry can have another t: the
+// stored time stays.
 //
 // Errors:
 //   - model.ErrNotFound: the document is missing (see OutboxSpec.Create)
@@ -199,6 +202,9 @@ func (x *Outbox[D, K, E]) Relay(name string, spec RelaySpec, deliver func(contex
 
 // Run delivers events until the context ends, and returns the context's error. After a
 // database error, Run tries again. An invalid Relay gives a [*model.ValueError].
+//
+// If a [model.Scope] sets a time, don't let Run run for long. Call it with RelaySpec.Once
+// in a loop, each time with a new Scope.
 //
 // With RelaySpec.Once, Run returns nil when no event is due, and a database error ends
 // Run. Document groups (RelaySpec.Parts) that another runner has are skipped.

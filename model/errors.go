@@ -34,7 +34,7 @@ var (
 
 	// ErrTransactional means that the plan needs [Plan.RunTx] or
 	// [PlanOptions.AllowPartial].
-	ErrTransactional = errors.New("docmodel: the plan needs a transaction: use RunTx, or allow a partial result")
+	ErrTransactional = errors.New("docmodel: the plan needs a transaction: use RunTx or a database of WithTransactions, or allow a partial result")
 
 	// ErrNoTransactions means that the server is neither a replica set member nor a
 	// mongos.

@@ -74,6 +74,6 @@ func ExamplePlan() {
 	// 0 documents modified <nil>
 	// the insert: already
 	// transactional
-	// true docmodel: the plan needs a transaction: use RunTx, or allow a partial result (step 2, rooms.updateOne, can't be repeated after an interruption: $inc does more the second time)
+	// true docmodel: the plan needs a transaction: use RunTx or a database of WithTransactions, or allow a partial result (step 2, rooms.updateOne, can't be repeated after an interruption: $inc does more the second time)
 	// in a transaction: <nil>
 }

@@ -65,7 +65,7 @@ func ExampleWithTransactions() {
 	fmt.Println(err)
 	fmt.Println(nests.ByID("n1").One(ctx, db))
 	// Output:
-	// without: docmodel: the plan needs a transaction: use RunTx, or allow a partial result (step 1, nests.updateOne, can't be repeated after an interruption: $inc does more the second time)
+	// without: docmodel: the plan needs a transaction: use RunTx or a database of WithTransactions, or allow a partial result (step 1, nests.updateOne, can't be repeated after an interruption: $inc does more the second time)
 	// with: <nil>
 	// 1 command, 2 documents written, by _id_ - and the commit
 	// bulkWrite

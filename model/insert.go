@@ -10,8 +10,8 @@ import (
 // Insert returns the write that stores doc. [Write].Err is set if doc is over 16 MiB, has
 // an empty _id, or has a field name with a dot, a NUL or a leading "$".
 //
-// The write is atomic. A retry is safe. Another document with the same _id gives a
-// duplicate key error. Cost: one command.
+// The write is atomic. While the stored document is unchanged, a retry does nothing. A
+// different document with the _id gives a duplicate key error. Cost: one command.
 func (c *Collection[D, K]) Insert(doc D) (w Write) {
 	declOf(c).insert(&w, &doc)
 	return w

@@ -43,8 +43,9 @@ type Scope struct {
 	Filter bson.D // conditions for every filter and pipeline
 	Insert bson.D // fields for new documents and replacements
 
-	// Set lists fields that every write sets. Don't copy these fields to other documents:
-	// the copy would have the value before the write.
+	// Set lists fields that every write sets. The values are fixed: for a time, make a
+	// new Scope per request. Don't copy these fields to other documents: the copy would
+	// have the value before the write.
 	Set bson.D
 
 	// Delete lists fields that mark a document as deleted. A delete only sets the fields,

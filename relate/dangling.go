@@ -38,7 +38,8 @@ type DanglingSpec struct {
 	List string
 }
 
-// RepairPolicy says how a dangling reference is repaired.
+// RepairPolicy says how a dangling reference is repaired: [ReportOnly], [DetachIDs] or
+// [DeleteReferrers].
 type RepairPolicy uint8
 
 const (

@@ -28,7 +28,9 @@ func (s JoinSide[L, LK, D, K, O]) Links(id K) *model.Find[L] {
 
 // Others returns a document's links, newest first, each with the document on the other
 // side. As last, pass the previous page's last link, or nil for the first page. As n,
-// pass the maximum number of links, or 0 for all.
+// pass the maximum number of links, or 0 for all:
+//
+//	for book, err := range authorships.Left().Others(author, nil, 0).Each(ctx, db) { … book.To … }
 //
 // Cost: one command, with a lookup by _id for each link.
 func (s JoinSide[L, LK, D, K, O]) Others(id K, last *L, n int64) *model.Aggregate[Linked[L, O]] {

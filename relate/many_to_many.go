@@ -14,6 +14,9 @@ import (
 // With bare ids, concurrent operations on one pair can leave a half-link, which only one
 // side lists. Transactions or versioned links prevent half-links.
 //
+// To store a document's number of links, use a [JoinCollection], and count the links with
+// a denorm.Counter.
+//
 // Source: texts on Azure Cosmos DB.
 type ManyToMany[L, LK, R, RK any] struct {
 	model.Parts

@@ -129,7 +129,7 @@ func (v *Versioned[D, K]) Checks() []model.Check { return v.Parts.Checks() }
 //
 // A retry does nothing while the document keeps the token (see [Versioned]). Without
 // VersionedSpec.Tokens, a retry does nothing while the document is unchanged. After that,
-// a retry gives the duplicate key error.
+// or in a transaction, a retry gives the duplicate key error.
 //
 // Cost: as [model.Collection.Insert]. If the _id is taken, one read follows.
 func (v *Versioned[D, K]) Insert(doc D, token bson.ObjectID) model.Write {
@@ -171,8 +171,8 @@ func (v *Versioned[D, K]) Delete(id K, version int64) model.Write { return v.v.d
 
 // Guarded applies update operators without comparing versions, and increases the
 // version. For example, the guard {qty: {$gte: 3}} protects the update {$inc: {qty: -3}}.
-// If guard doesn't match, the write gives [model.ErrGuard]. A nil update only increases
-// the version.
+// If guard doesn't match, the write gives [model.ErrGuard]. The guard needs at least one
+// condition. A nil update only increases the version.
 //
 // A retry does nothing while the document keeps the token (see [Versioned]). Later, it
 // writes again.

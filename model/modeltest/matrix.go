@@ -93,7 +93,7 @@ func FaultMatrix(t *testing.T, c FaultCase) {
 		if b.plain != nil {
 			leaveOut(t, all, rows)
 		}
-		t.Logf("%d rows: %d writes, cut in %d ways", len(rows), len(writes), len(all))
+		t.Logf("%d rows: %d commands, cut in %d ways", len(rows), len(writes), len(all))
 	})
 }
 

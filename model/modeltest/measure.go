@@ -9,7 +9,8 @@ import (
 )
 
 // Measure returns the cost that m counts while f runs, and f's error. Commands that other
-// goroutines send by m's clients count too.
+// goroutines send by m's clients count too. [Monitor.Commands] keeps earlier commands:
+// for f's alone, first call [Monitor.Reset].
 func Measure(m *Monitor, f func() error) (model.Cost, error) {
 	cost, _, err := measure(m, f)
 	return cost, err

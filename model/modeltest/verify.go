@@ -71,8 +71,13 @@ type VerifyOperation struct {
 //   - "NAME and NAME". Two operations run concurrently ([Interleave]). The result must be
 //     as if one operation ran after the other.
 //
-// After a fault or a concurrent run, [model.Audit.Job] must repair all findings. Subtests
-// run with and without [model.WithTransactions], and under each of VerifyCase.Scopes.
+// After a fault or a concurrent run, [model.Audit.Job] must repair all findings. So
+// damage that a second run leaves, and the audit repairs, doesn't fail a test. The log of
+// go test -v lists it. To forbid it, use FaultMatrix with a Check.
+//
+// Subtests run with and without [model.WithTransactions], and under each of
+// VerifyCase.Scopes. If your program needs transactions, call WithTransactions in Seed
+// and in each Run.
 //
 // If an operation takes numbers from a counter, use FaultMatrix and Interleave instead.
 // Verify doesn't check what a reader sees between two writes.

@@ -46,7 +46,7 @@ func (c *Copying) Storing(
 				return nil, err
 			}
 			if stores.Tx && !runctx.InTransaction(ctx) {
-				return nil, fmt.Errorf("%w (the change that store returned has Tx)", model.ErrTransactional)
+				return nil, fmt.Errorf("%w (the change that store returned has Tx: set Tx in this change too, or use WithTransactions)", model.ErrTransactional)
 			}
 			if s.State, err = stores.Read(ctx, db); err != nil {
 				return nil, err

@@ -153,7 +153,7 @@ func (c *Counter) declareReference() {
 	ref, id := c.docs.MustField(c.reference), c.parents.MustField("_id")
 	switch {
 	case ref.Arrays > 0:
-		c.place.Fail(fmt.Sprintf("the reference %q is an array, or is in one", c.reference), "name a field with a single value: a child has one parent")
+		c.place.Fail(fmt.Sprintf("the reference %q is an array, or is in one", c.reference), "name a field with a single value: a child has one parent. To count a many-to-many relation, count the links of a relate.JoinCollection")
 	case core.Overlap(c.reference, "_id"):
 		c.place.Fail(fmt.Sprintf("the reference %q is in the _id", c.reference), "use another field: an _id can't change")
 	case !ref.Open && !id.Open && ref.Type != id.Type:
