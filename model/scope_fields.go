@@ -132,29 +132,50 @@ func (s *scope) additions(collection string) core.Additions {
 
 // placing adds the scope's fields where a write contains documents of its plan.
 func (s *scope) placing(w Write) Write {
-	was := w.Model
-	w.Done = core.WithAdditions(w.Done, s.additions)
+	if done, ok := core.WithAdditions(w.Done, s.additions); ok {
+		w.Done = done.(bson.D)
+	}
+	model := w.Model
 	switch m := w.Model.(type) {
 	case *mongo.UpdateOneModel:
-		c := *m
-		c.Filter, c.Update = core.WithAdditions(m.Filter, s.additions), core.WithAdditions(m.Update, s.additions)
-		w.Model = &c
+		if filter, update, ok := s.placed(m.Filter, m.Update); ok {
+			c := *m
+			c.Filter, c.Update, model = filter, update, &c
+		}
 	case *mongo.UpdateManyModel:
-		c := *m
-		c.Filter, c.Update = core.WithAdditions(m.Filter, s.additions), core.WithAdditions(m.Update, s.additions)
-		w.Model = &c
+		if filter, update, ok := s.placed(m.Filter, m.Update); ok {
+			c := *m
+			c.Filter, c.Update, model = filter, update, &c
+		}
 	case *mongo.ReplaceOneModel:
-		c := *m
-		c.Filter = core.WithAdditions(m.Filter, s.additions)
-		w.Model = &c
+		if filter, _, ok := s.placed(m.Filter, nil); ok {
+			c := *m
+			c.Filter, model = filter, &c
+		}
 	case *mongo.DeleteOneModel:
-		c := *m
-		c.Filter = core.WithAdditions(m.Filter, s.additions)
-		w.Model = &c
+		if filter, _, ok := s.placed(m.Filter, nil); ok {
+			c := *m
+			c.Filter, model = filter, &c
+		}
 	}
-	if !s.holds(w.Collection) && w.under != nil && w.under.covered == was {
-		under := *w.under
-		under.covered, w.under = w.Model, &under
+	if model != w.Model {
+		under := w.scoping()
+		under.plain, under.covered = w.unscoped(), model
+		w.Model, w.under = model, &under
 	}
 	return w
+}
+
+// placed is placing for a filter and an update. If neither contains such a document, ok
+// is false.
+func (s *scope) placed(filter, update any) (_, _ any, ok bool) {
+	f, inFilter := core.WithAdditions(filter, s.additions)
+	if inFilter {
+		filter = f
+	}
+	u, inUpdate := core.WithAdditions(update, s.additions)
+	if inUpdate {
+		update = u
+	}
+	return filter, update, inFilter || inUpdate
 }

@@ -62,7 +62,6 @@ func (s *scope) write(w Write) Write {
 	if err := s.knows(w.Collection); err != nil {
 		return Refused(w.Collection, err)
 	}
-	plain := w.unscoped()
 	w = s.placing(w)
 	if w.Reasons = s.reasons(w); !s.holds(w.Collection) {
 		return w
@@ -81,7 +80,7 @@ func (s *scope) write(w Write) Write {
 		return Refused(w.Collection, err)
 	}
 	under.marks = under.marks || marks
-	under.plain, under.covered = plain, out.Model
+	under.plain, under.covered = w.unscoped(), out.Model
 	if inserts(w.Model) {
 		under.tenant = And(under.tenant, s.tenant)
 	}

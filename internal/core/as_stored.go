@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
@@ -55,11 +56,11 @@ func PlaceInserted(collection string, doc bson.Raw) Placed {
 // PlaceUpdated returns a document in which the plan sets fields, at paths that cross no
 // array.
 func PlaceUpdated(collection string, doc bson.Raw, set bson.D) Placed {
-	return Placed{collection: collection, doc: bytes.Clone(doc), set: slices.Clone(set)}
+	return Placed{collection: collection, doc: bytes.Clone(doc), set: append(bson.D{}, set...)}
 }
 
-// Document returns the document as it is stored.
-func (p Placed) Document() (bson.Raw, error) {
+// document returns the document as it is stored.
+func (p Placed) document() (bson.Raw, error) {
 	if p.set == nil {
 		doc := p.doc
 		for _, a := range p.added {
@@ -72,13 +73,13 @@ func (p Placed) Document() (bson.Raw, error) {
 	}
 	set := slices.Clone(p.set)
 	for _, a := range p.added {
-		set = append(slices.DeleteFunc(set, func(e bson.E) bool { return has(a.Set, e.Key) }), a.Set...)
+		set = append(slices.DeleteFunc(set, func(e bson.E) bool { return bsonval.Index(a.Set, e.Key) >= 0 }), a.Set...)
 	}
 	return SetFields(p.doc, InServerOrder(set))
 }
 
 func (p Placed) MarshalBSONValue() (byte, []byte, error) {
-	doc, err := p.Document()
+	doc, err := p.document()
 	return byte(bson.TypeEmbeddedDocument), doc, err
 }
 
@@ -96,42 +97,27 @@ func (a Additions) Inserted(doc bson.Raw) (bson.Raw, error) {
 	if err != nil {
 		return nil, err
 	}
-	var out []byte
+	out := make([]byte, 4, len(doc))
 	for _, e := range elems {
-		if !has(a.Set, e.Key()) {
+		if bsonval.Index(a.Set, e.Key()) < 0 {
 			out = append(out, e...)
 		}
 	}
 	for _, f := range slices.Concat(a.Insert, a.Set) {
-		if doc.Lookup(f.Key).Type != 0 && !has(a.Set, f.Key) {
+		if doc.Lookup(f.Key).Type != 0 && bsonval.Index(a.Set, f.Key) < 0 {
 			continue
 		}
-		one, err := bson.Marshal(bson.D{f})
-		if err != nil {
+		if out, err = (*Codec)(nil).AppendElement(out, f.Key, f.Value); err != nil {
 			return nil, err
 		}
-		out = append(out, one[4:len(one)-1]...)
 	}
-	n := len(out) + 5
-	head := []byte{byte(n), byte(n >> 8), byte(n >> 16), byte(n >> 24)}
-	return bson.Raw(slices.Concat(head, out, []byte{0})), nil
-}
-
-func has(d bson.D, key string) bool {
-	return slices.ContainsFunc(d, func(e bson.E) bool { return e.Key == key })
+	return EndDocument(out, 0), nil
 }
 
 // WithAdditions returns a filter or an update in which documents of the plan have a
-// scope's fields. of returns the additions of a collection.
-func WithAdditions[T any](v T, of func(collection string) Additions) T {
-	if out, ok := added(v, of).(T); ok {
-		return out
-	}
-	return v
-}
-
-// added returns nil if nothing changes.
-func added(v any, of func(collection string) Additions) any {
+// scope's fields. If it contains no such document, ok is false. of returns the additions
+// of a collection.
+func WithAdditions(v any, of func(collection string) Additions) (out any, ok bool) {
 	switch v := v.(type) {
 	case storedAs:
 		a := of(v.collection)
@@ -139,36 +125,33 @@ func added(v any, of func(collection string) Additions) any {
 		for _, e := range slices.Concat(a.Insert, a.Set) {
 			v.added = append(v.added, e.Key)
 		}
-		return v
+		return v, true
 	case Placed:
 		v.added = append(slices.Clone(v.added), of(v.collection))
-		return v
+		return v, true
 	case bson.D:
-		var out bson.D
-		for i, e := range v {
-			if now := added(e.Value, of); now != nil {
-				if out == nil {
-					out = slices.Clone(v)
-				}
-				out[i].Value = now
-			}
-		}
-		if out != nil {
-			return out
-		}
+		return withAdditions(v, func(e *bson.E) *any { return &e.Value }, of)
 	case bson.A:
-		var out bson.A
-		for i, e := range v {
-			if now := added(e, of); now != nil {
-				if out == nil {
-					out = slices.Clone(v)
-				}
-				out[i] = now
-			}
-		}
-		if out != nil {
-			return out
-		}
+		return withAdditions(v, func(e *any) *any { return e }, of)
 	}
-	return nil
+	return nil, false
+}
+
+// withAdditions is WithAdditions for the values of a document or array.
+func withAdditions[L ~[]E, E any](list L, value func(*E) *any, of func(collection string) Additions) (any, bool) {
+	var out L
+	for i := range list {
+		now, ok := WithAdditions(*value(&list[i]), of)
+		if !ok {
+			continue
+		}
+		if out == nil {
+			out = slices.Clone(list)
+		}
+		*value(&out[i]) = now
+	}
+	if out == nil {
+		return nil, false // without an allocation: nearly all writes
+	}
+	return out, true
 }

@@ -48,15 +48,16 @@ func (s *Subset) set(st state, set bson.D) (model.Plan, error) {
 	}
 	write := commands.UpdateIf(s.docs.Name(), append(id, guard...), mql.Set(set...))
 	write.Expect, write.Done = model.One, done
+	value := s.placed(now, core.PlaceUpdated(s.docs.Name(), st.child, set))
 	var left, after []model.Step
 	for _, d := range drifts(st.parents) {
 		switch {
 		case !d.ID.Equal(parent):
 			left = s.without(d, was) // before the child forgets it
 		case parent.Equal(before) && s.sameOrder(was, now):
-			after = s.replace(d, now, s.placed(now, core.PlaceUpdated(s.docs.Name(), st.child, set)))
+			after = s.replace(d, now, value)
 		default:
-			after = append(s.without(d, was), s.push(bsonval.Clone(d.ID), now, s.placed(now, core.PlaceUpdated(s.docs.Name(), st.child, set))))
+			after = append(s.without(d, was), s.push(bsonval.Clone(d.ID), now, value))
 		}
 	}
 	return commands.Leaving("an array with the child's old fields or position; the check finds it", append(append(left, write), after...)...), nil

@@ -2,7 +2,6 @@ package composite_test
 
 import (
 	"context"
-	"errors"
 	"sync/atomic"
 	"testing"
 
@@ -41,49 +40,19 @@ func TestCompositeStampedCopy(t *testing.T) {
 	old.ID = "old"
 	away := towns.Move(&san, town{State: "NV", City: "Reno", Name: "San", At: 1})
 	away.Options.AllowPartial = true
-	for _, c := range []struct {
-		name   string
-		stored town
-		run    func(ctx context.Context, db *mongo.Database) error
-	}{
-		{"rekey", old, func(ctx context.Context, db *mongo.Database) error {
+	set := bson.D{{Key: "name", Value: "Ojai"}}
+	t.Run("rekey", func(t *testing.T) {
+		movedBeside(t, "towns", old.ID, old, set, nil, func(ctx context.Context, db *mongo.Database) error {
 			_, err := towns.Rekey().Run(ctx, stamping(db), model.JobOptions{})
 			return err
-		}},
-		{"move", san, func(ctx context.Context, db *mongo.Database) error {
+		})
+	})
+	t.Run("move", func(t *testing.T) {
+		movedBeside(t, "towns", san.ID, san, set, model.ErrStale, func(ctx context.Context, db *mongo.Database) error {
 			_, err := away.Run(ctx, stamping(db))
 			return err
-		}},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			changed := int64(0)
-			modeltest.Interleave(t, modeltest.InterleaveCase{
-				Seed: func(ctx context.Context, db *mongo.Database) error {
-					_, err := db.Collection("towns").InsertOne(ctx, c.stored)
-					return err
-				},
-				A: c.run,
-				B: func(ctx context.Context, db *mongo.Database) error {
-					res, err := db.Collection("towns").UpdateByID(ctx, c.stored.ID, bson.D{{Key: "$set", Value: bson.D{{Key: "name", Value: "Ojai"}}}})
-					if err == nil {
-						changed = res.MatchedCount
-					}
-					return err
-				},
-				Check: func(t testing.TB, db *mongo.Database, errA, errB error) {
-					ctx := context.Background()
-					all, err1 := db.Collection("towns").CountDocuments(ctx, bson.D{})
-					with, err2 := db.Collection("towns").CountDocuments(ctx, bson.D{{Key: "name", Value: "Ojai"}})
-					if errA != nil && (c.name == "rekey" || !errors.Is(errA, model.ErrStale)) {
-						t.Errorf("it says %v", errA)
-					}
-					if err := errors.Join(errB, err1, err2); err != nil || all != 1 || with != changed {
-						t.Errorf("%d documents, %d with the change of %d, %v", all, with, changed, err)
-					}
-				},
-			})
 		})
-	}
+	})
 }
 
 // A move within a key that was applied is recognized at a later time.

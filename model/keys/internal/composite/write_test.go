@@ -193,48 +193,52 @@ func TestCompositeRekeyInterleaved(t *testing.T) {
 	moving.ID, _ = byPlace.Key(&moving)
 	away := byPlace.Move(&moving, resident{State: "NV", City: "Reno", User: 1, Name: "Ann"})
 	away.Options.AllowPartial = true
-	for _, c := range []struct {
-		name   string
-		stored resident
-		run    func(ctx context.Context, db *mongo.Database) error
-	}{
-		{"rekey", ann, func(ctx context.Context, db *mongo.Database) error {
-			_, err := byPlace.Rekey().Run(ctx, db, model.JobOptions{})
-			return err
-		}},
-		{"move", moving, func(ctx context.Context, db *mongo.Database) error { _, err := away.Run(ctx, db); return err }},
-	} {
-		for _, set := range []bson.D{{{Key: "name", Value: "Bob"}}, {{Key: "city", Value: "Ojai"}}} {
-			t.Run(c.name+" beside "+set[0].Key, func(t *testing.T) {
-				changed := int64(0)
-				modeltest.Interleave(t, modeltest.InterleaveCase{
-					Seed: func(ctx context.Context, db *mongo.Database) error {
-						_, err := db.Collection("residents").InsertOne(ctx, c.stored)
-						return err
-					},
-					A: c.run,
-					B: func(ctx context.Context, db *mongo.Database) error {
-						res, err := db.Collection("residents").UpdateOne(ctx, bson.D{{Key: "_id", Value: c.stored.ID}}, bson.D{{Key: "$set", Value: set}})
-						if err == nil {
-							changed = res.MatchedCount
-						}
-						return err
-					},
-					Check: func(t testing.TB, db *mongo.Database, errA, errB error) {
-						ctx := context.Background()
-						all, err1 := db.Collection("residents").CountDocuments(ctx, bson.D{})
-						with, err2 := db.Collection("residents").CountDocuments(ctx, set)
-						if errA != nil && (c.name == "rekey" || !errors.Is(errA, model.ErrStale)) {
-							t.Errorf("it says %v", errA)
-						}
-						if err := errors.Join(errB, err1, err2); err != nil || all != 1 || with != changed {
-							t.Errorf("%d documents, %d with the change of %d, %v", all, with, changed, err)
-						}
-					},
-				})
+	for _, set := range []bson.D{{{Key: "name", Value: "Bob"}}, {{Key: "city", Value: "Ojai"}}} {
+		t.Run("rekey beside "+set[0].Key, func(t *testing.T) {
+			movedBeside(t, "residents", ann.ID, ann, set, nil, func(ctx context.Context, db *mongo.Database) error {
+				_, err := byPlace.Rekey().Run(ctx, db, model.JobOptions{})
+				return err
 			})
-		}
+		})
+		t.Run("move beside "+set[0].Key, func(t *testing.T) {
+			movedBeside(t, "residents", moving.ID, moving, set, model.ErrStale, func(ctx context.Context, db *mongo.Database) error {
+				_, err := away.Run(ctx, db)
+				return err
+			})
+		})
 	}
+}
+
+// movedBeside runs what moves a document, and a writer that sets fields of the document, in every order of their commands: one document is
+// left, with the change if there was one. The move may return the error may.
+func movedBeside(t *testing.T, collection, id string, doc any, set bson.D, may error, move func(ctx context.Context, db *mongo.Database) error) {
+	t.Helper()
+	changed := int64(0)
+	modeltest.Interleave(t, modeltest.InterleaveCase{
+		Seed: func(ctx context.Context, db *mongo.Database) error {
+			_, err := db.Collection(collection).InsertOne(ctx, doc)
+			return err
+		},
+		A: move,
+		B: func(ctx context.Context, db *mongo.Database) error {
+			res, err := db.Collection(collection).UpdateByID(ctx, id, bson.D{{Key: "$set", Value: set}})
+			if err == nil {
+				changed = res.MatchedCount
+			}
+			return err
+		},
+		Check: func(t testing.TB, db *mongo.Database, errA, errB error) {
+			ctx := context.Background()
+			all, err1 := db.Collection(collection).CountDocuments(ctx, bson.D{})
+			with, err2 := db.Collection(collection).CountDocuments(ctx, set)
+			if errA != nil && (may == nil || !errors.Is(errA, may)) {
+				t.Errorf("it says %v", errA)
+			}
+			if err := errors.Join(errB, err1, err2); err != nil || all != 1 || with != changed {
+				t.Errorf("%d documents, %d with the change of %d, %v", all, with, changed, err)
+			}
+		},
+	})
 }
 
 // Names of what was read, of documents that are open, never become operators.
