@@ -40,6 +40,9 @@ type ExtractSpec[OK, CK any] struct {
 // new document, or its _id is taken, Copy skips and reports the owner. [Migration.Drop]
 // unsets the elements and the marks.
 //
+// Copy stores the elements as they are: a [model.Scope] doesn't add its Insert and Set
+// fields to the new documents.
+//
 // Cost: see [Migration.Copy]. A batch sends at most three write commands.
 //
 // Source: texts on Azure Cosmos DB.

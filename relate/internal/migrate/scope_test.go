@@ -52,6 +52,9 @@ func TestMigrationStamped(t *testing.T) {
 					if p, err := job.Run(t.Context(), request(db), model.JobOptions{}); err != nil || i == 1 && p.Modified != 0 {
 						t.Errorf("%d: %s: %v, %v", i, job.Name, p, err)
 					}
+					if n, err := db.Collection("c").CountDocuments(t.Context(), bson.D{{Key: "by", Value: bson.D{{Key: "$exists", Value: true}}}}); err != nil || n != 0 {
+						t.Errorf("%d: %d documents aren't as they were copied, %v", i, n, err)
+					}
 					for found, err := range c.m.Verify().Find().Each(t.Context(), request(db)) {
 						if i < 2 {
 							t.Errorf("%d: %v, %v", i, found, err)
