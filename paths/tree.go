@@ -132,7 +132,8 @@ func (t *Tree[D, K]) stored(doc *D) (tree.Node, error) {
 
 // Insert returns the change that stores a node at a place. The change overwrites the
 // tree's fields in doc. Errors are [model.ErrTaken], [model.ErrNotFound], [ErrSegment],
-// and for child trees [model.ErrFull].
+// and for child trees [model.ErrFull]. A node that a [model.Scope] hides keeps its _id:
+// the error is ErrTaken too.
 //
 // After a crash, the tree's next change finishes the insert: see [Tree].
 //
@@ -220,7 +221,7 @@ func (t *Tree[D, K]) Rebalance(parent *K) model.Change[any] {
 // docs. Orphans, cycles and repeated _ids give a [*model.ValueError].
 //
 // After a crash, run Load again with the same documents, before anything changes the
-// tree. A stored node that differs from its document gives a duplicate key error.
+// tree. If another document has a node's _id, the error is [model.ErrTaken].
 //
 // Cost: one command per 25,000 documents or 16 MiB, and two for the tree's [model.Lease]
 // (six in a new tree).

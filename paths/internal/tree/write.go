@@ -216,7 +216,7 @@ func (t *Tree) Insert(doc bson.Raw, at forest.Place[bson.RawValue], err error) m
 		s.node, s.fresh = n, true
 		taken, ref, err := t.and(ctx, db, n.ID, at)
 		if err == nil && taken != nil {
-			err = fmt.Errorf("%w: node %s in %s", model.ErrTaken, model.Shell(n.ID), t.Collection)
+			err = t.taken(n.ID)
 		}
 		if err != nil {
 			return err

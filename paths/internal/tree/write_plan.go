@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/docmodel/docmodel/internal/commands"
 	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/paths/internal/forest"
@@ -23,7 +24,9 @@ func (t *Tree) orderOf(s *spot) error {
 		prev = s.prev.Order
 	}
 	if s.next != nil {
-		next = s.next.Order
+		if next = s.next.Order; next == "" { // as a bound, "" would mean the end
+			return fmt.Errorf("%w: %w", forest.ErrDamaged, t.Refuse(t.Links.Order, nil, model.Shell(s.next.ID)+" has no order key"))
+		}
 	}
 	var err error
 	if s.order, err = forest.Between(prev, next); err != nil {
@@ -47,6 +50,14 @@ func (t *Tree) newer(s State) error {
 	return nil
 }
 
+// takenReasons explain a duplicate key of an insert: another document has the _id, which a [model.Scope] may hide.
+func (t *Tree) takenReasons(id bson.RawValue) []model.Reason {
+	return []model.Reason{{If: bson.D{{Key: "_id", Value: model.Eq(id)}}, Err: t.taken(id)}}
+}
+
+// taken is the error of an _id that another document has.
+func (t *Tree) taken(id bson.RawValue) error { return commands.Taken(t.Collection+"._id", id, false) }
+
 // insert is the plan that stores a document at a spot.
 func (t *Tree) insert(s State) (model.Plan, error) {
 	var room []model.Step
@@ -63,7 +74,8 @@ func (t *Tree) insert(s State) (model.Plan, error) {
 	}
 	insert := model.Write{
 		Collection: t.Collection, Model: &mongo.InsertOneModel{Document: stored}, Expect: model.One,
-		Done: bson.D{{Key: "_id", Value: model.Eq(s.node.ID)}, {Key: t.Links.Change, Value: s.Change}},
+		Done:    bson.D{{Key: "_id", Value: model.Eq(s.node.ID)}, {Key: t.Links.Change, Value: s.Change}},
+		Reasons: t.takenReasons(s.node.ID),
 	}
 	p := model.NewPlan(slices.Concat([]model.Step{insert}, room, t.uncrowd(s.to, s.Change))...)
 	if l, ok := t.Rep.(lister); ok {

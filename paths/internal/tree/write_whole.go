@@ -74,7 +74,9 @@ func (t *Tree) load(nodes []Node) model.Plan {
 		if err != nil {
 			return model.RefusedPlan(t.Collection, err)
 		}
-		p.Steps = append(p.Steps, model.Write{Collection: t.Collection, Model: &mongo.InsertOneModel{Document: doc}, Index: model.IDIndex})
+		p.Steps = append(p.Steps, model.Write{
+			Collection: t.Collection, Model: &mongo.InsertOneModel{Document: doc}, Index: model.IDIndex, Reasons: t.takenReasons(n.ID),
+		})
 	}
 	return p
 }
