@@ -238,7 +238,8 @@ func (t *DocumentTree[E, N, K]) Replace(owner K, node E) model.Change[any] {
 //     children. Exact copies of earlier nodes are removed. Others get ids from fresh.
 //     Too few ids in fresh, or an id in use, give [model.ErrTaken].
 //   - Nodes with a missing parent, and one node of each cycle, become the last roots.
-//   - If a sibling has a missing or repeated order key, all siblings get new keys.
+//   - If a sibling has a missing or repeated order key, all siblings get new keys. They
+//     keep the order of [DocumentTree.Arrange].
 //
 // Cost: two commands, one document.
 func (t *DocumentTree[E, N, K]) Repair(owner K, fresh ...N) model.Change[any] {

@@ -41,7 +41,11 @@ func TestDocumentTreeRepair(t *testing.T) {
 			{"the new one is taken", listed, []remark{n("a", "", ""), n("b", "a", ""), n("b", "", "")}, "2:duplicate", []string{"a"}, ""},
 			{"the new one is an orphan's parent, and its child", listed, []remark{n("a", "e", ""), n("b", "", ""), n("b", "a", "")}, "0:orphan 2:duplicate", []string{"e"}, "b a(e)"},
 			{"keys that are equal", keyed, []remark{n("a", "", "a0"), n("b", "", "a0"), n("c", "", "a1")}, "1:order", nil, "a b c"},
-			{"no keys, beside those that are right", keyed, []remark{n("a", "", ""), n("b", "", "a1"), n("c", "b", "a1"), n("d", "b", "a0")}, "0:order", nil, "b(d c) a"},
+			{"no keys, beside those that are right", keyed, []remark{n("a", "", ""), n("b", "", "a1"), n("c", "b", "a1"), n("d", "b", "a0")}, "0:order", nil, "a b(d c)"},
+			{"an orphan before a root without a key", keyed, []remark{n("b", "z", "a0"), n("a", "", "")}, "0:orphan 1:order", nil, "a b"},
+			{"a cycle before roots without keys", keyed, []remark{n("c", "b", ""), n("b", "c", "a1"), n("a", "", ""), n("d", "", "")}, "1:cycle 2:order 3:order", nil, "a d b(c)"},
+			{"an orphan's key before those of the roots", keyedRev, []remark{n("b", "z", ""), n("a", "", "a5"), n("d", "", "a4")}, "0:orphan", nil, "d a b"},
+			{"the second of an id has the lesser key", keyed, []remark{n("b", "a", "a1"), n("a", "", "a0"), n("b", "c", "a0"), n("c", "", "a1")}, "2:duplicate", []string{"e"}, "a(b) c(e)"},
 			{"an orphan's key among the roots'", keyed, []remark{n("a", "", "a1"), n("b", "z", "a0"), n("c", "", "a2")}, "1:orphan", nil, "a c b"},
 			{"a long list of keys that are none", keyed, []remark{n("a", "", "~"), n("b", "", "x x"), n("c", "", "a0")}, "0:order 1:order", nil, "c b a"},
 			{"nested, the same twice", nested, []remark{{ID: "a", Below: []remark{{ID: "b"}}}, {ID: "b"}}, "1:duplicate", nil, "a(b)"},
@@ -123,12 +127,58 @@ func TestDocumentTreeRepairRandom(t *testing.T) {
 			if err != nil || !slices.Equal(textsOf(visits), textsIn(list)) {
 				t.Fatalf("%s: %v, %v, want %v", f.name, textsOf(visits), err, textsIn(list))
 			}
+			wantRepaired(t, f.name, list, walkOf(t, f, list), visits)
 			before := f.document(t, db)
 			if _, result, err := f.tree.Repair("p").Run(t.Context(), db); err != nil || len(result.Batches) > 0 || f.document(t, db) != before {
 				t.Fatalf("%s: a second repair: %v, %v", f.name, result, err)
 			}
 		}
 	})
+}
+
+// walkOf is how a list of remarks is read.
+func walkOf(t *testing.T, f documentForm, list []remark) (out []paths.Visit[remark]) {
+	t.Helper()
+	for v, err := range f.tree.Arrange(list) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, v)
+	}
+	return out
+}
+
+// wantRepaired compares how a list is read before and after a repair: nodes that had a place keep it and their order, and no node that
+// had none comes before the last root that was one.
+func wantRepaired(t *testing.T, what string, list []remark, before, after []paths.Visit[remark]) {
+	t.Helper()
+	had, roots := map[string]bool{}, 0
+	for _, v := range before {
+		if had[v.Doc.ID] = true; v.Depth == 0 {
+			roots++
+		}
+	}
+	type place struct {
+		id    string
+		depth int
+	}
+	var was, is []place
+	for _, v := range before {
+		was = append(was, place{v.Doc.ID, v.Depth})
+	}
+	for _, v := range after {
+		if had[v.Doc.ID] {
+			is = append(is, place{v.Doc.ID, v.Depth})
+		}
+		if v.Depth == 0 && !strings.HasPrefix(v.Doc.ID, "fresh") { // which may be the second root of an id
+			if roots--; roots >= 0 && !had[v.Doc.ID] {
+				t.Fatalf("%s: %s has become a root before others: %v after %v", what, v.Doc.ID, after, list)
+			}
+		}
+	}
+	if !slices.Equal(was, is) {
+		t.Fatalf("%s: %v is read as %v after the repair, as %v before", what, list, is, was)
+	}
 }
 
 // randomRemarks is a list with every kind of damage, and texts that differ unless the nodes are the same.

@@ -2,6 +2,7 @@ package document
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/docmodel/docmodel/internal/mql"
 	"github.com/docmodel/docmodel/model"
@@ -71,7 +72,7 @@ func (t *Tree) rooted(g *grove) []element {
 	var out, roots []element
 	for _, e := range g.all {
 		if e.bad == "" && !forest.IsNull(e.parent) && (!g.has(e.parent) || cut[e.at]) {
-			e.parent, e.order = forest.Null, ""
+			e.parent, e.uprooted = forest.Null, true
 			if t.spec.Order == "" {
 				e.value = forest.DocumentValue(withFields(e.doc(), field{t.spec.Parent, forest.Null}))
 				roots = append(roots, e)
@@ -83,7 +84,8 @@ func (t *Tree) rooted(g *grove) []element {
 	return append(out, roots...)
 }
 
-// spreadAgain gives new order keys to siblings whose keys don't order them. What has just become a root has none yet.
+// spreadAgain gives new order keys to siblings whose keys don't order them. Siblings keep the order in which the tree is read. Nodes
+// that have just become roots come after the other roots.
 func (t *Tree) spreadAgain(list []element) {
 	below := map[string][]int{}
 	for i, e := range list {
@@ -96,10 +98,10 @@ func (t *Tree) spreadAgain(list []element) {
 		}
 	}
 	for _, siblings := range below {
-		slices.SortStableFunc(siblings, func(a, b int) int { return compareOrders(list[a].order, list[b].order) })
+		slices.SortStableFunc(siblings, func(a, b int) int { return compareSiblings(list[a], list[b]) })
 		good := true
 		for i, n := range siblings {
-			good = good && forest.CheckKey(list[n].order) == nil && (i == 0 || list[n].order != list[siblings[i-1]].order)
+			good = good && !list[n].uprooted && forest.CheckKey(list[n].order) == nil && (i == 0 || list[n].order != list[siblings[i-1]].order)
 		}
 		if good {
 			continue
@@ -110,15 +112,15 @@ func (t *Tree) spreadAgain(list []element) {
 	}
 }
 
-// compareOrders puts nodes without a key last.
-func compareOrders(a, b string) int {
-	switch {
-	case a == b:
-		return 0
-	case a == "" || b != "" && a > b:
-		return 1
+// compareSiblings compares siblings as [forest.New] does, by the bytes of their keys. Nodes that have just become roots are greater.
+func compareSiblings(a, b element) int {
+	if a.uprooted != b.uprooted {
+		if a.uprooted {
+			return 1
+		}
+		return -1
 	}
-	return -1
+	return strings.Compare(a.order, b.order)
 }
 
 // repairNested mends a nested list, in which ids can come twice, and nothing else.

@@ -20,6 +20,8 @@ type element struct {
 	order  string
 	at     string // its path in the owner, by positions
 	bad    string // why it is no node
+
+	uprooted bool // a repair has just made it a root
 }
 
 func (e element) key() string { return bsonval.Key(e.id) }
@@ -42,17 +44,21 @@ func (t *Tree) grove(list bson.RawValue) (*grove, error) {
 		return nil, err
 	}
 	links := make([]forest.Link[string], 0, len(g.all))
+	var again []forest.Link[string]
 	for i, e := range g.all {
 		if e.bad != "" {
 			g.bad++
 			continue
 		}
-		if _, twice := g.at[e.key()]; !twice {
-			g.at[e.key()] = i
+		if _, twice := g.at[e.key()]; twice { // forest.New would take the one with the least key
+			again = append(again, e.link())
+			continue
 		}
+		g.at[e.key()] = i
 		links = append(links, e.link())
 	}
 	g.forest, g.lost = forest.New(links)
+	g.lost = append(g.lost, again...)
 	return g, nil
 }
 

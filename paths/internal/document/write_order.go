@@ -32,7 +32,9 @@ func (t *Tree) reorder(g *grove, next []element, keys ...string) error {
 			prev = next[at[siblings[i-1]]].order
 		}
 		if j := i + slices.IndexFunc(siblings[i:], func(x string) bool { return !slices.Contains(keys, x) }); j >= i {
-			after = next[at[siblings[j]]].order
+			if after = next[at[siblings[j]]].order; after == "" { // as a bound, "" would mean the end
+				return fmt.Errorf("%w: %w", forest.ErrDamaged, t.noOrder(next[at[siblings[j]]].id))
+			}
 		}
 		order, err := forest.Between(prev, after)
 		if err != nil {
@@ -48,6 +50,11 @@ func (t *Tree) reorder(g *grove, next []element, keys ...string) error {
 		t.tie(&next[at[siblings[i]]], order)
 	}
 	return nil
+}
+
+// noOrder is the error of a node before which no key sorts.
+func (t *Tree) noOrder(id bson.RawValue) error {
+	return t.Refuse(t.name(t.spec.Order), nil, model.Shell(id)+" has no order key: run Repair")
 }
 
 // tie stores a node's parent and key in it.
