@@ -64,6 +64,10 @@ func (k kind) answers(t *testing.T, db *mongo.Database) answerer {
 		"Children":  func(q question) (string, error) { return list(k.found(ctx, db, q.id, tree.Children)) },
 		"Siblings":  func(q question) (string, error) { return list(k.found(ctx, db, q.id, tree.Siblings)) },
 		"Ancestors": func(q question) (string, error) { return list(k.asked(ctx, db, q.id, tree.Ancestors)) },
+		"Links": func(q question) (string, error) {
+			n, err := tree.Links(q.id).One(ctx, db)
+			return n.ID, err
+		},
 		"Leaves": func(q question) (string, error) { // the notation's names are in preorder
 			leaves, err := ids(k.asked(ctx, db, q.id, tree.Leaves))
 			slices.Sort(leaves)

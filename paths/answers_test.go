@@ -30,7 +30,7 @@ var takes = map[string]struct {
 	writes bool
 }{
 	"Parent": {"id", false}, "Children": {"id", false}, "Siblings": {"id", false}, "Ancestors": {"id", false},
-	"Leaves": {"id", false}, "Walk": {"id", false}, "Descendants": {"id depth", false},
+	"Leaves": {"id", false}, "Node": {"id", false}, "Walk": {"id", false}, "Descendants": {"id depth", false},
 	"Total": {"id", false}, "Totals": {"id", false},
 	"Insert": {"id at", true}, "Move": {"id at", true}, "Delete": {"id mode", true},
 	"Set": {"id", true}, "Rename": {"id", true}, "Rebalance": {"id", true},
@@ -38,12 +38,12 @@ var takes = map[string]struct {
 
 // means are the methods that ask what another one asks.
 var means = map[string]string{
-	"Arrange": "Walk", "Pull": "Delete", "Push": "Insert", "Patch": "Set", "Replace": "Set", "RollUp.Children": "Totals",
+	"Arrange": "Walk", "Links": "Node", "Pull": "Delete", "Push": "Insert", "Patch": "Set", "Replace": "Set", "RollUp.Children": "Totals",
 }
 
 // about are the exported methods that name no node, with the reason.
 var about = map[string]string{
-	"Indexes": "declared", "Relations": "declared", "Footprints": "declared", "Roots": "of all", "All": "of all", "Dump": "of all", "Len": "of all",
+	"Indexes": "declared", "Relations": "declared", "Footprints": "declared", "Roots": "of all", "All": "of all", "Dump": "of all", "DumpIDs": "of all", "Len": "of all",
 	"Load": "of all", "Checks": "of all", "Repair": "of all",
 	"Drop": "of all", "Settled": "of all", "Store": "of all", "Has": "asks whether a node is there",
 	"Branches": "of documents", "Adopt": "of all", "CheckLists": "of all",

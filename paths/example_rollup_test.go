@@ -56,7 +56,7 @@ func ExampleRollUp() {
 	fmt.Println(total.Cost())
 	below, err := goodsInAll.Children(ctx, db, &clothing)
 	for _, c := range below {
-		fmt.Printf("%s: %d items in %d categories, %v\n", c.Node.ID, c.Sum, c.Nodes, err)
+		fmt.Printf("%s: %d items in %d categories, %v\n", c.ID, c.Sum, c.Nodes, err)
 	}
 
 	// Stored in each node, they come with it. A change of one number is brought up to its ancestors, and to nobody else.

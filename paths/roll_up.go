@@ -32,10 +32,10 @@ type Branch[V Numeric] struct {
 	Totals[V] `bson:",inline"`
 }
 
-// Total is a node with the totals of its subtree.
-type Total[D any, V Numeric] struct {
-	Node D
-	Totals[V]
+// Total contains the [Totals] of the subtree of the node with this id.
+type Total[K any, V Numeric] struct {
+	ID        K `bson:"_id"`
+	Totals[V] `bson:",inline"`
 }
 
 // RollUp adds up a number over subtrees, such as the products in a category and its
@@ -100,11 +100,12 @@ func (r *RollUp[V, D, K]) Branches(n *D, children []D) *model.Aggregate[Branch[V
 	return a
 }
 
-// Children reads the node n's children with their totals, in order. A nil n means the
-// roots. A child that is deleted between the two commands can have zero totals.
+// Children reads the totals of the node n's children, in order. A nil n means the roots.
+// A child that is deleted between the two commands can have zero totals. Children reads
+// only the tree's fields. To read the children themselves, use [Tree.Children].
 //
 // Cost: two commands, the children and then [RollUp.Branches].
-func (r *RollUp[V, D, K]) Children(ctx context.Context, db model.DB, n *D) ([]Total[D, V], error) {
+func (r *RollUp[V, D, K]) Children(ctx context.Context, db model.DB, n *D) ([]Total[K, V], error) {
 	var above *tree.Node
 	if n != nil {
 		read, err := r.tree.stored(n)
@@ -113,19 +114,13 @@ func (r *RollUp[V, D, K]) Children(ctx context.Context, db model.DB, n *D) ([]To
 		}
 		above = &read
 	}
-	children, found, err := r.r.Children(ctx, db, above)
+	found, err := r.r.Children(ctx, db, above)
 	if err != nil {
 		return nil, err
 	}
-	out := make([]Total[D, V], len(children))
-	for i, c := range children {
-		if err := r.tree.t.Decode(c.Raw, &out[i].Node); err != nil {
-			return nil, err
-		}
-		if found[i] == nil {
-			continue
-		}
-		if err := r.tree.t.Decode(found[i], &out[i].Totals); err != nil {
+	out := make([]Total[K, V], len(found))
+	for i, total := range found {
+		if err := r.tree.t.Decode(total, &out[i]); err != nil {
 			return nil, err
 		}
 	}

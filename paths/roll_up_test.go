@@ -104,14 +104,14 @@ func TestRollUp(t *testing.T) {
 	})
 }
 
-func rollUpSame(t *testing.T, what string, f *paths.Forest[string], items map[string]int64, want []string, got []paths.Total[category, int64], err error) {
+func rollUpSame(t *testing.T, what string, f *paths.Forest[string], items map[string]int64, want []string, got []paths.Total[string, int64], err error) {
 	t.Helper()
 	if err != nil || len(got) != len(want) {
 		t.Fatalf("%s: %v, %v", what, got, err)
 	}
 	for i, id := range want {
-		if got[i].Node.ID != id || got[i].Totals != rollUpOracle(f, items, id) {
-			t.Fatalf("%s: %q: %+v, want %q %+v", what, got[i].Node.ID, got[i].Totals, id, rollUpOracle(f, items, id))
+		if got[i].ID != id || got[i].Totals != rollUpOracle(f, items, id) {
+			t.Fatalf("%s: %q: %+v, want %q %+v", what, got[i].ID, got[i].Totals, id, rollUpOracle(f, items, id))
 		}
 	}
 }

@@ -10,6 +10,19 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
+// Links returns the query of a node with only the fields that the tree's queries need.
+// Use it to ask about a node whose other fields you don't need, or can't decode:
+//
+//	n, err := tree.Links(id).One(ctx, db)
+//	total, err := rollUp.Total(&n).One(ctx, db)
+//
+// Cost: one command, by _id.
+func (t *Tree[D, K]) Links(id K) *model.Find[D] {
+	f := t.docs.ByID(id)
+	f.Projection = t.t.TreeFields()
+	return f
+}
+
 // Roots returns the query of the roots, sorted by their order keys ([TreeSpec].Order).
 //
 // Cost: one command, by the index on the parent links.
@@ -139,6 +152,30 @@ func (t *Tree[D, K]) Dump(ctx context.Context, db model.DB) iter.Seq2[Visit[D], 
 		})
 		if err != nil && more {
 			yield(Visit[D]{}, err)
+		}
+	}
+}
+
+// DumpIDs yields the _ids of all nodes in preorder, for [NewForest]. For errors and
+// changes at the same time, see [Tree.Dump]. DumpIDs reads only the parent links and
+// order keys, so that a node whose other fields can't be decoded does no harm.
+//
+// Cost: one command. Except for a nested set, it reads all links into memory.
+func (t *Tree[D, K]) DumpIDs(ctx context.Context, db model.DB) iter.Seq2[Visit[K], error] {
+	return func(yield func(Visit[K], error) bool) {
+		more := true
+		err := t.t.DumpIDs(ctx, db, func(n tree.Node, depth int) (bool, error) {
+			var doc struct {
+				ID K `bson:"_id"`
+			}
+			if err := t.t.Decode(n.Raw, &doc); err != nil {
+				return false, err
+			}
+			more = yield(Visit[K]{doc.ID, depth}, nil)
+			return more, nil
+		})
+		if err != nil && more {
+			yield(Visit[K]{}, err)
 		}
 	}
 }

@@ -245,6 +245,16 @@ var tenantRuns = map[string]struct {
 		}
 		return fmt.Sprint(n), nil
 	}, "2"},
+	"paths.Tree.DumpIDs": {func(ctx context.Context, db model.DB) (string, error) {
+		n := 0
+		for v, err := range tenantTree.DumpIDs(ctx, db) {
+			if err != nil || !strings.HasPrefix(v.Doc, "my") {
+				return v.Doc, err
+			}
+			n++
+		}
+		return fmt.Sprint(n), nil
+	}, "2"},
 	"paths.Tree.Settled": {func(ctx context.Context, db model.DB) (string, error) {
 		var n int64
 		err := tenantTree.Settled(ctx, db, func(ctx context.Context) (err error) {
@@ -258,7 +268,7 @@ var tenantRuns = map[string]struct {
 		if len(totals) != 1 {
 			return fmt.Sprint(len(totals)), err
 		}
-		return fmt.Sprint(totals[0].Node.ID, totals[0].Nodes, totals[0].Sum), err
+		return fmt.Sprint(totals[0].ID, totals[0].Nodes, totals[0].Sum), err
 	}, "my root2 3"},
 	"geofield.Within.All": {func(ctx context.Context, db model.DB) (string, error) {
 		return ids(listed(tenantField.Within(tenantCircle).All(ctx, db)), placeID)

@@ -25,6 +25,7 @@ var runs = map[string]string{
 	"keys.Sequence.Allocator": "holds numbers in memory, for callers of its own Next",
 	"paths.RollUp.Children":   "adds up along several reads",
 	"paths.Tree.Dump":         "streams a whole tree, and puts it in order in Go",
+	"paths.Tree.DumpIDs":      "streams a whole tree, and puts it in order in Go",
 	"paths.Tree.Settled":      "runs a read of the caller's",
 	"relate.Join.Each":        "joins in Go what several queries return",
 	"relate.Join.Load":        "joins in Go what several queries return",

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/internal/mql"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/paths/internal/tree"
@@ -85,29 +86,35 @@ func (r *RollUp) ask(ctx context.Context, db model.DB, s tree.Source) ([]bson.Ra
 	return (&model.Aggregate[bson.Raw]{Aggregation: r.aggregation(s)}).All(ctx, db)
 }
 
-// Children reads a node's children, nil for the roots, and the totals of each; nil for what isn't known.
-func (r *RollUp) Children(ctx context.Context, db model.DB, n *tree.Node) (children []tree.Node, totals []bson.Raw, err error) {
-	children, err = r.tree.Nodes(ctx, db, r.tree.Children(tree.Under(n)))
+// Children reads the totals of a node's children, or of the roots where n is nil: each child's _id, and its totals if there are any.
+func (r *RollUp) Children(ctx context.Context, db model.DB, n *tree.Node) ([]bson.Raw, error) {
+	children, err := r.tree.Nodes(ctx, db, r.tree.Children(tree.Under(n)))
 	if err != nil || len(children) == 0 {
-		return nil, nil, err
+		return nil, err
 	}
 	for _, c := range children {
 		if err := r.tree.Rep.Sound(c); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 	}
 	s, key := r.keyed(n, children)
 	found, err := r.ask(ctx, db, s)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	byKey := make(map[string]bson.Raw, len(found))
 	for _, doc := range found {
 		byKey[bsonval.Key(doc.Lookup("_id"))] = doc
 	}
-	totals = make([]bson.Raw, len(children))
+	totals := make([]bson.Raw, len(children))
 	for i, c := range children {
-		totals[i] = byKey[bsonval.Key(key(c))]
+		total := byKey[bsonval.Key(key(c))]
+		if total == nil {
+			total = bson.Raw{5, 0, 0, 0, 0}
+		}
+		if totals[i], err = core.SetFields(total, bson.D{mql.E("_id", c.ID)}); err != nil {
+			return nil, err
+		}
 	}
-	return children, totals, nil
+	return totals, nil
 }

@@ -61,7 +61,7 @@ func (t *Tree) Check(ctx context.Context, db model.DB, change int64) (report, er
 		n, err := t.Aggregate(Source{}).Count(ctx, db)
 		return report{Nodes: int(n)}, err
 	}
-	all, err := t.Nodes(ctx, db, Source{Pipeline: mongo.Pipeline{t.onlyTreeFields()}})
+	all, err := t.Nodes(ctx, db, Source{})
 	if err != nil {
 		return report{}, err
 	}

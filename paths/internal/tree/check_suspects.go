@@ -28,16 +28,20 @@ const (
 	up         = "_up"
 	former     = "_former"
 	orderFirst = "_order"
+	sizeField  = "_size" // the size of the whole document
 )
 
-// onlyTreeFields is the stage that leaves what the check of a tree reads.
-func (t *Tree) onlyTreeFields() bson.D {
+// TreeFields is the projection to the fields that the tree reads.
+func (t *Tree) TreeFields() bson.D {
 	project := bson.D{}
 	for _, f := range slices.Concat(t.Tied(), t.Own) {
 		project = append(project, mql.E(f, 1))
 	}
-	return bson.D{mql.E("$project", project)}
+	return project
 }
+
+// onlyTreeFields is the stage that leaves what the check of a tree reads.
+func (t *Tree) onlyTreeFields() bson.D { return mql.Op("$project", t.TreeFields()) }
 
 func (t *Tree) suspects() []Source {
 	f := t.Rep.fits()

@@ -81,7 +81,7 @@ func (t *childTree) full(parent, leaves *Node, nodes ...Node) error {
 	for _, id := range list {
 		listed[bsonval.Key(id)] = true
 	}
-	count, size := len(list), len(parent.Raw)
+	count, size := len(list), parent.size
 	if leaves != nil && listed[leaves.Key()] {
 		count--
 	}

@@ -75,7 +75,7 @@ type adopting struct {
 }
 
 func (t *childTree) survey(ctx context.Context, db model.DB, change int64) (report, []problem, error) {
-	all, err := t.Tree.Nodes(ctx, db, Source{Pipeline: mongo.Pipeline{sortBy("_id", 1), t.onlyTreeFields()}})
+	all, err := t.Tree.Nodes(ctx, db, Source{Pipeline: mongo.Pipeline{sortBy("_id", 1)}})
 	if err != nil {
 		return report{}, nil, err
 	}

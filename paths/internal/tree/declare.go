@@ -85,6 +85,7 @@ type Node struct {
 	Parent bson.RawValue // null or type 0 for a root
 	Order  string
 	change int64
+	size   int  // of the whole document, in bytes
 	typed  bool // it came through the caller's Go type, which may leave out what is empty
 }
 
@@ -174,7 +175,10 @@ func (t *Tree) relations() []model.Relation {
 
 // Read reads a document's links.
 func (t *Tree) Read(doc bson.Raw) (Node, error) {
-	n := Node{Raw: doc, ID: doc.Lookup("_id")}
+	n := Node{Raw: doc, ID: doc.Lookup("_id"), size: len(doc)}
+	if size, ok := doc.Lookup(sizeField).AsInt64OK(); ok {
+		n.size = int(size)
+	}
 	if n.ID.Type == 0 {
 		return n, t.Refuse("_id", nil, "the document has none")
 	}

@@ -2,6 +2,7 @@ package tree
 
 import (
 	"context"
+	"slices"
 
 	"github.com/docmodel/docmodel/internal/mql"
 	"github.com/docmodel/docmodel/model"
@@ -19,8 +20,20 @@ func (t *Tree) Aggregate(s Source) *model.Aggregate[bson.Raw] {
 	return &model.Aggregate[bson.Raw]{Aggregation: model.Aggregation{Collection: t.Collection, Pipeline: s.Pipeline, Index: s.Index}}
 }
 
-// Nodes runs a query.
+// Nodes runs a query, and reads only the fields of the tree.
 func (t *Tree) Nodes(ctx context.Context, db model.DB, s Source) ([]Node, error) {
+	project := t.TreeFields()
+	if _, ok := t.Rep.(lister); ok {
+		project = append(project, mql.E(sizeField, mql.Op("$bsonSize", "$$ROOT")))
+	}
+	return t.readAs(ctx, db, s, project)
+}
+
+// readAs runs a query with a projection; nil reads whole documents.
+func (t *Tree) readAs(ctx context.Context, db model.DB, s Source, project bson.D) ([]Node, error) {
+	if project != nil {
+		s.Pipeline = append(slices.Clone(s.Pipeline), mql.Op("$project", project))
+	}
 	var out []Node
 	for doc, err := range t.Aggregate(s).Each(ctx, db) {
 		if err != nil {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
 	"time"
 
 	"github.com/docmodel/docmodel/internal/bsonval"
@@ -36,7 +35,7 @@ func (t *Tree) Dump(ctx context.Context, db model.DB, each func(n Node, depth in
 	depths := map[string]int{}
 	more, left := true, math.MaxInt // the depth of a node that has vanished
 	flush := func() error {
-		found, err := t.Nodes(ctx, db, t.ByID(ids...))
+		found, err := t.readAs(ctx, db, t.ByID(ids...), nil)
 		if err != nil {
 			return err
 		}
@@ -77,6 +76,25 @@ func (t *Tree) Dump(ctx context.Context, db model.DB, each func(n Node, depth in
 	return flush()
 }
 
+// DumpIDs goes through the _ids of all nodes in preorder, until each says that it is enough. It reads only the links.
+func (t *Tree) DumpIDs(ctx context.Context, db model.DB, each func(n Node, depth int) (bool, error)) error {
+	if s, ok := t.Rep.(streamer); ok {
+		links := s.stream()
+		links.Pipeline = append(links.Pipeline, mql.Op("$project", bson.D{{Key: t.Links.Parent, Value: 1}}))
+		return t.dumpStream(ctx, db, links, each)
+	}
+	f, err := t.Skeleton(ctx, db, nil, nil)
+	if err != nil {
+		return err
+	}
+	for key, depth := range f.Forest.All() {
+		if more, err := each(f.Nodes[key], depth); err != nil || !more {
+			return err
+		}
+	}
+	return nil
+}
+
 // dumpStream goes through nodes that come in preorder.
 func (t *Tree) dumpStream(ctx context.Context, db model.DB, s Source, each func(n Node, depth int) (bool, error)) error {
 	var above []string
@@ -113,7 +131,7 @@ func (t *Tree) Skeleton(ctx context.Context, db model.DB, of mongo.Pipeline, fie
 		project = append(project, mql.E(f, 1))
 	}
 	for n := 1; ; n++ {
-		all, err := t.Nodes(ctx, db, Source{Pipeline: append(slices.Clone(of), mql.Op("$project", project))})
+		all, err := t.readAs(ctx, db, Source{Pipeline: of}, project)
 		if err != nil {
 			return family{}, err
 		}

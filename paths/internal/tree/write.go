@@ -90,8 +90,20 @@ func (t *Tree) and(ctx context.Context, db model.DB, id bson.RawValue, at forest
 	return n, ref, err
 }
 
-// One reads a node that has what the representation keeps.
+// One reads a whole node that has what the representation keeps.
 func (t *Tree) One(ctx context.Context, db model.DB, id bson.RawValue) (Node, error) {
+	found, err := t.readAs(ctx, db, t.ByID(id), nil)
+	if err == nil && len(found) == 0 {
+		err = t.missing(id)
+	}
+	if err != nil {
+		return Node{}, err
+	}
+	return found[0], t.Rep.Sound(found[0])
+}
+
+// readSound reads the tree's fields of a node that has what the representation keeps.
+func (t *Tree) readSound(ctx context.Context, db model.DB, id bson.RawValue) (Node, error) {
 	n, err := t.there(ctx, db, id)
 	if err != nil {
 		return Node{}, err
@@ -99,10 +111,10 @@ func (t *Tree) One(ctx context.Context, db model.DB, id bson.RawValue) (Node, er
 	return n, t.Rep.Sound(n)
 }
 
-// known is One of a node that may be read already.
+// known is readSound of a node that may be read already.
 func (t *Tree) known(ctx context.Context, db model.DB, id bson.RawValue, n *Node) (Node, error) {
 	if n == nil {
-		return t.One(ctx, db, id)
+		return t.readSound(ctx, db, id)
 	}
 	return *n, t.Rep.Sound(*n)
 }
@@ -127,7 +139,7 @@ func (t *Tree) resolve(ctx context.Context, db model.DB, at forest.Place[bson.Ra
 		case at.At == forest.FirstChild, at.At == forest.LastChild:
 			s.parent = &ref
 		case !ref.Root():
-			parent, err := t.One(ctx, db, ref.Parent)
+			parent, err := t.readSound(ctx, db, ref.Parent)
 			if err != nil {
 				return s, err
 			}

@@ -15,7 +15,7 @@ func (t *Tree) Delete(id bson.RawValue, mode forest.Mode, err error) model.Chang
 		err = t.Refuse("mode", uint8(mode), "isn't a DeleteMode: use a constant of the package")
 	}
 	c := t.Changing(func(ctx context.Context, db model.DB, s *State) error {
-		n, err := t.One(ctx, db, id)
+		n, err := t.readSound(ctx, db, id)
 		if err != nil {
 			return err
 		}

@@ -34,7 +34,7 @@ func (t *Tree) latest(above int64) Source {
 	number := bson.D{
 		mql.E("$gt", above), mql.E("$lte", int64(maxChange)), mql.E("$type", bson.A{"int", "long"}), mql.E("$not", bson.D{mql.E("$type", "array")}),
 	}
-	return Match("", bson.D{mql.E(t.Links.Change, number)}, sortBy(t.Links.Change, -1), limit(1), t.onlyTreeFields())
+	return Match("", bson.D{mql.E(t.Links.Change, number)}, sortBy(t.Links.Change, -1), limit(1))
 }
 
 // begin is the number above which the changes go on when there is no lock document: see [model.Lease].

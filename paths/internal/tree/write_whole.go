@@ -145,14 +145,14 @@ func (t *Tree) Rename(id bson.RawValue, segment string, err error) model.Change[
 		err = t.Refuse("segment", segment, "can't be used: this representation has no segments")
 	}
 	c := t.Changing(func(ctx context.Context, db model.DB, s *State) error {
-		n, err := t.One(ctx, db, id)
+		n, err := t.readSound(ctx, db, id)
 		if err != nil {
 			return err
 		}
 		s.node = n
 		var at spot
 		if !n.Root() {
-			parent, err := t.One(ctx, db, n.Parent)
+			parent, err := t.readSound(ctx, db, n.Parent)
 			if err != nil {
 				return err
 			}
