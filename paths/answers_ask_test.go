@@ -122,6 +122,15 @@ func (f documentForm) answers(t *testing.T, db *mongo.Database) answerer {
 		return "", err
 	}
 	fields := bson.D{{Key: "text", Value: "x"}}
+	list := func(q question, found *model.Aggregate[remark]) (string, error) {
+		if found.Err == nil {
+			if _, err := tree.Node("p", q.id).One(ctx, db); err != nil {
+				return "", err
+			}
+		}
+		nodes, err := found.All(ctx, db)
+		return said(remarkIDs(nodes), err)
+	}
 	return answerer{f.name, []any{tree}, map[string]func(question) (string, error){
 		"Arrange": func(q question) (string, error) {
 			forest, err := f.forest(ctx, db, "p")
@@ -133,13 +142,23 @@ func (f documentForm) answers(t *testing.T, db *mongo.Database) answerer {
 			}
 			return said(walked(forest, q.id), nil)
 		},
-		"Insert":  func(q question) (string, error) { return run(tree.Insert("p", remark{ID: q.id}, q.at)) },
-		"Move":    func(q question) (string, error) { return run(tree.Move("p", q.id, q.at)) },
-		"Delete":  func(q question) (string, error) { return run(tree.Delete("p", q.id, q.mode)) },
-		"Set":     func(q question) (string, error) { return run(tree.Set("p", q.id, fields)) },
-		"Replace": func(q question) (string, error) { return run(tree.Replace("p", remark{ID: q.id})) },
-		"Patch":   func(q question) (string, error) { return flat(true, tree.Patch("p", q.id, fields)) },
-		"Pull":    func(q question) (string, error) { return flat(q.mode == paths.Restrict, tree.Pull("p", q.id)) },
+		"Node":     func(q question) (string, error) { return list(q, tree.Node("p", q.id)) },
+		"Children": func(q question) (string, error) { return list(q, tree.Children("p", q.id)) },
+		"Parent": func(q question) (string, error) {
+			parent, err := list(q, tree.Parent("p", q.id))
+			return fmt.Sprint(parent, parent != ""), err
+		},
+		"Siblings":    func(q question) (string, error) { return list(q, tree.Siblings("p", q.id)) },
+		"Ancestors":   func(q question) (string, error) { return list(q, tree.Ancestors("p", q.id)) },
+		"Descendants": func(q question) (string, error) { return list(q, tree.Descendants("p", q.id, q.depth)) },
+		"Leaves":      func(q question) (string, error) { return list(q, tree.Leaves("p", q.id)) },
+		"Insert":      func(q question) (string, error) { return run(tree.Insert("p", remark{ID: q.id}, q.at)) },
+		"Move":        func(q question) (string, error) { return run(tree.Move("p", q.id, q.at)) },
+		"Delete":      func(q question) (string, error) { return run(tree.Delete("p", q.id, q.mode)) },
+		"Set":         func(q question) (string, error) { return run(tree.Set("p", q.id, fields)) },
+		"Replace":     func(q question) (string, error) { return run(tree.Replace("p", remark{ID: q.id})) },
+		"Patch":       func(q question) (string, error) { return flat(true, tree.Patch("p", q.id, fields)) },
+		"Pull":        func(q question) (string, error) { return flat(q.mode == paths.Restrict, tree.Pull("p", q.id)) },
 		"Push": func(q question) (string, error) {
 			place := q.at.String()
 			return flat(f.spec.Order == "" && (q.ref == "" || strings.Contains(place, "child")), tree.Push("p", remark{ID: q.id, Text: "pushed"}, q.at))

@@ -8,6 +8,7 @@ import (
 	"github.com/docmodel/docmodel/paths/internal/document"
 	"github.com/docmodel/docmodel/paths/internal/forest"
 	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
 // DocumentTreeSpec names the fields of a [DocumentTree]. ID, Parent, Order and Nested are
@@ -38,8 +39,8 @@ type DocumentTreeSpec struct {
 // DocumentTree is a tree within one document (the owner), such as the comments of a post.
 // E is a node, N is a node's id, and K is the owner's _id.
 //
-// Each change is one atomic write. For more than 15 MiB, or to read single nodes, use a
-// [Tree].
+// Each change is one atomic write. For more than 15 MiB, or if most reads are of single
+// nodes, use a [Tree].
 //
 // # Forms
 //
@@ -55,6 +56,15 @@ type DocumentTreeSpec struct {
 // [DocumentTree.Push], [DocumentTree.Patch] and [DocumentTree.Pull] never conflict with
 // other writers.
 //
+// # Queries
+//
+// Queries such as [DocumentTree.Children] return nodes of one owner. In the nested form,
+// a node comes without its list of children. A missing owner or node gives no results,
+// and a damaged list can give wrong results. Each query costs one command by _id. The
+// server reads the whole document, and returns only the result. If you need the whole
+// tree, read the owner and use [DocumentTree.Arrange]. A tree in one document has no
+// Settled, because each read of the document sees whole changes.
+//
 // # Errors
 //
 // A missing owner gives [model.ErrNotFound]. A damaged list gives [ErrDamaged].
@@ -65,7 +75,8 @@ type DocumentTreeSpec struct {
 type DocumentTree[E, N, K any] struct {
 	model.Parts
 
-	t *document.Tree
+	t     *document.Tree
+	query func(mongo.Pipeline) *model.Aggregate[E]
 }
 
 // NewDocumentTree declares that the owners' list at path is a tree of nodes E with ids N.
@@ -77,7 +88,7 @@ type DocumentTree[E, N, K any] struct {
 // or spec panics with a [*model.DeclarationError].
 func NewDocumentTree[E, N, D, K any](owners *model.Collection[D, K], path string, spec DocumentTreeSpec) *DocumentTree[E, N, K] {
 	t := document.Declare(owners.Docs(), owners.Name(), path, document.Spec(spec), reflect.TypeFor[E](), reflect.TypeFor[N]())
-	out := &DocumentTree[E, N, K]{model.Parts{}, t}
+	out := &DocumentTree[E, N, K]{t: t, query: func(p mongo.Pipeline) *model.Aggregate[E] { return model.AggregateAs[E](owners, p) }}
 	out.Parts = model.NewParts(nil, nil, out.t.Checks, out.t.Footprints)
 	return out
 }

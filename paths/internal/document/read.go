@@ -212,9 +212,10 @@ func (t *Tree) Arrange(list any, each func(node bson.Raw, depth int) bool) error
 
 // A Listed is a node of an owner's list.
 type Listed struct {
-	ID   bson.RawValue
-	Link forest.Link[string]
-	Doc  bson.Raw
+	ID    bson.RawValue
+	Link  forest.Link[string]
+	Doc   bson.Raw
+	Depth int
 }
 
 // Whole reads the nodes of an owner's list, in preorder. A damaged list is refused.
@@ -227,9 +228,9 @@ func (t *Tree) Whole(ctx context.Context, db model.DB, owner bson.RawValue) (out
 	if err != nil {
 		return nil, err
 	}
-	for key := range g.forest.All() {
+	for key, depth := range g.forest.All() {
 		e := g.all[g.at[key]]
-		out = append(out, Listed{ID: bsonval.Clone(e.id), Link: e.link(), Doc: e.doc()})
+		out = append(out, Listed{ID: bsonval.Clone(e.id), Link: e.link(), Doc: e.doc(), Depth: depth})
 	}
 	return out, nil
 }
