@@ -131,7 +131,8 @@ func (f documentForm) answers(t *testing.T, db *mongo.Database) answerer {
 		nodes, err := found.All(ctx, db)
 		return said(remarkIDs(nodes), err)
 	}
-	return answerer{f.name, []any{tree}, map[string]func(question) (string, error){
+	rolled := paths.NewDocumentRollUp[int](tree, "likes")
+	return answerer{f.name, []any{tree, rolled}, map[string]func(question) (string, error){
 		"Arrange": func(q question) (string, error) {
 			forest, err := f.forest(ctx, db, "p")
 			if err != nil {
@@ -141,6 +142,17 @@ func (f documentForm) answers(t *testing.T, db *mongo.Database) answerer {
 				return "", model.ErrNotFound
 			}
 			return said(walked(forest, q.id), nil)
+		},
+		"Total": func(q question) (string, error) {
+			total, err := rolled.Total("p", q.id).One(ctx, db)
+			return said(total, err)
+		},
+		"RollUp.Children": func(q question) (string, error) {
+			if _, err := tree.Node("p", q.id).One(ctx, db); err != nil {
+				return "", err
+			}
+			totals, err := rolled.Children("p", q.id).All(ctx, db)
+			return fmt.Sprint(len(totals)), err
 		},
 		"Node":     func(q question) (string, error) { return list(q, tree.Node("p", q.id)) },
 		"Children": func(q question) (string, error) { return list(q, tree.Children("p", q.id)) },

@@ -29,7 +29,7 @@ func (f documentForm) remarksOf(r *rand.Rand, forest *paths.Forest[string]) []re
 	list = func(parent string, ids []string) (nested []remark) {
 		keys := paths.Spread(len(ids))
 		for i, id := range ids {
-			n := remark{ID: id, Text: "text of " + id}
+			n := remark{ID: id, Text: "text of " + id, Likes: likesOf(id)}
 			below := list(id, sure(forest.Children(id)))
 			if f.spec.Nested != "" {
 				n.Below = below
@@ -99,11 +99,48 @@ func (f documentForm) wantQueries(t *testing.T, db *mongo.Database, forest *path
 		}
 		want("leaves of "+id, f.tree.Leaves("p", id), slices.DeleteFunc(below, func(x string) bool { return len(sure(forest.Children(x))) > 0 }))
 	}
+	f.wantTotals(t, db, forest)
 	again, err := paths.NewForest(f.tree.Dump(t.Context(), db, "p"), func(n remark) string { return n.ID })
 	if err != nil || shape(again) != shape(forest) {
 		t.Fatalf("%s: the dump is %v, %v, want %s", f.name, again, err, shape(forest))
 	}
 }
+
+// wantTotals compares the totals of likes, which every node with a letter after its first has as many of as letters.
+func (f documentForm) wantTotals(t *testing.T, db *mongo.Database, forest *paths.Forest[string]) {
+	t.Helper()
+	up := paths.NewDocumentRollUp[int](f.tree, "likes")
+	items := map[string]int64{}
+	for id := range forest.All() {
+		items[id] = int64(likesOf(id))
+	}
+	want := func(id string) paths.Totals[int] {
+		o := rollUpOracle(forest, items, id)
+		return paths.Totals[int]{Nodes: o.Nodes, Values: o.Values, Sum: int(o.Sum), Min: int(o.Min), Max: int(o.Max)}
+	}
+	all := func(what string, q *model.Aggregate[paths.Total[string, int]], ids []string) {
+		t.Helper()
+		got, err := q.All(t.Context(), db)
+		if err != nil || len(got) != len(ids) {
+			t.Fatalf("%s: totals of %s in %s: %v, %v", f.name, what, shape(forest), got, err)
+		}
+		for i, id := range ids {
+			if got[i].ID != id || got[i].Totals != want(id) {
+				t.Fatalf("%s: totals of %s in %s: %v, want %s %v", f.name, what, shape(forest), got[i], id, want(id))
+			}
+		}
+	}
+	all("roots", up.Roots("p"), forest.Roots())
+	for id := range forest.All() {
+		if got, err := up.Total("p", id).One(t.Context(), db); err != nil || got != want(id) {
+			t.Fatalf("%s: total of %s in %s: %v, %v, want %v", f.name, id, shape(forest), got, err, want(id))
+		}
+		all("children of "+id, up.Children("p", id), sure(forest.Children(id)))
+	}
+}
+
+// likesOf is a node's number; 0 is not stored.
+func likesOf(id string) int { return int(id[len(id)-1]) % 7 }
 
 // A missing owner or node gives nothing, a bad argument an error, and a damaged list is read to its end.
 func TestDocumentTreeQueriesOfNothing(t *testing.T) {
@@ -176,6 +213,10 @@ func TestDocumentTreeQueriesMistyped(t *testing.T) {
 			below, err := f.tree.Descendants("p", "a", 0).All(t.Context(), db)
 			if err != nil || !slices.Equal(remarkIDs(below), []string{"b", "c", "d"}) {
 				t.Errorf("%s: %v, %v", f.name, below, err)
+			}
+			total, err := paths.NewDocumentRollUp[int](f.tree, "likes").Total("p", "a").One(t.Context(), db)
+			if err != nil || total.Nodes != 4 {
+				t.Errorf("%s: %v, %v", f.name, total, err)
 			}
 			if n, err := f.tree.Roots("p").Count(t.Context(), db); err != nil || n != 2 {
 				t.Errorf("%s: %d roots, %v", f.name, n, err)

@@ -57,7 +57,8 @@ var walkedFunctions = map[string]any{
 	"paths.ConvertDocument": paths.ConvertDocument[bson.D, string, any, bson.D, string, any], "paths.ConvertInto": paths.ConvertInto[treeNode, string, treeNode, string], "paths.Path": paths.Path,
 	"paths.Extract": paths.Extract[bson.D, string, any, treeNode, string], "paths.FirstChild": paths.FirstChild[any], "paths.FirstRoot": paths.FirstRoot[string], "paths.LastChild": paths.LastChild[any],
 	"paths.LastRoot": paths.LastRoot[string], "paths.NewAncestorArray": paths.NewAncestorArray[treeNode, string], "paths.NewChildTree": paths.NewChildTree[bson.D, any],
-	"paths.NewDocumentTree": paths.NewDocumentTree[bson.D, any, bson.D, any], "paths.NewForest": paths.NewForest[treeNode, string], "paths.NewGraph": paths.NewGraph[bson.D, any],
+	"paths.NewDocumentRollUp": paths.NewDocumentRollUp[float64, bson.D, string, any],
+	"paths.NewDocumentTree":   paths.NewDocumentTree[bson.D, any, bson.D, any], "paths.NewForest": paths.NewForest[treeNode, string], "paths.NewGraph": paths.NewGraph[bson.D, any],
 	"paths.NewMaterializedPath": paths.NewMaterializedPath[treeNode, string], "paths.NewNestedSet": paths.NewNestedSet[bson.D, any], "paths.NewParentTree": paths.NewParentTree[bson.D, any],
 	"paths.NewProgram": paths.NewProgram[busyHost, string, string, string], "paths.NewRollUp": paths.NewRollUp[float64, bson.D, any], "paths.Number": paths.Number[string], "paths.Segments": paths.Segments,
 
@@ -101,7 +102,7 @@ var walkedValues = []any{
 
 	expiryEach, expiryArchived, readerVersions, schema.Of(wares, schema.Spec{}), keys.ShardCandidate{}, schema.Number{}, schema.NumberRisk{}, model.Validation{}, schema.VersionError{}, schema.Violations{{}},
 
-	byArray, byChildren, listedComments, boundComments, keyedComments, nestedComments, paths.NewRollUp[float64](nestedOnes, "price", "sums"), byParent, byPath, nestedOnes, talks, shouting,
+	byArray, byChildren, listedComments, boundComments, keyedComments, nestedComments, paths.NewDocumentRollUp[float64](nestedComments, "likes"), paths.NewRollUp[float64](nestedOnes, "price", "sums"), byParent, byPath, nestedOnes, talks, shouting,
 	&paths.Forest[string]{}, paths.Place[string]{},
 
 	relate.Then(joined, relate.NewJoin(parts, "_id", parts, relate.JoinSpec{})),

@@ -25,6 +25,7 @@ func init() {
 	register(documentTreeWrites()...)
 	register(documentTreeChanges()...)
 	register(documentTreeRepairs()...)
+	register(documentTreeReads()...)
 }
 
 // commentOf is a comment of s, as it is stored in the flat form.
@@ -184,6 +185,29 @@ func documentTreeRepairs() []Case {
 		}},
 		{Method: "paths.DocumentTree.Indexes", Reason: "none but that of _id", Make: func(string) any { return listedComments.Indexes() }},
 	}
+}
+
+func documentTreeReads() []Case {
+	var out []Case
+	likes := map[string]*paths.DocumentRollUp[int64, bson.D, string, any]{}
+	for name, t := range map[string]*commentTree{"flat": listedComments, "with order keys": keyedComments, "nested": nestedComments} {
+		likes[name] = paths.NewDocumentRollUp[int64](t, "likes")
+		read := func(method string, q func(s string) any) {
+			out = append(out, Case{Method: "paths." + method, Reason: name, Make: q})
+		}
+		read("DocumentTree.Node", func(s string) any { return t.Node(s, s) })
+		read("DocumentTree.Roots", func(s string) any { return t.Roots(s) })
+		read("DocumentTree.Parent", func(s string) any { return t.Parent(s, s) })
+		read("DocumentTree.Children", func(s string) any { return t.Children(s, s) })
+		read("DocumentTree.Siblings", func(s string) any { return t.Siblings(s, s) })
+		read("DocumentTree.Ancestors", func(s string) any { return t.Ancestors(s, s) })
+		read("DocumentTree.Descendants", func(s string) any { return t.Descendants(s, s, 2) })
+		read("DocumentTree.Leaves", func(s string) any { return t.Leaves(s, s) })
+		read("DocumentRollUp.Total", func(s string) any { return likes[name].Total(s, s) })
+		read("DocumentRollUp.Roots", func(s string) any { return likes[name].Roots(s) })
+		read("DocumentRollUp.Children", func(s string) any { return likes[name].Children(s, s) })
+	}
+	return out
 }
 
 var _ model.Technique = listedComments

@@ -164,6 +164,7 @@ func registerReads(name string, t *paths.Tree[treeNode, string]) {
 		of("Descendants", "all", root, func(n *treeNode) any { return t.Descendants(n, 0) }),
 		of("Descendants", "to a depth", child, func(n *treeNode) any { return t.Descendants(n, 2) }),
 		of("Leaves", "that nothing is joined to", root, func(n *treeNode) any { return t.Leaves(n) }),
+		Case{Method: "paths.Tree.Links", Reason: name, Make: func(s string) any { return t.Links(s) }},
 		Case{Method: "paths.Tree.Indexes", Reason: name, Make: func(string) any { return t.Indexes() }},
 	)
 }

@@ -65,7 +65,7 @@ var rows = []row{
 	{name: "materialized path", declares: []string{"paths.NewMaterializedPath"}, shares: []string{"paths.Tree"}, cases: "paths"},
 	{name: "nested sets", declares: []string{"paths.NewNestedSet"}, shares: []string{"paths.Tree"}, cases: "nested"},
 	{name: "all trees", declares: []string{"paths.Tree", "paths.Forest", "paths.Convert", "paths.ConvertInto", "paths.Extract", "paths.Absorb"}},
-	{name: "totals of subtrees", declares: []string{"paths.RollUp"}},
+	{name: "totals of subtrees", declares: []string{"paths.RollUp", "paths.DocumentRollUp"}},
 	{name: "batch graph processing", declares: []string{"paths.Graph", "paths.Supersteps"}},
 
 	{name: "geohash: encode, decode, cells", declares: []string{"geohash.Key", "geohash.Encode", "geohash.Cell"}, example: "geohash.Encode"},

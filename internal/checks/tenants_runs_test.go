@@ -245,6 +245,12 @@ var tenantRuns = map[string]struct {
 		}
 		return fmt.Sprint(n), nil
 	}, "2"},
+	"paths.DocumentTree.Dump": {func(ctx context.Context, db model.DB) (string, error) {
+		for _, err := range listedComments.Dump(ctx, db, "nobody's post") {
+			return fmt.Sprint(errors.Is(err, model.ErrNotFound)), nil
+		}
+		return "", nil
+	}, "true"},
 	"paths.Tree.DumpIDs": {func(ctx context.Context, db model.DB) (string, error) {
 		n := 0
 		for v, err := range tenantTree.DumpIDs(ctx, db) {

@@ -23,6 +23,7 @@ var runs = map[string]string{
 	"geofield.Within.Count":   "reads cells, and tells exactly what lies within in Go",
 	"geofield.Within.Each":    "reads cells, and tells exactly what lies within in Go",
 	"keys.Sequence.Allocator": "holds numbers in memory, for callers of its own Next",
+	"paths.DocumentTree.Dump": "puts the list in order in Go",
 	"paths.RollUp.Children":   "adds up along several reads",
 	"paths.Tree.Dump":         "streams a whole tree, and puts it in order in Go",
 	"paths.Tree.DumpIDs":      "streams a whole tree, and puts it in order in Go",
