@@ -62,7 +62,8 @@ func NewRollUp[V Numeric, D, K any](t *Tree[D, K], path, target string) *RollUp[
 	return &RollUp[V, D, K]{t, rollup.Declare(t.t, path, target, reflect.TypeFor[V](), reflect.TypeFor[Totals[V]]())}
 }
 
-// Total returns the query that totals n's subtree.
+// Total returns the query that totals n's subtree. The fields of [Tree.Links] are enough
+// for n.
 //
 // Cost: one command, which returns one document. The server reads the subtree by the same
 // index as for [Tree.Descendants].

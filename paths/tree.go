@@ -133,7 +133,8 @@ func (t *Tree[D, K]) stored(doc *D) (tree.Node, error) {
 // Insert returns the change that stores a node at a place. The change overwrites the
 // tree's fields in doc. Errors are [model.ErrTaken], [model.ErrNotFound], [ErrSegment],
 // and for child trees [model.ErrFull]. A node that a [model.Scope] hides keeps its _id:
-// the error is ErrTaken too.
+// the error is ErrTaken too. A place before a sibling without an order key gives
+// [ErrDamaged].
 //
 // After a crash, the tree's next change finishes the insert: see [Tree].
 //
@@ -151,7 +152,7 @@ func (t *Tree[D, K]) Insert(doc D, place Place[K]) model.Change[any] {
 
 // Move returns the change that moves a node and its subtree to a place. Errors are
 // [model.ErrNotFound], [model.ErrFull] (only of [NewChildTree]), [ErrCycle] and
-// [ErrSegment].
+// [ErrSegment]. A place before a sibling without an order key gives [ErrDamaged].
 //
 // A crash can leave nodes in the old place. The tree's next change moves these nodes: see
 // [Tree].
