@@ -12,9 +12,25 @@ import (
 // After a crash, run Convert again.
 //
 // To replace the source:
-//  1. Stop changes through the source, and run Convert again.
-//  2. Create the target's unique index, if any.
+//  1. Create the target's indexes, before or after the first Convert.
+//  2. Stop changes through the source, and run Convert again.
 //  3. Use the target. [Tree.Drop] removes the source's fields.
+//  4. Delete the indexes that only the source has.
+//
+// Under a [model.Scope] with Tenant, convert one tenant after another. Delete the source's
+// indexes after the last tenant.
+//
+// # Same fields
+//
+// Two trees of one kind can have the same fields, such as nested sets with different
+// gaps. Then Convert changes the source's fields, and Drop isn't needed:
+//  1. Stop changes and queries through the source.
+//  2. Run Convert.
+//  3. Create the target's indexes, and delete the indexes that only the source has.
+//  4. Use the target.
+//
+// Trees of different kinds must have different fields. Otherwise the change returns a
+// [*model.ValueError].
 //
 // Cost: as the target's check and its repair: see [Tree.Checks].
 func Convert[D, K any](source, target *Tree[D, K]) model.Change[any] {
@@ -46,6 +62,10 @@ type IntoSpec[K any] struct {
 // target document's _id. The job fills in the tree's fields. If a target document
 // differs, the job replaces the whole document.
 //
+// Under a [model.Scope], the job ignores fields of Set in this comparison, and fields of
+// Tenant and Insert that build doesn't set. A new document replaces a document with the
+// same _id that Scope.Delete marked as deleted.
+//
 // JobOptions.BatchSize is the number of nodes per [model.Lease]. 0 means 500.
 //
 // # Consistency
@@ -57,7 +77,7 @@ type IntoSpec[K any] struct {
 //
 //   - [model.ErrNotFound]: the node spec.Under isn't in the target
 //   - [model.ErrTaken]: two new documents have one _id, or a new document's _id is in
-//     the target, but not below spec.Under
+//     the target, but not below spec.Under, or is hidden by a [model.Scope]
 //   - [ErrSegment]: a segment is invalid, or two nodes would have the same path
 //   - [ErrDamaged]: repair the trees first
 //   - [model.ErrLeased], [model.ErrStale]: another client changes a tree. Run the job
@@ -65,7 +85,8 @@ type IntoSpec[K any] struct {
 //
 // Cost: one command reads the source, and one the target, in batches. Each batch of
 // changed nodes takes at most one read, two commands for the lease, and one to three
-// writes. Last, the job checks the target. The tree's fields of all nodes are in memory.
+// writes. Under Scope.Delete, a batch with new nodes takes one or two more reads, and
+// documents that were marked can take more writes. Last, the job checks the target. The tree's fields of all nodes are in memory.
 func ConvertInto[D, K, E, L any](source *Tree[D, K], target *Tree[E, L], build func(D) (E, error), spec IntoSpec[L]) model.Job {
 	mustHave("ConvertInto", source != nil && target != nil)
 	place := "ConvertInto of " + source.t.Collection + " to " + target.t.Collection

@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/docmodel/docmodel/internal/tenancy"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
 	"github.com/docmodel/docmodel/paths"
@@ -24,7 +23,6 @@ func convertBack(r remark) (category, error)   { return category{ID: r.ID, Name:
 
 // Trees go into a document and come back, the same in each form and representation.
 func TestConvertRoundTrip(t *testing.T) {
-	tenancy.Differs(t, "the fields of the scope are fields of the documents that it compares or lists")
 	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, k := range kinds {
@@ -156,7 +154,6 @@ func TestConvertDocumentRefuses(t *testing.T) {
 
 // Where the source has no order keys, those that are stored stay: a new node among them is one write.
 func TestExtractKeepsKeys(t *testing.T) {
-	tenancy.Differs(t, "the fields of the scope are fields of the documents that it compares or lists")
 	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		form, to := convertForms[0], kinds[1]

@@ -1,60 +1,198 @@
 package paths_test
 
 import (
+	"errors"
+	"slices"
+	"strings"
 	"testing"
 
+	"github.com/docmodel/docmodel/internal/tenancy"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
 	"github.com/docmodel/docmodel/paths"
+	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// In place, the unique indexes of the other tree come after the data, and into another collection before it, as the comments say.
-func TestConvertIndexOrder(t *testing.T) {
+// convertKinds are all representations, with their default names, in one collection.
+func convertKinds() (out []kind) {
+	docs := model.NewCollection[category, string]("convertPairs")
+	for _, k := range slices.Concat(kinds, []kind{named, nestedKinds[1].kind, nestedKinds[2].kind, nestedKinds[3].kind}) {
+		own := kind{name: k.name, docs: docs, declare: k.declare, fields: k.fields}
+		own.tree = k.declare(docs, paths.TreeSpec{})
+		out = append(out, own)
+	}
+	return out
+}
+
+// onlyIndexes are the names of the indexes that one tree has and the other hasn't.
+func (k kind) onlyIndexes(other kind) (names []string) {
+	for _, x := range k.tree.Indexes() {
+		if !slices.ContainsFunc(other.tree.Indexes(), func(y model.Index) bool { return x.Name == y.Name }) {
+			names = append(names, x.Name)
+		}
+	}
+	return names
+}
+
+// A convertWalk brings a tree from one representation to another in one collection.
+type convertWalk struct {
+	testing.TB
+	from, to kind
+	db       model.DB
+	prefix   string // of the tree's ids
+}
+
+func (w convertWalk) do(step string, c model.Change[any]) {
+	w.Helper()
+	if _, _, err := c.Run(w.Context(), w.db); err != nil {
+		w.Fatalf("%s to %s: %s: %v", w.from.name, w.to.name, step, err)
+	}
+}
+
+func (w convertWalk) ensure(k kind) {
+	w.Helper()
+	if err := model.New("test", k.tree).Indexes().Ensure(w.Context(), w.db); err != nil {
+		w.Fatalf("%s to %s: indexes of %s: %v", w.from.name, w.to.name, k.name, err)
+	}
+}
+
+func (w convertWalk) whole(step string) {
+	w.Helper()
+	if report, err := inspect(w.Context(), w.db, w.to.tree); err != nil || len(report) > 0 {
+		w.Fatalf("%s to %s: %s: %v, %v", w.from.name, w.to.name, step, report, err)
+	}
+}
+
+// load stores the tree in the source's representation.
+func (w convertWalk) load() {
+	w.Helper()
+	notation := strings.NewReplacer("(", "("+w.prefix, " ", " "+w.prefix).Replace(w.prefix + "a(b(c d(e)) f) g(h)")
+	docs := nodesOf(parse(notation))
+	for i := range docs {
+		docs[i].Name = []string{"a", "b", "c", "d", "e", "g", "h", "f"}[i] // the segments of named, some of which are other nodes' _ids
+	}
+	w.do("load", w.from.tree.Load(docs))
+	w.do("a gap", w.from.tree.Delete(w.prefix+"f", paths.Subtree)) // the numbers of a nested set with gaps aren't those of Load any more
+}
+
+// convert replaces the source by the target, as the comment of Convert says.
+func (w convertWalk) convert() {
+	inPlace := len(w.to.fields) > 0 && slices.Equal(w.from.fields, w.to.fields)
+	if !inPlace {
+		w.ensure(w.to)
+	}
+	w.do("convert", paths.Convert(w.from.tree, w.to.tree))
+	w.whole("converted")
+	if inPlace {
+		w.ensure(w.to)
+	} else {
+		w.do("a change through the source", w.from.tree.Move(w.prefix+"d", paths.FirstChild(w.prefix+"g")))
+		w.do("convert again", paths.Convert(w.from.tree, w.to.tree))
+		w.whole("converted again")
+	}
+}
+
+// drop removes the source's fields.
+func (w convertWalk) drop() {
+	_, err := w.from.tree.Drop(w.to.tree).Run(w.Context(), w.db, model.JobOptions{BatchSize: 3})
+	var value *model.ValueError
+	kept := len(w.from.fields) == 0 || slices.Equal(w.from.fields, w.to.fields)
+	if kept && !errors.As(err, &value) || !kept && err != nil {
+		w.Fatalf("%s to %s: drop: %v", w.from.name, w.to.name, err)
+	}
+	w.whole("dropped")
+}
+
+// use changes the tree through the target, and asks it.
+func (w convertWalk) use() {
+	w.do("insert", w.to.tree.Insert(category{ID: w.prefix + "n", Name: "n"}, paths.FirstChild(w.prefix+"b")))
+	w.do("move", w.to.tree.Move(w.prefix+"b", paths.FirstChild(w.prefix+"g")))
+	w.whole("used")
+	doc, err := w.to.docs.ByID(w.prefix+"g").One(w.Context(), w.db)
+	if err != nil {
+		w.Fatal(err)
+	}
+	below, err := ids(w.to.tree.Descendants(&doc, 0).All(w.Context(), w.db))
+	if slices.Sort(below); err != nil || len(below) < 4 || !slices.Contains(below, w.prefix+"n") || !slices.Contains(below, w.prefix+"h") {
+		w.Fatalf("%s to %s: below g: %v, %v", w.from.name, w.to.name, below, err)
+	}
+}
+
+// One collection is a tree of each representation in turn, with the indexes of both while they convert.
+func TestConvert(t *testing.T) {
 	parallel(t)
+	all := convertKinds()
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
-		first := kinds[0]
-		for name, to := range map[string]*paths.Tree[category, string]{
-			"array":    paths.NewAncestorArray(first.docs, paths.AncestorArraySpec{}),
-			"path":     paths.NewMaterializedPath(first.docs, paths.MaterializedPathSpec{}),
-			"nested":   paths.NewNestedSet(first.docs, paths.NestedSetSpec{}),
-			"children": paths.NewChildTree(first.docs, paths.ChildTreeSpec{}),
-		} {
-			if err := db.Collection(first.name).Drop(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-			first.ensure(t, db)
-			first.store(t, db, parse("a(b c) d"))
-			unique := false
-			for _, index := range to.Indexes() {
-				unique = unique || index.Unique
-			}
-			if err := model.New("test", to).Indexes().Ensure(t.Context(), db); (err != nil) != unique {
-				t.Errorf("%s: indexes before the data: %v", name, err)
-			}
-			if _, _, err := paths.Convert(first.tree, to).Run(t.Context(), db); err != nil {
-				t.Fatalf("%s: %v", name, err)
-			}
-			if err := model.New("test", to).Indexes().Ensure(t.Context(), db); err != nil {
-				t.Errorf("%s: indexes after the data: %v", name, err)
-			}
-			if report, err := inspect(t.Context(), db, to); err != nil || len(report) > 0 {
-				t.Errorf("%s: %v, %v", name, report, err)
+		for i, from := range all {
+			for j, to := range all {
+				if i == j || onServer && (i+j)%3 > 0 {
+					continue
+				}
+				if err := db.Collection("convertPairs").Drop(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				w := convertWalk{TB: t, from: from, to: to, db: db}
+				w.ensure(from)
+				w.load()
+				w.convert()
+				for _, name := range from.onlyIndexes(to) {
+					if err := db.Collection("convertPairs").Indexes().DropOne(t.Context(), name); err != nil {
+						t.Fatal(err)
+					}
+				}
+				w.drop()
+				w.use()
+				for _, field := range from.fields {
+					n, err := db.Collection("convertPairs").CountDocuments(t.Context(), bson.D{{Key: field, Value: bson.D{{Key: "$exists", Value: true}}}})
+					if err != nil || (n > 0) != slices.Contains(to.fields, field) {
+						t.Errorf("%s to %s: %d documents have %s, %v", from.name, to.name, n, field, err)
+					}
+				}
 			}
 		}
-		if err := db.Collection(first.name).Drop(t.Context()); err != nil {
-			t.Fatal(err)
+	})
+	other := paths.NewParentTree(model.NewCollection[category, string]("others"), paths.TreeSpec{})
+	if paths.Convert(all[0].tree, other).Err == nil || all[1].tree.Drop(other).Err == nil {
+		t.Error("trees of two collections are converted")
+	}
+	swapped := paths.NewNestedSet(all[0].docs, paths.NestedSetSpec{Left: "right", Right: "left"})
+	for _, k := range all {
+		if err := paths.Convert(k.tree, swapped).Err; (err != nil) != slices.Contains(k.fields, "left") {
+			t.Errorf("%s: a field of both trees: %v", k.name, err)
 		}
-		for _, to := range kinds[1:] {
-			first.store(t, db, parse("a(b c) d"))
-			if err := db.Collection(to.name).Drop(t.Context()); err != nil {
-				t.Fatal(err)
+	}
+}
+
+// Under tenants, each converts by itself, also those that convert last.
+func TestConvertTenants(t *testing.T) {
+	tenancy.Differs(t, "the test has scopes of its own")
+	parallel(t)
+	all := convertKinds()
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		for i, from := range all {
+			for j, to := range all {
+				if i == j || onServer && (i+j)%3 > 0 || slices.Equal(from.fields, to.fields) {
+					continue
+				}
+				if err := db.Collection("convertPairs").Drop(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				var tenants []convertWalk
+				for _, name := range []string{"x", "y"} {
+					scope := model.Scope{Tenant: bson.D{{Key: "tenant", Value: name}}, Delete: bson.D{{Key: "gone", Value: true}}}
+					w := convertWalk{TB: t, from: from, to: to, db: scope.On(db), prefix: name}
+					w.ensure(from)
+					w.load()
+					tenants = append(tenants, w)
+				}
+				for _, w := range tenants {
+					w.convert()
+					w.drop()
+					w.use()
+				}
+				tenants[0].whole("after the other tenant")
 			}
-			to.ensure(t, db)
-			if _, err := paths.ConvertInto(first.tree, to.tree, convertCopy, paths.IntoSpec[string]{}).Run(t.Context(), db, model.JobOptions{}); err != nil {
-				t.Errorf("%s: %v", to.name, err)
-			}
-			to.whole(t, db)
 		}
 	})
 }

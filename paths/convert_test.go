@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/docmodel/docmodel/internal/tenancy"
 	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
@@ -96,7 +95,6 @@ func (k kind) convertChange(t testing.TB, db *mongo.Database, r *rand.Rand, step
 // Every tree becomes a tree of every other representation in another collection, and follows what changes; what is equal is not
 // written.
 func TestConvertInto(t *testing.T) {
-	tenancy.Differs(t, "the fields of the scope are fields of the documents that it compares or lists")
 	parallel(t)
 	monitor := modeltest.NewMonitor()
 	nodes, rounds := 20, 1
@@ -345,7 +343,6 @@ func TestConvertIntoLive(t *testing.T) {
 
 // What reading, writing and waiting a conversion costs.
 func TestConvertIntoCosts(t *testing.T) {
-	tenancy.Differs(t, "the fields of the scope are fields of the documents that it compares or lists")
 	monitor := modeltest.NewMonitor()
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		from, to := kinds[0], kinds[2]

@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/docmodel/docmodel/internal/tenancy"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
 	"github.com/docmodel/docmodel/paths"
@@ -190,7 +189,7 @@ func TestDropCuts(t *testing.T) {
 		cutCase{
 			seed: cutLoad(all, false),
 			run: func(ctx context.Context, db *mongo.Database, k kind) error {
-				job := k.tree.Drop()
+				job := k.tree.Drop(paths.NewParentTree(k.docs, paths.TreeSpec{}))
 				job.Stages[0].BatchSize = 3
 				_, err := job.Run(ctx, db, model.JobOptions{})
 				return err
@@ -253,7 +252,6 @@ func TestPlanCuts(t *testing.T) {
 
 // A tree that is taken out of a document, over another one, keeps the nodes of both at each cut.
 func TestExtractCuts(t *testing.T) {
-	tenancy.Differs(t, "the fields of the scope are fields of the documents that it compares or lists")
 	parallel(t)
 	const begin, end = "a(b(c d(e)) f) g(h) i", "g(h a(x f(c e) d)) b j"
 	form := convertForms[0]

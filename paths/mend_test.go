@@ -183,61 +183,6 @@ func TestTreeLoadRefuses(t *testing.T) {
 	}
 }
 
-// One collection is a tree of each representation in turn.
-func TestConvert(t *testing.T) {
-	parallel(t)
-	docs := model.NewCollection[category, string]("nodes")
-	trees := []*paths.Tree[category, string]{
-		paths.NewParentTree(docs, paths.TreeSpec{}),
-		paths.NewAncestorArray(docs, paths.AncestorArraySpec{}),
-		paths.NewMaterializedPath(docs, paths.MaterializedPathSpec{}),
-		paths.NewNestedSet(docs, paths.NestedSetSpec{}),
-		paths.NewChildTree(docs, paths.ChildTreeSpec{}),
-	}
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
-		for i, from := range trees {
-			for j, to := range trees {
-				if i == j {
-					continue
-				}
-				if _, err := db.Collection("nodes").DeleteMany(t.Context(), bson.D{}); err != nil {
-					t.Fatal(err)
-				}
-				f := parse("a(b(c d(e)) f) g(h)")
-				if _, _, err := from.Load(nodesOf(f)).Run(t.Context(), db); err != nil {
-					t.Fatal(err)
-				}
-				if _, _, err := paths.Convert(from, to).Run(t.Context(), db); err != nil {
-					t.Fatal(err)
-				}
-				if _, _, err := from.Move("d", paths.FirstChild("g")).Run(t.Context(), db); err != nil { // while both are in use
-					t.Fatal(err)
-				}
-				if _, _, err := paths.Convert(from, to).Run(t.Context(), db); err != nil {
-					t.Fatal(err)
-				}
-				if i > 0 {
-					if _, err := from.Drop().Run(t.Context(), db, model.JobOptions{}); err != nil {
-						t.Fatal(err)
-					}
-				}
-				report, err := inspect(t.Context(), db, to)
-				if err != nil || len(report) > 0 {
-					t.Fatalf("%d to %d: %v, %v", i, j, report, err)
-				}
-				got, err := ids(kind{docs: docs, tree: to}.below(t.Context(), db, "g", 0))
-				if want := []string{"d", "e", "h"}; err != nil || !slices.Equal(got, want) {
-					t.Fatalf("%d to %d: %v, %v", i, j, got, err)
-				}
-			}
-		}
-	})
-	other := paths.NewParentTree(model.NewCollection[category, string]("others"), paths.TreeSpec{})
-	if err := paths.Convert(trees[0], other).Err; err == nil {
-		t.Error("trees of two collections are converted")
-	}
-}
-
 // A rename changes the paths of all below, and nothing else.
 func TestTreeRename(t *testing.T) {
 	parallel(t)

@@ -20,8 +20,7 @@ type NestedSetSpec struct {
 	// Gap is the distance between new numbers, at most 2³². 0 means 1.
 	Gap int64
 
-	// With Direct, a shift of numbers takes one update, not two, and the index on Left
-	// isn't unique.
+	// With Direct, a shift of numbers takes one update, not two, and no index is unique.
 	Direct bool
 }
 

@@ -55,9 +55,6 @@ func TestNestedSetDirectNotUnique(t *testing.T) {
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		k := nestedKinds[2]
 		k.nestedSeed(t, db, nestedForest(nestedShape))
-		if err := db.Collection(k.name).Indexes().DropOne(t.Context(), "left_1"); err != nil {
-			t.Fatal(err)
-		}
 		unique := mongo.IndexModel{Keys: bson.D{{Key: "left", Value: 1}}, Options: options.Index().SetUnique(true)}
 		if _, err := db.Collection(k.name).Indexes().CreateOne(t.Context(), unique); err != nil {
 			t.Fatal(err)

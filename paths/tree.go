@@ -247,8 +247,12 @@ func (t *Tree[D, K]) nodes(docs []D) ([]tree.Node, error) {
 // Drop returns the job that removes the tree's own fields, such as materialized paths,
 // from all nodes. Parent links stay. After a crash, run the job again.
 //
-// Use Drop for the source tree of [Convert]. First wait until no client uses the source
-// tree, and delete the tree's unique index.
+// Use Drop for the source tree of [Convert], with Convert's target. First wait until no
+// client uses the source tree. If the two trees have the same fields, the job returns a
+// [*model.ValueError], because the target needs the fields.
 //
 // Cost: two commands per batch of 500 documents, and two at the end.
-func (t *Tree[D, K]) Drop() model.Job { return t.t.Drop() }
+func (t *Tree[D, K]) Drop(target *Tree[D, K]) model.Job {
+	mustHave("Drop", target != nil)
+	return t.t.Drop(target.t)
+}

@@ -218,7 +218,7 @@ func registerTree(name string, t *paths.Tree[treeNode, string]) {
 			return kept(top, treeChild(top, "x", "a0V"))
 		}, func(s string) model.Change[any] { return t.Rebalance(&s) })},
 		Case{Method: "paths.Tree.Checks", Reason: name, Make: func(string) any { return t.Checks() }},
-		Case{Method: "paths.Tree.Drop", Reason: name, Make: func(string) any { return t.Drop() }, MayRefuse: "has none beside the links",
+		Case{Method: "paths.Tree.Drop", Reason: name, Make: func(string) any { return t.Drop(byParent) }, MayRefuse: "has none beside the links",
 			State: func(s string) any { return []bson.Raw{treeRaw(treeRoot(s, "a0"))} }},
 	)
 }

@@ -17,6 +17,16 @@ import (
 // Insert to new documents without the field, and Set in each write.
 type Additions struct{ Insert, Set bson.D }
 
+// Scoping is what the scopes of a database do to the documents of a collection.
+type Scoping struct {
+	Additions
+	Marks bool // a deleted document can stay, hidden
+}
+
+// ScopingOf returns the scoping of a collection. A job needs it to compare documents with
+// stored ones. Package model sets it.
+var ScopingOf func(db DB, collection string) Scoping
+
 // AsStored returns the filter for a document that the plan stores in the collection as
 // doc, whose type has this shape. It compares like [Shape.AsRead], without the fields
 // that scopes add.

@@ -78,9 +78,7 @@ func ownIndexes(body bson.D) bson.D {
 				for j, e := range x {
 					if key, ok := e.Value.(bson.D); ok && e.Key == "key" && has(x, "unique") && !has(key, tenantField) {
 						x[j].Value = append(bson.D{{Key: tenantField, Value: 1}}, key...)
-						if !has(x, "partialFilterExpression") && !has(x, "sparse") {
-							x = append(x, bson.E{Key: "partialFilterExpression", Value: bson.D{{Key: deletedField, Value: nil}}})
-						}
+						x = shownOnly(x)
 						break
 					}
 				}
@@ -89,6 +87,21 @@ func ownIndexes(body bson.D) bson.D {
 		}
 	}
 	return body
+}
+
+// shownOnly returns the specification of a unique index without the deleted documents.
+func shownOnly(x bson.D) bson.D {
+	shown := bson.E{Key: deletedField, Value: nil}
+	for i, e := range x {
+		if partial, ok := e.Value.(bson.D); ok && e.Key == "partialFilterExpression" {
+			x[i].Value = append(slices.Clip(partial), shown)
+			return x
+		}
+	}
+	if has(x, "sparse") {
+		return x
+	}
+	return append(x, bson.E{Key: "partialFilterExpression", Value: bson.D{shown}})
 }
 
 func eachOf(list any, f func(bson.D) bson.D) any {

@@ -31,17 +31,20 @@ func Job(from Origin, to *tree.Tree, under bson.RawValue, remove bool, err error
 // do runs a conversion to its end.
 func (c *conversion) do(ctx context.Context, b *model.Batch) error {
 	err := c.attempt(ctx, b)
-	if c.crossed(err) {
+	switch {
+	case c.crossed(err):
 		err = errors.Join(errStirred, err)
+	case model.DuplicateIndex(err) == model.IDIndex:
+		err = fmt.Errorf("%w: a document of %s that isn't a node of this tree has the _id of a new node: %w", model.ErrTaken, c.to.Collection, err)
 	}
 	b.Done = err == nil
 	return err
 }
 
-// crossed reports whether a write met a key that another writer stored meanwhile: an _id, or what the representation keeps unique.
+// crossed reports whether a write met a value of the representation's unique index that another writer stored meanwhile.
 func (c *conversion) crossed(err error) bool {
 	name := model.DuplicateIndex(err)
-	return name == model.IDIndex || slices.ContainsFunc(c.to.Indexes, func(x model.Index) bool {
+	return slices.ContainsFunc(c.to.Indexes, func(x model.Index) bool {
 		return x.Unique && (name == x.Name || strings.HasSuffix(name, "_"+x.Name)) // under a scope the tenant leads its name too
 	})
 }
@@ -163,6 +166,10 @@ func (s *survey) batch(ctx context.Context, keys []string) error {
 		if err != nil {
 			return nil, err
 		}
+		hidden, err := s.findHidden(ctx, keys)
+		if err != nil {
+			return nil, err
+		}
 		for _, key := range keys {
 			content, missing := s.differs(key)
 			doc := made[key]
@@ -170,11 +177,17 @@ func (s *survey) batch(ctx context.Context, keys []string) error {
 			case content && doc == nil:
 				s.stirred = true
 			case content:
-				step, err := s.store(key, doc, missing, change)
-				if err != nil {
+				if doc, err = s.complete(key, doc, change); err != nil {
 					return nil, err
 				}
-				steps = append(steps, step)
+				switch {
+				case hidden[key]:
+					steps = append(steps, s.revive(doc))
+				case missing:
+					steps = append(steps, s.insert(doc))
+				default:
+					steps = append(steps, s.replace(doc))
+				}
 			default:
 				steps = append(steps, s.update(s.idOf(key), s.want[key], change))
 			}
@@ -209,8 +222,43 @@ func (s *survey) fetch(ctx context.Context, keys []string) (map[string]bson.Raw,
 	return made, err
 }
 
-// store is the write of a document that is missing, or whose content differs.
-func (s *survey) store(key string, doc bson.Raw, missing bool, change int64) (model.Step, error) {
+// findHidden returns the missing nodes whose documents a scope has marked as deleted. Only such a scope costs a read.
+func (s *survey) findHidden(ctx context.Context, keys []string) (map[string]bool, error) {
+	var ids bson.A
+	for _, key := range keys {
+		if _, missing := s.differs(key); missing && s.scoping.Marks {
+			ids = append(ids, s.idOf(key))
+		}
+	}
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	all := model.Find[bson.Raw]{Query: model.Query{
+		Collection: s.to.Collection, Filter: bson.D{{Key: "_id", Value: mql.Op("$in", ids)}}, Projection: bson.D{{Key: "_id", Value: 1}}, Index: model.IDIndex,
+	}}
+	shown := all
+	all.Deleted = true
+	hidden := map[string]bool{}
+	for doc, err := range all.Each(ctx, s.b.DB) {
+		if err != nil {
+			return nil, err
+		}
+		hidden[bsonval.Key(doc.Lookup("_id"))] = true
+	}
+	if len(hidden) == 0 {
+		return nil, nil
+	}
+	for doc, err := range shown.Each(ctx, s.b.DB) { // stored since the survey
+		if err != nil {
+			return nil, err
+		}
+		delete(hidden, bsonval.Key(doc.Lookup("_id")))
+	}
+	return hidden, nil
+}
+
+// complete returns a document with the tree's fields.
+func (s *survey) complete(key string, doc bson.Raw, change int64) (bson.Raw, error) {
 	stored := s.stored[key]
 	var set bson.D
 	for _, path := range s.to.Tied() { // what is right as it is
@@ -218,17 +266,33 @@ func (s *survey) store(key string, doc bson.Raw, missing bool, change int64) (mo
 			set = append(set, mql.E(path, v))
 		}
 	}
-	doc, err := core.SetFields(doc, slices.Concat(set, s.want[key], bson.D{{Key: s.to.Links.Change, Value: change}}))
-	if err != nil {
-		return nil, err
-	}
-	if missing {
-		return model.Write{Collection: s.to.Collection, Index: model.IDIndex, Model: &mongo.InsertOneModel{Document: doc}}, nil
-	}
-	return model.Write{Collection: s.to.Collection, Index: model.IDIndex, Model: &mongo.ReplaceOneModel{
-		Filter: bson.D{{Key: "_id", Value: model.Eq(stored.ID)}}, Replacement: doc,
-	}}, nil
+	return core.SetFields(doc, slices.Concat(set, s.want[key], bson.D{{Key: s.to.Links.Change, Value: change}}))
 }
+
+// insert stores a missing document. If the scope shows a document with its _id by then, the conversion is stale.
+func (s *survey) insert(doc bson.Raw) model.Write {
+	return model.Write{
+		Collection: s.to.Collection, Index: model.IDIndex, Model: &mongo.InsertOneModel{Document: doc},
+		Reasons: []model.Reason{{If: byID(doc), Err: errStirred}},
+	}
+}
+
+// revive stores a document in the place of one that a scope has marked as deleted.
+func (s *survey) revive(doc bson.Raw) model.Write {
+	upsert := true // the marked document may be removed meanwhile
+	return model.Write{
+		Collection: s.to.Collection, Index: model.IDIndex, Deleted: true,
+		Model: &mongo.ReplaceOneModel{Filter: byID(doc), Replacement: doc, Upsert: &upsert},
+	}
+}
+
+// replace stores a document whose content differs.
+func (s *survey) replace(doc bson.Raw) model.Write {
+	return model.Write{Collection: s.to.Collection, Index: model.IDIndex, Model: &mongo.ReplaceOneModel{Filter: byID(doc), Replacement: doc}}
+}
+
+// byID returns the filter for the document with a document's _id.
+func byID(doc bson.Raw) bson.D { return bson.D{{Key: "_id", Value: model.Eq(doc.Lookup("_id"))}} }
 
 // update sets fields of the tree in a node.
 func (s *survey) update(id bson.RawValue, set bson.D, change int64) model.Write {

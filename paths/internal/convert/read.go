@@ -161,8 +161,8 @@ func stripped(doc bson.Raw, fields ...[]string) (bson.Raw, error) {
 	return core.SetFields(out, set)
 }
 
-// sumOf tells documents apart by all but the fields of the tree, and the order of their fields.
-func sumOf(t *tree.Tree, doc bson.Raw) (sum [16]byte, err error) {
+// sumOf tells documents apart by all but the fields of the tree, the fields that a scope added, and the order of their fields.
+func sumOf(t *tree.Tree, doc bson.Raw, added []string) (sum [16]byte, err error) {
 	var blank bson.D
 	for _, path := range t.Tied() {
 		blank = append(blank, mql.E(path, nil))
@@ -178,7 +178,9 @@ func sumOf(t *tree.Tree, doc bson.Raw) (sum [16]byte, err error) {
 	slices.SortFunc(elems, func(a, b bson.RawElement) int { return bytes.Compare([]byte(a.Key()), []byte(b.Key())) })
 	h := sha256.New()
 	for _, e := range elems {
-		_, _ = h.Write(e)
+		if !slices.Contains(added, e.Key()) {
+			_, _ = h.Write(e)
+		}
 	}
 	copy(sum[:], h.Sum(nil))
 	return sum, nil

@@ -30,14 +30,16 @@ type copied struct {
 	order  string        // the source's
 	sum    [16]byte
 	made   bson.Raw // its _id, and the fields that the representation reads
+	added  []string // the target's fields that come from a scope, not from the source
 }
 
 // A survey is what both trees hold, and what the target is to hold. Its keys are those of the target's _ids.
 type survey struct {
 	*conversion
-	wanted map[string]*copied
-	names  map[string]string      // keys of the source to those of the target
-	source *forest.Forest[string] // by keys of the source
+	scoping core.Scoping // of the target
+	wanted  map[string]*copied
+	names   map[string]string      // keys of the source to those of the target
+	source  *forest.Forest[string] // by keys of the source
 
 	stored map[string]tree.Node   // the target's nodes, stripped
 	sums   map[string][16]byte    // of those that are wanted
@@ -58,7 +60,7 @@ type survey struct {
 
 // survey reads both trees and decides, purely, what is to be written.
 func (c *conversion) survey(ctx context.Context, db model.DB) (*survey, error) {
-	s := &survey{conversion: c, wanted: map[string]*copied{}, names: map[string]string{}}
+	s := &survey{conversion: c, scoping: core.ScopingOf(db, c.to.Collection), wanted: map[string]*copied{}, names: map[string]string{}}
 	var err error
 	if s.source, err = c.from.gather(ctx, db, s.take); err != nil {
 		return nil, err
@@ -82,8 +84,8 @@ func (s *survey) take(p piece) error {
 	if err != nil {
 		return err
 	}
-	w := &copied{from: p.id, source: p.link.ID, order: p.link.Order, made: made}
-	if w.sum, err = sumOf(s.to, p.made); err != nil {
+	w := &copied{from: p.id, source: p.link.ID, order: p.link.Order, made: made, added: s.addedTo(p.made)}
+	if w.sum, err = sumOf(s.to, p.made, w.added); err != nil {
 		return err
 	}
 	key := bsonval.Key(made.Lookup("_id"))
@@ -92,6 +94,19 @@ func (s *survey) take(p piece) error {
 	}
 	s.wanted[key], s.names[w.source] = w, key
 	return nil
+}
+
+// addedTo returns the fields that a scope gives to a new document: those of each write, and those that the document lacks.
+func (s *survey) addedTo(doc bson.Raw) (added []string) {
+	for _, e := range s.scoping.Set {
+		added = append(added, e.Key)
+	}
+	for _, e := range s.scoping.Insert {
+		if doc.Lookup(e.Key).Type == 0 {
+			added = append(added, e.Key)
+		}
+	}
+	return added
 }
 
 // look reads the target.
@@ -110,10 +125,11 @@ func (s *survey) look(ctx context.Context, db model.DB) error {
 			return err
 		}
 		s.stored[n.Key()] = n
-		if s.wanted[n.Key()] == nil {
+		w := s.wanted[n.Key()]
+		if w == nil {
 			continue
 		}
-		if s.sums[n.Key()], err = sumOf(s.to, doc); err != nil {
+		if s.sums[n.Key()], err = sumOf(s.to, doc, w.added); err != nil {
 			return err
 		}
 	}

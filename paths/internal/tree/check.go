@@ -46,15 +46,6 @@ func (t *Tree) repair() model.Change[any] {
 	return c
 }
 
-// Converted is the change that makes this a tree too, of the links of another representation.
-func (t *Tree) Converted(from *Tree) model.Change[any] {
-	c := t.repair()
-	if from.Collection != t.Collection || from.Links != t.Links || from.Lease.ID != t.Lease.ID || from.Lease.Collection != t.Lease.Collection {
-		c.Err = t.Refuse("TreeSpec", nil, "the trees have different collections, links or locks")
-	}
-	return c
-}
-
 // wholeCheck is a check that a change mends at once.
 func (t *Tree) wholeCheck(name, rule string, mend model.Change[any]) model.Check {
 	return model.Check{Name: name, Collection: t.Collection, Rule: rule, MendAll: func(ctx context.Context, db model.DB, _ time.Duration) (model.Result, error) {

@@ -162,6 +162,14 @@ func (d Declared) tree(kind string) *Tree {
 	return t
 }
 
+// uniqueIndex returns the unique index on a field. Documents without the field aren't in the index: a collection, or another tenant's part
+// of it, may not be converted yet.
+func (t *Tree) uniqueIndex(path string) model.Index {
+	x := model.NewIndex(t.Collection, bson.D{{Key: path, Value: 1}})
+	x.Unique, x.Partial = true, bson.D{{Key: path, Value: mql.Exists(true)}}
+	return x
+}
+
 // Parts are what the shell declares: indexes, relations and checks.
 func (t *Tree) Parts() model.Parts {
 	return model.NewParts(func() []model.Index { return t.Indexes }, t.relations, t.checks, t.footprints)

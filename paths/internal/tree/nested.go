@@ -32,8 +32,11 @@ func Nested(d Declared, spec NestedSpec) *Tree {
 		types[i] = t.MustField(path)
 	}
 	s.Check(types)
-	left := model.NewIndex(t.Collection, bson.D{{Key: s.left, Value: 1}})
-	left.Unique, left.Why = !s.direct, "descendants"
+	left := t.uniqueIndex(s.left)
+	if s.direct { // other keys, so that one collection can have the unique index too, during a conversion
+		left = model.NewIndex(t.Collection, bson.D{{Key: s.left, Value: 1}, {Key: s.right, Value: 1}})
+	}
+	left.Why = "descendants"
 	right := model.NewIndex(t.Collection, bson.D{{Key: s.right, Value: 1}, {Key: s.left, Value: 1}})
 	right.Why = "ancestors, and what is shifted"
 	t.Indexes = append(t.Indexes, left, right)

@@ -35,8 +35,8 @@ func Paths(d Declared, path, segment string) *Tree {
 	if p.segment != "" {
 		t.Own = []string{p.segment}
 	}
-	index := model.NewIndex(t.Collection, bson.D{{Key: p.path, Value: 1}})
-	index.Unique, index.Why = true, "ancestors and descendants"
+	index := t.uniqueIndex(p.path)
+	index.Why = "ancestors and descendants"
 	t.Indexes = append(t.Indexes, index)
 	t.Rep = p
 	return t

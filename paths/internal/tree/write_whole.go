@@ -5,40 +5,11 @@ import (
 	"fmt"
 
 	"github.com/docmodel/docmodel/internal/core"
-	"github.com/docmodel/docmodel/internal/mql"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/paths/internal/forest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
-
-// Drop is the job that takes the representation's fields away.
-func (t *Tree) Drop() model.Job {
-	unset := bson.D{}
-	var any bson.A
-	for _, f := range t.fields {
-		unset = append(unset, mql.E(f, ""))
-		any = append(any, bson.D{{Key: f, Value: mql.Exists(true)}})
-	}
-	j := model.Job{Name: "drop " + t.Collection}
-	if len(unset) == 0 {
-		j.Err = t.Refuse("fields", nil, "are none: this representation has no fields besides the parent links")
-		return j
-	}
-	plan := func(docs []bson.Raw) (model.Plan, error) {
-		ids := make(bson.A, len(docs))
-		for i, d := range docs {
-			ids[i] = d.Lookup("_id")
-		}
-		return model.NewPlan(model.Write{Collection: t.Collection, Index: model.IDIndex, Model: &mongo.UpdateManyModel{
-			Filter: bson.D{{Key: "_id", Value: mql.Op("$in", ids)}}, Update: mql.Op("$unset", unset),
-		}}), nil
-	}
-	j.Stages = []model.Stage{{
-		Collection: t.Collection, Filter: mql.Op("$or", any), Projection: bson.D{{Key: "_id", Value: 1}}, Plan: plan,
-	}}
-	return j
-}
 
 // Load is the change that stores the nodes of a whole tree.
 func (t *Tree) Load(nodes []Node, err error) model.Change[any] {
