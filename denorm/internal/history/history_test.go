@@ -141,6 +141,12 @@ func TestHistoryOfOldDocuments(t *testing.T) {
 		testkit.Seed(t, db, testkit.Docs{"cards": {bson.D{e("_id", "a"), e("n", int64(4)), e("extra", "kept")}}})
 		run(t, db, setN("a", 5, 0, token(1)))
 		wantStory(t, db, "a", "0:4 1:5")
+		cut := testkit.PlanOf(t, db, setN("a", 9, 1, token(9)))
+		cut.Steps, cut.InTx = cut.Steps[:1], nil
+		if err := exec(t.Context(), db, cut); err != nil {
+			t.Fatal(err)
+		}
+		wantSound(t, db)
 		r, err := kept.AsOf("a", minute(-1000)).One(t.Context(), db)
 		if err != nil || r.Doc.N != 4 {
 			t.Errorf("%+v, %v", r, err)

@@ -187,10 +187,10 @@ func (h *History) row(o one, version int64, doc bson.Raw, until time.Time) model
 	return w
 }
 
-// tokenIs is the condition that a path has a token; the zero token is none.
+// tokenIs is the condition that a path has a token. The zero token stands for a missing one.
 func tokenIs(path string, op bson.ObjectID) bson.E {
 	if op.IsZero() {
-		return mql.E(path, nil)
+		return mql.E(path, mql.Exists(false))
 	}
 	return mql.E(path, op)
 }

@@ -29,7 +29,9 @@ func TestOutlierLives(t *testing.T) {
 	lives := []testkit.Life{{remove, insert}, {remove, insert, appendTo("p")}, {remove, insert, appendTo("p q r")}}
 	for _, stored := range []string{"u", "u v", "u v w"} {
 		seed := inTurn(testkit.Stored(docs{"books": {book{ID: "a"}}, "buyers": nil}),
-			func(ctx context.Context, db *mongo.Database) error { return outlierAppend(ctx, db, buyersOf, "a", stored) })
+			func(ctx context.Context, db *mongo.Database) error {
+				return outlierAppend(ctx, db, buyersOf, "a", stored)
+			})
 		testkit.LiveBetween(t, appendTo("x"), lives, modeltest.InterleaveCase{Seed: seed}, []error{model.ErrNotFound, model.ErrStale},
 			func(t testing.TB, db *mongo.Database, lived testkit.Lived) {
 				job := testkit.InTurn(testkit.MendedNow(buyersOf.Checks()...), testkit.MendedNow(buyersOf.Checks()...))
