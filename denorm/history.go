@@ -45,7 +45,7 @@ type RevisionID[K any] struct {
 type Revision[D, K any] struct {
 	ID    RevisionID[K] `bson:"_id"`
 	At    time.Time     `bson:"at"`              // when the version began; zero if unknown
-	Until time.Time     `bson:"until,omitempty"` // when the version ended; zero for the newest version
+	Until time.Time     `bson:"until,omitempty"` // when the version ended; zero for the newest version, At for a deletion
 	Token bson.ObjectID `bson:"token,omitempty"` // the token of the change that began the version
 	Gone  bool          `bson:"gone,omitempty"`  // this version is a deletion: Doc has only _id, version and [Revised]
 	Doc   D             `bson:"doc"`
@@ -62,6 +62,9 @@ type Difference struct {
 //
 //	revisions  upsert {_id: {id, v: 3}, doc: the document in version 3}
 //	documents  update {_id: id, version: 3} to version 4
+//
+// An insert stores its version's number there, without "doc", so that no two documents get
+// the same version.
 //
 // Don't write the documents in other ways, except the paths in HistorySpec.Uncounted.
 //
@@ -106,17 +109,21 @@ func (r Revised) note() history.Note { return history.Note{At: r.At, By: r.By, R
 // Indexes returns the indexes by time, token and HistorySpec.Subject.
 func (x *History[D, K]) Indexes() []model.Index { return x.Parts.Indexes() }
 
-// Checks returns three checks:
+// Checks returns four checks:
 //   - Unfinished deletions. The repair finishes deletions older than a minute.
-//   - Documents with a lower version than a revision. The repair raises the version.
+//   - Documents with a lower version than a revision, or with the version of a revision
+//     that isn't theirs. The repair raises the version.
 //   - Gaps between revisions. There is no repair.
+//   - Deletions that have the number of a later document's version, which is lost. There
+//     is no repair.
 func (x *History[D, K]) Checks() []model.Check { return x.Parts.Checks() }
 
 // Insert returns the change that stores doc as a new document. The version in doc must be
 // 0. A new _id gets version 1. The _id of a deleted document gets its next version. An
-// existing _id gives model.ErrTaken. For note and token, see [History].
+// existing _id gives model.ErrTaken, or [ErrEarlier] if the note's time is before the
+// document's last change. For note and token, see [History].
 //
-// Cost: two commands, which write one document.
+// Cost: three commands, which write two documents. In a transaction, one document.
 func (x *History[D, K]) Insert(doc D, note Revised, token bson.ObjectID) model.Change[any] {
 	return x.h.Insert(&doc, note.note(), token)
 }
@@ -203,7 +210,8 @@ func (x *History[D, K]) Revisions(id K, version, n int64) *model.Aggregate[Revis
 }
 
 // Between returns the query of a document's versions with start ≤ Revision.At < end,
-// newest first, including deletions.
+// newest first, including deletions. An empty span, or an end before the start, gives a
+// [*model.ValueError].
 //
 // Cost: one command, by _id and the index by time.
 func (x *History[D, K]) Between(id K, start, end time.Time) *model.Aggregate[Revision[D, K]] {

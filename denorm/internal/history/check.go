@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/docmodel/docmodel/denorm/internal/stored"
 	"github.com/docmodel/docmodel/internal/commands"
 	"github.com/docmodel/docmodel/internal/found"
 	"github.com/docmodel/docmodel/internal/mql"
@@ -12,9 +13,9 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// Checks find deletions that were cut, documents behind their revisions, and revisions that are missing.
+// Checks find deletions that were cut, documents behind their revisions, and revisions that are missing or stand for other versions.
 func (h *History) Checks() []model.Check {
-	return []model.Check{h.unfinished(), h.behind(), h.gaps()}
+	return []model.Check{h.unfinished(), h.behind(), h.gaps(), h.overwritten()}
 }
 
 // unfinished finds documents that are marked as gone.
@@ -51,33 +52,58 @@ func (h *History) unfinished() model.Check {
 	}
 }
 
-// behind finds documents that have a version which a revision had before, or will have.
+// behind finds documents that have a version which another revision has, or had before.
 func (h *History) behind() model.Check {
 	type row struct {
 		ID      bson.RawValue `bson:"_id"`
 		Version int64         `bson:"v"`
+		Op      bson.RawValue `bson:"op"`
 		Newest  int64         `bson:"newest"`
 	}
 	name := fmt.Sprintf("%s.%s: versions below those of the revisions", h.docs.Name(), h.version)
-	newest := mongo.Pipeline{newestFirst, limit(1), mql.Project(mql.E("v", "$_id.v"))}
-	lookup := bson.D{mql.E("from", h.revisions.Name()), mql.E("localField", "_id"), mql.E("foreignField", "_id.id"), mql.E("pipeline", newest), mql.E("as", "rows")}
+	newest := mongo.Pipeline{newestFirst, limit(1), mql.Project(mql.E("v", "$_id.v"), mql.E("token", 1))}
+	lookup := bson.D{
+		mql.E("from", h.revisions.Name()), mql.E("localField", "_id"), mql.E("foreignField", "_id.id"), mql.E("pipeline", newest), mql.E("as", "rows"),
+	}
+	other := mql.Op("$and", mql.Op("$eq", "$newest", "$v"), mql.Op("$ne", "$token", "$op"))
 	return model.Check{
-		Name: name, Collection: h.docs.Name(), Rule: "no revision has a later version than its document",
+		Name: name, Collection: h.docs.Name(), Rule: "no revision has a later version than its document, or is another version of its number",
 		Pipeline: mongo.Pipeline{
-			mql.Project(mql.E("v", mql.IfNull("$"+h.version, int64(0)))), mql.Op("$lookup", lookup),
-			mql.Project(mql.E("v", 1), mql.E("newest", mql.Op("$max", "$rows.v"))),
-			mql.Match(mql.E("$expr", mql.Op("$gt", "$newest", "$v"))), mql.SortID(),
+			mql.Project(mql.E("v", mql.IfNull("$"+h.version, int64(0))), mql.E("op", "$"+h.revised+".op")), mql.Op("$lookup", lookup),
+			mql.Project(mql.E("v", 1), mql.E("op", 1), mql.E("newest", mql.Op("$max", "$rows.v")), mql.E("token", mql.Op("$arrayElemAt", "$rows.token", 0))),
+			mql.Match(mql.E("$expr", mql.Op("$or", mql.Op("$gt", "$newest", "$v"), other))), mql.SortID(),
 		},
 		Tell: found.Tells(func(r row, f *model.Finding) {
 			f.ID, f.Problem = r.ID, fmt.Sprintf("has version %d, but a revision has version %d", r.Version, r.Newest)
+			if r.Newest == r.Version {
+				f.Problem = fmt.Sprintf("has version %d, but its revision is another's", r.Version)
+			}
 		}),
 		Mend: found.Mends(name, h.docs.Name(), func(rows []row) model.Plan {
 			return found.Mended(rows, "some versions raised; the next check finds the others", func(i int, r row) model.Write {
 				if r.ID.Type == 0 {
 					return found.NotReturned(h.docs.Name(), i, "_id")
 				}
-				return commands.UpdateIf(h.docs.Name(), model.And(commands.ByID(r.ID), h.at(r.Version)), mql.Op("$set", bson.D{mql.E(h.version, r.Newest+1)}))
+				as := append(h.at(r.Version), stored.HoldsAt(h.revised+".op", r.Op))
+				return commands.UpdateIf(h.docs.Name(), model.And(commands.ByID(r.ID), as), mql.Op("$set", bson.D{mql.E(h.version, r.Newest+1)}))
 			})
+		}),
+	}
+}
+
+// overwritten finds deletions that later changes took for the revision of their own version: a deletion ends when it begins.
+func (h *History) overwritten() model.Check {
+	type row struct {
+		ID bson.RawValue `bson:"_id"`
+		At time.Time     `bson:"until"`
+	}
+	return model.Check{
+		Name: h.revisions.Name() + ": lost versions", Collection: h.revisions.Name(), Rule: "no deletion ends after it began",
+		Pipeline: mongo.Pipeline{
+			mql.Match(mql.E("gone", true), mql.E("$expr", mql.Op("$gt", "$until", "$at"))), mql.Project(mql.E("until", 1)), mql.SortID(),
+		},
+		Tell: found.Tells(func(r row, f *model.Finding) {
+			f.ID, f.Since, f.Problem = r.ID, r.At, "is a deletion, but a document had this version later: the document in this version, and in some before, is lost"
 		}),
 	}
 }

@@ -17,7 +17,7 @@ import (
 func TestHistoryCosts(t *testing.T) {
 	parallel(t)
 	testkit.WantPricesAnew(t, begin,
-		testkit.Does("Insert", 2, 1, 0, changed(kept.Insert(card{ID: "b"}, by(2), token(1)))),
+		testkit.Does("Insert", 3, 2, 0, changed(kept.Insert(card{ID: "b"}, by(2), token(1)))),
 		testkit.Does("Set", 3, 2, 1, changed(setN("a", 3, 2, token(1)))),
 		testkit.Does("Change", 3, 2, 1, changed(add("a", 3, 2, token(1)))),
 		testkit.Does("Restore", 3, 2, 3, changed(kept.Restore("a", 1, by(2), token(1)))),

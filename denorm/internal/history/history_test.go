@@ -141,6 +141,12 @@ func TestHistoryOfOldDocuments(t *testing.T) {
 		testkit.Seed(t, db, testkit.Docs{"cards": {bson.D{e("_id", "a"), e("n", int64(4)), e("extra", "kept")}}})
 		run(t, db, setN("a", 5, 0, token(1)))
 		wantStory(t, db, "a", "0:4 1:5")
+		cut := testkit.PlanOf(t, db, setN("a", 9, 1, token(9)))
+		cut.Steps, cut.InTx = cut.Steps[:1], nil
+		if err := exec(t.Context(), db, cut); err != nil {
+			t.Fatal(err)
+		}
+		wantSound(t, db)
 		r, err := kept.AsOf("a", minute(-1000)).One(t.Context(), db)
 		if err != nil || r.Doc.N != 4 {
 			t.Errorf("%+v, %v", r, err)
@@ -188,7 +194,7 @@ func TestHistoryChecks(t *testing.T) {
 		if err := begin(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}
-		testkit.WantDistinctChecks(t, kept.Checks(), 3)
+		testkit.WantDistinctChecks(t, kept.Checks(), 4)
 		testkit.WantRefusedFindings(t, kept.Checks()...)
 		t.Run("deletions under way", func(t *testing.T) {
 			p := testkit.PlanOf(t, db, kept.Delete("a", by(4), token(1)))
@@ -224,22 +230,39 @@ func TestHistoryChecks(t *testing.T) {
 				t.Fatal(err)
 			}
 			_, said := testkit.FindingsOf(t, db, kept.Checks()[1])
-			if len(said) != 1 || !strings.Contains(said[0], "has version 1, but a revision has version 5") {
+			if len(said) != 1 || !strings.Contains(said[0], "has version 1, but a revision has version 6") {
 				t.Errorf("found %q", said)
 			}
 			if err := testkit.MendedNow(kept.Checks()[1])(t.Context(), db); err != nil {
 				t.Fatal(err)
 			}
 			run(t, db, setN("a", 51, 8, token(6)))
-			wantStory(t, db, "a", "1:1 2:2 3:gone 4:3 5:gone 6:50 7:51")
+			wantStory(t, db, "a", "1:1 2:2 3:gone 4:3 5:gone 7:50 8:51")
 			wantSound(t, db)
+		})
+		t.Run("a revision that is another's", func(t *testing.T) {
+			all := testkit.Docs{"cards": {card{ID: "b", N: 2, Version: 2, Revised: &denorm.Revised{At: minute(9), Op: token(8)}}}}
+			testkit.Seed(t, db, all)
+			if _, err := db.Collection("cards_revisions").InsertMany(t.Context(), []any{
+				row{ID: denorm.RevisionID[string]{ID: "b", Version: 1}, At: minute(1), Until: minute(9), Token: token(6), Doc: card{ID: "b"}},
+				row{ID: denorm.RevisionID[string]{ID: "b", Version: 2}, At: minute(2), Until: minute(9), Token: token(7), Gone: true, Doc: card{ID: "b"}},
+			}); err != nil {
+				t.Fatal(err)
+			}
+			for i, want := range map[int]string{1: "has version 2, but its revision is another's", 3: "is a deletion, but a document had this version later"} {
+				if _, said := testkit.FindingsOf(t, db, kept.Checks()[i]); len(said) != 1 || !strings.Contains(said[0], want) {
+					t.Errorf("found %q, want %q", said, want)
+				}
+			}
+			run(t, db, setN("b", 5, 10, token(9)))
+			wantStory(t, db, "b", "1:0 2:gone 3:2 4:5")
 		})
 		t.Run("missing revisions", func(t *testing.T) {
 			if _, err := db.Collection("cards_revisions").DeleteOne(t.Context(), bson.D{e("_id.v", int64(4))}); err != nil {
 				t.Fatal(err)
 			}
 			_, said := testkit.FindingsOf(t, db, kept.Checks()[2])
-			if len(said) != 1 || !strings.Contains(said[0], "has only 5 revisions from version 1 to 6") {
+			if len(said) != 1 || !strings.Contains(said[0], "has only 6 revisions from version 1 to 7") {
 				t.Errorf("found %q", said)
 			}
 		})

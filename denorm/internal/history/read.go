@@ -7,6 +7,7 @@ import (
 
 	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/internal/mql"
+	"github.com/docmodel/docmodel/internal/runctx"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -59,6 +60,7 @@ var (
 	newestFirst = mql.Sort(mql.E("_id", -1))
 	byTime      = mql.Sort(mql.E("at", -1), mql.E("_id", -1))
 	there       = mql.Match(mql.E("gone", bson.D{mql.E("$ne", true)}))
+	whole       = mql.E("doc", mql.Exists(true)) // not only the claim of a number
 )
 
 func limit(n int64) bson.D { return bson.D{mql.E("$limit", n)} }
@@ -72,7 +74,7 @@ func (h *History) AsOf(id any, at time.Time) (mongo.Pipeline, error) {
 	until := mql.E("at", mql.Op("$lte", bson.NewDateTimeFromTime(at)))
 	return mongo.Pipeline{
 		mql.Match(o.byID...), h.current(), mql.Match(until),
-		h.union(mql.Match(mql.E("_id.id", mql.Eq(o.id)), until), byTime, limit(1)),
+		h.union(mql.Match(mql.E("_id.id", mql.Eq(o.id)), until, whole), byTime, limit(1)),
 		newestFirst, limit(1), there,
 	}, nil
 }
@@ -86,8 +88,8 @@ func (h *History) Version(id any, version int64) (mongo.Pipeline, error) {
 	if err != nil {
 		return nil, err
 	}
-	is := mql.Match(mql.E("_id", mql.Eq(o.rowID(version))))
-	return mongo.Pipeline{mql.Match(o.byID...), h.current(), is, h.union(is), limit(1), there}, nil
+	is := mql.E("_id", mql.Eq(o.rowID(version)))
+	return mongo.Pipeline{mql.Match(o.byID...), h.current(), mql.Match(is), h.union(mql.Match(is, whole)), limit(1), there}, nil
 }
 
 // Revisions finds the revisions before the version after, newest first.
@@ -101,7 +103,7 @@ func (h *History) Revisions(id any, after, n int64) (mongo.Pipeline, error) {
 	case n < 0 || n == math.MaxInt64:
 		return nil, h.docs.Refuse("n", n, "is negative: give 0 for all revisions")
 	}
-	rows := []bson.D{mql.Match(o.rows(after)...)}
+	rows := []bson.D{mql.Match(append(o.rows(after), whole)...)}
 	if n > 0 {
 		rows = append(rows, newestFirst, limit(n+1))
 	}
@@ -127,7 +129,7 @@ func (h *History) Between(id any, from, to time.Time) (mongo.Pipeline, error) {
 	}
 	within := mql.E("at", bson.D{mql.E("$gte", bson.NewDateTimeFromTime(from)), mql.E("$lt", bson.NewDateTimeFromTime(to))})
 	out := mongo.Pipeline{
-		mql.Match(o.byID...), h.current(), mql.Match(within), h.union(mql.Match(mql.E("_id.id", mql.Eq(o.id)), within)),
+		mql.Match(o.byID...), h.current(), mql.Match(within), h.union(mql.Match(mql.E("_id.id", mql.Eq(o.id)), within, whole)),
 	}
 	return append(out, once()...), nil
 }
@@ -151,7 +153,7 @@ func (h *History) checkVersion(version int64) error {
 type state struct {
 	doc     bson.Raw // nil: it isn't stored
 	applied bool     // a revision says that the operation was applied
-	last    bson.Raw // the newest revision, where it was asked for
+	last    bson.Raw // the _id, at and token of the newest revision, where it was asked for
 	wanted  bson.Raw // the revision to restore, where it was asked for
 }
 
@@ -169,8 +171,9 @@ func (h *History) read(ctx context.Context, db model.DB, r reading) (s state, er
 		mql.Match(r.byID...), project("doc"),
 		h.union(mql.Match(mql.E("token", r.op), mql.E("_id.id", mql.Eq(r.id))), limit(1), mql.Project(mql.E("_id", 0), mql.E("applied", mql.Literal(true)))),
 	}
-	if r.last {
-		pipeline = append(pipeline, h.union(mql.Match(r.rows(0)...), newestFirst, limit(1), project("last")))
+	if r.last || !runctx.HopeFirst(ctx) { // a change that meets another revision of its number reads again
+		pipeline = append(pipeline, h.union(mql.Match(r.rows(0)...), newestFirst, limit(1),
+			mql.Project(mql.E("_id", 1), mql.E("at", 1), mql.E("token", 1)), project("last")))
 	}
 	if r.wanted >= 0 {
 		pipeline = append(pipeline, h.union(mql.Match(mql.E("_id", mql.Eq(r.rowID(r.wanted)))), project("wanted")))

@@ -17,6 +17,7 @@ import (
 
 const (
 	leavesRow  = "a revision that equals the document; the next change uses it"
+	leavesNew  = "a document in a version that no revision claims; if another revision has it, the next change or a check's repair raises it"
 	leavesGone = "a document that is marked as deleted; the next operation on it, or the repair of a check, deletes it"
 )
 
@@ -48,12 +49,12 @@ func (h *History) change(id any, note Note, op bson.ObjectID, err error, prepare
 				return c.decide(s)
 			}
 			if s.applied || s.doc != nil && last == op {
-				return model.Plan{Applied: true}, nil
+				return h.settling(&c, s, last)
 			}
 			if err := h.clock(note, at, s.last); err != nil {
 				return model.Plan{}, err
 			}
-			return c.decide(s)
+			return h.renumbering(&c, s)
 		},
 	}.Change()
 }
@@ -168,19 +169,30 @@ func (h *History) checkSize(doc bson.Raw) error {
 	return nil
 }
 
-// row stores a version of a document, unless it is stored already. until is when it is superseded.
+// row stores a version of a document, unless it is stored already. until is when it is superseded. A revision under the same number with
+// another token is another version: then the document has a number that isn't its own, and the change reads again.
 func (h *History) row(o one, version int64, doc bson.Raw, until time.Time) model.Write {
 	at, op, gone := h.revisedOf(doc)
-	fields := bson.D{mql.E("at", bson.NewDateTimeFromTime(at)), mql.E("doc", doc)}
-	if !op.IsZero() {
-		fields = append(fields, mql.E("token", op))
+	ended := bson.NewDateTimeFromTime(until)
+	set := bson.D{
+		mql.E("at", mql.IfNull("$at", bson.NewDateTimeFromTime(at))), mql.E("doc", mql.IfNull("$doc", mql.Literal(doc))),
+		mql.E("until", mql.Op("$max", "$until", ended)),
 	}
 	if gone {
-		fields = append(fields, mql.E("gone", true))
+		set = append(set, mql.E("gone", true))
 	}
-	return commands.UpsertOne(h.revisions.Name(), commands.ByID(o.rowID(version)), bson.D{
-		mql.E("$setOnInsert", fields), mql.E("$max", bson.D{mql.E("until", bson.NewDateTimeFromTime(until))}),
-	})
+	id := commands.ByID(o.rowID(version))
+	w := commands.UpsertOne(h.revisions.Name(), append(bson.D{id[0]}, tokenIs("token", op)), mongo.Pipeline{mql.Set(set...)})
+	w.Reasons = []model.Reason{{If: id, Err: model.ErrStale}}
+	return w
+}
+
+// tokenIs is the condition that a path has a token. The zero token stands for a missing one.
+func tokenIs(path string, op bson.ObjectID) bson.E {
+	if op.IsZero() {
+		return mql.E(path, mql.Exists(false))
+	}
+	return mql.E(path, op)
 }
 
 // at is the condition that a document has a version.
@@ -199,59 +211,21 @@ func (h *History) superseding(c *changing, doc bson.Raw, version int64, kept bso
 	if err := h.checkSize(kept); err != nil {
 		return model.Plan{}, err
 	}
-	return commands.Leaving(leavesRow, h.row(c.one, version, kept, c.note.At), h.guarded(c.one, version, c.op, write)), nil
+	return commands.Leaving(leavesRow, h.row(c.one, version, kept, c.note.At), h.guarded(c, doc, version, write)), nil
 }
 
-// guarded is a write to a document that still has a version.
-func (h *History) guarded(o one, version int64, op bson.ObjectID, write func(filter bson.D) mongo.WriteModel) model.Write {
+// asRead is the condition that a document is in the version that was read. Its token says that no other document has taken its place.
+func (h *History) asRead(doc bson.Raw, version int64) bson.D {
+	_, op, _ := h.revisedOf(doc)
+	return append(h.at(version), tokenIs(h.revised+".op", op))
+}
+
+// guarded is a write to a document that is still in the version that was read.
+func (h *History) guarded(c *changing, doc bson.Raw, version int64, write func(filter bson.D) mongo.WriteModel) model.Write {
 	return model.Write{
 		Collection: h.docs.Name(), Expect: model.One, Once: true, Index: model.IDIndex,
-		Model: write(model.And(o.byID, h.at(version))), Done: model.And(o.byID, bson.D{mql.E(h.revised+".op", op)}),
+		Model: write(model.And(c.byID, h.asRead(doc, version))), Done: model.And(c.byID, bson.D{mql.E(h.revised+".op", c.op)}),
 	}
-}
-
-// Insert is the change that stores a new document. checked is what model.Collection.Insert says of it.
-func (h *History) Insert(ptr any, note Note, op bson.ObjectID) model.Change[any] {
-	raw, id, err := h.docs.Checked(ptr)
-	if err == nil {
-		if v, bad := h.versionOf(raw); bad != nil || v != 0 {
-			err = h.docs.Refuse(h.version, v, "must be 0 in a new document: the technique sets it")
-		}
-	}
-	return h.change(id, note, op, err, func(c *changing) {
-		c.last = true
-		c.decide = func(s state) (model.Plan, error) {
-			if _, _, gone := h.revisedOf(s.doc); s.doc != nil && !gone {
-				return model.Plan{}, commands.Taken(h.docs.Name(), c.id, false)
-			}
-			return h.inserting(c, s, raw)
-		}
-	})
-}
-
-// inserting stores a document in the version after its last one.
-func (h *History) inserting(c *changing, s state, raw bson.Raw) (model.Plan, error) {
-	version := int64(1)
-	var steps []model.Step
-	if s.doc != nil { // somebody began to delete it
-		v, err := h.versionOf(s.doc)
-		if err != nil {
-			return model.Plan{}, err
-		}
-		version, steps = v+1, h.buried(c.one, v, s.doc)
-	} else if v, ok := s.last.Lookup("_id", "v").AsInt64OK(); ok {
-		version = v + 1
-	}
-	doc, err := h.stamped(raw, version, c.note.stored(c.op, false))
-	if err != nil {
-		return model.Plan{}, err
-	}
-	w := model.Write{
-		Collection: h.docs.Name(), Model: &mongo.InsertOneModel{Document: doc}, Index: model.IDIndex,
-		Done:    model.And(c.byID, bson.D{mql.E(h.revised+".op", c.op)}),
-		Reasons: []model.Reason{{If: c.byID, Err: commands.Taken(h.docs.Name(), c.id, false)}},
-	}
-	return commands.Leaving(leavesGone, append(steps, w)...), nil
 }
 
 // Delete is the change that deletes a document and keeps its versions.
@@ -287,7 +261,7 @@ func (h *History) deleting(c *changing, doc bson.Raw, v int64) (model.Plan, erro
 		return plan, err
 	}
 	tomb := h.row(c.one, v+1, last, c.note.At)
-	plan.InTx = []model.Step{plan.Steps[0], tomb, h.guarded(c.one, v, c.op, func(filter bson.D) mongo.WriteModel { return &mongo.DeleteOneModel{Filter: filter} })}
+	plan.InTx = []model.Step{plan.Steps[0], tomb, h.guarded(c, doc, v, func(filter bson.D) mongo.WriteModel { return &mongo.DeleteOneModel{Filter: filter} })}
 	final := plan.InTx[2].(model.Write)
 	final.Final, final.Done = true, nil
 	plan.InTx[2] = final
@@ -318,31 +292,4 @@ func (h *History) buried(o one, version int64, doc bson.Raw) []model.Step {
 
 func (h *History) bury(o one, version int64) model.Write {
 	return commands.DeleteOne(h.docs.Name(), model.And(o.byID, h.at(version), bson.D{mql.E(h.revised+".gone", true)}))
-}
-
-// Restore is the change that makes an earlier version the newest.
-func (h *History) Restore(id any, version int64, note Note, op bson.ObjectID) model.Change[any] {
-	err := h.checkVersion(version)
-	if err == nil {
-		err = h.wholly()
-	}
-	return h.change(id, note, op, err, func(c *changing) {
-		c.last, c.wanted = true, version
-		c.decide = func(s state) (model.Plan, error) {
-			old, ok := s.wanted.Lookup("doc").DocumentOK()
-			if gone, _ := s.wanted.Lookup("gone").BooleanOK(); gone || !ok {
-				return model.Plan{}, fmt.Errorf("docmodel: %s: version %d of %s: %w", h.docs.Name(), version, model.Shell(c.id), ErrNoRevision)
-			}
-			doc, v, err := h.there(s)
-			switch {
-			case err == model.ErrNotFound: // it was deleted
-				return h.inserting(c, s, old)
-			case err != nil:
-				return model.Plan{}, err
-			case v == version: // a change was cut, and left its revision
-				return model.Plan{}, fmt.Errorf("docmodel: %s: version %d of %s is the newest: %w", h.docs.Name(), version, model.Shell(c.id), ErrNoRevision)
-			}
-			return h.replacing(c, doc, v, old)
-		}
-	})
 }

@@ -9,23 +9,78 @@ func (s *Store) claim(w *Writer, e *collEdit, list []change, old, next *Record) 
 		return nil
 	}
 	for _, t := range s.txns {
-		if t != w.txn && (t.touchedRecord(e, old) || t.touchedKey(e, list)) {
+		if t != w.txn && t.touchedRecord(e, old) {
 			return w.blocked(t, e.base.NS)
 		}
 	}
-	if w.txn == nil || e.created {
-		return nil
-	}
-	current := s.state.Load().Collection(e.base.NS)
-	if current == nil || current.id != e.base.id || current.schema != e.base.schema {
-		return writeConflict("collection %s has changed since the transaction began", e.base.NS)
-	}
-	if old != nil && !w.txn.owns(e, old) {
-		if now, ok := current.Record(old.ID); !ok || now != old {
-			return writeConflict("a document of %s has changed since the transaction began", e.base.NS)
+	if w.txn != nil && !e.created {
+		current := s.state.Load().Collection(e.base.NS)
+		if current == nil || current.id != e.base.id || current.schema != e.base.schema {
+			return writeConflict("collection %s has changed since the transaction began", e.base.NS)
+		}
+		if old != nil && !w.txn.owns(e, old) {
+			if now, ok := current.Record(old.ID); !ok || now != old {
+				return writeConflict("a document of %s has changed since the transaction began", e.base.NS)
+			}
 		}
 	}
-	return w.txn.checkKeys(current, e, list, next)
+	if next == nil {
+		return nil
+	}
+	for i, x := range e.indexes {
+		if !x.spec.Guards() {
+			continue
+		}
+		for _, key := range list[i].add {
+			if err := s.claimKey(w, e, x, key, next.ID); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// claimKey asks whether the writer may add a unique key. Like WiredTiger, the
+// index on _id looks for the key in what the writer sees before it looks for
+// conflicts. Other indexes look for conflicts first.
+func (s *Store) claimKey(w *Writer, e *collEdit, x *indexEdit, key Key, self int64) error {
+	_, seen := x.spec.find(x.entries.View(), key, self)
+	if seen && x == e.indexes[0] {
+		return duplicateKey(e.base.NS, x.spec, key)
+	}
+	k := indexKey{e.base.id, x.spec.Name}
+	for _, t := range s.txns {
+		if t != w.txn && hasKey(t.keys[k], key) {
+			return w.blocked(t, e.base.NS)
+		}
+	}
+	if w.txn != nil && hasKey(w.txn.added[k], key) {
+		return writeConflict("a key of index %s of %s was added since the transaction began", x.spec.Name, e.base.NS)
+	}
+	return nil
+}
+
+func hasKey(keys *Editor[Entry], key Key) bool {
+	if keys == nil {
+		return false
+	}
+	_, ok := keys.View().Get(Entry{Key: key})
+	return ok
+}
+
+// addKeys notes keys of a unique index in keys.
+func addKeys(keys map[indexKey]*Editor[Entry], coll int64, spec *IndexSpec, list []Key) {
+	if len(list) == 0 {
+		return
+	}
+	k := indexKey{coll, spec.Name}
+	if keys[k] == nil {
+		edit := NewTree(spec.compareEntries).Edit()
+		keys[k] = &edit
+	}
+	for _, key := range list {
+		keys[k].Set(Entry{Key: key})
+	}
 }
 
 // blocked returns the error for meeting what the open transaction t holds.
@@ -37,33 +92,6 @@ func (w *Writer) blocked(t *Txn, ns Namespace) error {
 		"another transaction is changing %s", ns)
 }
 
-// checkKeys refuses unique keys that somebody else has committed since the
-// transaction began, which it doesn't see.
-func (t *Txn) checkKeys(current *Collection, e *collEdit, list []change, next *Record) error {
-	if next == nil {
-		return nil
-	}
-	for i, x := range e.indexes {
-		if !x.spec.Guards() {
-			continue
-		}
-		for _, key := range list[i].add {
-			now, taken := x.spec.find(current.Indexes[i].Entries, key, next.ID)
-			if !taken {
-				continue
-			}
-			if _, mine := t.records[recordKey{e.base.id, now.Record}]; mine {
-				continue
-			}
-			if _, seen := x.spec.find(x.entries.View(), key, next.ID); !seen {
-				return writeConflict("a key of index %s of %s was added since the transaction began",
-					x.spec.Name, e.base.NS)
-			}
-		}
-	}
-	return nil
-}
-
 // owns reports whether the transaction has already changed the record.
 func (t *Txn) owns(e *collEdit, r *Record) bool {
 	_, ok := t.records[recordKey{e.base.id, r.ID}]
@@ -72,21 +100,6 @@ func (t *Txn) owns(e *collEdit, r *Record) bool {
 
 func (t *Txn) touchedRecord(e *collEdit, r *Record) bool {
 	return r != nil && t.owns(e, r)
-}
-
-func (t *Txn) touchedKey(e *collEdit, list []change) bool {
-	for i, x := range e.indexes {
-		keys := t.keys[indexKey{e.base.id, x.spec.Name}]
-		if keys == nil || !x.spec.Guards() {
-			continue
-		}
-		for _, key := range list[i].add {
-			if _, ok := keys.View().Get(Entry{Key: key}); ok {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // touchedCollection reports whether the transaction has changed anything in
@@ -120,21 +133,8 @@ func (t *Txn) note(e *collEdit, list []change, old, next *Record) {
 	r.next = next
 	t.records[k] = r
 	for i, x := range e.indexes {
-		if !x.spec.Guards() || len(list[i].add)+len(list[i].remove) == 0 {
-			continue
-		}
-		k := indexKey{e.base.id, x.spec.Name}
-		keys := t.keys[k]
-		if keys == nil {
-			edit := NewTree(x.spec.compareEntries).Edit()
-			keys = &edit
-			t.keys[k] = keys
-		}
-		for _, key := range list[i].add {
-			keys.Set(Entry{Key: key})
-		}
-		for _, key := range list[i].remove {
-			keys.Set(Entry{Key: key})
+		if x.spec.Guards() {
+			addKeys(t.keys, e.base.id, x.spec, list[i].add)
 		}
 	}
 }

@@ -19,7 +19,8 @@
 // A [Txn] reads the state of its begin and its own writes. Changing what
 // another has changed since then, or has changed in a transaction that is
 // still open, is error 112, WriteConflict, which carries the label
-// TransientTransactionError. A transaction that lives longer than [Lifetime]
+// TransientTransactionError. So is an insert of a unique key that another has
+// inserted since then, even if the document is deleted again. A transaction that lives longer than [Lifetime]
 // is aborted by whoever waits for it or uses it next.
 //
 // # Expiry

@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"errors"
+	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -14,6 +16,8 @@ type Store struct {
 	mu      lock
 	state   atomic.Pointer[State]
 	txns    []*Txn // the open ones that have written
+	begins  sync.Mutex
+	begun   []*Txn // all that have begun and not ended; guarded by begins
 	records atomic.Int64
 	ids     atomic.Int64
 	history history
@@ -75,11 +79,56 @@ func (s *Store) try(ctx context.Context, fn func(w *Writer) error) error {
 		return err
 	}
 	if w.Changed() {
-		state := w.State()
-		s.state.Store(state)
-		s.history.publish(state, w.events)
+		s.publish(w.State(), w.events)
 	}
 	return nil
+}
+
+// publish makes a state the current one. Each transaction that doesn't see what
+// was done learns which unique keys were added, even if they are gone again: an
+// insert of such a key is a write conflict.
+func (s *Store) publish(state *State, events []*Event) {
+	s.begins.Lock()
+	now := s.Now()
+	s.begun = slices.DeleteFunc(s.begun, func(t *Txn) bool { return now.After(t.deadline) })
+	if len(s.begun) > 0 {
+		for _, e := range events {
+			s.tellKeys(state.Collection(e.NS), e)
+		}
+	}
+	s.state.Store(state)
+	s.begins.Unlock()
+	s.history.publish(state, events)
+}
+
+func (s *Store) tellKeys(c *Collection, e *Event) {
+	if c == nil || e.New == nil {
+		return // a transaction notices that a collection is gone
+	}
+	for _, x := range c.Indexes {
+		if !x.Spec.Guards() {
+			continue
+		}
+		keys, _, err := x.Spec.Keys(e.New)
+		if err == nil && e.Old != nil {
+			var old []Key
+			if old, _, err = x.Spec.Keys(e.Old); err == nil {
+				_, keys = x.Spec.difference(old, keys)
+			}
+		}
+		if err != nil {
+			continue // it was refused
+		}
+		for _, t := range s.begun {
+			addKeys(t.added, c.id, x.Spec, keys)
+		}
+	}
+}
+
+func (s *Store) leave(t *Txn) {
+	s.begins.Lock()
+	defer s.begins.Unlock()
+	s.begun = slices.DeleteFunc(s.begun, func(x *Txn) bool { return x == t })
 }
 
 // wait returns when the transaction has ended, which its lifetime makes sure

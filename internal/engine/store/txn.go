@@ -27,7 +27,8 @@ type Txn struct {
 	ended    bool          // guarded by store.mu, as all below
 	open     bool          // it is among store.txns
 	records  map[recordKey]touched
-	keys     map[indexKey]*Editor[Entry] // unique keys that it added or took away
+	keys     map[indexKey]*Editor[Entry] // unique keys that it added
+	added    map[indexKey]*Editor[Entry] // unique keys that others have added since its begin
 	created  map[Namespace]bool
 }
 
@@ -53,9 +54,13 @@ func (s *Store) Begin() *Txn {
 		done:     make(chan struct{}),
 		records:  map[recordKey]touched{},
 		keys:     map[indexKey]*Editor[Entry]{},
+		added:    map[indexKey]*Editor[Entry]{},
 		created:  map[Namespace]bool{},
 	}
+	s.begins.Lock()
+	defer s.begins.Unlock()
 	t.writer = &Writer{store: s, txn: t, base: s.state.Load()}
+	s.begun = append(s.begun, t)
 	return t
 }
 
@@ -117,6 +122,7 @@ func (t *Txn) end() {
 		return
 	}
 	t.ended = true
+	t.store.leave(t)
 	t.store.txns = slices.DeleteFunc(t.store.txns, func(x *Txn) bool { return x == t })
 	close(t.done)
 }
@@ -142,12 +148,10 @@ func (t *Txn) Commit(ctx context.Context) error {
 	if err := t.apply(w); err != nil {
 		return err
 	}
-	state := w.State()
-	s.state.Store(state)
 	for _, e := range t.writer.events {
 		e.Origin = &t.Origin
 	}
-	s.history.publish(state, t.writer.events)
+	s.publish(w.State(), t.writer.events)
 	return nil
 }
 
