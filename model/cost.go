@@ -20,7 +20,7 @@ type Cost struct {
 	// Batches is true in a query's price. Each further batch of results adds a command.
 	Batches bool
 
-	Returned int      // documents returned; 0 in a price
+	Returned int      // documents returned; in a price, only a Modify's document
 	Indexes  []string // indexes used; only in a price
 }
 

@@ -100,7 +100,7 @@ func ExampleLease() {
 
 	// Output:
 	// 2 documents <nil>
-	// 7 commands, 6 documents written, 2 returned
+	// 7 commands, 6 documents written, 3 returned
 	// kitchen 5 parlour 5
 	// it died: true
 	// kitchen 5 parlour 5

@@ -64,6 +64,6 @@ func ExampleModel_Indexes() {
 	// // readings.probe_1 is covered by probe_1_at_-1__id_-1: its keys are the first of probe_1_at_-1__id_-1
 	// 2 [] [readings.site_1] <nil>
 	// <nil>
-	// 2 commands, 2 returned
+	// 3 commands, 3 returned
 	// true [readings.site_1] <nil>
 }

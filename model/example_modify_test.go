@@ -49,7 +49,7 @@ func ExampleModify() {
 	}
 	// Output:
 	// db.printJobs.findAndModify({query: {printer: ''}, sort: {urgency: -1}, update: {$set: {printer: 'p1'}}, new: true})
-	// 1 command, 1 document written
+	// 1 command, 1 document written, 1 returned
 	// p1 prints {invoice 9 p1} <nil>
 	// p2 prints {letter 1 p2} <nil>
 	// p1 waits: the queue is empty

@@ -2,13 +2,11 @@ package model
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/docmodel/docmodel/internal/core"
-	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
@@ -128,27 +126,34 @@ type IndexDiff struct {
 func (d IndexDiff) Empty() bool { return len(d.Missing) == 0 && len(d.Changed) == 0 }
 
 // Diff compares the set with the existing indexes. Under a [Scope], it compares the set
-// that [Scope.Indexes] returns. Cost: one listIndexes command per collection.
+// that [Scope.Indexes] returns. An existing index is Changed if it is hidden, or has an
+// option that an [Index] can't declare: sparse, a collation other than the collection's, a
+// wildcardProjection, or weights and languages of a text index. The versions of indexes
+// don't matter. Ensure doesn't unhide an index.
+//
+// Cost: one listIndexes command per collection, and one listCollections command.
 func (s IndexSet) Diff(ctx context.Context, db DB) (IndexDiff, error) {
 	var diff IndexDiff
 	if err := core.CheckRun(ctx, db); err != nil {
 		return diff, err
 	}
 	s = indexesUnder(s, db)
-	existing := map[string][]Index{}
+	collations, err := s.readCollations(ctx, db)
+	if err != nil {
+		return diff, err
+	}
+	existing := map[string][]storedIndex{}
 	for _, x := range s.Needed {
 		have, ok := existing[x.Collection]
 		if !ok {
-			var err error
-			if have, err = listIndexes(ctx, db, x.Collection); err != nil {
+			if have, err = listIndexes(ctx, db, x.Collection, collations[x.Collection]); err != nil {
 				return diff, err
 			}
 			existing[x.Collection] = have
 		}
-		equal := func(h Index) bool { return h.covers(x) != "" && x.covers(h) != "" && h.Unique == x.Unique }
 		switch {
-		case slices.ContainsFunc(have, equal):
-		case slices.ContainsFunc(have, func(h Index) bool { return h.Name == x.Name }):
+		case slices.ContainsFunc(have, func(h storedIndex) bool { return h.is(x) }):
+		case slices.ContainsFunc(have, func(h storedIndex) bool { return h.Name == x.Name || h.differsInHidden(x) }):
 			diff.Changed = append(diff.Changed, x)
 		default:
 			diff.Missing = append(diff.Missing, x)
@@ -157,7 +162,7 @@ func (s IndexSet) Diff(ctx context.Context, db DB) (IndexDiff, error) {
 	for _, x := range s.Needed {
 		for _, h := range existing[x.Collection] {
 			needed := func(n Index) bool {
-				return n.Collection == h.Collection && (n.Name == h.Name || n.covers(h) != "" && h.covers(n) != "")
+				return n.Collection == h.Collection && (n.Name == h.Name || h.differsInHidden(n))
 			}
 			name := h.Collection + "." + h.Name
 			if h.Name != IDIndex && !slices.ContainsFunc(s.Needed, needed) && !slices.Contains(diff.Extra, name) {
@@ -166,34 +171,4 @@ func (s IndexSet) Diff(ctx context.Context, db DB) (IndexDiff, error) {
 		}
 	}
 	return diff, nil
-}
-
-// listIndexes reads a collection's indexes. A missing collection has no indexes.
-func listIndexes(ctx context.Context, db DB, collection string) ([]Index, error) {
-	var specs []struct {
-		Name    string `bson:"name"`
-		Key     bson.D `bson:"key"`
-		Unique  bool   `bson:"unique"`
-		Partial bson.D `bson:"partialFilterExpression"`
-		Expire  *int64 `bson:"expireAfterSeconds"`
-	}
-	cur, err := core.Database(db).Collection(collection).Indexes().List(ctx)
-	if err == nil {
-		err = cur.All(ctx, &specs)
-	}
-	var cmd mongo.CommandError
-	if errors.As(err, &cmd) && cmd.Code == 26 { // NamespaceNotFound
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("docmodel: indexes of %s: %w", collection, err)
-	}
-	out := make([]Index, len(specs))
-	for i, s := range specs {
-		out[i] = Index{Collection: collection, Name: s.Name, Keys: s.Key, Unique: s.Unique, Partial: s.Partial}
-		if s.Expire != nil {
-			out[i].ExpireAfter = ttl(*s.Expire)
-		}
-	}
-	return out, nil
 }

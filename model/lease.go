@@ -195,6 +195,9 @@ func (h *held) take(ctx context.Context) (lock, error) {
 	observationOf(ctx).sent(1)
 	err := h.locks.FindOneAndUpdate(ctx, h.lease.free(now), update,
 		options.FindOneAndUpdate().SetReturnDocument(options.After)).Decode(&found)
+	if err == nil {
+		observationOf(ctx).returned(1)
+	}
 	return found, err
 }
 

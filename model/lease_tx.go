@@ -31,6 +31,9 @@ func (l Lease) meet(ctx context.Context, db DB, mends bool) (context.Context, er
 	if errors.Is(err, mongo.ErrNoDocuments) {
 		return ctx, at.awaited(ctx, db, mends)
 	}
+	if err == nil {
+		observationOf(ctx).returned(1)
+	}
 	return context.WithValue(ctx, fenceKey{}, found.Fence), err
 }
 

@@ -44,7 +44,7 @@ type ModifyOptions struct {
 // filter makes Run return a [*ValueError]. To delete the document, pass a nil update and
 // set [FindAndModify].Remove.
 //
-// Cost: one command, one document.
+// Cost: one command, one document, which is returned.
 //
 // Consistency: the command is atomic. A second run can change another document.
 func (c *Collection[D, K]) Modify(filter, update bson.D) *Modify[D] {
@@ -176,10 +176,14 @@ func (m *FindAndModify) String() string {
 	return shellCall(m.Collection, "findAndModify", m.Command()[1:])
 }
 
-// Cost returns the price: one command, one document.
+// Cost returns the price: one command, one document written, one returned. Nothing is
+// written or returned if no document matches. An upsert that inserts a document returns it
+// only with After.
 //
 //go:noinline
-func (m *FindAndModify) Cost() Cost { return Cost{Commands: 1, Written: 1, Indexes: indexes(m.Index)} }
+func (m *FindAndModify) Cost() Cost {
+	return Cost{Commands: 1, Written: 1, Returned: 1, Indexes: indexes(m.Index)}
+}
 
 func checkModify(m *FindAndModify) error {
 	switch {

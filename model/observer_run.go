@@ -200,9 +200,12 @@ func (op *observation) wrote(b BatchResult) {
 	}
 }
 
-// modified counts the write of a findAndModify. An upsert that found no document has
-// inserted one.
+// modified counts the write of a findAndModify, and the document that it returned. An
+// upsert that returned no document has inserted one.
 func (op *observation) modified(m *FindAndModify, err error) {
+	if err == nil {
+		op.returned(1)
+	}
 	if err == nil || m.Upsert && errors.Is(err, mongo.ErrNoDocuments) {
 		op.wrote(BatchResult{Upserted: 1})
 	}

@@ -31,6 +31,11 @@ func (p Page[D]) HasMore() bool { return p.Next != "" }
 // Users can read a token's sort values. A forged token can only change the page's start
 // and direction.
 //
+// A page that reads a document with an array, a pattern or code as sort value gives a
+// [*ValueError] that names the document and the field. If other programs store such
+// values, leave them out, for example by the filter {field: {$not: {$type: "array"}}}.
+// The sort values of a page's first and of its last document have at most 48,000 bytes.
+//
 // Cost: one command. With a token, some pages cost two, such as the last page. Create an
 // index on the filter's equality fields, the sort fields and _id.
 //
@@ -98,15 +103,18 @@ func readPage(ctx context.Context, db DB, q *Query, token string, docs any) (nex
 			swap(i, j)
 		}
 	}
-	next, previous = p.beside(first, last, more)
-	return next, previous, nil
+	if next, previous, err = p.beside(first, last, more); err != nil {
+		out.SetZero()
+	}
+	return next, previous, err
 }
 
 // A paging is the position of a page in a query.
 type paging struct {
 	collection string
-	by         bson.D // the sort, with _id
-	query      []byte // a digest that identifies the query
+	docs       *core.Docs // checks the sort values, or nil
+	by         bson.D     // the sort, with _id
+	query      []byte     // a digest that identifies the query
 	backwards  bool
 	// The sort fields of the document that the page begins after. Nil for the first page.
 	from      []bson.RawValue
@@ -137,16 +145,14 @@ func pageOf(q *Query, token string) (p paging, err error) {
 		case hasKey(q.Sort[:i], s.Key):
 			return refused("Sort", s.Key, "is given twice: give each field once")
 		}
-		if q.layout != nil && q.docs != nil {
-			if f, err := q.docs.Lookup(s.Key); err == nil && f.Arrays > 0 {
-				return refused("Sort", s.Key, "is in an array, so a document has several values to sort by")
-			}
+		if why := refuseSortType(q.known(), s.Key); why != "" {
+			return refused("Sort", s.Key, why)
 		}
 	}
 	if q.Projection, err = projectSort(q); err != nil {
 		return p, err
 	}
-	p = paging{collection: q.Collection, by: q.Sort}
+	p = paging{collection: q.Collection, docs: q.known(), by: q.Sort}
 	if p.query, err = queryDigest(q); err == nil && token != "" {
 		err = p.read(token)
 	}
@@ -159,7 +165,7 @@ func projectSort(q *Query) (bson.D, error) {
 		return nil, nil
 	}
 	out := slices.Clone(q.Projection)
-	including := slices.ContainsFunc(out, func(e bson.E) bool { return e.Key != "_id" && !isZero(e.Value) })
+	including := slices.ContainsFunc(out, func(e bson.E) bool { return (e.Key != "_id" || len(out) == 1) && !isZero(e.Value) })
 	for _, s := range q.Sort {
 		i := slices.IndexFunc(out, func(e bson.E) bool { return core.Overlap(e.Key, s.Key) })
 		switch {
@@ -209,15 +215,15 @@ func (p paging) valuesOf(doc bson.Raw) ([]bson.RawValue, error) {
 	out := make([]bson.RawValue, len(p.by))
 	for i, s := range p.by {
 		v, inArray := core.ValueAt(doc, s.Key)
-		switch {
-		case inArray || v.Type == bson.TypeArray:
-			return nil, &ValueError{Collection: p.collection, Field: s.Key, Value: doc.Lookup("_id"),
-				Reason: "is an array in the document with this _id, so it has several values to sort by"}
-		case v.Type == bson.TypeRegex:
-			return nil, &ValueError{Collection: p.collection, Field: s.Key, Value: doc.Lookup("_id"),
-				Reason: "is a regular expression in the document with this _id, which no query can compare"}
-		case v.Type == 0 || v.Type == bson.TypeUndefined:
+		if v.Type == 0 || v.Type == bson.TypeUndefined {
 			v = bson.RawValue{Type: bson.TypeNull}
+		}
+		why := severalValues
+		if !inArray {
+			why = refuseSortValue(p.docs, s.Key, v)
+		}
+		if why != "" {
+			return nil, &ValueError{Collection: p.collection, Field: s.Key, Value: doc.Lookup("_id"), Reason: why + ", in the document with this _id"}
 		}
 		out[i] = bson.RawValue{Type: v.Type, Value: slices.Clone(v.Value)}
 	}
@@ -227,20 +233,23 @@ func (p paging) valuesOf(doc bson.Raw) ([]bson.RawValue, error) {
 // beside returns the tokens of the next and the previous page. first and last are the
 // ends of this page in reading order, and more reports whether further documents follow.
 // An empty page has a token back to the page that led to it.
-func (p paging) beside(first, last []bson.RawValue, more bool) (next, previous string) {
+func (p paging) beside(first, last []bson.RawValue, more bool) (next, previous string, err error) {
 	empty := first == nil
 	if empty {
 		first = p.from
 	}
 	var behind, ahead string
 	if p.from != nil {
-		behind = p.token(first, !p.backwards, empty)
+		behind, err = p.token(first, !p.backwards, empty)
 	}
-	if more {
-		ahead = p.token(last, p.backwards, false)
+	if more && err == nil {
+		ahead, err = p.token(last, p.backwards, false)
+	}
+	if err != nil {
+		return "", "", err
 	}
 	if p.backwards {
-		return behind, ahead
+		return behind, ahead, nil
 	}
-	return ahead, behind
+	return ahead, behind, nil
 }

@@ -34,33 +34,59 @@ func queryDigest(q *Query) ([]byte, error) {
 
 // token returns the token of the page that begins after a document with these sort
 // fields. If inclusive, the page begins with the document.
-func (p paging) token(from []bson.RawValue, backwards, inclusive bool) string {
+func (p paging) token(from []bson.RawValue, backwards, inclusive bool) (string, error) {
 	raw, err := bson.Marshal(pageToken{p.query, backwards, inclusive, from})
 	if err != nil {
 		panic(err) // a value that a document contained can be encoded again
 	}
-	return base64.RawURLEncoding.EncodeToString(raw)
+	if base64.RawURLEncoding.EncodedLen(len(raw)) > maxToken {
+		return "", p.refuseLength(from)
+	}
+	return base64.RawURLEncoding.EncodeToString(raw), nil
 }
 
-// read decodes a token and checks it.
+// refuseLength returns the error for a document whose sort values are too long for a
+// token. It names the longest value's field.
+func (p paging) refuseLength(from []bson.RawValue) error {
+	longest := 0
+	var id any
+	for i, v := range from {
+		if len(v.Value) > len(from[longest].Value) {
+			longest = i
+		}
+		if p.by[i].Key == "_id" {
+			id = v
+		}
+	}
+	return &ValueError{Collection: p.collection, Field: p.by[longest].Key, Value: id,
+		Reason: "is too long for the token of a page, in the document with this _id"}
+}
+
+// read decodes a token and checks it. Anybody can have made the token.
 func (p *paging) read(token string) error {
 	refused := func(reason string) error {
-		return &ValueError{Collection: p.collection, Field: "token", Value: token, Reason: reason}
+		return &ValueError{Collection: p.collection, Field: "token", Value: clip(token, 80), Reason: reason}
 	}
-	raw, err := base64.RawURLEncoding.DecodeString(token)
+	notToken := func() error {
+		return refused("isn't the token of a page: pass the token of the previous page, or \"\" for the first page")
+	}
+	if len(token) > maxToken {
+		return notToken()
+	}
+	raw, err := base64.RawURLEncoding.Strict().DecodeString(token)
 	var t pageToken
 	if err != nil || bson.Raw(raw).Validate() != nil || core.CheckDepth(bson.Raw(raw)) != nil || bson.Unmarshal(raw, &t) != nil {
-		return refused("isn't the token of a page: pass the token of the previous page, or \"\" for the first page")
+		return notToken()
 	}
 	if !bytes.Equal(t.Query, p.query) {
 		return refused("is the token of another query: start again with an empty token")
 	}
 	if len(t.From) != len(p.by) {
-		return refused("isn't the token of a page: pass the token of the previous page, or \"\" for the first page")
+		return notToken()
 	}
-	for _, v := range t.From {
-		if typeRank(v.Type) < 0 || v.Type == bson.TypeArray || !core.WellFormed(v) {
-			return refused("isn't the token of a page: pass the token of the previous page, or \"\" for the first page")
+	for i, v := range t.From {
+		if refuseSortValue(p.docs, p.by[i].Key, v) != "" {
+			return notToken()
 		}
 	}
 	p.backwards, p.inclusive, p.from = t.Backwards, t.Inclusive, t.From

@@ -88,7 +88,7 @@ func TestCost(t *testing.T) {
 		{model.RefusedPlan("parts", errors.New("bad")).Cost(), model.Cost{}, "what is refused costs nothing"},
 		{parts.ByID(1).Cost(), model.Cost{Commands: 1, Batches: true, Indexes: []string{"_id_"}}, "a query"},
 		{parts.Aggregate(nil).Cost(), model.Cost{Commands: 1, Batches: true}, "a pipeline"},
-		{parts.Modify(nil, set).Cost(), model.Cost{Commands: 1, Written: 1}, "a findAndModify"},
+		{parts.Modify(nil, set).Cost(), model.Cost{Commands: 1, Written: 1, Returned: 1}, "a findAndModify"},
 	} {
 		if diff := cmp.Diff(c.want, c.got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", c.reason, diff)

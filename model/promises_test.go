@@ -63,7 +63,7 @@ func TestPromisedCosts(t *testing.T) {
 		{"Update of none", model.Cost{Commands: 1}, write(parts.Update(9, set), model.ErrNotFound)},
 		{"Delete", model.Cost{Commands: 1, Written: 1}, write(parts.Delete(3), nil)},
 		{"Delete of none", model.Cost{Commands: 1}, write(parts.Delete(9), nil)},
-		{"Modify", model.Cost{Commands: 1, Written: 1}, func(ctx context.Context, db *mongo.Database) error {
+		{"Modify", model.Cost{Commands: 1, Written: 1, Returned: 1}, func(ctx context.Context, db *mongo.Database) error {
 			_, err := parts.Modify(d("_id", 3), set).Run(ctx, db)
 			return err
 		}},

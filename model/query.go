@@ -151,6 +151,13 @@ func startAfter(q *Query, values []any) {
 			refuse(q, "After", nil, fmt.Sprintf("can't continue after a %s that is null or NaN: documents of other types would be lost", s.Key))
 			return
 		}
+		if why := refuseSortType(q.known(), s.Key); why != "" {
+			refuse(q, "Sort", s.Key, why)
+			return
+		}
+		if q.Err = cmp.Or(q.Err, q.known().CheckFilter(bson.D{{Key: s.Key, Value: Eq(v)}})); q.Err != nil {
+			return
+		}
 		op, bound, ok := directed(s.Value)
 		if !ok {
 			refuse(q, "Sort", s.Value, "must be 1 or -1: After needs such an order")

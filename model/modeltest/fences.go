@@ -43,19 +43,27 @@ func canonicalID(id any) string {
 	return string(text)
 }
 
-// withoutFences returns a dump without the fences of lock documents, only for comparison.
-func withoutFences(dump string, locks map[lockID]bool) (string, error) {
+// withoutIgnored returns a dump without the fences of lock documents and without ignored
+// paths, only for comparison.
+func withoutIgnored(dump string, locks map[lockID]bool, ignore map[string]string) (string, error) {
+	ignored := func(path string) bool { _, is := ignore[path]; return is }
 	var collections bson.D
 	if err := bson.UnmarshalExtJSON([]byte(dump), true, &collections); err != nil {
 		return "", err
 	}
 	var b strings.Builder
 	for _, c := range collections {
+		if ignored(c.Key + ".*") {
+			continue
+		}
 		fmt.Fprintf(&b, "%q:\n", c.Key)
 		for _, v := range c.Value.(bson.A) {
 			doc := v.(bson.D)
 			if slices.ContainsFunc(doc, func(e bson.E) bool { return e.Key == "_id" && locks[lockID{c.Key, canonicalID(e.Value)}] }) {
 				doc = slices.DeleteFunc(doc, func(e bson.E) bool { return e.Key == "fence" })
+			}
+			if len(ignore) > 0 {
+				doc = sorted(doc, c.Key, ignored)
 			}
 			text, err := bson.MarshalExtJSON(doc, true, false)
 			if err != nil {

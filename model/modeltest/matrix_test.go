@@ -59,6 +59,27 @@ func TestFaultMatrix(t *testing.T) {
 	modeltest.FaultMatrix(t, modeltest.FaultCase{Seed: seedParts, Run: setAll, Check: checkAll})
 }
 
+// stampParts stores the time of its last run.
+func stampParts(ctx context.Context, db *mongo.Database) error {
+	if _, err := db.Collection("parts").UpdateOne(ctx, bson.D{{Key: "_id", Value: 0}}, set(10)); err != nil {
+		return err
+	}
+	seen := bson.D{{Key: "$set", Value: bson.D{{Key: "by.last", Value: bson.NewObjectID()}}}}
+	_, err := db.Collection("parts").UpdateOne(ctx, bson.D{{Key: "_id", Value: 1}}, seen)
+	if err == nil {
+		_, err = db.Collection("runs").InsertOne(ctx, bson.D{{Key: "_id", Value: bson.NewObjectID()}})
+	}
+	return err
+}
+
+// TestFaultMatrixIgnore: what each run sets anew isn't compared. TestFaultMatrixFinds has the same case without Ignore.
+func TestFaultMatrixIgnore(t *testing.T) {
+	modeltest.FaultMatrix(t, modeltest.FaultCase{
+		Seed: seedParts, Run: stampParts, Check: func(testing.TB, *mongo.Database) {},
+		Ignore: map[string]string{"parts.by.last": "a random id", "runs.*": "a document of each run"},
+	})
+}
+
 // A count that is kept beside what it counts: not rerunnable, but it can be counted anew.
 func TestFaultMatrixRepair(t *testing.T) {
 	counted := func(ctx context.Context, db *mongo.Database) (want, got int32, err error) {
@@ -187,6 +208,7 @@ func TestFaultMatrixFinds(t *testing.T) {
 		{"swallows", "success although a write was lost", "the first Run returned nil in spite of the fault"},
 		{"many", "a write of many that takes its first document for all", "1 of 4 are set"},
 		{"fence", "a fence beside the lock document of the lease", "running it once more changed the database"},
+		{"stamp", "a random id that isn't ignored", "running it once more changed the database"},
 		{"none", "nothing to cut", "Run sent nothing that could be cut"},
 	}
 	for _, tt := range tests {
@@ -220,6 +242,8 @@ func TestBrokenCase(t *testing.T) {
 	}
 	c := modeltest.FaultCase{Seed: seedParts, Check: func(testing.TB, *mongo.Database) {}}
 	switch os.Getenv("DOCMODEL_BROKEN_CASE") {
+	case "stamp":
+		c.Run, c.Ignore = stampParts, map[string]string{"runs.*": "a document of each run"}
 	case "once":
 		c.Run = func(ctx context.Context, db *mongo.Database) error { return update(ctx, db, 0, inc()) }
 	case "half":

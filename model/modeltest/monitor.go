@@ -175,13 +175,16 @@ func (m *Monitor) succeeded(request int64, name string, reply bson.Raw) {
 		written = number(reply, "n")
 	case "findAndModify", "findandmodify":
 		written = number(reply, "lastErrorObject", "n")
+		if reply.Lookup("value").Type == bson.TypeEmbeddedDocument {
+			returned = 1
+		}
 	case "bulkWrite":
 		for _, key := range []string{"nInserted", "nMatched", "nUpserted", "nDeleted"} {
 			written += number(reply, key)
 		}
 	}
 	if name != "bulkWrite" { // its cursor returns results, not documents
-		returned = length(reply, "cursor", "firstBatch") + length(reply, "cursor", "nextBatch")
+		returned += length(reply, "cursor", "firstBatch") + length(reply, "cursor", "nextBatch")
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()

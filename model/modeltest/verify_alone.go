@@ -107,10 +107,12 @@ func (p *part) explain(ctx context.Context, t *testing.T, db *mongo.Database, co
 	why, err := unserved(ctx, db, command)
 	switch {
 	case err != nil:
+		p.done.unserved++
 		t.Error(err)
 	case why != "":
+		p.done.unserved++
 		p.problem("", "%s", why)
 	default:
-		p.done.explained++
+		p.done.served++
 	}
 }

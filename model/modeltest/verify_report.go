@@ -11,13 +11,24 @@ import (
 // A tally counts what ran.
 type tally struct {
 	ways, reads, operations int
-	explained               int // commands
+	served, unserved        int // commands by whether an index serves them
 	operationsCut           int
 	cuts                    int
 	again, abandoned        int            // cuts after which the audit had something to repair: with a rerun, and without
 	pairs                   map[string]int // by how their orders were chosen
 	orders, ordersMended    int
 	mended                  []string // operations and pairs after which the audit had to repair
+}
+
+// describeIndexes tells how many commands are served by an index.
+func (d tally) describeIndexes() string {
+	switch {
+	case d.served+d.unserved == 0:
+		return "no command was asked for its index"
+	case d.unserved == 0:
+		return fmt.Sprintf("an index serves each of %d commands", d.served)
+	}
+	return fmt.Sprintf("an index serves %d of %d commands", d.served, d.served+d.unserved)
 }
 
 // leave notes what is skipped.
@@ -33,7 +44,7 @@ func (v *verification) finish(t *testing.T) {
 	d := v.done
 	var b strings.Builder
 	fmt.Fprintf(&b, "verified %q in %d ways\n", v.model.Name(), d.ways)
-	fmt.Fprintf(&b, "\talone: %d reads and %d operations; an index serves each of %d commands\n", d.reads, d.operations, d.explained)
+	fmt.Fprintf(&b, "\talone: %d reads and %d operations; %s\n", d.reads, d.operations, d.describeIndexes())
 	fmt.Fprintf(&b, "\tcut: %d operations, %d times; the audit had something to mend after %d that were run again, and after %d that nobody ran again\n",
 		d.operationsCut, d.cuts, d.again, d.abandoned)
 	pairs := 0

@@ -331,13 +331,14 @@ func TestSequenceCosts(t *testing.T) {
 			modeltest.WantCost(t, monitor, cost, f)
 		}
 		one := model.Cost{Commands: 1, Written: 1}
+		taken := model.Cost{Commands: 1, Written: 1, Returned: 1}
 		want(one, func() error { _, err := seqDaily.Open("a").Run(ctx, db); return err })
-		want(one, func() error { _, err := seqDaily.Take("a", 10).Run(ctx, db); return err })
+		want(taken, func() error { _, err := seqDaily.Take("a", 10).Run(ctx, db); return err })
 		want(one, func() error { _, err := seqDaily.Insert("a", 1, seqMail{}).Run(ctx, db); return err })
 		want(one, func() error { _, err := seqDaily.Days().Pack("a", 1, time.Unix(0, 0)).Run(ctx, db); return err })
 		want(model.Cost{Commands: 1, Returned: 1}, func() error { _, err := seqDaily.Previous("a", 2).One(ctx, db); return err })
 		numbers := seqDaily.Allocator(db, 100)
-		want(one, func() error {
+		want(taken, func() error {
 			for range 100 {
 				if _, err := numbers.Next(ctx, "a"); err != nil {
 					return err
