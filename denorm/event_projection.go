@@ -52,7 +52,6 @@ type Projection[K, E, V any] struct {
 
 	views *model.Collection[EventState[K, V], K]
 	p     *eventlog.Projection
-	rev   int
 }
 
 // NewProjection declares a projection of a log. If the collection views is named
@@ -66,7 +65,7 @@ func NewProjection[K, E, S, V any](
 	if log == nil || log.l == nil {
 		core.Place("NewProjection of "+views.Name()).Fail("the log is nil", "give a result of NewEventLog")
 	}
-	p := &Projection[K, E, V]{views: views, rev: spec.Revision}
+	p := &Projection[K, E, V]{views: views}
 	p.p = eventlog.DeclareProjection(log.l, views.Docs(), spec.Fold != nil,
 		foldOf[K](log.commits, views.Docs(), spec.Fold, spec.Revision), spec.Places, spec.Poll)
 	var needs []model.Need
@@ -83,10 +82,12 @@ func (p *Projection[K, E, V]) Indexes() []model.Index { return p.Parts.Indexes()
 
 // CatchUp returns the change that updates the view of the [EventLog] aggregate with this
 // key. The change writes to the generations (see [Projection]) that have p's
-// ProjectionSpec.Revision. A retry is safe.
+// ProjectionSpec.Revision. If no generation has this revision, the change gives a
+// [*model.ValueError]. A retry is safe.
 //
-// Cost: five commands, one document, by _id. Two generations cost two more commands and
-// one more document.
+// Cost: five commands, one document, by _id. A projection's first CatchUp costs one more
+// command and document, the pointer. Two generations cost two more commands and one more
+// document.
 func (p *Projection[K, E, V]) CatchUp(key K) model.Change[any] { return p.p.CatchUp(key) }
 
 // Stream returns the stream that updates the views after each commit to the [EventLog].
@@ -100,12 +101,12 @@ func (p *Projection[K, E, V]) CatchUp(key K) model.Change[any] { return p.p.Catc
 func (p *Projection[K, E, V]) Stream() model.Stream { return p.p.Stream() }
 
 // Load returns the change that reads one stored view. The key is the [EventLog]
-// aggregate's key. Load reads the live generation (see [Projection]). A missing view
-// gives model.ErrNotFound.
+// aggregate's key. Load reads the live generation (see [Projection]). The result has the
+// revision of the program that wrote the view. A missing view gives model.ErrNotFound.
 //
 // Cost: two commands, each one document by _id; one more if the view is missing.
 func (p *Projection[K, E, V]) Load(key K) model.Change[EventState[K, V]] {
-	return readAs(p.p.Load(key), func(s eventlog.State) EventState[K, V] { return stateOf[K, V](key, s, p.rev) })
+	return readAs(p.p.Load(key), func(s eventlog.State) EventState[K, V] { return stateOf[K, V](key, s, s.Revision) })
 }
 
 // Generations contains the numbers of a [Projection]'s generations.
@@ -138,7 +139,8 @@ func (p *Projection[K, E, V]) Rebuild() model.Job { return p.p.Rebuild() }
 
 // Switch returns the job that makes readers read the views that [Projection.Rebuild]
 // wrote. If [Generations].Building is 0, the job does nothing. First, the job stops the
-// updates of the old views. After a crash, run the job again.
+// updates of the old views. After a crash, run the job again. If Rebuild and
+// Switch run at the same time, the slower job can end with a [*model.ValueError].
 //
 // Cost: the job reads as much as [Projection.Rebuild]. It writes only new views that lack
 // events. Two more commands begin and end the switch.

@@ -49,9 +49,10 @@ type FeedSpec struct {
 	Bare bool
 
 	// Mark is a source field that only this feed writes. If the feed's plans update
-	// source documents, set Mark. Then the feed skips its own updates, except those that
-	// MongoDB reports as [model.Replaced]. Mark doesn't permit inserts, upserts,
-	// replacements or deletions in source.
+	// source documents, set Mark. Then the feed skips its own updates. Mark doesn't permit
+	// inserts, upserts, replacements or deletions in source. If a plan updates source
+	// documents by a pipeline, a feed that follows a change stream runs the plan in a
+	// transaction.
 	Mark string
 
 	// Since is the path to poll on servers without change streams. Each write must set a

@@ -71,6 +71,8 @@ type OutboxDepth struct {
 // Set OutboxSpec.Create. Run Publish and the change in one transaction. Without
 // transactions, run Publish first. While the change isn't stored, the function deliver
 // returns an error, and the event waits. If the change never comes, the event is parked.
+// Documents that Publish creates stay after the delivery. Delete such a
+// document when no event waits in it.
 //
 // # Consistency
 //
@@ -179,8 +181,10 @@ type Relay struct{ r outbox.Relay }
 
 // Relay returns the [Relay] that calls deliver for each event, in several goroutines. If
 // deliver returns an error, the event is tried again later. Processes that run Relays
-// with the same name divide the documents by leases. If a process loses a lease,
-// deliver's context ends.
+// with the same name divide the documents by leases. A process extends its leases while
+// deliver runs, so deliver can last longer than RelaySpec.For. If the process loses the
+// lease, deliver's context ends. A delivery that fails after that isn't counted in
+// OutgoingEvent.Attempts.
 func (x *Outbox[D, K, E]) Relay(name string, spec RelaySpec, deliver func(context.Context, Delivery[K, E]) error) Relay {
 	r := outbox.Relay{Outbox: x.o, Name: name, Spec: outbox.RelaySpec(spec)}
 	if deliver == nil {
@@ -214,5 +218,7 @@ func (x *Outbox[D, K, E]) Relay(name string, spec RelaySpec, deliver func(contex
 //
 // Cost: one read per 100 documents with events, and one write per document with delivered
 // or failed events. A group without events costs one read every RelaySpec.Poll. The
-// leases of n groups cost about 3 + n commands every RelaySpec.For/3.
+// leases of n groups cost about 3 + n commands every RelaySpec.For/3. With
+// RelaySpec.Once, a run costs one read if no event is due. Each group with due events
+// costs seven more commands.
 func (r Relay) Run(ctx context.Context, db model.DB) error { return r.r.Run(ctx, db) }

@@ -68,8 +68,9 @@ type Stream struct {
 	Bare bool // updates have no Event.Document, to save a read
 
 	// Mark names a field that only the stream writes. If Mark is set, plans can update
-	// watched documents. These updates give no events, unless MongoDB reports them as
-	// [Replaced]. Plans can't insert, upsert, replace or delete watched documents.
+	// watched documents. These updates give no events. Plans can't insert, upsert, replace
+	// or delete watched documents. If a plan updates them by a pipeline, Run sends the plan
+	// in a transaction, except when it polls. Such a plan can't contain a [MergeInto].
 	Mark string
 
 	// Polling needs Since, the path of a field that every write increases, such as a
@@ -181,7 +182,8 @@ func (s Stream) open() bson.D {
 	return bson.D{{Key: "$changeStream", Value: o}}
 }
 
-// stages exclude the stream's own updates.
+// stages exclude the stream's own updates. They can't exclude those that MongoDB reports
+// as replacements: see [streamOwn].
 func (s Stream) stages() mongo.Pipeline {
 	if s.Mark == "" {
 		return nil
@@ -192,7 +194,8 @@ func (s Stream) stages() mongo.Pipeline {
 }
 
 // PlanFor returns the plan that Run sends for an event. PlanFor calls s.Plan, and adds
-// the field that s.Mark names to updates of the watched collection. Errors:
+// the field that s.Mark names to updates of the watched collection. In a transaction, Run
+// also adds the session to this field. Errors:
 //
 //   - the error of s.Plan, or [Plan.Err]
 //   - [ErrNotRepeatable]
@@ -203,7 +206,11 @@ func (s Stream) PlanFor(e Event) (Plan, error) {
 	if mark == "" {
 		mark = scanMark(e.Document)
 	}
-	return s.planFor(e, mark)
+	plan, err := s.planFor(e)
+	if err != nil {
+		return Plan{}, err
+	}
+	return s.marked(plan, mark)
 }
 
 // scanMark returns a mark that differs from the mark of an earlier scan if the document
@@ -214,26 +221,30 @@ func scanMark(doc bson.Raw) string {
 	return fmt.Sprintf("scanned %016x", h.Sum64())
 }
 
-func (s Stream) planFor(e Event, mark string) (Plan, error) {
+// planFor returns the checked plan for an event, without its mark.
+func (s Stream) planFor(e Event) (Plan, error) {
 	if s.Plan == nil {
 		return Plan{}, &ValueError{Collection: s.Collection, Field: "Plan", Reason: "is nil: a stream with Work makes its plans only while it runs"}
 	}
 	plan, err := s.Plan(e)
-	return s.checked(plan, err, mark)
+	return s.checked(plan, err)
 }
 
-// checked returns a plan with its mark, or the error that refuses it.
-func (s Stream) checked(plan Plan, err error, mark string) (Plan, error) {
+// checked returns the plan, or the error that refuses it.
+func (s Stream) checked(plan Plan, err error) (Plan, error) {
 	if err == nil {
 		err = plan.Err()
 	}
 	if err == nil && !plan.Repeatable() {
 		err = ErrNotRepeatable
 	}
+	if err == nil {
+		_, err = s.ownUpdates(plan)
+	}
 	if err != nil {
 		return Plan{}, err
 	}
-	return s.marked(plan, mark)
+	return plan, nil
 }
 
 // Run runs the stream until the context ends. Running plans have StreamOptions.Grace to
@@ -250,7 +261,9 @@ func (s Stream) checked(plan Plan, err error, mark string) (Plan, error) {
 // store [Event].Token in the written documents, and never overwrite a greater Token.
 //
 // Cost: two commands, the reads of changes, and the plans' commands. Each stored place
-// costs one command. At most once per o.PlanTime/4, a command looks for a second run.
+// costs one command. At most once per o.PlanTime/4, a command looks for a second run. A
+// plan in a transaction (see Stream.Mark) costs [Plan.CostTx] and the commit. The first
+// such plan costs one more command.
 func (s Stream) Run(ctx context.Context, db DB, o StreamOptions) error {
 	bad := func(field, reason string) error {
 		return &ValueError{Collection: s.Collection, Field: field, Reason: reason}

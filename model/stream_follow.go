@@ -147,6 +147,9 @@ func (r *streamRun) take(ctx context.Context, cs *mongo.ChangeStream) error {
 	if !ok || e.Kind == Updated && e.Document == nil && !r.stream.Bare {
 		return nil // an event of the whole collection, or the document is gone and its delete event follows
 	}
+	if r.stream.isOwn(e, raw) {
+		return nil
+	}
 	token, _ := bson.Raw(raw).Lookup("_id").DocumentOK()
 	return r.pool.add(ctx, &streamJob{event: e, mark: e.Token, token: token})
 }

@@ -66,14 +66,14 @@ func (r *streamRun) hold(ctx context.Context) (time.Time, error) {
 }
 
 // send runs a plan, but not longer than the next run would wait for it.
-func (r *streamRun) send(ctx context.Context, plan Plan) error {
+func (r *streamRun) send(ctx context.Context, plan Plan, mark string) error {
 	deadline, err := r.hold(ctx)
 	if err != nil {
 		return err
 	}
 	bounded, cancel := context.WithDeadline(ctx, deadline)
 	defer cancel()
-	_, err = plan.Run(bounded, r.db)
+	err = r.runMarked(bounded, plan, mark)
 	if unanswered(err) {
 		r.held.turn <- struct{}{}
 		defer r.held.done()

@@ -7,36 +7,61 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// marked returns the plan with the mark in each update of the watched collection. It
-// refuses other writes to that collection.
-func (s Stream) marked(p Plan, mark string) (Plan, error) {
-	own := false
+// ownUpdate says how a plan writes to the watched collection.
+type ownUpdate uint8
+
+const (
+	noUpdate   ownUpdate = iota
+	byOperator           // MongoDB reports the updated fields, and among them the mark
+	byPipeline           // MongoDB may report a replacement
+)
+
+// ownUpdates returns how the plan updates the watched collection. It refuses other writes
+// to that collection.
+func (s Stream) ownUpdates(p Plan) (own ownUpdate, err error) {
+	merges := Step(nil)
 	for _, list := range [][]Step{p.Steps, p.IfStale, p.InTx} {
 		for _, step := range list {
-			touches, reason := s.touches(step)
+			update, reason := s.touches(step)
 			if reason != "" {
-				return Plan{}, &ValueError{Collection: s.Collection, Field: "Plan", Value: clip(step.String(), 200), Reason: reason}
+				return 0, s.refuse(step, reason)
 			}
-			own = own || touches
+			if isMerge(step) {
+				merges = step
+			}
+			own = max(own, update)
 		}
 	}
-	if !own {
-		return p, nil
+	if own == byPipeline && merges != nil {
+		return 0, s.refuse(merges, "a plan that updates the watched collection by a pipeline runs in a transaction, which can't contain $merge or $out: "+
+			"update by operators, or let the step write in another stream")
+	}
+	return own, nil
+}
+
+func (s Stream) refuse(step Step, reason string) error {
+	return &ValueError{Collection: s.Collection, Field: "Plan", Value: clip(step.String(), 200), Reason: reason}
+}
+
+// marked returns the plan with the mark in each update of the watched collection.
+func (s Stream) marked(p Plan, mark string) (Plan, error) {
+	if own, err := s.ownUpdates(p); own == noUpdate || err != nil {
+		return p, err
 	}
 	p = (&scope{set: bson.D{{Key: s.Mark, Value: mark}}, only: []string{s.Collection}}).plan(p)
 	return p, p.Err()
 }
 
-// touches reports whether the step writes to the watched collection, and why it must not.
-func (s Stream) touches(step Step) (own bool, reason string) {
+// touches returns how the step updates the watched collection, or why it must not.
+func (s Stream) touches(step Step) (own ownUpdate, reason string) {
 	switch step := step.(type) {
 	case MergeInto:
 		if mergeTarget(step) == s.Collection {
-			return true, "a step with $merge or $out can't be marked as the stream's own: let it write to another collection"
+			return 0, "a step with $merge or $out can't be marked as the stream's own: let it write to another collection"
 		}
 	case Write:
 		if step.Collection != s.Collection {
-			return false, ""
+			return noUpdate, ""
 		}
 		var update any
 		upsert := (*bool)(nil)
@@ -48,15 +73,18 @@ func (s Stream) touches(step Step) (own bool, reason string) {
 		}
 		switch {
 		case s.Mark == "":
-			return true, "the plan writes to the watched collection, which would give new events without end: name a field in Mark"
+			return 0, "the plan writes to the watched collection, which would give new events without end: name a field in Mark"
 		case update == nil || upsert != nil && *upsert:
-			return true, "in the watched collection, only updates of existing documents can be marked as the stream's own"
+			return 0, "in the watched collection, only updates of existing documents can be marked as the stream's own"
 		case s.Since != "" && setsField(update, s.Since):
-			return true, "the plan sets the field " + s.Since + ", so the stream would poll its own write again"
+			return 0, "the plan sets the field " + s.Since + ", so the stream would poll its own write again"
 		}
-		return true, ""
+		if _, known := operators(update); !known {
+			return byPipeline, ""
+		}
+		return byOperator, ""
 	}
-	return false, ""
+	return noUpdate, ""
 }
 
 // mergeTarget returns the collection that a MergeInto writes.

@@ -13,6 +13,9 @@ import (
 // poll repeatedly plans for the documents written since the last poll.
 func (r *streamRun) poll(ctx context.Context) error {
 	r.mode = Polling
+	if err := r.checkPolledScopes(); err != nil {
+		return err
+	}
 	if r.place.Since == nil && r.options.FromNow {
 		if err := r.pollFromNow(ctx); err != nil {
 			return err
@@ -36,6 +39,24 @@ func (r *streamRun) poll(ctx context.Context) error {
 		case <-timer.C:
 		}
 	}
+}
+
+// checkPolledScopes refuses a scope that sets the polled field. Each of the stream's own
+// updates would set it, and be polled as a new change.
+func (r *streamRun) checkPolledScopes() error {
+	s := r.stream
+	for _, scope := range scopesOf(r.db) {
+		if s.Mark == "" || !scope.holds(s.Collection) {
+			continue
+		}
+		for _, f := range scope.set {
+			if clash(f.Key, s.Since) {
+				return &ConflictError{Collection: s.Collection, Reason: "a scope sets the field " + s.Since + " in each update by the stream, " +
+					"so the stream would poll its own updates without end: run it on the database itself"}
+			}
+		}
+	}
+	return nil
 }
 
 // pollFromNow stores the place of the newest document.

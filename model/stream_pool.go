@@ -186,7 +186,7 @@ func (p *streamPool) apply(ctx context.Context, j *streamJob) error {
 	var plan Plan
 	if s.Work == nil {
 		var err error
-		if plan, err = s.planFor(j.event, j.mark); err != nil || len(plan.Steps) == 0 {
+		if plan, err = s.planFor(j.event); err != nil || len(plan.Steps) == 0 {
 			return err
 		}
 	}
@@ -194,10 +194,10 @@ func (p *streamPool) apply(ctx context.Context, j *streamJob) error {
 		var err error
 		if s.Work != nil {
 			plan, err = s.Work(p.late, p.run.db, j.event)
-			plan, err = s.checked(plan, err, j.mark)
+			plan, err = s.checked(plan, err)
 		}
 		if err == nil && len(plan.Steps) > 0 {
-			err = p.run.send(p.late, plan)
+			err = p.run.send(p.late, plan, j.mark)
 		}
 		switch {
 		case err == nil:

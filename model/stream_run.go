@@ -24,6 +24,7 @@ type streamRun struct {
 	since     int       // events done since then
 	saveEvery int
 	held      streamHold
+	own       streamOwn
 	until     bson.Timestamp // with Once: the server's time at the begin of the run, or zero if unknown
 }
 

@@ -15,6 +15,10 @@ import (
 // event returns the document of a change, as the manual's pages on change
 // events have it.
 func (s *changeStream) event(e *store.Event) (bson.D, error) {
+	if e.Kind == store.Updated && e.How != nil && e.How.IsLoggedWhole(e.Old, e.New) {
+		whole := *e
+		whole.Kind, e = store.Replaced, &whole
+	}
 	doc := s.header(e, token{e.Position, changed}, e.Kind)
 	if e.Origin != nil {
 		doc = append(doc, bson.E{Key: "txnNumber", Value: e.Origin.Number}, bson.E{Key: "lsid", Value: sessionDocument(e.Origin.Session)})

@@ -70,7 +70,8 @@
 // name.
 //
 // The updateDescription of operators names their paths. That of a pipeline is the
-// difference, with truncatedArrays; see update.Applied. showExpandedEvents adds create,
+// difference, with truncatedArrays; see update.Applied. If the difference isn't smaller
+// than the new document, the event of a pipeline is a replace. showExpandedEvents adds create,
 // createIndexes, dropIndexes and modify events (of views only in streams of a database or
 // all databases), and the fields collectionUUID, operationDescription and
 // disambiguatedPaths. $out shows only its final rename.

@@ -50,6 +50,8 @@ type State struct {
 	Version int64
 	At      bson.DateTime // of the commit that holds event Version
 	Value   any
+
+	Revision int // of a stored view: the revision that wrote it
 }
 
 const (

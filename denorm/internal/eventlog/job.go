@@ -95,7 +95,7 @@ func (p *Projection) pass(ctx context.Context, b *model.Batch, first func(Pointe
 		return nil
 	case b.DryRun: // the pointer may not say so
 	case at.Building != place.Generation:
-		return p.docs.Refuse("generation", place.Generation, "was dropped while the job ran: run Rebuild again")
+		return p.docs.Refuse("generation", place.Generation, "is no longer being built: another process dropped it or switched to it while the job ran")
 	case last != nil && !at.Closing:
 		return p.docs.Refuse("generation", place.Generation, "accepts writes again, since another process changed the pointer while the job ran: run Switch again")
 	}

@@ -122,8 +122,13 @@ func (p *Projection) targets(at Pointer) (out []int64, err error) {
 	if at.LiveRevision == p.fold.Revision && !at.Closing {
 		out = append(out, at.Live)
 	}
-	if len(out) == 0 && p.fold.Revision > max(at.LiveRevision, at.BuildingRevision) {
+	switch {
+	case len(out) > 0 || at.Closing && at.LiveRevision == p.fold.Revision: // Switch fills the new generation
+	case p.fold.Revision > max(at.LiveRevision, at.BuildingRevision):
 		err = p.docs.Refuse("Revision", p.fold.Revision, "is higher than the revision of every generation: run Projection.Rebuild")
+	default:
+		err = p.docs.Refuse("Revision", p.fold.Revision, fmt.Sprintf("is the revision of no generation: the live one has %d, "+
+			"so end this program or run it with that revision", at.LiveRevision))
 	}
 	return out, err
 }

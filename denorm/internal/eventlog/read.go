@@ -60,7 +60,7 @@ func (l *Log) next(f Fold, k Key, s State, commit bson.Raw, upTo int64) (State, 
 	if err != nil {
 		return s, fmt.Errorf("docmodel: %s: folding %s: %w", l.Docs.Name(), model.Shell(commit.Lookup("_id")), err)
 	}
-	return State{min(h.Last, upTo), h.At, value}, nil
+	return State{Version: min(h.Last, upTo), At: h.At, Value: value}, nil
 }
 
 // replay folds the commits after a state, up to an event; more narrows the commits.
@@ -106,7 +106,7 @@ func (f Fold) state(doc bson.Raw) (State, error) {
 		return State{}, err
 	}
 	_, value, err := f.Decode(doc)
-	return State{h.Version, h.At, value}, err
+	return State{Version: h.Version, At: h.At, Value: value, Revision: h.Revision}, err
 }
 
 // A status is what a stored state says of itself.

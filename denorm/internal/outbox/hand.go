@@ -1,10 +1,12 @@
 package outbox
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/docmodel/docmodel/internal/commands"
@@ -16,8 +18,10 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// errLost says that another runner has the part.
-var errLost = errors.New("docmodel: another runner of the relay has taken over")
+var (
+	errLost    = errors.New("docmodel: another runner of the relay has taken over")
+	errExpired = errors.New("docmodel: the lease of the relay's runner could not be extended in time")
+)
 
 // work hands on the events of a part until the context ends or the lease is lost.
 func (r *running) work(ctx context.Context, p *part) {
@@ -44,12 +48,38 @@ func pause(ctx context.Context, d time.Duration) {
 // batch is how many documents a pass reads at a time.
 const batch = 100
 
+// hashes is the number of values of hashOf.
+const hashes = int64(1) << 31
+
+// beginOf returns the least hash of a part.
+func beginOf(n, parts int) int64 { return hashes * int64(n) / int64(parts) }
+
+// partOf returns the part of a hash.
+func partOf(hash int64, parts int) int {
+	n := int(hash * int64(parts) / hashes)
+	if n+1 < parts && beginOf(n+1, parts) <= hash { // the division lost its rest
+		n++
+	}
+	return n
+}
+
 // due finds documents of a part in which an event waits that may be tried.
 func (o *Outbox) due(n, parts int, now time.Time) *model.Find[bson.Raw] {
-	const all = int64(1) << 31
-	from, to := all*int64(n)/int64(parts), all*int64(n+1)/int64(parts)
+	f := o.dueIn(beginOf(n, parts), beginOf(n+1, parts), now)
+	f.Limit, f.Projection = batch, bson.D{mql.E(o.path, 1)}
+	return f
+}
+
+// firstDue finds the first document, by hash, of a part and those behind it.
+func (o *Outbox) firstDue(n, parts int, now time.Time) *model.Find[bson.Raw] {
+	f := o.dueIn(beginOf(n, parts), hashes, now)
+	f.Limit, f.Projection, f.Sort = 1, bson.D{mql.E(o.hash, 1)}, bson.D{mql.E(o.hash, 1)}
+	return f
+}
+
+func (o *Outbox) dueIn(from, to int64, now time.Time) *model.Find[bson.Raw] {
 	return &model.Find[bson.Raw]{Query: model.Query{
-		Collection: o.docs.Name(), Index: o.Indexes()[0].Name, Limit: batch, Projection: bson.D{mql.E(o.path, 1)},
+		Collection: o.docs.Name(), Index: o.Indexes()[0].Name,
 		Filter: bson.D{
 			mql.E(o.hash, bson.D{mql.E("$gte", from), mql.E("$lt", to)}), o.waiting(),
 			mql.E(o.events+".0.after", bson.D{mql.E("$not", mql.Op("$gt", now))}),
@@ -87,6 +117,7 @@ func (r *running) document(ctx context.Context, p *part, doc bson.Raw) error {
 	}
 	var handed []bson.ObjectID
 	var failed *Event
+	var ended error
 	for _, e := range held.Events {
 		if e.After.After(time.Now()) || ctx.Err() != nil {
 			break
@@ -94,22 +125,42 @@ func (r *running) document(ctx context.Context, p *part, doc bson.Raw) error {
 		if !time.Now().Before(p.deadline()) {
 			break
 		}
-		if err := r.hand(ctx, p, id, e); err != nil {
-			if ctx.Err() == nil {
+		var err error
+		if err, ended = r.hand(ctx, p, id, e); err != nil {
+			if ended == nil {
 				e.Error, failed = short(err), &e
 			}
 			break
 		}
 		handed = append(handed, e.ID)
 	}
-	return r.settle(ctx, p, id, handed, failed)
+	return cmp.Or(r.settle(ctx, p, id, handed, failed), ended)
 }
 
-// hand calls the user's function, which has until the lease ends.
-func (r *running) hand(ctx context.Context, p *part, id bson.RawValue, e Event) error {
-	ctx, cancel := context.WithDeadlineCause(ctx, p.deadline().Add(r.Spec.For/8), errLost)
-	defer cancel()
-	return r.Hand(ctx, id, e, p.fence)
+// hand calls the user's function, which has until the lease ends. If the lease or the run ended before the function failed, ended
+// says so: that isn't the event's failure.
+func (r *running) hand(ctx context.Context, p *part, id bson.RawValue, e Event) (err, ended error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	last := func() time.Duration { return time.Until(p.deadline().Add(r.Spec.For / 8)) }
+	var mu sync.Mutex
+	var watch *time.Timer
+	mu.Lock()
+	watch = time.AfterFunc(last(), func() {
+		mu.Lock()
+		defer mu.Unlock()
+		if left := last(); left > 0 { // it was extended meanwhile
+			watch.Reset(left)
+			return
+		}
+		cancel(errExpired)
+	})
+	mu.Unlock()
+	defer watch.Stop()
+	if err = r.Hand(ctx, id, e, p.fence); err != nil {
+		ended = context.Cause(ctx)
+	}
+	return err, ended
 }
 
 // short is the text of an error, short enough to be stored with each event.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/docmodel/docmodel/internal/core"
+	"github.com/docmodel/docmodel/internal/runctx"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
@@ -84,39 +85,73 @@ type running struct {
 // A part is one of the shares of the documents, in hand.
 type part struct {
 	lease
-	cancel context.CancelFunc
-	done   chan struct{} // closed when the work on it has ended
+	cancel context.CancelCauseFunc // ends the work on it
+	done   chan struct{}           // closed when the work on it has ended
 }
 
-// once goes through all parts that nobody else has, until nothing is due.
+// once goes through the parts in which something is due, unless another runner has them.
 func (r *running) once(ctx context.Context) error {
-	for n := range r.Spec.Parts {
+	for n := 0; n < r.Spec.Parts; n++ {
+		first, err := r.Outbox.firstDue(n, r.Spec.Parts, time.Now()).All(runctx.Deciding(ctx), r.db)
+		if err != nil || len(first) == 0 {
+			return err
+		}
+		hash, _ := core.ValueAt(first[0], r.Outbox.hash)
+		n = partOf(hash.AsInt64(), r.Spec.Parts)
 		l, ok, err := r.leases.take(ctx, n)
-		if err != nil {
+		switch {
+		case err != nil:
 			return err
-		}
-		if !ok {
-			continue // another runner has it
-		}
-		p := &part{lease: l}
-		for more := true; more && err == nil; {
-			if ok, err = r.leases.extend(ctx, &p.lease); ok && err == nil {
-				more, err = r.pass(ctx, p)
-			} else if err == nil {
-				err = errLost
+		case ok:
+			if err := r.empty(ctx, &part{lease: l}); err != nil {
+				return err
 			}
-		}
-		if errors.Is(err, errLost) {
-			err = nil // whoever took it goes on, or the next run with a greater fence
-		}
-		if err = errors.Join(err, r.leases.giveBack(ctx, &p.lease)); err != nil {
-			return err
 		}
 	}
 	return nil
 }
 
-// loop takes its share of the parts, extends their leases, and gives back what others should have.
+// empty delivers what is due in a part, and gives the part back.
+func (r *running) empty(ctx context.Context, p *part) error {
+	held, stop := r.hold(ctx, p)
+	var err error
+	for more := true; more && err == nil; {
+		more, err = r.pass(held, p)
+	}
+	if lost := context.Cause(held); errors.Is(err, errLost) || ctx.Err() == nil && errors.Is(lost, errLost) {
+		err = nil // the runner that took it goes on, or the next run with a greater fence
+	}
+	stop()
+	return errors.Join(err, r.leases.giveBack(ctx, &p.lease))
+}
+
+// hold returns a context that lasts as long as this runner has the part. It extends the lease after each third of its time.
+func (r *running) hold(ctx context.Context, p *part) (context.Context, context.CancelFunc) {
+	ctx, p.cancel = context.WithCancelCause(ctx)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		extending := runctx.WithoutSession(ctx) // only one goroutine may use a session
+		tick := time.NewTicker(r.Spec.For / 3)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+			}
+			if ok, err := r.leases.extend(extending, &p.lease); !ok && err == nil {
+				p.cancel(errLost)
+			} // after an error the lease may run out; its deadline is known
+		}
+	}()
+	return ctx, func() {
+		p.cancel(nil)
+		<-ended
+	}
+}
+
+// loop takes its share of the parts, and gives back what others should have.
 func (r *running) loop(ctx context.Context) error {
 	tick := time.NewTicker(r.Spec.For / 3)
 	defer tick.Stop()
@@ -146,15 +181,6 @@ func (r *running) share(ctx context.Context) error {
 	}
 	want := (r.Spec.Parts + n - 1) / max(n, 1)
 	for k, p := range r.held {
-		switch ok, err := r.leases.extend(ctx, &p.lease); {
-		case err != nil:
-			continue // the lease may run out; its deadline is known
-		case !ok:
-			p.stop()
-			delete(r.held, k)
-		}
-	}
-	for k, p := range r.held {
 		if len(r.held) <= want {
 			break
 		}
@@ -180,13 +206,15 @@ func (r *running) share(ctx context.Context) error {
 }
 
 func (r *running) begin(ctx context.Context, l lease) {
-	ctx, cancel := context.WithCancel(ctx)
-	p := &part{lease: l, cancel: cancel, done: make(chan struct{})}
+	p := &part{lease: l, done: make(chan struct{})}
 	r.held[l.n] = p
+	ctx, stop := r.hold(ctx, p)
 	go func() {
 		r.work(ctx, p)
+		lost := ctx.Err() == nil || errors.Is(context.Cause(ctx), errLost)
+		stop()
 		close(p.done)
-		if ctx.Err() == nil { // nobody stopped it
+		if lost { // nobody stopped it
 			r.ended <- p
 		}
 	}()
@@ -194,7 +222,7 @@ func (r *running) begin(ctx context.Context, l lease) {
 
 // stop ends the work on a part, and waits for what is in hand.
 func (p *part) stop() {
-	p.cancel()
+	p.cancel(nil)
 	<-p.done
 }
 

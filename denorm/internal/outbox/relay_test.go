@@ -170,8 +170,8 @@ func TestRelayFence(t *testing.T) {
 		})
 		first := wide.Relay("fence", spec, func(ctx context.Context, d delivery) error {
 			fences, order = append(fences, d.Fence), append(order, fmt.Sprint("first ", d.Body.N))
-			<-ctx.Done() // it hangs until its lease is over
-			time.Sleep(20 * time.Millisecond)
+			loseLeases(t, db)
+			<-ctx.Done() // it hangs until its lease is lost
 			until(t, "the second has handed on", func() bool {
 				if err := second.Run(t.Context(), db); err != nil {
 					t.Error(err)
@@ -190,6 +190,100 @@ func TestRelayFence(t *testing.T) {
 			t.Errorf("%v wait, %v are parked", events, parked)
 		}
 	})
+}
+
+// loseLeases ends all leases, as after a pause of their runners.
+func loseLeases(t *testing.T, db *mongo.Database) {
+	t.Helper()
+	if _, err := db.Collection("docmodel.relays").UpdateMany(t.Context(), bson.D{e("owner", bson.D{e("$exists", true)})},
+		bson.D{e("$set", bson.D{e("until", time.Unix(0, 0))})}); err != nil {
+		t.Error(err)
+	}
+}
+
+// A delivery that lasts longer than the lease isn't a failure: the lease is extended, with Once and without.
+func TestRelaySlow(t *testing.T) {
+	parallel(t)
+	for _, once := range []bool{true, false} {
+		modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+			lotWith(t, db, "a", 1)
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			spec := denorm.RelaySpec{Once: once, Parts: 1, Attempts: 1, For: time.Second, Poll: time.Millisecond}
+			ended := make(chan error, 1)
+			relay := wide.Relay("slow", spec, func(ctx context.Context, _ delivery) error {
+				timer := time.NewTimer(2 * spec.For)
+				defer timer.Stop()
+				select {
+				case <-timer.C:
+					return nil
+				case <-ctx.Done():
+					ended <- context.Cause(ctx)
+					return ctx.Err()
+				}
+			})
+			done := make(chan error, 1)
+			go func() { done <- relay.Run(ctx, db) }()
+			until(t, "the event is delivered", func() bool {
+				events, parked := waiting(t, db, "a")
+				if len(parked) > 0 {
+					t.Fatal("the event is parked")
+				}
+				return len(events) == 0
+			})
+			cancel()
+			<-done
+			select {
+			case err := <-ended: // a busy machine may lose the lease, but the event is delivered in the end
+				t.Log("the context ended:", err)
+			default:
+			}
+		})
+	}
+}
+
+// A delivery that fails because the lease was lost isn't counted.
+func TestRelayLostLease(t *testing.T) {
+	parallel(t)
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		lotWith(t, db, "a", 1)
+		spec := denorm.RelaySpec{Once: true, Parts: 1, Attempts: 1, For: 300 * time.Millisecond}
+		var cause error
+		relay := wide.Relay("lost", spec, func(ctx context.Context, _ delivery) error {
+			loseLeases(t, db)
+			<-ctx.Done()
+			cause = context.Cause(ctx)
+			return errHand
+		})
+		if err := relay.Run(t.Context(), db); err != nil {
+			t.Fatal(err)
+		}
+		if events, parked := waiting(t, db, "a"); len(events) != 1 || len(parked) != 0 {
+			t.Errorf("%v wait, %v are parked", events, parked)
+		}
+		if cause == nil || errors.Is(cause, context.DeadlineExceeded) {
+			t.Errorf("the context ended with %v", cause)
+		}
+	})
+}
+
+// With nothing waiting, a run over many groups costs one command.
+func TestRelayOnceCost(t *testing.T) {
+	parallel(t)
+	m := modeltest.NewMonitor()
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		lotWith(t, db, "a")
+		for waits, want := range []int{1, 9} {
+			if waits > 0 {
+				lotWith(t, db, "b", 1)
+			}
+			before := len(m.Commands())
+			err := wide.Relay("idle", denorm.RelaySpec{Once: true}, func(context.Context, delivery) error { return nil }).Run(t.Context(), db)
+			if got := len(m.Commands()) - before; err != nil || got > want {
+				t.Errorf("%d documents with events: %d commands, want at most %d; %v", waits, got, want, err)
+			}
+		}
+	}, modeltest.WithMonitor(m))
 }
 
 // Lost leases don't stop a relay: its fences go on above those that documents hold.

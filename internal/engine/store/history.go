@@ -49,6 +49,7 @@ type Event struct {
 // Description says what an update did, as change events do.
 type Description interface {
 	Describe(old, next bson.D) bson.D
+	IsLoggedWhole(old, next bson.D) bool // its event is a replacement
 }
 
 // ID returns the _id of the changed document.

@@ -22,6 +22,17 @@ func Describe(old, next bson.D) bson.D {
 	return d.description()
 }
 
+// oplogMetadata is the size that MongoDB adds to a difference for the other fields of its oplog entry.
+const oplogMetadata = 15
+
+// IsLoggedWhole reports whether MongoDB logs an update by a pipeline as the whole new document, because its difference is not
+// smaller. Its change event then is a replacement.
+func IsLoggedWhole(old, next bson.D) bool {
+	d := delta{cost: emptyDocument + oplogMetadata}
+	d.document(nil, old, next)
+	return d.cost >= bsonval.Size(next)
+}
+
 // Disambiguated is the field of the description that only streams of expanded events show.
 const Disambiguated = "disambiguatedPaths"
 

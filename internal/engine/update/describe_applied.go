@@ -36,6 +36,11 @@ func (a Applied) Describe(old, next bson.D) bson.D {
 	return c.description()
 }
 
+// IsLoggedWhole reports whether the change event of the update is a replacement. Operators always log a difference.
+func (a Applied) IsLoggedWhole(old, next bson.D) bool {
+	return a.Update.kind == pipeline && IsLoggedWhole(old, next)
+}
+
 // comparison collects what changes at paths made of a document.
 type comparison struct {
 	delta
