@@ -102,6 +102,14 @@ func keyedLives() []keyedLife {
 				keyedChange(t, db, keyedMail.Append("box", keyedItem{v}))
 			}
 			keyedWant(t, db, keyedMail.Newest("box"), func(b denorm.BucketDoc[string, keyedItem]) any { return b.ID }, "box#0000000002", "box#0000000001", "box#0000000000")
+			first, err := keyedMail.Newest("box").Limited(2).Page(t.Context(), db, "")
+			if err != nil || len(first.Docs) != 2 || first.Docs[1].ID != "box#0000000001" {
+				t.Fatalf("page %v, %v", first, err)
+			}
+			second, err := keyedMail.Newest("box").Limited(2).Page(t.Context(), db, first.Next)
+			if err != nil || len(second.Docs) != 1 || second.Docs[0].ID != "box#0000000000" || second.Next != "" {
+				t.Errorf("second page %v, %v", second, err)
+			}
 			keyedWant(t, db, keyedMail.Page("box", 1), func(b denorm.BucketDoc[string, keyedItem]) any { return b.ID }, "box#0000000001")
 		}},
 		{"EventLog", keyedLog, "log", 2, func(t *testing.T, db model.DB, name string) {
@@ -177,6 +185,108 @@ func TestKeyedMove(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A document with an old _id is joined to the one that the new version stored for the same key.
+func TestKeyedJoin(t *testing.T) {
+	tenancy.Differs(t, "it has scopes of its own")
+	visit := func(name string) model.Plan { return model.NewPlan(keyedDays.Visit("site", name, keyedTime)) }
+	rolled := func(t *testing.T, db model.DB, id string, n int64) {
+		keyedRun(t, db, model.NewPlan(keyedBins.Insert(keyedEvent{ID: id, At: keyedTime, Site: "a", N: n})))
+		if _, err := keyedBins.Roll().Run(t.Context(), db, model.JobOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct {
+		name     string
+		of       model.Technique
+		old, now func(t *testing.T, db model.DB)
+		want     func(t testing.TB, db model.DB)
+	}{
+		{"Slots", keyedStock, func(t *testing.T, db model.DB) {
+			keyedChange(t, db, keyedStock.Add("nut", 5, bson.NewObjectID()))
+		}, func(t *testing.T, db model.DB) {
+			keyedChange(t, db, keyedStock.Add("nut", 7, bson.NewObjectID()))
+		}, func(t testing.TB, db model.DB) {
+			if total, err := keyedStock.Total("nut").One(t.Context(), db); err != nil || total.Sum != 12 || total.Free != 12 {
+				t.Errorf("total %v, %v", total, err)
+			}
+		}},
+		{"UniqueCount", keyedDays, func(t *testing.T, db model.DB) { keyedRun(t, db, visit("me")) }, func(t *testing.T, db model.DB) {
+			keyedRun(t, db, visit("me"))
+			keyedRun(t, db, visit("you"))
+		}, func(t testing.TB, db model.DB) {
+			if n, err := keyedDays.Count("site", time.Time{}, time.Time{}).One(t.Context(), db); err != nil || n.N != 2 {
+				t.Errorf("counts %v, %v", n, err)
+			}
+		}},
+		{"Rollup", keyedBins, func(t *testing.T, db model.DB) { rolled(t, db, "1", 4) }, func(t *testing.T, db model.DB) { rolled(t, db, "2", 5) },
+			func(t testing.TB, db model.DB) {
+				total, err := keyedBins.Total("a", keyedTime, keyedTime.Add(time.Hour)).One(t.Context(), db)
+				if err != nil || total.N != 2 || total.Values["n"].Sum != 9 {
+					t.Errorf("total %v, %v", total, err)
+				}
+			}},
+		{"IndexTable", keyedMails, func(t *testing.T, db model.DB) {
+			keyedRun(t, db, keyedMails.Insert(keyedUser{"1", "same@mail"}, bson.NewObjectID()))
+		}, func(t *testing.T, db model.DB) {
+			if _, err := keyedMails.Rebuild().Run(t.Context(), db, model.JobOptions{}); err != nil {
+				t.Fatal(err)
+			}
+		}, func(t testing.TB, db model.DB) {
+			if list, err := keyedMails.Lookup("same@mail").All(t.Context(), db); err != nil || len(list) != 1 || list[0].ID != "1" {
+				t.Errorf("entries %v, %v", list, err)
+			}
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			modeltest.FaultMatrix(t, modeltest.FaultCase{
+				Seed: func(ctx context.Context, db *mongo.Database) error {
+					ensureKeyed(t, db, c.of)
+					c.old(t, keyedTenant(db, "a"))
+					err := undoKeys(ctx, db)
+					c.now(t, keyedTenant(db, "a"))
+					return err
+				},
+				Run: func(ctx context.Context, db *mongo.Database) error {
+					_, err := model.MoveKeys(c.of).Run(ctx, keyedTenant(db, "a"), model.JobOptions{})
+					return err
+				},
+				Check: func(t testing.TB, db *mongo.Database) {
+					wantSound(t, keyedTenant(db, "a"), c.of)
+					c.want(t, keyedTenant(db, "a"))
+				},
+			})
+		})
+	}
+}
+
+// Two buckets with elements can't be joined: both stay, and the job tells of the older.
+func TestKeyedNotJoined(t *testing.T) {
+	tenancy.Differs(t, "it has scopes of its own")
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		own := keyedTenant(db, "a")
+		keyedChange(t, own, keyedMail.Append("box", keyedItem{1}))
+		if err := undoKeys(t.Context(), db); err != nil {
+			t.Fatal(err)
+		}
+		keyedChange(t, own, keyedMail.Append("box", keyedItem{2}))
+		_, err := model.MoveKeys(keyedMail).Run(t.Context(), own, model.JobOptions{})
+		var left *model.LeftError
+		if !errors.As(err, &left) || len(left.Findings) != 1 || model.Shell(left.Findings[0].ID) != "'box#0000000000'" {
+			t.Errorf("the job: %v", err)
+		}
+		if n, err := db.Collection("mail").CountDocuments(t.Context(), bson.D{}); err != nil || n != 2 {
+			t.Errorf("%d buckets, %v", n, err)
+		}
+		var refused *model.ValueError
+		if _, err := model.MoveKeys(keyedMail).Run(t.Context(), db, model.JobOptions{}); !errors.As(err, &refused) {
+			t.Errorf("without a tenant: %v", err)
+		}
+		if _, err := model.MoveKeys(model.Entity(model.NewCollection[keyedUser, string]("users"))).Run(t.Context(), own, model.JobOptions{}); !errors.As(err, &refused) {
+			t.Errorf("without keyed documents: %v", err)
+		}
+	})
 }
 
 func keyedTenant(db model.DB, name string) model.DB {

@@ -58,7 +58,7 @@ func MoveKeys(techniques ...Technique) Job {
 			}
 			j.Stages = append(j.Stages,
 				Stage{Name: "move the keys of " + docs.Collection, Collection: docs.Collection, Work: docs.move},
-				Stage{Name: "end the move of " + docs.Collection, Collection: docs.Collection, Filter: bson.D{{Key: movedField, Value: bson.D{{Key: "$exists", Value: true}}}}, Plan: docs.end})
+				Stage{Name: "end the move of " + docs.Collection, Collection: docs.Collection, Filter: bson.D{{Key: movedField, Value: bson.D{{Key: "$exists", Value: true}}}}, Work: docs.end})
 		}
 	}
 	if len(j.Stages) == 0 {
@@ -205,8 +205,8 @@ func (k KeyedDocs) complement(doc bson.Raw) bson.D {
 }
 
 // end ends moves after a crash.
-func (k KeyedDocs) end(docs []bson.Raw) (p Plan, _ error) {
-	for _, doc := range docs {
+func (k KeyedDocs) end(_ context.Context, b *Batch) (p Plan, _ error) {
+	for _, doc := range b.Docs {
 		var token bson.RawValue
 		for _, e := range k.complement(doc) {
 			token = core.MustRawValue(e.Value)

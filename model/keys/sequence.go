@@ -52,6 +52,12 @@ type SequenceGap[K any] struct {
 //
 // In your own inserts, use the _id of [Sequence.Key].
 //
+// # Scopes
+//
+// Under a [model.Scope] with a Tenant, the documents' _ids don't carry the tenant. Use
+// owners that differ between tenants, such as the _ids of the owners' documents. Counters
+// and day buckets are separate for each tenant.
+//
 // Source: "Enumerable Keys", "NoSQL Data Modeling Techniques", §5;
 // https://www.mongodb.com/docs/manual/reference/operator/update/inc/.
 type Sequence[D, K any] struct {
