@@ -11,8 +11,8 @@ func (s *Sequence) Keys() []model.KeyedDocs {
 	out := []model.KeyedDocs{{Collection: s.counters.Name(), Join: s.joinCounters}}
 	if s.days != "" {
 		out = append(out, model.KeyedDocs{Collection: s.days, Join: func(old, _ bson.Raw) (bson.D, bool) {
-			keys, ok := old.Lookup("keys").ArrayOK()
-			return mql.Op("$addToSet", bson.D{mql.E("keys", mql.Op("$each", keys))}), ok
+			keys := old.Lookup("keys")
+			return mql.Op("$addToSet", bson.D{mql.E("keys", mql.Op("$each", keys))}), keys.Type == bson.TypeArray
 		}})
 	}
 	return out
