@@ -53,3 +53,27 @@ func splitKeyID(id any) (any, bool) {
 	}
 	return d[1].Value, true
 }
+
+// keyedStages puts the tenant into conditions on _id of the first stages, and takes it off
+// the documents after them.
+func keyedStages(stages bson.A) bson.A {
+	out := slices.Clone(stages)
+	for i, v := range stages {
+		stage, ok := v.(bson.D)
+		if !ok || len(stage) != 1 {
+			return out
+		}
+		switch stage[0].Key {
+		case "$match":
+			if filter, ok := stage[0].Value.(bson.D); ok {
+				out[i] = bson.D{{Key: "$match", Value: core.WithKeyIDs(filter, ownTenant)}}
+			}
+		case "$sort", "$limit", "$skip":
+		default:
+			return slices.Insert(out, i, any(withoutTenant))
+		}
+	}
+	return append(out, withoutTenant)
+}
+
+var withoutTenant = bson.D{{Key: "$set", Value: bson.D{{Key: "_id", Value: core.KeyPath{}}}}}

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/docmodel/docmodel/internal/core"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
@@ -75,7 +74,7 @@ func ownPipeline(stages bson.A, keyed bool) bson.A {
 	}
 	first := bson.A{bson.D{{Key: "$match", Value: own(nil)}}}
 	if keyed {
-		first = append(first, bson.D{{Key: "$set", Value: bson.D{{Key: "_id", Value: core.KeyPath{}}}}})
+		stages = keyedStages(stages)
 	}
 	return append(first, stages...)
 }
