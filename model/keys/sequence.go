@@ -81,9 +81,11 @@ func NewSequence[D, K any](
 	in := sequence.Spec{Digits: spec.Digits, Location: spec.Location}
 	if spec.Days != nil {
 		in.Days = spec.Days.Name()
-		spec.Days.Docs().MakeKeyed()
 	}
 	s := &Sequence[D, K]{docs: docs, counters: counters, days: spec.Days, in: sequence.Declare(docs.Docs(), counters.Docs(), owner, in)}
+	if spec.Days != nil {
+		spec.Days.Docs().MakeKeyed()
+	}
 	s.Parts = model.NewParts(s.in.Indexes, nil, func() []model.Check {
 		return s.in.Checks(func(key string) (any, int64, error) { return s.Parse(key) })
 	}, s.in.Footprints, model.Need{Feature: "transactions", Why: "Append to " + docs.Name()}).WithKeys(s.in.Keys()...)
