@@ -2,6 +2,7 @@ package model
 
 import (
 	"context"
+	"reflect"
 	"slices"
 
 	"github.com/docmodel/docmodel/internal/bsonval"
@@ -49,7 +50,7 @@ func MoveKeys(techniques ...Technique) Job {
 	j := Job{Name: "move keys"}
 	for _, t := range techniques {
 		own, ok := t.(interface{ keyed() []KeyedDocs })
-		if !ok {
+		if v := reflect.ValueOf(t); !ok || v.Kind() == reflect.Pointer && v.IsNil() {
 			continue
 		}
 		for _, docs := range own.keyed() {

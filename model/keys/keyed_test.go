@@ -90,7 +90,7 @@ func TestKeyedCountersMove(t *testing.T) {
 			return err
 		},
 		Check: func(t testing.TB, db *mongo.Database) {
-			var counters []bson.D
+			var counters []bson.Raw
 			cur, err := db.Collection("counters").Find(t.Context(), bson.D{})
 			if err == nil {
 				err = cur.All(t.Context(), &counters)
@@ -100,10 +100,10 @@ func TestKeyedCountersMove(t *testing.T) {
 			}
 			for _, c := range counters {
 				want := int64(2)
-				if model.Shell(c[0].Value) == "{tenant: 'a', of: 'alice'}" {
+				if model.Shell(c.Lookup("_id")) == "{tenant: 'a', of: 'alice'}" {
 					want = 7
 				}
-				if last, _ := c[1].Value.(int64); last != want {
+				if last, _ := c.Lookup("last").AsInt64OK(); last != want || c.Lookup("_id", "of").Type == 0 || c.Lookup("docmodelMoved").Type != 0 {
 					t.Errorf("counter %v", c)
 				}
 			}
