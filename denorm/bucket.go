@@ -97,7 +97,8 @@ func NewBucket[K, E any](buckets *model.Collection[BucketDoc[K, E], string], spe
 		Max: spec.Max, MaxBytes: spec.MaxBytes, ElementKey: spec.ElementKey, Totals: spec.Totals,
 		Period: keytext.Period(spec.Period), At: spec.At, Location: spec.Location,
 	})}
-	out.Parts = model.NewParts(out.in.Indexes, nil, out.in.Checks, out.in.Footprints)
+	buckets.Docs().MakeKeyed()
+	out.Parts = model.NewParts(out.in.Indexes, nil, out.in.Checks, out.in.Footprints).WithKeys(model.KeyedDocs{Collection: buckets.Name()})
 	return out
 }
 

@@ -126,7 +126,9 @@ func (p *Projection[K, E, V]) Generations() model.Change[Generations] {
 // In returns the collection of one generation (see [Projection]). Before each query, read
 // the live generation's number with [Projection.Generations].
 func (p *Projection[K, E, V]) In(generation int64) *model.Collection[EventState[K, V], K] {
-	return p.views.Named(p.p.Name(generation))
+	views := p.views.Named(p.p.Name(generation))
+	views.Docs().MakeKeyed()
+	return views
 }
 
 // Rebuild returns the job that writes all views into a new generation: see [Projection].

@@ -90,7 +90,7 @@ func (e *IndexEntry[K]) UnmarshalBSON(b []byte) error {
 //   - entries is an invalid name, or the name of docs
 func NewIndexTable[D, K any](docs *model.Collection[D, K], path, entries string, spec IndexTableSpec) *IndexTable[D, K] {
 	t := indextable.Declare(docs.Docs(), path, entries, spec.Unique, spec.Copies)
-	return &IndexTable[D, K]{model.NewParts(t.Indexes, t.Relations, t.Checks, t.Footprints), docs, docs.Named(entries).Unchecked(), t}
+	return &IndexTable[D, K]{model.NewParts(t.Indexes, t.Relations, t.Checks, t.Footprints).WithKeys(t.Keys()...), docs, docs.Named(entries).Unchecked(), t}
 }
 
 // Indexes returns an index on the entries of unfinished operations.
@@ -152,7 +152,7 @@ func (x *IndexTable[D, K]) Delete(doc *D) model.Plan {
 func (x *IndexTable[D, K]) Lookup(value any) *model.Find[IndexEntry[K]] {
 	filter, err := x.t.Find(value)
 	return &model.Find[IndexEntry[K]]{Query: model.Query{
-		Collection: x.t.Entries(), Filter: filter, Sort: bson.D{{Key: "_id", Value: 1}}, Index: model.IDIndex, Err: err,
+		Collection: x.t.Entries(), Filter: filter, Sort: bson.D{{Key: "_id", Value: 1}}, Index: model.IDIndex, Keyed: x.t.Keyed() != nil, Err: err,
 	}}
 }
 
@@ -163,7 +163,9 @@ func (x *IndexTable[D, K]) Lookup(value any) *model.Find[IndexEntry[K]] {
 // for each entry, by _id.
 func (x *IndexTable[D, K]) Documents(value any) *model.Aggregate[D] {
 	stages, err := x.t.Documents(value)
-	return commands.Indexed(x.entries.Aggregate(stages), model.IDIndex, err)
+	a := x.entries.Aggregate(stages)
+	a.Keyed = x.t.Keyed()
+	return commands.Indexed(a, model.IDIndex, err)
 }
 
 // Rebuild returns the job that writes missing entries. You can repeat the job, and run it

@@ -14,7 +14,7 @@ import (
 // are required.
 type RollupSpec struct {
 	Time string   // path to a time.Time or bson.DateTime in an event
-	By   []string // paths to strings, integers or ObjectIDs by which events are grouped
+	By   []string // paths to strings, integers or ObjectIDs by which events are grouped; none can be empty
 
 	// Sums, Mins and Maxs are paths to numbers for a bin's sums, minimums and maximums.
 	Sums, Mins, Maxs []string
@@ -86,8 +86,8 @@ type RollupTotal[V any] struct {
 //
 // # Scopes
 //
-// Under a [model.Scope] with a Tenant, put the tenant's field first in RollupSpec.By.
-// Soft-deleted events still count.
+// Under a [model.Scope] with a Tenant, the tenants' bins are separate. Soft-deleted
+// events still count.
 //
 // Source:
 // https://www.mongodb.com/docs/manual/data-modeling/design-patterns/computed-values/computed-schema-pattern/.
@@ -114,7 +114,7 @@ func NewRollup[E, K, G, V any](
 	}
 	types := rollup.Types{Group: reflect.TypeFor[G](), Number: reflect.TypeFor[V](), Mark: reflect.TypeFor[RollupMark]()}
 	out := &Rollup[E, K, G, V]{model.Parts{}, events, bins, rollup.Declare(events.Docs(), bins.Docs(), core, types)}
-	out.Parts = model.NewParts(out.r.Indexes, nil, out.r.Checks, out.r.Footprints)
+	out.Parts = model.NewParts(out.r.Indexes, nil, out.r.Checks, out.r.Footprints).WithKeys(out.r.Keys())
 	return out
 }
 
@@ -129,7 +129,8 @@ func (x *Rollup[E, K, G, V]) Checks() []model.Check { return x.Parts.Checks() }
 
 // Insert returns the write that stores an event for [Rollup.Roll]. If an equal event is
 // stored, the write does nothing. If a different event has the _id, the write gives
-// [model.ErrTaken]. The new event's [RollupMark] must be nil.
+// [model.ErrTaken]. The new event's [RollupMark] must be nil. An empty string, a zero
+// ObjectID or a missing value at a path of RollupSpec.By gives a [*model.ValueError].
 //
 // Cost: one command, one document.
 func (x *Rollup[E, K, G, V]) Insert(event E) model.Write { return x.r.Insert(x.events.Insert(event)) }

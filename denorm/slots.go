@@ -63,7 +63,8 @@ type SlotTotal[K any] struct {
 // Each operation needs a token: see [Slots.Add]. [Slots.Take] and [Slots.Resize] can make
 // transfers between slots.
 //
-// A crash can leave missing slots or an unfinished transfer. Operations still work.
+// A crash can leave missing slots or an unfinished transfer. Concurrent operations can
+// also leave an unfinished transfer. The next operation that reads it finishes it.
 //
 // Source: https://firebase.google.com/docs/firestore/solutions/counters. [Slots.Resize]
 // uses Litwin's linear hashing.
@@ -79,7 +80,7 @@ type Slots[K any] struct {
 // with a [*model.DeclarationError].
 func NewSlots[K any](docs *model.Collection[SlotDoc[K], string], spec SlotsSpec) *Slots[K] {
 	s := slots.Declare(docs.Docs(), reflect.TypeFor[K](), slots.Spec(spec))
-	return &Slots[K]{model.NewParts(nil, nil, s.Checks, s.Footprints), docs, s}
+	return &Slots[K]{model.NewParts(nil, nil, s.Checks, s.Footprints).WithKeys(s.Keys()), docs, s}
 }
 
 // Checks returns three checks for

@@ -27,6 +27,11 @@ type Aggregation struct {
 	Index      string // the index that the first stages use; "" means not known
 	Err        error  // reports bad input; each run returns it
 
+	// Keyed names the collections, among those that the pipeline reads, whose _ids carry
+	// the tenant under a Scope: see [Write].Keyed. Stages after the first $match, $sort,
+	// $limit and $skip stages see the _ids without the tenant.
+	Keyed []string
+
 	codec *core.Codec
 }
 
@@ -93,6 +98,9 @@ func (a *Aggregation) Count(ctx context.Context, db DB) (int64, error) {
 //go:noinline
 func (c declaration) aggregation(a *Aggregation, pipeline mongo.Pipeline) {
 	a.Collection, a.codec = c.Name(), c.Codec()
+	if c.Docs.IsKeyed() {
+		a.Keyed = []string{c.Name()}
+	}
 	a.Pipeline, a.Err = c.Codec().CopyPipeline(pipeline)
 	if a.Err == nil && len(a.Pipeline) > 0 && len(a.Pipeline[0]) == 1 && a.Pipeline[0][0].Key == "$match" {
 		if filter, ok := a.Pipeline[0][0].Value.(bson.D); ok {
@@ -133,7 +141,7 @@ func (a *Aggregation) Cost() Cost { return readCost(a.Index) }
 
 // holdPipeline adds the scope's filter for every collection that the pipeline reads.
 func holdPipeline(a *Aggregation, s *scope) {
-	pipeline, err := s.pipeline(a.Collection, a.Pipeline, false)
+	pipeline, err := s.with(a.Keyed).pipeline(a.Collection, a.Pipeline, false)
 	a.Pipeline = pipeline
 	a.Err = cmp.Or(a.Err, err, nothingHidden(a.Collection, a.Options.Let))
 }

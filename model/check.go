@@ -31,6 +31,10 @@ type Check struct {
 	// Pipeline runs on Collection and returns one result for each finding.
 	Pipeline mongo.Pipeline
 
+	// Keyed names the collections whose _ids carry the tenant under a [Scope]: see
+	// [Aggregation].Keyed.
+	Keyed []string
+
 	// Read replaces Pipeline. A nil filter matches all documents.
 	Read func(ctx context.Context, db DB, filter bson.D) iter.Seq2[Finding, error]
 
@@ -93,7 +97,7 @@ func (c Check) In(filter bson.D) Check {
 //
 // Cost: one command, by the index [Check.Index].
 func (c Check) Find() *Aggregate[bson.Raw] {
-	a := Aggregation{Collection: c.Collection, Index: c.Index, Err: c.Err}
+	a := Aggregation{Collection: c.Collection, Index: c.Index, Keyed: c.Keyed, Err: c.Err}
 	switch {
 	case c.Err != nil:
 	case c.Pipeline == nil:

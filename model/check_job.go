@@ -21,7 +21,7 @@ var errNotMended = errors.New("docmodel: this check has no repair: read the find
 // Cost for each 500 documents: two commands, and the repair's commands. For each 500
 // findings without Since, one more command.
 func (c Check) Job() Job {
-	s := Stage{Name: c.Name, Collection: c.Collection, Filter: c.filter, Projection: bson.D{{Key: "_id", Value: 1}}, check: &c}
+	s := Stage{Name: c.Name, Collection: c.Collection, Filter: c.filter, Projection: bson.D{{Key: "_id", Value: 1}}, Keyed: c.Keyed, check: &c}
 	if c.MendAll != nil {
 		s.Do = c.all
 	}

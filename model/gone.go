@@ -39,7 +39,7 @@ func (r *runner) gone(ctx context.Context, w Write, missed []bson.D) (bool, erro
 	if tx := runctx.TxOf(ctx); tx != nil && tx.Hoped && !tx.Sure { // the transaction runs again, with the read that it left out
 		return false, nil
 	}
-	id := And(bson.D{filter[i]}, w.scoping().within)
+	id := And(w.scoping().keyedID(filter[i].Value), w.scoping().within)
 	if slices.ContainsFunc(missed, func(asked bson.D) bool { return sameValue(asked, id) }) {
 		return true, nil
 	}

@@ -35,10 +35,11 @@ type Job struct {
 type Stage struct {
 	Name string // used by String, checkpoints and an [Observer]; can be ""
 
-	Collection string // the collection to read
-	Filter     bson.D // the documents to read; nil means all
-	Projection bson.D // the fields that Plan needs besides _id
-	BatchSize  int    // documents in a batch; 0 means 500
+	Collection string   // the collection to read
+	Filter     bson.D   // the documents to read; nil means all
+	Projection bson.D   // the fields that Plan needs besides _id
+	BatchSize  int      // documents in a batch; 0 means 500
+	Keyed      []string // collections whose _ids carry the tenant: see Aggregation.Keyed
 
 	// Pipeline is applied to each batch. The result must contain each document once, with
 	// the document's _id.

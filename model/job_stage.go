@@ -102,7 +102,7 @@ func (s Stage) size() int64 {
 func (s Stage) query(filter bson.D) Query {
 	return Query{
 		Collection: s.Collection, Filter: filter, Projection: s.Projection, Limit: s.size(),
-		Sort: bson.D{{Key: "_id", Value: 1}}, Options: ReadOptions{BatchSize: int32(s.size())},
+		Sort: bson.D{{Key: "_id", Value: 1}}, Options: ReadOptions{BatchSize: int32(s.size())}, Keyed: slices.Contains(s.Keyed, s.Collection),
 	}
 }
 
@@ -117,7 +117,7 @@ func (s Stage) aggregation(filter bson.D) Aggregation {
 		pipeline = append(pipeline, bson.D{{Key: "$project", Value: s.Projection}})
 	}
 	return Aggregation{
-		Collection: s.Collection, Pipeline: append(pipeline, s.Pipeline...),
+		Collection: s.Collection, Pipeline: append(pipeline, s.Pipeline...), Keyed: s.Keyed,
 		Options: ReadOptions{BatchSize: int32(s.size() + 1)}, // so a full batch needs no second reply
 	}
 }

@@ -10,7 +10,7 @@ import (
 
 // write unites the filters, Expect, Done and Reasons of the writes.
 func (m *merger) write(writes []Write) Write {
-	out := Write{Collection: m.collection, Once: true, Index: writes[0].Index}
+	out := Write{Collection: m.collection, Once: true, Index: writes[0].Index, Keyed: writes[0].Keyed}
 	filter, equal, err := m.filter(writes)
 	if err != nil {
 		return Refused(m.collection, err)

@@ -25,6 +25,7 @@ type FindAndModify struct {
 	Upsert       bool
 	After        bool // return the document after the change
 	Remove       bool // delete the document
+	Keyed        bool // under a Scope, the _ids carry the tenant: see Write.Keyed
 	Options      ModifyOptions
 	Index        string // name of the filter's index, or "" if unknown
 	Err          error  // error for bad input; Run returns it
@@ -63,7 +64,7 @@ func (m *Modify[D]) Run(ctx context.Context, db DB) (D, error) {
 
 //go:noinline
 func (c declaration) findAndModify(m *FindAndModify, filter, update bson.D) {
-	m.Collection, m.codec = c.Name(), c.Codec()
+	m.Collection, m.codec, m.Keyed = c.Name(), c.Codec(), c.Docs.IsKeyed()
 	if m.Filter, m.Err = c.Codec().CopyD(filter); m.Err != nil {
 		return
 	}
@@ -91,6 +92,9 @@ func holdModify(m *FindAndModify, s *scope) {
 	}
 	if m.Err = cmp.Or(s.allows(m.Collection, m.Filter), nothingHidden(m.Collection, m.Projection), nothingHidden(m.Collection, m.Options.Let)); m.Err != nil {
 		return
+	}
+	if m.Keyed && s.keys(m.Collection) {
+		m.Filter = s.keyedFilter(m.Filter)
 	}
 	m.Filter = And(m.Filter, s.filter)
 	if !m.Remove {
@@ -134,6 +138,9 @@ func sendModify(ctx context.Context, db DB, m *FindAndModify, doc any) error {
 		res = coll.FindOneAndUpdate(ctx, orEmpty(m.Filter), m.Update, updateOptions(m))
 	}
 	observationOf(ctx).modified(m, res.Err())
+	if m.Keyed {
+		res = withoutKeys(res, keyTenant(db, m.Collection), m.codec)
+	}
 	if m.codec.DecodesWhole(doc) {
 		raw, err := res.Raw()
 		if err == nil {
@@ -142,6 +149,15 @@ func sendModify(ctx context.Context, db DB, m *FindAndModify, doc any) error {
 		return notFound(err, m.Collection, m.Filter)
 	}
 	return notFound(res.Decode(doc), m.Collection, m.Filter)
+}
+
+// withoutKeys returns the result with the _id without the tenant.
+func withoutKeys(res *mongo.SingleResult, tenant bson.D, c *core.Codec) *mongo.SingleResult {
+	raw, err := res.Raw()
+	if err != nil || len(tenant) == 0 {
+		return res
+	}
+	return mongo.NewSingleResultFromDocument(core.WithoutTenant(raw, tenant), nil, c.Registry())
 }
 
 // Command returns the findAndModify command, without the fields that the driver adds.

@@ -67,6 +67,10 @@ func readPage(ctx context.Context, db DB, q *Query, token string, docs any) (nex
 		return "", "", err
 	}
 	own.Sort = p.sort()
+	var keys bson.D
+	if own.Keyed { // a token has the _id as it is stored
+		keys = keyTenant(db, own.Collection)
+	}
 	out := reflect.ValueOf(docs).Elem()
 	var first, last []bson.RawValue
 	more := false
@@ -85,6 +89,7 @@ func readPage(ctx context.Context, db DB, q *Query, token string, docs any) (nex
 			if n == 0 {
 				first = last
 			}
+			cur.Current = core.WithoutTenant(cur.Current, keys)
 			out.Grow(1)
 			out.SetLen(n + 1)
 			return true, r.decode(cur, out.Index(n).Addr().Interface())

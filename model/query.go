@@ -22,6 +22,7 @@ type Query struct {
 	Skip, Limit int64 // documents to skip, and to return at most; 0 means no skip, no limit
 	Options     ReadOptions
 	Deleted     bool   // under a Scope, also read documents that Scope.Delete marked
+	Keyed       bool   // under a Scope, the _ids carry the tenant: see Write.Keyed
 	Index       string // name of the expected index, only for reports; "" if unknown
 	Err         error  // reports bad input; each run returns it
 
@@ -35,6 +36,7 @@ type Query struct {
 //go:noinline
 func (c declaration) query(q *Query, filter bson.D) {
 	q.Collection, q.docs, q.codec, q.layout = c.Name(), c.Docs, c.Codec(), c.Layout()
+	q.Keyed = c.Docs.IsKeyed()
 	if q.Filter, q.Err = c.Codec().CopyD(filter); q.Err == nil {
 		q.Err = c.CheckFilter(q.Filter)
 	}
@@ -43,6 +45,7 @@ func (c declaration) query(q *Query, filter bson.D) {
 //go:noinline
 func (c declaration) queryByID(q *Query, id any) {
 	q.Collection, q.docs, q.codec, q.layout, q.Limit, q.Index = c.Name(), c.Docs, c.Codec(), c.Layout(), 1, IDIndex
+	q.Keyed = c.Docs.IsKeyed()
 	q.Filter, q.Err = c.ByID(id)
 }
 
@@ -120,6 +123,9 @@ func holdQuery(q *Query, s *scope) {
 		return
 	}
 	q.Err = cmp.Or(s.allows(q.Collection, q.Filter), nothingHidden(q.Collection, q.Projection), nothingHidden(q.Collection, q.Options.Let))
+	if q.Keyed && s.keys(q.Collection) {
+		q.Filter = s.keyedFilter(q.Filter)
+	}
 	narrow(q, s.shown(q.Deleted))
 }
 

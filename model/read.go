@@ -27,6 +27,7 @@ type read struct {
 	open       func(context.Context) (*mongo.Cursor, error)
 	then       []func(context.Context) (*mongo.Cursor, error) // further cursors, read after the first
 	partial    bool                                           // a projection excludes fields
+	keys       bson.D                                         // the tenant that the _ids of a keyed collection carry
 }
 
 // run opens the cursors one after another, and calls visit for each document until visit
@@ -65,6 +66,9 @@ func (r *read) drain(
 	for op.next(ctx, cur) {
 		if r.kind == "find" {
 			routes.saw(r.collection, cur.Current)
+		}
+		if len(r.keys) > 0 {
+			cur.Current = core.WithoutTenant(cur.Current, r.keys)
 		}
 		if more, err := visit(cur); err != nil || !more {
 			return false, err

@@ -37,7 +37,9 @@ type DB interface {
 //     change Insert fields.
 type Scope struct {
 	// Tenant is a condition for every filter and pipeline. New documents get Tenant's
-	// fields. Use random _ids, because a failed insert reveals another tenant's _id.
+	// fields. Use random _ids, because a failed insert reveals another tenant's _id. The
+	// _ids that techniques make of keys carry the tenant: see [Write].Keyed and
+	// [MoveKeys].
 	Tenant bson.D
 
 	Filter bson.D // conditions for every filter and pipeline
@@ -134,6 +136,7 @@ type scope struct {
 	mark     bson.D   // the fields that mark a document as deleted, or nil
 	only     []string // the collections that it applies to, or nil for all
 	tests    bool     // it comes from [everywhere]
+	keyIn    []string // the keyed collections of the command that the scope is applied to
 
 	model string          // the name of the only reachable model, or ""
 	known map[string]bool // the model's collections

@@ -5,7 +5,10 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-func init() { core.UnderScopes = underScopes }
+func init() {
+	core.UnderScopes = underScopes
+	core.WithKeyIDs = func(filter, tenant bson.D) bson.D { return (&scope{tenant: tenant}).keyedFilter(filter) }
+}
 
 // underScopes returns what is sent for a query or a write under the scopes of a database,
 // and the fields that the scopes add to filters. Tests explain it. It returns false for a

@@ -131,7 +131,11 @@ func (s *scope) document(w Write, doc any, replaces bool) (any, error) {
 			return nil, &ConflictError{Collection: w.Collection, Paths: [2]string{"document " + f.Key, "scope " + f.Key}, Reason: "the document already has another value"}
 		}
 	}
-	return add.Inserted(raw)
+	out, err := add.Inserted(raw)
+	if err != nil {
+		return nil, err
+	}
+	return s.keyed(w, out)
 }
 
 // additions returns the fields that the scope adds to a collection's documents.

@@ -14,6 +14,7 @@ func (s *scope) merge(m MergeInto) MergeInto {
 	if m.check() != nil {
 		return m
 	}
+	s = s.with(m.Keyed)
 	last := len(m.Pipeline) - 1
 	args, _ := asDocument(m.Pipeline[last][0].Value)
 	head, err := s.pipeline(m.Collection, m.Pipeline[:last], false)
@@ -30,7 +31,7 @@ func (s *scope) merge(m MergeInto) MergeInto {
 	case elsewhere:
 		m.Err = &ConflictError{Collection: target, Reason: "a " + m.Pipeline[last][0].Key + " into another database can't run under a scope"}
 		return m
-	case s.holds(target) && len(s.filter) > 0 && !s.keepsOthers(m.Pipeline[last]):
+	case s.holds(target) && len(s.filter) > 0 && !s.keepsOthers(target, m.Pipeline[last]):
 		m.Err = &ConflictError{Collection: target, Reason: "a " + m.Pipeline[last][0].Key + " can't run under a scope's filter: " +
 			"it could overwrite documents that the filter hides; leave the collection out of the scope's Collections, " +
 			"give each tenant a collection of its own (Collection.Named), or also merge on the tenant's field, with a unique index"}
@@ -38,6 +39,9 @@ func (s *scope) merge(m MergeInto) MergeInto {
 	}
 	if fields := slices.Concat(s.insert, s.set); s.holds(target) && len(fields) > 0 {
 		head = append(head, setStage(fields))
+	}
+	if s.isKeyed(target) {
+		head = s.keyedTarget(head)
 	}
 	into := m.Pipeline[last]
 	if s.holds(target) {
@@ -49,8 +53,8 @@ func (s *scope) merge(m MergeInto) MergeInto {
 
 // keepsOthers reports whether a last stage writes to no hidden document. This is true for
 // a $merge that fails on existing documents. It is also true for a $merge that matches on
-// the tenant, if only the tenant hides documents.
-func (s *scope) keepsOthers(stage bson.D) bool {
+// the tenant, or on _ids that carry the tenant, if only the tenant hides documents.
+func (s *scope) keepsOthers(target string, stage bson.D) bool {
 	args, ok := asDocument(stage[0].Value)
 	if stage[0].Key != "$merge" || !ok {
 		return false
@@ -59,6 +63,9 @@ func (s *scope) keepsOthers(stage bson.D) bool {
 		return true
 	}
 	on := namesIn(valueOf(args, "on"))
+	if s.isKeyed(target) && sameD(s.filter, s.tenant) && (len(on) == 0 || slices.Equal(on, []string{"_id"})) {
+		return true
+	}
 	return len(s.tenant) > 0 && sameD(s.filter, s.tenant) && !slices.ContainsFunc(s.tenant, func(e bson.E) bool { return !slices.Contains(on, e.Key) })
 }
 
@@ -130,18 +137,26 @@ func (s *scope) pipeline(collection string, stages mongo.Pipeline, deleted bool)
 			}
 		}
 	}
+	if s.isKeyed(collection) {
+		stages = s.keyedPipeline(stages)
+	}
 	rest, err := s.within(stages)
 	return append(first, rest...), err
 }
 
 // within puts the filter into stages that read other collections.
 func (s *scope) within(stages mongo.Pipeline) (mongo.Pipeline, error) {
-	out := make(mongo.Pipeline, len(stages))
-	for i, stage := range stages {
-		var err error
-		if out[i], err = s.stage(stage); err != nil {
+	out := make(mongo.Pipeline, 0, len(stages))
+	for _, stage := range stages {
+		if args, ok := s.isKeyedLookup(stage); ok {
+			out, args = s.lookedUp(out, args)
+			stage = bson.D{{Key: "$lookup", Value: args}}
+		}
+		scoped, err := s.stage(stage)
+		if err != nil {
 			return nil, err
 		}
+		out = append(out, scoped)
 	}
 	return out, nil
 }
@@ -270,14 +285,11 @@ func (s *scope) facet(args bson.D) (bson.D, error) {
 		if !ok {
 			return nil, &ConflictError{Reason: "a facet must be a list of documents"}
 		}
-		for j, in := range stages {
-			inner, err := s.stage(in)
-			if err != nil {
-				return nil, err
-			}
-			stages[j] = inner
+		inner, err := s.within(stages)
+		if err != nil {
+			return nil, err
 		}
-		out[i].Value = stages
+		out[i].Value = inner
 	}
 	return out, nil
 }

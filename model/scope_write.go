@@ -72,8 +72,9 @@ func (s *scope) write(w Write) Write {
 	}
 	out, under := w, w.scoping()
 	under.within = And(under.within, filter)
+	keyed := w.Keyed && s.keys(w.Collection)
 	if w.Done != nil {
-		out.Done = And(w.Done, filter)
+		out.Done = And(s.keyedIf(keyed, w.Done), filter)
 	}
 	var marks bool
 	if out.Model, marks, err = s.scoped(w, filter); err != nil {
@@ -84,8 +85,17 @@ func (s *scope) write(w Write) Write {
 	if inserts(w.Model) {
 		under.tenant = And(under.tenant, s.tenant)
 	}
+	under.keys = s.keysWith(w, under.keys)
 	out.under = &under
 	return out
+}
+
+// keyedIf returns a filter with the tenant in its conditions on _id.
+func (s *scope) keyedIf(keyed bool, filter bson.D) bson.D {
+	if !keyed || filter == nil {
+		return filter
+	}
+	return s.keyedFilter(filter)
 }
 
 // scoped applies the scope to a write's model. marks reports whether a delete became an
@@ -99,25 +109,25 @@ func (s *scope) scoped(w Write, filter bson.D) (out mongo.WriteModel, marks bool
 		out = &c
 	case *mongo.ReplaceOneModel:
 		c := *m
-		if c.Filter, err = s.filtered(w.Collection, m.Filter, filter); err == nil {
+		if c.Filter, err = s.filtered(w, m.Filter, filter); err == nil {
 			c.Replacement, err = s.document(w, m.Replacement, true)
 		}
 		out = &c
 	case *mongo.UpdateOneModel:
 		c := *m
-		if c.Filter, err = s.filtered(w.Collection, m.Filter, filter); err == nil {
+		if c.Filter, err = s.filtered(w, m.Filter, filter); err == nil {
 			c.Update, err = s.update(w.Collection, s.markedToo(w, m.Update), m.Upsert != nil && *m.Upsert)
 		}
 		out = &c
 	case *mongo.UpdateManyModel:
 		c := *m
-		if c.Filter, err = s.filtered(w.Collection, m.Filter, filter); err == nil {
+		if c.Filter, err = s.filtered(w, m.Filter, filter); err == nil {
 			c.Update, err = s.update(w.Collection, s.markedToo(w, m.Update), m.Upsert != nil && *m.Upsert)
 		}
 		out = &c
 	case *mongo.DeleteOneModel:
 		c := *m
-		c.Filter, err = s.filtered(w.Collection, m.Filter, filter)
+		c.Filter, err = s.filtered(w, m.Filter, filter)
 		out = &c
 		if s.mark != nil && !w.Final {
 			mark := &mongo.UpdateOneModel{Filter: c.Filter, Hint: m.Hint, Collation: m.Collation}
@@ -128,7 +138,7 @@ func (s *scope) scoped(w Write, filter bson.D) (out mongo.WriteModel, marks bool
 		}
 	case *mongo.DeleteManyModel:
 		c := *m
-		c.Filter, err = s.filtered(w.Collection, m.Filter, filter)
+		c.Filter, err = s.filtered(w, m.Filter, filter)
 		out = &c
 		if s.mark != nil && !w.Final {
 			mark := &mongo.UpdateManyModel{Filter: c.Filter, Hint: m.Hint, Collation: m.Collation}
@@ -182,7 +192,7 @@ func (s *scope) reasons(w Write) []Reason {
 	out := slices.Clone(w.Reasons)
 	for i := range out {
 		if out[i].If != nil && s.holds(w.Collection) {
-			out[i].If = And(out[i].If, pick(inserts(w.Model) && !errors.Is(out[i].Err, ErrStale), s.tenant, s.filter))
+			out[i].If = And(s.keyedIf(w.Keyed && s.keys(w.Collection), out[i].If), pick(inserts(w.Model) && !errors.Is(out[i].Err, ErrStale), s.tenant, s.filter))
 		}
 		if out[i].Instead != nil {
 			out[i].Instead = s.steps(out[i].Instead)
@@ -249,7 +259,8 @@ func (s *scope) shown(deleted bool) bson.D {
 }
 
 // filtered returns a write's filter combined with the scope's filter.
-func (s *scope) filtered(collection string, filter any, with bson.D) (any, error) {
+func (s *scope) filtered(w Write, filter any, with bson.D) (any, error) {
+	collection := w.Collection
 	switch filter.(type) {
 	case bson.D, bson.Raw:
 	default:
@@ -265,5 +276,5 @@ func (s *scope) filtered(collection string, filter any, with bson.D) (any, error
 	if len(with) == 0 {
 		return filter, nil
 	}
-	return And(f, with), nil
+	return And(s.keyedIf(w.Keyed && s.keys(collection), f), with), nil
 }

@@ -19,6 +19,7 @@ type Parts struct {
 	checks     func() []Check
 	footprints func() []Footprint
 	needs      []Need
+	keys       []KeyedDocs
 }
 
 // NewParts returns the Parts for a technique's constructor. Each function must return new
@@ -27,7 +28,7 @@ type Parts struct {
 func NewParts(
 	indexes func() []Index, relations func() []Relation, checks func() []Check, footprints func() []Footprint, needs ...Need,
 ) Parts {
-	return Parts{indexes, relations, checks, footprints, slices.Clone(needs)}
+	return Parts{indexes, relations, checks, footprints, slices.Clone(needs), nil}
 }
 
 // Indexes returns the needed indexes.

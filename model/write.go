@@ -57,6 +57,11 @@ type Write struct {
 	// or replacement stores a copy as it is: the scope adds only its Tenant fields.
 	Final bool
 
+	// Keyed says that the _ids of the collection are made of keys, which can be the same
+	// for several tenants. Under a [Scope] with a Tenant, the stored _ids carry the
+	// tenant: {tenant: "a", of: _id}. Filters, inserts and results have the _ids without
+	// the tenant.
+	Keyed bool
 	// If a [Scope] turns a delete into an update, it adds these operators.
 	IfMarked bson.D
 
@@ -76,6 +81,7 @@ type scoped struct {
 	plain, covered mongo.WriteModel // the model before and after
 	within         bson.D           // the conditions on documents that the write reaches
 	tenant         bson.D           // the tenant of the inserted document
+	keys           bson.D           // the tenant in the _ids
 	marks          bool             // the write was a delete
 }
 
@@ -188,12 +194,14 @@ func appendShared(o *bson.D, collation *options.Collation, hint, sort any) {
 // A scope that filters the target collection refuses $out. It allows $merge only if
 //
 //   - whenMatched is "fail", or
+//   - Keyed names the target, and neither Filter nor Delete is set, or
 //   - "on" lists all fields of [Scope.Tenant], and neither Filter nor Delete is set.
 type MergeInto struct {
 	Collection string // the collection that the pipeline reads
 	Pipeline   mongo.Pipeline
-	Once       bool  // set it if a second run changes nothing
-	Err        error // error for bad input: see Write.Err
+	Once       bool     // set it if a second run changes nothing
+	Keyed      []string // the collections, also the written one, whose _ids carry the tenant: see Aggregation.Keyed
+	Err        error    // error for bad input: see Write.Err
 }
 
 func (MergeInto) step() {}

@@ -92,7 +92,7 @@ func seedTenants(t *testing.T, db *mongo.Database) {
 			for i, e := range twin {
 				switch e.Key {
 				case "_id":
-					twin[i].Value = strings.Replace(e.Value.(string), "my", "their", 1)
+					twin[i].Value = twinID(e.Value)
 				case "tenant":
 					twin[i].Value = "theirs"
 				}
@@ -102,6 +102,14 @@ func seedTenants(t *testing.T, db *mongo.Database) {
 			}
 		}
 	}
+}
+
+// twinID is another _id, or the other tenant's _id of the same key.
+func twinID(id any) any {
+	if key, ok := id.(bson.D); ok {
+		return bson.D{{Key: "tenant", Value: "theirs"}, key[1]}
+	}
+	return strings.Replace(id.(string), "my", "their", 1)
 }
 
 func allDocs(t *testing.T, db *mongo.Database, name string, filter bson.D) []bson.Raw {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
+	"sync/atomic"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
@@ -23,6 +24,7 @@ type Docs struct {
 	codec  *Codec
 	older  *olderTypes
 	added  *addedFields
+	keyed  *atomic.Bool                       // the _ids are made of keys; copies of the collection share it, except Named
 	id     func(doc any) (id any, found bool) // of the document that doc points at
 
 	unchecked bool // a user's filters, sorts and updates pass as they are
@@ -39,7 +41,7 @@ func Declare[D, K any](name string, c *Codec) *Docs {
 
 func declare(name string, doc, id reflect.Type, c *Codec) *Docs {
 	checkCollectionName(name)
-	d := &Docs{name: name, typ: doc, codec: c, older: &olderTypes{}, added: &addedFields{}}
+	d := &Docs{name: name, typ: doc, codec: c, older: &olderTypes{}, added: &addedFields{}, keyed: &atomic.Bool{}}
 	var err error
 	if d.layout, err = LayoutOf(doc, c); err != nil {
 		Fail(err.Error(), fmt.Sprintf("NewCollection[%s](%q)", doc, name), "use a struct, bson.D, bson.M or bson.Raw")
@@ -77,10 +79,33 @@ func (d *Docs) Named(name string) *Docs {
 	checkCollectionName(name)
 	out := *d
 	if !d.IsZero() {
-		out.name = name
+		out.name, out.keyed = name, &atomic.Bool{}
 	}
 	return &out
 }
+
+// MakeKeyed records that a technique makes the documents' _ids of keys, so that they
+// carry the tenant under a scope. Constructors call it.
+func (d *Docs) MakeKeyed() {
+	if d.keyed != nil {
+		d.keyed.Store(true)
+		NoteKeyed(d.name)
+	}
+}
+
+// OnKeyed is called with the names of keyed collections. Package modeltest sets it to run
+// tests as a tenant.
+var OnKeyed func(collection string)
+
+// NoteKeyed says that a collection is keyed.
+func NoteKeyed(collection string) {
+	if OnKeyed != nil {
+		OnKeyed(collection)
+	}
+}
+
+// IsKeyed reports whether [Docs.MakeKeyed] was called.
+func (d *Docs) IsKeyed() bool { return d.keyed != nil && d.keyed.Load() }
 
 // Unchecked returns the declaration without checks of filters, sorts and updates against
 // the documents' type.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/writeconcern"
 )
@@ -48,6 +49,10 @@ func (h *Handle) Client() *mongo.Client {
 // the fields that the scopes add to filters. It returns false for a value that can't be
 // scoped. Package model sets it.
 var UnderScopes func(db DB, query any) (scoped any, fields []string, ok bool)
+
+// WithKeyIDs returns a filter with a tenant in its conditions on _id. Package model sets
+// it.
+var WithKeyIDs func(filter, tenant bson.D) bson.D
 
 // HandleOf returns a new handle on a database, with everything that db has. Its Err is
 // the result of [CheckDB].

@@ -36,6 +36,11 @@ import (
 // A crash of Rekey, or of Move without a transaction, can leave the old and the new
 // document. Run the job or plan again.
 //
+// # Scopes
+//
+// Under a [model.Scope] with a Tenant, the documents' _ids don't carry the tenant. Use a
+// part that differs between tenants.
+//
 // Source: "Composite Key Index", "NoSQL Data Modeling Techniques", §8.
 type Composite[D any] struct {
 	model.Parts

@@ -21,6 +21,11 @@ import (
 //   - Begin both ends of a range with the keys' first field. Use a value of this field's
 //     type. A wrong end gives wrong results, not an error.
 //
+// # Scopes
+//
+// Under a [model.Scope] with a Tenant, the documents' _ids don't carry the tenant. Use
+// a part that differs between tenants.
+//
 // Source: "Composite Key Index", "NoSQL Data Modeling Techniques", §8.
 type DocumentKey[D, K any] struct {
 	model.Parts

@@ -52,6 +52,12 @@ type SequenceGap[K any] struct {
 //
 // In your own inserts, use the _id of [Sequence.Key].
 //
+// # Scopes
+//
+// Under a [model.Scope] with a Tenant, the documents' _ids don't carry the tenant. Use
+// owners that differ between tenants, such as the _ids of the owners' documents. Counters
+// and day buckets are separate for each tenant.
+//
 // Source: "Enumerable Keys", "NoSQL Data Modeling Techniques", §5;
 // https://www.mongodb.com/docs/manual/reference/operator/update/inc/.
 type Sequence[D, K any] struct {
@@ -77,9 +83,12 @@ func NewSequence[D, K any](
 		in.Days = spec.Days.Name()
 	}
 	s := &Sequence[D, K]{docs: docs, counters: counters, days: spec.Days, in: sequence.Declare(docs.Docs(), counters.Docs(), owner, in)}
+	if spec.Days != nil {
+		spec.Days.Docs().MakeKeyed()
+	}
 	s.Parts = model.NewParts(s.in.Indexes, nil, func() []model.Check {
 		return s.in.Checks(func(key string) (any, int64, error) { return s.Parse(key) })
-	}, s.in.Footprints, model.Need{Feature: "transactions", Why: "Append to " + docs.Name()})
+	}, s.in.Footprints, model.Need{Feature: "transactions", Why: "Append to " + docs.Name()}).WithKeys(s.in.Keys()...)
 	return s
 }
 

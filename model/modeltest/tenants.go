@@ -233,6 +233,11 @@ func (s *tenants) shown(reply bson.D) bson.D {
 }
 
 func plain(doc bson.D) bson.D {
+	for i, e := range doc {
+		if id, ok := splitKeyID(e.Value); ok && e.Key == "_id" {
+			doc[i].Value = id
+		}
+	}
 	return slices.DeleteFunc(slices.Clone(doc), func(e bson.E) bool {
 		return e.Key == tenantField || e.Key == changedField || e.Key == deletedField
 	})

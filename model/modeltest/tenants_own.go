@@ -10,6 +10,12 @@ import (
 // ownCommand restricts a command to the tenant's documents.
 func ownCommand(body bson.D) bson.D {
 	body = slices.Clone(body)
+	name, _ := body[0].Value.(string)
+	own, owned, ownGone := own, owned, ownGone
+	keyed := isKeyed(name)
+	if keyed {
+		own, owned, ownGone = ofKeyed(own), withKeyID(owned), ofKeyed(ownGone)
+	}
 	for i, e := range body {
 		switch e.Key {
 		case "filter", "query":
@@ -19,15 +25,15 @@ func ownCommand(body bson.D) bson.D {
 		case "documents":
 			body[i].Value = eachOf(e.Value, owned)
 		case "updates":
-			body[i].Value = eachOf(e.Value, func(u bson.D) bson.D { return ownStatement(u, own) })
+			body[i].Value = eachOf(e.Value, func(u bson.D) bson.D { return ownStatement(u, own, owned) })
 		case "deletes":
-			body[i].Value = eachOf(e.Value, func(u bson.D) bson.D { return ownStatement(u, ownGone) })
+			body[i].Value = eachOf(e.Value, func(u bson.D) bson.D { return ownStatement(u, ownGone, owned) })
 		case "update":
 			if u, ok := e.Value.(bson.D); ok && len(u) > 0 && !strings.HasPrefix(u[0].Key, "$") {
 				body[i].Value = owned(u)
 			}
 		case "pipeline":
-			body[i].Value = ownPipeline(e.Value.(bson.A))
+			body[i].Value = ownPipeline(e.Value.(bson.A), keyed)
 		}
 	}
 	switch body[0].Key {
@@ -43,7 +49,7 @@ func ownCommand(body bson.D) bson.D {
 	return body
 }
 
-func ownStatement(u bson.D, own func(bson.D) bson.D) bson.D {
+func ownStatement(u bson.D, own, owned func(bson.D) bson.D) bson.D {
 	for i, e := range u {
 		v, ok := e.Value.(bson.D)
 		switch {
@@ -57,7 +63,7 @@ func ownStatement(u bson.D, own func(bson.D) bson.D) bson.D {
 	return u
 }
 
-func ownPipeline(stages bson.A) bson.A {
+func ownPipeline(stages bson.A, keyed bool) bson.A {
 	if len(stages) > 0 {
 		if first, ok := stages[0].(bson.D); ok && len(first) == 1 {
 			switch first[0].Key {
@@ -66,7 +72,11 @@ func ownPipeline(stages bson.A) bson.A {
 			}
 		}
 	}
-	return append(bson.A{bson.D{{Key: "$match", Value: own(nil)}}}, stages...)
+	first := bson.A{bson.D{{Key: "$match", Value: own(nil)}}}
+	if keyed {
+		stages = keyedStages(stages)
+	}
+	return append(first, stages...)
 }
 
 // ownIndexes puts the tenant first in unique indexes, and excludes deleted documents, as

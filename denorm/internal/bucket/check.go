@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/docmodel/docmodel/internal/commands"
 	"github.com/docmodel/docmodel/internal/found"
 	"github.com/docmodel/docmodel/internal/mql"
 	"github.com/docmodel/docmodel/model"
@@ -18,13 +19,13 @@ func (b *Buckets) Checks() []model.Check {
 		most += fmt.Sprintf(" and %d bytes", b.Spec.MaxBytes)
 	}
 	is, update := b.recount()
-	return []model.Check{{
+	return commands.KeyedChecks([]model.Check{{
 		Name: counts, Collection: b.Docs.Name(), Rule: "a bucket's count, bytes and totals are those of its items",
 		Pipeline: b.miscounted(), Tell: found.Tells(drift.tell), Mend: found.MendsIf(counts, b.Docs.Name(), is, "some buckets corrected; the next check finds the others", mongo.UpdateOneModel{Update: update}),
 	}, {
 		Name: b.Docs.Name() + ": oversized buckets", Collection: b.Docs.Name(), Rule: most,
 		Pipeline: b.oversized(), Tell: found.Tells(oversizedBucket.tell),
-	}}
+	}}, b.keyed()...)
 }
 
 // A drift is a bucket whose counts are not those of its items.

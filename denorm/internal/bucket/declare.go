@@ -163,3 +163,11 @@ func (b *Buckets) optional() (out []model.Footprint) {
 	}
 	return out
 }
+
+// keyed names the collection if the buckets' _ids carry the tenant.
+func (b *Buckets) keyed() []string {
+	if b.Docs.IsKeyed() {
+		return []string{b.Docs.Name()}
+	}
+	return nil
+}

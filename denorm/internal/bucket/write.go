@@ -65,7 +65,7 @@ func (b *Buckets) ReadEnd(ctx context.Context, db model.DB, e Element) (end End,
 			mql.Match(b.Holder(e)...), {{Key: "$limit", Value: 1}}, mql.Project(mql.E("holds", mql.Literal(true))),
 		}}}}})
 	}
-	found, err := (&model.Aggregate[foundEnd]{Aggregation: model.Aggregation{Collection: b.Docs.Name(), Pipeline: newest, Index: model.IDIndex}}).All(ctx, db)
+	found, err := (&model.Aggregate[foundEnd]{Aggregation: model.Aggregation{Collection: b.Docs.Name(), Pipeline: newest, Index: model.IDIndex, Keyed: b.keyed()}}).All(ctx, db)
 	for _, f := range found {
 		if f.Holds {
 			end.Holds = f.End.ID
@@ -103,7 +103,7 @@ func (b *Buckets) Decide(e Element, end End) (model.Plan, error) {
 
 // closing is the write that keeps a bucket from taking more.
 func (b *Buckets) closing(id string) model.Write {
-	return model.Write{Collection: b.Docs.Name(), Index: model.IDIndex, Model: &mongo.UpdateOneModel{
+	return model.Write{Collection: b.Docs.Name(), Index: model.IDIndex, Keyed: b.Docs.IsKeyed(), Model: &mongo.UpdateOneModel{
 		Filter: bson.D{{Key: "_id", Value: id}}, Update: mql.Set(mql.E("closed", true)),
 	}}
 }
@@ -139,7 +139,7 @@ func (b *Buckets) write(e Element, seq int64) model.Write {
 		done = bson.D{byID[0], mql.E(path, mql.Eq(e.ID))}
 	}
 	w := commands.UpsertOne(b.Docs.Name(), filter, b.update(e, seq))
-	w.Expect, w.Done, w.Once = model.One, done, b.Spec.ElementKey != ""
+	w.Expect, w.Done, w.Once, w.Keyed = model.One, done, b.Spec.ElementKey != "", b.Docs.IsKeyed()
 	w.Reasons = []model.Reason{
 		{If: model.And(byID, bson.D{{Key: "$or", Value: full}}), Err: errFull},
 		{If: byID, Err: model.ErrStale}, // another writer has just created it
@@ -238,7 +238,7 @@ func (b *Buckets) Without(bucket string, e Element) model.Write {
 		mql.Set(b.Recounted()...),
 		mql.Op("$unset", "split"), // no Split may put back what is gone
 	})
-	w.Expect = model.One
+	w.Expect, w.Keyed = model.One, b.Docs.IsKeyed()
 	return w
 }
 

@@ -31,15 +31,15 @@ func (l *Log) Checks() []model.Check {
 		},
 	}}
 	if l.Fold.Docs != nil {
-		out = append(out, l.wrongSnapshots())
+		return commands.KeyedChecks(append(out, l.wrongSnapshots()), l.Docs.Name(), l.Fold.Docs.Name())
 	}
-	return out
+	return commands.KeyedChecks(out, l.Docs.Name())
 }
 
 // headers is the query of the commits without their events, in order. Of each event an empty document is read: to count them.
 func (l *Log) headers(filter bson.D) *model.Find[bson.Raw] {
 	return &model.Find[bson.Raw]{Query: model.Query{
-		Collection: l.Docs.Name(), Filter: filter, Sort: bson.D{mql.E("_id", 1)}, Index: model.IDIndex, Deleted: true,
+		Collection: l.Docs.Name(), Keyed: true, Filter: filter, Sort: bson.D{mql.E("_id", 1)}, Index: model.IDIndex, Deleted: true,
 		Projection: headerFields(), Options: model.ReadOptions{BatchSize: batch},
 	}}
 }
@@ -150,7 +150,7 @@ func (l *Log) wrongSnapshots() model.Check {
 	name := docs.Name() + ": wrong snapshots"
 	query := func(filter bson.D) *model.Find[bson.Raw] {
 		return &model.Find[bson.Raw]{Query: model.Query{
-			Collection: docs.Name(), Filter: model.And(filter, bson.D{mql.E("revision", l.Fold.Revision)}), Sort: bson.D{mql.E("_id", 1)},
+			Collection: docs.Name(), Keyed: true, Filter: model.And(filter, bson.D{mql.E("revision", l.Fold.Revision)}), Sort: bson.D{mql.E("_id", 1)},
 		}}
 	}
 	return model.Check{

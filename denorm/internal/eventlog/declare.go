@@ -85,6 +85,10 @@ func Declare(docs *core.Docs, key reflect.Type, hasFold bool, fold Fold, spec Sp
 		fold.Docs.MustField("state")
 	}
 	spec.MaxEvents, spec.MaxBytes = cmp.Or(spec.MaxEvents, defaultEvents), cmp.Or(spec.MaxBytes, stored.MaxBytes)
+	docs.MakeKeyed()
+	if fold.Docs != nil {
+		fold.Docs.MakeKeyed()
+	}
 	return &Log{docs, spec, fold, keyOf}
 }
 

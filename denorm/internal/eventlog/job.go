@@ -133,7 +133,7 @@ func (p *Projection) fill(ctx context.Context, b *model.Batch, place *passing) (
 		size = batchKeys
 	}
 	firsts, err := (&model.Find[bson.Raw]{Query: model.Query{
-		Collection: p.log.Docs.Name(), Filter: bson.D{mql.E("_id", mql.Op("$gt", place.After)), mql.E("first", 1)},
+		Collection: p.log.Docs.Name(), Keyed: true, Filter: bson.D{mql.E("_id", mql.Op("$gt", place.After)), mql.E("first", 1)},
 		Projection: commands.Fields("key"), Sort: bson.D{mql.E("_id", 1)}, Limit: size, Index: model.IDIndex, Deleted: true,
 	}}).All(ctx, b.DB)
 	if err != nil {

@@ -243,6 +243,9 @@ func (p *Projection) Stream() model.Stream {
 				return model.Plan{}, nil
 			}
 			commit := slices.Clone(e.Document)
+			if commit.Lookup("_id").Type != bson.TypeString { // it carries a tenant, and isn't used here
+				commit, _ = core.WithKeyID(commit, "")
+			}
 			h, err := headOf(commit)
 			if err != nil {
 				return model.Plan{}, err
@@ -278,7 +281,7 @@ func (p *Projection) Load(key any) model.Change[State] {
 		at, err := p.pointer(ctx, db)
 		for err == nil {
 			raw, err := (&model.Find[bson.Raw]{Query: model.Query{
-				Collection: p.Name(at.Live), Filter: commands.ByID(k.value), Index: model.IDIndex, Deleted: true,
+				Collection: p.Name(at.Live), Keyed: true, Filter: commands.ByID(k.value), Index: model.IDIndex, Deleted: true,
 			}}).One(ctx, db)
 			if err == nil {
 				return p.fold.state(raw)

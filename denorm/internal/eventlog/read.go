@@ -19,7 +19,7 @@ const batch = 1000
 // head reads the last commit of a key, without its events.
 func (l *Log) head(ctx context.Context, db model.DB, k Key) (Head, error) {
 	h, err := (&model.Find[Head]{Query: model.Query{
-		Collection: l.Docs.Name(), Filter: k.All(), Sort: bson.D{mql.E("_id", -1)}, Index: model.IDIndex, Deleted: true,
+		Collection: l.Docs.Name(), Keyed: true, Filter: k.All(), Sort: bson.D{mql.E("_id", -1)}, Index: model.IDIndex, Deleted: true,
 		Projection: commands.Fields("first", "last", "at", "token"),
 	}}).One(ctx, db)
 	if errors.Is(err, model.ErrNotFound) {
@@ -31,7 +31,7 @@ func (l *Log) head(ctx context.Context, db model.DB, k Key) (Head, error) {
 // commitAt reads the commit whose first event has a number; nil for none.
 func (l *Log) commitAt(ctx context.Context, db model.DB, k Key, first int64) (bson.Raw, error) {
 	raw, err := (&model.Find[bson.Raw]{Query: model.Query{
-		Collection: l.Docs.Name(), Filter: commands.ByID(k.ID(first)), Index: model.IDIndex, Deleted: true,
+		Collection: l.Docs.Name(), Keyed: true, Filter: commands.ByID(k.ID(first)), Index: model.IDIndex, Deleted: true,
 	}}).One(ctx, db)
 	if errors.Is(err, model.ErrNotFound) {
 		return nil, nil
@@ -42,7 +42,7 @@ func (l *Log) commitAt(ctx context.Context, db model.DB, k Key, first int64) (bs
 // commits is the query of a filter's commits in their order.
 func (l *Log) commits(filter bson.D) *model.Find[bson.Raw] {
 	return &model.Find[bson.Raw]{Query: model.Query{
-		Collection: l.Docs.Name(), Filter: filter, Sort: bson.D{mql.E("_id", 1)}, Index: model.IDIndex, Deleted: true,
+		Collection: l.Docs.Name(), Keyed: true, Filter: filter, Sort: bson.D{mql.E("_id", 1)}, Index: model.IDIndex, Deleted: true,
 		Options: model.ReadOptions{BatchSize: batch},
 	}}
 }
@@ -82,7 +82,7 @@ func (l *Log) replay(ctx context.Context, db model.DB, f Fold, k Key, s State, u
 // stored reads a state of this revision; nil if there is none.
 func (f Fold) stored(ctx context.Context, db model.DB, collection string, id any) (bson.Raw, error) {
 	raw, err := (&model.Find[bson.Raw]{Query: model.Query{
-		Collection: collection, Filter: commands.ByID(id), Index: model.IDIndex, Deleted: true,
+		Collection: collection, Keyed: true, Filter: commands.ByID(id), Index: model.IDIndex, Deleted: true,
 	}}).One(ctx, db)
 	if errors.Is(err, model.ErrNotFound) {
 		return nil, nil

@@ -65,7 +65,7 @@ func (l *Log) insert(k Key, raw bson.Raw, byID, byOp error) model.Write {
 	id := commands.ByID(raw.Lookup("_id"))
 	op, events := mql.E("token", raw.Lookup("token")), mql.E("events", mql.Eq(raw.Lookup("events")))
 	return model.Write{
-		Collection: l.Docs.Name(), Index: model.IDIndex, Model: &mongo.InsertOneModel{Document: raw}, Deleted: true,
+		Collection: l.Docs.Name(), Index: model.IDIndex, Keyed: true, Model: &mongo.InsertOneModel{Document: raw}, Deleted: true,
 		Done: append(bson.D{id[0]}, op, events),
 		Reasons: []model.Reason{
 			{If: bson.D{id[0], op}, Err: byOp}, {If: id, Err: byID},
@@ -197,7 +197,7 @@ func (l *Log) Decide(key any, at time.Time, op bson.ObjectID, decide func(State)
 // applied reports whether a commit of the token is there.
 func (l *Log) applied(ctx context.Context, db model.DB, k Key, op bson.ObjectID) (bool, error) {
 	_, err := (&model.Find[bson.Raw]{Query: model.Query{
-		Collection: l.Docs.Name(), Filter: bson.D{mql.E("key", mql.Eq(k.value)), mql.E("token", op)},
+		Collection: l.Docs.Name(), Keyed: true, Filter: bson.D{mql.E("key", mql.Eq(k.value)), mql.E("token", op)},
 		Projection: bson.D{mql.E("_id", 1)}, Index: l.opIndex().Name, Deleted: true,
 	}}).One(ctx, db)
 	if errors.Is(err, model.ErrNotFound) {
@@ -256,7 +256,7 @@ func (f Fold) put(collection string, k Key, s State) (model.Write, error) {
 	}
 	id := commands.ByID(raw.Lookup("_id"))
 	w := commands.UpsertOne(collection, bson.D{id[0], is("$lt", "$lt")}, mql.Op("$set", set))
-	w.Done, w.Deleted = bson.D{id[0], is("$gt", "$gte")}, true
+	w.Done, w.Deleted, w.Keyed = bson.D{id[0], is("$gt", "$gte")}, true, true
 	w.Reasons = []model.Reason{{If: id, Err: model.ErrStale}} // another writer has just created it
 	return w, nil
 }

@@ -46,6 +46,9 @@ func (t *Table) Checks() []model.Check {
 			Pipeline: t.without("conflict"), Tell: found.Tells(takenEntry.tell),
 		})
 	}
+	for i := range out {
+		out[i].Keyed = t.Keyed()
+	}
 	return out
 }
 
@@ -198,5 +201,5 @@ func (t *Table) ensure(v, id bson.RawValue, copies any) model.Write {
 	if t.unique {
 		fields = append(bson.D{{Key: "id", Value: id}}, fields...)
 	}
-	return commands.UpsertOne(t.entries, t.key(v, id)[:1:1], mql.Op("$setOnInsert", fields))
+	return t.upsertOne(t.key(v, id)[:1:1], mql.Op("$setOnInsert", fields))
 }

@@ -61,7 +61,7 @@ func (c *claim) enterSure(e entry) model.Write { return c.upsert(e, "$set", sure
 
 func (c *claim) upsert(e entry, op string, sureness bson.E) model.Write {
 	t := c.t
-	w := commands.UpsertOne(t.entries, e.key, bson.D{{Key: op, Value: t.fields(c.copies, sureness)}, c.add})
+	w := t.upsertOne(e.key, bson.D{{Key: op, Value: t.fields(c.copies, sureness)}, c.add})
 	if t.unique {
 		w.Done = append(e.key, c.ops)
 		held := bson.D{{Key: "_id", Value: mql.Eq(e.value)}, sure}
@@ -101,7 +101,7 @@ func (c *claim) takeBack() (steps []model.Step) {
 		steps = append(steps, c.t.update(e.key, pull))
 	}
 	for _, e := range c.entries {
-		steps = append(steps, commands.DeleteOne(c.t.entries, append(e.key, notSure, unclaimed)))
+		steps = append(steps, c.t.deleteOne(append(e.key, notSure, unclaimed)))
 	}
 	return steps
 }

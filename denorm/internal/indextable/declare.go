@@ -45,6 +45,9 @@ func Declare(docs *core.Docs, path, entries string, unique bool, copies []string
 	}
 	stored.CheckCopies(place, docs, t.copies)
 	t.finder = t.index().Name
+	if t.unique {
+		core.NoteKeyed(t.entries)
+	}
 	return t
 }
 

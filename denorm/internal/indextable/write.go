@@ -115,7 +115,7 @@ func (s *setSteps) add(t *Table, was, now state, set bson.D, op bson.ObjectID) {
 	for _, v := range left {
 		key := t.key(v, was.id)
 		s.before = append(s.before, t.update(key, noClaims))
-		s.inTx = append(s.inTx, commands.DeleteOne(t.entries, key))
+		s.inTx = append(s.inTx, t.deleteOne(key))
 	}
 	if stored.Sets(set, t.copies...) {
 		for _, v := range stored.Without(now.values, entered) {
@@ -187,7 +187,7 @@ func (ts Tables) Delete(read any) model.Plan {
 		for _, v := range states[i].values {
 			key := t.key(v, id)
 			p.Steps = append(p.Steps, t.update(key, noClaims))
-			inTx = append(inTx, commands.DeleteOne(t.entries, key))
+			inTx = append(inTx, t.deleteOne(key))
 		}
 		removes = append(removes, t.removeLeft(id, nil))
 	}
@@ -221,7 +221,7 @@ func (t *Table) removeLeft(id bson.RawValue, but []bson.RawValue) model.Write {
 	if len(but) > 0 {
 		filter = append(filter, bson.E{Key: t.valuePath(), Value: bson.D{{Key: "$nin", Value: but}}})
 	}
-	return model.Write{Collection: t.entries, Index: t.finder, Once: true, Final: true, Model: &mongo.DeleteManyModel{Filter: filter}}
+	return model.Write{Collection: t.entries, Index: t.finder, Once: true, Final: true, Keyed: t.unique, Model: &mongo.DeleteManyModel{Filter: filter}}
 }
 
 // unsure is the filter of a document's entries that nothing has confirmed: of operations that are under way, or were cut.
@@ -231,9 +231,17 @@ func (t *Table) unsure(id bson.RawValue) bson.D {
 
 // remove deletes an entry that holds just these claims.
 func (t *Table) remove(key bson.D, claims bson.E) model.Write {
-	return commands.DeleteOne(t.entries, append(key, claims))
+	return t.deleteOne(append(key, claims))
 }
 
 func (t *Table) update(filter bson.D, update any) model.Write {
-	return commands.UpdateIf(t.entries, filter, update)
+	return t.keyed(commands.UpdateIf(t.entries, filter, update))
+}
+
+func (t *Table) deleteOne(filter bson.D) model.Write {
+	return t.keyed(commands.DeleteOne(t.entries, filter))
+}
+
+func (t *Table) upsertOne(filter bson.D, update any) model.Write {
+	return t.keyed(commands.UpsertOne(t.entries, filter, update))
 }

@@ -86,6 +86,7 @@ func Declare(events, bins *core.Docs, spec Spec, types Types) *Rollup {
 	case r.kept < 0:
 		r.place.Fail(fmt.Sprintf("For is %s", r.kept), "give the time for which events are kept, or 0 for ever")
 	}
+	bins.MakeKeyed()
 	r.declareBins(spec.Bins)
 	r.declareTime()
 	r.declareMark(types.Mark)

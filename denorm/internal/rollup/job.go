@@ -70,7 +70,7 @@ func all(ctx context.Context, db model.DB, do func(context.Context, *work) error
 // still counts.
 func find(docs *core.Docs, filter, fields, sort bson.D, n int, index string) *model.Find[bson.Raw] {
 	return &model.Find[bson.Raw]{Query: model.Query{
-		Collection: docs.Name(), Filter: filter, Projection: fields, Sort: sort, Limit: int64(n), Index: index, Deleted: true,
+		Collection: docs.Name(), Filter: filter, Projection: fields, Sort: sort, Limit: int64(n), Index: index, Deleted: true, Keyed: docs.IsKeyed(),
 		Options: model.ReadOptions{BatchSize: commands.WholeReply(0, n)},
 	}}
 }

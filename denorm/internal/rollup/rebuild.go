@@ -106,7 +106,7 @@ func (r *Rollup) firstBin(u Unit, at time.Time) *model.Aggregate[bson.Raw] {
 	if !at.IsZero() {
 		filter = append(filter, bson.E{Key: "start", Value: bson.D{{Key: "$gte", Value: at}}})
 	}
-	return &model.Aggregate[bson.Raw]{Aggregation: model.Aggregation{Collection: r.bins.Name(), Index: r.ByStart().Name, Pipeline: mongo.Pipeline{
+	return &model.Aggregate[bson.Raw]{Aggregation: model.Aggregation{Collection: r.bins.Name(), Keyed: []string{r.bins.Name()}, Index: r.ByStart().Name, Pipeline: mongo.Pipeline{
 		mql.Match(filter...), mql.Sort(mql.E("unit", 1), mql.E("start", 1)), {{Key: "$limit", Value: 1}}, mql.Project(mql.E("start", 1)),
 	}}}
 }
@@ -304,11 +304,16 @@ func (r *Rollup) correct(row row) model.Write {
 		unset = append(unset, bson.E{Key: "values", Value: ""})
 	}
 	if row.held == nil {
-		return commands.UpsertOne(r.bins.Name(), bson.D{{Key: "_id", Value: row.want.id}}, mql.Op("$setOnInsert", append(row.want.identity(), set...)))
+		return r.upsertBin(bson.D{{Key: "_id", Value: row.want.id}}, mql.Op("$setOnInsert", append(row.want.identity(), set...)))
 	}
 	filter := bson.D{{Key: "_id", Value: row.want.id}}
 	for _, path := range []string{"ops", "n", "values"} {
 		filter = append(filter, stored.HoldsAt(path, bsonval.Clone(row.held.Lookup(path))))
 	}
-	return commands.UpdateIf(r.bins.Name(), filter, commands.Operators(mql.E("$set", set), mql.E("$unset", unset)))
+	return commands.Keyed(commands.UpdateIf(r.bins.Name(), filter, commands.Operators(mql.E("$set", set), mql.E("$unset", unset))))
+}
+
+// upsertBin writes a bin by _id.
+func (r *Rollup) upsertBin(filter bson.D, update any) model.Write {
+	return commands.Keyed(commands.UpsertOne(r.bins.Name(), filter, update))
 }

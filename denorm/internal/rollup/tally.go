@@ -156,7 +156,7 @@ func (r *Rollup) write(t *tally, op bson.ObjectID) model.Write {
 	}
 	push := bson.D{{Key: "ops", Value: bson.D{{Key: "$each", Value: bson.A{op}}, {Key: "$slice", Value: -r.keep}}}}
 	id := bson.E{Key: "_id", Value: t.id}
-	w := commands.UpsertOne(r.bins.Name(), bson.D{id, {Key: "ops", Value: bson.D{{Key: "$ne", Value: op}}}}, commands.Operators(
+	w := r.upsertBin(bson.D{id, {Key: "ops", Value: bson.D{{Key: "$ne", Value: op}}}}, commands.Operators(
 		mql.E("$inc", inc), mql.E("$min", low), mql.E("$max", high), mql.E("$setOnInsert", t.identity()), mql.E("$push", push)))
 	w.Done = bson.D{id, {Key: "ops", Value: op}}
 	return w

@@ -20,7 +20,7 @@ func (s *Slots) Checks() []model.Check {
 	name := s.docs.Name()
 	open, whole, single := name+": unfinished transfers", name+": slots of a key that don't fit together", name+": slots with wrong contents"
 	all := &model.Aggregate[bson.Raw]{Aggregation: model.Aggregation{Collection: name, Pipeline: s.slotsOf(nil)}}
-	return []model.Check{{
+	return commands.KeyedChecks([]model.Check{{
 		Name: open, Collection: name, Rule: "no transfer is left between two slots",
 		Pipeline: found.Pipeline(bson.D{{Key: "out", Value: mql.Exists(true)}}, mql.E("key", 1), mql.E("n", 1), mql.E("out", 1)),
 		Tell:     found.Tells(unfinished.tell), Mend: found.Mends(open, name, s.finishAll),
@@ -30,7 +30,7 @@ func (s *Slots) Checks() []model.Check {
 	}, {
 		Name: single, Collection: name, Rule: "a slot holds only its own tokens, and its stock isn't negative",
 		Pipeline: s.wrong(), Tell: found.Tells(wrongSlot.tell),
-	}}
+	}}, name)
 }
 
 func (s *Slots) rule() string {
@@ -129,7 +129,7 @@ func (s *Slots) broken(ctx context.Context, db model.DB, filter bson.D) iter.Seq
 			f, err := s.confirmed(ctx, db, k, st)
 			return (f.Problem != "" || err != nil) && !yield(f, err) || err != nil
 		}
-		rows := &model.Aggregate[keyed]{Aggregation: model.Aggregation{Collection: s.docs.Name(), Pipeline: s.slotsOf(filter)}}
+		rows := &model.Aggregate[keyed]{Aggregation: model.Aggregation{Collection: s.docs.Name(), Pipeline: s.slotsOf(filter), Keyed: []string{s.docs.Name()}}}
 		for row, err := range rows.Each(ctx, db) {
 			if err != nil {
 				yield(model.Finding{}, err)

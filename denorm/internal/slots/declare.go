@@ -60,6 +60,7 @@ func Declare(docs *core.Docs, key reflect.Type, spec Spec) *Slots {
 	case !keytext.IsKeyType(key):
 		place.Fail(fmt.Sprintf("keys are of type %s, which can't be part of an _id", key), "use a string type, an integer type or bson.ObjectID")
 	}
+	docs.MakeKeyed()
 	return s
 }
 

@@ -30,7 +30,7 @@ func (s *Slots) Resize(k any, slots int) model.Change[any] {
 
 // round is one plan of a resize, and those after it.
 func (s *Slots) round(k key, of int32, n int) model.Change[State] {
-	c := model.Change[State]{
+	c := commands.KeyedChange(model.Change[State]{
 		Name: "slots " + s.docs.Name() + " resize",
 		Read: func(ctx context.Context, db model.DB) (State, error) {
 			return s.collect(ctx, db, k.text, bson.NilObjectID)
@@ -48,7 +48,7 @@ func (s *Slots) round(k key, of int32, n int) model.Change[State] {
 			return p, nil
 		},
 		Attempts: 100, Pause: pause,
-	}
+	}, s.docs.Name())
 	c.Then = func(st State) *model.Change[State] {
 		if len(s.next(k, st, of)) == 0 {
 			return nil

@@ -137,7 +137,7 @@ func fields(op bson.ObjectID) bson.D {
 func (s *Slots) collect(ctx context.Context, db model.DB, text string, op bson.ObjectID) (State, error) {
 	list, err := (&model.Find[Slot]{Query: model.Query{
 		Collection: s.docs.Name(), Filter: keytext.Range(text+"#", text+"$"), Sort: bson.D{{Key: "_id", Value: 1}},
-		Projection: fields(op), Index: model.IDIndex,
+		Projection: fields(op), Index: model.IDIndex, Keyed: true,
 	}}).All(ctx, db)
 	return State{Read: true, Slots: list}, err
 }

@@ -53,13 +53,13 @@ func (s *Slots) change(k any, o operation) model.Change[any] {
 	if err != nil {
 		return commands.RefusedChange[any](s.docs.Name(), err)
 	}
-	return model.Change[State]{
+	return commands.KeyedChange(model.Change[State]{
 		Name:     "slots " + s.docs.Name(),
 		Read:     func(ctx context.Context, db model.DB) (State, error) { return s.read(ctx, db, o) },
 		Decide:   func(st State) (model.Plan, error) { return s.decide(o, st) },
 		Attempts: 100,
 		Pause:    pause,
-	}.Change()
+	}, s.docs.Name()).Change()
 }
 
 // A ShortError says that a stock has less than was to be taken.

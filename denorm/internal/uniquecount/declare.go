@@ -49,6 +49,7 @@ func Declare(docs *core.Docs, group, member reflect.Type, spec Spec) *Members {
 	if u.spec.Location == nil {
 		u.spec.Location = time.UTC
 	}
+	docs.MakeKeyed()
 	return u
 }
 

@@ -72,5 +72,5 @@ func (u *Members) rollupTo(into *Members, from, to time.Time) model.Step {
 	p = append(p, bson.D{{Key: "$merge", Value: bson.D{
 		{Key: "into", Value: into.docs.Name()}, {Key: "on", Value: "_id"}, {Key: "whenMatched", Value: "keepExisting"}, {Key: "whenNotMatched", Value: "insert"},
 	}}})
-	return model.MergeInto{Collection: u.docs.Name(), Pipeline: p, Once: true, Err: err}
+	return model.MergeInto{Collection: u.docs.Name(), Pipeline: p, Once: true, Keyed: []string{u.docs.Name(), into.docs.Name()}, Err: err}
 }

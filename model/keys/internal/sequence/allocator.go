@@ -113,7 +113,7 @@ func (a *Allocator) take(ctx context.Context, owner any) (first, last int64, err
 			return 0, 0, err
 		}
 		m := &model.Modify[bson.Raw]{FindAndModify: model.FindAndModify{
-			Collection: a.seq.counters.Name(), Filter: filter, Update: update, After: true, Index: model.IDIndex,
+			Collection: a.seq.counters.Name(), Filter: filter, Update: update, After: true, Index: model.IDIndex, Keyed: true,
 		}}
 		counter, err := m.Run(ctx, a.db)
 		if err == nil {

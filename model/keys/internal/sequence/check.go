@@ -3,6 +3,7 @@ package sequence
 import (
 	"fmt"
 
+	"github.com/docmodel/docmodel/internal/commands"
 	"github.com/docmodel/docmodel/internal/found"
 	"github.com/docmodel/docmodel/internal/mql"
 	"github.com/docmodel/docmodel/model"
@@ -14,7 +15,7 @@ import (
 func (s *Sequence) Checks(parse func(key string) (owner any, n int64, err error)) []model.Check {
 	behind := fmt.Sprintf("%s: counters behind", s.Name())
 	key := fmt.Sprintf("an owner, an underscore and a number of %d digits", s.digits)
-	return []model.Check{{
+	checks := []model.Check{{
 		Name: behind, Collection: s.Name(), Rule: "each owner's counter isn't below the number of the owner's newest document",
 		Pipeline: s.behind(), Tell: found.Tells(counterBehind.tell),
 		Mend: found.Mends(behind, s.Name(), func(rows []counterBehind) (p model.Plan) {
@@ -44,6 +45,7 @@ func (s *Sequence) Checks(parse func(key string) (owner any, n int64, err error)
 			return nil
 		},
 	}}
+	return commands.KeyedChecks(checks, s.counters.Name())
 }
 
 // A counterBehind is an owner whose counter is behind the documents, missing or damaged.

@@ -28,7 +28,7 @@ func (s *Sequence) counterID(owner any) (bson.D, error) {
 // readLast reads a counter, and says what is wrong with it if it gives no next number. It is false where there is no counter.
 func (s *Sequence) readLast(ctx context.Context, db model.DB, id bson.D) (last int64, exists bool, err error) {
 	raw, err := (&model.Find[bson.Raw]{Query: model.Query{
-		Collection: s.counters.Name(), Filter: id, Index: model.IDIndex, Options: model.ReadOptions{ReadPreference: readpref.Primary()},
+		Collection: s.counters.Name(), Filter: id, Index: model.IDIndex, Keyed: true, Options: model.ReadOptions{ReadPreference: readpref.Primary()},
 	}}).One(ctx, db)
 	if errors.Is(err, model.ErrNotFound) {
 		return 0, false, nil

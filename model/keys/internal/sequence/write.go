@@ -27,7 +27,7 @@ func (s *Sequence) Open(owner any) model.Write {
 	}
 	upsert := true
 	return model.Write{
-		Collection: s.counters.Name(), Index: model.IDIndex, Done: id, // of two who create it, one meets the other's
+		Collection: s.counters.Name(), Index: model.IDIndex, Keyed: true, Done: id, // of two who create it, one meets the other's
 		Model: &mongo.UpdateOneModel{
 			Filter: id, Update: bson.D{{Key: "$setOnInsert", Value: bson.D{{Key: "last", Value: int64(0)}}}}, Upsert: &upsert,
 		},
@@ -123,7 +123,7 @@ func (s *Sequence) appended(owner any, n int64, doc any) model.Plan {
 		count.Upsert = &upsert
 	}
 	p := model.NewPlan(model.Write{
-		Collection: s.counters.Name(), Index: model.IDIndex, Model: count, Expect: model.One, Reasons: []model.Reason{{If: id, Err: model.ErrStale}},
+		Collection: s.counters.Name(), Index: model.IDIndex, Keyed: true, Model: count, Expect: model.One, Reasons: []model.Reason{{If: id, Err: model.ErrStale}},
 	}, s.Insert(owner, n, doc))
 	p.Transactional = true
 	p.Leaves = "a counted number without its document: a gap"
@@ -142,7 +142,7 @@ func (s *Sequence) Raise(owner any, to int64) model.Write {
 	upsert := true
 	raised := mql.Op("$cond", s.isWhole("$last"), mql.Op("$max", mql.Op("$toLong", "$last"), to), to)
 	return model.Write{
-		Collection: s.counters.Name(), Index: model.IDIndex, Once: true,
+		Collection: s.counters.Name(), Index: model.IDIndex, Keyed: true, Once: true,
 		Model: &mongo.UpdateOneModel{Filter: id, Update: mongo.Pipeline{{{Key: "$set", Value: bson.D{{Key: "last", Value: raised}}}}}, Upsert: &upsert},
 	}
 }
@@ -173,7 +173,7 @@ func (s *Sequence) Pack(owner any, n int64, at time.Time, operator string) model
 		return model.Refused(s.days, err)
 	}
 	m := &mongo.UpdateOneModel{Filter: bson.D{{Key: "_id", Value: id}}, Update: bson.D{{Key: operator, Value: bson.D{{Key: "keys", Value: key}}}}}
-	w := model.Write{Collection: s.days, Index: model.IDIndex, Model: m}
+	w := model.Write{Collection: s.days, Index: model.IDIndex, Keyed: true, Model: m}
 	if operator == "$addToSet" {
 		upsert := true
 		m.Upsert = &upsert

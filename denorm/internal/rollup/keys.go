@@ -1,0 +1,44 @@
+package rollup
+
+import (
+	"github.com/docmodel/docmodel/internal/commands"
+	"github.com/docmodel/docmodel/internal/core"
+	"github.com/docmodel/docmodel/internal/mql"
+	"github.com/docmodel/docmodel/model"
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// Keys says how a bin with an old _id is joined to the tenant's.
+func (r *Rollup) Keys() model.KeyedDocs {
+	return model.KeyedDocs{Collection: r.bins.Name(), Join: r.join}
+}
+
+// join adds the numbers of a bin to another one of the same group and time. A batch that
+// both hold can't be told apart, so such bins aren't joined.
+func (r *Rollup) join(old, now bson.Raw) (bson.D, bool) {
+	ops := core.Elements(old.Lookup("ops"))
+	for _, v := range ops {
+		if op, ok := v.ObjectIDOK(); !ok || holds(now, op) {
+			return nil, false
+		}
+	}
+	t := r.held(old)
+	inc, low, high := bson.D{mql.E("n", t.n)}, bson.D{}, bson.D{}
+	for i, p := range t.parts {
+		at := "values." + r.sources[i].name() + "."
+		if p.n != 0 {
+			inc = append(inc, mql.E(at+"n", p.n))
+		}
+		if p.sum != nil {
+			inc = append(inc, mql.E(at+"sum", p.sum))
+		}
+		if p.min != nil {
+			low = append(low, mql.E(at+"min", p.min))
+		}
+		if p.max != nil {
+			high = append(high, mql.E(at+"max", p.max))
+		}
+	}
+	push := bson.D{mql.E("$each", mql.A(ops)), mql.E("$position", 0), mql.E("$slice", -r.keep)}
+	return commands.Operators(mql.E("$inc", inc), mql.E("$min", low), mql.E("$max", high), mql.E("$push", bson.D{mql.E("ops", push)})), true
+}

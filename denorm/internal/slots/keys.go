@@ -1,0 +1,45 @@
+package slots
+
+import (
+	"github.com/docmodel/docmodel/model"
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// Keys says how a slot with an old _id is joined to the tenant's slot.
+func (s *Slots) Keys() model.KeyedDocs {
+	return model.KeyedDocs{Collection: s.docs.Name(), Join: s.join}
+}
+
+// join adds what a slot counts to another one of the same key and number. Transfers are
+// numbered by the slot that sends them, so the numbers never go back.
+func (s *Slots) join(old, now bson.Raw) (bson.D, bool) {
+	var a, b Slot
+	if bson.Unmarshal(withoutID(old), &a) != nil || bson.Unmarshal(withoutID(now), &b) != nil || a.Of != b.Of || a.Out != nil || b.Out != nil || a.In != nil || b.In != nil {
+		return nil, false
+	}
+	inc := bson.D{{Key: "sum", Value: a.Sum}}
+	if s.spec.Stock {
+		inc = append(inc, bson.E{Key: "free", Value: a.Free})
+	}
+	most := bson.D{{Key: "seq", Value: a.Seq}}
+	for name, n := range a.Got {
+		most = append(most, bson.E{Key: "got." + name, Value: n})
+	}
+	push := bson.D{{Key: "$each", Value: tokens(a.Ops)}, {Key: "$position", Value: 0}, {Key: "$slice", Value: -s.spec.Keep}}
+	return bson.D{
+		{Key: "$inc", Value: inc}, {Key: "$max", Value: most}, {Key: "$push", Value: bson.D{{Key: "ops", Value: push}}},
+	}, true
+}
+
+// withoutID returns a slot without its _id, which has no string if it carries a tenant.
+func withoutID(doc bson.Raw) bson.Raw {
+	var fields bson.D
+	elems, _ := doc.Elements()
+	for _, e := range elems {
+		if e.Key() != "_id" {
+			fields = append(fields, bson.E{Key: e.Key(), Value: e.Value()})
+		}
+	}
+	out, _ := bson.Marshal(fields)
+	return out
+}

@@ -1,0 +1,142 @@
+package core
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/docmodel/docmodel/internal/bsonval"
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// An _id that a technique derives from a key is the same for the same key of two tenants.
+// So under scopes with tenants it is stored as the document
+//
+//	{tenant's fields in the order of their names, of: the _id without a scope}
+//
+// The ids of a tenant are one range, in the order of the ids without a scope. The form
+// doesn't depend on the number and order of the scopes.
+
+// KeyOf is the field of a tenant's _id that has the _id without a scope.
+const KeyOf = "of"
+
+// A KeyID is a value that is compared with _ids, with the fields of the tenants.
+type KeyID struct {
+	tenant bson.D
+	of     any
+}
+
+// NewKeyID returns an _id with the fields of one more tenant.
+func NewKeyID(id any, tenant bson.D) KeyID {
+	k, ok := id.(KeyID)
+	if !ok {
+		k = KeyID{of: id}
+	}
+	k.tenant = joinTenants(k.tenant, tenant)
+	return k
+}
+
+// Of returns the _id without a scope.
+func (k KeyID) Of() any { return k.of }
+
+// WithKey returns the same tenant's _id for another key.
+func (k KeyID) WithKey(id any) KeyID { return KeyID{k.tenant, id} }
+
+// Fields returns the _id as it is stored.
+func (k KeyID) Fields() bson.D { return append(slices.Clip(k.tenant), bson.E{Key: KeyOf, Value: k.of}) }
+
+func (k KeyID) MarshalBSONValue() (byte, []byte, error) {
+	raw, err := (*Codec)(nil).Document(k.Fields())
+	return byte(bson.TypeEmbeddedDocument), raw, err
+}
+
+// A KeyExpr is the expression of a tenant's _id in a pipeline.
+type KeyExpr struct {
+	tenant bson.D
+	from   string // the path of the _id without a scope, with its $
+}
+
+// NewKeyExpr returns the expression for the _id at a path.
+func NewKeyExpr(from string, tenant bson.D) KeyExpr { return KeyExpr{from: from}.With(tenant) }
+
+// With returns the expression with the fields of one more tenant.
+func (e KeyExpr) With(tenant bson.D) KeyExpr {
+	e.tenant = joinTenants(e.tenant, tenant)
+	return e
+}
+
+func (e KeyExpr) MarshalBSONValue() (byte, []byte, error) {
+	d := make(bson.D, len(e.tenant), len(e.tenant)+1)
+	for i, f := range e.tenant {
+		d[i] = bson.E{Key: f.Key, Value: bson.D{{Key: "$literal", Value: f.Value}}}
+	}
+	raw, err := (*Codec)(nil).Document(append(d, bson.E{Key: KeyOf, Value: e.from}))
+	return byte(bson.TypeEmbeddedDocument), raw, err
+}
+
+// KeyPath is the expression of an _id without its tenant, in a pipeline.
+type KeyPath struct{}
+
+func (KeyPath) MarshalBSONValue() (byte, []byte, error) {
+	raw, err := bson.Marshal(bson.D{{Key: "$ifNull", Value: bson.A{"$_id." + KeyOf, "$_id"}}})
+	return byte(bson.TypeEmbeddedDocument), raw, err
+}
+
+func joinTenants(a, b bson.D) bson.D {
+	out := slices.Clone(a)
+	for _, e := range b {
+		if bsonval.Index(out, e.Key) < 0 {
+			out = append(out, e)
+		}
+	}
+	slices.SortFunc(out, func(a, b bson.E) int { return cmp.Compare(a.Key, b.Key) })
+	return out
+}
+
+// SplitKeyID returns the _id without the tenant, or false for an _id of another form.
+func SplitKeyID(id bson.RawValue, tenant bson.D) (bson.RawValue, bool) {
+	doc, ok := id.DocumentOK()
+	if !ok || len(tenant) == 0 {
+		return id, false
+	}
+	elems, err := doc.Elements()
+	if err != nil || len(elems) != len(tenant)+1 || elems[len(tenant)].Key() != KeyOf {
+		return id, false
+	}
+	for i, f := range joinTenants(nil, tenant) {
+		v, err := RawValue(f.Value)
+		if err != nil || elems[i].Key() != f.Key || bsonval.Key(v) != bsonval.Key(elems[i].Value()) {
+			return id, false
+		}
+	}
+	return elems[len(tenant)].Value(), true
+}
+
+// WithoutTenant returns a document under the _id without the tenant.
+func WithoutTenant(doc bson.Raw, tenant bson.D) bson.Raw {
+	if id, ok := SplitKeyID(doc.Lookup("_id"), tenant); ok {
+		return withID(doc, id)
+	}
+	return doc
+}
+
+// WithKeyID returns a document under another _id, in the place of its own.
+func WithKeyID(doc bson.Raw, id any) (bson.Raw, error) {
+	v, err := RawValue(id)
+	if err != nil {
+		return nil, err
+	}
+	return withID(doc, v), nil
+}
+
+func withID(doc bson.Raw, id bson.RawValue) bson.Raw {
+	elems, _ := doc.Elements()
+	out := make([]byte, 4, len(doc)+len(id.Value))
+	for _, e := range elems {
+		if e.Key() != "_id" {
+			out = append(out, e...)
+			continue
+		}
+		out = append(append(append(out, byte(id.Type)), "_id\x00"...), id.Value...)
+	}
+	return EndDocument(out, 0)
+}

@@ -1,0 +1,30 @@
+package sequence
+
+import (
+	"github.com/docmodel/docmodel/internal/mql"
+	"github.com/docmodel/docmodel/model"
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// Keys says how counters and day buckets with an old _id are joined to the tenant's.
+func (s *Sequence) Keys() []model.KeyedDocs {
+	out := []model.KeyedDocs{{Collection: s.counters.Name(), Join: s.joinCounters}}
+	if s.days != "" {
+		out = append(out, model.KeyedDocs{Collection: s.days, Join: func(old, _ bson.Raw) (bson.D, bool) {
+			keys := old.Lookup("keys")
+			return mql.Op("$addToSet", bson.D{mql.E("keys", mql.Op("$each", keys))}), keys.Type == bson.TypeArray
+		}})
+	}
+	return out
+}
+
+// joinCounters keeps the greater number.
+func (s *Sequence) joinCounters(old, now bson.Raw) (bson.D, bool) {
+	for _, doc := range []bson.Raw{old, now} {
+		last := doc.Lookup("last")
+		if n, ok := last.AsInt64OK(); !ok || last.Type != bson.TypeInt32 && last.Type != bson.TypeInt64 || n < 0 || n > s.Max {
+			return nil, false
+		}
+	}
+	return mql.Op("$max", bson.D{mql.E("last", old.Lookup("last").AsInt64())}), true
+}

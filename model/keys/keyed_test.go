@@ -1,0 +1,116 @@
+package keys_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/docmodel/docmodel/internal/tenancy"
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/keys"
+	"github.com/docmodel/docmodel/model/modeltest"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+var keyedLetters = keys.NewSequence(model.NewCollection[bson.D, string]("letters"), model.NewCollection[keys.SequenceCounter[string], string]("counters"),
+	keys.SequenceSpec{Days: model.NewCollection[keys.DayBucket, string]("days")})
+
+func keyedTenant(db model.DB, name string) model.DB {
+	return model.Scope{Tenant: bson.D{{Key: "tenant", Value: name}}}.On(db)
+}
+
+// Two tenants count for an owner of the same name, and pack the owner's documents.
+func TestKeyedCounters(t *testing.T) {
+	tenancy.Differs(t, "it has scopes of its own")
+	at := time.Date(2026, 11, 29, 10, 0, 0, 0, time.UTC)
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		for _, name := range []string{"a", "b"} {
+			own := keyedTenant(db, name)
+			for _, w := range []model.Write{keyedLetters.Open("alice"), keyedLetters.Open("alice"), keyedLetters.Raise("alice", 4), keyedLetters.Days().Pack("alice", 5, at)} {
+				if _, err := w.Run(t.Context(), own); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if n, err := keyedLetters.Allocator(own, 3).Next(t.Context(), "alice"); err != nil || n != 5 {
+				t.Errorf("%s: next %d, %v", name, n, err)
+			}
+			counter, err := keyedLetters.Take("alice", 1).Run(t.Context(), own)
+			if err != nil || counter.ID != "alice" || counter.Last != 8 {
+				t.Errorf("%s: counter %v, %v", name, counter, err)
+			}
+			day, err := keyedLetters.Days().Range("alice", "2026-11-01", "2026-11-30").One(t.Context(), own)
+			if err != nil || day.ID != "alice_2026-11-29" {
+				t.Errorf("%s: day %v, %v", name, day, err)
+			}
+			if _, err := keyedLetters.Days().After("alice", "2026-11-29").One(t.Context(), own); !errors.Is(err, model.ErrNotFound) {
+				t.Errorf("%s: a later day: %v", name, err)
+			}
+			if _, err := keyedLetters.Insert(name, 1, bson.D{}).Run(t.Context(), own); err != nil {
+				t.Fatal(err)
+			}
+			if found, err := keyedLetters.Checks()[0].All(t.Context(), own); err != nil || len(found) != 1 {
+				t.Errorf("a missing counter: %v, %v", found, err)
+			}
+			if _, err := keyedLetters.Checks()[0].Job().Run(t.Context(), own, model.JobOptions{}); err != nil {
+				t.Fatal(err)
+			}
+			for _, check := range keyedLetters.Checks() {
+				if found, err := check.All(t.Context(), own); err != nil || len(found) > 0 {
+					t.Errorf("%s: %v, %v", check.Name, found, err)
+				}
+			}
+		}
+	})
+}
+
+// Counters and days with old _ids are joined to those of the tenant.
+func TestKeyedCountersMove(t *testing.T) {
+	tenancy.Differs(t, "it has scopes of its own")
+	modeltest.FaultMatrix(t, modeltest.FaultCase{
+		Seed: func(ctx context.Context, db *mongo.Database) error {
+			own := func(d bson.D) bson.D { return append(d, bson.E{Key: "tenant", Value: "a"}) }
+			_, err := db.Collection("counters").InsertMany(ctx, []any{
+				own(bson.D{{Key: "_id", Value: "alice"}, {Key: "last", Value: int64(7)}}), own(bson.D{{Key: "_id", Value: "bob"}, {Key: "last", Value: int64(2)}}),
+			})
+			if err == nil {
+				_, err = db.Collection("days").InsertOne(ctx, own(bson.D{{Key: "_id", Value: "alice_2026-11-29"}, {Key: "keys", Value: bson.A{"1"}}}))
+			}
+			if err == nil {
+				_, err = keyedLetters.Raise("alice", 3).Run(ctx, keyedTenant(db, "a"))
+			}
+			if err == nil {
+				_, err = keyedLetters.Days().Pack("alice", 5, time.Date(2026, 11, 29, 10, 0, 0, 0, time.UTC)).Run(ctx, keyedTenant(db, "a"))
+			}
+			return err
+		},
+		Run: func(ctx context.Context, db *mongo.Database) error {
+			_, err := model.MoveKeys(keyedLetters).Run(ctx, keyedTenant(db, "a"), model.JobOptions{})
+			return err
+		},
+		Check: func(t testing.TB, db *mongo.Database) {
+			var counters []bson.Raw
+			cur, err := db.Collection("counters").Find(t.Context(), bson.D{})
+			if err == nil {
+				err = cur.All(t.Context(), &counters)
+			}
+			if err != nil || len(counters) != 2 {
+				t.Errorf("%v, %v", counters, err)
+			}
+			for _, c := range counters {
+				want := int64(2)
+				if model.Shell(c.Lookup("_id")) == "{tenant: 'a', of: 'alice'}" {
+					want = 7
+				}
+				if last, _ := c.Lookup("last").AsInt64OK(); last != want || c.Lookup("_id", "of").Type == 0 || c.Lookup("docmodelMoved").Type != 0 {
+					t.Errorf("counter %v", c)
+				}
+			}
+			day, err := keyedLetters.Days().Of("alice", "2026-11-29").One(t.Context(), keyedTenant(db, "a"))
+			if err != nil || len(day.Keys) != 2 {
+				t.Errorf("day %v, %v", day, err)
+			}
+		},
+	})
+}

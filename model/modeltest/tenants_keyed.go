@@ -1,0 +1,79 @@
+package modeltest
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/docmodel/docmodel/internal/core"
+	"github.com/docmodel/docmodel/internal/tenancy"
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// Tests store and read documents of keyed collections with the _ids that a technique
+// generates. Here the tenant is put into them.
+
+var keyedNames sync.Map // the names of keyed collections
+
+func init() {
+	if tenancy.On {
+		core.OnKeyed = func(collection string) { keyedNames.Store(collection, true) }
+	}
+}
+
+func isKeyed(collection string) bool {
+	_, ok := keyedNames.Load(collection)
+	return ok
+}
+
+var ownTenant = bson.D{{Key: tenantField, Value: "mine"}}
+
+// ofKeyed puts the tenant into conditions on _id.
+func ofKeyed(own func(bson.D) bson.D) func(bson.D) bson.D {
+	return func(filter bson.D) bson.D { return own(core.WithKeyIDs(filter, ownTenant)) }
+}
+
+// withKeyID puts the tenant into the _id of a document.
+func withKeyID(owned func(bson.D) bson.D) func(bson.D) bson.D {
+	return func(doc bson.D) bson.D {
+		doc = slices.Clone(doc)
+		for i, e := range doc {
+			if e.Key == "_id" {
+				doc[i].Value = core.NewKeyID(e.Value, ownTenant)
+			}
+		}
+		return owned(doc)
+	}
+}
+
+// splitKeyID returns the _id without a tenant, or false.
+func splitKeyID(id any) (any, bool) {
+	d, ok := id.(bson.D)
+	if !ok || len(d) != 2 || d[0].Key != tenantField || d[1].Key != core.KeyOf {
+		return nil, false
+	}
+	return d[1].Value, true
+}
+
+// keyedStages puts the tenant into conditions on _id of the first stages, and takes it off
+// the documents after them.
+func keyedStages(stages bson.A) bson.A {
+	out := slices.Clone(stages)
+	for i, v := range stages {
+		stage, ok := v.(bson.D)
+		if !ok || len(stage) != 1 {
+			return out
+		}
+		switch stage[0].Key {
+		case "$match":
+			if filter, ok := stage[0].Value.(bson.D); ok {
+				out[i] = bson.D{{Key: "$match", Value: core.WithKeyIDs(filter, ownTenant)}}
+			}
+		case "$sort", "$limit", "$skip":
+		default:
+			return slices.Insert(out, i, any(withoutTenant))
+		}
+	}
+	return append(out, withoutTenant)
+}
+
+var withoutTenant = bson.D{{Key: "$set", Value: bson.D{{Key: "_id", Value: core.KeyPath{}}}}}

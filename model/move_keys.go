@@ -1,0 +1,218 @@
+package model
+
+import (
+	"context"
+	"reflect"
+	"slices"
+
+	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/core"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// KeyedDocs are the documents of a collection whose _ids carry the tenant, for
+// [MoveKeys].
+type KeyedDocs struct {
+	Collection string
+
+	// Join returns the update that adds a document with an old _id to the tenant's
+	// document with the same key. A nil update adds nothing. If ok is false, the documents
+	// can't be joined. A nil Join joins only equal documents.
+	Join func(old, now bson.Raw) (update bson.D, ok bool)
+
+	// Token is a field with an ObjectID that is part of a unique index, or "". While a
+	// document is stored under both _ids, one of the two has the token's complement.
+	Token string
+}
+
+// WithKeys returns the parts of a technique that stores keyed documents: see
+// [Write].Keyed.
+func (p Parts) WithKeys(docs ...KeyedDocs) Parts {
+	p.keys = slices.Clone(docs)
+	return p
+}
+
+func (p Parts) keyed() []KeyedDocs { return p.keys }
+
+// MoveKeys returns the job that gives a tenant's documents of an older version _ids that
+// carry the tenant: see [Write].Keyed. Run it once per tenant, on the tenant's database
+// ([Scope.On]), after all programs have the new version. Programs of the new version can
+// write meanwhile. The views of a denorm.Projection aren't moved: rebuild them.
+//
+// If the tenant has a document with an old _id and one with the new _id, the job joins
+// the two. If they can't be joined, the job leaves the old one and reports a [Finding].
+// After a crash, run the job again.
+//
+// Cost: two commands per batch of 500 documents, and three for each batch with old _ids.
+// Two scans of each collection.
+func MoveKeys(techniques ...Technique) Job {
+	j := Job{Name: "move keys"}
+	for _, t := range techniques {
+		own, ok := t.(interface{ keyed() []KeyedDocs })
+		if v := reflect.ValueOf(t); !ok || v.Kind() == reflect.Pointer && v.IsNil() {
+			continue
+		}
+		for _, docs := range own.keyed() {
+			if slices.ContainsFunc(j.Stages, func(s Stage) bool { return s.Collection == docs.Collection }) {
+				continue
+			}
+			j.Stages = append(j.Stages,
+				Stage{Name: "move the keys of " + docs.Collection, Collection: docs.Collection, Work: docs.move},
+				Stage{Name: "end the move of " + docs.Collection, Collection: docs.Collection, Filter: bson.D{{Key: movedField, Value: bson.D{{Key: "$exists", Value: true}}}}, Work: docs.end})
+		}
+	}
+	if len(j.Stages) == 0 {
+		j.Err = &ValueError{Field: "techniques", Reason: "have no keyed documents: give the techniques of the collections to move"}
+	}
+	return j
+}
+
+// movedField marks a document with a new _id until the one with the old _id is deleted. A
+// rerun after a crash doesn't join the two again.
+const movedField = "docmodelMoved"
+
+// move plans the new _ids of a batch.
+func (k KeyedDocs) move(ctx context.Context, b *Batch) (Plan, error) {
+	tenant := keyTenant(b.DB, k.Collection)
+	if len(tenant) == 0 {
+		return Plan{}, &ValueError{Collection: k.Collection, Field: "db", Reason: "has no Tenant for this collection: run the job on the tenant's database of Scope.On"}
+	}
+	var old []bson.Raw
+	var ids bson.A
+	for _, doc := range b.Docs {
+		if _, moved := core.SplitKeyID(doc.Lookup("_id"), tenant); !moved {
+			old, ids = append(old, slices.Clone(doc)), append(ids, core.NewKeyID(doc.Lookup("_id"), tenant))
+		}
+	}
+	if len(old) == 0 {
+		return Plan{}, nil
+	}
+	stored, err := (&Find[bson.Raw]{Query{
+		Collection: k.Collection, Filter: bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}}}, Index: IDIndex, Deleted: true,
+	}}).All(ctx, b.DB)
+	if err != nil {
+		return Plan{}, err
+	}
+	now := map[string]bson.Raw{}
+	for _, doc := range stored {
+		id, _ := core.SplitKeyID(doc.Lookup("_id"), tenant)
+		now[bsonval.Key(id)] = doc
+	}
+	var first, deletes, last []Step
+	for i, doc := range old {
+		id := doc.Lookup("_id")
+		begin, problem, err := k.begin(doc, now[bsonval.Key(id)], ids[i].(core.KeyID))
+		switch {
+		case err != nil:
+			return Plan{}, err
+		case problem != "":
+			b.Leave(Finding{Collection: k.Collection, ID: bsonval.Clone(id), Problem: problem, Detail: doc})
+			continue
+		}
+		first = append(first, begin...)
+		deletes = append(deletes, Write{
+			Collection: k.Collection, Index: IDIndex, Final: true, Once: true,
+			Model: &mongo.DeleteOneModel{Filter: bson.D{{Key: "_id", Value: Eq(id)}}},
+		})
+		last = append(last, k.unmark(ids[i], doc.Lookup(k.Token)))
+	}
+	p := NewPlan(slices.Concat(first, deletes, last)...)
+	p.Leaves = "documents with both _ids, which the next run of the job recognizes"
+	return p, nil
+}
+
+// begin returns the write that stores a document under the new _id, or joins it to the
+// document that is stored there. It returns no write if an earlier run did so.
+func (k KeyedDocs) begin(old, now bson.Raw, id core.KeyID) (steps []Step, problem string, _ error) {
+	mark := bson.E{Key: movedField, Value: true}
+	if now == nil {
+		doc, err := core.WithKeyID(old, id)
+		if err == nil {
+			doc, err = core.SetFields(doc, append(bson.D{mark}, k.complement(doc)...))
+		}
+		return []Step{Write{
+			Collection: k.Collection, Index: IDIndex, Final: true, Model: &mongo.InsertOneModel{Document: doc},
+			Reasons: []Reason{{If: bson.D{{Key: "_id", Value: id}}, Err: ErrStale}},
+		}}, "", err
+	}
+	if now.Lookup(movedField).Type != 0 {
+		return nil, "", nil
+	}
+	update, ok := bson.D(nil), sameButID(old, now)
+	if !ok && k.Join != nil {
+		update, ok = k.Join(old, now)
+	}
+	if !ok {
+		return nil, "has the same key as a document with the new _id, and can't be joined to it: correct one of the two", nil
+	}
+	m := merger{collection: k.Collection}
+	for _, op := range append(update, bson.E{Key: "$set", Value: bson.D{mark}}) {
+		if err := m.addOperator(op); err != nil {
+			return nil, "", err
+		}
+	}
+	return []Step{Write{
+		Collection: k.Collection, Index: IDIndex, Expect: One, Once: true, Deleted: true,
+		Done:  bson.D{{Key: "_id", Value: id}, mark},
+		Model: &mongo.UpdateOneModel{Filter: core.AsRead(now), Update: m.update},
+	}}, "", nil
+}
+
+// sameButID reports whether two documents have the same fields, except _id.
+func sameButID(a, b bson.Raw) bool {
+	fields := func(doc bson.Raw) map[string]string {
+		out := map[string]string{}
+		elems, _ := doc.Elements()
+		for _, e := range elems {
+			if e.Key() != "_id" {
+				out[e.Key()] = bsonval.Key(e.Value())
+			}
+		}
+		return out
+	}
+	x, y := fields(a), fields(b)
+	if len(x) != len(y) {
+		return false
+	}
+	for name, v := range x {
+		if w, ok := y[name]; !ok || v != w {
+			return false
+		}
+	}
+	return true
+}
+
+// unmark ends the move of a document.
+func (k KeyedDocs) unmark(id any, token bson.RawValue) Write {
+	update := bson.D{{Key: "$unset", Value: bson.D{{Key: movedField, Value: ""}}}}
+	if token.Type == bson.TypeObjectID {
+		update = append(update, bson.E{Key: "$set", Value: bson.D{{Key: k.Token, Value: token}}})
+	}
+	filter := bson.D{{Key: "_id", Value: id}, {Key: movedField, Value: bson.D{{Key: "$exists", Value: true}}}}
+	return Write{Collection: k.Collection, Index: IDIndex, Once: true, Deleted: true, Model: &mongo.UpdateOneModel{Filter: filter, Update: update}}
+}
+
+// complement returns the field of the token with another value.
+func (k KeyedDocs) complement(doc bson.Raw) bson.D {
+	token, ok := doc.Lookup(k.Token).ObjectIDOK()
+	if !ok {
+		return nil
+	}
+	for i := range token {
+		token[i] = ^token[i]
+	}
+	return bson.D{{Key: k.Token, Value: token}}
+}
+
+// end ends moves after a crash.
+func (k KeyedDocs) end(_ context.Context, b *Batch) (p Plan, _ error) {
+	for _, doc := range b.Docs {
+		var token bson.RawValue
+		for _, e := range k.complement(doc) {
+			token = core.MustRawValue(e.Value)
+		}
+		p.Steps = append(p.Steps, k.unmark(bsonval.Clone(doc.Lookup("_id")), token))
+	}
+	return p, nil
+}
