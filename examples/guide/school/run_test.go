@@ -58,6 +58,37 @@ func Example_cut() {
 	// 1
 }
 
+func Example_repeat() {
+	faults := modeltest.NewFaults()
+	client, stop := modeltest.Start(modeltest.WithFaults(faults))
+	defer stop()
+	ctx, db := context.Background(), client.Database("school")
+	must(kateAndMaths().Run(ctx, db))
+	r := New(db)
+
+	told := modeltest.Both(modeltest.Writes, modeltest.On("courses"))
+	faults.From(told, 1, modeltest.CutBefore())
+	fmt.Println("cut:", r.Enrol(ctx, "kate", "maths", id(1)) != nil)
+	faults.Reset()
+
+	// The client sends its request again. It has no token, so the server makes another.
+	err := r.Enrol(ctx, "kate", "maths", id(2))
+	fmt.Println("taken:", errors.Is(err, model.ErrTaken))
+	c := must(r.Open(ctx, "kate", "maths"))
+	fmt.Println(c.Students)
+
+	// Finish what the first request began, then compare what is stored with the request.
+	_, _, err = sizes.Settle("kate/maths").Run(ctx, db)
+	c = must(r.Open(ctx, "kate", "maths"))
+	e := must(enrolments.ByID("kate/maths").One(ctx, db))
+	fmt.Println(err, c.Students, e.Student.ID == "kate" && e.Course == "maths")
+	// Output:
+	// cut: true
+	// taken: true
+	// 0
+	// <nil> 1 true
+}
+
 func Example_transactions() {
 	ctx, db, stop := start()
 	defer stop()
