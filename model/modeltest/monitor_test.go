@@ -62,7 +62,7 @@ func TestMeasure(t *testing.T) {
 					bson.D{{Key: "$set", Value: bson.D{{Key: "n", Value: 9}}}}, options.UpdateOne().SetUpsert(true))
 				return err
 			}},
-			{"findAndModify", "one document", model.Cost{Commands: 1, Written: 1}, func() error {
+			{"findAndModify", "one document", model.Cost{Commands: 1, Written: 1, Returned: 1}, func() error {
 				return coll.FindOneAndDelete(ctx, bson.D{{Key: "_id", Value: 900}}).Err()
 			}},
 			{"delete", "", model.Cost{Commands: 1, Written: 300}, func() error {

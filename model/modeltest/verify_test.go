@@ -23,7 +23,7 @@ func TestVerifyFinds(t *testing.T) {
 		name, reason string
 		wants        []string
 	}{
-		{"index", "a read by a field without an index", []string{"by name indexes, plain: {find: 'gates'", "the collection is scanned (COLLSCAN)", "an index serves 0 of 2 commands"}},
+		{"index", "a read by a field without an index", []string{"by name indexes, plain: {find: 'gates'", "the collection is scanned (COLLSCAN)", "an index serves 0 of 4 commands"}},
 		{"cut", "two plain writes without a mark", []string{
 			"pass cut, plain: 1-update-cut-after: after running it again (<nil>) the documents are not as after an undisturbed run",
 			`gates 'n': in: want int32 1, got int32 2`, "The first run returned", "gates.update",
