@@ -358,11 +358,11 @@ func TestConvertIntoCosts(t *testing.T) {
 			t.Fatal(err)
 		}
 		// Both trees, the lease twice, one update of the two nodes whose paths differ, and the check, which sends a count.
-		modeltest.WantCost(t, monitor, model.Cost{Commands: 5 + 3, Written: 2 + 2, Returned: 8 + 8 + 1}, run)
+		modeltest.WantCost(t, monitor, model.Cost{Commands: 5 + 3, Written: 2 + 2, Returned: 8 + 8 + 1 + 1}, run)
 		if _, err := from.docs.Update("e", bson.D{{Key: "$set", Value: bson.D{{Key: "name", Value: "E"}}}}).Run(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}
 		// The same, and the node whose content differs, which is read again.
-		modeltest.WantCost(t, monitor, model.Cost{Commands: 6 + 3, Written: 1 + 2, Returned: 8 + 8 + 1 + 1}, run)
+		modeltest.WantCost(t, monitor, model.Cost{Commands: 6 + 3, Written: 1 + 2, Returned: 8 + 8 + 1 + 1 + 1}, run)
 	}, modeltest.WithMonitor(monitor))
 }

@@ -160,12 +160,12 @@ func TestRollUpCosts(t *testing.T) {
 			modeltest.WantCost(t, monitor, model.Cost{Commands: 2, Returned: 2 + 2}, func() error { _, err := up.Children(t.Context(), db, a); return err })
 			modeltest.WantCost(t, monitor, model.Cost{Commands: 2, Returned: 2 + 2}, func() error { _, err := up.Children(t.Context(), db, nil); return err })
 			store := func() error { _, _, err := up.Store().Run(t.Context(), db); return err }
-			modeltest.WantCost(t, monitor, model.Cost{Commands: 4, Written: 2 + 8, Returned: 8}, store)
-			modeltest.WantCost(t, monitor, model.Cost{Commands: 3, Written: 2, Returned: 8}, store)
+			modeltest.WantCost(t, monitor, model.Cost{Commands: 4, Written: 2 + 8, Returned: 8 + 1}, store)
+			modeltest.WantCost(t, monitor, model.Cost{Commands: 3, Written: 2, Returned: 8 + 1}, store)
 			if _, err := k.docs.Update("e", bson.D{{Key: "$inc", Value: bson.D{{Key: "items", Value: 1}}}}).Run(t.Context(), db); err != nil {
 				t.Fatal(err)
 			}
-			modeltest.WantCost(t, monitor, model.Cost{Commands: 4, Written: 2 + 4, Returned: 8}, store) // e, d, b, a
+			modeltest.WantCost(t, monitor, model.Cost{Commands: 4, Written: 2 + 4, Returned: 8 + 1}, store) // e, d, b, a
 			n, err := k.docs.ByID("b").One(t.Context(), db)
 			if err != nil {
 				t.Fatal(err)

@@ -230,7 +230,7 @@ func TestFirstChangeCost(t *testing.T) {
 	monitor := modeltest.NewMonitor()
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		const asked, inserted, lease = 2, 1, 7
-		modeltest.WantCost(t, monitor, model.Cost{Commands: asked + inserted + lease, Written: 1 + 4, Returned: 0}, func() error {
+		modeltest.WantCost(t, monitor, model.Cost{Commands: asked + inserted + lease, Written: 1 + 4, Returned: 1}, func() error {
 			_, _, err := kinds[0].tree.Insert(category{ID: "x"}, paths.LastRoot[string]()).Run(t.Context(), db)
 			return err
 		})

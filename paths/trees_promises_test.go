@@ -110,7 +110,7 @@ func (k kind) readPromises(t testing.TB, db *mongo.Database) []promise {
 // placePromises are those of inserts and moves, to the nearest places and to those that take most to be found.
 func (k kind) placePromises(t testing.TB, db *mongo.Database) []promise {
 	ctx, cost := t.Context(), func(commands, written, returned int) model.Cost {
-		return model.Cost{Commands: commands, Written: written, Returned: returned}
+		return model.Cost{Commands: commands, Written: written, Returned: returned + 1} // and the lock document
 	}
 	run := func(c runner) func() error {
 		return func() error { _, _, err := c.Run(ctx, db); return err }
@@ -136,6 +136,9 @@ func (k kind) placePromises(t testing.TB, db *mongo.Database) []promise {
 func (k kind) changePromises(t testing.TB, db *mongo.Database) []promise {
 	ctx, a := t.Context(), "a"
 	cost := func(commands, written, returned int) model.Cost {
+		return model.Cost{Commands: commands, Written: written, Returned: returned + 1} // and the lock document
+	}
+	job := func(commands, written, returned int) model.Cost {
 		return model.Cost{Commands: commands, Written: written, Returned: returned}
 	}
 	run := func(c runner) func() error {
@@ -149,7 +152,7 @@ func (k kind) changePromises(t testing.TB, db *mongo.Database) []promise {
 	}
 	damage()
 	return []promise{
-		{"check of a damaged tree", func() error { _, err := inspect(ctx, db, k.tree); return err }, cost(4, 0, 1+8), nil},
+		{"check of a damaged tree", func() error { _, err := inspect(ctx, db, k.tree); return err }, model.Cost{Commands: 4, Returned: 1 + 8}, nil},
 		{"repair", run(mends(k.tree)), cost(2+4+1, 2+1, 1+8), nil},
 		{"repair of what is whole", run(mends(k.tree)), cost(2+4, 2, 1),
 			map[string]model.Cost{"parents": cost(2+5, 2, 1), "nested": cost(2+5, 2, 1), "children": cost(2+6, 2, 1)}},
@@ -186,6 +189,6 @@ func (k kind) changePromises(t testing.TB, db *mongo.Database) []promise {
 		{"drop", func() error {
 			_, err := k.tree.Drop(paths.NewParentTree(k.docs, paths.TreeSpec{})).Run(ctx, db, model.JobOptions{})
 			return err
-		}, cost(4, 8, 8), map[string]model.Cost{"parents": {}}},
+		}, job(4, 8, 8), map[string]model.Cost{"parents": {}}},
 	}
 }

@@ -18,7 +18,7 @@ func Example() {
 	main()
 	// Output:
 	// db.categories.createIndex({parent: 1, order: 1})
-	// db.categories.createIndex({path: 1}, {name: 'path_1', unique: true})
+	// db.categories.createIndex({path: 1}, {name: 'path_1', unique: true, partialFilterExpression: {path: {$exists: true}}})
 	// db.products.createIndex({category: 1, name: -1, _id: -1})
 	// db.products.createIndex({'details.author': 1}, {name: 'details.author_1_book', partialFilterExpression: {'details.kind': 'book'}})
 	// db.products.createIndex({'parts.id': 1, _id: -1})
@@ -66,12 +66,12 @@ func TestActions(t *testing.T) {
 		}{
 			{"browse", model.Cost{Commands: 3, Returned: 4}, func() error { _, err := s.Browse(ctx, "Books"); return err }},
 			{"books", model.Cost{Commands: 1, Returned: 2}, func() error { _, err := s.Books(ctx, "Heinlein"); return err }},
-			{"refile", model.Cost{Commands: 7, Written: 4, Returned: 3}, func() error { return s.Refile(ctx, "Novels", "Home") }},
+			{"refile", model.Cost{Commands: 7, Written: 4, Returned: 4}, func() error { return s.Refile(ctx, "Novels", "Home") }},
 			{"edit", model.Cost{Commands: 2, Written: 1, Returned: 1}, func() error {
 				return s.Edit(ctx, "moon", bson.ObjectID{2}, func(p Product) (Product, error) { p.Price++; return p, nil })
 			}},
 			{"rename a part", model.Cost{Commands: 2, Written: 2}, func() error { return s.RenamePart(ctx, Part{"nut", "M8 nut"}, "nut") }},
-			{"checkout", model.Cost{Commands: 2, Written: 1, Returned: 2}, func() error {
+			{"checkout", model.Cost{Commands: 2, Written: 1, Returned: 3}, func() error {
 				_, err := s.Checkout(ctx, "rod", noon, map[string]int64{"drill": 2, "friday": 1})
 				return err
 			}},
