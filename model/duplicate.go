@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/docmodel/docmodel/internal/core"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -18,19 +19,20 @@ func (r Reason) explains(w Write, err error) bool {
 	if _, insert := w.Model.(*mongo.InsertOneModel); insert || !mongo.IsDuplicateKeyError(err) {
 		return true
 	}
-	asked := equalities(r.If, nil)
+	asked := equalities(r.If, nil, core.MaxLevels)
 	keys := violated(err)
 	return len(keys) > 0 && !slices.ContainsFunc(keys, func(k string) bool { return !slices.Contains(asked, k) })
 }
 
-// equalities appends the paths that a filter compares with a value for equality.
-func equalities(filter bson.D, to []string) []string {
+// equalities appends the paths that a filter compares with a value for equality, down to
+// a number of levels.
+func equalities(filter bson.D, to []string, levels int) []string {
 	for _, e := range filter {
-		if e.Key == "$and" {
+		if e.Key == "$and" && levels > 0 {
 			all, _ := e.Value.(bson.A)
 			for _, f := range all {
 				if f, ok := f.(bson.D); ok {
-					to = equalities(f, to)
+					to = equalities(f, to, levels-1)
 				}
 			}
 		} else if isEquality(e.Value) {

@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/docmodel/docmodel/internal/core"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
 
 // merge adds the scope's filter to the step's reads and the scope's fields to its writes.
@@ -16,7 +18,7 @@ func (s *scope) merge(m MergeInto) MergeInto {
 	}
 	last := len(m.Pipeline) - 1
 	args, _ := asDocument(m.Pipeline[last][0].Value)
-	head, err := s.pipeline(m.Collection, m.Pipeline[:last], false)
+	head, met, err := s.meeting(nil, m.Collection, m.Pipeline[:last])
 	target, elsewhere := targetOf(m.Pipeline[last])
 	if err == nil {
 		into, _ := asDocument(valueOf(args, "into"))
@@ -43,7 +45,9 @@ func (s *scope) merge(m MergeInto) MergeInto {
 	if s.holds(target) {
 		into = s.ownAgain(into, args)
 	}
-	m.Pipeline = append(head, into)
+	if m.Pipeline = append(head, into); met || s.holds(target) {
+		m.collation = s.comparesText(m.collation)
+	}
 	return m
 }
 
@@ -110,28 +114,72 @@ func targetOf(stage bson.D) (collection string, elsewhere bool) {
 	return collection, valueOf(args, "db") != nil
 }
 
+// meeting is pipeline under a collation. It also reports whether the pipeline reads a
+// collection that the scope applies to.
+func (s *scope) meeting(c *options.Collation, collection string, stages mongo.Pipeline) (_ mongo.Pipeline, met bool, _ error) {
+	own := *s.under(c)
+	own.met = &met
+	out, err := own.pipeline(collection, stages)
+	return out, met, err
+}
+
+// held is [scope.holds] for a collection that a pipeline reads.
+func (s *scope) held(collection string) bool {
+	if !s.holds(collection) {
+		return false
+	}
+	*s.met = true
+	return true
+}
+
 // pipeline puts the filter before a collection's stages and into stages that read other
 // collections.
-func (s *scope) pipeline(collection string, stages mongo.Pipeline, deleted bool) (mongo.Pipeline, error) {
+func (s *scope) pipeline(collection string, stages mongo.Pipeline) (mongo.Pipeline, error) {
 	if err := s.knows(collection); err != nil {
 		return nil, err
 	}
-	var first mongo.Pipeline
-	if filter := s.shown(deleted); s.holds(collection) && len(filter) > 0 {
-		if len(stages) > 0 && len(stages[0]) > 0 && mustBeFirst[stages[0][0].Key] {
-			return nil, &ConflictError{Collection: collection, Reason: stages[0][0].Key + " must be first in its pipeline, and so must a scope's filter: put the filter into the stage"}
-		}
-		first = mongo.Pipeline{{{Key: "$match", Value: filter}}}
+	filtered := s.held(collection) && len(s.filter) > 0
+	if filtered && len(stages) > 0 && len(stages[0]) > 0 && mustBeFirst[stages[0][0].Key] {
+		return nil, &ConflictError{Collection: collection, Reason: stages[0][0].Key + " must be first in its pipeline, and so must a scope's filter: put the filter into the stage"}
 	}
-	if len(stages) > 0 && len(stages[0]) == 1 && stages[0][0].Key == "$match" {
-		if filter, ok := asDocument(stages[0][0].Value); ok {
-			if err := s.allows(collection, filter); err != nil {
-				return nil, err
-			}
+	match, matches := matchOf(stages)
+	if matches {
+		if err := s.allows(collection, match); err != nil {
+			return nil, err
 		}
 	}
 	rest, err := s.within(stages)
-	return append(first, rest...), err
+	switch {
+	case !filtered:
+		return rest, err
+	case matches && err == nil && searchesText(match, core.MaxLevels):
+		rest[0] = bson.D{{Key: "$match", Value: And(match, s.filter)}}
+		return rest, nil
+	}
+	return append(mongo.Pipeline{{{Key: "$match", Value: s.filter}}}, rest...), err
+}
+
+// matchOf returns the filter of a pipeline that begins with $match.
+func matchOf(stages mongo.Pipeline) (bson.D, bool) {
+	if len(stages) == 0 || len(stages[0]) != 1 || stages[0][0].Key != "$match" {
+		return nil, false
+	}
+	return asDocument(stages[0][0].Value)
+}
+
+// searchesText reports whether a filter has a $text. The server accepts $text only in the
+// first stage of a pipeline, so the scope's filter is added to this stage.
+func searchesText(filter bson.D, levels int) bool {
+	return levels > 0 && slices.ContainsFunc(filter, func(e bson.E) bool {
+		switch e.Key {
+		case "$text":
+			return true
+		case "$and", "$or", "$nor":
+			list, _ := asPipeline(e.Value)
+			return slices.ContainsFunc(list, func(part bson.D) bool { return searchesText(part, levels-1) })
+		}
+		return false
+	})
 }
 
 // within puts the filter into stages that read other collections.
@@ -225,7 +273,7 @@ func (s *scope) inner(args bson.D, key string) (bson.D, error) {
 			return nil, &ConflictError{Collection: collection, Reason: "the inner pipeline must be a list of documents"}
 		}
 	}
-	stages, err := s.pipeline(collection, stages, false)
+	stages, err := s.pipeline(collection, stages)
 	if err != nil || len(stages) == 0 {
 		return out, err
 	}
@@ -244,7 +292,7 @@ func (s *scope) restrict(args bson.D) (bson.D, error) {
 	switch err := s.knows(collection); {
 	case err != nil:
 		return nil, err
-	case !s.holds(collection) || len(s.filter) == 0:
+	case !s.held(collection) || len(s.filter) == 0:
 		return args, nil
 	}
 	const key = "restrictSearchWithMatch"

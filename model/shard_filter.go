@@ -9,16 +9,22 @@ import (
 
 // conditionOn returns a filter's condition on a path, also within a top-level $and.
 func conditionOn(filter bson.D, path string) (any, bool) {
+	return conditionWithin(filter, path, core.MaxLevels)
+}
+
+// conditionWithin is conditionOn down to a number of levels. A deeper filter is refused
+// when it is encoded.
+func conditionWithin(filter bson.D, path string, levels int) (any, bool) {
 	for _, e := range filter {
 		if e.Key == path {
 			return e.Value, true
 		}
-		if e.Key != "$and" {
+		if e.Key != "$and" || levels == 0 {
 			continue
 		}
 		parts, _ := asPipeline(e.Value)
 		for _, part := range parts {
-			if v, ok := conditionOn(part, path); ok {
+			if v, ok := conditionWithin(part, path, levels-1); ok {
 				return v, true
 			}
 		}

@@ -3,6 +3,7 @@ package model
 import (
 	"fmt"
 
+	"github.com/docmodel/docmodel/internal/core"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
@@ -77,7 +78,11 @@ type scoped struct {
 	within         bson.D           // the conditions on documents that the write reaches
 	tenant         bson.D           // the tenant of the inserted document
 	marks          bool             // the write was a delete
+	text           bool             // reads about the write compare strings by bytes: see [simple]
 }
+
+// collation returns the collation for reads about the write.
+func (s scoped) collation() *options.Collation { return pick(s.text, simple, nil) }
 
 // scoping returns what scopes made of the write, or the zero value.
 func (w Write) scoping() scoped {
@@ -109,6 +114,9 @@ func (Write) step() {}
 
 // filter returns the write's filter, or nil for an insert.
 func (w Write) filter() any {
+	if core.IsNilModel(w.Model) {
+		return nil
+	}
 	switch m := w.Model.(type) {
 	case *mongo.UpdateOneModel:
 		return m.Filter
@@ -128,6 +136,9 @@ func (w Write) filter() any {
 func (w Write) String() string {
 	if w.Err != nil {
 		return "// refused: " + w.Err.Error()
+	}
+	if core.IsNilModel(w.Model) {
+		return fmt.Sprintf("// %s: a write without a model", w.Collection)
 	}
 	o := bson.D{}
 	flag := func(key string, v any) { o = append(o, bson.E{Key: key, Value: v}) }
@@ -194,6 +205,8 @@ type MergeInto struct {
 	Pipeline   mongo.Pipeline
 	Once       bool  // set it if a second run changes nothing
 	Err        error // error for bad input: see Write.Err
+
+	collation *options.Collation // nil, or of a scope
 }
 
 func (MergeInto) step() {}
@@ -202,6 +215,9 @@ func (MergeInto) step() {}
 func (m MergeInto) String() string {
 	if m.Err != nil {
 		return "// refused: " + m.Err.Error()
+	}
+	if m.collation != nil {
+		return shellCall(m.Collection, "aggregate", m.Pipeline, bson.D{{Key: "collation", Value: collationD(m.collation)}})
 	}
 	return shellCall(m.Collection, "aggregate", m.Pipeline)
 }

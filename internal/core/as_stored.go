@@ -118,6 +118,15 @@ func (a Additions) Inserted(doc bson.Raw) (bson.Raw, error) {
 // scope's fields. If it contains no such document, ok is false. of returns the additions
 // of a collection.
 func WithAdditions(v any, of func(collection string) Additions) (out any, ok bool) {
+	return additionsWithin(v, of, MaxLevels)
+}
+
+// additionsWithin is WithAdditions down to a number of levels. A deeper value is refused
+// when it is encoded.
+func additionsWithin(v any, of func(collection string) Additions, levels int) (out any, ok bool) {
+	if levels == 0 {
+		return nil, false
+	}
 	switch v := v.(type) {
 	case storedAs:
 		a := of(v.collection)
@@ -130,18 +139,18 @@ func WithAdditions(v any, of func(collection string) Additions) (out any, ok boo
 		v.added = append(slices.Clone(v.added), of(v.collection))
 		return v, true
 	case bson.D:
-		return withAdditions(v, func(e *bson.E) *any { return &e.Value }, of)
+		return withAdditions(v, func(e *bson.E) *any { return &e.Value }, of, levels-1)
 	case bson.A:
-		return withAdditions(v, func(e *any) *any { return e }, of)
+		return withAdditions(v, func(e *any) *any { return e }, of, levels-1)
 	}
 	return nil, false
 }
 
-// withAdditions is WithAdditions for the values of a document or array.
-func withAdditions[L ~[]E, E any](list L, value func(*E) *any, of func(collection string) Additions) (any, bool) {
+// withAdditions is additionsWithin for the values of a document or array.
+func withAdditions[L ~[]E, E any](list L, value func(*E) *any, of func(collection string) Additions, levels int) (any, bool) {
 	var out L
 	for i := range list {
-		now, ok := WithAdditions(*value(&list[i]), of)
+		now, ok := additionsWithin(*value(&list[i]), of, levels)
 		if !ok {
 			continue
 		}
