@@ -35,9 +35,19 @@ type DB interface {
 //   - If an Insert field isn't in Tenant or Filter, replacements can change it.
 //   - In updates by a pipeline, the scope's Tenant and Set values win. The pipeline can
 //     change Insert fields.
+//
+// A collation doesn't join two tenants. If a value of Tenant is a string, a command
+// without a collation gets {locale: "simple"}, because the collection's default collation
+// isn't known, and asking for it would cost a command. So an index with another collation
+// serves only commands that name this collation. A $merge into a collection with another
+// default collation is refused by the server. A command with another collation also
+// matches the tenant by a pattern, because patterns ignore collations.
 type Scope struct {
 	// Tenant is a condition for every filter and pipeline. New documents get Tenant's
 	// fields. Use random _ids, because a failed insert reveals another tenant's _id.
+	//
+	// A value is a non-empty string, an ObjectID, an integer or a UUID. Each other value
+	// gives a [*ValueError]. Integers of all types, and whole floats, are stored as int64.
 	Tenant bson.D
 
 	Filter bson.D // conditions for every filter and pipeline
