@@ -133,10 +133,8 @@ func (a *Aggregation) Cost() Cost { return readCost(a.Index) }
 
 // holdPipeline adds the scope's filter for every collection that the pipeline reads.
 func holdPipeline(a *Aggregation, s *scope) {
-	pipeline, met, err := s.meeting(a.Options.Collation, a.Collection, a.Pipeline)
-	if a.Pipeline = pipeline; met {
-		a.Options.Collation = s.comparesText(a.Options.Collation)
-	}
+	pipeline, err := s.under(a.Options.Collation).pipeline(a.Collection, a.Pipeline)
+	a.Pipeline = pipeline
 	a.Err = cmp.Or(a.Err, err, nothingHidden(a.Collection, a.Options.Let))
 }
 
@@ -196,6 +194,9 @@ func (a *Aggregation) opener(db DB, collection string, pipeline mongo.Pipeline) 
 		if a.Options.Hint != nil {
 			o.SetHint(a.Options.Hint)
 		}
+		if a.Options.Collation != nil {
+			o.SetCollation(a.Options.Collation)
+		}
 		if a.Options.Comment != nil {
 			o.SetComment(a.Options.Comment)
 		}
@@ -211,9 +212,6 @@ func (a *Aggregation) opener(db DB, collection string, pipeline mongo.Pipeline) 
 		if pipeline == nil {
 			pipeline = mongo.Pipeline{}
 		}
-		return sendCollated(db, a.Options.Collation, func(c *options.Collation) (*mongo.Cursor, error) {
-			coll := collectionOf(ctx, db, a.codec, collection, a.Options.collectionOptions())
-			return coll.Aggregate(ctx, pipeline, o, options.Aggregate().SetCollation(c))
-		})
+		return collectionOf(ctx, db, a.codec, collection, a.Options.collectionOptions()).Aggregate(ctx, pipeline, o)
 	}
 }

@@ -43,6 +43,6 @@ func (r *runner) gone(ctx context.Context, w Write, missed []bson.D) (bool, erro
 	if slices.ContainsFunc(missed, func(asked bson.D) bool { return sameValue(asked, id) }) {
 		return true, nil
 	}
-	there, err := r.holds(ctx, w, id)
+	there, err := r.holds(ctx, w.Collection, id)
 	return err == nil && !there, err
 }

@@ -168,7 +168,7 @@ func (l Lease) acquire(ctx context.Context, db DB, mends bool) (*held, error) {
 func (h *held) create(ctx context.Context, db DB) error {
 	id, begin := bson.D{{Key: "_id", Value: Eq(h.lease.ID)}}, int64(0)
 	if h.lease.Begin != nil {
-		there, err := (&runner{db: db}).holds(ctx, Write{Collection: h.lease.Collection}, id)
+		there, err := (&runner{db: db}).holds(ctx, h.lease.Collection, id)
 		if err != nil || there {
 			return err
 		}

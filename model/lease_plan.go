@@ -7,7 +7,6 @@ import (
 	"github.com/docmodel/docmodel/internal/core"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
-	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
 
 // storedWrite is a write as stored in an intent. The intent stores it as bytes, because
@@ -25,7 +24,6 @@ type storedWrite struct {
 	Once         bool          `bson:"once,omitempty"`
 	Tenant       bson.D        `bson:"tenant,omitempty"`
 	Index        string        `bson:"index,omitempty"`
-	Text         bool          `bson:"text,omitempty"` // under a scope with a string tenant
 }
 
 // storedPlan is a plan as stored in an intent. AllowPartial isn't stored: a plan under a
@@ -58,7 +56,7 @@ func encodePlan(p Plan) ([]byte, error) {
 }
 
 func encodeWrite(w Write) (storedWrite, error) {
-	out := storedWrite{Collection: w.Collection, One: w.Expect == One, Once: w.Once, Index: w.Index, Tenant: w.scoping().tenant, Text: w.scoping().text}
+	out := storedWrite{Collection: w.Collection, One: w.Expect == One, Once: w.Once, Index: w.Index, Tenant: w.scoping().tenant}
 	m, _, err := encodeModel(w)
 	if err != nil {
 		return out, err
@@ -90,10 +88,6 @@ func encodeWrite(w Write) (storedWrite, error) {
 			}
 		case "Upsert":
 			out.Upsert = !f.IsNil() && f.Elem().Bool()
-		case "Collation":
-			if f.Interface().(*options.Collation) != simple && !f.IsNil() {
-				return out, &ValueError{Collection: w.Collection, Field: name, Reason: "can't be stored with an intent"}
-			}
 		default:
 			if !f.IsZero() {
 				return out, &ValueError{Collection: w.Collection, Field: name, Reason: "can't be stored with an intent"}
@@ -121,7 +115,7 @@ func decodePlan(data []byte) (Plan, error) {
 }
 
 func (s storedWrite) write() (w Write, err error) {
-	w = Write{Collection: s.Collection, Once: s.Once, Index: s.Index, under: &scoped{tenant: s.Tenant, text: s.Text}}
+	w = Write{Collection: s.Collection, Once: s.Once, Index: s.Index, under: &scoped{tenant: s.Tenant}}
 	if s.One {
 		w.Expect = One
 	}
@@ -165,9 +159,6 @@ func (s storedWrite) write() (w Write, err error) {
 		w.Model = &mongo.DeleteManyModel{Filter: filter}
 	default:
 		return w, fmt.Errorf("docmodel: a stored write is of the unknown kind %q", s.Kind)
-	}
-	if c := collationOf(w.Model); c != nil {
-		*c = w.under.collation()
 	}
 	return w, err
 }

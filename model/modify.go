@@ -93,7 +93,6 @@ func holdModify(m *FindAndModify, s *scope) {
 		return
 	}
 	m.Filter = And(m.Filter, s.exactly(m.Options.Collation, s.filter))
-	m.Options.Collation = s.comparesText(m.Options.Collation)
 	if !m.Remove {
 		m.Update, m.Err = s.update(m.Collection, m.Update, m.Upsert)
 	}
@@ -127,16 +126,13 @@ func sendModify(ctx context.Context, db DB, m *FindAndModify, doc any) error {
 	if err := checkModify(m); err != nil {
 		return err
 	}
-	res, _ := sendCollated(db, m.Options.Collation, func(c *options.Collation) (*mongo.SingleResult, error) {
-		coll := collectionOf(ctx, db, m.codec, m.Collection)
-		var res *mongo.SingleResult
-		if m.Remove {
-			res = coll.FindOneAndDelete(ctx, orEmpty(m.Filter), deleteOptions(m), options.FindOneAndDelete().SetCollation(c))
-		} else {
-			res = coll.FindOneAndUpdate(ctx, orEmpty(m.Filter), m.Update, updateOptions(m), options.FindOneAndUpdate().SetCollation(c))
-		}
-		return res, res.Err()
-	})
+	coll := collectionOf(ctx, db, m.codec, m.Collection)
+	var res *mongo.SingleResult
+	if m.Remove {
+		res = coll.FindOneAndDelete(ctx, orEmpty(m.Filter), deleteOptions(m))
+	} else {
+		res = coll.FindOneAndUpdate(ctx, orEmpty(m.Filter), m.Update, updateOptions(m))
+	}
 	observationOf(ctx).modified(m, res.Err())
 	if m.codec.DecodesWhole(doc) {
 		raw, err := res.Raw()
@@ -213,6 +209,9 @@ func deleteOptions(m *FindAndModify) *options.FindOneAndDeleteOptionsBuilder {
 	if m.Options.Hint != nil {
 		o.SetHint(m.Options.Hint)
 	}
+	if m.Options.Collation != nil {
+		o.SetCollation(m.Options.Collation)
+	}
 	if m.Options.Comment != nil {
 		o.SetComment(m.Options.Comment)
 	}
@@ -241,6 +240,9 @@ func updateOptions(m *FindAndModify) *options.FindOneAndUpdateOptionsBuilder {
 	}
 	if m.Options.Hint != nil {
 		o.SetHint(m.Options.Hint)
+	}
+	if m.Options.Collation != nil {
+		o.SetCollation(m.Options.Collation)
 	}
 	if m.Options.Comment != nil {
 		o.SetComment(m.Options.Comment)

@@ -121,7 +121,6 @@ func holdQuery(q *Query, s *scope) {
 	}
 	q.Err = cmp.Or(s.allows(q.Collection, q.Filter), nothingHidden(q.Collection, q.Projection), nothingHidden(q.Collection, q.Options.Let))
 	narrow(q, s.exactly(q.Options.Collation, s.shown(q.Deleted)))
-	q.Options.Collation = s.comparesText(q.Options.Collation)
 }
 
 // nextPage sets q to the next page of from: see [Find.After].

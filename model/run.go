@@ -154,10 +154,8 @@ func (r *runner) sendBatch(ctx context.Context, b batch) error {
 		return r.sendMerge(ctx, b)
 	}
 	for {
-		res, err := sendCollated(r.db, addedCollation(b.models), func(c *options.Collation) (*mongo.BulkWriteResult, error) {
-			coll := collectionOf(ctx, r.db, nil, b.collection, r.plan.Options.collectionOptions())
-			return coll.BulkWrite(ctx, withCollation(b.models, c), r.bulkOptions())
-		})
+		coll := collectionOf(ctx, r.db, nil, b.collection, r.plan.Options.collectionOptions())
+		res, err := coll.BulkWrite(ctx, b.models, r.bulkOptions())
 		if err == nil {
 			return r.answered(ctx, b, res)
 		}
@@ -225,7 +223,7 @@ func (r *runner) judge(ctx context.Context, step int, w Write, otherwise error) 
 	if w.Done != nil {
 		var done bool
 		err := lastingRead(ctx, func(ctx context.Context) (err error) {
-			done, err = r.holds(ctx, w, w.Done)
+			done, err = r.holds(ctx, w.Collection, w.Done)
 			return err
 		})
 		if err != nil {
@@ -255,7 +253,7 @@ func (r *runner) because(ctx context.Context, step int, w Write, otherwise error
 		}
 		if !holds {
 			var err error
-			if holds, err = r.holds(ctx, w, reason.If); err != nil {
+			if holds, err = r.holds(ctx, w.Collection, reason.If); err != nil {
 				return &StepError{Step: step, Err: err}
 			}
 		}
@@ -279,9 +277,10 @@ func (r *runner) because(ctx context.Context, step int, w Write, otherwise error
 	return &StepError{Step: step, Err: otherwise}
 }
 
-// holds reports whether a document of the write's collection matches.
-func (r *runner) holds(ctx context.Context, w Write, filter bson.D) (bool, error) {
-	err := r.findOne(ctx, w, filter, options.FindOne().SetProjection(bson.D{{Key: "_id", Value: 1}})).Err()
+// holds reports whether a document matches.
+func (r *runner) holds(ctx context.Context, collection string, filter bson.D) (bool, error) {
+	o := options.FindOne().SetProjection(bson.D{{Key: "_id", Value: 1}})
+	err := collectionOf(runctx.Deciding(ctx), r.db, nil, collection).FindOne(ctx, filter, o).Err()
 	if errors.Is(err, mongo.ErrNoDocuments) {
 		return false, nil
 	}
@@ -289,16 +288,6 @@ func (r *runner) holds(ctx context.Context, w Write, filter bson.D) (bool, error
 		observationOf(ctx).returned(1)
 	}
 	return err == nil, err
-}
-
-// findOne reads one document of the write's collection. The scope of the write must be in
-// the filter.
-func (r *runner) findOne(ctx context.Context, w Write, filter bson.D, o *options.FindOneOptionsBuilder) *mongo.SingleResult {
-	res, _ := sendCollated(r.db, w.scoping().collation(), func(c *options.Collation) (*mongo.SingleResult, error) {
-		res := collectionOf(runctx.Deciding(ctx), r.db, nil, w.Collection).FindOne(ctx, filter, o, options.FindOne().SetCollation(c))
-		return res, res.Err()
-	})
-	return res
 }
 
 // failed records how far an ordered command got. After a duplicate key error, this write
@@ -352,10 +341,8 @@ func (r *runner) sendMerge(ctx context.Context, b batch) error {
 	if r.plan.Options.BypassDocumentValidation {
 		o.SetBypassDocumentValidation(true)
 	}
-	cur, err := sendCollated(r.db, b.merge.collation, func(c *options.Collation) (*mongo.Cursor, error) {
-		coll := collectionOf(runctx.Deciding(ctx), r.db, nil, b.collection, r.plan.Options.collectionOptions())
-		return coll.Aggregate(ctx, b.merge.Pipeline, o, options.Aggregate().SetCollation(c))
-	})
+	coll := collectionOf(runctx.Deciding(ctx), r.db, nil, b.collection, r.plan.Options.collectionOptions())
+	cur, err := coll.Aggregate(ctx, b.merge.Pipeline, o)
 	if err != nil {
 		r.result.mark(b.first, 1, Unknown)
 		return &StepError{Step: b.first, Err: err}

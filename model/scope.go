@@ -36,12 +36,11 @@ type DB interface {
 //   - In updates by a pipeline, the scope's Tenant and Set values win. The pipeline can
 //     change Insert fields.
 //
-// A collation doesn't join two tenants. If a value of Tenant is a string, a command
-// without a collation gets {locale: "simple"}, because the collection's default collation
-// isn't known, and asking for it would cost a command. So an index with another collation
-// serves only commands that name this collation. A $merge into a collection with another
-// default collation is refused by the server. A command with another collation also
-// matches the tenant by a pattern, because patterns ignore collations.
+// The collation of a command doesn't join two tenants. If a value of Tenant is a string
+// and the caller gives the command a collation, the command also matches the tenant by a
+// pattern, because patterns ignore collations. The default collation of a collection isn't
+// known here, so it must tell all tenants apart. If the default ignores case, give the
+// tenants ids that aren't strings.
 type Scope struct {
 	// Tenant is a condition for every filter and pipeline. New documents get Tenant's
 	// fields. Use random _ids, because a failed insert reveals another tenant's _id.
@@ -127,7 +126,6 @@ type scope struct {
 	mark     bson.D   // the fields that mark a document as deleted, or nil
 	only     []string // the collections that it applies to, or nil for all
 	tests    bool     // it comes from [everywhere]
-	met      *bool    // set while a pipeline is scoped: see [scope.held]
 
 	model string          // the name of the only reachable model, or ""
 	known map[string]bool // the model's collections

@@ -18,7 +18,7 @@ import (
 // alikeTenants are tenants of which each equals another under one of the collations.
 var alikeTenants = []string{"acme", "ACME", "Acme", "äcme", "a-cme", "a cme", "ac.me", "7", "07", "acme\n", "acme\x00"}
 
-// foldingCollations make different strings equal. nil is the collection's default.
+// foldingCollations are collations of a command. Most make different strings equal.
 var foldingCollations = []*options.Collation{
 	nil, {Locale: "simple"}, {Locale: "en"}, {Locale: "en", Strength: 1}, {Locale: "en", Strength: 2}, {Locale: "de", Strength: 1, CaseLevel: true},
 	{Locale: "en", NumericOrdering: true}, {Locale: "en", Strength: 1, Alternate: "shifted"}, {Locale: "en", Strength: 2, Alternate: "shifted"},

@@ -7,7 +7,6 @@ import (
 	"github.com/docmodel/docmodel/internal/core"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
-	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
 
 // merge adds the scope's filter to the step's reads and the scope's fields to its writes.
@@ -18,7 +17,7 @@ func (s *scope) merge(m MergeInto) MergeInto {
 	}
 	last := len(m.Pipeline) - 1
 	args, _ := asDocument(m.Pipeline[last][0].Value)
-	head, met, err := s.meeting(nil, m.Collection, m.Pipeline[:last])
+	head, err := s.pipeline(m.Collection, m.Pipeline[:last])
 	target, elsewhere := targetOf(m.Pipeline[last])
 	if err == nil {
 		into, _ := asDocument(valueOf(args, "into"))
@@ -45,9 +44,7 @@ func (s *scope) merge(m MergeInto) MergeInto {
 	if s.holds(target) {
 		into = s.ownAgain(into, args)
 	}
-	if m.Pipeline = append(head, into); met || s.holds(target) {
-		m.collation = s.comparesText(m.collation)
-	}
+	m.Pipeline = append(head, into)
 	return m
 }
 
@@ -114,31 +111,13 @@ func targetOf(stage bson.D) (collection string, elsewhere bool) {
 	return collection, valueOf(args, "db") != nil
 }
 
-// meeting is pipeline under a collation. It also reports whether the pipeline reads a
-// collection that the scope applies to.
-func (s *scope) meeting(c *options.Collation, collection string, stages mongo.Pipeline) (_ mongo.Pipeline, met bool, _ error) {
-	own := *s.under(c)
-	own.met = &met
-	out, err := own.pipeline(collection, stages)
-	return out, met, err
-}
-
-// held is [scope.holds] for a collection that a pipeline reads.
-func (s *scope) held(collection string) bool {
-	if !s.holds(collection) {
-		return false
-	}
-	*s.met = true
-	return true
-}
-
 // pipeline puts the filter before a collection's stages and into stages that read other
 // collections.
 func (s *scope) pipeline(collection string, stages mongo.Pipeline) (mongo.Pipeline, error) {
 	if err := s.knows(collection); err != nil {
 		return nil, err
 	}
-	filtered := s.held(collection) && len(s.filter) > 0
+	filtered := s.holds(collection) && len(s.filter) > 0
 	if filtered && len(stages) > 0 && len(stages[0]) > 0 && mustBeFirst[stages[0][0].Key] {
 		return nil, &ConflictError{Collection: collection, Reason: stages[0][0].Key + " must be first in its pipeline, and so must a scope's filter: put the filter into the stage"}
 	}
@@ -152,7 +131,7 @@ func (s *scope) pipeline(collection string, stages mongo.Pipeline) (mongo.Pipeli
 	switch {
 	case !filtered:
 		return rest, err
-	case matches && err == nil && searchesText(match, core.MaxLevels):
+	case matches && err == nil && core.CheckDepth(match) == nil && searchesText(match):
 		rest[0] = bson.D{{Key: "$match", Value: And(match, s.filter)}}
 		return rest, nil
 	}
@@ -169,14 +148,14 @@ func matchOf(stages mongo.Pipeline) (bson.D, bool) {
 
 // searchesText reports whether a filter has a $text. The server accepts $text only in the
 // first stage of a pipeline, so the scope's filter is added to this stage.
-func searchesText(filter bson.D, levels int) bool {
-	return levels > 0 && slices.ContainsFunc(filter, func(e bson.E) bool {
+func searchesText(filter bson.D) bool {
+	return slices.ContainsFunc(filter, func(e bson.E) bool {
 		switch e.Key {
 		case "$text":
 			return true
 		case "$and", "$or", "$nor":
 			list, _ := asPipeline(e.Value)
-			return slices.ContainsFunc(list, func(part bson.D) bool { return searchesText(part, levels-1) })
+			return slices.ContainsFunc(list, func(part bson.D) bool { return searchesText(part) })
 		}
 		return false
 	})
@@ -292,7 +271,7 @@ func (s *scope) restrict(args bson.D) (bson.D, error) {
 	switch err := s.knows(collection); {
 	case err != nil:
 		return nil, err
-	case !s.held(collection) || len(s.filter) == 0:
+	case !s.holds(collection) || len(s.filter) == 0:
 		return args, nil
 	}
 	const key = "restrictSearchWithMatch"

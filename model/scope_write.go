@@ -71,7 +71,7 @@ func (s *scope) write(w Write) Write {
 		return Refused(w.Collection, err)
 	}
 	out, under := w, w.scoping()
-	under.within, under.text = And(under.within, filter), under.text || s.text
+	under.within = And(under.within, filter)
 	if w.Done != nil {
 		out.Done = And(w.Done, filter)
 	}
@@ -99,32 +99,28 @@ func (s *scope) scoped(w Write, filter bson.D) (out mongo.WriteModel, marks bool
 		out = &c
 	case *mongo.ReplaceOneModel:
 		c := *m
-		c.Collation = s.comparesText(m.Collation)
 		if c.Filter, err = s.filtered(w.Collection, m.Filter, s.exactly(m.Collation, filter)); err == nil {
 			c.Replacement, err = s.document(w, m.Replacement, true)
 		}
 		out = &c
 	case *mongo.UpdateOneModel:
 		c := *m
-		c.Collation = s.comparesText(m.Collation)
 		if c.Filter, err = s.filtered(w.Collection, m.Filter, s.exactly(m.Collation, filter)); err == nil {
 			c.Update, err = s.update(w.Collection, s.markedToo(w, m.Update), m.Upsert != nil && *m.Upsert)
 		}
 		out = &c
 	case *mongo.UpdateManyModel:
 		c := *m
-		c.Collation = s.comparesText(m.Collation)
 		if c.Filter, err = s.filtered(w.Collection, m.Filter, s.exactly(m.Collation, filter)); err == nil {
 			c.Update, err = s.update(w.Collection, s.markedToo(w, m.Update), m.Upsert != nil && *m.Upsert)
 		}
 		out = &c
 	case *mongo.DeleteOneModel:
 		c := *m
-		c.Collation = s.comparesText(m.Collation)
 		c.Filter, err = s.filtered(w.Collection, m.Filter, s.exactly(m.Collation, filter))
 		out = &c
 		if s.mark != nil && !w.Final {
-			mark := &mongo.UpdateOneModel{Filter: c.Filter, Hint: m.Hint, Collation: c.Collation}
+			mark := &mongo.UpdateOneModel{Filter: c.Filter, Hint: m.Hint, Collation: m.Collation}
 			if err == nil {
 				mark.Update, err = s.marking(w)
 			}
@@ -132,11 +128,10 @@ func (s *scope) scoped(w Write, filter bson.D) (out mongo.WriteModel, marks bool
 		}
 	case *mongo.DeleteManyModel:
 		c := *m
-		c.Collation = s.comparesText(m.Collation)
 		c.Filter, err = s.filtered(w.Collection, m.Filter, s.exactly(m.Collation, filter))
 		out = &c
 		if s.mark != nil && !w.Final {
-			mark := &mongo.UpdateManyModel{Filter: c.Filter, Hint: m.Hint, Collation: c.Collation}
+			mark := &mongo.UpdateManyModel{Filter: c.Filter, Hint: m.Hint, Collation: m.Collation}
 			if err == nil {
 				mark.Update, err = s.marking(w)
 			}

@@ -11,7 +11,6 @@ import (
 	"github.com/docmodel/docmodel/internal/runctx"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
-	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
 
 // RunTx runs the plan in the running transaction of the context's session. Your code
@@ -156,7 +155,7 @@ func WithTransactions(ctx context.Context, db DB) (DB, error) {
 // an earlier commit without an answer.
 func (r *runner) applied(ctx context.Context, step int, w Write) (bool, error) {
 	if w.Done != nil {
-		return r.holds(ctx, w, w.Done)
+		return r.holds(ctx, w.Collection, w.Done)
 	}
 	m, ok := w.Model.(*mongo.InsertOneModel)
 	if !ok {
@@ -167,7 +166,7 @@ func (r *runner) applied(ctx context.Context, step int, w Write) (bool, error) {
 		return false, nil
 	}
 	id := And(bson.D{{Key: "_id", Value: Eq(doc.Lookup("_id"))}}, w.scoping().tenant)
-	stored, err := r.findOne(ctx, w, id, options.FindOne()).Raw()
+	stored, err := collectionOf(runctx.Deciding(ctx), r.db, nil, w.Collection).FindOne(ctx, id).Raw()
 	if errors.Is(err, mongo.ErrNoDocuments) {
 		return false, nil
 	}

@@ -78,11 +78,7 @@ type scoped struct {
 	within         bson.D           // the conditions on documents that the write reaches
 	tenant         bson.D           // the tenant of the inserted document
 	marks          bool             // the write was a delete
-	text           bool             // reads about the write compare strings by bytes: see [simple]
 }
-
-// collation returns the collation for reads about the write.
-func (s scoped) collation() *options.Collation { return pick(s.text, simple, nil) }
 
 // scoping returns what scopes made of the write, or the zero value.
 func (w Write) scoping() scoped {
@@ -205,8 +201,6 @@ type MergeInto struct {
 	Pipeline   mongo.Pipeline
 	Once       bool  // set it if a second run changes nothing
 	Err        error // error for bad input: see Write.Err
-
-	collation *options.Collation // nil, or of a scope
 }
 
 func (MergeInto) step() {}
@@ -215,9 +209,6 @@ func (MergeInto) step() {}
 func (m MergeInto) String() string {
 	if m.Err != nil {
 		return "// refused: " + m.Err.Error()
-	}
-	if m.collation != nil {
-		return shellCall(m.Collection, "aggregate", m.Pipeline, bson.D{{Key: "collation", Value: collationD(m.collation)}})
 	}
 	return shellCall(m.Collection, "aggregate", m.Pipeline)
 }
