@@ -19,20 +19,22 @@ func (r Reason) explains(w Write, err error) bool {
 	if _, insert := w.Model.(*mongo.InsertOneModel); insert || !mongo.IsDuplicateKeyError(err) {
 		return true
 	}
-	asked := equalities(r.If, nil, core.MaxLevels)
+	if core.CheckDepth(r.If) != nil {
+		return true // refused when it is encoded
+	}
+	asked := equalities(r.If, nil)
 	keys := violated(err)
 	return len(keys) > 0 && !slices.ContainsFunc(keys, func(k string) bool { return !slices.Contains(asked, k) })
 }
 
-// equalities appends the paths that a filter compares with a value for equality, down to
-// a number of levels.
-func equalities(filter bson.D, to []string, levels int) []string {
+// equalities appends the paths that a filter compares with a value for equality.
+func equalities(filter bson.D, to []string) []string {
 	for _, e := range filter {
-		if e.Key == "$and" && levels > 0 {
+		if e.Key == "$and" {
 			all, _ := e.Value.(bson.A)
 			for _, f := range all {
 				if f, ok := f.(bson.D); ok {
-					to = equalities(f, to, levels-1)
+					to = equalities(f, to)
 				}
 			}
 		} else if isEquality(e.Value) {

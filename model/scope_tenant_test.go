@@ -109,6 +109,9 @@ func TestScopeTenantForms(t *testing.T) {
 				if n, err := docsAny.Named("parts").Find(nil).Count(t.Context(), own); err != nil || n != int64(2*i+2) {
 					t.Errorf("%T(%v) has %d documents, %v; want %d", v, v, n, err, 2*i+2)
 				}
+				if err := db.Collection("pairs").Drop(t.Context()); err != nil {
+					t.Fatal(err)
+				}
 				if _, _, err := pairOf(lease).Run(t.Context(), own); err != nil {
 					t.Fatal(err)
 				}

@@ -9,22 +9,24 @@ import (
 
 // conditionOn returns a filter's condition on a path, also within a top-level $and.
 func conditionOn(filter bson.D, path string) (any, bool) {
-	return conditionWithin(filter, path, core.MaxLevels)
+	if core.CheckDepth(filter) != nil {
+		return nil, false // refused when it is encoded
+	}
+	return conditionWithin(filter, path)
 }
 
-// conditionWithin is conditionOn down to a number of levels. A deeper filter is refused
-// when it is encoded.
-func conditionWithin(filter bson.D, path string, levels int) (any, bool) {
+// conditionWithin is conditionOn for a filter of limited depth.
+func conditionWithin(filter bson.D, path string) (any, bool) {
 	for _, e := range filter {
 		if e.Key == path {
 			return e.Value, true
 		}
-		if e.Key != "$and" || levels == 0 {
+		if e.Key != "$and" {
 			continue
 		}
 		parts, _ := asPipeline(e.Value)
 		for _, part := range parts {
-			if v, ok := conditionWithin(part, path, levels-1); ok {
+			if v, ok := conditionWithin(part, path); ok {
 				return v, true
 			}
 		}

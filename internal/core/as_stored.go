@@ -118,15 +118,14 @@ func (a Additions) Inserted(doc bson.Raw) (bson.Raw, error) {
 // scope's fields. If it contains no such document, ok is false. of returns the additions
 // of a collection.
 func WithAdditions(v any, of func(collection string) Additions) (out any, ok bool) {
-	return additionsWithin(v, of, MaxLevels)
+	if CheckDepth(v) != nil {
+		return nil, false // refused when it is encoded
+	}
+	return addWithin(v, of)
 }
 
-// additionsWithin is WithAdditions down to a number of levels. A deeper value is refused
-// when it is encoded.
-func additionsWithin(v any, of func(collection string) Additions, levels int) (out any, ok bool) {
-	if levels == 0 {
-		return nil, false
-	}
+// addWithin is WithAdditions for a value of limited depth.
+func addWithin(v any, of func(collection string) Additions) (out any, ok bool) {
 	switch v := v.(type) {
 	case storedAs:
 		a := of(v.collection)
@@ -139,18 +138,18 @@ func additionsWithin(v any, of func(collection string) Additions, levels int) (o
 		v.added = append(slices.Clone(v.added), of(v.collection))
 		return v, true
 	case bson.D:
-		return withAdditions(v, func(e *bson.E) *any { return &e.Value }, of, levels-1)
+		return withAdditions(v, func(e *bson.E) *any { return &e.Value }, of)
 	case bson.A:
-		return withAdditions(v, func(e *any) *any { return e }, of, levels-1)
+		return withAdditions(v, func(e *any) *any { return e }, of)
 	}
 	return nil, false
 }
 
-// withAdditions is additionsWithin for the values of a document or array.
-func withAdditions[L ~[]E, E any](list L, value func(*E) *any, of func(collection string) Additions, levels int) (any, bool) {
+// withAdditions is addWithin for the values of a document or array.
+func withAdditions[L ~[]E, E any](list L, value func(*E) *any, of func(collection string) Additions) (any, bool) {
 	var out L
 	for i := range list {
-		now, ok := additionsWithin(*value(&list[i]), of, levels)
+		now, ok := addWithin(*value(&list[i]), of)
 		if !ok {
 			continue
 		}
