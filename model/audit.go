@@ -26,6 +26,7 @@ type Audit struct {
 // exception. If a technique computes values from fields that a second technique repairs,
 // the second technique's checks run first.
 func (m *Model) Audit() Audit {
+	m.mustExist("Model.Audit")
 	a := Audit{Name: "audit: " + m.name}
 	for _, t := range inMendingOrder(m.techniques) {
 		for _, c := range t.Checks() {

@@ -17,7 +17,10 @@ import (
 // Entity, a collection that has no relation and no unique field is left out.
 //
 // Source: https://mermaid.js.org/syntax/entityRelationshipDiagram.html.
-func (m *Model) Diagram() string { return m.diagram().String() }
+func (m *Model) Diagram() string {
+	m.mustExist("Model.Diagram")
+	return m.diagram().String()
+}
 
 func (m *Model) diagram() *diagram {
 	var d diagram

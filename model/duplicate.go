@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/docmodel/docmodel/internal/core"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -17,6 +18,9 @@ import (
 func (r Reason) explains(w Write, err error) bool {
 	if _, insert := w.Model.(*mongo.InsertOneModel); insert || !mongo.IsDuplicateKeyError(err) {
 		return true
+	}
+	if core.CheckDepth(r.If) != nil {
+		return true // refused when it is encoded
 	}
 	asked := equalities(r.If, nil)
 	keys := violated(err)

@@ -50,5 +50,5 @@ func ExampleScope() {
 	// Output:
 	// north: [{1 30}] <nil>
 	// another shop's order isn't found: true
-	// no shop: docmodel: Scope.Tenant.shop: can't be a tenant: give the value that the tenant's documents have: ''
+	// no shop: docmodel: Scope.Tenant.shop: is empty: can't be a tenant: give a non-empty string, an ObjectID, an integer or a UUID: ''
 }

@@ -139,6 +139,9 @@ func notRepeatable(s Step) string {
 	if !ok {
 		return pick(s.(MergeInto).Once, "", "a $merge or $out isn't marked Once")
 	}
+	if core.IsNilModel(w.Model) {
+		return "it has no model"
+	}
 	if w.Once {
 		return ""
 	}

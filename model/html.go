@@ -10,6 +10,7 @@ import (
 // HTML returns a web page about the model. The page shows the [Model.Diagram] as a
 // picture, and lists the relations and the [Model.Indexes]. It needs no network.
 func (m *Model) HTML() string {
+	m.mustExist("Model.HTML")
 	p := page.New(m.name)
 	p.Diagram(m.diagram().picture())
 	set := m.Indexes()

@@ -29,6 +29,7 @@ type DroppedIndex struct {
 // If the other index is partial, the two indexes' filters must be equal. For a unique or
 // TTL index, the other index must have the same keys and the same option.
 func (m *Model) Indexes() IndexSet {
+	m.mustExist("Model.Indexes")
 	var all []Index
 	for _, t := range m.techniques {
 		all = append(all, t.Indexes()...)

@@ -98,7 +98,7 @@ func (m *merger) collect(writes []Write) error {
 	}
 	for i, w := range writes {
 		u, ok := w.Model.(*mongo.UpdateOneModel)
-		if !ok {
+		if !ok || u == nil {
 			return m.conflict("only updates of one document can be merged, not " + m.name(i) + ", " + w.String() + ": " + ownStep)
 		}
 		switch u.Update.(type) {

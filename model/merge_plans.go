@@ -69,6 +69,9 @@ func (m *planMerger) add(s Step, plan int, name string) {
 // mergeSteps merges two writes of one document by different plans into one. It returns
 // false if they must stay two steps.
 func mergeSteps(a, b Write, nameA, nameB string) (Write, bool) {
+	if core.IsNilModel(a.Model) || core.IsNilModel(b.Model) {
+		return b, false
+	}
 	switch of := b.Model.(type) {
 	case *mongo.UpdateOneModel:
 		if _, both := a.Model.(*mongo.UpdateOneModel); !both || !sameTarget(a, b) {

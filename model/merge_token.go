@@ -25,12 +25,19 @@ func sharedToken(writes []Write, updates []bson.D) (none bson.ObjectID) {
 // tokensIn returns the tokens that a Done condition looks for. They are the ObjectIDs
 // that a field other than _id must equal or contain.
 func tokensIn(done bson.D) (out []bson.ObjectID) {
+	if core.CheckDepth(done) != nil {
+		return nil // refused when it is encoded
+	}
+	return tokensWithin(done)
+}
+
+func tokensWithin(done bson.D) (out []bson.ObjectID) {
 	for _, e := range done {
 		switch v := e.Value.(type) {
 		case bson.A:
 			for _, f := range v {
 				if f, ok := f.(bson.D); ok && e.Key == "$and" {
-					out = append(out, tokensIn(f)...)
+					out = append(out, tokensWithin(f)...)
 				}
 			}
 		case bson.D:
@@ -45,7 +52,7 @@ func tokensIn(done bson.D) (out []bson.ObjectID) {
 				out = appendToken(out, v[0].Value)
 			}
 			if inner, ok := v[0].Value.(bson.D); ok && v[0].Key == "$elemMatch" {
-				out = append(out, tokensIn(inner)...)
+				out = append(out, tokensWithin(inner)...)
 			}
 		default:
 			if e.Key != "_id" {

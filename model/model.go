@@ -45,14 +45,21 @@ func New(name string, techniques ...Technique) *Model {
 }
 
 // Name returns the name from [New].
-func (m *Model) Name() string { return m.name }
+func (m *Model) Name() string {
+	m.mustExist("Model.Name")
+	return m.name
+}
 
 // Techniques returns the techniques in the order given to [New].
-func (m *Model) Techniques() []Technique { return slices.Clone(m.techniques) }
+func (m *Model) Techniques() []Technique {
+	m.mustExist("Model.Techniques")
+	return slices.Clone(m.techniques)
+}
 
 // Collections returns the names of all collections that the techniques use, including
 // internal collections.
 func (m *Model) Collections() (out []string) {
+	m.mustExist("Model.Collections")
 	add := func(name string) {
 		if !slices.Contains(out, name) {
 			out = append(out, name)
@@ -78,10 +85,18 @@ func (m *Model) Collections() (out []string) {
 
 // Checks returns the checks of all techniques, in the order of [New]: see [Model.Audit].
 func (m *Model) Checks() (out []Check) {
+	m.mustExist("Model.Checks")
 	for _, t := range m.techniques {
 		out = append(out, t.Checks()...)
 	}
 	return out
+}
+
+// mustExist panics if the model is nil.
+func (m *Model) mustExist(method string) {
+	if m == nil {
+		core.Fail("the model is nil", method, "make the model with New from the program's techniques")
+	}
 }
 
 func (m *Model) fail(problem, remedy string) {

@@ -11,6 +11,7 @@ import "github.com/docmodel/docmodel/internal/core"
 // In a collection of a keys.Shard, On adds the shard key's fields to filters on _id: see
 // [ShardKey].
 func (m *Model) On(db DB) DB {
+	m.mustExist("Model.On")
 	known := map[string]bool{}
 	for _, name := range m.Collections() {
 		known[name] = true

@@ -96,7 +96,7 @@ func holdModify(m *FindAndModify, s *scope) {
 	if m.Keyed && s.keys(m.Collection) {
 		m.Filter = s.keyedFilter(m.Filter)
 	}
-	m.Filter = And(m.Filter, s.filter)
+	m.Filter = And(m.Filter, s.exactly(m.Options.Collation, s.filter))
 	if !m.Remove {
 		m.Update, m.Err = s.update(m.Collection, m.Update, m.Upsert)
 	}

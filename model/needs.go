@@ -16,6 +16,7 @@ func (n Need) String() string { return n.Feature + ": " + n.Technique + ": " + n
 // index that fails, or has no effect, on a server without the feature. Transactions and
 // change streams need a replica set or a sharded cluster.
 func (m *Model) Needs() (out []Need) {
+	m.mustExist("Model.Needs")
 	for _, t := range m.techniques {
 		var all []Need
 		if p, ok := t.(interface{ needed() []Need }); ok {

@@ -3,6 +3,8 @@ package model
 import (
 	"slices"
 	"strings"
+
+	"github.com/docmodel/docmodel/internal/core"
 )
 
 // A Step is a [Write] or a [MergeInto] in a [Plan].
@@ -101,8 +103,8 @@ func stepErr(s Step) error {
 		switch {
 		case s.Err != nil:
 			return s.Err
-		case s.Model == nil:
-			return &ValueError{Collection: s.Collection, Field: "Model", Reason: "a write needs a model"}
+		case core.IsNilModel(s.Model):
+			return &ValueError{Collection: s.Collection, Field: "Model", Reason: "is nil: give one of the driver's write models, such as a *mongo.InsertOneModel"}
 		case s.Collection == "":
 			return &ValueError{Field: "Collection", Reason: "a write needs a collection"}
 		}

@@ -90,8 +90,8 @@ func TestPlanInTxJoined(t *testing.T) {
 		{"merged", model.MergePlans(other, marking()),
 			"db.parts.updateOne({_id: 1}, {$inc: {qty: 1}, $set: {name: 'marked'}})\ndb.parts.deleteOne({_id: 2})\ndb.parts.updateOne({_id: 1}, {$set: {name: 'set'}})\n" +
 				"// in a transaction: db.parts.updateOne({_id: 1}, {$inc: {qty: 1}, $set: {name: 'lean'}})\n// in a transaction: db.parts.deleteOne({_id: 2})"},
-		{"scoped", ours.Plan(marking()), "db.parts.updateOne({_id: 1, t: 1}, {$set: {name: 'marked'}})\ndb.parts.updateOne({_id: 1, t: 1}, {$set: {name: 'set'}})\n" +
-			"// in a transaction: db.parts.updateOne({_id: 1, t: 1}, {$set: {name: 'lean'}})"},
+		{"scoped", ours.Plan(marking()), "db.parts.updateOne({_id: 1, t: Long('1')}, {$set: {name: 'marked'}})\ndb.parts.updateOne({_id: 1, t: Long('1')}, {$set: {name: 'set'}})\n" +
+			"// in a transaction: db.parts.updateOne({_id: 1, t: Long('1')}, {$set: {name: 'lean'}})"},
 	} {
 		if c.got.String() != c.want {
 			t.Errorf("%s:\n%s\nwant\n%s", c.reason, c.got, c.want)

@@ -187,8 +187,8 @@ func TestPlanErr(t *testing.T) {
 		want, reason string
 	}{
 		{model.Refused("parts", bad), "bad input", "what a method refused"},
-		{model.Write{Collection: "parts"}, "needs a model", "no model"},
-		{model.Write{}, "needs a model", "the zero Write"},
+		{model.Write{Collection: "parts"}, "is nil: give one of the driver's", "no model"},
+		{model.Write{}, "is nil: give one of the driver's", "the zero Write"},
 		{model.Write{Model: &mongo.DeleteOneModel{Filter: bson.D{}}}, "needs a collection", "no collection"},
 		{nil, "is nil", "no step"},
 		{model.MergeInto{Collection: "a", Err: bad}, "bad input", "what a method refused"},

@@ -126,7 +126,7 @@ func holdQuery(q *Query, s *scope) {
 	if q.Keyed && s.keys(q.Collection) {
 		q.Filter = s.keyedFilter(q.Filter)
 	}
-	narrow(q, s.shown(q.Deleted))
+	narrow(q, s.exactly(q.Options.Collation, s.shown(q.Deleted)))
 }
 
 // nextPage sets q to the next page of from: see [Find.After].

@@ -35,11 +35,20 @@ type DB interface {
 //   - If an Insert field isn't in Tenant or Filter, replacements can change it.
 //   - In updates by a pipeline, the scope's Tenant and Set values win. The pipeline can
 //     change Insert fields.
+//
+// The collation of a command doesn't join two tenants. If a value of Tenant is a string
+// and the caller gives the command a collation, the command also matches the tenant by a
+// pattern, because patterns ignore collations. The default collation of a collection isn't
+// known here, so it must tell all tenants apart. If the default ignores case, give the
+// tenants ids that aren't strings.
 type Scope struct {
 	// Tenant is a condition for every filter and pipeline. New documents get Tenant's
 	// fields. Use random _ids, because a failed insert reveals another tenant's _id. The
 	// _ids that techniques make of keys carry the tenant: see [Write].Keyed and
 	// [MoveKeys].
+	//
+	// A value is a non-empty string, an ObjectID, an integer or a UUID. Each other value
+	// gives a [*ValueError]. Integers of all types, and whole floats, are stored as int64.
 	Tenant bson.D
 
 	Filter bson.D // conditions for every filter and pipeline
@@ -96,24 +105,6 @@ func (s *scope) on(db DB, err error) DB {
 	return h
 }
 
-// tenantText returns one text for a tenant, independent of the number and order of its
-// scopes.
-func tenantText(scopes []*scope) string {
-	var fields bson.D
-	for _, s := range scopes {
-		for _, e := range s.tenant {
-			if !hasKey(fields, e.Key) {
-				fields = append(fields, e)
-			}
-		}
-	}
-	if len(fields) == 0 {
-		return ""
-	}
-	slices.SortFunc(fields, func(a, b bson.E) int { return cmp.Compare(a.Key, b.Key) })
-	return shell(fields)
-}
-
 // Plan applies the scope to p's steps and returns the new plan. In a [Stream] with events
 // of several tenants, apply each tenant's scope to the plans for its events.
 func (s Scope) Plan(p Plan) Plan {
@@ -127,7 +118,8 @@ func (s Scope) Plan(p Plan) Plan {
 // A scope is a checked copy of a Scope. Later changes to the caller's values don't affect
 // it.
 type scope struct {
-	tenant   bson.D   // identifies the tenant's documents
+	tenant   bson.D   // identifies the tenant's documents, in the canonical form
+	text     bool     // a value of the tenant is a string, which a collation could fold
 	reaching bson.D   // the conditions on documents, deleted ones included
 	filter   bson.D   // the conditions on documents that aren't deleted
 	insert   bson.D   // the fields of new documents, the tenant's first, without those of set
@@ -161,20 +153,15 @@ func (s Scope) compiled() (*scope, error) {
 			return nil, err
 		}
 	}
-	for _, e := range s.Tenant {
-		if core.EmptyID(e.Value) || !isEquality(e.Value) {
-			return nil, &ValueError{Field: "Scope.Tenant." + e.Key, Value: e.Value, Reason: "can't be a tenant: give the value that the tenant's documents have"}
-		}
-		if hasKey(s.Insert, e.Key) || hasKey(s.Set, e.Key) || hasKey(s.Delete, e.Key) {
-			return nil, &ValueError{Field: "Scope.Tenant." + e.Key, Value: e.Value, Reason: "is given in another part of the scope too: name it in Tenant only"}
-		}
+	if err := cmp.Or(s.checkTenant(), s.checkCollections()); err != nil {
+		return nil, err
 	}
 	for _, e := range s.Delete {
 		if hasKey(s.Insert, e.Key) || hasKey(s.Set, e.Key) {
 			return nil, &ValueError{Field: "Scope.Delete." + e.Key, Value: e.Value, Reason: "is also set by Delete, and would hide new documents: name it in Delete only"}
 		}
 	}
-	out := &scope{tenant: s.Tenant, set: s.Set, gives: s.Insert, only: slices.Clone(s.Collections)}
+	out := &scope{tenant: s.Tenant, text: len(exactTenant(s.Tenant)) > 0, set: s.Set, gives: s.Insert, only: slices.Clone(s.Collections)}
 	out.insert = slices.DeleteFunc(slices.Concat(s.Tenant, s.Insert), func(e bson.E) bool { return hasKey(s.Set, e.Key) })
 	out.reaching = And(s.Tenant, s.Filter)
 	out.filter = out.reaching
@@ -197,8 +184,8 @@ func checkScopeFields(part string, fields bson.D) error {
 			reason = "differs in each document: name another field"
 		} else if hasKey(fields[:i], e.Key) {
 			reason = "is given twice: give each field once"
-		} else if part == "Delete" && e.Value == nil {
-			reason = "is null, which doesn't mark a document as deleted: give another value"
+		} else if part == "Delete" && marksNothing(e.Value) {
+			reason = "is or contains null, which doesn't mark a document as deleted: give another value"
 		}
 		if reason != "" {
 			return &ValueError{Field: "Scope." + part + "." + e.Key, Value: e.Value, Reason: reason}
@@ -207,27 +194,16 @@ func checkScopeFields(part string, fields bson.D) error {
 	return nil
 }
 
-// inside refuses a scope that contradicts an outer scope.
-func (s *scope) inside(outer *scope) error {
-	for _, e := range s.tenant {
-		if v, ok := fieldOf(outer.tenant, e.Key); ok && !sameValue(v, e.Value) {
-			return &ConflictError{Paths: [2]string{"tenant " + shell(outer.tenant), "tenant " + shell(s.tenant)}, Reason: "the database is already under another tenant's scope"}
-		}
+// marksNothing reports whether the condition {field: null} matches a field with this
+// value.
+func marksNothing(v any) bool {
+	raw, err := encodedValue(v)
+	if err != nil {
+		return false
 	}
-	return cmp.Or(s.leavesTenant(outer), outer.leavesTenant(s))
-}
-
-// leavesTenant refuses a scope that sets a field of the other scope's tenant, because
-// this would move documents to another tenant.
-func (s *scope) leavesTenant(other *scope) error {
-	for _, e := range other.tenant {
-		for _, fields := range []bson.D{s.gives, s.set, s.mark} {
-			if hasKey(fields, e.Key) {
-				return &ConflictError{Paths: [2]string{"scope " + shell(fields), "tenant " + shell(other.tenant)}, Reason: "the field is the Tenant of another scope: name it in Tenant only"}
-			}
-		}
-	}
-	return nil
+	return raw.Type == bson.TypeNull || raw.Type == bson.TypeUndefined || slices.ContainsFunc(core.Elements(raw), func(e bson.RawValue) bool {
+		return e.Type == bson.TypeNull || e.Type == bson.TypeUndefined
+	})
 }
 
 func fieldOf(d bson.D, key string) (any, bool) {

@@ -79,7 +79,7 @@ func (s *scope) update(collection string, update any, upsert bool) (any, error) 
 func (m *merger) keeps(fields bson.D) error {
 	for _, f := range fields {
 		for _, q := range m.paths {
-			same := q.path == f.Key && (q.op == "$set" || q.op == "$setOnInsert") && shell(q.value) == shell(f.Value)
+			same := q.path == f.Key && (q.op == "$set" || q.op == "$setOnInsert") && (shell(q.value) == shell(f.Value) || isTenant(q.value, f.Value))
 			if clash(q.path, f.Key) && !same {
 				return m.conflict("the scope gives this field its value", q.op+" "+q.path, "scope "+f.Key)
 			}
@@ -125,9 +125,16 @@ func (s *scope) document(w Write, doc any, replaces bool) (any, error) {
 			return nil, err
 		}
 	}
+	elems, err := raw.Elements()
+	if err != nil {
+		return nil, err
+	}
 	for _, f := range add.Insert {
+		if n := timesIn(elems, f.Key); n > 1 {
+			return nil, &ValueError{Collection: w.Collection, Field: f.Key, Reason: "is in the document more than once, but a scope gives it its value: give it once"}
+		}
 		kept := replaces && valueOf(s.filter, f.Key) == nil
-		if old := raw.Lookup(f.Key); old.Type != 0 && !kept && !sameValue(old, f.Value) {
+		if old := raw.Lookup(f.Key); old.Type != 0 && !kept && !sameValue(old, f.Value) && !isTenant(old, f.Value) {
 			return nil, &ConflictError{Collection: w.Collection, Paths: [2]string{"document " + f.Key, "scope " + f.Key}, Reason: "the document already has another value"}
 		}
 	}
@@ -136,6 +143,16 @@ func (s *scope) document(w Write, doc any, replaces bool) (any, error) {
 		return nil, err
 	}
 	return s.keyed(w, out)
+}
+
+// timesIn counts the elements with a name.
+func timesIn(elems []bson.RawElement, name string) (n int) {
+	for _, e := range elems {
+		if e.Key() == name {
+			n++
+		}
+	}
+	return n
 }
 
 // additions returns the fields that the scope adds to a collection's documents.

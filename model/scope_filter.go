@@ -33,13 +33,22 @@ func (s *scope) asksOther(collection string, filter bson.D, levels int) error {
 			continue
 		}
 		for _, t := range s.tenant {
-			if core.Overlap(e.Key, t.Key) && !(e.Key == t.Key && isEquality(e.Value) && sameValue(equalTo(e.Value), t.Value)) {
+			if core.Overlap(e.Key, t.Key) && !(e.Key == t.Key && asksTenant(e.Value, t.Value)) {
 				return &ConflictError{Collection: collection, Paths: [2]string{"filter " + e.Key, "scope " + t.Key},
 					Reason: "the filter gives the tenant's field another value: leave the field out, the scope adds it"}
 			}
 		}
 	}
 	return nil
+}
+
+// asksTenant reports whether a filter's condition selects the tenant, as an equality or as
+// the pattern of [exactTenant].
+func asksTenant(condition, tenant any) bool {
+	if text, ok := tenant.(string); ok && sameValue(condition, patternOf(text)) {
+		return true
+	}
+	return isEquality(condition) && isTenant(equalTo(condition), tenant)
 }
 
 // equalTo returns the value of an equality condition.

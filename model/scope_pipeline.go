@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/docmodel/docmodel/internal/core"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -17,7 +18,7 @@ func (s *scope) merge(m MergeInto) MergeInto {
 	s = s.with(m.Keyed)
 	last := len(m.Pipeline) - 1
 	args, _ := asDocument(m.Pipeline[last][0].Value)
-	head, err := s.pipeline(m.Collection, m.Pipeline[:last], false)
+	head, err := s.pipeline(m.Collection, m.Pipeline[:last])
 	target, elsewhere := targetOf(m.Pipeline[last])
 	if err == nil {
 		into, _ := asDocument(valueOf(args, "into"))
@@ -119,29 +120,56 @@ func targetOf(stage bson.D) (collection string, elsewhere bool) {
 
 // pipeline puts the filter before a collection's stages and into stages that read other
 // collections.
-func (s *scope) pipeline(collection string, stages mongo.Pipeline, deleted bool) (mongo.Pipeline, error) {
+func (s *scope) pipeline(collection string, stages mongo.Pipeline) (mongo.Pipeline, error) {
 	if err := s.knows(collection); err != nil {
 		return nil, err
 	}
-	var first mongo.Pipeline
-	if filter := s.shown(deleted); s.holds(collection) && len(filter) > 0 {
-		if len(stages) > 0 && len(stages[0]) > 0 && mustBeFirst[stages[0][0].Key] {
-			return nil, &ConflictError{Collection: collection, Reason: stages[0][0].Key + " must be first in its pipeline, and so must a scope's filter: put the filter into the stage"}
-		}
-		first = mongo.Pipeline{{{Key: "$match", Value: filter}}}
+	filtered := s.holds(collection) && len(s.filter) > 0
+	if filtered && len(stages) > 0 && len(stages[0]) > 0 && mustBeFirst[stages[0][0].Key] {
+		return nil, &ConflictError{Collection: collection, Reason: stages[0][0].Key + " must be first in its pipeline, and so must a scope's filter: put the filter into the stage"}
 	}
-	if len(stages) > 0 && len(stages[0]) == 1 && stages[0][0].Key == "$match" {
-		if filter, ok := asDocument(stages[0][0].Value); ok {
-			if err := s.allows(collection, filter); err != nil {
-				return nil, err
-			}
+	match, matches := matchOf(stages)
+	if matches {
+		if err := s.allows(collection, match); err != nil {
+			return nil, err
 		}
 	}
 	if s.isKeyed(collection) {
 		stages = s.keyedPipeline(stages)
+		match, matches = matchOf(stages)
 	}
 	rest, err := s.within(stages)
-	return append(first, rest...), err
+	switch {
+	case !filtered:
+		return rest, err
+	case matches && err == nil && core.CheckDepth(match) == nil && searchesText(match):
+		rest[0] = bson.D{{Key: "$match", Value: And(match, s.filter)}}
+		return rest, nil
+	}
+	return append(mongo.Pipeline{{{Key: "$match", Value: s.filter}}}, rest...), err
+}
+
+// matchOf returns the filter of a pipeline that begins with $match.
+func matchOf(stages mongo.Pipeline) (bson.D, bool) {
+	if len(stages) == 0 || len(stages[0]) != 1 || stages[0][0].Key != "$match" {
+		return nil, false
+	}
+	return asDocument(stages[0][0].Value)
+}
+
+// searchesText reports whether a filter has a $text. The server accepts $text only in the
+// first stage of a pipeline, so the scope's filter is added to this stage.
+func searchesText(filter bson.D) bool {
+	return slices.ContainsFunc(filter, func(e bson.E) bool {
+		switch e.Key {
+		case "$text":
+			return true
+		case "$and", "$or", "$nor":
+			list, _ := asPipeline(e.Value)
+			return slices.ContainsFunc(list, func(part bson.D) bool { return searchesText(part) })
+		}
+		return false
+	})
 }
 
 // within puts the filter into stages that read other collections.
@@ -240,7 +268,7 @@ func (s *scope) inner(args bson.D, key string) (bson.D, error) {
 			return nil, &ConflictError{Collection: collection, Reason: "the inner pipeline must be a list of documents"}
 		}
 	}
-	stages, err := s.pipeline(collection, stages, false)
+	stages, err := s.pipeline(collection, stages)
 	if err != nil || len(stages) == 0 {
 		return out, err
 	}

@@ -56,7 +56,7 @@ func (s *scope) steps(steps []Step) []Step {
 // marks deletions. For a hidden document the write returns [ErrNotFound], and no other
 // reason.
 func (s *scope) write(w Write) Write {
-	if w.Err != nil {
+	if w.Err != nil || core.IsNilModel(w.Model) { // refused when it is run
 		return w
 	}
 	if err := s.knows(w.Collection); err != nil {
@@ -109,25 +109,25 @@ func (s *scope) scoped(w Write, filter bson.D) (out mongo.WriteModel, marks bool
 		out = &c
 	case *mongo.ReplaceOneModel:
 		c := *m
-		if c.Filter, err = s.filtered(w, m.Filter, filter); err == nil {
+		if c.Filter, err = s.filtered(w, m.Filter, s.exactly(m.Collation, filter)); err == nil {
 			c.Replacement, err = s.document(w, m.Replacement, true)
 		}
 		out = &c
 	case *mongo.UpdateOneModel:
 		c := *m
-		if c.Filter, err = s.filtered(w, m.Filter, filter); err == nil {
+		if c.Filter, err = s.filtered(w, m.Filter, s.exactly(m.Collation, filter)); err == nil {
 			c.Update, err = s.update(w.Collection, s.markedToo(w, m.Update), m.Upsert != nil && *m.Upsert)
 		}
 		out = &c
 	case *mongo.UpdateManyModel:
 		c := *m
-		if c.Filter, err = s.filtered(w, m.Filter, filter); err == nil {
+		if c.Filter, err = s.filtered(w, m.Filter, s.exactly(m.Collation, filter)); err == nil {
 			c.Update, err = s.update(w.Collection, s.markedToo(w, m.Update), m.Upsert != nil && *m.Upsert)
 		}
 		out = &c
 	case *mongo.DeleteOneModel:
 		c := *m
-		c.Filter, err = s.filtered(w, m.Filter, filter)
+		c.Filter, err = s.filtered(w, m.Filter, s.exactly(m.Collation, filter))
 		out = &c
 		if s.mark != nil && !w.Final {
 			mark := &mongo.UpdateOneModel{Filter: c.Filter, Hint: m.Hint, Collation: m.Collation}
@@ -138,7 +138,7 @@ func (s *scope) scoped(w Write, filter bson.D) (out mongo.WriteModel, marks bool
 		}
 	case *mongo.DeleteManyModel:
 		c := *m
-		c.Filter, err = s.filtered(w, m.Filter, filter)
+		c.Filter, err = s.filtered(w, m.Filter, s.exactly(m.Collation, filter))
 		out = &c
 		if s.mark != nil && !w.Final {
 			mark := &mongo.UpdateManyModel{Filter: c.Filter, Hint: m.Hint, Collation: m.Collation}
@@ -203,6 +203,9 @@ func (s *scope) reasons(w Write) []Reason {
 
 // inserts reports whether a write may store a new document.
 func inserts(model mongo.WriteModel) bool {
+	if core.IsNilModel(model) {
+		return false
+	}
 	var upsert *bool
 	switch m := model.(type) {
 	case *mongo.InsertOneModel:

@@ -9,6 +9,14 @@ import (
 
 // conditionOn returns a filter's condition on a path, also within a top-level $and.
 func conditionOn(filter bson.D, path string) (any, bool) {
+	if core.CheckDepth(filter) != nil {
+		return nil, false // refused when it is encoded
+	}
+	return conditionWithin(filter, path)
+}
+
+// conditionWithin is conditionOn for a filter of limited depth.
+func conditionWithin(filter bson.D, path string) (any, bool) {
 	for _, e := range filter {
 		if e.Key == path {
 			return e.Value, true
@@ -18,7 +26,7 @@ func conditionOn(filter bson.D, path string) (any, bool) {
 		}
 		parts, _ := asPipeline(e.Value)
 		for _, part := range parts {
-			if v, ok := conditionOn(part, path); ok {
+			if v, ok := conditionWithin(part, path); ok {
 				return v, true
 			}
 		}

@@ -30,6 +30,7 @@ type ShardKey struct {
 
 // ShardKeys returns the shard keys of the model's collections.
 func (m *Model) ShardKeys() (out []ShardKey) {
+	m.mustExist("Model.ShardKeys")
 	for _, t := range m.techniques {
 		if isSharded(t) {
 			out = append(out, t.(interface{ ShardKey() ShardKey }).ShardKey())
@@ -115,7 +116,7 @@ func (k ShardKey) whole(filter bson.D) bool {
 
 // write returns the write with the key in its filter.
 func (k ShardKey) write(w Write, known func(bson.RawValue) bson.D) Write {
-	if w.Err != nil || w.Model == nil {
+	if w.Err != nil || core.IsNilModel(w.Model) {
 		return w
 	}
 	if k.Moves && (w.Expect != One || inserts(w.Model)) {

@@ -109,6 +109,9 @@ func kindOfModel(m mongo.WriteModel) writeKind {
 // server.
 func encodeModel(w Write) (mongo.WriteModel, int, error) {
 	e := encoder{collection: w.Collection}
+	if core.IsNilModel(w.Model) {
+		return nil, 0, stepErr(w)
+	}
 	switch m := w.Model.(type) {
 	case *mongo.InsertOneModel:
 		return &mongo.InsertOneModel{Document: e.document("document", m.Document)}, e.size, e.err

@@ -3,6 +3,7 @@ package model
 import (
 	"strings"
 
+	"github.com/docmodel/docmodel/internal/core"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -65,6 +66,9 @@ func (s Stream) touches(step Step) (own ownUpdate, reason string) {
 		}
 		var update any
 		upsert := (*bool)(nil)
+		if core.IsNilModel(step.Model) {
+			return noUpdate, "" // refused when it is run
+		}
 		switch m := step.Model.(type) {
 		case *mongo.UpdateOneModel:
 			update, upsert = m.Update, m.Upsert

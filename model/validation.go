@@ -158,6 +158,7 @@ func sameBytes(a, b bson.D) (bool, error) {
 // Validations returns the validators of all schema.Schema, denorm.Bounded and
 // denorm.Bucket techniques, combined by [And] for each collection.
 func (m *Model) Validations() (out []Validation) {
+	m.mustExist("Model.Validations")
 	for _, t := range m.techniques {
 		x, ok := t.(interface{ Validation() Validation })
 		if !ok {

@@ -3,6 +3,7 @@ package model
 import (
 	"fmt"
 
+	"github.com/docmodel/docmodel/internal/core"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
@@ -115,6 +116,9 @@ func (Write) step() {}
 
 // filter returns the write's filter, or nil for an insert.
 func (w Write) filter() any {
+	if core.IsNilModel(w.Model) {
+		return nil
+	}
 	switch m := w.Model.(type) {
 	case *mongo.UpdateOneModel:
 		return m.Filter
@@ -134,6 +138,9 @@ func (w Write) filter() any {
 func (w Write) String() string {
 	if w.Err != nil {
 		return "// refused: " + w.Err.Error()
+	}
+	if core.IsNilModel(w.Model) {
+		return fmt.Sprintf("// %s: a write without a model", w.Collection)
 	}
 	o := bson.D{}
 	flag := func(key string, v any) { o = append(o, bson.E{Key: key, Value: v}) }

@@ -128,6 +128,14 @@ func (a Additions) Inserted(doc bson.Raw) (bson.Raw, error) {
 // scope's fields. If it contains no such document, ok is false. of returns the additions
 // of a collection.
 func WithAdditions(v any, of func(collection string) Additions) (out any, ok bool) {
+	if CheckDepth(v) != nil {
+		return nil, false // refused when it is encoded
+	}
+	return addWithin(v, of)
+}
+
+// addWithin is WithAdditions for a value of limited depth.
+func addWithin(v any, of func(collection string) Additions) (out any, ok bool) {
 	switch v := v.(type) {
 	case storedAs:
 		a := of(v.collection)
@@ -147,11 +155,11 @@ func WithAdditions(v any, of func(collection string) Additions) (out any, ok boo
 	return nil, false
 }
 
-// withAdditions is WithAdditions for the values of a document or array.
+// withAdditions is addWithin for the values of a document or array.
 func withAdditions[L ~[]E, E any](list L, value func(*E) *any, of func(collection string) Additions) (any, bool) {
 	var out L
 	for i := range list {
-		now, ok := WithAdditions(*value(&list[i]), of)
+		now, ok := addWithin(*value(&list[i]), of)
 		if !ok {
 			continue
 		}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
 // MaxDocument is the size of the largest BSON document that MongoDB stores.
@@ -160,6 +161,9 @@ func (d *Docs) Checked(ptr any) (raw bson.Raw, id bson.RawValue, err error) {
 	}
 	return raw, id, nil
 }
+
+// IsNilModel reports whether a write has no model, or a nil pointer as its model.
+func IsNilModel(m mongo.WriteModel) bool { return m == nil || reflect.ValueOf(m).IsNil() }
 
 func IsNilDocument(v any) bool {
 	switch v := v.(type) {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/advise"
 	"github.com/docmodel/docmodel/model/keys"
@@ -243,13 +244,13 @@ func (x *linter) run(r Run) {
 }
 
 func (x *linter) write(name string, w model.Write) {
-	x.judge(name, w.Err, filterOf(w), w.Index) // an insert has no filter, and needs no index
+	x.judge(name, model.NewPlan(w).Err(), filterOf(w), w.Index) // an insert has no filter, and needs no index
 	x.scatter(name, func(s sharded) keys.Target { return s.Write(w) })
 }
 
 // judge checks a filter.
 func (x *linter) judge(name string, err error, filter bson.D, index string) {
-	if err != nil {
+	if err = cmp.Or(err, core.CheckDepth(filter)); err != nil {
 		x.add("not a command", name, err.Error(), "correct the run")
 		return
 	}

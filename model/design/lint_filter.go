@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -12,6 +13,9 @@ import (
 // filterOf returns the filter of a write; nil for an insert.
 func filterOf(w model.Write) bson.D {
 	var f any
+	if core.IsNilModel(w.Model) {
+		return nil
+	}
 	switch m := w.Model.(type) {
 	case *mongo.UpdateOneModel:
 		f = m.Filter

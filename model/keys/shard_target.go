@@ -115,6 +115,9 @@ func (s *shard) write(w model.Write) Target {
 		return t
 	}
 	upsert := func(p *bool) bool { return p != nil && *p }
+	if core.IsNilModel(w.Model) {
+		return refusedTarget("a write without a model")
+	}
 	switch m := w.Model.(type) {
 	case *mongo.InsertOneModel:
 		return s.insert(m.Document)

@@ -134,6 +134,9 @@ func explainableWrite(w model.Write) (bson.D, error) {
 	if w.Err != nil {
 		return nil, w.Err
 	}
+	if core.IsNilModel(w.Model) {
+		return nil, errors.New("a write without a model looks nothing up")
+	}
 	s := &statement{}
 	name, list := "update", "updates"
 	switch m := w.Model.(type) {
