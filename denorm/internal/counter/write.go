@@ -32,6 +32,8 @@ type transition struct {
 	op       bson.ObjectID
 	was, now contribution
 	named    []bson.RawValue // with tokens: the parents that the child names before and after; they remember the token
+	comes    bson.RawValue   // the parent that the child names after, and didn't name before; type 0 for none
+	inserted bool            // the child is new
 	gone     bool            // the child is being deleted
 }
 
@@ -39,7 +41,7 @@ type transition struct {
 // transactions wait for each other.
 func (t transition) parents() []bson.RawValue {
 	var ids []bson.RawValue
-	for _, id := range append([]bson.RawValue{t.was.parent, t.now.parent}, t.named...) {
+	for _, id := range append([]bson.RawValue{t.was.parent, t.now.parent, t.comes}, t.named...) {
 		if id.Type != 0 && !stored.Contains(ids, id) {
 			ids = append(ids, id)
 		}
@@ -54,18 +56,71 @@ func (c *Counter) Insert(w model.Write, op bson.ObjectID) model.Change[any] {
 	if err != nil {
 		return commands.RefusedChange[any](c.docs.Name(), err)
 	}
+	id := doc.Lookup("_id")
 	return c.change(func(ctx context.Context, db model.DB) (s state, err error) {
-		err = c.readParents(ctx, db, &s, []transition{t})
-		s.Done = c.remembers(s, op)
-		return s, err
+		if err = c.readParents(ctx, db, &s, []transition{t}); err != nil {
+			return s, err
+		}
+		if s.Done = c.remembers(s, op); s.Done {
+			return s, nil
+		}
+		return s, cmp.Or(c.readBegun(ctx, db, &s, id, op), c.missing(s, t))
 	}, func(s state) (model.Plan, error) {
-		if s.Done {
-			p := c.plan(s, c.finish(doc.Lookup("_id"), t)) // which takes a mark off, if it is still there
+		switch {
+		case s.Done:
+			p := c.plan(s, c.finish(id, t)) // which takes a mark off, if it is still there
 			p.Applied = s.Tx
 			return p, nil
+		case s.Child != nil:
+			return c.plan(s, c.apply(t, s), c.finish(id, t)), nil
 		}
-		return c.plan(s, c.insertion(w, doc, t, s), c.apply(t, s), c.unmark(doc.Lookup("_id"), t, s)), nil
+		p := c.plan(s, c.insertion(w, doc, t, s), c.apply(t, s), c.unmark(id, t, s))
+		if c.tokens != "" && len(t.parents()) > 0 && !s.Tx { // a parent was deleted since it was read
+			p.IfStale = []model.Step{c.withdraw(id, op)}
+		}
+		return p, nil
 	})
+}
+
+// readBegun reads a child that an operation without a transaction inserted and didn't count, if the operation runs again
+// in a transaction that couldn't insert it.
+func (c *Counter) readBegun(ctx context.Context, db model.DB, s *state, id bson.RawValue, op bson.ObjectID) error {
+	if tx := runctx.TxOf(ctx); tx == nil || c.tokens == "" || len(s.Parents) == 0 {
+		return nil
+	}
+	begun := bson.D{{Key: "_id", Value: mql.Eq(id)}, {Key: c.pending + ".op", Value: op}}
+	child, err := commands.ReadOne(ctx, db, c.docs.Name(), begun, commands.Fields("_id"))
+	if errors.Is(err, model.ErrNotFound) {
+		return nil
+	}
+	s.Child = child
+	return err
+}
+
+// withdraw deletes a child that was inserted and can't be counted.
+func (c *Counter) withdraw(id bson.RawValue, op bson.ObjectID) model.Write {
+	return model.Write{Collection: c.docs.Name(), Index: model.IDIndex, Final: true, Model: &mongo.DeleteOneModel{
+		Filter: bson.D{{Key: "_id", Value: mql.Eq(bsonval.Clone(id))}, {Key: c.pending + ".op", Value: op}},
+	}}
+}
+
+// missing returns the error for a parent that an operation newly names, if the parent was read and doesn't exist.
+func (c *Counter) missing(s state, t transition) error {
+	for _, p := range s.Parents {
+		if p.Doc == nil && t.names(p.ID) {
+			return c.noParent(p.ID)
+		}
+	}
+	return nil
+}
+
+// names reports whether the operation lets the child name the parent, which it didn't name before.
+func (t transition) names(parent bson.RawValue) bool {
+	return t.comes.Type != 0 && bsonval.EqualRaw(t.comes, parent)
+}
+
+func (c *Counter) noParent(id bson.RawValue) error {
+	return fmt.Errorf("%w (%s.%s names the parent %s, which isn't in %s)", model.ErrNotFound, c.docs.Name(), c.reference, model.Shell(id), c.parents.Name())
 }
 
 // inserted checks a new child, and returns it without its mark, and what it will count for.
@@ -80,7 +135,7 @@ func (c *Counter) inserted(w model.Write, op bson.ObjectID) (doc bson.Raw, t tra
 	if c.pending != "" && doc.Lookup(c.pending).Type != 0 {
 		return nil, t, c.docs.Refuse(c.pending, nil, "must be empty in a new child: operations write it")
 	}
-	t.op = op
+	t.op, t.inserted = op, true
 	if t.now, err = c.ofDocument(doc); err == nil {
 		err = c.name(&t, doc, nil)
 	}
@@ -94,9 +149,7 @@ func (c *Counter) insertion(w model.Write, doc bson.Raw, t transition, s state) 
 	if c.tokens == "" || len(t.parents()) == 0 {
 		return []model.Step{w}
 	}
-	underWay := append(id, bson.E{Key: c.pending + ".op", Value: t.op})
 	if s.Tx {
-		w.Done = underWay
 		return []model.Step{w}
 	}
 	marked, err := c.docs.AppendElement(slices.Clone(doc[:len(doc)-1]), c.pending, c.entry(t))
@@ -104,9 +157,7 @@ func (c *Counter) insertion(w model.Write, doc bson.Raw, t transition, s state) 
 		return []model.Step{model.Refused(c.docs.Name(), c.docs.Refuse("document", nil, err.Error()))}
 	}
 	w.Model = &mongo.InsertOneModel{Document: bson.Raw(core.EndDocument(marked, 0))}
-	if len(s.Parents) > 0 && s.Parents[0].Doc != nil {
-		w.Done = underWay
-	}
+	w.Done, w.Token = append(id, bson.E{Key: c.pending + ".op", Value: t.op}), t.op
 	return []model.Step{w}
 }
 
@@ -241,9 +292,11 @@ func (c *Counter) read(ctx context.Context, db model.DB, id bson.D, o operation)
 		return s, err
 	}
 	if last := list[len(list)-1]; last.op == o.op && !c.isMarked(s.Child, o.op) {
-		s.Done = c.remembers(s, o.op)
+		if s.Done = c.remembers(s, o.op); !s.Done {
+			err = c.missing(s, last)
+		}
 	}
-	return s, nil
+	return s, err
 }
 
 // transitions are the changes that the parents must be told of: the one that is under way on the child, and then the
@@ -272,17 +325,14 @@ func (c *Counter) transitions(child bson.Raw, o operation) (list []transition, e
 	if err := c.name(&t, child, o.set); err != nil {
 		return nil, err
 	}
-	if !t.was.same(t.now) || len(t.named) > 0 {
+	if !t.was.same(t.now) || len(t.named) > 0 || t.comes.Type != 0 {
 		list = append(list, t)
 	}
 	return list, nil
 }
 
-// name adds the parents that the child names before and after fields are set.
+// name adds the parents that the child names before and after fields are set. With tokens, they remember the operation.
 func (c *Counter) name(t *transition, child bson.Raw, set bson.D) error {
-	if c.tokens == "" {
-		return nil
-	}
 	was, err := stored.At(c.docs, child, c.reference)
 	if err != nil {
 		return err
@@ -295,9 +345,12 @@ func (c *Counter) name(t *transition, child bson.Raw, set bson.D) error {
 		switch named, err := c.parentNamed(ref); {
 		case err != nil:
 			return err
-		case named && !stored.Contains(t.named, ref):
+		case named && c.tokens != "" && !stored.Contains(t.named, ref):
 			t.named = append(t.named, bsonval.Clone(ref))
 		}
+	}
+	if named, _ := c.parentNamed(now); named && !t.gone && (t.inserted || !bsonval.EqualRaw(was, now)) {
+		t.comes = bsonval.Clone(now)
 	}
 	return nil
 }

@@ -1,0 +1,122 @@
+package model
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/runctx"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// A transaction stores all writes of a plan or nothing. If one write of a plan that only
+// runs in transactions was applied before, an earlier run applied the plan. The writes
+// that can't be repeated must not be sent again. The transaction is aborted, and its
+// owner returns a Result whose steps are [Already].
+//
+// A plan that can also run without a transaction may have been interrupted. The write
+// that was applied before is left out, and the rest runs again.
+
+// errRanBefore ends the transaction of a plan that an earlier run applied.
+var errRanBefore = fmt.Errorf("docmodel: an earlier run applied this plan, so abort the transaction: %w", ErrTaken)
+
+// whole reports whether an earlier run of the plan applied all steps or no step, because
+// the plan needs a transaction.
+func (p Plan) whole() bool {
+	if p.Transactional {
+		return true
+	}
+	_, why := unrepeatable(p.Steps)
+	return why != ""
+}
+
+// proves reports whether the write belongs to one operation only: it has a token, or
+// inserts a document that is the operation's own. Other writes can be applied before by
+// another operation, such as a link that is there already.
+func (w Write) proves() bool {
+	_, insert := w.Model.(*mongo.InsertOneModel)
+	return !w.Token.IsZero() || insert && (w.Done == nil || len(guardOf(w.Done)) > 0)
+}
+
+// endRerun ends the transaction of a whole plan one step of which was applied before.
+// Other plans continue.
+func (r *runner) endRerun(ctx context.Context, step int, w Write) error {
+	if len(r.plan.Steps) < 2 || !w.proves() || !runctx.InTransaction(ctx) || !r.plan.whole() {
+		return nil
+	}
+	err := &StepError{Step: step, Err: errRanBefore}
+	if tx := runctx.TxOf(ctx); tx != nil {
+		tx.Spoiled = err
+	}
+	return err
+}
+
+// ranBefore reports whether an earlier run applied a whole plan one insert of which met
+// its own document. It is true if a write's token is stored, or if all inserted documents
+// are.
+func (r *runner) ranBefore(ctx context.Context) (bool, error) {
+	all := true
+	for i, s := range r.plan.Steps {
+		w, ok := s.(Write)
+		if !ok || !w.proves() {
+			continue
+		}
+		applied, err := r.applied(ctx, i, w)
+		if err != nil || applied && !w.Token.IsZero() {
+			return applied, err
+		}
+		all = all && (applied || !w.Token.IsZero())
+	}
+	return all, nil
+}
+
+// appliedBefore returns the result of a plan that an earlier run applied.
+func (p Plan) appliedBefore() Result {
+	r := newResult(p)
+	r.mark(0, len(r.Steps), Already)
+	return r
+}
+
+// ownSteps are the steps of a [Change] that an earlier run applied.
+type ownSteps map[string]bool
+
+// add adds a step. It returns false if the step is there already.
+func (o *ownSteps) add(s Step) bool {
+	if *o == nil {
+		*o = ownSteps{}
+	}
+	key := stepKey(s)
+	if (*o)[key] {
+		return false
+	}
+	(*o)[key] = true
+	return true
+}
+
+// leaveOut returns the plan without the steps.
+func (o ownSteps) leaveOut(p Plan) Plan {
+	if len(o) == 0 {
+		return p
+	}
+	for i, s := range p.Steps {
+		if o[stepKey(s)] {
+			p.own = append(p.own[:len(p.own):len(p.own)], i)
+		}
+	}
+	return p
+}
+
+// stepKey identifies a step if the change reads and decides again. The same _id can be
+// inserted with another document then.
+func stepKey(s Step) string {
+	w, _ := s.(Write)
+	m, ok := w.Model.(*mongo.InsertOneModel)
+	if !ok {
+		return s.String()
+	}
+	doc, err := encodedOnce(m.Document)
+	if err != nil {
+		return s.String()
+	}
+	return w.Collection + " " + bsonval.Key(doc.Lookup("_id"))
+}
