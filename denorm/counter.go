@@ -31,8 +31,8 @@ type CounterSpec struct {
 	//   - Pending is a child's top-level *[CounterPending], tagged omitempty.
 	//
 	// With neither path, operations need transactions or Partial. Pass
-	// bson.NilObjectID as their token. A retry of Insert in a transaction writes nothing
-	// if the child is unchanged.
+	// bson.NilObjectID as their token. In a transaction, a retry of Insert writes nothing
+	// if the child is unchanged. With Partial, a retry of Insert fails.
 	Tokens  string
 	Pending string
 

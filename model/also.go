@@ -129,6 +129,7 @@ func decideAll(all []Change[any]) func(any) (Plan, error) {
 		}
 		p := MergePlans(plans...)
 		p.Transactional = p.Transactional || max(len(p.Steps), len(p.InTx)) > 1
+		p.Options.AllowPartial = false // it never runs without a transaction
 		return p, nil
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/runctx"
+	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
@@ -21,13 +22,18 @@ import (
 var errRanBefore = fmt.Errorf("docmodel: an earlier run applied this plan, so abort the transaction: %w", ErrTaken)
 
 // whole reports whether an earlier run of the plan applied all steps or no step, because
-// the plan needs a transaction.
+// the plan needs a transaction. An AllowPartial plan may have been interrupted.
 func (p Plan) whole() bool {
-	if p.Transactional {
-		return true
+	if p.Options.AllowPartial {
+		return false
 	}
+	return p.Transactional || !p.rerunnable()
+}
+
+// rerunnable reports whether the steps can be run again after an interruption.
+func (p Plan) rerunnable() bool {
 	_, why := unrepeatable(p.Steps)
-	return why != ""
+	return why == ""
 }
 
 // proves reports whether the write belongs to one operation only: it has a token, or
@@ -51,23 +57,28 @@ func (r *runner) endRerun(ctx context.Context, step int, w Write) error {
 	return err
 }
 
-// ranBefore reports whether an earlier run applied a whole plan one insert of which met
-// its own document. It is true if a write's token is stored, or if all inserted documents
-// are.
+// ranBefore reports whether an earlier run applied a whole plan. It is true if a write's
+// token is stored, or if the plan inserts documents without a token and all of them are
+// stored.
 func (r *runner) ranBefore(ctx context.Context) (bool, error) {
-	all := true
+	inserts, found := 0, 0
 	for i, s := range r.plan.Steps {
 		w, ok := s.(Write)
 		if !ok || !w.proves() {
 			continue
 		}
 		applied, err := r.applied(ctx, i, w)
-		if err != nil || applied && !w.Token.IsZero() {
+		switch {
+		case err != nil || applied && !w.Token.IsZero():
 			return applied, err
+		case w.Token.IsZero():
+			inserts++
 		}
-		all = all && (applied || !w.Token.IsZero())
+		if applied {
+			found++
+		}
 	}
-	return all, nil
+	return inserts > 0 && found == inserts, nil
 }
 
 // appliedBefore returns the result of a plan that an earlier run applied.
@@ -77,46 +88,54 @@ func (p Plan) appliedBefore() Result {
 	return r
 }
 
-// ownSteps are the steps of a [Change] that an earlier run applied.
-type ownSteps map[string]bool
+// ownSteps are the steps of a [Change] that an earlier run applied, with their documents
+// if they insert.
+type ownSteps map[string]bson.Raw
 
 // add adds a step. It returns false if the step is there already.
 func (o *ownSteps) add(s Step) bool {
 	if *o == nil {
 		*o = ownSteps{}
 	}
-	key := stepKey(s)
-	if (*o)[key] {
+	key, doc := stepKey(s)
+	if _, known := (*o)[key]; known {
 		return false
 	}
-	(*o)[key] = true
+	(*o)[key] = doc
 	return true
 }
 
-// leaveOut returns the plan without the steps.
+// leaveOut returns the plan without the steps. If the change reads and decides again, it
+// may insert another document with the same _id. This insert stays.
 func (o ownSteps) leaveOut(p Plan) Plan {
 	if len(o) == 0 {
 		return p
 	}
 	for i, s := range p.Steps {
-		if o[stepKey(s)] {
+		key, doc := stepKey(s)
+		if own, known := o[key]; known && sameDocument(own, doc) {
 			p.own = append(p.own[:len(p.own):len(p.own)], i)
 		}
 	}
 	return p
 }
 
-// stepKey identifies a step if the change reads and decides again. The same _id can be
-// inserted with another document then.
-func stepKey(s Step) string {
+// stepKey identifies a step if the change reads and decides again. An insert is known by
+// its _id, and stepKey also returns its document.
+func stepKey(s Step) (key string, doc bson.Raw) {
 	w, _ := s.(Write)
 	m, ok := w.Model.(*mongo.InsertOneModel)
 	if !ok {
-		return s.String()
+		return s.String(), nil
 	}
 	doc, err := encodedOnce(m.Document)
 	if err != nil {
-		return s.String()
+		return s.String(), nil
 	}
-	return w.Collection + " " + bsonval.Key(doc.Lookup("_id"))
+	return w.Collection + " " + bsonval.Key(doc.Lookup("_id")), doc
+}
+
+// sameDocument compares documents and ignores the order of fields.
+func sameDocument(a, b bson.Raw) bool {
+	return equalUnordered(bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: a}, bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: b})
 }

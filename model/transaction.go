@@ -93,14 +93,16 @@ func (p Plan) explained(ctx context.Context, db DB, err error) (own int, _ error
 		return -1, err
 	}
 	r := &runner{plan: p, db: bare(db), result: newResult(p)}
-	switch applied, asked := r.applied(ctx, failed.Step, w); {
-	case asked != nil:
-		return -1, err
-	case applied && w.proves() && p.whole():
-		if ran, asked := r.ranBefore(ctx); !ran || asked != nil {
-			return -1, cmp.Or(asked, err)
+	applied, asked := r.applied(ctx, failed.Step, w)
+	if asked == nil && p.whole() && (!applied || w.proves()) {
+		var ran bool
+		if ran, asked = r.ranBefore(ctx); ran {
+			return -1, nil
 		}
-		return -1, nil
+	}
+	switch {
+	case asked != nil || applied && !p.rerunnable(): // it isn't known whether the other steps were applied too
+		return -1, err
 	case applied:
 		return failed.Step, err
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/docmodel/docmodel/internal/tenancy"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -83,6 +84,27 @@ func TestCounterMissingParentCheck(t *testing.T) {
 			if err != nil || len(found) != 1 || found[0].Problem != "house → 'z', which doesn't exist" {
 				t.Errorf("%s: %v, %v", c.Name, found, err)
 			}
+		}
+	})
+}
+
+// Another tenant's parent doesn't exist for a child, and isn't written.
+func TestCounterForeignParent(t *testing.T) {
+	tenancy.Differs(t, "it has a scope of its own")
+	parallel(t)
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		ctx, scoped := t.Context(), ofTenant("a").On(db)
+		if err := exec(ctx, db, teams.InsertMany([]team{{ID: "red", Tenant: "a"}, {ID: "foreign", Tenant: "b"}})); err != nil {
+			t.Fatal(err)
+		}
+		mustCount(t, scoped, scored.Insert(player{ID: "1", Tenant: "a", Team: "red", Goals: 5}, token(8)))
+		before, _ := modeltest.Dump(ctx, db)
+		for range 2 {
+			wantError(t, counterRun(ctx, scoped, scored.Move("1", "foreign", token(1))), model.ErrNotFound)
+			wantError(t, counterRun(ctx, scoped, scored.Insert(player{ID: "2", Tenant: "a", Team: "foreign"}, token(2))), model.ErrNotFound)
+		}
+		if after, _ := modeltest.Dump(ctx, db); after != before {
+			t.Errorf("changed to\n%s", after)
 		}
 	})
 }
