@@ -330,7 +330,7 @@ func TestOutboxCosts(t *testing.T) {
 		testkit.Writes("Publish", 1, 1, model.NewPlan(publish)),
 		testkit.Writes("Publish, merged", 1, 1, model.NewPlan(model.Merge(lots.Update("a", bson.D{e("$set", bson.D{e("n", int64(1))})}), publish))),
 		testkit.Does("Retry of none", 1, 0, 0, testkit.Doing(wide.Retry("a"))),
-		testkit.Does("a relay of one part", 9, 7, 1, once(&sink{}, func(r *denorm.RelaySpec) { r.Parts = 1 })),
+		testkit.Does("a relay of one part", 9, 7, 2, once(&sink{}, func(r *denorm.RelaySpec) { r.Parts = 1 })),
 		testkit.Reads("Depth", 1, wide.Depth()),
 		testkit.Reads("Parked", 0, wide.Parked()),
 	)
