@@ -134,10 +134,7 @@ func (k kind) changeMistyped(t *testing.T, db *mongo.Database) {
 			if k.fields == nil {
 				return nil
 			}
-			if err := db.Collection(k.name).Indexes().DropAll(ctx); err != nil {
-				return err
-			}
-			_, err := k.tree.Drop().Run(ctx, db, model.JobOptions{})
+			_, err := k.tree.Drop(paths.NewParentTree(k.docs, paths.TreeSpec{})).Run(ctx, db, model.JobOptions{})
 			return err
 		}},
 	} {
