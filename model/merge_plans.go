@@ -14,38 +14,30 @@ import (
 // plans' updates of one document become one write: see [Merge]. Equal inserts or equal
 // deletes become one write. All other steps stay separate, in order.
 //
-// The result gives a [*ConflictError] if plans update one path differently, or insert
-// different documents with the same _id. A merged write tests all filters before any
-// update. If several steps remain, [Plan.Guarantee] says whether the result needs a
-// transaction. It does if a plan has IfStale, or if its steps changed their order.
+// The result gives a [*ConflictError] if plans update the same path, or insert different
+// documents with the same _id. A merged write tests all filters before any update. If
+// several steps remain, use [Plan.RunTx] or a [Change] with Tx.
 func MergePlans(plans ...Plan) Plan {
 	all := Concat(plans...)
 	if len(all.Steps) < 2 {
 		return all
 	}
-	var moved bool
-	all.Steps, moved = mergedSteps(plans, func(p Plan) []Step { return p.Steps })
+	all.Steps = mergedSteps(plans, func(p Plan) []Step { return p.Steps })
 	if all.leaner() {
-		all.InTx, _ = mergedSteps(plans, func(p Plan) []Step { return p.inTx().Steps })
+		all.InTx = mergedSteps(plans, func(p Plan) []Step { return p.inTx().Steps })
 	}
-	if all.Transactional = len(all.Steps) > 1 && (all.Transactional || moved || len(all.IfStale) > 0); len(all.Steps) < 2 {
-		all.Leaves = ""
-	}
+	all.Transactional, all.Leaves = len(all.Steps) > 1, ""
 	return all
 }
 
-// mergedSteps merges the steps of plans. moved reports that the steps of a plan aren't in
-// their order any more.
-func mergedSteps(plans []Plan, steps func(Plan) []Step) (_ []Step, moved bool) {
+func mergedSteps(plans []Plan, steps func(Plan) []Step) []Step {
 	var m planMerger
 	for i, p := range plans {
-		last := -1
 		for j, s := range steps(p) {
-			at := m.add(s, i, fmt.Sprintf("step %d of plan %d", j+1, i+1))
-			moved, last = moved || at < last, at
+			m.add(s, i, fmt.Sprintf("step %d of plan %d", j+1, i+1))
 		}
 	}
-	return m.steps, moved
+	return m.steps
 }
 
 // planMerger collects steps. For each step it keeps the last plan that is part of it, and
@@ -57,8 +49,8 @@ type planMerger struct {
 }
 
 // add merges a step into a step of an earlier plan that writes the same document. If
-// there is no such step, add appends it. It returns the index of the step.
-func (m *planMerger) add(s Step, plan int, name string) int {
+// there is no such step, add appends it.
+func (m *planMerger) add(s Step, plan int, name string) {
 	if w, ok := s.(Write); ok && w.Err == nil {
 		for i := range m.steps {
 			earlier, is := m.steps[i].(Write)
@@ -67,12 +59,11 @@ func (m *planMerger) add(s Step, plan int, name string) int {
 			}
 			if merged, ok := mergeSteps(earlier, w, m.names[i], name); ok {
 				m.steps[i], m.plans[i], m.names[i] = merged, plan, m.names[i]+" with "+name
-				return i
+				return
 			}
 		}
 	}
 	m.steps, m.plans, m.names = append(m.steps, s), append(m.plans, plan), append(m.names, name)
-	return len(m.steps) - 1
 }
 
 // mergeSteps merges two writes of one document by different plans into one. It returns
@@ -116,10 +107,7 @@ func mergeInserts(a, b Write, docA, docB any, nameA, nameB string) (Write, bool)
 		}), true
 	}
 	out := united(a, b, true)
-	switch {
-	case !a.Token.IsZero() || !b.Token.IsZero():
-		out.prove([]Write{a, b})
-	case a.Done != nil && b.Done != nil:
+	if a.Done != nil && b.Done != nil {
 		out.Done = And(a.Done, b.Done)
 	}
 	return out, true

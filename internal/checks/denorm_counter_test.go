@@ -155,7 +155,6 @@ func counterChecks() []Case {
 		{Method: "denorm.Counter.Checks", Reason: "a count and a sum", Make: func(string) any { return tallied.Checks()[0] }},
 		{Method: "denorm.Counter.Checks", Reason: "an average, extremes, conditions", Make: func(string) any { return spanned.Checks()[0] }},
 		{Method: "denorm.Counter.Checks", Reason: "without tokens", Make: func(string) any { return untokened.Checks()[0] }},
-		{Method: "denorm.Counter.Checks", Reason: "missing parents", Make: func(string) any { return tallied.Checks()[1] }},
 		mend("if no operation came between", none, tallied.Checks()[0]),
 		mend("not what was disturbed", func(d bson.M) { delete(d, "after") }, tallied.Checks()[0]),
 		mend("without tokens, if it holds what it held", none, untokened.Checks()[0]),
