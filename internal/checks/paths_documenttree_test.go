@@ -189,11 +189,13 @@ func documentTreeRepairs() []Case {
 
 func documentTreeReads() []Case {
 	var out []Case
-	likes := map[string]*paths.DocumentRollUp[int64, bson.D, string, any]{}
-	for name, t := range map[string]*commentTree{"flat": listedComments, "with order keys": keyedComments, "nested": nestedComments} {
-		likes[name] = paths.NewDocumentRollUp[int64](t, "likes")
+	for _, c := range []struct {
+		form string
+		t    *commentTree
+	}{{"flat", listedComments}, {"with order keys", keyedComments}, {"nested", nestedComments}} {
+		t, likes := c.t, paths.NewDocumentRollUp[int64](c.t, "likes")
 		read := func(method string, q func(s string) any) {
-			out = append(out, Case{Method: "paths." + method, Reason: name, Make: q})
+			out = append(out, Case{Method: "paths." + method, Reason: c.form, Make: q})
 		}
 		read("DocumentTree.Node", func(s string) any { return t.Node(s, s) })
 		read("DocumentTree.Roots", func(s string) any { return t.Roots(s) })
@@ -203,9 +205,9 @@ func documentTreeReads() []Case {
 		read("DocumentTree.Ancestors", func(s string) any { return t.Ancestors(s, s) })
 		read("DocumentTree.Descendants", func(s string) any { return t.Descendants(s, s, 2) })
 		read("DocumentTree.Leaves", func(s string) any { return t.Leaves(s, s) })
-		read("DocumentRollUp.Total", func(s string) any { return likes[name].Total(s, s) })
-		read("DocumentRollUp.Roots", func(s string) any { return likes[name].Roots(s) })
-		read("DocumentRollUp.Children", func(s string) any { return likes[name].Children(s, s) })
+		read("DocumentRollUp.Total", func(s string) any { return likes.Total(s, s) })
+		read("DocumentRollUp.Roots", func(s string) any { return likes.Roots(s) })
+		read("DocumentRollUp.Children", func(s string) any { return likes.Children(s, s) })
 	}
 	return out
 }
