@@ -34,9 +34,10 @@ type (
 )
 
 var (
-	threads = model.NewCollection[thread, string]("threads")
-	pages   = denorm.NewBucket(model.NewCollection[page, string]("pages"), denorm.BucketSpec{Max: 3, ElementKey: "id", Totals: []string{"likes"}})
-	newest  = denorm.NewSubsetPages(threads, "newest", pages, denorm.SubsetPagesSpec{Max: 2, By: bson.D{e("at", -1)}})
+	threads  = model.NewCollection[thread, string]("threads")
+	pageDocs = model.NewCollection[page, string]("pages")
+	pages    = denorm.NewBucket(pageDocs, denorm.BucketSpec{Max: 3, ElementKey: "id", Totals: []string{"likes"}})
+	newest   = denorm.NewSubsetPages(threads, "newest", pages, denorm.SubsetPagesSpec{Max: 2, By: bson.D{e("at", -1)}})
 )
 
 func remarkAt(at int) remark { return remark{ID: fmt.Sprint("r", at), At: at, Text: "x", Likes: 1} }
@@ -181,7 +182,7 @@ func TestRefused(t *testing.T) {
 		}
 		// Other code's page without a parent.
 		orphan := page{ID: "gone#0000000000", Key: "gone", N: 1, Items: []remark{remarkAt(1)}}
-		mustExec(t, db, model.NewPlan(model.NewCollection[page, string]("pages").Insert(orphan)))
+		mustExec(t, db, model.NewPlan(pageDocs.Insert(orphan)))
 		_, orphans := findingsOf(t, db, newest.Checks()[1])
 		if want := []string{"pages 'gone#0000000000': the parent 'gone' doesn't exist"}; !slices.Equal(orphans, want) {
 			t.Errorf("%q", orphans)
