@@ -60,8 +60,7 @@ type EventLogSpec[K, E, S any] struct {
 // aggregate's state. Each append stores one [EventCommit]. An aggregate's version is the
 // number of its last event.
 //
-// Don't give the collection a collation. Two tenants of a [model.Scope] must not share a
-// key. Reads include soft-deleted commits.
+// Don't give the collection a collation. Reads include soft-deleted commits.
 //
 // Source: Event Sourcing pattern
 // (https://learn.microsoft.com/azure/architecture/patterns/event-sourcing); "Event

@@ -64,7 +64,7 @@ func NewOutlier[D, K, E any](owners *model.Collection[D, K], path string, overfl
 	}
 	o := outlier.Declare(owners.Docs(), path, reflect.TypeFor[E](), overflow.in, outlier.Spec(spec))
 	out := &Outlier[D, K, E]{model.Parts{}, owners, overflow, o}
-	out.Parts = model.NewParts(o.Indexes, o.Relations, o.Checks, o.Footprints)
+	out.Parts = model.NewParts(o.Indexes, o.Relations, o.Checks, o.Footprints).WithKeys(model.KeyedDocs{Collection: overflow.buckets.Name()})
 	return out
 }
 
@@ -120,7 +120,7 @@ func (x *Outlier[D, K, E]) Delete(owner K) model.Plan {
 // Cost: one command, by _id in each collection, and one per further batch.
 func (x *Outlier[D, K, E]) Elements(owner K) *model.Aggregate[E] {
 	pipeline, err := x.o.Elements(owner)
-	return aggregateByID[E](x.overflow.buckets, x.owners.Name(), pipeline, err)
+	return aggregateByID[E](x.overflow.buckets, x.owners.Name(), x.overflow.in.KeyedNames(), pipeline, err)
 }
 
 // Holding returns the query that finds an owner's element by the element's key. Without
@@ -130,14 +130,16 @@ func (x *Outlier[D, K, E]) Elements(owner K) *model.Aggregate[E] {
 // [Bucket.Indexes].
 func (x *Outlier[D, K, E]) Holding(owner K, key any) *model.Aggregate[E] {
 	pipeline, err := x.o.Holding(owner, key)
-	return aggregateByID[E](x.overflow.buckets, x.owners.Name(), pipeline, err)
+	return aggregateByID[E](x.overflow.buckets, x.owners.Name(), x.overflow.in.KeyedNames(), pipeline, err)
 }
 
 // aggregateByID returns the aggregation of a pipeline on the owners. The options of
 // decode decode its results.
-func aggregateByID[R, D, K any](decode *model.Collection[D, K], owners string, pipeline []bson.D, err error) *model.Aggregate[R] {
+func aggregateByID[R, D, K any](
+	decode *model.Collection[D, K], owners string, keyed []string, pipeline []bson.D, err error,
+) *model.Aggregate[R] {
 	a := commands.Indexed(model.AggregateAs[R](decode.Unchecked(), pipeline), model.IDIndex, err)
-	a.Collection = owners
+	a.Collection, a.Keyed = owners, keyed
 	return a
 }
 
@@ -148,7 +150,7 @@ func aggregateByID[R, D, K any](decode *model.Collection[D, K], owners string, p
 // Cost: one command, by _id in each collection. It reads the owner's overflow documents.
 func (x *Outlier[D, K, E]) Count(owner K) *model.Aggregate[OutlierCount] {
 	pipeline, err := x.o.Count(owner)
-	return aggregateByID[OutlierCount](x.owners, x.owners.Name(), pipeline, err)
+	return aggregateByID[OutlierCount](x.owners, x.owners.Name(), x.overflow.in.KeyedNames(), pipeline, err)
 }
 
 // Split returns the job that shortens arrays of more than OutlierSpec.Max elements. The

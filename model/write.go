@@ -61,7 +61,8 @@ type Write struct {
 	// Keyed says that the _ids of the collection are made of keys, which can be the same
 	// for several tenants. Under a [Scope] with a Tenant, the stored _ids carry the
 	// tenant: {tenant: "a", of: _id}. Filters, inserts and results have the _ids without
-	// the tenant.
+	// the tenant. A technique sets it in the commands of the [Collection] value that its
+	// constructor got: use this value for your own commands too.
 	Keyed bool
 	// If a [Scope] turns a delete into an update, it adds these operators.
 	IfMarked bson.D

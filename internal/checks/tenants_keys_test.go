@@ -24,7 +24,6 @@ var ownIDs = map[string]string{
 	"denorm.Normalized":     ownDocument,
 	"denorm.Numbered":       ownDocument,
 	"denorm.Outbox":         ownDocument,
-	"denorm.Outlier":        madeOfIDs,
 	"denorm.Projection":     tenantsName,
 	"denorm.Proximity":      ownDocument,
 	"denorm.Rollup":         ownDocument,

@@ -32,7 +32,7 @@ func MendedAll(checks []model.Check) func(ctx context.Context, db *mongo.Databas
 }
 
 // AllFound returns the checks' findings in order.
-func AllFound(t testing.TB, db *mongo.Database, checks []model.Check) (out []model.Finding) {
+func AllFound(t testing.TB, db model.DB, checks []model.Check) (out []model.Finding) {
 	t.Helper()
 	for _, c := range checks {
 		list, err := c.All(context.Background(), db)
@@ -45,7 +45,7 @@ func AllFound(t testing.TB, db *mongo.Database, checks []model.Check) (out []mod
 }
 
 // WantNothingFound tests that checks find nothing.
-func WantNothingFound(t testing.TB, db *mongo.Database, checks []model.Check) {
+func WantNothingFound(t testing.TB, db model.DB, checks []model.Check) {
 	t.Helper()
 	if list := AllFound(t, db, checks); len(list) > 0 {
 		t.Errorf("the checks find %v", list)

@@ -25,7 +25,7 @@ func (b *Buckets) Checks() []model.Check {
 	}, {
 		Name: b.Docs.Name() + ": oversized buckets", Collection: b.Docs.Name(), Rule: most,
 		Pipeline: b.oversized(), Tell: found.Tells(oversizedBucket.tell),
-	}}, b.keyed()...)
+	}}, b.KeyedNames()...)
 }
 
 // A drift is a bucket whose counts are not those of its items.

@@ -164,8 +164,14 @@ func (b *Buckets) optional() (out []model.Footprint) {
 	return out
 }
 
-// keyed names the collection if the buckets' _ids carry the tenant.
-func (b *Buckets) keyed() []string {
+// MarkKeyed marks a write to buckets whose _ids carry the tenant.
+func (b *Buckets) MarkKeyed(w model.Write) model.Write {
+	w.Keyed = b.Docs.IsKeyed()
+	return w
+}
+
+// KeyedNames names the collection if the buckets' _ids carry the tenant.
+func (b *Buckets) KeyedNames() []string {
 	if b.Docs.IsKeyed() {
 		return []string{b.Docs.Name()}
 	}

@@ -65,7 +65,7 @@ func (b *Buckets) ReadEnd(ctx context.Context, db model.DB, e Element) (end End,
 			mql.Match(b.Holder(e)...), {{Key: "$limit", Value: 1}}, mql.Project(mql.E("holds", mql.Literal(true))),
 		}}}}})
 	}
-	found, err := (&model.Aggregate[foundEnd]{Aggregation: model.Aggregation{Collection: b.Docs.Name(), Pipeline: newest, Index: model.IDIndex, Keyed: b.keyed()}}).All(ctx, db)
+	found, err := (&model.Aggregate[foundEnd]{Aggregation: model.Aggregation{Collection: b.Docs.Name(), Pipeline: newest, Index: model.IDIndex, Keyed: b.KeyedNames()}}).All(ctx, db)
 	for _, f := range found {
 		if f.Holds {
 			end.Holds = f.End.ID

@@ -27,7 +27,7 @@ const (
 func (o *Outlier) Checks() []model.Check {
 	place := o.docs.Name() + "." + o.path
 	flags, orphans := place+": overflow without the flag", o.in.Docs.Name()+": overflow without an owner"
-	return []model.Check{{
+	return commands.KeyedChecks([]model.Check{{
 		Name: flags, Collection: o.docs.Name(), Age: time.Minute,
 		Rule:     "an owner with overflow has the flag, unless a Split of its array is in progress",
 		Pipeline: o.check(unflaggedFault, leftoverFault), Tell: found.Tells(drift.tell), Mend: found.Mends(flags, o.docs.Name(), o.repair),
@@ -37,7 +37,7 @@ func (o *Outlier) Checks() []model.Check {
 	}, {
 		Name: orphans, Collection: o.in.Docs.Name(), Rule: "an overflow document has an owner",
 		Pipeline: o.orphans(), Tell: found.Tells(orphan.tell), Mend: found.Mends(orphans, o.in.Docs.Name(), o.deleteOrphans),
-	}}
+	}}, o.in.KeyedNames()...)
 }
 
 // An drift is an owner whose array, flag and overflow don't go together.

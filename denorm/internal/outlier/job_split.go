@@ -126,7 +126,7 @@ func (o *Outlier) splitPage(key any, id bson.RawValue, seq int64, page []bucket.
 		{Key: "split", Value: split}, {Key: "items", Value: mql.Literal(list)},
 	}
 	shorter := bson.D{own[0], {Key: "split", Value: mql.Op("$lt", split)}, {Key: "items.0", Value: mql.Op("$eq", list[0])}}
-	w := commands.UpsertOne(o.in.Docs.Name(), shorter, mongo.Pipeline{mql.Set(set...), mql.Set(o.in.Recounted()...)})
+	w := o.in.MarkKeyed(commands.UpsertOne(o.in.Docs.Name(), shorter, mongo.Pipeline{mql.Set(set...), mql.Set(o.in.Recounted()...)}))
 	w.Expect, w.Done = model.One, bson.D{own[0], {Key: "split", Value: split}, {Key: "items", Value: bson.D{{Key: "$eq", Value: list}}}}
 	w.Reasons = []model.Reason{{If: own, Err: errLeftover}}
 	return w, nil

@@ -194,7 +194,7 @@ func (o *Outlier) Delete(owner model.Write, key any) model.Plan {
 	if owner.Err != nil {
 		return model.RefusedPlan(o.docs.Name(), owner.Err)
 	}
-	p := model.NewPlan(owner, model.Write{Collection: o.in.Docs.Name(), Index: model.IDIndex, Model: &mongo.DeleteManyModel{Filter: overflow}})
+	p := model.NewPlan(owner, o.in.MarkKeyed(model.Write{Collection: o.in.Docs.Name(), Index: model.IDIndex, Model: &mongo.DeleteManyModel{Filter: overflow}}))
 	p.Leaves = "overflow without an owner; the checks find it"
 	return p
 }

@@ -50,7 +50,7 @@ func (s *Subset) Checks() []model.Check {
 		Pipeline: append(s.stages(), mql.Match(mql.E("$expr", mql.Op("$ne", mql.IfNull("$found", bson.A{}), "$want"))), mql.SortID()),
 		Tell:     found.Tells(drift.tell), Mend: found.Mends(name, s.docs.Name(), s.repair),
 	}, {
-		Name: orphans, Collection: s.in.Docs.Name(), Rule: "each page has a parent",
+		Name: orphans, Collection: s.in.Docs.Name(), Rule: "each page has a parent", Keyed: s.in.KeyedNames(),
 		Pipeline: s.orphans(), Tell: found.Tells(orphan.tell), Mend: found.Mends(orphans, s.in.Docs.Name(), s.deleteOrphans),
 	}}, s.in.Checks())
 }
@@ -86,6 +86,6 @@ func (s *Subset) deleteOrphans(rows []orphan) model.Plan {
 		if d.ID.Type == 0 {
 			return found.NotReturned(s.in.Docs.Name(), i, "_id")
 		}
-		return commands.DeleteOne(s.in.Docs.Name(), append(commands.ByID(d.ID), stored.HoldsAt("n", d.N), stored.HoldsAt("bytes", d.Bytes)))
+		return s.in.MarkKeyed(commands.DeleteOne(s.in.Docs.Name(), append(commands.ByID(d.ID), stored.HoldsAt("n", d.N), stored.HoldsAt("bytes", d.Bytes))))
 	})
 }

@@ -111,14 +111,16 @@ func TestDeclarations(t *testing.T) {
 	}
 	by := bson.D{e("at", -1)}
 	noKey := denorm.NewBucket(model.NewCollection[page, string]("pages"), denorm.BucketSpec{Max: 3})
-	same := denorm.NewBucket(model.NewCollection[page, string]("threads"), denorm.BucketSpec{Max: 3, ElementKey: "id"})
+	same := denorm.NewBucket(model.NewCollection[page, string]("posts"), denorm.BucketSpec{Max: 3, ElementKey: "id"})
 	testkit.WantDeclarationErrors(t,
 		testkit.Wrong("the bucket of the pages is nil", declare("newest", nil, denorm.SubsetPagesSpec{Max: 2, By: by}), "the bucket of the pages is nil", "threads", "NewBucket"),
 		testkit.Wrong("no bound", declare("newest", pages, denorm.SubsetPagesSpec{By: by}), "Max is 0", "threads.newest", "1 to 100,000"),
 		testkit.Wrong("no order", declare("newest", pages, denorm.SubsetPagesSpec{Max: 2}), "By is empty", "threads.newest", "order"),
 		testkit.Wrong("no array", declare("title", pages, denorm.SubsetPagesSpec{Max: 2, By: by}), "not an array", "threads", "slice"),
 		testkit.Wrong("no key", declare("newest", noKey, denorm.SubsetPagesSpec{Max: 2, By: by}), "no ElementKey", "threads.newest", "identifies"),
-		testkit.Wrong("parents and pages are in the same collection", declare("newest", same, denorm.SubsetPagesSpec{Max: 2, By: by}), "parents and pages are in the same collection", "threads.newest", "own"),
+		testkit.Wrong("parents and pages are in the same collection", func() {
+			denorm.NewSubsetPages(threads.Named("posts"), "newest", same, denorm.SubsetPagesSpec{Max: 2, By: by})
+		}, "parents and pages are in the same collection", "posts.newest", "own"),
 		testkit.Wrong("twice", declare("newest", pages, denorm.SubsetPagesSpec{Max: 2, By: append(by, by...)}), "twice", "threads.newest", "once"),
 		testkit.Wrong("no direction", declare("newest", pages, denorm.SubsetPagesSpec{Max: 2, By: bson.D{e("at", 2)}}), "sorts at by 2", "threads.newest", "1 or -1"),
 		testkit.Wrong("no field", declare("newest", pages, denorm.SubsetPagesSpec{Max: 2, By: bson.D{e("time", 1)}}), `"time"`, "pages", "bson tags"),

@@ -53,7 +53,7 @@ func (s *Subset) readDrift(ctx context.Context, db model.DB, id bson.RawValue) (
 func (s *Subset) readItem(ctx context.Context, db model.DB, e bucket.Element) (st state, _ error) {
 	items := bson.D{{Key: "items", Value: mql.Op("$elemMatch", bson.D{{Key: s.in.Spec.ElementKey, Value: mql.Eq(e.ID)}})}}
 	page, err := (&model.Find[bson.Raw]{Query: model.Query{
-		Collection: s.in.Docs.Name(), Filter: s.in.Holder(e), Projection: items, Index: s.in.KeyIndex().Name,
+		Collection: s.in.Docs.Name(), Filter: s.in.Holder(e), Projection: items, Index: s.in.KeyIndex().Name, Keyed: s.in.Docs.IsKeyed(),
 	}}).One(ctx, db)
 	if errors.Is(err, model.ErrNotFound) {
 		return st, nil

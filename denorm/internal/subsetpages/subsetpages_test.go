@@ -34,9 +34,10 @@ type (
 )
 
 var (
-	threads = model.NewCollection[thread, string]("threads")
-	pages   = denorm.NewBucket(model.NewCollection[page, string]("pages"), denorm.BucketSpec{Max: 3, ElementKey: "id", Totals: []string{"likes"}})
-	newest  = denorm.NewSubsetPages(threads, "newest", pages, denorm.SubsetPagesSpec{Max: 2, By: bson.D{e("at", -1)}})
+	threads  = model.NewCollection[thread, string]("threads")
+	pageDocs = model.NewCollection[page, string]("pages")
+	pages    = denorm.NewBucket(pageDocs, denorm.BucketSpec{Max: 3, ElementKey: "id", Totals: []string{"likes"}})
+	newest   = denorm.NewSubsetPages(threads, "newest", pages, denorm.SubsetPagesSpec{Max: 2, By: bson.D{e("at", -1)}})
 )
 
 func remarkAt(at int) remark { return remark{ID: fmt.Sprint("r", at), At: at, Text: "x", Likes: 1} }
@@ -67,7 +68,7 @@ func begin(t *testing.T, db *mongo.Database, list ...int) {
 }
 
 // holds compares the times of what a thread holds, and of all that its pages hold.
-func holds(t testing.TB, db *mongo.Database, array, all []int) {
+func holds(t testing.TB, db model.DB, array, all []int) {
 	t.Helper()
 	ctx := context.Background()
 	doc, err := threads.ByID("a").One(ctx, db)
@@ -181,7 +182,7 @@ func TestRefused(t *testing.T) {
 		}
 		// Other code's page without a parent.
 		orphan := page{ID: "gone#0000000000", Key: "gone", N: 1, Items: []remark{remarkAt(1)}}
-		mustExec(t, db, model.NewPlan(model.NewCollection[page, string]("pages").Insert(orphan)))
+		mustExec(t, db, model.NewPlan(pageDocs.Insert(orphan)))
 		_, orphans := findingsOf(t, db, newest.Checks()[1])
 		if want := []string{"pages 'gone#0000000000': the parent 'gone' doesn't exist"}; !slices.Equal(orphans, want) {
 			t.Errorf("%q", orphans)
@@ -196,7 +197,7 @@ func TestRefused(t *testing.T) {
 	})
 }
 
-// An Append to a missing parent writes nothing: a page of another tenant's parent would block that tenant's Append.
+// An Append to a missing parent writes nothing: another tenant's parent is missing.
 func TestAppendWithoutParent(t *testing.T) {
 	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
@@ -210,7 +211,7 @@ func TestAppendWithoutParent(t *testing.T) {
 		if _, _, err := newest.Append("a", remarkAt(1)).Run(t.Context(), of("mine")); err != nil {
 			t.Fatal(err)
 		}
-		holds(t, db, []int{1}, []int{1})
+		holds(t, of("mine"), []int{1}, []int{1})
 	})
 }
 

@@ -43,7 +43,7 @@ func (s *Subset) Append(parent, element any) model.Change[any] {
 	}
 	return s.change(err,
 		func(ctx context.Context, db model.DB) (st state, err error) {
-			// A page of a missing parent would be an orphan. Under a scope it would also block another tenant's page.
+			// A page of a missing parent would be an orphan.
 			if _, err = commands.ReadOne(ctx, db, s.docs.Name(), commands.ByID(id), commands.Fields()); err == nil {
 				st.End, err = s.in.ReadEnd(ctx, db, e)
 			}
@@ -106,7 +106,8 @@ func (s *Subset) Set(parent, key any, fields bson.D) model.Change[any] {
 			if err := s.ordered(now); err != nil || now.Equal(st.Item) {
 				return p, err
 			}
-			return model.NewPlan(replace(s.in.Docs.Name(), bson.D{{Key: "_id", Value: st.Holder}}, "items", st.Item, now, mql.Set(s.in.Recounted()...))), nil
+			w := replace(s.in.Docs.Name(), bson.D{{Key: "_id", Value: st.Holder}}, "items", st.Item, now, mql.Set(s.in.Recounted()...))
+			return model.NewPlan(s.in.MarkKeyed(w)), nil
 		},
 		func(state) *model.Change[state] {
 			if moves {
@@ -207,7 +208,7 @@ func (s *Subset) Delete(parent model.Write, key any) model.Plan {
 	if parent.Err != nil {
 		return model.RefusedPlan(s.docs.Name(), parent.Err)
 	}
-	p := model.NewPlan(parent, model.Write{Collection: s.in.Docs.Name(), Index: model.IDIndex, Model: &mongo.DeleteManyModel{Filter: pages}})
+	p := model.NewPlan(parent, s.in.MarkKeyed(model.Write{Collection: s.in.Docs.Name(), Index: model.IDIndex, Model: &mongo.DeleteManyModel{Filter: pages}}))
 	p.Leaves = "pages without a parent; the check finds them"
 	return p
 }
