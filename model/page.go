@@ -62,15 +62,15 @@ func runPage(ctx context.Context, db DB, q *Query, token string, docs any) (next
 func readPage(ctx context.Context, db DB, q *Query, token string, docs any) (next, previous string, err error) {
 	own := *scopedQuery(db, q)
 	size := own.Limit
-	p, err := pageOf(&own, token)
-	if err != nil {
-		return "", "", err
-	}
-	own.Sort = p.sort()
 	var keys bson.D
 	if own.Keyed { // a token has the _id as it is stored
 		keys = keyTenant(db, own.Collection)
 	}
+	p, err := pageOf(&own, token, keys)
+	if err != nil {
+		return "", "", err
+	}
+	own.Sort = p.sort()
 	out := reflect.ValueOf(docs).Elem()
 	var first, last []bson.RawValue
 	more := false
@@ -118,6 +118,7 @@ func readPage(ctx context.Context, db DB, q *Query, token string, docs any) (nex
 type paging struct {
 	collection string
 	docs       *core.Docs // checks the sort values, or nil
+	keys       bson.D     // the tenant's fields in an _id, or nil
 	by         bson.D     // the sort, with _id
 	query      []byte     // a digest that identifies the query
 	backwards  bool
@@ -126,7 +127,7 @@ type paging struct {
 	inclusive bool // the page begins with this document
 }
 
-func pageOf(q *Query, token string) (p paging, err error) {
+func pageOf(q *Query, token string, keys bson.D) (p paging, err error) {
 	if err := checkQuery(q); err != nil {
 		return p, err
 	}
@@ -157,7 +158,12 @@ func pageOf(q *Query, token string) (p paging, err error) {
 	if q.Projection, err = projectSort(q); err != nil {
 		return p, err
 	}
-	p = paging{collection: q.Collection, docs: q.known(), by: q.Sort}
+	p = paging{
+		collection: q.Collection,
+		docs:       q.known(),
+		keys:       keys,
+		by:         q.Sort,
+	}
 	if p.query, err = queryDigest(q); err == nil && token != "" {
 		err = p.read(token)
 	}
@@ -215,6 +221,18 @@ func (p paging) sort() bson.D {
 	return out
 }
 
+// refuse returns the reason why a page can't begin after a document with this value.
+func (p paging) refuse(path string, v bson.RawValue) string {
+	if path == "_id" && len(p.keys) > 0 {
+		id, ok := core.SplitKeyID(v, p.keys)
+		if !ok {
+			return "isn't an _id of the tenant"
+		}
+		v = id
+	}
+	return refuseSortValue(p.docs, path, v)
+}
+
 // valuesOf returns the sort fields of a document.
 func (p paging) valuesOf(doc bson.Raw) ([]bson.RawValue, error) {
 	out := make([]bson.RawValue, len(p.by))
@@ -225,7 +243,7 @@ func (p paging) valuesOf(doc bson.Raw) ([]bson.RawValue, error) {
 		}
 		why := severalValues
 		if !inArray {
-			why = refuseSortValue(p.docs, s.Key, v)
+			why = p.refuse(s.Key, v)
 		}
 		if why != "" {
 			return nil, &ValueError{Collection: p.collection, Field: s.Key, Value: doc.Lookup("_id"), Reason: why + ", in the document with this _id"}

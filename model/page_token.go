@@ -85,7 +85,7 @@ func (p *paging) read(token string) error {
 		return notToken()
 	}
 	for i, v := range t.From {
-		if refuseSortValue(p.docs, p.by[i].Key, v) != "" {
+		if p.refuse(p.by[i].Key, v) != "" {
 			return notToken()
 		}
 	}
