@@ -141,7 +141,7 @@ func (a *Aggregation) Cost() Cost { return readCost(a.Index) }
 
 // holdPipeline adds the scope's filter for every collection that the pipeline reads.
 func holdPipeline(a *Aggregation, s *scope) {
-	pipeline, err := s.with(a.Keyed).under(a.Options.Collation).pipeline(a.Collection, a.Pipeline)
+	pipeline, err := s.withKeyed(a.Keyed).matchExactly(a.Options.Collation).pipeline(a.Collection, a.Pipeline)
 	a.Pipeline = pipeline
 	a.Err = cmp.Or(a.Err, err, nothingHidden(a.Collection, a.Options.Let))
 }

@@ -25,8 +25,8 @@ func (s *scope) exactly(c *options.Collation, filter bson.D) bson.D {
 	return And(filter, exactTenant(s.tenant))
 }
 
-// under returns the scope whose filters are as they are under a collation of the caller.
-func (s *scope) under(c *options.Collation) *scope {
+// matchExactly returns the scope whose filters match the tenant exactly under a collation.
+func (s *scope) matchExactly(c *options.Collation) *scope {
 	if !folds(c) || !s.text {
 		return s
 	}

@@ -28,8 +28,8 @@ func keyTenant(db DB, collection string) (fields bson.D) {
 	return fields
 }
 
-// with returns the scope for a command that uses keyed collections.
-func (s *scope) with(keyed []string) *scope {
+// withKeyed returns the scope for a command that uses keyed collections.
+func (s *scope) withKeyed(keyed []string) *scope {
 	if len(keyed) == 0 || len(s.tenant) == 0 {
 		return s
 	}

@@ -15,7 +15,7 @@ func (s *scope) merge(m MergeInto) MergeInto {
 	if m.check() != nil {
 		return m
 	}
-	s = s.with(m.Keyed)
+	s = s.withKeyed(m.Keyed)
 	last := len(m.Pipeline) - 1
 	args, _ := asDocument(m.Pipeline[last][0].Value)
 	head, err := s.pipeline(m.Collection, m.Pipeline[:last])
