@@ -31,7 +31,8 @@ type CounterSpec struct {
 	//   - Pending is a child's top-level *[CounterPending], tagged omitempty.
 	//
 	// With neither path, operations need transactions or Partial. Pass
-	// bson.NilObjectID as their token. A retry of Insert fails.
+	// bson.NilObjectID as their token. In a transaction, a retry of Insert writes nothing
+	// if the child is unchanged. With Partial, a retry of Insert fails.
 	Tokens  string
 	Pending string
 
@@ -93,7 +94,7 @@ type CounterPending struct {
 //
 // If a write of a child changes a number, use an operation: [Counter.Insert],
 // [Counter.Set], [Counter.SetIf], [Counter.Move] or [Counter.Delete]. If you store a
-// parent after its children, run [Counter.Recount].
+// parent after children that weren't inserted by [Counter.Insert], run [Counter.Recount].
 //
 // # Consistency
 //
@@ -148,6 +149,7 @@ func (x *Counter[C, CK, P, PK]) Indexes() []model.Index { return x.Parts.Indexes
 // Checks returns the checks that find
 //
 //   - wrong numbers. The repair skips parents with concurrent operations. Repair again.
+//   - children that name a missing parent. There is no repair.
 //   - with Tokens, operations that are unfinished after a minute. The repair finishes the
 //     operations.
 //
@@ -156,7 +158,8 @@ func (x *Counter[C, CK, P, PK]) Checks() []model.Check { return x.Parts.Checks()
 
 // Insert returns the change that stores and counts a new child. For token, see [Counter].
 // With another operation's token, Insert can silently store nothing. A taken _id gives
-// [model.ErrTaken] (in the caller's transaction, the driver's error).
+// [model.ErrTaken] (in the caller's transaction, the driver's error). A missing parent
+// gives [model.ErrNotFound], and nothing is stored.
 //
 // Cost: four commands, by _id. In a transaction: one command, or two before MongoDB 8.0.
 func (x *Counter[C, CK, P, PK]) Insert(child C, token bson.ObjectID) model.Change[any] {
@@ -165,7 +168,8 @@ func (x *Counter[C, CK, P, PK]) Insert(child C, token bson.ObjectID) model.Chang
 
 // Set returns the change that sets a child's fields by their paths, and updates the
 // parents' numbers. A nil value stores null. A bson.RawValue{} removes the field. A null
-// reference removes the child from its parent. A missing child gives [model.ErrNotFound].
+// reference removes the child from its parent. A missing child, or a missing new parent,
+// gives [model.ErrNotFound].
 // For token, see [Counter].
 //
 // Cost: five commands by _id, or two in a transaction. If a parent loses its smallest or

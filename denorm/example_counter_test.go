@@ -88,6 +88,7 @@ func ExampleCounter() {
 	// db.books.insertOne({_id: 'b1', name: 'Azure Cosmos DB 101', publisher_id: 'mspress', price: Double(30), pending: {op: ObjectId('650000000000000000000001'), parents: ['mspress']}})
 	// db.publishers.updateOne({_id: 'mspress', ops: {$ne: ObjectId('650000000000000000000001')}}, {$inc: {countOfBooks: Long('1')}, $min: {cheapest: Double(30)}, $push: {ops: {$each: [ObjectId('650000000000000000000001')], $slice: -100}}})
 	// db.books.updateOne({_id: 'b1', 'pending.op': ObjectId('650000000000000000000001')}, {$unset: {pending: ''}})
+	// // if stale: db.books.deleteOne({_id: 'b1', 'pending.op': ObjectId('650000000000000000000001')})
 	// 3 commands, 3 documents written, by _id_ - rerunnable <nil>
 	// three books: mspress 3 from 20; oreilly 0 from 0;<nil>
 	// moved <nil>, now: mspress 2 from 30; oreilly 1 from 20;<nil>

@@ -37,8 +37,10 @@ func (m MergeInto) Change() Change[any] { return NewPlan(m).Change() }
 //
 // The changes don't see each other's writes: the deletion of a parent doesn't delete a
 // child that another change inserts. If one change finds that it has run before, the
-// transaction writes nothing, without an error ([Plan].Applied). Follow-up changes
-// ([Change.Then]) run after the transaction.
+// transaction writes nothing, without an error ([Plan].Applied). A change finds this by
+// its token, or by the equal document that it inserts. In the caller's transaction, the
+// error wraps [ErrTaken], or is the driver's duplicate key error: abort the transaction.
+// Follow-up changes ([Change.Then]) run after the transaction.
 //
 // Cost: the reads of all changes, and the merged writes.
 func (c Change[S]) Also(others ...Action) Change[any] {
@@ -125,7 +127,10 @@ func decideAll(all []Change[any]) func(any) (Plan, error) {
 			p.Applied = true
 			return p, nil
 		}
-		return MergePlans(plans...), nil
+		p := MergePlans(plans...)
+		p.Transactional = p.Transactional || max(len(p.Steps), len(p.InTx)) > 1
+		p.Options.AllowPartial = false // it never runs without a transaction
+		return p, nil
 	}
 }
 

@@ -25,7 +25,7 @@ func TestAuditResumes(t *testing.T) {
 		}
 		before := model.New("band", songCount, lastTags, revisions)
 		_, err := atOnce(before).Job().Run(t.Context(), db, model.JobOptions{Checkpoint: "jobs", BatchSize: 15, Progress: func(p model.Progress) error {
-			if p.Stage == 1 && p.After.Type != 0 {
+			if p.Stage == 2 && p.After.Type != 0 {
 				return enough
 			}
 			return nil

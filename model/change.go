@@ -135,8 +135,9 @@ type changing struct {
 	changer
 	shown string // the name for an observer
 	stale error  // the last attempt's ErrStale or errGone
-	same  int    // how many reads in a row returned the same state
-	moves int    // how many documents had changed their shard key before the last read
+	own   ownSteps
+	same  int // how many reads in a row returned the same state
+	moves int // how many documents had changed their shard key before the last read
 }
 
 // runChange runs a change. It takes the name, the attempts and the pauses from the change
@@ -238,6 +239,9 @@ func (c *changing) once(ctx context.Context, db DB) (result Result, err error) {
 		if plan, err = c.decided(ctx, db); err != nil {
 			return err
 		}
+		if runctx.InTransaction(ctx) {
+			plan = c.own.leaveOut(plan.inTx())
+		}
 		result, err = plan.Run(ctx, db)
 		return err
 	}
@@ -245,14 +249,22 @@ func (c *changing) once(ctx context.Context, db DB) (result Result, err error) {
 	if c.lease != nil && !inside && !runctx.InTransaction(ctx) {
 		return c.leased(ctx, db)
 	}
-	if inside {
-		if err = inTx(ctx, db, once); err != nil && !runctx.InTransaction(ctx) {
-			_, err = plan.under(db).explained(ctx, db, err)
-		}
-	} else {
+	if !inside || runctx.InTransaction(ctx) {
 		err = once(ctx)
+		return result, err
 	}
-	return result, err
+	for {
+		if err = inTx(ctx, db, once); err == nil {
+			return result, nil
+		}
+		own, why := plan.under(db).explained(ctx, db, err)
+		switch {
+		case own < 0 && why == nil:
+			return plan.appliedBefore(), nil
+		case own < 0 || !c.own.add(plan.Steps[own]):
+			return result, why
+		}
+	}
 }
 
 // decided reads the state and decides. If the plan is Applied, it reads again with a read

@@ -81,7 +81,7 @@ func (p Plan) Repeatable() bool {
 func (p Plan) needsTx() error {
 	step, why := unrepeatable(p.Steps)
 	if why == "" {
-		return fmt.Errorf("%w (it is marked Transactional, as plans that MergePlans joined are)", ErrTransactional)
+		return fmt.Errorf("%w (it is marked Transactional)", ErrTransactional)
 	}
 	return fmt.Errorf("%w (step %d, %s, can't be repeated after an interruption: %s)", ErrTransactional, step+1, stepName(p.Steps[step]), why)
 }

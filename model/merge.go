@@ -16,6 +16,9 @@ import (
 // single update by operators, such as $set. If one write has Expect [One], the merged
 // write has Expect One. [And] joins filters that differ.
 //
+// If a write has a Token, the merged write can run again. Otherwise it can run again if all
+// writes can, but may then return [ErrStale].
+//
 // The merged write gives a [*ConflictError] in these cases:
 //
 //   - Two writes update equal or overlapping paths (a, a.b). Equal $set fields are

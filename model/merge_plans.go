@@ -14,30 +14,38 @@ import (
 // plans' updates of one document become one write: see [Merge]. Equal inserts or equal
 // deletes become one write. All other steps stay separate, in order.
 //
-// The result gives a [*ConflictError] if plans update the same path, or insert different
-// documents with the same _id. A merged write tests all filters before any update. If
-// several steps remain, use [Plan.RunTx] or a [Change] with Tx.
+// The result gives a [*ConflictError] if plans update one path differently, or insert
+// different documents with the same _id. A merged write tests all filters before any
+// update. If several steps remain, [Plan.Guarantee] says whether the result needs a
+// transaction. It does if a plan has IfStale, or if its steps changed their order.
 func MergePlans(plans ...Plan) Plan {
 	all := Concat(plans...)
 	if len(all.Steps) < 2 {
 		return all
 	}
-	all.Steps = mergedSteps(plans, func(p Plan) []Step { return p.Steps })
+	var moved bool
+	all.Steps, moved = mergedSteps(plans, func(p Plan) []Step { return p.Steps })
 	if all.leaner() {
-		all.InTx = mergedSteps(plans, func(p Plan) []Step { return p.inTx().Steps })
+		all.InTx, _ = mergedSteps(plans, func(p Plan) []Step { return p.inTx().Steps })
 	}
-	all.Transactional, all.Leaves = len(all.Steps) > 1, ""
+	if all.Transactional = len(all.Steps) > 1 && (all.Transactional || moved || len(all.IfStale) > 0); len(all.Steps) < 2 {
+		all.Leaves = ""
+	}
 	return all
 }
 
-func mergedSteps(plans []Plan, steps func(Plan) []Step) []Step {
+// mergedSteps merges the steps of plans. moved reports that the steps of a plan aren't in
+// their order any more.
+func mergedSteps(plans []Plan, steps func(Plan) []Step) (_ []Step, moved bool) {
 	var m planMerger
 	for i, p := range plans {
+		last := -1
 		for j, s := range steps(p) {
-			m.add(s, i, fmt.Sprintf("step %d of plan %d", j+1, i+1))
+			at := m.add(s, i, fmt.Sprintf("step %d of plan %d", j+1, i+1))
+			moved, last = moved || at < last, at
 		}
 	}
-	return m.steps
+	return m.steps, moved
 }
 
 // planMerger collects steps. For each step it keeps the last plan that is part of it, and
@@ -49,8 +57,8 @@ type planMerger struct {
 }
 
 // add merges a step into a step of an earlier plan that writes the same document. If
-// there is no such step, add appends it.
-func (m *planMerger) add(s Step, plan int, name string) {
+// there is no such step, add appends it. It returns the index of the step.
+func (m *planMerger) add(s Step, plan int, name string) int {
 	if w, ok := s.(Write); ok && w.Err == nil {
 		for i := range m.steps {
 			earlier, is := m.steps[i].(Write)
@@ -59,11 +67,12 @@ func (m *planMerger) add(s Step, plan int, name string) {
 			}
 			if merged, ok := mergeSteps(earlier, w, m.names[i], name); ok {
 				m.steps[i], m.plans[i], m.names[i] = merged, plan, m.names[i]+" with "+name
-				return
+				return i
 			}
 		}
 	}
 	m.steps, m.plans, m.names = append(m.steps, s), append(m.plans, plan), append(m.names, name)
+	return len(m.steps) - 1
 }
 
 // mergeSteps merges two writes of one document by different plans into one. It returns
@@ -107,7 +116,10 @@ func mergeInserts(a, b Write, docA, docB any, nameA, nameB string) (Write, bool)
 		}), true
 	}
 	out := united(a, b, true)
-	if a.Done != nil && b.Done != nil {
+	switch {
+	case !a.Token.IsZero() || !b.Token.IsZero():
+		out.prove([]Write{a, b})
+	case a.Done != nil && b.Done != nil:
 		out.Done = And(a.Done, b.Done)
 	}
 	return out, true

@@ -117,6 +117,32 @@ func (m *merger) untokened(filter bson.D) bson.D {
 	return out
 }
 
+// prove sets Done and Token of a merged write from the writes with a token. It returns
+// false if no write has a token.
+func (w *Write) prove(writes []Write) bool {
+	var id bson.D
+	var any bson.A
+	for _, of := range writes {
+		if of.Token.IsZero() || of.Done == nil {
+			continue
+		}
+		if i := indexOfID(of.Done); i >= 0 {
+			id = of.Done[i : i+1 : i+1]
+		}
+		any = append(any, guardOf(of.Done))
+		w.Token, w.Once = of.Token, w.Once || of.Once
+	}
+	switch len(any) {
+	case 0:
+		return false
+	case 1:
+		w.Done = And(id, any[0].(bson.D))
+	default:
+		w.Done = And(id, bson.D{{Key: "$or", Value: any}})
+	}
+	return true
+}
+
 // known returns the condition that one list still contains the shared token. It returns
 // nil if the writes share no token. It also sets out.Once if a write that looks for the
 // token has Once.

@@ -36,7 +36,8 @@ func (m *merger) write(writes []Write) Write {
 	}
 	switch known := m.known(writes, &out); {
 	case known != nil:
-		out.Done = known
+		out.Done, out.Token = known, m.token
+	case out.prove(writes): // one command applied the others too
 	case len(done) == len(writes):
 		out.Done = And(done...) // one command applies all of them or nothing
 	}

@@ -231,7 +231,7 @@ func (r *runner) judge(ctx context.Context, step int, w Write, otherwise error) 
 		}
 		if done {
 			r.result.Steps[step].Status = Already
-			return nil
+			return r.endRerun(ctx, step, w)
 		}
 	}
 	r.result.Steps[step].Status = NotSent

@@ -52,7 +52,10 @@ func (p Plan) runTx(ctx context.Context, db DB, op *observation) (Result, error)
 			return result, err
 		}
 		own, err := p.explained(ctx, db, err)
-		if own < 0 || !p.Repeatable() {
+		switch {
+		case own < 0 && err == nil:
+			return p.appliedBefore(), nil
+		case own < 0:
 			return p.rolledBack(result, sent && commitUnknown(err)), err
 		}
 		p.own = append(p.own[:len(p.own):len(p.own)], own)
@@ -74,9 +77,13 @@ func mergesNothing(batches []batch) error {
 
 // explained returns the error of a plan whose own transaction was aborted. It queries now
 // why a write failed, because a transaction can't be queried after a duplicate key error.
-// own is the step that met its own document of an earlier run, or -1. The plan must be
-// under the scopes of the database.
+// own is the insert to leave out of the next run, because an earlier run inserted the
+// document, or -1. Without an own insert, a nil error means that an earlier run applied
+// the whole plan. The plan must be under the scopes of the database.
 func (p Plan) explained(ctx context.Context, db DB, err error) (own int, _ error) {
+	if errors.Is(err, errRanBefore) {
+		return -1, nil
+	}
 	var failed *StepError
 	if !mongo.IsDuplicateKeyError(err) || !errors.As(err, &failed) || failed.Step >= len(p.Steps) {
 		return -1, err
@@ -86,8 +93,15 @@ func (p Plan) explained(ctx context.Context, db DB, err error) (own int, _ error
 		return -1, err
 	}
 	r := &runner{plan: p, db: bare(db), result: newResult(p)}
-	switch applied, asked := r.applied(ctx, failed.Step, w); {
-	case asked != nil:
+	applied, asked := r.applied(ctx, failed.Step, w)
+	if asked == nil && p.whole() && (!applied || w.proves()) {
+		var ran bool
+		if ran, asked = r.ranBefore(ctx); ran {
+			return -1, nil
+		}
+	}
+	switch {
+	case asked != nil || applied && !p.rerunnable(): // it isn't known whether the other steps were applied too
 		return -1, err
 	case applied:
 		return failed.Step, err
@@ -131,8 +145,8 @@ func commitUnknown(err error) bool {
 // These run without a transaction: a [Job], a [Stream], an [Atomic] plan, a plan with a
 // [MergeInto], and a Change with [Change.Mends].
 //
-// A duplicate key error can mean that the commit succeeded, but its answer was lost. In
-// this case, [Plan.Repeatable] plans give no error.
+// A duplicate key error can mean that the commit succeeded, but its answer was lost. If a
+// token or the plan's own inserted documents show this, there is no error.
 //
 // Cost: one hello command. Each transaction costs [Plan.CostTx] and one commit.
 func WithTransactions(ctx context.Context, db DB) (DB, error) {
@@ -161,9 +175,9 @@ func (r *runner) applied(ctx context.Context, step int, w Write) (bool, error) {
 	if !ok {
 		return false, nil
 	}
-	doc, ok := m.Document.(bson.Raw)
-	if !ok {
-		return false, nil
+	doc, err := encodedOnce(m.Document)
+	if err != nil || doc.Lookup("_id").Type == 0 {
+		return false, err
 	}
 	id := And(bson.D{{Key: "_id", Value: Eq(doc.Lookup("_id"))}}, w.scoping().tenant)
 	stored, err := collectionOf(runctx.Deciding(ctx), r.db, nil, w.Collection).FindOne(ctx, id).Raw()

@@ -40,6 +40,11 @@ type Write struct {
 	// after a duplicate key error.
 	Done bson.D
 
+	// Token is the operation's token, if Done looks for this token. If Done finds a
+	// document, an earlier run applied the other writes of its transaction, or of [Merge],
+	// too.
+	Token bson.ObjectID
+
 	// Reasons explain a failed write. The error of the first [Reason] that applies
 	// replaces ErrStale, ErrNotFound or a duplicate key error.
 	//

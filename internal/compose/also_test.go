@@ -13,7 +13,8 @@ import (
 )
 
 // Every two techniques that hold together can be joined by [model.Change.Also]: of two of their operations, joined, both have their
-// effect, as one after the other has in either order, or an error is returned and nothing has changed. With DOCMODEL_FULL each pair of
+// effect, as one after the other has in either order, or an error is returned and nothing has changed. Run again, and after a cut, both
+// have the effect of one run if each has it alone. With DOCMODEL_FULL each pair of
 // operations is joined, with and without a scope; otherwise every ninth.
 func TestPairsAlso(t *testing.T) {
 	var joined, refused atomic.Int64
@@ -94,6 +95,8 @@ func (p *pair) join(t *testing.T, a, b operation) error {
 		t.Errorf("%s: an error of no type: %v (%T)", where, err, err)
 	case o.Theirs != "":
 		t.Errorf("%s: the other tenant's documents changed:\n%s", where, o.Theirs)
+	case o.Again != "":
+		t.Errorf("%s, run again: %s", where, o.Again)
 	case o.Odd != "" && !unseen[pairOf(where)]:
 		t.Errorf("%s: %v; the documents are as after none of the orders:\n%s", where, err, o.Odd)
 	case len(o.Found) > 0 && !past && !unseen[pairOf(where)] && !strings.Contains(fmt.Sprint(o.Found), known[pairOf(where)].says):

@@ -35,6 +35,7 @@ type Outcome struct {
 	Found  []string // what the checks find
 	Left   []string // what they find after the audit's job
 	Theirs string   // how the other tenant's documents have changed
+	Again  string   // of two that are joined: what is wrong if they run again, after a whole run or a cut
 	Odd    string   // of two that met: how the documents differ from those after one operation and then the other; see modeltest.Verify
 }
 
@@ -55,7 +56,8 @@ type Way interface {
 
 	// Joined runs both, which joins two operations in one transaction. Odd of the outcome says how the documents differ from
 	// those after A and then B, and B and then A; after an error, from those before. If each order in turn returns an error,
-	// both may do what neither order can.
+	// both may do what neither order can. Again is set if both, run three times or after a cut, don't have the effect of one run.
+	// Operations that alone don't have this effect are run again only if the cut left nothing.
 	Joined(t *testing.T, a, b, both Operation) Outcome
 }
 

@@ -2,12 +2,14 @@ package modeltest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
 	"testing"
 
 	"github.com/docmodel/docmodel/internal/verify"
+	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
@@ -68,8 +70,13 @@ func (w two) Meet(t *testing.T, a, b verify.Operation) (m verify.Meeting) {
 func (w two) Joined(t *testing.T, a, b, both verify.Operation) verify.Outcome {
 	opA, opB := VerifyOperation{Name: a.Name, Run: a.Run}, VerifyOperation{Name: b.Name, Run: b.Run}
 	aloneA, aloneB := w.w.ran(t, opA), w.w.ran(t, opB)
-	joined := w.w.ran(t, VerifyOperation{Name: both.Name, Run: both.Run}).outcome
+	opBoth := VerifyOperation{Name: both.Name, Run: both.Run}
+	undisturbed := w.w.ran(t, opBoth)
+	joined := undisturbed.outcome
 	out := w.shown(joined)
+	if joined.errs[0] == nil {
+		out.Again = w.again(t, opBoth, aloneA, aloneB, undisturbed, w.stay(t, opA, opB) && w.stay(t, opB, opA))
+	}
 	w.w.onEngine(t, func(_ context.Context, st *stage) {
 		s := st.apart(opA, opB, aloneA, aloneB)
 		failed := func(o outcome) bool { return o.errs[0] != nil || o.errs[1] != nil }
@@ -88,6 +95,85 @@ func (w two) Joined(t *testing.T, a, b, both verify.Operation) verify.Outcome {
 		}
 	})
 	return out
+}
+
+// stay reports whether two operations in turn, run twice more, change nothing and return
+// no error.
+func (w two) stay(t *testing.T, a, b VerifyOperation) (stay bool) {
+	w.w.onEngine(t, func(ctx context.Context, st *stage) {
+		var docs [3]stored
+		for n := range docs {
+			if w.w.run(a)(ctx, st.db) != nil || w.w.run(b)(ctx, st.db) != nil {
+				return
+			}
+			docs[n] = w.documents(st)
+		}
+		stay = docs[1].equal(docs[0]) && docs[2].equal(docs[0])
+	})
+	return stay
+}
+
+func (w two) documents(st *stage) stored {
+	st.t.Helper()
+	now, err := st.now()
+	if err != nil {
+		st.t.Fatal(err)
+	}
+	ours, _, err := w.w.documents(now)
+	if err != nil {
+		st.t.Fatal(err)
+	}
+	return ours
+}
+
+// again runs two joined operations three times, and after a cut at a write. Operations
+// that stay must have the effect of one run. If the operations write one document with one
+// update, a later run may return an error instead. It returns the first problem.
+func (w two) again(t *testing.T, both VerifyOperation, a, b, joined *solo, stay bool) (problem string) {
+	var once stored
+	oneUpdate := countStatements(joined) < countStatements(a)+countStatements(b)
+	judge := func(st *stage, after string, err error, allowed ...stored) {
+		docs := w.documents(st)
+		switch stale := errors.Is(err, model.ErrStale) || errors.Is(err, model.ErrTaken); {
+		case problem != "":
+		case err != nil && stay && !(stale && oneUpdate):
+			problem = fmt.Sprintf("after %s: %v", after, err)
+		case !slices.ContainsFunc(allowed, docs.equal):
+			problem = fmt.Sprintf("after %s (%v):\n%s", after, err, docs.diff(once))
+		}
+	}
+	w.w.onEngine(t, func(ctx context.Context, st *stage) {
+		for n := range 3 {
+			switch err := w.w.run(both)(ctx, st.db); {
+			case n == 0:
+				once = w.documents(st)
+			case stay:
+				judge(st, fmt.Sprintf("run %d", n+1), err, once)
+			}
+		}
+	})
+	writes := slices.DeleteFunc(lastAttempts(joined.commands), func(c Command) bool { return !Writes(c) })
+	for _, row := range sample(faultRows(writes), 2) {
+		w.w.onEngine(t, func(ctx context.Context, st *stage) {
+			c := FaultCase{Run: w.w.run(both), Match: Writes}
+			if c.runCut(ctx, st.t, st.b, st.db, NewFaults(), row); !stay && !w.documents(st).equal(w.w.before) {
+				return
+			}
+			err := w.w.run(both)(ctx, st.db)
+			judge(st, row.name+" and another run", err, once)
+		})
+	}
+	return problem
+}
+
+// countStatements returns how many statements an operation's writes have.
+func countStatements(s *solo) (n int) {
+	for _, c := range lastAttempts(s.commands) {
+		if Writes(c) && c.Name != "commitTransaction" {
+			n += max(1, len(c.statements()))
+		}
+	}
+	return n
 }
 
 // meetOnServer runs f with a database of the server that has the engine's image.

@@ -170,12 +170,8 @@ func (c *Counter) differs(i int) bson.D {
 }
 
 func (c *Counter) Checks() []model.Check {
-	var paths []string
-	for _, x := range c.slots {
-		paths = append(paths, x.path)
-	}
 	check := model.Check{
-		Name: fmt.Sprintf("%s.%s: numbers that differ from the documents of %s", c.parents.Name(), strings.Join(paths, ", "), c.docs.Name()), Collection: c.parents.Name(),
+		Name: fmt.Sprintf("%s.%s: numbers that differ from the documents of %s", c.parents.Name(), c.slotPaths(), c.docs.Name()), Collection: c.parents.Name(),
 		Rule:     fmt.Sprintf("the numbers of each document agree with its children in %s", c.docs.Name()),
 		Pipeline: append(c.count(nil), mql.Match(mql.E("differs", true)), mql.SortID()), Tell: found.Tells(drift.tell),
 	}
@@ -184,9 +180,36 @@ func (c *Counter) Checks() []model.Check {
 	}
 	check.Mend = found.Mends(check.Name, c.parents.Name(), c.repair)
 	if c.pending == "" {
-		return []model.Check{check}
+		return []model.Check{check, c.uncounted()}
 	}
-	return []model.Check{check, c.unfinished()}
+	return []model.Check{check, c.uncounted(), c.unfinished()}
+}
+
+// slotPaths are the paths of the parents' numbers, for the names of checks.
+func (c *Counter) slotPaths() string {
+	var paths []string
+	for _, x := range c.slots {
+		paths = append(paths, x.path)
+	}
+	return strings.Join(paths, ", ")
+}
+
+// uncounted finds the children that name a missing parent. A person decides about them.
+func (c *Counter) uncounted() model.Check {
+	return model.Check{
+		Name: fmt.Sprintf("%s.%s: ids that no document of %s has, for its %s", c.docs.Name(), c.reference, c.parents.Name(), c.slotPaths()), Collection: c.docs.Name(),
+		Rule: fmt.Sprintf("each id of %s.%s is the _id of a document of %s", c.docs.Name(), c.reference, c.parents.Name()),
+		Pipeline: mongo.Pipeline{
+			mql.Match(mql.E(c.reference, bson.D{{Key: "$ne", Value: nil}})), mql.Project(mql.E("parent", "$"+c.reference)),
+			mql.Lookup(c.parents.Name(), "parent", "_id", "known", mql.E("_id", 1)), mql.Match(mql.E("known", mql.Op("$size", 0))),
+			mql.Project(mql.E("parent", 1)), mql.SortID(),
+		},
+		Tell: func(f *model.Finding) error {
+			f.ID = f.Detail.Lookup("_id")
+			f.Problem = c.reference + " → " + model.Shell(f.Detail.Lookup("parent")) + ", which doesn't exist"
+			return nil
+		},
+	}
 }
 
 // unfinished finds the operations that were begun, and mends by finishing those of an age.

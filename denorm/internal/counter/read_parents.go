@@ -19,7 +19,7 @@ import (
 // next one, if it may leave.
 func (c *Counter) readParents(ctx context.Context, db model.DB, s *state, list []transition) error {
 	var ids []bson.RawValue
-	leaves := false
+	leaves, unknown := false, false
 	for _, t := range list {
 		for _, id := range t.parents() {
 			if !stored.Contains(ids, id) {
@@ -28,10 +28,13 @@ func (c *Counter) readParents(ctx context.Context, db model.DB, s *state, list [
 		}
 		leaves = leaves || slices.ContainsFunc(c.slots, func(x slot) bool { return c.leaves(t, t.was.parent, x).Type != 0 })
 	}
-	if len(ids) == 0 || c.tokens == "" && !leaves {
+	for _, t := range list { // without tokens a parent that isn't written isn't known to be there
+		unknown = unknown || t.comes.Type != 0 && (!t.now.of(t.comes) || !runctx.InTransaction(ctx))
+	}
+	if len(ids) == 0 || c.tokens == "" && !leaves && !unknown {
 		return nil
 	}
-	if _, marked := c.marked(s.Child, contribution{}); !marked && runctx.Hope(ctx) {
+	if _, marked := c.marked(s.Child, contribution{}); !marked && (c.tokens != "" || !unknown) && runctx.Hope(ctx) {
 		return nil // the parents are there, hold no token of the operation, and no smallest or greatest value leaves them
 	}
 	found, err := (&model.Find[bson.Raw]{Query: model.Query{

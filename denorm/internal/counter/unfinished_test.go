@@ -28,7 +28,7 @@ func TestCounterUnfinished(t *testing.T) {
 		if err := counterCut(ctx, db, fully.Delete("2", bson.NewObjectID()), 2); err != nil {
 			t.Fatal(err)
 		}
-		check := fully.Checks()[1]
+		check := fully.Checks()[2]
 		found, err := check.All(ctx, db)
 		if err != nil || len(found) != 2 || found[0].ID.StringValue() != "1" || !found[0].Since.Equal(old.Timestamp()) {
 			t.Fatalf("%v, %v", found, err)
@@ -52,7 +52,7 @@ func TestCounterUnfinished(t *testing.T) {
 
 // A counter without tokens marks nothing, and has no such check.
 func TestCounterUnfinishedWithout(t *testing.T) {
-	if n := len(denorm.NewCounter(volumes, "house", houses, denorm.CounterSpec{Count: "volumes"}).Checks()); n != 1 {
+	if n := len(denorm.NewCounter(volumes, "house", houses, denorm.CounterSpec{Count: "volumes"}).Checks()); n != 2 {
 		t.Errorf("%d checks", n)
 	}
 }

@@ -16,7 +16,6 @@ import (
 	"github.com/docmodel/docmodel/internal/runctx"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
 // An operation is what Set, Delete or Settle does to a child.
@@ -32,6 +31,8 @@ type transition struct {
 	op       bson.ObjectID
 	was, now contribution
 	named    []bson.RawValue // with tokens: the parents that the child names before and after; they remember the token
+	comes    bson.RawValue   // the parent that the child names after, and didn't name before; type 0 for none
+	inserted bool            // the child is new
 	gone     bool            // the child is being deleted
 }
 
@@ -39,75 +40,13 @@ type transition struct {
 // transactions wait for each other.
 func (t transition) parents() []bson.RawValue {
 	var ids []bson.RawValue
-	for _, id := range append([]bson.RawValue{t.was.parent, t.now.parent}, t.named...) {
+	for _, id := range append([]bson.RawValue{t.was.parent, t.now.parent, t.comes}, t.named...) {
 		if id.Type != 0 && !stored.Contains(ids, id) {
 			ids = append(ids, id)
 		}
 	}
 	slices.SortFunc(ids, func(a, b bson.RawValue) int { return slices.Compare(a.Value, b.Value) })
 	return ids
-}
-
-// Insert stores a new child and counts it.
-func (c *Counter) Insert(w model.Write, op bson.ObjectID) model.Change[any] {
-	doc, t, err := c.inserted(w, op)
-	if err != nil {
-		return commands.RefusedChange[any](c.docs.Name(), err)
-	}
-	return c.change(func(ctx context.Context, db model.DB) (s state, err error) {
-		err = c.readParents(ctx, db, &s, []transition{t})
-		s.Done = c.remembers(s, op)
-		return s, err
-	}, func(s state) (model.Plan, error) {
-		if s.Done {
-			p := c.plan(s, c.finish(doc.Lookup("_id"), t)) // which takes a mark off, if it is still there
-			p.Applied = s.Tx
-			return p, nil
-		}
-		return c.plan(s, c.insertion(w, doc, t, s), c.apply(t, s), c.unmark(doc.Lookup("_id"), t, s)), nil
-	})
-}
-
-// inserted checks a new child, and returns it without its mark, and what it will count for.
-func (c *Counter) inserted(w model.Write, op bson.ObjectID) (doc bson.Raw, t transition, err error) {
-	if w.Err != nil {
-		return nil, t, w.Err
-	}
-	if err := c.checkToken(op); err != nil {
-		return nil, t, err
-	}
-	doc = w.Model.(*mongo.InsertOneModel).Document.(bson.Raw)
-	if c.pending != "" && doc.Lookup(c.pending).Type != 0 {
-		return nil, t, c.docs.Refuse(c.pending, nil, "must be empty in a new child: operations write it")
-	}
-	t.op = op
-	if t.now, err = c.ofDocument(doc); err == nil {
-		err = c.name(&t, doc, nil)
-	}
-	return doc, t, err
-}
-
-// insertion is the insert of a child with its mark. A stored child with this mark, or an equal child, says that it was done before.
-func (c *Counter) insertion(w model.Write, doc bson.Raw, t transition, s state) []model.Step {
-	id := bson.D{{Key: "_id", Value: mql.Eq(doc.Lookup("_id"))}}
-	w.Reasons = []model.Reason{{If: id, Err: commands.Taken(c.docs.Name(), doc.Lookup("_id"), false)}}
-	if c.tokens == "" || len(t.parents()) == 0 {
-		return []model.Step{w}
-	}
-	underWay := append(id, bson.E{Key: c.pending + ".op", Value: t.op})
-	if s.Tx {
-		w.Done = underWay
-		return []model.Step{w}
-	}
-	marked, err := c.docs.AppendElement(slices.Clone(doc[:len(doc)-1]), c.pending, c.entry(t))
-	if err != nil {
-		return []model.Step{model.Refused(c.docs.Name(), c.docs.Refuse("document", nil, err.Error()))}
-	}
-	w.Model = &mongo.InsertOneModel{Document: bson.Raw(core.EndDocument(marked, 0))}
-	if len(s.Parents) > 0 && s.Parents[0].Doc != nil {
-		w.Done = underWay
-	}
-	return []model.Step{w}
 }
 
 // entry is the mark of an operation under way.
@@ -241,9 +180,11 @@ func (c *Counter) read(ctx context.Context, db model.DB, id bson.D, o operation)
 		return s, err
 	}
 	if last := list[len(list)-1]; last.op == o.op && !c.isMarked(s.Child, o.op) {
-		s.Done = c.remembers(s, o.op)
+		if s.Done = c.remembers(s, o.op); !s.Done {
+			err = c.missing(s, last)
+		}
 	}
-	return s, nil
+	return s, err
 }
 
 // transitions are the changes that the parents must be told of: the one that is under way on the child, and then the
@@ -272,17 +213,14 @@ func (c *Counter) transitions(child bson.Raw, o operation) (list []transition, e
 	if err := c.name(&t, child, o.set); err != nil {
 		return nil, err
 	}
-	if !t.was.same(t.now) || len(t.named) > 0 {
+	if !t.was.same(t.now) || len(t.named) > 0 || t.comes.Type != 0 {
 		list = append(list, t)
 	}
 	return list, nil
 }
 
-// name adds the parents that the child names before and after fields are set.
+// name adds the parents that the child names before and after fields are set. With tokens, they remember the operation.
 func (c *Counter) name(t *transition, child bson.Raw, set bson.D) error {
-	if c.tokens == "" {
-		return nil
-	}
 	was, err := stored.At(c.docs, child, c.reference)
 	if err != nil {
 		return err
@@ -295,9 +233,12 @@ func (c *Counter) name(t *transition, child bson.Raw, set bson.D) error {
 		switch named, err := c.parentNamed(ref); {
 		case err != nil:
 			return err
-		case named && !stored.Contains(t.named, ref):
+		case named && c.tokens != "" && !stored.Contains(t.named, ref):
 			t.named = append(t.named, bsonval.Clone(ref))
 		}
+	}
+	if named, _ := c.parentNamed(now); named && !t.gone && (t.inserted || !bsonval.EqualRaw(was, now)) {
+		t.comes = bsonval.Clone(now)
 	}
 	return nil
 }

@@ -46,7 +46,7 @@ func (c *Counter) tell(t transition, id bson.RawValue, p *parentDoc, tx bool) (m
 		if tx && p == nil {
 			w.Expect = model.One
 		} else {
-			w.Done = append(filter[:1:1], bson.E{Key: c.tokens, Value: t.op})
+			w.Done, w.Token = append(filter[:1:1], bson.E{Key: c.tokens, Value: t.op}), t.op
 		}
 		if p != nil && slices.Contains(c.tokensOf(p.Doc), t.op) {
 			return w, false
@@ -72,6 +72,12 @@ func (c *Counter) tell(t transition, id bson.RawValue, p *parentDoc, tx bool) (m
 	}
 	if gone := p != nil && p.Doc == nil; u.guarded && !gone {
 		w.Expect = model.One
+	}
+	if t.names(id) && (p == nil && c.tokens == "" || p != nil && t.inserted) {
+		w.Expect = model.One // the parent may have been deleted since
+		if c.tokens == "" {
+			w.Reasons = []model.Reason{{Err: c.noParent(id)}}
+		}
 	}
 	w.Model = &mongo.UpdateOneModel{Filter: filter, Update: c.update(u, t.op)}
 	return w, true

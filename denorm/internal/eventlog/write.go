@@ -64,8 +64,10 @@ func (l *Log) opAndTime(at time.Time, op bson.ObjectID) error {
 func (l *Log) insert(k Key, raw bson.Raw, byID, byOp error) model.Write {
 	id := commands.ByID(raw.Lookup("_id"))
 	op, events := mql.E("token", raw.Lookup("token")), mql.E("events", mql.Eq(raw.Lookup("events")))
+	token, _ := raw.Lookup("token").ObjectIDOK()
 	return model.Write{
-		Collection: l.Docs.Name(), Index: model.IDIndex, Keyed: true, Model: &mongo.InsertOneModel{Document: raw}, Deleted: true,
+		Collection: l.Docs.Name(), Index: model.IDIndex, Keyed: true,
+		Model: &mongo.InsertOneModel{Document: raw}, Deleted: true, Token: token,
 		Done: append(bson.D{id[0]}, op, events),
 		Reasons: []model.Reason{
 			{If: bson.D{id[0], op}, Err: byOp}, {If: id, Err: byID},

@@ -61,7 +61,7 @@ func (in *Inbox) receipt(event any, op bson.ObjectID) (bson.D, error) {
 // applied says how a write knows that its event was handled, and that its token wasn't this event's.
 func (in *Inbox) applied(w *model.Write, byID, receipt bson.D) {
 	of := func(d bson.D) bson.D { return model.And(byID, bson.D{mql.E(in.path, mql.Op("$elemMatch", d))}) }
-	w.Done = of(receipt)
+	w.Done, w.Token = of(receipt), receipt[0].Value.(bson.ObjectID)
 	w.Reasons = append(w.Reasons, model.Reason{
 		If: of(bson.D{receipt[0], mql.E("sum", mql.Op("$ne", receipt[1].Value))}), Err: stored.ErrToken,
 	})
@@ -83,7 +83,7 @@ func (in *Inbox) Once(id, event any, op bson.ObjectID) model.Write {
 	push := bson.D{mql.E("$each", bson.A{receipt}), mql.E("$slice", -in.keep)}
 	w := in.handled(byID, bson.D{mql.E("$push", bson.D{mql.E(in.path, push)})}, receipt)
 	w.Reasons = append(w.Reasons, model.Reason{If: w.Done, Err: ErrHandled})
-	w.Done = nil
+	w.Done, w.Token = nil, bson.NilObjectID
 	return w
 }
 

@@ -36,7 +36,7 @@ func (o *Outbox) Publish(id, body any, at time.Time, op bson.ObjectID) model.Wri
 	}
 	holds := func(path string) bson.D { return model.And(byID, bson.D{mql.E(path+".id", op)}) }
 	w := model.Write{
-		Collection: o.docs.Name(), Index: model.IDIndex, Expect: model.One, Once: true,
+		Collection: o.docs.Name(), Index: model.IDIndex, Expect: model.One, Once: true, Token: op,
 		Done: model.And(byID, bson.D{mql.E("$or", bson.A{o.same(o.events, event, op), o.same(o.parked, event, op)})}),
 		Reasons: []model.Reason{
 			{If: holds(o.events), Err: stored.ErrToken}, {If: holds(o.parked), Err: stored.ErrToken},

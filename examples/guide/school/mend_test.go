@@ -43,10 +43,11 @@ func Example_audit() {
 	// enrolments 'rod/maths': copies {student: {name: 'Rod'}} from 'rod', which has {student: {name: 'Rodney'}} <nil>
 	// enrolments 'jane/art': copies {student: {name: 'Jane'}} from 'jane', which doesn't exist <nil>
 	// courses 'maths': stores {students: Long('7')}, but its children make {students: 1} <nil>
+	// enrolments 'jane/art': course → 'art', which doesn't exist <nil>
 	// students 'kate': holds 4 elements <nil>
-	// 3 to write, 1 left; true
-	// 3 written, 1 left
-	// docmodel: job audit: school couldn't process 1 finding: enrolments 'jane/art': copies {student: {name: 'Jane'}} from 'jane', which doesn't exist
+	// 3 to write, 2 left; true
+	// 3 written, 2 left
+	// docmodel: job audit: school couldn't process 2 findings: enrolments 'jane/art': copies {student: {name: 'Jane'}} from 'jane', which doesn't exist; enrolments 'jane/art': course → 'art', which doesn't exist
 }
 
 // One check, of one course.
@@ -64,6 +65,8 @@ func Example_check() {
 	}
 	// Output:
 	// courses.students: numbers that differ from the documents of enrolments - the numbers of each document agree with its children in enrolments
+	// [] <nil>
+	// enrolments.course: ids that no document of courses has, for its students - each id of enrolments.course is the _id of a document of courses
 	// [] <nil>
 	// enrolments.pending: unfinished operations - an operation on a document is finished within a minute
 	// [] <nil>

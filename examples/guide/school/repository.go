@@ -30,9 +30,6 @@ func (r Repository) Prepare(ctx context.Context) error {
 func (r Repository) Enrol(
 	ctx context.Context, student, course string, op bson.ObjectID,
 ) error {
-	if _, err := courses.ByID(course).One(ctx, r.db); err != nil {
-		return inWords(err)
-	}
 	_, _, err := names.Storing(student, func(s *Student) model.Action {
 		return sizes.Insert(Enrolment{
 			ID:      student + "/" + course,

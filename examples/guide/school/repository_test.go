@@ -51,7 +51,7 @@ func TestCosts(t *testing.T) {
 		if err := errors.Join(r.Prepare(t.Context()), fill(t.Context(), db)); err != nil {
 			t.Fatal(err)
 		}
-		cost := model.Cost{Commands: 8, Written: 3, Returned: 4}
+		cost := model.Cost{Commands: 7, Written: 3, Returned: 3}
 		modeltest.WantCost(t, monitor, cost, func() error {
 			return r.Enrol(t.Context(), "kate", "maths", id(2))
 		})

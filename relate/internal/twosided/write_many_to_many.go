@@ -58,7 +58,7 @@ func (m *ManyToMany) Link(s ListedLink) model.Plan {
 	}
 	claim := m.claim(s.a, s.B, v, s.op)
 	claim.Done = append(commands.ByID(s.a), mql.E(m.Left.Path, element(exactly(s.B, v+1, s.op))))
-	claim.Reasons = m.Left.full(s.a)
+	claim.Token, claim.Reasons = s.op, m.Left.full(s.a)
 	p := commands.Leaving("a link that only the right side lists; readers trust the left side, and the check finds it", m.Right.reserve(s.B, s.a, v+1, s.op), claim)
 	p.IfStale = []model.Step{m.Right.pull(s.B, exactly(s.a, v+1, s.op))}
 	return p

@@ -107,7 +107,7 @@ func (t *TwoWay) claim(was HeldItem, becomes bson.D, op bson.ObjectID) model.Wri
 	}
 	w := commands.UpdateOne(t.Ref.Docs.Name(), guard, stmt.Set(ref, becomes))
 	w.Done = append(commands.ByID(was.ID), mql.E(ref+".id", model.Eq(becomes[0].Value)), mql.E(ref+".v", was.V+1), mql.E(ref+".op", op))
-	w.Once = true
+	w.Once, w.Token = true, op
 	return w
 }
 

@@ -1,0 +1,148 @@
+package denorm_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/internal/testkit"
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/modeltest"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+type (
+	shelf struct {
+		ID   string          `bson:"_id"`
+		Name string          `bson:"name"`
+		V    int64           `bson:"v"`
+		Lock int64           `bson:"lock,omitempty"`
+		N    int64           `bson:"n"`
+		Ops  []bson.ObjectID `bson:"ops,omitempty"`
+	}
+	folder struct {
+		ID    string                       `bson:"_id"`
+		Shelf string                       `bson:"shelf"`
+		Name  string                       `bson:"name"`
+		V     int64                        `bson:"v"`
+		N     int64                        `bson:"n"`
+		At    time.Time                    `bson:"at"`
+		Mark  *denorm.RollupMark           `bson:"mark,omitempty"`
+		Op    *denorm.CounterPending       `bson:"op,omitempty"`
+		Done  []denorm.Receipt             `bson:"done,omitempty"`
+		Box   denorm.Outgoing[folderEvent] `bson:"box,omitempty"`
+	}
+	folderEvent struct {
+		Text string `bson:"text"`
+	}
+)
+
+var (
+	shelves = model.NewCollection[shelf, string]("shelves")
+	folders = model.NewCollection[folder, string]("folders")
+
+	shelfNames = denorm.NewCopy(shelves, folders, denorm.CopySpec{
+		KeyPath: "shelf", Fields: []denorm.Field{{From: "name", To: "name"}}, Version: "v", VersionTo: "v", Lock: "lock",
+	})
+	shelfNumbers = denorm.NewCounter(folders, "shelf", shelves, denorm.CounterSpec{Count: "n", Tokens: "ops", Pending: "op"})
+	shelfPlain   = denorm.NewCounter(folders, "shelf", shelves, denorm.CounterSpec{Count: "n"})
+	folderDays   = denorm.NewRollup(folders, model.NewCollection[denorm.RollupDoc[string, int64], string]("folderDays"), denorm.RollupSpec{
+		Time: "at", By: []string{"shelf"}, Sums: []string{"n"}, Bins: []denorm.Period{denorm.Daily}, Mark: "mark",
+	})
+	folderInbox   = denorm.NewInbox(folders, "done", denorm.InboxSpec{Keep: 10})
+	folderEvents  = denorm.NewOutbox[folderEvent](folders, "box", denorm.OutboxSpec{})
+	folderCreates = denorm.NewOutbox[folderEvent](folders, "box", denorm.OutboxSpec{Create: true})
+)
+
+// rerunCases are actions that tell whether they ran before, by a token or by the document that they insert.
+func rerunCases() map[string]model.Action {
+	noon := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
+	fresh := folder{ID: "new", Shelf: "s", Name: "S", V: 1, At: noon}
+	op, event := testkit.Token(1), folderEvent{"created"}
+	inc, set := bson.D{e("$inc", bson.D{e("n", 1)})}, bson.D{e("$set", bson.D{e("name", "N")})}
+	return map[string]model.Action{
+		"Copy.Storing":                shelfNames.Storing("s", func(*shelf) model.Action { return folders.Insert(fresh) }, "new"),
+		"Rollup.Insert":               folderDays.Insert(fresh),
+		"Inbox.Insert":                folderInbox.Insert(fresh, event, op),
+		"Inbox.Handle":                folderInbox.Handle("old", inc, event, op),
+		"Outbox.Publish":              folderEvents.Publish("old", event, noon, op),
+		"Outbox.Publish, Create":      folderCreates.Publish("new", event, noon, op),
+		"Counter.Insert":              shelfNumbers.Insert(fresh, op),
+		"Counter.Insert, no tokens":   shelfPlain.Insert(fresh, bson.NilObjectID),
+		"a merge of Publish and $inc": model.Merge(folderEvents.Publish("old", event, noon, op), folders.Update("old", inc)),
+		"a merge of Handle and $inc":  model.Merge(folders.Update("old", inc), folderInbox.Handle("old", set, event, op)),
+	}
+}
+
+func seedShelves(t *testing.T, db *mongo.Database) {
+	t.Helper()
+	mustExec(t, db, model.Concat(model.NewPlan(shelves.Insert(shelf{ID: "s", Name: "S", V: 1})),
+		model.NewPlan(folders.Insert(folder{ID: "old"})), model.NewPlan(folders.Insert(folder{ID: "other"}))))
+}
+
+// An action runs three times as it runs once: alone, joined with a number, and with
+// transactions.
+func TestRerunTechniques(t *testing.T) {
+	parallel(t)
+	number := folders.Update("other", bson.D{e("$inc", bson.D{e("n", 1)})})
+	for name, action := range rerunCases() {
+		for way, change := range map[string]model.Change[any]{
+			"alone": action.Change(), "joined": action.Change().Also(number), "joined after": number.Change().Also(action),
+		} {
+			t.Run(name+", "+way, func(t *testing.T) {
+				modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+					modeltest.NeedTransactions(t, db)
+					seedShelves(t, db)
+					tx, err := model.WithTransactions(t.Context(), db)
+					if err != nil {
+						t.Fatal(err)
+					}
+					want := ""
+					for n := range 3 {
+						if _, _, err := change.Run(t.Context(), tx); err != nil {
+							t.Errorf("run %d: %v", n+1, err)
+						}
+						got, err := modeltest.Dump(t.Context(), db)
+						if n == 0 {
+							want = got
+						}
+						if err != nil || got != want {
+							t.Errorf("run %d changed\n%s\nto\n%s (%v)", n+1, want, got, err)
+						}
+					}
+				})
+			})
+		}
+	}
+}
+
+// A merge of a token and a number survives a fault at each of its writes.
+func TestRerunMergedFaults(t *testing.T) {
+	parallel(t)
+	for name, action := range rerunCases() {
+		w, is := action.(model.Write)
+		if !is || w.Token.IsZero() {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			modeltest.FaultMatrix(t, modeltest.FaultCase{
+				Sample: -1,
+				Seed: func(ctx context.Context, db *mongo.Database) error {
+					return exec(ctx, db, model.NewPlan(folders.Insert(folder{ID: "old"})))
+				},
+				Run: func(ctx context.Context, db *mongo.Database) error {
+					_, err := w.Run(ctx, db)
+					return err
+				},
+				Check: func(t testing.TB, db *mongo.Database) {
+					f, err := folders.ByID("old").One(context.Background(), db)
+					if err != nil || f.N > 1 || len(f.Box.Events) > 1 || len(f.Done) > 1 {
+						t.Errorf("%+v, %v", f, err)
+					}
+				},
+			})
+		})
+	}
+}
