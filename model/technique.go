@@ -20,6 +20,7 @@ type Parts struct {
 	footprints func() []Footprint
 	needs      []Need
 	keys       []KeyedDocs
+	reactions  func() []Reaction
 }
 
 // NewParts returns the Parts for a technique's constructor. Each function must return new
@@ -28,7 +29,7 @@ type Parts struct {
 func NewParts(
 	indexes func() []Index, relations func() []Relation, checks func() []Check, footprints func() []Footprint, needs ...Need,
 ) Parts {
-	return Parts{indexes, relations, checks, footprints, slices.Clone(needs), nil}
+	return Parts{indexes: indexes, relations: relations, checks: checks, footprints: footprints, needs: slices.Clone(needs)}
 }
 
 // Indexes returns the needed indexes.

@@ -30,6 +30,9 @@ type ParentRefSpec struct {
 	// If an embed.Versioned also writes the children, CountUp is its version field.
 	// If the ParentRef changes a child's parent id, it increments CountUp.
 	CountUp string
+
+	// MustExist makes a [model.Store] refuse a child whose parent is missing.
+	MustExist bool
 }
 
 // NewParentRef declares that the children's field at path contains the id of a parent. An
@@ -39,6 +42,9 @@ func NewParentRef[C, CK, P, PK any](children *model.Collection[C, CK], path stri
 	r := &ParentRef[C, CK, P, PK]{children: children, parents: parents}
 	r.in = parentref.Declare(children.Docs(), core.NewReader[PK](children.Docs(), path).Field(), parents.Docs(), spec.By, spec.CountUp)
 	r.Parts = model.NewParts(r.in.Indexes, r.in.Relations, nil, r.in.Footprints)
+	if spec.CountUp == "" {
+		r.Parts = r.Parts.WithReactions(func() []model.Reaction { return r.in.Reactions(spec.MustExist) })
+	}
 	return r
 }
 

@@ -1,0 +1,102 @@
+package copies
+
+import (
+	"fmt"
+
+	"github.com/docmodel/docmodel/denorm/internal/stored"
+	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/model"
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// Reactions returns how a copy is filled when a document with a copy is written, and how
+// the copies follow a source. It is nil for copies in arrays, of listed documents and with
+// a version: these can't take part in a store.
+func (c *Copying) Reactions() func() []model.Reaction {
+	if len(c.arrays) > 0 || c.key == "" || c.version != "" || c.spec.CountUp != "" || c.spec.Lock != "" {
+		return nil
+	}
+	var from []string
+	for _, f := range c.fields {
+		from = append(from, f.From)
+	}
+	return func() []model.Reaction {
+		return []model.Reaction{
+			{Collection: c.to.Name(), Paths: []string{c.spec.KeyPath}, Fetch: c.fetchSource, Amend: c.fill, React: c.holdSource},
+			{Collection: c.docs.Name(), Paths: from, React: c.follow},
+		}
+	}
+}
+
+// newKey returns the id of the source that a written document refers to, or type 0.
+func (c *Copying) newKey(w model.StoreWrite) (bson.RawValue, error) {
+	if w.After == nil {
+		return bson.RawValue{}, nil
+	}
+	id, err := stored.At(c.to, w.After, c.spec.KeyPath)
+	switch {
+	case err != nil || id.Type == 0 || id.Type == bson.TypeNull:
+		return bson.RawValue{}, err
+	case !stored.IsKey(id):
+		return id, c.to.Refuse(c.spec.KeyPath, nil, "is no _id of a document")
+	}
+	return id, nil
+}
+
+func (c *Copying) fetchSource(w model.StoreWrite) ([]model.Fetch, error) {
+	id, err := c.newKey(w)
+	if err != nil || id.Type == 0 {
+		return nil, err
+	}
+	f := model.Fetch{Collection: c.docs.Name(), ID: bsonval.Clone(id)}
+	for _, field := range c.fields {
+		f.Paths = append(f.Paths, field.From)
+	}
+	return []model.Fetch{f}, nil
+}
+
+// fill returns the copied fields of the source that the document refers to.
+func (c *Copying) fill(w model.StoreWrite) (set bson.D, err error) {
+	id, err := c.newKey(w)
+	if err != nil {
+		return nil, err
+	}
+	values := make([]bson.RawValue, len(c.fields))
+	if id.Type != 0 {
+		doc := w.Found(0)
+		if doc == nil {
+			return nil, fmt.Errorf("%w (%s.%s names the source %s, which isn't in %s)",
+				model.ErrNotFound, c.to.Name(), c.spec.KeyPath, model.Shell(id), c.docs.Name())
+		}
+		s, err := c.state(doc)
+		if err != nil {
+			return nil, err
+		}
+		values = s.values
+	}
+	for i, path := range c.paths[:len(c.fields)] {
+		set = append(set, bson.E{Key: path, Value: values[i]})
+	}
+	return set, nil
+}
+
+// holdSource keeps a transaction that changes the source from missing the new copy.
+func (c *Copying) holdSource(w model.StoreWrite) (a model.Answer, err error) {
+	id, err := c.newKey(w)
+	if err == nil && id.Type != 0 {
+		a.Hold = []model.Fetch{{Collection: c.docs.Name(), ID: bsonval.Clone(id)}}
+	}
+	return a, err
+}
+
+// follow returns the writes that bring the copies of a changed source up to date.
+func (c *Copying) follow(w model.StoreWrite) (a model.Answer, err error) {
+	if w.Before == nil || w.After == nil {
+		return a, nil
+	}
+	s, err := c.state(w.After)
+	if err == nil {
+		a.Then = c.propagate(s, nil)
+	}
+	return a, err
+}
