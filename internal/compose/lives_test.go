@@ -82,7 +82,7 @@ func TestLivesBetween(t *testing.T) {
 
 // oftenRun names the techniques of which the quick run has all lives.
 func oftenRun(name string) bool {
-	return strings.HasPrefix(name, "embed.Versioned") || strings.HasPrefix(name, "versioned ") || name == "denorm.Copy" || name == "denorm.Outlier"
+	return strings.HasPrefix(name, "embed.Versioned") || strings.HasPrefix(name, "versioned ") || name == "denorm.Outlier"
 }
 
 var plainly, withTx = ways[0], ways[1]
