@@ -60,6 +60,8 @@ func (x *Subset[P, PK, C, CK]) Checks() []model.Check { return x.Parts.Checks() 
 // Insert returns the plan that stores a child and adds the child to the parent's array.
 // SubsetSpec sorts and limits the array. A missing parent gives [model.ErrNotFound], but
 // the child is stored. A crash can leave the array without the child: run the plan again.
+// If another client deletes the child before the plan returns, the array can keep the
+// child. The check finds this array.
 //
 // Cost: two commands, two documents.
 func (x *Subset[P, PK, C, CK]) Insert(child C) model.Plan {
@@ -79,7 +81,9 @@ func (x *Subset[P, PK, C, CK]) Set(child CK, fields bson.D) model.Change[any] {
 
 // Delete returns the change that deletes a child. In the parent's array, the next child
 // fills the gap. A missing child isn't an error. A crash can leave a stored child that
-// isn't in the array: run the change again.
+// isn't in the array: run the change again. If other clients delete the child and insert
+// an equal child meanwhile, Delete deletes the new child, which the array can keep. The
+// check finds this array.
 //
 // Cost: two reads and one write. A child in the array costs one more command, or two if
 // the array is full.

@@ -26,7 +26,8 @@ type SubsetPagesSpec struct {
 //
 // # Consistency
 //
-// A crash or concurrent operations on one element can leave an outdated array.
+// A crash or concurrent operations on one element can leave an outdated array. So can an
+// Append to a parent that is deleted and inserted again before the Append returns.
 // [SubsetPages.Refresh] or the job of Checks repairs the array.
 //
 // Source:

@@ -99,7 +99,16 @@ func (l Lease) hold(ctx context.Context, db DB, mends bool) (
 	}
 	ctx = context.WithValue(ctx, fenceKey{}, h.fence)
 	return func(p Plan) (Result, error) { return h.run(ctx, db, p) },
-		func(err error) error { return errors.Join(err, h.release(ctx, true)) }, ctx, nil
+		func(err error) error { return errors.Join(h.doubted(err), h.release(ctx, true)) }, ctx, nil
+}
+
+// doubted makes a refusal stale if the lease ran out before it. The state was then read partly before and partly after another writer's
+// change.
+func (h *held) doubted(err error) error {
+	if time.Now().After(*h.until.Load()) {
+		return fmt.Errorf("%w: the lease of %s ran out before a read ended: %w", ErrStale, shell(h.lease.ID), err)
+	}
+	return err
 }
 
 // held is an acquired lease.

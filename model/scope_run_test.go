@@ -54,7 +54,7 @@ func TestScopeHidesFromChanges(t *testing.T) {
 	monitor := modeltest.NewMonitor()
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		a, b, both := tenantOf("a"), tenantOf("b"), model.Scope{Filter: d("tenant", "b")}
-		mustRun(t, db, model.NewPlan(model.Scoped(b, docs.Insert(versionedPart{ID: 1, Qty: 3}, bson.NilObjectID))))
+		mustRun(t, db, model.NewPlan(model.Scoped(b, docs.Insert(versionedPart{ID: 1, Qty: 3}, bson.NewObjectID()))))
 		change := docs.Change(1, bson.NilObjectID, func(p versionedPart) (versionedPart, error) {
 			t.Errorf("decide is handed %+v", p)
 			return p, nil
