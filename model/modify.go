@@ -98,7 +98,7 @@ func holdModify(m *FindAndModify, s *scope) {
 		m.Filter = s.keyedFilter(m.Filter)
 	}
 	m.Filter = And(m.Filter, s.exactly(m.Options.Collation, s.filter))
-	s.collect(&m.used).use(m.Collection)
+	m.used = s.withUse(m.used, m.Collection)
 	if !m.Remove {
 		m.Update, m.Err = s.update(m.Collection, m.Update, m.Upsert)
 	}

@@ -128,7 +128,7 @@ func holdQuery(q *Query, s *scope) {
 		q.Filter = s.keyedFilter(q.Filter)
 	}
 	narrow(q, s.exactly(q.Options.Collation, s.shown(q.Deleted)))
-	s.collect(&q.used).use(q.Collection)
+	q.used = s.withUse(q.used, q.Collection)
 }
 
 // nextPage sets q to the next page of from: see [Find.After].

@@ -45,16 +45,16 @@ type DB interface {
 // simple collation, or give the tenants ids that aren't strings.
 //
 // Cost: before the first command in a collection, one listCollections command at the
-// primary, which the Cost of a value doesn't count. The databases that are made from one
-// database share the answer, but a *mongo.Database keeps none. So make a base once, and a
-// scope for each request on the base:
+// primary. The Cost of a value doesn't count this command, but [Operation].Actual does.
+// Databases that are made from one base share the answer. A *mongo.Database can't keep the
+// answer. So make a base once, and a scope on the base for each request:
 //
-//	base := shop.On(database)                 // once; or Observer.On, WithTransactions
+//	base := shop.On(database)                  // once; or Observer.On, WithTransactions
 //	db := model.Scope{Tenant: tenant}.On(base) // for each request
 //
-// A collection that doesn't exist is asked for again. If you drop a collection and create
-// it with another collation, make a new base. The user needs the privilege listCollections,
-// which the role readWrite contains.
+// The library asks again for a collection that doesn't exist yet. If you drop a collection
+// and create it with another default collation, make a new base. The database user needs
+// the action listCollections, which the role readWrite contains.
 type Scope struct {
 	// Tenant is a condition for every filter and pipeline. New documents get Tenant's
 	// fields. Use random _ids, because a failed insert reveals another tenant's _id. The

@@ -47,9 +47,17 @@ func (s *scope) collect(list *[]use) *scope {
 
 // use adds a collection to the uses of the command.
 func (s *scope) use(collection string) {
-	if s.used != nil && s.compares(collection) {
-		*s.used = append(*s.used, use{collection, s.text})
+	if s.used != nil {
+		*s.used = s.withUse(*s.used, collection)
 	}
+}
+
+// withUse returns the uses with a collection, if the scope compares a string tenant in it.
+func (s *scope) withUse(list []use, collection string) []use {
+	if !s.compares(collection) {
+		return list
+	}
+	return append(list, use{collection, s.text})
 }
 
 // alsoFirst adds the first collection of a pipeline to the uses, because its default
@@ -86,7 +94,7 @@ func stepUses(list []use, steps []Step) []use {
 func indexUses(db DB, set IndexSet) (list []use) {
 	for _, s := range scopesOf(db) {
 		for _, x := range set.Needed {
-			s.collect(&list).use(x.Collection)
+			list = s.withUse(list, x.Collection)
 		}
 	}
 	return list
@@ -107,7 +115,10 @@ func checkCollations(ctx context.Context, db DB, list []use) error {
 	known := core.CollationsOf(db)
 	var ask []use
 	for _, u := range list {
-		if !known.IsSimple(u.collection) && !slices.ContainsFunc(ask, func(other use) bool { return other.collection == u.collection }) {
+		if known.IsSimple(u.collection) {
+			continue
+		}
+		if !slices.ContainsFunc(ask, func(other use) bool { return other.collection == u.collection }) {
 			ask = append(ask, u)
 		}
 	}
@@ -127,7 +138,8 @@ func askCollations(ctx context.Context, db DB, known *core.Collations, ask []use
 	}
 	observationOf(ctx).sent(1)
 	primary := db.Client().Database(db.Name(), options.Database().SetReadPreference(readpref.Primary()))
-	list, err := primary.ListCollectionSpecifications(runctx.WithoutSession(ctx), bson.D{{Key: "name", Value: bson.D{{Key: "$in", Value: names}}}})
+	filter := bson.D{{Key: "name", Value: bson.D{{Key: "$in", Value: names}}}}
+	list, err := primary.ListCollectionSpecifications(runctx.WithoutSession(ctx), filter)
 	if err != nil {
 		return cannotAsk(db, names, err)
 	}
@@ -141,7 +153,8 @@ func askCollations(ctx context.Context, db DB, known *core.Collations, ask []use
 		i := slices.IndexFunc(ask, func(u use) bool { return u.collection == found.Name })
 		named := bson.D{{Key: "locale", Value: locale}, {Key: "strength", Value: collation.Lookup("strength")}}
 		return &ConflictError{
-			Collection: found.Name, Paths: [2]string{"default collation " + shell(named), "scope " + ask[i].tenant},
+			Collection: found.Name,
+			Paths:      [2]string{"default collation " + shell(named), "scope " + ask[i].tenant},
 			Reason: "it can make two tenants equal: create the collection with the simple collation, and give another collation " +
 				"to the commands and indexes that need it, or give the tenants ids that aren't strings",
 		}
@@ -156,7 +169,7 @@ func cannotAsk(db DB, names bson.A, err error) error {
 	if server := mongo.ServerError(nil); errors.As(err, &server) && server.HasErrorCode(unauthorized) {
 		remedy = ": grant the user the action listCollections on the database " + db.Name()
 	}
-	return fmt.Errorf("docmodel: can't read the default collations of %s, which a scope with a string tenant needs%s: %w", shell(names), remedy, err)
+	return fmt.Errorf("docmodel: can't read the default collations of %s, which a string tenant needs%s: %w", shell(names), remedy, err)
 }
 
 // remember returns the database as a handle, which remembers default collations.
