@@ -28,8 +28,8 @@ type SubsetSpec struct {
 	Max int // maximum number of elements, at least 1
 
 	// By sorts the children. The array keeps the first Max children: {time: -1} keeps the
-	// newest. Equal children are sorted by _id. Every child must store the fields of By:
-	// don't use omitempty.
+	// newest. Equal children are sorted by _id, in the direction of the last field of By.
+	// Every child must store the fields of By: don't use omitempty.
 	By bson.D
 
 	// Fields are the paths that the array copies from a child, besides _id and the fields

@@ -15,8 +15,8 @@ type SubsetPagesSpec struct {
 	Max int // number of kept elements, 1 to 100,000
 
 	// By is the order of elements, such as {time: -1} for newest first. The parent keeps
-	// the first Max. Equal elements are sorted by [BucketSpec].ElementKey. Every element
-	// must have all fields of By.
+	// the first Max. Equal elements are sorted by [BucketSpec].ElementKey, in the direction
+	// of the last field of By. Every element must have all fields of By.
 	By bson.D
 }
 

@@ -174,6 +174,11 @@ func (j Job) run(ctx context.Context, db DB, o JobOptions) (Progress, error) {
 		return p, err
 	}
 	db = marking(db)
+	if o.Checkpoint != "" {
+		if err := checkTenantNames(ctx, db, o.Checkpoint); err != nil {
+			return p, err
+		}
+	}
 	if o.Checkpoint != "" && o.From.After.Type == 0 && o.From.Stage == 0 {
 		if err := j.load(ctx, db, o, &p); err != nil {
 			return p, err

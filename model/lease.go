@@ -92,6 +92,9 @@ func (l Lease) hold(ctx context.Context, db DB, mends bool) (
 	if err := l.check(); err != nil {
 		return nil, nil, ctx, err
 	}
+	if err := checkTenantNames(ctx, db, l.Collection); err != nil {
+		return nil, nil, ctx, err
+	}
 	l.ID = tenantID(db, l.ID)
 	h, err := l.acquire(ctx, db, mends)
 	if err != nil {
@@ -262,6 +265,9 @@ func (h *held) run(ctx context.Context, db DB, p Plan) (r Result, err error) {
 			Reason: "needs a repeatable plan, even for a single write: put the fence into the write's filter, and mark it Once"}
 	}
 	begin, err := h.begin(p)
+	if err == nil {
+		err = checkCollations(ctx, db, p.used()) // before the plan is stored
+	}
 	if err != nil {
 		return r, err
 	}
@@ -334,6 +340,9 @@ func (l Lease) Raise(ctx context.Context, db DB, n int64) error {
 // in checks the lease and the call, and returns the lease with its tenant's ID.
 func (l Lease) in(ctx context.Context, db DB) (Lease, error) {
 	if err := cmp.Or(l.check(), core.CheckRun(ctx, db)); err != nil {
+		return l, err
+	}
+	if err := checkTenantNames(ctx, db, l.Collection); err != nil {
 		return l, err
 	}
 	l.ID = tenantID(db, l.ID)

@@ -90,6 +90,7 @@ type scoped struct {
 	tenant         bson.D           // the tenant of the inserted document
 	keys           bson.D           // the tenant in the _ids
 	marks          bool             // the write was a delete
+	text           string           // a field of the tenant whose value is a string, or "": see [use]
 }
 
 // scoping returns what scopes made of the write, or the zero value.
@@ -215,6 +216,8 @@ type MergeInto struct {
 	Once       bool     // set it if a second run changes nothing
 	Keyed      []string // the collections, also the written one, whose _ids carry the tenant: see Aggregation.Keyed
 	Err        error    // error for bad input: see Write.Err
+
+	used []use
 }
 
 func (MergeInto) step() {}

@@ -21,7 +21,8 @@ type SpreadSpec struct {
 	// [Spread.InsertAt].
 	By string
 
-	// Order is the sort of [Spread.Find], such as {at: -1}. Find adds _id to Order.
+	// Order is the sort of [Spread.Find], such as {at: -1}. Find adds _id to Order, in the
+	// direction of the last field.
 	Order bson.D
 }
 
