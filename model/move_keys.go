@@ -50,24 +50,37 @@ func (p Parts) keyed() []KeyedDocs { return p.keys }
 // Cost: two commands per batch of 500 documents, and three for each batch with old _ids.
 // Two scans of each collection.
 func MoveKeys(techniques ...Technique) Job {
-	j := Job{Name: "move keys"}
+	var all []KeyedDocs
 	for _, t := range techniques {
 		own, ok := t.(interface{ keyed() []KeyedDocs })
 		if v := reflect.ValueOf(t); !ok || v.Kind() == reflect.Pointer && v.IsNil() {
 			continue
 		}
 		for _, docs := range own.keyed() {
-			if slices.ContainsFunc(j.Stages, func(s Stage) bool { return s.Collection == docs.Collection }) {
-				continue
+			if !slices.ContainsFunc(all, func(k KeyedDocs) bool { return k.Collection == docs.Collection }) {
+				all = append(all, docs)
 			}
-			moved := bson.D{{Key: movedField, Value: bson.D{{Key: "$exists", Value: true}}}}
-			j.Stages = append(j.Stages,
-				Stage{Name: "move the keys of " + docs.Collection, Collection: docs.Collection, Work: docs.move, deleted: true},
-				Stage{Name: "end the move of " + docs.Collection, Collection: docs.Collection, Filter: moved, Work: docs.end, deleted: true})
 		}
 	}
-	if len(j.Stages) == 0 {
+	j := Job{Name: "move keys"}
+	if len(all) == 0 {
 		j.Err = &ValueError{Field: "techniques", Reason: "have no keyed documents: give the techniques of the collections to move"}
+		return j
+	}
+	j.Stages = []Stage{{Name: "check the scopes", Do: func(_ context.Context, b *Batch) (err error) {
+		for _, k := range all {
+			if err == nil {
+				_, err = k.checkScopes(b.DB)
+			}
+		}
+		b.Done = true
+		return err
+	}}}
+	moved := bson.D{{Key: movedField, Value: bson.D{{Key: "$exists", Value: true}}}}
+	for _, k := range all {
+		j.Stages = append(j.Stages,
+			Stage{Name: "move the keys of " + k.Collection, Collection: k.Collection, Work: k.move, deleted: true},
+			Stage{Name: "end the move of " + k.Collection, Collection: k.Collection, Filter: moved, Work: k.end, deleted: true})
 	}
 	return j
 }
@@ -108,8 +121,9 @@ func (k KeyedDocs) move(ctx context.Context, b *Batch) (Plan, error) {
 		id := doc.Lookup("_id")
 		stored := now[bsonval.Key(id)]
 		begin, problem, err := k.begin(doc, stored, ids[i].(core.KeyID))
-		if stored != nil && stored.Lookup(movedField).Type == 0 && isMarked(b.DB, k.Collection, doc) != isMarked(b.DB, k.Collection, stored) {
-			problem = "has the same key as a document with the new _id, and only one of the two is marked as deleted: restore or remove one of the two"
+		joins := stored != nil && stored.Lookup(movedField).Type == 0
+		if joins && isMarked(b.DB, k.Collection, doc) != isMarked(b.DB, k.Collection, stored) {
+			problem = "has the same key as a document with the new _id, and only one of the two is marked as deleted: restore or remove it"
 		}
 		switch {
 		case err != nil:
