@@ -64,7 +64,8 @@ func NewOutlier[D, K, E any](owners *model.Collection[D, K], path string, overfl
 	}
 	o := outlier.Declare(owners.Docs(), path, reflect.TypeFor[E](), overflow.in, outlier.Spec(spec))
 	out := &Outlier[D, K, E]{model.Parts{}, owners, overflow, o}
-	out.Parts = model.NewParts(o.Indexes, o.Relations, o.Checks, o.Footprints).WithKeys(model.KeyedDocs{Collection: overflow.buckets.Name()})
+	out.Parts = model.NewParts(o.Indexes, o.Relations, o.Checks, o.Footprints).
+		WithDocs(owners.Docs(), overflow.buckets.Docs()).WithKeys(model.KeyedDocs{Collection: overflow.buckets.Name()})
 	return out
 }
 

@@ -45,7 +45,8 @@ type SubsetSpec struct {
 // invalid path, type or spec panics with a [*model.DeclarationError].
 func NewSubset[P, PK, C, CK any](children *model.Collection[C, CK], refPath string, parents *model.Collection[P, PK], path string, spec SubsetSpec) *Subset[P, PK, C, CK] {
 	s := subset.Declare(children.Docs(), refPath, parents.Docs(), path, subset.Spec(spec))
-	return &Subset[P, PK, C, CK]{model.NewParts(s.Indexes, s.Relations, s.Checks, s.Footprints), children, s}
+	return &Subset[P, PK, C, CK]{model.NewParts(s.Indexes, s.Relations, s.Checks, s.Footprints).
+		WithDocs(children.Docs(), parents.Docs()), children, s}
 }
 
 // Indexes returns the index that finds a parent's children in order.

@@ -49,7 +49,8 @@ func NewSubsetPages[P, K, E any](parents *model.Collection[P, K], path string, p
 		core.Place("NewSubsetPages of "+parents.Name()).Fail("the bucket of the pages is nil", "give a result of NewBucket")
 	}
 	s := subsetpages.Declare(parents.Docs(), path, reflect.TypeFor[E](), pages.in, subsetpages.Spec(spec))
-	return &SubsetPages[P, K, E]{model.NewParts(s.Indexes, s.Relations, s.Checks, s.Footprints).WithKeys(model.KeyedDocs{Collection: pages.buckets.Name()}), parents, pages, s}
+	return &SubsetPages[P, K, E]{model.NewParts(s.Indexes, s.Relations, s.Checks, s.Footprints).
+		WithDocs(parents.Docs(), pages.buckets.Docs()).WithKeys(model.KeyedDocs{Collection: pages.buckets.Name()}), parents, pages, s}
 }
 
 // Indexes returns the pages' [Bucket.Indexes].

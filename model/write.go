@@ -67,7 +67,8 @@ type Write struct {
 	// for several tenants. Under a [Scope] with a Tenant, the stored _ids carry the
 	// tenant: {tenant: "a", of: _id}. Filters, inserts and results have the _ids without
 	// the tenant. A technique sets it in the commands of the [Collection] value that its
-	// constructor got: use this value for your own commands too.
+	// constructor got: use this value for your own commands too. [New] refuses two
+	// Collection values of one name if only one of them is keyed.
 	Keyed bool
 	// If a [Scope] turns a delete into an update, it adds these operators.
 	IfMarked bson.D

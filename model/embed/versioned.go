@@ -87,7 +87,7 @@ type versioning struct {
 //   - paths overlap, or Keep is negative
 func NewVersioned[D, K any](c *model.Collection[D, K], spec VersionedSpec) *Versioned[D, K] {
 	out := &Versioned[D, K]{model.Parts{}, c, newVersioning(c.Docs(), spec)}
-	out.Parts = model.NewParts(nil, nil, out.v.checks, out.v.footprints)
+	out.Parts = model.NewParts(nil, nil, out.v.checks, out.v.footprints).WithDocs(c.Docs())
 	return out
 }
 
