@@ -45,16 +45,11 @@ type DB interface {
 // simple collation, or give the tenants ids that aren't strings.
 //
 // Cost: before the first command in a collection, one listCollections command at the
-// primary. The Cost of a value doesn't count this command, but [Operation].Actual does.
-// Databases that are made from one base share the answer. A *mongo.Database can't keep the
-// answer. So make a base once, and a scope on the base for each request:
-//
-//	base := shop.On(database)                  // once; or Observer.On, WithTransactions
-//	db := model.Scope{Tenant: tenant}.On(base) // for each request
-//
-// The library asks again for a collection that doesn't exist yet. If you drop a collection
-// and create it with another default collation, make a new base. The database user needs
-// the action listCollections, which the role readWrite contains.
+// primary. The Cost of a value doesn't count this command, but [Operation].Actual does. The
+// answer is kept for the *mongo.Client. If you drop a collection and create it with another
+// default collation, make a new client. The library asks again for a collection that
+// doesn't exist yet. The database user needs the action listCollections, which the role
+// readWrite contains.
 type Scope struct {
 	// Tenant is a condition for every filter and pipeline. New documents get Tenant's
 	// fields. Use random _ids, because a failed insert reveals another tenant's _id. The
@@ -124,9 +119,7 @@ func (s *scope) on(db DB, err error) DB {
 }
 
 // Plan applies the scope to p's steps and returns the new plan. In a [Stream] with events
-// of several tenants, apply each tenant's scope to the plans for its events. On a
-// *mongo.Database, each run of a plan with a string tenant asks for the collections'
-// default collations: see [Scope].
+// of several tenants, apply each tenant's scope to the plans for its events.
 func (s Scope) Plan(p Plan) Plan {
 	own, err := s.compiled()
 	if err != nil {

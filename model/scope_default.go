@@ -115,7 +115,7 @@ func checkCollations(ctx context.Context, db DB, list []use) error {
 	known := core.CollationsOf(db)
 	var ask []use
 	for _, u := range list {
-		if known.IsSimple(u.collection) {
+		if known.IsSimple(db.Name(), u.collection) {
 			continue
 		}
 		if !slices.ContainsFunc(ask, func(other use) bool { return other.collection == u.collection }) {
@@ -147,7 +147,7 @@ func askCollations(ctx context.Context, db DB, known *core.Collations, ask []use
 		collation, _ := found.Options.Lookup("collation").DocumentOK()
 		locale, ok := collation.Lookup("locale").StringValueOK()
 		if !ok || locale == "simple" {
-			known.AddSimple(found.Name)
+			known.AddSimple(db.Name(), found.Name)
 			continue
 		}
 		i := slices.IndexFunc(ask, func(u use) bool { return u.collection == found.Name })
@@ -170,16 +170,4 @@ func cannotAsk(db DB, names bson.A, err error) error {
 		remedy = ": grant the user the action listCollections on the database " + db.Name()
 	}
 	return fmt.Errorf("docmodel: can't read the default collations of %s, which a string tenant needs%s: %w", shell(names), remedy, err)
-}
-
-// remember returns the database as a handle, which remembers default collations.
-func remember(db DB) DB {
-	if core.CollationsOf(db) != nil {
-		return db
-	}
-	h := core.HandleOf(db)
-	if list := scopesOf(db); len(list) > 0 {
-		h.Scopes = list
-	}
-	return h
 }

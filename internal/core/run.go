@@ -21,8 +21,7 @@ type Handle struct {
 	Scopes   any    // of package model; nil without scopes
 	Tenant   string // names the tenant of the library's own documents, or ""
 
-	TextTenant string      // a field of the tenant whose value is a string, or ""
-	Collations *Collations // of the database's collections
+	TextTenant string // a field of the tenant whose value is a string, or ""
 
 	Observers any   // of package model; nil without observers
 	Err       error // bad input: everything that runs on the handle fails with it
@@ -66,9 +65,6 @@ func HandleOf(db DB) *Handle {
 		*own = *h
 	} else if d, ok := db.(*mongo.Database); ok {
 		own.Database = d
-	}
-	if own.Collations == nil {
-		own.Collations = &Collations{}
 	}
 	own.Err = CheckDB(db)
 	return own
