@@ -51,7 +51,7 @@ type Bounded[D, K any] struct {
 //   - spec is invalid
 func NewBounded[D, K any](owners *model.Collection[D, K], path string, spec BoundedSpec) *Bounded[D, K] {
 	b := bounded.Declare(owners.Docs(), path, bounded.Spec(spec))
-	return &Bounded[D, K]{model.NewParts(nil, nil, b.Checks, b.Footprints), owners, b}
+	return &Bounded[D, K]{model.NewParts(nil, nil, b.Checks, b.Footprints).WithDocs(owners.Docs()), owners, b}
 }
 
 // Checks returns one check, which finds arrays with more than Max elements. The repair

@@ -98,7 +98,8 @@ func NewBucket[K, E any](buckets *model.Collection[BucketDoc[K, E], string], spe
 		Period: keytext.Period(spec.Period), At: spec.At, Location: spec.Location,
 	})}
 	buckets.Docs().MakeKeyed()
-	out.Parts = model.NewParts(out.in.Indexes, nil, out.in.Checks, out.in.Footprints).WithKeys(model.KeyedDocs{Collection: buckets.Name()})
+	out.Parts = model.NewParts(out.in.Indexes, nil, out.in.Checks, out.in.Footprints).
+		WithDocs(buckets.Docs()).WithKeys(model.KeyedDocs{Collection: buckets.Name()})
 	return out
 }
 

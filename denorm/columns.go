@@ -70,7 +70,7 @@ type Columns[D, K any] struct {
 func NewColumns[D, K any](docs *model.Collection[D, K], flat string, spec ColumnsSpec) *Columns[D, K] {
 	docs.Docs().MustField("_id")
 	out := &Columns[D, K]{model.Parts{}, docs, docs.Named(flat).Unchecked(), columns.Declare(docs.Docs(), flat, columns.Spec(spec))}
-	out.Parts = model.NewParts(nil, out.relations, out.c.Checks, out.c.Footprints)
+	out.Parts = model.NewParts(nil, out.relations, out.c.Checks, out.c.Footprints).WithDocs(docs.Docs())
 	return out
 }
 

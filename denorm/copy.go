@@ -86,7 +86,8 @@ func NewCopy[S, SK, T, TK any](sources *model.Collection[S, SK], targets *model.
 		KeyPath: spec.KeyPath, Listed: spec.Listed, Fields: fieldsOf(spec.Fields), Version: spec.Version, VersionTo: spec.VersionTo,
 		CountUp: spec.CountUp, Lock: spec.Lock, Lists: spec.Lists,
 	})
-	return &Copy[S, SK, TK]{model.NewParts(c.Indexes, c.Relations, c.Checks, c.Footprints).WithReactions(c.Reactions()), sources, c}
+	return &Copy[S, SK, TK]{model.NewParts(c.Indexes, c.Relations, c.Checks, c.Footprints).
+		WithDocs(sources.Docs(), targets.Docs()).WithReactions(c.Reactions()), sources, c}
 }
 
 func fieldsOf(list []Field) (out []copies.Field) {

@@ -138,7 +138,8 @@ func NewCounter[C, CK, P, PK any](
 	if spec.Tokens == "" && !spec.Partial {
 		needs = []model.Need{{Feature: "transactions", Why: "operations on " + children.Name() + " without Tokens"}}
 	}
-	out.Parts = model.NewParts(out.c.Indexes, out.c.Relations, out.c.Checks, out.c.Footprints, needs...).WithReactions(out.c.Reactions)
+	out.Parts = model.NewParts(out.c.Indexes, out.c.Relations, out.c.Checks, out.c.Footprints, needs...).
+		WithDocs(children.Docs(), parents.Docs()).WithReactions(out.c.Reactions)
 	return out
 }
 

@@ -80,14 +80,16 @@ type EventLog[K, E, S any] struct {
 //   - snapshots and commits share a collection
 //   - a spec field is missing or out of range
 func NewEventLog[K, E, S any](commits *model.Collection[EventCommit[K, E], string], spec EventLogSpec[K, E, S]) *EventLog[K, E, S] {
+	uses := []*core.Docs{commits.Docs()}
 	var docs *core.Docs
 	if spec.Snapshots != nil {
 		docs = spec.Snapshots.Docs()
+		uses = append(uses, docs)
 	}
 	l := &EventLog[K, E, S]{commits: commits, fold: foldOf[K](commits, docs, spec.Fold, spec.Revision)}
 	l.l = eventlog.Declare(commits.Docs(), reflect.TypeFor[K](), spec.Fold != nil, l.fold,
 		eventlog.Spec{MaxEvents: spec.MaxEvents, MaxBytes: spec.MaxBytes, Every: spec.Every}, keyOf(commits))
-	l.Parts = model.NewParts(l.l.Indexes, nil, l.l.Checks, l.l.Footprints).WithKeys(l.l.Keys()...)
+	l.Parts = model.NewParts(l.l.Indexes, nil, l.l.Checks, l.l.Footprints).WithKeys(l.l.Keys()...).WithDocs(uses...)
 	return l
 }
 

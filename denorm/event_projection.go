@@ -72,7 +72,7 @@ func NewProjection[K, E, S, V any](
 	if spec.Poll == 0 {
 		needs = []model.Need{{Feature: "change streams", Why: "Stream follows " + log.commits.Name() + " without Poll"}}
 	}
-	p.Parts = model.NewParts(p.p.Indexes, nil, nil, p.p.Footprints, needs...)
+	p.Parts = model.NewParts(p.p.Indexes, nil, nil, p.p.Footprints, needs...).WithDocs(log.commits.Docs(), views.Docs())
 	return p
 }
 

@@ -79,7 +79,7 @@ func ExampleOutlier() {
 	b2, err := books.ByID("b2").One(ctx, db)
 	fmt.Println(b2.Buyers, b2.Extras, err)
 	// Output:
-	// db.books.updateOne({_id: 'b1', extras: {$ne: true}, 'buyers.2': {$exists: false}, 'buyers.id': {$ne: 'cy'}}, {$set: {extras: true}})
+	// db.books.updateOne({_id: 'b1', extras: {$ne: true}, 'buyers.2': {$exists: false}, 'buyers.1': {$exists: true}, 'buyers.id': {$ne: 'cy'}}, {$set: {extras: true}})
 	// db.buyers.updateOne({_id: 'b1#0000000000', n: {$lt: 3}, closed: {$ne: true}, 'items.id': {$ne: 'cy'}}, {$push: {items: {id: 'cy', paid: 12}}, $inc: {n: 1, bytes: Long('26'), 'totals.paid.sum': Long('12')}, $min: {'totals.paid.min': Long('12')}, $max: {'totals.paid.max': Long('12')}, $setOnInsert: {key: 'b1', seq: Long('0')}}, {upsert: true}) <nil>
 	// 2 commands, 2 documents written, by _id_
 	// [{ann 10} {bob 11}] true <nil>

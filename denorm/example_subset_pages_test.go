@@ -86,7 +86,7 @@ func ExampleSubset_pages() {
 		}
 	}
 	// Output:
-	// db.comments.updateOne({_id: 'hello#0000000002', n: {$lt: 3}, closed: {$ne: true}, 'items.id': {$ne: 8}}, {$push: {items: {id: 8, at: 8, text: 'comment 8'}}, $inc: {n: 1, bytes: Long('41')}, $setOnInsert: {key: 'hello', seq: Long('2')}}, {upsert: true})
+	// db.comments.updateOne({_id: 'hello#0000000002', n: {$lt: 3}, closed: {$ne: true}, 'items.id': {$ne: 8}}, {$push: {items: {id: 8, at: 8, text: 'comment 8'}}, $inc: {n: 1, bytes: Long('41')}})
 	// db.stories.updateOne({_id: 'hello', 'newest.id': {$ne: 8}}, {$push: {newest: {$each: [{id: 8, at: 8, text: 'comment 8'}], $sort: {at: -1, id: -1}, $slice: 2}}})
 	// 2 commands, 2 documents written, by _id_
 	// - comment 7

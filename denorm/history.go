@@ -101,7 +101,8 @@ func NewHistory[D, K any](
 		Version: spec.Version, Revised: spec.Revised, Subject: spec.Subject, Personal: spec.Personal, Uncounted: spec.Uncounted,
 		RevisedType: reflect.TypeFor[Revised](),
 	})
-	return &History[D, K]{model.NewParts(h.Indexes, h.Relations, h.Checks, h.Footprints), docs, revisions, h}
+	return &History[D, K]{model.NewParts(h.Indexes, h.Relations, h.Checks, h.Footprints).
+		WithDocs(docs.Docs(), revisions.Docs()), docs, revisions, h}
 }
 
 func (r Revised) note() history.Note { return history.Note{At: r.At, By: r.By, Reason: r.Reason} }

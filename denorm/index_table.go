@@ -90,7 +90,8 @@ func (e *IndexEntry[K]) UnmarshalBSON(b []byte) error {
 //   - entries is an invalid name, or the name of docs
 func NewIndexTable[D, K any](docs *model.Collection[D, K], path, entries string, spec IndexTableSpec) *IndexTable[D, K] {
 	t := indextable.Declare(docs.Docs(), path, entries, spec.Unique, spec.Copies)
-	return &IndexTable[D, K]{model.NewParts(t.Indexes, t.Relations, t.Checks, t.Footprints).WithKeys(t.Keys()...), docs, docs.Named(entries).Unchecked(), t}
+	return &IndexTable[D, K]{model.NewParts(t.Indexes, t.Relations, t.Checks, t.Footprints).
+		WithDocs(docs.Docs()).WithKeys(t.Keys()...), docs, docs.Named(entries).Unchecked(), t}
 }
 
 // Indexes returns an index on the entries of unfinished operations.

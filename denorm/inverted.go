@@ -36,7 +36,8 @@ func NewInverted[D, K any](docs *model.Collection[D, K], prefix string, paths ..
 		cores = append(cores, indextable.Declare(docs.Docs(), path, entries, false, nil))
 	}
 	in := inverted.Declare(docs.Docs(), cores)
-	return &Inverted[D, K]{model.NewParts(in.Indexes, in.Relations, in.Checks, in.Footprints), docs, in, cores}
+	return &Inverted[D, K]{model.NewParts(in.Indexes, in.Relations, in.Checks, in.Footprints).
+		WithDocs(docs.Docs()), docs, in, cores}
 }
 
 // Indexes returns the [IndexTable.Indexes] of each declared path.

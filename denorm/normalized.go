@@ -47,7 +47,8 @@ func NewNormalized[D, K any](docs *model.Collection[D, K], target string, parts 
 		list[i] = normalized.Part(p)
 	}
 	n := normalized.Declare(docs.Docs(), target, list)
-	return &Normalized[D, K]{model.NewParts(n.Indexes, n.Relations, n.Checks, n.Footprints), docs, docs.Named(target), n}
+	return &Normalized[D, K]{model.NewParts(n.Indexes, n.Relations, n.Checks, n.Footprints).
+		WithDocs(docs.Docs()), docs, docs.Named(target), n}
 }
 
 // Indexes returns one index for each array [Part].

@@ -56,7 +56,7 @@ type Numbered[D, K any] struct {
 //   - a numbered field has the name of another field
 func NewNumbered[D, K any](docs *model.Collection[D, K], path string, spec NumberedSpec) *Numbered[D, K] {
 	n := numbered.Declare(flat.List{Docs: docs.Docs(), Path: path, Fields: spec.Fields}, numbered.Spec{Max: spec.Max, Separator: spec.Separator, Key: spec.Key})
-	return &Numbered[D, K]{model.NewParts(n.Indexes, nil, n.Checks, n.Footprints), docs, n}
+	return &Numbered[D, K]{model.NewParts(n.Indexes, nil, n.Checks, n.Footprints).WithDocs(docs.Docs()), docs, n}
 }
 
 // Indexes returns one index for each number from 1 to NumberedSpec.Max, such as

@@ -101,7 +101,7 @@ func NewOutbox[E, D, K any](docs *model.Collection[D, K], path string, spec Outb
 	o := outbox.Declare(docs.Docs(), path, outbox.Spec{
 		Max: spec.Max, MaxBytes: spec.MaxBytes, Create: spec.Create, Type: reflect.TypeFor[Outgoing[E]](), Event: reflect.TypeFor[E](),
 	})
-	return &Outbox[D, K, E]{model.NewParts(o.Indexes, nil, nil, o.Footprints), docs, o}
+	return &Outbox[D, K, E]{model.NewParts(o.Indexes, nil, nil, o.Footprints).WithDocs(docs.Docs()), docs, o}
 }
 
 // Indexes returns two partial indexes, for waiting and for parked events.

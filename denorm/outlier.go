@@ -64,7 +64,8 @@ func NewOutlier[D, K, E any](owners *model.Collection[D, K], path string, overfl
 	}
 	o := outlier.Declare(owners.Docs(), path, reflect.TypeFor[E](), overflow.in, outlier.Spec(spec))
 	out := &Outlier[D, K, E]{model.Parts{}, owners, overflow, o}
-	out.Parts = model.NewParts(o.Indexes, o.Relations, o.Checks, o.Footprints).WithKeys(model.KeyedDocs{Collection: overflow.buckets.Name()})
+	out.Parts = model.NewParts(o.Indexes, o.Relations, o.Checks, o.Footprints).
+		WithDocs(owners.Docs(), overflow.buckets.Docs()).WithKeys(model.KeyedDocs{Collection: overflow.buckets.Name()})
 	return out
 }
 
@@ -87,8 +88,9 @@ func (x *Outlier[D, K, E]) Checks() []model.Check { return x.Parts.Checks() }
 // With BucketSpec.ElementKey, each key is added only once, and a retry is safe. Without
 // it, look for the element before a retry.
 //
-// Cost: two commands while the array has room, three with overflow documents. The first
-// element that doesn't fit costs four commands.
+// Cost: two commands while the array has room, three with overflow documents. An element
+// that begins an overflow document costs one more command, because Append then reads the
+// owner again. The first element that doesn't fit costs five commands.
 func (x *Outlier[D, K, E]) Append(owner K, element E) model.Change[any] {
 	return x.o.Append(owner, element)
 }
@@ -105,8 +107,8 @@ func (x *Outlier[D, K, E]) Remove(owner K, key any) model.Change[any] {
 }
 
 // Delete returns the plan that deletes an owner and then its overflow documents. It can
-// be run again. A crash or a concurrent append can leave overflow documents without an
-// owner: see [Outlier.Checks].
+// be run again. A crash can leave overflow documents without an owner: see
+// [Outlier.Checks].
 //
 // Cost: two commands, by _id; the owner and its overflow are deleted.
 func (x *Outlier[D, K, E]) Delete(owner K) model.Plan {

@@ -114,7 +114,8 @@ func NewRollup[E, K, G, V any](
 	}
 	types := rollup.Types{Group: reflect.TypeFor[G](), Number: reflect.TypeFor[V](), Mark: reflect.TypeFor[RollupMark]()}
 	out := &Rollup[E, K, G, V]{model.Parts{}, events, bins, rollup.Declare(events.Docs(), bins.Docs(), core, types)}
-	out.Parts = model.NewParts(out.r.Indexes, nil, out.r.Checks, out.r.Footprints).WithKeys(out.r.Keys())
+	out.Parts = model.NewParts(out.r.Indexes, nil, out.r.Checks, out.r.Footprints).
+		WithDocs(events.Docs(), bins.Docs()).WithKeys(out.r.Keys())
 	return out
 }
 

@@ -80,7 +80,7 @@ type Slots[K any] struct {
 // with a [*model.DeclarationError].
 func NewSlots[K any](docs *model.Collection[SlotDoc[K], string], spec SlotsSpec) *Slots[K] {
 	s := slots.Declare(docs.Docs(), reflect.TypeFor[K](), slots.Spec(spec))
-	return &Slots[K]{model.NewParts(nil, nil, s.Checks, s.Footprints).WithKeys(s.Keys()), docs, s}
+	return &Slots[K]{model.NewParts(nil, nil, s.Checks, s.Footprints).WithDocs(docs.Docs()).WithKeys(s.Keys()), docs, s}
 }
 
 // Checks returns three checks for

@@ -28,8 +28,8 @@ type SubsetSpec struct {
 	Max int // maximum number of elements, at least 1
 
 	// By sorts the children. The array keeps the first Max children: {time: -1} keeps the
-	// newest. Equal children are sorted by _id. Every child must store the fields of By:
-	// don't use omitempty.
+	// newest. Equal children are sorted by _id, in the direction of the last field of By.
+	// Every child must store the fields of By: don't use omitempty.
 	By bson.D
 
 	// Fields are the paths that the array copies from a child, besides _id and the fields
@@ -45,7 +45,8 @@ type SubsetSpec struct {
 // invalid path, type or spec panics with a [*model.DeclarationError].
 func NewSubset[P, PK, C, CK any](children *model.Collection[C, CK], refPath string, parents *model.Collection[P, PK], path string, spec SubsetSpec) *Subset[P, PK, C, CK] {
 	s := subset.Declare(children.Docs(), refPath, parents.Docs(), path, subset.Spec(spec))
-	return &Subset[P, PK, C, CK]{model.NewParts(s.Indexes, s.Relations, s.Checks, s.Footprints), children, s}
+	return &Subset[P, PK, C, CK]{model.NewParts(s.Indexes, s.Relations, s.Checks, s.Footprints).
+		WithDocs(children.Docs(), parents.Docs()), children, s}
 }
 
 // Indexes returns the index that finds a parent's children in order.
@@ -60,6 +61,8 @@ func (x *Subset[P, PK, C, CK]) Checks() []model.Check { return x.Parts.Checks() 
 // Insert returns the plan that stores a child and adds the child to the parent's array.
 // SubsetSpec sorts and limits the array. A missing parent gives [model.ErrNotFound], but
 // the child is stored. A crash can leave the array without the child: run the plan again.
+// If another client deletes the child before the plan returns, the array can keep the
+// child. The check finds this array.
 //
 // Cost: two commands, two documents.
 func (x *Subset[P, PK, C, CK]) Insert(child C) model.Plan {
@@ -79,7 +82,9 @@ func (x *Subset[P, PK, C, CK]) Set(child CK, fields bson.D) model.Change[any] {
 
 // Delete returns the change that deletes a child. In the parent's array, the next child
 // fills the gap. A missing child isn't an error. A crash can leave a stored child that
-// isn't in the array: run the change again.
+// isn't in the array: run the change again. If other clients delete the child and insert
+// an equal child meanwhile, Delete deletes the new child, which the array can keep. The
+// check finds this array.
 //
 // Cost: two reads and one write. A child in the array costs one more command, or two if
 // the array is full.

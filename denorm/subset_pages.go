@@ -15,8 +15,8 @@ type SubsetPagesSpec struct {
 	Max int // number of kept elements, 1 to 100,000
 
 	// By is the order of elements, such as {time: -1} for newest first. The parent keeps
-	// the first Max. Equal elements are sorted by [BucketSpec].ElementKey. Every element
-	// must have all fields of By.
+	// the first Max. Equal elements are sorted by [BucketSpec].ElementKey, in the direction
+	// of the last field of By. Every element must have all fields of By.
 	By bson.D
 }
 
@@ -26,7 +26,8 @@ type SubsetPagesSpec struct {
 //
 // # Consistency
 //
-// A crash or concurrent operations on one element can leave an outdated array.
+// A crash or concurrent operations on one element can leave an outdated array. So can an
+// Append to a parent that is deleted and inserted again before the Append returns.
 // [SubsetPages.Refresh] or the job of Checks repairs the array.
 //
 // Source:
@@ -48,7 +49,8 @@ func NewSubsetPages[P, K, E any](parents *model.Collection[P, K], path string, p
 		core.Place("NewSubsetPages of "+parents.Name()).Fail("the bucket of the pages is nil", "give a result of NewBucket")
 	}
 	s := subsetpages.Declare(parents.Docs(), path, reflect.TypeFor[E](), pages.in, subsetpages.Spec(spec))
-	return &SubsetPages[P, K, E]{model.NewParts(s.Indexes, s.Relations, s.Checks, s.Footprints).WithKeys(model.KeyedDocs{Collection: pages.buckets.Name()}), parents, pages, s}
+	return &SubsetPages[P, K, E]{model.NewParts(s.Indexes, s.Relations, s.Checks, s.Footprints).
+		WithDocs(parents.Docs(), pages.buckets.Docs()).WithKeys(model.KeyedDocs{Collection: pages.buckets.Name()}), parents, pages, s}
 }
 
 // Indexes returns the pages' [Bucket.Indexes].

@@ -56,7 +56,8 @@ func NewUniqueCount[G, M any](docs *model.Collection[UniqueDoc[G, M], string], s
 	out := &UniqueCount[G, M]{model.Parts{}, docs, uniquecount.Declare(docs.Docs(), reflect.TypeFor[G](), reflect.TypeFor[M](), uniquecount.Spec{
 		Period: keytext.Period(spec.Period), Location: spec.Location, For: spec.For,
 	})}
-	out.Parts = model.NewParts(out.u.Indexes, nil, nil, out.u.Footprints).WithKeys(model.KeyedDocs{
+	out.Parts = model.NewParts(out.u.Indexes, nil, nil, out.u.Footprints).
+		WithDocs(docs.Docs()).WithKeys(model.KeyedDocs{
 		Collection: docs.Name(), Join: func(_, _ bson.Raw) (bson.D, bool) { return nil, true }, // both say the same
 	})
 	return out

@@ -68,7 +68,8 @@ func NewWideRow[L, LK, R, RK any](
 	w := widerow.Declare([2]widerow.Side{
 		{Rows: spec.LeftRows, Docs: left.Docs(), Copies: spec.LeftCopies}, {Rows: spec.RightRows, Docs: right.Docs(), Copies: spec.RightCopies},
 	}, [2]reflect.Type{reflect.TypeFor[LK](), reflect.TypeFor[RK]()}, spec.Max, spec.MaxBytes)
-	return &WideRow[L, LK, R, RK]{model.NewParts(w.Indexes, w.Relations, w.Checks, w.Footprints), w}
+	return &WideRow[L, LK, R, RK]{model.NewParts(w.Indexes, w.Relations, w.Checks, w.Footprints).
+		WithDocs(left.Docs(), right.Docs()), w}
 }
 
 // Indexes returns two indexes for each collection of rows.

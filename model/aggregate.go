@@ -33,6 +33,7 @@ type Aggregation struct {
 	Keyed []string
 
 	codec *core.Codec
+	used  []use
 }
 
 // Aggregate returns a pipeline with results of type D. If the first stage is $match, it
@@ -141,7 +142,10 @@ func (a *Aggregation) Cost() Cost { return readCost(a.Index) }
 
 // holdPipeline adds the scope's filter for every collection that the pipeline reads.
 func holdPipeline(a *Aggregation, s *scope) {
-	pipeline, err := s.withKeyed(a.Keyed).matchExactly(a.Options.Collation).pipeline(a.Collection, a.Pipeline)
+	pipeline, err := s.collect(&a.used).withKeyed(a.Keyed).matchExactly(a.Options.Collation).pipeline(a.Collection, a.Pipeline)
+	if a.Options.Collation == nil {
+		a.used = alsoFirst(a.used, a.Collection)
+	}
 	a.Pipeline = pipeline
 	a.Err = cmp.Or(a.Err, err, nothingHidden(a.Collection, a.Options.Let))
 }
@@ -185,9 +189,12 @@ func readPipeline(ctx context.Context, db DB, of *Aggregation) *read {
 	}
 	r := &read{
 		ctx: ctx, db: db, kind: "aggregate", index: a.Index, options: a.Options, codec: a.codec, refused: err, collection: a.Collection,
-		filter: firstMatch(of.Pipeline), open: a.opener(db, a.Collection, pipeline),
+		filter: firstMatch(of.Pipeline), open: a.opener(db, a.Collection, pipeline), used: a.used,
 	}
 	for _, u := range unions {
+		if a.Options.Collation == nil {
+			r.used = alsoFirst(r.used, u.collection)
+		}
 		part := *a
 		part.Options.Hint = nil // it names an index of the first collection
 		r.then = append(r.then, part.opener(db, u.collection, u.pipeline))

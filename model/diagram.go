@@ -48,7 +48,7 @@ func (m *Model) diagram() *diagram {
 // [*DeclarationError] for an index of another collection.
 func Entity[D, K any](c *Collection[D, K], indexes ...Index) Technique {
 	indexes = slices.Clone(indexes)
-	e := entity{NewParts(func() []Index { return slices.Clone(indexes) }, nil, nil, nil), declOf(c)}
+	e := entity{NewParts(func() []Index { return slices.Clone(indexes) }, nil, nil, nil).WithDocs(c.Docs()), declOf(c)}
 	for _, i := range indexes {
 		if i.Collection != e.c.Name() {
 			core.Fail("an index of "+i.Collection, "Entity of "+e.c.Name(), "pass it to the Entity of its own collection")

@@ -54,7 +54,7 @@ func newLending() *lending {
 				{Collection: "lockers", Path: "user", Use: model.Owns}, {Collection: "lockers", Path: "until", Use: model.Owns},
 			}
 		},
-	)
+	).WithDocs(lockers.Docs()) // New refuses another Go type for the collection
 	return l
 }
 

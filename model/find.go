@@ -63,8 +63,9 @@ func (f *Find[D]) Limited(n int64) *Find[D] {
 }
 
 // After returns the query of the documents that sort after the given values. For the
-// first page, call After(), which appends _id to the sort. For each next page, pass the
-// last document's sort values and _id: time and _id for {time: -1}.
+// first page, call After(), which appends _id to a sort without _id, in the direction of
+// the sort's last field. For each next page, pass the last document's sort values and
+// _id: time and _id for {time: -1}, which After makes {time: -1, _id: -1}.
 //
 // Later pages omit documents whose sort field is missing, null, NaN or of another type. A
 // null or NaN value gives a [*ValueError].

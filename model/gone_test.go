@@ -36,7 +36,7 @@ func TestGone(t *testing.T) {
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		docs := model.NewCollection[bson.D, int32]("parts")
 		mustRun(t, db, docs.InsertMany([]bson.D{d("_id", 1, "tenant", "a", "qty", 1), d("_id", 2, "tenant", "b", "qty", 1), d("_id", 3, "tenant", "a", "qty", 1, "deletedAt", 7)}))
-		on := tenantOf("a").On(db)
+		on := tenantOf("a").On(asked(t, db, "parts"))
 		shown := func(w model.Write) model.Write {
 			w.Deleted = true
 			return w

@@ -94,12 +94,16 @@ func (s IndexSet) String() string {
 // Ensure creates the missing indexes. It drops no index. An existing index with the same
 // name but other keys or options gives the server's error. So does an existing index that
 // differs only in its name. Under a [Scope] it creates what [Scope.Indexes] returns.
-// Cost: one createIndexes command per collection.
+// Cost: one createIndexes command per collection, and one listCollections command under a
+// Scope with a string tenant.
 func (s IndexSet) Ensure(ctx context.Context, db DB) error {
 	if err := core.CheckRun(ctx, db); err != nil {
 		return err
 	}
 	s = indexesUnder(s, db)
+	if err := checkCollations(ctx, db, indexUses(db, s)); err != nil {
+		return err
+	}
 	byCollection := map[string][]mongo.IndexModel{}
 	var order []string
 	for _, x := range s.Needed {

@@ -61,7 +61,8 @@ type Stage struct {
 	// [ErrStale].
 	Again func(error) bool
 
-	check *Check // finds and repairs, instead of Plan
+	check   *Check // finds and repairs, instead of Plan
+	deleted bool   // the stage also reads documents that Scope.Delete marked
 }
 
 // A Batch is the argument of [Stage].Work and [Stage].Do. Work gets documents. Do reads
@@ -174,6 +175,11 @@ func (j Job) run(ctx context.Context, db DB, o JobOptions) (Progress, error) {
 		return p, err
 	}
 	db = marking(db)
+	if o.Checkpoint != "" {
+		if err := checkTenantNames(ctx, db, o.Checkpoint); err != nil {
+			return p, err
+		}
+	}
 	if o.Checkpoint != "" && o.From.After.Type == 0 && o.From.Stage == 0 {
 		if err := j.load(ctx, db, o, &p); err != nil {
 			return p, err

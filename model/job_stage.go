@@ -102,7 +102,8 @@ func (s Stage) size() int64 {
 func (s Stage) query(filter bson.D) Query {
 	return Query{
 		Collection: s.Collection, Filter: filter, Projection: s.Projection, Limit: s.size(),
-		Sort: bson.D{{Key: "_id", Value: 1}}, Options: ReadOptions{BatchSize: int32(s.size())}, Keyed: slices.Contains(s.Keyed, s.Collection),
+		Sort: bson.D{{Key: "_id", Value: 1}}, Options: ReadOptions{BatchSize: int32(s.size())},
+		Keyed: slices.Contains(s.Keyed, s.Collection), Deleted: s.deleted,
 	}
 }
 

@@ -92,6 +92,9 @@ func (l Lease) hold(ctx context.Context, db DB, mends bool) (
 	if err := l.check(); err != nil {
 		return nil, nil, ctx, err
 	}
+	if err := checkTenantNames(ctx, db, l.Collection); err != nil {
+		return nil, nil, ctx, err
+	}
 	l.ID = tenantID(db, l.ID)
 	h, err := l.acquire(ctx, db, mends)
 	if err != nil {
@@ -99,7 +102,16 @@ func (l Lease) hold(ctx context.Context, db DB, mends bool) (
 	}
 	ctx = context.WithValue(ctx, fenceKey{}, h.fence)
 	return func(p Plan) (Result, error) { return h.run(ctx, db, p) },
-		func(err error) error { return errors.Join(err, h.release(ctx, true)) }, ctx, nil
+		func(err error) error { return errors.Join(h.doubted(err), h.release(ctx, true)) }, ctx, nil
+}
+
+// doubted makes a refusal stale if the lease ran out before it. The state was then read partly before and partly after another writer's
+// change.
+func (h *held) doubted(err error) error {
+	if time.Now().After(*h.until.Load()) {
+		return fmt.Errorf("%w: the lease of %s ran out before a read ended: %w", ErrStale, shell(h.lease.ID), err)
+	}
+	return err
 }
 
 // held is an acquired lease.
@@ -253,6 +265,9 @@ func (h *held) run(ctx context.Context, db DB, p Plan) (r Result, err error) {
 			Reason: "needs a repeatable plan, even for a single write: put the fence into the write's filter, and mark it Once"}
 	}
 	begin, err := h.begin(p)
+	if err == nil {
+		err = checkCollations(ctx, db, p.used()) // before the plan is stored
+	}
 	if err != nil {
 		return r, err
 	}
@@ -325,6 +340,9 @@ func (l Lease) Raise(ctx context.Context, db DB, n int64) error {
 // in checks the lease and the call, and returns the lease with its tenant's ID.
 func (l Lease) in(ctx context.Context, db DB) (Lease, error) {
 	if err := cmp.Or(l.check(), core.CheckRun(ctx, db)); err != nil {
+		return l, err
+	}
+	if err := checkTenantNames(ctx, db, l.Collection); err != nil {
 		return l, err
 	}
 	l.ID = tenantID(db, l.ID)

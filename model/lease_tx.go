@@ -21,6 +21,9 @@ func (l Lease) meet(ctx context.Context, db DB, mends bool) (context.Context, er
 	if err := l.check(); err != nil {
 		return ctx, err
 	}
+	if err := checkTenantNames(ctx, db, l.Collection); err != nil {
+		return ctx, err
+	}
 	at := l
 	at.ID = tenantID(db, l.ID)
 	var found lock

@@ -26,6 +26,20 @@ type Model struct {
 //   - A technique writes a document without incrementing the document's version.
 //   - An index that two techniques need is unique for only one of them.
 //   - A collection has two shard keys, or a shard key that prevents a unique index.
+//   - A collection is declared with two Go types of documents or _ids, or with and without
+//     versions, keyed _ids or JSON tags. See below.
+//
+// # Two Go types of one collection
+//
+// A technique would read documents of the other type without an error. Two types are
+// allowed if a declaration names them:
+//
+//   - One type is an interface that the other types implement: see embed.NewUnion.
+//   - One type is an older version: see schema.NewVersions.
+//   - One type is bson.D, bson.Raw, a map or any.
+//   - The program says that the types share the collection: see [Parts.WithDocs].
+//
+// The collections of two databases are two models.
 func New(name string, techniques ...Technique) *Model {
 	m := &Model{name, slices.Clone(techniques)}
 	for i, t := range m.techniques {
@@ -36,6 +50,7 @@ func New(name string, techniques ...Technique) *Model {
 			m.compare(j, i)
 		}
 	}
+	m.compareDocs()
 	m.compareVersions()
 	m.compareChecks()
 	m.compareIndexes()

@@ -31,6 +31,7 @@ type FindAndModify struct {
 	Err          error  // error for bad input; Run returns it
 
 	codec *core.Codec
+	used  []use
 }
 
 // ModifyOptions are options of a [Modify]. Zero fields aren't sent.
@@ -97,6 +98,7 @@ func holdModify(m *FindAndModify, s *scope) {
 		m.Filter = s.keyedFilter(m.Filter)
 	}
 	m.Filter = And(m.Filter, s.exactly(m.Options.Collation, s.filter))
+	m.used = s.withUse(m.used, m.Collection)
 	if !m.Remove {
 		m.Update, m.Err = s.update(m.Collection, m.Update, m.Upsert)
 	}
@@ -128,6 +130,9 @@ func sendModify(ctx context.Context, db DB, m *FindAndModify, doc any) error {
 	m = scopedModify(db, m)
 	m.routed(ctx, db)
 	if err := checkModify(m); err != nil {
+		return err
+	}
+	if err := checkCollations(ctx, db, m.used); err != nil {
 		return err
 	}
 	coll := collectionOf(ctx, db, m.codec, m.Collection)

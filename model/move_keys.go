@@ -40,30 +40,47 @@ func (p Parts) keyed() []KeyedDocs { return p.keys }
 // ([Scope.On]), after all programs have the new version. Programs of the new version can
 // write meanwhile. The views of a denorm.Projection aren't moved: rebuild them.
 //
+// The job also moves documents that [Scope].Delete marked. They stay marked. A scope with
+// a Filter gives a [*ValueError], because it hides documents from the job.
+//
 // If the tenant has a document with an old _id and one with the new _id, the job joins
-// the two. If they can't be joined, the job leaves the old one and reports a [Finding].
-// After a crash, run the job again.
+// the two. If they can't be joined, or if only one of them is marked as deleted, the job
+// leaves the old one and reports a [Finding]. After a crash, run the job again.
 //
 // Cost: two commands per batch of 500 documents, and three for each batch with old _ids.
 // Two scans of each collection.
 func MoveKeys(techniques ...Technique) Job {
-	j := Job{Name: "move keys"}
+	var all []KeyedDocs
 	for _, t := range techniques {
 		own, ok := t.(interface{ keyed() []KeyedDocs })
 		if v := reflect.ValueOf(t); !ok || v.Kind() == reflect.Pointer && v.IsNil() {
 			continue
 		}
 		for _, docs := range own.keyed() {
-			if slices.ContainsFunc(j.Stages, func(s Stage) bool { return s.Collection == docs.Collection }) {
-				continue
+			if !slices.ContainsFunc(all, func(k KeyedDocs) bool { return k.Collection == docs.Collection }) {
+				all = append(all, docs)
 			}
-			j.Stages = append(j.Stages,
-				Stage{Name: "move the keys of " + docs.Collection, Collection: docs.Collection, Work: docs.move},
-				Stage{Name: "end the move of " + docs.Collection, Collection: docs.Collection, Filter: bson.D{{Key: movedField, Value: bson.D{{Key: "$exists", Value: true}}}}, Work: docs.end})
 		}
 	}
-	if len(j.Stages) == 0 {
+	j := Job{Name: "move keys"}
+	if len(all) == 0 {
 		j.Err = &ValueError{Field: "techniques", Reason: "have no keyed documents: give the techniques of the collections to move"}
+		return j
+	}
+	j.Stages = []Stage{{Name: "check the scopes", Do: func(_ context.Context, b *Batch) (err error) {
+		for _, k := range all {
+			if err == nil {
+				_, err = k.checkScopes(b.DB)
+			}
+		}
+		b.Done = true
+		return err
+	}}}
+	moved := bson.D{{Key: movedField, Value: bson.D{{Key: "$exists", Value: true}}}}
+	for _, k := range all {
+		j.Stages = append(j.Stages,
+			Stage{Name: "move the keys of " + k.Collection, Collection: k.Collection, Work: k.move, deleted: true},
+			Stage{Name: "end the move of " + k.Collection, Collection: k.Collection, Filter: moved, Work: k.end, deleted: true})
 	}
 	return j
 }
@@ -74,9 +91,9 @@ const movedField = "docmodelMoved"
 
 // move plans the new _ids of a batch.
 func (k KeyedDocs) move(ctx context.Context, b *Batch) (Plan, error) {
-	tenant := keyTenant(b.DB, k.Collection)
-	if len(tenant) == 0 {
-		return Plan{}, &ValueError{Collection: k.Collection, Field: "db", Reason: "has no Tenant for this collection: run the job on the tenant's database of Scope.On"}
+	tenant, err := k.checkScopes(b.DB)
+	if err != nil {
+		return Plan{}, err
 	}
 	var old []bson.Raw
 	var ids bson.A
@@ -102,7 +119,12 @@ func (k KeyedDocs) move(ctx context.Context, b *Batch) (Plan, error) {
 	var first, deletes, last []Step
 	for i, doc := range old {
 		id := doc.Lookup("_id")
-		begin, problem, err := k.begin(doc, now[bsonval.Key(id)], ids[i].(core.KeyID))
+		stored := now[bsonval.Key(id)]
+		begin, problem, err := k.begin(doc, stored, ids[i].(core.KeyID))
+		joins := stored != nil && stored.Lookup(movedField).Type == 0
+		if joins && isMarked(b.DB, k.Collection, doc) != isMarked(b.DB, k.Collection, stored) {
+			problem = "has the same key as a document with the new _id, and only one of the two is marked as deleted: restore or remove it"
+		}
 		switch {
 		case err != nil:
 			return Plan{}, err
@@ -112,7 +134,7 @@ func (k KeyedDocs) move(ctx context.Context, b *Batch) (Plan, error) {
 		}
 		first = append(first, begin...)
 		deletes = append(deletes, Write{
-			Collection: k.Collection, Index: IDIndex, Final: true, Once: true,
+			Collection: k.Collection, Index: IDIndex, Final: true, Once: true, Deleted: true,
 			Model: &mongo.DeleteOneModel{Filter: bson.D{{Key: "_id", Value: Eq(id)}}},
 		})
 		last = append(last, k.unmark(ids[i], doc.Lookup(k.Token)))
@@ -120,6 +142,33 @@ func (k KeyedDocs) move(ctx context.Context, b *Batch) (Plan, error) {
 	p := NewPlan(slices.Concat(first, deletes, last)...)
 	p.Leaves = "documents with both _ids, which the next run of the job recognizes"
 	return p, nil
+}
+
+// checkScopes returns the tenant of the job's database. The scopes must not hide documents
+// of the tenant from the job.
+func (k KeyedDocs) checkScopes(db DB) (tenant bson.D, err error) {
+	refuse := func(reason string) error {
+		return &ValueError{Collection: k.Collection, Field: "db", Reason: reason + ": run the job on the tenant's database of Scope.On"}
+	}
+	if tenant = keyTenant(db, k.Collection); len(tenant) == 0 {
+		return nil, refuse("has no Tenant for this collection")
+	}
+	for _, s := range scopesOf(db) {
+		if s.holds(k.Collection) && !sameD(s.reaching, s.tenant) {
+			return nil, refuse("has a scope with a Filter, which hides documents")
+		}
+	}
+	return tenant, nil
+}
+
+// isMarked reports whether a scope of the database marked the document as deleted.
+func isMarked(db DB, collection string, doc bson.Raw) bool {
+	return slices.ContainsFunc(scopesOf(db), func(s *scope) bool {
+		return s.holds(collection) && slices.ContainsFunc(s.mark, func(e bson.E) bool {
+			v := doc.Lookup(e.Key)
+			return v.Type != 0 && v.Type != bson.TypeNull && v.Type != bson.TypeUndefined
+		})
+	})
 }
 
 // begin returns the write that stores a document under the new _id, or joins it to the

@@ -22,7 +22,9 @@ type Page[D any] struct {
 // HasMore reports whether there is a next page.
 func (p Page[D]) HasMore() bool { return p.Next != "" }
 
-// Page reads one page of the query. [Find.Limited] sets the page size.
+// Page reads one page of the query. [Find.Limited] sets the page size. If the sort doesn't
+// contain _id, documents with equal sort values are sorted by _id, in the direction of the
+// sort's last field.
 //
 // For the first page, pass "" as token. For another page, pass Next or Previous of a
 // neighboring [Page]. A token is valid only for the same query and [Scope]. An invalid

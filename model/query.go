@@ -29,6 +29,7 @@ type Query struct {
 	docs   *core.Docs // checks Where and Sorted, or nil for a query made by hand
 	codec  *core.Codec
 	layout *core.Layout
+	used   []use
 }
 
 // query sets the fields of a query of the collection.
@@ -127,6 +128,7 @@ func holdQuery(q *Query, s *scope) {
 		q.Filter = s.keyedFilter(q.Filter)
 	}
 	narrow(q, s.exactly(q.Options.Collation, s.shown(q.Deleted)))
+	q.used = s.withUse(q.used, q.Collection)
 }
 
 // nextPage sets q to the next page of from: see [Find.After].

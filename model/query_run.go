@@ -62,7 +62,7 @@ func readQuery(ctx context.Context, db DB, q *Query) *read {
 			o.SetAllowDiskUse(true)
 		}
 		return collectionOf(ctx, db, q.codec, q.Collection, q.Options.collectionOptions()).Find(ctx, orEmpty(routed(ctx, db, q.Collection, q.Filter)), o)
-	}, nil, len(q.Projection) > 0, keys}
+	}, nil, len(q.Projection) > 0, keys, q.used}
 }
 
 // scopedQuery returns the query under the database's scopes.
@@ -123,6 +123,9 @@ func (q *Query) count(ctx context.Context, db DB) (int64, error) {
 	}
 	if len(q.Options.Let) > 0 {
 		return 0, &ValueError{Collection: q.Collection, Field: "Let", Reason: "Count takes no variables"}
+	}
+	if err := checkCollations(ctx, db, q.used); err != nil {
+		return 0, err
 	}
 	return collectionOf(ctx, db, q.codec, q.Collection, q.Options.collectionOptions()).CountDocuments(ctx, orEmpty(routed(ctx, db, q.Collection, q.Filter)), o)
 }

@@ -28,6 +28,7 @@ type read struct {
 	then       []func(context.Context) (*mongo.Cursor, error) // further cursors, read after the first
 	partial    bool                                           // a projection excludes fields
 	keys       bson.D                                         // the tenant that the _ids of a keyed collection carry
+	used       []use
 }
 
 // run opens the cursors one after another, and calls visit for each document until visit
@@ -38,6 +39,9 @@ func (r *read) run(ctx context.Context, visit func(*mongo.Cursor) (bool, error))
 	}
 	ctx, cancel := r.options.context(ctx)
 	defer cancel()
+	if err := checkCollations(ctx, r.db, r.used); err != nil {
+		return err
+	}
 	more, err := r.drain(ctx, r.open, visit)
 	for i := 0; i < len(r.then) && more && err == nil; i++ {
 		observationOf(ctx).sent(1)

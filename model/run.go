@@ -51,6 +51,9 @@ func (p Plan) run(ctx context.Context, db DB, op *observation) (Result, error) {
 	} else if p.Guarantee() == Transactional && !p.Options.AllowPartial {
 		return newResult(p), p.needsTx()
 	}
+	if err := checkCollations(ctx, db, p.used()); err != nil {
+		return newResult(p), err
+	}
 	return p.send(ctx, db, batches)
 }
 

@@ -36,11 +36,20 @@ type DB interface {
 //   - In updates by a pipeline, the scope's Tenant and Set values win. The pipeline can
 //     change Insert fields.
 //
-// The collation of a command doesn't join two tenants. If a value of Tenant is a string
-// and the caller gives the command a collation, the command also matches the tenant by a
-// pattern, because patterns ignore collations. The default collation of a collection isn't
-// known here, so it must tell all tenants apart. If the default ignores case, give the
-// tenants ids that aren't strings.
+// # Collations
+//
+// If a value of Tenant is a string, no collation joins two tenants. If the caller gives a
+// command a collation, the command also matches the tenant by a pattern, because patterns
+// ignore collations. A collection whose default collation isn't the simple one gives a
+// [*ConflictError] before anything is read or written. Create such a collection with the
+// simple collation, or give the tenants ids that aren't strings.
+//
+// Cost: before the first command in a collection, one listCollections command at the
+// primary. The Cost of a value doesn't count this command, but [Operation].Actual does. The
+// answer is kept for the *mongo.Client. If you drop a collection and create it with another
+// default collation, make a new client. The library asks again for a collection that
+// doesn't exist yet. The database user needs the action listCollections, which the role
+// readWrite contains.
 type Scope struct {
 	// Tenant is a condition for every filter and pipeline. New documents get Tenant's
 	// fields. Use random _ids, because a failed insert reveals another tenant's _id. The
@@ -79,6 +88,7 @@ type Scope struct {
 //   - rare pipeline stages, such as $search and $currentOp
 //   - $merge or $out in an [Aggregate]
 //   - a [MergeInto] into documents outside the scope
+//   - a string tenant in a collection with a default collation: see [Scope]
 func (s Scope) On(db DB) DB {
 	own, err := s.compiled()
 	return own.on(db, err)
@@ -102,6 +112,9 @@ func (s *scope) on(db DB, err error) DB {
 	}
 	all := append(slices.Clip(outer), s)
 	h.Scopes, h.Tenant = all, tenantText(all)
+	if h.TextTenant == "" && !s.tests {
+		h.TextTenant = s.text
+	}
 	return h
 }
 
@@ -119,7 +132,7 @@ func (s Scope) Plan(p Plan) Plan {
 // it.
 type scope struct {
 	tenant   bson.D   // identifies the tenant's documents, in the canonical form
-	text     bool     // a value of the tenant is a string, which a collation could fold
+	text     string   // a field of the tenant whose value is a string, which a collation could fold, or ""
 	reaching bson.D   // the conditions on documents, deleted ones included
 	filter   bson.D   // the conditions on documents that aren't deleted
 	insert   bson.D   // the fields of new documents, the tenant's first, without those of set
@@ -129,6 +142,7 @@ type scope struct {
 	only     []string // the collections that it applies to, or nil for all
 	tests    bool     // it comes from [everywhere]
 	keyIn    []string // the keyed collections of the command that the scope is applied to
+	used     *[]use   // collects where the command compares the tenant: see [use]
 
 	model string          // the name of the only reachable model, or ""
 	known map[string]bool // the model's collections
@@ -161,7 +175,10 @@ func (s Scope) compiled() (*scope, error) {
 			return nil, &ValueError{Field: "Scope.Delete." + e.Key, Value: e.Value, Reason: "is also set by Delete, and would hide new documents: name it in Delete only"}
 		}
 	}
-	out := &scope{tenant: s.Tenant, text: len(exactTenant(s.Tenant)) > 0, set: s.Set, gives: s.Insert, only: slices.Clone(s.Collections)}
+	out := &scope{tenant: s.Tenant, set: s.Set, gives: s.Insert, only: slices.Clone(s.Collections)}
+	if exact := exactTenant(s.Tenant); len(exact) > 0 {
+		out.text = exact[0].Key
+	}
 	out.insert = slices.DeleteFunc(slices.Concat(s.Tenant, s.Insert), func(e bson.E) bool { return hasKey(s.Set, e.Key) })
 	out.reaching = And(s.Tenant, s.Filter)
 	out.filter = out.reaching

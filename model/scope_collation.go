@@ -19,7 +19,7 @@ func folds(c *options.Collation) bool { return c != nil && c.Locale != "simple" 
 
 // exactly returns the scope's filter as it is under a collation of the caller.
 func (s *scope) exactly(c *options.Collation, filter bson.D) bson.D {
-	if !folds(c) || !s.text {
+	if !folds(c) || s.text == "" {
 		return filter
 	}
 	return And(filter, exactTenant(s.tenant))
@@ -27,7 +27,7 @@ func (s *scope) exactly(c *options.Collation, filter bson.D) bson.D {
 
 // matchExactly returns the scope whose filters match the tenant exactly under a collation.
 func (s *scope) matchExactly(c *options.Collation) *scope {
-	if !folds(c) || !s.text {
+	if !folds(c) || s.text == "" {
 		return s
 	}
 	own := *s

@@ -15,11 +15,13 @@ func (s *scope) merge(m MergeInto) MergeInto {
 	if m.check() != nil {
 		return m
 	}
-	s = s.withKeyed(m.Keyed)
+	s = s.collect(&m.used).withKeyed(m.Keyed)
 	last := len(m.Pipeline) - 1
 	args, _ := asDocument(m.Pipeline[last][0].Value)
 	head, err := s.pipeline(m.Collection, m.Pipeline[:last])
 	target, elsewhere := targetOf(m.Pipeline[last])
+	s.use(target)
+	m.used = alsoFirst(m.used, m.Collection)
 	if err == nil {
 		into, _ := asDocument(valueOf(args, "into"))
 		err = cmp.Or(eachOnce(args), eachOnce(into), nothingHidden(target, args), s.knows(target))
@@ -124,6 +126,7 @@ func (s *scope) pipeline(collection string, stages mongo.Pipeline) (mongo.Pipeli
 	if err := s.knows(collection); err != nil {
 		return nil, err
 	}
+	s.use(collection)
 	filtered := s.holds(collection) && len(s.filter) > 0
 	if filtered && len(stages) > 0 && len(stages[0]) > 0 && mustBeFirst[stages[0][0].Key] {
 		return nil, &ConflictError{Collection: collection, Reason: stages[0][0].Key + " must be first in its pipeline, and so must a scope's filter: put the filter into the stage"}
@@ -290,6 +293,7 @@ func (s *scope) restrict(args bson.D) (bson.D, error) {
 	case !s.holds(collection) || len(s.filter) == 0:
 		return args, nil
 	}
+	s.use(collection)
 	const key = "restrictSearchWithMatch"
 	out := slices.Clone(args)
 	for i, e := range out {

@@ -54,7 +54,8 @@ func TestScopeHidesFromChanges(t *testing.T) {
 	monitor := modeltest.NewMonitor()
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		a, b, both := tenantOf("a"), tenantOf("b"), model.Scope{Filter: d("tenant", "b")}
-		mustRun(t, db, model.NewPlan(model.Scoped(b, docs.Insert(versionedPart{ID: 1, Qty: 3}, bson.NilObjectID))))
+		mustRun(t, db, model.NewPlan(model.Scoped(b, docs.Insert(versionedPart{ID: 1, Qty: 3}, bson.NewObjectID()))))
+		base := asked(t, db, "parts")
 		change := docs.Change(1, bson.NilObjectID, func(p versionedPart) (versionedPart, error) {
 			t.Errorf("decide is handed %+v", p)
 			return p, nil
@@ -64,15 +65,15 @@ func TestScopeHidesFromChanges(t *testing.T) {
 			return d("$set", d("qty", 9)), nil
 		})
 		for name, run := range map[string]func(context.Context) error{
-			"Change":   func(ctx context.Context) error { _, _, err := change.Run(ctx, a.On(db)); return err },
-			"ChangeBy": func(ctx context.Context) error { _, _, err := by.Run(ctx, a.On(db)); return err },
-			"ByID":     func(ctx context.Context) error { _, err := parts.ByID(1).One(ctx, a.On(db)); return err },
+			"Change":   func(ctx context.Context) error { _, _, err := change.Run(ctx, a.On(base)); return err },
+			"ChangeBy": func(ctx context.Context) error { _, _, err := by.Run(ctx, a.On(base)); return err },
+			"ByID":     func(ctx context.Context) error { _, err := parts.ByID(1).One(ctx, a.On(base)); return err },
 			"two scopes": func(ctx context.Context) error {
-				_, err := parts.ByID(1).One(ctx, both.On(a.On(db)))
+				_, err := parts.ByID(1).One(ctx, both.On(a.On(base)))
 				return err
 			},
 			"findAndModify": func(ctx context.Context) error {
-				_, err := parts.Modify(d("_id", 1), d("$set", d("qty", 1))).Run(ctx, a.On(db))
+				_, err := parts.Modify(d("_id", 1), d("$set", d("qty", 1))).Run(ctx, a.On(base))
 				return err
 			},
 		} {

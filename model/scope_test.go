@@ -172,7 +172,7 @@ func TestScopeReasons(t *testing.T) {
 	}
 	docs := embed.NewVersioned(model.NewCollection[versionedPart, int32]("parts"), embed.VersionedSpec{})
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
-		mustRun(t, db, model.NewPlan(model.Scoped(model.Scope{Tenant: d("tenant", "b")}, docs.Insert(versionedPart{ID: 1, Qty: 3}, bson.NilObjectID))))
+		mustRun(t, db, model.NewPlan(model.Scoped(model.Scope{Tenant: d("tenant", "b")}, docs.Insert(versionedPart{ID: 1, Qty: 3}, bson.NewObjectID()))))
 		for _, w := range []model.Write{
 			docs.Update(1, 7, d("$set", d("qty", 4)), bson.NilObjectID), docs.Take(1, "qty", 1, bson.NilObjectID), docs.Delete(1, 1),
 		} {

@@ -86,6 +86,9 @@ func (s *scope) write(w Write) Write {
 		under.tenant = And(under.tenant, s.tenant)
 	}
 	under.keys = s.keysWith(w, under.keys)
+	if under.text == "" && s.compares(w.Collection) {
+		under.text = s.text
+	}
 	out.under = &under
 	return out
 }

@@ -38,6 +38,9 @@ type sincePlace struct {
 func (r *streamRun) claim(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.options.Grace)
 	defer cancel()
+	if err := checkTenantNames(ctx, r.db, r.stream.Places); err != nil {
+		return err
+	}
 	o := options.FindOneAndUpdate().SetUpsert(true).SetReturnDocument(options.After)
 	filter := bson.D{{Key: "_id", Value: r.stream.Name}}
 	inc := bson.D{{Key: "$inc", Value: bson.D{{Key: "fence", Value: int64(1)}}}}

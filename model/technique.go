@@ -1,6 +1,11 @@
 package model
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+
+	"github.com/docmodel/docmodel/internal/core"
+)
 
 // A Technique gives a [Model] the indexes, relations, checks and paths of a declared
 // pattern. Most types with a New function in packages such as embed and denorm are
@@ -20,6 +25,7 @@ type Parts struct {
 	footprints func() []Footprint
 	needs      []Need
 	keys       []KeyedDocs
+	docs       []*core.Docs
 	reactions  func() []Reaction
 }
 
@@ -30,6 +36,29 @@ func NewParts(
 	indexes func() []Index, relations func() []Relation, checks func() []Check, footprints func() []Footprint, needs ...Need,
 ) Parts {
 	return Parts{indexes: indexes, relations: relations, checks: checks, footprints: footprints, needs: slices.Clone(needs)}
+}
+
+// WithDocs returns the parts of a technique that uses documents of the given collections:
+// see [Collection.Docs]. [New] compares the declarations of all techniques.
+//
+// If several Go types share a collection, declare it by Parts that have nothing else:
+//
+//	model.New("shop", names, totals,
+//		model.NewParts(nil, nil, nil, nil).WithDocs(orders.Docs(), orderSummaries.Docs()))
+func (p Parts) WithDocs(collections ...*core.Docs) Parts {
+	for i, d := range collections {
+		if d == nil || d.IsZero() {
+			core.Fail(fmt.Sprintf("collection %d is nil or zero", i), "Parts.WithDocs",
+				"give the Docs of collections that are declared with NewCollection")
+		}
+	}
+	p.docs = slices.Clone(collections)
+	return p
+}
+
+// documents returns the collections of WithDocs, and whether the parts have nothing else.
+func (p Parts) documents() (docs []*core.Docs, only bool) {
+	return p.docs, p.reactions == nil && p.indexes == nil && p.relations == nil && p.checks == nil && p.footprints == nil
 }
 
 // Indexes returns the needed indexes.

@@ -40,6 +40,9 @@ func (p Plan) runTx(ctx context.Context, db DB, op *observation) (Result, error)
 	if err := mergesNothing(batches); err != nil {
 		return newResult(p), err
 	}
+	if err := checkCollations(ctx, db, p.used()); err != nil {
+		return newResult(p), err
+	}
 	for {
 		result, sent := newResult(p), false
 		err = inTx(ctx, db, func(ctx context.Context) error {

@@ -164,9 +164,17 @@ func TestWithTransactionsSpares(t *testing.T) {
 	tenancy.Differs(t, "it has a scope of its own")
 	monitor := modeltest.NewMonitor()
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
-		tx := withTransactions(t, db)
+		modeltest.NeedTransactions(t, db)
 		ctx := t.Context()
-		within, err := model.WithTransactions(ctx, tenantOf("a").On(db))
+		if err := db.CreateCollection(ctx, "parts"); err != nil {
+			t.Fatal(err)
+		}
+		base := asked(t, db, "parts")
+		tx, err := model.WithTransactions(ctx, base)
+		if err != nil {
+			t.Fatal(err)
+		}
+		within, err := model.WithTransactions(ctx, tenantOf("a").On(base))
 		if err != nil {
 			t.Fatal(err)
 		}

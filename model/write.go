@@ -67,7 +67,8 @@ type Write struct {
 	// for several tenants. Under a [Scope] with a Tenant, the stored _ids carry the
 	// tenant: {tenant: "a", of: _id}. Filters, inserts and results have the _ids without
 	// the tenant. A technique sets it in the commands of the [Collection] value that its
-	// constructor got: use this value for your own commands too.
+	// constructor got: use this value for your own commands too. [New] refuses two
+	// Collection values of one name if only one of them is keyed.
 	Keyed bool
 	// If a [Scope] turns a delete into an update, it adds these operators.
 	IfMarked bson.D
@@ -90,6 +91,7 @@ type scoped struct {
 	tenant         bson.D           // the tenant of the inserted document
 	keys           bson.D           // the tenant in the _ids
 	marks          bool             // the write was a delete
+	text           string           // a field of the tenant whose value is a string, or "": see [use]
 }
 
 // scoping returns what scopes made of the write, or the zero value.
@@ -215,6 +217,8 @@ type MergeInto struct {
 	Once       bool     // set it if a second run changes nothing
 	Keyed      []string // the collections, also the written one, whose _ids carry the tenant: see Aggregation.Keyed
 	Err        error    // error for bad input: see Write.Err
+
+	used []use
 }
 
 func (MergeInto) step() {}

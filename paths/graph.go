@@ -76,7 +76,7 @@ func NewGraph[D, K any](vertices *model.Collection[D, K], edges string, spec Gra
 		vertices.Named(name)
 	}
 	x.states = model.NewCollection[VertexState[K], K](g.States)
-	x.Parts = model.NewParts(nil, g.Relations, nil, g.Footprints)
+	x.Parts = model.NewParts(nil, g.Relations, nil, g.Footprints).WithDocs(vertices.Docs(), x.states.Docs())
 	return x
 }
 
@@ -91,11 +91,11 @@ func (x *Graph[D, K]) Distances(sources ...K) *Supersteps {
 	for i, id := range sources {
 		v, err := x.docs.Docs().EncodeID(fmt.Sprintf("sources[%d]", i), id)
 		if err != nil {
-			return supersteps(x.g.Distances(nil, err))
+			return x.supersteps(x.g.Distances(nil, err))
 		}
 		ids = append(ids, v)
 	}
-	return supersteps(x.g.Distances(ids, nil))
+	return x.supersteps(x.g.Distances(ids, nil))
 }
 
 // Components returns the computation that finds each vertex's component. Two vertices are
@@ -105,7 +105,7 @@ func (x *Graph[D, K]) Distances(sources ...K) *Supersteps {
 //
 // Cost: see [Supersteps].
 func (x *Graph[D, K]) Components() *Supersteps {
-	return supersteps(x.g.Components())
+	return x.supersteps(x.g.Components())
 }
 
 // RankSpec configures a PageRank. The zero value means the defaults.
@@ -123,7 +123,7 @@ type RankSpec struct {
 //
 // Source: Page and others, "The PageRank Citation Ranking", 1998.
 func (x *Graph[D, K]) PageRank(r RankSpec) *Supersteps {
-	return supersteps(x.g.PageRank(r.Damping, r.Tolerance))
+	return x.supersteps(x.g.PageRank(r.Damping, r.Tolerance))
 }
 
 // States returns the query of the results ([VertexState]) of the vertices with the given

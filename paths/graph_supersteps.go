@@ -31,8 +31,9 @@ type Supersteps struct {
 	s *graph.Supersteps
 }
 
-func supersteps(s *graph.Supersteps) *Supersteps {
-	return &Supersteps{Parts: model.NewParts(s.Indexes, nil, nil, s.Footprints), s: s}
+func (x *Graph[D, K]) supersteps(s *graph.Supersteps) *Supersteps {
+	return &Supersteps{Parts: model.NewParts(s.Indexes, nil, nil, s.Footprints).
+		WithDocs(x.docs.Docs(), x.states.Docs()), s: s}
 }
 
 // Indexes returns the indexes that the computation needs.

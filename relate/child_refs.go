@@ -31,7 +31,8 @@ func NewChildRefs[P, PK, C, CK any](parents *model.Collection[P, PK], path strin
 	children.Docs().MustField("_id")
 	r := &ChildRefs[P, PK, C, CK]{parents: parents, children: children, ids: core.NewReader[CK](parents.Docs(), path)}
 	r.in = childrefs.Declare(parents.Docs(), path, r.ids.Field(), children.Docs())
-	r.Parts = model.NewParts(r.in.Indexes, r.in.Relations, nil, r.in.Footprints)
+	r.Parts = model.NewParts(r.in.Indexes, r.in.Relations, nil, r.in.Footprints).
+		WithDocs(parents.Docs(), children.Docs())
 	return r
 }
 
@@ -96,7 +97,8 @@ func (r *ChildRefs[P, PK, C, CK]) Reorder(parent PK, oldOrder, becomes []CK) mod
 
 // InsertChild returns the plan that stores a new child and then lists it in a parent. The
 // plan can be run again. A crash between the two steps, or a missing parent
-// (model.ErrNotFound), leaves a child that isn't listed.
+// (model.ErrNotFound), leaves a child that isn't listed. If another client deletes the
+// child before the plan returns, the parent can list a missing child.
 //
 // Cost: two commands, two documents.
 func (r *ChildRefs[P, PK, C, CK]) InsertChild(parent PK, child C) model.Plan {
@@ -109,7 +111,8 @@ func (r *ChildRefs[P, PK, C, CK]) InsertChild(parent PK, child C) model.Plan {
 
 // DeleteChild returns the plan that removes a child's id from all lists and then deletes
 // the child. A crash between the two writes leaves a child without parents. A concurrent
-// [ChildRefs.Add] can leave a dangling reference. In both cases, run the plan again.
+// [ChildRefs.Add] or [ChildRefs.InsertChild] can leave a dangling reference. In these
+// cases, run the plan again.
 //
 // Cost: two commands, which write the child and its parents.
 func (r *ChildRefs[P, PK, C, CK]) DeleteChild(child CK) model.Plan {

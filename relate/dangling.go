@@ -71,7 +71,8 @@ func NewDangling[D, DK, T, TK any](docs *model.Collection[D, DK], path string, t
 	}
 	in.Declare(targets.Docs(), spec.List, spec.ReplaceBy, reflect.TypeFor[TK]())
 	out := &Dangling[D, DK, T, TK]{model.Parts{}, docs, in}
-	out.Parts = model.NewParts(out.indexes, out.in.Relations, out.in.Checks, out.in.Footprints)
+	out.Parts = model.NewParts(out.indexes, out.in.Relations, out.in.Checks, out.in.Footprints).
+		WithDocs(docs.Docs(), targets.Docs())
 	return out
 }
 

@@ -69,7 +69,7 @@ func NewExtract[O, OK, C, CK any](owners *model.Collection[O, OK], path string, 
 		}
 		return children.Docs().RawID("_id", id)
 	}
-	return newMigration(x.Indexes, x.Relations, x.Footprints, x.Migration())
+	return newMigration(x.Indexes, x.Relations, x.Footprints, x.Migration(), owners.Docs(), children.Docs())
 }
 
 // newEmbedding declares the common part of NewExtract and NewAbsorb.

@@ -52,5 +52,5 @@ func NewInvert[P, PK, C, CK any](parents *model.Collection[P, PK], listPath stri
 	if spec.ToLists {
 		in = v.ToLists()
 	}
-	return newMigration(v.Indexes, v.Relations, v.Footprints, in)
+	return newMigration(v.Indexes, v.Relations, v.Footprints, in, parents.Docs(), children.Docs())
 }

@@ -44,7 +44,8 @@ func NewJoinCollection[L, LK, A, AK, B, BK any](
 	j := &JoinCollection[L, LK, A, AK, B, BK]{links: links, lefts: lefts, rights: rights}
 	j.left, j.right = core.NewReader[AK](links.Docs(), leftPath), core.NewReader[BK](links.Docs(), rightPath)
 	j.in = joincollection.Declare(links.Docs(), j.left.Field(), lefts.Docs(), j.right.Field(), rights.Docs(), spec.By)
-	j.Parts = model.NewParts(j.in.Indexes, j.in.Relations, j.checks, j.in.Footprints)
+	j.Parts = model.NewParts(j.in.Indexes, j.in.Relations, j.checks, j.in.Footprints).
+		WithDocs(links.Docs(), lefts.Docs(), rights.Docs())
 	return j
 }
 

@@ -24,6 +24,10 @@ import (
 // A crash can leave a half-link, which only one side stores. A retry with the same token,
 // or a repair of Checks, finishes the operation or removes the half-link.
 //
+// A document that is deleted and inserted again begins with version 0. If an operation
+// that read the deleted document is still running, it can leave a half-link of the new
+// document.
+//
 // If the sides differ, the item of a [TwoWay] decides. In a [ManyToMany], the left
 // document decides.
 type Link[K any] struct {

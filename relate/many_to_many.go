@@ -59,7 +59,8 @@ func NewManyToMany[L, LK, R, RK any](left *model.Collection[L, LK], leftPath str
 		m.count = core.NewReader[int64](left.Docs(), spec.Version)
 		idref.Single(m.in.Place(), m.count.Field())
 	}
-	m.Parts = model.NewParts(m.in.Indexes, m.in.Relations, m.in.Checks, m.in.Footprints)
+	m.Parts = model.NewParts(m.in.Indexes, m.in.Relations, m.in.Checks, m.in.Footprints).
+		WithDocs(left.Docs(), right.Docs())
 	return m
 }
 

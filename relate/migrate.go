@@ -1,6 +1,7 @@
 package relate
 
 import (
+	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/relate/internal/migrate"
 )
@@ -22,8 +23,11 @@ type Migration struct {
 	in migrate.Migration
 }
 
-func newMigration(indexes func() []model.Index, relations func() []model.Relation, changes func() []model.Footprint, in migrate.Migration) *Migration {
-	return &Migration{model.NewParts(indexes, relations, nil, func() []model.Footprint { return in.Footprints(changes()) }), in}
+func newMigration(
+	indexes func() []model.Index, relations func() []model.Relation, changes func() []model.Footprint, in migrate.Migration, docs ...*core.Docs,
+) *Migration {
+	return &Migration{model.NewParts(indexes, relations, nil, func() []model.Footprint { return in.Footprints(changes()) }).
+		WithDocs(docs...), in}
 }
 
 // Indexes returns the indexes that Copy, Verify and Drop need.

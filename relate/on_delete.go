@@ -75,7 +75,7 @@ func NewOnDelete[D, K any](root *model.Collection[D, K], spec OnDeleteSpec) *OnD
 	in := ondelete.Declare(root.Docs(), ondelete.Rules{
 		Cascade: refs(spec.Cascade), Owns: refs(spec.Owns), Nullify: refs(spec.Nullify), Restrict: refs(spec.Restrict),
 	}, spec.ChunkIDs)
-	return &OnDelete[D, K]{model.NewParts(in.Indexes, in.Relations, nil, in.Footprints), in}
+	return &OnDelete[D, K]{model.NewParts(in.Indexes, in.Relations, nil, in.Footprints).WithDocs(root.Docs()), in}
 }
 
 // Indexes returns the indexes that find referring documents.

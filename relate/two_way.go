@@ -43,7 +43,8 @@ func NewTwoWay[O, OK, I, IK any](owners *model.Collection[O, OK], listPath strin
 	}}
 	t.in.Declare(r, *new(OK))
 	t.owners, t.items = newSide(owners, items, t.in.Left()), newSide(items, owners, t.in.Right())
-	t.Parts = model.NewParts(t.in.Indexes, t.in.Relations, t.in.Checks, t.in.Footprints)
+	t.Parts = model.NewParts(t.in.Indexes, t.in.Relations, t.in.Checks, t.in.Footprints).
+		WithDocs(owners.Docs(), items.Docs())
 	return t
 }
 

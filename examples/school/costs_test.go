@@ -119,6 +119,9 @@ func TestIndexes(t *testing.T) {
 		"tenant_1_pending.op_1":          func() error { _, err := numbers.Pending(noon).All(ctx, r.db); return err },
 		model.IDIndex:                    func() error { _, err := r.Course(ctx, north.maths()); return err },
 	} {
+		if err := read(); err != nil { // the scope asks for each collection's default collation once
+			t.Fatal(err)
+		}
 		monitor.Reset()
 		if err := read(); err != nil {
 			t.Fatal(err)

@@ -15,6 +15,7 @@ var doors = map[string]string{
 	"model/open.go":          "every document is read and written through it, after the scopes were applied",
 	"model/indexes.go":       "indexes hold no documents; their keys are led by the tenant before",
 	"model/index_stored.go":  "indexes and collations, which hold no documents",
+	"model/scope_default.go": "the default collations of collections, which hold no documents",
 	"model/validation.go":    "a validator is a collection's",
 	"model/stream_follow.go": "a ping, for the server's time",
 	"model/transaction.go":   "hello, which asks the server what it is",

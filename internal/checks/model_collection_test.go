@@ -132,7 +132,7 @@ func modelFunctions() []Case {
 				return []any{techniques}, func() any { return model.New("test", techniques...).Indexes() }
 			}},
 		{Method: "model.Model.Checks", Reason: "of each technique", Make: func(string) any { return model.New("test", uses, lostParts, versioned).Checks() }},
-		{Method: "model.MoveKeys", Reason: "two stages for each keyed collection", From: func(string) ([]any, func() any) {
+		{Method: "model.MoveKeys", Reason: "a check of the scopes, and two stages for each keyed collection", From: func(string) ([]any, func() any) {
 			list := []model.Technique{tenantSeq}
 			return []any{list}, func() any { return model.MoveKeys(list...) }
 		}},

@@ -33,9 +33,9 @@ func versionedWrites() []Case {
 	}
 	tokens := func() []bson.ObjectID { return roomy([]bson.ObjectID{oid(1), oid(2)}) }
 	return []Case{
-		{Method: "embed.Versioned.Insert", Reason: "in version 1", Make: func(s string) any { return versioned.Insert(ledger{ID: s, Owner: s}, bson.ObjectID{}) }},
+		{Method: "embed.Versioned.Insert", Reason: "in a version made from the token", Make: func(s string) any { return versioned.Insert(ledger{ID: s, Owner: s}, oid(9)) }},
 		{Method: "embed.Versioned.Insert", Reason: "with its token", Make: func(s string) any { return versionedBy.Insert(ledger{ID: s, Owner: s}, oid(9)) }},
-		{Method: "embed.Versioned.Insert", Reason: "a later version is refused", Make: func(s string) any { return versioned.Insert(ledger{ID: s, Version: 2}, bson.ObjectID{}) }},
+		{Method: "embed.Versioned.Insert", Reason: "a version is refused", Make: func(s string) any { return versioned.Insert(ledger{ID: s, Version: 2}, oid(9)) }},
 		{Method: "embed.Versioned.Replace", Reason: "in the version that was read", Make: func(s string) any { return versioned.Replace(ledger{ID: s, Owner: s, Version: 7}, bson.ObjectID{}) }},
 		{Method: "embed.Versioned.Replace", Reason: "from before versions", Make: func(s string) any { return versioned.Replace(ledger{ID: s, Owner: s}, bson.ObjectID{}) }},
 		{Method: "embed.Versioned.Replace", Reason: "with the latest tokens", From: func(s string) ([]any, func() any) {

@@ -9,6 +9,16 @@ import (
 	"github.com/docmodel/docmodel/model/keys"
 )
 
+type (
+	numberedDoc struct {
+		ID    string `bson:"_id"`
+		Lines []line `bson:"lines,omitempty"`
+	}
+	letter struct {
+		ID string `bson:"_id"`
+	}
+)
+
 // alone are techniques that have their collections for themselves, so that no other technique
 // meets them there. They are fixtures of the table of commands only. Their operations run one
 // after another.
@@ -37,13 +47,9 @@ var alone = []fixture{
 		}
 	}},
 	{name: "denorm.Numbered", declare: func() (model.Technique, []operation) {
-		type doc struct {
-			ID    string `bson:"_id"`
-			Lines []line `bson:"lines,omitempty"`
-		}
-		x := denorm.NewNumbered(model.NewCollection[doc, string]("numbered"), "lines", denorm.NumberedSpec{Max: 4, Fields: []string{"id", "n"}, Key: "id"})
+		x := denorm.NewNumbered(model.NewCollection[numberedDoc, string]("numbered"), "lines", denorm.NumberedSpec{Max: 4, Fields: []string{"id", "n"}, Key: "id"})
 		return x, []operation{
-			written("insert", x.Insert(doc{ID: "a", Lines: []line{{ID: "n1", N: 1}}})),
+			written("insert", x.Insert(numberedDoc{ID: "a", Lines: []line{{ID: "n1", N: 1}}})),
 			changed("append", x.Append("a", line{ID: "n2", N: 2})),
 			written("set", x.Set("a", line{ID: "n3", N: 3})),
 		}
@@ -62,9 +68,6 @@ var alone = []fixture{
 		return x, []operation{written("visit", x.Visit("a", "ann", noon))}
 	}},
 	{name: "keys.Sequence", declare: func() (model.Technique, []operation) {
-		type letter struct {
-			ID string `bson:"_id"`
-		}
 		letters := model.NewCollection[letter, string]("letters")
 		counters := model.NewCollection[keys.SequenceCounter[string], string]("counters")
 		x := keys.NewSequence(letters, counters, keys.SequenceSpec{})

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/docmodel/docmodel/internal/tenancy"
+	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/keys"
 	"github.com/docmodel/docmodel/model/modeltest"
@@ -94,7 +95,12 @@ func (s sharding) model(technique model.Technique) (m *model.Model, err error) {
 	list := []model.Technique{technique}
 	for _, name := range model.New("shards", technique).Collections() {
 		docs := model.NewCollection[bson.D, any](name)
-		list = append(list, s.of(docs))
+		shard := s.of(docs)
+		wrong := testkit.PanicOf(func() { model.New("shards", technique, shard) })
+		if wrong != nil && strings.Contains(wrong.Error(), "made of keys") {
+			docs.Docs().MakeKeyed() // as the technique's own value is
+		}
+		list = append(list, shard)
 	}
 	return model.New("shards", list...), nil
 }

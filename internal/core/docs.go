@@ -20,6 +20,7 @@ import (
 type Docs struct {
 	name   string
 	typ    reflect.Type // of the documents
+	key    reflect.Type // of the _ids
 	layout *Layout
 	codec  *Codec
 	older  *olderTypes
@@ -41,7 +42,7 @@ func Declare[D, K any](name string, c *Codec) *Docs {
 
 func declare(name string, doc, id reflect.Type, c *Codec) *Docs {
 	checkCollectionName(name)
-	d := &Docs{name: name, typ: doc, codec: c, older: &olderTypes{}, added: &addedFields{}, keyed: &atomic.Bool{}}
+	d := &Docs{name: name, typ: doc, key: id, codec: c, older: &olderTypes{}, added: &addedFields{}, keyed: &atomic.Bool{}}
 	var err error
 	if d.layout, err = LayoutOf(doc, c); err != nil {
 		Fail(err.Error(), fmt.Sprintf("NewCollection[%s](%q)", doc, name), "use a struct, bson.D, bson.M or bson.Raw")

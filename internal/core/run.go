@@ -17,14 +17,17 @@ type DB interface {
 
 // A Handle is a database with scopes or observers. Package model makes it.
 type Handle struct {
-	Database  *mongo.Database
-	Scopes    any    // of package model; nil without scopes
-	Tenant    string // names the tenant of the library's own documents, or ""
-	Observers any    // of package model; nil without observers
-	Err       error  // bad input: everything that runs on the handle fails with it
-	Tx        bool   // run related writes in a transaction
-	Together  bool   // with Tx: the server has bulkWrite for several collections
-	Bulk      bool   // outside transactions, send writes of several collections by bulkWrite
+	Database *mongo.Database
+	Scopes   any    // of package model; nil without scopes
+	Tenant   string // names the tenant of the library's own documents, or ""
+
+	TextTenant string // a field of the tenant whose value is a string, or ""
+
+	Observers any   // of package model; nil without observers
+	Err       error // bad input: everything that runs on the handle fails with it
+	Tx        bool  // run related writes in a transaction
+	Together  bool  // with Tx: the server has bulkWrite for several collections
+	Bulk      bool  // outside transactions, send writes of several collections by bulkWrite
 
 	WriteConcern *writeconcern.WriteConcern // of bulkWrite; nil for the client's
 }

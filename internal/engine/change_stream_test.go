@@ -122,6 +122,11 @@ func TestChangeEvents(t *testing.T) {
 				`,"updateDescription":{"updatedFields":{"y":"v"},"removedFields":[],"truncatedArrays":[]}}`},
 		{"$merge that replaces", `{"aggregate":"things","pipeline":[{"$match":{"_id":1}},{"$project":{"x":1}},{"$merge":{"into":"things","whenMatched":"replace"}}],"cursor":{}}`,
 			`{"operationType":"replace","fullDocument":{"_id":1,"x":1},` + things + `,` + id("1") + `}`},
+		{"$merge by a pipeline", `{"aggregate":"things","pipeline":[{"$match":{"_id":1}},{"$merge":{"into":"things","whenMatched":[{"$set":{"y":"v"}}]}}],"cursor":{}}`,
+			`{"operationType":"replace","fullDocument":{"_id":1,"a":1,"x":1,"y":"v"},` + things + `,` + id("1") + `}`},
+		{"$merge by a pipeline into a larger document", `{"aggregate":"things","pipeline":[{"$match":{"_id":3}},{"$merge":{"into":"things","whenMatched":[{"$set":{"y":"v"}}]}}],"cursor":{}}`,
+			`{"operationType":"update",` + things + `,` + id("3") +
+				`,"updateDescription":{"updatedFields":{"y":"v"},"removedFields":[],"truncatedArrays":[]}}`},
 		{"drop", `{"drop":"things"}`, `{"operationType":"drop",` + things + "}\n" + `{"operationType":"invalidate"}`},
 		{"dropDatabase", `{"dropDatabase":1}`, `{"operationType":"drop",` + things + "}\n" + `{"operationType":"invalidate"}`},
 	} {

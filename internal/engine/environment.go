@@ -13,6 +13,7 @@ import (
 	"github.com/docmodel/docmodel/internal/engine/plan"
 	"github.com/docmodel/docmodel/internal/engine/query"
 	"github.com/docmodel/docmodel/internal/engine/store"
+	"github.com/docmodel/docmodel/internal/engine/update"
 	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
@@ -233,6 +234,8 @@ func (e *environment) MergeOne(db, coll string, on []string, doc bson.D,
 			_, err = w.Replace(ns, old, next)
 		case action == pipeline.Update:
 			_, err = w.Update(ns, old, next, nil)
+		case action == pipeline.Transform:
+			_, err = w.Update(ns, old, next, update.Transformed{})
 		case action == pipeline.Keep && w.Collection(ns) == nil:
 			return w.Create(ns, nil)
 		}

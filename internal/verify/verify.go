@@ -36,6 +36,7 @@ type Outcome struct {
 	Left   []string // what they find after the audit's job
 	Theirs string   // how the other tenant's documents have changed
 	Again  string   // of two that are joined: what is wrong if they run again, after a whole run or a cut
+	Order  string   // of the commands of an operation and a life
 	Odd    string   // of two that met: how the documents differ from those after one operation and then the other; see modeltest.Verify
 }
 
@@ -46,6 +47,13 @@ type Meeting struct {
 	Together []Outcome  // at the same time
 }
 
+// A Lifetime is what came of an operation and a life. Errs of its outcomes are the operation's error, and those of the life.
+type Lifetime struct {
+	InTurn   []Outcome // the operation before, between and after the operations of the life
+	Without  Outcome   // the life alone
+	Together []Outcome // at the same time; Odd says how the documents differ from those after each order in turn, if no part of the life failed
+}
+
 // A Way is a case that is ready: each operation meets what its Seed stored.
 type Way interface {
 	Alone(t *testing.T, o Operation) Outcome
@@ -53,6 +61,10 @@ type Way interface {
 	// Meet runs two operations alone, one after the other, and at the same time: one of them at once, before, within or after the
 	// writes of the other. In a subtest "server" of modeltest.Each, the server runs one of these orders, and the engine the rest.
 	Meet(t *testing.T, a, b Operation) Meeting
+
+	// Live runs an operation, and a whole life of the documents that it writes, which other clients run by several operations: one after
+	// the other, and at the same time: the life at once, before, within or after the commands of the operation, and the reverse.
+	Live(t *testing.T, o Operation, life []Operation) Lifetime
 
 	// Joined runs both, which joins two operations in one transaction. Odd of the outcome says how the documents differ from
 	// those after A and then B, and B and then A; after an error, from those before. If each order in turn returns an error,

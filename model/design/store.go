@@ -124,6 +124,7 @@ func (s *store) place() error {
 			s.own[e] = model.NewCollection[doc, id](e.Name)
 		} else if s.paged(home) {
 			s.own[home.parent] = model.NewCollection[doc, id](e.Name)
+			s.own[home.parent].Docs().MakeKeyed() // as the bucket's own value
 		}
 	}
 	return nil

@@ -49,7 +49,7 @@ func TestDuplicateStaysOne(t *testing.T) {
 			"Versioned.Update":  {"lots|qty_1", verPlain.Update("l", 1, d("$set", d("qty", 7)), verNone)},
 			"Versioned.Replace": {"lots|qty_1", verPlain.Replace(q, verNone)},
 			"Versioned.Guarded": {"lots|qty_1", verTokens.Guarded("l", d("qty", 2), d("$set", d("qty", 7)), op)},
-			"Versioned.Insert":  {"lots|qty_1", verPlain.Insert(verLot{ID: "new", Qty: 7}, verNone)},
+			"Versioned.Insert":  {"lots|qty_1", verPlain.Insert(verLot{ID: "new", Qty: 7}, op)},
 			"Embedded.Put":      {"people|tasks.text_1", embTasks.Put("p", taken)},
 			"Embedded.Add":      {"people|tasks.text_1", embTasks.Add("p", embTask{ID: "c", Text: "taken"})},
 			"Embedded.Update":   {"people|tasks.text_1", embTasks.Update("p", "a", d("$set", d("text", "taken")))},

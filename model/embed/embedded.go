@@ -84,7 +84,7 @@ type embedding struct {
 func NewEmbedded[E, D, K any](c *model.Collection[D, K], path string, spec EmbeddedSpec) *Embedded[D, K, E] {
 	out := &Embedded[D, K, E]{model.Parts{}, c, newEmbedding(c.Docs(), reflect.TypeFor[E](), path, spec)}
 	need := model.Need{Feature: "transactions", Why: "Move between arrays of " + out.m.docs.Name()}
-	out.Parts = model.NewParts(out.m.allIndexes, nil, out.m.checks, out.m.footprints, need)
+	out.Parts = model.NewParts(out.m.allIndexes, nil, out.m.checks, out.m.footprints, need).WithDocs(c.Docs())
 	return out
 }
 

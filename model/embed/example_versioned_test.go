@@ -72,8 +72,8 @@ func ExampleVersioned() {
 	_, err = cartSets.Take("c1", "total", 40, op(5)).Run(ctx, db)
 	fmt.Println(err)
 	// Output:
-	// [{lamp 40}] 40 version 2 <nil>
-	// db.carts.updateOne({_id: 'c1', version: Long('2'), ops: {$ne: ObjectId('000000000000000000000003')}}, {$set: {total: Long('36'), version: Long('3')}, $push: {ops: {$each: [ObjectId('000000000000000000000003')], $slice: -100}}})
+	// [{lamp 40}] 40 version 488676 <nil>
+	// db.carts.updateOne({_id: 'c1', version: Long('488676'), ops: {$ne: ObjectId('000000000000000000000003')}}, {$set: {total: Long('36'), version: Long('488677')}, $push: {ops: {$each: [ObjectId('000000000000000000000003')], $slice: -100}}})
 	// 1 command, 1 document written, by _id_
 	// applied false
 	// not sent true

@@ -6,9 +6,11 @@ import (
 	"math"
 	"reflect"
 	"slices"
+	"strconv"
 
 	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/internal/found"
+	"github.com/docmodel/docmodel/internal/mql"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -41,9 +43,15 @@ type VersionedSpec struct {
 // CountUp, list the written paths in VersionedSpec.Uncounted. If CountUp and Uncounted
 // are both missing, [model.New] panics.
 //
+// A document that is deleted and inserted again has other versions than before, because
+// [Versioned.Insert] makes the first version from its token. So a write that was computed
+// from the deleted document gives [ErrVersion]. If other code inserts the documents, for
+// example another technique, set the version to time.Now().UnixMicro(). Documents that
+// begin with equal versions can't be told apart.
+//
 // With VersionedSpec.Tokens, pass a new ObjectID as the token of each operation. While
 // the document stores the token, a retry does nothing. Without Tokens, pass the zero
-// ObjectID.
+// ObjectID, except to Insert.
 //
 // Another version gives [ErrVersion]. A missing document gives [model.ErrNotFound].
 //
@@ -73,13 +81,13 @@ type versioning struct {
 // NewVersioned declares that c's documents have a version. It panics with a
 // [*model.DeclarationError] if
 //
-//   - the version isn't an int64 or int, or can be null
+//   - the version isn't an int64 or a 64-bit int, or can be null
 //   - the version is in an array, or in the _id
 //   - the field VersionedSpec.Tokens isn't a []bson.ObjectID with the tag omitempty
 //   - paths overlap, or Keep is negative
 func NewVersioned[D, K any](c *model.Collection[D, K], spec VersionedSpec) *Versioned[D, K] {
 	out := &Versioned[D, K]{model.Parts{}, c, newVersioning(c.Docs(), spec)}
-	out.Parts = model.NewParts(nil, nil, out.v.checks, out.v.footprints)
+	out.Parts = model.NewParts(nil, nil, out.v.checks, out.v.footprints).WithDocs(c.Docs())
 	return out
 }
 
@@ -94,6 +102,8 @@ func newVersioning(c *core.Docs, s VersionedSpec) *versioning {
 		place.Fail(fmt.Sprintf("the version %q can be stored as null, which $inc can't increase", v.version), "declare it as a plain int64")
 	case core.Overlap(v.version, "_id"):
 		place.Fail("the version is in the _id, which can't change", "name another field")
+	case !f.Open && f.Type == reflect.TypeFor[int]() && strconv.IntSize < 64:
+		place.Fail(fmt.Sprintf("the version %q is an int, which has 32 bits here", v.version), "declare it as an int64")
 	case !f.Open && f.Type == reflect.TypeFor[int]():
 		v.ints = core.NewReader[int](c, v.version)
 	default:
@@ -121,11 +131,14 @@ func newVersioning(c *core.Docs, s VersionedSpec) *versioning {
 }
 
 // Checks returns one check, which reads every document. The check finds versions that
-// aren't numbers. The repair stores the server's time in milliseconds.
+// aren't numbers. The repair stores the server's time in microseconds.
 func (v *Versioned[D, K]) Checks() []model.Check { return v.Parts.Checks() }
 
-// Insert stores a new document with version 1. doc's version must be 0 or 1. If another
-// document has the _id, Insert gives a duplicate key error.
+// Insert stores a new document. doc's version must be 0. Insert makes the first version
+// from the token: the token's time in microseconds, in which a hash of the token replaces
+// the fraction of the second. So pass a new ObjectID as the token, even without
+// VersionedSpec.Tokens. If another document has the _id, Insert gives a duplicate key
+// error.
 //
 // A retry does nothing while the document keeps the token (see [Versioned]). Without
 // VersionedSpec.Tokens, a retry does nothing while the document is unchanged. After that,
@@ -287,7 +300,7 @@ func (v *versioning) checks() []model.Check {
 			f.ID, f.Problem = r.ID, fmt.Sprintf("%s is of type %s", v.version, r.Type)
 		}),
 		Mend: found.MendsIf(name, v.docs.Name(), v.malformed(), "some documents repaired; the others still have no version, which the next check finds", mongo.UpdateOneModel{
-			Update: mongo.Pipeline{{{Key: "$set", Value: bson.D{{Key: v.version, Value: bson.D{{Key: "$toLong", Value: "$$NOW"}}}}}}},
+			Update: mongo.Pipeline{mql.Set(mql.E(v.version, mql.Op("$multiply", mql.Op("$toLong", "$$NOW"), int64(1000))))},
 		}),
 	}}
 }
@@ -298,13 +311,15 @@ func (v *versioning) malformed() bson.D {
 	return bson.D{{Key: "$or", Value: bson.A{none, list}}}
 }
 
+const noToken = "is the zero ObjectID: pass bson.NewObjectID() as the operation's token"
+
 // checkOp checks an operation's token.
 func (v *versioning) checkOp(op bson.ObjectID) error {
 	switch {
 	case v.ops == "" && !op.IsZero():
 		return v.docs.Refuse("token", op, "can't be stored: name a field in VersionedSpec.Tokens, or pass the zero ObjectID")
 	case v.ops != "" && op.IsZero():
-		return v.docs.Refuse(v.ops, nil, "is the zero ObjectID: pass bson.NewObjectID() as the operation's token")
+		return v.docs.Refuse(v.ops, nil, noToken)
 	}
 	return nil
 }

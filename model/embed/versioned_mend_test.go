@@ -3,6 +3,7 @@ package embed_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
@@ -100,10 +101,10 @@ func TestVersionedInsertAgain(t *testing.T) {
 				t.Errorf("%s: %v", w, err)
 			}
 		}
-		if got := verShow(t, db); got != "qty 3 version 2 2 ops" {
+		if got := verShow(t, db); got != fmt.Sprintf("qty 3 version %d 2 ops", verFirst(oid(1))+1) {
 			t.Errorf("stored %s", got)
 		}
-		for n, w := range map[int]model.Write{0: verTokens.Insert(verLot{ID: "l", Qty: 5}, oid(3)), 1: verPlain.Insert(verLot{ID: "l", Qty: 5}, verNone)} {
+		for n, w := range map[int]model.Write{0: verTokens.Insert(verLot{ID: "l", Qty: 5}, oid(3)), 1: verPlain.Insert(verLot{ID: "l", Qty: 5}, oid(4))} {
 			_, err := w.Run(t.Context(), db)
 			if !mongo.IsDuplicateKeyError(err) {
 				t.Errorf("somebody else's, %d: %v", n, err)

@@ -2,10 +2,12 @@ package embed_test
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
 	"testing"
+	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -36,6 +38,33 @@ func verStore(ctx context.Context, db *mongo.Database, docs ...any) error {
 	}
 	_, err := db.Collection("lots").InsertMany(ctx, docs)
 	return err
+}
+
+// verFirst returns the version of a lot that an operation inserts.
+func verFirst(op bson.ObjectID) int64 {
+	w := verPlain.Insert(verLot{ID: "l"}, op)
+	return w.Model.(*mongo.InsertOneModel).Document.(bson.Raw).Lookup("version").Int64()
+}
+
+// The first version is made from the token, which tells the lives of a document apart.
+func TestVersionedFirst(t *testing.T) {
+	at := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
+	seen := map[int64]bool{}
+	for n := range 1000 {
+		op := bson.ObjectID{10: byte(n >> 8), 11: byte(n)}
+		binary.BigEndian.PutUint32(op[:], uint32(at.Unix()))
+		first := verFirst(op)
+		if since := first - at.UnixMicro(); since < 1 || since > 1_000_000 || first != verFirst(op) {
+			t.Fatalf("%s: version %d", op, first)
+		}
+		seen[first] = true
+	}
+	if len(seen) < 990 {
+		t.Errorf("%d versions of 1000 tokens", len(seen))
+	}
+	if last := verFirst(bson.ObjectID{255, 255, 255, 255}); last < 0 || last > 1<<53 {
+		t.Errorf("the latest token gives version %d", last)
+	}
 }
 
 func verShow(t testing.TB, db *mongo.Database) string {
@@ -74,10 +103,11 @@ func TestVersionedWrites(t *testing.T) {
 		err    error
 		again  error // of a second run, which changes nothing; errNever for none
 	}{
-		{"inserted in version 1", nil, verPlain.Insert(lot(5, 0), verNone), "qty 5 version 1", nil, nil},
-		{"inserted with a token", nil, verTokens.Insert(lot(5, 1), oid(1)), "qty 5 version 1 1 ops", nil, nil},
-		{"inserted over another", lot(4, 9), verPlain.Insert(lot(5, 0), verNone), "qty 4 version 9", errDuplicate, errDuplicate},
-		{"inserted in a later version", nil, verPlain.Insert(lot(5, 2), verNone), "", errEmbRefused, errEmbRefused},
+		{"inserted", nil, verPlain.Insert(lot(5, 0), oid(1)), fmt.Sprint("qty 5 version ", verFirst(oid(1))), nil, nil},
+		{"inserted with a token", nil, verTokens.Insert(lot(5, 0), oid(2)), fmt.Sprintf("qty 5 version %d 1 ops", verFirst(oid(2))), nil, nil},
+		{"inserted over another", lot(4, 9), verPlain.Insert(lot(5, 0), oid(1)), "qty 4 version 9", errDuplicate, errDuplicate},
+		{"inserted with a version", nil, verPlain.Insert(lot(5, 1), oid(1)), "", errEmbRefused, errEmbRefused},
+		{"inserted without a token", nil, verPlain.Insert(lot(5, 0), verNone), "", errEmbRefused, errEmbRefused},
 
 		{"replaced", lot(5, 7), verPlain.Replace(lot(6, 7), verNone), "qty 6 version 8", nil, embed.ErrVersion},
 		{"replaced in another version", lot(5, 8), verPlain.Replace(lot(6, 7), verNone), "qty 5 version 8", embed.ErrVersion, model.ErrStale},
@@ -271,11 +301,11 @@ func TestVersionedDeclarations(t *testing.T) {
 	ints := embed.NewVersioned(odds, embed.VersionedSpec{Version: "i"})
 	deep := embed.NewVersioned(odds, embed.VersionedSpec{Version: "deep.v", Tokens: "deep.ops"})
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
-		mustRun(t, db, model.NewPlan(ints.Insert(odd{ID: "i"}, verNone)), model.NewPlan(deep.Insert(odd{ID: "d"}, oid(1))),
-			model.NewPlan(ints.Replace(odd{ID: "i", I: 1, N: 5}, verNone)), model.NewPlan(deep.Guarded("d", d("n", 0), d("$inc", d("n", 5)), oid(2))))
+		mustRun(t, db, model.NewPlan(ints.Insert(odd{ID: "i"}, oid(1))), model.NewPlan(deep.Insert(odd{ID: "d"}, oid(1))),
+			model.NewPlan(ints.Replace(odd{ID: "i", I: int(verFirst(oid(1))), N: 5}, verNone)), model.NewPlan(deep.Guarded("d", d("n", 0), d("$inc", d("n", 5)), oid(2))))
 		i, err := odds.ByID("i").One(t.Context(), db)
 		e, err2 := odds.ByID("d").One(t.Context(), db)
-		if err := errors.Join(err, err2); err != nil || i.I != 2 || i.N != 5 || e.Deep.V != 2 || e.N != 5 || len(e.Deep.Ops) != 2 {
+		if err := errors.Join(err, err2); err != nil || int64(i.I) != verFirst(oid(1))+1 || i.N != 5 || e.Deep.V != verFirst(oid(1))+1 || e.N != 5 || len(e.Deep.Ops) != 2 {
 			t.Errorf("%+v, %+v, %v", i, e, err)
 		}
 	})
@@ -286,7 +316,7 @@ func TestVersionedChangeOfMaps(t *testing.T) {
 	maps := model.NewCollection[bson.M, string]("maps")
 	versions := embed.NewVersioned(maps, embed.VersionedSpec{Tokens: "ops"})
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
-		if _, err := model.NewPlan(versions.Insert(bson.M{"_id": "a", "n": int64(0)}, bson.NewObjectID())).Run(t.Context(), db); err != nil {
+		if _, err := versions.Insert(bson.M{"_id": "a", "n": int64(0)}, oid(1)).Run(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}
 		for i := range 3 {
@@ -303,7 +333,7 @@ func TestVersionedChangeOfMaps(t *testing.T) {
 				}
 			}
 			doc, err := maps.ByID("a").One(t.Context(), db)
-			if err != nil || doc["n"] != int64(i+1) || doc["version"] != int64(i+2) || len(doc["ops"].(bson.A)) != i+2 {
+			if err != nil || doc["n"] != int64(i+1) || doc["version"] != verFirst(oid(1))+int64(i+1) || len(doc["ops"].(bson.A)) != i+2 {
 				t.Errorf("%v, %v", doc, err)
 			}
 			by := versions.ChangeBy("a", bson.NewObjectID(), func(doc bson.M) (bson.D, error) {

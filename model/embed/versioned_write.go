@@ -1,8 +1,10 @@
 package embed
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"hash/fnv"
 	"reflect"
 	"slices"
 	"strings"
@@ -16,17 +18,17 @@ import (
 
 func (v *versioning) insert(doc any, op bson.ObjectID) model.Write {
 	refused := func(err error) model.Write { return model.Refused(v.docs.Name(), err) }
-	if err := v.checkOp(op); err != nil {
-		return refused(err)
+	if op.IsZero() {
+		return refused(v.docs.Refuse(cmp.Or(v.ops, "token"), nil, noToken))
 	}
 	raw, id, err := v.docs.Checked(doc)
 	if err != nil {
 		return refused(err)
 	}
-	if n := v.of(doc); n != 0 && n != 1 {
-		return refused(v.docs.Refuse(v.version, n, "must be 0 or 1: a new document has version 1"))
+	if n := v.of(doc); n != 0 {
+		return refused(v.docs.Refuse(v.version, n, "must be 0 in a new document: Insert makes its version from the token"))
 	}
-	if raw, err = v.stamped(raw, 1, nil, op); err != nil {
+	if raw, err = v.stamped(raw, firstVersion(op), nil, op); err != nil {
 		return refused(err)
 	}
 	w := model.Write{Collection: v.docs.Name(), Model: &mongo.InsertOneModel{Document: raw}, Index: model.IDIndex}
@@ -34,6 +36,15 @@ func (v *versioning) insert(doc any, op bson.ObjectID) model.Write {
 		w.Done = bson.D{{Key: "_id", Value: model.Eq(id)}, {Key: v.ops, Value: op}}
 	}
 	return w
+}
+
+// firstVersion returns the version of a new document: the token's time in microseconds, in which a hash of the token replaces the
+// fraction of the second. Two documents that have an _id one after the other have different versions then, and the second one usually
+// the higher ones. The version is below 2^53, so that JavaScript's numbers can hold it.
+func firstVersion(op bson.ObjectID) int64 {
+	hash := fnv.New64a()
+	_, _ = hash.Write(op[:])
+	return op.Timestamp().UnixMicro() + int64(hash.Sum64()%1_000_000) + 1
 }
 
 // stamped returns an encoded document with a version, and with op after the tokens before

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/docmodel/docmodel/internal/commands"
+	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/keys/internal/sequence"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -82,13 +83,16 @@ func NewSequence[D, K any](
 	if spec.Days != nil {
 		in.Days = spec.Days.Name()
 	}
+	uses := []*core.Docs{docs.Docs(), counters.Docs()}
 	s := &Sequence[D, K]{docs: docs, counters: counters, days: spec.Days, in: sequence.Declare(docs.Docs(), counters.Docs(), owner, in)}
 	if spec.Days != nil {
 		spec.Days.Docs().MakeKeyed()
+		uses = append(uses, spec.Days.Docs())
 	}
 	s.Parts = model.NewParts(s.in.Indexes, nil, func() []model.Check {
 		return s.in.Checks(func(key string) (any, int64, error) { return s.Parse(key) })
-	}, s.in.Footprints, model.Need{Feature: "transactions", Why: "Append to " + docs.Name()}).WithKeys(s.in.Keys()...)
+	}, s.in.Footprints, model.Need{Feature: "transactions", Why: "Append to " + docs.Name()}).WithKeys(s.in.Keys()...).
+		WithDocs(uses...)
 	return s
 }
 

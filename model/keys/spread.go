@@ -21,7 +21,8 @@ type SpreadSpec struct {
 	// [Spread.InsertAt].
 	By string
 
-	// Order is the sort of [Spread.Find], such as {at: -1}. Find adds _id to Order.
+	// Order is the sort of [Spread.Find], such as {at: -1}. Find adds _id to Order, in the
+	// direction of the last field.
 	Order bson.D
 }
 
@@ -52,7 +53,7 @@ type Spread[D, K any] struct {
 // with a [*model.DeclarationError] on an invalid spec, or an invalid path such as _id.
 func NewSpread[D, K any](docs *model.Collection[D, K], path string, spec SpreadSpec) *Spread[D, K] {
 	k := spread.Declare(docs.Docs(), path, spread.Spec(spec), HashedValue)
-	return &Spread[D, K]{model.NewParts(k.Indexes, nil, k.Checks, k.Footprints), docs, k}
+	return &Spread[D, K]{model.NewParts(k.Indexes, nil, k.Checks, k.Footprints).WithDocs(docs.Docs()), docs, k}
 }
 
 // Indexes returns an index on the key and [SpreadSpec].Order. If [SpreadSpec].By is set

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/docmodel/docmodel/internal/commands"
+	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/schema/internal/expiry"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -80,11 +81,13 @@ type Expiry[D, K any] struct {
 //   - Archive is set, and D has a field archivedEarlier or unarchived
 func NewExpiry[D, K any](docs *model.Collection[D, K], atPath string, spec ExpirySpec) *Expiry[D, K] {
 	x := &Expiry[D, K]{docs: docs, in: expiry.Declare(docs.Docs(), atPath, expiry.Spec(spec))}
+	uses := []*core.Docs{docs.Docs()}
 	if spec.Archive != "" {
 		x.cold = docs.Named(spec.Archive)
+		uses = append(uses, x.cold.Docs())
 	}
 	x.in.MustOmitZero(new(D))
-	x.Parts = model.NewParts(x.in.Indexes, nil, nil, x.in.Footprints)
+	x.Parts = model.NewParts(x.in.Indexes, nil, nil, x.in.Footprints).WithDocs(uses...)
 	return x
 }
 

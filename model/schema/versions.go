@@ -102,7 +102,7 @@ func NewVersions[D, K any](c *model.Collection[D, K], spec VersionsSpec, steps .
 		return &VersionError{c.Name(), id, version, err}
 	})
 	in.Install(older, reflect.TypeFor[*D]())
-	return &Versions[D, K]{model.NewParts(in.Indexes, nil, nil, in.Footprints), c, in}
+	return &Versions[D, K]{model.NewParts(in.Indexes, nil, nil, in.Footprints).WithDocs(c.Docs()), c, in}
 }
 
 // Indexes returns the index on the version, for [Versions.Outdated] and

@@ -84,21 +84,53 @@ type foundEnd struct {
 
 // Decide writes to the newest bucket, or closes it and opens the next.
 func (b *Buckets) Decide(e Element, end End) (model.Plan, error) {
-	size := int64(len(e.Item.Value))
-	switch {
-	case end.Holds != "":
+	if end.Holds != "" {
 		return model.Plan{Applied: true}, nil
-	case end.ID == "":
-		return model.NewPlan(b.write(e, 0)), nil
-	case end.Closed || end.N >= int64(b.Spec.Max):
-		return model.NewPlan(b.write(e, end.Seq+1)), nil
-	case b.Spec.MaxBytes == 0 || end.Bytes+size <= b.Spec.MaxBytes:
-		return model.NewPlan(b.write(e, end.Seq)), nil
 	}
-	p := model.NewPlan(b.closing(end.ID), b.write(e, end.Seq+1))
+	seq, opens := b.next(e, end)
+	if !opens {
+		return model.NewPlan(b.updateOnly(b.write(e, seq))), nil
+	}
+	if end.ID == "" || end.Closed || end.N >= int64(b.Spec.Max) {
+		return model.NewPlan(b.write(e, seq)), nil
+	}
+	p := model.NewPlan(b.closing(end.ID), b.write(e, seq))
 	p.Options.AllowPartial = b.Spec.ElementKey == "" // half of it is whole; only what was written can't be recognized
 	p.Leaves = "a closed bucket; the next append opens a new bucket"
 	return p, nil
+}
+
+// next returns the number of the bucket that takes an element, and whether an append opens this bucket.
+func (b *Buckets) next(e Element, end End) (seq int64, opens bool) {
+	switch size := int64(len(e.Item.Value)); {
+	case end.ID == "":
+		return 0, true
+	case end.Closed, end.N >= int64(b.Spec.Max), b.Spec.MaxBytes > 0 && end.Bytes+size > b.Spec.MaxBytes:
+		return end.Seq + 1, true
+	}
+	return end.Seq, false
+}
+
+// OpenedID returns the _id of the bucket that an append opens, or "" for none.
+func (b *Buckets) OpenedID(e Element, end End) string {
+	seq, opens := b.next(e, end)
+	if end.Holds != "" || !opens {
+		return ""
+	}
+	id, _ := b.ID(e.key, e.period, seq)
+	return id
+}
+
+// updateOnly makes the write into a bucket that was read one that opens no bucket. If the bucket was deleted meanwhile, the write is stale.
+func (b *Buckets) updateOnly(w model.Write) model.Write {
+	if w.Err != nil {
+		return w
+	}
+	upsert := w.Model.(*mongo.UpdateOneModel)
+	update := upsert.Update.(bson.D)
+	w.Model = &mongo.UpdateOneModel{Filter: upsert.Filter, Update: update[:len(update)-1]} // without $setOnInsert
+	w.Reasons = []model.Reason{w.Reasons[0], {Err: model.ErrStale}}
+	return w
 }
 
 // closing is the write that keeps a bucket from taking more.

@@ -52,7 +52,7 @@ func TestCopyOfVersioned(t *testing.T) {
 			return result.Modified()
 		}
 		if _, err := model.NewPlan(
-			stock.Insert(stockItem{ID: "nut", Name: "nut", NameV: 1, Qty: 9}, bson.NilObjectID),
+			stock.Insert(stockItem{ID: "nut", Name: "nut", NameV: 1, Qty: 9}, bson.NewObjectID()),
 			lines.Insert(stockLine{ID: "l", Item: stockItemRef{"nut", "nut", 1}}),
 		).Run(ctx, db); err != nil {
 			t.Fatal(err)

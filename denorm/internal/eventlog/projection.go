@@ -82,6 +82,9 @@ type Pointer struct {
 func (p *Projection) pointer(ctx context.Context, db model.DB) (Pointer, error) {
 	id := p.docs.Name()
 	if tenant := core.Tenant(db); tenant != "" {
+		if err := core.CheckTenantNames(ctx, db, p.places); err != nil {
+			return Pointer{}, err
+		}
 		id += " " + tenant
 	}
 	at, err := (&model.Find[Pointer]{Query: model.Query{

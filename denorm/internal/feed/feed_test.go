@@ -241,6 +241,17 @@ func TestFeedDeclarations(t *testing.T) {
 		{"merges into the source", "$merge or $out", func(feedChange) model.Plan {
 			return model.NewPlan(model.MergeInto{Collection: "c", Once: true, Pipeline: mongo.Pipeline{{{Key: "$merge", Value: bson.D{{Key: "into", Value: "boards"}}}}}})
 		}, denorm.FeedSpec{Mark: "feed"}},
+		{"merges by a pipeline into the source", "$merge or $out", func(feedChange) model.Plan {
+			into := bson.D{{Key: "into", Value: "boards"}, {Key: "whenMatched", Value: mongo.Pipeline{set}}}
+			return model.NewPlan(model.MergeInto{Collection: "c", Once: true, Pipeline: mongo.Pipeline{{{Key: "$merge", Value: into}}}})
+		}, denorm.FeedSpec{Mark: "feed"}},
+		{"updates by a pipeline beside a $merge", "runs in a transaction", func(feedChange) model.Plan {
+			into := bson.D{{Key: "into", Value: "others"}, {Key: "whenMatched", Value: mongo.Pipeline{set}}}
+			return model.NewPlan(
+				model.Write{Collection: "boards", Once: true, Model: &mongo.UpdateOneModel{Filter: id, Update: mongo.Pipeline{set}}},
+				model.MergeInto{Collection: "c", Once: true, Pipeline: mongo.Pipeline{{{Key: "$merge", Value: into}}}},
+			)
+		}, denorm.FeedSpec{Mark: "feed"}},
 		{"sets what is polled by", "sets the field name", write(&mongo.UpdateOneModel{Filter: id, Update: set}, "boards"), denorm.FeedSpec{Mark: "feed", Since: "name"}},
 		{"sets the mark", "feed", write(&mongo.UpdateOneModel{Filter: id, Update: bson.D{{Key: "$set", Value: bson.D{{Key: "feed", Value: 1}}}}}, "boards"), denorm.FeedSpec{Mark: "feed"}},
 		{"a dotted mark", "Mark", feedCopy, denorm.FeedSpec{Mark: "a.b"}},

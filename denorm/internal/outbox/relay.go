@@ -65,6 +65,9 @@ func (r *Relay) Run(ctx context.Context, db model.DB) error {
 	if err := cmp.Or(r.check(), core.CheckRun(ctx, db)); err != nil {
 		return err
 	}
+	if err := core.CheckTenantNames(ctx, db, r.Spec.Leases); err != nil {
+		return err
+	}
 	run := &running{Relay: r, db: db, leases: newLeases(r, db), held: map[int]*part{}, ended: make(chan *part, r.Spec.Parts)}
 	if r.Spec.Once {
 		return run.once(ctx)

@@ -3,6 +3,7 @@ package outlier_test
 import (
 	"context"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/docmodel/docmodel/internal/tenancy"
@@ -13,48 +14,78 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// Whole lives of a book pass between any two commands of an append or a removal. If the book is there at the end, it has each buyer that
-// was acknowledged, once the checks' job has run: it may give a new book the flag of the old one's overflow.
+// Whole lives of a book pass between any two commands of an append. If the book is there at the end, it has each buyer that was
+// acknowledged since it was inserted, and the checks find nothing.
 func TestOutlierLives(t *testing.T) {
 	tenancy.Differs(t, "an _id that is marked as deleted can't be inserted again")
-	insert := operation{Name: "insert", Run: func(ctx context.Context, db *mongo.Database, _ bson.ObjectID) error {
-		return exec(ctx, db, model.NewPlan(books.Insert(book{ID: "a"})))
-	}}
-	remove := operation{Name: "delete", Run: func(ctx context.Context, db *mongo.Database, _ bson.ObjectID) error {
-		return exec(ctx, db, buyersOf.Delete("a"))
-	}}
-	appendTo := func(buyers string) operation {
-		return operation{Name: "append " + buyers, Run: func(ctx context.Context, db *mongo.Database, _ bson.ObjectID) error {
-			return outlierAppend(ctx, db, buyersOf, "a", buyers)
-		}}
+	runs := map[string]func(ctx context.Context, db model.DB) error{
+		"insert": func(ctx context.Context, db model.DB) error {
+			return exec(ctx, db, model.NewPlan(books.Insert(book{ID: "a"})))
+		},
+		"delete": func(ctx context.Context, db model.DB) error {
+			p := buyersOf.Delete("a")
+			if _, plain := db.(*mongo.Database); !plain {
+				_, err := p.RunTx(ctx, db)
+				return err
+			}
+			return exec(ctx, db, p)
+		},
 	}
-	lives := []testkit.Life{{remove, insert}, {remove, insert, appendTo("p")}, {remove, insert, appendTo("p q r")}}
-	for _, stored := range []string{"u", "u v", "u v w"} {
+	for _, id := range []string{"p", "q", "r", "x"} {
+		runs["append "+id] = func(ctx context.Context, db model.DB) error {
+			_, _, err := buyersOf.Append("a", buyer{ID: id}).Run(ctx, db)
+			return err
+		}
+	}
+	plain := func(name string) operation {
+		return operation{Name: name, Run: func(ctx context.Context, db *mongo.Database, _ bson.ObjectID) error { return runs[name](ctx, db) }}
+	}
+	inTx := func(name string) operation {
+		return testkit.InTx(name, func(ctx context.Context, db model.DB, _ bson.ObjectID) error { return runs[name](ctx, db) })
+	}
+	life := func(names ...string) (out testkit.Life) {
+		for _, name := range names {
+			out = append(out, plain(name))
+		}
+		return out
+	}
+	lives := []testkit.Life{
+		life("delete"), life("delete", "insert"), life("delete", "insert", "append p"), life("delete", "insert", "append p", "append q", "append r"),
+	}
+	for _, stored := range []string{"u", "u v", "u v w", "u v w 1 2"} {
 		seed := inTurn(testkit.Stored(docs{"books": {book{ID: "a"}}, "buyers": nil}),
 			func(ctx context.Context, db *mongo.Database) error {
 				return outlierAppend(ctx, db, buyersOf, "a", stored)
 			})
-		testkit.LiveBetween(t, appendTo("x"), lives, modeltest.InterleaveCase{Seed: seed}, []error{model.ErrNotFound, model.ErrStale},
-			func(t testing.TB, db *mongo.Database, lived testkit.Lived) {
-				job := testkit.InTurn(testkit.MendedNow(buyersOf.Checks()...), testkit.MendedNow(buyersOf.Checks()...))
-				if err := job(context.Background(), db); err != nil {
-					t.Fatal(err)
-				}
-				list, err := buyersOf.Elements("a").All(context.Background(), db)
-				if err != nil {
-					t.Fatal(err)
-				}
-				var ids []string
-				for _, b := range list {
-					ids = append(ids, b.ID)
-				}
-				for _, name := range lived.Names {
-					for _, id := range map[string][]string{"append p": {"p"}, "append p q r": {"p", "q", "r"}}[name] {
-						if !slices.Contains(ids, id) {
-							t.Errorf("%s is lost: %v", id, ids)
-						}
-					}
-				}
-			})
+		check := func(t testing.TB, db *mongo.Database, lived testkit.Lived) { wantLived(t, db, lived.Names) }
+		refused := []error{model.ErrNotFound, model.ErrStale}
+		t.Run(stored, func(t *testing.T) {
+			testkit.LiveBetween(t, plain("append x"), lives, modeltest.InterleaveCase{Seed: seed}, refused, check)
+			testkit.LiveBetween(t, inTx("append x"), lives, modeltest.InterleaveCase{Seed: seed, Transactions: true}, refused, check)
+		})
+	}
+}
+
+// wantLived tests that the checks find nothing, and that the buyers of a list of appends are there.
+func wantLived(t testing.TB, db *mongo.Database, appends []string) {
+	t.Helper()
+	ctx := context.Background()
+	for _, check := range buyersOf.Checks() {
+		if found, err := check.All(ctx, db); err != nil || len(found) > 0 {
+			t.Errorf("the check %q finds %v, %v", check.Name, found, err)
+		}
+	}
+	list, err := buyersOf.Elements("a").All(ctx, db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ids []string
+	for _, b := range list {
+		ids = append(ids, b.ID)
+	}
+	for _, name := range appends {
+		if id, is := strings.CutPrefix(name, "append "); is && !slices.Contains(ids, id) {
+			t.Errorf("%s is lost: %v", id, ids)
+		}
 	}
 }

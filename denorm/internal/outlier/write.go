@@ -9,6 +9,7 @@ import (
 	"github.com/docmodel/docmodel/denorm/internal/stored"
 	"github.com/docmodel/docmodel/internal/commands"
 	"github.com/docmodel/docmodel/internal/mql"
+	"github.com/docmodel/docmodel/internal/runctx"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -22,14 +23,17 @@ type state struct {
 	Holds    bool       `bson:"holds"`   // the array holds the element
 	Type     string     `bson:"type"`    // of what is stored in the array's place: "array", or "missing" for nothing
 	Overflow bucket.End `bson:"-"`       // the newest overflow document; not read while the array has room
+	Tx       bool       `bson:"-"`       // it was read in a transaction
 }
 
 // change is a change of the elements of an owner.
-func (o *Outlier) change(err error, read func(context.Context, model.DB) (state, error), decide func(state) (model.Plan, error)) model.Change[any] {
+func (o *Outlier) change(
+	err error, read func(context.Context, model.DB) (state, error), decide func(state) (model.Plan, error), then func(state) *model.Change[state],
+) model.Change[any] {
 	if err != nil {
 		return commands.RefusedChange[any](o.docs.Name(), err)
 	}
-	return model.Change[state]{Name: "outlier " + o.docs.Name() + "." + o.path, Read: read, Decide: decide, Attempts: 100}.Change()
+	return model.Change[state]{Name: "outlier " + o.docs.Name() + "." + o.path, Read: read, Decide: decide, Attempts: 100, Then: then}.Change()
 }
 
 // Append adds an element after all others.
@@ -44,7 +48,46 @@ func (o *Outlier) Append(owner, element any) model.Change[any] {
 			return o.read(ctx, db, id, e, func(s state) bool { return !s.Holds && (s.Flagged || !o.room(e, s)) })
 		},
 		func(s state) (model.Plan, error) { return o.decide(id, e, s) },
+		func(s state) *model.Change[state] {
+			if page := o.openedPage(e, s); page != "" && !s.Tx {
+				return o.confirmOwner(id, e, page)
+			}
+			return nil
+		},
 	)
+}
+
+// openedPage returns the _id of the overflow document that an append opens, or "" for none.
+func (o *Outlier) openedPage(e bucket.Element, s state) string {
+	if s.Holds || !s.Flagged && o.room(e, s) {
+		return ""
+	}
+	return o.in.OpenedID(e, s.Overflow)
+}
+
+// confirmOwner reads the owner again after an append opened an overflow document. If the owner was deleted meanwhile, its overflow was deleted
+// with it, perhaps before this document was stored, which is deleted then. An owner that was inserted since has no flag yet. An append to
+// an existing overflow document needs no second read, since it opens none.
+func (o *Outlier) confirmOwner(id bson.RawValue, e bucket.Element, page string) *model.Change[state] {
+	return &model.Change[state]{
+		Name: "outlier " + o.docs.Name() + "." + o.path, Attempts: 100,
+		Read: func(ctx context.Context, db model.DB) (state, error) {
+			s, err := o.readOwner(ctx, db, id, e)
+			if errors.Is(err, model.ErrNotFound) {
+				err = nil
+			}
+			return s, err
+		},
+		Decide: func(s state) (model.Plan, error) {
+			if s.Flagged {
+				return model.Plan{}, nil
+			}
+			opened := bson.D{mql.E("_id", page), mql.E("items", mql.Op("$eq", bson.A{e.Item}))}
+			w := o.in.MarkKeyed(commands.DeleteOne(o.in.Docs.Name(), opened))
+			w.Final = true
+			return model.NewPlan(w), nil
+		},
+	}
 }
 
 // room reports whether the array takes an element.
@@ -68,7 +111,8 @@ func (o *Outlier) read(ctx context.Context, db model.DB, id bson.RawValue, e buc
 	return s, err
 }
 
-func (o *Outlier) readOwner(ctx context.Context, db model.DB, id bson.RawValue, e bucket.Element) (state, error) {
+func (o *Outlier) readOwner(ctx context.Context, db model.DB, id bson.RawValue, e bucket.Element) (s state, err error) {
+	defer func() { s.Tx = runctx.InTransaction(ctx) }()
 	fields := bson.D{
 		{Key: "_id", Value: 0}, {Key: "n", Value: mql.Op("$toLong", mql.Op("$size", o.list()))},
 		{Key: "flagged", Value: o.flagged()}, {Key: "type", Value: mql.Op("$type", "$"+o.path)},
@@ -109,12 +153,16 @@ func (o *Outlier) decide(id bson.RawValue, e bucket.Element, s state) (model.Pla
 	case s.Holds:
 		return model.Plan{Applied: true}, nil
 	case s.Flagged:
-		return o.in.Decide(e, s.Overflow)
+		p, err := o.in.Decide(e, s.Overflow)
+		if s.Tx && err == nil && o.openedPage(e, s) != "" {
+			p.Steps = append(o.touchOwner(id), p.Steps...)
+		}
+		return p, err
 	case o.room(e, s):
 		return model.NewPlan(o.push(id, e)), nil
 	}
 	p, err := o.in.Decide(e, s.Overflow)
-	p.Steps = append([]model.Step{o.setFlag(id, e)}, p.Steps...)
+	p.Steps = append([]model.Step{o.setFlag(id, e, s)}, p.Steps...)
 	p.Options.AllowPartial = o.in.Spec.ElementKey == "" // half of it is whole; only what was written can't be recognized
 	p.Leaves = "a flag without overflow; the next append writes the overflow"
 	return p, err
@@ -136,10 +184,24 @@ func (o *Outlier) push(id bson.RawValue, e bucket.Element) model.Write {
 	return w
 }
 
-// setFlag is the write that says that there is overflow. From then on the array takes no element: so what it doesn't hold now, it
-// never will.
-func (o *Outlier) setFlag(id bson.RawValue, e bucket.Element) model.Write {
+// touchOwner are the writes that make a transaction conflict with a deletion of the owner: two, because a write without a change doesn't.
+func (o *Outlier) touchOwner(id bson.RawValue) []model.Step {
+	flagged := append(commands.ByID(id), mql.E(o.spec.Flag, true))
+	off := commands.UpdateIf(o.docs.Name(), flagged, mql.Op("$unset", bson.D{mql.E(o.spec.Flag, "")}))
+	off.Expect = model.One
+	return []model.Step{off, commands.UpdateIf(o.docs.Name(), commands.ByID(id), mql.Set(mql.E(o.spec.Flag, true)))}
+}
+
+// setFlag is the write that says that there is overflow, if the array is still full. From then on the array takes no element: so what it
+// doesn't hold now, it never will.
+func (o *Outlier) setFlag(id bson.RawValue, e bucket.Element, s state) model.Write {
 	filter := append(commands.ByID(id), o.isUnflagged(), mql.E(o.position(o.spec.Max), mql.Exists(false)))
+	if s.N >= int64(o.spec.Max) {
+		filter = append(filter, mql.E(o.position(o.spec.Max-1), mql.Exists(true)))
+	} else {
+		room := o.spec.MaxBytes - int64(len(e.Item.Value))
+		filter = append(filter, mql.E("$expr", mql.Op("$gt", bucket.BytesOf(o.list()), room)))
+	}
 	flag := mql.E(o.spec.Flag, true)
 	done := append(commands.ByID(id), flag)
 	if o.in.Spec.ElementKey != "" {
@@ -173,7 +235,7 @@ func (o *Outlier) Remove(owner, key any) model.Change[any] {
 				return model.NewPlan(o.in.Without(s.Overflow.Holds, e)), nil
 			}
 			return model.Plan{}, nil
-		},
+		}, nil,
 	)
 }
 

@@ -46,7 +46,7 @@ func TestOutlierStale(t *testing.T) {
 			{"full, and the array holds it by now", "1 2", "1 2", "1", "x", model.ErrStale, "2 x"},
 			{"the same, with overflow", "1 2", "1 2", "1", "x y", model.ErrStale, "2 x y"},
 			{"full, and the overflow holds it by now", "1 2", "1 2", "", "x y", nil, "1 2 x y"},
-			{"full, and the array has room by now", "1 2", "1 2", "1", "", nil, "2 x"},
+			{"full, and the array has room by now", "1 2", "1 2", "1", "", model.ErrStale, "2"},
 			{"a page that was full is not filled up", "1 2 3 4", "1 2 3 4 5 6", "4", "", model.ErrStale, "1 2 3 5 6"},
 		} {
 			t.Run(c.reason, func(t *testing.T) {
@@ -306,10 +306,11 @@ func TestOutlierCosts(t *testing.T) {
 			run            func(context.Context) error
 		}{
 			{"append with room", "1", model.Cost{Commands: 2, Written: 1, Returned: 1}, add(buyersOf, "x")},
-			{"append over the bound", "1 2", model.Cost{Commands: 4, Written: 2, Returned: 1}, add(buyersOf, "x")},
-			{"append over the bound, no key", "1 2", model.Cost{Commands: 4, Written: 2, Returned: 1}, add(outlierPlain, "x")},
+			{"append over the bound", "1 2", model.Cost{Commands: 5, Written: 2, Returned: 2}, add(buyersOf, "x")},
+			{"append over the bound, no key", "1 2", model.Cost{Commands: 5, Written: 2, Returned: 2}, add(outlierPlain, "x")},
 			{"append to overflow", "1 2 3", model.Cost{Commands: 3, Written: 1, Returned: 2}, add(buyersOf, "x")},
 			{"append to overflow, no key", "1 2 3", model.Cost{Commands: 3, Written: 1, Returned: 2}, add(outlierPlain, "x")},
+			{"append to full overflow", "1 2 3 4 5", model.Cost{Commands: 4, Written: 1, Returned: 3}, add(buyersOf, "x")},
 			{"append what the array holds", "1 2 3", model.Cost{Commands: 2, Returned: 2}, add(buyersOf, "1")},
 			{"remove from the array", "1 2 3", model.Cost{Commands: 2, Written: 1, Returned: 1}, func(ctx context.Context) error { return outlierRemove(ctx, db, buyersOf, "b", "1") }},
 			{"remove from overflow", "1 2 3", model.Cost{Commands: 3, Written: 1, Returned: 3}, func(ctx context.Context) error { return outlierRemove(ctx, db, buyersOf, "b", "3") }},

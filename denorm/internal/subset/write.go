@@ -65,12 +65,21 @@ func (s *Subset) set(st state, set bson.D) (model.Plan, error) {
 
 // afterChange is a child after fields are set, and the condition that what its element and its parent depend on is as it was.
 func (s *Subset) afterChange(child bson.Raw, set bson.D) (bson.Raw, bson.D, error) {
-	var guard bson.D
+	guard, err := s.asRead(child, set)
+	if err != nil {
+		return nil, nil, err
+	}
+	out, err := core.SetFields(child, core.InServerOrder(set))
+	return out, guard, err
+}
+
+// asRead is the condition that what a child's element and its parent depend on is as it was read.
+func (s *Subset) asRead(child bson.Raw, set bson.D) (guard bson.D, _ error) {
 	depends := s.fixed()
 	if s.whole {
 		elems, err := child.Elements()
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		for _, e := range elems {
 			if e.Key() != "_id" && !core.Overlap(e.Key(), s.ref) {
@@ -86,12 +95,11 @@ func (s *Subset) afterChange(child bson.Raw, set bson.D) (bson.Raw, bson.D, erro
 	for _, path := range depends {
 		v, err := stored.At(s.docs, child, path)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		guard = append(guard, stored.HoldsAt(path, bsonval.Clone(v)))
 	}
-	out, err := core.SetFields(child, core.InServerOrder(set))
-	return out, guard, err
+	return guard, nil
 }
 
 // sameOrder reports whether two elements are documents that are sorted by the same values.
@@ -166,12 +174,17 @@ func (s *Subset) lowers(d drift, list bson.A) bool {
 	return len(list) < s.max || !s.sameOrder(held[len(held)-1], core.MustRawValue(list[len(list)-1]))
 }
 
-// delete is the plan that takes a child that was read out of its parent, and deletes it.
+// delete is the plan that takes a child that was read out of its parent, and deletes it. Another child that was inserted under its _id
+// meanwhile is stale.
 func (s *Subset) delete(st state) (p model.Plan, _ error) {
 	if st.child == nil {
 		return p, nil
 	}
 	element, err := s.element(st.child)
+	if err != nil {
+		return p, err
+	}
+	guard, err := s.asRead(st.child, nil)
 	if err != nil {
 		return p, err
 	}
@@ -182,8 +195,8 @@ func (s *Subset) delete(st state) (p model.Plan, _ error) {
 		p.Leaves = "an array without an existing child; the check finds it"
 	}
 	p.Steps = append(p.Steps, model.Write{
-		Collection: s.docs.Name(), Index: model.IDIndex,
-		Model: &mongo.DeleteOneModel{Filter: bson.D{{Key: "_id", Value: mql.Eq(bsonval.Clone(st.child.Lookup("_id")))}}},
+		Collection: s.docs.Name(), Index: model.IDIndex, Expect: model.One, Once: true,
+		Model: &mongo.DeleteOneModel{Filter: append(bson.D{{Key: "_id", Value: mql.Eq(bsonval.Clone(st.child.Lookup("_id")))}}, guard...)},
 	})
 	return p, nil
 }

@@ -131,11 +131,11 @@ func Example_versioned() {
 		return s, nil
 	}).Run(ctx, db)
 	s := must(syllabuses.ByID("maths").One(ctx, db))
-	fmt.Println(s.Topics, s.Version, err)
+	fmt.Println(s.Topics, s.Version-ann.Version, err)
 	// Output:
 	// true
 	// docmodel: step 1: syllabuses {_id: 'maths'}: stale write, read again: no document matches: it has another version
-	// [sets sums logic] 3 <nil>
+	// [sets sums logic] 2 <nil>
 }
 
 func Example_model() {

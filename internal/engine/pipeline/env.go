@@ -20,10 +20,11 @@ type Action uint8
 
 // The actions of MergeOne's apply.
 const (
-	Keep    Action = iota // leave the target as it is
-	Replace               // put the returned document in place of the old one
-	Update                // Replace, the returned document being the old one with changes
-	Insert                // insert the returned document, there being no old one
+	Keep      Action = iota // leave the target as it is
+	Replace                 // put the returned document in place of the old one
+	Update                  // Replace, the returned document being the old one with changes
+	Transform               // Update, by a pipeline
+	Insert                  // insert the returned document, there being no old one
 )
 
 // Env is what a pipeline needs of the engine, which serves one command. A database of "" is

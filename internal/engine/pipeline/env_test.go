@@ -98,7 +98,7 @@ func (m *memory) MergeOne(_, coll string, on []string, doc bson.D,
 		return mongoerr.New(mongoerr.DuplicateKey, "E11000 duplicate key error")
 	case action == Insert:
 		m.colls[coll] = append(m.colls[coll], next)
-	case action == Replace, action == Update:
+	case action == Replace, action == Update, action == Transform:
 		m.colls[coll][at] = next
 	}
 	return nil

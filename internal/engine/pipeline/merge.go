@@ -246,16 +246,17 @@ func (s *merge) apply(c *expr.Context, d, old bson.D) (bson.D, Action, error) {
 		return d, Insert, err
 	}
 	var change any
+	var action Action
 	vars := map[string]any{}
 	switch s.matched {
 	case "keepExisting":
 		return nil, Keep, nil
 	case "replace":
-		change = d
+		change, action = d, Replace
 	case "merge":
-		change = bson.D{{Key: "$set", Value: d}}
+		change, action = bson.D{{Key: "$set", Value: d}}, Update
 	default:
-		change = s.list
+		change, action = s.list, Transform
 		for _, v := range s.let {
 			x, err := v.e.Eval(c)
 			if err != nil {
@@ -269,8 +270,5 @@ func (s *merge) apply(c *expr.Context, d, old bson.D) (bson.D, Action, error) {
 		return nil, Keep, err
 	}
 	next, err := u.Apply(old, update.Input{Position: -1, Now: c.Now})
-	if s.matched != "replace" {
-		return next, Update, err
-	}
-	return next, Replace, err
+	return next, action, err
 }

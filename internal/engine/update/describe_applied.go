@@ -41,6 +41,15 @@ func (a Applied) IsLoggedWhole(old, next bson.D) bool {
 	return a.Update.kind == pipeline && IsLoggedWhole(old, next)
 }
 
+// Transformed is an update by the pipeline of a $merge, which MongoDB runs and logs as any update by a pipeline.
+type Transformed struct{}
+
+// Describe returns the updateDescription of the change event: see [Applied.Describe].
+func (Transformed) Describe(old, next bson.D) bson.D { return Describe(old, next) }
+
+// IsLoggedWhole reports whether the change event of the update is a replacement.
+func (Transformed) IsLoggedWhole(old, next bson.D) bool { return IsLoggedWhole(old, next) }
+
 // comparison collects what changes at paths made of a document.
 type comparison struct {
 	delta

@@ -252,3 +252,54 @@ func TestDescribeOperators(t *testing.T) {
 		}
 	}
 }
+
+// MongoDB logs an update by a pipeline as a difference if the difference and 15 bytes are smaller than the new document. Each case has the
+// length of a padding from which on they are smaller: the event is a replacement below it.
+func TestLoggedWholeBySize(t *testing.T) {
+	pad := func(n int, more ...bson.E) bson.D {
+		return append(bson.D{{Key: "_id", Value: int32(1)}, {Key: "pad", Value: strings.Repeat("x", n)}}, more...)
+	}
+	inner := func(b, c int32) bson.D {
+		return bson.D{{Key: "b", Value: b}, {Key: "c", Value: c}, {Key: "text", Value: strings.Repeat("y", 40)}}
+	}
+	for _, c := range []struct {
+		reason    string
+		old, next bson.E
+		smaller   int
+	}{
+		// {u: {n: 2}} has 5+3+5+7 bytes, the document 5+9+10+7 and the padding.
+		{"a field", bson.E{Key: "n", Value: int32(1)}, bson.E{Key: "n", Value: int32(2)}, 35 - 31 + 1},
+		{"a longer name", bson.E{Key: "number", Value: int32(1)}, bson.E{Key: "number", Value: int32(2)}, 40 - 36 + 1},
+		{"another type", bson.E{Key: "n", Value: int32(1)}, bson.E{Key: "n", Value: int64(1)}, 39 - 35 + 1},
+		{"a new field", bson.E{}, bson.E{Key: "n", Value: int32(2)}, 35 - 31 + 1},
+		// {d: {n: false}} has 5+3+5+4 bytes, the document 5+9+10.
+		{"a removed field", bson.E{Key: "n", Value: int32(1)}, bson.E{}, 32 - 24 + 1},
+		// {sa: {u: {b: 2}}} has 5+4+5+3+5+7 bytes, the document 5+9+10+3+(5+7+7+51).
+		{"a field of an embedded document", bson.E{Key: "a", Value: inner(1, 1)}, bson.E{Key: "a", Value: inner(2, 1)}, 0},
+	} {
+		doc := func(n int, e bson.E) bson.D {
+			if e.Key == "" {
+				return pad(n)
+			}
+			return pad(n, e)
+		}
+		for n := range 20 {
+			old, next := doc(n, c.old), doc(n, c.next)
+			u, err := Parse(bson.A{bson.D{{Key: "$replaceWith", Value: bson.D{{Key: "$literal", Value: next}}}}}, nil, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for who, how := range map[string]interface{ IsLoggedWhole(old, next bson.D) bool }{
+				"an update": Applied{u, Input{Position: -1}}, "$merge": Transformed{},
+			} {
+				if got := how.IsLoggedWhole(old, next); got != (n < c.smaller) {
+					t.Errorf("%s, by %s, with a padding of %d: whole is %v", c.reason, who, n, got)
+				}
+			}
+			set, err := Parse(bson.D{{Key: "$set", Value: bson.D{{Key: "n", Value: int32(2)}}}}, nil, Options{})
+			if err != nil || (Applied{set, Input{Position: -1}}).IsLoggedWhole(old, next) {
+				t.Errorf("%s, by an operator: a replacement, %v", c.reason, err)
+			}
+		}
+	}
+}

@@ -172,7 +172,8 @@ func (t *Tree) uniqueIndex(path string) model.Index {
 
 // Parts are what the shell declares: indexes, relations and checks.
 func (t *Tree) Parts() model.Parts {
-	return model.NewParts(func() []model.Index { return t.Indexes }, t.relations, t.checks, t.footprints)
+	return model.NewParts(func() []model.Index { return t.Indexes }, t.relations, t.checks, t.footprints).
+		WithDocs(t.Docs)
 }
 
 func (t *Tree) relations() []model.Relation {

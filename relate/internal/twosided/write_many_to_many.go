@@ -80,11 +80,13 @@ func (m *ManyToMany) Unlink(s ListedLink) model.Plan {
 	if !m.Left.Links {
 		return commands.Leaving("a link that only the right side lists; the check finds it", m.Left.pull(s.a, model.Eq(s.B)), m.Right.pull(s.B, model.Eq(s.a)))
 	}
-	away := m.Right.pull(s.B, versions(s.a, "$lte", s.Version))
 	if s.V == 0 {
-		return model.NewPlan(away)
+		return model.NewPlan(m.Right.pull(s.B, versions(s.a, "$lte", s.Version)))
 	}
-	claim := commands.UpdateOne(m.Left.Docs.Name(), atVersion(s.a, m.Version, s.Version),
+	// The token tells the link from one of another document that has the _id since, and the same version.
+	away := m.Right.pull(s.B, exactly(s.a, s.V, s.Was))
+	asRead := append(atVersion(s.a, m.Version, s.Version), mql.E(m.Left.Path, element(exactly(s.B, s.V, s.Was))))
+	claim := commands.UpdateOne(m.Left.Docs.Name(), asRead,
 		append(stmt.Operator("$pull", m.Left.Path, stmt.Is("id", s.B)), stmt.Set(m.Version, s.Version+1)...))
 	claim.Done = append(commands.ByID(s.a), mql.E(m.Left.Path+".id", bson.D{{Key: "$ne", Value: s.B}}))
 	claim.Once = true

@@ -83,7 +83,7 @@ func (t *TwoWay) assignVersioned(was HeldItem, to any, same bool, op bson.Object
 	p := commands.Leaving("a link in a list that differs from the item; readers trust the item, and the check finds it",
 		t.List.reserve(to, was.ID, v, op), t.claim(was, link(to, v, op), op))
 	if was.Had {
-		p.Steps = append(p.Steps, t.List.pull(was.Owner, versions(was.ID, "$lte", was.V)))
+		p.Steps = append(p.Steps, t.List.pull(was.Owner, exactly(was.ID, was.V, was.Op)))
 	}
 	p.IfStale = []model.Step{t.List.pull(to, exactly(was.ID, v, op))}
 	return p
@@ -123,7 +123,7 @@ func (t *TwoWay) Unassign(was HeldItem, op bson.ObjectID) model.Plan {
 		return model.Plan{}
 	case t.Ref.Links:
 		return commands.Leaving("an item without an owner that its old owner still lists; the check finds it",
-			t.claim(was, ended(was.V+1, op), op), t.List.pull(was.Owner, versions(was.ID, "$lte", was.V)))
+			t.claim(was, ended(was.V+1, op), op), t.List.pull(was.Owner, exactly(was.ID, was.V, was.Op)))
 	}
 	return commands.Leaving("an item that refers to an owner which doesn't list it; the check finds it", // who reads the item anew after a cut finds its owner
 		t.List.pull(was.Owner, model.Eq(was.ID)), t.name(was, stmt.Unset(t.Ref.Path), nil))

@@ -1,0 +1,220 @@
+package compose
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/keys"
+	"github.com/docmodel/docmodel/relate"
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// livesAround are the lives of the documents that a technique's operations read or write. A technique that has documents inserted and deleted by
+// its own methods has lives of its own, by these. The documents of other techniques are inserted and deleted as a program does without them.
+func livesAround(f *fixture) []life {
+	x, _ := f.declare()
+	if own := livesOf[f.name]; own != nil {
+		return own(x)
+	}
+	return plainLives(x)
+}
+
+// plainLives are the lives of posts, comments and users, if the technique uses them, without the technique.
+func plainLives(x model.Technique) (out []life) {
+	for _, l := range []life{
+		{"posts", []operation{written("delete post", posts.Delete("p1")), written("insert post", posts.Insert(newPost("p1")))}},
+		{"posts", []operation{written("delete other post", posts.Delete("p2")), written("insert other post", posts.Insert(newPost("p2")))}},
+		{"comments", []operation{written("delete comment", comments.Delete("c1")), written("insert comment", comments.Insert(newComment("c1")))}},
+		{"comments", []operation{written("delete other comment", comments.Delete("c2")), written("insert other comment", comments.Insert(newComment("c2")))}},
+		{"users", []operation{written("delete user", users.Delete("u1")), written("insert user", users.Insert(user{ID: "u1", Name: "Eve"}))}},
+	} {
+		if slices.ContainsFunc(x.Footprints(), func(p model.Footprint) bool { return p.Collection == l.of }) {
+			l.of = strings.TrimPrefix(l.ops[0].name, "delete ")
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+// newPost is another document than what is seeded, of the same version.
+func newPost(id string) post {
+	return post{ID: id, Title: "New", TitleV: 1, Author: "u2", Version: 1, Tags: []string{"green"}, Media: song{}, Order: "V", Parts: []part{{ID: "a", Note: "new"}}}
+}
+
+func newComment(id string) comment {
+	return comment{ID: id, Post: ptr("p2"), Author: ptr("u2"), Slug: "new", At: noon, Votes: 100}
+}
+
+// livesOf are the lives of documents that techniques insert and delete themselves.
+var livesOf = map[string]func(model.Technique) []life{
+	"denorm.Bucket": func(x model.Technique) []life {
+		b := x.(*denorm.Bucket[string, line])
+		pages := model.NewCollection[denorm.BucketDoc[string, line], string]("pages")
+		return []life{{"the key", []operation{
+			changed("append", b.Append("a", line{ID: "o1"})), written("delete pages", pages.Delete("a#0000000000"), pages.Delete("a#0000000001")),
+			changed("append another", b.Append("a", line{ID: "o2"})), changed("append a third", b.Append("a", line{ID: "o3"})),
+		}}}
+	},
+	"denorm.Counter": func(x model.Technique) []life {
+		c := x.(*denorm.Counter[comment, string, post, string])
+		return []life{{"child", []operation{
+			changed("delete", c.Delete("c1", token(101))), changed("insert", c.Insert(newComment("c1"), token(102))),
+			changed("set", c.Set("c1", bson.D{e("votes", int64(50))}, token(103))),
+		}}, {"other child", []operation{
+			changed("delete", c.Delete("c2", token(101))), changed("insert", c.Insert(newComment("c2"), token(102))),
+			changed("move", c.Move("c2", "p1", token(103))),
+		}}, {"new child", []operation{
+			changed("insert", c.Insert(newComment("c4"), token(101))), changed("set", c.Set("c4", bson.D{e("votes", int64(50))}, token(102))),
+			changed("delete", c.Delete("c4", token(103))),
+		}}}
+	},
+	"denorm.EventLog": func(x model.Technique) []life {
+		l := x.(*denorm.EventLog[string, line, line])
+		add := func(name string, n int64) operation {
+			return changed(name, l.Decide("a", noon, token(int(100+n)), func(denorm.EventState[string, line]) ([]line, error) { return []line{{N: n}}, nil }))
+		}
+		return []life{{"the events", []operation{add("first", 1), add("second", 2), add("third", 3)}}}
+	},
+	"denorm.History": func(x model.Technique) []life {
+		h := x.(*denorm.History[post, string])
+		by := denorm.Revised{At: noon, By: "bob"}
+		lives := func(id string) []operation {
+			p := newPost(id)
+			return []operation{
+				changed("delete", h.Delete(id, by, token(101))), changed("insert", h.Insert(p, by, token(102))),
+				changed("set", h.Set(id, bson.D{e("lang", "de")}, by, token(103))), changed("delete again", h.Delete(id, by, token(104))),
+				changed("insert again", h.Insert(p, by, token(105))),
+			}
+		}
+		return []life{{"p1", lives("p1")}, {"p2", lives("p2")}, {"p7", lives("p7")[1:4]}}
+	},
+	"denorm.Inbox": func(x model.Technique) []life {
+		in := x.(*denorm.Inbox[post, string])
+		p := newPost("p9")
+		return append(plainLives(x), life{"new post", []operation{written("insert", in.Insert(p, line{ID: "e7"}, token(101))), written("delete", posts.Delete("p9"))}})
+	},
+	"denorm.Numbered": func(x model.Technique) []life {
+		n := x.(*denorm.Numbered[numberedDoc, string])
+		docs := model.NewCollection[numberedDoc, string]("numbered")
+		return []life{{"the document", []operation{
+			written("delete", docs.Delete("a")), written("insert", n.Insert(numberedDoc{ID: "a", Lines: []line{{ID: "o1"}}})), changed("append", n.Append("a", line{ID: "o2"})),
+		}}}
+	},
+	"denorm.Outlier": func(x model.Technique) []life {
+		o := x.(*denorm.Outlier[post, string, line])
+		lives := func(id string) []operation {
+			return []operation{
+				planned("delete", o.Delete(id)), written("insert", posts.Insert(newPost(id))), changed("append", o.Append(id, line{ID: "n1"})),
+				changed("append another", o.Append(id, line{ID: "n2"})), changed("append a third", o.Append(id, line{ID: "n3"})),
+			}
+		}
+		return []life{{"a new owner of p1", lives("p1")[:2]}, {"p1", lives("p1")}, {"p2", lives("p2")}}
+	},
+	"denorm.Slots": func(x model.Technique) []life {
+		s := x.(*denorm.Slots[string])
+		return []life{{"the slots", []operation{
+			changed("add", s.Add("a", 5, token(101))), changed("grow", s.Resize("a", 8)), changed("shrink", s.Resize("a", 1)), changed("take", s.Take("a", 1, token(102))),
+			changed("grow again", s.Resize("a", 2)),
+		}}}
+	},
+	"denorm.SubsetPages": func(x model.Technique) []life {
+		s := x.(*denorm.SubsetPages[post, string, line])
+		lives := func(id string) []operation {
+			return []operation{
+				planned("delete", s.Delete(id)), written("insert", posts.Insert(newPost(id))), changed("append", s.Append(id, line{ID: "n1", N: 9})),
+				changed("append another", s.Append(id, line{ID: "n2", N: 8})), changed("append a third", s.Append(id, line{ID: "n3", N: 7})),
+			}
+		}
+		return []life{{"a new p1", lives("p1")[:2]}, {"p1", lives("p1")}, {"p2", lives("p2")}}
+	},
+	"denorm.Rollup": func(x model.Technique) []life {
+		r := x.(*denorm.Rollup[comment, string, struct{}, int64])
+		c := newComment("c10")
+		return []life{{"event", []operation{
+			written("insert", r.Insert(c)), job("roll", r.Roll()), written("delete", comments.Delete("c10")), job("rebuild", r.Rebuild(noon, noon.Add(24*time.Hour))),
+		}}, {"bins", []operation{written("expire", r.Expire(noon.Add(48*time.Hour))), job("rebuild", r.Rebuild(noon.Add(-24*time.Hour), noon.Add(24*time.Hour)))}}}
+	},
+	"denorm.Subset": func(x model.Technique) []life {
+		s := x.(*denorm.Subset[post, string, comment, string])
+		lives := func(id string) []operation {
+			return []operation{changed("delete", s.Delete(id)), planned("insert", s.Insert(newComment(id))), changed("set", s.Set(id, bson.D{e("slug", "q")}))}
+		}
+		return []life{{"c1", lives("c1")}, {"c2", lives("c2")}, {"c6", []operation{planned("insert", s.Insert(newComment("c6"))), changed("delete", s.Delete("c6"))}}}
+	},
+	"denorm.IndexTable": func(x model.Technique) []life {
+		return entryLives(x.(*denorm.IndexTable[post, string]), "p4")
+	},
+	"denorm.Inverted": func(x model.Technique) []life {
+		return entryLives(x.(*denorm.Inverted[post, string]), "p5")
+	},
+	"denorm.UniqueCount": func(x model.Technique) []life {
+		u := x.(*denorm.UniqueCount[string, string])
+		return []life{{"the visit", []operation{
+			written("visit", u.Visit("a", "ann", noon)), written("expire", u.Expire(noon.Add(48*time.Hour))), written("visit again", u.Visit("a", "ann", noon)),
+		}}}
+	},
+	"denorm.WideRow": func(x model.Technique) []life {
+		r := x.(*denorm.WideRow[user, string, post, string])
+		u, p := user{ID: "u1", Name: "Ann"}, post{ID: "p1", Title: "One"}
+		return []life{{"link", []operation{
+			changed("link", r.Link(&u, &p, noon.Add(time.Hour), token(101))), changed("unlink", r.Unlink("u1", "p1")),
+			changed("link again", r.Link(&u, &p, noon.Add(2*time.Hour), token(102))),
+		}}, {"unlinked", []operation{changed("link", r.Link(&u, &p, noon.Add(time.Hour), token(101))), changed("unlink", r.Unlink("u1", "p1"))}}}
+	},
+	"embed.Versioned":                    versionedLives,
+	"embed.Versioned (others uncounted)": versionedLives,
+	"keys.Sequence": func(x model.Technique) []life {
+		s := x.(*keys.Sequence[letter, string])
+		letters := model.NewCollection[letter, string]("letters")
+		first, _ := s.Key("a", 1)
+		return []life{{"the documents", []operation{
+			changed("append", s.Append("a", letter{})), written("delete", letters.Delete(first)), written("insert", s.Insert("a", 1, letter{})),
+			written("raise", s.Raise("a", 20)), changed("append another", s.Append("a", letter{})),
+		}}}
+	},
+	"relate.ChildRefs": func(x model.Technique) []life {
+		r := x.(*relate.ChildRefs[post, string, comment, string])
+		return []life{
+			{"a listed child", []operation{planned("delete", r.DeleteChild("c1")), planned("insert", r.InsertChild("p2", newComment("c1")))}},
+			{"a new child", []operation{planned("insert", r.InsertChild("p1", newComment("c7"))), planned("delete", r.DeleteChild("c7"))}},
+		}
+	},
+	"relate.ManyToMany": func(x model.Technique) []life {
+		m := x.(*relate.ManyToMany[user, string, post, string])
+		link := func(name, id string) operation {
+			return read(name, users, id, func(u *user) model.Plan { return m.Link(u, "p1", bson.NilObjectID) })
+		}
+		unlink := func(name, id string) operation {
+			return read(name, users, id, func(u *user) model.Plan { return m.Unlink(u, "p1", bson.NilObjectID) })
+		}
+		return []life{
+			{"a link", []operation{unlink("unlink", "u1"), link("link", "u1")}},
+			{"a new link", []operation{link("link", "u2"), unlink("unlink", "u2"), link("link again", "u2")}},
+		}
+	},
+	"relate.TwoWay": func(x model.Technique) []life {
+		r := x.(*relate.TwoWay[user, string, comment, string])
+		assign := func(name, id, owner string) operation {
+			return read(name, comments, id, func(c *comment) model.Plan { return r.Assign(c, owner, bson.NilObjectID) })
+		}
+		unassign := func(name, id string) operation {
+			return read(name, comments, id, func(c *comment) model.Plan { return r.Unassign(c, bson.NilObjectID) })
+		}
+		return []life{
+			{"a held item", []operation{unassign("unassign", "c1"), assign("assign", "c1", "u1"), assign("assign another", "c1", "u2"), assign("assign back", "c1", "u1")}},
+			{"an item", []operation{assign("assign", "c2", "u1"), unassign("unassign", "c2")}},
+		}
+	},
+	"relate.JoinCollection": func(x model.Technique) []life {
+		j := x.(*relate.JoinCollection[comment, string, post, string, user, string])
+		c := comment{ID: "c2", Post: ptr("p1"), Author: ptr("u2"), Slug: "new", At: noon}
+		d := comment{ID: "c5", Post: ptr("p2"), Author: ptr("u2"), Slug: "new", At: noon}
+		return []life{
+			{"link", []operation{written("unlink", j.Unlink("p1", "u2")), planned("link", j.Link(c)), written("update", j.Update("p1", "u2", set("slug", "q")))}},
+			{"new link", []operation{planned("link", j.Link(d)), written("unlink", j.Unlink("p2", "u2"))}},
+		}
+	},
+}

@@ -1,0 +1,73 @@
+package core
+
+import (
+	"context"
+	"runtime"
+	"sync"
+	"weak"
+
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// Collations remembers the collections of a client whose default collation is the simple
+// one. Its methods accept nil, which remembers nothing.
+type Collations struct {
+	mu     sync.RWMutex
+	simple map[[2]string]bool // by database and collection
+}
+
+// IsSimple reports whether the collection was added.
+func (c *Collations) IsSimple(database, collection string) bool {
+	if c == nil {
+		return false
+	}
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	return c.simple[[2]string{database, collection}]
+}
+
+// AddSimple adds a collection.
+func (c *Collations) AddSimple(database, collection string) {
+	if c == nil {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.simple == nil {
+		c.simple = map[[2]string]bool{}
+	}
+	c.simple[[2]string{database, collection}] = true
+}
+
+// collations has the Collations of each client. A client that is no longer used takes its
+// entry away.
+var collations sync.Map
+
+// CollationsOf returns what is remembered for the database's client.
+func CollationsOf(db DB) *Collations {
+	client := db.Client()
+	if client == nil {
+		return nil
+	}
+	key := weak.Make(client)
+	if c, ok := collations.Load(key); ok {
+		return c.(*Collations)
+	}
+	c, there := collations.LoadOrStore(key, &Collations{})
+	if !there {
+		runtime.AddCleanup(client, func(key weak.Pointer[mongo.Client]) { collations.Delete(key) }, key)
+	}
+	return c.(*Collations)
+}
+
+// TextTenant returns a field of the handle's tenant whose value is a string, or "".
+func TextTenant(db DB) string {
+	if h, ok := db.(*Handle); ok && h != nil {
+		return h.TextTenant
+	}
+	return ""
+}
+
+// CheckTenantNames refuses a collection in which the names of two tenants can be equal, because
+// of its default collation. Package model sets it.
+var CheckTenantNames func(ctx context.Context, db DB, collection string) error

@@ -1,0 +1,119 @@
+package embed_test
+
+import (
+	"context"
+	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+
+	"github.com/docmodel/docmodel/internal/tenancy"
+	"github.com/docmodel/docmodel/internal/testkit"
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/embed"
+	"github.com/docmodel/docmodel/model/modeltest"
+)
+
+// Between any two commands of an operation, the lot is deleted and inserted again with 50 pieces more, and changed as often as before. The
+// operation sees one of the two lots: it never stores the pieces of the first lot in the second, and doesn't delete the second lot by a
+// version of the first.
+func TestVersionedLives(t *testing.T) {
+	tenancy.Differs(t, "an _id that is marked as deleted can't be inserted again")
+	for name, v := range map[string]*embed.Versioned[verLot, string]{"without tokens": verPlain, "with tokens": verTokens} {
+		t.Run(name, func(t *testing.T) {
+			ops := verOperations(v)
+			life := func(names ...string) (out testkit.Life) {
+				for _, name := range names {
+					out = append(out, testkit.Operation{Name: name, Run: func(ctx context.Context, db *mongo.Database, op bson.ObjectID) error {
+						return ops[name](ctx, db, op)
+					}})
+				}
+				return out
+			}
+			seed := func(ctx context.Context, db *mongo.Database) error {
+				if _, err := v.Insert(verLot{ID: "l", Qty: 5}, oid(1)).Run(ctx, db); err != nil {
+					return err
+				}
+				return ops["add"](ctx, db, oid(2))
+			}
+			lives := []testkit.Life{life("delete", "insert"), life("delete", "insert", "add"), life("delete", "insert", "add", "add")}
+			if !testkit.EveryPair {
+				lives = lives[1:2]
+			}
+			for _, name := range []string{"change", "change by", "replace", "update", "delete as read"} {
+				c := modeltest.InterleaveCase{Seed: seed}
+				check := func(t testing.TB, db *mongo.Database, lived testkit.Lived) { verLived(t, db, name, lived) }
+				refused := []error{model.ErrNotFound, model.ErrStale}
+				testkit.LiveBetween(t, life(name)[0], lives, c, refused, check)
+				c.Transactions = true
+				testkit.LiveBetween(t, testkit.InTx(name, ops[name]), lives, c, refused, check)
+			}
+		})
+	}
+}
+
+// verOperations are operations on the lot l, by their names.
+func verOperations(v *embed.Versioned[verLot, string]) map[string]func(ctx context.Context, db model.DB, op bson.ObjectID) error {
+	token := func(op bson.ObjectID) bson.ObjectID {
+		if v == verPlain {
+			return verNone
+		}
+		return op
+	}
+	write := func(decide func(lot verLot, op bson.ObjectID) model.Write) func(context.Context, model.DB, bson.ObjectID) error {
+		return func(ctx context.Context, db model.DB, op bson.ObjectID) error {
+			lot, err := verLots.ByID("l").One(ctx, db)
+			if err == nil {
+				_, err = decide(lot, token(op)).Run(ctx, db)
+			}
+			return err
+		}
+	}
+	change := func(by bool) func(context.Context, model.DB, bson.ObjectID) error {
+		return func(ctx context.Context, db model.DB, op bson.ObjectID) error {
+			_, _, err := verTaken(v, by, token(op)).Run(ctx, db)
+			return err
+		}
+	}
+	return map[string]func(context.Context, model.DB, bson.ObjectID) error{
+		"change": change(false), "change by": change(true),
+		"replace": write(func(lot verLot, op bson.ObjectID) model.Write {
+			lot.Qty--
+			return v.Replace(lot, op)
+		}),
+		"update": write(func(lot verLot, op bson.ObjectID) model.Write {
+			return v.Update("l", lot.Version, d("$set", d("qty", lot.Qty-1)), op)
+		}),
+		"add": write(func(lot verLot, op bson.ObjectID) model.Write {
+			return v.Update("l", lot.Version, d("$set", d("qty", lot.Qty+1)), op)
+		}),
+		"delete as read": write(func(lot verLot, _ bson.ObjectID) model.Write { return v.Delete("l", lot.Version) }),
+		"delete":         write(func(verLot, bson.ObjectID) model.Write { return verLots.Delete("l") }),
+		"insert": func(ctx context.Context, db model.DB, op bson.ObjectID) error {
+			_, err := v.Insert(verLot{ID: "l", Qty: 50}, op).Run(ctx, db)
+			return err
+		},
+	}
+}
+
+// verLived compares the lot with what the operations that returned nil did.
+func verLived(t testing.TB, db *mongo.Database, name string, lived testkit.Lived) {
+	t.Helper()
+	lot, err := verLots.ByID("l").All(context.Background(), db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	qty := int32(50)
+	for _, name := range lived.Names {
+		if name == "add" {
+			qty++
+		}
+	}
+	switch {
+	case len(lot) == 0 && name == "delete as read" && lived.Op:
+	case len(lot) == 1 && lot[0].Qty == qty:
+	case len(lot) == 1 && lot[0].Qty == qty-1 && lived.Op:
+	default:
+		t.Errorf("the lots are %+v after %v", lot, lived)
+	}
+}

@@ -1,0 +1,150 @@
+package model_test
+
+import (
+	"testing"
+
+	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/internal/testkit"
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/embed"
+	"github.com/docmodel/docmodel/model/schema"
+	"github.com/docmodel/docmodel/relate"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+)
+
+type (
+	zooAnimal struct {
+		ID   string `bson:"_id" json:"id"`
+		Name string `bson:"name" json:"title"`
+		Cage string `bson:"cage" json:"cage"`
+		N    int64  `bson:"n" json:"n"`
+	}
+	zooTicket struct {
+		ID    string `bson:"_id"`
+		Price int64  `bson:"price"`
+	}
+	zooCage struct {
+		ID string `bson:"_id"`
+	}
+	zooEarly struct {
+		ID   string `bson:"_id"`
+		Cage string `bson:"cage"`
+	}
+	zooBeast interface{ beast() }
+	zooLion  struct {
+		ID   string `bson:"_id"`
+		Cage string `bson:"cage"`
+	}
+	zooCarp struct {
+		ID string `bson:"_id"`
+	}
+)
+
+func (zooLion) beast()  {}
+func (*zooCarp) beast() {}
+
+func zooOf[D any](name string) *model.Collection[D, string] {
+	return model.NewCollection[D, string](name)
+}
+
+func zooVersions(c *model.Collection[zooAnimal, string]) *model.Collection[zooAnimal, string] {
+	schema.NewVersions(c, schema.VersionsSpec{}, schema.Upcast(func(e zooEarly) (zooAnimal, error) {
+		return zooAnimal{ID: e.ID, Cage: e.Cage}, nil
+	}))
+	return c
+}
+
+func zooBucket(c *model.Collection[denorm.BucketDoc[string, song], string]) model.Technique {
+	return denorm.NewBucket(c, denorm.BucketSpec{Max: 2})
+}
+
+// Two declarations of one collection that can't read each other's documents are refused, in
+// either order.
+func TestNewRefusesDocs(t *testing.T) {
+	cages := zooOf[zooCage]("cages")
+	animals := zooOf[zooAnimal]("animals")
+	byJSON := model.NewCollectionWith[zooAnimal, string]("animals", model.CollectionOptions{BSON: &options.BSONOptions{UseJSONStructTags: true}})
+	pages := zooOf[denorm.BucketDoc[string, song]]("songPages")
+	for _, test := range []struct {
+		reason, problem, remedy string
+		a, b                    model.Technique
+	}{
+		{"two types", "declares animals with documents of type model_test.zooAnimal, but model.Entity with documents of type model_test.zooTicket", "one type",
+			relate.NewParentRef(animals, "cage", cages, relate.ParentRefSpec{}), model.Entity(zooOf[zooTicket]("animals"))},
+		{"two types of parents", "declares cages with documents of type model_test.zooCage", "one type",
+			relate.NewParentRef(animals, "cage", cages, relate.ParentRefSpec{}), model.Entity(zooOf[zooTicket]("cages"))},
+		{"types of one technique", "documents of type", "one type",
+			relate.NewDangling(zooOf[zooAnimal]("animals"), "cage", zooOf[zooEarly]("animals"), relate.DanglingSpec{}), model.Entity(animals)},
+		{"types of two techniques", "documents of type", "one type",
+			relate.NewParentRef(animals, "cage", cages, relate.ParentRefSpec{}), relate.NewParentRef(zooOf[zooEarly]("animals"), "cage", cages, relate.ParentRefSpec{})},
+		{"a type that isn't of the union", "documents of type", "one type",
+			model.Entity(zooOf[zooBeast]("beasts")), model.Entity(zooOf[zooTicket]("beasts"))},
+		{"a pointer", "documents of type", "one type", model.Entity(zooOf[*zooCage]("cages")), model.Entity(zooOf[*zooTicket]("cages"))},
+		{"two types of _ids", "declares any with _ids of type string, but model.Entity with _ids of type bson.ObjectID", "one type",
+			denorm.NewApproximate(zooOf[bson.D]("any"), "n", 2), model.Entity(model.NewCollection[bson.D, bson.ObjectID]("any"))},
+		{"two names of one field", "by bson tags, but model.Entity with fields named by JSON tags", "same CollectionOptions",
+			denorm.NewApproximate(zooOf[zooAnimal]("animals"), "n", 2), model.Entity(byJSON)},
+		{"versions of one value", "with versions, but", "one Collection value",
+			model.Entity(zooVersions(zooOf[zooAnimal]("animals"))), model.Entity(animals)},
+		{"keys of one value", "with _ids made of keys, but", "one Collection value",
+			zooBucket(zooOf[denorm.BucketDoc[string, song]]("songPages")), model.Entity(pages)},
+	} {
+		t.Run(test.reason, func(t *testing.T) {
+			testkit.WantDeclarationErrors(t,
+				testkit.Wrong("in order", func() { model.New("m", test.a, test.b) }, test.problem, `New of "m"`, test.remedy),
+				testkit.Wrong("the other way", func() { model.New("m", test.b, test.a) }, "", `New of "m"`, test.remedy),
+			)
+		})
+	}
+}
+
+// Types that are declared to share a collection pass.
+func TestNewPassesDocs(t *testing.T) {
+	animals, cages := zooOf[zooAnimal]("animals"), zooOf[zooCage]("cages")
+	of := embed.NewUnion[zooBeast]("kind", embed.Case[zooLion]("lion"), embed.Case[*zooCarp]("carp"))
+	beasts := model.NewCollectionWith[zooBeast, string]("beasts", of.Options())
+	pages := zooOf[denorm.BucketDoc[string, song]]("songPages")
+	for reason, list := range map[string][]model.Technique{
+		"equal declarations": {model.Entity(animals), model.Entity(zooOf[zooAnimal]("animals"))},
+		"two names": {
+			model.Entity(animals),
+			model.Entity(animals.Named("others")),
+			model.Entity(zooOf[zooTicket]("tickets")),
+		},
+		"a type and a pointer to it": {model.Entity(cages), model.Entity(zooOf[*zooCage]("cages"))},
+		"documents of any form": {
+			model.Entity(animals),
+			denorm.NewApproximate(zooOf[bson.D]("animals"), "n", 2),
+			model.Entity(model.NewCollection[bson.Raw, any]("animals")),
+		},
+		"values of a union": {
+			embed.NewKinds(beasts, of, embed.KindsSpec{}),
+			relate.NewParentRef(zooOf[zooLion]("beasts"), "cage", cages, relate.ParentRefSpec{}),
+			model.Entity(zooOf[zooCarp]("beasts")),
+		},
+		"an older version": {
+			model.Entity(zooVersions(zooOf[zooAnimal]("animals"))),
+			model.Entity(zooOf[zooEarly]("animals")),
+		},
+		"one value of a bucket": {zooBucket(pages), model.Entity(pages), model.Entity(pages.Unchecked())},
+		"two types that share": {
+			model.Entity(animals),
+			model.Entity(zooOf[zooEarly]("animals")),
+			model.NewParts(nil, nil, nil, nil).WithDocs(animals.Docs(), zooOf[zooEarly]("animals").Docs()),
+		},
+		"_ids of integers":              {model.Entity(model.NewCollection[bson.D, int64]("any")), model.Entity(model.NewCollection[bson.D, int32]("any"))},
+		"a rule that says no documents": {model.Entity(animals), model.NewParts(nil, nil, nil, nil)},
+	} {
+		t.Run(reason, func(t *testing.T) {
+			if err := testkit.PanicOf(func() { model.New("m", list...) }); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	if err := testkit.PanicOf(func() {
+		model.New("m", model.Entity(animals), model.Entity(zooOf[zooEarly]("animals")))
+	}); err == nil {
+		t.Error("the two types pass without the technique that declares both")
+	}
+}
