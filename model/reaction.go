@@ -10,7 +10,7 @@ import (
 // A Reaction says what a technique does when a [Store] writes a document of a collection.
 // Its functions are pure. A nil function does nothing.
 //
-// A technique of your own takes part by [Parts.WithReactions].
+// A rule of your own takes part by [Parts.WithReactions].
 type Reaction struct {
 	Collection string
 

@@ -17,10 +17,20 @@ import (
 // techniques ask for: an insert fills copies, counts, and checks references. Make it once,
 // with [NewStore].
 //
+// These techniques take part: relate.ParentRef, denorm.Counter, and a denorm.Copy beside
+// its KeyPath, without arrays and versions. A rule of your own takes part by
+// [Parts.WithReactions].
+//
 // # Consistency
 //
-// On a database of [WithTransactions] each change is a transaction. Otherwise a change
-// that several documents take part in may return [ErrTransactional].
+// On a database of [WithTransactions] each change is a transaction. Where a document
+// relies on another, such as a parent, the transaction also increments the field _m.hold
+// of the other document. So it conflicts with a concurrent deletion or change of that
+// document. A validator must allow the field _m.
+//
+// Without transactions, a change that can't be repeated after a crash returns
+// [ErrTransactional]: for example, if a number is counted. References are checked, but a
+// concurrent deletion can remove the document after the check.
 type Store[D, K any] struct {
 	docs *Collection[D, K]
 	in   *store
@@ -67,8 +77,9 @@ func (s *Store[D, K]) Set(id K, fields bson.D) Change[Stored[D]] {
 }
 
 // Edit returns the change that reads the document, calls edit, and stores the difference.
-// The function edit must be pure, because it runs again after a concurrent change. An
-// error of edit ends the change.
+// Fields that D lacks stay. The function edit must be pure, because it runs again after a
+// concurrent change. An error of edit ends the change. A changed _id gives a
+// [*ValueError].
 //
 // Cost: as [Store.Set].
 func (s *Store[D, K]) Edit(id K, edit func(doc *D) error) Change[Stored[D]] {
@@ -77,29 +88,56 @@ func (s *Store[D, K]) Edit(id K, edit func(doc *D) error) Change[Stored[D]] {
 		err = s.docs.Docs().Refuse("edit", nil, "is nil: give a function")
 	}
 	return s.changeStored("edit", id, err, func(before bson.Raw) (bson.Raw, error) {
-		var doc D
-		docs := s.docs.Docs()
-		if err := docs.Decode(before, &doc); err != nil {
-			return nil, err
+		set, err := s.edited(before, edit)
+		if err == nil {
+			err = s.in.checkOwned(set)
 		}
-		was, err := docs.Document(&doc)
 		if err != nil {
-			return nil, err
-		}
-		was = slices.Clone(was)
-		if err := edit(&doc); err != nil {
-			return nil, err
-		}
-		now, _, err := docs.Checked(&doc)
-		if err != nil {
-			return nil, err
-		}
-		set := difference(was, now)
-		if err := s.in.checkOwned(set); err != nil {
 			return nil, err
 		}
 		return withFields(before, set)
 	})
+}
+
+// Replace returns the change that stores doc instead of the document with doc's _id. Paths
+// that a technique owns, and fields that D lacks, keep their stored values. A missing
+// document gives [ErrNotFound].
+//
+// Cost: as [Store.Set].
+func (s *Store[D, K]) Replace(doc D) Change[Stored[D]] {
+	id, err := s.docs.ID(&doc)
+	if err == nil {
+		_, _, err = s.docs.Docs().Checked(&doc)
+	}
+	return s.changeStored("replace", id, err, func(before bson.Raw) (bson.Raw, error) {
+		set, err := s.edited(before, func(stored *D) error { *stored = doc; return nil })
+		if err != nil {
+			return nil, err
+		}
+		return withFields(before, slices.DeleteFunc(set, func(e bson.E) bool { return s.in.owns(e.Key) }))
+	})
+}
+
+// edited returns the fields that edit changes in a stored document.
+func (s *Store[D, K]) edited(before bson.Raw, edit func(doc *D) error) (bson.D, error) {
+	var doc D
+	docs := s.docs.Docs()
+	if err := docs.Decode(before, &doc); err != nil {
+		return nil, err
+	}
+	was, err := docs.Document(&doc)
+	if err != nil {
+		return nil, err
+	}
+	was = slices.Clone(was)
+	if err := edit(&doc); err != nil {
+		return nil, err
+	}
+	now, id, err := docs.Checked(&doc)
+	if err == nil && !sameValue(id, was.Lookup("_id")) {
+		err = docs.Refuse("_id", id, "can't change: insert the document under the new _id, and delete the old one")
+	}
+	return difference(was, now), err
 }
 
 // Delete returns the change that deletes the document. A missing document gives
@@ -264,60 +302,75 @@ func (s *store) fetchAll(ctx context.Context, db DB, e StoreWrite) (concerned []
 }
 
 // fetch reads documents, in their order. A missing document is nil.
-func fetch(ctx context.Context, db DB, list []Fetch) ([]bson.Raw, error) {
-	out := make([]bson.Raw, len(list))
+func fetch(ctx context.Context, db DB, list []Fetch) (out []bson.Raw, err error) {
+	out = make([]bson.Raw, len(list))
+	done := map[string]bool{}
 	for i, f := range list {
-		if f.Query != nil {
-			q := *f.Query
-			q.Limit = 1
-			docs, err := (&Find[bson.Raw]{Query: q}).All(runctx.Deciding(ctx), db)
-			if err != nil {
-				return nil, err
-			}
-			if len(docs) > 0 {
-				out[i] = docs[0]
-			}
-			continue
+		switch {
+		case f.Query != nil:
+			out[i], err = fetchFirst(ctx, db, *f.Query)
+		case !done[f.Collection]:
+			done[f.Collection] = true
+			err = fetchByID(ctx, db, f.Collection, list, out)
 		}
-		if out[i] != nil || slices.ContainsFunc(list[:i], func(g Fetch) bool { return g.Query == nil && g.Collection == f.Collection }) {
-			continue
-		}
-		var ids bson.A
-		fields := bson.D{{Key: "_id", Value: 1}}
-		for _, g := range list[i:] {
-			if g.Query != nil || g.Collection != f.Collection {
-				continue
-			}
-			if !slices.ContainsFunc(ids, func(id any) bool { return sameValue(id, g.ID) }) {
-				ids = append(ids, g.ID)
-			}
-			for _, path := range g.Paths {
-				if !slices.ContainsFunc(fields, func(e bson.E) bool { return core.Overlap(e.Key, path) }) {
-					fields = append(fields, bson.E{Key: path, Value: 1})
-				}
-			}
-		}
-		docs, err := (&Find[bson.Raw]{Query: Query{
-			Collection: f.Collection, Filter: bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}}}, Projection: fields, Index: IDIndex,
-		}}).All(runctx.Deciding(ctx), db)
 		if err != nil {
 			return nil, err
-		}
-		for j, g := range list {
-			if g.Query != nil || g.Collection != f.Collection {
-				continue
-			}
-			if at := slices.IndexFunc(docs, func(d bson.Raw) bool { return sameValue(d.Lookup("_id"), g.ID) }); at >= 0 {
-				out[j] = docs[at]
-			}
 		}
 	}
 	return out, nil
 }
 
-// HoldField is the field that a store increments in documents which another write of the
+func fetchFirst(ctx context.Context, db DB, q Query) (bson.Raw, error) {
+	q.Limit = 1
+	docs, err := (&Find[bson.Raw]{Query: q}).All(runctx.Deciding(ctx), db)
+	if err != nil || len(docs) == 0 {
+		return nil, err
+	}
+	return docs[0], nil
+}
+
+// fetchByID reads the documents of a collection with the union of their fields.
+func fetchByID(ctx context.Context, db DB, collection string, list []Fetch, out []bson.Raw) error {
+	var ids bson.A
+	fields := bson.D{{Key: "_id", Value: 1}}
+	for _, f := range list {
+		if f.Query != nil || f.Collection != collection {
+			continue
+		}
+		if !slices.ContainsFunc(ids, func(id any) bool { return sameValue(id, f.ID) }) {
+			ids = append(ids, f.ID)
+		}
+		for _, path := range f.Paths {
+			fields = withProjected(fields, path)
+		}
+	}
+	docs, err := (&Find[bson.Raw]{Query: Query{
+		Collection: collection, Filter: bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}}}, Projection: fields, Index: IDIndex,
+	}}).All(runctx.Deciding(ctx), db)
+	for i, f := range list {
+		if f.Query == nil && f.Collection == collection {
+			if at := slices.IndexFunc(docs, func(d bson.Raw) bool { return sameValue(d.Lookup("_id"), f.ID) }); at >= 0 {
+				out[i] = docs[at]
+			}
+		}
+	}
+	return err
+}
+
+// withProjected adds a path to a projection. The longer of two overlapping paths goes.
+func withProjected(fields bson.D, path string) bson.D {
+	for _, e := range fields {
+		if path == e.Key || strings.HasPrefix(path, e.Key+".") {
+			return fields
+		}
+	}
+	fields = slices.DeleteFunc(fields, func(e bson.E) bool { return core.Overlap(e.Key, path) })
+	return append(fields, bson.E{Key: path, Value: 1})
+}
+
+// holdField is the field that a store increments in documents which another write of the
 // same transaction relies on: see [Answer].Hold.
-const HoldField = "_m.hold"
+const holdField = "_m.hold"
 
 // plan returns the writes: the claims, the document, the writes that follow from it.
 func (s *store) plan(state storeState) Plan {
@@ -353,7 +406,7 @@ func (s *store) plan(state storeState) Plan {
 func hold(f Fetch) Write {
 	return Write{
 		Collection: f.Collection, Expect: One, Index: IDIndex,
-		Model:   updateOne(bson.D{{Key: "_id", Value: Eq(f.ID)}}, bson.D{{Key: "$inc", Value: bson.D{{Key: HoldField, Value: int64(1)}}}}),
+		Model:   updateOne(bson.D{{Key: "_id", Value: Eq(f.ID)}}, bson.D{{Key: "$inc", Value: bson.D{{Key: holdField, Value: int64(1)}}}}),
 		Reasons: []Reason{{Err: fmt.Errorf("%w: %s %s", ErrNotFound, f.Collection, shell(f.ID))}},
 	}
 }
@@ -395,13 +448,16 @@ func (s *store) checkNew(doc bson.Raw) error {
 // checkOwned refuses fields that a technique owns.
 func (s *store) checkOwned(set bson.D) error {
 	for _, e := range set {
-		for _, f := range s.owned {
-			if f.Path == Whole || core.Overlap(f.Path, e.Key) {
-				return s.docs.Refuse(e.Key, nil, ownedReason)
-			}
+		if s.owns(e.Key) {
+			return s.docs.Refuse(e.Key, nil, ownedReason)
 		}
 	}
 	return nil
+}
+
+// owns reports whether a technique owns a path.
+func (s *store) owns(path string) bool {
+	return slices.ContainsFunc(s.owned, func(f Footprint) bool { return f.Path == Whole || core.Overlap(f.Path, path) })
 }
 
 const ownedReason = "can't be written: a technique of the model writes it"

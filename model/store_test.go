@@ -1,0 +1,208 @@
+package model_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/internal/tenancy"
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/embed"
+	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/relate"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+type (
+	writer struct {
+		ID    string `bson:"_id"`
+		Name  string `bson:"name"`
+		Notes int64  `bson:"notes"`
+		V     int64  `bson:"v,omitempty"`
+	}
+	note struct {
+		ID     string `bson:"_id"`
+		Writer string `bson:"writer,omitempty"`
+		By     string `bson:"by"`
+		Text   string `bson:"text"`
+	}
+)
+
+var (
+	writers   = model.NewCollection[writer, string]("writers")
+	diaryNotes     = model.NewCollection[note, string]("notes")
+	noteCount = denorm.NewCounter(diaryNotes, "writer", writers, denorm.CounterSpec{Count: "notes"})
+	noteBy    = denorm.NewCopy(writers, diaryNotes, denorm.CopySpec{KeyPath: "writer", Fields: []denorm.Field{{From: "name", To: "by"}}})
+	noteRef   = relate.NewParentRef(diaryNotes, "writer", writers, relate.ParentRefSpec{MustExist: true})
+
+	diary       = model.New("diary", noteCount, noteBy, noteRef)
+	writerStore = model.NewStore(diary, writers)
+	noteStore   = model.NewStore(diary, diaryNotes)
+)
+
+func TestStoreDeclarations(t *testing.T) {
+	versioned := embed.NewVersioned(writers, embed.VersionedSpec{Version: "v", Uncounted: []string{"notes"}})
+	wantFail := func(reason, remedy string, f func()) {
+		t.Helper()
+		defer func() {
+			var err *model.DeclarationError
+			if failed, _ := recover().(error); !errors.As(failed, &err) || err.Remedy == "" {
+				t.Errorf("%s: %v", reason, failed)
+			}
+		}()
+		f()
+	}
+	wantFail("a technique that can't take part", "methods", func() { model.NewStore(model.New("m", versioned), writers) })
+	wantFail("no model", "", func() { model.NewStore(nil, writers) })
+	model.NewStore(model.New("m", versioned), diaryNotes) // which it doesn't write
+}
+
+// What is refused before a command is sent.
+func TestStoreRefuses(t *testing.T) {
+	monitor := modeltest.NewMonitor()
+	db := modeltest.NewClient(t, modeltest.WithMonitor(monitor)).Database("diary")
+	for reason, c := range map[string]struct {
+		change model.Change[model.Stored[note]]
+		field  string
+	}{
+		"an insert of an owned path": {noteStore.Insert(note{ID: "a", By: "b"}), "by"},
+		"a set of an owned path":     {noteStore.Set("a", bson.D{{Key: "by", Value: "b"}}), "by"},
+		"a set of the _id":           {noteStore.Set("a", bson.D{{Key: "_id", Value: "b"}}), "_id"},
+		"a set of an unknown path":   {noteStore.Set("a", bson.D{{Key: "x", Value: "b"}}), "x"},
+		"a set of another type":      {noteStore.Set("a", bson.D{{Key: "text", Value: 1}}), "text"},
+		"a set of nothing":           {noteStore.Set("a", nil), "fields"},
+		"no function":                {noteStore.Edit("a", nil), "edit"},
+		"no _id":                     {noteStore.Insert(note{}), "_id"},
+		"an empty _id":               {noteStore.Delete(""), "_id"},
+	} {
+		_, _, err := c.change.Run(t.Context(), db)
+		var value *model.ValueError
+		if !errors.As(err, &value) || value.Field != c.field {
+			t.Errorf("%s: %v", reason, err)
+		}
+	}
+	if sent := monitor.Commands(); len(sent) > 0 {
+		t.Errorf("sent %v", sent)
+	}
+}
+
+func TestStoreWrites(t *testing.T) {
+	monitor := modeltest.NewMonitor()
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		modeltest.NeedTransactions(t, db)
+		ctx := t.Context()
+		tx, err := model.WithTransactions(ctx, db)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ok := func(s model.Stored[note], _ model.Result, err error) note {
+			t.Helper()
+			if err != nil {
+				t.Error(err)
+			}
+			return s.Doc
+		}
+		for _, w := range []writer{{ID: "ann", Name: "Ann"}, {ID: "bob", Name: "Bob"}} {
+			if _, _, err := writerStore.Insert(w).Run(ctx, tx); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if n := ok(noteStore.Insert(note{ID: "n", Writer: "ann", Text: "x"}).Run(ctx, tx)); n.By != "Ann" {
+			t.Errorf("inserted %+v", n)
+		}
+		monitor.Reset()
+		if n := ok(noteStore.Edit("n", func(*note) error { return nil }).Run(ctx, tx)); n.Text != "x" || len(monitor.Commands()) > 2+tenanted {
+			t.Errorf("an edit of nothing: %+v, %v", n, monitor.Commands())
+		}
+		if n := ok(noteStore.Replace(note{ID: "n", Writer: "bob", Text: "y"}).Run(ctx, tx)); n.By != "Bob" || n.Text != "y" {
+			t.Errorf("replaced %+v", n)
+		}
+		if n := ok(noteStore.Edit("n", func(n *note) error { n.Writer = ""; return nil }).Run(ctx, tx)); n.By != "" {
+			t.Errorf("without a writer %+v", n)
+		}
+		_, _, err = noteStore.Edit("n", func(n *note) error { n.ID = "m"; return nil }).Run(ctx, tx)
+		if value := (*model.ValueError)(nil); !errors.As(err, &value) || value.Field != "_id" {
+			t.Errorf("another _id: %v", err)
+		}
+		if _, _, err := noteStore.Set("n", bson.D{{Key: "writer", Value: "cy"}}).Run(ctx, tx); !errors.Is(err, model.ErrNotFound) {
+			t.Errorf("a missing writer: %v", err)
+		}
+		if _, _, err := noteStore.Delete("m").Run(ctx, tx); !errors.Is(err, model.ErrNotFound) {
+			t.Errorf("a missing note: %v", err)
+		}
+		ok(noteStore.Set("n", bson.D{{Key: "writer", Value: "ann"}}).Run(ctx, tx))
+		if w, err := writers.ByID("ann").One(ctx, tx); err != nil || w.Notes != 1 {
+			t.Errorf("%+v, %v", w, err)
+		}
+		if n := ok(noteStore.Delete("n").Run(ctx, tx)); n.Text != "y" {
+			t.Errorf("deleted %+v", n)
+		}
+		if w, err := writers.ByID("ann").One(ctx, tx); err != nil || w.Notes != 0 {
+			t.Errorf("%+v, %v", w, err)
+		}
+	}, modeltest.WithMonitor(monitor))
+}
+
+// tenanted is how many commands more a run as a tenant may send.
+var tenanted = map[bool]int{true: 1}[tenancy.On]
+
+// Without transactions, a change that counts is refused. References and copies don't need one.
+func TestStorePlain(t *testing.T) {
+	plain := model.New("plain", noteBy, noteRef)
+	owners, store := model.NewStore(plain, writers), model.NewStore(plain, diaryNotes)
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		ctx := t.Context()
+		if _, _, err := noteStore.Insert(note{ID: "n", Writer: "ann"}).Run(ctx, db); !errors.Is(err, model.ErrTransactional) && !errors.Is(err, model.ErrNotFound) {
+			t.Error(err)
+		}
+		if _, _, err := store.Insert(note{ID: "n", Writer: "ann"}).Run(ctx, db); !errors.Is(err, model.ErrNotFound) {
+			t.Error(err)
+		}
+		_, _, err := owners.Insert(writer{ID: "ann", Name: "Ann"}).Run(ctx, db)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, _, err := store.Insert(note{ID: "n", Writer: "ann"}).Run(ctx, db)
+		if err != nil || s.Doc.By != "Ann" {
+			t.Errorf("%+v, %v", s.Doc, err)
+		}
+		if _, _, err := noteStore.Insert(note{ID: "o", Writer: "ann"}).Run(ctx, db); !errors.Is(err, model.ErrTransactional) {
+			t.Error(err)
+		}
+		if _, _, err := owners.Set("ann", bson.D{{Key: "name", Value: "Anna"}}).Run(ctx, db); err != nil {
+			t.Error(err)
+		}
+		if n, err := diaryNotes.ByID("n").One(ctx, db); err != nil || n.By != "Anna" {
+			t.Errorf("%+v, %v", n, err)
+		}
+	})
+}
+
+// A change in a transaction is cut at each of its writes, and run again.
+func TestStoreCut(t *testing.T) {
+	modeltest.FaultMatrix(t, modeltest.FaultCase{
+		Transactions: true,
+		Seed: func(ctx context.Context, db *mongo.Database) error {
+			tx, err := model.WithTransactions(ctx, db)
+			if err == nil {
+				_, _, err = writerStore.Insert(writer{ID: "ann", Name: "Ann"}).Run(ctx, tx)
+			}
+			return err
+		},
+		Run: func(ctx context.Context, db *mongo.Database) error {
+			tx, err := model.WithTransactions(ctx, db)
+			if err == nil {
+				_, _, err = noteStore.Insert(note{ID: "n", Writer: "ann", Text: "x"}).Run(ctx, tx)
+			}
+			return err
+		},
+		Check: func(t testing.TB, db *mongo.Database) {
+			w, err := writers.ByID("ann").One(context.Background(), db)
+			if err != nil || w.Notes != 1 {
+				t.Errorf("%+v, %v", w, err)
+			}
+		},
+	})
+}
