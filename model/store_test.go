@@ -7,6 +7,7 @@ import (
 
 	"github.com/docmodel/docmodel/denorm"
 	"github.com/docmodel/docmodel/internal/tenancy"
+	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/embed"
 	"github.com/docmodel/docmodel/model/modeltest"
@@ -31,11 +32,11 @@ type (
 )
 
 var (
-	writers   = model.NewCollection[writer, string]("writers")
-	diaryNotes     = model.NewCollection[note, string]("notes")
-	noteCount = denorm.NewCounter(diaryNotes, "writer", writers, denorm.CounterSpec{Count: "notes"})
-	noteBy    = denorm.NewCopy(writers, diaryNotes, denorm.CopySpec{KeyPath: "writer", Fields: []denorm.Field{{From: "name", To: "by"}}})
-	noteRef   = relate.NewParentRef(diaryNotes, "writer", writers, relate.ParentRefSpec{MustExist: true})
+	writers    = model.NewCollection[writer, string]("writers")
+	diaryNotes = model.NewCollection[note, string]("notes")
+	noteCount  = denorm.NewCounter(diaryNotes, "writer", writers, denorm.CounterSpec{Count: "notes"})
+	noteBy     = denorm.NewCopy(writers, diaryNotes, denorm.CopySpec{KeyPath: "writer", Fields: []denorm.Field{{From: "name", To: "by"}}})
+	noteRef    = relate.NewParentRef(diaryNotes, "writer", writers, relate.ParentRefSpec{MustExist: true})
 
 	diary       = model.New("diary", noteCount, noteBy, noteRef)
 	writerStore = model.NewStore(diary, writers)
@@ -44,18 +45,11 @@ var (
 
 func TestStoreDeclarations(t *testing.T) {
 	versioned := embed.NewVersioned(writers, embed.VersionedSpec{Version: "v", Uncounted: []string{"notes"}})
-	wantFail := func(reason, remedy string, f func()) {
-		t.Helper()
-		defer func() {
-			var err *model.DeclarationError
-			if failed, _ := recover().(error); !errors.As(failed, &err) || err.Remedy == "" {
-				t.Errorf("%s: %v", reason, failed)
-			}
-		}()
-		f()
-	}
-	wantFail("a technique that can't take part", "methods", func() { model.NewStore(model.New("m", versioned), writers) })
-	wantFail("no model", "", func() { model.NewStore(nil, writers) })
+	testkit.WantDeclarationErrors(t,
+		testkit.Wrong("a technique that can't take part", func() { model.NewStore(model.New("m", versioned), writers) },
+			"Versioned", "NewStore of writers", "methods of the technique"),
+		testkit.Wrong("no model", func() { model.NewStore(nil, writers) }, "nil", "NewStore", ""),
+	)
 	model.NewStore(model.New("m", versioned), diaryNotes) // which it doesn't write
 }
 
@@ -70,7 +64,7 @@ func TestStoreRefuses(t *testing.T) {
 		"an insert of an owned path": {noteStore.Insert(note{ID: "a", By: "b"}), "by"},
 		"a set of an owned path":     {noteStore.Set("a", bson.D{{Key: "by", Value: "b"}}), "by"},
 		"a set of the _id":           {noteStore.Set("a", bson.D{{Key: "_id", Value: "b"}}), "_id"},
-		"a set of an unknown path":   {noteStore.Set("a", bson.D{{Key: "x", Value: "b"}}), "x"},
+		"a set of an unknown path":   {noteStore.Set("a", bson.D{{Key: "x", Value: "b"}}), "path"},
 		"a set of another type":      {noteStore.Set("a", bson.D{{Key: "text", Value: 1}}), "text"},
 		"a set of nothing":           {noteStore.Set("a", nil), "fields"},
 		"no function":                {noteStore.Edit("a", nil), "edit"},
