@@ -305,10 +305,10 @@ func TestSubsetInterleaved(t *testing.T) {
 	for i, a := range ops {
 		for j, b := range ops[i:] {
 			match := modeltest.All
-			if !everyPair {
-				if j != 1 {
-					continue
-				}
+			if !everyPair && j != 1 {
+				continue
+			}
+			if !everyPair || b.Name == "delete" { // a delete of a child that changed is read again: too many orders of all commands
 				match = modeltest.Writes
 			}
 			t.Run(a.Name+" | "+b.Name, func(t *testing.T) {
