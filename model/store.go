@@ -106,36 +106,39 @@ func (s *Store[D, K]) Edit(id K, edit func(doc *D) error) Change[Stored[D]] {
 // Cost: as [Store.Set].
 func (s *Store[D, K]) Replace(doc D) Change[Stored[D]] {
 	id, err := s.docs.ID(&doc)
-	if err == nil {
-		_, _, err = s.docs.Docs().Checked(&doc)
-	}
-	return s.changeStored("replace", id, err, func(before bson.Raw) (bson.Raw, error) {
-		set, err := s.edited(before, func(stored *D) error { *stored = doc; return nil })
+	raw, _, invalid := s.docs.Docs().Checked(&doc)
+	return s.changeStored("replace", id, cmp.Or(err, invalid), func(before bson.Raw) (bson.Raw, error) {
+		var stored D
+		was, err := s.decode(before, &stored)
 		if err != nil {
 			return nil, err
 		}
-		return withFields(before, slices.DeleteFunc(set, func(e bson.E) bool { return s.in.owns(e.Key) }))
+		return withFields(before, slices.DeleteFunc(difference(was, raw), func(e bson.E) bool { return s.in.owns(e.Key) }))
 	})
+}
+
+// decode decodes a stored document into doc. It returns the fields that D declares.
+func (s *Store[D, K]) decode(stored bson.Raw, doc *D) (bson.Raw, error) {
+	if err := s.docs.Docs().Decode(stored, doc); err != nil {
+		return nil, err
+	}
+	raw, err := s.docs.Docs().Document(doc)
+	return slices.Clone(raw), err
 }
 
 // edited returns the fields that edit changes in a stored document.
 func (s *Store[D, K]) edited(before bson.Raw, edit func(doc *D) error) (bson.D, error) {
 	var doc D
-	docs := s.docs.Docs()
-	if err := docs.Decode(before, &doc); err != nil {
-		return nil, err
-	}
-	was, err := docs.Document(&doc)
+	was, err := s.decode(before, &doc)
 	if err != nil {
 		return nil, err
 	}
-	was = slices.Clone(was)
 	if err := edit(&doc); err != nil {
 		return nil, err
 	}
-	now, id, err := docs.Checked(&doc)
+	now, id, err := s.docs.Docs().Checked(&doc)
 	if err == nil && !sameValue(id, was.Lookup("_id")) {
-		err = docs.Refuse("_id", id, "can't change: insert the document under the new _id, and delete the old one")
+		err = s.docs.Docs().Refuse("_id", id, "can't change: insert the document under the new _id, and delete the old one")
 	}
 	return difference(was, now), err
 }

@@ -1,0 +1,59 @@
+package checks
+
+import (
+	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/internal/testkit"
+	"github.com/docmodel/docmodel/model"
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+var (
+	shelved = model.New("shelved",
+		denorm.NewCounter(anything, "publisher_id", anything.Named("publishers"), denorm.CounterSpec{Count: "countOfBooks"}),
+		denorm.NewCopy(anything.Named("publishers"), anything, denorm.CopySpec{KeyPath: "publisher_id", Fields: []denorm.Field{{From: "name", To: "publisher"}}}))
+	bookStore      = model.NewStore(shelved, anything)
+	publisherStore = model.NewStore(shelved, anything.Named("publishers"))
+)
+
+func init() {
+	register(storeCases()...)
+}
+
+func storeCases() []Case {
+	stored := func(s string) testkit.Docs {
+		publisher := func(id string) bson.D { return bson.D{{Key: "_id", Value: id}, {Key: "name", Value: s}} }
+		return testkit.Docs{
+			anything.Name(): {bson.D{{Key: "_id", Value: s}, {Key: "publisher_id", Value: s + "1"}, {Key: "publisher", Value: s}, {Key: "pages", Value: 300}}},
+			"publishers":    {publisher(s + "1"), publisher(s + "2")},
+		}
+	}
+	of := func(method, reason string, stored func(s string) testkit.Docs, input func(s string) bson.D, call func(in bson.D, s string) model.Change[model.Stored[bson.D]]) Case {
+		return Case{
+			Method: "model.Store." + method, Reason: reason,
+			From: func(s string) ([]any, func() any) {
+				in := input(s)
+				return []any{in}, func() any { return call(in, s) }
+			},
+			State: asRead(func(s string) model.Change[any] { return call(input(s), s).Change() }, stored),
+		}
+	}
+	book := func(s string) bson.D {
+		return roomy(bson.D{{Key: "_id", Value: s + "0"}, {Key: "publisher_id", Value: s + "2"}, {Key: "title", Value: s}})
+	}
+	field := func(path string) func(s string) bson.D {
+		return func(s string) bson.D { return roomy(bson.D{{Key: path, Value: s + "2"}}) }
+	}
+	return []Case{
+		of("Insert", "a copy is filled, and counted", stored, book, func(in bson.D, _ string) model.Change[model.Stored[bson.D]] { return bookStore.Insert(in) }),
+		of("Insert", "a path that a technique owns is refused", stored, func(s string) bson.D { return append(book(s), bson.E{Key: "publisher", Value: s + "!"}) },
+			func(in bson.D, _ string) model.Change[model.Stored[bson.D]] { return bookStore.Insert(in) }),
+		of("Set", "another publisher", stored, field("publisher_id"), func(in bson.D, s string) model.Change[model.Stored[bson.D]] { return bookStore.Set(s, in) }),
+		of("Set", "a name that is copied", stored, field("name"), func(in bson.D, s string) model.Change[model.Stored[bson.D]] { return publisherStore.Set(s+"1", in) }),
+		of("Edit", "a field", stored, field("title"), func(in bson.D, s string) model.Change[model.Stored[bson.D]] {
+			return bookStore.Edit(s, func(d *bson.D) error { *d = append(*d, in...); return nil })
+		}),
+		of("Replace", "what a technique owns stays", stored, func(s string) bson.D { return append(bson.D{{Key: "_id", Value: s}}, book(s)[1:]...) },
+			func(in bson.D, _ string) model.Change[model.Stored[bson.D]] { return bookStore.Replace(in) }),
+		of("Delete", "counted down", stored, book, func(_ bson.D, s string) model.Change[model.Stored[bson.D]] { return bookStore.Delete(s) }),
+	}
+}
