@@ -11,6 +11,7 @@ import (
 
 	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/internal/runctx"
+	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
 // A Change is an operation whose plan depends on stored documents. [Change.Run] has three
@@ -59,6 +60,8 @@ type Change[S any] struct {
 
 	// Err reports bad input. Run returns it.
 	Err error
+
+	tokened bool // all attempts of a run get one token: see [WithToken]
 }
 
 // Run runs the change and returns the last state from c.Read. The [Result] includes the
@@ -81,7 +84,7 @@ func (s *changeState[S]) options() changeOptions {
 	c := s.c
 	return changeOptions{
 		err: c.Err, attempts: c.Attempts, pause: c.Pause, maxPause: c.MaxPause, tx: c.Tx, incomplete: c.Read == nil || c.Decide == nil,
-		lease: c.Lease, mends: c.Mends, name: c.Name, decides: c.Decide, follows: c.Then != nil,
+		lease: c.Lease, mends: c.Mends, name: c.Name, decides: c.Decide, follows: c.Then != nil, tokened: c.tokened,
 	}
 }
 
@@ -127,6 +130,7 @@ type changeOptions struct {
 	name            string
 	decides         any  // the function Decide
 	follows         bool // there is a Then
+	tokened         bool
 }
 
 // changing is a running [Change]. It contains the code that doesn't depend on S.
@@ -182,6 +186,9 @@ func (c *changing) attempted(ctx context.Context, db DB, op *observation) (Resul
 		attempts = 8
 	}
 	ctx = withRoutes(runctx.Deciding(ctx), db)
+	if c.tokened && runctx.Token(ctx).IsZero() {
+		ctx = runctx.WithToken(ctx, bson.NewObjectID())
+	}
 	for n := 1; ; n++ {
 		op.tried()
 		result, err := c.attempt(ctx, db, n)

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/docmodel/docmodel/internal/core"
@@ -15,7 +16,7 @@ type Reaction struct {
 	Collection string
 
 	// Paths are the fields that the functions look at. An update that changes none of
-	// these fields doesn't call the functions.
+	// these fields doesn't call the functions. [Whole] stands for all fields.
 	Paths []string
 
 	// Fetch returns the other documents that the functions need. The store reads them at
@@ -23,7 +24,8 @@ type Reaction struct {
 	Fetch func(StoreWrite) ([]Fetch, error)
 
 	// Amend returns fields that the store sets in the written document. A bson.RawValue{}
-	// removes a field. It isn't called for deletions.
+	// removes a field. It isn't called for deletions. All reactions get the same document
+	// in After: without the amendments of the others.
 	Amend func(StoreWrite) (bson.D, error)
 
 	// React returns the other writes. It is called with the amended document. Outside
@@ -33,23 +35,46 @@ type Reaction struct {
 
 // A StoreWrite is one write of a document, as a [Reaction] sees it.
 type StoreWrite struct {
-	Before bson.Raw // the stored document; nil for an insert
-	After  bson.Raw // the document after the write; nil for a deletion
+	Collection string
+	Before     bson.Raw // the stored document; nil for an insert
+	After      bson.Raw // the document after the write; nil for a deletion
 
 	// Tx says that the write is in a transaction, so that React needs no marks for a
 	// later retry.
 	Tx bool
 
-	found []bson.Raw
+	// Token names the action: see [WithToken]. All attempts of a run have the same token.
+	Token bson.ObjectID
+
+	found [][]bson.Raw
 }
 
-// Found returns document i of the reaction's Fetch. It is nil if the document is missing.
-// The document has the fields that all reactions fetch.
+// Found returns the document of the reaction's fetch i, or the first of its query. It is
+// nil if the document is missing. The document has the fields that all reactions fetch.
 func (e StoreWrite) Found(i int) bson.Raw {
+	if all := e.FoundAll(i); len(all) > 0 {
+		return all[0]
+	}
+	return nil
+}
+
+// FoundAll returns the documents that the query of the reaction's fetch i found.
+func (e StoreWrite) FoundAll(i int) []bson.Raw {
 	if i < len(e.found) {
 		return e.found[i]
 	}
 	return nil
+}
+
+// With returns the write that sets fields of the document too, by their paths. A
+// bson.RawValue{} removes a field.
+func (e StoreWrite) With(fields bson.D) (_ StoreWrite, err error) {
+	doc := e.After
+	if doc == nil {
+		doc = e.Before
+	}
+	e.After, err = withFields(doc, fields)
+	return e, err
 }
 
 // A Fetch names another document that a [Reaction] needs.
@@ -58,8 +83,11 @@ type Fetch struct {
 	ID         bson.RawValue
 	Paths      []string // the needed fields; none means only whether the document exists
 
-	// Query, if not nil, finds the document instead: the first of its results.
+	// Query, if not nil, finds the documents instead. If it has no limit and finds more
+	// than 1,000 documents, the store writes nothing and gives a [*ValueError] that names
+	// Job.
 	Query *Query
+	Job   string // what to run instead, for example "OnDelete.Job"
 }
 
 // An Answer is what a [Reaction] adds to a write.
@@ -70,27 +98,59 @@ type Answer struct {
 
 	First []Step // writes before the document's write, such as the claim of a unique value
 	Then  []Step // writes after the document's write
+
+	// Writes are writes of other documents in which the techniques of their collections
+	// take part. Before is the whole stored document. They come before the document's own
+	// write, in the opposite order, so that a deletion ends with the document.
+	Writes []StoreWrite
 }
 
 // WithReactions returns p with the reactions of a technique. Each call of the function
-// must return new values.
+// must return new values. A nil result takes part in a store and does nothing.
 func (p Parts) WithReactions(reactions func() []Reaction) Parts {
-	p.reactions = reactions
+	p.reactions, p.instead = reactions, ""
+	return p
+}
+
+// WithoutReactions returns p for a technique that can't take part in a [Store] of the
+// collections which it writes. [NewStore] panics with a [*DeclarationError]. Its remedy is
+// to use what instead names, for example "Tree.Insert, Tree.Move and Tree.Delete".
+func (p Parts) WithoutReactions(instead string) Parts {
+	if instead == "" {
+		core.Fail("instead is empty", "Parts.WithoutReactions", "name the methods that write the documents")
+	}
+	p.reactions, p.instead = nil, instead
 	return p
 }
 
 // Reactions returns what the technique does when a [Store] writes.
 func (p Parts) Reactions() []Reaction { return called(p.reactions) }
 
-// reacts reports whether the technique says what it does when a store writes.
-func (p Parts) reacts() bool { return p.reactions != nil }
+// reacts reports whether the technique says what it does when a store writes, and
+// otherwise the methods to call instead.
+func (p Parts) reacts() (ok bool, instead string) { return p.reactions != nil, p.instead }
 
-// concerns reports whether the reaction is called for an event.
+// concerns reports whether the reaction is called for a write that changes paths.
 func (r Reaction) concerns(e StoreWrite, changed []string) bool {
+	if r.Collection != e.Collection {
+		return false
+	}
 	if e.Before == nil || e.After == nil {
 		return true
 	}
 	return slices.ContainsFunc(r.Paths, func(path string) bool {
-		return slices.ContainsFunc(changed, func(other string) bool { return core.Overlap(path, other) })
+		return path == Whole || slices.ContainsFunc(changed, func(other string) bool { return core.Overlap(path, other) })
 	})
+}
+
+// String describes the write, for errors.
+func (e StoreWrite) String() string {
+	verb, doc := "update", e.Before
+	switch {
+	case e.Before == nil:
+		verb, doc = "insert", e.After
+	case e.After == nil:
+		verb = "delete"
+	}
+	return fmt.Sprintf("%s %s %s", verb, e.Collection, shell(doc.Lookup("_id")))
 }

@@ -92,17 +92,6 @@ func hasPlainNames(doc bson.Raw) bool {
 	return err == nil && !slices.ContainsFunc(elems, func(e bson.RawElement) bool { return core.CheckKey(e.Key()) != nil })
 }
 
-// changedPaths returns the paths whose values differ.
-func changedPaths(before, after bson.Raw) (out []string) {
-	if before == nil || after == nil {
-		return nil
-	}
-	for _, e := range difference(before, after) {
-		out = append(out, e.Key)
-	}
-	return out
-}
-
 // setOperators returns the update that sets fields, and removes those of type 0.
 func setOperators(set bson.D) (out bson.D) {
 	var sets, unsets bson.D

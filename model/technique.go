@@ -27,6 +27,7 @@ type Parts struct {
 	keys       []KeyedDocs
 	docs       []*core.Docs
 	reactions  func() []Reaction
+	instead    string // what to use instead of a store
 }
 
 // NewParts returns the Parts for a technique's constructor. Each function must return new

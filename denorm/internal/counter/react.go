@@ -81,6 +81,7 @@ func (c *Counter) fetch(w model.StoreWrite) (out []model.Fetch, err error) {
 		}
 		out[0].Paths = append(out[0].Paths, x.path)
 		q := c.nextQuery(t.was.parent, w.Before.Lookup("_id"), x)
+		q.Limit = 1
 		out = append(out, model.Fetch{Query: &q})
 	}
 	return out, nil

@@ -1,0 +1,108 @@
+package model
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/docmodel/docmodel/internal/core"
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// store is a [Store] without its Go types.
+type store struct {
+	docs      *core.Docs
+	reactions []Reaction // of all collections, in the order of the techniques
+	owned     []Footprint
+	keyed     map[string]bool
+}
+
+// reacting is a technique whose Parts say what it does when a store writes.
+type reacting interface {
+	reacts() (ok bool, instead string)
+	Reactions() []Reaction
+}
+
+// declareStore collects the model's reactions. It panics if a technique writes the
+// collection's documents and has no reactions.
+func declareStore(m *Model, docs *core.Docs) *store {
+	s := &store{docs: docs, keyed: map[string]bool{docs.Name(): docs.IsKeyed()}}
+	for _, t := range m.techniques {
+		if own, ok := t.(interface{ documents() ([]*core.Docs, bool) }); ok {
+			all, _ := own.documents()
+			for _, d := range all {
+				s.keyed[d.Name()] = s.keyed[d.Name()] || d.IsKeyed()
+			}
+		}
+		r, ok := t.(reacting)
+		var instead string
+		if ok {
+			if ok, instead = r.reacts(); ok {
+				s.reactions = append(s.reactions, r.Reactions()...)
+			}
+		}
+		s.own(t, ok, instead)
+	}
+	return s
+}
+
+// own collects the paths that a technique owns.
+func (s *store) own(t Technique, reacts bool, instead string) {
+	for _, f := range t.Footprints() {
+		if f.Collection != s.docs.Name() || f.Use == Reads || f.Use == Mends {
+			continue
+		}
+		if !reacts {
+			if instead == "" {
+				instead = "the methods of the technique"
+			}
+			core.Place("NewStore of "+s.docs.Name()).Fail(
+				fmt.Sprintf("%s writes the documents of %s, and can't take part in a store", techniqueName(t), s.docs.Name()),
+				"use "+instead+" instead of a store")
+		}
+		if f.Use == Owns {
+			s.owned = append(s.owned, f)
+		}
+	}
+}
+
+// checkNew refuses an inserted document in which a path has a value that a technique owns.
+func (s *store) checkNew(doc bson.Raw) error {
+	for _, f := range s.owned {
+		v := doc.Lookup(strings.Split(f.Path, ".")...)
+		if f.Path != Whole && !isEmptyValue(v) {
+			return s.docs.Refuse(f.Path, v, ownedReason)
+		}
+	}
+	return nil
+}
+
+// checkOwned refuses fields that a technique owns.
+func (s *store) checkOwned(set bson.D) error {
+	for _, e := range set {
+		if s.owns(e.Key) {
+			return s.docs.Refuse(e.Key, nil, ownedReason)
+		}
+	}
+	return nil
+}
+
+// owns reports whether a technique owns a path.
+func (s *store) owns(path string) bool {
+	return slices.ContainsFunc(s.owned, func(f Footprint) bool { return f.Path != Whole && core.Overlap(f.Path, path) })
+}
+
+const ownedReason = "can't be written: a technique of the model writes it"
+
+// isEmptyValue reports whether a value is missing, null, zero or empty.
+func isEmptyValue(v bson.RawValue) bool {
+	switch v.Type {
+	case 0, bson.TypeNull:
+		return true
+	case bson.TypeEmbeddedDocument, bson.TypeArray, bson.TypeString, bson.TypeBinary:
+		return len(v.Value) == 5
+	case bson.TypeDateTime:
+		return v.Time().IsZero()
+	}
+	return !slices.ContainsFunc(v.Value, func(b byte) bool { return b != 0 })
+}
