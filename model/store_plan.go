@@ -15,6 +15,9 @@ const holdField = "_m.hold"
 
 // plan returns the writes: the claims, the documents, the writes that follow from them.
 func (s *store) plan(state storeState) Plan {
+	if state.plain != nil {
+		return NewPlan(*state.plain)
+	}
 	var plan []Step
 	for _, a := range state.answers {
 		plan = append(plan, a.First...)
@@ -80,4 +83,32 @@ func (s *store) write(d storedDoc, tx bool) (w Write, changed bool) {
 	set := difference(d.before, d.after)
 	w.Model, w.Done = updateOne(filter, setOperators(set)), append(id, holdFields(set)...)
 	return w, len(set) > 0
+}
+
+// actsAlone reports whether an action writes nothing but its document, and needs no other
+// document. Then it needs no transaction.
+func (s *store) actsAlone() bool {
+	return !slices.ContainsFunc(s.reactions, func(r Reaction) bool { return r.Collection == s.docs.Name() && (r.Fetch != nil || r.React != nil) })
+}
+
+// concernsNone reports whether no reaction is called for an update of these paths.
+func (s *store) concernsNone(set bson.D) bool {
+	paths := make([]string, len(set))
+	for i, e := range set {
+		paths[i] = e.Key
+	}
+	some := StoreWrite{Collection: s.docs.Name(), Before: bson.Raw{}, After: bson.Raw{}}
+	return !slices.ContainsFunc(s.reactions, func(r Reaction) bool { return r.concerns(some, paths) })
+}
+
+// plainly returns the state of an action that needs no read: a deletion, or an update of
+// fields.
+func (s *store) plainly(id bson.D, set bson.D) storeState {
+	w := Write{Collection: s.docs.Name(), Expect: One, Index: IDIndex, Keyed: s.docs.IsKeyed(), Once: set != nil, returning: &returning{before: set == nil}}
+	if set == nil {
+		w.Model = &mongo.DeleteOneModel{Filter: id}
+	} else {
+		w.Model = updateOne(id, setOperators(set))
+	}
+	return storeState{plain: &w}
 }

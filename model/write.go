@@ -81,6 +81,8 @@ type Write struct {
 
 	mixed bool    // merged from a Deleted write and another write
 	under *scoped // nil before a scope or a shard key was applied
+
+	returning *returning // nil for a write that returns nothing
 }
 
 // scoped is what the scopes of a database made of a write. Writes share it, so it never
