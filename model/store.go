@@ -207,7 +207,9 @@ func (s *Store[D, K]) Delete(id K) Change[Stored[D]] {
 
 // changeStored returns the change of a stored document. after returns the document after
 // the write, or nil for a deletion.
-func (s *Store[D, K]) changeStored(name string, id K, err error, after func(before bson.Raw) (bson.Raw, error)) Change[Stored[D]] {
+func (s *Store[D, K]) changeStored(
+	name string, id K, err error, after func(before bson.Raw) (bson.Raw, error),
+) Change[Stored[D]] {
 	filter, badID := s.docs.Docs().ByID(id)
 	return s.change(name, cmp.Or(badID, err), func(ctx context.Context, db DB) (storeState, error) {
 		before, err := s.in.read(ctx, db, filter)
@@ -226,7 +228,9 @@ func (s *Store[D, K]) changeStored(name string, id K, err error, after func(befo
 // read.
 func (s *Store[D, K]) changePlainly(name string, id K, err error, set bson.D) Change[Stored[D]] {
 	filter, badID := s.docs.Docs().ByID(id)
-	out := s.change(name, cmp.Or(badID, err), func(context.Context, DB) (storeState, error) { return s.in.plainly(filter, set), nil })
+	out := s.change(name, cmp.Or(badID, err), func(context.Context, DB) (storeState, error) {
+		return s.in.plainly(filter, set), nil
+	})
 	out.alone = true
 	return out
 }
@@ -242,7 +246,9 @@ func (s *Store[D, K]) prepare(ctx context.Context, db DB, writes ...StoreWrite) 
 
 // change returns the change with a step that prepares the writes. The result's document is
 // the last of the caller's documents.
-func (s *Store[D, K]) change(name string, err error, prepare func(context.Context, DB) (storeState, error)) Change[Stored[D]] {
+func (s *Store[D, K]) change(
+	name string, err error, prepare func(context.Context, DB) (storeState, error),
+) Change[Stored[D]] {
 	return Change[Stored[D]]{
 		Name: "store " + s.docs.Name() + ": " + name, Err: err, Attempts: 100, tokened: true, alone: s.in.actsAlone(),
 		Read: func(ctx context.Context, db DB) (out Stored[D], err error) {

@@ -41,21 +41,25 @@ func (s *store) held(plan Plan, state storeState) Plan {
 	var held []Fetch
 	for _, a := range state.answers {
 		for _, h := range a.Hold {
-			written := slices.ContainsFunc(state.docs, func(d storedDoc) bool { return d.collection == h.Collection && sameValue(d.id, h.ID) && d.after != nil })
-			if !written && !slices.ContainsFunc(held, func(g Fetch) bool { return g.Collection == h.Collection && sameValue(g.ID, h.ID) }) {
-				plan, held = MergePlans(plan, NewPlan(s.hold(h))), append(held, h)
+			if i := state.index(h.Collection, h.ID); i >= 0 && state.docs[i].after != nil || slices.ContainsFunc(held, h.names) {
+				continue
 			}
+			plan, held = MergePlans(plan, NewPlan(s.hold(h))), append(held, h)
 		}
 	}
 	return plan
 }
+
+// names reports whether both name the same document.
+func (f Fetch) names(g Fetch) bool { return f.Collection == g.Collection && sameValue(f.ID, g.ID) }
 
 // hold returns the write that makes a transaction conflict with others that change or
 // delete a document.
 func (s *store) hold(f Fetch) Write {
 	return Write{
 		Collection: f.Collection, Expect: One, Index: IDIndex, Keyed: s.keyed[f.Collection],
-		Model:   updateOne(bson.D{{Key: "_id", Value: Eq(f.ID)}}, bson.D{{Key: "$inc", Value: bson.D{{Key: holdField, Value: int64(1)}}}}),
+		Model: updateOne(bson.D{{Key: "_id", Value: Eq(f.ID)}},
+			bson.D{{Key: "$inc", Value: bson.D{{Key: holdField, Value: int64(1)}}}}),
 		Reasons: []Reason{{Err: fmt.Errorf("%w: %s %s", ErrNotFound, f.Collection, shell(f.ID))}},
 	}
 }
@@ -88,7 +92,9 @@ func (s *store) write(d storedDoc, tx bool) (w Write, changed bool) {
 // actsAlone reports whether an action writes nothing but its document, and needs no other
 // document. Then it needs no transaction.
 func (s *store) actsAlone() bool {
-	return !slices.ContainsFunc(s.reactions, func(r Reaction) bool { return r.Collection == s.docs.Name() && (r.Fetch != nil || r.React != nil) })
+	return !slices.ContainsFunc(s.reactions, func(r Reaction) bool {
+		return r.Collection == s.docs.Name() && (r.Fetch != nil || r.React != nil)
+	})
 }
 
 // concernsNone reports whether no reaction is called for an update of these paths.
@@ -104,7 +110,10 @@ func (s *store) concernsNone(set bson.D) bool {
 // plainly returns the state of an action that needs no read: a deletion, or an update of
 // fields.
 func (s *store) plainly(id bson.D, set bson.D) storeState {
-	w := Write{Collection: s.docs.Name(), Expect: One, Index: IDIndex, Keyed: s.docs.IsKeyed(), Once: set != nil, returning: &returning{before: set == nil}}
+	w := Write{
+		Collection: s.docs.Name(), Expect: One, Index: IDIndex, Keyed: s.docs.IsKeyed(),
+		Once: set != nil, returning: &returning{before: set == nil},
+	}
 	if set == nil {
 		w.Model = &mongo.DeleteOneModel{Filter: id}
 	} else {

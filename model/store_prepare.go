@@ -52,7 +52,9 @@ func (s storeState) result() bson.Raw {
 
 // prepare calls the reactions for the writes, and for the writes that the reactions ask
 // for, until there are no more. It reads the documents that the reactions need.
-func (s *store) prepare(ctx context.Context, db DB, token bson.ObjectID, writes ...StoreWrite) (out storeState, err error) {
+func (s *store) prepare(
+	ctx context.Context, db DB, token bson.ObjectID, writes ...StoreWrite,
+) (out storeState, err error) {
 	out.tx = runctx.InTransaction(ctx)
 	for depth := 0; len(writes) > 0; depth++ {
 		level := []*StoreWrite{}
@@ -126,7 +128,10 @@ func (e StoreWrite) id() bson.RawValue {
 }
 
 func (e StoreWrite) isEmpty() bool {
-	return e.Before == nil && e.After == nil || e.Before != nil && e.After != nil && len(difference(e.Before, e.After)) == 0
+	if e.Before == nil || e.After == nil {
+		return e.Before == nil && e.After == nil
+	}
+	return len(difference(e.Before, e.After)) == 0
 }
 
 // reactionCall is a reaction that a write concerns.
@@ -214,7 +219,9 @@ func amend(calls []*reactionCall) (changed bool, err error) {
 
 // concerned returns the reactions that the changes since the last round concern, with the
 // documents that they fetch. It adds new ones to calls.
-func (s *store) concerned(ctx context.Context, db DB, level []*StoreWrite, seen []bson.Raw, calls *[]*reactionCall) (out []*reactionCall, err error) {
+func (s *store) concerned(
+	ctx context.Context, db DB, level []*StoreWrite, seen []bson.Raw, calls *[]*reactionCall,
+) (out []*reactionCall, err error) {
 	var reading []*reactionCall
 	var all []Fetch
 	for i, w := range level {
