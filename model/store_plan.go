@@ -18,22 +18,41 @@ func (s *store) plan(state storeState) Plan {
 	if state.plain != nil {
 		return NewPlan(*state.plain)
 	}
-	var plan []Step
+	var plan, then []Step
 	for _, a := range state.answers {
-		plan = append(plan, a.First...)
+		plan, then = append(plan, a.First...), append(then, a.Then...)
 	}
 	for i := range state.docs {
 		if w, changed := s.write(state.docs[len(state.docs)-1-i], state.tx); changed {
 			plan = append(plan, w)
 		}
 	}
-	for _, a := range state.answers {
-		plan = append(plan, a.Then...)
+	separate := NewPlan(append(slices.Clip(plan), then...)...)
+	if len(separate.Steps) == 0 || !state.tx {
+		return separate
 	}
-	if len(plan) == 0 || !state.tx {
-		return NewPlan(plan...)
+	return s.held(mergedAnswers(NewPlan(plan...), state.answers, separate), state)
+}
+
+// mostMerged is the number of steps up to which updates of one document are looked for.
+const mostMerged = 200
+
+// mergedAnswers adds the writes that follow from a plan. Updates of one document become one
+// update. If they can't, the plan is separate.
+func mergedAnswers(plan Plan, answers []Answer, separate Plan) Plan {
+	if len(separate.Steps) > mostMerged {
+		return separate
 	}
-	return s.held(NewPlan(plan...), state)
+	plans := []Plan{plan}
+	for _, a := range answers {
+		if len(a.Then) > 0 {
+			plans = append(plans, NewPlan(a.Then...))
+		}
+	}
+	if merged := MergePlans(plans...); merged.Err() == nil {
+		return merged
+	}
+	return separate
 }
 
 // held adds the writes of the documents that the plan relies on.
