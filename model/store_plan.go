@@ -16,11 +16,17 @@ const holdField = "_m.hold"
 // plan returns the writes: the claims, the documents, the writes that follow from them.
 func (s *store) plan(state storeState) Plan {
 	var plan []Step
+	only := true // the plan writes only documents
 	for _, a := range state.answers {
 		plan = append(plan, a.First...)
+		only = only && len(a.First)+len(a.Then) == 0
 	}
-	for i := range state.docs {
-		if w, changed := s.write(state.docs[len(state.docs)-1-i], state.tx); changed {
+	for i, d := range slices.Backward(state.docs) {
+		if w, changed := s.write(d, state.tx); changed {
+			if i >= state.own && state.tx { // the transaction has read the document
+				w.Expect = Any
+			}
+			w.Once = only && d.after == nil // a second run deletes the documents that are left
 			plan = append(plan, w)
 		}
 	}
@@ -38,7 +44,10 @@ func (s *store) held(plan Plan, state storeState) Plan {
 	var held []Fetch
 	for _, a := range state.answers {
 		for _, h := range a.Hold {
-			written := slices.ContainsFunc(state.docs, func(d storedDoc) bool { return d.collection == h.Collection && sameValue(d.id, h.ID) && d.after != nil })
+			written := false
+			if i := state.index(h.Collection, h.ID); i >= 0 && state.docs[i].after != nil {
+				_, written = s.write(state.docs[i], state.tx)
+			}
 			if !written && !slices.ContainsFunc(held, func(g Fetch) bool { return g.Collection == h.Collection && sameValue(g.ID, h.ID) }) {
 				plan, held = MergePlans(plan, NewPlan(s.hold(h))), append(held, h)
 			}

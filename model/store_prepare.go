@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/runctx"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
@@ -26,6 +27,7 @@ type storedDoc struct {
 	collection    string
 	id            bson.RawValue
 	before, after bson.Raw
+	deleted       bool // by a write that isn't weak
 }
 
 // result returns the document as the action stores or deletes it.
@@ -48,7 +50,11 @@ func (s *store) prepare(ctx context.Context, db DB, token bson.ObjectID, writes 
 			if err != nil {
 				return out, err
 			}
-			if wanted || depth == 0 {
+			i := slices.IndexFunc(level, func(x *StoreWrite) bool { return x.Collection == w.Collection && sameValue(x.id(), w.id()) })
+			switch {
+			case wanted && i >= 0: // reactions see one write of the document
+				level[i].After = w.After
+			case wanted || depth == 0:
 				level = append(level, &w)
 			}
 		}
@@ -68,7 +74,30 @@ func (s *store) prepare(ctx context.Context, db DB, token bson.ObjectID, writes 
 			writes = append(writes, a.Writes...)
 		}
 	}
-	return out, nil
+	return out, out.check()
+}
+
+// check calls the checks of the answers.
+func (s *storeState) check() error {
+	for _, a := range s.answers {
+		if a.Check != nil {
+			if err := a.Check(s.deleted); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// deleted reports whether a write that isn't weak deletes a document.
+func (s *storeState) deleted(collection string, id bson.RawValue) bool {
+	i := s.index(collection, id)
+	return i >= 0 && s.docs[i].deleted
+}
+
+// index returns the index of a document that the action writes, or -1.
+func (s *storeState) index(collection string, id bson.RawValue) int {
+	return slices.IndexFunc(s.docs, func(d storedDoc) bool { return d.collection == collection && bsonval.EqualRaw(d.id, id) })
 }
 
 func (s *store) idOf(state storeState) any { return state.docs[0].id }
@@ -77,26 +106,45 @@ func (s *store) idOf(state storeState) any { return state.docs[0].id }
 // changes nothing.
 func (s *storeState) follow(w StoreWrite) (_ StoreWrite, wanted bool, err error) {
 	id := w.id()
-	i := slices.IndexFunc(s.docs, func(d storedDoc) bool { return d.collection == w.Collection && sameValue(d.id, id) })
+	i := s.index(w.Collection, id)
 	switch {
 	case i < 0:
-		s.docs = append(s.docs, storedDoc{w.Collection, id, w.Before, w.After})
+		if w.Change != nil {
+			if w, err = w.changed(w.Before); err != nil {
+				return w, false, err
+			}
+		}
+		s.docs = append(s.docs, storedDoc{
+			collection: w.Collection, id: id, before: w.Before, after: w.After, deleted: w.After == nil && !w.Weak,
+		})
 	case w.Before == nil:
 		return w, false, fmt.Errorf("%w (%s)", ErrTaken, w)
 	case s.docs[i].after == nil:
+		s.docs[i].deleted = s.docs[i].deleted || w.After == nil && w.Change == nil && !w.Weak
 		return w, false, nil
-	case w.After == nil:
-		w.Before, s.docs[i].after = s.docs[i].after, nil
+	case w.After == nil && w.Change == nil:
+		w.Before, s.docs[i].after, s.docs[i].deleted = s.docs[i].after, nil, !w.Weak
 	default:
-		fields := difference(w.Before, w.After)
-		w.Before = s.docs[i].after
-		w.After = nil
-		if w, err = w.With(fields); err != nil {
+		if w.Change == nil {
+			fields := difference(w.Before, w.After)
+			w.Change = func(bson.Raw) (bson.D, error) { return fields, nil }
+		}
+		if w, err = w.changed(s.docs[i].after); err != nil {
 			return w, false, err
 		}
 		s.docs[i].after = w.After
 	}
 	return w, !w.isEmpty(), nil
+}
+
+// changed returns the write with the fields that its Change sets in a document.
+func (e StoreWrite) changed(doc bson.Raw) (StoreWrite, error) {
+	fields, err := e.Change(doc)
+	if err != nil {
+		return e, err
+	}
+	e.Before, e.After, e.Change = doc, doc, nil
+	return e.With(fields)
 }
 
 func (e StoreWrite) id() bson.RawValue {
@@ -127,7 +175,7 @@ func (c reactionCall) event() StoreWrite {
 
 // react amends the documents of one level of writes, and collects the answers.
 func (s *store) react(ctx context.Context, db DB, level []*StoreWrite, out *storeState) error {
-	calls, err := s.calls(ctx, db, level)
+	calls, err := s.calls(ctx, db, level, out)
 	if err != nil {
 		return err
 	}
@@ -147,8 +195,7 @@ func (s *store) react(ctx context.Context, db DB, level []*StoreWrite, out *stor
 		}
 	}
 	for _, w := range level {
-		i := slices.IndexFunc(out.docs, func(d storedDoc) bool { return d.collection == w.Collection && sameValue(d.id, w.id()) })
-		out.docs[i].after = w.After
+		out.docs[out.index(w.Collection, w.id())].after = w.After
 	}
 	for _, c := range calls {
 		if c.reaction.React == nil {
@@ -164,7 +211,7 @@ func (s *store) react(ctx context.Context, db DB, level []*StoreWrite, out *stor
 }
 
 // calls returns the reactions that the writes concern, with the documents that they fetch.
-func (s *store) calls(ctx context.Context, db DB, level []*StoreWrite) (out []reactionCall, err error) {
+func (s *store) calls(ctx context.Context, db DB, level []*StoreWrite, state *storeState) (out []reactionCall, err error) {
 	var all []Fetch
 	for _, w := range level {
 		if w.isEmpty() {
@@ -184,7 +231,7 @@ func (s *store) calls(ctx context.Context, db DB, level []*StoreWrite) (out []re
 			out, all = append(out, c), append(all, c.fetches...)
 		}
 	}
-	docs, err := s.fetch(ctx, db, all)
+	docs, err := s.fetch(ctx, db, all, state)
 	if err != nil {
 		return nil, err
 	}
@@ -210,4 +257,3 @@ func (s *store) read(ctx context.Context, db DB, filter bson.D) (bson.Raw, error
 	find := Find[bson.Raw]{Query: Query{Collection: s.docs.Name(), Filter: filter, Index: IDIndex, Keyed: s.docs.IsKeyed()}}
 	return find.One(runctx.Deciding(ctx), db)
 }
-
