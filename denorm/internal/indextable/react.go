@@ -1,6 +1,7 @@
 package indextable
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/docmodel/docmodel/denorm/internal/stored"
@@ -10,8 +11,19 @@ import (
 )
 
 // Reactions returns the writes of entries that a store's write of a document asks for.
-func (t *Table) Reactions() []model.Reaction {
-	return []model.Reaction{{Collection: t.docs.Name(), Paths: append([]string{t.path}, t.copies...), React: t.react}}
+func (t *Table) Reactions() []model.Reaction { return t.ReactionsOf("IndexTable") }
+
+// ReactionsOf returns the reactions of the table as a part of a technique, for errors.
+func (t *Table) ReactionsOf(technique string) []model.Reaction {
+	react := func(w model.StoreWrite) (model.Answer, error) {
+		a, err := t.react(w)
+		if err == nil && len(a.First)+len(a.Then) > 0 && !w.Tx {
+			instead := fmt.Sprintf("%[1]s.Insert, %[1]s.Set and %[1]s.Delete", technique)
+			return model.Answer{}, commands.NeedsTransaction("denorm."+technique, t.docs.Name(), instead)
+		}
+		return a, err
+	}
+	return []model.Reaction{{Collection: t.docs.Name(), Paths: append([]string{t.path}, t.copies...), React: react}}
 }
 
 func (t *Table) react(w model.StoreWrite) (a model.Answer, err error) {
@@ -28,9 +40,6 @@ func (t *Table) react(w model.StoreWrite) (a model.Answer, err error) {
 	}
 	renew := slices.ContainsFunc(t.copies, func(path string) bool { return !was.held[path].Equal(now.held[path]) })
 	a.First, a.Then = t.inTx(was, now, renew, w.Token)
-	if len(a.First)+len(a.Then) > 0 && !w.Tx {
-		return model.Answer{}, commands.NeedsTransaction("denorm.IndexTable", t.docs.Name(), "IndexTable.Insert, IndexTable.Set and IndexTable.Delete")
-	}
 	return a, nil
 }
 
