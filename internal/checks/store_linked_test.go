@@ -14,6 +14,7 @@ func init() {
 	register(storeIndexTableCases()...)
 	register(storeOnDeleteCases()...)
 	register(storeRelationCases()...)
+	register(storeVersionCases()...)
 }
 
 // storeCase is a case of one method of a store, in a transaction. docs is stored when the
@@ -133,5 +134,21 @@ func storeRelationCases() []Case {
 		storeCase("Set", "a list of a many-to-many relation", stored, lists("genres", "2"), setting(books)),
 		storeCase("Set", "the owner of a two-way relation", stored, fieldOf("publisher", "2"), setting(books)),
 		storeCase("Set", "the list of a two-way relation", stored, lists("books", "2"), setting(publishers)),
+	}
+}
+
+func storeVersionCases() []Case {
+	m := model.New("versions", denorm.NewCopy(anything.Named("owners"), anything, denorm.CopySpec{
+		KeyPath: "owner.id", Fields: []denorm.Field{{From: "name", To: "owner.name"}}, Version: "v", VersionTo: "owner.v",
+	}))
+	stored := func(s string) testkit.Docs {
+		return testkit.Docs{"owners": {bson.D{{Key: "_id", Value: s}, {Key: "name", Value: s}, {Key: "v", Value: int64(3)}}}}
+	}
+	fresh := func(s string) bson.D {
+		return roomy(bson.D{{Key: "_id", Value: s}, {Key: "owner", Value: roomy(bson.D{{Key: "id", Value: s}})}})
+	}
+	return []Case{
+		storeCase("Insert", "a copy with a version", stored, fresh, inserting(model.NewStore(m, anything))),
+		storeCase("Set", "a copied field of a source with a version", stored, fieldOf("name", "2"), setting(model.NewStore(m, anything.Named("owners")))),
 	}
 }

@@ -126,7 +126,7 @@ func drawLinked(r *rand.Rand) *linkedModel {
 	}
 	if p := pickCascade + linkedPick(r.IntN(4)); p <= pickRestrict {
 		list = append(list, p)
-	} else if slices.Contains(list, pickAuthor) { // a deletion leaves no book without its author
+	} else if slices.Contains(list, pickAuthor) || slices.Contains(list, pickBooks) { // a deletion leaves no book without its author
 		list = append(list, pickRestrict)
 	}
 	tx := slices.ContainsFunc(list, func(p linkedPick) bool { return p <= pickBooks || p == pickMany || p == pickTwoWay })
