@@ -27,6 +27,9 @@ import (
 //
 // If a source can change while you store a copy of it, use [Copy.Storing].
 //
+// A [model.Store] fills copies and brings them up to date, and counts an integer Version
+// up. It can't if copies are in arrays, or if Listed, CountUp or Lock is set.
+//
 // Source: "Denormalization", "6 Rules of Thumb for MongoDB Schema Design", part 2; the
 // Extended Reference pattern,
 // https://www.mongodb.com/company/blog/building-with-patterns-the-extended-reference-pattern.
@@ -86,8 +89,13 @@ func NewCopy[S, SK, T, TK any](sources *model.Collection[S, SK], targets *model.
 		KeyPath: spec.KeyPath, Listed: spec.Listed, Fields: fieldsOf(spec.Fields), Version: spec.Version, VersionTo: spec.VersionTo,
 		CountUp: spec.CountUp, Lock: spec.Lock, Lists: spec.Lists,
 	})
-	return &Copy[S, SK, TK]{model.NewParts(c.Indexes, c.Relations, c.Checks, c.Footprints).
-		WithDocs(sources.Docs(), targets.Docs()).WithReactions(c.Reactions()), sources, c}
+	parts := model.NewParts(c.Indexes, c.Relations, c.Checks, c.Footprints).WithDocs(sources.Docs(), targets.Docs())
+	if reactions := c.Reactions(); reactions != nil {
+		parts = parts.WithReactions(reactions)
+	} else {
+		parts = parts.WithoutReactions("Copy.Set, Copy.Attach and Copy.Storing")
+	}
+	return &Copy[S, SK, TK]{parts, sources, c}
 }
 
 func fieldsOf(list []Field) (out []copies.Field) {

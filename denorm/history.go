@@ -66,7 +66,8 @@ type Difference struct {
 // An insert stores its version's number there, without "doc", so that no two documents get
 // the same version.
 //
-// Don't write the documents in other ways, except the paths in HistorySpec.Uncounted.
+// Don't write the documents in other ways, except the paths in HistorySpec.Uncounted. A
+// [model.Store] can't write the documents, because it has no note.
 //
 // A change takes a note (who, when, why) and a token. As token, pass a new
 // bson.NewObjectID(). Errors:
@@ -102,7 +103,8 @@ func NewHistory[D, K any](
 		RevisedType: reflect.TypeFor[Revised](),
 	})
 	return &History[D, K]{model.NewParts(h.Indexes, h.Relations, h.Checks, h.Footprints).
-		WithDocs(docs.Docs(), revisions.Docs()), docs, revisions, h}
+		WithDocs(docs.Docs(), revisions.Docs()).
+		WithoutReactions("History.Insert, History.Set, History.Change and History.Delete, which take a note of who changes the document and why"), docs, revisions, h}
 }
 
 func (r Revised) note() history.Note { return history.Note{At: r.At, By: r.By, Reason: r.Reason} }

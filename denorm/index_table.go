@@ -27,6 +27,9 @@ import (
 // [IndexTable.Documents] skips surplus entries. Concurrent operations on one document, or
 // direct writes, can leave wrong or missing entries.
 //
+// A [model.Store] writes the entries in its transaction. Without transactions, the store
+// returns model.ErrTransactional if entries change.
+//
 // Source: "Index Table" ("NoSQL Data Modeling Techniques"); the Index Table pattern
 // (https://learn.microsoft.com/azure/architecture/patterns/index-table); "Unique
 // Constraints on Arbitrary Fields",
@@ -91,7 +94,7 @@ func (e *IndexEntry[K]) UnmarshalBSON(b []byte) error {
 func NewIndexTable[D, K any](docs *model.Collection[D, K], path, entries string, spec IndexTableSpec) *IndexTable[D, K] {
 	t := indextable.Declare(docs.Docs(), path, entries, spec.Unique, spec.Copies)
 	return &IndexTable[D, K]{model.NewParts(t.Indexes, t.Relations, t.Checks, t.Footprints).
-		WithDocs(docs.Docs()).WithKeys(t.Keys()...), docs, docs.Named(entries).Unchecked(), t}
+		WithDocs(docs.Docs()).WithKeys(t.Keys()...).WithReactions(t.Reactions), docs, docs.Named(entries).Unchecked(), t}
 }
 
 // Indexes returns an index on the entries of unfinished operations.

@@ -9,7 +9,8 @@ import (
 )
 
 // Inverted finds and counts documents by combinations of several fields' values. Each
-// path of [NewInverted] has an [IndexTable]. Write documents by methods of Inverted.
+// path of [NewInverted] has an [IndexTable]. Write documents by methods of Inverted, or by
+// a [model.Store] with transactions.
 //
 // # Consistency
 //
@@ -37,7 +38,7 @@ func NewInverted[D, K any](docs *model.Collection[D, K], prefix string, paths ..
 	}
 	in := inverted.Declare(docs.Docs(), cores)
 	return &Inverted[D, K]{model.NewParts(in.Indexes, in.Relations, in.Checks, in.Footprints).
-		WithDocs(docs.Docs()), docs, in, cores}
+		WithDocs(docs.Docs()).WithReactions(in.Reactions), docs, in, cores}
 }
 
 // Indexes returns the [IndexTable.Indexes] of each declared path.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/docmodel/docmodel/denorm/internal/outbox"
 	"github.com/docmodel/docmodel/internal/commands"
+	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
@@ -81,7 +82,11 @@ type OutboxDepth struct {
 // A document's events are delivered in order. After RelaySpec.Attempts failures, an event
 // is parked (set aside).
 //
-// The events are lost if the document is deleted, or replaced without its [Outgoing].
+// The events are lost if the document is deleted, or replaced without its [Outgoing]. A
+// [model.Store] keeps events in a replacement, and refuses to delete a document with
+// events: model.ErrStale. [Outbox.PublishChanges] publishes an event in each write of the
+// store.
+//
 // Under a [model.Scope], the events of hidden documents wait.
 //
 // Source: https://microservices.io/patterns/data/transactional-outbox.html.
@@ -101,7 +106,44 @@ func NewOutbox[E, D, K any](docs *model.Collection[D, K], path string, spec Outb
 	o := outbox.Declare(docs.Docs(), path, outbox.Spec{
 		Max: spec.Max, MaxBytes: spec.MaxBytes, Create: spec.Create, Type: reflect.TypeFor[Outgoing[E]](), Event: reflect.TypeFor[E](),
 	})
-	return &Outbox[D, K, E]{model.NewParts(o.Indexes, nil, nil, o.Footprints).WithDocs(docs.Docs()), docs, o}
+	return newOutbox[E](docs, o, nil)
+}
+
+func newOutbox[E, D, K any](docs *model.Collection[D, K], o *outbox.Outbox, makeEvent outbox.MakeEvent) *Outbox[D, K, E] {
+	return &Outbox[D, K, E]{model.NewParts(o.Indexes, nil, nil, o.Footprints).WithDocs(docs.Docs()).
+		WithReactions(func() []model.Reaction { return o.Reactions(makeEvent) }), docs, o}
+}
+
+// PublishChanges returns the outbox for a model in which each write of a [model.Store]
+// publishes its event. Pass it to [model.New] instead of the receiver. before is nil for
+// an insert, after for a deletion. after lacks the fields that other techniques write in
+// the same change. If publish is false, there is no event. The event's ID is the action's
+// token, or follows it, and its time is the token's. The function event must be pure.
+//
+// A deletion's event, which the document can't keep, gives a [*model.ValueError].
+func (x *Outbox[D, K, E]) PublishChanges(event func(before, after *D) (body E, publish bool)) *Outbox[D, K, E] {
+	if event == nil {
+		core.Place("Outbox.PublishChanges of "+x.docs.Name()).Fail("event is nil", "give a function that makes the events")
+	}
+	decode := func(raw bson.Raw) (*D, error) {
+		if raw == nil {
+			return nil, nil
+		}
+		doc := new(D)
+		return doc, x.docs.Docs().Decode(raw, doc)
+	}
+	return newOutbox[E](x.docs, x.o, func(before, after bson.Raw) (any, bool, error) {
+		was, err := decode(before)
+		if err != nil {
+			return nil, false, err
+		}
+		now, err := decode(after)
+		if err != nil {
+			return nil, false, err
+		}
+		body, publish := event(was, now)
+		return body, publish, nil
+	})
 }
 
 // Indexes returns two partial indexes, for waiting and for parked events.

@@ -77,7 +77,8 @@ type RollupTotal[V any] struct {
 // [Rollup.Roll]. Roll adds the marked events to the bins and removes the marks.
 //
 // Don't change events. Don't delete marked events. Bins keep the counts of deleted
-// events.
+// events. A [model.Store] of the events adds the mark, and refuses a change of a counted
+// field and the deletion of a marked event.
 //
 // # Consistency
 //
@@ -115,7 +116,7 @@ func NewRollup[E, K, G, V any](
 	types := rollup.Types{Group: reflect.TypeFor[G](), Number: reflect.TypeFor[V](), Mark: reflect.TypeFor[RollupMark]()}
 	out := &Rollup[E, K, G, V]{model.Parts{}, events, bins, rollup.Declare(events.Docs(), bins.Docs(), core, types)}
 	out.Parts = model.NewParts(out.r.Indexes, nil, out.r.Checks, out.r.Footprints).
-		WithDocs(events.Docs(), bins.Docs()).WithKeys(out.r.Keys())
+		WithDocs(events.Docs(), bins.Docs()).WithKeys(out.r.Keys()).WithReactions(out.r.Reactions)
 	return out
 }
 

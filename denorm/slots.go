@@ -66,6 +66,8 @@ type SlotTotal[K any] struct {
 // A crash can leave missing slots or an unfinished transfer. Concurrent operations can
 // also leave an unfinished transfer. The next operation that reads it finishes it.
 //
+// A [model.Store] can't write the slots.
+//
 // Source: https://firebase.google.com/docs/firestore/solutions/counters. [Slots.Resize]
 // uses Litwin's linear hashing.
 type Slots[K any] struct {
@@ -80,7 +82,8 @@ type Slots[K any] struct {
 // with a [*model.DeclarationError].
 func NewSlots[K any](docs *model.Collection[SlotDoc[K], string], spec SlotsSpec) *Slots[K] {
 	s := slots.Declare(docs.Docs(), reflect.TypeFor[K](), slots.Spec(spec))
-	return &Slots[K]{model.NewParts(nil, nil, s.Checks, s.Footprints).WithDocs(docs.Docs()).WithKeys(s.Keys()), docs, s}
+	return &Slots[K]{model.NewParts(nil, nil, s.Checks, s.Footprints).WithDocs(docs.Docs()).WithKeys(s.Keys()).
+		WithoutReactions("Slots.Add and Slots.Take"), docs, s}
 }
 
 // Checks returns three checks for

@@ -13,7 +13,7 @@ import (
 // # Consistency
 //
 // A crash, or concurrent changes of one child, can leave an outdated array.
-// [Subset.Refresh] repairs the array.
+// [Subset.Refresh] repairs the array. A [model.Store] can't write the documents.
 //
 // Source: https://www.mongodb.com/company/blog/building-with-patterns-the-subset-pattern.
 type Subset[P, PK, C, CK any] struct {
@@ -46,7 +46,8 @@ type SubsetSpec struct {
 func NewSubset[P, PK, C, CK any](children *model.Collection[C, CK], refPath string, parents *model.Collection[P, PK], path string, spec SubsetSpec) *Subset[P, PK, C, CK] {
 	s := subset.Declare(children.Docs(), refPath, parents.Docs(), path, subset.Spec(spec))
 	return &Subset[P, PK, C, CK]{model.NewParts(s.Indexes, s.Relations, s.Checks, s.Footprints).
-		WithDocs(children.Docs(), parents.Docs()), children, s}
+		WithDocs(children.Docs(), parents.Docs()).
+		WithoutReactions("Subset.Insert, Subset.Set and Subset.Delete"), children, s}
 }
 
 // Indexes returns the index that finds a parent's children in order.

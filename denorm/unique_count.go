@@ -34,7 +34,7 @@ type UniqueDoc[G, M any] struct {
 }
 
 // UniqueCount counts a group's distinct members exactly, such as a site's visitors. The
-// collection must not have a collation.
+// collection must not have a collation. A [model.Store] can't write it.
 //
 // A query's time range includes start but not end. A zero time means no bound. If a day
 // or month (UniqueSpec.Period) is partly in the range, the whole period counts. Without a
@@ -59,7 +59,7 @@ func NewUniqueCount[G, M any](docs *model.Collection[UniqueDoc[G, M], string], s
 	out.Parts = model.NewParts(out.u.Indexes, nil, nil, out.u.Footprints).
 		WithDocs(docs.Docs()).WithKeys(model.KeyedDocs{
 		Collection: docs.Name(), Join: func(_, _ bson.Raw) (bson.D, bool) { return nil, true }, // both say the same
-	})
+	}).WithoutReactions("UniqueCount.Visit")
 	return out
 }
 

@@ -46,6 +46,14 @@ type StoreWrite struct {
 	// Token names the action: see [WithToken]. All attempts of a run have the same token.
 	Token bson.ObjectID
 
+	// Change, in [Answer].Writes, stands for After. It returns the fields that the write
+	// sets, given the document as the action's other writes leave it.
+	Change func(doc bson.Raw) (bson.D, error)
+
+	// Weak, in [Answer].Writes, marks a deletion that only tidies up, so that a rule which
+	// forbids the action takes precedence: see [Answer].Check.
+	Weak bool
+
 	found [][]bson.Raw
 }
 
@@ -83,11 +91,18 @@ type Fetch struct {
 	ID         bson.RawValue
 	Paths      []string // the needed fields; none means only whether the document exists
 
-	// Query, if not nil, finds the documents instead. If it has no limit and finds more
-	// than 1,000 documents, the store writes nothing and gives a [*ValueError] that names
-	// Job.
+	// By is a path. If it isn't empty, the fetch finds the documents that hold ID there, or
+	// in an array there. The store joins the fetches of one path in one query.
+	By string
+
+	// Query, if not nil, finds the documents instead.
 	Query *Query
-	Job   string // what to run instead, for example "OnDelete.Job"
+
+	// Limit is the most documents that By finds, for all joined fetches. If By or a Query
+	// has no limit and finds more than 1,000 documents, the store writes nothing and gives
+	// a [*ValueError] that names Job.
+	Limit int64
+	Job   string // what to run instead, for example "OnDelete.Delete"
 }
 
 // An Answer is what a [Reaction] adds to a write.
@@ -98,6 +113,10 @@ type Answer struct {
 
 	First []Step // writes before the document's write, such as the claim of a unique value
 	Then  []Step // writes after the document's write
+
+	// Check, if not nil, can refuse the action when all its writes are known. deleted
+	// reports whether the action deletes a document by a write that isn't Weak.
+	Check func(deleted func(collection string, id bson.RawValue) bool) error
 
 	// Writes are writes of other documents in which the techniques of their collections
 	// take part. Before is the whole stored document. They come before the document's own

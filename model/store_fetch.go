@@ -1,11 +1,13 @@
 package model
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/internal/runctx"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -16,21 +18,35 @@ import (
 const mostFound = 1000
 
 // fetch reads documents, in the order of the list. A missing document gives no result. It
-// reads the documents of a collection by one command.
-func (s *store) fetch(ctx context.Context, db DB, list []Fetch) (out [][]bson.Raw, err error) {
+// reads the documents of a collection by one command. A document that the action writes is
+// as the action leaves it, if it's fetched by its _id.
+func (s *store) fetch(ctx context.Context, db DB, list []Fetch, state *storeState) (out [][]bson.Raw, err error) {
 	out = make([][]bson.Raw, len(list))
-	done := map[string]bool{}
+	done := map[fetchGroup]bool{}
+	var unread []Fetch
+	var at []int
 	for i, f := range list {
+		if n := state.index(f.Collection, f.ID); f.Query != nil || f.By != "" || n < 0 {
+			unread, at = append(unread, f), append(at, i)
+		} else if doc := state.docs[n].after; doc != nil {
+			out[i] = []bson.Raw{doc}
+		}
+	}
+	found := make([][]bson.Raw, len(unread))
+	for i, f := range unread {
 		switch {
 		case f.Query != nil:
-			out[i], err = fetchQuery(ctx, db, f)
-		case !done[f.Collection]:
-			done[f.Collection] = true
-			err = s.fetchByID(ctx, db, f.Collection, list, out)
+			found[i], err = fetchQuery(ctx, db, f)
+		case !done[f.group()]:
+			done[f.group()] = true
+			err = s.fetchGroup(ctx, db, f, unread, found)
 		}
 		if err != nil {
 			return nil, err
 		}
+	}
+	for i := range unread {
+		out[at[i]] = found[i]
 	}
 	return out, nil
 }
@@ -52,12 +68,22 @@ func fetchQuery(ctx context.Context, db DB, f Fetch) ([]bson.Raw, error) {
 	return docs, err
 }
 
-// fetchByID reads the documents of a collection with the union of their fields.
-func (s *store) fetchByID(ctx context.Context, db DB, collection string, list []Fetch, out [][]bson.Raw) error {
+// A fetchGroup is what the fetches of one query have in common.
+type fetchGroup struct {
+	collection, by string
+	limit          int64
+}
+
+func (f Fetch) group() fetchGroup { return fetchGroup{f.Collection, f.By, f.Limit} }
+
+// fetchGroup reads the documents of a fetch, and of the others of its group, with the union
+// of their fields.
+func (s *store) fetchGroup(ctx context.Context, db DB, first Fetch, list []Fetch, out [][]bson.Raw) error {
+	path, index := cmp.Or(first.By, "_id"), pick(first.By == "", IDIndex, "")
 	var ids bson.A
-	fields := bson.D{{Key: "_id", Value: 1}}
+	fields := bson.D{{Key: path, Value: 1}}
 	for _, f := range list {
-		if f.Query != nil || f.Collection != collection {
+		if f.Query != nil || f.group() != first.group() {
 			continue
 		}
 		if !slices.ContainsFunc(ids, func(id any) bool { return sameValue(id, f.ID) }) {
@@ -67,18 +93,40 @@ func (s *store) fetchByID(ctx context.Context, db DB, collection string, list []
 			fields = withProjected(fields, path)
 		}
 	}
-	docs, err := (&Find[bson.Raw]{Query: Query{
-		Collection: collection, Filter: bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}}}, Projection: fields,
-		Index: IDIndex, Keyed: s.keyed[collection],
-	}}).All(runctx.Deciding(ctx), db)
+	q := Query{
+		Collection: first.Collection, Filter: bson.D{{Key: path, Value: bson.D{{Key: "$in", Value: ids}}}}, Projection: fields,
+		Index: index, Keyed: s.keyed[first.Collection], Limit: first.Limit,
+	}
+	var docs []bson.Raw
+	var err error
+	if first.By == "" {
+		docs, err = (&Find[bson.Raw]{Query: q}).All(runctx.Deciding(ctx), db)
+	} else {
+		docs, err = fetchQuery(ctx, db, Fetch{Query: &q, Job: first.Job})
+	}
 	for i, f := range list {
-		if f.Query == nil && f.Collection == collection {
-			if at := slices.IndexFunc(docs, func(d bson.Raw) bool { return sameValue(d.Lookup("_id"), f.ID) }); at >= 0 {
-				out[i] = docs[at : at+1]
+		if f.Query == nil && f.group() == first.group() {
+			for _, d := range docs {
+				if holdsValue(bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: d}, strings.Split(path, "."), f.ID) {
+					out[i] = append(out[i], d)
+				}
 			}
 		}
 	}
 	return err
+}
+
+// holdsValue reports whether a value holds v at a path, or in arrays on the path or at its
+// end.
+func holdsValue(at bson.RawValue, path []string, v bson.RawValue) bool {
+	if len(path) == 0 && bsonval.EqualRaw(at, v) {
+		return true
+	}
+	if at.Type == bson.TypeArray {
+		return slices.ContainsFunc(core.Elements(at), func(e bson.RawValue) bool { return holdsValue(e, path, v) })
+	}
+	doc, ok := at.DocumentOK()
+	return ok && len(path) > 0 && holdsValue(doc.Lookup(path[0]), path[1:], v)
 }
 
 // withProjected adds a path to a projection. The longer of two overlapping paths goes.

@@ -19,11 +19,17 @@ func (s *store) plan(state storeState) Plan {
 		return NewPlan(*state.plain)
 	}
 	var plan, then []Step
+	only := true // the plan writes only documents
 	for _, a := range state.answers {
 		plan, then = append(plan, a.First...), append(then, a.Then...)
+		only = only && len(a.First)+len(a.Then) == 0
 	}
-	for i := range state.docs {
-		if w, changed := s.write(state.docs[len(state.docs)-1-i], state.tx); changed {
+	for i, d := range slices.Backward(state.docs) {
+		if w, changed := s.write(d, state.tx); changed {
+			if i >= state.own && state.tx { // the transaction has read the document
+				w.Expect = Any
+			}
+			w.Once = only && d.after == nil // a second run deletes the documents that are left
 			plan = append(plan, w)
 		}
 	}
@@ -60,7 +66,11 @@ func (s *store) held(plan Plan, state storeState) Plan {
 	var held []Fetch
 	for _, a := range state.answers {
 		for _, h := range a.Hold {
-			if i := state.index(h.Collection, h.ID); i >= 0 && state.docs[i].after != nil || slices.ContainsFunc(held, h.names) {
+			written := slices.ContainsFunc(held, h.names)
+			if i := state.index(h.Collection, h.ID); i >= 0 && state.docs[i].after != nil && !written {
+				_, written = s.write(state.docs[i], state.tx)
+			}
+			if written {
 				continue
 			}
 			plan, held = MergePlans(plan, NewPlan(s.hold(h))), append(held, h)

@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"slices"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/runctx"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
@@ -29,6 +30,7 @@ type storedDoc struct {
 	collection    string
 	id            bson.RawValue
 	before, after bson.Raw
+	deleted       bool // by a write that isn't weak
 }
 
 // result returns the document as the action stores or deletes it.
@@ -64,7 +66,11 @@ func (s *store) prepare(
 			if err != nil {
 				return out, err
 			}
-			if wanted || depth == 0 {
+			i := slices.IndexFunc(level, func(x *StoreWrite) bool { return x.Collection == w.Collection && sameValue(x.id(), w.id()) })
+			switch {
+			case wanted && i >= 0: // reactions see one write of the document
+				level[i].After = w.After
+			case wanted || depth == 0:
 				level = append(level, &w)
 			}
 		}
@@ -84,7 +90,30 @@ func (s *store) prepare(
 			writes = append(writes, a.Writes...)
 		}
 	}
-	return out, nil
+	return out, out.check()
+}
+
+// check calls the checks of the answers.
+func (s *storeState) check() error {
+	for _, a := range s.answers {
+		if a.Check != nil {
+			if err := a.Check(s.deleted); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// deleted reports whether a write that isn't weak deletes a document.
+func (s *storeState) deleted(collection string, id bson.RawValue) bool {
+	i := s.index(collection, id)
+	return i >= 0 && s.docs[i].deleted
+}
+
+// index returns the index of a document that the action writes, or -1.
+func (s *storeState) index(collection string, id bson.RawValue) int {
+	return slices.IndexFunc(s.docs, func(d storedDoc) bool { return d.collection == collection && bsonval.EqualRaw(d.id, id) })
 }
 
 func (s *store) idOf(state storeState) any { return state.docs[0].id }
@@ -96,18 +125,27 @@ func (s *storeState) follow(w StoreWrite) (_ StoreWrite, wanted bool, err error)
 	i := s.index(w.Collection, id)
 	switch {
 	case i < 0:
-		s.docs = append(s.docs, storedDoc{w.Collection, id, w.Before, w.After})
+		if w.Change != nil {
+			if w, err = w.changed(w.Before); err != nil {
+				return w, false, err
+			}
+		}
+		s.docs = append(s.docs, storedDoc{
+			collection: w.Collection, id: id, before: w.Before, after: w.After, deleted: w.After == nil && !w.Weak,
+		})
 	case w.Before == nil:
 		return w, false, fmt.Errorf("%w (%s)", ErrTaken, w)
 	case s.docs[i].after == nil:
+		s.docs[i].deleted = s.docs[i].deleted || w.After == nil && w.Change == nil && !w.Weak
 		return w, false, nil
-	case w.After == nil:
-		w.Before, s.docs[i].after = s.docs[i].after, nil
+	case w.After == nil && w.Change == nil:
+		w.Before, s.docs[i].after, s.docs[i].deleted = s.docs[i].after, nil, !w.Weak
 	default:
-		fields := difference(w.Before, w.After)
-		w.Before = s.docs[i].after
-		w.After = nil
-		if w, err = w.With(fields); err != nil {
+		if w.Change == nil {
+			fields := difference(w.Before, w.After)
+			w.Change = func(bson.Raw) (bson.D, error) { return fields, nil }
+		}
+		if w, err = w.changed(s.docs[i].after); err != nil {
 			return w, false, err
 		}
 		s.docs[i].after = w.After
@@ -115,9 +153,14 @@ func (s *storeState) follow(w StoreWrite) (_ StoreWrite, wanted bool, err error)
 	return w, !w.isEmpty(), nil
 }
 
-// index returns the index of a document, or -1.
-func (s *storeState) index(collection string, id bson.RawValue) int {
-	return slices.IndexFunc(s.docs, func(d storedDoc) bool { return d.collection == collection && sameValue(d.id, id) })
+// changed returns the write with the fields that its Change sets in a document.
+func (e StoreWrite) changed(doc bson.Raw) (StoreWrite, error) {
+	fields, err := e.Change(doc)
+	if err != nil {
+		return e, err
+	}
+	e.Before, e.After, e.Change = doc, doc, nil
+	return e.With(fields)
 }
 
 func (e StoreWrite) id() bson.RawValue {
@@ -164,7 +207,7 @@ func (s *store) react(ctx context.Context, db DB, level []*StoreWrite, out *stor
 		if round > mostRounds {
 			return s.docs.Refuse("reactions", nil, "change each other's fields without an end: let only one of them write a field")
 		}
-		concerned, err := s.concerned(ctx, db, level, seen, &calls)
+		concerned, err := s.concerned(ctx, db, level, seen, &calls, out)
 		if err != nil {
 			return err
 		}
@@ -220,7 +263,7 @@ func amend(calls []*reactionCall) (changed bool, err error) {
 // concerned returns the reactions that the changes since the last round concern, with the
 // documents that they fetch. It adds new ones to calls.
 func (s *store) concerned(
-	ctx context.Context, db DB, level []*StoreWrite, seen []bson.Raw, calls *[]*reactionCall,
+	ctx context.Context, db DB, level []*StoreWrite, seen []bson.Raw, calls *[]*reactionCall, state *storeState,
 ) (out []*reactionCall, err error) {
 	var reading []*reactionCall
 	var all []Fetch
@@ -252,7 +295,7 @@ func (s *store) concerned(
 			}
 		}
 	}
-	docs, err := s.fetch(ctx, db, all)
+	docs, err := s.fetch(ctx, db, all, state)
 	if err != nil {
 		return nil, err
 	}

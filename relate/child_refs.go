@@ -32,7 +32,7 @@ func NewChildRefs[P, PK, C, CK any](parents *model.Collection[P, PK], path strin
 	r := &ChildRefs[P, PK, C, CK]{parents: parents, children: children, ids: core.NewReader[CK](parents.Docs(), path)}
 	r.in = childrefs.Declare(parents.Docs(), path, r.ids.Field(), children.Docs())
 	r.Parts = model.NewParts(r.in.Indexes, r.in.Relations, nil, r.in.Footprints).
-		WithDocs(parents.Docs(), children.Docs())
+		WithDocs(parents.Docs(), children.Docs()).WithReactions(func() []model.Reaction { return nil })
 	return r
 }
 

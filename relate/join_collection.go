@@ -13,6 +13,10 @@ import (
 // JoinCollection is a many-to-many relation that stores one document, the link, for each
 // pair: an author wrote a book in some role. Links can have other fields.
 //
+// In a [model.Store], a link's documents must exist, and a deleted document's links are
+// deleted too. If a Restrict rule of an [OnDelete] names the links, the rule forbids the
+// deletion.
+//
 // Source: texts on Azure Cosmos DB.
 type JoinCollection[L, LK, A, AK, B, BK any] struct {
 	model.Parts
@@ -45,7 +49,7 @@ func NewJoinCollection[L, LK, A, AK, B, BK any](
 	j.left, j.right = core.NewReader[AK](links.Docs(), leftPath), core.NewReader[BK](links.Docs(), rightPath)
 	j.in = joincollection.Declare(links.Docs(), j.left.Field(), lefts.Docs(), j.right.Field(), rights.Docs(), spec.By)
 	j.Parts = model.NewParts(j.in.Indexes, j.in.Relations, j.checks, j.in.Footprints).
-		WithDocs(links.Docs(), lefts.Docs(), rights.Docs())
+		WithDocs(links.Docs(), lefts.Docs(), rights.Docs()).WithReactions(j.in.Reactions)
 	return j
 }
 

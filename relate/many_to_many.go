@@ -14,6 +14,10 @@ import (
 // With bare ids, concurrent operations on one pair can leave a half-link, which only one
 // side lists. Transactions or versioned links prevent half-links.
 //
+// In a [model.Store] of bare ids, write either list: the store's transaction writes the
+// other lists. Without transactions, and for versioned links, use [ManyToMany.Link] and
+// [ManyToMany.Unlink].
+//
 // To store a document's number of links, use a [JoinCollection], and count the links with
 // a denorm.Counter.
 //
@@ -59,8 +63,8 @@ func NewManyToMany[L, LK, R, RK any](left *model.Collection[L, LK], leftPath str
 		m.count = core.NewReader[int64](left.Docs(), spec.Version)
 		idref.Single(m.in.Place(), m.count.Field())
 	}
-	m.Parts = model.NewParts(m.in.Indexes, m.in.Relations, m.in.Checks, m.in.Footprints).
-		WithDocs(left.Docs(), right.Docs())
+	m.Parts = reactingOr(model.NewParts(m.in.Indexes, m.in.Relations, m.in.Checks, m.in.Footprints).
+		WithDocs(left.Docs(), right.Docs()), m.in.Reactions(), "ManyToMany.Link and ManyToMany.Unlink")
 	return m
 }
 

@@ -32,6 +32,12 @@ import (
 //   - A new reference to a deleted document stays, even with Tx. Afterwards, use
 //     [OnDelete.Sweep] or [Dangling].
 //
+// # In a store
+//
+// A deletion in a [model.Store] applies the rules, and other techniques see the writes of
+// the related documents. If a rule finds more than 1,000 documents, the store gives a
+// [*model.ValueError]. Then use [OnDelete.Delete].
+//
 // Source: texts on Azure Cosmos DB; ON DELETE of SQL.
 type OnDelete[D, K any] struct {
 	model.Parts
@@ -75,7 +81,9 @@ func NewOnDelete[D, K any](root *model.Collection[D, K], spec OnDeleteSpec) *OnD
 	in := ondelete.Declare(root.Docs(), ondelete.Rules{
 		Cascade: refs(spec.Cascade), Owns: refs(spec.Owns), Nullify: refs(spec.Nullify), Restrict: refs(spec.Restrict),
 	}, spec.ChunkIDs)
-	return &OnDelete[D, K]{model.NewParts(in.Indexes, in.Relations, nil, in.Footprints).WithDocs(root.Docs()), in}
+	forbid := func(found []model.Finding, more bool) error { return &RestrictError{copied(found), more} }
+	return &OnDelete[D, K]{model.NewParts(in.Indexes, in.Relations, nil, in.Footprints).WithDocs(root.Docs()).
+		WithReactions(func() []model.Reaction { return in.Reactions(forbid) }), in}
 }
 
 // Indexes returns the indexes that find referring documents.

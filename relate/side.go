@@ -77,3 +77,11 @@ func (s Side[D, K, O, OK]) Others(id K) *model.Find[O] {
 	commands.Served(f, s.in.Index.Name, err)
 	return f
 }
+
+// reactingOr returns parts with reactions, or without if the relation has versioned links.
+func reactingOr(p model.Parts, reactions func() []model.Reaction, instead string) model.Parts {
+	if reactions == nil {
+		return p.WithoutReactions(instead)
+	}
+	return p.WithReactions(reactions)
+}

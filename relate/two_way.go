@@ -13,6 +13,10 @@ import (
 // _ids, not [Link] values, concurrent operations on one item can also leave a half-link.
 // [model.Plan.RunTx] prevents half-links. The repairs of Checks correct half-links.
 //
+// In a [model.Store] of plain _ids, write either side: the store's transaction writes the
+// other side. Without transactions, and for [Link] values, use [TwoWay.Assign] and
+// [TwoWay.Unassign].
+//
 // Source: "6 Rules of Thumb for MongoDB Schema Design", part 2.
 type TwoWay[O, OK, I, IK any] struct {
 	model.Parts
@@ -43,8 +47,8 @@ func NewTwoWay[O, OK, I, IK any](owners *model.Collection[O, OK], listPath strin
 	}}
 	t.in.Declare(r, *new(OK))
 	t.owners, t.items = newSide(owners, items, t.in.Left()), newSide(items, owners, t.in.Right())
-	t.Parts = model.NewParts(t.in.Indexes, t.in.Relations, t.in.Checks, t.in.Footprints).
-		WithDocs(owners.Docs(), items.Docs())
+	t.Parts = reactingOr(model.NewParts(t.in.Indexes, t.in.Relations, t.in.Checks, t.in.Footprints).
+		WithDocs(owners.Docs(), items.Docs()), t.in.Reactions(), "TwoWay.Assign and TwoWay.Unassign")
 	return t
 }
 

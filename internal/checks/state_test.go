@@ -17,14 +17,38 @@ func asRead(change func(s string) model.Change[any], docs func(s string) testkit
 		if err := testkit.Store(ctx, db, docs(s)); err != nil {
 			return err
 		}
-		c := change(s)
-		if c.Err != nil {
-			return c.Err
+		return readState(ctx, db, change(s))
+	}
+}
+
+// asReadTx is asRead in a transaction.
+func asReadTx(change func(s string) model.Change[any], docs func(s string) testkit.Docs) func(s string) any {
+	return func(s string) (state any) {
+		client, stop := modeltest.Start()
+		defer stop()
+		ctx, db := context.Background(), client.Database("checks")
+		if err := testkit.Store(ctx, db, docs(s)); err != nil {
+			return err
 		}
-		state, err := c.Read(ctx, db)
+		err := model.InTx(ctx, db, func(ctx context.Context) error {
+			state = readState(ctx, db, change(s))
+			return nil
+		})
 		if err != nil {
 			return err
 		}
 		return state
 	}
+}
+
+// readState returns what a change reads, or the error.
+func readState(ctx context.Context, db model.DB, c model.Change[any]) any {
+	if c.Err != nil {
+		return c.Err
+	}
+	state, err := c.Read(ctx, db)
+	if err != nil {
+		return err
+	}
+	return state
 }

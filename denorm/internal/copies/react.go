@@ -2,6 +2,7 @@ package copies
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/docmodel/docmodel/denorm/internal/stored"
 	"github.com/docmodel/docmodel/internal/bsonval"
@@ -10,22 +11,59 @@ import (
 )
 
 // Reactions returns how a copy is filled when a document with a copy is written, and how
-// the copies follow a source. It is nil for copies in arrays, of listed documents and with
-// a version: these can't take part in a store.
+// the copies follow a source. It is nil for copies in arrays, of listed documents, and in
+// documents whose version is counted: these can't take part in a store.
 func (c *Copying) Reactions() func() []model.Reaction {
-	if len(c.arrays) > 0 || c.key == "" || c.version != "" || c.spec.CountUp != "" || c.spec.Lock != "" {
+	if len(c.arrays) > 0 || c.key == "" || c.spec.CountUp != "" || c.spec.Lock != "" {
 		return nil
 	}
-	var from []string
-	for _, f := range c.fields {
-		from = append(from, f.From)
+	from := c.from()
+	follow := model.Reaction{Collection: c.docs.Name(), Paths: from, React: c.follow}
+	if c.version != "" {
+		follow.Paths, follow.Amend = append(from, c.spec.Version), c.countVersion
 	}
 	return func() []model.Reaction {
 		return []model.Reaction{
 			{Collection: c.to.Name(), Paths: []string{c.spec.KeyPath}, Fetch: c.fetchSource, Amend: c.fill, React: c.holdSource},
-			{Collection: c.docs.Name(), Paths: from, React: c.follow},
+			follow,
 		}
 	}
+}
+
+// countVersion returns the next version of a source of which a copied field changes. The
+// caller gives a version that is a time.
+func (c *Copying) countVersion(w model.StoreWrite) (bson.D, error) {
+	if w.Before == nil {
+		return nil, nil
+	}
+	was, err := c.state(w.Before)
+	if err != nil {
+		return nil, err
+	}
+	now, err := stored.AtEach(c.docs, w.After, append(slices.Clone(c.from()), c.spec.Version))
+	if err != nil {
+		return nil, err
+	}
+	given, changed := now[c.spec.Version], false
+	if given.Equal(was.read) {
+		given = bson.RawValue{}
+	}
+	for i, f := range c.fields {
+		changed = changed || !now[f.From].Equal(was.values[i])
+	}
+	if !changed && given.Type == 0 {
+		return nil, nil
+	}
+	version, err := c.next(was.version, given)
+	return bson.D{{Key: c.spec.Version, Value: version}}, err
+}
+
+// from returns the paths of the copied fields in a source.
+func (c *Copying) from() (out []string) {
+	for _, f := range c.fields {
+		out = append(out, f.From)
+	}
+	return out
 }
 
 // newKey returns the id of the source that a written document refers to, or type 0.
@@ -48,9 +86,9 @@ func (c *Copying) fetchSource(w model.StoreWrite) ([]model.Fetch, error) {
 	if err != nil || id.Type == 0 {
 		return nil, err
 	}
-	f := model.Fetch{Collection: c.docs.Name(), ID: bsonval.Clone(id)}
-	for _, field := range c.fields {
-		f.Paths = append(f.Paths, field.From)
+	f := model.Fetch{Collection: c.docs.Name(), ID: bsonval.Clone(id), Paths: c.from()}
+	if c.version != "" {
+		f.Paths = append(f.Paths, c.spec.Version)
 	}
 	return []model.Fetch{f}, nil
 }
@@ -61,22 +99,18 @@ func (c *Copying) fill(w model.StoreWrite) (set bson.D, err error) {
 	if err != nil {
 		return nil, err
 	}
-	values := make([]bson.RawValue, len(c.fields))
+	s := source{values: make([]bson.RawValue, len(c.fields))}
 	if id.Type != 0 {
 		doc := w.Found(0)
 		if doc == nil {
 			return nil, fmt.Errorf("%w (%s.%s names the source %s, which isn't in %s)",
 				model.ErrNotFound, c.to.Name(), c.spec.KeyPath, model.Shell(id), c.docs.Name())
 		}
-		s, err := c.state(doc)
-		if err != nil {
+		if s, err = c.state(doc); err != nil {
 			return nil, err
 		}
-		values = s.values
 	}
-	for i, path := range c.paths[:len(c.fields)] {
-		set = append(set, bson.E{Key: path, Value: values[i]})
-	}
+	c.eachField(s, nil, func(path string, v bson.RawValue) { set = append(set, bson.E{Key: path, Value: v}) })
 	return set, nil
 }
 

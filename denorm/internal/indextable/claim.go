@@ -105,3 +105,8 @@ func (c *claim) takeBack() (steps []model.Step) {
 	}
 	return steps
 }
+
+// renewCopies sets the copied fields of the entry of a value that the document keeps.
+func (t *Table) renewCopies(v bson.RawValue, now state) model.Write {
+	return t.update(t.key(v, now.id), mql.Set(mql.E("doc", now.copies)))
+}

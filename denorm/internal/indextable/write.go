@@ -106,21 +106,20 @@ type setSteps struct{ before, after, back, inTx []model.Step }
 func (s *setSteps) add(t *Table, was, now state, set bson.D, op bson.ObjectID) {
 	entered, left := stored.Without(now.values, was.values), stored.Without(was.values, now.values)
 	c := t.claim(was.id, now.copies, entered, op)
+	renew := stored.Sets(set, t.copies...)
+	claims, frees := t.inTx(was, now, renew, op)
+	s.inTx = slices.Concat(s.inTx, claims, frees)
 	for _, e := range c.entries {
 		s.before = append(s.before, c.enter(e))
-		s.inTx = append(s.inTx, c.enterSure(e))
 		s.after = append(s.after, c.confirm(e.key))
 	}
 	s.back = append(s.back, c.takeBack()...)
 	for _, v := range left {
-		key := t.key(v, was.id)
-		s.before = append(s.before, t.update(key, noClaims))
-		s.inTx = append(s.inTx, t.deleteOne(key))
+		s.before = append(s.before, t.update(t.key(v, was.id), noClaims))
 	}
-	if stored.Sets(set, t.copies...) {
+	if renew {
 		for _, v := range stored.Without(now.values, entered) {
-			renewed := t.update(t.key(v, was.id), mql.Set(mql.E("doc", now.copies)))
-			s.after, s.inTx = append(s.after, renewed), append(s.inTx, renewed)
+			s.after = append(s.after, t.renewCopies(v, now))
 		}
 	}
 	if stored.Sets(set, t.path) {

@@ -56,6 +56,14 @@ func (in *Index) Checks() (out []model.Check) {
 	return out
 }
 
+// Reactions are those of the tables.
+func (in *Index) Reactions() (out []model.Reaction) {
+	for _, t := range in.tables {
+		out = append(out, t.ReactionsOf("Inverted")...)
+	}
+	return out
+}
+
 // Footprints are the paths that are used.
 func (in *Index) Footprints() []model.Footprint {
 	var out []model.Footprint

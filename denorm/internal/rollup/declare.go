@@ -251,11 +251,7 @@ func (r *Rollup) Indexes() []model.Index { return []model.Index{r.Waiting(), r.B
 // Footprints are the paths that are used.
 func (r *Rollup) Footprints() []model.Footprint {
 	name := r.docs.Name()
-	reads := append([]string{r.time}, r.by...)
-	for _, s := range r.sources {
-		reads = append(reads, s.path)
-	}
-	return slices.Concat(model.Writes.In(name, append([]string{model.Whole}, reads...)...), model.Owns.In(name, r.mark),
+	return slices.Concat(model.Writes.In(name, append([]string{model.Whole}, r.counted()...)...), model.Owns.In(name, r.mark),
 		model.Owns.In(r.bins.Name(), model.Whole))
 }
 

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -27,11 +28,8 @@ type event struct {
 
 // projection are the fields of an event that count.
 func (r *Rollup) projection() bson.D {
-	paths := append([]string{r.time, r.batchPath()}, r.by...)
-	for _, s := range r.sources {
-		paths = append(paths, s.path)
-	}
-	return commands.Fields(paths...)
+	paths := r.counted()
+	return commands.Fields(slices.Insert(paths, 1, r.batchPath())...)
 }
 
 // event reads a document.

@@ -39,6 +39,23 @@ func ValuesAt(doc bson.Raw, path string) []bson.RawValue {
 	return out
 }
 
+// Without returns the elements of a list that don't hold an id, at the path key or as the element.
+func Without(list bson.RawValue, key string, id bson.RawValue) bson.A {
+	kept := bson.A{}
+	for _, e := range core.Elements(list) {
+		v := e
+		if inner, ok := e.DocumentOK(); key != "" {
+			if v = (bson.RawValue{}); ok {
+				v = inner.Lookup(strings.Split(key, ".")...)
+			}
+		}
+		if !bsonval.EqualRaw(v, id) {
+			kept = append(kept, e)
+		}
+	}
+	return kept
+}
+
 // CanBeID reports whether an _id can have the value. A regular expression would be a pattern in a filter, and a document
 // whose names begin with a dollar sign an operator.
 func CanBeID(v bson.RawValue) bool {

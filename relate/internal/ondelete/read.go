@@ -218,17 +218,23 @@ func (w *walker) block(ctx context.Context, level *Level, ref idref.Ref) error {
 					w.reach.More = true
 					return nil
 				}
-				detail, err := bson.Marshal(idref.Stored{Doc: id, Path: ref.Path, ID: target})
+				f, err := blockedBy(ref, id, target)
 				if err != nil {
 					return err
 				}
-				w.reach.Blocked = append(w.reach.Blocked, model.Finding{
-					Check: "restrict " + ref.String(), Collection: ref.From, ID: id, Problem: ref.Path + " → " + model.Shell(target), Detail: detail,
-				})
+				w.reach.Blocked = append(w.reach.Blocked, f)
 			}
 		}
 	}
 	return nil
+}
+
+// blockedBy returns the finding that a document's reference forbids a deletion.
+func blockedBy(ref idref.Ref, doc, target bson.RawValue) (model.Finding, error) {
+	detail, err := bson.Marshal(idref.Stored{Doc: doc, Path: ref.Path, ID: target})
+	return model.Finding{
+		Check: "restrict " + ref.String(), Collection: ref.From, ID: doc, Problem: ref.Path + " → " + model.Shell(target), Detail: detail,
+	}, err
 }
 
 func rawValues(ids bson.A) []bson.RawValue {

@@ -100,8 +100,12 @@ func (e End) full(id any) []model.Reason {
 	}
 	return []model.Reason{{
 		If:  append(commands.ByID(id), stmt.Exists(e.last(), true)...),
-		Err: fmt.Errorf("docmodel: %s of %s %s has %d links already: %w", e.Path, e.Docs.Name(), model.Shell(id), e.Max, model.ErrFull),
+		Err: e.fullError(id),
 	}}
+}
+
+func (e End) fullError(id any) error {
+	return fmt.Errorf("docmodel: %s of %s %s has %d links already: %w", e.Path, e.Docs.Name(), model.Shell(id), e.Max, model.ErrFull)
 }
 
 // checkOp refuses the operation token that the form of the links doesn't take.

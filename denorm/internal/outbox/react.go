@@ -1,0 +1,96 @@
+package outbox
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/docmodel/docmodel/internal/core"
+	"github.com/docmodel/docmodel/internal/mql"
+	"github.com/docmodel/docmodel/model"
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// MakeEvent returns the event of a change. before is nil for an insert, after for a deletion.
+type MakeEvent func(before, after bson.Raw) (body any, publish bool, err error)
+
+// Reactions returns what a store does with documents that have an outbox: it publishes the
+// event of a change, if makeEvent isn't nil, and deletes no document with events.
+func (o *Outbox) Reactions(makeEvent MakeEvent) []model.Reaction {
+	r := reaction{o, makeEvent}
+	out := model.Reaction{Collection: o.docs.Name(), React: r.refuseLoss}
+	if makeEvent != nil {
+		out.Paths, out.Amend = []string{model.Whole}, r.publish
+	}
+	return []model.Reaction{out}
+}
+
+type reaction struct {
+	*Outbox
+	makeEvent MakeEvent
+}
+
+// publish returns the fields that add the event to the document. The event's _id is the
+// token, or the next free one after it. Its time is that of the token.
+func (r reaction) publish(w model.StoreWrite) (bson.D, error) {
+	body, publish, err := r.makeEvent(w.Before, w.After)
+	if err != nil || !publish {
+		return nil, err
+	}
+	waiting, _ := core.ValueAt(w.After, r.events)
+	parked, _ := core.ValueAt(w.After, r.parked)
+	list := core.Elements(waiting)
+	if len(list) >= r.spec.Max {
+		return nil, errFull
+	}
+	id := w.Token
+	for hasEvent(list, id) || hasEvent(core.Elements(parked), id) {
+		id = nextToken(id)
+	}
+	event, err := r.event(body, w.Token.Timestamp(), id)
+	if err != nil {
+		return nil, err
+	}
+	events := bson.A{}
+	for _, e := range list {
+		events = append(events, e)
+	}
+	return bson.D{mql.E(r.events, append(events, event)), mql.E(r.hash, hashOf(w.After.Lookup("_id")))}, nil
+}
+
+func hasEvent(list []bson.RawValue, id bson.ObjectID) bool {
+	return slices.ContainsFunc(list, func(e bson.RawValue) bool {
+		doc, ok := e.DocumentOK()
+		held, _ := doc.Lookup("id").ObjectIDOK()
+		return ok && held == id
+	})
+}
+
+func nextToken(id bson.ObjectID) bson.ObjectID {
+	for i := len(id) - 1; i >= 0; i-- {
+		if id[i]++; id[i] != 0 {
+			break
+		}
+	}
+	return id
+}
+
+// refuseLoss refuses a deletion that would lose events.
+func (r reaction) refuseLoss(w model.StoreWrite) (a model.Answer, _ error) {
+	if w.After != nil {
+		return a, nil
+	}
+	for _, path := range []string{r.events, r.parked} {
+		if v, _ := core.ValueAt(w.Before, path); len(core.Elements(v)) > 0 {
+			return a, fmt.Errorf("%w (%s %s has events in %s: run the relay, or Outbox.Drop)",
+				model.ErrStale, r.docs.Name(), model.Shell(w.Before.Lookup("_id")), path)
+		}
+	}
+	if r.makeEvent == nil {
+		return a, nil
+	}
+	_, publish, err := r.makeEvent(w.Before, nil)
+	if err == nil && publish {
+		err = r.docs.Refuse(r.path, nil, "can't hold the event of a deletion: publish it by an Outbox in a separate collection")
+	}
+	return a, err
+}

@@ -1,0 +1,60 @@
+package rollup
+
+import (
+	"fmt"
+
+	"github.com/docmodel/docmodel/denorm/internal/stored"
+	"github.com/docmodel/docmodel/internal/mql"
+	"github.com/docmodel/docmodel/model"
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// Reactions returns what a store does with events: a new event waits for the next Roll. The
+// counted fields of an event can't change, and an event that waits can't be deleted.
+func (r *Rollup) Reactions() []model.Reaction {
+	return []model.Reaction{{Collection: r.docs.Name(), Paths: r.counted(), Amend: r.wait, React: r.keepEvent}}
+}
+
+// counted returns the fields of an event that count.
+func (r *Rollup) counted() []string {
+	out := append([]string{r.time}, r.by...)
+	for _, s := range r.sources {
+		out = append(out, s.path)
+	}
+	return out
+}
+
+// wait returns the mark of a new event.
+func (r *Rollup) wait(w model.StoreWrite) (bson.D, error) {
+	if w.Before != nil {
+		return nil, nil
+	}
+	if _, err := r.event(w.After); err != nil {
+		return nil, err
+	}
+	return bson.D{mql.E(r.mark, bson.D{mql.E("batch", waiting)})}, nil
+}
+
+func (r *Rollup) keepEvent(w model.StoreWrite) (a model.Answer, _ error) {
+	switch {
+	case w.Before == nil:
+	case w.After == nil && w.Before.Lookup(r.mark).Type != 0:
+		return a, fmt.Errorf("%w (the event %s of %s isn't in the bins yet: run Rollup.Roll before the deletion)",
+			model.ErrStale, model.Shell(w.Before.Lookup("_id")), r.docs.Name())
+	case w.After != nil:
+		for _, path := range r.counted() {
+			was, err := stored.At(r.docs, w.Before, path)
+			if err != nil {
+				return a, err
+			}
+			now, err := stored.At(r.docs, w.After, path)
+			if err != nil {
+				return a, err
+			}
+			if !was.Equal(now) {
+				return a, r.docs.Refuse(path, now, "can't change: a roll-up counts the event with the old value")
+			}
+		}
+	}
+	return a, nil
+}

@@ -1,0 +1,154 @@
+package checks
+
+import (
+	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/internal/testkit"
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/relate"
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+type storedChange = model.Change[model.Stored[bson.D]]
+
+func init() {
+	register(storeIndexTableCases()...)
+	register(storeOnDeleteCases()...)
+	register(storeRelationCases()...)
+	register(storeVersionCases()...)
+}
+
+// storeCase is a case of one method of a store, in a transaction. docs is stored when the
+// change reads.
+func storeCase(method, reason string, docs func(s string) testkit.Docs, input func(s string) bson.D, call func(in bson.D, s string) storedChange) Case {
+	return Case{
+		Method: "model.Store." + method, Reason: reason,
+		From: func(s string) ([]any, func() any) {
+			in := input(s)
+			return []any{in}, func() any { return call(in, s) }
+		},
+		State: asReadTx(func(s string) model.Change[any] { return call(input(s), s).Change() }, docs),
+	}
+}
+
+// fieldOf returns the input that sets a field.
+func fieldOf(path, more string) func(s string) bson.D {
+	return func(s string) bson.D { return roomy(bson.D{{Key: path, Value: s + more}}) }
+}
+
+// noInput is the input of a deletion.
+func noInput(string) bson.D { return roomy(bson.D{}) }
+
+// inserting returns the call of a store's Insert, setting of Set, deleting of Delete.
+func inserting(store *model.Store[bson.D, any]) func(in bson.D, s string) storedChange {
+	return func(in bson.D, _ string) storedChange { return store.Insert(in) }
+}
+
+func setting(store *model.Store[bson.D, any]) func(in bson.D, s string) storedChange {
+	return func(in bson.D, s string) storedChange { return store.Set(s, in) }
+}
+
+func deleting(store *model.Store[bson.D, any]) func(in bson.D, s string) storedChange {
+	return func(_ bson.D, s string) storedChange { return store.Delete(s) }
+}
+
+func storeIndexTableCases() []Case {
+	store := model.NewStore(model.New("indexed", dwellers, mailers), anything)
+	stored := func(s string) testkit.Docs { return testkit.Docs{anything.Name(): {dweller(s)}} }
+	fresh := func(s string) bson.D { return append(bson.D{{Key: "_id", Value: s + "0"}}, dweller(s)[1:]...) }
+	set := func(path, more, reason string) Case {
+		return storeCase("Set", reason, stored, fieldOf(path, more), setting(store))
+	}
+	return []Case{
+		storeCase("Insert", "values of index tables are reserved", stored, fresh, inserting(store)),
+		set("mail", "2", "a unique value of an index table"),
+		set("home.city", "2", "a value of an index table with copies"),
+		set("name", "2", "a copied field of an index table"),
+		set("note", "", "a field that no index table holds"),
+		storeCase("Delete", "values of index tables are freed", stored, noInput, deleting(store)),
+	}
+}
+
+func storeOnDeleteCases() []Case {
+	c := anything.Named
+	ref := func(from, path, to string) relate.Referrer {
+		return relate.NewParentRef(c(from), path, c(to), relate.ParentRefSpec{})
+	}
+	m := model.New("deleting",
+		relate.NewOnDelete(c("publishers"), relate.OnDeleteSpec{
+			Cascade: []relate.Referrer{ref("books", "publisher", "publishers"), ref("reviews", "book", "books")},
+			Nullify: []relate.Referrer{relate.NewChildRefs(c("shelves"), "books", c("books")), ref("authors", "publisher", "publishers")},
+			Owns:    []relate.Referrer{ref("publishers", "address", "addresses")},
+		}),
+		relate.NewOnDelete(c("publishers"), relate.OnDeleteSpec{Restrict: []relate.Referrer{ref("countries", "largest", "publishers")}}),
+		denorm.NewCounter(c("reviews"), "reader", c("readers"), denorm.CounterSpec{Count: "reviews"}))
+	doc := func(id string, pairs ...string) bson.D {
+		d := bson.D{{Key: "_id", Value: id}}
+		for i := 0; i < len(pairs); i += 2 {
+			d = append(d, bson.E{Key: pairs[i], Value: pairs[i+1]})
+		}
+		return d
+	}
+	stored := func(s string) testkit.Docs {
+		return testkit.Docs{
+			"publishers": {doc(s, "address", s+"a")},
+			"addresses":  {doc(s + "a")},
+			"books":      {doc(s+"1", "publisher", s), doc(s+"2", "publisher", s)},
+			"reviews":    {doc(s+"3", "book", s+"1", "reader", s), doc(s+"4", "book", s+"2", "reader", s)},
+			"shelves":    {bson.D{{Key: "_id", Value: s}, {Key: "books", Value: bson.A{s + "1", s + "2", s + "9"}}}},
+			"authors":    {doc(s, "publisher", s)},
+			"readers":    {doc(s)},
+		}
+	}
+	return []Case{
+		storeCase("Delete", "by the rules of OnDelete: reviews of books are counted", stored, noInput, deleting(model.NewStore(m, c("publishers")))),
+	}
+}
+
+func storeRelationCases() []Case {
+	c := anything.Named
+	m := model.New("relating",
+		relate.NewJoinCollection(c("roles"), "author", c("authors"), "book", c("books"), relate.JoinCollectionSpec{}),
+		relate.NewManyToMany(c("books"), "genres", c("genres"), "books", relate.ManyToManySpec{MaxRight: 5}),
+		relate.NewTwoWay(c("publishers"), "books", c("books"), "publisher", relate.TwoWaySpec{Max: 5}))
+	doc := func(id string, more ...bson.E) bson.D { return append(bson.D{{Key: "_id", Value: id}}, more...) }
+	list := func(key string, ids ...any) bson.E { return bson.E{Key: key, Value: bson.A(ids)} }
+	one := func(key, id string) bson.E { return bson.E{Key: key, Value: id} }
+	stored := func(s string) testkit.Docs {
+		return testkit.Docs{
+			"authors":    {doc(s)},
+			"books":      {doc(s, list("genres", s), one("publisher", s)), doc(s + "2")},
+			"genres":     {doc(s, list("books", s)), doc(s + "2")},
+			"publishers": {doc(s, list("books", s)), doc(s+"2", list("books", s+"9"))},
+			"roles":      {doc(s, one("author", s), one("book", s))},
+		}
+	}
+	books, publishers, roles := model.NewStore(m, c("books")), model.NewStore(m, c("publishers")), model.NewStore(m, c("roles"))
+	lists := func(key, more string) func(s string) bson.D {
+		return func(s string) bson.D { return roomy(bson.D{list(key, s+more)}) }
+	}
+	return []Case{
+		storeCase("Insert", "a link of a join collection", stored, func(s string) bson.D {
+			return roomy(doc(s+"0", one("author", s), one("book", s+"2")))
+		}, inserting(roles)),
+		storeCase("Delete", "the links of a book, and the other sides", stored, noInput, deleting(books)),
+		storeCase("Set", "a list of a many-to-many relation", stored, lists("genres", "2"), setting(books)),
+		storeCase("Set", "the owner of a two-way relation", stored, fieldOf("publisher", "2"), setting(books)),
+		storeCase("Set", "the list of a two-way relation", stored, lists("books", "2"), setting(publishers)),
+	}
+}
+
+func storeVersionCases() []Case {
+	m := model.New("versions", denorm.NewCopy(anything.Named("owners"), anything, denorm.CopySpec{
+		KeyPath: "owner.id", Fields: []denorm.Field{{From: "name", To: "owner.name"}}, Version: "v", VersionTo: "owner.v",
+	}))
+	stored := func(s string) testkit.Docs {
+		return testkit.Docs{"owners": {bson.D{{Key: "_id", Value: s}, {Key: "name", Value: s}, {Key: "v", Value: int64(3)}}}}
+	}
+	fresh := func(s string) bson.D {
+		return roomy(bson.D{{Key: "_id", Value: s}, {Key: "owner", Value: roomy(bson.D{{Key: "id", Value: s}})}})
+	}
+	return []Case{
+		storeCase("Insert", "a copy with a version", stored, fresh, inserting(model.NewStore(m, anything))),
+		storeCase("Set", "a copied field of a source with a version", stored, fieldOf("name", "2"), setting(model.NewStore(m, anything.Named("owners")))),
+	}
+}

@@ -1,0 +1,174 @@
+package twosided
+
+import (
+	"fmt"
+
+	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/commands"
+	"github.com/docmodel/docmodel/internal/core"
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/relate/internal/idref"
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// A mirror is the reaction of one side of bare ids: a write of its documents changes the
+// other side. The write of the other side leaves nothing to do for this side.
+type mirror struct {
+	end, back End
+	technique string
+	instead   string
+	list      bool // the end is a list
+	backList  bool // the other end is a list
+
+	// absent reports whether a value stands for no reference.
+	absent func(v bson.RawValue) bool
+}
+
+// Reactions returns what a store's write of one side changes in the other, or nil for
+// versioned links.
+func (m *ManyToMany) Reactions() func() []model.Reaction {
+	if m.Left.Links {
+		return nil
+	}
+	side := func(end, back End) model.Reaction {
+		return mirror{
+			end: end, back: back, list: true, backList: true, absent: isNone(nil),
+			technique: "relate.ManyToMany", instead: "ManyToMany.Link and ManyToMany.Unlink",
+		}.reaction()
+	}
+	return func() []model.Reaction { return []model.Reaction{side(m.Left, m.Right), side(m.Right, m.Left)} }
+}
+
+// Reactions returns what a store's write of one side changes in the other, or nil for
+// versioned links.
+func (t *TwoWay) Reactions() func() []model.Reaction {
+	if t.Ref.Links {
+		return nil
+	}
+	side := func(end, back End, list bool) model.Reaction {
+		return mirror{
+			end: end, back: back, list: list, backList: !list, absent: isNone(t.none),
+			technique: "relate.TwoWay", instead: "TwoWay.Assign and TwoWay.Unassign",
+		}.reaction()
+	}
+	return func() []model.Reaction {
+		return []model.Reaction{side(t.List, t.Ref, true), side(t.Ref, t.List, false)}
+	}
+}
+
+// isNone returns the function that reports whether a value is missing, null, or one of none.
+func isNone(none bson.A) func(v bson.RawValue) bool {
+	keys := map[string]bool{}
+	for _, v := range none {
+		keys[idref.Key(v)] = true
+	}
+	return func(v bson.RawValue) bool { return !idref.HoldsValue(v) || keys[bsonval.Key(v)] }
+}
+
+func (m mirror) reaction() model.Reaction {
+	return model.Reaction{Collection: m.end.Docs.Name(), Paths: []string{m.end.Path}, Fetch: m.fetch, React: m.react}
+}
+
+// ids returns the ids that a document stores, each once.
+func (m mirror) ids(doc bson.Raw) (out []bson.RawValue) {
+	v, _ := core.ValueAt(doc, m.end.Path)
+	list := []bson.RawValue{v}
+	if m.list {
+		list = core.Elements(v)
+	}
+	for _, v := range list {
+		if !m.absent(v) && !contains(out, v) {
+			out = append(out, bsonval.Clone(v))
+		}
+	}
+	return out
+}
+
+func contains(ids []bson.RawValue, id bson.RawValue) bool {
+	for _, x := range ids {
+		if bsonval.EqualRaw(x, id) {
+			return true
+		}
+	}
+	return false
+}
+
+// changes returns the ids that a write adds and removes.
+func (m mirror) changes(w model.StoreWrite) (added, removed []bson.RawValue) {
+	was, now := m.ids(w.Before), m.ids(w.After)
+	for _, id := range now {
+		if !contains(was, id) {
+			added = append(added, id)
+		}
+	}
+	for _, id := range was {
+		if !contains(now, id) {
+			removed = append(removed, id)
+		}
+	}
+	return added, removed
+}
+
+// fetch asks for the other documents whose side changes.
+func (m mirror) fetch(w model.StoreWrite) (out []model.Fetch, _ error) {
+	added, removed := m.changes(w)
+	for _, id := range append(added, removed...) {
+		out = append(out, model.Fetch{Collection: m.back.Docs.Name(), ID: id, Paths: []string{model.Whole}})
+	}
+	return out, nil
+}
+
+// react returns the writes of the other side. An added document must exist.
+func (m mirror) react(w model.StoreWrite) (a model.Answer, _ error) {
+	added, removed := m.changes(w)
+	doc := w.After
+	if doc == nil {
+		doc = w.Before
+	}
+	id := bsonval.Clone(doc.Lookup("_id"))
+	if w.After != nil && m.list && m.end.Max > 0 && len(m.ids(w.After)) > m.end.Max {
+		return a, m.end.fullError(id)
+	}
+	for i, other := range append(added, removed...) {
+		found := w.Found(i)
+		switch {
+		case found != nil:
+			a.Writes = append(a.Writes, model.StoreWrite{Collection: m.back.Docs.Name(), Before: found, Change: m.change(id, other, found, i < len(added))})
+		case i < len(added):
+			return a, fmt.Errorf("%w (%s of %s names %s, which isn't in %s)",
+				model.ErrNotFound, m.end, model.Shell(id), model.Shell(other), m.back.Docs.Name())
+		}
+	}
+	if len(a.Writes) > 0 && !w.Tx {
+		return model.Answer{}, commands.NeedsTransaction(m.technique, m.end.Docs.Name(), m.instead)
+	}
+	return a, nil
+}
+
+// change returns the function that adds an id to a document of the other side, or removes
+// it. found is the document as the reaction found it.
+func (m mirror) change(id, other bson.RawValue, found bson.Raw, add bool) func(doc bson.Raw) (bson.D, error) {
+	was, _ := core.ValueAt(found, m.back.Path)
+	return func(doc bson.Raw) (bson.D, error) {
+		held, _ := core.ValueAt(doc, m.back.Path)
+		switch {
+		case m.backList && contains(core.Elements(held), id) == add:
+			return nil, nil
+		case m.backList && add:
+			list := append(idref.AsArray(core.Elements(held)), id)
+			if m.back.Max > 0 && len(list) > m.back.Max {
+				return nil, m.back.fullError(other)
+			}
+			return bson.D{{Key: m.back.Path, Value: list}}, nil
+		case m.backList:
+			return bson.D{{Key: m.back.Path, Value: idref.Without(held, "", id)}}, nil
+		case bsonval.EqualRaw(held, id) == add:
+			return nil, nil
+		case add && !bsonval.EqualRaw(held, was):
+			return nil, m.end.Docs.Refuse(m.end.Path, other, "is in the lists of two documents that are written together")
+		case add:
+			return bson.D{{Key: m.back.Path, Value: id}}, nil
+		}
+		return bson.D{{Key: m.back.Path, Value: bson.RawValue{}}}, nil
+	}
+}
