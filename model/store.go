@@ -102,7 +102,7 @@ func (s *Store[D, K]) Ensure(doc D) Change[Stored[D]] {
 
 // checked encodes a new document, and refuses values that a technique owns.
 func (s *Store[D, K]) checked(doc *D) (bson.Raw, error) {
-	raw, _, err := s.docs.Docs().Checked(doc)
+	raw, err := s.in.encoded(doc)
 	if err == nil {
 		err = s.in.checkNew(raw)
 	}

@@ -15,6 +15,9 @@ const holdField = "_m.hold"
 
 // plan returns the writes: the claims, the documents, the writes that follow from them.
 func (s *store) plan(state storeState) Plan {
+	if state.applied {
+		return Plan{Applied: true}
+	}
 	var plan []Step
 	for _, a := range state.answers {
 		plan = append(plan, a.First...)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/internal/runctx"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
@@ -19,6 +20,7 @@ type storeState struct {
 	own     int         // how many documents are the caller's
 	answers []Answer
 	tx      bool
+	applied bool // an earlier run of the action wrote the document
 }
 
 // storedDoc is a document that an action writes: as it is stored, and as it will be.
@@ -48,6 +50,7 @@ func (s *store) prepare(ctx context.Context, db DB, token bson.ObjectID, writes 
 			if err != nil {
 				return out, err
 			}
+			w.Given = w.After
 			if wanted || depth == 0 {
 				level = append(level, &w)
 			}
@@ -59,6 +62,12 @@ func (s *store) prepare(ctx context.Context, db DB, token bson.ObjectID, writes 
 			return out, s.docs.Refuse("_id", s.idOf(out), fmt.Sprintf("has more than %d documents that are written with it: "+
 				"run the job of the technique that writes them, for example that of relate.OnDelete", mostWrites))
 		}
+		if depth == 0 && !out.tx {
+			if out.applied, err = s.wasApplied(level); out.applied || err != nil {
+				out.docs[0].after = out.docs[0].before
+				return out, err
+			}
+		}
 		before := len(out.answers)
 		if err := s.react(ctx, db, level, &out); err != nil {
 			return out, err
@@ -69,6 +78,21 @@ func (s *store) prepare(ctx context.Context, db DB, token bson.ObjectID, writes 
 		}
 	}
 	return out, nil
+}
+
+// wasApplied reports whether a document shows that an earlier run of the action wrote it.
+func (s *store) wasApplied(level []*StoreWrite) (bool, error) {
+	for _, w := range level {
+		for _, r := range s.reactions {
+			if r.Applied == nil || r.Collection != w.Collection || w.Before == nil || w.After == nil {
+				continue
+			}
+			if is, err := r.Applied(*w); is || err != nil {
+				return is, err
+			}
+		}
+	}
+	return false, nil
 }
 
 func (s *store) idOf(state storeState) any { return state.docs[0].id }
@@ -125,6 +149,26 @@ func (c reactionCall) event() StoreWrite {
 	return e
 }
 
+// checkDerived refuses values of a new document that differ from the computed ones.
+func (s *store) checkDerived(w *StoreWrite) error {
+	for _, r := range s.reactions {
+		if r.Collection != w.Collection || w.Before != nil {
+			continue
+		}
+		for _, path := range r.Derives {
+			given, _ := core.ValueAt(w.Given, path)
+			computed, _ := core.ValueAt(w.After, path)
+			if !isEmptyValue(given) && !sameValue(given, computed) {
+				return &ValueError{
+					Collection: w.Collection, Field: path, Value: given,
+					Reason: "isn't the value that the technique computes, which is " + shell(computed) + ": leave the field empty",
+				}
+			}
+		}
+	}
+	return nil
+}
+
 // react amends the documents of one level of writes, and collects the answers.
 func (s *store) react(ctx context.Context, db DB, level []*StoreWrite, out *storeState) error {
 	calls, err := s.calls(ctx, db, level)
@@ -147,6 +191,9 @@ func (s *store) react(ctx context.Context, db DB, level []*StoreWrite, out *stor
 		}
 	}
 	for _, w := range level {
+		if err := s.checkDerived(w); err != nil {
+			return err
+		}
 		i := slices.IndexFunc(out.docs, func(d storedDoc) bool { return d.collection == w.Collection && sameValue(d.id, w.id()) })
 		out.docs[i].after = w.After
 	}
@@ -210,4 +257,3 @@ func (s *store) read(ctx context.Context, db DB, filter bson.D) (bson.Raw, error
 	find := Find[bson.Raw]{Query: Query{Collection: s.docs.Name(), Filter: filter, Index: IDIndex, Keyed: s.docs.IsKeyed()}}
 	return find.One(runctx.Deciding(ctx), db)
 }
-
