@@ -5,6 +5,7 @@ import (
 
 	"github.com/docmodel/docmodel/denorm/internal/stored"
 	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
@@ -13,7 +14,7 @@ import (
 // the copies follow a source. It is nil for copies in arrays, of listed documents and with
 // a version: these can't take part in a store.
 func (c *Copying) Reactions() func() []model.Reaction {
-	if len(c.arrays) > 0 || c.key == "" || c.version != "" || c.spec.CountUp != "" || c.spec.Lock != "" {
+	if len(c.arrays) > 0 || c.key == "" || c.version != "" || c.spec.Lock != "" {
 		return nil
 	}
 	var from []string
@@ -76,6 +77,11 @@ func (c *Copying) fill(w model.StoreWrite) (set bson.D, err error) {
 	}
 	for i, path := range c.paths[:len(c.fields)] {
 		set = append(set, bson.E{Key: path, Value: values[i]})
+	}
+	if c.spec.CountUp != "" && w.Before != nil {
+		n, _ := core.ValueAt(w.Before, c.spec.CountUp)
+		last, _ := n.AsInt64OK()
+		set = append(set, bson.E{Key: c.spec.CountUp, Value: last + 1})
 	}
 	return set, nil
 }
