@@ -52,11 +52,7 @@ func firstVersion(op bson.ObjectID) int64 {
 func (v *versioning) stamped(doc bson.Raw, version int64, before []bson.RawValue, op bson.ObjectID) (bson.Raw, error) {
 	set := bson.D{{Key: v.version, Value: version}}
 	if v.ops != "" {
-		list := bson.A{}
-		for _, t := range before[max(0, len(before)+1-v.keep):] {
-			list = append(list, bsonval.Clone(t))
-		}
-		set = append(set, bson.E{Key: v.ops, Value: append(list, op)})
+		set = append(set, bson.E{Key: v.ops, Value: v.withToken(before, op)})
 	}
 	out, err := core.SetFields(doc, set)
 	if err == nil && len(out) > model.MaxDocument {
@@ -66,6 +62,15 @@ func (v *versioning) stamped(doc bson.Raw, version int64, before []bson.RawValue
 		return nil, v.docs.Refuse("document", nil, err.Error())
 	}
 	return out, nil
+}
+
+// withToken returns the last tokens, and op after them.
+func (v *versioning) withToken(before []bson.RawValue, op bson.ObjectID) bson.A {
+	list := bson.A{}
+	for _, t := range before[max(0, len(before)+1-v.keep):] {
+		list = append(list, bsonval.Clone(t))
+	}
+	return append(list, op)
 }
 
 func (v *versioning) replace(doc any, op bson.ObjectID) model.Write {
