@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/docmodel/docmodel/internal/core"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -29,8 +30,8 @@ type Reaction struct {
 	// in After: without the amendments of the others.
 	Amend func(StoreWrite) (bson.D, error)
 
-	// Derives are owned paths that Amend computes. In a new document they may be empty, or
-	// equal the computed value.
+	// Derives are owned paths that Amend computes. A caller's value must be empty, or equal
+	// the computed value. Paths must contain them too.
 	Derives []string
 
 	// ID returns the _id of a new document whose _id is made of its fields. The document's
@@ -56,6 +57,9 @@ type StoreWrite struct {
 	// Tx says that the write is in a transaction, so that React needs no marks for a
 	// later retry.
 	Tx bool
+
+	// Time is when the attempt began, by this computer's clock, in whole milliseconds.
+	Time time.Time
 
 	// Token names the action: see [WithToken]. All attempts of a run have the same token.
 	Token bson.ObjectID

@@ -106,11 +106,17 @@ func (s *store) checkNew(doc bson.Raw) error {
 // checkOwned refuses fields that a technique owns.
 func (s *store) checkOwned(set bson.D) error {
 	for _, e := range set {
-		if s.owns(e.Key) {
+		if s.owns(e.Key) && !s.isDerived(e.Key) {
 			return s.docs.Refuse(e.Key, nil, ownedReason)
 		}
 	}
 	return nil
+}
+
+// isDerived reports whether a technique computes an owned path of the document.
+func (s *store) isDerived(path string) bool {
+	i := slices.IndexFunc(s.owned, func(f Footprint) bool { return f.Path == path })
+	return i >= 0 && s.derived[i]
 }
 
 // owns reports whether a technique owns a path.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/internal/runctx"
@@ -42,10 +43,11 @@ func (d storedDoc) result() bson.Raw {
 // for, until there are no more. It reads the documents that the reactions need.
 func (s *store) prepare(ctx context.Context, db DB, token bson.ObjectID, writes ...StoreWrite) (out storeState, err error) {
 	out.tx = runctx.InTransaction(ctx)
+	now := time.Now().Truncate(time.Millisecond)
 	for depth := 0; len(writes) > 0; depth++ {
 		level := []*StoreWrite{}
 		for _, w := range writes {
-			w.Tx, w.Token = out.tx, token
+			w.Tx, w.Token, w.Time = out.tx, token, now
 			w, wanted, err := out.follow(w)
 			if err != nil {
 				return out, err
@@ -149,16 +151,17 @@ func (c reactionCall) event() StoreWrite {
 	return e
 }
 
-// checkDerived refuses values of a new document that differ from the computed ones.
+// checkDerived refuses the caller's values that differ from the computed ones.
 func (s *store) checkDerived(w *StoreWrite) error {
 	for _, r := range s.reactions {
-		if r.Collection != w.Collection || w.Before != nil {
+		if r.Collection != w.Collection || w.After == nil {
 			continue
 		}
 		for _, path := range r.Derives {
 			given, _ := core.ValueAt(w.Given, path)
 			computed, _ := core.ValueAt(w.After, path)
-			if !isEmptyValue(given) && !sameValue(given, computed) {
+			was, _ := core.ValueAt(w.Before, path)
+			if !isEmptyValue(given) && !sameValue(given, was) && !sameValue(given, computed) {
 				return &ValueError{
 					Collection: w.Collection, Field: path, Value: given,
 					Reason: "isn't the value that the technique computes, which is " + shell(computed) + ": leave the field empty",
