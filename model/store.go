@@ -205,7 +205,13 @@ func (s *Store[D, K]) changeStored(name string, id K, err error, after func(befo
 		if err != nil {
 			return storeState{}, err
 		}
-		doc, err := after(before)
+		newest := before
+		if name != "delete" {
+			if newest, err = s.docs.Docs().Upgraded(before); err != nil {
+				return storeState{}, err
+			}
+		}
+		doc, err := after(newest)
 		if err != nil {
 			return storeState{}, err
 		}
