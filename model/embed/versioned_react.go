@@ -29,7 +29,7 @@ func (v *versioning) amend(w model.StoreWrite) (bson.D, error) {
 		if now != 0 {
 			return nil, v.docs.Refuse(v.version, now, "must be 0 in a new document: the store makes its version")
 		}
-		return v.stampOf(w, firstVersion(w.Token))
+		return v.stampOf(w, core.FirstVersion(w.Token))
 	}
 	was, err := v.stored(w.Before)
 	switch {
