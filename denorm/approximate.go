@@ -36,7 +36,8 @@ func NewApproximate[D, K any](owners *model.Collection[D, K], path string, n int
 	}
 	checkNumber(place, owners.Docs().MustField(path))
 	footprints := func() []model.Footprint { return model.Owns.In(owners.Name(), path) }
-	return &Approximate[D, K]{model.NewParts(nil, nil, nil, footprints).WithDocs(owners.Docs()), owners, path, n}
+	return &Approximate[D, K]{model.NewParts(nil, nil, nil, footprints).
+		WithDocs(owners.Docs()).WithReactions(func() []model.Reaction { return nil }), owners, path, n}
 }
 
 // Count returns the plan that adds a number of events to a document's count. The number

@@ -36,7 +36,8 @@ type AttributesSpec struct {
 func NewAttributes[D, K any](owners *model.Collection[D, K], path string, spec AttributesSpec) *Attributes[D, K] {
 	a := attributes.Declare(owners.Docs(), path, spec.Name, spec.Value)
 	indexes := func() []model.Index { return []model.Index{a.Index()} }
-	return &Attributes[D, K]{model.NewParts(indexes, nil, a.Checks, a.Footprints).WithDocs(owners.Docs()), owners, a}
+	return &Attributes[D, K]{model.NewParts(indexes, nil, a.Checks, a.Footprints).
+		WithDocs(owners.Docs()).WithReactions(a.Reactions), owners, a}
 }
 
 // Indexes returns the index on names and values.

@@ -35,6 +35,8 @@ type BoundedSpec struct {
 // Bounded is an array that keeps at most Max elements, such as the last 1000 messages of
 // a host. [BoundedSpec].By sorts the array.
 //
+// A [model.Store] refuses more than Max elements, and doesn't sort: use [Bounded.Push].
+//
 // Source: "6 Rules of Thumb for MongoDB Schema Design", part 2;
 // https://www.mongodb.com/docs/manual/reference/operator/update/slice/.
 type Bounded[D, K any] struct {
@@ -51,7 +53,8 @@ type Bounded[D, K any] struct {
 //   - spec is invalid
 func NewBounded[D, K any](owners *model.Collection[D, K], path string, spec BoundedSpec) *Bounded[D, K] {
 	b := bounded.Declare(owners.Docs(), path, bounded.Spec(spec))
-	return &Bounded[D, K]{model.NewParts(nil, nil, b.Checks, b.Footprints).WithDocs(owners.Docs()), owners, b}
+	return &Bounded[D, K]{model.NewParts(nil, nil, b.Checks, b.Footprints).
+		WithDocs(owners.Docs()).WithReactions(b.Reactions), owners, b}
 }
 
 // Checks returns one check, which finds arrays with more than Max elements. The repair

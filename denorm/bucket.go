@@ -99,7 +99,7 @@ func NewBucket[K, E any](buckets *model.Collection[BucketDoc[K, E], string], spe
 	})}
 	buckets.Docs().MakeKeyed()
 	out.Parts = model.NewParts(out.in.Indexes, nil, out.in.Checks, out.in.Footprints).
-		WithDocs(buckets.Docs()).WithKeys(model.KeyedDocs{Collection: buckets.Name()})
+		WithDocs(buckets.Docs()).WithKeys(model.KeyedDocs{Collection: buckets.Name()}).WithoutReactions("Bucket.Append")
 	return out
 }
 

@@ -52,7 +52,8 @@ type ColumnsSpec struct {
 // A column's name is the value's path. "#0" is an array's first element. In field names,
 // "%", the separator ("/") and a leading "#" become % and two hexadecimal digits.
 //
-// A write of the original doesn't change its flat document: see [Columns.Store].
+// A write of the original doesn't change its flat document: see [Columns.Store]. A
+// [model.Store] writes both, in a transaction.
 //
 // Source: the analytical store of Azure Cosmos DB,
 // https://learn.microsoft.com/azure/cosmos-db/analytical-store-introduction.
@@ -70,7 +71,8 @@ type Columns[D, K any] struct {
 func NewColumns[D, K any](docs *model.Collection[D, K], flat string, spec ColumnsSpec) *Columns[D, K] {
 	docs.Docs().MustField("_id")
 	out := &Columns[D, K]{model.Parts{}, docs, docs.Named(flat).Unchecked(), columns.Declare(docs.Docs(), flat, columns.Spec(spec))}
-	out.Parts = model.NewParts(nil, out.relations, out.c.Checks, out.c.Footprints).WithDocs(docs.Docs())
+	out.Parts = model.NewParts(nil, out.relations, out.c.Checks, out.c.Footprints).
+		WithDocs(docs.Docs()).WithReactions(out.c.Reactions)
 	return out
 }
 

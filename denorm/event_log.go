@@ -89,7 +89,8 @@ func NewEventLog[K, E, S any](commits *model.Collection[EventCommit[K, E], strin
 	l := &EventLog[K, E, S]{commits: commits, fold: foldOf[K](commits, docs, spec.Fold, spec.Revision)}
 	l.l = eventlog.Declare(commits.Docs(), reflect.TypeFor[K](), spec.Fold != nil, l.fold,
 		eventlog.Spec{MaxEvents: spec.MaxEvents, MaxBytes: spec.MaxBytes, Every: spec.Every}, keyOf(commits))
-	l.Parts = model.NewParts(l.l.Indexes, nil, l.l.Checks, l.l.Footprints).WithKeys(l.l.Keys()...).WithDocs(uses...)
+	l.Parts = model.NewParts(l.l.Indexes, nil, l.l.Checks, l.l.Footprints).WithKeys(l.l.Keys()...).WithDocs(uses...).
+		WithoutReactions("EventLog.Append")
 	return l
 }
 

@@ -25,6 +25,8 @@ type Part struct {
 //	array part  {_id: {of: document's _id, n: position}, the element's fields or value}
 //	keyed part  {_id: the key, the other fields}
 //
+// The writes of a [model.Store] don't change the rows: run Plan.
+//
 // A missing part, a null part, or a part without its key gives no row.
 //
 // Source: normalizing for the analytical store of Azure Cosmos DB;
@@ -48,7 +50,7 @@ func NewNormalized[D, K any](docs *model.Collection[D, K], target string, parts 
 	}
 	n := normalized.Declare(docs.Docs(), target, list)
 	return &Normalized[D, K]{model.NewParts(n.Indexes, n.Relations, n.Checks, n.Footprints).
-		WithDocs(docs.Docs()), docs, docs.Named(target), n}
+		WithDocs(docs.Docs()).WithoutReactions("Normalized.Plan"), docs, docs.Named(target), n}
 }
 
 // Indexes returns one index for each array [Part].

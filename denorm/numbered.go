@@ -38,6 +38,8 @@ type NumberedSpec struct {
 //	{name: "Ann", skills: [{skill: "Poetry", level: 5}]}
 //	{name: "Ann", skills: 1, skill_1: "Poetry", level_1: 5}
 //
+// The stored form isn't that of D, so a [model.Store] can't write the documents.
+//
 // To decode stored documents as D, use [Numbered.Documents] or [Numbered.Back].
 //
 // Source: "Nested Documents Flattening: Numbered Field Names" ("NoSQL Data Modeling
@@ -56,7 +58,8 @@ type Numbered[D, K any] struct {
 //   - a numbered field has the name of another field
 func NewNumbered[D, K any](docs *model.Collection[D, K], path string, spec NumberedSpec) *Numbered[D, K] {
 	n := numbered.Declare(flat.List{Docs: docs.Docs(), Path: path, Fields: spec.Fields}, numbered.Spec{Max: spec.Max, Separator: spec.Separator, Key: spec.Key})
-	return &Numbered[D, K]{model.NewParts(n.Indexes, nil, n.Checks, n.Footprints).WithDocs(docs.Docs()), docs, n}
+	return &Numbered[D, K]{model.NewParts(n.Indexes, nil, n.Checks, n.Footprints).WithDocs(docs.Docs()).
+		WithoutReactions("Numbered.Insert, Numbered.Replace, Numbered.Set and Numbered.Append"), docs, n}
 }
 
 // Indexes returns one index for each number from 1 to NumberedSpec.Max, such as

@@ -36,6 +36,9 @@ type OutlierCount struct {
 // the later elements in overflow documents. The field OutlierSpec.Flag marks an owner
 // with overflow.
 //
+// A [model.Store] writes the owner's other fields. It refuses to delete an owner with
+// overflow: use [Outlier.Delete].
+//
 // # Consistency
 //
 // If the flag isn't set, the array contains all elements. With BucketSpec.ElementKey,
@@ -65,7 +68,8 @@ func NewOutlier[D, K, E any](owners *model.Collection[D, K], path string, overfl
 	o := outlier.Declare(owners.Docs(), path, reflect.TypeFor[E](), overflow.in, outlier.Spec(spec))
 	out := &Outlier[D, K, E]{model.Parts{}, owners, overflow, o}
 	out.Parts = model.NewParts(o.Indexes, o.Relations, o.Checks, o.Footprints).
-		WithDocs(owners.Docs(), overflow.buckets.Docs()).WithKeys(model.KeyedDocs{Collection: overflow.buckets.Name()})
+		WithDocs(owners.Docs(), overflow.buckets.Docs()).WithKeys(model.KeyedDocs{Collection: overflow.buckets.Name()}).
+		WithReactions(o.Reactions)
 	return out
 }
 

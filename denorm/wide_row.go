@@ -69,7 +69,7 @@ func NewWideRow[L, LK, R, RK any](
 		{Rows: spec.LeftRows, Docs: left.Docs(), Copies: spec.LeftCopies}, {Rows: spec.RightRows, Docs: right.Docs(), Copies: spec.RightCopies},
 	}, [2]reflect.Type{reflect.TypeFor[LK](), reflect.TypeFor[RK]()}, spec.Max, spec.MaxBytes)
 	return &WideRow[L, LK, R, RK]{model.NewParts(w.Indexes, w.Relations, w.Checks, w.Footprints).
-		WithDocs(left.Docs(), right.Docs()), w}
+		WithDocs(left.Docs(), right.Docs()).WithoutReactions("WideRow.Link and WideRow.Unlink"), w}
 }
 
 // Indexes returns two indexes for each collection of rows.

@@ -203,7 +203,7 @@ func (c *changing) attempted(ctx context.Context, db DB, op *observation) (Resul
 		if !outdated(err) || runctx.InTransaction(ctx) {
 			return result, err
 		}
-		if errors.Is(err, errUnchanged) {
+		if errors.Is(err, errUnchanged) || core.IsFinal(err) {
 			return result, err
 		}
 		c.stale = err

@@ -3,6 +3,8 @@ package model
 import (
 	"fmt"
 	"slices"
+	"strings"
+	"time"
 
 	"github.com/docmodel/docmodel/internal/core"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -28,6 +30,18 @@ type Reaction struct {
 	// in After: without the amendments of the others.
 	Amend func(StoreWrite) (bson.D, error)
 
+	// Derives are owned paths that Amend computes. A caller's value must be empty, or equal
+	// the computed value. Paths must contain them too.
+	Derives []string
+
+	// ID returns the _id of a new document whose _id is made of its fields. The document's
+	// own _id may be empty.
+	ID func(doc bson.Raw) (bson.RawValue, error)
+
+	// Applied reports that the stored document shows the token of an earlier run of this
+	// update. The store then writes nothing. It isn't called in transactions.
+	Applied func(StoreWrite) (bool, error)
+
 	// React returns the other writes. It is called with the amended document. Outside
 	// transactions, the writes must be safe to repeat: see [Plan.Repeatable].
 	React func(StoreWrite) (Answer, error)
@@ -38,10 +52,14 @@ type StoreWrite struct {
 	Collection string
 	Before     bson.Raw // the stored document; nil for an insert
 	After      bson.Raw // the document after the write; nil for a deletion
+	Given      bson.Raw // After without the amendments of reactions
 
 	// Tx says that the write is in a transaction, so that React needs no marks for a
 	// later retry.
 	Tx bool
+
+	// Time is when the attempt began, by this computer's clock, in whole milliseconds.
+	Time time.Time
 
 	// Token names the action: see [WithToken]. All attempts of a run have the same token.
 	Token bson.ObjectID
@@ -83,6 +101,13 @@ func (e StoreWrite) With(fields bson.D) (_ StoreWrite, err error) {
 	}
 	e.After, err = withFields(doc, fields)
 	return e, err
+}
+
+// Changes reports whether an update changes a field outside the given paths.
+func (e StoreWrite) Changes(except ...string) bool {
+	return slices.ContainsFunc(changedPaths(e.Before, e.After), func(changed string) bool {
+		return !slices.ContainsFunc(except, func(path string) bool { return changed == path || strings.HasPrefix(changed, path+".") })
+	})
 }
 
 // A Fetch names another document that a [Reaction] needs.

@@ -103,7 +103,7 @@ func (s *Store[D, K]) Ensure(doc D) Change[Stored[D]] {
 
 // checked encodes a new document, and refuses values that a technique owns.
 func (s *Store[D, K]) checked(doc *D) (bson.Raw, error) {
-	raw, _, err := s.docs.Docs().Checked(doc)
+	raw, err := s.in.encoded(doc)
 	if err == nil {
 		err = s.in.checkNew(raw)
 	}
@@ -216,7 +216,13 @@ func (s *Store[D, K]) changeStored(
 		if err != nil {
 			return storeState{}, err
 		}
-		doc, err := after(before)
+		newest := before
+		if name != "delete" {
+			if newest, err = s.docs.Docs().Upgraded(before); err != nil {
+				return storeState{}, err
+			}
+		}
+		doc, err := after(newest)
 		if err != nil {
 			return storeState{}, err
 		}

@@ -14,7 +14,9 @@ type store struct {
 	docs      *core.Docs
 	reactions []Reaction // of all collections, in the order of the techniques
 	owned     []Footprint
+	derived   []bool // for each owned path, whether its technique computes it of the document
 	keyed     map[string]bool
+	makeID    func(doc bson.Raw) (bson.RawValue, error) // of a new document; nil if the caller gives the _id
 }
 
 // reacting is a technique whose Parts say what it does when a store writes.
@@ -34,20 +36,39 @@ func declareStore(m *Model, docs *core.Docs) *store {
 				s.keyed[d.Name()] = s.keyed[d.Name()] || d.IsKeyed()
 			}
 		}
-		r, ok := t.(reacting)
-		var instead string
-		if ok {
-			if ok, instead = r.reacts(); ok {
-				s.reactions = append(s.reactions, r.Reactions()...)
-			}
-		}
-		s.own(t, ok, instead)
+		s.declare(t)
 	}
 	return s
 }
 
-// own collects the paths that a technique owns.
-func (s *store) own(t Technique, reacts bool, instead string) {
+// declare adds a technique's reactions, and the paths that it owns.
+func (s *store) declare(t Technique) {
+	r, ok := t.(reacting)
+	var instead string
+	var reactions []Reaction
+	if ok {
+		if ok, instead = r.reacts(); ok {
+			reactions = r.Reactions()
+		}
+	}
+	var derived []string
+	writes := false
+	for _, r := range reactions {
+		if r.Collection == s.docs.Name() {
+			writes = true
+			derived = append(derived, r.Derives...)
+			if r.ID != nil {
+				s.makeID = r.ID
+			}
+		}
+	}
+	s.reactions = append(s.reactions, reactions...)
+	s.own(t, ok, writes, instead, derived)
+}
+
+// own collects the paths that a technique owns. writes says that it has a reaction to
+// writes of the store's collection, and derived which paths it computes of the document.
+func (s *store) own(t Technique, reacts, writes bool, instead string, derived []string) {
 	for _, f := range t.Footprints() {
 		if f.Collection != s.docs.Name() || f.Use == Reads || f.Use == Mends {
 			continue
@@ -60,17 +81,22 @@ func (s *store) own(t Technique, reacts bool, instead string) {
 				fmt.Sprintf("%s writes the documents of %s, and can't take part in a store", techniqueName(t), s.docs.Name()),
 				"use "+instead+" instead of a store")
 		}
+		if f.Use == Owns && f.Path == Whole && f.Document == "" && !writes {
+			core.Place("NewStore of "+s.docs.Name()).Fail(
+				fmt.Sprintf("%s owns all documents of %s", techniqueName(t), s.docs.Name()), "use its methods, or a store of the documents from which it makes them")
+		}
 		if f.Use == Owns {
 			s.owned = append(s.owned, f)
+			s.derived = append(s.derived, slices.Contains(derived, f.Path))
 		}
 	}
 }
 
 // checkNew refuses an inserted document in which a path has a value that a technique owns.
 func (s *store) checkNew(doc bson.Raw) error {
-	for _, f := range s.owned {
+	for i, f := range s.owned {
 		v := doc.Lookup(strings.Split(f.Path, ".")...)
-		if f.Path != Whole && !isEmptyValue(v) {
+		if f.Path != Whole && !s.derived[i] && !isEmptyValue(v) {
 			return s.docs.Refuse(f.Path, v, ownedReason)
 		}
 	}
@@ -80,11 +106,17 @@ func (s *store) checkNew(doc bson.Raw) error {
 // checkOwned refuses fields that a technique owns.
 func (s *store) checkOwned(set bson.D) error {
 	for _, e := range set {
-		if s.owns(e.Key) {
+		if s.owns(e.Key) && !s.isDerived(e.Key) {
 			return s.docs.Refuse(e.Key, nil, ownedReason)
 		}
 	}
 	return nil
+}
+
+// isDerived reports whether a technique computes an owned path of the document.
+func (s *store) isDerived(path string) bool {
+	i := slices.IndexFunc(s.owned, func(f Footprint) bool { return f.Path == path })
+	return i >= 0 && s.derived[i]
 }
 
 // owns reports whether a technique owns a path.

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 
@@ -57,6 +58,32 @@ func withField(d bson.D, path []string, v bson.RawValue) bson.D {
 		d[i].Value = v
 	}
 	return d
+}
+
+// encoded encodes a new document, under the _id that a technique makes of it. doc is a
+// pointer.
+func (s *store) encoded(doc any) (bson.Raw, error) {
+	if s.makeID == nil {
+		raw, _, err := s.docs.Checked(doc)
+		return raw, err
+	}
+	v := reflect.ValueOf(doc).Elem().Interface()
+	if core.IsNilDocument(v) {
+		return nil, s.docs.Refuse("document", nil, "is nil: give a document")
+	}
+	raw, err := s.docs.Document(v)
+	if err != nil {
+		return nil, s.docs.Refuse("document", nil, err.Error())
+	}
+	id, err := s.makeID(raw)
+	if err != nil {
+		return nil, err
+	}
+	if raw, err = withFields(raw, bson.D{{Key: "_id", Value: id}}); err != nil {
+		return nil, err
+	}
+	raw, _, err = NewCollection[bson.Raw, bson.RawValue](s.docs.Name()).Docs().Checked(&raw)
+	return raw, err
 }
 
 // difference returns the fields that make a document equal another, by their paths. A

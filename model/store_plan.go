@@ -15,7 +15,10 @@ const holdField = "_m.hold"
 
 // plan returns the writes: the claims, the documents, the writes that follow from them.
 func (s *store) plan(state storeState) Plan {
-	if state.plain != nil {
+	switch {
+	case state.applied:
+		return Plan{Applied: true}
+	case state.plain != nil:
 		return NewPlan(*state.plain)
 	}
 	var plan, then []Step
@@ -128,6 +131,9 @@ func (s *store) actsAlone() bool {
 
 // concernsNone reports whether no reaction is called for an update of these paths.
 func (s *store) concernsNone(set bson.D) bool {
+	if s.docs.VersionField() != nil { // the write upgrades the document
+		return false
+	}
 	paths := make([]string, len(set))
 	for i, e := range set {
 		paths[i] = e.Key

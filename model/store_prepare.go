@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"time"
 
 	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/internal/runctx"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
@@ -21,6 +23,7 @@ type storeState struct {
 	own     int         // how many documents are the caller's
 	answers []Answer
 	tx      bool
+	applied bool // an earlier run of the action wrote the document
 
 	plain *Write // instead of all others: a write that needs no read, and returns the document
 }
@@ -58,18 +61,22 @@ func (s *store) prepare(
 	ctx context.Context, db DB, token bson.ObjectID, writes ...StoreWrite,
 ) (out storeState, err error) {
 	out.tx = runctx.InTransaction(ctx)
+	now := time.Now().Truncate(time.Millisecond)
 	for depth := 0; len(writes) > 0; depth++ {
 		level := []*StoreWrite{}
 		for _, w := range writes {
-			w.Tx, w.Token = out.tx, token
+			w.Tx, w.Token, w.Time = out.tx, token, now
 			w, wanted, err := out.follow(w)
 			if err != nil {
 				return out, err
 			}
-			i := slices.IndexFunc(level, func(x *StoreWrite) bool { return x.Collection == w.Collection && sameValue(x.id(), w.id()) })
+			w.Given = w.After
+			i := slices.IndexFunc(level, func(x *StoreWrite) bool {
+				return x.Collection == w.Collection && sameValue(x.id(), w.id())
+			})
 			switch {
 			case wanted && i >= 0: // reactions see one write of the document
-				level[i].After = w.After
+				level[i].After, level[i].Given = w.After, w.After
 			case wanted || depth == 0:
 				level = append(level, &w)
 			}
@@ -80,6 +87,12 @@ func (s *store) prepare(
 		if len(out.docs) > mostWrites && depth > 0 {
 			return out, s.docs.Refuse("_id", s.idOf(out), fmt.Sprintf("has more than %d documents that are written with it: "+
 				"run the job of the technique that writes them, for example that of relate.OnDelete", mostWrites))
+		}
+		if depth == 0 && !out.tx {
+			if out.applied, err = s.wasApplied(level); out.applied || err != nil {
+				out.docs[0].after = out.docs[0].before
+				return out, err
+			}
 		}
 		before := len(out.answers)
 		if err := s.react(ctx, db, level, &out); err != nil {
@@ -114,6 +127,21 @@ func (s *storeState) deleted(collection string, id bson.RawValue) bool {
 // index returns the index of a document that the action writes, or -1.
 func (s *storeState) index(collection string, id bson.RawValue) int {
 	return slices.IndexFunc(s.docs, func(d storedDoc) bool { return d.collection == collection && bsonval.EqualRaw(d.id, id) })
+}
+
+// wasApplied reports whether a document shows that an earlier run of the action wrote it.
+func (s *store) wasApplied(level []*StoreWrite) (bool, error) {
+	for _, w := range level {
+		for _, r := range s.reactions {
+			if r.Applied == nil || r.Collection != w.Collection || w.Before == nil || w.After == nil {
+				continue
+			}
+			if is, err := r.Applied(*w); is || err != nil {
+				return is, err
+			}
+		}
+	}
+	return false, nil
 }
 
 func (s *store) idOf(state storeState) any { return state.docs[0].id }
@@ -192,6 +220,27 @@ func (c *reactionCall) event() StoreWrite {
 	return e
 }
 
+// checkDerived refuses the caller's values that differ from the computed ones.
+func (s *store) checkDerived(w *StoreWrite) error {
+	for _, r := range s.reactions {
+		if r.Collection != w.Collection || w.After == nil {
+			continue
+		}
+		for _, path := range r.Derives {
+			given, _ := core.ValueAt(w.Given, path)
+			computed, _ := core.ValueAt(w.After, path)
+			was, _ := core.ValueAt(w.Before, path)
+			if !isEmptyValue(given) && !sameValue(given, was) && !sameValue(given, computed) {
+				return &ValueError{
+					Collection: w.Collection, Field: path, Value: given,
+					Reason: "isn't the value that the technique computes, which is " + shell(computed) + ": leave the field empty",
+				}
+			}
+		}
+	}
+	return nil
+}
+
 // mostRounds is how often the amendments of one reaction may concern another one.
 const mostRounds = 10
 
@@ -222,6 +271,9 @@ func (s *store) react(ctx context.Context, db DB, level []*StoreWrite, out *stor
 		}
 	}
 	for _, w := range level {
+		if err := s.checkDerived(w); err != nil {
+			return err
+		}
 		out.docs[out.index(w.Collection, w.id())].after = w.After
 	}
 	for _, c := range calls {

@@ -9,7 +9,6 @@ import (
 	"github.com/docmodel/docmodel/internal/tenancy"
 	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/embed"
 	"github.com/docmodel/docmodel/model/modeltest"
 	"github.com/docmodel/docmodel/relate"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -44,13 +43,19 @@ var (
 )
 
 func TestStoreDeclarations(t *testing.T) {
-	versioned := embed.NewVersioned(writers, embed.VersionedSpec{Version: "v", Uncounted: []string{"notes"}})
+	silent := model.NewParts(nil, nil, nil, func() []model.Footprint { return model.Owns.In("writers", "v") })
+	whole := model.NewParts(nil, nil, nil, func() []model.Footprint { return model.Owns.In("writers", model.Whole) }).
+		WithReactions(func() []model.Reaction { return nil })
 	testkit.WantDeclarationErrors(t,
-		testkit.Wrong("a technique that can't take part", func() { model.NewStore(model.New("m", versioned), writers) },
-			"Versioned", "NewStore of writers", "methods of the technique"),
+		testkit.Wrong("a technique that can't take part", func() { model.NewStore(model.New("m", silent), writers) },
+			"model.Parts writes the documents", "NewStore of writers", "methods of the technique"),
+		testkit.Wrong("a technique that can't take part, and says what to use", func() { model.NewStore(model.New("m", silent.WithoutReactions("Lamp.Rub")), writers) },
+			"model.Parts writes the documents", "NewStore of writers", "Lamp.Rub"),
+		testkit.Wrong("a technique that owns the documents", func() { model.NewStore(model.New("m", whole), writers) },
+			"owns all documents of writers", "NewStore of writers", "its methods"),
 		testkit.Wrong("no model", func() { model.NewStore(nil, writers) }, "nil", "NewStore", ""),
 	)
-	model.NewStore(model.New("m", versioned), diaryNotes) // which it doesn't write
+	model.NewStore(model.New("m", silent), diaryNotes) // which it doesn't write
 }
 
 // What is refused before a command is sent.

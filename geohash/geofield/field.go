@@ -58,7 +58,8 @@ type field struct {
 // with a [*model.DeclarationError].
 func NewField[D, K any](owners *model.Collection[D, K], point, key string, s FieldSpec) *Field[D, K] {
 	out := &Field[D, K]{model.Parts{}, owners, declare(owners.Docs(), point, key, s)}
-	out.Parts = model.NewParts(out.f.indexes, nil, out.checks, out.f.footprints).WithDocs(owners.Docs())
+	out.Parts = model.NewParts(out.f.indexes, nil, out.checks, out.f.footprints).
+		WithDocs(owners.Docs()).WithReactions(out.f.reactions)
 	return out
 }
 

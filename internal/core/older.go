@@ -24,17 +24,20 @@ type olderTypes struct {
 
 // versions say how a collection with declared versions reads and stores documents.
 type versions struct {
-	codec  *Codec // decodes a document of any version as the newest
-	field  string // holds the version
-	newest int
+	codec   *Codec // decodes a document of any version as the newest
+	upgrade func(raw bson.Raw) (bson.Raw, error)
+	field   string // holds the version
+	newest  int
 }
 
 // SetVersions declares the versions of the collection's documents. After it, decode
 // decodes whole documents that are read into a pointer of type into; it must not keep the
 // bytes. Stored whole documents have the newest version in field. SetVersions panics if
 // an earlier technique uses a path that the older types store differently, or if versions
-// were declared before.
-func (d *Docs) SetVersions(older []reflect.Type, into reflect.Type, decode func(raw bson.Raw, doc any) error, field string, newest int) {
+// were declared before. upgrade returns a stored document in the newest form.
+func (d *Docs) SetVersions(older []reflect.Type, into reflect.Type, decode func(raw bson.Raw, doc any) error, field string, newest int,
+	upgrade func(raw bson.Raw) (bson.Raw, error),
+) {
 	place := Place("versions of " + d.name)
 	if err := d.older.add(older, d.layout, d.codec); err != nil {
 		place.Fail("a technique uses a path that differs between versions: "+err.Error(), olderRemedy)
@@ -44,7 +47,7 @@ func (d *Docs) SetVersions(older []reflect.Type, into reflect.Type, decode func(
 		own = *d.codec
 	}
 	own.wholeAs, own.whole = into, decode
-	if !d.older.versions.CompareAndSwap(nil, &versions{&own, field, newest}) {
+	if !d.older.versions.CompareAndSwap(nil, &versions{&own, upgrade, field, newest}) {
 		place.Fail("the versions of this collection are declared already", "declare the versions once, or make another collection with NewCollection")
 	}
 }
@@ -65,6 +68,14 @@ func (d *Docs) Stamped(doc bson.Raw) (bson.Raw, error) {
 		return doc, nil
 	}
 	return SetFields(doc, v)
+}
+
+// Upgraded returns a stored document in the newest form, if the collection has versions.
+func (d *Docs) Upgraded(stored bson.Raw) (bson.Raw, error) {
+	if v := d.older.declared(); v != nil {
+		return v.upgrade(stored)
+	}
+	return stored, nil
 }
 
 // VersionField returns the field with the newest version, for documents that an upsert

@@ -42,6 +42,8 @@ const (
 // Each change rewrites the parent. To keep the parent below 16 MiB, set EmbeddedSpec.Max.
 // If you often query elements of many parents, use relate.ParentRef.
 //
+// A [model.Store] accepts elements in a new parent only. To change them, use the methods.
+//
 // A missing parent gives [model.ErrNotFound].
 //
 // Cost of a write: one command, one document, by _id. If nothing matches, one to four
@@ -84,7 +86,8 @@ type embedding struct {
 func NewEmbedded[E, D, K any](c *model.Collection[D, K], path string, spec EmbeddedSpec) *Embedded[D, K, E] {
 	out := &Embedded[D, K, E]{model.Parts{}, c, newEmbedding(c.Docs(), reflect.TypeFor[E](), path, spec)}
 	need := model.Need{Feature: "transactions", Why: "Move between arrays of " + out.m.docs.Name()}
-	out.Parts = model.NewParts(out.m.allIndexes, nil, out.m.checks, out.m.footprints, need).WithDocs(c.Docs())
+	out.Parts = model.NewParts(out.m.allIndexes, nil, out.m.checks, out.m.footprints, need).WithDocs(c.Docs()).
+		WithReactions(func() []model.Reaction { return out.m.reactions("Embedded", out.m.path, out.m.checkNew) })
 	return out
 }
 

@@ -64,7 +64,7 @@ func NewKinds[D, K, I any](c *model.Collection[D, K], u *Union[I], spec KindsSpe
 		of = u.u
 	}
 	out := &Kinds[D, K]{model.Parts{}, c, newKinds(c.Docs(), of, spec)}
-	out.Parts = model.NewParts(out.k.all, nil, out.k.checks, out.k.footprints).WithDocs(c.Docs())
+	out.Parts = model.NewParts(out.k.all, nil, out.k.checks, out.k.footprints).WithDocs(c.Docs()).WithReactions(out.k.reactions)
 	return out
 }
 

@@ -36,7 +36,8 @@ func NewNested[F, D, K, E any](outer *Embedded[D, K, E], path string, spec Embed
 		core.Fail("the Embedded is nil", fmt.Sprintf("NewNested, path %q", path), "declare it with NewEmbedded")
 	}
 	out := &Nested[K, F]{model.Parts{}, newNesting(outer.m, reflect.TypeFor[F](), path, spec)}
-	out.Parts = model.NewParts(out.indexes, nil, out.n.checks, out.n.footprints).WithDocs(outer.m.docs)
+	out.Parts = model.NewParts(out.indexes, nil, out.n.checks, out.n.footprints).WithDocs(outer.m.docs).
+		WithReactions(func() []model.Reaction { return out.n.in.reactions("Nested", outer.m.path, out.n.checkNew) })
 	return out
 }
 

@@ -43,7 +43,7 @@ type OneSpec struct {
 //   - E lacks a path of the spec
 func NewOne[E, D, K any](c *model.Collection[D, K], path string, spec OneSpec) *One[D, K, E] {
 	out := &One[D, K, E]{model.Parts{}, c, newSubdocument(c.Docs(), reflect.TypeFor[E](), path, spec.Indexes)}
-	out.Parts = model.NewParts(out.indexes, nil, out.s.checks, out.s.footprints).WithDocs(c.Docs())
+	out.Parts = model.NewParts(out.indexes, nil, out.s.checks, out.s.footprints).WithDocs(c.Docs()).WithReactions(out.s.reactions)
 	return out
 }
 

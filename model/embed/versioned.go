@@ -55,6 +55,13 @@ type VersionedSpec struct {
 //
 // Another version gives [ErrVersion]. A missing document gives [model.ErrNotFound].
 //
+// # In a store
+//
+// A [model.Store] makes the first version, and increases the version with each change. A
+// version in the caller's change is compared: if the stored version differs, the change
+// gives ErrVersion. In a new document it must be 0. Tokens are stored only outside
+// transactions: see [model.WithToken].
+//
 // Cost: each write is one command on one document, by _id. If the command matches
 // nothing, at most two reads find the error.
 //
@@ -87,7 +94,7 @@ type versioning struct {
 //   - paths overlap, or Keep is negative
 func NewVersioned[D, K any](c *model.Collection[D, K], spec VersionedSpec) *Versioned[D, K] {
 	out := &Versioned[D, K]{model.Parts{}, c, newVersioning(c.Docs(), spec)}
-	out.Parts = model.NewParts(nil, nil, out.v.checks, out.v.footprints).WithDocs(c.Docs())
+	out.Parts = model.NewParts(nil, nil, out.v.checks, out.v.footprints).WithDocs(c.Docs()).WithReactions(out.v.reactions)
 	return out
 }
 
@@ -363,6 +370,11 @@ func (v *versioning) applied(doc any, op bson.ObjectID) (bool, error) {
 	if err != nil {
 		return false, v.docs.Refuse("document", nil, err.Error())
 	}
-	all, err := v.tokens(raw)
+	return v.hasToken(raw, op)
+}
+
+// hasToken reports whether an encoded document contains a token.
+func (v *versioning) hasToken(doc bson.Raw, op bson.ObjectID) (bool, error) {
+	all, err := v.tokens(doc)
 	return slices.ContainsFunc(all, func(t bson.RawValue) bool { return t.Type == bson.TypeObjectID && t.ObjectID() == op }), err
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"hash/fnv"
 	"reflect"
 	"slices"
 	"strings"
@@ -28,7 +27,7 @@ func (v *versioning) insert(doc any, op bson.ObjectID) model.Write {
 	if n := v.of(doc); n != 0 {
 		return refused(v.docs.Refuse(v.version, n, "must be 0 in a new document: Insert makes its version from the token"))
 	}
-	if raw, err = v.stamped(raw, firstVersion(op), nil, op); err != nil {
+	if raw, err = v.stamped(raw, core.FirstVersion(op), nil, op); err != nil {
 		return refused(err)
 	}
 	w := model.Write{Collection: v.docs.Name(), Model: &mongo.InsertOneModel{Document: raw}, Index: model.IDIndex}
@@ -38,25 +37,12 @@ func (v *versioning) insert(doc any, op bson.ObjectID) model.Write {
 	return w
 }
 
-// firstVersion returns the version of a new document: the token's time in microseconds, in which a hash of the token replaces the
-// fraction of the second. Two documents that have an _id one after the other have different versions then, and the second one usually
-// the higher ones. The version is below 2^53, so that JavaScript's numbers can hold it.
-func firstVersion(op bson.ObjectID) int64 {
-	hash := fnv.New64a()
-	_, _ = hash.Write(op[:])
-	return op.Timestamp().UnixMicro() + int64(hash.Sum64()%1_000_000) + 1
-}
-
 // stamped returns an encoded document with a version, and with op after the tokens before
 // it.
 func (v *versioning) stamped(doc bson.Raw, version int64, before []bson.RawValue, op bson.ObjectID) (bson.Raw, error) {
 	set := bson.D{{Key: v.version, Value: version}}
 	if v.ops != "" {
-		list := bson.A{}
-		for _, t := range before[max(0, len(before)+1-v.keep):] {
-			list = append(list, bsonval.Clone(t))
-		}
-		set = append(set, bson.E{Key: v.ops, Value: append(list, op)})
+		set = append(set, bson.E{Key: v.ops, Value: v.withToken(before, op)})
 	}
 	out, err := core.SetFields(doc, set)
 	if err == nil && len(out) > model.MaxDocument {
@@ -66,6 +52,15 @@ func (v *versioning) stamped(doc bson.Raw, version int64, before []bson.RawValue
 		return nil, v.docs.Refuse("document", nil, err.Error())
 	}
 	return out, nil
+}
+
+// withToken returns the last tokens, and op after them.
+func (v *versioning) withToken(before []bson.RawValue, op bson.ObjectID) bson.A {
+	list := bson.A{}
+	for _, t := range before[max(0, len(before)+1-v.keep):] {
+		list = append(list, bsonval.Clone(t))
+	}
+	return append(list, op)
 }
 
 func (v *versioning) replace(doc any, op bson.ObjectID) model.Write {

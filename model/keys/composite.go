@@ -36,6 +36,11 @@ import (
 // A crash of Rekey, or of Move without a transaction, can leave the old and the new
 // document. Run the job or plan again.
 //
+// # In a store
+//
+// A [model.Store] makes the _id of a new document, as [Composite.Insert] does. It refuses
+// to change a part: use Move.
+//
 // # Scopes
 //
 // Under a [model.Scope] with a Tenant, the documents' _ids don't carry the tenant. Use a
@@ -62,7 +67,8 @@ type PartCount struct {
 func NewComposite[D any](docs *model.Collection[D, string], parts ...Part) *Composite[D] {
 	c := declareKey(docs.Docs(), core.Place("NewComposite of "+docs.Name()), parts, "")
 	need := model.Need{Feature: "transactions", Why: "Move of " + docs.Name()}
-	return &Composite[D]{model.NewParts(nil, nil, nil, c.Footprints, need).WithDocs(docs.Docs()), docs, c}
+	return &Composite[D]{model.NewParts(nil, nil, nil, c.Footprints, need).
+		WithDocs(docs.Docs()).WithReactions(c.Reactions), docs, c}
 }
 
 // Key computes a document's key from the fields. If the _id is set to another key, Key

@@ -53,6 +53,9 @@ type SequenceGap[K any] struct {
 //
 // In your own inserts, use the _id of [Sequence.Key].
 //
+// In a [model.Store], a new document needs an _id of Key, with a number of Take. To let the
+// library choose the number, use Append.
+//
 // # Scopes
 //
 // Under a [model.Scope] with a Tenant, the documents' _ids don't carry the tenant. Use
@@ -92,8 +95,19 @@ func NewSequence[D, K any](
 	s.Parts = model.NewParts(s.in.Indexes, nil, func() []model.Check {
 		return s.in.Checks(func(key string) (any, int64, error) { return s.Parse(key) })
 	}, s.in.Footprints, model.Need{Feature: "transactions", Why: "Append to " + docs.Name()}).WithKeys(s.in.Keys()...).
-		WithDocs(uses...)
+		WithDocs(uses...).WithReactions(s.reactions)
 	return s
+}
+
+// reactions returns how a store refuses a new document whose _id isn't a key.
+func (s *Sequence[D, K]) reactions() []model.Reaction {
+	return []model.Reaction{{Collection: s.docs.Name(), Amend: func(w model.StoreWrite) (_ bson.D, err error) {
+		if w.Before == nil {
+			id, _ := w.After.Lookup("_id").StringValueOK()
+			_, _, err = s.Parse(id)
+		}
+		return nil, err
+	}}}
 }
 
 // Indexes returns an index on [DayBucket].Keys, if SequenceSpec.Days is set.

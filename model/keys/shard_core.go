@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/internal/direction"
 	"github.com/docmodel/docmodel/model"
@@ -151,6 +152,22 @@ func pathsOf(key []shardField) []string {
 		out[i] = f.path
 	}
 	return out
+}
+
+// reactions returns how a store refuses to change the key of a stored document.
+func (s *shard) reactions() []model.Reaction {
+	return []model.Reaction{{Collection: s.Name(), Paths: s.paths(), React: func(w model.StoreWrite) (a model.Answer, _ error) {
+		if w.Before == nil || w.After == nil {
+			return a, nil
+		}
+		for _, f := range s.key {
+			was, _ := core.ValueAt(w.Before, f.path)
+			if now, _ := core.ValueAt(w.After, f.path); !bsonval.EqualRaw(was, now) {
+				return a, s.Refuse(f.path, now, "is in the shard key, which changes in a write of its own: use Shard.ChangeKey, with ShardSpec.Moves")
+			}
+		}
+		return a, nil
+	}}}
 }
 
 func (s *shard) footprints() []model.Footprint {

@@ -32,6 +32,12 @@ type SpreadSpec struct {
 //
 // [Spread.Point] reads one part. [Spread.Find] reads all parts.
 //
+// # In a store
+//
+// For a [model.Store], set the key's field to the result of [Spread.Key] or
+// [Spread.KeyAt]. If another change moves the document to another part, the store changes
+// the key.
+//
 // # Changing the number of parts
 //
 //  1. Declare {Parts: 16, Was: []int{8}} in all programs.
@@ -53,7 +59,8 @@ type Spread[D, K any] struct {
 // with a [*model.DeclarationError] on an invalid spec, or an invalid path such as _id.
 func NewSpread[D, K any](docs *model.Collection[D, K], path string, spec SpreadSpec) *Spread[D, K] {
 	k := spread.Declare(docs.Docs(), path, spread.Spec(spec), HashedValue)
-	return &Spread[D, K]{model.NewParts(k.Indexes, nil, k.Checks, k.Footprints).WithDocs(docs.Docs()), docs, k}
+	return &Spread[D, K]{model.NewParts(k.Indexes, nil, k.Checks, k.Footprints).
+		WithDocs(docs.Docs()).WithReactions(k.Reactions), docs, k}
 }
 
 // Indexes returns an index on the key and [SpreadSpec].Order. If [SpreadSpec].By is set

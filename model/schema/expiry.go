@@ -51,6 +51,11 @@ type ExpiryPair struct {
 // A document expires when [ExpirySpec].After has passed since the document's time. A
 // document without a time never expires. To query only live documents, use [Expiry.Live].
 //
+// # In a store
+//
+// With ExpirySpec.After, a [model.Store] sets a new document's missing time to the time of
+// the insert, by this computer's clock. It increases [ExpirySpec].Version with each change.
+//
 // # Archiving
 //
 // Archive copies expired documents, and deletes unchanged originals. A crash leaves
@@ -87,7 +92,7 @@ func NewExpiry[D, K any](docs *model.Collection[D, K], atPath string, spec Expir
 		uses = append(uses, x.cold.Docs())
 	}
 	x.in.MustOmitZero(new(D))
-	x.Parts = model.NewParts(x.in.Indexes, nil, nil, x.in.Footprints).WithDocs(uses...)
+	x.Parts = model.NewParts(x.in.Indexes, nil, nil, x.in.Footprints).WithDocs(uses...).WithReactions(x.in.Reactions)
 	return x
 }
 

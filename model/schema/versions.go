@@ -18,6 +18,7 @@ import (
 //     ends the query with a [*VersionError].
 //   - Inserts and replaces store the newest version.
 //   - Filters, $lookup and [model.Project] use the documents as stored.
+//   - A [model.Store] upgrades each document that it changes.
 //
 // [Versions.Edit] upgrades one stored document. [Versions.Migrate] upgrades all.
 //
@@ -102,7 +103,8 @@ func NewVersions[D, K any](c *model.Collection[D, K], spec VersionsSpec, steps .
 		return &VersionError{c.Name(), id, version, err}
 	})
 	in.Install(older, reflect.TypeFor[*D]())
-	return &Versions[D, K]{model.NewParts(in.Indexes, nil, nil, in.Footprints).WithDocs(c.Docs()), c, in}
+	return &Versions[D, K]{model.NewParts(in.Indexes, nil, nil, in.Footprints).WithDocs(c.Docs()).
+		WithReactions(func() []model.Reaction { return nil }), c, in}
 }
 
 // Indexes returns the index on the version, for [Versions.Outdated] and

@@ -6,6 +6,7 @@ import (
 
 	"github.com/docmodel/docmodel/denorm/internal/stored"
 	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
@@ -14,7 +15,7 @@ import (
 // the copies follow a source. It is nil for copies in arrays, of listed documents, and in
 // documents whose version is counted: these can't take part in a store.
 func (c *Copying) Reactions() func() []model.Reaction {
-	if len(c.arrays) > 0 || c.key == "" || c.spec.CountUp != "" || c.spec.Lock != "" {
+	if len(c.arrays) > 0 || c.key == "" || c.spec.Lock != "" {
 		return nil
 	}
 	from := c.from()
@@ -111,6 +112,11 @@ func (c *Copying) fill(w model.StoreWrite) (set bson.D, err error) {
 		}
 	}
 	c.eachField(s, nil, func(path string, v bson.RawValue) { set = append(set, bson.E{Key: path, Value: v}) })
+	if c.spec.CountUp != "" && w.Before != nil {
+		n, _ := core.ValueAt(w.Before, c.spec.CountUp)
+		last, _ := n.AsInt64OK()
+		set = append(set, bson.E{Key: c.spec.CountUp, Value: last + 1})
+	}
 	return set, nil
 }
 

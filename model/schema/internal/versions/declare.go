@@ -99,7 +99,9 @@ func Declare(of *core.Docs, spec Spec, steps []Step, fault Fault) *Versions {
 // Install makes the collection read documents of every version as the newest, and store the newest version with them. into is the type
 // of a pointer to a document.
 func (x *Versions) Install(older []reflect.Type, into reflect.Type) {
-	x.of.SetVersions(older, into, x.Decode, x.field, x.newest)
+	x.of.SetVersions(older, into, x.Decode, x.field, x.newest, func(raw bson.Raw) (bson.Raw, error) {
+		return x.upgraded(raw, reflect.New(into.Elem()).Interface())
+	})
 }
 
 // Indexes returns the index by which documents of one version are found.

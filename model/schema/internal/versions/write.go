@@ -47,10 +47,6 @@ func (x *Versions) save(raw bson.Raw, doc any, upgrade bool) (w model.Write, dif
 	if id.Type == 0 {
 		return refuse("_id", nil, "is missing: the document needs an _id")
 	}
-	was, err := x.reencoded(raw, n, doc)
-	if err != nil {
-		return w, false, x.fail(raw, err)
-	}
 	next, err := x.encoded(doc, x.newest)
 	if err != nil {
 		return w, false, x.fail(raw, err)
@@ -61,13 +57,11 @@ func (x *Versions) save(raw bson.Raw, doc any, upgrade bool) (w model.Write, dif
 	if path, err := core.CheckNames(next, ""); err != nil {
 		return refuse(path, nil, err.Error())
 	}
-	c, old := &change{skip: x.field}, x.forms[n-x.first]
-	if err := c.document("", raw, was, next, old, x.forms[len(x.forms)-1]); err != nil {
+	c, err := x.compare(raw, n, next, doc)
+	if err != nil {
 		return w, false, x.fail(raw, err)
 	}
-	if err := x.fill(c, raw, next, doc); err != nil {
-		return w, false, x.fail(raw, err)
-	}
+	old := x.forms[n-x.first]
 	update := bson.D{{Key: "$set", Value: append(c.set, bson.E{Key: x.field, Value: int32(x.newest)})}}
 	if len(c.unset) > 0 {
 		update = append(update, bson.E{Key: "$unset", Value: c.unset})
@@ -80,6 +74,39 @@ func (x *Versions) save(raw bson.Raw, doc any, upgrade bool) (w model.Write, dif
 		w.Done = bson.D{{Key: "_id", Value: model.Eq(id)}, {Key: x.field, Value: bson.D{{Key: "$gte", Value: int32(x.newest)}}}}
 	}
 	return w, len(c.set)+len(c.unset) > 0 || n != x.newest || raw.Lookup(x.field).Type == 0, nil
+}
+
+// compare returns the change of a stored document of version n that makes it next, the encoded doc.
+func (x *Versions) compare(raw bson.Raw, n int, next bson.Raw, doc any) (*change, error) {
+	was, err := x.reencoded(raw, n, doc)
+	if err != nil {
+		return nil, err
+	}
+	c := &change{skip: x.field}
+	if err := c.document("", raw, was, next, x.forms[n-x.first], x.forms[len(x.forms)-1]); err != nil {
+		return nil, err
+	}
+	return c, x.fill(c, raw, next, doc)
+}
+
+// upgraded returns a stored document in the newest form. It decodes it into doc.
+func (x *Versions) upgraded(raw bson.Raw, doc any) (bson.Raw, error) {
+	n, err := x.versionOf(raw)
+	if err != nil || n == x.newest {
+		return raw, err
+	}
+	if err := x.Decode(raw, doc); err != nil {
+		return nil, err
+	}
+	next, err := x.encoded(doc, x.newest)
+	if err != nil {
+		return nil, x.fail(raw, err)
+	}
+	c, err := x.compare(raw, n, next, doc)
+	if err != nil {
+		return nil, x.fail(raw, err)
+	}
+	return c.applied(raw, x.newest)
 }
 
 // fill adds to a change those of the absent fields without which the document wouldn't be read as next: most types read what isn't

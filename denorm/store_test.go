@@ -1,0 +1,64 @@
+package denorm_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/internal/testkit"
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/modeltest"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+type (
+	storeHost struct {
+		ID    string      `bson:"_id"`
+		Name  string      `bson:"name"`
+		Lines []string    `bson:"lines,omitempty"`
+		Tail  []storeLine `bson:"tail,omitempty"`
+		More  bool        `bson:"more,omitempty"`
+		Hits  int64       `bson:"hits,omitempty"`
+	}
+	storeLine struct {
+		Text string `bson:"text"`
+	}
+)
+
+// Arrays with a bound, and counts that only their technique writes.
+func TestStoreOwners(t *testing.T) {
+	hosts := model.NewCollection[storeHost, string]("hosts")
+	buckets := model.NewCollection[denorm.BucketDoc[string, storeLine], string]("tails")
+	bucket := denorm.NewBucket(buckets, denorm.BucketSpec{Max: 3})
+	outlier := denorm.NewOutlier(hosts, "tail", bucket, denorm.OutlierSpec{Max: 1, Flag: "more"})
+	m := model.New("m", denorm.NewBounded(hosts, "lines", denorm.BoundedSpec{Max: 2}), denorm.NewApproximate(hosts, "hits", 10), outlier)
+	store := model.NewStore(m, hosts)
+	testkit.WantDeclarationErrors(t, testkit.Wrong("buckets", func() { model.NewStore(model.New("m", bucket), buckets) },
+		"Bucket", "NewStore of tails", "Bucket.Append"))
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		run := func(c model.Change[model.Stored[storeHost]], field string) {
+			t.Helper()
+			_, _, err := c.Run(t.Context(), db)
+			var value *model.ValueError
+			if errors.As(err, &value) && value.Field != field || value == nil && (err != nil || field != "") {
+				t.Errorf("%s: %v, want a refusal of %q", c.Name, err, field)
+			}
+		}
+		run(store.Insert(storeHost{ID: "a", Lines: []string{"1", "2", "3"}}), "lines")
+		run(store.Insert(storeHost{ID: "a", Hits: 1}), "hits")
+		run(store.Insert(storeHost{ID: "a", Tail: []storeLine{{"1"}}}), "tail")
+		run(store.Insert(storeHost{ID: "a", Lines: []string{"1", "2"}}), "")
+		run(store.Insert(storeHost{ID: "b"}), "")
+		run(store.Edit("a", func(h *storeHost) error { h.Lines = append(h.Lines, "3"); return nil }), "lines")
+		run(store.Set("a", bson.D{{Key: "hits", Value: int64(5)}}), "hits")
+		run(store.Set("a", bson.D{{Key: "name", Value: "n"}}), "")
+		for _, e := range []string{"x", "y"} {
+			if _, _, err := outlier.Append("a", storeLine{e}).Run(t.Context(), db); err != nil {
+				t.Fatal(err)
+			}
+		}
+		run(store.Delete("a"), "more")
+		run(store.Delete("b"), "")
+	})
+}

@@ -1,0 +1,25 @@
+package geofield
+
+import (
+	"github.com/docmodel/docmodel/model"
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// reactions returns how a store computes the key of a point.
+func (f *field) reactions() []model.Reaction {
+	return []model.Reaction{{Collection: f.Name(), Paths: []string{f.point, f.key}, Derives: []string{f.key}, Amend: f.amend}}
+}
+
+func (f *field) amend(w model.StoreWrite) (bson.D, error) {
+	s := f.look(w.After)
+	want := s.want
+	switch {
+	case s.flaw.reason != "":
+		return nil, s.flaw.err(f.Docs, f.point)
+	case s.right:
+		return nil, nil
+	case want == nil && w.Before != nil:
+		want = bson.RawValue{}
+	}
+	return bson.D{{Key: f.key, Value: want}}, nil // null in a new document without a point: 0 is a key
+}

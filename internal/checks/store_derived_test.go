@@ -1,0 +1,76 @@
+package checks
+
+import (
+	"github.com/docmodel/docmodel/internal/testkit"
+	"github.com/docmodel/docmodel/model"
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+func init() {
+	register(versionedStoreCases()...)
+	register(derivedStoreCases()...)
+}
+
+// storeCase is a case of a store's change, with what it reads where documents are stored.
+func storeCase[D any](method, reason string, stored func(s string) testkit.Docs, call func(s string) model.Change[model.Stored[D]]) Case {
+	return Case{
+		Method: "model.Store." + method, Reason: reason,
+		Make:  func(s string) any { return call(s) },
+		State: asRead(func(s string) model.Change[any] { return call(s).Change() }, stored),
+	}
+}
+
+func versionedStoreCases() []Case {
+	plain, tokens := model.NewStore(model.New("ledgers", versioned), ledgers), model.NewStore(model.New("ledgers", versionedBy), ledgers)
+	stored := func(s string) testkit.Docs {
+		return testkit.Docs{"ledgers": {ledger{ID: s, Owner: s, Qty: 3, Version: 7, Ops: []bson.ObjectID{oid(1), oid(2)}}}}
+	}
+	type change = model.Change[model.Stored[ledger]]
+	return []Case{
+		storeCase("Insert", "in a version made from the token", stored, func(s string) change { return plain.Insert(ledger{ID: s + "2", Owner: s}) }),
+		storeCase("Set", "in the next version", stored, func(s string) change { return plain.Set(s, bson.D{{Key: "owner", Value: s + "!"}}) }),
+		storeCase("Set", "in the next version, with the latest tokens", stored, func(s string) change { return tokens.Set(s, bson.D{{Key: "owner", Value: s + "!"}}) }),
+	}
+}
+
+func derivedStoreCases() []Case {
+	store := func(technique model.Technique) *model.Store[bson.D, any] {
+		return model.NewStore(model.New("derived", technique), anything)
+	}
+	places, texts := store(keyedPlaces), store(skillText)
+	lived := model.NewStore(model.New("residents", byPlace), residents)
+	spread := model.NewStore(model.New("spread", spreadMore), spreadDocs)
+	upgraded := model.NewStore(model.New("readers", readerVersions), readers)
+	skills := func(s string) bson.A {
+		return bson.A{bson.D{{Key: "skill", Value: s}, {Key: "level", Value: "Good"}}}
+	}
+	point := func(lat float64) bson.D {
+		return bson.D{{Key: "type", Value: "Point"}, {Key: "coordinates", Value: bson.A{2.0, lat}}}
+	}
+	stored := func(s string) testkit.Docs {
+		return testkit.Docs{
+			anything.Name(): {bson.D{{Key: "_id", Value: s}, {Key: "title", Value: s}}},
+			"residents":     {resident{ID: "CA :San :a1", State: "CA", City: "San", User: 1}},
+			"spread":        {bson.D{{Key: "_id", Value: s}, {Key: "day", Value: "monday#001"}, {Key: "user", Value: s}}},
+			"readers":       {storedReader(s)},
+		}
+	}
+	type change = model.Change[model.Stored[bson.D]]
+	return []Case{
+		storeCase("Insert", "with the key of its point", stored, func(s string) change {
+			return places.Insert(bson.D{{Key: "_id", Value: s + "2"}, {Key: "loc", Value: point(48)}})
+		}),
+		storeCase("Set", "a point with its key", stored, func(s string) change { return places.Set(s, bson.D{{Key: "loc", Value: point(49)}}) }),
+		storeCase("Insert", "with the text of its list", stored, func(s string) change {
+			return texts.Insert(bson.D{{Key: "_id", Value: s + "2"}, {Key: "skills", Value: skills(s)}})
+		}),
+		storeCase("Set", "a list with its text", stored, func(s string) change { return texts.Set(s, bson.D{{Key: "skills", Value: skills(s)}}) }),
+		storeCase("Insert", "under the key of its fields", stored, func(s string) model.Change[model.Stored[resident]] {
+			return lived.Insert(resident{State: s, City: "Reno", User: 7})
+		}),
+		storeCase("Set", "to another part", stored, func(s string) change { return spread.Set(s, bson.D{{Key: "user", Value: s + "2"}}) }),
+		storeCase("Edit", "an older document", stored, func(s string) model.Change[model.Stored[reader]] {
+			return upgraded.Edit(s, func(r *reader) error { r.First = s + "2"; return nil })
+		}),
+	}
+}

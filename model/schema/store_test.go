@@ -1,0 +1,81 @@
+package schema_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/model/schema"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// A store's change of a document of an older form stores the newest form, and keeps what the types don't know.
+func TestVersionsStore(t *testing.T) {
+	for name, m := range map[string]*model.Model{"in the model": model.New("shop", bookVersions), "not in it": model.New("shop", model.Entity(books))} {
+		store := model.NewStore(m, books)
+		for way, change := range map[string]model.Change[model.Stored[book]]{
+			"edit":    store.Edit("nosql", func(b *book) error { b.Price.Currency = "USD"; return nil }),
+			"replace": store.Replace(book{"nosql", []string{"Sadalage", "Fowler"}, money{3000, "USD"}}),
+		} {
+			t.Run(name+", "+way, func(t *testing.T) {
+				modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+					ctx := t.Context()
+					old := bson.D{{Key: "_id", Value: "nosql"}, {Key: "author", Value: "Sadalage, Fowler"}, {Key: "price", Value: 30}, {Key: "shelf", Value: "B7"}}
+					if _, err := db.Collection("books").InsertOne(ctx, old); err != nil {
+						t.Fatal(err)
+					}
+					if _, _, err := change.Run(ctx, db); err != nil {
+						t.Fatal(err)
+					}
+					raw, err := bookVersions.Raw(bson.D{{Key: "_id", Value: "nosql"}}).One(ctx, db)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if raw.Lookup("author").Type != 0 || raw.Lookup("shelf").StringValue() != "B7" || raw.Lookup("schemaVersion").AsInt64() != 3 {
+						t.Errorf("stored %s", raw)
+					}
+					b, err := bookVersions.Decode(raw)
+					if err != nil || b.Price != (money{3000, "USD"}) || len(b.Authors) != 2 {
+						t.Errorf("%+v, %v", b, err)
+					}
+					if _, _, err := store.Delete("nosql").Run(ctx, db); err != nil {
+						t.Error(err)
+					}
+				})
+			})
+		}
+	}
+}
+
+type lease struct {
+	ID string     `bson:"_id"`
+	At *time.Time `bson:"at,omitempty"`
+	N  int        `bson:"n"`
+	V  int64      `bson:"v"`
+}
+
+// A new document gets its time, and each change another version.
+func TestExpiryStore(t *testing.T) {
+	leases := model.NewCollection[lease, string]("leases")
+	store := model.NewStore(model.New("m", schema.NewExpiry(leases, "at", schema.ExpirySpec{After: time.Hour, Archive: "old", Version: "v"})), leases)
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		ctx, given := t.Context(), time.Date(2020, 1, 2, 3, 4, 5, 0, time.UTC)
+		s, _, err := store.Insert(lease{ID: "a"}).Run(ctx, db)
+		if err != nil || s.Doc.At == nil || time.Since(*s.Doc.At).Abs() > time.Minute || s.Doc.V == 0 {
+			t.Errorf("%+v, %v", s.Doc, err)
+		}
+		first := s.Doc.V
+		for more := range 3 {
+			s, _, err = store.Edit("a", func(l *lease) error { l.N++; return nil }).Run(ctx, db)
+			if err != nil || s.Doc.V != first+1+int64(more) {
+				t.Errorf("%+v, %v, first %d", s.Doc, err, first)
+			}
+		}
+		s, _, err = store.Insert(lease{ID: "b", At: &given, V: 5}).Run(ctx, db)
+		if err != nil || !s.Doc.At.Equal(given) || s.Doc.V != 5 {
+			t.Errorf("%+v, %v", s.Doc, err)
+		}
+	})
+}
