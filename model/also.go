@@ -59,7 +59,7 @@ func (c Change[S]) Also(others ...Action) Change[any] {
 	for _, other := range all[1:] {
 		out.join(other)
 	}
-	out.Tx = true
+	out.Tx, out.alone = true, false
 	out.Read, out.Decide, out.Then = readAll(all), decideAll(all), thenAll(all)
 	return out
 }
@@ -75,7 +75,7 @@ func (c *Change[S]) join(other Change[any]) {
 	c.Attempts = max(c.Attempts, other.Attempts)
 	c.Pause, c.MaxPause = cmp.Or(c.Pause, other.Pause), cmp.Or(c.MaxPause, other.MaxPause)
 	c.Err = cmp.Or(c.Err, other.Err)
-	c.Mends = c.Mends && other.Mends
+	c.Mends, c.tokened = c.Mends && other.Mends, c.tokened || other.tokened
 	if c.Lease != nil && other.Lease != nil && c.Lease != other.Lease {
 		c.Err = cmp.Or(c.Err, error(&ValueError{Field: "Lease", Reason: "two changes of Also have a Lease: leave one out"}))
 	}
@@ -173,6 +173,7 @@ func inTurn(first, second *Change[any]) *Change[any] {
 func (c Change[S]) untyped() Change[any] {
 	out := Change[any]{
 		Name: c.Name, Attempts: c.Attempts, Pause: c.Pause, MaxPause: c.MaxPause, Tx: c.Tx, Lease: c.Lease, Mends: c.Mends, Err: c.Err,
+		tokened: c.tokened, alone: c.alone,
 	}
 	if c.Read != nil {
 		out.Read = func(ctx context.Context, db DB) (any, error) { return c.Read(ctx, db) }

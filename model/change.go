@@ -61,7 +61,9 @@ type Change[S any] struct {
 	// Err reports bad input. Run returns it.
 	Err error
 
-	tokened bool // all attempts of a run get one token: see [WithToken]
+	tokened bool           // all attempts of a run get one token: see [WithToken]
+	alone   bool           // on a database of [WithTransactions] too, an attempt is no transaction
+	finish  func(*S) error // completes the state after a run without an error
 }
 
 // Run runs the change and returns the last state from c.Read. The [Result] includes the
@@ -71,6 +73,9 @@ type Change[S any] struct {
 func (c Change[S]) Run(ctx context.Context, db DB) (S, Result, error) {
 	s := &changeState[S]{c: &c}
 	result, err := runChange(ctx, db, s, changeOptions{})
+	if err == nil && c.finish != nil {
+		err = c.finish(&s.state)
+	}
 	return s.state, result, err
 }
 
@@ -84,7 +89,7 @@ func (s *changeState[S]) options() changeOptions {
 	c := s.c
 	return changeOptions{
 		err: c.Err, attempts: c.Attempts, pause: c.Pause, maxPause: c.MaxPause, tx: c.Tx, incomplete: c.Read == nil || c.Decide == nil,
-		lease: c.Lease, mends: c.Mends, name: c.Name, decides: c.Decide, follows: c.Then != nil, tokened: c.tokened,
+		lease: c.Lease, mends: c.Mends, name: c.Name, decides: c.Decide, follows: c.Then != nil, tokened: c.tokened, alone: c.alone,
 	}
 }
 
@@ -130,7 +135,7 @@ type changeOptions struct {
 	name            string
 	decides         any  // the function Decide
 	follows         bool // there is a Then
-	tokened         bool
+	tokened, alone  bool
 }
 
 // changing is a running [Change]. It contains the code that doesn't depend on S.
@@ -252,7 +257,7 @@ func (c *changing) once(ctx context.Context, db DB) (result Result, err error) {
 		result, err = plan.Run(ctx, db)
 		return err
 	}
-	inside := c.tx || core.Transacts(db) && !(c.lease != nil && c.mends)
+	inside := c.tx || core.Transacts(db) && !c.alone && !(c.lease != nil && c.mends)
 	if c.lease != nil && !inside && !runctx.InTransaction(ctx) {
 		return c.leased(ctx, db)
 	}

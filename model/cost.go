@@ -20,7 +20,7 @@ type Cost struct {
 	// Batches is true in a query's price. Each further batch of results adds a command.
 	Batches bool
 
-	Returned int      // documents returned; in a price, only a Modify's document
+	Returned int      // documents returned; in a price, only the document of a Modify or a Store's write
 	Indexes  []string // indexes used; only in a price
 }
 
@@ -133,6 +133,9 @@ func stepCost(s Step) Cost {
 		return Cost{Unbounded: true}
 	}
 	c := Cost{Indexes: indexes(w.Index)}
+	if w.returning != nil {
+		c.Returned = 1
+	}
 	switch w.Model.(type) {
 	case *mongo.UpdateManyModel, *mongo.DeleteManyModel:
 		c.Unbounded = true

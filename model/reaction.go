@@ -68,7 +68,7 @@ func (e StoreWrite) Found(i int) bson.Raw {
 
 // FoundAll returns the documents that the query of the reaction's fetch i found.
 func (e StoreWrite) FoundAll(i int) []bson.Raw {
-	if i < len(e.found) {
+	if i >= 0 && i < len(e.found) {
 		return e.found[i]
 	}
 	return nil

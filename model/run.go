@@ -156,6 +156,9 @@ func (r *runner) sendBatch(ctx context.Context, b batch) error {
 	if b.merge != nil {
 		return r.sendMerge(ctx, b)
 	}
+	if w, ok := r.plan.Steps[b.first].(Write); ok && w.returning != nil {
+		return r.sendReturning(ctx, b, w)
+	}
 	for {
 		coll := collectionOf(ctx, r.db, nil, b.collection, r.plan.Options.collectionOptions())
 		res, err := coll.BulkWrite(ctx, b.models, r.bulkOptions())

@@ -63,9 +63,10 @@ func (s *Store[D, K]) Insert(doc D) Change[Stored[D]] {
 	})
 }
 
-// InsertMany returns the change that stores new documents together. No document is stored
-// if one can't be. The errors are those of [Store.Insert]. The result's Doc is the last of
-// the documents.
+// InsertMany returns the change that stores new documents together. A document that is
+// invalid gives an error, and nothing is stored. Outside transactions, the documents before
+// one whose _id is taken stay stored. The errors are those of [Store.Insert]. The result's
+// Doc is the last of the documents.
 func (s *Store[D, K]) InsertMany(docs ...D) Change[Stored[D]] {
 	writes, err := make([]StoreWrite, len(docs)), error(nil)
 	if len(docs) == 0 {
@@ -112,11 +113,15 @@ func (s *Store[D, K]) checked(doc *D) (bson.Raw, error) {
 // Set returns the change that sets fields by their paths. A nil value stores null. A
 // bson.RawValue{} removes the field. A missing document gives [ErrNotFound].
 //
-// Cost: one read, and the writes.
+// Cost: one read, and the writes. If no technique looks at the fields: one findAndModify
+// command, without a transaction.
 func (s *Store[D, K]) Set(id K, fields bson.D) Change[Stored[D]] {
 	set, err := s.docs.Docs().Set(fields)
 	if err == nil {
 		err = s.in.checkOwned(set)
+	}
+	if s.in.concernsNone(set) {
+		return s.changePlainly("set", id, err, set)
 	}
 	return s.changeStored("set", id, err, func(before bson.Raw) (bson.Raw, error) { return withFields(before, set) })
 }
@@ -126,7 +131,8 @@ func (s *Store[D, K]) Set(id K, fields bson.D) Change[Stored[D]] {
 // concurrent change. An error of edit ends the change. A changed _id gives a
 // [*ValueError].
 //
-// Cost: as [Store.Set].
+// Cost: one read, and the writes. If no technique of the model needs another document,
+// there is no transaction.
 func (s *Store[D, K]) Edit(id K, edit func(doc *D) error) Change[Stored[D]] {
 	var err error
 	if edit == nil {
@@ -148,7 +154,7 @@ func (s *Store[D, K]) Edit(id K, edit func(doc *D) error) Change[Stored[D]] {
 // that a technique owns, and fields that D lacks, keep their stored values. A missing
 // document gives [ErrNotFound].
 //
-// Cost: as [Store.Set].
+// Cost: as [Store.Edit].
 func (s *Store[D, K]) Replace(doc D) Change[Stored[D]] {
 	id, err := s.docs.ID(&doc)
 	raw, _, invalid := s.docs.Docs().Checked(&doc)
@@ -191,14 +197,19 @@ func (s *Store[D, K]) edited(before bson.Raw, edit func(doc *D) error) (bson.D, 
 // Delete returns the change that deletes the document. A missing document gives
 // [ErrNotFound].
 //
-// Cost: as [Store.Set].
+// Cost: as [Store.Edit]. If no technique needs another document: one findAndModify command.
 func (s *Store[D, K]) Delete(id K) Change[Stored[D]] {
+	if s.in.actsAlone() {
+		return s.changePlainly("delete", id, nil, nil)
+	}
 	return s.changeStored("delete", id, nil, func(bson.Raw) (bson.Raw, error) { return nil, nil })
 }
 
 // changeStored returns the change of a stored document. after returns the document after
 // the write, or nil for a deletion.
-func (s *Store[D, K]) changeStored(name string, id K, err error, after func(before bson.Raw) (bson.Raw, error)) Change[Stored[D]] {
+func (s *Store[D, K]) changeStored(
+	name string, id K, err error, after func(before bson.Raw) (bson.Raw, error),
+) Change[Stored[D]] {
 	filter, badID := s.docs.Docs().ByID(id)
 	return s.change(name, cmp.Or(badID, err), func(ctx context.Context, db DB) (storeState, error) {
 		before, err := s.in.read(ctx, db, filter)
@@ -213,6 +224,17 @@ func (s *Store[D, K]) changeStored(name string, id K, err error, after func(befo
 	})
 }
 
+// changePlainly returns the change that deletes the document or sets fields, without a
+// read.
+func (s *Store[D, K]) changePlainly(name string, id K, err error, set bson.D) Change[Stored[D]] {
+	filter, badID := s.docs.Docs().ByID(id)
+	out := s.change(name, cmp.Or(badID, err), func(context.Context, DB) (storeState, error) {
+		return s.in.plainly(filter, set), nil
+	})
+	out.alone = true
+	return out
+}
+
 // prepare prepares writes of the store's collection.
 func (s *Store[D, K]) prepare(ctx context.Context, db DB, writes ...StoreWrite) (storeState, error) {
 	writes = slices.Clone(writes)
@@ -224,15 +246,16 @@ func (s *Store[D, K]) prepare(ctx context.Context, db DB, writes ...StoreWrite) 
 
 // change returns the change with a step that prepares the writes. The result's document is
 // the last of the caller's documents.
-func (s *Store[D, K]) change(name string, err error, prepare func(context.Context, DB) (storeState, error)) Change[Stored[D]] {
+func (s *Store[D, K]) change(
+	name string, err error, prepare func(context.Context, DB) (storeState, error),
+) Change[Stored[D]] {
 	return Change[Stored[D]]{
-		Name: "store " + s.docs.Name() + ": " + name, Err: err, Attempts: 100, tokened: true,
+		Name: "store " + s.docs.Name() + ": " + name, Err: err, Attempts: 100, tokened: true, alone: s.in.actsAlone(),
 		Read: func(ctx context.Context, db DB) (out Stored[D], err error) {
-			if out.state, err = prepare(ctx, db); err != nil {
-				return out, err
-			}
-			return out, s.docs.Docs().Decode(out.state.docs[out.state.own-1].result(), &out.Doc)
+			out.state, err = prepare(ctx, db)
+			return out, err
 		},
 		Decide: func(out Stored[D]) (Plan, error) { return s.in.plan(out.state), nil },
+		finish: func(out *Stored[D]) error { return s.docs.Docs().Decode(out.state.result(), &out.Doc) },
 	}
 }

@@ -15,12 +15,14 @@ const holdField = "_m.hold"
 
 // plan returns the writes: the claims, the documents, the writes that follow from them.
 func (s *store) plan(state storeState) Plan {
-	var plan []Step
-	only := true // the plan writes only documents
-	for _, a := range state.answers {
-		plan = append(plan, a.First...)
-		only = only && len(a.First)+len(a.Then) == 0
+	if state.plain != nil {
+		return NewPlan(*state.plain)
 	}
+	var plan, then []Step
+	for _, a := range state.answers {
+		plan, then = append(plan, a.First...), append(then, a.Then...)
+	}
+	only := len(plan)+len(then) == 0 // the plan writes only documents
 	for i, d := range slices.Backward(state.docs) {
 		if w, changed := s.write(d, state.tx); changed {
 			if i >= state.own && state.tx { // the transaction has read the document
@@ -30,13 +32,32 @@ func (s *store) plan(state storeState) Plan {
 			plan = append(plan, w)
 		}
 	}
-	for _, a := range state.answers {
-		plan = append(plan, a.Then...)
+	separate := NewPlan(append(slices.Clip(plan), then...)...)
+	if len(separate.Steps) == 0 || !state.tx {
+		return separate
 	}
-	if len(plan) == 0 || !state.tx {
-		return NewPlan(plan...)
+	return s.held(mergedAnswers(NewPlan(plan...), state.answers, separate), state)
+}
+
+// mostMerged is the number of steps up to which updates of one document are looked for.
+const mostMerged = 200
+
+// mergedAnswers adds the writes that follow from a plan. Updates of one document become one
+// update. If they can't, the plan is separate.
+func mergedAnswers(plan Plan, answers []Answer, separate Plan) Plan {
+	if len(separate.Steps) > mostMerged {
+		return separate
 	}
-	return s.held(NewPlan(plan...), state)
+	plans := []Plan{plan}
+	for _, a := range answers {
+		if len(a.Then) > 0 {
+			plans = append(plans, NewPlan(a.Then...))
+		}
+	}
+	if merged := MergePlans(plans...); merged.Err() == nil {
+		return merged
+	}
+	return separate
 }
 
 // held adds the writes of the documents that the plan relies on.
@@ -44,24 +65,35 @@ func (s *store) held(plan Plan, state storeState) Plan {
 	var held []Fetch
 	for _, a := range state.answers {
 		for _, h := range a.Hold {
-			written := false
-			if i := state.index(h.Collection, h.ID); i >= 0 && state.docs[i].after != nil {
-				_, written = s.write(state.docs[i], state.tx)
+			if state.writes(s, h) || slices.ContainsFunc(held, h.names) {
+				continue
 			}
-			if !written && !slices.ContainsFunc(held, func(g Fetch) bool { return g.Collection == h.Collection && sameValue(g.ID, h.ID) }) {
-				plan, held = MergePlans(plan, NewPlan(s.hold(h))), append(held, h)
-			}
+			plan, held = MergePlans(plan, NewPlan(s.hold(h))), append(held, h)
 		}
 	}
 	return plan
 }
+
+// writes reports whether the action changes or inserts a document.
+func (s *storeState) writes(in *store, f Fetch) bool {
+	i := s.index(f.Collection, f.ID)
+	if i < 0 || s.docs[i].after == nil {
+		return false
+	}
+	_, changed := in.write(s.docs[i], s.tx)
+	return changed
+}
+
+// names reports whether both name the same document.
+func (f Fetch) names(g Fetch) bool { return f.Collection == g.Collection && sameValue(f.ID, g.ID) }
 
 // hold returns the write that makes a transaction conflict with others that change or
 // delete a document.
 func (s *store) hold(f Fetch) Write {
 	return Write{
 		Collection: f.Collection, Expect: One, Index: IDIndex, Keyed: s.keyed[f.Collection],
-		Model:   updateOne(bson.D{{Key: "_id", Value: Eq(f.ID)}}, bson.D{{Key: "$inc", Value: bson.D{{Key: holdField, Value: int64(1)}}}}),
+		Model: updateOne(bson.D{{Key: "_id", Value: Eq(f.ID)}},
+			bson.D{{Key: "$inc", Value: bson.D{{Key: holdField, Value: int64(1)}}}}),
 		Reasons: []Reason{{Err: fmt.Errorf("%w: %s %s", ErrNotFound, f.Collection, shell(f.ID))}},
 	}
 }
@@ -89,4 +121,37 @@ func (s *store) write(d storedDoc, tx bool) (w Write, changed bool) {
 	set := difference(d.before, d.after)
 	w.Model, w.Done = updateOne(filter, setOperators(set)), append(id, holdFields(set)...)
 	return w, len(set) > 0
+}
+
+// actsAlone reports whether an action writes nothing but its document, and needs no other
+// document. Then it needs no transaction.
+func (s *store) actsAlone() bool {
+	return !slices.ContainsFunc(s.reactions, func(r Reaction) bool {
+		return r.Collection == s.docs.Name() && (r.Fetch != nil || r.React != nil)
+	})
+}
+
+// concernsNone reports whether no reaction is called for an update of these paths.
+func (s *store) concernsNone(set bson.D) bool {
+	paths := make([]string, len(set))
+	for i, e := range set {
+		paths[i] = e.Key
+	}
+	some := StoreWrite{Collection: s.docs.Name(), Before: bson.Raw{}, After: bson.Raw{}}
+	return !slices.ContainsFunc(s.reactions, func(r Reaction) bool { return r.concerns(some, paths) })
+}
+
+// plainly returns the state of an action that needs no read: a deletion, or an update of
+// fields.
+func (s *store) plainly(id bson.D, set bson.D) storeState {
+	w := Write{
+		Collection: s.docs.Name(), Expect: One, Index: IDIndex, Keyed: s.docs.IsKeyed(),
+		Once: set != nil, returning: &returning{before: set == nil},
+	}
+	if set == nil {
+		w.Model = &mongo.DeleteOneModel{Filter: id}
+	} else {
+		w.Model = updateOne(id, setOperators(set))
+	}
+	return storeState{plain: &w}
 }

@@ -3,6 +3,7 @@ package model
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"slices"
 
 	"github.com/docmodel/docmodel/internal/bsonval"
@@ -20,6 +21,8 @@ type storeState struct {
 	own     int         // how many documents are the caller's
 	answers []Answer
 	tx      bool
+
+	plain *Write // instead of all others: a write that needs no read, and returns the document
 }
 
 // storedDoc is a document that an action writes: as it is stored, and as it will be.
@@ -38,9 +41,22 @@ func (d storedDoc) result() bson.Raw {
 	return d.before
 }
 
+// result returns the last of the caller's documents as it is stored or deleted.
+func (s storeState) result() bson.Raw {
+	switch {
+	case s.plain != nil:
+		return s.plain.returning.doc
+	case s.own > 0:
+		return s.docs[s.own-1].result()
+	}
+	return nil
+}
+
 // prepare calls the reactions for the writes, and for the writes that the reactions ask
 // for, until there are no more. It reads the documents that the reactions need.
-func (s *store) prepare(ctx context.Context, db DB, token bson.ObjectID, writes ...StoreWrite) (out storeState, err error) {
+func (s *store) prepare(
+	ctx context.Context, db DB, token bson.ObjectID, writes ...StoreWrite,
+) (out storeState, err error) {
 	out.tx = runctx.InTransaction(ctx)
 	for depth := 0; len(writes) > 0; depth++ {
 		level := []*StoreWrite{}
@@ -155,43 +171,54 @@ func (e StoreWrite) id() bson.RawValue {
 }
 
 func (e StoreWrite) isEmpty() bool {
-	return e.Before == nil && e.After == nil || e.Before != nil && e.After != nil && len(difference(e.Before, e.After)) == 0
+	if e.Before == nil || e.After == nil {
+		return e.Before == nil && e.After == nil
+	}
+	return len(difference(e.Before, e.After)) == 0
 }
 
 // reactionCall is a reaction that a write concerns.
 type reactionCall struct {
 	write    *StoreWrite
-	reaction Reaction
+	reaction *Reaction
 	fetches  []Fetch
 	found    [][]bson.Raw
 }
 
 // event returns the write as the reaction sees it.
-func (c reactionCall) event() StoreWrite {
+func (c *reactionCall) event() StoreWrite {
 	e := *c.write
 	e.found = c.found
 	return e
 }
 
-// react amends the documents of one level of writes, and collects the answers.
+// mostRounds is how often the amendments of one reaction may concern another one.
+const mostRounds = 10
+
+// react amends the documents of one level of writes, and collects the answers. An
+// amendment may concern other reactions. So it amends in rounds, until nothing changes.
 func (s *store) react(ctx context.Context, db DB, level []*StoreWrite, out *storeState) error {
-	calls, err := s.calls(ctx, db, level, out)
-	if err != nil {
-		return err
+	var calls []*reactionCall
+	seen := make([]bson.Raw, len(level)) // the documents before the last round
+	for i, w := range level {
+		seen[i] = w.Before
 	}
-	amended := make([]bson.D, len(calls))
-	for i, c := range calls {
-		if c.reaction.Amend != nil && c.write.After != nil {
-			if amended[i], err = c.reaction.Amend(c.event()); err != nil {
-				return err
-			}
+	for round := 0; ; round++ {
+		if round > mostRounds {
+			return s.docs.Refuse("reactions", nil, "change each other's fields without an end: let only one of them write a field")
 		}
-	}
-	for i, c := range calls {
-		if len(amended[i]) > 0 {
-			if *c.write, err = c.write.With(amended[i]); err != nil {
+		concerned, err := s.concerned(ctx, db, level, seen, &calls, out)
+		if err != nil {
+			return err
+		}
+		for i, w := range level {
+			seen[i] = w.After
+		}
+		if changed, err := amend(concerned); err != nil || !changed {
+			if err != nil {
 				return err
 			}
+			break
 		}
 	}
 	for _, w := range level {
@@ -210,34 +237,71 @@ func (s *store) react(ctx context.Context, db DB, level []*StoreWrite, out *stor
 	return nil
 }
 
-// calls returns the reactions that the writes concern, with the documents that they fetch.
-func (s *store) calls(ctx context.Context, db DB, level []*StoreWrite, state *storeState) (out []reactionCall, err error) {
+// amend sets the fields that reactions return. All reactions see the same document.
+func amend(calls []*reactionCall) (changed bool, err error) {
+	amended := make([]bson.D, len(calls))
+	for i, c := range calls {
+		if c.reaction.Amend != nil && c.write.After != nil {
+			if amended[i], err = c.reaction.Amend(c.event()); err != nil {
+				return false, err
+			}
+		}
+	}
+	for i, c := range calls {
+		if len(amended[i]) == 0 {
+			continue
+		}
+		before := c.write.After
+		if *c.write, err = c.write.With(amended[i]); err != nil {
+			return false, err
+		}
+		changed = changed || len(difference(before, c.write.After)) > 0
+	}
+	return changed, nil
+}
+
+// concerned returns the reactions that the changes since the last round concern, with the
+// documents that they fetch. It adds new ones to calls.
+func (s *store) concerned(
+	ctx context.Context, db DB, level []*StoreWrite, seen []bson.Raw, calls *[]*reactionCall, state *storeState,
+) (out []*reactionCall, err error) {
+	var reading []*reactionCall
 	var all []Fetch
-	for _, w := range level {
+	for i, w := range level {
 		if w.isEmpty() {
 			continue
 		}
-		changed := changedPaths(w.Before, w.After)
-		for _, r := range s.reactions {
-			if !r.concerns(*w, changed) {
+		changed := changedPaths(seen[i], w.After)
+		for r := range s.reactions {
+			reaction := &s.reactions[r]
+			if !reaction.concerns(StoreWrite{Collection: w.Collection, Before: seen[i], After: w.After}, changed) {
 				continue
 			}
-			c := reactionCall{write: w, reaction: r}
-			if r.Fetch != nil {
-				if c.fetches, err = r.Fetch(*w); err != nil {
-					return nil, err
-				}
+			at := slices.IndexFunc(*calls, func(c *reactionCall) bool { return c.write == w && c.reaction == reaction })
+			if at < 0 {
+				at, *calls = len(*calls), append(*calls, &reactionCall{write: w, reaction: reaction})
 			}
-			out, all = append(out, c), append(all, c.fetches...)
+			c := (*calls)[at]
+			out = append(out, c)
+			if reaction.Fetch == nil {
+				continue
+			}
+			fetches, err := reaction.Fetch(*w)
+			if err != nil {
+				return nil, err
+			}
+			if !reflect.DeepEqual(fetches, c.fetches) {
+				c.fetches, reading, all = fetches, append(reading, c), append(all, fetches...)
+			}
 		}
 	}
 	docs, err := s.fetch(ctx, db, all, state)
 	if err != nil {
 		return nil, err
 	}
-	for i := range out {
-		n := len(out[i].fetches)
-		out[i].found, docs = docs[:n], docs[n:]
+	for _, c := range reading {
+		n := len(c.fetches)
+		c.found, docs = docs[:n], docs[n:]
 	}
 	return out, nil
 }

@@ -81,6 +81,8 @@ type Write struct {
 
 	mixed bool    // merged from a Deleted write and another write
 	under *scoped // nil before a scope or a shard key was applied
+
+	returning *returning // nil for a write that returns nothing
 }
 
 // scoped is what the scopes of a database made of a write. Writes share it, so it never
@@ -166,14 +168,17 @@ func (w Write) String() string {
 	case *mongo.InsertOneModel:
 		return shellCall(w.Collection, "insertOne", m.Document)
 	case *mongo.UpdateOneModel:
-		return update("updateOne", m.Filter, m.Update, m.Upsert, m.ArrayFilters, m.Collation, m.Hint, m.Sort)
+		if w.returning != nil {
+			flag("returnDocument", pick(w.returning.before, "before", "after"))
+		}
+		return update(pick(w.returning == nil, "updateOne", "findOneAndUpdate"), m.Filter, m.Update, m.Upsert, m.ArrayFilters, m.Collation, m.Hint, m.Sort)
 	case *mongo.UpdateManyModel:
 		return update("updateMany", m.Filter, m.Update, m.Upsert, m.ArrayFilters, m.Collation, m.Hint, nil)
 	case *mongo.ReplaceOneModel:
 		return update("replaceOne", m.Filter, m.Replacement, m.Upsert, nil, m.Collation, m.Hint, m.Sort)
 	case *mongo.DeleteOneModel:
 		appendShared(&o, m.Collation, m.Hint, nil)
-		return call(w.Collection, "deleteOne", o, m.Filter)
+		return call(w.Collection, pick(w.returning == nil, "deleteOne", "findOneAndDelete"), o, m.Filter)
 	case *mongo.DeleteManyModel:
 		appendShared(&o, m.Collation, m.Hint, nil)
 		return call(w.Collection, "deleteMany", o, m.Filter)

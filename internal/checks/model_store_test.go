@@ -13,6 +13,7 @@ var (
 		denorm.NewCopy(anything.Named("publishers"), anything, denorm.CopySpec{KeyPath: "publisher_id", Fields: []denorm.Field{{From: "name", To: "publisher"}}}))
 	bookStore      = model.NewStore(shelved, anything)
 	publisherStore = model.NewStore(shelved, anything.Named("publishers"))
+	plainStore     = model.NewStore(model.New("plain", model.Entity(anything)), anything)
 )
 
 func init() {
@@ -47,11 +48,19 @@ func storeCases() []Case {
 		of("Insert", "a copy is filled, and counted", stored, book, func(in bson.D, _ string) model.Change[model.Stored[bson.D]] { return bookStore.Insert(in) }),
 		of("Insert", "a path that a technique owns is refused", stored, func(s string) bson.D { return append(book(s), bson.E{Key: "publisher", Value: s + "!"}) },
 			func(in bson.D, _ string) model.Change[model.Stored[bson.D]] { return bookStore.Insert(in) }),
+		of("InsertMany", "two documents, one name", stored, book, func(in bson.D, s string) model.Change[model.Stored[bson.D]] {
+			return bookStore.InsertMany(in, append(bson.D{{Key: "_id", Value: s + "3"}}, in[1:]...))
+		}),
+		of("Ensure", "a new document", stored, book, func(in bson.D, _ string) model.Change[model.Stored[bson.D]] { return bookStore.Ensure(in) }),
+		of("Ensure", "a stored document", stored, func(s string) bson.D { return append(bson.D{{Key: "_id", Value: s}}, book(s)[1:]...) },
+			func(in bson.D, _ string) model.Change[model.Stored[bson.D]] { return bookStore.Ensure(in) }),
 		of("Set", "another publisher", stored, field("publisher_id"), func(in bson.D, s string) model.Change[model.Stored[bson.D]] { return bookStore.Set(s, in) }),
 		of("Set", "a name that is copied", stored, field("name"), func(in bson.D, s string) model.Change[model.Stored[bson.D]] { return publisherStore.Set(s+"1", in) }),
 		of("Edit", "a field", stored, field("title"), func(in bson.D, s string) model.Change[model.Stored[bson.D]] {
 			return bookStore.Edit(s, func(d *bson.D) error { *d = append(*d, in...); return nil })
 		}),
+		of("Delete", "no technique needs another document", stored, book, func(_ bson.D, s string) model.Change[model.Stored[bson.D]] { return plainStore.Delete(s) }),
+		of("Set", "no technique needs the field", stored, field("title"), func(in bson.D, s string) model.Change[model.Stored[bson.D]] { return bookStore.Set(s, in) }),
 		of("Replace", "what a technique owns stays", stored, func(s string) bson.D { return append(bson.D{{Key: "_id", Value: s}}, book(s)[1:]...) },
 			func(in bson.D, _ string) model.Change[model.Stored[bson.D]] { return bookStore.Replace(in) }),
 		of("Delete", "counted down", stored, book, func(_ bson.D, s string) model.Change[model.Stored[bson.D]] { return bookStore.Delete(s) }),

@@ -34,7 +34,7 @@ var walkedFunctions = map[string]any{
 
 	"model.Concat": model.Concat, "model.DuplicateIndex": model.DuplicateIndex,
 	"model.Entity": model.Entity[bson.D, any], "model.Eq": model.Eq, "model.Fence": model.Fence,
-	"model.InTx": model.InTx, "model.WithBulkWrite": model.WithBulkWrite, "model.WithTransactions": model.WithTransactions, "model.New": model.New, "model.NewStore": model.NewStore[bson.D, any], "model.LogTo": model.LogTo, "model.Merge": model.Merge,
+	"model.InTx": model.InTx, "model.WithBulkWrite": model.WithBulkWrite, "model.WithToken": model.WithToken, "model.WithTransactions": model.WithTransactions, "model.New": model.New, "model.NewStore": model.NewStore[bson.D, any], "model.LogTo": model.LogTo, "model.Merge": model.Merge,
 	"model.MergePlans": model.MergePlans, "model.MoveKeys": model.MoveKeys, "model.NewCollection": model.NewCollection[bson.D, any], "model.NewCollectionWith": model.NewCollectionWith[bson.D, any], "embed.NewEmbedded": embed.NewEmbedded[bson.D, bson.D, any],
 	"embed.NewOne": embed.NewOne[bson.D, bson.D, any], "model.NewIndex": model.NewIndex, "model.NewParts": model.NewParts, "embed.NewKinds": embed.NewKinds[medium, string, medium],
 	"embed.NewNested": embed.NewNested[dwelling, lodger, string, dwelling], "model.NewPlan": model.NewPlan, "embed.NewUnion": embed.NewUnion[medium],

@@ -36,6 +36,7 @@ var ownIDs = map[string]string{
 	"keys.Spread":           ownDocument,
 	"model":                 ownDocument,
 	"model.Collection":      ownDocument,
+	"model.Store":           ownDocument,
 	"model.Stream":          ownDocument,
 	"model.Write":           ownDocument,
 	"paths.Graph":           ownDocument,

@@ -149,8 +149,8 @@ type shardedRun struct {
 
 func (s sharding) cluster(t *testing.T, f *fixture, m *model.Model) *shardedRun {
 	t.Helper()
-	ctx, shards := t.Context(), modeltest.NewShards(3).Version("7.0")
-	client, stop := modeltest.Start(modeltest.WithShards(shards))
+	ctx, shards := t.Context(), modeltest.NewShards(3)
+	client, stop := modeltest.Start(modeltest.WithShards(shards), modeltest.WithVersion("7.0"))
 	t.Cleanup(stop)
 	raw := client.Database("shards")
 	var db model.DB = raw

@@ -33,8 +33,8 @@ func TestUniqueAcrossShards(t *testing.T) {
 	m := model.New("members", emails, byRegion, byEmail)
 
 	for _, version := range []string{"7.0", "8.0"} {
-		shards := modeltest.NewShards(3).Version(version)
-		client := modeltest.NewClient(t, modeltest.WithShards(shards))
+		shards := modeltest.NewShards(3)
+		client := modeltest.NewClient(t, modeltest.WithShards(shards), modeltest.WithVersion(version))
 		raw, admin := client.Database("app"), client.Database("admin")
 		for _, command := range []bson.D{
 			byRegion.Command("app"), byEmail.Command("app"),

@@ -29,7 +29,7 @@ type bulk struct {
 }
 
 func bulkWrite(r *request) (reply, error) {
-	if r.engine.before71() {
+	if r.engine.before80() {
 		return nil, mongoerr.New(mongoerr.CommandNotFound, "no such command: '%s'", r.name)
 	}
 	a := r.args()

@@ -77,7 +77,7 @@ func explain(r *request) (reply, error) {
 		}
 	}
 	return append(rep, bson.E{Key: "command", Value: inner.body}, bson.E{Key: "serverInfo", Value: bson.D{
-		{Key: "host", Value: r.conn.address}, {Key: "version", Value: version},
+		{Key: "host", Value: r.conn.address}, {Key: "version", Value: r.engine.versionText()},
 	}}), nil
 }
 

@@ -21,8 +21,6 @@ func init() {
 
 const (
 	replicaSet      = "engine"
-	version         = "8.0.0"
-	maxWireVersion  = 25 // MongoDB 8.0, the first that has bulkWrite
 	maxBatch        = 100_000
 	sessionLifetime = 30 // minutes
 )
@@ -83,12 +81,9 @@ func application(client bson.D) string {
 func ping(*request) (reply, error) { return nil, nil }
 
 func buildInfo(r *request) (reply, error) {
-	number, major := version, int32(8)
-	if r.engine.before71() {
-		number, major = "7.0.0", 7
-	}
+	major := int32(r.engine.version())
 	return reply{
-		{Key: "version", Value: number},
+		{Key: "version", Value: r.engine.versionText()},
 		{Key: "versionArray", Value: bson.A{major, int32(0), int32(0), int32(0)}},
 		{Key: "gitVersion", Value: "embedded"},
 		{Key: "modules", Value: bson.A{}},

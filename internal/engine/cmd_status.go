@@ -69,7 +69,7 @@ func serverStatus(r *request) (reply, error) {
 	up := now.Sub(e.beganAt())
 	rep := reply{
 		{Key: "host", Value: r.conn.address},
-		{Key: "version", Value: version},
+		{Key: "version", Value: e.versionText()},
 		{Key: "process", Value: "mongod"},
 		{Key: "pid", Value: int64(os.Getpid())},
 		{Key: "uptime", Value: math.Floor(up.Seconds())},

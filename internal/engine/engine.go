@@ -148,6 +148,7 @@ type Engine struct {
 	counters counters
 	router   *router.Router // nil unless the engine is a mongos
 	alone    bool           // a standalone server
+	major    int            // the version of MongoDB; 0 means [newest]
 
 	mu       sync.Mutex
 	closed   bool

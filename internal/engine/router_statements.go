@@ -17,16 +17,6 @@ import (
 // SetRouter makes the engine a mongos. Call it before using the engine.
 func (e *Engine) SetRouter(r *router.Router) { e.router = r }
 
-func (e *Engine) before71() bool { return e.router != nil && e.router.Before71 }
-
-// wireVersion is the highest version of the protocol that the engine speaks.
-func (e *Engine) wireVersion() int {
-	if e.before71() {
-		return 21
-	}
-	return maxWireVersion
-}
-
 // sharded returns how a collection is sharded, nil if it isn't.
 func (r *request) sharded(c *store.Collection) *router.Collection {
 	if r.engine.router == nil || c == nil {

@@ -111,6 +111,9 @@ func (b *backend) configure(c *config) error {
 		}
 		b.engine.SetRouter(c.shards.router)
 	}
+	if c.version > 0 && b.engine != nil {
+		b.engine.SetVersion(c.version)
+	}
 	if c.ttl != nil {
 		if b.engine == nil {
 			return errServerTTL

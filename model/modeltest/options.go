@@ -2,6 +2,7 @@ package modeltest
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/event"
@@ -21,6 +22,7 @@ type config struct {
 	clock    *Clock
 	shards   *Shards
 	alone    bool // the engine is a standalone server
+	version  int  // of MongoDB, as which the engine answers; 0 means the newest
 	anyOrder bool // of a recording's commands
 }
 
@@ -58,6 +60,21 @@ func WithChangeLag(lag time.Duration) Option {
 // transactions nor change streams. Creating a client of a real server with this option
 // fails. With [WithShards], creating the engine's client panics.
 func WithoutTransactions() Option { return func(c *config) { c.alone = true } }
+
+// WithVersion makes the engine answer as MongoDB "5.0", "6.0", "7.0" or "8.0" (the
+// default). WithVersion panics for other versions. On a real server the option does
+// nothing.
+//
+// Before 8.0, there is no bulkWrite command. In a cluster of [WithShards], updateOne and
+// deleteOne then need the shard key or _id, and findAndModify the whole shard key. Other
+// commands answer as on 8.0.
+func WithVersion(version string) Option {
+	major, known := map[string]int{"5.0": 5, "6.0": 6, "7.0": 7, "8.0": 8}[version]
+	if !known {
+		panic(fmt.Sprintf("modeltest: WithVersion: %q\n\tremedy: take \"5.0\", \"6.0\", \"7.0\" or \"8.0\"", version))
+	}
+	return func(c *config) { c.version = major }
+}
 
 // WithClientOptions sets options of the driver: timeouts, retries, concerns, BSON
 // options. The last value of an option is used. WithClientOptions panics for hosts,

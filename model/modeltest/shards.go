@@ -39,19 +39,6 @@ func NewShards(n int) *Shards {
 	return &Shards{router.New(n)}
 }
 
-// Version makes s follow the rules of MongoDB "8.0" (the default) or "7.0". Version
-// panics for other versions. Call Version before you use s.
-//
-// MongoDB 7.0 has no bulkWrite. Its updateOne and deleteOne need the shard key or _id,
-// and its findAndModify the whole shard key.
-func (s *Shards) Version(version string) *Shards {
-	if version != "7.0" && version != "8.0" {
-		panic(fmt.Sprintf("modeltest: Shards.Version: %q\n\tremedy: take \"7.0\" or \"8.0\"", version))
-	}
-	s.router.Before71 = version == "7.0"
-	return s
-}
-
 // A Touch lists the shards of one statement: a read, an inserted document, an update or a
 // delete.
 type Touch struct {

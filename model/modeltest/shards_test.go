@@ -22,8 +22,8 @@ type cluster struct {
 }
 
 func newCluster(t *testing.T, version string, opts ...modeltest.Option) *cluster {
-	s := modeltest.NewShards(3).Version(version)
-	client := modeltest.NewClient(t, append(opts, modeltest.WithShards(s))...)
+	s := modeltest.NewShards(3)
+	client := modeltest.NewClient(t, append(opts, modeltest.WithShards(s), modeltest.WithVersion(version))...)
 	return &cluster{t, s, client.Database("admin"), client.Database("iot").Collection("readings")}
 }
 

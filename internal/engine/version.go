@@ -1,0 +1,33 @@
+package engine
+
+import "strconv"
+
+// newest is the major version of MongoDB as which the engine answers.
+const newest = 8
+
+// wireVersions are the highest versions of the protocol that versions of MongoDB speak.
+var wireVersions = map[int]int{5: 13, 6: 17, 7: 21, newest: 25}
+
+// SetVersion makes the engine answer as MongoDB 5.0, 6.0, 7.0 or 8.0. Before 8.0 there is
+// no bulkWrite command. Call it before using the engine, and after SetRouter.
+func (e *Engine) SetVersion(major int) {
+	e.major = major
+	if e.router != nil {
+		e.router.Before71 = major < newest
+	}
+}
+
+func (e *Engine) version() int {
+	if e.major == 0 {
+		return newest
+	}
+	return e.major
+}
+
+func (e *Engine) versionText() string { return strconv.Itoa(e.version()) + ".0.0" }
+
+// before80 reports whether the engine has no bulkWrite command.
+func (e *Engine) before80() bool { return e.version() < newest }
+
+// wireVersion is the highest version of the protocol that the engine speaks.
+func (e *Engine) wireVersion() int { return wireVersions[e.version()] }

@@ -1,0 +1,60 @@
+package model
+
+import (
+	"context"
+	"errors"
+
+	"github.com/docmodel/docmodel/internal/core"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+)
+
+// returning makes a plan's only write a findAndModify command, which also returns the
+// document. Then a [Store] needs no read.
+type returning struct {
+	before bool     // return the document from before the write
+	doc    bson.Raw // the returned document
+}
+
+// sendReturning sends a write that returns its document.
+func (r *runner) sendReturning(ctx context.Context, b batch, w Write) error {
+	coll := collectionOf(ctx, r.db, nil, b.collection, r.plan.Options.collectionOptions())
+	res := &mongo.BulkWriteResult{Acknowledged: true}
+	var found *mongo.SingleResult
+	switch m := w.Model.(type) {
+	case *mongo.DeleteOneModel:
+		found, res.DeletedCount = coll.FindOneAndDelete(ctx, m.Filter, returnOptions(options.FindOneAndDelete(), r.plan)), 1
+	case *mongo.UpdateOneModel:
+		o := returnOptions(options.FindOneAndUpdate(), r.plan)
+		if !w.returning.before {
+			o.SetReturnDocument(options.After)
+		}
+		found, res.MatchedCount, res.ModifiedCount = coll.FindOneAndUpdate(ctx, m.Filter, m.Update, o), 1, 1
+	}
+	doc, err := found.Raw()
+	switch {
+	case errors.Is(err, mongo.ErrNoDocuments):
+		res = &mongo.BulkWriteResult{Acknowledged: true}
+	case err == nil:
+		w.returning.doc = core.WithoutTenant(doc, w.scoping().keys)
+		observationOf(ctx).returned(1)
+	default:
+		if !wroteNothing(ctx, err) {
+			r.result.mark(b.first, b.count(), Unknown)
+		}
+		if mongo.IsDuplicateKeyError(err) {
+			return r.because(ctx, b.first, w, err)
+		}
+		return &StepError{Step: b.first, Err: err}
+	}
+	return r.answered(ctx, b, res)
+}
+
+// returnOptions adds the plan's comment to the options of a findAndModify command.
+func returnOptions[O interface{ SetComment(any) O }](o O, p Plan) O {
+	if p.Options.Comment != nil {
+		o.SetComment(p.Options.Comment)
+	}
+	return o
+}
