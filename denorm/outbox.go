@@ -116,9 +116,9 @@ func newOutbox[E, D, K any](docs *model.Collection[D, K], o *outbox.Outbox, make
 
 // PublishChanges returns the outbox for a model in which each write of a [model.Store]
 // publishes its event. Pass it to [model.New] instead of the receiver. before is nil for
-// an insert, after for a deletion. after lacks the fields that other techniques write in
-// the same change. If publish is false, there is no event. The event's ID is the action's
-// token, or follows it, and its time is the token's. The function event must be pure.
+// an insert, after for a deletion. If publish is false, there is no event. The event's ID
+// is the action's token, or follows it, and its time is the token's. The function event
+// must be pure.
 //
 // A deletion's event, which the document can't keep, gives a [*model.ValueError].
 func (x *Outbox[D, K, E]) PublishChanges(event func(before, after *D) (body E, publish bool)) *Outbox[D, K, E] {

@@ -22,11 +22,10 @@ func (s *store) plan(state storeState) Plan {
 		return NewPlan(*state.plain)
 	}
 	var plan, then []Step
-	only := true // the plan writes only documents
 	for _, a := range state.answers {
 		plan, then = append(plan, a.First...), append(then, a.Then...)
-		only = only && len(a.First)+len(a.Then) == 0
 	}
+	only := len(plan)+len(then) == 0 // the plan writes only documents
 	for i, d := range slices.Backward(state.docs) {
 		if w, changed := s.write(d, state.tx); changed {
 			if i >= state.own && state.tx { // the transaction has read the document
@@ -69,17 +68,23 @@ func (s *store) held(plan Plan, state storeState) Plan {
 	var held []Fetch
 	for _, a := range state.answers {
 		for _, h := range a.Hold {
-			written := slices.ContainsFunc(held, h.names)
-			if i := state.index(h.Collection, h.ID); i >= 0 && state.docs[i].after != nil && !written {
-				_, written = s.write(state.docs[i], state.tx)
-			}
-			if written {
+			if state.writes(s, h) || slices.ContainsFunc(held, h.names) {
 				continue
 			}
 			plan, held = MergePlans(plan, NewPlan(s.hold(h))), append(held, h)
 		}
 	}
 	return plan
+}
+
+// writes reports whether the action changes or inserts a document.
+func (s *storeState) writes(in *store, f Fetch) bool {
+	i := s.index(f.Collection, f.ID)
+	if i < 0 || s.docs[i].after == nil {
+		return false
+	}
+	_, changed := in.write(s.docs[i], s.tx)
+	return changed
 }
 
 // names reports whether both name the same document.

@@ -19,7 +19,7 @@ func init() {
 
 // storeCase is a case of one method of a store, in a transaction. docs is stored when the
 // change reads.
-func storeCase(method, reason string, docs func(s string) testkit.Docs, input func(s string) bson.D, call func(in bson.D, s string) storedChange) Case {
+func storeInputCase(method, reason string, docs func(s string) testkit.Docs, input func(s string) bson.D, call func(in bson.D, s string) storedChange) Case {
 	return Case{
 		Method: "model.Store." + method, Reason: reason,
 		From: func(s string) ([]any, func() any) {
@@ -56,15 +56,15 @@ func storeIndexTableCases() []Case {
 	stored := func(s string) testkit.Docs { return testkit.Docs{anything.Name(): {dweller(s)}} }
 	fresh := func(s string) bson.D { return append(bson.D{{Key: "_id", Value: s + "0"}}, dweller(s)[1:]...) }
 	set := func(path, more, reason string) Case {
-		return storeCase("Set", reason, stored, fieldOf(path, more), setting(store))
+		return storeInputCase("Set", reason, stored, fieldOf(path, more), setting(store))
 	}
 	return []Case{
-		storeCase("Insert", "values of index tables are reserved", stored, fresh, inserting(store)),
+		storeInputCase("Insert", "values of index tables are reserved", stored, fresh, inserting(store)),
 		set("mail", "2", "a unique value of an index table"),
 		set("home.city", "2", "a value of an index table with copies"),
 		set("name", "2", "a copied field of an index table"),
 		set("note", "", "a field that no index table holds"),
-		storeCase("Delete", "values of index tables are freed", stored, noInput, deleting(store)),
+		storeInputCase("Delete", "values of index tables are freed", stored, noInput, deleting(store)),
 	}
 }
 
@@ -100,7 +100,7 @@ func storeOnDeleteCases() []Case {
 		}
 	}
 	return []Case{
-		storeCase("Delete", "by the rules of OnDelete: reviews of books are counted", stored, noInput, deleting(model.NewStore(m, c("publishers")))),
+		storeInputCase("Delete", "by the rules of OnDelete: reviews of books are counted", stored, noInput, deleting(model.NewStore(m, c("publishers")))),
 	}
 }
 
@@ -127,13 +127,13 @@ func storeRelationCases() []Case {
 		return func(s string) bson.D { return roomy(bson.D{list(key, s+more)}) }
 	}
 	return []Case{
-		storeCase("Insert", "a link of a join collection", stored, func(s string) bson.D {
+		storeInputCase("Insert", "a link of a join collection", stored, func(s string) bson.D {
 			return roomy(doc(s+"0", one("author", s), one("book", s+"2")))
 		}, inserting(roles)),
-		storeCase("Delete", "the links of a book, and the other sides", stored, noInput, deleting(books)),
-		storeCase("Set", "a list of a many-to-many relation", stored, lists("genres", "2"), setting(books)),
-		storeCase("Set", "the owner of a two-way relation", stored, fieldOf("publisher", "2"), setting(books)),
-		storeCase("Set", "the list of a two-way relation", stored, lists("books", "2"), setting(publishers)),
+		storeInputCase("Delete", "the links of a book, and the other sides", stored, noInput, deleting(books)),
+		storeInputCase("Set", "a list of a many-to-many relation", stored, lists("genres", "2"), setting(books)),
+		storeInputCase("Set", "the owner of a two-way relation", stored, fieldOf("publisher", "2"), setting(books)),
+		storeInputCase("Set", "the list of a two-way relation", stored, lists("books", "2"), setting(publishers)),
 	}
 }
 
@@ -148,7 +148,7 @@ func storeVersionCases() []Case {
 		return roomy(bson.D{{Key: "_id", Value: s}, {Key: "owner", Value: roomy(bson.D{{Key: "id", Value: s}})}})
 	}
 	return []Case{
-		storeCase("Insert", "a copy with a version", stored, fresh, inserting(model.NewStore(m, anything))),
-		storeCase("Set", "a copied field of a source with a version", stored, fieldOf("name", "2"), setting(model.NewStore(m, anything.Named("owners")))),
+		storeInputCase("Insert", "a copy with a version", stored, fresh, inserting(model.NewStore(m, anything))),
+		storeInputCase("Set", "a copied field of a source with a version", stored, fieldOf("name", "2"), setting(model.NewStore(m, anything.Named("owners")))),
 	}
 }

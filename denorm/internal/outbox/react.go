@@ -36,8 +36,8 @@ func (r reaction) publish(w model.StoreWrite) (bson.D, error) {
 	if err != nil || !publish {
 		return nil, err
 	}
-	waiting, _ := core.ValueAt(w.After, r.events)
-	parked, _ := core.ValueAt(w.After, r.parked)
+	waiting, _ := core.ValueAt(w.Before, r.events) // a store calls publish again if other techniques amend the document
+	parked, _ := core.ValueAt(w.Before, r.parked)
 	list := core.Elements(waiting)
 	if len(list) >= r.spec.Max {
 		return nil, errFull
