@@ -26,6 +26,7 @@ func TestVersionedStore(t *testing.T) {
 }
 
 func storeVersions(t *testing.T, plain *mongo.Database, store *model.Store[verLot, string], transactions bool) {
+	id := map[bool]string{true: "tx", false: "plain"}[transactions] // a soft deletion keeps the _id
 	ctx, db, op := t.Context(), model.DB(plain), bson.NewObjectID()
 	if transactions {
 		modeltest.NeedTransactions(t, plain)
@@ -34,7 +35,7 @@ func storeVersions(t *testing.T, plain *mongo.Database, store *model.Store[verLo
 			t.Fatal(err)
 		}
 	}
-	s, _, err := store.Insert(verLot{ID: "l", Qty: 1}).Run(model.WithToken(ctx, op), db)
+	s, _, err := store.Insert(verLot{ID: id, Qty: 1}).Run(model.WithToken(ctx, op), db)
 	first := s.Doc.Version
 	if err != nil || first != verFirst(op) {
 		t.Fatalf("%+v, %v", s.Doc, err)
@@ -47,24 +48,24 @@ func storeVersions(t *testing.T, plain *mongo.Database, store *model.Store[verLo
 		qty     int32
 		refused bool
 	}{
-		{store.Set("l", bson.D{{Key: "qty", Value: int32(2)}}), 1, 2, false},
-		{store.Set("l", bson.D{{Key: "qty", Value: int32(2)}}), 1, 2, false}, // changes nothing
+		{store.Set(id, bson.D{{Key: "qty", Value: int32(2)}}), 1, 2, false},
+		{store.Set(id, bson.D{{Key: "qty", Value: int32(2)}}), 1, 2, false}, // changes nothing
 		{store.Replace(read), 1, 2, true},
-		{store.Set("l", bson.D{{Key: "qty", Value: int32(3)}, {Key: "version", Value: first}}), 1, 2, true},
-		{store.Set("l", bson.D{{Key: "qty", Value: int32(3)}, {Key: "version", Value: first + 1}}), 2, 3, false},
-		{store.Edit("l", func(l *verLot) error { l.Qty++; return nil }), 3, 4, false},
-		{store.Edit("l", func(l *verLot) error { l.Version++; return nil }), 3, 4, true},
-		{store.Replace(verLot{ID: "l", Qty: 5, Version: first + 3}), 4, 5, false},
+		{store.Set(id, bson.D{{Key: "qty", Value: int32(3)}, {Key: "version", Value: first}}), 1, 2, true},
+		{store.Set(id, bson.D{{Key: "qty", Value: int32(3)}, {Key: "version", Value: first + 1}}), 2, 3, false},
+		{store.Edit(id, func(l *verLot) error { l.Qty++; return nil }), 3, 4, false},
+		{store.Edit(id, func(l *verLot) error { l.Version++; return nil }), 3, 4, true},
+		{store.Replace(verLot{ID: id, Qty: 5, Version: first + 3}), 4, 5, false},
 	} {
 		_, _, err := c.change.Run(ctx, db)
 		if c.refused != errors.Is(err, embed.ErrVersion) || !c.refused && err != nil {
 			t.Errorf("%s: %v", c.change.Name, err)
 		}
-		if l, err := verLots.ByID("l").One(ctx, db); err != nil || l.Version != first+c.more || l.Qty != c.qty {
+		if l, err := verLots.ByID(id).One(ctx, db); err != nil || l.Version != first+c.more || l.Qty != c.qty {
 			t.Errorf("%s: stored %+v, %v, want version %d more than %d", c.change.Name, l, err, c.more, first)
 		}
 	}
-	if _, _, err := store.Delete("l").Run(ctx, db); err != nil {
+	if _, _, err := store.Delete(id).Run(ctx, db); err != nil {
 		t.Error(err)
 	}
 	_, _, err = store.Insert(verLot{ID: "m", Version: 1}).Run(ctx, db)
