@@ -6,6 +6,7 @@ import (
 
 	"github.com/docmodel/docmodel/denorm/internal/history"
 	"github.com/docmodel/docmodel/internal/commands"
+	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
@@ -102,7 +103,8 @@ func NewHistory[D, K any](
 		RevisedType: reflect.TypeFor[Revised](),
 	})
 	return &History[D, K]{model.NewParts(h.Indexes, h.Relations, h.Checks, h.Footprints).
-		WithDocs(docs.Docs(), revisions.Docs()), docs, revisions, h}
+		WithDocs(docs.Docs(), revisions.Docs()).
+		WithKeys(model.KeyedDocs{Collection: revisions.Name(), From: []*core.Docs{docs.Docs()}}), docs, revisions, h}
 }
 
 func (r Revised) note() history.Note { return history.Note{At: r.At, By: r.By, Reason: r.Reason} }

@@ -61,8 +61,8 @@ type Stage struct {
 	// [ErrStale].
 	Again func(error) bool
 
-	check   *Check // finds and repairs, instead of Plan
-	deleted bool   // the stage also reads documents that Scope.Delete marked
+	check  *Check // finds and repairs, instead of Plan
+	stored bool   // the stage reads _ids as they are stored, and also documents that Scope.Delete marked
 }
 
 // A Batch is the argument of [Stage].Work and [Stage].Do. Work gets documents. Do reads

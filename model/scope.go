@@ -110,7 +110,7 @@ func (s *scope) on(db DB, err error) DB {
 		h.Err = err
 		return h
 	}
-	all := append(slices.Clip(outer), s)
+	all := underModels(append(slices.Clip(outer), s))
 	h.Scopes, h.Tenant = all, tenantText(all)
 	if h.TextTenant == "" && !s.tests {
 		h.TextTenant = s.text
@@ -125,6 +125,7 @@ func (s Scope) Plan(p Plan) Plan {
 	if err != nil {
 		return NewPlan(Refused("", err))
 	}
+	own.alone = true
 	return own.plan(p)
 }
 
@@ -146,6 +147,10 @@ type scope struct {
 
 	model string          // the name of the only reachable model, or ""
 	known map[string]bool // the model's collections
+
+	modeled bool            // a model is among the scopes of the database
+	keyed   map[string]bool // the collections that a model of the database knows as keyed
+	alone   bool            // of [Scope.Plan]: the database and its model aren't known
 
 	sharded map[string]ShardKey // the model's shard keys, by collection
 }
@@ -229,14 +234,6 @@ func fieldOf(d bson.D, key string) (any, bool) {
 		return nil, false
 	}
 	return d[i].Value, true
-}
-
-// knows refuses a collection that isn't in the model.
-func (s *scope) knows(collection string) error {
-	if s.model == "" || s.known[collection] {
-		return nil
-	}
-	return &ConflictError{Collection: collection, Reason: "isn't a collection of the model " + s.model + ": give New the technique that uses it, or model.Entity of it"}
 }
 
 func (s *scope) holds(collection string) bool {

@@ -28,6 +28,13 @@ func indexesUnder(set IndexSet, db DB) IndexSet {
 		return set
 	}
 	list := scopesOf(db)
+	set.Needed = slices.Clone(set.Needed)
+	for i, x := range set.Needed {
+		if slices.ContainsFunc(list, func(s *scope) bool { return s.keys(x.Collection, false) }) {
+			set.Needed[i].Keys = keyer{}.paths(x.Keys)
+			set.Needed[i].Partial = keyer{}.paths(x.Partial)
+		}
+	}
 	for _, s := range slices.Backward(list) {
 		if !s.tests {
 			set = s.indexes(set)

@@ -79,8 +79,9 @@ type Write struct {
 	// Err reports bad input. Run returns Err.
 	Err error
 
-	mixed bool    // merged from a Deleted write and another write
-	under *scoped // nil before a scope or a shard key was applied
+	mixed  bool    // merged from a Deleted write and another write
+	stored bool    // the _ids are as they are stored, also in a keyed collection
+	under  *scoped // nil before a scope or a shard key was applied
 }
 
 // scoped is what the scopes of a database made of a write. Writes share it, so it never
@@ -90,6 +91,7 @@ type scoped struct {
 	within         bson.D           // the conditions on documents that the write reaches
 	tenant         bson.D           // the tenant of the inserted document
 	keys           bson.D           // the tenant in the _ids
+	unkeyed        bson.D           // the tenant of [Scope.Plan], which isn't in the _ids: the database's model decides
 	marks          bool             // the write was a delete
 	text           string           // a field of the tenant whose value is a string, or "": see [use]
 }

@@ -62,7 +62,7 @@ type PartCount struct {
 func NewComposite[D any](docs *model.Collection[D, string], parts ...Part) *Composite[D] {
 	c := declareKey(docs.Docs(), core.Place("NewComposite of "+docs.Name()), parts, "")
 	need := model.Need{Feature: "transactions", Why: "Move of " + docs.Name()}
-	return &Composite[D]{model.NewParts(nil, nil, nil, c.Footprints, need).WithDocs(docs.Docs()), docs, c}
+	return &Composite[D]{model.NewParts(nil, nil, nil, c.Footprints, need).WithDocs(docs.Docs()).WithKeys(c.Keys()), docs, c}
 }
 
 // Key computes a document's key from the fields. If the _id is set to another key, Key

@@ -45,7 +45,7 @@ func NewDocumentKey[D, K any](docs *model.Collection[D, K], parts ...Part) *Docu
 	c := declareKey(docs.Docs(), place, parts, "_id.")
 	var zero K
 	c.DeclareDocument(place, c.Shape().As(reflect.TypeFor[K]()).Nested(), zero)
-	return &DocumentKey[D, K]{model.Parts{}.WithDocs(docs.Docs()), docs, c}
+	return &DocumentKey[D, K]{model.Parts{}.WithDocs(docs.Docs()).WithKeys(c.Keys()), docs, c}
 }
 
 // ID returns the _id for the given values, one for each part in order. Use it if K is

@@ -17,6 +17,8 @@ import (
 var keyedLetters = keys.NewSequence(model.NewCollection[bson.D, string]("letters"), model.NewCollection[keys.SequenceCounter[string], string]("counters"),
 	keys.SequenceSpec{Days: model.NewCollection[keys.DayBucket, string]("days")})
 
+var keyedModel = model.New("letters", keyedLetters)
+
 func keyedTenant(db model.DB, name string) model.DB {
 	return model.Scope{Tenant: bson.D{{Key: "tenant", Value: name}}}.On(db)
 }
@@ -27,7 +29,7 @@ func TestKeyedCounters(t *testing.T) {
 	at := time.Date(2026, 11, 29, 10, 0, 0, 0, time.UTC)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, name := range []string{"a", "b"} {
-			own := keyedTenant(db, name)
+			own := keyedTenant(keyedModel.On(db), name)
 			for _, w := range []model.Write{keyedLetters.Open("alice"), keyedLetters.Open("alice"), keyedLetters.Raise("alice", 4), keyedLetters.Days().Pack("alice", 5, at)} {
 				if _, err := w.Run(t.Context(), own); err != nil {
 					t.Fatal(err)

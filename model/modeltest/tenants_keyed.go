@@ -2,28 +2,13 @@ package modeltest
 
 import (
 	"slices"
-	"sync"
 
 	"github.com/docmodel/docmodel/internal/core"
-	"github.com/docmodel/docmodel/internal/tenancy"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
 // Tests store and read documents of keyed collections with the _ids that a technique
 // generates. Here the tenant is put into them.
-
-var keyedNames sync.Map // the names of keyed collections
-
-func init() {
-	if tenancy.On {
-		core.OnKeyed = func(collection string) { keyedNames.Store(collection, true) }
-	}
-}
-
-func isKeyed(collection string) bool {
-	_, ok := keyedNames.Load(collection)
-	return ok
-}
 
 var ownTenant = bson.D{{Key: tenantField, Value: "mine"}}
 
