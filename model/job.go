@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/docmodel/docmodel/internal/core"
@@ -174,7 +175,9 @@ func (j Job) run(ctx context.Context, db DB, o JobOptions) (Progress, error) {
 	if err := core.CheckRun(ctx, db); err != nil {
 		return p, err
 	}
-	db = marking(db)
+	if !slices.ContainsFunc(j.Stages, func(s Stage) bool { return s.stored }) { // only MoveKeys uses transactions
+		db = marking(db)
+	}
 	if o.Checkpoint != "" {
 		if err := checkTenantNames(ctx, db, o.Checkpoint); err != nil {
 			return p, err

@@ -8,6 +8,10 @@ import "github.com/docmodel/docmodel/internal/core"
 //
 //	db := scope.On(shop.On(database))
 //
+// The model knows in which collections _ids carry the tenant of a scope: see
+// [Write].Keyed. All commands on the database treat these collections as keyed. In a
+// $graphLookup that compares such _ids, no index serves the comparison.
+//
 // In a collection of a keys.Shard, On adds the shard key's fields to filters on _id: see
 // [ShardKey].
 func (m *Model) On(db DB) DB {
@@ -23,7 +27,13 @@ func (m *Model) On(db DB) DB {
 	for _, key := range m.ShardKeys() {
 		sharded[key.Collection] = key
 	}
-	return (&scope{model: m.name, known: known, keyed: m.keyedCollections(), sharded: sharded}).on(db, nil)
+	told := m.keyedCollections()
+	for _, t := range m.techniques {
+		for _, d := range documentsOf(t) {
+			told[d.Name()] = told[d.Name()] // false for a declared collection that isn't keyed
+		}
+	}
+	return (&scope{model: m.name, known: known, keyed: told, sharded: sharded}).on(db, nil)
 }
 
 // keyedCollections returns the collections whose _ids carry the tenant under a scope.

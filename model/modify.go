@@ -99,8 +99,11 @@ func holdModify(m *FindAndModify, s *scope) {
 		k := keyer{s.tenant, m.keys}
 		m.Filter, m.Sort, m.Projection, m.Update = k.filter(m.Filter), k.paths(m.Sort), k.projection(m.Projection), k.update(m.Update)
 		m.keys = core.JoinTenants(m.keys, s.tenant)
+		if m.Err = checkUpsertID(m.Collection, m.Filter, m.Update, m.Upsert); m.Err != nil {
+			return
+		}
 	}
-	m.Filter = And(m.Filter, s.exactly(m.Options.Collation, s.filter))
+	m.Filter = orEmpty(And(m.Filter, s.exactly(m.Options.Collation, s.filter)))
 	m.used = s.withUse(m.used, m.Collection)
 	if !m.Remove {
 		m.Update, m.Err = s.update(m.Collection, m.Update, m.Upsert)

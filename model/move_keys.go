@@ -16,9 +16,8 @@ import (
 type KeyedDocs struct {
 	Collection string
 
-	// From are the collections whose _ids the documents' _ids contain. Then the documents'
-	// _ids carry the tenant only if the _ids of one of these collections do. Nil means
-	// always.
+	// From are the collections whose _ids the documents' _ids contain. The documents' _ids
+	// carry the tenant only if the _ids of one of these collections do. Nil means always.
 	From []*core.Docs
 
 	// Join returns the update that adds a document with an old _id to the tenant's
@@ -49,7 +48,15 @@ func (k KeyedDocs) isKeyed(all map[string]bool) bool {
 // MoveKeys returns the job that gives a tenant's documents of an older version _ids that
 // carry the tenant: see [Write].Keyed. Run it once per tenant, on the tenant's database
 // ([Scope.On]), after all programs have the new version. Programs of the new version can
-// write meanwhile. The views of a denorm.Projection aren't moved: rebuild them.
+// write meanwhile. The views of a denorm.Projection aren't moved: rebuild them. References
+// to the documents stay valid, because they have the _id without the tenant.
+//
+// Give all techniques that use the documents. For example, a denorm.History stores
+// revisions under _ids that contain the documents' _ids.
+//
+// The job stores a document under both _ids before it deletes the old one. If a unique
+// index refuses this, the job gives the server's duplicate key error. Then run the job on
+// a database of [WithTransactions], where it moves each batch in a transaction.
 //
 // The job also moves documents that [Scope].Delete marked. They stay marked. A scope with
 // a Filter gives a [*ValueError], because it hides documents from the job.

@@ -11,7 +11,9 @@ import (
 // Indexes returns set's indexes, adapted to the scope. On a database of [Scope.On],
 // [IndexSet.Ensure] creates these indexes. The fields of Scope.Tenant come first, so a
 // unique key is unique per tenant. TTL and wildcard indexes don't get the tenant fields.
-// If Scope.Delete is set, unique indexes ignore soft-deleted documents.
+// If Scope.Delete is set, unique indexes ignore soft-deleted documents. Only
+// [IndexSet.Ensure] on a database of [Model.On] knows in which collections a part of the
+// _id is stored elsewhere: see [Write].Keyed.
 func (s Scope) Indexes(set IndexSet) (IndexSet, error) {
 	own, err := s.compiled()
 	if err != nil {

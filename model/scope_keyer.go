@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"reflect"
 	"slices"
 	"strings"
@@ -155,7 +156,8 @@ func (k keyer) bound(expr any) (bson.D, bool) {
 	if !ok || len(literal) != 1 || literal[0].Key != "$literal" {
 		return nil, false
 	}
-	return bson.D{{Key: "_id", Value: bson.D{{Key: "$gt", Value: k.id(literal[0].Value)}, {Key: "$lte", Value: k.id(bson.MaxKey{})}}}}, true
+	after, last := k.id(literal[0].Value), k.id(bson.MaxKey{})
+	return bson.D{{Key: "_id", Value: bson.D{{Key: "$gt", Value: after}, {Key: "$lte", Value: last}}}}, true
 }
 
 // asOperators returns a condition of operators as a document.
@@ -205,7 +207,7 @@ func (k keyer) ids(list any) (any, bool) {
 }
 
 // model puts the tenant into the _ids of a write's model.
-func (k keyer) model(model mongo.WriteModel) (out mongo.WriteModel, err error) {
+func (k keyer) model(collection string, model mongo.WriteModel) (out mongo.WriteModel, err error) {
 	filter := func(f any) any {
 		d, ok := f.(bson.D)
 		if raw, isRaw := f.(bson.Raw); isRaw && raw != nil {
@@ -225,21 +227,23 @@ func (k keyer) model(model mongo.WriteModel) (out mongo.WriteModel, err error) {
 	switch m := model.(type) {
 	case *mongo.InsertOneModel:
 		c := *m
-		c.Document, err = k.document(m.Document)
+		c.Document, err = k.document(collection, m.Document, true)
 		out = &c
 	case *mongo.ReplaceOneModel:
 		c := *m
 		if c.Filter = filter(m.Filter); err == nil {
-			c.Replacement, err = k.document(m.Replacement)
+			c.Replacement, err = k.document(collection, m.Replacement, upserts(m.Upsert) && !hasEqualID(m.Filter))
 		}
 		out = &c
 	case *mongo.UpdateOneModel:
 		c := *m
 		c.Filter, c.Update = filter(m.Filter), k.update(m.Update)
+		err = cmp.Or(err, checkUpsertID(collection, m.Filter, m.Update, upserts(m.Upsert)))
 		out = &c
 	case *mongo.UpdateManyModel:
 		c := *m
 		c.Filter, c.Update = filter(m.Filter), k.update(m.Update)
+		err = cmp.Or(err, checkUpsertID(collection, m.Filter, m.Update, upserts(m.Upsert)))
 		out = &c
 	case *mongo.DeleteOneModel:
 		c := *m
@@ -255,8 +259,8 @@ func (k keyer) model(model mongo.WriteModel) (out mongo.WriteModel, err error) {
 	return out, err
 }
 
-// document puts the tenant into the _id of a document.
-func (k keyer) document(doc any) (any, error) {
+// document puts the tenant into the _id of a document. If needed, the _id must exist.
+func (k keyer) document(collection string, doc any, needed bool) (any, error) {
 	if core.IsNilDocument(doc) {
 		return doc, nil // refused later
 	}
@@ -265,13 +269,48 @@ func (k keyer) document(doc any) (any, error) {
 		return nil, err
 	}
 	id := raw.Lookup("_id")
-	if id.Type == 0 {
+	switch {
+	case id.Type == 0 && needed:
+		return nil, errNoKey(collection)
+	case id.Type == 0:
 		return raw, nil
 	}
 	if own, ok := core.SplitKeyID(id, k.before); ok {
 		id = own
 	}
 	return core.WithKeyID(raw, core.NewKeyID(core.NewKeyID(id, k.before), k.tenant))
+}
+
+// errNoKey is the error of a write that lets the server make the _id, which would not carry
+// the tenant.
+func errNoKey(collection string) error {
+	return &ValueError{Collection: collection, Field: "_id", Reason: "is missing: a new document's _id carries the tenant, so the write must say it"}
+}
+
+func upserts(upsert *bool) bool { return upsert != nil && *upsert }
+
+// hasEqualID reports whether a filter gives an upsert's new document its _id.
+func hasEqualID(filter any) bool {
+	d, ok := asDocument(filter)
+	if !ok {
+		return false
+	}
+	_, pinned := idOf(d)
+	return pinned
+}
+
+// checkUpsertID refuses an upsert without the _id of the new document.
+func checkUpsertID(collection string, filter, update any, upsert bool) error {
+	if !upsert || core.IsNilDocument(filter) || hasEqualID(filter) {
+		return nil
+	}
+	ops, _ := update.(bson.D)
+	for _, op := range ops {
+		if fields, ok := asDocument(op.Value); ok && op.Key == "$setOnInsert" && hasKey(fields, "_id") {
+			return nil
+		}
+	}
+	return errNoKey(collection)
 }
 
 // update puts the tenant into the _id that an upsert stores, and takes it off the _ids
@@ -297,30 +336,6 @@ func (k keyer) update(update any) any {
 		}
 	}
 	return update
-}
-
-// keyedUpdate takes the tenant off the _ids that the stages of an update read. The updated
-// document keeps its _id.
-func keyedUpdate(stages mongo.Pipeline, variables ...string) mongo.Pipeline {
-	out := make(mongo.Pipeline, len(stages))
-	for i, stage := range stages {
-		mapped, _ := withoutTenant(stage, variables...).(bson.D)
-		if out[i] = mapped; len(mapped) != 1 {
-			continue
-		}
-		keep := func(v any) bson.D {
-			return bson.D{{Key: "$mergeObjects", Value: bson.A{v, bson.D{{Key: "_id", Value: "$_id"}}}}}
-		}
-		switch mapped[0].Key {
-		case "$replaceWith":
-			out[i] = bson.D{{Key: "$replaceWith", Value: keep(mapped[0].Value)}}
-		case "$replaceRoot":
-			if args, ok := asDocument(mapped[0].Value); ok {
-				out[i] = bson.D{{Key: "$replaceRoot", Value: withValue(args, "newRoot", keep(valueOf(args, "newRoot")))}}
-			}
-		}
-	}
-	return out
 }
 
 // projection returns a projection of stored documents. Results keep the tenant in the _id,
@@ -361,71 +376,4 @@ func (k keyer) included() (out bson.D) {
 		}
 	}
 	return out
-}
-
-// roots are the variables that are the document of an expression.
-var roots = []string{"$$ROOT", "$$CURRENT"}
-
-// withoutTenant replaces the _id in an expression by the _id without the tenant. variables
-// are the names of the stored documents, [roots] if left out.
-func withoutTenant(v any, variables ...string) any {
-	if len(variables) == 0 {
-		variables = roots
-	}
-	switch v := v.(type) {
-	case string:
-		return pathWithoutTenant(v, variables)
-	case bson.RawValue:
-		if text, ok := asString(v); ok {
-			return pathWithoutTenant(text, variables)
-		}
-		if list, ok := v.ArrayOK(); ok {
-			values, _ := list.Values()
-			out := make(bson.A, len(values))
-			for i, e := range values {
-				out[i] = withoutTenant(e, variables...)
-			}
-			return out
-		}
-		if d, ok := asDocument(v); ok {
-			return withoutTenant(d, variables...)
-		}
-	case bson.Raw, bson.M:
-		if d, ok := asDocument(v); ok {
-			return withoutTenant(d, variables...)
-		}
-	case bson.D:
-		out := slices.Clone(v)
-		for i, e := range v {
-			if e.Key != "$literal" {
-				out[i].Value = withoutTenant(e.Value, variables...)
-			}
-		}
-		return out
-	case bson.A:
-		out := slices.Clone(v)
-		for i, e := range v {
-			out[i] = withoutTenant(e, variables...)
-		}
-		return out
-	}
-	return v
-}
-
-// pathWithoutTenant is withoutTenant for a path.
-func pathWithoutTenant(path string, variables []string) any {
-	for _, name := range append([]string{""}, variables...) {
-		of := name + "."
-		if name == "" {
-			of = "$"
-		}
-		if path == name && name != "" {
-			return bson.D{{Key: "$mergeObjects", Value: bson.A{path, bson.D{{Key: "_id", Value: core.KeyPath{Of: of}}}}}}
-		}
-		rest, ok := strings.CutPrefix(path, of+"_id")
-		if ok && (rest == "" || rest[0] == '.') {
-			return core.KeyPath{Of: of, Below: rest}
-		}
-	}
-	return path
 }

@@ -1,7 +1,6 @@
 package model
 
 import (
-	"maps"
 	"slices"
 	"strings"
 
@@ -18,7 +17,10 @@ import (
 // keys reports whether the scope puts its tenant into the _ids of a command's collection.
 // keyed says that the command asks for it.
 func (s *scope) keys(collection string, keyed bool) bool {
-	return len(s.tenant) > 0 && s.holds(collection) && (keyed || s.keyed[collection] || s.tests && core.IsKeyedName(collection))
+	if len(s.tenant) == 0 || !s.holds(collection) {
+		return false
+	}
+	return keyed || s.keyed[collection] || s.tests && core.IsKeyedName(collection)
 }
 
 // underModels returns the scopes of one database with what their models know of keyed
@@ -28,7 +30,9 @@ func underModels(scopes []*scope) []*scope {
 	for _, s := range scopes {
 		modeled = modeled || s.model != ""
 		if s.model != "" {
-			maps.Copy(keyed, s.keyed)
+			for name, is := range s.keyed {
+				keyed[name] = keyed[name] || is
+			}
 		}
 	}
 	if !modeled {
@@ -46,17 +50,19 @@ func underModels(scopes []*scope) []*scope {
 // collection whose model isn't known. keyed says that the command asks for keyed _ids.
 func (s *scope) admits(collection string, keyed bool) error {
 	if s.model != "" && !s.known[collection] {
-		return &ConflictError{Collection: collection, Reason: "isn't a collection of the model " + s.model + ": give New the technique that uses it, or model.Entity of it"}
+		return &ConflictError{Collection: collection, Reason: "isn't a collection of the model " + s.model +
+			": give New the technique that uses it, or model.Entity of it"}
 	}
 	if len(s.tenant) == 0 || !s.holds(collection) || s.tests || s.alone || !core.NeedsModel(collection) {
 		return nil
 	}
 	const carry = "its _ids are made of keys and carry the tenant, which only a model tells to the commands of all techniques: "
-	switch {
-	case !s.modeled:
+	if !s.modeled {
 		return &ConflictError{Collection: collection, Reason: carry + "use a database of Model.On"}
-	case keyed && !s.keyed[collection]:
-		return &ConflictError{Collection: collection, Reason: carry + "give the database's model the technique that makes the _ids, with the same Collection value"}
+	}
+	if is, declared := s.keyed[collection]; !declared || keyed && !is {
+		return &ConflictError{Collection: collection, Reason: carry +
+			"give the database's model the technique that makes the _ids, with the same Collection value"}
 	}
 	return nil
 }
@@ -107,7 +113,7 @@ func (s *scope) keying(w Write) (Write, error) {
 	k := keyer{tenant, under.keys}
 	out := w
 	var err error
-	if out.Model, err = k.model(w.Model); err != nil {
+	if out.Model, err = k.model(w.Collection, w.Model); err != nil {
 		return w, err
 	}
 	out.Done = k.filter(w.Done)
@@ -129,7 +135,7 @@ func checkKeyed(db DB, w Write) Write {
 	}
 	own := scope{tenant: w.under.unkeyed}
 	for _, s := range scopesOf(db) {
-		own.modeled = own.modeled || s.modeled || s.tests
+		own.modeled, own.keyed, own.tests = own.modeled || s.modeled, s.keyed, own.tests || s.tests
 	}
 	if err := own.admits(w.Collection, false); err != nil {
 		return Refused(w.Collection, err)
@@ -218,7 +224,8 @@ func (s *scope) lookedUp(before mongo.Pipeline, args bson.D) (mongo.Pipeline, bs
 			}
 		}
 	}
-	return append(slices.Clip(before), bson.D{{Key: "$set", Value: bson.D{{Key: as, Value: expr}}}}), withValue(args, "localField", as)
+	set := bson.D{{Key: "$set", Value: bson.D{{Key: as, Value: expr}}}}
+	return append(slices.Clip(before), set), withValue(args, "localField", as)
 }
 
 // A storedPath is a path in a $graphLookup as it is stored.

@@ -60,8 +60,11 @@ func (p Parts) documents() (docs []*core.Docs, only bool) {
 	return p.docs, p.indexes == nil && p.relations == nil && p.checks == nil && p.footprints == nil
 }
 
-// documentsOf returns the collections that a technique tells by WithDocs.
+// documentsOf returns the collections that a technique tells by WithDocs, or an entity's.
 func documentsOf(t Technique) []*core.Docs {
+	if e, ok := t.(entity); ok {
+		return []*core.Docs{e.c.Docs}
+	}
 	own, ok := t.(interface {
 		documents() (docs []*core.Docs, only bool)
 	})

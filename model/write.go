@@ -68,8 +68,12 @@ type Write struct {
 	// tenant: {tenant: "a", of: _id}. Filters, inserts and results have the _ids without
 	// the tenant. A technique sets it in the commands of the [Collection] value that its
 	// constructor got: use this value for your own commands too. [New] refuses two
-	// Collection values of one name if only one of them is keyed.
+	// Collection values of one name if only one of them is keyed. On a database of
+	// [Model.On], the model decides, and you needn't set it.
+	//
+	// An insert or upsert must say its _id, or it gives a [*ValueError].
 	Keyed bool
+
 	// If a [Scope] turns a delete into an update, it adds these operators.
 	IfMarked bson.D
 
