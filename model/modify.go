@@ -83,7 +83,7 @@ func (c declaration) findAndModify(m *FindAndModify, filter, update bson.D) {
 // marks documents as deleted.
 func holdModify(m *FindAndModify, s *scope) {
 	if m.Err == nil {
-		m.Err = s.admits(m.Collection, m.Keyed)
+		m.Err = cmp.Or(s.knows(m.Collection), s.admits(m.Collection, m.Keyed))
 	}
 	if !s.holds(m.Collection) || m.Err != nil || m.Filter == nil { // checkModify refuses a nil filter
 		return

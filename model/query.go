@@ -119,7 +119,7 @@ func reverses(a, b bson.D) bool {
 
 // holdQuery adds the scope's filter.
 func holdQuery(q *Query, s *scope) {
-	if q.Err == nil && !q.stored {
+	if q.Err = cmp.Or(q.Err, s.knows(q.Collection)); q.Err == nil && !q.stored {
 		q.Err = s.admits(q.Collection, q.Keyed)
 	}
 	if !s.holds(q.Collection) || q.Err != nil {

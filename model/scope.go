@@ -124,7 +124,8 @@ func (s *scope) on(db DB, err error) DB {
 // Plan applies the scope to p's steps and returns the new plan. In a [Stream] with events
 // of several tenants, apply each tenant's scope to the plans for its events. If a model's
 // database says that _ids carry the tenant, they do so when the plan runs there. A
-// [MergeInto] gets the tenant only in the collections of MergeInto.Keyed.
+// [MergeInto] gets the tenant only in the collections of MergeInto.Keyed, and can't use
+// the documents of a keys.Sequence, keys.Composite or keys.DocumentKey without it.
 func (s Scope) Plan(p Plan) Plan {
 	own, err := s.compiled()
 	if err != nil {
@@ -239,6 +240,14 @@ func fieldOf(d bson.D, key string) (any, bool) {
 		return nil, false
 	}
 	return d[i].Value, true
+}
+
+// knows refuses a collection that isn't in the model.
+func (s *scope) knows(collection string) error {
+	if s.model == "" || s.known[collection] {
+		return nil
+	}
+	return &ConflictError{Collection: collection, Reason: "isn't a collection of the model " + s.model + ": give New the technique that uses it, or model.Entity of it"}
 }
 
 func (s *scope) holds(collection string) bool {

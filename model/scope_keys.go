@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -46,14 +47,10 @@ func underModels(scopes []*scope) []*scope {
 	return out
 }
 
-// admits refuses a collection that isn't in the model, and a command of a tenant on a
-// collection whose model isn't known. keyed says that the command asks for keyed _ids.
+// admits refuses a tenant's command on a collection whose model isn't known, if only the
+// model tells that the _ids carry the tenant. keyed says that the command does too.
 func (s *scope) admits(collection string, keyed bool) error {
-	if s.model != "" && !s.known[collection] {
-		return &ConflictError{Collection: collection, Reason: "isn't a collection of the model " + s.model +
-			": give New the technique that uses it, or model.Entity of it"}
-	}
-	if len(s.tenant) == 0 || !s.holds(collection) || s.tests || s.alone || !core.NeedsModel(collection) {
+	if len(s.tenant) == 0 || !s.holds(collection) || s.tests || s.alone && keyed || !core.NeedsModel(collection) {
 		return nil
 	}
 	const carry = "its _ids are made of keys and carry the tenant, which only a model tells to the commands of all techniques: "
@@ -65,6 +62,11 @@ func (s *scope) admits(collection string, keyed bool) error {
 			"give the database's model the technique that makes the _ids, with the same Collection value"}
 	}
 	return nil
+}
+
+// reaches is knows and admits for a collection of a pipeline.
+func (s *scope) reaches(collection string) error {
+	return cmp.Or(s.knows(collection), s.admits(collection, slices.Contains(s.keyIn, collection)))
 }
 
 // keyTenant returns the tenant in the _ids of a keyed collection, or nil.

@@ -24,7 +24,7 @@ func (s *scope) merge(m MergeInto) MergeInto {
 	m.used = alsoFirst(m.used, m.Collection)
 	if err == nil {
 		into, _ := asDocument(valueOf(args, "into"))
-		err = cmp.Or(eachOnce(args), eachOnce(into), nothingHidden(target, args), s.admits(target, slices.Contains(s.keyIn, target)))
+		err = cmp.Or(eachOnce(args), eachOnce(into), nothingHidden(target, args), s.reaches(target))
 	}
 	if err != nil {
 		m.Err = err
@@ -127,7 +127,7 @@ func targetOf(stage bson.D) (collection string, elsewhere bool) {
 // pipeline puts the filter before a collection's stages and into stages that read other
 // collections.
 func (s *scope) pipeline(collection string, stages mongo.Pipeline) (mongo.Pipeline, error) {
-	if err := s.admits(collection, slices.Contains(s.keyIn, collection)); err != nil {
+	if err := s.reaches(collection); err != nil {
 		return nil, err
 	}
 	s.use(collection)
@@ -296,7 +296,7 @@ func (s *scope) restrict(args bson.D) (bson.D, error) {
 	if !ok {
 		return nil, &ConflictError{Reason: "a scope needs $graphLookup's from to be a collection's name"}
 	}
-	switch err := s.admits(collection, slices.Contains(s.keyIn, collection)); {
+	switch err := s.reaches(collection); {
 	case err != nil:
 		return nil, err
 	case !s.holds(collection) || len(s.filter) == 0:

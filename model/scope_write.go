@@ -72,11 +72,14 @@ func (s *scope) write(w Write) Write {
 	if w.Err != nil || core.IsNilModel(w.Model) { // refused when it is run
 		return w
 	}
-	if err := s.admits(w.Collection, w.Keyed); err != nil && !w.stored {
+	err := s.knows(w.Collection)
+	if err == nil && !w.stored && !s.alone { // the run of a plan of Scope.Plan asks again
+		err = s.admits(w.Collection, w.Keyed)
+	}
+	if err != nil {
 		return Refused(w.Collection, err)
 	}
-	w, err := s.keying(s.placing(w))
-	if err != nil {
+	if w, err = s.keying(s.placing(w)); err != nil {
 		return Refused(w.Collection, err)
 	}
 	if w.Reasons = s.reasons(w); !s.holds(w.Collection) {
