@@ -4,6 +4,7 @@ import (
 	"github.com/docmodel/docmodel/denorm/internal/columns"
 	"github.com/docmodel/docmodel/denorm/internal/stored"
 	"github.com/docmodel/docmodel/internal/commands"
+	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
@@ -71,8 +72,8 @@ type Columns[D, K any] struct {
 func NewColumns[D, K any](docs *model.Collection[D, K], flat string, spec ColumnsSpec) *Columns[D, K] {
 	docs.Docs().MustField("_id")
 	out := &Columns[D, K]{model.Parts{}, docs, docs.Named(flat).Unchecked(), columns.Declare(docs.Docs(), flat, columns.Spec(spec))}
-	out.Parts = model.NewParts(nil, out.relations, out.c.Checks, out.c.Footprints).
-		WithDocs(docs.Docs()).WithReactions(out.c.Reactions)
+	out.Parts = model.NewParts(nil, out.relations, out.c.Checks, out.c.Footprints).WithDocs(docs.Docs()).
+		WithKeys(model.KeyedDocs{Collection: flat, From: []*core.Docs{docs.Docs()}}).WithReactions(out.c.Reactions)
 	return out
 }
 

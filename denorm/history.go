@@ -6,6 +6,7 @@ import (
 
 	"github.com/docmodel/docmodel/denorm/internal/history"
 	"github.com/docmodel/docmodel/internal/commands"
+	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
@@ -104,7 +105,9 @@ func NewHistory[D, K any](
 	})
 	return &History[D, K]{model.NewParts(h.Indexes, h.Relations, h.Checks, h.Footprints).
 		WithDocs(docs.Docs(), revisions.Docs()).
-		WithoutReactions("History.Insert, History.Set, History.Change and History.Delete, which take a note of who changes the document and why"), docs, revisions, h}
+		WithKeys(model.KeyedDocs{Collection: revisions.Name(), From: []*core.Docs{docs.Docs()}}).
+		WithoutReactions("History.Insert, History.Set, History.Change and History.Delete, " +
+			"which take a note of who changes the document and why"), docs, revisions, h}
 }
 
 func (r Revised) note() history.Note { return history.Note{At: r.At, By: r.By, Reason: r.Reason} }

@@ -38,7 +38,7 @@ func NewInverted[D, K any](docs *model.Collection[D, K], prefix string, paths ..
 	}
 	in := inverted.Declare(docs.Docs(), cores)
 	return &Inverted[D, K]{model.NewParts(in.Indexes, in.Relations, in.Checks, in.Footprints).
-		WithDocs(docs.Docs()).WithReactions(in.Reactions), docs, in, cores}
+		WithDocs(docs.Docs()).WithKeys(cores.Keys()...).WithReactions(in.Reactions), docs, in, cores}
 }
 
 // Indexes returns the [IndexTable.Indexes] of each declared path.

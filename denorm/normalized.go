@@ -50,7 +50,7 @@ func NewNormalized[D, K any](docs *model.Collection[D, K], target string, parts 
 	}
 	n := normalized.Declare(docs.Docs(), target, list)
 	return &Normalized[D, K]{model.NewParts(n.Indexes, n.Relations, n.Checks, n.Footprints).
-		WithDocs(docs.Docs()).WithoutReactions("Normalized.Plan"), docs, docs.Named(target), n}
+		WithDocs(docs.Docs()).WithKeys(n.Keys()...).WithoutReactions("Normalized.Plan"), docs, docs.Named(target), n}
 }
 
 // Indexes returns one index for each array [Part].

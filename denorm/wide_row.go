@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/docmodel/docmodel/denorm/internal/widerow"
+	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
@@ -69,7 +70,10 @@ func NewWideRow[L, LK, R, RK any](
 		{Rows: spec.LeftRows, Docs: left.Docs(), Copies: spec.LeftCopies}, {Rows: spec.RightRows, Docs: right.Docs(), Copies: spec.RightCopies},
 	}, [2]reflect.Type{reflect.TypeFor[LK](), reflect.TypeFor[RK]()}, spec.Max, spec.MaxBytes)
 	return &WideRow[L, LK, R, RK]{model.NewParts(w.Indexes, w.Relations, w.Checks, w.Footprints).
-		WithDocs(left.Docs(), right.Docs()).WithoutReactions("WideRow.Link and WideRow.Unlink"), w}
+		WithDocs(left.Docs(), right.Docs()).WithKeys(
+		model.KeyedDocs{Collection: spec.LeftRows, From: []*core.Docs{left.Docs(), right.Docs()}},
+		model.KeyedDocs{Collection: spec.RightRows, From: []*core.Docs{left.Docs(), right.Docs()}}).
+		WithoutReactions("WideRow.Link and WideRow.Unlink"), w}
 }
 
 // Indexes returns two indexes for each collection of rows.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/docmodel/docmodel/internal/core"
@@ -61,8 +62,8 @@ type Stage struct {
 	// [ErrStale].
 	Again func(error) bool
 
-	check   *Check // finds and repairs, instead of Plan
-	deleted bool   // the stage also reads documents that Scope.Delete marked
+	check  *Check // finds and repairs, instead of Plan
+	stored bool   // the stage reads _ids as they are stored, and also documents that Scope.Delete marked
 }
 
 // A Batch is the argument of [Stage].Work and [Stage].Do. Work gets documents. Do reads
@@ -174,7 +175,9 @@ func (j Job) run(ctx context.Context, db DB, o JobOptions) (Progress, error) {
 	if err := core.CheckRun(ctx, db); err != nil {
 		return p, err
 	}
-	db = marking(db)
+	if !slices.ContainsFunc(j.Stages, func(s Stage) bool { return s.stored }) { // only MoveKeys uses transactions
+		db = marking(db)
+	}
 	if o.Checkpoint != "" {
 		if err := checkTenantNames(ctx, db, o.Checkpoint); err != nil {
 			return p, err

@@ -103,7 +103,7 @@ func (s Stage) query(filter bson.D) Query {
 	return Query{
 		Collection: s.Collection, Filter: filter, Projection: s.Projection, Limit: s.size(),
 		Sort: bson.D{{Key: "_id", Value: 1}}, Options: ReadOptions{BatchSize: int32(s.size())},
-		Keyed: slices.Contains(s.Keyed, s.Collection), Deleted: s.deleted,
+		Keyed: slices.Contains(s.Keyed, s.Collection), Deleted: s.stored, stored: s.stored,
 	}
 }
 

@@ -56,6 +56,7 @@ func New(name string, techniques ...Technique) *Model {
 	m.compareIndexes()
 	m.compareShards()
 	m.compareShardKeys()
+	m.noteKeyed()
 	return m
 }
 
@@ -93,6 +94,9 @@ func (m *Model) Collections() (out []string) {
 		}
 		for _, x := range t.Indexes() {
 			add(x.Collection)
+		}
+		for _, d := range documentsOf(t) {
+			add(d.Name())
 		}
 	}
 	return out

@@ -8,6 +8,10 @@ import "github.com/docmodel/docmodel/internal/core"
 //
 //	db := scope.On(shop.On(database))
 //
+// The model knows in which collections _ids carry the tenant of a scope: see
+// [Write].Keyed. All commands on the database treat these collections as keyed. In a
+// $graphLookup that compares such _ids, no index serves the comparison.
+//
 // In a collection of a keys.Shard, On adds the shard key's fields to filters on _id: see
 // [ShardKey].
 func (m *Model) On(db DB) DB {
@@ -23,5 +27,51 @@ func (m *Model) On(db DB) DB {
 	for _, key := range m.ShardKeys() {
 		sharded[key.Collection] = key
 	}
-	return (&scope{model: m.name, known: known, sharded: sharded}).on(db, nil)
+	told := m.keyedCollections()
+	for _, t := range m.techniques {
+		for _, d := range documentsOf(t) {
+			told[d.Name()] = told[d.Name()] // false for a declared collection that isn't keyed
+		}
+	}
+	return (&scope{model: m.name, known: known, keyed: told, sharded: sharded}).on(db, nil)
+}
+
+// keyedCollections returns the collections whose _ids carry the tenant under a scope.
+func (m *Model) keyedCollections() map[string]bool {
+	out := map[string]bool{}
+	for _, t := range m.techniques {
+		for _, d := range documentsOf(t) {
+			if d.IsKeyed() {
+				out[d.Name()] = true
+			}
+		}
+	}
+	for n := -1; n < len(out); { // an _id can contain an _id that contains an _id
+		n = len(out)
+		for _, t := range m.techniques {
+			if own, ok := t.(interface{ keyed() []KeyedDocs }); ok {
+				for _, k := range own.keyed() {
+					if k.isKeyed(out) {
+						out[k.Collection] = true
+					}
+				}
+			}
+		}
+	}
+	return out
+}
+
+// noteKeyed says which collections need the model's handle under a tenant, because their
+// _ids contain _ids of documents that several techniques use.
+func (m *Model) noteKeyed() {
+	all := m.keyedCollections()
+	for _, t := range m.techniques {
+		if own, ok := t.(interface{ keyed() []KeyedDocs }); ok {
+			for _, k := range own.keyed() {
+				if len(k.From) > 0 && all[k.Collection] {
+					core.NoteShared(k.Collection)
+				}
+			}
+		}
+	}
 }

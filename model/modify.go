@@ -32,6 +32,7 @@ type FindAndModify struct {
 
 	codec *core.Codec
 	used  []use
+	keys  bson.D // the tenant that scopes put into the _ids
 }
 
 // ModifyOptions are options of a [Modify]. Zero fields aren't sent.
@@ -82,7 +83,7 @@ func (c declaration) findAndModify(m *FindAndModify, filter, update bson.D) {
 // marks documents as deleted.
 func holdModify(m *FindAndModify, s *scope) {
 	if m.Err == nil {
-		m.Err = s.knows(m.Collection)
+		m.Err = cmp.Or(s.knows(m.Collection), s.admits(m.Collection, m.Keyed))
 	}
 	if !s.holds(m.Collection) || m.Err != nil || m.Filter == nil { // checkModify refuses a nil filter
 		return
@@ -94,10 +95,15 @@ func holdModify(m *FindAndModify, s *scope) {
 	if m.Err = cmp.Or(s.allows(m.Collection, m.Filter), nothingHidden(m.Collection, m.Projection), nothingHidden(m.Collection, m.Options.Let)); m.Err != nil {
 		return
 	}
-	if m.Keyed && s.keys(m.Collection) {
-		m.Filter = s.keyedFilter(m.Filter)
+	if s.keys(m.Collection, m.Keyed) {
+		k := keyer{s.tenant, m.keys}
+		m.Filter, m.Sort, m.Projection, m.Update = k.filter(m.Filter), k.paths(m.Sort), k.projection(m.Projection), k.update(m.Update)
+		m.keys = core.JoinTenants(m.keys, s.tenant)
+		if m.Err = checkUpsertID(m.Collection, m.Filter, m.Update, m.Upsert); m.Err != nil {
+			return
+		}
 	}
-	m.Filter = And(m.Filter, s.exactly(m.Options.Collation, s.filter))
+	m.Filter = orEmpty(And(m.Filter, s.exactly(m.Options.Collation, s.filter)))
 	m.used = s.withUse(m.used, m.Collection)
 	if !m.Remove {
 		m.Update, m.Err = s.update(m.Collection, m.Update, m.Upsert)
@@ -143,9 +149,7 @@ func sendModify(ctx context.Context, db DB, m *FindAndModify, doc any) error {
 		res = coll.FindOneAndUpdate(ctx, orEmpty(m.Filter), m.Update, updateOptions(m))
 	}
 	observationOf(ctx).modified(m, res.Err())
-	if m.Keyed {
-		res = withoutKeys(res, keyTenant(db, m.Collection), m.codec)
-	}
+	res = withoutKeys(res, m.keys, m.codec)
 	if m.codec.DecodesWhole(doc) {
 		raw, err := res.Raw()
 		if err == nil {
@@ -158,8 +162,11 @@ func sendModify(ctx context.Context, db DB, m *FindAndModify, doc any) error {
 
 // withoutKeys returns the result with the _id without the tenant.
 func withoutKeys(res *mongo.SingleResult, tenant bson.D, c *core.Codec) *mongo.SingleResult {
+	if len(tenant) == 0 {
+		return res
+	}
 	raw, err := res.Raw()
-	if err != nil || len(tenant) == 0 {
+	if err != nil {
 		return res
 	}
 	return mongo.NewSingleResultFromDocument(core.WithoutTenant(raw, tenant), nil, c.Registry())

@@ -16,6 +16,10 @@ import (
 type KeyedDocs struct {
 	Collection string
 
+	// From are the collections whose _ids the documents' _ids contain. The documents' _ids
+	// carry the tenant only if the _ids of one of these collections do. Nil means always.
+	From []*core.Docs
+
 	// Join returns the update that adds a document with an old _id to the tenant's
 	// document with the same key. A nil update adds nothing. If ok is false, the documents
 	// can't be joined. A nil Join joins only equal documents.
@@ -35,10 +39,24 @@ func (p Parts) WithKeys(docs ...KeyedDocs) Parts {
 
 func (p Parts) keyed() []KeyedDocs { return p.keys }
 
+// isKeyed reports whether the documents' _ids carry the tenant. all are keyed collections
+// of the model.
+func (k KeyedDocs) isKeyed(all map[string]bool) bool {
+	return len(k.From) == 0 || slices.ContainsFunc(k.From, func(d *core.Docs) bool { return d.IsKeyed() || all[d.Name()] })
+}
+
 // MoveKeys returns the job that gives a tenant's documents of an older version _ids that
 // carry the tenant: see [Write].Keyed. Run it once per tenant, on the tenant's database
 // ([Scope.On]), after all programs have the new version. Programs of the new version can
-// write meanwhile. The views of a denorm.Projection aren't moved: rebuild them.
+// write meanwhile. The views of a denorm.Projection aren't moved: rebuild them. References
+// to the documents stay valid, because they have the _id without the tenant.
+//
+// Give all techniques that use the documents. For example, a denorm.History stores
+// revisions under _ids that contain the documents' _ids.
+//
+// The job stores a document under both _ids before it deletes the old one. If a unique
+// index refuses this, the job gives the server's duplicate key error. Then run the job on
+// a database of [WithTransactions], where it moves each batch in a transaction.
 //
 // The job also moves documents that [Scope].Delete marked. They stay marked. A scope with
 // a Filter gives a [*ValueError], because it hides documents from the job.
@@ -50,14 +68,16 @@ func (p Parts) keyed() []KeyedDocs { return p.keys }
 // Cost: two commands per batch of 500 documents, and three for each batch with old _ids.
 // Two scans of each collection.
 func MoveKeys(techniques ...Technique) Job {
+	techniques = slices.DeleteFunc(slices.Clone(techniques), func(t Technique) bool {
+		_, ok := t.(interface{ keyed() []KeyedDocs })
+		v := reflect.ValueOf(t)
+		return !ok || v.Kind() == reflect.Pointer && v.IsNil()
+	})
+	keyed := (&Model{techniques: techniques}).keyedCollections()
 	var all []KeyedDocs
 	for _, t := range techniques {
-		own, ok := t.(interface{ keyed() []KeyedDocs })
-		if v := reflect.ValueOf(t); !ok || v.Kind() == reflect.Pointer && v.IsNil() {
-			continue
-		}
-		for _, docs := range own.keyed() {
-			if !slices.ContainsFunc(all, func(k KeyedDocs) bool { return k.Collection == docs.Collection }) {
+		for _, docs := range t.(interface{ keyed() []KeyedDocs }).keyed() {
+			if docs.isKeyed(keyed) && !slices.ContainsFunc(all, func(k KeyedDocs) bool { return k.Collection == docs.Collection }) {
 				all = append(all, docs)
 			}
 		}
@@ -79,8 +99,8 @@ func MoveKeys(techniques ...Technique) Job {
 	moved := bson.D{{Key: movedField, Value: bson.D{{Key: "$exists", Value: true}}}}
 	for _, k := range all {
 		j.Stages = append(j.Stages,
-			Stage{Name: "move the keys of " + k.Collection, Collection: k.Collection, Work: k.move, deleted: true},
-			Stage{Name: "end the move of " + k.Collection, Collection: k.Collection, Filter: moved, Work: k.end, deleted: true})
+			Stage{Name: "move the keys of " + k.Collection, Collection: k.Collection, Work: k.move, stored: true},
+			Stage{Name: "end the move of " + k.Collection, Collection: k.Collection, Filter: moved, Work: k.end, stored: true})
 	}
 	return j
 }
@@ -106,7 +126,7 @@ func (k KeyedDocs) move(ctx context.Context, b *Batch) (Plan, error) {
 		return Plan{}, nil
 	}
 	stored, err := (&Find[bson.Raw]{Query{
-		Collection: k.Collection, Filter: bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}}}, Index: IDIndex, Deleted: true,
+		Collection: k.Collection, Filter: bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}}}, Index: IDIndex, Deleted: true, stored: true,
 	}}).All(ctx, b.DB)
 	if err != nil {
 		return Plan{}, err
@@ -116,11 +136,11 @@ func (k KeyedDocs) move(ctx context.Context, b *Batch) (Plan, error) {
 		id, _ := core.SplitKeyID(doc.Lookup("_id"), tenant)
 		now[bsonval.Key(id)] = doc
 	}
-	var first, deletes, last []Step
+	var first, deletes, last, inTx []Step
 	for i, doc := range old {
 		id := doc.Lookup("_id")
 		stored := now[bsonval.Key(id)]
-		begin, problem, err := k.begin(doc, stored, ids[i].(core.KeyID))
+		begin, problem, err := k.begin(doc, stored, ids[i].(core.KeyID), true)
 		joins := stored != nil && stored.Lookup(movedField).Type == 0
 		if joins && isMarked(b.DB, k.Collection, doc) != isMarked(b.DB, k.Collection, stored) {
 			problem = "has the same key as a document with the new _id, and only one of the two is marked as deleted: restore or remove it"
@@ -134,12 +154,20 @@ func (k KeyedDocs) move(ctx context.Context, b *Batch) (Plan, error) {
 		}
 		first = append(first, begin...)
 		deletes = append(deletes, Write{
-			Collection: k.Collection, Index: IDIndex, Final: true, Once: true, Deleted: true,
+			Collection: k.Collection, Index: IDIndex, Final: true, Once: true, Deleted: true, stored: true,
 			Model: &mongo.DeleteOneModel{Filter: bson.D{{Key: "_id", Value: Eq(id)}}},
 		})
 		last = append(last, k.unmark(ids[i], doc.Lookup(k.Token)))
+		if begin, _, err = k.begin(doc, stored, ids[i].(core.KeyID), false); err != nil {
+			return Plan{}, err
+		}
+		inTx = append(inTx, begin...)
+		if stored != nil && !joins {
+			inTx = append(inTx, last[len(last)-1])
+		}
 	}
 	p := NewPlan(slices.Concat(first, deletes, last)...)
+	p.InTx = slices.Concat(deletes, inTx) // so a unique index has no two documents at any time
 	p.Leaves = "documents with both _ids, which the next run of the job recognizes"
 	return p, nil
 }
@@ -172,16 +200,20 @@ func isMarked(db DB, collection string, doc bson.Raw) bool {
 }
 
 // begin returns the write that stores a document under the new _id, or joins it to the
-// document that is stored there. It returns no write if an earlier run did so.
-func (k KeyedDocs) begin(old, now bson.Raw, id core.KeyID) (steps []Step, problem string, _ error) {
-	mark := bson.E{Key: movedField, Value: true}
+// document that is stored there. It returns no write if an earlier run did so. Outside a
+// transaction the write marks the document.
+func (k KeyedDocs) begin(old, now bson.Raw, id core.KeyID, marks bool) (steps []Step, problem string, _ error) {
+	mark, other := bson.D{{Key: movedField, Value: true}}, k.complement(old)
+	if !marks {
+		mark, other = nil, nil
+	}
 	if now == nil {
 		doc, err := core.WithKeyID(old, id)
 		if err == nil {
-			doc, err = core.SetFields(doc, append(bson.D{mark}, k.complement(doc)...))
+			doc, err = core.SetFields(doc, slices.Concat(mark, other))
 		}
 		return []Step{Write{
-			Collection: k.Collection, Index: IDIndex, Final: true, Model: &mongo.InsertOneModel{Document: doc},
+			Collection: k.Collection, Index: IDIndex, Final: true, stored: true, Model: &mongo.InsertOneModel{Document: doc},
 			Reasons: []Reason{{If: bson.D{{Key: "_id", Value: id}}, Err: ErrStale}},
 		}}, "", err
 	}
@@ -195,15 +227,21 @@ func (k KeyedDocs) begin(old, now bson.Raw, id core.KeyID) (steps []Step, proble
 	if !ok {
 		return nil, "has the same key as a document with the new _id, and can't be joined to it: correct one of the two", nil
 	}
+	if marks {
+		update = append(update, bson.E{Key: "$set", Value: mark})
+	}
 	m := merger{collection: k.Collection}
-	for _, op := range append(update, bson.E{Key: "$set", Value: bson.D{mark}}) {
+	for _, op := range update {
 		if err := m.addOperator(op); err != nil {
 			return nil, "", err
 		}
 	}
+	if len(m.update) == 0 {
+		return nil, "", nil
+	}
 	return []Step{Write{
-		Collection: k.Collection, Index: IDIndex, Expect: One, Once: true, Deleted: true,
-		Done:  bson.D{{Key: "_id", Value: id}, mark},
+		Collection: k.Collection, Index: IDIndex, Expect: One, Once: true, Deleted: true, stored: true,
+		Done:  append(bson.D{{Key: "_id", Value: id}}, mark...),
 		Model: &mongo.UpdateOneModel{Filter: core.AsRead(now), Update: m.update},
 	}}, "", nil
 }
@@ -239,7 +277,9 @@ func (k KeyedDocs) unmark(id any, token bson.RawValue) Write {
 		update = append(update, bson.E{Key: "$set", Value: bson.D{{Key: k.Token, Value: token}}})
 	}
 	filter := bson.D{{Key: "_id", Value: id}, {Key: movedField, Value: bson.D{{Key: "$exists", Value: true}}}}
-	return Write{Collection: k.Collection, Index: IDIndex, Once: true, Deleted: true, Model: &mongo.UpdateOneModel{Filter: filter, Update: update}}
+	return Write{
+		Collection: k.Collection, Index: IDIndex, Once: true, Deleted: true, stored: true, Model: &mongo.UpdateOneModel{Filter: filter, Update: update},
+	}
 }
 
 // complement returns the field of the token with another value.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/internal/direction"
@@ -64,10 +65,8 @@ func runPage(ctx context.Context, db DB, q *Query, token string, docs any) (next
 func readPage(ctx context.Context, db DB, q *Query, token string, docs any) (next, previous string, err error) {
 	own := *scopedQuery(db, q)
 	size := own.Limit
-	var keys bson.D
-	if own.Keyed { // a token has the _id as it is stored
-		keys = keyTenant(db, own.Collection)
-	}
+	keys := own.keys // a token has the _id as it is stored
+	own.keys = nil
 	p, err := pageOf(&own, token, keys)
 	if err != nil {
 		return "", "", err
@@ -231,6 +230,9 @@ func (p paging) refuse(path string, v bson.RawValue) string {
 			return "isn't an _id of the tenant"
 		}
 		v = id
+	}
+	if rest, ok := strings.CutPrefix(path, keyBelow); ok && len(p.keys) > 0 {
+		path = "_id." + rest
 	}
 	return refuseSortValue(p.docs, path, v)
 }

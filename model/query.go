@@ -30,6 +30,8 @@ type Query struct {
 	codec  *core.Codec
 	layout *core.Layout
 	used   []use
+	keys   bson.D // the tenant that scopes put into the _ids
+	stored bool   // the _ids are as they are stored, also in a keyed collection
 }
 
 // query sets the fields of a query of the collection.
@@ -117,15 +119,17 @@ func reverses(a, b bson.D) bool {
 
 // holdQuery adds the scope's filter.
 func holdQuery(q *Query, s *scope) {
-	if q.Err == nil {
-		q.Err = s.knows(q.Collection)
+	if q.Err = cmp.Or(q.Err, s.knows(q.Collection)); q.Err == nil && !q.stored {
+		q.Err = s.admits(q.Collection, q.Keyed)
 	}
 	if !s.holds(q.Collection) || q.Err != nil {
 		return
 	}
 	q.Err = cmp.Or(s.allows(q.Collection, q.Filter), nothingHidden(q.Collection, q.Projection), nothingHidden(q.Collection, q.Options.Let))
-	if q.Keyed && s.keys(q.Collection) {
-		q.Filter = s.keyedFilter(q.Filter)
+	if q.Err == nil && !q.stored && s.keys(q.Collection, q.Keyed) {
+		k := keyer{s.tenant, q.keys}
+		q.Filter, q.Sort, q.Projection = k.filter(q.Filter), k.paths(q.Sort), k.projection(q.Projection)
+		q.keys = core.JoinTenants(q.keys, s.tenant)
 	}
 	narrow(q, s.exactly(q.Options.Collation, s.shown(q.Deleted)))
 	q.used = s.withUse(q.used, q.Collection)

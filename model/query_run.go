@@ -6,7 +6,6 @@ import (
 
 	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/internal/runctx"
-	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
@@ -25,10 +24,6 @@ func readOne(ctx context.Context, db DB, q *Query) *read {
 //go:noinline
 func readQuery(ctx context.Context, db DB, q *Query) *read {
 	q = scopedQuery(db, q)
-	var keys bson.D
-	if q.Keyed {
-		keys = keyTenant(db, q.Collection)
-	}
 	return &read{ctx, db, "find", q.Index, q.Options, q.codec, cmp.Or(checkQuery(q), core.CheckRun(ctx, db)), q.Collection, q.Filter, func(ctx context.Context) (*mongo.Cursor, error) {
 		o := options.Find()
 		if len(q.Projection) > 0 {
@@ -62,7 +57,7 @@ func readQuery(ctx context.Context, db DB, q *Query) *read {
 			o.SetAllowDiskUse(true)
 		}
 		return collectionOf(ctx, db, q.codec, q.Collection, q.Options.collectionOptions()).Find(ctx, orEmpty(routed(ctx, db, q.Collection, q.Filter)), o)
-	}, nil, len(q.Projection) > 0, keys, q.used}
+	}, nil, len(q.Projection) > 0, q.keys, q.used}
 }
 
 // scopedQuery returns the query under the database's scopes.

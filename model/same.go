@@ -41,7 +41,7 @@ func (r *runner) skipOwn(ctx context.Context, b batch, at int, dup error) (skipp
 	stored := map[string]bson.Raw{}
 	find := &Find[bson.Raw]{Query{
 		Collection: w.Collection, Filter: And(bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}}}, w.scoping().tenant),
-		Options: ReadOptions{ReadPreference: readpref.Primary()},
+		Options: ReadOptions{ReadPreference: readpref.Primary()}, stored: true,
 	}}
 	for doc, err := range find.Each(ctx, unobserved(r.db)) {
 		if err != nil {

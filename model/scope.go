@@ -54,7 +54,8 @@ type Scope struct {
 	// Tenant is a condition for every filter and pipeline. New documents get Tenant's
 	// fields. Use random _ids, because a failed insert reveals another tenant's _id. The
 	// _ids that techniques make of keys carry the tenant: see [Write].Keyed and
-	// [MoveKeys].
+	// [MoveKeys]. The documents of a keys.Sequence, keys.Composite or keys.DocumentKey
+	// need a database of [Model.On].
 	//
 	// A value is a non-empty string, an ObjectID, an integer or a UUID. Each other value
 	// gives a [*ValueError]. Integers of all types, and whole floats, are stored as int64.
@@ -89,6 +90,8 @@ type Scope struct {
 //   - $merge or $out in an [Aggregate]
 //   - a [MergeInto] into documents outside the scope
 //   - a string tenant in a collection with a default collation: see [Scope]
+//   - a tenant in a collection of a keys.Sequence, keys.Composite or keys.DocumentKey, if
+//     the database isn't from [Model.On] of a model that declares the collection
 func (s Scope) On(db DB) DB {
 	own, err := s.compiled()
 	return own.on(db, err)
@@ -110,7 +113,7 @@ func (s *scope) on(db DB, err error) DB {
 		h.Err = err
 		return h
 	}
-	all := append(slices.Clip(outer), s)
+	all := underModels(append(slices.Clip(outer), s))
 	h.Scopes, h.Tenant = all, tenantText(all)
 	if h.TextTenant == "" && !s.tests {
 		h.TextTenant = s.text
@@ -119,12 +122,16 @@ func (s *scope) on(db DB, err error) DB {
 }
 
 // Plan applies the scope to p's steps and returns the new plan. In a [Stream] with events
-// of several tenants, apply each tenant's scope to the plans for its events.
+// of several tenants, apply each tenant's scope to the plans for its events. If a model's
+// database says that _ids carry the tenant, they do so when the plan runs there. A
+// [MergeInto] gets the tenant only in the collections of MergeInto.Keyed, and can't use
+// the documents of a keys.Sequence, keys.Composite or keys.DocumentKey without it.
 func (s Scope) Plan(p Plan) Plan {
 	own, err := s.compiled()
 	if err != nil {
 		return NewPlan(Refused("", err))
 	}
+	own.alone = true
 	return own.plan(p)
 }
 
@@ -146,6 +153,10 @@ type scope struct {
 
 	model string          // the name of the only reachable model, or ""
 	known map[string]bool // the model's collections
+
+	modeled bool            // a model is among the scopes of the database
+	keyed   map[string]bool // the collections that a model of the database declares: true if they are keyed
+	alone   bool            // of [Scope.Plan]: the database and its model aren't known
 
 	sharded map[string]ShardKey // the model's shard keys, by collection
 }

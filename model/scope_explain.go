@@ -7,7 +7,7 @@ import (
 
 func init() {
 	core.UnderScopes = underScopes
-	core.WithKeyIDs = func(filter, tenant bson.D) bson.D { return (&scope{tenant: tenant}).keyedFilter(filter) }
+	core.WithKeyIDs = func(filter, tenant bson.D) bson.D { return keyer{tenant: tenant}.filter(filter) }
 }
 
 // underScopes returns what is sent for a query or a write under the scopes of a database,

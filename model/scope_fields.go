@@ -138,11 +138,7 @@ func (s *scope) document(w Write, doc any, replaces bool) (any, error) {
 			return nil, &ConflictError{Collection: w.Collection, Paths: [2]string{"document " + f.Key, "scope " + f.Key}, Reason: "the document already has another value"}
 		}
 	}
-	out, err := add.Inserted(raw)
-	if err != nil {
-		return nil, err
-	}
-	return s.keyed(w, out)
+	return add.Inserted(raw)
 }
 
 // timesIn counts the elements with a name.

@@ -11,7 +11,9 @@ import (
 // Indexes returns set's indexes, adapted to the scope. On a database of [Scope.On],
 // [IndexSet.Ensure] creates these indexes. The fields of Scope.Tenant come first, so a
 // unique key is unique per tenant. TTL and wildcard indexes don't get the tenant fields.
-// If Scope.Delete is set, unique indexes ignore soft-deleted documents.
+// If Scope.Delete is set, unique indexes ignore soft-deleted documents. Only
+// [IndexSet.Ensure] on a database of [Model.On] knows in which collections a part of the
+// _id is stored elsewhere: see [Write].Keyed.
 func (s Scope) Indexes(set IndexSet) (IndexSet, error) {
 	own, err := s.compiled()
 	if err != nil {
@@ -28,6 +30,13 @@ func indexesUnder(set IndexSet, db DB) IndexSet {
 		return set
 	}
 	list := scopesOf(db)
+	set.Needed = slices.Clone(set.Needed)
+	for i, x := range set.Needed {
+		if slices.ContainsFunc(list, func(s *scope) bool { return s.keys(x.Collection, false) }) {
+			set.Needed[i].Keys = keyer{}.paths(x.Keys)
+			set.Needed[i].Partial = keyer{}.paths(x.Partial)
+		}
+	}
 	for _, s := range slices.Backward(list) {
 		if !s.tests {
 			set = s.indexes(set)

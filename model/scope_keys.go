@@ -1,7 +1,7 @@
 package model
 
 import (
-	"reflect"
+	"cmp"
 	"slices"
 	"strings"
 
@@ -11,18 +11,69 @@ import (
 )
 
 // Under a scope with a Tenant, the _ids of a keyed collection carry the tenant: see
-// [core.KeyID]. Scopes change the _ids in filters, inserts and pipelines. Results have
-// the _ids without the tenant.
+// [core.KeyID]. Scopes change the _ids in filters, inserts, updates and pipelines. Results
+// have the _ids without the tenant. A collection is keyed if the command says so, or the
+// model of the handle.
 
-// keys reports whether the scope puts its tenant into the _ids of a keyed collection.
-func (s *scope) keys(collection string) bool { return len(s.tenant) > 0 && s.holds(collection) }
+// keys reports whether the scope puts its tenant into the _ids of a command's collection.
+// keyed says that the command asks for it.
+func (s *scope) keys(collection string, keyed bool) bool {
+	if len(s.tenant) == 0 || !s.holds(collection) {
+		return false
+	}
+	return keyed || s.keyed[collection] || s.tests && core.IsKeyedName(collection)
+}
+
+// underModels returns the scopes of one database with what their models know of keyed
+// collections.
+func underModels(scopes []*scope) []*scope {
+	keyed, modeled := map[string]bool{}, false
+	for _, s := range scopes {
+		modeled = modeled || s.model != ""
+		if s.model != "" {
+			for name, is := range s.keyed {
+				keyed[name] = keyed[name] || is
+			}
+		}
+	}
+	if !modeled {
+		return scopes
+	}
+	out := make([]*scope, len(scopes))
+	for i, s := range scopes {
+		own := *s
+		own.keyed, own.modeled, out[i] = keyed, true, &own
+	}
+	return out
+}
+
+// admits refuses a tenant's command on a collection whose model isn't known, if only the
+// model tells that the _ids carry the tenant. keyed says that the command does too.
+func (s *scope) admits(collection string, keyed bool) error {
+	if len(s.tenant) == 0 || !s.holds(collection) || s.tests || s.alone && keyed || !core.NeedsModel(collection) {
+		return nil
+	}
+	const carry = "its _ids are made of keys and carry the tenant, which only a model tells to the commands of all techniques: "
+	if !s.modeled {
+		return &ConflictError{Collection: collection, Reason: carry + "use a database of Model.On"}
+	}
+	if is, declared := s.keyed[collection]; !declared || keyed && !is {
+		return &ConflictError{Collection: collection, Reason: carry +
+			"give the database's model the technique that makes the _ids, with the same Collection value"}
+	}
+	return nil
+}
+
+// reaches is knows and admits for a collection of a pipeline.
+func (s *scope) reaches(collection string) error {
+	return cmp.Or(s.knows(collection), s.admits(collection, slices.Contains(s.keyIn, collection)))
+}
 
 // keyTenant returns the tenant in the _ids of a keyed collection, or nil.
 func keyTenant(db DB, collection string) (fields bson.D) {
 	for _, s := range scopesOf(db) {
-		if s.keys(collection) {
-			fields = core.NewKeyID(core.NewKeyID(nil, fields), s.tenant).Fields()
-			fields = fields[:len(fields)-1]
+		if s.keys(collection, true) {
+			fields = core.JoinTenants(fields, s.tenant)
 		}
 	}
 	return fields
@@ -30,9 +81,6 @@ func keyTenant(db DB, collection string) (fields bson.D) {
 
 // withKeyed returns the scope for a command that uses keyed collections.
 func (s *scope) withKeyed(keyed []string) *scope {
-	if len(keyed) == 0 || len(s.tenant) == 0 {
-		return s
-	}
 	out := *s
 	out.keyIn = keyed
 	return &out
@@ -40,176 +88,61 @@ func (s *scope) withKeyed(keyed []string) *scope {
 
 // isKeyed reports whether the command's _ids in a collection carry the scope's tenant.
 func (s *scope) isKeyed(collection string) bool {
-	return slices.Contains(s.keyIn, collection) && s.keys(collection)
+	return s.keys(collection, slices.Contains(s.keyIn, collection))
 }
 
-// isKeyedLookup reports whether a stage is a $lookup in a keyed collection.
-func (s *scope) isKeyedLookup(stage bson.D) (args bson.D, ok bool) {
-	if len(s.keyIn) == 0 || len(stage) != 1 || stage[0].Key != "$lookup" {
-		return nil, false
-	}
-	args, ok = asDocument(stage[0].Value)
-	from, _ := asString(valueOf(args, "from"))
-	return args, ok && s.isKeyed(from)
-}
-
-// keyedFilter puts the tenant into a filter's conditions on _id.
-func (s *scope) keyedFilter(filter bson.D) bson.D {
-	out := slices.Clone(filter)
-	for i, e := range filter {
-		switch e.Key {
-		case "_id":
-			out[i] = s.keyedCondition(e.Value)
-		case "$and", "$or", "$nor":
-			if list, ok := asPipeline(e.Value); ok {
-				parts := make(bson.A, len(list))
-				for j, part := range list {
-					parts[j] = s.keyedFilter(part)
-				}
-				out[i].Value = parts
-			}
-		case "$expr":
-			out[i].Value = withoutTenant(e.Value)
-		default:
-			if rest, ok := strings.CutPrefix(e.Key, "_id."); ok && !strings.HasPrefix(rest, core.KeyOf+".") {
-				out[i].Key = "_id." + core.KeyOf + "." + rest
-			}
-		}
-	}
-	return out
-}
-
-// keyedCondition puts the tenant into the condition on _id. A pattern is compared with
-// the _id's part without the tenant.
-func (s *scope) keyedCondition(v any) bson.E {
-	if isEquality(v) {
-		if d, ok := asOperators(v); ok {
-			return bson.E{Key: "_id", Value: bson.D{{Key: "$eq", Value: s.keyID(d[0].Value)}}}
-		}
-		return bson.E{Key: "_id", Value: s.keyID(v)}
-	}
-	d, ok := asOperators(v)
-	if !ok {
-		return bson.E{Key: "_id." + core.KeyOf, Value: v} // a regular expression
-	}
-	out := slices.Clone(d)
-	var first, last *any
-	for i, e := range d {
-		switch e.Key {
-		case "$eq", "$ne":
-			out[i].Value = s.keyID(e.Value)
-		case "$gt", "$gte":
-			out[i].Value = s.keyID(e.Value)
-			first = &out[i].Value
-		case "$lt", "$lte":
-			out[i].Value = s.keyID(e.Value)
-			last = &out[i].Value
-		case "$in", "$nin":
-			out[i].Value = s.keyIDs(e.Value)
-		case "$exists":
-		default:
-			return bson.E{Key: "_id." + core.KeyOf, Value: v}
-		}
-	}
-	switch {
-	case first != nil && last == nil:
-		out = append(out, bson.E{Key: "$lte", Value: (*first).(core.KeyID).WithKey(bson.MaxKey{})})
-	case last != nil && first == nil:
-		out = append(out, bson.E{Key: "$gte", Value: (*last).(core.KeyID).WithKey(bson.MinKey{})})
-	}
-	return bson.E{Key: "_id", Value: out}
-}
-
-// asOperators returns a condition of operators as a document.
-func asOperators(v any) (bson.D, bool) {
-	switch v.(type) {
-	case core.KeyID:
-		return nil, false
-	case bson.D, bson.Raw, bson.RawValue, bson.M:
-		d, ok := asDocument(v)
-		return d, ok && len(d) > 0 && strings.HasPrefix(d[0].Key, "$")
-	}
-	return nil, false
-}
-
-func (s *scope) keyID(v any) any { return core.NewKeyID(v, s.tenant) }
-
-// keyIDs is keyID for each value of a list.
-func (s *scope) keyIDs(list any) any {
-	var out bson.A
-	switch list := list.(type) {
-	case bson.RawValue:
-		arr, _ := list.ArrayOK()
-		values, _ := arr.Values()
-		for _, v := range values {
-			out = append(out, s.keyID(v))
-		}
-		return out
-	default:
-		v := reflect.ValueOf(list)
-		if v.Kind() != reflect.Slice && v.Kind() != reflect.Array {
-			return list // the server refuses it
-		}
-		out = make(bson.A, v.Len())
-		for i := range out {
-			out[i] = s.keyID(v.Index(i).Interface())
-		}
-		return out
-	}
-}
-
-// withoutTenant replaces the _id in an expression by the _id without the tenant.
-func withoutTenant(v any) any {
-	switch v := v.(type) {
-	case string:
-		switch v {
-		case "$_id":
-			return core.KeyPath{}
-		case "$$ROOT":
-			return bson.D{{Key: "$mergeObjects", Value: bson.A{"$$ROOT", bson.D{{Key: "_id", Value: core.KeyPath{}}}}}}
-		}
-	case bson.D:
-		out := slices.Clone(v)
-		for i, e := range v {
-			if e.Key != "$literal" {
-				out[i].Value = withoutTenant(e.Value)
-			}
-		}
-		return out
-	case bson.A:
-		out := slices.Clone(v)
-		for i, e := range v {
-			out[i] = withoutTenant(e)
-		}
-		return out
-	}
-	return v
-}
-
-// keyed puts the tenant into the _id of an inserted document.
-func (s *scope) keyed(w Write, doc any) (any, error) {
-	raw, ok := doc.(bson.Raw)
-	if !w.Keyed || !s.keys(w.Collection) || !ok {
-		return doc, nil
-	}
-	id := raw.Lookup("_id")
-	if id.Type == 0 {
-		return doc, nil
+// keying puts the tenant into the _ids of a write.
+func (s *scope) keying(w Write) (Write, error) {
+	if w.stored {
+		return w, nil
 	}
 	under := w.scoping()
-	if own, ok := core.SplitKeyID(id, under.keys); ok {
-		id = own
+	keyed := w.Keyed || s.keyed[w.Collection] // without a tenant of its own, the scope knows a model
+	var tenant bson.D
+	if s.keys(w.Collection, w.Keyed) {
+		tenant = s.tenant
 	}
-	return core.WithKeyID(raw, core.NewKeyID(core.NewKeyID(id, under.keys), s.tenant))
+	if keyed {
+		tenant, under.unkeyed = core.JoinTenants(under.unkeyed, tenant), nil
+	}
+	if len(tenant) == 0 {
+		if s.alone && s.holds(w.Collection) && len(s.tenant) > 0 {
+			under.unkeyed = core.JoinTenants(under.unkeyed, s.tenant)
+			w.under = &under
+		}
+		return w, nil
+	}
+	k := keyer{tenant, under.keys}
+	out := w
+	var err error
+	if out.Model, err = k.model(w.Collection, w.Model); err != nil {
+		return w, err
+	}
+	out.Done = k.filter(w.Done)
+	out.Reasons = slices.Clone(w.Reasons)
+	for i := range out.Reasons {
+		out.Reasons[i].If = k.filter(out.Reasons[i].If)
+	}
+	under.plain, under.covered = w.unscoped(), out.Model
+	under.keys = core.JoinTenants(under.keys, tenant)
+	out.under = &under
+	return out, nil
 }
 
-// keysWith returns the tenant in the _ids of a write's collection.
-func (s *scope) keysWith(w Write, tenant bson.D) bson.D {
-	if !w.Keyed || !s.keys(w.Collection) {
-		return tenant
+// checkKeyed refuses a write to which [Scope.Plan] was applied without a model, if only a
+// model can tell that its _ids carry the tenant.
+func checkKeyed(db DB, w Write) Write {
+	if w.under == nil || len(w.under.unkeyed) == 0 || !core.NeedsModel(w.Collection) {
+		return w
 	}
-	fields := core.NewKeyID(core.NewKeyID(nil, tenant), s.tenant).Fields()
-	return fields[:len(fields)-1]
+	own := scope{tenant: w.under.unkeyed}
+	for _, s := range scopesOf(db) {
+		own.modeled, own.keyed, own.tests = own.modeled || s.modeled, s.keyed, own.tests || s.tests
+	}
+	if err := own.admits(w.Collection, false); err != nil {
+		return Refused(w.Collection, err)
+	}
+	return w
 }
 
 // beforeKeys are the stages before which a pipeline's documents have their stored _ids.
@@ -218,19 +151,27 @@ var beforeKeys = map[string]bool{"$match": true, "$sort": true, "$limit": true, 
 // keyedPipeline puts the tenant into the conditions on _id of a pipeline's first stages.
 // After the first stages, documents have their _ids without the tenant.
 func (s *scope) keyedPipeline(stages mongo.Pipeline) mongo.Pipeline {
-	out := slices.Clone(stages)
-	for i, stage := range stages {
-		if len(stage) != 1 || !beforeKeys[stage[0].Key] {
-			if isKeyPath(stage) {
-				return out
-			}
-			return slices.Insert(out, i, keyPathStage())
-		}
-		if filter, ok := asDocument(stage[0].Value); ok && stage[0].Key == "$match" {
-			out[i] = bson.D{{Key: "$match", Value: s.keyedFilter(filter)}}
+	out, k := slices.Clone(stages), keyer{tenant: s.tenant}
+	first := slices.IndexFunc(stages, func(stage bson.D) bool { return len(stage) != 1 || !beforeKeys[stage[0].Key] })
+	switch {
+	case first < 0:
+		out, first = append(out, keyPathStage()), len(out)
+	case isKeyPath(stages[first]):
+		k.before = s.tenant // an outer scope did it
+	default:
+		out = slices.Insert(out, first, keyPathStage())
+	}
+	for i, stage := range out[:first] {
+		d, ok := asDocument(stage[0].Value)
+		switch {
+		case !ok:
+		case stage[0].Key == "$match":
+			out[i] = bson.D{{Key: "$match", Value: k.filter(d)}}
+		case stage[0].Key == "$sort":
+			out[i] = bson.D{{Key: "$sort", Value: k.paths(d)}}
 		}
 	}
-	return append(out, keyPathStage())
+	return out
 }
 
 func keyPathStage() bson.D {
@@ -238,6 +179,9 @@ func keyPathStage() bson.D {
 }
 
 func isKeyPath(stage bson.D) bool {
+	if len(stage) != 1 {
+		return false
+	}
 	set, ok := stage[0].Value.(bson.D)
 	if !ok || len(set) != 1 {
 		return false
@@ -246,12 +190,31 @@ func isKeyPath(stage bson.D) bool {
 	return ok
 }
 
+// isKeyedInner reports whether an outer scope put its tenant into a stage's inner pipeline.
+func isKeyedInner(args bson.D) bool {
+	stages, ok := asPipeline(valueOf(args, "pipeline"))
+	return ok && slices.ContainsFunc(stages, isKeyPath)
+}
+
+// joinsKeyed returns the arguments of a stage that reads a keyed collection.
+func (s *scope) joinsKeyed(stage bson.D, name string) (args bson.D, ok bool) {
+	if len(s.tenant) == 0 || len(stage) != 1 || stage[0].Key != name {
+		return nil, false
+	}
+	args, ok = asDocument(stage[0].Value)
+	from, _ := asString(valueOf(args, "from"))
+	return args, ok && s.isKeyed(from)
+}
+
 // lookedUp returns a $lookup by the _ids of a keyed collection, with the stage before it
 // that computes the _id from the local field. It takes that stage off the stages before.
 func (s *scope) lookedUp(before mongo.Pipeline, args bson.D) (mongo.Pipeline, bson.D) {
 	foreign, _ := asString(valueOf(args, "foreignField"))
 	local, ok := asString(valueOf(args, "localField"))
 	as, _ := asString(valueOf(args, "as"))
+	if rest, below := strings.CutPrefix(foreign, "_id."); below && !isKeyedInner(args) {
+		return before, withValue(args, "foreignField", keyBelow+rest)
+	}
 	if foreign != "_id" || !ok {
 		return before, args
 	}
@@ -263,29 +226,84 @@ func (s *scope) lookedUp(before mongo.Pipeline, args bson.D) (mongo.Pipeline, bs
 			}
 		}
 	}
-	out := slices.Clone(args)
-	for i := range out {
-		if out[i].Key == "localField" {
-			out[i].Value = as
+	set := bson.D{{Key: "$set", Value: bson.D{{Key: as, Value: expr}}}}
+	return append(slices.Clip(before), set), withValue(args, "localField", as)
+}
+
+// A storedPath is a path in a $graphLookup as it is stored.
+type storedPath string
+
+// graphed returns a $graphLookup in a keyed collection, and the stage after it that takes
+// the tenant off the _ids of the documents. The search compares the _ids' parts without
+// the tenant, which the index on _id doesn't serve.
+func (s *scope) graphed(args bson.D) (bson.D, mongo.Pipeline) {
+	for _, key := range []string{"connectFromField", "connectToField"} {
+		if _, done := valueOf(args, key).(storedPath); done {
+			return args, nil
+		}
+		if path, _ := asString(valueOf(args, key)); path == "_id" || strings.HasPrefix(path, "_id.") {
+			args = withValue(args, key, storedPath(keyPart+path[len("_id"):]))
+		} else {
+			args = withValue(args, key, storedPath(path))
 		}
 	}
-	return append(slices.Clip(before), bson.D{{Key: "$set", Value: bson.D{{Key: as, Value: expr}}}}), out
+	as, _ := asString(valueOf(args, "as"))
+	plain := bson.D{{Key: "$mergeObjects", Value: bson.A{"$$this", bson.D{{Key: "_id", Value: core.KeyPath{Of: "$$this."}}}}}}
+	return args, mongo.Pipeline{{{Key: "$set", Value: bson.D{{
+		Key: as, Value: bson.D{{Key: "$map", Value: bson.D{{Key: "input", Value: "$" + as}, {Key: "in", Value: plain}}}},
+	}}}}}
+}
+
+// withValue returns a copy of a document with another value of a field that it has.
+func withValue(d bson.D, key string, v any) bson.D {
+	out := slices.Clone(d)
+	for i := range out {
+		if out[i].Key == key {
+			out[i].Value = v
+		}
+	}
+	return out
 }
 
 // keyedTarget adds the stage that puts the tenant into the _ids which a $merge writes.
 func (s *scope) keyedTarget(head mongo.Pipeline) mongo.Pipeline {
-	for i, stage := range head {
-		set, ok := stage[0].Value.(bson.D)
-		if !ok || len(set) != 1 || set[0].Key != "_id" {
-			continue
-		}
-		if e, ok := set[0].Value.(core.KeyExpr); ok {
-			out := slices.Clone(head)
-			out[i] = bson.D{{Key: "$set", Value: bson.D{{Key: "_id", Value: e.With(s.tenant)}}}}
-			return out
-		}
+	if i := slices.IndexFunc(head, isKeyTarget); i >= 0 {
+		e, _ := head[i][0].Value.(bson.D)[0].Value.(core.KeyExpr)
+		out := slices.Clone(head)
+		out[i] = bson.D{{Key: "$set", Value: bson.D{{Key: "_id", Value: e.With(s.tenant)}}}}
+		return out
 	}
 	return append(head, bson.D{{Key: "$set", Value: bson.D{{Key: "_id", Value: core.NewKeyExpr("$_id", s.tenant)}}}})
+}
+
+// isKeyTarget reports whether a stage puts a tenant into the _ids which a $merge writes.
+func isKeyTarget(stage bson.D) bool {
+	if len(stage) != 1 {
+		return false
+	}
+	set, ok := stage[0].Value.(bson.D)
+	if !ok || len(set) != 1 || set[0].Key != "_id" {
+		return false
+	}
+	_, ok = set[0].Value.(core.KeyExpr)
+	return ok
+}
+
+// mergesKeyed takes the tenant off the _ids in the expressions of a $merge into a keyed
+// collection.
+func mergesKeyed(args bson.D) bson.D {
+	out := slices.Clone(args)
+	for i, e := range args {
+		switch e.Key {
+		case "let":
+			out[i].Value = withoutTenant(e.Value)
+		case "whenMatched":
+			if update, ok := asPipeline(e.Value); ok {
+				out[i].Value = keyedUpdate(update, "$$ROOT", "$$CURRENT", "$$new")
+			}
+		}
+	}
+	return out
 }
 
 // keyedID returns the filter for an _id without the tenant.
@@ -293,5 +311,5 @@ func (u scoped) keyedID(id any) bson.D {
 	if len(u.keys) == 0 {
 		return bson.D{{Key: "_id", Value: id}}
 	}
-	return bson.D{(&scope{tenant: u.keys}).keyedCondition(id)}
+	return bson.D{keyer{tenant: u.keys}.condition(id)}
 }

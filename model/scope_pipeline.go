@@ -24,7 +24,7 @@ func (s *scope) merge(m MergeInto) MergeInto {
 	m.used = alsoFirst(m.used, m.Collection)
 	if err == nil {
 		into, _ := asDocument(valueOf(args, "into"))
-		err = cmp.Or(eachOnce(args), eachOnce(into), nothingHidden(target, args), s.knows(target))
+		err = cmp.Or(eachOnce(args), eachOnce(into), nothingHidden(target, args), s.reaches(target))
 	}
 	if err != nil {
 		m.Err = err
@@ -43,10 +43,14 @@ func (s *scope) merge(m MergeInto) MergeInto {
 	if fields := slices.Concat(s.insert, s.set); s.holds(target) && len(fields) > 0 {
 		head = append(head, setStage(fields))
 	}
+	into := m.Pipeline[last]
 	if s.isKeyed(target) {
+		if !slices.ContainsFunc(head, isKeyTarget) {
+			args = mergesKeyed(args)
+			into = bson.D{{Key: into[0].Key, Value: pick[any](len(args) == 0, into[0].Value, args)}}
+		}
 		head = s.keyedTarget(head)
 	}
-	into := m.Pipeline[last]
 	if s.holds(target) {
 		into = s.ownAgain(into, args)
 	}
@@ -123,7 +127,7 @@ func targetOf(stage bson.D) (collection string, elsewhere bool) {
 // pipeline puts the filter before a collection's stages and into stages that read other
 // collections.
 func (s *scope) pipeline(collection string, stages mongo.Pipeline) (mongo.Pipeline, error) {
-	if err := s.knows(collection); err != nil {
+	if err := s.reaches(collection); err != nil {
 		return nil, err
 	}
 	s.use(collection)
@@ -179,15 +183,20 @@ func searchesText(filter bson.D) bool {
 func (s *scope) within(stages mongo.Pipeline) (mongo.Pipeline, error) {
 	out := make(mongo.Pipeline, 0, len(stages))
 	for _, stage := range stages {
-		if args, ok := s.isKeyedLookup(stage); ok {
+		var after mongo.Pipeline
+		if args, ok := s.joinsKeyed(stage, "$lookup"); ok {
 			out, args = s.lookedUp(out, args)
 			stage = bson.D{{Key: "$lookup", Value: args}}
+		}
+		if args, ok := s.joinsKeyed(stage, "$graphLookup"); ok {
+			args, after = s.graphed(args)
+			stage = bson.D{{Key: "$graphLookup", Value: args}}
 		}
 		scoped, err := s.stage(stage)
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, scoped)
+		out = append(append(out, scoped), after...)
 	}
 	return out, nil
 }
@@ -287,7 +296,7 @@ func (s *scope) restrict(args bson.D) (bson.D, error) {
 	if !ok {
 		return nil, &ConflictError{Reason: "a scope needs $graphLookup's from to be a collection's name"}
 	}
-	switch err := s.knows(collection); {
+	switch err := s.reaches(collection); {
 	case err != nil:
 		return nil, err
 	case !s.holds(collection) || len(s.filter) == 0:

@@ -78,6 +78,7 @@ type worlds struct {
 	folds   *options.Collation // the default collation of all collections
 	shared  *mongo.Database
 	base    model.DB
+	model   *model.Model // nil if the commands say which collections are keyed
 	tenants []*worldTenant
 	nextID  int32
 }
@@ -97,6 +98,11 @@ func newWorlds(t *testing.T, client *mongo.Client, seed uint64) *worlds {
 	w.family = newFamily(w.r)
 	if w.r.IntN(4) == 0 {
 		w.folds = []*options.Collation{{Locale: "en"}, {Locale: "en", Strength: 1}, {Locale: "en", Strength: 2}, {Locale: "en", NumericOrdering: true}}[w.r.IntN(4)]
+	}
+	if w.r.IntN(2) == 0 {
+		keyed := docsAny.Named("keyed")
+		keyed.Docs().MakeKeyed()
+		w.model = model.New("worlds", model.Entity(docsAny.Named("parts")), model.Entity(keyed))
 	}
 	w.shared = w.database(fmt.Sprintf("w%d", seed))
 	w.base = model.Observer{}.On(w.shared)
@@ -130,7 +136,11 @@ func (w *worlds) database(name string) *mongo.Database {
 
 // tenant returns a tenant's two worlds under one more value of its name.
 func (w *worlds) tenant(v any, name string) *worldTenant {
-	on := model.Scope{Tenant: bson.D{{Key: "tenant", Value: v}}}.On(w.base)
+	scope := model.Scope{Tenant: bson.D{{Key: "tenant", Value: v}}}
+	on := scope.On(w.base)
+	if w.model != nil {
+		on = []model.DB{w.model.On(on), scope.On(w.model.On(w.base))}[w.r.IntN(2)]
+	}
 	i := slices.IndexFunc(w.tenants, func(t *worldTenant) bool { return t.name == name })
 	if i >= 0 {
 		return &worldTenant{name, w.tenants[i].value, on, w.tenants[i].alone}

@@ -14,7 +14,20 @@ func (p Plan) under(db DB) Plan {
 	for _, s := range scopesOf(db) {
 		p = s.plan(p)
 	}
+	p.Steps, p.IfStale, p.InTx = checkKeyedSteps(db, p.Steps), checkKeyedSteps(db, p.IfStale), checkKeyedSteps(db, p.InTx)
 	return p
+}
+
+func checkKeyedSteps(db DB, steps []Step) []Step {
+	for i, step := range steps {
+		w, ok := step.(Write)
+		if !ok || w.under == nil || len(w.under.unkeyed) == 0 {
+			continue
+		}
+		steps = slices.Clone(steps)
+		steps[i] = checkKeyed(db, w)
+	}
+	return steps
 }
 
 // plan applies the scope to each step of a plan.
@@ -59,10 +72,16 @@ func (s *scope) write(w Write) Write {
 	if w.Err != nil || core.IsNilModel(w.Model) { // refused when it is run
 		return w
 	}
-	if err := s.knows(w.Collection); err != nil {
+	err := s.knows(w.Collection)
+	if err == nil && !w.stored && !s.alone { // the run of a plan of Scope.Plan asks again
+		err = s.admits(w.Collection, w.Keyed)
+	}
+	if err != nil {
 		return Refused(w.Collection, err)
 	}
-	w = s.placing(w)
+	if w, err = s.keying(s.placing(w)); err != nil {
+		return Refused(w.Collection, err)
+	}
 	if w.Reasons = s.reasons(w); !s.holds(w.Collection) {
 		return w
 	}
@@ -72,9 +91,8 @@ func (s *scope) write(w Write) Write {
 	}
 	out, under := w, w.scoping()
 	under.within = And(under.within, filter)
-	keyed := w.Keyed && s.keys(w.Collection)
 	if w.Done != nil {
-		out.Done = And(s.keyedIf(keyed, w.Done), filter)
+		out.Done = And(w.Done, filter)
 	}
 	var marks bool
 	if out.Model, marks, err = s.scoped(w, filter); err != nil {
@@ -85,20 +103,11 @@ func (s *scope) write(w Write) Write {
 	if inserts(w.Model) {
 		under.tenant = And(under.tenant, s.tenant)
 	}
-	under.keys = s.keysWith(w, under.keys)
 	if under.text == "" && s.compares(w.Collection) {
 		under.text = s.text
 	}
 	out.under = &under
 	return out
-}
-
-// keyedIf returns a filter with the tenant in its conditions on _id.
-func (s *scope) keyedIf(keyed bool, filter bson.D) bson.D {
-	if !keyed || filter == nil {
-		return filter
-	}
-	return s.keyedFilter(filter)
 }
 
 // scoped applies the scope to a write's model. marks reports whether a delete became an
@@ -195,7 +204,7 @@ func (s *scope) reasons(w Write) []Reason {
 	out := slices.Clone(w.Reasons)
 	for i := range out {
 		if out[i].If != nil && s.holds(w.Collection) {
-			out[i].If = And(s.keyedIf(w.Keyed && s.keys(w.Collection), out[i].If), pick(inserts(w.Model) && !errors.Is(out[i].Err, ErrStale), s.tenant, s.filter))
+			out[i].If = And(out[i].If, pick(inserts(w.Model) && !errors.Is(out[i].Err, ErrStale), s.tenant, s.filter))
 		}
 		if out[i].Instead != nil {
 			out[i].Instead = s.steps(out[i].Instead)
@@ -282,5 +291,5 @@ func (s *scope) filtered(w Write, filter any, with bson.D) (any, error) {
 	if len(with) == 0 {
 		return filter, nil
 	}
-	return And(s.keyedIf(w.Keyed && s.keys(collection), f), with), nil
+	return And(f, with), nil
 }

@@ -31,7 +31,7 @@ func (k EventKind) String() string {
 // An Event is a change of a document.
 type Event struct {
 	Kind EventKind
-	ID   bson.RawValue // the document's _id
+	ID   bson.RawValue // the document's _id as it is stored: see [Write].Keyed
 
 	// Document is the whole document. After an update, Document can be newer than the
 	// update. Document is nil for [Deleted], and with [Stream.Bare] for [Updated].

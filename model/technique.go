@@ -62,6 +62,21 @@ func (p Parts) documents() (docs []*core.Docs, only bool) {
 	return p.docs, p.reactions == nil && p.indexes == nil && p.relations == nil && p.checks == nil && p.footprints == nil
 }
 
+// documentsOf returns the collections that a technique tells by WithDocs, or an entity's.
+func documentsOf(t Technique) []*core.Docs {
+	if e, ok := t.(entity); ok {
+		return []*core.Docs{e.c.Docs}
+	}
+	own, ok := t.(interface {
+		documents() (docs []*core.Docs, only bool)
+	})
+	if !ok {
+		return nil
+	}
+	docs, _ := own.documents()
+	return docs
+}
+
 // Indexes returns the needed indexes.
 func (p Parts) Indexes() []Index { return called(p.indexes) }
 

@@ -76,10 +76,14 @@ func (v Validation) String() string {
 // Ensure creates the collection with this validation, or replaces the collection's
 // validation if it differs.
 //
+// On a database of [Model.On], the rule for an _id that carries a tenant allows the stored
+// form: see [Write].Keyed.
+//
 // Cost: one listCollections command, and one command for a change. A new collection costs
 // up to two more commands.
 func (v Validation) Ensure(ctx context.Context, db DB) error {
-	_, differs, err := v.Diff(ctx, db)
+	v = v.under(db)
+	_, differs, err := v.diff(ctx, db)
 	if err != nil || len(differs) == 0 {
 		return err
 	}
@@ -90,7 +94,7 @@ func (v Validation) Ensure(ctx context.Context, db DB) error {
 			if err != nil {
 				return v.failed(err)
 			}
-			if _, differs, err = v.Diff(ctx, db); err != nil || len(differs) == 0 { // some servers ignore it
+			if _, differs, err = v.diff(ctx, db); err != nil || len(differs) == 0 { // some servers ignore it
 				return err
 			}
 		}
@@ -111,6 +115,10 @@ func (v Validation) failed(err error) error {
 //
 // Cost: one listCollections command.
 func (v Validation) Diff(ctx context.Context, db DB) (have Validation, differs []string, err error) {
+	return v.under(db).diff(ctx, db)
+}
+
+func (v Validation) diff(ctx context.Context, db DB) (have Validation, differs []string, err error) {
 	if err := cmp.Or(v.err(), core.CheckRun(ctx, db)); err != nil {
 		return have, nil, err
 	}

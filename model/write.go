@@ -68,8 +68,12 @@ type Write struct {
 	// tenant: {tenant: "a", of: _id}. Filters, inserts and results have the _ids without
 	// the tenant. A technique sets it in the commands of the [Collection] value that its
 	// constructor got: use this value for your own commands too. [New] refuses two
-	// Collection values of one name if only one of them is keyed.
+	// Collection values of one name if only one of them is keyed. On a database of
+	// [Model.On], the model decides, and you needn't set it.
+	//
+	// An insert or upsert must say its _id, or it gives a [*ValueError].
 	Keyed bool
+
 	// If a [Scope] turns a delete into an update, it adds these operators.
 	IfMarked bson.D
 
@@ -79,8 +83,9 @@ type Write struct {
 	// Err reports bad input. Run returns Err.
 	Err error
 
-	mixed bool    // merged from a Deleted write and another write
-	under *scoped // nil before a scope or a shard key was applied
+	mixed  bool    // merged from a Deleted write and another write
+	stored bool    // the _ids are as they are stored, also in a keyed collection
+	under  *scoped // nil before a scope or a shard key was applied
 
 	returning *returning // nil for a write that returns nothing
 }
@@ -92,6 +97,7 @@ type scoped struct {
 	within         bson.D           // the conditions on documents that the write reaches
 	tenant         bson.D           // the tenant of the inserted document
 	keys           bson.D           // the tenant in the _ids
+	unkeyed        bson.D           // the tenant of [Scope.Plan], which isn't in the _ids: the database's model decides
 	marks          bool             // the write was a delete
 	text           string           // a field of the tenant whose value is a string, or "": see [use]
 }

@@ -76,8 +76,17 @@ func NewGraph[D, K any](vertices *model.Collection[D, K], edges string, spec Gra
 		vertices.Named(name)
 	}
 	x.states = model.NewCollection[VertexState[K], K](g.States)
-	x.Parts = model.NewParts(nil, g.Relations, nil, g.Footprints).WithDocs(vertices.Docs(), x.states.Docs())
+	x.Parts = model.NewParts(nil, g.Relations, nil, g.Footprints).WithDocs(vertices.Docs(), x.states.Docs()).
+		WithKeys(x.keys()...)
 	return x
+}
+
+// keys says that the _ids of the records of supersteps contain the vertices' _ids.
+func (x *Graph[D, K]) keys() (out []model.KeyedDocs) {
+	for _, name := range []string{x.g.States, x.g.Steps, x.g.Messages} {
+		out = append(out, model.KeyedDocs{Collection: name, From: []*core.Docs{x.docs.Docs()}})
+	}
+	return out
 }
 
 // Distances returns the computation of each vertex's distance: the number of edges from

@@ -12,9 +12,9 @@ import (
 var (
 	seqCounters = model.NewCollection[keys.SequenceCounter[string], string]("counters")
 	seqBags     = model.NewCollection[keys.DayBucket, string]("bags")
-	letterBox   = keys.NewSequence(products, seqCounters, keys.SequenceSpec{})
-	bagBox      = keys.NewSequence(products, seqCounters, keys.SequenceSpec{Digits: 6, Days: seqBags, Location: time.FixedZone("", 3600)})
-	accountBox  = keys.NewSequence(products, model.NewCollection[keys.SequenceCounter[int64], int64]("counters"), keys.SequenceSpec{})
+	letterBox   = keys.NewSequence(products.Named("accounts"), seqCounters, keys.SequenceSpec{})
+	bagBox      = keys.NewSequence(products.Named("accounts"), seqCounters, keys.SequenceSpec{Digits: 6, Days: seqBags, Location: time.FixedZone("", 3600)})
+	accountBox  = keys.NewSequence(products.Named("accounts"), model.NewCollection[keys.SequenceCounter[int64], int64]("counters"), keys.SequenceSpec{})
 )
 
 func init() {
@@ -111,7 +111,7 @@ func sequenceDays() []Case {
 }
 
 func sequenceChecks() []Case {
-	byObject := keys.NewSequence(products, model.NewCollection[keys.SequenceCounter[bson.ObjectID], bson.ObjectID]("counters"), keys.SequenceSpec{})
+	byObject := keys.NewSequence(products.Named("accounts"), model.NewCollection[keys.SequenceCounter[bson.ObjectID], bson.ObjectID]("counters"), keys.SequenceSpec{})
 	return []Case{
 		{Method: "keys.Sequence.Checks", Reason: "owners that are text", Make: func(string) any { return letterBox.Checks()[0] }},
 		{Method: "keys.Sequence.Checks", Reason: "owners that are numbers", Make: func(string) any { return accountBox.Checks()[0] }},

@@ -73,7 +73,7 @@ var (
 	slipCopy    = denorm.NewCopy(slipPosts, model.NewCollection[slipTeaser, string]("teasers"), denorm.CopySpec{
 		KeyPath: "post", Fields: []denorm.Field{{From: "title", To: "title"}},
 	})
-	slipPairs = keys.NewComposite(slipPosts, keys.Text("author"), keys.Text("title"))
+	slipPairs = keys.NewComposite(slipPosts.Named("pairs"), keys.Text("author"), keys.Text("title"))
 )
 
 // A slip is a mistake that people make, and the error that it gives.

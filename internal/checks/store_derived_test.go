@@ -39,7 +39,6 @@ func derivedStoreCases() []Case {
 	}
 	places, texts := store(keyedPlaces), store(skillText)
 	lived := model.NewStore(model.New("residents", byPlace), residents)
-	spread := model.NewStore(model.New("spread", spreadMore), spreadDocs)
 	upgraded := model.NewStore(model.New("readers", readerVersions), readers)
 	skills := func(s string) bson.A {
 		return bson.A{bson.D{{Key: "skill", Value: s}, {Key: "level", Value: "Good"}}}
@@ -68,7 +67,6 @@ func derivedStoreCases() []Case {
 		storeCase("Insert", "under the key of its fields", stored, func(s string) model.Change[model.Stored[resident]] {
 			return lived.Insert(resident{State: s, City: "Reno", User: 7})
 		}),
-		storeCase("Set", "to another part", stored, func(s string) change { return spread.Set(s, bson.D{{Key: "user", Value: s + "2"}}) }),
 		storeCase("Edit", "an older document", stored, func(s string) model.Change[model.Stored[reader]] {
 			return upgraded.Edit(s, func(r *reader) error { r.First = s + "2"; return nil })
 		}),

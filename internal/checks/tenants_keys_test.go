@@ -31,8 +31,6 @@ var ownIDs = map[string]string{
 	"denorm.WideRow":        madeOfIDs,
 	"embed.Versioned":       ownDocument,
 	"geofield.Field":        ownDocument,
-	"keys.Composite":        ownKey,
-	"keys.Sequence":         ownKey,
 	"keys.Spread":           ownDocument,
 	"model":                 ownDocument,
 	"model.Collection":      ownDocument,
@@ -48,8 +46,7 @@ var ownIDs = map[string]string{
 
 const (
 	ownDocument = "the caller gives the document its _id"
-	madeOfIDs   = "the _id is a document's own, or has one, which is unique in its collection"
-	ownKey      = "the caller's own key: the type's comment asks for a part that differs between tenants"
+	madeOfIDs   = "the _id is a document's own, or has one, which is unique in its collection. If its collection is keyed, so is this one: KeyedDocs.From"
 	tenantsName = "the document is the library's own, under the tenant's name"
 )
 

@@ -43,6 +43,7 @@ var (
 	tenantJoin    = relate.NewJoin(tenantAuthors, "books", tenantBooks, relate.JoinSpec{})
 	tenantWrites  = relate.NewParentRef(tenantBooks, "author", tenantAuthors, relate.ParentRefSpec{})
 	tenantSeq     = keys.NewSequence(model.NewCollection[bson.D, string]("letters"), model.NewCollection[keys.SequenceCounter[string], string]("counters"), keys.SequenceSpec{})
+	tenantLetters = model.New("letters", tenantSeq)
 	tenantSurvey  = advise.NewSurvey(tenantAuthors, tenantBooks, advise.SurveySpec{List: "books"})
 	tenantLease   = model.Lease{Collection: "locks", ID: "books"}
 	tenantCheck   = model.Check{Name: "price", Collection: "books", Pipeline: mongo.Pipeline{{{Key: "$match", Value: bson.D{{Key: "price", Value: bson.D{{Key: "$gt", Value: 0}}}}}}}}
@@ -73,7 +74,7 @@ func seedTenants(t *testing.T, db *mongo.Database) {
 			t.Fatal(err)
 		}
 	}
-	if _, _, err := tenantSeq.Append("my box", bson.D{}).Run(ctx, own); err != nil {
+	if _, _, err := tenantSeq.Append("my box", bson.D{}).Run(ctx, tenantLetters.On(own)); err != nil {
 		t.Fatal(err)
 	}
 	names, err := db.ListCollectionNames(ctx, bson.D{})

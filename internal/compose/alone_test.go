@@ -47,7 +47,9 @@ var alone = []fixture{
 		}
 	}},
 	{name: "denorm.Numbered", declare: func() (model.Technique, []operation) {
-		x := denorm.NewNumbered(model.NewCollection[numberedDoc, string]("numbered"), "lines", denorm.NumberedSpec{Max: 4, Fields: []string{"id", "n"}, Key: "id"})
+		numbered := model.NewCollection[numberedDoc, string]("numbered")
+		numbered.Docs().ShareKeyed()
+		x := denorm.NewNumbered(numbered, "lines", denorm.NumberedSpec{Max: 4, Fields: []string{"id", "n"}, Key: "id"})
 		return x, []operation{
 			written("insert", x.Insert(numberedDoc{ID: "a", Lines: []line{{ID: "n1", N: 1}}})),
 			changed("append", x.Append("a", line{ID: "n2", N: 2})),

@@ -5,6 +5,7 @@ import (
 
 	"github.com/docmodel/docmodel/denorm"
 	"github.com/docmodel/docmodel/geohash/geofield"
+	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/embed"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -210,6 +211,24 @@ func seeded() map[string][]any {
 		"comments":  {with(on("c1", "p1", "u1", "x", 1), e("holder", "u1")), on("c2", "p1", "u2", "y", 2), on("c3", "p2", "u1", "x", 3)},
 		"addresses": {bson.D{e("_id", "u1 :Main"), e("street", "Main"), e("user", "u1")}},
 	}
+}
+
+func init() {
+	// Under a tenant, all _ids carry the tenant, as if a keys.Sequence made them. So each pair of techniques is tested with such _ids.
+	for _, docs := range []*core.Docs{users.Docs(), posts.Docs(), addresses.Docs(), comments.Docs()} {
+		docs.ShareKeyed()
+	}
+}
+
+// owned is a document of a tenant, with the tenant in the _id.
+func owned(doc any) bson.D {
+	d := with(doc, scope.Tenant...)
+	for i := range d {
+		if d[i].Key == "_id" {
+			d[i].Value = core.NewKeyID(d[i].Value, scope.Tenant)
+		}
+	}
+	return d
 }
 
 func with(doc any, more ...bson.E) bson.D {

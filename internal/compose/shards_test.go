@@ -165,6 +165,7 @@ func (s sharding) cluster(t *testing.T, f *fixture, m *model.Model) *shardedRun 
 	}
 	s.seed(t, raw)
 	var left *model.LeftError
+	db = m.On(db)
 	if a := m.Audit(); len(a.Checks) > 0 {
 		if _, err := a.Job().Run(ctx, db, model.JobOptions{}); err != nil && !errors.As(err, &left) {
 			t.Fatalf("%s: %v", f.name, err)
@@ -173,7 +174,7 @@ func (s sharding) cluster(t *testing.T, f *fixture, m *model.Model) *shardedRun 
 	if err := m.Indexes().Ensure(ctx, db); err != nil {
 		t.Fatalf("%s: %v", f.name, err)
 	}
-	return &shardedRun{s, shards, m.On(db)}
+	return &shardedRun{s, shards, db}
 }
 
 func (s sharding) seed(t *testing.T, db *mongo.Database) {
@@ -182,7 +183,7 @@ func (s sharding) seed(t *testing.T, db *mongo.Database) {
 		for i := range list {
 			switch s.key {
 			case "tenant":
-				list[i] = with(list[i], scope.Tenant...)
+				list[i] = owned(list[i])
 			case "region":
 				list[i] = with(list[i], e("region", fmt.Sprint("r", i)))
 			}

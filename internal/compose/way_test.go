@@ -38,7 +38,7 @@ func (w way) of(a, b *fixture, m *model.Model) verify.Case {
 		for name, list := range seeded() {
 			for i := range list {
 				if w.underScope {
-					list[i] = with(list[i], scope.Tenant...)
+					list[i] = owned(list[i])
 				}
 			}
 			if _, err := db.Collection(name).InsertMany(ctx, list); err != nil {

@@ -94,14 +94,12 @@ func (d *Docs) MakeKeyed() {
 	}
 }
 
-// OnKeyed is called with the names of keyed collections. Package modeltest sets it to run
-// tests as a tenant.
-var OnKeyed func(collection string)
-
-// NoteKeyed says that a collection is keyed.
-func NoteKeyed(collection string) {
-	if OnKeyed != nil {
-		OnKeyed(collection)
+// ShareKeyed is MakeKeyed for documents that other techniques use too. Their commands name
+// only the collection. So under a tenant the collection needs the handle of a model.
+func (d *Docs) ShareKeyed() {
+	if d.keyed != nil {
+		d.keyed.Store(true)
+		NoteShared(d.name)
 	}
 }
 

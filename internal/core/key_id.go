@@ -2,7 +2,9 @@ package core
 
 import (
 	"cmp"
+	"math"
 	"slices"
+	"strings"
 
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -31,7 +33,7 @@ func NewKeyID(id any, tenant bson.D) KeyID {
 	if !ok {
 		k = KeyID{of: id}
 	}
-	k.tenant = joinTenants(k.tenant, tenant)
+	k.tenant = JoinTenants(k.tenant, tenant)
 	return k
 }
 
@@ -60,28 +62,86 @@ func NewKeyExpr(from string, tenant bson.D) KeyExpr { return KeyExpr{from: from}
 
 // With returns the expression with the fields of one more tenant.
 func (e KeyExpr) With(tenant bson.D) KeyExpr {
-	e.tenant = joinTenants(e.tenant, tenant)
+	e.tenant = JoinTenants(e.tenant, tenant)
 	return e
 }
 
+// MarshalBSONValue encodes the expression. A local field of a $lookup can be an array, or a
+// path through arrays: then each element becomes an _id.
 func (e KeyExpr) MarshalBSONValue() (byte, []byte, error) {
+	var v any = e.keyOf(e.from)
+	if e.from != "$_id" {
+		list := any(e.from)
+		for range strings.Count(e.from, ".") {
+			list = flatten(list)
+		}
+		v = bson.D{{Key: "$cond", Value: bson.A{
+			bson.D{{Key: "$isArray", Value: bson.A{e.from}}},
+			bson.D{{Key: "$map", Value: bson.D{{Key: "input", Value: list}, {Key: "in", Value: e.keyOf("$$this")}}}}, v,
+		}}}
+	}
+	raw, err := (*Codec)(nil).Document(v)
+	return byte(bson.TypeEmbeddedDocument), raw, err
+}
+
+// keyOf returns the expression of the _id for a key.
+func (e KeyExpr) keyOf(key string) bson.D {
 	d := make(bson.D, len(e.tenant), len(e.tenant)+1)
 	for i, f := range e.tenant {
 		d[i] = bson.E{Key: f.Key, Value: bson.D{{Key: "$literal", Value: f.Value}}}
 	}
-	raw, err := (*Codec)(nil).Document(append(d, bson.E{Key: KeyOf, Value: e.from}))
+	return append(d, bson.E{Key: KeyOf, Value: key})
+}
+
+// flatten returns the expression of an array with the elements of its inner arrays.
+func flatten(list any) bson.D {
+	inner := bson.D{{Key: "$cond", Value: bson.A{bson.D{{Key: "$isArray", Value: bson.A{"$$this"}}}, "$$this", bson.A{"$$this"}}}}
+	return bson.D{{Key: "$reduce", Value: bson.D{
+		{Key: "input", Value: list}, {Key: "initialValue", Value: bson.A{}},
+		{Key: "in", Value: bson.D{{Key: "$concatArrays", Value: bson.A{"$$value", inner}}}},
+	}}}
+}
+
+// A KeyPath is the expression of an _id without its tenant, or of a field in it, in a
+// pipeline.
+type KeyPath struct {
+	Of    string // the document with the _id, such as "$$this.", or "" for the stage's input
+	Below string // the path in the _id, such as ".state", or ""
+}
+
+func (k KeyPath) MarshalBSONValue() (byte, []byte, error) {
+	of := cmp.Or(k.Of, "$")
+	raw, err := bson.Marshal(bson.D{{Key: "$ifNull", Value: bson.A{of + "_id." + KeyOf + k.Below, of + "_id" + k.Below}}})
 	return byte(bson.TypeEmbeddedDocument), raw, err
 }
 
-// KeyPath is the expression of an _id without its tenant, in a pipeline.
-type KeyPath struct{}
-
-func (KeyPath) MarshalBSONValue() (byte, []byte, error) {
-	raw, err := bson.Marshal(bson.D{{Key: "$ifNull", Value: bson.A{"$_id." + KeyOf, "$_id"}}})
-	return byte(bson.TypeEmbeddedDocument), raw, err
+// KeyBounds returns the first value of a value's type, and the first value after the type,
+// in the order of a server. Comparisons of a filter are within a type, but comparisons of
+// documents aren't. It returns false for a type that has no such bounds.
+func KeyBounds(v bson.RawValue) (first, after any, ok bool) {
+	switch v.Type {
+	case bson.TypeDouble, bson.TypeInt32, bson.TypeInt64, bson.TypeDecimal128:
+		return math.Inf(-1), "", true
+	case bson.TypeString, bson.TypeSymbol:
+		return "", bson.D{}, true
+	case bson.TypeEmbeddedDocument:
+		return bson.D{}, bson.A{}, true
+	case bson.TypeBinary:
+		return bson.Binary{}, bson.ObjectID{}, true
+	case bson.TypeObjectID:
+		return bson.ObjectID{}, false, true
+	case bson.TypeBoolean:
+		return false, bson.DateTime(math.MinInt64), true
+	case bson.TypeDateTime:
+		return bson.DateTime(math.MinInt64), bson.Timestamp{}, true
+	case bson.TypeTimestamp:
+		return bson.Timestamp{}, bson.Regex{}, true
+	}
+	return nil, nil, false
 }
 
-func joinTenants(a, b bson.D) bson.D {
+// JoinTenants returns the fields of two tenants, in the order of their names.
+func JoinTenants(a, b bson.D) bson.D {
 	out := slices.Clone(a)
 	for _, e := range b {
 		if bsonval.Index(out, e.Key) < 0 {
@@ -102,7 +162,7 @@ func SplitKeyID(id bson.RawValue, tenant bson.D) (bson.RawValue, bool) {
 	if err != nil || len(elems) != len(tenant)+1 || elems[len(tenant)].Key() != KeyOf {
 		return id, false
 	}
-	for i, f := range joinTenants(nil, tenant) {
+	for i, f := range JoinTenants(nil, tenant) {
 		v, err := RawValue(f.Value)
 		if err != nil || elems[i].Key() != f.Key || bsonval.Key(v) != bsonval.Key(elems[i].Value()) {
 			return id, false

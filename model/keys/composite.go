@@ -43,8 +43,12 @@ import (
 //
 // # Scopes
 //
-// Under a [model.Scope] with a Tenant, the documents' _ids don't carry the tenant. Use a
-// part that differs between tenants.
+// Under a [model.Scope] with a Tenant, the documents' _ids carry the tenant, so two tenants
+// can have the same parts. Results have the _ids without the tenant. Because other
+// techniques use the documents too, use a database of [model.Model.On] with all techniques.
+// On another database under a Tenant, each command on the documents gives a
+// [*model.ConflictError]. To move the documents of an older version, run [model.MoveKeys]
+// once for each tenant.
 //
 // Source: "Composite Key Index", "NoSQL Data Modeling Techniques", §8.
 type Composite[D any] struct {
@@ -68,7 +72,7 @@ func NewComposite[D any](docs *model.Collection[D, string], parts ...Part) *Comp
 	c := declareKey(docs.Docs(), core.Place("NewComposite of "+docs.Name()), parts, "")
 	need := model.Need{Feature: "transactions", Why: "Move of " + docs.Name()}
 	return &Composite[D]{model.NewParts(nil, nil, nil, c.Footprints, need).
-		WithDocs(docs.Docs()).WithReactions(c.Reactions), docs, c}
+		WithDocs(docs.Docs()).WithKeys(c.Keys()).WithReactions(c.Reactions), docs, c}
 }
 
 // Key computes a document's key from the fields. If the _id is set to another key, Key

@@ -23,8 +23,14 @@ import (
 //
 // # Scopes
 //
-// Under a [model.Scope] with a Tenant, the documents' _ids don't carry the tenant. Use
-// a part that differs between tenants.
+// Under a [model.Scope] with a Tenant, the documents' _ids carry the tenant, so two tenants
+// can have the same _ids. Results have the _ids without the tenant. Because other
+// techniques use the documents too, use a database of [model.Model.On] with all techniques.
+// On another database under a Tenant, each command on the documents gives a
+// [*model.ConflictError]. To move the documents of an older version, run [model.MoveKeys]
+// once for each tenant.
+// An index that begins with a part, such as "_id.state", is created by
+// [model.IndexSet.Ensure] on that database.
 //
 // Source: "Composite Key Index", "NoSQL Data Modeling Techniques", §8.
 type DocumentKey[D, K any] struct {
@@ -45,7 +51,7 @@ func NewDocumentKey[D, K any](docs *model.Collection[D, K], parts ...Part) *Docu
 	c := declareKey(docs.Docs(), place, parts, "_id.")
 	var zero K
 	c.DeclareDocument(place, c.Shape().As(reflect.TypeFor[K]()).Nested(), zero)
-	return &DocumentKey[D, K]{model.Parts{}.WithDocs(docs.Docs()).WithReactions(c.DocumentReactions), docs, c}
+	return &DocumentKey[D, K]{model.Parts{}.WithDocs(docs.Docs()).WithKeys(c.Keys()).WithReactions(c.DocumentReactions), docs, c}
 }
 
 // ID returns the _id for the given values, one for each part in order. Use it if K is

@@ -17,6 +17,8 @@ import (
 var keyedLetters = keys.NewSequence(model.NewCollection[bson.D, string]("letters"), model.NewCollection[keys.SequenceCounter[string], string]("counters"),
 	keys.SequenceSpec{Days: model.NewCollection[keys.DayBucket, string]("days")})
 
+var keyedModel = model.New("letters", keyedLetters)
+
 func keyedTenant(db model.DB, name string) model.DB {
 	return model.Scope{Tenant: bson.D{{Key: "tenant", Value: name}}}.On(db)
 }
@@ -27,7 +29,7 @@ func TestKeyedCounters(t *testing.T) {
 	at := time.Date(2026, 11, 29, 10, 0, 0, 0, time.UTC)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, name := range []string{"a", "b"} {
-			own := keyedTenant(db, name)
+			own := keyedTenant(keyedModel.On(db), name)
 			for _, w := range []model.Write{keyedLetters.Open("alice"), keyedLetters.Open("alice"), keyedLetters.Raise("alice", 4), keyedLetters.Days().Pack("alice", 5, at)} {
 				if _, err := w.Run(t.Context(), own); err != nil {
 					t.Fatal(err)
@@ -110,6 +112,57 @@ func TestKeyedCountersMove(t *testing.T) {
 			day, err := keyedLetters.Days().Of("alice", "2026-11-29").One(t.Context(), keyedTenant(db, "a"))
 			if err != nil || len(day.Keys) != 2 {
 				t.Errorf("day %v, %v", day, err)
+			}
+		},
+	})
+}
+
+// Documents of the three techniques with old _ids are moved. Other collections still refer to them.
+func TestKeyedDocumentsMove(t *testing.T) {
+	tenancy.Differs(t, "it has scopes of its own")
+	room := bson.D{{Key: "house", Value: "a"}, {Key: "floor", Value: int64(1)}, {Key: "door", Value: "x"}}
+	modeltest.FaultMatrix(t, modeltest.FaultCase{
+		Seed: func(ctx context.Context, db *mongo.Database) error {
+			own := func(id any, d bson.D) bson.D {
+				return append(append(bson.D{{Key: "_id", Value: id}}, d...), bson.E{Key: "tenant", Value: "a"})
+			}
+			var err error
+			for name, docs := range map[string][]any{
+				"wLetters": {own("alice_001", bson.D{{Key: "text", Value: "one"}}), own("alice_002", bson.D{{Key: "text", Value: "two"}})},
+				"wPlaces":  {own("CA :Reno :a1", bson.D{{Key: "state", Value: "CA"}, {Key: "city", Value: "Reno"}, {Key: "user", Value: int64(1)}})},
+				"wRooms":   {own(room, bson.D{{Key: "name", Value: "a"}})},
+				"wNotes":   {own("n", bson.D{{Key: "letter", Value: "alice_002"}})},
+			} {
+				_, e := db.Collection(name).InsertMany(ctx, docs)
+				err = errors.Join(err, e)
+			}
+			_, e := worldSequence.Insert("alice", 1, keyedLetter{Text: "of b"}).Run(ctx, keyedTenant(worldModel.On(db), "b"))
+			return errors.Join(err, e)
+		},
+		Run: func(ctx context.Context, db *mongo.Database) error {
+			_, err := model.MoveKeys(worldSequence, worldComposite, worldDocuments).Run(ctx, keyedTenant(worldModel.On(db), "a"), model.JobOptions{})
+			return err
+		},
+		Check: func(t testing.TB, db *mongo.Database) {
+			own := keyedTenant(worldModel.On(db), "a")
+			for _, step := range []struct {
+				worldStep
+				want string
+			}{
+				{found("letters", worldSequence.Newest("alice")), "letters: {v: [{_id: 'alice_002', text: 'two', n: Long('0')}, {_id: 'alice_001', text: 'one', n: Long('0')}]}"},
+				{found("places", worldComposite.Prefix("CA")), "places: {v: [{_id: 'CA :Reno :a1', state: 'CA', city: 'Reno', user: Long('1')}]}"},
+				{found("rooms", worldDocuments.Prefix("a", 1)), "rooms: {v: [{_id: {house: 'a', floor: Long('1'), door: 'x'}, name: 'a'}]}"},
+				{found("joined", model.AggregateAs[bson.D](worldNotes, mongo.Pipeline{
+					{{Key: "$lookup", Value: bson.D{{Key: "from", Value: "wLetters"}, {Key: "localField", Value: "letter"}, {Key: "foreignField", Value: "_id"}, {Key: "as", Value: "l"}}}},
+					{{Key: "$project", Value: bson.D{{Key: "_id", Value: "$letter"}, {Key: "l", Value: "$l.text"}}}},
+				})), "joined: {v: [{_id: 'alice_002', l: ['two']}]}"},
+			} {
+				if got := step.show(t.Context(), own); got != step.want {
+					t.Errorf("%s, want %s", got, step.want)
+				}
+			}
+			if got, err := worldSequence.At("alice", 1).One(t.Context(), keyedTenant(worldModel.On(db), "b")); err != nil || got.Text != "of b" {
+				t.Errorf("b: %v, %v", got, err)
 			}
 		},
 	})

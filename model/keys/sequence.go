@@ -58,9 +58,13 @@ type SequenceGap[K any] struct {
 //
 // # Scopes
 //
-// Under a [model.Scope] with a Tenant, the documents' _ids don't carry the tenant. Use
-// owners that differ between tenants, such as the _ids of the owners' documents. Counters
-// and day buckets are separate for each tenant.
+// Under a [model.Scope] with a Tenant, the documents' _ids carry the tenant, so two tenants
+// can have the same owners. Results have the _ids without the tenant. Because other
+// techniques use the documents too, use a database of [model.Model.On] with all techniques.
+// On another database under a Tenant, each command on the documents gives a
+// [*model.ConflictError]. To move the documents of an older version, run [model.MoveKeys]
+// once for each tenant.
+// Counters and day buckets are separate for each tenant too.
 //
 // Source: "Enumerable Keys", "NoSQL Data Modeling Techniques", §5;
 // https://www.mongodb.com/docs/manual/reference/operator/update/inc/.

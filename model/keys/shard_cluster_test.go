@@ -53,8 +53,8 @@ func TestShardTargetsOnACluster(t *testing.T) {
 func newTrial(t *testing.T, seed int) *trial {
 	x := &trial{t: t, r: rand.New(rand.NewPCG(uint64(seed), 7)), version: []string{"7.0", "8.0"}[seed%2]}
 	x.key = []*keys.Shard[bson.D]{byDevice, byHash, bySpread, byReading, byReading2, byPlace}[seed/2%6]
-	x.shards = modeltest.NewShards(3).Version(x.version)
-	client := modeltest.NewClient(t, modeltest.WithShards(x.shards))
+	x.shards = modeltest.NewShards(3)
+	client := modeltest.NewClient(t, modeltest.WithShards(x.shards), modeltest.WithVersion(x.version))
 	x.admin, x.coll = client.Database("admin"), client.Database("iot").Collection("readings")
 	first := x.key
 	if seed%5 == 0 {

@@ -2,28 +2,13 @@ package modeltest
 
 import (
 	"slices"
-	"sync"
 
 	"github.com/docmodel/docmodel/internal/core"
-	"github.com/docmodel/docmodel/internal/tenancy"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
 // Tests store and read documents of keyed collections with the _ids that a technique
 // generates. Here the tenant is put into them.
-
-var keyedNames sync.Map // the names of keyed collections
-
-func init() {
-	if tenancy.On {
-		core.OnKeyed = func(collection string) { keyedNames.Store(collection, true) }
-	}
-}
-
-func isKeyed(collection string) bool {
-	_, ok := keyedNames.Load(collection)
-	return ok
-}
 
 var ownTenant = bson.D{{Key: tenantField, Value: "mine"}}
 
@@ -38,20 +23,33 @@ func withKeyID(owned func(bson.D) bson.D) func(bson.D) bson.D {
 		doc = slices.Clone(doc)
 		for i, e := range doc {
 			if e.Key == "_id" {
-				doc[i].Value = core.NewKeyID(e.Value, ownTenant)
+				doc[i].Value = keyID(e.Value, ownTenant)
 			}
 		}
 		return owned(doc)
 	}
 }
 
-// splitKeyID returns the _id without a tenant, or false.
+// keyID returns a tenant's _id. The _id can have the tenant of a test's own scope.
+func keyID(id any, tenant bson.D) core.KeyID {
+	d, ok := id.(bson.D)
+	if last := len(d) - 1; ok && last > 0 && d[last].Key == core.KeyOf {
+		return core.NewKeyID(core.NewKeyID(d[last].Value, d[:last]), tenant)
+	}
+	return core.NewKeyID(id, tenant)
+}
+
+// splitKeyID returns the _id without the tenant of all tests, or false.
 func splitKeyID(id any) (any, bool) {
 	d, ok := id.(bson.D)
-	if !ok || len(d) != 2 || d[0].Key != tenantField || d[1].Key != core.KeyOf {
+	if !ok || len(d) < 2 || !has(d, tenantField) || d[len(d)-1].Key != core.KeyOf {
 		return nil, false
 	}
-	return d[1].Value, true
+	rest := slices.DeleteFunc(slices.Clone(d), func(e bson.E) bool { return e.Key == tenantField })
+	if len(rest) > 1 {
+		return rest, true
+	}
+	return rest[0].Value, true
 }
 
 // keyedStages puts the tenant into conditions on _id of the first stages, and takes it off

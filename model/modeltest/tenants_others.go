@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/internal/tenancy"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -110,7 +109,7 @@ func (s *tenants) insertOthers(c *faultConn, cmd Command, docs []bson.Raw) error
 // otherID returns a different _id, of the same type if possible.
 func otherID(id any) any {
 	if key, ok := splitKeyID(id); ok { // the other tenant uses the same key
-		return bson.D{{Key: tenantField, Value: "theirs"}, {Key: core.KeyOf, Value: key}}
+		return keyID(key, bson.D{{Key: tenantField, Value: "theirs"}})
 	}
 	switch v := id.(type) {
 	case string:

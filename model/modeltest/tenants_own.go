@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/docmodel/docmodel/internal/core"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
@@ -12,7 +13,7 @@ func ownCommand(body bson.D) bson.D {
 	body = slices.Clone(body)
 	name, _ := body[0].Value.(string)
 	own, owned, ownGone := own, owned, ownGone
-	keyed := isKeyed(name)
+	keyed := core.IsKeyedName(name)
 	if keyed {
 		own, owned, ownGone = ofKeyed(own), withKeyID(owned), ofKeyed(ownGone)
 	}

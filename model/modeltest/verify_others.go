@@ -6,11 +6,13 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/model"
 )
 
-// addOthers adds another tenant's equal documents, with new _ids. It returns their
-// number, and the collections with _ids that can't be changed.
+// addOthers adds another tenant's equal documents, with new _ids. An _id that carries the
+// tenant is the other tenant's _id of the same key. It returns the number of documents,
+// and the collections with _ids that can't be changed.
 func (i image) addOthers(tenant bson.D) (n int, without []string, _ error) {
 	theirs, err := otherTenant(tenant)
 	if err != nil {
@@ -21,7 +23,7 @@ func (i image) addOthers(tenant bson.D) (n int, without []string, _ error) {
 			if !isOf(raw, tenant) {
 				continue
 			}
-			doc, err := changed(raw, theirs)
+			doc, err := changed(raw, tenant, theirs)
 			if err != nil {
 				return 0, nil, err
 			}
@@ -54,12 +56,17 @@ func otherTenant(tenant bson.D) (bson.D, error) {
 
 // changed returns the other tenant's copy of a document, or nil if the _id can't be
 // changed.
-func changed(raw bson.Raw, theirs bson.D) (bson.Raw, error) {
+func changed(raw bson.Raw, tenant, theirs bson.D) (bson.Raw, error) {
+	key, keyed := core.SplitKeyID(raw.Lookup("_id"), tenant)
 	var d bson.D
 	if err := bson.Unmarshal(raw, &d); err != nil {
 		return nil, err
 	}
 	for i, e := range d {
+		if e.Key == "_id" && keyed {
+			d[i].Value = core.NewKeyID(key, theirs)
+			continue
+		}
 		if e.Key == "_id" {
 			if d[i].Value = otherValue(e.Value); d[i].Value == nil {
 				return nil, nil

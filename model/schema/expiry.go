@@ -93,6 +93,9 @@ func NewExpiry[D, K any](docs *model.Collection[D, K], atPath string, spec Expir
 	}
 	x.in.MustOmitZero(new(D))
 	x.Parts = model.NewParts(x.in.Indexes, nil, nil, x.in.Footprints).WithDocs(uses...).WithReactions(x.in.Reactions)
+	if x.cold != nil {
+		x.Parts = x.Parts.WithKeys(model.KeyedDocs{Collection: spec.Archive, From: []*core.Docs{docs.Docs()}})
+	}
 	return x
 }
 

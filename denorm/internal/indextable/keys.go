@@ -1,6 +1,7 @@
 package indextable
 
 import (
+	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
@@ -14,14 +15,22 @@ func (t *Table) Keyed() []string {
 }
 
 // Keys says how entries with an old _id are joined to the tenant's: the tenant's entry of
-// the same document was written later.
+// the same document was written later. The _ids of other entries contain the documents' _ids.
 func (t *Table) Keys() []model.KeyedDocs {
 	if !t.unique {
-		return nil
+		return []model.KeyedDocs{{Collection: t.entries, From: []*core.Docs{t.docs}}}
 	}
 	return []model.KeyedDocs{{Collection: t.entries, Join: func(old, now bson.Raw) (bson.D, bool) {
 		return nil, old.Lookup("id").Equal(now.Lookup("id"))
 	}}}
+}
+
+// Keys says for all tables how entries with an old _id are joined to the tenant's.
+func (ts Tables) Keys() (out []model.KeyedDocs) {
+	for _, t := range ts {
+		out = append(out, t.Keys()...)
+	}
+	return out
 }
 
 // keyed marks a write to the entries of a unique table, whose _ids are the values.

@@ -92,6 +92,15 @@ func (n *Parts) Relations() (out []model.Relation) {
 	return out
 }
 
+// Keys says that the _ids of rows contain the documents' _ids.
+func (n *Parts) Keys() []model.KeyedDocs {
+	out := []model.KeyedDocs{{Collection: n.into, From: []*core.Docs{n.docs}}}
+	for _, p := range n.parts {
+		out = append(out, model.KeyedDocs{Collection: p.Into, From: []*core.Docs{n.docs}})
+	}
+	return out
+}
+
 // Footprints are the paths that are used.
 func (n *Parts) Footprints() []model.Footprint {
 	out := model.Owns.In(n.into, model.Whole)

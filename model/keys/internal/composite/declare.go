@@ -79,8 +79,12 @@ func Declare(docs *core.Docs, place core.Place, parts []Part, below string) *Key
 			place.Fail(fmt.Sprintf("part %q is of type %s, not %s", p.Path, f.Type, p.Kind), "make the part with the function for its type")
 		}
 	}
+	docs.ShareKeyed()
 	return c
 }
+
+// Keys says that the documents' _ids carry the tenant.
+func (c *Key) Keys() model.KeyedDocs { return model.KeyedDocs{Collection: c.Name()} }
 
 func (k Kind) holds(t reflect.Type) bool {
 	switch {

@@ -14,7 +14,9 @@ import (
 
 // raws are documents as they are stored, by the name of their collection: for the model's checks of what is inserted.
 func (c *Key) raws() *model.Collection[bson.Raw, string] {
-	return model.NewCollection[bson.Raw, string](c.Name())
+	raws := model.NewCollection[bson.Raw, string](c.Name())
+	raws.Docs().ShareKeyed()
+	return raws
 }
 
 // ofDocument is a document's key: by its fields, and for parts that are in the key alone by the _id that it has. An _id that is
@@ -133,5 +135,7 @@ func (c *Key) moved(asItWas bson.D, id any, copied bson.D) model.Write {
 
 // takeOut deletes a document as it was read. A second time it finds none, and changes nothing.
 func (c *Key) takeOut(asItWas bson.D) model.Write {
-	return model.Write{Collection: c.Name(), Model: &mongo.DeleteOneModel{Filter: asItWas}, Expect: model.One, Once: true, Final: true, Index: model.IDIndex}
+	return model.Write{
+		Collection: c.Name(), Model: &mongo.DeleteOneModel{Filter: asItWas}, Expect: model.One, Once: true, Final: true, Index: model.IDIndex, Keyed: true,
+	}
 }

@@ -45,7 +45,7 @@ func (s *Sequence) Checks(parse func(key string) (owner any, n int64, err error)
 			return nil
 		},
 	}}
-	return commands.KeyedChecks(checks, s.counters.Name())
+	return commands.KeyedChecks(checks, s.counters.Name(), s.Name())
 }
 
 // A counterBehind is an owner whose counter is behind the documents, missing or damaged.

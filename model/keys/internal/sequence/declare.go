@@ -50,6 +50,7 @@ func Declare(docs, counters *core.Docs, owner any, spec Spec) *Sequence {
 	case spec.Location != nil && spec.Days == "":
 		place.Fail("Location is given without Days", "Location says where a day begins: give Days too, or leave Location out")
 	}
+	docs.ShareKeyed()
 	counters.MakeKeyed()
 	s.Max = greatest(s.digits)
 	return s

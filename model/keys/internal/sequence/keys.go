@@ -6,9 +6,10 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Keys says how counters and day buckets with an old _id are joined to the tenant's.
+// Keys says how documents, counters and day buckets with an old _id are joined to the
+// tenant's.
 func (s *Sequence) Keys() []model.KeyedDocs {
-	out := []model.KeyedDocs{{Collection: s.counters.Name(), Join: s.joinCounters}}
+	out := []model.KeyedDocs{{Collection: s.Name()}, {Collection: s.counters.Name(), Join: s.joinCounters}}
 	if s.days != "" {
 		out = append(out, model.KeyedDocs{Collection: s.days, Join: func(old, _ bson.Raw) (bson.D, bool) {
 			keys := old.Lookup("keys")

@@ -75,7 +75,7 @@ func (s *Sequence) Insert(owner any, n int64, doc any) model.Write {
 		return model.Refused(s.Name(), err)
 	}
 	return model.Write{
-		Collection: s.Name(), Index: model.IDIndex, Model: &mongo.InsertOneModel{Document: raw},
+		Collection: s.Name(), Index: model.IDIndex, Keyed: true, Model: &mongo.InsertOneModel{Document: raw},
 		Reasons: []model.Reason{{If: bson.D{{Key: "_id", Value: key}}, Err: errNumberTaken}},
 	}
 }

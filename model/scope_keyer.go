@@ -1,0 +1,379 @@
+package model
+
+import (
+	"cmp"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/core"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+const (
+	keyPart  = "_id." + core.KeyOf // the part of a stored _id without the tenant
+	keyBelow = keyPart + "."
+)
+
+// A keyer puts a tenant into the _ids of a command on a keyed collection.
+type keyer struct {
+	tenant bson.D
+	before bson.D // the tenant that an outer scope put into them: paths and expressions are as stored
+}
+
+// filter puts the tenant into a filter's conditions on _id.
+func (k keyer) filter(filter bson.D) bson.D {
+	out := slices.Clone(filter)
+	for i, e := range filter {
+		switch e.Key {
+		case "_id":
+			out[i] = k.condition(e.Value)
+		case "$and", "$or", "$nor":
+			if list, ok := asPipeline(e.Value); ok {
+				parts := make(bson.A, len(list))
+				for j, part := range list {
+					parts[j] = k.filter(part)
+				}
+				out[i].Value = parts
+			}
+		case "$expr":
+			if bound, ok := k.bound(e.Value); ok {
+				out[i] = bson.E{Key: "$and", Value: bson.A{bound}}
+			} else if k.before == nil {
+				out[i].Value = withoutTenant(e.Value)
+			}
+		default:
+			out[i].Key = k.path(e.Key)
+		}
+	}
+	return out
+}
+
+// path returns a path as it is stored.
+func (k keyer) path(path string) string {
+	if rest, ok := strings.CutPrefix(path, "_id."); ok && k.before == nil {
+		return keyBelow + rest
+	}
+	return path
+}
+
+// paths returns the keys of a sort or an index as they are stored.
+func (k keyer) paths(d bson.D) bson.D {
+	out := slices.Clone(d)
+	for i := range out {
+		out[i].Key = k.path(out[i].Key)
+	}
+	return out
+}
+
+// condition puts the tenant into the condition on _id. A pattern is compared with the
+// _id's part without the tenant.
+func (k keyer) condition(v any) bson.E {
+	if isEquality(v) {
+		if d, ok := asOperators(v); ok {
+			return bson.E{Key: "_id", Value: bson.D{{Key: "$eq", Value: k.id(d[0].Value)}}}
+		}
+		return bson.E{Key: "_id", Value: k.id(v)}
+	}
+	d, ok := asOperators(v)
+	if !ok {
+		return bson.E{Key: keyPart, Value: v} // a regular expression
+	}
+	out := slices.Clone(d)
+	var first, last any
+	for i, e := range d {
+		switch e.Key {
+		case "$eq", "$ne":
+			out[i].Value = k.id(e.Value)
+		case "$gt", "$gte":
+			out[i].Value, first = k.id(e.Value), e.Value
+		case "$lt", "$lte":
+			out[i].Value, last = k.id(e.Value), e.Value
+		case "$in", "$nin":
+			list, ok := k.ids(e.Value)
+			if !ok {
+				return bson.E{Key: keyPart, Value: v}
+			}
+			out[i].Value = list
+		case "$exists":
+		default:
+			return bson.E{Key: keyPart, Value: v}
+		}
+	}
+	return bson.E{Key: "_id", Value: k.within(out, first, last)}
+}
+
+// within keeps a comparison within the type of its value, as a server does for an _id that
+// isn't a document. first and last are the values without the tenant, or nil.
+func (k keyer) within(d bson.D, first, last any) bson.D {
+	low, high := anyBounds(first), anyBounds(last)
+	switch {
+	case first == nil && last == nil || k.before != nil:
+		return d
+	case last == nil:
+		return append(d, bson.E{Key: low.before, Value: k.id(low.after)})
+	case first == nil:
+		return append(d, bson.E{Key: "$gte", Value: k.id(high.first)})
+	case low.typed && high.typed && !sameValue(low.first, high.first):
+		return append(d, bson.E{Key: "$in", Value: bson.A{}})
+	}
+	return d
+}
+
+// keyBounds are the bounds of a type of values.
+type keyBounds struct {
+	first, after any
+	before       string // the operator that excludes after
+	typed        bool
+}
+
+func anyBounds(v any) keyBounds {
+	if id, ok := v.(core.KeyID); ok {
+		v = id.Of()
+	}
+	if raw, err := encodedValue(v); v != nil && err == nil {
+		if first, after, ok := core.KeyBounds(raw); ok {
+			return keyBounds{first, after, "$lt", true}
+		}
+	}
+	return keyBounds{bson.MinKey{}, bson.MaxKey{}, "$lte", false}
+}
+
+// bound returns the condition on _id that is the same as an expression which compares the
+// _id with a constant. The index on _id serves it.
+func (k keyer) bound(expr any) (bson.D, bool) {
+	d, ok := expr.(bson.D)
+	if !ok || len(d) != 1 || d[0].Key != "$gt" || k.before != nil {
+		return nil, false
+	}
+	args, ok := d[0].Value.(bson.A)
+	if !ok || len(args) != 2 || args[0] != "$_id" {
+		return nil, false
+	}
+	literal, ok := args[1].(bson.D)
+	if !ok || len(literal) != 1 || literal[0].Key != "$literal" {
+		return nil, false
+	}
+	after, last := k.id(literal[0].Value), k.id(bson.MaxKey{})
+	return bson.D{{Key: "_id", Value: bson.D{{Key: "$gt", Value: after}, {Key: "$lte", Value: last}}}}, true
+}
+
+// asOperators returns a condition of operators as a document.
+func asOperators(v any) (bson.D, bool) {
+	switch v.(type) {
+	case core.KeyID:
+		return nil, false
+	case bson.D, bson.Raw, bson.RawValue, bson.M:
+		d, ok := asDocument(v)
+		return d, ok && len(d) > 0 && strings.HasPrefix(d[0].Key, "$")
+	}
+	return nil, false
+}
+
+func (k keyer) id(v any) any { return core.NewKeyID(v, k.tenant) }
+
+// ids is id for each value of a list. It returns false for a list with a pattern.
+func (k keyer) ids(list any) (any, bool) {
+	var values []any
+	switch list := list.(type) {
+	case bson.RawValue:
+		arr, _ := list.ArrayOK()
+		raws, _ := arr.Values()
+		for _, v := range raws {
+			values = append(values, v)
+		}
+	default:
+		v := reflect.ValueOf(list)
+		if v.Kind() != reflect.Slice && v.Kind() != reflect.Array {
+			return list, true // the server refuses it
+		}
+		for i := range v.Len() {
+			values = append(values, v.Index(i).Interface())
+		}
+	}
+	out := make(bson.A, len(values))
+	for i, v := range values {
+		if raw, ok := v.(bson.RawValue); ok && raw.Type == bson.TypeRegex {
+			return nil, false
+		}
+		if _, isPattern := v.(bson.Regex); isPattern {
+			return nil, false
+		}
+		out[i] = k.id(v)
+	}
+	return out, true
+}
+
+// model puts the tenant into the _ids of a write's model.
+func (k keyer) model(collection string, model mongo.WriteModel) (out mongo.WriteModel, err error) {
+	filter := func(f any) any {
+		d, ok := f.(bson.D)
+		if raw, isRaw := f.(bson.Raw); isRaw && raw != nil {
+			d, ok = asDocument(raw)
+		}
+		if !ok || d == nil {
+			return f // refused later
+		}
+		if err == nil {
+			err = core.CheckDepth(d)
+		}
+		if err != nil {
+			return f
+		}
+		return k.filter(d)
+	}
+	switch m := model.(type) {
+	case *mongo.InsertOneModel:
+		c := *m
+		c.Document, err = k.document(collection, m.Document, true)
+		out = &c
+	case *mongo.ReplaceOneModel:
+		c := *m
+		if c.Filter = filter(m.Filter); err == nil {
+			c.Replacement, err = k.document(collection, m.Replacement, upserts(m.Upsert) && !hasEqualID(m.Filter))
+		}
+		out = &c
+	case *mongo.UpdateOneModel:
+		c := *m
+		c.Filter, c.Update = filter(m.Filter), k.update(m.Update)
+		err = cmp.Or(err, checkUpsertID(collection, m.Filter, m.Update, upserts(m.Upsert)))
+		out = &c
+	case *mongo.UpdateManyModel:
+		c := *m
+		c.Filter, c.Update = filter(m.Filter), k.update(m.Update)
+		err = cmp.Or(err, checkUpsertID(collection, m.Filter, m.Update, upserts(m.Upsert)))
+		out = &c
+	case *mongo.DeleteOneModel:
+		c := *m
+		c.Filter = filter(m.Filter)
+		out = &c
+	case *mongo.DeleteManyModel:
+		c := *m
+		c.Filter = filter(m.Filter)
+		out = &c
+	default:
+		return model, nil
+	}
+	return out, err
+}
+
+// document puts the tenant into the _id of a document. If needed, the _id must exist.
+func (k keyer) document(collection string, doc any, needed bool) (any, error) {
+	if core.IsNilDocument(doc) {
+		return doc, nil // refused later
+	}
+	raw, err := (*core.Codec)(nil).Document(doc)
+	if err != nil {
+		return nil, err
+	}
+	id := raw.Lookup("_id")
+	switch {
+	case id.Type == 0 && needed:
+		return nil, errNoKey(collection)
+	case id.Type == 0:
+		return raw, nil
+	}
+	if own, ok := core.SplitKeyID(id, k.before); ok {
+		id = own
+	}
+	return core.WithKeyID(raw, core.NewKeyID(core.NewKeyID(id, k.before), k.tenant))
+}
+
+// errNoKey is the error of a write that lets the server make the _id, which would not carry
+// the tenant.
+func errNoKey(collection string) error {
+	return &ValueError{Collection: collection, Field: "_id", Reason: "is missing: a new document's _id carries the tenant, so the write must say it"}
+}
+
+func upserts(upsert *bool) bool { return upsert != nil && *upsert }
+
+// hasEqualID reports whether a filter gives an upsert's new document its _id.
+func hasEqualID(filter any) bool {
+	d, ok := asDocument(filter)
+	if !ok {
+		return false
+	}
+	_, pinned := idOf(d)
+	return pinned
+}
+
+// checkUpsertID refuses an upsert without the _id of the new document.
+func checkUpsertID(collection string, filter, update any, upsert bool) error {
+	if !upsert || core.IsNilDocument(filter) || hasEqualID(filter) {
+		return nil
+	}
+	ops, _ := update.(bson.D)
+	for _, op := range ops {
+		if fields, ok := asDocument(op.Value); ok && op.Key == "$setOnInsert" && hasKey(fields, "_id") {
+			return nil
+		}
+	}
+	return errNoKey(collection)
+}
+
+// update puts the tenant into the _id that an upsert stores, and takes it off the _ids
+// that an update's expressions read.
+func (k keyer) update(update any) any {
+	switch u := update.(type) {
+	case bson.Raw:
+		if ops, ok := operators(u); ok {
+			return k.update(ops)
+		}
+	case bson.D:
+		out := slices.Clone(u)
+		for i, op := range u {
+			fields, ok := asDocument(op.Value)
+			if at := bsonval.Index(fields, "_id"); ok && (op.Key == "$set" || op.Key == "$setOnInsert") && at >= 0 {
+				out[i].Value = withValue(fields, "_id", k.id(fields[at].Value))
+			}
+		}
+		return out
+	case mongo.Pipeline:
+		if k.before == nil {
+			return keyedUpdate(u, roots...)
+		}
+	}
+	return update
+}
+
+// projection returns a projection of stored documents. Results keep the tenant in the _id,
+// by which it is taken off.
+func (k keyer) projection(p bson.D) bson.D {
+	if k.before != nil {
+		if hasKey(p, "_id."+k.before[0].Key) {
+			p = append(slices.Clip(p), k.included()...)
+		}
+		return p
+	}
+	out, partial := bson.D{}, false
+	for _, e := range p {
+		part, isPart := asDocument(e.Value)
+		nested := e.Key == "_id" && isPart && len(part) > 0 && !strings.HasPrefix(part[0].Key, "$")
+		path := k.path(e.Key)
+		if nested {
+			path = keyPart
+		}
+		partial = partial || path != e.Key && !isZero(e.Value)
+		v := e.Value
+		if _, isPath := asString(v); isPath || isPart && !nested {
+			v = withoutTenant(v)
+		}
+		out = append(out, bson.E{Key: path, Value: v})
+	}
+	if partial {
+		out = append(out, k.included()...)
+	}
+	return out
+}
+
+// included are the tenant's fields of a projection.
+func (k keyer) included() (out bson.D) {
+	for _, e := range k.tenant {
+		if !hasKey(k.before, e.Key) {
+			out = append(out, bson.E{Key: "_id." + e.Key, Value: 1})
+		}
+	}
+	return out
+}

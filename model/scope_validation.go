@@ -1,0 +1,64 @@
+package model
+
+import (
+	"slices"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// under returns the validation for a database. In a collection that the database's model
+// knows as keyed, the rule for _id also allows the _id of a tenant.
+func (v Validation) under(db DB) Validation {
+	if slices.ContainsFunc(scopesOf(db), func(s *scope) bool { return s.keyed[v.Collection] || s.keys(v.Collection, false) }) {
+		v.Validator = keyedValidator(v.Validator)
+	}
+	return v
+}
+
+func keyedValidator(filter bson.D) bson.D {
+	out := slices.Clone(filter)
+	for i, e := range filter {
+		switch e.Key {
+		case "$jsonSchema":
+			if schema, ok := asDocument(e.Value); ok {
+				out[i].Value = keyedSchema(schema)
+			}
+		case "$and":
+			if list, ok := asPipeline(e.Value); ok {
+				parts := make(bson.A, len(list))
+				for j, part := range list {
+					parts[j] = keyedValidator(part)
+				}
+				out[i].Value = parts
+			}
+		}
+	}
+	return out
+}
+
+func keyedSchema(schema bson.D) bson.D {
+	properties, ok := asDocument(valueOf(schema, "properties"))
+	id, has := asDocument(valueOf(properties, "_id"))
+	if !ok || !has {
+		return schema
+	}
+	return withValue(schema, "properties", withValue(properties, "_id", keyedIDSchema(id)))
+}
+
+// keyedIDSchema allows the types of an _id, and a document. It has no anyOf, because
+// DocumentDB lacks it.
+func keyedIDSchema(id bson.D) bson.D {
+	types := bson.A{}
+	switch v := valueOf(id, "bsonType").(type) {
+	case string:
+		types = append(types, v)
+	case bson.A:
+		types = append(types, v...)
+	default:
+		return bson.D{}
+	}
+	if !slices.Contains(types, any("object")) {
+		types = append(types, "object")
+	}
+	return bson.D{{Key: "bsonType", Value: types}}
+}
