@@ -106,7 +106,8 @@ func NewFeed[D, K any](
 	if spec.Since == "" {
 		needs = []model.Need{{Feature: "change streams", Why: "Stream follows " + source.Name() + " without Since"}}
 	}
-	f.Parts = model.NewParts(f.indexes, nil, nil, footprints, needs...).WithDocs(source.Docs())
+	f.Parts = model.NewParts(f.indexes, nil, nil, footprints, needs...).WithDocs(source.Docs()).
+		WithReactions(func() []model.Reaction { return nil })
 	return f
 }
 

@@ -45,7 +45,8 @@ type Inbox[D, K any] struct {
 //   - InboxSpec.Keep is out of range
 func NewInbox[D, K any](docs *model.Collection[D, K], path string, spec InboxSpec) *Inbox[D, K] {
 	in := inbox.Declare(docs.Docs(), path, spec.Keep, reflect.TypeFor[Receipt]())
-	return &Inbox[D, K]{model.NewParts(nil, nil, nil, in.Footprints).WithDocs(docs.Docs()), docs, in}
+	return &Inbox[D, K]{model.NewParts(nil, nil, nil, in.Footprints).WithDocs(docs.Docs()).
+		WithReactions(func() []model.Reaction { return nil }), docs, in}
 }
 
 // Handle returns the write that applies update operators to a document and stores the

@@ -14,7 +14,11 @@ import (
 // techniques ask for: an insert fills copies, counts, and checks references. Make it once,
 // with [NewStore].
 //
-// A rule of your own takes part by [Parts.WithReactions].
+// A technique that can't take part is refused by NewStore. Its comment names the methods to
+// call. A rule of your own takes part by [Parts.WithReactions].
+//
+// Other writes, such as [Collection.Update], don't know the techniques. [Model.Audit] finds
+// what they leave out.
 //
 // # Consistency
 //

@@ -43,7 +43,7 @@ var means = map[string]string{
 
 // about are the exported methods that name no node, with the reason.
 var about = map[string]string{
-	"Indexes": "declared", "Relations": "declared", "Footprints": "declared", "WithKeys": "declared", "WithDocs": "declared", "WithReactions": "declared", "Reactions": "declared", "Roots": "of all", "All": "of all", "Dump": "of all", "DumpIDs": "of all", "Len": "of all",
+	"Indexes": "declared", "Relations": "declared", "Footprints": "declared", "WithKeys": "declared", "WithDocs": "declared", "WithReactions": "declared", "WithoutReactions": "declared", "Reactions": "declared", "Roots": "of all", "All": "of all", "Dump": "of all", "DumpIDs": "of all", "Len": "of all",
 	"Load": "of all", "Checks": "of all", "Repair": "of all",
 	"Drop": "of all", "Settled": "of all", "Store": "of all", "Has": "asks whether a node is there",
 	"Branches": "of documents", "Adopt": "of all", "CheckLists": "of all",

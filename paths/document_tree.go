@@ -89,7 +89,8 @@ type DocumentTree[E, N, K any] struct {
 func NewDocumentTree[E, N, D, K any](owners *model.Collection[D, K], path string, spec DocumentTreeSpec) *DocumentTree[E, N, K] {
 	t := document.Declare(owners.Docs(), owners.Name(), path, document.Spec(spec), reflect.TypeFor[E](), reflect.TypeFor[N]())
 	out := &DocumentTree[E, N, K]{t: t, query: func(p mongo.Pipeline) *model.Aggregate[E] { return model.AggregateAs[E](owners, p) }}
-	out.Parts = model.NewParts(nil, nil, out.t.Checks, out.t.Footprints).WithDocs(owners.Docs())
+	out.Parts = model.NewParts(nil, nil, out.t.Checks, out.t.Footprints).WithDocs(owners.Docs()).
+		WithReactions(func() []model.Reaction { return nil })
 	return out
 }
 

@@ -77,7 +77,7 @@ func NewGraph[D, K any](vertices *model.Collection[D, K], edges string, spec Gra
 	}
 	x.states = model.NewCollection[VertexState[K], K](g.States)
 	x.Parts = model.NewParts(nil, g.Relations, nil, g.Footprints).WithDocs(vertices.Docs(), x.states.Docs()).
-		WithKeys(x.keys()...)
+		WithKeys(x.keys()...).WithReactions(func() []model.Reaction { return nil })
 	return x
 }
 

@@ -33,7 +33,8 @@ type Supersteps struct {
 
 func (x *Graph[D, K]) supersteps(s *graph.Supersteps) *Supersteps {
 	return &Supersteps{Parts: model.NewParts(s.Indexes, nil, nil, s.Footprints).
-		WithDocs(x.docs.Docs(), x.states.Docs()).WithKeys(x.keys()...), s: s}
+		WithDocs(x.docs.Docs(), x.states.Docs()).WithKeys(x.keys()...).
+		WithoutReactions("Supersteps.Job"), s: s}
 }
 
 // Indexes returns the indexes that the computation needs.

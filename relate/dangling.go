@@ -72,7 +72,7 @@ func NewDangling[D, DK, T, TK any](docs *model.Collection[D, DK], path string, t
 	in.Declare(targets.Docs(), spec.List, spec.ReplaceBy, reflect.TypeFor[TK]())
 	out := &Dangling[D, DK, T, TK]{model.Parts{}, docs, in}
 	out.Parts = model.NewParts(out.indexes, out.in.Relations, out.in.Checks, out.in.Footprints).
-		WithDocs(docs.Docs(), targets.Docs())
+		WithDocs(docs.Docs(), targets.Docs()).WithReactions(func() []model.Reaction { return nil })
 	return out
 }
 

@@ -1,9 +1,10 @@
-// Forum shows five techniques on the same documents: a reference, a copy, a counter, a bounded list and a versioned
-// document.
+// Forum shows five techniques on the same documents: a reference, a rule for deletions, a copy, a counter and a versioned
+// document. Stores write them together.
 package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log"
 
@@ -16,33 +17,28 @@ import (
 )
 
 type Author struct {
-	ID      string `bson:"_id"`
-	Name    string `bson:"name"`
-	Version int64  `bson:"version"` // grows when the name changes
+	ID   string `bson:"_id"`
+	Name string `bson:"name"`
 }
 
-// Thread is a page of the forum, which one read shows.
+// Thread is a page of the forum.
 type Thread struct {
-	ID       string          `bson:"_id"`
-	Title    string          `bson:"title"`
-	Version  int64           `bson:"version"`          // grows when the title changes
-	Messages int64           `bson:"messages"`         // how many
-	Ops      []bson.ObjectID `bson:"ops,omitempty"`    // the latest operations that changed Messages
-	Latest   []string        `bson:"latest,omitempty"` // the latest two texts
+	ID       string `bson:"_id"`
+	Title    string `bson:"title"`
+	Messages int64  `bson:"messages"` // how many
+	Version  int64  `bson:"version"`  // an editor sends it back
 }
 
 type Message struct {
-	ID      bson.ObjectID          `bson:"_id"`
-	Thread  string                 `bson:"thread"`
-	Author  AuthorRef              `bson:"author"`
-	Text    string                 `bson:"text"`
-	Pending *denorm.CounterPending `bson:"pending,omitempty"` // set while the thread is being updated
+	ID     bson.ObjectID `bson:"_id"`
+	Thread string        `bson:"thread"`
+	Author AuthorRef     `bson:"author"`
+	Text   string        `bson:"text"`
 }
 
 type AuthorRef struct {
-	ID      string `bson:"id"`
-	Name    string `bson:"name"`
-	Version int64  `bson:"version"`
+	ID   string `bson:"id"`
+	Name string `bson:"name"`
 }
 
 var (
@@ -50,73 +46,71 @@ var (
 	threads  = model.NewCollection[Thread, string]("threads")
 	messages = model.NewCollection[Message, bson.ObjectID]("messages")
 
-	// 1. A reference: a message belongs to a thread.
-	inThread = relate.NewParentRef(messages, "thread", threads, relate.ParentRefSpec{})
+	// 1. A reference: a message belongs to a thread, which must exist.
+	inThread = relate.NewParentRef(messages, "thread", threads, relate.ParentRefSpec{MustExist: true})
 
-	// 2. A copy: a message shows its author's name.
+	// 2. A rule for deletions: a thread's messages are deleted with it.
+	deletion = relate.NewOnDelete(threads, relate.OnDeleteSpec{Cascade: []relate.Referrer{inThread}})
+
+	// 3. A copy: a message shows its author's name.
 	names = denorm.NewCopy(authors, messages, denorm.CopySpec{
 		KeyPath: "author.id", Fields: []denorm.Field{{From: "name", To: "author.name"}},
-		Version: "version", VersionTo: "author.version",
 	})
 
-	// 3. A counter: a thread knows how many messages it has.
-	counts = denorm.NewCounter(messages, "thread", threads, denorm.CounterSpec{
-		Count: "messages", Tokens: "ops", Pending: "pending",
-	})
-
-	// 4. A bounded list: a thread shows its latest two texts.
-	latest = denorm.NewBounded(threads, "latest", denorm.BoundedSpec{Max: 2})
+	// 4. A counter: a thread knows how many messages it has.
+	counts = denorm.NewCounter(messages, "thread", threads, denorm.CounterSpec{Count: "messages"})
 
 	// 5. A versioned document: two editors can't overwrite each other's title.
-	titles = embed.NewVersioned(threads, embed.VersionedSpec{Uncounted: []string{"messages", "ops", "latest"}})
+	titles = embed.NewVersioned(threads, embed.VersionedSpec{Uncounted: []string{"messages"}})
 
-	// The model compares the five. It panics here if two of them conflict.
-	forum = model.New("forum", inThread, names, counts, latest, titles)
+	// The model compares the five. It panics here if two of them conflict. Its stores write.
+	forum        = model.New("forum", inThread, deletion, names, counts, titles)
+	authorStore  = model.NewStore(forum, authors)
+	threadStore  = model.NewStore(forum, threads)
+	messageStore = model.NewStore(forum, messages)
 )
-
-// post stores a message, counts it and shows its text. op makes a retry a no-op.
-func post(ctx context.Context, db model.DB, thread string, by *Author, text string, op bson.ObjectID) error {
-	m := Message{ID: op, Thread: thread, Author: AuthorRef{by.ID, by.Name, by.Version}, Text: text}
-	_, _, err := counts.Insert(m, op).Run(ctx, db)
-	if err != nil {
-		return err
-	}
-	_, err = latest.Push(thread, text).Run(ctx, db)
-	return err
-}
 
 func main() {
 	client, stop := modeltest.Start()
 	defer stop()
-	ctx, db := context.Background(), client.Database("forum")
+	ctx := context.Background()
+	db, err := model.WithTransactions(ctx, forum.On(client.Database("forum")))
+	check(err)
 	check(forum.Indexes().Ensure(ctx, db))
 
-	ada := Author{ID: "ada", Name: "Ada", Version: 1}
-	_, err := model.NewPlan(authors.Insert(ada), threads.Insert(Thread{ID: "go", Title: "Go", Version: 1})).Run(ctx, db)
+	_, _, err = authorStore.Insert(Author{ID: "ada", Name: "Ada"}).Run(ctx, db)
+	check(err)
+	first, _, err := threadStore.Insert(Thread{ID: "go", Title: "Go"}).Run(ctx, db)
 	check(err)
 	for _, text := range []string{"hello", "a question", "an answer"} {
-		check(post(ctx, db, "go", &ada, text, bson.NewObjectID()))
+		m := Message{ID: bson.NewObjectID(), Thread: "go", Author: AuthorRef{ID: "ada"}, Text: text}
+		_, _, err := messageStore.Insert(m).Run(ctx, db)
+		check(err)
 	}
+	_, _, err = messageStore.Insert(Message{ID: bson.NewObjectID(), Thread: "rust", Author: AuthorRef{ID: "ada"}}).Run(ctx, db)
+	fmt.Println("no thread:", errors.Is(err, model.ErrNotFound))
 
 	// The author's new name reaches all messages.
-	rename := names.Set(&ada, bson.D{{Key: "name", Value: "Ada L."}})
-	fmt.Println(rename)
-	fmt.Println(rename.Cost(), "-", rename.Guarantee())
-	_, err = rename.Run(ctx, db)
+	_, _, err = authorStore.Set("ada", bson.D{{Key: "name", Value: "Ada L."}}).Run(ctx, db)
 	check(err)
 
-	// The second editor read version 1, which is gone when the first editor has written.
-	title := func(s string) bson.D { return bson.D{{Key: "$set", Value: bson.D{{Key: "title", Value: s}}}} }
-	_, first := titles.Update("go", 1, title("Go 1.25"), bson.NilObjectID).Run(ctx, db)
-	_, second := titles.Update("go", 1, title("Golang"), bson.NilObjectID).Run(ctx, db)
-	fmt.Println(first, "|", second)
+	// Both editors read the first version, which is gone when one of them has written.
+	for _, title := range []string{"Go 1.25", "Golang"} {
+		_, _, err = threadStore.Set("go", bson.D{{Key: "title", Value: title}, {Key: "version", Value: first.Doc.Version}}).Run(ctx, db)
+		fmt.Println(title, "is stale:", errors.Is(err, embed.ErrVersion))
+	}
 
 	thread, err := threads.ByID("go").One(ctx, db)
 	check(err)
-	fmt.Println(thread.Title, thread.Messages, thread.Latest)
+	fmt.Println(thread.Title, thread.Messages)
 	all, err := inThread.Children("go").All(ctx, db)
 	check(err)
 	fmt.Println(all[0].Author.Name, all[0].Text)
+
+	_, _, err = threadStore.Delete("go").Run(ctx, db)
+	check(err)
+	all, err = inThread.Children("go").All(ctx, db)
+	fmt.Println(len(all), err)
 }
 
 func check(err error) {

@@ -58,7 +58,8 @@ func Of[D, K any](c *model.Collection[D, K], spec Spec) *Schema[D, K] {
 	docs := c.Docs()
 	b := &builder{docs: docs, field: func(path string) { docs.MustField(path) }, opaque: map[string]string{}}
 	in := b.describe(docs.Shape(), spec)
-	return &Schema[D, K]{model.NewParts(nil, nil, in.checks, in.footprints).WithDocs(docs), c, in}
+	return &Schema[D, K]{model.NewParts(nil, nil, in.checks, in.footprints).WithDocs(docs).
+		WithReactions(func() []model.Reaction { return nil }), c, in}
 }
 
 // JSONSchema returns the schema for $jsonSchema. Equal declarations give equal bytes.

@@ -173,7 +173,20 @@ func (t *Tree) uniqueIndex(path string) model.Index {
 // Parts are what the shell declares: indexes, relations and checks.
 func (t *Tree) Parts() model.Parts {
 	return model.NewParts(func() []model.Index { return t.Indexes }, t.relations, t.checks, t.footprints).
-		WithDocs(t.Docs)
+		WithDocs(t.Docs).WithReactions(t.reactions)
+}
+
+// reactions refuse that a store inserts or deletes a node: both need a place in the tree. Fields of the caller's pass.
+func (t *Tree) reactions() []model.Reaction {
+	return []model.Reaction{{Collection: t.Collection, React: func(w model.StoreWrite) (a model.Answer, err error) {
+		switch {
+		case w.Before == nil:
+			err = t.Docs.Refuse("_id", w.After.Lookup("_id"), "is a new node, which needs a place in the tree: use Tree.Insert")
+		case w.After == nil:
+			err = t.Docs.Refuse("_id", w.Before.Lookup("_id"), "is a node, whose deletion needs a mode: use Tree.Delete")
+		}
+		return a, err
+	}}}
 }
 
 func (t *Tree) relations() []model.Relation {
