@@ -27,7 +27,7 @@ func newMigration(
 	indexes func() []model.Index, relations func() []model.Relation, changes func() []model.Footprint, in migrate.Migration, docs ...*core.Docs,
 ) *Migration {
 	return &Migration{model.NewParts(indexes, relations, nil, func() []model.Footprint { return in.Footprints(changes()) }).
-		WithDocs(docs...).WithoutReactions("the methods of the techniques that it migrates, until its Drop is done"), in}
+		WithDocs(docs...).WithoutReactions("the methods of the old form or of the new one"), in}
 }
 
 // Indexes returns the indexes that Copy, Verify and Drop need.

@@ -42,10 +42,8 @@ func NewParentRef[C, CK, P, PK any](children *model.Collection[C, CK], path stri
 	r := &ParentRef[C, CK, P, PK]{children: children, parents: parents}
 	r.in = parentref.Declare(children.Docs(), core.NewReader[PK](children.Docs(), path).Field(), parents.Docs(), spec.By, spec.CountUp)
 	r.Parts = model.NewParts(r.in.Indexes, r.in.Relations, nil, r.in.Footprints).
-		WithDocs(children.Docs(), parents.Docs())
-	if spec.CountUp == "" {
-		r.Parts = r.Parts.WithReactions(func() []model.Reaction { return r.in.Reactions(spec.MustExist) })
-	}
+		WithDocs(children.Docs(), parents.Docs()).
+		WithReactions(func() []model.Reaction { return r.in.Reactions(spec.MustExist) })
 	return r
 }
 

@@ -5,7 +5,11 @@ import (
 
 	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/embed"
+	"github.com/docmodel/docmodel/model/modeltest"
 	"github.com/docmodel/docmodel/relate"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
 // An entry that an embed.Versioned guards.
@@ -34,6 +38,24 @@ func TestParentRefCountsUp(t *testing.T) {
 		{Reason: "all moved", Before: one("a", 3), Plan: model.NewPlan(counting.MoveAll("a", "b")), After: one("b", 4), Status: model.Applied, Again: model.Applied},
 		{Reason: "all moved to where they are", Before: one("a", 3), Plan: model.NewPlan(counting.MoveAll("a", "a")), After: one("a", 3), Status: model.Applied, Again: model.Applied},
 	})
+}
+
+// A store counts up too, once, with and without an embed.Versioned in the model.
+func TestParentRefCountsUpInStores(t *testing.T) {
+	versioned := embed.NewVersioned(countedEntries, embed.VersionedSpec{Version: "rev"})
+	for _, techniques := range [][]model.Technique{{counting}, {counting, versioned}} {
+		store := model.NewStore(model.New("entries", techniques...), countedEntries)
+		modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+			s, _, err := store.Insert(counted{ID: 1, Server: "a"}).Run(t.Context(), db)
+			if err != nil {
+				t.Fatal(err)
+			}
+			first := s.Doc.Rev
+			if s, _, err = store.Set(1, bson.D{{Key: "server", Value: "b"}}).Run(t.Context(), db); err != nil || s.Doc.Rev != first+1 {
+				t.Errorf("%+v after version %d, %v", s.Doc, first, err)
+			}
+		})
+	}
 }
 
 func TestParentRefCountUpDeclarations(t *testing.T) {

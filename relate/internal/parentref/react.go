@@ -9,12 +9,31 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Reactions returns what a store's write of a child asks for: that a new parent exists.
+// Reactions returns what a store's write of a child asks for: that a new parent exists, and
+// that CountUp increases with the reference.
 func (r ParentRef) Reactions(mustExist bool) []model.Reaction {
-	if !mustExist {
+	if !mustExist && r.CountUp == "" {
 		return nil
 	}
-	return []model.Reaction{{Collection: r.Children.Name(), Paths: []string{r.Path}, Fetch: r.fetchParent, React: r.checkParent}}
+	out := model.Reaction{Collection: r.Children.Name(), Paths: []string{r.Path}}
+	if r.CountUp != "" {
+		out.Amend = r.countUp
+	}
+	if mustExist {
+		out.Fetch, out.React = r.fetchParent, r.checkParent
+	}
+	return []model.Reaction{out}
+}
+
+// countUp returns the next version of a child whose reference changes. A new child keeps
+// its version.
+func (r ParentRef) countUp(w model.StoreWrite) (bson.D, error) {
+	if w.Before == nil {
+		return nil, nil
+	}
+	v, _ := core.ValueAt(w.Before, r.CountUp)
+	n, _ := v.AsInt64OK()
+	return bson.D{{Key: r.CountUp, Value: n + 1}}, nil
 }
 
 // newParent returns the parent that a written child names and didn't name before, or type 0.
