@@ -181,7 +181,7 @@ func TestIndexTableConflict(t *testing.T) {
 // Of several unique values that one document claims, one that is taken gives back the others.
 func TestIndexTableUniqueElements(t *testing.T) {
 	parallel(t)
-	x := denorm.NewIndexTable(members, "tags", "tags", denorm.IndexTableSpec{Unique: true})
+	x := denorm.NewIndexTable(members, "tags", "uniqueTags", denorm.IndexTableSpec{Unique: true})
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		b := member{ID: "b", Tags: []string{"z"}}
 		mustExec(t, db, x.Insert(member{ID: "a", Tags: []string{"x", "y"}}, token(1)), x.Insert(b, token(2)))
