@@ -97,7 +97,9 @@ func (s *Store[D, K]) Ensure(doc D) Change[Stored[D]] {
 		stored, err := s.in.read(ctx, db, bson.D{{Key: "_id", Value: Eq(id)}})
 		switch {
 		case errors.Is(err, ErrNotFound):
-			return s.prepare(ctx, db, StoreWrite{After: raw})
+			state, err := s.prepare(ctx, db, StoreWrite{After: raw})
+			state.ensures = true
+			return state, err
 		case err != nil:
 			return storeState{}, err
 		}

@@ -63,12 +63,12 @@ func (s *store) declare(t Technique) {
 		}
 	}
 	s.reactions = append(s.reactions, reactions...)
-	s.own(t, ok, writes, instead, derived)
+	s.collectOwned(t, ok, writes, instead, derived)
 }
 
-// own collects the paths that a technique owns. writes says that it has a reaction to
+// collectOwned collects the paths that a technique owns. writes says that it has a reaction to
 // writes of the store's collection, and derived which paths it computes of the document.
-func (s *store) own(t Technique, reacts, writes bool, instead string, derived []string) {
+func (s *store) collectOwned(t Technique, reacts, writes bool, instead string, derived []string) {
 	for _, f := range t.Footprints() {
 		if f.Collection != s.docs.Name() || f.Use == Reads || f.Use == Mends {
 			continue

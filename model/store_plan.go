@@ -32,6 +32,9 @@ func (s *store) plan(state storeState) Plan {
 				w.Expect = Any
 			}
 			w.Once = only && d.after == nil // a second run deletes the documents that are left
+			if state.ensures && i == 0 {
+				w.Reasons = []Reason{{If: bson.D{{Key: "_id", Value: Eq(d.id)}}, Err: ErrStale}}
+			}
 			plan = append(plan, w)
 		}
 	}
@@ -39,7 +42,7 @@ func (s *store) plan(state storeState) Plan {
 	if len(separate.Steps) == 0 || !state.tx {
 		return separate
 	}
-	return s.held(mergedAnswers(NewPlan(plan...), state.answers, separate), state)
+	return s.addHolds(mergedAnswers(NewPlan(plan...), state.answers, separate), state)
 }
 
 // mostMerged is the number of steps up to which updates of one document are looked for.
@@ -63,8 +66,8 @@ func mergedAnswers(plan Plan, answers []Answer, separate Plan) Plan {
 	return separate
 }
 
-// held adds the writes of the documents that the plan relies on.
-func (s *store) held(plan Plan, state storeState) Plan {
+// addHolds adds the writes of the documents that the plan relies on.
+func (s *store) addHolds(plan Plan, state storeState) Plan {
 	var held []Fetch
 	for _, a := range state.answers {
 		for _, h := range a.Hold {

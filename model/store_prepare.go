@@ -24,6 +24,7 @@ type storeState struct {
 	answers []Answer
 	tx      bool
 	applied bool // an earlier run of the action wrote the document
+	ensures bool // a document that another client inserts meanwhile is read again
 
 	plain *Write // instead of all others: a write that needs no read, and returns the document
 }

@@ -1,6 +1,7 @@
 package model_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -232,5 +233,25 @@ func TestStoreInsertMany(t *testing.T) {
 		if got := storedLeaves(t, db); !slices.Equal(got, []leaf{{ID: 1, B: 1}, {ID: 2, A: 1, B: 2}}) {
 			t.Errorf("%+v", got)
 		}
+	})
+}
+
+// Two clients ensure one document. Both succeed, and the first one's document stays.
+func TestStoreEnsureTogether(t *testing.T) {
+	store := model.NewStore(model.New("ensure", plusOne("a", "b")), leaves)
+	ensure := func(note string) func(context.Context, *mongo.Database) error {
+		return func(ctx context.Context, db *mongo.Database) error {
+			_, _, err := store.Ensure(leaf{ID: 1, Note: note}).Run(ctx, db)
+			return err
+		}
+	}
+	modeltest.Interleave(t, modeltest.InterleaveCase{
+		Nested: true, A: ensure("A"), B: ensure("B"),
+		Check: func(t testing.TB, db *mongo.Database, errA, errB error) {
+			docs, err := leaves.Find(nil).All(t.Context(), db)
+			if errA != nil || errB != nil || err != nil || len(docs) != 1 || docs[0].B != 1 {
+				t.Errorf("%v, %v, %v, %+v", errA, errB, err, docs)
+			}
+		},
 	})
 }
