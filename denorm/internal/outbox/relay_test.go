@@ -39,7 +39,7 @@ func TestRelayRunners(t *testing.T) {
 		for i := range all {
 			lotWith(t, db, fmt.Sprint("l", i), 1, 2)
 		}
-		spec := denorm.RelaySpec{Attempts: 50, Pause: time.Millisecond, MaxPause: 5 * time.Millisecond, Parts: 8, For: 900 * time.Millisecond, Poll: 5 * time.Millisecond}
+		spec := denorm.RelaySpec{Attempts: 50, Pause: time.Millisecond, MaxPause: 5 * time.Millisecond, Parts: 8, For: 2 * time.Second, Poll: 5 * time.Millisecond}
 		rng := rand.New(rand.NewPCG(1, 1))
 		s := &sink{fail: func(delivery, int) error {
 			if rng.IntN(10) == 0 {
@@ -115,7 +115,7 @@ func TestRelayShares(t *testing.T) {
 	tenancy.Differs(t, "it reads the leases")
 	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
-		spec := denorm.RelaySpec{Parts: 6, For: 600 * time.Millisecond, Poll: 10 * time.Millisecond}
+		spec := denorm.RelaySpec{Parts: 6, For: 3 * time.Second, Poll: 10 * time.Millisecond}
 		relay := wide.Relay("shares", spec, func(context.Context, delivery) error { return nil })
 		owners := func() (out []int) {
 			cur, err := db.Collection("docmodel.relays").Find(t.Context(), bson.D{e("owner", bson.D{e("$exists", true)}), e("until", bson.D{e("$gt", time.Now())})})
@@ -162,7 +162,7 @@ func TestRelayFence(t *testing.T) {
 	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		lotWith(t, db, "a", 1, 2)
-		spec := denorm.RelaySpec{Once: true, Parts: 1, For: 800 * time.Millisecond, Attempts: 9, Pause: time.Nanosecond, MaxPause: time.Nanosecond}
+		spec := denorm.RelaySpec{Once: true, Parts: 1, For: 2 * time.Second, Attempts: 9, Pause: time.Nanosecond, MaxPause: time.Nanosecond}
 		var fences []int64
 		var order []string
 		second := wide.Relay("fence", spec, func(_ context.Context, d delivery) error {
@@ -247,7 +247,7 @@ func TestRelayLostLease(t *testing.T) {
 	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		lotWith(t, db, "a", 1)
-		spec := denorm.RelaySpec{Once: true, Parts: 1, Attempts: 1, For: 300 * time.Millisecond}
+		spec := denorm.RelaySpec{Once: true, Parts: 1, Attempts: 1, For: time.Second}
 		var cause error
 		relay := wide.Relay("lost", spec, func(ctx context.Context, _ delivery) error {
 			loseLeases(t, db)
@@ -255,8 +255,10 @@ func TestRelayLostLease(t *testing.T) {
 			cause = context.Cause(ctx)
 			return errHand
 		})
-		if err := relay.Run(t.Context(), db); err != nil {
-			t.Fatal(err)
+		for cause == nil && t.Context().Err() == nil { // on a busy machine, a run can lose its lease before it delivers
+			if err := relay.Run(t.Context(), db); err != nil {
+				t.Fatal(err)
+			}
 		}
 		if events, parked := waiting(t, db, "a"); len(events) != 1 || len(parked) != 0 {
 			t.Errorf("%v wait, %v are parked", events, parked)
