@@ -61,6 +61,7 @@ func (c Change[S]) Also(others ...Action) Change[any] {
 	}
 	out.Tx, out.alone = true, false
 	out.Read, out.Decide, out.Then = readAll(all), decideAll(all), thenAll(all)
+	out.again = func(v any) bool { return len(againOf(all, v)) > 0 }
 	return out
 }
 
@@ -75,7 +76,7 @@ func (c *Change[S]) join(other Change[any]) {
 	c.Attempts = max(c.Attempts, other.Attempts)
 	c.Pause, c.MaxPause = cmp.Or(c.Pause, other.Pause), cmp.Or(c.MaxPause, other.MaxPause)
 	c.Err = cmp.Or(c.Err, other.Err)
-	c.Mends, c.tokened = c.Mends && other.Mends, c.tokened || other.tokened
+	c.Mends, c.action = c.Mends && other.Mends, c.action+other.action
 	if c.Lease != nil && other.Lease != nil && c.Lease != other.Lease {
 		c.Err = cmp.Or(c.Err, error(&ValueError{Field: "Lease", Reason: "two changes of Also have a Lease: leave one out"}))
 	}
@@ -108,6 +109,9 @@ func decideAll(all []Change[any]) func(any) (Plan, error) {
 		if err != nil {
 			return Plan{}, err
 		}
+		if again := againOf(all, v); len(again) > 0 {
+			return all[again[0]].Decide(read[again[0]])
+		}
 		var plans, applied []Plan
 		for i, c := range all {
 			var own any
@@ -132,6 +136,17 @@ func decideAll(all []Change[any]) func(any) (Plan, error) {
 		p.Options.AllowPartial = false // it never runs without a transaction
 		return p, nil
 	}
+}
+
+// againOf returns the indexes of the changes whose plans only prepare another attempt.
+func againOf(all []Change[any], v any) (out []int) {
+	read, _ := v.([]any)
+	for i, c := range all[:min(len(all), len(read))] {
+		if c.again != nil && c.again(read[i]) {
+			out = append(out, i)
+		}
+	}
+	return out
 }
 
 func thenAll(all []Change[any]) func(any) *Change[any] {
@@ -173,7 +188,7 @@ func inTurn(first, second *Change[any]) *Change[any] {
 func (c Change[S]) untyped() Change[any] {
 	out := Change[any]{
 		Name: c.Name, Attempts: c.Attempts, Pause: c.Pause, MaxPause: c.MaxPause, Tx: c.Tx, Lease: c.Lease, Mends: c.Mends, Err: c.Err,
-		tokened: c.tokened, alone: c.alone,
+		action: c.action, alone: c.alone,
 	}
 	if c.Read != nil {
 		out.Read = func(ctx context.Context, db DB) (any, error) { return c.Read(ctx, db) }
@@ -185,6 +200,12 @@ func (c Change[S]) untyped() Change[any] {
 				return Plan{}, err
 			}
 			return c.Decide(s)
+		}
+	}
+	if c.again != nil {
+		out.again = func(v any) bool {
+			s, err := typedState[S](v)
+			return err == nil && c.again(s)
 		}
 	}
 	if c.Then != nil {

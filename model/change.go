@@ -11,7 +11,6 @@ import (
 
 	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/internal/runctx"
-	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
 // A Change is an operation whose plan depends on stored documents. [Change.Run] has three
@@ -61,9 +60,10 @@ type Change[S any] struct {
 	// Err reports bad input. Run returns it.
 	Err error
 
-	tokened bool           // all attempts of a run get one token: see [WithToken]
-	alone   bool           // on a database of [WithTransactions] too, an attempt is no transaction
-	finish  func(*S) error // completes the state after a run without an error
+	action string         // names the action, whose attempts get one token: see [WithToken]
+	alone  bool           // on a database of [WithTransactions] too, an attempt is no transaction
+	again  func(S) bool   // whether the plan only prepared another attempt
+	finish func(*S) error // completes the state after a run without an error
 }
 
 // Run runs the change and returns the last state from c.Read. The [Result] includes the
@@ -89,7 +89,7 @@ func (s *changeState[S]) options() changeOptions {
 	c := s.c
 	return changeOptions{
 		err: c.Err, attempts: c.Attempts, pause: c.Pause, maxPause: c.MaxPause, tx: c.Tx, incomplete: c.Read == nil || c.Decide == nil,
-		lease: c.Lease, mends: c.Mends, name: c.Name, decides: c.Decide, follows: c.Then != nil, tokened: c.tokened, alone: c.alone,
+		lease: c.Lease, mends: c.Mends, name: c.Name, decides: c.Decide, follows: c.Then != nil, action: c.action, alone: c.alone,
 	}
 }
 
@@ -97,6 +97,8 @@ func (s *changeState[S]) read(ctx context.Context, db DB) (err error) {
 	s.state, err = s.c.Read(ctx, db)
 	return err
 }
+
+func (s *changeState[S]) again() bool { return s.c.again != nil && s.c.again(s.state) }
 
 func (s *changeState[S]) decide() (Plan, error) { return s.c.Decide(s.state) }
 
@@ -119,6 +121,7 @@ type changer interface {
 	options() changeOptions
 	read(context.Context, DB) error // the state
 	decide() (Plan, error)
+	again() bool // whether the plan only prepared another attempt
 	reset()
 	unchanged() bool // whether the last two reads returned the same state
 	then() changer   // the change that Then returns; nil for none
@@ -135,7 +138,8 @@ type changeOptions struct {
 	name            string
 	decides         any  // the function Decide
 	follows         bool // there is a Then
-	tokened, alone  bool
+	action          string
+	alone           bool
 }
 
 // changing is a running [Change]. It contains the code that doesn't depend on S.
@@ -191,12 +195,18 @@ func (c *changing) attempted(ctx context.Context, db DB, op *observation) (Resul
 		attempts = 8
 	}
 	ctx = withRoutes(runctx.Deciding(ctx), db)
-	if c.tokened && runctx.Token(ctx).IsZero() {
-		ctx = runctx.WithToken(ctx, bson.NewObjectID())
+	if c.action != "" {
+		ctx = runctx.BeginAction(ctx, c.action)
 	}
+	var prepared Result
 	for n := 1; ; n++ {
 		op.tried()
 		result, err := c.attempt(ctx, db, n)
+		result = prepared.followedBy(result)
+		if err == nil && n < attempts && c.again() {
+			prepared = result
+			continue
+		}
 		if err == nil && c.follows {
 			return c.followed(ctx, db, result)
 		}

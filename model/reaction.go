@@ -43,14 +43,16 @@ type Reaction struct {
 	Applied func(StoreWrite) (bool, error)
 
 	// React returns the other writes. It is called with the amended document. Outside
-	// transactions, the writes must be safe to repeat: see [Plan.Repeatable].
+	// transactions, the writes must be safe to repeat: see [Plan.Repeatable] and
+	// [Answer].Once. Another client can call React again to finish an interrupted action. Then
+	// it leaves out answers with ErrNotFound, and doesn't call [Answer].Check.
 	React func(StoreWrite) (Answer, error)
 }
 
 // A StoreWrite is one write of a document, as a [Reaction] sees it.
 type StoreWrite struct {
 	Collection string
-	Before     bson.Raw // the stored document; nil for an insert
+	Before     bson.Raw // the stored document without the field _m; nil for an insert
 	After      bson.Raw // the document after the write; nil for a deletion
 	Given      bson.Raw // After without the amendments of reactions
 
@@ -61,7 +63,7 @@ type StoreWrite struct {
 	// Time is when the attempt began, by this computer's clock, in whole milliseconds.
 	Time time.Time
 
-	// Token names the action: see [WithToken]. All attempts of a run have the same token.
+	// Token names this write of the action: see [WithToken]. All attempts have the same token.
 	Token bson.ObjectID
 
 	// Change, in [Answer].Writes, stands for After. It returns the fields that the write
@@ -137,7 +139,13 @@ type Answer struct {
 	Hold []Fetch
 
 	First []Step // writes before the document's write, such as the claim of a unique value
+	Undo  []Step // writes that undo First, outside transactions, if the action is refused
 	Then  []Step // writes after the document's write
+
+	// Once lists updates after the document's write that must not run twice, such as a $inc.
+	// Each is an updateOne with an equality on _id. Outside transactions, the updated document
+	// stores the action's token in the field _m.ops.
+	Once []Write
 
 	// Check, if not nil, can refuse the action when all its writes are known. deleted
 	// reports whether the action deletes a document by a write that isn't Weak.

@@ -62,8 +62,8 @@ type Stored[D any] struct {
 // technique requires. A path that a technique owns must be empty.
 func (s *Store[D, K]) Insert(doc D) Change[Stored[D]] {
 	raw, err := s.checked(&doc)
-	return s.change("insert", err, func(ctx context.Context, db DB) (storeState, error) {
-		return s.prepare(ctx, db, StoreWrite{After: raw})
+	return s.change("insert", raw.Lookup("_id"), err, func(ctx context.Context, db DB) (storeState, error) {
+		return s.in.insert(ctx, db, raw)
 	})
 }
 
@@ -72,17 +72,21 @@ func (s *Store[D, K]) Insert(doc D) Change[Stored[D]] {
 // one whose _id is taken stay stored. The errors are those of [Store.Insert]. The result's
 // Doc is the last of the documents.
 func (s *Store[D, K]) InsertMany(docs ...D) Change[Stored[D]] {
-	writes, err := make([]StoreWrite, len(docs)), error(nil)
+	raws, err := make([]bson.Raw, len(docs)), error(nil)
 	if len(docs) == 0 {
 		err = s.docs.Docs().Refuse("docs", nil, "are missing: give a document")
 	}
 	for i := range docs {
 		var invalid error
-		writes[i].After, invalid = s.checked(&docs[i])
+		raws[i], invalid = s.checked(&docs[i])
 		err = cmp.Or(err, invalid)
 	}
-	return s.change("insert many", err, func(ctx context.Context, db DB) (storeState, error) {
-		return s.prepare(ctx, db, writes...)
+	var first bson.RawValue
+	if err == nil {
+		first = raws[0].Lookup("_id")
+	}
+	return s.change("insert many", first, err, func(ctx context.Context, db DB) (storeState, error) {
+		return s.in.insertMany(ctx, db, raws)
 	})
 }
 
@@ -93,17 +97,17 @@ func (s *Store[D, K]) InsertMany(docs ...D) Change[Stored[D]] {
 func (s *Store[D, K]) Ensure(doc D) Change[Stored[D]] {
 	raw, err := s.checked(&doc)
 	id := raw.Lookup("_id")
-	return s.change("ensure", err, func(ctx context.Context, db DB) (storeState, error) {
+	return s.change("ensure", id, err, func(ctx context.Context, db DB) (storeState, error) {
 		stored, err := s.in.read(ctx, db, bson.D{{Key: "_id", Value: Eq(id)}})
 		switch {
 		case errors.Is(err, ErrNotFound):
-			state, err := s.prepare(ctx, db, StoreWrite{After: raw})
+			state, err := s.in.prepare(ctx, db, s.in.writeOf(nil, raw))
 			state.ensures = true
 			return state, err
 		case err != nil:
 			return storeState{}, err
 		}
-		return s.prepare(ctx, db, StoreWrite{Before: stored, After: stored})
+		return s.in.change(ctx, db, stored, func() (bson.Raw, error) { return stored, nil })
 	})
 }
 
@@ -217,22 +221,20 @@ func (s *Store[D, K]) changeStored(
 	name string, id K, err error, after func(before bson.Raw) (bson.Raw, error),
 ) Change[Stored[D]] {
 	filter, badID := s.docs.Docs().ByID(id)
-	return s.change(name, cmp.Or(badID, err), func(ctx context.Context, db DB) (storeState, error) {
+	return s.change(name, id, cmp.Or(badID, err), func(ctx context.Context, db DB) (storeState, error) {
 		before, err := s.in.read(ctx, db, filter)
 		if err != nil {
 			return storeState{}, err
 		}
-		newest := before
-		if name != "delete" {
-			if newest, err = s.docs.Docs().Upgraded(before); err != nil {
-				return storeState{}, err
+		return s.in.change(ctx, db, before, func() (bson.Raw, error) {
+			newest := before
+			if name != "delete" {
+				if newest, err = s.docs.Docs().Upgraded(before); err != nil {
+					return nil, err
+				}
 			}
-		}
-		doc, err := after(newest)
-		if err != nil {
-			return storeState{}, err
-		}
-		return s.prepare(ctx, db, StoreWrite{Before: before, After: doc})
+			return after(newest)
+		})
 	})
 }
 
@@ -240,29 +242,22 @@ func (s *Store[D, K]) changeStored(
 // read.
 func (s *Store[D, K]) changePlainly(name string, id K, err error, set bson.D) Change[Stored[D]] {
 	filter, badID := s.docs.Docs().ByID(id)
-	out := s.change(name, cmp.Or(badID, err), func(context.Context, DB) (storeState, error) {
+	out := s.change(name, id, cmp.Or(badID, err), func(context.Context, DB) (storeState, error) {
 		return s.in.plainly(filter, set), nil
 	})
 	out.alone = true
 	return out
 }
 
-// prepare prepares writes of the store's collection.
-func (s *Store[D, K]) prepare(ctx context.Context, db DB, writes ...StoreWrite) (storeState, error) {
-	writes = slices.Clone(writes)
-	for i := range writes {
-		writes[i].Collection = s.docs.Name()
-	}
-	return s.in.prepare(ctx, db, runctx.Token(ctx), writes...)
-}
-
-// change returns the change with a step that prepares the writes. The result's document is
-// the last of the caller's documents.
+// change returns the change with a step that prepares the writes. id names the action's
+// document. The result's document is the last of the caller's documents.
 func (s *Store[D, K]) change(
-	name string, err error, prepare func(context.Context, DB) (storeState, error),
+	name string, id any, err error, prepare func(context.Context, DB) (storeState, error),
 ) Change[Stored[D]] {
+	full := "store " + s.docs.Name() + ": " + name
 	return Change[Stored[D]]{
-		Name: "store " + s.docs.Name() + ": " + name, Err: err, Attempts: 100, tokened: true, alone: s.in.actsAlone(),
+		Name: full, Err: err, Attempts: 100, action: full + " " + shell(id), alone: s.in.actsAlone(),
+		again: func(out Stored[D]) bool { return out.state.again },
 		Read: func(ctx context.Context, db DB) (out Stored[D], err error) {
 			out.state, err = prepare(ctx, db)
 			return out, err

@@ -29,6 +29,7 @@ type reacting interface {
 // collection's documents and has no reactions.
 func declareStore(m *Model, docs *core.Docs) *store {
 	s := &store{docs: docs, keyed: map[string]bool{docs.Name(): docs.IsKeyed()}}
+	s.owned, s.derived = Owns.In(docs.Name(), storeField), []bool{false}
 	for _, t := range m.techniques {
 		if own, ok := t.(interface{ documents() ([]*core.Docs, bool) }); ok {
 			all, _ := own.documents()

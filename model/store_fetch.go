@@ -39,7 +39,7 @@ func (s *store) fetch(ctx context.Context, db DB, list []Fetch, state *storeStat
 			found[i], err = fetchQuery(ctx, db, f)
 		case !done[f.group()]:
 			done[f.group()] = true
-			err = s.fetchGroup(ctx, db, f, unread, found)
+			err = s.fetchGroup(ctx, db, f, unread, found, state.tx)
 		}
 		if err != nil {
 			return nil, err
@@ -78,7 +78,7 @@ func (f Fetch) group() fetchGroup { return fetchGroup{f.Collection, f.By, f.Limi
 
 // fetchGroup reads the documents of a fetch, and of the others of its group, with the union
 // of their fields.
-func (s *store) fetchGroup(ctx context.Context, db DB, first Fetch, list []Fetch, out [][]bson.Raw) error {
+func (s *store) fetchGroup(ctx context.Context, db DB, first Fetch, list []Fetch, out [][]bson.Raw, tx bool) error {
 	path, index := cmp.Or(first.By, "_id"), pick(first.By == "", IDIndex, "")
 	var ids bson.A
 	fields := bson.D{{Key: path, Value: 1}}
@@ -92,6 +92,10 @@ func (s *store) fetchGroup(ctx context.Context, db DB, first Fetch, list []Fetch
 		for _, path := range f.Paths {
 			fields = withProjected(fields, path)
 		}
+	}
+	deletions := !tx && first.By == "" // a document that an action deletes is missing
+	if deletions && fields != nil {
+		fields = withProjected(fields, unfinishedField+".gone")
 	}
 	q := Query{
 		Collection: first.Collection, Filter: bson.D{{Key: path, Value: bson.D{{Key: "$in", Value: ids}}}}, Projection: fields,
@@ -107,6 +111,9 @@ func (s *store) fetchGroup(ctx context.Context, db DB, first Fetch, list []Fetch
 	for i, f := range list {
 		if f.Query == nil && f.group() == first.group() {
 			for _, d := range docs {
+				if deletions && d.Lookup(storeField, "op", "gone").Type != 0 {
+					continue
+				}
 				if holdsValue(bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: d}, strings.Split(path, "."), f.ID) {
 					out[i] = append(out[i], d)
 				}

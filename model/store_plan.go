@@ -9,10 +9,6 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// holdField is the field that a store increments in documents which another write of the
-// same transaction relies on: see [Answer].Hold.
-const holdField = "_m.hold"
-
 // plan returns the writes: the claims, the documents, the writes that follow from them.
 func (s *store) plan(state storeState) Plan {
 	switch {
@@ -20,10 +16,18 @@ func (s *store) plan(state storeState) Plan {
 		return Plan{Applied: true}
 	case state.plain != nil:
 		return NewPlan(*state.plain)
+	case len(state.each) > 0:
+		plans := make([]Plan, len(state.each))
+		for i, one := range state.each {
+			plans[i] = s.plan(one)
+		}
+		return Concat(plans...)
+	case !state.tx && state.follows():
+		return s.stepsInTurn(state)
 	}
-	var plan, then []Step
+	var plan, then, undo []Step
 	for _, a := range state.answers {
-		plan, then = append(plan, a.First...), append(then, a.Then...)
+		plan, then, undo = append(plan, a.First...), append(then, a.follow()...), append(undo, a.Undo...)
 	}
 	only := len(plan)+len(then) == 0 // the plan writes only documents
 	for i, d := range slices.Backward(state.docs) {
@@ -40,6 +44,7 @@ func (s *store) plan(state storeState) Plan {
 	}
 	separate := NewPlan(append(slices.Clip(plan), then...)...)
 	if len(separate.Steps) == 0 || !state.tx {
+		separate.IfStale = undo
 		return separate
 	}
 	return s.addHolds(mergedAnswers(NewPlan(plan...), state.answers, separate), state)
@@ -50,20 +55,29 @@ const mostMerged = 200
 
 // mergedAnswers adds the writes that follow from a plan. Updates of one document become one
 // update. If they can't, the plan is separate.
-func mergedAnswers(plan Plan, answers []Answer, separate Plan) Plan {
+func mergedAnswers(plan Plan, answers []answered, separate Plan) Plan {
 	if len(separate.Steps) > mostMerged {
 		return separate
 	}
 	plans := []Plan{plan}
 	for _, a := range answers {
-		if len(a.Then) > 0 {
-			plans = append(plans, NewPlan(a.Then...))
+		if then := a.follow(); len(then) > 0 {
+			plans = append(plans, NewPlan(then...))
 		}
 	}
 	if merged := MergePlans(plans...); merged.Err() == nil {
 		return merged
 	}
 	return separate
+}
+
+// follow returns the writes after the document's write.
+func (a Answer) follow() (out []Step) {
+	out = slices.Clip(a.Then)
+	for _, w := range a.Once {
+		out = append(out, w)
+	}
+	return out
 }
 
 // addHolds adds the writes of the documents that the plan relies on.
@@ -117,7 +131,7 @@ func (s *store) write(d storedDoc, tx bool) (w Write, changed bool) {
 	id := bson.D{{Key: "_id", Value: Eq(d.id)}}
 	filter := id
 	if !tx {
-		filter = core.AsRead(d.before)
+		filter = core.AsRead(d.read)
 	}
 	w.Expect = One
 	if d.after == nil {

@@ -2,6 +2,7 @@ package model
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -21,10 +22,16 @@ const mostWrites = 1000
 type storeState struct {
 	docs    []storedDoc // the caller's documents first
 	own     int         // how many documents are the caller's
-	answers []Answer
+	answers []answered
 	tx      bool
 	applied bool // an earlier run of the action wrote the document
 	ensures bool // a document that another client inserts meanwhile is read again
+	resumed bool // the document tells of the action, whose other writes are missing
+	again   bool // the writes finish another action, so that the change must run again
+	action  bson.ObjectID
+	time    time.Time
+
+	each []storeState // instead of all others: one state for each of the caller's documents
 
 	plain *Write // instead of all others: a write that needs no read, and returns the document
 }
@@ -33,8 +40,16 @@ type storeState struct {
 type storedDoc struct {
 	collection    string
 	id            bson.RawValue
-	before, after bson.Raw
-	deleted       bool // by a write that isn't weak
+	read          bson.Raw      // the stored document, with the store's field
+	before, after bson.Raw      // without the store's field
+	token         bson.ObjectID // of this write
+	deleted       bool          // by a write that isn't weak
+}
+
+// answered is the answer to the write of a document of the action.
+type answered struct {
+	Answer
+	doc int
 }
 
 // result returns the document as the action stores or deletes it.
@@ -50,6 +65,8 @@ func (s storeState) result() bson.Raw {
 	switch {
 	case s.plain != nil:
 		return s.plain.returning.doc
+	case len(s.each) > 0:
+		return s.each[len(s.each)-1].result()
 	case s.own > 0:
 		return s.docs[s.own-1].result()
 	}
@@ -58,53 +75,77 @@ func (s storeState) result() bson.Raw {
 
 // prepare calls the reactions for the writes, and for the writes that the reactions ask
 // for, until there are no more. It reads the documents that the reactions need.
-func (s *store) prepare(
-	ctx context.Context, db DB, token bson.ObjectID, writes ...StoreWrite,
-) (out storeState, err error) {
-	out.tx = runctx.InTransaction(ctx)
-	now := time.Now().Truncate(time.Millisecond)
-	for depth := 0; len(writes) > 0; depth++ {
-		level := []*StoreWrite{}
-		for _, w := range writes {
-			w.Tx, w.Token, w.Time = out.tx, token, now
-			w, wanted, err := out.follow(w)
-			if err != nil {
-				return out, err
-			}
-			w.Given = w.After
-			i := slices.IndexFunc(level, func(x *StoreWrite) bool {
-				return x.Collection == w.Collection && sameValue(x.id(), w.id())
-			})
-			switch {
-			case wanted && i >= 0: // reactions see one write of the document
-				level[i].After, level[i].Given = w.After, w.After
-			case wanted || depth == 0:
-				level = append(level, &w)
-			}
-		}
-		if depth == 0 {
-			out.own = len(out.docs)
+func (s *store) prepare(ctx context.Context, db DB, writes ...StoreWrite) (storeState, error) {
+	out := newState(ctx, runctx.Token(ctx))
+	err := s.prepareLevels(ctx, db, &out, writes)
+	return s.settled(ctx, db, out, err)
+}
+
+func newState(ctx context.Context, action bson.ObjectID) storeState {
+	return storeState{tx: runctx.InTransaction(ctx), action: action, time: time.Now().Truncate(time.Millisecond)}
+}
+
+// prepareLevels prepares the writes of a level, and of the levels that follow from it. The
+// first level has the caller's documents, unless the state has them already.
+func (s *store) prepareLevels(ctx context.Context, db DB, out *storeState, writes []StoreWrite) error {
+	for depth := pick(out.own > 0, 1, 0); len(writes) > 0; depth++ {
+		level, err := out.level(writes, depth)
+		if err != nil {
+			return err
 		}
 		if len(out.docs) > mostWrites && depth > 0 {
-			return out, s.docs.Refuse("_id", s.idOf(out), fmt.Sprintf("has more than %d documents that are written with it: "+
+			return s.docs.Refuse("_id", out.docs[0].id, fmt.Sprintf("has more than %d documents that are written with it: "+
 				"run the job of the technique that writes them, for example that of relate.OnDelete", mostWrites))
 		}
 		if depth == 0 && !out.tx {
 			if out.applied, err = s.wasApplied(level); out.applied || err != nil {
 				out.docs[0].after = out.docs[0].before
-				return out, err
+				return err
 			}
 		}
 		before := len(out.answers)
-		if err := s.react(ctx, db, level, &out); err != nil {
-			return out, err
+		if err := s.react(ctx, db, level, out); err != nil {
+			return err
 		}
-		writes = nil
-		for _, a := range out.answers[before:] {
-			writes = append(writes, a.Writes...)
+		writes = out.writesOf(before)
+	}
+	if out.resumed {
+		return nil
+	}
+	return out.check()
+}
+
+// level returns the writes of one level as they are after the writes before them, without
+// those that change nothing.
+func (s *storeState) level(writes []StoreWrite, depth int) (level []*StoreWrite, err error) {
+	for _, w := range writes {
+		w, wanted, err := s.follow(w)
+		if err != nil {
+			return nil, err
+		}
+		w.Given = w.After
+		i := slices.IndexFunc(level, func(x *StoreWrite) bool {
+			return x.Collection == w.Collection && sameValue(x.id(), w.id())
+		})
+		switch {
+		case wanted && i >= 0: // reactions see one write of the document
+			level[i].After, level[i].Given = w.After, w.After
+		case wanted || depth == 0:
+			level = append(level, &w)
 		}
 	}
-	return out, out.check()
+	if depth == 0 {
+		s.own = len(s.docs)
+	}
+	return level, nil
+}
+
+// writesOf returns the writes that the answers from the i-th on ask for.
+func (s *storeState) writesOf(i int) (writes []StoreWrite) {
+	for _, a := range s.answers[i:] {
+		writes = append(writes, a.Writes...)
+	}
+	return writes
 }
 
 // check calls the checks of the answers.
@@ -145,13 +186,19 @@ func (s *store) wasApplied(level []*StoreWrite) (bool, error) {
 	return false, nil
 }
 
-func (s *store) idOf(state storeState) any { return state.docs[0].id }
-
 // follow returns a write as it is after the writes before it. wanted is false if it
-// changes nothing.
+// changes nothing. A document whose action is unfinished gives an error.
 func (s *storeState) follow(w StoreWrite) (_ StoreWrite, wanted bool, err error) {
-	id := w.id()
+	id, read := w.id(), w.Before
 	i := s.index(w.Collection, id)
+	if i < 0 {
+		if err := finishOf(w.Collection, read); err != nil {
+			return w, false, err
+		}
+	}
+	if w, err = w.own(s); err != nil {
+		return w, false, err
+	}
 	switch {
 	case i < 0:
 		if w.Change != nil {
@@ -160,7 +207,7 @@ func (s *storeState) follow(w StoreWrite) (_ StoreWrite, wanted bool, err error)
 			}
 		}
 		s.docs = append(s.docs, storedDoc{
-			collection: w.Collection, id: id, before: w.Before, after: w.After, deleted: w.After == nil && !w.Weak,
+			collection: w.Collection, id: id, read: read, before: w.Before, after: w.After, token: w.Token, deleted: w.After == nil && !w.Weak,
 		})
 	case w.Before == nil:
 		return w, false, fmt.Errorf("%w (%s)", ErrTaken, w)
@@ -180,6 +227,20 @@ func (s *storeState) follow(w StoreWrite) (_ StoreWrite, wanted bool, err error)
 		s.docs[i].after = w.After
 	}
 	return w, !w.isEmpty(), nil
+}
+
+// own returns the write as reactions see it: without the store's field, with what the
+// action says.
+func (e StoreWrite) own(s *storeState) (_ StoreWrite, err error) {
+	action := s.action
+	if s.own > 0 {
+		action = s.docs[0].token
+	}
+	e.Tx, e.Time, e.Token = s.tx, s.time, tokenOf(action, e.Collection, e.id())
+	if e.Before, err = withoutStoreField(e.Before); err == nil {
+		e.After, err = withoutStoreField(e.After)
+	}
+	return e, err
 }
 
 // changed returns the write with the fields that its Change sets in a document.
@@ -277,15 +338,23 @@ func (s *store) react(ctx context.Context, db DB, level []*StoreWrite, out *stor
 		}
 		out.docs[out.index(w.Collection, w.id())].after = w.After
 	}
+	return out.answer(calls)
+}
+
+// answer collects the answers to writes.
+func (s *storeState) answer(calls []*reactionCall) error {
 	for _, c := range calls {
 		if c.reaction.React == nil {
 			continue
 		}
 		answer, err := c.reaction.React(c.event())
-		if err != nil {
+		switch {
+		case s.resumed && errors.Is(err, ErrNotFound): // what the document names was deleted since
+			continue
+		case err != nil:
 			return err
 		}
-		out.answers = append(out.answers, answer)
+		s.answers = append(s.answers, answered{answer, s.index(c.write.Collection, c.write.id())})
 	}
 	return nil
 }

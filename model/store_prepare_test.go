@@ -187,7 +187,8 @@ func TestStoreAlone(t *testing.T) {
 	}, modeltest.WithMonitor(monitor))
 }
 
-// All attempts of a run have one token: the context's, or a new one.
+// All attempts of a run have one token. The n-th run of an action with a context's token has
+// the same token in each context.
 func TestStoreToken(t *testing.T) {
 	var seen []bson.ObjectID
 	store := model.NewStore(model.New("tokens", rule(model.Reaction{Collection: "leaves", React: func(w model.StoreWrite) (model.Answer, error) {
@@ -199,17 +200,24 @@ func TestStoreToken(t *testing.T) {
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		seen = nil
 		own := bson.NewObjectID()
-		for i, ctx := range []struct{ id int64 }{{1}, {2}} {
-			run := t.Context()
-			if i == 1 {
-				run = model.WithToken(run, own)
+		first, second := model.WithToken(t.Context(), own), model.WithToken(t.Context(), own)
+		for _, ctx := range []context.Context{t.Context(), first, first, second, second} {
+			if _, _, err := store.Ensure(leaf{ID: 1}).Run(ctx, db); err != nil {
+				t.Error(err)
 			}
-			if _, _, err := store.Insert(leaf{ID: ctx.id}).Run(run, db); err != nil {
+			if _, _, err := store.Delete(1).Run(t.Context(), db); err != nil {
 				t.Error(err)
 			}
 		}
-		if len(seen) != 3 || seen[0].IsZero() || seen[0] != seen[1] || seen[2] != own || seen[0] == own {
-			t.Errorf("tokens %v, the context's is %v", seen, own)
+		var inserts []bson.ObjectID
+		for i, token := range seen {
+			if i < 2 || i%2 == 1 {
+				inserts = append(inserts, token)
+			}
+		}
+		if len(inserts) != 6 || inserts[0].IsZero() || inserts[0] != inserts[1] || inserts[2] != inserts[4] || inserts[3] != inserts[5] ||
+			inserts[2] == inserts[3] || inserts[2] == inserts[0] {
+			t.Errorf("tokens of inserts %v", inserts)
 		}
 	})
 }

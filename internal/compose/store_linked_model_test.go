@@ -129,8 +129,7 @@ func drawLinked(r *rand.Rand) *linkedModel {
 	} else if slices.Contains(list, pickAuthor) || slices.Contains(list, pickBooks) { // a deletion leaves no book without its author
 		list = append(list, pickRestrict)
 	}
-	tx := slices.ContainsFunc(list, func(p linkedPick) bool { return p <= pickBooks || p == pickMany || p == pickTwoWay })
-	m := declareLinked(tx || r.IntN(2) == 0, list...)
+	m := declareLinked(r.IntN(2) == 0, list...)
 	m.scope = r.IntN(3) == 0
 	return m
 }

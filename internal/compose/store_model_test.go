@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
-	"slices"
 	"strings"
 
 	"github.com/docmodel/docmodel/denorm"
@@ -108,8 +107,7 @@ func drawModel(r *rand.Rand) *drawn {
 	if len(list) == 0 {
 		list = append(list, pickName)
 	}
-	counts := slices.Contains(list, pickCount) || slices.Contains(list, pickCountOn)
-	d := declareModel(counts || r.IntN(2) == 0, list...)
+	d := declareModel(r.IntN(2) == 0, list...)
 	d.scope = r.IntN(3) == 0
 	return d
 }

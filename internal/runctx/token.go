@@ -2,21 +2,66 @@ package runctx
 
 import (
 	"context"
+	"crypto/sha256"
+	"fmt"
+	"sync"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-type tokenKey struct{}
+type (
+	tokenKey  struct{}
+	actionKey struct{}
+)
 
-// WithToken returns the context of an action with a token.
+// clientToken is the token of a client's request, and how often the request began each action.
+type clientToken struct {
+	token bson.ObjectID
+	mu    sync.Mutex
+	begun map[string]int
+}
+
+// actionToken is the token of one action.
+type actionToken struct {
+	name  string
+	token bson.ObjectID
+}
+
+// WithToken returns the context of a request with a token.
 func WithToken(ctx context.Context, token bson.ObjectID) context.Context {
-	return with(ctx, tokenKey{}, token)
+	return with(ctx, tokenKey{}, &clientToken{token: token, begun: map[string]int{}})
+}
+
+// BeginAction returns the context of an action, with a token of its own. The n-th action of a name in a request has the same token in
+// each run of the request. Without a request's token, each action has a new one. An action that is part of one with the same name keeps
+// that token.
+func BeginAction(ctx context.Context, name string) context.Context {
+	if a, ok := ctx.Value(actionKey{}).(actionToken); ok && a.name == name {
+		return ctx
+	}
+	token := bson.NewObjectID()
+	if c, ok := ctx.Value(tokenKey{}).(*clientToken); ok && !c.token.IsZero() {
+		c.mu.Lock()
+		n := c.begun[name]
+		c.begun[name]++
+		c.mu.Unlock()
+		token = DeriveToken(c.token, fmt.Sprint(n, " ", name))
+	}
+	return with(ctx, actionKey{}, actionToken{name, token})
 }
 
 // Token returns the token of the context's action, or the zero ObjectID.
-func Token(ctx context.Context) (token bson.ObjectID) {
-	if ctx != nil {
-		token, _ = ctx.Value(tokenKey{}).(bson.ObjectID)
+func Token(ctx context.Context) bson.ObjectID {
+	if ctx == nil {
+		return bson.ObjectID{}
 	}
-	return token
+	a, _ := ctx.Value(actionKey{}).(actionToken)
+	return a.token
+}
+
+// DeriveToken returns the token of a part of what a token names.
+func DeriveToken(token bson.ObjectID, part string) (out bson.ObjectID) {
+	sum := sha256.Sum256(append(token[:], part...))
+	copy(out[:], sum[:])
+	return out
 }

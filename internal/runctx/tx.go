@@ -81,5 +81,8 @@ func HopeFirst(ctx context.Context) bool {
 	if InTransaction(ctx) {
 		return Hope(ctx)
 	}
-	return marked(ctx, firstKey{}) && !Lasts(ctx)
+	return IsFirst(ctx) && !Lasts(ctx)
 }
+
+// IsFirst reports whether the context is that of a change's first attempt.
+func IsFirst(ctx context.Context) bool { return marked(ctx, firstKey{}) }

@@ -29,6 +29,7 @@ type Counter struct {
 	tokens, pending string // "" without tokens
 	keep            int
 	partial         bool
+	guard           string // in the parents, changes with every operation; "" for tokens, or without them for the extreme
 }
 
 // A slot is a number that a parent keeps.

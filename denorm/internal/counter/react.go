@@ -8,15 +8,18 @@ import (
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// A store's transaction writes a child and its parents' numbers together. So the reactions
-// store no tokens and no marks.
+// tokensField is where a store outside transactions keeps the tokens of the last actions that
+// changed a document.
+const tokensField = "_m.ops"
 
-// Reactions returns what a write of a child asks for.
+// Reactions returns what a write of a child asks for. A store writes a child and its
+// parents' numbers exactly once, so that the reactions store no tokens and no marks.
 func (c *Counter) Reactions() []model.Reaction {
 	plain := *c
-	plain.tokens, plain.pending = "", ""
+	plain.tokens, plain.pending, plain.guard = "", "", tokensField
 	return []model.Reaction{{Collection: c.docs.Name(), Paths: c.paths(), Fetch: plain.fetch, React: func(w model.StoreWrite) (model.Answer, error) {
 		if w.Before != nil && c.isUnderWay(w.Before) {
 			return model.Answer{}, fmt.Errorf("%w (%s %s: an operation of the counter is unfinished: run Settle)",
@@ -69,7 +72,8 @@ func (c *Counter) leaving(t transition) (out []slot) {
 	return out
 }
 
-// fetch asks for the old parent, and then for the next value of each slot in leaving.
+// fetch asks for the old parent, then for the next value of each slot in leaving, and
+// outside transactions for the new parent.
 func (c *Counter) fetch(w model.StoreWrite) (out []model.Fetch, err error) {
 	t, err := c.written(w)
 	if err != nil {
@@ -78,11 +82,17 @@ func (c *Counter) fetch(w model.StoreWrite) (out []model.Fetch, err error) {
 	for i, x := range c.leaving(t) {
 		if i == 0 {
 			out = append(out, model.Fetch{Collection: c.parents.Name(), ID: t.was.parent})
+			if !w.Tx {
+				out[0].Paths = []string{tokensField}
+			}
 		}
 		out[0].Paths = append(out[0].Paths, x.path)
 		q := c.nextQuery(t.was.parent, w.Before.Lookup("_id"), x)
 		q.Limit = 1
 		out = append(out, model.Fetch{Query: &q})
+	}
+	if t.comes.Type != 0 && !w.Tx { // a transaction finds out by its write
+		out = append(out, model.Fetch{Collection: c.parents.Name(), ID: t.comes})
 	}
 	return out, nil
 }
@@ -93,7 +103,7 @@ func (c *Counter) react(w model.StoreWrite) (a model.Answer, err error) {
 	if err != nil {
 		return a, err
 	}
-	s := state{Tx: true}
+	s, next := state{Tx: w.Tx}, 0
 	if slots := c.leaving(t); len(slots) > 0 {
 		p := parentDoc{ID: t.was.parent, Doc: w.Found(0), Next: map[string]bson.RawValue{}}
 		for i, x := range slots {
@@ -104,11 +114,25 @@ func (c *Counter) react(w model.StoreWrite) (a model.Answer, err error) {
 				}
 			}
 		}
-		s.Parents = append(s.Parents, p)
+		s.Parents, next = append(s.Parents, p), 1+len(slots)
 	}
-	a.Then = c.apply(t, s)
-	updated := slices.ContainsFunc(a.Then, func(s model.Step) bool { return s.(model.Write).Expect == model.One })
-	if t.comes.Type != 0 && !updated {
+	for _, step := range c.apply(t, s) {
+		update := step.(model.Write)
+		if m, ok := update.Model.(*mongo.UpdateOneModel); ok && !w.Tx && len(m.Filter.(bson.D)) == 1 {
+			update.Expect, update.Reasons = model.Any, nil // the parent may have been deleted since it was read
+		}
+		a.Once = append(a.Once, update)
+	}
+	switch {
+	case t.comes.Type == 0:
+	case !w.Tx:
+		a.Check = func(func(string, bson.RawValue) bool) error {
+			if w.Found(next) == nil {
+				return c.noParent(t.comes)
+			}
+			return nil
+		}
+	case !slices.ContainsFunc(a.Once, func(w model.Write) bool { return w.Expect == model.One }):
 		a.Hold = append(a.Hold, model.Fetch{Collection: c.parents.Name(), ID: t.comes})
 	}
 	return a, nil

@@ -1,6 +1,7 @@
 package counter
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/docmodel/docmodel/denorm/internal/stored"
@@ -166,10 +167,7 @@ func (c *Counter) tellExtreme(
 
 // unchanged asks that the parent is as it was read: its tokens, or without them the extreme.
 func (c *Counter) unchanged(filter bson.D, p *parentDoc, x slot) bson.D {
-	path := c.tokens
-	if path == "" {
-		path = x.path
-	}
+	path := cmp.Or(c.guard, c.tokens, x.path)
 	v, _ := stored.At(c.docs, p.Doc, path)
 	guard := stored.HoldsAt(path, bsonval.Clone(v))
 	if i := slices.IndexFunc(filter, func(e bson.E) bool { return e.Key == path }); i >= 0 {

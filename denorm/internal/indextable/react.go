@@ -1,29 +1,16 @@
 package indextable
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/docmodel/docmodel/denorm/internal/stored"
-	"github.com/docmodel/docmodel/internal/commands"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
 // Reactions returns the writes of entries that a store's write of a document asks for.
-func (t *Table) Reactions() []model.Reaction { return t.ReactionsOf("IndexTable") }
-
-// ReactionsOf returns the reactions of the table as a part of a technique, for errors.
-func (t *Table) ReactionsOf(technique string) []model.Reaction {
-	react := func(w model.StoreWrite) (model.Answer, error) {
-		a, err := t.react(w)
-		if err == nil && len(a.First)+len(a.Then) > 0 && !w.Tx {
-			instead := fmt.Sprintf("%[1]s.Insert, %[1]s.Set and %[1]s.Delete", technique)
-			return model.Answer{}, commands.NeedsTransaction("denorm."+technique, t.docs.Name(), instead)
-		}
-		return a, err
-	}
-	return []model.Reaction{{Collection: t.docs.Name(), Paths: append([]string{t.path}, t.copies...), React: react}}
+func (t *Table) Reactions() []model.Reaction {
+	return []model.Reaction{{Collection: t.docs.Name(), Paths: append([]string{t.path}, t.copies...), React: t.react}}
 }
 
 func (t *Table) react(w model.StoreWrite) (a model.Answer, err error) {
@@ -39,7 +26,17 @@ func (t *Table) react(w model.StoreWrite) (a model.Answer, err error) {
 		}
 	}
 	renew := slices.ContainsFunc(t.copies, func(path string) bool { return !was.held[path].Equal(now.held[path]) })
-	a.First, a.Then = t.inTx(was, now, renew, w.Token)
+	if w.Tx {
+		a.First, a.Then = t.inTx(was, now, renew, w.Token)
+		return a, nil
+	}
+	moves := w.Before != nil && !was.at.Equal(now.at)
+	if w.Before == nil {
+		was.id = now.id
+	}
+	var parts setSteps
+	parts.add(t, was, now, renew, moves, w.Token)
+	a.First, a.Then, a.Undo = parts.before, parts.after, parts.back
 	return a, nil
 }
 

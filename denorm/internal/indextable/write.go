@@ -87,7 +87,7 @@ func (ts Tables) Set(read any, fields bson.D, op bson.ObjectID) model.Plan {
 		if now[i], err = t.after(was[i], set); err != nil {
 			return refuse(err)
 		}
-		parts.add(t, was[i], now[i], set, op)
+		parts.add(t, was[i], now[i], stored.Sets(set, t.copies...), stored.Sets(set, t.path), op)
 	}
 	var write model.Step = ts.write(was, now, set)
 	p := commands.Leaving("an entry for a value that the document doesn't hold, or old copied fields; the checks find them",
@@ -102,11 +102,11 @@ func (ts Tables) Set(read any, fields bson.D, op bson.ObjectID) model.Plan {
 // so that one command sends them.
 type setSteps struct{ before, after, back, inTx []model.Step }
 
-// add adds the writes to the entries of one table.
-func (s *setSteps) add(t *Table, was, now state, set bson.D, op bson.ObjectID) {
+// add adds the writes to the entries of one table. renew says that copied fields are set,
+// and moves that the values are.
+func (s *setSteps) add(t *Table, was, now state, renew, moves bool, op bson.ObjectID) {
 	entered, left := stored.Without(now.values, was.values), stored.Without(was.values, now.values)
 	c := t.claim(was.id, now.copies, entered, op)
-	renew := stored.Sets(set, t.copies...)
 	claims, frees := t.inTx(was, now, renew, op)
 	s.inTx = slices.Concat(s.inTx, claims, frees)
 	for _, e := range c.entries {
@@ -122,7 +122,7 @@ func (s *setSteps) add(t *Table, was, now state, set bson.D, op bson.ObjectID) {
 			s.after = append(s.after, t.renewCopies(v, now))
 		}
 	}
-	if stored.Sets(set, t.path) {
+	if moves {
 		if len(entered) == 0 && len(now.values) > 0 { // a first run that was cut may have entered them
 			s.after = append(s.after, c.confirmAll())
 		}

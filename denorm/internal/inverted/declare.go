@@ -59,7 +59,7 @@ func (in *Index) Checks() (out []model.Check) {
 // Reactions are those of the tables.
 func (in *Index) Reactions() (out []model.Reaction) {
 	for _, t := range in.tables {
-		out = append(out, t.ReactionsOf("Inverted")...)
+		out = append(out, t.Reactions()...)
 	}
 	return out
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/docmodel/docmodel/internal/bsonval"
-	"github.com/docmodel/docmodel/internal/commands"
 	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/relate/internal/idref"
@@ -15,8 +14,6 @@ import (
 // other side. The write of the other side leaves nothing to do for this side.
 type mirror struct {
 	end, back End
-	technique string
-	instead   string
 	list      bool // the end is a list
 	backList  bool // the other end is a list
 
@@ -33,7 +30,6 @@ func (m *ManyToMany) Reactions() func() []model.Reaction {
 	side := func(end, back End) model.Reaction {
 		return mirror{
 			end: end, back: back, list: true, backList: true, absent: isNone(nil),
-			technique: "relate.ManyToMany", instead: "ManyToMany.Link and ManyToMany.Unlink",
 		}.reaction()
 	}
 	return func() []model.Reaction { return []model.Reaction{side(m.Left, m.Right), side(m.Right, m.Left)} }
@@ -48,7 +44,6 @@ func (t *TwoWay) Reactions() func() []model.Reaction {
 	side := func(end, back End, list bool) model.Reaction {
 		return mirror{
 			end: end, back: back, list: list, backList: !list, absent: isNone(t.none),
-			technique: "relate.TwoWay", instead: "TwoWay.Assign and TwoWay.Unassign",
 		}.reaction()
 	}
 	return func() []model.Reaction {
@@ -138,9 +133,6 @@ func (m mirror) react(w model.StoreWrite) (a model.Answer, _ error) {
 			return a, fmt.Errorf("%w (%s of %s names %s, which isn't in %s)",
 				model.ErrNotFound, m.end, model.Shell(id), model.Shell(other), m.back.Docs.Name())
 		}
-	}
-	if len(a.Writes) > 0 && !w.Tx {
-		return model.Answer{}, commands.NeedsTransaction(m.technique, m.end.Docs.Name(), m.instead)
 	}
 	return a, nil
 }

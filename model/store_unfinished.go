@@ -1,0 +1,347 @@
+package model
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/core"
+	"github.com/docmodel/docmodel/internal/runctx"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// Outside transactions, an action writes several documents one after another. The first
+// write stores in the document that the action is unfinished, with the action's token and
+// the old values. The last write removes this. A document that is updated exactly once,
+// such as a count, remembers the token. So a retry, or another client that meets the
+// document, finishes the action.
+
+// The fields of stores, in each document.
+const (
+	storeField      = "_m"
+	holdField       = storeField + ".hold" // transactions increment it: see [Answer].Hold
+	unfinishedField = storeField + ".op"   // an action that isn't finished
+	tokensField     = storeField + ".ops"  // the tokens of the last actions that wrote the document
+)
+
+// keptTokens is how many tokens a document remembers.
+const keptTokens = 100
+
+// unfinished is an action that wrote a document, and whose other writes may be missing.
+type unfinished struct {
+	Token bson.ObjectID   `bson:"id"`
+	At    bson.DateTime   `bson:"at"`
+	New   bool            `bson:"new,omitempty"`  // the action inserted the document
+	Gone  bool            `bson:"gone,omitempty"` // the action deletes the document at its end
+	Was   []oldField      `bson:"was,omitempty"`  // the changed fields, as they were before
+	To    []bson.RawValue `bson:"to,omitempty"`   // the _ids of the documents that remember the token
+}
+
+// oldField is a field before an update. Value is missing if the field was.
+type oldField struct {
+	Path  string        `bson:"p"`
+	Value bson.RawValue `bson:"v,omitempty"`
+}
+
+// unfinishedOf returns the unfinished action of a stored document.
+func unfinishedOf(doc bson.Raw) (u unfinished, is bool, err error) {
+	v, is := doc.Lookup(storeField, "op").DocumentOK()
+	if is {
+		err = bson.Unmarshal(v, &u)
+	}
+	return u, is, err
+}
+
+// around returns the document before and after the unfinished action.
+func (u unfinished) around(doc bson.Raw) (before, after bson.Raw, err error) {
+	if after, err = withoutStoreField(doc); err != nil || u.New {
+		return nil, after, err
+	}
+	was := make(bson.D, len(u.Was))
+	for i, f := range u.Was {
+		was[i] = bson.E{Key: f.Path, Value: f.Value}
+	}
+	before, err = withFields(after, was)
+	if u.Gone {
+		after = nil
+	}
+	return before, after, err
+}
+
+// withoutStoreField returns a document without the store's field.
+func withoutStoreField(doc bson.Raw) (bson.Raw, error) {
+	if doc == nil || doc.Lookup(storeField).Type == 0 {
+		return doc, nil
+	}
+	return withFields(doc, bson.D{{Key: storeField, Value: bson.RawValue{}}})
+}
+
+// remembers reports whether an earlier run wrote the document with the token.
+func remembers(doc bson.Raw, token bson.ObjectID) bool {
+	return slices.ContainsFunc(core.Elements(doc.Lookup(storeField, "ops")), func(v bson.RawValue) bool {
+		id, ok := v.ObjectIDOK()
+		return ok && id == token
+	})
+}
+
+// tokenOf returns the token of an action's write of a document.
+func tokenOf(action bson.ObjectID, collection string, id bson.RawValue) bson.ObjectID {
+	return runctx.DeriveToken(action, collection+" "+bsonval.Key(id))
+}
+
+// unfinishedError says that an action must be finished before the document is written.
+type unfinishedError struct {
+	collection string
+	doc        bson.Raw
+	action     unfinished
+}
+
+func (e *unfinishedError) Error() string {
+	return fmt.Sprintf("docmodel: %s %s: an action is unfinished", e.collection, shell(e.doc.Lookup("_id")))
+}
+
+func (e *unfinishedError) Unwrap() error { return ErrStale }
+
+// finishOf returns an unfinishedError if a stored document's action is unfinished.
+func finishOf(collection string, doc bson.Raw) error {
+	action, is, err := unfinishedOf(doc)
+	if is && err == nil {
+		err = &unfinishedError{collection, doc, action}
+	}
+	return err
+}
+
+// follows reports whether other writes must follow the write of a document, so that the
+// action can be unfinished. A deletion of other documents that comes before needn't.
+func (s *storeState) follows() bool {
+	if s.resumed || slices.ContainsFunc(s.answers, func(a answered) bool { return len(a.Then)+len(a.Once) > 0 }) {
+		return true
+	}
+	return s.own > 0 && len(s.docs) > s.own && s.docs[0].after != nil
+}
+
+// stepsInTurn returns the writes of an action that can be unfinished. The store's document
+// comes first, so that it tells of the action until all other writes are there.
+func (s *store) stepsInTurn(state storeState) Plan {
+	first, back, then := s.follow(state, 0)
+	if then.Err() != nil {
+		return then
+	}
+	var plan Plan
+	if !state.resumed {
+		plan.Steps, plan.IfStale = first, back
+		plan.Steps = append(plan.Steps, s.begin(state.docs[0], then, state))
+	}
+	for i := len(state.docs) - 1; i > 0; i-- {
+		part := s.inTurn(state, i)
+		if part.Err() != nil {
+			return part
+		}
+		plan.Steps = append(plan.Steps, part.Steps...)
+	}
+	plan.Steps = append(append(plan.Steps, then.Steps...), s.finish(state.docs[0]))
+	plan.Leaves = "a document whose " + unfinishedField + " tells of the action; the next write of the document, or the check, finishes it"
+	return plan
+}
+
+// inTurn returns the writes of another document of the action, with those that follow it.
+func (s *store) inTurn(state storeState, i int) Plan {
+	d := state.docs[i]
+	first, back, then := s.follow(state, i)
+	switch {
+	case then.Err() != nil:
+		return then
+	case len(then.Steps) > 0:
+		w := s.begin(d, then, state)
+		w.Reasons = append(w.Reasons, Reason{Err: ErrStale, Instead: back})
+		return NewPlan(append(append(append(first, w), then.Steps...), s.finish(d))...)
+	}
+	if w, changed := s.write(d, false); changed {
+		first = append(first, rememberedWrite(w, d))
+	}
+	return NewPlan(first...)
+}
+
+// follow returns the writes that the reactions to one document add.
+func (s *store) follow(state storeState, doc int) (first, back []Step, then Plan) {
+	var once []Write
+	back = []Step{}
+	for _, a := range state.answers {
+		if a.doc == doc {
+			first, back = append(first, a.First...), append(back, a.Undo...)
+			then.Steps = append(then.Steps, a.Then...)
+			once = append(once, a.Once...)
+		}
+	}
+	all, err := writesOnce(once, state.docs[doc].token)
+	if err != nil {
+		return nil, nil, RefusedPlan(s.docs.Name(), err)
+	}
+	for _, w := range all {
+		then.Steps = append(then.Steps, w)
+	}
+	return first, back, then
+}
+
+// begin returns the first write of an action: of a document that tells of it.
+func (s *store) begin(d storedDoc, then Plan, state storeState) Write {
+	u := unfinished{Token: d.token, At: bson.NewDateTimeFromTime(state.time), New: d.before == nil, Gone: d.after == nil}
+	if d.before != nil && d.after != nil {
+		for _, e := range difference(d.after, d.before) {
+			u.Was = append(u.Was, oldField{e.Key, e.Value.(bson.RawValue)})
+		}
+	}
+	for _, step := range then.Steps {
+		if w, ok := step.(Write); ok && w.Token == d.token {
+			u.To = append(u.To, core.MustRawValue(idFilter(w.filter())))
+		}
+	}
+	w, _ := s.write(d, false)
+	w.Once, w.Token = true, d.token
+	byID := bson.D{{Key: "_id", Value: Eq(d.id)}}
+	w.Done = append(byID[:1:1], bson.E{Key: unfinishedField + ".id", Value: d.token})
+	if d.before == nil {
+		stored, err := withFields(d.after, bson.D{{Key: storeField, Value: bson.D{{Key: "op", Value: u}, {Key: "ops", Value: bson.A{d.token}}}}})
+		if err != nil {
+			return Refused(d.collection, err)
+		}
+		w.Model = &mongo.InsertOneModel{Document: stored}
+		w.Reasons = []Reason{
+			{If: append(byID[:1:1], bson.E{Key: tokensField, Value: d.token}), Err: ErrStale}, // the next attempt finds out
+			{If: byID, Err: fmt.Errorf("%w (%s %s is stored already)", ErrTaken, d.collection, shell(d.id))},
+		}
+		if state.ensures {
+			w.Reasons[1].Err = ErrStale
+		}
+		return w
+	}
+	set := bson.D{{Key: unfinishedField, Value: u}}
+	var update bson.D
+	if d.after != nil {
+		set = append(difference(d.before, d.after), set...)
+	}
+	update = append(setOperators(set), bson.E{Key: "$push", Value: pushedToken(d.token)})
+	w.Expect, w.Model = One, updateOne(core.AsRead(d.read), update)
+	return w
+}
+
+// finish returns the last write of an action.
+func (s *store) finish(d storedDoc) Write {
+	filter := bson.D{{Key: "_id", Value: Eq(d.id)}, {Key: unfinishedField + ".id", Value: d.token}}
+	over := bson.D{{Key: "$unset", Value: bson.D{{Key: unfinishedField, Value: ""}}}}
+	w := Write{Collection: d.collection, Index: IDIndex, Keyed: s.keyed[d.collection], Once: true}
+	if d.after == nil {
+		w.Model, w.IfMarked = &mongo.DeleteOneModel{Filter: filter}, over
+	} else {
+		w.Model = updateOne(filter, over)
+	}
+	return w
+}
+
+// rememberedWrite returns the write of a document that stores the token too, so that it is
+// known if another client has finished the action.
+func rememberedWrite(w Write, d storedDoc) Write {
+	w.Once, w.Token = true, d.token
+	done := bson.D{{Key: "_id", Value: Eq(d.id)}, {Key: tokensField, Value: d.token}}
+	switch m := w.Model.(type) {
+	case *mongo.InsertOneModel:
+		stored, err := withFields(d.after, bson.D{{Key: tokensField, Value: bson.A{d.token}}})
+		if err != nil {
+			return Refused(d.collection, err)
+		}
+		w.Model, w.Done = &mongo.InsertOneModel{Document: stored}, done
+	case *mongo.UpdateOneModel:
+		w.Model = updateOne(m.Filter.(bson.D), append(m.Update.(bson.D), bson.E{Key: "$push", Value: pushedToken(d.token)}))
+		w.Done = done
+	}
+	if w.Expect == One {
+		w.Reasons = append(w.Reasons, staleAlone)
+	}
+	return w
+}
+
+// staleAlone keeps a plan from undoing its steps, because the action's next attempt
+// continues with them.
+var staleAlone = Reason{Err: ErrStale, Instead: []Step{}}
+
+func pushedToken(token bson.ObjectID) bson.D {
+	return bson.D{{Key: tokensField, Value: bson.D{{Key: "$each", Value: bson.A{token}}, {Key: "$slice", Value: -keptTokens}}}}
+}
+
+// writesOnce returns writes that are applied exactly once: the updated document remembers
+// the token. Updates of one document become one.
+func writesOnce(writes []Write, token bson.ObjectID) (out []Write, err error) {
+	for _, w := range writes {
+		id := idFilter(w.filter())
+		i := slices.IndexFunc(out, func(x Write) bool { return x.Collection == w.Collection && sameValue(idFilter(x.filter()), id) })
+		if i < 0 {
+			out = append(out, w)
+			continue
+		}
+		merged := Merge(out[i], w)
+		if merged.Err != nil {
+			return nil, fmt.Errorf("%w (two techniques update one document of %s: %w)", ErrTransactional, w.Collection, merged.Err)
+		}
+		out[i] = merged
+	}
+	for i, w := range out {
+		if out[i], err = writeOnce(w, token); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// writeOnce returns the update of one document that the document remembers.
+func writeOnce(w Write, token bson.ObjectID) (Write, error) {
+	m, ok := w.Model.(*mongo.UpdateOneModel)
+	if !ok || w.Err != nil {
+		return w, cmp.Or(w.Err, fmt.Errorf("docmodel: Answer.Once has the write %s, which isn't an updateOne", w))
+	}
+	filter, ok := m.Filter.(bson.D)
+	id := idFilter(filter)
+	if !ok || id == nil {
+		return w, fmt.Errorf("docmodel: Answer.Once has the write %s, which doesn't select one document by its _id", w)
+	}
+	own, unless := *m, bson.E{Key: tokensField, Value: bson.D{{Key: "$ne", Value: token}}}
+	if bsonval.Index(filter, tokensField) >= 0 { // the technique compares the tokens as they were read
+		unless = bson.E{Key: "$nor", Value: bson.A{bson.D{{Key: tokensField, Value: token}}}}
+	}
+	own.Filter = append(slices.Clip(filter), unless)
+	switch u := m.Update.(type) {
+	case bson.D:
+		own.Update = append(slices.Clip(u), bson.E{Key: "$push", Value: pushedToken(token)})
+		if i := bsonval.Index(u, "$push"); i >= 0 {
+			return w, fmt.Errorf("docmodel: Answer.Once has a write with $push, %s", w)
+		}
+	case mongo.Pipeline:
+		last := bson.D{{Key: "$ifNull", Value: bson.A{"$" + tokensField, bson.A{}}}}
+		both := bson.D{{Key: "$concatArrays", Value: bson.A{last, bson.A{token}}}}
+		own.Update = append(slices.Clip(u), bson.D{{Key: "$set", Value: bson.D{
+			{Key: tokensField, Value: bson.D{{Key: "$slice", Value: bson.A{both, -keptTokens}}}},
+		}}})
+	default:
+		return w, fmt.Errorf("docmodel: Answer.Once has an update of the type %T", m.Update)
+	}
+	w.Model, w.Once, w.Token = &own, true, token
+	w.Done = bson.D{{Key: "_id", Value: Eq(id)}, {Key: tokensField, Value: token}}
+	if w.Expect == One {
+		w.Reasons = append(slices.Clip(w.Reasons), staleAlone)
+	}
+	return w, nil
+}
+
+// idFilter returns the _id of a filter that selects it by equality, or nil.
+func idFilter(filter any) any {
+	d, ok := filter.(bson.D)
+	if !ok || !pinsID(d) {
+		return nil
+	}
+	v := d[bsonval.Index(d, "_id")].Value
+	if eq, ok := v.(bson.D); ok && len(eq) == 1 && eq[0].Key == "$eq" {
+		v = eq[0].Value
+	}
+	return v
+}
