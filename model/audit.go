@@ -22,8 +22,8 @@ type Audit struct {
 	Progress func(Progress) error
 }
 
-// Audit returns the checks of all techniques, in the order given to [New]. There is one
-// exception. If a technique computes values from fields that a second technique repairs,
+// Audit returns the checks of the model's stores, and of all techniques in the order given
+// to [New]. There is one exception. If a technique computes values from fields that a second technique repairs,
 // the second technique's checks run first.
 func (m *Model) Audit() Audit {
 	m.mustExist("Model.Audit")
@@ -34,6 +34,7 @@ func (m *Model) Audit() Audit {
 			a.Checks = append(a.Checks, c)
 		}
 	}
+	a.Checks = append(m.stores.checks(), a.Checks...)
 	return a
 }
 

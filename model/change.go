@@ -265,6 +265,7 @@ func (c *changing) once(ctx context.Context, db DB) (result Result, err error) {
 			plan = c.own.leaveOut(plan.inTx())
 		}
 		result, err = plan.Run(ctx, db)
+		plan.noteBegun(ctx, result)
 		return err
 	}
 	inside := c.tx || core.Transacts(db) && !c.alone && !(c.lease != nil && c.mends)

@@ -16,6 +16,9 @@ import (
 // has found its document, and an upsert may have found it: such a reason must ask for the
 // taken key.
 func (r Reason) explains(w Write, err error) bool {
+	if r.onID {
+		return slices.Equal(violated(err), []string{"_id"})
+	}
 	if _, insert := w.Model.(*mongo.InsertOneModel); insert || !mongo.IsDuplicateKeyError(err) {
 		return true
 	}

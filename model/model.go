@@ -15,6 +15,7 @@ import (
 type Model struct {
 	name       string
 	techniques []Technique
+	stores     modelStores
 }
 
 // New returns the model of the given techniques. Errors and jobs contain the name. New
@@ -41,7 +42,7 @@ type Model struct {
 //
 // The collections of two databases are two models.
 func New(name string, techniques ...Technique) *Model {
-	m := &Model{name, slices.Clone(techniques)}
+	m := &Model{name: name, techniques: slices.Clone(techniques)}
 	for i, t := range m.techniques {
 		if t == nil {
 			m.fail(fmt.Sprintf("technique %d is nil", i), "give a result of a constructor")
@@ -102,13 +103,14 @@ func (m *Model) Collections() (out []string) {
 	return out
 }
 
-// Checks returns the checks of all techniques, in the order of [New]: see [Model.Audit].
+// Checks returns the checks of all techniques, in the order of [New], and of the model's
+// stores: see [Model.Audit].
 func (m *Model) Checks() (out []Check) {
 	m.mustExist("Model.Checks")
 	for _, t := range m.techniques {
 		out = append(out, t.Checks()...)
 	}
-	return out
+	return append(out, m.stores.checks()...)
 }
 
 // mustExist panics if the model is nil.

@@ -132,14 +132,14 @@ func (r *runner) sendEach(ctx context.Context, batches []batch) error {
 }
 
 // takeBack sends IfStale, or the Instead of a reason, if the plan stopped at a write that
-// matched nothing. In a transaction it does nothing, because the transaction rolls back.
+// matched nothing or met a duplicate key. In a transaction it does nothing, because the transaction rolls back.
 func (r *runner) takeBack(ctx context.Context, err error) error {
 	var failed *StepError
 	if len(r.back) == 0 || runctx.InTransaction(ctx) || !errors.As(err, &failed) || failed.Step == 0 || r.result.Steps[failed.Step].Status != NotSent {
 		return nil
 	}
 	var server mongo.ServerError
-	if errors.As(err, &server) || ctx.Err() != nil {
+	if errors.As(err, &server) && !mongo.IsDuplicateKeyError(err) || ctx.Err() != nil {
 		return nil
 	}
 	_, err = Plan{Steps: r.back, Options: r.plan.Options}.run(ctx, bare(r.db), nil) // the scopes were applied before

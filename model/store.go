@@ -40,7 +40,9 @@ type Store[D, K any] struct {
 // can't take part in a store: see [Parts.WithoutReactions].
 func NewStore[D, K any](m *Model, docs *Collection[D, K]) *Store[D, K] {
 	m.mustExist("NewStore")
-	return &Store[D, K]{docs, declareStore(m, docs.Docs())}
+	in := declareStore(m, docs.Docs())
+	m.stores.add(in)
+	return &Store[D, K]{docs, in}
 }
 
 // WithToken returns the context of an action that a client names, for example by the
@@ -98,16 +100,12 @@ func (s *Store[D, K]) Ensure(doc D) Change[Stored[D]] {
 	raw, err := s.checked(&doc)
 	id := raw.Lookup("_id")
 	return s.change("ensure", id, err, func(ctx context.Context, db DB) (storeState, error) {
-		stored, err := s.in.read(ctx, db, bson.D{{Key: "_id", Value: Eq(id)}})
-		switch {
-		case errors.Is(err, ErrNotFound):
-			state, err := s.in.prepare(ctx, db, s.in.writeOf(nil, raw))
+		state, err := s.in.change(ctx, db, id, func(stored bson.Raw) (bson.Raw, error) { return stored, nil })
+		if errors.Is(err, ErrNotFound) {
+			state, err = s.in.prepare(ctx, db, s.in.writeOf(nil, raw))
 			state.ensures = true
-			return state, err
-		case err != nil:
-			return storeState{}, err
 		}
-		return s.in.change(ctx, db, stored, func() (bson.Raw, error) { return stored, nil })
+		return state, err
 	})
 }
 
@@ -220,20 +218,15 @@ func (s *Store[D, K]) Delete(id K) Change[Stored[D]] {
 func (s *Store[D, K]) changeStored(
 	name string, id K, err error, after func(before bson.Raw) (bson.Raw, error),
 ) Change[Stored[D]] {
-	filter, badID := s.docs.Docs().ByID(id)
+	raw, badID := s.docs.Docs().RawID("_id", id)
 	return s.change(name, id, cmp.Or(badID, err), func(ctx context.Context, db DB) (storeState, error) {
-		before, err := s.in.read(ctx, db, filter)
-		if err != nil {
-			return storeState{}, err
-		}
-		return s.in.change(ctx, db, before, func() (bson.Raw, error) {
-			newest := before
+		return s.in.change(ctx, db, raw, func(before bson.Raw) (_ bson.Raw, err error) {
 			if name != "delete" {
-				if newest, err = s.docs.Docs().Upgraded(before); err != nil {
+				if before, err = s.docs.Docs().Upgraded(before); err != nil {
 					return nil, err
 				}
 			}
-			return after(newest)
+			return after(before)
 		})
 	})
 }

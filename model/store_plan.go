@@ -37,7 +37,7 @@ func (s *store) plan(state storeState) Plan {
 			}
 			w.Once = only && d.after == nil // a second run deletes the documents that are left
 			if state.ensures && i == 0 {
-				w.Reasons = []Reason{{If: bson.D{{Key: "_id", Value: Eq(d.id)}}, Err: ErrStale}}
+				w.Reasons = []Reason{{Err: ErrStale, onID: true}}
 			}
 			plan = append(plan, w)
 		}

@@ -31,6 +31,8 @@ type storeState struct {
 	action  bson.ObjectID
 	time    time.Time
 
+	chain []*unfinishedError // the unfinished actions that wait for this one
+
 	each []storeState // instead of all others: one state for each of the caller's documents
 
 	plain *Write // instead of all others: a write that needs no read, and returns the document
@@ -44,6 +46,7 @@ type storedDoc struct {
 	before, after bson.Raw      // without the store's field
 	token         bson.ObjectID // of this write
 	deleted       bool          // by a write that isn't weak
+	other         *unfinished   // the action of which the document tells, if this action can't wait for it
 }
 
 // answered is the answer to the write of a document of the action.
@@ -191,8 +194,9 @@ func (s *store) wasApplied(level []*StoreWrite) (bool, error) {
 func (s *storeState) follow(w StoreWrite) (_ StoreWrite, wanted bool, err error) {
 	id, read := w.id(), w.Before
 	i := s.index(w.Collection, id)
+	var other *unfinished
 	if i < 0 {
-		if err := finishOf(w.Collection, read); err != nil {
+		if other, err = s.otherAction(w.Collection, read); err != nil || other != nil && other.Gone {
 			return w, false, err
 		}
 	}
@@ -208,6 +212,7 @@ func (s *storeState) follow(w StoreWrite) (_ StoreWrite, wanted bool, err error)
 		}
 		s.docs = append(s.docs, storedDoc{
 			collection: w.Collection, id: id, read: read, before: w.Before, after: w.After, token: w.Token, deleted: w.After == nil && !w.Weak,
+			other: other,
 		})
 	case w.Before == nil:
 		return w, false, fmt.Errorf("%w (%s)", ErrTaken, w)

@@ -3,6 +3,7 @@ package model
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/docmodel/docmodel/internal/runctx"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -14,12 +15,16 @@ func (s *store) insert(ctx context.Context, db DB, doc bson.Raw) (storeState, er
 	if runctx.InTransaction(ctx) || runctx.IsFirst(ctx) {
 		return s.prepare(ctx, db, s.writeOf(nil, doc))
 	}
-	stored, err := s.read(ctx, db, bson.D{{Key: "_id", Value: Eq(doc.Lookup("_id"))}})
+	id := doc.Lookup("_id")
+	stored, err := s.read(ctx, db, bson.D{{Key: "_id", Value: Eq(id)}})
 	if err != nil && !errors.Is(err, ErrNotFound) {
 		return storeState{}, err
 	}
-	if out, begun, err := s.begun(ctx, db, stored); begun {
+	if out, begun, err := s.begun(ctx, db, id, stored); begun {
 		return out, err
+	}
+	if stored != nil {
+		return storeState{}, fmt.Errorf("%w (%s %s is stored already)", ErrTaken, s.docs.Name(), shell(id))
 	}
 	return s.prepare(ctx, db, s.writeOf(nil, doc))
 }
@@ -49,11 +54,20 @@ func (s *store) insertMany(ctx context.Context, db DB, docs []bson.Raw) (out sto
 }
 
 // change prepares the write of a stored document. It continues an attempt before it.
-func (s *store) change(ctx context.Context, db DB, before bson.Raw, after func() (bson.Raw, error)) (storeState, error) {
-	if out, begun, err := s.begun(ctx, db, before); begun {
+func (s *store) change(
+	ctx context.Context, db DB, id bson.RawValue, after func(before bson.Raw) (bson.Raw, error),
+) (storeState, error) {
+	before, err := s.read(ctx, db, bson.D{{Key: "_id", Value: Eq(id)}})
+	if err != nil && !errors.Is(err, ErrNotFound) {
+		return storeState{}, err
+	}
+	if out, begun, err := s.begun(ctx, db, id, before); begun {
 		return out, err
 	}
-	doc, err := after()
+	if err != nil {
+		return storeState{}, err
+	}
+	doc, err := after(before)
 	if err != nil {
 		return storeState{}, err
 	}
@@ -64,39 +78,57 @@ func (s *store) writeOf(before, after bson.Raw) StoreWrite {
 	return StoreWrite{Collection: s.docs.Name(), Before: before, After: after}
 }
 
-// begun returns the state of an action that an earlier attempt began, or finished.
-func (s *store) begun(ctx context.Context, db DB, stored bson.Raw) (out storeState, begun bool, err error) {
-	if stored == nil {
-		return out, false, nil
+// noteBegun notes the documents that the plan wrote first. If one is missing later, another
+// client has finished the action, and deleted the document since.
+func (p Plan) noteBegun(ctx context.Context, r Result) {
+	for i, step := range p.Steps {
+		if w, ok := step.(Write); ok && w.begins != nil && i < len(r.Steps) && r.Steps[i].Status != NotSent {
+			runctx.ActionOf(ctx).NoteBegun(w.Token, w.begins)
+		}
 	}
+}
+
+// begun returns the state of an action that an earlier attempt began, or finished. stored is
+// nil for a missing document.
+func (s *store) begun(ctx context.Context, db DB, id bson.RawValue, stored bson.Raw) (out storeState, begun bool, err error) {
 	out = newState(ctx, runctx.Token(ctx))
-	token := tokenOf(out.action, s.docs.Name(), stored.Lookup("_id"))
+	token := tokenOf(out.action, s.docs.Name(), id)
+	if stored == nil {
+		doc := runctx.ActionOf(ctx).BegunWith(token)
+		return s.appliedState(out, doc), doc != nil, nil
+	}
 	u, is, err := unfinishedOf(stored)
 	switch {
 	case err != nil:
 		return out, true, err
 	case is && u.Token == token:
-		out, err = s.resume(ctx, db, &unfinishedError{s.docs.Name(), stored, u})
-		out, err = s.settled(ctx, db, out, err)
+		out, err = s.settled(ctx, db, out, &unfinishedError{s.docs.Name(), stored, u})
+		out.again = len(out.chain) > 1
 		return out, true, err
 	case is || !remembers(stored, token):
 		return out, false, nil
 	}
 	doc, err := withoutStoreField(stored)
+	return s.appliedState(out, doc), true, err
+}
+
+// appliedState returns the state of an action that is finished.
+func (s *store) appliedState(out storeState, doc bson.Raw) storeState {
 	out.applied, out.own = true, 1
-	out.docs = []storedDoc{{collection: s.docs.Name(), id: doc.Lookup("_id"), before: doc, after: doc}}
-	return out, true, err
+	out.docs = []storedDoc{{collection: s.docs.Name(), before: doc, after: doc}}
+	return out
 }
 
 // resume prepares the writes that an unfinished action still needs. The document is
 // stored already, so that no reaction amends it.
-func (s *store) resume(ctx context.Context, db DB, e *unfinishedError) (out storeState, err error) {
+func (s *store) resume(ctx context.Context, db DB, chain []*unfinishedError) (out storeState, err error) {
+	e := chain[len(chain)-1]
 	before, after, err := e.action.around(e.doc)
 	if err != nil {
 		return out, err
 	}
 	out = newState(ctx, e.action.Token)
-	out.tx, out.resumed, out.own = false, true, 1
+	out.tx, out.resumed, out.own, out.chain = false, true, 1, chain
 	out.docs = []storedDoc{{
 		collection: e.collection, id: e.doc.Lookup("_id"), read: e.doc, before: before, after: after, token: e.action.Token, deleted: after == nil,
 	}}
@@ -115,11 +147,13 @@ func (s *store) resume(ctx context.Context, db DB, e *unfinishedError) (out stor
 }
 
 // settled returns the state, or instead the state that finishes an unfinished action. Then
-// the change must run again.
+// the change must run again. An action that waits for itself, by way of others, goes on.
 func (s *store) settled(ctx context.Context, db DB, out storeState, err error) (storeState, error) {
 	var e *unfinishedError
+	var chain []*unfinishedError
 	for errors.As(err, &e) {
-		out, err = s.resume(ctx, db, e)
+		chain = append(chain, e)
+		out, err = s.resume(ctx, db, chain)
 		out.again = true
 	}
 	return out, err

@@ -36,6 +36,7 @@ type unfinished struct {
 	New   bool            `bson:"new,omitempty"`  // the action inserted the document
 	Gone  bool            `bson:"gone,omitempty"` // the action deletes the document at its end
 	Was   []oldField      `bson:"was,omitempty"`  // the changed fields, as they were before
+	Now   []oldField      `bson:"now,omitempty"`  // fields that another action has changed since, as this action left them
 	To    []bson.RawValue `bson:"to,omitempty"`   // the _ids of the documents that remember the token
 }
 
@@ -56,18 +57,32 @@ func unfinishedOf(doc bson.Raw) (u unfinished, is bool, err error) {
 
 // around returns the document before and after the unfinished action.
 func (u unfinished) around(doc bson.Raw) (before, after bson.Raw, err error) {
-	if after, err = withoutStoreField(doc); err != nil || u.New {
+	if after, err = withoutStoreField(doc); err == nil {
+		after, err = withFields(after, valuesOf(u.Now))
+	}
+	if err != nil || u.New {
 		return nil, after, err
 	}
-	was := make(bson.D, len(u.Was))
-	for i, f := range u.Was {
-		was[i] = bson.E{Key: f.Path, Value: f.Value}
-	}
-	before, err = withFields(after, was)
+	before, err = withFields(after, valuesOf(u.Was))
 	if u.Gone {
 		after = nil
 	}
 	return before, after, err
+}
+
+func valuesOf(fields []oldField) bson.D {
+	out := make(bson.D, len(fields))
+	for i, f := range fields {
+		out[i] = bson.E{Key: f.Path, Value: f.Value}
+	}
+	return out
+}
+
+func oldFields(d bson.D) (out []oldField) {
+	for _, e := range d {
+		out = append(out, oldField{e.Key, e.Value.(bson.RawValue)})
+	}
+	return out
 }
 
 // withoutStoreField returns a document without the store's field.
@@ -104,13 +119,19 @@ func (e *unfinishedError) Error() string {
 
 func (e *unfinishedError) Unwrap() error { return ErrStale }
 
-// finishOf returns an unfinishedError if a stored document's action is unfinished.
-func finishOf(collection string, doc bson.Raw) error {
-	action, is, err := unfinishedOf(doc)
-	if is && err == nil {
-		err = &unfinishedError{collection, doc, action}
+// otherAction returns the unfinished action of a stored document, or nil. If the action
+// doesn't wait for this one, it must be finished first, and otherAction returns an error.
+func (s *storeState) otherAction(collection string, doc bson.Raw) (*unfinished, error) {
+	u, is, err := unfinishedOf(doc)
+	if err != nil || !is {
+		return nil, err
 	}
-	return err
+	for _, e := range s.chain {
+		if e.collection == collection && e.action.Token == u.Token {
+			return &u, nil
+		}
+	}
+	return nil, &unfinishedError{collection, doc, u}
 }
 
 // follows reports whether other writes must follow the write of a document, so that the
@@ -153,6 +174,10 @@ func (s *store) inTurn(state storeState, i int) Plan {
 	switch {
 	case then.Err() != nil:
 		return then
+	case d.other != nil: // it tells of another action, and can't tell of this one
+		if w, changed := s.write(d, false); changed {
+			return NewPlan(append(append(first, then.Steps...), besideOther(rememberedWrite(w, d), d))...)
+		}
 	case len(then.Steps) > 0:
 		w := s.begin(d, then, state)
 		w.Reasons = append(w.Reasons, Reason{Err: ErrStale, Instead: back})
@@ -189,9 +214,7 @@ func (s *store) follow(state storeState, doc int) (first, back []Step, then Plan
 func (s *store) begin(d storedDoc, then Plan, state storeState) Write {
 	u := unfinished{Token: d.token, At: bson.NewDateTimeFromTime(state.time), New: d.before == nil, Gone: d.after == nil}
 	if d.before != nil && d.after != nil {
-		for _, e := range difference(d.after, d.before) {
-			u.Was = append(u.Was, oldField{e.Key, e.Value.(bson.RawValue)})
-		}
+		u.Was = oldFields(difference(d.after, d.before))
 	}
 	for _, step := range then.Steps {
 		if w, ok := step.(Write); ok && w.Token == d.token {
@@ -199,7 +222,7 @@ func (s *store) begin(d storedDoc, then Plan, state storeState) Write {
 		}
 	}
 	w, _ := s.write(d, false)
-	w.Once, w.Token = true, d.token
+	w.Once, w.Token, w.begins = true, d.token, d.result()
 	byID := bson.D{{Key: "_id", Value: Eq(d.id)}}
 	w.Done = append(byID[:1:1], bson.E{Key: unfinishedField + ".id", Value: d.token})
 	if d.before == nil {
@@ -208,13 +231,7 @@ func (s *store) begin(d storedDoc, then Plan, state storeState) Write {
 			return Refused(d.collection, err)
 		}
 		w.Model = &mongo.InsertOneModel{Document: stored}
-		w.Reasons = []Reason{
-			{If: append(byID[:1:1], bson.E{Key: tokensField, Value: d.token}), Err: ErrStale}, // the next attempt finds out
-			{If: byID, Err: fmt.Errorf("%w (%s %s is stored already)", ErrTaken, d.collection, shell(d.id))},
-		}
-		if state.ensures {
-			w.Reasons[1].Err = ErrStale
-		}
+		w.Reasons = []Reason{{Err: ErrStale, onID: true}} // the next attempt reads whose document it is
 		return w
 	}
 	set := bson.D{{Key: unfinishedField, Value: u}}
@@ -259,6 +276,30 @@ func rememberedWrite(w Write, d storedDoc) Write {
 	if w.Expect == One {
 		w.Reasons = append(w.Reasons, staleAlone)
 	}
+	return w
+}
+
+// besideOther returns the write of a document whose other action is unfinished. The other
+// action goes on with the fields as it left them.
+func besideOther(w Write, d storedDoc) Write {
+	m, ok := w.Model.(*mongo.UpdateOneModel)
+	if !ok {
+		return w
+	}
+	now := d.other.Now
+	for _, f := range oldFields(difference(d.after, d.before)) {
+		if !slices.ContainsFunc(now, func(x oldField) bool { return core.Overlap(x.Path, f.Path) }) {
+			now = append(slices.Clip(now), f)
+		}
+	}
+	update := slices.Clone(m.Update.(bson.D))
+	set := bson.E{Key: unfinishedField + ".now", Value: now}
+	if i := bsonval.Index(update, "$set"); i >= 0 {
+		update[i].Value = append(slices.Clip(update[i].Value.(bson.D)), set)
+	} else {
+		update = append(bson.D{{Key: "$set", Value: bson.D{set}}}, update...)
+	}
+	w.Model = updateOne(m.Filter.(bson.D), update)
 	return w
 }
 

@@ -88,6 +88,7 @@ type Write struct {
 	under  *scoped // nil before a scope or a shard key was applied
 
 	returning *returning // nil for a write that returns nothing
+	begins    bson.Raw   // the document of the action that the write begins: see stepsInTurn
 }
 
 // scoped is what the scopes of a database made of a write. Writes share it, so it never
@@ -122,6 +123,8 @@ type Reason struct {
 	// Instead are the steps that undo the plan's earlier steps if this reason applies.
 	// Nil means [Plan.IfStale].
 	Instead []Step
+
+	onID bool // applies only to a duplicate key error of an _id
 }
 
 // Refused returns a write for bad input. The write's Run sends nothing, and returns err

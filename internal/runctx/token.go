@@ -21,10 +21,27 @@ type clientToken struct {
 	begun map[string]int
 }
 
-// actionToken is the token of one action.
-type actionToken struct {
+// An Action is one action, which may need several attempts.
+type Action struct {
 	name  string
 	token bson.ObjectID
+
+	began map[bson.ObjectID]bson.Raw // the documents that earlier attempts wrote first, by the tokens of their writes
+}
+
+// NoteBegun notes that an attempt of the action wrote a document first, with a token.
+func (a *Action) NoteBegun(token bson.ObjectID, doc bson.Raw) {
+	if a != nil {
+		a.began[token] = doc
+	}
+}
+
+// BegunWith returns the document that an attempt of the action wrote first, or nil.
+func (a *Action) BegunWith(token bson.ObjectID) bson.Raw {
+	if a == nil {
+		return nil
+	}
+	return a.began[token]
 }
 
 // WithToken returns the context of a request with a token.
@@ -36,7 +53,7 @@ func WithToken(ctx context.Context, token bson.ObjectID) context.Context {
 // each run of the request. Without a request's token, each action has a new one. An action that is part of one with the same name keeps
 // that token.
 func BeginAction(ctx context.Context, name string) context.Context {
-	if a, ok := ctx.Value(actionKey{}).(actionToken); ok && a.name == name {
+	if a := ActionOf(ctx); a != nil && a.name == name {
 		return ctx
 	}
 	token := bson.NewObjectID()
@@ -47,16 +64,24 @@ func BeginAction(ctx context.Context, name string) context.Context {
 		c.mu.Unlock()
 		token = DeriveToken(c.token, fmt.Sprint(n, " ", name))
 	}
-	return with(ctx, actionKey{}, actionToken{name, token})
+	return with(ctx, actionKey{}, &Action{name: name, token: token, began: map[bson.ObjectID]bson.Raw{}})
+}
+
+// ActionOf returns the context's action, or nil.
+func ActionOf(ctx context.Context) *Action {
+	if ctx == nil {
+		return nil
+	}
+	a, _ := ctx.Value(actionKey{}).(*Action)
+	return a
 }
 
 // Token returns the token of the context's action, or the zero ObjectID.
 func Token(ctx context.Context) bson.ObjectID {
-	if ctx == nil {
-		return bson.ObjectID{}
+	if a := ActionOf(ctx); a != nil {
+		return a.token
 	}
-	a, _ := ctx.Value(actionKey{}).(actionToken)
-	return a.token
+	return bson.ObjectID{}
 }
 
 // DeriveToken returns the token of a part of what a token names.

@@ -73,20 +73,23 @@ func (c *claim) upsert(e entry, op string, sureness bson.E) model.Write {
 	return w
 }
 
-// confirm says that the document holds the value of an entry, unless the claim is gone.
+// confirm says that the document holds the value of an entry, unless the claim is gone. Copied fields of an entry that another client
+// confirmed may be newer.
 func (c *claim) confirm(key bson.D) model.Write {
-	var update any = confirmed
-	if len(c.t.copies) > 0 {
-		update = mql.Set(c.t.fields(c.copies, sure)...)
+	if len(c.t.copies) == 0 {
+		return c.t.update(append(key, c.ops), confirmed)
 	}
-	return c.t.update(append(key, c.ops), update)
+	return c.t.update(append(key, notSure, c.ops), mql.Set(c.t.fields(c.copies, sure)...))
 }
 
 // confirmAll confirms all entries of the document that the operation claims, and nothing has confirmed.
 func (c *claim) confirmAll() model.Write {
-	w := c.confirm(c.t.unsure(c.id))
-	one := w.Model.(*mongo.UpdateOneModel)
-	w.Index, w.Model = c.t.finder, &mongo.UpdateManyModel{Filter: one.Filter, Update: one.Update}
+	var update any = confirmed
+	if len(c.t.copies) > 0 {
+		update = mql.Set(c.t.fields(c.copies, sure)...)
+	}
+	w := c.t.update(nil, nil)
+	w.Index, w.Model = c.t.finder, &mongo.UpdateManyModel{Filter: append(c.t.unsure(c.id), c.ops), Update: update}
 	return w
 }
 
@@ -106,7 +109,12 @@ func (c *claim) takeBack() (steps []model.Step) {
 	return steps
 }
 
-// renewCopies sets the copied fields of the entry of a value that the document keeps.
+// renewCopies sets the copied fields of the entry of a value that the document keeps, in a transaction.
 func (t *Table) renewCopies(v bson.RawValue, now state) model.Write {
 	return t.update(t.key(v, now.id), mql.Set(mql.E("doc", now.copies)))
+}
+
+// replaceCopies is renewCopies outside transactions: it changes no fields that another client has set since.
+func (t *Table) replaceCopies(v bson.RawValue, was, now state) model.Write {
+	return t.update(append(t.key(v, now.id), mql.E("doc", was.copies)), mql.Set(mql.E("doc", now.copies)))
 }

@@ -119,7 +119,7 @@ func (s *setSteps) add(t *Table, was, now state, renew, moves bool, op bson.Obje
 	}
 	if renew {
 		for _, v := range stored.Without(now.values, entered) {
-			s.after = append(s.after, t.renewCopies(v, now))
+			s.after = append(s.after, t.replaceCopies(v, was, now))
 		}
 	}
 	if moves {

@@ -1,0 +1,121 @@
+package model
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/runctx"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// modelStores are the stores of a model, by collection.
+type modelStores struct {
+	mu     sync.Mutex
+	stores map[string]*store
+}
+
+func (m *modelStores) add(s *store) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.stores == nil {
+		m.stores = map[string]*store{}
+	}
+	m.stores[s.docs.Name()] = s
+}
+
+// checks returns the checks that find unfinished actions, of all collections whose
+// documents can tell of them.
+func (m *modelStores) checks() (out []Check) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var names []string
+	of := map[string]*store{}
+	for _, s := range m.stores {
+		for _, r := range s.reactions {
+			if r.React != nil && of[r.Collection] == nil {
+				of[r.Collection] = s
+				names = append(names, r.Collection)
+			}
+		}
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		out = append(out, of[name].unfinishedCheck(name))
+	}
+	return out
+}
+
+// isUnfinished matches the documents that tell of an unfinished action.
+var isUnfinished = bson.D{{Key: unfinishedField, Value: bson.D{{Key: "$exists", Value: true}}}}
+
+// unfinishedCheck finds the unfinished actions of a collection, and mends by finishing them.
+func (s *store) unfinishedCheck(collection string) Check {
+	return Check{
+		Name: collection + "." + unfinishedField + ": unfinished actions", Collection: collection, technique: "model.Store",
+		Rule: "a store's action outside transactions is finished within a minute", Age: time.Minute,
+		Pipeline: mongo.Pipeline{
+			{{Key: "$match", Value: isUnfinished}}, {{Key: "$project", Value: bson.D{{Key: unfinishedField + ".at", Value: 1}}}},
+			{{Key: "$sort", Value: bson.D{{Key: "_id", Value: 1}}}},
+		},
+		Tell: func(f *Finding) error {
+			at, _ := f.Detail.Lookup(storeField, "op", "at").TimeOK()
+			f.ID, f.Since = f.Detail.Lookup("_id"), at
+			f.Problem = "an action of a store was begun, but isn't finished"
+			return nil
+		},
+		MendAll: func(ctx context.Context, db DB, age time.Duration) (Result, error) {
+			return s.finishAll(ctx, db, collection, age)
+		},
+	}
+}
+
+// finishAll finishes the actions of a collection that were begun before an age.
+func (s *store) finishAll(ctx context.Context, db DB, collection string, age time.Duration) (all Result, err error) {
+	q := Query{
+		Collection: collection, Filter: isUnfinished, Projection: bson.D{{Key: unfinishedField + ".at", Value: 1}},
+		Keyed: s.keyed[collection], Deleted: true,
+	}
+	limit := time.Now().Add(-age)
+	for doc, err := range (&Find[bson.Raw]{Query: q}).Each(ctx, db) {
+		if err != nil {
+			return all, err
+		}
+		if at, ok := doc.Lookup(storeField, "op", "at").TimeOK(); ok && age > 0 && at.After(limit) {
+			continue
+		}
+		_, result, err := s.finishOne(collection, bsonval.Clone(doc.Lookup("_id"))).Run(ctx, db)
+		all = all.followedBy(result)
+		if err != nil {
+			return all, err
+		}
+	}
+	return all, nil
+}
+
+// finishOne returns the change that finishes the unfinished action of a document.
+func (s *store) finishOne(collection string, id bson.RawValue) Change[storeState] {
+	name := fmt.Sprintf("store %s: finish", collection)
+	return Change[storeState]{
+		Name: name, Attempts: 100, action: name + " " + shell(id), alone: true, again: func(out storeState) bool { return out.again },
+		Read: func(ctx context.Context, db DB) (storeState, error) {
+			find := Find[bson.Raw]{Query: Query{
+				Collection: collection, Filter: bson.D{{Key: "_id", Value: Eq(id)}}, Index: IDIndex, Keyed: s.keyed[collection], Deleted: true,
+			}}
+			docs, err := find.All(runctx.Deciding(ctx), db)
+			if err != nil || len(docs) == 0 {
+				return storeState{applied: true}, err
+			}
+			u, is, err := unfinishedOf(docs[0])
+			if err != nil || !is {
+				return storeState{applied: true}, err
+			}
+			return s.settled(ctx, db, storeState{}, &unfinishedError{collection, docs[0], u})
+		},
+		Decide: func(out storeState) (Plan, error) { return s.plan(out), nil },
+	}
+}
