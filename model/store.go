@@ -122,7 +122,7 @@ func (s *Store[D, K]) checked(doc *D) (bson.Raw, error) {
 // Cost: one read, and the writes. If no technique looks at the fields: one findAndModify
 // command, without a transaction.
 func (s *Store[D, K]) Set(id K, fields bson.D) Change[Stored[D]] {
-	set, err := s.docs.Docs().Set(fields)
+	set, err := s.docs.Docs().SetOrRemove(fields)
 	if err == nil {
 		err = s.in.checkOwned(set)
 	}
