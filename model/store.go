@@ -81,9 +81,11 @@ func (s *Store[D, K]) InsertMany(docs ...D) Change[Stored[D]] {
 		writes[i].After, invalid = s.checked(&docs[i])
 		err = cmp.Or(err, invalid)
 	}
-	return s.change("insert many", err, func(ctx context.Context, db DB) (storeState, error) {
+	out := s.change("insert many", err, func(ctx context.Context, db DB) (storeState, error) {
 		return s.prepare(ctx, db, writes...)
 	})
+	out.alone = out.alone && len(docs) == 1
+	return out
 }
 
 // Ensure returns the change that inserts a document unless one with its _id is stored. The
