@@ -26,9 +26,6 @@ func (m *derivedMemory) put(token bson.ObjectID, doc derivedDoc, update bool) er
 	if update && !there {
 		return model.ErrNotFound
 	}
-	if update && m.has[hasVersion] && doc.Version != was.Version {
-		return model.ErrStale
-	}
 	err := errors.Join(m.refusal(was, doc, update), m.publish(token, was, &doc, update), putError(there, update))
 	if err != nil {
 		return err
@@ -52,22 +49,25 @@ func (m *derivedMemory) put(token bson.ObjectID, doc derivedDoc, update bool) er
 	return nil
 }
 
-// refusal returns the error of a document that a technique refuses.
-func (m *derivedMemory) refusal(was, doc derivedDoc, update bool) error {
+// refusal returns the errors of a document that techniques refuse.
+func (m *derivedMemory) refusal(was, doc derivedDoc, update bool) (err error) {
+	if update && m.has[hasVersion] && doc.Version != was.Version {
+		err = model.ErrStale
+	}
 	if m.has[hasKey] && doc.ID != idOfDerived(doc) {
-		return errRefused
+		err = errors.Join(err, errRefused)
 	}
 	seen := map[string]bool{}
 	for _, a := range doc.Attrs {
 		if m.has[hasAttrs] && seen[a.K] {
-			return errRefused
+			err = errors.Join(err, errRefused)
 		}
 		seen[a.K] = true
 	}
 	if update && m.has[hasRollup] && (was.User != doc.User || was.Size != doc.Size || !was.At.Equal(doc.At)) {
-		return errRefused
+		err = errors.Join(err, errRefused)
 	}
-	return nil
+	return err
 }
 
 // derive computes the fields that techniques compute of the document.
@@ -105,7 +105,8 @@ func (m *derivedMemory) publish(token bson.ObjectID, was derivedDoc, doc *derive
 	if len(was.Box.Events) >= 3 {
 		return model.ErrFull
 	}
-	doc.Box.Events = append(slices.Clip(was.Box.Events), denorm.OutgoingEvent[derivedEvent]{ID: token, At: token.Timestamp(), Body: event})
+	doc.Box.Events = append(slices.Clip(was.Box.Events),
+		denorm.OutgoingEvent[derivedEvent]{ID: token, At: token.Timestamp(), Body: event})
 	return nil
 }
 
@@ -126,7 +127,8 @@ func (m *derivedMemory) drop(id string) error {
 }
 
 func (m *derivedMemory) differs(ctx context.Context, on model.DB) string {
-	problem := docsDiffer(ctx, on, derivedDocs, m.docs, func(doc derivedDoc) string { return doc.ID }, func(doc derivedDoc) derivedDoc {
+	byID := func(doc derivedDoc) string { return doc.ID }
+	problem := docsDiffer(ctx, on, derivedDocs, m.docs, byID, func(doc derivedDoc) derivedDoc {
 		doc.Box.Hash = int64(min(1, len(doc.Box.Events)))
 		return doc
 	})
@@ -141,7 +143,9 @@ func (m *derivedMemory) differs(ctx context.Context, on model.DB) string {
 }
 
 // entriesDiffer describes how the entries of an inverted index differ from the documents' values.
-func (m *derivedMemory) entriesDiffer(ctx context.Context, on model.DB, entries string, values func(derivedDoc) []string) string {
+func (m *derivedMemory) entriesDiffer(
+	ctx context.Context, on model.DB, entries string, values func(derivedDoc) []string,
+) string {
 	var want []string
 	for id, doc := range m.docs {
 		for _, v := range values(doc) {

@@ -50,21 +50,26 @@ var (
 	derivedBins    = model.NewCollection[derivedBin, string]("bins")
 	derivedKey     = keys.NewComposite(derivedDocs, keys.Text("state"), keys.Int("user"))
 	derivedVersion = embed.NewVersioned(derivedDocs, embed.VersionedSpec{
-		Uncounted: []string{"seen", "tags", "tagText", "attrs", "key", "place", "day", "box", "mark", "at", "state", "user", "size"},
+		Uncounted: []string{
+			"seen", "tags", "tagText", "attrs", "key", "place", "day", "box", "mark", "at", "state", "user", "size",
+		},
 	})
 	derivedText    = denorm.NewProximity(derivedDocs, "tags", denorm.ProximitySpec{Text: "tagText"})
 	derivedField   = geofield.NewField(derivedDocs, "place", "key", geofield.FieldSpec{})
 	derivedAttrs   = denorm.NewAttributes(derivedDocs, "attrs", denorm.AttributesSpec{})
 	derivedSpread  = keys.NewSpread(derivedDocs, "day", keys.SpreadSpec{Parts: 5, By: "title"})
 	derivedColumns = denorm.NewColumns(derivedDocs, "flat", denorm.ColumnsSpec{})
-	derivedOutbox  = denorm.NewOutbox[derivedEvent](derivedDocs, "box", denorm.OutboxSpec{Max: 3}).PublishChanges(derivedEventOf)
-	derivedRollup  = denorm.NewRollup(derivedDocs, derivedBins, denorm.RollupSpec{
-		Time: "at", By: []string{"user"}, Sums: []string{"size"}, Bins: []denorm.Period{denorm.Hourly, denorm.Daily}, Mark: "mark",
+	derivedOutbox  = denorm.NewOutbox[derivedEvent](derivedDocs, "box", denorm.OutboxSpec{Max: 3}).
+			PublishChanges(derivedEventOf)
+	derivedRollup = denorm.NewRollup(derivedDocs, derivedBins, denorm.RollupSpec{
+		Time: "at", By: []string{"user"}, Sums: []string{"size"},
+		Bins: []denorm.Period{denorm.Hourly, denorm.Daily}, Mark: "mark",
 	})
 	derivedInverted = denorm.NewInverted(derivedDocs, "by", "state", "tags")
 )
 
-// derivedEventOf returns the event of a new title. A document with the title z publishes its deletion, which isn't possible.
+// derivedEventOf returns the event of a new title. A document with the title z publishes its deletion, which isn't
+// possible.
 func derivedEventOf(before, after *derivedDoc) (derivedEvent, bool) {
 	switch {
 	case after == nil:
@@ -134,7 +139,8 @@ var derivedShelf = shelf[*derivedMemory, derivedDoc, string]{
 	version: "version",
 	random:  drawDerivedDoc,
 	changes: [][]string{
-		{"title"}, {"tags", "place", "attrs", "seen"}, {"user"}, {"title", "tags", "place", "attrs"}, {"size"}, {"at"}, {"title", "day"},
+		{"title"}, {"tags", "place", "attrs", "seen"}, {"user"}, {"title", "tags", "place", "attrs"},
+		{"size"}, {"at"}, {"title", "day"},
 	},
 }
 
@@ -166,17 +172,21 @@ func drawDerivedDoc(r *rand.Rand) derivedDoc {
 
 // rollDerived returns the action that counts the events.
 func rollDerived(*rand.Rand) action[*derivedMemory] {
-	return action[*derivedMemory]{name: "Rollup.Roll", isLong: true, apply: func(m *derivedMemory, _ bson.ObjectID) error {
-		if !m.has[hasRollup] {
-			return errUndrawn
-		}
-		for id, doc := range m.docs {
-			doc.Mark = nil
-			m.docs[id] = doc
-		}
-		return nil
-	}, run: func(ctx context.Context, on model.DB, _ *derivedMemory) error {
-		_, err := derivedRollup.Roll().Run(ctx, on, model.JobOptions{})
-		return err
-	}}
+	return action[*derivedMemory]{
+		name: "Rollup.Roll", isLong: true,
+		apply: func(m *derivedMemory, _ bson.ObjectID) error {
+			if !m.has[hasRollup] {
+				return errUndrawn
+			}
+			for id, doc := range m.docs {
+				doc.Mark = nil
+				m.docs[id] = doc
+			}
+			return nil
+		},
+		run: func(ctx context.Context, on model.DB, _ *derivedMemory) error {
+			_, err := derivedRollup.Roll().Run(ctx, on, model.JobOptions{})
+			return err
+		},
+	}
 }

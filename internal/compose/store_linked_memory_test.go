@@ -66,7 +66,8 @@ func (m *linkedMemory) putBook(_ bson.ObjectID, b linkedBook, update bool) error
 	var errs []error // a store returns one of them
 	var named []int64
 	has := m.has
-	if b.Author != nil && (old.Author == nil || *old.Author != *b.Author) && (has[pickBooks] || has[pickAuthor] || has[pickTwoWay]) {
+	moves := b.Author != nil && (old.Author == nil || *old.Author != *b.Author)
+	if moves && (has[pickBooks] || has[pickAuthor] || has[pickTwoWay]) {
 		named = append(named, *b.Author)
 	}
 	for _, id := range b.Fans {

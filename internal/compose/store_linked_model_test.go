@@ -75,13 +75,17 @@ var linkedModels = machine[*linkedMemory]{
 		{`NewTwoWay(authors, "favs", books, "author")`,
 			relate.NewTwoWay(linkedAuthors, "favs", linkedBooks, "author", relate.TwoWaySpec{})},
 		{`NewOnDelete(authors, {Cascade: books.author, Nullify: books.fans, authors.favs})`,
-			relate.NewOnDelete(linkedAuthors, relate.OnDeleteSpec{Cascade: referrers(bookAuthor), Nullify: referrers(bookFans, authorFavs)})},
+			relate.NewOnDelete(linkedAuthors, relate.OnDeleteSpec{
+				Cascade: referrers(bookAuthor), Nullify: referrers(bookFans, authorFavs),
+			})},
 		{`NewOnDelete(authors, {Nullify: books.author, books.fans; Owns, Nullify: authors.favs})`,
 			relate.NewOnDelete(linkedAuthors, relate.OnDeleteSpec{
 				Nullify: referrers(bookAuthor, bookFans, authorFavs), Owns: referrers(authorFavs),
 			})},
 		{`NewOnDelete(authors, {Restrict: books.author, Cascade: books.fans})`,
-			relate.NewOnDelete(linkedAuthors, relate.OnDeleteSpec{Restrict: referrers(bookAuthor), Cascade: referrers(bookFans)})},
+			relate.NewOnDelete(linkedAuthors, relate.OnDeleteSpec{
+				Restrict: referrers(bookAuthor), Cascade: referrers(bookFans),
+			})},
 	},
 	isValid: func(has picked) bool {
 		rules := 0
@@ -91,7 +95,8 @@ var linkedModels = machine[*linkedMemory]{
 			}
 		}
 		// Without a rule, a deletion leaves books without their author.
-		return rules <= 1 && !(has[pickMany] && has[pickTwoWay]) && (rules == 1 || !has[pickAuthor] && !has[pickBooks])
+		both := has[pickMany] && has[pickTwoWay]
+		return !both && rules <= 1 && (rules == 1 || !has[pickAuthor] && !has[pickBooks])
 	},
 	begin: func(w *world) *linkedMemory {
 		return &linkedMemory{
@@ -139,7 +144,8 @@ var authorShelf = shelf[*linkedMemory, linkedAuthor, int64]{
 	put:   (*linkedMemory).putAuthor,
 	drop:  (*linkedMemory).deleteAuthor,
 	clash: func(m *linkedMemory, a, b linkedAuthor) error {
-		if m.has[pickTwoWay] && slices.ContainsFunc(a.Favs, func(id int64) bool { return slices.Contains(b.Favs, id) }) {
+		isShared := func(id int64) bool { return slices.Contains(b.Favs, id) }
+		if m.has[pickTwoWay] && slices.ContainsFunc(a.Favs, isShared) {
 			return errRefused // a book has one author
 		}
 		return nil

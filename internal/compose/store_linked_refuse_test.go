@@ -24,7 +24,8 @@ func TestStoreLinkedPlain(t *testing.T) {
 			t.Error(err)
 		}
 		for id := int64(1); id < 4; id++ {
-			if _, _, err := m.bookStore.Insert(linkedBook{ID: id, Author: ptr(int64(7)), Fans: []int64{7, 8}}).Run(ctx, db); err != nil {
+			book := linkedBook{ID: id, Author: ptr(int64(7)), Fans: []int64{7, 8}}
+			if _, _, err := m.bookStore.Insert(book).Run(ctx, db); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -44,7 +45,8 @@ func TestStoreLinkedPlain(t *testing.T) {
 	})
 }
 
-// A deletion is refused with the references that forbid it, and with the method to call if it reaches too many documents.
+// A deletion is refused with the references that forbid it, and with the method to call if it reaches too many
+// documents.
 func TestStoreOnDeleteRefuses(t *testing.T) {
 	for p, want := range map[int]func(err error) bool{
 		pickRestrict: func(err error) bool {
@@ -88,9 +90,12 @@ func TestStoreLinkedDeclarations(t *testing.T) {
 	linked := relate.NewManyToMany(pages, "refs", pages.Named("others"), "refs", relate.ManyToManySpec{Version: "v"})
 	testkit.WantDeclarationErrors(t,
 		testkit.Wrong("a subset", func() {
-			x := denorm.NewSubset(pages, "item", pages.Named("others"), "top", denorm.SubsetSpec{Max: 3, By: bson.D{{Key: "v", Value: -1}}, Fields: []string{}})
+			x := denorm.NewSubset(pages, "item", pages.Named("others"), "top", denorm.SubsetSpec{
+				Max: 3, By: bson.D{{Key: "v", Value: -1}}, Fields: []string{},
+			})
 			model.NewStore(model.New("m", x), pages)
 		}, "Subset", "NewStore of pages", "Subset.Insert"),
-		testkit.Wrong("versioned links", func() { model.NewStore(model.New("m", linked), pages) }, "ManyToMany", "NewStore of pages", "ManyToMany.Link"),
+		testkit.Wrong("versioned links", func() { model.NewStore(model.New("m", linked), pages) },
+			"ManyToMany", "NewStore of pages", "ManyToMany.Link"),
 	)
 }

@@ -21,7 +21,8 @@ type situation[M memory[M]] struct {
 	now M
 }
 
-// fill stores what the actions of the story leave that succeed. An action after which the memory has an error isn't run.
+// fill stores what the actions of the story leave that succeed. It doesn't run an action for which the memory has an
+// error.
 func (s *situation[M]) fill(ctx context.Context, db *mongo.Database) error {
 	w := s.begin.self()
 	on, err := w.prepare(ctx, db)
@@ -111,13 +112,16 @@ func (s *situation[M]) meet(t *testing.T, a, b action[M]) {
 				}
 				problems = append(problems, fmt.Sprintf("%s, then %s: %s", order[0].name, order[1].name, problem))
 			}
-			t.Errorf("%s\nA %s (%v)\nB %s (%v)\nIt is as after no order:\n%s", s, a.name, errA, b.name, errB, strings.Join(problems, "\n"))
+			t.Errorf("%s\nA %s (%v)\nB %s (%v)\nIt is as after no order:\n%s",
+				s, a.name, errA, b.name, errB, strings.Join(problems, "\n"))
 		},
 	})
 }
 
 // explains describes how the database and the actions' errors differ from an order of the actions.
-func (s *situation[M]) explains(ctx context.Context, on model.DB, order []action[M], got map[bson.ObjectID]error) string {
+func (s *situation[M]) explains(
+	ctx context.Context, on model.DB, order []action[M], got map[bson.ObjectID]error,
+) string {
 	m := s.now.clone()
 	for _, a := range order {
 		next := m.clone()

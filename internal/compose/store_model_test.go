@@ -75,22 +75,27 @@ var countedModels = machine[*memoryOfItems]{
 			denorm.NewCopy(storeOwners, storeItems, copyTo("owner", "title", "ownerTitle"))},
 		{`NewCopy(owners, items, {KeyPath: "other", name → otherName})`,
 			denorm.NewCopy(storeOwners, storeItems, copyTo("other", "name", "otherName"))},
-		{`NewCopy(owners, items, {KeyPath: "other", title → otherTitle, Version: "version", VersionTo: "otherVersion"})`,
+		{`NewCopy(owners, items, {KeyPath: "other", title → otherTitle, Version: version → otherVersion})`,
 			denorm.NewCopy(storeOwners, storeItems, denorm.CopySpec{
-				KeyPath: "other", Fields: fieldPairs("title", "otherTitle"), Version: "version", VersionTo: "otherVersion",
+				KeyPath: "other", Fields: fieldPairs("title", "otherTitle"),
+				Version: "version", VersionTo: "otherVersion",
 			})},
 		{`NewCounter(items, "owner", owners, {Count: "n.items", Sums, Mins, Maxs of price})`,
 			denorm.NewCounter(storeItems, "owner", storeOwners, denorm.CounterSpec{
-				Count: "n.items", Sums: fieldPairs("price", "n.sum"), Mins: fieldPairs("price", "n.min"), Maxs: fieldPairs("price", "n.max"),
+				Count: "n.items", Sums: fieldPairs("price", "n.sum"),
+				Mins: fieldPairs("price", "n.min"), Maxs: fieldPairs("price", "n.max"),
 			})},
 		{`NewCounter(items, "other", owners, {Count: "on", Where: {on: true}})`,
-			denorm.NewCounter(storeItems, "other", storeOwners, denorm.CounterSpec{Count: "on", Where: bson.D{{Key: "on", Value: true}}})},
+			denorm.NewCounter(storeItems, "other", storeOwners, denorm.CounterSpec{
+				Count: "on", Where: bson.D{{Key: "on", Value: true}},
+			})},
 		{`NewParentRef(items, "owner", owners, {MustExist: true})`,
 			relate.NewParentRef(storeItems, "owner", storeOwners, relate.ParentRefSpec{MustExist: true})},
 	},
 	begin: func(w *world) *memoryOfItems {
 		return &memoryOfItems{
-			w, model.NewStore(w.model, storeOwners), model.NewStore(w.model, storeItems), map[int64]storeOwner{}, map[int64]storeItem{},
+			w, model.NewStore(w.model, storeOwners), model.NewStore(w.model, storeItems),
+			map[int64]storeOwner{}, map[int64]storeItem{},
 		}
 	},
 	draws: []func(*rand.Rand) action[*memoryOfItems]{ownerShelf.draw, itemShelf.draw},
@@ -144,7 +149,8 @@ var itemShelf = shelf[*memoryOfItems, storeItem, int64]{
 	},
 	random: func(r *rand.Rand) storeItem {
 		return storeItem{
-			ID: int64(1 + r.IntN(4)), Owner: ref(r), Other: ref(r), Label: drawLetter(r, 'a', 4), Price: int64(r.IntN(4)), On: r.IntN(2) == 0,
+			ID: int64(1 + r.IntN(4)), Owner: ref(r), Other: ref(r),
+			Label: drawLetter(r, 'a', 4), Price: int64(r.IntN(4)), On: r.IntN(2) == 0,
 		}
 	},
 	changes: [][]string{{"owner", "price", "on"}, {"other", "label"}, {"owner"}, {"price"}, {"on"}},
@@ -214,8 +220,8 @@ func (m *memoryOfItems) putItem(_ bson.ObjectID, i storeItem, update bool) error
 	return err
 }
 
-// lacks returns the error if a technique misses the new owner that an item names. Outside transactions, a counter looks only for the
-// owners of items that it counts.
+// lacks returns the error if a technique misses the new owner that an item names. Outside transactions, a counter looks
+// only for the owners of items that it counts.
 func (m *memoryOfItems) lacks(was, id *int64, counter int, needed ...int) error {
 	if id == nil || was != nil && *was == *id {
 		return nil

@@ -17,8 +17,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// A machine draws random models of some techniques, and random actions through the stores of a model. A memory knows which documents
-// must be stored then. M is the type of the memory.
+// A machine draws random models of some techniques, and random actions through the stores of a model. A memory knows
+// which documents must be stored then. M is the type of the memory.
 //
 // Outside transactions, a technique may refuse any action with model.ErrTransactional. Then nothing is written.
 type machine[M memory[M]] struct {
@@ -180,8 +180,8 @@ func (k machine[M]) do(ctx context.Context, on model.DB, m M, a action[M]) (_ M,
 	return m, sameError(got, want)
 }
 
-// play tells a story on an empty database, and returns the first problem. It compares the database with the memory at the end, and
-// after each action that looks selects.
+// play tells a story on an empty database, and returns the first problem. It compares the database with the memory at
+// the end, and after each action for which looks returns true.
 func (k machine[M]) play(ctx context.Context, db *mongo.Database, s story[M], looks func() bool) string {
 	defer func() { _ = db.Drop(context.Background()) }()
 	on, err := s.begin.self().prepare(ctx, db)
@@ -201,7 +201,8 @@ func (k machine[M]) play(ctx context.Context, db *mongo.Database, s story[M], lo
 	return ""
 }
 
-// compareWith returns how the database differs from the memory, or what the audit finds. Events may wait for their roll-up.
+// compareWith returns how the database differs from the memory, or what the audit finds. Events may wait for their
+// roll-up.
 func compareWith[M memory[M]](ctx context.Context, on model.DB, m M) string {
 	if problem := m.differs(ctx, on); problem != "" {
 		return problem
@@ -307,8 +308,8 @@ var errorKinds = []struct {
 	{errRestricted, func(got error) bool { return errors.As(got, new(*relate.RestrictError)) }},
 }
 
-// sameError compares errors. want can join several errors, of which a store returns one. An insert of a document that is stored
-// already may return nil, if nothing changes.
+// sameError compares errors. want can join several errors, of which a store returns one. An insert of a document that
+// is stored already may return nil, if nothing changes.
 func sameError(got, want error) string {
 	same := got == nil && (want == nil || errors.Is(want, model.ErrTaken))
 	for _, kind := range errorKinds {

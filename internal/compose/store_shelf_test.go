@@ -54,7 +54,8 @@ func (s shelf[M, D, K]) draw(r *rand.Rand) action[M] {
 
 // act returns an action through the store.
 func (s shelf[M, D, K]) act(
-	name string, apply func(m M, token bson.ObjectID) error, change func(*model.Store[D, K]) model.Change[model.Stored[D]],
+	name string, apply func(m M, token bson.ObjectID) error,
+	change func(*model.Store[D, K]) model.Change[model.Stored[D]],
 ) action[M] {
 	return action[M]{name: s.name + "." + name, apply: apply, run: func(ctx context.Context, on model.DB, m M) error {
 		_, _, err := change(s.store(m)).Run(ctx, on)
@@ -74,8 +75,8 @@ func (s shelf[M, D, K]) insertMany(docs ...D) action[M] {
 		func(st *model.Store[D, K]) model.Change[model.Stored[D]] { return st.InsertMany(docs...) })
 }
 
-// putMany inserts two documents in the memory. Outside transactions, the first stays stored if the _id of the second is taken. A store
-// takes a document that is stored equally for one that an earlier run inserted, which isn't drawn.
+// putMany inserts two documents in the memory. Outside transactions, the first stays stored if the _id of the second is
+// taken. It isn't drawn if an equal document is stored, because the store takes it for an earlier run's.
 func (s shelf[M, D, K]) putMany(m M, token bson.ObjectID, docs []D) error {
 	for _, doc := range docs {
 		if stored, there := s.docs(m)[s.id(doc)]; there {
@@ -113,7 +114,8 @@ func (s shelf[M, D, K]) ensure(doc D) action[M] {
 		func(st *model.Store[D, K]) model.Change[model.Stored[D]] { return st.Ensure(doc) })
 }
 
-// replace returns a replacement. With asRead the document has the stored version, which another action can change meanwhile.
+// replace returns a replacement. With asRead the document has the stored version, which another action can change
+// meanwhile.
 func (s shelf[M, D, K]) replace(doc D, asRead bool) action[M] {
 	asRead = asRead && s.version != ""
 	versioned := func(m M) D {

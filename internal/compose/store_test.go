@@ -2,6 +2,7 @@ package compose
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -34,21 +35,21 @@ func TestStoreModels(t *testing.T) {
 	}
 }
 
-// Two random actions meet in every order in which one isn't interrupted. What is stored is as after one and then the other, or as
-// after the one that returned no error.
+// Two random actions meet in every order in which one isn't interrupted. What is stored is as after one and then the
+// other, or as after the one that returned no error.
 func TestStoreModelsMeet(t *testing.T) {
 	t.Parallel()
 	for _, k := range machines {
-		k.meetModels(t, share(30, 300))
+		k.meetModels(t, share(30, 150))
 	}
 }
 
-// A random action through a store is cut at each of its writes, in each way, and run again with its token. What is stored is as the
-// memory has it after one run.
+// A random action through a store is cut at each of its writes, in each way, and run again with its token. What is
+// stored is as the memory has it after one run.
 func TestStoreModelsCut(t *testing.T) {
 	t.Parallel()
 	for _, k := range machines {
-		k.cutModels(t, share(15, 300))
+		k.cutModels(t, share(15, 90))
 	}
 }
 
@@ -56,12 +57,11 @@ func TestStoreModelsCut(t *testing.T) {
 func TestStoreModelsShrink(t *testing.T) {
 	t.Parallel()
 	wrong := model.NewParts(nil, nil, nil, nil).WithDocs(storeItems.Docs()).WithReactions(func() []model.Reaction {
-		return []model.Reaction{{Collection: "items", Paths: []string{"price"}, Amend: func(w model.StoreWrite) (bson.D, error) {
-			return bson.D{{Key: "label", Value: "wrong"}}, nil
-		}}}
+		amend := func(model.StoreWrite) (bson.D, error) { return bson.D{{Key: "label", Value: "wrong"}}, nil }
+		return []model.Reaction{{Collection: "items", Paths: []string{"price"}, Amend: amend}}
 	})
 	broken := countedModels
-	broken.name, broken.picks = "broken", append(broken.picks[:len(broken.picks):len(broken.picks)], pick{"wrong", wrong})
+	broken.name, broken.picks = "broken", append(slices.Clip(broken.picks), pick{"wrong", wrong})
 	failure := broken.findFailure(t.Context(), modeltest.NewClient(t), 100)
 	if !strings.Contains(failure, "scope false,\n\twrong\n\titems.") || strings.Count(failure, "\n\t") != 2 {
 		t.Errorf("want a failure of one technique and one action, got\n%s", failure)
