@@ -87,9 +87,11 @@ func (s *Store[D, K]) InsertMany(docs ...D) Change[Stored[D]] {
 	if err == nil {
 		first = raws[0].Lookup("_id")
 	}
-	return s.change("insert many", first, err, func(ctx context.Context, db DB) (storeState, error) {
+	out := s.change("insert many", first, err, func(ctx context.Context, db DB) (storeState, error) {
 		return s.in.insertMany(ctx, db, raws)
 	})
+	out.alone = out.alone && len(docs) == 1
+	return out
 }
 
 // Ensure returns the change that inserts a document unless one with its _id is stored. The
@@ -124,7 +126,7 @@ func (s *Store[D, K]) checked(doc *D) (bson.Raw, error) {
 // Cost: one read, and the writes. If no technique looks at the fields: one findAndModify
 // command, without a transaction.
 func (s *Store[D, K]) Set(id K, fields bson.D) Change[Stored[D]] {
-	set, err := s.docs.Docs().Set(fields)
+	set, err := s.docs.Docs().SetOrRemove(fields)
 	if err == nil {
 		err = s.in.checkOwned(set)
 	}

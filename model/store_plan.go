@@ -30,7 +30,8 @@ func (s *store) plan(state storeState) Plan {
 		plan, then, undo = append(plan, a.First...), append(then, a.follow()...), append(undo, a.Undo...)
 	}
 	only := len(plan)+len(then) == 0 // the plan writes only documents
-	for i, d := range slices.Backward(state.docs) {
+	for _, i := range state.order() {
+		d := state.docs[i]
 		if w, changed := s.write(d, state.tx); changed {
 			if i >= state.own && state.tx { // the transaction has read the document
 				w.Expect = Any
@@ -48,6 +49,18 @@ func (s *store) plan(state storeState) Plan {
 		return separate
 	}
 	return s.addHolds(mergedAnswers(NewPlan(plan...), state.answers, separate), state)
+}
+
+// order returns the indexes of the documents in the order of their writes: the documents of
+// reactions, the last first, and then the caller's.
+func (s *storeState) order() (out []int) {
+	for i := len(s.docs) - 1; i >= s.own; i-- {
+		out = append(out, i)
+	}
+	for i := range s.own {
+		out = append(out, i)
+	}
+	return out
 }
 
 // mostMerged is the number of steps up to which updates of one document are looked for.

@@ -241,6 +241,22 @@ func TestStoreInsertMany(t *testing.T) {
 		if got := storedLeaves(t, db); !slices.Equal(got, []leaf{{ID: 1, B: 1}, {ID: 2, A: 1, B: 2}}) {
 			t.Errorf("%+v", got)
 		}
+		if _, _, err := store.InsertMany(leaf{ID: 3}, leaf{ID: 2}, leaf{ID: 4}).Run(t.Context(), db); !mongo.IsDuplicateKeyError(err) {
+			t.Errorf("a taken _id: %v", err)
+		}
+		if got := storedLeaves(t, db); len(got) != 3 || got[2].ID != 3 {
+			t.Errorf("want the document before the taken _id, got %+v", got)
+		}
+		tx, err := model.WithTransactions(t.Context(), db)
+		if errors.Is(err, model.ErrNoTransactions) {
+			return
+		}
+		if _, _, err := store.InsertMany(leaf{ID: 5}, leaf{ID: 2}).Run(t.Context(), tx); !mongo.IsDuplicateKeyError(err) {
+			t.Errorf("a taken _id: %v", err)
+		}
+		if got := storedLeaves(t, db); len(got) != 3 {
+			t.Errorf("a transaction stored a part: %+v", got)
+		}
 	})
 }
 

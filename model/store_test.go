@@ -208,3 +208,35 @@ func TestStoreCut(t *testing.T) {
 		},
 	})
 }
+
+// A Set removes fields of any type, with and without a read.
+func TestStoreSetRemoves(t *testing.T) {
+	type tree struct {
+		ID   string   `bson:"_id"`
+		Name string   `bson:"name"`
+		Tags []string `bson:"tags,omitempty"`
+		N    int64    `bson:"n,omitempty"`
+		Any  any      `bson:"any,omitempty"`
+	}
+	trees := model.NewCollection[tree, string]("trees")
+	looks := model.NewParts(nil, nil, nil, nil).WithDocs(trees.Docs()).WithReactions(func() []model.Reaction {
+		return []model.Reaction{{Collection: "trees", Paths: []string{model.Whole}}}
+	})
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		for _, technique := range []model.Technique{model.Entity(trees), looks} {
+			store := model.NewStore(model.New("trees", technique), trees)
+			if _, _, err := store.Insert(tree{ID: "t", Name: "oak", Tags: []string{"a"}, N: 1, Any: "x"}).Run(t.Context(), db); err != nil {
+				t.Fatal(err)
+			}
+			s, _, err := store.Set("t", bson.D{
+				{Key: "tags", Value: bson.RawValue{}}, {Key: "n", Value: bson.RawValue{}}, {Key: "any", Value: bson.RawValue{}},
+			}).Run(t.Context(), db)
+			if problem := modeltest.Diff(tree{ID: "t", Name: "oak"}, s.Doc); err != nil || problem != "" {
+				t.Errorf("%T: %v %s", technique, err, problem)
+			}
+			if _, _, err := store.Delete("t").Run(t.Context(), db); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+}

@@ -20,8 +20,8 @@ func storeWith(techniques ...model.Technique) *model.Store[derivedDoc, string] {
 
 // What a technique computes of the document can't have another value. An equal one is accepted.
 func TestStoreDerivedRefuses(t *testing.T) {
-	text, field, spread, key := storeWith(derivedText), storeWith(derivedField), storeWith(derivedSpread), storeWith(derivedKey)
-	attrs := storeWith(derivedAttrs)
+	text, field, attrs := storeWith(derivedText), storeWith(derivedField), storeWith(derivedAttrs)
+	spread, key := storeWith(derivedSpread), storeWith(derivedKey)
 	at, _ := derivedSpread.Key("monday", "t")
 	moved, _ := derivedSpread.Key("tuesday", "t")
 	id, _ := derivedKey.KeyOf("CA", 1)
@@ -77,9 +77,12 @@ func TestStoreDerivedDeclarations(t *testing.T) {
 	numbered := denorm.NewNumbered(derivedDocs, "tags", denorm.NumberedSpec{Max: 3})
 	normalized := denorm.NewNormalized(derivedDocs, "rows", denorm.Part{Path: "tags", Into: "tagRows"})
 	testkit.WantDeclarationErrors(t,
-		testkit.Wrong("numbered fields", func() { storeWith(numbered) }, "Numbered", "NewStore of derived", "Numbered.Insert"),
-		testkit.Wrong("rows", func() { model.NewStore(model.New("m", normalized), derivedDocs.Named("rows")) }, "Normalized", "NewStore of rows", "Normalized.Plan"),
-		testkit.Wrong("flat documents", func() { model.NewStore(model.New("m", derivedColumns), derivedDocs.Named("flat")) }, "Columns", "NewStore of flat", "store of the documents"),
+		testkit.Wrong("numbered fields", func() { storeWith(numbered) },
+			"Numbered", "NewStore of derived", "Numbered.Insert"),
+		testkit.Wrong("rows", func() { model.NewStore(model.New("m", normalized), derivedDocs.Named("rows")) },
+			"Normalized", "NewStore of rows", "Normalized.Plan"),
+		testkit.Wrong("flat documents", func() { model.NewStore(model.New("m", derivedColumns), derivedDocs.Named("flat")) },
+			"Columns", "NewStore of flat", "store of the documents"),
 	)
 	storeWith(normalized)
 }

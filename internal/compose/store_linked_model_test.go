@@ -1,18 +1,13 @@
 package compose
 
 import (
-	"context"
-	"errors"
-	"fmt"
 	"maps"
 	"math/rand/v2"
 	"slices"
-	"strings"
 
 	"github.com/docmodel/docmodel/denorm"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/relate"
-	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
 // Models of techniques whose reactions write other documents.
@@ -47,11 +42,8 @@ var (
 	authorFavs    = relate.NewChildRefs(linkedAuthors, "favs", linkedBooks)
 )
 
-// A linkedPick is a technique that a linked model can have.
-type linkedPick int
-
 const (
-	pickISBN linkedPick = iota
+	pickISBN = iota
 	pickTags
 	pickBooks
 	pickAuthor
@@ -61,135 +53,78 @@ const (
 	pickCascade
 	pickNullify
 	pickRestrict
-	linkedPicks
 )
 
-var linkedNames = [linkedPicks]string{
-	`NewIndexTable(books, "isbn", {Unique: true})`,
-	`NewIndexTable(books, "tags", {Copies: title})`,
-	`NewCounter(books, "author", authors, {Count: "books"})`,
-	`NewParentRef(books, "author", authors, {MustExist: true})`,
-	`NewJoinCollection(loans, "a", authors, "b", books)`,
-	`NewManyToMany(authors, "favs", books, "fans")`,
-	`NewTwoWay(authors, "favs", books, "author")`,
-	`NewOnDelete(authors, {Cascade: books.author, Nullify: books.fans, authors.favs})`,
-	`NewOnDelete(authors, {Nullify: books.author, books.fans; Owns, Nullify: authors.favs})`,
-	`NewOnDelete(authors, {Restrict: books.author, Cascade: books.fans})`,
-}
+func referrers(list ...relate.Referrer) []relate.Referrer { return list }
 
-func (p linkedPick) declare() model.Technique {
-	refs := func(list ...relate.Referrer) []relate.Referrer { return list }
-	switch p {
-	case pickISBN:
-		return denorm.NewIndexTable(linkedBooks, "isbn", "isbns", denorm.IndexTableSpec{Unique: true})
-	case pickTags:
-		return denorm.NewIndexTable(linkedBooks, "tags", "tagged", denorm.IndexTableSpec{Copies: []string{"title"}})
-	case pickBooks:
-		return denorm.NewCounter(linkedBooks, "author", linkedAuthors, denorm.CounterSpec{Count: "books"})
-	case pickAuthor:
-		return bookAuthor
-	case pickLoans:
-		return relate.NewJoinCollection(linkedLoans, "a", linkedAuthors, "b", linkedBooks, relate.JoinCollectionSpec{})
-	case pickMany:
-		return relate.NewManyToMany(linkedAuthors, "favs", linkedBooks, "fans", relate.ManyToManySpec{})
-	case pickTwoWay:
-		return relate.NewTwoWay(linkedAuthors, "favs", linkedBooks, "author", relate.TwoWaySpec{})
-	case pickCascade:
-		return relate.NewOnDelete(linkedAuthors, relate.OnDeleteSpec{Cascade: refs(bookAuthor), Nullify: refs(bookFans, authorFavs)})
-	case pickNullify:
-		return relate.NewOnDelete(linkedAuthors, relate.OnDeleteSpec{
-			Nullify: refs(bookAuthor, bookFans, authorFavs), Owns: refs(authorFavs),
-		})
-	}
-	return relate.NewOnDelete(linkedAuthors, relate.OnDeleteSpec{Restrict: refs(bookAuthor), Cascade: refs(bookFans)})
-}
-
-// A linkedModel is a model of picks, and the way in which it is used.
-type linkedModel struct {
-	has       [linkedPicks]bool
-	model     *model.Model
-	authors   *model.Store[linkedAuthor, int64]
-	books     *model.Store[linkedBook, int64]
-	loans     *model.Store[linkedLoan, int64]
-	tx, scope bool
-}
-
-func drawLinked(r *rand.Rand) *linkedModel {
-	var list []linkedPick
-	for p := range pickMany {
-		if r.IntN(2) == 0 {
-			list = append(list, p)
+var linkedModels = machine[*linkedMemory]{
+	name: "linked",
+	base: []model.Technique{model.Entity(linkedAuthors), model.Entity(linkedBooks), model.Entity(linkedLoans)},
+	picks: []pick{
+		{`NewIndexTable(books, "isbn", {Unique: true})`,
+			denorm.NewIndexTable(linkedBooks, "isbn", "isbns", denorm.IndexTableSpec{Unique: true})},
+		{`NewIndexTable(books, "tags", {Copies: title})`,
+			denorm.NewIndexTable(linkedBooks, "tags", "tagged", denorm.IndexTableSpec{Copies: []string{"title"}})},
+		{`NewCounter(books, "author", authors, {Count: "books"})`,
+			denorm.NewCounter(linkedBooks, "author", linkedAuthors, denorm.CounterSpec{Count: "books"})},
+		{`NewParentRef(books, "author", authors, {MustExist: true})`, bookAuthor},
+		{`NewJoinCollection(loans, "a", authors, "b", books)`,
+			relate.NewJoinCollection(linkedLoans, "a", linkedAuthors, "b", linkedBooks, relate.JoinCollectionSpec{})},
+		{`NewManyToMany(authors, "favs", books, "fans")`,
+			relate.NewManyToMany(linkedAuthors, "favs", linkedBooks, "fans", relate.ManyToManySpec{})},
+		{`NewTwoWay(authors, "favs", books, "author")`,
+			relate.NewTwoWay(linkedAuthors, "favs", linkedBooks, "author", relate.TwoWaySpec{})},
+		{`NewOnDelete(authors, {Cascade: books.author, Nullify: books.fans, authors.favs})`,
+			relate.NewOnDelete(linkedAuthors, relate.OnDeleteSpec{
+				Cascade: referrers(bookAuthor), Nullify: referrers(bookFans, authorFavs),
+			})},
+		{`NewOnDelete(authors, {Nullify: books.author, books.fans; Owns, Nullify: authors.favs})`,
+			relate.NewOnDelete(linkedAuthors, relate.OnDeleteSpec{
+				Nullify: referrers(bookAuthor, bookFans, authorFavs), Owns: referrers(authorFavs),
+			})},
+		{`NewOnDelete(authors, {Restrict: books.author, Cascade: books.fans})`,
+			relate.NewOnDelete(linkedAuthors, relate.OnDeleteSpec{
+				Restrict: referrers(bookAuthor), Cascade: referrers(bookFans),
+			})},
+	},
+	isValid: func(has picked) bool {
+		rules := 0
+		for p := pickCascade; p <= pickRestrict; p++ {
+			if has[p] {
+				rules++
+			}
 		}
-	}
-	if p := pickMany + linkedPick(r.IntN(4)); p <= pickTwoWay {
-		list = append(list, p)
-	}
-	if p := pickCascade + linkedPick(r.IntN(4)); p <= pickRestrict {
-		list = append(list, p)
-	} else if slices.Contains(list, pickAuthor) || slices.Contains(list, pickBooks) { // a deletion leaves no book without its author
-		list = append(list, pickRestrict)
-	}
-	m := declareLinked(r.IntN(2) == 0, list...)
-	m.scope = r.IntN(3) == 0
-	return m
-}
-
-func declareLinked(tx bool, list ...linkedPick) *linkedModel {
-	m := &linkedModel{tx: tx}
-	techniques := []model.Technique{model.Entity(linkedAuthors), model.Entity(linkedBooks), model.Entity(linkedLoans)}
-	for _, p := range list {
-		m.has[p] = true
-		techniques = append(techniques, p.declare())
-	}
-	m.model = model.New("linked", techniques...)
-	m.authors, m.books = model.NewStore(m.model, linkedAuthors), model.NewStore(m.model, linkedBooks)
-	m.loans = model.NewStore(m.model, linkedLoans)
-	return m
-}
-
-func (m *linkedModel) String() string {
-	var parts []string
-	for p, has := range m.has {
-		if has {
-			parts = append(parts, linkedNames[p])
+		// Without a rule, a deletion leaves books without their author.
+		both := has[pickMany] && has[pickTwoWay]
+		return !both && rules <= 1 && (rules == 1 || !has[pickAuthor] && !has[pickBooks])
+	},
+	begin: func(w *world) *linkedMemory {
+		return &linkedMemory{
+			world: w, authorStore: model.NewStore(w.model, linkedAuthors), bookStore: model.NewStore(w.model, linkedBooks),
+			loanStore: model.NewStore(w.model, linkedLoans),
+			authors:   map[int64]linkedAuthor{}, books: map[int64]linkedBook{}, loans: map[int64]linkedLoan{},
 		}
-	}
-	return fmt.Sprintf("transactions %v, scope %v,\n\t%s", m.tx, m.scope, strings.Join(parts, "\n\t"))
-}
-
-// handle returns the database as the model is used on it.
-func (m *linkedModel) handle(ctx context.Context, db model.DB) (model.DB, error) {
-	on := m.model.On(db)
-	if m.scope {
-		on = model.Scope{Tenant: bson.D{{Key: "tenant", Value: "ours"}}}.On(on)
-	}
-	if !m.tx {
-		return on, nil
-	}
-	return model.WithTransactions(ctx, on)
+	},
+	draws: []func(*rand.Rand) action[*linkedMemory]{
+		authorShelf.draw, authorShelf.draw, bookShelf.draw, bookShelf.draw, bookShelf.draw, loanShelf.draw,
+	},
 }
 
 // linkedMemory knows which documents are stored.
 type linkedMemory struct {
-	m       *linkedModel
-	authors map[int64]linkedAuthor
-	books   map[int64]linkedBook
-	loans   map[int64]linkedLoan
-}
-
-func newLinkedMemory(m *linkedModel) *linkedMemory {
-	return &linkedMemory{m, map[int64]linkedAuthor{}, map[int64]linkedBook{}, map[int64]linkedLoan{}}
+	*world
+	authorStore *model.Store[linkedAuthor, int64]
+	bookStore   *model.Store[linkedBook, int64]
+	loanStore   *model.Store[linkedLoan, int64]
+	authors     map[int64]linkedAuthor
+	books       map[int64]linkedBook
+	loans       map[int64]linkedLoan
 }
 
 func (m *linkedMemory) clone() *linkedMemory {
-	return &linkedMemory{m.m, maps.Clone(m.authors), maps.Clone(m.books), maps.Clone(m.loans)}
-}
-
-// A linkedAction is one write through a store, and through the memory.
-type linkedAction struct {
-	name  string
-	apply func(m *linkedMemory) error
-	run   func(ctx context.Context, db model.DB, m *linkedModel) error
+	out := *m
+	out.authors, out.books, out.loans = maps.Clone(m.authors), maps.Clone(m.books), maps.Clone(m.loans)
+	return &out
 }
 
 func someIDs(r *rand.Rand) (out []int64) {
@@ -201,83 +136,76 @@ func someIDs(r *rand.Rand) (out []int64) {
 	return out
 }
 
-// draw returns a random action.
-func (m *linkedMemory) draw(r *rand.Rand) linkedAction {
-	id, text := int64(1+r.IntN(3)), string(rune('a'+r.IntN(3)))
-	author := linkedAuthor{ID: id, Name: text, Favs: someIDs(r)}
-	book := linkedBook{ID: id, Author: ref(r), Title: text, Fans: someIDs(r)}
-	if book.Author != nil && *book.Author > 3 {
-		book.Author = nil
-	}
-	if r.IntN(3) > 0 {
-		book.ISBN = string(rune('x' + r.IntN(3)))
-	}
-	for range r.IntN(3) {
-		book.Tags = append(book.Tags, string(rune('s'+r.IntN(3))))
-	}
-	put := func(verb string, apply func(m *linkedMemory) error, run func(ctx context.Context, db model.DB, m *linkedModel) error) linkedAction {
-		return linkedAction{verb, apply, run}
-	}
-	loan := linkedLoan{ID: id, Author: int64(1 + r.IntN(3)), Book: int64(1 + r.IntN(3))}
-	kinds := 8
-	if m.m.has[pickLoans] {
-		kinds = 11
-	}
-	switch r.IntN(kinds) {
-	case 0, 1:
-		return put(fmt.Sprintf("authors.Insert(%+v)", author),
-			func(m *linkedMemory) error { return m.putAuthor(author, false) },
-			func(ctx context.Context, db model.DB, m *linkedModel) error {
-				return last(m.authors.Insert(author).Run(ctx, db))
-			})
-	case 2, 3:
-		return put(fmt.Sprintf("books.Insert(%d, author %s, %+v)", id, at(book.Author), book),
-			func(m *linkedMemory) error { return m.putBook(book, false) },
-			func(ctx context.Context, db model.DB, m *linkedModel) error {
-				return last(m.books.Insert(book).Run(ctx, db))
-			})
-	case 4:
-		return put(fmt.Sprintf("authors.Replace(%+v)", author),
-			func(m *linkedMemory) error { return m.putAuthor(author, true) },
-			func(ctx context.Context, db model.DB, m *linkedModel) error {
-				return last(m.authors.Replace(author).Run(ctx, db))
-			})
-	case 5:
-		return put(fmt.Sprintf("books.Edit(%d, author %s, %+v)", id, at(book.Author), book),
-			func(m *linkedMemory) error { return m.putBook(book, true) },
-			func(ctx context.Context, db model.DB, m *linkedModel) error {
-				return last(m.books.Edit(id, func(b *linkedBook) error { *b = book; return nil }).Run(ctx, db))
-			})
-	case 6:
-		return put(fmt.Sprintf("authors.Delete(%d)", id),
-			func(m *linkedMemory) error { return m.deleteAuthor(id) },
-			func(ctx context.Context, db model.DB, m *linkedModel) error {
-				return last(m.authors.Delete(id).Run(ctx, db))
-			})
-	case 8:
-		return put(fmt.Sprintf("loans.Delete(%d)", id),
-			func(m *linkedMemory) error { return m.deleteLoan(id) },
-			func(ctx context.Context, db model.DB, m *linkedModel) error {
-				return last(m.loans.Delete(id).Run(ctx, db))
-			})
-	case 9:
-		return put(fmt.Sprintf("loans.Insert(%+v)", loan),
-			func(m *linkedMemory) error { return m.putLoan(loan, false) },
-			func(ctx context.Context, db model.DB, m *linkedModel) error {
-				return last(m.loans.Insert(loan).Run(ctx, db))
-			})
-	case 10:
-		return put(fmt.Sprintf("loans.Replace(%+v)", loan),
-			func(m *linkedMemory) error { return m.putLoan(loan, true) },
-			func(ctx context.Context, db model.DB, m *linkedModel) error {
-				return last(m.loans.Replace(loan).Run(ctx, db))
-			})
-	}
-	return put(fmt.Sprintf("books.Delete(%d)", id),
-		func(m *linkedMemory) error { return m.deleteBook(id) },
-		func(ctx context.Context, db model.DB, m *linkedModel) error {
-			return last(m.books.Delete(id).Run(ctx, db))
-		})
+var authorShelf = shelf[*linkedMemory, linkedAuthor, int64]{
+	name:  "authors",
+	store: func(m *linkedMemory) *model.Store[linkedAuthor, int64] { return m.authorStore },
+	docs:  func(m *linkedMemory) map[int64]linkedAuthor { return m.authors },
+	id:    func(a linkedAuthor) int64 { return a.ID },
+	put:   (*linkedMemory).putAuthor,
+	drop:  (*linkedMemory).deleteAuthor,
+	clash: func(m *linkedMemory, a, b linkedAuthor) error {
+		isShared := func(id int64) bool { return slices.Contains(b.Favs, id) }
+		if m.has[pickTwoWay] && slices.ContainsFunc(a.Favs, isShared) {
+			return errRefused // a book has one author
+		}
+		return nil
+	},
+	random: func(r *rand.Rand) linkedAuthor {
+		return linkedAuthor{ID: int64(1 + r.IntN(3)), Name: drawLetter(r, 'a', 3), Favs: someIDs(r)}
+	},
+	changes: [][]string{{"name"}, {"favs"}},
 }
 
-var errRestricted = errors.New("restricted")
+var bookShelf = shelf[*linkedMemory, linkedBook, int64]{
+	name:  "books",
+	store: func(m *linkedMemory) *model.Store[linkedBook, int64] { return m.bookStore },
+	docs:  func(m *linkedMemory) map[int64]linkedBook { return m.books },
+	id:    func(b linkedBook) int64 { return b.ID },
+	put:   (*linkedMemory).putBook,
+	clash: func(m *linkedMemory, a, b linkedBook) error {
+		if m.has[pickISBN] && a.ISBN != "" && a.ISBN == b.ISBN {
+			return model.ErrTaken
+		}
+		return nil
+	},
+	drop: func(m *linkedMemory, id int64) error {
+		m.dropBook(id)
+		return nil
+	},
+	random: func(r *rand.Rand) linkedBook {
+		b := linkedBook{ID: int64(1 + r.IntN(3)), Author: ref(r), Title: drawLetter(r, 'a', 3), Fans: someIDs(r)}
+		if b.Author != nil && *b.Author > 3 {
+			b.Author = nil
+		}
+		if r.IntN(3) > 0 {
+			b.ISBN = drawLetter(r, 'x', 3)
+		}
+		for range r.IntN(3) {
+			b.Tags = append(b.Tags, drawLetter(r, 's', 3))
+		}
+		return b
+	},
+	changes: [][]string{{"author"}, {"title", "isbn"}, {"tags"}, {"fans"}, {"author", "title", "isbn", "tags", "fans"}},
+}
+
+var loanShelf = shelf[*linkedMemory, linkedLoan, int64]{
+	name:  "loans",
+	store: func(m *linkedMemory) *model.Store[linkedLoan, int64] { return m.loanStore },
+	docs:  func(m *linkedMemory) map[int64]linkedLoan { return m.loans },
+	id:    func(l linkedLoan) int64 { return l.ID },
+	put:   (*linkedMemory).putLoan,
+	clash: func(_ *linkedMemory, a, b linkedLoan) error {
+		if a.Author == b.Author && a.Book == b.Book {
+			return model.ErrTaken
+		}
+		return nil
+	},
+	drop: func(m *linkedMemory, id int64) error {
+		delete(m.loans, id)
+		return nil
+	},
+	random: func(r *rand.Rand) linkedLoan {
+		return linkedLoan{ID: int64(1 + r.IntN(3)), Author: int64(1 + r.IntN(3)), Book: int64(1 + r.IntN(3))}
+	},
+	changes: [][]string{{"a"}, {"a", "b"}},
+}

@@ -16,30 +16,31 @@ import (
 
 // Without transactions, a value of a unique index table is taken once. A cascade is a plan that a second run completes.
 func TestStoreLinkedPlain(t *testing.T) {
-	m := declareLinked(false, pickISBN, pickTags, pickCascade)
+	m := linkedModels.declare(false, false, pickISBN, pickTags, pickCascade)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := t.Context()
-		if _, _, err := m.books.Insert(linkedBook{ID: 4, ISBN: "x"}).Run(ctx, db); err != nil {
+		if _, _, err := m.bookStore.Insert(linkedBook{ID: 4, ISBN: "x"}).Run(ctx, db); err != nil {
 			t.Error(err)
 		}
-		if _, _, err := m.books.Insert(linkedBook{ID: 5, ISBN: "x"}).Run(ctx, db); !errors.Is(err, model.ErrTaken) {
+		if _, _, err := m.bookStore.Insert(linkedBook{ID: 5, ISBN: "x"}).Run(ctx, db); !errors.Is(err, model.ErrTaken) {
 			t.Error(err)
 		}
-		if _, _, err := m.books.Delete(4).Run(ctx, db); err != nil {
+		if _, _, err := m.bookStore.Delete(4).Run(ctx, db); err != nil {
 			t.Error(err)
 		}
 		for id := int64(1); id < 4; id++ {
-			if _, _, err := m.books.Insert(linkedBook{ID: id, Author: ptr(int64(7)), Fans: []int64{7, 8}}).Run(ctx, db); err != nil {
+			book := linkedBook{ID: id, Author: ptr(int64(7)), Fans: []int64{7, 8}}
+			if _, _, err := m.bookStore.Insert(book).Run(ctx, db); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if _, _, err := m.books.Set(1, bson.D{{Key: "author", Value: int64(8)}}).Run(ctx, db); err != nil {
+		if _, _, err := m.bookStore.Set(1, bson.D{{Key: "author", Value: int64(8)}}).Run(ctx, db); err != nil {
 			t.Error(err)
 		}
-		if _, _, err := m.authors.Insert(linkedAuthor{ID: 7}).Run(ctx, db); err != nil {
+		if _, _, err := m.authorStore.Insert(linkedAuthor{ID: 7}).Run(ctx, db); err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := m.authors.Delete(7).Run(ctx, db); err != nil {
+		if _, _, err := m.authorStore.Delete(7).Run(ctx, db); err != nil {
 			t.Error(err)
 		}
 		books, err := linkedBooks.Find(nil).All(ctx, db)
@@ -49,9 +50,10 @@ func TestStoreLinkedPlain(t *testing.T) {
 	})
 }
 
-// A deletion is refused with the references that forbid it, and with the method to call if it reaches too many documents.
+// A deletion is refused with the references that forbid it, and with the method to call if it reaches too many
+// documents.
 func TestStoreOnDeleteRefuses(t *testing.T) {
-	for p, want := range map[linkedPick]func(err error) bool{
+	for p, want := range map[int]func(err error) bool{
 		pickRestrict: func(err error) bool {
 			var restricted *relate.RestrictError
 			return errors.As(err, &restricted) && len(restricted.Refs) == 10 && restricted.More
@@ -61,7 +63,7 @@ func TestStoreOnDeleteRefuses(t *testing.T) {
 			return errors.As(err, &value) && strings.Contains(err.Error(), "relate.OnDelete.Delete")
 		},
 	} {
-		m := declareLinked(false, p)
+		m := linkedModels.declare(false, false, p)
 		modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 			var books []linkedBook
 			for id := range int64(1001) {
@@ -70,11 +72,11 @@ func TestStoreOnDeleteRefuses(t *testing.T) {
 			if _, err := linkedBooks.InsertMany(books).Run(t.Context(), db); err != nil {
 				t.Fatal(err)
 			}
-			if _, _, err := m.authors.Insert(linkedAuthor{ID: 1}).Run(t.Context(), db); err != nil {
+			if _, _, err := m.authorStore.Insert(linkedAuthor{ID: 1}).Run(t.Context(), db); err != nil {
 				t.Fatal(err)
 			}
-			if _, _, err := m.authors.Delete(1).Run(t.Context(), db); !want(err) {
-				t.Errorf("%s: %v", linkedNames[p], err)
+			if _, _, err := m.authorStore.Delete(1).Run(t.Context(), db); !want(err) {
+				t.Errorf("%s: %v", linkedModels.picks[p].code, err)
 			}
 		})
 	}
@@ -93,9 +95,12 @@ func TestStoreLinkedDeclarations(t *testing.T) {
 	linked := relate.NewManyToMany(pages, "refs", pages.Named("others"), "refs", relate.ManyToManySpec{Version: "v"})
 	testkit.WantDeclarationErrors(t,
 		testkit.Wrong("a subset", func() {
-			x := denorm.NewSubset(pages, "item", pages.Named("others"), "top", denorm.SubsetSpec{Max: 3, By: bson.D{{Key: "v", Value: -1}}, Fields: []string{}})
+			x := denorm.NewSubset(pages, "item", pages.Named("others"), "top", denorm.SubsetSpec{
+				Max: 3, By: bson.D{{Key: "v", Value: -1}}, Fields: []string{},
+			})
 			model.NewStore(model.New("m", x), pages)
 		}, "Subset", "NewStore of pages", "Subset.Insert"),
-		testkit.Wrong("versioned links", func() { model.NewStore(model.New("m", linked), pages) }, "ManyToMany", "NewStore of pages", "ManyToMany.Link"),
+		testkit.Wrong("versioned links", func() { model.NewStore(model.New("m", linked), pages) },
+			"ManyToMany", "NewStore of pages", "ManyToMany.Link"),
 	)
 }

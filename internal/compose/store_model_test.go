@@ -2,25 +2,26 @@ package compose
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"maps"
 	"math/rand/v2"
-	"strings"
+	"slices"
 
 	"github.com/docmodel/docmodel/denorm"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/relate"
 	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
+// Models of copies and counters.
 type (
 	storeOwner struct {
-		ID    int64      `bson:"_id"`
-		Name  string     `bson:"name"`
-		Title string     `bson:"title"`
-		N     ownerCount `bson:"n,omitempty"`
-		On    int64      `bson:"on,omitempty"`
+		ID      int64      `bson:"_id"`
+		Name    string     `bson:"name"`
+		Title   string     `bson:"title"`
+		Version int64      `bson:"version,omitempty"`
+		N       ownerCount `bson:"n,omitempty"`
+		On      int64      `bson:"on,omitempty"`
 	}
 	ownerCount struct {
 		Items int64  `bson:"items,omitempty"`
@@ -29,15 +30,17 @@ type (
 		Max   *int64 `bson:"max,omitempty"`
 	}
 	storeItem struct {
-		ID         int64  `bson:"_id"`
-		Owner      *int64 `bson:"owner,omitempty"`
-		Other      *int64 `bson:"other,omitempty"`
-		Label      string `bson:"label"`
-		Price      int64  `bson:"price"`
-		On         bool   `bson:"on"`
-		OwnerName  string `bson:"ownerName,omitempty"`
-		OwnerTitle string `bson:"ownerTitle,omitempty"`
-		OtherName  string `bson:"otherName,omitempty"`
+		ID           int64  `bson:"_id"`
+		Owner        *int64 `bson:"owner,omitempty"`
+		Other        *int64 `bson:"other,omitempty"`
+		Label        string `bson:"label"`
+		Price        int64  `bson:"price"`
+		On           bool   `bson:"on"`
+		OwnerName    string `bson:"ownerName,omitempty"`
+		OwnerTitle   string `bson:"ownerTitle,omitempty"`
+		OtherName    string `bson:"otherName,omitempty"`
+		OtherTitle   string `bson:"otherTitle,omitempty"`
+		OtherVersion int64  `bson:"otherVersion,omitempty"`
 	}
 )
 
@@ -46,132 +49,69 @@ var (
 	storeItems  = model.NewCollection[storeItem, int64]("items")
 )
 
-// A pick is a technique that a model can have.
-type pick int
-
 const (
-	pickName pick = iota
+	pickName = iota
 	pickTitle
 	pickOther
+	pickVersion
 	pickCount
 	pickCountOn
 	pickParent
-	picks
 )
 
-var pickNames = []string{
-	`NewCopy(owners, items, {KeyPath: "owner", name → ownerName})`,
-	`NewCopy(owners, items, {KeyPath: "owner", title → ownerTitle})`,
-	`NewCopy(owners, items, {KeyPath: "other", name → otherName})`,
-	`NewCounter(items, "owner", owners, {Count: "n.items", Sums, Mins, Maxs of price})`,
-	`NewCounter(items, "other", owners, {Count: "on", Where: {on: true}})`,
-	`NewParentRef(items, "owner", owners, {MustExist: true})`,
+func copyTo(key, from, to string) denorm.CopySpec {
+	return denorm.CopySpec{KeyPath: key, Fields: fieldPairs(from, to)}
 }
 
-func (p pick) declare() model.Technique {
-	copied := func(key, from, to string) model.Technique {
-		return denorm.NewCopy(storeOwners, storeItems, denorm.CopySpec{KeyPath: key, Fields: []denorm.Field{{From: from, To: to}}})
-	}
-	switch p {
-	case pickName:
-		return copied("owner", "name", "ownerName")
-	case pickTitle:
-		return copied("owner", "title", "ownerTitle")
-	case pickOther:
-		return copied("other", "name", "otherName")
-	case pickCount:
-		price := func(to string) []denorm.Field { return []denorm.Field{{From: "price", To: "n." + to}} }
-		return denorm.NewCounter(storeItems, "owner", storeOwners, denorm.CounterSpec{Count: "n.items", Sums: price("sum"), Mins: price("min"), Maxs: price("max")})
-	case pickCountOn:
-		return denorm.NewCounter(storeItems, "other", storeOwners, denorm.CounterSpec{Count: "on", Where: bson.D{{Key: "on", Value: true}}})
-	}
-	return relate.NewParentRef(storeItems, "owner", storeOwners, relate.ParentRefSpec{MustExist: true})
-}
+func fieldPairs(from, to string) []denorm.Field { return []denorm.Field{{From: from, To: to}} }
 
-// drawn is a model, and the way in which it is used.
-type drawn struct {
-	has       [picks]bool
-	model     *model.Model
-	owners    *model.Store[storeOwner, int64]
-	items     *model.Store[storeItem, int64]
-	tx, scope bool
-}
-
-func drawModel(r *rand.Rand) *drawn {
-	var list []pick
-	for p := range picks {
-		if r.IntN(2) == 0 {
-			list = append(list, p)
+var countedModels = machine[*memoryOfItems]{
+	name: "counted",
+	base: []model.Technique{model.Entity(storeOwners), model.Entity(storeItems)},
+	picks: []pick{
+		{`NewCopy(owners, items, {KeyPath: "owner", name → ownerName})`,
+			denorm.NewCopy(storeOwners, storeItems, copyTo("owner", "name", "ownerName"))},
+		{`NewCopy(owners, items, {KeyPath: "owner", title → ownerTitle})`,
+			denorm.NewCopy(storeOwners, storeItems, copyTo("owner", "title", "ownerTitle"))},
+		{`NewCopy(owners, items, {KeyPath: "other", name → otherName})`,
+			denorm.NewCopy(storeOwners, storeItems, copyTo("other", "name", "otherName"))},
+		{`NewCopy(owners, items, {KeyPath: "other", title → otherTitle, Version: version → otherVersion})`,
+			denorm.NewCopy(storeOwners, storeItems, denorm.CopySpec{
+				KeyPath: "other", Fields: fieldPairs("title", "otherTitle"),
+				Version: "version", VersionTo: "otherVersion",
+			})},
+		{`NewCounter(items, "owner", owners, {Count: "n.items", Sums, Mins, Maxs of price})`,
+			denorm.NewCounter(storeItems, "owner", storeOwners, denorm.CounterSpec{
+				Count: "n.items", Sums: fieldPairs("price", "n.sum"),
+				Mins: fieldPairs("price", "n.min"), Maxs: fieldPairs("price", "n.max"),
+			})},
+		{`NewCounter(items, "other", owners, {Count: "on", Where: {on: true}})`,
+			denorm.NewCounter(storeItems, "other", storeOwners, denorm.CounterSpec{
+				Count: "on", Where: bson.D{{Key: "on", Value: true}},
+			})},
+		{`NewParentRef(items, "owner", owners, {MustExist: true})`,
+			relate.NewParentRef(storeItems, "owner", storeOwners, relate.ParentRefSpec{MustExist: true})},
+	},
+	begin: func(w *world) *memoryOfItems {
+		return &memoryOfItems{
+			w, model.NewStore(w.model, storeOwners), model.NewStore(w.model, storeItems),
+			map[int64]storeOwner{}, map[int64]storeItem{},
 		}
-	}
-	if len(list) == 0 {
-		list = append(list, pickName)
-	}
-	d := declareModel(r.IntN(2) == 0, list...)
-	d.scope = r.IntN(3) == 0
-	return d
+	},
+	draws: []func(*rand.Rand) action[*memoryOfItems]{ownerShelf.draw, itemShelf.draw},
 }
 
-func declareModel(tx bool, list ...pick) *drawn {
-	d := &drawn{tx: tx}
-	var techniques []model.Technique
-	for _, p := range list {
-		d.has[p] = true
-		techniques = append(techniques, p.declare())
-	}
-	d.model = model.New("random", techniques...)
-	d.owners, d.items = model.NewStore(d.model, storeOwners), model.NewStore(d.model, storeItems)
-	return d
+// memoryOfItems knows the owners, without what is counted, and the items.
+type memoryOfItems struct {
+	*world
+	ownerStore *model.Store[storeOwner, int64]
+	itemStore  *model.Store[storeItem, int64]
+	owners     map[int64]storeOwner
+	items      map[int64]storeItem
 }
 
-func (d *drawn) String() string {
-	var parts []string
-	for p, has := range d.has {
-		if has {
-			parts = append(parts, pickNames[p])
-		}
-	}
-	return fmt.Sprintf("transactions %v, scope %v,\n\t%s", d.tx, d.scope, strings.Join(parts, "\n\t"))
-}
-
-// handle returns the database as the model is used on it.
-func (d *drawn) handle(ctx context.Context, db *mongo.Database) (model.DB, error) {
-	on := d.model.On(db)
-	if d.scope {
-		on = model.Scope{Tenant: bson.D{{Key: "tenant", Value: "ours"}}}.On(on)
-	}
-	if !d.tx {
-		return on, nil
-	}
-	return model.WithTransactions(ctx, on)
-}
-
-func (d *drawn) on(ctx context.Context, db *mongo.Database, _ *rand.Rand) (model.DB, error) {
-	on, err := d.handle(ctx, db)
-	if err != nil {
-		return nil, err
-	}
-	return on, d.model.Indexes().Ensure(ctx, on)
-}
-
-// memory knows which documents are stored.
-type memory struct {
-	d      *drawn
-	owners map[int64]storeOwner
-	items  map[int64]storeItem
-}
-
-func newMemory(d *drawn) *memory {
-	return &memory{d, map[int64]storeOwner{}, map[int64]storeItem{}}
-}
-
-func (m *memory) clone() *memory { return &memory{m.d, maps.Clone(m.owners), maps.Clone(m.items)} }
-
-// An action is one write through a store, and through the memory.
-type action struct {
-	name  string
-	apply func(m *memory) error
-	run   func(ctx context.Context, db model.DB, d *drawn) error
+func (m *memoryOfItems) clone() *memoryOfItems {
+	return &memoryOfItems{m.world, m.ownerStore, m.itemStore, maps.Clone(m.owners), maps.Clone(m.items)}
 }
 
 func ref(r *rand.Rand) *int64 {
@@ -181,59 +121,151 @@ func ref(r *rand.Rand) *int64 {
 	return nil
 }
 
-func at(id *int64) string {
-	if id == nil {
-		return "-"
-	}
-	return fmt.Sprint(*id)
+// drawLetter returns one of the n letters from a letter on.
+func drawLetter(r *rand.Rand, from rune, n int) string { return string(from + rune(r.IntN(n))) }
+
+var ownerShelf = shelf[*memoryOfItems, storeOwner, int64]{
+	name:  "owners",
+	store: func(m *memoryOfItems) *model.Store[storeOwner, int64] { return m.ownerStore },
+	docs:  func(m *memoryOfItems) map[int64]storeOwner { return m.owners },
+	id:    func(o storeOwner) int64 { return o.ID },
+	put:   (*memoryOfItems).putOwner,
+	drop:  (*memoryOfItems).deleteOwner,
+	random: func(r *rand.Rand) storeOwner {
+		return storeOwner{ID: int64(1 + r.IntN(4)), Name: drawLetter(r, 'a', 4), Title: drawLetter(r, 'a', 3)}
+	},
+	changes: [][]string{{"name"}, {"title"}, {"name", "title"}},
 }
 
-// draw returns a random action. It deletes only owners that no item names.
-func (m *memory) draw(r *rand.Rand) action {
-	id, text := int64(1+r.IntN(4)), string(rune('a'+r.IntN(4)))
-	switch r.IntN(9) {
-	case 0, 1:
-		o := storeOwner{ID: id, Name: text, Title: text + text}
-		return action{fmt.Sprintf("owners.Insert(%d, %s)", id, text),
-			func(m *memory) error { return m.insertOwner(o) },
-			func(ctx context.Context, db model.DB, d *drawn) error { return last(d.owners.Insert(o).Run(ctx, db)) }}
-	case 2, 3:
-		i := storeItem{ID: id, Owner: ref(r), Other: ref(r), Label: text, Price: int64(r.IntN(4)), On: r.IntN(2) == 0}
-		return action{fmt.Sprintf("items.Insert(%d, owner %s, other %s, price %d, %v)", id, at(i.Owner), at(i.Other), i.Price, i.On),
-			func(m *memory) error { return m.insertItem(i) },
-			func(ctx context.Context, db model.DB, d *drawn) error { return last(d.items.Insert(i).Run(ctx, db)) }}
-	case 4:
-		return action{fmt.Sprintf("owners.Set(%d, name %s)", id, text),
-			func(m *memory) error { return m.renameOwner(id, text, m.owners[id].Title) },
-			func(ctx context.Context, db model.DB, d *drawn) error {
-				return last(d.owners.Set(id, bson.D{{Key: "name", Value: text}}).Run(ctx, db))
-			}}
-	case 5:
-		return action{fmt.Sprintf("owners.Edit(%d, name and title %s)", id, text),
-			func(m *memory) error { return m.renameOwner(id, text, text) },
-			func(ctx context.Context, db model.DB, d *drawn) error {
-				return last(d.owners.Edit(id, func(o *storeOwner) error { o.Name, o.Title = text, text; return nil }).Run(ctx, db))
-			}}
-	case 6:
-		owner, price, on := ref(r), int64(r.IntN(4)), r.IntN(2) == 0
-		return action{fmt.Sprintf("items.Edit(%d, owner %s, price %d, %v)", id, at(owner), price, on),
-			func(m *memory) error { return m.editItem(id, owner, price, on) },
-			func(ctx context.Context, db model.DB, d *drawn) error {
-				return last(d.items.Edit(id, func(i *storeItem) error { i.Owner, i.Price, i.On = owner, price, on; return nil }).Run(ctx, db))
-			}}
-	case 7:
-		return action{fmt.Sprintf("items.Delete(%d)", id),
-			func(m *memory) error { return m.deleteItem(id) },
-			func(ctx context.Context, db model.DB, d *drawn) error { return last(d.items.Delete(id).Run(ctx, db)) }}
+var itemShelf = shelf[*memoryOfItems, storeItem, int64]{
+	name:  "items",
+	store: func(m *memoryOfItems) *model.Store[storeItem, int64] { return m.itemStore },
+	docs:  func(m *memoryOfItems) map[int64]storeItem { return m.items },
+	id:    func(i storeItem) int64 { return i.ID },
+	put:   (*memoryOfItems).putItem,
+	drop: func(m *memoryOfItems, id int64) error {
+		delete(m.items, id)
+		return nil
+	},
+	random: func(r *rand.Rand) storeItem {
+		return storeItem{
+			ID: int64(1 + r.IntN(4)), Owner: ref(r), Other: ref(r),
+			Label: drawLetter(r, 'a', 4), Price: int64(r.IntN(4)), On: r.IntN(2) == 0,
+		}
+	},
+	changes: [][]string{{"owner", "price", "on"}, {"other", "label"}, {"owner"}, {"price"}, {"on"}},
+}
+
+func (m *memoryOfItems) putOwner(_ bson.ObjectID, o storeOwner, update bool) error {
+	old, there := m.owners[o.ID]
+	if err := putError(there, update); err != nil {
+		return err
 	}
+	if o.Version = old.Version; update && m.has[pickVersion] && o.Title != old.Title {
+		o.Version++
+	}
+	m.owners[o.ID] = o
+	for k, i := range m.items {
+		m.items[k] = m.filled(i)
+	}
+	return nil
+}
+
+// deleteOwner deletes an owner that no item names.
+func (m *memoryOfItems) deleteOwner(id int64) error {
 	for _, i := range m.items {
 		if i.Owner != nil && *i.Owner == id || i.Other != nil && *i.Other == id {
-			return m.draw(r)
+			return errUndrawn
 		}
 	}
-	return action{fmt.Sprintf("owners.Delete(%d)", id),
-		func(m *memory) error { return m.deleteOwner(id) },
-		func(ctx context.Context, db model.DB, d *drawn) error { return last(d.owners.Delete(id).Run(ctx, db)) }}
+	delete(m.owners, id)
+	return nil
 }
 
-func last[S any](_ S, _ model.Result, err error) error { return err }
+// filled returns an item with the copies of its owners.
+func (m *memoryOfItems) filled(i storeItem) storeItem {
+	var owner, other storeOwner
+	if i.Owner != nil {
+		owner = m.owners[*i.Owner]
+	}
+	if i.Other != nil {
+		other = m.owners[*i.Other]
+	}
+	i.OwnerName, i.OwnerTitle, i.OtherName, i.OtherTitle, i.OtherVersion = "", "", "", "", 0
+	if m.has[pickName] {
+		i.OwnerName = owner.Name
+	}
+	if m.has[pickTitle] {
+		i.OwnerTitle = owner.Title
+	}
+	if m.has[pickOther] {
+		i.OtherName = other.Name
+	}
+	if m.has[pickVersion] {
+		i.OtherTitle, i.OtherVersion = other.Title, other.Version
+	}
+	return i
+}
+
+func (m *memoryOfItems) putItem(_ bson.ObjectID, i storeItem, update bool) error {
+	old, there := m.items[i.ID]
+	if update && !there {
+		return model.ErrNotFound
+	}
+	err := errors.Join(m.lacks(old.Owner, i.Owner, pickCount, pickName, pickTitle, pickParent),
+		m.lacks(old.Other, i.Other, pickCountOn, pickOther, pickVersion), putError(there, update))
+	if err == nil {
+		m.items[i.ID] = m.filled(i)
+	}
+	return err
+}
+
+// lacks returns the error if a technique misses the new owner that an item names. Outside transactions, a counter looks
+// only for the owners of items that it counts.
+func (m *memoryOfItems) lacks(was, id *int64, counter int, needed ...int) error {
+	if id == nil || was != nil && *was == *id {
+		return nil
+	}
+	_, there := m.owners[*id]
+	switch {
+	case there:
+		return nil
+	case slices.ContainsFunc(needed, func(p int) bool { return m.has[p] }), m.has[counter] && m.tx:
+		return model.ErrNotFound
+	case m.has[counter]:
+		return errUndrawn
+	}
+	return nil
+}
+
+// counted returns an owner with the numbers of its items.
+func (m *memoryOfItems) counted(o storeOwner) storeOwner {
+	for _, i := range m.items {
+		if i.Owner != nil && *i.Owner == o.ID && m.has[pickCount] {
+			price := i.Price
+			o.N.Items++
+			o.N.Sum += price
+			if o.N.Min == nil || *o.N.Min > price {
+				o.N.Min = &price
+			}
+			if o.N.Max == nil || *o.N.Max < price {
+				o.N.Max = &price
+			}
+		}
+		if i.Other != nil && *i.Other == o.ID && m.has[pickCountOn] && i.On {
+			o.On++
+		}
+	}
+	return o
+}
+
+func unchanged[D any](doc D) D { return doc }
+
+func (m *memoryOfItems) differs(ctx context.Context, on model.DB) string {
+	owners := maps.Clone(m.owners)
+	for id, o := range owners {
+		owners[id] = m.counted(o)
+	}
+	return docsDiffer(ctx, on, storeOwners, owners, ownerShelf.id, unchanged) +
+		docsDiffer(ctx, on, storeItems, m.items, itemShelf.id, unchanged)
+}

@@ -47,6 +47,29 @@ func (d *Docs) Set(fields bson.D, whole ...string) (bson.D, error) {
 	return out, nil
 }
 
+// SetOrRemove checks and encodes fields like [Docs.Set]. A bson.RawValue{} stays as it is: it
+// removes the field.
+func (d *Docs) SetOrRemove(fields bson.D, whole ...string) (bson.D, error) {
+	given := slices.Clone(fields)
+	for i, e := range given {
+		if isRemoval(e) {
+			given[i].Value = nil
+		}
+	}
+	set, err := d.Set(given, whole...)
+	for i, e := range fields {
+		if err == nil && isRemoval(e) {
+			set[i].Value = bson.RawValue{}
+		}
+	}
+	return set, err
+}
+
+func isRemoval(e bson.E) bool {
+	v, isRaw := e.Value.(bson.RawValue)
+	return isRaw && v.Type == 0
+}
+
 // Operators checks and copies a caller's update, a document of operators. The server
 // checks their meaning.
 func (d *Docs) Operators(update bson.D) (bson.D, error) {

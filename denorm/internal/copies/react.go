@@ -52,7 +52,10 @@ func (c *Copying) countVersion(w model.StoreWrite) (bson.D, error) {
 	for i, f := range c.fields {
 		changed = changed || !now[f.From].Equal(was.values[i])
 	}
-	if !changed && given.Type == 0 {
+	switch {
+	case !changed && given.Type == 0 && now[c.spec.Version].Type == 0 && was.read.Type != 0:
+		return bson.D{{Key: c.spec.Version, Value: was.read}}, nil // a replacement can omit the version
+	case !changed && given.Type == 0:
 		return nil, nil
 	}
 	if changed && c.counts { // the store calls again with the counted version

@@ -103,3 +103,45 @@ func TestCopyStoreTime(t *testing.T) {
 		}
 	})
 }
+
+// A replacement that omits the version keeps the stored one. So the next change still has a newer version than the copies.
+func TestCopyStoreKeepsVersion(t *testing.T) {
+	type (
+		place struct {
+			ID   string `bson:"_id"`
+			Name string `bson:"name"`
+			Note string `bson:"note"`
+			V    int64  `bson:"v,omitempty"`
+		}
+		visit struct {
+			ID    string `bson:"_id"`
+			Place string `bson:"place"`
+			Name  string `bson:"name"`
+			V     int64  `bson:"v"`
+		}
+	)
+	places, visits := model.NewCollection[place, string]("places"), model.NewCollection[visit, string]("visits")
+	m := model.New("places", denorm.NewCopy(places, visits, denorm.CopySpec{
+		KeyPath: "place", Fields: []denorm.Field{{From: "name", To: "name"}}, Version: "v", VersionTo: "v",
+	}))
+	placeStore, visitStore := model.NewStore(m, places), model.NewStore(m, visits)
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		ctx := t.Context()
+		if _, _, err := placeStore.Insert(place{ID: "p", Name: "Rome"}).Run(ctx, db); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := visitStore.Insert(visit{ID: "v", Place: "p"}).Run(ctx, db); err != nil {
+			t.Fatal(err)
+		}
+		for i, p := range []place{{"p", "Oslo", "", 0}, {"p", "Oslo", "cold", 0}, {"p", "Lima", "", 0}} {
+			s, _, err := placeStore.Replace(p).Run(ctx, db)
+			p.V = []int64{1, 1, 2}[i]
+			if err != nil || s.Doc != p {
+				t.Errorf("%+v, %v, want %+v", s.Doc, err, p)
+			}
+			if v, err := visits.ByID("v").One(ctx, db); err != nil || v.Name != p.Name || v.V != p.V {
+				t.Errorf("the copy %+v, %v, want that of %+v", v, err, p)
+			}
+		}
+	})
+}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"math/big"
-	"slices"
 
 	"github.com/docmodel/docmodel/denorm/internal/stored"
 	"github.com/docmodel/docmodel/internal/bsonval"
@@ -231,26 +230,12 @@ func (s slot) beyond(a, b bson.RawValue) bool {
 
 // setFields checks and encodes fields to set. A value of type 0 removes the field.
 func (c *Counter) setFields(fields bson.D) (bson.D, error) {
-	given := slices.Clone(fields)
-	gone := func(e bson.E) bool {
-		v, isRaw := e.Value.(bson.RawValue)
-		return isRaw && v.Type == 0
-	}
-	for i, e := range given {
+	for _, e := range fields {
 		if c.pending != "" && core.Overlap(e.Key, c.pending) {
 			return nil, c.docs.Refuse(e.Key, nil, "can't be set: it is the spec's Pending field, which operations write")
 		}
-		if gone(e) {
-			given[i].Value = nil
-		}
 	}
-	set, err := c.docs.Set(given, c.paths()...)
-	for i, e := range fields {
-		if err == nil && gone(e) {
-			set[i].Value = bson.RawValue{}
-		}
-	}
-	return set, err
+	return c.docs.SetOrRemove(fields, c.paths()...)
 }
 
 // written is the update that sets fields, and removes those with a value of type 0.

@@ -81,8 +81,8 @@ func (r reaction) refuseLoss(w model.StoreWrite) (a model.Answer, _ error) {
 	}
 	for _, path := range []string{r.events, r.parked} {
 		if v, _ := core.ValueAt(w.Before, path); len(core.Elements(v)) > 0 {
-			return a, fmt.Errorf("%w (%s %s has events in %s: run the relay, or Outbox.Drop)",
-				model.ErrStale, r.docs.Name(), model.Shell(w.Before.Lookup("_id")), path)
+			return a, core.Final(fmt.Errorf("%w (%s %s has events in %s: run the relay, or Outbox.Drop)",
+				model.ErrStale, r.docs.Name(), model.Shell(w.Before.Lookup("_id")), path))
 		}
 	}
 	if r.makeEvent == nil {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/docmodel/docmodel/denorm/internal/stored"
+	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/internal/mql"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -39,8 +40,8 @@ func (r *Rollup) keepEvent(w model.StoreWrite) (a model.Answer, _ error) {
 	switch {
 	case w.Before == nil:
 	case w.After == nil && w.Before.Lookup(r.mark).Type != 0:
-		return a, fmt.Errorf("%w (the event %s of %s isn't in the bins yet: run Rollup.Roll before the deletion)",
-			model.ErrStale, model.Shell(w.Before.Lookup("_id")), r.docs.Name())
+		return a, core.Final(fmt.Errorf("%w (the event %s of %s isn't in the bins yet: run Rollup.Roll before the deletion)",
+			model.ErrStale, model.Shell(w.Before.Lookup("_id")), r.docs.Name()))
 	case w.After != nil:
 		for _, path := range r.counted() {
 			was, err := stored.At(r.docs, w.Before, path)

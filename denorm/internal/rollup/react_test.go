@@ -15,6 +15,7 @@ import (
 func TestRollupStore(t *testing.T) {
 	parallel(t)
 	stored := model.NewStore(model.New("hits", rolled), hits)
+	monitor := modeltest.NewMonitor()
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := t.Context()
 		createIndexes(ctx, db, rolled)
@@ -28,8 +29,12 @@ func TestRollupStore(t *testing.T) {
 		if !errors.As(err, &value) || value.Field != "at" {
 			t.Errorf("an event without a time: %v", err)
 		}
+		monitor.Reset()
 		if _, _, err := stored.Delete(five[0].ID).Run(ctx, db); !errors.Is(err, model.ErrStale) {
 			t.Errorf("a waiting event: %v", err)
+		}
+		if sent := len(monitor.Commands()); sent > 2 { // no attempt is repeated: the event waits until Roll runs
+			t.Errorf("a refused deletion sent %d commands", sent)
 		}
 		if _, err := rolled.Roll().Run(ctx, db, model.JobOptions{}); err != nil {
 			t.Fatal(err)
@@ -44,5 +49,5 @@ func TestRollupStore(t *testing.T) {
 		if _, _, err := stored.Delete(five[0].ID).Run(ctx, db); err != nil {
 			t.Error(err)
 		}
-	})
+	}, modeltest.WithMonitor(monitor))
 }
