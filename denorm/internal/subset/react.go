@@ -12,9 +12,10 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// A store's transaction writes a child and the arrays of its parents. Several children of one parent can be written by one action, and
-// each reaction sees one of them. So the steps of an array have this order: all removals (see [removal]), the children, then all
-// additions and replacements. The steps of a kind can be in any order.
+// A store's transaction writes a child and the arrays of its parents. Several children of one parent can be
+// written by one action, and each reaction sees one of them. So the steps of an array have this order: all
+// removals (see [removal]), the children, then all additions and replacements. The steps of a kind can be in any
+// order.
 
 // Reactions returns what a write of a child asks for.
 func (s *Subset) Reactions() []model.Reaction {
@@ -71,8 +72,8 @@ func (s *Subset) fetchWindow(w model.StoreWrite) ([]model.Fetch, error) {
 
 func isDeletion(w model.StoreWrite) bool { return w.After == nil && !w.Weak }
 
-// react returns the writes of the arrays. A new parent must exist. Outside transactions only an insert can be repeated: a second run
-// of another write finds the child changed, and doesn't know whether the array is.
+// react returns the writes of the arrays. A new parent must exist. Outside transactions only an insert can be
+// repeated: a second run of another write finds the child changed, and doesn't know whether the array is.
 func (s *Subset) react(w model.StoreWrite) (a model.Answer, err error) {
 	t, err := s.transition(w)
 	if err != nil {
@@ -98,7 +99,8 @@ func (s *Subset) react(w model.StoreWrite) (a model.Answer, err error) {
 			push = commands.UpdateIf(s.parents.Name(), commands.ByID(t.to), s.pushAll(bson.A{value}))
 			push.Once = false
 		}
-		if w.Tx && !(t.from.Equal(t.to) && removesMember) { // the push may change nothing, and must conflict with a concurrent removal
+		if w.Tx && !(t.from.Equal(t.to) && removesMember) {
+			// A push that changes nothing must conflict with a concurrent removal too.
 			a.Hold = []model.Fetch{{Collection: s.parents.Name(), ID: t.to}}
 		}
 		push.Expect, push.Reasons = model.One, []model.Reason{{Err: s.noParent(t.to)}}
@@ -124,8 +126,8 @@ func (s *Subset) newValue(w model.StoreWrite, t transition) (any, error) {
 	return core.PlaceUpdated(s.docs.Name(), base.After, set), err
 }
 
-// changedFields returns the fields that an update sets and removes, by their paths. The server adds new fields in the order of their
-// names on each level, and a copy must have them in the same order.
+// changedFields returns the fields that an update sets and removes, by their paths. The server adds new fields in
+// the order of their names on each level, and a copy must have them in the same order.
 func changedFields(prefix string, before, after bson.Raw) (set, unset bson.D) {
 	now, _ := after.Elements()
 	was, _ := before.Elements()
@@ -152,5 +154,6 @@ func changedFields(prefix string, before, after bson.Raw) (set, unset bson.D) {
 
 func hasPlainNames(doc bson.Raw) bool {
 	elems, err := doc.Elements()
-	return err == nil && !slices.ContainsFunc(elems, func(e bson.RawElement) bool { return core.CheckKey(e.Key()) != nil })
+	isPlain := func(e bson.RawElement) bool { return core.CheckKey(e.Key()) == nil }
+	return err == nil && !slices.ContainsFunc(elems, func(e bson.RawElement) bool { return !isPlain(e) })
 }

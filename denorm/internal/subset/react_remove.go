@@ -19,13 +19,15 @@ const mostRemoved = 10
 // windowSize is the number of children that a removal reads.
 func (s *Subset) windowSize() int { return s.max + mostRemoved }
 
-// holdField is the field that makes a transaction conflict with others that write the document: see model.Answer.Hold.
+// holdField is the field that makes a transaction conflict with others that write the document: see
+// model.Answer.Hold.
 const holdField = stored.StoreField + ".hold"
 
-// A removal removes a child from its parent's array, which the next children fill up. Other children of the parent may be written by
-// the same action. So the steps are completed when all its writes are known: model.Answer.Check then says which children the action
-// deletes. If the child is moved, its removal also looks at the other children as the action leaves them, to find which of them it
-// moves. Deletions of children and moves of others can't be joined.
+// A removal removes a child from its parent's array, which the next children fill up. Other children of the parent
+// may be written by the same action. So the steps are completed when all its writes are known: model.Answer.Check
+// then says which children the action deletes. If the child is moved, its removal also looks at the other children
+// as the action leaves them, to find which of them it moves. Deletions of children and moves of others can't be
+// joined.
 type removal struct {
 	s      *Subset
 	parent bson.RawValue
@@ -38,8 +40,8 @@ type removal struct {
 	hold       *mongo.UpdateManyModel // of the children that fill up: they must still be as they were read at commit
 }
 
-// remove returns the steps that remove a child from the array of a parent, and the check that completes them. isMember says that the
-// array holds the child.
+// remove returns the steps that remove a child from the array of a parent, and the check that completes them.
+// isMember says that the array holds the child.
 func (s *Subset) remove(w model.StoreWrite, parent bson.RawValue) (a model.Answer, isMember bool) {
 	r := &removal{s: s, parent: parent, window: w.FoundAll(0), moves: !isDeletion(w), at: -1}
 	r.moved = make([]bool, len(r.window))
@@ -62,24 +64,27 @@ func (s *Subset) remove(w model.StoreWrite, parent bson.RawValue) (a model.Answe
 		r.push, r.hold = push.Model.(*mongo.UpdateOneModel), &mongo.UpdateManyModel{}
 		push.Once = false
 		a.First = append(a.First, push)
-		a.Then = []model.Step{model.Write{Collection: s.docs.Name(), Index: model.IDIndex, Keyed: s.docs.IsKeyed(), Model: r.hold}}
+		a.Then = []model.Step{model.Write{
+			Collection: s.docs.Name(), Index: model.IDIndex, Keyed: s.docs.IsKeyed(), Model: r.hold,
+		}}
 	}
 	return a, r.at < s.max
 }
 
-// lookAtOthers returns writes of the other children that change nothing. A child counts as moved unless its write finds it in its
-// place.
+// lookAtOthers returns writes of the other children that change nothing. A child counts as moved unless its write
+// finds it in its place.
 func (r *removal) lookAtOthers() (writes []model.StoreWrite) {
 	for i, doc := range r.window {
 		if i == r.at {
 			continue
 		}
 		r.moved[i] = true
-		writes = append(writes, model.StoreWrite{Collection: r.s.docs.Name(), Before: doc, Change: func(now bson.Raw) (bson.D, error) {
+		look := func(now bson.Raw) (bson.D, error) {
 			t, err := r.s.transition(model.StoreWrite{Before: doc, After: now})
 			r.moved[i] = t.leaves
 			return nil, err
-		}})
+		}
+		writes = append(writes, model.StoreWrite{Collection: r.s.docs.Name(), Before: doc, Change: look})
 	}
 	return writes
 }
@@ -95,7 +100,8 @@ func (r *removal) complete(deleted func(collection string, id bson.RawValue) boo
 		gone := deleted(r.s.docs.Name(), doc.Lookup("_id"))
 		switch {
 		case gone && r.moves && i != r.at:
-			return r.s.docs.Refuse(r.s.ref, r.parent, "names a parent of which one action deletes children and moves others: use two actions")
+			return r.s.docs.Refuse(r.s.ref, r.parent,
+				"names a parent of which one action deletes children and moves others: use two actions")
 		case gone || r.moved[i]:
 		case i < r.s.max:
 			kept++
@@ -105,7 +111,8 @@ func (r *removal) complete(deleted func(collection string, id bson.RawValue) boo
 	}
 	if len(r.window) == r.s.windowSize() && kept+len(fill) < r.s.max {
 		return r.s.docs.Refuse(r.s.ref, r.parent, fmt.Sprintf(
-			"names a parent of which one action removes more than %d children: remove them in several actions, or by Subset.Delete", mostRemoved))
+			"names a parent of which one action removes more than %d children: use several actions, or Subset.Delete",
+			mostRemoved))
 	}
 	return r.fillUp(fill)
 }
@@ -122,7 +129,8 @@ func (r *removal) fillUp(fill []bson.Raw) error {
 		ids = append(ids, bsonval.Clone(doc.Lookup("_id")))
 		list = append(list, r.s.placed(element, core.PlaceUpdated(r.s.docs.Name(), stored.WithoutStoreField(doc), nil)))
 	}
-	r.pull.Update = mql.Op("$pull", bson.D{{Key: r.s.path, Value: bson.D{{Key: "_id", Value: mql.Op("$in", append(out, ids...))}}}})
+	gone := bson.D{{Key: "_id", Value: mql.Op("$in", append(out, ids...))}}
+	r.pull.Update = mql.Op("$pull", bson.D{{Key: r.s.path, Value: gone}})
 	if r.push != nil {
 		r.push.Update = r.s.pushAll(list)
 		r.hold.Filter = commands.AmongIDs(ids)
@@ -132,5 +140,6 @@ func (r *removal) fillUp(fill []bson.Raw) error {
 }
 
 func (s *Subset) noParent(id bson.RawValue) error {
-	return fmt.Errorf("%w (%s %s, the parent of a document of %s)", model.ErrNotFound, s.parents.Name(), model.Shell(id), s.docs.Name())
+	return fmt.Errorf("%w (%s %s, the parent of a document of %s)",
+		model.ErrNotFound, s.parents.Name(), model.Shell(id), s.docs.Name())
 }

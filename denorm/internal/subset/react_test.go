@@ -19,8 +19,8 @@ func byTwo(more ...model.Technique) (*model.Model, *model.Store[thread, string],
 	return m, model.NewStore(m, threads), model.NewStore(m, remarks)
 }
 
-// ofThread is a rule that writes remarks when a thread's title changes: it deletes the remarks with these _ids, and moves those that
-// follow "/" to no thread.
+// ofThread is a rule that writes remarks when a thread's title changes: it deletes the remarks with these _ids,
+// and moves those that follow "/" to no thread.
 func ofThread(deleted, moved []string) model.Technique {
 	return model.NewParts(nil, nil, nil, func() []model.Footprint { return model.Writes.In("threads", "title") }).
 		WithReactions(func() []model.Reaction {

@@ -11,8 +11,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Reactions returns how a store makes the _id and the period of a new visit. The number of members is read from the documents, so that
-// a deletion counts down.
+// Reactions returns how a store makes the _id and the period of a new visit. The number of members is read from
+// the documents, so that a deletion counts down.
 func (u *Members) Reactions() []model.Reaction {
 	return []model.Reaction{{
 		Collection: u.docs.Name(), Paths: []string{"group", "member", "period", "from"}, Derives: []string{"period"},
