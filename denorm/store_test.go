@@ -2,6 +2,7 @@ package denorm_test
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/docmodel/docmodel/denorm"
@@ -60,5 +61,10 @@ func TestStoreOwners(t *testing.T) {
 		}
 		run(store.Delete("a"), "more")
 		run(store.Delete("b"), "")
+		overflow := denorm.BucketDoc[string, storeLine]{ID: "a#0000000009", Items: []storeLine{{"z"}}}
+		_, _, err := model.NewStore(m, buckets).Insert(overflow).Run(t.Context(), db)
+		if value := (*model.ValueError)(nil); !errors.As(err, &value) || !strings.Contains(err.Error(), "Outlier.Append") {
+			t.Errorf("an overflow document: %v", err)
+		}
 	})
 }

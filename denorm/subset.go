@@ -13,7 +13,18 @@ import (
 // # Consistency
 //
 // A crash, or concurrent changes of one child, can leave an outdated array.
-// [Subset.Refresh] repairs the array. A [model.Store] can't write the documents.
+// [Subset.Refresh] repairs the array.
+//
+// # In a store
+//
+// In a transaction of a [model.Store], the array is never outdated. A child without a
+// parent is in no array. One action can remove at most ten of the first children of a
+// parent and those that follow, and can't both delete children of a parent and move others.
+// Otherwise the action gives a [*model.ValueError]. Each removal reads up to SubsetSpec.Max
+// children and ten more.
+//
+// Without transactions, a store can only insert children, as [Subset.Insert] does. Other
+// changes that concern the array give [model.ErrTransactional].
 //
 // Source: https://www.mongodb.com/company/blog/building-with-patterns-the-subset-pattern.
 type Subset[P, PK, C, CK any] struct {
@@ -47,7 +58,7 @@ func NewSubset[P, PK, C, CK any](children *model.Collection[C, CK], refPath stri
 	s := subset.Declare(children.Docs(), refPath, parents.Docs(), path, subset.Spec(spec))
 	return &Subset[P, PK, C, CK]{model.NewParts(s.Indexes, s.Relations, s.Checks, s.Footprints).
 		WithDocs(children.Docs(), parents.Docs()).
-		WithoutReactions("Subset.Insert, Subset.Set and Subset.Delete"), children, s}
+		WithReactions(s.Reactions), children, s}
 }
 
 // Indexes returns the index that finds a parent's children in order.

@@ -28,8 +28,14 @@ type SubsetPagesSpec struct {
 //
 // A crash or concurrent operations on one element can leave an outdated array. So can an
 // Append to a parent that is deleted and inserted again before the Append returns.
-// [SubsetPages.Refresh] or the job of Checks repairs the array. A [model.Store] can't write
-// the documents.
+// [SubsetPages.Refresh] or the job of Checks repairs the array.
+//
+// # In a store
+//
+// A [model.Store] writes the parents. In a transaction, a deletion also deletes the
+// parent's pages. Without transactions, a deletion gives [model.ErrTransactional]: call
+// [SubsetPages.Delete]. A store can't write the pages: call [SubsetPages.Append],
+// [SubsetPages.Set] and [SubsetPages.Remove].
 //
 // Source:
 // https://www.mongodb.com/docs/manual/data-modeling/design-patterns/group-data/subset-pattern/.
@@ -52,7 +58,7 @@ func NewSubsetPages[P, K, E any](parents *model.Collection[P, K], path string, p
 	s := subsetpages.Declare(parents.Docs(), path, reflect.TypeFor[E](), pages.in, subsetpages.Spec(spec))
 	return &SubsetPages[P, K, E]{model.NewParts(s.Indexes, s.Relations, s.Checks, s.Footprints).
 		WithDocs(parents.Docs(), pages.buckets.Docs()).WithKeys(model.KeyedDocs{Collection: pages.buckets.Name()}).
-		WithoutReactions("SubsetPages.Append, SubsetPages.Set, SubsetPages.Remove and SubsetPages.Delete"), parents, pages, s}
+		WithReactions(s.Reactions), parents, pages, s}
 }
 
 // Indexes returns the pages' [Bucket.Indexes].

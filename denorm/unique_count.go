@@ -34,11 +34,18 @@ type UniqueDoc[G, M any] struct {
 }
 
 // UniqueCount counts a group's distinct members exactly, such as a site's visitors. The
-// collection must not have a collation. A [model.Store] can't write it.
+// collection must not have a collation.
 //
 // A query's time range includes start but not end. A zero time means no bound. If a day
 // or month (UniqueSpec.Period) is partly in the range, the whole period counts. Without a
 // Period, both times must be zero.
+//
+// # In a store
+//
+// A [model.Store] makes UniqueDoc.ID and UniqueDoc.Period. UniqueDoc.From of a new document
+// is the time of the visit: the store stores the start of the period instead. Use
+// [model.Store.Ensure] if the member may be stored already. Group, Member and the period
+// can't change.
 //
 // Source: "Aggregation with Composite Keys" and "Composite Key Index", "NoSQL Data
 // Modeling Techniques", §9 and §8.
@@ -59,7 +66,7 @@ func NewUniqueCount[G, M any](docs *model.Collection[UniqueDoc[G, M], string], s
 	out.Parts = model.NewParts(out.u.Indexes, nil, nil, out.u.Footprints).
 		WithDocs(docs.Docs()).WithKeys(model.KeyedDocs{
 		Collection: docs.Name(), Join: func(_, _ bson.Raw) (bson.D, bool) { return nil, true }, // both say the same
-	}).WithoutReactions("UniqueCount.Visit")
+	}).WithReactions(out.u.Reactions)
 	return out
 }
 

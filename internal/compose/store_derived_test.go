@@ -109,7 +109,7 @@ var derivedModels = machine[*derivedMemory]{
 	draws: []func(*rand.Rand) action[*derivedMemory]{
 		derivedShelf.draw, derivedShelf.draw, derivedShelf.draw, derivedShelf.draw, derivedShelf.draw, rollDerived,
 	},
-	meetsPlain: true,
+	meetsPlain: func(picked, bool) bool { return true },
 }
 
 // derivedMemory has the documents as they must be stored.

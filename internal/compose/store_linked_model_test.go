@@ -108,6 +108,7 @@ var linkedModels = machine[*linkedMemory]{
 	draws: []func(*rand.Rand) action[*linkedMemory]{
 		authorShelf.draw, authorShelf.draw, bookShelf.draw, bookShelf.draw, bookShelf.draw, loanShelf.draw,
 	},
+	meetsPlain: func(has picked, deletes bool) bool { return !deletes },
 }
 
 // linkedMemory knows which documents are stored.

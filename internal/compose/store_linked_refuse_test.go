@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/docmodel/docmodel/denorm"
 	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
@@ -88,18 +87,10 @@ func TestStoreLinkedDeclarations(t *testing.T) {
 		ID   string                `bson:"_id"`
 		Refs []relate.Link[string] `bson:"refs,omitempty"`
 		V    int64                 `bson:"v"`
-		Item string                `bson:"item"`
-		Top  []bson.D              `bson:"top,omitempty"`
 	}
 	pages := model.NewCollection[page, string]("pages")
 	linked := relate.NewManyToMany(pages, "refs", pages.Named("others"), "refs", relate.ManyToManySpec{Version: "v"})
 	testkit.WantDeclarationErrors(t,
-		testkit.Wrong("a subset", func() {
-			x := denorm.NewSubset(pages, "item", pages.Named("others"), "top", denorm.SubsetSpec{
-				Max: 3, By: bson.D{{Key: "v", Value: -1}}, Fields: []string{},
-			})
-			model.NewStore(model.New("m", x), pages)
-		}, "Subset", "NewStore of pages", "Subset.Insert"),
 		testkit.Wrong("versioned links", func() { model.NewStore(model.New("m", linked), pages) },
 			"ManyToMany", "NewStore of pages", "ManyToMany.Link"),
 	)

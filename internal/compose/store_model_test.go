@@ -99,6 +99,9 @@ var countedModels = machine[*memoryOfItems]{
 		}
 	},
 	draws: []func(*rand.Rand) action[*memoryOfItems]{ownerShelf.draw, itemShelf.draw},
+	meetsPlain: func(has picked, deletes bool) bool {
+		return !deletes && !has[pickName] && !has[pickTitle] && !has[pickOther] && !has[pickVersion]
+	},
 }
 
 // memoryOfItems knows the owners, without what is counted, and the items.
@@ -220,20 +223,13 @@ func (m *memoryOfItems) putItem(_ bson.ObjectID, i storeItem, update bool) error
 	return err
 }
 
-// lacks returns the error if a technique misses the new owner that an item names. Outside transactions, a counter looks
-// only for the owners of items that it counts.
-func (m *memoryOfItems) lacks(was, id *int64, counter int, needed ...int) error {
+// lacks returns the error if a technique misses the new owner that an item names.
+func (m *memoryOfItems) lacks(was, id *int64, needed ...int) error {
 	if id == nil || was != nil && *was == *id {
 		return nil
 	}
-	_, there := m.owners[*id]
-	switch {
-	case there:
-		return nil
-	case slices.ContainsFunc(needed, func(p int) bool { return m.has[p] }), m.has[counter] && m.tx:
+	if _, there := m.owners[*id]; !there && slices.ContainsFunc(needed, func(p int) bool { return m.has[p] }) {
 		return model.ErrNotFound
-	case m.has[counter]:
-		return errUndrawn
 	}
 	return nil
 }

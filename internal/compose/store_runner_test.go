@@ -22,13 +22,16 @@ import (
 //
 // Outside transactions, a technique may refuse any action with model.ErrTransactional. Then nothing is written.
 type machine[M memory[M]] struct {
-	name       string
-	base       []model.Technique // the collections
-	picks      []pick
-	isValid    func(has picked) bool // reports whether these techniques can be together
-	begin      func(w *world) M      // returns an empty memory with the stores of the world's model
-	draws      []func(r *rand.Rand) action[M]
-	meetsPlain bool // actions also meet without transactions
+	name    string
+	base    []model.Technique // the collections
+	picks   []pick
+	isValid func(has picked) bool // reports whether these techniques can be together
+	begin   func(w *world) M      // returns an empty memory with the stores of the world's model
+	draws   []func(r *rand.Rand) action[M]
+
+	// meetsPlain reports whether two actions of a model also meet without transactions, so
+	// that nothing is lost. Some techniques promise this only without a deletion.
+	meetsPlain func(has picked, deletes bool) bool
 }
 
 // A pick is a technique that a model can have.
@@ -159,15 +162,14 @@ var errPartly = errors.New("wrote a part")
 
 // do runs an action, and returns the memory after it.
 func (k machine[M]) do(ctx context.Context, on model.DB, m M, a action[M]) (_ M, problem string) {
-	ctx = model.WithToken(ctx, a.token)
 	next := m.clone()
 	want := a.apply(next, a.token)
 	if errors.Is(want, errUndrawn) {
 		return m, ""
 	}
-	got := a.run(ctx, on, m)
+	got := a.run(model.WithToken(ctx, a.token), on, m)
 	if a.repeated {
-		if again := a.run(ctx, on, m); !isTyped(again) {
+		if again := a.run(model.WithToken(ctx, a.token), on, m); !isTyped(again) {
 			return m, fmt.Sprintf("the second run returned %v", again)
 		}
 	}

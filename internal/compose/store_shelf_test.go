@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/runctx"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -63,9 +65,24 @@ func (s shelf[M, D, K]) act(
 	}}
 }
 
+// tokenOf returns the token of a store's write of a document, in an action of a verb that a client's token names.
+func (s shelf[M, D, K]) tokenOf(token bson.ObjectID, verb string, first, id K) bson.ObjectID {
+	raw := func(id K) bson.RawValue {
+		kind, value, err := bson.MarshalValue(id)
+		if err != nil {
+			panic(err)
+		}
+		return bson.RawValue{Type: kind, Value: value}
+	}
+	action := runctx.DeriveToken(token, fmt.Sprintf("0 store %s: %s %s", s.name, verb, model.Shell(raw(first))))
+	return runctx.DeriveToken(action, s.name+" "+bsonval.Key(raw(id)))
+}
+
 func (s shelf[M, D, K]) insert(doc D) action[M] {
 	return s.act(fmt.Sprintf("Insert(%s)", shown(doc)),
-		func(m M, token bson.ObjectID) error { return s.put(m, token, doc, false) },
+		func(m M, token bson.ObjectID) error {
+			return s.put(m, s.tokenOf(token, "insert", s.id(doc), s.id(doc)), doc, false)
+		},
 		func(st *model.Store[D, K]) model.Change[model.Stored[D]] { return st.Insert(doc) })
 }
 
@@ -78,17 +95,18 @@ func (s shelf[M, D, K]) insertMany(docs ...D) action[M] {
 // putMany inserts two documents in the memory. Outside transactions, the first stays stored if the _id of the second is
 // taken. It isn't drawn if an equal document is stored, because the store takes it for an earlier run's.
 func (s shelf[M, D, K]) putMany(m M, token bson.ObjectID, docs []D) error {
+	own := func(doc D) bson.ObjectID { return s.tokenOf(token, "insert many", s.id(docs[0]), s.id(doc)) }
 	for _, doc := range docs {
 		if stored, there := s.docs(m)[s.id(doc)]; there {
 			again := m.clone()
 			delete(s.docs(again), s.id(doc))
-			if s.put(again, token, doc, false) == nil && reflect.DeepEqual(s.docs(again)[s.id(doc)], stored) {
+			if s.put(again, own(doc), doc, false) == nil && reflect.DeepEqual(s.docs(again)[s.id(doc)], stored) {
 				return errUndrawn
 			}
 		}
 	}
 	_, there := s.docs(m)[s.id(docs[1])]
-	first, second := s.put(m, token, docs[0], false), s.put(m, token, docs[1], false)
+	first, second := s.put(m, own(docs[0]), docs[0], false), s.put(m, own(docs[1]), docs[1], false)
 	if s.clash != nil {
 		second = errors.Join(second, s.clash(m, docs[0], docs[1]))
 	}
@@ -105,7 +123,7 @@ func (s shelf[M, D, K]) ensure(doc D) action[M] {
 	return s.act(fmt.Sprintf("Ensure(%s)", shown(doc)),
 		func(m M, token bson.ObjectID) error {
 			_, there := s.docs(m)[s.id(doc)]
-			err := s.put(m, token, doc, false)
+			err := s.put(m, s.tokenOf(token, "ensure", s.id(doc), s.id(doc)), doc, false)
 			if there && !errors.Is(err, errUndrawn) {
 				return nil
 			}
@@ -131,7 +149,7 @@ func (s shelf[M, D, K]) replace(doc D, asRead bool) action[M] {
 			if stored, there := s.docs(m)[s.id(doc)]; there && s.keep != nil {
 				now = s.keep(m, stored, now)
 			}
-			return s.put(m, token, now, true)
+			return s.put(m, s.tokenOf(token, "replace", s.id(doc), s.id(doc)), now, true)
 		},
 		run: func(ctx context.Context, on model.DB, m M) error {
 			_, _, err := s.store(m).Replace(versioned(m)).Run(ctx, on)
@@ -142,25 +160,25 @@ func (s shelf[M, D, K]) replace(doc D, asRead bool) action[M] {
 
 func (s shelf[M, D, K]) set(id K, from D, paths []string) action[M] {
 	fields := fieldsOf(from, paths)
-	return s.act(fmt.Sprintf("Set(%v, %s)", id, shownFields(fields)), s.update(id, from, paths),
+	return s.act(fmt.Sprintf("Set(%v, %s)", id, shownFields(fields)), s.update("set", id, from, paths),
 		func(st *model.Store[D, K]) model.Change[model.Stored[D]] { return st.Set(id, fields) })
 }
 
 func (s shelf[M, D, K]) edit(id K, from D, paths []string) action[M] {
-	return s.act(fmt.Sprintf("Edit(%v, %s)", id, shownFields(fieldsOf(from, paths))), s.update(id, from, paths),
+	return s.act(fmt.Sprintf("Edit(%v, %s)", id, shownFields(fieldsOf(from, paths))), s.update("edit", id, from, paths),
 		func(st *model.Store[D, K]) model.Change[model.Stored[D]] {
 			return st.Edit(id, func(doc *D) error { *doc = withPaths(*doc, from, paths); return nil })
 		})
 }
 
 // update returns the update of a document in the memory.
-func (s shelf[M, D, K]) update(id K, from D, paths []string) func(m M, token bson.ObjectID) error {
+func (s shelf[M, D, K]) update(verb string, id K, from D, paths []string) func(m M, token bson.ObjectID) error {
 	return func(m M, token bson.ObjectID) error {
 		stored, there := s.docs(m)[id]
 		if !there {
 			return model.ErrNotFound
 		}
-		return s.put(m, token, withPaths(stored, from, paths), true)
+		return s.put(m, s.tokenOf(token, verb, id, id), withPaths(stored, from, paths), true)
 	}
 }
 

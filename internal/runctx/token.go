@@ -84,9 +84,10 @@ func Token(ctx context.Context) bson.ObjectID {
 	return bson.ObjectID{}
 }
 
-// DeriveToken returns the token of a part of what a token names.
+// DeriveToken returns the token of a part of what a token names. It has the token's timestamp.
 func DeriveToken(token bson.ObjectID, part string) (out bson.ObjectID) {
 	sum := sha256.Sum256(append(token[:], part...))
-	copy(out[:], sum[:])
+	copy(out[:4], token[:4])
+	copy(out[4:], sum[:])
 	return out
 }

@@ -141,6 +141,22 @@ func (b *Buckets) OfKey(key any) (bson.D, error) {
 	return keytext.Range(text+"#", text+"$"), nil
 }
 
+// OfStoredKey is [Buckets.OfKey] for a key as it is stored.
+func (b *Buckets) OfStoredKey(key bson.RawValue) (bson.D, error) {
+	text, ok := keytext.OfStored(key)
+	if !ok {
+		return nil, b.Docs.Refuse("key", key, "can't be the key of buckets")
+	}
+	return keytext.Range(text+"#", text+"$"), nil
+}
+
+// RefuseStores returns the reaction that refuses a store's writes of buckets. instead names the methods to call.
+func (b *Buckets) RefuseStores(instead string) model.Reaction {
+	return model.Reaction{Collection: b.Docs.Name(), Paths: []string{model.Whole}, React: func(model.StoreWrite) (a model.Answer, _ error) {
+		return a, b.Docs.Refuse("document", nil, "is a bucket, which a store can't write: call "+instead)
+	}}
+}
+
 // ofPeriods matches the buckets of a key from one period to another, both included.
 func (b *Buckets) ofPeriods(key any, first, last string) (bson.D, error) {
 	text, err := b.keyText(key)

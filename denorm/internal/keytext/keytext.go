@@ -40,6 +40,19 @@ func Of(key any) (string, bool) {
 	return "", false
 }
 
+// OfStored is [Of] for a key as it is stored.
+func OfStored(key bson.RawValue) (string, bool) {
+	switch key.Type {
+	case bson.TypeString:
+		return Of(key.StringValue())
+	case bson.TypeInt32, bson.TypeInt64:
+		return Int(key.AsInt64()), true
+	case bson.TypeObjectID:
+		return Of(key.ObjectID())
+	}
+	return "", false
+}
+
 // String is a string without the "#" that ends a key.
 func String(s string) string { return strings.NewReplacer("%", "%25", "#", "%23").Replace(s) }
 

@@ -17,5 +17,5 @@ func (o *Outlier) Reactions() []model.Reaction {
 			return a, o.docs.Refuse(o.spec.Flag, true, "is set, so the document has overflow: delete it by Outlier.Delete")
 		}
 		return a, nil
-	}}}
+	}}, o.in.RefuseStores("Outlier.Append and Outlier.Remove")}
 }

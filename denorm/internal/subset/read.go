@@ -20,7 +20,7 @@ func (s *Subset) element(child bson.Raw) (bson.RawValue, error) {
 		return bson.RawValue{}, s.docs.Refuse(path, nil, err.Error())
 	}
 	if s.whole {
-		return core.MustRawValue(child), nil
+		return core.MustRawValue(stored.WithoutStoreField(child)), nil
 	}
 	paths := append([]string{"_id"}, s.copies...)
 	held, err := stored.AtEach(s.docs, child, paths)
@@ -113,9 +113,11 @@ type state struct {
 func (s *Subset) stages() mongo.Pipeline {
 	first := mql.Lookup(s.docs.Name(), "_id", s.ref, "want")
 	args := first[0].Value.(bson.D)
-	first[0].Value = append(args, bson.E{Key: "pipeline", Value: mongo.Pipeline{
-		{{Key: "$sort", Value: s.order("")}}, {{Key: "$limit", Value: int64(s.max + 1)}},
-	}})
+	children := mongo.Pipeline{{{Key: "$sort", Value: s.order("")}}, {{Key: "$limit", Value: int64(s.max + 1)}}}
+	if s.whole {
+		children = append(children, mql.Op("$unset", stored.StoreField))
+	}
+	first[0].Value = append(args, bson.E{Key: "pipeline", Value: children})
 	part := func(from, n int) any {
 		list := mql.Op("$slice", "$want", from, n)
 		if s.whole {

@@ -48,7 +48,7 @@ func (s *Subset) set(st state, set bson.D) (model.Plan, error) {
 	}
 	write := commands.UpdateIf(s.docs.Name(), append(id, guard...), mql.Set(set...))
 	write.Expect, write.Done = model.One, done
-	value := s.placed(now, core.PlaceUpdated(s.docs.Name(), st.child, set))
+	value := s.placed(now, core.PlaceUpdated(s.docs.Name(), stored.WithoutStoreField(st.child), set))
 	var left, after []model.Step
 	for _, d := range drifts(st.parents) {
 		switch {
@@ -240,9 +240,14 @@ func (s *Subset) placed(element bson.RawValue, child core.Placed) any {
 // push pushes an element, stored as a value, unless its child has one.
 func (s *Subset) push(parent, element bson.RawValue, value any) model.Write {
 	id := element.Document().Lookup("_id")
-	return commands.UpdateIf(s.parents.Name(), append(commands.ByID(parent), mql.E(s.path+"._id", stored.IsNot(id))), mql.Op("$push", bson.D{{Key: s.path, Value: bson.D{
-		{Key: "$each", Value: bson.A{value}}, {Key: "$sort", Value: s.order("")}, {Key: "$slice", Value: s.max},
-	}}}))
+	return commands.UpdateIf(s.parents.Name(), append(commands.ByID(parent), mql.E(s.path+"._id", stored.IsNot(id))), s.pushAll(bson.A{value}))
+}
+
+// pushAll is the update that pushes elements, and keeps the first.
+func (s *Subset) pushAll(list bson.A) bson.D {
+	return mql.Op("$push", bson.D{{Key: s.path, Value: bson.D{
+		{Key: "$each", Value: list}, {Key: "$sort", Value: s.order("")}, {Key: "$slice", Value: s.max},
+	}}})
 }
 
 // Set is the change that sets fields of a child, and its element.

@@ -208,9 +208,13 @@ func (s *Subset) Delete(parent model.Write, key any) model.Plan {
 	if parent.Err != nil {
 		return model.RefusedPlan(s.docs.Name(), parent.Err)
 	}
-	p := model.NewPlan(parent, s.in.MarkKeyed(model.Write{Collection: s.in.Docs.Name(), Index: model.IDIndex, Model: &mongo.DeleteManyModel{Filter: pages}}))
+	p := model.NewPlan(parent, s.deletePages(pages))
 	p.Leaves = "pages without a parent; the check finds them"
 	return p
+}
+
+func (s *Subset) deletePages(filter bson.D) model.Write {
+	return s.in.MarkKeyed(model.Write{Collection: s.in.Docs.Name(), Index: model.IDIndex, Model: &mongo.DeleteManyModel{Filter: filter}})
 }
 
 // Refresh makes a parent's array what its pages say.

@@ -1,0 +1,171 @@
+package subset
+
+import (
+	"slices"
+
+	"github.com/docmodel/docmodel/denorm/internal/stored"
+	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/commands"
+	"github.com/docmodel/docmodel/internal/core"
+	"github.com/docmodel/docmodel/internal/mql"
+	"github.com/docmodel/docmodel/model"
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// A store's transaction writes a child and the arrays of its parents. Several children of one parent can be
+// written by one action, and each reaction sees one of them. So the steps of an array have this order: all
+// removals (see [removal]), the children, then all additions and replacements. The steps of a kind can be in any
+// order.
+
+// Reactions returns what a write of a child asks for.
+func (s *Subset) Reactions() []model.Reaction {
+	paths := s.fixed()
+	if s.whole {
+		paths = []string{model.Whole}
+	}
+	return []model.Reaction{{Collection: s.docs.Name(), Paths: paths, Fetch: s.fetchWindow, React: s.react}}
+}
+
+// A transition says which arrays a write of a child changes.
+type transition struct {
+	from, to bson.RawValue // the parents before and after the write; of type 0 for none
+	was, now bson.RawValue // the elements
+
+	leaves   bool // the child leaves its place in the array of from
+	enters   bool // the child takes a place in the array of to
+	replaces bool // the element changes in its place
+}
+
+func (s *Subset) transition(w model.StoreWrite) (t transition, err error) {
+	if w.Before != nil {
+		if t.from, err = s.parent(w.Before); err == nil {
+			t.was, err = s.element(w.Before)
+		}
+	}
+	if w.After != nil && err == nil {
+		if t.to, err = s.parent(w.After); err == nil && t.to.Type != 0 {
+			err = s.ordered(w.After)
+		}
+		if err == nil {
+			t.now, err = s.element(w.After)
+		}
+	}
+	moves := !t.from.Equal(t.to) || !s.sameOrder(t.was, t.now)
+	t.leaves, t.enters = moves && t.from.Type != 0, moves && t.to.Type != 0
+	t.replaces = !moves && t.to.Type != 0 && !t.was.Equal(t.now)
+	return t, err
+}
+
+// fetchWindow asks for the children that may fill up the array which the child leaves, or
+// outside transactions for the parent of a new child.
+func (s *Subset) fetchWindow(w model.StoreWrite) ([]model.Fetch, error) {
+	t, err := s.transition(w)
+	if err == nil && t.enters && !w.Tx {
+		return []model.Fetch{{Collection: s.parents.Name(), ID: t.to}}, nil
+	}
+	if err != nil || !t.leaves || !w.Tx {
+		return nil, err
+	}
+	q := model.Query{Limit: int64(s.windowSize()), Keyed: s.docs.IsKeyed(), Collection: s.docs.Name()}
+	s.Children(&q, t.from)
+	if isDeletion(w) && !s.whole {
+		q.Projection = commands.Fields(s.copies...)
+	}
+	return []model.Fetch{{Query: &q}}, q.Err
+}
+
+func isDeletion(w model.StoreWrite) bool { return w.After == nil && !w.Weak }
+
+// react returns the writes of the arrays. A new parent must exist. Outside transactions only an insert can be
+// repeated: a second run of another write finds the child changed, and doesn't know whether the array is.
+func (s *Subset) react(w model.StoreWrite) (a model.Answer, err error) {
+	t, err := s.transition(w)
+	if err != nil {
+		return a, err
+	}
+	if !w.Tx && (t.leaves || t.replaces || t.enters && w.Before != nil) {
+		return a, commands.NeedsTransaction("denorm.Subset", s.docs.Name(), "Subset.Set and Subset.Delete")
+	}
+	removesMember := false
+	if t.leaves {
+		a, removesMember = s.remove(w, t.from)
+	}
+	if !t.enters && !t.replaces {
+		return a, nil
+	}
+	value, err := s.newValue(w, t)
+	switch {
+	case err != nil:
+	case t.enters:
+		push := s.push(t.to, t.now, value)
+		push.Done = commands.ByID(t.to)
+		if w.Tx {
+			push = commands.UpdateIf(s.parents.Name(), commands.ByID(t.to), s.pushAll(bson.A{value}))
+			push.Once = false
+		}
+		if w.Tx && !(t.from.Equal(t.to) && removesMember) {
+			// A push that changes nothing must conflict with a concurrent removal too.
+			a.Hold = []model.Fetch{{Collection: s.parents.Name(), ID: t.to}}
+		}
+		if push.Expect, push.Reasons = model.One, []model.Reason{{Err: s.noParent(t.to)}}; !w.Tx {
+			push.Expect, push.Reasons = model.Any, nil
+			a.Check = func(func(string, bson.RawValue) bool) error {
+				if w.Found(0) == nil {
+					return s.noParent(t.to)
+				}
+				return nil
+			}
+		}
+		a.Then = append(a.Then, push)
+	default:
+		id := t.now.Document().Lookup("_id")
+		a.Then = append(a.Then, commands.UpdateIf(s.parents.Name(),
+			append(commands.ByID(t.to), mql.E(s.path+"._id", mql.Eq(id))), mql.Set(mql.E(s.path+".$", value))))
+	}
+	return a, err
+}
+
+// newValue returns the new element: a whole child has the fields that scopes add.
+func (s *Subset) newValue(w model.StoreWrite, t transition) (any, error) {
+	switch {
+	case !s.whole:
+		return t.now, nil
+	case w.Before == nil:
+		return core.PlaceInserted(s.docs.Name(), stored.WithoutStoreField(w.After)), nil
+	}
+	set, unset := changedFields("", stored.WithoutStoreField(w.Before), stored.WithoutStoreField(w.After))
+	base, err := model.StoreWrite{After: stored.WithoutStoreField(w.Before)}.With(unset)
+	return core.PlaceUpdated(s.docs.Name(), base.After, set), err
+}
+
+// changedFields returns the fields that an update sets and removes, by their paths. The server adds new fields in
+// the order of their names on each level, and a copy must have them in the same order.
+func changedFields(prefix string, before, after bson.Raw) (set, unset bson.D) {
+	now, _ := after.Elements()
+	was, _ := before.Elements()
+	for _, e := range now {
+		old, v := before.Lookup(e.Key()), e.Value()
+		a, isDoc := old.DocumentOK()
+		b, staysDoc := v.DocumentOK()
+		switch {
+		case old.Equal(v):
+		case isDoc && staysDoc && len(b) > 5 && hasPlainNames(a) && hasPlainNames(b):
+			inner, removed := changedFields(prefix+e.Key()+".", a, b)
+			set, unset = append(set, inner...), append(unset, removed...)
+		default:
+			set = append(set, mql.E(prefix+e.Key(), bsonval.Clone(v)))
+		}
+	}
+	for _, e := range was {
+		if after.Lookup(e.Key()).Type == 0 {
+			unset = append(unset, mql.E(prefix+e.Key(), bson.RawValue{}))
+		}
+	}
+	return set, unset
+}
+
+func hasPlainNames(doc bson.Raw) bool {
+	elems, err := doc.Elements()
+	isPlain := func(e bson.RawElement) bool { return core.CheckKey(e.Key()) == nil }
+	return err == nil && !slices.ContainsFunc(elems, func(e bson.RawElement) bool { return !isPlain(e) })
+}

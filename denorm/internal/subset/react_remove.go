@@ -1,0 +1,145 @@
+package subset
+
+import (
+	"fmt"
+
+	"github.com/docmodel/docmodel/denorm/internal/stored"
+	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/commands"
+	"github.com/docmodel/docmodel/internal/core"
+	"github.com/docmodel/docmodel/internal/mql"
+	"github.com/docmodel/docmodel/model"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// mostRemoved is how many children of one parent an action can remove from the first Max and those that follow.
+const mostRemoved = 10
+
+// windowSize is the number of children that a removal reads.
+func (s *Subset) windowSize() int { return s.max + mostRemoved }
+
+// holdField is the field that makes a transaction conflict with others that write the document: see
+// model.Answer.Hold.
+const holdField = stored.StoreField + ".hold"
+
+// A removal removes a child from its parent's array, which the next children fill up. Other children of the parent
+// may be written by the same action. So the steps are completed when all its writes are known: model.Answer.Check
+// then says which children the action deletes. If the child is moved, its removal also looks at the other children
+// as the action leaves them, to find which of them it moves. Deletions of children and moves of others can't be
+// joined.
+type removal struct {
+	s      *Subset
+	parent bson.RawValue
+	window []bson.Raw // the first children of the parent, as they are stored before the action
+	moved  []bool     // of each child of the window: it leaves its place, and isn't deleted
+	moves  bool       // the removal is of a child that isn't deleted
+	at     int        // the child's index in the window
+
+	pull, push *mongo.UpdateOneModel
+	hold       *mongo.UpdateManyModel // of the children that fill up: they must still be as they were read at commit
+}
+
+// remove returns the steps that remove a child from the array of a parent, and the check that completes them.
+// isMember says that the array holds the child.
+func (s *Subset) remove(w model.StoreWrite, parent bson.RawValue) (a model.Answer, isMember bool) {
+	r := &removal{s: s, parent: parent, window: w.FoundAll(0), moves: !isDeletion(w), at: -1}
+	r.moved = make([]bool, len(r.window))
+	for i, doc := range r.window {
+		if bsonval.EqualRaw(doc.Lookup("_id"), w.Before.Lookup("_id")) {
+			r.at, r.moved[i] = i, r.moves
+		}
+	}
+	if r.at < 0 || !r.moves && r.at >= s.max { // a removal of another child knows that this one is deleted
+		return a, false
+	}
+	if r.moves {
+		a.Writes = r.lookAtOthers()
+	}
+	pull := commands.UpdateIf(s.parents.Name(), commands.ByID(parent), bson.D{})
+	r.pull = pull.Model.(*mongo.UpdateOneModel)
+	a.First, a.Check = []model.Step{pull}, r.complete
+	if len(r.window) > s.max {
+		push := commands.UpdateIf(s.parents.Name(), commands.ByID(parent), bson.D{})
+		r.push, r.hold = push.Model.(*mongo.UpdateOneModel), &mongo.UpdateManyModel{}
+		push.Once = false
+		a.First = append(a.First, push)
+		a.Then = []model.Step{model.Write{
+			Collection: s.docs.Name(), Index: model.IDIndex, Keyed: s.docs.IsKeyed(), Model: r.hold,
+		}}
+	}
+	return a, r.at < s.max
+}
+
+// lookAtOthers returns writes of the other children that change nothing. A child counts as moved unless its write
+// finds it in its place.
+func (r *removal) lookAtOthers() (writes []model.StoreWrite) {
+	for i, doc := range r.window {
+		if i == r.at {
+			continue
+		}
+		r.moved[i] = true
+		look := func(now bson.Raw) (bson.D, error) {
+			t, err := r.s.transition(model.StoreWrite{Before: doc, After: now})
+			r.moved[i] = t.leaves
+			return nil, err
+		}
+		writes = append(writes, model.StoreWrite{Collection: r.s.docs.Name(), Before: doc, Change: look})
+	}
+	return writes
+}
+
+// complete decides which children fill up the array, and refuses what it can't decide.
+func (r *removal) complete(deleted func(collection string, id bson.RawValue) bool) error {
+	if deleted(r.s.parents.Name(), r.parent) {
+		return r.fillUp(nil)
+	}
+	var fill []bson.Raw
+	kept := 0
+	for i, doc := range r.window {
+		gone := deleted(r.s.docs.Name(), doc.Lookup("_id"))
+		switch {
+		case gone && r.moves && i != r.at:
+			return r.s.docs.Refuse(r.s.ref, r.parent,
+				"names a parent of which one action deletes children and moves others: use two actions")
+		case gone || r.moved[i]:
+		case i < r.s.max:
+			kept++
+		case kept+len(fill) < r.s.max:
+			fill = append(fill, doc)
+		}
+	}
+	if len(r.window) == r.s.windowSize() && kept+len(fill) < r.s.max {
+		return r.s.docs.Refuse(r.s.ref, r.parent, fmt.Sprintf(
+			"names a parent of which one action removes more than %d children: use several actions, or Subset.Delete",
+			mostRemoved))
+	}
+	return r.fillUp(fill)
+}
+
+// fillUp sets the updates of the array. Another removal may have added the same children, so they are pulled first.
+func (r *removal) fillUp(fill []bson.Raw) error {
+	out := bson.A{bsonval.Clone(r.window[r.at].Lookup("_id"))}
+	ids, list := bson.A{}, bson.A{}
+	for _, doc := range fill {
+		element, err := r.s.element(doc)
+		if err != nil {
+			return err
+		}
+		ids = append(ids, bsonval.Clone(doc.Lookup("_id")))
+		list = append(list, r.s.placed(element, core.PlaceUpdated(r.s.docs.Name(), stored.WithoutStoreField(doc), nil)))
+	}
+	gone := bson.D{{Key: "_id", Value: mql.Op("$in", append(out, ids...))}}
+	r.pull.Update = mql.Op("$pull", bson.D{{Key: r.s.path, Value: gone}})
+	if r.push != nil {
+		r.push.Update = r.s.pushAll(list)
+		r.hold.Filter = commands.AmongIDs(ids)
+		r.hold.Update = mql.Op("$inc", bson.D{{Key: holdField, Value: int64(1)}})
+	}
+	return nil
+}
+
+func (s *Subset) noParent(id bson.RawValue) error {
+	return fmt.Errorf("%w (%s %s, the parent of a document of %s)",
+		model.ErrNotFound, s.parents.Name(), model.Shell(id), s.docs.Name())
+}

@@ -1,0 +1,72 @@
+package uniquecount
+
+import (
+	"time"
+
+	"github.com/docmodel/docmodel/denorm/internal/keytext"
+	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/core"
+	"github.com/docmodel/docmodel/internal/mql"
+	"github.com/docmodel/docmodel/model"
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// Reactions returns how a store makes the _id and the period of a new visit. The number of members is read from
+// the documents, so that a deletion counts down.
+func (u *Members) Reactions() []model.Reaction {
+	return []model.Reaction{{
+		Collection: u.docs.Name(), Paths: []string{"group", "member", "period", "from"}, Derives: []string{"period"},
+		Amend: u.amend, ID: u.makeID,
+	}}
+}
+
+// makeID returns the _id of a new visit. The caller may give the same one.
+func (u *Members) makeID(doc bson.Raw) (bson.RawValue, error) {
+	v, err := u.storedVisit(doc)
+	given, id := doc.Lookup("_id"), core.MustRawValue(v.id)
+	if text, _ := given.StringValueOK(); err == nil && text != "" && text != v.id {
+		err = u.docs.Refuse("_id", given, "isn't the key of the visit, which is "+model.Shell(id)+": leave it empty")
+	}
+	return id, err
+}
+
+// storedVisit returns the visit that a document says: at the time of its field from.
+func (u *Members) storedVisit(doc bson.Raw) (v visit, err error) {
+	group, ok := keytext.OfStored(doc.Lookup("group"))
+	if !ok {
+		return v, u.docs.Refuse("group", nil, "is empty: give the group to count")
+	}
+	member, ok := keytext.OfStored(doc.Lookup("member"))
+	if !ok {
+		return v, u.docs.Refuse("member", nil, "is empty: give the member to count")
+	}
+	var at time.Time
+	if from := doc.Lookup("from"); from.Type == bson.TypeDateTime {
+		at = from.Time()
+	}
+	if u.spec.Period == keytext.None {
+		if !at.IsZero() {
+			return v, u.docs.Refuse("from", at, "must be empty: the spec has no Period")
+		}
+		v.id = group + "#" + member
+		return v, nil
+	}
+	period, err := u.period("from", at)
+	v.id = group + "#" + period + "#" + member
+	v.fields = bson.D{mql.E("period", period), mql.E("from", u.spec.Period.Start(at, u.spec.Location))}
+	return v, err
+}
+
+// amend returns the period of a visit, and refuses an update after which the _id is of another visit.
+func (u *Members) amend(w model.StoreWrite) (bson.D, error) {
+	v, err := u.storedVisit(w.After)
+	if err != nil || w.Before == nil || v.id == w.After.Lookup("_id").StringValue() {
+		return v.fields, err
+	}
+	for _, path := range []string{"group", "member", "from"} {
+		if now := w.After.Lookup(path); !bsonval.EqualRaw(now, w.Before.Lookup(path)) {
+			return nil, u.docs.Refuse(path, now, "is a part of the _id: delete the document, and insert another")
+		}
+	}
+	return v.fields, nil
+}

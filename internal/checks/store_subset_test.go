@@ -1,0 +1,55 @@
+package checks
+
+import (
+	"github.com/docmodel/docmodel/internal/testkit"
+	"github.com/docmodel/docmodel/model"
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+func init() {
+	register(storeSubsetCases()...)
+	register(storeSubsetPagesCases()...)
+	register(storeUniqueCountCases()...)
+}
+
+func storeSubsetCases() []Case {
+	store := model.NewStore(model.New("posts", inOrder), anything)
+	set := func(reason string, fields func(s string) bson.D) Case {
+		return storeInputCase("Set", reason, subsetOf, fields, setting(store))
+	}
+	return []Case{
+		storeInputCase("Insert", "a child of a subset", subsetOf, func(s string) bson.D {
+			return append(bson.D{{Key: "_id", Value: s + "9"}}, childOf(s)[1:]...)
+		}, inserting(store)),
+		set("a copied field of a subset", fieldOf("text", "x")),
+		set("a field that a subset doesn't copy", fieldOf("note", "")),
+		set("what a subset is ordered by", func(string) bson.D { return roomy(bson.D{{Key: "time", Value: noon(-9)}}) }),
+		set("the parent of a subset's child", fieldOf("post", "9")),
+		storeInputCase("Delete", "the next child takes its place", subsetOf, noInput, deleting(store)),
+		storeInputCase("Delete", "a child that isn't in the array", subsetOf, noInput, func(_ bson.D, s string) storedChange {
+			return store.Delete(s + "3")
+		}),
+	}
+}
+
+func storeSubsetPagesCases() []Case {
+	store := model.NewStore(model.New("boxes", newestMails), mailboxes)
+	remove := func(s string) model.Change[model.Stored[mailbox]] { return store.Delete(s) }
+	return []Case{{
+		Method: "model.Store.Delete", Reason: "the pages of a parent, then the parent", Make: func(s string) any { return remove(s) },
+		State: asReadTx(func(s string) model.Change[any] { return remove(s).Change() }, pagedBox),
+	}}
+}
+
+func storeUniqueCountCases() []Case {
+	store := model.NewStore(model.New("visits", dayVisitors), siteVisits)
+	stored := func(string) testkit.Docs { return testkit.Docs{"visits": nil} }
+	return []Case{
+		storeCase("Insert", "a visit, under its key", stored, func(s string) model.Change[model.Stored[siteVisit]] {
+			return store.Insert(siteVisit{Group: s, Member: s, From: noon(30)})
+		}),
+		storeCase("Ensure", "a visit", stored, func(s string) model.Change[model.Stored[siteVisit]] {
+			return store.Ensure(siteVisit{Group: s, Member: s, From: noon(30)})
+		}),
+	}
+}
