@@ -27,8 +27,8 @@ import (
 // [IndexTable.Documents] skips surplus entries. Concurrent operations on one document, or
 // direct writes, can leave wrong or missing entries.
 //
-// A [model.Store] writes the entries in its transaction. Without transactions, the store
-// returns model.ErrTransactional if entries change.
+// A [model.Store] writes the entries, with transactions or without. Without them, a unique
+// value of an action that fails later is taken for a moment.
 //
 // Source: "Index Table" ("NoSQL Data Modeling Techniques"); the Index Table pattern
 // (https://learn.microsoft.com/azure/architecture/patterns/index-table); "Unique

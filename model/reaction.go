@@ -60,7 +60,7 @@ type StoreWrite struct {
 	// later retry.
 	Tx bool
 
-	// Time is when the attempt began, by this computer's clock, in whole milliseconds.
+	// Time is when the action began, by this computer's clock, in whole milliseconds.
 	Time time.Time
 
 	// Token names this write of the action: see [WithToken]. All attempts have the same token.

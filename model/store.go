@@ -27,9 +27,18 @@ import (
 // of the other document. So it conflicts with a concurrent deletion or change of that
 // document. A validator must allow the field _m.
 //
-// Without transactions, a change that can't be repeated after a crash returns
-// [ErrTransactional]: for example, if a number is counted. References are checked, but a
-// concurrent deletion can remove the document after the check.
+// Without transactions, a change writes its documents in turn. The first write stores the
+// unfinished action in the document's field _m.op, with the token and the old values. The
+// last write removes this field. After an interruption, these finish the action:
+//
+//   - a retry with the token: see [WithToken]
+//   - the next change of the document by a store
+//   - the repair of [Model.Audit], after a minute
+//
+// A counted document remembers the last 100 tokens in its field _m.ops, so that each action
+// counts once. References are checked, but a concurrent deletion can remove the document
+// after the check. A technique that needs a transaction returns [ErrTransactional]. Its
+// comment says so.
 type Store[D, K any] struct {
 	docs *Collection[D, K]
 	in   *store
@@ -45,9 +54,14 @@ func NewStore[D, K any](m *Model, docs *Collection[D, K]) *Store[D, K] {
 	return &Store[D, K]{docs, in}
 }
 
-// WithToken returns the context of an action that a client names, for example by the
-// Idempotency-Key of a request. A [Store] gives the token to the model's techniques. Run
-// each action with another token. Without a token in the context, each run makes one.
+// WithToken returns the context of a request that a client names, for example by its
+// Idempotency-Key. If the client sends the request again, make a new context with the same
+// token. Outside transactions, an action of a [Store] that is stored in the document then
+// writes nothing more. In transactions, the document remembers no tokens.
+//
+// Each action derives its own token from the request's: from the store, the method, the
+// document's _id, and how often the request ran the same action before. A new _id is a new
+// action. Without a token in the context, each run makes one.
 func WithToken(ctx context.Context, token bson.ObjectID) context.Context {
 	return runctx.WithToken(ctx, token)
 }
@@ -71,7 +85,7 @@ func (s *Store[D, K]) Insert(doc D) Change[Stored[D]] {
 
 // InsertMany returns the change that stores new documents together. A document that is
 // invalid gives an error, and nothing is stored. Outside transactions, the documents before
-// one whose _id is taken stay stored. The errors are those of [Store.Insert]. The result's
+// one whose _id or unique value is taken stay stored. The errors are those of [Store.Insert]. The result's
 // Doc is the last of the documents.
 func (s *Store[D, K]) InsertMany(docs ...D) Change[Stored[D]] {
 	raws, err := make([]bson.Raw, len(docs)), error(nil)

@@ -21,7 +21,9 @@ func (s *store) plan(state storeState) Plan {
 		for i, one := range state.each {
 			plans[i] = s.plan(one)
 		}
-		return Concat(plans...)
+		all := Concat(plans...)
+		all.Leaves = plans[0].Leaves
+		return all
 	case !state.tx && state.follows():
 		return s.stepsInTurn(state)
 	}

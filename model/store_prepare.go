@@ -85,7 +85,7 @@ func (s *store) prepare(ctx context.Context, db DB, writes ...StoreWrite) (store
 }
 
 func newState(ctx context.Context, action bson.ObjectID) storeState {
-	return storeState{tx: runctx.InTransaction(ctx), action: action, time: time.Now().Truncate(time.Millisecond)}
+	return storeState{tx: runctx.InTransaction(ctx), action: action, time: runctx.ActionTime(ctx)}
 }
 
 // prepareLevels prepares the writes of a level, and of the levels that follow from it. The

@@ -231,7 +231,9 @@ func (s *store) begin(d storedDoc, then Plan, state storeState) Write {
 			return Refused(d.collection, err)
 		}
 		w.Model = &mongo.InsertOneModel{Document: stored}
-		w.Reasons = []Reason{{Err: ErrStale, onID: true}} // the next attempt reads whose document it is
+		finished := append(byID[:1:1], bson.E{Key: tokensField, Value: d.token})
+		// The next attempt reads whose document it is.
+		w.Reasons = []Reason{{If: finished, Err: ErrStale, Instead: []Step{}}, {Err: ErrStale, onID: true}}
 		return w
 	}
 	set := bson.D{{Key: unfinishedField, Value: u}}

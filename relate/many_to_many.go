@@ -14,9 +14,8 @@ import (
 // With bare ids, concurrent operations on one pair can leave a half-link, which only one
 // side lists. Transactions or versioned links prevent half-links.
 //
-// In a [model.Store] of bare ids, write either list: the store's transaction writes the
-// other lists. Without transactions, and for versioned links, use [ManyToMany.Link] and
-// [ManyToMany.Unlink].
+// In a [model.Store] of bare ids, write either list: the store writes the other lists. For
+// versioned links, use [ManyToMany.Link] and [ManyToMany.Unlink].
 //
 // To store a document's number of links, use a [JoinCollection], and count the links with
 // a denorm.Counter.

@@ -13,9 +13,8 @@ import (
 // _ids, not [Link] values, concurrent operations on one item can also leave a half-link.
 // [model.Plan.RunTx] prevents half-links. The repairs of Checks correct half-links.
 //
-// In a [model.Store] of plain _ids, write either side: the store's transaction writes the
-// other side. Without transactions, and for [Link] values, use [TwoWay.Assign] and
-// [TwoWay.Unassign].
+// In a [model.Store] of plain _ids, write either side: the store writes the other side. For
+// [Link] values, use [TwoWay.Assign] and [TwoWay.Unassign].
 //
 // Source: "6 Rules of Thumb for MongoDB Schema Design", part 2.
 type TwoWay[O, OK, I, IK any] struct {

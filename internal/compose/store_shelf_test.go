@@ -105,15 +105,21 @@ func (s shelf[M, D, K]) putMany(m M, token bson.ObjectID, docs []D) error {
 			}
 		}
 	}
-	_, there := s.docs(m)[s.id(docs[1])]
-	first, second := s.put(m, own(docs[0]), docs[0], false), s.put(m, own(docs[1]), docs[1], false)
+	first, clash := s.put(m, own(docs[0]), docs[0], false), error(nil)
 	if s.clash != nil {
-		second = errors.Join(second, s.clash(m, docs[0], docs[1]))
+		clash = s.clash(m, docs[0], docs[1])
 	}
+	if first == nil && clash != nil && !m.self().tx && s.id(docs[0]) != s.id(docs[1]) {
+		if err := s.put(m.clone(), own(docs[1]), docs[1], false); err != nil && !isOnly(err, model.ErrTaken) {
+			return err
+		}
+		return errors.Join(clash, errPartly)
+	}
+	second := errors.Join(s.put(m, own(docs[1]), docs[1], false), clash)
 	switch same := s.id(docs[0]) == s.id(docs[1]); {
 	case same:
 		return errors.Join(first, second, model.ErrTaken)
-	case first == nil && there && isOnly(second, model.ErrTaken) && !m.self().tx:
+	case first == nil && isOnly(second, model.ErrTaken) && !m.self().tx:
 		return errors.Join(second, errPartly)
 	}
 	return errors.Join(first, second)

@@ -208,7 +208,16 @@ func (m *subMemory) putNote(_ bson.ObjectID, n subNote, update bool) error {
 // putPost stores a post. With a two-way relation it takes its notes.
 func (m *subMemory) putPost(_ bson.ObjectID, p subPost, update bool) error {
 	_, there := m.posts[p.ID]
-	if err := putError(there, update); err != nil {
+	if update && !there {
+		return model.ErrNotFound
+	}
+	err := putError(there, update)
+	for _, id := range p.Notes {
+		if _, is := m.notes[id]; !is && m.has[pickNotesTwoWay] {
+			err = errors.Join(err, model.ErrNotFound)
+		}
+	}
+	if err != nil {
 		return err
 	}
 	for id, n := range m.notes {
@@ -218,11 +227,6 @@ func (m *subMemory) putPost(_ bson.ObjectID, p subPost, update bool) error {
 				n.Post = &p.ID
 			}
 			m.notes[id] = n
-		}
-	}
-	for _, id := range p.Notes {
-		if _, is := m.notes[id]; !is && m.has[pickNotesTwoWay] {
-			return model.ErrNotFound
 		}
 	}
 	m.posts[p.ID] = p

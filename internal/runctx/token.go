@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"sync"
+	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
@@ -26,6 +27,7 @@ type Action struct {
 	name  string
 	token bson.ObjectID
 
+	time  time.Time
 	began map[bson.ObjectID]bson.Raw // the documents that earlier attempts wrote first, by the tokens of their writes
 }
 
@@ -64,7 +66,7 @@ func BeginAction(ctx context.Context, name string) context.Context {
 		c.mu.Unlock()
 		token = DeriveToken(c.token, fmt.Sprint(n, " ", name))
 	}
-	return with(ctx, actionKey{}, &Action{name: name, token: token, began: map[bson.ObjectID]bson.Raw{}})
+	return with(ctx, actionKey{}, &Action{name: name, token: token, time: time.Now(), began: map[bson.ObjectID]bson.Raw{}})
 }
 
 // ActionOf returns the context's action, or nil.
@@ -82,6 +84,14 @@ func Token(ctx context.Context) bson.ObjectID {
 		return a.token
 	}
 	return bson.ObjectID{}
+}
+
+// ActionTime returns when the context's action began, in whole milliseconds, or the zero time.
+func ActionTime(ctx context.Context) time.Time {
+	if a := ActionOf(ctx); a != nil {
+		return a.time.Truncate(time.Millisecond)
+	}
+	return time.Time{}
 }
 
 // DeriveToken returns the token of a part of what a token names. It has the token's timestamp.
