@@ -58,7 +58,7 @@ func ExampleIndexTable() {
 	// Output:
 	// db.usersByCity.updateOne({_id: {v: 'Rome', id: 1}}, {$setOnInsert: {doc: {name: 'Ann'}, sure: false}, $addToSet: {ops: ObjectId('650000000000000000000001')}}, {upsert: true})
 	// db.users.insertOne({_id: 1, name: 'Ann', city: 'Rome'})
-	// db.usersByCity.updateOne({_id: {v: 'Rome', id: 1}, ops: ObjectId('650000000000000000000001')}, {$set: {doc: {name: 'Ann'}, sure: true}})
+	// db.usersByCity.updateOne({_id: {v: 'Rome', id: 1}, sure: false, ops: ObjectId('650000000000000000000001')}, {$set: {doc: {name: 'Ann'}, sure: true}})
 	// // if stale: db.usersByCity.updateOne({_id: {v: 'Rome', id: 1}}, {$pull: {ops: ObjectId('650000000000000000000001')}})
 	// // if stale: db.usersByCity.deleteOne({_id: {v: 'Rome', id: 1}, sure: false, ops: {$eq: []}})
 	// // in a transaction: db.users.insertOne({_id: 1, name: 'Ann', city: 'Rome'})

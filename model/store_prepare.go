@@ -26,6 +26,7 @@ type storeState struct {
 	tx      bool
 	applied bool // an earlier run of the action wrote the document
 	ensures bool // a document that another client inserts meanwhile is read again
+	hidden  bool // a document of the _id was there, and a read didn't find it: it's another tenant's, or deleted
 	resumed bool // the document tells of the action, whose other writes are missing
 	again   bool // the writes finish another action, so that the change must run again
 	action  bson.ObjectID

@@ -26,7 +26,9 @@ func (s *store) insert(ctx context.Context, db DB, doc bson.Raw) (storeState, er
 	if stored != nil {
 		return storeState{}, fmt.Errorf("%w (%s %s is stored already)", ErrTaken, s.docs.Name(), shell(id))
 	}
-	return s.prepare(ctx, db, s.writeOf(nil, doc))
+	out, err := s.prepare(ctx, db, s.writeOf(nil, doc))
+	out.hidden = true
+	return out, err
 }
 
 // insertMany prepares the inserts of documents. Outside transactions, each document with

@@ -232,8 +232,11 @@ func (s *store) begin(d storedDoc, then Plan, state storeState) Write {
 		}
 		w.Model = &mongo.InsertOneModel{Document: stored}
 		finished := append(byID[:1:1], bson.E{Key: tokensField, Value: d.token})
-		// The next attempt reads whose document it is.
-		w.Reasons = []Reason{{If: finished, Err: ErrStale, Instead: []Step{}}, {Err: ErrStale, onID: true}}
+		taken := ErrStale // the next attempt reads whose document it is
+		if state.hidden {
+			taken = fmt.Errorf("%w (%s %s is stored already)", ErrTaken, d.collection, shell(d.id))
+		}
+		w.Reasons = []Reason{{If: finished, Err: ErrStale, Instead: []Step{}}, {Err: taken, onID: true}}
 		return w
 	}
 	set := bson.D{{Key: unfinishedField, Value: u}}
