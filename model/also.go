@@ -76,7 +76,7 @@ func (c *Change[S]) join(other Change[any]) {
 	c.Attempts = max(c.Attempts, other.Attempts)
 	c.Pause, c.MaxPause = cmp.Or(c.Pause, other.Pause), cmp.Or(c.MaxPause, other.MaxPause)
 	c.Err = cmp.Or(c.Err, other.Err)
-	c.Mends, c.action = c.Mends && other.Mends, c.action+other.action
+	c.Mends, c.action = c.Mends && other.Mends, c.action.with(other.action)
 	if c.Lease != nil && other.Lease != nil && c.Lease != other.Lease {
 		c.Err = cmp.Or(c.Err, error(&ValueError{Field: "Lease", Reason: "two changes of Also have a Lease: leave one out"}))
 	}

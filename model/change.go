@@ -60,7 +60,7 @@ type Change[S any] struct {
 	// Err reports bad input. Run returns it.
 	Err error
 
-	action string         // names the action, whose attempts get one token: see [WithToken]
+	action *action        // its attempts get one token: see [WithToken]; nil for none
 	alone  bool           // on a database of [WithTransactions] too, an attempt is no transaction
 	again  func(S) bool   // whether the plan only prepared another attempt
 	finish func(*S) error // completes the state after a run without an error
@@ -77,6 +77,18 @@ func (c Change[S]) Run(ctx context.Context, db DB) (S, Result, error) {
 		err = c.finish(&s.state)
 	}
 	return s.state, result, err
+}
+
+// action identifies a change of a [Store]: the change that runs again with the same context
+// is the same action.
+type action struct{ name string }
+
+// with returns the action of two changes that run together.
+func (a *action) with(b *action) *action {
+	if a == nil || b == nil {
+		return cmp.Or(a, b)
+	}
+	return &action{a.name + ", " + b.name}
 }
 
 // changeState is the part of a running [Change] that depends on the type of its state.
@@ -138,7 +150,7 @@ type changeOptions struct {
 	name            string
 	decides         any  // the function Decide
 	follows         bool // there is a Then
-	action          string
+	action          *action
 	alone           bool
 }
 
@@ -195,16 +207,18 @@ func (c *changing) attempted(ctx context.Context, db DB, op *observation) (Resul
 		attempts = 8
 	}
 	ctx = withRoutes(runctx.Deciding(ctx), db)
-	if c.action != "" {
-		ctx = runctx.BeginAction(ctx, c.action)
+	if c.action != nil {
+		ctx = runctx.BeginAction(ctx, c.action.name, c.action)
 	}
-	var prepared Result
+	var prepared *Result
 	for n := 1; ; n++ {
 		op.tried()
 		result, err := c.attempt(ctx, db, n)
-		result = prepared.followedBy(result)
+		if prepared != nil {
+			result = prepared.followedBy(result)
+		}
 		if err == nil && n < attempts && c.again() {
-			prepared = result
+			prepared = &result
 			continue
 		}
 		if err == nil && c.follows {

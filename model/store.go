@@ -60,8 +60,9 @@ func NewStore[D, K any](m *Model, docs *Collection[D, K]) *Store[D, K] {
 // writes nothing more. In transactions, the document remembers no tokens.
 //
 // Each action derives its own token from the request's: from the store, the method, the
-// document's _id, and how often the request ran the same action before. A new _id is a new
-// action. Without a token in the context, each run makes one.
+// document's _id, and the number of such actions before it. A new _id is a new action. A
+// [Change] that runs again with the context is the same action. Without a token in the
+// context, each run makes one.
 func WithToken(ctx context.Context, token bson.ObjectID) context.Context {
 	return runctx.WithToken(ctx, token)
 }
@@ -265,7 +266,7 @@ func (s *Store[D, K]) change(
 ) Change[Stored[D]] {
 	full := "store " + s.docs.Name() + ": " + name
 	return Change[Stored[D]]{
-		Name: full, Err: err, Attempts: 100, action: full + " " + shell(id), alone: s.in.actsAlone(),
+		Name: full, Err: err, Attempts: 100, action: &action{full + " " + shell(id)}, alone: s.in.actsAlone(),
 		again: func(out Stored[D]) bool { return out.state.again },
 		Read: func(ctx context.Context, db DB) (out Stored[D], err error) {
 			out.state, err = prepare(ctx, db)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -15,16 +16,28 @@ type (
 	actionKey struct{}
 )
 
-// clientToken is the token of a client's request, and how often the request began each action.
+// clientToken is the token of a client's request, and the actions of each name that the request began.
 type clientToken struct {
 	token bson.ObjectID
 	mu    sync.Mutex
-	begun map[string]int
+	begun map[string][]any
+}
+
+// number returns how many other actions of the name the request began before this one.
+func (c *clientToken) number(name string, action any) int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	n := slices.Index(c.begun[name], action)
+	if n < 0 {
+		n = len(c.begun[name])
+		c.begun[name] = append(c.begun[name], action)
+	}
+	return n
 }
 
 // An Action is one action, which may need several attempts.
 type Action struct {
-	name  string
+	value any
 	token bson.ObjectID
 
 	time  time.Time
@@ -48,25 +61,21 @@ func (a *Action) BegunWith(token bson.ObjectID) bson.Raw {
 
 // WithToken returns the context of a request with a token.
 func WithToken(ctx context.Context, token bson.ObjectID) context.Context {
-	return with(ctx, tokenKey{}, &clientToken{token: token, begun: map[string]int{}})
+	return with(ctx, tokenKey{}, &clientToken{token: token, begun: map[string][]any{}})
 }
 
-// BeginAction returns the context of an action, with a token of its own. The n-th action of a name in a request has the same token in
-// each run of the request. Without a request's token, each action has a new one. An action that is part of one with the same name keeps
-// that token.
-func BeginAction(ctx context.Context, name string) context.Context {
-	if a := ActionOf(ctx); a != nil && a.name == name {
+// BeginAction returns the context of an action, with a token of its own. The value is what the caller runs: if it runs again with the
+// context, it is the same action. The n-th action of a name in a request has the same token in each run of the request. Without a
+// request's token, each run has a new one.
+func BeginAction(ctx context.Context, name string, value any) context.Context {
+	if a := ActionOf(ctx); a != nil && a.value == value {
 		return ctx
 	}
 	token := bson.NewObjectID()
 	if c, ok := ctx.Value(tokenKey{}).(*clientToken); ok && !c.token.IsZero() {
-		c.mu.Lock()
-		n := c.begun[name]
-		c.begun[name]++
-		c.mu.Unlock()
-		token = DeriveToken(c.token, fmt.Sprint(n, " ", name))
+		token = DeriveToken(c.token, fmt.Sprint(c.number(name, value), " ", name))
 	}
-	return with(ctx, actionKey{}, &Action{name: name, token: token, time: time.Now(), began: map[bson.ObjectID]bson.Raw{}})
+	return with(ctx, actionKey{}, &Action{value: value, token: token, time: time.Now(), began: map[bson.ObjectID]bson.Raw{}})
 }
 
 // ActionOf returns the context's action, or nil.

@@ -37,7 +37,7 @@ func storeVersions(t *testing.T, plain *mongo.Database, store *model.Store[verLo
 	}
 	s, _, err := store.Insert(verLot{ID: id, Qty: 1}).Run(model.WithToken(ctx, op), db)
 	first := s.Doc.Version
-	if err != nil || first != verFirst(op) {
+	if err != nil || first <= 0 || first == verFirst(op) { // the request's token can name several actions
 		t.Fatalf("%+v, %v", s.Doc, err)
 	}
 	read := s.Doc
