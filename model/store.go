@@ -120,7 +120,7 @@ func (s *Store[D, K]) Ensure(doc D) Change[Stored[D]] {
 		state, err := s.in.change(ctx, db, id, func(stored bson.Raw) (bson.Raw, error) { return stored, nil })
 		if errors.Is(err, ErrNotFound) {
 			state, err = s.in.prepare(ctx, db, s.in.writeOf(nil, raw))
-			state.ensures = true
+			state.ensures, state.hidden = true, !runctx.IsFirst(ctx)
 		}
 		return state, err
 	})

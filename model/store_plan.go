@@ -40,7 +40,7 @@ func (s *store) plan(state storeState) Plan {
 			}
 			w.Once = only && d.after == nil // a second run deletes the documents that are left
 			if state.ensures && i == 0 {
-				w.Reasons = []Reason{{Err: ErrStale, onID: true}}
+				w.Reasons = []Reason{state.taken(d)}
 			}
 			plan = append(plan, w)
 		}
@@ -63,6 +63,15 @@ func (s *storeState) order() (out []int) {
 		out = append(out, i)
 	}
 	return out
+}
+
+// taken returns the reason of a taken _id. If a read can find the document, the next
+// attempt reads whose it is.
+func (s *storeState) taken(d storedDoc) Reason {
+	if s.hidden {
+		return Reason{Err: fmt.Errorf("%w (%s %s is stored already)", ErrTaken, d.collection, shell(d.id)), onID: true}
+	}
+	return Reason{Err: ErrStale, onID: true}
 }
 
 // mostMerged is the number of steps up to which updates of one document are looked for.

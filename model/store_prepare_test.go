@@ -191,33 +191,34 @@ func TestStoreAlone(t *testing.T) {
 // the same token in each context.
 func TestStoreToken(t *testing.T) {
 	var seen []bson.ObjectID
-	store := model.NewStore(model.New("tokens", rule(model.Reaction{Collection: "leaves", React: func(w model.StoreWrite) (model.Answer, error) {
+	stale := model.Reaction{Collection: "leaves", Paths: []string{"a"}, React: func(w model.StoreWrite) (model.Answer, error) {
 		if seen = append(seen, w.Token); len(seen) == 1 {
 			return model.Answer{}, fmt.Errorf("%w (once)", model.ErrStale)
 		}
 		return model.Answer{}, nil
-	}})), leaves)
+	}}
+	store := model.NewStore(model.New("tokens", rule(stale)), leaves)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		if _, err := leaves.Insert(leaf{ID: 1}).Run(t.Context(), db); err != nil {
+			t.Fatal(err)
+		}
 		seen = nil
 		own := bson.NewObjectID()
 		first, second := model.WithToken(t.Context(), own), model.WithToken(t.Context(), own)
 		for _, ctx := range []context.Context{t.Context(), first, first, second, second} {
-			if _, _, err := store.Ensure(leaf{ID: 1}).Run(ctx, db); err != nil {
-				t.Error(err)
-			}
-			if _, _, err := store.Delete(1).Run(t.Context(), db); err != nil {
+			if _, _, err := store.Edit(1, func(l *leaf) error { l.A++; return nil }).Run(ctx, db); err != nil {
 				t.Error(err)
 			}
 		}
-		var inserts []bson.ObjectID
-		for i, token := range seen {
-			if i < 2 || i%2 == 1 {
-				inserts = append(inserts, token)
+		again := store.Edit(1, func(l *leaf) error { l.A++; return nil })
+		for range 2 { // a change that runs again is the same action
+			if _, _, err := again.Run(first, db); err != nil {
+				t.Error(err)
 			}
 		}
-		if len(inserts) != 6 || inserts[0].IsZero() || inserts[0] != inserts[1] || inserts[2] != inserts[4] || inserts[3] != inserts[5] ||
-			inserts[2] == inserts[3] || inserts[2] == inserts[0] {
-			t.Errorf("tokens of inserts %v", inserts)
+		if len(seen) != 8 || seen[0].IsZero() || seen[0] != seen[1] || seen[2] != seen[4] || seen[3] != seen[5] ||
+			seen[2] == seen[3] || seen[2] == seen[0] || seen[6] != seen[7] || seen[6] == seen[2] || seen[6] == seen[3] {
+			t.Errorf("tokens %v", seen)
 		}
 	})
 }

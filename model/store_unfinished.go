@@ -232,11 +232,7 @@ func (s *store) begin(d storedDoc, then Plan, state storeState) Write {
 		}
 		w.Model = &mongo.InsertOneModel{Document: stored}
 		finished := append(byID[:1:1], bson.E{Key: tokensField, Value: d.token})
-		taken := ErrStale // the next attempt reads whose document it is
-		if state.hidden {
-			taken = fmt.Errorf("%w (%s %s is stored already)", ErrTaken, d.collection, shell(d.id))
-		}
-		w.Reasons = []Reason{{If: finished, Err: ErrStale, Instead: []Step{}}, {Err: taken, onID: true}}
+		w.Reasons = []Reason{{If: finished, Err: ErrStale, Instead: []Step{}}, state.taken(d)}
 		return w
 	}
 	set := bson.D{{Key: unfinishedField, Value: u}}
