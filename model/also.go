@@ -61,7 +61,7 @@ func (c Change[S]) Also(others ...Action) Change[any] {
 	}
 	out.Tx, out.alone = true, false
 	out.Read, out.Decide, out.Then = readAll(all), decideAll(all), thenAll(all)
-	out.again = func(v any) bool { return len(againOf(all, v)) > 0 }
+	out.again = func(v any) bool { return firstAgain(all, v) >= 0 }
 	return out
 }
 
@@ -76,7 +76,7 @@ func (c *Change[S]) join(other Change[any]) {
 	c.Attempts = max(c.Attempts, other.Attempts)
 	c.Pause, c.MaxPause = cmp.Or(c.Pause, other.Pause), cmp.Or(c.MaxPause, other.MaxPause)
 	c.Err = cmp.Or(c.Err, other.Err)
-	c.Mends, c.action = c.Mends && other.Mends, c.action.with(other.action)
+	c.Mends, c.action = c.Mends && other.Mends, joinActions(c.action, other.action)
 	if c.Lease != nil && other.Lease != nil && c.Lease != other.Lease {
 		c.Err = cmp.Or(c.Err, error(&ValueError{Field: "Lease", Reason: "two changes of Also have a Lease: leave one out"}))
 	}
@@ -109,8 +109,8 @@ func decideAll(all []Change[any]) func(any) (Plan, error) {
 		if err != nil {
 			return Plan{}, err
 		}
-		if again := againOf(all, v); len(again) > 0 {
-			return all[again[0]].Decide(read[again[0]])
+		if i := firstAgain(all, v); i >= 0 {
+			return all[i].Decide(read[i])
 		}
 		var plans, applied []Plan
 		for i, c := range all {
@@ -138,15 +138,15 @@ func decideAll(all []Change[any]) func(any) (Plan, error) {
 	}
 }
 
-// againOf returns the indexes of the changes whose plans only prepare another attempt.
-func againOf(all []Change[any], v any) (out []int) {
+// firstAgain returns the index of a change whose plan only prepares another attempt, or -1.
+func firstAgain(all []Change[any], v any) int {
 	read, _ := v.([]any)
 	for i, c := range all[:min(len(all), len(read))] {
 		if c.again != nil && c.again(read[i]) {
-			out = append(out, i)
+			return i
 		}
 	}
-	return out
+	return -1
 }
 
 func thenAll(all []Change[any]) func(any) *Change[any] {

@@ -83,8 +83,8 @@ func (c Change[S]) Run(ctx context.Context, db DB) (S, Result, error) {
 // is the same action.
 type action struct{ name string }
 
-// with returns the action of two changes that run together.
-func (a *action) with(b *action) *action {
+// joinActions returns the action of two changes that run together.
+func joinActions(a, b *action) *action {
 	if a == nil || b == nil {
 		return cmp.Or(a, b)
 	}

@@ -101,10 +101,12 @@ func (s *store) finishAll(ctx context.Context, db DB, collection string, age tim
 func (s *store) finishOne(collection string, id bson.RawValue) Change[storeState] {
 	name := fmt.Sprintf("store %s: finish", collection)
 	return Change[storeState]{
-		Name: name, Attempts: 100, action: &action{name + " " + shell(id)}, alone: true, again: func(out storeState) bool { return out.again },
+		Name: name, Attempts: 100, action: &action{name + " " + shell(id)}, alone: true,
+		again: func(out storeState) bool { return out.again },
 		Read: func(ctx context.Context, db DB) (storeState, error) {
 			find := Find[bson.Raw]{Query: Query{
-				Collection: collection, Filter: bson.D{{Key: "_id", Value: Eq(id)}}, Index: IDIndex, Keyed: s.keyed[collection], Deleted: true,
+				Collection: collection, Filter: bson.D{{Key: "_id", Value: Eq(id)}}, Index: IDIndex,
+				Keyed: s.keyed[collection], Deleted: true,
 			}}
 			docs, err := find.All(runctx.Deciding(ctx), db)
 			if err != nil || len(docs) == 0 {

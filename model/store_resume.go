@@ -92,7 +92,9 @@ func (p Plan) noteBegun(ctx context.Context, r Result) {
 
 // begun returns the state of an action that an earlier attempt began, or finished. stored is
 // nil for a missing document.
-func (s *store) begun(ctx context.Context, db DB, id bson.RawValue, stored bson.Raw) (out storeState, begun bool, err error) {
+func (s *store) begun(
+	ctx context.Context, db DB, id bson.RawValue, stored bson.Raw,
+) (out storeState, begun bool, err error) {
 	out = newState(ctx, runctx.Token(ctx))
 	token := tokenOf(out.action, s.docs.Name(), id)
 	if stored == nil {
@@ -132,7 +134,8 @@ func (s *store) resume(ctx context.Context, db DB, chain []*unfinishedError) (ou
 	out = newState(ctx, e.action.Token)
 	out.tx, out.resumed, out.own, out.chain = false, true, 1, chain
 	out.docs = []storedDoc{{
-		collection: e.collection, id: e.doc.Lookup("_id"), read: e.doc, before: before, after: after, token: e.action.Token, deleted: after == nil,
+		collection: e.collection, id: e.doc.Lookup("_id"), read: e.doc, before: before, after: after,
+		token: e.action.Token, deleted: after == nil,
 	}}
 	w := StoreWrite{
 		Collection: e.collection, Before: before, After: after, Given: after, Token: e.action.Token, Time: out.time,

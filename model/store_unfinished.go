@@ -163,7 +163,8 @@ func (s *store) stepsInTurn(state storeState) Plan {
 		plan.Steps = append(plan.Steps, part.Steps...)
 	}
 	plan.Steps = append(append(plan.Steps, then.Steps...), s.finish(state.docs[0]))
-	plan.Leaves = "a document whose " + unfinishedField + " tells of the action; the next write of the document, or the check, finishes it"
+	plan.Leaves = "a document whose " + unfinishedField +
+		" tells of the action; the next write of the document, or the check, finishes it"
 	return plan
 }
 
@@ -226,7 +227,8 @@ func (s *store) begin(d storedDoc, then Plan, state storeState) Write {
 	byID := bson.D{{Key: "_id", Value: Eq(d.id)}}
 	w.Done = append(byID[:1:1], bson.E{Key: unfinishedField + ".id", Value: d.token})
 	if d.before == nil {
-		stored, err := withFields(d.after, bson.D{{Key: storeField, Value: bson.D{{Key: "op", Value: u}, {Key: "ops", Value: bson.A{d.token}}}}})
+		marks := bson.D{{Key: "op", Value: u}, {Key: "ops", Value: bson.A{d.token}}}
+		stored, err := withFields(d.after, bson.D{{Key: storeField, Value: marks}})
 		if err != nil {
 			return Refused(d.collection, err)
 		}

@@ -6,7 +6,6 @@ import (
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/commands"
 	"github.com/docmodel/docmodel/model"
-	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
@@ -26,9 +25,6 @@ func (c *Columns) follow(w model.StoreWrite) (a model.Answer, err error) {
 			Collection: c.flat, Index: model.IDIndex, Model: &mongo.DeleteOneModel{Filter: commands.ByID(bsonval.Clone(w.Before.Lookup("_id")))},
 		}}
 		return a, nil
-	}
-	if w, err = w.With(bson.D{{Key: "_m", Value: bson.RawValue{}}}); err != nil { // the store's own field
-		return a, err
 	}
 	store := c.Store(w.After)
 	a.Then = []model.Step{store}

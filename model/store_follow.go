@@ -1,0 +1,90 @@
+package model
+
+import (
+	"fmt"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// follow returns a write as it is after the writes before it. wanted is false if it
+// changes nothing. A document whose action is unfinished gives an error.
+func (s *storeState) follow(w StoreWrite) (_ StoreWrite, wanted bool, err error) {
+	id, read := w.id(), w.Before
+	i := s.index(w.Collection, id)
+	var other *unfinished
+	if i < 0 {
+		if other, err = s.otherAction(w.Collection, read); err != nil || other != nil && other.Gone {
+			return w, false, err
+		}
+	}
+	if w, err = s.showWrite(w); err != nil {
+		return w, false, err
+	}
+	switch {
+	case i < 0:
+		if w.Change != nil {
+			if w, err = w.changed(w.Before); err != nil {
+				return w, false, err
+			}
+		}
+		s.docs = append(s.docs, storedDoc{
+			collection: w.Collection, id: id, read: read, before: w.Before, after: w.After, token: w.Token,
+			deleted: w.After == nil && !w.Weak, other: other,
+		})
+	case w.Before == nil:
+		return w, false, fmt.Errorf("%w (%s)", ErrTaken, w)
+	case s.docs[i].after == nil:
+		s.docs[i].deleted = s.docs[i].deleted || w.After == nil && w.Change == nil && !w.Weak
+		return w, false, nil
+	case w.After == nil && w.Change == nil:
+		w.Before, s.docs[i].after, s.docs[i].deleted = s.docs[i].after, nil, !w.Weak
+	default:
+		if w.Change == nil {
+			fields := difference(w.Before, w.After)
+			w.Change = func(bson.Raw) (bson.D, error) { return fields, nil }
+		}
+		if w, err = w.changed(s.docs[i].after); err != nil {
+			return w, false, err
+		}
+		s.docs[i].after = w.After
+	}
+	return w, !w.isEmpty(), nil
+}
+
+// showWrite returns the write as reactions see it: without the store's field, with what the
+// action says.
+func (s *storeState) showWrite(e StoreWrite) (_ StoreWrite, err error) {
+	action := s.action
+	if s.own > 0 {
+		action = s.docs[0].token
+	}
+	e.Tx, e.Time, e.Token = s.tx, s.time, tokenOf(action, e.Collection, e.id())
+	if e.Before, err = withoutStoreField(e.Before); err == nil {
+		e.After, err = withoutStoreField(e.After)
+	}
+	return e, err
+}
+
+// changed returns the write with the fields that its Change sets in a document.
+func (e StoreWrite) changed(doc bson.Raw) (StoreWrite, error) {
+	fields, err := e.Change(doc)
+	if err != nil {
+		return e, err
+	}
+	e.Before, e.After, e.Change = doc, doc, nil
+	return e.With(fields)
+}
+
+func (e StoreWrite) id() bson.RawValue {
+	if e.Before != nil {
+		return e.Before.Lookup("_id")
+	}
+	return e.After.Lookup("_id")
+}
+
+func (e StoreWrite) isEmpty() bool {
+	if e.Before == nil || e.After == nil {
+		return e.Before == nil && e.After == nil
+	}
+	return len(difference(e.Before, e.After)) == 0
+}
