@@ -68,7 +68,7 @@ func (a *Attributes[D, K]) Unset(owner K, names ...string) model.Write {
 	if err != nil {
 		return model.Refused(a.owners.Name(), err)
 	}
-	return a.owners.Update(owner, pull)
+	return commands.Own(a.owners.Update(owner, pull))
 }
 
 // Equal returns the query of the documents with an attribute of exactly this name and

@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"github.com/docmodel/docmodel/denorm/internal/bounded"
+	"github.com/docmodel/docmodel/internal/commands"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
@@ -83,7 +84,7 @@ func (b *Bounded[D, K]) Push(owner K, elements ...any) model.Write {
 //
 // Cost: as [Bounded.Push].
 func (b *Bounded[D, K]) PushWith(owner K, update bson.D, elements ...any) model.Write {
-	return b.b.Push(owner, elements, update, func() model.Write { return b.owners.Update(owner, update) })
+	return b.b.Push(owner, elements, update, func() model.Write { return commands.Own(b.owners.Update(owner, update)) })
 }
 
 // Remove returns the write that removes the elements with these keys from an owner's
@@ -96,7 +97,7 @@ func (b *Bounded[D, K]) Remove(owner K, keys ...any) model.Write {
 	if err != nil {
 		return model.Refused(b.owners.Name(), err)
 	}
-	return b.owners.Update(owner, pull)
+	return commands.Own(b.owners.Update(owner, pull))
 }
 
 // Slice returns the query of one owner's document with only the array's first n elements.

@@ -2,7 +2,6 @@ package denorm
 
 import (
 	"cmp"
-	"context"
 
 	"github.com/docmodel/docmodel/denorm/internal/copies"
 	"github.com/docmodel/docmodel/internal/core"
@@ -17,18 +16,18 @@ import (
 //     "publisher.id" and, in array elements, "items.id".
 //   - Listed. The source lists the _ids of documents with copies.
 //
+// Write sources and documents with copies by a [model.Store]. It fills the copies of a new
+// document, element or _id of a source. If a copied field changes, it counts an integer
+// Version up and updates the copies. A missing source, and a missing document in Listed,
+// give model.ErrNotFound. A document that a source no longer lists has the copy of another
+// source that lists it, or no copy.
+//
 // # Consistency
 //
-// [Copy.Set] writes the source before the copies. Between these writes, readers see old
-// copies. After a crash, run the interrupted operation again.
-//
-// With CopySpec.Version, older values never overwrite newer values. Without a Version,
-// the last write wins.
-//
-// If a source can change while you store a copy of it, use [Copy.Storing].
-//
-// A [model.Store] fills copies and brings them up to date, and counts an integer Version
-// up. It can't if copies are in arrays, or if Listed, CountUp or Lock is set.
+// In transactions, copies always equal their sources. Without transactions, readers see
+// old copies while an action runs, and the store reads the source again after it has stored
+// a new copy. With CopySpec.Version, older values never overwrite newer values. Without a
+// Version, the last write wins.
 //
 // Source: "Denormalization", "6 Rules of Thumb for MongoDB Schema Design", part 2; the
 // Extended Reference pattern,
@@ -64,18 +63,14 @@ type CopySpec struct {
 	// grow when a copied field changes, and only then. VersionTo is the version's path in
 	// a copy.
 	//
-	// [Copy.Set] increments an integer version. For a time, pass the new time to Set. If
-	// an embed.Versioned writes the source, don't use Set. Use Versioned.ChangeBy with an
-	// $inc of Version. Then run [Copy.Refresh].
+	// A [model.Store] increments an integer version. For a time, set the new time together
+	// with the copied field. If other code writes the source, it must increment the version
+	// too. Then run [Copy.Refresh].
 	Version, VersionTo string
 
 	// If an embed.Versioned writes the target documents, CountUp is its version field.
 	// Every write to a copy increments CountUp.
 	CountUp string
-
-	// Lock is an integer field of the source. In a transaction, [Copy.Storing] increments
-	// Lock to detect concurrent changes. Nothing else may write Lock.
-	Lock string
 
 	// Lists names the arrays in KeyPath, for untyped documents only.
 	Lists []string
@@ -87,15 +82,10 @@ type CopySpec struct {
 func NewCopy[S, SK, T, TK any](sources *model.Collection[S, SK], targets *model.Collection[T, TK], spec CopySpec) *Copy[S, SK, TK] {
 	c := copies.Declare(sources.Docs(), targets.Docs(), copies.Spec{
 		KeyPath: spec.KeyPath, Listed: spec.Listed, Fields: fieldsOf(spec.Fields), Version: spec.Version, VersionTo: spec.VersionTo,
-		CountUp: spec.CountUp, Lock: spec.Lock, Lists: spec.Lists,
+		CountUp: spec.CountUp, Lists: spec.Lists,
 	})
 	parts := model.NewParts(c.Indexes, c.Relations, c.Checks, c.Footprints).WithDocs(sources.Docs(), targets.Docs())
-	if reactions := c.Reactions(); reactions != nil {
-		parts = parts.WithReactions(reactions)
-	} else {
-		parts = parts.WithoutReactions("Copy.Set, Copy.Attach and Copy.Storing")
-	}
-	return &Copy[S, SK, TK]{parts, sources, c}
+	return &Copy[S, SK, TK]{parts.WithReactions(c.Reactions), sources, c}
 }
 
 func fieldsOf(list []Field) (out []copies.Field) {
@@ -117,56 +107,8 @@ func (c *Copy[S, SK, TK]) Indexes() []model.Index { return c.Parts.Indexes() }
 // Cost: each check looks up every copy's source by an index.
 func (c *Copy[S, SK, TK]) Checks() []model.Check { return c.Parts.Checks() }
 
-// Snapshot returns the copy of a source as BSON. Store the copy with your own write, as
-// an array element or a nested document. The copy contains the source's _id and version,
-// if CopySpec.KeyPath and VersionTo are set. The copy omits fields that the source lacks.
-// If the source can change before your write, use [Copy.Storing].
-func (c *Copy[S, SK, TK]) Snapshot(source *S) (bson.D, error) {
-	return c.c.Snapshot(source)
-}
-
-// Fields returns a copy of source as pairs of a path and a value, for the document that
-// will store the copy. If this document is a child of a [Counter], pass the pairs to
-// [Counter.Set]. A field that the source lacks gets a bson.RawValue{}, which tells
-// Counter.Set to remove the field. The driver can't write this value. For copies in an
-// array, use [Copy.Snapshot].
-//
-// The source can change before you store the copy: see [Copy.Storing].
-func (c *Copy[S, SK, TK]) Fields(source *S) (bson.D, error) {
-	return c.c.Fields(source)
-}
-
-// Attach returns the write that stores the copy of source in the document with this _id.
-// A missing document gives model.ErrNotFound. In an array, an existing copy of source
-// stays unchanged. Outside arrays, it is replaced, unless its version is the same or
-// newer. If the source can have changed since you read it, run [Copy.Refresh] afterwards.
-// A retry is safe.
-//
-// Cost: one command, one document, by _id. If nothing is written, two commands.
-func (c *Copy[S, SK, TK]) Attach(id TK, source *S) model.Write {
-	return c.c.Attach(id, source)
-}
-
-// Detach returns the write that removes a source's copy from a document. Pass both _ids.
-// In an array, the write removes the element with the copy. A missing copy isn't an
-// error. With CopySpec.Listed, the source's list keeps the document's _id.
-//
-// Cost: one command, one document, by _id.
-func (c *Copy[S, SK, TK]) Detach(id TK, source SK) model.Write {
-	return c.c.Detach(id, source)
-}
-
-// Set returns the plan that sets fields (paths and values) of a source, and then updates
-// the copies. Pass source as you read it. With CopySpec.Version, model.ErrStale means
-// that the stored version has changed, and that nothing was written.
-//
-// Cost: two commands, or one if no copied field changes. The plan writes the source and
-// each document with a copy. Consistency: see [Copy].
-func (c *Copy[S, SK, TK]) Set(source *S, fields bson.D) model.Plan {
-	return c.c.Set(source, fields)
-}
-
-// Propagate returns the plan that updates the copies to the values in source. With
+// Propagate returns the plan that updates the copies to the values in source, after a write
+// that no [model.Store] made. With
 // CopySpec.Version, only older copies change. Without a Version, pass the current source.
 //
 // Cost: one command, which writes each changed document. CopySpec.Listed needs one
@@ -191,37 +133,6 @@ func (c *Copy[S, SK, TK]) PropagateJob(source *S) model.Job {
 // Cost: one command more than [Copy.Propagate].
 func (c *Copy[S, SK, TK]) Refresh(source SK, docs ...TK) model.Change[bson.Raw] {
 	return c.c.Refresh(source, core.Anys(docs))
-}
-
-// Storing returns the change that stores copies of a source, even if the source changes
-// meanwhile. The change reads the source, and passes the source to your function. The
-// function returns the action to run, such as an insert. The action must write
-// [Copy.Snapshot] or [Copy.Fields] into the documents with the _ids in docs.
-//
-// The change calls the function several times. For equal sources, the function must
-// return equal actions. To copy a second source, return another Storing change.
-//
-// A missing source gives model.ErrNotFound. After a crash, run the change again. If the
-// action is a change with Tx, set Tx in the Storing change too.
-//
-// A final [Copy.Refresh] corrects old copies in docs. Without docs, Refresh corrects all
-// copies. Exceptions:
-//
-//   - With CopySpec.Lock, a transaction has no Refresh. It conflicts with concurrent
-//     changes of the source.
-//   - Without a Lock, the Refresh in your own transaction can miss changes.
-//
-// Cost: three commands more than the action. In a transaction with a Lock, one or two
-// more.
-func (c *Copy[S, SK, TK]) Storing(source SK, store func(source *S) model.Action, docs ...TK) model.Change[any] {
-	if store == nil {
-		return model.Change[any]{Err: &model.ValueError{Field: "store", Reason: "is nil: give a function that returns the action that stores the copies"}}
-	}
-	read := func(ctx context.Context, db model.DB) (any, error) {
-		s, err := c.sources.ByID(source).One(ctx, db)
-		return &s, err
-	}
-	return c.c.Storing(source, core.Anys(docs), read, func(source any) model.Action { return store(source.(*S)) })
 }
 
 // Rebuild returns the job that corrects the copies of all sources, even if a copy already

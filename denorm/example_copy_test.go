@@ -43,27 +43,26 @@ func ExampleCopy() {
 	defer stop()
 	ctx, db := context.Background(), client.Database("shop")
 
+	shop := model.New("shop", partNames)
+	partStore, productStore := model.NewStore(shop, parts), model.NewStore(shop, products)
 	grommet := part{ID: "AAAA", Name: "#4 grommet", Price: 3.99}
 	shifter, scraper := product{ID: "left-handed smoke shifter"}, product{ID: "bench scraper"}
-	add := partNames.Attach(shifter.ID, &grommet)
-	fmt.Println(add)
-	plan := model.Concat(products.InsertMany([]product{shifter, scraper}), model.NewPlan(
-		parts.Insert(grommet), add, partNames.Attach(scraper.ID, &grommet),
-	))
-	if _, err := plan.Run(ctx, db); err != nil {
+	shifter.Items, scraper.Items = []partCopy{{ID: grommet.ID}}, []partCopy{{ID: grommet.ID}}
+	if _, _, err := partStore.Insert(grommet).Run(ctx, db); err != nil {
 		fmt.Println(err)
-		return
+	}
+	if _, _, err := productStore.InsertMany(shifter, scraper).Run(ctx, db); err != nil {
+		fmt.Println(err)
 	}
 
-	// Another name reaches the part, and every product that lists it.
-	rename := partNames.Set(&grommet, bson.D{{Key: "name", Value: "#5 grommet"}})
-	fmt.Println(rename)
-	fmt.Println(rename.Cost(), "-", rename.Guarantee())
-	result, err := rename.Run(ctx, db)
-	fmt.Println(result.Modified(), "documents", err)
-
-	// Another price is the part's own affair.
-	fmt.Println(partNames.Set(&grommet, bson.D{{Key: "price", Value: 4.49}}))
+	// Another name reaches every product that lists the part. Another price is the part's own affair.
+	for _, fields := range []bson.D{{{Key: "name", Value: "#5 grommet"}}, {{Key: "price", Value: 4.49}}} {
+		if _, _, err := partStore.Set(grommet.ID, fields).Run(ctx, db); err != nil {
+			fmt.Println(err)
+		}
+	}
+	all, err := products.Find(nil).All(ctx, db)
+	fmt.Println(all, err)
 
 	// Somebody writes to a product past the copy: the check finds it, and mending gives the name back.
 	slip := products.Update(shifter.ID, bson.D{{Key: "$set", Value: bson.D{{Key: "items.0.name", Value: "#6 grommet"}}}})
@@ -78,12 +77,7 @@ func ExampleCopy() {
 	// Reads of products for each rename of a part, from which on the copy is the cheaper model.
 	fmt.Printf("%.1f\n", denorm.CopySpread{Documents: 1000, Sources: 500, Pairs: 20_000}.BreakEven(0, 0))
 	// Output:
-	// db.products.updateOne({_id: 'left-handed smoke shifter', items: {$not: {$elemMatch: {id: 'AAAA'}}}}, {$push: {items: {id: 'AAAA', name: '#4 grommet', v: 0}}})
-	// db.parts.updateOne({_id: 'AAAA', v: 0}, {$set: {name: '#5 grommet', v: 1}})
-	// db.products.updateMany({items: {$elemMatch: {id: 'AAAA', v: {$not: {$gte: 1}}}}}, {$set: {'items.$[e].name': '#5 grommet', 'items.$[e].v': 1}}, {arrayFilters: [{'e.id': 'AAAA', 'e.v': {$not: {$gte: 1}}}]})
-	// 2 commands, 1 document written and as many as match, by _id_, items.id_1__id_-1 - rerunnable
-	// 3 documents <nil>
-	// db.parts.updateOne({_id: 'AAAA'}, {$set: {price: 4.49}})
+	// [{left-handed smoke shifter [{AAAA #5 grommet 1}]} {bench scraper [{AAAA #5 grommet 1}]}] <nil>
 	// [products 'left-handed smoke shifter': copies {name: '#6 grommet'} from 'AAAA', which has {name: '#5 grommet'}] <nil>
 	// db.products.updateOne({_id: 'left-handed smoke shifter', items: {$elemMatch: {id: 'AAAA', name: '#6 grommet', v: 1}}}, {$set: {'items.$[e].name': '#5 grommet', 'items.$[e].v': 1}}, {arrayFilters: [{'e.id': 'AAAA', 'e.name': '#6 grommet', 'e.v': 1}]})
 	// 8.5

@@ -29,6 +29,7 @@ var (
 	capacityCourses = model.NewCollection[capacityCourse, string]("courses")
 	capacityPlaces  = model.NewCollection[capacityPlace, string]("places")
 	studentsOf      = denorm.NewCounter(capacityPlaces, "course", capacityCourses, denorm.CounterSpec{Count: "students"})
+	placeStore      = model.NewStore(model.New("courses", studentsOf), capacityPlaces)
 )
 
 // enroll returns the change that gives a student a place in a course, if the course has a
@@ -44,7 +45,7 @@ func enroll(course, student string) model.Change[any] {
 		Reasons: []model.Reason{{If: bson.D{{Key: "_id", Value: course}}, Err: model.ErrFull}},
 	}
 	place := capacityPlace{ID: course + "/" + student, Course: course}
-	return studentsOf.Insert(place, bson.NilObjectID).Also(free)
+	return placeStore.Insert(place).Also(free)
 }
 
 // A course with a limited number of students. It needs transactions. Without them, a

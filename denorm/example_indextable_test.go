@@ -20,23 +20,20 @@ type account struct {
 var (
 	accounts = model.NewCollection[account, int]("users")
 	inCity   = denorm.NewIndexTable(accounts, "city", "usersByCity", denorm.IndexTableSpec{Copies: []string{"name"}})
+
+	accountStore = model.NewStore(model.New("site", inCity), accounts)
 )
 
 func ExampleIndexTable() {
 	client, stop := modeltest.Start()
 	defer stop()
 	ctx, db := context.Background(), client.Database("site")
-	op := func(n byte) bson.ObjectID { return bson.ObjectID{0x65, 11: n} } // bson.NewObjectID() gives a fresh one
 
-	ann := account{ID: 1, Name: "Ann", City: "Rome"}
-	plan := inCity.Insert(ann, op(1))
-	fmt.Println(plan)
-	fmt.Println(plan.Cost(), "-", plan.Guarantee())
-	move := inCity.Set(&ann, bson.D{{Key: "city", Value: "Oslo"}}, op(4))
-	for _, p := range []model.Plan{
-		plan, inCity.Insert(account{2, "Bob", "Oslo"}, op(2)), inCity.Insert(account{3, "Cy", "Oslo"}, op(3)), move,
+	for _, change := range []model.Change[model.Stored[account]]{
+		accountStore.Insert(account{1, "Ann", "Rome"}), accountStore.Insert(account{2, "Bob", "Oslo"}),
+		accountStore.Insert(account{3, "Cy", "Oslo"}), accountStore.Set(1, bson.D{{Key: "city", Value: "Oslo"}}),
 	} {
-		if _, err := p.Run(ctx, db); err != nil {
+		if _, _, err := change.Run(ctx, db); err != nil {
 			fmt.Println(err)
 			return
 		}
@@ -56,14 +53,6 @@ func ExampleIndexTable() {
 	found, err := inCity.Checks()[0].All(ctx, db)
 	fmt.Println(found, err)
 	// Output:
-	// db.usersByCity.updateOne({_id: {v: 'Rome', id: 1}}, {$setOnInsert: {doc: {name: 'Ann'}, sure: false}, $addToSet: {ops: ObjectId('650000000000000000000001')}}, {upsert: true})
-	// db.users.insertOne({_id: 1, name: 'Ann', city: 'Rome'})
-	// db.usersByCity.updateOne({_id: {v: 'Rome', id: 1}, sure: false, ops: ObjectId('650000000000000000000001')}, {$set: {doc: {name: 'Ann'}, sure: true}})
-	// // if stale: db.usersByCity.updateOne({_id: {v: 'Rome', id: 1}}, {$pull: {ops: ObjectId('650000000000000000000001')}})
-	// // if stale: db.usersByCity.deleteOne({_id: {v: 'Rome', id: 1}, sure: false, ops: {$eq: []}})
-	// // in a transaction: db.users.insertOne({_id: 1, name: 'Ann', city: 'Rome'})
-	// // in a transaction: db.usersByCity.updateOne({_id: {v: 'Rome', id: 1}}, {$set: {doc: {name: 'Ann'}, sure: true}, $addToSet: {ops: ObjectId('650000000000000000000001')}}, {upsert: true})
-	// 3 commands, 3 documents written, by _id_ - rerunnable
 	// db.usersByCity.find({_id: {$gte: {v: 'Oslo', id: MinKey()}, $lte: {v: 'Oslo', id: MaxKey()}}}).sort({_id: 1})
 	// - 1 Ann
 	// - 2 Bob

@@ -7,7 +7,6 @@ import (
 	"github.com/docmodel/docmodel/denorm"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
-	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
 // A log says which kinds of user came from which city to which sites. How many of each kind fulfil a condition?
@@ -21,28 +20,22 @@ type surfer struct {
 var (
 	surfers   = model.NewCollection[surfer, string]("surfers")
 	surfersBy = denorm.NewInverted(surfers, "surfersBy", "city", "sites")
+
+	surferStore = model.NewStore(model.New("log", surfersBy), surfers)
 )
 
 func ExampleInverted() {
 	client, stop := modeltest.Start()
 	defer stop()
 	ctx, db := context.Background(), client.Database("log")
-	op := func(n byte) bson.ObjectID { return bson.ObjectID{0x65, 11: n} } // bson.NewObjectID() gives a fresh one
 
-	for i, s := range []surfer{
+	for _, s := range []surfer{
 		{"ann", []string{"women", "bloggers"}, "Oslo", []string{"a.com", "b.com"}},
 		{"bob", []string{"men"}, "Oslo", []string{"a.com"}},
 		{"cy", []string{"men", "bloggers"}, "Rome", []string{"a.com", "c.com"}},
 		{"dee", []string{"women"}, "Oslo", []string{"a.com"}},
 	} {
-		plan := surfersBy.Insert(s, op(byte(i)))
-		if i == 1 {
-			for _, step := range plan.Steps {
-				fmt.Println(step)
-			}
-			fmt.Println(plan.Cost())
-		}
-		if _, err := plan.Run(ctx, db); err != nil {
+		if _, _, err := surferStore.Insert(s).Run(ctx, db); err != nil {
 			fmt.Println(err)
 			return
 		}
@@ -59,12 +52,6 @@ func ExampleInverted() {
 	}
 	fmt.Println(err)
 	// Output:
-	// db.getCollection('surfersBy.city').updateOne({_id: {v: 'Oslo', id: 'bob'}}, {$setOnInsert: {sure: false}, $addToSet: {ops: ObjectId('650000000000000000000001')}}, {upsert: true})
-	// db.getCollection('surfersBy.sites').updateOne({_id: {v: 'a.com', id: 'bob'}}, {$setOnInsert: {sure: false}, $addToSet: {ops: ObjectId('650000000000000000000001')}}, {upsert: true})
-	// db.surfers.insertOne({_id: 'bob', categories: ['men'], city: 'Oslo', sites: ['a.com']})
-	// db.getCollection('surfersBy.city').updateOne({_id: {v: 'Oslo', id: 'bob'}, ops: ObjectId('650000000000000000000001')}, {$set: {sure: true}})
-	// db.getCollection('surfersBy.sites').updateOne({_id: {v: 'a.com', id: 'bob'}, ops: ObjectId('650000000000000000000001')}, {$set: {sure: true}})
-	// 5 commands, 5 documents written, by _id_
 	// db.getCollection('surfersBy.sites').aggregate([{$match: {_id: {$gte: {v: 'a.com', id: MinKey()}, $lte: {v: 'a.com', id: MaxKey()}}}}, {$project: {_id: 0, id: '$_id.id', is: {$literal: 0}}}, {$unionWith: {coll: 'surfersBy.city', pipeline: [{$match: {_id: {$gte: {v: 'Oslo', id: MinKey()}, $lte: {v: 'Oslo', id: MaxKey()}}}}, {$project: {_id: 0, id: '$_id.id', is: {$literal: 1}}}]}}, {$unionWith: {coll: 'surfersBy.sites', pipeline: [{$match: {_id: {$gte: {v: 'c.com', id: MinKey()}, $lte: {v: 'c.com', id: MaxKey()}}}}, {$project: {_id: 0, id: '$_id.id', is: {$literal: 2}}}]}}, {$unionWith: {coll: 'surfersBy.sites', pipeline: [{$match: {_id: {$gte: {v: 'b.com', id: MinKey()}, $lte: {v: 'b.com', id: MaxKey()}}}}, {$project: {_id: 0, id: '$_id.id', is: {$literal: 3}}}]}}, {$group: {_id: '$id', is: {$addToSet: '$is'}}}, {$match: {$and: [{$and: [{is: 0}, {$or: [{is: 1}, {is: 2}]}]}, {$nor: [{is: 3}]}]}}, {$sort: {_id: 1}}, {$project: {_id: 1}}])
 	// [{bob} {cy} {dee}] <nil>
 	// "bloggers" 1

@@ -26,6 +26,7 @@ type (
 var (
 	skilledPeople = model.NewCollection[skilled, string]("resumes")
 	skillText     = denorm.NewProximity(skilledPeople, "skills", denorm.ProximitySpec{Text: "skillText", Fields: []string{"skill", "level"}})
+	resumeStore   = model.NewStore(model.New("jobs", skillText), skilledPeople)
 )
 
 func ExampleProximity() {
@@ -33,16 +34,18 @@ func ExampleProximity() {
 	defer stop()
 	ctx, db := context.Background(), client.Database("jobs")
 
-	john := skillText.Insert(skilled{ID: "john", Skills: []skillGrade{{"Poetry", "Poor"}, {"Math", "Excellent"}}})
-	fmt.Println(john)
-	add := skillText.Add("ann", skillGrade{"Classical Poetry", "Truly Excellent"})
-	fmt.Println(add)
-	fmt.Println(add.Cost())
-	for _, w := range []model.Write{john, skillText.Insert(skilled{ID: "ann"}), add} {
-		if _, err := w.Run(ctx, db); err != nil {
+	for _, person := range []skilled{{"john", []skillGrade{{"Poetry", "Poor"}, {"Math", "Excellent"}}}, {ID: "ann"}} {
+		if _, _, err := resumeStore.Insert(person).Run(ctx, db); err != nil {
 			fmt.Println(err)
 			return
 		}
+	}
+	add := skillText.Add("ann", skillGrade{"Classical Poetry", "Truly Excellent"})
+	fmt.Println(add)
+	fmt.Println(add.Cost())
+	if _, err := add.Run(ctx, db); err != nil {
+		fmt.Println(err)
+		return
 	}
 
 	// John has poetry, and something excellent, but no excellent poetry.
@@ -57,7 +60,6 @@ func ExampleProximity() {
 	err = skillText.Back("|Classical Poetry,Truly Excellent|", &skills)
 	fmt.Println(skills, err)
 	// Output:
-	// db.resumes.insertOne({_id: 'john', skills: [{skill: 'Poetry', level: 'Poor'}, {skill: 'Math', level: 'Excellent'}], skillText: '|Poetry,Poor|Math,Excellent|'})
 	// db.resumes.updateOne({_id: 'ann', skills: {$not: {$elemMatch: {$eq: {skill: 'Classical Poetry', level: 'Truly Excellent'}}}}}, [{$set: {skills: {$concatArrays: [{$ifNull: ['$skills', []]}, [{$literal: {skill: 'Classical Poetry', level: 'Truly Excellent'}}]]}, skillText: {$concat: [{$ifNull: ['$skillText', '|']}, {$literal: 'Classical Poetry,Truly Excellent|'}]}}}])
 	// 1 command, 1 document written, by _id_
 	// db.resumes.find({skillText: BSONRegExp('[ \\t\\r\\n,;|](?:Poetry[ \\t\\r\\n,;]+(?:[^ \\t\\r\\n,;|]+[ \\t\\r\\n,;]+){0,1}Excellent|Excellent[ \\t\\r\\n,;]+(?:[^ \\t\\r\\n,;|]+[ \\t\\r\\n,;]+){0,1}Poetry)[ \\t\\r\\n,;|]')})

@@ -38,25 +38,25 @@ var (
 	recent    = denorm.NewSubset(replies, "post", blogPosts, "recent", denorm.SubsetSpec{
 		Max: 2, By: bson.D{{Key: "time", Value: -1}}, Fields: []string{"text"},
 	})
+	replyStore = model.NewStore(model.New("blog", model.Entity(blogPosts), recent), replies)
 )
 
 func ExampleSubset() {
 	client, stop := modeltest.Start()
 	defer stop()
 	ctx, db := context.Background(), client.Database("blog")
-	show := func(p model.Plan) {
-		if _, err := p.Run(ctx, db); err != nil {
+	run := func(c model.Change[model.Stored[reply]]) {
+		if _, _, err := c.Run(ctx, db); err != nil {
 			fmt.Println(err)
 		}
 	}
 
-	show(model.NewPlan(blogPosts.Insert(blogPost{ID: "p1", Title: "Six rules"})))
-	first := recent.Insert(reply{ID: "c1", Post: "p1", Time: 9, Text: "First!", Email: "a@x"})
-	fmt.Println(first)
-	fmt.Println(first.Cost(), "-", first.Guarantee())
-	show(first)
-	show(recent.Insert(reply{ID: "c2", Post: "p1", Time: 10, Text: "Thanks."}))
-	show(recent.Insert(reply{ID: "c3", Post: "p1", Time: 11, Text: "Why six?"}))
+	if _, err := blogPosts.Insert(blogPost{ID: "p1", Title: "Six rules"}).Run(ctx, db); err != nil {
+		fmt.Println(err)
+	}
+	run(replyStore.Insert(reply{ID: "c1", Post: "p1", Time: 9, Text: "First!", Email: "a@x"}))
+	run(replyStore.Insert(reply{ID: "c2", Post: "p1", Time: 10, Text: "Thanks."}))
+	run(replyStore.Insert(reply{ID: "c3", Post: "p1", Time: 11, Text: "Why six?"}))
 
 	// The post shows two, and knows where the rest begins.
 	post, err := blogPosts.ByID("p1").One(ctx, db)
@@ -64,24 +64,23 @@ func ExampleSubset() {
 	fmt.Println(recent.Rest(&post).Limited(10))
 
 	// One is deleted, and the next takes its place.
-	if _, _, err := recent.Delete("c2").Run(ctx, db); err != nil {
+	run(replyStore.Delete("c2"))
+	post, err = blogPosts.ByID("p1").One(ctx, db)
+	fmt.Println(post.Recent, err)
+
+	// A comment that is deleted past the store is found.
+	if _, err := replies.Delete("c3").Run(ctx, db); err != nil {
+		fmt.Println(err)
+	}
+	check := recent.Checks()[0]
+	found, err := check.All(ctx, db)
+	fmt.Println(found, err)
+	if _, err := check.Mend(found).Run(ctx, db); err != nil {
 		fmt.Println(err)
 	}
 	post, err = blogPosts.ByID("p1").One(ctx, db)
 	fmt.Println(post.Recent, err)
-
-	// A comment that is deleted past the subset is found.
-	show(model.NewPlan(replies.Delete("c3")))
-	check := recent.Checks()[0]
-	found, err := check.All(ctx, db)
-	fmt.Println(found, err)
-	show(check.Mend(found))
-	post, err = blogPosts.ByID("p1").One(ctx, db)
-	fmt.Println(post.Recent, err)
 	// Output:
-	// db.comments.insertOne({_id: 'c1', post: 'p1', time: 9, text: 'First!', email: 'a@x'})
-	// db.posts.updateOne({_id: 'p1', 'recent._id': {$ne: 'c1'}}, {$push: {recent: {$each: [{_id: 'c1', text: 'First!', time: 9}], $sort: {time: -1, _id: -1}, $slice: 2}}})
-	// 2 commands, 2 documents written, by _id_ - rerunnable
 	// [{c3 11 Why six?} {c2 10 Thanks.}] <nil>
 	// db.comments.find({post: 'p1', time: {$lte: 10}, $or: [{time: {$lt: 10}}, {time: 10, _id: {$lt: 'c2'}}]}).sort({time: -1, _id: -1}).limit(10)
 	// [{c3 11 Why six?} {c1 9 First!}] <nil>

@@ -10,7 +10,8 @@ import (
 )
 
 // IndexTable finds documents by a field other than _id, such as users by email. A second
-// collection has an entry ([IndexEntry]) for each value.
+// collection has an entry ([IndexEntry]) for each value. A [model.Store] of the documents
+// writes the entries.
 //
 // [IndexTable.Lookup] reads only entries, which can contain copied fields. An IndexTable
 // can keep values unique, even across shards. If both collections have the shard key
@@ -19,16 +20,17 @@ import (
 //	{_id: {v: value, id: document's _id}, doc: {copied fields}, ops: [...], sure: true}
 //	{_id: value, id: document's _id, ...}   with IndexTableSpec.Unique
 //
-// Each array element has an entry. A missing or null value has no entry.
+// Each array element has an entry. A missing or null value has no entry. In a unique table,
+// a value of another document gives [model.ErrTaken].
 //
 // # Consistency
 //
-// A crash can leave old copied fields and surplus entries (the document lacks the value).
-// [IndexTable.Documents] skips surplus entries. Concurrent operations on one document, or
-// direct writes, can leave wrong or missing entries.
+// Without transactions, a store writes the entries of new values before the document, and
+// deletes the entries of old values after it. So a crash can leave surplus entries (the
+// document lacks the value) and old copied fields. [IndexTable.Documents] skips surplus
+// entries. A unique value of an action that fails later is taken for a moment.
 //
-// A [model.Store] writes the entries, with transactions or without. Without them, a unique
-// value of an action that fails later is taken for a moment.
+// Other writes of the documents can leave wrong or missing entries.
 //
 // Source: "Index Table" ("NoSQL Data Modeling Techniques"); the Index Table pattern
 // (https://learn.microsoft.com/azure/architecture/patterns/index-table); "Unique
@@ -54,27 +56,25 @@ type IndexTableSpec struct {
 
 // An IndexEntry is an entry of an [IndexTable], as [IndexTable.Lookup] returns it.
 type IndexEntry[K any] struct {
-	Key   bson.RawValue   // the entry's _id; to continue a Lookup, pass Key to Find.After
-	Value bson.RawValue   // the indexed value, as stored
-	ID    K               // the document's _id
-	Doc   bson.Raw        // the fields in IndexTableSpec.Copies, nested as in the document
-	Ops   []bson.ObjectID // tokens of operations that added the value, for internal use
-	Sure  bool            // false while an operation adds or removes the value, or after a crash
+	Key   bson.RawValue // the entry's _id; to continue a Lookup, pass Key to Find.After
+	Value bson.RawValue // the indexed value, as stored
+	ID    K             // the document's _id
+	Doc   bson.Raw      // the fields in IndexTableSpec.Copies, nested as in the document
+	Sure  bool          // false while an action adds or removes the value, or after a crash
 }
 
 // UnmarshalBSON decodes an entry of a table with or without [IndexTableSpec].Unique.
 func (e *IndexEntry[K]) UnmarshalBSON(b []byte) error {
 	var in struct {
-		Key  bson.RawValue   `bson:"_id"`
-		ID   bson.RawValue   `bson:"id"`
-		Doc  bson.Raw        `bson:"doc"`
-		Ops  []bson.ObjectID `bson:"ops"`
-		Sure bool            `bson:"sure"`
+		Key  bson.RawValue `bson:"_id"`
+		ID   bson.RawValue `bson:"id"`
+		Doc  bson.Raw      `bson:"doc"`
+		Sure bool          `bson:"sure"`
 	}
 	if err := bson.Unmarshal(b, &in); err != nil {
 		return err
 	}
-	*e = IndexEntry[K]{Key: in.Key, Value: in.Key, Doc: in.Doc, Ops: in.Ops, Sure: in.Sure}
+	*e = IndexEntry[K]{Key: in.Key, Value: in.Key, Doc: in.Doc, Sure: in.Sure}
 	if in.ID.Type == 0 {
 		key, ok := in.Key.DocumentOK()
 		if !ok {
@@ -93,60 +93,24 @@ func (e *IndexEntry[K]) UnmarshalBSON(b []byte) error {
 //   - entries is an invalid name, or the name of docs
 func NewIndexTable[D, K any](docs *model.Collection[D, K], path, entries string, spec IndexTableSpec) *IndexTable[D, K] {
 	t := indextable.Declare(docs.Docs(), path, entries, spec.Unique, spec.Copies)
-	return &IndexTable[D, K]{model.NewParts(t.Indexes, t.Relations, t.Checks, t.Footprints).
+	return &IndexTable[D, K]{model.NewParts(nil, t.Relations, t.Checks, t.Footprints).
 		WithDocs(docs.Docs()).WithKeys(t.Keys()...).WithReactions(t.Reactions), docs, docs.Named(entries).Unchecked(), t}
 }
 
-// Indexes returns an index on the entries of unfinished operations.
-func (x *IndexTable[D, K]) Indexes() []model.Index { return x.Parts.Indexes() }
-
 // Checks returns the checks that find and repair
 //
-//   - surplus entries older than a minute. If plans take longer, raise [model.Check].Age.
+//   - surplus entries older than a minute. If a store's action can wait longer before it
+//     writes the document, raise [model.Check].Age.
 //   - old copied fields
 //   - values without an entry
 //
 // With IndexTableSpec.Unique, one more check finds documents that share a value. To
 // repair, change the value in all but one.
 //
+// The checks leave the entries of a document with an unfinished action of a store.
+//
 // Cost: one look-up by _id for each entry or value.
 func (x *IndexTable[D, K]) Checks() []model.Check { return x.Parts.Checks() }
-
-// Insert returns the plan that inserts a document and its entries. Pass a new
-// bson.NewObjectID() as token. After a crash, retry with the same token.
-//
-// The plan gives model.ErrTaken if
-//
-//   - another document has the _id
-//   - in a unique table, another document has the value
-//   - a retry finds that the inserted document has changed
-//
-// Cost: three commands, or one without an indexed value.
-func (x *IndexTable[D, K]) Insert(doc D, token bson.ObjectID) model.Plan {
-	return indextable.Tables{x.t}.Insert(x.docs.Insert(doc), token)
-}
-
-// Set returns the plan that sets fields of a document and updates its entries. doc is the
-// document as you read it. A nil value in fields stores null. For token, see
-// [IndexTable.Insert]. Errors:
-//
-//   - model.ErrStale: the indexed field or one of IndexTableSpec.Copies has changed
-//   - model.ErrNotFound: the document is gone
-//   - model.ErrTaken: in a unique table, another document has the value
-//
-// Cost: one command, two for copied fields, or up to four for the indexed field.
-func (x *IndexTable[D, K]) Set(doc *D, fields bson.D, token bson.ObjectID) model.Plan {
-	return indextable.Tables{x.t}.Set(doc, fields, token)
-}
-
-// Delete returns the plan that deletes a document and its entries. Pass the document as
-// you read it. In a retry, if the document is gone, its _id is enough. If the document
-// changed after your read, entries of new values stay: see [IndexTable.Checks].
-//
-// Cost: three commands, or two without an indexed value.
-func (x *IndexTable[D, K]) Delete(doc *D) model.Plan {
-	return indextable.Tables{x.t}.Delete(doc)
-}
 
 // Lookup returns the query of a value's entries, sorted by the documents' _ids. Lookup
 // can return an entry whose document lacks the value. [IndexTable.Documents] skips this
@@ -173,7 +137,8 @@ func (x *IndexTable[D, K]) Documents(value any) *model.Aggregate[D] {
 }
 
 // Rebuild returns the job that writes missing entries. You can repeat the job, and run it
-// during writes. In a unique table, if documents share a value, the lowest _id gets the
+// during writes. An entry of a value that a concurrent action removes can be left: see
+// [IndexTable.Checks]. In a unique table, if documents share a value, the lowest _id gets the
 // entry.
 //
 // Cost: two commands per batch of 500 documents, and two at the end.

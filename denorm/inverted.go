@@ -9,8 +9,8 @@ import (
 )
 
 // Inverted finds and counts documents by combinations of several fields' values. Each
-// path of [NewInverted] has an [IndexTable]. Write documents by methods of Inverted, or by
-// a [model.Store] with transactions.
+// path of [NewInverted] has an [IndexTable]. A [model.Store] of the documents writes the
+// entries.
 //
 // # Consistency
 //
@@ -37,40 +37,12 @@ func NewInverted[D, K any](docs *model.Collection[D, K], prefix string, paths ..
 		cores = append(cores, indextable.Declare(docs.Docs(), path, entries, false, nil))
 	}
 	in := inverted.Declare(docs.Docs(), cores)
-	return &Inverted[D, K]{model.NewParts(in.Indexes, in.Relations, in.Checks, in.Footprints).
+	return &Inverted[D, K]{model.NewParts(nil, in.Relations, in.Checks, in.Footprints).
 		WithDocs(docs.Docs()).WithKeys(cores.Keys()...).WithReactions(in.Reactions), docs, in, cores}
 }
 
-// Indexes returns the [IndexTable.Indexes] of each declared path.
-func (x *Inverted[D, K]) Indexes() []model.Index { return x.Parts.Indexes() }
-
 // Checks returns the [IndexTable.Checks] of each declared path.
 func (x *Inverted[D, K]) Checks() []model.Check { return x.Parts.Checks() }
-
-// Insert returns the plan that stores a new document with the entries of all paths. For
-// the token and errors, see [IndexTable.Insert].
-//
-// Cost: one command, and two for each path at which doc has values.
-func (x *Inverted[D, K]) Insert(doc D, token bson.ObjectID) model.Plan {
-	return x.cores.Insert(x.docs.Insert(doc), token)
-}
-
-// Set returns the plan that sets fields of a document and updates the document's entries.
-// For the parameters and errors, see [IndexTable.Set].
-//
-// Cost: one command for the document, and up to three for each declared path in fields.
-func (x *Inverted[D, K]) Set(doc *D, fields bson.D, token bson.ObjectID) model.Plan {
-	return x.cores.Set(doc, fields, token)
-}
-
-// Delete returns the plan that deletes a document and then its entries. Pass doc exactly
-// as it was read: see [IndexTable.Delete].
-//
-// Cost: one command for the document, and one for each path. A path at which doc has
-// values costs one more.
-func (x *Inverted[D, K]) Delete(doc *D) model.Plan {
-	return x.cores.Delete(doc)
-}
 
 // Rebuild returns the job that writes missing entries of all declared paths, as
 // [IndexTable.Rebuild] does.

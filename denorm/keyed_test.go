@@ -33,7 +33,8 @@ type (
 )
 
 var (
-	keyedMails  = denorm.NewIndexTable(model.NewCollection[keyedUser, string]("users"), "email", "users.email", denorm.IndexTableSpec{Unique: true})
+	keyedUsers  = model.NewCollection[keyedUser, string]("users")
+	keyedMails  = denorm.NewIndexTable(keyedUsers, "email", "users.email", denorm.IndexTableSpec{Unique: true})
 	keyedDays   = denorm.NewUniqueCount(model.NewCollection[denorm.UniqueDoc[string, string], string]("days"), denorm.UniqueSpec{Period: denorm.Daily})
 	keyedMonths = denorm.NewUniqueCount(model.NewCollection[denorm.UniqueDoc[string, string], string]("months"), denorm.UniqueSpec{Period: denorm.Monthly})
 	keyedStock  = denorm.NewSlots(model.NewCollection[denorm.SlotDoc[string], string]("stock"), denorm.SlotsSpec{Slots: 2, Stock: true})
@@ -43,6 +44,8 @@ var (
 	})
 	keyedBins = denorm.NewRollup(model.NewCollection[keyedEvent, string]("hits"), model.NewCollection[denorm.RollupDoc[string, int64], string]("bins"),
 		denorm.RollupSpec{Time: "at", By: []string{"site"}, Sums: []string{"n"}, Bins: []denorm.Period{denorm.Hourly, denorm.Daily}, Mark: "state"})
+
+	keyedUserStore = model.NewStore(model.New("users", keyedMails), keyedUsers)
 
 	keyedTime = time.Date(2026, 11, 29, 10, 0, 0, 0, time.UTC)
 )
@@ -59,9 +62,9 @@ type keyedLife struct {
 func keyedLives() []keyedLife {
 	return []keyedLife{
 		{"IndexTable", keyedMails, "users.email", 1, func(t *testing.T, db model.DB, name string) {
-			keyedRun(t, db, keyedMails.Insert(keyedUser{name, "same@mail"}, bson.NewObjectID()))
-			other := keyedMails.Insert(keyedUser{name + "2", "same@mail"}, bson.NewObjectID())
-			if _, err := other.Run(t.Context(), db); !errors.Is(err, model.ErrTaken) {
+			keyedChange(t, db, keyedUserStore.Insert(keyedUser{name, "same@mail"}))
+			other := keyedUserStore.Insert(keyedUser{name + "2", "same@mail"})
+			if _, _, err := other.Run(t.Context(), db); !errors.Is(err, model.ErrTaken) {
 				t.Errorf("a second document of the tenant has the value: %v", err)
 			}
 			keyedWant(t, db, keyedMails.Lookup("same@mail"), func(e denorm.IndexEntry[string]) any {
@@ -228,7 +231,7 @@ func TestKeyedJoin(t *testing.T) {
 				}
 			}},
 		{"IndexTable", keyedMails, func(t *testing.T, db model.DB) {
-			keyedRun(t, db, keyedMails.Insert(keyedUser{"1", "same@mail"}, bson.NewObjectID()))
+			keyedChange(t, db, keyedUserStore.Insert(keyedUser{"1", "same@mail"}))
 		}, func(t *testing.T, db model.DB) {
 			if _, err := keyedMails.Rebuild().Run(t.Context(), db, model.JobOptions{}); err != nil {
 				t.Fatal(err)

@@ -101,7 +101,7 @@ func (x *Numbered[D, K]) Back(flat bson.Raw) (doc D, err error) {
 //
 // Cost: one command, one document.
 func (x *Numbered[D, K]) Insert(doc D) model.Write {
-	return flat.StoredAs(x.docs.Insert(doc), x.n.Flatten)
+	return flat.StoredAs(commands.Own(x.docs.Insert(doc)), x.n.Flatten)
 }
 
 // Replace returns the write that stores doc, flattened by [Numbered.Flatten], in place of
@@ -110,7 +110,7 @@ func (x *Numbered[D, K]) Insert(doc D) model.Write {
 //
 // Cost: one command, one document, by _id.
 func (x *Numbered[D, K]) Replace(doc D) model.Write {
-	return flat.StoredAs(x.docs.Replace(doc), x.n.Flatten)
+	return flat.StoredAs(commands.Own(x.docs.Replace(doc)), x.n.Flatten)
 }
 
 // Set returns the write that replaces a document's list by the given elements. It is
@@ -123,7 +123,7 @@ func (x *Numbered[D, K]) Set(id K, elements ...any) model.Write {
 	if err != nil {
 		return model.Refused(x.n.Docs.Name(), err)
 	}
-	return x.docs.Update(id, update)
+	return commands.Own(x.docs.Update(id, update))
 }
 
 // AppendAt returns the write that adds an element at the end of a list of n elements.

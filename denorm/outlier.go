@@ -116,7 +116,7 @@ func (x *Outlier[D, K, E]) Remove(owner K, key any) model.Change[any] {
 //
 // Cost: two commands, by _id; the owner and its overflow are deleted.
 func (x *Outlier[D, K, E]) Delete(owner K) model.Plan {
-	return x.o.Delete(x.owners.Delete(owner), owner)
+	return x.o.Delete(commands.Own(x.owners.Delete(owner)), owner)
 }
 
 // Elements returns the query of all elements of an owner, in the order of appending. A

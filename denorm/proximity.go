@@ -23,7 +23,8 @@ type ProximitySpec struct {
 
 // Proximity stores a list of small documents, and the same list as one text:
 // "|Math,Poor|Poetry,Excellent|". Queries find documents with given values or two nearby
-// words in one element.
+// words in one element. A [model.Store] of the documents computes the text, without another
+// command.
 //
 // Spaces, tabs and line ends separate words. Commas and hyphens don't.
 //
@@ -66,23 +67,6 @@ func (x *Proximity[D, K]) Text(elements ...any) (string, error) { return x.p.Tex
 // gives a [*model.ValueError].
 func (x *Proximity[D, K]) Back(text string, list any) error { return x.p.Back(text, list) }
 
-// Insert returns the write that stores doc as a new document. The write computes the
-// list's text ([ProximitySpec].Text). A text in doc is ignored.
-//
-// Cost: one command, one document.
-func (x *Proximity[D, K]) Insert(doc D) model.Write {
-	return flat.StoredAs(x.docs.Insert(doc), x.p.WithText)
-}
-
-// Replace returns the write that stores doc in place of the document with the same _id.
-// The write computes ProximitySpec.Text from doc's list. A missing document gives
-// [model.ErrNotFound].
-//
-// Cost: one command, one document.
-func (x *Proximity[D, K]) Replace(doc D) model.Write {
-	return flat.StoredAs(x.docs.Replace(doc), x.p.WithText)
-}
-
 // Set returns the write that replaces a document's list by the given elements. The write
 // also stores the elements' text: see ProximitySpec.Text. Without elements, the list
 // becomes empty. A missing document gives [model.ErrNotFound].
@@ -93,7 +77,7 @@ func (x *Proximity[D, K]) Set(id K, elements ...any) model.Write {
 	if err != nil {
 		return model.Refused(x.p.Docs.Name(), err)
 	}
-	return x.docs.Update(id, update)
+	return commands.Own(x.docs.Update(id, update))
 }
 
 // Add returns the write that appends an element to a document's list and to the

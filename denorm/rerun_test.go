@@ -15,12 +15,10 @@ import (
 
 type (
 	shelf struct {
-		ID   string          `bson:"_id"`
-		Name string          `bson:"name"`
-		V    int64           `bson:"v"`
-		Lock int64           `bson:"lock,omitempty"`
-		N    int64           `bson:"n"`
-		Ops  []bson.ObjectID `bson:"ops,omitempty"`
+		ID   string `bson:"_id"`
+		Name string `bson:"name"`
+		V    int64  `bson:"v"`
+		N    int64  `bson:"n"`
 	}
 	folder struct {
 		ID    string                       `bson:"_id"`
@@ -30,7 +28,6 @@ type (
 		N     int64                        `bson:"n"`
 		At    time.Time                    `bson:"at"`
 		Mark  *denorm.RollupMark           `bson:"mark,omitempty"`
-		Op    *denorm.CounterPending       `bson:"op,omitempty"`
 		Done  []denorm.Receipt             `bson:"done,omitempty"`
 		Box   denorm.Outgoing[folderEvent] `bson:"box,omitempty"`
 	}
@@ -44,10 +41,10 @@ var (
 	folders = model.NewCollection[folder, string]("folders")
 
 	shelfNames = denorm.NewCopy(shelves, folders, denorm.CopySpec{
-		KeyPath: "shelf", Fields: []denorm.Field{{From: "name", To: "name"}}, Version: "v", VersionTo: "v", Lock: "lock",
+		KeyPath: "shelf", Fields: []denorm.Field{{From: "name", To: "name"}}, Version: "v", VersionTo: "v",
 	})
-	shelfNumbers = denorm.NewCounter(folders, "shelf", shelves, denorm.CounterSpec{Count: "n", Tokens: "ops", Pending: "op"})
-	shelfPlain   = denorm.NewCounter(folders, "shelf", shelves, denorm.CounterSpec{Count: "n"})
+	shelfNumbers = denorm.NewCounter(folders, "shelf", shelves, denorm.CounterSpec{Count: "n"})
+	folderStore  = model.NewStore(model.New("shelves", shelfNumbers), folders)
 	folderDays   = denorm.NewRollup(folders, model.NewCollection[denorm.RollupDoc[string, int64], string]("folderDays"), denorm.RollupSpec{
 		Time: "at", By: []string{"shelf"}, Sums: []string{"n"}, Bins: []denorm.Period{denorm.Daily}, Mark: "mark",
 	})
@@ -59,18 +56,17 @@ var (
 // rerunCases are actions that tell whether they ran before, by a token or by the document that they insert.
 func rerunCases() map[string]model.Action {
 	noon := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
-	fresh := folder{ID: "new", Shelf: "s", Name: "S", V: 1, At: noon}
+	fresh, unnamed := folder{ID: "new", Shelf: "s", Name: "S", V: 1, At: noon}, folder{ID: "new", Shelf: "s", At: noon}
 	op, event := testkit.Token(1), folderEvent{"created"}
 	inc, set := bson.D{e("$inc", bson.D{e("n", 1)})}, bson.D{e("$set", bson.D{e("name", "N")})}
 	return map[string]model.Action{
-		"Copy.Storing":                shelfNames.Storing("s", func(*shelf) model.Action { return folders.Insert(fresh) }, "new"),
+		"Store.Insert, Copy":          model.NewStore(model.New("names", shelfNames), folders).Insert(unnamed),
 		"Rollup.Insert":               folderDays.Insert(fresh),
 		"Inbox.Insert":                folderInbox.Insert(fresh, event, op),
 		"Inbox.Handle":                folderInbox.Handle("old", inc, event, op),
 		"Outbox.Publish":              folderEvents.Publish("old", event, noon, op),
 		"Outbox.Publish, Create":      folderCreates.Publish("new", event, noon, op),
-		"Counter.Insert":              shelfNumbers.Insert(fresh, op),
-		"Counter.Insert, no tokens":   shelfPlain.Insert(fresh, bson.NilObjectID),
+		"Store.Insert, Counter":       folderStore.Insert(fresh),
 		"a merge of Publish and $inc": model.Merge(folderEvents.Publish("old", event, noon, op), folders.Update("old", inc)),
 		"a merge of Handle and $inc":  model.Merge(folders.Update("old", inc), folderInbox.Handle("old", set, event, op)),
 	}

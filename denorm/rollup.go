@@ -135,7 +135,9 @@ func (x *Rollup[E, K, G, V]) Checks() []model.Check { return x.Parts.Checks() }
 // ObjectID or a missing value at a path of RollupSpec.By gives a [*model.ValueError].
 //
 // Cost: one command, one document.
-func (x *Rollup[E, K, G, V]) Insert(event E) model.Write { return x.r.Insert(x.events.Insert(event)) }
+func (x *Rollup[E, K, G, V]) Insert(event E) model.Write {
+	return x.r.Insert(commands.Own(x.events.Insert(event)))
+}
 
 // Roll returns the job that adds marked events to bins ([RollupDoc]). Several
 // clients can run Roll concurrently. Events that can't be counted stay marked, and Run

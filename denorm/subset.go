@@ -10,21 +10,22 @@ import (
 // parent. One read returns the parent and the copies. The children's collection stores
 // all children.
 //
+// Write the children by a [model.Store]. A child without a parent is in no array. A new
+// parent that doesn't exist gives [model.ErrNotFound]. If you store a parent after its
+// children, or write children in another way, run [Subset.Refresh].
+//
 // # Consistency
 //
-// A crash, or concurrent changes of one child, can leave an outdated array.
-// [Subset.Refresh] repairs the array.
+// In transactions, the array is never outdated. One action can remove at most ten of the
+// first children of a parent and those that follow, and can't both delete children of a
+// parent and move others. Otherwise the action gives a [*model.ValueError].
 //
-// # In a store
+// Without transactions, a parent has the old array until the action is finished: see
+// [model.Store]. If some writers use transactions, and others don't, concurrent writes can
+// leave an outdated array. The check finds it.
 //
-// In a transaction of a [model.Store], the array is never outdated. A child without a
-// parent is in no array. One action can remove at most ten of the first children of a
-// parent and those that follow, and can't both delete children of a parent and move others.
-// Otherwise the action gives a [*model.ValueError]. Each removal reads up to SubsetSpec.Max
-// children and ten more.
-//
-// Without transactions, a store can only insert children, as [Subset.Insert] does. Other
-// changes that concern the array give [model.ErrTransactional].
+// Cost: an insert pushes the child by one write. A child that leaves its place reads up to
+// SubsetSpec.Max children and ten more.
 //
 // Source: https://www.mongodb.com/company/blog/building-with-patterns-the-subset-pattern.
 type Subset[P, PK, C, CK any] struct {
@@ -64,51 +65,19 @@ func NewSubset[P, PK, C, CK any](children *model.Collection[C, CK], refPath stri
 // Indexes returns the index that finds a parent's children in order.
 func (x *Subset[P, PK, C, CK]) Indexes() []model.Index { return x.Parts.Indexes() }
 
-// Checks returns one check, which finds outdated arrays. For existing children, or after
-// a change of SubsetSpec, run the check's job.
+// Checks returns one check, which finds outdated arrays. Parents that an unfinished action
+// has yet to change are skipped. For existing children, or after a change of SubsetSpec,
+// run the check's job.
 //
-// Cost: the check reads each parent's first children by the index.
+// Cost: the check reads each parent's first children by the index. If arrays are outdated,
+// it reads the children once more, for unfinished actions.
 func (x *Subset[P, PK, C, CK]) Checks() []model.Check { return x.Parts.Checks() }
-
-// Insert returns the plan that stores a child and adds the child to the parent's array.
-// SubsetSpec sorts and limits the array. A missing parent gives [model.ErrNotFound], but
-// the child is stored. A crash can leave the array without the child: run the plan again.
-// If another client deletes the child before the plan returns, the array can keep the
-// child. The check finds this array.
-//
-// Cost: two commands, two documents.
-func (x *Subset[P, PK, C, CK]) Insert(child C) model.Plan {
-	return x.s.Insert(x.children.Insert(child))
-}
-
-// Set returns the change that sets fields (paths and values) of a child and updates the
-// parent's array. A nil value stores null. If fields contains another parent's _id, the
-// child moves there. A missing child gives [model.ErrNotFound].
-//
-// A crash can leave an outdated array: run the change again.
-//
-// Cost: two reads, one write, and one to three commands for each changed array.
-func (x *Subset[P, PK, C, CK]) Set(child CK, fields bson.D) model.Change[any] {
-	return x.s.Set(child, fields)
-}
-
-// Delete returns the change that deletes a child. In the parent's array, the next child
-// fills the gap. A missing child isn't an error. A crash can leave a stored child that
-// isn't in the array: run the change again. If other clients delete the child and insert
-// an equal child meanwhile, Delete deletes the new child, which the array can keep. The
-// check finds this array.
-//
-// Cost: two reads and one write. A child in the array costs one more command, or two if
-// the array is full.
-func (x *Subset[P, PK, C, CK]) Delete(child CK) model.Change[any] {
-	return x.s.Delete(child)
-}
 
 // Refresh returns the change that updates a parent's array from the stored children. A
 // missing parent isn't an error.
 //
-// Cost: one read, served by [Subset.Indexes]. An outdated array costs one write. If the
-// outdated array is full, there can be one more read.
+// Cost: two reads, by _id and by [Subset.Indexes], of up to SubsetSpec.Max children and ten
+// more. An outdated array costs one write.
 func (x *Subset[P, PK, C, CK]) Refresh(parent PK) model.Change[any] {
 	return x.s.Refresh(parent)
 }

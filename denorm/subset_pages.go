@@ -32,10 +32,10 @@ type SubsetPagesSpec struct {
 //
 // # In a store
 //
-// A [model.Store] writes the parents. In a transaction, a deletion also deletes the
-// parent's pages. Without transactions, a deletion gives [model.ErrTransactional]: call
-// [SubsetPages.Delete]. A store can't write the pages: call [SubsetPages.Append],
-// [SubsetPages.Set] and [SubsetPages.Remove].
+// A [model.Store] writes the parents. A deletion also deletes the parent's pages. Without
+// transactions, a concurrent Append can leave pages without a parent. Checks finds these
+// pages. A store can't write the pages: call [SubsetPages.Append], [SubsetPages.Set] and
+// [SubsetPages.Remove].
 //
 // Source:
 // https://www.mongodb.com/docs/manual/data-modeling/design-patterns/group-data/subset-pattern/.
@@ -101,14 +101,6 @@ func (x *SubsetPages[P, K, E]) Set(parent K, key any, fields bson.D) model.Chang
 // reads of all the parent's pages, and one write.
 func (x *SubsetPages[P, K, E]) Remove(parent K, key any) model.Change[any] {
 	return x.s.Remove(parent, key)
-}
-
-// Delete returns the plan that deletes a parent, then its pages. A crash or a concurrent
-// Append can leave pages without a parent. Checks finds these pages.
-//
-// Cost: two commands, by _id, for the parent and all its pages.
-func (x *SubsetPages[P, K, E]) Delete(parent K) model.Plan {
-	return x.s.Delete(x.parents.Delete(parent), parent)
 }
 
 // Refresh returns the change that sets a parent's array from the parent's pages. A

@@ -51,7 +51,13 @@ type RowColumn[K any] struct {
 // Each link has one column in the left row and one column in the right row. A crash, or
 // concurrent operations on one link, can leave missing or repeated columns. The link's
 // next operation, or the repair, corrects the columns. While a full page is split,
-// readers can see columns twice. To update copied fields, use [RowSide.Refresh].
+// readers can see columns twice.
+//
+// # In a store
+//
+// A [model.Store] of the left or the right documents updates their copied fields in the
+// columns. It doesn't delete a linked document: run [WideRow.Unlink] first. After other
+// writes of the documents, run [RowSide.Refresh].
 //
 // Source: a text on data as an ordered map of maps.
 type WideRow[L, LK, R, RK any] struct {
@@ -73,7 +79,7 @@ func NewWideRow[L, LK, R, RK any](
 		WithDocs(left.Docs(), right.Docs()).WithKeys(
 		model.KeyedDocs{Collection: spec.LeftRows, From: []*core.Docs{left.Docs(), right.Docs()}},
 		model.KeyedDocs{Collection: spec.RightRows, From: []*core.Docs{left.Docs(), right.Docs()}}).
-		WithoutReactions("WideRow.Link and WideRow.Unlink"), w}
+		WithReactions(w.Reactions), w}
 }
 
 // Indexes returns two indexes for each collection of rows.

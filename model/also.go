@@ -7,7 +7,7 @@ import (
 )
 
 // An Action is a [Change], a [Plan] or a [Step] that becomes part of another change: see
-// [Change.Also] and denorm.Copy.Storing.
+// [Change.Also].
 type Action interface {
 	// Change returns the action as a change.
 	Change() Change[any]
@@ -33,7 +33,7 @@ func (m MergeInto) Change() Change[any] { return NewPlan(m).Change() }
 // Also returns a change that runs c and the actions in others in one transaction. Several
 // techniques can write the same document (see [MergePlans]):
 //
-//	byForum.Insert(post, token).Also(byAuthor.Insert(post, token), feed.Update(forum, update))
+//	posts.Insert(post).Also(feed.Update(forum, update))
 //
 // The changes don't see each other's writes: the deletion of a parent doesn't delete a
 // child that another change inserts. If one change finds that it has run before, the

@@ -40,7 +40,7 @@ var (
 	singers   = model.NewCollection[singer, string]("singers")
 	songs     = model.NewCollection[song, int64]("songs")
 	sungBy    = relate.NewParentRef(songs, "singer", singers, relate.ParentRefSpec{})
-	songCount = denorm.NewCounter(songs, "singer", singers, denorm.CounterSpec{Count: "songs", Partial: true})
+	songCount = denorm.NewCounter(songs, "singer", singers, denorm.CounterSpec{Count: "songs"})
 	songNames = denorm.NewCopy(singers, songs, denorm.CopySpec{KeyPath: "singer", Fields: []denorm.Field{{From: "name", To: "singerName"}}})
 	lastTags  = denorm.NewBounded(songs, "tags", denorm.BoundedSpec{Max: 2})
 	unsung    = relate.NewDangling(songs, "singer", singers, relate.DanglingSpec{Repair: relate.DetachIDs})

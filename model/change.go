@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"reflect"
 	"time"
 
@@ -60,10 +59,15 @@ type Change[S any] struct {
 	// Err reports bad input. Run returns it.
 	Err error
 
-	action *action        // its attempts get one token: see [WithToken]; nil for none
-	alone  bool           // on a database of [WithTransactions] too, an attempt is no transaction
-	again  func(S) bool   // whether the plan only prepared another attempt
-	finish func(*S) error // completes the state after a run without an error
+	action *action      // its attempts get one token: see [WithToken]; nil for none
+	alone  bool         // on a database of [WithTransactions] too, an attempt is no transaction
+	again  func(S) bool // whether the plan only prepared another attempt
+	// check is called after the plan. In a transaction, its error undoes the plan.
+	check  func(S, Plan, Result) error
+	undone func(S) bool // whether the transaction is aborted, because it changes nothing
+
+	// finish completes the state after a run. It gets the run's error, and returns the change's.
+	finish func(ctx context.Context, db DB, out *S, err error) error
 }
 
 // Run runs the change and returns the last state from c.Read. The [Result] includes the
@@ -73,8 +77,8 @@ type Change[S any] struct {
 func (c Change[S]) Run(ctx context.Context, db DB) (S, Result, error) {
 	s := &changeState[S]{c: &c}
 	result, err := runChange(ctx, db, s, changeOptions{})
-	if err == nil && c.finish != nil {
-		err = c.finish(&s.state)
+	if c.finish != nil {
+		err = c.finish(ctx, db, &s.state, err)
 	}
 	return s.state, result, err
 }
@@ -112,6 +116,15 @@ func (s *changeState[S]) read(ctx context.Context, db DB) (err error) {
 
 func (s *changeState[S]) again() bool { return s.c.again != nil && s.c.again(s.state) }
 
+func (s *changeState[S]) check(p Plan, r Result) error {
+	if s.c.check == nil {
+		return nil
+	}
+	return s.c.check(s.state, p, r)
+}
+
+func (s *changeState[S]) undone() bool { return s.c.undone != nil && s.c.undone(s.state) }
+
 func (s *changeState[S]) decide() (Plan, error) { return s.c.Decide(s.state) }
 
 func (s *changeState[S]) reset() {
@@ -134,6 +147,8 @@ type changer interface {
 	read(context.Context, DB) error // the state
 	decide() (Plan, error)
 	again() bool // whether the plan only prepared another attempt
+	check(Plan, Result) error
+	undone() bool // whether the transaction is aborted, because it changes nothing
 	reset()
 	unchanged() bool // whether the last two reads returned the same state
 	then() changer   // the change that Then returns; nil for none
@@ -250,6 +265,9 @@ const maxUnchanged = 3
 // change.
 var errUnchanged = errors.New("docmodel: gave up: the document was unchanged when it was read again")
 
+// errUndone aborts a transaction that changes nothing.
+var errUndone = errors.New("docmodel: nothing is to be written")
+
 func (c *changing) attempt(ctx context.Context, db DB, n int) (Result, error) {
 	ctx, op := begin(runctx.First(ctx, n == 1), db, "attempt", c.shown, "", n)
 	defer op.end()
@@ -262,9 +280,11 @@ func (c *changing) attempt(ctx context.Context, db DB, n int) (Result, error) {
 func (c *changing) once(ctx context.Context, db DB) (result Result, err error) {
 	c.reset()
 	var plan Plan
+	inside := c.tx || core.Transacts(db) && !c.alone && !(c.lease != nil && c.mends)
+	begins := inside && !runctx.InTransaction(ctx)
 	once := func(ctx context.Context) error {
-		if tx := runctx.TxOf(ctx); tx != nil && c.stale != nil {
-			tx.Sure = true
+		if tx := runctx.TxOf(ctx); tx != nil {
+			tx.Sure, tx.Alone = tx.Sure || c.stale != nil, begins && !tx.ReadFirst
 		}
 		var err error
 		if c.lease != nil {
@@ -275,24 +295,32 @@ func (c *changing) once(ctx context.Context, db DB) (result Result, err error) {
 		if plan, err = c.decided(ctx, db); err != nil {
 			return err
 		}
+		if c.undone() {
+			return errUndone
+		}
 		if runctx.InTransaction(ctx) {
 			plan = c.own.leaveOut(plan.inTx())
 		}
 		result, err = plan.Run(ctx, db)
 		plan.noteBegun(ctx, result)
+		if err == nil {
+			err = c.check(plan, result)
+		}
 		return err
 	}
-	inside := c.tx || core.Transacts(db) && !c.alone && !(c.lease != nil && c.mends)
 	if c.lease != nil && !inside && !runctx.InTransaction(ctx) {
 		return c.leased(ctx, db)
 	}
-	if !inside || runctx.InTransaction(ctx) {
+	if !begins {
 		err = once(ctx)
 		return result, err
 	}
 	for {
 		if err = inTx(ctx, db, once); err == nil {
 			return result, nil
+		}
+		if errors.Is(err, errUndone) {
+			return plan.appliedBefore(), nil
 		}
 		own, why := plan.under(db).explained(ctx, db, err)
 		switch {
@@ -353,27 +381,4 @@ func (c *changing) leased(ctx context.Context, db DB) (Result, error) {
 		return Result{}, release(err)
 	}
 	return run(plan.under(db)) // a writer that finishes the plan does so under these scopes
-}
-
-// jitter waits after the n-th attempt, for a random time of up to twice the mean. So
-// writers that collided once don't collide again.
-func jitter(ctx context.Context, n int, mean, most time.Duration) error {
-	if mean <= 0 {
-		mean = 5 * time.Millisecond
-	}
-	if most <= 0 {
-		most = 500 * time.Millisecond
-	}
-	for ; n > 1 && mean < most; n-- {
-		mean *= 2
-	}
-	mean = max(min(mean, most/2), 1)
-	timer := time.NewTimer(rand.N(2*mean) + 1)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-timer.C:
-		return nil
-	}
 }

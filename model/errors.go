@@ -97,6 +97,21 @@ func (e *ValueError) Error() string {
 	return b.String()
 }
 
+// A ReferenceError reports that a document refers to a missing document. It wraps
+// [ErrNotFound].
+type ReferenceError struct {
+	Collection, Path string // where the reference is stored
+	To               string // the collection of the missing document
+	Value            any    // its _id, or the filter of [Store.Referring]
+}
+
+func (e *ReferenceError) Error() string {
+	return fmt.Sprintf("%v (%s.%s names %s, which isn't in %s)", ErrNotFound, e.Collection, e.Path, clip(shell(e.Value), 120), e.To)
+}
+
+// Unwrap returns ErrNotFound.
+func (e *ReferenceError) Unwrap() error { return ErrNotFound }
+
 // errNoCollection refuses a value that was built by hand without a collection.
 func errNoCollection(what string) error {
 	return &ValueError{Field: "Collection", Reason: what + " needs a collection"}

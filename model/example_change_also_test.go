@@ -31,6 +31,8 @@ var (
 
 	onThread = denorm.NewCounter(comments, "thread", threads, denorm.CounterSpec{Count: "comments"})
 	byAuthor = denorm.NewCounter(comments, "author", authors, denorm.CounterSpec{Count: "comments"})
+
+	commentStore = model.NewStore(model.New("threads", onThread, byAuthor), comments)
 )
 
 // One insert, two counts and the author's last comment are one plan.
@@ -44,22 +46,13 @@ func ExampleChange_Also() {
 		return
 	}
 
-	c, none := threadComment{ID: "c1", Thread: "go", Author: "ann"}, bson.NilObjectID // without tokens
-	comment := onThread.Insert(c, none).Also(
-		byAuthor.Insert(c, none),
-		authors.Update("ann", bson.D{{Key: "$set", Value: bson.D{{Key: "last", Value: c.ID}}}}),
-	)
-	plan, err := comment.Decide(nil) // as if nothing was read
-	fmt.Println(plan, err)
-
-	_, result, err := comment.Run(ctx, db)
+	c := threadComment{ID: "c1", Thread: "go", Author: "ann"}
+	last := authors.Update("ann", bson.D{{Key: "$set", Value: bson.D{{Key: "last", Value: c.ID}}}})
+	_, result, err := commentStore.Insert(c).Also(last).Run(ctx, db)
 	fmt.Println(len(result.Steps), "documents written", err)
 	fmt.Println(threads.ByID("go").One(ctx, db))
 	fmt.Println(authors.ByID("ann").One(ctx, db))
 	// Output:
-	// db.comments.insertOne({_id: 'c1', thread: 'go', author: 'ann'})
-	// db.threads.updateOne({_id: 'go'}, {$inc: {comments: Long('1')}})
-	// db.authors.updateOne({_id: 'ann'}, {$inc: {comments: Long('1')}, $set: {last: 'c1'}}) <nil>
 	// 3 documents written <nil>
 	// {go 1 } <nil>
 	// {ann 1 c1} <nil>

@@ -29,7 +29,7 @@ var (
 	stables = model.NewCollection[stable, string]("stables")
 	horses  = model.NewCollection[horse, string]("horses")
 	ranch   = model.New("ranch",
-		denorm.NewCounter(horses, "stable", stables, denorm.CounterSpec{Count: "horses", Partial: true}),
+		denorm.NewCounter(horses, "stable", stables, denorm.CounterSpec{Count: "horses"}),
 		denorm.NewCopy(stables, horses, denorm.CopySpec{KeyPath: "stable", Fields: []denorm.Field{{From: "name", To: "door"}}}),
 	)
 )

@@ -24,6 +24,11 @@ type Index struct {
 	Partial     bson.D        // the partialFilterExpression
 	ExpireAfter time.Duration // TTL in whole seconds; 0 means no TTL, negative means 0 s
 	Why         string        // the queries that need the index
+
+	// Equal is how many of the first keys the queries compare for equality. So an index that
+	// begins with these keys in another order or direction serves the queries too. 0 means that
+	// the order and the directions matter.
+	Equal int
 }
 
 // NewIndex returns an index with its default name, e.g. host_1_time_-1.
@@ -86,7 +91,7 @@ func (x Index) Model() mongo.IndexModel {
 	return mongo.IndexModel{Keys: slices.Clone(x.Keys), Options: o}
 }
 
-// covers says why x makes y unnecessary, or returns "". A unique or TTL index is covered
+// covers says why x makes y unnecessary, or returns "". See Index.Equal. A unique or TTL index is covered
 // only by an index with the same property. A partial index covers only indexes with the
 // same filter, because it omits documents.
 func (x Index) covers(y Index) string {
@@ -99,6 +104,12 @@ func (x Index) covers(y Index) string {
 	}
 	same, opposite := true, true
 	for i, k := range y.Keys {
+		if equal := min(y.Equal, len(y.Keys)); i < equal {
+			if !x.beginsWith(k, equal) {
+				return ""
+			}
+			continue
+		}
 		if k.Key != x.Keys[i].Key {
 			return ""
 		}
@@ -109,10 +120,21 @@ func (x Index) covers(y Index) string {
 	switch {
 	case !same && !opposite:
 		return ""
-	case len(x.Keys) == len(y.Keys):
+	case len(x.Keys) == len(y.Keys) && y.Equal == 0:
 		return "the same keys"
+	case len(x.Keys) == len(y.Keys):
+		return "its queries can use " + x.Name
 	}
 	return "its keys are the first of " + x.Name
+}
+
+// beginsWith reports whether one of the index's first n keys is k, in any direction.
+func (x Index) beginsWith(k bson.E, n int) bool {
+	return slices.ContainsFunc(x.Keys[:n], func(e bson.E) bool {
+		_, _, plain := directed(k.Value)
+		_, _, both := directed(e.Value)
+		return e.Key == k.Key && (plain && both || keyText(e.Value) == keyText(k.Value))
+	})
 }
 
 func sameD(a, b bson.D) bool {

@@ -27,7 +27,7 @@ func (h storedIndex) is(x Index) bool { return !h.hidden && h.differsInHidden(x)
 // differsInHidden is like is, but accepts a hidden index. Neither Ensure nor the server
 // creates a second index for it.
 func (h storedIndex) differsInHidden(x Index) bool {
-	x.Keys = sortTextKeys(x.Keys)
+	x.Keys, x.Equal = sortTextKeys(x.Keys), 0 // the same index, and not one that serves
 	return !h.other && h.Unique == x.Unique && h.covers(x) != "" && x.covers(h.Index) != ""
 }
 

@@ -1,6 +1,9 @@
 package model_test
 
 import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -23,6 +26,8 @@ func partial(x model.Index, filter bson.D) model.Index { x.Partial = filter; ret
 
 func expiring(x model.Index, after time.Duration) model.Index { x.ExpireAfter = after; return x }
 
+func equal(x model.Index, n int) model.Index { x.Equal = n; return x }
+
 func named(x model.Index, name string) model.Index { x.Name = name; return x }
 
 // TestIndexes: which indexes are needed, and which another makes needless.
@@ -42,6 +47,14 @@ func TestIndexes(t *testing.T) {
 		{[]model.Index{ix("a", 1), ix("a", -1)}, "a_1; a_-1 by a_1", "an index is read both ways"},
 		{[]model.Index{ix("a", 1, "b", -1), ix("a", -1, "b", 1)}, "a_1_b_-1; a_-1_b_1 by a_1_b_-1", "both ways, all keys"},
 		{[]model.Index{ix("a", 1, "b", 1), ix("a", 1, "b", -1)}, "a_1_b_1 a_1_b_-1", "another order"},
+		{[]model.Index{equal(ix("a", 1, "b", 1), 1), ix("a", 1, "b", -1)}, "a_1_b_-1; a_1_b_1 by a_1_b_-1", "the queries are for one value of a"},
+		{[]model.Index{equal(ix("a", 1, "_id", 1), 1), equal(ix("a", 1, "_id", -1), 1)}, "a_1__id_1; a_1__id_-1 by a_1__id_1", "the first of two"},
+		{[]model.Index{equal(ix("a", 1, "b", 1), 2), ix("b", -1, "a", 1, "c", 1)}, "b_-1_a_1_c_1; a_1_b_1 by b_-1_a_1_c_1", "two values, in another order"},
+		{[]model.Index{equal(ix("a", 1, "b", 1), 1), ix("b", 1, "a", 1)}, "a_1_b_1 b_1_a_1", "only the first key is compared"},
+		{[]model.Index{equal(ix("a", 1, "b", 1, "c", 1), 1), ix("a", 1, "b", 1, "c", -1)}, "a_1_b_1_c_1 a_1_b_1_c_-1", "another order of the rest"},
+		{[]model.Index{equal(ix("a", 1), 2), ix("b", 1)}, "a_1 b_1", "more values than keys"},
+		{[]model.Index{equal(ix("a", 1), 1), ix("a", "hashed", "b", 1)}, "a_1 a_hashed_b_1", "a hashed index is another"},
+		{[]model.Index{equal(ix("a", 1, "b", 1), 1), partial(ix("a", 1, "b", -1), some)}, "a_1_b_1 a_1_b_-1", "a partial index leaves documents out, as before"},
 		{[]model.Index{unique(ix("a", 1)), ix("a", 1, "b", 1)}, "a_1 a_1_b_1", "a unique index does more than serve queries"},
 		{[]model.Index{ix("a", 1), named(unique(ix("a", 1)), "u")}, "u; a_1 by u", "a unique one serves the same queries"},
 		{[]model.Index{ix("a", 1), unique(ix("a", 1, "b", 1))}, "a_1_b_1; a_1 by a_1_b_1", "a unique index serves queries too"},
@@ -71,6 +84,65 @@ func TestIndexes(t *testing.T) {
 		}
 		if s := strings.Join(got, "; "); s != c.want {
 			t.Errorf("%s\nwant %s: %s", s, c.want, c.reason)
+		}
+	}
+}
+
+// serves is written from the manual: an index serves queries for values of some fields, sorted
+// by others, if it begins with the fields, in any order, and goes on with the sort, in the
+// same or the opposite directions.
+func serves(x, y model.Index) bool {
+	if len(x.Keys) < len(y.Keys) || y.Unique && (!x.Unique || len(x.Keys) != len(y.Keys)) {
+		return false
+	}
+	first, rest := map[string]bool{}, map[bool]bool{}
+	for i, k := range y.Keys {
+		if i < y.Equal {
+			first[k.Key] = true
+		}
+	}
+	for i, k := range x.Keys[:len(y.Keys)] {
+		switch {
+		case i < y.Equal && !first[k.Key], i >= y.Equal && k.Key != y.Keys[i].Key:
+			return false
+		case i >= y.Equal:
+			rest[k.Value == y.Keys[i].Value] = true
+		}
+	}
+	return len(rest) < 2
+}
+
+// Of random indexes, those that stay serve all others, and not each other.
+func TestIndexesServeOthers(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 7))
+	for range 20_000 {
+		var all wants
+		for range 1 + r.IntN(5) {
+			x := model.Index{Collection: "parts", Unique: r.IntN(5) == 0}
+			names := []string{"a", "b", "c"}
+			r.Shuffle(3, func(i, j int) { names[i], names[j] = names[j], names[i] })
+			for _, name := range names[:1+r.IntN(3)] {
+				x.Keys = append(x.Keys, bson.E{Key: name, Value: 1 - 2*r.IntN(2)})
+			}
+			x.Equal = r.IntN(len(x.Keys) + 1)
+			x.Name = fmt.Sprint("x", len(all))
+			all = append(all, x)
+		}
+		set := model.New("test", all, wants{}).Indexes()
+		for _, y := range all {
+			if !slices.ContainsFunc(set.Needed, func(x model.Index) bool { return serves(x, y) }) {
+				t.Fatalf("%v\nnothing serves %s, %d equal, in\n%s", all, y, y.Equal, set)
+			}
+		}
+		for i, x := range set.Needed {
+			for j, y := range set.Needed {
+				if i != j && serves(x, y) {
+					t.Fatalf("%v\n%s, %d equal, is served by %s in\n%s", all, y, y.Equal, x, set)
+				}
+			}
+		}
+		if len(set.Needed)+len(set.Dropped) != len(all) {
+			t.Fatalf("%v\nisn't\n%s", all, set)
 		}
 	}
 }

@@ -68,7 +68,7 @@ func (c declaration) insert(w *Write, doc any) {
 		w.Collection, w.Err = c.Name(), err
 		return
 	}
-	*w = Write{Collection: c.Name(), Model: &mongo.InsertOneModel{Document: raw}, Index: IDIndex, Keyed: c.IsKeyed()}
+	*w = Write{Collection: c.Name(), Model: &mongo.InsertOneModel{Document: raw}, Index: IDIndex, Keyed: c.IsKeyed(), plain: true}
 }
 
 func (c declaration) insertMany(n int, doc func(int) any) Plan {
@@ -91,7 +91,7 @@ func (c declaration) replace(w *Write, doc any) {
 		return
 	}
 	*w = Write{
-		Collection: c.Name(), Expect: One, Index: IDIndex, Keyed: c.IsKeyed(),
+		Collection: c.Name(), Expect: One, Index: IDIndex, Keyed: c.IsKeyed(), plain: true,
 		Model: &mongo.ReplaceOneModel{Filter: bson.D{{Key: "_id", Value: Eq(id)}}, Replacement: raw},
 	}
 }
@@ -113,7 +113,7 @@ func (c declaration) update(w *Write, id any, update bson.D) {
 		return
 	}
 	m.model.Filter = bson.D(m.id[:])
-	*w = Write{Collection: c.Name(), Expect: One, Index: IDIndex, Keyed: c.IsKeyed(), Model: &m.model}
+	*w = Write{Collection: c.Name(), Expect: One, Index: IDIndex, Keyed: c.IsKeyed(), plain: true, Model: &m.model}
 }
 
 //go:noinline
@@ -123,5 +123,5 @@ func (c declaration) delete(w *Write, id any) {
 		w.Collection, w.Err = c.Name(), err
 		return
 	}
-	*w = Write{Collection: c.Name(), Index: IDIndex, Keyed: c.IsKeyed(), Model: &mongo.DeleteOneModel{Filter: filter}}
+	*w = Write{Collection: c.Name(), Index: IDIndex, Keyed: c.IsKeyed(), plain: true, Model: &mongo.DeleteOneModel{Filter: filter}}
 }

@@ -64,6 +64,7 @@ type Stage struct {
 
 	check  *Check // finds and repairs, instead of Plan
 	stored bool   // the stage reads _ids as they are stored, and also documents that Scope.Delete marked
+	acts   bool   // Do runs actions of a store, which use transactions
 }
 
 // A Batch is the argument of [Stage].Work and [Stage].Do. Work gets documents. Do reads
@@ -175,7 +176,7 @@ func (j Job) run(ctx context.Context, db DB, o JobOptions) (Progress, error) {
 	if err := core.CheckRun(ctx, db); err != nil {
 		return p, err
 	}
-	if !slices.ContainsFunc(j.Stages, func(s Stage) bool { return s.stored }) { // only MoveKeys uses transactions
+	if !slices.ContainsFunc(j.Stages, func(s Stage) bool { return s.stored || s.acts }) {
 		db = marking(db)
 	}
 	if o.Checkpoint != "" {

@@ -28,6 +28,8 @@ func (m *merger) write(writes []Write) Write {
 		if w.Index != out.Index {
 			out.Index = ""
 		}
+		out.plain, out.ofStore = out.plain || w.plain, out.ofStore || w.ofStore
+		out.asked = joinAsked(out.asked, w.asked)
 		out.mixed = out.mixed || w.mixed || w.Deleted != writes[0].Deleted
 		stored = stored || w.Expect == One && !w.Deleted && !w.mixed
 	}
@@ -48,6 +50,17 @@ func (m *merger) write(writes []Write) Write {
 	}
 	out.Model = &model
 	return out
+}
+
+// joinAsked returns the techniques that ask for one of two writes.
+func joinAsked(a, b string) string {
+	var out []string
+	for _, name := range strings.Split(a+", "+b, ", ") {
+		if name != "" {
+			out = appendNew(out, name)
+		}
+	}
+	return strings.Join(out, ", ")
 }
 
 // filter unites the filters. It also reports whether all filters are equal.
@@ -111,8 +124,9 @@ func guardOf(filter bson.D) bson.D {
 }
 
 // reasonsOf returns the Reasons of all writes. If the filters differ, each reason gets an
-// extra condition: the condition of its own write must be false. Writes with a reason
-// that wraps [ErrStale] come first.
+// extra condition: the condition of its own write must be false, or the document must be
+// missing if its write has no condition. Writes with a reason that wraps [ErrStale] come
+// first.
 func reasonsOf(writes []Write, equal bool) []Reason {
 	type group struct {
 		reasons []Reason
@@ -124,10 +138,13 @@ func reasonsOf(writes []Write, equal bool) []Reason {
 		g := group{}
 		filter, _ := asDocument(w.filter())
 		for _, r := range w.Reasons {
-			if guard := guardOf(filter); !equal && len(guard) > 0 {
-				if r.If == nil {
-					continue // it applies only if this write failed by itself
-				}
+			switch guard := guardOf(filter); {
+			case equal:
+			case len(guard) == 0 && r.If == nil: // the document is missing
+				r.If, r.missing = filter, true
+			case r.If == nil:
+				continue // it applies only if this write failed by itself
+			case len(guard) > 0:
 				r.If = And(r.If, bson.D{{Key: "$nor", Value: bson.A{guard}}})
 			}
 			g.stale = g.stale || errors.Is(r.Err, ErrStale)

@@ -12,6 +12,10 @@ import "github.com/docmodel/docmodel/internal/core"
 // [Write].Keyed. All commands on the database treat these collections as keyed. In a
 // $graphLookup that compares such _ids, no index serves the comparison.
 //
+// An insert, a replacement or a deletion of a [Collection] gives a [*ConflictError] if a
+// technique of the model must take part in it: write by a [Store]. So does an update of a
+// path that such a technique owns or follows.
+//
 // In a collection of a keys.Shard, On adds the shard key's fields to filters on _id: see
 // [ShardKey].
 func (m *Model) On(db DB) DB {
@@ -33,7 +37,8 @@ func (m *Model) On(db DB) DB {
 			told[d.Name()] = told[d.Name()] // false for a declared collection that isn't keyed
 		}
 	}
-	return (&scope{model: m.name, known: known, keyed: told, sharded: sharded}).on(db, nil)
+	own := &scope{model: m.name, known: known, keyed: told, sharded: sharded, reacting: m.reactingCollections()}
+	return own.on(db, nil)
 }
 
 // keyedCollections returns the collections whose _ids carry the tenant under a scope.

@@ -23,7 +23,7 @@ var (
 	anyShops  = model.NewCollection[bson.D, string]("shops")
 	anyWares  = model.NewCollection[bson.D, string]("wares")
 	wareInto  = relate.NewParentRef(anyWares, "shop", anyShops, relate.ParentRefSpec{})
-	wareCount = denorm.NewCounter(anyWares, "shop", anyShops, denorm.CounterSpec{Count: "wares", Partial: true})
+	wareCount = denorm.NewCounter(anyWares, "shop", anyShops, denorm.CounterSpec{Count: "wares"})
 	shopGuard = embed.NewVersioned(anyShops, embed.VersionedSpec{})
 	wareGuard = embed.NewVersioned(anyWares, embed.VersionedSpec{})
 	shopPast  = denorm.NewHistory(anyShops, model.NewCollection[denorm.Revision[bson.D, string], denorm.RevisionID[string]]("shopsBefore"), denorm.HistorySpec{})
@@ -74,7 +74,7 @@ func TestNewRefuses(t *testing.T) {
 	}{
 		{"twice", "given twice", "once", wareInto, wareInto},
 		{"two counters of one field", "both own shops.wares", "path of its own", wareCount,
-			denorm.NewCounter(anyWares, "seller", anyShops, denorm.CounterSpec{Count: "wares", Partial: true})},
+			denorm.NewCounter(anyWares, "seller", anyShops, denorm.CounterSpec{Count: "wares"})},
 		{"a part of what another owns", "both own wares.shop.name.first", "path of its own", shopNames, copyOfName("shop.name.first", "")},
 		{"a list that another derives", "only denorm.Subset may write shops.recent", "one technique",
 			denorm.NewSubset(anyWares, "shop", anyShops, "recent", denorm.SubsetSpec{Max: 3, By: bson.D{{Key: "_id", Value: -1}}, Fields: []string{"name"}}),
@@ -82,9 +82,9 @@ func TestNewRefuses(t *testing.T) {
 		{"a link of a tree", "relate.ParentRef writes shops.parent, but only paths.Tree may write shops.parent", "one technique", shopTree,
 			relate.NewParentRef(anyShops, "parent", anyShops, relate.ParentRefSpec{})},
 		{"two trees in the same fields", "both own shops.parent", "", shopTree, paths.NewParentTree(anyShops, paths.TreeSpec{})},
-		{"tokens of two techniques", "both own shops.ops", "",
-			denorm.NewCounter(anyWares, "shop", anyShops, denorm.CounterSpec{Count: "wares", Tokens: "ops", Pending: "pending"}),
-			embed.NewVersioned(anyShops, embed.VersionedSpec{Tokens: "ops", Uncounted: []string{"wares", "ops2"}})},
+		{"a number and tokens", "both own shops.ops", "",
+			denorm.NewCounter(anyWares, "shop", anyShops, denorm.CounterSpec{Count: "ops"}),
+			embed.NewVersioned(anyShops, embed.VersionedSpec{Tokens: "ops"})},
 		{"entries of two tables", `both own all documents of collection "byName"`, "a collection of its own", shopTable,
 			denorm.NewIndexTable(anyWares, "name", "byName", denorm.IndexTableSpec{})},
 		{"another's entries", "writes byName.shop, but all documents of that collection belong to denorm.IndexTable", "another collection", shopTable,
@@ -145,7 +145,7 @@ func TestNewPasses(t *testing.T) {
 			shopGuard, denorm.NewCopy(anyShops.Named("sources"), anyWares, denorm.CopySpec{KeyPath: "from.id", Fields: []denorm.Field{{From: "name", To: "from.name"}}}),
 		},
 		"two counters of different fields": {
-			wareCount, denorm.NewCounter(anyWares, "seller", anyShops, denorm.CounterSpec{Count: "sold", Partial: true}),
+			wareCount, denorm.NewCounter(anyWares, "seller", anyShops, denorm.CounterSpec{Count: "sold"}),
 		},
 		"a tree, a place in an area, a table, an expiry": {
 			shopTree, geofield.NewField(anyShops, "at", "geo", geofield.FieldSpec{}), shopTable,

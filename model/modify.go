@@ -30,6 +30,7 @@ type FindAndModify struct {
 	Index        string // name of the filter's index, or "" if unknown
 	Err          error  // error for bad input; Run returns it
 
+	plain bool // made by a Collection, which knows no techniques
 	codec *core.Codec
 	used  []use
 	keys  bson.D // the tenant that scopes put into the _ids
@@ -67,6 +68,7 @@ func (m *Modify[D]) Run(ctx context.Context, db DB) (D, error) {
 //go:noinline
 func (c declaration) findAndModify(m *FindAndModify, filter, update bson.D) {
 	m.Collection, m.codec, m.Keyed = c.Name(), c.Codec(), c.Docs.IsKeyed()
+	m.plain = true
 	if m.Filter, m.Err = c.Codec().CopyD(filter); m.Err != nil {
 		return
 	}
@@ -83,7 +85,7 @@ func (c declaration) findAndModify(m *FindAndModify, filter, update bson.D) {
 // marks documents as deleted.
 func holdModify(m *FindAndModify, s *scope) {
 	if m.Err == nil {
-		m.Err = cmp.Or(s.knows(m.Collection), s.admits(m.Collection, m.Keyed))
+		m.Err = cmp.Or(s.knows(m.Collection), s.passingModify(m), s.admits(m.Collection, m.Keyed))
 	}
 	if !s.holds(m.Collection) || m.Err != nil || m.Filter == nil { // checkModify refuses a nil filter
 		return

@@ -5,14 +5,15 @@ import (
 	"testing"
 	"time"
 
-	"github.com/docmodel/docmodel/denorm"
 	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/embed"
 	"github.com/docmodel/docmodel/model/schema"
+	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
 // A model says which features of a server its techniques can't do without, each once, and for what.
 func TestModelNeeds(t *testing.T) {
-	inTx := denorm.NewCounter(songs, "singer", singers, denorm.CounterSpec{Count: "songs"})
+	lines := embed.NewEmbedded[bson.D](model.NewCollection[bson.D, string]("verses"), "lines", embed.EmbeddedSpec{Key: "id"})
 	expiring := func(after time.Duration) model.Technique {
 		return schema.NewExpiry(anyShops, "until", schema.ExpirySpec{After: after})
 	}
@@ -22,7 +23,7 @@ func TestModelNeeds(t *testing.T) {
 		want       string
 	}{
 		{"nothing", []model.Technique{songCount, songNames, shopTree}, "[]"},
-		{"a counter without tokens", []model.Technique{songNames, inTx}, "[transactions: denorm.Counter: operations on songs without Tokens]"},
+		{"elements that move", []model.Technique{songNames, lines}, "[transactions: embed.Embedded: Move between arrays of verses]"},
 		{"an index that deletes", []model.Technique{expiring(time.Hour)}, "[TTL indexes: schema.Expiry: shops.until_1 deletes documents]"},
 		{"a feed", []model.Technique{feedOf("a"), feedOf("b")}, "[change streams: denorm.Feed: Stream follows shops without Since]"},
 	} {

@@ -132,6 +132,9 @@ func TestObserver(t *testing.T) {
 		{"a count of nothing", func(ctx context.Context, db model.DB) error {
 			return second(parts.Find(d("qty", -5)).Count(ctx, db))
 		}, "count"},
+		{"distinct values", func(ctx context.Context, db model.DB) error {
+			return parts.Find(nil).Distinct(ctx, db, "qty", new([]int))
+		}, "distinct"},
 		{"a pipeline", func(ctx context.Context, db model.DB) error {
 			return second(parts.Aggregate(mongo.Pipeline{d("$limit", 3)}).All(ctx, db))
 		}, "aggregate"},

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/docmodel/docmodel/internal/core"
+	"github.com/docmodel/docmodel/internal/runctx"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
@@ -17,6 +18,10 @@ import (
 type Reaction struct {
 	Collection string
 
+	// On are the kinds of writes that concern the functions, for example OnInsert|OnUpdate.
+	// 0 means all.
+	On Occasion
+
 	// Paths are the fields that the functions look at. An update that changes none of
 	// these fields doesn't call the functions. [Whole] stands for all fields.
 	Paths []string
@@ -25,13 +30,18 @@ type Reaction struct {
 	// the primary.
 	Fetch func(StoreWrite) ([]Fetch, error)
 
+	// AsBefore says that the queries of Fetch must find the written document as it was
+	// before. Else a transaction may have written it.
+	AsBefore bool
+
 	// Amend returns fields that the store sets in the written document. A bson.RawValue{}
-	// removes a field. It isn't called for deletions. All reactions get the same document
-	// in After: without the amendments of the others.
+	// removes a field. A path in an array has the index of an element, as in "items.0.name".
+	// It isn't called for deletions. All reactions get the same document in After: without
+	// the amendments of the others.
 	Amend func(StoreWrite) (bson.D, error)
 
-	// Derives are owned paths that Amend computes. A caller's value must be empty, or equal
-	// the computed value. Paths must contain them too.
+	// Derives are owned paths that Amend computes, also in arrays. A caller's value must be
+	// empty, as it is stored, or equal the computed value. Paths must contain them too.
 	Derives []string
 
 	// ID returns the _id of a new document whose _id is made of its fields. The document's
@@ -45,8 +55,44 @@ type Reaction struct {
 	// React returns the other writes. It is called with the amended document. Outside
 	// transactions, the writes must be safe to repeat: see [Plan.Repeatable] and
 	// [Answer].Once. Another client can call React again to finish an interrupted action. Then
-	// it leaves out answers with ErrNotFound, and doesn't call [Answer].Check.
+	// it leaves out answers with ErrNotFound, and errors of [Answer].Check.
 	React func(StoreWrite) (Answer, error)
+
+	// ParentPath says that the deletion of a document asks for nothing if the action also
+	// deletes the document of the collection Parents whose _id is at the path. Then a
+	// transaction can delete many documents without a read: see [Fetch].Deletes.
+	Parents, ParentPath string
+
+	// Correct is called outside transactions when all writes of the action are stored, with
+	// the documents of Fetch as they are then. It returns writes that correct the document
+	// if another client has changed the fetched documents meanwhile. The writes must be safe
+	// to repeat.
+	Correct func(StoreWrite) ([]Step, error)
+
+	technique string // the name of the technique that reacts
+}
+
+// An Occasion is a set of kinds of writes: see [Reaction].On.
+type Occasion uint8
+
+const (
+	OnInsert Occasion = 1 << iota
+	OnUpdate
+	OnDelete
+)
+
+// includes reports whether the set has a kind of writes.
+func (o Occasion) includes(kind Occasion) bool { return o == 0 || o&kind != 0 }
+
+// occasion returns the kind of the write.
+func (e StoreWrite) occasion() Occasion {
+	switch {
+	case e.Before == nil:
+		return OnInsert
+	case e.After == nil:
+		return OnDelete
+	}
+	return OnUpdate
 }
 
 // A StoreWrite is one write of a document, as a [Reaction] sees it.
@@ -70,12 +116,24 @@ type StoreWrite struct {
 	// sets, given the document as the action's other writes leave it.
 	Change func(doc bson.Raw) (bson.D, error)
 
+	// Hold, in [Answer].Writes, also writes a document in which nothing changes, so that a
+	// concurrent repair finds it changed.
+	Hold bool
+
 	// Weak, in [Answer].Writes, marks a deletion that only tidies up, so that a rule which
 	// forbids the action takes precedence: see [Answer].Check.
 	Weak bool
 
 	found [][]bson.Raw
+	asked string // the technique that asks for the write
+	tx    *runctx.Tx
 }
+
+// Hope reports whether Fetch may leave out a read that seldom matters. If the read would
+// have mattered, a write of the answer must be stale: it expects a match, and its filter
+// has the condition. Then the transaction runs again, and Hope returns false. Outside
+// transactions, Hope returns false.
+func (e StoreWrite) Hope() bool { return e.tx.Hope() }
 
 // Found returns the document of the reaction's fetch i, or the first of its query. It is
 // nil if the document is missing. The document has the fields that all reactions fetch.
@@ -122,6 +180,9 @@ type Fetch struct {
 	// in an array there. The store joins the fetches of one path in one query.
 	By string
 
+	// Deleted also finds a document that a [Scope] marks as deleted.
+	Deleted bool
+
 	// Query, if not nil, finds the documents instead.
 	Query *Query
 
@@ -129,15 +190,26 @@ type Fetch struct {
 	// has no limit and finds more than 1,000 documents, the store writes nothing and gives
 	// a [*ValueError] that names Job.
 	Limit int64
-	Job   string // what to run instead, for example "OnDelete.Delete"
+	Job   string // what to run instead, for example "Store.DeleteJob"
+
+	// Deletes says that React only deletes the documents that By finds, for the deletion of
+	// the document of ID. If no reaction needs these documents, a transaction deletes them by
+	// one command without reading them, and nothing is found.
+	Deletes bool
+
+	// Hold says that the document of ID must still exist, unchanged by other transactions,
+	// when the store's transaction commits. Outside transactions it has no effect.
+	Hold bool
+
+	// Missing, if not nil, is the store's error if the document of ID is missing. With Hold
+	// and without Paths, a transaction finds this out by a write: Found returns nil.
+	Missing error
+
+	parents string // with Deletes: the collection of the deleted document
 }
 
 // An Answer is what a [Reaction] adds to a write.
 type Answer struct {
-	// Hold lists documents that must still exist, unchanged by other transactions, when
-	// the store's transaction commits. Outside transactions it has no effect.
-	Hold []Fetch
-
 	First []Step // writes before the document's write, such as the claim of a unique value
 	Undo  []Step // writes that undo First, outside transactions, if the action is refused
 	Then  []Step // writes after the document's write
@@ -198,10 +270,10 @@ func (r Reaction) concerns(e StoreWrite, changed []string) bool {
 // String describes the write, for errors.
 func (e StoreWrite) String() string {
 	verb, doc := "update", e.Before
-	switch {
-	case e.Before == nil:
+	switch e.occasion() {
+	case OnInsert:
 		verb, doc = "insert", e.After
-	case e.After == nil:
+	case OnDelete:
 		verb = "delete"
 	}
 	return fmt.Sprintf("%s %s %s", verb, e.Collection, shell(doc.Lookup("_id")))

@@ -3,6 +3,7 @@ package model
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/runctx"
@@ -59,15 +60,18 @@ func (r *runner) endRerun(ctx context.Context, step int, w Write) error {
 
 // ranBefore reports whether an earlier run applied a whole plan. It is true if a write's
 // token is stored, or if the plan inserts documents without a token and all of them are
-// stored.
-func (r *runner) ranBefore(ctx context.Context) (bool, error) {
+// stored. isKnown says whether the step known was applied.
+func (r *runner) ranBefore(ctx context.Context, known int, isKnown bool) (bool, error) {
 	inserts, found := 0, 0
 	for i, s := range r.plan.Steps {
 		w, ok := s.(Write)
 		if !ok || !w.proves() {
 			continue
 		}
-		applied, err := r.applied(ctx, i, w)
+		applied, err := isKnown, error(nil)
+		if i != known {
+			applied, err = r.applied(ctx, i, w)
+		}
 		switch {
 		case err != nil || applied && !w.Token.IsZero():
 			return applied, err
@@ -79,6 +83,22 @@ func (r *runner) ranBefore(ctx context.Context) (bool, error) {
 		}
 	}
 	return inserts > 0 && found == inserts, nil
+}
+
+// isNewIn reports that no run has inserted the document, because a duplicate key error names
+// another index than that of _id. An inserted document violates the index of _id first.
+func (w Write) isNewIn(err error) bool {
+	_, insert := w.Model.(*mongo.InsertOneModel)
+	keys := violated(err)
+	return insert && w.Done == nil && len(keys) > 0 && !slices.Equal(keys, []string{"_id"})
+}
+
+// hasTokens reports whether a stored token can tell that the plan was run before.
+func (p Plan) hasTokens() bool {
+	return slices.ContainsFunc(p.Steps, func(s Step) bool {
+		w, ok := s.(Write)
+		return ok && !w.Token.IsZero()
+	})
 }
 
 // appliedBefore returns the result of a plan that an earlier run applied.

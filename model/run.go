@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/docmodel/docmodel/internal/core"
@@ -262,6 +263,7 @@ func (r *runner) because(ctx context.Context, step int, w Write, otherwise error
 			if holds, err = r.holds(ctx, w.Collection, reason.If); err != nil {
 				return &StepError{Step: step, Err: err}
 			}
+			holds = holds != reason.missing
 		}
 		if holds {
 			if reason.Instead != nil {
@@ -269,7 +271,9 @@ func (r *runner) because(ctx context.Context, step int, w Write, otherwise error
 			}
 			return &StepError{Step: step, Err: why}
 		}
-		missed = append(missed, reason.If)
+		if !reason.missing {
+			missed = append(missed, reason.If)
+		}
 	}
 	if otherwise == ErrStale {
 		gone, err := r.gone(ctx, w, missed)
@@ -280,8 +284,14 @@ func (r *runner) because(ctx context.Context, step int, w Write, otherwise error
 			otherwise = errGone
 		}
 	}
+	if w.ofStore && mongo.IsDuplicateKeyError(otherwise) {
+		otherwise = takenError(otherwise)
+	}
 	return &StepError{Step: step, Err: otherwise}
 }
+
+// takenError returns the error of a store's write that violates a unique index.
+func takenError(duplicate error) error { return fmt.Errorf("%w: %w", ErrTaken, duplicate) }
 
 // holds reports whether a document matches.
 func (r *runner) holds(ctx context.Context, collection string, filter bson.D) (bool, error) {

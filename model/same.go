@@ -24,7 +24,7 @@ func (r *runner) skipOwn(ctx context.Context, b batch, at int, dup error) (skipp
 	if runctx.InTransaction(ctx) {
 		return 0, &StepError{Step: step, Err: dup}
 	}
-	if b.kind != insertKind || w.Done != nil {
+	if b.kind != insertKind || w.Done != nil || w.isNewIn(dup) {
 		return 1, r.judge(ctx, step, w, dup)
 	}
 	models := b.models[at:min(at+1000, len(b.models))]

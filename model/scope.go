@@ -158,7 +158,8 @@ type scope struct {
 	keyed   map[string]bool // the collections that a model of the database declares: true if they are keyed
 	alone   bool            // of [Scope.Plan]: the database and its model aren't known
 
-	sharded map[string]ShardKey // the model's shard keys, by collection
+	sharded  map[string]ShardKey      // the model's shard keys, by collection
+	reacting map[string]*reactingDocs // the model's collections in which techniques have reactions
 }
 
 // compiled checks and copies a scope's fields.

@@ -40,6 +40,12 @@ var collatedRuns = map[string]func(ctx context.Context, db model.DB, c *options.
 		}
 		return nil, err
 	},
+	"Distinct": func(ctx context.Context, db model.DB, c *options.Collation) (ids []int32, err error) {
+		find := anyParts.Find(d("x", 1))
+		find.Options.Collation = c
+		err = find.Distinct(ctx, db, "_id", &ids)
+		return ids, err
+	},
 	"Aggregate": func(ctx context.Context, db model.DB, c *options.Collation) ([]int32, error) {
 		agg := anyParts.Aggregate(mongo.Pipeline{d("$match", d("x", 1))})
 		agg.Options.Collation = c

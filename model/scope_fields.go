@@ -15,7 +15,9 @@ func scopingOf(db core.DB, collection string) (out core.Scoping) {
 	for _, s := range scopesOf(db) {
 		add := s.additions(collection)
 		out.Insert, out.Set = append(out.Insert, add.Insert...), append(out.Set, add.Set...)
-		out.Marks = out.Marks || s.holds(collection) && s.mark != nil
+		if s.holds(collection) {
+			out.Mark = append(out.Mark, s.mark...)
+		}
 	}
 	return out
 }

@@ -73,6 +73,9 @@ func (s *scope) write(w Write) Write {
 		return w
 	}
 	err := s.knows(w.Collection)
+	if err == nil && w.plain {
+		err = s.passing(w.Collection, w.unscoped())
+	}
 	if err == nil && !w.stored && !s.alone { // the run of a plan of Scope.Plan asks again
 		err = s.admits(w.Collection, w.Keyed)
 	}

@@ -17,8 +17,8 @@ import (
 // A technique that can't take part is refused by NewStore. Its comment names the methods to
 // call. A rule of your own takes part by [Parts.WithReactions].
 //
-// Other writes, such as [Collection.Update], don't know the techniques. [Model.Audit] finds
-// what they leave out.
+// Other writes, such as [Collection.Update], don't know the techniques. [Model.On] gives a
+// database that refuses them. [Model.Audit] finds what they leave out.
 //
 // # Consistency
 //
@@ -40,8 +40,11 @@ import (
 // after the check. A technique that needs a transaction returns [ErrTransactional]. Its
 // comment says so.
 type Store[D, K any] struct {
-	docs *Collection[D, K]
-	in   *store
+	docs    *Collection[D, K]
+	in      *store
+	refs    []storeReference // of Referring
+	guards  []storeGuard     // of Where
+	invalid error            // of a wrong argument of Referring or Where
 }
 
 // NewStore declares the store of a model's collection. It panics with a
@@ -51,13 +54,14 @@ func NewStore[D, K any](m *Model, docs *Collection[D, K]) *Store[D, K] {
 	m.mustExist("NewStore")
 	in := declareStore(m, docs.Docs())
 	m.stores.add(in)
-	return &Store[D, K]{docs, in}
+	return &Store[D, K]{docs: docs, in: in}
 }
 
 // WithToken returns the context of a request that a client names, for example by its
 // Idempotency-Key. If the client sends the request again, make a new context with the same
 // token. Outside transactions, an action of a [Store] that is stored in the document then
-// writes nothing more. In transactions, the document remembers no tokens.
+// writes nothing more. In transactions, the document remembers no tokens. [Store.Set] of
+// fields that no technique looks at sets them again.
 //
 // Each action derives its own token from the request's: from the store, the method, the
 // document's _id, and the number of such actions before it. A new _id is a new action. A
@@ -75,12 +79,39 @@ type Stored[D any] struct {
 }
 
 // Insert returns the change that stores a new document. The errors are those of
-// [Collection.Insert], and [ErrNotFound] for a reference to a missing document that a
+// [Collection.Insert], and a [*ReferenceError] for a reference to a missing document that a
 // technique requires. A path that a technique owns must be empty.
 func (s *Store[D, K]) Insert(doc D) Change[Stored[D]] {
 	raw, err := s.checked(&doc)
-	return s.change("insert", raw.Lookup("_id"), err, func(ctx context.Context, db DB) (storeState, error) {
-		return s.in.insert(ctx, db, raw)
+	return s.changeNew("insert", err, []bson.Raw{raw}, func(ctx context.Context, db DB, docs []bson.Raw) (storeState, error) {
+		return s.in.insert(ctx, db, docs[0])
+	})
+}
+
+// changeNew returns the change of new documents. Their references are known when it runs.
+func (s *Store[D, K]) changeNew(
+	name string, err error, docs []bson.Raw, prepare func(ctx context.Context, db DB, docs []bson.Raw) (storeState, error),
+) Change[Stored[D]] {
+	var of any
+	var expected []expectedWrite
+	err = cmp.Or(s.checkUnguarded(), err)
+	if err == nil {
+		of = docs[0].Lookup("_id")
+		if len(s.refs) > 0 {
+			of = s.in.nameOf(docs[0], s.refs)
+		}
+	}
+	for _, doc := range docs {
+		expected = append(expected, expectedWrite{StoreWrite: s.in.writeOf(nil, doc)})
+	}
+	return s.change(name, OnInsert, of, err, func(ctx context.Context, db DB) (storeState, error) {
+		return s.in.refer(ctx, db, s.refs, expected, func(ctx context.Context, set bson.D) (storeState, error) {
+			filled, err := s.in.filled(docs, set)
+			if err != nil {
+				return storeState{}, err
+			}
+			return prepare(ctx, db, filled)
+		})
 	})
 }
 
@@ -98,12 +129,8 @@ func (s *Store[D, K]) InsertMany(docs ...D) Change[Stored[D]] {
 		raws[i], invalid = s.checked(&docs[i])
 		err = cmp.Or(err, invalid)
 	}
-	var first bson.RawValue
-	if err == nil {
-		first = raws[0].Lookup("_id")
-	}
-	out := s.change("insert many", first, err, func(ctx context.Context, db DB) (storeState, error) {
-		return s.in.insertMany(ctx, db, raws)
+	out := s.changeNew("insert many", err, raws, func(ctx context.Context, db DB, docs []bson.Raw) (storeState, error) {
+		return s.in.insertMany(ctx, db, docs)
 	})
 	out.alone = out.alone && len(docs) == 1
 	return out
@@ -115,9 +142,12 @@ func (s *Store[D, K]) InsertMany(docs ...D) Change[Stored[D]] {
 // Cost: one read more than [Store.Insert].
 func (s *Store[D, K]) Ensure(doc D) Change[Stored[D]] {
 	raw, err := s.checked(&doc)
-	id := raw.Lookup("_id")
-	return s.change("ensure", id, err, func(ctx context.Context, db DB) (storeState, error) {
-		state, err := s.in.change(ctx, db, id, func(stored bson.Raw) (bson.Raw, error) { return stored, nil })
+	return s.changeNew("ensure", err, []bson.Raw{raw}, func(ctx context.Context, db DB, docs []bson.Raw) (storeState, error) {
+		raw := docs[0]
+		if s.in.canEnsureFirst(ctx, raw) {
+			return s.in.ensureFirst(ctx, db, raw)
+		}
+		state, err := s.in.change(ctx, db, documentOf(raw.Lookup("_id")), func(stored bson.Raw) (bson.Raw, error) { return stored, nil })
 		if errors.Is(err, ErrNotFound) {
 			state, err = s.in.prepare(ctx, db, s.in.writeOf(nil, raw))
 			state.ensures, state.hidden = true, !runctx.IsFirst(ctx)
@@ -128,9 +158,9 @@ func (s *Store[D, K]) Ensure(doc D) Change[Stored[D]] {
 
 // checked encodes a new document, and refuses values that a technique owns.
 func (s *Store[D, K]) checked(doc *D) (bson.Raw, error) {
-	raw, err := s.in.encoded(doc)
+	raw, err := s.in.encoded(doc, len(s.refs) > 0)
 	if err == nil {
-		err = s.in.checkNew(raw)
+		err = cmp.Or(s.in.checkNew(raw), s.in.checkUnreferred(raw, s.refs))
 	}
 	return raw, err
 }
@@ -140,15 +170,31 @@ func (s *Store[D, K]) checked(doc *D) (bson.Raw, error) {
 //
 // Cost: one read, and the writes. If no technique looks at the fields: one findAndModify
 // command, without a transaction.
-func (s *Store[D, K]) Set(id K, fields bson.D) Change[Stored[D]] {
+func (s *Store[D, K]) Set(id K, fields bson.D) Change[Stored[D]] { return s.set(s.byID(id), fields) }
+
+// SetOne is [Store.Set] for the document that the filter matches. Give a condition that at
+// most one document meets, such as the value of a unique field. Other conditions can guard
+// the change. If no document meets all conditions, the error is [ErrNotFound]. If a technique
+// makes the _id of fields, and the filter has all of them, the document is found by its _id.
+//
+// Without transactions, a retry with the token doesn't find the document if the change is
+// stored and the filter doesn't match any more. Then it gives ErrNotFound.
+func (s *Store[D, K]) SetOne(filter, fields bson.D) Change[Stored[D]] {
+	return s.set(s.byFilter(filter), fields)
+}
+
+func (s *Store[D, K]) set(of storeTarget, fields bson.D) Change[Stored[D]] {
 	set, err := s.docs.Docs().SetOrRemove(fields)
 	if err == nil {
 		err = s.in.checkOwned(set)
 	}
-	if s.in.concernsNone(set) {
-		return s.changePlainly("set", id, err, set)
+	concerned := s.in.concernedBy(set)
+	if len(concerned) == 0 && s.docs.Docs().VersionField() == nil { // else the write upgrades the document
+		return s.changePlainly("set", of, err, set)
 	}
-	return s.changeStored("set", id, err, func(before bson.Raw) (bson.Raw, error) { return withFields(before, set) })
+	out := s.changeStored("set", of, err, &firstWrite{set}, func(_ DB, before bson.Raw) (bson.Raw, error) { return withFields(before, set) })
+	out.alone = !slices.ContainsFunc(concerned, Reaction.reachesOthers)
+	return out
 }
 
 // Edit returns the change that reads the document, calls edit, and stores the difference.
@@ -159,11 +205,20 @@ func (s *Store[D, K]) Set(id K, fields bson.D) Change[Stored[D]] {
 // Cost: one read, and the writes. If no technique of the model needs another document,
 // there is no transaction.
 func (s *Store[D, K]) Edit(id K, edit func(doc *D) error) Change[Stored[D]] {
+	return s.edit(s.byID(id), edit)
+}
+
+// EditOne is [Store.Edit] for the document that the filter matches: see [Store.SetOne].
+func (s *Store[D, K]) EditOne(filter bson.D, edit func(doc *D) error) Change[Stored[D]] {
+	return s.edit(s.byFilter(filter), edit)
+}
+
+func (s *Store[D, K]) edit(of storeTarget, edit func(doc *D) error) Change[Stored[D]] {
 	var err error
 	if edit == nil {
 		err = s.docs.Docs().Refuse("edit", nil, "is nil: give a function")
 	}
-	return s.changeStored("edit", id, err, func(before bson.Raw) (bson.Raw, error) {
+	return s.changeStored("edit", of, err, nil, func(_ DB, before bson.Raw) (bson.Raw, error) {
 		set, err := s.edited(before, edit)
 		if err == nil {
 			err = s.in.checkOwned(set)
@@ -183,13 +238,20 @@ func (s *Store[D, K]) Edit(id K, edit func(doc *D) error) Change[Stored[D]] {
 func (s *Store[D, K]) Replace(doc D) Change[Stored[D]] {
 	id, err := s.docs.ID(&doc)
 	raw, _, invalid := s.docs.Docs().Checked(&doc)
-	return s.changeStored("replace", id, cmp.Or(err, invalid), func(before bson.Raw) (bson.Raw, error) {
+	err = cmp.Or(err, invalid, s.in.checkUnreferred(raw, s.refs))
+	return s.changeStored("replace", s.byID(id), err, nil, func(db DB, before bson.Raw) (bson.Raw, error) {
 		var stored D
 		was, err := s.decode(before, &stored)
+		doc := raw
+		if err == nil {
+			doc, err = s.in.keepReferences(before, raw, s.refs)
+		}
 		if err != nil {
 			return nil, err
 		}
-		return withFields(before, slices.DeleteFunc(difference(was, raw), func(e bson.E) bool { return s.in.owns(e.Key) }))
+		return withFields(before, slices.DeleteFunc(difference(was, doc), func(e bson.E) bool {
+			return s.in.keeps(e.Key) || isScoped(db, s.docs.Name(), e.Key)
+		}))
 	})
 }
 
@@ -223,56 +285,96 @@ func (s *Store[D, K]) edited(before bson.Raw, edit func(doc *D) error) (bson.D, 
 // [ErrNotFound].
 //
 // Cost: as [Store.Edit]. If no technique needs another document: one findAndModify command.
-func (s *Store[D, K]) Delete(id K) Change[Stored[D]] {
-	if s.in.actsAlone() {
-		return s.changePlainly("delete", id, nil, nil)
+// In a transaction, the other documents that a rule deletes cost one command for each
+// collection, without a read if no technique needs them.
+func (s *Store[D, K]) Delete(id K) Change[Stored[D]] { return s.delete(s.byID(id)) }
+
+// DeleteOne is [Store.Delete] for the document that the filter matches: see [Store.SetOne].
+func (s *Store[D, K]) DeleteOne(filter bson.D) Change[Stored[D]] { return s.delete(s.byFilter(filter)) }
+
+func (s *Store[D, K]) delete(of storeTarget) Change[Stored[D]] {
+	if s.in.actsAlone(OnDelete) {
+		return s.changePlainly("delete", of, nil, nil)
 	}
-	return s.changeStored("delete", id, nil, func(bson.Raw) (bson.Raw, error) { return nil, nil })
+	return s.changeStored("delete", of, nil, &firstWrite{}, func(DB, bson.Raw) (bson.Raw, error) { return nil, nil })
 }
 
 // changeStored returns the change of a stored document. after returns the document after
-// the write, or nil for a deletion.
+// the write, or nil for a deletion. first is not nil if the write needs no read.
 func (s *Store[D, K]) changeStored(
-	name string, id K, err error, after func(before bson.Raw) (bson.Raw, error),
+	name string, of storeTarget, err error, first *firstWrite, after func(db DB, before bson.Raw) (bson.Raw, error),
 ) Change[Stored[D]] {
-	raw, badID := s.docs.Docs().RawID("_id", id)
-	return s.change(name, id, cmp.Or(badID, err), func(ctx context.Context, db DB) (storeState, error) {
-		return s.in.change(ctx, db, raw, func(before bson.Raw) (_ bson.Raw, err error) {
-			if name != "delete" {
-				if before, err = s.docs.Docs().Upgraded(before); err != nil {
-					return nil, err
-				}
+	var expected []expectedWrite
+	if name == "delete" && len(s.refs) > 0 {
+		before, known := knownFields(of.filter)
+		expected = []expectedWrite{{StoreWrite: s.in.writeOf(before, nil), known: known}}
+	}
+	kind := pick(name == "delete", OnDelete, OnUpdate)
+	of = s.guarded(of)
+	out := s.change(name, kind, of.name(s.refs), cmp.Or(of.err, err), func(ctx context.Context, db DB) (storeState, error) {
+		return s.in.refer(ctx, db, s.refs, expected, func(ctx context.Context, set bson.D) (storeState, error) {
+			of := s.in.withKey(of.narrow(set))
+			if first != nil && s.in.canWriteFirst(ctx, first.set) {
+				return s.in.changeFirst(ctx, db, of, *first)
 			}
-			return after(before)
+			state, err := s.in.change(ctx, db, of, func(before bson.Raw) (_ bson.Raw, err error) {
+				if name != "delete" {
+					if before, err = s.docs.Docs().Upgraded(before); err != nil {
+						return nil, err
+					}
+				}
+				return after(db, before)
+			})
+			state.edits = name == "edit"
+			return state, err
 		})
 	})
+	return s.explained(of, out)
 }
 
 // changePlainly returns the change that deletes the document or sets fields, without a
 // read.
-func (s *Store[D, K]) changePlainly(name string, id K, err error, set bson.D) Change[Stored[D]] {
-	filter, badID := s.docs.Docs().ByID(id)
-	out := s.change(name, id, cmp.Or(badID, err), func(context.Context, DB) (storeState, error) {
-		return s.in.plainly(filter, set), nil
+func (s *Store[D, K]) changePlainly(name string, of storeTarget, err error, set bson.D) Change[Stored[D]] {
+	of = s.guarded(of)
+	out := s.change(name, OnUpdate, of.name(s.refs), cmp.Or(of.err, err), func(ctx context.Context, db DB) (storeState, error) {
+		return s.in.refer(ctx, db, s.refs, nil, func(_ context.Context, refs bson.D) (storeState, error) {
+			return s.in.plainly(s.in.withKey(of.narrow(refs)), set), nil
+		})
 	})
 	out.alone = true
-	return out
+	return s.explained(of, out)
 }
 
-// change returns the change with a step that prepares the writes. id names the action's
+// change returns the change with a step that prepares the writes. of names the action's
 // document. The result's document is the last of the caller's documents.
 func (s *Store[D, K]) change(
-	name string, id any, err error, prepare func(context.Context, DB) (storeState, error),
+	name string, kind Occasion, of any, err error, prepare func(context.Context, DB) (storeState, error),
 ) Change[Stored[D]] {
 	full := "store " + s.docs.Name() + ": " + name
-	return Change[Stored[D]]{
-		Name: full, Err: err, Attempts: 100, action: &action{full + " " + shell(id)}, alone: s.in.actsAlone(),
+	out := Change[Stored[D]]{
+		Name: full, Err: cmp.Or(s.invalid, err), Attempts: 100, action: &action{full + " " + shell(of)}, alone: s.in.actsAlone(kind),
 		again: func(out Stored[D]) bool { return out.state.again },
 		Read: func(ctx context.Context, db DB) (out Stored[D], err error) {
 			out.state, err = prepare(ctx, db)
 			return out, err
 		},
-		Decide: func(out Stored[D]) (Plan, error) { return s.in.plan(out.state), nil },
-		finish: func(out *Stored[D]) error { return s.docs.Docs().Decode(out.state.result(), &out.Doc) },
+		Decide: func(out Stored[D]) (Plan, error) {
+			plan := s.in.plan(out.state)
+			plan.Transactional = plan.Transactional || out.state.tx && isWritten(out.state.referred, "") // it isn't the whole action
+			return plan, nil
+		},
+		check:  func(out Stored[D], plan Plan, r Result) error { return out.state.checkUnread(plan, r) },
+		undone: func(out Stored[D]) bool { return out.state.undone },
+		finish: func(ctx context.Context, db DB, out *Stored[D], err error) error {
+			s.in.readAgain(ctx, db, &out.state, err)
+			if err == nil {
+				err = s.docs.Docs().Decode(out.state.result(), &out.Doc)
+			}
+			return err
+		},
 	}
+	if s.in.canCorrect() {
+		out.Then = func(of Stored[D]) *Change[Stored[D]] { return correcting[D](s.in, of.state) }
+	}
+	return out
 }

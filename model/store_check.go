@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/docmodel/docmodel/internal/bsonval"
@@ -12,21 +11,6 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
-
-// modelStores are the stores of a model, by collection.
-type modelStores struct {
-	mu     sync.Mutex
-	stores map[string]*store
-}
-
-func (m *modelStores) add(s *store) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.stores == nil {
-		m.stores = map[string]*store{}
-	}
-	m.stores[s.docs.Name()] = s
-}
 
 // checks returns the checks that find unfinished actions, of all collections whose
 // documents can tell of them.

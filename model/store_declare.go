@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/core"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
@@ -17,6 +18,8 @@ type store struct {
 	derived   []bool // for each owned path, whether its technique computes it of the document
 	keyed     map[string]bool
 	makeID    func(doc bson.Raw) (bson.RawValue, error) // of a new document; nil if the caller gives the _id
+
+	references map[string]*core.Docs // by path: the collections of the documents to which the documents refer
 }
 
 // reacting is a technique whose Parts say what it does when a store writes.
@@ -39,6 +42,7 @@ func declareStore(m *Model, docs *core.Docs) *store {
 		}
 		s.declare(t)
 	}
+	s.collectReferences(m.techniques)
 	return s
 }
 
@@ -50,6 +54,9 @@ func (s *store) declare(t Technique) {
 	if ok {
 		if ok, instead = r.reacts(); ok {
 			reactions = r.Reactions()
+			for i := range reactions {
+				reactions[i].technique = techniqueName(t)
+			}
 		}
 	}
 	var derived []string
@@ -94,10 +101,12 @@ func (s *store) collectOwned(t Technique, reacts, writes bool, instead string, d
 }
 
 // checkNew refuses an inserted document in which a path has a value that a technique owns.
+// The version of schema.Versions comes from the encoder.
 func (s *store) checkNew(doc bson.Raw) error {
+	encoded := s.docs.VersionField()
 	for i, f := range s.owned {
 		v := doc.Lookup(strings.Split(f.Path, ".")...)
-		if f.Path != Whole && !s.derived[i] && !isEmptyValue(v) {
+		if f.Path != Whole && !s.derived[i] && bsonval.Index(encoded, f.Path) < 0 && !isEmptyValue(v) {
 			return s.docs.Refuse(f.Path, v, ownedReason)
 		}
 	}
@@ -107,22 +116,36 @@ func (s *store) checkNew(doc bson.Raw) error {
 // checkOwned refuses fields that a technique owns.
 func (s *store) checkOwned(set bson.D) error {
 	for _, e := range set {
-		if s.owns(e.Key) && !s.isDerived(e.Key) {
+		if s.refuses(e.Key) {
 			return s.docs.Refuse(e.Key, nil, ownedReason)
 		}
 	}
 	return nil
 }
 
-// isDerived reports whether a technique computes an owned path of the document.
-func (s *store) isDerived(path string) bool {
-	i := slices.IndexFunc(s.owned, func(f Footprint) bool { return f.Path == path })
-	return i >= 0 && s.derived[i]
+// refuses reports whether a caller can't write a path. A caller can write a path that a
+// technique computes of the document, and whole documents and arrays around it:
+// checkDerived compares the values.
+func (s *store) refuses(path string) bool {
+	for i, f := range s.owned {
+		computed := s.derived[i] && (f.Path == path || strings.HasPrefix(f.Path, path+"."))
+		if f.Path != Whole && core.Overlap(f.Path, path) && !computed {
+			return true
+		}
+	}
+	return false
 }
 
-// owns reports whether a technique owns a path.
-func (s *store) owns(path string) bool {
-	return slices.ContainsFunc(s.owned, func(f Footprint) bool { return f.Path != Whole && core.Overlap(f.Path, path) })
+// keeps reports whether a replacement leaves the stored value of a path: of a path that a
+// technique owns, and of what contains it, unless the technique computes it again.
+func (s *store) keeps(path string) bool {
+	for i, f := range s.owned {
+		around := s.derived[i] && strings.HasPrefix(f.Path, path+".")
+		if f.Path != Whole && core.Overlap(f.Path, path) && !around {
+			return true
+		}
+	}
+	return false
 }
 
 const ownedReason = "can't be written: a technique of the model writes it"

@@ -22,24 +22,43 @@ const mostFound = 1000
 // as the action leaves it, if it's fetched by its _id.
 func (s *store) fetch(ctx context.Context, db DB, list []Fetch, state *storeState) (out [][]bson.Raw, err error) {
 	out = make([][]bson.Raw, len(list))
+	if list, err = s.leaveUnread(ctx, list, state); err != nil {
+		return nil, err
+	}
 	done := map[fetchGroup]bool{}
 	var unread []Fetch
 	var at []int
 	for i, f := range list {
-		if n := state.index(f.Collection, f.ID); f.Query != nil || f.By != "" || n < 0 {
+		n := state.index(f.Collection, f.ID)
+		doc, err := s.served(ctx, f, state)
+		switch {
+		case err != nil:
+			return nil, err
+		case f.Collection == "" && f.Query == nil: // left unread
+		case (f.Query != nil || f.By != "") && isWritten(state.referred, f.collection()):
+			return nil, s.readFirst(ctx, ErrStale)
+		case f.Query != nil || f.By != "":
 			unread, at = append(unread, f), append(at, i)
-		} else if doc := state.docs[n].after; doc != nil {
+		case n >= 0:
+			if doc := state.docs[n].after; doc != nil {
+				out[i] = []bson.Raw{doc}
+			}
+		case f.isFoundOutByHold(state.tx):
+		case doc != nil:
 			out[i] = []bson.Raw{doc}
+		default:
+			unread, at = append(unread, f), append(at, i)
 		}
 	}
 	found := make([][]bson.Raw, len(unread))
 	for i, f := range unread {
+		f = state.sampled(f)
 		switch {
 		case f.Query != nil:
 			found[i], err = fetchQuery(ctx, db, f)
 		case !done[f.group()]:
 			done[f.group()] = true
-			err = s.fetchGroup(ctx, db, f, unread, found, state.tx)
+			err = s.fetchGroup(ctx, db, f, unread, found, state)
 		}
 		if err != nil {
 			return nil, err
@@ -58,31 +77,47 @@ func fetchQuery(ctx context.Context, db DB, f Fetch) ([]bson.Raw, error) {
 	if unlimited {
 		q.Limit = mostFound + 1
 	}
+	q.Limit = max(q.Limit, 0) // negative for all documents
 	docs, err := (&Find[bson.Raw]{Query: q}).All(runctx.Deciding(ctx), db)
 	if err == nil && unlimited && len(docs) > mostFound {
-		return nil, &ValueError{
-			Collection: q.Collection, Field: "documents",
-			Reason: fmt.Sprintf("to write together are more than %d: run %s", mostFound, pick(f.Job == "", "a job", f.Job)),
-		}
+		return nil, f.tooMany()
 	}
 	return docs, err
+}
+
+// tooMany returns the error of a fetch that finds more documents than an action may write.
+func (f Fetch) tooMany() error {
+	return &tooManyError{ValueError{
+		Collection: f.collection(), Field: "documents",
+		Reason: fmt.Sprintf("to write together are more than %d: run %s", mostFound, pick(f.Job == "", "a job", f.Job)),
+	}}
+}
+
+// isFoundOutByHold reports whether a transaction needn't read the document, because the write that
+// holds it tells if it is missing.
+func (f Fetch) isFoundOutByHold(tx bool) bool {
+	return tx && f.Hold && f.Missing != nil && len(f.Paths) == 0
 }
 
 // A fetchGroup is what the fetches of one query have in common.
 type fetchGroup struct {
 	collection, by string
 	limit          int64
+	deleted        bool
 }
 
-func (f Fetch) group() fetchGroup { return fetchGroup{f.Collection, f.By, f.Limit} }
+func (f Fetch) group() fetchGroup { return fetchGroup{f.Collection, f.By, f.Limit, f.Deleted} }
 
 // fetchGroup reads the documents of a fetch, and of the others of its group, with the union
 // of their fields.
-func (s *store) fetchGroup(ctx context.Context, db DB, first Fetch, list []Fetch, out [][]bson.Raw, tx bool) error {
+func (s *store) fetchGroup(
+	ctx context.Context, db DB, first Fetch, list []Fetch, out [][]bson.Raw, state *storeState,
+) error {
 	path, index := cmp.Or(first.By, "_id"), pick(first.By == "", IDIndex, "")
 	var ids bson.A
 	fields := bson.D{{Key: path, Value: 1}}
 	for _, f := range list {
+		f = state.sampled(f)
 		if f.Query != nil || f.group() != first.group() {
 			continue
 		}
@@ -93,23 +128,25 @@ func (s *store) fetchGroup(ctx context.Context, db DB, first Fetch, list []Fetch
 			fields = withProjected(fields, path)
 		}
 	}
-	deletions := !tx && first.By == "" // a document that an action deletes is missing
+	deletions := !state.tx && first.By == "" && state.most == 0 // a document that an action deletes is missing
 	if deletions && fields != nil {
 		fields = withProjected(fields, unfinishedField+".gone")
 	}
 	q := Query{
 		Collection: first.Collection, Filter: bson.D{{Key: path, Value: bson.D{{Key: "$in", Value: ids}}}}, Projection: fields,
-		Index: index, Keyed: s.keyed[first.Collection], Limit: first.Limit,
+		Index: index, Keyed: s.keyed[first.Collection], Limit: first.Limit, Deleted: first.Deleted,
 	}
 	var docs []bson.Raw
 	var err error
-	if first.By == "" {
+	if first.By == "" && state.tx && s.holdsAll(ctx, first, list) {
+		docs, err = s.fetchHeld(ctx, db, first, ids, fields, state)
+	} else if first.By == "" {
 		docs, err = (&Find[bson.Raw]{Query: q}).All(runctx.Deciding(ctx), db)
 	} else {
 		docs, err = fetchQuery(ctx, db, Fetch{Query: &q, Job: first.Job})
 	}
 	for i, f := range list {
-		if f.Query == nil && f.group() == first.group() {
+		if f = state.sampled(f); f.Query == nil && f.group() == first.group() {
 			for _, d := range docs {
 				if deletions && d.Lookup(storeField, "op", "gone").Type != 0 {
 					continue
@@ -148,4 +185,12 @@ func withProjected(fields bson.D, path string) bson.D {
 	}
 	fields = slices.DeleteFunc(fields, func(e bson.E) bool { return core.Overlap(e.Key, path) })
 	return append(fields, bson.E{Key: path, Value: 1})
+}
+
+// collection returns the name of the collection that the fetch reads.
+func (f Fetch) collection() string {
+	if f.Query != nil {
+		return f.Query.Collection
+	}
+	return f.Collection
 }

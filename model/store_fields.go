@@ -1,8 +1,10 @@
 package model
 
 import (
+	"fmt"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/docmodel/docmodel/internal/bsonval"
@@ -28,6 +30,9 @@ func withFields(doc bson.Raw, set bson.D) (_ bson.Raw, err error) {
 				return nil, err
 			}
 		}
+		if err = checkIndexes(doc, e.Key); err != nil {
+			return nil, err
+		}
 		d = withField(d, strings.Split(e.Key, "."), v)
 	}
 	return (*core.Codec)(nil).Document(d)
@@ -35,7 +40,13 @@ func withFields(doc bson.Raw, set bson.D) (_ bson.Raw, err error) {
 
 func withField(d bson.D, path []string, v bson.RawValue) bson.D {
 	i := bsonval.Index(d, path[0])
+	var list bson.A
+	if i >= 0 && len(path) > 1 {
+		list, _ = d[i].Value.(bson.A)
+	}
 	switch {
+	case list != nil:
+		d[i].Value = withElement(list, path[1:], v)
 	case len(path) > 1:
 		var inner bson.D
 		if i >= 0 {
@@ -60,9 +71,58 @@ func withField(d bson.D, path []string, v bson.RawValue) bson.D {
 	return d
 }
 
+// withElement sets a field in an element of an array. The path begins with the element's
+// index. As on a server, null fills the array up to the index.
+func withElement(list bson.A, path []string, v bson.RawValue) bson.A {
+	n, err := strconv.Atoi(path[0])
+	if err != nil || n < 0 || n >= len(list) && v.Type == 0 {
+		return list // withFields has checked the index
+	}
+	for n >= len(list) {
+		list = append(list, nil)
+	}
+	inner, isArray := list[n].(bson.A)
+	switch {
+	case len(path) == 1 && v.Type == 0:
+		list[n] = nil
+	case len(path) == 1:
+		list[n] = v
+	case isArray:
+		list[n] = withElement(inner, path[1:], v)
+	default:
+		element, _ := list[n].(bson.D)
+		list[n] = withField(element, path[1:], v)
+	}
+	return list
+}
+
+// checkIndexes refuses a path that goes through an array without an index.
+func checkIndexes(doc bson.Raw, path string) error {
+	at := bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: doc}
+	for part := range strings.SplitSeq(path, ".") {
+		switch at.Type {
+		case bson.TypeEmbeddedDocument:
+			at = bson.Raw(at.Value).Lookup(part)
+		case bson.TypeArray:
+			n, err := strconv.ParseUint(part, 10, 16)
+			if err != nil {
+				return core.ValueError("", path, nil, fmt.Sprintf("is in an array: %q is no index of an element", part))
+			}
+			elements := core.Elements(at)
+			at = bson.RawValue{}
+			if n < uint64(len(elements)) {
+				at = elements[n]
+			}
+		default:
+			return nil
+		}
+	}
+	return nil
+}
+
 // encoded encodes a new document, under the _id that a technique makes of it. doc is a
-// pointer.
-func (s *store) encoded(doc any) (bson.Raw, error) {
+// pointer. If parts of the _id are missing yet, identified makes it later.
+func (s *store) encoded(doc any, later bool) (bson.Raw, error) {
 	if s.makeID == nil {
 		raw, _, err := s.docs.Checked(doc)
 		return raw, err
@@ -75,6 +135,14 @@ func (s *store) encoded(doc any) (bson.Raw, error) {
 	if err != nil {
 		return nil, s.docs.Refuse("document", nil, err.Error())
 	}
+	if later {
+		return slices.Clone(raw), nil
+	}
+	return s.identified(raw)
+}
+
+// identified returns a new document under the _id that a technique makes of it.
+func (s *store) identified(raw bson.Raw) (bson.Raw, error) {
 	id, err := s.makeID(raw)
 	if err != nil {
 		return nil, err
@@ -84,6 +152,36 @@ func (s *store) encoded(doc any) (bson.Raw, error) {
 	}
 	raw, _, err = NewCollection[bson.Raw, bson.RawValue](s.docs.Name()).Docs().Checked(&raw)
 	return raw, err
+}
+
+// filled returns new documents with the references that were found.
+func (s *store) filled(docs []bson.Raw, set bson.D) (out []bson.Raw, err error) {
+	if len(set) == 0 {
+		return docs, nil
+	}
+	for _, doc := range docs {
+		if doc, err = withFields(doc, set); err == nil && s.makeID != nil {
+			doc, err = s.identified(doc)
+		}
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, doc)
+	}
+	return out, nil
+}
+
+// keepReferences returns a replacement with the stored document's values of references.
+func (s *store) keepReferences(stored, doc bson.Raw, refs []storeReference) (bson.Raw, error) {
+	var set bson.D
+	for _, r := range refs {
+		v, _ := core.ValueAt(stored, r.path)
+		set = append(set, bson.E{Key: r.path, Value: v})
+	}
+	if len(set) == 0 {
+		return doc, nil
+	}
+	return withFields(doc, set)
 }
 
 // difference returns the fields that make a document equal another, by their paths. A
@@ -153,4 +251,10 @@ func holdFields(set bson.D) (out bson.D) {
 
 func updateOne(filter, update bson.D) *mongo.UpdateOneModel {
 	return &mongo.UpdateOneModel{Filter: filter, Update: update}
+}
+
+// isScoped reports whether the scopes of a database give a field its value.
+func isScoped(db DB, collection, path string) bool {
+	scoping := core.ScopingOf(db, collection)
+	return slices.ContainsFunc(slices.Concat(scoping.Insert, scoping.Set), func(e bson.E) bool { return e.Key == path })
 }

@@ -12,6 +12,9 @@ func (s *storeState) follow(w StoreWrite) (_ StoreWrite, wanted bool, err error)
 	id, read := w.id(), w.Before
 	i := s.index(w.Collection, id)
 	var other *unfinished
+	if i < 0 && s.own > 0 && !w.deletes() && s.others[documentRef{w.Collection, id}.key()] {
+		return w, false, nil // the other action may need its fields
+	}
 	if i < 0 {
 		if other, err = s.otherAction(w.Collection, read); err != nil || other != nil && other.Gone {
 			return w, false, err
@@ -19,6 +22,9 @@ func (s *storeState) follow(w StoreWrite) (_ StoreWrite, wanted bool, err error)
 	}
 	if w, err = s.showWrite(w); err != nil {
 		return w, false, err
+	}
+	if i >= s.own {
+		s.docs[i].asked = joinAsked(s.docs[i].asked, w.asked)
 	}
 	switch {
 	case i < 0:
@@ -29,7 +35,8 @@ func (s *storeState) follow(w StoreWrite) (_ StoreWrite, wanted bool, err error)
 		}
 		s.docs = append(s.docs, storedDoc{
 			collection: w.Collection, id: id, read: read, before: w.Before, after: w.After, token: w.Token,
-			deleted: w.After == nil && !w.Weak, other: other,
+			deleted: w.After == nil && !w.Weak, holds: w.Hold && w.Before != nil && w.After != nil, other: other,
+			asked: w.asked,
 		})
 	case w.Before == nil:
 		return w, false, fmt.Errorf("%w (%s)", ErrTaken, w)
@@ -59,6 +66,9 @@ func (s *storeState) showWrite(e StoreWrite) (_ StoreWrite, err error) {
 		action = s.docs[0].token
 	}
 	e.Tx, e.Time, e.Token = s.tx, s.time, tokenOf(action, e.Collection, e.id())
+	if s.tx {
+		e.tx = s.running
+	}
 	if e.Before, err = withoutStoreField(e.Before); err == nil {
 		e.After, err = withoutStoreField(e.After)
 	}

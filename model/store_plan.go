@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -9,8 +10,16 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// plan returns the writes: the claims, the documents, the writes that follow from them.
+// plan returns the writes: the claims, the documents, the writes that follow from them, and
+// the deletions of documents that weren't read.
 func (s *store) plan(state storeState) Plan {
+	plan := s.planRead(state)
+	plan.Steps = append(slices.Clip(plan.Steps), s.unreadDeletions(state)...)
+	return plan
+}
+
+// planRead returns the writes of documents that were read.
+func (s *store) planRead(state storeState) Plan {
 	switch {
 	case state.applied:
 		return Plan{Applied: true}
@@ -39,14 +48,23 @@ func (s *store) plan(state storeState) Plan {
 				w.Expect = Any
 			}
 			w.Once = only && d.after == nil // a second run deletes the documents that are left
+			switch {                        // a later run, or another client, may have written the same values
+			case state.named && !state.tx && i < state.own && d.before != nil && d.after != nil:
+				w = rememberedWrite(w, d)
+			case state.edits && i < state.own:
+				w.Done = nil
+			}
 			if state.ensures && i == 0 {
 				w.Reasons = []Reason{state.taken(d)}
 			}
 			plan = append(plan, w)
+		} else if d.holds && state.tx {
+			state.hold(heldDoc{Fetch: Fetch{Collection: d.collection, ID: d.id}, asked: d.asked})
 		}
 	}
 	separate := NewPlan(append(slices.Clip(plan), then...)...)
-	if len(separate.Steps) == 0 || !state.tx {
+	isWritten := slices.ContainsFunc(state.docs, func(d storedDoc) bool { return d.isWritten })
+	if len(separate.Steps) == 0 && !isWritten || !state.tx {
 		separate.IfStale = undo
 		return separate
 	}
@@ -106,14 +124,15 @@ func (a Answer) follow() (out []Step) {
 
 // addHolds adds the writes of the documents that the plan relies on.
 func (s *store) addHolds(plan Plan, state storeState) Plan {
-	var held []Fetch
-	for _, a := range state.answers {
-		for _, h := range a.Hold {
-			if state.writes(s, h) || slices.ContainsFunc(held, h.names) {
-				continue
-			}
-			plan, held = MergePlans(plan, NewPlan(s.hold(h))), append(held, h)
+	for _, h := range state.held {
+		if h.isHeld || state.writes(s, h.Fetch) || plan.conflicts(h.Fetch) {
+			continue
 		}
+		merged := MergePlans(plan, NewPlan(s.hold(h)))
+		if merged.Err() != nil { // a pipeline can't be merged
+			merged = Concat(plan, NewPlan(s.hold(h)))
+		}
+		plan = merged
 	}
 	return plan
 }
@@ -125,7 +144,7 @@ func (s *storeState) writes(in *store, f Fetch) bool {
 		return false
 	}
 	_, changed := in.write(s.docs[i], s.tx)
-	return changed
+	return changed || s.docs[i].isWritten
 }
 
 // names reports whether both name the same document.
@@ -133,22 +152,22 @@ func (f Fetch) names(g Fetch) bool { return f.Collection == g.Collection && same
 
 // hold returns the write that makes a transaction conflict with others that change or
 // delete a document.
-func (s *store) hold(f Fetch) Write {
+func (s *store) hold(f heldDoc) Write {
 	return Write{
 		Collection: f.Collection, Expect: One, Index: IDIndex, Keyed: s.keyed[f.Collection],
-		Model: updateOne(bson.D{{Key: "_id", Value: Eq(f.ID)}},
-			bson.D{{Key: "$inc", Value: bson.D{{Key: holdField, Value: int64(1)}}}}),
-		Reasons: []Reason{{Err: fmt.Errorf("%w: %s %s", ErrNotFound, f.Collection, shell(f.ID))}},
+		asked:   f.asked,
+		Model:   updateOne(bson.D{{Key: "_id", Value: Eq(f.ID)}}, holdUpdate()),
+		Reasons: []Reason{{Err: cmp.Or(f.Missing, fmt.Errorf("%w: %s %s", ErrNotFound, f.Collection, shell(f.ID)))}},
 	}
 }
 
 // write returns the write of a document. changed is false if there is nothing to write.
 func (s *store) write(d storedDoc, tx bool) (w Write, changed bool) {
-	w = Write{Collection: d.collection, Index: IDIndex, Keyed: s.keyed[d.collection]}
+	w = Write{Collection: d.collection, Index: IDIndex, Keyed: s.keyed[d.collection], ofStore: true, asked: d.asked}
 	switch {
-	case d.before == nil && d.after == nil:
+	case d.before == nil && d.after == nil, d.isWritten && d.written == nil:
 		return w, false
-	case d.before == nil:
+	case d.inserts():
 		w.Model = &mongo.InsertOneModel{Document: d.after}
 		return w, true
 	}
@@ -162,43 +181,52 @@ func (s *store) write(d storedDoc, tx bool) (w Write, changed bool) {
 		w.Model = &mongo.DeleteOneModel{Filter: filter}
 		return w, true
 	}
-	set := difference(d.before, d.after)
+	set := difference(pick(d.isWritten, d.written, d.was()), d.after)
+	w.Deleted = d.hidden != nil
 	w.Model, w.Done = updateOne(filter, setOperators(set)), append(id, holdFields(set)...)
 	return w, len(set) > 0
 }
 
-// actsAlone reports whether an action writes nothing but its document, and needs no other
-// document. Then it needs no transaction.
-func (s *store) actsAlone() bool {
+// actsAlone reports whether an action of this kind writes nothing but its document, and needs
+// no other document. Then it needs no transaction.
+func (s *store) actsAlone(kind Occasion) bool {
 	return !slices.ContainsFunc(s.reactions, func(r Reaction) bool {
-		return r.Collection == s.docs.Name() && (r.Fetch != nil || r.React != nil)
+		return r.Collection == s.docs.Name() && r.On.includes(kind) && r.reachesOthers()
 	})
 }
 
-// concernsNone reports whether no reaction is called for an update of these paths.
-func (s *store) concernsNone(set bson.D) bool {
-	if s.docs.VersionField() != nil { // the write upgrades the document
-		return false
-	}
+// reachesOthers reports whether the reaction reads or writes other documents.
+func (r Reaction) reachesOthers() bool { return r.Fetch != nil || r.React != nil }
+
+// concernedBy returns the reactions that are called for an update of these paths.
+func (s *store) concernedBy(set bson.D) (out []Reaction) {
 	paths := make([]string, len(set))
 	for i, e := range set {
 		paths[i] = e.Key
 	}
 	some := StoreWrite{Collection: s.docs.Name(), Before: bson.Raw{}, After: bson.Raw{}}
-	return !slices.ContainsFunc(s.reactions, func(r Reaction) bool { return r.concerns(some, paths) })
+	for _, r := range s.reactions {
+		if r.On.includes(OnUpdate) && r.concerns(some, paths) {
+			out = append(out, r)
+		}
+	}
+	return out
 }
 
 // plainly returns the state of an action that needs no read: a deletion, or an update of
 // fields.
-func (s *store) plainly(id bson.D, set bson.D) storeState {
+func (s *store) plainly(of storeTarget, set bson.D) storeState {
 	w := Write{
-		Collection: s.docs.Name(), Expect: One, Index: IDIndex, Keyed: s.docs.IsKeyed(),
-		Once: set != nil, returning: &returning{before: set == nil},
+		Collection: s.docs.Name(), Expect: One, Index: of.index(), Keyed: s.docs.IsKeyed(),
+		Once: set != nil, ofStore: true, returning: &returning{before: set == nil},
 	}
 	if set == nil {
-		w.Model = &mongo.DeleteOneModel{Filter: id}
+		w.Model = &mongo.DeleteOneModel{Filter: of.filter}
 	} else {
-		w.Model = updateOne(id, setOperators(set))
+		w.Model = updateOne(of.filter, setOperators(set))
+	}
+	if len(of.filter) > 1 || of.id.Type == 0 { // a filter of other fields doesn't tell whether the document exists
+		w.Reasons = []Reason{{Err: of.missing(s.docs.Name())}}
 	}
 	return storeState{plain: &w}
 }

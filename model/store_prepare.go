@@ -2,14 +2,11 @@ package model
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"reflect"
 	"slices"
 	"time"
 
 	"github.com/docmodel/docmodel/internal/bsonval"
-	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/internal/runctx"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
@@ -23,18 +20,34 @@ type storeState struct {
 	docs    []storedDoc // the caller's documents first
 	own     int         // how many documents are the caller's
 	answers []answered
+	held    []heldDoc
 	tx      bool
-	applied bool // an earlier run of the action wrote the document
-	ensures bool // a document that another client inserts meanwhile is read again
-	hidden  bool // a document of the _id was there, and a read didn't find it: it's another tenant's, or deleted
-	resumed bool // the document tells of the action, whose other writes are missing
-	again   bool // the writes finish another action, so that the change must run again
+	named   bool       // a client named the request, and can send it again
+	applied bool       // an earlier run of the action wrote the document
+	edits   bool       // the values depend on what was read: equal values can be another client's
+	ensures bool       // a document that another client inserts meanwhile is read again
+	hidden  bool       // a document of the _id was there, and a read didn't find it: it's another tenant's, or deleted
+	resumed bool       // the document tells of the action, whose other writes are missing
+	again   bool       // the writes finish another action, so that the change must run again
+	running *runctx.Tx // the transaction, if package model runs it
 	action  bson.ObjectID
 	time    time.Time
 
+	corrects []*reactionCall // outside transactions, the calls whose fetched documents are read again at the end
+
 	chain []*unfinishedError // the unfinished actions that wait for this one
 
+	others map[string]bool // the keys of documents that other actions delete, for which no rule may forbid this one
+
+	most int64 // the number of documents that a fetch without a limit finds; negative for all, 0 for an error if there are too many
+
 	each []storeState // instead of all others: one state for each of the caller's documents
+
+	looked map[string]bool // the collections that fetches read
+	unread []Fetch         // the documents that are deleted without a read
+
+	referred []*referred // the documents of [Store.Referring]
+	undone   bool        // nothing is to be written, but first commands have changed referenced documents
 
 	plain *Write // instead of all others: a write that needs no read, and returns the document
 }
@@ -47,6 +60,11 @@ type storedDoc struct {
 	before, after bson.Raw      // without the store's field
 	token         bson.ObjectID // of this write
 	deleted       bool          // by a write that isn't weak
+	asked         string        // the techniques that ask for the write
+	holds         bool          // it is written if nothing changes too
+	isWritten     bool          // the transaction has written the document: see changeFirst
+	written       bson.Raw      // as it has; nil for a deletion
+	hidden        bson.Raw      // as a scope marked it as deleted, if the action restores it
 	other         *unfinished   // the action of which the document tells, if this action can't wait for it
 }
 
@@ -54,6 +72,17 @@ type storedDoc struct {
 type answered struct {
 	Answer
 	doc int
+}
+
+// inserts reports whether the action must insert the document.
+func (d storedDoc) inserts() bool { return d.before == nil && d.hidden == nil && !d.isWritten }
+
+// was returns the document before the action, also if it was marked as deleted.
+func (d storedDoc) was() bson.Raw {
+	if d.hidden != nil {
+		return d.hidden
+	}
+	return d.before
 }
 
 // result returns the document as the action stores or deletes it.
@@ -80,13 +109,33 @@ func (s storeState) result() bson.Raw {
 // prepare calls the reactions for the writes, and for the writes that the reactions ask
 // for, until there are no more. It reads the documents that the reactions need.
 func (s *store) prepare(ctx context.Context, db DB, writes ...StoreWrite) (storeState, error) {
+	return s.prepareBeside(ctx, db, nil, writes)
+}
+
+// prepareBeside is prepare, of an action beside others that delete documents.
+func (s *store) prepareBeside(
+	ctx context.Context, db DB, others map[string]bool, writes []StoreWrite,
+) (storeState, error) {
 	out := newState(ctx, runctx.Token(ctx))
+	out.others = others
 	err := s.prepareLevels(ctx, db, &out, writes)
+	if err == nil {
+		err = s.compareReferred(ctx, &out)
+	}
 	return s.settled(ctx, db, out, err)
 }
 
 func newState(ctx context.Context, action bson.ObjectID) storeState {
-	return storeState{tx: runctx.InTransaction(ctx), action: action, time: runctx.ActionTime(ctx)}
+	out := storeState{
+		tx: runctx.InTransaction(ctx), running: runctx.TxOf(ctx), named: runctx.IsNamed(ctx),
+		action: action, time: runctx.ActionTime(ctx), referred: referredOf(ctx),
+	}
+	for _, r := range out.referred {
+		if r.held {
+			out.hold(heldDoc{Fetch{Collection: r.to.Name(), ID: r.id()}, true, ""})
+		}
+	}
+	return out
 }
 
 // prepareLevels prepares the writes of a level, and of the levels that follow from it. The
@@ -98,8 +147,10 @@ func (s *store) prepareLevels(ctx context.Context, db DB, out *storeState, write
 			return err
 		}
 		if len(out.docs) > mostWrites && depth > 0 {
-			return s.docs.Refuse("_id", out.docs[0].id, fmt.Sprintf("has more than %d documents that are written with it: "+
-				"run the job of the technique that writes them, for example that of relate.OnDelete", mostWrites))
+			return &tooManyError{ValueError{
+				Collection: s.docs.Name(), Field: "_id", Value: out.docs[0].id, Reason: fmt.Sprintf("has more than %d documents "+
+					"that are written with it: delete it by Store.DeleteJob, or run the job of the technique that writes them", mostWrites),
+			}}
 		}
 		if depth == 0 && !out.tx {
 			if out.applied, err = s.wasApplied(level); out.applied || err != nil {
@@ -113,10 +164,31 @@ func (s *store) prepareLevels(ctx context.Context, db DB, out *storeState, write
 		}
 		writes = out.writesOf(before)
 	}
-	if out.resumed {
-		return nil
+	if slices.ContainsFunc(out.docs, func(d storedDoc) bool { return out.deletesUnread(d.collection) }) {
+		return s.readFirst(ctx, ErrStale)
 	}
+	out.leaveDeleted()
 	return out.check()
+}
+
+// leaveDeleted leaves out updates of documents that the action deletes.
+func (s *storeState) leaveDeleted() {
+	isDeleted := func(w Write) bool {
+		id := idFilter(w.filter())
+		return id != nil && slices.ContainsFunc(s.docs, func(d storedDoc) bool {
+			return d.after == nil && d.collection == w.Collection && sameValue(d.id, id)
+		})
+	}
+	for i := range s.answers {
+		a := &s.answers[i]
+		for _, steps := range []*[]Step{&a.First, &a.Undo, &a.Then} {
+			*steps = slices.DeleteFunc(*steps, func(step Step) bool {
+				w, ok := step.(Write)
+				return ok && isDeleted(w)
+			})
+		}
+		a.Once = slices.DeleteFunc(a.Once, isDeleted)
+	}
 }
 
 // level returns the writes of one level as they are after the writes before them, without
@@ -152,11 +224,11 @@ func (s *storeState) writesOf(i int) (writes []StoreWrite) {
 	return writes
 }
 
-// check calls the checks of the answers.
+// check calls the checks of the answers. No rule can forbid an action that is begun.
 func (s *storeState) check() error {
 	for _, a := range s.answers {
 		if a.Check != nil {
-			if err := a.Check(s.deleted); err != nil {
+			if err := a.Check(s.deleted); err != nil && !s.resumed {
 				return err
 			}
 		}
@@ -167,7 +239,7 @@ func (s *storeState) check() error {
 // deleted reports whether a write that isn't weak deletes a document.
 func (s *storeState) deleted(collection string, id bson.RawValue) bool {
 	i := s.index(collection, id)
-	return i >= 0 && s.docs[i].deleted
+	return i >= 0 && s.docs[i].deleted || s.others[documentRef{collection, id}.key()]
 }
 
 // index returns the index of a document that the action writes, or -1.
@@ -191,178 +263,15 @@ func (s *store) wasApplied(level []*StoreWrite) (bool, error) {
 }
 
 // reactionCall is a reaction that a write concerns.
-type reactionCall struct {
-	write    *StoreWrite
-	reaction *Reaction
-	fetches  []Fetch
-	found    [][]bson.Raw
-}
-
 // event returns the write as the reaction sees it.
-func (c *reactionCall) event() StoreWrite {
-	e := *c.write
-	e.found = c.found
-	return e
-}
-
 // checkDerived refuses the caller's values that differ from the computed ones.
-func (s *store) checkDerived(w *StoreWrite) error {
-	for _, r := range s.reactions {
-		if r.Collection != w.Collection || w.After == nil {
-			continue
-		}
-		for _, path := range r.Derives {
-			given, _ := core.ValueAt(w.Given, path)
-			computed, _ := core.ValueAt(w.After, path)
-			was, _ := core.ValueAt(w.Before, path)
-			if !isEmptyValue(given) && !sameValue(given, was) && !sameValue(given, computed) {
-				return &ValueError{
-					Collection: w.Collection, Field: path, Value: given,
-					Reason: "isn't the value that the technique computes, which is " + shell(computed) + ": leave the field empty",
-				}
-			}
-		}
-	}
-	return nil
-}
-
 // mostRounds is how often the amendments of one reaction may concern another one.
-const mostRounds = 10
-
 // react amends the documents of one level of writes, and collects the answers. An
 // amendment may concern other reactions. So it amends in rounds, until nothing changes.
-func (s *store) react(ctx context.Context, db DB, level []*StoreWrite, out *storeState) error {
-	var calls []*reactionCall
-	seen := make([]bson.Raw, len(level)) // the documents before the last round
-	for i, w := range level {
-		seen[i] = w.Before
-	}
-	for round := 0; ; round++ {
-		if round > mostRounds {
-			return s.docs.Refuse("reactions", nil, "change each other's fields without an end: let only one of them write a field")
-		}
-		concerned, err := s.concerned(ctx, db, level, seen, &calls, out)
-		if err != nil {
-			return err
-		}
-		for i, w := range level {
-			seen[i] = w.After
-		}
-		if changed, err := amend(concerned); err != nil || !changed {
-			if err != nil {
-				return err
-			}
-			break
-		}
-	}
-	for _, w := range level {
-		if err := s.checkDerived(w); err != nil {
-			return err
-		}
-		out.docs[out.index(w.Collection, w.id())].after = w.After
-	}
-	return out.answer(calls)
-}
-
 // answer collects the answers to writes.
-func (s *storeState) answer(calls []*reactionCall) error {
-	for _, c := range calls {
-		if c.reaction.React == nil {
-			continue
-		}
-		answer, err := c.reaction.React(c.event())
-		switch {
-		case s.resumed && errors.Is(err, ErrNotFound): // what the document names was deleted since
-			continue
-		case err != nil:
-			return err
-		}
-		s.answers = append(s.answers, answered{answer, s.index(c.write.Collection, c.write.id())})
-	}
-	return nil
-}
-
+// label notes in the writes which technique asks for them.
 // amend sets the fields that reactions return. All reactions see the same document.
-func amend(calls []*reactionCall) (changed bool, err error) {
-	amended := make([]bson.D, len(calls))
-	for i, c := range calls {
-		if c.reaction.Amend != nil && c.write.After != nil {
-			if amended[i], err = c.reaction.Amend(c.event()); err != nil {
-				return false, err
-			}
-		}
-	}
-	for i, c := range calls {
-		if len(amended[i]) == 0 {
-			continue
-		}
-		before := c.write.After
-		if *c.write, err = c.write.With(amended[i]); err != nil {
-			return false, err
-		}
-		changed = changed || len(difference(before, c.write.After)) > 0
-	}
-	return changed, nil
-}
-
 // concerned returns the reactions that the changes since the last round concern, with the
 // documents that they fetch. It adds new ones to calls.
-func (s *store) concerned(
-	ctx context.Context, db DB, level []*StoreWrite, seen []bson.Raw, calls *[]*reactionCall, state *storeState,
-) (out []*reactionCall, err error) {
-	var reading []*reactionCall
-	var all []Fetch
-	for i, w := range level {
-		if w.isEmpty() {
-			continue
-		}
-		changed := changedPaths(seen[i], w.After)
-		for r := range s.reactions {
-			reaction := &s.reactions[r]
-			if !reaction.concerns(StoreWrite{Collection: w.Collection, Before: seen[i], After: w.After}, changed) {
-				continue
-			}
-			at := slices.IndexFunc(*calls, func(c *reactionCall) bool { return c.write == w && c.reaction == reaction })
-			if at < 0 {
-				at, *calls = len(*calls), append(*calls, &reactionCall{write: w, reaction: reaction})
-			}
-			c := (*calls)[at]
-			out = append(out, c)
-			if reaction.Fetch == nil {
-				continue
-			}
-			fetches, err := reaction.Fetch(*w)
-			if err != nil {
-				return nil, err
-			}
-			if !reflect.DeepEqual(fetches, c.fetches) {
-				c.fetches, reading, all = fetches, append(reading, c), append(all, fetches...)
-			}
-		}
-	}
-	docs, err := s.fetch(ctx, db, all, state)
-	if err != nil {
-		return nil, err
-	}
-	for _, c := range reading {
-		n := len(c.fetches)
-		c.found, docs = docs[:n], docs[n:]
-	}
-	return out, nil
-}
-
+// missing returns the error of a document that must exist, and doesn't.
 // changedPaths returns the paths whose values differ in an update.
-func changedPaths(before, after bson.Raw) (out []string) {
-	if before == nil || after == nil {
-		return nil
-	}
-	for _, e := range difference(before, after) {
-		out = append(out, e.Key)
-	}
-	return out
-}
-
-func (s *store) read(ctx context.Context, db DB, filter bson.D) (bson.Raw, error) {
-	find := Find[bson.Raw]{Query: Query{Collection: s.docs.Name(), Filter: filter, Index: IDIndex, Keyed: s.docs.IsKeyed()}}
-	return find.One(runctx.Deciding(ctx), db)
-}

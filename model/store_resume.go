@@ -16,7 +16,7 @@ func (s *store) insert(ctx context.Context, db DB, doc bson.Raw) (storeState, er
 		return s.prepare(ctx, db, s.writeOf(nil, doc))
 	}
 	id := doc.Lookup("_id")
-	stored, err := s.read(ctx, db, bson.D{{Key: "_id", Value: Eq(id)}})
+	stored, err := s.read(ctx, db, documentOf(id))
 	if err != nil && !errors.Is(err, ErrNotFound) {
 		return storeState{}, err
 	}
@@ -41,12 +41,23 @@ func (s *store) insertMany(ctx context.Context, db DB, docs []bson.Raw) (out sto
 	for i, doc := range docs {
 		writes[i] = s.writeOf(nil, doc)
 	}
-	if out, err = s.prepare(ctx, db, writes...); err != nil || out.tx || out.again || !out.follows() {
+	if out, err = s.prepare(ctx, db, writes...); !out.divides(err) {
 		return out, err
 	}
+	return eachState(ctx, writes, func(i int) (storeState, error) { return s.insert(ctx, db, docs[i]) })
+}
+
+// divides reports whether the state of several documents can't be one action: outside
+// transactions, each document with writes that follow is an action of its own.
+func (s storeState) divides(err error) bool { return err == nil && !s.tx && !s.again && s.follows() }
+
+// eachState returns the state of several actions, one for each document.
+func eachState(
+	ctx context.Context, writes []StoreWrite, prepare func(i int) (storeState, error),
+) (out storeState, err error) {
 	out = newState(ctx, runctx.Token(ctx))
-	for _, doc := range docs {
-		one, err := s.insert(ctx, db, doc)
+	for i := range writes {
+		one, err := prepare(i)
 		if err != nil || one.again {
 			return one, err
 		}
@@ -57,13 +68,24 @@ func (s *store) insertMany(ctx context.Context, db DB, docs []bson.Raw) (out sto
 
 // change prepares the write of a stored document. It continues an attempt before it.
 func (s *store) change(
-	ctx context.Context, db DB, id bson.RawValue, after func(before bson.Raw) (bson.Raw, error),
+	ctx context.Context, db DB, of storeTarget, after func(before bson.Raw) (bson.Raw, error),
 ) (storeState, error) {
-	before, err := s.read(ctx, db, bson.D{{Key: "_id", Value: Eq(id)}})
+	before, err := s.read(ctx, db, of)
 	if err != nil && !errors.Is(err, ErrNotFound) {
 		return storeState{}, err
 	}
-	if out, begun, err := s.begun(ctx, db, id, before); begun {
+	id, stored := of.id, before
+	switch {
+	case before != nil:
+		id = before.Lookup("_id")
+	case of.bare != nil && id.Type != 0 && !runctx.InTransaction(ctx):
+		// an attempt before may have changed the fields of the condition
+		var failed error
+		if stored, failed = s.read(ctx, db, storeTarget{filter: of.bare, id: id}); failed != nil && !errors.Is(failed, ErrNotFound) {
+			return storeState{}, failed
+		}
+	}
+	if out, begun, err := s.begun(ctx, db, id, stored); begun {
 		return out, err
 	}
 	if err != nil {
@@ -132,7 +154,7 @@ func (s *store) resume(ctx context.Context, db DB, chain []*unfinishedError) (ou
 		return out, err
 	}
 	out = newState(ctx, e.action.Token)
-	out.tx, out.resumed, out.own, out.chain = false, true, 1, chain
+	out.tx, out.resumed, out.own, out.chain, out.referred = false, true, 1, chain, nil
 	out.docs = []storedDoc{{
 		collection: e.collection, id: e.doc.Lookup("_id"), read: e.doc, before: before, after: after,
 		token: e.action.Token, deleted: after == nil,

@@ -1,7 +1,6 @@
 package model
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 
@@ -21,7 +20,7 @@ import (
 // The fields of stores, in each document.
 const (
 	storeField      = "_m"
-	holdField       = storeField + ".hold" // transactions increment it: see [Answer].Hold
+	holdField       = storeField + ".hold" // transactions increment it: see [Fetch].Hold
 	unfinishedField = storeField + ".op"   // an action that isn't finished
 	tokensField     = storeField + ".ops"  // the tokens of the last actions that wrote the document
 )
@@ -135,12 +134,13 @@ func (s *storeState) otherAction(collection string, doc bson.Raw) (*unfinished, 
 }
 
 // follows reports whether other writes must follow the write of a document, so that the
-// action can be unfinished. A deletion of other documents that comes before needn't.
+// action can be unfinished. A deletion needn't, if it only deletes other documents before.
 func (s *storeState) follows() bool {
 	if s.resumed || slices.ContainsFunc(s.answers, func(a answered) bool { return len(a.Then)+len(a.Once) > 0 }) {
 		return true
 	}
-	return s.own > 0 && len(s.docs) > s.own && s.docs[0].after != nil
+	others := s.docs[s.own:]
+	return len(others) > 0 && (s.docs[0].after != nil || slices.ContainsFunc(others, func(d storedDoc) bool { return d.after != nil }))
 }
 
 // stepsInTurn returns the writes of an action that can be unfinished. The store's document
@@ -184,7 +184,7 @@ func (s *store) inTurn(state storeState, i int) Plan {
 		w.Reasons = append(w.Reasons, Reason{Err: ErrStale, Instead: back})
 		return NewPlan(append(append(append(first, w), then.Steps...), s.finish(d))...)
 	}
-	if w, changed := s.write(d, false); changed {
+	if w, changed := s.write(d, false); changed || d.holds && !remembers(d.read, d.token) {
 		first = append(first, rememberedWrite(w, d))
 	}
 	return NewPlan(first...)
@@ -226,7 +226,7 @@ func (s *store) begin(d storedDoc, then Plan, state storeState) Write {
 	w.Once, w.Token, w.begins = true, d.token, d.result()
 	byID := bson.D{{Key: "_id", Value: Eq(d.id)}}
 	w.Done = append(byID[:1:1], bson.E{Key: unfinishedField + ".id", Value: d.token})
-	if d.before == nil {
+	if d.inserts() {
 		marks := bson.D{{Key: "op", Value: u}, {Key: "ops", Value: bson.A{d.token}}}
 		stored, err := withFields(d.after, bson.D{{Key: storeField, Value: marks}})
 		if err != nil {
@@ -240,7 +240,7 @@ func (s *store) begin(d storedDoc, then Plan, state storeState) Write {
 	set := bson.D{{Key: unfinishedField, Value: u}}
 	var update bson.D
 	if d.after != nil {
-		set = append(difference(d.before, d.after), set...)
+		set = append(difference(d.was(), d.after), set...)
 	}
 	update = append(setOperators(set), bson.E{Key: "$push", Value: pushedToken(d.token)})
 	w.Expect, w.Model = One, updateOne(core.AsRead(d.read), update)
@@ -312,80 +312,4 @@ var staleAlone = Reason{Err: ErrStale, Instead: []Step{}}
 
 func pushedToken(token bson.ObjectID) bson.D {
 	return bson.D{{Key: tokensField, Value: bson.D{{Key: "$each", Value: bson.A{token}}, {Key: "$slice", Value: -keptTokens}}}}
-}
-
-// writesOnce returns writes that are applied exactly once: the updated document remembers
-// the token. Updates of one document become one.
-func writesOnce(writes []Write, token bson.ObjectID) (out []Write, err error) {
-	for _, w := range writes {
-		id := idFilter(w.filter())
-		i := slices.IndexFunc(out, func(x Write) bool { return x.Collection == w.Collection && sameValue(idFilter(x.filter()), id) })
-		if i < 0 {
-			out = append(out, w)
-			continue
-		}
-		merged := Merge(out[i], w)
-		if merged.Err != nil {
-			return nil, fmt.Errorf("%w (two techniques update one document of %s: %w)", ErrTransactional, w.Collection, merged.Err)
-		}
-		out[i] = merged
-	}
-	for i, w := range out {
-		if out[i], err = writeOnce(w, token); err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
-}
-
-// writeOnce returns the update of one document that the document remembers.
-func writeOnce(w Write, token bson.ObjectID) (Write, error) {
-	m, ok := w.Model.(*mongo.UpdateOneModel)
-	if !ok || w.Err != nil {
-		return w, cmp.Or(w.Err, fmt.Errorf("docmodel: Answer.Once has the write %s, which isn't an updateOne", w))
-	}
-	filter, ok := m.Filter.(bson.D)
-	id := idFilter(filter)
-	if !ok || id == nil {
-		return w, fmt.Errorf("docmodel: Answer.Once has the write %s, which doesn't select one document by its _id", w)
-	}
-	own, unless := *m, bson.E{Key: tokensField, Value: bson.D{{Key: "$ne", Value: token}}}
-	if bsonval.Index(filter, tokensField) >= 0 { // the technique compares the tokens as they were read
-		unless = bson.E{Key: "$nor", Value: bson.A{bson.D{{Key: tokensField, Value: token}}}}
-	}
-	own.Filter = append(slices.Clip(filter), unless)
-	switch u := m.Update.(type) {
-	case bson.D:
-		own.Update = append(slices.Clip(u), bson.E{Key: "$push", Value: pushedToken(token)})
-		if i := bsonval.Index(u, "$push"); i >= 0 {
-			return w, fmt.Errorf("docmodel: Answer.Once has a write with $push, %s", w)
-		}
-	case mongo.Pipeline:
-		last := bson.D{{Key: "$ifNull", Value: bson.A{"$" + tokensField, bson.A{}}}}
-		both := bson.D{{Key: "$concatArrays", Value: bson.A{last, bson.A{token}}}}
-		own.Update = append(slices.Clip(u), bson.D{{Key: "$set", Value: bson.D{
-			{Key: tokensField, Value: bson.D{{Key: "$slice", Value: bson.A{both, -keptTokens}}}},
-		}}})
-	default:
-		return w, fmt.Errorf("docmodel: Answer.Once has an update of the type %T", m.Update)
-	}
-	w.Model, w.Once, w.Token = &own, true, token
-	w.Done = bson.D{{Key: "_id", Value: Eq(id)}, {Key: tokensField, Value: token}}
-	if w.Expect == One {
-		w.Reasons = append(slices.Clip(w.Reasons), staleAlone)
-	}
-	return w, nil
-}
-
-// idFilter returns the _id of a filter that selects it by equality, or nil.
-func idFilter(filter any) any {
-	d, ok := filter.(bson.D)
-	if !ok || !pinsID(d) {
-		return nil
-	}
-	v := d[bsonval.Index(d, "_id")].Value
-	if eq, ok := v.(bson.D); ok && len(eq) == 1 && eq[0].Key == "$eq" {
-		v = eq[0].Value
-	}
-	return v
 }

@@ -96,11 +96,15 @@ func (p Plan) explained(ctx context.Context, db DB, err error) (own int, _ error
 		return -1, err
 	}
 	r := &runner{plan: p, db: bare(db), result: newResult(p)}
-	applied, asked := r.applied(ctx, failed.Step, w)
-	if asked == nil && p.whole() && (!applied || w.proves()) {
-		var ran bool
-		if ran, asked = r.ranBefore(ctx); ran {
-			return -1, nil
+	var applied bool
+	var asked error
+	if !w.isNewIn(failed.Err) || p.hasTokens() {
+		applied, asked = r.applied(ctx, failed.Step, w)
+		if asked == nil && p.whole() && (!applied || w.proves()) {
+			var ran bool
+			if ran, asked = r.ranBefore(ctx, failed.Step, applied); ran {
+				return -1, nil
+			}
 		}
 	}
 	switch {
@@ -237,6 +241,8 @@ func inTx(ctx context.Context, db DB, f func(context.Context) error) error {
 			if err := between(ctx); err != nil {
 				return err
 			}
+		case tx.ReadFirst && tx.Alone:
+			tx.Alone = false
 		case tx.Hoped && !tx.Sure:
 			tx.Sure = true
 		default:

@@ -83,9 +83,12 @@ type Write struct {
 	// Err reports bad input. Run returns Err.
 	Err error
 
-	mixed  bool    // merged from a Deleted write and another write
-	stored bool    // the _ids are as they are stored, also in a keyed collection
-	under  *scoped // nil before a scope or a shard key was applied
+	plain   bool    // made by a Collection, which knows no techniques
+	ofStore bool    // a Store writes a document
+	asked   string  // the techniques that ask for the write
+	mixed   bool    // merged from a Deleted write and another write
+	stored  bool    // the _ids are as they are stored, also in a keyed collection
+	under   *scoped // nil before a scope or a shard key was applied
 
 	returning *returning // nil for a write that returns nothing
 	begins    bson.Raw   // the document of the action that the write begins: see stepsInTurn
@@ -124,7 +127,8 @@ type Reason struct {
 	// Nil means [Plan.IfStale].
 	Instead []Step
 
-	onID bool // applies only to a duplicate key error of an _id
+	onID    bool // applies only to a duplicate key error of an _id
+	missing bool // applies if no document matches If
 }
 
 // Refused returns a write for bad input. The write's Run sends nothing, and returns err
@@ -153,10 +157,16 @@ func (w Write) filter() any {
 	return nil
 }
 
-// String returns the write as a mongosh command, or as a comment if Err is set.
+// String returns the write as a mongosh command, or as a comment if Err is set. In a plan of
+// a [Store], a comment names the techniques that ask for the write.
 func (w Write) String() string {
 	if w.Err != nil {
 		return "// refused: " + w.Err.Error()
+	}
+	if w.asked != "" {
+		asked := w.asked
+		w.asked = ""
+		return w.String() + " // " + asked
 	}
 	if core.IsNilModel(w.Model) {
 		return fmt.Sprintf("// %s: a write without a model", w.Collection)

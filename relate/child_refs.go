@@ -1,7 +1,6 @@
 package relate
 
 import (
-	"github.com/docmodel/docmodel/internal/commands"
 	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/relate/internal/childrefs"
@@ -12,6 +11,10 @@ import (
 // "parts"), or documents that contain one id each (path "holdings.stockId"). Several
 // parents can list the same child. Writes to one parent are idempotent. A missing parent
 // gives model.ErrNotFound.
+//
+// To store a child and list it, use a plan of its insert and [ChildRefs.Add]. A deletion by a
+// [model.Store] removes the child's id from all lists, if the child has an [OnDelete] whose
+// Nullify names the ChildRefs.
 //
 // Source: "6 Rules of Thumb for MongoDB Schema Design", part 1;
 // https://www.mongodb.com/docs/manual/tutorial/model-referenced-one-to-many-relationships-between-documents/.
@@ -93,30 +96,6 @@ func (r *ChildRefs[P, PK, C, CK]) RemoveEverywhere(child CK) model.Write {
 // Cost: as [ChildRefs.Add].
 func (r *ChildRefs[P, PK, C, CK]) Reorder(parent PK, oldOrder, becomes []CK) model.Write {
 	return r.in.Reorder(parent, core.Anys(oldOrder), core.Anys(becomes))
-}
-
-// InsertChild returns the plan that stores a new child and then lists it in a parent. The
-// plan can be run again. A crash between the two steps, or a missing parent
-// (model.ErrNotFound), leaves a child that isn't listed. If another client deletes the
-// child before the plan returns, the parent can list a missing child.
-//
-// Cost: two commands, two documents.
-func (r *ChildRefs[P, PK, C, CK]) InsertChild(parent PK, child C) model.Plan {
-	id, err := r.children.ID(&child)
-	if err != nil {
-		return model.RefusedPlan(r.children.Name(), err)
-	}
-	return commands.Leaving("a new child that no parent lists", r.children.Insert(child), r.Add(parent, id))
-}
-
-// DeleteChild returns the plan that removes a child's id from all lists and then deletes
-// the child. A crash between the two writes leaves a child without parents. A concurrent
-// [ChildRefs.Add] or [ChildRefs.InsertChild] can leave a dangling reference. In these
-// cases, run the plan again.
-//
-// Cost: two commands, which write the child and its parents.
-func (r *ChildRefs[P, PK, C, CK]) DeleteChild(child CK) model.Plan {
-	return commands.Leaving("the child, which no parent lists", r.RemoveEverywhere(child), r.children.Delete(child))
 }
 
 func (r *ChildRefs[P, PK, C, CK]) reference() idref.Ref { return r.in.Reference() }

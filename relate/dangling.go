@@ -2,7 +2,6 @@ package relate
 
 import (
 	"reflect"
-	"strings"
 
 	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/model"
@@ -46,7 +45,7 @@ const (
 	// ReportOnly repairs nothing.
 	ReportOnly RepairPolicy = iota
 	// DetachIDs removes the dangling id, or the element with it, from a list. A
-	// single id is unset. A single [Link] becomes Ended.
+	// single id is unset.
 	DetachIDs
 	// DeleteReferrers deletes the document that contains the dangling id, even if the
 	// document contains other ids.
@@ -66,9 +65,6 @@ func NewDangling[D, DK, T, TK any](docs *model.Collection[D, DK], path string, t
 		core.Place("NewDangling of "+docs.Name()+"."+path).Fail("the RepairPolicy isn't one of the package's constants", "use a constant of type RepairPolicy")
 	}
 	in.Ref = idref.NewRef(docs.Name(), core.NewReader[TK](docs.Docs(), path).Field(), targets.Name())
-	if base, isID := strings.CutSuffix(path, ".id"); isID {
-		in.Ref.Link = isLink[TK](docs.Docs().MustField(base))
-	}
 	in.Declare(targets.Docs(), spec.List, spec.ReplaceBy, reflect.TypeFor[TK]())
 	out := &Dangling[D, DK, T, TK]{model.Parts{}, docs, in}
 	out.Parts = model.NewParts(out.indexes, out.in.Relations, out.in.Checks, out.in.Footprints).

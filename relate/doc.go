@@ -21,7 +21,7 @@
 //
 // # Consistency
 //
-// A crash can leave a child that no parent lists. Other cases: see [Link] and [OnDelete].
+// A [model.Store] writes both sides of a relation, and applies the rules of [OnDelete].
 //
 // # Limits
 //

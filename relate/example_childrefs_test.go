@@ -68,8 +68,8 @@ func ExampleChildRefs() {
 	fmt.Println(using)
 	fmt.Println(n, err, "by", using.Index)
 
-	// A part goes out of every list before it is deleted.
-	fmt.Println(madeOf.DeleteChild("AAAA"))
+	// A part goes out of every list.
+	fmt.Println(madeOf.RemoveEverywhere("AAAA"))
 	// Output:
 	// db.products.updateOne({_id: 'shifter'}, {$addToSet: {parts: {$each: ['F17C', 'AAAA']}}})
 	// db.products.updateOne({_id: 'shifter', parts: {$ne: 'D2AA'}}, {$push: {parts: {$each: ['D2AA'], $position: 0}}})
@@ -80,5 +80,4 @@ func ExampleChildRefs() {
 	// db.products.find({parts: 'AAAA'})
 	// 1 <nil> by parts_1
 	// db.products.updateMany({parts: 'AAAA'}, {$pullAll: {parts: ['AAAA']}})
-	// db.parts.deleteOne({_id: 'AAAA'})
 }

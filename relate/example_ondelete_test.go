@@ -46,12 +46,18 @@ var (
 		Nullify:  []relate.Referrer{relate.NewChildRefs(shelves, "books", titles)},
 		Restrict: []relate.Referrer{relate.NewChildRefs(catalogs, "books", titles)},
 	})
+	publishing = model.NewStore(model.New("press", whenGone), presses)
 )
 
 func ExampleOnDelete() {
 	client, stop := modeltest.Start()
 	defer stop()
-	ctx, db := context.Background(), client.Database("press")
+	ctx := context.Background()
+	db, err := model.WithTransactions(ctx, client.Database("press"))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
 
 	seed := model.Concat(
 		presses.InsertMany([]press{{"mspress"}, {"other"}}),
@@ -66,7 +72,7 @@ func ExampleOnDelete() {
 	}
 
 	// The shop's catalog forbids it; nothing is written.
-	_, _, err := whenGone.Delete("mspress").Run(ctx, db)
+	_, _, err = publishing.Delete("mspress").Run(ctx, db)
 	var forbidden *relate.RestrictError
 	fmt.Println(errors.As(err, &forbidden), err)
 	if _, err := catalogs.Delete("shop").Run(ctx, db); err != nil {
@@ -74,36 +80,17 @@ func ExampleOnDelete() {
 		return
 	}
 
-	// What would go, and the plan: the deepest level first.
-	deletion := whenGone.Delete("mspress")
-	reach, err := deletion.Read(ctx, db)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	plan, err := deletion.Decide(reach)
-	for _, level := range reach.Levels {
-		fmt.Println(len(level.IDs), "of", level.Collection)
-	}
-	fmt.Println("read by", reach.Queries, "queries", err)
-	fmt.Println(plan)
-	fmt.Println(plan.Cost())
-
-	_, result, err := deletion.Run(ctx, db)
-	fmt.Println(result.Modified(), "documents deleted or changed,", err)
+	_, _, err = publishing.Delete("mspress").Run(ctx, db)
+	fmt.Println(err)
 	left, err := shelves.Find(nil).All(ctx, db)
 	fmt.Println(left, err)
+
+	// Many documents, in many actions. A second run would find nothing more to do.
+	progress, err := publishing.DeleteJob("other").Run(ctx, db, model.JobOptions{})
+	fmt.Println(progress.Documents, "documents deleted,", err)
 	// Output:
 	// true docmodel: the deletion is forbidden by catalogs 'shop': books → 'b2'
-	// 1 of publishers
-	// 2 of books
-	// 2 of reviews
-	// read by 3 queries <nil>
-	// db.reviews.deleteMany({_id: {$in: ['r1', 'r2']}, bookId: {$in: ['b1', 'b2']}})
-	// db.shelves.updateMany({books: {$in: ['b1', 'b2']}}, {$pullAll: {books: ['b1', 'b2']}})
-	// db.books.deleteMany({_id: {$in: ['b1', 'b2']}, 'pub-id': {$in: ['mspress']}})
-	// db.publishers.deleteMany({_id: {$in: ['mspress']}})
-	// 4 commands, as many documents written as match, by _id_, books_1
-	// 6 documents deleted or changed, <nil>
+	// <nil>
 	// [{mary [b3]}] <nil>
+	// 3 documents deleted, <nil>
 }

@@ -82,10 +82,10 @@ func ExampleParentRef() {
 	}
 
 	// A message moves to another host only from the one it was read with.
-	move := writtenBy.Move(100, "AAAC", "AAAD")
-	_, err = move.Run(ctx, db)
-	fmt.Println(move)
-	fmt.Println(errors.Is(err, model.ErrStale))
+	store := model.NewStore(model.New("logs", writtenBy), logLines)
+	move := store.SetOne(bson.D{{Key: "_id", Value: 100}, {Key: "host", Value: "AAAC"}}, bson.D{{Key: "host", Value: "AAAD"}})
+	_, _, err = move.Run(ctx, db)
+	fmt.Println(errors.Is(err, model.ErrNotFound))
 	// Output:
 	// db.logmsg.createIndex({host: 1, time: -1, _id: -1})
 	// db.logmsg.find({host: 'AAAB'}).sort({time: -1, _id: -1}).limit(2)
@@ -95,6 +95,5 @@ func ExampleParentRef() {
 	// - cpu is at 137 °C <nil>
 	// - cpu is at 136 °C <nil>
 	// goofy.example.com wrote last: cpu is at 139 °C
-	// db.logmsg.updateOne({_id: 100, host: 'AAAC'}, {$set: {host: 'AAAD'}})
 	// true
 }

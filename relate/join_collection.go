@@ -15,7 +15,10 @@ import (
 //
 // In a [model.Store], a link's documents must exist, and a deleted document's links are
 // deleted too. If a Restrict rule of an [OnDelete] names the links, the rule forbids the
-// deletion.
+// deletion. [model.Store.SetOne] gives a link other ids: its filter names the old ids.
+//
+// The methods that write links find them by the pair. They don't read documents, and aren't
+// for links at which other techniques look: see [model.Store].
 //
 // Source: texts on Azure Cosmos DB.
 type JoinCollection[L, LK, A, AK, B, BK any] struct {
@@ -101,7 +104,7 @@ func (j *JoinCollection[L, LK, A, AK, B, BK]) Ensure(links ...L) model.Plan {
 func (j *JoinCollection[L, LK, A, AK, B, BK]) each(links []L, write func(insert model.Write, pair bson.D) model.Write) (p model.Plan) {
 	seen := map[string]int{}
 	for i := range links {
-		w := j.links.Insert(links[i])
+		w := commands.Own(j.links.Insert(links[i]))
 		pair, err := j.pairOf(&links[i])
 		if err = j.in.Once(seen, i, pair, cmp.Or(w.Err, err)); err != nil {
 			return model.RefusedPlan(j.links.Name(), err)
@@ -120,28 +123,11 @@ func (j *JoinCollection[L, LK, A, AK, B, BK]) Unlink(left AK, right BK) model.Wr
 
 // Update returns the write that applies update operators to the link of a pair. Running
 // it returns model.ErrNotFound if the pair isn't linked. An update of _id or the pair's
-// ids is refused: use [JoinCollection.Move].
+// ids is refused: use [model.Store.SetOne].
 //
 // Cost: as [JoinCollection.Unlink].
 func (j *JoinCollection[L, LK, A, AK, B, BK]) Update(left AK, right BK, update bson.D) model.Write {
 	return j.in.Update(left, right, update)
-}
-
-// Move returns the write that gives a link the ids left and right. Pass link as read. A
-// retry is safe. Errors:
-//
-//   - model.ErrStale: the link was moved after your read.
-//   - model.ErrNotFound: the link was deleted.
-//   - model.ErrTaken: another link has these ids.
-//
-// Cost: one command, one document, by _id.
-func (j *JoinCollection[L, LK, A, AK, B, BK]) Move(link *L, left AK, right BK) model.Write {
-	id, err := j.in.Links.ID(link)
-	var was bson.D
-	if err == nil {
-		was, err = j.pairOf(link)
-	}
-	return j.in.Move(id, was, left, right, err)
 }
 
 // Left returns the [JoinSide] of the collection on the left. Its methods take the id of

@@ -9,7 +9,9 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// ParentRef is the id of a parent in a child document: logmsg.host is a host's id.
+// ParentRef is the id of a parent in a child document: logmsg.host is a host's id. A
+// [model.Store] writes it: [model.Store.SetOne] moves a child only from the parent that its
+// filter names.
 //
 // Source: "6 Rules of Thumb for MongoDB Schema Design", part 1;
 // https://www.mongodb.com/docs/manual/tutorial/model-referenced-one-to-many-relationships-between-documents/.
@@ -59,34 +61,6 @@ func (r *ParentRef[C, CK, P, PK]) Children(parent PK) *model.Find[C] {
 	f := r.children.Find(nil)
 	r.in.Of(&f.Query, parent)
 	return f
-}
-
-// Move returns the write that changes a child's parent from oldParent to newParent
-// (_ids). If the child already has newParent, nothing changes. Errors:
-//   - model.ErrStale: the child has another parent, or no parent
-//   - model.ErrNotFound: the child is missing
-//
-// Cost: one command, one document, by _id.
-func (r *ParentRef[C, CK, P, PK]) Move(child CK, oldParent, newParent PK) model.Write {
-	return r.in.Move(child, oldParent, newParent)
-}
-
-// Detach returns the write that removes the reference from a child whose parent is
-// oldParent. Errors are those of [ParentRef.Move], but a child without the field gives no
-// error.
-//
-// Cost: as [ParentRef.Move].
-func (r *ParentRef[C, CK, P, PK]) Detach(child CK, oldParent PK) model.Write {
-	return r.in.Detach(child, oldParent)
-}
-
-// Attach returns the write that sets the parent of a child that has no parent. Running it
-// returns model.ErrStale if the child has another parent, and model.ErrNotFound if the
-// child is missing.
-//
-// Cost: as [ParentRef.Move].
-func (r *ParentRef[C, CK, P, PK]) Attach(child CK, newParent PK) model.Write {
-	return r.in.Attach(child, newParent)
 }
 
 // MoveAll returns the write that moves every child of oldParent to newParent. It isn't

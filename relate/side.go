@@ -16,19 +16,12 @@ import (
 type Side[D, K, O, OK any] struct {
 	docs   *model.Collection[D, K]
 	others *model.Collection[O, OK]
-	bare   *core.Reader[OK]       // nil for versioned links
-	links  *core.Reader[Link[OK]] // nil for bare ids
+	held   *core.Reader[OK]
 	in     twosided.Side
 }
 
 func newSide[D, K, O, OK any](docs *model.Collection[D, K], others *model.Collection[O, OK], in twosided.Side) Side[D, K, O, OK] {
-	s := Side[D, K, O, OK]{docs: docs, others: others, in: in}
-	if in.Ref.Link {
-		s.links = core.NewReader[Link[OK]](docs.Docs(), in.IDs.Path)
-	} else {
-		s.bare = core.NewReader[OK](docs.Docs(), in.IDs.Path)
-	}
-	return s
+	return Side[D, K, O, OK]{docs: docs, others: others, held: core.NewReader[OK](docs.Docs(), in.IDs.Path), in: in}
 }
 
 func (s Side[D, K, O, OK]) reference() idref.Ref { return s.in.Ref }
@@ -38,15 +31,7 @@ func (s Side[D, K, O, OK]) ids(doc *D) (ids []OK) {
 	if doc == nil {
 		return nil
 	}
-	if s.bare != nil {
-		ids = s.bare.Append(nil, doc)
-	} else {
-		for _, l := range s.links.Append(nil, doc) {
-			if s.in.Ref.List != "" || l.Holds() {
-				ids = append(ids, l.ID)
-			}
-		}
-	}
+	ids = s.held.Append(nil, doc)
 	if s.in.Ref.List == "" { // a single reference can be empty
 		ids = slices.DeleteFunc(ids, func(id OK) bool { return s.in.IDs.Docs.CheckID(s.in.IDs.Path, id) != nil })
 	}
@@ -54,20 +39,18 @@ func (s Side[D, K, O, OK]) ids(doc *D) (ids []OK) {
 }
 
 // Listed returns the query of the other side's documents that doc refers to, in no
-// defined order. If the other side decides about a [Link], the query omits documents that
-// don't refer to doc.
+// defined order.
 //
 // Cost: one command per batch, served by _id.
 func (s Side[D, K, O, OK]) Listed(doc *D) *model.Find[O] {
 	f := findIDs(s.others, s.in.IDs, s.ids(doc))
-	if doc == nil || s.in.Narrow && f.Err == nil {
-		s.in.Leading(&f.Query, s.docs.Docs(), doc)
+	if doc == nil {
+		f.Err = s.docs.Docs().Refuse(s.in.IDs.Path, nil, "is nil: give a document")
 	}
 	return f
 }
 
-// Others returns the query of the other side's documents that refer to this id. With
-// versioned links, the query can return documents with a half-link: see [Link].
+// Others returns the query of the other side's documents that refer to this id.
 //
 // Cost: one command per batch, by the index on these references.
 func (s Side[D, K, O, OK]) Others(id K) *model.Find[O] {
@@ -76,12 +59,4 @@ func (s Side[D, K, O, OK]) Others(id K) *model.Find[O] {
 	f.Sort = slices.Clone(s.in.Sort)
 	commands.Served(f, s.in.Index.Name, err)
 	return f
-}
-
-// reactingOr returns parts with reactions, or without if the relation has versioned links.
-func reactingOr(p model.Parts, reactions func() []model.Reaction, instead string) model.Parts {
-	if reactions == nil {
-		return p.WithoutReactions(instead)
-	}
-	return p.WithReactions(reactions)
 }

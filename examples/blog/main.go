@@ -1,6 +1,6 @@
 // Blog stores posts with their newest comments, all comments, discussions, authors,
 // unique addresses and approximate view counts. It runs on an embedded engine, or on the
-// server of MONGODB_URI.
+// server of MONGODB_URI, which must have transactions.
 package main
 
 import (
@@ -37,26 +37,30 @@ func fill(ctx context.Context, b Blog) error {
 	if err := b.Prepare(ctx); err != nil {
 		return err
 	}
-	_, err := authors.InsertMany([]Author{{ID: "ann", Name: "Ann"}, {ID: "bob", Name: "Bob"}, {ID: "cat", Name: "Cat"}}).Run(ctx, b.db)
+	all := []Author{{ID: "ann", Name: "Ann"}, {ID: "bob", Name: "Bob"}, {ID: "cat", Name: "Cat"}}
+	_, _, err := authorStore.InsertMany(all...).Run(ctx, b.db)
 	return err
 }
 
 func tour(ctx context.Context, w io.Writer, db *mongo.Database) error {
-	b := New(db)
+	b, err := New(ctx, db)
+	if err != nil {
+		return err
+	}
 	if err := fill(ctx, b); err != nil {
 		return err
 	}
 	fmt.Fprint(w, everything.Indexes())
-	for _, action := range []struct {
-		name string
-		plan model.Plan
-	}{
-		{"publish a post", publish(post())}, {"comment on it", comment(nth(1))}, {"reply to that", model.NewPlan(reply(id(101), Reply{ID: id(7), By: "bob", Text: "Thanks"}))},
-	} {
-		fmt.Fprintf(w, "\n%s:\n%s\n%s - %s\n", action.name, action.plan, action.plan.Cost(), action.plan.Guarantee())
-		if _, err := action.plan.Run(ctx, db); err != nil {
-			return err
-		}
+	if err := connect.Show(model.WithToken(ctx, id(1)), w, b.db, "publish a post", publish(post())); err != nil {
+		return err
+	}
+	if err := connect.Show(ctx, w, b.db, "comment on it", comment(nth(1))); err != nil {
+		return err
+	}
+	answer := reply(id(101), Reply{ID: id(7), By: "bob", Text: "Thanks"})
+	fmt.Fprintf(w, "\nreply to that:\n%s\n%s - atomic\n", answer, answer.Cost())
+	if _, err := answer.Run(ctx, b.db); err != nil {
+		return err
 	}
 	for n := 2; n <= 8; n++ {
 		if err := b.Comment(ctx, nth(n)); err != nil {

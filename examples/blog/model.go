@@ -83,5 +83,8 @@ var (
 	withdrawal = relate.NewOnDelete(posts, relate.OnDeleteSpec{Cascade: []relate.Referrer{ofPost}, Nullify: []relate.Referrer{written.Right()}})
 	leaving    = relate.NewOnDelete(authors, relate.OnDeleteSpec{Restrict: []relate.Referrer{written.Left()}})
 
-	everything = model.New("blog", slugs, written, ofPost, recent, replies, views, withdrawal, leaving)
+	everything   = model.New("blog", slugs, written, ofPost, recent, replies, views, withdrawal, leaving)
+	postStore    = model.NewStore(everything, posts)
+	authorStore  = model.NewStore(everything, authors)
+	commentStore = model.NewStore(everything, comments)
 )

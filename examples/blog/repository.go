@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"iter"
 	"math/rand/v2"
-	"slices"
 	"time"
 
 	"github.com/docmodel/docmodel/model"
@@ -27,15 +26,18 @@ var (
 	ErrChanged   = errors.New("blog: somebody else changed it: look again")
 )
 
-// Blog is the repository. Actions need no transaction. After a crash, run the action
-// again with the same arguments: it has effect once.
+// Blog is the repository. Each action is a transaction. An action that runs again with the
+// same arguments has effect once.
 type Blog struct {
-	db   *mongo.Database
+	db   model.DB
 	draw func() float64 // decides which views are written
 }
 
-// New returns a blog in a database.
-func New(db *mongo.Database) Blog { return Blog{db, rand.Float64} }
+// New returns a blog in a database with transactions.
+func New(ctx context.Context, db *mongo.Database) (Blog, error) {
+	tx, err := model.WithTransactions(ctx, db)
+	return Blog{tx, rand.Float64}, err
+}
 
 // Prepare creates missing indexes.
 func (b Blog) Prepare(ctx context.Context) error {
@@ -45,36 +47,14 @@ func (b Blog) Prepare(ctx context.Context) error {
 // Publish stores a post and adds it to its authors. A retry must use the same ID
 // (bson.NewObjectID()).
 func (b Blog) Publish(ctx context.Context, p Post) error {
-	stored, err := posts.ByID(p.ID).One(ctx, b.db)
-	switch {
-	case err == nil:
-		p = stored // an interrupted first try stored it; now it can have comments, and a different post would be another post
-	case !errors.Is(err, model.ErrNotFound):
-		return err
-	default:
-		known, err := authors.Find(bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: append([]string{}, p.Authors...)}}}}).Count(ctx, b.db)
-		if err != nil {
-			return err
-		}
-		if int(known) < len(p.Authors) {
-			return fmt.Errorf("%w: of %q", ErrNoAuthor, p.Authors)
-		}
+	_, _, err := publish(p).Run(ctx, b.db)
+	if mongo.IsDuplicateKeyError(err) { // of the index table
+		return fmt.Errorf("%w: %w", ErrSlugTaken, err)
 	}
-	_, err = publish(p).Run(ctx, b.db)
-	return said(err, model.ErrTaken, ErrSlugTaken, model.ErrNotFound, ErrNoAuthor, model.ErrStale, ErrNoAuthor)
+	return said(err, model.ErrTaken, ErrSlugTaken, model.ErrNotFound, ErrNoAuthor)
 }
 
-func publish(p Post) model.Plan {
-	all := []model.Plan{slugs.Insert(p, p.ID)}
-	for _, author := range p.Authors {
-		link := written.Link(&p, author, bson.NilObjectID)
-		link.Steps = link.Steps[1:] // the post names its authors already; only the author's list is missing
-		all = append(all, link)
-	}
-	plan := model.Concat(all...)
-	plan.Leaves = "a post that an author doesn't list"
-	return plan
-}
+func publish(p Post) model.Change[model.Stored[Post]] { return postStore.Ensure(p) }
 
 // Show returns a post with its newest comments and counts the view. Cost: one command,
 // and a second for one view in a hundred.
@@ -95,58 +75,67 @@ func by(author string) *model.Find[Post] {
 	return written.Right().Others(author).Sorted(bson.D{{Key: "at", Value: -1}})
 }
 
-// Rename changes the title and slug of a post as it was read. op is bson.NewObjectID(),
-// the same for a retry.
-func (b Blog) Rename(ctx context.Context, p Post, title, slug string, op bson.ObjectID) error {
-	_, err := slugs.Set(&p, bson.D{{Key: "title", Value: title}, {Key: "slug", Value: slug}}, op).Run(ctx, b.db)
-	return said(err, model.ErrTaken, ErrSlugTaken, model.ErrNotFound, ErrChanged, model.ErrStale, ErrChanged)
+// Rename changes the title and slug of a post. If it isn't as it was read, the error is
+// ErrChanged.
+func (b Blog) Rename(ctx context.Context, p Post, title, slug string) error {
+	_, _, err := postStore.Edit(p.ID, func(stored *Post) error {
+		switch {
+		case stored.Title == title && stored.Slug == slug: // an earlier run
+			return nil
+		case stored.Title != p.Title || stored.Slug != p.Slug:
+			return ErrChanged
+		}
+		stored.Title, stored.Slug = title, slug
+		return nil
+	}).Run(ctx, b.db)
+	if mongo.IsDuplicateKeyError(err) {
+		return fmt.Errorf("%w: %w", ErrSlugTaken, err)
+	}
+	return said(err, model.ErrTaken, ErrSlugTaken, model.ErrNotFound, ErrNoPost)
 }
 
-// Withdraw deletes a post with its comments, then frees its slug. A missing post is not
-// an error.
+// Withdraw deletes a post with its comments, removes it from its authors, and frees its
+// slug. A missing post is not an error. A post with more than 1,000 comments gives a
+// *model.ValueError.
 func (b Blog) Withdraw(ctx context.Context, slug string) error {
 	entry, err := slugs.Lookup(slug).One(ctx, b.db)
+	if err == nil {
+		_, _, err = postStore.Delete(entry.ID).Run(ctx, b.db)
+	}
+	return ignoreMissing(err)
+}
+
+// ignoreMissing returns nil for a missing document.
+func ignoreMissing(err error) error {
 	if errors.Is(err, model.ErrNotFound) {
 		return nil
 	}
-	if err != nil {
-		return err
-	}
-	reached, _, err := withdrawal.Delete(entry.ID).Run(ctx, b.db)
-	if err != nil {
-		return err
-	}
-	if _, _, err := withdrawal.Sweep(reached).Run(ctx, b.db); err != nil { // new comments
-		return err
-	}
-	_, err = slugs.Delete(&Post{ID: entry.ID, Slug: slug}).Run(ctx, b.db) // last: a second try finds the rest by the slug
 	return err
 }
 
 // Comment stores a comment and shows it in its post. A retry must use the same ID
 // (bson.NewObjectID()).
 func (b Blog) Comment(ctx context.Context, c Comment) error {
-	_, err := comment(c).Run(ctx, b.db)
+	_, _, err := comment(c).Run(ctx, b.db)
+	if mongo.IsDuplicateKeyError(err) { // a retry
+		return nil
+	}
 	return said(err, model.ErrNotFound, ErrNoPost)
 }
 
-func comment(c Comment) model.Plan {
-	plan := recent.Insert(c)
-	plan.IfStale = []model.Step{comments.Delete(c.ID)} // the post is missing
-	plan.Leaves = "a comment that its post doesn't show yet"
-	return plan
-}
+func comment(c Comment) model.Change[model.Stored[Comment]] { return commentStore.Insert(c) }
 
 // Edit changes a comment's text, also in its post.
 func (b Blog) Edit(ctx context.Context, comment bson.ObjectID, text string) error {
-	_, _, err := recent.Set(comment, bson.D{{Key: "text", Value: text}}).Run(ctx, b.db)
+	_, _, err := commentStore.Set(comment, bson.D{{Key: "text", Value: text}}).Run(ctx, b.db)
 	return said(err, model.ErrNotFound, ErrNoComment)
 }
 
-// Remove deletes a comment with its replies. The post then shows the next comment.
+// Remove deletes a comment with its replies. The post then shows the next comment. A
+// missing comment is not an error.
 func (b Blog) Remove(ctx context.Context, comment bson.ObjectID) error {
-	_, _, err := recent.Delete(comment).Run(ctx, b.db)
-	return err
+	_, _, err := commentStore.Delete(comment).Run(ctx, b.db)
+	return ignoreMissing(err)
 }
 
 // Comments returns a page of a post's comments. The first page begins after the comments
@@ -184,37 +173,22 @@ func Discussion(c Comment) iter.Seq2[paths.Visit[Reply], error] { return replies
 
 // Leave deletes an author without posts.
 func (b Blog) Leave(ctx context.Context, author string) error {
-	_, _, err := leaving.Delete(author).Run(ctx, b.db)
+	_, _, err := authorStore.Delete(author).Run(ctx, b.db)
 	if restricted := (*relate.RestrictError)(nil); errors.As(err, &restricted) {
 		return fmt.Errorf("%w: %w", ErrHasPosts, err)
 	}
-	return err
+	return said(err, model.ErrNotFound, ErrNoAuthor)
 }
 
-// Mend completes actions that crashed before a time. action is the longest time that an
-// action takes. It returns the number of repairs.
-func (b Blog) Mend(ctx context.Context, before time.Time, action time.Duration) (int, error) {
-	n := 0
-	for _, check := range written.Checks() {
-		check.Age = action
-		done, err := check.Job().Run(ctx, b.db, model.JobOptions{})
-		if err != nil {
-			return n, err
-		}
-		n += int(done.Writes)
+// Mend repairs what other programs wrote. action is the longest time that an action takes.
+// It returns the number of writes.
+func (b Blog) Mend(ctx context.Context, action time.Duration) (int, error) {
+	audit := everything.Audit()
+	for i := range audit.Checks {
+		audit.Checks[i].Age = action
 	}
-	held, surplus := recent.Checks()[0], slugs.Checks()[0]
-	shows, err := held.All(ctx, b.db)
-	if err != nil {
-		return 0, err
-	}
-	entries, err := surplus.All(ctx, b.db)
-	if err != nil {
-		return 0, err
-	}
-	entries = slices.DeleteFunc(entries, func(f model.Finding) bool { return !f.Since.Before(before) })
-	_, err = model.Concat(held.Mend(shows), surplus.Mend(entries)).Run(ctx, b.db)
-	return n + len(shows) + len(entries), err
+	done, err := audit.Job().Run(ctx, b.db, model.JobOptions{})
+	return int(done.Writes), err
 }
 
 // said wraps a technique's error in the blog's error. pairs alternate the technique's and

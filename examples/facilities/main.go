@@ -1,7 +1,8 @@
 // Facilities composes six techniques over two collections: a tree, a place, embedded
-// contacts, a two-way reference, a counter and a copy. Each action is one plan with one
-// write per document. The program prints the merged indexes and a diagram. It runs on an
-// embedded engine, or on the server of MONGODB_URI, which must have transactions.
+// contacts, a two-way reference, a counter and a copy. A store writes a task with
+// everything that they ask for, with one write per document. The program prints the merged
+// indexes and a diagram. It runs on an embedded engine, or on the server of MONGODB_URI,
+// which must have transactions.
 package main
 
 import (
@@ -12,7 +13,6 @@ import (
 	"github.com/docmodel/docmodel/examples/internal/connect"
 	"github.com/docmodel/docmodel/geohash"
 	"github.com/docmodel/docmodel/geohash/geofield"
-	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
@@ -20,24 +20,21 @@ func main() { connect.Main("facilities", tour) }
 
 // tour runs the actions and prints the commands of two of them.
 func tour(ctx context.Context, w io.Writer, db *mongo.Database) error {
-	f := Facilities{db}
+	f, err := New(ctx, db)
+	if err != nil {
+		return err
+	}
 	if err := fill(ctx, f); err != nil {
 		return err
 	}
 	fmt.Fprintln(w, "The indexes of all techniques:")
 	fmt.Fprint(w, everything.Indexes())
 
-	lamp := Task{ID: "lamp", Title: "Change the lamp", Site: SiteRef{"lab", "Laboratory"}}
-	fmt.Fprintln(w, "\nOpening a task:")
-	if err := show(ctx, w, db, openTask(lamp)); err != nil {
+	lamp := Task{ID: "lamp", Title: "Change the lamp", Site: SiteRef{ID: "lab"}}
+	if err := connect.Show(ctx, w, f.db, "Opening a task", openTask(lamp)); err != nil {
 		return err
 	}
-	library, err := sites.ByID("library").One(ctx, db)
-	if err != nil {
-		return err
-	}
-	fmt.Fprintln(w, "\nMoving it:")
-	if err := show(ctx, w, db, moveTask(lamp, library)); err != nil {
+	if err := connect.Show(ctx, w, f.db, "Moving it", moveTask("lamp", "library")); err != nil {
 		return err
 	}
 	fmt.Fprintln(w, "\nTwo techniques, one write:")
@@ -52,18 +49,6 @@ func tour(ctx context.Context, w io.Writer, db *mongo.Database) error {
 	}
 	problems, err := f.Problems(ctx)
 	fmt.Fprintln(w, "\nProblems:", problems)
-	return err
-}
-
-// show prints a change's commands and runs it.
-func show(ctx context.Context, w io.Writer, db *mongo.Database, c model.Change[any]) error {
-	decide := c.Decide
-	c.Decide = func(s any) (model.Plan, error) {
-		plan, err := decide(s)
-		fmt.Fprintf(w, "%s\n%s - %s\n", plan, plan.Cost(), plan.Guarantee())
-		return plan, err
-	}
-	_, _, err := c.Run(ctx, db)
 	return err
 }
 
@@ -83,5 +68,5 @@ func fill(ctx context.Context, f Facilities) error {
 			return err
 		}
 	}
-	return f.OpenTask(ctx, Task{ID: "door", Title: "Oil the door", Site: SiteRef{"library", "Library"}})
+	return f.OpenTask(ctx, Task{ID: "door", Title: "Oil the door", Site: SiteRef{ID: "library"}})
 }

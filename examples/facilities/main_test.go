@@ -10,6 +10,7 @@ import (
 
 	"github.com/docmodel/docmodel/examples/internal/connect"
 	"github.com/docmodel/docmodel/geohash"
+	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -28,15 +29,14 @@ func Example() {
 	// // tasks.site.id_1 is covered by site.id_1__id_-1: its keys are the first of site.id_1__id_-1
 	//
 	// Opening a task:
+	// db.sites.updateOne({_id: 'lab'}, {$set: {tasks: ['lamp']}, $inc: {open: Long('1')}}) // relate.TwoWay, denorm.Counter
 	// db.tasks.insertOne({_id: 'lamp', title: 'Change the lamp', done: false, site: {id: 'lab', name: 'Laboratory'}})
-	// db.sites.updateOne({_id: 'lab'}, {$inc: {open: Long('1')}, $addToSet: {tasks: 'lamp'}})
 	// 2 commands, 2 documents written, by _id_ - transactional
 	//
 	// Moving it:
-	// db.tasks.updateOne({_id: 'lamp', done: false, 'site.id': 'lab'}, {$set: {'site.id': 'library', 'site.name': 'Library'}})
-	// db.sites.updateOne({_id: 'lab'}, {$inc: {open: Long('-1')}, $pull: {tasks: 'lamp'}})
-	// db.sites.updateOne({_id: 'library'}, {$inc: {open: Long('1')}, $addToSet: {tasks: 'lamp'}})
-	// // if stale: db.sites.updateOne({_id: 'library'}, {$pull: {tasks: 'lamp'}})
+	// db.sites.updateOne({_id: 'lab'}, {$set: {tasks: []}, $inc: {open: Long('-1')}}) // relate.TwoWay, denorm.Counter
+	// db.sites.updateOne({_id: 'library'}, {$set: {tasks: ['door', 'lamp']}, $inc: {open: Long('1')}}) // relate.TwoWay, denorm.Counter
+	// db.tasks.updateOne({_id: 'lamp'}, {$set: {'site.id': 'library', 'site.name': 'Library'}})
 	// 3 commands, 3 documents written, by _id_ - transactional
 	//
 	// Two techniques, one write:
@@ -81,11 +81,11 @@ func TestActions(t *testing.T) {
 	monitor := modeltest.NewMonitor()
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		modeltest.NeedTransactions(t, db)
-		f := Facilities{db}
-		if err := fill(t.Context(), f); err != nil {
+		f, err := New(t.Context(), db)
+		if err := errors.Join(err, fill(t.Context(), f)); err != nil {
 			t.Fatal(err)
 		}
-		lamp := Task{ID: "lamp", Title: "Change the lamp", Site: SiteRef{"lab", "Laboratory"}}
+		lamp := Task{ID: "lamp", Title: "Change the lamp", Site: SiteRef{ID: "lab"}}
 		site := func(id string) Site {
 			s, err := sites.ByID(id).One(t.Context(), db)
 			if err != nil {
@@ -93,16 +93,15 @@ func TestActions(t *testing.T) {
 			}
 			return s
 		}
-		library := site("library")
 		for _, action := range []struct {
 			name              string
-			commands, written int // of commands; a transaction's commands are hello, reads, bulkWrite (since MongoDB 8.0) and commitTransaction
+			commands, written int // of commands; a transaction's commands are reads, bulkWrite (since MongoDB 8.0) and commitTransaction
 			run               func(context.Context) error
 		}{
 			{"open a task", 3, 2, func(ctx context.Context) error { return f.OpenTask(ctx, lamp) }},
-			{"move it", 4, 3, func(ctx context.Context) error { return f.MoveTask(ctx, lamp, library) }},
-			{"finish it", 4, 2, func(ctx context.Context) error { return f.Finish(ctx, "lamp") }},
-			{"rename its site", 3, 3, func(ctx context.Context) error { return f.Rename(ctx, library, "The Library") }},
+			{"move it", 4, 3, func(ctx context.Context) error { return f.MoveTask(ctx, "lamp", "library") }},
+			{"finish it", 3, 2, func(ctx context.Context) error { return f.Finish(ctx, "lamp") }},
+			{"rename its site", 3, 3, func(ctx context.Context) error { return f.Rename(ctx, "library", "The Library") }},
 			{"relocate it", 1, 1, func(ctx context.Context) error {
 				return f.Relocate(ctx, "library", geohash.Point{Lat: 52.5203, Lng: 13.3903}, "ann@x.org", "Ann")
 			}},
@@ -130,36 +129,40 @@ func TestActions(t *testing.T) {
 	}, modeltest.WithMonitor(monitor))
 }
 
+// openFacilities returns the facilities, with transactions.
+func openFacilities(ctx context.Context, t testing.TB, db *mongo.Database) Facilities {
+	f, err := New(ctx, db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// wantNoProblems expects that the checks find nothing.
+func wantNoProblems(t testing.TB, db *mongo.Database) {
+	if n, err := openFacilities(t.Context(), t, db).Problems(t.Context()); n != 0 || err != nil {
+		t.Errorf("%d problems, %v", n, err)
+	}
+}
+
 // A crash anywhere in an action leaves nothing, or the whole action.
 func TestActionsCut(t *testing.T) {
-	lamp := Task{ID: "lamp", Title: "Change the lamp", Site: SiteRef{"lab", "Laboratory"}}
-	moved := lamp
-	moved.Site = SiteRef{"library", "Library"}
+	moved := Task{ID: "lamp", Title: "Change the lamp", Site: SiteRef{"library", "Library"}}
 	modeltest.FaultMatrix(t, modeltest.FaultCase{
 		Transactions: true,
 		Seed: func(ctx context.Context, db *mongo.Database) error {
-			f := Facilities{db}
-			if err := fill(ctx, f); err != nil {
-				return err
-			}
-			return f.OpenTask(ctx, lamp)
+			f := openFacilities(ctx, t, db)
+			return errors.Join(fill(ctx, f), f.OpenTask(ctx, Task{ID: "lamp", Title: "Change the lamp", Site: SiteRef{ID: "lab"}}))
 		},
 		Run: func(ctx context.Context, db *mongo.Database) error {
-			stored, err := tasks.ByID("lamp").One(ctx, db)
-			if err != nil || stored.Site.ID == "library" { // moved before
-				return err
-			}
-			library, err := sites.ByID("library").One(ctx, db)
-			return errors.Join(err, Facilities{db}.MoveTask(ctx, stored, library))
+			return openFacilities(ctx, t, db).MoveTask(ctx, "lamp", "library")
 		},
 		Check: func(t testing.TB, db *mongo.Database) {
 			stored, err := tasks.ByID("lamp").One(t.Context(), db)
 			if diff := modeltest.Diff(moved, stored); diff != "" || err != nil {
 				t.Error(diff, err)
 			}
-			if n, err := (Facilities{db}).Problems(t.Context()); n != 0 || err != nil {
-				t.Errorf("%d problems, %v", n, err)
-			}
+			wantNoProblems(t, db)
 		},
 	})
 }
@@ -168,16 +171,28 @@ func TestActionsCut(t *testing.T) {
 func TestRenameCut(t *testing.T) {
 	modeltest.FaultMatrix(t, modeltest.FaultCase{
 		Transactions: true,
-		Seed:         func(ctx context.Context, db *mongo.Database) error { return fill(ctx, Facilities{db}) },
+		Seed:         func(ctx context.Context, db *mongo.Database) error { return fill(ctx, openFacilities(ctx, t, db)) },
 		Run: func(ctx context.Context, db *mongo.Database) error {
-			library, err := sites.ByID("library").One(ctx, db)
-			return errors.Join(err, Facilities{db}.Rename(ctx, library, "The Library"))
+			return openFacilities(ctx, t, db).Rename(ctx, "library", "The Library")
 		},
 		Repair: func(context.Context, *mongo.Database) error { return nil }, // nothing to repair
-		Check: func(t testing.TB, db *mongo.Database) {
-			if n, err := (Facilities{db}).Problems(t.Context()); n != 0 || err != nil {
-				t.Errorf("%d problems, %v", n, err)
-			}
-		},
+		Check:  wantNoProblems,
+	})
+}
+
+// An update of a task's reference to a missing site changes nothing.
+func TestNoSite(t *testing.T) {
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		modeltest.NeedTransactions(t, db)
+		f := openFacilities(t.Context(), t, db)
+		if err := fill(t.Context(), f); err != nil {
+			t.Fatal(err)
+		}
+		errMove := f.MoveTask(t.Context(), "door", "nowhere")
+		errOpen := f.OpenTask(t.Context(), Task{ID: "lamp", Site: SiteRef{ID: "nowhere"}})
+		if !errors.Is(errMove, model.ErrNotFound) || !errors.Is(errOpen, model.ErrNotFound) {
+			t.Error(errMove, errOpen)
+		}
+		wantNoProblems(t, db)
 	})
 }

@@ -56,4 +56,6 @@ var (
 	names    = denorm.NewCopy(sites, tasks, denorm.CopySpec{KeyPath: "site.id", Fields: []denorm.Field{{From: "name", To: "site.name"}}})
 
 	everything = model.New("facilities", model.Entity(sites), model.Entity(tasks), tree, place, contacts, work, open, names)
+	siteStore  = model.NewStore(everything, sites)
+	taskStore  = model.NewStore(everything, tasks)
 )

@@ -12,28 +12,29 @@ import (
 func Example_move() {
 	client, stop := modeltest.Start()
 	defer stop()
-	ctx, f := context.Background(), Facilities{client.Database("facilities")}
-	lamp := Task{ID: "lamp", Site: SiteRef{"lab", "Laboratory"}}
+	ctx := context.Background()
+	f, err := New(ctx, client.Database("facilities"))
+	if err != nil {
+		fmt.Println(err)
+	}
 	if err := fill(ctx, f); err != nil {
 		fmt.Println(err)
 	}
-	if err := f.OpenTask(ctx, lamp); err != nil {
+	if err := f.OpenTask(ctx, Task{ID: "lamp", Site: SiteRef{ID: "lab"}}); err != nil {
 		fmt.Println(err)
 	}
-	move := moveTask(lamp, Site{ID: "library", Name: "Library"})
+	move := moveTask("lamp", "library")
 	decide := move.Decide
-	move.Decide = func(s any) (model.Plan, error) {
+	move.Decide = func(s model.Stored[Task]) (model.Plan, error) {
 		plan, err := decide(s)
-		sent := plan
-		sent.IfStale = nil // a transaction aborts
-		fmt.Println(sent)
+		fmt.Println(plan)
 		return plan, err
 	}
 	if _, _, err := move.Run(ctx, f.db); err != nil {
 		fmt.Println(err)
 	}
 	// Output:
-	// db.tasks.updateOne({_id: 'lamp', done: false, 'site.id': 'lab'}, {$set: {'site.id': 'library', 'site.name': 'Library'}})
-	// db.sites.updateOne({_id: 'lab'}, {$inc: {open: Long('-1')}, $pull: {tasks: 'lamp'}})
-	// db.sites.updateOne({_id: 'library'}, {$inc: {open: Long('1')}, $addToSet: {tasks: 'lamp'}})
+	// db.sites.updateOne({_id: 'lab'}, {$set: {tasks: []}, $inc: {open: Long('-1')}}) // relate.TwoWay, denorm.Counter
+	// db.sites.updateOne({_id: 'library'}, {$set: {tasks: ['door', 'lamp']}, $inc: {open: Long('1')}}) // relate.TwoWay, denorm.Counter
+	// db.tasks.updateOne({_id: 'lamp'}, {$set: {'site.id': 'library', 'site.name': 'Library'}})
 }

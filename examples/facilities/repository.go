@@ -15,9 +15,13 @@ import (
 
 // Facilities is the repository. Each method is an action that happens completely or not
 // at all.
-type Facilities struct{ db *mongo.Database }
+type Facilities struct{ db model.DB }
 
-var none = bson.NilObjectID // for techniques without tokens, because actions run in transactions
+// New returns the facilities in a database with transactions.
+func New(ctx context.Context, db *mongo.Database) (Facilities, error) {
+	tx, err := model.WithTransactions(ctx, db)
+	return Facilities{tx}, err
+}
 
 // Prepare creates missing indexes.
 func (f Facilities) Prepare(ctx context.Context) error {
@@ -44,31 +48,28 @@ func (f Facilities) OpenTask(ctx context.Context, t Task) error {
 	return err
 }
 
-func openTask(t Task) model.Change[any] {
-	assigned := work.Assign(&t, t.Site.ID, none)
-	return open.Insert(t, none).Also(assigned.Steps[0].(model.Write)) // the site's list; the task already names the site
-}
+func openTask(t Task) model.Change[model.Stored[Task]] { return taskStore.Insert(t) }
 
-// MoveTask moves a task, as it was read, to another site. It changes both sites' lists
-// and counts, and the task's copy of the name.
-func (f Facilities) MoveTask(ctx context.Context, t Task, to Site) error {
-	_, _, err := moveTask(t, to).Run(ctx, f.db)
+// MoveTask moves a task to another site. It changes both sites' lists and counts, and the
+// task's copy of the name.
+func (f Facilities) MoveTask(ctx context.Context, task, site string) error {
+	_, _, err := moveTask(task, site).Run(ctx, f.db)
 	return err
 }
 
-func moveTask(t Task, to Site) model.Change[any] {
-	return open.Move(t.ID, to.ID, none).Also(work.Assign(&t, to.ID, none), names.Attach(t.ID, &to))
+func moveTask(task, site string) model.Change[model.Stored[Task]] {
+	return taskStore.Set(task, bson.D{{Key: "site.id", Value: site}})
 }
 
 // Finish marks a task as done. Its site no longer counts it.
 func (f Facilities) Finish(ctx context.Context, task string) error {
-	_, _, err := open.Set(task, bson.D{{Key: "done", Value: true}}, none).Run(ctx, f.db)
+	_, _, err := taskStore.Set(task, bson.D{{Key: "done", Value: true}}).Run(ctx, f.db)
 	return err
 }
 
-// Rename renames a site as it was read, also in its tasks.
-func (f Facilities) Rename(ctx context.Context, s Site, name string) error {
-	_, err := names.Set(&s, bson.D{{Key: "name", Value: name}}).RunTx(ctx, f.db)
+// Rename renames a site, also in its tasks.
+func (f Facilities) Rename(ctx context.Context, site, name string) error {
+	_, _, err := siteStore.Set(site, bson.D{{Key: "name", Value: name}}).Run(ctx, f.db)
 	return err
 }
 

@@ -39,7 +39,7 @@ func tour(ctx context.Context, w io.Writer, db *mongo.Database) error {
 			return err
 		}
 	}
-	if err := l.Rename(ctx, User{ID: "u1"}, "Jerry Lou"); err != nil {
+	if err := l.Rename(ctx, "u1", "Jerry Lou"); err != nil {
 		return err
 	}
 	of, errOf := l.Of(ctx, "u1", "", 10)

@@ -52,7 +52,7 @@ func TestCosts(t *testing.T) {
 				}
 				return err
 			}},
-			{"rename", 2, 61, func() error { return l.Rename(ctx, User{ID: "u1"}, "Jerry") }},
+			{"rename", 4, 62, func() error { return l.Rename(ctx, "u1", "Jerry") }},
 			{"unlike", 4, 2, func() error { return l.Unlike(ctx, "u2", "i1") }},
 		} {
 			cost, err := modeltest.Measure(monitor, action.run)

@@ -32,6 +32,7 @@ var (
 	})
 
 	everything = model.New("likes", likes)
+	userStore  = model.NewStore(everything, users)
 )
 
 // Likes is the repository.
@@ -87,11 +88,8 @@ func entries(ctx context.Context, db *mongo.Database, page *model.Aggregate[deno
 }
 
 // Rename renames a user, also beside the items that the user likes.
-func (l Likes) Rename(ctx context.Context, u User, name string) error {
-	u.Name = name
-	plan := model.NewPlan(users.Update(u.ID, bson.D{{Key: "$set", Value: bson.D{{Key: "name", Value: name}}}}), likes.Left().Refresh(&u))
-	plan.Leaves = "the old name beside the likes, which a check finds"
-	_, err := plan.Run(ctx, l.db)
+func (l Likes) Rename(ctx context.Context, user, name string) error {
+	_, _, err := userStore.Set(user, bson.D{{Key: "name", Value: name}}).Run(ctx, l.db)
 	return err
 }
 

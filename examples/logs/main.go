@@ -21,7 +21,7 @@ var noon = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 // message returns a host's n-th message. Each message is a minute later than the one
 // before.
 func message(host string, n int) Message {
-	return Message{ID: bson.ObjectID{0: 0x65, 10: byte(n >> 8), 11: byte(n)}, At: noon.Add(time.Duration(n) * time.Minute), Text: fmt.Sprint("message ", n), Host: HostRef{host, "10.0.0.1"}}
+	return Message{ID: bson.ObjectID{0: 0x65, 10: byte(n >> 8), 11: byte(n)}, At: noon.Add(time.Duration(n) * time.Minute), Text: fmt.Sprint("message ", n), Host: HostRef{ID: host}}
 }
 
 func tour(ctx context.Context, w io.Writer, db *mongo.Database) error {
@@ -29,11 +29,15 @@ func tour(ctx context.Context, w io.Writer, db *mongo.Database) error {
 	if err := l.Prepare(ctx); err != nil {
 		return err
 	}
-	if _, err := hosts.Insert(Host{ID: "goofy", Name: "goofy.example.com", IP: "10.0.0.1"}).Run(ctx, db); err != nil {
+	if _, _, err := hostStore.Insert(Host{ID: "goofy", Name: "goofy.example.com", IP: "10.0.0.1"}).Run(ctx, db); err != nil {
 		return err
 	}
 	fmt.Fprint(w, everything.Indexes())
-	fmt.Fprintln(w, write(message("goofy", 1)))
+	first := message("goofy", 0)
+	if err := connect.Show(ctx, w, db, "a message", messageStore.Insert(first)); err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "\nthe host shows it:\n%s\n\n", showMessage(first))
 	for n := range 120 {
 		if err := l.Write(ctx, message("goofy", n)); err != nil {
 			return err
@@ -55,7 +59,7 @@ func tour(ctx context.Context, w io.Writer, db *mongo.Database) error {
 		last = &messages[len(messages)-1]
 		fmt.Fprintln(w, len(messages), "messages, down to", last.Text)
 	}
-	if err := l.Renumber(ctx, host, "10.0.0.2"); err != nil {
+	if err := l.Renumber(ctx, "goofy", "10.0.0.2"); err != nil {
 		return err
 	}
 	moved, err := l.Nightly(ctx, noon.Add(30*24*time.Hour+time.Hour))

@@ -9,7 +9,6 @@ import (
 	"github.com/docmodel/docmodel/model/schema"
 	"github.com/docmodel/docmodel/relate"
 	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
 // A Host contains its last messages, for its page.
@@ -53,29 +52,30 @@ var (
 	addresses = denorm.NewCopy(hosts, messages, denorm.CopySpec{KeyPath: "host.id", Fields: []denorm.Field{{From: "ip", To: "host.ip"}}})
 	tiers     = schema.NewExpiry(messages, "at", schema.ExpirySpec{After: 30 * 24 * time.Hour, Archive: "messagesArchive", ArchiveFor: 365 * 24 * time.Hour})
 
-	everything = model.New("logs", ofHost, latest, addresses, tiers)
+	everything   = model.New("logs", ofHost, latest, addresses, tiers)
+	hostStore    = model.NewStore(everything, hosts)
+	messageStore = model.NewStore(everything, messages)
 )
 
 // Logs is the repository.
-type Logs struct{ db *mongo.Database }
+type Logs struct{ db model.DB }
 
 // Prepare creates missing indexes.
 func (l Logs) Prepare(ctx context.Context) error {
 	return everything.Indexes().Ensure(ctx, l.db)
 }
 
-// Write stores a message and shows it in its host. A crash between these writes leaves a
-// message that the host doesn't show.
+// Write stores a message with its host's address, and shows it in its host. A crash between
+// these writes leaves a message that the host doesn't show. A retry shows it.
 func (l Logs) Write(ctx context.Context, m Message) error {
-	_, err := write(m).Run(ctx, l.db)
+	if _, _, err := messageStore.Insert(m).Run(ctx, l.db); err != nil {
+		return err
+	}
+	_, err := showMessage(m).Run(ctx, l.db)
 	return err
 }
 
-func write(m Message) model.Plan {
-	plan := model.NewPlan(messages.Insert(m), latest.Push(m.Host.ID, Line{m.ID, m.At, m.Text}))
-	plan.Leaves = "a message that its host doesn't show"
-	return plan
-}
+func showMessage(m Message) model.Write { return latest.Push(m.Host.ID, Line{m.ID, m.At, m.Text}) }
 
 // Page returns a page of a host's messages, newest first, before last; nil is the first
 // page.
@@ -96,10 +96,9 @@ func (l Logs) Show(ctx context.Context, host string, n int) (Host, error) {
 	return latest.Slice(host, -n).One(ctx, l.db)
 }
 
-// Renumber changes the address of a host as it was read, also in all messages. Cost: two
-// commands.
-func (l Logs) Renumber(ctx context.Context, h Host, ip string) error {
-	_, err := addresses.Set(&h, bson.D{{Key: "ip", Value: ip}}).Run(ctx, l.db)
+// Renumber changes the address of a host, also in all its messages.
+func (l Logs) Renumber(ctx context.Context, host, ip string) error {
+	_, _, err := hostStore.Set(host, bson.D{{Key: "ip", Value: ip}}).Run(ctx, l.db)
 	return err
 }
 

@@ -51,18 +51,23 @@ type (
 
 var (
 	orders  = model.NewCollection[Order, string]("orders")
-	outbox  = denorm.NewOutbox[Placed](orders, "outbox", denorm.OutboxSpec{})
+	outbox  = denorm.NewOutbox[Placed](orders, "outbox", denorm.OutboxSpec{}).PublishChanges(makePlaced)
 	lots    = model.NewCollection[Lot, string]("lots")
 	handled = denorm.NewInbox(lots, "handled", denorm.InboxSpec{Keep: 1000})
+
+	orderStore = model.NewStore(model.New("shop", outbox), orders)
 )
 
-// Place returns the write that stores an order with its event.
-func Place(o Order, at time.Time, token bson.ObjectID) (w model.Write, err error) {
-	if o.Outbox, err = outbox.Outgoing(o.ID, Placed{o.ID, o.Lot, o.Qty}, at, token); err != nil {
-		return w, err
+// makePlaced returns the event of a new order.
+func makePlaced(before, after *Order) (event Placed, publish bool) {
+	if before != nil || after == nil {
+		return event, false
 	}
-	return orders.Insert(o), nil
+	return Placed{after.ID, after.Lot, after.Qty}, true
 }
+
+// Place returns the change that stores an order with its event, by one write.
+func Place(o Order) model.Change[model.Stored[Order]] { return orderStore.Insert(o) }
 
 // Relay publishes orders' events. The event's token is the message's id. JetStream drops
 // repetitions of an id for two minutes.
@@ -117,11 +122,7 @@ func run(ctx context.Context, uri string) error {
 		return err
 	}
 	for n := range 5 {
-		w, err := Place(Order{ID: fmt.Sprint("o", n), Lot: "nuts", Qty: 10}, time.Now(), bson.NewObjectID())
-		if err == nil {
-			_, err = w.Run(ctx, shop)
-		}
-		if err != nil {
+		if _, _, err := Place(Order{ID: fmt.Sprint("o", n), Lot: "nuts", Qty: 10}).Run(ctx, shop); err != nil {
 			return err
 		}
 	}

@@ -25,7 +25,8 @@ var (
 	airports = model.NewCollection[Airport, string]("airports")
 	place    = geofield.NewField(airports, "at", "geo", geofield.FieldSpec{Sphere: true})
 
-	everything = model.New("places", place)
+	everything   = model.New("places", place)
+	airportStore = model.NewStore(everything, airports)
 )
 
 // airports.csv contains the world's larger airports, and small ones where there are few:

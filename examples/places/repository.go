@@ -28,7 +28,7 @@ func (a Airports) Prepare(ctx context.Context) error { return everything.Indexes
 
 // Import stores airports with their keys. It can be run again.
 func (a Airports) Import(ctx context.Context, list []Airport) error {
-	_, err := place.InsertMany(list).Run(ctx, a.db)
+	_, _, err := airportStore.InsertMany(list...).Run(ctx, a.db)
 	return err
 }
 

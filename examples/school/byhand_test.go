@@ -74,24 +74,25 @@ func rated(e Enrolment) (sum, n int) {
 }
 
 // Enrol also writes to the student, so that no concurrent rename is missed.
-func (h byHand) Enrol(ctx context.Context, student, course, op bson.ObjectID) error {
+func (h byHand) Enrol(ctx context.Context, enrolment, student, course bson.ObjectID) error {
 	return h.tx(ctx, func(ctx context.Context) error {
 		var s Student
 		var c Course
-		if err := h.before(ctx, "students", h.live(student), doc("$set", doc("enrolled", op)), &s); err != nil {
+		if err := h.before(ctx, "students", h.live(student), doc("$set", doc("enrolled", enrolment)), &s); err != nil {
 			return err
 		}
 		if err := h.before(ctx, "courses", h.live(course), doc("$inc", doc("students", 1)), &c); err != nil {
 			return err
 		}
 		_, err := h.db.Collection("enrolments").InsertOne(ctx, doc(
-			"_id", op, "tenant", h.tenant, "student", StudentRef{ID: student, Name: s.Name}, "course", CourseRef{ID: course, Title: c.Title}, "rating", nil,
+			"_id", enrolment, "tenant", h.tenant, "student", StudentRef{ID: student, Name: s.Name},
+			"course", CourseRef{ID: course, Title: c.Title}, "rating", nil,
 		))
 		return err
 	})
 }
 
-func (h byHand) Rate(ctx context.Context, enrolment bson.ObjectID, rating int, _ bson.ObjectID) error {
+func (h byHand) Rate(ctx context.Context, enrolment bson.ObjectID, rating int) error {
 	return h.tx(ctx, func(ctx context.Context) error {
 		var was Enrolment
 		if err := h.before(ctx, "enrolments", h.live(enrolment), doc("$set", doc("rating", rating)), &was); err != nil {
@@ -102,7 +103,7 @@ func (h byHand) Rate(ctx context.Context, enrolment bson.ObjectID, rating int, _
 	})
 }
 
-func (h byHand) Transfer(ctx context.Context, enrolment, course, _ bson.ObjectID) error {
+func (h byHand) Transfer(ctx context.Context, enrolment, course bson.ObjectID) error {
 	return h.tx(ctx, func(ctx context.Context) error {
 		var to Course
 		if err := h.before(ctx, "courses", h.live(course), doc("$inc", doc("students", 1)), &to); err != nil {
@@ -118,7 +119,7 @@ func (h byHand) Transfer(ctx context.Context, enrolment, course, _ bson.ObjectID
 	})
 }
 
-func (h byHand) Leave(ctx context.Context, enrolment, _ bson.ObjectID) error {
+func (h byHand) Leave(ctx context.Context, enrolment bson.ObjectID) error {
 	return h.tx(ctx, func(ctx context.Context) error {
 		var was Enrolment
 		if err := h.before(ctx, "enrolments", h.live(enrolment), doc("$set", doc("deletedAt", h.now)), &was); err != nil {

@@ -47,13 +47,13 @@ func before(i int) func(context.Context, *mongo.Database) error {
 	}
 }
 
-// After Mend, a deleted student is in no course. A student who left can return.
+// After Mend, a student that was deleted past the store is in no course. A student who left can return.
 func TestGone(t *testing.T) {
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx, r := t.Context(), north.on(db)
 		err := errors.Join(
-			north.fill(ctx, db), south.fill(ctx, db), r.Enrol(ctx, north.kate(), north.maths(), north.op(5)),
-			r.Leave(ctx, north.op(5), north.op(6)), r.Enrol(ctx, north.kate(), north.maths(), north.op(7)),
+			north.fill(ctx, db), south.fill(ctx, db), r.Enrol(ctx, north.op(5), north.kate(), north.maths()),
+			r.Leave(ctx, north.op(5)), r.Enrol(ctx, north.op(7), north.kate(), north.maths()),
 		)
 		_, errGone := students.Delete(north.rod()).Run(ctx, r.db)
 		found, errAudit := r.Audit(ctx)
@@ -64,6 +64,23 @@ func TestGone(t *testing.T) {
 		maths, errMaths := r.Course(ctx, north.maths())
 		art, errArt := r.Course(ctx, north.art())
 		if err := errors.Join(err, errMaths, errArt); err != nil || maths.Students != 1 || maths.Rating != nil || art.Students != 0 {
+			t.Errorf("%+v\n%+v\n%v", maths, art, err)
+		}
+		north.audited(t, db)
+		south.audited(t, db)
+	})
+}
+
+// A student whom the store deletes leaves all courses.
+func TestDeleteStudent(t *testing.T) {
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		ctx, r := t.Context(), north.on(db)
+		err := errors.Join(north.fill(ctx, db), south.fill(ctx, db))
+		_, _, errGone := studentStore.Delete(north.rod()).Run(ctx, r.db)
+		maths, errMaths := r.Course(ctx, north.maths())
+		art, errArt := r.Course(ctx, north.art())
+		err = errors.Join(err, errGone, errMaths, errArt)
+		if err != nil || maths.Students != 0 || maths.Rating != nil || art.Students != 0 {
 			t.Errorf("%+v\n%+v\n%v", maths, art, err)
 		}
 		north.audited(t, db)

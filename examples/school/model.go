@@ -18,22 +18,17 @@ import (
 
 // A Student has a name that enrolments copy.
 type Student struct {
-	ID      bson.ObjectID `bson:"_id"`
-	Name    string        `bson:"name"`
-	Version int64         `bson:"version"` // of the name
-	Lock    int64         `bson:"lock"`    // incremented by a transaction that copies the name
+	ID   bson.ObjectID `bson:"_id"`
+	Name string        `bson:"name"`
 }
 
 // A Course is a page in one document. Comments name the technique of a field.
 type Course struct {
 	ID       bson.ObjectID   `bson:"_id"`
 	Title    string          `bson:"title"`
-	Version  int64           `bson:"version"`           // titles: of the title
-	Lock     int64           `bson:"lock"`              // titles: incremented by a transaction that copies the title
 	Students int64           `bson:"students"`          // numbers
 	Ratings  denorm.Average  `bson:"ratings"`           // numbers
 	Rating   *float64        `bson:"rating"`            // numbers: the average, nil without ratings
-	Ops      []bson.ObjectID `bson:"ops,omitempty"`     // numbers: the latest actions
 	Latest   []News          `bson:"latest,omitempty"`  // latest: the newest announcements
 	Lessons  []Lesson        `bson:"lessons,omitempty"` // lessons
 	Books    int64           `bson:"books"`             // stock: remaining exercise books
@@ -62,29 +57,25 @@ type Announcement struct {
 	Text   string        `bson:"text"`
 }
 
-// An Enrolment connects a student and a course and copies their names. Its ID is the
-// token of the action that stored it.
+// An Enrolment connects a student and a course and copies their names.
 type Enrolment struct {
-	ID        bson.ObjectID          `bson:"_id"`
-	Student   StudentRef             `bson:"student"`
-	Course    CourseRef              `bson:"course"`
-	Rating    *int                   `bson:"rating"` // of the course, 1 to 5
-	DeletedAt *time.Time             `bson:"deletedAt,omitempty"`
-	Pending   *denorm.CounterPending `bson:"pending,omitempty"` // while the course is being updated
+	ID        bson.ObjectID `bson:"_id"`
+	Student   StudentRef    `bson:"student"`
+	Course    CourseRef     `bson:"course"`
+	Rating    *int          `bson:"rating"` // of the course, 1 to 5
+	DeletedAt *time.Time    `bson:"deletedAt,omitempty"`
 }
 
 // A StudentRef is the copy of a student in enrolments.
 type StudentRef struct {
-	ID      bson.ObjectID `bson:"id"`
-	Name    string        `bson:"name"`
-	Version int64         `bson:"version"`
+	ID   bson.ObjectID `bson:"id"`
+	Name string        `bson:"name"`
 }
 
 // A CourseRef is the copy of a course in enrolments.
 type CourseRef struct {
-	ID      bson.ObjectID `bson:"id"`
-	Title   string        `bson:"title"`
-	Version int64         `bson:"version"`
+	ID    bson.ObjectID `bson:"id"`
+	Title string        `bson:"title"`
 }
 
 const shown = 2 // announcements in a course
@@ -97,29 +88,33 @@ var (
 
 	enrolled = relate.NewJoinCollection(enrolments, "student.id", students, "course.id", courses, relate.JoinCollectionSpec{})
 	names    = denorm.NewCopy(students, enrolments, denorm.CopySpec{
-		KeyPath: "student.id", Fields: []denorm.Field{{From: "name", To: "student.name"}}, Version: "version", VersionTo: "student.version",
-		Lock: "lock",
+		KeyPath: "student.id", Fields: []denorm.Field{{From: "name", To: "student.name"}},
 	})
 	titles = denorm.NewCopy(courses, enrolments, denorm.CopySpec{
-		KeyPath: "course.id", Fields: []denorm.Field{{From: "title", To: "course.title"}}, Version: "version", VersionTo: "course.version",
-		Lock: "lock",
+		KeyPath: "course.id", Fields: []denorm.Field{{From: "title", To: "course.title"}},
 	})
 	// The condition is the scope's soft deletion: an enrolment that ended isn't counted.
 	numbers = denorm.NewCounter(enrolments, "course.id", courses, denorm.CounterSpec{
 		Count: "students", Averages: []denorm.CounterAverage{{From: "rating", To: "ratings", Value: "rating"}},
-		Where: bson.D{{Key: "deletedAt", Value: nil}}, Tokens: "ops", Pending: "pending",
+		Where: bson.D{{Key: "deletedAt", Value: nil}},
 	})
 	latest = denorm.NewSubset(announcements, "course", courses, "latest", denorm.SubsetSpec{
 		Max: shown, By: bson.D{{Key: "at", Value: -1}}, Fields: []string{"at", "text"},
 	})
 	lessons = embed.NewEmbedded[Lesson](courses, "lessons", embed.EmbeddedSpec{Key: "id", Max: 100})
-	stock   = embed.NewVersioned(courses, embed.VersionedSpec{Version: "stock", Tokens: "takes", Uncounted: []string{
-		"title", "version", "lock", "students", "ratings", "rating", "ops", "latest", "lessons", // other techniques write them, and the stock's decisions don't need them
+	// The stock's decisions don't need the uncounted fields, which have other writers.
+	stock = embed.NewVersioned(courses, embed.VersionedSpec{Version: "stock", Tokens: "takes", Uncounted: []string{
+		"title", "students", "ratings", "rating", "latest", "lessons",
 	}})
 
 	// The order is that of repairs: enrolled deletes links to missing documents before
 	// numbers counts.
 	everything = model.New("school", enrolled, names, titles, numbers, latest, lessons, stock)
+
+	studentStore      = model.NewStore(everything, students)
+	courseStore       = model.NewStore(everything, courses)
+	enrolmentStore    = model.NewStore(everything, enrolments)
+	announcementStore = model.NewStore(everything, announcements)
 )
 
 // Scope limits everything that a request reads and writes to the tenant's documents, and

@@ -24,8 +24,9 @@ var (
 )
 
 // A Repository serves one request, on a database under the tenant's [Scope]. Actions need
-// no transaction. After a crash, run the action again with the same token, or run Mend.
-// Actions also run within model.InTx or on the database of model.WithTransactions.
+// no transaction. After a crash, run the action again, with the same token of
+// model.WithToken, or run Mend. Actions also run within model.InTx or on the database of
+// model.WithTransactions.
 type Repository struct{ db model.DB }
 
 // New returns the repository of a database under a tenant's scope.
@@ -38,19 +39,18 @@ func (r Repository) Prepare(ctx context.Context) error {
 
 // Add stores students and courses.
 func (r Repository) Add(ctx context.Context, s []Student, c []Course) error {
-	_, err := model.Concat(students.InsertMany(s), courses.InsertMany(c)).Run(ctx, r.db)
+	_, _, err := studentStore.InsertMany(s...).Run(ctx, r.db)
+	if err == nil {
+		_, _, err = courseStore.InsertMany(c...).Run(ctx, r.db)
+	}
 	return err
 }
 
-// Enrol adds a student to a course, which counts the student. op is bson.NewObjectID(),
-// the same for a retry, and becomes the enrolment's ID.
-func (r Repository) Enrol(ctx context.Context, student, course, op bson.ObjectID) error {
-	_, _, err := names.Storing(student, func(s *Student) model.Action {
-		return titles.Storing(course, func(c *Course) model.Action {
-			ref := StudentRef{ID: s.ID, Name: s.Name, Version: s.Version}
-			return numbers.Insert(Enrolment{ID: op, Student: ref, Course: CourseRef{c.ID, c.Title, c.Version}}, op)
-		}, op)
-	}, op).Run(ctx, r.db)
+// Enrol adds a student to a course, which counts the student. enrolment is the new
+// document's ID, the same for a retry.
+func (r Repository) Enrol(ctx context.Context, enrolment, student, course bson.ObjectID) error {
+	e := Enrolment{ID: enrolment, Student: StudentRef{ID: student}, Course: CourseRef{ID: course}}
+	_, _, err := enrolmentStore.Insert(e).Run(ctx, r.db)
 	if errors.Is(err, model.ErrNotFound) {
 		_, errStudent := students.ByID(student).One(ctx, r.db) // finds the missing document
 		return cmp.Or(said(errStudent, model.ErrNotFound, ErrNoStudent), said(err, model.ErrNotFound, ErrNoCourse))
@@ -59,27 +59,25 @@ func (r Repository) Enrol(ctx context.Context, student, course, op bson.ObjectID
 }
 
 // Rate sets an enrolment's rating, which changes the course's average.
-func (r Repository) Rate(ctx context.Context, enrolment bson.ObjectID, rating int, op bson.ObjectID) error {
-	_, _, err := numbers.Set(enrolment, bson.D{{Key: "rating", Value: rating}}, op).Run(ctx, r.db)
+func (r Repository) Rate(ctx context.Context, enrolment bson.ObjectID, rating int) error {
+	_, _, err := enrolmentStore.Set(enrolment, bson.D{{Key: "rating", Value: rating}}).Run(ctx, r.db)
 	return said(err, model.ErrNotFound, ErrNotEnrolled)
 }
 
 // Leave marks an enrolment as deleted. The course no longer counts it. An ended enrolment
 // is not an error.
-func (r Repository) Leave(ctx context.Context, enrolment, op bson.ObjectID) error {
-	_, _, err := numbers.Delete(enrolment, op).Run(ctx, r.db)
+func (r Repository) Leave(ctx context.Context, enrolment bson.ObjectID) error {
+	_, _, err := enrolmentStore.Delete(enrolment).Run(ctx, r.db)
+	if errors.Is(err, model.ErrNotFound) {
+		return nil
+	}
 	return err
 }
 
 // Transfer moves an enrolment to another course and removes the rating.
-func (r Repository) Transfer(ctx context.Context, enrolment, course, op bson.ObjectID) error {
-	_, _, err := titles.Storing(course, func(c *Course) model.Action {
-		set, err := titles.Fields(c) // includes course.id, which the numbers follow
-		if err != nil {
-			return model.Change[any]{Err: err}
-		}
-		return numbers.Set(enrolment, append(set, bson.E{Key: "rating", Value: nil}), op)
-	}, enrolment).Run(ctx, r.db)
+func (r Repository) Transfer(ctx context.Context, enrolment, course bson.ObjectID) error {
+	set := bson.D{{Key: "course.id", Value: course}, {Key: "rating", Value: nil}}
+	_, _, err := enrolmentStore.Set(enrolment, set).Run(ctx, r.db)
 	if errors.Is(err, model.ErrNotFound) {
 		_, errCourse := courses.ByID(course).One(ctx, r.db)
 		return cmp.Or(said(errCourse, model.ErrNotFound, ErrNoCourse), said(err, model.ErrNotFound, ErrNotEnrolled))
@@ -89,24 +87,13 @@ func (r Repository) Transfer(ctx context.Context, enrolment, course, op bson.Obj
 
 // Rename renames a student, also in enrolments.
 func (r Repository) Rename(ctx context.Context, student bson.ObjectID, name string) error {
-	_, _, err := model.Change[Student]{
-		Read: func(ctx context.Context, db model.DB) (Student, error) { return students.ByID(student).One(ctx, db) },
-		Decide: func(s Student) (model.Plan, error) {
-			if s.Name == name { // by an interrupted try of this action
-				return names.Propagate(&s), nil
-			}
-			return names.Set(&s, bson.D{{Key: "name", Value: name}}), nil
-		},
-	}.Run(ctx, r.db)
+	_, _, err := studentStore.Set(student, bson.D{{Key: "name", Value: name}}).Run(ctx, r.db)
 	return said(err, model.ErrNotFound, ErrNoStudent)
 }
 
-// Announce stores an announcement and shows it in its course. A retry must use the same
-// ID.
+// Announce stores an announcement and shows it in its course.
 func (r Repository) Announce(ctx context.Context, a Announcement) error {
-	plan := latest.Insert(a)
-	plan.IfStale = []model.Step{announcements.Delete(a.ID)} // the course is missing
-	_, err := plan.Run(ctx, r.db)
+	_, _, err := announcementStore.Insert(a).Run(ctx, r.db)
 	return said(err, model.ErrNotFound, ErrNoCourse)
 }
 
@@ -116,7 +103,8 @@ func (r Repository) Reorder(ctx context.Context, course bson.ObjectID, order ...
 	return said(err, embed.ErrNoElement, ErrNoLesson, model.ErrNotFound, ErrNoCourse)
 }
 
-// Take takes n exercise books from a course's stock.
+// Take takes n exercise books from a course's stock. It is one command, because the server
+// compares and counts. op is bson.NewObjectID(), the same for a retry.
 func (r Repository) Take(ctx context.Context, course bson.ObjectID, n int64, op bson.ObjectID) error {
 	_, err := stock.Take(course, "books", n, op).Run(ctx, r.db)
 	return said(err, model.ErrGuard, ErrOutOfStock, model.ErrNotFound, ErrNoCourse)
@@ -163,7 +151,7 @@ func (r Repository) Mend(ctx context.Context, action time.Duration) error {
 	return err
 }
 
-// twice returns the error for a pair that is enrolled already: the counter's write meets
+// twice returns the error for a pair that is enrolled already: the enrolment's write meets
 // the relation's unique index.
 func twice(err error) error {
 	if mongo.IsDuplicateKeyError(err) && model.DuplicateIndex(err) != model.IDIndex {

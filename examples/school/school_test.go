@@ -30,7 +30,7 @@ func (c cast) kate() bson.ObjectID     { return c.id(1) }
 func (c cast) rod() bson.ObjectID      { return c.id(2) }
 func (c cast) maths() bson.ObjectID    { return c.id(3) }
 func (c cast) art() bson.ObjectID      { return c.id(4) }
-func (c cast) op(n byte) bson.ObjectID { return c.id(0x10 + n) } // of actions, and of enrolments that they store
+func (c cast) op(n byte) bson.ObjectID { return c.id(0x10 + n) } // of enrolments, and of takes
 func (c cast) tenant() string          { return fmt.Sprint("school ", byte(c)) }
 
 func (c cast) on(db *mongo.Database) Repository { return New(Scope(c.tenant(), noon).On(db)) }
@@ -44,7 +44,7 @@ func (c cast) fill(ctx context.Context, db *mongo.Database) error {
 			{ID: c.maths(), Title: "Maths", Lessons: []Lesson{{"sets", "Sets"}, {"sums", "Sums"}, {"logic", "Logic"}}, Books: 3},
 			{ID: c.art(), Title: "Art", Books: 1},
 		}),
-		r.Enrol(ctx, c.rod(), c.maths(), c.op(1)), r.Enrol(ctx, c.rod(), c.art(), c.op(2)), r.Rate(ctx, c.op(1), 5, c.op(3)),
+		r.Enrol(ctx, c.op(1), c.rod(), c.maths()), r.Enrol(ctx, c.op(2), c.rod(), c.art()), r.Rate(ctx, c.op(1), 5),
 		r.Announce(ctx, c.news(1)), r.Announce(ctx, c.news(2)),
 	)
 }
@@ -55,10 +55,10 @@ func (c cast) news(n byte) Announcement {
 
 // A user acts on a school: a [Repository], or the code by hand.
 type user interface {
-	Enrol(ctx context.Context, student, course, op bson.ObjectID) error
-	Rate(ctx context.Context, enrolment bson.ObjectID, rating int, op bson.ObjectID) error
-	Transfer(ctx context.Context, enrolment, course, op bson.ObjectID) error
-	Leave(ctx context.Context, enrolment, op bson.ObjectID) error
+	Enrol(ctx context.Context, enrolment, student, course bson.ObjectID) error
+	Rate(ctx context.Context, enrolment bson.ObjectID, rating int) error
+	Transfer(ctx context.Context, enrolment, course bson.ObjectID) error
+	Leave(ctx context.Context, enrolment bson.ObjectID) error
 	Rename(ctx context.Context, student bson.ObjectID, name string) error
 	Announce(ctx context.Context, a Announcement) error
 	Reorder(ctx context.Context, course bson.ObjectID, order ...any) error
@@ -70,18 +70,28 @@ type action struct {
 	run  func(ctx context.Context, u user) error
 }
 
+// request returns the context of the n-th request of a client. The token is the same for a
+// retry.
+func (c cast) request(ctx context.Context, n byte) context.Context {
+	return model.WithToken(ctx, c.id(0x20+n))
+}
+
 // actions returns all actions in order.
 func (c cast) actions() []action {
-	return []action{
-		{"enrol", func(ctx context.Context, u user) error { return u.Enrol(ctx, c.kate(), c.maths(), c.op(5)) }},
-		{"rate", func(ctx context.Context, u user) error { return u.Rate(ctx, c.op(5), 2, c.op(6)) }},
+	out := []action{
+		{"enrol", func(ctx context.Context, u user) error { return u.Enrol(ctx, c.op(5), c.kate(), c.maths()) }},
+		{"rate", func(ctx context.Context, u user) error { return u.Rate(ctx, c.op(5), 2) }},
 		{"rename", func(ctx context.Context, u user) error { return u.Rename(ctx, c.rod(), "Rodney") }},
-		{"transfer", func(ctx context.Context, u user) error { return u.Transfer(ctx, c.op(5), c.art(), c.op(7)) }},
-		{"leave", func(ctx context.Context, u user) error { return u.Leave(ctx, c.op(2), c.op(8)) }},
+		{"transfer", func(ctx context.Context, u user) error { return u.Transfer(ctx, c.op(5), c.art()) }},
+		{"leave", func(ctx context.Context, u user) error { return u.Leave(ctx, c.op(2)) }},
 		{"announce", func(ctx context.Context, u user) error { return u.Announce(ctx, c.news(3)) }},
 		{"reorder", func(ctx context.Context, u user) error { return u.Reorder(ctx, c.maths(), "logic", "sets", "sums") }},
 		{"take", func(ctx context.Context, u user) error { return u.Take(ctx, c.maths(), 2, c.op(9)) }},
 	}
+	for i, a := range out {
+		out[i].run = func(ctx context.Context, u user) error { return a.run(c.request(ctx, byte(i)), u) }
+	}
+	return out
 }
 
 // state returns what readers see of a school, without the techniques' own fields.
@@ -184,7 +194,9 @@ func TestActions(t *testing.T) {
 func TestPages(t *testing.T) {
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx, r := t.Context(), north.on(db)
-		if err := errors.Join(north.fill(ctx, db), south.fill(ctx, db), r.Enrol(ctx, north.kate(), north.maths(), north.op(5)), r.Announce(ctx, north.news(3))); err != nil {
+		if err := errors.Join(
+			north.fill(ctx, db), south.fill(ctx, db), r.Enrol(ctx, north.op(5), north.kate(), north.maths()), r.Announce(ctx, north.news(3)),
+		); err != nil {
 			t.Fatal(err)
 		}
 		var got []string
@@ -243,14 +255,14 @@ func TestErrors(t *testing.T) {
 				name      string
 				got, want error
 			}{
-				{"no student", r.Enrol(ctx, nowhere, maths, op), ErrNoStudent},
-				{"no course", r.Enrol(ctx, rod, nowhere, op), ErrNoCourse},
-				{"enrolled twice", r.Enrol(ctx, rod, maths, op), ErrEnrolled},
-				{"no enrolment to rate", r.Rate(ctx, nowhere, 3, op), ErrNotEnrolled},
-				{"no enrolment to end", r.Leave(ctx, nowhere, op), nil},
-				{"no enrolment to transfer", r.Transfer(ctx, nowhere, maths, op), ErrNotEnrolled},
-				{"no course to transfer to", r.Transfer(ctx, north.op(1), nowhere, op), ErrNoCourse},
-				{"a course that the student is in", r.Transfer(ctx, north.op(1), north.art(), op), ErrEnrolled},
+				{"no student", r.Enrol(ctx, op, nowhere, maths), ErrNoStudent},
+				{"no course", r.Enrol(ctx, op, rod, nowhere), ErrNoCourse},
+				{"enrolled twice", r.Enrol(ctx, op, rod, maths), ErrEnrolled},
+				{"no enrolment to rate", r.Rate(ctx, nowhere, 3), ErrNotEnrolled},
+				{"no enrolment to end", r.Leave(ctx, nowhere), nil},
+				{"no enrolment to transfer", r.Transfer(ctx, nowhere, maths), ErrNotEnrolled},
+				{"no course to transfer to", r.Transfer(ctx, north.op(1), nowhere), ErrNoCourse},
+				{"a course that the student is in", r.Transfer(ctx, north.op(1), north.art()), ErrEnrolled},
 				{"nobody to rename", r.Rename(ctx, nowhere, "X"), ErrNoStudent},
 				{"news of no course", r.Announce(ctx, news), ErrNoCourse},
 				{"no lesson", r.Reorder(ctx, maths, "sets", "singing"), ErrNoLesson},

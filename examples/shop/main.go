@@ -55,9 +55,14 @@ func tour(ctx context.Context, w io.Writer, db *mongo.Database) error {
 			fmt.Fprintf(w, "- %s, %d W\n", p.Name, d.Watts)
 		}
 	}
-	nut := Part{"nut", "M8 nut"}
-	rename := partNames.Set(&nut, bson.D{{Key: "name", Value: "M8 lock nut"}})
-	fmt.Fprintf(w, "\na part gets another name:\n%s\n%s - %s\n", rename, rename.Cost(), rename.Guarantee())
+	if err := s.RenamePart(ctx, "nut", "M8 lock nut"); err != nil {
+		return err
+	}
+	renamed, err := products.ByID("drill").One(ctx, db)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "\na part gets another name:\nthe drill has %s\n", renamed.Parts[0].Name)
 	fmt.Fprintf(w, "\nan order takes from the stock:\n%s\n", stock.Take("drill", "qty", 2, bson.ObjectID{0: 0x65, 11: 1}))
 	for _, wanted := range []map[string]int64{{"drill": 2, "friday": 1}, {"drill": 1, "friday": 1}, {"moon": 4}} {
 		o, err := s.Checkout(ctx, "kate", noon, wanted)

@@ -32,7 +32,7 @@ type Product struct {
 	Details  Details         `bson:"details"`
 	Qty      int64           `bson:"qty"` // in stock
 	Version  int64           `bson:"version"`
-	Ops      []bson.ObjectID `bson:"ops,omitempty"` // tokens of the last takes
+	Takes    []bson.ObjectID `bson:"takes,omitempty"` // tokens of the last orders that took from the stock
 }
 
 // A PartName is the copy of a part in products.
@@ -64,26 +64,24 @@ func (Tool) kind() string { return "tool" }
 
 // A Customer contains the number and sum of its orders.
 type Customer struct {
-	ID     string          `bson:"_id"`
-	Name   string          `bson:"name"`
-	Orders int64           `bson:"orders"`
-	Spent  int64           `bson:"spent"`
-	Ops    []bson.ObjectID `bson:"ops,omitempty"`
+	ID     string `bson:"_id"`
+	Name   string `bson:"name"`
+	Orders int64  `bson:"orders"`
+	Spent  int64  `bson:"spent"`
 }
 
 // An Order has its customer and number as its key. Names and prices in its lines never
 // change.
 type Order struct {
-	ID       string                 `bson:"_id"`
-	Customer string                 `bson:"customer"`
-	Number   int64                  `bson:"number"`
-	At       time.Time              `bson:"at"`
-	Lines    []Line                 `bson:"lines"`
-	Total    int64                  `bson:"total"`
-	State    State                  `bson:"state"`
-	Op       bson.ObjectID          `bson:"op"`                // takes from the stock
-	Undo     bson.ObjectID          `bson:"undo"`              // gives back
-	Pending  *denorm.CounterPending `bson:"pending,omitempty"` // while its customer is being updated
+	ID       string        `bson:"_id"`
+	Customer string        `bson:"customer"`
+	Number   int64         `bson:"number"`
+	At       time.Time     `bson:"at"`
+	Lines    []Line        `bson:"lines"`
+	Total    int64         `bson:"total"`
+	State    State         `bson:"state"`
+	Op       bson.ObjectID `bson:"op"`   // takes from the stock
+	Undo     bson.ObjectID `bson:"undo"` // gives back
 }
 
 type Line struct {
@@ -117,13 +115,18 @@ var (
 	inCategory = relate.NewParentRef(products, "category", categories, relate.ParentRefSpec{By: "name", CountUp: "version"})
 	kinds      = embed.NewKinds(products, details, embed.KindsSpec{Path: "details", Indexes: []embed.KindIndex{{Tag: "book", Keys: bson.D{{Key: "author", Value: 1}}}}})
 	partNames  = denorm.NewCopy(parts, products, denorm.CopySpec{KeyPath: "parts.id", Fields: []denorm.Field{{From: "name", To: "parts.name"}}, CountUp: "version"})
-	stock      = embed.NewVersioned(products, embed.VersionedSpec{Tokens: "ops"})
+	stock      = embed.NewVersioned(products, embed.VersionedSpec{Tokens: "takes"})
 	numbers    = keys.NewSequence(orders, counters, keys.SequenceSpec{Digits: 6})
 	totals     = denorm.NewCounter(orders, "customer", customers, denorm.CounterSpec{
-		Count: "orders", Sums: []denorm.Field{{From: "total", To: "spent"}}, Where: bson.D{{Key: "state", Value: Placed}}, Tokens: "ops", Pending: "pending",
+		Count: "orders", Sums: []denorm.Field{{From: "total", To: "spent"}}, Where: bson.D{{Key: "state", Value: Placed}},
 	})
 
 	byState = model.NewIndex("orders", bson.D{{Key: "state", Value: 1}, {Key: "at", Value: 1}}) // for our own query
 
 	everything = model.New("shop", tree, inCategory, kinds, partNames, stock, numbers, totals, model.Entity(orders, byState))
+
+	partStore     = model.NewStore(everything, parts)
+	productStore  = model.NewStore(everything, products)
+	orderStore    = model.NewStore(everything, orders)
+	customerStore = model.NewStore(everything, customers)
 )

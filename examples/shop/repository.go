@@ -11,7 +11,6 @@ import (
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/paths"
 	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
 // Errors for errors.Is.
@@ -22,7 +21,7 @@ var (
 )
 
 // Shop is the repository. Actions need no transaction.
-type Shop struct{ db *mongo.Database }
+type Shop struct{ db model.DB }
 
 // Prepare creates missing indexes.
 func (s Shop) Prepare(ctx context.Context) error {
@@ -50,14 +49,17 @@ func place(in string) paths.Place[string] {
 
 // Offer stores a product. op is bson.NewObjectID(), the same for a retry.
 func (s Shop) Offer(ctx context.Context, p Product, op bson.ObjectID) error {
-	_, err := stock.Insert(p, op).Run(ctx, s.db)
+	_, _, err := productStore.Insert(p).Run(model.WithToken(ctx, op), s.db)
 	return err
 }
 
 // Edit passes the stored product to a function and stores the result. It tries again if
 // another client wrote first.
 func (s Shop) Edit(ctx context.Context, product string, op bson.ObjectID, edit func(Product) (Product, error)) error {
-	_, _, err := stock.Change(product, op, edit).Run(ctx, s.db)
+	_, _, err := productStore.Edit(product, func(p *Product) (err error) {
+		*p, err = edit(*p)
+		return err
+	}).Run(model.WithToken(ctx, op), s.db)
 	return said(err, model.ErrNotFound, ErrNoProduct)
 }
 
@@ -90,15 +92,18 @@ func books(author string) *model.Find[Product] {
 	return kinds.Having("book", bson.D{{Key: "author", Value: author}})
 }
 
-// RenamePart renames a part as it was read, also in its products.
-func (s Shop) RenamePart(ctx context.Context, p Part, name string) error {
-	_, err := partNames.Set(&p, bson.D{{Key: "name", Value: name}}).Run(ctx, s.db)
+// RenamePart renames a part, also in its products.
+func (s Shop) RenamePart(ctx context.Context, part, name string) error {
+	_, _, err := partStore.Set(part, bson.D{{Key: "name", Value: name}}).Run(ctx, s.db)
 	return err
 }
 
 // SignUp stores a customer. Its order numbers begin at 1.
 func (s Shop) SignUp(ctx context.Context, c Customer) error {
-	_, err := model.NewPlan(customers.Insert(c), numbers.Open(c.ID)).Run(ctx, s.db)
+	if _, _, err := customerStore.Insert(c).Run(ctx, s.db); err != nil {
+		return err
+	}
+	_, err := numbers.Open(c.ID).Run(ctx, s.db)
 	return err
 }
 
@@ -134,7 +139,7 @@ func (s Shop) Place(ctx context.Context, o Order) error {
 	stored, err := orders.ByID(o.ID).One(ctx, s.db)
 	if errors.Is(err, model.ErrNotFound) {
 		stored = o
-		_, err = numbers.Insert(o.Customer, o.Number, o).Run(ctx, s.db)
+		_, _, err = orderStore.Insert(o).Run(ctx, s.db)
 	}
 	if err != nil {
 		return err
@@ -147,11 +152,7 @@ func (s Shop) Place(ctx context.Context, o Order) error {
 func (s Shop) finish(ctx context.Context, o Order) error {
 	switch o.State {
 	case Placed:
-		if o.Pending != nil { // the customer isn't updated yet
-			_, _, err := totals.Settle(o.ID).Run(ctx, s.db)
-			return err
-		}
-		return nil
+		return s.markPlaced(ctx, o)
 	case Refused:
 		return ErrSoldOut
 	case Refusing:
@@ -160,7 +161,7 @@ func (s Shop) finish(ctx context.Context, o Order) error {
 	for _, l := range o.Lines {
 		_, err := stock.Take(l.Product, "qty", l.Qty, o.Op).Run(ctx, s.db)
 		if errors.Is(err, model.ErrGuard) || errors.Is(err, model.ErrNotFound) { // sold out, or no longer offered
-			if _, err := orders.Update(o.ID, set(Refusing)).Run(ctx, s.db); err != nil {
+			if err := s.setState(ctx, o, Refusing); err != nil {
 				return err
 			}
 			return s.giveBack(ctx, o)
@@ -169,25 +170,33 @@ func (s Shop) finish(ctx context.Context, o Order) error {
 			return err
 		}
 	}
-	_, _, err := totals.Set(o.ID, bson.D{{Key: "state", Value: Placed}}, o.Op).Run(ctx, s.db)
+	return s.markPlaced(ctx, o)
+}
+
+// markPlaced marks an order as placed. Its customer counts it once. After a crash between these
+// writes, the token lets a second run finish the first.
+func (s Shop) markPlaced(ctx context.Context, o Order) error {
+	return s.setState(model.WithToken(ctx, o.Op), o, Placed)
+}
+
+func (s Shop) setState(ctx context.Context, o Order, state State) error {
+	_, _, err := orderStore.Set(o.ID, bson.D{{Key: "state", Value: state}}).Run(ctx, s.db)
 	return err
 }
 
 // giveBack returns what was taken for an order: each product with the order's token.
 func (s Shop) giveBack(ctx context.Context, o Order) error {
 	for _, l := range o.Lines {
-		back := stock.Guarded(l.Product, bson.D{{Key: "ops", Value: o.Op}}, bson.D{{Key: "$inc", Value: bson.D{{Key: "qty", Value: l.Qty}}}}, o.Undo)
+		back := stock.Guarded(l.Product, bson.D{{Key: "takes", Value: o.Op}}, bson.D{{Key: "$inc", Value: bson.D{{Key: "qty", Value: l.Qty}}}}, o.Undo)
 		if _, err := back.Run(ctx, s.db); err != nil && !errors.Is(err, model.ErrGuard) && !errors.Is(err, model.ErrNotFound) {
 			return err
 		}
 	}
-	if _, err := orders.Update(o.ID, set(Refused)).Run(ctx, s.db); err != nil {
+	if err := s.setState(ctx, o, Refused); err != nil {
 		return err
 	}
 	return ErrSoldOut
 }
-
-func set(s State) bson.D { return bson.D{{Key: "$set", Value: bson.D{{Key: "state", Value: s}}}} }
 
 // Orders returns a page of a customer's orders, newest first, with numbers less than
 // below; 0 is the first page. It only needs the _id index.
@@ -202,19 +211,29 @@ func history(customer string, below int64) *model.Find[Order] {
 	return numbers.Previous(customer, below).Limited(20)
 }
 
-// Mend continues unfinished orders from before a time, and returns their number.
+// Mend continues unfinished orders from before a time, and returns their number. An order
+// that is placed, but not counted by its customer, is the audit's: see Audit.
 func (s Shop) Mend(ctx context.Context, before time.Time) (int, error) {
 	begun, err := unfinished(before).All(ctx, s.db)
-	untold, errUntold := totals.Pending(before).All(ctx, s.db)
-	if err := errors.Join(err, errUntold); err != nil {
+	if err != nil {
 		return 0, err
 	}
-	for _, o := range append(begun, untold...) {
+	for _, o := range begun {
 		if err := s.finish(ctx, o); err != nil && !errors.Is(err, ErrSoldOut) {
 			return 0, err
 		}
 	}
-	return len(begun) + len(untold), nil
+	return len(begun), nil
+}
+
+// Audit finishes stores' actions that crashed, and repairs wrong numbers and names. action is
+// the longest time that an action takes.
+func (s Shop) Audit(ctx context.Context, action time.Duration) (model.Progress, error) {
+	audit := everything.Audit()
+	for i := range audit.Checks {
+		audit.Checks[i].Age = action
+	}
+	return audit.Job().Run(ctx, s.db, model.JobOptions{})
 }
 
 func unfinished(before time.Time) *model.Find[Order] {

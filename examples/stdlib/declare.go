@@ -17,13 +17,12 @@ type Package struct {
 	Doc     string   `bson:"doc"`
 	Imports []string `bson:"imports,omitempty"` // ids of packages
 
-	ImportedBy []string        `bson:"importedBy,omitempty"` // ids of packages: the other side of Imports
-	Files      []string        `bson:"files,omitempty"`      // ids of files: the other side of File.Package
-	Largest    []Sized         `bson:"largest,omitempty"`    // at most three files, largest first
-	Top        []TopFile       `bson:"top,omitempty"`        // the same, as a subset of the files
-	Count      int64           `bson:"count"`                // of files
-	Bytes      int64           `bson:"bytes"`                // of all files
-	Ops        []bson.ObjectID `bson:"ops,omitempty"`        // tokens of the last changes of Count and Bytes
+	ImportedBy []string  `bson:"importedBy,omitempty"` // ids of packages: the other side of Imports
+	Files      []string  `bson:"files,omitempty"`      // ids of files: the other side of File.Package
+	Largest    []Sized   `bson:"largest,omitempty"`    // at most three files, largest first
+	Top        []TopFile `bson:"top,omitempty"`        // the same, as a subset of the files
+	Count      int64     `bson:"count"`                // of files
+	Bytes      int64     `bson:"bytes"`                // of all files
 }
 
 // Sized is the copy of a file in Package.Largest.
@@ -41,13 +40,12 @@ type TopFile struct {
 
 // A File has the id of its package, and a copy of the package's synopsis.
 type File struct {
-	ID       string                 `bson:"_id"`
-	Package  string                 `bson:"package"`
-	Name     string                 `bson:"name"`
-	Words    []string               `bson:"words,omitempty"` // of the name
-	Bytes    int64                  `bson:"bytes"`
-	Synopsis string                 `bson:"synopsis,omitempty"` // the package's Doc
-	Pending  *denorm.CounterPending `bson:"pending,omitempty"`  // while its packages are being updated
+	ID       string   `bson:"_id"`
+	Package  string   `bson:"package"`
+	Name     string   `bson:"name"`
+	Words    []string `bson:"words,omitempty"` // of the name
+	Bytes    int64    `bson:"bytes"`
+	Synopsis string   `bson:"synopsis,omitempty"` // the package's Doc
 }
 
 // An Import is a pair of packages: one imports the other. It lists the files.
@@ -83,7 +81,7 @@ var (
 		Max: 3, By: bson.D{{Key: "bytes", Value: -1}}, Fields: []string{"name"},
 	})
 	sizes = denorm.NewCounter(files, "package", packages, denorm.CounterSpec{
-		Count: "count", Sums: []denorm.Field{{From: "bytes", To: "bytes"}}, Tokens: "ops", Pending: "pending",
+		Count: "count", Sums: []denorm.Field{{From: "bytes", To: "bytes"}},
 	})
 	synopses = denorm.NewCopy(packages, files, denorm.CopySpec{
 		KeyPath: "package", Fields: []denorm.Field{{From: "doc", To: "synopsis"}},
@@ -96,6 +94,23 @@ var (
 		model.Entity(packages), model.Entity(files), model.Entity(pairings), imports, bothWays, paired, weak, removal, inside, owned, largest, kept, top, sizes, synopses, byName, byWords,
 	)
 )
+
+// Stores of models of one technique each, because each chapter shows one. An application
+// has one model, and one store for each collection.
+var (
+	linkedPackages = storeOf(packages, bothWays)
+	ownedFiles     = storeOf(files, owned)
+	placedFiles    = storeOf(files, inside)
+	shownFiles     = storeOf(files, top)
+	countedFiles   = storeOf(files, sizes)
+	copiedPackages = storeOf(packages, synopses)
+	namedPackages  = storeOf(packages, byName)
+	tiedPackages   = storeOf(packages, removal)
+)
+
+func storeOf[D, K any](docs *model.Collection[D, K], t model.Technique) *model.Store[D, K] {
+	return model.NewStore(model.New("chapter", t), docs)
+}
 
 // Computations on the graph of imports, each with a collection of states.
 var (

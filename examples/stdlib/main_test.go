@@ -74,7 +74,7 @@ func TestRun(t *testing.T) {
 	for _, want := range []string{
 		" files of the standard library, on the engine in this process\n",
 		"who imports unsafe\n    db.packages.find({imports: 'unsafe'})\n",
-		"stale write, read again: no document matches", // the stale move
+		"the file is in another package: errors", // the move from where it no longer is
 		"\n6 representations gave the same answers",
 		"packages → imported packages: child references\n",
 		"packages → files: parent reference\n",

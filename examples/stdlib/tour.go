@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -19,6 +20,8 @@ type tour struct {
 	out, progress io.Writer
 	monitor       *modeltest.Monitor
 	db            *mongo.Database
+	written       model.DB // by stores: in transactions, if the server has them
+	transactions  bool
 	std           *library
 	chapter       string // the running chapter
 	rows          []row
@@ -62,6 +65,13 @@ Example of its package, Composite, Shard, Versions, Number, Extract, Invert, Con
 `
 
 func (t *tour) all(ctx context.Context) error {
+	tx, err := model.WithTransactions(ctx, t.db)
+	switch t.written, t.transactions = tx, err == nil; {
+	case errors.Is(err, model.ErrNoTransactions):
+		t.written = t.db
+	case err != nil:
+		return err
+	}
 	for _, c := range t.chapters() {
 		fmt.Fprintf(t.out, "\n== %s: %s\n", c.name, c.what)
 		t.chapter = c.name
@@ -144,6 +154,14 @@ func (t *tour) plan(ctx context.Context, name string, p model.Plan) error {
 func change[S any](ctx context.Context, t *tour, name, index string, c model.Change[S]) error {
 	return t.sent(name, index, func() (string, error) {
 		_, res, err := c.Run(ctx, t.db)
+		return "changed " + count(res.Modified()), err
+	})
+}
+
+// write runs a store's change as a step.
+func write[D any](ctx context.Context, t *tour, name string, c model.Change[model.Stored[D]]) error {
+	return t.sent(name, "_id_", func() (string, error) {
+		_, res, err := c.Run(ctx, t.written)
 		return "changed " + count(res.Modified()), err
 	})
 }

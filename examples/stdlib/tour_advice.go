@@ -17,8 +17,7 @@ var (
 		advise.Bound{Path: "_id", Bytes: 100}, advise.Bound{Path: "name", Bytes: 50}, advise.Bound{Path: "doc", Bytes: 300},
 		advise.Bound{Path: "largest", Items: 3}, advise.Bound{Path: "largest.name", Bytes: 100},
 		advise.Bound{Path: "top", Items: 3}, advise.Bound{Path: "top._id", Bytes: 200}, advise.Bound{Path: "top.name", Bytes: 100},
-		advise.Bound{Path: "ops", Items: 100}, advise.Bound{Path: "imports", Bytes: 100}, advise.Bound{Path: "importedBy", Bytes: 100},
-		advise.Bound{Path: "files", Bytes: 200})
+		advise.Bound{Path: "imports", Bytes: 100}, advise.Bound{Path: "importedBy", Bytes: 100}, advise.Bound{Path: "files", Bytes: 200})
 )
 
 func (t *tour) advice(ctx context.Context) error {

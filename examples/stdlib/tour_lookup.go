@@ -22,14 +22,8 @@ func (t *tour) indexTable(ctx context.Context) error {
 	if _, err := read(ctx, t, "what is called rand, by the entries alone", rands, entry); err != nil {
 		return err
 	}
-	p, err := packages.ByID("crypto/rand").One(ctx, t.db)
-	if err != nil {
-		return err
-	}
 	rename := func(name, to string) error {
-		err := t.plan(ctx, name, byName.Set(&p, bson.D{{Key: "name", Value: to}}, bson.NewObjectID()))
-		p.Name = to
-		return err
+		return write(ctx, t, name, namedPackages.Set("crypto/rand", bson.D{{Key: "name", Value: to}}))
 	}
 	if err := rename("call one otherwise", "random"); err != nil {
 		return err

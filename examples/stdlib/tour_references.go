@@ -3,7 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
-	"strings"
+	"slices"
 
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/relate"
@@ -43,11 +43,14 @@ func (t *tour) manyToMany(ctx context.Context) error {
 	if _, err := read(ctx, t, "who imports unsafe, by the list in hand", bothWays.Right().Listed(&unsafe), packageID); err != nil {
 		return err
 	}
-	link := bothWays.Link(&Package{ID: "errors"}, "fmt", bson.NilObjectID)
-	if err := t.plan(ctx, "let errors import fmt, on both sides", link); err != nil {
+	link := linkedPackages.Edit("errors", func(p *Package) error { p.Imports = append(p.Imports, "fmt"); return nil })
+	if err := write(ctx, t, "let errors import fmt, on both sides", link); err != nil {
 		return err
 	}
-	return t.plan(ctx, "and take it back from both", bothWays.Unlink(&Package{ID: "errors"}, "fmt", bson.NilObjectID))
+	return write(ctx, t, "and take it back from both", linkedPackages.Edit("errors", func(p *Package) error {
+		p.Imports = slices.DeleteFunc(p.Imports, func(id string) bool { return id == "fmt" })
+		return nil
+	}))
 }
 
 func (t *tour) twoWay(ctx context.Context) error {
@@ -67,16 +70,17 @@ func (t *tour) twoWay(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	file := list[0]
-	if err := t.plan(ctx, "give a file to another package", owned.Assign(&file, "net", bson.NilObjectID)); err != nil {
+	assign := func(name, pkg string) error {
+		return write(ctx, t, name, ownedFiles.Set(list[0].ID, bson.D{{Key: "package", Value: pkg}}))
+	}
+	if err := assign("give a file to another package", "net"); err != nil {
 		return err
 	}
-	file.Package = "net"
-	return t.plan(ctx, "and give it back", owned.Assign(&file, "net/http", bson.NilObjectID))
+	return assign("and give it back", "net/http")
 }
 
 func (t *tour) joinDocuments(ctx context.Context) error {
-	if err := t.plan(ctx, "store the pairs", paired.Link(t.std.imports...)); err != nil {
+	if err := t.plan(ctx, "store the pairs", pairings.InsertMany(t.std.imports)); err != nil {
 		return err
 	}
 	used := paired.Left().Others("net/http", nil, 5)
@@ -125,13 +129,14 @@ func (t *tour) join(ctx context.Context) error {
 }
 
 func (t *tour) deleting(ctx context.Context) error {
-	err := t.sent("what goes with crypto/tls: a dry run, level by level", removal.Indexes()[0].Name, func() (string, error) {
-		reach, err := removal.Delete("crypto/tls").Read(ctx, t.db)
-		var levels []string
-		for _, l := range reach.Levels {
-			levels = append(levels, fmt.Sprintf("%d away: %s", l.Depth, count(int64(len(l.IDs)))))
+	err := t.sent("what goes with crypto/tls: a dry run", removal.Indexes()[0].Name, func() (string, error) {
+		c := tiedPackages.Delete("crypto/tls")
+		read, err := c.Read(ctx, t.db)
+		if err != nil {
+			return "", err
 		}
-		return strings.Join(levels, ", "), err
+		plan, err := c.Decide(read)
+		return "it would delete " + count(int64(plan.Cost().Written)), err
 	})
 	if err != nil {
 		return err

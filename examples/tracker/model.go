@@ -12,31 +12,29 @@ import (
 
 // A Person lists its tasks, and a Task names its owner. Each page reads one document.
 type Person struct {
-	ID    string                `bson:"_id"`
-	Name  string                `bson:"name"`
-	Tasks []relate.Link[string] `bson:"tasks,omitempty"`
+	ID    string   `bson:"_id"`
+	Name  string   `bson:"name"`
+	Tasks []string `bson:"tasks,omitempty"`
 }
 
 // A Project has the number of its open tasks.
 type Project struct {
-	ID   string          `bson:"_id"`
-	Name string          `bson:"name"`
-	Open int64           `bson:"open"`
-	Ops  []bson.ObjectID `bson:"ops,omitempty"` // tokens, so that each change counts once
+	ID   string `bson:"_id"`
+	Name string `bson:"name"`
+	Open int64  `bson:"open"`
 }
 
 // A Task is a document, because queries ask for tasks (all due tomorrow). Its steps and
 // history are embedded, because they are read with the task.
 type Task struct {
-	ID      string                 `bson:"_id"`
-	Title   string                 `bson:"title"`
-	Project string                 `bson:"project"`
-	Owner   relate.Link[string]    `bson:"owner"`
-	Due     time.Time              `bson:"due"`
-	Done    bool                   `bson:"done"`
-	Steps   []Step                 `bson:"steps,omitempty"`
-	History []Event                `bson:"history,omitempty"` // the latest
-	Pending *denorm.CounterPending `bson:"pending,omitempty"` // while its project is being updated
+	ID      string    `bson:"_id"`
+	Title   string    `bson:"title"`
+	Project string    `bson:"project"`
+	Owner   string    `bson:"owner,omitempty"` // a Person
+	Due     time.Time `bson:"due"`
+	Done    bool      `bson:"done"`
+	Steps   []Step    `bson:"steps,omitempty"`
+	History []Event   `bson:"history,omitempty"` // the latest
 }
 
 // A Step is a line of a checklist, identified by its label.
@@ -66,16 +64,14 @@ var (
 	projects = model.NewCollection[Project, string]("projects")
 	tasks    = model.NewCollection[Task, string]("tasks")
 
-	// Both sides are versioned links. If two clients give a task to two people, one wins,
-	// and both lists are right.
-	work = relate.NewTwoWay(people, "tasks", tasks, "owner", relate.TwoWaySpec{Max: plate})
-	open = denorm.NewCounter(tasks, "project", projects, denorm.CounterSpec{
-		Count: "open", Where: bson.D{{Key: "done", Value: false}}, Tokens: "ops", Pending: "pending",
-	})
+	// If two clients give a task to two people, one wins, and both lists are right.
+	work    = relate.NewTwoWay(people, "tasks", tasks, "owner", relate.TwoWaySpec{Max: plate})
+	open    = denorm.NewCounter(tasks, "project", projects, denorm.CounterSpec{Count: "open", Where: bson.D{{Key: "done", Value: false}}})
 	steps   = embed.NewEmbedded[Step](tasks, "steps", embed.EmbeddedSpec{Key: "label", Max: checklist, Indexes: []bson.D{{{Key: "due", Value: 1}}}})
 	history = denorm.NewBounded(tasks, "history", denorm.BoundedSpec{Max: remembered, Key: "id", By: bson.D{{Key: "at", Value: 1}, {Key: "id", Value: 1}}})
 
 	everything = model.New("tracker", work, open, steps, history, byDue)
+	taskStore  = model.NewStore(everything, tasks)
 )
 
 // byDue is the index of our own query.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/docmodel/docmodel/model"
@@ -22,42 +23,54 @@ var (
 	ErrExists   = errors.New("tracker: there is another task of this name")
 )
 
-// Tracker is the repository. Actions need no transaction. After a crash, run the action
-// again with the same event: it has effect once.
-type Tracker struct{ db *mongo.Database }
+// Tracker is the repository. Its database is plain, or of model.WithTransactions. After a
+// crash, run the action again with the same event: it has effect once.
+type Tracker struct{ db model.DB }
 
 // Prepare creates missing indexes.
 func (t Tracker) Prepare(ctx context.Context) error {
 	return everything.Indexes().Ensure(ctx, t.db)
 }
 
-// Add stores a project's task, without an owner. The project counts it.
+// Add stores a project's task, without an owner. The project counts it. On a database of
+// model.WithTransactions, a second run gives ErrExists.
 func (t Tracker) Add(ctx context.Context, task Task, e Event) error {
 	task.History = []Event{e}
-	_, _, err := open.Insert(task, e.ID).Run(ctx, t.db)
+	_, _, err := taskStore.Insert(task).Run(model.WithToken(ctx, e.ID), t.db)
+	if mongo.IsDuplicateKeyError(err) { // in a transaction
+		return fmt.Errorf("%w: %w", ErrExists, err)
+	}
 	return said(err, model.ErrTaken, ErrExists)
 }
 
-// Give gives a task to a person and takes it from its owner. With many concurrent calls
-// it can return model.ErrStale, and then did nothing.
+// Give gives a task to a person, and takes it from its owner.
 func (t Tracker) Give(ctx context.Context, task, person string, e Event) error {
-	_, _, err := give(task, person, e).Run(ctx, t.db)
+	_, _, err := give(task, person, e).Run(model.WithToken(ctx, e.ID), t.db)
+	if errors.Is(err, model.ErrNotFound) {
+		if n, errPerson := people.ByID(person).Count(ctx, t.db); errPerson != nil || n == 0 {
+			return cmp.Or(errPerson, ErrNoPerson)
+		}
+	}
 	return said(err, model.ErrFull, ErrBusy, model.ErrNotFound, ErrNoTask)
 }
 
-// give reads the task again if another client gave it away.
-func give(task, person string, e Event) model.Change[Task] {
-	return model.Change[Task]{
-		Read: func(ctx context.Context, db model.DB) (Task, error) {
-			if n, err := people.ByID(person).Count(ctx, db); err != nil || n == 0 {
-				return Task{}, cmp.Or(err, ErrNoPerson)
-			}
-			return tasks.ByID(task).One(ctx, db)
-		},
-		Decide: func(t Task) (model.Plan, error) {
-			return model.Concat(work.Assign(&t, person, e.ID), model.NewPlan(history.Push(task, e))), nil
-		},
-	}
+func give(task, person string, e Event) model.Change[model.Stored[Task]] {
+	return changeTask(task, e, func(t *Task) { t.Owner = person })
+}
+
+// changeTask changes a task and adds an event to its history, in one write. A task that has the
+// event stays.
+func changeTask(task string, e Event, edit func(t *Task)) model.Change[model.Stored[Task]] {
+	return taskStore.Edit(task, func(t *Task) error {
+		if slices.ContainsFunc(t.History, func(h Event) bool { return h.ID == e.ID }) {
+			return nil
+		}
+		edit(t)
+		t.History = append(t.History, e)
+		slices.SortStableFunc(t.History, func(a, b Event) int { return a.At.Compare(b.At) })
+		t.History = t.History[max(0, len(t.History)-remembered):]
+		return nil
+	})
 }
 
 // Tick marks a step as done and adds to the history: two techniques, one write.
@@ -75,27 +88,17 @@ func tick(task, step string, e Event) model.Write {
 
 // Finish closes a task. Its project no longer counts it.
 func (t Tracker) Finish(ctx context.Context, task string, e Event) error {
-	if _, _, err := open.Set(task, bson.D{{Key: "done", Value: true}}, e.ID).Run(ctx, t.db); err != nil {
-		return said(err, model.ErrNotFound, ErrNoTask)
-	}
-	_, err := history.Push(task, e).Run(ctx, t.db)
+	_, _, err := changeTask(task, e, func(t *Task) { t.Done = true }).Run(model.WithToken(ctx, e.ID), t.db)
 	return said(err, model.ErrNotFound, ErrNoTask)
 }
 
 // Drop deletes a task, and removes it from its owner's list and its project's count. A
 // missing task is not an error.
 func (t Tracker) Drop(ctx context.Context, task string, op bson.ObjectID) error {
-	_, _, err := model.Change[Task]{
-		Read:   func(ctx context.Context, db model.DB) (Task, error) { return tasks.ByID(task).One(ctx, db) },
-		Decide: func(t Task) (model.Plan, error) { return work.Unassign(&t, op), nil },
-	}.Run(ctx, t.db)
+	_, _, err := taskStore.Delete(task).Run(model.WithToken(ctx, op), t.db)
 	if errors.Is(err, model.ErrNotFound) {
 		return nil
 	}
-	if err != nil {
-		return err
-	}
-	_, _, err = open.Delete(task, op).Run(ctx, t.db)
 	return err
 }
 
@@ -139,34 +142,15 @@ func on(day time.Time) bson.D {
 	return bson.D{{Key: "due", Value: bson.D{{Key: "$gte", Value: from}, {Key: "$lt", Value: from.Add(24 * time.Hour)}}}}
 }
 
-// Mend finishes actions that crashed before a time. action is the longest time that an
-// action takes. It returns the number of repairs.
-func (t Tracker) Mend(ctx context.Context, before time.Time, action time.Duration) (int, error) {
-	n := 0
-	for _, check := range work.Checks() {
-		check.Age = action
-		done, err := check.Job().Run(ctx, t.db, model.JobOptions{})
-		if err != nil {
-			return n, err
-		}
-		n += int(done.Writes)
+// Mend finishes actions that crashed, and repairs what other programs wrote. action is the
+// longest time that an action takes. It returns the number of writes.
+func (t Tracker) Mend(ctx context.Context, action time.Duration) (int, error) {
+	audit := everything.Audit()
+	for i := range audit.Checks {
+		audit.Checks[i].Age = action
 	}
-	cut, err := open.Pending(before).All(ctx, t.db)
-	if err != nil {
-		return 0, err
-	}
-	for _, task := range cut {
-		if _, _, err := open.Settle(task.ID).Run(ctx, t.db); err != nil {
-			return 0, err
-		}
-	}
-	check := open.Checks()[0]
-	wrong, err := check.All(ctx, t.db)
-	if err != nil {
-		return 0, err
-	}
-	_, err = check.Mend(wrong).Run(ctx, t.db)
-	return n + len(cut) + len(wrong), err
+	done, err := audit.Job().Run(ctx, t.db, model.JobOptions{})
+	return int(done.Writes), err
 }
 
 // said wraps a technique's error in the tracker's error. pairs alternate the technique's

@@ -161,7 +161,7 @@ func TestFieldFaults(t *testing.T) {
 		run  func(context.Context, *mongo.Database) error
 	}{
 		"InsertMany": {func(context.Context, *mongo.Database) error { return nil }, func(ctx context.Context, db *mongo.Database) error {
-			_, err := byKey.InsertMany([]cafe{{ID: 1, Loc: paris}, {ID: 2, Loc: lyon}, {ID: 3}}).Run(ctx, db)
+			_, _, err := cafeStore.InsertMany(cafe{ID: 1, Loc: paris}, cafe{ID: 2, Loc: lyon}, cafe{ID: 3}).Run(ctx, db)
 			return err
 		}},
 		"Set and Unset": {seed, func(ctx context.Context, db *mongo.Database) error {

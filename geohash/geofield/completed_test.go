@@ -45,7 +45,7 @@ func TestCompleted(t *testing.T) {
 			if err != nil || modeltest.Diff(got, again) != "" {
 				t.Errorf("completed twice: %v, %v", again, err)
 			}
-			run(t, db, visited.Insert(v), visits.Replace(got))
+			run(t, db, visited.Complete(visits.Insert(v)), visits.Replace(got))
 			var stored visit
 			raw, err := (&model.Find[bson.Raw]{Query: visits.ByID(v.ID).Query}).One(t.Context(), db)
 			if err != nil || bson.Unmarshal(raw, &stored) != nil || modeltest.Diff(stored, got) != "" {

@@ -15,8 +15,7 @@
 // # Tasks
 //
 //	Declare                                           [NewField]
-//	Store documents                                   [Field.Insert], [Field.InsertMany]
-//	Replace documents                                 [Field.Replace]
+//	Store, replace and change documents               a [model.Store]
 //	Move or remove a place                            [Field.Set], [Field.Unset]
 //	Add the key to your own upserts and updates       [Field.Complete]
 //	Add the key to documents of another technique     [Field.Completed]
@@ -38,6 +37,6 @@
 //
 // # Consistency
 //
-// If code changes a point without [Field], the key stays old. Searches can miss documents
+// If code changes a point without [Field] or a store, the key stays old. Searches can miss documents
 // with old keys. The job of [Field.Checks] repairs old keys.
 package geofield

@@ -23,6 +23,8 @@ var (
 	sights = model.NewCollection[sight, string]("sights")
 	// Two ranges, so that commands can be read here; 8 is the default.
 	sightPlace = geofield.NewField(sights, "at", "geo", geofield.FieldSpec{Prefix: []string{"kind"}, Ranges: 2})
+	paris      = model.New("paris", sightPlace)
+	sightStore = model.NewStore(paris, sights)
 )
 
 func ExampleField() {
@@ -30,18 +32,17 @@ func ExampleField() {
 	defer stop()
 	ctx, db := context.Background(), client.Database("paris")
 
-	store := sightPlace.InsertMany([]sight{
-		{ID: "Notre-Dame", Kind: "church", At: geofield.Point{Lat: 48.8530, Lng: 2.3499}},
-		{ID: "Sainte-Chapelle", Kind: "church", At: geofield.Point{Lat: 48.8554, Lng: 2.3450}},
-		{ID: "Sacré-Cœur", Kind: "church", At: geofield.Point{Lat: 48.8867, Lng: 2.3431}},
-		{ID: "Musée d'Orsay", Kind: "museum", At: geofield.Point{Lat: 48.8600, Lng: 2.3266}},
-	})
-	fmt.Println(store.Steps[0])
-	if _, err := store.Run(ctx, db); err != nil {
+	insert := sightStore.InsertMany(
+		sight{ID: "Notre-Dame", Kind: "church", At: geofield.Point{Lat: 48.8530, Lng: 2.3499}},
+		sight{ID: "Sainte-Chapelle", Kind: "church", At: geofield.Point{Lat: 48.8554, Lng: 2.3450}},
+		sight{ID: "Sacré-Cœur", Kind: "church", At: geofield.Point{Lat: 48.8867, Lng: 2.3431}},
+		sight{ID: "Musée d'Orsay", Kind: "museum", At: geofield.Point{Lat: 48.8600, Lng: 2.3266}},
+	)
+	if _, _, err := insert.Run(ctx, db); err != nil {
 		fmt.Println(err)
 		return
 	}
-	fmt.Print(model.New("paris", sightPlace).Indexes())
+	fmt.Print(paris.Indexes())
 
 	// Churches within 1.5 km of the Louvre: few ranges of keys, and the exact circle when they are read.
 	louvre := geohash.Point{Lat: 48.8606, Lng: 2.3376}
@@ -64,10 +65,10 @@ func ExampleField() {
 
 	// Point and key are written together, and what is no place is refused.
 	fmt.Println(sightPlace.Set("Musée d'Orsay", geohash.Point{Lat: 48.86, Lng: 2.3265}))
-	fmt.Println(sightPlace.Insert(sight{ID: "Louvre", Kind: "museum", At: geofield.Point{Lat: 112, Lng: 2.3376}}).Err)
+	_, _, err = sightStore.Insert(sight{ID: "Louvre", Kind: "museum", At: geofield.Point{Lat: 112, Lng: 2.3376}}).Run(ctx, db)
+	fmt.Println(err)
 
 	// Output:
-	// db.sights.insertOne({_id: 'Notre-Dame', kind: 'church', at: {type: 'Point', coordinates: [2.3499, 48.853]}, geo: Long('937093818536769090')})
 	// db.sights.createIndex({kind: 1, geo: 1})
 	// db.sights.find({$or: [{kind: 'church', geo: {$gte: Long('937093791708348416'), $lt: Long('937093829356421120')}}, {kind: 'church', geo: {$gte: Long('937096728660672512'), $lt: Long('937096761208471552')}}]})
 	// 1 command and one per further batch, by kind_1_geo_1

@@ -28,10 +28,12 @@ func ExampleNearest() {
 	client, stop := modeltest.Start()
 	defer stop()
 	ctx, db := context.Background(), client.Database("roads")
-	if _, err := stationPlace.InsertMany([]station{
-		{ID: "harbour", At: geofield.Point{Lat: 51.520, Lng: 7.450}}, {ID: "airport", At: geofield.Point{Lat: 51.518, Lng: 7.612}},
-		{ID: "centre", At: geofield.Point{Lat: 51.514, Lng: 7.465}}, {ID: "zoo", At: geofield.Point{Lat: 51.473, Lng: 7.470}},
-	}).Run(ctx, db); err != nil {
+	store := model.NewStore(model.New("roads", stationPlace), stations)
+	insert := store.InsertMany(
+		station{ID: "harbour", At: geofield.Point{Lat: 51.520, Lng: 7.450}}, station{ID: "airport", At: geofield.Point{Lat: 51.518, Lng: 7.612}},
+		station{ID: "centre", At: geofield.Point{Lat: 51.514, Lng: 7.465}}, station{ID: "zoo", At: geofield.Point{Lat: 51.473, Lng: 7.470}},
+	)
+	if _, _, err := insert.Run(ctx, db); err != nil {
 		fmt.Println(err)
 		return
 	}

@@ -29,11 +29,13 @@ func ExampleWithin() {
 	client, stop := modeltest.Start()
 	defer stop()
 	ctx, db := context.Background(), client.Database("town")
-	if _, err := benchPlace.InsertMany([]bench{
-		{ID: "church", At: geofield.Point{Lat: 50.7340, Lng: 7.0998}},
-		{ID: "market", At: geofield.Point{Lat: 50.7350, Lng: 7.1020}},
-		{ID: "bridge", At: geofield.Point{Lat: 50.7390, Lng: 7.1100}},
-	}).Run(ctx, db); err != nil {
+	store := model.NewStore(model.New("town", benchPlace), benches)
+	insert := store.InsertMany(
+		bench{ID: "church", At: geofield.Point{Lat: 50.7340, Lng: 7.0998}},
+		bench{ID: "market", At: geofield.Point{Lat: 50.7350, Lng: 7.1020}},
+		bench{ID: "bridge", At: geofield.Point{Lat: 50.7390, Lng: 7.1100}},
+	)
+	if _, _, err := insert.Run(ctx, db); err != nil {
 		fmt.Println(err)
 		return
 	}

@@ -30,7 +30,7 @@ func FuzzInsert(f *testing.F) {
 		if bson.Unmarshal(data, &doc) != nil {
 			return
 		}
-		w := looseKey.Insert(doc)
+		w := looseKey.Complete(loose.Insert(doc))
 		if w.Err != nil {
 			return
 		}

@@ -31,7 +31,9 @@ type cafeField = geofield.Field[cafe, int64]
 var (
 	cafes = model.NewCollection[cafe, int64]("cafes")
 
-	byKey   = geofield.NewField(cafes, "loc", "geo", geofield.FieldSpec{Sphere: true})
+	byKey     = geofield.NewField(cafes, "loc", "geo", geofield.FieldSpec{Sphere: true})
+	cafeStore = model.NewStore(model.New("cafes", byKey), cafes)
+
 	byText  = geofield.NewField(cafes, "loc", "hash", geofield.FieldSpec{Zero: true})
 	byChain = geofield.NewField(cafes, "loc", "geo", geofield.FieldSpec{Prefix: []string{"chain"}, Suffix: []string{"seats"}, Ranges: 4})
 )

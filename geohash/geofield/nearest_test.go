@@ -137,7 +137,9 @@ func TestNearestMoves(t *testing.T) {
 		for i := range 10 {
 			list = append(list, cafe{ID: int64(i + 1), Loc: geofield.Point{Lat: paris.Lat + float64(i*i)*0.003, Lng: paris.Lng}})
 		}
-		run(t, db, byKey.InsertMany(list))
+		if _, _, err := cafeStore.InsertMany(list...).Run(t.Context(), db); err != nil {
+			t.Fatal(err)
+		}
 		times := map[int64]int{}
 		for p, err := range byKey.Nearest(paris, geofield.NearestSpec{}, geofield.Mark{}, 0).Each(t.Context(), db) {
 			if err != nil {

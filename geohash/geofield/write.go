@@ -1,40 +1,15 @@
 package geofield
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/docmodel/docmodel/geohash"
+	"github.com/docmodel/docmodel/internal/commands"
 	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
-
-// Insert returns the write that stores doc with the key (geohash) of doc's point. Leave
-// the key in doc empty. A zero [Point] with omitempty isn't stored. The key is then null
-// or missing. An invalid point (see FieldSpec.Zero) or a wrong key gives a
-// [*model.ValueError].
-//
-// Cost and other errors: as [model.Collection.Insert].
-func (f *Field[D, K]) Insert(doc D) model.Write { return f.f.complete(f.owners.Insert(doc)) }
-
-// InsertMany is [Field.Insert] for many documents. The plan stores them in order. If one
-// document is invalid, the plan gives the document's error and stores nothing. After a
-// crash, run the plan again.
-//
-// Cost: one command per 25,000 documents or 16 MiB.
-func (f *Field[D, K]) InsertMany(docs []D) model.Plan {
-	return f.f.completeAll(f.owners.InsertMany(docs))
-}
-
-// Replace returns the write that replaces a document by doc. If the key (geohash) in doc
-// is empty, the write stores the key of doc's point. Another point's key gives a
-// [*model.ValueError]. A missing document gives [model.ErrNotFound]. A retry overwrites
-// later changes.
-//
-// Cost: one command, one document, by _id.
-func (f *Field[D, K]) Replace(doc D) model.Write { return f.f.complete(f.owners.Replace(doc)) }
 
 // Set returns the write that sets a document's point to p, and its key to the geohash of
 // p. A third coordinate (height) of the old point is lost. A missing document gives
@@ -46,7 +21,7 @@ func (f *Field[D, K]) Set(id K, p geohash.Point) model.Write {
 	if err != nil {
 		return model.Refused(f.f.Name(), err)
 	}
-	return f.owners.Update(id, bson.D{{Key: "$set", Value: set}})
+	return commands.Own(f.owners.Update(id, bson.D{{Key: "$set", Value: set}}))
 }
 
 // Unset returns the write that removes a document's point and key. A missing document
@@ -54,7 +29,8 @@ func (f *Field[D, K]) Set(id K, p geohash.Point) model.Write {
 //
 // Cost: one command, one document, by _id.
 func (f *Field[D, K]) Unset(id K) model.Write {
-	return f.owners.Update(id, bson.D{{Key: "$unset", Value: bson.D{{Key: f.f.point, Value: ""}, {Key: f.f.key, Value: ""}}}})
+	unset := bson.D{{Key: f.f.point, Value: ""}, {Key: f.f.key, Value: ""}}
+	return commands.Own(f.owners.Update(id, bson.D{{Key: "$unset", Value: unset}}))
 }
 
 // fields returns the fields that a document stores of a place.
@@ -65,28 +41,16 @@ func (f *field) fields(p geohash.Point) (bson.D, error) {
 	return bson.D{{Key: f.point, Value: geoJSON(p)}, {Key: f.key, Value: f.keyOf(p)}}, nil
 }
 
-// Complete adds the key (the point's geohash) to the write w:
+// Complete adds the key (the point's geohash) to a write that no store makes, such as an
+// upsert:
 //
-//   - An inserted or replacing document gets the key, as in [Field.Insert].
+//   - An inserted or replacing document gets the key. Leave the key in the document empty.
+//     An invalid point (see FieldSpec.Zero) or a wrong key gives a [*model.ValueError].
 //   - $set, $setOnInsert or $unset of the point also sets or unsets the key.
 //   - Any other update of the point or key gives a [*model.ValueError].
 //   - An update pipeline gives a ValueError.
 //   - Deletions and updates of other fields stay unchanged.
 func (f *Field[D, K]) Complete(w model.Write) model.Write { return f.f.complete(w) }
-
-func (f *field) completeAll(p model.Plan) model.Plan {
-	for i, s := range p.Steps {
-		w, ok := s.(model.Write)
-		if !ok || w.Err != nil {
-			continue
-		}
-		if w = f.complete(w); w.Err != nil {
-			return model.RefusedPlan(f.Name(), fmt.Errorf("docmodel: document %d: %w", i, w.Err))
-		}
-		p.Steps[i] = w
-	}
-	return p
-}
 
 func (f *field) complete(w model.Write) model.Write {
 	if w.Err != nil {

@@ -19,7 +19,7 @@ import (
 
 func TestStatementsAreEqual(t *testing.T) {
 	for name, statements := range map[string][]statement{
-		"in": inStatements, "push": pushStatements, "guarded": guardedStatements, "copy": copyStatements, "table": tableStatements,
+		"in": inStatements, "push": pushStatements, "guarded": guardedStatements, "copy": copyStatements,
 	} {
 		want, err := statements[0].make()
 		if err != nil {
@@ -92,7 +92,6 @@ func BenchmarkPush(b *testing.B) { benchmark(b, contenders(pushStatements)) }
 
 func BenchmarkGuarded(b *testing.B) { benchmark(b, contenders(guardedStatements)) }
 func BenchmarkCopy(b *testing.B)    { benchmark(b, contenders(copyStatements)) }
-func BenchmarkTable(b *testing.B)   { benchmark(b, contenders(tableStatements)) }
 
 func BenchmarkJoin(b *testing.B) {
 	all, err := backends(b.Context())

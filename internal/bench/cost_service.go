@@ -25,28 +25,32 @@ type costTechnique struct {
 // costTechniques are in the order in which a service takes more of them.
 var costTechniques = []costTechnique{{
 	"Parent string `bson:\"parent\"`", "relate",
-	"parentRef$ = relate.NewParentRef(docs$, \"parent\", docs#, relate.ParentRefSpec{})", "parentRef$",
-	"_, err := parentRef$.Move(id, \"a\", \"b\").Run(ctx, db); if err != nil { return err }; _, err = parentRef$.Children(\"b\").All(ctx, db); return err",
+	"parentRef$ = relate.NewParentRef(docs$, \"parent\", docs#, relate.ParentRefSpec{})\n" +
+		"parentStore$ = model.NewStore(model.New(\"$\", parentRef$), docs$)", "parentRef$",
+	"_, _, err := parentStore$.Set(id, bson.D{{Key: \"parent\", Value: \"b\"}}).Run(ctx, db); if err != nil { return err }; _, err = parentRef$.Children(\"b\").All(ctx, db); return err",
 }, {
-	"Version int64 `bson:\"version\"`\nOps []bson.ObjectID `bson:\"ops,omitempty\"`", "model/embed",
-	"versioned$ = embed.NewVersioned(docs$, embed.VersionedSpec{Tokens: \"ops\"})", "versioned$",
-	"_, _, err := versioned$.Change(id, bson.NewObjectID(), func(d Doc$) (Doc$, error) { d.Name += \"!\"; return d, nil }).Run(ctx, db); return err",
+	"Version int64 `bson:\"version\"`", "model/embed",
+	"versioned$ = embed.NewVersioned(docs$, embed.VersionedSpec{})\n" +
+		"versionStore$ = model.NewStore(model.New(\"$\", versioned$), docs$)", "versioned$",
+	"_, _, err := versionStore$.Edit(id, func(d *Doc$) error { d.Name += \"!\"; return nil }).Run(ctx, db); return err",
 }, {
 	"Kids []string `bson:\"kids,omitempty\"`", "relate",
 	"childRefs$ = relate.NewChildRefs(docs$, \"kids\", docs#)", "childRefs$",
 	"_, err := childRefs$.Add(id, \"b\").Run(ctx, db); if err != nil { return err }; _, err = childRefs$.ChildrenOf(id).All(ctx, db); return err",
 }, {
-	"Of string `bson:\"of\"`\nPending *denorm.CounterPending `bson:\"pending,omitempty\"`", "denorm",
-	"counter$ = denorm.NewCounter(docs$, \"of\", docs#, denorm.CounterSpec{Count: \"count\", Tokens: \"told\", Pending: \"pending\"})", "counter$",
-	"_, _, err := counter$.Insert(Doc${ID: id, Of: \"b\"}, bson.NewObjectID()).Run(ctx, db); if err != nil { return err }; _, _, err = counter$.Settle(id).Run(ctx, db); return err",
+	"Of string `bson:\"of\"`", "denorm",
+	"counter$ = denorm.NewCounter(docs$, \"of\", docs#, denorm.CounterSpec{Count: \"count\"})\n" +
+		"countStore$ = model.NewStore(model.New(\"$\", counter$), docs$)", "counter$",
+	"_, _, err := countStore$.Insert(Doc${ID: id, Of: \"b\"}).Run(ctx, db); if err != nil { return err }; _, _, err = counter$.Recount(\"b\").Run(ctx, db); return err",
 }, {
 	"Items []item `bson:\"items,omitempty\"`", "model/embed",
 	"embedded$ = embed.NewEmbedded[item](docs$, \"items\", embed.EmbeddedSpec{Key: \"id\"})", "embedded$",
 	"_, err := embedded$.Add(id, item{ID: \"i\"}).Run(ctx, db); if err != nil { return err }; _, err = embedded$.Having(bson.D{{Key: \"id\", Value: \"i\"}}).All(ctx, db); return err",
 }, {
 	"Copied copied `bson:\"copied\"`", "denorm",
-	"copy$ = denorm.NewCopy(docs#, docs$, denorm.CopySpec{KeyPath: \"copied.id\", Fields: []denorm.Field{{From: \"name\", To: \"copied.name\"}}})", "copy$",
-	"_, err := copy$.Set(&Doc#{ID: id}, bson.D{{Key: \"name\", Value: \"new\"}}).Run(ctx, db); return err",
+	"copy$ = denorm.NewCopy(docs#, docs$, denorm.CopySpec{KeyPath: \"copied.id\", Fields: []denorm.Field{{From: \"name\", To: \"copied.name\"}}})\n" +
+		"copyStore$ = model.NewStore(model.New(\"$\", copy$), docs#)", "copy$",
+	"_, _, err := copyStore$.Set(id, bson.D{{Key: \"name\", Value: \"new\"}}).Run(ctx, db); return err",
 }, {
 	"Latest []string `bson:\"latest,omitempty\"`", "denorm",
 	"bounded$ = denorm.NewBounded(docs$, \"latest\", denorm.BoundedSpec{Max: 10})", "bounded$",
@@ -115,7 +119,7 @@ func (s *serviceText) add(t costTechnique, i int) {
 	fill := strings.NewReplacer("$", fmt.Sprint(i), "#", fmt.Sprint(next)).Replace
 	s.fields[i] = append(s.fields[i], t.fields)
 	if strings.HasPrefix(t.name, "counter") { // what the counted documents' parents have
-		s.fields[next] = append(s.fields[next], "Count int64 `bson:\"count\"`\nTold []bson.ObjectID `bson:\"told,omitempty\"`")
+		s.fields[next] = append(s.fields[next], "Count int64 `bson:\"count\"`")
 	}
 	s.imports["github.com/docmodel/docmodel/"+t.imports] = true
 	s.declare = append(s.declare, fill(t.declare))

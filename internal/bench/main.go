@@ -88,7 +88,6 @@ func run(ctx context.Context, rounds int, chosen, where *regexp.Regexp, o clockO
 	add("push", func() (section, error) { return pushTable(rounds) })
 	add("guarded", func() (section, error) { return guardedTable(rounds) })
 	add("copy", func() (section, error) { return copyTable(rounds) })
-	add("table", func() (section, error) { return tableTable(rounds) })
 	add("geohash", func() (section, error) { return geohashTable(rounds) })
 	add("geohash", func() (section, error) { return overScanTable() })
 	add("intervals", precisionTable)

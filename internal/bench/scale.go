@@ -241,6 +241,11 @@ func change[S any](ctx context.Context, s *site, c model.Change[S]) error {
 	return err
 }
 
+// storeOf is the store of a model of one technique.
+func storeOf[D, K any](t model.Technique, docs *model.Collection[D, K]) *model.Store[D, K] {
+	return model.NewStore(model.New("test", t), docs)
+}
+
 func (s *site) priced(v any) {
 	s.price = model.Cost{}
 	if p, ok := v.(interface{ Cost() model.Cost }); ok {
@@ -286,10 +291,4 @@ func examine(ctx context.Context, db *mongo.Database, sent []bson.Raw) (x examin
 		x.keys, x.docs, x.known = x.keys+int(keys), x.docs+int(docs), true
 	}
 	return x
-}
-
-// and is the step with more after it.
-func (t step) and(after func() error) step {
-	t.after = after
-	return t
 }

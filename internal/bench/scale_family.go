@@ -14,12 +14,11 @@ import (
 // its press.
 type (
 	press struct {
-		ID     int             `bson:"_id"`
-		Name   string          `bson:"name"`
-		Titles []int           `bson:"titles,omitempty"`
-		Recent []shownTitle    `bson:"recent,omitempty"`
-		Count  int             `bson:"count"`
-		Ops    []bson.ObjectID `bson:"ops,omitempty"`
+		ID     int          `bson:"_id"`
+		Name   string       `bson:"name"`
+		Titles []int        `bson:"titles,omitempty"`
+		Recent []shownTitle `bson:"recent,omitempty"`
+		Count  int          `bson:"count"`
 	}
 	shownTitle struct {
 		ID   int    `bson:"_id"`
@@ -27,11 +26,10 @@ type (
 		At   int    `bson:"at"`
 	}
 	title struct {
-		ID      int                    `bson:"_id"`
-		Press   int                    `bson:"press"`
-		At      int                    `bson:"at"`
-		Name    string                 `bson:"name"`
-		Pending *denorm.CounterPending `bson:"pending,omitempty"`
+		ID    int    `bson:"_id"`
+		Press int    `bson:"press"`
+		At    int    `bson:"at"`
+		Name  string `bson:"name"`
 	}
 )
 
@@ -54,7 +52,13 @@ var (
 	newest    = denorm.NewSubset(titles, "press", presses, "recent", denorm.SubsetSpec{
 		Max: shown, By: bson.D{{Key: "at", Value: -1}}, Fields: []string{"name"},
 	})
-	titleCount = denorm.NewCounter(titles, "press", presses, denorm.CounterSpec{Count: "count", Tokens: "ops", Pending: "pending"})
+	titleCount = denorm.NewCounter(titles, "press", presses, denorm.CounterSpec{Count: "count"})
+
+	assigned    = storeOf(published, titles)
+	closed      = storeOf(closing, presses)
+	namedPress  = storeOf(pressName, presses)
+	shownTitles = storeOf(newest, titles)
+	countTitles = storeOf(titleCount, titles)
 )
 
 // family is what is one-to-many: n titles of n/20 presses.
@@ -128,17 +132,13 @@ var relateTrials = []trial{
 	}},
 	{"relate.TwoWay", "Assign to another owner", "the lists", func(ctx context.Context, s *site) step {
 		var t title
-		assign := func(of int) write {
-			p := published.Assign(&t, of, bson.NilObjectID)
-			t.Press = of
-			return p
+		assign := func(of int) model.Change[model.Stored[title]] {
+			return assigned.Set(t.ID, bson.D{{Key: "press", Value: of}})
 		}
-		home := 0
-		return writing(ctx, s, func() write {
+		return changing(ctx, s, func() model.Change[model.Stored[title]] {
 			t = titleOf(s.one(s.presses() * children))
-			home = t.Press
-			return assign(home%s.presses() + 1)
-		}, func() write { return assign(home) })
+			return assign(t.Press%s.presses() + 1)
+		}, func() error { return change(ctx, s, assign(t.Press)) })
 	}},
 	{"relate.Join", "Load of 50 parents' 1,000 children", "the children", func(ctx context.Context, s *site) step {
 		var of []press
@@ -158,7 +158,7 @@ var relateTrials = []trial{
 	}},
 	{"relate.OnDelete", "Delete with 20 dependents", "the dependents", func(ctx context.Context, s *site) step {
 		of := 0
-		return changing(ctx, s, func() model.Change[relate.Reach] { of = s.one(s.presses()); return closing.Delete(of) }, func() error {
+		return changing(ctx, s, func() model.Change[model.Stored[press]] { of = s.one(s.presses()); return closed.Delete(of) }, func() error {
 			p := pressOf(of)
 			all := make([]title, 0, children)
 			for _, id := range p.Titles {
@@ -172,29 +172,27 @@ var relateTrials = []trial{
 var denormTrials = []trial{
 	{"denorm.Copy", "Set with 20 copies", "the copies", func(ctx context.Context, s *site) step {
 		var p press
-		rename := func(name string) write {
-			plan := pressName.Set(&p, bson.D{{Key: "name", Value: name}})
-			p.Name = name
-			return plan
+		rename := func(name string) model.Change[model.Stored[press]] {
+			return namedPress.Set(p.ID, bson.D{{Key: "name", Value: name}})
 		}
-		return writing(ctx, s, func() write { p = pressOf(s.one(s.presses())); return rename("another name") },
-			func() write { return rename(pressOf(p.ID).Name) })
+		return changing(ctx, s, func() model.Change[model.Stored[press]] {
+			p = pressOf(s.one(s.presses()))
+			return rename("another name")
+		},
+			func() error { return change(ctx, s, rename(p.Name)) })
 	}},
 	{"denorm.Copy", "Check", "all documents", func(ctx context.Context, s *site) step {
 		return reading(ctx, s, 0, func() *model.Aggregate[bson.Raw] { return pressName.Checks()[0].Find() })
 	}},
 	{"denorm.Subset", "Insert", "the kept few", func(ctx context.Context, s *site) step {
 		var t title
-		return writing(ctx, s, func() write { t = newTitle(s); return newest.Insert(t) }, nil).and(func() error {
-			return change(ctx, s, newest.Delete(t.ID))
-		})
+		return changing(ctx, s, func() model.Change[model.Stored[title]] { t = newTitle(s); return shownTitles.Insert(t) },
+			func() error { return change(ctx, s, shownTitles.Delete(t.ID)) })
 	}},
 	{"denorm.Counter", "Insert with tokens", "nothing", func(ctx context.Context, s *site) step {
 		var t title
-		return changing(ctx, s, func() model.Change[any] {
-			t = newTitle(s)
-			return titleCount.Insert(t, bson.NewObjectID())
-		}, func() error { return change(ctx, s, titleCount.Delete(t.ID, bson.NewObjectID())) })
+		return changing(ctx, s, func() model.Change[model.Stored[title]] { t = newTitle(s); return countTitles.Insert(t) },
+			func() error { return change(ctx, s, countTitles.Delete(t.ID)) })
 	}},
 	{"denorm.Counter", "Check", "all documents", func(ctx context.Context, s *site) step {
 		return reading(ctx, s, 0, func() *model.Aggregate[bson.Raw] { return titleCount.Checks()[0].Find() })

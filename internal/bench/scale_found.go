@@ -36,6 +36,9 @@ var (
 	byCity  = denorm.NewIndexTable(surfers, "city", "surfersByCity", denorm.IndexTableSpec{})
 	byTags  = denorm.NewInverted(surfers, "by", "tags")
 
+	cityStore = storeOf(byCity, surfers)
+	tagStore  = storeOf(byTags, surfers)
+
 	cityEntries = model.NewCollection[tableEntry, tableKey]("surfersByCity")
 	tagEntries  = model.NewCollection[tableEntry, tableKey]("by.tags")
 )
@@ -57,10 +60,10 @@ var tables = stock{
 	trials: []trial{
 		{"denorm.IndexTable", "Insert", "nothing", func(ctx context.Context, s *site) step {
 			var d surfer
-			return writing(ctx, s, func() write {
+			return changing(ctx, s, func() model.Change[model.Stored[surfer]] {
 				d = surfer{ID: s.fresh(), City: cityOf(s.one(s.n / 2))}
-				return byCity.Insert(d, bson.NewObjectID())
-			}, func() write { return byCity.Delete(&d) })
+				return cityStore.Insert(d)
+			}, func() error { return change(ctx, s, cityStore.Delete(d.ID)) })
 		}},
 		{"denorm.IndexTable", "Lookup of a value, 20 entries", "the entries", func(ctx context.Context, s *site) step {
 			return reading(ctx, s, children, func() *model.Find[denorm.IndexEntry[int]] {
@@ -113,10 +116,10 @@ var tagged = stock{
 		}},
 		{"denorm.Inverted", "Insert with three tags", "the tags", func(ctx context.Context, s *site) step {
 			var d surfer
-			return writing(ctx, s, func() write {
+			return changing(ctx, s, func() model.Change[model.Stored[surfer]] {
 				d = surfer{ID: s.fresh(), Tags: tagsOf(s.one(s.n / 3))}
-				return byTags.Insert(d, bson.NewObjectID())
-			}, func() write { return byTags.Delete(&d) })
+				return tagStore.Insert(d)
+			}, func() error { return change(ctx, s, tagStore.Delete(d.ID)) })
 		}},
 	},
 	sound: func(ctx context.Context, s *site) error { return s.clean(ctx, byTags.Checks()) },
@@ -156,8 +159,13 @@ var spots = stock{
 	name:    "attributes and places",
 	indexes: []model.Technique{specs, spotAt},
 	load: func(ctx context.Context, s *site) error {
-		return fill(ctx, s, s.n, spotAt.InsertMany, func(i int) spot {
-			return spot{ID: i, At: geofield.Point(s.somewhere(s.random, 0)), Specs: []spotSpec{{"series", (i - 1) / children}, {"watt", i % 100}}}
+		return fill(ctx, s, s.n, spotted.InsertMany, func(i int) spot {
+			at := geofield.Point(s.somewhere(s.random, 0))
+			out, err := spotAt.Completed(spot{ID: i, At: at, Specs: []spotSpec{{"series", (i - 1) / children}, {"watt", i % 100}}})
+			if err != nil {
+				panic(err)
+			}
+			return out
 		})
 	},
 	trials: []trial{

@@ -15,9 +15,8 @@ import (
 
 // A knot lists those that it is linked to, of the other side.
 type knot struct {
-	ID      int                `bson:"_id"`
-	Links   []relate.Link[int] `bson:"links,omitempty"`
-	Changes int64              `bson:"changes"`
+	ID    int   `bson:"_id"`
+	Links []int `bson:"links,omitempty"`
 }
 
 const perKnot = 3
@@ -25,7 +24,9 @@ const perKnot = 3
 var (
 	lefts  = model.NewCollection[knot, int]("lefts")
 	rights = model.NewCollection[knot, int]("rights")
-	linked = relate.NewManyToMany(lefts, "links", rights, "links", relate.ManyToManySpec{Version: "changes"})
+	linked = relate.NewManyToMany(lefts, "links", rights, "links", relate.ManyToManySpec{})
+
+	linkedLefts = storeOf(linked, lefts)
 
 	early = bson.NewObjectIDFromTimestamp(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)) // the operation of what was loaded
 )
@@ -37,33 +38,29 @@ var knots = stock{
 	indexes: []model.Technique{linked},
 	load: func(ctx context.Context, s *site) error {
 		m := s.n / 2
-		link := func(id, v int) relate.Link[int] { return relate.Link[int]{ID: (id+m-1)%m + 1, V: int64(v), Op: early} }
+		link := func(id int) int { return (id+m-1)%m + 1 }
 		err := fill(ctx, s, m, lefts.InsertMany, func(i int) knot {
-			return knot{ID: i, Changes: perKnot, Links: []relate.Link[int]{link(i, 1), link(i+1, 2), link(i+2, 3)}}
+			return knot{ID: i, Links: []int{link(i), link(i + 1), link(i + 2)}}
 		})
 		if err != nil {
 			return err
 		}
 		return fill(ctx, s, m, rights.InsertMany, func(i int) knot {
-			return knot{ID: i, Links: []relate.Link[int]{link(i, 1), link(i-1, 2), link(i-2, 3)}}
+			return knot{ID: i, Links: []int{link(i), link(i - 1), link(i - 2)}}
 		})
 	},
 	trials: []trial{
-		{"relate.ManyToMany", "Link, versioned", "the lists", func(ctx context.Context, s *site) step {
-			var left knot
-			var right int
-			read := func(id int) (err error) { left, err = lefts.ByID(id).One(ctx, s.db); return err }
-			t := writing(ctx, s, func() write { return linked.Link(&left, right, bson.NewObjectID()) }, nil)
-			t.before = func() error {
-				id := s.one(s.n / 2)
-				right = (id+10)%(s.n/2) + 1
-				return read(id)
-			}
-			return t.and(func() error {
-				if err := read(left.ID); err != nil {
-					return err
-				}
-				return s.run(ctx, linked.Unlink(&left, right, bson.NewObjectID()))
+		{"relate.ManyToMany", "Link", "the lists", func(ctx context.Context, s *site) step {
+			left, right := 0, 0
+			return changing(ctx, s, func() model.Change[model.Stored[knot]] {
+				left = s.one(s.n / 2)
+				right = (left+10)%(s.n/2) + 1
+				return linkedLefts.Edit(left, func(k *knot) error { k.Links = append(k.Links, right); return nil })
+			}, func() error {
+				return change(ctx, s, linkedLefts.Edit(left, func(k *knot) error {
+					k.Links = slices.DeleteFunc(k.Links, func(id int) bool { return id == right })
+					return nil
+				}))
 			})
 		}},
 		{"relate.ManyToMany", "Others 3", "the links", func(ctx context.Context, s *site) step {

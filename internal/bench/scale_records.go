@@ -178,14 +178,16 @@ var letterboxes = stock{
 // citizenOf is the i-th: twenty to a city, and ten cities to a state.
 func citizenOf(i int) citizen {
 	city := (i - 1) / children
-	return citizen{State: fmt.Sprint("state ", city/10), City: fmt.Sprint("city ", city), User: i, Name: fmt.Sprint("citizen ", i)}
+	c := citizen{State: fmt.Sprint("state ", city/10), City: fmt.Sprint("city ", city), User: i, Name: fmt.Sprint("citizen ", i)}
+	c.ID, _ = known.Key(&c)
+	return c
 }
 
 // registry is n citizens.
 var registry = stock{
 	name:    "keys of several values",
 	indexes: []model.Technique{known},
-	load:    func(ctx context.Context, s *site) error { return fill(ctx, s, s.n, known.InsertMany, citizenOf) },
+	load:    func(ctx context.Context, s *site) error { return fill(ctx, s, s.n, citizens.InsertMany, citizenOf) },
 	trials: []trial{
 		{"keys.Composite", "Prefix, a document", "nothing", func(ctx context.Context, s *site) step {
 			return reading(ctx, s, 1, func() *model.Find[citizen] {
@@ -203,9 +205,10 @@ var registry = stock{
 			var key string
 			return writing(ctx, s, func() write {
 				c := citizenOf(s.one(s.n))
-				c.User = s.fresh()
+				c.ID, c.User = "", s.fresh()
 				key, _ = known.Key(&c)
-				return known.Insert(c)
+				c.ID = key
+				return citizens.Insert(c)
 			}, func() write { return citizens.Delete(key) })
 		}},
 	},

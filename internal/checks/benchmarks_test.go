@@ -19,7 +19,6 @@ var measured = []struct{ title, says string }{
 	{"Build and marshal a bounded push", "a bounded push with a counter and a field"},
 	{"Build and marshal a guarded update", "a guarded update"},
 	{"Build and marshal a copy", "the update of a copy"},
-	{"Build and marshal the set of an indexed", "the set of a field with an index table"},
 	{"Join 1000 products × 20 parts, each part in one, on the engine", "a join of 1,000 × 20, on the engine"},
 	{"Join 1000 products × 20 parts, each part in ten, on the engine", "the same, each part in ten products"},
 	{"Join 1000 products × 20 parts, each part in one, on the server", "a join of 1,000 × 20, on FerretDB"},

@@ -146,7 +146,7 @@ func TestDeferred(t *testing.T) {
 	move := Case{
 		Method: "x.T.Move",
 		Make: func(s string) any {
-			return model.Change[string]{Decide: func(read string) (model.Plan, error) { return model.NewPlan(from.Move(oid(1), read, s)), nil }}
+			return model.Change[string]{Decide: func(read string) (model.Plan, error) { return model.NewPlan(from.MoveAll(read, s)), nil }}
 		},
 		State: func(s string) any { return s + "2" },
 	}
@@ -166,7 +166,7 @@ func TestDeferred(t *testing.T) {
 		c    Case
 		want string
 	}{
-		{move, "db.logmsgs.updateOne({_id: ObjectId('507f00000000000000000001'), host: 'nut2'}, {$set: {host: 'nut'}})"},
+		{move, "db.logmsgs.updateMany({host: 'nut2'}, {$set: {host: 'nut'}})"},
 		{fill, "db.products.find({name: 'nut'})"},
 		{fill, "db.products.updateOne({_id: 'nut'}, {$addToSet: {parts: 'nut'}})"},
 	} {

@@ -2,7 +2,6 @@ package checks
 
 import (
 	"github.com/docmodel/docmodel/denorm"
-	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
@@ -49,38 +48,7 @@ func ofSource(method, reason string, call func(doc *bson.D, s string) any) Case 
 }
 
 func copyWrites() []Case {
-	set := func(path string, v any) bson.D { return bson.D{{Key: path, Value: v}} }
 	return []Case{
-		ofSource("Snapshot", "an element", func(doc *bson.D, _ string) any {
-			d, _ := copyItems.Snapshot(doc)
-			return d
-		}),
-		ofSource("Fields", "beside a key", func(doc *bson.D, _ string) any {
-			d, _ := copyBeside.Fields(doc)
-			return d
-		}),
-		ofSource("Attach", "push it unless it is there", func(doc *bson.D, s string) any { return copyItems.Attach(s, doc) }),
-		ofSource("Attach", "over an older one", func(doc *bson.D, s string) any { return copyBeside.Attach(s, doc) }),
-		ofSource("Attach", "without a version", func(doc *bson.D, s string) any { return copyBare.Attach(s, doc) }),
-		ofSource("Attach", "counts the document's version up", func(doc *bson.D, s string) any { return copyCounted.Attach(s, doc) }),
-		ofSource("Attach", "to an array, and counts the document's version up", func(doc *bson.D, s string) any { return copyCountedIn.Attach(s, doc) }),
-		ofSource("Attach", "to a document that the source lists", func(doc *bson.D, s string) any { return copyListed.Attach(s, doc) }),
-		ofSource("Attach", "in an array within another it is refused", func(doc *bson.D, s string) any { return copyNested.Attach(s, doc) }),
-		{Method: "denorm.Copy.Detach", Reason: "an element", Make: func(s string) any { return copyNames.Detach(s, s+"2") }},
-		{Method: "denorm.Copy.Detach", Reason: "in arrays within an array", Make: func(s string) any { return copyNested.Detach(s, s+"2") }},
-		{Method: "denorm.Copy.Detach", Reason: "key and fields", Make: func(s string) any { return copyBeside.Detach(s, s+"2") }},
-		{Method: "denorm.Copy.Detach", Reason: "from a document that the source lists", Make: func(s string) any { return copyListed.Detach(s, s+"2") }},
-		{Method: "denorm.Copy.Detach", Reason: "an element, and counts the document's version up", Make: func(s string) any { return copyCountedIn.Detach(s, s+"2") }},
-		{Method: "denorm.Copy.Detach", Reason: "from a document that the source lists, and counts its version up", Make: func(s string) any { return copyCountedListed.Detach(s, s+"2") }},
-		{Method: "denorm.Copy.Detach", Reason: "no id is refused", Make: func(string) any { return copyNames.Detach("", "p") }},
-		ofSource("Set", "a copied field: the version is counted up", func(doc *bson.D, s string) any { return copyItems.Set(doc, set("name", s+"2")) }),
-		ofSource("Set", "a document that holds a copied field", func(doc *bson.D, s string) any {
-			return copyNested.Set(doc, bson.D{{Key: "home", Value: set("city", s+"2")}, {Key: "name", Value: nil}})
-		}),
-		ofSource("Set", "without a version, only what changes", func(doc *bson.D, s string) any { return copyBare.Set(doc, set("home.city", s+"2")) }),
-		ofSource("Set", "to what was read: nothing is propagated", func(doc *bson.D, s string) any { return copyItems.Set(doc, set("name", s)) }),
-		ofSource("Set", "a field that is not copied", func(doc *bson.D, s string) any { return copyItems.Set(doc, set("note", s)) }),
-		ofSource("Set", "below a copied field is refused", func(doc *bson.D, s string) any { return copyItems.Set(doc, set("name.x", s)) }),
 		ofSource("Propagate", "to elements", func(doc *bson.D, _ string) any { return copyItems.Propagate(doc) }),
 		ofSource("Propagate", "to elements of arrays within an array", func(doc *bson.D, _ string) any { return copyNested.Propagate(doc) }),
 		ofSource("Propagate", "beside a key", func(doc *bson.D, _ string) any { return copyBeside.Propagate(doc) }),
@@ -101,17 +69,7 @@ func copyWrites() []Case {
 		}, State: func(s string) any { return rawDoc(sourceOf(s)) }},
 		{Method: "denorm.Copy.Refresh", Reason: "as the source is now",
 			Make: func(s string) any { return copyItems.Refresh(s) }, State: func(s string) any { return rawDoc(sourceOf(s)) }},
-		{Method: "denorm.Copy.Storing", Reason: "a copy that another write attaches", From: func(s string) ([]any, func() any) {
-			docs := roomy([]any{s + "2"})
-			return []any{docs}, func() any { return attachingTo(s, docs...) }
-		}, State: asRead(func(s string) model.Change[any] { return attachingTo(s) }, func(s string) testkit.Docs {
-			return testkit.Docs{"anything": {sourceOf(s)}}
-		})},
 	}
-}
-
-func attachingTo(s string, docs ...any) model.Change[any] {
-	return copyItems.Storing(s, func(source *bson.D) model.Action { return copyItems.Attach(s+"2", source) }, docs...)
 }
 
 func rawDoc(d bson.D) bson.Raw {

@@ -13,7 +13,6 @@ var (
 )
 
 func init() {
-	register(indexTableWrites()...)
 	register(indexTableReads()...)
 	register(indexTableChecks()...)
 }
@@ -24,43 +23,6 @@ func dweller(s string) bson.D {
 		{Key: "_id", Value: s}, {Key: "name", Value: s}, {Key: "mail", Value: s},
 		{Key: "home", Value: roomy(bson.D{{Key: "city", Value: s}, {Key: "zip", Value: bson.A{s}}})},
 	})
-}
-
-func indexTableWrites() []Case {
-	write := func(method, reason string, call func(doc bson.D, s string) any) Case {
-		return Case{Method: "denorm.IndexTable." + method, Reason: reason, From: func(s string) ([]any, func() any) {
-			doc := dweller(s)
-			return []any{doc}, func() any { return call(doc, s) }
-		}}
-	}
-	set := func(path string, v any) bson.D { return bson.D{{Key: path, Value: v}} }
-	return []Case{
-		write("Insert", "enter, store, confirm", func(doc bson.D, _ string) any { return dwellers.Insert(doc, oid(1)) }),
-		write("Insert", "reserve a unique value", func(doc bson.D, _ string) any { return mailers.Insert(doc, oid(1)) }),
-		{Method: "denorm.IndexTable.Insert", Reason: "an entry for each element",
-			Make: func(s string) any { return labelled.Insert(busyHost{ID: s, Labels: []string{s, "b", s}}, oid(1)) }},
-		{Method: "denorm.IndexTable.Insert", Reason: "without a value",
-			Make: func(s string) any { return labelled.Insert(busyHost{ID: s}, oid(1)) }},
-		{Method: "denorm.IndexTable.Insert", Reason: "without a token is refused",
-			Make: func(s string) any { return labelled.Insert(busyHost{ID: s}, bson.NilObjectID) }},
-		write("Set", "another value", func(doc bson.D, s string) any { return dwellers.Set(&doc, set("home.city", s+"2"), oid(2)) }),
-		write("Set", "the same value: what a first run has entered and left", func(doc bson.D, s string) any { return dwellers.Set(&doc, set("home.city", s), oid(2)) }),
-		write("Set", "a copied field", func(doc bson.D, s string) any { return dwellers.Set(&doc, set("name", s+"2"), oid(2)) }),
-		write("Set", "a field that no entry holds", func(doc bson.D, s string) any { return dwellers.Set(&doc, set("note", s), oid(2)) }),
-		write("Set", "null takes the entry out", func(doc bson.D, _ string) any { return dwellers.Set(&doc, set("home.city", nil), oid(2)) }),
-		write("Set", "another unique value", func(doc bson.D, s string) any { return mailers.Set(&doc, set("mail", s+"2"), oid(2)) }),
-		{Method: "denorm.IndexTable.Set", Reason: "a document that holds the value and a copied field",
-			From: func(s string) ([]any, func() any) {
-				doc := dweller(s)
-				fields := roomy(bson.D{{Key: "home", Value: roomy(bson.D{{Key: "city", Value: s + "2"}, {Key: "zip", Value: s}})}})
-				return []any{doc, fields}, func() any { return dwellers.Set(&doc, fields, oid(2)) }
-			}},
-		write("Set", "below the value is refused", func(doc bson.D, s string) any { return dwellers.Set(&doc, set("home.city.x", s), oid(2)) }),
-		write("Delete", "the document, then its entry", func(doc bson.D, _ string) any { return dwellers.Delete(&doc) }),
-		{Method: "denorm.IndexTable.Delete", Reason: "a document that is gone: what a first run has left",
-			Make: func(s string) any { return dwellers.Delete(&bson.D{{Key: "_id", Value: s}}) }},
-		write("Delete", "the document, then its reservation", func(doc bson.D, _ string) any { return mailers.Delete(&doc) }),
-	}
 }
 
 func indexTableReads() []Case {
@@ -124,7 +86,5 @@ func indexTableChecks() []Case {
 			return of(s, bson.E{Key: "found", Value: copies(s + "2")}, bson.E{Key: "want", Value: copies(s)})
 		}),
 		mend("copies that are not there", dwellers.Checks()[1], func(s string) bson.D { return of(s, bson.E{Key: "want", Value: copies(s)}) }),
-		{Method: "denorm.IndexTable.Indexes", Reason: "everything is found by _id",
-			Make: func(string) any { return dwellers.Indexes() }},
 	}
 }

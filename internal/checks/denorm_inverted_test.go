@@ -11,7 +11,7 @@ var (
 )
 
 func init() {
-	register(invertedWrites()...)
+	register(invertedJobs()...)
 	register(invertedReads()...)
 }
 
@@ -19,20 +19,8 @@ func surferOf(s string) bson.D {
 	return roomy(bson.D{{Key: "_id", Value: s}, {Key: "home", Value: roomy(bson.D{{Key: "city", Value: s}})}, {Key: "sites", Value: bson.A{s, s + "2"}}})
 }
 
-func invertedWrites() []Case {
-	write := func(method, reason string, call func(doc bson.D, s string) any) Case {
-		return Case{Method: "denorm.Inverted." + method, Reason: reason, From: func(s string) ([]any, func() any) {
-			doc := surferOf(s)
-			return []any{doc}, func() any { return call(doc, s) }
-		}}
-	}
+func invertedJobs() []Case {
 	return []Case{
-		write("Insert", "entries of each path", func(doc bson.D, _ string) any { return thingsBy.Insert(doc, oid(1)) }),
-		write("Set", "a value of each path", func(doc bson.D, s string) any {
-			return thingsBy.Set(&doc, bson.D{{Key: "home", Value: bson.D{{Key: "city", Value: s + "3"}}}, {Key: "sites", Value: bson.A{s + "2", s + "3"}}}, oid(2))
-		}),
-		write("Set", "a field that no entry holds", func(doc bson.D, s string) any { return thingsBy.Set(&doc, bson.D{{Key: "note", Value: s}}, oid(2)) }),
-		write("Delete", "the document, then its entries", func(doc bson.D, _ string) any { return thingsBy.Delete(&doc) }),
 		{Method: "denorm.Inverted.Rebuild", Reason: "enter what is missing, of each path", Make: func(string) any { return thingsBy.Rebuild() }, State: func(s string) any {
 			raw, err := bson.Marshal(surferOf(s))
 			if err != nil {
@@ -74,6 +62,5 @@ func invertedReads() []Case {
 			return []any{ids}, func() any { return thingsBy.Direct(ids...) }
 		}},
 		one("Checks", "those of each path's entries", func(string) any { return thingsBy.Checks()[2] }),
-		one("Indexes", "all by _id", func(string) any { return thingsBy.Indexes() }),
 	}
 }

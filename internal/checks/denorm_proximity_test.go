@@ -32,12 +32,7 @@ func proximityWrites() []Case {
 			return []any{skill}, func() any { return call(skill, s) }
 		}}
 	}
-	doc := func(skill bson.D, s string) bson.D {
-		return bson.D{{Key: "_id", Value: s}, {Key: "skills", Value: bson.A{skill, bson.D{{Key: "level", Value: nil}, {Key: "years", Value: 3}}}}}
-	}
 	return []Case{
-		write("Insert", "the list and its text", func(skill bson.D, s string) any { return skillText.Insert(doc(skill, s)) }),
-		write("Replace", "the list and its text", func(skill bson.D, s string) any { return skillText.Replace(doc(skill, s)) }),
 		write("Set", "both", func(skill bson.D, s string) any { return skillText.Set(s, skill) }),
 		write("Set", "none", func(_ bson.D, s string) any { return skillText.Set(s) }),
 		{Method: "denorm.Proximity.Set", Reason: "strings", From: func(s string) ([]any, func() any) {

@@ -48,35 +48,7 @@ func subsetOf(s string) testkit.Docs {
 }
 
 func subsetCases() []Case {
-	set := func(reason string, fields func(s string) bson.D) Case {
-		state := asRead(func(s string) model.Change[any] { return inOrder.Set(s, fields(s)) }, subsetOf)
-		return Case{Method: "denorm.Subset.Set", Reason: reason, State: state, From: func(s string) ([]any, func() any) {
-			d := roomy(fields(s))
-			return []any{d}, func() any { return firstTwo.Set(s, d) }
-		}}
-	}
-	remove := func(s string) model.Change[any] { return inOrder.Delete(s) }
-	child := func(method, reason string, call func(doc bson.D) any) Case {
-		return Case{Method: "denorm.Subset." + method, Reason: reason, From: func(s string) ([]any, func() any) {
-			doc := childOf(s)
-			return []any{doc}, func() any { return call(doc) }
-		}}
-	}
 	return []Case{
-		child("Insert", "the child, and the copied fields of it", func(doc bson.D) any { return firstTwo.Insert(doc) }),
-		child("Insert", "the child, whole", func(doc bson.D) any { return wholeFirst.Insert(doc) }),
-		{Method: "denorm.Subset.Insert", Reason: "without a value to be ordered by it is refused", From: func(s string) ([]any, func() any) {
-			doc := roomy(bson.D{{Key: "_id", Value: s}, {Key: "post", Value: s}})
-			return []any{doc}, func() any { return firstTwo.Insert(doc) }
-		}},
-		set("a copied field, in its place", func(s string) bson.D { return bson.D{{Key: "text", Value: s + "x"}} }),
-		set("a field that isn't copied", func(s string) bson.D { return bson.D{{Key: "note", Value: s}} }),
-		set("what it is ordered by: the others, and then it", func(string) bson.D { return bson.D{{Key: "time", Value: noon(-9)}} }),
-		set("its parent: out of the one, and then into the other", func(s string) bson.D { return bson.D{{Key: "post", Value: s + "9"}} }),
-		set("no field is refused", func(string) bson.D { return nil }),
-		{Method: "denorm.Subset.Delete", Reason: "the next takes its place", Make: func(s string) any { return firstTwo.Delete(s) }, State: asRead(remove, subsetOf)},
-		{Method: "denorm.Subset.Delete", Reason: "one that is not there",
-			Make: func(s string) any { return firstTwo.Delete(s) }, State: asRead(remove, func(string) testkit.Docs { return nil })},
 		{Method: "denorm.Subset.Refresh", Reason: "what the children say", Make: func(s string) any { return firstTwo.Refresh(s) },
 			State: asRead(func(s string) model.Change[any] { return firstTwo.Refresh(s) }, func(s string) testkit.Docs {
 				return testkit.Docs{"anything": {childOf(s)}, "posts": {bson.D{{Key: "_id", Value: s}, {Key: "recent", Value: bson.A{s}}}}}

@@ -54,7 +54,6 @@ func subsetPagesCases() []Case {
 		change("Refresh", "without a parent", refresh, none),
 		{Method: "denorm.SubsetPages.Set", Reason: "the key is refused", Make: func(s string) any { return newestMails.Set(s, s, bson.D{{Key: "id", Value: s}}) },
 			State: func(string) any { return nil }},
-		{Method: "denorm.SubsetPages.Delete", Reason: "the parent, then its pages", Make: func(s string) any { return newestMails.Delete(s) }},
 		{Method: "denorm.SubsetPages.Rest", Reason: "without what the parent holds", From: func(s string) ([]any, func() any) {
 			box := &mailbox{ID: s, Mails: roomy([]mail{mailOf(s)})}
 			return []any{box}, func() any { return newestMails.Rest(box, "", 2) }

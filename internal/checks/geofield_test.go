@@ -47,13 +47,12 @@ func fieldWrites() []Case {
 		return []bson.Raw{wrong, gone}
 	}
 	return []Case{
-		write("Insert", "with a number", func(doc bson.D) any { return keyedPlaces.Insert(doc) }),
-		write("Insert", "with a text", func(doc bson.D) any { return namedPlaces.Insert(doc) }),
-		write("InsertMany", "two kinds of documents", func(doc bson.D) any { return keyedPlaces.InsertMany([]bson.D{doc, {{Key: "_id", Value: 2}}}) }),
-		write("Replace", "with a number", func(doc bson.D) any { return keyedPlaces.Replace(doc) }),
-		{Method: "geofield.Field.Insert", Reason: "another key is refused", From: func(s string) ([]any, func() any) {
+		write("Complete", "an insert with a number", func(doc bson.D) any { return keyedPlaces.Complete(anything.Insert(doc)) }),
+		write("Complete", "an insert with a text", func(doc bson.D) any { return namedPlaces.Complete(anything.Insert(doc)) }),
+		write("Complete", "a replacement", func(doc bson.D) any { return keyedPlaces.Complete(anything.Replace(doc)) }),
+		{Method: "geofield.Field.Complete", Reason: "another key is refused", From: func(s string) ([]any, func() any) {
 			doc := placed(s, bson.E{Key: "geo", Value: int64(7)})
-			return []any{doc}, func() any { return keyedPlaces.Insert(doc) }
+			return []any{doc}, func() any { return keyedPlaces.Complete(anything.Insert(doc)) }
 		}},
 		{Method: "geofield.Field.Set", Reason: "a number", Make: func(s string) any { return keyedPlaces.Set(s, louvre) }},
 		{Method: "geofield.Field.Set", Reason: "a text", Make: func(s string) any { return namedPlaces.Set(s, louvre) }},
@@ -65,12 +64,12 @@ func fieldWrites() []Case {
 				return keyedPlaces.Complete(model.Write{Collection: "anything", Model: &mongo.UpdateOneModel{Filter: bson.D{}, Update: update, Upsert: &upsert}})
 			}
 		}},
-		write("Insert", "a document that Completed made", func(doc bson.D) any {
+		write("Complete", "a document that Completed made", func(doc bson.D) any {
 			d, err := keyedPlaces.Completed(doc)
 			if err != nil {
 				panic(err)
 			}
-			return keyedPlaces.Insert(d)
+			return keyedPlaces.Complete(anything.Insert(d))
 		}),
 		{Method: "geofield.Field.Complete", Reason: "an update of the point", From: func(s string) ([]any, func() any) {
 			filter, update := bson.D{{Key: "name", Value: s}}, bson.D{{Key: "$set", Value: placed(s)[1:]}, {Key: "$push", Value: bson.D{{Key: "log", Value: s}}}}

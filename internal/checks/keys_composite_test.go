@@ -43,22 +43,7 @@ func ofValues(method, reason string, call func(values []any) any, values func(s 
 }
 
 func compositeWrites() []Case {
-	list := func(s string) []resident {
-		return roomy([]resident{{State: s, City: s, User: 42}, {State: s, City: "San", User: -1}})
-	}
 	return []Case{
-		{Method: "keys.Composite.Insert", Reason: "under the key of its fields", Make: func(s string) any { return byPlace.Insert(list(s)[0]) }},
-		{Method: "keys.Composite.Insert", Reason: "a document of any form", From: func(s string) ([]any, func() any) {
-			doc := roomy(bson.D{{Key: "device", Value: s}, {Key: "at", Value: noon(0)}, {Key: "op", Value: oid(1)}, {Key: "tags", Value: bson.A{s}}})
-			return []any{doc}, func() any { return byDevice.Insert(doc) }
-		}},
-		{Method: "keys.Composite.Insert", Reason: "under another key is refused", Make: func(s string) any {
-			return byPlace.Insert(resident{ID: "NV :Reno :a1", State: s, City: "San", User: 1})
-		}},
-		{Method: "keys.Composite.InsertMany", Reason: "in one command", From: func(s string) ([]any, func() any) {
-			docs := list(s)
-			return []any{docs}, func() any { return byPlace.InsertMany(docs) }
-		}},
 		{Method: "keys.Composite.Rekey", Reason: "what has another key or none; one stays", State: drifted, Make: func(string) any { return byPlace.Rekey() }},
 		{Method: "keys.Composite.Move", Reason: "to another city", From: func(s string) ([]any, func() any) {
 			was := &resident{State: s, City: "San", User: 1}

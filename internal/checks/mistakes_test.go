@@ -166,7 +166,7 @@ func refuses(name string, err error) slip {
 
 func slipValues() []slip {
 	set := func(path string, v any) bson.D { return bson.D{{Key: "$set", Value: bson.D{{Key: path, Value: v}}}} }
-	snapshot := slipCopy.Set(&slipPost{ID: "go"}, bson.D{{Key: "titel", Value: "Go"}})
+	copying := model.NewStore(model.New("slips", slipCopy), slipPosts).Set("go", bson.D{{Key: "titel", Value: "Go"}})
 	_, err := slipPairs.KeyOf("ann", 7)
 	return []slip{
 		refuses("an empty id", slipPosts.Delete("").Err),
@@ -187,7 +187,7 @@ func slipValues() []slip {
 		refuses("an update of the element's key", slipList.Update("go", 1, set("n", 2)).Err),
 		refuses("a field that elements don't have", slipList.Update("go", 1, set("txt", "x")).Err),
 		refuses("an element of another type", slipRecent.Push("go", 7).Err),
-		refuses("a copied field that doesn't exist", snapshot.Err()),
+		refuses("a copied field that doesn't exist", copying.Err),
 		refuses("a part of a key of another type", err),
 		refuses("two updates of one path", model.Merge(slipPosts.Update("go", set("title", "a")), slipPosts.Update("go", set("title", "b"))).Err),
 	}

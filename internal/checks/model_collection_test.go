@@ -87,7 +87,9 @@ func modelFunctions() []Case {
 			}},
 		{Method: "model.Concat", Reason: "plans in order, what each leaves too",
 			From: func(s string) ([]any, func() any) {
-				plans := roomy([]model.Plan{uses.InsertChild("bench", sparePart{ID: s}), uses.DeleteChild(s)})
+				plans := roomy([]model.Plan{
+					model.NewPlan(parts.Insert(sparePart{ID: s}), uses.Add("bench", s)), model.NewPlan(uses.RemoveEverywhere(s), parts.Delete(s)),
+				})
 				return []any{plans}, func() any { return model.Concat(plans...) }
 			}},
 		{Method: "model.MergePlans", Reason: "two plans that share a document",

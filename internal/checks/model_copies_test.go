@@ -72,7 +72,7 @@ func underScope() []Case {
 		{"an update", func(s string) []model.Step { return []model.Step{uses.Add("bench", s)} }},
 		{"an insert", func(s string) []model.Step { return []model.Step{parts.Insert(sparePart{ID: s})} }},
 		{"a delete marks", func(s string) []model.Step { return []model.Step{parts.Delete(s)} }},
-		{"each step", func(s string) []model.Step { return uses.DeleteChild(s).Steps }},
+		{"each step", func(s string) []model.Step { return []model.Step{uses.RemoveEverywhere(s), parts.Delete(s)} }},
 		{"what is read and what is written", func(s string) []model.Step {
 			return []model.Step{model.MergeInto{Collection: "parts", Once: true, Pipeline: mongo.Pipeline{
 				{{Key: "$match", Value: bson.D{{Key: "name", Value: s}}}},

@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/relate"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
@@ -55,22 +54,14 @@ var (
 	anything   = model.NewCollection[bson.D, any]("anything")
 )
 
-// bareEnd holds ids of others, as the documents at either end of some relations do, and linkList links: each type takes its
-// time to compile.
-type (
-	bareEnd struct {
-		ID      string   `bson:"_id"`
-		Owner   string   `bson:"owner,omitempty"`
-		Tasks   []string `bson:"tasks,omitempty"`
-		Books   []string `bson:"books,omitempty"`
-		Authors []string `bson:"authors,omitempty"`
-	}
-	linkList struct {
-		ID      string                `bson:"_id"`
-		Tasks   []relate.Link[string] `bson:"tasks,omitempty"`
-		Authors []relate.Link[string] `bson:"authors,omitempty"`
-	}
-)
+// bareEnd holds ids of others, as the documents at either end of some relations do: each type takes its time to compile.
+type bareEnd struct {
+	ID      string   `bson:"_id"`
+	Owner   string   `bson:"owner,omitempty"`
+	Tasks   []string `bson:"tasks,omitempty"`
+	Books   []string `bson:"books,omitempty"`
+	Authors []string `bson:"authors,omitempty"`
+}
 
 // oid is an ObjectID that ends in n.
 func oid(n byte) bson.ObjectID { return bson.ObjectID{0x50, 0x7f, 11: n} }

@@ -1,6 +1,8 @@
 package checks
 
 import (
+	"errors"
+
 	"github.com/docmodel/docmodel/denorm"
 	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
@@ -48,6 +50,10 @@ func storeCases() []Case {
 		of("Insert", "a copy is filled, and counted", stored, book, func(in bson.D, _ string) model.Change[model.Stored[bson.D]] { return bookStore.Insert(in) }),
 		of("Insert", "a path that a technique owns is refused", stored, func(s string) bson.D { return append(book(s), bson.E{Key: "publisher", Value: s + "!"}) },
 			func(in bson.D, _ string) model.Change[model.Stored[bson.D]] { return bookStore.Insert(in) }),
+		of("Insert", "Referring: a filter finds the document to which the new one refers", stored, func(s string) bson.D { return append(book(s)[:1:1], book(s)[2:]...) },
+			func(in bson.D, s string) model.Change[model.Stored[bson.D]] {
+				return bookStore.Referring("publisher_id", bson.D{{Key: "_id", Value: s + "2"}}).Insert(in)
+			}),
 		of("InsertMany", "two documents, one name", stored, book, func(in bson.D, s string) model.Change[model.Stored[bson.D]] {
 			return bookStore.InsertMany(in, append(bson.D{{Key: "_id", Value: s + "3"}}, in[1:]...))
 		}),
@@ -56,13 +62,26 @@ func storeCases() []Case {
 			func(in bson.D, _ string) model.Change[model.Stored[bson.D]] { return bookStore.Ensure(in) }),
 		of("Set", "another publisher", stored, field("publisher_id"), func(in bson.D, s string) model.Change[model.Stored[bson.D]] { return bookStore.Set(s, in) }),
 		of("Set", "a name that is copied", stored, field("name"), func(in bson.D, s string) model.Change[model.Stored[bson.D]] { return publisherStore.Set(s+"1", in) }),
+		of("Set", "Where: a condition that the stored document must meet", stored, field("title"), func(in bson.D, s string) model.Change[model.Stored[bson.D]] {
+			return bookStore.Where(bson.D{{Key: "publisher", Value: s}}, errors.New("another's")).Set(s, in)
+		}),
 		of("Edit", "a field", stored, field("title"), func(in bson.D, s string) model.Change[model.Stored[bson.D]] {
 			return bookStore.Edit(s, func(d *bson.D) error { *d = append(*d, in...); return nil })
 		}),
 		of("Delete", "no technique needs another document", stored, book, func(_ bson.D, s string) model.Change[model.Stored[bson.D]] { return plainStore.Delete(s) }),
 		of("Set", "no technique needs the field", stored, field("title"), func(in bson.D, s string) model.Change[model.Stored[bson.D]] { return bookStore.Set(s, in) }),
+		of("Restore", "without a scope that marks deletions", stored, book, func(_ bson.D, s string) model.Change[model.Stored[bson.D]] { return bookStore.Restore(s) }),
 		of("Replace", "what a technique owns stays", stored, func(s string) bson.D { return append(bson.D{{Key: "_id", Value: s}}, book(s)[1:]...) },
 			func(in bson.D, _ string) model.Change[model.Stored[bson.D]] { return bookStore.Replace(in) }),
+		of("SetOne", "of a publisher", stored, field("publisher_id"), func(in bson.D, s string) model.Change[model.Stored[bson.D]] {
+			return bookStore.SetOne(bson.D{{Key: "publisher", Value: s}}, in)
+		}),
+		of("EditOne", "of a publisher", stored, field("title"), func(in bson.D, s string) model.Change[model.Stored[bson.D]] {
+			return bookStore.EditOne(bson.D{{Key: "publisher", Value: s}}, func(d *bson.D) error { *d = append(*d, in...); return nil })
+		}),
+		of("DeleteOne", "of a publisher", stored, book, func(_ bson.D, s string) model.Change[model.Stored[bson.D]] {
+			return bookStore.DeleteOne(bson.D{{Key: "publisher", Value: s}, {Key: "pages", Value: 300}})
+		}),
 		of("Delete", "counted down", stored, book, func(_ bson.D, s string) model.Change[model.Stored[bson.D]] { return bookStore.Delete(s) }),
 	}
 }

@@ -79,7 +79,7 @@ var documentedPanics = map[string]string{
 // walkedValues are declared techniques, and zero values of what callers can make by hand. Errors hold one each, for what wraps nothing
 // is made by nobody.
 var walkedValues = []any{
-	bookStore, publisherStore, model.StoreWrite{}, hostViews, articleSpecs, lastLines, keyLines, mails, keyMails, dailyMails, parcels, keptParcels, parcelViews, polledViews, sheetColumns, sheetRows, copyNames, copyBeside, copyListed, tallied, spanned, untokened, partNames, partShouts, dwellers, mailers,
+	bookStore, publisherStore, model.StoreWrite{}, hostViews, articleSpecs, lastLines, keyLines, mails, keyMails, dailyMails, parcels, keptParcels, parcelViews, polledViews, sheetColumns, sheetRows, copyNames, copyBeside, copyListed, tallied, spanned, partNames, partShouts, dwellers, mailers,
 	thingsBy, skillFields, boxMails, skillText, firstTwo, newestMails, spreadByID, dayVisitors, everVisitors, likes,
 	contractHistory, shipmentBox, shipmentIn, shipRelay, denorm.Average{}, denorm.CopySpread{}, denorm.IndexEntry[string]{}, denorm.InvertedQuery{},
 	denorm.OutlierCount{}, hitTotals,
@@ -91,7 +91,7 @@ var walkedValues = []any{
 	products, anything, lodgerPlaces, lodgerRooms, lodgerHome, mediumTypes, mediumKinds, listKinds, versioned, versionedBy,
 	&model.Aggregate[bson.D]{}, model.Aggregation{}, model.Change[int]{}, model.Check{}, model.Finding{}, model.ConflictError{}, model.Cost{}, model.DeclarationError{}, model.EventKind(0), model.Expect(0), &model.Find[bson.D]{},
 	model.FindAndModify{}, model.Guarantee(0), model.Index{}, model.IndexDiff{}, model.IndexSet{}, model.Footprint{}, model.Use(0), model.Need{}, model.Audit{}, &model.Batch{}, model.Job{}, model.Stage{}, &model.LeftError{}, model.Lease{}, model.MergeInto{}, &model.Modify[bson.D]{}, model.Observer{}, model.Operation{}, model.Page[bson.D]{}, model.Parts{}, model.Plan{}, model.Scope{}, model.Query{},
-	model.Result{}, model.Status(0), model.StepError{Err: errors.New("x")}, model.Stream{}, model.StreamError{Err: errors.New("x")},
+	model.ReferenceError{}, model.Result{}, model.Status(0), model.StepError{Err: errors.New("x")}, model.Stream{}, model.StreamError{Err: errors.New("x")},
 	model.StreamMode(0), embed.UnknownValue{}, model.ValueError{}, model.Write{},
 
 	partsSurvey, advise.Assumption{}, advise.NewBudget(products), advise.Change{}, advise.Choice(0), advise.DatabaseSurvey{}, advise.IndexUse{}, advise.SurveyedRelation{}, advise.Flip{}, advise.Growth{}, advise.Measure{}, advise.Quantile{}, advise.Rule{},
@@ -106,7 +106,7 @@ var walkedValues = []any{
 	&paths.Forest[string]{}, paths.Place[string]{},
 
 	relate.Then(joined, relate.NewJoin(parts, "_id", parts, relate.JoinSpec{})),
-	uses, keyed, lostParts, untyped, turned, takenOut, takenIn, joined, fitted, tied, wrote, linkedWrote, deletesProducts, deletesAnything, from, below, owned, linkedOwned,
-	relate.Link[string]{}, fitted.Left(), wrote.Left(), linkedOwned.Right(),
-	relate.Reach{}, relate.RepairPolicy(0), relate.RestrictError{},
+	uses, keyed, lostParts, untyped, turned, takenOut, takenIn, joined, fitted, tied, wrote, deletesProducts, deletesAnything, from, below, owned,
+	fitted.Left(), wrote.Left(), owned.Right(),
+	relate.RepairPolicy(0), relate.RestrictError{},
 }

@@ -69,14 +69,6 @@ func childRefsWrites() []Case {
 			Make: func(s string) any { return uses.Reorder("bench", nil, []string{s}) }},
 		{Method: "relate.ChildRefs.Reorder", Reason: "documents are not reordered by their ids",
 			Make: func(s string) any { return owns.Reorder("p1", []string{s}, nil) }},
-		{Method: "relate.ChildRefs.InsertChild", Reason: "the child before the reference",
-			Make: func(s string) any { return uses.InsertChild("bench", sparePart{ID: s, Name: s}) }},
-		{Method: "relate.ChildRefs.InsertChild", Reason: "a reference within a document",
-			Make: func(s string) any { return owns.InsertChild(s, stock{ID: s}) }},
-		{Method: "relate.ChildRefs.InsertChild", Reason: "a child without an id is refused",
-			Make: func(s string) any { return uses.InsertChild("bench", sparePart{Name: s}) }},
-		{Method: "relate.ChildRefs.DeleteChild", Reason: "the references before the child",
-			Make: func(s string) any { return uses.DeleteChild(s) }},
 	}
 }
 

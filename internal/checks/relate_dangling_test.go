@@ -7,7 +7,12 @@ import (
 )
 
 // An errand belongs to whoever has taken it.
-type errand = linkedTask
+type errand struct {
+	ID    string `bson:"_id"`
+	Owner struct {
+		ID string `bson:"id"`
+	} `bson:"owner"`
+}
 
 var (
 	errands = model.NewCollection[errand, string]("errands")
@@ -104,7 +109,7 @@ func danglingRepairs() []Case {
 		mends("elements out of a list", of(lostStock.Checks()[0])),
 		mends("elements of documents of any form", of(untypedIn.Checks()[0])),
 		mends("a single id, where no list is", of(untyped.Checks()[0])),
-		mends("a link ends", of(lostOwner.Checks()[0])),
+		mends("a single id in a document", of(lostOwner.Checks()[0])),
 		mends("the referring documents go", of(lostHosts.Checks()[0])),
 		mends("another id in a list", func(s string) model.Check { return replacing(s + "3").Checks()[0] }),
 		mends("another id in elements", func(s string) model.Check { return replacingStock(s + "3").Checks()[0] }),

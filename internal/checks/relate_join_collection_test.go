@@ -125,19 +125,6 @@ func joinCollectionChanges() []Case {
 			Make: func(s string) any {
 				return fitted.Update(s, "bolt", bson.D{{Key: "$set", Value: bson.D{{Key: "part", Value: s}}}})
 			}},
-		{Method: "relate.JoinCollection.Move", Reason: "to another pair, if the link is still as it was read",
-			From: func(s string) ([]any, func() any) {
-				link := fit(1, s, "bolt")
-				return []any{&link}, func() any { return fitted.Move(&link, s+"2", s) }
-			}},
-		{Method: "relate.JoinCollection.Move", Reason: "ids that are documents",
-			From: func(s string) ([]any, func() any) {
-				link := tie(s)
-				left, right := ends(s)
-				return []any{link, left, right}, func() any { return tied.Move(&link, left, right) }
-			}},
-		{Method: "relate.JoinCollection.Move", Reason: "of no link is refused",
-			Make: func(s string) any { return fitted.Move(nil, s, s) }},
 	}
 }
 

@@ -20,31 +20,11 @@ func init() {
 
 func parentRefWrites() []Case {
 	return []Case{
-		{Method: "relate.ParentRef.Move", Reason: "if the parent is still the one that was read",
-			Make: func(s string) any { return from.Move(oid(1), s, "other") }},
-		{Method: "relate.ParentRef.Move", Reason: "to a parent that a user names",
-			Make: func(s string) any { return from.Move(oid(1), "AAAB", s) }},
-		{Method: "relate.ParentRef.Move", Reason: "ids that are documents are compared, not read as conditions",
-			From: func(s string) ([]any, func() any) {
-				old, next := bson.D{{Key: "site", Value: s}}, bson.D{{Key: "site", Value: s + "2"}}
-				return []any{old, next}, func() any { return below.Move(s, old, next) }
-			}},
-		{Method: "relate.ParentRef.Move", Reason: "to an empty id is refused",
-			Make: func(s string) any { return from.Move(oid(1), s, "") }},
-		{Method: "relate.ParentRef.Move", Reason: "the child's version is counted up",
-			From: func(s string) ([]any, func() any) {
-				old, next := bson.D{{Key: "site", Value: s}}, bson.D{{Key: "site", Value: s + "2"}}
-				return []any{old, next}, func() any { return countedBelow.Move(s, old, next) }
-			}},
 		{Method: "relate.ParentRef.MoveAll", Reason: "each child's version is counted up",
 			From: func(s string) ([]any, func() any) {
 				old, next := bson.D{{Key: "site", Value: s}}, bson.D{{Key: "site", Value: s + "2"}}
 				return []any{old, next}, func() any { return countedBelow.MoveAll(old, next) }
 			}},
-		{Method: "relate.ParentRef.Detach", Reason: "the field goes",
-			Make: func(s string) any { return from.Detach(oid(1), s) }},
-		{Method: "relate.ParentRef.Attach", Reason: "only where there is none",
-			Make: func(s string) any { return from.Attach(oid(1), s) }},
 		{Method: "relate.ParentRef.MoveAll", Reason: "every child of a parent",
 			Make: func(s string) any { return from.MoveAll(s, s+"2") }},
 	}

@@ -65,9 +65,6 @@ func versionReads() []Case {
 
 func versionWrites() []Case {
 	batch := func(s string) any { return []bson.Raw{storedReader("a"), storedReader(s)} }
-	rename := func(s string) func(*reader) error {
-		return func(r *reader) error { r.First += s; return nil }
-	}
 	return []Case{
 		{Method: "model.Collection.Insert", Reason: "with its version", Make: func(s string) any { return readers.Insert(reader{ID: s, First: s}) }},
 		{Method: "model.Collection.Replace", Reason: "with its version", Make: func(s string) any { return readers.Replace(reader{ID: s, First: s}) }},
@@ -94,12 +91,6 @@ func versionWrites() []Case {
 			raw := newReader(s)
 			return []any{[]byte(raw)}, func() any { return readerVersions.Save(raw, reader{ID: s + "!", First: s}) }
 		}},
-		{Method: "schema.Versions.Edit", Reason: "of the first version",
-			Make: func(s string) any { return readerVersions.Edit(s, rename(s)) }, State: func(s string) any { return storedReader(s) }},
-		{Method: "schema.Versions.Edit", Reason: "nothing to do",
-			Make: func(s string) any { return readerVersions.Edit(s, nil) }, State: func(s string) any { return newReader(s) }},
-		{Method: "schema.Versions.Edit", Reason: "no id is refused",
-			Make: func(string) any { return readerVersions.Edit("", nil) }, State: func(s string) any { return newReader(s) }},
 		{Method: "schema.Versions.Migrate", Reason: "all that are outdated",
 			Make: func(string) any { return readerVersions.Migrate(schema.MigrateOptions{}) }, State: batch},
 		{Method: "schema.Versions.Migrate", Reason: "of the first version, which may be missing",

@@ -53,6 +53,8 @@ func deleting(store *model.Store[bson.D, any]) func(in bson.D, s string) storedC
 
 func storeIndexTableCases() []Case {
 	store := model.NewStore(model.New("indexed", dwellers, mailers), anything)
+	inverted := model.NewStore(model.New("inverted", thingsBy), anything)
+	surfer := func(s string) testkit.Docs { return testkit.Docs{anything.Name(): {surferOf(s)}} }
 	stored := func(s string) testkit.Docs { return testkit.Docs{anything.Name(): {dweller(s)}} }
 	fresh := func(s string) bson.D { return append(bson.D{{Key: "_id", Value: s + "0"}}, dweller(s)[1:]...) }
 	set := func(path, more, reason string) Case {
@@ -64,7 +66,15 @@ func storeIndexTableCases() []Case {
 		set("home.city", "2", "a value of an index table with copies"),
 		set("name", "2", "a copied field of an index table"),
 		set("note", "", "a field that no index table holds"),
+		set("home", "2", "above a value of an index table"),
 		storeInputCase("Delete", "values of index tables are freed", stored, noInput, deleting(store)),
+		storeInputCase("Insert", "entries of each path of an inverted index", surfer, func(s string) bson.D {
+			return append(bson.D{{Key: "_id", Value: s + "0"}}, surferOf(s)[1:]...)
+		}, inserting(inverted)),
+		storeInputCase("Set", "values of each path of an inverted index", surfer, func(s string) bson.D {
+			return roomy(bson.D{{Key: "home", Value: roomy(bson.D{{Key: "city", Value: s + "3"}})}, {Key: "sites", Value: bson.A{s + "2", s + "3"}}})
+		}, setting(inverted)),
+		storeInputCase("Delete", "the entries of each path of an inverted index", surfer, noInput, deleting(inverted)),
 	}
 }
 
@@ -147,7 +157,35 @@ func storeVersionCases() []Case {
 	fresh := func(s string) bson.D {
 		return roomy(bson.D{{Key: "_id", Value: s}, {Key: "owner", Value: roomy(bson.D{{Key: "id", Value: s}})}})
 	}
+	many := model.New("copies in arrays", copyItems)
+	inArray := func(s string) testkit.Docs {
+		item := func(id, name string) bson.D {
+			return bson.D{{Key: "id", Value: id}, {Key: "name", Value: name}, {Key: "v", Value: int64(3)}}
+		}
+		return testkit.Docs{
+			"anything": {bson.D{{Key: "_id", Value: s}, {Key: "name", Value: s}, {Key: "v", Value: int64(3)}}},
+			"copies":   {bson.D{{Key: "_id", Value: s}, {Key: "items", Value: bson.A{item(s+"2", s)}}}},
+		}
+	}
+	items := func(s string) bson.D {
+		item := func(id string) bson.D { return roomy(bson.D{{Key: "id", Value: id}}) }
+		return roomy(bson.D{{Key: "items", Value: roomy(bson.A{item(s + "2"), item(s)})}})
+	}
+	listing := model.New("listed copies", copyListed)
+	listed := func(s string) testkit.Docs {
+		return testkit.Docs{
+			"anything": {bson.D{{Key: "_id", Value: s}, {Key: "name", Value: s}, {Key: "v", Value: int64(3)}, {Key: "docs", Value: bson.A{s, s + "2"}}}},
+			"copies":   {bson.D{{Key: "_id", Value: s}}, bson.D{{Key: "_id", Value: s + "3"}}},
+		}
+	}
+	docs := func(s string) bson.D { return roomy(bson.D{{Key: "docs", Value: roomy(bson.A{s, s + "3"})}}) }
 	return []Case{
+		storeInputCase("Set", "an element with a copy", inArray, items, setting(model.NewStore(many, anything.Named("copies")))),
+		storeInputCase("Set", "a source of copies in arrays", inArray, fieldOf("name", "2"), setting(model.NewStore(many, anything))),
+		storeInputCase("Insert", "a document that a source lists", listed, func(s string) bson.D {
+			return roomy(bson.D{{Key: "_id", Value: s + "2"}})
+		}, inserting(model.NewStore(listing, anything.Named("copies")))),
+		storeInputCase("Set", "the list of documents with copies", listed, docs, setting(model.NewStore(listing, anything))),
 		storeInputCase("Insert", "a copy with a version", stored, fresh, inserting(model.NewStore(m, anything))),
 		storeInputCase("Set", "a copied field of a source with a version", stored, fieldOf("name", "2"), setting(model.NewStore(m, anything.Named("owners")))),
 	}

@@ -15,7 +15,6 @@ import (
 var ownIDs = map[string]string{
 	"denorm.Bounded":        ownDocument,
 	"denorm.Columns":        ownDocument,
-	"denorm.Counter":        ownDocument,
 	"denorm.Feed":           ownDocument,
 	"denorm.History":        madeOfIDs,
 	"denorm.Inbox":          ownDocument,
@@ -25,9 +24,7 @@ var ownIDs = map[string]string{
 	"denorm.Numbered":       ownDocument,
 	"denorm.Outbox":         ownDocument,
 	"denorm.Projection":     tenantsName,
-	"denorm.Proximity":      ownDocument,
 	"denorm.Rollup":         ownDocument,
-	"denorm.Subset":         ownDocument,
 	"denorm.WideRow":        madeOfIDs,
 	"embed.Versioned":       ownDocument,
 	"geofield.Field":        ownDocument,
@@ -39,7 +36,6 @@ var ownIDs = map[string]string{
 	"model.Write":           ownDocument,
 	"paths.Graph":           ownDocument,
 	"paths.Tree":            ownDocument,
-	"relate.ChildRefs":      ownDocument,
 	"relate.JoinCollection": madeOfIDs,
 	"schema.Expiry":         ownDocument,
 }

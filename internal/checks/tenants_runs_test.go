@@ -79,6 +79,12 @@ var tenantRuns = map[string]struct {
 		n, err := tenantBooks.Find(nil).Count(ctx, db)
 		return fmt.Sprint(n), err
 	}, "2"},
+	"model.Query.Distinct": {func(ctx context.Context, db model.DB) (string, error) {
+		var prices []int32
+		err := tenantBooks.Find(nil).Distinct(ctx, db, "price", &prices)
+		slices.Sort(prices)
+		return fmt.Sprint(prices), err
+	}, "[10 20]"},
 	"model.Aggregate.All": {func(ctx context.Context, db model.DB) (string, error) {
 		return ids(listed(tenantWrites.Load(nil, 0).All(ctx, db)), func(l relate.Loaded[tenantAuthor, tenantBook]) string {
 			return fmt.Sprint(l.Parent.ID, len(l.Children))

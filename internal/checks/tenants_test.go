@@ -65,7 +65,9 @@ func seedTenants(t *testing.T, db *mongo.Database) {
 		}
 	}
 	run(tenantAuthors.Insert(tenantAuthor{"my author", []string{"my 1", "my 2", "their 1"}}))
-	run(tenantField.InsertMany([]tenantBook{{ID: "my 1", Author: "my author", Price: 10, Loc: at}, {ID: "my 2", Author: "my author", Price: 20, Loc: at}}))
+	for _, b := range []tenantBook{{ID: "my 1", Author: "my author", Price: 10, Loc: at}, {ID: "my 2", Author: "my author", Price: 20, Loc: at}} {
+		run(tenantField.Complete(tenantBooks.Insert(b)))
+	}
 	for _, n := range []struct {
 		node treeNode
 		at   paths.Place[string]

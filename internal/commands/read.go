@@ -60,6 +60,14 @@ func Index(collection, why string, keys ...bson.E) model.Index {
 	return x
 }
 
+// Lookup is [Index] for queries that compare the first key for equality, and sort by the
+// others.
+func Lookup(collection, why string, keys ...bson.E) model.Index {
+	x := Index(collection, why, keys...)
+	x.Equal = 1
+	return x
+}
+
 // Prefixed returns a filter whose paths are below a prefix.
 func Prefixed(prefix string, d bson.D) bson.D {
 	out := make(bson.D, len(d))

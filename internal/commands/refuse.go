@@ -50,10 +50,3 @@ func Shorten(s string) string {
 func RefusedChange[S any](collection string, err error) model.Change[S] {
 	return model.Change[S]{Name: collection, Err: err, Decide: func(S) (model.Plan, error) { return model.RefusedPlan(collection, err), nil }}
 }
-
-// NeedsTransaction refuses a store's write outside transactions: instead names the methods
-// that write without them.
-func NeedsTransaction(technique, collection, instead string) error {
-	return fmt.Errorf("%w (a store's write of %s makes writes of %s, which can't be repeated after a crash: without transactions, call %s)",
-		model.ErrTransactional, collection, technique, instead)
-}

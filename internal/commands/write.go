@@ -20,6 +20,15 @@ func ByID(id any) bson.D { return bson.D{{Key: "_id", Value: mql.Eq(id)}} }
 //go:noinline
 func AmongIDs(ids any) bson.D { return bson.D{{Key: "_id", Value: mql.Op("$in", ids)}} }
 
+// Own returns a technique's write that a Collection made. A model's database refuses the writes of a Collection
+// that pass by techniques, and no others.
+func Own(w model.Write) model.Write {
+	return model.Write{
+		Collection: w.Collection, Model: w.Model, Expect: w.Expect, Done: w.Done, Token: w.Token, Reasons: w.Reasons, Once: w.Once,
+		Deleted: w.Deleted, Final: w.Final, Keyed: w.Keyed, IfMarked: w.IfMarked, Index: w.Index, Err: w.Err,
+	}
+}
+
 // UpdateOne updates a document that a filter finds by _id, and expects a match.
 func UpdateOne(collection string, filter bson.D, update any) model.Write {
 	w := UpdateIf(collection, filter, update)

@@ -12,20 +12,32 @@ import (
 
 func init() {
 	register(
-		fixture{name: "denorm.Counter", volatile: []string{"posts.ops"}, declare: func() (model.Technique, []operation) {
+		fixture{name: "denorm.Counter", volatile: []string{"posts._m", "comments._m"}, declare: func() (model.Technique, []operation) {
 			c := denorm.NewCounter(comments, "post", posts, denorm.CounterSpec{
-				Count: "comments", Sums: []denorm.Field{{From: "votes", To: "votes"}}, Tokens: "ops", Pending: "pending",
+				Count: "comments", Sums: []denorm.Field{{From: "votes", To: "votes"}},
 			})
+			s := model.NewStore(model.New("counted", c), comments)
 			return c, []operation{
-				changed("insert", c.Insert(comment{ID: "c4", Post: ptr("p1"), Slug: "z", At: noon, Votes: 7}, token(1))),
-				changed("set", c.Set("c1", bson.D{e("votes", int64(20))}, token(2))),
-				changed("move", c.Move("c2", "p2", token(3))),
-				changed("move to a slug that is taken", c.Move("c3", "p1", token(4))).as("move"),
-				changed("delete", c.Delete("c1", token(5))),
+				acted("insert", s.Insert(comment{ID: "c4", Post: ptr("p1"), Slug: "z", At: noon, Votes: 7}), token(1)),
+				acted("set", s.Set("c1", bson.D{e("votes", int64(20))}), token(2)),
+				acted("move", s.Set("c2", bson.D{e("post", "p2")}), token(3)),
+				acted("move to a slug that is taken", s.Set("c3", bson.D{e("post", "p1")}), token(4)).as("move"),
+				acted("delete", s.Delete("c1"), token(5)),
 			}
 		}},
-		copied("denorm.Copy", denorm.CopySpec{}),
-		copied("denorm.Copy that locks", denorm.CopySpec{Lock: "lock"}, "posts.lock"),
+		fixture{name: "denorm.Copy", volatile: []string{"posts._m", "comments._m"}, declare: func() (model.Technique, []operation) {
+			c := denorm.NewCopy(posts, comments, denorm.CopySpec{
+				KeyPath: "post", Fields: []denorm.Field{{From: "title", To: "postTitle"}}, Version: "titleV", VersionTo: "postTitleV",
+			})
+			m := model.New("copied", c)
+			sources, copies := model.NewStore(m, posts), model.NewStore(m, comments)
+			return c, []operation{
+				acted("set", sources.Set("p1", bson.D{e("title", "Uno")}), token(8)),
+				changed("refresh", c.Refresh("p1")),
+				acted("store", copies.Insert(comment{ID: "c8", Post: ptr("p1"), Slug: "c8", At: noon.Add(time.Hour)}), token(9)),
+				acted("store of what others delete", copies.Insert(comment{ID: "c9", Post: ptr("p2"), Slug: "c9", At: noon.Add(time.Hour)}), token(10)),
+			}
+		}},
 		fixture{name: "denorm.Approximate", declare: func() (model.Technique, []operation) {
 			a := denorm.NewApproximate(posts, "views", 10)
 			return a, []operation{planned("count", a.Count("p1", 1, 0.05))}
@@ -81,13 +93,13 @@ func init() {
 				changed("remove", o.Remove("p1", "m1")),
 			}
 		}},
-		fixture{name: "denorm.SubsetPages", declare: func() (model.Technique, []operation) {
+		fixture{name: "denorm.SubsetPages", volatile: []string{"posts._m"}, declare: func() (model.Technique, []operation) {
 			pages := model.NewCollection[denorm.BucketDoc[string, line], string]("posts_fresh")
 			s := denorm.NewSubsetPages(posts, "fresh", denorm.NewBucket(pages, denorm.BucketSpec{Max: 2, ElementKey: "id"}), denorm.SubsetPagesSpec{Max: 1, By: bson.D{e("n", -1)}})
 			return s, []operation{
 				changed("append", s.Append("p1", line{ID: "f1", N: 1})),
 				changed("append another", s.Append("p1", line{ID: "f2", N: 2})),
-				planned("delete", s.Delete("p2")),
+				acted("delete", model.NewStore(model.New("paged", s), posts).Delete("p2"), token(1)),
 			}
 		}},
 		fixture{name: "denorm.Rollup", volatile: []string{"comment_totals.ops"}, declare: func() (model.Technique, []operation) {
@@ -105,28 +117,31 @@ func init() {
 				}},
 			}
 		}},
-		fixture{name: "denorm.Subset", declare: func() (model.Technique, []operation) {
-			s := denorm.NewSubset(comments, "post", posts, "latest", denorm.SubsetSpec{Max: 2, By: bson.D{e("at", -1)}, Fields: []string{"at", "slug"}})
-			return s, []operation{
-				planned("insert", s.Insert(comment{ID: "c6", Post: ptr("p1"), Slug: "t", At: noon.Add(time.Hour)})),
-				changed("set", s.Set("c2", bson.D{e("slug", "s")})),
-				changed("delete", s.Delete("c1")),
+		fixture{name: "denorm.Subset", volatile: []string{"posts._m", "comments._m"}, declare: func() (model.Technique, []operation) {
+			x := denorm.NewSubset(comments, "post", posts, "latest", denorm.SubsetSpec{Max: 2, By: bson.D{e("at", -1)}, Fields: []string{"at", "slug"}})
+			s := model.NewStore(model.New("first", x), comments)
+			return x, []operation{
+				acted("insert", s.Insert(comment{ID: "c6", Post: ptr("p1"), Slug: "t", At: noon.Add(time.Hour)}), token(1)),
+				acted("set", s.Set("c2", bson.D{e("slug", "s")}), token(2)),
+				acted("delete", s.Delete("c1"), token(3)),
 			}
 		}},
 		fixture{name: "denorm.IndexTable", volatile: entryState("posts_by_tag"), declare: func() (model.Technique, []operation) {
 			x := denorm.NewIndexTable(posts, "tags", "posts_by_tag", denorm.IndexTableSpec{Copies: []string{"title"}})
+			s := postStore(x)
 			return x, []operation{
-				planned("insert", x.Insert(post{ID: "p4", Title: "Four", Tags: []string{"red"}, Media: song{}}, token(31))),
-				read("set", posts, "p1", func(p *post) model.Plan { return x.Set(p, bson.D{e("tags", bson.A{"green"})}, token(32)) }),
-				read("delete", posts, "p2", func(p *post) model.Plan { return x.Delete(p) }),
+				changed("insert", s.Insert(post{ID: "p4", Title: "Four", Tags: []string{"red"}, Media: song{}})),
+				changed("set", s.Set("p1", bson.D{e("tags", bson.A{"green"})})),
+				changed("delete", s.Delete("p2")),
 			}
 		}},
 		fixture{name: "denorm.Inverted", volatile: entryState("posts_index.tags", "posts_index.author"), declare: func() (model.Technique, []operation) {
 			x := denorm.NewInverted(posts, "posts_index", "tags", "author")
+			s := postStore(x)
 			return x, []operation{
-				planned("insert", x.Insert(post{ID: "p5", Title: "Five", Author: "u2", Tags: []string{"red"}, Media: song{}}, token(34))),
-				read("set", posts, "p1", func(p *post) model.Plan { return x.Set(p, bson.D{e("tags", bson.A{"green"})}, token(35)) }),
-				read("delete", posts, "p2", func(p *post) model.Plan { return x.Delete(p) }),
+				changed("insert", s.Insert(post{ID: "p5", Title: "Five", Author: "u2", Tags: []string{"red"}, Media: song{}})),
+				changed("set", s.Set("p1", bson.D{e("tags", bson.A{"green"})})),
+				changed("delete", s.Delete("p2")),
 			}
 		}},
 		fixture{name: "denorm.WideRow", declare: func() (model.Technique, []operation) {
@@ -161,29 +176,14 @@ func init() {
 	)
 }
 
-// copied is a Copy of the posts' titles in their comments.
-func copied(name string, spec denorm.CopySpec, volatile ...string) fixture {
-	spec.KeyPath, spec.Fields = "post", []denorm.Field{{From: "title", To: "postTitle"}}
-	spec.Version, spec.VersionTo = "titleV", "postTitleV"
-	return fixture{name: name, volatile: volatile, declare: func() (model.Technique, []operation) {
-		c := denorm.NewCopy(posts, comments, spec)
-		return c, []operation{
-			read("set", posts, "p1", func(p *post) model.Plan { return c.Set(p, bson.D{e("title", "Uno")}) }),
-			changed("refresh", c.Refresh("p1")),
-			read("attach", posts, "p2", func(p *post) model.Plan { return model.NewPlan(c.Attach("c2", p)) }),
-			changed("store", c.Storing("p1", func(p *post) model.Action { return stored(p, "c8") }, "c8")),
-			changed("store of what others delete", c.Storing("p2", func(p *post) model.Action { return stored(p, "c9") }, "c9")),
-		}
-	}}
+// postStore is the store of posts with one technique.
+func postStore(x model.Technique) *model.Store[post, string] {
+	return model.NewStore(model.New("posts", x), posts)
 }
 
-// stored is the write that stores a comment with the copy of a post.
-func stored(p *post, id string) model.Write {
-	return comments.Insert(comment{ID: id, Post: &p.ID, Slug: id, At: noon.Add(time.Hour), PostTitle: p.Title, PostTitleV: p.TitleV})
-}
-
-// entryState are the fields of entries that say which operations are under way, or were.
+// entryState are the fields of entries and posts that say which actions are under way, or were.
 func entryState(collections ...string) (out []string) {
+	out = append(out, "posts._m", "posts_rows._m", "posts_archive._m")
 	for _, name := range collections {
 		out = append(out, name+".ops", name+".sure")
 	}

@@ -28,7 +28,6 @@ type (
 		ID     string `bson:"_id"`
 		Title  string `bson:"title"`
 		TitleV int64  `bson:"titleV"` // denorm.Copy
-		Lock   int64  `bson:"lock"`
 		Author string `bson:"author,omitempty"`
 		Lang   string `bson:"lang,omitempty"` // schema.Versions
 
@@ -129,8 +128,7 @@ type (
 		Author *string   `bson:"author,omitempty"`
 		At     time.Time `bson:"at"`
 
-		Votes   int64                  `bson:"votes"` // denorm.Counter
-		Pending *denorm.CounterPending `bson:"pending,omitempty"`
+		Votes int64 `bson:"votes"` // denorm.Counter
 
 		PostTitle  string `bson:"postTitle"` // denorm.Copy
 		PostTitleV int64  `bson:"postTitleV"`

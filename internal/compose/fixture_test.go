@@ -3,6 +3,7 @@ package compose
 import (
 	"context"
 
+	"github.com/docmodel/docmodel/internal/commands"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
@@ -64,10 +65,11 @@ func execute(ctx context.Context, db model.DB, p model.Plan) error {
 	return err
 }
 
+// written is an operation of single writes, which pass by the techniques.
 func written(name string, w ...model.Write) operation {
 	steps := make([]model.Step, len(w))
 	for i := range w {
-		steps[i] = w[i]
+		steps[i] = commands.Own(w[i])
 	}
 	return planned(name, model.NewPlan(steps...))
 }
@@ -75,6 +77,14 @@ func written(name string, w ...model.Write) operation {
 func changed[S any](name string, c model.Change[S]) operation {
 	return operation{name: name, action: c, run: func(ctx context.Context, db model.DB) error {
 		_, _, err := c.Run(ctx, db)
+		return err
+	}}
+}
+
+// acted is a change of a store, which runs again with the same token.
+func acted[D any](name string, c model.Change[model.Stored[D]], op bson.ObjectID) operation {
+	return operation{name: name, action: c, run: func(ctx context.Context, db model.DB) error {
+		_, _, err := c.Run(model.WithToken(ctx, op), db)
 		return err
 	}}
 }

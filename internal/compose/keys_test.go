@@ -16,8 +16,9 @@ func init() {
 	register(
 		fixture{name: "keys.Composite", declare: func() (model.Technique, []operation) {
 			x := keys.NewComposite(addresses, keys.Text("user"), keys.Text("street"))
+			s := model.NewStore(model.New("addresses", x), addresses)
 			return x, []operation{
-				written("insert", x.Insert(address{User: "u2", Street: "High"})),
+				changed("insert", s.Insert(address{User: "u2", Street: "High"})),
 				read("move", addresses, "u1 :Main", func(a *address) model.Plan {
 					now := *a
 					now.Street, now.ID = "Low", "u1 :Low"
@@ -34,12 +35,13 @@ func init() {
 				job("move", x.Checks()[0].Job()),
 			}
 		}},
-		fixture{name: "schema.Versions", declare: func() (model.Technique, []operation) {
+		fixture{name: "schema.Versions", volatile: []string{"posts._m"}, declare: func() (model.Technique, []operation) {
+			s := model.NewStore(model.New("versions", postVersions), posts)
 			return postVersions, []operation{
-				changed("edit", postVersions.Edit("p1", func(p *post) error {
-					p.Author, p.Title = "u2", p.Title+"!"
+				acted("edit", s.Edit("p1", func(p *post) error {
+					p.Author, p.Title = "u2", "One!"
 					return nil
-				})),
+				}), token(60)),
 				job("migrate", postVersions.Migrate(schema.MigrateOptions{})),
 			}
 		}},

@@ -7,24 +7,18 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// entries is a technique that keeps entries about posts.
-type entries interface {
-	Insert(doc post, token bson.ObjectID) model.Plan
-	Set(doc *post, fields bson.D, token bson.ObjectID) model.Plan
-	Delete(doc *post) model.Plan
-}
-
-func entryLives(x entries, id string) []life {
-	gone := func(id string) operation {
-		return read("delete", posts, id, func(p *post) model.Plan { return x.Delete(p) })
-	}
+// entryLives are the lives of posts that have entries.
+func entryLives(x model.Technique, id string) []life {
+	s := postStore(x)
 	lives := func(id string) []operation {
 		return []operation{
-			gone(id), planned("insert", x.Insert(newPost(id), token(101))),
-			read("set", posts, id, func(p *post) model.Plan { return x.Set(p, bson.D{e("tags", bson.A{"blue"})}, token(102)) }),
+			changed("delete", s.Delete(id)), changed("insert", s.Insert(newPost(id))), changed("set", s.Set(id, bson.D{e("tags", bson.A{"blue"})})),
 		}
 	}
-	return []life{{"p1", lives("p1")}, {"p2", lives("p2")}, {"a new post", []operation{planned("insert", x.Insert(newPost(id), token(101))), gone(id)}}}
+	return []life{
+		{"p1", lives("p1")}, {"p2", lives("p2")},
+		{"a new post", []operation{changed("insert", s.Insert(newPost(id))), changed("delete", s.Delete(id))}},
+	}
 }
 
 func versionedLives(x model.Technique) []life {

@@ -59,16 +59,17 @@ var livesOf = map[string]func(model.Technique) []life{
 		}}}
 	},
 	"denorm.Counter": func(x model.Technique) []life {
-		c := x.(*denorm.Counter[comment, string, post, string])
+		s := model.NewStore(model.New("lives", x), comments)
+		votes := bson.D{e("votes", int64(50))}
 		return []life{{"child", []operation{
-			changed("delete", c.Delete("c1", token(101))), changed("insert", c.Insert(newComment("c1"), token(102))),
-			changed("set", c.Set("c1", bson.D{e("votes", int64(50))}, token(103))),
+			acted("delete", s.Delete("c1"), token(101)), acted("insert", s.Insert(newComment("c1")), token(102)),
+			acted("set", s.Set("c1", votes), token(103)),
 		}}, {"other child", []operation{
-			changed("delete", c.Delete("c2", token(101))), changed("insert", c.Insert(newComment("c2"), token(102))),
-			changed("move", c.Move("c2", "p1", token(103))),
+			acted("delete", s.Delete("c2"), token(101)), acted("insert", s.Insert(newComment("c2")), token(102)),
+			acted("move", s.Set("c2", bson.D{e("post", "p1")}), token(103)),
 		}}, {"new child", []operation{
-			changed("insert", c.Insert(newComment("c4"), token(101))), changed("set", c.Set("c4", bson.D{e("votes", int64(50))}, token(102))),
-			changed("delete", c.Delete("c4", token(103))),
+			acted("insert", s.Insert(newComment("c4")), token(101)), acted("set", s.Set("c4", votes), token(102)),
+			acted("delete", s.Delete("c4"), token(103)),
 		}}}
 	},
 	"denorm.EventLog": func(x model.Technique) []life {
@@ -121,10 +122,10 @@ var livesOf = map[string]func(model.Technique) []life{
 		}}}
 	},
 	"denorm.SubsetPages": func(x model.Technique) []life {
-		s := x.(*denorm.SubsetPages[post, string, line])
+		s, store := x.(*denorm.SubsetPages[post, string, line]), model.NewStore(model.New("lives", x), posts)
 		lives := func(id string) []operation {
 			return []operation{
-				planned("delete", s.Delete(id)), written("insert", posts.Insert(newPost(id))), changed("append", s.Append(id, line{ID: "n1", N: 9})),
+				acted("delete", store.Delete(id), token(101)), written("insert", posts.Insert(newPost(id))), changed("append", s.Append(id, line{ID: "n1", N: 9})),
 				changed("append another", s.Append(id, line{ID: "n2", N: 8})), changed("append a third", s.Append(id, line{ID: "n3", N: 7})),
 			}
 		}
@@ -138,17 +139,22 @@ var livesOf = map[string]func(model.Technique) []life{
 		}}, {"bins", []operation{written("expire", r.Expire(noon.Add(48*time.Hour))), job("rebuild", r.Rebuild(noon.Add(-24*time.Hour), noon.Add(24*time.Hour)))}}}
 	},
 	"denorm.Subset": func(x model.Technique) []life {
-		s := x.(*denorm.Subset[post, string, comment, string])
+		s := model.NewStore(model.New("lives", x), comments)
+		slug := bson.D{e("slug", "q")}
 		lives := func(id string) []operation {
-			return []operation{changed("delete", s.Delete(id)), planned("insert", s.Insert(newComment(id))), changed("set", s.Set(id, bson.D{e("slug", "q")}))}
+			return []operation{
+				acted("delete", s.Delete(id), token(101)), acted("insert", s.Insert(newComment(id)), token(102)), acted("set", s.Set(id, slug), token(103)),
+			}
 		}
-		return []life{{"c1", lives("c1")}, {"c2", lives("c2")}, {"c6", []operation{planned("insert", s.Insert(newComment("c6"))), changed("delete", s.Delete("c6"))}}}
+		return []life{{"c1", lives("c1")}, {"c2", lives("c2")}, {"c6", []operation{
+			acted("insert", s.Insert(newComment("c6")), token(101)), acted("delete", s.Delete("c6"), token(102)),
+		}}}
 	},
 	"denorm.IndexTable": func(x model.Technique) []life {
-		return entryLives(x.(*denorm.IndexTable[post, string]), "p4")
+		return entryLives(x, "p4")
 	},
 	"denorm.Inverted": func(x model.Technique) []life {
-		return entryLives(x.(*denorm.Inverted[post, string]), "p5")
+		return entryLives(x, "p5")
 	},
 	"denorm.UniqueCount": func(x model.Technique) []life {
 		u := x.(*denorm.UniqueCount[string, string])
@@ -178,34 +184,36 @@ var livesOf = map[string]func(model.Technique) []life{
 	"relate.ChildRefs": func(x model.Technique) []life {
 		r := x.(*relate.ChildRefs[post, string, comment, string])
 		return []life{
-			{"a listed child", []operation{planned("delete", r.DeleteChild("c1")), planned("insert", r.InsertChild("p2", newComment("c1")))}},
-			{"a new child", []operation{planned("insert", r.InsertChild("p1", newComment("c7"))), planned("delete", r.DeleteChild("c7"))}},
+			{"a listed child", []operation{written("list", r.Add("p2", "c1")), written("delete", comments.Delete("c1")), written("unlist", r.RemoveEverywhere("c1"))}},
+			{"a new child", []operation{written("insert", comments.Insert(newComment("c7"))), written("list", r.Add("p1", "c7"))}},
 		}
 	},
-	"relate.ManyToMany": func(x model.Technique) []life {
-		m := x.(*relate.ManyToMany[user, string, post, string])
-		link := func(name, id string) operation {
-			return read(name, users, id, func(u *user) model.Plan { return m.Link(u, "p1", bson.NilObjectID) })
+	"relate.OnDelete": func(x model.Technique) []life {
+		store := model.NewStore(model.New("deleting", x), posts)
+		again := func(id string) life {
+			return life{"post " + id, []operation{changed("delete "+id, store.Delete(id)), changed("insert "+id, store.Insert(newPost(id)))}}
 		}
-		unlink := func(name, id string) operation {
-			return read(name, users, id, func(u *user) model.Plan { return m.Unlink(u, "p1", bson.NilObjectID) })
+		return []life{again("p1"), again("p2")}
+	},
+	"relate.ManyToMany": func(x model.Technique) []life {
+		store := model.NewStore(model.New("liked", x), users)
+		likes := func(name, id string, posts ...string) operation {
+			return changed(name, store.Set(id, bson.D{e("liked", append([]string{}, posts...))}))
 		}
 		return []life{
-			{"a link", []operation{unlink("unlink", "u1"), link("link", "u1")}},
-			{"a new link", []operation{link("link", "u2"), unlink("unlink", "u2"), link("link again", "u2")}},
+			{"a link", []operation{likes("unlink", "u1"), likes("link", "u1", "p1")}},
+			{"a new link", []operation{likes("link", "u2", "p1"), likes("unlink", "u2"), likes("link again", "u2", "p1")}},
 		}
 	},
 	"relate.TwoWay": func(x model.Technique) []life {
-		r := x.(*relate.TwoWay[user, string, comment, string])
-		assign := func(name, id, owner string) operation {
-			return read(name, comments, id, func(c *comment) model.Plan { return r.Assign(c, owner, bson.NilObjectID) })
+		store := model.NewStore(model.New("held", x), comments)
+		hold := func(name, id string, holder any) operation {
+			return changed(name, store.Set(id, bson.D{e("holder", holder)}))
 		}
-		unassign := func(name, id string) operation {
-			return read(name, comments, id, func(c *comment) model.Plan { return r.Unassign(c, bson.NilObjectID) })
-		}
+		none := bson.RawValue{}
 		return []life{
-			{"a held item", []operation{unassign("unassign", "c1"), assign("assign", "c1", "u1"), assign("assign another", "c1", "u2"), assign("assign back", "c1", "u1")}},
-			{"an item", []operation{assign("assign", "c2", "u1"), unassign("unassign", "c2")}},
+			{"a held item", []operation{hold("unassign", "c1", none), hold("assign", "c1", "u1"), hold("assign another", "c1", "u2"), hold("assign back", "c1", "u1")}},
+			{"an item", []operation{hold("assign", "c2", "u1"), hold("unassign", "c2", none)}},
 		}
 	},
 	"relate.JoinCollection": func(x model.Technique) []life {

@@ -28,21 +28,15 @@ type trace struct {
 
 // traces are the operations that may, by technique and by operation. The docs of each say so.
 var traces = map[string]trace{
-	"denorm.Bucket":                 {why: "only a program deletes documents of a bucket: the next append opens a document of another number", odd: true},
-	"denorm.EventLog decide":        {why: "a snapshot is stored or not", odd: true},
-	"denorm.Slots":                  {why: "which slot has what depends on the sizes that an operation met", odd: true},
-	"relate.ChildRefs insert child": {why: "a child can be deleted before its insert has returned", found: true, odd: true},
-	"relate.ChildRefs delete child": {why: "a child can be listed again before its deletion has returned", found: true, odd: true},
-	"relate.ManyToMany":             {why: "operations on one link of bare ids at the same time can leave a half-link", found: true},
-	"relate.TwoWay":                 {why: "operations on one item of bare ids at the same time can leave a half-link", found: true},
-	"denorm.WideRow":                {why: "operations on one link at the same time can leave missing or repeated columns", found: true},
-	"denorm.IndexTable delete":      {why: "Delete takes the document as it was read: entries of later values stay", found: true},
-	"denorm.Inverted delete":        {why: "Delete takes the document as it was read: entries of later values stay", found: true},
-	"denorm.Subset insert":          {why: "a child can be deleted before its insert has returned", found: true},
-	"denorm.Subset delete":          {why: "a child can be inserted again, as it was, before its deletion has returned", found: true},
-	"denorm.SubsetPages append":     {why: "a parent can be deleted before an append has returned", found: true, odd: true}, // an empty array or none
-	"denorm.SubsetPages delete":     {why: "an append can run beside the deletion of its parent", found: true},
-	"paths.Tree":                    {why: "the insert of a writer that lost its lease can restore a deleted document: see model.Lease", found: true, odd: true},
+	"denorm.Bucket":             {why: "only a program deletes documents of a bucket: the next append opens a document of another number", odd: true},
+	"denorm.EventLog decide":    {why: "a snapshot is stored or not", odd: true},
+	"denorm.Slots":              {why: "which slot has what depends on the sizes that an operation met", odd: true},
+	"denorm.WideRow":            {why: "operations on one link at the same time can leave missing or repeated columns", found: true},
+	"denorm.IndexTable delete":  {why: "Delete takes the document as it was read: entries of later values stay", found: true},
+	"denorm.Inverted delete":    {why: "Delete takes the document as it was read: entries of later values stay", found: true},
+	"denorm.SubsetPages append": {why: "a parent can be deleted before an append has returned", found: true, odd: true}, // an empty array or none
+	"denorm.SubsetPages delete": {why: "an append can run beside the deletion of its parent", found: true},
+	"paths.Tree":                {why: "the insert of a writer that lost its lease can restore a deleted document: see model.Lease", found: true, odd: true},
 }
 
 // traceOf returns what an operation may leave.
@@ -61,7 +55,7 @@ func traceOf(f *fixture, o operation) trace {
 // without, and trees with transactions only: without one, others wait for a lease.
 func TestLivesBetween(t *testing.T) {
 	tenancy.Differs(t, "an _id that is marked as deleted can't be inserted again")
-	for _, f := range slices.Concat(fixtures, alone, links) {
+	for _, f := range slices.Concat(fixtures, alone) {
 		_, ops := f.declare()
 		for i, o := range ops {
 			for _, w := range []way{plainly, withTx} {
@@ -92,7 +86,7 @@ func liveAround(t *testing.T, f *fixture, n int, w way, which int) {
 	technique, ops := f.declare()
 	l := livesAround(f)[which]
 	c := w.of(f, f, model.New("lives", technique, model.Entity(users), model.Entity(posts), model.Entity(comments, beside)))
-	if seed := c.Seed; slices.ContainsFunc(slices.Concat(alone, links), func(a fixture) bool { return a.name == f.name }) {
+	if seed := c.Seed; slices.ContainsFunc(alone, func(a fixture) bool { return a.name == f.name }) {
 		c.Seed = func(ctx context.Context, db *mongo.Database) error {
 			if err := seed(ctx, db); err != nil {
 				return err

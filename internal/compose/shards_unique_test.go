@@ -31,6 +31,7 @@ func TestUniqueAcrossShards(t *testing.T) {
 	byRegion := keys.NewShard(members, bson.D{e("region", 1)}, keys.ShardSpec{Moves: true})
 	byEmail := keys.NewShard(model.NewCollection[bson.D, any]("members_email"), bson.D{e("_id", "hashed")}, keys.ShardSpec{})
 	m := model.New("members", emails, byRegion, byEmail)
+	store := model.NewStore(m, members)
 
 	for _, version := range []string{"7.0", "8.0"} {
 		shards := modeltest.NewShards(3)
@@ -50,10 +51,10 @@ func TestUniqueAcrossShards(t *testing.T) {
 			t.Fatal(err)
 		}
 		db := m.On(raw)
-		if _, err := emails.Insert(member{1, "eu", "ada@x", 0}, token(1)).Run(ctx, db); err != nil {
+		if _, _, err := store.Insert(member{1, "eu", "ada@x", 0}).Run(ctx, db); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := emails.Insert(member{2, "us", "ada@x", 0}, token(2)).Run(ctx, db); !errors.Is(err, model.ErrTaken) {
+		if _, _, err := store.Insert(member{2, "us", "ada@x", 0}).Run(ctx, db); !errors.Is(err, model.ErrTaken) {
 			t.Errorf("another shard took the email: %v", err)
 		}
 

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
 	"github.com/docmodel/docmodel/relate"
@@ -59,7 +58,7 @@ func TestStoreOnDeleteRefuses(t *testing.T) {
 		},
 		pickCascade: func(err error) bool {
 			var value *model.ValueError
-			return errors.As(err, &value) && strings.Contains(err.Error(), "relate.OnDelete.Delete")
+			return errors.As(err, &value) && strings.Contains(err.Error(), "Store.DeleteJob")
 		},
 	} {
 		m := linkedModels.declare(false, false, p)
@@ -79,19 +78,4 @@ func TestStoreOnDeleteRefuses(t *testing.T) {
 			}
 		})
 	}
-}
-
-// Techniques that can't take part name the methods to call.
-func TestStoreLinkedDeclarations(t *testing.T) {
-	type page struct {
-		ID   string                `bson:"_id"`
-		Refs []relate.Link[string] `bson:"refs,omitempty"`
-		V    int64                 `bson:"v"`
-	}
-	pages := model.NewCollection[page, string]("pages")
-	linked := relate.NewManyToMany(pages, "refs", pages.Named("others"), "refs", relate.ManyToManySpec{Version: "v"})
-	testkit.WantDeclarationErrors(t,
-		testkit.Wrong("versioned links", func() { model.NewStore(model.New("m", linked), pages) },
-			"ManyToMany", "NewStore of pages", "ManyToMany.Link"),
-	)
 }

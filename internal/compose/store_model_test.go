@@ -95,12 +95,13 @@ var countedModels = machine[*memoryOfItems]{
 	begin: func(w *world) *memoryOfItems {
 		return &memoryOfItems{
 			w, model.NewStore(w.model, storeOwners), model.NewStore(w.model, storeItems),
-			map[int64]storeOwner{}, map[int64]storeItem{},
+			map[int64]storeOwner{}, map[int64]storeItem{}, map[int64]storeOwner{}, map[int64]storeItem{},
 		}
 	},
-	draws: []func(*rand.Rand) action[*memoryOfItems]{ownerShelf.draw, itemShelf.draw},
+	draws: []func(*rand.Rand) action[*memoryOfItems]{ownerShelf.draw, itemShelf.draw, drawReferring, drawGuarded, drawRestore},
+	marks: true,
 	meetsPlain: func(has picked, deletes bool) bool {
-		return !deletes && !has[pickName] && !has[pickTitle] && !has[pickOther] && !has[pickVersion]
+		return !deletes && !has[pickName] && !has[pickTitle] && !has[pickOther] // without a version, the last write wins
 	},
 }
 
@@ -111,10 +112,15 @@ type memoryOfItems struct {
 	itemStore  *model.Store[storeItem, int64]
 	owners     map[int64]storeOwner
 	items      map[int64]storeItem
+	goneOwners map[int64]storeOwner // marked as deleted
+	goneItems  map[int64]storeItem
 }
 
 func (m *memoryOfItems) clone() *memoryOfItems {
-	return &memoryOfItems{m.world, m.ownerStore, m.itemStore, maps.Clone(m.owners), maps.Clone(m.items)}
+	out := *m
+	out.owners, out.items = maps.Clone(m.owners), maps.Clone(m.items)
+	out.goneOwners, out.goneItems = maps.Clone(m.goneOwners), maps.Clone(m.goneItems)
+	return &out
 }
 
 func ref(r *rand.Rand) *int64 {
@@ -147,6 +153,9 @@ var itemShelf = shelf[*memoryOfItems, storeItem, int64]{
 	id:    func(i storeItem) int64 { return i.ID },
 	put:   (*memoryOfItems).putItem,
 	drop: func(m *memoryOfItems, id int64) error {
+		if m.marks {
+			m.goneItems[id] = m.items[id]
+		}
 		delete(m.items, id)
 		return nil
 	},
@@ -161,7 +170,8 @@ var itemShelf = shelf[*memoryOfItems, storeItem, int64]{
 
 func (m *memoryOfItems) putOwner(_ bson.ObjectID, o storeOwner, update bool) error {
 	old, there := m.owners[o.ID]
-	if err := putError(there, update); err != nil {
+	_, gone := m.goneOwners[o.ID]
+	if err := putError(there || gone && !update, update); err != nil {
 		return err
 	}
 	if o.Version = old.Version; update && m.has[pickVersion] && o.Title != old.Title {
@@ -180,6 +190,9 @@ func (m *memoryOfItems) deleteOwner(id int64) error {
 		if i.Owner != nil && *i.Owner == id || i.Other != nil && *i.Other == id {
 			return errUndrawn
 		}
+	}
+	if m.marks {
+		m.goneOwners[id] = m.owners[id]
 	}
 	delete(m.owners, id)
 	return nil
@@ -212,11 +225,12 @@ func (m *memoryOfItems) filled(i storeItem) storeItem {
 
 func (m *memoryOfItems) putItem(_ bson.ObjectID, i storeItem, update bool) error {
 	old, there := m.items[i.ID]
+	_, gone := m.goneItems[i.ID]
 	if update && !there {
 		return model.ErrNotFound
 	}
 	err := errors.Join(m.lacks(old.Owner, i.Owner, pickCount, pickName, pickTitle, pickParent),
-		m.lacks(old.Other, i.Other, pickCountOn, pickOther, pickVersion), putError(there, update))
+		m.lacks(old.Other, i.Other, pickCountOn, pickOther, pickVersion), putError(there || gone && !update, update))
 	if err == nil {
 		m.items[i.ID] = m.filled(i)
 	}

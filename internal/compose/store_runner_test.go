@@ -28,6 +28,7 @@ type machine[M memory[M]] struct {
 	isValid func(has picked) bool // reports whether these techniques can be together
 	begin   func(w *world) M      // returns an empty memory with the stores of the world's model
 	draws   []func(r *rand.Rand) action[M]
+	marks   bool // the scope marks deleted documents, and the memory knows them
 
 	// meetsPlain reports whether two actions of a model also meet without transactions, so
 	// that nothing is lost. Some techniques promise this only without a deletion.
@@ -67,6 +68,7 @@ type world struct {
 	has       picked
 	model     *model.Model
 	tx, scope bool
+	marks     bool // the scope marks deleted documents
 }
 
 func (w *world) self() *world { return w }
@@ -83,7 +85,11 @@ func (w *world) String() string {
 func (w *world) handle(ctx context.Context, db model.DB) (model.DB, error) {
 	on := w.model.On(db)
 	if w.scope {
-		on = model.Scope{Tenant: bson.D{{Key: "tenant", Value: "ours"}}}.On(on)
+		scope := model.Scope{Tenant: bson.D{{Key: "tenant", Value: "ours"}}}
+		if w.marks {
+			scope.Delete = bson.D{{Key: "deletedAt", Value: int64(7)}}
+		}
+		on = scope.On(on)
 	}
 	if !w.tx {
 		return on, nil
@@ -105,7 +111,7 @@ func (w *world) refuses(err error) bool { return !w.tx && errors.Is(err, model.E
 
 // declare returns an empty memory of a model with these picks.
 func (k machine[M]) declare(tx, scope bool, chosen ...int) M {
-	w := &world{picks: k.picks, chosen: chosen, tx: tx, scope: scope}
+	w := &world{picks: k.picks, chosen: chosen, tx: tx, scope: scope, marks: scope && k.marks}
 	techniques := slices.Clone(k.base)
 	for _, i := range chosen {
 		w.has[i] = true
@@ -307,6 +313,7 @@ var errorKinds = []struct {
 	{model.ErrFull, func(got error) bool { return errors.Is(got, model.ErrFull) }},
 	{model.ErrStale, func(got error) bool { return errors.Is(got, model.ErrStale) }},
 	{errRefused, func(got error) bool { return errors.As(got, new(*model.ValueError)) }},
+	{errGuarded, func(got error) bool { return errors.Is(got, errGuarded) }},
 	{errRestricted, func(got error) bool { return errors.As(got, new(*relate.RestrictError)) }},
 }
 

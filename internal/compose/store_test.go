@@ -17,7 +17,7 @@ var machines = []interface {
 	runModels(t *testing.T, models int)
 	meetModels(t *testing.T, models int)
 	cutModels(t *testing.T, models int)
-}{countedModels, linkedModels, derivedModels, noteModels}
+}{countedModels, arrayModels, linkedModels, derivedModels, noteModels}
 
 // share returns the number of models of each machine, in an ordinary run or with DOCMODEL_FULL.
 func share(ordinary, all int) int {

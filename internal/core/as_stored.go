@@ -20,7 +20,7 @@ type Additions struct{ Insert, Set bson.D }
 // Scoping is what the scopes of a database do to the documents of a collection.
 type Scoping struct {
 	Additions
-	Marks bool // a deleted document can stay, hidden
+	Mark bson.D // fields of deleted documents that stay, hidden; nil if deleted documents go
 }
 
 // ScopingOf returns the scoping of a collection. A job needs it to compare documents with

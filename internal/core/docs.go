@@ -122,6 +122,15 @@ func (d *Docs) AsStored() *Docs {
 	return &out
 }
 
+// AsRaw returns the declaration for documents that are given and read as bson.Raw. Paths
+// and their values are still checked against the declared type.
+func (d *Docs) AsRaw() *Docs {
+	raw := Declare[bson.Raw, any](d.name, d.codec)
+	out := *d
+	out.key, out.id = raw.key, raw.id
+	return &out
+}
+
 // Refuse returns a *model.ValueError of the collection. It leaves out a missing value:
 // nil, or a RawValue of type 0.
 func (d *Docs) Refuse(field string, v any, reason string) error {

@@ -39,6 +39,7 @@ func (c *clientToken) number(name string, action any) int {
 type Action struct {
 	value any
 	token bson.ObjectID
+	named bool // the token comes from the request's
 
 	time  time.Time
 	began map[bson.ObjectID]bson.Raw // the documents that earlier attempts wrote first, by the tokens of their writes
@@ -72,10 +73,12 @@ func BeginAction(ctx context.Context, name string, value any) context.Context {
 		return ctx
 	}
 	token := bson.NewObjectID()
-	if c, ok := ctx.Value(tokenKey{}).(*clientToken); ok && !c.token.IsZero() {
+	c, ok := ctx.Value(tokenKey{}).(*clientToken)
+	named := ok && !c.token.IsZero()
+	if named {
 		token = DeriveToken(c.token, fmt.Sprint(c.number(name, value), " ", name))
 	}
-	return with(ctx, actionKey{}, &Action{value: value, token: token, time: time.Now(), began: map[bson.ObjectID]bson.Raw{}})
+	return with(ctx, actionKey{}, &Action{value: value, token: token, named: named, time: time.Now(), began: map[bson.ObjectID]bson.Raw{}})
 }
 
 // ActionOf returns the context's action, or nil.
@@ -93,6 +96,12 @@ func Token(ctx context.Context) bson.ObjectID {
 		return a.token
 	}
 	return bson.ObjectID{}
+}
+
+// IsNamed reports whether a client named the request of the context's action by [WithToken], so that it can come again.
+func IsNamed(ctx context.Context) bool {
+	a := ActionOf(ctx)
+	return a != nil && a.named
 }
 
 // ActionTime returns when the context's action began, in whole milliseconds, or the zero time.

@@ -25,6 +25,12 @@ type Tx struct {
 	// Sure says that nothing may be hoped for.
 	Sure bool
 
+	// Alone says that one change began the transaction, and that nothing else runs in it. So the change may write before it reads.
+	Alone bool
+
+	// ReadFirst says that the change must read before it writes.
+	ReadFirst bool
+
 	// Between, if it is not nil, has to run before the transaction is run again: it waits for a lease that another holds.
 	Between func(context.Context) error
 	// Waited is when it first had to wait.
@@ -56,8 +62,10 @@ func TxOf(ctx context.Context) *Tx {
 
 // Hope reports whether what runs in the transaction may leave out a read that only seldom matters. It has to write so that
 // the plan ends with a stale step or a duplicate key if it did matter: then the transaction is run again, and Hope reports false.
-func Hope(ctx context.Context) bool {
-	tx := TxOf(ctx)
+func Hope(ctx context.Context) bool { return TxOf(ctx).Hope() }
+
+// Hope is the function [Hope] for a transaction, or nil.
+func (tx *Tx) Hope() bool {
 	if tx == nil || tx.Sure {
 		return false
 	}

@@ -77,7 +77,7 @@ func ExampleChoose() {
 	//   denorm.Copy: denorm.NewCopy(parts, products, denorm.CopySpec{KeyPath: "parts._id", Fields: []denorm.Field{{From: "name"}}})
 	//     field products.parts: name beside the _id in each element
 	//     index products {parts._id: 1}
-	//     commands: parent with its children 1, change a copied field 2
+	//     commands: parent with its children 1, change a copied field 3
 	//   because too many parts to embed: 1,500 > 300 [004 rule 3]
 	//   because one of the parts can belong to several: embedded, it would be in each of them, and change in each: up to 60 products [000 when to refer, 2]
 	//   because some parts are looked up on their own: 30 % of reads ≥ 10 % [004 rule 2]

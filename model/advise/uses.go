@@ -16,8 +16,9 @@ type Use struct {
 	Commands []Commands // how many commands the type's operations send
 }
 
-// Commands is the number of commands (N) that an operation of a [Use] sends. N doesn't
-// count transactions, retries and further batches.
+// Commands is the number of commands (N) that an operation of a [Use] sends, without
+// retries and further batches. If a model.Store writes several documents, N is of a
+// transaction on MongoDB 8.0, with the commit.
 type Commands struct {
 	Operation string // what is done, such as "add a child"
 	N         int
@@ -217,13 +218,13 @@ func (d *decision) twoWayUse(w words) Use {
 		fields = append(fields, fmt.Sprintf("%s.%s: an array of %s, omitempty", w.children, w.parents, elements))
 		return Use{"relate.ManyToMany", fmt.Sprintf("relate.NewManyToMany(%s, %q, %s, %q, relate.ManyToManySpec{})", w.parents, path, w.children, back),
 			fields, []string{fmt.Sprintf("%s {%s: 1}", w.parents, path), fmt.Sprintf("%s {%s: 1}", w.children, back)},
-			commands(opWith, 2, "child with its parents", 2, "link", 2, "unlink", 2)}
+			commands(opWith, 2, "child with its parents", 2, "link", 4, "unlink", 4)}
 	}
 	ref := d.refOf(w)
 	fields = append(fields, fmt.Sprintf("%s.%s: the _id of one of the %s", w.children, ref, w.parents))
 	return Use{"relate.TwoWay", fmt.Sprintf("relate.NewTwoWay(%s, %q, %s, %q, relate.TwoWaySpec{})", w.parents, path, w.children, ref),
 		fields, []string{fmt.Sprintf("%s {%s: 1}", w.parents, path), fmt.Sprintf("%s {%s: 1, _id: -1}", w.children, ref)},
-		commands(opWith, 2, opParent, 2, "reassign a child", 3)}
+		commands(opWith, 2, opParent, 2, "reassign a child", 4)}
 }
 
 // rowIndexes returns the indexes of the rows of both sides.

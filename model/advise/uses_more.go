@@ -32,7 +32,7 @@ func (c Copied) names() string {
 func (d *decision) copyIntoParentUse(w words) Use {
 	return Use{"denorm.Copy", fmt.Sprintf("denorm.NewCopy(%s, %s, denorm.CopySpec{KeyPath: %q, Fields: %s})", w.children, w.parents, w.children+"._id", d.Child.Copied.names()),
 		[]string{fmt.Sprintf("%s.%s: %s beside the _id in each element", w.parents, w.children, d.Child.Copied.Fields)},
-		[]string{fmt.Sprintf("%s {%s._id: 1}", w.parents, w.children)}, commands(opWith, 1, "change a copied field", 2)}
+		[]string{fmt.Sprintf("%s {%s._id: 1}", w.parents, w.children)}, commands(opWith, 1, "change a copied field", 3)}
 }
 
 func (d *decision) copyIntoChildUse(w words) Use {
@@ -43,7 +43,7 @@ func (d *decision) copyIntoChildUse(w words) Use {
 	key := at + "._id"
 	return Use{"denorm.Copy", fmt.Sprintf("denorm.NewCopy(%s, %s, denorm.CopySpec{KeyPath: %q, Fields: %s})", w.parents, w.children, key, d.Parent.Copied.names()),
 		[]string{fmt.Sprintf("%s.%s: %s beside the _id", w.children, at, d.Parent.Copied.Fields)},
-		[]string{fmt.Sprintf("%s {%s: 1}", w.children, key)}, commands(opParent, 1, "change a copied field", 2)}
+		[]string{fmt.Sprintf("%s {%s: 1}", w.children, key)}, commands(opParent, 1, "change a copied field", 3)}
 }
 
 func (d *decision) foldUse(w words) Use {
@@ -51,9 +51,9 @@ func (d *decision) foldUse(w words) Use {
 }
 
 func counterUse(w words) Use {
-	return Use{"denorm.Counter", fmt.Sprintf("denorm.NewCounter(%s, %q, %s, denorm.CounterSpec{Count: %q, Tokens: \"ops\", Pending: \"pending\"})", w.children, w.parent, w.parents, w.children+"Count"),
-		[]string{fmt.Sprintf("%s.%sCount: a whole number", w.parents, w.children), w.parents + ".ops: an array of bson.ObjectID, omitempty", w.children + ".pending: a *denorm.CounterPending, omitempty"},
-		[]string{fmt.Sprintf("%s {pending.op: 1} partial", w.children), fmt.Sprintf("%s {pending.parents: 1} partial", w.children), fmt.Sprintf("%s {%s: 1}", w.children, w.parent)}, commands("show the number", 1, opAdd, 4)}
+	return Use{"denorm.Counter", fmt.Sprintf("denorm.NewCounter(%s, %q, %s, denorm.CounterSpec{Count: %q})", w.children, w.parent, w.parents, w.children+"Count"),
+		[]string{fmt.Sprintf("%s.%sCount: a whole number", w.parents, w.children)},
+		[]string{fmt.Sprintf("%s {%s: 1}", w.children, w.parent)}, commands("show the number", 1, opAdd, 2)}
 }
 
 func distinctUse(w words) Use {

@@ -17,17 +17,16 @@ import (
 
 // post and comment are documents that have what every one of the advised types needs.
 type post struct {
-	ID       string          `bson:"_id"`
-	Comments []string        `bson:"comments,omitempty"`
-	Embedded []comment       `bson:"embedded,omitempty"`
-	Listed   []comment       `bson:"listed,omitempty"`
-	Detail   *comment        `bson:"detail,omitempty"`
-	Newest   []comment       `bson:"newest,omitempty"`
-	Name     string          `bson:"name"`
-	Count    int64           `bson:"commentsCount"`
-	Rough    int64           `bson:"rough"`
-	Ops      []bson.ObjectID `bson:"ops,omitempty"`
-	More     bool            `bson:"more"`
+	ID       string    `bson:"_id"`
+	Comments []string  `bson:"comments,omitempty"`
+	Embedded []comment `bson:"embedded,omitempty"`
+	Listed   []comment `bson:"listed,omitempty"`
+	Detail   *comment  `bson:"detail,omitempty"`
+	Newest   []comment `bson:"newest,omitempty"`
+	Name     string    `bson:"name"`
+	Count    int64     `bson:"commentsCount"`
+	Rough    int64     `bson:"rough"`
+	More     bool      `bson:"more"`
 
 	Version int64                            `bson:"version"`
 	Revised *denorm.Revised                  `bson:"revised,omitempty"`
@@ -40,15 +39,14 @@ type postRef struct {
 }
 
 type comment struct {
-	ID      string                 `bson:"_id"`
-	Post    string                 `bson:"post"`
-	Posts   []string               `bson:"posts,omitempty"`
-	Of      postRef                `bson:"of"`
-	Name    string                 `bson:"name"`
-	At      time.Time              `bson:"at"`
-	Pending *denorm.CounterPending `bson:"pending,omitempty"`
-	Mark    *denorm.RollupMark     `bson:"mark,omitempty"`
-	Spread  string                 `bson:"spread,omitempty"`
+	ID     string             `bson:"_id"`
+	Post   string             `bson:"post"`
+	Posts  []string           `bson:"posts,omitempty"`
+	Of     postRef            `bson:"of"`
+	Name   string             `bson:"name"`
+	At     time.Time          `bson:"at"`
+	Mark   *denorm.RollupMark `bson:"mark,omitempty"`
+	Spread string             `bson:"spread,omitempty"`
 }
 
 type link struct {
@@ -89,6 +87,10 @@ func TestUses(t *testing.T) {
 	for i, u := range declared() {
 		t.Run(u.use.Type, func(t *testing.T) {
 			db := client.Database(fmt.Sprint("uses", i))
+			tx, err := model.WithTransactions(t.Context(), db)
+			if err != nil {
+				t.Fatal(err)
+			}
 			if _, err := model.Concat(posts.InsertMany([]post{{ID: "p", Comments: []string{"c"}, Name: "n"}, {ID: "q"}}),
 				comments.InsertMany([]comment{{ID: "c", Post: "p", Posts: []string{"p"}, Of: postRef{"p", "n"}, Name: "n"}})).Run(t.Context(), db); err != nil {
 				t.Fatal(err)
@@ -126,7 +128,7 @@ func TestUses(t *testing.T) {
 					t.Errorf("nothing runs %q", c.Operation)
 					continue
 				}
-				if cost, err := modeltest.Measure(m, func() error { return run(t.Context(), db) }); err != nil || cost.Commands != c.N {
+				if cost, err := modeltest.Measure(m, func() error { return run(t.Context(), ways{db, tx}) }); err != nil || cost.Commands != c.N {
 					t.Errorf("%s: %d commands, want %d; %v", c.Operation, cost.Commands, c.N, err)
 				}
 			}
@@ -141,8 +143,11 @@ type declaredUse struct {
 	run     operations
 }
 
+// ways are a database, and the same with transactions, in which stores write.
+type ways struct{ plain, tx model.DB }
+
 type (
-	operation  = func(ctx context.Context, db model.DB) error
+	operation  = func(ctx context.Context, db ways) error
 	operations map[string]operation
 )
 
@@ -151,9 +156,9 @@ type runner interface {
 }
 
 func runs(ops ...runner) operation {
-	return func(ctx context.Context, db model.DB) error {
+	return func(ctx context.Context, db ways) error {
 		for _, op := range ops {
-			if _, err := op.Run(ctx, db); err != nil {
+			if _, err := op.Run(ctx, db.plain); err != nil {
 				return err
 			}
 		}
@@ -166,10 +171,22 @@ type changer[S any] interface {
 }
 
 func changes[S any](op changer[S]) operation {
-	return func(ctx context.Context, db model.DB) error {
-		_, _, err := op.Run(ctx, db)
+	return func(ctx context.Context, db ways) error {
+		_, _, err := op.Run(ctx, db.plain)
 		return err
 	}
+}
+
+// stores runs a store's change.
+func stores[D any](op model.Change[model.Stored[D]]) operation {
+	return func(ctx context.Context, db ways) error {
+		_, _, err := op.Run(ctx, db.tx)
+		return err
+	}
+}
+
+func storeOf[D, K any](t model.Technique, docs *model.Collection[D, K]) *model.Store[D, K] {
+	return model.NewStore(model.New("test", t), docs)
 }
 
 type reader[T any] interface {
@@ -177,14 +194,14 @@ type reader[T any] interface {
 }
 
 func reads[T any](op reader[T]) operation {
-	return func(ctx context.Context, db model.DB) error {
-		_, err := op.All(ctx, db)
+	return func(ctx context.Context, db ways) error {
+		_, err := op.All(ctx, db.plain)
 		return err
 	}
 }
 
 func both(a, b operation) operation {
-	return func(ctx context.Context, db model.DB) error {
+	return func(ctx context.Context, db ways) error {
 		if err := a(ctx, db); err != nil {
 			return err
 		}

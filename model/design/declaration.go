@@ -38,13 +38,28 @@ func (p Prices) Declaration() string {
 	}
 	b.WriteByte('\n')
 	names := s.techniqueLines(&b)
-	fmt.Fprintf(&b, "\n%sModel = model.New(%q,\n%s,\n)\n)\n", variable(s.model.Name()), s.model.Name(), strings.Join(names, ",\n"))
+	fmt.Fprintf(&b, "\n%sModel = model.New(%q,\n%s,\n)\n", variable(s.model.Name()), s.model.Name(), strings.Join(names, ",\n"))
+	for _, e := range s.storable() {
+		fmt.Fprintf(&b, "%sStore = model.NewStore(%sModel, %s)\n", variable(e.Name), variable(s.model.Name()), variable(e.Name))
+	}
+	b.WriteString(")\n")
 	source := imports(b.String()) + b.String()
 	out, err := format.Source([]byte(source))
 	if err != nil {
 		return source
 	}
 	return string(out)
+}
+
+// storable returns the entities with a collection of their own, whose documents a store can
+// write.
+func (s *store) storable() (out []*entity) {
+	for i := range s.Entities {
+		if e := s.entities[s.Entities[i].Name]; s.home[e] == nil {
+			out = append(out, e)
+		}
+	}
+	return out
 }
 
 // imports returns the imports of a declaration.
@@ -81,9 +96,6 @@ func (s *store) structOf(e *entity) string {
 		default:
 			fmt.Fprintf(&b, "%s bson.ObjectID `bson:%q`\n", exported(r.Field), r.Field)
 		}
-		if s.storage(r).Totals {
-			b.WriteString("Pending *denorm.CounterPending `bson:\"pending,omitempty\"`\n")
-		}
 	}
 	for _, r := range e.children {
 		st := s.storage(r)
@@ -101,7 +113,6 @@ func (s *store) structOf(e *entity) string {
 				}
 				fmt.Fprintf(&b, "%s %s `bson:%q`\n", exported(t.path()), kind, t.path())
 			}
-			fmt.Fprintf(&b, "%s []bson.ObjectID `bson:\"%s,omitempty\"`\n", exported(r.List+"Tokens"), r.List+"Tokens")
 		}
 	}
 	b.WriteString("}\n\n")
@@ -233,7 +244,7 @@ func counterText(spec denorm.CounterSpec) string {
 			parts = append(parts, list.name+": []denorm.Field{"+strings.Join(fields, ", ")+"}")
 		}
 	}
-	return strings.Join(append(parts, fmt.Sprintf("Tokens: %q, Pending: %q", spec.Tokens, spec.Pending)), ", ")
+	return strings.Join(parts, ", ")
 }
 
 func keysText(keys doc) string {

@@ -117,9 +117,15 @@ func (s *store) declareRef(r *relation, needed map[string][]bson.D) model.Techni
 	return t
 }
 
-// declareMore makes the techniques for a parent's subset and totals.
+// declareMore makes the techniques for a parent's subset and totals, and the store that
+// writes the children.
 func (s *store) declareMore(r *relation) (out []model.Technique) {
 	st := s.storage(r)
+	defer func() {
+		if len(out) > 0 {
+			s.stores[r] = model.NewStore(model.New(r.Name(), out...), s.own[r.child])
+		}
+	}()
 	if st.Newest > 0 {
 		t := denorm.NewSubset(s.own[r.child], s.key(r), s.own[r.parent], r.List, denorm.SubsetSpec{
 			Max: int(st.Newest), By: bson.D{{Key: st.By, Value: -1}}, Fields: s.inSubset(r),

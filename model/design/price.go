@@ -300,8 +300,6 @@ func (t *till) change(c model.Change[any], cost changed) error {
 	return nil
 }
 
-func (t *till) token() bson.ObjectID { return id{} }
-
 func (t *till) value(e *entity, f *Field) any { return f.value(0) }
 
 func (t *till) since(e *entity, f *Field, share float64) any { return f.since(share) }

@@ -199,8 +199,6 @@ func (v *live) change(c model.Change[any], cost changed) error {
 	return err
 }
 
-func (v *live) token() bson.ObjectID { return bson.NewObjectID() }
-
 func (v *live) value(e *entity, f *Field) any {
 	return f.value(v.draw("value "+e.Name+" "+f.Name, f.Values))
 }

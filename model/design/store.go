@@ -30,6 +30,7 @@ type store struct {
 	newest map[*relation]*denorm.Subset[doc, id, doc, id]
 	pushed map[*relation]*denorm.Bounded[doc, id] // the newest of paged children
 	counts map[*relation]*denorm.Counter[doc, id, doc, id]
+	stores map[*relation]*model.Store[doc, id] // of the children that a parent shows or counts
 	copies map[*relation]*denorm.Copy[doc, id, id]
 	pages  map[*relation]*pages // by the relation that embeds the children in their pages
 
@@ -49,7 +50,7 @@ func newStore(g *graph, l Layout) (*store, error) {
 		refs: map[*relation]*relate.ParentRef[doc, id, doc, id]{}, lists: map[*relation]*embed.Embedded[doc, id, doc]{},
 		orders: map[*relation]*relate.ChildRefs[doc, id, doc, id]{}, links: map[*relation]*relate.ChildRefs[doc, id, doc, id]{}, newest: map[*relation]*denorm.Subset[doc, id, doc, id]{},
 		counts: map[*relation]*denorm.Counter[doc, id, doc, id]{}, copies: map[*relation]*denorm.Copy[doc, id, id]{}, pages: map[*relation]*pages{},
-		pushed:  map[*relation]*denorm.Bounded[doc, id]{},
+		pushed: map[*relation]*denorm.Bounded[doc, id]{}, stores: map[*relation]*model.Store[doc, id]{},
 		lookups: map[*access]lookup{}, sizes: map[*entity]size{}, indexes: map[string][]model.Index{},
 		more: map[string][]model.Index{}, orderOf: map[*relation]string{}, listSpec: map[*relation]string{},
 	}

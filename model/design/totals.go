@@ -77,7 +77,7 @@ func (a *access) counted() (out []*relation) {
 
 // counterSpec returns the spec of the counter for a relation's totals.
 func (g *graph) counterSpec(r *relation) denorm.CounterSpec {
-	spec := denorm.CounterSpec{Tokens: r.List + "Tokens", Pending: "pending"}
+	spec := denorm.CounterSpec{}
 	for _, t := range g.totals(r) {
 		switch t.op {
 		case "count":

@@ -2,7 +2,6 @@ package design
 
 import (
 	"github.com/docmodel/docmodel/model"
-	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
 // database receives a work's commands: a real one, or a price.
@@ -13,8 +12,6 @@ type database interface {
 	run(writes []write) error
 	// change runs a change of a technique.
 	change(c model.Change[any], cost changed) error
-	// token returns a new token for a change.
-	token() bson.ObjectID
 	// pick returns the _id of an operation's document.
 	pick(e *entity, name string) id
 	// parents returns the _ids of a relation's parents in some documents; n are expected.

@@ -38,8 +38,10 @@ import (
 //
 // # In a store
 //
-// A [model.Store] makes the _id of a new document, as [Composite.Insert] does. It refuses
-// to change a part: use Move.
+// A [model.Store] makes the _id of a new document: leave it empty. With [Part.KeyOnly], set
+// the _id to the key. Another _id gives a [*model.ValueError]. The store refuses to change a
+// part: use Move. With all parts in the filter, DeleteOne and its like find the document by
+// its _id.
 //
 // # Scopes
 //
@@ -95,22 +97,6 @@ func (x *Composite[D]) KeyOf(values ...any) (string, error) { return x.c.Key(val
 // another type that the driver can decode. An invalid key, a wrong type and an overflow
 // give an error.
 func (x *Composite[D]) Scan(key string, into ...any) error { return x.c.Scan(key, into) }
-
-// Insert returns the write that stores a new document under its key. Leave doc's _id
-// empty, or with [Part.KeyOnly], set it to the key. A retry is safe. If another document
-// has the key, the write gives the server's duplicate key error.
-//
-// Cost: one command, one document.
-func (x *Composite[D]) Insert(doc D) model.Write { return x.c.Insert(doc) }
-
-// InsertMany is [Composite.Insert] for many documents. The plan stores them in order.
-// If a document is invalid, the plan stores nothing and gives a [*model.ValueError].
-// After a crash, run the plan again.
-//
-// Cost: one command for each 25,000 documents or 16 MiB.
-func (x *Composite[D]) InsertMany(docs []D) model.Plan {
-	return x.c.InsertMany(len(docs), func(i int) any { return docs[i] })
-}
 
 // Move returns the plan that replaces oldDoc by newDoc, under the key of newDoc's fields.
 //

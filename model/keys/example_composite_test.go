@@ -21,8 +21,9 @@ type citizen struct {
 }
 
 var (
-	citizens   = model.NewCollection[citizen, string]("users")
-	whereabout = keys.NewComposite(citizens, keys.Text("state"), keys.Text("city"), keys.Int("user"))
+	citizens     = model.NewCollection[citizen, string]("users")
+	whereabout   = keys.NewComposite(citizens, keys.Text("state"), keys.Text("city"), keys.Int("user"))
+	citizenStore = model.NewStore(model.New("site", whereabout), citizens)
 )
 
 func ExampleComposite() {
@@ -30,13 +31,12 @@ func ExampleComposite() {
 	defer stop()
 	ctx, db := context.Background(), client.Database("site")
 
-	ann := whereabout.Insert(citizen{State: "CA", City: "San Francisco", User: 42, Name: "Ann"})
-	fmt.Println(ann)
-	plan := model.Concat(model.NewPlan(ann), whereabout.InsertMany([]citizen{
-		{State: "CA", City: "San Francisco", User: 7, Name: "Bob"}, {State: "CA", City: "San", User: 100, Name: "Cy"},
-		{State: "CA", City: "Oakland", User: 9, Name: "Di"}, {State: "CAX", City: "San", User: 1, Name: "Ed"},
-	}))
-	if _, err := plan.Run(ctx, db); err != nil {
+	insert := citizenStore.InsertMany(
+		citizen{State: "CA", City: "San Francisco", User: 42, Name: "Ann"},
+		citizen{State: "CA", City: "San Francisco", User: 7, Name: "Bob"}, citizen{State: "CA", City: "San", User: 100, Name: "Cy"},
+		citizen{State: "CA", City: "Oakland", User: 9, Name: "Di"}, citizen{State: "CAX", City: "San", User: 1, Name: "Ed"},
+	)
+	if _, _, err := insert.Run(ctx, db); err != nil {
 		fmt.Println(err)
 		return
 	}
@@ -67,7 +67,6 @@ func ExampleComposite() {
 	bad := whereabout.Scan("CA:Oakland:9", new(string), new(string), new(int))
 	fmt.Println(err, bad)
 	// Output:
-	// db.users.insertOne({_id: 'CA :San Francisco :b42', state: 'CA', city: 'San Francisco', user: 42, name: 'Ann'})
 	// db.users.find({_id: {$gte: 'CA :San Francisco :', $lt: 'CA :San Francisco ;'}}).sort({_id: 1})
 	// 1 command and one per further batch, by _id_
 	// - CA :San Francisco :a7 Bob

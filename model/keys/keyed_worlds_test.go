@@ -62,6 +62,7 @@ var (
 	worldComposite = keys.NewComposite(worldPlaces, keys.Text("state"), keys.Text("city"), keys.Int("user"))
 	worldDocuments = keys.NewDocumentKey(worldRooms, keys.Text("house"), keys.Int("floor"), keys.Text("door"))
 	worldModel     = model.New("worlds", worldSequence, worldComposite, worldDocuments, model.Entity(worldNotes))
+	worldStore     = model.NewStore(worldModel, worldPlaces)
 	worldDay       = time.Date(2026, 11, 29, 10, 0, 0, 0, time.UTC)
 )
 
@@ -76,6 +77,13 @@ func wrote(name string, p interface {
 }) worldStep {
 	return worldStep{name, func(ctx context.Context, db model.DB) (any, error) {
 		_, err := p.Run(ctx, db)
+		return nil, err
+	}}
+}
+
+func changed(name string, c model.Change[model.Stored[keyedPlace]]) worldStep {
+	return worldStep{name, func(ctx context.Context, db model.DB) (any, error) {
+		_, _, err := c.Run(ctx, db)
 		return nil, err
 	}}
 }
@@ -233,7 +241,7 @@ func TestKeyedNeedsModel(t *testing.T) {
 		model bool // the other model's handle is refused too
 	}{
 		"insert":    {wrote("", worldSequence.Insert("alice", 1, keyedLetter{})), true},
-		"composite": {wrote("", worldComposite.Insert(keyedPlace{State: "a", City: "b"})), true},
+		"composite": {wrote("", worldPlaces.Insert(keyedPlace{ID: "a :b :a0", State: "a", City: "b"})), true},
 		"find":      {found("", worldLetters.Find(nil)), true},
 		"count":     {worldStep{"", func(ctx context.Context, db model.DB) (any, error) { return worldLetters.Find(nil).Count(ctx, db) }}, true},
 		"modify": {worldStep{"", func(ctx context.Context, db model.DB) (any, error) {

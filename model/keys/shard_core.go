@@ -156,18 +156,16 @@ func pathsOf(key []shardField) []string {
 
 // reactions returns how a store refuses to change the key of a stored document.
 func (s *shard) reactions() []model.Reaction {
-	return []model.Reaction{{Collection: s.Name(), Paths: s.paths(), React: func(w model.StoreWrite) (a model.Answer, _ error) {
-		if w.Before == nil || w.After == nil {
-			return a, nil
-		}
+	refuse := func(w model.StoreWrite) (bson.D, error) {
 		for _, f := range s.key {
 			was, _ := core.ValueAt(w.Before, f.path)
 			if now, _ := core.ValueAt(w.After, f.path); !bsonval.EqualRaw(was, now) {
-				return a, s.Refuse(f.path, now, "is in the shard key, which changes in a write of its own: use Shard.ChangeKey, with ShardSpec.Moves")
+				return nil, s.Refuse(f.path, now, "is in the shard key, which changes in a write of its own: use Shard.ChangeKey, with ShardSpec.Moves")
 			}
 		}
-		return a, nil
-	}}}
+		return nil, nil
+	}
+	return []model.Reaction{{Collection: s.Name(), On: model.OnUpdate, Paths: s.paths(), Amend: refuse}}
 }
 
 func (s *shard) footprints() []model.Footprint {

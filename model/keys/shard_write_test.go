@@ -92,7 +92,7 @@ func TestShardWrites(t *testing.T) {
 			t.Errorf("findAndModify %s: %+v", reason, got)
 		}
 	}
-	p := model.NewPlan(readings.Insert(shardD("_id", id, "device", "a", "at", 1)), readings.Delete(id), byPost.Insert(shardD("book", "b", "n", 1)),
+	p := model.NewPlan(readings.Insert(shardD("_id", id, "device", "a", "at", 1)), readings.Delete(id), posts.Insert(shardD("_id", "b :a1", "book", "b", "n", 1)),
 		model.MergeInto{Collection: "readings", Pipeline: mongo.Pipeline{shardD("$match", some), shardD("$merge", shardD("into", "x"))}})
 	if got := fmt.Sprint(byDevice.Plan(p)); strings.Count(got, ": ") < 4 || len(byDevice.Plan(p)) != 4 || !sameTarget(byDevice.Plan(p)[3], ranged) {
 		t.Errorf("a plan: %s", got)

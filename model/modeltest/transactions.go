@@ -11,10 +11,11 @@ import (
 	"go.mongodb.org/mongo-driver/v2/x/mongo/driver"
 )
 
-// transactions are those of one operation, which sends one command at a time.
+// transactions are those of one operation. It has one at a time; beside it, a lease that it
+// holds is extended.
 type transactions struct {
-	starts  bool         // the last command begins a transaction
-	number  int64        // of begun transactions
+	starts  atomic.Int64 // request that begins a transaction, or 0
+	number  atomic.Int64 // of begun transactions
 	open    atomic.Int64 // number of the open transaction, or 0
 	refused atomic.Int64 // the other operation's transaction that caused a refusal
 }
@@ -28,7 +29,7 @@ func (t *transactions) waitFor(other *transactions) bool {
 
 // begin forgets the transactions of an earlier operation.
 func (t *transactions) begin() {
-	t.starts = false
+	t.starts.Store(0)
 	t.open.Store(0)
 	t.refused.Store(0)
 }
@@ -37,15 +38,16 @@ func (t *transactions) begin() {
 func (t *transactions) monitor(other *transactions) *event.CommandMonitor {
 	return &event.CommandMonitor{
 		Started: func(_ context.Context, e *event.CommandStartedEvent) {
-			t.starts, _ = e.Command.Lookup("startTransaction").BooleanOK()
+			if starts, _ := e.Command.Lookup("startTransaction").BooleanOK(); starts {
+				t.starts.Store(e.RequestID)
+			}
 		},
 		Succeeded: func(_ context.Context, e *event.CommandSucceededEvent) {
 			switch {
 			case endsTransaction(e.CommandName):
 				t.open.Store(0)
-			case t.starts:
-				t.number++
-				t.open.Store(t.number)
+			case t.starts.CompareAndSwap(e.RequestID, 0):
+				t.open.Store(t.number.Add(1))
 			}
 		},
 		Failed: func(_ context.Context, e *event.CommandFailedEvent) {

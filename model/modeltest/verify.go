@@ -14,12 +14,19 @@ import (
 
 // A VerifyCase gives [Verify] the documents and operations of a program.
 type VerifyCase struct {
-	// Seed stores the initial documents, or is nil. Seed needn't store derived values:
-	// Verify adds them ([model.Model.Audit]).
+	// Seed stores the initial documents, or is nil. Write by stores. If Seed writes by the
+	// driver, it needn't store derived values: Verify adds them ([model.Model.Audit]).
 	Seed func(ctx context.Context, db model.DB) error
 
-	Operations []VerifyOperation // operations that write
-	Reads      []VerifyOperation // operations that write nothing
+	// Operations write, and Reads write nothing. If both are empty, Verify runs the actions
+	// of the model's stores: see [Verify].
+	Operations []VerifyOperation
+	Reads      []VerifyOperation
+
+	// Docs are documents for the actions of stores, six for each collection that is named.
+	// The first three are stored, unless Seed is given. Actions insert and use the others.
+	// For other collections, Verify makes documents from the Go types.
+	Docs map[string][]any
 
 	// Scopes are scopes under which all subtests run again. If a scope has a Tenant,
 	// another tenant's documents must stay unchanged.
@@ -29,13 +36,14 @@ type VerifyCase struct {
 	// skips the path. Give paths whose values depend on the order of operations.
 	Ignore map[string]string
 
-	// Except maps a subtest's name ("view cut") to the reason why the subtest can fail.
+	// Except maps a subtest's name ("view cut") to the reason why the subtest can fail, or
+	// a store's action ("users delete") to the reason why the program doesn't run it.
 	// If the subtest always passes on the in-memory server, Verify fails. To name only
 	// one run of the subtest, add the run: "view cut, scope 1 with transactions".
 	Except map[string]string
 
-	// Max limits the orders in which Verify mixes two operations' commands; 0 means 200.
-	// If more are possible, Verify runs only some: see InterleaveCase.Nested.
+	// Max limits the orders in which Verify mixes two operations' commands; 0 means 200, or
+	// 4 for the actions of stores. If more are possible, Verify runs only some: see InterleaveCase.Nested.
 	Max int
 
 	// Sample is a maximum for [Verify] on a real server; 0 means 3, negative means all.
@@ -57,6 +65,8 @@ type VerifyOperation struct {
 	// concurrent runs, Verify also accepts model.ErrNotFound, ErrStale, ErrTaken,
 	// ErrFull, ErrLeased and duplicate key errors.
 	Refused []error
+
+	ofStore bool // an action of a store: it can be refused for its samples
 }
 
 // Verify tests a program's model and operations. An operation can use only collections of
@@ -79,11 +89,21 @@ type VerifyOperation struct {
 // VerifyCase.Scopes. If your program needs transactions, call WithTransactions in Seed
 // and in each Run.
 //
+// Without Operations and Reads, Verify runs the actions of all stores that NewStore has made
+// of the model: insert, insert many, ensure, set, edit, replace, delete, and refer, which
+// changes the references. An action whose documents a store refuses by a [*model.ValueError]
+// is left out. The log of go test -v lists it.
+//
+// The field _m, in which stores keep their tokens, is never compared.
+//
 // If an operation takes numbers from a counter, use FaultMatrix and Interleave instead.
 // Verify doesn't check what a reader sees between two writes.
 func Verify(t *testing.T, m *model.Model, c VerifyCase) {
 	t.Helper()
 	c.check(m)
+	if len(c.Operations)+len(c.Reads) == 0 {
+		c = c.withStores(m)
+	}
 	if c.Max == 0 {
 		c.Max = 200
 	}
@@ -101,8 +121,13 @@ func Verify(t *testing.T, m *model.Model, c VerifyCase) {
 }
 
 func (c VerifyCase) check(m *model.Model) {
-	if m == nil || len(c.Operations)+len(c.Reads) == 0 {
-		panic("modeltest: Verify: it needs a model, and operations or reads")
+	if m == nil || len(c.Operations)+len(c.Reads)+len(m.Stores()) == 0 {
+		panic("modeltest: Verify: it needs a model with stores, or operations or reads")
+	}
+	for name, docs := range c.Docs {
+		if len(docs) != sampleCount {
+			panic(fmt.Sprintf("modeltest: Verify: it needs %d Docs of %s", sampleCount, name))
+		}
 	}
 	seen := map[string]bool{}
 	for _, o := range slices.Concat(c.Operations, c.Reads) {
@@ -115,7 +140,12 @@ func (c VerifyCase) check(m *model.Model) {
 
 // refused reports whether an error is one of Refused.
 func (o VerifyOperation) refused(err error) bool {
-	return slices.ContainsFunc(o.Refused, func(known error) bool { return errors.Is(err, known) })
+	return o.ofStore && isInvalid(err) || slices.ContainsFunc(o.Refused, func(known error) bool { return errors.Is(err, known) })
+}
+
+func isInvalid(err error) bool {
+	var invalid *model.ValueError
+	return errors.As(err, &invalid)
 }
 
 // typed reports whether an error says that another operation was first.

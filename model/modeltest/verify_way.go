@@ -189,7 +189,7 @@ func (w *way) documents(all image) (ours, theirs stored, err error) {
 		lock := w.locks[lockID{collection, canonicalID(doc.Lookup("_id"))}]
 		_, ignored := w.Ignore[collection+".*"]
 		return !lock && !ignored && !w.hides(collection, doc) && !strings.HasPrefix(collection, "docmodel.") && !isTheirs(collection, doc)
-	}, func(path string) bool { _, ignored := w.Ignore[path]; return ignored })
+	}, func(path string) bool { _, ignored := w.Ignore[path]; return ignored || strings.HasSuffix(path, "._m") })
 	return ours, theirs, err
 }
 

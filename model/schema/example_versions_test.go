@@ -81,7 +81,7 @@ func ExampleVersions() {
 	write := bookVersions.Upgrade(old)
 	fmt.Println(write)
 	fmt.Println(write.Cost())
-	change := bookVersions.Edit("nosql", func(b *book) error { b.Price.Cents -= 500; return nil })
+	change := model.NewStore(model.New("books", bookVersions), books).Edit("nosql", func(b *book) error { b.Price.Cents -= 500; return nil })
 	if _, _, err := change.Run(ctx, db); err != nil {
 		fmt.Println(err)
 		return

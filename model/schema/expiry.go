@@ -125,7 +125,7 @@ func (x *Expiry[D, K]) Live(now time.Time) *model.Find[D] { return x.docs.Find(x
 // more read, and a missing document costs two more.
 func (x *Expiry[D, K]) Until(id K, t time.Time) model.Write {
 	set, other, done := x.in.Until(t)
-	return x.in.Touch(x.docs.Update(id, set), other, done)
+	return x.in.Touch(commands.Own(x.docs.Update(id, set)), other, done)
 }
 
 // Archive returns the job that moves expired documents to the cold collection: see
@@ -156,7 +156,7 @@ func (x *Expiry[D, K]) Archived(id K) *model.Find[D] {
 //
 // Cost: three commands, one document.
 func (x *Expiry[D, K]) Restore(id K, until time.Time) model.Change[any] {
-	w := x.docs.Delete(id) // checks and encodes the id
+	w := commands.Own(x.docs.Delete(id)) // checks and encodes the id
 	return x.in.Restore(w, until)
 }
 

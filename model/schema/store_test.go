@@ -49,6 +49,25 @@ func TestVersionsStore(t *testing.T) {
 	}
 }
 
+// A new document is stored with the newest version.
+func TestVersionsStoreInsert(t *testing.T) {
+	store := model.NewStore(model.New("shop", bookVersions), books)
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		price := money{10, "EUR"}
+		for id, change := range map[string]model.Change[model.Stored[book]]{
+			"insert": store.Insert(book{"insert", nil, price}), "ensure": store.Ensure(book{"ensure", nil, price}),
+		} {
+			if s, _, err := change.Run(t.Context(), db); err != nil || s.Doc.Price != price {
+				t.Errorf("%s: %+v, %v", id, s.Doc, err)
+			}
+			raw, err := bookVersions.Raw(bson.D{{Key: "_id", Value: id}}).One(t.Context(), db)
+			if err != nil || raw.Lookup("schemaVersion").AsInt64() != 3 {
+				t.Errorf("%s: stored %s, %v", id, raw, err)
+			}
+		}
+	})
+}
+
 type lease struct {
 	ID string     `bson:"_id"`
 	At *time.Time `bson:"at,omitempty"`

@@ -1,13 +1,11 @@
 package schema
 
 import (
-	"context"
 	"reflect"
 
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/schema/internal/versions"
 	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
 )
 
 // Versions reads documents of all versions as the newest version. Each [Step] converts a
@@ -20,7 +18,7 @@ import (
 //   - Filters, $lookup and [model.Project] use the documents as stored.
 //   - A [model.Store] upgrades each document that it changes.
 //
-// [Versions.Edit] upgrades one stored document. [Versions.Migrate] upgrades all.
+// [Versions.Migrate] upgrades all documents.
 //
 // # Consistency
 //
@@ -39,9 +37,6 @@ import (
 // must exist in all versions, with one type. Otherwise, the technique's constructor or a
 // later [NewVersions] panics. The path's meaning must also stay the same. To use another
 // path, first run [Versions.Migrate] and remove the steps.
-//
-// Methods such as Copy.Set refuse a field that an older version lacks. Set the field by
-// [Versions.Edit]. If the field is copied, run Copy.Refresh.
 //
 // Source: the schema versioning pattern
 // (https://www.mongodb.com/docs/manual/data-modeling/design-patterns/data-versioning/schema-versioning/).
@@ -131,7 +126,7 @@ func (v *Versions[D, K]) Decode(raw bson.Raw) (doc D, err error) {
 //
 //   - [model.ErrNotFound] if the document is missing
 //   - [model.ErrStale] if a declared field changed after the read. A second run of the
-//     write can also give ErrStale. To try again, use [Versions.Edit].
+//     write can also give ErrStale. To try again, use [model.Store.Edit].
 //   - a [*VersionError] if raw can't be decoded, or if the write would remove fields that
 //     aren't declared in raw's version
 //
@@ -151,34 +146,4 @@ func (v *Versions[D, K]) Upgrade(raw bson.Raw) model.Write {
 		return model.Refused(v.in.Name(), err)
 	}
 	return v.in.Saved(raw, &doc, true)
-}
-
-// Edit returns the change that reads a document as the newest version, calls the function
-// edit, and stores doc. On a retry, doc can already contain edit's changes. Set values,
-// don't add to values. A nil edit only upgrades the document.
-//
-// Errors are [model.ErrNotFound] and those of [Versions.Save].
-//
-// Cost: two commands, one document.
-func (v *Versions[D, K]) Edit(id K, edit func(doc *D) error) model.Change[bson.Raw] {
-	q := v.c.ByID(id).Query
-	q.Options.ReadPreference = readpref.Primary()
-	return model.Change[bson.Raw]{
-		Name: "versions of " + v.c.Name(), Err: q.Err,
-		Read: func(ctx context.Context, db model.DB) (bson.Raw, error) {
-			return (&model.Find[bson.Raw]{Query: q}).One(ctx, db)
-		},
-		Decide: func(raw bson.Raw) (model.Plan, error) {
-			var doc D
-			if err := v.in.Decode(raw, &doc); err != nil {
-				return model.Plan{}, err
-			}
-			if edit != nil {
-				if err := edit(&doc); err != nil {
-					return model.Plan{}, err
-				}
-			}
-			return v.in.Plan(raw, &doc, edit == nil)
-		},
-	}
 }

@@ -161,8 +161,7 @@ func (c *Copying) repair(rows []drift) model.Plan {
 
 // mend sets one copy, if it is as it was found.
 func (c *Copying) mend(d drift) (w model.Write, err error) {
-	s := source{id: d.Source}
-	as := bson.D{}
+	was, now := source{id: d.Source, version: d.Version}, source{id: d.Source}
 	for _, f := range c.fields {
 		found, err := stored.At(c.to, d.Found, f.To)
 		if err != nil {
@@ -172,19 +171,14 @@ func (c *Copying) mend(d drift) (w model.Write, err error) {
 		if err != nil {
 			return w, err
 		}
-		as = append(as, stored.HoldsAt(f.To, found))
-		s.values = append(s.values, want)
+		was.values, now.values = append(was.values, found), append(now.values, want)
 	}
 	if c.version != "" {
-		as = append(as, stored.HoldsAt(c.version, d.Version))
-		if s.version = d.SourceVersion; s.version.Type == bson.TypeNull {
-			s.version = bson.RawValue{}
+		if now.version = d.SourceVersion; now.version.Type == bson.TypeNull {
+			now.version = bson.RawValue{}
 		}
 	}
-	element := c.element(s.id, as...)
-	w = commands.UpdateIf(c.to.Name(), append(commands.ByID(d.Doc), within(c.arrays, element)...), c.update(s, nil))
-	w.Model.(*mongo.UpdateOneModel).ArrayFilters = c.arrayFilters(element, len(c.arrays))
-	return w, nil
+	return c.changed(d.Doc, was, now), nil
 }
 
 // An unfolded is a source that can't go without loss.

@@ -1,6 +1,7 @@
 package copies_test
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -27,7 +28,6 @@ type (
 		At   time.Time `bson:"at,omitempty"`
 		Docs []string  `bson:"docs,omitempty"`
 		Note string    `bson:"note,omitempty"`
-		Lock int64     `bson:"lock,omitempty"`
 	}
 	info struct {
 		City string `bson:"city,omitempty"`
@@ -64,7 +64,6 @@ var (
 
 	ofDocument = copies(denorm.CopySpec{KeyPath: "src", Version: "v", VersionTo: "v"}, "")
 	bareFields = copies(denorm.CopySpec{KeyPath: "src"}, "")
-	byTime     = copies(denorm.CopySpec{KeyPath: "src", Version: "at", VersionTo: "at"}, "")
 	inItems    = copies(denorm.CopySpec{KeyPath: "items.id", Version: "v", VersionTo: "items.v"}, "items.")
 	bareItems  = copies(denorm.CopySpec{KeyPath: "items.id"}, "items.")
 	inGroups   = copies(denorm.CopySpec{KeyPath: "groups.items.id", Version: "v", VersionTo: "groups.items.v"}, "groups.items.")
@@ -266,6 +265,7 @@ func TestCopyFollows(t *testing.T) {
 				if found := f.wantDrift(t, db); len(found) > 0 {
 					t.Errorf("drift %v", found)
 				}
+				f.wantUntouched(t, db)
 			})
 		}
 	})
@@ -278,33 +278,92 @@ func (f copyForm) step(t *testing.T, db *mongo.Database, r *rand.Rand, n int, la
 		t.Fatal(err)
 	}
 	h := fmt.Sprintf("h%d", r.IntN(8))
-	var p model.Plan
-	switch k := r.IntN(10); {
-	case k == 0 && f.depth < 2 && f.c != ofListed:
-		p = model.NewPlan(f.c.Attach(h, &s))
-	case k == 1 && f.c != ofListed:
-		p = model.NewPlan(f.c.Detach(h, s.ID))
-	default:
-		fields := bson.D{}
-		if r.IntN(2) == 0 {
-			fields = append(fields, e("name", fmt.Sprintf("n%d", n)))
-		}
-		if r.IntN(3) == 0 {
-			fields = append(fields, e("tags", []string{fmt.Sprint(n), "x"}))
-		}
-		if r.IntN(3) == 0 {
-			fields = append(fields, e("info", info{City: fmt.Sprintf("c%d", n)}))
-		}
-		fields = append(fields, e("note", fmt.Sprint(n)))
-		p = f.c.Set(&s, fields)
-		if f.versioned && r.IntN(2) == 0 { // the process dies between the two, and the rest arrives late
-			*late = append(*late, model.NewPlan(p.Steps[1:]...))
-			p.Steps = p.Steps[:1]
-		}
+	if r.IntN(3) == 0 {
+		f.relate(t, db, r, h, s)
+		return
 	}
-	if err := exec(ctx, db, p); err != nil {
-		t.Fatalf("%v: %v", p, err)
+	fields := bson.D{}
+	if r.IntN(2) == 0 {
+		fields = append(fields, e("name", fmt.Sprintf("n%d", n)))
 	}
+	if r.IntN(3) == 0 {
+		fields = append(fields, e("tags", []string{fmt.Sprint(n), "x"}))
+	}
+	if r.IntN(3) == 0 {
+		fields = append(fields, e("info", info{City: fmt.Sprintf("c%d", n)}))
+	}
+	fields = append(fields, e("note", fmt.Sprint(n)))
+	if !f.versioned || r.IntN(2) == 0 {
+		testkit.MustChange(t, db, f.sources().Set(s.ID, fields))
+		return
+	}
+	mustExec(t, db, model.NewPlan(origins.Update(s.ID, bson.D{e("$set", fields), e("$inc", bson.D{e("v", 1)})})))
+	if s, err = origins.ByID(s.ID).One(ctx, db); err != nil {
+		t.Fatal(err)
+	}
+	*late = append(*late, f.c.Propagate(&s)) // a process dies between the two, and the rest arrives late
+}
+
+// sources returns a store of the sources.
+func (f copyForm) sources() *model.Store[origin, string] {
+	return model.NewStore(model.New("copies", f.c), origins)
+}
+
+// holders returns a store of the documents with copies.
+func (f copyForm) holders() *model.Store[holder, string] {
+	return model.NewStore(model.New("copies", f.c), holders)
+}
+
+// relate gives a document a copy of a source, takes one away, or makes another source's of it.
+func (f copyForm) relate(t *testing.T, db *mongo.Database, r *rand.Rand, id string, s origin) {
+	if f.c == ofListed {
+		i := slices.Index(s.Docs, id)
+		if i >= 0 {
+			s.Docs = slices.Delete(s.Docs, i, i+1)
+		} else if n, err := origins.Find(bson.D{e("docs", id)}).Count(t.Context(), db); err != nil || n > 0 {
+			return // another source lists it
+		} else {
+			s.Docs = append(s.Docs, id)
+		}
+		testkit.MustChange(t, db, f.sources().Set(s.ID, bson.D{e("docs", s.Docs)}))
+		return
+	}
+	how, at := r.IntN(4), r.IntN(8)
+	change := func(list []held) []held {
+		switch {
+		case how == 0 && len(list) > 0:
+			list = slices.Delete(list, at%len(list), at%len(list)+1)
+		case how == 1 && len(list) > 0:
+			list[at%len(list)].ID = s.ID
+		case how == 2:
+			list = slices.Insert(list, at%(len(list)+1), held{ID: s.ID, Note: "kept"})
+		default:
+			slices.Reverse(list)
+		}
+		return list
+	}
+	edit := func(h *holder) error {
+		switch {
+		case f.depth == 0 && how == 0:
+			h.Src = ""
+		case f.depth == 0:
+			h.Src = s.ID
+		case f.depth == 1:
+			h.Items = change(h.Items)
+		default:
+			h.Groups[0].Items = change(h.Groups[0].Items)
+		}
+		return nil
+	}
+	if r.IntN(3) > 0 {
+		testkit.MustChange(t, db, f.holders().Edit(id, edit))
+		return
+	}
+	h, err := holders.ByID(id).One(t.Context(), db)
+	if err := errors.Join(err, edit(&h)); err != nil {
+		t.Fatal(err)
+	}
+	testkit.MustChange(t, db, f.holders().Replace(h))
 }
 
 // What is changed past the copy is found completely, and repaired exactly: the copied fields of those copies and nothing else.

@@ -21,11 +21,6 @@ func TestCopyPrices(t *testing.T) {
 	page := func(id string, n int) bson.D { return bson.D{e("$set", bson.D{e("name", id), e("v", int64(n))})} }
 	three := []any{holder{ID: "h1", Src: "s"}, holder{ID: "h2", Src: "s"}, holder{ID: "h3", Src: "gone"}}
 	testkit.WantPrices(t, testkit.Stored(docs{"origins": {source, origin{ID: "t"}}, "holders": three}),
-		testkit.Writes("Attach", 1, 1, model.NewPlan(inItems.Attach("h1", &source))),
-		testkit.Does("Attach of what is there", 2, 0, 1, func(ctx context.Context, db *mongo.Database) error {
-			return exec(ctx, db, model.NewPlan(inItems.Attach("h1", &source)))
-		}),
-		testkit.Writes("Detach", 1, 1, model.NewPlan(inItems.Detach("h1", "s"))),
 		testkit.Reads("Checks, differ", 2, ofDocument.Checks()[0].Find()), testkit.Reads("Checks, missing", 1, ofDocument.Checks()[1].Find()), testkit.Mending(1, 2, ofDocument.Checks()[0]),
 		testkit.Does("PropagateJob", 4, 2, 2, inBatchesOf(500, ofDocument.PropagateJob(&origin{ID: "s", Name: "b", V: 1}))),
 		testkit.Does("PropagateJob of what is new", 1, 0, 0, inBatchesOf(500, ofDocument.PropagateJob(&origin{ID: "s", Name: "b", V: 1}))),
@@ -57,10 +52,7 @@ func TestCopyWritesIndexed(t *testing.T) {
 			if err := updates(ctx, db, "origins", "s", bson.D{e("$set", bson.D{e("name", "b")})}); err != nil {
 				t.Fatal(err)
 			}
-			byID("Copy, "+f.name, model.NewPlan(f.c.Detach("h1", "s")), mended(t, db, f.c.Checks()[:1])[0])
-			if f.depth < 2 {
-				byID("Copy.Attach, "+f.name, model.NewPlan(f.c.Attach("h3", &s)))
-			}
+			byID("Copy, "+f.name, mended(t, db, f.c.Checks()[:1])[0])
 		}
 		byID("Copy.Propagate, listed", ofListed.Propagate(&s))
 	})

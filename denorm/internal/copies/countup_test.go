@@ -42,8 +42,10 @@ func TestCopyCountsUp(t *testing.T) {
 
 func copyCountsUp(t *testing.T, db *mongo.Database, c *denorm.Copy[origin, string, string], spec denorm.CopySpec, base string) {
 	ctx := t.Context()
-	s := origin{ID: "s", Name: "one", Tags: []string{"x"}, V: 1, Docs: []string{"h"}}
-	h := holder{ID: "h", Rev: 1, Groups: []group{{Title: "t", Items: []held{{ID: "s", Note: "n"}}}}}
+	s := origin{ID: "s", Name: "one", Tags: []string{"x"}, V: 1}
+	h := holder{ID: "h", Rev: 1, Groups: []group{{Title: "t"}}}
+	m := model.New("counted up", c)
+	sources, targets := model.NewStore(m, origins), model.NewStore(m, holders)
 	if err := store(ctx, db, docs{"origins": {s}, "holders": {h}}); err != nil {
 		t.Fatal(err)
 	}
@@ -73,14 +75,34 @@ func copyCountsUp(t *testing.T, db *mongo.Database, c *denorm.Copy[origin, strin
 		s.Name, s.V = name, s.V+1
 		mustExec(t, db, model.NewPlan(origins.Update("s", bson.D{e("$set", bson.D{e("name", s.Name), e("v", s.V)})})))
 	}
-	inGroups := base == "groups.items."
-	if !inGroups {
-		counts("Attach", plan(model.NewPlan(c.Attach("h", &s))))
-	} else {
-		counts("Propagate of the first", plan(c.Propagate(&s)))
+	run := func(c model.Action) func() error {
+		return func() error { _, _, err := c.Change().Run(ctx, db); return err }
 	}
-	set := c.Set(&s, bson.D{e("name", "two")})
-	counts("Set", plan(set))
+	relate := func(name string, list []held) {
+		src := ""
+		if len(list) > 0 {
+			src, s.Docs = "s", []string{"h"}
+		} else {
+			s.Docs = nil
+		}
+		if spec.Listed != "" {
+			counts(name, run(sources.Set("s", bson.D{e("docs", s.Docs)})))
+			return
+		}
+		counts(name, run(targets.Edit("h", func(h *holder) error {
+			switch base {
+			case "":
+				h.Src = src
+			case "items.":
+				h.Items = list
+			default:
+				h.Groups[0].Items = list
+			}
+			return nil
+		})))
+	}
+	relate("the first copy", []held{{ID: "s", Note: "n"}})
+	counts("a change of the source", run(sources.Set("s", bson.D{e("name", "two")})))
 	s.V++
 	rename("three")
 	counts("Propagate", plan(c.Propagate(&s)))
@@ -99,5 +121,5 @@ func copyCountsUp(t *testing.T, db *mongo.Database, c *denorm.Copy[origin, strin
 		t.Fatalf("the check finds %v, %v", found, err)
 	}
 	counts("Mend", plan(check.Mend(found)))
-	counts("Detach", plan(model.NewPlan(c.Detach("h", "s"))))
+	relate("no copy", nil)
 }

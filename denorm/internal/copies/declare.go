@@ -39,7 +39,7 @@ type Spec struct {
 	KeyPath, Listed    string
 	Fields             []Field
 	Version, VersionTo string
-	CountUp, Lock      string
+	CountUp            string
 	Lists              []string
 }
 
@@ -79,9 +79,6 @@ func Declare(sources, holders *core.Docs, spec Spec) *Copying {
 	c.checkOverlap()
 	if c.spec.CountUp != "" {
 		c.declareCountUp(to(c.spec.CountUp))
-	}
-	if c.spec.Lock != "" {
-		c.declareLock(from(c.spec.Lock))
 	}
 	for _, f := range c.fields {
 		c.paths = append(c.paths, c.path(f.To))
@@ -260,7 +257,7 @@ func (c *Copying) Indexes() []model.Index {
 	if c.spec.Listed != "" {
 		return []model.Index{commands.Index(c.docs.Name(), why, mql.E(c.spec.Listed, 1))}
 	}
-	return []model.Index{commands.Index(c.to.Name(), why, mql.E(c.spec.KeyPath, 1), mql.E("_id", -1))}
+	return []model.Index{commands.Lookup(c.to.Name(), why, mql.E(c.spec.KeyPath, 1), mql.E("_id", -1))}
 }
 
 // Relations are what a diagram shows.
@@ -292,7 +289,6 @@ func (c *Copying) Footprints() []model.Footprint {
 	name := c.to.Name()
 	out := slices.Concat(
 		model.Mends.In(c.docs.Name(), model.Whole), model.Writes.In(c.docs.Name(), c.spec.Version), model.Owns.In(name, c.spec.VersionTo), model.Reads.In(c.docs.Name(), c.spec.Listed),
-		model.Owns.In(c.docs.Name(), c.spec.Lock),
 		model.Writes.In(name, c.spec.KeyPath, c.spec.CountUp), model.Writes.In(name, c.arrays...),
 	)
 	for _, f := range c.spec.Fields {

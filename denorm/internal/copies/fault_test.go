@@ -12,7 +12,6 @@ import (
 // A repair of copies, and a refresh, can be cut anywhere and run again.
 func TestCopyRepairFaults(t *testing.T) {
 	parallel(t)
-	source := origin{ID: "s", Name: "a", Docs: []string{"h1", "h2"}}
 	cases := map[string]modeltest.FaultCase{}
 	for _, f := range copyForms {
 		if !everyPair && f.c != inItems && f.c != ofListed {
@@ -53,11 +52,6 @@ func TestCopyRepairFaults(t *testing.T) {
 				return updates(ctx, db, "origins", "s", bson.D{e("$set", bson.D{e("name", "b"), e("v", int64(1))})})
 			}),
 			Run: func(ctx context.Context, db *mongo.Database) error {
-				if f.depth < 2 { // a copy of the source as it was read before it changed
-					if _, err := f.c.Attach("h2", &source).Run(ctx, db); err != nil {
-						return err
-					}
-				}
 				_, _, err := f.c.Refresh("s").Run(ctx, db)
 				return err
 			},

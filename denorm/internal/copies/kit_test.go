@@ -6,7 +6,6 @@ type docs = testkit.Docs
 
 var (
 	e           = testkit.E
-	token       = testkit.Token
 	seed        = testkit.Seed
 	store       = testkit.Store
 	updates     = testkit.Updates

@@ -1,34 +1,41 @@
 package copies
 
 import (
-	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/docmodel/docmodel/denorm/internal/stored"
 	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/commands"
 	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
 // Reactions returns how a copy is filled when a document with a copy is written, and how
-// the copies follow a source. It is nil for copies in arrays, of listed documents, and in
-// documents whose version is counted: these can't take part in a store.
-func (c *Copying) Reactions() func() []model.Reaction {
-	if len(c.arrays) > 0 || c.key == "" || c.spec.Lock != "" {
-		return nil
+// the copies follow a source.
+func (c *Copying) Reactions() []model.Reaction {
+	fill := model.Reaction{
+		Collection: c.to.Name(), On: model.OnInsert | model.OnUpdate, Paths: []string{c.spec.KeyPath},
+		Fetch: c.fetchSources, Amend: c.fill, Correct: c.correct,
 	}
-	from := c.from()
-	follow := model.Reaction{Collection: c.docs.Name(), Paths: from, React: c.follow}
+	follow := model.Reaction{Collection: c.docs.Name(), On: model.OnUpdate, Paths: c.from(), React: c.follow}
 	if c.version != "" {
-		follow.Paths, follow.Amend = append(from, c.spec.Version), c.countVersion
+		follow.Paths, follow.Amend = append(follow.Paths, c.spec.Version), c.countVersion
 	}
-	return func() []model.Reaction {
-		return []model.Reaction{
-			{Collection: c.to.Name(), Paths: []string{c.spec.KeyPath}, Fetch: c.fetchSource, Amend: c.fill, React: c.holdSource},
-			follow,
+	if len(c.arrays) > 0 {
+		for _, place := range c.places()[1:] {
+			fill.Derives = append(fill.Derives, c.base+place)
 		}
 	}
+	if c.key == "" {
+		fill.On, fill.Paths, fill.Fetch, fill.Amend, fill.React = model.OnInsert, nil, c.fetchListing, c.fillListed, c.holdListing
+		fill.Correct = c.correctListed
+		follow.On, follow.Paths = model.OnInsert|model.OnUpdate, append(follow.Paths, c.spec.Listed)
+		follow.Fetch, follow.React = c.fetchListed, c.followListed
+	}
+	return []model.Reaction{fill, follow}
 }
 
 // countVersion returns the next version of a source of which a copied field changes. The
@@ -75,66 +82,216 @@ func (c *Copying) from() (out []string) {
 	return out
 }
 
-// newKey returns the id of the source that a written document refers to, or type 0.
-func (c *Copying) newKey(w model.StoreWrite) (bson.RawValue, error) {
-	if w.After == nil {
-		return bson.RawValue{}, nil
-	}
-	id, err := stored.At(c.to, w.After, c.spec.KeyPath)
-	switch {
-	case err != nil || id.Type == 0 || id.Type == bson.TypeNull:
-		return bson.RawValue{}, err
-	case !stored.IsKey(id):
-		return id, c.to.Refuse(c.spec.KeyPath, nil, "is no _id of a document")
-	}
-	return id, nil
-}
-
-func (c *Copying) fetchSource(w model.StoreWrite) ([]model.Fetch, error) {
-	id, err := c.newKey(w)
-	if err != nil || id.Type == 0 {
-		return nil, err
-	}
-	f := model.Fetch{Collection: c.docs.Name(), ID: bsonval.Clone(id), Paths: c.from()}
+// fetched returns the paths of a source that its copies have.
+func (c *Copying) fetched() []string {
 	if c.version != "" {
-		f.Paths = append(f.Paths, c.spec.Version)
+		return append(c.from(), c.spec.Version)
 	}
-	return []model.Fetch{f}, nil
+	return c.from()
 }
 
-// fill returns the copied fields of the source that the document refers to.
+// A placedCopy is a copy in a document that a store writes.
+type placedCopy struct {
+	prefix string        // of its paths, with indexes: "items.0."
+	key    bson.RawValue // the source's _id; type 0 for none
+	held   source        // what the copy holds
+	kept   bool          // the stored document has a copy of the source: held is as there
+}
+
+// copiesIn returns the copies in a document: one outside arrays, else one for each element.
+func (c *Copying) copiesIn(doc bson.Raw) (out []placedCopy, err error) {
+	var walk func(prefix string, at bson.Raw, arrays []string) error
+	walk = func(prefix string, at bson.Raw, arrays []string) error {
+		if len(arrays) == 0 {
+			p, err := c.placed(prefix, at)
+			out = append(out, p)
+			return err
+		}
+		list, _ := core.ValueAt(at, arrays[0])
+		for i, e := range core.Elements(list) {
+			if inner, ok := e.DocumentOK(); ok {
+				if err := walk(prefix+arrays[0]+"."+strconv.Itoa(i)+".", inner, arrays[1:]); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	}
+	if doc != nil {
+		err = walk("", doc, c.arrays)
+	}
+	return out, err
+}
+
+// placed reads a copy in a document, or in an element of an array.
+func (c *Copying) placed(prefix string, at bson.Raw) (p placedCopy, err error) {
+	p.prefix = prefix
+	if c.key != "" {
+		if p.key, err = stored.At(c.to, at, c.key); err != nil {
+			return p, err
+		}
+		if p.key.Type == bson.TypeNull {
+			p.key = bson.RawValue{}
+		}
+		if p.key.Type != 0 && !stored.IsKey(p.key) {
+			return p, c.to.Refuse(c.spec.KeyPath, nil, "is no _id of a document")
+		}
+	}
+	p.held.id = p.key
+	for _, f := range c.fields {
+		v, err := stored.At(c.to, at, f.To)
+		if err != nil {
+			return p, err
+		}
+		p.held.values = append(p.held.values, v)
+	}
+	if c.version != "" {
+		p.held.version, err = stored.At(c.to, at, c.version)
+	}
+	return p, err
+}
+
+// written returns the copies in a document that a store writes, and the _ids of the sources
+// of which the stored document has no copy.
+func (c *Copying) written(w model.StoreWrite) (copies []placedCopy, fresh []bson.RawValue, err error) {
+	if copies, err = c.copiesIn(w.After); err != nil || w.After == nil {
+		return nil, nil, err
+	}
+	before, err := c.copiesIn(w.Before)
+	if err != nil {
+		return nil, nil, err
+	}
+	for i := range copies {
+		p := &copies[i]
+		j := slices.IndexFunc(before, func(b placedCopy) bool { return bsonval.EqualRaw(b.key, p.key) })
+		switch {
+		case p.key.Type == 0:
+		case j >= 0:
+			p.held, p.kept = before[j].held, true
+		case !stored.Contains(fresh, p.key):
+			fresh = append(fresh, p.key)
+		}
+	}
+	return copies, fresh, nil
+}
+
+func (c *Copying) fetchSources(w model.StoreWrite) (out []model.Fetch, err error) {
+	_, fresh, err := c.written(w)
+	for _, id := range fresh {
+		out = append(out, model.Fetch{
+			Collection: c.docs.Name(), ID: bsonval.Clone(id), Paths: c.fetched(),
+			Hold:    true, // a transaction that changes the source mustn't miss the new copy
+			Missing: &model.ReferenceError{Collection: c.to.Name(), Path: c.spec.KeyPath, To: c.docs.Name(), Value: bsonval.Clone(id)},
+		})
+	}
+	return out, err
+}
+
+// fill returns the copied fields of the sources to which the document refers.
 func (c *Copying) fill(w model.StoreWrite) (set bson.D, err error) {
-	id, err := c.newKey(w)
+	copies, fresh, err := c.written(w)
 	if err != nil {
 		return nil, err
 	}
-	s := source{values: make([]bson.RawValue, len(c.fields))}
-	if id.Type != 0 {
-		doc := w.Found(0)
-		if doc == nil {
-			return nil, fmt.Errorf("%w (%s.%s names the source %s, which isn't in %s)",
-				model.ErrNotFound, c.to.Name(), c.spec.KeyPath, model.Shell(id), c.docs.Name())
+	for _, p := range copies {
+		s := source{values: make([]bson.RawValue, len(c.fields))}
+		if p.kept {
+			s = p.held
+		} else if p.key.Type != 0 {
+			i := slices.IndexFunc(fresh, func(id bson.RawValue) bool { return bsonval.EqualRaw(id, p.key) })
+			if s, err = c.state(w.Found(i)); err != nil {
+				return nil, err
+			}
 		}
-		if s, err = c.state(doc); err != nil {
-			return nil, err
-		}
+		set = c.appendCopy(set, p.prefix, s)
 	}
-	c.eachField(s, nil, func(path string, v bson.RawValue) { set = append(set, bson.E{Key: path, Value: v}) })
-	if c.spec.CountUp != "" && w.Before != nil {
+	if c.spec.CountUp == "" || w.Before == nil {
+		return set, nil
+	}
+	filled, err := w.With(set)
+	if err == nil && filled.Changes(c.spec.CountUp) {
 		n, _ := core.ValueAt(w.Before, c.spec.CountUp)
 		last, _ := n.AsInt64OK()
 		set = append(set, bson.E{Key: c.spec.CountUp, Value: last + 1})
 	}
-	return set, nil
+	return set, err
 }
 
-// holdSource keeps a transaction that changes the source from missing the new copy.
-func (c *Copying) holdSource(w model.StoreWrite) (a model.Answer, err error) {
-	id, err := c.newKey(w)
-	if err == nil && id.Type != 0 {
-		a.Hold = []model.Fetch{{Collection: c.docs.Name(), ID: bsonval.Clone(id)}}
+// appendCopy appends the fields of a copy, and its version.
+func (c *Copying) appendCopy(set bson.D, prefix string, s source) bson.D {
+	for i, f := range c.fields {
+		set = append(set, bson.E{Key: prefix + f.To, Value: s.values[i]})
 	}
-	return a, err
+	if c.version != "" {
+		set = append(set, bson.E{Key: prefix + c.version, Value: s.version})
+	}
+	return set
+}
+
+// correct returns the writes that bring new copies up to date whose sources have changed
+// since they were read.
+func (c *Copying) correct(w model.StoreWrite) (steps []model.Step, err error) {
+	_, fresh, err := c.written(w)
+	if err != nil {
+		return nil, err
+	}
+	copies, err := c.copiesIn(w.After)
+	if err != nil {
+		return nil, err
+	}
+	for i, id := range fresh {
+		j := slices.IndexFunc(copies, func(p placedCopy) bool { return bsonval.EqualRaw(p.key, id) })
+		if step, err := c.correction(w, copies[j].held, w.Found(i)); err != nil || step != nil {
+			steps = append(steps, step)
+			if err != nil {
+				return nil, err
+			}
+		}
+	}
+	return steps, nil
+}
+
+// correction returns the write that brings the copies of a source in a document up to date,
+// or nil if the source is as it was copied, or missing.
+func (c *Copying) correction(w model.StoreWrite, was source, doc bson.Raw) (model.Step, error) {
+	if doc == nil {
+		return nil, nil
+	}
+	now, err := c.state(doc)
+	if err != nil || c.equal(was, now) {
+		return nil, err
+	}
+	return c.changed(w.After.Lookup("_id"), was, now), nil
+}
+
+// equal reports whether a copy of both sources is the same.
+func (c *Copying) equal(a, b source) bool {
+	for i := range c.fields {
+		if !a.values[i].Equal(b.values[i]) {
+			return false
+		}
+	}
+	return c.version == "" || a.version.Equal(b.version)
+}
+
+// changed returns the write that changes the copies of a source in a document, if they are
+// as they were.
+func (c *Copying) changed(doc bson.RawValue, was, now source) model.Write {
+	element := c.element(now.id, c.matchSource(was)...)
+	w := commands.UpdateIf(c.to.Name(), append(commands.ByID(doc), within(c.arrays, element)...), c.update(now, nil))
+	w.Model.(*mongo.UpdateOneModel).ArrayFilters = c.arrayFilters(element, len(c.arrays))
+	return w
+}
+
+// matchSource returns the condition that a copy has the values and the version of a source.
+func (c *Copying) matchSource(s source) (out bson.D) {
+	for i, f := range c.fields {
+		out = append(out, stored.HoldsAt(f.To, s.values[i]))
+	}
+	if c.version != "" {
+		out = append(out, stored.HoldsAt(c.version, s.version))
+	}
+	return out
 }
 
 // follow returns the writes that bring the copies of a changed source up to date.

@@ -68,9 +68,6 @@ func (c *Copying) state(doc bson.Raw) (s source, err error) {
 	return s, nil
 }
 
-// guard is the condition that a source's version is as it was read.
-func (c *Copying) guard(s source) bson.E { return stored.HoldsAt(c.spec.Version, s.read) }
-
 // versionIs is the version of a source that holds v. A whole number that is not there is 0.
 func (c *Copying) versionIs(v bson.RawValue) (bson.RawValue, error) {
 	switch {
@@ -109,36 +106,6 @@ func (c *Copying) listedIn(v bson.RawValue) (out []bson.RawValue, _ error) {
 	return out, nil
 }
 
-// Snapshot is the copy of a source that the caller read.
-func (c *Copying) Snapshot(doc any) (bson.D, error) {
-	s, err := c.read(doc)
-	return c.snapshot(s), err
-}
-
-// snapshot is the copy itself.
-func (c *Copying) snapshot(s source) bson.D {
-	if s.id.Type == 0 {
-		return nil
-	}
-	return stored.NestedValues(c.places(), c.held(s))
-}
-
-// Fields is the copy of a source that the caller read, by the paths of the document that holds it.
-func (c *Copying) Fields(doc any) (fields bson.D, _ error) {
-	s, err := c.read(doc)
-	switch {
-	case err != nil:
-		return nil, err
-	case len(c.arrays) > 0:
-		return nil, c.to.Refuse(c.spec.KeyPath, nil, "is in an array: push the result of Snapshot instead")
-	}
-	held := c.held(s)
-	for _, path := range c.places() {
-		fields = append(fields, bson.E{Key: path, Value: held[path]})
-	}
-	return fields, nil
-}
-
 // places are the paths of a copy, below the base.
 func (c *Copying) places() (paths []string) {
 	if c.key != "" {
@@ -153,18 +120,6 @@ func (c *Copying) places() (paths []string) {
 	return paths
 }
 
-// held is what each path of a copy holds.
-func (c *Copying) held(s source) map[string]bson.RawValue {
-	held := map[string]bson.RawValue{c.key: s.id}
-	for i, f := range c.fields {
-		held[f.To] = s.values[i]
-	}
-	if c.version != "" {
-		held[c.version] = s.version
-	}
-	return held
-}
-
 // next is the version after a change; given is that of the change, if it has one.
 func (c *Copying) next(was, given bson.RawValue) (bson.RawValue, error) {
 	switch was.Type {
@@ -172,7 +127,7 @@ func (c *Copying) next(was, given bson.RawValue) (bson.RawValue, error) {
 		n := was.AsInt64()
 		switch {
 		case given.Type != 0:
-			return given, c.docs.Refuse(c.spec.Version, given, "can't be set: Set increases the version itself")
+			return given, c.docs.Refuse(c.spec.Version, given, "can't be set: the store increases the version itself")
 		case n == math.MaxInt64:
 			return given, c.docs.Refuse(c.spec.Version, was, "the version is the largest int64, so it can't be increased")
 		case was.Type == bson.TypeInt32 && n < math.MaxInt32:

@@ -37,7 +37,7 @@ func TestCopyStamped(t *testing.T) {
 			return got.Maker.At
 		}
 		later := model.Scope{Set: bson.D{{Key: "at", Value: 2}}}.On(db)
-		if _, err := of.Set(&m, bson.D{{Key: "name", Value: "Ma"}}).Run(t.Context(), later); err != nil {
+		if _, _, err := model.NewStore(model.New("toys", of), makers).Set("m", bson.D{{Key: "name", Value: "Ma"}}).Run(t.Context(), later); err != nil {
 			t.Fatal(err)
 		}
 		if at := copied(); at != 1 {

@@ -199,21 +199,15 @@ func (c *Copying) updates(s source, match, element bson.D, update bson.Raw) (ste
 	if s.id.Type == 0 {
 		return nil
 	}
-	w := model.Write{Collection: c.to.Name(), Once: true, Index: c.index}
-	if c.spec.Listed == "" {
-		w.Model = &mongo.UpdateManyModel{
+	if c.spec.Listed != "" {
+		return c.updateListed(s.listed, match, update)
+	}
+	return []model.Step{model.Write{
+		Collection: c.to.Name(), Once: true, Index: c.index,
+		Model: &mongo.UpdateManyModel{
 			Filter: c.holding(s.id, match), Update: update, ArrayFilters: c.arrayFilters(element, len(c.arrays)),
-		}
-		return []model.Step{w}
-	}
-	w.Index = model.IDIndex
-	for list := s.listed; len(list) > 0; {
-		n := min(len(list), maxListed)
-		w.Model = &mongo.UpdateManyModel{Filter: append(commands.AmongIDs(mql.A(list[:n])), match...), Update: update}
-		list = list[n:]
-		steps = append(steps, w)
-	}
-	return steps
+		},
+	}}
 }
 
 // Refresh is the change that reads a source and brings its copies up to date: all of them, or those in some documents.
@@ -252,94 +246,4 @@ func (c *Copying) refresh(s source, docs []bson.RawValue) (p model.Plan) {
 		p = model.NewPlan(c.among(s, docs))
 	}
 	return p
-}
-
-// Attach gives a document the copy of a source that the caller read.
-func (c *Copying) Attach(id, doc any) model.Write {
-	s, err := c.read(doc)
-	if err != nil {
-		return model.Refused(c.docs.Name(), err)
-	}
-	target, err := c.to.RawID("_id", id)
-	if err != nil {
-		return model.Refused(c.to.Name(), err)
-	}
-	filter := commands.ByID(target)
-	w := model.Write{Collection: c.to.Name(), Expect: model.One, Once: true, Index: model.IDIndex}
-	put := func(guard, done bson.D, update any) model.Write {
-		if done != nil {
-			w.Done = append(filter[:1:1], done...)
-		}
-		w.Model = &mongo.UpdateOneModel{Filter: append(filter[:1:1], guard...), Update: update}
-		return w
-	}
-	switch {
-	case len(c.arrays) > 1:
-		return model.Refused(c.to.Name(), c.to.Refuse(c.spec.KeyPath, nil, "is in an array within an array: push the result of Snapshot to one element instead"))
-	case len(c.arrays) == 1:
-		there := within(c.arrays, c.element(s.id))
-		absent := bson.D{{Key: c.arrays[0], Value: bson.D{{Key: "$not", Value: there[0].Value}}}}
-		return put(absent, there, c.counting(bson.D{{Key: "$push", Value: bson.D{{Key: c.arrays[0], Value: c.snapshot(s)}}}}))
-	}
-	var key []bson.E
-	if c.key != "" {
-		key = append(key, bson.E{Key: c.key, Value: s.id})
-	}
-	update := c.update(s, nil, key...)
-	if c.version == "" && c.spec.CountUp == "" {
-		return put(nil, nil, update)
-	}
-	if c.version == "" { // not counted up when it is run again
-		guard, done := bson.A{bson.D{c.differing(s, nil)}}, c.element(s.id)
-		if c.key != "" {
-			guard = append(guard, bson.D{{Key: c.key, Value: stored.IsNot(s.id)}})
-		}
-		for i, f := range c.fields {
-			done = append(done, stored.HoldsAt(f.To, s.values[i]))
-		}
-		return put(bson.D{{Key: "$or", Value: guard}}, done, update)
-	}
-	done := c.element(s.id, bson.E{Key: c.version, Value: bson.D{{Key: "$gte", Value: s.version}}})
-	guard := bson.D{c.older(s)}
-	if c.key != "" {
-		other := bson.D{{Key: c.key, Value: stored.IsNot(s.id)}}
-		guard = bson.D{{Key: "$or", Value: bson.A{other, guard}}}
-	}
-	return put(guard, done, update)
-}
-
-// Detach takes the copy of a source out of a document.
-func (c *Copying) Detach(id, from any) model.Write {
-	source, err := c.docs.RawID("_id", from)
-	if err != nil {
-		return model.Refused(c.docs.Name(), err)
-	}
-	target, err := c.to.RawID("_id", id)
-	if err != nil {
-		return model.Refused(c.to.Name(), err)
-	}
-	filter := commands.ByID(target)
-	w := model.Write{Collection: c.to.Name(), Once: true, Index: model.IDIndex}
-	if n := len(c.arrays); n > 0 {
-		element := c.element(source)
-		list := strings.TrimSuffix(c.path(""), ".$[e].")
-		w.Model = &mongo.UpdateOneModel{
-			Filter:       append(filter, within(c.arrays, element)...),
-			Update:       c.counting(bson.D{{Key: "$pull", Value: bson.D{{Key: list, Value: element}}}}),
-			ArrayFilters: c.arrayFilters(element, n-1),
-		}
-		return w
-	}
-	var unset bson.D
-	var there bson.A
-	for _, path := range c.places() {
-		unset = append(unset, bson.E{Key: path, Value: ""})
-		there = append(there, bson.D{{Key: path, Value: mql.Exists(true)}})
-	}
-	filter = append(filter, c.element(source)...)
-	if c.key == "" && c.spec.CountUp != "" { // not counted up when it is run again
-		filter = append(filter, bson.E{Key: "$or", Value: there})
-	}
-	w.Model = &mongo.UpdateOneModel{Filter: filter, Update: c.counting(bson.D{{Key: "$unset", Value: unset}})}
-	return w
 }

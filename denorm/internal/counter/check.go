@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/docmodel/docmodel/denorm/internal/stored"
 	"github.com/docmodel/docmodel/internal/commands"
+	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/internal/found"
 	"github.com/docmodel/docmodel/internal/mql"
 	"github.com/docmodel/docmodel/model"
@@ -18,74 +18,43 @@ import (
 
 // A drift is a parent with the numbers that it holds, and those that its children make.
 type drift struct {
-	ID      bson.RawValue   `bson:"_id"`
-	Stored  bson.Raw        `bson:"stored"`  // by flatName, without those that are missing
-	Counted bson.Raw        `bson:"counted"` // the same by the children; null without a smallest, greatest or average
-	Tokens  bson.RawValue   `bson:"tokens"`  // the parent's tokens, of type 0 for none
-	Before  []bson.ObjectID `bson:"before"`  // the operations under way before the children were read
-	After   []bson.ObjectID `bson:"after"`   // and after it
-	Differs bool            `bson:"differs"`
+	ID      bson.RawValue `bson:"_id"`
+	Stored  bson.Raw      `bson:"stored"`  // by flatName, without those that are missing
+	Counted bson.Raw      `bson:"counted"` // the same by the children; null without a smallest, greatest or average
+	Tokens  bson.RawValue `bson:"tokens"`  // the parent's tokens, of type 0 for none
+	Differs bool          `bson:"differs"`
 }
 
-// Tell leaves Problem empty for a parent whose numbers are right.
-func (d drift) tell(f *model.Finding) {
+// describe leaves Problem empty for a parent whose numbers are right.
+func (d drift) describe(f *model.Finding) {
 	if f.ID = d.ID; d.Differs {
 		f.Problem = fmt.Sprintf("stores %s, but its children make %s", model.Shell(d.Stored), model.Shell(d.Counted))
 	}
 }
 
-// count is the pipeline that returns a drift for each parent. It reads the operations under way, the parent's children,
-// and again the operations under way, in this order.
+// count is the pipeline that returns a drift for each parent. It reads the parent before its children.
 func (c *Counter) count(match bson.D) mongo.Pipeline {
-	stored := bson.D{}
+	numbers := bson.D{}
 	for _, x := range c.slots {
-		stored = append(stored, bson.E{Key: flatName(x.path), Value: "$" + x.path})
+		numbers = append(numbers, bson.E{Key: flatName(x.path), Value: "$" + x.path})
 	}
-	fields := bson.D{{Key: "stored", Value: stored}}
 	first := func(name string) bson.E { return bson.E{Key: name, Value: mql.Op("$first", "$"+name)} }
-	group := bson.D{first("stored")}
-	if c.tokens != "" {
-		fields = append(fields, bson.E{Key: "tokens", Value: "$" + c.tokens})
-		group = append(group, first("tokens"), first("before"))
-	}
+	group := []bson.E{first("stored"), first("tokens")}
 	var out mongo.Pipeline
 	if match != nil {
 		out = append(out, mql.Match(match...))
 	}
-	out = append(out, mql.Project(fields...))
-	out = append(out, c.underWay("before")...)
+	out = append(out, mql.Project(mql.E("stored", numbers), mql.E("tokens", "$"+stored.TokensField)))
 	unwind := bson.D{{Key: "path", Value: "$child"}, {Key: "preserveNullAndEmptyArrays", Value: true}}
 	out = append(out, c.lookupChildren(), bson.D{{Key: "$unwind", Value: unwind}})
 	out = append(out, mql.Group("$_id", append(group, c.accumulators()...)...))
-	out = append(out, c.underWay("after")...)
 	counted, differs := bson.D{}, bson.A{}
 	for i, x := range c.slots {
 		counted = append(counted, bson.E{Key: flatName(x.path), Value: c.made(i)})
 		differs = append(differs, c.differs(i))
 	}
-	result := bson.D{
-		{Key: "stored", Value: 1}, {Key: "counted", Value: counted}, {Key: "differs", Value: bson.D{{Key: "$or", Value: differs}}},
-	}
-	if c.tokens != "" {
-		result = append(result, bson.E{Key: "tokens", Value: 1}, bson.E{Key: "before", Value: 1}, bson.E{Key: "after", Value: 1})
-	}
-	return append(out, mql.Project(result...))
-}
-
-// underWay looks up the operations under way on a parent. DocumentDB uses the partial index only if its condition is a $match
-// of its own.
-func (c *Counter) underWay(as string) mongo.Pipeline {
-	if c.pending == "" {
-		return nil
-	}
-	fields := bson.D{{Key: c.pending + ".op", Value: 1}, {Key: c.pending + ".parents", Value: 1}}
-	return mongo.Pipeline{
-		{{Key: "$lookup", Value: bson.D{
-			{Key: "from", Value: c.docs.Name()}, {Key: "localField", Value: "_id"}, {Key: "foreignField", Value: c.pending + ".parents"},
-			{Key: "pipeline", Value: bson.A{mql.Match(c.hasPending()...), mql.Project(fields...)}}, {Key: "as", Value: as},
-		}}},
-		mql.Set(mql.E(as, "$"+as+"."+c.pending+".op")),
-	}
+	return append(out, mql.Project(
+		mql.E("stored", 1), mql.E("counted", counted), mql.E("differs", mql.Op("$or", differs)), mql.E("tokens", 1)))
 }
 
 // lookupChildren looks up the children that count. It keeps the reference in them, because DocumentDB joins after the
@@ -169,20 +138,16 @@ func (c *Counter) differs(i int) bson.D {
 	return mql.Cond(mql.Op("$and", floats, mql.Op("$isNumber", held)), apart, mql.Op("$ne", held, made))
 }
 
+// Checks returns the checks of the numbers, and of the references.
 func (c *Counter) Checks() []model.Check {
 	check := model.Check{
 		Name: fmt.Sprintf("%s.%s: numbers that differ from the documents of %s", c.parents.Name(), c.slotPaths(), c.docs.Name()), Collection: c.parents.Name(),
 		Rule:     fmt.Sprintf("the numbers of each document agree with its children in %s", c.docs.Name()),
-		Pipeline: append(c.count(nil), mql.Match(mql.E("differs", true)), mql.SortID()), Tell: found.Tells(drift.tell),
-	}
-	if c.partial {
-		check.Age = time.Minute
+		Pipeline: slices.Concat(c.count(nil), mongo.Pipeline{mql.Match(mql.E("differs", true))}, stored.WithoutActions(c.docs.Name()), mongo.Pipeline{mql.SortID()}),
+		Tell:     found.Tells(drift.describe),
 	}
 	check.Mend = found.Mends(check.Name, c.parents.Name(), c.repair)
-	if c.pending == "" {
-		return []model.Check{check, c.uncounted()}
-	}
-	return []model.Check{check, c.uncounted(), c.unfinished()}
+	return []model.Check{check, c.uncounted()}
 }
 
 // slotPaths are the paths of the parents' numbers, for the names of checks.
@@ -212,60 +177,6 @@ func (c *Counter) uncounted() model.Check {
 	}
 }
 
-// unfinished finds the operations that were begun, and mends by finishing those of an age.
-func (c *Counter) unfinished() model.Check {
-	return model.Check{
-		Name: fmt.Sprintf("%s.%s: unfinished operations", c.docs.Name(), c.pending), Collection: c.docs.Name(),
-		Rule:     "an operation on a document is finished within a minute",
-		Index:    c.OpIndex().Name,
-		Age:      time.Minute,
-		Pipeline: mongo.Pipeline{mql.Match(c.isPending()...), mql.Project(bson.E{Key: c.pending + ".op", Value: 1}), mql.SortID()},
-		Tell: func(f *model.Finding) error {
-			op, _ := f.Detail.Lookup(c.pending, "op").ObjectIDOK()
-			f.ID, f.Since = f.Detail.Lookup("_id"), op.Timestamp()
-			f.Problem = fmt.Sprintf("operation %s was begun, but isn't finished", op.Hex())
-			return nil
-		},
-		MendAll: c.settleAll,
-	}
-}
-
-// isPending matches the children whose operation is under way, by the partial index.
-func (c *Counter) isPending() bson.D {
-	return bson.D{{Key: c.pending + ".op", Value: mql.Exists(true)}}
-}
-
-// settleAll finishes the operations that were begun before an age; of no age, all.
-func (c *Counter) settleAll(ctx context.Context, db model.DB, age time.Duration) (all model.Result, _ error) {
-	begun := c.isPending()
-	if age > 0 {
-		var err error
-		if begun, err = c.PendingBefore(time.Now().Add(-age)); err != nil {
-			return all, err
-		}
-	}
-	children := &model.Find[bson.Raw]{Query: model.Query{
-		Collection: c.docs.Name(), Filter: begun, Projection: bson.D{{Key: "_id", Value: 1}}, Index: c.OpIndex().Name, Deleted: true,
-	}}
-	for child, err := range children.Each(ctx, db) {
-		if err != nil {
-			return all, err
-		}
-		_, r, err := c.Settle(child.Lookup("_id")).Run(ctx, db)
-		for _, s := range r.Steps {
-			if s.Batch >= 0 {
-				s.Batch += len(all.Batches)
-			}
-			all.Steps = append(all.Steps, s)
-		}
-		all.Batches = append(all.Batches, r.Batches...)
-		if err != nil {
-			return all, err
-		}
-	}
-	return all, nil
-}
-
 // Recount counts the children of one parent, and writes the numbers that differ.
 func (c *Counter) Recount(parent any) model.Change[model.Finding] {
 	id, err := c.parents.ByID(parent)
@@ -274,59 +185,55 @@ func (c *Counter) Recount(parent any) model.Change[model.Finding] {
 	}
 	check := c.Checks()[0]
 	return model.Change[model.Finding]{
-		Name: "counter " + c.docs.Name(), Attempts: 100, Tx: c.tokens == "" && !c.partial,
-		Read: func(ctx context.Context, db model.DB) (model.Finding, error) {
-			row, err := (&model.Aggregate[bson.Raw]{Aggregation: model.Aggregation{
+		Name: "counter " + c.docs.Name(),
+		Read: func(ctx context.Context, db model.DB) (f model.Finding, err error) {
+			f.Check, f.Collection = check.Name, c.parents.Name()
+			f.Detail, err = (&model.Aggregate[bson.Raw]{Aggregation: model.Aggregation{
 				Collection: c.parents.Name(), Pipeline: c.count(id), Index: model.IDIndex,
 			}}).One(ctx, db)
-			f := model.Finding{Check: check.Name, Collection: c.parents.Name(), Detail: row}
-			if err != nil {
+			if err == nil {
+				err = check.Tell(&f)
+			}
+			if err != nil || f.Problem == "" {
 				return f, err
 			}
-			return f, check.Tell(&f)
+			return f, c.refuseActions(ctx, db, f)
 		},
 		Decide: func(f model.Finding) (model.Plan, error) {
 			var d drift
 			if err := bson.Unmarshal(f.Detail, &d); err != nil {
 				return model.Plan{}, err
 			}
-			if !sameTokens(d.Before, d.After) {
-				return model.Plan{}, fmt.Errorf("docmodel: operations changed the children while they were counted: %w", model.ErrStale)
-			}
-			w := c.mend(d)
-			if w.Model == nil && w.Err == nil {
+			if !d.Differs {
 				return model.Plan{}, nil
 			}
+			w := c.mend(d)
 			w.Expect = model.One
 			return model.NewPlan(w), nil
 		},
 	}
 }
 
-// sameTokens reports whether no operation began or ended between two reads.
-func sameTokens(a, b []bson.ObjectID) bool {
-	return len(a) == len(b) && !slices.ContainsFunc(a, func(op bson.ObjectID) bool { return !slices.Contains(b, op) })
-}
-
-// mend is the write that gives a parent what its children make. It has no Model if there is nothing to write.
-func (c *Counter) mend(d drift) model.Write {
-	filter := commands.ByID(d.ID)
-	var push bson.A
-	if c.tokens != "" {
-		filter = append(filter, stored.HoldsAt(c.tokens, d.Tokens))
-		held := c.tokensIn(d.Tokens)
-		for _, op := range d.After {
-			if !slices.Contains(held, op) {
-				push = append(push, op)
-			}
+// refuseActions returns an error if the counted parent doesn't know an unfinished action yet: see [stored.WithoutActions].
+func (c *Counter) refuseActions(ctx context.Context, db model.DB, f model.Finding) error {
+	children, err := (&model.Find[bson.Raw]{Query: model.Query{
+		Collection: c.docs.Name(), Filter: bson.D{{Key: stored.ActionField + ".to", Value: mql.Eq(f.ID)}},
+		Projection: bson.D{{Key: stored.ActionField + ".id", Value: 1}}, Deleted: true,
+	}}).All(ctx, db)
+	known := core.Elements(f.Detail.Lookup("tokens"))
+	for _, child := range children {
+		if !stored.Contains(known, child.Lookup("_m", "op", "id")) {
+			return fmt.Errorf("%w (%s %s: an action on the child %s is unfinished: repeat the action, or run the repair of the model's audit)",
+				model.ErrStale, c.parents.Name(), model.Shell(f.ID), model.Shell(child.Lookup("_id")))
 		}
 	}
-	if !d.Differs && len(push) == 0 {
-		return model.Write{}
-	}
-	if len(push) > c.keep {
-		return model.Refused(c.parents.Name(), c.docs.Refuse("Keep", len(push), "more operations are in progress than the spec's Keep stores tokens for: raise Keep"))
-	}
+	return err
+}
+
+// mend is the write that gives a parent what its children make. It requires that no action has changed the parent since:
+// an action outside transactions changes the tokens, and one in a transaction the numbers.
+func (c *Counter) mend(d drift) model.Write {
+	filter := append(commands.ByID(d.ID), stored.HoldsAt(stored.TokensField, d.Tokens))
 	var set, unset bson.D
 	for _, x := range c.slots {
 		v, err := d.Counted.LookupErr(flatName(x.path))
@@ -340,12 +247,10 @@ func (c *Counter) mend(d drift) model.Write {
 		default:
 			set = append(set, bson.E{Key: x.path, Value: v})
 		}
-		if c.tokens == "" {
-			held, _ := d.Stored.LookupErr(flatName(x.path))
-			filter = append(filter, stored.HoldsAt(x.path, held))
-		}
+		held, _ := d.Stored.LookupErr(flatName(x.path))
+		filter = append(filter, stored.HoldsAt(x.path, held))
 	}
-	w := commands.UpdateIf(c.parents.Name(), filter, commands.Operators(mql.E("$set", set), mql.E("$unset", unset), mql.E("$push", c.remember(push...))))
+	w := commands.UpdateIf(c.parents.Name(), filter, commands.Operators(mql.E("$set", set), mql.E("$unset", unset)))
 	w.Deleted = true
 	return w
 }
@@ -355,7 +260,7 @@ func (c *Counter) repair(rows []drift) model.Plan {
 		switch {
 		case !stored.IsKey(d.ID):
 			return found.NotReturned(c.parents.Name(), i, "_id")
-		case !sameTokens(d.Before, d.After):
+		case !d.Differs:
 			return w
 		}
 		return c.mend(d)

@@ -2,7 +2,6 @@
 package counter
 
 import (
-	"cmp"
 	"fmt"
 	"reflect"
 	"slices"
@@ -12,24 +11,19 @@ import (
 	"github.com/docmodel/docmodel/denorm/internal/stored"
 	"github.com/docmodel/docmodel/internal/commands"
 	"github.com/docmodel/docmodel/internal/core"
-	"github.com/docmodel/docmodel/internal/mql"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
 // A Counter is a declaration of denorm.Counter without its types. Its methods take encoded documents.
 type Counter struct {
-	docs, parents   *core.Docs // docs are the children
-	place           core.Place
-	reference       string
-	slots           []slot
-	sources         []source
-	where           []condition
-	filter          bson.D // of the children that count: where, and not being deleted
-	tokens, pending string // "" without tokens
-	keep            int
-	partial         bool
-	guard           string // in the parents, changes with every operation; "" for tokens, or without them for the extreme
+	docs, parents *core.Docs // docs are the children
+	place         core.Place
+	reference     string
+	slots         []slot
+	sources       []source
+	where         []condition
+	filter        bson.D // of the children that count: where, and not being deleted
 }
 
 // A slot is a number that a parent keeps.
@@ -51,7 +45,7 @@ const (
 	quotient
 )
 
-// flatName is the name of a path in a drift or a mark: with "/" for a dot.
+// flatName is the name of a path in a drift: with "/" for a dot.
 func flatName(path string) string { return strings.ReplaceAll(path, ".", "/") }
 
 func (s slot) extreme() bool { return s.kind == smallest || s.kind == greatest }
@@ -68,10 +62,6 @@ type Spec struct {
 	Sums, Mins, Maxs []Field
 	Averages         []Average
 	Where            bson.D
-	Tokens, Pending  string
-	PendingType      reflect.Type // of the children's field at Pending, without the pointer
-	Keep             int
-	Partial          bool
 }
 
 // A Field is the path of a number in a child, and the path of the computed number in the parent.
@@ -83,12 +73,10 @@ type Average struct{ From, To, Value string }
 // Declare checks a declaration, and panics if it doesn't fit the documents.
 func Declare(children *core.Docs, reference string, parents *core.Docs, spec Spec) *Counter {
 	c := &Counter{
-		docs: children, parents: parents, reference: reference, tokens: spec.Tokens, pending: spec.Pending,
-		keep: cmp.Or(spec.Keep, 100), partial: spec.Partial,
+		docs: children, parents: parents, reference: reference,
 		place: core.Place(fmt.Sprintf("NewCounter of %s by %s.%s", parents.Name(), children.Name(), reference)),
 	}
 	c.declareReference()
-	c.declareTokens(spec)
 	c.declareSlots(spec)
 	c.declareWhere(spec.Where)
 	return c
@@ -97,9 +85,6 @@ func Declare(children *core.Docs, reference string, parents *core.Docs, spec Spe
 // declareSlots checks where the parents keep the numbers, and from what.
 func (c *Counter) declareSlots(spec Spec) {
 	taken := []string{"_id"}
-	if c.tokens != "" {
-		taken = append(taken, c.tokens)
-	}
 	keep := func(path string, ok func(core.Field) bool, want string) {
 		f := c.parents.MustField(path)
 		switch {
@@ -162,39 +147,6 @@ func (c *Counter) declareReference() {
 	}
 }
 
-func (c *Counter) declareTokens(spec Spec) {
-	switch {
-	case (c.tokens == "") != (c.pending == ""):
-		c.place.Fail("Tokens and Pending belong together", "give both, or leave both out and run in transactions")
-	case spec.Keep != 0 && c.tokens == "":
-		c.place.Fail("Keep is given without Tokens", "give Tokens and Pending too")
-	case c.partial && c.tokens != "":
-		c.place.Fail("Partial is given with Tokens", "leave Partial out: operations with tokens need no transaction")
-	case c.keep < 1 || c.keep > 10_000:
-		c.place.Fail(fmt.Sprintf("Keep is %d", spec.Keep), "give 1 to 10,000")
-	case c.tokens == "":
-		return
-	}
-	if f := c.parents.CheckArray(c.tokens); !f.Open && f.Type != reflect.TypeFor[bson.ObjectID]() {
-		c.place.Fail(fmt.Sprintf("Tokens %q is an array of type %s", c.tokens, f.Type), "declare it as []bson.ObjectID")
-	}
-	f := c.docs.MustField(c.pending)
-	switch {
-	case strings.Contains(c.pending, "."):
-		c.place.Fail(fmt.Sprintf("Pending %q isn't a top-level field of the child", c.pending), "give it a field of its own")
-	case f.Arrays > 0 || !f.Open && f.Type != spec.PendingType:
-		c.place.Fail(fmt.Sprintf("Pending %q is of type %s", c.pending, f.Type), "declare it as *denorm.CounterPending, tagged omitempty")
-	case core.Overlap(c.pending, c.reference) || core.Overlap(c.pending, "_id"):
-		c.place.Fail(fmt.Sprintf("Pending %q overlaps the reference or _id", c.pending), "give it a field of its own")
-	}
-	if raw, err := c.docs.Document(reflect.Zero(c.docs.Type()).Interface()); err == nil && !f.Open {
-		if _, err := raw.LookupErr(strings.Split(c.pending, ".")...); err == nil {
-			c.place.Fail(fmt.Sprintf("Pending %q is stored even when it is empty", c.pending),
-				"declare it as *denorm.CounterPending, tagged omitempty")
-		}
-	}
-}
-
 // source looks a field of the children up, and returns its number.
 func (c *Counter) source(path string, extreme bool) int {
 	f := c.watched(path)
@@ -215,8 +167,8 @@ func (c *Counter) watched(path string) core.Field {
 	switch {
 	case f.Arrays > 0:
 		c.place.Fail(fmt.Sprintf("the children's path %q is an array, or is in one", path), "name a field that is neither an array nor in one")
-	case c.pending != "" && core.Overlap(path, c.pending) || core.Overlap(path, c.reference):
-		c.place.Fail(fmt.Sprintf("the children's path %q overlaps the reference or Pending", path), "name a field of its own")
+	case core.Overlap(path, c.reference):
+		c.place.Fail(fmt.Sprintf("the children's path %q overlaps the reference", path), "name a field of its own")
 	}
 	return f
 }
@@ -247,22 +199,7 @@ func (c *Counter) paths() []string {
 
 // index is an index of the children.
 func (c *Counter) index(keys bson.D, why string) model.Index {
-	return commands.Index(c.docs.Name(), why, keys...)
-}
-
-// OpIndex is the index that finds operations that were cut, or none without marks.
-func (c *Counter) OpIndex() model.Index {
-	if c.pending == "" {
-		return model.Index{}
-	}
-	x := c.index(bson.D{{Key: c.pending + ".op", Value: 1}}, "operations that were interrupted")
-	x.Partial = bson.D{{Key: c.pending + ".op", Value: mql.Exists(true)}}
-	return x
-}
-
-// hasPending matches the children with an operation under way.
-func (c *Counter) hasPending() bson.D {
-	return bson.D{{Key: c.pending + ".parents", Value: mql.Exists(true)}}
+	return commands.Lookup(c.docs.Name(), why, keys...)
 }
 
 // Indexes are the indexes that the reads of the children need.
@@ -280,11 +217,6 @@ func (c *Counter) Indexes() []model.Index {
 	if len(out) == 0 {
 		out = append(out, c.index(bson.D{{Key: c.reference, Value: 1}}, "a parent's children"))
 	}
-	if c.pending != "" {
-		x := c.index(bson.D{{Key: c.pending + ".parents", Value: 1}}, "the operations under way on a parent")
-		x.Partial = c.hasPending()
-		out = append(out, x, c.OpIndex())
-	}
 	return out
 }
 
@@ -299,9 +231,7 @@ func (c *Counter) Relations() []model.Relation {
 // Footprints are the paths that are used.
 func (c *Counter) Footprints() []model.Footprint {
 	children, parents := c.docs.Name(), c.parents.Name()
-	out := slices.Concat(
-		model.Writes.In(children, model.Whole, c.reference), model.Owns.In(children, c.pending), model.Owns.In(parents, c.tokens),
-	)
+	out := model.Writes.In(children, model.Whole, c.reference)
 	for _, s := range c.slots {
 		out = append(out, model.Owns.In(parents, s.path)...)
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/docmodel/docmodel/denorm/internal/stored"
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -42,9 +43,7 @@ func (c *Counter) declareWhere(where bson.D) {
 		}
 		c.filter = model.And(c.filter, bson.D{{Key: w.path, Value: bson.D{{Key: w.op, Value: v}}}})
 	}
-	if c.pending != "" {
-		c.filter = model.And(c.filter, bson.D{{Key: c.pending + ".gone", Value: bson.D{{Key: "$ne", Value: true}}}})
-	}
+	c.filter = model.And(c.filter, bson.D{{Key: stored.GoneField, Value: bson.D{{Key: "$ne", Value: true}}}})
 }
 
 func (c *Counter) condition(path, op string, v bson.RawValue) {

@@ -8,7 +8,6 @@ import (
 
 	"github.com/docmodel/docmodel/denorm/internal/stored"
 	"github.com/docmodel/docmodel/internal/bsonval"
-	"github.com/docmodel/docmodel/internal/commands"
 	"github.com/docmodel/docmodel/internal/core"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
@@ -22,22 +21,6 @@ type contribution struct {
 
 func (a contribution) of(parent bson.RawValue) bool {
 	return a.parent.Type != 0 && bsonval.EqualRaw(a.parent, parent)
-}
-
-// same reports whether two contributions are equal, in type too.
-func (a contribution) same(b contribution) bool {
-	if a.parent.Type == 0 || b.parent.Type == 0 {
-		return a.parent.Type == b.parent.Type
-	}
-	if !a.of(b.parent) {
-		return false
-	}
-	for i, v := range a.values {
-		if !v.Equal(b.values[i]) {
-			return false
-		}
-	}
-	return true
 }
 
 // contribution reads what a child counts for, by what it has at each path.
@@ -116,43 +99,6 @@ func (c *Counter) ofDocument(doc bson.Raw) (contribution, error) {
 	return c.contribution(func(path string) (bson.RawValue, error) { return stored.At(c.docs, doc, path) })
 }
 
-// afterSet reads a child as it will be when fields are set.
-func (c *Counter) afterSet(doc bson.Raw, set bson.D) (contribution, error) {
-	return c.contribution(func(path string) (bson.RawValue, error) {
-		if v, given, err := stored.GivenBy(c.docs, set, path); given {
-			return v, err
-		}
-		return stored.At(c.docs, doc, path)
-	})
-}
-
-// mark is a contribution as a mark stores it, or nil if the child counts nowhere.
-func (c *Counter) mark(a contribution) bson.D {
-	if a.parent.Type == 0 {
-		return nil
-	}
-	values := bson.D{}
-	for i, s := range c.sources {
-		if a.values[i].Type != 0 {
-			values = append(values, bson.E{Key: flatName(s.path), Value: a.values[i]})
-		}
-	}
-	return bson.D{{Key: "parent", Value: a.parent}, {Key: "values", Value: values}}
-}
-
-// restored is the inverse of mark.
-func (c *Counter) restored(doc bson.Raw) (a contribution) {
-	if doc == nil {
-		return a
-	}
-	a.parent = bsonval.Clone(doc.Lookup("parent"))
-	for _, s := range c.sources {
-		v, _ := doc.LookupErr("values", flatName(s.path))
-		a.values = append(a.values, bsonval.Clone(v))
-	}
-	return a
-}
-
 var errSum = errors.New("the difference is too large for its type")
 
 // difference is a - b, as it is added to a sum. A missing value is 0, and integers stay integers.
@@ -226,32 +172,4 @@ func (s slot) beyond(a, b bson.RawValue) bool {
 		n = -n
 	}
 	return ok && n >= 0
-}
-
-// setFields checks and encodes fields to set. A value of type 0 removes the field.
-func (c *Counter) setFields(fields bson.D) (bson.D, error) {
-	for _, e := range fields {
-		if c.pending != "" && core.Overlap(e.Key, c.pending) {
-			return nil, c.docs.Refuse(e.Key, nil, "can't be set: it is the spec's Pending field, which operations write")
-		}
-	}
-	return c.docs.SetOrRemove(fields, c.paths()...)
-}
-
-// written is the update that sets fields, and removes those with a value of type 0.
-func written(fields bson.D) bson.D {
-	var set, unset bson.D
-	for _, e := range fields {
-		if v, ok := e.Value.(bson.RawValue); ok && v.Type == 0 {
-			unset = append(unset, bson.E{Key: e.Key, Value: ""})
-		} else {
-			set = append(set, e)
-		}
-	}
-	return commands.Operators(bson.E{Key: "$set", Value: set}, bson.E{Key: "$unset", Value: unset})
-}
-
-// touches reports whether setting fields can change what a child counts for.
-func (c *Counter) touches(set bson.D) bool {
-	return stored.Sets(set, c.paths()...)
 }

@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"strings"
 	"testing"
-	"time"
 
 	"github.com/docmodel/docmodel/denorm"
 	"github.com/docmodel/docmodel/internal/testkit"
@@ -17,91 +15,90 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// What each operation costs is what its documentation says.
+// What each action costs, without transactions and in them. In a transaction the commit is one command more.
 func TestCounterCosts(t *testing.T) {
 	parallel(t)
-	run := func(c model.Change[any]) func(context.Context, *mongo.Database) error {
-		return func(ctx context.Context, db *mongo.Database) error { return counterRun(ctx, db, c) }
+	ran := func(c change) func(context.Context, model.DB) error {
+		return func(ctx context.Context, db model.DB) error { return run(ctx, db, c) }
 	}
+	recount := func(l ledger) func(context.Context, model.DB) error {
+		return func(ctx context.Context, db model.DB) error {
+			_, _, err := l.Recount("a").Run(ctx, db)
+			return err
+		}
+	}
+	cost := func(commands, written, returned int) model.Cost {
+		return model.Cost{Commands: commands, Written: written, Returned: returned}
+	}
+	other := ledgerOf(denorm.CounterSpec{Count: "weight", Sums: []denorm.Field{{From: "pages", To: "volumes"}}})
 	tests := []struct {
-		reason string
-		run    func(context.Context, *mongo.Database) error
-		want   model.Cost
+		reason    string
+		run       func(context.Context, model.DB) error
+		plain, tx model.Cost
 	}{
-		{"Insert", run(counted.Insert(volumeOf("9", "a", 1), token(1))), model.Cost{Commands: 4, Written: 3, Returned: 1}},
-		{"Insert of what was inserted", run(counted.Insert(volumeOf("1", "a", 100), token(100))), model.Cost{Commands: 2, Returned: 1}},
-		{"Insert of what names no parent", run(counted.Insert(volumeOf("9", "", 1), token(1))), model.Cost{Commands: 1, Written: 1}},
-		{"Set of a number", run(counted.Set("1", bson.D{e("pages", 2)}, token(1))), model.Cost{Commands: 5, Written: 3, Returned: 2}},
-		{"Set of the greatest", run(ranged.Set("2", bson.D{e("pages", 50)}, token(1))), model.Cost{Commands: 6, Written: 3, Returned: 3}},
-		{"Set of another field", run(counted.Set("1", bson.D{e("title", "T")}, token(1))), model.Cost{Commands: 5, Written: 3, Returned: 2}},
-		{"Move", run(counted.Move("1", "b", token(1))), model.Cost{Commands: 5, Written: 4, Returned: 3}},
-		{"Delete", run(counted.Delete("1", token(1))), model.Cost{Commands: 5, Written: 3, Returned: 2}},
-		{"Delete of what isn't there", run(counted.Delete("9", token(1))), model.Cost{Commands: 1}},
-		{"Settle of nothing", run(counted.Settle("1")), model.Cost{Commands: 1, Returned: 1}},
-		{"Recount of what is right", func(ctx context.Context, db *mongo.Database) error {
-			_, _, err := counted.Recount("a").Run(ctx, db)
-			return err
-		}, model.Cost{Commands: 1, Returned: 1}},
-		{"Recount", func(ctx context.Context, db *mongo.Database) error {
-			_, _, err := counterOf(denorm.CounterSpec{Count: "least"}).Recount("a").Run(ctx, db)
-			return err
-		}, model.Cost{Commands: 2, Written: 1, Returned: 1}},
-		{"Check", func(ctx context.Context, db *mongo.Database) error {
-			_, err := counted.Checks()[0].All(ctx, db)
-			return err
-		}, counted.Checks()[0].Find().Cost()},
-		{"the check's job", mendedByJobs(counterOf(denorm.CounterSpec{Count: "least"}).Checks()[:1]...), model.Cost{Commands: 5, Written: 1, Returned: 3}},
-		{"Insert, with Partial", run(loosen.Insert(volumeOf("9", "a", 1), token(1))), model.Cost{Commands: 3, Written: 2, Returned: 1}},
-		{"Set, with Partial", run(loosen.Set("1", bson.D{e("pages", 110)}, token(1))), model.Cost{Commands: 3, Written: 2, Returned: 1}},
+		{"Insert", ran(counted.volumes.Insert(volumeOf("9", "a", 1))), cost(4, 3, 1), cost(2, 2, 0)},
+		{"Insert of what names no parent", ran(counted.volumes.Insert(volumeOf("9", "", 1))), cost(1, 1, 0), cost(2, 1, 0)},
+		{"Set of a number", ran(counted.set("1", e("pages", 2))), cost(4, 3, 1), cost(3, 2, 1)},
+		{"Set of the greatest", ran(ranged.set("2", e("pages", 50))), cost(6, 3, 3), cost(8, 3, 4)}, // the transaction runs again,
+		{"Set of a new greatest", ran(ranged.set("2", e("pages", 500))), cost(6, 3, 3), cost(3, 2, 1)},
+		{"Set of another field", ran(counted.set("1", e("title", "T"))), cost(1, 1, 1), cost(1, 1, 1)},
+		{"Move", ran(counted.set("1", e("house", "b"))), cost(5, 4, 2), cost(3, 3, 1)},
+		{"Delete", ran(counted.volumes.Delete("1")), cost(4, 3, 1), cost(3, 2, 1)},
+		{"Recount of what is right", recount(counted), cost(1, 0, 1), cost(2, 0, 1)},
+		{"Recount", recount(other), cost(3, 1, 1), cost(4, 1, 1)},
 	}
 	m := modeltest.NewMonitor()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	bothWays(t, func(t *testing.T, db *mongo.Database, way model.DB) {
 		for _, test := range tests {
 			t.Run(test.reason, func(t *testing.T) {
 				seed(t, db, docs{"volumes": nil, "houses": nil})
-				if err := seedHouses(t.Context(), db, volumeOf("1", "a", 100), volumeOf("2", "a", 300)); err != nil {
+				if err := seedHouses(t.Context(), way, volumeOf("1", "a", 100), volumeOf("2", "a", 300)); err != nil {
 					t.Fatal(err)
 				}
-				modeltest.WantCost(t, m, test.want, func() error { return test.run(t.Context(), db) })
+				want := test.plain
+				if way != model.DB(db) {
+					want = test.tx
+				}
+				modeltest.WantCost(t, m, want, func() error { return test.run(t.Context(), way) })
 			})
 		}
 	}, modeltest.WithMonitor(m))
 }
 
-// A parent's children, the next greatest and what is under way are found by the counter's indexes, among thousands.
+// What finds wrong numbers costs what its value says.
+func TestCounterPrices(t *testing.T) {
+	parallel(t)
+	testkit.WantPrices(t, func(ctx context.Context, db *mongo.Database) error {
+		return errors.Join(seedHouses(ctx, db, volumeOf("1", "a", 100)), updates(ctx, db, "houses", "b", bson.D{e("$set", bson.D{e("volumes", 3)})}))
+	}, testkit.Reads("Checks", 1, fully.Checks()[0].Find()), testkit.Mending(1, 1, fully.Checks()[0]))
+}
+
+// A parent's children and the next greatest are found by the counter's indexes, among thousands.
 func TestCounterIndexed(t *testing.T) {
 	parallel(t)
 	m := modeltest.NewMonitor()
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		var list, parents []any
 		for i := range 4000 {
-			v := volumeOf(fmt.Sprint(i), fmt.Sprint("h", i/4), i)
-			if i == 77 {
-				v.Pending = &denorm.CounterPending{Op: token(1), Parents: []bson.RawValue{{Type: bson.TypeNull}}}
-			}
-			list, parents = append(list, v), append(parents, house{ID: fmt.Sprint("h", i), Least: 4 * i, Most: 4*i + 3})
+			list = append(list, volumeOf(fmt.Sprint(i), fmt.Sprint("h", i/4), i))
+			parents = append(parents, house{ID: fmt.Sprint("h", i), Least: 4 * i, Most: 4*i + 3})
 		}
 		if err := store(t.Context(), db, docs{"volumes": list, "houses": parents}); err != nil {
 			t.Fatal(err)
 		}
-		if err := createIndexes(t.Context(), db, ranged); err != nil {
+		if err := createIndexes(t.Context(), db, ranged.Counter); err != nil {
 			t.Fatal(err)
 		}
 		next := &model.Find[bson.Raw]{Query: model.Query{
 			Collection: "volumes", Limit: 1, Sort: bson.D{e("pages", -1)},
-			Filter: bson.D{e("house", "h7"), e("pages", bson.D{e("$gte", math.Inf(-1))}), e("pending.gone", bson.D{e("$ne", true)}), e("_id", bson.D{e("$ne", "9")})},
+			Filter: bson.D{
+				e("house", "h7"), e("pages", bson.D{e("$gte", math.Inf(-1))}), e("_m.op.gone", bson.D{e("$ne", true)}), e("_id", bson.D{e("$ne", "9")}),
+			},
 		}}
 		modeltest.WantIndexed(t, db, next, "house_1_pages_1")
-		modeltest.WantIndexed(t, db, &model.Find[bson.Raw]{Query: model.Query{Collection: "volumes", Filter: bson.D{e("pending.parents", "h7")}}}, "pending.parents_1")
-		modeltest.WantIndexed(t, db, ranged.Pending(future), "pending.op_1")
 		modeltest.WantIndexed(t, db, volumes.Find(bson.D{e("house", "h7")}), "house_1_pages_1") // what Check and Recount look up
 		wantReadsIndexed(t, db, m,
-			testkit.ReadBy("Insert", ranged.Insert(volumeOf("new", "h7", 1), token(1)), model.IDIndex),
-			testkit.ReadBy("Set", ranged.Set("31", bson.D{e("pages", 1)}, token(1)), model.IDIndex, model.IDIndex, "house_1_pages_1"),
-			testkit.ReadBy("Settle", ranged.Settle("7"), model.IDIndex))
-		if f := ranged.Pending(time.Unix(0, 0)); f.Index != "pending.op_1" {
-			t.Errorf("Pending says %q", f.Index)
-		}
+			testkit.ReadBy("Set", ranged.set("31", e("pages", 1)), model.IDIndex, model.IDIndex, "house_1_pages_1"))
 	}, modeltest.WithMonitor(m))
 }
 
@@ -109,35 +106,18 @@ func TestCounterIndexed(t *testing.T) {
 func TestCounterWritesIndexed(t *testing.T) {
 	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
-		ctx := t.Context()
-		byID := func(reason string, plans ...model.Plan) {
-			t.Helper()
-			testkit.WantStepsIndexed(t, db, reason, model.IDIndex, plans...)
-		}
-		if err := seedHouses(ctx, db, volumeOf("1", "a", 100), volumeOf("2", "a", 300)); err != nil {
+		if err := errors.Join(seedHouses(t.Context(), db, volumeOf("1", "a", 100), volumeOf("2", "a", 300)),
+			updates(t.Context(), db, "houses", "a", bson.D{e("$set", bson.D{e("volumes", 9)})})); err != nil {
 			t.Fatal(err)
 		}
-		byID("Insert, Set, Move, Delete",
-			testkit.PlanOf(t, db, fully.Insert(volumeOf("3", "a", 1), token(1))),
-			testkit.PlanOf(t, db, fully.Set("2", bson.D{e("pages", 1)}, token(1))), testkit.PlanOf(t, db, fully.Move("2", "b", token(1))),
-			testkit.PlanOf(t, db, fully.Delete("1", token(1))), testkit.PlanOf(t, db, loosen.Delete("1", token(1))))
-		if err := errors.Join(updates(ctx, db, "houses", "a", bson.D{e("$set", bson.D{e("volumes", 9)})}), counterCut(ctx, db, fully.Move("2", "b", token(1)), 1)); err != nil {
-			t.Fatal(err)
+		var plans []model.Plan
+		for _, c := range []change{
+			fully.volumes.Insert(volumeOf("3", "a", 1)), fully.set("2", e("pages", 1)), fully.set("2", e("house", "b")), fully.volumes.Delete("1"),
+		} {
+			plans = append(plans, testkit.PlanOf(t, db, c))
 		}
-		byID("Settle", testkit.PlanOf(t, db, fully.Settle("2")))
-		byID("Checks", mended(t, db, fully.Checks()[:1])...)
+		testkit.WantStepsIndexed(t, db, "writes", model.IDIndex, append(plans, mended(t, db, fully.Checks()[:1])...)...)
 	})
-}
-
-// What finds and finishes operations that were cut costs what its value says.
-func TestCounterPrices(t *testing.T) {
-	parallel(t)
-	testkit.WantPrices(t, func(ctx context.Context, db *mongo.Database) error {
-		return errors.Join(seedHouses(ctx, db, volumeOf("1", "a", 100)), counterCut(ctx, db, fully.Insert(volumeOf("2", "a", 5), token(1)), 1),
-			updates(ctx, db, "houses", "b", bson.D{e("$set", bson.D{e("volumes", 3)})}))
-	},
-		testkit.Reads("Pending", 1, fully.Pending(future)), testkit.Does("Settle", 4, 2, 2, testkit.Changed(fully.Settle("2"))),
-		testkit.Reads("Checks", 1, fully.Checks()[0].Find()), testkit.Mending(1, 1, fully.Checks()[0]))
 }
 
 // What is decided here is what the server decides, for values of every kind.
@@ -168,8 +148,7 @@ func TestCounterWhere(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, condition := range conditions {
-			c := denorm.NewCounter(loose, "of", loose.Named("owners"), denorm.CounterSpec{
-				Count: "n", Where: bson.D{e("v", condition)}, Tokens: "ops", Pending: "pending"})
+			c := denorm.NewCounter(loose, "of", loose.Named("owners"), denorm.CounterSpec{Count: "n", Where: bson.D{e("v", condition)}})
 			var matched []bson.D
 			cur, err := db.Collection("loose").Find(t.Context(), bson.D{e("v", condition)})
 			if err != nil {
@@ -187,16 +166,21 @@ func TestCounterWhere(t *testing.T) {
 				if i < len(values) {
 					doc = append(doc, e("v", values[i]))
 				}
-				p, err := c.Insert(doc, token(1)).Decide(nil)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if counts := strings.Contains(p.String(), "$inc"); counts != holds[int32(i)] {
+				if counts := counts(t, c, doc); counts != holds[int32(i)] {
 					t.Errorf("%v under %v counts: %v, on the server %v", doc, condition, counts, holds[int32(i)])
 				}
 			}
 		}
 	})
+}
+
+// counts reports whether the insert of a child in a transaction changes a number.
+func counts(t *testing.T, c *denorm.Counter[bson.D, any, bson.D, any], child bson.D) bool {
+	answer, err := c.Reactions()[0].React(model.StoreWrite{Collection: "loose", After: marshal(child), Tx: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(answer.Once) > 0
 }
 
 // Decimals are added up exactly, integers to their bounds, and floats to what the check allows.
@@ -205,8 +189,8 @@ func TestCounterNumbers(t *testing.T) {
 	owners := loose.Named("owners")
 	c := denorm.NewCounter(loose, "of", owners, denorm.CounterSpec{
 		Sums: []denorm.Field{{From: "v", To: "sum"}}, Mins: []denorm.Field{{From: "v", To: "min"}}, Maxs: []denorm.Field{{From: "v", To: "max"}},
-		Tokens: "ops", Pending: "pending",
 	})
+	children := model.NewStore(model.New("numbers", c), loose)
 	decimal := func(s string) bson.Decimal128 {
 		d, err := bson.ParseDecimal128(s)
 		if err != nil {
@@ -235,11 +219,11 @@ func TestCounterNumbers(t *testing.T) {
 			t.Run(test.reason, func(t *testing.T) {
 				seed(t, db, docs{"loose": nil, "owners": {bson.D{e("_id", "o")}}})
 				if !test.mayRefuse {
-					mustCountLoose(t, db, c.Insert(bson.D{e("_id", 1), e("of", "o"), e("v", test.of[0])}, token(1)))
+					testkit.MustChange(t, db, children.Insert(bson.D{e("_id", 1), e("of", "o"), e("v", test.of[0])}))
 				}
-				mustCountLoose(t, db, c.Insert(bson.D{e("_id", 2), e("of", "o"), e("v", test.of[0])}, token(2)))
-				for i, v := range test.of[1:] {
-					err := counterRun(t.Context(), db, c.Set(2, bson.D{e("v", v)}, token(3+i)))
+				testkit.MustChange(t, db, children.Insert(bson.D{e("_id", 2), e("of", "o"), e("v", test.of[0])}))
+				for _, v := range test.of[1:] {
+					_, _, err := children.Set(2, bson.D{e("v", v)}).Run(t.Context(), db)
 					if test.mayRefuse {
 						wantError(t, err, errRefused)
 					} else if err != nil {
@@ -266,11 +250,4 @@ func TestCounterNumbers(t *testing.T) {
 			})
 		}
 	})
-}
-
-func mustCountLoose(t *testing.T, db *mongo.Database, c model.Change[any]) {
-	t.Helper()
-	if err := counterRun(t.Context(), db, c); err != nil {
-		t.Fatal(err)
-	}
 }

@@ -58,11 +58,16 @@ type surplusEntry struct {
 	Value bson.RawValue   `bson:"v"`  // as it is stored
 	ID    bson.RawValue   `bson:"id"` // the _id of the document
 	Ops   []bson.ObjectID `bson:"ops"`
+	At    time.Time       `bson:"at"` // of the first claim, until the document has the value
 }
 
-// Tell takes the latest claim for the beginning: the second in its token is over then.
+// tell takes the latest claim for the beginning: the second in its token is over then. The
+// token of a request can be older than its claim.
 func (d surplusEntry) tell(f *model.Finding) {
 	f.ID, f.Problem = d.Entry, fmt.Sprintf("the document %s doesn't hold %s", model.Shell(d.ID), commands.Shorten(model.Shell(d.Value)))
+	if len(d.Ops) > 0 {
+		f.Since = d.At
+	}
 	for _, op := range d.Ops {
 		if t := op.Timestamp().Add(time.Second); t.After(f.Since) {
 			f.Since = t
@@ -109,29 +114,40 @@ func (d takenEntry) tell(f *model.Finding) {
 	f.ID, f.Problem = d.ID, fmt.Sprintf("holds %s, but the entry for it names %s", commands.Shorten(model.Shell(d.Value)), model.Shell(d.Other))
 }
 
+// notGoing matches the documents that no unfinished action deletes.
+var notGoing = mql.E(unfinished+".gone", mql.Exists(false))
+
+// finished keeps the entries whose document, under src, tells of no unfinished action. The
+// action writes these entries.
+var finished = mql.Match(mql.E("src."+unfinished, mql.Exists(false)))
+
 // held is the expression that the document of an entry, under src, holds its value.
 func (t *Table) held() bson.D {
 	value, at := "$"+t.valuePath(), "$src."+t.path
 	return mql.Cond(mql.Op("$isArray", at), mql.Op("$in", value, at), mql.Op("$eq", value, at))
 }
 
-// surplus is the pipeline over the entries that finds those whose document doesn't hold the value.
+// surplus is the pipeline over the entries that finds entries whose document doesn't hold
+// the value.
 func (t *Table) surplus() mongo.Pipeline {
 	return mongo.Pipeline{
 		mql.Lookup(t.docs.Name(), t.idPath(), "_id", "src"),
 		{{Key: "$unwind", Value: bson.D{{Key: "path", Value: "$src"}, {Key: "preserveNullAndEmptyArrays", Value: true}}}},
-		mql.Project(mql.E("v", "$"+t.valuePath()), mql.E("id", "$"+t.idPath()), mql.E("ops", 1), mql.E("held", t.held())),
+		finished,
+		mql.Project(mql.E("v", "$"+t.valuePath()), mql.E("id", "$"+t.idPath()), mql.E("ops", 1), mql.E("at", 1), mql.E("held", t.held())),
 		mql.Match(mql.E("held", false)),
 		mql.SortID(),
 		{{Key: "$unset", Value: "held"}},
 	}
 }
 
-// stale is the pipeline over the entries that finds those with other fields than their document.
+// stale is the pipeline over the entries that finds copied fields that differ from the
+// document's fields.
 func (t *Table) stale() mongo.Pipeline {
 	return mongo.Pipeline{
 		mql.Lookup(t.docs.Name(), t.idPath(), "_id", "src"),
 		mql.Unwind("$src"),
+		finished,
 		{{Key: "$project", Value: bson.D{
 			{Key: "v", Value: "$" + t.valuePath()}, {Key: "id", Value: "$" + t.idPath()}, {Key: "found", Value: "$doc"}, {Key: "want", Value: stored.NestedPaths(t.copies, "$src.")},
 			{Key: "held", Value: t.held()}, {Key: "same", Value: mql.Op("$eq", "$doc", stored.NestedPaths(t.copies, "$src."))},
@@ -142,8 +158,9 @@ func (t *Table) stale() mongo.Pipeline {
 	}
 }
 
-// without is the pipeline over the documents that finds the values without an entry, or those whose entry is another
-// document's.
+// without is the pipeline over the documents that finds the values without an entry, or
+// the values whose entry is another document's. A document that an unfinished action
+// deletes needs no entries.
 func (t *Table) without(fault string) mongo.Pipeline {
 	fields := bson.D{{Key: "v", Value: "$" + t.path}}
 	group := bson.D{{Key: "_id", Value: bson.D{{Key: "v", Value: "$v"}, {Key: "id", Value: "$_id"}}}}
@@ -161,7 +178,7 @@ func (t *Table) without(fault string) mongo.Pipeline {
 		out = append(out, bson.E{Key: "want", Value: 1})
 	}
 	return mongo.Pipeline{
-		mql.Match(mql.E(t.path, mql.Exists(true))),
+		mql.Match(mql.E(t.path, mql.Exists(true)), notGoing),
 		mql.Project(fields...),
 		mql.Unwind("$v"),
 		mql.Match(mql.E("v", bson.D{{Key: "$ne", Value: nil}})),

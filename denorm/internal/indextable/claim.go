@@ -1,12 +1,13 @@
 package indextable
 
 import (
+	"time"
+
 	"github.com/docmodel/docmodel/internal/commands"
 	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/internal/mql"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
 // Parts of filters and updates that are the same for every entry.
@@ -14,23 +15,28 @@ var (
 	sure, notSure = mql.E("sure", true), mql.E("sure", false)
 	unclaimed     = mql.E("ops", mql.Op("$eq", bson.A{}))
 
-	// noClaims is the update that takes all claims off an entry, before the document is written: an operation that claims the
-	// entry from then on keeps it.
+	// noClaims is the update that removes all claims of an entry, before the document is
+	// written. An action that claims the entry later keeps it.
 	noClaims = core.MustMarshal(mql.Set(mql.E("ops", bson.A{}), notSure))
 
+	// notNew removes the time of an entry's first claim.
+	notNew = mql.E("$unset", bson.D{{Key: "at", Value: ""}})
+
 	// confirmed is the update that confirms an entry without copied fields.
-	confirmed = core.MustMarshal(mql.Set(sure))
+	confirmed = core.MustMarshal(append(mql.Set(sure), notNew))
 )
 
-// A claim is what one operation does to entries of one document. The entries share the parts of its writes.
+// A claim is what one action does to entries of one document. The entries share the parts
+// of its writes.
 type claim struct {
 	t       *Table
 	id      bson.RawValue
+	at      time.Time // the beginning of the action
 	copies  bson.D
 	entries []entry
 
 	ops       bson.E // the entry has this claim
-	add, pull bson.E // the operators that add the claim and take it off
+	add, pull bson.E // the operators that add and remove the claim
 }
 
 // An entry is one that a claim is about.
@@ -39,11 +45,13 @@ type entry struct {
 	key   bson.D // its filter
 }
 
-// claim is the claim of an operation on the entries of a document's values.
-func (t *Table) claim(id bson.RawValue, copies bson.D, values []bson.RawValue, op bson.ObjectID) *claim {
-	ops := mql.E("ops", op)
+// claimEntries returns the claim of an action on the entries of a document's values.
+func (t *Table) claimEntries(w model.StoreWrite, id bson.RawValue, copies bson.D, values []bson.RawValue) *claim {
+	ops := mql.E("ops", w.Token)
 	var field any = bson.D{ops}
-	c := &claim{t: t, id: id, copies: copies, ops: ops, add: mql.E("$addToSet", field), pull: mql.E("$pull", field)}
+	c := &claim{
+		t: t, id: id, at: w.Time, copies: copies, ops: ops, add: mql.E("$addToSet", field), pull: mql.E("$pull", field),
+	}
 	c.entries = make([]entry, len(values))
 	for i, v := range values {
 		c.entries[i] = entry{v, t.key(v, id)}
@@ -51,17 +59,19 @@ func (t *Table) claim(id bson.RawValue, copies bson.D, values []bson.RawValue, o
 	return c
 }
 
-// enter claims a value for a document: a new entry, or one claim more on the entry that is there. Copied fields of an entry
-// that is there are set when the claim is confirmed.
-func (c *claim) enter(e entry) model.Write { return c.upsert(e, "$setOnInsert", notSure) }
+// enter claims a value for a document: by a new entry, or by one more claim of the stored
+// entry. The copied fields of a stored entry are set when the claim is confirmed.
+func (c *claim) enter(e entry) model.Write {
+	return c.upsert(e, "$setOnInsert", notSure, mql.E("at", c.at))
+}
 
-// enterSure is enter and confirm in one, for a transaction. It claims the value too: other operations take out only entries of which
-// they know all claims.
+// enterSure is enter and confirm in one write, for a transaction. It adds the claim too,
+// because the repair deletes an entry only if its claims are the same as before.
 func (c *claim) enterSure(e entry) model.Write { return c.upsert(e, "$set", sure) }
 
-func (c *claim) upsert(e entry, op string, sureness bson.E) model.Write {
+func (c *claim) upsert(e entry, op string, fields ...bson.E) model.Write {
 	t := c.t
-	w := t.upsertOne(e.key, bson.D{{Key: op, Value: t.fields(c.copies, sureness)}, c.add})
+	w := t.upsertOne(e.key, bson.D{{Key: op, Value: t.fields(c.copies, fields...)}, c.add})
 	if t.unique {
 		w.Done = append(e.key, c.ops)
 		held := bson.D{{Key: "_id", Value: mql.Eq(e.value)}, sure}
@@ -73,27 +83,16 @@ func (c *claim) upsert(e entry, op string, sureness bson.E) model.Write {
 	return w
 }
 
-// confirm says that the document holds the value of an entry, unless the claim is gone. Copied fields of an entry that another client
-// confirmed may be newer.
+// confirm says that the document holds the value of an entry, unless the claim is gone. The
+// copied fields of an entry that is sure already may be newer.
 func (c *claim) confirm(key bson.D) model.Write {
 	if len(c.t.copies) == 0 {
 		return c.t.update(append(key, c.ops), confirmed)
 	}
-	return c.t.update(append(key, notSure, c.ops), mql.Set(c.t.fields(c.copies, sure)...))
+	return c.t.update(append(key, notSure, c.ops), append(mql.Set(c.t.fields(c.copies, sure)...), notNew))
 }
 
-// confirmAll confirms all entries of the document that the operation claims, and nothing has confirmed.
-func (c *claim) confirmAll() model.Write {
-	var update any = confirmed
-	if len(c.t.copies) > 0 {
-		update = mql.Set(c.t.fields(c.copies, sure)...)
-	}
-	w := c.t.update(nil, nil)
-	w.Index, w.Model = c.t.finder, &mongo.UpdateManyModel{Filter: append(c.t.unsure(c.id), c.ops), Update: update}
-	return w
-}
-
-// takeBack ends the claims: an entry goes if no other operation claims it, and nothing has confirmed it.
+// takeBack removes the claims. An entry without other claims, which isn't sure, is deleted.
 func (c *claim) takeBack() (steps []model.Step) {
 	if len(c.entries) == 0 {
 		return nil

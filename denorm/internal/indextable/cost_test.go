@@ -14,7 +14,6 @@ import (
 func TestIndexTableWritesIndexed(t *testing.T) {
 	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
-		ctx := t.Context()
 		byID := func(reason string, plans ...model.Plan) {
 			t.Helper()
 			testkit.WantStepsIndexed(t, db, reason, model.IDIndex, plans...)
@@ -22,33 +21,44 @@ func TestIndexTableWritesIndexed(t *testing.T) {
 		other := []any{bson.D{e("_id", "other")}} // explain of an empty collection shows no index
 		seed(t, db, docs{"emails": other})
 		ann := member{ID: "a", City: "Rome", Email: "a@x", Tags: []string{"x", "y"}}
-		if err := model.New("test", byCity, byEmail).Indexes().Ensure(ctx, db); err != nil {
-			t.Fatal(err)
-		}
-		mustExec(t, db, byCity.Insert(ann, token(1)), model.NewPlan(members.Insert(member{ID: "z", City: "Oslo"})))
-		byID("IndexTable", byCity.Insert(ann, token(1)), byEmail.Insert(ann, token(1)), byCity.Delete(&ann), byEmail.Delete(&ann))
-		mustExec(t, db, model.NewPlan(members.Delete("a")))
+		planned := byChange(t, db, storeOfAll.Insert(ann), storeOfAll.Set("a", bson.D{e("city", "Oslo"), e("email", "b@x")}), storeOfAll.Delete("a"))
+		byID("IndexTable", planned...)
+		mustChange(t, db, cutAfter(1, cityStore.Insert(ann)))
+		mustExec(t, db, model.NewPlan(members.Insert(member{ID: "y", City: "Oslo"})))
 		byID("IndexTable.Checks", mended(t, db, []model.Check{byCity.Checks()[0], byCity.Checks()[2]})...)
 	})
 }
 
-// What one of many elements, values or findings costs to plan.
+// byChange runs changes, and returns their plans.
+func byChange(t *testing.T, db *mongo.Database, changes ...memberChange) (plans []model.Plan) {
+	for _, c := range changes {
+		decide := c.Decide
+		c.Decide = func(s model.Stored[member]) (model.Plan, error) {
+			p, err := decide(s)
+			plans = append(plans, p)
+			return p, err
+		}
+		mustChange(t, db, c)
+	}
+	return plans
+}
+
+// What one of many elements costs a reaction.
 func BenchmarkIndexTablePlans(b *testing.B) {
-	for reason, prepare := range map[string]func(n int) (run func() error){
-		"IndexTable.Insert": func(n int) func() error {
-			m := member{ID: "a", Tags: testkit.Distinct(n)}
-			return func() error { return testkit.Priced(byTag.Insert(m, token(1))) }
+	react := byTag.Reactions()[0].React
+	doc := func(tags []string) bson.Raw { return marshal(bson.D{e("_id", "a"), e("tags", tags)}) }
+	for reason, w := range map[string]func(n int) model.StoreWrite{
+		"insert": func(n int) model.StoreWrite { return model.StoreWrite{After: doc(testkit.Distinct(n))} },
+		"set": func(n int) model.StoreWrite {
+			return model.StoreWrite{Before: doc(testkit.Distinct(n)), After: doc(testkit.Distinct(2 * n)[n/2:])}
 		},
-		"IndexTable.Set": func(n int) func() error {
-			m := member{ID: "a", Tags: testkit.Distinct(n)}
-			fields := bson.D{e("tags", testkit.Distinct(2 * n)[n/2:])}
-			return func() error { return testkit.Priced(byTag.Set(&m, fields, token(1))) }
-		},
-		"IndexTable.Delete": func(n int) func() error {
-			m := member{ID: "a", Tags: testkit.Distinct(n)}
-			return func() error { return testkit.Priced(byTag.Delete(&m)) }
-		},
+		"delete": func(n int) model.StoreWrite { return model.StoreWrite{Before: doc(testkit.Distinct(n))} },
 	} {
-		b.Run(reason, func(b *testing.B) { testkit.PerValue(b, prepare) })
+		b.Run(reason, func(b *testing.B) {
+			testkit.PerValue(b, func(n int) func() error {
+				write := w(n)
+				return func() error { _, err := react(write); return err }
+			})
+		})
 	}
 }

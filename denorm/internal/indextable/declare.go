@@ -1,4 +1,28 @@
-// Package indextable is the core of denorm.IndexTable, and of the tables of a denorm.Inverted: entries that find documents by a value.
+// Package indextable is the core of denorm.IndexTable, and of the tables of a
+// denorm.Inverted: entries that find documents by a value.
+//
+// An entry is stored as
+//
+//	{_id: {v: value, id: document's _id}, doc: {copied fields}, ops: [tokens], sure: true}
+//
+// In a unique table the _id is the value, and id a field. The claims of an entry are its
+// tokens: of the actions that gave the document the value. sure is true after the write of
+// the document. Until then, the field at is the time of the first claim.
+//
+// A store's action outside transactions writes in these steps:
+//
+//  1. An upsert claims the entry of each new value. If the entry is there, the action adds
+//     its token. The claims of the old values' entries are removed (ops: [], sure: false).
+//  2. The document. The field _m.op tells that the action is unfinished.
+//  3. The new entries that still have the action's claim become sure. Copied fields change
+//     if they are as they were. The old values' entries that nothing claims are deleted.
+//  4. The document loses _m.op.
+//
+// A crash before 2 leaves a claim. The check of surplus entries deletes it after a minute,
+// if the claims are the same. A stale action removes its claims. A crash after 2 leaves
+// _m.op, by which the store runs 3 and 4 again. A writer that is late changes only entries
+// that it claimed, or that nothing claims. In a transaction the entries are written at
+// once. Their claims keep a concurrent check from deleting them.
 package indextable
 
 import (
@@ -6,11 +30,8 @@ import (
 	"slices"
 
 	"github.com/docmodel/docmodel/denorm/internal/stored"
-	"github.com/docmodel/docmodel/internal/commands"
 	"github.com/docmodel/docmodel/internal/core"
-	"github.com/docmodel/docmodel/internal/mql"
 	"github.com/docmodel/docmodel/model"
-	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
 // A Table is a denorm.IndexTable without its types. Documents come to it encoded.
@@ -21,7 +42,6 @@ type Table struct {
 	field   core.Field
 	unique  bool
 	copies  []string
-	finder  string // the name of the index
 }
 
 // Declare declares that a collection of entries finds documents by the values at a path. It panics with a
@@ -44,18 +64,10 @@ func Declare(docs *core.Docs, path, entries string, unique bool, copies []string
 		}
 	}
 	stored.CheckCopies(place, docs, t.copies)
-	t.finder = t.index().Name
 	if t.unique {
 		core.NoteKeyed(t.entries)
 	}
 	return t
-}
-
-// index finds the entries that nothing has confirmed. It holds no other entry.
-func (t *Table) index() model.Index {
-	x := commands.Index(t.entries, "entries by document of "+t.docs.Name()+" that interrupted operations have left", mql.E(t.idPath(), 1))
-	x.Partial = bson.D{{Key: "sure", Value: false}}
-	return x
 }
 
 // Path is what the documents are found by.
@@ -63,9 +75,6 @@ func (t *Table) Path() string { return t.path }
 
 // Entries is the collection of the entries.
 func (t *Table) Entries() string { return t.entries }
-
-// Indexes returns the index of the entries that nothing has confirmed.
-func (t *Table) Indexes() []model.Index { return []model.Index{t.index()} }
 
 // Relations are what a diagram shows.
 func (t *Table) Relations() []model.Relation {
@@ -77,6 +86,10 @@ func (t *Table) Relations() []model.Relation {
 		From: t.entries, FromPath: t.idPath(), To: t.docs.Name(), ToPath: "_id", FromEnd: from, ToEnd: model.ExactlyOne, Label: "index table",
 	}}
 }
+
+// unfinished is the field of a document that tells of a store's unfinished action. The
+// action writes the entries, so the checks leave them.
+const unfinished = stored.StoreField + ".op"
 
 // Footprints are the paths that are used.
 func (t *Table) Footprints() []model.Footprint {

@@ -8,9 +8,12 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Rebuild is the job that enters what is missing.
+// Rebuild returns the job that writes missing entries. A document that an unfinished action
+// deletes gets no entries.
 func (ts Tables) Rebuild(name string) model.Job {
-	return model.Job{Name: name, Stages: []model.Stage{{Collection: ts[0].docs.Name(), Projection: ts.Projection(), Plan: ts.rebuild}}}
+	return model.Job{Name: name, Stages: []model.Stage{{
+		Collection: ts[0].docs.Name(), Filter: bson.D{notGoing}, Projection: ts.Projection(), Plan: ts.rebuild,
+	}}}
 }
 
 // Projection is what documents hold at the paths of the tables, and what entries copy.

@@ -13,44 +13,55 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// What each operation costs is what its value says, and what its documentation says.
+// A store's change costs what its documentation says. In a transaction each entry is
+// written once.
 func TestIndexTableCosts(t *testing.T) {
 	parallel(t)
 	ann := member{ID: "a", Name: "Ann", City: "Rome", Email: "a@x", Tags: []string{"x", "y"}}
-	cut := byCity.Insert(member{ID: "z", City: "Rome"}, token(3))
-	cut.Steps = cut.Steps[:1]
 	m := modeltest.NewMonitor()
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
-		plans := []struct {
+		for _, test := range []struct {
 			reason string
-			plan   model.Plan
-			want   model.Cost
-			many   int // documents written that the plan can't count
+			change memberChange
+			want   model.Cost // outside transactions
+			tx     model.Cost // in a transaction, with its commit
 		}{
-			{"Insert", byCity.Insert(member{ID: "n", City: "Oslo"}, token(2)), model.Cost{Commands: 3, Written: 3}, 0},
-			{"Insert of two elements", byTag.Insert(member{ID: "n", Tags: []string{"x", "y"}}, token(2)), model.Cost{Commands: 3, Written: 5}, 0},
-			{"Insert without a value", byCity.Insert(member{ID: "n"}, token(2)), model.Cost{Commands: 1, Written: 1}, 0},
-			{"Set of the value", byCity.Set(&ann, bson.D{e("city", "Oslo")}, token(2)), model.Cost{Commands: 4, Written: 5}, 1},
-			{"Set of the same value", byCity.Set(&ann, bson.D{e("city", "Rome")}, token(2)), model.Cost{Commands: 3, Written: 1}, 0},
-			{"Set of a copied field", byCity.Set(&ann, bson.D{e("name", "Bo")}, token(2)), model.Cost{Commands: 2, Written: 2}, 0},
-			{"Set of another field", byCity.Set(&ann, bson.D{e("age", 7)}, token(2)), model.Cost{Commands: 1, Written: 1}, 0},
-			{"Set to null", byCity.Set(&ann, bson.D{e("city", nil)}, token(2)), model.Cost{Commands: 3, Written: 3}, 1},
-			{"Delete", byCity.Delete(&ann), model.Cost{Commands: 3, Written: 3}, 1},
-			{"Delete without a value", byCity.Delete(&member{ID: "a"}), model.Cost{Commands: 2, Written: 1}, 0},
-		}
-		for _, test := range plans {
-			t.Run(test.reason, func(t *testing.T) {
-				seed(t, db, docs{"members": nil, "cities": nil, "tags": nil})
-				mustExec(t, db, byCity.Insert(ann, token(1)))
-				if said := test.plan.Cost(); said.Commands != test.want.Commands || said.Written != test.want.Written-test.many {
-					t.Errorf("it says %v, want %v", said, test.want)
+			{"Insert", cityStore.Insert(member{ID: "n", City: "Oslo"}), model.Cost{Commands: 4, Written: 4}, model.Cost{Commands: 2, Written: 2}},
+			{"Insert, unique", emailStore.Insert(member{ID: "n", Email: "n@x"}), model.Cost{Commands: 4, Written: 4}, model.Cost{Commands: 2, Written: 2}},
+			{"Insert of two elements", tagStore.Insert(member{ID: "n", Tags: []string{"x", "y"}}), model.Cost{Commands: 4, Written: 6}, model.Cost{Commands: 2, Written: 3}},
+			{"Insert without a value", cityStore.Insert(member{ID: "n"}), model.Cost{Commands: 1, Written: 1}, model.Cost{Commands: 2, Written: 1}},
+			{"Set of the value", cityStore.Set("a", bson.D{e("city", "Oslo")}), model.Cost{Commands: 6, Written: 6, Returned: 1}, model.Cost{Commands: 3, Written: 3, Returned: 1}},
+			{"Set, unique", emailStore.Set("a", bson.D{e("email", "c@x")}), model.Cost{Commands: 6, Written: 6, Returned: 1}, model.Cost{Commands: 3, Written: 3, Returned: 1}},
+			{"Set of elements", tagStore.Set("a", bson.D{e("tags", []string{"y", "z"})}), model.Cost{Commands: 6, Written: 6, Returned: 1}, model.Cost{Commands: 3, Written: 3, Returned: 1}},
+			{"Set of the same value", cityStore.Set("a", bson.D{e("city", "Rome")}), model.Cost{Commands: 1, Returned: 1}, model.Cost{Commands: 2, Written: 1, Returned: 1}},
+			{"Set of a copied field", cityStore.Set("a", bson.D{e("name", "Bo")}), model.Cost{Commands: 4, Written: 3, Returned: 1}, model.Cost{Commands: 3, Written: 2, Returned: 1}},
+			{"Set of another field", cityStore.Set("a", bson.D{e("age", 7)}), model.Cost{Commands: 1, Written: 1, Returned: 1}, model.Cost{Commands: 1, Written: 1, Returned: 1}},
+			{"Set to null", cityStore.Set("a", bson.D{e("city", nil)}), model.Cost{Commands: 5, Written: 4, Returned: 1}, model.Cost{Commands: 3, Written: 2, Returned: 1}},
+			{"Delete", tagStore.Delete("a"), model.Cost{Commands: 5, Written: 6, Returned: 1}, model.Cost{Commands: 3, Written: 3, Returned: 1}},
+		} {
+			begin := func(t *testing.T, on model.DB) {
+				seed(t, db, docs{"members": nil, "cities": nil, "tags": nil, "emails": nil})
+				if err := run(t.Context(), on, token(1), storeOfAll.Insert(ann)); err != nil {
+					t.Fatal(err)
 				}
-				modeltest.WantCost(t, m, test.want, func() error { return exec(t.Context(), db, test.plan) })
+			}
+			t.Run(test.reason, func(t *testing.T) {
+				begin(t, db)
+				modeltest.WantCost(t, m, test.want, func() error { return run(t.Context(), db, token(2), test.change) })
+			})
+			t.Run(test.reason+" in a transaction", func(t *testing.T) {
+				modeltest.NeedTransactions(t, db)
+				on, err := model.WithTransactions(t.Context(), db)
+				if err != nil {
+					t.Fatal(err)
+				}
+				begin(t, on)
+				modeltest.WantCost(t, m, test.tx, func() error { return run(t.Context(), on, token(2), test.change) })
 			})
 		}
 		t.Run("reads, checks, rebuild and repair", func(t *testing.T) {
 			seed(t, db, docs{"members": nil, "cities": nil})
-			mustExec(t, db, byCity.Insert(ann, token(1)), cut)
+			mustChange(t, db, cityStore.Insert(ann), cutAfter(1, cityStore.Insert(member{ID: "z", City: "Rome"})))
 			read := func(n int, f func() error) {
 				t.Helper()
 				modeltest.WantCost(t, m, model.Cost{Commands: 1, Returned: n}, f)
@@ -61,7 +72,7 @@ func TestIndexTableCosts(t *testing.T) {
 				read(n, func() error { _, err := byCity.Checks()[i].All(t.Context(), db); return err })
 			}
 			plan := mended(t, db, byCity.Checks()[:1])[0]
-			modeltest.WantCost(t, m, model.Cost{Commands: 1, Written: 1}, func() error { return exec(t.Context(), db, plan) })
+			modeltest.WantCost(t, m, model.Cost{Commands: 1, Written: 1}, func() error { _, err := plan.Run(t.Context(), db); return err })
 			seed(t, db, docs{"cities": nil})
 			modeltest.WantCost(t, m, model.Cost{Commands: 4, Written: 1, Returned: 1}, func() error { // the last two reads find the end
 				_, err := byCity.Rebuild().Run(t.Context(), db, model.JobOptions{})
@@ -77,14 +88,11 @@ func TestIndexTableIndexed(t *testing.T) {
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		var cities, emails []any
 		for i := range 3000 {
-			cities = append(cities, entry(fmt.Sprint("c", i%1000), fmt.Sprint(i), named("N", ""), true, 1))
+			id := bson.D{e("v", fmt.Sprint("c", i%1000)), e("id", fmt.Sprint(i))}
+			cities = append(cities, bson.D{e("_id", id), e("ops", bson.A{token(1)}), e("sure", true)})
 			emails = append(emails, bson.D{e("_id", fmt.Sprint(i)), e("id", fmt.Sprint(i)), e("ops", bson.A{token(1)}), e("sure", true)})
 		}
 		seed(t, db, docs{"cities": cities, "emails": emails})
-		if err := model.New("test", byCity, byEmail).Indexes().Ensure(t.Context(), db); err != nil {
-			t.Fatal(err)
-		}
-		m := member{ID: "7", City: "c7", Email: "7"}
 		queries := []struct {
 			reason string
 			query  any
@@ -92,20 +100,6 @@ func TestIndexTableIndexed(t *testing.T) {
 		}{
 			{"Lookup", byCity.Lookup("c7"), model.IDIndex}, {"unique Lookup", byEmail.Lookup("7"), model.IDIndex},
 			{"Documents", byCity.Documents("c7"), model.IDIndex}, {"unique Documents", byEmail.Documents("7"), model.IDIndex},
-		}
-		for i, p := range []model.Plan{
-			byCity.Set(&m, bson.D{e("city", "c8")}, token(2)), byEmail.Set(&m, bson.D{e("email", "8")}, token(2)),
-			byCity.Set(&m, bson.D{e("city", "c7")}, token(2)), byEmail.Delete(&m),
-		} {
-			for j, step := range p.Steps {
-				if w := step.(model.Write); w.Collection != "members" {
-					queries = append(queries, struct {
-						reason string
-						query  any
-						index  string
-					}{fmt.Sprintf("plan %d step %d", i, j), w, w.Index})
-				}
-			}
 		}
 		for _, q := range queries {
 			t.Run(q.reason, func(t *testing.T) { modeltest.WantIndexed(t, db, q.query, q.index) })
@@ -122,10 +116,11 @@ func TestIndexTableHostile(t *testing.T) {
 	}
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, x := range []*denorm.IndexTable[bson.D, any]{byAny, oneAny} {
+			store := model.NewStore(model.New("loose", x), loose)
 			seed(t, db, docs{"loose": nil, "places": nil})
 			for i, v := range values {
 				doc := bson.D{e("_id", i), e("note", v), e("at", bson.D{e("place", v)})}
-				mustExec(t, db, x.Insert(doc, token(i)))
+				mustChangeLoose(t, db, store.Insert(doc))
 			}
 			wantDrifts(t, db, x)
 			for i, v := range values {
@@ -141,14 +136,14 @@ func TestIndexTableHostile(t *testing.T) {
 			for i, v := range values { // each to the next, the last first
 				i = len(values) - 1 - i
 				v = values[i]
-				doc := bson.D{e("_id", i), e("note", v), e("at", bson.D{e("place", v)})}
-				mustExec(t, db, x.Set(&doc, bson.D{e("at", bson.D{e("place", bson.D{e("new", v)})}), e("note", nil)}, token(99)))
+				mustChangeLoose(t, db, store.Set(i, bson.D{e("at", bson.D{e("place", bson.D{e("new", v)})}), e("note", nil)}))
 			}
 			wantDrifts(t, db, x)
 		}
 		seed(t, db, docs{"loose": nil, "places": nil})
 		one := bson.D{e("_id", 1), e("at", bson.D{e("place", bson.A{int32(1), int64(1), 1.0, "x", nil})})}
-		mustExec(t, db, byAny.Insert(one, token(1)), byAny.Set(&one, bson.D{e("at.place", 1.0)}, token(2)))
+		store := model.NewStore(model.New("loose", byAny), loose)
+		mustChangeLoose(t, db, store.Insert(one), store.Set(1, bson.D{e("at.place", 1.0)}))
 		if n, _ := db.Collection("places").CountDocuments(t.Context(), bson.D{}); n != 1 {
 			t.Errorf("equal numbers have %d entries", n)
 		}
@@ -173,27 +168,26 @@ func TestIndexTableConflict(t *testing.T) {
 		if check := byEmail.Checks()[2]; check.Mend != nil || check.Job().Err == nil {
 			t.Error("a conflict can be mended")
 		}
-		mustExec(t, db, byEmail.Set(&twins[1], bson.D{e("email", "b@x")}, token(1)))
+		mustChange(t, db, emailStore.Set("b", bson.D{e("email", "b@x")}))
 		wantDrifts(t, db, byEmail)
 	})
 }
 
-// Of several unique values that one document claims, one that is taken gives back the others.
+// Of several unique values that one document claims, one that is taken frees the others.
 func TestIndexTableUniqueElements(t *testing.T) {
 	parallel(t)
 	x := denorm.NewIndexTable(members, "tags", "uniqueTags", denorm.IndexTableSpec{Unique: true})
+	store := storeOf(x)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
-		b := member{ID: "b", Tags: []string{"z"}}
-		mustExec(t, db, x.Insert(member{ID: "a", Tags: []string{"x", "y"}}, token(1)), x.Insert(b, token(2)))
+		mustChange(t, db, store.Insert(member{ID: "a", Tags: []string{"x", "y"}}), store.Insert(member{ID: "b", Tags: []string{"z"}}))
 		before, err := modeltest.Dump(t.Context(), db)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, p := range []model.Plan{
-			x.Insert(member{ID: "c", Tags: []string{"w", "y"}}, token(3)),
-			x.Set(&b, bson.D{e("tags", []string{"z", "w", "x"})}, token(4)),
+		for i, c := range []memberChange{
+			store.Insert(member{ID: "c", Tags: []string{"w", "y"}}), store.Set("b", bson.D{e("tags", []string{"z", "w", "x"})}),
 		} {
-			if err := exec(t.Context(), db, p); !errors.Is(err, model.ErrTaken) {
+			if err := run(t.Context(), db, token(3+i), c); !errors.Is(err, model.ErrTaken) {
 				t.Errorf("error %v", err)
 			}
 		}
@@ -206,25 +200,10 @@ func TestIndexTableUniqueElements(t *testing.T) {
 
 func TestIndexTableRefuses(t *testing.T) {
 	parallel(t)
-	m := member{ID: "a", City: "Rome"}
 	badDoc := bson.D{e("_id", 1), e("at", bson.A{bson.D{e("place", 1)}})}
 	nested := bson.D{e("_id", 1), e("at", bson.D{e("place", bson.A{bson.A{1}})})}
-	for reason, err := range map[string]error{
-		"no token":                   byCity.Insert(m, bson.NilObjectID).Err(),
-		"no token to set":            byCity.Set(&m, bson.D{e("city", "Oslo")}, bson.NilObjectID).Err(),
-		"no _id":                     byCity.Insert(member{City: "Rome"}, token(1)).Err(),
-		"no document":                byCity.Delete(nil).Err(),
-		"nothing to set":             byCity.Set(&m, nil, token(1)).Err(),
-		"an unknown field":           byCity.Set(&m, bson.D{e("town", "Oslo")}, token(1)).Err(),
-		"another type":               byCity.Set(&m, bson.D{e("city", 7)}, token(1)).Err(),
-		"another element type":       byTag.Set(&m, bson.D{e("tags", []int{7})}, token(1)).Err(),
-		"the _id":                    byCity.Set(&m, bson.D{e("_id", "b")}, token(1)).Err(),
-		"a field twice":              byCity.Set(&m, bson.D{e("home", address{}), e("home.zip", "1")}, token(1)).Err(),
-		"inside an array":            byCity.Set(&m, bson.D{e("pairs.key", "x")}, token(1)).Err(),
-		"below the value":            byAny.Set(&bson.D{e("_id", 1)}, bson.D{e("at.place.x", 1)}, token(1)).Err(),
-		"a value in an array":        byAny.Insert(badDoc, token(1)).Err(),
-		"an array in an array":       byAny.Insert(nested, token(1)).Err(),
-		"a regular expression":       byAny.Insert(bson.D{e("_id", 1), e("at", bson.D{e("place", bson.Regex{Pattern: "x"})})}, token(1)).Err(),
+	pattern := bson.D{e("_id", 1), e("at", bson.D{e("place", bson.Regex{Pattern: "x"})})}
+	refusals := map[string]error{
 		"lookup of another type":     byCity.Lookup(7).Err,
 		"lookup of null":             byCity.Lookup(nil).Err,
 		"lookup of an array":         byAny.Lookup(bson.A{1}).Err,
@@ -233,12 +212,21 @@ func TestIndexTableRefuses(t *testing.T) {
 		"nothing stale":              byCity.Checks()[1].Mend(emptyFinding(byCity.Checks()[1])).Err(),
 		"nothing missing":            byCity.Checks()[2].Mend(emptyFinding(byCity.Checks()[2])).Err(),
 		"rebuild of what can't have": func() error { _, err := byAny.Rebuild().Stages[0].Plan([]bson.Raw{marshal(nested)}); return err }(),
-	} {
-		var bad *model.ValueError
-		if !errors.As(err, &bad) {
-			t.Errorf("%s: %v, want a *model.ValueError", reason, err)
-		}
 	}
+	store := model.NewStore(model.New("loose", byAny), loose)
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		for reason, doc := range map[string]bson.D{
+			"a value in an array": badDoc, "an array in an array": nested, "a regular expression": pattern,
+		} {
+			_, _, refusals[reason] = store.Insert(doc).Run(t.Context(), db)
+		}
+		for reason, err := range refusals {
+			var bad *model.ValueError
+			if !errors.As(err, &bad) {
+				t.Errorf("%s: %v, want a *model.ValueError", reason, err)
+			}
+		}
+	})
 }
 
 func TestIndexTableDeclaration(t *testing.T) {

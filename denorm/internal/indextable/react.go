@@ -13,6 +13,8 @@ func (t *Table) Reactions() []model.Reaction {
 	return []model.Reaction{{Collection: t.docs.Name(), Paths: append([]string{t.path}, t.copies...), React: t.react}}
 }
 
+// react returns the writes of entries for a write of a document. The state of a missing
+// document has no values.
 func (t *Table) react(w model.StoreWrite) (a model.Answer, err error) {
 	var was, now state
 	if w.Before != nil {
@@ -25,38 +27,45 @@ func (t *Table) react(w model.StoreWrite) (a model.Answer, err error) {
 			return a, err
 		}
 	}
-	renew := slices.ContainsFunc(t.copies, func(path string) bool { return !was.held[path].Equal(now.held[path]) })
-	if w.Tx {
-		a.First, a.Then = t.inTx(was, now, renew, w.Token)
-		return a, nil
-	}
-	moves := w.Before != nil && !was.at.Equal(now.at)
 	if w.Before == nil {
 		was.id = now.id
 	}
-	var parts setSteps
-	parts.add(t, was, now, renew, moves, w.Token)
-	a.First, a.Then, a.Undo = parts.before, parts.after, parts.back
+	entered, left := stored.Without(now.values, was.values), stored.Without(was.values, now.values)
+	c := t.claimEntries(w, was.id, now.copies, entered)
+	var renewed []bson.RawValue // the kept values, if copied fields change
+	if slices.ContainsFunc(t.copies, func(path string) bool { return !was.held[path].Equal(now.held[path]) }) {
+		renewed = stored.Without(now.values, entered)
+	}
+	if w.Tx {
+		return t.reactInTx(c, left, renewed, now), nil
+	}
+	for _, e := range c.entries {
+		a.First, a.Then = append(a.First, c.enter(e)), append(a.Then, c.confirm(e.key))
+	}
+	for _, v := range left {
+		a.First = append(a.First, t.update(t.key(v, was.id), noClaims))
+	}
+	for _, v := range renewed {
+		a.Then = append(a.Then, t.replaceCopies(v, was, now))
+	}
+	for _, v := range left {
+		a.Then = append(a.Then, t.removeLeft(v, was.id))
+	}
+	a.Undo = c.takeBack()
 	return a, nil
 }
 
-// inTx returns the writes of entries in a transaction: the claims of new values, the
-// copied fields if renew is set, and the writes that free the old values. The state of a
-// missing document has no values. A claim has a token because the repair of surplus entries
-// deletes an entry only if its tokens are those that the check found.
-func (t *Table) inTx(was, now state, renew bool, op bson.ObjectID) (claims, frees []model.Step) {
-	entered := stored.Without(now.values, was.values)
-	c := t.claim(now.id, now.copies, entered, op)
+// reactInTx returns the writes of entries in a transaction: the claims of new values, the
+// copied fields of kept values, and the deletions of the old values' entries.
+func (t *Table) reactInTx(c *claim, left, renewed []bson.RawValue, now state) (a model.Answer) {
 	for _, e := range c.entries {
-		claims = append(claims, c.enterSure(e))
+		a.First = append(a.First, c.enterSure(e))
 	}
-	for _, v := range stored.Without(was.values, now.values) {
-		frees = append(frees, t.deleteOne(t.key(v, was.id)))
+	for _, v := range renewed {
+		a.First = append(a.First, t.renewCopies(v, now))
 	}
-	if renew {
-		for _, v := range stored.Without(now.values, entered) {
-			claims = append(claims, t.renewCopies(v, now))
-		}
+	for _, v := range left {
+		a.Then = append(a.Then, t.deleteOne(t.key(v, c.id)))
 	}
-	return claims, frees
+	return a
 }

@@ -7,9 +7,6 @@ import (
 
 	"github.com/docmodel/docmodel/denorm"
 	"github.com/docmodel/docmodel/internal/testkit"
-	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
-	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
@@ -23,28 +20,7 @@ func TestInvertedPrices(t *testing.T) {
 	},
 		testkit.Does("Rebuild", 5, 5, 2, inBatchesOf(500, membersBy.Rebuild())), testkit.Reads("IDs", 1, membersBy.IDs(rome)), testkit.Reads("Count", 1, membersBy.Count(rome)), testkit.Reads("Documents", 1, membersBy.Documents(rome)),
 		testkit.Reads("Report", 1, membersBy.Report(rome, "name")), testkit.Reads("Values", 2, membersBy.Values("tags")), testkit.Reads("Direct", 2, membersBy.Direct("a", "b")),
-		testkit.Writes("Delete", 6, 7, membersBy.Delete(&ann)),
 	)
-}
-
-// Each write finds its documents by _id.
-func TestInvertedWritesIndexed(t *testing.T) {
-	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
-		ctx := t.Context()
-		byID := func(reason string, plans ...model.Plan) {
-			t.Helper()
-			testkit.WantStepsIndexed(t, db, reason, model.IDIndex, plans...)
-		}
-		other := []any{bson.D{e("_id", "other")}} // explain of an empty collection shows no index
-		seed(t, db, docs{"by.city": other, "by.tags": other, "by.home.zip": other})
-		ann := member{ID: "a", City: "Rome", Tags: []string{"x", "y"}}
-		if err := model.New("test", membersBy).Indexes().Ensure(ctx, db); err != nil {
-			t.Fatal(err)
-		}
-		mustExec(t, db, model.NewPlan(members.Insert(ann)))
-		byID("Inverted", membersBy.Insert(ann, token(1)), membersBy.Delete(&ann), membersBy.Set(&ann, bson.D{e("city", "Oslo")}, token(2)))
-	})
 }
 
 // What one of many elements, values or findings costs to plan.

@@ -32,14 +32,6 @@ func Declare(docs *core.Docs, tables indextable.Tables) *Index {
 	return in
 }
 
-// Indexes are those of the tables.
-func (in *Index) Indexes() (out []model.Index) {
-	for _, t := range in.tables {
-		out = append(out, t.Indexes()...)
-	}
-	return out
-}
-
 // Relations are those of the tables.
 func (in *Index) Relations() (out []model.Relation) {
 	for _, t := range in.tables {

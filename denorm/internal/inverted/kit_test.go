@@ -1,10 +1,16 @@
 package inverted_test
 
-import "github.com/docmodel/docmodel/internal/testkit"
+import (
+	"context"
+
+	"github.com/docmodel/docmodel/internal/testkit"
+	"github.com/docmodel/docmodel/model"
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
 
 type (
-	docs      = testkit.Docs
-	operation = testkit.Operation
+	docs         = testkit.Docs
+	memberChange = model.Change[model.Stored[member]]
 )
 
 var (
@@ -12,14 +18,21 @@ var (
 	token       = testkit.Token
 	seed        = testkit.Seed
 	exec        = testkit.Exec
-	mustExec    = testkit.MustExec
 	inBatchesOf = testkit.InBatchesOf
 	parallel    = testkit.Parallel
 	everyPair   = testkit.EveryPair
-	interleaved = testkit.Interleaved
+	mustChange  = testkit.MustChange[model.Stored[member]]
 	runFaults   = testkit.RunFaults
 	wantError   = testkit.WantError
 	errRefused  = testkit.ErrRefused
 	foundBy     = testkit.FoundBy
-	mendedNow   = testkit.MendedNow
 )
+
+// stored is the store of members with their inverted indexes.
+var stored = model.NewStore(model.New("members", membersBy), members)
+
+// run runs a change as a request with a token.
+func run(ctx context.Context, db model.DB, op bson.ObjectID, c memberChange) error {
+	_, _, err := c.Run(model.WithToken(ctx, op), db)
+	return err
+}

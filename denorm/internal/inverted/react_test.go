@@ -12,8 +12,6 @@ import (
 // A store keeps the entries of all paths, with transactions and without.
 func TestInvertedStore(t *testing.T) {
 	parallel(t)
-	m := model.New("members", membersBy)
-	stored := model.NewStore(m, members)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := t.Context()
 		entries := func(want int) {
@@ -29,7 +27,7 @@ func TestInvertedStore(t *testing.T) {
 			if n != want {
 				t.Errorf("%d entries, want %d", n, want)
 			}
-			for f, err := range m.Audit().Each(ctx, db) {
+			for f, err := range model.New("members", membersBy).Audit().Each(ctx, db) {
 				t.Errorf("the audit finds %s (%v)", f, err)
 			}
 		}

@@ -9,10 +9,7 @@ import (
 // Reactions returns how a store refuses to delete an owner whose overflow would stay. The flag is set before the first overflow document
 // is stored.
 func (o *Outlier) Reactions() []model.Reaction {
-	return []model.Reaction{{Collection: o.docs.Name(), React: func(w model.StoreWrite) (a model.Answer, _ error) {
-		if w.After != nil {
-			return a, nil
-		}
+	return []model.Reaction{{Collection: o.docs.Name(), On: model.OnDelete, React: func(w model.StoreWrite) (a model.Answer, _ error) {
 		if flag, _ := core.ValueAt(w.Before, o.spec.Flag); flag.Type == bson.TypeBoolean && flag.Boolean() {
 			return a, o.docs.Refuse(o.spec.Flag, true, "is set, so the document has overflow: delete it by Outlier.Delete")
 		}

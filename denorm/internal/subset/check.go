@@ -20,7 +20,8 @@ type drift struct {
 	ID    bson.RawValue `bson:"_id"`   // of the parent
 	Found bson.RawValue `bson:"found"` // what is stored, as a rule an array; of type 0 if nothing is
 	Want  bson.RawValue `bson:"want"`  // the array by the children
-	Next  bson.RawValue `bson:"next"`  // the child after those, in an array; of the states of changes only
+
+	Tokens bson.RawValue `bson:"tokens"` // the parent's tokens, of type 0 for none
 }
 
 func (d drift) tell(f *model.Finding) {
@@ -45,11 +46,8 @@ func (s *Subset) Checks() []model.Check {
 }
 
 func (s *Subset) drift() mongo.Pipeline {
-	return append(s.stages(),
-		bson.D{{Key: "$match", Value: mql.Op("$expr", differs())}},
-		mql.SortID(),
-		bson.D{{Key: "$unset", Value: "next"}},
-	)
+	differ := mongo.Pipeline{mql.Match(mql.E("$expr", differs()))}
+	return slices.Concat(s.stages(), differ, stored.WithoutActions(s.docs.Name()), mongo.Pipeline{mql.SortID()})
 }
 
 // repair is the plan that sets the arrays that differ. With expect, one that changed meanwhile is stale.
@@ -73,10 +71,11 @@ func (s *Subset) same(found bson.RawValue, want []bson.RawValue) bool {
 	return slices.EqualFunc(core.Elements(found), want, bsonval.EqualRaw)
 }
 
-// setArray sets a parent's array, if it is as it was found.
+// setArray sets a parent's array, if it is as it was found, and no action outside transactions has changed the parent.
 func (s *Subset) setArray(d drift, list bson.A, expect bool) model.Write {
 	id := bson.D{{Key: "_id", Value: mql.Eq(bsonval.Clone(d.ID))}}
-	w := commands.UpdateIf(s.parents.Name(), append(id[:1:1], stored.HoldsAt(s.path, bsonval.Clone(d.Found))), mql.Set(mql.E(s.path, list)))
+	filter := append(id[:1:1], stored.HoldsAt(s.path, bsonval.Clone(d.Found)), stored.HoldsAt(stored.TokensField, bsonval.Clone(d.Tokens)))
+	w := commands.UpdateIf(s.parents.Name(), filter, mql.Set(mql.E(s.path, list)))
 	if expect {
 		w.Expect, w.Done = model.One, append(id[:1:1], bson.E{Key: s.path, Value: bson.D{{Key: "$eq", Value: list}}})
 	}

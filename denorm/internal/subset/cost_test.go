@@ -22,7 +22,7 @@ func TestSubsetPrices(t *testing.T) {
 		testkit.Does("a deletion", 1, 1, 0, func(ctx context.Context, db *mongo.Database) error {
 			return exec(ctx, db, model.NewPlan(remarks.Delete("r3")))
 		}),
-		testkit.Does("Refresh", 3, 1, 2, testkit.Changed(newestThree.Refresh("a"))),
+		testkit.Does("Refresh", 3, 1, 4, testkit.Changed(newestThree.Refresh("a"))),
 		testkit.Does("another deletion", 1, 1, 0, func(ctx context.Context, db *mongo.Database) error {
 			return exec(ctx, db, model.NewPlan(remarks.Delete("r2")))
 		}),
@@ -42,7 +42,9 @@ func TestSubsetWritesIndexed(t *testing.T) {
 		if err := fiveRemarks(ctx, db); err != nil {
 			t.Fatal(err)
 		}
-		byID("Subset", newestThree.Insert(remark{ID: "new", Thread: "a", At: 7}), testkit.PlanOf(t, db, newestThree.Set("r3", bson.D{e("text", "y")})), testkit.PlanOf(t, db, newestThree.Delete("r3")))
+		byID("Subset", testkit.PlanOf(t, db, newest.Insert(remark{ID: "new", Thread: "a", At: 7}).Change()),
+			testkit.PlanOf(t, db, newest.Set("r3", bson.D{e("text", "y")}).Change()),
+			testkit.PlanOf(t, db, newest.Set("r3", bson.D{e("at", 0)}).Change()), testkit.PlanOf(t, db, newest.Delete("r3").Change()))
 		mustExec(t, db, model.NewPlan(remarks.Delete("r3")))
 		byID("Subset.Checks", append(mended(t, db, newestThree.Checks()), testkit.PlanOf(t, db, newestThree.Refresh("a")))...)
 	})

@@ -131,7 +131,7 @@ func (s *Subset) order(prefix string) bson.D {
 // Indexes returns the index that finds a parent's children in order.
 func (s *Subset) Indexes() []model.Index {
 	why := fmt.Sprintf("the children of a document of %s, in order", s.parents.Name())
-	return []model.Index{commands.Index(s.docs.Name(), why, append(bson.D{{Key: s.ref, Value: 1}}, s.order("")...)...)}
+	return []model.Index{commands.Lookup(s.docs.Name(), why, append(bson.D{{Key: s.ref, Value: 1}}, s.order("")...)...)}
 }
 
 // Relations are what a diagram shows.
@@ -143,7 +143,5 @@ func (s *Subset) Relations() []model.Relation {
 
 // Footprints are the paths that are used.
 func (s *Subset) Footprints() []model.Footprint {
-	return slices.Concat(
-		model.Writes.In(s.docs.Name(), append(s.fixed(), model.Whole)...), model.Owns.In(s.parents.Name(), s.path), model.Reads.In(s.docs.Name(), s.by[0].Key),
-	)
+	return slices.Concat(model.Reads.In(s.docs.Name(), append(s.fixed(), s.by[0].Key)...), model.Owns.In(s.parents.Name(), s.path))
 }

@@ -2,10 +2,7 @@ package subset_test
 
 import "github.com/docmodel/docmodel/internal/testkit"
 
-type (
-	docs      = testkit.Docs
-	operation = testkit.Operation
-)
+type docs = testkit.Docs
 
 var (
 	e           = testkit.E
@@ -16,7 +13,6 @@ var (
 	inBatchesOf = testkit.InBatchesOf
 	inTurn      = testkit.InTurn
 	parallel    = testkit.Parallel
-	everyPair   = testkit.EveryPair
 	runFaults   = testkit.RunFaults
 
 	wantError        = testkit.WantError

@@ -12,10 +12,10 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// A store's transaction writes a child and the arrays of its parents. Several children of one parent can be
-// written by one action, and each reaction sees one of them. So the steps of an array have this order: all
-// removals (see [removal]), the children, then all additions and replacements. The steps of a kind can be in any
-// order.
+// A store writes a child and the arrays of its parents. Several children of one parent can be written by one action,
+// and each reaction sees one of them. In a transaction, the steps of an array have this order: all removals (see
+// [removal]), the children, then all additions and replacements. The steps of a kind can be in any order. Outside
+// transactions see [rewrite].
 
 // Reactions returns what a write of a child asks for.
 func (s *Subset) Reactions() []model.Reaction {
@@ -23,7 +23,7 @@ func (s *Subset) Reactions() []model.Reaction {
 	if s.whole {
 		paths = []string{model.Whole}
 	}
-	return []model.Reaction{{Collection: s.docs.Name(), Paths: paths, Fetch: s.fetchWindow, React: s.react}}
+	return []model.Reaction{{Collection: s.docs.Name(), Paths: paths, Fetch: s.fetch, AsBefore: true, React: s.react}}
 }
 
 // A transition says which arrays a write of a child changes.
@@ -35,6 +35,9 @@ type transition struct {
 	enters   bool // the child takes a place in the array of to
 	replaces bool // the element changes in its place
 }
+
+// stays reports whether the child takes another place in the same array.
+func (t transition) stays() bool { return t.leaves && t.enters && t.from.Equal(t.to) }
 
 func (s *Subset) transition(w model.StoreWrite) (t transition, err error) {
 	if w.Before != nil {
@@ -56,39 +59,45 @@ func (s *Subset) transition(w model.StoreWrite) (t transition, err error) {
 	return t, err
 }
 
-// fetchWindow asks for the children that may fill up the array which the child leaves, or
-// outside transactions for the parent of a new child.
-func (s *Subset) fetchWindow(w model.StoreWrite) ([]model.Fetch, error) {
+// fetch asks for the children that may fill up the array which the child leaves, and for the new parent. Outside
+// transactions it asks for the old parent first, whose tokens tell of actions that end meanwhile.
+func (s *Subset) fetch(w model.StoreWrite) (out []model.Fetch, err error) {
 	t, err := s.transition(w)
-	if err == nil && t.enters && !w.Tx {
-		return []model.Fetch{{Collection: s.parents.Name(), ID: t.to}}, nil
-	}
-	if err != nil || !t.leaves || !w.Tx {
+	if err != nil {
 		return nil, err
 	}
-	q := model.Query{Limit: int64(s.windowSize()), Keyed: s.docs.IsKeyed(), Collection: s.docs.Name()}
-	s.Children(&q, t.from)
-	if isDeletion(w) && !s.whole {
-		q.Projection = commands.Fields(s.copies...)
+	switch {
+	case t.leaves && w.Tx:
+		q := model.Query{Limit: int64(s.windowSize()), Keyed: s.docs.IsKeyed(), Collection: s.docs.Name()}
+		s.Children(&q, t.from)
+		if isDeletion(w) && !s.whole {
+			q.Projection = commands.Fields(s.copies...)
+		}
+		out, err = append(out, model.Fetch{Query: &q}), q.Err
+	case t.leaves:
+		var q *model.Query
+		q, err = s.windowOf(t.from)
+		out = append(out, model.Fetch{Query: s.tokensOf(t.from)}, model.Fetch{Query: q})
 	}
-	return []model.Fetch{{Query: &q}}, q.Err
+	if t.enters && (w.Tx || !t.stays()) { // a push that changes nothing must conflict with a concurrent removal too
+		out = append(out, model.Fetch{Collection: s.parents.Name(), ID: t.to, Hold: true, Missing: s.noParent(t.to)})
+	}
+	return out, err
 }
 
 func isDeletion(w model.StoreWrite) bool { return w.After == nil && !w.Weak }
 
-// react returns the writes of the arrays. A new parent must exist. Outside transactions only an insert can be
-// repeated: a second run of another write finds the child changed, and doesn't know whether the array is.
+// react returns the writes of the arrays. A new parent must exist.
 func (s *Subset) react(w model.StoreWrite) (a model.Answer, err error) {
 	t, err := s.transition(w)
 	if err != nil {
 		return a, err
 	}
-	if !w.Tx && (t.leaves || t.replaces || t.enters && w.Before != nil) {
-		return a, commands.NeedsTransaction("denorm.Subset", s.docs.Name(), "Subset.Set and Subset.Delete")
+	if !w.Tx {
+		return s.reactInTurn(w, t)
 	}
-	removesMember := false
 	if t.leaves {
-		a, removesMember = s.remove(w, t.from)
+		a = s.remove(w, t.from)
 	}
 	if !t.enters && !t.replaces {
 		return a, nil
@@ -97,25 +106,9 @@ func (s *Subset) react(w model.StoreWrite) (a model.Answer, err error) {
 	switch {
 	case err != nil:
 	case t.enters:
-		push := s.push(t.to, t.now, value)
-		push.Done = commands.ByID(t.to)
-		if w.Tx {
-			push = commands.UpdateIf(s.parents.Name(), commands.ByID(t.to), s.pushAll(bson.A{value}))
-			push.Once = false
-		}
-		if w.Tx && !(t.from.Equal(t.to) && removesMember) {
-			// A push that changes nothing must conflict with a concurrent removal too.
-			a.Hold = []model.Fetch{{Collection: s.parents.Name(), ID: t.to}}
-		}
-		if push.Expect, push.Reasons = model.One, []model.Reason{{Err: s.noParent(t.to)}}; !w.Tx {
-			push.Expect, push.Reasons = model.Any, nil
-			a.Check = func(func(string, bson.RawValue) bool) error {
-				if w.Found(0) == nil {
-					return s.noParent(t.to)
-				}
-				return nil
-			}
-		}
+		push := commands.UpdateIf(s.parents.Name(), commands.ByID(t.to), s.pushAll(bson.A{value}))
+		push.Once, push.Done = false, commands.ByID(t.to)
+		push.Expect, push.Reasons = model.One, []model.Reason{{Err: s.noParent(t.to)}}
 		a.Then = append(a.Then, push)
 	default:
 		id := t.now.Document().Lookup("_id")

@@ -20,7 +20,7 @@ const mostRemoved = 10
 func (s *Subset) windowSize() int { return s.max + mostRemoved }
 
 // holdField is the field that makes a transaction conflict with others that write the document: see
-// model.Answer.Hold.
+// model.Fetch.Hold.
 const holdField = stored.StoreField + ".hold"
 
 // A removal removes a child from its parent's array, which the next children fill up. Other children of the parent
@@ -41,8 +41,7 @@ type removal struct {
 }
 
 // remove returns the steps that remove a child from the array of a parent, and the check that completes them.
-// isMember says that the array holds the child.
-func (s *Subset) remove(w model.StoreWrite, parent bson.RawValue) (a model.Answer, isMember bool) {
+func (s *Subset) remove(w model.StoreWrite, parent bson.RawValue) (a model.Answer) {
 	r := &removal{s: s, parent: parent, window: w.FoundAll(0), moves: !isDeletion(w), at: -1}
 	r.moved = make([]bool, len(r.window))
 	for i, doc := range r.window {
@@ -51,7 +50,7 @@ func (s *Subset) remove(w model.StoreWrite, parent bson.RawValue) (a model.Answe
 		}
 	}
 	if r.at < 0 || !r.moves && r.at >= s.max { // a removal of another child knows that this one is deleted
-		return a, false
+		return a
 	}
 	if r.moves {
 		a.Writes = r.lookAtOthers()
@@ -68,7 +67,7 @@ func (s *Subset) remove(w model.StoreWrite, parent bson.RawValue) (a model.Answe
 			Collection: s.docs.Name(), Index: model.IDIndex, Keyed: s.docs.IsKeyed(), Model: r.hold,
 		}}
 	}
-	return a, r.at < s.max
+	return a
 }
 
 // lookAtOthers returns writes of the other children that change nothing. A child counts as moved unless its write
@@ -111,7 +110,7 @@ func (r *removal) complete(deleted func(collection string, id bson.RawValue) boo
 	}
 	if len(r.window) == r.s.windowSize() && kept+len(fill) < r.s.max {
 		return r.s.docs.Refuse(r.s.ref, r.parent, fmt.Sprintf(
-			"names a parent of which one action removes more than %d children: use several actions, or Subset.Delete",
+			"names a parent of which one action removes more than %d children: use several actions",
 			mostRemoved))
 	}
 	return r.fillUp(fill)
@@ -140,6 +139,5 @@ func (r *removal) fillUp(fill []bson.Raw) error {
 }
 
 func (s *Subset) noParent(id bson.RawValue) error {
-	return fmt.Errorf("%w (%s %s, the parent of a document of %s)",
-		model.ErrNotFound, s.parents.Name(), model.Shell(id), s.docs.Name())
+	return &model.ReferenceError{Collection: s.docs.Name(), Path: s.ref, To: s.parents.Name(), Value: bsonval.Clone(id)}
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/docmodel/docmodel/denorm"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -167,42 +168,55 @@ func TestSubsetStoreFollowing(t *testing.T) {
 	}
 }
 
-// Two stores' transactions meet: one removes a child from the array, the other changes the child that fills it up.
+// Two actions of stores meet, in transactions and without: one removes a child from the array, the other changes the
+// child that fills it up, or refreshes the array.
 func TestSubsetStoreMeets(t *testing.T) {
 	parallel(t)
 	m, _, notes := byTwo()
 	set := func(id string, fields bson.D) model.Change[model.Stored[remark]] { return notes.Set(id, fields) }
-	others := map[string]model.Change[model.Stored[remark]]{
-		"delete d": notes.Delete("d"), "delete b": notes.Delete("b"), "text of d": set("d", bson.D{e("text", "new")}),
-		"d is the oldest": set("d", bson.D{e("at", 1)}), "d moves": set("d", bson.D{e("thread", "u")}),
-		"between": notes.Insert(remark{ID: "z", Thread: "t", At: 97}), "likes of c": set("c", bson.D{e("likes", 7)}),
-		"e is the newest": set("e", bson.D{e("at", 500)}), "text of e": set("e", bson.D{e("text", "new")}),
+	others := map[string]model.Change[any]{
+		"refresh": newestThree.Refresh("t"), "delete d": notes.Delete("d").Change(), "delete b": notes.Delete("b").Change(), "text of d": set("d", bson.D{e("text", "new")}).Change(),
+		"d is the oldest": set("d", bson.D{e("at", 1)}).Change(), "d moves": set("d", bson.D{e("thread", "u")}).Change(),
+		"between": notes.Insert(remark{ID: "z", Thread: "t", At: 97}).Change(), "likes of c": set("c", bson.D{e("likes", 7)}).Change(),
+		"e is the newest": set("e", bson.D{e("at", 500)}).Change(), "text of e": set("e", bson.D{e("text", "new")}).Change(),
 	}
-	firsts := map[string]model.Change[model.Stored[remark]]{
-		"delete a": notes.Delete("a"), "a moves": set("a", bson.D{e("thread", "u")}), "a is the oldest": set("a", bson.D{e("at", 2)}),
+	firsts := map[string]model.Change[any]{
+		"delete a": notes.Delete("a").Change(), "a moves": set("a", bson.D{e("thread", "u")}).Change(), "a is the oldest": set("a", bson.D{e("at", 2)}).Change(),
 	}
 	for first, a := range firsts {
 		for other, b := range others {
-			t.Run(first+", "+other, func(t *testing.T) {
-				run := func(c model.Change[model.Stored[remark]]) func(context.Context, *mongo.Database) error {
-					return func(ctx context.Context, db *mongo.Database) error { return last(c.Run(ctx, transacting(t, db))) }
-				}
-				modeltest.Interleave(t, modeltest.InterleaveCase{
-					Transactions: true, Nested: true, Sample: 1, A: run(a), B: run(b),
-					Seed: func(ctx context.Context, db *mongo.Database) error {
-						err := seedRemarks(ctx, transacting(t, db), 5)
-						return errors.Join(err, last(model.NewStore(m, threads).Insert(thread{ID: "u"}).Run(ctx, db)))
-					},
-					Check: func(t testing.TB, db *mongo.Database, errA, errB error) {
-						if err := errors.Join(errA, errB); err != nil {
-							t.Error(err)
+			for _, transactions := range []bool{true, false} {
+				t.Run(fmt.Sprint(first, ", ", other, ", ", transactions), func(t *testing.T) {
+					way := func(ctx context.Context, db *mongo.Database) model.DB {
+						if transactions {
+							return transacting(t, db)
 						}
-						for f, err := range m.Audit().Each(t.Context(), db) {
-							t.Errorf("the audit finds %s (%v)", f, err)
-						}
-					},
+						return db
+					}
+					run := func(c model.Change[any]) func(context.Context, *mongo.Database) error {
+						return func(ctx context.Context, db *mongo.Database) error { return last(c.Run(ctx, way(ctx, db))) }
+					}
+					meet := modeltest.InterleaveCase{
+						Transactions: transactions, Nested: transactions, Sample: 1, A: run(a), B: run(b),
+						Seed: func(ctx context.Context, db *mongo.Database) error {
+							err := seedRemarks(ctx, way(ctx, db), 5)
+							return errors.Join(err, last(model.NewStore(m, threads).Insert(thread{ID: "u"}).Run(ctx, db)))
+						},
+						Check: func(t testing.TB, db *mongo.Database, errA, errB error) {
+							if err := errors.Join(errA, errB); err != nil {
+								t.Error(err)
+							}
+							for f, err := range m.Audit().Each(t.Context(), db) {
+								t.Errorf("the audit finds %s (%v)", f, err)
+							}
+						},
+					}
+					if !transactions {
+						meet.Sample, meet.Match = 2, modeltest.Writes
+					}
+					modeltest.Interleave(t, meet)
 				})
-			})
+			}
 		}
 	}
 }
@@ -232,13 +246,6 @@ func TestSubsetStoreRefuses(t *testing.T) {
 			}
 			if err := last(notes.Insert(remark{ID: fmt.Sprint("lost", i), Thread: "none", At: 1}).Run(t.Context(), way)); !errors.Is(err, model.ErrNotFound) {
 				t.Error(err)
-			}
-		}
-		for _, c := range []model.Change[model.Stored[remark]]{
-			notes.Delete("a"), notes.Set("a", bson.D{e("text", "new")}), notes.Set("d", bson.D{e("thread", "u")}), notes.Set("d", bson.D{e("at", 500)}),
-		} {
-			if err := last(c.Run(t.Context(), db)); !errors.Is(err, model.ErrTransactional) {
-				t.Errorf("%s: %v", c.Name, err)
 			}
 		}
 		got, err := threads.ByID("t").One(t.Context(), db)
@@ -271,12 +278,11 @@ func TestSubsetStoreField(t *testing.T) {
 			}
 		}
 		want("held", nil)
-		want("Set", last(wholeTwo.Set("a", bson.D{e("likes", 3)}).Run(t.Context(), db)))
+		want("Set", last(notes.Set("a", bson.D{e("likes", 3)}).Run(t.Context(), db)))
 		if tx, err := model.WithTransactions(t.Context(), db); err == nil {
-			want("Store.Set", last(notes.Set("a", bson.D{e("text", "y"), e("likes", 0)}).Run(t.Context(), tx)))
+			want("Set in a transaction", last(notes.Set("a", bson.D{e("text", "y"), e("likes", 0)}).Run(t.Context(), tx)))
 		}
-		_, _, err := wholeTwo.Delete("a").Run(t.Context(), db)
-		want("Delete", errors.Join(err, last(newestThree.Refresh("t").Run(t.Context(), db))))
+		want("Delete", last(notes.Delete("a").Run(t.Context(), db)))
 	})
 }
 
@@ -306,6 +312,36 @@ func TestSubsetStoreStamped(t *testing.T) {
 			for f, err := range m.Audit().Each(t.Context(), tx) {
 				t.Errorf("change %d, %s: the audit finds %s (%v)", i, c.Name, f, err)
 			}
+		}
+	})
+}
+
+// A counter's average is written by a pipeline, which can't be merged with the array's update: without transactions too,
+// each of the two updates is applied once.
+func TestSubsetStoreBesideAverage(t *testing.T) {
+	rating := denorm.NewCounter(remarks, "thread", threads, denorm.CounterSpec{
+		Averages: []denorm.CounterAverage{{From: "likes", To: "rating", Value: "score"}},
+	})
+	m, posts, notes := byTwo(rating)
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		err := errors.Join(last(posts.Insert(thread{ID: "t"}).Run(t.Context(), db)), last(posts.Insert(thread{ID: "u"}).Run(t.Context(), db)))
+		for i, id := range []string{"a", "b", "c", "d", "e"} {
+			for range 2 { // a request that comes twice
+				ctx := model.WithToken(t.Context(), token(i+1))
+				err = errors.Join(err, last(notes.Insert(remark{ID: id, Thread: "t", At: i, Likes: i}).Run(ctx, db)))
+			}
+		}
+		for _, c := range []changed{
+			notes.Set("e", bson.D{e("likes", 9), e("text", "new")}), notes.Set("d", bson.D{e("at", -1), e("likes", 2)}),
+			notes.Set("c", bson.D{e("thread", "u")}), notes.Delete("e"),
+		} {
+			err = errors.Join(err, last(c.Run(t.Context(), db)))
+		}
+		for f, errAudit := range m.Audit().Each(t.Context(), db) {
+			t.Errorf("the audit finds %s (%v)", f, errAudit)
+		}
+		if err != nil {
+			t.Error(err)
 		}
 	})
 }

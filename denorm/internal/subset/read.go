@@ -2,11 +2,9 @@ package subset
 
 import (
 	"cmp"
-	"context"
 
 	"github.com/docmodel/docmodel/denorm/internal/stored"
 	"github.com/docmodel/docmodel/internal/bsonval"
-	"github.com/docmodel/docmodel/internal/commands"
 	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/internal/mql"
 	"github.com/docmodel/docmodel/model"
@@ -51,25 +49,6 @@ func (s *Subset) parent(child bson.Raw) (bson.RawValue, error) {
 	return bsonval.Clone(v), nil
 }
 
-// parentsOf are the parents that a change of a child concerns.
-func (s *Subset) parentsOf(child bson.Raw, set bson.D) (out []bson.RawValue, _ error) {
-	was, err := s.parent(child)
-	if err != nil {
-		return nil, err
-	}
-	now, err := stored.AfterSet(s.docs, set, s.ref, was)
-	if err != nil {
-		return nil, err
-	}
-	if was.Type != 0 {
-		out = append(out, was)
-	}
-	if stored.IsKey(now) && !now.Equal(was) {
-		out = append(out, now)
-	}
-	return out, nil
-}
-
 // lastOf are the values that the last element of a parent is sorted by, or nil when there may be no further child.
 func (s *Subset) lastOf(parent any) ([]any, error) {
 	doc, err := stored.ReadDocument(s.parents, parent)
@@ -94,65 +73,26 @@ func (s *Subset) lastOf(parent any) ([]any, error) {
 	return values, nil
 }
 
-// drifts reads what the stages say of parents.
-func drifts(rows []bson.Raw) []drift {
-	out := make([]drift, len(rows))
-	for i, row := range rows {
-		out[i] = drift{row.Lookup("_id"), row.Lookup("found"), row.Lookup("want"), row.Lookup("next")}
-	}
-	return out
-}
-
-// A state is what a change reads: the child, as it is stored, and the parents that it concerns.
-type state struct {
-	child   bson.Raw   // nil if it is not there, or the change is of a parent
-	parents []bson.Raw // what each holds as found, should hold as want, and has next: {_id, found, want, next}
-}
-
-// stages say of each parent what it holds, and what its children say. They read one child more than the parent holds.
+// stages say of each parent what it holds, and what its children say. A child that an unfinished action deletes doesn't
+// count.
 func (s *Subset) stages() mongo.Pipeline {
 	first := mql.Lookup(s.docs.Name(), "_id", s.ref, "want")
 	args := first[0].Value.(bson.D)
-	children := mongo.Pipeline{{{Key: "$sort", Value: s.order("")}}, {{Key: "$limit", Value: int64(s.max + 1)}}}
+	children := mongo.Pipeline{
+		mql.Match(mql.E(stored.GoneField, mql.Exists(false))), {{Key: "$sort", Value: s.order("")}}, {{Key: "$limit", Value: int64(s.max)}},
+	}
+	want := any(1)
 	if s.whole {
 		children = append(children, mql.Op("$unset", stored.StoreField))
+	} else {
+		want = mql.Map("$want", "child", stored.NestedPaths(append([]string{"_id"}, s.copies...), "$$child."))
 	}
 	first[0].Value = append(args, bson.E{Key: "pipeline", Value: children})
-	part := func(from, n int) any {
-		list := mql.Op("$slice", "$want", from, n)
-		if s.whole {
-			return list
-		}
-		return mql.Map(list, "child", stored.NestedPaths(append([]string{"_id"}, s.copies...), "$$child."))
-	}
 	return mongo.Pipeline{
-		mql.Project(mql.E("found", "$"+s.path)),
+		mql.Project(mql.E("found", "$"+s.path), mql.E("tokens", "$"+stored.TokensField)),
 		first,
-		mql.Project(mql.E("found", 1), mql.E("want", part(0, s.max)), mql.E("next", part(s.max, 1))),
+		mql.Project(mql.E("found", 1), mql.E("want", want), mql.E("tokens", 1)),
 	}
-}
-
-// held reads some parents.
-func (s *Subset) held(parents []bson.RawValue) model.Aggregation {
-	match := mql.Match(commands.AmongIDs(mql.A(parents))...)
-	return model.Aggregation{Collection: s.parents.Name(), Pipeline: append(mongo.Pipeline{match}, s.stages()...), Index: model.IDIndex}
-}
-
-// read reads a child, and the parents that its change concerns.
-func (s *Subset) read(ctx context.Context, db model.DB, id bson.RawValue, set bson.D) (st state, err error) {
-	if st.child, err = commands.ReadOne(ctx, db, s.docs.Name(), commands.ByID(id), nil); err != nil {
-		return st, err
-	}
-	ids, err := s.parentsOf(st.child, set)
-	if err != nil || len(ids) == 0 {
-		return st, err
-	}
-	st.parents, err = s.readParents(ctx, db, ids)
-	return st, err
-}
-
-func (s *Subset) readParents(ctx context.Context, db model.DB, ids []bson.RawValue) ([]bson.Raw, error) {
-	return (&model.Aggregate[bson.Raw]{Aggregation: s.held(ids)}).All(ctx, db)
 }
 
 // Children makes a query one of all children of a parent, in order.

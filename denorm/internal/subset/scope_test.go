@@ -34,18 +34,18 @@ func TestSubsetStamped(t *testing.T) {
 				t.Fatal(err)
 			}
 			for i, id := range []string{"a", "b", "c"} {
-				if _, err := wholeTwo.Insert(remark{ID: id, Thread: "t", At: i}).Run(t.Context(), request(scoped...)); err != nil {
+				if _, _, err := whole.Insert(remark{ID: id, Thread: "t", At: i}).Run(t.Context(), request(scoped...)); err != nil {
 					t.Fatal(err)
 				}
 				want("insert " + id)
 			}
 			for _, set := range []bson.D{{e("text", "x")}, {e("likes", 2), e("text", "y")}, {e("at", 0)}, {e("thread", "u")}} {
-				if _, _, err := wholeTwo.Set("c", set).Run(t.Context(), request(scoped...)); err != nil {
+				if _, _, err := whole.Set("c", set).Run(t.Context(), request(scoped...)); err != nil {
 					t.Fatal(err)
 				}
 				want(model.Shell(set))
 			}
-			if _, _, err := wholeTwo.Delete("b").Run(t.Context(), request(scoped...)); err != nil {
+			if _, _, err := whole.Delete("b").Run(t.Context(), request(scoped...)); err != nil {
 				t.Fatal(err)
 			}
 			want("delete")

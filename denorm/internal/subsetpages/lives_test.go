@@ -22,7 +22,7 @@ func TestSubsetPagesLives(t *testing.T) {
 	insert := operation("insert", func(ctx context.Context, db *mongo.Database) error {
 		return exec(ctx, db, model.NewPlan(threads.Insert(thread{ID: "a"})))
 	})
-	remove := operation("delete", func(ctx context.Context, db *mongo.Database) error { return exec(ctx, db, newest.Delete("a")) })
+	remove := operation("delete", deleteThread)
 	add := operation("append", appended(20, 21, 22, 23))
 	lives := []testkit.Life{{remove, insert}, {remove, insert, add}, {remove, insert, remove, insert, add}}
 	ops := []testkit.Operation{

@@ -81,7 +81,7 @@ func TestCosts(t *testing.T) {
 			{"remove from a page", model.Cost{Commands: 3, Written: 1, Returned: 2}, changed(newest.Remove("a", "r1"))},
 			{"remove from both", model.Cost{Commands: 6, Written: 2, Returned: 4}, changed(newest.Remove("a", "r4"))},
 			{"refresh what is true", model.Cost{Commands: 1, Returned: 1}, changed(newest.Refresh("a"))},
-			{"delete", model.Cost{Commands: 2, Written: 3}, func(ctx context.Context, db *mongo.Database) error { return exec(ctx, db, newest.Delete("a")) }},
+			{"delete", model.Cost{Commands: 4, Written: 4, Returned: 1}, deleteThread},
 			{"rest", model.Cost{Commands: 1, Returned: 1}, func(ctx context.Context, db *mongo.Database) error {
 				_, err := newest.Rest(&thread{ID: "a", Newest: []remark{remarkAt(4), remarkAt(3)}}, "", 1).All(ctx, db)
 				return err

@@ -191,8 +191,7 @@ func TestRefused(t *testing.T) {
 			t.Error(err)
 		}
 		wantNothingFound(t, db, newest.Checks())
-		mustExec(t, db, newest.Delete("a"))
-		mustExec(t, db, newest.Delete("a"))
+		wantError(t, deleteThread(t.Context(), db), nil)
 		wantDocs(t, db, docs{"threads": {}, "pages": {}})
 	})
 }
@@ -294,7 +293,7 @@ func TestFaults(t *testing.T) {
 	add("set its place", changed(newest.Set("a", "r4", bson.D{e("at", 0)})), []int{3, 2}, []int{1, 2, 3, 0})
 	cases["delete"] = modeltest.FaultCase{
 		Seed:  begun(1, 2, 3, 4),
-		Run:   func(ctx context.Context, db *mongo.Database) error { return exec(ctx, db, newest.Delete("a")) },
+		Run:   deleteThread,
 		Check: func(t testing.TB, db *mongo.Database) { wantDocs(t, db, docs{"threads": {}, "pages": {}}) },
 	}
 	spoil := func(ctx context.Context, db *mongo.Database) error {

@@ -199,20 +199,6 @@ func (s *Subset) Remove(parent, key any) model.Change[any] {
 	).Change()
 }
 
-// Delete deletes a parent, and then its pages.
-func (s *Subset) Delete(parent model.Write, key any) model.Plan {
-	pages, err := s.in.OfKey(key)
-	if parent.Err == nil {
-		parent.Err = err
-	}
-	if parent.Err != nil {
-		return model.RefusedPlan(s.docs.Name(), parent.Err)
-	}
-	p := model.NewPlan(parent, s.deletePages(pages))
-	p.Leaves = "pages without a parent; the check finds them"
-	return p
-}
-
 func (s *Subset) deletePages(filter bson.D) model.Write {
 	return s.in.MarkKeyed(model.Write{Collection: s.in.Docs.Name(), Index: model.IDIndex, Model: &mongo.DeleteManyModel{Filter: filter}})
 }

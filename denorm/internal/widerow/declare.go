@@ -142,5 +142,9 @@ func (w *Rows) Relations() []model.Relation {
 
 // Footprints are the paths that are used.
 func (w *Rows) Footprints() []model.Footprint {
-	return slices.Concat(model.Owns.In(w.sides[0].Rows, model.Whole), model.Owns.In(w.sides[1].Rows, model.Whole))
+	out := slices.Concat(model.Owns.In(w.sides[0].Rows, model.Whole), model.Owns.In(w.sides[1].Rows, model.Whole))
+	for _, s := range w.sides {
+		out = append(out, model.Reads.In(s.Docs.Name(), s.Copies...)...)
+	}
+	return out
 }

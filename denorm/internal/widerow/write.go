@@ -9,7 +9,6 @@ import (
 	"github.com/docmodel/docmodel/denorm/internal/stored"
 	"github.com/docmodel/docmodel/internal/commands"
 	"github.com/docmodel/docmodel/internal/core"
-	"github.com/docmodel/docmodel/internal/mql"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
@@ -201,9 +200,7 @@ func (w *Rows) Refresh(side int, from any) model.Write {
 	if err != nil {
 		return model.Refused(rows, err)
 	}
-	return w.carry(side,
-		bson.D{{Key: "id", Value: mql.Eq(id)}, {Key: "doc", Value: bson.D{{Key: "$ne", Value: copied}}}},
-		bson.D{{Key: "c.id", Value: mql.Eq(id)}}, copied)
+	return w.refresh(side, id, copied)
 }
 
 // A state is what an operation on a pair decides from: the columns that there are, and the documents of rows that it

@@ -17,7 +17,8 @@ var announcements = advise.Relation{
 
 // What is known of the application: its documents, and how often each operation comes.
 var school = design.Workload{
-	Name: "school",
+	Name:   "school",
+	Server: design.Server{Transactions: true}, // a replica set
 	Entities: []design.Entity{
 		{Name: "courses", Count: 1_000, Fields: []design.Field{{Name: "title", Text: 40}}},
 		{Name: "announcements", Count: 50_000, Fields: []design.Field{

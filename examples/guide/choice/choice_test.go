@@ -35,7 +35,7 @@ func Example_workload() {
 	// Output:
 	// school: 42.7 ms in each unit of time, with references only 83.6 ms; the best of 5 layouts
 	//   announcements.course reference with the newest 3 by at in the parent: saves 40.9 ms (show a course 41.3 ms, announce -445 µs)
-	//   next 1, 43.2 ms, with announcements.course paged with the newest 3 by at in the parent and 100 to a document
+	//   next 1, 43.6 ms, with announcements.course paged with the newest 3 by at in the parent and 100 to a document
 	//   next 2, 61.5 ms, with announcements.course embedded; better if show a course comes less than 0.02 times as often
 	//   next 3, 83.6 ms, with announcements.course reference; better if announce comes more than 92.9 times as often
 	//

@@ -29,6 +29,7 @@ var (
 			return Person{old.ID, first, last}, nil
 		}),
 	)
+	personStore = model.NewStore(model.New("people", forms), people)
 )
 
 type Post struct {

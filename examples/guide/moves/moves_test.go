@@ -29,7 +29,8 @@ func Example_versions() {
 	ctx, db, stop := start()
 	defer stop()
 	must(db.Collection("people").InsertOne(ctx, OldPerson{"kate", "Kate Smith"}))
-	must(people.Insert(Person{"rod", "Rod", "Jones"}).Run(ctx, db))
+	rod, _, err := personStore.Insert(Person{"rod", "Rod", "Jones"}).Run(ctx, db)
+	fmt.Println(rod.Doc, err)
 
 	// The program reads every document in the new form, from its first moment.
 	for person, err := range people.Find(nil).Each(ctx, db) {
@@ -43,6 +44,7 @@ func Example_versions() {
 	fmt.Println(done.Modified, "brought up")
 	fmt.Println(people.Find(lastName).Count(ctx, db))
 	// Output:
+	// {rod Rod Jones} <nil>
 	// Kate Smith <nil>
 	// Rod Jones <nil>
 	// 0 <nil>

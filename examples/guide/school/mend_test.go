@@ -68,6 +68,4 @@ func Example_check() {
 	// [] <nil>
 	// enrolments.course: ids that no document of courses has, for its students - each id of enrolments.course is the _id of a document of courses
 	// [] <nil>
-	// enrolments.pending: unfinished operations - an operation on a document is finished within a minute
-	// [] <nil>
 }

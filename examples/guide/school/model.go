@@ -11,18 +11,15 @@ import (
 )
 
 type Student struct {
-	ID      string   `bson:"_id"`
-	Name    string   `bson:"name"`
-	Version int64    `bson:"version"`        // step 3: of the name
-	Lock    int64    `bson:"lock"`           // step 3: for transactions
-	Seen    []string `bson:"seen,omitempty"` // step 5: ids of courses, the last three
+	ID   string   `bson:"_id"`
+	Name string   `bson:"name"`
+	Seen []string `bson:"seen,omitempty"` // step 5: ids of courses, the last three
 }
 
 type Course struct {
-	ID       string          `bson:"_id"`
-	Title    string          `bson:"title"`
-	Students int64           `bson:"students"`      // step 4: how many enrolments
-	Ops      []bson.ObjectID `bson:"ops,omitempty"` // step 4: tokens of the latest actions
+	ID       string `bson:"_id"`
+	Title    string `bson:"title"`
+	Students int64  `bson:"students"` // step 4: how many enrolments
 }
 
 type Announcement struct {
@@ -32,23 +29,20 @@ type Announcement struct {
 }
 
 type Enrolment struct {
-	ID      string                 `bson:"_id"` // kate/maths: a student is in a course once
-	Student StudentRef             `bson:"student"`
-	Course  string                 `bson:"course"`
-	Pending *denorm.CounterPending `bson:"pending,omitempty"` // step 4: an action under way
+	ID      string     `bson:"_id"` // kate/maths: a student is in a course once
+	Student StudentRef `bson:"student"`
+	Course  string     `bson:"course"`
 }
 
 type StudentRef struct {
-	ID      string `bson:"id"`
-	Name    string `bson:"name"`    // step 3: a copy
-	Version int64  `bson:"version"` // step 3: which name it is a copy of
+	ID   string `bson:"id"`
+	Name string `bson:"name"` // step 3: a copy
 }
 
 type Syllabus struct {
-	ID      string          `bson:"_id"` // the id of its course
-	Topics  []string        `bson:"topics,omitempty"`
-	Version int64           `bson:"version"`       // step 6: of the document
-	Ops     []bson.ObjectID `bson:"ops,omitempty"` // step 6: tokens of the latest actions
+	ID      string   `bson:"_id"` // the id of its course
+	Topics  []string `bson:"topics,omitempty"`
+	Version int64    `bson:"version"` // step 6: an editor sends it back
 }
 
 var (
@@ -59,28 +53,33 @@ var (
 	syllabuses    = model.NewCollection[Syllabus, string]("syllabuses")
 )
 
-// Step 2: an announcement refers to its course.
-var board = relate.NewParentRef(announcements, "course", courses, relate.ParentRefSpec{})
+// A model has all techniques that a program uses together. Its stores write.
+var (
+	everything = model.New("school", board, names, sizes, seen, edits)
+
+	studentStore      = model.NewStore(everything, students)
+	courseStore       = model.NewStore(everything, courses)
+	announcementStore = model.NewStore(everything, announcements)
+	enrolmentStore    = model.NewStore(everything, enrolments)
+	syllabusStore     = model.NewStore(everything, syllabuses)
+)
+
+// Step 2: an announcement refers to its course, which must exist.
+var board = relate.NewParentRef(announcements, "course", courses,
+	relate.ParentRefSpec{MustExist: true})
 
 // Step 3: an enrolment shows the name of its student.
 var names = denorm.NewCopy(students, enrolments, denorm.CopySpec{
-	KeyPath:   "student.id",
-	Fields:    []denorm.Field{{From: "name", To: "student.name"}},
-	Version:   "version",
-	VersionTo: "student.version",
-	Lock:      "lock",
+	KeyPath: "student.id",
+	Fields:  []denorm.Field{{From: "name", To: "student.name"}},
 })
 
 // Step 4: a course tells how many students it has.
-var sizes = denorm.NewCounter(enrolments, "course", courses, denorm.CounterSpec{
-	Count: "students", Tokens: "ops", Pending: "pending",
-})
+var sizes = denorm.NewCounter(enrolments, "course", courses,
+	denorm.CounterSpec{Count: "students"})
 
 // Step 5: a student's page shows the courses that were looked at last.
 var seen = denorm.NewBounded(students, "seen", denorm.BoundedSpec{Max: 3})
 
 // Step 6: two teachers who edit a syllabus don't overwrite each other.
-var edits = embed.NewVersioned(syllabuses, embed.VersionedSpec{Tokens: "ops"})
-
-// Step 7: what a program uses together.
-var everything = model.New("school", board, names, sizes, seen, edits)
+var edits = embed.NewVersioned(syllabuses, embed.VersionedSpec{})

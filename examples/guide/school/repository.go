@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
 var (
@@ -25,59 +27,50 @@ func (r Repository) Prepare(ctx context.Context) error {
 	return everything.Indexes().Ensure(ctx, r.db)
 }
 
-// Enrol puts a student into a course. op is the token of the action, and the same for each
-// retry.
-func (r Repository) Enrol(
-	ctx context.Context, student, course string, op bson.ObjectID,
-) error {
-	_, _, err := names.Storing(student, func(s *Student) model.Action {
-		return sizes.Insert(Enrolment{
-			ID:      student + "/" + course,
-			Student: StudentRef{ID: s.ID, Name: s.Name, Version: s.Version},
-			Course:  course,
-		}, op)
-	}, student+"/"+course).Run(ctx, r.db)
+// Enrol puts a student into a course. A student who is in it already gives ErrEnrolled. In
+// a transaction, an enrolment that is stored exactly so is no error.
+func (r Repository) Enrol(ctx context.Context, student, course string) error {
+	_, _, err := enrolmentStore.Insert(enrolmentOf(student, course)).Run(ctx, r.db)
+	if errors.Is(err, model.ErrTaken) || mongo.IsDuplicateKeyError(err) {
+		return fmt.Errorf("%w: %w", ErrEnrolled, err)
+	}
 	return inWords(err)
 }
 
-// Leave takes a student out of a course.
-func (r Repository) Leave(
-	ctx context.Context, student, course string, op bson.ObjectID,
-) error {
-	_, _, err := sizes.Delete(student+"/"+course, op).Run(ctx, r.db)
-	return inWords(err)
+func enrolmentOf(student, course string) Enrolment {
+	return Enrolment{ID: student + "/" + course, Student: StudentRef{ID: student}, Course: course}
 }
 
-// Rename renames a student, in the enrolments too. It reads, decides and writes, and does
-// so again if somebody else wrote in between.
+// Leave takes a student out of a course. An enrolment that isn't there is no error, so that
+// a request can be repeated.
+func (r Repository) Leave(ctx context.Context, student, course string) error {
+	_, _, err := enrolmentStore.Delete(student+"/"+course).Run(ctx, r.db)
+	if errors.Is(err, model.ErrNotFound) {
+		return nil
+	}
+	return err
+}
+
+// Rename renames a student, in the enrolments too.
 func (r Repository) Rename(ctx context.Context, student, name string) error {
-	_, _, err := model.Change[Student]{
-		Read: func(ctx context.Context, db model.DB) (Student, error) {
-			return students.ByID(student).One(ctx, db)
-		},
-		Decide: func(s Student) (model.Plan, error) {
-			if s.Name == name { // by a run of this action that was cut
-				return names.Propagate(&s), nil
-			}
-			return names.Set(&s, bson.D{{Key: "name", Value: name}}), nil
-		},
-	}.Run(ctx, r.db)
+	set := bson.D{{Key: "name", Value: name}}
+	_, _, err := studentStore.Set(student, set).Run(ctx, r.db)
 	return inWords(err)
 }
 
 // Announce puts an announcement on the board of a course.
 func (r Repository) Announce(ctx context.Context, a Announcement) error {
-	_, err := announcements.Insert(a).Run(ctx, r.db)
+	_, _, err := announcementStore.Insert(a).Run(ctx, r.db)
 	return inWords(err)
 }
 
-// AddTopic adds a topic to the end of a syllabus.
-func (r Repository) AddTopic(
-	ctx context.Context, course, topic string, op bson.ObjectID,
-) error {
-	_, _, err := edits.Change(course, op, func(s Syllabus) (Syllabus, error) {
-		s.Topics = append(s.Topics, topic)
-		return s, nil
+// AddTopic adds a topic to the end of a syllabus, unless it is there.
+func (r Repository) AddTopic(ctx context.Context, course, topic string) error {
+	_, _, err := syllabusStore.Edit(course, func(s *Syllabus) error {
+		if !slices.Contains(s.Topics, topic) {
+			s.Topics = append(s.Topics, topic)
+		}
+		return nil
 	}).Run(ctx, r.db)
 	return inWords(err)
 }
@@ -101,11 +94,8 @@ func (r Repository) Board(
 
 // inWords is an error in the words of the school, around what the library said.
 func inWords(err error) error {
-	switch {
-	case errors.Is(err, model.ErrNotFound):
+	if errors.Is(err, model.ErrNotFound) {
 		return fmt.Errorf("%w: %w", ErrUnknown, err)
-	case errors.Is(err, model.ErrTaken):
-		return fmt.Errorf("%w: %w", ErrEnrolled, err)
 	}
 	return err
 }

@@ -24,18 +24,27 @@ func must[T any](v T, err error) T {
 	return v
 }
 
+// check ends an Example at an error.
+func check(err error) { must(0, err) }
+
 // id is a fixed id, so that an Example prints the same each time; a program takes
 // bson.NewObjectID().
 func id(n byte) bson.ObjectID { return bson.ObjectID{11: n} }
 
-// kateAndMaths is what many Examples begin with.
-func kateAndMaths() model.Plan {
-	return model.NewPlan(
-		students.Insert(Student{ID: "kate", Name: "Kate"}),
-		courses.Insert(Course{ID: "maths", Title: "Maths"}),
-	)
+// do runs actions, one after another. An action is a change, a plan or a write.
+func do(ctx context.Context, db model.DB, actions ...model.Action) error {
+	for _, a := range actions {
+		if _, _, err := a.Change().Run(ctx, db); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-var kateInMaths = Enrolment{
-	ID: "kate/maths", Student: StudentRef{ID: "kate", Name: "Kate"}, Course: "maths",
+// kateAndMaths is what many Examples begin with.
+func kateAndMaths(ctx context.Context, db model.DB) error {
+	return do(ctx, db,
+		studentStore.Insert(Student{ID: "kate", Name: "Kate"}),
+		courseStore.Insert(Course{ID: "maths", Title: "Maths"}),
+	)
 }

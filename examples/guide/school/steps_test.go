@@ -1,43 +1,60 @@
 package school
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
 	"github.com/docmodel/docmodel/denorm"
 	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/embed"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-func Example_collections() {
+func Example_store() {
 	ctx, db, stop := start()
 	defer stop()
 
-	plan := kateAndMaths()
-	fmt.Println(plan)
-	fmt.Println(plan.Cost(), "-", plan.Guarantee())
-	must(plan.Run(ctx, db))
+	kate := Student{ID: "kate", Name: "Kate"}
+	_, _, err := studentStore.Insert(kate).Run(ctx, db)
+	fmt.Println(err)
+
+	// Set changes fields by their paths. Edit changes the struct.
+	set := bson.D{{Key: "name", Value: "Katherine"}}
+	stored, _, err := studentStore.Set("kate", set).Run(ctx, db)
+	fmt.Println(stored.Doc.Name, err)
+	stored, _, err = studentStore.Edit("kate", func(s *Student) error {
+		s.Name += " Smith"
+		return nil
+	}).Run(ctx, db)
+	fmt.Println(stored.Doc.Name, err)
 
 	find := students.ByID("kate")
 	fmt.Println(find)
 	fmt.Println(find.One(ctx, db))
+	_, _, err = studentStore.Delete("kate").Run(ctx, db)
+	fmt.Println(err)
 	// Output:
-	// db.students.insertOne({_id: 'kate', name: 'Kate', version: Long('0'), lock: Long('0')})
-	// db.courses.insertOne({_id: 'maths', title: 'Maths', students: Long('0')})
-	// 2 commands, 2 documents written, by _id_ - rerunnable
+	// <nil>
+	// Katherine <nil>
+	// Katherine Smith <nil>
 	// db.students.find({_id: 'kate'}).limit(1)
-	// {kate Kate 0 0 []} <nil>
+	// {kate Katherine Smith []} <nil>
+	// <nil>
 }
 
 func Example_reference() {
 	ctx, db, stop := start()
 	defer stop()
+	check(kateAndMaths(ctx, db))
 
-	must(announcements.InsertMany([]Announcement{
-		{id(1), "maths", "Bring a compass"},
-		{id(2), "art", "Bring a brush"},
-		{id(3), "maths", "No lesson on Monday"},
-	}).Run(ctx, db))
+	check(do(ctx, db, announcementStore.InsertMany(
+		Announcement{id(1), "maths", "Bring a compass"},
+		Announcement{id(2), "maths", "No lesson on Monday"},
+		Announcement{id(3), "maths", "Test on Friday"},
+	)))
+	err := do(ctx, db, announcementStore.Insert(Announcement{id(4), "art", "Bring a brush"}))
+	fmt.Println(errors.Is(err, model.ErrNotFound), err)
 
 	find := board.Children("maths").Limited(2)
 	fmt.Println(find)
@@ -47,59 +64,81 @@ func Example_reference() {
 	}
 	fmt.Println(board.Indexes())
 	// Output:
+	// true docmodel: not found: mongo: no documents in result (announcements.course names 'art', which isn't in courses)
 	// db.announcements.find({course: 'maths'}).sort({_id: -1}).limit(2)
 	// 1 command and one per further batch, by course_1__id_-1
+	// Test on Friday
 	// No lesson on Monday
-	// Bring a compass
 	// [db.announcements.createIndex({course: 1, _id: -1})]
 }
 
 func Example_copy() {
 	ctx, db, stop := start()
 	defer stop()
-	kate := Student{ID: "kate", Name: "Kate"}
-	must(model.NewPlan(students.Insert(kate), enrolments.Insert(kateInMaths)).Run(ctx, db))
+	check(kateAndMaths(ctx, db))
 
-	rename := names.Set(&kate, bson.D{{Key: "name", Value: "Katherine"}})
-	fmt.Println(rename)
-	fmt.Println(rename.Guarantee(), "-", rename.Leaves)
-	must(rename.Run(ctx, db))
+	// The enrolment names the student. The store fills in the rest.
+	stored, _, err := enrolmentStore.Insert(enrolmentOf("kate", "maths")).Run(ctx, db)
+	fmt.Println(stored.Doc.Student, err)
 
+	rename := studentStore.Set("kate", bson.D{{Key: "name", Value: "Katherine"}})
+	fmt.Println(planOf(ctx, db, rename))
+	check(do(ctx, db, rename))
 	fmt.Println(must(enrolments.ByID("kate/maths").One(ctx, db)).Student)
 
-	// kate is still as she was read before. Another change of her name is refused.
-	_, err := names.Set(&kate, bson.D{{Key: "name", Value: "Kathy"}}).Run(ctx, db)
-	fmt.Println(errors.Is(err, model.ErrStale))
+	// The copy is the store's.
+	set := bson.D{{Key: "student.name", Value: "Kathy"}}
+	fmt.Println(do(ctx, db, enrolmentStore.Set("kate/maths", set)))
 	// Output:
-	// db.students.updateOne({_id: 'kate', version: Long('0')}, {$set: {name: 'Katherine', version: Long('1')}})
-	// db.enrolments.updateMany({'student.id': 'kate', 'student.version': {$not: {$gte: Long('1')}}}, {$set: {'student.name': 'Katherine', 'student.version': Long('1')}})
-	// rerunnable - copies that are older than the source: run the plan again
-	// {kate Katherine 1}
-	// true
+	// {kate Kate} <nil>
+	// db.students.updateOne({_id: 'kate'}, {$set: {name: 'Katherine'}})
+	// db.enrolments.updateMany({'student.id': 'kate', 'student.name': {$ne: 'Katherine'}}, {$set: {'student.name': 'Katherine'}}) // denorm.Copy
+	// {kate Katherine}
+	// docmodel: enrolments: student.name: can't be written: a technique of the model writes it
+}
+
+// planOf returns what a change writes in a transaction. It doesn't run it.
+func planOf[S any](ctx context.Context, db model.DB, c model.Change[S]) (p model.Plan) {
+	check(model.InTx(ctx, db, func(ctx context.Context) error {
+		state, err := c.Read(ctx, db)
+		if err == nil {
+			p, err = c.Decide(state)
+		}
+		return err
+	}))
+	return p
 }
 
 func Example_counter() {
 	ctx, db, stop := start()
 	defer stop()
-	must(kateAndMaths().Run(ctx, db))
+	check(kateAndMaths(ctx, db))
 
-	op := id(1) // bson.NewObjectID(), made once for the action
-	enrol := sizes.Insert(kateInMaths, op)
-	for range 2 { // the second run finds the token
-		_, result, err := enrol.Run(ctx, db)
-		fmt.Println(result.Modified(), "writes,", err)
-	}
+	enrol := enrolmentStore.Insert(enrolmentOf("kate", "maths"))
+	plan := planOf(ctx, db, enrol)
+	fmt.Println(plan)
+	fmt.Println(plan.CostTx())
+	check(do(ctx, db, enrol))
+	fmt.Println(must(courses.ByID("maths").One(ctx, db)).Students)
+
+	err := do(ctx, db, enrolmentStore.Insert(enrolmentOf("kate", "latin")))
+	fmt.Println(errors.Is(err, model.ErrNotFound))
+	check(do(ctx, db, enrolmentStore.Delete("kate/maths")))
 	fmt.Println(must(courses.ByID("maths").One(ctx, db)).Students)
 	// Output:
-	// 3 writes, <nil>
-	// 0 writes, <nil>
+	// db.enrolments.insertOne({_id: 'kate/maths', student: {id: 'kate', name: 'Kate'}, course: 'maths'})
+	// db.courses.updateOne({_id: 'maths'}, {$inc: {students: Long('1')}}) // denorm.Counter
+	// db.students.updateOne({_id: 'kate'}, {$inc: {'_m.hold': Long('1')}}) // denorm.Copy
+	// 1 command, 3 documents written, by _id_
 	// 1
+	// true
+	// 0
 }
 
 func Example_bounded() {
 	ctx, db, stop := start()
 	defer stop()
-	must(kateAndMaths().Run(ctx, db))
+	check(kateAndMaths(ctx, db))
 
 	fmt.Println(seen.Push("kate", "maths"))
 	for _, course := range []string{"maths", "art", "music", "history"} {
@@ -114,27 +153,24 @@ func Example_bounded() {
 func Example_versioned() {
 	ctx, db, stop := start()
 	defer stop()
-	must(edits.Insert(Syllabus{ID: "maths", Topics: []string{"sets"}}, id(1)).Run(ctx, db))
+	check(do(ctx, db, syllabusStore.Insert(Syllabus{ID: "maths", Topics: []string{"sets"}})))
 
 	ann := must(syllabuses.ByID("maths").One(ctx, db)) // two teachers read the same version
 	bob := ann
 	ann.Topics = []string{"sets", "sums"}
 	bob.Topics = []string{"sets", "logic"}
-	must(edits.Replace(ann, id(2)).Run(ctx, db))
-	_, err := edits.Replace(bob, id(3)).Run(ctx, db)
-	fmt.Println(errors.Is(err, model.ErrStale))
-	fmt.Println(err)
+	check(do(ctx, db, syllabusStore.Replace(ann)))
+	err := do(ctx, db, syllabusStore.Replace(bob))
+	fmt.Println(errors.Is(err, embed.ErrVersion))
 
-	// Change reads, decides and writes, and does so again if somebody wrote in between.
-	_, _, err = edits.Change("maths", id(3), func(s Syllabus) (Syllabus, error) {
+	// Edit reads, decides and writes, and does so again if somebody wrote in between.
+	s, _, err := syllabusStore.Edit("maths", func(s *Syllabus) error {
 		s.Topics = append(s.Topics, "logic")
-		return s, nil
+		return nil
 	}).Run(ctx, db)
-	s := must(syllabuses.ByID("maths").One(ctx, db))
-	fmt.Println(s.Topics, s.Version-ann.Version, err)
+	fmt.Println(s.Doc.Topics, s.Doc.Version-ann.Version, err)
 	// Output:
 	// true
-	// docmodel: step 1: syllabuses {_id: 'maths'}: stale write, read again: no document matches: it has another version
 	// [sets sums logic] 2 <nil>
 }
 
@@ -154,8 +190,6 @@ func Example_model() {
 	// missing: announcements {course: 1, _id: -1}
 	// missing: enrolments {'student.id': 1, _id: -1}
 	// missing: enrolments {course: 1}
-	// missing: enrolments {'pending.parents': 1}
-	// missing: enrolments {'pending.op': 1}
 	// <nil>
 	// true
 	// erDiagram

@@ -25,12 +25,12 @@ func Example_tenants() {
 	north, south := inSchool("north", now).On(db), inSchool("south", now).On(db)
 
 	fmt.Println(New(north).Prepare(ctx))
-	must(kateAndMaths().Run(ctx, north))
-	fmt.Println(New(north).Enrol(ctx, "kate", "maths", id(1)))
+	check(kateAndMaths(ctx, north))
+	fmt.Println(New(north).Enrol(ctx, "kate", "maths"))
 
 	_, err := New(south).Open(ctx, "kate", "maths") // it is not there
 	fmt.Println(errors.Is(err, ErrUnknown))
-	_, err = courses.Insert(Course{ID: "maths"}).Run(ctx, south)
+	err = do(ctx, south, courseStore.Insert(Course{ID: "maths"}))
 	fmt.Println(mongo.IsDuplicateKeyError(err)) // but its _id is taken
 
 	stored := must(db.Collection("courses").FindOne(ctx, bson.D{}).Raw())

@@ -19,15 +19,12 @@ var (
 	// The program's own index.
 	byCents = model.NewIndex("orders", bson.D{{Key: "cents", Value: -1}})
 
-	shop = model.New("shop", names, model.Entity(orders, byCents))
+	shop          = model.New("shop", names, model.Entity(orders, byCents))
+	customerStore = model.NewStore(shop, customers)
 )
 
 // Rename takes the place of OldRename.
 func Rename(ctx context.Context, db model.DB, id, name string) error {
-	c, err := customers.ByID(id).One(ctx, db)
-	if err != nil {
-		return err
-	}
-	_, err = names.Set(&c, bson.D{{Key: "name", Value: name}}).Run(ctx, db)
+	_, _, err := customerStore.Set(id, bson.D{{Key: "name", Value: name}}).Run(ctx, db)
 	return err
 }

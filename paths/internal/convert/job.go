@@ -226,7 +226,7 @@ func (s *survey) fetch(ctx context.Context, keys []string) (map[string]bson.Raw,
 func (s *survey) findHidden(ctx context.Context, keys []string) (map[string]bool, error) {
 	var ids bson.A
 	for _, key := range keys {
-		if _, missing := s.differs(key); missing && s.scoping.Marks {
+		if _, missing := s.differs(key); missing && len(s.scoping.Mark) > 0 {
 			ids = append(ids, s.idOf(key))
 		}
 	}

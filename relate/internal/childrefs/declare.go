@@ -4,7 +4,6 @@ package childrefs
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/docmodel/docmodel/internal/commands"
@@ -58,5 +57,5 @@ func (r *ChildRefs) Relations() []model.Relation {
 
 // Footprints are the paths that are used.
 func (r *ChildRefs) Footprints() []model.Footprint {
-	return slices.Concat(model.Writes.In(r.Parents.Name(), r.list), model.Writes.In(r.Children, model.Whole))
+	return model.Writes.In(r.Parents.Name(), r.list)
 }

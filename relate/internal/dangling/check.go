@@ -51,8 +51,6 @@ func (d *Dangling) Declare(targets *core.Docs, list string, by any, id reflect.T
 		return
 	case d.Mends:
 		place.Fail("ReplaceBy and Repair are both given", "leave one of them empty")
-	case d.Ref.Link:
-		place.Fail("the id of a Link can't be replaced", "detach the Link or delete the referring document: a Link belongs to the operation that made it")
 	case !reflect.TypeOf(by).AssignableTo(id):
 		place.Fail(fmt.Sprintf("ReplaceBy is of type %T, not %s", by, id), "give an id of "+targets.Name())
 	}

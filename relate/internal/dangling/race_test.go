@@ -132,7 +132,6 @@ func TestDanglingRepairs(t *testing.T) {
 		{"main", relate.DanglingSpec{Repair: relate.DetachIDs}, "db.crates.updateOne({_id: '1', main: {$in: ['x', '$y']}}, {$unset: {main: ''}})"},
 		{"tags", relate.DanglingSpec{Repair: relate.DetachIDs}, "db.crates.updateOne({_id: '1', tags: {$in: ['x', '$y']}}, {$pullAll: {tags: ['x', '$y']}})"},
 		{"lines.tag", relate.DanglingSpec{Repair: relate.DetachIDs}, "db.crates.updateOne({_id: '1', 'lines.tag': {$in: ['x', '$y']}}, {$pull: {lines: {tag: {$in: ['x', '$y']}}}})"},
-		{"owner.id", relate.DanglingSpec{Repair: relate.DetachIDs}, "db.crates.updateOne({_id: '1', 'owner.id': {$in: ['x', '$y']}}, {$set: {'owner.id': null, 'owner.ended': true}, $inc: {'owner.v': Long('1')}})"},
 		{"main", relate.DanglingSpec{Repair: relate.DeleteReferrers}, "db.crates.deleteOne({_id: '1', main: {$in: ['x', '$y']}})"},
 		{"main", relate.DanglingSpec{ReplaceBy: "b"}, "db.crates.updateOne({_id: '1', main: {$in: ['x', '$y']}}, {$set: {main: 'b'}})"},
 		{"tags", relate.DanglingSpec{ReplaceBy: "b"}, "db.crates.updateOne({_id: '1', tags: {$in: ['x', '$y']}}, {$set: {'tags.$[e]': 'b'}}, {arrayFilters: [{e: {$in: ['x', '$y']}}]})"},

@@ -19,7 +19,6 @@ type Ref struct {
 	From, Path, To string
 	List           string // the path of the array of ids, or of elements that hold one each; "" when the id is single
 	Key            string // of the id within an element; "" when the elements are the ids
-	Link           bool   // the id is that of a versioned link
 	Open           bool   // whether the path holds a list can't be told from the type
 	Deep           bool   // the path crosses more than one array
 }
@@ -66,7 +65,7 @@ func (r Ref) Relation(label string) model.Relation {
 
 // Index is the index by which the documents that hold an id are found.
 func (r Ref) Index() model.Index {
-	return commands.Index(r.From, "the documents of "+r.From+" that refer to a document of "+r.To, mql.E(r.Path, 1))
+	return commands.Lookup(r.From, "the documents of "+r.From+" that refer to a document of "+r.To, mql.E(r.Path, 1))
 }
 
 // Refers is the filter of the documents that hold one of some ids.
@@ -80,15 +79,8 @@ func (r Ref) Refers(ids bson.A) bson.D {
 
 // Detach is the update that takes ids away: out of a list, or the single one.
 func (r Ref) Detach(ids bson.A) bson.D {
-	switch {
-	case r.List != "":
+	if r.List != "" {
 		return stmt.Pulling(r.List, r.Key, ids)
-	case r.Link:
-		base := strings.TrimSuffix(r.Path, ".id")
-		return bson.D{
-			{Key: "$set", Value: bson.D{{Key: base + ".id", Value: nil}, {Key: base + ".ended", Value: true}}},
-			{Key: "$inc", Value: bson.D{{Key: base + ".v", Value: int64(1)}}},
-		}
 	}
 	return stmt.Unset(r.Path)
 }
@@ -113,10 +105,5 @@ func (r Ref) UpdateMany(filter, update bson.D) model.Write {
 // JoinPath joins the parts of a path; the last may be empty.
 func JoinPath(parts ...string) string { return strings.TrimSuffix(strings.Join(parts, "."), ".") }
 
-// Stored is the path of the id, or of the list or link that holds it.
-func (r Ref) Stored() string {
-	if base, ok := strings.CutSuffix(r.Path, ".id"); ok && r.Link {
-		return base
-	}
-	return cmp.Or(r.List, r.Path)
-}
+// Stored is the path of the id, or of the list that holds it.
+func (r Ref) Stored() string { return cmp.Or(r.List, r.Path) }

@@ -86,7 +86,7 @@ type Side struct {
 }
 
 func (s *Side) Index() model.Index {
-	return commands.Index(s.Links.Name(), "the "+s.Links.Name()+" of a document of "+s.docs+", newest first", append(bson.D{{Key: s.path, Value: 1}}, s.order...)...)
+	return commands.Lookup(s.Links.Name(), "the "+s.Links.Name()+" of a document of "+s.docs+", newest first", append(bson.D{{Key: s.path, Value: 1}}, s.order...)...)
 }
 
 func (s *Side) Reference() idref.Ref {

@@ -1,8 +1,6 @@
 package joincollection
 
 import (
-	"fmt"
-
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/model"
@@ -13,17 +11,18 @@ import (
 // the links of a deleted document are deleted.
 func (j *Relation) Reactions() []model.Reaction {
 	out := []model.Reaction{{
-		Collection: j.Links.Name(), Paths: []string{j.Left.Path, j.Right.Path}, Fetch: j.fetchEnds, React: j.checkEnds,
+		Collection: j.Links.Name(), On: model.OnInsert | model.OnUpdate, Paths: []string{j.Left.Path, j.Right.Path},
+		Fetch: j.fetchEnds,
 	}}
 	for _, left := range []bool{true, false} {
 		s := j.Side(left)
-		out = append(out, model.Reaction{Collection: s.docs, Fetch: s.fetchLinks, React: s.dropLinks})
+		out = append(out, model.Reaction{Collection: s.docs, On: model.OnDelete, Fetch: s.fetchLinks, React: s.dropLinks})
 	}
 	return out
 }
 
-// newEnds returns the ids that a written link has and didn't have before.
-func (j *Relation) newEnds(w model.StoreWrite) (out []model.Fetch, err error) {
+// fetchEnds asks for the documents that a written link names and didn't name before.
+func (j *Relation) fetchEnds(w model.StoreWrite) (out []model.Fetch, err error) {
 	if w.After == nil {
 		return nil, nil
 	}
@@ -35,34 +34,12 @@ func (j *Relation) newEnds(w model.StoreWrite) (out []model.Fetch, err error) {
 		case id.Type == 0, id.Type == bson.TypeNull:
 			return nil, j.HoldsNone(s.IDs)
 		case !bsonval.EqualRaw(old, id):
-			out = append(out, model.Fetch{Collection: s.docs, ID: bsonval.Clone(id)})
+			id = bsonval.Clone(id)
+			missing := &model.ReferenceError{Collection: j.Links.Name(), Path: s.path, To: s.docs, Value: id}
+			out = append(out, model.Fetch{Collection: s.docs, ID: id, Hold: true, Missing: missing})
 		}
 	}
 	return out, nil
-}
-
-// fetchEnds reads the documents of new ids. In a transaction, holding them shows whether
-// they exist.
-func (j *Relation) fetchEnds(w model.StoreWrite) ([]model.Fetch, error) {
-	ends, err := j.newEnds(w)
-	if w.Tx {
-		return nil, err
-	}
-	return ends, err
-}
-
-func (j *Relation) checkEnds(w model.StoreWrite) (a model.Answer, err error) {
-	ends, err := j.newEnds(w)
-	if w.Tx {
-		a.Hold = ends
-		return a, err
-	}
-	for i, end := range ends {
-		if w.Found(i) == nil {
-			return a, fmt.Errorf("%w (a link of %s names %s, which isn't in %s)", model.ErrNotFound, j.Links.Name(), model.Shell(end.ID), end.Collection)
-		}
-	}
-	return a, err
 }
 
 func (s Side) fetchLinks(w model.StoreWrite) ([]model.Fetch, error) {
@@ -70,7 +47,8 @@ func (s Side) fetchLinks(w model.StoreWrite) ([]model.Fetch, error) {
 		return nil, nil
 	}
 	return []model.Fetch{{
-		Collection: s.Links.Name(), By: s.path, ID: bsonval.Clone(w.Before.Lookup("_id")), Paths: []string{model.Whole}, Job: "relate.JoinSide.UnlinkAll first",
+		Collection: s.Links.Name(), By: s.path, ID: bsonval.Clone(w.Before.Lookup("_id")), Paths: []string{model.Whole}, Job: "Store.DeleteJob",
+		Deletes: true,
 	}}, nil
 }
 

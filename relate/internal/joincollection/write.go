@@ -1,7 +1,6 @@
 package joincollection
 
 import (
-	"cmp"
 	"fmt"
 
 	"github.com/docmodel/docmodel/internal/commands"
@@ -43,7 +42,10 @@ func bare(cond any) any {
 
 // Link is the write that stores a link.
 func (j *Relation) Link(insert model.Write, pair bson.D) model.Write {
-	insert.Index, insert.Reasons = j.PairIndex(), j.linked(pair)
+	insert = model.Write{ // no write of the collection alone, which a model's handle refuses
+		Collection: insert.Collection, Model: insert.Model, Keyed: insert.Keyed, Err: insert.Err,
+		Index: j.PairIndex(), Reasons: j.linked(pair),
+	}
 	if m, ok := insert.Model.(*mongo.InsertOneModel); ok {
 		id := m.Document.(bson.Raw).Lookup("_id")
 		insert.Reasons = append(insert.Reasons, model.Reason{
@@ -140,7 +142,7 @@ func (j *Relation) checkUpdate(update bson.D) (once bool, _ error) {
 			}
 			for _, path := range paths {
 				if core.Overlap(path, j.Left.Path) || core.Overlap(path, j.Right.Path) || core.Overlap(path, "_id") {
-					return false, j.Links.Refuse(path, nil, "is an id of the link, which Move changes")
+					return false, j.Links.Refuse(path, nil, "is an id of the link, which Store.SetOne changes")
 				}
 			}
 		}
@@ -152,18 +154,6 @@ func (j *Relation) checkUpdate(update bson.D) (once bool, _ error) {
 var repeats = map[string]bool{
 	"$set": true, "$unset": true, "$addToSet": true, "$pull": true, "$pullAll": true, "$min": true, "$max": true, "$rename": true,
 	"$setOnInsert": true,
-}
-
-// Move is the write that gives the link with an id other ends.
-func (j *Relation) Move(id any, was bson.D, left, right any, err error) model.Write {
-	next, nextErr := j.Pair(left, right)
-	if err = cmp.Or(err, nextErr); err != nil {
-		return model.Refused(j.Links.Name(), err)
-	}
-	ends := bson.D{{Key: j.Left.Path, Value: bare(next[0].Value)}, {Key: j.Right.Path, Value: bare(next[1].Value)}}
-	w := stmt.GuardedEdit{Update: bson.D{{Key: "$set", Value: ends}}, When: was, Was: next, Once: true}.Of(j.Links, id, nil)
-	w.Reasons = j.linked(next)
-	return w
 }
 
 // UnlinkAll is the write that deletes the links of a document.

@@ -98,7 +98,7 @@ func (e Embedding) Indexes() []model.Index {
 	if e.parent == "" {
 		return []model.Index{commands.Index(e.owners, "the documents of "+e.owners+" that refer to a document of "+e.docs, mql.E(e.refs, 1))}
 	}
-	return []model.Index{commands.Index(e.docs, "the "+e.docs+" of a document of "+e.owners+", in order", append(bson.D{{Key: e.parent, Value: 1}}, e.docsOrder()...)...)}
+	return []model.Index{commands.Lookup(e.docs, "the "+e.docs+" of a document of "+e.owners+", in order", append(bson.D{{Key: e.parent, Value: 1}}, e.docsOrder()...)...)}
 }
 
 func (e Embedding) Relations() []model.Relation {

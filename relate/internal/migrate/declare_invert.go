@@ -39,7 +39,7 @@ func (v *Inversion) Declare(parents *core.Docs, ids core.Field, children *core.D
 func (v *Inversion) Indexes() []model.Index {
 	return []model.Index{
 		commands.Index(v.Parents, stmt.Listing(v.Parents, v.Children), mql.E(v.List, 1)),
-		commands.Index(v.Children, "the "+v.Children+" of a document of "+v.Parents+", in order", append(bson.D{{Key: v.Ref, Value: 1}}, v.order()...)...),
+		commands.Lookup(v.Children, "the "+v.Children+" of a document of "+v.Parents+", in order", append(bson.D{{Key: v.Ref, Value: 1}}, v.order()...)...),
 	}
 }
 

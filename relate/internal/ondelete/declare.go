@@ -1,8 +1,8 @@
-// Package ondelete deletes documents with those that refer to them: what is behind relate.OnDelete.
+// Package ondelete has the rules of deletions: what a store does with the documents that refer to a deleted one, behind
+// relate.OnDelete.
 package ondelete
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 
@@ -15,7 +15,6 @@ import (
 type Deletion struct {
 	root  *core.Docs
 	rules []rule
-	chunk int
 }
 
 type action uint8
@@ -39,14 +38,11 @@ type rule struct {
 // Rules are the references by what is done along them.
 type Rules struct{ Cascade, Owns, Nullify, Restrict []idref.Ref }
 
-// Declare checks rules. chunk is how many ids one command holds; 0 means the most.
-func Declare(root *core.Docs, rules Rules, chunk int) *Deletion {
+// Declare checks rules.
+func Declare(root *core.Docs, rules Rules) *Deletion {
 	root.MustField("_id")
 	place := core.Place("NewOnDelete of " + root.Name())
-	o := &Deletion{root: root, chunk: cmp.Or(chunk, idref.MaxIDs)}
-	if o.chunk < 0 {
-		place.Fail(fmt.Sprintf("ChunkIDs is %d", o.chunk), "give 1 or more, or 0 for the default")
-	}
+	o := &Deletion{root: root}
 	for kind, refs := range [][]idref.Ref{cascade: rules.Cascade, owns: rules.Owns, nullify: rules.Nullify, restrict: rules.Restrict} {
 		for _, ref := range refs {
 			r := rule{ref, action(kind)}

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/docmodel/docmodel/internal/tenancy"
 	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
@@ -20,11 +19,10 @@ import (
 
 // A node refers to others of its collection in every way: its parent, those that it lists, that its elements name.
 type node struct {
-	ID     string               `bson:"_id"`
-	Parent string               `bson:"parent,omitempty"`
-	List   []string             `bson:"list,omitempty"`
-	Lines  []line               `bson:"lines,omitempty"`
-	Owner  *relate.Link[string] `bson:"owner,omitempty"`
+	ID     string   `bson:"_id"`
+	Parent string   `bson:"parent,omitempty"`
+	List   []string `bson:"list,omitempty"`
+	Lines  []line   `bson:"lines,omitempty"`
 	Twos   []struct {
 		A string `bson:"a"`
 		B string `bson:"b"`
@@ -91,12 +89,30 @@ func nodesLeft(t testing.TB, db *mongo.Database) string {
 	return strings.Join(out, " ")
 }
 
-// reached is how many documents are to be deleted.
-func reached(r relate.Reach) (n int) {
-	for _, level := range r.Levels {
-		n += len(level.IDs)
+// storeOf returns the store of nodes with these rules.
+func storeOf(spec relate.OnDeleteSpec) *model.Store[node, string] {
+	return model.NewStore(model.New("nodes", relate.NewOnDelete(nodes, spec)), nodes)
+}
+
+// deletedBy returns functions that delete nodes: by a store's deletions, and by its job with many or few documents in an action.
+func deletedBy(spec relate.OnDeleteSpec) map[string]func(ctx context.Context, db model.DB, ids ...string) error {
+	store := storeOf(spec)
+	job := func(size int) func(ctx context.Context, db model.DB, ids ...string) error {
+		return func(ctx context.Context, db model.DB, ids ...string) error {
+			_, err := store.DeleteJob(ids...).Run(ctx, db, model.JobOptions{BatchSize: size})
+			return err
+		}
 	}
-	return n
+	return map[string]func(ctx context.Context, db model.DB, ids ...string) error{
+		"job": job(0), "job in small parts": job(1), "deletion": func(ctx context.Context, db model.DB, ids ...string) error {
+			for _, id := range ids {
+				if _, _, err := store.Delete(id).Run(ctx, db); err != nil && !errors.Is(err, model.ErrNotFound) {
+					return err
+				}
+			}
+			return nil
+		},
+	}
 }
 
 func refs(from ...relate.Referrer) []relate.Referrer { return from }
@@ -107,49 +123,47 @@ var onDeleteCases = []struct {
 	delete        []string
 	left          string
 	forbidden     string // by whom
-	levels        int
-	reads, writes int // commands, with any number of ids in one
+	jobOnly       bool   // a deletion of one at a time is forbidden
 }{
-	{"no rule: the document alone", "a b<a", relate.OnDeleteSpec{}, []string{"a"}, "b<a", "", 1, 0, 1},
-	{"a document that isn't there", "b", relate.OnDeleteSpec{Cascade: refs(ofParent)}, []string{"a"}, "b", "", 1, 1, 1},
-	{"what refers to one that isn't there goes: a second run after a cut", "b<a c<b", relate.OnDeleteSpec{Cascade: refs(ofParent)}, []string{"a"}, "", "", 3, 3, 1},
-	{"several levels", "a b<a c<b d<c e<b f", relate.OnDeleteSpec{Cascade: refs(ofParent)}, []string{"a"}, "f", "", 4, 4, 1},
-	{"two at once, one below the other", "a b<a c<b d", relate.OnDeleteSpec{Cascade: refs(ofParent)}, []string{"a", "b"}, "d", "", 2, 2, 1},
-	{"a circle is gone through once", "a<c b<a c<b d", relate.OnDeleteSpec{Cascade: refs(ofParent)}, []string{"a"}, "d", "", 3, 3, 1},
-	{"its own parent", "a<a b", relate.OnDeleteSpec{Cascade: refs(ofParent)}, []string{"a"}, "b", "", 1, 1, 1},
-	{"lists are pulled from", "a b<a c:a,d,b d", relate.OnDeleteSpec{Cascade: refs(ofParent), Nullify: refs(inList)}, []string{"a"}, "c:d d", "", 2, 2, 4},
-	{"elements are pulled", "a b.a c.b", relate.OnDeleteSpec{Nullify: refs(inLines)}, []string{"a"}, "b c.b", "", 1, 0, 2},
-	{"single ids are unset", "a b<a c<b", relate.OnDeleteSpec{Nullify: refs(ofParent)}, []string{"a"}, "b c<b", "", 1, 0, 2},
-	{"forbidden by one that stays", "a b:a", relate.OnDeleteSpec{Restrict: refs(inList)}, []string{"a"}, "a b:a", "nodes 'b': list → 'a'", 1, 1, 0},
-	{"forbidden two levels down", "a b<a c<b d:x,c", relate.OnDeleteSpec{Cascade: refs(ofParent), Restrict: refs(inList)}, []string{"a"}, "a b<a c<b d:x,c", "nodes 'd': list → 'c'", 3, 6, 0},
-	{"not forbidden by one that goes too", "a b:a c", relate.OnDeleteSpec{Restrict: refs(inList)}, []string{"a", "b"}, "c", "", 1, 1, 1},
-	{"forbidden by several", "a b:a c:a", relate.OnDeleteSpec{Restrict: refs(inList)}, []string{"a"}, "a b:a c:a", "nodes 'b': list → 'a' and 1 more", 1, 1, 0},
-	{"what it owns goes", "a:b,c b c:d d e", relate.OnDeleteSpec{Owns: refs(inList)}, []string{"a"}, "e", "", 3, 3, 1},
-	{"what it owns goes out of others' lists", "a:b b c:b,d d", relate.OnDeleteSpec{Owns: refs(inList), Nullify: refs(inList)}, []string{"a"}, "c:d d", "", 2, 2, 4},
-	{"what it owns is owned by others too", "a:b b c:b", relate.OnDeleteSpec{Owns: refs(inList), Restrict: refs(inList)}, []string{"a"}, "a:b b c:b", "nodes 'c': list → 'b'", 2, 4, 0},
-	{"reached in two ways", "a b<a c:a,b", relate.OnDeleteSpec{Cascade: refs(ofParent, inList)}, []string{"a"}, "", "", 2, 4, 1},
+	{"no rule: the document alone", "a b<a", relate.OnDeleteSpec{}, []string{"a"}, "b<a", "", false},
+	{"a document that isn't there", "b", relate.OnDeleteSpec{Cascade: refs(ofParent)}, []string{"a"}, "b", "", false},
+	{"what refers to one that isn't there goes", "b<a c<b d:a,x x", relate.OnDeleteSpec{Cascade: refs(ofParent), Nullify: refs(inList)}, []string{"a"}, "d:x x", "", true},
+	{"several levels", "a b<a c<b d<c e<b f", relate.OnDeleteSpec{Cascade: refs(ofParent)}, []string{"a"}, "f", "", false},
+	{"two at once, one below the other", "a b<a c<b d", relate.OnDeleteSpec{Cascade: refs(ofParent)}, []string{"a", "b"}, "d", "", false},
+	{"a circle is gone through once", "a<c b<a c<b d", relate.OnDeleteSpec{Cascade: refs(ofParent)}, []string{"a"}, "d", "", false},
+	{"its own parent", "a<a b", relate.OnDeleteSpec{Cascade: refs(ofParent)}, []string{"a"}, "b", "", false},
+	{"lists are pulled from", "a b<a c:a,d,b d", relate.OnDeleteSpec{Cascade: refs(ofParent), Nullify: refs(inList)}, []string{"a"}, "c:d d", "", false},
+	{"elements are pulled", "a b.a c.b", relate.OnDeleteSpec{Nullify: refs(inLines)}, []string{"a"}, "b c.b", "", false},
+	{"single ids are unset", "a b<a c<b", relate.OnDeleteSpec{Nullify: refs(ofParent)}, []string{"a"}, "b c<b", "", false},
+	{"forbidden by one that stays", "a b:a", relate.OnDeleteSpec{Restrict: refs(inList)}, []string{"a"}, "a b:a", "nodes 'b': list → 'a'", false},
+	{"forbidden two levels down", "a b<a c<b d:x,c", relate.OnDeleteSpec{Cascade: refs(ofParent), Restrict: refs(inList)}, []string{"a"}, "a b<a c<b d:x,c", "nodes 'd': list → 'c'", false},
+	{"not forbidden by one that goes too", "a b:a c", relate.OnDeleteSpec{Restrict: refs(inList)}, []string{"a", "b"}, "c", "", true},
+	{"forbidden by several", "a b:a c:a", relate.OnDeleteSpec{Restrict: refs(inList)}, []string{"a"}, "a b:a c:a", "nodes 'b': list → 'a' and 1 more", false},
+	{"what it owns goes", "a:b,c b c:d d e", relate.OnDeleteSpec{Owns: refs(inList)}, []string{"a"}, "e", "", false},
+	{"what it owns goes out of others' lists", "a:b b c:b,d d", relate.OnDeleteSpec{Owns: refs(inList), Nullify: refs(inList)}, []string{"a"}, "c:d d", "", false},
+	{"what it owns is owned by others too", "a:b b c:b", relate.OnDeleteSpec{Owns: refs(inList), Restrict: refs(inList)}, []string{"a"}, "a:b b c:b", "nodes 'c': list → 'b'", false},
+	{"reached in two ways", "a b<a c:a,b", relate.OnDeleteSpec{Cascade: refs(ofParent, inList)}, []string{"a"}, "", "", false},
 }
 
 func TestOnDelete(t *testing.T) {
-	tenancy.Differs(t, "a deletion is an update, which is sent with others in one command, and keeps what it counts or indexes")
 	testkit.Parallel(t)
 	for _, c := range onDeleteCases {
-		for _, chunk := range []int{0, 1} {
-			t.Run(fmt.Sprintf("%s/chunk %d", c.reason, chunk), func(t *testing.T) {
-				m := modeltest.NewMonitor()
-				modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		for name, remove := range deletedBy(c.spec) {
+			if c.jobOnly && name == "deletion" {
+				continue
+			}
+			t.Run(c.reason+"/"+name, func(t *testing.T) {
+				eachWay(t, func(t *testing.T, db *mongo.Database, on model.DB) {
+					if err := db.Collection("nodes").Drop(t.Context()); err != nil {
+						t.Fatal(err)
+					}
 					ctx := testkit.MustSeed(t, db, func(ctx context.Context, db *mongo.Database) error { return insertNodes(ctx, db, c.nodes) })
-					spec := c.spec
-					spec.ChunkIDs = chunk
-					way := relate.NewOnDelete(nodes, spec)
-					var err error
-					var reach relate.Reach
-					cost, _ := modeltest.Measure(m, func() error { reach, _, err = way.Delete(c.delete...).Run(ctx, db); return nil })
+					err := remove(ctx, on, c.delete...)
 					var forbidden *relate.RestrictError
 					switch {
 					case errors.As(err, &forbidden):
-						if got := strings.TrimPrefix(err.Error(), "docmodel: the deletion is forbidden by "); got != c.forbidden {
-							t.Errorf("forbidden by %s, want %s", got, c.forbidden)
+						if got := forbidden.Error(); !strings.HasSuffix(got, "the deletion is forbidden by "+c.forbidden) || c.forbidden == "" {
+							t.Errorf("%s, want %s", got, c.forbidden)
 						}
 					case err != nil || c.forbidden != "":
 						t.Errorf("error %v", err)
@@ -157,35 +171,18 @@ func TestOnDelete(t *testing.T) {
 					if got := nodesLeft(t, db); got != c.left {
 						t.Errorf("left %s, want %s", got, c.left)
 					}
-					if len(reach.Levels) != c.levels {
-						t.Errorf("%d levels, want %d: %v", len(reach.Levels), c.levels, reach)
-					}
-					if chunk == 0 && (reach.Queries != c.reads || cost.Commands != c.reads+c.writes) {
-						t.Errorf("%d queries, want %d; %d commands in all, want %d", reach.Queries, c.reads, cost.Commands, c.reads+c.writes)
-					}
-				}, modeltest.WithMonitor(m))
+				})
 			})
 		}
 	}
 }
 
-// A versioned link is ended, and counts on.
-func TestOnDeleteLink(t *testing.T) {
-	testkit.Parallel(t)
+// eachWay runs a test outside transactions, and on a handle with transactions.
+func eachWay(t *testing.T, test func(t *testing.T, db *mongo.Database, on model.DB)) {
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
-		ctx := t.Context()
-		owned := relate.NewDangling(nodes, "owner.id", nodes, relate.DanglingSpec{})
-		op := bson.ObjectID{7}
-		seed := nodes.InsertMany([]node{{ID: "a"}, {ID: "b", Owner: &relate.Link[string]{ID: "a", V: 3, Op: op}}, {ID: "c", Owner: &relate.Link[string]{ID: "b", V: 1, Op: op}}})
-		if _, err := seed.Run(ctx, db); err != nil {
-			t.Fatal(err)
-		}
-		if _, _, err := relate.NewOnDelete(nodes, relate.OnDeleteSpec{Nullify: refs(owned)}).Delete("a").Run(ctx, db); err != nil {
-			t.Fatal(err)
-		}
-		b, err := db.Collection("nodes").FindOne(ctx, bson.D{{Key: "_id", Value: "b"}}).Raw()
-		if got, want := model.Shell(b.Lookup("owner")), "{id: null, v: Long('4'), op: ObjectId('070000000000000000000000'), ended: true}"; got != want || err != nil {
-			t.Errorf("owner is %s, %v, want %s", got, err, want)
+		test(t, db, db)
+		if on, err := model.WithTransactions(t.Context(), db); err == nil {
+			test(t, db, on)
 		}
 	})
 }
@@ -198,13 +195,12 @@ func TestOnDeleteManyForbid(t *testing.T) {
 			text += " " + string(r) + ":a"
 		}
 		ctx := testkit.MustSeed(t, db, func(ctx context.Context, db *mongo.Database) error { return insertNodes(ctx, db, text) })
-		reach, err := relate.NewOnDelete(nodes, relate.OnDeleteSpec{Restrict: refs(inList)}).Delete("a").Read(ctx, db)
-		if err != nil || len(reach.Blocked) != 10 || !reach.More {
-			t.Fatalf("%d, %v, %v", len(reach.Blocked), reach.More, err)
-		}
-		_, err = relate.NewOnDelete(nodes, relate.OnDeleteSpec{}).Delete("a").Decide(reach)
-		if err == nil || !strings.HasSuffix(err.Error(), "and more than 9 others") {
-			t.Error(err)
+		for name, remove := range deletedBy(relate.OnDeleteSpec{Restrict: refs(inList)}) {
+			err := remove(ctx, db, "a")
+			var forbidden *relate.RestrictError
+			if !errors.As(err, &forbidden) || len(forbidden.Refs) != 10 || !forbidden.More || !strings.HasSuffix(err.Error(), "and more than 9 others") {
+				t.Errorf("%s: %v", name, err)
+			}
 		}
 	})
 }
@@ -260,10 +256,10 @@ func TestOnDeleteAgrees(t *testing.T) {
 				}
 				want = append(want, s)
 			}
-			way := relate.NewOnDelete(nodes, relate.OnDeleteSpec{Cascade: refs(ofParent), Nullify: refs(inList), ChunkIDs: 1 + r.IntN(4)})
-			reach, _, err := way.Delete(root).Run(ctx, db)
-			if got := nodesLeft(t, db); got != strings.Join(want, " ") || err != nil || reached(reach) != len(gone) {
-				t.Fatalf("seed %d: left %s\nwant %s; %d of %d, %v", seed, got, strings.Join(want, " "), reached(reach), len(gone), err)
+			remove := deletedBy(relate.OnDeleteSpec{Cascade: refs(ofParent), Nullify: refs(inList)})[[]string{"deletion", "job", "job in small parts"}[seed%3]]
+			err := remove(ctx, db, root)
+			if got := nodesLeft(t, db); got != strings.Join(want, " ") || err != nil {
+				t.Fatalf("seed %d: left %s\nwant %s, %v", seed, got, strings.Join(want, " "), err)
 			}
 			if _, err := db.Collection("nodes").DeleteMany(ctx, bson.D{}); err != nil {
 				t.Fatal(err)
@@ -290,7 +286,6 @@ func TestOnDeleteDeclared(t *testing.T) {
 			relate.NewOnDelete(nodes, relate.OnDeleteSpec{Cascade: refs(relate.Side[node, string, node, string]{})})
 		}},
 		{"no referrer", "a Referrer is nil", func() { relate.NewOnDelete(nodes, relate.OnDeleteSpec{Owns: refs(nil)}) }},
-		{"a negative bound", "ChunkIDs is -1", func() { relate.NewOnDelete(nodes, relate.OnDeleteSpec{ChunkIDs: -1}) }},
 		{"a path of which nothing is known", "the type doesn't tell whether open.a holds a list", func() {
 			relate.NewOnDelete(nodes, relate.OnDeleteSpec{Nullify: refs(relate.NewDangling(open, "a", open, relate.DanglingSpec{}))})
 		}},
@@ -307,10 +302,11 @@ func TestOnDeleteDeclared(t *testing.T) {
 	if got := len(way.Indexes()); got != 3 || len(way.Relations()) != 4 {
 		t.Errorf("%d indexes, %d relations", got, len(way.Relations()))
 	}
-	if err := way.Delete().Err; err == nil {
+	store := storeOf(relate.OnDeleteSpec{})
+	if err := store.DeleteJob().Err; err == nil {
 		t.Error("no id is taken")
 	}
-	if err := way.Delete("a", "").Err; err == nil {
+	if err := store.DeleteJob("a", "").Err; err == nil {
 		t.Error("an empty id is taken")
 	}
 }
@@ -335,10 +331,14 @@ func TestOnDeleteHostile(t *testing.T) {
 			}
 		}
 		way := relate.NewOnDelete(open, relate.OnDeleteSpec{Cascade: refs(up), Owns: refs(list), Nullify: refs(list)})
+		store := model.NewStore(model.New("open", way), open)
 		for i, id := range hostile {
-			reach, _, err := way.Delete(id).Run(ctx, db)
-			if err != nil || reached(reach) != 2 {
-				t.Errorf("%s: %d reached, %v", model.Shell(id), reached(reach), err)
+			if i%2 == 0 {
+				if _, _, err := store.Delete(id).Run(ctx, db); err != nil {
+					t.Errorf("%s: %v", model.Shell(id), err)
+				}
+			} else if _, err := store.DeleteJob(id).Run(ctx, db, model.JobOptions{BatchSize: 1}); err != nil {
+				t.Errorf("%s: %v", model.Shell(id), err)
 			}
 			lister, err := open.ByID(fmt.Sprint("lister", i)).One(ctx, db)
 			if err != nil || model.Shell(lister[1].Value) != "['k']" {
@@ -349,59 +349,4 @@ func TestOnDeleteHostile(t *testing.T) {
 			t.Errorf("%d left, %v", n, err)
 		}
 	})
-	for _, id := range []any{bson.Regex{Pattern: ".*"}, bson.A{1}, nil, bson.D{{Key: "$gt", Value: 1}}} {
-		if relate.NewOnDelete(open, relate.OnDeleteSpec{}).Delete(id).Err == nil {
-			t.Errorf("%s is taken for an id", model.Shell(id))
-		}
-	}
-}
-
-// A plan from what was reached, without a server.
-func TestOnDeletePlan(t *testing.T) {
-	testkit.Parallel(t)
-	way := relate.NewOnDelete(nodes, relate.OnDeleteSpec{Cascade: refs(ofParent), Owns: refs(inList), Nullify: refs(inLines, inList), ChunkIDs: 2})
-	ids := func(text string) (out []bson.RawValue) {
-		for id := range strings.FieldsSeq(text) {
-			out = append(out, testkit.Raw(id))
-		}
-		return out
-	}
-	reach := relate.Reach{Levels: []relate.ReachLevel{
-		{Collection: "nodes", IDs: ids("a")},
-		{Depth: 1, Collection: "nodes", IDs: ids("b c d"), Via: []relate.ReachVia{
-			{From: "nodes", Path: "parent", To: "nodes", IDs: ids("b c"), Sources: ids("a")},
-			{From: "nodes", Path: "list", To: "nodes", Owned: true, IDs: ids("c d"), Sources: ids("a")},
-		}},
-	}}
-	plan, err := way.Delete("a").Decide(reach)
-	want := `db.nodes.updateMany({'lines.tag': {$in: ['b', 'c']}}, {$pull: {lines: {tag: {$in: ['b', 'c']}}}})
-db.nodes.updateMany({'lines.tag': {$in: ['d']}}, {$pull: {lines: {tag: {$in: ['d']}}}})
-db.nodes.updateMany({list: {$in: ['b', 'c']}, _id: {$nin: ['a']}}, {$pullAll: {list: ['b', 'c']}})
-db.nodes.updateMany({list: {$in: ['d']}, _id: {$nin: ['a']}}, {$pullAll: {list: ['d']}})
-db.nodes.deleteMany({_id: {$in: ['b', 'c']}, parent: {$in: ['a']}})
-db.nodes.deleteMany({_id: {$in: ['c', 'd']}})
-db.nodes.updateMany({'lines.tag': {$in: ['a']}}, {$pull: {lines: {tag: {$in: ['a']}}}})
-db.nodes.updateMany({list: {$in: ['a']}}, {$pullAll: {list: ['a']}})
-db.nodes.deleteMany({_id: {$in: ['a']}})`
-	if got := plan.String(); got != want || err != nil {
-		t.Errorf("%s\nwant %s, %v", got, want, err)
-	}
-	if plan.Guarantee() != model.Rerunnable || plan.Cost().Commands != 4 || reached(reach) != 4 {
-		t.Errorf("%v, %v, %d", plan.Guarantee(), plan.Cost(), reached(reach))
-	}
-	unknown := relate.Reach{Levels: []relate.ReachLevel{{Collection: "nodes", IDs: ids("b"), Via: []relate.ReachVia{
-		{From: "nodes", Path: "$where", To: "nodes", IDs: ids("b"), Sources: ids("a")},
-	}}}}
-	if p, err := way.Delete("a").Decide(unknown); err == nil && p.Err() == nil {
-		t.Errorf("a way that no rule leads along: %s", p)
-	}
-	for _, level := range reach.Levels {
-		for _, id := range level.IDs {
-			clear(id.Value)
-		}
-	}
-	clear(reach.Levels[1].Via)
-	if plan.String() != want {
-		t.Errorf("the plan changes with the reach: %s", plan)
-	}
 }

@@ -22,8 +22,16 @@ func nodeSeed(text string) testkit.DBFunc {
 	return func(ctx context.Context, db *mongo.Database) error { return insertNodes(ctx, db, text) }
 }
 
-func deleting(way *relate.OnDelete[node, string], id string) testkit.DBFunc {
-	return testkit.Changed(way.Delete(id))
+// deleting deletes a node. In parts, it is the job with one document in an action.
+func deleting(store *model.Store[node, string], id string, inParts bool) testkit.DBFunc {
+	return func(ctx context.Context, db *mongo.Database) error {
+		if inParts {
+			_, err := store.DeleteJob(id).Run(ctx, db, model.JobOptions{BatchSize: 1})
+			return err
+		}
+		_, _, err := store.Delete(id).Run(ctx, db)
+		return err
+	}
 }
 
 func run(w model.Write) testkit.DBFunc {
@@ -35,30 +43,37 @@ func update(id, operator, field string, v any) testkit.DBFunc {
 	return run(nodes.Update(id, testkit.D(operator, testkit.D(field, v))))
 }
 
-// Cut anywhere, a deletion is completed by running it again with the same ids; and what is left in between refers to
-// nothing that is gone.
+// Cut anywhere, a job is completed by running it again with the same ids, and a deletion by running it again.
 func TestOnDeleteFaults(t *testing.T) {
 	testkit.Parallel(t)
 	for _, c := range []struct {
 		reason, nodes, left string
-		way                 *relate.OnDelete[node, string]
+		spec                relate.OnDeleteSpec
 	}{
-		{"four levels in one command", "a b<a c<b d<c e<b f", "f", relate.NewOnDelete(nodes, relate.OnDeleteSpec{Cascade: refs(ofParent)})},
-		{"lists pulled between the levels", "a b<a c<b d:a,x,b e:c,b x", "d:x e x", relate.NewOnDelete(nodes, relate.OnDeleteSpec{Cascade: refs(ofParent), Nullify: refs(inList)})},
-		{"in chunks of one id", "a b<a c<a d<b e:b,c,x x", "e:x x", relate.NewOnDelete(nodes, relate.OnDeleteSpec{Cascade: refs(ofParent), Nullify: refs(inList), ChunkIDs: 1})},
-		{"a circle", "a<c b<a c<b d:b e", "d e", relate.NewOnDelete(nodes, relate.OnDeleteSpec{Cascade: refs(ofParent), Nullify: refs(inList)})},
-		{"what it owns", "a:b,c b c:d d e:d", "e", relate.NewOnDelete(nodes, relate.OnDeleteSpec{Owns: refs(inList), Nullify: refs(inList)})},
+		{"four levels", "a b<a c<b d<c e<b f", "f", relate.OnDeleteSpec{Cascade: refs(ofParent)}},
+		{"lists pulled between the levels", "a b<a c<b d:a,x,b e:c,b x", "d:x e x", relate.OnDeleteSpec{Cascade: refs(ofParent), Nullify: refs(inList)}},
+		{"a circle", "a<c b<a c<b d:b e", "d e", relate.OnDeleteSpec{Cascade: refs(ofParent), Nullify: refs(inList)}},
+		{"what it owns", "a:b,c b c:d d e:d", "e", relate.OnDeleteSpec{Owns: refs(inList), Nullify: refs(inList)}},
 	} {
-		t.Run(c.reason, func(t *testing.T) {
-			modeltest.FaultMatrix(t, modeltest.FaultCase{
-				Seed: nodeSeed(c.nodes), Run: deleting(c.way, "a"),
-				Check: func(t testing.TB, db *mongo.Database) {
-					if got := nodesLeft(t, db); got != c.left {
-						t.Errorf("left %s, want %s", got, c.left)
-					}
-				},
+		for _, inParts := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, in parts %v", c.reason, inParts), func(t *testing.T) {
+				remove := deleting(storeOf(c.spec), "a", inParts)
+				modeltest.FaultMatrix(t, modeltest.FaultCase{
+					Seed: nodeSeed(c.nodes),
+					Run: func(ctx context.Context, db *mongo.Database) error {
+						if err := remove(ctx, db); !errors.Is(err, model.ErrNotFound) {
+							return err
+						}
+						return nil // the first run deleted it
+					},
+					Check: func(t testing.TB, db *mongo.Database) {
+						if got := nodesLeft(t, db); got != c.left {
+							t.Errorf("left %s, want %s", got, c.left)
+						}
+					},
+				})
 			})
-		})
+		}
 	}
 }
 
@@ -66,7 +81,7 @@ func TestOnDeleteFaults(t *testing.T) {
 func TestOnDeleteCutKeepsReferences(t *testing.T) {
 	tenancy.Differs(t, "a deletion is an update, which is sent with others in one command, and keeps what it counts or indexes")
 	testkit.Parallel(t)
-	way := relate.NewOnDelete(nodes, relate.OnDeleteSpec{Cascade: refs(ofParent), Nullify: refs(inList), ChunkIDs: 1})
+	store := storeOf(relate.OnDeleteSpec{Cascade: refs(ofParent), Nullify: refs(inList)})
 	lost := slices.Concat(ofParent.Checks(), inList.Checks())
 	cuts := 0
 	for n := 1; ; n++ {
@@ -76,7 +91,7 @@ func TestOnDeleteCutKeepsReferences(t *testing.T) {
 			ctx := testkit.MustSeed(t, db, nodeSeed("a b<a c<b d:a,x,b e:c,b x f<a"))
 			f.Reset()
 			f.From(modeltest.Writes, n, modeltest.Fail(96))
-			err := deleting(way, "a")(ctx, db)
+			err := deleting(store, "a", n%2 == 0)(ctx, db)
 			whole = err == nil
 			f.Reset()
 			if refs := testkit.AllFound(t, db, lost); len(refs) > 0 {
@@ -97,16 +112,16 @@ func TestOnDeleteCutKeepsReferences(t *testing.T) {
 func TestOnDeleteInterleaved(t *testing.T) {
 	testkit.Parallel(t)
 	const seed = "a b<a c<b o p:b"
-	way := relate.NewOnDelete(nodes, relate.OnDeleteSpec{Cascade: refs(ofParent), Nullify: refs(inList)})
+	store := storeOf(relate.OnDeleteSpec{Cascade: refs(ofParent), Nullify: refs(inList)})
 	insert := func(n node) testkit.DBFunc { return run(nodes.Insert(n)) }
 	for _, c := range []struct {
 		reason string
 		other  testkit.DBFunc
-		left   string // after the second run and the mending, in any order: one of these
+		left   string // after the mending: one of these
 	}{
-		{"the same deletion", deleting(way, "a"), "o p"},
-		{"a deletion of a part of it", deleting(way, "b"), "o p"},
-		{"a deletion of its own", deleting(way, "o"), "p"},
+		{"the same deletion", deleting(store, "a", false), "o p"},
+		{"a deletion of a part of it", deleting(store, "b", true), "o p"},
+		{"a deletion of its own", deleting(store, "o", false), "p"},
 		{"a document comes under the first", insert(node{ID: "n", Parent: "a"}), "o p"},
 		{"a document comes under the second", insert(node{ID: "n", Parent: "b"}), "o p"},
 		{"a document moves out", update("b", "$set", "parent", "o"), "o p|b<o c<b o p:b|b<o o p|b<o o p:b"},
@@ -114,35 +129,32 @@ func TestOnDeleteInterleaved(t *testing.T) {
 		{"a document moves in", update("o", "$set", "parent", "b"), "p"},
 		{"a list takes one up", update("o", "$addToSet", "list", "c"), "o p"},
 	} {
-		t.Run(c.reason, func(t *testing.T) {
-			testkit.Parallel(t)
-			if !testkit.EveryPair && c.reason == "the same deletion" {
-				return // 924 schedules
-			}
-			seen := map[string]int{}
-			match := modeltest.All
-			if !testkit.EveryPair || strings.Contains(c.reason, "deletion") {
-				match = modeltest.Writes // reads together with the write before: thousands of orders less
-			}
-			modeltest.Interleave(t, modeltest.InterleaveCase{
-				Seed: nodeSeed(seed), Sample: 4, A: deleting(way, "a"), B: c.other, Match: match,
-				Check: func(t testing.TB, db *mongo.Database, errA, errB error) {
-					if errA != nil || errB != nil && !errors.Is(errB, model.ErrStale) && !errors.Is(errB, model.ErrNotFound) {
-						t.Errorf("%v; %v", errA, errB)
-					}
-					mendNodes(t, db)
-					got := nodesLeft(t, db)
-					seen[got]++
-					for want := range strings.SplitSeq(c.left, "|") {
-						if got == want {
-							return
+		for _, inParts := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, in parts %v", c.reason, inParts), func(t *testing.T) {
+				testkit.Parallel(t)
+				seen := map[string]int{}
+				modeltest.Interleave(t, modeltest.InterleaveCase{
+					Seed: nodeSeed(seed), Sample: 4, A: deleting(store, "a", inParts), B: c.other, Nested: true,
+					Check: func(t testing.TB, db *mongo.Database, errA, errB error) {
+						for _, err := range []error{errA, errB} {
+							if err != nil && !errors.Is(err, model.ErrStale) && !errors.Is(err, model.ErrNotFound) {
+								t.Errorf("%v; %v", errA, errB)
+							}
 						}
-					}
-					t.Errorf("left %s, want %s", got, c.left)
-				},
+						mendNodes(t, db)
+						got := nodesLeft(t, db)
+						seen[got]++
+						for want := range strings.SplitSeq(c.left, "|") {
+							if got == want {
+								return
+							}
+						}
+						t.Errorf("left %s, want %s", got, c.left)
+					},
+				})
+				t.Logf("left: %v", seen)
 			})
-			t.Logf("left: %v", seen)
-		})
+		}
 	}
 }
 
@@ -161,72 +173,17 @@ func mendNodes(t testing.TB, db *mongo.Database) {
 	t.Error("still dangling after five times")
 }
 
-// A second look at what was deleted finds what came meanwhile, at any depth, and deletes it.
-func TestOnDeleteSweep(t *testing.T) {
-	testkit.Parallel(t)
-	way := relate.NewOnDelete(nodes, relate.OnDeleteSpec{Cascade: refs(ofParent), Nullify: refs(inList)})
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
-		ctx := testkit.MustSeed(t, db, nodeSeed("a b<a c<b o"))
-		reach, _, err := way.Delete("a").Run(ctx, db)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := insertNodes(ctx, db, "m<c n<m p:b,o"); err != nil {
-			t.Fatal(err)
-		}
-		late, result, err := way.Sweep(reach).Run(ctx, db)
-		if err != nil || reached(late) != 5 || result.Modified() != 3 {
-			t.Errorf("%d reached, %d modified, %v", reached(late), result.Modified(), err)
-		}
-		if got := nodesLeft(t, db); got != "o p:o" {
-			t.Errorf("left %s", got)
-		}
-	})
-}
-
-// A document that was moved out of what was deleted is not there to be swept, nor is what came under it.
-func TestOnDeleteSweepMoved(t *testing.T) {
-	testkit.Parallel(t)
-	way := relate.NewOnDelete(nodes, relate.OnDeleteSpec{Cascade: refs(ofParent), Nullify: refs(inList)})
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
-		ctx := testkit.MustSeed(t, db, nodeSeed("a b<a c<b o"))
-		reach, err := way.Delete("a").Read(ctx, db)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := update("b", "$set", "parent", "o")(ctx, db); err != nil {
-			t.Fatal(err)
-		}
-		plan, err := way.Delete("a").Decide(reach)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := plan.Run(ctx, db); err != nil {
-			t.Fatal(err)
-		}
-		if err := insertNodes(ctx, db, "d<b e<a p:b,c"); err != nil {
-			t.Fatal(err)
-		}
-		late, _, err := way.Sweep(reach).Run(ctx, db)
-		if err != nil || reached(late) != 3 {
-			t.Errorf("%d reached, %v", reached(late), err)
-		}
-		if got := nodesLeft(t, db); got != "b<o d<b o p:b" {
-			t.Errorf("left %s", got)
-		}
-	})
-}
-
 // In a transaction a document that moves out takes its own with it.
 func TestOnDeleteTransaction(t *testing.T) {
 	testkit.Parallel(t)
-	way := relate.NewOnDelete(nodes, relate.OnDeleteSpec{Cascade: refs(ofParent)})
+	store := storeOf(relate.OnDeleteSpec{Cascade: refs(ofParent)})
 	modeltest.Interleave(t, modeltest.InterleaveCase{
 		Transactions: true, Seed: nodeSeed("a b<a c<b o"),
 		A: func(ctx context.Context, db *mongo.Database) error {
-			change := way.Delete("a")
-			change.Tx = true
-			_, _, err := change.Run(ctx, db)
+			on, err := model.WithTransactions(ctx, db)
+			if err == nil {
+				_, _, err = store.Delete("a").Run(ctx, on)
+			}
 			return err
 		},
 		B: update("b", "$set", "parent", "o"),
@@ -238,64 +195,91 @@ func TestOnDeleteTransaction(t *testing.T) {
 	})
 }
 
-// Every query of a reach, and every write of a plan, is served by the declared indexes.
-func TestOnDeleteIndexed(t *testing.T) {
+// A document with more related documents than an action may write, at each level, is deleted by the job, which a counter follows.
+func TestDeleteJob(t *testing.T) {
 	testkit.Parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
-		ctx := context.Background()
-		way := relate.NewOnDelete(nodes, relate.OnDeleteSpec{Cascade: refs(ofParent), Nullify: refs(inList)})
-		if err := model.New("test", way).Indexes().Ensure(ctx, db); err != nil {
+	store := storeOf(relate.OnDeleteSpec{Cascade: refs(ofParent), Nullify: refs(inList)})
+	eachWay(t, func(t *testing.T, db *mongo.Database, on model.DB) {
+		ctx := t.Context()
+		if err := db.Collection("nodes").Drop(ctx); err != nil {
 			t.Fatal(err)
 		}
-		var all []node
-		for i := range 4000 {
-			all = append(all, node{ID: string(rune(0x4e00 + i)), Parent: string(rune(0x4e00 + i/4)), List: []string{string(rune(0x4e00 + i))}})
+		all := []node{{ID: "a"}, {ID: "o", List: []string{"o", "b3"}}, {ID: "x", Parent: "o"}}
+		for i := range 1100 {
+			all = append(all, node{ID: fmt.Sprint("b", i), Parent: "a"}, node{ID: fmt.Sprint("l", i), List: []string{"a", "o"}})
+		}
+		for i := range 1050 {
+			all = append(all, node{ID: fmt.Sprint("c", i), Parent: "b7"})
 		}
 		if _, err := nodes.InsertMany(all).Run(ctx, db); err != nil {
 			t.Fatal(err)
 		}
-		read := &model.Find[bson.Raw]{Query: model.Query{Collection: "nodes", Filter: bson.D{{Key: "parent", Value: bson.D{{Key: "$in", Value: bson.A{all[900].ID}}}}}}}
-		modeltest.WantIndexed(t, db, read, "parent_1")
-		reach, err := way.Delete(all[900].ID).Read(ctx, db)
-		if err != nil {
+		if err := model.New("test", relate.NewOnDelete(nodes, relate.OnDeleteSpec{Cascade: refs(ofParent), Nullify: refs(inList)})).Indexes().Ensure(ctx, db); err != nil {
 			t.Fatal(err)
 		}
-		plan, err := way.Delete("a").Decide(reach)
-		if err != nil || len(plan.Steps) != 4 {
-			t.Fatalf("%d steps, %v", len(plan.Steps), err)
+		_, _, err := store.Delete("a").Run(ctx, on)
+		var refused *model.ValueError
+		if !errors.As(err, &refused) || !strings.Contains(err.Error(), "Store.DeleteJob") {
+			t.Errorf("a deletion of too many gives %v", err)
 		}
-		for i, index := range map[int]string{0: "list_1", 2: "list_1", 3: "_id_"} { // step 1 has its choice of _id_ and parent_1
-			t.Run(fmt.Sprint("step ", i), func(t *testing.T) { modeltest.WantIndexed(t, db, plan.Steps[i], index) })
+		p, err := store.DeleteJob("a").Run(ctx, on, model.JobOptions{DryRun: true})
+		if err != nil || p.Documents != 2151 || p.Modified != 0 {
+			t.Errorf("a dry run gives %+v, %v", p, err)
 		}
-	})
-}
-
-// A sweep that is cut is completed by running it again with the same reach: it finds what came late, deepest first, and
-// leaves what only referred to it.
-func TestOnDeleteSweepFaults(t *testing.T) {
-	testkit.Parallel(t)
-	way := relate.NewOnDelete(nodes, relate.OnDeleteSpec{Cascade: refs(ofParent), Nullify: refs(inList), ChunkIDs: 1})
-	ids := func(name string) []bson.RawValue { return []bson.RawValue{testkit.Raw(name)} }
-	// What a deletion of a reached: b below it, and c below b.
-	reach := relate.Reach{Levels: []relate.ReachLevel{
-		{Collection: "nodes", IDs: ids("a")}, {Depth: 1, Collection: "nodes", IDs: ids("b")}, {Depth: 2, Collection: "nodes", IDs: ids("c")},
-	}}
-	modeltest.FaultMatrix(t, modeltest.FaultCase{
-		Sample: 5,
-		Seed:   nodeSeed("m<c n<m k<a o p:b,o q:n,p"), // they came while a was deleted
-		Run:    testkit.Changed(way.Sweep(reach)),
-		Check: func(t testing.TB, db *mongo.Database) {
-			if got, want := nodesLeft(t, db), "o p:o q:p"; got != want {
-				t.Errorf("left %s, want %s", got, want)
+		p, err = store.DeleteJob("a", "gone").Run(ctx, on, model.JobOptions{})
+		if err != nil || !p.Done {
+			t.Errorf("%+v, %v", p, err)
+		}
+		left, err := nodes.Find(nil).Sorted(bson.D{{Key: "_id", Value: 1}}).All(ctx, db)
+		if err != nil || len(left) != 1102 {
+			t.Fatalf("%d left, %v", len(left), err)
+		}
+		for _, n := range left {
+			if len(n.List) > 1 || len(n.List) == 1 && n.List[0] != "o" {
+				t.Errorf("%+v is left", n)
 			}
-		},
+		}
 	})
 }
 
-// What is gone is asked for, and two levels are read; one command deletes the late document.
-func TestOnDeleteSweepCost(t *testing.T) {
+// The fetches of the rules are served by the declared indexes.
+func TestOnDeleteIndexed(t *testing.T) {
 	testkit.Parallel(t)
-	reach := relate.Reach{Levels: []relate.ReachLevel{{Collection: "nodes", IDs: []bson.RawValue{testkit.Raw("a")}}}}
-	sweep := relate.NewOnDelete(nodes, relate.OnDeleteSpec{Cascade: refs(ofParent)}).Sweep(reach)
-	testkit.WantPrices(t, testkit.Stored(testkit.Docs{"nodes": {node{ID: "b", Parent: "a"}}}), testkit.Does("Sweep", 1+2+1, 1, 1, testkit.Changed(sweep)))
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		way := relate.NewOnDelete(nodes, relate.OnDeleteSpec{Cascade: refs(ofParent), Nullify: refs(inList)})
+		if err := model.New("test", way).Indexes().Ensure(t.Context(), db); err != nil {
+			t.Fatal(err)
+		}
+		var all []node
+		for i := range 1000 {
+			all = append(all, node{ID: string(rune(0x4e00 + i)), Parent: string(rune(0x4e00 + i/4)), List: []string{string(rune(0x4e00 + i))}})
+		}
+		if _, err := nodes.InsertMany(all).Run(t.Context(), db); err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range way.Reactions() {
+			fetches, err := r.Fetch(model.StoreWrite{Collection: "nodes", Before: testkit.Raw(all[100]).Document()})
+			if err != nil || len(fetches) != 2 {
+				t.Fatalf("%v, %v", fetches, err)
+			}
+			for _, f := range fetches {
+				q := model.Query{Collection: f.Collection, Filter: bson.D{{Key: f.By, Value: bson.D{{Key: "$in", Value: bson.A{f.ID}}}}}}
+				modeltest.WantIndexed(t, db, &model.Find[bson.Raw]{Query: q}, f.By+"_1")
+			}
+		}
+	})
+}
+
+// Outside transactions, a deletion reads each level, and writes its documents one after another.
+func TestOnDeletePrices(t *testing.T) {
+	testkit.Parallel(t)
+	store := storeOf(relate.OnDeleteSpec{Cascade: refs(ofParent), Nullify: refs(inList)})
+	testkit.WantPricesAnew(t, nodeSeed("a b<a c:a d<o o"),
+		testkit.Does("a deletion with references", 1+2+2+4, 4, 3, deleting(store, "a", false)),
+		testkit.Does("a deletion of two documents", 1+2+2+2, 2, 2, deleting(store, "o", false)),
+		testkit.Does("a job: it reads the _ids first, then what can be done in parts", 3+3+3+1+2+2+2, 2, 3+2+2, func(ctx context.Context, db *mongo.Database) error {
+			_, err := store.DeleteJob("o").Run(ctx, db, model.JobOptions{})
+			return err
+		}),
+	)
 }

@@ -2,7 +2,6 @@ package ondelete
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/core"
@@ -12,7 +11,10 @@ import (
 )
 
 const (
-	instead = "relate.OnDelete.Delete"
+	instead = "Store.DeleteJob"
+
+	// maxBlocked is how many references a refused deletion names.
+	maxBlocked = 10
 
 	// mostRestricting is more than a store's action can delete, so that one of so many
 	// documents remains.
@@ -30,7 +32,7 @@ func (o *Deletion) Reactions(forbid func(found []model.Finding, more bool) error
 			}
 		}
 		d := deletion{rules, forbid}
-		out = append(out, model.Reaction{Collection: name, Fetch: d.fetch, React: d.react})
+		out = append(out, model.Reaction{Collection: name, On: model.OnDelete, Fetch: d.fetch, React: d.react})
 	}
 	return out
 }
@@ -73,7 +75,9 @@ func (d deletion) fetch(w model.StoreWrite) (out []model.Fetch, _ error) {
 		case restrict:
 			out = append(out, model.Fetch{Collection: r.ref.From, By: r.ref.Path, ID: id, Paths: []string{"_id", r.ref.Path}, Limit: mostRestricting})
 		default:
-			out = append(out, model.Fetch{Collection: r.ref.From, By: r.ref.Path, ID: id, Paths: []string{model.Whole}, Job: instead})
+			out = append(out, model.Fetch{
+				Collection: r.ref.From, By: r.ref.Path, ID: id, Paths: []string{model.Whole}, Job: instead, Deletes: r.action == cascade,
+			})
 		}
 	}
 	return out, nil
@@ -134,11 +138,6 @@ func detached(ref idref.Ref, doc bson.Raw, id bson.RawValue) bson.D {
 		return bson.D{{Key: ref.List, Value: idref.Without(list, ref.Key, id)}}
 	case !bsonval.EqualRaw(at, id):
 		return nil
-	case ref.Link:
-		base := strings.TrimSuffix(ref.Path, ".id")
-		v, _ := core.ValueAt(doc, base+".v")
-		n, _ := v.AsInt64OK()
-		return bson.D{{Key: base + ".id", Value: nil}, {Key: base + ".ended", Value: true}, {Key: base + ".v", Value: n + 1}}
 	}
 	return bson.D{{Key: ref.Path, Value: bson.RawValue{}}}
 }
@@ -165,4 +164,12 @@ func (d deletion) check(id bson.RawValue, restricting [][]bson.Raw, deleted func
 		return d.forbid(found, false)
 	}
 	return nil
+}
+
+// blockedBy returns the finding that a document's reference forbids a deletion.
+func blockedBy(ref idref.Ref, doc, target bson.RawValue) (model.Finding, error) {
+	detail, err := bson.Marshal(idref.Stored{Doc: doc, Path: ref.Path, ID: target})
+	return model.Finding{
+		Check: "restrict " + ref.String(), Collection: ref.From, ID: doc, Problem: ref.Path + " → " + model.Shell(target), Detail: detail,
+	}, err
 }

@@ -31,10 +31,6 @@ func TestParentRefCountsUp(t *testing.T) {
 		return testkit.Docs{"entries": {counted{1, server, rev}}}
 	}
 	testkit.RunPlanCases(t, []testkit.PlanCase{
-		{Reason: "moved", Before: one("a", 3), Plan: model.NewPlan(counting.Move(1, "a", "b")), After: one("b", 4), Status: model.Applied, Again: model.Already},
-		{Reason: "to where it is", Before: one("a", 3), Plan: model.NewPlan(counting.Move(1, "a", "a")), After: one("a", 3), Status: model.Applied, Again: model.Applied},
-		{Reason: "detached", Before: one("a", 3), Plan: model.NewPlan(counting.Detach(1, "a")), After: one("", 4), Status: model.Applied, Again: model.Already},
-		{Reason: "attached", Before: one("", 3), Plan: model.NewPlan(counting.Attach(1, "a")), After: one("a", 4), Status: model.Applied, Again: model.Already},
 		{Reason: "all moved", Before: one("a", 3), Plan: model.NewPlan(counting.MoveAll("a", "b")), After: one("b", 4), Status: model.Applied, Again: model.Applied},
 		{Reason: "all moved to where they are", Before: one("a", 3), Plan: model.NewPlan(counting.MoveAll("a", "a")), After: one("a", 3), Status: model.Applied, Again: model.Applied},
 	})

@@ -59,7 +59,7 @@ func (r *ParentRef) Reference() idref.Ref {
 
 func (r *ParentRef) Index() model.Index {
 	why := "the " + r.Children.Name() + " of a document of " + r.parents.Name() + ", newest first"
-	return commands.Index(r.Children.Name(), why, append(bson.D{{Key: r.Path, Value: 1}}, r.order...)...)
+	return commands.Lookup(r.Children.Name(), why, append(bson.D{{Key: r.Path, Value: 1}}, r.order...)...)
 }
 
 func (r *ParentRef) Indexes() []model.Index { return []model.Index{r.Index()} }

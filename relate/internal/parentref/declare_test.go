@@ -74,7 +74,7 @@ func TestParentRefRefusals(t *testing.T) {
 		err               error
 		collection, field string
 	}{
-		{"a parent's id", writes.Move(1, "a", "").Err, "entries", "server"},
+		{"a parent's id", writes.MoveAll("a", "").Err, "entries", "server"},
 		{"the parents' ids", writes.Counts("").Err, "entries", "server"},
 	}
 	for _, test := range tests {

@@ -60,9 +60,6 @@ func TestParentRefCosts(t *testing.T) {
 		"servers": log["servers"], "entries": log["entries"],
 	}
 	tests := []testkit.CostCase{
-		testkit.CostOf("Move", model.NewPlan(writes.Move(1, "a", "b")), 1, 1),
-		testkit.CostOf("Detach", model.NewPlan(writes.Detach(1, "a")), 1, 1),
-		testkit.CostOf("Attach", model.NewPlan(writes.Attach(10, "a")), 1, 1),
 		testkit.CostOf("MoveAll writes each child", model.NewPlan(writes.MoveAll("a", "b")), 1, 7),
 		testkit.CostOfRead("Children of a parent", writes.Children("a"), 7),
 		testkit.CostOfRead("Newest", writes.Children("a").Limited(3), 3),
@@ -74,16 +71,6 @@ func TestParentRefCosts(t *testing.T) {
 		for _, test := range tests {
 			t.Run(test.Reason, func(t *testing.T) { test.Check(t, m, db, before) })
 		}
-	}, modeltest.WithMonitor(m))
-}
-
-// A write that matches nothing asks once whether it was applied before.
-func TestParentRefCostOfNoMatch(t *testing.T) {
-	testkit.Parallel(t)
-	m := modeltest.NewMonitor()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
-		testkit.SeedAlone(t, db, testkit.Docs{"entries": {entry{1, "b", at(1)}}})
-		modeltest.WantCost(t, m, model.Cost{Commands: 2, Returned: 1}, func() error { return testkit.Doing(writes.Move(1, "a", "b"))(t.Context(), db) })
 	}, modeltest.WithMonitor(m))
 }
 

@@ -1,8 +1,6 @@
 package parentref
 
 import (
-	"fmt"
-
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/model"
@@ -15,12 +13,12 @@ func (r ParentRef) Reactions(mustExist bool) []model.Reaction {
 	if !mustExist && r.CountUp == "" {
 		return nil
 	}
-	out := model.Reaction{Collection: r.Children.Name(), Paths: []string{r.Path}}
+	out := model.Reaction{Collection: r.Children.Name(), On: model.OnInsert | model.OnUpdate, Paths: []string{r.Path}}
 	if r.CountUp != "" {
 		out.Amend = r.countUp
 	}
 	if mustExist {
-		out.Fetch, out.React = r.fetchParent, r.checkParent
+		out.Fetch = r.fetchParent
 	}
 	return []model.Reaction{out}
 }
@@ -46,21 +44,9 @@ func (r ParentRef) newParent(w model.StoreWrite) bson.RawValue {
 }
 
 func (r ParentRef) fetchParent(w model.StoreWrite) (out []model.Fetch, _ error) {
-	if id := r.newParent(w); id.Type != 0 && !w.Tx {
-		out = append(out, model.Fetch{Collection: r.parents.Name(), ID: id})
+	if id := r.newParent(w); id.Type != 0 {
+		missing := &model.ReferenceError{Collection: r.Children.Name(), Path: r.Path, To: r.parents.Name(), Value: id}
+		out = append(out, model.Fetch{Collection: r.parents.Name(), ID: id, Hold: true, Missing: missing})
 	}
 	return out, nil
-}
-
-func (r ParentRef) checkParent(w model.StoreWrite) (a model.Answer, _ error) {
-	id := r.newParent(w)
-	switch {
-	case id.Type == 0:
-	case w.Tx:
-		a.Hold = []model.Fetch{{Collection: r.parents.Name(), ID: id}}
-	case w.Found(0) == nil:
-		return a, fmt.Errorf("%w (%s.%s names the parent %s, which isn't in %s)",
-			model.ErrNotFound, r.Children.Name(), r.Path, model.Shell(id), r.parents.Name())
-	}
-	return a, nil
 }

@@ -3,39 +3,68 @@ package twosided
 import (
 	"slices"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/commands"
 	"github.com/docmodel/docmodel/internal/mql"
 	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/relate/internal/idref"
 	"github.com/docmodel/docmodel/relate/internal/stmt"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
+// Checks returns the checks of the lists and of the references.
 func (t *TwoWay) Checks() []model.Check {
-	out, lists := t.List.halfLinkChecks(t.Ref, t.Ref.String(), false, t.checkLists, t.repair)
-	_, refs := t.Ref.halfLinkChecks(t.List, t.List.String(), true, t.checkRefs, t.repair)
-	return append(out, lists, refs)
+	return []model.Check{
+		t.List.halfLinks(t.Ref, t.Ref.String(), t.findLists(), t.repair),
+		t.Ref.halfLinks(t.List, t.List.String(), t.findRefs(), t.repair),
+	}
 }
 
-// checkLists is the pipeline of the items that an owner lists, and that don't name the owner.
-func (t *TwoWay) checkLists() mongo.Pipeline {
-	items, named, row := t.Ref.Docs.Name(), "$doc."+t.Ref.Path, rowOf(true, mql.E("a", "$_id"))
-	if t.Ref.Links {
-		row = append(versioned(row, "link", firstOf("doc."+t.Ref.Path+".v", int64(0))), mql.E("b", "$link.id"))
-		return halves(t.List.unwound(), items, "link.id", linkBack("link"), named, row)
-	}
-	row = append(row, mql.E("names", mql.Op("$setDifference", named, mql.Literal(slices.Clone(t.none)))), mql.E("b", "$link"))
-	stages := halves(t.List.unwound(), items, "link", "$_id", named, row)
-	return append(stages[:len(stages)-1], mql.Lookup(t.List.Docs.Name(), "names", "_id", "other"),
-		stmt.Set("kept", mql.Op("$in", "$b", firstOf("other."+t.List.Path, bson.A{}))), bson.D{{Key: "$unset", Value: "other"}}, halfLinkOrder)
+// findLists is the pipeline of the items that an owner lists, and that don't name the owner.
+func (t *TwoWay) findLists() mongo.Pipeline {
+	owners, ref := t.List.Docs.Name(), "$doc."+t.Ref.Path
+	stages := append(whole(t.List.unwound(), t.Ref.Docs.Name(), "link", t.Ref.Path, false),
+		stmt.Set("names", mql.Op("$setDifference", ref, mql.Literal(slices.Clone(t.none)))),
+		mql.Lookup(owners, "names", "_id", "other", mql.E(t.List.Path, 1), mql.E(storeField, 1)),
+		t.listing("link"), settled(mql.Op("$in", "$_id", "$listing._id"), "doc", "other", "listing"))
+	kept := mql.Op("$in", "$link", mql.IfNull(mql.Op("$arrayElemAt", "$other."+t.List.Path, 0), bson.A{}))
+	return append(stages, row("a", "b", "$link", mql.E("names", 1), mql.E("kept", kept)), halfLinkOrder)
 }
 
-// checkRefs is the pipeline of the items that name an owner which doesn't list them.
-func (t *TwoWay) checkRefs() mongo.Pipeline {
-	filter := bson.D{{Key: t.Ref.id(), Value: mql.Op("$nin", slices.Clone(t.none))}}
-	back, row := any("$_id"), rowOf(false, mql.E("a", "$"+t.Ref.id()), mql.E("b", "$_id"))
-	if t.Ref.Links {
-		filter = append(filter, mql.E(t.Ref.Path+".v", mql.Op("$gt", 0)))
-		back, row = linkBack(t.Ref.Path), versioned(row, t.Ref.Path, "$"+t.Ref.Path+".v")
+// findRefs is the pipeline of the items that name an owner which doesn't list them.
+func (t *TwoWay) findRefs() mongo.Pipeline {
+	links := stmt.Matching(bson.D{{Key: t.Ref.Path, Value: mql.Op("$nin", slices.Clone(t.none))}})
+	stages := append(whole(links, t.List.Docs.Name(), t.Ref.Path, t.List.Path, true), t.Ref.again(), t.listing("_id"),
+		settled(mql.Op("$in", "$"+t.Ref.Path, "$again."+t.Ref.Path), "doc", "again", "listing"))
+	return append(stages, row("b", "a", "$"+t.Ref.Path), halfLinkOrder)
+}
+
+// listing is the stage that adds the owners which list an item. An owner's action writes the owner first, then the item and
+// the item's old owner.
+func (t *TwoWay) listing(item string) bson.D {
+	return mql.Lookup(t.List.Docs.Name(), item, t.List.Path, "listing", mql.E(storeField, 1))
+}
+
+// repair is the plan that mends half-links.
+func (t *TwoWay) repair(found []halfLink) model.Plan {
+	var p model.Plan
+	given := map[string]bool{} // items that this plan gives to an owner
+	for _, h := range found {
+		key := bsonval.Key(h.B)
+		item := asFound(h.B, h.MarkB)
+		switch {
+		case !h.List && (h.Gone || t.TrustLists):
+			p.Steps = append(p.Steps, commands.UpdateIf(t.Ref.Docs.Name(), append(item, stmt.Is(t.Ref.Path, h.A)...), stmt.Unset(t.Ref.Path)))
+		case !h.List:
+			p.Steps = append(p.Steps, t.List.add(h.A, h.MarkA, h.B))
+		case h.Gone || h.Kept || !t.TrustLists || given[key]:
+			p.Steps = append(p.Steps, t.List.pull(h.A, h.MarkA, h.B))
+		default: // the item names the owner that lists it, if it still names whom the check saw, or nobody
+			given[key] = true
+			names := append(slices.Clone(t.none), idref.AsArray(h.Names)...)
+			p.Steps = append(p.Steps, commands.UpdateIf(t.Ref.Docs.Name(), append(item, mql.E(t.Ref.Path, stmt.In(names))), stmt.Set(t.Ref.Path, h.A)))
+		}
 	}
-	return halves(stmt.Matching(filter), t.List.Docs.Name(), t.Ref.id(), back, firstOf("doc."+t.List.Path, bson.A{}), row)
+	return p
 }

@@ -13,29 +13,13 @@ import (
 // ManyToMany is two lists that hold each other's documents.
 type ManyToMany struct {
 	Left, Right End
-	Version     string // of versioned links: the path of the left documents that counts
-	TrustRight  bool   // by mending
+	TrustRight  bool // by mending
 }
 
-// Place says where the relation is declared.
-func (m *ManyToMany) Place() core.Place {
-	return core.Place("NewManyToMany of " + m.Left.String() + " and " + m.Right.String())
-}
-
-// Declare checks that both lists have one form, and that the spec goes with it.
+// Declare checks the spec.
 func (m *ManyToMany) Declare() {
-	links, place := m.Left.Links, m.Place()
-	switch {
-	case links != m.Right.Links:
-		failOneForm(place)
-	case links && m.Version == "":
-		place.Fail("versioned links need ManyToManySpec.Version", "give the path of an int64 in the left documents")
-	case !links && m.Version != "":
-		place.Fail("bare ids can't have ManyToManySpec.Version", "use relate.Link as the element of both lists, or leave Version empty")
-	case m.Left.Max < 0 || m.Right.Max < 0:
-		place.Fail("a bound is negative", "use 0 for no bound")
-	case links && m.TrustRight:
-		place.Fail("TrustRight is given with versioned links", "leave TrustRight out: the left document decides")
+	if m.Left.Max < 0 || m.Right.Max < 0 {
+		core.Place("NewManyToMany of "+m.Left.String()+" and "+m.Right.String()).Fail("a bound is negative", "use 0 for no bound")
 	}
 }
 
@@ -46,8 +30,7 @@ func (m *ManyToMany) Side(left bool) Side {
 		e, back = m.Left, m.Right
 	}
 	s := e.side(back).listing()
-	s.Narrow = e.Links && !left
-	s.Index = commands.Index(back.Docs.Name(), stmt.Listing(back.Docs.Name(), e.Docs.Name()), mql.E(back.id(), 1))
+	s.Index = commands.Index(back.Docs.Name(), stmt.Listing(back.Docs.Name(), e.Docs.Name()), mql.E(back.Path, 1))
 	return s
 }
 
@@ -66,7 +49,7 @@ func (m *ManyToMany) Relations() []model.Relation {
 func (m *ManyToMany) Footprints() []model.Footprint {
 	left, right := m.Left.Docs.Name(), m.Right.Docs.Name()
 	return slices.Concat(
-		model.Writes.In(left, m.Left.Path), model.Owns.In(left, m.Version), model.Writes.In(right, m.Right.Path),
+		model.Writes.In(left, m.Left.Path), model.Writes.In(right, m.Right.Path),
 		model.Mends.In(left, m.Left.Path), model.Mends.In(right, m.Right.Path),
 	)
 }

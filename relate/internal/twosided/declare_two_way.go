@@ -21,17 +21,12 @@ type TwoWay struct {
 	none       bson.A // what an item without an owner stores: null, and the empty id of its Go type
 }
 
-// Declare checks the reference, that both sides have one form, and that the spec goes with it.
+// Declare checks the reference and the spec.
 func (t *TwoWay) Declare(ref core.Field, empty any) {
 	place := core.Place("NewTwoWay of " + t.List.String() + " and " + t.Ref.String())
 	idref.Single(place, ref)
-	switch {
-	case t.List.Links != t.Ref.Links:
-		failOneForm(place)
-	case t.List.Max < 0:
+	if t.List.Max < 0 {
 		place.Fail(fmt.Sprintf("Max is %d", t.List.Max), "use 0 for no bound")
-	case t.Ref.Links && t.TrustLists:
-		place.Fail("TrustLists is given with versioned links", "leave TrustLists out: the item decides")
 	}
 	t.none = idref.NoReference(t.List.Docs, empty)
 }
@@ -39,8 +34,8 @@ func (t *TwoWay) Declare(ref core.Field, empty any) {
 // Left is the owners' side.
 func (t *TwoWay) Left() Side {
 	s := t.List.side(t.Ref).listing()
-	s.Index = commands.Index(t.Ref.Docs.Name(), "the "+t.Ref.Docs.Name()+" of a document of "+t.List.Docs.Name(), mql.E(t.Ref.id(), 1), mql.E("_id", -1))
-	s.Sort, s.Narrow = stmt.Ascending(""), t.Ref.Links
+	s.Index = commands.Lookup(t.Ref.Docs.Name(), "the "+t.Ref.Docs.Name()+" of a document of "+t.List.Docs.Name(), mql.E(t.Ref.Path, 1), mql.E("_id", -1))
+	s.Sort = stmt.Ascending("")
 	return s
 }
 
@@ -52,7 +47,7 @@ func (t *TwoWay) Right() Side {
 }
 
 func (t *TwoWay) listIndex() model.Index {
-	return commands.Index(t.List.Docs.Name(), stmt.Listing(t.List.Docs.Name(), t.Ref.Docs.Name()), mql.E(t.List.id(), 1))
+	return commands.Index(t.List.Docs.Name(), stmt.Listing(t.List.Docs.Name(), t.Ref.Docs.Name()), mql.E(t.List.Path, 1))
 }
 
 func (t *TwoWay) Indexes() []model.Index {

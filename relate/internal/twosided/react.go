@@ -10,8 +10,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// A mirror is the reaction of one side of bare ids: a write of its documents changes the
-// other side. The write of the other side leaves nothing to do for this side.
+// A mirror is the reaction of one side: a write of its documents changes the other side. The write of the other side leaves nothing to do for this side.
 type mirror struct {
 	end, back End
 	list      bool // the end is a list
@@ -21,34 +20,24 @@ type mirror struct {
 	absent func(v bson.RawValue) bool
 }
 
-// Reactions returns what a store's write of one side changes in the other, or nil for
-// versioned links.
-func (m *ManyToMany) Reactions() func() []model.Reaction {
-	if m.Left.Links {
-		return nil
-	}
+// Reactions returns what a store's write of one side changes in the other.
+func (m *ManyToMany) Reactions() []model.Reaction {
 	side := func(end, back End) model.Reaction {
 		return mirror{
 			end: end, back: back, list: true, backList: true, absent: isNone(nil),
 		}.reaction()
 	}
-	return func() []model.Reaction { return []model.Reaction{side(m.Left, m.Right), side(m.Right, m.Left)} }
+	return []model.Reaction{side(m.Left, m.Right), side(m.Right, m.Left)}
 }
 
-// Reactions returns what a store's write of one side changes in the other, or nil for
-// versioned links.
-func (t *TwoWay) Reactions() func() []model.Reaction {
-	if t.Ref.Links {
-		return nil
-	}
+// Reactions returns what a store's write of one side changes in the other.
+func (t *TwoWay) Reactions() []model.Reaction {
 	side := func(end, back End, list bool) model.Reaction {
 		return mirror{
 			end: end, back: back, list: list, backList: !list, absent: isNone(t.none),
 		}.reaction()
 	}
-	return func() []model.Reaction {
-		return []model.Reaction{side(t.List, t.Ref, true), side(t.Ref, t.List, false)}
-	}
+	return []model.Reaction{side(t.List, t.Ref, true), side(t.Ref, t.List, false)}
 }
 
 // isNone returns the function that reports whether a value is missing, null, or one of none.
@@ -128,10 +117,11 @@ func (m mirror) react(w model.StoreWrite) (a model.Answer, _ error) {
 		found := w.Found(i)
 		switch {
 		case found != nil:
-			a.Writes = append(a.Writes, model.StoreWrite{Collection: m.back.Docs.Name(), Before: found, Change: m.change(id, other, found, i < len(added))})
+			a.Writes = append(a.Writes, model.StoreWrite{
+				Collection: m.back.Docs.Name(), Before: found, Hold: true, Change: m.change(id, other, found, i < len(added)),
+			})
 		case i < len(added):
-			return a, fmt.Errorf("%w (%s of %s names %s, which isn't in %s)",
-				model.ErrNotFound, m.end, model.Shell(id), model.Shell(other), m.back.Docs.Name())
+			return a, &model.ReferenceError{Collection: m.end.Docs.Name(), Path: m.end.Path, To: m.back.Docs.Name(), Value: other}
 		}
 	}
 	return a, nil
@@ -163,4 +153,8 @@ func (m mirror) change(id, other bson.RawValue, found bson.Raw, add bool) func(d
 		}
 		return bson.D{{Key: m.back.Path, Value: bson.RawValue{}}}, nil
 	}
+}
+
+func (e End) fullError(id any) error {
+	return fmt.Errorf("docmodel: %s of %s %s has %d links already: %w", e.Path, e.Docs.Name(), model.Shell(id), e.Max, model.ErrFull)
 }

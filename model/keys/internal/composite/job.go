@@ -3,6 +3,7 @@ package composite
 import (
 	"fmt"
 
+	"github.com/docmodel/docmodel/internal/commands"
 	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/keys/internal/stored"
@@ -35,7 +36,7 @@ func (c *Key) rekeyed(docs []bson.Raw) (p model.Plan, err error) {
 		if is, ok := id.StringValueOK(); ok && is == key {
 			continue
 		}
-		p.Steps = append(p.Steps, c.raws().Insert(now))
+		p.Steps = append(p.Steps, commands.Own(c.raws().Insert(now)))
 		removed = append(removed, c.moved(core.AsRead(doc), id, core.AsStored(c.Name(), now)))
 	}
 	if len(removed) > 0 {

@@ -40,7 +40,7 @@ func TestCompositeQueries(t *testing.T) {
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		r := rand.New(rand.NewPCG(1, 2))
 		world := compositeWorld(r, 120)
-		if err := compositeRun(t.Context(), db, byPlace.InsertMany(world)); err != nil {
+		if err := compositeInsert(t.Context(), db, world...); err != nil {
 			t.Fatal(err)
 		}
 		for i := range world {
@@ -158,7 +158,7 @@ func compositeNeighbours(t *testing.T, db *mongo.Database, world []resident, x r
 func TestCompositeCounts(t *testing.T) {
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		world := compositeWorld(rand.New(rand.NewPCG(3, 4)), 200)
-		if err := compositeRun(t.Context(), db, byPlace.InsertMany(world)); err != nil {
+		if err := compositeInsert(t.Context(), db, world...); err != nil {
 			t.Fatal(err)
 		}
 		states, cities := map[string]int64{}, map[[2]string]int64{}
@@ -194,8 +194,9 @@ func TestCompositeCounts(t *testing.T) {
 			}
 		}
 		x := keys.NewComposite(loose, keys.Time("at"), keys.ID("id"), keys.Int("n"), keys.Int("m"))
+		store := model.NewStore(model.New("loose", x), loose)
 		for i := range 12 {
-			if _, err := x.Insert(bson.D{{Key: "at", Value: bson.DateTime(0)}, {Key: "id", Value: bson.ObjectID{1}}, {Key: "n", Value: i / 5}, {Key: "m", Value: i}}).Run(t.Context(), db); err != nil {
+			if _, _, err := store.Insert(bson.D{{Key: "at", Value: bson.DateTime(0)}, {Key: "id", Value: bson.ObjectID{1}}, {Key: "n", Value: i / 5}, {Key: "m", Value: i}}).Run(t.Context(), db); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -71,8 +71,8 @@ func TestCompositeRefuses(t *testing.T) {
 	for reason, err := range map[string]error{
 		"text": badText, "time": badTime, "year": badYear, "ObjectID": badID, "few": few, "many": many, "float": float, "null": null, "big": big, "unknown": unknown,
 		"nil": nothing, "missing": missing, "array": array, "another _id": wrong, "few for a document": partial,
-		"insert":                byPlace.Insert(other).Err,
-		"insert many":           byPlace.InsertMany([]resident{ann, other}).Err(),
+		"insert":                placeStore.Insert(other).Err,
+		"insert many":           placeStore.InsertMany(ann, other).Err,
 		"move from nothing":     byPlace.Move(nil, ann).Err(),
 		"move from another":     byPlace.Move(&other, ann).Err(),
 		"move to another":       byPlace.Move(&ann, other).Err(),

@@ -248,6 +248,14 @@ func compositeStore(t testing.TB, db *mongo.Database, collection string, docs []
 	}
 }
 
+// placeStore is the store of residents under their composite keys.
+var placeStore = model.NewStore(model.New("residents", byPlace), residents)
+
+func compositeInsert(ctx context.Context, db *mongo.Database, docs ...resident) error {
+	_, _, err := placeStore.InsertMany(docs...).Run(ctx, db)
+	return err
+}
+
 func compositeRun(ctx context.Context, db *mongo.Database, p model.Plan) error {
 	_, err := p.Run(ctx, db)
 	return err

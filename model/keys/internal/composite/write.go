@@ -66,27 +66,6 @@ func (c *Key) Keyed(doc any) (bson.Raw, string, error) {
 	return raw, key, nil
 }
 
-// Insert stores a document under its key.
-func (c *Key) Insert(doc any) model.Write {
-	raw, _, err := c.Keyed(doc)
-	if err != nil {
-		return model.Refused(c.Name(), err)
-	}
-	return c.raws().Insert(raw)
-}
-
-// InsertMany stores n documents under their keys.
-func (c *Key) InsertMany(n int, doc func(int) any) model.Plan {
-	raws := make([]bson.Raw, n)
-	for i := range n {
-		var err error
-		if raws[i], _, err = c.Keyed(doc(i)); err != nil {
-			return model.RefusedPlan(c.Name(), fmt.Errorf("docmodel: document %d: %w", i, err))
-		}
-	}
-	return c.raws().InsertMany(raws)
-}
-
 // Move is the plan that stores a document in the place of another, which was read.
 func (c *Key) Move(was, now any) model.Plan {
 	old, from, err := c.Keyed(was)
@@ -102,14 +81,14 @@ func (c *Key) Move(was, now any) model.Plan {
 	}
 	asItWas := c.shapeOf(was).AsRead(old)
 	if from == to {
-		w := c.raws().Replace(doc)
+		w := commands.Own(c.raws().Replace(doc))
 		if m, ok := w.Model.(*mongo.ReplaceOneModel); ok {
 			m.Filter = asItWas
 			w.Done, w.Once = c.shapeOf(now).AsStored(c.Name(), doc), true
 		}
 		return model.NewPlan(w)
 	}
-	w := c.raws().Insert(doc)
+	w := commands.Own(c.raws().Insert(doc))
 	p := model.NewPlan(w, c.moved(asItWas, from, c.shapeOf(now).AsStored(c.Name(), doc)))
 	p.Transactional = true
 	p.Leaves = "the document with both keys; run the plan again to remove the old key"

@@ -259,7 +259,7 @@ func TestCompositeUnique(t *testing.T) {
 		errs := make([]error, 32)
 		for i := range errs {
 			wait.Go(func() {
-				_, errs[i] = byPlace.Insert(resident{State: "CA", City: "San", User: 1, Name: fmt.Sprint(i)}).Run(t.Context(), db)
+				_, _, errs[i] = placeStore.Insert(resident{State: "CA", City: "San", User: 1, Name: fmt.Sprint(i)}).Run(t.Context(), db)
 			})
 		}
 		wait.Wait()
@@ -292,8 +292,11 @@ func TestCompositeCosts(t *testing.T) {
 			p.Options.AllowPartial = true
 			modeltest.WantCost(t, m, want, func() error { return compositeRun(t.Context(), db, p) })
 		}
-		run(model.Cost{Commands: 1, Written: 1}, model.NewPlan(byPlace.Insert(ann)))
-		run(model.Cost{Commands: 1, Written: 2}, byPlace.InsertMany([]resident{{State: "CA", City: "San", User: 2}, {State: "CA", City: "San", User: 3}}))
+		modeltest.WantCost(t, m, model.Cost{Commands: 1, Written: 1}, func() error { return compositeInsert(t.Context(), db, ann) })
+		ann.ID = "CA :San :a1"
+		modeltest.WantCost(t, m, model.Cost{Commands: 1, Written: 2}, func() error {
+			return compositeInsert(t.Context(), db, resident{State: "CA", City: "San", User: 2}, resident{State: "CA", City: "San", User: 3})
+		})
 		run(model.Cost{Commands: 1, Written: 1}, byPlace.Move(&ann, resident{State: "CA", City: "San", User: 1, Name: "Ann"}))
 		ann.Name = "Ann"
 		run(model.Cost{Commands: 2, Written: 2}, byPlace.Move(&ann, resident{State: "NV", City: "Reno", User: 1}))
@@ -416,7 +419,7 @@ func TestCompositeMoveFaults(t *testing.T) {
 			modeltest.FaultMatrix(t, modeltest.FaultCase{
 				Transactions: inTransaction, Sample: 4,
 				Seed: func(ctx context.Context, db *mongo.Database) error {
-					return compositeRun(ctx, db, byPlace.InsertMany([]resident{{State: "CA", City: "San", User: 1, Name: "Ann"}}))
+					return compositeInsert(ctx, db, resident{State: "CA", City: "San", User: 1, Name: "Ann"})
 				},
 				Run: func(ctx context.Context, db *mongo.Database) error {
 					ann, err := byPlace.Prefix("CA", "San", 1).One(ctx, db)

@@ -97,7 +97,7 @@ func (k *Keys) Order() bson.D { return slices.Clone(k.spec.Order) }
 
 // index finds the documents of each part in order.
 func (k *Keys) index() model.Index {
-	return commands.Index(k.docs.Name(), "the documents of a part of a spread key, in order", append(bson.D{mql.E(k.path, 1)}, k.Order()...)...)
+	return commands.Lookup(k.docs.Name(), "the documents of a part of a spread key, in order", append(bson.D{mql.E(k.path, 1)}, k.Order()...)...)
 }
 
 // Indexes are that of Find, and that of Point where it isn't by _id.

@@ -2,6 +2,7 @@ package spread
 
 import (
 	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/commands"
 	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/internal/mql"
 	"github.com/docmodel/docmodel/model"
@@ -101,7 +102,7 @@ func (k *Keys) insert(name string, err error, doc bson.Raw) model.Write {
 	if err != nil {
 		return k.refused(k.docs.Refuse(k.path, nil, err.Error()))
 	}
-	return model.NewCollection[bson.Raw, any](k.docs.Name()).Insert(set)
+	return commands.Own(model.NewCollection[bson.Raw, any](k.docs.Name()).Insert(set))
 }
 
 // moved brings a document under another key, if it is as it was found.

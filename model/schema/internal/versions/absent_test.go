@@ -47,6 +47,7 @@ var (
 		limit := s.Limit
 		return sparseNext{s.ID, s.N, s.Flag, s.Inner, &limit, s.Title, 0}, nil
 	}))
+	sparseStore = model.NewStore(model.New("people", sparseSteps), sparsePeople)
 )
 
 func TestSaveAbsent(t *testing.T) {
@@ -68,10 +69,12 @@ func TestSaveAbsent(t *testing.T) {
 			{"within too", `{"_id":"a","inner":{"b":1},"limit":4}`, nil, `{"_id":"a","inner":{"b":1},"limit":4,"fresh":0,"v":2}`, 1},
 		} {
 			store(t, db, c.before)
-			change := sparseSteps.Edit("a", nil)
-			if c.edit != nil {
-				change = sparseSteps.Edit("a", func(s *sparseNext) error { c.edit(s); return nil })
-			}
+			change := sparseStore.Edit("a", func(s *sparseNext) error {
+				if c.edit != nil {
+					c.edit(s)
+				}
+				return nil
+			})
 			for run := range 2 {
 				was, err := sparsePeople.ByID("a").One(t.Context(), db)
 				if err != nil {

@@ -241,7 +241,7 @@ func TestMigrateCut(t *testing.T) {
 func TestUpgradeInterleaved(t *testing.T) {
 	ops := map[string]func(ctx context.Context, db *mongo.Database) error{
 		"edit": func(ctx context.Context, db *mongo.Database) error {
-			_, _, err := versions.Edit("a", func(p *personV3) error { p.N += 10; return nil }).Run(ctx, db)
+			_, _, err := peopleStore.Edit("a", func(p *personV3) error { p.N += 10; return nil }).Run(ctx, db)
 			return err
 		},
 		"migration": func(ctx context.Context, db *mongo.Database) error {
@@ -311,7 +311,7 @@ func TestVersionsRace(t *testing.T) {
 				case w == 0:
 					_, err = versions.Migrate(schema.MigrateOptions{}).Run(ctx, db, model.JobOptions{BatchSize: 2})
 				case w%2 == 0:
-					change := versions.Edit(id, func(p *personV3) error { p.N++; return nil })
+					change := peopleStore.Edit(id, func(p *personV3) error { p.N++; return nil })
 					change.Attempts = 100
 					_, _, err = change.Run(ctx, db)
 				default:
@@ -345,11 +345,11 @@ func TestVersionsCost(t *testing.T) {
 			modeltest.WantCost(t, monitor, model.Cost{Commands: commands, Written: written, Returned: returned}, f)
 		}
 		edit := func(id string, f func(*personV3) error) func() error {
-			return func() error { _, _, err := versions.Edit(id, f).Run(ctx, db); return err }
+			return func() error { _, _, err := peopleStore.Edit(id, f).Run(ctx, db); return err }
 		}
 		cost(1, 0, 2, func() error { _, err := people.Find(nil).All(ctx, db); return err })
-		cost(2, 1, 1, edit("a", nil))
-		cost(1, 0, 1, edit("a", nil))
+		cost(2, 1, 1, edit("a", func(*personV3) error { return nil }))
+		cost(1, 0, 1, edit("a", func(*personV3) error { return nil }))
 		cost(2, 1, 1, edit("b", func(p *personV3) error { p.N++; return nil }))
 		var many []any
 		for i := range 3000 {

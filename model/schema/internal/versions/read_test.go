@@ -94,6 +94,8 @@ func phonesOf(p personV2) (personV3, error) {
 var (
 	people   = newPeople()
 	versions = schema.NewVersions(people, schema.VersionsSpec{Field: "v"}, schema.Upcast(namesOf), schema.Upcast(phonesOf))
+
+	peopleStore = model.NewStore(model.New("people", versions), people)
 )
 
 func newPeople() *model.Collection[personV3, string] {

@@ -12,15 +12,6 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// Plan is the write of what differs, or nothing.
-func (x *Versions) Plan(raw bson.Raw, doc any, upgrade bool) (model.Plan, error) {
-	w, differs, err := x.save(raw, doc, upgrade)
-	if err != nil || !differs {
-		return model.Plan{}, err
-	}
-	return model.NewPlan(w), nil
-}
-
 // Saved is the write that stores a document in the place of what was read.
 func (x *Versions) Saved(raw bson.Raw, doc any, upgrade bool) model.Write {
 	w, _, err := x.save(raw, doc, upgrade)

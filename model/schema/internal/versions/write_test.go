@@ -13,7 +13,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// Insert, Save and Edit write the version, and what differs alone.
+// Inserts, saves and the edits of stores write the version, and what differs alone.
 func TestSave(t *testing.T) {
 	tenancy.Differs(t, "the fields of the scope are fields of the documents that it compares or lists")
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
@@ -24,32 +24,32 @@ func TestSave(t *testing.T) {
 		}
 		inc := func(p *personV3) error { p.N++; return nil }
 		for range 2 {
-			if _, _, err := versions.Edit("a", inc).Run(ctx, db); err != nil {
+			if _, _, err := peopleStore.Edit("a", inc).Run(ctx, db); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if _, result, err := versions.Edit("b", func(*personV3) error { return nil }).Run(ctx, db); err != nil || len(result.Steps) != 0 {
+		if _, result, err := peopleStore.Edit("b", func(*personV3) error { return nil }).Run(ctx, db); err != nil || len(result.Steps) != 0 {
 			t.Errorf("an edit that changes nothing: %v, %v", result, err)
 		}
 		want := []string{`{"_id":"a","n":3,"x":1,"first":"Ann","last":"Lee","v":3}`, `{"_id":"b","first":"Bob","n":2,"v":3}`}
 		if got := stored(t, db); fmt.Sprint(got) != fmt.Sprint(want) {
 			t.Errorf("got %v", got)
 		}
-		if _, _, err := versions.Edit("z", inc).Run(ctx, db); !errors.Is(err, model.ErrNotFound) {
+		if _, _, err := peopleStore.Edit("z", inc).Run(ctx, db); !errors.Is(err, model.ErrNotFound) {
 			t.Errorf("none: %v", err)
 		}
 		boom := errors.New("boom")
-		if _, _, err := versions.Edit("a", func(*personV3) error { return boom }).Run(ctx, db); !errors.Is(err, boom) {
+		if _, _, err := peopleStore.Edit("a", func(*personV3) error { return boom }).Run(ctx, db); !errors.Is(err, boom) {
 			t.Errorf("an edit that fails: %v", err)
 		}
 		var bad *model.ValueError
-		if _, _, err := versions.Edit("", inc).Run(ctx, db); !errors.As(err, &bad) {
+		if _, _, err := peopleStore.Edit("", inc).Run(ctx, db); !errors.As(err, &bad) {
 			t.Errorf("no id: %v", err)
 		}
-		if _, _, err := versions.Edit("a", func(p *personV3) error { p.ID = "c"; return nil }).Run(ctx, db); !errors.As(err, &bad) {
+		if _, _, err := peopleStore.Edit("a", func(p *personV3) error { p.ID = "c"; return nil }).Run(ctx, db); !errors.As(err, &bad) {
 			t.Errorf("another id: %v", err)
 		}
-		if _, _, err := versions.Edit("a", func(p *personV3) error { p.Tags = map[string]string{"$x": "1"}; return nil }).Run(ctx, db); !errors.As(err, &bad) {
+		if _, _, err := peopleStore.Edit("a", func(p *personV3) error { p.Tags = map[string]string{"$x": "1"}; return nil }).Run(ctx, db); !errors.As(err, &bad) {
 			t.Errorf("a name that can't be stored: %v", err)
 		}
 		if w := versions.Save(bson.Raw{1}, personV3{}); !errors.As(w.Err, &bad) {
@@ -70,6 +70,7 @@ func TestVersionsOwnField(t *testing.T) {
 	v := schema.NewVersions(owns, schema.VersionsSpec{Field: "v"}, schema.Upcast(func(p personV3) (own, error) {
 		return own{ID: p.ID, N: p.N}, nil
 	}))
+	owned := model.NewStore(model.New("owns", v), owns)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := t.Context()
 		store(t, db, `{"_id":"a","first":"Ann","n":1}`)
@@ -77,7 +78,7 @@ func TestVersionsOwnField(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, id := range []string{"a", "b"} {
-			if _, _, err := v.Edit(id, func(o *own) error { o.V = 9; o.N++; return nil }).Run(ctx, db); err != nil {
+			if _, _, err := owned.Edit(id, func(o *own) error { o.V = 9; o.N++; return nil }).Run(ctx, db); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -1,0 +1,212 @@
+package copies_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"testing"
+
+	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/internal/testkit"
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/modeltest"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+func changed[S any](c model.Change[S], way func(context.Context, model.DB) (model.DB, error)) testkit.DBFunc {
+	return func(ctx context.Context, db *mongo.Database) error {
+		on, err := way(ctx, db)
+		if err != nil {
+			return err
+		}
+		_, _, err = c.Run(ctx, on)
+		return err
+	}
+}
+
+func plain(_ context.Context, db model.DB) (model.DB, error) { return db, nil }
+
+// fresh returns a new document that is to have copies of the source s.
+func (f copyForm) fresh() holder {
+	h := holder{ID: "new"}
+	switch {
+	case f.c == ofListed:
+		h.ID = "later"
+	case f.depth == 0:
+		h.Src = "s"
+	case f.depth == 1:
+		h.Items = []held{{ID: "other"}, {ID: "s", Note: "kept"}}
+	default:
+		h.Groups = []group{{Title: "none"}, {Items: []held{{ID: "s"}, {ID: "s", Note: "kept"}}}}
+	}
+	return h
+}
+
+// relating gives h3 copies of the source s.
+func (f copyForm) relating() model.Action {
+	if f.c == ofListed {
+		return f.sources().Set("s", bson.D{e("docs", []string{"h1", "h2", "h3", "later"})})
+	}
+	return f.holders().Edit("h3", func(h *holder) error {
+		like := f.fresh()
+		h.Src, h.Items, h.Groups = like.Src, like.Items, like.Groups
+		return nil
+	})
+}
+
+// A copy that is stored while its source changes is up to date after both, in every order, with transactions and without.
+func TestCopyStoreInterleaved(t *testing.T) {
+	parallel(t)
+	for _, f := range copyForms {
+		for _, tx := range []bool{false, true} {
+			way, with := plain, "without transactions"
+			if tx {
+				way, with = model.WithTransactions, "in transactions"
+			}
+			for name, action := range map[string]model.Action{"insert": f.holders().Insert(f.fresh()), "update": f.relating()} {
+				t.Run(f.name+" "+name+" "+with, func(t *testing.T) {
+					if os.Getenv(modeltest.EnvURI) == "" {
+						t.Parallel()
+					}
+					f.interleave(t, tx, changed(action.Change(), way), changed(f.sources().Set("s", bson.D{e("name", "b")}), way))
+				})
+			}
+		}
+	}
+}
+
+func (f copyForm) interleave(t *testing.T, tx bool, a, b testkit.DBFunc) {
+	for how, c := range map[string]modeltest.InterleaveCase{
+		"writes": {Match: modeltest.Writes, Transactions: tx}, "commands": {Nested: true, Transactions: tx},
+	} {
+		c.Sample, c.A, c.B = 2, a, b
+		c.Seed = func(ctx context.Context, db *mongo.Database) error {
+			if err := f.oneOf(ctx, db); err != nil || f.c != ofListed {
+				return err
+			}
+			return updates(ctx, db, "origins", "s", bson.D{e("$push", bson.D{e("docs", "later")})})
+		}
+		c.Check = func(t testing.TB, db *mongo.Database, errA, errB error) {
+			if f.c == ofListed && errors.Is(errA, model.ErrNotFound) { // it lists a missing document
+				errA = nil
+			}
+			if err := errors.Join(errA, errB); err != nil {
+				t.Error(err)
+			}
+			if found := f.wantDrift(t, db); len(found) > 0 {
+				t.Errorf("drift %v", found)
+			}
+		}
+		t.Run(how, func(t *testing.T) { modeltest.Interleave(t, c) })
+	}
+}
+
+// What storing a copy costs, in a transaction without its commit and the test's hello.
+func TestCopyStoreCosts(t *testing.T) {
+	parallel(t)
+	m := modeltest.NewMonitor()
+	for _, f := range copyForms {
+		for name, want := range map[string]model.Cost{
+			"plain": {Commands: 3, Written: 1, Returned: 2}, "in a transaction": {Commands: 2 + 2, Written: 2, Returned: 1},
+		} {
+			if f.depth == 1 { // of two sources
+				want.Returned *= 2
+				if name != "plain" {
+					want.Written++
+				}
+			}
+			t.Run(f.name+" "+name, func(t *testing.T) {
+				modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+					way := plain
+					if name != "plain" {
+						modeltest.NeedTransactions(t, db)
+						way = model.WithTransactions
+					}
+					if err := f.oneOf(t.Context(), db); err != nil {
+						t.Fatal(err)
+					}
+					mustExec(t, db, model.NewPlan(origins.Update("s", bson.D{e("$push", bson.D{e("docs", "later")})})))
+					modeltest.WantCost(t, m, want, func() error { return changed(f.holders().Insert(f.fresh()), way)(t.Context(), db) })
+				}, modeltest.WithMonitor(m))
+			})
+		}
+	}
+}
+
+// A caller can't write what a copy in an array has. The values may be empty, as they are stored, or those of the source.
+func TestCopyStoreRefuses(t *testing.T) {
+	parallel(t)
+	loose := denorm.NewCopy(origins, looseDocs, denorm.CopySpec{
+		KeyPath: "items.id", Fields: []denorm.Field{{From: "name", To: "items.name"}}, Lists: []string{"items"},
+	})
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		f, ctx := copyForms[2], t.Context()
+		if err := f.oneOf(ctx, db); err != nil {
+			t.Fatal(err)
+		}
+		items := func(list ...held) bson.D { return bson.D{e("items", list)} }
+		for _, test := range []struct {
+			reason string
+			change model.Action
+			is     error
+		}{
+			{"another name", f.holders().Insert(holder{ID: "new", Items: []held{{ID: "s", Name: "x"}}}), errRefused},
+			{"a missing source", f.holders().Insert(holder{ID: "new", Items: []held{{ID: "none"}}}), model.ErrNotFound},
+			{"another name in an update", f.holders().Set("h1", items(held{ID: "s", Name: "x"})), errRefused},
+			{"another name in an element", f.holders().Set("h1", bson.D{e("items.1.name", "x")}), errRefused},
+			{"a missing source in an update", f.holders().Set("h1", items(held{ID: "none"})), model.ErrNotFound},
+			{"no element of the array", model.NewStore(model.New("loose", loose), looseDocs).Set("h1", bson.D{e("items.id", "s")}), errRefused},
+			{"the name of the source", f.holders().Insert(holder{ID: "new", Items: []held{{ID: "s", Name: "a"}}}), nil},
+			{"the stored name", f.holders().Set("h1", items(held{ID: "other", Name: "a"}, held{ID: "s"})), nil},
+		} {
+			_, _, err := test.change.Change().Run(ctx, db)
+			wantError(t, err, test.is)
+		}
+		h, err := holders.ByID("h1").One(ctx, db)
+		if err != nil || len(h.Items) != 2 || h.Items[0].Name != "" || h.Items[1].Name != "a" {
+			t.Errorf("%+v, %v", h, err)
+		}
+		if found := f.wantDrift(t, db); len(found) > 0 {
+			t.Errorf("drift %v", found)
+		}
+	})
+}
+
+// Two copies in one array have one update. A document that leaves one source's list has the copy of another source that lists it.
+func TestCopyStoreTwice(t *testing.T) {
+	parallel(t)
+	names := denorm.NewCopy(origins, holders, denorm.CopySpec{KeyPath: "items.id", Fields: []denorm.Field{{From: "name", To: "items.name"}}})
+	cities := denorm.NewCopy(origins, holders, denorm.CopySpec{KeyPath: "items.id", Fields: []denorm.Field{{From: "info.city", To: "items.info.city"}}})
+	both := model.New("both", names, cities)
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		mustExec(t, db, origins.InsertMany([]origin{{ID: "s", Name: "a", Info: info{"Rome"}, Docs: []string{"l"}}, {ID: "t", Name: "b", V: 3}}))
+		want := func(id string, items ...held) {
+			t.Helper()
+			h, err := holders.ByID(id).One(t.Context(), db)
+			if err != nil || model.Shell(asDoc(t, h.Items[0])) != model.Shell(asDoc(t, items[0])) {
+				t.Errorf("%+v, %v, want %+v", h, err, items)
+			}
+		}
+		testkit.MustChange(t, db, model.NewStore(both, holders).Insert(holder{ID: "h", Items: []held{{ID: "s"}}}))
+		want("h", held{ID: "s", Name: "a", Info: info{"Rome"}})
+		testkit.MustChange(t, db, model.NewStore(both, origins).Set("s", bson.D{e("name", "c"), e("info", info{"Oslo"})}))
+		want("h", held{ID: "s", Name: "c", Info: info{"Oslo"}})
+
+		f := copyForms[6]
+		name := func(want string) {
+			t.Helper()
+			if h, err := holders.ByID("l").One(t.Context(), db); err != nil || h.Name != want {
+				t.Errorf("%+v, %v, want %q", h, err, want)
+			}
+		}
+		testkit.MustChange(t, db, f.holders().Insert(holder{ID: "l"}))
+		name("c")
+		testkit.MustChange(t, db, f.sources().Set("t", bson.D{e("docs", []string{"l"})}))
+		name("b")
+		testkit.MustChange(t, db, f.sources().Set("t", bson.D{e("docs", []string{})}))
+		name("c")
+		testkit.MustChange(t, db, f.sources().Set("s", bson.D{e("docs", []string{})}))
+		name("")
+	})
+}

@@ -1,0 +1,206 @@
+package counter
+
+import (
+	"slices"
+
+	"github.com/docmodel/docmodel/denorm/internal/stored"
+	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/commands"
+	"github.com/docmodel/docmodel/internal/core"
+	"github.com/docmodel/docmodel/internal/mql"
+	"github.com/docmodel/docmodel/model"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// tellParents returns the updates that tell a transition to its parents. old is the parent that may lose its smallest or
+// greatest value, or nil. In a transaction, its values can't change meanwhile.
+func (c *Counter) tellParents(t transition, old *parentDoc, tx bool) (writes []model.Write) {
+	for _, id := range t.parents() {
+		p := old
+		if p != nil && !bsonval.EqualRaw(p.ID, id) {
+			p = nil
+		}
+		if w, ok := c.tell(t, id, p, tx); ok {
+			writes = append(writes, w)
+		}
+	}
+	return writes
+}
+
+// A parentUpdate is a change of a parent.
+type parentUpdate struct {
+	inc, min, max, set, unset bson.D
+	guarded                   bool // by its extreme, or by what was read
+}
+
+func (u parentUpdate) empty() bool {
+	return len(u.inc)+len(u.min)+len(u.max)+len(u.set)+len(u.unset) == 0
+}
+
+// tell is the write that changes a parent by a transition. p is the parent as it was read, or nil if it wasn't read.
+func (c *Counter) tell(t transition, id bson.RawValue, p *parentDoc, tx bool) (model.Write, bool) {
+	w := model.Write{Collection: c.parents.Name(), Index: model.IDIndex, Deleted: true}
+	filter := commands.ByID(bsonval.Clone(id))
+	var u parentUpdate
+	for _, x := range c.slots {
+		if x.extreme() {
+			filter = c.tellExtreme(t, id, p, x, &u, filter, tx)
+			continue
+		}
+		n, err := c.tellSum(t, id, x)
+		if err != nil {
+			return model.Refused(c.parents.Name(), c.docs.Refuse(c.sources[x.source].path, nil, err.Error())), true
+		}
+		if n != nil {
+			u.inc = append(u.inc, bson.E{Key: x.path, Value: n})
+		}
+	}
+	if u.empty() {
+		return w, false
+	}
+	if gone := p != nil && p.Doc == nil; u.guarded && !gone {
+		w.Expect = model.One
+	}
+	if t.names(id) && tx { // outside transactions, the parent can be deleted after the store has read it
+		w.Expect, w.Reasons = model.One, []model.Reason{{Err: c.noParent(id)}}
+	}
+	w.Model = &mongo.UpdateOneModel{Filter: filter, Update: c.update(u)}
+	return w, true
+}
+
+// noParent is the error for a missing parent that a child newly names.
+func (c *Counter) noParent(id bson.RawValue) error {
+	return &model.ReferenceError{Collection: c.docs.Name(), Path: c.reference, To: c.parents.Name(), Value: id}
+}
+
+// tellSum is the number that is added to a slot, or nil.
+func (c *Counter) tellSum(t transition, id bson.RawValue, x slot) (any, error) {
+	var was, now bson.RawValue
+	n := 0
+	for i, a := range []contribution{t.was, t.now} {
+		if !a.of(id) {
+			continue
+		}
+		v := core.MustRawValue(int64(1))
+		if x.kind != countChildren {
+			v = a.values[x.source]
+		}
+		if v.Type == 0 {
+			continue
+		}
+		n += 2*i - 1
+		if i == 0 {
+			was = v
+		} else {
+			now = v
+		}
+	}
+	switch {
+	case x.kind == quotient || was.Type == 0 && now.Type == 0:
+		return nil, nil
+	case x.kind == addUp:
+		if was.Equal(now) {
+			return nil, nil
+		}
+		return difference(now, was)
+	case n == 0:
+		return nil, nil
+	}
+	return int64(n), nil
+}
+
+// tellExtreme lowers or raises an extreme. Where a value leaves, it guards the write: the parent's extreme is beyond that
+// value, or the parent is as it was read, and the next value is known. What was read in the transaction needs no guard.
+func (c *Counter) tellExtreme(
+	t transition, id bson.RawValue, p *parentDoc, x slot, u *parentUpdate, filter bson.D, tx bool,
+) bson.D {
+	var come bson.RawValue
+	if t.now.of(id) {
+		come = t.now.values[x.source]
+	}
+	v := c.leaves(t, id, x)
+	u.guarded = u.guarded || v.Type != 0
+	if v.Type != 0 && p != nil && (tx || c.mayLeave(t, p, x)) {
+		next, known := p.Next[x.path]
+		if come.Type != 0 && (next.Type == 0 || x.beyond(come, next)) {
+			next = come
+		}
+		if known {
+			if next.Type == 0 {
+				u.unset = append(u.unset, mql.E(x.path, ""))
+			} else {
+				u.set = append(u.set, bson.E{Key: x.path, Value: bsonval.Clone(next)})
+			}
+			if tx {
+				return filter
+			}
+			return c.unchanged(filter, p)
+		}
+	}
+	if v.Type != 0 {
+		is := "$lt"
+		if x.kind == greatest {
+			is = "$gt"
+		}
+		return append(filter, bson.E{Key: x.path, Value: bson.D{{Key: is, Value: v}}})
+	}
+	switch {
+	case come.Type == 0:
+	case x.kind == smallest:
+		u.min = append(u.min, bson.E{Key: x.path, Value: come})
+	default:
+		u.max = append(u.max, bson.E{Key: x.path, Value: come})
+	}
+	return filter
+}
+
+// unchanged asks that no action outside transactions has changed the parent since it was read.
+func (c *Counter) unchanged(filter bson.D, p *parentDoc) bson.D {
+	if slices.ContainsFunc(filter, func(e bson.E) bool { return e.Key == stored.TokensField }) {
+		return filter
+	}
+	v, _ := stored.At(c.parents, p.Doc, stored.TokensField)
+	return append(filter, stored.HoldsAt(stored.TokensField, bsonval.Clone(v)))
+}
+
+// update writes a parentUpdate. Quotients follow in a second stage.
+func (c *Counter) update(u parentUpdate) any {
+	if slices.ContainsFunc(c.slots, func(x slot) bool { return x.kind == quotient }) {
+		return c.updatePipeline(u)
+	}
+	return commands.Operators(mql.E("$inc", u.inc), mql.E("$min", u.min), mql.E("$max", u.max), mql.E("$set", u.set), mql.E("$unset", u.unset))
+}
+
+// updatePipeline is update as a pipeline.
+func (c *Counter) updatePipeline(u parentUpdate) mongo.Pipeline {
+	var set, then bson.D
+	add := func(path string, v any) { set = append(set, bson.E{Key: path, Value: v}) }
+	for _, e := range u.inc {
+		add(e.Key, mql.Op("$add", mql.IfNull("$"+e.Key, int64(0)), e.Value))
+	}
+	for name, fields := range []bson.D{u.min, u.max} {
+		for _, e := range fields {
+			add(e.Key, mql.Op([]string{"$min", "$max"}[name], "$"+e.Key, e.Value))
+		}
+	}
+	for _, e := range u.set {
+		add(e.Key, mql.Literal(e.Value))
+	}
+	for _, e := range u.unset {
+		add(e.Key, "$$REMOVE")
+	}
+	for _, x := range c.slots {
+		if x.kind == quotient {
+			sum, n := "$"+c.slots[x.sum].path, "$"+c.slots[x.n].path
+			then = append(then, bson.E{Key: x.path, Value: mql.Cond(mql.Op("$gt", n, 0), mql.Op("$divide", sum, n), "$$REMOVE")})
+		}
+	}
+	out := mongo.Pipeline{}
+	for _, stage := range []bson.D{set, then} {
+		if len(stage) > 0 {
+			out = append(out, mql.Set(stage...))
+		}
+	}
+	return out
+}

@@ -1,0 +1,36 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/docmodel/docmodel/model/modeltest"
+)
+
+// The program uses transactions if the server has them, and runs without them.
+func TestOpen(t *testing.T) {
+	for name, options := range map[string][]modeltest.Option{
+		"replica set": nil, "standalone": {modeltest.WithoutTransactions()},
+	} {
+		t.Run(name, func(t *testing.T) {
+			monitor := modeltest.NewMonitor()
+			client := modeltest.NewClient(t, append(options, modeltest.WithMonitor(monitor))...)
+			repo, err := open(t.Context(), conduit.On(client.Database("conduit")))
+			if err == nil {
+				err = fill(t.Context(), repo)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			commits := 0
+			for _, c := range monitor.Commands() {
+				if c.Name == "commitTransaction" {
+					commits++
+				}
+			}
+			if commits > 0 != (name == "replica set") {
+				t.Errorf("%d commits", commits)
+			}
+			wantSound(t, client.Database("conduit"))
+		})
+	}
+}

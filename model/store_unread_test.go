@@ -1,0 +1,89 @@
+package model_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/internal/tenancy"
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/relate"
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// A transaction deletes children without a read only if no technique needs them.
+func TestStoreDeletesUnread(t *testing.T) {
+	if tenancy.On {
+		t.Skip("a tenant's commands differ")
+	}
+	cascade := relate.NewOnDelete(writers, relate.OnDeleteSpec{Cascade: []relate.Referrer{noteRef}})
+	restrict := relate.NewOnDelete(writers, relate.OnDeleteSpec{Restrict: []relate.Referrer{noteRef}})
+	texts := model.NewCollection[writer, string]("texts")
+	byText := denorm.NewCounter(diaryNotes, "text", texts, denorm.CounterSpec{Count: "notes"})
+	rule := model.NewParts(nil, nil, nil, nil).WithReactions(func() []model.Reaction {
+		return []model.Reaction{{Collection: "notes", On: model.OnDelete, React: func(model.StoreWrite) (model.Answer, error) {
+			return model.Answer{}, nil
+		}}}
+	})
+	const unread = "findAndModify delete commitTransaction"
+	for _, c := range []struct {
+		what string
+		with []model.Technique
+		want string
+	}{
+		{"a cascade", []model.Technique{cascade}, unread},
+		{"a copy of the writer", []model.Technique{cascade, noteBy}, unread},
+		{"a count by a reference that can change", []model.Technique{cascade, noteCount}, "findAndModify find delete commitTransaction"},
+		{"a count of another parent", []model.Technique{cascade, byText}, "findAndModify find delete update commitTransaction"},
+		{"a rule of one's own", []model.Technique{cascade, rule}, "findAndModify find delete commitTransaction"},
+		{"another rule reads the notes", []model.Technique{cascade, restrict}, "findAndModify find find delete commitTransaction"},
+	} {
+		store := model.NewStore(model.New("m", append(c.with, noteRef)...), writers)
+		monitor := modeltest.NewMonitor()
+		db := fillDiary(t, modeltest.NewClient(t, modeltest.WithVersion("7.0"), modeltest.WithMonitor(monitor)).Database("diary"))
+		monitor.Reset()
+		_, _, err := store.Delete("ann").Run(t.Context(), db)
+		var sent []string
+		for _, command := range monitor.Commands() {
+			sent = append(sent, command.Name)
+		}
+		if got := strings.Join(sent, " "); err != nil || got != c.want {
+			t.Errorf("%s: sent %s, %v", c.what, got, err)
+		}
+		if left := storedIn(t, db); len(left) != 1 || !strings.Contains(left[0], `"bob"`) {
+			t.Errorf("%s: left %v", c.what, left)
+		}
+	}
+}
+
+// More children than an action may write are kept.
+func TestStoreDeletesTooManyUnread(t *testing.T) {
+	cascade := relate.NewOnDelete(writers, relate.OnDeleteSpec{Cascade: []relate.Referrer{noteRef}})
+	store := model.NewStore(model.New("m", cascade, noteRef), writers)
+	for _, version := range []string{"7.0", "8.0"} {
+		db := fillDiary(t, modeltest.NewClient(t, modeltest.WithVersion(version)).Database("diary"))
+		for i := range 1000 {
+			if i == 999 { // ann and 1,000 notes
+				var refused *model.ValueError
+				_, _, err := store.Delete("ann").Run(t.Context(), db)
+				n, failed := diaryNotes.Find(bson.D{}).Count(t.Context(), db)
+				if !errors.As(err, &refused) || !strings.Contains(refused.Reason, "Store.DeleteJob") || n != 1000 || failed != nil {
+					t.Errorf("on %s: %v; left %d, %v", version, err, n, failed)
+				}
+				break
+			}
+			if _, err := diaryNotes.Insert(note{ID: fmt.Sprint(i), Writer: "ann"}).Run(t.Context(), db); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := store.DeleteJob("ann").Run(t.Context(), db, model.JobOptions{}); err != nil {
+			t.Error(err)
+		}
+		if left := storedIn(t, db); len(left) != 1 {
+			t.Errorf("on %s: %d are left", version, len(left))
+		}
+	}
+}
