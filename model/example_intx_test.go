@@ -12,7 +12,7 @@ import (
 	"github.com/docmodel/docmodel/model/modeltest"
 )
 
-// Money leaves one account and reaches another, or neither: a guard on the first, and a change of the second that may refuse.
+// Money leaves one account and reaches another, or neither: both writes have a guard.
 type account struct {
 	ID      string          `bson:"_id"`
 	Balance int64           `bson:"balance"`
@@ -22,9 +22,9 @@ type account struct {
 }
 
 var (
-	accounts  = model.NewCollection[account, string]("accounts")
-	ledger    = embed.NewVersioned(accounts, embed.VersionedSpec{Tokens: "ops"})
-	errClosed = errors.New("the account is closed")
+	accounts      = model.NewCollection[account, string]("accounts")
+	ledger        = embed.NewVersioned(accounts, embed.VersionedSpec{Tokens: "ops"})
+	accountsStore = model.NewStore(model.New("bank", ledger), accounts)
 )
 
 func ExampleInTx() {
@@ -37,31 +37,23 @@ func ExampleInTx() {
 			if _, err := ledger.Take(from, "balance", amount, op).Run(ctx, db); err != nil {
 				return err
 			}
-			_, _, err := ledger.Change(to, op, func(a account) (account, error) {
-				if a.Closed {
-					return a, errClosed
-				}
-				a.Balance += amount
-				return a, nil
-			}).Run(ctx, db)
+			more := bson.D{{Key: "$inc", Value: bson.D{{Key: "balance", Value: amount}}}}
+			_, err := ledger.Guarded(to, bson.D{{Key: "closed", Value: false}}, more, op).Run(ctx, db)
 			return err
 		})
 	}
 
-	opened := model.NewPlan(
-		ledger.Insert(account{ID: "ann", Balance: 100}, bson.NewObjectID()),
-		ledger.Insert(account{ID: "bob"}, bson.NewObjectID()),
-		ledger.Insert(account{ID: "old", Closed: true}, bson.NewObjectID()),
-	)
-	if _, err := opened.Run(ctx, db); err != nil {
+	opened := accountsStore.InsertMany(account{ID: "ann", Balance: 100}, account{ID: "bob"}, account{ID: "old", Closed: true})
+	if _, _, err := opened.Run(ctx, db); err != nil {
 		fmt.Println(err)
 		return
 	}
 	once := bson.NewObjectID()
 	fmt.Println(transfer("ann", "bob", 30, once))
 	fmt.Println(transfer("ann", "bob", 30, once)) // sent twice, applied once
-	fmt.Println(transfer("ann", "old", 30, bson.NewObjectID()))
-	fmt.Println(errors.Is(transfer("ann", "bob", 90, bson.NewObjectID()), model.ErrGuard)) // there is less
+	for _, to := range []string{"old", "bob"} {   // the one is closed, and for the other there is less
+		fmt.Println(errors.Is(transfer("ann", to, 90, bson.NewObjectID()), model.ErrGuard))
+	}
 
 	for a, err := range accounts.Find(bson.D{}).Sorted(bson.D{{Key: "_id", Value: 1}}).Each(ctx, db) {
 		fmt.Println(a.ID, a.Balance, err)
@@ -69,7 +61,7 @@ func ExampleInTx() {
 	// Output:
 	// <nil>
 	// <nil>
-	// the account is closed
+	// true
 	// true
 	// ann 70 <nil>
 	// bob 30 <nil>

@@ -29,27 +29,28 @@ func TestAppliedIsWhatAMajorityHas(t *testing.T) {
 		Qty     int64           `bson:"qty"`
 		Ops     []bson.ObjectID `bson:"ops,omitempty"`
 	}
-	docs := embed.NewVersioned(model.NewCollection[doc, int32]("parts"), embed.VersionedSpec{Tokens: "ops"})
+	parts := model.NewCollection[doc, int32]("parts")
+	docs := embed.NewVersioned(parts, embed.VersionedSpec{Tokens: "ops"})
+	store := model.NewStore(model.New("parts", docs), parts)
 	op := bson.NewObjectID()
 	faults := modeltest.NewFaults()
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		faults.Reset()
-		change := docs.Change(1, op, func(d doc) (doc, error) { d.Qty++; return d, nil })
+		change, ctx := store.Edit(1, func(d *doc) error { d.Qty++; return nil }), model.WithToken(t.Context(), op)
 		update := docs.Update(1, 1, d("$inc", d("qty", int64(1))), op)
-		mustRun(t, db, model.NewPlan(docs.Insert(doc{ID: 1}, bson.NewObjectID())))
-		first, _, err := change.Run(t.Context(), db)
-		if err != nil || first.Qty != 0 {
-			t.Fatal(first, err)
+		mustRun(t, db, model.NewPlan(parts.Insert(doc{ID: 1})))
+		if first, _, err := change.Run(ctx, db); err != nil || first.Doc.Qty != 1 {
+			t.Fatal(first.Doc, err)
 		}
 		faults.LagOf(t, db, rolledBack) // a primary without a majority: reads find the token
-		if _, err := db.Collection("parts").UpdateByID(t.Context(), 1, d("$set", d("version", int64(1), "qty", int64(0)), "$unset", d("ops", ""))); err != nil {
+		if _, err := db.Collection("parts").UpdateByID(t.Context(), 1, d("$set", d("version", int64(1), "qty", int64(0)), "$unset", d("ops", "", "_m", ""))); err != nil {
 			t.Fatal(err)
 		}
-		_, result, err := change.Run(t.Context(), db)
+		_, result, err := change.Run(ctx, db)
 		if err != nil || result.Modified() != 1 {
 			t.Errorf("a change that was rolled back: %v, %v", result, err)
 		}
-		if _, result, err = change.Run(t.Context(), db); err != nil || result.Modified() != 0 {
+		if _, result, err = change.Run(ctx, db); err != nil || result.Modified() != 0 {
 			t.Errorf("a change that is there: %v, %v", result, err)
 		}
 		if _, err := db.Collection("parts").UpdateByID(t.Context(), 1, d("$set", d("version", int64(5)), "$unset", d("ops", ""))); err != nil {

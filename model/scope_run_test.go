@@ -50,24 +50,20 @@ func TestScopePipelineUpdates(t *testing.T) {
 
 // What a Change reads is under its scope: another tenant's document is not found, by one attempt, and nobody is handed it.
 func TestScopeHidesFromChanges(t *testing.T) {
-	docs := embed.NewVersioned(model.NewCollection[versionedPart, int32]("parts"), embed.VersionedSpec{})
+	docs := model.NewCollection[versionedPart, int32]("parts")
+	store := model.NewStore(model.New("parts", embed.NewVersioned(docs, embed.VersionedSpec{})), docs)
 	monitor := modeltest.NewMonitor()
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		a, b, both := tenantOf("a"), tenantOf("b"), model.Scope{Filter: d("tenant", "b")}
-		mustRun(t, db, model.NewPlan(model.Scoped(b, docs.Insert(versionedPart{ID: 1, Qty: 3}, bson.NewObjectID()))))
+		mustRun(t, db, model.NewPlan(model.Scoped(b, docs.Insert(versionedPart{ID: 1, Qty: 3}))))
 		base := asked(t, db, "parts")
-		change := docs.Change(1, bson.NilObjectID, func(p versionedPart) (versionedPart, error) {
-			t.Errorf("decide is handed %+v", p)
-			return p, nil
-		})
-		by := docs.ChangeBy(1, bson.NilObjectID, func(p versionedPart) (bson.D, error) {
-			t.Errorf("decide is handed %+v", p)
-			return d("$set", d("qty", 9)), nil
+		edit := store.Edit(1, func(p *versionedPart) error {
+			t.Errorf("edit is handed %+v", *p)
+			return nil
 		})
 		for name, run := range map[string]func(context.Context) error{
-			"Change":   func(ctx context.Context) error { _, _, err := change.Run(ctx, a.On(base)); return err },
-			"ChangeBy": func(ctx context.Context) error { _, _, err := by.Run(ctx, a.On(base)); return err },
-			"ByID":     func(ctx context.Context) error { _, err := parts.ByID(1).One(ctx, a.On(base)); return err },
+			"Edit": func(ctx context.Context) error { _, _, err := edit.Run(ctx, a.On(base)); return err },
+			"ByID": func(ctx context.Context) error { _, err := parts.ByID(1).One(ctx, a.On(base)); return err },
 			"two scopes": func(ctx context.Context) error {
 				_, err := parts.ByID(1).One(ctx, both.On(a.On(base)))
 				return err

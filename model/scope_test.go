@@ -170,11 +170,12 @@ func TestScopeReasons(t *testing.T) {
 		!strings.Contains(got.Instead[0].String(), "updateOne") {
 		t.Errorf("another collection's %v", got)
 	}
-	docs := embed.NewVersioned(model.NewCollection[versionedPart, int32]("parts"), embed.VersionedSpec{})
+	collection := model.NewCollection[versionedPart, int32]("parts")
+	docs := embed.NewVersioned(collection, embed.VersionedSpec{})
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
-		mustRun(t, db, model.NewPlan(model.Scoped(model.Scope{Tenant: d("tenant", "b")}, docs.Insert(versionedPart{ID: 1, Qty: 3}, bson.NewObjectID()))))
+		mustRun(t, db, model.NewPlan(model.Scoped(model.Scope{Tenant: d("tenant", "b")}, collection.Insert(versionedPart{ID: 1, Qty: 3}))))
 		for _, w := range []model.Write{
-			docs.Update(1, 7, d("$set", d("qty", 4)), bson.NilObjectID), docs.Take(1, "qty", 1, bson.NilObjectID), docs.Delete(1, 1),
+			docs.Update(1, 7, d("$set", d("qty", 4)), bson.NilObjectID), docs.Take(1, "qty", 1, bson.NilObjectID),
 		} {
 			if _, err := model.Scoped(scope, w).Run(t.Context(), db); !errors.Is(err, model.ErrNotFound) || errors.Is(err, embed.ErrVersion) || errors.Is(err, model.ErrGuard) {
 				t.Errorf("%s: %v, want that there is none", w, err)

@@ -2,6 +2,7 @@ package model
 
 import (
 	"context"
+	"slices"
 	"sync"
 
 	"github.com/docmodel/docmodel/internal/bsonval"
@@ -189,6 +190,25 @@ func mentionsBelow(projection bson.D, path string) bool {
 // routed returns a read's filter with the known shard key.
 func routed(ctx context.Context, db DB, collection string, filter bson.D) bson.D {
 	return routesOf(withRoutes(ctx, db)).filter(collection, filter, false)
+}
+
+// isRouted reports whether a findAndModify with the filter has the whole shard key of its
+// collection, or needs none. Before MongoDB 7.1, mongos refuses it otherwise.
+func isRouted(ctx context.Context, db DB, collection string, filter bson.D) bool {
+	r := routesOf(withRoutes(ctx, db))
+	if r == nil {
+		return true
+	}
+	key, sharded := r.keys[collection]
+	if !sharded {
+		return true
+	}
+	for _, s := range scopesOf(db) {
+		if s.holds(collection) {
+			filter = append(slices.Clip(filter), s.tenant...)
+		}
+	}
+	return key.whole(r.filter(collection, filter, false))
 }
 
 // routed adds the known shard key to the filter. An upsert needs the whole key.

@@ -144,10 +144,11 @@ func (s *Store[D, K]) Ensure(doc D) Change[Stored[D]] {
 	raw, err := s.checked(&doc)
 	return s.changeNew("ensure", err, []bson.Raw{raw}, func(ctx context.Context, db DB, docs []bson.Raw) (storeState, error) {
 		raw := docs[0]
-		if s.in.canEnsureFirst(ctx, raw) {
+		id := documentOf(raw.Lookup("_id"))
+		if s.in.canEnsureFirst(ctx, raw) && isRouted(ctx, db, s.docs.Name(), id.filter) {
 			return s.in.ensureFirst(ctx, db, raw)
 		}
-		state, err := s.in.change(ctx, db, documentOf(raw.Lookup("_id")), func(stored bson.Raw) (bson.Raw, error) { return stored, nil })
+		state, err := s.in.change(ctx, db, id, func(stored bson.Raw) (bson.Raw, error) { return stored, nil })
 		if errors.Is(err, ErrNotFound) {
 			state, err = s.in.prepare(ctx, db, s.in.writeOf(nil, raw))
 			state.ensures, state.hidden = true, !runctx.IsFirst(ctx)
@@ -169,7 +170,8 @@ func (s *Store[D, K]) checked(doc *D) (bson.Raw, error) {
 // bson.RawValue{} removes the field. A missing document gives [ErrNotFound].
 //
 // Cost: one read, and the writes. If no technique looks at the fields: one findAndModify
-// command, without a transaction.
+// command, without a transaction. On a sharded collection, a read comes first unless the
+// shard key is in the _id.
 func (s *Store[D, K]) Set(id K, fields bson.D) Change[Stored[D]] { return s.set(s.byID(id), fields) }
 
 // SetOne is [Store.Set] for the document that the filter matches. Give a condition that at
@@ -234,6 +236,10 @@ func (s *Store[D, K]) edit(of storeTarget, edit func(doc *D) error) Change[Store
 // that a technique owns, and fields that D lacks, keep their stored values. A missing
 // document gives [ErrNotFound].
 //
+// If a technique compares the document's version, another version than doc's gives
+// [ErrStale], with nothing written. A path that others write without a new version must
+// have its stored value, or the error is an ErrStale too, with a [*ValueError].
+//
 // Cost: as [Store.Edit].
 func (s *Store[D, K]) Replace(doc D) Change[Stored[D]] {
 	id, err := s.docs.ID(&doc)
@@ -249,9 +255,13 @@ func (s *Store[D, K]) Replace(doc D) Change[Stored[D]] {
 		if err != nil {
 			return nil, err
 		}
-		return withFields(before, slices.DeleteFunc(difference(was, doc), func(e bson.E) bool {
+		set := slices.DeleteFunc(difference(was, doc), func(e bson.E) bool {
 			return s.in.keeps(e.Key) || isScoped(db, s.docs.Name(), e.Key)
-		}))
+		})
+		if err := s.in.checkSpared(set); err != nil {
+			return nil, err
+		}
+		return withFields(before, set)
 	})
 }
 
@@ -314,7 +324,7 @@ func (s *Store[D, K]) changeStored(
 	out := s.change(name, kind, of.name(s.refs), cmp.Or(of.err, err), func(ctx context.Context, db DB) (storeState, error) {
 		return s.in.refer(ctx, db, s.refs, expected, func(ctx context.Context, set bson.D) (storeState, error) {
 			of := s.in.withKey(of.narrow(set))
-			if first != nil && s.in.canWriteFirst(ctx, first.set) {
+			if first != nil && s.in.canWriteFirst(ctx, first.set) && isRouted(ctx, db, s.docs.Name(), of.filter) {
 				return s.in.changeFirst(ctx, db, of, *first)
 			}
 			state, err := s.in.change(ctx, db, of, func(before bson.Raw) (_ bson.Raw, err error) {
@@ -332,13 +342,22 @@ func (s *Store[D, K]) changeStored(
 	return s.explained(of, out)
 }
 
-// changePlainly returns the change that deletes the document or sets fields, without a
-// read.
+// changePlainly returns the change that deletes the document or sets fields. On a sharded
+// collection it reads the document's shard key first, if the target doesn't tell it.
 func (s *Store[D, K]) changePlainly(name string, of storeTarget, err error, set bson.D) Change[Stored[D]] {
 	of = s.guarded(of)
 	out := s.change(name, OnUpdate, of.name(s.refs), cmp.Or(of.err, err), func(ctx context.Context, db DB) (storeState, error) {
-		return s.in.refer(ctx, db, s.refs, nil, func(_ context.Context, refs bson.D) (storeState, error) {
-			return s.in.plainly(s.in.withKey(of.narrow(refs)), set), nil
+		return s.in.refer(ctx, db, s.refs, nil, func(ctx context.Context, refs bson.D) (storeState, error) {
+			of := s.in.withKey(of.narrow(refs))
+			if isRouted(ctx, db, s.docs.Name(), of.filter) {
+				return s.in.plainly(of, set), nil
+			}
+			return s.in.change(ctx, db, of, func(before bson.Raw) (bson.Raw, error) {
+				if set == nil {
+					return nil, nil
+				}
+				return withFields(before, set)
+			})
 		})
 	})
 	out.alone = true

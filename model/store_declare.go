@@ -15,7 +15,8 @@ type store struct {
 	docs      *core.Docs
 	reactions []Reaction // of all collections, in the order of the techniques
 	owned     []Footprint
-	derived   []bool // for each owned path, whether its technique computes it of the document
+	derived   []bool   // for each owned path, whether its technique computes it of the document
+	spared    []string // paths that others write without a new version
 	keyed     map[string]bool
 	makeID    func(doc bson.Raw) (bson.RawValue, error) // of a new document; nil if the caller gives the _id
 
@@ -93,7 +94,10 @@ func (s *store) collectOwned(t Technique, reacts, writes bool, instead string, d
 			core.Place("NewStore of "+s.docs.Name()).Fail(
 				fmt.Sprintf("%s owns all documents of %s", techniqueName(t), s.docs.Name()), "use its methods, or a store of the documents from which it makes them")
 		}
-		if f.Use == Owns {
+		switch f.Use {
+		case Spares:
+			s.spared = append(s.spared, f.Path)
+		case Owns:
 			s.owned = append(s.owned, f)
 			s.derived = append(s.derived, slices.Contains(derived, f.Path))
 		}
@@ -108,6 +112,19 @@ func (s *store) checkNew(doc bson.Raw) error {
 		v := doc.Lookup(strings.Split(f.Path, ".")...)
 		if f.Path != Whole && !s.derived[i] && bsonval.Index(encoded, f.Path) < 0 && !isEmptyValue(v) {
 			return s.docs.Refuse(f.Path, v, ownedReason)
+		}
+	}
+	return nil
+}
+
+// checkSpared refuses fields of a replacement that others write without a new version. The
+// caller read the document some time ago, and its version doesn't tell whether they have
+// changed since.
+func (s *store) checkSpared(set bson.D) error {
+	for _, e := range set {
+		if slices.ContainsFunc(s.spared, func(path string) bool { return core.Overlap(path, e.Key) }) {
+			return core.Final(fmt.Errorf("%w: %w", ErrStale, s.docs.Refuse(e.Key, e.Value,
+				"isn't the stored value, and is written without a new version: read the document again, or write the field by Set or Edit")))
 		}
 	}
 	return nil

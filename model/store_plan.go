@@ -49,7 +49,7 @@ func (s *store) planRead(state storeState) Plan {
 			}
 			w.Once = only && d.after == nil // a second run deletes the documents that are left
 			switch {                        // a later run, or another client, may have written the same values
-			case state.named && !state.tx && i < state.own && d.before != nil && d.after != nil:
+			case state.named && !state.tx && i < state.own && d.after != nil:
 				w = rememberedWrite(w, d)
 			case state.edits && i < state.own:
 				w.Done = nil

@@ -2,6 +2,7 @@ package model_test
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -120,6 +121,33 @@ func TestStoreTokenOfOneDocument(t *testing.T) {
 			if err != nil || s.Doc.Text != c.want {
 				t.Errorf("%+v, %v, want %s", s.Doc, err, c.want)
 			}
+		}
+	})
+}
+
+// A request that comes again knows the document that it inserted, also after another client has changed it. A request
+// of another token doesn't.
+func TestStoreTokenOfAnInsert(t *testing.T) {
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		ctx, first, second := t.Context(), bson.NewObjectID(), bson.NewObjectID()
+		insert := func(token bson.ObjectID) error {
+			_, _, err := writerStore.Insert(writer{ID: "ann", Name: "Ann"}).Run(model.WithToken(ctx, token), db)
+			return err
+		}
+		if err := errors.Join(insert(first), insert(first)); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := writerStore.Set("ann", bson.D{{Key: "name", Value: "Anna"}}).Run(ctx, db); err != nil {
+			t.Fatal(err)
+		}
+		if err := insert(first); err != nil {
+			t.Errorf("the same request: %v", err)
+		}
+		if err := insert(second); !errors.Is(err, model.ErrTaken) {
+			t.Errorf("another request: %v", err)
+		}
+		if w, err := writers.ByID("ann").One(ctx, db); err != nil || w.Name != "Anna" {
+			t.Errorf("%+v, %v", w, err)
 		}
 	})
 }

@@ -26,7 +26,6 @@ var ownIDs = map[string]string{
 	"denorm.Projection":     tenantsName,
 	"denorm.Rollup":         ownDocument,
 	"denorm.WideRow":        madeOfIDs,
-	"embed.Versioned":       ownDocument,
 	"geofield.Field":        ownDocument,
 	"keys.Spread":           ownDocument,
 	"model":                 ownDocument,

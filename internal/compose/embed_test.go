@@ -25,8 +25,7 @@ func init() {
 			v := embed.NewVersioned(posts, embed.VersionedSpec{Tokens: "written", Uncounted: uncounted})
 			return v, []operation{
 				written("update", v.Update("p1", 1, set("author", "u2"), token(11))),
-				changed("change by", v.ChangeBy("p1", token(12), func(p post) (bson.D, error) { return set("author", p.Author+"+"), nil })),
-				written("delete", v.Delete("p2", 1)),
+				changed("edit", postStore(v).Edit("p1", func(p *post) error { p.Author += "+"; return nil })),
 			}
 		}},
 		fixture{name: "embed.One", declare: func() (model.Technique, []operation) {
@@ -70,12 +69,10 @@ var uncounted = []string{
 }
 
 func versionedOps(v *embed.Versioned[post, string]) []operation {
+	s := postStore(v)
 	return []operation{
 		written("update", v.Update("p1", 1, set("author", "u2"), token(11))),
-		changed("change", v.Change("p1", token(12), func(p post) (post, error) {
-			p.Author += "+"
-			return p, nil
-		})),
-		written("delete", v.Delete("p2", 1)),
+		changed("edit", s.Edit("p1", func(p *post) error { p.Author += "+"; return nil })),
+		changed("delete", s.Where(bson.D{e("version", int64(1))}, embed.ErrVersion).Delete("p2")),
 	}
 }

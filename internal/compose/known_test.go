@@ -14,10 +14,10 @@ var known = map[string]knownProblem{
 	"keys.Composite move | relate.Migration that absorbs copy and drop": {
 		says: "as after none of the orders", why: "while a migration runs its writers must write both forms, and Move writes the old one alone",
 	},
-	"embed.Versioned change | relate.Migration that inverts copy and drop": {
+	"embed.Versioned edit | relate.Migration that inverts copy and drop": {
 		says: "as after none of the orders", why: dropped,
 	},
-	"embed.Versioned change | relate.Migration that extracts copy and drop": {
+	"embed.Versioned edit | relate.Migration that extracts copy and drop": {
 		says: "as after none of the orders", why: dropped,
 	},
 	"denorm.Copy store of what others delete | relate.OnDelete delete": {

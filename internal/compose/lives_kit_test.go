@@ -2,7 +2,6 @@ package compose
 
 import (
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/embed"
 	"github.com/docmodel/docmodel/paths"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
@@ -22,13 +21,13 @@ func entryLives(x model.Technique, id string) []life {
 }
 
 func versionedLives(x model.Technique) []life {
-	v := x.(*embed.Versioned[post, string])
+	s := postStore(x)
 	lives := func(id string) []operation {
 		p := newPost(id)
 		p.Version = 0
 		return []operation{
-			written("delete", posts.Delete(id)), written("insert", v.Insert(p, token(101))),
-			changed("change", v.ChangeBy(id, token(102), func(p post) (bson.D, error) { return set("author", p.Author+"-"), nil })),
+			written("delete", posts.Delete(id)), changed("insert", s.Insert(p)),
+			changed("edit", s.Edit(id, func(p *post) error { p.Author += "-"; return nil })),
 		}
 	}
 	return []life{{"p1", lives("p1")}, {"p2", lives("p2")}}

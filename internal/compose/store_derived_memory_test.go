@@ -10,10 +10,10 @@ import (
 
 	"github.com/docmodel/docmodel/denorm"
 	"github.com/docmodel/docmodel/geohash"
+	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
 	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
 // put stores what a write makes of a document.
@@ -39,8 +39,7 @@ func (m *derivedMemory) put(token bson.ObjectID, doc derivedDoc, update bool) er
 		doc.Version = was.Version
 		switch {
 		case !update:
-			w := derivedVersion.Insert(derivedDoc{ID: "x"}, token)
-			doc.Version = w.Model.(*mongo.InsertOneModel).Document.(bson.Raw).Lookup("version").Int64()
+			doc.Version = core.FirstVersion(token)
 		case was.Title != doc.Title:
 			doc.Version++
 		}

@@ -136,12 +136,23 @@ var derivedShelf = shelf[*derivedMemory, derivedDoc, string]{
 		}
 		return doc
 	},
+	refuse: func(m *derivedMemory, stored, doc derivedDoc) error {
+		if m.has[hasVersion] && shown(uncountedOf(stored)) != shown(uncountedOf(doc)) {
+			return model.ErrStale
+		}
+		return nil
+	},
 	version: "version",
 	random:  drawDerivedDoc,
 	changes: [][]string{
 		{"title"}, {"tags", "place", "attrs", "seen"}, {"user"}, {"title", "tags", "place", "attrs"},
 		{"size"}, {"at"}, {"title", "day"},
 	},
+}
+
+// uncountedOf returns the fields that a caller can write, but not change by a replacement, because no version counts them.
+func uncountedOf(doc derivedDoc) derivedDoc {
+	return derivedDoc{Tags: doc.Tags, Attrs: doc.Attrs, Place: doc.Place, Day: doc.Day, At: doc.At, State: doc.State, User: doc.User, Size: doc.Size, Seen: doc.Seen}
 }
 
 func idOfDerived(doc derivedDoc) string {

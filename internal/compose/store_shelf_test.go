@@ -26,9 +26,10 @@ type shelf[M memory[M], D any, K cmp.Ordered] struct {
 	id      func(doc D) K
 	put     func(m M, token bson.ObjectID, doc D, update bool) error // inserts or updates a document in the memory
 	drop    func(m M, id K) error
-	keep    func(m M, stored, doc D) D // returns doc with the stored values that a replacement keeps; nil for doc
-	version string                     // the field that a replacement must have as it is stored, or ""
-	clash   func(m M, a, b D) error    // the error of two documents that exclude each other; nil for none
+	keep    func(m M, stored, doc D) D     // returns doc with the stored values that a replacement keeps; nil for doc
+	refuse  func(m M, stored, doc D) error // the error of a replacement; nil for none
+	version string                         // the field that a replacement must have as it is stored, or ""
+	clash   func(m M, a, b D) error        // the error of two documents that exclude each other; nil for none
 	random  func(r *rand.Rand) D
 	changes [][]string // each lists the fields that an update sets together
 }
@@ -151,11 +152,17 @@ func (s shelf[M, D, K]) replace(doc D, asRead bool) action[M] {
 	return action[M]{
 		name: fmt.Sprintf("%s.Replace(%s), version as read %v", s.name, shown(doc), asRead), isLong: asRead,
 		apply: func(m M, token bson.ObjectID) error {
-			now := versioned(m)
-			if stored, there := s.docs(m)[s.id(doc)]; there && s.keep != nil {
+			now, own := versioned(m), s.tokenOf(token, "replace", s.id(doc), s.id(doc))
+			stored, there := s.docs(m)[s.id(doc)]
+			if there && s.keep != nil {
 				now = s.keep(m, stored, now)
 			}
-			return s.put(m, s.tokenOf(token, "replace", s.id(doc), s.id(doc)), now, true)
+			if there && s.refuse != nil {
+				if err := s.refuse(m, stored, now); err != nil {
+					return errors.Join(err, s.put(m.clone(), own, now, true))
+				}
+			}
+			return s.put(m, own, now, true)
 		},
 		run: func(ctx context.Context, on model.DB, m M) error {
 			_, _, err := s.store(m).Replace(versioned(m)).Run(ctx, on)

@@ -28,8 +28,9 @@ type (
 )
 
 var (
-	carts    = model.NewCollection[cart, string]("carts")
-	cartSets = embed.NewVersioned(carts, embed.VersionedSpec{Tokens: "ops"})
+	carts      = model.NewCollection[cart, string]("carts")
+	cartSets   = embed.NewVersioned(carts, embed.VersionedSpec{Tokens: "ops"})
+	cartsStore = model.NewStore(model.New("shop", cartSets), carts)
 )
 
 func ExampleVersioned() {
@@ -38,20 +39,18 @@ func ExampleVersioned() {
 	ctx, db := context.Background(), client.Database("shop")
 	op := func(n byte) bson.ObjectID { return bson.ObjectID{11: n} } // bson.NewObjectID, once for each operation
 
-	if _, err := cartSets.Insert(cart{ID: "c1"}, op(1)).Run(ctx, db); err != nil {
+	if _, _, err := cartsStore.Insert(cart{ID: "c1"}).Run(model.WithToken(ctx, op(1)), db); err != nil {
 		fmt.Println(err)
 		return
 	}
-	// Read, decide, write if nobody wrote since; else again.
-	buy := func(article string, price int64) func(cart) (cart, error) {
-		return func(c cart) (cart, error) {
-			c.Lines = append(c.Lines[:len(c.Lines):len(c.Lines)], cartLine{article, price})
-			c.Total += price
-			return c, nil
-		}
-	}
+	// Read, change, write if nobody wrote since; else again.
+	buy := cartsStore.Edit("c1", func(c *cart) error {
+		c.Lines = append(c.Lines, cartLine{"lamp", 40})
+		c.Total += 40
+		return nil
+	})
 	for range 2 { // the second run finds its token, and changes nothing
-		if _, _, err := cartSets.Change("c1", op(2), buy("lamp", 40)).Run(ctx, db); err != nil {
+		if _, _, err := buy.Run(model.WithToken(ctx, op(2)), db); err != nil {
 			fmt.Println(err)
 			return
 		}
@@ -59,7 +58,13 @@ func ExampleVersioned() {
 	read, err := carts.ByID("c1").One(ctx, db)
 	fmt.Println(read.Lines, read.Total, "version", read.Version, err)
 
-	// By hand: two who read the same version. The first wins.
+	// A form that was filled in slowly: the whole document, in the version that it was read in.
+	late := read
+	late.Version--
+	_, _, err = cartsStore.Replace(late).Run(ctx, db)
+	fmt.Println(errors.Is(err, embed.ErrVersion))
+
+	// By operators, without a read: two who read the same version. The first wins.
 	first := cartSets.Update("c1", read.Version, bson.D{{Key: "$set", Value: bson.D{{Key: "total", Value: int64(36)}}}}, op(3))
 	second := cartSets.Update("c1", read.Version, bson.D{{Key: "$set", Value: bson.D{{Key: "total", Value: int64(30)}}}}, op(4))
 	fmt.Println(first)
@@ -72,8 +77,9 @@ func ExampleVersioned() {
 	_, err = cartSets.Take("c1", "total", 40, op(5)).Run(ctx, db)
 	fmt.Println(err)
 	// Output:
-	// [{lamp 40}] 40 version 488676 <nil>
-	// db.carts.updateOne({_id: 'c1', version: Long('488676'), ops: {$ne: ObjectId('000000000000000000000003')}}, {$set: {total: Long('36'), version: Long('488677')}, $push: {ops: {$each: [ObjectId('000000000000000000000003')], $slice: -100}}})
+	// [{lamp 40}] 40 version 215490 <nil>
+	// true
+	// db.carts.updateOne({_id: 'c1', version: Long('215490'), ops: {$ne: ObjectId('000000000000000000000003')}}, {$set: {total: Long('36'), version: Long('215491')}, $push: {ops: {$each: [ObjectId('000000000000000000000003')], $slice: -100}}})
 	// 1 command, 1 document written, by _id_
 	// applied false
 	// not sent true

@@ -24,14 +24,13 @@ func TestVersionedIndexed(t *testing.T) {
 		if err := verStore(t.Context(), db, all...); err != nil {
 			t.Fatal(err)
 		}
-		lot := verLot{ID: "l7", Qty: 6, Version: 1}
 		guard, less := d("qty", d("$gte", 3)), d("$inc", d("qty", int32(-3)))
 		for _, c := range []struct {
 			reason string
 			query  any
 		}{
-			{"Versioned.Replace", verTokens.Replace(lot, oid(1))}, {"Versioned.Update", verTokens.Update("l7", 1, less, oid(1))},
-			{"Versioned.Delete", verTokens.Delete("l7", 1)}, {"Versioned.Guarded", verTokens.Guarded("l7", guard, less, oid(1))},
+			{"Versioned.Update", verTokens.Update("l7", 1, less, oid(1))},
+			{"Versioned.Guarded", verTokens.Guarded("l7", guard, less, oid(1))},
 			{"Versioned.Take", verTokens.Take("l7", "qty", 1, oid(1))},
 		} {
 			t.Run(c.reason, func(t *testing.T) { modeltest.WantIndexed(t, db, c.query, model.IDIndex) })
@@ -77,6 +76,14 @@ func TestPromisedCosts(t *testing.T) {
 			return nil
 		}
 	}
+	change := func(c model.Change[model.Stored[verLot]], want error) func(context.Context, *mongo.Database) error {
+		return func(ctx context.Context, db *mongo.Database) error {
+			if _, _, err := c.Run(ctx, db); !errors.Is(err, want) {
+				return fmt.Errorf("%w: want %w", err, want)
+			}
+			return nil
+		}
+	}
 	verMend := verPlain.Checks()[0]
 	cases := []struct {
 		reason string
@@ -113,15 +120,16 @@ func TestPromisedCosts(t *testing.T) {
 			}
 			return err
 		}},
-		{"Versioned.Replace", cost{1, 1, 0}, write(verTokens.Replace(lot(3), oid(1)), nil)},
-		{"Versioned.Replace in another version", cost{3, 0, 1}, write(verTokens.Replace(lot(2), oid(1)), embed.ErrVersion)},
+		{"a store's Replace", cost{2, 1, 1}, change(verPlainStore.Replace(lot(3)), nil)},
+		{"a store's Replace in another version", cost{1, 0, 1}, change(verPlainStore.Replace(lot(2)), embed.ErrVersion)},
+		{"Versioned.Update in another version", cost{3, 0, 1}, write(verTokens.Update("l", 2, d("$set", d("qty", 1)), oid(1)), embed.ErrVersion)},
 		{"Versioned.Update of none", cost{3, 0, 0}, write(verTokens.Update("q", 3, d("$set", d("qty", 1)), oid(1)), model.ErrNotFound)},
-		{"Versioned.Delete", cost{1, 1, 0}, write(verTokens.Delete("l", 3), nil)},
-		{"Versioned.Delete in another version", cost{2, 0, 1}, write(verTokens.Delete("l", 2), embed.ErrVersion)},
+		{"a store's Delete in a version", cost{1, 1, 1}, change(verPlainStore.Where(d("version", 3), embed.ErrVersion).Delete("l"), nil)},
+		{"a store's Delete in another version", cost{2, 0, 1}, change(verPlainStore.Where(d("version", 2), embed.ErrVersion).Delete("l"), embed.ErrVersion)},
 		{"Versioned.Take", cost{1, 1, 0}, write(verTokens.Take("l", "qty", 5, oid(1)), nil)},
 		{"Versioned.Take of too many", cost{3, 0, 1}, write(verTokens.Take("l", "qty", 6, oid(1)), model.ErrGuard)},
-		{"Versioned.ChangeBy", cost{2, 1, 1}, func(ctx context.Context, db *mongo.Database) error {
-			_, _, err := verTaken(verTokens, true, oid(1)).Run(ctx, db)
+		{"a store's Edit", cost{2, 1, 1}, func(ctx context.Context, db *mongo.Database) error {
+			_, err := verTaken(ctx, db, verTokenStore, oid(1))
 			return err
 		}},
 		{"Versioned.Checks", cost{1, 0, 1}, read(verPlain.Checks()[0].Find())},

@@ -14,7 +14,6 @@ import (
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
-	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
 )
 
 // VersionedSpec names the fields of a versioned document. The zero value is valid.
@@ -22,15 +21,14 @@ type VersionedSpec struct {
 	Version string // path of the version, an int64 or int; "" means version
 
 	// Tokens is the path of a []bson.ObjectID for the last writes' tokens: see
-	// [Versioned]. If Tokens is "", a retry of Replace or Update gives ErrVersion, and a
-	// retry of Guarded, Take, Change or ChangeBy writes again.
+	// [Versioned]. If Tokens is "", a retry of Update gives ErrVersion, and a retry of
+	// Guarded or Take writes again.
 	Tokens string
 
 	Keep int // number of tokens to keep; 0 means 100
 
-	// Uncounted lists paths that other techniques write without increasing the version.
-	// If paths are listed, Replace and Change give a *model.ValueError. Use Update or
-	// ChangeBy.
+	// Uncounted lists paths that other techniques write without increasing the version. A
+	// [model.Store.Replace] must leave them as they are stored.
 	Uncounted []string
 }
 
@@ -38,29 +36,33 @@ type VersionedSpec struct {
 // changed since a read, a write computed from the read fails. A missing version counts
 // as 0.
 //
-// [Versioned.Replace] can overwrite changes that didn't increase the version. If another
-// technique writes the document, set CountUp in the technique's spec. If the spec has no
-// CountUp, list the written paths in VersionedSpec.Uncounted. If CountUp and Uncounted
-// are both missing, [model.New] panics.
-//
-// A document that is deleted and inserted again has other versions than before, because
-// [Versioned.Insert] makes the first version from its token. So a write that was computed
-// from the deleted document gives [ErrVersion]. If other code inserts the documents, for
-// example another technique, set the version to time.Now().UnixMicro(). Documents that
-// begin with equal versions can't be told apart.
-//
-// With VersionedSpec.Tokens, pass a new ObjectID as the token of each operation. While
-// the document stores the token, a retry does nothing. Without Tokens, pass the zero
-// ObjectID, except to Insert.
-//
-// Another version gives [ErrVersion]. A missing document gives [model.ErrNotFound].
+// If another technique writes the document, set CountUp in the technique's spec. If the
+// spec has no CountUp, list the written paths in VersionedSpec.Uncounted. If CountUp and
+// Uncounted are both missing, [model.New] panics.
 //
 // # In a store
 //
 // A [model.Store] makes the first version, and increases the version with each change. A
-// version in the caller's change is compared: if the stored version differs, the change
-// gives ErrVersion. In a new document it must be 0. Tokens are stored only outside
-// transactions: see [model.WithToken].
+// version in the caller's change is compared: Replace with a document that was read, or
+// Set with the version among the fields, gives [ErrVersion] if the stored version differs.
+// To delete a document only in one version, use [model.Store.Where] with ErrVersion. In a
+// new document the version must be 0. Edit reads the document itself, and loses no change.
+// Tokens are stored only outside transactions: see [model.WithToken].
+//
+// The first version is the time of the action's token in microseconds, in which a hash of
+// the token replaces the fraction of the second. So a document that is deleted and inserted
+// again has other versions than before, and a write that was computed from the deleted
+// document gives ErrVersion. If other code inserts the documents, set the version to
+// time.Now().UnixMicro(). Documents that begin with equal versions can't be told apart.
+//
+// # Operators and guards
+//
+// [Versioned.Update], [Versioned.Guarded] and [Versioned.Take] apply update operators to
+// one document, without a read. With VersionedSpec.Tokens, pass a new ObjectID as the token
+// of each operation. While the document stores the token, a retry does nothing. Without
+// Tokens, pass the zero ObjectID.
+//
+// Another version gives [ErrVersion]. A missing document gives [model.ErrNotFound].
 //
 // Cost: each write is one command on one document, by _id. If the command matches
 // nothing, at most two reads find the error.
@@ -70,8 +72,7 @@ type VersionedSpec struct {
 type Versioned[D, K any] struct {
 	model.Parts
 
-	docs *model.Collection[D, K]
-	v    *versioning
+	v *versioning
 }
 
 // versioning is the non-generic core of a Versioned.
@@ -80,9 +81,7 @@ type versioning struct {
 	version string
 	ops     string
 	keep    int
-	spared  []string            // paths that are written without increasing the version
-	reader  *core.Reader[int64] // of the version; nil if it is an int
-	ints    *core.Reader[int]
+	spared  []string // paths that are written without increasing the version
 }
 
 // NewVersioned declares that c's documents have a version. It panics with a
@@ -93,7 +92,7 @@ type versioning struct {
 //   - the field VersionedSpec.Tokens isn't a []bson.ObjectID with the tag omitempty
 //   - paths overlap, or Keep is negative
 func NewVersioned[D, K any](c *model.Collection[D, K], spec VersionedSpec) *Versioned[D, K] {
-	out := &Versioned[D, K]{model.Parts{}, c, newVersioning(c.Docs(), spec)}
+	out := &Versioned[D, K]{v: newVersioning(c.Docs(), spec)}
 	out.Parts = model.NewParts(nil, nil, out.v.checks, out.v.footprints).WithDocs(c.Docs()).WithReactions(out.v.reactions)
 	return out
 }
@@ -111,10 +110,8 @@ func newVersioning(c *core.Docs, s VersionedSpec) *versioning {
 		place.Fail("the version is in the _id, which can't change", "name another field")
 	case !f.Open && f.Type == reflect.TypeFor[int]() && strconv.IntSize < 64:
 		place.Fail(fmt.Sprintf("the version %q is an int, which has 32 bits here", v.version), "declare it as an int64")
-	case !f.Open && f.Type == reflect.TypeFor[int]():
-		v.ints = core.NewReader[int](c, v.version)
-	default:
-		v.reader = core.NewReader[int64](c, v.version)
+	case !f.Open && f.Type != reflect.TypeFor[int]() && f.Type != reflect.TypeFor[int64]():
+		place.Fail(fmt.Sprintf("the version %q is of type %s", v.version, f.Type), "declare it as an int64")
 	}
 	if v.keep < 1 {
 		place.Fail(fmt.Sprintf("Keep is %d", s.Keep), "give 1 or more, or leave Tokens out")
@@ -141,35 +138,11 @@ func newVersioning(c *core.Docs, s VersionedSpec) *versioning {
 // aren't numbers. The repair stores the server's time in microseconds.
 func (v *Versioned[D, K]) Checks() []model.Check { return v.Parts.Checks() }
 
-// Insert stores a new document. doc's version must be 0. Insert makes the first version
-// from the token: the token's time in microseconds, in which a hash of the token replaces
-// the fraction of the second. So pass a new ObjectID as the token, even without
-// VersionedSpec.Tokens. If another document has the _id, Insert gives a duplicate key
-// error.
-//
-// A retry does nothing while the document keeps the token (see [Versioned]). Without
-// VersionedSpec.Tokens, a retry does nothing while the document is unchanged. After that,
-// or in a transaction, a retry gives the duplicate key error.
-//
-// Cost: as [model.Collection.Insert]. If the _id is taken, one read follows.
-func (v *Versioned[D, K]) Insert(doc D, token bson.ObjectID) model.Write {
-	return v.v.insert(&doc, token)
-}
-
-// Replace stores doc in place of the document with the same _id and version, and
-// increases the version. If the stored version differs, Replace gives [ErrVersion].
-// Stored fields that D doesn't have are lost.
+// Update applies update operators to the document with this version, and increases the
+// version. If the stored version differs, Update gives [ErrVersion].
 //
 // A retry does nothing while the document stores the token (see [Versioned]). After that,
 // a retry gives ErrVersion.
-//
-// Cost: see [Versioned].
-func (v *Versioned[D, K]) Replace(doc D, token bson.ObjectID) model.Write {
-	return v.v.replace(&doc, token)
-}
-
-// Update applies update operators to the document with this version, and increases the
-// version. For errors and retries, see [Versioned.Replace].
 //
 // A nil update only increases the version. In a transaction, this protects a document
 // that you read. Other writers can't change it before the commit.
@@ -181,13 +154,6 @@ func (v *Versioned[D, K]) Update(id K, version int64, update bson.D, token bson.
 	}
 	return v.v.update(id, version, update, token)
 }
-
-// Delete deletes the document, if it has this version. Another version gives
-// [ErrVersion]. A missing document gives [model.ErrNotFound], as in a retry after
-// success.
-//
-// Cost: see [Versioned].
-func (v *Versioned[D, K]) Delete(id K, version int64) model.Write { return v.v.delete(id, version) }
 
 // Guarded applies update operators without comparing versions, and increases the
 // version. For example, the guard {qty: {$gte: 3}} protects the update {$inc: {qty: -3}}.
@@ -211,87 +177,6 @@ func (v *Versioned[D, K]) Guarded(id K, guard, update bson.D, token bson.ObjectI
 // Cost: see [Versioned].
 func (v *Versioned[D, K]) Take(id K, path string, n int64, token bson.ObjectID) model.Write {
 	return v.v.take(id, path, n, token)
-}
-
-// Change reads a document, calls decide, and stores the result by [Versioned.Replace].
-// After a concurrent write, Change starts again. 100 failed attempts give [ErrVersion].
-//
-// The function decide must be pure. An error of decide ends the change without a write.
-// Change ignores the result's version and tokens. For token, see [Versioned].
-//
-// Cost: two commands for each attempt.
-func (v *Versioned[D, K]) Change(id K, token bson.ObjectID, decide func(D) (D, error)) model.Change[D] {
-	return v.change(id, token, v.v.wholly(), decide == nil, func(doc *D) (model.Write, error) {
-		was := v.v.asRead(doc) // before decide, which may change data that doc refers to
-		next, err := decide(*doc)
-		if err != nil {
-			return model.Write{}, err
-		}
-		return v.v.replaced(was, &next, token), nil
-	})
-}
-
-// ChangeBy is [Versioned.Change], but decide returns update operators, as for
-// [Versioned.Update]. Use it to change a few fields, or if D doesn't declare all stored
-// fields. Invalid or no operators give a [*model.ValueError].
-//
-// Cost: see Change.
-func (v *Versioned[D, K]) ChangeBy(id K, token bson.ObjectID, decide func(D) (bson.D, error)) model.Change[D] {
-	return v.change(id, token, nil, decide == nil, func(doc *D) (model.Write, error) {
-		version := v.v.of(doc) // before decide
-		update, err := decide(*doc)
-		if err != nil {
-			return model.Write{}, err
-		}
-		return v.v.update(id, version, update, token), nil
-	})
-}
-
-func (v *Versioned[D, K]) change(id K, op bson.ObjectID, refused error, undecided bool, write func(*D) (model.Write, error)) model.Change[D] {
-	find := v.docs.ByID(id)
-	find.Options.ReadPreference = readpref.Primary()
-	return model.Change[D]{
-		Name: "versioned " + v.v.docs.Name(), Err: v.v.refusal(find.Err, undecided, refused, op), Attempts: 100, Read: find.One,
-		Decide: func(doc D) (model.Plan, error) {
-			return v.v.decided(&doc, op, func() (model.Write, error) { return write(&doc) })
-		},
-	}
-}
-
-// refusal returns the first error of a change's arguments: of the _id, of a missing
-// decide, refused, or of the token.
-func (v *versioning) refusal(id error, undecided bool, refused error, op bson.ObjectID) error {
-	if id == nil && undecided {
-		return v.docs.Refuse("decide", nil, "is nil: give a function that computes the change")
-	}
-	return cmp.Or(id, refused, v.checkOp(op))
-}
-
-// decided returns the plan of a change of the document that doc points at: the write, or
-// nothing if the write was applied before.
-func (v *versioning) decided(doc any, op bson.ObjectID, write func() (model.Write, error)) (model.Plan, error) {
-	applied, err := v.applied(doc, op)
-	if applied || err != nil {
-		return model.Plan{Applied: applied}, err
-	}
-	w, err := write()
-	if err != nil {
-		return model.Plan{}, err
-	}
-	return model.NewPlan(w), nil
-}
-
-// of returns the version of the document that doc points at.
-func (v *versioning) of(doc any) int64 {
-	if reflect.ValueOf(doc).IsNil() {
-		return 0
-	}
-	if v.ints != nil {
-		n, _ := v.ints.First(doc)
-		return int64(n)
-	}
-	n, _ := v.reader.First(doc)
-	return n
 }
 
 func (v *versioning) checks() []model.Check {
@@ -359,18 +244,6 @@ func (v *versioning) tokens(doc bson.Raw) ([]bson.RawValue, error) {
 		return held.Array().Values()
 	}
 	return nil, v.docs.Refuse(v.ops, held, "isn't an array of tokens")
-}
-
-// applied reports whether a document that was read contains the operation's token.
-func (v *versioning) applied(doc any, op bson.ObjectID) (bool, error) {
-	if v.ops == "" {
-		return false, nil
-	}
-	raw, err := v.docs.Codec().Document(reflect.ValueOf(doc).Elem().Interface())
-	if err != nil {
-		return false, v.docs.Refuse("document", nil, err.Error())
-	}
-	return v.hasToken(raw, op)
 }
 
 // hasToken reports whether an encoded document contains a token.

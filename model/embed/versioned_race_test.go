@@ -6,11 +6,9 @@ import (
 	"sync"
 	"testing"
 
-	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/embed"
 	"github.com/docmodel/docmodel/model/modeltest"
 )
 
@@ -19,9 +17,9 @@ func TestVersionedConcurrent(t *testing.T) {
 	const writers = 32
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for reason, run := range map[string]func(n int) error{
-			"Change":   func(n int) error { _, _, err := verTaken(verPlain, false, verNone).Run(t.Context(), db); return err },
-			"ChangeBy": func(n int) error { _, _, err := verTaken(verTokens, true, oid(n+1)).Run(t.Context(), db); return err },
-			"Take":     func(n int) error { _, err := verTokens.Take("l", "qty", 1, oid(n+1)).Run(t.Context(), db); return err },
+			"Edit":              func(int) error { _, err := verTaken(t.Context(), db, verPlainStore, verNone); return err },
+			"Edit with a token": func(n int) error { _, err := verTaken(t.Context(), db, verTokenStore, oid(n+1)); return err },
+			"Take":              func(n int) error { _, err := verTokens.Take("l", "qty", 1, oid(n+1)).Run(t.Context(), db); return err },
 		} {
 			if err := verStore(t.Context(), db, verLot{ID: "l", Qty: writers + 3, Version: 1}); err != nil {
 				t.Fatal(err)
@@ -63,12 +61,8 @@ func TestVersionedConcurrent(t *testing.T) {
 // A change that is cut anywhere and run again is applied once, with its token.
 func TestVersionedFaults(t *testing.T) {
 	for reason, run := range map[string]func(context.Context, *mongo.Database) error{
-		"Change": func(ctx context.Context, db *mongo.Database) error {
-			_, _, err := verTaken(verTokens, false, oid(1)).Run(ctx, db)
-			return err
-		},
-		"ChangeBy": func(ctx context.Context, db *mongo.Database) error {
-			_, _, err := verTaken(verTokens, true, oid(1)).Run(ctx, db)
+		"Edit": func(ctx context.Context, db *mongo.Database) error {
+			_, err := verTaken(ctx, db, verTokenStore, oid(1))
 			return err
 		},
 		"Take": func(ctx context.Context, db *mongo.Database) error {
@@ -76,7 +70,7 @@ func TestVersionedFaults(t *testing.T) {
 			return err
 		},
 		"Replace": func(ctx context.Context, db *mongo.Database) error {
-			_, err := verTokens.Replace(verLot{ID: "l", Qty: 4, Version: 1}, oid(1)).Run(ctx, db)
+			_, _, err := verTokenStore.Replace(verLot{ID: "l", Qty: 4, Version: 1}).Run(model.WithToken(ctx, oid(1)), db)
 			return err
 		},
 	} {
@@ -99,28 +93,29 @@ func TestVersionedFaults(t *testing.T) {
 // Two changes in every order: both are applied, each once, also when one is run twice.
 func TestVersionedInterleaved(t *testing.T) {
 	for _, tokens := range []bool{false, true} {
-		op := func(v *embed.Versioned[verLot, string], by bool, n, times int) func(context.Context, *mongo.Database) error {
+		store := verPlainStore
+		if tokens {
+			store = verTokenStore
+		}
+		op := func(n, times int) func(context.Context, *mongo.Database) error {
+			token := oid(n)
+			if !tokens {
+				token, times = verNone, 1
+			}
 			return func(ctx context.Context, db *mongo.Database) error {
-				var token bson.ObjectID
-				if tokens {
-					token = oid(n)
-				} else {
-					times = 1
-				}
 				for range times {
-					if _, _, err := verTaken(v, by, token).Run(ctx, db); err != nil {
+					if _, err := verTaken(ctx, db, store, token); err != nil {
 						return err
 					}
 				}
 				return nil
 			}
 		}
-		v := map[bool]*embed.Versioned[verLot, string]{false: verPlain, true: verTokens}[tokens]
 		modeltest.Interleave(t, modeltest.InterleaveCase{
 			Seed: func(ctx context.Context, db *mongo.Database) error {
 				return verStore(ctx, db, verLot{ID: "l", Qty: 5, Version: 1})
 			},
-			A: op(v, false, 1, 2), B: op(v, true, 2, 1), Sample: 4,
+			A: op(1, 2), B: op(2, 1), Sample: 4,
 			Check: func(t testing.TB, db *mongo.Database, errA, errB error) {
 				lot, err := verLots.ByID("l").One(context.Background(), db)
 				if err := errors.Join(err, errA, errB); err != nil || lot.Qty != 3 || lot.Version != 3 {

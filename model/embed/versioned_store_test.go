@@ -2,8 +2,11 @@ package embed_test
 
 import (
 	"errors"
+	"fmt"
+	"math"
 	"testing"
 
+	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/embed"
 	"github.com/docmodel/docmodel/model/modeltest"
@@ -37,7 +40,7 @@ func storeVersions(t *testing.T, plain *mongo.Database, store *model.Store[verLo
 	}
 	s, _, err := store.Insert(verLot{ID: id, Qty: 1}).Run(model.WithToken(ctx, op), db)
 	first := s.Doc.Version
-	if err != nil || first <= 0 || first == verFirst(op) { // the request's token can name several actions
+	if err != nil || first <= 0 || first == core.FirstVersion(op) { // the request's token can name several actions
 		t.Fatalf("%+v, %v", s.Doc, err)
 	}
 	read := s.Doc
@@ -71,6 +74,87 @@ func storeVersions(t *testing.T, plain *mongo.Database, store *model.Store[verLo
 	_, _, err = store.Insert(verLot{ID: "m", Version: 1}).Run(ctx, db)
 	if value := (*model.ValueError)(nil); !errors.As(err, &value) || value.Field != "version" {
 		t.Errorf("a new document with a version: %v", err)
+	}
+}
+
+// What a store stores of a lot that was read in a version: as it was read, in another one, or never in one. A second run with the
+// request's token changes nothing.
+func TestVersionedStoreWrites(t *testing.T) {
+	lot := func(qty int32, version int64, ops ...bson.ObjectID) verLot { return verLot{"l", qty, version, ops} }
+	bare, null := d("_id", "l", "qty", int32(5)), d("_id", "l", "qty", int32(5), "version", nil)
+	in := func(version any) *model.Store[verLot, string] {
+		return verPlainStore.Where(d("version", version), embed.ErrVersion)
+	}
+	refused := new(model.ValueError)
+	cases := []struct {
+		reason string
+		before any
+		change model.Change[model.Stored[verLot]]
+		after  string
+		err    error
+		again  error
+	}{
+		{"replaced", lot(5, 7), verPlainStore.Replace(lot(6, 7)), "qty 6 version 8", nil, nil},
+		{"in another version", lot(5, 8), verPlainStore.Replace(lot(6, 7)), "qty 5 version 8", embed.ErrVersion, model.ErrStale},
+		{"when it is gone", nil, verPlainStore.Replace(lot(6, 7)), "", model.ErrNotFound, model.ErrNotFound},
+		{"with a token", lot(5, 7, oid(1)), verTokenStore.Replace(lot(6, 7)), "qty 6 version 8 2 ops", nil, nil},
+		{"with as many tokens as are kept", lot(5, 7, oid(1), oid(2), oid(3)), verTokenStore.Replace(lot(6, 7)), "qty 6 version 8 3 ops", nil, nil},
+		{"from before versions", bare, verPlainStore.Replace(lot(6, 0)), "qty 6 version 1", nil, nil},
+		{"from before versions, a null", null, verPlainStore.Replace(lot(6, 0)), "qty 6 version 1", nil, nil},
+		{"from before, by somebody else since", lot(5, 1), verPlainStore.Replace(lot(6, 0)), "qty 5 version 1", embed.ErrVersion, embed.ErrVersion},
+		{"the last version", lot(5, math.MaxInt64), verPlainStore.Replace(lot(6, math.MaxInt64)), fmt.Sprint("qty 5 version ", math.MaxInt64), refused, refused},
+		{"a version below 0", lot(5, 1), verPlainStore.Replace(lot(6, -1)), "qty 5 version 1", embed.ErrVersion, embed.ErrVersion},
+		{"without an id", lot(5, 7), verPlainStore.Replace(verLot{}), "qty 5 version 7", refused, refused},
+		{"under another id", lot(5, 7), verPlainStore.Edit("l", func(l *verLot) error { l.ID = "q"; return nil }), "qty 5 version 7", refused, refused},
+		{"deleted", lot(5, 7), in(7).Delete("l"), "", nil, model.ErrNotFound},
+		{"deleted in another version", lot(5, 8), in(7).Delete("l"), "qty 5 version 8", embed.ErrVersion, embed.ErrVersion},
+		{"deleted from before versions", bare, in(nil).Delete("l"), "", nil, model.ErrNotFound},
+		{"inserted over another", lot(4, 9), verPlainStore.Insert(lot(5, 0)), "qty 4 version 9", errDuplicate, errDuplicate},
+	}
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		for _, c := range cases {
+			t.Run(c.reason, func(t *testing.T) {
+				var docs []any
+				if c.before != nil {
+					docs = append(docs, c.before)
+				}
+				if err := verStore(t.Context(), db, docs...); err != nil {
+					t.Fatal(err)
+				}
+				ctx := model.WithToken(t.Context(), oid(9))
+				for _, want := range []error{c.err, c.again} {
+					_, _, err := c.change.Run(ctx, db)
+					switch {
+					case want == refused && errors.As(err, new(*model.ValueError)):
+					case want == errDuplicate && mongo.IsDuplicateKeyError(err):
+					case !errors.Is(err, want):
+						t.Errorf("error %v, want %v", err, want)
+					}
+					if got := verShow(t, db); got != c.after {
+						t.Errorf("stored %s, want %s", got, c.after)
+					}
+				}
+			})
+		}
+	})
+}
+
+// Two customers who take the last one at the same time write the same document in the same version: the second is told that it is stale,
+// with tokens too.
+func TestVersionedSameNumber(t *testing.T) {
+	for _, store := range []*model.Store[verLot, string]{verPlainStore, verTokenStore} {
+		modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+			if err := verStore(t.Context(), db, verLot{ID: "l", Qty: 2, Version: 1}); err != nil {
+				t.Fatal(err)
+			}
+			less := verLot{ID: "l", Qty: 1, Version: 1}
+			if _, _, err := store.Replace(less).Run(model.WithToken(t.Context(), oid(1)), db); err != nil {
+				t.Fatal(err)
+			}
+			if _, _, err := store.Replace(less).Run(model.WithToken(t.Context(), oid(2)), db); !errors.Is(err, embed.ErrVersion) {
+				t.Errorf("the second takes the first one's write for its own: %v", err)
+			}
+		})
 	}
 }
 
@@ -120,8 +204,16 @@ func TestVersionedStoreUncounted(t *testing.T) {
 		if err != nil || s.Doc.Version != 1 || s.Doc.Qty != 2 {
 			t.Errorf("%+v, %v", s.Doc, err)
 		}
+		_, _, err = store.Replace(verLot{ID: "l", Qty: 1, Version: 1}).Run(t.Context(), db) // as it was read before
+		if value := (*model.ValueError)(nil); !errors.Is(err, model.ErrStale) || !errors.As(err, &value) || value.Field != "qty" {
+			t.Errorf("a replacement that undoes another's change: %v", err)
+		}
+		s, _, err = store.Replace(verLot{ID: "l", Qty: 2, Version: 1, Ops: []bson.ObjectID{oid(3)}}).Run(t.Context(), db)
+		if err != nil || s.Doc.Version != 2 || s.Doc.Qty != 2 {
+			t.Errorf("%+v, %v", s.Doc, err)
+		}
 		s, _, err = store.Set("l", bson.D{{Key: "qty", Value: int32(3)}, {Key: "ops", Value: []bson.ObjectID{oid(1)}}}).Run(t.Context(), db)
-		if err != nil || s.Doc.Version != 2 {
+		if err != nil || s.Doc.Version != 3 {
 			t.Errorf("%+v, %v", s.Doc, err)
 		}
 		_, _, err = store.Set("odd", bson.D{{Key: "qty", Value: int32(3)}}).Run(t.Context(), db)

@@ -1,7 +1,6 @@
 package embed
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"reflect"
@@ -15,45 +14,6 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-func (v *versioning) insert(doc any, op bson.ObjectID) model.Write {
-	refused := func(err error) model.Write { return model.Refused(v.docs.Name(), err) }
-	if op.IsZero() {
-		return refused(v.docs.Refuse(cmp.Or(v.ops, "token"), nil, noToken))
-	}
-	raw, id, err := v.docs.Checked(doc)
-	if err != nil {
-		return refused(err)
-	}
-	if n := v.of(doc); n != 0 {
-		return refused(v.docs.Refuse(v.version, n, "must be 0 in a new document: Insert makes its version from the token"))
-	}
-	if raw, err = v.stamped(raw, core.FirstVersion(op), nil, op); err != nil {
-		return refused(err)
-	}
-	w := model.Write{Collection: v.docs.Name(), Model: &mongo.InsertOneModel{Document: raw}, Index: model.IDIndex}
-	if v.ops != "" {
-		w.Done = bson.D{{Key: "_id", Value: model.Eq(id)}, {Key: v.ops, Value: op}}
-	}
-	return w
-}
-
-// stamped returns an encoded document with a version, and with op after the tokens before
-// it.
-func (v *versioning) stamped(doc bson.Raw, version int64, before []bson.RawValue, op bson.ObjectID) (bson.Raw, error) {
-	set := bson.D{{Key: v.version, Value: version}}
-	if v.ops != "" {
-		set = append(set, bson.E{Key: v.ops, Value: v.withToken(before, op)})
-	}
-	out, err := core.SetFields(doc, set)
-	if err == nil && len(out) > model.MaxDocument {
-		err = fmt.Errorf("has %d bytes, but MongoDB's limit for a document is 16 MiB", len(out))
-	}
-	if err != nil {
-		return nil, v.docs.Refuse("document", nil, err.Error())
-	}
-	return out, nil
-}
-
 // withToken returns the last tokens, and op after them.
 func (v *versioning) withToken(before []bson.RawValue, op bson.ObjectID) bson.A {
 	list := bson.A{}
@@ -61,68 +21,6 @@ func (v *versioning) withToken(before []bson.RawValue, op bson.ObjectID) bson.A 
 		list = append(list, bsonval.Clone(t))
 	}
 	return append(list, op)
-}
-
-func (v *versioning) replace(doc any, op bson.ObjectID) model.Write {
-	return v.replaceRead(doc, doc, op)
-}
-
-// replaceRead replaces a document as it was read, with its version and tokens, by another
-// with the same _id.
-func (v *versioning) replaceRead(read, next any, op bson.ObjectID) model.Write {
-	return v.replaced(v.asRead(read), next, op)
-}
-
-// versionRead are the parts of a read document that a replacement needs.
-type versionRead struct {
-	version int64
-	id      bson.RawValue
-	ops     []bson.RawValue
-	err     error
-}
-
-func (v *versioning) asRead(doc any) (was versionRead) {
-	was.version = v.of(doc)
-	if was.err = v.checkVersion(was.version); was.err != nil {
-		return was
-	}
-	var raw bson.Raw
-	if raw, was.id, was.err = v.docs.Checked(doc); was.err == nil && v.ops != "" {
-		was.ops, was.err = v.tokens(raw)
-	}
-	return was
-}
-
-// wholly refuses to replace documents that other techniques write without increasing the
-// version.
-func (v *versioning) wholly() error {
-	if len(v.spared) == 0 {
-		return nil
-	}
-	return v.docs.Refuse("Uncounted", v.spared, "are declared in Uncounted, and a whole document would undo their changes: use Update or ChangeBy")
-}
-
-func (v *versioning) replaced(was versionRead, next any, op bson.ObjectID) model.Write {
-	refused := func(err error) model.Write { return model.Refused(v.docs.Name(), err) }
-	if err := v.wholly(); err != nil {
-		return refused(err)
-	}
-	if was.err != nil {
-		return refused(was.err)
-	}
-	raw, nextID, err := v.docs.Checked(next)
-	if err != nil {
-		return refused(err)
-	}
-	if !nextID.Equal(was.id) {
-		return refused(v.docs.Refuse("_id", nextID, "isn't the _id of the document that was read"))
-	}
-	if raw, err = v.stamped(raw, was.version+1, was.ops, op); err != nil {
-		return refused(err)
-	}
-	return v.comparing(was.id, was.version, op, func(filter bson.D) mongo.WriteModel {
-		return &mongo.ReplaceOneModel{Filter: filter, Replacement: raw}
-	})
 }
 
 func (v *versioning) update(id any, version int64, update bson.D, op bson.ObjectID) model.Write {
@@ -136,35 +34,9 @@ func (v *versioning) update(id any, version int64, update bson.D, op bson.Object
 	return v.updating(id, v.at(version), op, ErrVersion, u)
 }
 
-func (v *versioning) delete(id any, version int64) model.Write {
-	if err := v.checkVersion(version); err != nil {
-		return model.Refused(v.docs.Name(), err)
-	}
-	byID, err := v.docs.ByID(id)
-	if err != nil {
-		return model.Refused(v.docs.Name(), err)
-	}
-	return model.Write{
-		Collection: v.docs.Name(), Expect: model.One, Index: model.IDIndex, Reasons: []model.Reason{{If: byID, Err: ErrVersion}},
-		Model: &mongo.DeleteOneModel{Filter: model.And(byID, v.at(version))},
-	}
-}
-
-// comparing is a write to a document with this version.
-func (v *versioning) comparing(id any, version int64, op bson.ObjectID, write func(bson.D) mongo.WriteModel) model.Write {
-	return v.when(id, v.at(version), op, ErrVersion, write)
-}
-
-// updating is an update of a document that matches cond: see when.
+// updating is an update of a document that matches cond. otherwise is the error if the
+// document exists but doesn't match.
 func (v *versioning) updating(id any, cond bson.D, op bson.ObjectID, otherwise error, update any) model.Write {
-	return v.when(id, cond, op, otherwise, func(filter bson.D) mongo.WriteModel {
-		return &mongo.UpdateOneModel{Filter: filter, Update: update}
-	})
-}
-
-// when is a write to a document that matches cond. otherwise is the error if the document
-// exists but doesn't match.
-func (v *versioning) when(id any, cond bson.D, op bson.ObjectID, otherwise error, write func(bson.D) mongo.WriteModel) model.Write {
 	byID, err := v.docs.ByID(id)
 	if err == nil {
 		err = v.checkOp(op)
@@ -178,7 +50,7 @@ func (v *versioning) when(id any, cond bson.D, op bson.ObjectID, otherwise error
 		filter = model.And(filter, bson.D{{Key: v.ops, Value: bson.D{{Key: "$ne", Value: op}}}})
 		w.Done, w.Once = model.And(byID, bson.D{{Key: v.ops, Value: op}}), true
 	}
-	w.Model = write(filter)
+	w.Model = &mongo.UpdateOneModel{Filter: filter, Update: update}
 	return w
 }
 

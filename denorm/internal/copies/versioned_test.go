@@ -31,7 +31,7 @@ type (
 	}
 )
 
-// TestCopyOfVersioned holds what CopySpec.Version says: a rename by ChangeBy and Refresh reaches the copies, and writes to other fields
+// TestCopyOfVersioned holds what CopySpec.Version says: a rename by an update and Refresh reaches the copies, and writes to other fields
 // make none of them look old.
 func TestCopyOfVersioned(t *testing.T) {
 	items := model.NewCollection[stockItem, string]("stockItems")
@@ -52,7 +52,7 @@ func TestCopyOfVersioned(t *testing.T) {
 			return result.Modified()
 		}
 		if _, err := model.NewPlan(
-			stock.Insert(stockItem{ID: "nut", Name: "nut", NameV: 1, Qty: 9}, bson.NewObjectID()),
+			items.Insert(stockItem{ID: "nut", Name: "nut", NameV: 1, Qty: 9, Version: 1}),
 			lines.Insert(stockLine{ID: "l", Item: stockItemRef{"nut", "nut", 1}}),
 		).Run(ctx, db); err != nil {
 			t.Fatal(err)
@@ -63,10 +63,8 @@ func TestCopyOfVersioned(t *testing.T) {
 		if n := refresh(names); n != 0 {
 			t.Errorf("%d copies are written after a write to another field", n)
 		}
-		rename := stock.ChangeBy("nut", bson.NilObjectID, func(stockItem) (bson.D, error) {
-			return bson.D{{Key: "$set", Value: bson.D{{Key: "name", Value: "M8"}}}, {Key: "$inc", Value: bson.D{{Key: "nameVersion", Value: 1}}}}, nil
-		})
-		if _, _, err := rename.Run(ctx, db); err != nil {
+		rename := bson.D{{Key: "$set", Value: bson.D{{Key: "name", Value: "M8"}}}, {Key: "$inc", Value: bson.D{{Key: "nameVersion", Value: 1}}}}
+		if _, err := stock.Update("nut", 2, rename, bson.NilObjectID).Run(ctx, db); err != nil {
 			t.Fatal(err)
 		}
 		if n := refresh(names); n != 1 {
