@@ -26,7 +26,7 @@ func versionedLives(x model.Technique) []life {
 		p := newPost(id)
 		p.Version = 0
 		return []operation{
-			written("delete", posts.Delete(id)), changed("insert", s.Insert(p)),
+			written("delete", posts.Delete(id)), acted("insert", s.Insert(p), token(101)),
 			changed("edit", s.Edit(id, func(p *post) error { p.Author += "-"; return nil })),
 		}
 	}
