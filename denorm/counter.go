@@ -100,16 +100,20 @@ func NewCounter[C, CK, P, PK any](
 	return out
 }
 
-// Indexes returns indexes of the children by parent.
+// Indexes returns the indexes by which a deletion finds the next minimum or maximum. Without
+// Mins and Maxs, a Counter needs none.
 func (x *Counter[C, CK, P, PK]) Indexes() []model.Index { return x.Parts.Indexes() }
 
 // Checks returns the checks that find
 //
-//   - wrong numbers. Parents that an unfinished action has yet to change are skipped.
+//   - wrong numbers. Parents that an unfinished action has yet to change are skipped, and
+//     parents that change meanwhile.
 //   - children that name a missing parent. There is no repair.
 //
-// Cost: the first check reads every child, by index. If numbers differ, it reads the
-// collection once more, for unfinished actions.
+// Cost: the first check reads every parent and every child once, and needs no index. The
+// server groups them, so it keeps the numbers of all parents: in memory, or since MongoDB
+// 6.0 on disk beyond 100 MB. In a transaction, it looks the children up for each parent. If numbers differ, it reads the children once more, for
+// unfinished actions.
 func (x *Counter[C, CK, P, PK]) Checks() []model.Check { return x.Parts.Checks() }
 
 // Recount returns the change that counts a parent's children and corrects the parent's
@@ -119,8 +123,9 @@ func (x *Counter[C, CK, P, PK]) Checks() []model.Check { return x.Parts.Checks()
 //
 // The numbers are exact even during other actions: see [Counter].
 //
-// Cost: one command, which reads every child of the parent. If a number is wrong, one more
-// read, without an index, and one write.
+// Cost: one command, which reads every child of the parent. If no index begins with the
+// reference, it reads all children: relate.ParentRef declares such an index. If a number
+// is wrong, one more read, without an index, and one write.
 func (x *Counter[C, CK, P, PK]) Recount(parent PK) model.Change[model.Finding] {
 	return x.c.Recount(parent)
 }

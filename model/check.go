@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/docmodel/docmodel/internal/core"
+	"github.com/docmodel/docmodel/internal/runctx"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -30,6 +31,10 @@ type Check struct {
 
 	// Pipeline runs on Collection and returns one result for each finding.
 	Pipeline mongo.Pipeline
+
+	// InTransaction replaces Pipeline in a transaction, where MongoDB refuses $unionWith. nil
+	// means Pipeline.
+	InTransaction mongo.Pipeline
 
 	// Keyed names the collections whose _ids carry the tenant under a [Scope]: see
 	// [Aggregation].Keyed.
@@ -135,6 +140,9 @@ func (c Check) Each(ctx context.Context, db DB) iter.Seq2[Finding, error] {
 func (c Check) each(ctx context.Context, db DB) iter.Seq2[Finding, error] {
 	if c.Read != nil && c.Err == nil {
 		return c.signed(c.Read(ctx, db, c.filter))
+	}
+	if c.InTransaction != nil && runctx.InTransaction(ctx) {
+		c.Pipeline = c.InTransaction
 	}
 	return func(yield func(Finding, error) bool) {
 		for row, err := range c.Find().Each(ctx, db) {

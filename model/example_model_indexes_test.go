@@ -13,13 +13,12 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// Each technique names the indexes that it needs. Together they are fewer: here the counter finds the readings of a
-// probe by the index that the reference has already. What a database has and nobody asks for is told, not dropped.
+// Each technique names the indexes that it needs. Together they are fewer: here the rule for deletions finds the
+// readings of a probe by the index that the reference has already. What a database has and nobody asks for is told, not dropped.
 type (
 	probe struct {
-		ID       string `bson:"_id"`
-		Site     string `bson:"site"`
-		Readings int64  `bson:"readings"`
+		ID   string `bson:"_id"`
+		Site string `bson:"site"`
 	}
 	reading struct {
 		ID    bson.ObjectID `bson:"_id"`
@@ -34,8 +33,8 @@ var (
 	readings   = model.NewCollection[reading, bson.ObjectID]("readings")
 	ofProbe    = relate.NewParentRef(readings, "probe", probes, relate.ParentRefSpec{By: "at"})
 	siteOfIt   = denorm.NewCopy(probes, readings, denorm.CopySpec{KeyPath: "probe", Fields: []denorm.Field{{From: "site", To: "site"}}})
-	howMany    = denorm.NewCounter(readings, "probe", probes, denorm.CounterSpec{Count: "readings"})
-	allIndexes = model.New("lab", ofProbe, siteOfIt, howMany).Indexes()
+	deletion   = relate.NewOnDelete(probes, relate.OnDeleteSpec{Cascade: []relate.Referrer{ofProbe}})
+	allIndexes = model.New("lab", ofProbe, siteOfIt, deletion).Indexes()
 )
 
 func ExampleModel_Indexes() {

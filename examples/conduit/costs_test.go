@@ -173,9 +173,11 @@ func indexTable(t *testing.T) string {
 		return n
 	}
 	stores, byHands := db.Database("stores"), db.Database("byHand")
-	return fmt.Sprintf("\n## Secondary indexes\n\nStores: %d. By hand: %d: it never recounts followers, and finds\n"+
-		"the follows of some users by their _ids.\n",
-		count(repository{conduit.On(stores)}, stores), count(byHand{byHands}, byHands))
+	s, h := count(repository{conduit.On(stores)}, stores), count(byHand{byHands}, byHands)
+	if s > h {
+		t.Errorf("the stores need %d indexes, and the code by hand %d", s, h)
+	}
+	return fmt.Sprintf("\n## Secondary indexes\n\nStores: %d. By hand: %d.\n", s, h)
 }
 
 func linesOf(t *testing.T, file string) int {

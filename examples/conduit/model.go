@@ -108,8 +108,7 @@ var (
 		lostComments, lostFavorites, favoriteKey, followKey, favoriteCount, followerCount,
 		model.Entity(users, unique("users", "username"), unique("users", "email")),
 		model.Entity(articles, unique("articles", "slug"),
-			model.NewIndex("articles", bson.D{{Key: "tags", Value: 1}, {Key: "_id", Value: -1}})),
-		model.Entity(follows, model.NewIndex("follows", bson.D{{Key: "followed", Value: 1}, {Key: "_id", Value: -1}})))
+			model.NewIndex("articles", bson.D{{Key: "tags", Value: 1}, {Key: "_id", Value: -1}})))
 
 	userStore     = model.NewStore(conduit, users)
 	articleStore  = model.NewStore(conduit, articles)

@@ -26,7 +26,6 @@ func Example() {
 	// db.sites.createIndex({'contacts.mail': 1})
 	// db.tasks.createIndex({'site.id': 1, _id: -1})
 	// db.sites.createIndex({tasks: 1})
-	// // tasks.site.id_1 is covered by site.id_1__id_-1: its keys are the first of site.id_1__id_-1
 	//
 	// Opening a task:
 	// db.sites.updateOne({_id: 'lab'}, {$set: {tasks: ['lamp']}, $inc: {open: Long('1')}}) // relate.TwoWay, denorm.Counter

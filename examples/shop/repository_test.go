@@ -22,7 +22,6 @@ func Example() {
 	// db.products.createIndex({category: 1, name: -1, _id: -1})
 	// db.products.createIndex({'details.author': 1}, {name: 'details.author_1_book', partialFilterExpression: {'details.kind': 'book'}})
 	// db.products.createIndex({'parts.id': 1, _id: -1})
-	// db.orders.createIndex({customer: 1})
 	// db.orders.createIndex({state: 1, at: 1})
 	//
 	// books of Heinlein:

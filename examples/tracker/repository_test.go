@@ -22,7 +22,6 @@ func Example() {
 	// Output:
 	// db.tasks.createIndex({owner: 1, _id: -1})
 	// db.people.createIndex({tasks: 1})
-	// db.tasks.createIndex({project: 1})
 	// db.tasks.createIndex({'steps.label': 1})
 	// db.tasks.createIndex({'steps.due': 1})
 	// db.tasks.createIndex({done: 1, due: 1})

@@ -53,7 +53,7 @@ func (d *decision) foldUse(w words) Use {
 func counterUse(w words) Use {
 	return Use{"denorm.Counter", fmt.Sprintf("denorm.NewCounter(%s, %q, %s, denorm.CounterSpec{Count: %q})", w.children, w.parent, w.parents, w.children+"Count"),
 		[]string{fmt.Sprintf("%s.%sCount: a whole number", w.parents, w.children)},
-		[]string{fmt.Sprintf("%s {%s: 1}", w.children, w.parent)}, commands("show the number", 1, opAdd, 2)}
+		nil, commands("show the number", 1, opAdd, 2)}
 }
 
 func distinctUse(w words) Use {

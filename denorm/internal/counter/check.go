@@ -32,29 +32,60 @@ func (d drift) describe(f *model.Finding) {
 	}
 }
 
-// count is the pipeline that returns a drift for each parent. It reads the parent before its children.
-func (c *Counter) count(match bson.D) mongo.Pipeline {
+// countEach is the pipeline that returns a drift for each parent. It reads the parent before its children.
+func (c *Counter) countEach(stages ...bson.D) mongo.Pipeline {
+	unwind := bson.D{{Key: "path", Value: "$child"}, {Key: "preserveNullAndEmptyArrays", Value: true}}
+	return slices.Concat(
+		stages, mongo.Pipeline{mql.Project(c.parentFields()...), c.lookupChildren(), {{Key: "$unwind", Value: unwind}}}, c.group())
+}
+
+// countAll is the pipeline that returns the drifts of all parents. It reads the parents, then the children, and groups
+// them together, so that it needs no index. A parent that has changed since it was read is left out.
+func (c *Counter) countAll() mongo.Pipeline {
+	counts := model.And(bson.D{{Key: c.reference, Value: bson.D{{Key: "$ne", Value: nil}}}}, c.filter)
+	union := bson.D{{Key: "coll", Value: c.docs.Name()}, {Key: "pipeline", Value: bson.A{
+		mql.Match(counts...), mql.Project(commands.Fields(c.paths()...)...), mql.Project(mql.E("_id", "$"+c.reference), mql.E("child", "$$ROOT")),
+	}}}
+	now := mql.Lookup(c.parents.Name(), "_id", "_id", "now", c.parentFields()...)
+	same := func(name string) bson.D {
+		return mql.Op("$eq", mql.IfNull("$"+name, nil), mql.IfNull(mql.Op("$first", "$now."+name), nil))
+	}
+	return slices.Concat(
+		mongo.Pipeline{mql.Project(append(c.parentFields(), mql.E("isParent", mql.Literal(true)))...), {{Key: "$unionWith", Value: union}}},
+		c.group(mql.E("isParent", mql.Op("$max", "$isParent"))),
+		mongo.Pipeline{mql.Match(mql.E("isParent", true), mql.E("differs", true))},
+		stored.WithoutActions(c.docs.Name()),
+		mongo.Pipeline{
+			now, mql.Match(mql.E("$expr", mql.Op("$and", same("stored"), same("tokens")))),
+			mql.Project(mql.E("now", 0), mql.E("isParent", 0)), mql.SortID(),
+		},
+	)
+}
+
+// parentFields are the fields of a drift that a parent has.
+func (c *Counter) parentFields() bson.D {
 	numbers := bson.D{}
 	for _, x := range c.slots {
 		numbers = append(numbers, bson.E{Key: flatName(x.path), Value: "$" + x.path})
 	}
-	first := func(name string) bson.E { return bson.E{Key: name, Value: mql.Op("$first", "$"+name)} }
-	group := []bson.E{first("stored"), first("tokens")}
-	var out mongo.Pipeline
-	if match != nil {
-		out = append(out, mql.Match(match...))
-	}
-	out = append(out, mql.Project(mql.E("stored", numbers), mql.E("tokens", "$"+stored.TokensField)))
-	unwind := bson.D{{Key: "path", Value: "$child"}, {Key: "preserveNullAndEmptyArrays", Value: true}}
-	out = append(out, c.lookupChildren(), bson.D{{Key: "$unwind", Value: unwind}})
-	out = append(out, mql.Group("$_id", append(group, c.accumulators()...)...))
+	return bson.D{{Key: "stored", Value: numbers}, {Key: "tokens", Value: "$" + stored.TokensField}}
+}
+
+// group returns the stages that make drifts of parents and of their children, which are at child.
+func (c *Counter) group(more ...bson.E) (out mongo.Pipeline) {
+	max := func(name string) bson.E { return bson.E{Key: name, Value: mql.Op("$max", "$"+name)} } // children have none
+	fields := append([]bson.E{max("stored"), max("tokens")}, more...)
+	out = append(out, mql.Group("$_id", append(fields, c.accumulators()...)...))
 	counted, differs := bson.D{}, bson.A{}
 	for i, x := range c.slots {
 		counted = append(counted, bson.E{Key: flatName(x.path), Value: c.made(i)})
 		differs = append(differs, c.differs(i))
 	}
-	return append(out, mql.Project(
-		mql.E("stored", 1), mql.E("counted", counted), mql.E("differs", mql.Op("$or", differs)), mql.E("tokens", 1)))
+	shown := bson.D{{Key: "stored", Value: 1}, {Key: "counted", Value: counted}, {Key: "differs", Value: mql.Op("$or", differs)}, {Key: "tokens", Value: 1}}
+	for _, e := range more {
+		shown = append(shown, bson.E{Key: e.Key, Value: 1})
+	}
+	return append(out, mql.Project(shown...))
 }
 
 // lookupChildren looks up the children that count. It keeps the reference in them, because DocumentDB joins after the
@@ -143,8 +174,10 @@ func (c *Counter) Checks() []model.Check {
 	check := model.Check{
 		Name: fmt.Sprintf("%s.%s: numbers that differ from the documents of %s", c.parents.Name(), c.slotPaths(), c.docs.Name()), Collection: c.parents.Name(),
 		Rule:     fmt.Sprintf("the numbers of each document agree with its children in %s", c.docs.Name()),
-		Pipeline: slices.Concat(c.count(nil), mongo.Pipeline{mql.Match(mql.E("differs", true))}, stored.WithoutActions(c.docs.Name()), mongo.Pipeline{mql.SortID()}),
-		Tell:     found.Tells(drift.describe),
+		Pipeline: c.countAll(),
+		InTransaction: slices.Concat(
+			c.countEach(), mongo.Pipeline{mql.Match(mql.E("differs", true))}, stored.WithoutActions(c.docs.Name()), mongo.Pipeline{mql.SortID()}),
+		Tell: found.Tells(drift.describe),
 	}
 	check.Mend = found.Mends(check.Name, c.parents.Name(), c.repair)
 	return []model.Check{check, c.uncounted()}
@@ -189,7 +222,7 @@ func (c *Counter) Recount(parent any) model.Change[model.Finding] {
 		Read: func(ctx context.Context, db model.DB) (f model.Finding, err error) {
 			f.Check, f.Collection = check.Name, c.parents.Name()
 			f.Detail, err = (&model.Aggregate[bson.Raw]{Aggregation: model.Aggregation{
-				Collection: c.parents.Name(), Pipeline: c.count(id), Index: model.IDIndex,
+				Collection: c.parents.Name(), Pipeline: c.countEach(mql.Match(id...)), Index: model.IDIndex,
 			}}).One(ctx, db)
 			if err == nil {
 				err = check.Tell(&f)

@@ -202,20 +202,17 @@ func (c *Counter) index(keys bson.D, why string) model.Index {
 	return commands.Lookup(c.docs.Name(), why, keys...)
 }
 
-// Indexes are the indexes that the reads of the children need.
+// Indexes are the indexes by which a deletion finds the next smallest or greatest value.
 func (c *Counter) Indexes() []model.Index {
 	var out []model.Index
 	for _, s := range c.slots {
 		if s.extreme() {
 			keys := bson.D{{Key: c.reference, Value: 1}, {Key: c.sources[s.source].path, Value: 1}}
-			x := c.index(keys, "the next smallest or greatest value; a parent's children")
+			x := c.index(keys, "the next smallest or greatest value")
 			if !slices.ContainsFunc(out, func(y model.Index) bool { return y.Name == x.Name }) {
 				out = append(out, x)
 			}
 		}
-	}
-	if len(out) == 0 {
-		out = append(out, c.index(bson.D{{Key: c.reference, Value: 1}}, "a parent's children"))
 	}
 	return out
 }

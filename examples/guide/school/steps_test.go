@@ -189,7 +189,6 @@ func Example_model() {
 	// Output:
 	// missing: announcements {course: 1, _id: -1}
 	// missing: enrolments {'student.id': 1, _id: -1}
-	// missing: enrolments {course: 1}
 	// <nil>
 	// true
 	// erDiagram
