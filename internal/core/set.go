@@ -198,15 +198,20 @@ func (f Field) fits(have reflect.Type, element bool) bool {
 	if have == nil || f.Open {
 		return true
 	}
-	if have.Kind() == reflect.Pointer {
-		have = have.Elem()
-	}
+	want := pointedTo(f.Type) // the type of a pointer that encodes itself is the pointer's
+	have = pointedTo(have)
 	if !f.IsArray() || element {
-		return have == f.Type
+		return have == want
 	}
 	if have.Kind() != reflect.Slice && have.Kind() != reflect.Array {
 		return false
 	}
-	have = have.Elem()
-	return have == f.Type || have.Kind() == reflect.Pointer && have.Elem() == f.Type || have.Kind() == reflect.Interface
+	return pointedTo(have.Elem()) == want || have.Elem().Kind() == reflect.Interface
+}
+
+func pointedTo(t reflect.Type) reflect.Type {
+	if t.Kind() == reflect.Pointer {
+		return t.Elem()
+	}
+	return t
 }

@@ -10,6 +10,14 @@ import (
 	"github.com/docmodel/docmodel/model"
 )
 
+// A code encodes itself.
+type code struct{ text string }
+
+func (c code) MarshalBSONValue() (typ byte, data []byte, err error) {
+	t, data, err := bson.MarshalValue(c.text)
+	return byte(t), data, err
+}
+
 func TestSet(t *testing.T) {
 	type in struct {
 		N int64 `bson:"n"`
@@ -21,6 +29,7 @@ func TestSet(t *testing.T) {
 		Tags  []string       `bson:"tags"`
 		Lines []in           `bson:"lines"`
 		Any   map[string]any `bson:"any"`
+		Code  *code          `bson:"code"`
 	}
 	docs := model.NewCollection[doc, string]("docs").Docs()
 	set := func(pairs ...any) (d bson.D) {
@@ -37,6 +46,8 @@ func TestSet(t *testing.T) {
 		{set("name", "a", "in.n", int64(1)), "", "", "fields and fields within"},
 		{set("name", &[]string{"a"}[0]), "", "", "a pointer to what the field holds"},
 		{set("name", nil), "", "", "null"},
+		{set("code", code{"a"}), "", "", "a value that encodes itself, of a field that is a pointer"},
+		{set("code", &code{"a"}), "", "", "a pointer to one"},
 		{set("in", in{1}), "", "", "a document"},
 		{set("tags", []string{"a"}), "", "", "an array as a whole"},
 		{set("tags", bson.A{"a"}), "", "", "an array of anything"},
