@@ -44,6 +44,11 @@ type Reaction struct {
 	// empty, as it is stored, or equal the computed value. Paths must contain them too.
 	Derives []string
 
+	// Unread says that Amend computes the fields of Derives only of the other Paths in After,
+	// whatever is stored. Then [Store.Set] of all these Paths reads no document. Amend gets a
+	// document with only the set fields, and an empty Before.
+	Unread bool
+
 	// ID returns the _id of a new document whose _id is made of its fields. The document's
 	// own _id may be empty.
 	ID func(doc bson.Raw) (bson.RawValue, error)

@@ -60,8 +60,8 @@ func NewStore[D, K any](m *Model, docs *Collection[D, K]) *Store[D, K] {
 // WithToken returns the context of a request that a client names, for example by its
 // Idempotency-Key. If the client sends the request again, make a new context with the same
 // token. Outside transactions, an action of a [Store] that is stored in the document then
-// writes nothing more. In transactions, the document remembers no tokens. [Store.Set] of
-// fields that no technique looks at sets them again.
+// writes nothing more. In transactions, the document remembers no tokens. A [Store.Set]
+// that needs no read sets the fields again.
 //
 // Each action derives its own token from the request's: from the store, the method, the
 // document's _id, and the number of such actions before it. A new _id is a new action. A
@@ -169,9 +169,10 @@ func (s *Store[D, K]) checked(doc *D) (bson.Raw, error) {
 // Set returns the change that sets fields by their paths. A nil value stores null. A
 // bson.RawValue{} removes the field. A missing document gives [ErrNotFound].
 //
-// Cost: one read, and the writes. If no technique looks at the fields: one findAndModify
-// command, without a transaction. On a sharded collection, a read comes first unless the
-// shard key is in the _id.
+// Cost: one read, and the writes. If no technique looks at the fields, or techniques only
+// compute other fields of them (see [Reaction].Unread): one findAndModify command, without
+// a transaction. On a sharded collection, a read comes first unless the shard key is in the
+// _id.
 func (s *Store[D, K]) Set(id K, fields bson.D) Change[Stored[D]] { return s.set(s.byID(id), fields) }
 
 // SetOne is [Store.Set] for the document that the filter matches. Give a condition that at
@@ -190,10 +191,10 @@ func (s *Store[D, K]) set(of storeTarget, fields bson.D) Change[Stored[D]] {
 	if err == nil {
 		err = s.in.checkOwned(set)
 	}
-	concerned := s.in.concernedBy(set)
-	if len(concerned) == 0 && s.docs.Docs().VersionField() == nil { // else the write upgrades the document
-		return s.changePlainly("set", of, err, set)
+	if whole, ok, invalid := s.in.deriveUnread(set); ok {
+		return s.changePlainly("set", of, cmp.Or(err, invalid), whole)
 	}
+	concerned := s.in.concernedBy(set)
 	out := s.changeStored("set", of, err, &firstWrite{set}, func(_ DB, before bson.Raw) (bson.Raw, error) { return withFields(before, set) })
 	out.alone = !slices.ContainsFunc(concerned, Reaction.reachesOthers)
 	return out
@@ -263,32 +264,6 @@ func (s *Store[D, K]) Replace(doc D) Change[Stored[D]] {
 		}
 		return withFields(before, set)
 	})
-}
-
-// decode decodes a stored document into doc. It returns the fields that D declares.
-func (s *Store[D, K]) decode(stored bson.Raw, doc *D) (bson.Raw, error) {
-	if err := s.docs.Docs().Decode(stored, doc); err != nil {
-		return nil, err
-	}
-	raw, err := s.docs.Docs().Document(doc)
-	return slices.Clone(raw), err
-}
-
-// edited returns the fields that edit changes in a stored document.
-func (s *Store[D, K]) edited(before bson.Raw, edit func(doc *D) error) (bson.D, error) {
-	var doc D
-	was, err := s.decode(before, &doc)
-	if err != nil {
-		return nil, err
-	}
-	if err := edit(&doc); err != nil {
-		return nil, err
-	}
-	now, id, err := s.docs.Docs().Checked(&doc)
-	if err == nil && !sameValue(id, was.Lookup("_id")) {
-		err = s.docs.Docs().Refuse("_id", id, "can't change: insert the document under the new _id, and delete the old one")
-	}
-	return difference(was, now), err
 }
 
 // Delete returns the change that deletes the document. A missing document gives

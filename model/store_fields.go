@@ -120,6 +120,32 @@ func checkIndexes(doc bson.Raw, path string) error {
 	return nil
 }
 
+// decode decodes a stored document into doc. It returns the fields that D declares.
+func (s *Store[D, K]) decode(stored bson.Raw, doc *D) (bson.Raw, error) {
+	if err := s.docs.Docs().Decode(stored, doc); err != nil {
+		return nil, err
+	}
+	raw, err := s.docs.Docs().Document(doc)
+	return slices.Clone(raw), err
+}
+
+// edited returns the fields that edit changes in a stored document.
+func (s *Store[D, K]) edited(before bson.Raw, edit func(doc *D) error) (bson.D, error) {
+	var doc D
+	was, err := s.decode(before, &doc)
+	if err != nil {
+		return nil, err
+	}
+	if err := edit(&doc); err != nil {
+		return nil, err
+	}
+	now, id, err := s.docs.Docs().Checked(&doc)
+	if err == nil && !sameValue(id, was.Lookup("_id")) {
+		err = s.docs.Docs().Refuse("_id", id, "can't change: insert the document under the new _id, and delete the old one")
+	}
+	return difference(was, now), err
+}
+
 // encoded encodes a new document, under the _id that a technique makes of it. doc is a
 // pointer. If parts of the _id are missing yet, identified makes it later.
 func (s *store) encoded(doc any, later bool) (bson.Raw, error) {

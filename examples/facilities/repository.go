@@ -80,7 +80,8 @@ func (f Facilities) Relocate(ctx context.Context, site string, at geohash.Point,
 }
 
 func relocate(site string, at geohash.Point, mail, name string) model.Write {
-	return model.Merge(place.Set(site, at), contacts.Update(site, mail, bson.D{{Key: "$set", Value: bson.D{{Key: "name", Value: name}}}}))
+	moved := sites.Update(site, bson.D{{Key: "$set", Value: bson.D{{Key: "at", Value: geofield.Point(at)}}}})
+	return model.Merge(place.Complete(moved), contacts.Update(site, mail, bson.D{{Key: "$set", Value: bson.D{{Key: "name", Value: name}}}}))
 }
 
 // Busy returns the sites with open tasks in a circle, with distances.

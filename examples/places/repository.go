@@ -40,7 +40,7 @@ func (a Airports) Get(ctx context.Context, code string) (Airport, error) {
 
 // Correct changes an airport's point and key in one write.
 func (a Airports) Correct(ctx context.Context, code string, at geohash.Point) error {
-	_, err := place.Set(code, at).Run(ctx, a.db)
+	_, _, err := airportStore.Set(code, bson.D{{Key: "at", Value: geofield.Point(at)}}).Run(ctx, a.db)
 	return said(err, model.ErrNotFound)
 }
 

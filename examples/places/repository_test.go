@@ -106,7 +106,7 @@ func TestActions(t *testing.T) {
 			}},
 			{"nearest", model.Cost{Commands: 1 + 2, Returned: 31}, "LYR Longyearbyen 0 km, TOS Tromso 958 km, KKN Kirkenes 1039 km, IVL Ivalo 1131 km, KRN Kiruna 1169 km",
 				func() ([]string, error) { return near(ctx, a, "LYR") }},
-			{"correct", model.Cost{Commands: 1, Written: 1}, "", func() ([]string, error) {
+			{"correct", model.Cost{Commands: 1, Written: 1, Returned: 1}, "", func() ([]string, error) {
 				return nil, a.Correct(ctx, "TVU", geohash.Point{Lat: -16.6906, Lng: -179.8768})
 			}},
 		} {

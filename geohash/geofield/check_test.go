@@ -119,7 +119,7 @@ func TestRepairIsGuarded(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, m := range found {
-			run(t, db, byKey.Set(m.ID.Int64(), geohash.Point{Lat: 10, Lng: float64(m.ID.Int64())}))
+			change(t, db, moved(m.ID.Int64(), geohash.Point{Lat: 10, Lng: float64(m.ID.Int64())}))
 		}
 		check := byKey.Checks()[0]
 		run(t, db, check.Mend(found))
@@ -165,8 +165,12 @@ func TestFieldFaults(t *testing.T) {
 			return err
 		}},
 		"Set and Unset": {seed, func(ctx context.Context, db *mongo.Database) error {
-			_, err := model.NewPlan(byKey.Set(1, geohash.Point(lyon)), byKey.Unset(2), byKey.Unset(3)).Run(ctx, db)
-			return err
+			for _, c := range []cafeChange{moved(1, geohash.Point(lyon)), removed(2), removed(3)} {
+				if _, _, err := c.Run(ctx, db); err != nil {
+					return err
+				}
+			}
+			return nil
 		}},
 		"Checks": {seed, func(ctx context.Context, db *mongo.Database) error {
 			_, err := byKey.Checks()[0].Job().Run(ctx, db, model.JobOptions{})
@@ -196,8 +200,10 @@ func TestFieldConcurrent(t *testing.T) {
 			all.Go(func() {
 				for i := range int64(5) {
 					p := geohash.Point{Lat: float64(n) + 0.5, Lng: float64(i)}
-					_, err := model.Merge(byKey.Set(i+1, p), cafes.Update(i+1, bson.D{{Key: "$inc", Value: bson.D{{Key: "seats", Value: 1}}}})).Run(t.Context(), db)
-					errs[n] = errors.Join(errs[n], err)
+					_, _, err := moved(i+1, p).Run(t.Context(), db)
+					update := bson.D{{Key: "$set", Value: bson.D{{Key: "loc", Value: geofield.Point{Lat: p.Lng, Lng: p.Lat}}}}, {Key: "$inc", Value: bson.D{{Key: "seats", Value: 1}}}}
+					_, err2 := byKey.Complete(cafes.Update(i+1, update)).Run(t.Context(), db)
+					errs[n] = errors.Join(errs[n], err, err2)
 				}
 			})
 		}
@@ -233,7 +239,6 @@ func TestFieldCostsAndIndex(t *testing.T) {
 			{"a box across the antimeridian", "geo_1", byKey.Within(geohash.Box{South: 30, West: 179.5, North: 31, East: -179.5}).Find},
 			{"a chain's circle", "chain_1_geo_1_seats_1", byChain.Within(circle, chain).Find}, {"a chain's box", "chain_1_geo_1_seats_1", byChain.Within(box, chain, few).Find},
 			{"keys", "geo_1", byKey.Keys(circle)}, {"clusters", "geo_1", byKey.Clusters(circle, 20)}, {"a ring", "geo_1", ringOf(byKey, circle)},
-			{"a move", model.IDIndex, byKey.Set(7, geohash.Point{Lat: 1})},
 		} {
 			t.Run(x.reason, func(t *testing.T) { modeltest.WantIndexed(t, db, x.query, x.index) })
 		}
@@ -245,8 +250,6 @@ func TestFieldCostsAndIndex(t *testing.T) {
 		modeltest.WantCost(t, m, batches, func() error { _, err := byKey.Within(circle).All(t.Context(), db); return err })
 		modeltest.WantCost(t, m, batches, func() error { _, err := byKey.Within(circle).Count(t.Context(), db); return err })
 		modeltest.WantCost(t, m, model.Cost{Commands: 1, Returned: 1}, func() error { _, err := byKey.Within(box).Count(t.Context(), db); return err })
-		set := byKey.Set(7, geohash.Point{Lat: 1})
-		modeltest.WantCost(t, m, set.Cost(), func() error { _, err := set.Run(t.Context(), db); return err })
 		job := byKey.Rebuild()
 		job.Stages[0].BatchSize = 2000
 		modeltest.WantCost(t, m, model.Cost{Commands: 4, Returned: 4000}, func() error { _, err := job.Run(t.Context(), db, model.JobOptions{}); return err })

@@ -15,8 +15,7 @@
 // # Tasks
 //
 //	Declare                                           [NewField]
-//	Store, replace and change documents               a [model.Store]
-//	Move or remove a place                            [Field.Set], [Field.Unset]
+//	Store, move and remove places                     a [model.Store]
 //	Add the key to your own upserts and updates       [Field.Complete]
 //	Add the key to documents of another technique     [Field.Completed]
 //	Search a circle, a box or your own shape          [Field.Within]
@@ -37,6 +36,6 @@
 //
 // # Consistency
 //
-// If code changes a point without [Field] or a store, the key stays old. Searches can miss documents
-// with old keys. The job of [Field.Checks] repairs old keys.
+// If code changes a point without a store or [Field.Complete], the key stays old. Searches
+// can miss documents with old keys. The job of [Field.Checks] repairs old keys.
 package geofield

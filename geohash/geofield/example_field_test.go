@@ -64,7 +64,8 @@ func ExampleField() {
 	fmt.Println(sightPlace.Within(geohash.Box{South: 48.8529, West: 2.3498, North: 48.8531, East: 2.35}, church).Find)
 
 	// Point and key are written together, and what is no place is refused.
-	fmt.Println(sightPlace.Set("Musée d'Orsay", geohash.Point{Lat: 48.86, Lng: 2.3265}))
+	moved, _, err := sightStore.Set("Musée d'Orsay", bson.D{{Key: "at", Value: geofield.Point{Lat: 48.86, Lng: 2.3265}}}).Run(ctx, db)
+	fmt.Println(moved.Doc.Geo, err)
 	_, _, err = sightStore.Insert(sight{ID: "Louvre", Kind: "museum", At: geofield.Point{Lat: 112, Lng: 2.3376}}).Run(ctx, db)
 	fmt.Println(err)
 
@@ -78,6 +79,6 @@ func ExampleField() {
 	// 2. Notre-Dame, 1234 m
 	// <nil>
 	// db.sights.find({$or: [{kind: 'church', geo: {$gte: Long('937093818535577856'), $lt: Long('937093818535641088')}}, {kind: 'church', geo: {$gte: Long('937093818535969024'), $lt: Long('937093818537177088')}}], 'at.coordinates.1': {$gte: 48.8529, $lte: 48.8531}, 'at.coordinates.0': {$gte: 2.3498, $lte: 2.35}})
-	// db.sights.updateOne({_id: 'Musée d\'Orsay'}, {$set: {at: {type: 'Point', coordinates: [2.3265, 48.86]}, geo: Long('937093796158687760')}})
+	// 937093796158687760 <nil>
 	// docmodel: sights: at.coordinates.1: the latitude must be within -90 to 90: Double(112)
 }

@@ -15,6 +15,11 @@ import (
 // Field stores a geographic place in each document: a GeoJSON point, and the point's key
 // ([geohash.Encode]). Searches ignore documents without a point.
 //
+// # In a store
+//
+// A [model.Store] sets the key of each new or changed point, and removes it with the point.
+// To move a place, set the whole point by [model.Store.Set]: this takes one command.
+//
 // Sources: G. M. Morton, A computer oriented geodetic data base (IBM, 1966); "Geohash
 // Index" of
 // https://highlyscalable.wordpress.com/2012/03/01/nosql-data-modeling-techniques/.
@@ -156,9 +161,9 @@ func (f *field) footprints() []model.Footprint {
 // Indexes returns one index on FieldSpec.Prefix, the key and FieldSpec.Suffix. With
 // FieldSpec.Sphere, Indexes also returns a 2dsphere index.
 //
-// The Prefix fields and the key, ascending, can form a shard key. In this case, add the
-// document's old shard key to the filter of [Field.Set]'s write. Use a retryable write or
-// a transaction
+// The Prefix fields and the key, ascending, can form a shard key. In this case, move a
+// place by [model.Store.SetOne], with the _id and the document's old shard key in the filter.
+// Use a retryable write or a transaction
 // (https://www.mongodb.com/docs/manual/core/sharding-change-shard-key-value/).
 func (x *Field[D, K]) Indexes() []model.Index { return x.Parts.Indexes() }
 

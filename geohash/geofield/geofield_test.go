@@ -26,7 +26,10 @@ type cafe struct {
 	Hash  string         `bson:"hash,omitempty"`
 }
 
-type cafeField = geofield.Field[cafe, int64]
+type (
+	cafeField  = geofield.Field[cafe, int64]
+	cafeChange = model.Change[model.Stored[cafe]]
+)
 
 var (
 	cafes = model.NewCollection[cafe, int64]("cafes")
@@ -84,6 +87,23 @@ func run(t testing.TB, db *mongo.Database, plans ...runner) {
 			t.Fatal(err)
 		}
 	}
+}
+
+func change(t testing.TB, db *mongo.Database, c cafeChange) {
+	t.Helper()
+	if _, _, err := c.Run(t.Context(), db); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// moved sets the place of a café.
+func moved(id int64, p geohash.Point) cafeChange {
+	return cafeStore.Set(id, bson.D{{Key: "loc", Value: geofield.Point(p)}})
+}
+
+// removed takes the place of a café away.
+func removed(id int64) cafeChange {
+	return cafeStore.Set(id, bson.D{{Key: "loc", Value: bson.RawValue{}}})
 }
 
 func keyOf(p geohash.Point) geohash.Key {

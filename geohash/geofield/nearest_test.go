@@ -146,7 +146,7 @@ func TestNearestMoves(t *testing.T) {
 				t.Fatal(err)
 			}
 			if times[p.Doc.ID]++; p.Rank == 1 {
-				run(t, db, byKey.Set(p.Doc.ID, geohash.Point{Lat: paris.Lat + 0.2, Lng: paris.Lng + 0.1}))
+				change(t, db, moved(p.Doc.ID, geohash.Point{Lat: paris.Lat + 0.2, Lng: paris.Lng + 0.1}))
 			}
 		}
 		for _, c := range list {

@@ -7,19 +7,20 @@ import (
 
 // reactions returns how a store computes the key of a point.
 func (f *field) reactions() []model.Reaction {
-	return []model.Reaction{{Collection: f.Name(), Paths: []string{f.point, f.key}, Derives: []string{f.key}, Amend: f.amend}}
+	return []model.Reaction{{
+		Collection: f.Name(), Paths: []string{f.point, f.key}, Derives: []string{f.key}, Amend: f.amend, Unread: true,
+	}}
 }
 
 func (f *field) amend(w model.StoreWrite) (bson.D, error) {
 	s := f.look(w.After)
-	want := s.want
 	switch {
 	case s.flaw.reason != "":
 		return nil, s.flaw.err(f.Docs, f.point)
+	case s.want == nil && w.Before != nil: // the key of the stored document may be unread
+		return bson.D{{Key: f.key, Value: bson.RawValue{}}}, nil
 	case s.right:
 		return nil, nil
-	case want == nil && w.Before != nil:
-		want = bson.RawValue{}
 	}
-	return bson.D{{Key: f.key, Value: want}}, nil // null in a new document without a point: 0 is a key
+	return bson.D{{Key: f.key, Value: s.want}}, nil // null in a new document without a point: 0 is a key
 }

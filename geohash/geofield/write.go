@@ -3,43 +3,11 @@ package geofield
 import (
 	"slices"
 
-	"github.com/docmodel/docmodel/geohash"
-	"github.com/docmodel/docmodel/internal/commands"
 	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
-
-// Set returns the write that sets a document's point to p, and its key to the geohash of
-// p. A third coordinate (height) of the old point is lost. A missing document gives
-// [model.ErrNotFound]. An invalid p gives a [*model.ValueError]. The write is idempotent.
-//
-// Cost: one command, one document, by _id.
-func (f *Field[D, K]) Set(id K, p geohash.Point) model.Write {
-	set, err := f.f.fields(p)
-	if err != nil {
-		return model.Refused(f.f.Name(), err)
-	}
-	return commands.Own(f.owners.Update(id, bson.D{{Key: "$set", Value: set}}))
-}
-
-// Unset returns the write that removes a document's point and key. A missing document
-// gives [model.ErrNotFound].
-//
-// Cost: one command, one document, by _id.
-func (f *Field[D, K]) Unset(id K) model.Write {
-	unset := bson.D{{Key: f.f.point, Value: ""}, {Key: f.f.key, Value: ""}}
-	return commands.Own(f.owners.Update(id, bson.D{{Key: "$unset", Value: unset}}))
-}
-
-// fields returns the fields that a document stores of a place.
-func (f *field) fields(p geohash.Point) (bson.D, error) {
-	if x := f.checkPoint(p); x.reason != "" {
-		return nil, x.err(f.Docs, f.point)
-	}
-	return bson.D{{Key: f.point, Value: geoJSON(p)}, {Key: f.key, Value: f.keyOf(p)}}, nil
-}
 
 // Complete adds the key (the point's geohash) to a write that no store makes, such as an
 // upsert:

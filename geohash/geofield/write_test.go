@@ -69,11 +69,12 @@ func TestInsertRefuses(t *testing.T) {
 	if w := byText.Complete(cafes.Insert(cafe{ID: 1})); w.Err != nil {
 		t.Error("no point is refused:", w.Err)
 	}
-	if err := byText.Set(1, geohash.Point{}).Err; err != nil {
+	texts := model.NewStore(model.New("cafes", byText), cafes)
+	if err := texts.Set(1, bson.D{{Key: "loc", Value: geofield.Point{}}}).Err; err != nil {
 		t.Error("the point of two zeros is refused where it is allowed:", err)
 	}
-	wantField(t, byKey.Set(1, geohash.Point{}).Err, "loc.coordinates")
-	wantField(t, byKey.Set(1, geohash.Point{Lat: 91}).Err, "loc.coordinates.1")
+	wantField(t, moved(1, geohash.Point{}).Err, "loc.coordinates")
+	wantField(t, moved(1, geohash.Point{Lat: 91}).Err, "loc.coordinates.1")
 }
 
 // What a document stores.

@@ -186,7 +186,9 @@ var spots = stock{
 			})
 		}},
 		{"geofield.Field", "Set", "nothing", func(ctx context.Context, s *site) step {
-			return writing(ctx, s, func() write { return spotAt.Set(s.one(s.n), s.somewhere(s.random, 0)) }, nil)
+			return changing(ctx, s, func() model.Change[model.Stored[spot]] {
+				return storeOf(spotAt, spotted).Set(s.one(s.n), bson.D{{Key: "at", Value: geofield.Point(s.somewhere(s.random, 0))}})
+			}, nil)
 		}},
 	},
 }

@@ -54,10 +54,6 @@ func fieldWrites() []Case {
 			doc := placed(s, bson.E{Key: "geo", Value: int64(7)})
 			return []any{doc}, func() any { return keyedPlaces.Complete(anything.Insert(doc)) }
 		}},
-		{Method: "geofield.Field.Set", Reason: "a number", Make: func(s string) any { return keyedPlaces.Set(s, louvre) }},
-		{Method: "geofield.Field.Set", Reason: "a text", Make: func(s string) any { return namedPlaces.Set(s, louvre) }},
-		{Method: "geofield.Field.Set", Reason: "a latitude beyond the pole is refused", Make: func(s string) any { return keyedPlaces.Set(s, geohash.Point{Lat: 90.5}) }},
-		{Method: "geofield.Field.Unset", Reason: "both", Make: func(s string) any { return keyedPlaces.Unset(s) }},
 		{Method: "geofield.Field.Complete", Reason: "an upsert of one's own", From: func(s string) ([]any, func() any) {
 			update, upsert := bson.D{{Key: "$setOnInsert", Value: placed(s)[1:]}}, true
 			return []any{update}, func() any {

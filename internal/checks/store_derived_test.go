@@ -37,7 +37,7 @@ func derivedStoreCases() []Case {
 	store := func(technique model.Technique) *model.Store[bson.D, any] {
 		return model.NewStore(model.New("derived", technique), anything)
 	}
-	places, texts := store(keyedPlaces), store(skillText)
+	places, named, texts := store(keyedPlaces), store(namedPlaces), store(skillText)
 	lived := model.NewStore(model.New("residents", byPlace), residents)
 	upgraded := model.NewStore(model.New("readers", readerVersions), readers)
 	skills := func(s string) bson.A {
@@ -60,6 +60,12 @@ func derivedStoreCases() []Case {
 			return places.Insert(bson.D{{Key: "_id", Value: s + "2"}, {Key: "loc", Value: point(48)}})
 		}),
 		storeCase("Set", "a point with its key", stored, func(s string) change { return places.Set(s, bson.D{{Key: "loc", Value: point(49)}}) }),
+		storeCase("Set", "a point with its key as a text", stored, func(s string) change { return named.Set(s, bson.D{{Key: "loc", Value: point(49)}}) }),
+		storeCase("Set", "no point, and no key", stored, func(s string) change { return places.Set(s, bson.D{{Key: "loc", Value: bson.RawValue{}}}) }),
+		storeCase("Set", "a latitude beyond the pole is refused", stored, func(s string) change { return places.Set(s, bson.D{{Key: "loc", Value: point(90.5)}}) }),
+		storeCase("Set", "a coordinate, which reads the document", stored, func(s string) change {
+			return places.Set(s, bson.D{{Key: "loc.coordinates", Value: bson.A{2.0, 49.0}}, {Key: "loc.type", Value: "Point"}})
+		}),
 		storeCase("Insert", "with the text of its list", stored, func(s string) change {
 			return texts.Insert(bson.D{{Key: "_id", Value: s + "2"}, {Key: "skills", Value: skills(s)}})
 		}),

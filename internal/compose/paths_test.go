@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/docmodel/docmodel/geohash"
 	"github.com/docmodel/docmodel/geohash/geofield"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/schema"
@@ -55,8 +54,8 @@ func init() {
 			f := geofield.NewField(posts, "at", "geo", geofield.FieldSpec{})
 			s := postStore(f)
 			return f, []operation{
-				written("set", f.Set("p2", geohash.Point{Lat: 10, Lng: 20})),
-				written("unset", f.Unset("p1")),
+				changed("set", s.Set("p2", bson.D{e("at", geofield.Point{Lat: 10, Lng: 20})})),
+				changed("unset", s.Set("p1", bson.D{e("at", bson.RawValue{})})),
 				changed("insert", s.Insert(post{ID: "p7", Title: "Seven", Media: song{}, At: &geofield.Point{Lat: 1, Lng: 2}})),
 			}
 		}},
