@@ -44,6 +44,10 @@ type Reaction struct {
 	// empty, as it is stored, or equal the computed value. Paths must contain them too.
 	Derives []string
 
+	// Accepts, if not nil, allows another value of a caller at a path of Derives, such as a
+	// value of which Amend makes a key.
+	Accepts func(path string, given, computed bson.RawValue) bool
+
 	// Unread says that Amend computes the fields of Derives only of the other Paths in After,
 	// whatever is stored. Then [Store.Set] of all these Paths reads no document. Amend gets a
 	// document with only the set fields, and an empty Before.

@@ -1,6 +1,7 @@
 package checks
 
 import (
+	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/keys"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -13,28 +14,42 @@ var (
 	spreadAny  = keys.NewSpread(spreadDocs, "day", keys.SpreadSpec{Parts: 2})
 )
 
-func init() { register(spreadCases()...) }
+func init() {
+	register(spreadCases()...)
+	register(spreadStoreCases()...)
+}
+
+// spreadStoreCases are what a store of spread documents sends.
+func spreadStoreCases() []Case {
+	store := func(spread model.Technique) *model.Store[bson.D, string] {
+		return model.NewStore(model.New("spread", spread), spreadDocs)
+	}
+	byID, more, chosen := store(spreadByID), store(spreadMore), store(spreadAny)
+	stored := func(s string) testkit.Docs {
+		return testkit.Docs{"spread": {bson.D{{Key: "_id", Value: s}, {Key: "day", Value: "monday#000"}, {Key: "user", Value: "u2"}}}}
+	}
+	type change = model.Change[model.Stored[bson.D]]
+	doc := func(s, day string) bson.D {
+		return bson.D{{Key: "_id", Value: "e1"}, {Key: "user", Value: "u1"}, {Key: "at", Value: noon(0)}, {Key: "text", Value: s}, {Key: "day", Value: day}}
+	}
+	return []Case{
+		storeCase("Insert", "in the part of its _id", stored, func(s string) change { return byID.Insert(doc(s, "2014-03-28")) }),
+		storeCase("Insert", "in the part of another field", stored, func(s string) change { return more.Insert(doc(s, "2014-03-28")) }),
+		storeCase("Insert", "in a part that was picked", stored, func(s string) change { return chosen.Insert(doc(s, "2014-03-28#001")) }),
+		storeCase("Insert", "in a part that nobody picked", stored, func(s string) change { return chosen.Insert(doc(s, "2014-03-28")) }),
+		storeCase("Set", "the field that chooses the part", stored, func(s string) change { return more.Set(s, bson.D{{Key: "user", Value: "u1"}}) }),
+	}
+}
 
 func spreadCases() []Case {
 	one := func(method, reason string, call func(s string) any) Case {
 		return Case{Method: "keys.Spread." + method, Reason: reason, Make: call}
-	}
-	insert := func(method, reason string, call func(doc bson.D) any) Case {
-		return Case{Method: "keys.Spread." + method, Reason: reason, From: func(s string) ([]any, func() any) {
-			doc := roomy(bson.D{{Key: "_id", Value: "e1"}, {Key: "user", Value: "u1"}, {Key: "at", Value: noon(0)}, {Key: "text", Value: s}})
-			return []any{doc}, func() any { return call(doc) }
-		}}
 	}
 	of := func(reason string, c Case) Case {
 		c.MayRefuse = reason
 		return c
 	}
 	return []Case{
-		insert("Insert", "in the part of its _id", func(doc bson.D) any { return spreadByID.Insert("2014-03-28", doc) }),
-		insert("Insert", "in the part of another field", func(doc bson.D) any { return spreadMore.Insert("2014-03-28", doc) }),
-		insert("Insert", "a value with the separator is refused", func(doc bson.D) any { return spreadByID.Insert("a#b", doc) }),
-		insert("InsertAt", "in a part that was picked", func(doc bson.D) any { return spreadAny.InsertAt("2014-03-28", 5, doc) }),
-		insert("InsertAt", "with a By is refused", func(doc bson.D) any { return spreadByID.InsertAt("2014-03-28", 5, doc) }),
 		{Method: "keys.Spread.Point", Reason: "in one part", From: func(string) ([]any, func() any) {
 			by := roomy(bson.D{{Key: "site", Value: "a"}})
 			return []any{by}, func() any { return spreadByID.Point("2014-03-28", by) }

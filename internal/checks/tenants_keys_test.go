@@ -27,7 +27,6 @@ var ownIDs = map[string]string{
 	"denorm.Rollup":         ownDocument,
 	"denorm.WideRow":        madeOfIDs,
 	"geofield.Field":        ownDocument,
-	"keys.Spread":           ownDocument,
 	"model":                 ownDocument,
 	"model.Collection":      ownDocument,
 	"model.Store":           ownDocument,

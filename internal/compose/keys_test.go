@@ -29,9 +29,10 @@ func init() {
 		fixture{name: "keys.Spread", declare: func() (model.Technique, []operation) {
 			x := keys.NewSpread(comments, "day", keys.SpreadSpec{Parts: 4, Was: []int{2}, By: "_id"})
 			old := keys.NewSpread(comments, "day", keys.SpreadSpec{Parts: 2, By: "_id"})
+			s, before := model.NewStore(model.New("comments", x), comments), model.NewStore(model.New("comments", old), comments)
 			return x, []operation{
-				written("insert", x.Insert("monday", comment{ID: "c12", Slug: "q", At: noon})),
-				written("insert in an old part", old.Insert("monday", comment{ID: "c13", Slug: "r", At: noon})),
+				changed("insert", s.Insert(comment{ID: "c12", Day: "monday", Slug: "q", At: noon})),
+				changed("insert in an old part", before.Insert(comment{ID: "c13", Day: "monday", Slug: "r", At: noon})),
 				job("move", x.Checks()[0].Job()),
 			}
 		}},

@@ -2,6 +2,7 @@ package kills
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"testing"
 
@@ -44,11 +45,12 @@ func init() {
 		begin: func(context.Context, *mongo.Database) error { return nil },
 		do: func(ctx context.Context, db *mongo.Database, o op) error {
 			id := fmt.Sprint(o.writer, "-", o.n)
-			w := days.Insert("monday", reading{ID: id})
+			store := model.NewStore(model.New("readings", days), readings)
 			if o.writer%2 == 0 {
-				w = fewer.Insert("monday", reading{ID: id})
+				store = model.NewStore(model.New("readings", fewer), readings)
 			}
-			if _, err := w.Run(ctx, db); err != nil && !mongo.IsDuplicateKeyError(err) { // it was stored, and moved
+			insert := store.Insert(reading{ID: id, Day: "monday"})
+			if _, _, err := insert.Run(ctx, db); err != nil && !mongo.IsDuplicateKeyError(err) && !errors.Is(err, model.ErrTaken) { // it was stored, and moved
 				return err
 			}
 			if o.n%10 == 9 {

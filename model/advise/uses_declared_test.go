@@ -111,7 +111,7 @@ func declaredParts() []declaredUse {
 			"show the number": reads(binned.Bins("p", denorm.Daily, time.Time{}, time.Time{})),
 		}},
 		{usesOf(with(named(count{Unbounded: true}), func(r *rel) { r.Child.Sharded, r.Parent.Has.PerSecond = true, 500 }))[1], spread.Indexes, operations{
-			"add a child": runs(spread.Insert("p", comment{ID: "s1", Post: "p"})), "children in order": reads(spread.Find("p", nil)),
+			"add a child": stores(storeOf(spread, comments).Insert(comment{ID: "s1", Post: "p", Spread: "p"})), "children in order": reads(spread.Find("p", nil)),
 		}},
 		{usesOf(with(named(count{Unbounded: true}), func(r *rel) { r.Parent.Events = true }))[1], outbox.Indexes, operations{
 			"publish an event": runs(outbox.Publish("p", struct{ N int }{1}, time.Now(), bson.NewObjectID())),

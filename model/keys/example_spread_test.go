@@ -30,18 +30,19 @@ func ExampleSpread() {
 	client, stop := modeltest.Start()
 	defer stop()
 	ctx, db := context.Background(), client.Database("weather")
-	if err := model.New("weather", perDay).Indexes().Ensure(ctx, db); err != nil {
+	weather := model.New("weather", perDay)
+	if err := weather.Indexes().Ensure(ctx, db); err != nil {
 		fmt.Println(err)
 		return
 	}
+	store := model.NewStore(weather, dayReadings) // adds the part to the day
 	for n := range 6 {
-		w := perDay.Insert("2014-03-28", dayReading{ID: fmt.Sprint("r", n), At: n, Temp: float64(n)})
-		if _, err := model.NewPlan(w).Run(ctx, db); err != nil {
+		r := dayReading{ID: fmt.Sprint("r", n), Day: "2014-03-28", At: n, Temp: float64(n)}
+		if _, _, err := store.Insert(r).Run(ctx, db); err != nil {
 			fmt.Println(err)
 			return
 		}
 	}
-	fmt.Println(perDay.Insert("2014-03-28", dayReading{ID: "r6", At: 6}))
 	fmt.Println(perDay.Point("2014-03-28", "r3"))
 	day := perDay.Find("2014-03-28", nil).Limited(3)
 	fmt.Println(day)
@@ -63,7 +64,6 @@ func ExampleSpread() {
 	}
 	fmt.Println(p.Modified, "documents moved")
 	// Output:
-	// db.readings.insertOne({_id: 'r6', day: '2014-03-28#001', at: 6, temp: Double(0)})
 	// db.readings.find({day: '2014-03-28#003', _id: 'r3'})
 	// db.readings.find({day: {$in: ['2014-03-28#000', '2014-03-28#001', '2014-03-28#002', '2014-03-28#003']}}).sort({at: -1, _id: -1}).limit(3)
 	// 5 2014-03-28#000

@@ -17,8 +17,8 @@ type SpreadSpec struct {
 	Was []int
 
 	// By is the path of the field whose hash chooses a document's part. [Spread.Point]
-	// needs the field's value, so By is usually "_id". If By is "", use
-	// [Spread.InsertAt].
+	// needs the field's value, so By is usually "_id". If By is "", you can choose the part:
+	// see [Spread.KeyAt].
 	By string
 
 	// Order is the sort of [Spread.Find], such as {at: -1}. Find adds _id to Order, in the
@@ -34,9 +34,13 @@ type SpreadSpec struct {
 //
 // # In a store
 //
-// For a [model.Store], set the key's field to the result of [Spread.Key] or
-// [Spread.KeyAt]. If another change moves the document to another part, the store changes
-// the key.
+// In a new document of a [model.Store], set the key's field to the value, such as
+// "2014-03-28". The store adds the part, without another command. The store also changes
+// the key if the value or the field at [SpreadSpec].By changes.
+//
+// Without By, the _id chooses the part of a value. To choose another part, set the field to
+// a key of [Spread.KeyAt]. Then a retry needs the same part: with another part, a sharded
+// collection can store the document twice.
 //
 // # Changing the number of parts
 //
@@ -79,27 +83,11 @@ func (s *Spread[D, K]) Checks() []model.Check { return s.Parts.Checks() }
 // gives a [*model.ValueError].
 func (s *Spread[D, K]) Key(value string, byValue any) (string, error) { return s.k.Key(value, byValue) }
 
-// KeyAt returns a key that begins with value, such as "2014-03-28#007". Pass a random
-// number. The part after "#" is the remainder number % [SpreadSpec].Parts. KeyAt gives an
-// error if [SpreadSpec].By is set, or if value is empty or contains "#".
+// KeyAt returns a key that begins with value, such as "2014-03-28#007". With it, you choose
+// the part: it is the remainder number % [SpreadSpec].Parts. KeyAt gives an error if
+// [SpreadSpec].By is set, or if value is empty or contains "#".
 func (s *Spread[D, K]) KeyAt(value string, number uint64) (string, error) {
 	return s.k.KeyAt(value, number)
-}
-
-// Insert returns the write that stores doc under the [Spread.Key] of the string value. In
-// doc, the key's field must be empty or already contain this key. Without
-// [SpreadSpec].By, use [Spread.InsertAt].
-//
-// Cost: one command, one document.
-func (s *Spread[D, K]) Insert(value string, doc D) model.Write { return s.k.Insert(value, doc) }
-
-// InsertAt works as [Spread.Insert], but for a [SpreadSpec] without By. The key is
-// KeyAt(value, number). For a retry, pass the same number. With another number, a sharded
-// collection can store doc twice.
-//
-// Cost: one command, one document.
-func (s *Spread[D, K]) InsertAt(value string, number uint64, doc D) model.Write {
-	return s.k.InsertAt(value, number, doc)
 }
 
 // Point returns the query of the documents whose key stores value. Their field at

@@ -42,13 +42,28 @@ var (
 	fewer  = keys.NewSpread(events, "day", keys.SpreadSpec{Parts: 2, Was: []int{4}})
 )
 
+func storeOf(s *spread) *model.Store[event, string] {
+	return model.NewStore(model.New("events", s), events)
+}
+
+// on returns an event of a day, or under a key.
+func on(day string, x event) event {
+	x.Day = day
+	return x
+}
+
+func run(ctx context.Context, db *mongo.Database, c model.Change[model.Stored[event]]) error {
+	_, _, err := c.Run(ctx, db)
+	return err
+}
+
 func numbered(n int) event { return event{ID: fmt.Sprint("e", n), At: n, User: fmt.Sprint("u", n%3)} }
 
 // inserted stores events of a day.
 func inserted(s *spread, from, to int) dbFunc {
 	return func(ctx context.Context, db *mongo.Database) error {
 		for n := from; n < to; n++ {
-			if err := testkit.Exec(ctx, db, model.NewPlan(s.Insert("d", numbered(n)))); err != nil {
+			if err := run(ctx, db, storeOf(s).Insert(on("d", numbered(n)))); err != nil {
 				return err
 			}
 		}
@@ -142,7 +157,13 @@ func TestChosen(t *testing.T) {
 		testkit.Seed(t, db, docs{"events": nil})
 		r := rand.New(rand.NewPCG(1, 2))
 		for n := range 20 {
-			testkit.MustExec(t, db, model.NewPlan(chosen.InsertAt("d", r.Uint64(), numbered(n))))
+			key, err := chosen.KeyAt("d", r.Uint64())
+			if err == nil {
+				err = run(t.Context(), db, storeOf(chosen).Insert(on(key, numbered(n))))
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
 		}
 		more := keys.NewSpread(events, "day", keys.SpreadSpec{Parts: 9, Was: []int{4}})
 		testkit.WantNothingFound(t, db, more.Checks())
@@ -161,12 +182,22 @@ func TestRefused(t *testing.T) {
 	testkit.Parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		testkit.Seed(t, db, docs{"events": nil})
-		for _, w := range []model.Write{
-			four.Insert("", numbered(1)), four.Insert("a#b", numbered(1)), four.Insert("d", event{ID: "e1", Day: "other"}),
-			four.InsertAt("d", 1, numbered(1)), chosen.Insert("d", numbered(1)), byUser.Insert("d", event{ID: "e1"}), chosen.InsertAt("a#b", 1, numbered(1)),
-			four.Insert("d", event{}),
+		other, err := four.Key("d", "e2") // another part's
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range []model.Change[model.Stored[event]]{
+			storeOf(four).Insert(numbered(1)), storeOf(four).Insert(on("a#b", numbered(1))), storeOf(four).Insert(on(other, numbered(1))),
+			storeOf(byUser).Insert(event{ID: "e1", Day: "d"}), storeOf(chosen).Insert(numbered(1)), storeOf(chosen).Insert(on("a#b", numbered(1))),
+			storeOf(chosen).Insert(on("d#004", numbered(1))), storeOf(chosen).Insert(on("#001", numbered(1))),
 		} {
-			testkit.WantError(t, testkit.Exec(t.Context(), db, model.NewPlan(w)), testkit.ErrRefused)
+			testkit.WantError(t, run(t.Context(), db, c), testkit.ErrRefused)
+		}
+		if _, err := four.KeyAt("d", 1); err == nil {
+			t.Error("a part is chosen beside By")
+		}
+		if _, err := chosen.Key("d", "e1"); err == nil {
+			t.Error("a part by By is told without By")
 		}
 		for _, f := range []*model.Find[event]{
 			four.Point("d", nil), four.Point("", "e1"), chosen.Point("d", "e1"), four.Find("", nil), four.Find("a#b", nil), four.Find("d", bson.D{e("dya", 1)}),
@@ -175,14 +206,43 @@ func TestRefused(t *testing.T) {
 			testkit.WantError(t, err, testkit.ErrRefused)
 		}
 		testkit.WantDocs(t, db, docs{"events": {}})
-		key, err := four.Key("d", "e1")
-		w := four.Insert("d", event{ID: "e1", Day: key}) // a document that has its key
-		if err != nil || w.Err != nil {
-			t.Error(err, w.Err)
-		}
-		key, err = chosen.KeyAt("2014-03-28", 7)
+		key, err := chosen.KeyAt("2014-03-28", 7)
 		if key != "2014-03-28#003" || err != nil {
 			t.Error(key, err)
+		}
+	})
+}
+
+// A store adds the part to a value, and changes it with the value and with what chooses the part.
+func TestStored(t *testing.T) {
+	testkit.Parallel(t)
+	keyOf := func(key string, err error) string {
+		if err != nil {
+			t.Fatal(err)
+		}
+		return key
+	}
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		testkit.Seed(t, db, docs{"events": {event{ID: "old", Day: "d"}}})
+		for _, c := range []struct {
+			reason string
+			change model.Change[model.Stored[event]]
+			want   string
+		}{
+			{"a value", storeOf(four).Insert(on("d", numbered(1))), keyOf(four.Key("d", "e1"))},
+			{"its key", storeOf(four).Insert(on(keyOf(four.Key("d", "e2")), numbered(2))), keyOf(four.Key("d", "e2"))},
+			{"another value", storeOf(four).Set("e1", bson.D{e("day", "x")}), keyOf(four.Key("x", "e1"))},
+			{"a value without By", storeOf(chosen).Insert(on("d", numbered(3))), keyOf(four.Key("d", "e3"))},
+			{"a chosen part", storeOf(chosen).Insert(on("d#002", numbered(4))), "d#002"},
+			{"another chosen part", storeOf(chosen).Set("e4", bson.D{e("day", "d#001")}), "d#001"},
+			{"the other field", storeOf(byUser).Insert(on("d", event{ID: "e5", User: "u"})), keyOf(byUser.Key("d", "u"))},
+			{"another value of the other field", storeOf(byUser).Set("e5", bson.D{e("user", "w")}), keyOf(byUser.Key("d", "w"))},
+			{"an old document", storeOf(eight).Edit("old", func(x *event) error { x.Day = "x"; return nil }), keyOf(eight.Key("x", "old"))},
+		} {
+			s, _, err := c.change.Run(t.Context(), db)
+			if err != nil || s.Doc.Day != c.want {
+				t.Errorf("%s: %+v, %v, want %s", c.reason, s.Doc, err, c.want)
+			}
 		}
 	})
 }
@@ -335,15 +395,15 @@ func TestLockstep(t *testing.T) {
 						}
 					}
 				})[0]
-				key, err := s.Key(other, id)
-				if err != nil {
+				if err := run(t.Context(), db, storeOf(s).Set(id, bson.D{e("day", other)})); err != nil {
 					t.Fatal(err)
 				}
-				testkit.MustExec(t, db, model.NewPlan(events.Update(id, bson.D{e("$set", bson.D{e("day", key)})})))
 				want[other][id] = want[value][id]
 				delete(want[value], id)
 			default:
-				testkit.MustExec(t, db, model.NewPlan(s.Insert(value, x)))
+				if err := run(t.Context(), db, storeOf(s).Insert(on(value, x))); err != nil {
+					t.Fatal(err)
+				}
 				want[value][x.ID] = x
 			}
 			for value, held := range want {

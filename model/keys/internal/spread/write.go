@@ -2,11 +2,8 @@ package spread
 
 import (
 	"github.com/docmodel/docmodel/internal/bsonval"
-	"github.com/docmodel/docmodel/internal/commands"
-	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/internal/mql"
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/keys/internal/stored"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -53,56 +50,6 @@ func (k *Keys) KeyAt(value string, number uint64) (string, error) {
 		return "", k.docs.Refuse("number", number, "can't be chosen, because By chooses the part: use Key")
 	}
 	return key(value, part(number, k.spec.Parts)), k.checked(value)
-}
-
-// Insert stores a document under its key.
-func (k *Keys) Insert(value string, doc any) model.Write {
-	raw, err := stored.Document(k.docs, doc)
-	if err != nil {
-		return k.refused(k.docs.Refuse("document", nil, err.Error()))
-	}
-	if k.spec.By == "" {
-		return k.refused(k.docs.Refuse("By", nil, "wasn't declared, so the caller chooses the part: use InsertAt"))
-	}
-	by, err := bsonLookup(raw, k.spec.By)
-	if err != nil {
-		return k.refused(k.docs.Refuse(k.spec.By, nil, err.Error()))
-	}
-	if !isKey(by) {
-		return k.refused(k.docs.Refuse(k.spec.By, nil, "is missing or null, but it chooses the document's part"))
-	}
-	name, err := k.Key(value, by)
-	return k.insert(name, err, raw)
-}
-
-// InsertAt stores a document in a part of the caller's choice.
-func (k *Keys) InsertAt(value string, number uint64, doc any) model.Write {
-	raw, err := stored.Document(k.docs, doc)
-	if err != nil {
-		return k.refused(k.docs.Refuse("document", nil, err.Error()))
-	}
-	name, err := k.KeyAt(value, number)
-	return k.insert(name, err, raw)
-}
-
-func (k *Keys) refused(err error) model.Write { return model.Refused(k.docs.Name(), err) }
-
-func (k *Keys) insert(name string, err error, doc bson.Raw) model.Write {
-	if err != nil {
-		return k.refused(err)
-	}
-	has, err := bsonLookup(doc, k.path)
-	if err != nil {
-		return k.refused(k.docs.Refuse(k.path, nil, err.Error()))
-	}
-	if text, _ := has.StringValueOK(); has.Type != 0 && has.Type != bson.TypeNull && text != "" && text != name {
-		return k.refused(k.docs.Refuse(k.path, text, "isn't the key that the document gets: leave the field empty"))
-	}
-	set, err := core.SetFields(doc, bson.D{{Key: k.path, Value: name}})
-	if err != nil {
-		return k.refused(k.docs.Refuse(k.path, nil, err.Error()))
-	}
-	return commands.Own(model.NewCollection[bson.Raw, any](k.docs.Name()).Insert(set))
 }
 
 // moved brings a document under another key, if it is as it was found.
