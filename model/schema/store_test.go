@@ -1,6 +1,7 @@
 package schema_test
 
 import (
+	"errors"
 	"testing"
 	"time"
 
@@ -64,6 +65,52 @@ func TestVersionsStoreInsert(t *testing.T) {
 			if err != nil || raw.Lookup("schemaVersion").AsInt64() != 3 {
 				t.Errorf("%s: stored %s, %v", id, raw, err)
 			}
+		}
+	})
+}
+
+// On a model's database, Save changes no field in which another technique takes part. An upgrade changes no such field.
+func TestVersionsSavePasses(t *testing.T) {
+	watched := model.NewParts(nil, nil, nil, nil).WithReactions(func() []model.Reaction {
+		return []model.Reaction{{Collection: "books", Paths: []string{"price"}, React: func(model.StoreWrite) (model.Answer, error) {
+			return model.Answer{}, nil
+		}}}
+	})
+	m := model.New("shop", bookVersions, watched)
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		ctx := t.Context()
+		old := bson.D{{Key: "_id", Value: "nosql"}, {Key: "author", Value: "Sadalage, Fowler"}, {Key: "price", Value: 30}}
+		if _, err := db.Collection("books").InsertOne(ctx, old); err != nil {
+			t.Fatal(err)
+		}
+		on := m.On(db)
+		read := func() (bson.Raw, book) {
+			raw, err := bookVersions.Raw(bson.D{{Key: "_id", Value: "nosql"}}).One(ctx, db)
+			if err != nil {
+				t.Fatal(err)
+			}
+			b, err := bookVersions.Decode(raw)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return raw, b
+		}
+		raw, b := read()
+		if _, err := bookVersions.Upgrade(raw).Run(ctx, on); err != nil {
+			t.Error(err)
+		}
+		raw, b = read()
+		b.Authors = []string{"Fowler"}
+		if _, err := bookVersions.Save(raw, b).Run(ctx, on); err != nil {
+			t.Error(err)
+		}
+		raw, b = read()
+		b.Price.Currency = "USD"
+		if _, err := bookVersions.Save(raw, b).Run(ctx, on); !errors.As(err, new(*model.ConflictError)) {
+			t.Errorf("a price that passes by: %v", err)
+		}
+		if _, err := bookVersions.Save(raw, b).Run(ctx, db); err != nil {
+			t.Error(err)
 		}
 	})
 }

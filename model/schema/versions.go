@@ -122,7 +122,10 @@ func (v *Versions[D, K]) Decode(raw bson.Raw) (doc D, err error) {
 }
 
 // Save returns the write that replaces the stored document raw by doc. Read raw by
-// [Versions.Raw], in any version. Only fields that differ are written. The write gives
+// [Versions.Raw], in any version, for example in an earlier request. Only fields that differ
+// are written. A [model.Store] reads the document again, and other techniques take part in
+// its writes. On a database of [model.Model.On], use a store for the fields of such
+// techniques. The write gives
 //
 //   - [model.ErrNotFound] if the document is missing
 //   - [model.ErrStale] if a declared field changed after the read. A second run of the

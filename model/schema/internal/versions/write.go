@@ -15,10 +15,18 @@ import (
 // Saved is the write that stores a document in the place of what was read.
 func (x *Versions) Saved(raw bson.Raw, doc any, upgrade bool) model.Write {
 	w, _, err := x.save(raw, doc, upgrade)
-	if err != nil {
+	switch {
+	case err != nil:
 		return model.Refused(x.Name(), err)
+	case upgrade:
+		return w
 	}
-	return w
+	// A model's database refuses an update of a Collection in which another technique must take part.
+	plain := model.NewCollection[bson.Raw, any](x.Name()).Update(raw.Lookup("_id"), w.Model.(*mongo.UpdateOneModel).Update.(bson.D))
+	if plain.Err == nil {
+		plain.Model = w.Model
+	}
+	return plain
 }
 
 // save compares a stored document with the newest, which doc points at. Of an upgrade anybody's is as good.
