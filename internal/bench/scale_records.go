@@ -161,9 +161,13 @@ var letterboxes = stock{
 				if err != nil {
 					return err
 				}
-				insert := mailbox.Insert(owner, counter.Last, letter{Text: "one more"})
-				s.price = take.Cost().Plus(insert.Cost())
-				return s.run(ctx, insert)
+				key, err := mailbox.Key(owner, counter.Last)
+				if err != nil {
+					return err
+				}
+				doc := letter{ID: key, Text: "one more"}
+				s.price = take.Cost().Plus(mail.Insert(doc).Cost())
+				return change(ctx, s, storeOf(mailbox, mail).Insert(doc))
 			}}
 		}},
 		{"keys.Sequence", "Newest 20", "what is asked for", func(ctx context.Context, s *site) step {

@@ -3,6 +3,7 @@ package checks
 import (
 	"time"
 
+	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/keys"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -19,6 +20,7 @@ var (
 
 func init() {
 	register(sequenceWrites()...)
+	register(sequenceStores()...)
 	register(sequenceReads()...)
 	register(sequenceDays()...)
 	register(sequenceChecks()...)
@@ -40,17 +42,6 @@ func sequenceWrites() []Case {
 			Make: func(s string) any { return bagBox.Take(s, 100) }},
 		{Method: "keys.Sequence.Take", Reason: "none is refused",
 			Make: func(s string) any { return letterBox.Take(s, 0) }},
-		{Method: "keys.Sequence.Insert", Reason: "under a number; the document's own _id is not kept",
-			From: func(s string) ([]any, func() any) {
-				parts, d := doc(s)
-				return []any{parts}, func() any { return letterBox.Insert("a_b", 10, d) }
-			}},
-		{Method: "keys.Sequence.Insert", Reason: "an owner that holds what ends one",
-			Make: func(s string) any { return letterBox.Insert("50%_"+s, 1, product{Name: s}) }},
-		{Method: "keys.Sequence.Insert", Reason: "an owner that is a number",
-			Make: func(s string) any { return accountBox.Insert(42, 1, product{Name: s}) }},
-		{Method: "keys.Sequence.Insert", Reason: "a number with too many digits is refused",
-			Make: func(s string) any { return bagBox.Insert(s, 1_000_000, product{}) }},
 		{Method: "keys.Sequence.Append", Reason: "the owner's first",
 			Make:  func(s string) any { return letterBox.Append(s, product{Name: s}) },
 			State: func(string) any { return int64(1) }},
@@ -66,6 +57,27 @@ func sequenceWrites() []Case {
 		{Method: "keys.Sequence.Append", Reason: "after the last there can be is refused",
 			Make:  func(s string) any { return bagBox.Append(s, product{Name: s}) },
 			State: func(string) any { return int64(1_000_000) }},
+	}
+}
+
+// sequenceStores are what a store of numbered documents sends.
+func sequenceStores() []Case {
+	insert := func(technique model.Technique, key string, err error, s string) model.Change[model.Stored[product]] {
+		if err != nil {
+			panic(err)
+		}
+		return model.NewStore(model.New("accounts", technique), products.Named("accounts")).Insert(product{ID: key, Name: s})
+	}
+	stored := func(string) testkit.Docs { return testkit.Docs{"accounts": nil} }
+	return []Case{
+		storeCase("Insert", "under an owner's number", stored, func(s string) model.Change[model.Stored[product]] {
+			key, err := letterBox.Key("50%_a", 1)
+			return insert(letterBox, key, err, s)
+		}),
+		storeCase("Insert", "under the number of an owner that is a number", stored, func(s string) model.Change[model.Stored[product]] {
+			key, err := accountBox.Key(42, 1)
+			return insert(accountBox, key, err, s)
+		}),
 	}
 }
 

@@ -79,7 +79,7 @@ var alone = []fixture{
 				_, err := x.Take("a", 1).Run(ctx, db)
 				return err
 			}),
-			written("insert", x.Insert("a", 1, letter{})),
+			changed("insert", model.NewStore(model.New("letters", x), letters).Insert(letter{ID: "a_000000000000000001"})),
 			changed("append", x.Append("a", letter{})),
 			written("raise", x.Raise("a", 9)),
 		}

@@ -174,10 +174,10 @@ var livesOf = map[string]func(model.Technique) []life{
 	"embed.Versioned (others uncounted)": versionedLives,
 	"keys.Sequence": func(x model.Technique) []life {
 		s := x.(*keys.Sequence[letter, string])
-		letters := model.NewCollection[letter, string]("letters")
+		store := model.NewStore(model.New("letters", s), model.NewCollection[letter, string]("letters"))
 		first, _ := s.Key("a", 1)
 		return []life{{"the documents", []operation{
-			changed("append", s.Append("a", letter{})), written("delete", letters.Delete(first)), written("insert", s.Insert("a", 1, letter{})),
+			changed("append", s.Append("a", letter{})), changed("delete", store.Delete(first)), changed("insert", store.Insert(letter{ID: first})),
 			written("raise", s.Raise("a", 20)), changed("append another", s.Append("a", letter{})),
 		}}}
 	},

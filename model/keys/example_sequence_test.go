@@ -23,6 +23,7 @@ var (
 	counters = model.NewCollection[keys.SequenceCounter[string], string]("counters")
 	bags     = model.NewCollection[keys.DayBucket, string]("bags")
 	mailbox  = keys.NewSequence(letters, counters, keys.SequenceSpec{Digits: 10, Days: bags, Location: time.FixedZone("CET", 3600)})
+	mail     = model.NewStore(model.New("mail", mailbox), letters)
 )
 
 func ExampleSequence() {
@@ -30,7 +31,7 @@ func ExampleSequence() {
 	defer stop()
 	ctx, db := context.Background(), client.Database("mail")
 
-	// Numbers come ten to a command. A message and its place in the day's bag are one plan, which can be run again.
+	// Numbers come ten to a command. A message and its place in the day's bag are one change, which can be run again.
 	numbers := mailbox.Allocator(db, 10)
 	sent := time.Date(2026, 11, 21, 22, 0, 0, 0, time.UTC)
 	for i := range 12 {
@@ -40,14 +41,19 @@ func ExampleSequence() {
 			return
 		}
 		at := sent.Add(time.Duration(i) * 10 * time.Minute)
-		plan := model.NewPlan(mailbox.Insert("ann_lee", n, letter{Sent: at, Text: fmt.Sprint("message ", n)}), mailbox.Days().Pack("ann_lee", n, at))
-		if _, err := plan.Run(ctx, db); err != nil {
+		key, err := mailbox.Key("ann_lee", n)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		insert, pack := mail.Insert(letter{ID: key, Sent: at, Text: fmt.Sprint("message ", n)}), mailbox.Days().Pack("ann_lee", n, at)
+		if _, _, err := insert.Also(pack).Run(ctx, db); err != nil {
 			fmt.Println(err)
 			return
 		}
 		if n == 10 {
-			fmt.Println(plan)
-			fmt.Println(plan.Cost(), "-", plan.Guarantee())
+			fmt.Println(key)
+			fmt.Println(pack)
 		}
 	}
 	fmt.Println(mailbox.Take("ann_lee", 10)) // what the allocator sends
@@ -79,9 +85,8 @@ func ExampleSequence() {
 	// What is sent for numbers without a gap, in one transaction.
 	fmt.Println(mailbox.Append("ann_lee", letter{Sent: sent, Text: "a receipt"}).Decide(21))
 	// Output:
-	// db.messages.insertOne({_id: 'ann%5Flee_0000000010', sent: ISODate('2026-11-21T23:30:00.000Z'), text: 'message 10'})
+	// ann%5Flee_0000000010
 	// db.bags.updateOne({_id: 'ann%5Flee_2026-11-22'}, {$addToSet: {keys: 'ann%5Flee_0000000010'}}, {upsert: true})
-	// 2 commands, 2 documents written, by _id_ - rerunnable
 	// db.counters.findAndModify({query: {_id: 'ann_lee', last: {$type: ['int', 'long'], $gte: Long('0'), $lte: Long('9999999989')}}, update: {$inc: {last: Long('10')}}, new: true})
 	// db.messages.find({_id: {$gte: 'ann%5Flee_0000000000', $lt: 'ann%5Flee_0000000010'}}).sort({_id: -1}).limit(1)
 	// message 9 | message 11

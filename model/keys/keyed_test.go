@@ -14,10 +14,13 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-var keyedLetters = keys.NewSequence(model.NewCollection[bson.D, string]("letters"), model.NewCollection[keys.SequenceCounter[string], string]("counters"),
-	keys.SequenceSpec{Days: model.NewCollection[keys.DayBucket, string]("days")})
-
-var keyedModel = model.New("letters", keyedLetters)
+var (
+	keyedDocs    = model.NewCollection[bson.D, string]("letters")
+	keyedLetters = keys.NewSequence(keyedDocs, model.NewCollection[keys.SequenceCounter[string], string]("counters"),
+		keys.SequenceSpec{Days: model.NewCollection[keys.DayBucket, string]("days")})
+	keyedModel = model.New("letters", keyedLetters)
+	keyedStore = model.NewStore(keyedModel, keyedDocs)
+)
 
 func keyedTenant(db model.DB, name string) model.DB {
 	return model.Scope{Tenant: bson.D{{Key: "tenant", Value: name}}}.On(db)
@@ -49,7 +52,11 @@ func TestKeyedCounters(t *testing.T) {
 			if _, err := keyedLetters.Days().After("alice", "2026-11-29").One(t.Context(), own); !errors.Is(err, model.ErrNotFound) {
 				t.Errorf("%s: a later day: %v", name, err)
 			}
-			if _, err := keyedLetters.Insert(name, 1, bson.D{}).Run(t.Context(), own); err != nil {
+			key, err := keyedLetters.Key(name, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, _, err := keyedStore.Insert(bson.D{{Key: "_id", Value: key}}).Run(t.Context(), own); err != nil {
 				t.Fatal(err)
 			}
 			if found, err := keyedLetters.Checks()[0].All(t.Context(), own); err != nil || len(found) != 1 {
@@ -136,7 +143,7 @@ func TestKeyedDocumentsMove(t *testing.T) {
 				_, e := db.Collection(name).InsertMany(ctx, docs)
 				err = errors.Join(err, e)
 			}
-			_, e := worldSequence.Insert("alice", 1, keyedLetter{Text: "of b"}).Run(ctx, keyedTenant(worldModel.On(db), "b"))
+			_, _, e := worldMail.Insert(keyedLetter{ID: "alice_001", Text: "of b"}).Run(ctx, keyedTenant(worldModel.On(db), "b"))
 			return errors.Join(err, e)
 		},
 		Run: func(ctx context.Context, db *mongo.Database) error {

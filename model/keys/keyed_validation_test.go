@@ -32,7 +32,7 @@ func TestKeyedValidation(t *testing.T) {
 		}
 		for _, name := range []string{"a", "b"} {
 			_, err := model.NewPlan(
-				worldSequence.Insert("alice", 1, keyedLetter{}), worldRooms.Insert(keyedRoom{ID: keyedRoomID{"a", 1, "x"}}),
+				worldLetters.Insert(keyedLetter{ID: "alice_001"}), worldRooms.Insert(keyedRoom{ID: keyedRoomID{"a", 1, "x"}}),
 			).Run(t.Context(), keyedTenant(own, name))
 			if err != nil {
 				t.Errorf("%s: %v", name, err)

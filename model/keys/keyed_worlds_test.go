@@ -63,6 +63,7 @@ var (
 	worldDocuments = keys.NewDocumentKey(worldRooms, keys.Text("house"), keys.Int("floor"), keys.Text("door"))
 	worldModel     = model.New("worlds", worldSequence, worldComposite, worldDocuments, model.Entity(worldNotes))
 	worldStore     = model.NewStore(worldModel, worldPlaces)
+	worldMail      = model.NewStore(worldModel, worldLetters)
 	worldDay       = time.Date(2026, 11, 29, 10, 0, 0, 0, time.UTC)
 )
 
@@ -81,7 +82,7 @@ func wrote(name string, p interface {
 	}}
 }
 
-func changed(name string, c model.Change[model.Stored[keyedPlace]]) worldStep {
+func changed[D any](name string, c model.Change[model.Stored[D]]) worldStep {
 	return worldStep{name, func(ctx context.Context, db model.DB) (any, error) {
 		_, _, err := c.Run(ctx, db)
 		return nil, err
@@ -240,7 +241,7 @@ func TestKeyedNeedsModel(t *testing.T) {
 		step  worldStep
 		model bool // the other model's handle is refused too
 	}{
-		"insert":    {wrote("", worldSequence.Insert("alice", 1, keyedLetter{})), true},
+		"insert":    {changed("", worldMail.Insert(keyedLetter{ID: "alice_001"})), true},
 		"composite": {wrote("", worldPlaces.Insert(keyedPlace{ID: "a :b :a0", State: "a", City: "b"})), true},
 		"find":      {found("", worldLetters.Find(nil)), true},
 		"count":     {worldStep{"", func(ctx context.Context, db model.DB) (any, error) { return worldLetters.Find(nil).Count(ctx, db) }}, true},
@@ -290,7 +291,7 @@ func TestKeyedScopePlan(t *testing.T) {
 		own := worldModel.On(db)
 		for _, name := range []string{"a", "b"} {
 			scope := model.Scope{Tenant: bson.D{{Key: "tenant", Value: name}}}
-			p := model.NewPlan(worldSequence.Insert("alice", 1, keyedLetter{Text: name}), model.Write{
+			p := model.NewPlan(worldLetters.Insert(keyedLetter{ID: "alice_001", Text: name}), model.Write{
 				Collection: "wLetters", Expect: model.One, Once: true,
 				Model: &mongo.UpdateOneModel{Filter: bson.D{{Key: "_id", Value: "alice_001"}}, Update: bson.D{{Key: "$set", Value: bson.D{{Key: "n", Value: int64(3)}}}}},
 			})

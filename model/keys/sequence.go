@@ -42,19 +42,21 @@ type SequenceGap[K any] struct {
 //
 // Programs can mix three ways to number documents:
 //
-//   - [Sequence.Take] and [Sequence.Insert]. A crash can leave a gap. Readers can see
+//   - [Sequence.Take], and an insert by a store. A crash can leave a gap. Readers can see
 //     number 8 before 7.
-//   - [Sequence.Allocator] and Insert. One command takes many numbers.
+//   - [Sequence.Allocator], and an insert by a store. One command takes many numbers.
 //   - [Sequence.Append]. A transaction leaves no gap. If all writers use Append, readers
 //     see numbers in order. Writers of one owner wait for each other.
 //
 // For safe retries, store an action's id in the document, under a unique index. Before
 // you take a number, look for the id.
 //
-// In your own inserts, use the _id of [Sequence.Key].
+// # In a store
 //
-// In a [model.Store], a new document needs an _id of Key, with a number of Take. To let the
-// library choose the number, use Append.
+// Take a number, and insert the document by a [model.Store] under the _id of
+// [Sequence.Key]. The store refuses other _ids. If another document has the number, the
+// error is [model.ErrTaken]. A store doesn't take numbers: it knows a document's _id before
+// it reads. Append chooses the number itself, and other techniques don't take part.
 //
 // # Scopes
 //
@@ -159,15 +161,6 @@ func (s *Sequence[D, K]) Take(owner K, n int64) *model.Modify[SequenceCounter[K]
 	m := s.counters.Modify(filter, update)
 	m.After, m.Index, m.Err = true, model.IDIndex, cmp.Or(err, m.Err)
 	return m
-}
-
-// Insert returns the write that stores doc with the owner's number n. doc's own _id is
-// ignored. A retry is safe. If another document has the number, the error is
-// [model.ErrTaken]. In your own transaction, it is the server's duplicate key error.
-//
-// Cost: one command, one document.
-func (s *Sequence[D, K]) Insert(owner K, n int64, doc D) model.Write {
-	return s.in.Insert(owner, n, doc)
 }
 
 // Append returns the change that stores a document under the owner's next number, without

@@ -93,7 +93,7 @@ func TestSequenceCheckOfIntegers(t *testing.T) {
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := t.Context()
 		for _, owner := range []int64{-5, 0, 7, math.MinInt64} {
-			if _, err := seqByNumber.Insert(owner, 20, seqMail{}).Run(ctx, db); err != nil {
+			if err := seqInsert(seqByNumber, owner, 20, seqMail{})(ctx, db); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -37,7 +37,8 @@ func TestSequenceDays(t *testing.T) {
 		for _, owner := range seqHostile {
 			for n := range int64(6) {
 				at := start.Add(time.Duration(n) * 12 * time.Hour)
-				plan := model.NewPlan(local.Insert(owner, n+1, seqMail{}), local.Days().Pack(owner, n+1, at), local.Days().Pack(owner, n+1, at))
+				seqStore(t, db, local, owner, n+1)
+				plan := model.NewPlan(local.Days().Pack(owner, n+1, at), local.Days().Pack(owner, n+1, at))
 				if _, err := plan.Run(ctx, db); err != nil {
 					t.Fatal(err)
 				}

@@ -68,8 +68,8 @@ func (s *Sequence) keyed(owner any, n int64, doc any) (bson.Raw, string, error) 
 	return out, key, nil
 }
 
-// Insert stores a document under a number.
-func (s *Sequence) Insert(owner any, n int64, doc any) model.Write {
+// insert stores a document under a number.
+func (s *Sequence) insert(owner any, n int64, doc any) model.Write {
 	raw, key, err := s.keyed(owner, n, doc)
 	if err != nil {
 		return model.Refused(s.Name(), err)
@@ -124,7 +124,7 @@ func (s *Sequence) appended(owner any, n int64, doc any) model.Plan {
 	}
 	p := model.NewPlan(model.Write{
 		Collection: s.counters.Name(), Index: model.IDIndex, Keyed: true, Model: count, Expect: model.One, Reasons: []model.Reason{{If: id, Err: model.ErrStale}},
-	}, s.Insert(owner, n, doc))
+	}, s.insert(owner, n, doc))
 	p.Transactional = true
 	p.Leaves = "a counted number without its document: a gap"
 	return p

@@ -61,7 +61,7 @@ func TestSequenceConcurrent(t *testing.T) {
 						return
 					}
 					last = n
-					_, err = seqPlain.Insert("a", n, seqMail{Text: fmt.Sprint(w)}).Run(t.Context(), db)
+					err = seqInsert(seqPlain, "a", n, seqMail{Text: fmt.Sprint(w)})(t.Context(), db)
 					got[w], errs[w] = append(got[w], n), errors.Join(errs[w], err)
 				}
 			})
@@ -292,7 +292,8 @@ func TestSequenceInsertFaults(t *testing.T) {
 	at := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	modeltest.FaultMatrix(t, modeltest.FaultCase{
 		Run: func(ctx context.Context, db *mongo.Database) error {
-			_, err := model.NewPlan(seqDaily.Insert("a", 1, seqMail{Text: "x"}), seqDaily.Days().Pack("a", 1, at)).Run(ctx, db)
+			insert := model.NewStore(model.New("mail", seqDaily), seqMails).Insert(seqMail{ID: "a_0001", Text: "x"})
+			_, _, err := insert.Also(seqDaily.Days().Pack("a", 1, at)).Run(ctx, db)
 			return err
 		},
 		Check: func(t testing.TB, db *mongo.Database) {
