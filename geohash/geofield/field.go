@@ -161,9 +161,10 @@ func (f *field) footprints() []model.Footprint {
 // Indexes returns one index on FieldSpec.Prefix, the key and FieldSpec.Suffix. With
 // FieldSpec.Sphere, Indexes also returns a 2dsphere index.
 //
-// The Prefix fields and the key, ascending, can form a shard key. In this case, move a
-// place by [model.Store.SetOne], with the _id and the document's old shard key in the filter.
-// Use a retryable write or a transaction
+// The Prefix fields and the key, ascending, can form a shard key. A model with this
+// keys.Shard refuses to move a place. Use the store of a model without it, and move a place
+// by [model.Store.SetOne], with the _id and the document's old shard key in the filter. The
+// write must be retryable, or in a transaction
 // (https://www.mongodb.com/docs/manual/core/sharding-change-shard-key-value/).
 func (x *Field[D, K]) Indexes() []model.Index { return x.Parts.Indexes() }
 
