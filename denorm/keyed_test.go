@@ -42,10 +42,12 @@ var (
 	keyedLog    = denorm.NewEventLog(model.NewCollection[denorm.EventCommit[string, keyedItem], string]("log"), denorm.EventLogSpec[string, keyedItem, int64]{
 		Fold: func(sum int64, e keyedItem) (int64, error) { return sum + e.V, nil },
 	})
-	keyedBins = denorm.NewRollup(model.NewCollection[keyedEvent, string]("hits"), model.NewCollection[denorm.RollupDoc[string, int64], string]("bins"),
+	keyedEvents = model.NewCollection[keyedEvent, string]("hits")
+	keyedBins   = denorm.NewRollup(keyedEvents, model.NewCollection[denorm.RollupDoc[string, int64], string]("bins"),
 		denorm.RollupSpec{Time: "at", By: []string{"site"}, Sums: []string{"n"}, Bins: []denorm.Period{denorm.Hourly, denorm.Daily}, Mark: "state"})
 
-	keyedUserStore = model.NewStore(model.New("users", keyedMails), keyedUsers)
+	keyedUserStore  = model.NewStore(model.New("users", keyedMails), keyedUsers)
+	keyedEventStore = model.NewStore(model.New("events", keyedBins), keyedEvents)
 
 	keyedTime = time.Date(2026, 11, 29, 10, 0, 0, 0, time.UTC)
 )
@@ -124,7 +126,9 @@ func keyedLives() []keyedLife {
 			}
 		}},
 		{"Rollup", keyedBins, "bins", 2, func(t *testing.T, db model.DB, name string) {
-			keyedRun(t, db, model.NewPlan(keyedBins.Insert(keyedEvent{ID: name + "1", At: keyedTime, Site: "a", N: 4}), keyedBins.Insert(keyedEvent{ID: name + "2", At: keyedTime, Site: "a", N: 5})))
+			keyedChange(t, db, keyedEventStore.InsertMany(
+				keyedEvent{ID: name + "1", At: keyedTime, Site: "a", N: 4}, keyedEvent{ID: name + "2", At: keyedTime, Site: "a", N: 5},
+			))
 			if _, err := keyedBins.Roll().Run(t.Context(), db, model.JobOptions{}); err != nil {
 				t.Fatal(err)
 			}
@@ -195,7 +199,7 @@ func TestKeyedJoin(t *testing.T) {
 	tenancy.Differs(t, "it has scopes of its own")
 	visit := func(name string) model.Plan { return model.NewPlan(keyedDays.Visit("site", name, keyedTime)) }
 	rolled := func(t *testing.T, db model.DB, id string, n int64) {
-		keyedRun(t, db, model.NewPlan(keyedBins.Insert(keyedEvent{ID: id, At: keyedTime, Site: "a", N: n})))
+		keyedChange(t, db, keyedEventStore.Insert(keyedEvent{ID: id, At: keyedTime, Site: "a", N: n}))
 		if _, err := keyedBins.Roll().Run(t.Context(), db, model.JobOptions{}); err != nil {
 			t.Fatal(err)
 		}

@@ -61,7 +61,7 @@ func rerunCases() map[string]model.Action {
 	inc, set := bson.D{e("$inc", bson.D{e("n", 1)})}, bson.D{e("$set", bson.D{e("name", "N")})}
 	return map[string]model.Action{
 		"Store.Insert, Copy":          model.NewStore(model.New("names", shelfNames), folders).Insert(unnamed),
-		"Rollup.Insert":               folderDays.Insert(fresh),
+		"Store.Insert, Rollup":        model.NewStore(model.New("days", folderDays), folders).Insert(fresh),
 		"Inbox.Insert":                folderInbox.Insert(fresh, event, op),
 		"Inbox.Handle":                folderInbox.Handle("old", inc, event, op),
 		"Outbox.Publish":              folderEvents.Publish("old", event, noon, op),

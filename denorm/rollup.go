@@ -73,12 +73,14 @@ type RollupTotal[V any] struct {
 // Rollup keeps totals of events in bins. A bin ([RollupDoc]) is the total of one group in
 // one hour, day or month.
 //
-// Store events by [Rollup.Insert], which adds a mark ([RollupMark]). Let a timer run
-// [Rollup.Roll]. Roll adds the marked events to the bins and removes the marks.
+// Insert events by a [model.Store], which adds a mark ([RollupMark]), by one command. Let a
+// timer run [Rollup.Roll]. Roll adds the marked events to the bins and removes the marks.
 //
-// Don't change events. Don't delete marked events. Bins keep the counts of deleted
-// events. A [model.Store] of the events adds the mark, and refuses a change of a counted
-// field and the deletion of a marked event.
+// If an equal event is stored, the insert does nothing. An empty string, a zero ObjectID or
+// a missing value at a path of RollupSpec.By gives a [*model.ValueError].
+//
+// The store refuses a change of a counted field, and the deletion of a marked event. Bins
+// keep the counts of deleted events.
 //
 // # Consistency
 //
@@ -95,9 +97,8 @@ type RollupTotal[V any] struct {
 type Rollup[E, K, G, V any] struct {
 	model.Parts
 
-	events *model.Collection[E, K]
-	bins   *model.Collection[RollupDoc[G, V], string]
-	r      *rollup.Rollup
+	bins *model.Collection[RollupDoc[G, V], string]
+	r    *rollup.Rollup
 }
 
 // NewRollup declares that bins keep totals of events. It panics with a
@@ -114,7 +115,7 @@ func NewRollup[E, K, G, V any](
 		core.Bins = append(core.Bins, rollup.Unit(p))
 	}
 	types := rollup.Types{Group: reflect.TypeFor[G](), Number: reflect.TypeFor[V](), Mark: reflect.TypeFor[RollupMark]()}
-	out := &Rollup[E, K, G, V]{model.Parts{}, events, bins, rollup.Declare(events.Docs(), bins.Docs(), core, types)}
+	out := &Rollup[E, K, G, V]{model.Parts{}, bins, rollup.Declare(events.Docs(), bins.Docs(), core, types)}
 	out.Parts = model.NewParts(out.r.Indexes, nil, out.r.Checks, out.r.Footprints).
 		WithDocs(events.Docs(), bins.Docs()).WithKeys(out.r.Keys()).WithReactions(out.r.Reactions)
 	return out
@@ -128,16 +129,6 @@ func (x *Rollup[E, K, G, V]) Indexes() []model.Index { return x.Parts.Indexes() 
 //
 // Cost: the checks of bins read every bin, and every event younger than RollupSpec.For.
 func (x *Rollup[E, K, G, V]) Checks() []model.Check { return x.Parts.Checks() }
-
-// Insert returns the write that stores an event for [Rollup.Roll]. If an equal event is
-// stored, the write does nothing. If a different event has the _id, the write gives
-// [model.ErrTaken]. The new event's [RollupMark] must be nil. An empty string, a zero
-// ObjectID or a missing value at a path of RollupSpec.By gives a [*model.ValueError].
-//
-// Cost: one command, one document.
-func (x *Rollup[E, K, G, V]) Insert(event E) model.Write {
-	return x.r.Insert(commands.Own(x.events.Insert(event)))
-}
 
 // Roll returns the job that adds marked events to bins ([RollupDoc]). Several
 // clients can run Roll concurrently. Events that can't be counted stay marked, and Run

@@ -53,6 +53,11 @@ type Reaction struct {
 	// document with only the set fields, and an empty Before.
 	Unread bool
 
+	// Transient are top-level fields that Amend sets in a new document, and that the technique
+	// changes or removes later. A retry of the insert recognizes its document by the other
+	// fields.
+	Transient []string
+
 	// ID returns the _id of a new document whose _id is made of its fields. The document's
 	// own _id may be empty.
 	ID func(doc bson.Raw) (bson.RawValue, error)

@@ -55,7 +55,7 @@ func (r *runner) skipOwn(ctx context.Context, b batch, at int, dup error) (skipp
 		if i > 0 && !ok {
 			return i, nil
 		}
-		mine := later.and(r.plan.Steps[step+i].(Write).stamped()) // for example updatedAt of the first run
+		mine := later.and(r.plan.Steps[step+i].(Write).changing())
 		if !mine.same(doc, m.(*mongo.InsertOneModel).Document.(bson.Raw)) {
 			if i > 0 {
 				return i, nil // it is sent again and meets its own duplicate key
@@ -73,7 +73,18 @@ func idOfInsert(m mongo.WriteModel) bson.RawValue {
 
 // If an insert meets a document with its _id, an interrupted earlier run may have
 // inserted it. This is the case if the stored document equals the inserted document,
-// except for fields that later steps of the same plan write.
+// except for fields that later steps of the same plan write, or that change by themselves.
+
+// changing returns the fields of an inserted document that a later run can find changed: for
+// example the updatedAt of a scope.
+func (w Write) changing() map[string]bool {
+	out := w.stamped()
+	if len(out) == 0 {
+		return w.transient
+	}
+	maps.Copy(out, w.transient)
+	return out
+}
 
 // touched describes what steps write to a collection: the first names of the paths that
 // their operators update.

@@ -21,6 +21,8 @@ type store struct {
 	makeID    func(doc bson.Raw) (bson.RawValue, error) // of a new document; nil if the caller gives the _id
 
 	references map[string]*core.Docs // by path: the collections of the documents to which the documents refer
+
+	transient map[string]map[string]bool // by collection: see Reaction.Transient
 }
 
 // reacting is a technique whose Parts say what it does when a store writes.
@@ -32,7 +34,7 @@ type reacting interface {
 // declareStore collects the model's reactions. It panics if a technique writes the
 // collection's documents and has no reactions.
 func declareStore(m *Model, docs *core.Docs) *store {
-	s := &store{docs: docs, keyed: map[string]bool{docs.Name(): docs.IsKeyed()}}
+	s := &store{docs: docs, keyed: map[string]bool{docs.Name(): docs.IsKeyed()}, transient: map[string]map[string]bool{}}
 	s.owned, s.derived = Owns.In(docs.Name(), storeField), []bool{false}
 	for _, t := range m.techniques {
 		if own, ok := t.(interface{ documents() ([]*core.Docs, bool) }); ok {
@@ -63,6 +65,12 @@ func (s *store) declare(t Technique) {
 	var derived []string
 	writes := false
 	for _, r := range reactions {
+		for _, field := range r.Transient {
+			if s.transient[r.Collection] == nil {
+				s.transient[r.Collection] = map[string]bool{}
+			}
+			s.transient[r.Collection][field] = true
+		}
 		if r.Collection == s.docs.Name() {
 			writes = true
 			derived = append(derived, r.Derives...)

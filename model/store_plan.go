@@ -168,7 +168,7 @@ func (s *store) write(d storedDoc, tx bool) (w Write, changed bool) {
 	case d.before == nil && d.after == nil, d.isWritten && d.written == nil:
 		return w, false
 	case d.inserts():
-		w.Model = &mongo.InsertOneModel{Document: d.after}
+		w.Model, w.transient = &mongo.InsertOneModel{Document: d.after}, s.transient[d.collection]
 		return w, true
 	}
 	id := bson.D{{Key: "_id", Value: Eq(d.id)}}

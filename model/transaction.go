@@ -191,7 +191,7 @@ func (r *runner) applied(ctx context.Context, step int, w Write) (bool, error) {
 	if errors.Is(err, mongo.ErrNoDocuments) {
 		return false, nil
 	}
-	return err == nil && touchedAfter(r.plan.Steps[step+1:], w.Collection).and(w.stamped()).same(stored, doc), err
+	return err == nil && touchedAfter(r.plan.Steps[step+1:], w.Collection).and(w.changing()).same(stored, doc), err
 }
 
 // InTx runs f in the running transaction of ctx's session, or in a new transaction. Pass

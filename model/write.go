@@ -92,6 +92,8 @@ type Write struct {
 
 	returning *returning // nil for a write that returns nothing
 	begins    bson.Raw   // the document of the action that the write begins: see stepsInTurn
+
+	transient map[string]bool // of an insert: see [Reaction].Transient
 }
 
 // scoped is what the scopes of a database made of a write. Writes share it, so it never

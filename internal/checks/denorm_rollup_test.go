@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 )
 
@@ -22,6 +23,7 @@ var (
 		Time: "at", By: []string{"page"}, Sums: []string{"took"}, Mins: []string{"took"}, Maxs: []string{"took"},
 		Bins: []denorm.Period{denorm.Hourly, denorm.Daily, denorm.Monthly}, Mark: "mark", For: 90 * 24 * time.Hour,
 	})
+	hitStore  = model.NewStore(model.New("hits", hitTotals), pageHits)
 	dayTotals = denorm.NewRollup(pageHits, hitBins.Named("days"), denorm.RollupSpec{
 		Time: "at", By: []string{"page"}, Bins: []denorm.Period{denorm.Daily}, Mark: "mark",
 	})
@@ -34,10 +36,12 @@ func rollupCases() []Case {
 	one := func(method, reason string, call func(s string) any) Case {
 		return Case{Method: "denorm.Rollup." + method, Reason: reason, Make: call}
 	}
+	noHits := func(string) testkit.Docs { return nil }
 	month := noon(0).AddDate(0, 1, 0)
 	return []Case{
-		one("Insert", "an event that waits", func(s string) any { return hitTotals.Insert(pageHit{ID: s, Page: s, At: noon(0), Took: 3}) }),
-		one("Insert", "of no page is refused", func(s string) any { return hitTotals.Insert(pageHit{ID: s, At: noon(0)}) }),
+		storeCase("Insert", "an event that waits", noHits, func(s string) model.Change[model.Stored[pageHit]] {
+			return hitStore.Insert(pageHit{ID: s, Page: s, At: noon(0), Took: 3})
+		}),
 		one("Roll", "what waits", func(string) any { return hitTotals.Roll() }),
 		one("Rebuild", "each unit", func(string) any { return hitTotals.Rebuild(noon(0), month) }),
 		one("Rebuild", "of half an hour is refused", func(string) any { return hitTotals.Rebuild(noon(0), noon(30)) }),

@@ -24,7 +24,6 @@ var ownIDs = map[string]string{
 	"denorm.Numbered":       ownDocument,
 	"denorm.Outbox":         ownDocument,
 	"denorm.Projection":     tenantsName,
-	"denorm.Rollup":         ownDocument,
 	"denorm.WideRow":        madeOfIDs,
 	"geofield.Field":        ownDocument,
 	"model":                 ownDocument,

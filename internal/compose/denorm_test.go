@@ -103,16 +103,17 @@ func init() {
 			}
 		}},
 		fixture{name: "denorm.Rollup", volatile: []string{"comment_totals.ops"}, declare: func() (model.Technique, []operation) {
-			r := denorm.NewRollup(comments, model.NewCollection[denorm.RollupDoc[struct{}, int64], string]("comment_totals"), denorm.RollupSpec{
+			x := denorm.NewRollup(comments, model.NewCollection[denorm.RollupDoc[struct{}, int64], string]("comment_totals"), denorm.RollupSpec{
 				Time: "at", Sums: []string{"votes"}, Bins: []denorm.Period{denorm.Hourly, denorm.Daily}, Mark: "mark",
 			})
-			return r, []operation{
-				written("insert", r.Insert(comment{ID: "c10", Post: ptr("p1"), Slug: "m", At: noon, Votes: 4})),
+			s := model.NewStore(model.New("rolled", x), comments)
+			return x, []operation{
+				changed("insert", s.Insert(comment{ID: "c10", Post: ptr("p1"), Slug: "m", At: noon, Votes: 4})),
 				{name: "insert and roll", run: func(ctx context.Context, db model.DB) error {
-					if _, err := r.Insert(comment{ID: "c11", Post: ptr("p2"), Slug: "n", At: noon, Votes: 5}).Run(ctx, db); err != nil {
+					if _, _, err := s.Insert(comment{ID: "c11", Post: ptr("p2"), Slug: "n", At: noon, Votes: 5}).Run(ctx, db); err != nil {
 						return err
 					}
-					_, err := r.Roll().Run(ctx, db, model.JobOptions{})
+					_, err := x.Roll().Run(ctx, db, model.JobOptions{})
 					return err
 				}},
 			}

@@ -132,10 +132,10 @@ var livesOf = map[string]func(model.Technique) []life{
 		return []life{{"a new p1", lives("p1")[:2]}, {"p1", lives("p1")}, {"p2", lives("p2")}}
 	},
 	"denorm.Rollup": func(x model.Technique) []life {
-		r := x.(*denorm.Rollup[comment, string, struct{}, int64])
+		r, store := x.(*denorm.Rollup[comment, string, struct{}, int64]), model.NewStore(model.New("lives", x), comments)
 		c := newComment("c10")
 		return []life{{"event", []operation{
-			written("insert", r.Insert(c)), job("roll", r.Roll()), written("delete", comments.Delete("c10")), job("rebuild", r.Rebuild(noon, noon.Add(24*time.Hour))),
+			changed("insert", store.Insert(c)), job("roll", r.Roll()), written("delete", comments.Delete("c10")), job("rebuild", r.Rebuild(noon, noon.Add(24*time.Hour))),
 		}}, {"bins", []operation{written("expire", r.Expire(noon.Add(48*time.Hour))), job("rebuild", r.Rebuild(noon.Add(-24*time.Hour), noon.Add(24*time.Hour)))}}}
 	},
 	"denorm.Subset": func(x model.Technique) []life {

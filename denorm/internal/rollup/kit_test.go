@@ -76,8 +76,9 @@ var five = []hit{
 
 // inserted stores hits that wait.
 func inserted(ctx context.Context, db model.DB, x *rollupOf, list ...hit) error {
+	events := model.NewStore(model.New("hits", x), hits)
 	for _, h := range list {
-		if _, err := model.NewPlan(x.Insert(h)).Run(ctx, db); err != nil {
+		if _, _, err := events.Insert(h).Run(ctx, db); err != nil {
 			return err
 		}
 	}

@@ -75,12 +75,15 @@ func TestRollupRefuses(t *testing.T) {
 	timeless.At = time.Time{}
 	far := timeless
 	far.At = time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)
-	for _, w := range []model.Write{
-		rolled.Insert(marked), rolled.Insert(timeless), rolled.Insert(far), rolled.Insert(hitOf("1", "", 0, 1)), rolled.Insert(hitOf("", "a", 0, 1)),
-		rolled.Expire(time.Time{}),
-	} {
-		wantError(t, model.NewPlan(w).Err(), errRefused)
+	monitor := modeltest.NewMonitor()
+	db := modeltest.NewClient(t, modeltest.WithMonitor(monitor)).Database("hits")
+	for _, h := range []hit{marked, timeless, far, hitOf("1", "", 0, 1), hitOf("", "a", 0, 1)} {
+		wantError(t, inserted(t.Context(), db, rolled, h), errRefused)
 	}
+	if sent := monitor.Commands(); len(sent) > 0 {
+		t.Errorf("sent %v", sent)
+	}
+	wantError(t, model.NewPlan(rolled.Expire(time.Time{})).Err(), errRefused)
 	half := night.Add(time.Minute)
 	for _, err := range []error{
 		rolled.Bins("", denorm.Hourly, night, night).Err, rolled.Bins("a", denorm.NoPeriod, time.Time{}, time.Time{}).Err,
@@ -234,12 +237,13 @@ func TestRollupTenants(t *testing.T) {
 	x := denorm.NewRollup(model.NewCollection[owned, string]("hits"), model.NewCollection[denorm.RollupDoc[group, int64], string]("totals"), denorm.RollupSpec{
 		Time: "at", By: []string{"tenant", "site"}, Bins: []denorm.Period{denorm.Hourly, denorm.Daily}, Mark: "mark",
 	})
+	events := model.NewStore(model.New("owned", x), model.NewCollection[owned, string]("hits"))
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := t.Context()
 		for i := range 6 {
 			tenant := []string{"a", "b"}[i%2]
 			scoped := model.Scope{Tenant: bson.D{e("tenant", tenant)}, Delete: bson.D{e("deletedAt", 7)}}.On(db)
-			if _, err := model.NewPlan(x.Insert(owned{ID: fmt.Sprint(i), Tenant: tenant, Site: "s", At: night})).Run(ctx, scoped); err != nil {
+			if _, _, err := events.Insert(owned{ID: fmt.Sprint(i), Tenant: tenant, Site: "s", At: night}).Run(ctx, scoped); err != nil {
 				t.Fatal(err)
 			}
 			if i%4 > 1 {

@@ -180,6 +180,7 @@ func TestRollupNumbers(t *testing.T) {
 	rates := denorm.NewRollup(sales, model.NewCollection[denorm.RollupDoc[struct{}, float64], string]("rates"), denorm.RollupSpec{
 		Time: "at", Sums: []string{"rate", "pieces"}, Maxs: []string{"rate"}, Bins: []denorm.Period{denorm.Daily, denorm.Monthly}, Mark: "mark2",
 	})
+	saleStore := model.NewStore(model.New("sales", exact), sales)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := t.Context()
 		seed(t, db, docs{"sales": nil})
@@ -190,7 +191,7 @@ func TestRollupNumbers(t *testing.T) {
 			if i%2 > 0 {
 				s.At = bson.NewDateTimeFromTime(night)
 			}
-			if _, err := model.NewPlan(exact.Insert(s)).Run(ctx, db); err != nil {
+			if _, _, err := saleStore.Insert(s).Run(ctx, db); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -13,7 +13,10 @@ import (
 // Reactions returns what a store does with events: a new event waits for the next Roll. The
 // counted fields of an event can't change, and an event that waits can't be deleted.
 func (r *Rollup) Reactions() []model.Reaction {
-	return []model.Reaction{{Collection: r.docs.Name(), Paths: r.counted(), Amend: r.wait, React: r.keepEvent}}
+	return []model.Reaction{
+		{Collection: r.docs.Name(), On: model.OnInsert, Paths: r.counted(), Amend: r.wait, Transient: []string{r.mark}},
+		{Collection: r.docs.Name(), On: model.OnUpdate | model.OnDelete, Paths: r.counted(), React: r.keepEvent},
+	}
 }
 
 // counted returns the fields of an event that count.
@@ -27,9 +30,6 @@ func (r *Rollup) counted() []string {
 
 // wait returns the mark of a new event.
 func (r *Rollup) wait(w model.StoreWrite) (bson.D, error) {
-	if w.Before != nil {
-		return nil, nil
-	}
 	if _, err := r.event(w.After); err != nil {
 		return nil, err
 	}
@@ -38,7 +38,6 @@ func (r *Rollup) wait(w model.StoreWrite) (bson.D, error) {
 
 func (r *Rollup) keepEvent(w model.StoreWrite) (a model.Answer, _ error) {
 	switch {
-	case w.Before == nil:
 	case w.After == nil && w.Before.Lookup(r.mark).Type != 0:
 		return a, core.Final(fmt.Errorf("%w (the event %s of %s isn't in the bins yet: run Rollup.Roll before the deletion)",
 			model.ErrStale, model.Shell(w.Before.Lookup("_id")), r.docs.Name()))

@@ -24,6 +24,10 @@ func TestRollupStore(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
+		var passed *model.ConflictError
+		if _, err := hits.Insert(hitOf("x", "a", 0, 1)).Run(ctx, model.New("hits", rolled).On(db)); !errors.As(err, &passed) {
+			t.Errorf("an event that no store marks: %v", err)
+		}
 		_, _, err := stored.Insert(hit{ID: "x", Site: "a"}).Run(ctx, db)
 		var value *model.ValueError
 		if !errors.As(err, &value) || value.Field != "at" {
@@ -42,6 +46,12 @@ func TestRollupStore(t *testing.T) {
 		for f, err := range model.New("hits", rolled).Audit().Each(ctx, db) {
 			t.Errorf("the audit finds %s (%v)", f, err)
 		}
+		if _, r, err := stored.Insert(five[0]).Run(ctx, db); err != nil || !r.Already() {
+			t.Errorf("a retry of a counted event: %v, %v", r, err)
+		}
+		if _, _, err := stored.Insert(hitOf(five[0].ID, "a", 0, 11)).Run(ctx, db); !errors.Is(err, model.ErrTaken) {
+			t.Errorf("another event of a counted event's _id: %v", err)
+		}
 		_, _, err = stored.Set(five[0].ID, bson.D{e("at", night.Add(time.Minute))}).Run(ctx, db)
 		if value = nil; !errors.As(err, &value) || value.Field != "at" {
 			t.Errorf("another time: %v", err)
@@ -49,5 +59,40 @@ func TestRollupStore(t *testing.T) {
 		if _, _, err := stored.Delete(five[0].ID).Run(ctx, db); err != nil {
 			t.Error(err)
 		}
+	}, modeltest.WithMonitor(monitor))
+}
+
+// An event is inserted by one command, without a transaction. A retry of a transaction that
+// inserted it finds it, also after Roll has removed the mark.
+func TestRollupStoreTransactions(t *testing.T) {
+	parallel(t)
+	stored := model.NewStore(model.New("hits", rolled), hits)
+	monitor := modeltest.NewMonitor()
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		modeltest.NeedTransactions(t, db)
+		ctx := t.Context()
+		createIndexes(ctx, db, rolled)
+		tx, err := model.WithTransactions(ctx, db)
+		if err != nil {
+			t.Fatal(err)
+		}
+		monitor.Reset()
+		if _, _, err := stored.Insert(five[0]).Run(ctx, tx); err != nil {
+			t.Fatal(err)
+		}
+		if sent := monitor.Commands(); len(sent) != 1 || sent[0].Name != "insert" {
+			t.Errorf("an insert sent %v", sent)
+		}
+		day := model.NewCollection[bson.D, string]("days").Insert(bson.D{e("_id", "today")})
+		both := stored.Insert(five[1]).Also(day)
+		for run := range 2 {
+			if _, _, err := both.Run(ctx, tx); err != nil {
+				t.Errorf("run %d: %v", run+1, err)
+			}
+			if err := rolledUp(ctx, db); err != nil {
+				t.Fatal(err)
+			}
+		}
+		wantBins(t, db, rolled, amsterdam, five[:2]...)
 	}, modeltest.WithMonitor(monitor))
 }

@@ -3,9 +3,7 @@ package rollup
 import (
 	"time"
 
-	"github.com/docmodel/docmodel/denorm/internal/stored"
 	"github.com/docmodel/docmodel/internal/commands"
-	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/internal/mql"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -14,35 +12,6 @@ import (
 
 // waiting is the token of events that no batch has claimed.
 var waiting bson.ObjectID
-
-// Insert stores an event that waits.
-func (r *Rollup) Insert(w model.Write) model.Write {
-	if w.Err != nil {
-		return w
-	}
-	doc := w.Model.(*mongo.InsertOneModel).Document.(bson.Raw)
-	if doc.Lookup(r.mark).Type != 0 {
-		return model.Refused(r.docs.Name(), r.docs.Refuse(r.mark, nil, "must be empty in a new event: the roll-up writes it"))
-	}
-	if _, err := r.event(doc); err != nil {
-		return model.Refused(r.docs.Name(), err)
-	}
-	marked, err := r.docs.AppendElement(append([]byte(nil), doc[:len(doc)-1]...), r.mark, bson.D{{Key: "batch", Value: waiting}})
-	if err != nil {
-		return model.Refused(r.docs.Name(), r.docs.Refuse("event", nil, err.Error()))
-	}
-	w.Model = &mongo.InsertOneModel{Document: bson.Raw(core.EndDocument(marked, 0))}
-	elements, err := doc.Elements()
-	if err != nil {
-		return model.Refused(r.docs.Name(), r.docs.Refuse("event", nil, err.Error()))
-	}
-	id := doc.Lookup("_id")
-	for _, e := range elements {
-		w.Done = append(w.Done, stored.HoldsAt(e.Key(), e.Value()))
-	}
-	w.Reasons = []model.Reason{{If: commands.ByID(id), Err: commands.Taken(r.docs.Name(), id, false)}}
-	return w
-}
 
 // Expire deletes the events of before a time that are rolled up.
 func (r *Rollup) Expire(before time.Time) model.Write {
