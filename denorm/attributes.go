@@ -49,8 +49,8 @@ func (a *Attributes[D, K]) Checks() []model.Check { return a.Parts.Checks() }
 
 // Set returns the write that sets attributes of the document whose _id is owner. The
 // parameter list contains names and values. An existing attribute keeps its position, and
-// only its value changes. The write is idempotent. A missing owner gives
-// model.ErrNotFound.
+// only its value changes. Unlike [model.Store.Edit], the write needs no read. It is
+// idempotent. A missing owner gives model.ErrNotFound.
 //
 // Cost: one command, one document, by _id. [model.Merge] can't merge the write.
 func (a *Attributes[D, K]) Set(owner K, list bson.D) model.Write {

@@ -53,8 +53,10 @@ type ColumnsSpec struct {
 // A column's name is the value's path. "#0" is an array's first element. In field names,
 // "%", the separator ("/") and a leading "#" become % and two hexadecimal digits.
 //
-// A write of the original doesn't change its flat document: see [Columns.Store]. A
-// [model.Store] writes both, in a transaction.
+// In transactions, a [model.Store] of the documents writes both. Outside transactions, the
+// store gives model.ErrTransactional. There, write the document by its collection, and then
+// call [Columns.Store] or [Columns.Delete]. A concurrent write or a crash can leave an old
+// flat document until [Columns.Rebuild].
 //
 // Source: the analytical store of Azure Cosmos DB,
 // https://learn.microsoft.com/azure/cosmos-db/analytical-store-introduction.
@@ -111,7 +113,8 @@ func (x *Columns[D, K]) Back(flat bson.Raw) (doc D, err error) {
 }
 
 // Store returns the write that stores doc's flat document ([Columns.Flatten]) in the flat
-// collection. An earlier flat document that has the same _id is replaced.
+// collection, where no [model.Store] can. An earlier flat document that has the same _id is
+// replaced.
 //
 // Cost: one command, one document, by _id.
 func (x *Columns[D, K]) Store(doc D) model.Write {
@@ -122,7 +125,8 @@ func (x *Columns[D, K]) Store(doc D) model.Write {
 	return x.c.Store(raw)
 }
 
-// Delete returns the write that deletes the flat document with this _id, if it exists.
+// Delete returns the write that deletes the flat document with this _id, if it exists,
+// where no [model.Store] can.
 //
 // Cost: one command, one document, by _id.
 func (x *Columns[D, K]) Delete(id K) model.Write { return x.flat.Delete(id) }

@@ -70,7 +70,8 @@ func (x *Inbox[D, K]) Once(id K, event any, token bson.ObjectID) model.Write {
 }
 
 // Insert returns the write that stores the new document doc with the event's token. A
-// retry with the same token and event changes nothing. Otherwise, a taken _id gives
+// [model.Store] stores no such token. A retry with the same token and event changes
+// nothing, even if the document has changed since. Otherwise, a taken _id gives
 // model.ErrTaken. If a different event stored this token there, the error is
 // [ErrToken]. In the caller's transaction, a taken _id gives the driver's error.
 //

@@ -149,10 +149,10 @@ func (x *Outbox[D, K, E]) PublishChanges(event func(before, after *D) (body E, p
 // Indexes returns two partial indexes, for waiting and for parked events.
 func (x *Outbox[D, K, E]) Indexes() []model.Index { return x.Parts.Indexes() }
 
-// Publish returns the write that adds an event of time t to a document. As token, pass a
-// new bson.NewObjectID(). Before the delivery, a retry with this token does nothing.
-// After the delivery, a retry publishes the event again. A retry can have another t: the
-// stored time stays.
+// Publish returns the write that adds an event of time t to a document, also if nothing
+// else changes in it. As token, pass a new bson.NewObjectID(). Before the delivery, a
+// retry with this token does nothing. After the delivery, a retry publishes the event
+// again. A retry can have another t: the stored time stays.
 //
 // Errors:
 //   - model.ErrNotFound: the document is missing (see OutboxSpec.Create)
