@@ -24,7 +24,8 @@ type ProximitySpec struct {
 // Proximity stores a list of small documents, and the same list as one text:
 // "|Math,Poor|Poetry,Excellent|". Queries find documents with given values or two nearby
 // words in one element. A [model.Store] of the documents computes the text, without another
-// command.
+// command. Its Set of the whole list is one command, without a read. Add and Remove change
+// single elements.
 //
 // Spaces, tabs and line ends separate words. Commas and hyphens don't.
 //
@@ -66,19 +67,6 @@ func (x *Proximity[D, K]) Text(elements ...any) (string, error) { return x.p.Tex
 // elements are documents, Back sets only ProximitySpec.Fields. A malformed text
 // gives a [*model.ValueError].
 func (x *Proximity[D, K]) Back(text string, list any) error { return x.p.Back(text, list) }
-
-// Set returns the write that replaces a document's list by the given elements. The write
-// also stores the elements' text: see ProximitySpec.Text. Without elements, the list
-// becomes empty. A missing document gives [model.ErrNotFound].
-//
-// Cost: one command, one document.
-func (x *Proximity[D, K]) Set(id K, elements ...any) model.Write {
-	update, err := x.p.Update(elements)
-	if err != nil {
-		return model.Refused(x.p.Docs.Name(), err)
-	}
-	return commands.Own(x.docs.Update(id, update))
-}
 
 // Add returns the write that appends an element to a document's list and to the
 // list's text ([ProximitySpec].Text). If the list has an equal element (same fields, same

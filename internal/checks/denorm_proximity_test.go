@@ -33,14 +33,9 @@ func proximityWrites() []Case {
 		}}
 	}
 	return []Case{
-		write("Set", "both", func(skill bson.D, s string) any { return skillText.Set(s, skill) }),
-		write("Set", "none", func(_ bson.D, s string) any { return skillText.Set(s) }),
-		{Method: "denorm.Proximity.Set", Reason: "strings", From: func(s string) ([]any, func() any) {
-			list := roomy([]any{s, nil})
-			return []any{list}, func() any { return langText.Set(s, list...) }
-		}},
 		write("Add", "unless it is there", func(skill bson.D, s string) any { return skillText.Add(s, skill) }),
 		write("Add", "what is no text is refused", func(_ bson.D, s string) any { return skillText.Add(s, bson.D{{Key: "skill", Value: 1}}) }),
+		{Method: "denorm.Proximity.Add", Reason: "a string", Make: func(s string) any { return langText.Add(s, s) }},
 		write("Remove", "from both", func(skill bson.D, s string) any { return skillText.Remove(s, skill) }),
 		write("Remove", "nothing is refused", func(_ bson.D, s string) any { return skillText.Remove(s) }),
 		{Method: "denorm.Proximity.Checks", Reason: "made anew, of documents", From: func(s string) ([]any, func() any) {

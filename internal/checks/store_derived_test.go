@@ -37,7 +37,7 @@ func derivedStoreCases() []Case {
 	store := func(technique model.Technique) *model.Store[bson.D, any] {
 		return model.NewStore(model.New("derived", technique), anything)
 	}
-	places, named, texts := store(keyedPlaces), store(namedPlaces), store(skillText)
+	places, named, texts, langs := store(keyedPlaces), store(namedPlaces), store(skillText), store(langText)
 	lived := model.NewStore(model.New("residents", byPlace), residents)
 	upgraded := model.NewStore(model.New("readers", readerVersions), readers)
 	skills := func(s string) bson.A {
@@ -68,6 +68,10 @@ func derivedStoreCases() []Case {
 		}),
 		storeCase("Insert", "with the text of its list", stored, func(s string) change {
 			return texts.Insert(bson.D{{Key: "_id", Value: s + "2"}, {Key: "skills", Value: skills(s)}})
+		}),
+		storeCase("Set", "an empty list with its text", stored, func(s string) change { return texts.Set(s, bson.D{{Key: "skills", Value: bson.A{}}}) }),
+		storeCase("Set", "a list of strings with its text", stored, func(s string) change {
+			return langs.Set(s, bson.D{{Key: "cv.langs", Value: bson.A{s, nil}}})
 		}),
 		storeCase("Set", "a list with its text", stored, func(s string) change { return texts.Set(s, bson.D{{Key: "skills", Value: skills(s)}}) }),
 		storeCase("Insert", "under the key of its fields", stored, func(s string) model.Change[model.Stored[resident]] {

@@ -160,7 +160,7 @@ func init() {
 			return x, []operation{
 				written("add", x.Add("p1", "three")),
 				written("remove", x.Remove("p1", "one")),
-				written("set", x.Set("p2", "four")),
+				changed("set", postStore(x).Set("p2", bson.D{e("words", bson.A{"four"})})),
 			}
 		}},
 		fixture{name: "denorm.Columns", declare: func() (model.Technique, []operation) {

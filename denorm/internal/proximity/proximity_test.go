@@ -61,11 +61,6 @@ func TestProximityWrites(t *testing.T) {
 	two := resumeWith("skills", bson.A{math, poetry}, "skillText", "|Math,Poor|Poe%7Ctry,50%25%2C or so%3B%00|")
 	last := resumeWith("skills", bson.A{poetry}, "skillText", "|Poe%7Ctry,50%25%2C or so%3B%00|")
 	runWriteCases(t, []writeCase{
-		{Reason: "another list", Before: two, Write: openText.Set("r", math), After: one, Status: model.Applied, Again: model.Applied},
-		{Reason: "no element", Before: two, Write: openText.Set("r"), After: resumeWith("skills", bson.A{}, "skillText", "|"), Status: model.Applied, Again: model.Applied},
-		{Reason: "fields that an element hasn't, and others", Before: one, Write: openText.Set("r", bson.D{e("level", nil), e("years", 3)}),
-			After: resumeWith("skills", bson.A{bson.D{e("level", nil), e("years", 3)}}, "skillText", "|;,;;|"), Status: model.Applied, Again: model.Applied},
-		{Reason: "a document that isn't there", Before: docs{"resumes": {}}, Write: openText.Set("r", math), Err: model.ErrNotFound},
 		{Reason: "one more", Before: one, Write: openText.Add("r", poetry), After: two, Status: model.Applied, Again: model.Already},
 		{Reason: "the first", Before: resumeWith(), Write: openText.Add("r", math), After: one, Status: model.Applied, Again: model.Already},
 		{Reason: "the first, of a null", Before: resumeWith("skills", nil), Write: openText.Add("r", math), After: one, Status: model.Applied, Again: model.Already},
@@ -78,7 +73,7 @@ func TestProximityWrites(t *testing.T) {
 			After: resumeWith("cv", bson.D{e("langs", bson.A{"en"})}, "langText", "|en|"), Status: model.Applied, Again: model.Applied},
 		{Reason: "null taken out of nothing", Before: resumeWith(), Write: openLangs.Remove("r", nil), Status: model.Applied, Again: model.Applied},
 		{Reason: "nothing to take out", Before: one, Write: openText.Remove("r"), Err: errRefused},
-		{Reason: "what is no text", Before: one, Write: openText.Set("r", bson.D{e("skill", 1)}), Err: errRefused},
+		{Reason: "what is no text", Before: one, Write: openText.Add("r", bson.D{e("skill", 1)}), Err: errRefused},
 		{Reason: "what is no UTF-8", Before: one, Write: openText.Add("r", bson.D{e("skill", "\xff")}), Err: errRefused},
 		{Reason: "what is no document", Before: one, Write: openText.Add("r", "Math"), Err: errRefused},
 		{Reason: "what can't be encoded", Before: one, Write: openText.Remove("r", func() {}), Err: errRefused},
@@ -95,7 +90,9 @@ func TestProximityStore(t *testing.T) {
 	texts, langs := model.NewStore(model.New("resumes", openText), openResumes), model.NewStore(model.New("resumes", openLangs), openResumes)
 	doc := func(fields ...bson.E) bson.D { return append(bson.D{e("_id", "r")}, fields...) }
 	one := resumeWith("skills", bson.A{skill("Math")}, "skillText", "|Math,Poor|")
+	two := resumeWith("skills", bson.A{skill("Math"), skill("Go")}, "skillText", "|Math,Poor|Go,Poor|")
 	none := docs{"resumes": {}}
+	list := func(elements ...any) bson.D { return bson.D{e("skills", append(bson.A{}, elements...))} }
 	deep := bson.D{e("langs", bson.A{"en", nil, ""})}
 	for reason, c := range map[string]struct {
 		before docs
@@ -109,10 +106,23 @@ func TestProximityStore(t *testing.T) {
 		"a list deeper down": {none, langs.Insert(doc(e("cv", deep))), resumeWith("cv", deep, "langText", "|en|;;||"), nil},
 		"another document": {one, texts.Replace(doc(e("skills", bson.A{skill("Go")}))),
 			resumeWith("skills", bson.A{skill("Go")}, "skillText", "|Go,Poor|"), nil},
-		"another text":          {none, texts.Insert(doc(e("skills", bson.A{}), e("skillText", "x"))), none, errRefused},
-		"what is no list":       {none, texts.Insert(doc(e("skills", "Math"))), none, errRefused},
-		"a list within lists":   {none, langs.Insert(doc(e("cv", bson.A{1}))), none, errRefused},
-		"elements without text": {one, texts.Replace(doc(e("skills", bson.A{1}))), one, errRefused},
+		"another list":           {two, texts.Set("r", list(skill("Math"))), one, nil},
+		"an empty list in place": {two, texts.Set("r", list()), resumeWith("skills", bson.A{}, "skillText", "|"), nil},
+		"no list in place":       {two, texts.Set("r", bson.D{e("skills", bson.RawValue{})}), resumeWith(), nil},
+		"a list with its text":   {two, texts.Set("r", append(list(skill("Math")), e("skillText", "|Math,Poor|"))), one, nil},
+		"fields that an element hasn't, and others": {one, texts.Set("r", list(bson.D{e("level", nil), e("years", 3)})),
+			resumeWith("skills", bson.A{bson.D{e("level", nil), e("years", 3)}}, "skillText", "|;,;;|"), nil},
+		"one element": {one, texts.Set("r", bson.D{e("skills.0.level", "Good")}),
+			resumeWith("skills", bson.A{bson.D{e("skill", "Math"), e("level", "Good")}}, "skillText", "|Math,Good|"), nil},
+		"another list deeper down": {resumeWith("cv", bson.D{e("x", 1)}), langs.Set("r", bson.D{e("cv.langs", bson.A{"en"})}),
+			resumeWith("cv", bson.D{e("x", 1), e("langs", bson.A{"en"})}, "langText", "|en|"), nil},
+		"a document that isn't there": {none, texts.Set("r", list(skill("Math"))), none, model.ErrNotFound},
+		"a Set without text":          {one, texts.Set("r", list(bson.D{e("skill", 1)})), one, errRefused},
+		"a Set of another text":       {one, texts.Set("r", append(list(skill("Go")), e("skillText", "|x|"))), one, errRefused},
+		"another text":                {none, texts.Insert(doc(e("skills", bson.A{}), e("skillText", "x"))), none, errRefused},
+		"what is no list":             {none, texts.Insert(doc(e("skills", "Math"))), none, errRefused},
+		"a list within lists":         {none, langs.Insert(doc(e("cv", bson.A{1}))), none, errRefused},
+		"elements without text":       {one, texts.Replace(doc(e("skills", bson.A{1}))), one, errRefused},
 	} {
 		t.Run(reason, func(t *testing.T) {
 			if reason == "another document" {
@@ -287,7 +297,7 @@ func TestProximityCosts(t *testing.T) {
 				return err
 			}
 		}
-		for _, w := range []model.Write{skillText.Set("s", skillLevel{"Go", "Good"}), skillText.Add("r", skillLevel{"Go", "Good"}), skillText.Remove("r", skillLevel{"Go", "Good"})} {
+		for _, w := range []model.Write{skillText.Add("r", skillLevel{"Go", "Good"}), skillText.Remove("r", skillLevel{"Go", "Good"})} {
 			modeltest.WantCost(t, m, w.Cost(), run(w))
 		}
 		modeltest.WantCost(t, m, model.Cost{Commands: 2, Returned: 1}, run(skillText.Add("r", skillLevel{"Math", "Poor"})))
@@ -348,6 +358,7 @@ func TestProximityPrices(t *testing.T) {
 	testkit.WantPrices(t, testkit.Stored(docs{"resumes": {nested("a", math), nested("b", skillLevel{"Go", "Good"})}}),
 		testkit.Reads("Checks", 2, skillText.Checks()[0].Find()), testkit.Mending(1, 2, skillText.Checks()[0]),
 		testkit.Does("Insert", 1, 1, 0, testkit.Changed(store.Insert(nested("r", math)))), testkit.Does("Replace", 2, 1, 1, testkit.Changed(store.Replace(nested("r", math, skillLevel{"Go", "Good"})))),
+		testkit.Does("Set", 1, 1, 1, testkit.Changed(store.Set("b", bson.D{e("skills", []skillLevel{{"Go", "Poor"}})}))),
 		testkit.Reads("Near", 2, skillText.Near("Math", "Poor", 0, denorm.InOrder)),
 		testkit.Does("Add to none", 3, 0, 0, func(ctx context.Context, db *mongo.Database) error {
 			if err := exec(ctx, db, model.NewPlan(skillText.Add("none", math))); !errors.Is(err, model.ErrNotFound) {
@@ -365,6 +376,6 @@ func TestProximityWritesIndexed(t *testing.T) {
 		seed(t, db, docs{"resumes": {resume{ID: "r"}}})
 		check := skillText.Checks()[0]
 		wantStepsIndexed(t, db, "Proximity.Checks", model.IDIndex, check.Mend([]model.Finding{{Check: check.Name, Detail: marshal(bson.D{e("_id", "r")})}}))
-		wantStepsIndexed(t, db, "Proximity", model.IDIndex, model.NewPlan(skillText.Set("r"), skillText.Remove("r", skillLevel{"Go", "Good"})))
+		wantStepsIndexed(t, db, "Proximity", model.IDIndex, model.NewPlan(skillText.Remove("r", skillLevel{"Go", "Good"})))
 	})
 }

@@ -8,7 +8,7 @@ import (
 // Reactions returns how a store computes the text of a list.
 func (p *List) Reactions() []model.Reaction {
 	return []model.Reaction{{
-		Collection: p.Docs.Name(), Paths: []string{p.Path, p.field}, Derives: []string{p.field},
+		Collection: p.Docs.Name(), Paths: []string{p.Path, p.field}, Derives: []string{p.field}, Unread: true,
 		Amend: func(w model.StoreWrite) (bson.D, error) {
 			doc, err := p.WithText(w.After)
 			if err != nil {

@@ -12,16 +12,6 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// Update is the update that sets a list and its text.
-func (p *List) Update(elements []any) (bson.D, error) {
-	values, list, err := p.both(elements)
-	if err != nil {
-		return nil, err
-	}
-	text, err := p.textOf(list)
-	return mql.Set(mql.E(p.Path, values), mql.E(p.field, text)), err
-}
-
 // both encodes elements as they are stored, and takes them apart.
 func (p *List) both(elements []any) (stored bson.A, list []flat.Element, err error) {
 	stored = make(bson.A, len(elements))
