@@ -54,9 +54,9 @@ type ColumnsSpec struct {
 // "%", the separator ("/") and a leading "#" become % and two hexadecimal digits.
 //
 // In transactions, a [model.Store] of the documents writes both. Outside transactions, the
-// store gives model.ErrTransactional. There, write the document by its collection, and then
-// call [Columns.Store] or [Columns.Delete]. A concurrent write or a crash can leave an old
-// flat document until [Columns.Rebuild].
+// store gives model.ErrTransactional. There, write the document by its collection, on a
+// database without [model.Model.On], and then call [Columns.Store] or [Columns.Delete]. A
+// concurrent write or a crash can leave an old flat document until [Columns.Rebuild].
 //
 // Source: the analytical store of Azure Cosmos DB,
 // https://learn.microsoft.com/azure/cosmos-db/analytical-store-introduction.

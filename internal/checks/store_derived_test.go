@@ -69,7 +69,9 @@ func derivedStoreCases() []Case {
 		storeCase("Insert", "with the text of its list", stored, func(s string) change {
 			return texts.Insert(bson.D{{Key: "_id", Value: s + "2"}, {Key: "skills", Value: skills(s)}})
 		}),
-		storeCase("Set", "an empty list with its text", stored, func(s string) change { return texts.Set(s, bson.D{{Key: "skills", Value: bson.A{}}}) }),
+		storeCase("Set", "an empty list with its text", stored, func(s string) change {
+			return texts.Set(s, bson.D{{Key: "skills", Value: bson.A{}}})
+		}),
 		storeCase("Set", "a list of strings with its text", stored, func(s string) change {
 			return langs.Set(s, bson.D{{Key: "cv.langs", Value: bson.A{s, nil}}})
 		}),
