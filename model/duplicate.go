@@ -2,10 +2,12 @@ package model
 
 import (
 	"errors"
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/core"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -114,4 +116,53 @@ func indexIn(message string) string {
 	}
 	_, rest, _ := strings.Cut(message, "Index '")
 	return strings.TrimSuffix(rest, "'")
+}
+
+// A takenError is the error of a store's write that violates a unique index.
+type takenError struct {
+	values    string // the collection, the fields and their values
+	duplicate error  // the server's
+}
+
+func (e *takenError) Error() string {
+	return fmt.Sprintf("%v (%s is stored already)", ErrTaken, e.values)
+}
+
+func (e *takenError) Unwrap() []error { return []error{ErrTaken, e.duplicate} }
+
+// newTakenError names the fields and values that are taken, without those of a tenant. If
+// neither the server nor the write tells the values, the server's message remains.
+func newTakenError(w Write, duplicate error) error {
+	shown := slices.DeleteFunc(takenValues(w, duplicate), func(e bson.E) bool {
+		return bsonval.Index(w.scoping().tenant, e.Key) >= 0
+	})
+	if len(shown) == 0 {
+		return fmt.Errorf("%w: %w", ErrTaken, duplicate)
+	}
+	return &takenError{w.Collection + " " + clip(shell(shown), 120), duplicate}
+}
+
+// takenValues returns the fields of the violated index, with the values of the server's
+// answer or else of the inserted document. It returns nil if they aren't known.
+func takenValues(w Write, duplicate error) (out bson.D) {
+	raw, _ := writeErrorOf(duplicate)
+	if raw.Lookup("collation").Type != 0 { // the values are keys of the collation
+		return nil
+	}
+	told, ok := raw.Lookup("keyValue").DocumentOK()
+	elems, _ := told.Elements()
+	for _, e := range elems {
+		out = append(out, bson.E{Key: e.Key(), Value: e.Value()})
+	}
+	insert, inserts := w.Model.(*mongo.InsertOneModel)
+	if ok || !inserts {
+		return out
+	}
+	if doc, ok := insert.Document.(bson.Raw); ok {
+		for _, path := range violated(duplicate) {
+			v, _ := core.ValueAt(doc, path)
+			out = append(out, bson.E{Key: path, Value: v})
+		}
+	}
+	return out
 }

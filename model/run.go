@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/docmodel/docmodel/internal/core"
@@ -285,13 +284,10 @@ func (r *runner) because(ctx context.Context, step int, w Write, otherwise error
 		}
 	}
 	if w.ofStore && mongo.IsDuplicateKeyError(otherwise) {
-		otherwise = takenError(otherwise)
+		otherwise = newTakenError(w, otherwise)
 	}
 	return &StepError{Step: step, Err: otherwise}
 }
-
-// takenError returns the error of a store's write that violates a unique index.
-func takenError(duplicate error) error { return fmt.Errorf("%w: %w", ErrTaken, duplicate) }
 
 // holds reports whether a document matches.
 func (r *runner) holds(ctx context.Context, collection string, filter bson.D) (bool, error) {

@@ -3,7 +3,6 @@ package model
 import (
 	"cmp"
 	"context"
-	"errors"
 	"slices"
 
 	"github.com/docmodel/docmodel/internal/runctx"
@@ -83,28 +82,33 @@ type Stored[D any] struct {
 // technique requires. A path that a technique owns must be empty.
 func (s *Store[D, K]) Insert(doc D) Change[Stored[D]] {
 	raw, err := s.checked(&doc)
-	return s.changeNew("insert", err, []bson.Raw{raw}, func(ctx context.Context, db DB, docs []bson.Raw) (storeState, error) {
+	return s.changeNew("insert", storeTarget{}, err, []bson.Raw{raw}, func(ctx context.Context, db DB, docs []bson.Raw) (storeState, error) {
 		return s.in.insert(ctx, db, docs[0])
 	})
 }
 
-// changeNew returns the change of new documents. Their references are known when it runs.
+// changeNew returns the change of new documents. Their references are known when it runs. A
+// filter of the target names the action, otherwise the first document does.
 func (s *Store[D, K]) changeNew(
-	name string, err error, docs []bson.Raw, prepare func(ctx context.Context, db DB, docs []bson.Raw) (storeState, error),
+	action string, target storeTarget, err error, docs []bson.Raw,
+	prepare func(ctx context.Context, db DB, docs []bson.Raw) (storeState, error),
 ) Change[Stored[D]] {
 	var of any
 	var expected []expectedWrite
 	err = cmp.Or(s.checkUnguarded(), err)
-	if err == nil {
+	switch {
+	case err != nil:
+	case target.filter != nil:
+		of = target.name(s.refs)
+	case len(s.refs) > 0:
+		of = s.in.nameOf(docs[0], s.refs)
+	default:
 		of = docs[0].Lookup("_id")
-		if len(s.refs) > 0 {
-			of = s.in.nameOf(docs[0], s.refs)
-		}
 	}
 	for _, doc := range docs {
 		expected = append(expected, expectedWrite{StoreWrite: s.in.writeOf(nil, doc)})
 	}
-	return s.change(name, OnInsert, of, err, func(ctx context.Context, db DB) (storeState, error) {
+	return s.change(action, OnInsert, of, err, func(ctx context.Context, db DB) (storeState, error) {
 		return s.in.refer(ctx, db, s.refs, expected, func(ctx context.Context, set bson.D) (storeState, error) {
 			filled, err := s.in.filled(docs, set)
 			if err != nil {
@@ -129,32 +133,11 @@ func (s *Store[D, K]) InsertMany(docs ...D) Change[Stored[D]] {
 		raws[i], invalid = s.checked(&docs[i])
 		err = cmp.Or(err, invalid)
 	}
-	out := s.changeNew("insert many", err, raws, func(ctx context.Context, db DB, docs []bson.Raw) (storeState, error) {
+	out := s.changeNew("insert many", storeTarget{}, err, raws, func(ctx context.Context, db DB, docs []bson.Raw) (storeState, error) {
 		return s.in.insertMany(ctx, db, docs)
 	})
 	out.alone = out.alone && len(docs) == 1
 	return out
-}
-
-// Ensure returns the change that inserts a document unless one with its _id is stored. The
-// stored document stays as it is, and is the result.
-//
-// Cost: one read more than [Store.Insert].
-func (s *Store[D, K]) Ensure(doc D) Change[Stored[D]] {
-	raw, err := s.checked(&doc)
-	return s.changeNew("ensure", err, []bson.Raw{raw}, func(ctx context.Context, db DB, docs []bson.Raw) (storeState, error) {
-		raw := docs[0]
-		id := documentOf(raw.Lookup("_id"))
-		if s.in.canEnsureFirst(ctx, raw) && isRouted(ctx, db, s.docs.Name(), id.filter) {
-			return s.in.ensureFirst(ctx, db, raw)
-		}
-		state, err := s.in.change(ctx, db, id, func(stored bson.Raw) (bson.Raw, error) { return stored, nil })
-		if errors.Is(err, ErrNotFound) {
-			state, err = s.in.prepare(ctx, db, s.in.writeOf(nil, raw))
-			state.ensures, state.hidden = true, !runctx.IsFirst(ctx)
-		}
-		return state, err
-	})
 }
 
 // checked encodes a new document, and refuses values that a technique owns.

@@ -85,7 +85,7 @@ func (s *store) writeFirst(ctx context.Context, db DB, of storeTarget, first fir
 	if first.set != nil {
 		doc, err := s.modify(ctx, db, FindAndModify{Collection: s.docs.Name(), Filter: of.filter, Update: setOperators(first.set), Index: of.index()})
 		if mongo.IsDuplicateKeyError(err) {
-			err = takenError(err)
+			err = newTakenError(Write{Collection: s.docs.Name()}, err)
 		}
 		return doc, err
 	}
@@ -101,45 +101,6 @@ func (s *store) writeFirst(ctx context.Context, db DB, of storeTarget, first fir
 func (s *store) modify(ctx context.Context, db DB, m FindAndModify) (bson.Raw, error) {
 	m.Keyed = s.keyed[m.Collection]
 	return (&Modify[bson.Raw]{m}).Run(ctx, db)
-}
-
-// ensureFirst inserts a document unless it is there, and prepares the rest of the action.
-func (s *store) ensureFirst(ctx context.Context, db DB, doc bson.Raw) (out storeState, err error) {
-	id := doc.Lookup("_id")
-	var rest bson.D
-	if err = bson.Unmarshal(doc, &rest); err != nil {
-		return out, err
-	}
-	stored, err := s.modify(ctx, db, FindAndModify{
-		Collection: s.docs.Name(), Filter: bson.D{{Key: "_id", Value: Eq(id)}}, Upsert: true, Index: IDIndex,
-		Update: bson.D{{Key: "$setOnInsert", Value: slices.DeleteFunc(rest, func(e bson.E) bool { return e.Key == "_id" })}},
-	})
-	switch {
-	case errors.Is(err, ErrNotFound): // inserted
-		return s.prepareFirst(ctx, db, nil, doc)
-	case mongo.IsDuplicateKeyError(err):
-		return out, s.readFirst(ctx, err)
-	case err == nil && !saysUnfinished(stored):
-		stored, err = withoutStoreField(stored)
-		return s.appliedState(newState(ctx, runctx.Token(ctx)), stored), err
-	case err == nil:
-		err = s.readFirst(ctx, ErrStale)
-	}
-	return out, err
-}
-
-// canEnsureFirst reports whether an insert of the document may come before all reads. Where
-// the server takes all writes in one command, a read costs as much.
-func (s *store) canEnsureFirst(ctx context.Context, doc bson.Raw) bool {
-	tx := runctx.TxOf(ctx)
-	if tx == nil || !tx.Alone || tx.Together && !isWritten(referredOf(ctx), "") || !hasPlainNames(doc) {
-		return false
-	}
-	elems, err := doc.Elements()
-	amends := slices.ContainsFunc(s.reactions, func(r Reaction) bool {
-		return r.Collection == s.docs.Name() && r.On.includes(OnInsert) && r.Amend != nil
-	})
-	return err == nil && len(elems) > 1 && !amends
 }
 
 // A heldDoc is a document that a transaction relies on.

@@ -54,6 +54,16 @@ func TestStoreCommands(t *testing.T) {
 			old: "findAndModify update abortTransaction", now: "find bulkWrite abortTransaction",
 		},
 		{
+			what:   "ensure by a field",
+			action: counted.EnsureOne(bson.D{{Key: "text", Value: "y"}}, note{ID: "m", Writer: "ann", Text: "y"}),
+			old:    "findAndModify update commitTransaction", now: "find bulkWrite commitTransaction",
+		},
+		{
+			what:   "ensure by a field again",
+			action: counted.EnsureOne(bson.D{{Key: "text", Value: "x"}}, note{ID: "m", Writer: "ann", Text: "x"}),
+			old:    "findAndModify commitTransaction", now: "find commitTransaction",
+		},
+		{
 			what: "set a plain field", action: noteStore.Set("n", bson.D{{Key: "text", Value: "y"}}),
 			old: "findAndModify", now: "findAndModify",
 		},

@@ -84,12 +84,13 @@ func (s *storeState) order() (out []int) {
 }
 
 // taken returns the reason of a taken _id. If a read can find the document, the next
-// attempt reads whose it is.
+// attempt reads whose it is. A document that was looked for by other fields can have another
+// taken key.
 func (s *storeState) taken(d storedDoc) Reason {
 	if s.hidden {
 		return Reason{Err: fmt.Errorf("%w (%s %s is stored already)", ErrTaken, d.collection, shell(d.id)), onID: true}
 	}
-	return Reason{Err: ErrStale, onID: true}
+	return Reason{Err: ErrStale, onID: !s.fields}
 }
 
 // mostMerged is the number of steps up to which updates of one document are looked for.

@@ -26,6 +26,7 @@ type storeState struct {
 	applied bool       // an earlier run of the action wrote the document
 	edits   bool       // the values depend on what was read: equal values can be another client's
 	ensures bool       // a document that another client inserts meanwhile is read again
+	fields  bool       // with ensures: the document was looked for by other fields than its _id
 	hidden  bool       // a document of the _id was there, and a read didn't find it: it's another tenant's, or deleted
 	resumed bool       // the document tells of the action, whose other writes are missing
 	again   bool       // the writes finish another action, so that the change must run again

@@ -26,8 +26,8 @@ func (g storeGuard) tells() bool { return g.otherwise != nil }
 //	articles.Where(bson.D{{Key: "author", Value: viewer}}, ErrForbidden).Delete(id)
 //
 // If otherwise is nil, such a document gives [ErrNotFound], like a missing one. Of several
-// conditions, the first that isn't met tells the error. Insert, InsertMany, Ensure and
-// DeleteJob give a [*ValueError].
+// conditions, the first that isn't met tells the error. Insert, InsertMany, Ensure, EnsureOne
+// and DeleteJob give a [*ValueError].
 //
 // Without transactions, an action can change the fields of the condition and be cut. A
 // retry with the token finishes it, if the document is found by its _id and the action

@@ -60,6 +60,13 @@ func storeCases() []Case {
 		of("Ensure", "a new document", stored, book, func(in bson.D, _ string) model.Change[model.Stored[bson.D]] { return bookStore.Ensure(in) }),
 		of("Ensure", "a stored document", stored, func(s string) bson.D { return append(bson.D{{Key: "_id", Value: s}}, book(s)[1:]...) },
 			func(in bson.D, _ string) model.Change[model.Stored[bson.D]] { return bookStore.Ensure(in) }),
+		of("EnsureOne", "a new document", stored, book, func(in bson.D, s string) model.Change[model.Stored[bson.D]] {
+			return bookStore.EnsureOne(bson.D{{Key: "title", Value: s}}, in)
+		}),
+		of("EnsureOne", "a stored document under another _id", stored, func(s string) bson.D { return append(book(s), bson.E{Key: "pages", Value: 300}) },
+			func(in bson.D, s string) model.Change[model.Stored[bson.D]] {
+				return bookStore.EnsureOne(bson.D{{Key: "pages", Value: 300}}, in)
+			}),
 		of("Set", "another publisher", stored, field("publisher_id"), func(in bson.D, s string) model.Change[model.Stored[bson.D]] { return bookStore.Set(s, in) }),
 		of("Set", "a name that is copied", stored, field("name"), func(in bson.D, s string) model.Change[model.Stored[bson.D]] { return publisherStore.Set(s+"1", in) }),
 		of("Set", "Where: a condition that the stored document must meet", stored, field("title"), func(in bson.D, s string) model.Change[model.Stored[bson.D]] {
