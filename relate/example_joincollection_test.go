@@ -37,24 +37,35 @@ var (
 	writtenBooks = model.NewCollection[writtenBook, string]("books")
 	authorships  = model.NewCollection[authorship, string]("authorships")
 	authored     = relate.NewJoinCollection(authorships, "authorId", writers, "bookId", writtenBooks, relate.JoinCollectionSpec{By: "since"})
+	authoring    = model.New("press", authored)
+	authorStore  = model.NewStore(authoring, authorships)
 )
+
+// authorOf is the filter of a pair.
+func authorOf(author, book string) bson.D {
+	return bson.D{{Key: "authorId", Value: author}, {Key: "bookId", Value: book}}
+}
 
 func seedAuthorships(ctx context.Context, db *mongo.Database) error {
 	day := func(n int) time.Time { return time.Date(2024, 1, n, 0, 0, 0, 0, time.UTC) }
 	plan := model.Concat(
 		writers.InsertMany([]writer{{"a1", "Thomas Andersen"}, {"a2", "William Wakefield"}}),
 		writtenBooks.InsertMany([]writtenBook{{"b1", "Azure Cosmos DB 101"}, {"b2", "Azure Cosmos DB for RDBMS Users"}}),
-		authored.Link(
-			authorship{"1", "a1", "b1", "author", day(1)},
-			authorship{"2", "a2", "b1", "editor", day(2)},
-			authorship{"3", "a1", "b2", "author", day(3)},
-			authorship{"4", "a1", "b3", "author", day(4)},
-		),
 	)
-	if err := model.New("press", authored).Indexes().Ensure(ctx, db); err != nil {
+	_, err := plan.Run(ctx, db)
+	if err = errors.Join(err, authoring.Indexes().Ensure(ctx, db)); err != nil {
 		return err
 	}
-	_, err := plan.Run(ctx, db)
+	_, _, err = authorStore.InsertMany(
+		authorship{"1", "a1", "b1", "author", day(1)},
+		authorship{"2", "a2", "b1", "editor", day(2)},
+		authorship{"3", "a1", "b2", "author", day(3)},
+	).Run(ctx, db)
+	if err != nil {
+		return err
+	}
+	// Another program stores a link to a book that is missing.
+	_, err = authorships.Insert(authorship{"4", "a1", "b3", "author", day(4)}).Run(ctx, db)
 	return err
 }
 
@@ -67,7 +78,7 @@ func ExampleJoinCollection() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Print(model.New("press", authored).Indexes())
+	fmt.Print(authoring.Indexes())
 
 	// The books of an author with his part in each, newest first, in one command. A book that is missing is seen as such.
 	books := authored.Left().Others("a1", nil, 2)
@@ -95,10 +106,20 @@ func ExampleJoinCollection() {
 	}
 
 	// A pair is linked once: the index sees to it, whoever else writes.
-	_, err = authored.Link(authorship{"5", "a1", "b1", "illustrator", time.Now()}).Run(ctx, db)
+	illustrator := authorship{"5", "a1", "b1", "illustrator", time.Now()}
+	_, _, err = authorStore.Insert(illustrator).Run(ctx, db)
 	fmt.Println(errors.Is(err, model.ErrTaken), err)
-	fmt.Println(authored.Update("a1", "b1", bson.D{{Key: "$set", Value: bson.D{{Key: "role", Value: "illustrator"}}}}))
-	fmt.Println(authored.Unlink("a2", "b1"))
+	ensured, _, err := authorStore.EnsureOne(authorOf("a1", "b1"), illustrator).Run(ctx, db)
+	fmt.Println("linked as", ensured.Doc.Role, err)
+
+	// The documents of a link must exist.
+	_, _, err = authorStore.Insert(authorship{"6", "a2", "b3", "editor", time.Now()}).Run(ctx, db)
+	fmt.Println(errors.Is(err, model.ErrNotFound), err)
+
+	changed, _, err := authorStore.SetOne(authorOf("a1", "b1"), bson.D{{Key: "role", Value: "illustrator"}}).Run(ctx, db)
+	fmt.Println("linked as", changed.Doc.Role, err)
+	deleted, _, err := authorStore.DeleteOne(authorOf("a2", "b1")).Run(ctx, db)
+	fmt.Println("unlinked", deleted.Doc.ID, err)
 	// Output:
 	// db.authorships.createIndex({authorId: 1, bookId: 1}, {name: 'authorId_1_bookId_1', unique: true})
 	// db.authorships.createIndex({authorId: 1, since: -1, _id: -1})
@@ -109,7 +130,9 @@ func ExampleJoinCollection() {
 	// - Azure Cosmos DB for RDBMS Users as author
 	// - William Wakefield as editor
 	// - Thomas Andersen as author
-	// true docmodel: step 1: authorships: another link connects 'a1' and 'b1': taken already
-	// db.authorships.updateOne({authorId: 'a1', bookId: 'b1'}, {$set: {role: 'illustrator'}})
-	// db.authorships.deleteOne({authorId: 'a2', bookId: 'b1'})
+	// true docmodel: step 1: authorships: taken already (authorships {authorId: 'a1', bookId: 'b1'} is stored already)
+	// linked as author <nil>
+	// true docmodel: not found: mongo: no documents in result (authorships.bookId names 'b3', which isn't in books)
+	// linked as illustrator <nil>
+	// unlinked 2 <nil>
 }

@@ -59,7 +59,8 @@ func (s JoinSide[L, LK, D, K, O]) Counts(ids ...K) *model.Aggregate[Count[K]] {
 }
 
 // Unlink returns the write that deletes all links of a document. The write is idempotent,
-// but not atomic.
+// but not atomic. If other techniques look at the links, delete each link by a
+// [model.Store] instead.
 //
 // Cost: one command that deletes the document's links.
 func (s JoinSide[L, LK, D, K, O]) Unlink(id K) model.Write { return s.in.UnlinkAll(id) }

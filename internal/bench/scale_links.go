@@ -97,7 +97,8 @@ var (
 	items = model.NewCollection[liked, string]("items")
 	likes = model.NewCollection[like, int]("likes")
 
-	likesOf = relate.NewJoinCollection(likes, "user", users, "item", items, relate.JoinCollectionSpec{By: "at"})
+	likesOf   = relate.NewJoinCollection(likes, "user", users, "item", items, relate.JoinCollectionSpec{By: "at"})
+	likeStore = storeOf(likesOf, likes)
 )
 
 func (s *site) users() int { return s.n / children }
@@ -133,11 +134,13 @@ var joins = stock{
 	trials: []trial{
 		{"relate.JoinCollection", "Link", "nothing", func(ctx context.Context, s *site) step {
 			var l like
-			return writing(ctx, s, func() write {
+			return changing(ctx, s, func() model.Change[model.Stored[like]] {
 				u := s.one(s.users())
 				l = like{s.fresh(), userOf(u).ID, itemOf(s.nth(u, children+5)).ID, 1}
-				return likesOf.Link(l)
-			}, func() write { return likesOf.Unlink(l.User, l.Item) })
+				return likeStore.Insert(l)
+			}, func() error {
+				return change(ctx, s, likeStore.DeleteOne(bson.D{{Key: "user", Value: l.User}, {Key: "item", Value: l.Item}}))
+			})
 		}},
 		{"relate.JoinCollection", "Others, a page of 20", "the page", func(ctx context.Context, s *site) step {
 			return reading(ctx, s, children, func() *model.Aggregate[relate.Linked[like, liked]] {

@@ -133,9 +133,8 @@ var handedIn = map[string][]string{
 	"denorm.Feed":     {"names.*", "parts.loud", "seen.kind", "seen.removed", "seen.updated"},
 	"embed.Versioned": {"ledgers.owner", "ledgers.qty"}, "embed.Kinds": {"mediums.author", "mediums.min"},
 	"geofield.Field": {"anything.name", "anything.log"}, "paths.Tree": {"categories.name"},
-	"relate.Dangling":       {"portfolios.name", "portfolios.tags", "logmsgs.host"}, // those of a policy that a case declares by itself
-	"relate.JoinCollection": {"anything.ends", "anything.tags", "fittings.n", "fittings.note", "fittings.since", "fittings.tags"},
-	"relate.ParentRef":      {"hosts.name"}, "denorm.Bounded": {"hosts.note", "hosts.views"},
+	"relate.Dangling":  {"portfolios.name", "portfolios.tags", "logmsgs.host"}, // those of a policy that a case declares by itself
+	"relate.ParentRef": {"hosts.name"}, "denorm.Bounded": {"hosts.note", "hosts.views"},
 	"schema.Versions": {"readers.first", "readers.name", "readers.note", "readers.tags"},
 
 	// Sides belong to both.

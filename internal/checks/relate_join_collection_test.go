@@ -24,7 +24,6 @@ var (
 )
 
 func init() {
-	register(joinCollectionLinks()...)
 	register(joinCollectionChanges()...)
 	register(joinCollectionReads()...)
 	register(joinCollectionPages()...)
@@ -47,57 +46,8 @@ func ends(s string) (left, right bson.D) {
 	return bson.D{{Key: "site", Value: s}}, bson.D{{Key: "site", Value: s + "2"}, {Key: "tags", Value: bson.A{s}}}
 }
 
-func joinCollectionLinks() []Case {
-	return []Case{
-		{Method: "relate.JoinCollection.Link", Reason: "a link with its own fields",
-			Make: func(s string) any { return fitted.Link(fit(1, s, s)) }},
-		{Method: "relate.JoinCollection.Link", Reason: "a link of any form, which is copied",
-			From: func(s string) ([]any, func() any) {
-				link := bson.D{{Key: "_id", Value: s}, {Key: "ends", Value: bson.D{{Key: "left", Value: s}, {Key: "right", Value: s}}}, {Key: "tags", Value: bson.A{s}}}
-				return []any{link}, func() any { return tied.Link(link) }
-			}},
-		{Method: "relate.JoinCollection.Link", Reason: "a link of one side only is refused",
-			Make: func(s string) any { return fitted.Link(fit(1, s, "")) }},
-		{Method: "relate.JoinCollection.Link", Reason: "several, in order",
-			From: func(s string) ([]any, func() any) {
-				links := roomy([]fitting{fit(1, s, s), fit(2, s, "bolt")})
-				return []any{links}, func() any { return fitted.Link(links...) }
-			}},
-		{Method: "relate.JoinCollection.Link", Reason: "a pair given twice is refused",
-			Make: func(s string) any { return fitted.Link(fit(1, s, s), fit(2, s, s)) }},
-		{Method: "relate.JoinCollection.Link", Reason: "none does nothing",
-			Make: func(string) any { return fitted.Link() }},
-		{Method: "relate.JoinCollection.Ensure", Reason: "a link that is there stays as it is",
-			Make: func(s string) any { return fitted.Ensure(fit(1, s, s)) }},
-		{Method: "relate.JoinCollection.Ensure", Reason: "a link of any form, which is copied",
-			From: func(s string) ([]any, func() any) {
-				link := bson.D{{Key: "_id", Value: s}, {Key: "ends", Value: bson.D{{Key: "left", Value: s}, {Key: "right", Value: s}}}, {Key: "tags", Value: bson.A{s}}}
-				return []any{link}, func() any { return tied.Ensure(link) }
-			}},
-		{Method: "relate.JoinCollection.Ensure", Reason: "several, in order",
-			From: func(s string) ([]any, func() any) {
-				links := roomy([]fitting{fit(1, s, s), fit(2, "bench", s)})
-				return []any{links}, func() any { return fitted.Ensure(links...) }
-			}},
-	}
-}
-
 func joinCollectionChanges() []Case {
 	return []Case{
-		{Method: "relate.JoinCollection.Unlink", Reason: "one pair",
-			Make: func(s string) any { return fitted.Unlink(s, s) }},
-		{Method: "relate.JoinCollection.Unlink", Reason: "ids that are documents are compared, not read as conditions",
-			From: func(s string) ([]any, func() any) {
-				left, right := ends(s)
-				return []any{left, right}, func() any { return tied.Unlink(left, right) }
-			}},
-		{Method: "relate.JoinCollection.Unlink", Reason: "an id that is a condition is refused",
-			From: func(s string) ([]any, func() any) {
-				id := bson.D{{Key: "$gt", Value: s}}
-				return []any{id}, func() any { return tied.Unlink(s, id) }
-			}},
-		{Method: "relate.JoinCollection.Unlink", Reason: "an empty id is refused",
-			Make: func(s string) any { return fitted.Unlink(s, "") }},
 		{Method: "relate.JoinSide.Unlink", Reason: "all links of a left document",
 			Make: func(s string) any { return fitted.Left().Unlink(s) }},
 		{Method: "relate.JoinSide.Unlink", Reason: "an id that is a document",
@@ -112,19 +62,6 @@ func joinCollectionChanges() []Case {
 				_, right := ends(s)
 				return []any{right}, func() any { return tied.Right().Unlink(right) }
 			}},
-		{Method: "relate.JoinCollection.Update", Reason: "its own fields, by operators that repeat",
-			From: func(s string) ([]any, func() any) {
-				u := roomy(bson.D{{Key: "$set", Value: roomy(bson.D{{Key: "note", Value: s}, {Key: "tags", Value: bson.A{s}}})}})
-				return []any{u}, func() any { return fitted.Update(s, s, u) }
-			}},
-		{Method: "relate.JoinCollection.Update", Reason: "a counter can't be repeated",
-			Make: func(s string) any {
-				return fitted.Update(s, "bolt", bson.D{{Key: "$inc", Value: bson.D{{Key: "n", Value: 1}}}})
-			}},
-		{Method: "relate.JoinCollection.Update", Reason: "an id of the pair is refused",
-			Make: func(s string) any {
-				return fitted.Update(s, "bolt", bson.D{{Key: "$set", Value: bson.D{{Key: "part", Value: s}}}})
-			}},
 	}
 }
 
@@ -136,6 +73,11 @@ func joinCollectionReads() []Case {
 			From: func(s string) ([]any, func() any) {
 				left, right := ends(s)
 				return []any{left, right}, func() any { return tied.Pair(left, right) }
+			}},
+		{Method: "relate.JoinCollection.Pair", Reason: "an id that is a condition is refused",
+			From: func(s string) ([]any, func() any) {
+				id := bson.D{{Key: "$gt", Value: s}}
+				return []any{id}, func() any { return tied.Pair(s, id) }
 			}},
 		{Method: "relate.JoinCollection.Pair", Reason: "an empty id is refused",
 			Make: func(s string) any { return fitted.Pair("", s) }},

@@ -140,6 +140,17 @@ func storeRelationCases() []Case {
 		storeInputCase("Insert", "a link of a join collection", stored, func(s string) bson.D {
 			return roomy(doc(s+"0", one("author", s), one("book", s+"2")))
 		}, inserting(roles)),
+		storeInputCase("EnsureOne", "a link of a join collection, found by its pair", stored, func(s string) bson.D {
+			return roomy(doc(s+"0", one("author", s), one("book", s)))
+		}, func(in bson.D, s string) storedChange {
+			return roles.EnsureOne(bson.D{one("author", s), one("book", s)}, in)
+		}),
+		storeInputCase("SetOne", "the other document of a link, found by its pair", stored, fieldOf("book", "2"), func(in bson.D, s string) storedChange {
+			return roles.SetOne(bson.D{one("author", s), one("book", s)}, in)
+		}),
+		storeInputCase("DeleteOne", "a link, found by its pair", stored, noInput, func(_ bson.D, s string) storedChange {
+			return roles.DeleteOne(bson.D{one("author", s), one("book", s)})
+		}),
 		storeInputCase("Delete", "the links of a book, and the other sides", stored, noInput, deleting(books)),
 		storeInputCase("Set", "a list of a many-to-many relation", stored, lists("genres", "2"), setting(books)),
 		storeInputCase("Set", "the owner of a two-way relation", stored, fieldOf("publisher", "2"), setting(books)),

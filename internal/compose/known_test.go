@@ -39,7 +39,7 @@ var known = map[string]knownProblem{
 	"denorm.Copy set | denorm.WideRow link":      {says: "but should have {title: 'Uno'}", why: carried},
 	"denorm.WideRow link | schema.Versions edit": {says: "but should have {title: 'One!'}", why: carried},
 	"relate.JoinCollection link | relate.OnDelete delete": {
-		says: "post → 'p2', which doesn't exist", why: linked,
+		says: "post → 'p2', which doesn't exist", why: linked, never: "transactions",
 	},
 }
 
@@ -50,5 +50,5 @@ const (
 	left     = "without a transaction the new parent may be archived between the read of Move and its write: the check of the counter finds the child, and a person decides"
 	archived = "without a transaction, Expiry archives a document whose deletion by a store is under way, with the field that tells of it"
 	carried  = "Link copies the documents as its caller read them: the check finds columns of a document that has changed since, and Refresh mends them"
-	linked   = "Link doesn't ask whether the documents that it ties are there: the audit finds a link to one that was deleted"
+	linked   = "without a transaction a document may be deleted after the store has found it: the audit finds the link, and deletes it"
 )

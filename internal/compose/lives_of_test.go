@@ -217,12 +217,16 @@ var livesOf = map[string]func(model.Technique) []life{
 		}
 	},
 	"relate.JoinCollection": func(x model.Technique) []life {
-		j := x.(*relate.JoinCollection[comment, string, post, string, user, string])
+		store := model.NewStore(model.New("joined", x), comments)
+		pair := func(post, author string) bson.D { return bson.D{e("post", post), e("author", author)} }
 		c := comment{ID: "c2", Post: ptr("p1"), Author: ptr("u2"), Slug: "new", At: noon}
 		d := comment{ID: "c5", Post: ptr("p2"), Author: ptr("u2"), Slug: "new", At: noon}
 		return []life{
-			{"link", []operation{written("unlink", j.Unlink("p1", "u2")), planned("link", j.Link(c)), written("update", j.Update("p1", "u2", set("slug", "q")))}},
-			{"new link", []operation{planned("link", j.Link(d)), written("unlink", j.Unlink("p2", "u2"))}},
+			{"link", []operation{
+				changed("unlink", store.DeleteOne(pair("p1", "u2"))), changed("link", store.Insert(c)),
+				changed("update", store.SetOne(pair("p1", "u2"), bson.D{e("slug", "q")})),
+			}},
+			{"new link", []operation{changed("link", store.Insert(d)), changed("unlink", store.DeleteOne(pair("p2", "u2")))}},
 		}
 	},
 }

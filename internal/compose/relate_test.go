@@ -10,10 +10,11 @@ func init() {
 	register(
 		fixture{name: "relate.JoinCollection", declare: func() (model.Technique, []operation) {
 			j := relate.NewJoinCollection(comments, "post", posts, "author", users, relate.JoinCollectionSpec{By: "at"})
+			store := model.NewStore(model.New("joined", j), comments)
 			return j, []operation{
-				planned("link", j.Link(comment{ID: "c5", Post: ptr("p2"), Author: ptr("u2"), Slug: "w", At: noon})),
-				written("unlink", j.Unlink("p1", "u1")),
-				written("update", j.Update("p1", "u2", set("slug", "v"))),
+				changed("link", store.Insert(comment{ID: "c5", Post: ptr("p2"), Author: ptr("u2"), Slug: "w", At: noon})),
+				changed("unlink", store.DeleteOne(bson.D{e("post", "p1"), e("author", "u1")})),
+				changed("update", store.SetOne(bson.D{e("post", "p1"), e("author", "u2")}, bson.D{e("slug", "v")})),
 			}
 		}},
 		fixture{name: "relate.ParentRef", declare: func() (model.Technique, []operation) {

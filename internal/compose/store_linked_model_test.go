@@ -194,7 +194,7 @@ var loanShelf = shelf[*linkedMemory, linkedLoan, int64]{
 	store: func(m *linkedMemory) *model.Store[linkedLoan, int64] { return m.loanStore },
 	docs:  func(m *linkedMemory) map[int64]linkedLoan { return m.loans },
 	id:    func(l linkedLoan) int64 { return l.ID },
-	put:   (*linkedMemory).putLoan,
+	put:   (*linkedMemory).putLoan, unique: []string{"a", "b"},
 	clash: func(_ *linkedMemory, a, b linkedLoan) error {
 		if a.Author == b.Author && a.Book == b.Book {
 			return model.ErrTaken

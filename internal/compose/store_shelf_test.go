@@ -30,6 +30,7 @@ type shelf[M memory[M], D any, K cmp.Ordered] struct {
 	refuse  func(m M, stored, doc D) error // the error of a replacement; nil for none
 	version string                         // the field that a replacement must have as it is stored, or ""
 	clash   func(m M, a, b D) error        // the error of two documents that exclude each other; nil for none
+	unique  []string                       // the fields of a unique index, whose values EnsureOne asks for; nil for none
 	random  func(r *rand.Rand) D
 	changes [][]string // each lists the fields that an update sets together
 }
@@ -43,6 +44,9 @@ func (s shelf[M, D, K]) draw(r *rand.Rand) action[M] {
 	case 3:
 		return s.insertMany(doc, s.random(r))
 	case 4:
+		if s.unique != nil && r.IntN(2) == 0 {
+			return s.ensureOne(doc)
+		}
 		return s.ensure(doc)
 	case 5:
 		return s.replace(doc, r.IntN(2) == 0)
@@ -137,6 +141,24 @@ func (s shelf[M, D, K]) ensure(doc D) action[M] {
 			return err
 		},
 		func(st *model.Store[D, K]) model.Change[model.Stored[D]] { return st.Ensure(doc) })
+}
+
+// ensureOne returns the insert of a document unless one with the values of the unique index is stored.
+func (s shelf[M, D, K]) ensureOne(doc D) action[M] {
+	filter := fieldsOf(doc, s.unique)
+	return s.act(fmt.Sprintf("EnsureOne(%s, %s)", shownFields(filter), shown(doc)),
+		func(m M, token bson.ObjectID) error {
+			there := false
+			for _, stored := range s.docs(m) {
+				there = there || reflect.DeepEqual(fieldsOf(stored, s.unique), filter)
+			}
+			err := s.put(m.clone(), token, doc, false)
+			if there && !errors.Is(err, errUndrawn) {
+				return nil
+			}
+			return s.put(m, token, doc, false)
+		},
+		func(st *model.Store[D, K]) model.Change[model.Stored[D]] { return st.EnsureOne(filter, doc) })
 }
 
 // replace returns a replacement. With asRead the document has the stored version, which another action can change

@@ -244,5 +244,5 @@ func (d *decision) linksUse(w words) Use {
 	return Use{"relate.JoinCollection", fmt.Sprintf("relate.NewJoinCollection(%s, %q, %s, %q, %s, relate.JoinCollectionSpec{})", both, w.parent, w.parents, w.child, w.children),
 		[]string{fmt.Sprintf("%s.%s: the _id of one of the %s", both, w.parent, w.parents), fmt.Sprintf("%s.%s: the _id of one of the %s", both, w.child, w.children)},
 		[]string{fmt.Sprintf("%s {%s: 1, %s: 1} unique", both, w.parent, w.child), fmt.Sprintf("%s {%s: 1, _id: -1}", both, w.parent), fmt.Sprintf("%s {%s: 1, _id: -1}", both, w.child)},
-		commands("link", 1, "unlink", 1, "links of a parent", 1, "links of a child", 1)}
+		commands("link", 2, "unlink", 1, "links of a parent", 1, "links of a child", 1)}
 }

@@ -23,6 +23,7 @@ func declaredReferences() []declaredUse {
 		return storeOf(many, posts).Edit("q", func(p *post) error { p.Comments = ids; return nil })
 	}
 	join := relate.NewJoinCollection(links, "comment", comments, "post", posts, relate.JoinCollectionSpec{})
+	joined := storeOf(join, links)
 	wide := denorm.NewWideRow(comments, posts, denorm.WideRowSpec{LeftRows: "commentsRows", RightRows: "postsRows"})
 	parent, child := reads(posts.ByID("p")), reads(comments.ByID("c"))
 	shared := func(r *rel) { r.Child.Has = count{Typical: 3, Max: 20} }
@@ -43,7 +44,8 @@ func declaredReferences() []declaredUse {
 			"link": stores(linked("c")), "unlink": stores(linked()),
 		}},
 		{usesOf(with(named(count{Unbounded: true}), func(r *rel) { r.Child.Has.Unbounded = true }))[0], join.Indexes, operations{
-			"link": runs(join.Link(link{ID: "l", Post: "p", Comment: "c"})), "unlink": runs(join.Unlink("c", "p")), "links of a parent": reads(join.Left().Links("c")), "links of a child": reads(join.Right().Links("p")),
+			"link": stores(joined.Insert(link{ID: "l", Post: "p", Comment: "c"})), "unlink": stores(joined.DeleteOne(bson.D{{Key: "comment", Value: "c"}, {Key: "post", Value: "p"}})),
+			"links of a parent": reads(join.Left().Links("c")), "links of a child": reads(join.Right().Links("p")),
 		}},
 		{usesOf(with(named(count{Unbounded: true}), func(r *rel) {
 			r.Child.Has.Unbounded, r.Child.Copied = true, advise.Copied{Fields: "name", ReadsPerChange: 1e9}

@@ -95,5 +95,5 @@ func (s *Side) Reference() idref.Ref {
 
 // Footprints are the paths that are used.
 func (j *Relation) Footprints() []model.Footprint {
-	return append(model.Writes.In(j.Links.Name(), model.Whole, j.Left.Path, j.Right.Path), model.Reads.In(j.Links.Name(), j.order[0].Key)...)
+	return append(model.Writes.In(j.Links.Name(), model.Whole), model.Reads.In(j.Links.Name(), j.Left.Path, j.Right.Path, j.order[0].Key)...)
 }

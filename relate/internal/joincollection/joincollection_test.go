@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/docmodel/docmodel/internal/tenancy"
 	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
@@ -40,6 +41,8 @@ var (
 	things  = model.NewCollection[thing, int64]("items")
 	likings = model.NewCollection[liking, string]("likes")
 	likes   = relate.NewJoinCollection(likings, "user", fans, "item", things, relate.JoinCollectionSpec{By: "at"})
+
+	likeStore = model.NewStore(model.New("likes", likes), likings)
 )
 
 func minute(n int) *time.Time {
@@ -57,11 +60,24 @@ func seedLikes(ctx context.Context, db *mongo.Database) error {
 	_, err := model.Concat(
 		fans.InsertMany([]fan{{ID: "ann"}, {ID: "bob"}, {ID: "cid"}}),
 		things.InsertMany([]thing{{1, "one"}, {2, "two"}, {3, "three"}}),
-		likes.Link(
+		likings.InsertMany([]liking{
 			like("l1", "ann", 1, 1), like("l2", "ann", 2, 2), like("l3", "ann", 3, 2), like("l4", "bob", 1, 3), like("l5", "gone", 1, 4), like("l6", "ann", 9, 5),
-		),
+		}),
 	).Run(ctx, db)
 	return err
+}
+
+type likeChange = model.Change[model.Stored[liking]]
+
+func pairOf(user string, item int64) bson.D {
+	return bson.D{{Key: "user", Value: user}, {Key: "item", Value: item}}
+}
+
+// ensure links a pair unless it is linked.
+func ensure(l liking) likeChange { return likeStore.EnsureOne(pairOf(l.User, l.Item), l) }
+
+func rate(user string, item int64, stars int) likeChange {
+	return likeStore.SetOne(pairOf(user, item), bson.D{{Key: "stars", Value: stars}})
 }
 
 // linkIDs are the links that are stored, as id:user-item.
@@ -151,52 +167,53 @@ func TestJoinCollectionSides(t *testing.T) {
 	})
 }
 
-// What a write does to the links of seedLikes.
+// What a write does to the links of seedLikes, outside transactions.
 func TestJoinCollectionWrite(t *testing.T) {
 	testkit.Parallel(t)
-	type outcome struct {
+	unlinkAll := func(w model.Write) testkit.DBFunc { return testkit.Doing(w) }
+	for _, c := range []struct {
+		reason string
+		run    testkit.DBFunc
 		want   string // the links that differ: +stored, -gone; what Stars became
 		err    error
-		linked bool
-		plan   model.Cost
-	}
-	l4 := like("l4", "bob", 1, 3)
-	cases := []struct {
-		reason string
-		plan   model.Plan
-		outcome
+		cost   model.Cost
 	}{
-		{"a new pair", likes.Link(like("l7", "cid", 1, 9)), outcome{want: "+l7:cid-1", plan: model.Cost{Commands: 1, Written: 1}}},
-		{"its own link again", likes.Link(l4), outcome{plan: model.Cost{Commands: 2}}},
-		{"the pair under another id", likes.Link(like("l7", "bob", 1, 9)), outcome{linked: true, plan: model.Cost{Commands: 2}}},
-		{"other fields under its id", likes.Link(like("l4", "bob", 1, 9)), outcome{linked: true, plan: model.Cost{Commands: 3}}},
-		{"another pair under its id", likes.Link(like("l4", "cid", 1, 9)), outcome{linked: true, plan: model.Cost{Commands: 4}}},
-		{"a list with a pair that is linked", likes.Link(like("l7", "cid", 1, 9), like("l8", "bob", 1, 9), like("l9", "cid", 2, 9)),
-			outcome{want: "+l7:cid-1", linked: true, plan: model.Cost{Commands: 2, Written: 1}}},
-		{"ensure a new pair", likes.Ensure(like("l7", "cid", 1, 9)), outcome{want: "+l7:cid-1", plan: model.Cost{Commands: 1, Written: 1}}},
-		{"ensure a pair that is linked", likes.Ensure(like("l7", "bob", 1, 9)), outcome{plan: model.Cost{Commands: 1, Written: 1}}},
-		{"ensure some of each in one command", likes.Ensure(like("l7", "cid", 1, 9), like("l8", "bob", 1, 9), like("l9", "cid", 2, 9)),
-			outcome{want: "+l7:cid-1 +l9:cid-2", plan: model.Cost{Commands: 1, Written: 3}}},
-		{"unlink", model.NewPlan(likes.Unlink("bob", 1)), outcome{want: "-l4:bob-1", plan: model.Cost{Commands: 1, Written: 1}}},
-		{"unlink what isn't linked", model.NewPlan(likes.Unlink("bob", 2)), outcome{plan: model.Cost{Commands: 1}}},
-		{"unlink a whole side", model.NewPlan(likes.Left().Unlink("ann")), outcome{want: "-l1:ann-1 -l2:ann-2 -l3:ann-3 -l6:ann-9", plan: model.Cost{Commands: 1, Written: 4}}},
-		{"unlink the other side", model.NewPlan(likes.Right().Unlink(1)), outcome{want: "-l1:ann-1 -l4:bob-1 -l5:gone-1", plan: model.Cost{Commands: 1, Written: 3}}},
-		{"update", model.NewPlan(likes.Update("bob", 1, bson.D{{Key: "$set", Value: bson.D{{Key: "stars", Value: 5}}}})), outcome{want: "stars 5", plan: model.Cost{Commands: 1, Written: 1}}},
-		{"update what isn't linked", model.NewPlan(likes.Update("bob", 2, bson.D{{Key: "$set", Value: bson.D{{Key: "stars", Value: 5}}}})), outcome{err: model.ErrNotFound, plan: model.Cost{Commands: 1}}},
-	}
-	m := modeltest.NewMonitor()
-	for _, c := range cases {
+		{"a new pair", testkit.Changed(likeStore.Insert(like("l7", "cid", 1, 9))), "+l7:cid-1", nil, model.Cost{Commands: 3, Written: 1}},
+		{"the pair under another id", testkit.Changed(likeStore.Insert(like("l7", "bob", 1, 9))), "", model.ErrTaken, model.Cost{Commands: 3}},
+		{"another pair under its id", testkit.Changed(likeStore.Insert(like("l4", "cid", 1, 9))), "", model.ErrTaken, model.Cost{Commands: 4}},
+		{"its own link again", testkit.Changed(likeStore.Insert(like("l4", "bob", 1, 3))), "", nil, model.Cost{Commands: 4}},
+		{"a list", testkit.Changed(likeStore.InsertMany(like("l7", "cid", 1, 9), like("l8", "bob", 2, 9))), "+l7:cid-1 +l8:bob-2", nil,
+			model.Cost{Commands: 3, Written: 2}},
+		{"a list with a pair that is linked", testkit.Changed(likeStore.InsertMany(like("l7", "cid", 1, 9), like("l8", "bob", 1, 9), like("l9", "cid", 2, 9))),
+			"+l7:cid-1", model.ErrTaken, model.Cost{Commands: 3, Written: 1}},
+		{"a missing left document", testkit.Changed(likeStore.Insert(like("l7", "gone", 2, 9))), "", model.ErrNotFound, model.Cost{Commands: 2}},
+		{"a missing right document", testkit.Changed(likeStore.Insert(like("l7", "cid", 9, 9))), "", model.ErrNotFound, model.Cost{Commands: 2}},
+		{"ensure a new pair", testkit.Changed(ensure(like("l7", "cid", 1, 9))), "+l7:cid-1", nil, model.Cost{Commands: 4, Written: 1}},
+		{"ensure a pair that is linked", testkit.Changed(ensure(like("l7", "bob", 1, 9))), "", nil, model.Cost{Commands: 1}},
+		{"ensure under a taken id", testkit.Changed(ensure(like("l4", "cid", 1, 9))), "", model.ErrTaken, model.Cost{Commands: 10}},
+		{"unlink", testkit.Changed(likeStore.DeleteOne(pairOf("bob", 1))), "-l4:bob-1", nil, model.Cost{Commands: 1, Written: 1}},
+		{"unlink what isn't linked", testkit.Changed(likeStore.DeleteOne(pairOf("bob", 2))), "", model.ErrNotFound, model.Cost{Commands: 1}},
+		{"unlink a whole side", unlinkAll(likes.Left().Unlink("ann")), "-l1:ann-1 -l2:ann-2 -l3:ann-3 -l6:ann-9", nil, model.Cost{Commands: 1, Written: 4}},
+		{"unlink the other side", unlinkAll(likes.Right().Unlink(1)), "-l1:ann-1 -l4:bob-1 -l5:gone-1", nil, model.Cost{Commands: 1, Written: 3}},
+		{"update", testkit.Changed(rate("bob", 1, 5)), "stars 5", nil, model.Cost{Commands: 1, Written: 1}},
+		{"update what isn't linked", testkit.Changed(rate("bob", 2, 5)), "", model.ErrNotFound, model.Cost{Commands: 1}},
+		{"other ids", testkit.Changed(likeStore.SetOne(pairOf("bob", 1), pairOf("cid", 2))), "+l4:cid-2 -l4:bob-1", nil, model.Cost{Commands: 4, Written: 1}},
+		{"the ids of another link", testkit.Changed(likeStore.SetOne(pairOf("bob", 1), pairOf("ann", 2))), "", model.ErrTaken, model.Cost{Commands: 5}},
+		{"the id of a missing document", testkit.Changed(likeStore.SetOne(pairOf("bob", 1), bson.D{{Key: "user", Value: "gone"}})), "",
+			model.ErrNotFound, model.Cost{Commands: 2}},
+	} {
 		t.Run(c.reason, func(t *testing.T) {
+			m := modeltest.NewMonitor()
 			modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 				ctx := testkit.MustSeed(t, db, seedLikes)
 				before := linkIDs(t, db)
 				var err error
-				cost, _ := modeltest.Measure(m, func() error { _, err = c.plan.Run(ctx, db); return nil })
-				if errors.Is(err, model.ErrTaken) != c.linked || !c.linked && !errors.Is(err, c.err) {
+				cost, _ := modeltest.Measure(m, func() error { err = c.run(ctx, db); return nil })
+				if !errors.Is(err, c.err) || (err == nil) != (c.err == nil) {
 					t.Errorf("error %v", err)
 				}
-				if cost.Returned = 0; cost.Commands != c.outcome.plan.Commands || cost.Written != c.outcome.plan.Written {
-					t.Errorf("cost %v, want %v", cost, c.outcome.plan)
+				if !tenancy.On && (cost.Commands != c.cost.Commands || cost.Written != c.cost.Written) {
+					t.Errorf("cost %v, want %v", cost, c.cost)
 				}
 				if got := changes(before, linkIDs(t, db), starsOf(t, db)); got != c.want {
 					t.Errorf("changed %q, want %q", got, c.want)
@@ -204,6 +221,18 @@ func TestJoinCollectionWrite(t *testing.T) {
 			}, modeltest.WithMonitor(m))
 		})
 	}
+}
+
+// The error of a taken pair names it.
+func TestJoinCollectionTaken(t *testing.T) {
+	testkit.Parallel(t)
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		ctx := testkit.MustSeed(t, db, seedLikes)
+		_, _, err := likeStore.Insert(like("l7", "bob", 1, 9)).Run(ctx, db)
+		if want := "taken already (likes {user: 'bob', item: Long('1')} is stored already)"; err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q in it", err, want)
+		}
+	})
 }
 
 func starsOf(t testing.TB, db *mongo.Database) string {
@@ -238,26 +267,14 @@ func changes(before, after []string, more string) string {
 
 func TestJoinCollectionRefuses(t *testing.T) {
 	testkit.Parallel(t)
-	set := func(path string) bson.D { return bson.D{{Key: "$set", Value: bson.D{{Key: path, Value: 1}}}} }
 	noTime := liking{ID: "l", User: "ann", Item: 1}
 	for _, c := range []struct {
 		reason, want string
 		err          error
 	}{
-		{"a link without a left id", "user", likes.Link(liking{ID: "x", Item: 1}).Err()},
-		{"a link without an _id", "_id", likes.Link(liking{User: "ann", Item: 1}).Err()},
-		{"a pair twice", "link 1: likes: links: link 1 connects the same pair as link 0", likes.Link(like("x", "ann", 1, 1), like("y", "ann", 1, 2)).Err()},
-		{"a pair twice, ensured", "same pair", likes.Ensure(like("x", "ann", 1, 1), like("y", "ann", 1, 2)).Err()},
-		{"an empty id", "user: is empty: give an id", likes.Unlink("", 1).Err},
 		{"an empty id of a side", "user: is empty: give an id", likes.Left().Unlink("").Err},
 		{"an empty id to read", "user: is empty: give an id", likes.Left().Others("", nil, 0).Err},
 		{"no id to count", "no id was given: give at least one", likes.Left().Counts().Err},
-		{"an update of an end", "user: is an id of the link", likes.Update("bob", 1, set("user")).Err},
-		{"an update of _id", "_id: is an id of the link", likes.Update("bob", 1, set("_id")).Err},
-		{"a rename onto an end", "item: is an id of the link", likes.Update("bob", 1, bson.D{{Key: "$rename", Value: bson.D{{Key: "stars", Value: "item"}}}}).Err},
-		{"a replacement", "stars: isn't an update operator", likes.Update("bob", 1, bson.D{{Key: "stars", Value: 1}}).Err},
-		{"no operator", "is empty: give at least one update operator", likes.Update("bob", 1, nil).Err},
-		{"an operator without fields", "needs a document", likes.Update("bob", 1, bson.D{{Key: "$set", Value: 1}}).Err},
 		{"a page after a link without its order's value", "has no value at at", likes.Left().Others("ann", &noTime, 0).Err},
 		{"a negative page", "limit", likes.Left().Others("ann", nil, -1).Err},
 	} {
@@ -359,9 +376,6 @@ func TestJoinCollectionCommands(t *testing.T) {
 		got    fmt.Stringer
 		want   string
 	}{
-		{"a link is an insert", likes.Link(l), "db.likes.insertOne({_id: 'l4', user: 'bob', item: Long('1'), at: ISODate('2024-05-01T12:03:00.000Z'), stars: 0})"},
-		{"ensured, an upsert by the pair", likes.Ensure(l), "db.likes.updateOne({user: 'bob', item: Long('1')}, {$setOnInsert: {_id: 'l4', user: 'bob', item: Long('1'), at: ISODate('2024-05-01T12:03:00.000Z'), stars: 0}}, {upsert: true})"},
-		{"unlinked by the pair", likes.Unlink("bob", 1), "db.likes.deleteOne({user: 'bob', item: Long('1')})"},
 		{"a side unlinked", likes.Right().Unlink(1), "db.likes.deleteMany({item: Long('1')})"},
 		{"the links of a side", likes.Right().Links(1), "db.likes.find({item: Long('1')}).sort({at: -1, _id: -1})"},
 		{"without an order of its own", noTime.Left().Links("bob"), "db.likes.find({user: 'bob'}).sort({_id: -1})"},
@@ -373,10 +387,38 @@ func TestJoinCollectionCommands(t *testing.T) {
 			t.Errorf("%s:\n%s\nwant %s", c.reason, got, c.want)
 		}
 	}
-	if g := likes.Link(like("x", "ann", 1, 1), like("y", "ann", 2, 1)).Guarantee(); g != model.Rerunnable {
-		t.Errorf("linking many is %v", g)
+}
+
+// A link needs both ids, and one _id.
+func TestJoinCollectionStoreRefuses(t *testing.T) {
+	testkit.Parallel(t)
+	type end struct {
+		ID string `bson:"_id"`
 	}
-	if g := likes.Ensure(like("x", "ann", 1, 1), like("y", "ann", 2, 1)).Guarantee(); g != model.Rerunnable {
-		t.Errorf("ensuring many is %v", g)
+	type bond struct {
+		ID string  `bson:"_id"`
+		L  *string `bson:"l"`
+		R  *string `bson:"r"`
 	}
+	ends, bonds := model.NewCollection[end, string]("ends"), model.NewCollection[bond, string]("bonds")
+	store := model.NewStore(model.New("bonds", relate.NewJoinCollection(bonds, "l", ends, "r", ends, relate.JoinCollectionSpec{})), bonds)
+	x := "x"
+	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		if _, err := ends.Insert(end{x}).Run(t.Context(), db); err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range []struct {
+			reason, want string
+			change       model.Change[model.Stored[bond]]
+		}{
+			{"no left id", "l: the link has no id", store.Insert(bond{"b", nil, &x})},
+			{"no right id", "r: the link has no id", store.Insert(bond{"b", &x, nil})},
+			{"no _id", "_id", store.Insert(bond{"", &x, &x})},
+			{"another pair than the filter's", "r: differs", store.EnsureOne(bson.D{{Key: "l", Value: x}, {Key: "r", Value: "y"}}, bond{"b", &x, &x})},
+		} {
+			if _, _, err := c.change.Run(t.Context(), db); err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%s: %v, want %q in it", c.reason, err, c.want)
+			}
+		}
+	})
 }

@@ -32,7 +32,7 @@ func (j *Relation) fetchEnds(w model.StoreWrite) (out []model.Fetch, err error) 
 		old, _ := core.ValueAt(w.Before, s.path)
 		switch {
 		case id.Type == 0, id.Type == bson.TypeNull:
-			return nil, j.HoldsNone(s.IDs)
+			return nil, j.refuseMissing(s.IDs)
 		case !bsonval.EqualRaw(old, id):
 			id = bsonval.Clone(id)
 			missing := &model.ReferenceError{Collection: j.Links.Name(), Path: s.path, To: s.docs, Value: id}
