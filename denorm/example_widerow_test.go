@@ -39,15 +39,25 @@ func ExampleWideRow() {
 	ctx, db := context.Background(), client.Database("shop")
 	op := func(n byte) bson.ObjectID { return bson.ObjectID{0x65, 11: n} } // bson.NewObjectID() gives a fresh one
 
-	u1, u2 := &likingUser{"u1", "jerrylou"}, &likingUser{"u2", "gunsluo"}
-	i1, i2 := &likedItem{"i1", "mac pro"}, &likedItem{"i2", "ipad"}
-	first := userLikes.Link(u1, i1, time.Unix(1512099720, 0), op(1))
-	plan, err := first.Decide(nil) // what it writes where there are no rows yet
+	_, err := model.Concat(
+		likingUsers.InsertMany([]likingUser{{"u1", "jerrylou"}, {"u2", "gunsluo"}}), likedItems.InsertMany([]likedItem{{"i1", "mac pro"}, {"i2", "ipad"}}),
+	).Run(ctx, db)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	first := userLikes.Link("u1", "i1", time.Unix(1512099720, 0), op(1))
+	state, err := first.Read(ctx, db)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	plan, err := first.Decide(state) // what it writes where there are no rows yet
 	fmt.Println(plan)
 	fmt.Println(plan.Cost(), "-", plan.Guarantee(), err)
 	for _, link := range []model.Change[any]{
-		userLikes.Link(u2, i1, time.Unix(1512119720, 0), op(3)),
-		userLikes.Link(u1, i2, time.Unix(1512109720, 0), op(2)),
+		userLikes.Link("u2", "i1", time.Unix(1512119720, 0), op(3)),
+		userLikes.Link("u1", "i2", time.Unix(1512109720, 0), op(2)),
 		first, // which comes last, and goes where its time belongs
 	} {
 		if _, _, err := link.Run(ctx, db); err != nil {

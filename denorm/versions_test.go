@@ -246,7 +246,8 @@ func TestVersionsOfParts(t *testing.T) {
 		t.Errorf("the plan of a change is %v", plan)
 	}
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
-		if _, _, err := rows.Link(&now, &playlist{ID: "p"}, time.UnixMilli(7), bson.NewObjectID()).Run(t.Context(), db); err != nil {
+		mustExec(t, db, model.NewPlan(tunes.Insert(now)), model.NewPlan(lists.Insert(playlist{ID: "p"})))
+		if _, _, err := rows.Link("t", "p", time.UnixMilli(7), bson.NewObjectID()).Run(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}
 		var row struct{ Cols []denorm.RowColumn[string] }

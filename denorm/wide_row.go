@@ -57,7 +57,7 @@ type RowColumn[K any] struct {
 //
 // A [model.Store] of the left or the right documents updates their copied fields in the
 // columns. It doesn't delete a linked document: run [WideRow.Unlink] first. After other
-// writes of the documents, run [RowSide.Refresh].
+// writes of the documents, run the repairs of [WideRow.Checks].
 //
 // Source: a text on data as an ordered map of maps.
 type WideRow[L, LK, R, RK any] struct {
@@ -97,13 +97,19 @@ func (x *WideRow[L, LK, R, RK]) Indexes() []model.Index { return x.Parts.Indexes
 // Cost: the first check reads all rows. The others read the left or the right rows.
 func (x *WideRow[L, LK, R, RK]) Checks() []model.Check { return x.Parts.Checks() }
 
-// Link returns the change that links two documents, with the time t and fields copied
-// from left and right. Pass a new bson.NewObjectID() as token. An existing link keeps its
-// time. A retry is safe. But a retry after [WideRow.Unlink] links the documents again.
+// Link returns the change that links two stored documents, with the time t. It copies their
+// fields.
+// Pass a new bson.NewObjectID() as token. An existing link keeps its time. A retry is safe.
+// But a retry after [WideRow.Unlink] links the documents again. A missing document gives a
+// [*model.ReferenceError].
 //
-// Cost: four commands, two documents. If a [RowPage] is full, four more commands write
-// three more documents.
-func (x *WideRow[L, LK, R, RK]) Link(left *L, right *R, t time.Time, token bson.ObjectID) model.Change[any] {
+// In a transaction, the change increments the field _m.hold of both documents: see
+// [model.Store]. Without transactions, it reads the documents again at the end, and updates
+// the columns of a document that has changed.
+//
+// Cost: eight commands, two documents. If a [RowPage] is full, four more commands write
+// three more documents. If the documents are linked: two commands.
+func (x *WideRow[L, LK, R, RK]) Link(left LK, right RK, t time.Time, token bson.ObjectID) model.Change[any] {
 	return x.w.Link(left, right, t, token)
 }
 
@@ -135,16 +141,16 @@ type RowPage[K any] struct {
 }
 
 // Left returns the [RowSide] for documents of type L. It reads their links.
-func (x *WideRow[L, LK, R, RK]) Left() RowSide[L, LK, RK] { return RowSide[L, LK, RK]{x.w, 0} }
+func (x *WideRow[L, LK, R, RK]) Left() RowSide[LK, RK] { return RowSide[LK, RK]{x.w, 0} }
 
 // Right returns the [RowSide] for documents of type R. It reads their links.
-func (x *WideRow[L, LK, R, RK]) Right() RowSide[R, RK, LK] {
-	return RowSide[R, RK, LK]{x.w, 1}
+func (x *WideRow[L, LK, R, RK]) Right() RowSide[RK, LK] {
+	return RowSide[RK, LK]{x.w, 1}
 }
 
-// A RowSide is one side of a [WideRow]. Its documents have type D and an _id of type K.
+// A RowSide is one side of a [WideRow]. Its documents have an _id of type K.
 // Each document has a row of links. O is the type of the linked documents' _ids.
-type RowSide[D, K, O any] struct {
+type RowSide[K, O any] struct {
 	w    *widerow.Rows
 	side int
 }
@@ -155,7 +161,7 @@ type RowSide[D, K, O any] struct {
 // [ColumnsFrom](t).
 //
 // Cost: one command per batch, served by _id.
-func (s RowSide[D, K, O]) Newest(id K, pageToken string, n int64) *model.Aggregate[RowColumn[O]] {
+func (s RowSide[K, O]) Newest(id K, pageToken string, n int64) *model.Aggregate[RowColumn[O]] {
 	return &model.Aggregate[RowColumn[O]]{Aggregation: s.w.Newest(s.side, id, pageToken, n)}
 }
 
@@ -164,7 +170,7 @@ func (s RowSide[D, K, O]) Newest(id K, pageToken string, n int64) *model.Aggrega
 // links begin at the time t.
 //
 // Cost: one command per batch, served by [WideRow.Indexes].
-func (s RowSide[D, K, O]) Oldest(id K, pageToken string, n int64) *model.Aggregate[RowColumn[O]] {
+func (s RowSide[K, O]) Oldest(id K, pageToken string, n int64) *model.Aggregate[RowColumn[O]] {
 	return &model.Aggregate[RowColumn[O]]{Aggregation: s.w.Oldest(s.side, id, pageToken, n)}
 }
 
@@ -183,15 +189,6 @@ type RowCount struct {
 // [RowPage] is split, links can count twice.
 //
 // Cost: one command, served by _id. It reads every RowPage of the row.
-func (s RowSide[D, K, O]) Count(id K) *model.Aggregate[RowCount] {
+func (s RowSide[K, O]) Count(id K) *model.Aggregate[RowCount] {
 	return &model.Aggregate[RowCount]{Aggregation: s.w.Count(s.side, id)}
-}
-
-// Refresh returns the write that copies fields of the changed document doc to columns
-// ([RowColumn]) that link to doc. After an interruption, run the write again. During
-// a split of a [RowPage], old copies can stay: see [WideRow.Checks].
-//
-// Cost: one command, served by [WideRow.Indexes]. It writes all RowPages with old copies.
-func (s RowSide[D, K, O]) Refresh(doc *D) model.Write {
-	return s.w.Refresh(s.side, doc)
 }

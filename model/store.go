@@ -82,9 +82,10 @@ type Stored[D any] struct {
 // technique requires. A path that a technique owns must be empty.
 func (s *Store[D, K]) Insert(doc D) Change[Stored[D]] {
 	raw, err := s.checked(&doc)
-	return s.changeNew("insert", storeTarget{}, err, []bson.Raw{raw}, func(ctx context.Context, db DB, docs []bson.Raw) (storeState, error) {
+	prepare := func(ctx context.Context, db DB, docs []bson.Raw) (storeState, error) {
 		return s.in.insert(ctx, db, docs[0])
-	})
+	}
+	return s.changeNew("insert", storeTarget{}, err, []bson.Raw{raw}, prepare)
 }
 
 // changeNew returns the change of new documents. Their references are known when it runs. A
@@ -133,9 +134,7 @@ func (s *Store[D, K]) InsertMany(docs ...D) Change[Stored[D]] {
 		raws[i], invalid = s.checked(&docs[i])
 		err = cmp.Or(err, invalid)
 	}
-	out := s.changeNew("insert many", storeTarget{}, err, raws, func(ctx context.Context, db DB, docs []bson.Raw) (storeState, error) {
-		return s.in.insertMany(ctx, db, docs)
-	})
+	out := s.changeNew("insert many", storeTarget{}, err, raws, s.in.insertMany)
 	out.alone = out.alone && len(docs) == 1
 	return out
 }

@@ -19,9 +19,10 @@ import (
 // Cost: one read more than [Store.Insert].
 func (s *Store[D, K]) Ensure(doc D) Change[Stored[D]] {
 	raw, err := s.checked(&doc)
-	return s.changeNew("ensure", storeTarget{}, err, []bson.Raw{raw}, func(ctx context.Context, db DB, docs []bson.Raw) (storeState, error) {
+	prepare := func(ctx context.Context, db DB, docs []bson.Raw) (storeState, error) {
 		return s.in.ensure(ctx, db, documentOf(docs[0].Lookup("_id")), docs[0])
-	})
+	}
+	return s.changeNew("ensure", storeTarget{}, err, []bson.Raw{raw}, prepare)
 }
 
 // EnsureOne returns the change that inserts a document unless one that the filter matches is
@@ -43,25 +44,27 @@ func (s *Store[D, K]) EnsureOne(filter bson.D, doc D) Change[Stored[D]] {
 	if err == nil {
 		err = s.in.checkMatched(of.filter, raw)
 	}
-	return s.changeNew("ensure", of, err, []bson.Raw{raw}, func(ctx context.Context, db DB, docs []bson.Raw) (storeState, error) {
+	prepare := func(ctx context.Context, db DB, docs []bson.Raw) (storeState, error) {
 		of := of
 		for _, r := range s.refs {
 			id, _ := core.ValueAt(docs[0], r.path)
 			of = of.narrow(bson.D{{Key: r.path, Value: id}})
 		}
 		return s.in.ensure(ctx, db, s.in.withKey(of), docs[0])
-	})
+	}
+	return s.changeNew("ensure", of, err, []bson.Raw{raw}, prepare)
 }
 
 // checkMatched refuses a new document without the values that a filter tells. The filter
 // wouldn't find it.
 func (s *store) checkMatched(filter bson.D, doc bson.Raw) error {
 	told, paths := knownFields(filter)
+	whole := bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: doc}
 	for _, path := range paths {
 		want, _ := core.ValueAt(told, path)
 		is, _ := core.ValueAt(doc, path)
 		isMissing := is.Type == 0 && (want.Type == bson.TypeNull || path == "_id" && s.makeID != nil)
-		if !isMissing && !holdsValue(bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: doc}, strings.Split(path, "."), want) {
+		if !isMissing && !holdsValue(whole, strings.Split(path, "."), want) {
 			return s.docs.Refuse(path, is, "differs from the filter's value, so that the filter wouldn't find the document")
 		}
 	}
@@ -92,7 +95,8 @@ func (s *store) ensureFirst(ctx context.Context, db DB, of storeTarget, doc bson
 		rest = slices.DeleteFunc(rest, func(e bson.E) bool { return e.Key == "_id" })
 	}
 	stored, err := s.modify(ctx, db, FindAndModify{
-		Collection: s.docs.Name(), Filter: of.filter, Upsert: true, Index: of.index(), Update: bson.D{{Key: "$setOnInsert", Value: rest}},
+		Collection: s.docs.Name(), Filter: of.filter, Upsert: true, Index: of.index(),
+		Update: bson.D{{Key: "$setOnInsert", Value: rest}},
 	})
 	switch {
 	case errors.Is(err, ErrNotFound): // inserted

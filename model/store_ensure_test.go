@@ -86,7 +86,8 @@ func TestStoreTaken(t *testing.T) {
 		_, _, edited := noteStore.Edit("o", func(n *note) error { n.Text = "x"; return nil }).Run(t.Context(), db)
 		for what, err := range map[string]error{"insert": inserted, "edit": edited} {
 			if !errors.Is(err, model.ErrTaken) || !mongo.IsDuplicateKeyError(err) || model.DuplicateIndex(err) != "writer_1_text_1" ||
-				!strings.Contains(err.Error(), "taken already") || what == "insert" && !strings.Contains(err.Error(), "(notes {writer: 'ann', text: 'x'} is stored already)") {
+				!strings.Contains(err.Error(), "taken already") ||
+				what == "insert" && !strings.Contains(err.Error(), "(notes {writer: 'ann', text: 'x'} is stored already)") {
 				t.Errorf("%s: %v", what, err)
 			}
 		}

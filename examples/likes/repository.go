@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/docmodel/docmodel/denorm"
@@ -51,12 +50,7 @@ func (l Likes) Prepare(ctx context.Context) error { return everything.Indexes().
 // Like stores that a user likes an item since a time. op is bson.NewObjectID(), the same
 // for a retry, which then has no second effect.
 func (l Likes) Like(ctx context.Context, user, item string, at time.Time, op bson.ObjectID) error {
-	u, errUser := users.ByID(user).One(ctx, l.db)
-	i, errItem := items.ByID(item).One(ctx, l.db)
-	if err := errors.Join(errUser, errItem); err != nil {
-		return err
-	}
-	_, _, err := likes.Link(&u, &i, at, op).Run(ctx, l.db)
+	_, _, err := likes.Link(user, item, at, op).Run(ctx, l.db)
 	return err
 }
 

@@ -221,12 +221,12 @@ var rows = stock{
 	},
 	trials: []trial{
 		{"denorm.WideRow", "Link", "the row's document, 500 columns at most", func(ctx context.Context, s *site) step {
-			var user, item liked
+			var user, item string
 			return changing(ctx, s, func() model.Change[any] {
 				u := s.one(s.users())
-				user, item = userOf(u), itemOf(s.nth(u, children+5))
-				return likeRows.Link(&user, &item, firstLike.AddDate(1, 0, 0), bson.NewObjectID())
-			}, func() error { return change(ctx, s, likeRows.Unlink(user.ID, item.ID)) })
+				user, item = userOf(u).ID, itemOf(s.nth(u, children+5)).ID
+				return likeRows.Link(user, item, firstLike.AddDate(1, 0, 0), bson.NewObjectID())
+			}, func() error { return change(ctx, s, likeRows.Unlink(user, item)) })
 		}},
 		{"denorm.WideRow", "Newest 20", "the page", func(ctx context.Context, s *site) step {
 			return reading(ctx, s, children, func() *model.Aggregate[column] {

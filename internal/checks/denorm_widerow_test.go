@@ -1,6 +1,7 @@
 package checks
 
 import (
+	"maps"
 	"strings"
 
 	"github.com/docmodel/docmodel/denorm"
@@ -23,9 +24,8 @@ func init() {
 	register(wideRowReads()...)
 }
 
-func liker(s string) *bson.D {
-	d := roomy(bson.D{{Key: "_id", Value: s}, {Key: "name", Value: s}, {Key: "title", Value: s}})
-	return &d
+func liker(s string) bson.D {
+	return bson.D{{Key: "_id", Value: s}, {Key: "name", Value: s}, {Key: "title", Value: s}}
 }
 
 // rowText is s as the beginning of a row's documents and the end of a column's key: without the "#" that ends a row.
@@ -60,12 +60,13 @@ func rowOf(s string, columns bson.A, more ...bson.E) bson.Raw {
 
 func wideRowWrites() []Case {
 	link := func(reason string, minute int, docs func(s string) testkit.Docs) Case {
-		of := func(s string) model.Change[any] { return likes.Link(liker(s), liker(s), noon(minute), oid(1)) }
-		return Case{Method: "denorm.WideRow.Link", Reason: reason, State: asRead(of, docs),
-			From: func(s string) ([]any, func() any) {
-				left, right := liker(s), liker(s)
-				return []any{left, right}, func() any { return likes.Link(left, right, noon(minute), oid(1)) }
-			}}
+		of := func(s string) model.Change[any] { return likes.Link(s, s, noon(minute), oid(1)) }
+		stored := func(s string) testkit.Docs {
+			all := testkit.Docs{"users": {liker(s)}, "items": {liker(s)}}
+			maps.Copy(all, docs(s))
+			return all
+		}
+		return Case{Method: "denorm.WideRow.Link", Reason: reason, State: asRead(of, stored), Make: func(s string) any { return of(s) }}
 	}
 	renew := func(side string, check model.Check) Case {
 		return Case{Method: "denorm.WideRow.Checks", Reason: "mend copies of " + side + " documents, old and missing", From: func(s string) ([]any, func() any) {
@@ -91,21 +92,13 @@ func wideRowWrites() []Case {
 		}),
 		{Method: "denorm.WideRow.Link", Reason: "without a token is refused",
 			State: func(string) any { return struct{}{} },
-			Make:  func(s string) any { return likes.Link(liker(s), liker(s), noon(0), bson.NilObjectID) }},
+			Make:  func(s string) any { return likes.Link(s, s, noon(0), bson.NilObjectID) }},
 		unlink("both columns", func(s string) testkit.Docs {
 			row := rowOf(s, bson.A{wideColumn(1, s, s)})
 			return testkit.Docs{"itemByUser": {row}, "userByItem": {row}}
 		}),
 		unlink("a column that is being moved", func(s string) testkit.Docs { return left(partedPage(s, s)) }),
 		renew("left", likes.Checks()[1]), renew("right", likes.Checks()[2]),
-		{Method: "denorm.RowSide.Refresh", Reason: "in the right rows", From: func(s string) ([]any, func() any) {
-			d := liker(s)
-			return []any{d}, func() any { return likes.Left().Refresh(d) }
-		}},
-		{Method: "denorm.RowSide.Refresh", Reason: "in the left rows", From: func(s string) ([]any, func() any) {
-			d := liker(s)
-			return []any{d}, func() any { return likes.Right().Refresh(d) }
-		}},
 	}
 }
 

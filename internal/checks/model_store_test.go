@@ -63,7 +63,8 @@ func storeCases() []Case {
 		of("EnsureOne", "a new document", stored, book, func(in bson.D, s string) model.Change[model.Stored[bson.D]] {
 			return bookStore.EnsureOne(bson.D{{Key: "title", Value: s}}, in)
 		}),
-		of("EnsureOne", "a stored document under another _id", stored, func(s string) bson.D { return append(book(s), bson.E{Key: "pages", Value: 300}) },
+		of("EnsureOne", "a stored document under another _id", stored,
+			func(s string) bson.D { return append(book(s), bson.E{Key: "pages", Value: 300}) },
 			func(in bson.D, s string) model.Change[model.Stored[bson.D]] {
 				return bookStore.EnsureOne(bson.D{{Key: "pages", Value: 300}}, in)
 			}),

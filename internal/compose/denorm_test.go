@@ -149,9 +149,8 @@ func init() {
 			x := denorm.NewWideRow(users, posts, denorm.WideRowSpec{
 				LeftRows: "user_rows", RightRows: "post_rows", LeftCopies: []string{"name"}, RightCopies: []string{"title"},
 			})
-			u, p := user{ID: "u1", Name: "Ann"}, post{ID: "p1", Title: "One"}
 			return x, []operation{
-				changed("link", x.Link(&u, &p, noon, token(51))),
+				changed("link", x.Link("u1", "p1", noon, token(51))),
 				changed("unlink", x.Unlink("u1", "p1")),
 			}
 		}},

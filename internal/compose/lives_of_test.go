@@ -164,11 +164,10 @@ var livesOf = map[string]func(model.Technique) []life{
 	},
 	"denorm.WideRow": func(x model.Technique) []life {
 		r := x.(*denorm.WideRow[user, string, post, string])
-		u, p := user{ID: "u1", Name: "Ann"}, post{ID: "p1", Title: "One"}
 		return []life{{"link", []operation{
-			changed("link", r.Link(&u, &p, noon.Add(time.Hour), token(101))), changed("unlink", r.Unlink("u1", "p1")),
-			changed("link again", r.Link(&u, &p, noon.Add(2*time.Hour), token(102))),
-		}}, {"unlinked", []operation{changed("link", r.Link(&u, &p, noon.Add(time.Hour), token(101))), changed("unlink", r.Unlink("u1", "p1"))}}}
+			changed("link", r.Link("u1", "p1", noon.Add(time.Hour), token(101))), changed("unlink", r.Unlink("u1", "p1")),
+			changed("link again", r.Link("u1", "p1", noon.Add(2*time.Hour), token(102))),
+		}}, {"unlinked", []operation{changed("link", r.Link("u1", "p1", noon.Add(time.Hour), token(101))), changed("unlink", r.Unlink("u1", "p1"))}}}
 	},
 	"embed.Versioned":                    versionedLives,
 	"embed.Versioned (others uncounted)": versionedLives,

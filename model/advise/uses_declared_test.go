@@ -44,7 +44,8 @@ func declaredReferences() []declaredUse {
 			"link": stores(linked("c")), "unlink": stores(linked()),
 		}},
 		{usesOf(with(named(count{Unbounded: true}), func(r *rel) { r.Child.Has.Unbounded = true }))[0], join.Indexes, operations{
-			"link": stores(joined.Insert(link{ID: "l", Post: "p", Comment: "c"})), "unlink": stores(joined.DeleteOne(bson.D{{Key: "comment", Value: "c"}, {Key: "post", Value: "p"}})),
+			"link":              stores(joined.Insert(link{ID: "l", Post: "p", Comment: "c"})),
+			"unlink":            stores(joined.DeleteOne(bson.D{{Key: "comment", Value: "c"}, {Key: "post", Value: "p"}})),
 			"links of a parent": reads(join.Left().Links("c")), "links of a child": reads(join.Right().Links("p")),
 		}},
 		{usesOf(with(named(count{Unbounded: true}), func(r *rel) {

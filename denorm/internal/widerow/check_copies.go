@@ -39,14 +39,6 @@ func (d missingColumns) tell(f *model.Finding) {
 	f.ID, f.Problem = d.ID, fmt.Sprintf("doesn't exist, but %d columns link to it", d.N)
 }
 
-// copiesNothing is the error of a side that columns carry no fields of.
-func (w *Rows) copiesNothing(side int) error {
-	if len(w.sides[side].Copies) > 0 {
-		return nil
-	}
-	return w.sides[side].Docs.Refuse("copies", nil, "the spec copies no fields of this side")
-}
-
 // linked are the stages that count, by the _id that they build, the columns that link to a side's documents, and look these up
 // by their id.
 func (w *Rows) linked(side int, by any, id string) mongo.Pipeline {

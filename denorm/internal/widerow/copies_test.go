@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -34,16 +35,15 @@ func TestWideRowStale(t *testing.T) {
 	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		r := rand.New(rand.NewPCG(8, 9))
-		for n := range 3 {
-			mustExec(t, db, model.NewPlan(fans.Insert(*fan(n))))
+		if err := seedMembers(t.Context(), db); err != nil {
+			t.Fatal(err)
 		}
 		links := map[int]int{} // by song
 		for n := range 9 {
-			mustExec(t, db, model.NewPlan(songs.Insert(*song(n))))
 			for f := range 3 {
 				if r.IntN(3) > 0 {
 					links[n]++
-					mustLink(t, db, wide.Link(fan(f), song(n), at(n), token(10*n+f)))
+					mustLink(t, db, wide.Link(fan(f).ID, song(n).ID, at(n), token(10*n+f)))
 				}
 			}
 		}
@@ -82,8 +82,7 @@ func TestWideRowStale(t *testing.T) {
 		for _, d := range found {
 			if newer == "" {
 				newer = d.ID.StringValue()
-				s := member{ID: newer, Name: "Newer"}
-				mustExec(t, db, model.NewPlan(songs.Update(newer, bson.D{e("$set", bson.D{e("name", s.Name)}), e("$unset", bson.D{e("home", "")})}), wide.Right().Refresh(&s)))
+				testkit.MustChange(t, db, songStore.Set(newer, bson.D{e("name", "Newer"), e("home", bson.RawValue{})}))
 			}
 		}
 		for range 2 {

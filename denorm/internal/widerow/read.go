@@ -7,6 +7,7 @@ import (
 	"github.com/docmodel/docmodel/denorm/internal/keytext"
 	"github.com/docmodel/docmodel/internal/commands"
 	"github.com/docmodel/docmodel/internal/mql"
+	"github.com/docmodel/docmodel/internal/runctx"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -44,9 +45,17 @@ func (w *Rows) read(ctx context.Context, db model.DB, o operation) (s state, err
 		}
 	}
 	t, linked, act := o.since(s)
+	s.tx = runctx.InTransaction(ctx)
+	s.adds = act && linked && (s.lacks(0, o.pair.columnKey(0, t)) || s.lacks(1, o.pair.columnKey(1, t)))
+	if o.links && s.adds {
+		if s.docs, err = w.readLinked(ctx, db, o); err != nil {
+			return s, err
+		}
+		o.docs = s.docs
+	}
 	for side := range s.place {
 		key := o.pair.columnKey(side, t)
-		if !act || !linked || slices.ContainsFunc(s.held[side], func(h heldColumn) bool { return h.Key == key }) {
+		if !act || !linked || !s.lacks(side, key) {
 			continue
 		}
 		if key != likely[side] {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -35,6 +36,9 @@ var (
 
 	wide  = wideOf(denorm.WideRowSpec{Max: 4})
 	tight = wideOf(denorm.WideRowSpec{MaxBytes: 4096})
+
+	fanStore  = model.NewStore(model.New("wide", wide), fans)
+	songStore = model.NewStore(model.New("wide", wide), songs)
 )
 
 type fanRow = denorm.WideRow[member, string, member, string]
@@ -51,6 +55,23 @@ func at(n int) time.Time { return time.Date(2017, 12, 1, 0, n, 0, 0, time.UTC) }
 func fan(n int) *member { return &member{ID: fmt.Sprint("f", n), Name: fmt.Sprint("Fan ", n)} }
 
 func song(n int) *member { return &member{ID: fmt.Sprint("s", n), Name: fmt.Sprint("Song ", n)} }
+
+// seedMembers stores fans and songs instead of the stored ones.
+func seedMembers(ctx context.Context, db *mongo.Database) error {
+	all := docs{}
+	for n := range 40 {
+		all["songs"] = append(all["songs"], song(n))
+		if n < 4 {
+			all["fans"] = append(all["fans"], fan(n))
+		}
+	}
+	for name := range all {
+		if _, err := db.Collection(name).DeleteMany(ctx, bson.D{}); err != nil {
+			return err
+		}
+	}
+	return store(ctx, db, all)
+}
 
 func wideRun(ctx context.Context, db *mongo.Database, list ...model.Change[any]) error {
 	for _, c := range list {
@@ -120,8 +141,9 @@ func wantWide(t testing.TB, db *mongo.Database, w *fanRow, most int) {
 func TestWideRowOrder(t *testing.T) {
 	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		testkit.MustSeed(t, db, seedMembers)
 		for _, n := range []int{3, 1, 9, 2, 8, 0, 5, 4, 7, 6} {
-			mustLink(t, db, wide.Link(fan(1), song(n), at(n), token(n)))
+			mustLink(t, db, wide.Link(fan(1).ID, song(n).ID, at(n), token(n)))
 		}
 		wantWide(t, db, wide, 4)
 		for _, test := range []struct {
@@ -155,7 +177,7 @@ func TestWideRowOrder(t *testing.T) {
 		if err != nil || len(linked.Cols) != 1 || !linked.Cols[0].At.Equal(at(7)) || linked.Cols[0].Doc.Lookup("name").StringValue() != "Song 7" {
 			t.Errorf("linked: %+v, %v", linked, err)
 		}
-		mustLink(t, db, wide.Unlink("f1", "s7"), wide.Unlink("f1", "s7"), wide.Link(fan(1), song(8), at(30), token(50)))
+		mustLink(t, db, wide.Unlink("f1", "s7"), wide.Unlink("f1", "s7"), wide.Link(fan(1).ID, song(8).ID, at(30), token(50)))
 		if _, err := wide.Linked("f1", "s7").One(t.Context(), db); !errors.Is(err, model.ErrNotFound) {
 			t.Errorf("unlinked: %v", err)
 		}
@@ -170,16 +192,19 @@ func TestWideRowOrder(t *testing.T) {
 func TestWideRowSizes(t *testing.T) {
 	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		ctx := testkit.MustSeed(t, db, seedMembers)
 		for n := range 12 {
-			mustLink(t, db, wide.Link(fan(1), song(n), at(n), token(n)))
+			mustLink(t, db, wide.Link(fan(1).ID, song(n).ID, at(n), token(n)))
 		}
 		if count, err := wide.Left().Count("f1").One(t.Context(), db); err != nil || count != (denorm.RowCount{Columns: 12, Documents: 3}) {
 			t.Errorf("%+v, %v", count, err)
 		}
 		for n := range 20 {
-			s := song(n)
-			s.Name = strings.Repeat("x", 400)
-			mustLink(t, db, tight.Link(fan(2), s, at(17*n%20), token(n)))
+			s := song(n).ID
+			if err := updates(ctx, db, "songs", s, bson.D{e("$set", bson.D{e("name", strings.Repeat("x", 400))})}); err != nil {
+				t.Fatal(err)
+			}
+			mustLink(t, db, tight.Link(fan(2).ID, s, at(17*n%20), token(n)))
 		}
 		pages, err := (&model.Find[bson.Raw]{Query: model.Query{Collection: "songsByFan", Filter: bson.D{e("row", "f2")}}}).All(t.Context(), db)
 		if err != nil || len(pages) < 3 {
@@ -191,10 +216,11 @@ func TestWideRowSizes(t *testing.T) {
 			}
 		}
 		wantWide(t, db, tight, 20)
-		big := song(1)
-		big.Name = strings.Repeat("x", 2000)
-		wantError(t, wideRun(t.Context(), db, tight.Link(fan(2), big, at(1), token(1))), errRefused)
-		wantError(t, wideRun(t.Context(), db, tight.Link(&member{ID: strings.Repeat("i", 2000)}, song(1), at(1), token(1))), errRefused)
+		if err := updates(ctx, db, "songs", "s30", bson.D{e("$set", bson.D{e("name", strings.Repeat("x", 2000))})}); err != nil {
+			t.Fatal(err)
+		}
+		wantError(t, wideRun(ctx, db, tight.Link(fan(2).ID, "s30", at(1), token(1))), errRefused)
+		wantError(t, tight.Link(strings.Repeat("i", 2000), song(1).ID, at(1), token(1)).Err, errRefused)
 	})
 }
 
@@ -202,7 +228,8 @@ func TestWideRowSizes(t *testing.T) {
 func TestWideRowWrongCount(t *testing.T) {
 	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
-		mustLink(t, db, wide.Link(fan(1), song(1), at(1), token(1)))
+		testkit.MustSeed(t, db, seedMembers)
+		mustLink(t, db, wide.Link(fan(1).ID, song(1).ID, at(1), token(1)))
 		emptied := bson.D{e("_id", "f2#"), e("row", "f2"), e("low", ""), e("hi", "~"), e("n", 4), e("rev", 1), e("cols", bson.A{})}
 		if _, err := db.Collection("songsByFan").UpdateByID(t.Context(), "f1#", bson.D{e("$set", bson.D{e("n", 9)})}); err != nil {
 			t.Fatal(err)
@@ -213,25 +240,20 @@ func TestWideRowWrongCount(t *testing.T) {
 		if over, err := foundBy(t.Context(), db, wide.Checks()[5:]); err != nil || fmt.Sprint(over) != "[songsByFan 'f1#': holds 9 columns]" {
 			t.Errorf("oversized: %v, %v", over, err)
 		}
-		mustLink(t, db, wide.Link(fan(1), song(2), at(0), token(2)), wide.Link(fan(2), song(2), at(0), token(3)))
+		mustLink(t, db, wide.Link(fan(1).ID, song(2).ID, at(0), token(2)), wide.Link(fan(2).ID, song(2).ID, at(0), token(3)))
 		wantWide(t, db, wide, 4)
 	})
 }
 
-func TestWideRowRefresh(t *testing.T) {
+// Stores of both sides update the copied fields of columns.
+func TestWideRowFollows(t *testing.T) {
 	parallel(t)
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		testkit.MustSeed(t, db, seedMembers)
 		for n := range 6 {
-			mustLink(t, db, wide.Link(fan(1), song(n), at(n), token(n)), wide.Link(fan(2), song(n), at(n), token(10+n)))
+			mustLink(t, db, wide.Link(fan(1).ID, song(n).ID, at(n), token(n)), wide.Link(fan(2).ID, song(n).ID, at(n), token(10+n)))
 		}
-		s := song(3)
-		s.Name, s.Home = "$name", &address{"1"}
-		for i, want := range []int64{2, 0} {
-			result, err := wide.Right().Refresh(s).Run(t.Context(), db)
-			if err != nil || result.Modified() != want {
-				t.Errorf("run %d: %d documents, %v", i, result.Modified(), err)
-			}
-		}
+		testkit.MustChange(t, db, songStore.Set("s3", bson.D{e("name", "$name"), e("home", address{"1"})}))
 		for _, f := range []string{"f1", "f2"} {
 			cols, err := wide.Left().Oldest(f, "", 10).All(t.Context(), db)
 			if err != nil {
@@ -247,11 +269,7 @@ func TestWideRowRefresh(t *testing.T) {
 				}
 			}
 		}
-		f := fan(1)
-		f.Name = "New"
-		if _, err := wide.Left().Refresh(f).Run(t.Context(), db); err != nil {
-			t.Fatal(err)
-		}
+		testkit.MustChange(t, db, fanStore.Set("f1", bson.D{e("name", "New")}))
 		if c, err := wide.Right().Newest("s5", denorm.ColumnsFrom(at(6)), 2).All(t.Context(), db); err != nil || len(c) != 2 || c[1].Doc.Lookup("name").StringValue() != "New" {
 			t.Errorf("%v, %v", c, err)
 		}
@@ -264,15 +282,14 @@ func TestWideRowRefuses(t *testing.T) {
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		_, narrowed := wide.Checks()[0].In(bson.D{e("_id", "f1#")}).All(t.Context(), db)
 		for reason, err := range map[string]error{
-			"no token":     wideRun(t.Context(), db, wide.Link(fan(1), song(1), at(1), bson.NilObjectID)),
-			"no left":      wideRun(t.Context(), db, wide.Link(nil, song(1), at(1), token(1))),
-			"no right _id": wideRun(t.Context(), db, wide.Link(fan(1), &member{}, at(1), token(1))),
-			"year 10000":   wideRun(t.Context(), db, wide.Link(fan(1), song(1), time.Date(10_000, 1, 1, 0, 0, 0, 0, time.UTC), token(1))),
+			"no token":     wideRun(t.Context(), db, wide.Link(fan(1).ID, song(1).ID, at(1), bson.NilObjectID)),
+			"no left _id":  wideRun(t.Context(), db, wide.Link("", song(1).ID, at(1), token(1))),
+			"no right _id": wideRun(t.Context(), db, wide.Link(fan(1).ID, "", at(1), token(1))),
+			"year 10000":   wideRun(t.Context(), db, wide.Link(fan(1).ID, song(1).ID, time.Date(10_000, 1, 1, 0, 0, 0, 0, time.UTC), token(1))),
 			"unlink none":  wideRun(t.Context(), db, wide.Unlink("", "s1")),
 			"some links":   narrowed,
 			"no page":      wide.Left().Newest("f1", "", -1).Err,
 			"no row":       wide.Right().Oldest("", "", 1).Err,
-			"no document":  wide.Left().Refresh(nil).Err,
 			"no pair":      wide.Linked("", "x").Err,
 		} {
 			t.Run(reason, func(t *testing.T) { wantError(t, err, errRefused) })
@@ -306,6 +323,7 @@ func TestWideRowProperty(t *testing.T) {
 	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
 		r := rand.New(rand.NewPCG(5, 6))
 		plain := map[[2]int]int{}
+		testkit.MustSeed(t, db, seedMembers)
 		for i := range 150 {
 			pair := [2]int{r.IntN(3), r.IntN(12)}
 			if r.IntN(4) == 0 {
@@ -317,7 +335,7 @@ func TestWideRowProperty(t *testing.T) {
 			if _, linked := plain[pair]; !linked {
 				plain[pair] = when
 			}
-			mustLink(t, db, wide.Link(fan(pair[0]), song(pair[1]), at(when), token(i)))
+			mustLink(t, db, wide.Link(fan(pair[0]).ID, song(pair[1]).ID, at(when), token(i)))
 		}
 		wantLinks(t, db, plain)
 		list := []any{}

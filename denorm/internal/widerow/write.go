@@ -1,9 +1,7 @@
 package widerow
 
 import (
-	"cmp"
 	"context"
-	"slices"
 	"time"
 
 	"github.com/docmodel/docmodel/denorm/internal/stored"
@@ -15,50 +13,16 @@ import (
 
 // A operation is what is to become of a pair.
 type operation struct {
-	pair pair
-	docs [2]bson.Raw   // what each side's document is copied as, in columns of the other side's rows
-	op   bson.ObjectID // of columns that are added
+	pair  pair
+	docs  [2]bson.Raw   // what each side's document is copied as, in columns of the other side's rows
+	op    bson.ObjectID // of columns that are added
+	links bool          // the documents must exist, and are read for columns that are added
 
 	// since says from when the pair is to be linked, or that it isn't to be; and whether anything is to be done.
 	since func(s state) (t time.Time, linked, act bool)
 
 	// at is from when a pair is linked that has no column yet. The zero time is for operations that link no such pair.
 	at time.Time
-}
-
-// Link is the change that links two documents, as the caller read them, at a time.
-func (w *Rows) Link(leftDoc, rightDoc any, at time.Time, op bson.ObjectID) model.Change[any] {
-	left, errL := stored.ReadDocument(w.sides[0].Docs, leftDoc)
-	right, errR := stored.ReadDocument(w.sides[1].Docs, rightDoc)
-	if err := cmp.Or(errL, errR); err != nil {
-		return commands.RefusedChange[any](w.sides[0].Rows, err)
-	}
-	o := operation{pair: w.pair(left.Lookup("_id"), right.Lookup("_id")), op: op}
-	for i, doc := range []bson.Raw{left, right} {
-		copied, err := w.copied(i, doc)
-		if err != nil {
-			return commands.RefusedChange[any](w.sides[0].Rows, err)
-		}
-		o.docs[i] = copied
-	}
-	switch year := at.UTC().Year(); {
-	case o.pair.err != nil:
-	case op.IsZero():
-		o.pair.err = w.refuse("token", nil, commands.NoToken)
-	case max(w.columnSize(o, 0), w.columnSize(o, 1)) > int64(w.maxBytes/2):
-		o.pair.err = w.refuse("_id", nil, "a column has more bytes than half of MaxBytes")
-	case year < 0 || year > 9999:
-		o.pair.err = w.refuse("t", at, "must be in the years 0 to 9999")
-	}
-	at = time.UnixMilli(at.UnixMilli()).UTC()
-	o.at = at
-	o.since = func(s state) (time.Time, bool, bool) {
-		if t, ok := earliest(s.held[0]); ok {
-			return t, true, true
-		}
-		return at, true, true
-	}
-	return w.operate(o)
 }
 
 // refuse refuses something that is of both sides.
@@ -113,6 +77,7 @@ func (w *Rows) operate(o operation) model.Change[any] {
 		Attempts: 100,
 		Read:     func(ctx context.Context, db model.DB) (state, error) { return w.read(ctx, db, o) },
 		Decide:   func(s state) (model.Plan, error) { return w.decide(s, o), nil },
+		Then:     func(s state) *model.Change[state] { return w.corrects(s, o) },
 	}.Change()
 }
 
@@ -133,13 +98,16 @@ func (w *Rows) decide(s state, o operation) model.Plan {
 	if !act {
 		return model.Plan{}
 	}
+	if o.links {
+		o.docs = s.docs
+	}
 	var steps []model.Step
 	for side := range s.held {
 		key := ""
 		if linked {
 			key = o.pair.columnKey(side, t)
 		}
-		if linked && !slices.ContainsFunc(s.held[side], func(h heldColumn) bool { return h.Key == key }) {
+		if linked && s.lacks(side, key) {
 			steps = append(steps, w.add(side, o, t, s.place[side])...)
 		}
 		for _, h := range s.held[side] {
@@ -151,6 +119,9 @@ func (w *Rows) decide(s state, o operation) model.Plan {
 				steps = append(steps, w.take(side, h))
 			}
 		}
+	}
+	if o.links && s.adds && s.tx {
+		steps = append(steps, w.holds(o.pair)...)
 	}
 	return commands.Leaving("half a link, or an unfinished split of a row's document; the check finds it", steps...)
 }
@@ -181,33 +152,14 @@ func notParted(key string) bson.E {
 	return bson.E{Key: "split.at", Value: bson.D{{Key: "$not", Value: bson.D{{Key: "$lte", Value: key}}}}}
 }
 
-// Refresh gives columns that link to a document, as the caller read it, its fields. They are in the other side's rows.
-func (w *Rows) Refresh(side int, from any) model.Write {
-	rows := w.sides[1-side].Rows
-	doc, err := stored.ReadDocument(w.sides[side].Docs, from)
-	if err == nil {
-		err = w.copiesNothing(side)
-	}
-	var copied bson.Raw
-	if err == nil {
-		copied, err = w.copied(side, doc)
-	}
-	var id bson.RawValue
-	if err == nil {
-		id = doc.Lookup("_id")
-		_, err = w.text(side, id)
-	}
-	if err != nil {
-		return model.Refused(rows, err)
-	}
-	return w.refresh(side, id, copied)
-}
-
 // A state is what an operation on a pair decides from: the columns that there are, and the documents of rows that it
 // touches.
 type state struct {
 	held  [2][]heldColumn // in the left row and in the right
 	place [2]rowPlace     // where a missing column belongs
+	docs  [2]bson.Raw     // of a link: what each side's document is copied as
+	adds  bool            // a column is missing
+	tx    bool            // it was read in a transaction
 }
 
 // A heldColumn is a column of a pair, where it was found.

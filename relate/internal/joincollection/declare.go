@@ -95,5 +95,6 @@ func (s *Side) Reference() idref.Ref {
 
 // Footprints are the paths that are used.
 func (j *Relation) Footprints() []model.Footprint {
-	return append(model.Writes.In(j.Links.Name(), model.Whole), model.Reads.In(j.Links.Name(), j.Left.Path, j.Right.Path, j.order[0].Key)...)
+	links := j.Links.Name()
+	return append(model.Writes.In(links, model.Whole), model.Reads.In(links, j.Left.Path, j.Right.Path, j.order[0].Key)...)
 }

@@ -1,0 +1,153 @@
+package widerow
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/docmodel/docmodel/internal/commands"
+	"github.com/docmodel/docmodel/internal/mql"
+	"github.com/docmodel/docmodel/internal/runctx"
+	"github.com/docmodel/docmodel/model"
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// A link copies fields of both documents. In a transaction, it increments the field _m.hold of both documents, so that it
+// conflicts with their changes and deletions. Outside transactions, a document can change after it was read. The client
+// that changes it updates the columns that it finds, and the new column may come later. So the link reads the documents
+// again after it has stored the columns.
+
+const (
+	holdField = "_m.hold"    // see model.Store
+	goneField = "_m.op.gone" // an unfinished action of a store deletes the document
+)
+
+// Link is the change that links two documents at a time.
+func (w *Rows) Link(left, right any, at time.Time, op bson.ObjectID) model.Change[any] {
+	at = time.UnixMilli(at.UnixMilli()).UTC()
+	o := operation{pair: w.ids(left, right), op: op, at: at, links: true}
+	switch year := at.Year(); {
+	case o.pair.err != nil:
+	case op.IsZero():
+		o.pair.err = w.refuse("token", nil, commands.NoToken)
+	case year < 0 || year > 9999:
+		o.pair.err = w.refuse("t", at, "must be in the years 0 to 9999")
+	default:
+		o.pair.err = w.checkSize(o)
+	}
+	o.since = func(s state) (time.Time, bool, bool) {
+		if t, ok := earliest(s.held[0]); ok {
+			return t, true, true
+		}
+		return at, true, true
+	}
+	return w.operate(o)
+}
+
+func (w *Rows) checkSize(o operation) error {
+	if max(w.columnSize(o, 0), w.columnSize(o, 1)) > int64(w.maxBytes/2) {
+		return w.refuse("_id", nil, "a column has more bytes than half of MaxBytes")
+	}
+	return nil
+}
+
+// readLinked reads what the columns of a new link copy. Both documents must exist.
+func (w *Rows) readLinked(ctx context.Context, db model.DB, o operation) (docs [2]bson.Raw, err error) {
+	for side := range docs {
+		docs[side], err = w.readCopied(ctx, db, o.pair, side)
+		if errors.Is(err, model.ErrNotFound) {
+			return docs, &model.ReferenceError{
+				Collection: w.sides[1-side].Rows, Path: "cols.id", To: w.sides[side].Docs.Name(), Value: o.pair.ids[side],
+			}
+		}
+		if err != nil {
+			return docs, err
+		}
+	}
+	o.docs = docs
+	return docs, w.checkSize(o)
+}
+
+// readCopied reads the fields of a side's document that columns copy.
+func (w *Rows) readCopied(ctx context.Context, db model.DB, p pair, side int) (bson.Raw, error) {
+	docs := w.sides[side].Docs
+	doc, err := (&model.Find[bson.Raw]{Query: model.Query{
+		Collection: docs.Name(), Filter: commands.ByID(p.ids[side]), Index: model.IDIndex, Keyed: docs.IsKeyed(),
+		Projection: commands.Fields(append(slices.Clone(w.sides[side].Copies), goneField)...),
+	}}).One(ctx, db)
+	if err == nil && doc.Lookup("_m", "op", "gone").Type != 0 && !runctx.InTransaction(ctx) {
+		err = model.ErrNotFound
+	}
+	if err != nil {
+		return nil, err
+	}
+	return w.copied(side, doc)
+}
+
+// holds are the writes by which a transaction relies on both documents.
+func (w *Rows) holds(p pair) (steps []model.Step) {
+	for side, s := range w.sides {
+		hold := commands.UpdateOne(s.Docs.Name(), commands.ByID(p.ids[side]), mql.Op("$inc", bson.D{{Key: holdField, Value: int64(1)}}))
+		hold.Index, hold.Keyed = model.IDIndex, s.Docs.IsKeyed()
+		steps = append(steps, hold)
+	}
+	return steps
+}
+
+// correct returns the change that reads the linked documents again, and updates the columns that copy other fields of
+// them than docs. It repeats until the documents don't change.
+func (w *Rows) correct(p pair, docs [2]bson.Raw) *model.Change[state] {
+	differs := func(s state, side int) bool { return s.docs[side] != nil && !bytes.Equal(s.docs[side], docs[side]) }
+	return &model.Change[state]{
+		Name: "wide row " + w.sides[0].Rows + ": correct",
+		Read: func(ctx context.Context, db model.DB) (s state, err error) {
+			for side := range w.sides {
+				if len(w.sides[side].Copies) == 0 {
+					continue
+				}
+				s.docs[side], err = w.readCopied(ctx, db, p, side)
+				if err != nil && !errors.Is(err, model.ErrNotFound) {
+					return s, err
+				}
+			}
+			return s, nil
+		},
+		Decide: func(s state) (plan model.Plan, _ error) {
+			for side := range w.sides {
+				if differs(s, side) {
+					plan.Steps = append(plan.Steps, w.refresh(side, p.ids[side], s.docs[side]))
+				}
+			}
+			return plan, nil
+		},
+		Then: func(s state) *model.Change[state] {
+			if !differs(s, 0) && !differs(s, 1) {
+				return nil
+			}
+			return w.correct(p, s.docs)
+		},
+	}
+}
+
+// corrects returns the change that follows a link, or nil. If an earlier attempt has stored a column, what the column
+// copies isn't known.
+func (w *Rows) corrects(s state, o operation) *model.Change[state] {
+	own := func(h heldColumn) bool { return h.Op == o.op }
+	stored := slices.ContainsFunc(s.held[0], own) || slices.ContainsFunc(s.held[1], own)
+	copies := len(w.sides[0].Copies)+len(w.sides[1].Copies) > 0
+	if !o.links || s.tx || !copies || !s.adds && !stored {
+		return nil
+	}
+	docs := s.docs
+	if stored {
+		docs = [2]bson.Raw{}
+	}
+	return w.correct(o.pair, docs)
+}
+
+// lacks reports whether a side's row has no column of the pair at a time.
+func (s state) lacks(side int, key string) bool {
+	return !slices.ContainsFunc(s.held[side], func(h heldColumn) bool { return h.Key == key })
+}
