@@ -138,7 +138,8 @@ func (s *store) fetchGroup(
 	}
 	var docs []bson.Raw
 	var err error
-	if first.By == "" && state.tx && s.holdsAll(ctx, first, list) {
+	isUnrouted := func(id any) bool { return !isRouted(ctx, db, first.Collection, bson.D{{Key: "_id", Value: Eq(id)}}) }
+	if first.By == "" && state.tx && s.holdsAll(ctx, first, list) && !slices.ContainsFunc(ids, isUnrouted) {
 		docs, err = s.fetchHeld(ctx, db, first, ids, fields, state)
 	} else if first.By == "" {
 		docs, err = (&Find[bson.Raw]{Query: q}).All(runctx.Deciding(ctx), db)

@@ -4,11 +4,13 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/docmodel/docmodel/denorm"
 	"github.com/docmodel/docmodel/internal/tenancy"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/embed"
 	"github.com/docmodel/docmodel/model/keys"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/relate"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
@@ -65,6 +67,53 @@ func TestShardStores(t *testing.T) {
 					t.Errorf("a missing document: %v", err)
 				}
 			})
+		}
+	}
+}
+
+// A transaction of a server without bulkWrite holds a parent that is sharded by another field than its _id.
+func TestShardStoreHolds(t *testing.T) {
+	tenancy.Differs(t, "the cluster's documents have no tenant")
+	type shop struct {
+		ID     int32  `bson:"_id"`
+		Area   int32  `bson:"area"`
+		Region string `bson:"region"`
+	}
+	type area struct {
+		ID     int32  `bson:"_id"`
+		Region string `bson:"region"`
+		Shops  int64  `bson:"shops"`
+	}
+	areas, shops := model.NewCollection[area, int32]("areas"), model.NewCollection[shop, int32]("shops")
+	shard := keys.NewShard(areas, shardD("region", 1), keys.ShardSpec{})
+	regions := denorm.NewCopy(areas, shops, denorm.CopySpec{KeyPath: "area", Fields: []denorm.Field{{From: "region", To: "region"}}})
+	m := model.New("held", shard, regions, relate.NewParentRef(shops, "area", areas, relate.ParentRefSpec{MustExist: true}),
+		denorm.NewCounter(shops, "area", areas, denorm.CounterSpec{Count: "shops"}))
+	client, stop := modeltest.Start(modeltest.WithShards(modeltest.NewShards(3)), modeltest.WithVersion("7.0"))
+	defer stop()
+	ctx := t.Context()
+	if err := client.Database("admin").RunCommand(ctx, shard.Command("shards")).Err(); err != nil {
+		t.Fatal(err)
+	}
+	db, err := model.WithTransactions(ctx, m.On(client.Database("shards")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	areaStore, shopStore := model.NewStore(m, areas), model.NewStore(m, shops)
+	_, _, errEU := areaStore.Insert(area{ID: 1, Region: "eu"}).Run(ctx, db)
+	_, _, errUS := areaStore.Insert(area{ID: 2, Region: "us"}).Run(ctx, db)
+	_, _, errNew := shopStore.Insert(shop{ID: 1, Area: 1}).Run(ctx, db)
+	_, _, errMove := shopStore.Set(1, bson.D{{Key: "area", Value: int32(2)}}).Run(ctx, db)
+	_, _, errAgain := shopStore.Insert(shop{ID: 2, Area: 2}).Run(ctx, db)
+	if err := errors.Join(errEU, errUS, errNew, errMove, errAgain); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := shopStore.Insert(shop{ID: 3, Area: 9}).Run(ctx, db); !errors.Is(err, model.ErrNotFound) {
+		t.Errorf("of no area: %v", err)
+	}
+	for id, want := range map[int32]int64{1: 0, 2: 2} {
+		if a, err := areas.ByID(id).One(ctx, db); err != nil || a.Shops != want {
+			t.Errorf("%+v, %v, want %d", a, err, want)
 		}
 	}
 }
