@@ -97,9 +97,8 @@ func (x *WideRow[L, LK, R, RK]) Indexes() []model.Index { return x.Parts.Indexes
 // Cost: the first check reads all rows. The others read the left or the right rows.
 func (x *WideRow[L, LK, R, RK]) Checks() []model.Check { return x.Parts.Checks() }
 
-// Link returns the change that links two stored documents, with the time t. It copies their
-// fields.
-// Pass a new bson.NewObjectID() as token. An existing link keeps its time. A retry is safe.
+// Link returns the change that links two stored documents, with the time t, and copies their
+// fields. Pass a new bson.NewObjectID() as token. An existing link keeps its time. A retry is safe.
 // But a retry after [WideRow.Unlink] links the documents again. A missing document gives a
 // [*model.ReferenceError].
 //
