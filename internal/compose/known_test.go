@@ -14,12 +14,6 @@ var known = map[string]knownProblem{
 	"keys.Composite move | relate.Migration that absorbs copy and drop": {
 		says: "as after none of the orders", why: "while a migration runs its writers must write both forms, and Move writes the old one alone",
 	},
-	"embed.Versioned edit | relate.Migration that inverts copy and drop": {
-		says: "as after none of the orders", why: dropped,
-	},
-	"embed.Versioned edit | relate.Migration that extracts copy and drop": {
-		says: "as after none of the orders", why: dropped,
-	},
 	"denorm.Copy store of what others delete | relate.OnDelete delete": {
 		says: "from 'p2', which doesn't exist", why: gone, never: "transactions",
 	},
@@ -44,7 +38,6 @@ var known = map[string]knownProblem{
 }
 
 const (
-	dropped  = "Change replaces the document that it read, and stores the old form again: Drop is for when no program's type has the old form any more"
 	gone     = "without a transaction the source may be deleted after the store has read it: a person decides about the copy"
 	counted  = "OnDelete deletes the documents of its own references: the check of the counter finds a child of a parent that was deleted afterwards, and a person decides"
 	left     = "without a transaction the new parent may be archived between the read of Move and its write: the check of the counter finds the child, and a person decides"
