@@ -112,8 +112,8 @@ func (x *Counter[C, CK, P, PK]) Indexes() []model.Index { return x.Parts.Indexes
 //
 // Cost: the first check reads every parent and every child once, and needs no index. The
 // server groups them, so it keeps the numbers of all parents: in memory, or since MongoDB
-// 6.0 on disk beyond 100 MB. In a transaction, it looks the children up for each parent. If numbers differ, it reads the children once more, for
-// unfinished actions.
+// 6.0 on disk beyond 100 MB. In a transaction, it looks the children up for each parent. If
+// numbers differ, it reads the children once more, for unfinished actions.
 func (x *Counter[C, CK, P, PK]) Checks() []model.Check { return x.Parts.Checks() }
 
 // Recount returns the change that counts a parent's children and corrects the parent's
