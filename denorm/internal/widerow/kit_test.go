@@ -15,7 +15,6 @@ var (
 	seed          = testkit.Seed
 	store         = testkit.Store
 	updates       = testkit.Updates
-	exec          = testkit.Exec
 	mustExec      = testkit.MustExec
 	inTurn        = testkit.InTurn
 	createIndexes = testkit.CreateIndexes
