@@ -289,11 +289,14 @@ func TestSequenceAppendFaults(t *testing.T) {
 
 // A document and its place in its day's bucket, cut anywhere: nothing but a gap is left, and the check finds what is unpacked.
 func TestSequenceInsertFaults(t *testing.T) {
-	at := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	at, op := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC), bson.NewObjectID()
+	mails := model.NewStore(model.New("mail", seqDaily), seqMails)
 	modeltest.FaultMatrix(t, modeltest.FaultCase{
 		Run: func(ctx context.Context, db *mongo.Database) error {
-			insert := model.NewStore(model.New("mail", seqDaily), seqMails).Insert(seqMail{ID: "a_0001", Text: "x"})
-			_, _, err := insert.Also(seqDaily.Days().Pack("a", 1, at)).Run(ctx, db)
+			if _, _, err := mails.Insert(seqMail{ID: "a_0001", Text: "x"}).Run(model.WithToken(ctx, op), db); err != nil {
+				return err
+			}
+			_, err := seqDaily.Days().Pack("a", 1, at).Run(ctx, db)
 			return err
 		},
 		Check: func(t testing.TB, db *mongo.Database) {
