@@ -35,7 +35,8 @@ func (m *Model) reactingCollections() map[string]*reactingDocs {
 		}
 		name, reacts := techniqueName(t), false
 		for _, reaction := range r.Reactions() {
-			if !reaction.reachesOthers() && len(reaction.Derives)+len(reaction.Transient) == 0 { // it only checks the document
+			computes := len(reaction.Derives)+len(reaction.Transient) > 0
+			if !reaction.reachesOthers() && !computes { // it only checks the document
 				continue
 			}
 			reacts = true

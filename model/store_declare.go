@@ -34,7 +34,8 @@ type reacting interface {
 // declareStore collects the model's reactions. It panics if a technique writes the
 // collection's documents and has no reactions.
 func declareStore(m *Model, docs *core.Docs) *store {
-	s := &store{docs: docs, keyed: map[string]bool{docs.Name(): docs.IsKeyed()}, transient: map[string]map[string]bool{}}
+	s := &store{docs: docs, keyed: map[string]bool{}, transient: map[string]map[string]bool{}}
+	s.keyed[docs.Name()] = docs.IsKeyed()
 	s.owned, s.derived = Owns.In(docs.Name(), storeField), []bool{false}
 	for _, t := range m.techniques {
 		if own, ok := t.(interface{ documents() ([]*core.Docs, bool) }); ok {
@@ -132,7 +133,8 @@ func (s *store) checkSpared(set bson.D) error {
 	for _, e := range set {
 		if slices.ContainsFunc(s.spared, func(path string) bool { return core.Overlap(path, e.Key) }) {
 			return core.Final(fmt.Errorf("%w: %w", ErrStale, s.docs.Refuse(e.Key, e.Value,
-				"isn't the stored value, and is written without a new version: read the document again, or write the field by Set or Edit")))
+				"isn't the stored value, and is written without a new version: read the document again, or write the field "+
+					"by Set or Edit")))
 		}
 	}
 	return nil

@@ -35,8 +35,8 @@ func (d drift) describe(f *model.Finding) {
 // countEach is the pipeline that returns a drift for each parent. It reads the parent before its children.
 func (c *Counter) countEach(stages ...bson.D) mongo.Pipeline {
 	unwind := bson.D{{Key: "path", Value: "$child"}, {Key: "preserveNullAndEmptyArrays", Value: true}}
-	return slices.Concat(
-		stages, mongo.Pipeline{mql.Project(c.parentFields()...), c.lookupChildren(), {{Key: "$unwind", Value: unwind}}}, c.group())
+	children := mongo.Pipeline{mql.Project(c.parentFields()...), c.lookupChildren(), {{Key: "$unwind", Value: unwind}}}
+	return slices.Concat(stages, children, c.group())
 }
 
 // countAll is the pipeline that returns the drifts of all parents. It reads the parents, then the children, and groups
@@ -44,14 +44,16 @@ func (c *Counter) countEach(stages ...bson.D) mongo.Pipeline {
 func (c *Counter) countAll() mongo.Pipeline {
 	counts := model.And(bson.D{{Key: c.reference, Value: bson.D{{Key: "$ne", Value: nil}}}}, c.filter)
 	union := bson.D{{Key: "coll", Value: c.docs.Name()}, {Key: "pipeline", Value: bson.A{
-		mql.Match(counts...), mql.Project(commands.Fields(c.paths()...)...), mql.Project(mql.E("_id", "$"+c.reference), mql.E("child", "$$ROOT")),
+		mql.Match(counts...), mql.Project(commands.Fields(c.paths()...)...),
+		mql.Project(mql.E("_id", "$"+c.reference), mql.E("child", "$$ROOT")),
 	}}}
+	parent := mql.Project(append(c.parentFields(), mql.E("isParent", mql.Literal(true)))...)
 	now := mql.Lookup(c.parents.Name(), "_id", "_id", "now", c.parentFields()...)
 	same := func(name string) bson.D {
 		return mql.Op("$eq", mql.IfNull("$"+name, nil), mql.IfNull(mql.Op("$first", "$now."+name), nil))
 	}
 	return slices.Concat(
-		mongo.Pipeline{mql.Project(append(c.parentFields(), mql.E("isParent", mql.Literal(true)))...), {{Key: "$unionWith", Value: union}}},
+		mongo.Pipeline{parent, {{Key: "$unionWith", Value: union}}},
 		c.group(mql.E("isParent", mql.Op("$max", "$isParent"))),
 		mongo.Pipeline{mql.Match(mql.E("isParent", true), mql.E("differs", true))},
 		stored.WithoutActions(c.docs.Name()),
@@ -73,15 +75,18 @@ func (c *Counter) parentFields() bson.D {
 
 // group returns the stages that make drifts of parents and of their children, which are at child.
 func (c *Counter) group(more ...bson.E) (out mongo.Pipeline) {
-	max := func(name string) bson.E { return bson.E{Key: name, Value: mql.Op("$max", "$"+name)} } // children have none
-	fields := append([]bson.E{max("stored"), max("tokens")}, more...)
+	ofParent := func(name string) bson.E { return mql.E(name, mql.Op("$max", "$"+name)) } // children have none
+	fields := append([]bson.E{ofParent("stored"), ofParent("tokens")}, more...)
 	out = append(out, mql.Group("$_id", append(fields, c.accumulators()...)...))
 	counted, differs := bson.D{}, bson.A{}
 	for i, x := range c.slots {
 		counted = append(counted, bson.E{Key: flatName(x.path), Value: c.made(i)})
 		differs = append(differs, c.differs(i))
 	}
-	shown := bson.D{{Key: "stored", Value: 1}, {Key: "counted", Value: counted}, {Key: "differs", Value: mql.Op("$or", differs)}, {Key: "tokens", Value: 1}}
+	shown := bson.D{
+		{Key: "stored", Value: 1}, {Key: "counted", Value: counted}, {Key: "differs", Value: mql.Op("$or", differs)},
+		{Key: "tokens", Value: 1},
+	}
 	for _, e := range more {
 		shown = append(shown, bson.E{Key: e.Key, Value: 1})
 	}
@@ -176,7 +181,8 @@ func (c *Counter) Checks() []model.Check {
 		Rule:     fmt.Sprintf("the numbers of each document agree with its children in %s", c.docs.Name()),
 		Pipeline: c.countAll(),
 		InTransaction: slices.Concat(
-			c.countEach(), mongo.Pipeline{mql.Match(mql.E("differs", true))}, stored.WithoutActions(c.docs.Name()), mongo.Pipeline{mql.SortID()}),
+			c.countEach(), mongo.Pipeline{mql.Match(mql.E("differs", true))},
+			stored.WithoutActions(c.docs.Name()), mongo.Pipeline{mql.SortID()}),
 		Tell: found.Tells(drift.describe),
 	}
 	check.Mend = found.Mends(check.Name, c.parents.Name(), c.repair)

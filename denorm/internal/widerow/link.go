@@ -14,8 +14,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// A link copies fields of both documents. In a transaction, it increments the field _m.hold of both documents, so that it
-// conflicts with their changes and deletions. Outside transactions, a document can change after it was read. The client
+// A link copies fields of both documents. In a transaction, it increments the field _m.hold of both documents, so that
+// it conflicts with their changes and deletions. Outside transactions, a document can change after it was read. The client
 // that changes it updates the columns that it finds, and the new column may come later. So the link reads the documents
 // again after it has stored the columns.
 
@@ -86,10 +86,11 @@ func (w *Rows) readCopied(ctx context.Context, db model.DB, p pair, side int) (b
 	return w.copied(side, doc)
 }
 
-// holds are the writes by which a transaction relies on both documents.
-func (w *Rows) holds(p pair) (steps []model.Step) {
+// holdDocuments returns the writes by which a transaction relies on both documents.
+func (w *Rows) holdDocuments(p pair) (steps []model.Step) {
 	for side, s := range w.sides {
-		hold := commands.UpdateOne(s.Docs.Name(), commands.ByID(p.ids[side]), mql.Op("$inc", bson.D{{Key: holdField, Value: int64(1)}}))
+		more := mql.Op("$inc", bson.D{{Key: holdField, Value: int64(1)}})
+		hold := commands.UpdateOne(s.Docs.Name(), commands.ByID(p.ids[side]), more)
 		hold.Index, hold.Keyed = model.IDIndex, s.Docs.IsKeyed()
 		steps = append(steps, hold)
 	}

@@ -121,7 +121,7 @@ func (w *Rows) decide(s state, o operation) model.Plan {
 		}
 	}
 	if o.links && s.adds && s.tx {
-		steps = append(steps, w.holds(o.pair)...)
+		steps = append(steps, w.holdDocuments(o.pair)...)
 	}
 	return commands.Leaving("half a link, or an unfinished split of a row's document; the check finds it", steps...)
 }
