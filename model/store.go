@@ -281,7 +281,7 @@ func (s *Store[D, K]) changeStored(
 	out := s.change(name, kind, of.name(s.refs), cmp.Or(of.err, err), func(ctx context.Context, db DB) (storeState, error) {
 		return s.in.refer(ctx, db, s.refs, expected, func(ctx context.Context, set bson.D) (storeState, error) {
 			of := s.in.withKey(of.narrow(set))
-			if first != nil && s.in.canWriteFirst(ctx, first.set) && isRouted(ctx, db, s.docs.Name(), of.filter) {
+			if first != nil && s.in.canWriteFirst(ctx, db, of, first.set) {
 				return s.in.changeFirst(ctx, db, of, *first)
 			}
 			state, err := s.in.change(ctx, db, of, func(before bson.Raw) (_ bson.Raw, err error) {

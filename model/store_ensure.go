@@ -73,7 +73,7 @@ func (s *store) checkMatched(filter bson.D, doc bson.Raw) error {
 
 // ensure prepares the insert of a document unless the target is stored.
 func (s *store) ensure(ctx context.Context, db DB, of storeTarget, doc bson.Raw) (storeState, error) {
-	if s.canEnsureFirst(ctx, of, doc) && isRouted(ctx, db, s.docs.Name(), of.filter) {
+	if s.canEnsureFirst(ctx, db, of, doc) {
 		return s.ensureFirst(ctx, db, of, doc)
 	}
 	state, err := s.change(ctx, db, of, func(stored bson.Raw) (bson.Raw, error) { return stored, nil })
@@ -115,9 +115,12 @@ func (s *store) ensureFirst(ctx context.Context, db DB, of storeTarget, doc bson
 // canEnsureFirst reports whether an insert of the document may come before all reads. Where
 // the server takes all writes in one command, a read costs as much. The filter of an upsert
 // sets fields, so that it must only compare fields of the document.
-func (s *store) canEnsureFirst(ctx context.Context, of storeTarget, doc bson.Raw) bool {
+func (s *store) canEnsureFirst(ctx context.Context, db DB, of storeTarget, doc bson.Raw) bool {
 	tx := runctx.TxOf(ctx)
 	if tx == nil || !tx.Alone || tx.Together && !isWritten(referredOf(ctx), "") || !hasPlainNames(doc) {
+		return false
+	}
+	if !isRouted(ctx, db, s.docs.Name(), of.filter) {
 		return false
 	}
 	told, paths := knownFields(of.filter)

@@ -22,9 +22,9 @@ type firstWrite struct{ set bson.D } // the fields; nil for a deletion
 
 // canWriteFirst reports whether an action may begin with the write of its document.
 // Reactions that amend the document must run before it is written.
-func (s *store) canWriteFirst(ctx context.Context, set bson.D) bool {
+func (s *store) canWriteFirst(ctx context.Context, db DB, of storeTarget, set bson.D) bool {
 	tx := runctx.TxOf(ctx)
-	if tx == nil || !tx.Alone {
+	if tx == nil || !tx.Alone || !isRouted(ctx, db, s.docs.Name(), of.filter) {
 		return false
 	}
 	if set == nil {
