@@ -20,6 +20,10 @@ type Collection[D, K any] struct{ docs *core.Docs }
 type CollectionOptions struct {
 	BSON     *options.BSONOptions // nil means the driver's default
 	Registry *bson.Registry       // nil means the driver's default
+
+	// StoreField is the field of each document in which stores keep their own data. "" means
+	// "_m": see [Store]. Name another one if the documents have a field _m already.
+	StoreField string
 }
 
 // NewCollection declares a collection. It panics with a [*DeclarationError] if the name
@@ -31,7 +35,8 @@ func NewCollection[D, K any](name string) *Collection[D, K] {
 
 // NewCollectionWith is [NewCollection] with options.
 func NewCollectionWith[D, K any](name string, o CollectionOptions) *Collection[D, K] {
-	return &Collection[D, K]{core.Declare[D, K](name, core.NewCodec(o.BSON, o.Registry))}
+	docs := core.Declare[D, K](name, core.NewCodec(o.BSON, o.Registry))
+	return &Collection[D, K]{docs.WithStoreField(o.StoreField)}
 }
 
 // Docs returns the collection without its Go types. This library's packages use it.

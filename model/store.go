@@ -24,7 +24,8 @@ import (
 // On a database of [WithTransactions] each change is a transaction. Where a document
 // relies on another, such as a parent, the transaction also increments the field _m.hold
 // of the other document. So it conflicts with a concurrent deletion or change of that
-// document. A validator must allow the field _m.
+// document. A validator must allow the field _m, or the one that [CollectionOptions] name
+// instead of it.
 //
 // Without transactions, a change writes its documents in turn. The first write stores the
 // unfinished action in the document's field _m.op, with the token and the old values. The

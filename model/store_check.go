@@ -34,20 +34,31 @@ func (m *modelStores) checks() (out []Check) {
 	return out
 }
 
-// isUnfinished matches the documents that tell of an unfinished action.
-var isUnfinished = bson.D{{Key: unfinishedField, Value: bson.D{{Key: "$exists", Value: true}}}}
+// unfinishedQuery returns the filter of a collection's documents that tell of an unfinished
+// action, and the projection to when it began.
+func (s *store) unfinishedQuery(collection string) (filter, began bson.D) {
+	path := s.fieldOf(collection).Action()
+	return bson.D{{Key: path, Value: bson.D{{Key: "$exists", Value: true}}}}, bson.D{{Key: path + ".at", Value: 1}}
+}
+
+// begunAt returns when the unfinished action of a document began.
+func (s *store) begunAt(collection string, doc bson.Raw) (time.Time, bool) {
+	action, _ := s.fieldOf(collection).ActionIn(doc)
+	return action.Lookup("at").TimeOK()
+}
 
 // unfinishedCheck finds the unfinished actions of a collection, and mends by finishing them.
 func (s *store) unfinishedCheck(collection string) Check {
+	filter, began := s.unfinishedQuery(collection)
 	return Check{
-		Name: collection + "." + unfinishedField + ": unfinished actions", Collection: collection, technique: "model.Store",
+		Name: collection + "." + s.fieldOf(collection).Action() + ": unfinished actions", Collection: collection, technique: "model.Store",
 		Rule: "a store's action outside transactions is finished within a minute", Age: time.Minute,
 		Pipeline: mongo.Pipeline{
-			{{Key: "$match", Value: isUnfinished}}, {{Key: "$project", Value: bson.D{{Key: unfinishedField + ".at", Value: 1}}}},
+			{{Key: "$match", Value: filter}}, {{Key: "$project", Value: began}},
 			{{Key: "$sort", Value: bson.D{{Key: "_id", Value: 1}}}},
 		},
 		Tell: func(f *Finding) error {
-			at, _ := f.Detail.Lookup(storeField, "op", "at").TimeOK()
+			at, _ := s.begunAt(collection, f.Detail)
 			f.ID, f.Since = f.Detail.Lookup("_id"), at
 			f.Problem = "an action of a store was begun, but isn't finished"
 			return nil
@@ -60,8 +71,9 @@ func (s *store) unfinishedCheck(collection string) Check {
 
 // finishAll finishes the actions of a collection that were begun before an age.
 func (s *store) finishAll(ctx context.Context, db DB, collection string, age time.Duration) (all Result, err error) {
+	filter, began := s.unfinishedQuery(collection)
 	q := Query{
-		Collection: collection, Filter: isUnfinished, Projection: bson.D{{Key: unfinishedField + ".at", Value: 1}},
+		Collection: collection, Filter: filter, Projection: began,
 		Keyed: s.keyed[collection], Deleted: true,
 	}
 	limit := time.Now().Add(-age)
@@ -69,7 +81,7 @@ func (s *store) finishAll(ctx context.Context, db DB, collection string, age tim
 		if err != nil {
 			return all, err
 		}
-		if at, ok := doc.Lookup(storeField, "op", "at").TimeOK(); ok && age > 0 && at.After(limit) {
+		if at, ok := s.begunAt(collection, doc); ok && age > 0 && at.After(limit) {
 			continue
 		}
 		_, result, err := s.finishOne(collection, bsonval.Clone(doc.Lookup("_id"))).Run(ctx, db)
@@ -96,7 +108,7 @@ func (s *store) finishOne(collection string, id bson.RawValue) Change[storeState
 			if err != nil || len(docs) == 0 {
 				return storeState{applied: true}, err
 			}
-			u, is, err := unfinishedOf(docs[0])
+			u, is, err := readUnfinished(s.fieldOf(collection), docs[0])
 			if err != nil || !is {
 				return storeState{applied: true}, err
 			}

@@ -18,6 +18,7 @@ type store struct {
 	derived   []bool   // for each owned path, whether its technique computes it of the document
 	spared    []string // paths that others write without a new version
 	keyed     map[string]bool
+	fields    map[string]core.StoreField                // by collection
 	makeID    func(doc bson.Raw) (bson.RawValue, error) // of a new document; nil if the caller gives the _id
 
 	references map[string]*core.Docs // by path: the collections of the documents to which the documents refer
@@ -34,20 +35,30 @@ type reacting interface {
 // declareStore collects the model's reactions. It panics if a technique writes the
 // collection's documents and has no reactions.
 func declareStore(m *Model, docs *core.Docs) *store {
-	s := &store{docs: docs, keyed: map[string]bool{}, transient: map[string]map[string]bool{}}
-	s.keyed[docs.Name()] = docs.IsKeyed()
-	s.owned, s.derived = Owns.In(docs.Name(), storeField), []bool{false}
+	s := &store{docs: docs, keyed: map[string]bool{}, fields: map[string]core.StoreField{}, transient: map[string]map[string]bool{}}
+	docs.CheckStoreField()
+	s.keyed[docs.Name()], s.fields[docs.Name()] = docs.IsKeyed(), docs.StoreField()
+	s.owned, s.derived = Owns.In(docs.Name(), string(docs.StoreField())), []bool{false}
 	for _, t := range m.techniques {
 		if own, ok := t.(interface{ documents() ([]*core.Docs, bool) }); ok {
 			all, _ := own.documents()
 			for _, d := range all {
 				s.keyed[d.Name()] = s.keyed[d.Name()] || d.IsKeyed()
+				s.fields[d.Name()] = d.StoreField()
 			}
 		}
 		s.declare(t)
 	}
 	s.collectReferences(m.techniques)
 	return s
+}
+
+// fieldOf returns the field of stores in a collection's documents.
+func (s *store) fieldOf(collection string) core.StoreField {
+	if f, ok := s.fields[collection]; ok {
+		return f
+	}
+	return (&core.Docs{}).StoreField()
 }
 
 // declare adds a technique's reactions, and the paths that it owns.

@@ -103,9 +103,8 @@ func (s *store) ensureFirst(ctx context.Context, db DB, of storeTarget, doc bson
 		return s.prepareFirst(ctx, db, nil, doc)
 	case mongo.IsDuplicateKeyError(err):
 		return out, s.readFirst(ctx, err)
-	case err == nil && !saysUnfinished(stored):
-		stored, err = withoutStoreField(stored)
-		return s.appliedState(newState(ctx, runctx.Token(ctx)), stored), err
+	case err == nil && !s.saysUnfinished(stored):
+		return s.appliedState(newState(ctx, runctx.Token(ctx)), s.docs.StoreField().RemoveFrom(stored)), nil
 	case err == nil:
 		err = s.readFirst(ctx, ErrStale)
 	}

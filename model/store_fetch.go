@@ -130,7 +130,7 @@ func (s *store) fetchGroup(
 	}
 	deletions := !state.tx && first.By == "" && state.most == 0 // a document that an action deletes is missing
 	if deletions && fields != nil {
-		fields = withProjected(fields, unfinishedField+".gone")
+		fields = withProjected(fields, s.fieldOf(first.Collection).Deletes())
 	}
 	q := Query{
 		Collection: first.Collection, Filter: bson.D{{Key: path, Value: bson.D{{Key: "$in", Value: ids}}}}, Projection: fields,
@@ -149,7 +149,7 @@ func (s *store) fetchGroup(
 	for i, f := range list {
 		if f = state.sampled(f); f.Query == nil && f.group() == first.group() {
 			for _, d := range docs {
-				if deletions && d.Lookup(storeField, "op", "gone").Type != 0 {
+				if deletions && s.fieldOf(first.Collection).IsDeleting(d) {
 					continue
 				}
 				if holdsValue(bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: d}, strings.Split(path, "."), f.ID) {

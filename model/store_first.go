@@ -51,7 +51,7 @@ func (s *store) changeFirst(ctx context.Context, db DB, of storeTarget, first fi
 
 // prepareFirst prepares the rest of an action whose own document is written.
 func (s *store) prepareFirst(ctx context.Context, db DB, before, after bson.Raw) (out storeState, err error) {
-	if !saysUnfinished(before) {
+	if !s.saysUnfinished(before) {
 		out, err = s.prepare(ctx, db, s.writeOf(before, after))
 	}
 	if err != nil {
@@ -62,15 +62,16 @@ func (s *store) prepareFirst(ctx context.Context, db DB, before, after bson.Raw)
 	}
 	out.docs[0].isWritten, out.docs[0].written = true, out.docs[0].after
 	if after != nil {
-		out.docs[0].written, err = withoutStoreField(after)
+		out.docs[0].written = s.docs.StoreField().RemoveFrom(after)
 	}
 	return out, err
 }
 
 // saysUnfinished reports whether actions without transactions have marked the document.
-func saysUnfinished(doc bson.Raw) bool {
-	m, ok := doc.Lookup(storeField).DocumentOK()
-	return ok && (m.Lookup("op").Type != 0 || m.Lookup("ops").Type != 0)
+func (s *store) saysUnfinished(doc bson.Raw) bool {
+	field := s.docs.StoreField()
+	_, is := field.ActionIn(doc)
+	return is || field.TokensIn(doc).Type != 0
 }
 
 // readFirst makes the transaction run again, with a read before the write.
@@ -106,7 +107,7 @@ func (s *store) modify(ctx context.Context, db DB, m FindAndModify) (bson.Raw, e
 // A heldDoc is a document that a transaction relies on.
 type heldDoc struct {
 	Fetch
-	isHeld bool   // a command of the transaction has incremented the field _m.hold
+	isHeld bool   // a command of the transaction has incremented the number [core.StoreField.Hold]
 	asked  string // the techniques that rely on it
 }
 
@@ -119,13 +120,14 @@ func (s *store) holdsAll(ctx context.Context, first Fetch, list []Fetch) bool {
 	return !slices.ContainsFunc(list, func(f Fetch) bool { return f.Query == nil && f.group() == first.group() && !f.Hold })
 }
 
-// fetchHeld reads documents, and increments their field _m.hold in the same commands.
+// fetchHeld reads documents, and increments their number [core.StoreField.Hold] in the same commands.
 func (s *store) fetchHeld(
 	ctx context.Context, db DB, first Fetch, ids bson.A, fields bson.D, state *storeState,
 ) (out []bson.Raw, err error) {
 	for _, id := range ids {
 		doc, err := s.modify(ctx, db, FindAndModify{
-			Collection: first.Collection, Filter: bson.D{{Key: "_id", Value: Eq(id)}}, Update: holdUpdate(), Projection: fields, Index: IDIndex,
+			Collection: first.Collection, Filter: bson.D{{Key: "_id", Value: Eq(id)}}, Index: IDIndex,
+			Update: s.fieldOf(first.Collection).HoldUpdate(), Projection: fields,
 		})
 		if err != nil && !errors.Is(err, ErrNotFound) {
 			return nil, err
@@ -147,10 +149,6 @@ func (s *storeState) hold(h heldDoc) {
 	}
 	own := &s.held[i]
 	own.isHeld, own.asked, own.Missing = own.isHeld || h.isHeld, joinAsked(own.asked, h.asked), cmp.Or(own.Missing, h.Missing)
-}
-
-func holdUpdate() bson.D {
-	return bson.D{{Key: "$inc", Value: bson.D{{Key: holdField, Value: int64(1)}}}}
 }
 
 // conflicts reports whether a write of the plan changes the document in any case, so that it

@@ -8,7 +8,7 @@ import (
 
 // follow returns a write as it is after the writes before it. wanted is false if it
 // changes nothing. A document whose action is unfinished gives an error.
-func (s *storeState) follow(w StoreWrite) (_ StoreWrite, wanted bool, err error) {
+func (s *storeState) follow(in *store, w StoreWrite) (_ StoreWrite, wanted bool, err error) {
 	id, read := w.id(), w.Before
 	i := s.index(w.Collection, id)
 	var other *unfinished
@@ -16,13 +16,11 @@ func (s *storeState) follow(w StoreWrite) (_ StoreWrite, wanted bool, err error)
 		return w, false, nil // the other action may need its fields
 	}
 	if i < 0 {
-		if other, err = s.otherAction(w.Collection, read); err != nil || other != nil && other.Gone {
+		if other, err = s.otherAction(in, w.Collection, read); err != nil || other != nil && other.Gone {
 			return w, false, err
 		}
 	}
-	if w, err = s.showWrite(w); err != nil {
-		return w, false, err
-	}
+	w = s.showWrite(in, w)
 	if i >= s.own {
 		s.docs[i].asked = joinAsked(s.docs[i].asked, w.asked)
 	}
@@ -60,7 +58,7 @@ func (s *storeState) follow(w StoreWrite) (_ StoreWrite, wanted bool, err error)
 
 // showWrite returns the write as reactions see it: without the store's field, with what the
 // action says.
-func (s *storeState) showWrite(e StoreWrite) (_ StoreWrite, err error) {
+func (s *storeState) showWrite(in *store, e StoreWrite) StoreWrite {
 	action := s.action
 	if s.own > 0 {
 		action = s.docs[0].token
@@ -69,10 +67,9 @@ func (s *storeState) showWrite(e StoreWrite) (_ StoreWrite, err error) {
 	if s.tx {
 		e.tx = s.running
 	}
-	if e.Before, err = withoutStoreField(e.Before); err == nil {
-		e.After, err = withoutStoreField(e.After)
-	}
-	return e, err
+	field := in.fieldOf(e.Collection)
+	e.Before, e.After = field.RemoveFrom(e.Before), field.RemoveFrom(e.After)
+	return e
 }
 
 // changed returns the write with the fields that its Change sets in a document.

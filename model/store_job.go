@@ -89,9 +89,7 @@ func (s *store) related(ctx context.Context, db DB, docs []documentRef, most int
 	stored = len(writes)
 	for i := range writes {
 		if most < 0 { // only looks
-			if writes[i].Before, err = withoutStoreField(writes[i].Before); err != nil {
-				return out, 0, err
-			}
+			writes[i].Before = s.fieldOf(writes[i].Collection).RemoveFrom(writes[i].Before)
 		}
 	}
 	for _, r := range docs { // others can refer to a missing document
@@ -108,7 +106,7 @@ func (s *store) related(ctx context.Context, db DB, docs []documentRef, most int
 
 // answerDeletions adds the answers of the reactions to deletions to the state.
 func (s *store) answerDeletions(ctx context.Context, db DB, out *storeState, writes []StoreWrite) error {
-	level, err := out.level(writes, 0)
+	level, err := out.level(s, writes, 0)
 	if err != nil {
 		return err
 	}

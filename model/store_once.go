@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/internal/runctx"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -14,7 +15,7 @@ import (
 // writesOnce returns writes that are applied exactly once: the updated document remembers
 // the token. Updates of one document become one, if they can. Otherwise the last one has
 // the token, and those before it have tokens derived from it.
-func writesOnce(writes []Write, token bson.ObjectID) (out []Write, err error) {
+func (s *store) writesOnce(writes []Write, token bson.ObjectID) (out []Write, err error) {
 	for _, w := range writes {
 		out = mergeInto(out, w)
 	}
@@ -25,7 +26,7 @@ func writesOnce(writes []Write, token bson.ObjectID) (out []Write, err error) {
 				own = runctx.DeriveToken(own, "before another update")
 			}
 		}
-		if out[i], err = writeOnce(w, own); err != nil {
+		if out[i], err = writeOnce(s.fieldOf(w.Collection), w, own); err != nil {
 			return nil, err
 		}
 	}
@@ -59,7 +60,7 @@ func (w Write) updatesSame(x Write) bool {
 }
 
 // writeOnce returns the update of one document that the document remembers.
-func writeOnce(w Write, token bson.ObjectID) (Write, error) {
+func writeOnce(field core.StoreField, w Write, token bson.ObjectID) (Write, error) {
 	m, ok := w.Model.(*mongo.UpdateOneModel)
 	if !ok || w.Err != nil {
 		return w, cmp.Or(w.Err, fmt.Errorf("docmodel: Answer.Once has the write %s, which isn't an updateOne", w))
@@ -69,14 +70,15 @@ func writeOnce(w Write, token bson.ObjectID) (Write, error) {
 	if !ok || id == nil {
 		return w, fmt.Errorf("docmodel: Answer.Once has the write %s, which doesn't select one document by its _id", w)
 	}
-	own, unless := *m, bson.E{Key: tokensField, Value: bson.D{{Key: "$ne", Value: token}}}
-	if bsonval.Index(filter, tokensField) >= 0 { // the technique compares the tokens as they were read
-		unless = bson.E{Key: "$nor", Value: bson.A{bson.D{{Key: tokensField, Value: token}}}}
+	tokens := field.Tokens()
+	own, unless := *m, bson.E{Key: tokens, Value: bson.D{{Key: "$ne", Value: token}}}
+	if bsonval.Index(filter, tokens) >= 0 { // the technique compares the tokens as they were read
+		unless = bson.E{Key: "$nor", Value: bson.A{bson.D{{Key: tokens, Value: token}}}}
 	}
 	own.Filter = append(slices.Clip(filter), unless)
 	switch u := m.Update.(type) {
 	case bson.D:
-		push := pushedToken(token)
+		push := pushedToken(field, token)
 		if i := bsonval.Index(u, "$push"); i < 0 {
 			own.Update = append(slices.Clip(u), bson.E{Key: "$push", Value: push})
 		} else if others, ok := u[i].Value.(bson.D); ok {
@@ -85,16 +87,16 @@ func writeOnce(w Write, token bson.ObjectID) (Write, error) {
 			own.Update = all
 		}
 	case mongo.Pipeline:
-		last := bson.D{{Key: "$ifNull", Value: bson.A{"$" + tokensField, bson.A{}}}}
+		last := bson.D{{Key: "$ifNull", Value: bson.A{"$" + tokens, bson.A{}}}}
 		both := bson.D{{Key: "$concatArrays", Value: bson.A{last, bson.A{token}}}}
 		own.Update = append(slices.Clip(u), bson.D{{Key: "$set", Value: bson.D{
-			{Key: tokensField, Value: bson.D{{Key: "$slice", Value: bson.A{both, -keptTokens}}}},
+			{Key: tokens, Value: bson.D{{Key: "$slice", Value: bson.A{both, -keptTokens}}}},
 		}}})
 	default:
 		return w, fmt.Errorf("docmodel: Answer.Once has an update of the type %T", m.Update)
 	}
 	w.Model, w.Once, w.Token = &own, true, token
-	w.Done = bson.D{{Key: "_id", Value: Eq(id)}, {Key: tokensField, Value: token}}
+	w.Done = bson.D{{Key: "_id", Value: Eq(id)}, {Key: tokens, Value: token}}
 	if w.Expect == One {
 		w.Reasons = append(slices.Clip(w.Reasons), staleAlone)
 	}

@@ -50,7 +50,7 @@ func (s *store) planRead(state storeState) Plan {
 			w.Once = only && d.after == nil // a second run deletes the documents that are left
 			switch {                        // a later run, or another client, may have written the same values
 			case state.named && !state.tx && i < state.own && d.after != nil:
-				w = rememberedWrite(w, d)
+				w = s.rememberedWrite(w, d)
 			case state.edits && i < state.own:
 				w.Done = nil
 			}
@@ -157,7 +157,7 @@ func (s *store) hold(f heldDoc) Write {
 	return Write{
 		Collection: f.Collection, Expect: One, Index: IDIndex, Keyed: s.keyed[f.Collection],
 		asked:   f.asked,
-		Model:   updateOne(bson.D{{Key: "_id", Value: Eq(f.ID)}}, holdUpdate()),
+		Model:   updateOne(bson.D{{Key: "_id", Value: Eq(f.ID)}}, s.fieldOf(f.Collection).HoldUpdate()),
 		Reasons: []Reason{{Err: cmp.Or(f.Missing, fmt.Errorf("%w: %s %s", ErrNotFound, f.Collection, shell(f.ID)))}},
 	}
 }

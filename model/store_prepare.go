@@ -143,7 +143,7 @@ func newState(ctx context.Context, action bson.ObjectID) storeState {
 // first level has the caller's documents, unless the state has them already.
 func (s *store) prepareLevels(ctx context.Context, db DB, out *storeState, writes []StoreWrite) error {
 	for depth := pick(out.own > 0, 1, 0); len(writes) > 0; depth++ {
-		level, err := out.level(writes, depth)
+		level, err := out.level(s, writes, depth)
 		if err != nil {
 			return err
 		}
@@ -194,9 +194,9 @@ func (s *storeState) leaveDeleted() {
 
 // level returns the writes of one level as they are after the writes before them, without
 // those that change nothing.
-func (s *storeState) level(writes []StoreWrite, depth int) (level []*StoreWrite, err error) {
+func (s *storeState) level(in *store, writes []StoreWrite, depth int) (level []*StoreWrite, err error) {
 	for _, w := range writes {
-		w, wanted, err := s.follow(w)
+		w, wanted, err := s.follow(in, w)
 		if err != nil {
 			return nil, err
 		}

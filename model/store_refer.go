@@ -89,10 +89,7 @@ func (s Stored[D]) Referenced(path string, doc any) error {
 		if r.path == path && r.err != nil {
 			return r.err
 		} else if r.path == path && r.doc != nil {
-			raw, err := withoutStoreField(r.doc)
-			if err == nil {
-				raw, err = r.to.Upgraded(raw)
-			}
+			raw, err := r.to.Upgraded(r.to.StoreField().RemoveFrom(r.doc))
 			if err != nil {
 				return err
 			}
@@ -183,7 +180,7 @@ func isWritten(list []*referred, collection string) bool {
 // find finds a referenced document. If updates are expected or the transaction relies on the
 // document, it changes the document in the same command.
 func (s *store) find(ctx context.Context, db DB, r *referred) (err error) {
-	update := any(holdUpdate())
+	update := any(r.to.StoreField().HoldUpdate())
 	if len(r.sent) > 0 {
 		merged := Merge(r.sent...)
 		if m, ok := merged.Model.(*mongo.UpdateOneModel); ok && merged.Err == nil {
@@ -208,15 +205,15 @@ func (s *store) find(ctx context.Context, db DB, r *referred) (err error) {
 func (s *store) findReferred(ctx context.Context, db DB, r *referred, filter bson.D) (bson.Raw, error) {
 	q := Query{Collection: r.to.Name(), Filter: filter, Keyed: s.keyed[r.to.Name()]}
 	doc, err := (&Find[bson.Raw]{Query: q}).One(runctx.Deciding(ctx), db)
-	if err == nil && isLeaving(ctx, doc) {
+	if err == nil && isLeaving(ctx, r.to, doc) {
 		return nil, ErrNotFound
 	}
 	return doc, err
 }
 
 // isLeaving reports whether an unfinished action outside transactions deletes the document.
-func isLeaving(ctx context.Context, doc bson.Raw) bool {
-	return doc.Lookup(storeField, "op", "gone").Type != 0 && !runctx.InTransaction(ctx)
+func isLeaving(ctx context.Context, docs *core.Docs, doc bson.Raw) bool {
+	return docs.StoreField().IsDeleting(doc) && !runctx.InTransaction(ctx)
 }
 
 // compareReferred leaves out the updates that first commands have made. If another one was

@@ -53,13 +53,10 @@ func (s *store) restore(ctx context.Context, db DB, of storeTarget) (storeState,
 		return storeState{}, err
 	}
 	out := newState(ctx, runctx.Token(ctx))
-	if _, err := out.otherAction(s.docs.Name(), stored); err != nil {
+	if _, err := out.otherAction(s, s.docs.Name(), stored); err != nil {
 		return s.settled(ctx, db, out, err)
 	}
-	shown, err := withoutStoreField(stored)
-	if err != nil {
-		return out, err
-	}
+	shown := s.docs.StoreField().RemoveFrom(stored)
 	if !isMarked(db, s.docs.Name(), stored) {
 		return s.appliedState(out, shown), nil
 	}

@@ -123,7 +123,7 @@ func (s *store) begun(
 		doc := runctx.ActionOf(ctx).BegunWith(token)
 		return s.appliedState(out, doc), doc != nil, nil
 	}
-	u, is, err := unfinishedOf(stored)
+	u, is, err := readUnfinished(s.docs.StoreField(), stored)
 	switch {
 	case err != nil:
 		return out, true, err
@@ -131,11 +131,10 @@ func (s *store) begun(
 		out, err = s.settled(ctx, db, out, &unfinishedError{s.docs.Name(), stored, u})
 		out.again = len(out.chain) > 1
 		return out, true, err
-	case is || !remembers(stored, token):
+	case is || !remembers(s.docs.StoreField(), stored, token):
 		return out, false, nil
 	}
-	doc, err := withoutStoreField(stored)
-	return s.appliedState(out, doc), true, err
+	return s.appliedState(out, s.docs.StoreField().RemoveFrom(stored)), true, nil
 }
 
 // appliedState returns the state of an action that is finished.
@@ -149,7 +148,7 @@ func (s *store) appliedState(out storeState, doc bson.Raw) storeState {
 // stored already, so that no reaction amends it.
 func (s *store) resume(ctx context.Context, db DB, chain []*unfinishedError) (out storeState, err error) {
 	e := chain[len(chain)-1]
-	before, after, err := e.action.around(e.doc)
+	before, after, err := e.action.around(s.fieldOf(e.collection).RemoveFrom(e.doc))
 	if err != nil {
 		return out, err
 	}

@@ -17,14 +17,6 @@ import (
 // such as a count, remembers the token. So a retry, or another client that meets the
 // document, finishes the action.
 
-// The fields of stores, in each document.
-const (
-	storeField      = "_m"
-	holdField       = storeField + ".hold" // transactions increment it: see [Fetch].Hold
-	unfinishedField = storeField + ".op"   // an action that isn't finished
-	tokensField     = storeField + ".ops"  // the tokens of the last actions that wrote the document
-)
-
 // keptTokens is how many tokens a document remembers.
 const keptTokens = 100
 
@@ -45,20 +37,19 @@ type oldField struct {
 	Value bson.RawValue `bson:"v,omitempty"`
 }
 
-// unfinishedOf returns the unfinished action of a stored document.
-func unfinishedOf(doc bson.Raw) (u unfinished, is bool, err error) {
-	v, is := doc.Lookup(storeField, "op").DocumentOK()
+// readUnfinished returns the unfinished action of a stored document.
+func readUnfinished(field core.StoreField, doc bson.Raw) (u unfinished, is bool, err error) {
+	v, is := field.ActionIn(doc)
 	if is {
 		err = bson.Unmarshal(v, &u)
 	}
 	return u, is, err
 }
 
-// around returns the document before and after the unfinished action.
+// around returns the document, without the store's field, before and after the unfinished
+// action.
 func (u unfinished) around(doc bson.Raw) (before, after bson.Raw, err error) {
-	if after, err = withoutStoreField(doc); err == nil {
-		after, err = withFields(after, valuesOf(u.Now))
-	}
+	after, err = withFields(doc, valuesOf(u.Now))
 	if err != nil || u.New {
 		return nil, after, err
 	}
@@ -84,17 +75,9 @@ func oldFields(d bson.D) (out []oldField) {
 	return out
 }
 
-// withoutStoreField returns a document without the store's field.
-func withoutStoreField(doc bson.Raw) (bson.Raw, error) {
-	if doc == nil || doc.Lookup(storeField).Type == 0 {
-		return doc, nil
-	}
-	return withFields(doc, bson.D{{Key: storeField, Value: bson.RawValue{}}})
-}
-
 // remembers reports whether an earlier run wrote the document with the token.
-func remembers(doc bson.Raw, token bson.ObjectID) bool {
-	return slices.ContainsFunc(core.Elements(doc.Lookup(storeField, "ops")), func(v bson.RawValue) bool {
+func remembers(field core.StoreField, doc bson.Raw, token bson.ObjectID) bool {
+	return slices.ContainsFunc(core.Elements(field.TokensIn(doc)), func(v bson.RawValue) bool {
 		id, ok := v.ObjectIDOK()
 		return ok && id == token
 	})
@@ -120,8 +103,8 @@ func (e *unfinishedError) Unwrap() error { return ErrStale }
 
 // otherAction returns the unfinished action of a stored document, or nil. If the action
 // doesn't wait for this one, it must be finished first, and otherAction returns an error.
-func (s *storeState) otherAction(collection string, doc bson.Raw) (*unfinished, error) {
-	u, is, err := unfinishedOf(doc)
+func (s *storeState) otherAction(in *store, collection string, doc bson.Raw) (*unfinished, error) {
+	u, is, err := readUnfinished(in.fieldOf(collection), doc)
 	if err != nil || !is {
 		return nil, err
 	}
@@ -163,7 +146,7 @@ func (s *store) stepsInTurn(state storeState) Plan {
 		plan.Steps = append(plan.Steps, part.Steps...)
 	}
 	plan.Steps = append(append(plan.Steps, then.Steps...), s.finish(state.docs[0]))
-	plan.Leaves = "a document whose " + unfinishedField +
+	plan.Leaves = "a document whose " + s.docs.StoreField().Action() +
 		" tells of the action; the next write of the document, or the check, finishes it"
 	return plan
 }
@@ -177,15 +160,15 @@ func (s *store) inTurn(state storeState, i int) Plan {
 		return then
 	case d.other != nil: // it tells of another action, and can't tell of this one
 		if w, changed := s.write(d, false); changed {
-			return NewPlan(append(append(first, then.Steps...), besideOther(rememberedWrite(w, d), d))...)
+			return NewPlan(append(append(first, then.Steps...), s.besideOther(s.rememberedWrite(w, d), d))...)
 		}
 	case len(then.Steps) > 0:
 		w := s.begin(d, then, state)
 		w.Reasons = append(w.Reasons, Reason{Err: ErrStale, Instead: back})
 		return NewPlan(append(append(append(first, w), then.Steps...), s.finish(d))...)
 	}
-	if w, changed := s.write(d, false); changed || d.holds && !remembers(d.read, d.token) {
-		first = append(first, rememberedWrite(w, d))
+	if w, changed := s.write(d, false); changed || d.holds && !remembers(s.fieldOf(d.collection), d.read, d.token) {
+		first = append(first, s.rememberedWrite(w, d))
 	}
 	return NewPlan(first...)
 }
@@ -201,7 +184,7 @@ func (s *store) follow(state storeState, doc int) (first, back []Step, then Plan
 			once = append(once, a.Once...)
 		}
 	}
-	all, err := writesOnce(once, state.docs[doc].token)
+	all, err := s.writesOnce(once, state.docs[doc].token)
 	if err != nil {
 		return nil, nil, RefusedPlan(s.docs.Name(), err)
 	}
@@ -222,35 +205,37 @@ func (s *store) begin(d storedDoc, then Plan, state storeState) Write {
 			u.To = append(u.To, core.MustRawValue(idFilter(w.filter())))
 		}
 	}
+	field := s.fieldOf(d.collection)
 	w, _ := s.write(d, false)
 	w.Once, w.Token, w.begins = true, d.token, d.result()
 	byID := bson.D{{Key: "_id", Value: Eq(d.id)}}
-	w.Done = append(byID[:1:1], bson.E{Key: unfinishedField + ".id", Value: d.token})
+	w.Done = append(byID[:1:1], bson.E{Key: field.Action() + ".id", Value: d.token})
 	if d.inserts() {
 		marks := bson.D{{Key: "op", Value: u}, {Key: "ops", Value: bson.A{d.token}}}
-		stored, err := withFields(d.after, bson.D{{Key: storeField, Value: marks}})
+		stored, err := withFields(d.after, bson.D{{Key: string(field), Value: marks}})
 		if err != nil {
 			return Refused(d.collection, err)
 		}
 		w.Model = &mongo.InsertOneModel{Document: stored}
-		finished := append(byID[:1:1], bson.E{Key: tokensField, Value: d.token})
+		finished := append(byID[:1:1], bson.E{Key: field.Tokens(), Value: d.token})
 		w.Reasons = []Reason{{If: finished, Err: ErrStale, Instead: []Step{}}, state.taken(d)}
 		return w
 	}
-	set := bson.D{{Key: unfinishedField, Value: u}}
+	set := bson.D{{Key: field.Action(), Value: u}}
 	var update bson.D
 	if d.after != nil {
 		set = append(difference(d.was(), d.after), set...)
 	}
-	update = append(setOperators(set), bson.E{Key: "$push", Value: pushedToken(d.token)})
+	update = append(setOperators(set), bson.E{Key: "$push", Value: pushedToken(field, d.token)})
 	w.Expect, w.Model = One, updateOne(core.AsRead(d.read), update)
 	return w
 }
 
 // finish returns the last write of an action.
 func (s *store) finish(d storedDoc) Write {
-	filter := bson.D{{Key: "_id", Value: Eq(d.id)}, {Key: unfinishedField + ".id", Value: d.token}}
-	over := bson.D{{Key: "$unset", Value: bson.D{{Key: unfinishedField, Value: ""}}}}
+	field := s.fieldOf(d.collection)
+	filter := bson.D{{Key: "_id", Value: Eq(d.id)}, {Key: field.Action() + ".id", Value: d.token}}
+	over := bson.D{{Key: "$unset", Value: bson.D{{Key: field.Action(), Value: ""}}}}
 	w := Write{Collection: d.collection, Index: IDIndex, Keyed: s.keyed[d.collection], Once: true}
 	if d.after == nil {
 		w.Model, w.IfMarked = &mongo.DeleteOneModel{Filter: filter}, over
@@ -262,18 +247,19 @@ func (s *store) finish(d storedDoc) Write {
 
 // rememberedWrite returns the write of a document that stores the token too, so that it is
 // known if another client has finished the action.
-func rememberedWrite(w Write, d storedDoc) Write {
+func (s *store) rememberedWrite(w Write, d storedDoc) Write {
+	field := s.fieldOf(d.collection)
 	w.Once, w.Token = true, d.token
-	done := bson.D{{Key: "_id", Value: Eq(d.id)}, {Key: tokensField, Value: d.token}}
+	done := bson.D{{Key: "_id", Value: Eq(d.id)}, {Key: field.Tokens(), Value: d.token}}
 	switch m := w.Model.(type) {
 	case *mongo.InsertOneModel:
-		stored, err := withFields(d.after, bson.D{{Key: tokensField, Value: bson.A{d.token}}})
+		stored, err := withFields(d.after, bson.D{{Key: field.Tokens(), Value: bson.A{d.token}}})
 		if err != nil {
 			return Refused(d.collection, err)
 		}
 		w.Model, w.Done = &mongo.InsertOneModel{Document: stored}, done
 	case *mongo.UpdateOneModel:
-		w.Model = updateOne(m.Filter.(bson.D), append(m.Update.(bson.D), bson.E{Key: "$push", Value: pushedToken(d.token)}))
+		w.Model = updateOne(m.Filter.(bson.D), append(m.Update.(bson.D), bson.E{Key: "$push", Value: pushedToken(field, d.token)}))
 		w.Done = done
 	}
 	if w.Expect == One {
@@ -284,7 +270,7 @@ func rememberedWrite(w Write, d storedDoc) Write {
 
 // besideOther returns the write of a document whose other action is unfinished. The other
 // action goes on with the fields as it left them.
-func besideOther(w Write, d storedDoc) Write {
+func (s *store) besideOther(w Write, d storedDoc) Write {
 	m, ok := w.Model.(*mongo.UpdateOneModel)
 	if !ok {
 		return w
@@ -296,7 +282,7 @@ func besideOther(w Write, d storedDoc) Write {
 		}
 	}
 	update := slices.Clone(m.Update.(bson.D))
-	set := bson.E{Key: unfinishedField + ".now", Value: now}
+	set := bson.E{Key: s.fieldOf(d.collection).Action() + ".now", Value: now}
 	if i := bsonval.Index(update, "$set"); i >= 0 {
 		update[i].Value = append(slices.Clip(update[i].Value.(bson.D)), set)
 	} else {
@@ -310,6 +296,6 @@ func besideOther(w Write, d storedDoc) Write {
 // continues with them.
 var staleAlone = Reason{Err: ErrStale, Instead: []Step{}}
 
-func pushedToken(token bson.ObjectID) bson.D {
-	return bson.D{{Key: tokensField, Value: bson.D{{Key: "$each", Value: bson.A{token}}, {Key: "$slice", Value: -keptTokens}}}}
+func pushedToken(field core.StoreField, token bson.ObjectID) bson.D {
+	return bson.D{{Key: field.Tokens(), Value: bson.D{{Key: "$each", Value: bson.A{token}}, {Key: "$slice", Value: -keptTokens}}}}
 }

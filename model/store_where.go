@@ -113,7 +113,7 @@ func (s *Store[D, K]) unmet(ctx context.Context, db DB, of storeTarget) error {
 			find.filter = And(of.bare, bson.D{{Key: "$nor", Value: bson.A{g.condition}}})
 		}
 		switch doc, err := s.in.read(ctx, db, find); {
-		case err == nil && !isLeaving(ctx, doc):
+		case err == nil && !isLeaving(ctx, s.in.docs, doc):
 			return fmt.Errorf("%w (%s %s)", g.otherwise, s.docs.Name(), clip(shell(of.bare), 120))
 		case err != nil && !errors.Is(err, ErrNotFound):
 			return err

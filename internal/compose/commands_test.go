@@ -181,6 +181,7 @@ func sent(t *testing.T, f *fixture, on on, which ...int) (out [][]string) {
 			list = append(list, refused)
 		}
 		out = append(out, list)
+		wantOwnStoreFields(t, raw, f.name+" "+ops[i].name)
 	}
 	return out
 }

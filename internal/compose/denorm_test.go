@@ -12,7 +12,7 @@ import (
 
 func init() {
 	register(
-		fixture{name: "denorm.Counter", volatile: []string{"posts._m", "comments._m"}, declare: func() (model.Technique, []operation) {
+		fixture{name: "denorm.Counter", volatile: []string{"posts._m", "comments._c"}, declare: func() (model.Technique, []operation) {
 			c := denorm.NewCounter(comments, "post", posts, denorm.CounterSpec{
 				Count: "comments", Sums: []denorm.Field{{From: "votes", To: "votes"}},
 			})
@@ -25,7 +25,7 @@ func init() {
 				acted("delete", s.Delete("c1"), token(5)),
 			}
 		}},
-		fixture{name: "denorm.Copy", volatile: []string{"posts._m", "comments._m"}, declare: func() (model.Technique, []operation) {
+		fixture{name: "denorm.Copy", volatile: []string{"posts._m", "comments._c"}, declare: func() (model.Technique, []operation) {
 			c := denorm.NewCopy(posts, comments, denorm.CopySpec{
 				KeyPath: "post", Fields: []denorm.Field{{From: "title", To: "postTitle"}}, Version: "titleV", VersionTo: "postTitleV",
 			})
@@ -118,7 +118,7 @@ func init() {
 				}},
 			}
 		}},
-		fixture{name: "denorm.Subset", volatile: []string{"posts._m", "comments._m"}, declare: func() (model.Technique, []operation) {
+		fixture{name: "denorm.Subset", volatile: []string{"posts._m", "comments._c"}, declare: func() (model.Technique, []operation) {
 			x := denorm.NewSubset(comments, "post", posts, "latest", denorm.SubsetSpec{Max: 2, By: bson.D{e("at", -1)}, Fields: []string{"at", "slug"}})
 			s := model.NewStore(model.New("first", x), comments)
 			return x, []operation{

@@ -32,7 +32,7 @@ func init() {
 				written("remove everywhere", r.RemoveEverywhere("c1")),
 			}
 		}},
-		fixture{name: "relate.TwoWay", volatile: []string{"users._m", "comments._m"}, declare: func() (model.Technique, []operation) {
+		fixture{name: "relate.TwoWay", volatile: []string{"users._u", "comments._c"}, declare: func() (model.Technique, []operation) {
 			r := relate.NewTwoWay(users, "held", comments, "holder", relate.TwoWaySpec{})
 			store := model.NewStore(model.New("held", r), comments)
 			hold := func(id, holder string) model.Change[model.Stored[comment]] {
@@ -44,7 +44,7 @@ func init() {
 				changed("assign another", hold("c2", "u1")),
 			}
 		}},
-		fixture{name: "relate.ManyToMany", volatile: []string{"users._m", "posts._m", "posts_rows._m", "posts_archive._m"}, declare: func() (model.Technique, []operation) {
+		fixture{name: "relate.ManyToMany", volatile: []string{"users._u", "posts._m", "posts_rows._m", "posts_archive._m"}, declare: func() (model.Technique, []operation) {
 			r := relate.NewManyToMany(users, "liked", posts, "likedBy", relate.ManyToManySpec{})
 			store := model.NewStore(model.New("liked", r), users)
 			return r, []operation{

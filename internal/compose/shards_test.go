@@ -94,7 +94,7 @@ func (s sharding) model(technique model.Technique) (m *model.Model, err error) {
 	}()
 	list := []model.Technique{technique}
 	for _, name := range model.New("shards", technique).Collections() {
-		docs := model.NewCollection[bson.D, any](name)
+		docs := looseDocs(name)
 		shard := s.of(docs)
 		wrong := testkit.PanicOf(func() { model.New("shards", technique, shard) })
 		if wrong != nil && strings.Contains(wrong.Error(), "made of keys") {
@@ -158,7 +158,7 @@ func (s sharding) cluster(t *testing.T, f *fixture, m *model.Model) *shardedRun 
 		db = model.Scope{Tenant: scope.Tenant}.On(raw)
 	}
 	for _, name := range m.Collections() {
-		command := s.of(model.NewCollection[bson.D, any](name)).Command("shards")
+		command := s.of(looseDocs(name)).Command("shards")
 		if err := client.Database("admin").RunCommand(ctx, command).Err(); err != nil {
 			t.Fatalf("%s: %v", f.name, err)
 		}

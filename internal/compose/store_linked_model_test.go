@@ -35,7 +35,7 @@ type (
 
 var (
 	linkedAuthors = model.NewCollection[linkedAuthor, int64]("authors")
-	linkedBooks   = model.NewCollection[linkedBook, int64]("books")
+	linkedBooks   = model.NewCollectionWith[linkedBook, int64]("books", model.CollectionOptions{StoreField: "kept"})
 	linkedLoans   = model.NewCollection[linkedLoan, int64]("loans")
 	bookAuthor    = relate.NewParentRef(linkedBooks, "author", linkedAuthors, relate.ParentRefSpec{MustExist: true})
 	bookFans      = relate.NewChildRefs(linkedBooks, "fans", linkedAuthors)

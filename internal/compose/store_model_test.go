@@ -46,7 +46,7 @@ type (
 
 var (
 	storeOwners = model.NewCollection[storeOwner, int64]("owners")
-	storeItems  = model.NewCollection[storeItem, int64]("items")
+	storeItems  = model.NewCollectionWith[storeItem, int64]("items", model.CollectionOptions{StoreField: "kept"})
 )
 
 const (

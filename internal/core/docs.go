@@ -29,6 +29,8 @@ type Docs struct {
 	id     func(doc any) (id any, found bool) // of the document that doc points at
 
 	unchecked bool // a user's filters, sorts and updates pass as they are
+
+	storeField StoreField // "" means the default
 }
 
 // Declare declares a collection of documents of type D with _id type K. It panics if the

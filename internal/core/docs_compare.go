@@ -69,6 +69,11 @@ func (d *Docs) Compare(e *Docs) *Difference {
 	case same && !d.IsUntyped() && d.older.declared() != e.older.declared():
 		own, other := pick(d.older.declared() != nil, "with versions", "without these versions")
 		return &Difference{own, other, oneValue + ", that of schema.NewVersions"}
+	case d.StoreField() != e.StoreField():
+		return &Difference{
+			"with stores' field " + string(d.StoreField()), "with stores' field " + string(e.StoreField()),
+			"declare the collection with the same CollectionOptions",
+		}
 	case d.IsKeyed() != e.IsKeyed():
 		own, other := pick(d.IsKeyed(), "with _ids made of keys", "without keys")
 		return &Difference{own, other, oneValue}

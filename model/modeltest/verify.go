@@ -94,7 +94,8 @@ type VerifyOperation struct {
 // changes the references. An action whose documents a store refuses by a [*model.ValueError]
 // is left out. The log of go test -v lists it.
 //
-// The field _m, in which stores keep their tokens, is never compared.
+// The field _m, or another that [model.CollectionOptions] name, is never compared: stores
+// keep their tokens in it.
 //
 // If an operation takes numbers from a counter, use FaultMatrix and Interleave instead.
 // Verify doesn't check what a reader sees between two writes.
@@ -111,13 +112,22 @@ func Verify(t *testing.T, m *model.Model, c VerifyCase) {
 		c.Sample = 3
 	}
 	eachBackend(t, func(t *testing.T, b *backend) {
-		v := &verification{model: m, VerifyCase: c, backend: b, whole: true, met: map[string]bool{}}
+		v := &verification{model: m, VerifyCase: c, backend: b, whole: true, met: map[string]bool{}, storeFields: storeFieldsOf(m)}
 		v.ways(t, "plain", nil)
 		for i := range c.Scopes {
 			v.ways(t, fmt.Sprint("scope ", i+1), &c.Scopes[i])
 		}
 		v.finish(t)
 	})
+}
+
+// storeFieldsOf returns the fields in which the stores of a model keep their own data.
+func storeFieldsOf(m *model.Model) []string {
+	fields := []string{"_m"} // of collections without a store
+	for _, s := range m.Stores() {
+		fields = append(fields, string(s.Collection().Docs().StoreField()))
+	}
+	return fields
 }
 
 func (c VerifyCase) check(m *model.Model) {
@@ -165,8 +175,10 @@ type verification struct {
 	backend *backend
 	whole   bool            // -run excluded no subtest
 	met     map[string]bool // the exceptions with findings
-	done    tally
-	out     []string // what was skipped
+
+	storeFields []string // in which stores keep their own data, of any collection
+	done        tally
+	out         []string // what was skipped
 }
 
 // ways runs everything, without transactions and with them.

@@ -15,7 +15,7 @@ import (
 
 func init() {
 	verify.New = func(t *testing.T, c verify.Case) verify.Way {
-		v := &verification{VerifyCase: VerifyCase{Ignore: c.Ignore}, model: c.Model, backend: &backend{name: engineName}}
+		v := &verification{VerifyCase: VerifyCase{Ignore: c.Ignore}, model: c.Model, backend: &backend{name: engineName}, storeFields: storeFieldsOf(c.Model)}
 		w := &way{verification: v, name: c.Name, scope: c.Scope, tx: c.Tx, raw: c.Seed}
 		w.prepare(t)
 		return two{w}

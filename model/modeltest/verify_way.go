@@ -189,8 +189,16 @@ func (w *way) documents(all image) (ours, theirs stored, err error) {
 		lock := w.locks[lockID{collection, canonicalID(doc.Lookup("_id"))}]
 		_, ignored := w.Ignore[collection+".*"]
 		return !lock && !ignored && !w.hides(collection, doc) && !strings.HasPrefix(collection, "docmodel.") && !isTheirs(collection, doc)
-	}, func(path string) bool { _, ignored := w.Ignore[path]; return ignored || strings.HasSuffix(path, "._m") })
+	}, w.isIgnored)
 	return ours, theirs, err
+}
+
+// isIgnored reports whether the case or the library leaves a path out of the comparison. The path begins with the
+// collection's name.
+func (w *way) isIgnored(path string) bool {
+	_, ignored := w.Ignore[path]
+	_, field, _ := strings.Cut(path, ".")
+	return ignored || slices.Contains(w.storeFields, field)
 }
 
 // audit returns the findings of the checks.

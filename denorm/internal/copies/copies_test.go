@@ -60,7 +60,7 @@ type (
 
 var (
 	origins = model.NewCollection[origin, string]("origins")
-	holders = model.NewCollection[holder, string]("holders")
+	holders = model.NewCollectionWith[holder, string]("holders", model.CollectionOptions{StoreField: "kept"})
 
 	ofDocument = copies(denorm.CopySpec{KeyPath: "src", Version: "v", VersionTo: "v"}, "")
 	bareFields = copies(denorm.CopySpec{KeyPath: "src"}, "")

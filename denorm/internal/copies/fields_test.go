@@ -35,7 +35,7 @@ type (
 )
 
 var (
-	courses    = model.NewCollection[course, string]("courses")
+	courses    = model.NewCollectionWith[course, string]("courses", model.CollectionOptions{StoreField: "kept"})
 	enrolments = model.NewCollection[enrolment, string]("enrolments")
 	enrolled   = denorm.NewCounter(enrolments, "course.id", courses, denorm.CounterSpec{Count: "students"})
 	shown      = denorm.NewCopy(courses, enrolments, denorm.CopySpec{KeyPath: "course.id", Fields: []denorm.Field{

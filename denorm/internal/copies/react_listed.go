@@ -39,9 +39,6 @@ func (c *Copying) fillListed(w model.StoreWrite) (bson.D, error) {
 	return c.appendCopy(nil, "", s), nil
 }
 
-// holdField is where transactions count up to hold a document: see [model.Store].
-const holdField = "_m.hold"
-
 // holdListing holds the source of a new document in a transaction. So the transaction
 // conflicts with others that change the source.
 func (c *Copying) holdListing(w model.StoreWrite) (a model.Answer, err error) {
@@ -49,8 +46,7 @@ func (c *Copying) holdListing(w model.StoreWrite) (a model.Answer, err error) {
 	if !w.Tx || doc == nil {
 		return a, nil
 	}
-	update := bson.D{{Key: "$inc", Value: bson.D{{Key: holdField, Value: int64(1)}}}}
-	a.Then = []model.Step{commands.UpdateOne(c.docs.Name(), commands.ByID(bsonval.Clone(doc.Lookup("_id"))), update)}
+	a.Then = []model.Step{commands.UpdateOne(c.docs.Name(), commands.ByID(bsonval.Clone(doc.Lookup("_id"))), c.docs.StoreField().HoldUpdate())}
 	return a, nil
 }
 

@@ -56,7 +56,7 @@ func (c *Counter) countAll() mongo.Pipeline {
 		mongo.Pipeline{parent, {{Key: "$unionWith", Value: union}}},
 		c.group(mql.E("isParent", mql.Op("$max", "$isParent"))),
 		mongo.Pipeline{mql.Match(mql.E("isParent", true), mql.E("differs", true))},
-		stored.WithoutActions(c.docs.Name()),
+		stored.WithoutActions(c.docs),
 		mongo.Pipeline{
 			now, mql.Match(mql.E("$expr", mql.Op("$and", same("stored"), same("tokens")))),
 			mql.Project(mql.E("now", 0), mql.E("isParent", 0)), mql.SortID(),
@@ -70,7 +70,7 @@ func (c *Counter) parentFields() bson.D {
 	for _, x := range c.slots {
 		numbers = append(numbers, bson.E{Key: flatName(x.path), Value: "$" + x.path})
 	}
-	return bson.D{{Key: "stored", Value: numbers}, {Key: "tokens", Value: "$" + stored.TokensField}}
+	return bson.D{{Key: "stored", Value: numbers}, {Key: "tokens", Value: "$" + c.parents.StoreField().Tokens()}}
 }
 
 // group returns the stages that make drifts of parents and of their children, which are at child.
@@ -182,7 +182,7 @@ func (c *Counter) Checks() []model.Check {
 		Pipeline: c.countAll(),
 		InTransaction: slices.Concat(
 			c.countEach(), mongo.Pipeline{mql.Match(mql.E("differs", true))},
-			stored.WithoutActions(c.docs.Name()), mongo.Pipeline{mql.SortID()}),
+			stored.WithoutActions(c.docs), mongo.Pipeline{mql.SortID()}),
 		Tell: found.Tells(drift.describe),
 	}
 	check.Mend = found.Mends(check.Name, c.parents.Name(), c.repair)
@@ -255,13 +255,14 @@ func (c *Counter) Recount(parent any) model.Change[model.Finding] {
 
 // refuseActions returns an error if the counted parent doesn't know an unfinished action yet: see [stored.WithoutActions].
 func (c *Counter) refuseActions(ctx context.Context, db model.DB, f model.Finding) error {
+	action := c.docs.StoreField().Action()
 	children, err := (&model.Find[bson.Raw]{Query: model.Query{
-		Collection: c.docs.Name(), Filter: bson.D{{Key: stored.ActionField + ".to", Value: mql.Eq(f.ID)}},
-		Projection: bson.D{{Key: stored.ActionField + ".id", Value: 1}}, Deleted: true,
+		Collection: c.docs.Name(), Filter: bson.D{{Key: action + ".to", Value: mql.Eq(f.ID)}},
+		Projection: bson.D{{Key: action + ".id", Value: 1}}, Deleted: true,
 	}}).All(ctx, db)
 	known := core.Elements(f.Detail.Lookup("tokens"))
 	for _, child := range children {
-		if !stored.Contains(known, child.Lookup("_m", "op", "id")) {
+		if !stored.Contains(known, child.Lookup(strings.Split(action+".id", ".")...)) {
 			return fmt.Errorf("%w (%s %s: an action on the child %s is unfinished: repeat the action, or run the repair of the model's audit)",
 				model.ErrStale, c.parents.Name(), model.Shell(f.ID), model.Shell(child.Lookup("_id")))
 		}
@@ -272,7 +273,7 @@ func (c *Counter) refuseActions(ctx context.Context, db model.DB, f model.Findin
 // mend is the write that gives a parent what its children make. It requires that no action has changed the parent since:
 // an action outside transactions changes the tokens, and one in a transaction the numbers.
 func (c *Counter) mend(d drift) model.Write {
-	filter := append(commands.ByID(d.ID), stored.HoldsAt(stored.TokensField, d.Tokens))
+	filter := append(commands.ByID(d.ID), stored.HoldsAt(c.parents.StoreField().Tokens(), d.Tokens))
 	var set, unset bson.D
 	for _, x := range c.slots {
 		v, err := d.Counted.LookupErr(flatName(x.path))

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/docmodel/docmodel/denorm/internal/stored"
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -43,7 +42,7 @@ func (c *Counter) declareWhere(where bson.D) {
 		}
 		c.filter = model.And(c.filter, bson.D{{Key: w.path, Value: bson.D{{Key: w.op, Value: v}}}})
 	}
-	c.filter = model.And(c.filter, bson.D{{Key: stored.GoneField, Value: bson.D{{Key: "$ne", Value: true}}}})
+	c.filter = model.And(c.filter, bson.D{{Key: c.docs.StoreField().Deletes(), Value: bson.D{{Key: "$ne", Value: true}}}})
 }
 
 func (c *Counter) condition(path, op string, v bson.RawValue) {

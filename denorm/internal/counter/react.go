@@ -73,7 +73,7 @@ func (c *Counter) fetch(w model.StoreWrite) (out []model.Fetch, err error) {
 		if i == 0 {
 			out = append(out, model.Fetch{Collection: c.parents.Name(), ID: t.was.parent, Deleted: true})
 			if !w.Tx {
-				out[0].Paths = []string{stored.TokensField}
+				out[0].Paths = []string{c.parents.StoreField().Tokens()}
 			}
 		}
 		out[0].Paths = append(out[0].Paths, x.path)

@@ -92,7 +92,7 @@ func TestCounterIndexed(t *testing.T) {
 		next := &model.Find[bson.Raw]{Query: model.Query{
 			Collection: "volumes", Limit: 1, Sort: bson.D{e("pages", -1)},
 			Filter: bson.D{
-				e("house", "h7"), e("pages", bson.D{e("$gte", math.Inf(-1))}), e("_m.op.gone", bson.D{e("$ne", true)}), e("_id", bson.D{e("$ne", "9")}),
+				e("house", "h7"), e("pages", bson.D{e("$gte", math.Inf(-1))}), e("kept.op.gone", bson.D{e("$ne", true)}), e("_id", bson.D{e("$ne", "9")}),
 			},
 		}}
 		modeltest.WantIndexed(t, db, next, "house_1_pages_1")

@@ -32,7 +32,7 @@ type (
 
 var (
 	players  = model.NewCollection[player, string]("players")
-	teams    = model.NewCollection[team, string]("teams")
+	teams    = model.NewCollectionWith[team, string]("teams", model.CollectionOptions{StoreField: "kept"})
 	goalSpec = denorm.CounterSpec{
 		Count: "players", Sums: []denorm.Field{{From: "goals", To: "goals"}}, Where: bson.D{e("deletedAt", nil)},
 	}

@@ -157,11 +157,12 @@ func (c *Counter) tellExtreme(
 
 // unchanged asks that no action outside transactions has changed the parent since it was read.
 func (c *Counter) unchanged(filter bson.D, p *parentDoc) bson.D {
-	if slices.ContainsFunc(filter, func(e bson.E) bool { return e.Key == stored.TokensField }) {
+	tokens := c.parents.StoreField().Tokens()
+	if bsonval.Index(filter, tokens) >= 0 {
 		return filter
 	}
-	v, _ := stored.At(c.parents, p.Doc, stored.TokensField)
-	return append(filter, stored.HoldsAt(stored.TokensField, bsonval.Clone(v)))
+	v, _ := stored.At(c.parents, p.Doc, tokens)
+	return append(filter, stored.HoldsAt(tokens, bsonval.Clone(v)))
 }
 
 // update writes a parentUpdate. Quotients follow in a second stage.

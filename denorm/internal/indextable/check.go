@@ -114,12 +114,16 @@ func (d takenEntry) tell(f *model.Finding) {
 	f.ID, f.Problem = d.ID, fmt.Sprintf("holds %s, but the entry for it names %s", commands.Shorten(model.Shell(d.Value)), model.Shell(d.Other))
 }
 
-// notGoing matches the documents that no unfinished action deletes.
-var notGoing = mql.E(unfinished+".gone", mql.Exists(false))
+// isStaying matches the documents that no unfinished action deletes.
+func (t *Table) isStaying() bson.E {
+	return mql.E(t.docs.StoreField().Deletes(), mql.Exists(false))
+}
 
-// finished keeps the entries whose document, under src, tells of no unfinished action. The
-// action writes these entries.
-var finished = mql.Match(mql.E("src."+unfinished, mql.Exists(false)))
+// matchFinished is the stage that keeps the entries whose document, under src, tells of no
+// unfinished action. The action writes the entries of the others.
+func (t *Table) matchFinished() bson.D {
+	return mql.Match(mql.E("src."+t.docs.StoreField().Action(), mql.Exists(false)))
+}
 
 // held is the expression that the document of an entry, under src, holds its value.
 func (t *Table) held() bson.D {
@@ -133,7 +137,7 @@ func (t *Table) surplus() mongo.Pipeline {
 	return mongo.Pipeline{
 		mql.Lookup(t.docs.Name(), t.idPath(), "_id", "src"),
 		{{Key: "$unwind", Value: bson.D{{Key: "path", Value: "$src"}, {Key: "preserveNullAndEmptyArrays", Value: true}}}},
-		finished,
+		t.matchFinished(),
 		mql.Project(mql.E("v", "$"+t.valuePath()), mql.E("id", "$"+t.idPath()), mql.E("ops", 1), mql.E("at", 1), mql.E("held", t.held())),
 		mql.Match(mql.E("held", false)),
 		mql.SortID(),
@@ -147,7 +151,7 @@ func (t *Table) stale() mongo.Pipeline {
 	return mongo.Pipeline{
 		mql.Lookup(t.docs.Name(), t.idPath(), "_id", "src"),
 		mql.Unwind("$src"),
-		finished,
+		t.matchFinished(),
 		{{Key: "$project", Value: bson.D{
 			{Key: "v", Value: "$" + t.valuePath()}, {Key: "id", Value: "$" + t.idPath()}, {Key: "found", Value: "$doc"}, {Key: "want", Value: stored.NestedPaths(t.copies, "$src.")},
 			{Key: "held", Value: t.held()}, {Key: "same", Value: mql.Op("$eq", "$doc", stored.NestedPaths(t.copies, "$src."))},
@@ -178,7 +182,7 @@ func (t *Table) without(fault string) mongo.Pipeline {
 		out = append(out, bson.E{Key: "want", Value: 1})
 	}
 	return mongo.Pipeline{
-		mql.Match(mql.E(t.path, mql.Exists(true)), notGoing),
+		mql.Match(mql.E(t.path, mql.Exists(true)), t.isStaying()),
 		mql.Project(fields...),
 		mql.Unwind("$v"),
 		mql.Match(mql.E("v", bson.D{{Key: "$ne", Value: nil}})),

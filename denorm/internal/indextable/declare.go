@@ -87,10 +87,6 @@ func (t *Table) Relations() []model.Relation {
 	}}
 }
 
-// unfinished is the field of a document that tells of a store's unfinished action. The
-// action writes the entries, so the checks leave them.
-const unfinished = stored.StoreField + ".op"
-
 // Footprints are the paths that are used.
 func (t *Table) Footprints() []model.Footprint {
 	name := t.docs.Name()

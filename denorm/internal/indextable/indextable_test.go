@@ -37,7 +37,7 @@ type (
 )
 
 var (
-	members = model.NewCollection[member, string]("members")
+	members = model.NewCollectionWith[member, string]("members", model.CollectionOptions{StoreField: "kept"})
 	loose   = model.NewCollection[bson.D, any]("loose")
 
 	byCity  = denorm.NewIndexTable(members, "city", "cities", denorm.IndexTableSpec{Copies: []string{"name", "home.zip"}})

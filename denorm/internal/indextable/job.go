@@ -12,7 +12,7 @@ import (
 // deletes gets no entries.
 func (ts Tables) Rebuild(name string) model.Job {
 	return model.Job{Name: name, Stages: []model.Stage{{
-		Collection: ts[0].docs.Name(), Filter: bson.D{notGoing}, Projection: ts.Projection(), Plan: ts.rebuild,
+		Collection: ts[0].docs.Name(), Filter: bson.D{ts[0].isStaying()}, Projection: ts.Projection(), Plan: ts.rebuild,
 	}}}
 }
 

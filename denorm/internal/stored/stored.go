@@ -248,21 +248,3 @@ func AsFound(path string, doc bson.Raw) bson.E {
 
 // MaxBytes leaves of MongoDB's 16 MiB room for an array and the other fields of its document.
 const MaxBytes = 15 << 20
-
-// StoreField is the field in which stores keep what makes their transactions conflict.
-const StoreField = "_m"
-
-// WithoutStoreField returns a document without the StoreField.
-func WithoutStoreField(doc bson.Raw) bson.Raw {
-	if doc.Lookup(StoreField).Type == 0 {
-		return doc
-	}
-	var d bson.D
-	elems, _ := doc.Elements()
-	for _, e := range elems {
-		if e.Key() != StoreField {
-			d = append(d, bson.E{Key: e.Key(), Value: e.Value()})
-		}
-	}
-	return core.MustRawValue(d).Value
-}

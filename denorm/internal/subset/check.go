@@ -47,7 +47,7 @@ func (s *Subset) Checks() []model.Check {
 
 func (s *Subset) drift() mongo.Pipeline {
 	differ := mongo.Pipeline{mql.Match(mql.E("$expr", differs()))}
-	return slices.Concat(s.stages(), differ, stored.WithoutActions(s.docs.Name()), mongo.Pipeline{mql.SortID()})
+	return slices.Concat(s.stages(), differ, stored.WithoutActions(s.docs), mongo.Pipeline{mql.SortID()})
 }
 
 // repair is the plan that sets the arrays that differ. With expect, one that changed meanwhile is stale.
@@ -74,7 +74,8 @@ func (s *Subset) same(found bson.RawValue, want []bson.RawValue) bool {
 // setArray sets a parent's array, if it is as it was found, and no action outside transactions has changed the parent.
 func (s *Subset) setArray(d drift, list bson.A, expect bool) model.Write {
 	id := bson.D{{Key: "_id", Value: mql.Eq(bsonval.Clone(d.ID))}}
-	filter := append(id[:1:1], stored.HoldsAt(s.path, bsonval.Clone(d.Found)), stored.HoldsAt(stored.TokensField, bsonval.Clone(d.Tokens)))
+	filter := append(id[:1:1], stored.HoldsAt(s.path, bsonval.Clone(d.Found)),
+		stored.HoldsAt(s.parents.StoreField().Tokens(), bsonval.Clone(d.Tokens)))
 	w := commands.UpdateIf(s.parents.Name(), filter, mql.Set(mql.E(s.path, list)))
 	if expect {
 		w.Expect, w.Done = model.One, append(id[:1:1], bson.E{Key: s.path, Value: bson.D{{Key: "$eq", Value: list}}})

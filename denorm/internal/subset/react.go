@@ -3,7 +3,6 @@ package subset
 import (
 	"slices"
 
-	"github.com/docmodel/docmodel/denorm/internal/stored"
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/commands"
 	"github.com/docmodel/docmodel/internal/core"
@@ -124,10 +123,10 @@ func (s *Subset) newValue(w model.StoreWrite, t transition) (any, error) {
 	case !s.whole:
 		return t.now, nil
 	case w.Before == nil:
-		return core.PlaceInserted(s.docs.Name(), stored.WithoutStoreField(w.After)), nil
+		return core.PlaceInserted(s.docs.Name(), w.After), nil
 	}
-	set, unset := changedFields("", stored.WithoutStoreField(w.Before), stored.WithoutStoreField(w.After))
-	base, err := model.StoreWrite{After: stored.WithoutStoreField(w.Before)}.With(unset)
+	set, unset := changedFields("", w.Before, w.After)
+	base, err := model.StoreWrite{After: w.Before}.With(unset)
 	return core.PlaceUpdated(s.docs.Name(), base.After, set), err
 }
 

@@ -3,7 +3,6 @@ package subset
 import (
 	"fmt"
 
-	"github.com/docmodel/docmodel/denorm/internal/stored"
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/commands"
 	"github.com/docmodel/docmodel/internal/core"
@@ -18,10 +17,6 @@ const mostRemoved = 10
 
 // windowSize is the number of children that a removal reads.
 func (s *Subset) windowSize() int { return s.max + mostRemoved }
-
-// holdField is the field that makes a transaction conflict with others that write the document: see
-// model.Fetch.Hold.
-const holdField = stored.StoreField + ".hold"
 
 // A removal removes a child from its parent's array, which the next children fill up. Other children of the parent
 // may be written by the same action. So the steps are completed when all its writes are known: model.Answer.Check
@@ -126,14 +121,14 @@ func (r *removal) fillUp(fill []bson.Raw) error {
 			return err
 		}
 		ids = append(ids, bsonval.Clone(doc.Lookup("_id")))
-		list = append(list, r.s.placed(element, core.PlaceUpdated(r.s.docs.Name(), stored.WithoutStoreField(doc), nil)))
+		list = append(list, r.s.placed(element, core.PlaceUpdated(r.s.docs.Name(), r.s.docs.StoreField().RemoveFrom(doc), nil)))
 	}
 	gone := bson.D{{Key: "_id", Value: mql.Op("$in", append(out, ids...))}}
 	r.pull.Update = mql.Op("$pull", bson.D{{Key: r.s.path, Value: gone}})
 	if r.push != nil {
 		r.push.Update = r.s.pushAll(list)
 		r.hold.Filter = commands.AmongIDs(ids)
-		r.hold.Update = mql.Op("$inc", bson.D{{Key: holdField, Value: int64(1)}})
+		r.hold.Update = r.s.docs.StoreField().HoldUpdate()
 	}
 	return nil
 }

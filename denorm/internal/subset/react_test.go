@@ -265,7 +265,7 @@ func TestSubsetStoreField(t *testing.T) {
 		if err := seedRemarks(t.Context(), db, 3); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := db.Collection("remarks").UpdateMany(t.Context(), bson.D{}, bson.D{e("$inc", bson.D{e("_m.hold", int64(1))})}); err != nil {
+		if _, err := db.Collection("remarks").UpdateMany(t.Context(), bson.D{}, bson.D{e("$inc", bson.D{e("kept.hold", int64(1))})}); err != nil {
 			t.Fatal(err)
 		}
 		want := func(reason string, err error) {

@@ -58,9 +58,9 @@ func (s *Subset) replace(t transition, value any) model.Write {
 func (s *Subset) windowOf(parent bson.RawValue) (*model.Query, error) {
 	q := model.Query{Limit: int64(s.windowSize()), Keyed: s.docs.IsKeyed(), Collection: s.docs.Name()}
 	s.Children(&q, parent)
-	q.Filter = append(q.Filter, mql.E(stored.GoneField, mql.Exists(false)))
+	q.Filter = append(q.Filter, mql.E(s.docs.StoreField().Deletes(), mql.Exists(false)))
 	if !s.whole {
-		q.Projection = commands.Fields(append([]string{stored.ActionField}, s.copies...)...)
+		q.Projection = commands.Fields(append([]string{s.docs.StoreField().Action()}, s.copies...)...)
 	}
 	return &q, q.Err
 }
@@ -69,7 +69,7 @@ func (s *Subset) windowOf(parent bson.RawValue) (*model.Query, error) {
 func (s *Subset) tokensOf(parent bson.RawValue) *model.Query {
 	return &model.Query{
 		Collection: s.parents.Name(), Filter: commands.ByID(parent), Index: model.IDIndex, Limit: 1, Keyed: s.parents.IsKeyed(),
-		Projection: commands.Fields(stored.TokensField),
+		Projection: commands.Fields(s.parents.StoreField().Tokens()),
 	}
 }
 
@@ -108,7 +108,8 @@ func (r *rewrite) prepare() (w model.Write, err error) {
 
 // unchanged is the condition that no action has changed the parent.
 func (r *rewrite) unchanged() bson.E {
-	return stored.HoldsAt(stored.TokensField, bsonval.Clone(r.parent.Lookup(stored.StoreField, "ops")))
+	field := r.s.parents.StoreField()
+	return stored.HoldsAt(field.Tokens(), bsonval.Clone(field.TokensIn(r.parent)))
 }
 
 // complete leaves out all children that the action deletes. The updates that follow for the others then find the array
@@ -158,9 +159,9 @@ func (r *rewrite) list(gone func(id bson.RawValue) bool) bson.A {
 
 // isComing reports whether an unfinished action has yet to push a child.
 func (r *rewrite) isComing(doc bson.Raw) bool {
-	op, is := doc.Lookup(stored.StoreField, "op").DocumentOK()
+	op, is := r.s.docs.StoreField().ActionIn(doc)
 	if !is || !stored.Contains(core.Elements(op.Lookup("to")), r.t.from) ||
-		stored.Contains(core.Elements(r.parent.Lookup(stored.StoreField, "ops")), op.Lookup("id")) {
+		stored.Contains(core.Elements(r.s.parents.StoreField().TokensIn(r.parent)), op.Lookup("id")) {
 		return false
 	}
 	return op.Lookup("new").Type != 0 || slices.ContainsFunc(core.Elements(op.Lookup("was")), func(v bson.RawValue) bool {

@@ -18,7 +18,7 @@ func (s *Subset) element(child bson.Raw) (bson.RawValue, error) {
 		return bson.RawValue{}, s.docs.Refuse(path, nil, err.Error())
 	}
 	if s.whole {
-		return core.MustRawValue(stored.WithoutStoreField(child)), nil
+		return core.MustRawValue(s.docs.StoreField().RemoveFrom(child)), nil
 	}
 	paths := append([]string{"_id"}, s.copies...)
 	held, err := stored.AtEach(s.docs, child, paths)
@@ -79,17 +79,17 @@ func (s *Subset) stages() mongo.Pipeline {
 	first := mql.Lookup(s.docs.Name(), "_id", s.ref, "want")
 	args := first[0].Value.(bson.D)
 	children := mongo.Pipeline{
-		mql.Match(mql.E(stored.GoneField, mql.Exists(false))), {{Key: "$sort", Value: s.order("")}}, {{Key: "$limit", Value: int64(s.max)}},
+		mql.Match(mql.E(s.docs.StoreField().Deletes(), mql.Exists(false))), {{Key: "$sort", Value: s.order("")}}, {{Key: "$limit", Value: int64(s.max)}},
 	}
 	want := any(1)
 	if s.whole {
-		children = append(children, mql.Op("$unset", stored.StoreField))
+		children = append(children, mql.Op("$unset", string(s.docs.StoreField())))
 	} else {
 		want = mql.Map("$want", "child", stored.NestedPaths(append([]string{"_id"}, s.copies...), "$$child."))
 	}
 	first[0].Value = append(args, bson.E{Key: "pipeline", Value: children})
 	return mongo.Pipeline{
-		mql.Project(mql.E("found", "$"+s.path), mql.E("tokens", "$"+stored.TokensField)),
+		mql.Project(mql.E("found", "$"+s.path), mql.E("tokens", "$"+s.parents.StoreField().Tokens())),
 		first,
 		mql.Project(mql.E("found", 1), mql.E("want", want), mql.E("tokens", 1)),
 	}

@@ -39,7 +39,7 @@ type (
 
 var (
 	threads = model.NewCollection[thread, string]("threads")
-	remarks = model.NewCollection[remark, string]("remarks")
+	remarks = model.NewCollectionWith[remark, string]("remarks", model.CollectionOptions{StoreField: "kept"})
 
 	newestThree = denorm.NewSubset(remarks, "thread", threads, "newest", denorm.SubsetSpec{
 		Max: 3, By: bson.D{e("at", -1)}, Fields: []string{"text"},
@@ -276,7 +276,7 @@ func fiveRemarks(ctx context.Context, db *mongo.Database) error {
 		err = errors.Join(err, runChange(ctx, db, newest.Insert(remark{ID: fmt.Sprint("r", n), Thread: "a", At: n, Text: "x"})))
 	}
 	for _, name := range []string{"threads", "remarks"} {
-		_, failed := db.Collection(name).UpdateMany(ctx, bson.D{}, bson.D{e("$unset", bson.D{e("_m", "")})})
+		_, failed := db.Collection(name).UpdateMany(ctx, bson.D{}, bson.D{e("$unset", bson.D{e("_m", ""), e("kept", "")})})
 		err = errors.Join(err, failed)
 	}
 	return err

@@ -47,7 +47,7 @@ func (s *Subset) Refresh(parent any) model.Change[any] {
 		Name: "subset " + s.parents.Name() + "." + s.path, Err: err,
 		Read: func(ctx context.Context, db model.DB) (r rewrite, err error) {
 			r = rewrite{s: s, t: transition{from: id}}
-			fields := commands.Fields(s.path, stored.TokensField)
+			fields := commands.Fields(s.path, s.parents.StoreField().Tokens())
 			if r.parent, err = commands.ReadOne(ctx, db, s.parents.Name(), commands.ByID(id), fields); err != nil {
 				if errors.Is(err, model.ErrNotFound) {
 					err = nil
@@ -77,6 +77,6 @@ func (s *Subset) refreshed(r rewrite) (p model.Plan, err error) {
 	if err != nil || s.same(held, core.Elements(core.MustRawValue(list))) {
 		return p, err
 	}
-	d := drift{ID: r.t.from, Found: held, Tokens: r.parent.Lookup(stored.StoreField, "ops")}
+	d := drift{ID: r.t.from, Found: held, Tokens: s.parents.StoreField().TokensIn(r.parent)}
 	return model.NewPlan(s.setArray(d, list, true)), nil
 }

@@ -8,21 +8,15 @@ import (
 	"time"
 
 	"github.com/docmodel/docmodel/internal/commands"
-	"github.com/docmodel/docmodel/internal/mql"
 	"github.com/docmodel/docmodel/internal/runctx"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// A link copies fields of both documents. In a transaction, it increments the field _m.hold of both documents, so that
+// A link copies fields of both documents. In a transaction, it holds both documents, so that
 // it conflicts with their changes and deletions. Outside transactions, a document can change after it was read. The client
 // that changes it updates the columns that it finds, and the new column may come later. So the link reads the documents
 // again after it has stored the columns.
-
-const (
-	holdField = "_m.hold"    // see model.Store
-	goneField = "_m.op.gone" // an unfinished action of a store deletes the document
-)
 
 // Link is the change that links two documents at a time.
 func (w *Rows) Link(left, right any, at time.Time, op bson.ObjectID) model.Change[any] {
@@ -75,9 +69,9 @@ func (w *Rows) readCopied(ctx context.Context, db model.DB, p pair, side int) (b
 	docs := w.sides[side].Docs
 	doc, err := (&model.Find[bson.Raw]{Query: model.Query{
 		Collection: docs.Name(), Filter: commands.ByID(p.ids[side]), Index: model.IDIndex, Keyed: docs.IsKeyed(),
-		Projection: commands.Fields(append(slices.Clone(w.sides[side].Copies), goneField)...),
+		Projection: commands.Fields(append(slices.Clone(w.sides[side].Copies), docs.StoreField().Deletes())...),
 	}}).One(ctx, db)
-	if err == nil && doc.Lookup("_m", "op", "gone").Type != 0 && !runctx.InTransaction(ctx) {
+	if err == nil && docs.StoreField().IsDeleting(doc) && !runctx.InTransaction(ctx) {
 		err = model.ErrNotFound
 	}
 	if err != nil {
@@ -89,8 +83,7 @@ func (w *Rows) readCopied(ctx context.Context, db model.DB, p pair, side int) (b
 // holdDocuments returns the writes by which a transaction relies on both documents.
 func (w *Rows) holdDocuments(p pair) (steps []model.Step) {
 	for side, s := range w.sides {
-		more := mql.Op("$inc", bson.D{{Key: holdField, Value: int64(1)}})
-		hold := commands.UpdateOne(s.Docs.Name(), commands.ByID(p.ids[side]), more)
+		hold := commands.UpdateOne(s.Docs.Name(), commands.ByID(p.ids[side]), s.Docs.StoreField().HoldUpdate())
 		hold.Index, hold.Keyed = model.IDIndex, s.Docs.IsKeyed()
 		steps = append(steps, hold)
 	}

@@ -32,7 +32,7 @@ type (
 
 var (
 	fans  = model.NewCollection[member, string]("fans")
-	songs = model.NewCollection[member, string]("songs")
+	songs = model.NewCollectionWith[member, string]("songs", model.CollectionOptions{StoreField: "kept"})
 
 	wide  = wideOf(denorm.WideRowSpec{Max: 4})
 	tight = wideOf(denorm.WideRowSpec{MaxBytes: 4096})

@@ -22,12 +22,6 @@ import (
 //     each write changes the store's field, or in a transaction conflicts with the repair. So a
 //     document with the store's field as the check read it is written, or none.
 
-// The fields of stores.
-const (
-	storeField      = "_m"
-	unfinishedField = "op" // within the store's field
-)
-
 // A halfLink is one direction of a relation whose other direction is missing, as a check finds it.
 type halfLink struct {
 	List bool          `bson:"list"` // it was found in the list of A (the owner, the left side), else in B
@@ -87,8 +81,11 @@ func (e End) halfLinks(back End, other string, find mongo.Pipeline, mend func([]
 
 // unwound are the stages that make a document of each element of a list, as link.
 func (e End) unwound() mongo.Pipeline {
-	return mongo.Pipeline{mql.Project(mql.E("link", "$"+e.Path), mql.E(storeField, 1)), mql.Unwind("$link")}
+	return mongo.Pipeline{mql.Project(mql.E("link", "$"+e.Path), e.storeField()), mql.Unwind("$link")}
 }
+
+// storeField projects the field of stores.
+func (e End) storeField() bson.E { return mql.E(string(e.Docs.StoreField()), 1) }
 
 // whole completes a pipeline of links, with the documents at the path id as doc: it drops the links whose documents have
 // the _id at the path back.
@@ -100,28 +97,36 @@ func whole(links mongo.Pipeline, other, id, back string, list bool) mongo.Pipeli
 	return append(links, mql.Lookup(other, id, "_id", "doc"), stmt.MatchExpr(stmt.Not(mql.Op("$in", "$_id", held))))
 }
 
-// settled is the stage that keeps the links for which a condition still holds, and whose documents, of these names, tell of
-// no unfinished action.
-func settled(still any, names ...string) bson.D {
-	filter := bson.D{mql.E("$expr", still), mql.E(storeField+"."+unfinishedField, mql.Exists(false))}
-	for _, name := range names {
-		filter = append(filter, mql.E(name+"."+storeField+"."+unfinishedField, mql.Exists(false)))
+// A joined names the documents of an end that a $lookup has added to a link.
+type joined struct {
+	name string
+	end  End
+}
+
+// matchSettled is the stage that keeps the links for which a condition still holds, and whose documents, with the joined
+// ones, tell of no unfinished action.
+func (e End) matchSettled(still any, others ...joined) bson.D {
+	filter := bson.D{mql.E("$expr", still), mql.E(e.Docs.StoreField().Action(), mql.Exists(false))}
+	for _, o := range others {
+		filter = append(filter, mql.E(o.name+"."+o.end.Docs.StoreField().Action(), mql.Exists(false)))
 	}
 	return mql.Match(filter...)
 }
 
 // again is the stage that reads the document of a link again, as again, after the document on the other side.
 func (e End) again() bson.D {
-	return mql.Lookup(e.Docs.Name(), "_id", "_id", "again", mql.E(e.Path, 1), mql.E(storeField, 1))
+	return mql.Lookup(e.Docs.Name(), "_id", "_id", "again", mql.E(e.Path, 1), e.storeField())
 }
 
-// row is the stage that makes a half-link. self is the name of the document's own id, a or b.
-func row(self, other string, otherID any, more ...bson.E) bson.D {
+// row is the stage that makes a half-link of the end's document and of the one at the other end, which is joined as doc.
+// self is the name of the document's own id, a or b.
+func (e End) row(back End, self, other string, otherID any, more ...bson.E) bson.D {
+	own, others := string(e.Docs.StoreField()), string(back.Docs.StoreField())
 	marks := map[string]string{"a": "markA", "b": "markB"}
 	fields := bson.D{
 		mql.E("_id", 0), mql.E("list", mql.Literal(self == "a")), mql.E(self, "$_id"), mql.E(other, otherID),
 		mql.E("gone", mql.Op("$eq", "$doc", bson.A{})),
-		mql.E(marks[self], "$"+storeField), mql.E(marks[other], mql.Op("$arrayElemAt", "$doc."+storeField, 0)),
+		mql.E(marks[self], "$"+own), mql.E(marks[other], mql.Op("$arrayElemAt", "$doc."+others, 0)),
 	}
 	return mql.Project(append(fields, more...)...)
 }
@@ -130,20 +135,20 @@ var halfLinkOrder = bson.D{{Key: "$sort", Value: bson.D{{Key: "a", Value: 1}, {K
 
 // asFound is the filter of a document whose store's field is as the check read it. After another write, the repair's write
 // matches nothing, and the next check tells.
-func asFound(id, mark bson.RawValue) bson.D {
+func (e End) asFound(id, mark bson.RawValue) bson.D {
 	cond := any(mql.Exists(false))
 	if mark.Type != 0 {
 		cond = model.Eq(mark)
 	}
-	return append(commands.ByID(id), mql.E(storeField, cond))
+	return append(commands.ByID(id), mql.E(string(e.Docs.StoreField()), cond))
 }
 
 // add is the repair that lists an id. Repairs ignore Max.
 func (e End) add(holder, mark, id bson.RawValue) model.Write {
-	return commands.UpdateIf(e.Docs.Name(), asFound(holder, mark), stmt.Operator("$addToSet", e.Path, id))
+	return commands.UpdateIf(e.Docs.Name(), e.asFound(holder, mark), stmt.Operator("$addToSet", e.Path, id))
 }
 
 // pull is the repair that removes an id from a list.
 func (e End) pull(holder, mark, id bson.RawValue) model.Write {
-	return commands.UpdateIf(e.Docs.Name(), asFound(holder, mark), stmt.Operator("$pull", e.Path, model.Eq(id)))
+	return commands.UpdateIf(e.Docs.Name(), e.asFound(holder, mark), stmt.Operator("$pull", e.Path, model.Eq(id)))
 }

@@ -22,8 +22,9 @@ func (m *ManyToMany) find(left bool) mongo.Pipeline {
 		from, to, self, far = m.Left, m.Right, "a", "b"
 	}
 	stages := append(whole(from.unwound(), to.Docs.Name(), "link", to.Path, true), from.again(),
-		settled(mql.Op("$in", "$link", mql.IfNull(mql.Op("$arrayElemAt", "$again."+from.Path, 0), bson.A{})), "doc", "again"))
-	return append(stages, row(self, far, "$link"), halfLinkOrder)
+		from.matchSettled(mql.Op("$in", "$link", mql.IfNull(mql.Op("$arrayElemAt", "$again."+from.Path, 0), bson.A{})),
+			joined{"doc", to}, joined{"again", from}))
+	return append(stages, from.row(to, self, far, "$link"), halfLinkOrder)
 }
 
 // repair is the plan that mends half-links.

@@ -26,24 +26,26 @@ func (t *TwoWay) findLists() mongo.Pipeline {
 	owners, ref := t.List.Docs.Name(), "$doc."+t.Ref.Path
 	stages := append(whole(t.List.unwound(), t.Ref.Docs.Name(), "link", t.Ref.Path, false),
 		stmt.Set("names", mql.Op("$setDifference", ref, mql.Literal(slices.Clone(t.none)))),
-		mql.Lookup(owners, "names", "_id", "other", mql.E(t.List.Path, 1), mql.E(storeField, 1)),
-		t.listing("link"), settled(mql.Op("$in", "$_id", "$listing._id"), "doc", "other", "listing"))
+		mql.Lookup(owners, "names", "_id", "other", mql.E(t.List.Path, 1), t.List.storeField()),
+		t.listing("link"),
+		t.List.matchSettled(mql.Op("$in", "$_id", "$listing._id"), joined{"doc", t.Ref}, joined{"other", t.List}, joined{"listing", t.List}))
 	kept := mql.Op("$in", "$link", mql.IfNull(mql.Op("$arrayElemAt", "$other."+t.List.Path, 0), bson.A{}))
-	return append(stages, row("a", "b", "$link", mql.E("names", 1), mql.E("kept", kept)), halfLinkOrder)
+	return append(stages, t.List.row(t.Ref, "a", "b", "$link", mql.E("names", 1), mql.E("kept", kept)), halfLinkOrder)
 }
 
 // findRefs is the pipeline of the items that name an owner which doesn't list them.
 func (t *TwoWay) findRefs() mongo.Pipeline {
 	links := stmt.Matching(bson.D{{Key: t.Ref.Path, Value: mql.Op("$nin", slices.Clone(t.none))}})
 	stages := append(whole(links, t.List.Docs.Name(), t.Ref.Path, t.List.Path, true), t.Ref.again(), t.listing("_id"),
-		settled(mql.Op("$in", "$"+t.Ref.Path, "$again."+t.Ref.Path), "doc", "again", "listing"))
-	return append(stages, row("b", "a", "$"+t.Ref.Path), halfLinkOrder)
+		t.Ref.matchSettled(mql.Op("$in", "$"+t.Ref.Path, "$again."+t.Ref.Path),
+			joined{"doc", t.List}, joined{"again", t.Ref}, joined{"listing", t.List}))
+	return append(stages, t.Ref.row(t.List, "b", "a", "$"+t.Ref.Path), halfLinkOrder)
 }
 
 // listing is the stage that adds the owners which list an item. An owner's action writes the owner first, then the item and
 // the item's old owner.
 func (t *TwoWay) listing(item string) bson.D {
-	return mql.Lookup(t.List.Docs.Name(), item, t.List.Path, "listing", mql.E(storeField, 1))
+	return mql.Lookup(t.List.Docs.Name(), item, t.List.Path, "listing", t.List.storeField())
 }
 
 // repair is the plan that mends half-links.
@@ -52,7 +54,7 @@ func (t *TwoWay) repair(found []halfLink) model.Plan {
 	given := map[string]bool{} // items that this plan gives to an owner
 	for _, h := range found {
 		key := bsonval.Key(h.B)
-		item := asFound(h.B, h.MarkB)
+		item := t.Ref.asFound(h.B, h.MarkB)
 		switch {
 		case !h.List && (h.Gone || t.TrustLists):
 			p.Steps = append(p.Steps, commands.UpdateIf(t.Ref.Docs.Name(), append(item, stmt.Is(t.Ref.Path, h.A)...), stmt.Unset(t.Ref.Path)))

@@ -16,7 +16,7 @@ type barePeer = bareDoc
 
 var (
 	bareLefts  = model.NewCollection[barePeer, string]("lefts")
-	bareRights = model.NewCollection[barePeer, string]("rights")
+	bareRights = model.NewCollectionWith[barePeer, string]("rights", model.CollectionOptions{StoreField: "kept"})
 
 	barePeers             = relate.NewManyToMany(bareLefts, "peers", bareRights, "peers", relate.ManyToManySpec{})
 	peerLefts, peerRights = peerStores(barePeers)

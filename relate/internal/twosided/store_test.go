@@ -19,7 +19,7 @@ type change = model.Change[model.Stored[bareDoc]]
 func wantStored(t testing.TB, db *mongo.Database, want testkit.Docs) {
 	t.Helper()
 	for name := range want {
-		if _, err := db.Collection(name).UpdateMany(t.Context(), bson.D{}, bson.D{{Key: "$unset", Value: bson.D{{Key: "_m", Value: ""}}}}); err != nil {
+		if _, err := db.Collection(name).UpdateMany(t.Context(), bson.D{}, bson.D{{Key: "$unset", Value: bson.D{{Key: "_m", Value: ""}, {Key: "kept", Value: ""}}}}); err != nil {
 			t.Fatal(err)
 		}
 		for _, list := range []string{"items", "peers"} {

@@ -31,7 +31,7 @@ type (
 
 var (
 	bareOwners = model.NewCollection[bareOwner, string]("owners")
-	bareItems  = model.NewCollection[bareItem, string]("items")
+	bareItems  = model.NewCollectionWith[bareItem, string]("items", model.CollectionOptions{StoreField: "kept"})
 
 	bareWay    = relate.NewTwoWay(bareOwners, "items", bareItems, "owner", relate.TwoWaySpec{})
 	boundedWay = relate.NewTwoWay(bareOwners, "items", bareItems, "owner", relate.TwoWaySpec{Max: 2})
