@@ -12,6 +12,7 @@ import (
 	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -32,8 +33,8 @@ func viewed(n int64) docs { return docs{"tallies": {tally{ID: "t", Views: n}}} }
 
 func TestApproximateCount(t *testing.T) {
 	parallel(t)
-	m := modeltest.NewMonitor()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	m := mongotest.NewMonitor()
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, c := range []struct {
 			reason string
 			plan   model.Plan
@@ -70,7 +71,7 @@ func TestApproximateCount(t *testing.T) {
 				wantDocs(t, db, viewed(c.after))
 			})
 		}
-	}, modeltest.WithMonitor(m))
+	}, mongotest.WithMonitor(m))
 }
 
 // Over all draws alike, what is added is what happened: no event weighs more or less than one.
@@ -142,7 +143,7 @@ func TestApproximateCut(t *testing.T) {
 // Writers that count the same owner at once lose nothing: what is stored is the sum of what their draws decided.
 func TestApproximateConcurrent(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		if err := store(t.Context(), db, viewed(0)); err != nil {
 			t.Fatal(err)
 		}
@@ -191,7 +192,7 @@ func TestApproximatePrices(t *testing.T) {
 	parallel(t)
 	testkit.WantPrices(t, testkit.Stored(viewed(0)),
 		testkit.Writes("Count", 1, 1, views.Count("t", 1, 0)), testkit.Writes("Count of none", 0, 0, views.Count("t", 1, 0.5)), testkit.Writes("Count of many", 1, 1, views.Count("t", 77, 0.5)))
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		seed(t, db, viewed(1))
 		wantStepsIndexed(t, db, "Approximate", model.IDIndex, views.Count("t", 1, 0), views.Count("t", 77, 0))
 	})

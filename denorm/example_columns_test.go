@@ -6,7 +6,7 @@ import (
 
 	"github.com/docmodel/docmodel/denorm"
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 )
 
 // Orders hold their customer and items. The analysts' store takes flat documents with few columns, and refuses some names.
@@ -33,7 +33,7 @@ var (
 )
 
 func ExampleColumns() {
-	client, stop := modeltest.Start()
+	client, stop := mongotest.Start()
 	defer stop()
 	ctx, db := context.Background(), client.Database("shop")
 

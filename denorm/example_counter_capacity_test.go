@@ -7,7 +7,7 @@ import (
 
 	"github.com/docmodel/docmodel/denorm"
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -51,7 +51,7 @@ func enroll(course, student string) model.Change[any] {
 // A course with a limited number of students. It needs transactions. Without them, a
 // [denorm.Slots] with Stock gives out a limited number.
 func ExampleCounter_capacity() {
-	client, stop := modeltest.Start()
+	client, stop := mongotest.Start()
 	defer stop()
 	ctx, db := context.Background(), client.Database("school")
 	if _, err := capacityCourses.Insert(capacityCourse{ID: "go", Seats: 2}).Run(ctx, db); err != nil {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/docmodel/docmodel/denorm"
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
@@ -38,7 +38,7 @@ func moved(b balance, m movement) (balance, error) {
 var errShort = errors.New("not enough money")
 
 func ExampleEventLog() {
-	client, stop := modeltest.Start()
+	client, stop := mongotest.Start()
 	defer stop()
 	ctx, db := context.Background(), client.Database("bank")
 	if err := model.New("bank", ledger).Indexes().Ensure(ctx, db); err != nil {

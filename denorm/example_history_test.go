@@ -8,7 +8,7 @@ import (
 
 	"github.com/docmodel/docmodel/denorm"
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
@@ -31,7 +31,7 @@ var (
 // Lawyers change contracts, and must be able to say what a contract said on a day, and who
 // changed it.
 func ExampleHistory() {
-	client, stop := modeltest.Start()
+	client, stop := mongotest.Start()
 	defer stop()
 	ctx, db := context.Background(), client.Database("law")
 	day := func(n int) time.Time { return time.Date(2014, 3, n, 12, 0, 0, 0, time.UTC) }

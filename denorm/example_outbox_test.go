@@ -8,7 +8,7 @@ import (
 
 	"github.com/docmodel/docmodel/denorm"
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
@@ -31,7 +31,7 @@ var (
 
 // A parcel's state and the event of its change are one write. A relay hands the event on.
 func ExampleOutbox() {
-	client, stop := modeltest.Start()
+	client, stop := mongotest.Start()
 	defer stop()
 	ctx, db := context.Background(), client.Database("post")
 	noon := time.Date(2014, 3, 28, 12, 0, 0, 0, time.UTC)

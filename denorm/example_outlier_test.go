@@ -6,7 +6,7 @@ import (
 
 	"github.com/docmodel/docmodel/denorm"
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
@@ -34,7 +34,7 @@ var (
 )
 
 func ExampleOutlier() {
-	client, stop := modeltest.Start()
+	client, stop := mongotest.Start()
 	defer stop()
 	ctx, db := context.Background(), client.Database("shop")
 	show := func(p model.Plan) {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/docmodel/docmodel/denorm"
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
@@ -31,7 +31,7 @@ var (
 // A relay hands on each event of an outbox at least once. The events of one document come
 // in order.
 func ExampleRelay() {
-	client, stop := modeltest.Start()
+	client, stop := mongotest.Start()
 	defer stop()
 	ctx, db := context.Background(), client.Database("house")
 	at := time.Date(2026, 3, 1, 18, 0, 0, 0, time.UTC)

@@ -7,7 +7,7 @@ import (
 
 	"github.com/docmodel/docmodel/denorm"
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 )
 
 // A pageView is a view of a page.
@@ -36,7 +36,7 @@ var amsterdam, _ = time.LoadLocation("Europe/Amsterdam")
 
 // A chart needs the page views of each hour, the report those of the month. Counting the events each time reads all of them.
 func ExampleRollup() {
-	client, stop := modeltest.Start()
+	client, stop := mongotest.Start()
 	defer stop()
 	ctx, db := context.Background(), client.Database("site")
 

@@ -7,7 +7,7 @@ import (
 
 	"github.com/docmodel/docmodel/denorm"
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
@@ -16,7 +16,7 @@ import (
 var seats = denorm.NewSlots(model.NewCollection[denorm.SlotDoc[string], string]("seats"), denorm.SlotsSpec{Slots: 4, Stock: true})
 
 func ExampleSlots() {
-	client, stop := modeltest.Start()
+	client, stop := mongotest.Start()
 	defer stop()
 	ctx, db := context.Background(), client.Database("tickets")
 

@@ -6,7 +6,7 @@ import (
 
 	"github.com/docmodel/docmodel/denorm"
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
@@ -35,7 +35,7 @@ var (
 )
 
 func ExampleSubset_pages() {
-	client, stop := modeltest.Start()
+	client, stop := mongotest.Start()
 	defer stop()
 	ctx, db := context.Background(), client.Database("blog")
 	if _, err := model.NewPlan(pagedStories.Insert(pagedStory{ID: "hello", Title: "Hello"})).Run(ctx, db); err != nil {

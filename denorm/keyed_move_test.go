@@ -8,6 +8,7 @@ import (
 	"github.com/docmodel/docmodel/internal/tenancy"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -64,7 +65,7 @@ func TestKeyedDeletedNotJoined(t *testing.T) {
 	tenancy.Differs(t, "it has scopes of its own")
 	for deleted, isNew := range map[string]bool{"old": false, "new": true} {
 		t.Run(deleted, func(t *testing.T) {
-			modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+			mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 				own := keyedTenant(db, "a")
 				visit := model.NewPlan(keyedDays.Visit("site", "me", keyedTime))
 				keyedRun(t, own, visit)
@@ -93,7 +94,7 @@ func TestKeyedDeletedNotJoined(t *testing.T) {
 // A scope's Filter would hide documents from the job.
 func TestKeyedMoveRefusesFilter(t *testing.T) {
 	tenancy.Differs(t, "it has scopes of its own")
-	own := keyedTenant(modeltest.NewClient(t).Database("test"), "a")
+	own := keyedTenant(mongotest.NewClient(t).Database("test"), "a")
 	db := model.Scope{Filter: bson.D{{Key: "region", Value: "eu"}}}.On(own)
 	var refused *model.ValueError
 	_, err := model.MoveKeys(keyedMail).Run(t.Context(), db, model.JobOptions{})

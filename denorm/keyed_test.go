@@ -11,6 +11,7 @@ import (
 	"github.com/docmodel/docmodel/internal/tenancy"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -148,7 +149,7 @@ func TestKeyedTenants(t *testing.T) {
 	tenancy.Differs(t, "it has scopes of its own")
 	for _, life := range keyedLives() {
 		t.Run(life.name, func(t *testing.T) {
-			modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+			mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 				ensureKeyed(t, db, life.of)
 				life.live(t, keyedTenant(db, "a"), "a")
 				life.live(t, keyedTenant(db, "b"), "b")
@@ -271,7 +272,7 @@ func TestKeyedJoin(t *testing.T) {
 // Two buckets with elements can't be joined: both stay, and the job tells of the older.
 func TestKeyedNotJoined(t *testing.T) {
 	tenancy.Differs(t, "it has scopes of its own")
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		own := keyedTenant(db, "a")
 		keyedChange(t, own, keyedMail.Append("box", keyedItem{1}))
 		if err := undoKeys(t.Context(), db); err != nil {

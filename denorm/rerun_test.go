@@ -9,6 +9,7 @@ import (
 	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -88,8 +89,8 @@ func TestRerunTechniques(t *testing.T) {
 			"alone": action.Change(), "joined": action.Change().Also(number), "joined after": number.Change().Also(action),
 		} {
 			t.Run(name+", "+way, func(t *testing.T) {
-				modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
-					modeltest.NeedTransactions(t, db)
+				mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
+					mongotest.NeedTransactions(t, db)
 					seedShelves(t, db)
 					tx, err := model.WithTransactions(t.Context(), db)
 					if err != nil {
@@ -100,7 +101,7 @@ func TestRerunTechniques(t *testing.T) {
 						if _, _, err := change.Run(t.Context(), tx); err != nil {
 							t.Errorf("run %d: %v", n+1, err)
 						}
-						got, err := modeltest.Dump(t.Context(), db)
+						got, err := mongotest.Dump(t.Context(), db)
 						if n == 0 {
 							want = got
 						}

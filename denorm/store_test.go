@@ -8,7 +8,7 @@ import (
 	"github.com/docmodel/docmodel/denorm"
 	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -37,7 +37,7 @@ func TestStoreOwners(t *testing.T) {
 	store := model.NewStore(m, hosts)
 	testkit.WantDeclarationErrors(t, testkit.Wrong("buckets", func() { model.NewStore(model.New("m", bucket), buckets) },
 		"Bucket", "NewStore of tails", "Bucket.Append"))
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		run := func(c model.Change[model.Stored[storeHost]], field string) {
 			t.Helper()
 			_, _, err := c.Run(t.Context(), db)

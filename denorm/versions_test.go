@@ -10,8 +10,8 @@ import (
 	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/embed"
-	"github.com/docmodel/docmodel/model/modeltest"
 	"github.com/docmodel/docmodel/model/schema"
+	"github.com/docmodel/docmodel/mongotest"
 	"github.com/docmodel/docmodel/relate"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -146,7 +146,7 @@ func TestCopyOfVersions(t *testing.T) {
 	tunes, lists := newTunes(), model.NewCollection[playlist, string]("playlists")
 	versions := tuneVersions(tunes)
 	years := denorm.NewCopy(tunes, lists, denorm.CopySpec{KeyPath: "tune", Fields: []denorm.Field{{From: "year", To: "year"}}})
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := t.Context()
 		if err := store(ctx, db, docs{"tunes": {tune1{ID: "t", Title: "Take Five", Year: 1959}}, "playlists": {playlist{ID: "p", Tune: "t", Year: 1959}}}); err != nil {
 			t.Fatal(err)
@@ -182,7 +182,7 @@ func TestTechniquesReadVersions(t *testing.T) {
 	listsOf := model.NewStore(model.New("years", years, versions), lists)
 	revised := model.NewStore(model.New("revised", embed.NewVersioned(tunes, embed.VersionedSpec{Version: "rev"})), tunes)
 	tunesOf := model.NewStore(model.New("labels", labelled, versions), tunes)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := t.Context()
 		was := tune1{ID: "t", Label: "l", Title: "Take Five", Year: 1959}
 		if err := store(ctx, db, docs{"tunes": {was}, "playlists": {playlist{ID: "p", Tune: "t"}, playlist{ID: "l"}}}); err != nil {
@@ -245,7 +245,7 @@ func TestVersionsOfParts(t *testing.T) {
 	if plan := names.Plan(denorm.FeedChange[tune, string]{Kind: model.Inserted, ID: "t", Doc: &now}); !strings.Contains(plan.String(), "Take Five") {
 		t.Errorf("the plan of a change is %v", plan)
 	}
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		mustExec(t, db, model.NewPlan(tunes.Insert(now)), model.NewPlan(lists.Insert(playlist{ID: "p"})))
 		if _, _, err := rows.Link("t", "p", time.UnixMilli(7), bson.NewObjectID()).Run(t.Context(), db); err != nil {
 			t.Fatal(err)

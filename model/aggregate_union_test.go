@@ -9,6 +9,7 @@ import (
 	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -46,8 +47,8 @@ func TestUnionInTransaction(t *testing.T) {
 		{"a union between", mongo.Pipeline{union("second"), sorted, union("second")}, 0, []string{"a", "b", "c", "d", "c", "d"}},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			m := modeltest.NewMonitor()
-			modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+			m := mongotest.NewMonitor()
+			mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 				testkit.MustExec(t, db, first.InsertMany([]row{{"a", 1}, {"b", 2}}), second.InsertMany([]row{{"c", 3}, {"d", 4}}))
 				ids := func(ctx context.Context, db model.DB) (out []string, err error) {
 					rows, err := first.Aggregate(test.pipeline).All(ctx, db)
@@ -59,7 +60,7 @@ func TestUnionInTransaction(t *testing.T) {
 				if got, err := ids(t.Context(), db); err != nil || !slices.Equal(got, test.want) {
 					t.Errorf("%v, %v; want %v", got, err, test.want)
 				}
-				modeltest.NeedTransactions(t, db)
+				mongotest.NeedTransactions(t, db)
 				var got []string
 				var one row
 				var err error
@@ -86,7 +87,7 @@ func TestUnionInTransaction(t *testing.T) {
 				}); err != nil || one.ID != test.want[0] {
 					t.Errorf("the first is %v, %v", one, err)
 				}
-			}, modeltest.WithMonitor(m))
+			}, mongotest.WithMonitor(m))
 		})
 	}
 }
@@ -99,8 +100,8 @@ func TestUnionInTransactionUnderScope(t *testing.T) {
 		Tenant string `bson:"tenant"`
 	}
 	first, second := model.NewCollection[row, string]("first"), model.NewCollection[row, string]("second")
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
-		modeltest.NeedTransactions(t, db)
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
+		mongotest.NeedTransactions(t, db)
 		testkit.MustExec(t, db, first.InsertMany([]row{{"a", "x"}, {"b", "y"}}), second.InsertMany([]row{{"c", "x"}, {"d", "y"}}))
 		scope := model.Scope{Filter: bson.D{{Key: "tenant", Value: "x"}}, Collections: []string{"first", "second"}}
 		err := model.InTx(t.Context(), db, func(ctx context.Context) error {

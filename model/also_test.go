@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
@@ -33,8 +33,8 @@ func counted(id int) model.Change[int32] {
 
 // Each change decides from a state of its own, and the writes are one transaction.
 func TestChangeAlsoReadsEach(t *testing.T) {
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
-		modeltest.NeedTransactions(t, db)
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
+		mongotest.NeedTransactions(t, db)
 		c := db.Collection("parts")
 		if _, err := c.InsertMany(t.Context(), []any{d("_id", 1, "n", 1), d("_id", 2, "n", 5)}); err != nil {
 			t.Fatal(err)
@@ -55,8 +55,8 @@ func TestChangeAlsoReadsEach(t *testing.T) {
 
 // What changes ask to be run afterwards is run in their order.
 func TestChangeAlsoThen(t *testing.T) {
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
-		modeltest.NeedTransactions(t, db)
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
+		mongotest.NeedTransactions(t, db)
 		c := db.Collection("parts")
 		if _, err := c.InsertMany(t.Context(), []any{d("_id", 1, "n", 1), d("_id", 2, "n", 5)}); err != nil {
 			t.Fatal(err)
@@ -91,8 +91,8 @@ func TestChangeAlsoRefuses(t *testing.T) {
 	noDecide, failing := counted(1), counted(1)
 	noDecide.Decide = nil
 	failing.Decide = func(int32) (model.Plan, error) { return model.Plan{}, errors.New("own") }
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
-		modeltest.NeedTransactions(t, db)
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
+		mongotest.NeedTransactions(t, db)
 		if _, err := db.Collection("parts").InsertOne(t.Context(), d("_id", 1, "n", 1)); err != nil {
 			t.Fatal(err)
 		}
@@ -179,8 +179,8 @@ func TestMergePlansWholeDocuments(t *testing.T) {
 // A $merge is refused in a transaction before anything is sent, whoever began it.
 func TestMergeIntoInTx(t *testing.T) {
 	tenancy.Differs(t, "a scope's filter refuses the $merge before")
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
-		modeltest.NeedTransactions(t, db)
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
+		mongotest.NeedTransactions(t, db)
 		c := db.Collection("parts")
 		if _, err := c.InsertOne(t.Context(), d("_id", 1, "n", 1)); err != nil {
 			t.Fatal(err)

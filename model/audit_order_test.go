@@ -6,7 +6,7 @@ import (
 
 	"github.com/docmodel/docmodel/denorm"
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"github.com/docmodel/docmodel/relate"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -16,7 +16,7 @@ import (
 // derive from.
 func TestAuditMendsInOrder(t *testing.T) {
 	backwards := model.New("backwards", songNames, songCount, unsung, lastTags, sungBy)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		if err := damaged(t.Context(), db, 40); err != nil {
 			t.Fatal(err)
 		}

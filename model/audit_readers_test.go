@@ -14,7 +14,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 )
 
 // slowChecks are checks of which each finds so many things in its own time, and says how many run.
@@ -55,7 +55,7 @@ func problemsOf(t *testing.T, a model.Audit, db model.DB) (out []string) {
 // Several checks are read at a time, and no more than asked for. The findings come as they come one after another.
 func TestAuditReaders(t *testing.T) {
 	var running, most atomic.Int32
-	client, stop := modeltest.Start()
+	client, stop := mongotest.Start()
 	defer stop()
 	db := client.Database("readers")
 	want := problemsOf(t, model.Audit{Checks: slowChecks(9, 150, &running, &most)}, db)
@@ -82,7 +82,7 @@ func TestAuditReaders(t *testing.T) {
 // Whoever stops early, or meets an error or a panic, leaves nothing running.
 func TestAuditReadersStop(t *testing.T) {
 	var running, most atomic.Int32
-	client, stop := modeltest.Start()
+	client, stop := mongotest.Start()
 	defer stop()
 	db := client.Database("readers")
 	a := model.Audit{Checks: slowChecks(9, 500, &running, &most), Readers: 4}
@@ -126,7 +126,7 @@ func TestAuditReadersStop(t *testing.T) {
 
 // The checks of a model find the same, also in a transaction.
 func TestAuditReadersOfModel(t *testing.T) {
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		if err := damaged(t.Context(), db, 40); err != nil {
 			t.Fatal(err)
 		}
@@ -135,7 +135,7 @@ func TestAuditReadersOfModel(t *testing.T) {
 		if got := problemsOf(t, a, db); !slices.Equal(got, want) || len(want) == 0 {
 			t.Errorf("found %q, want %q", got, want)
 		}
-		modeltest.NeedTransactions(t, db)
+		mongotest.NeedTransactions(t, db)
 		err := model.InTx(t.Context(), db, func(ctx context.Context) error {
 			n := 0
 			for _, err := range a.Each(ctx, db) {

@@ -8,7 +8,7 @@ import (
 	"github.com/docmodel/docmodel/denorm"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/embed"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -19,7 +19,7 @@ func TestAuditResumes(t *testing.T) {
 	enough := errors.New("enough")
 	few := embed.NewEmbedded[bson.D](model.NewCollection[bson.D, int64]("songs"), "takes", embed.EmbeddedSpec{Key: "no", Max: 1, Keep: embed.KeepFirst})
 	lastNotes := denorm.NewBounded(model.NewCollection[bson.D, string]("halls"), "notes", denorm.BoundedSpec{Max: 1})
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		if err := damaged(t.Context(), db, 40); err != nil {
 			t.Fatal(err)
 		}
@@ -51,7 +51,7 @@ func TestAuditResumes(t *testing.T) {
 // Stages of one name, or of none, are told apart in a checkpoint.
 func TestJobStagesOfOneName(t *testing.T) {
 	enough := errors.New("enough")
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		mustRun(t, db, manyParts(2))
 		audit := model.Audit{Name: "twice"}
 		for id := range 3 {

@@ -14,7 +14,7 @@ import (
 	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/embed"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"github.com/docmodel/docmodel/relate"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -98,7 +98,7 @@ func foundBy(t *testing.T, db *mongo.Database, a model.Audit) string {
 // Every check of every technique finds, and one job mends.
 func TestAudit(t *testing.T) {
 	const all = "map[denorm.Bounded:4 denorm.Copy:8 denorm.Counter:6 embed.Versioned:1 relate.Dangling:4]"
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		if err := damaged(t.Context(), db, 40); err != nil {
 			t.Fatal(err)
 		}
@@ -124,7 +124,7 @@ func TestAudit(t *testing.T) {
 // A job that was cut anywhere goes on where it was.
 func TestAuditCut(t *testing.T) {
 	stop := errors.New("enough")
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		if err := damaged(t.Context(), db, 40); err != nil {
 			t.Fatal(err)
 		}
@@ -156,7 +156,7 @@ func TestAuditCut(t *testing.T) {
 // What no write can mend is left, and named. The rest is mended.
 func TestAuditLeaves(t *testing.T) {
 	told := model.New("told", relate.NewDangling(songs, "singer", singers, relate.DanglingSpec{}), lastTags)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		if err := damaged(t.Context(), db, 20); err != nil {
 			t.Fatal(err)
 		}
@@ -174,7 +174,7 @@ func TestAuditLeaves(t *testing.T) {
 // Progress is told of each check, in order, and ends the audit by an error.
 func TestAuditProgress(t *testing.T) {
 	stop := errors.New("enough")
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		if err := damaged(t.Context(), db, 40); err != nil {
 			t.Fatal(err)
 		}
@@ -227,7 +227,7 @@ func newWordy() wordy {
 
 // auditedBytes are the most bytes in use while an audit of n songs goes on, beyond those before it.
 func auditedBytes(t testing.TB, n int) (findings int, most uint64) {
-	client, stop := modeltest.Start()
+	client, stop := mongotest.Start()
 	defer stop()
 	db := client.Database("audit")
 	for from := 0; from < n; from += 10_000 {

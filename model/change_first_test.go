@@ -9,7 +9,7 @@ import (
 
 	"github.com/docmodel/docmodel/internal/runctx"
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 )
 
 // TestChangeHopesFirst: a change may leave out its read at the first attempt, and must read when that was stale; in a
@@ -46,7 +46,7 @@ func TestChangeHopesFirst(t *testing.T) {
 			}
 		}
 	}
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		mustRun(t, db, model.NewPlan(parts.Insert(part{1, "a", 5})))
 		run := func(t *testing.T, c model.Change[state]) {
 			t.Helper()
@@ -79,7 +79,7 @@ func TestChangeHopesFirst(t *testing.T) {
 		}
 		wantTold(t, alone, false)
 		t.Run("in transactions", func(t *testing.T) {
-			modeltest.NeedTransactions(t, db)
+			mongotest.NeedTransactions(t, db)
 			var own []bool
 			change := hopes(&own, 0)
 			change.Tx = true

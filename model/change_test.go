@@ -14,7 +14,7 @@ import (
 
 	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 )
 
 // addOne reads a part and stores one more, unless somebody else wrote in between.
@@ -33,9 +33,9 @@ func TestChangeLosesNoUpdate(t *testing.T) {
 	const writers, rounds = 10, 5
 	for _, tx := range []bool{false, true} {
 		t.Run(map[bool]string{false: "guarded", true: "in transactions"}[tx], func(t *testing.T) {
-			modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+			mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 				if tx {
-					modeltest.NeedTransactions(t, db)
+					mongotest.NeedTransactions(t, db)
 				}
 				mustRun(t, db, model.NewPlan(parts.Insert(part{1, "a", 0})))
 				change := addOne(1000)
@@ -61,7 +61,7 @@ func TestChangeLosesNoUpdate(t *testing.T) {
 
 // TestChangeEnds: when a change stops, and with what.
 func TestChangeEnds(t *testing.T) {
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		mustRun(t, db, model.NewPlan(parts.Insert(part{1, "a", 0})))
 		stale := addOne(3)
 		reads := 0
@@ -106,8 +106,8 @@ func TestChangeEnds(t *testing.T) {
 
 // TestChangeInATransaction: in a transaction that runs already, a second read would see the same.
 func TestChangeInATransaction(t *testing.T) {
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
-		modeltest.NeedTransactions(t, db)
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
+		mongotest.NeedTransactions(t, db)
 		mustRun(t, db, model.NewPlan(parts.Insert(part{1, "a", 0})))
 		for _, tx := range []bool{false, true} {
 			change, reads := addOne(5), 0
@@ -127,7 +127,7 @@ func TestChangeInATransaction(t *testing.T) {
 
 // TestChangePauses: pauses grow, and none is longer than MaxPause; odd settings do no harm.
 func TestChangePauses(t *testing.T) {
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, c := range []struct{ pause, most time.Duration }{{1, 1}, {1, 2}, {time.Hour, time.Millisecond}, {-1, -1}, {1 << 62, 1}, {time.Millisecond, 4 * time.Millisecond}} {
 			change := model.Change[bson.D]{
 				Read: func(context.Context, model.DB) (bson.D, error) { return nil, nil },
@@ -148,7 +148,7 @@ func TestChangePauses(t *testing.T) {
 // What follows a change is run after it, under its scope, and its result is added.
 // A change that follows has the attempts and pauses of the first, unless it says its own.
 func TestChangeThenAttempts(t *testing.T) {
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, own := range []int{0, 2} {
 			reads := 0
 			stale := model.Change[int]{
@@ -171,7 +171,7 @@ func TestChangeThenAttempts(t *testing.T) {
 }
 
 func TestChangeThen(t *testing.T) {
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		var change model.Change[int]
 		change = model.Change[int]{
 			Read: func(ctx context.Context, db model.DB) (int, error) {

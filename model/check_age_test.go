@@ -12,6 +12,7 @@ import (
 	"github.com/docmodel/docmodel/internal/tenancy"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -21,7 +22,7 @@ func TestCheckAgeBySince(t *testing.T) {
 	for reason, check := range map[string]model.Check{"a pipeline": negatives(time.Minute), "reads": negativesByReads(time.Minute)} {
 		t.Run(reason, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				ctx, db := t.Context(), modeltest.NewClient(t).Database("x")
+				ctx, db := t.Context(), mongotest.NewClient(t).Database("x")
 				if err := stocked(ctx, db, -1, -2, 3); err != nil {
 					t.Fatal(err)
 				}
@@ -77,7 +78,7 @@ func TestCheckAgeByLookingTwice(t *testing.T) {
 	} {
 		t.Run(reason, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				ctx, db := t.Context(), modeltest.NewClient(t).Database("x")
+				ctx, db := t.Context(), mongotest.NewClient(t).Database("x")
 				if err := stocked(ctx, db, -1, -2, -3, 4, 5, -6); err != nil {
 					t.Fatal(err)
 				}
@@ -119,7 +120,7 @@ func TestCheckMendAll(t *testing.T) {
 		check.MendAll = func(ctx context.Context, db model.DB, _ time.Duration) (model.Result, error) {
 			return model.NewPlan(updateManyOf("stocks", d("qty", d("$lt", 0)), d("$set", d("qty", int32(0))))).Run(ctx, db)
 		}
-		modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 			if err := stocked(t.Context(), db, 5, -1, -2); err != nil {
 				t.Fatal(err)
 			}
@@ -160,8 +161,8 @@ func TestCheckRefuses(t *testing.T) {
 	pure.Mend, blind.Pipeline = nil, nil
 	failed, failedReads := negatives(0), negativesByReads(0)
 	failed.Err, failedReads.Err = errBad, errBad
-	monitor := modeltest.NewMonitor()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	monitor := mongotest.NewMonitor()
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		if err := stocked(t.Context(), db, -1); err != nil {
 			t.Fatal(err)
 		}
@@ -192,7 +193,7 @@ func TestCheckRefuses(t *testing.T) {
 		if n := monitor.Cost().Commands; n != 0 {
 			t.Errorf("%d commands: %v", n, monitor.Commands())
 		}
-	}, modeltest.WithMonitor(monitor))
+	}, mongotest.WithMonitor(monitor))
 	reads.Queries = []*model.Aggregate[bson.Raw]{negatives(0).Find()}
 	if got, want := reads.String(), negatives(0).String(); got != want {
 		t.Errorf("reads show as %s, not %s", got, want)
@@ -210,7 +211,7 @@ func TestCheckOfTenant(t *testing.T) {
 	}
 	for reason, check := range map[string]model.Check{"a pipeline": negatives(0), "reads": negativesByReads(0), "all at once": whole} {
 		t.Run(reason, func(t *testing.T) {
-			modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+			mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 				mustRun(t, db, model.Scoped(a, stocks.InsertMany([]checkedStock{{ID: 1, Qty: -1}, {ID: 2, Qty: 2}})), model.Scoped(b, stocks.InsertMany([]checkedStock{{ID: 3, Qty: -3}, {ID: 4, Qty: -4}})),
 					model.Scoped(b, model.NewPlan(stocks.Delete(4))))
 				for want, tenant := range map[string]model.Scope{"[stocks 1: qty is -1]": a, "[stocks 3: qty is -3]": b} {

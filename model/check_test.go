@@ -13,7 +13,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 )
 
 // A checkedStock is how much there is of something, which is wrong below 0.
@@ -110,7 +110,7 @@ func inStock(t testing.TB, db *mongo.Database) string {
 func TestCheckFinds(t *testing.T) {
 	for reason, check := range map[string]model.Check{"a pipeline": negatives(0), "reads": negativesByReads(0)} {
 		t.Run(reason, func(t *testing.T) {
-			modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+			mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 				if err := stocked(t.Context(), db, 5, -1, -2, 3, -4, -5); err != nil {
 					t.Fatal(err)
 				}
@@ -154,7 +154,7 @@ func TestCheckFinds(t *testing.T) {
 	}
 	untold := negatives(0)
 	untold.Tell = nil
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		if err := stocked(t.Context(), db, 5, -1); err != nil {
 			t.Fatal(err)
 		}
@@ -166,11 +166,11 @@ func TestCheckFinds(t *testing.T) {
 
 // The job of a check mends batch by batch. It is run dry, narrowed, stopped, and goes on by its checkpoint.
 func TestCheckJob(t *testing.T) {
-	monitor := modeltest.NewMonitor()
+	monitor := mongotest.NewMonitor()
 	stop := errors.New("enough")
 	for reason, check := range map[string]model.Check{"a pipeline": negatives(0), "reads": negativesByReads(0)} {
 		t.Run(reason, func(t *testing.T) {
-			modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+			mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 				if err := stocked(t.Context(), db, 5, -1, -2, 3, 4, 5, -7, 8); err != nil {
 					t.Fatal(err)
 				}
@@ -210,7 +210,7 @@ func TestCheckJob(t *testing.T) {
 				if p, err := job.Run(t.Context(), db, model.JobOptions{}); err != nil || p.Modified != 1 || inStock(t, db) != "0 0 0 3 4 5 0 8" {
 					t.Errorf("again from the start: %+v, %v, %s", p, err, inStock(t, db))
 				}
-			}, modeltest.WithMonitor(monitor))
+			}, mongotest.WithMonitor(monitor))
 		})
 	}
 }

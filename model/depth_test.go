@@ -9,7 +9,7 @@ import (
 
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
@@ -46,7 +46,7 @@ func TestTooDeep(t *testing.T) {
 		deep = bson.D{{Key: "a", Value: deep}}
 	}
 	raw := rawLevels(500_000)
-	db := modeltest.NewClient(t).Database("x")
+	db := mongotest.NewClient(t).Database("x")
 	rings := model.NewCollection[ring, string]("rings")
 	for name, v := range map[string]any{"a cycle": endless, "a list of itself": list, "levels": deep, "bytes": raw, "a value of bytes": bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: raw}} {
 		if text := model.Shell(v); !strings.Contains(text, "deeper than") || len(text) > 1<<20 {
@@ -81,7 +81,7 @@ func TestTooDeep(t *testing.T) {
 
 // Without a context or a database nothing runs, and nothing panics.
 func TestNothingToRunOn(t *testing.T) {
-	db := modeltest.NewClient(t).Database("x")
+	db := mongotest.NewClient(t).Database("x")
 	var none context.Context
 	steps := model.NewPlan(insertDoc(d("_id", 1)))
 	for name, run := range map[string]func(context.Context, *mongo.Database) error{

@@ -10,7 +10,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 )
 
 // An upsert whose guard fails meets a duplicate of its own _id, which its reason explains; a duplicate key of another index is none.
@@ -21,7 +21,7 @@ func TestDuplicateOfUpsert(t *testing.T) {
 		return model.Write{Collection: "parts", Expect: model.One, Reasons: []model.Reason{{If: d("_id", 1), Err: why}},
 			Model: &mongo.UpdateOneModel{Filter: d("_id", 1, "n", d("$lt", 3)), Update: d("$set", set), Upsert: &yes}}
 	}
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := context.Background()
 		for _, c := range []struct {
 			n            int32

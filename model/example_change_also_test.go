@@ -6,7 +6,7 @@ import (
 
 	"github.com/docmodel/docmodel/denorm"
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
@@ -37,7 +37,7 @@ var (
 
 // One insert, two counts and the author's last comment are one plan.
 func ExampleChange_Also() {
-	client, stop := modeltest.Start()
+	client, stop := mongotest.Start()
 	defer stop()
 	ctx, db := context.Background(), client.Database("blog")
 	begin := model.NewPlan(threads.Insert(commented{ID: "go"}), authors.Insert(commented{ID: "ann"}))

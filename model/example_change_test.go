@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -42,7 +42,7 @@ func bid(id, bidder string, price int64) model.Change[lot] {
 }
 
 func ExampleChange() {
-	client, stop := modeltest.Start()
+	client, stop := mongotest.Start()
 	defer stop()
 	ctx, db := context.Background(), client.Database("auction")
 	if _, err := lots.Insert(lot{"vase", 100, "ann"}).Run(ctx, db); err != nil {

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -52,7 +52,7 @@ var totalsCheck = model.Check{
 }
 
 func ExampleCheck_own() {
-	client, stop := modeltest.Start()
+	client, stop := mongotest.Start()
 	defer stop()
 	ctx, db := context.Background(), client.Database("books")
 	if _, err := invoices.InsertMany([]invoice{

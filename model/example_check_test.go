@@ -8,7 +8,7 @@ import (
 
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/embed"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 )
 
 type (
@@ -25,7 +25,7 @@ var customers = model.NewCollection[customer, string]("customers")
 
 // Other code stored a contact twice. The checks of the technique find that, and mend it.
 func ExampleCheck() {
-	client, stop := modeltest.Start()
+	client, stop := mongotest.Start()
 	defer stop()
 	ctx, db := context.Background(), client.Database("crm")
 	contacts := embed.NewEmbedded[contact](customers, "contacts", embed.EmbeddedSpec{Key: "email", Max: 2, Keep: embed.KeepFirst})

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
@@ -28,7 +28,7 @@ type (
 var films = model.NewCollection[film, string]("films")
 
 func ExampleFind() {
-	client, stop := modeltest.Start()
+	client, stop := mongotest.Start()
 	defer stop()
 	ctx, db := context.Background(), client.Database("cinema")
 	if _, err := films.InsertMany([]film{

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
@@ -45,7 +45,7 @@ var fillLower = model.Job{
 }
 
 func ExampleJob() {
-	client, stop := modeltest.Start()
+	client, stop := mongotest.Start()
 	defer stop()
 	ctx, db := context.Background(), client.Database("club")
 	old := []member{{ID: "ann", Email: "Ann@x.org"}, {ID: "bob", Email: "BOB@x.org"}, {ID: "eve", Email: "Eve@x.org"}}

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
@@ -61,9 +61,9 @@ func carry(from, to string, n int64) model.Change[cupboard] {
 }
 
 func ExampleLease() {
-	faults := modeltest.NewFaults()
-	monitor := modeltest.NewMonitor()
-	client, stop := modeltest.Start(modeltest.WithFaults(faults), modeltest.WithMonitor(monitor), modeltest.WithClientOptions(options.Client().SetRetryWrites(false)))
+	faults := mongotest.NewFaults()
+	monitor := mongotest.NewMonitor()
+	client, stop := mongotest.Start(mongotest.WithFaults(faults), mongotest.WithMonitor(monitor), mongotest.WithClientOptions(options.Client().SetRetryWrites(false)))
 	defer stop()
 	ctx, db := context.Background(), client.Database("home")
 	show := func() {
@@ -87,7 +87,7 @@ func ExampleLease() {
 	show()
 
 	// A process dies when it has stored what it is about to do: the lease, the plan, and no more.
-	faults.From(modeltest.Writes, 3, modeltest.Fail(96))
+	faults.From(mongotest.Writes, 3, mongotest.Fail(96))
 	_, _, err = carry("parlour", "kitchen", 5).Run(ctx, db)
 	faults.Reset()
 	fmt.Println("it died:", err != nil)

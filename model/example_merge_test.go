@@ -7,7 +7,7 @@ import (
 
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/embed"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
@@ -34,7 +34,7 @@ func changedIn(id string, year int32) model.Write {
 
 // Two writes of one document become one command, which is atomic.
 func ExampleMerge() {
-	client, stop := modeltest.Start()
+	client, stop := mongotest.Start()
 	defer stop()
 	ctx, db := context.Background(), client.Database("music")
 	if _, err := playlists.Insert(playlist{ID: "jazz", Changed: 2024}).Run(ctx, db); err != nil {

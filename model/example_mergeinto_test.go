@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -40,7 +40,7 @@ var countWins = model.MergeInto{
 
 // A MergeInto is a step of a plan, as a Write is.
 func ExampleMergeInto() {
-	client, stop := modeltest.Start()
+	client, stop := mongotest.Start()
 	defer stop()
 	ctx, db := context.Background(), client.Database("league")
 	if _, err := games.InsertMany([]game{{"g1", "red"}, {"g2", "blue"}, {"g3", "red"}}).Run(ctx, db); err != nil {

@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
@@ -50,7 +50,7 @@ func payFee(id string, amount int64) model.Plan {
 
 // MergePlans makes one plan of both. It writes the pupil once.
 func ExampleMergePlans() {
-	client, stop := modeltest.Start()
+	client, stop := mongotest.Start()
 	defer stop()
 	ctx, db := context.Background(), client.Database("school")
 	begin := model.NewPlan(

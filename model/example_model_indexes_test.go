@@ -7,7 +7,7 @@ import (
 
 	"github.com/docmodel/docmodel/denorm"
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"github.com/docmodel/docmodel/relate"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -38,8 +38,8 @@ var (
 )
 
 func ExampleModel_Indexes() {
-	monitor := modeltest.NewMonitor()
-	client, stop := modeltest.Start(modeltest.WithMonitor(monitor))
+	monitor := mongotest.NewMonitor()
+	client, stop := mongotest.Start(mongotest.WithMonitor(monitor))
 	defer stop()
 	ctx, db := context.Background(), client.Database("lab")
 	fmt.Print(allIndexes)

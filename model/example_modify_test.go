@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
@@ -29,7 +29,7 @@ func takeJob(printer string) *model.Modify[printJob] {
 }
 
 func ExampleModify() {
-	client, stop := modeltest.Start()
+	client, stop := mongotest.Start()
 	defer stop()
 	ctx, db := context.Background(), client.Database("office")
 	if _, err := printJobs.InsertMany([]printJob{{"letter", 1, ""}, {"invoice", 9, ""}}).Run(ctx, db); err != nil {

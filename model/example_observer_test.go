@@ -7,7 +7,7 @@ import (
 	"os"
 
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -39,7 +39,7 @@ func book(show string) model.Change[seat] {
 // A log says what an application did to its database: not the commands alone, but the operation that sent them, that it met another
 // writer and was done again, and what that cost. The show's name is a value, and in no line.
 func ExampleObserver() {
-	client, stop := modeltest.Start()
+	client, stop := mongotest.Start()
 	defer stop()
 	ctx, database := context.Background(), client.Database("theatre")
 	if _, err := seats.Insert(seat{"hamlet", 2}).Run(ctx, database); err != nil {

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
@@ -19,7 +19,7 @@ var catalogue = model.NewCollection[ware, string]("catalogue")
 // A shop lists its products two on a page, the cheapest first. A product without a price comes before all others. The token is what
 // a page's link holds.
 func ExamplePage() {
-	client, stop := modeltest.Start()
+	client, stop := mongotest.Start()
 	defer stop()
 	ctx, db := context.Background(), client.Database("shop")
 	price := func(n int) *int { return &n }

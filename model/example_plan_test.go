@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
@@ -32,7 +32,7 @@ var (
 // A plan is a value. It tells its commands, its price and what a crash leaves, before it
 // runs.
 func ExamplePlan() {
-	client, stop := modeltest.Start()
+	client, stop := mongotest.Start()
 	defer stop()
 	ctx, db := context.Background(), client.Database("hotel")
 	if _, err := rooms.Insert(room{ID: "12"}).Run(ctx, db); err != nil {

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
@@ -29,8 +29,8 @@ var (
 
 // The result says what became of each step, also when the run failed.
 func ExampleResult() {
-	faults := modeltest.NewFaults()
-	client, stop := modeltest.Start(modeltest.WithFaults(faults), modeltest.WithClientOptions(options.Client().SetRetryWrites(false)))
+	faults := mongotest.NewFaults()
+	client, stop := mongotest.Start(mongotest.WithFaults(faults), mongotest.WithClientOptions(options.Client().SetRetryWrites(false)))
 	defer stop()
 	ctx, db := context.Background(), client.Database("zoo")
 	if _, err := animals.Insert(animal{"lion", "8:00"}).Run(ctx, db); err != nil {
@@ -55,7 +55,7 @@ func ExampleResult() {
 
 	// The connection breaks after the second write reached the server, and before its
 	// answer came.
-	faults.On(modeltest.Writes, 2, modeltest.CutAfter())
+	faults.On(mongotest.Writes, 2, mongotest.CutAfter())
 	run()
 	fmt.Println("It runs again, since it is", feed.Guarantee())
 	run()

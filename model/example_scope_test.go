@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
@@ -21,7 +21,7 @@ var orders = model.NewCollection[order, string]("orders")
 
 // Several shops keep their orders in one collection, and what is deleted is marked. Each request runs on a database of its own scope.
 func ExampleScope() {
-	client, stop := modeltest.Start()
+	client, stop := mongotest.Start()
 	defer stop()
 	ctx, now := context.Background(), time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
 	of := func(shop string) model.DB {

@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
@@ -44,7 +44,7 @@ var centsStage = model.Stage{
 }
 
 func ExampleStage() {
-	client, stop := modeltest.Start()
+	client, stop := mongotest.Start()
 	defer stop()
 	ctx, db := context.Background(), client.Database("shop")
 	old := []offer{{ID: "lamp", Price: "12.50"}, {ID: "desk", Price: "ask us"}, {ID: "sofa", Price: "299.00"}}

@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -39,7 +39,7 @@ func delay(id, from, to string) model.Write {
 // A failed plan returns a StepError: which step failed, where, and why. Earlier steps
 // were applied, later ones were not sent.
 func ExampleStepError() {
-	client, stop := modeltest.Start()
+	client, stop := mongotest.Start()
 	defer stop()
 	ctx, db := context.Background(), client.Database("port")
 	begin := model.NewPlan(ferries.Insert(ferry{"f1", "9:30"}), tickets.Insert(ticket{"t0", "f1"}))

@@ -8,7 +8,7 @@ import (
 
 	"github.com/docmodel/docmodel/denorm"
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
@@ -33,7 +33,7 @@ func ExampleStore() {
 	writers, written := model.NewStore(blog, authors), model.NewStore(blog, posts)
 
 	ctx := context.Background()
-	client, stop := modeltest.Start()
+	client, stop := mongotest.Start()
 	defer stop()
 	db, err := model.WithTransactions(ctx, blog.On(client.Database("blog")))
 	fmt.Println(err)
@@ -85,7 +85,7 @@ func ExampleParts_WithReactions() {
 	store := model.NewStore(model.New("site", slugs), pages)
 
 	ctx := context.Background()
-	client, stop := modeltest.Start()
+	client, stop := mongotest.Start()
 	defer stop()
 	db := client.Database("site")
 	s, _, err := store.Insert(Page{ID: 1, Title: "About us"}).Run(ctx, db)

@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
@@ -25,7 +25,7 @@ func ExampleStore_Where() {
 	errForbidden := errors.New("the page belongs to somebody else")
 
 	ctx := context.Background()
-	client, stop := modeltest.Start()
+	client, stop := mongotest.Start()
 	defer stop()
 	db := wiki.On(client.Database("wiki"))
 

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -56,7 +56,7 @@ var headlineStream = model.Stream{
 // Once ends a run when nothing waits. A service leaves it out, and the stream runs until
 // its context ends.
 func ExampleStream() {
-	client, stop := modeltest.Start()
+	client, stop := mongotest.Start()
 	defer stop()
 	ctx, db := context.Background(), client.Database("paper")
 	follow := model.StreamOptions{Once: true, Wait: 10 * time.Millisecond, Workers: 1}

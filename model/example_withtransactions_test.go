@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
@@ -35,8 +35,8 @@ func lay(nestID, farmID string) model.Plan {
 
 // On this database Run is enough: each action that needs a transaction gets one.
 func ExampleWithTransactions() {
-	monitor := modeltest.NewMonitor()
-	client, stop := modeltest.Start(modeltest.WithMonitor(monitor))
+	monitor := mongotest.NewMonitor()
+	client, stop := mongotest.Start(mongotest.WithMonitor(monitor))
 	defer stop()
 	ctx, database := context.Background(), client.Database("farm")
 	db, err := model.WithTransactions(ctx, database) // it asks the server once, when the program starts

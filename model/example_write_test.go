@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -44,7 +44,7 @@ func rent(id, rider string) model.Write {
 }
 
 func ExampleWrite() {
-	client, stop := modeltest.Start()
+	client, stop := mongotest.Start()
 	defer stop()
 	ctx, db := context.Background(), client.Database("rental")
 	if _, err := bikes.InsertMany([]bike{{ID: "red"}, {ID: "blue", Broken: true}}).Run(ctx, db); err != nil {

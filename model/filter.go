@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/internal/mql"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -81,7 +82,7 @@ func without(filter bson.D, others []bson.D) bson.D {
 }
 
 // sameValue reports whether two values are stored as the same bytes.
-func sameValue(a, b any) bool { return sameWithin(a, b, core.MaxLevels) }
+func sameValue(a, b any) bool { return sameWithin(a, b, bsonval.MaxLevels) }
 
 // sameWithin is sameValue for values of at most n levels; deeper values aren't the same.
 func sameWithin(a, b any, n int) bool {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/docmodel/docmodel/internal/tenancy"
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -16,7 +16,7 @@ import (
 // A document that isn't there is named by what was asked for.
 func TestNotFoundNames(t *testing.T) {
 	tenancy.Differs(t, "a find's filter is the tenant's too")
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for want, pipeline := range map[string]mongo.Pipeline{
 			"(parts {_id: 9})": {d("$match", d("_id", 9)), d("$limit", 1)},
 			"(parts)":          {d("$limit", 1)},
@@ -31,9 +31,9 @@ func TestNotFoundNames(t *testing.T) {
 // A write of a document that a scope hides, or that isn't there, gives ErrNotFound, and one that changed ErrStale.
 func TestGone(t *testing.T) {
 	tenancy.Differs(t, "it has scopes of its own")
-	monitor := modeltest.NewMonitor()
+	monitor := mongotest.NewMonitor()
 	set := d("$set", d("name", "x"))
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		docs := model.NewCollection[bson.D, int32]("parts")
 		mustRun(t, db, docs.InsertMany([]bson.D{d("_id", 1, "tenant", "a", "qty", 1), d("_id", 2, "tenant", "b", "qty", 1), d("_id", 3, "tenant", "a", "qty", 1, "deletedAt", 7)}))
 		on := tenantOf("a").On(asked(t, db, "parts"))
@@ -68,12 +68,12 @@ func TestGone(t *testing.T) {
 				t.Errorf("%s: %v after %v, want %v after %s", reason, err, sentBy(monitor), c.err, c.sent)
 			}
 		}
-	}, modeltest.WithMonitor(monitor))
+	}, mongotest.WithMonitor(monitor))
 }
 
 // A Change whose plan's document isn't there reads once more, and gives up when that finds the same; else it decides anew.
 func TestChangeGone(t *testing.T) {
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		named := expectOne(updateOne(d("name", "nine"), d("$set", d("name", "x"))))
 		named.Reasons = []model.Reason{{Err: model.ErrNotFound}}
 		for i := range 4 {

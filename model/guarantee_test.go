@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -16,7 +16,7 @@ import (
 func TestErrTransactionalSaysWhy(t *testing.T) {
 	set := d("$set", d("a", 1))
 	other := updateOne(d("_id", 9), set)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, test := range []struct {
 			plan model.Plan
 			says string

@@ -10,7 +10,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 
 	"github.com/docmodel/docmodel/internal/core"
 )
@@ -31,7 +31,7 @@ func TestHostileStrings(t *testing.T) {
 	scope := func(s string) model.Scope {
 		return model.Scope{Filter: d("name", s), Set: d("by", s), Delete: d("gone", s)}
 	}
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		var all []doc
 		for _, s := range hostile {
 			all = append(all, doc{s, s})

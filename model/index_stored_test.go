@@ -10,7 +10,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 
 	"github.com/docmodel/docmodel/internal/tenancy"
 )
@@ -53,7 +53,7 @@ func TestDiffOptions(t *testing.T) {
 		{"language", ix("b", "text"), d("b", "text"), o().SetDefaultLanguage("none"), "changed", true},
 		{"language_override", ix("b", "text"), d("b", "text"), o().SetLanguageOverride("tongue"), "changed", true},
 	}
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		engine := strings.HasSuffix(t.Name(), "/engine")
 		for _, c := range cases {
 			t.Run(c.reason, func(t *testing.T) {
@@ -90,7 +90,7 @@ func wantDiff(t *testing.T, db *mongo.Database, declared model.Index, want strin
 // TestDiffInheritedCollation: an index without a collation inherits the collection's.
 func TestDiffInheritedCollation(t *testing.T) {
 	tenancy.Differs(t, "a scope is refused in such a collection")
-	db := modeltest.NewClient(t).Database("test")
+	db := mongotest.NewClient(t).Database("test")
 	caseless := &options.Collation{Locale: "en", Strength: 2}
 	if err := db.CreateCollection(t.Context(), "parts", options.CreateCollection().SetCollation(caseless)); err != nil {
 		t.Fatal(err)

@@ -12,7 +12,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 
 	"github.com/docmodel/docmodel/internal/tenancy"
 )
@@ -150,8 +150,8 @@ func TestIndexesServeOthers(t *testing.T) {
 // TestIndexesOnServer: Ensure makes what Diff misses, and nothing twice.
 func TestIndexesOnServer(t *testing.T) {
 	tenancy.Differs(t, "unique indexes are led by the tenant, the others aren't")
-	monitor := modeltest.NewMonitor()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	monitor := mongotest.NewMonitor()
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		set := model.New("test", wants{ix("a", 1), unique(ix("b", -1)), partial(ix("c", 1), d("c", d("$gt", 0))), expiring(ix("at", 1), 90*time.Minute+time.Millisecond),
 			expiring(ix("gone", 1), -time.Second), model.NewIndex("products", d("a", 1, "b", 1))}).Indexes()
 		diff, err := set.Diff(t.Context(), db)
@@ -179,7 +179,7 @@ func TestIndexesOnServer(t *testing.T) {
 		if err := other.Ensure(t.Context(), db); err == nil || !strings.Contains(err.Error(), "parts") {
 			t.Errorf("an index under the same name with other options: %v", err)
 		}
-	}, modeltest.WithMonitor(monitor))
+	}, mongotest.WithMonitor(monitor))
 }
 
 func names(all []model.Index) string {

@@ -12,7 +12,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 
 	"github.com/docmodel/docmodel/internal/tenancy"
 	"github.com/docmodel/docmodel/internal/testkit"
@@ -21,14 +21,14 @@ import (
 // interruptions are what a server answers that stops in the middle of a command.
 var interruptions = []int32{11601, 50, 11602, 11600, 189, 91, 10107, 13435, 262, 24, 1, 8}
 
-func noRetries() modeltest.Option {
-	return modeltest.WithClientOptions(options.Client().SetRetryWrites(false))
+func noRetries() mongotest.Option {
+	return mongotest.WithClientOptions(options.Client().SetRetryWrites(false))
 }
 
 // What an interrupted server answers says nothing of the statements that it has done: their status is unknown.
 func TestInterruptedIsUnknown(t *testing.T) {
 	tenancy.Differs(t, "a $merge is refused under a scope's filter")
-	faults := modeltest.NewFaults()
+	faults := mongotest.NewFaults()
 	three := model.NewPlan(insertDoc(d("_id", 1)), insertDoc(d("_id", 2)), insertDoc(d("_id", 3)))
 	many := model.NewPlan(model.Write{Collection: "parts", Model: &mongo.UpdateManyModel{Filter: bson.D{}, Update: d("$set", d("n", 1))}})
 	merge := model.NewPlan(model.MergeInto{Collection: "parts", Once: true, Pipeline: mongo.Pipeline{d("$set", d("m", 1)), d("$merge", "parts")}})
@@ -49,7 +49,7 @@ func TestInterruptedIsUnknown(t *testing.T) {
 					}
 				}
 				faults.Reset()
-				faults.On(modeltest.Writes, 1, modeltest.FailInside(2, code))
+				faults.On(mongotest.Writes, 1, mongotest.FailInside(2, code))
 				r, err := p.Run(ctx, db)
 				var server mongo.ServerError
 				if !errors.As(err, &server) || !server.HasErrorCode(int(code)) {
@@ -62,28 +62,28 @@ func TestInterruptedIsUnknown(t *testing.T) {
 				}
 			}
 		}
-	}, noRetries(), modeltest.WithFaults(faults))
+	}, noRetries(), mongotest.WithFaults(faults))
 }
 
 // A command that the server refuses before it executes anything was not sent, as far as its documents are concerned.
 func TestRefusedIsNotSent(t *testing.T) {
-	faults := modeltest.NewFaults()
+	faults := mongotest.NewFaults()
 	p := model.NewPlan(insertDoc(d("_id", 1)), insertDoc(d("_id", 2)))
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
-		for _, fault := range []modeltest.Action{modeltest.Fail(13), modeltest.Fail(59), modeltest.Fail(9), modeltest.Fail(73), modeltest.Fail(91, "NoWritesPerformed")} {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
+		for _, fault := range []mongotest.Action{mongotest.Fail(13), mongotest.Fail(59), mongotest.Fail(9), mongotest.Fail(73), mongotest.Fail(91, "NoWritesPerformed")} {
 			faults.Reset()
-			faults.On(modeltest.Writes, 1, fault)
+			faults.On(mongotest.Writes, 1, fault)
 			r, err := p.Run(context.Background(), db)
 			if err == nil || r.Steps[0].Status != model.NotSent || r.Steps[1].Status != model.NotSent {
 				t.Errorf("%v: %v", err, r.Steps)
 			}
 		}
-	}, noRetries(), modeltest.WithFaults(faults))
+	}, noRetries(), mongotest.WithFaults(faults))
 }
 
 // A statement that writes many documents and fails at one of them has written others.
 func TestHalfDoneStatement(t *testing.T) {
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := context.Background()
 		if _, err := db.Collection("parts").InsertMany(ctx, []any{d("_id", 1, "n", 1), d("_id", 2, "n", "a string"), d("_id", 3, "n", 3)}); err != nil {
 			t.Fatal(err)
@@ -98,7 +98,7 @@ func TestHalfDoneStatement(t *testing.T) {
 
 // A writer whose command was interrupted on the server leaves its intent: the next one finishes what was applied in part.
 func TestLeaseInterrupted(t *testing.T) {
-	faults := modeltest.NewFaults()
+	faults := mongotest.NewFaults()
 	testkit.Waits(t, func(t *testing.T, db *mongo.Database) {
 		for _, code := range interruptions {
 			faults.Reset()
@@ -112,7 +112,7 @@ func TestLeaseInterrupted(t *testing.T) {
 					return model.NewPlan(insertDoc(d("_id", ids[0])), insertDoc(d("_id", ids[1])), insertDoc(d("_id", ids[2]))), nil
 				},
 			}
-			faults.On(modeltest.Both(modeltest.Writes, modeltest.On("parts")), 1, modeltest.FailInside(2, code))
+			faults.On(mongotest.Both(mongotest.Writes, mongotest.On("parts")), 1, mongotest.FailInside(2, code))
 			var server mongo.ServerError
 			if _, _, err := change.Run(ctx, db); !errors.As(err, &server) || !server.HasErrorCode(int(code)) {
 				t.Fatalf("%d: %v", code, err)
@@ -132,5 +132,5 @@ func TestLeaseInterrupted(t *testing.T) {
 				t.Errorf("%d: %d of 3 documents, %v", code, n, err)
 			}
 		}
-	}, noRetries(), modeltest.WithFaults(faults))
+	}, noRetries(), mongotest.WithFaults(faults))
 }

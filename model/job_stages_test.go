@@ -11,7 +11,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 )
 
 // twoStages renames the parts, all but one that it leaves, and then counts up a part three times, by work of its own.
@@ -51,7 +51,7 @@ func twoStages(ran *[]string) model.Job {
 
 // A job does its stages in order, counts them together, and ends with what it left.
 func TestJobStages(t *testing.T) {
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		mustRun(t, db, manyParts(5))
 		var ran []string
 		dry, err := twoStages(&ran).Run(t.Context(), db, model.JobOptions{DryRun: true})
@@ -85,7 +85,7 @@ func TestJobStages(t *testing.T) {
 // A job that is stopped after any of its batches goes on there: by its checkpoint, or by the progress that it returned.
 func TestJobStagesGoOn(t *testing.T) {
 	stop := errors.New("enough")
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, checkpoint := range []string{"", "jobs"} {
 			var ran []string
 			o := model.JobOptions{Checkpoint: checkpoint, Progress: func(model.Progress) error { return stop }}
@@ -123,7 +123,7 @@ func TestJobStagesGoOn(t *testing.T) {
 // Work of its own is called again when it is stale, or when its stage says so; anything else ends the job.
 func TestJobAgain(t *testing.T) {
 	taken := errors.New("taken meanwhile")
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, test := range []struct {
 			fails error
 			times int
@@ -152,7 +152,7 @@ func TestJobAgain(t *testing.T) {
 
 // A finding that can't be mended is left, with the reason. It doesn't keep the others of its batch from being mended.
 func TestCheckJobLeaves(t *testing.T) {
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		if err := stocked(t.Context(), db, 5, -1, -2, -3, 4); err != nil {
 			t.Fatal(err)
 		}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/docmodel/docmodel/internal/tenancy"
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 )
 
 // renaming is a job that gives each part a new name.
@@ -47,8 +47,8 @@ func renamed(t *testing.T, db *mongo.Database, name string) int {
 }
 
 func TestJob(t *testing.T) {
-	monitor := modeltest.NewMonitor()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	monitor := mongotest.NewMonitor()
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		mustRun(t, db, manyParts(10))
 		var told []model.Progress
 		dry, err := renaming("dry").Run(t.Context(), db, model.JobOptions{DryRun: true, Checkpoint: "jobs"})
@@ -82,7 +82,7 @@ func TestJob(t *testing.T) {
 		if n, err := notes.Named("jobs").Find(nil).Count(t.Context(), db); n != 0 || err != nil {
 			t.Errorf("%d checkpoints are left, %v", n, err)
 		}
-	}, modeltest.WithMonitor(monitor))
+	}, mongotest.WithMonitor(monitor))
 }
 
 // TestJobStops: by its Progress, by its context, by an error of its plan; and goes on where it was.
@@ -96,7 +96,7 @@ func TestJobStops(t *testing.T) {
 			return nil
 		}
 	}
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		mustRun(t, db, manyParts(10))
 		got, err := renaming("one").Run(t.Context(), db, model.JobOptions{Progress: stopAfter(2)})
 		if err != stop || got.Documents != 6 || got.Done || renamed(t, db, "one") != 6 {
@@ -147,7 +147,7 @@ func TestJobStops(t *testing.T) {
 func TestJobSeesEveryType(t *testing.T) {
 	ids := []any{int32(-1), int64(2), 2.5, "", "a", "b", d("k", 1), d("k", "x"), []byte{1}, [16]byte{9}, oid(1), oid(2), false, true,
 		time.UnixMilli(5).UTC(), bson.Timestamp{T: 1}, bson.NewDecimal128(0, 9), bson.MinKey{}, bson.MaxKey{}}
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, id := range ids {
 			if _, err := db.Collection("parts").InsertOne(t.Context(), d("_id", id)); err != nil {
 				t.Fatalf("%v: %v", id, err)
@@ -175,7 +175,7 @@ func TestJobSeesEveryType(t *testing.T) {
 
 // A pipeline sees each batch before the plan does, and the collections that it reads are under the scope too.
 func TestJobPipeline(t *testing.T) {
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		mustRun(t, db, manyParts(7))
 		lookup := d("from", "parts", "localField", "_id", "foreignField", "_id", "as", "same")
 		var seen []int

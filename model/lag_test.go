@@ -11,11 +11,11 @@ import (
 
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/embed"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 )
 
 // rolledBack matches the reads that could see what will be rolled back: all but those that wait for a majority.
-func rolledBack(c modeltest.Command) bool {
+func rolledBack(c mongotest.Command) bool {
 	level, _ := c.Body.Lookup("readConcern", "level").StringValueOK()
 	return c.Name == "find" && level != "majority" && level != "linearizable"
 }
@@ -33,8 +33,8 @@ func TestAppliedIsWhatAMajorityHas(t *testing.T) {
 	docs := embed.NewVersioned(parts, embed.VersionedSpec{Tokens: "ops"})
 	store := model.NewStore(model.New("parts", docs), parts)
 	op := bson.NewObjectID()
-	faults := modeltest.NewFaults()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	faults := mongotest.NewFaults()
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		faults.Reset()
 		change, ctx := store.Edit(1, func(d *doc) error { d.Qty++; return nil }), model.WithToken(t.Context(), op)
 		update := docs.Update(1, 1, d("$inc", d("qty", int64(1))), op)
@@ -59,14 +59,14 @@ func TestAppliedIsWhatAMajorityHas(t *testing.T) {
 		if result, err := update.Run(t.Context(), db); !errors.Is(err, model.ErrStale) {
 			t.Errorf("a write that was rolled back: %v, %v", result, err)
 		}
-	}, modeltest.WithFaults(faults))
+	}, mongotest.WithFaults(faults))
 }
 
 // A change reads at the primary; a query of the user reads where the user says.
 func TestChangesReadAtThePrimary(t *testing.T) {
-	faults := modeltest.NewFaults()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
-		modeltest.NeedTransactions(t, db) // a standalone has no secondaries
+	faults := mongotest.NewFaults()
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
+		mongotest.NeedTransactions(t, db) // a standalone has no secondaries
 		faults.Reset()
 		mustRun(t, db, model.NewPlan(parts.Insert(part{1, "a", 1})))
 		faults.Lag(t, db)
@@ -85,5 +85,5 @@ func TestChangesReadAtThePrimary(t *testing.T) {
 		if err != nil || seen != 6 {
 			t.Errorf("a job read %d, %v", seen, err)
 		}
-	}, modeltest.WithFaults(faults), modeltest.WithClientOptions(options.Client().SetReadPreference(readpref.SecondaryPreferred())))
+	}, mongotest.WithFaults(faults), mongotest.WithClientOptions(options.Client().SetReadPreference(readpref.SecondaryPreferred())))
 }

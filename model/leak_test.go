@@ -15,7 +15,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 
 	"github.com/docmodel/docmodel/internal/tenancy"
 )
@@ -69,10 +69,10 @@ func (o *openCursors) left() int {
 // TestNoCursorStaysOpen holds that a read which ends early, by its caller, an error or its context, closes its cursor.
 func TestNoCursorStaysOpen(t *testing.T) {
 	open := &openCursors{ids: map[int64]bool{}}
-	client := modeltest.WithClientOptions(options.Client().SetMonitor(open.monitor()))
+	client := mongotest.WithClientOptions(options.Client().SetMonitor(open.monitor()))
 	errEnough := errors.New("enough")
 	small := model.ReadOptions{BatchSize: 2}
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for i := range int32(20) {
 			mustRun(t, db, parts.InsertMany([]part{{ID: i, Name: "x"}}))
 		}
@@ -131,7 +131,7 @@ func TestNoCursorStaysOpen(t *testing.T) {
 func TestStreamLeavesNothing(t *testing.T) {
 	tenancy.Differs(t, "a stream is refused under a scope's filter")
 	before := runtime.NumGoroutine()
-	client, stop := modeltest.Start()
+	client, stop := mongotest.Start()
 	db := client.Database("stream")
 	for i := range 10 {
 		s := model.Stream{Name: fmt.Sprint("stream ", i), Collection: "c", Places: "p", Plan: func(model.Event) (model.Plan, error) { return model.Plan{}, nil }}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 )
 
 // longLease doesn't run out while a test runs.
@@ -87,8 +88,8 @@ func TestLeaseCosts(t *testing.T) {
 		}
 		return c
 	}
-	m := modeltest.NewMonitor()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	m := mongotest.NewMonitor()
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, c := range []struct {
 			reason string
 			want   model.Cost
@@ -124,5 +125,5 @@ func TestLeaseCosts(t *testing.T) {
 		t.Run("forgetting", func(t *testing.T) {
 			modeltest.WantCost(t, m, model.Cost{Commands: 1, Written: 1}, func() error { return longLease.Forget(t.Context(), db) })
 		})
-	}, modeltest.WithMonitor(m))
+	}, mongotest.WithMonitor(m))
 }

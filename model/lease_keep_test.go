@@ -11,7 +11,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 
 	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/internal/tenancy"
@@ -19,7 +19,7 @@ import (
 )
 
 // soon fails the test unless run ends soon after its context, though the server doesn't answer. The gate is opened in the end.
-func soon(t *testing.T, f *modeltest.Faults, run func(ctx context.Context) error) {
+func soon(t *testing.T, f *mongotest.Faults, run func(ctx context.Context) error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
@@ -38,26 +38,26 @@ func soon(t *testing.T, f *modeltest.Faults, run func(ctx context.Context) error
 // A change whose server answers no more ends with its context, and not when the lease could be given back.
 func TestLeaseKeepsDeadline(t *testing.T) {
 	t.Parallel() // it waits
-	f := modeltest.NewFaults()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	f := mongotest.NewFaults()
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		if _, _, err := pairOf(longLease).Run(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}
-		locks, pairs := modeltest.On("locks"), modeltest.On("pairs")
-		for what, silent := range map[string]func(modeltest.Action){
-			"from the lease on": func(a modeltest.Action) { f.From(modeltest.All, 1, a) },
-			"from the read on": func(a modeltest.Action) {
-				f.From(pairs, 1, a).From(modeltest.Both(locks, modeltest.Named("update")), 1, a)
+		locks, pairs := mongotest.On("locks"), mongotest.On("pairs")
+		for what, silent := range map[string]func(mongotest.Action){
+			"from the lease on": func(a mongotest.Action) { f.From(mongotest.All, 1, a) },
+			"from the read on": func(a mongotest.Action) {
+				f.From(pairs, 1, a).From(mongotest.Both(locks, mongotest.Named("update")), 1, a)
 			},
-			"from the intent on": func(a modeltest.Action) { f.From(modeltest.Both(locks, modeltest.Named("update")), 1, a) },
-			"from the plan on": func(a modeltest.Action) {
-				f.From(modeltest.Both(pairs, modeltest.Writes), 1, a).From(modeltest.Both(locks, modeltest.Named("update")), 2, a)
+			"from the intent on": func(a mongotest.Action) { f.From(mongotest.Both(locks, mongotest.Named("update")), 1, a) },
+			"from the plan on": func(a mongotest.Action) {
+				f.From(mongotest.Both(pairs, mongotest.Writes), 1, a).From(mongotest.Both(locks, mongotest.Named("update")), 2, a)
 			},
 		} {
 			t.Run(what, func(t *testing.T) {
-				g := modeltest.NewGate()
+				g := mongotest.NewGate()
 				defer g.Open()
-				silent(modeltest.Hold(g))
+				silent(mongotest.Hold(g))
 				soon(t, f, func(ctx context.Context) error { _, _, err := pairOf(longLease).Run(ctx, db); return err })
 				_, err := db.Collection("locks").UpdateOne(t.Context(), d("_id", "tree"), d("$unset", d("holder", "", "until", "")))
 				if err != nil {
@@ -65,30 +65,30 @@ func TestLeaseKeepsDeadline(t *testing.T) {
 				}
 			})
 		}
-	}, modeltest.WithFaults(f))
+	}, mongotest.WithFaults(f))
 }
 
 // A read whose server answers no more ends with its context, and not when its cursor could be closed.
 func TestReadKeepsDeadline(t *testing.T) {
 	t.Parallel() // it waits
-	f := modeltest.NewFaults()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	f := mongotest.NewFaults()
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		docs := []any{d("_id", 1), d("_id", 2), d("_id", 3)}
 		if _, err := db.Collection("pairs").InsertMany(t.Context(), docs); err != nil {
 			t.Fatal(err)
 		}
-		g := modeltest.NewGate()
+		g := mongotest.NewGate()
 		defer g.Open()
-		f.From(modeltest.Named("getMore", "killCursors"), 1, modeltest.Hold(g))
+		f.From(mongotest.Named("getMore", "killCursors"), 1, mongotest.Hold(g))
 		find := docsAny.Find(nil)
 		find.Options.BatchSize = 1
 		soon(t, f, func(ctx context.Context) error { _, err := find.All(ctx, db); return err })
-	}, modeltest.WithFaults(f))
+	}, mongotest.WithFaults(f))
 }
 
 // The end of a change whose own write holds the lease is not the end of the lease: it is extended while its holder lives.
 func TestLeaseIsExtended(t *testing.T) {
-	f := modeltest.NewFaults()
+	f := mongotest.NewFaults()
 	testkit.Waits(t, func(t *testing.T, db *mongo.Database) {
 		short := *lease
 		short.For = 2 * time.Second // a busy server takes its time for what extends it
@@ -123,7 +123,7 @@ func TestLeaseIsExtended(t *testing.T) {
 		if n, err := docsAny.Find(d("n", int64(2))).Count(t.Context(), db); n != 2 || err != nil {
 			t.Errorf("%d, %v", n, err)
 		}
-	}, modeltest.WithFaults(f))
+	}, mongotest.WithFaults(f))
 }
 
 // Once it is taken by another, a lease is extended no more.
@@ -156,7 +156,7 @@ func TestLeaseIsLost(t *testing.T) {
 
 // A plan of one write is stored too: what arrives after its lease ran out was done before by the next writer, and does nothing.
 func TestLeaseSingleWriteLate(t *testing.T) {
-	f := modeltest.NewFaults()
+	f := mongotest.NewFaults()
 	testkit.Waits(t, func(t *testing.T, db *mongo.Database) {
 		f.Reset()
 		short := *lease
@@ -181,9 +181,9 @@ func TestLeaseSingleWriteLate(t *testing.T) {
 		if _, err := db.Collection("pairs").InsertMany(t.Context(), []any{d("_id", 1, "at", 0), d("_id", 2, "at", 0)}); err != nil {
 			t.Fatal(err)
 		}
-		g := modeltest.NewGate()
+		g := mongotest.NewGate()
 		defer g.Open()
-		f.On(modeltest.Both(modeltest.On("pairs"), modeltest.Writes), 1, modeltest.Hold(g)).From(renewals, 1, modeltest.Fail(96))
+		f.On(mongotest.Both(mongotest.On("pairs"), mongotest.Writes), 1, mongotest.Hold(g)).From(renewals, 1, mongotest.Fail(96))
 		late := make(chan error, 1)
 		go func() { _, _, err := on(1, 2).Run(t.Context(), db); late <- err }()
 		if _, err := g.Wait(t.Context()); err != nil {
@@ -197,11 +197,11 @@ func TestLeaseSingleWriteLate(t *testing.T) {
 		if n, errCount := docsAny.Find(d("s", "on")).Count(t.Context(), db); n != 1 || errCount != nil || !errors.Is(err, errBad) {
 			t.Errorf("%d are on, %v; the second writer: %v", n, errCount, err)
 		}
-	}, modeltest.WithFaults(f), modeltest.WithClientOptions(options.Client().SetRetryWrites(false)))
+	}, mongotest.WithFaults(f), mongotest.WithClientOptions(options.Client().SetRetryWrites(false)))
 }
 
 // renewals are the commands that extend a lease.
-func renewals(c modeltest.Command) bool {
+func renewals(c mongotest.Command) bool {
 	list, ok := c.Body.Lookup("updates").ArrayOK()
 	if !ok {
 		return false
@@ -213,7 +213,7 @@ func renewals(c modeltest.Command) bool {
 
 // A single write that can't be told from its second run is refused, as several are.
 func TestLeaseRefusesUnrepeatable(t *testing.T) {
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		c := pairOf(lease)
 		c.Decide = func(int64) (model.Plan, error) {
 			return model.NewPlan(updateOne(d("_id", 1), d("$inc", d("n", 1)))), nil
@@ -228,8 +228,8 @@ func TestLeaseRefusesUnrepeatable(t *testing.T) {
 // A first write that the server refuses, when the next writer is to finish it, is not in the way of those after it.
 func TestLeaseRefusedLate(t *testing.T) {
 	tenancy.Differs(t, "a sparse unique index led by the tenant holds all documents")
-	f := modeltest.NewFaults()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	f := mongotest.NewFaults()
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		f.Reset()
 		if err := db.RunCommand(t.Context(), d("createIndexes", "pairs", "indexes", bson.A{d("name", "u", "key", d("u", 1), "unique", true, "sparse", true)})).Err(); err != nil {
 			t.Fatal(err)
@@ -238,7 +238,7 @@ func TestLeaseRefusedLate(t *testing.T) {
 		c.Decide = func(int64) (model.Plan, error) {
 			return model.NewPlan(model.Write{Collection: "pairs", Model: &mongo.InsertOneModel{Document: d("_id", 7, "u", 1)}, Expect: model.One, Done: d("_id", 7)}), nil
 		}
-		f.On(modeltest.Both(modeltest.On("pairs"), modeltest.Writes), 1, modeltest.CutBefore())
+		f.On(mongotest.Both(mongotest.On("pairs"), mongotest.Writes), 1, mongotest.CutBefore())
 		if _, _, err := c.Run(t.Context(), db); err == nil {
 			t.Fatal("it wasn't cut")
 		}
@@ -248,12 +248,12 @@ func TestLeaseRefusedLate(t *testing.T) {
 		if _, _, err := pairOf(lease).Run(t.Context(), db); err != nil {
 			t.Errorf("the next: %v", err)
 		}
-	}, modeltest.WithFaults(f), modeltest.WithClientOptions(options.Client().SetRetryWrites(false)))
+	}, mongotest.WithFaults(f), mongotest.WithClientOptions(options.Client().SetRetryWrites(false)))
 }
 
 // A lock document that is not there begins above what Begin says.
 func TestLeaseBegins(t *testing.T) {
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		l := *lease
 		l.Begin = func(context.Context, model.DB) (int64, error) { return 41, nil }
 		c := pairOf(&l)

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
@@ -57,7 +57,7 @@ var docsAny = model.NewCollection[bson.D, int32]("pairs")
 // Writers under a lease do not come between each other.
 func TestLeaseKeepsWritersApart(t *testing.T) {
 	tenancy.Differs(t, "the fields of the scope are fields of the documents that it compares or lists")
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		long := *lease
 		long.For = time.Minute
 		var wg sync.WaitGroup
@@ -82,7 +82,7 @@ func TestLeaseKeepsWritersApart(t *testing.T) {
 
 func TestLeaseRefuses(t *testing.T) {
 	tenancy.Differs(t, "a $merge is refused under a scope's filter")
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		run := func(c model.Change[int64], want string) {
 			t.Helper()
 			if _, _, err := c.Run(t.Context(), db); err == nil || !strings.Contains(err.Error(), want) {
@@ -132,7 +132,7 @@ func TestLeaseRefuses(t *testing.T) {
 
 // What can't be finished stops those that come after it, until it is forgotten or mended.
 func TestLeaseUnfinished(t *testing.T) {
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		store := func() {
 			t.Helper()
 			lock := d("_id", "tree", "fence", int64(4), "intent", d("fence", int64(4), "what", "nonsense", "plan", []byte{1, 2, 3}))
@@ -176,8 +176,8 @@ func TestLeaseStoresEveryWrite(t *testing.T) {
 		model.Write{Collection: "pairs", Expect: model.One, Model: &mongo.UpdateOneModel{Filter: d("_id", 5, "n", 1), Update: d("$set", d("n", 2))}, Done: d("_id", 5, "n", 2)},
 		on(&mongo.InsertOneModel{Document: d("_id", 9, "x", bson.Regex{Pattern: "^a"})}),
 	)
-	f := modeltest.NewFaults()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	f := mongotest.NewFaults()
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		var dumps []string
 		for _, dies := range []bool{false, true} {
 			for _, name := range []string{"pairs", "locks"} {
@@ -190,7 +190,7 @@ func TestLeaseStoresEveryWrite(t *testing.T) {
 			}
 			f.Reset()
 			if dies {
-				f.From(modeltest.Both(modeltest.Writes, modeltest.On("pairs")), 1, modeltest.Fail(96)).From(modeltest.Writes, 5, modeltest.Fail(96)) // after the intent
+				f.From(mongotest.Both(mongotest.Writes, mongotest.On("pairs")), 1, mongotest.Fail(96)).From(mongotest.Writes, 5, mongotest.Fail(96)) // after the intent
 			}
 			c := pairOf(lease)
 			c.Read = func(context.Context, model.DB) (int64, error) { return 0, nil }
@@ -206,7 +206,7 @@ func TestLeaseStoresEveryWrite(t *testing.T) {
 			if _, err := db.Collection("locks").DeleteMany(t.Context(), bson.D{}); err != nil {
 				t.Fatal(err)
 			}
-			dump, err := modeltest.Dump(t.Context(), db)
+			dump, err := mongotest.Dump(t.Context(), db)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -215,7 +215,7 @@ func TestLeaseStoresEveryWrite(t *testing.T) {
 		if dumps[0] != dumps[1] {
 			t.Errorf("run: %s\nfinished: %s", dumps[0], dumps[1])
 		}
-	}, modeltest.WithFaults(f), modeltest.WithClientOptions(options.Client().SetRetryWrites(false).SetRetryReads(false)))
+	}, mongotest.WithFaults(f), mongotest.WithClientOptions(options.Client().SetRetryWrites(false).SetRetryReads(false)))
 }
 
 // The writer that finishes a plan sends it with the same options.

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
@@ -37,8 +37,8 @@ func pairIs(t *testing.T, db *mongo.Database, n, fence int64) {
 // In a transaction, a change under a lease sends one command for it, and leaves the number alone.
 func TestLeaseInTransaction(t *testing.T) {
 	tenancy.Differs(t, "it looks at the lock document itself")
-	monitor := modeltest.NewMonitor()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	monitor := mongotest.NewMonitor()
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		tx, ctx := withTransactions(t, db), t.Context()
 		if _, _, err := pairOf(lease).Run(ctx, tx); err != nil {
 			t.Fatal(err)
@@ -74,13 +74,13 @@ func TestLeaseInTransaction(t *testing.T) {
 			t.Error(err)
 		}
 		pairIs(t, db, 5, 6)
-	}, modeltest.WithMonitor(monitor))
+	}, mongotest.WithMonitor(monitor))
 }
 
 // Writers with and without transactions are kept apart from each other.
 func TestLeaseMixedWriters(t *testing.T) {
 	tenancy.Differs(t, "it looks at the lock document itself")
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		tx := withTransactions(t, db)
 		var wg sync.WaitGroup
 		for i := range 6 {
@@ -111,7 +111,7 @@ func TestLeaseMixedWriters(t *testing.T) {
 // What a dead writer began is finished before the transaction; a writer that holds the lease is waited for.
 func TestLeaseInTransactionWaits(t *testing.T) {
 	tenancy.Differs(t, "it looks at the lock document itself")
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		tx, ctx := withTransactions(t, db), t.Context()
 		if _, _, err := pairOf(lease).Run(ctx, db); err != nil {
 			t.Fatal(err)

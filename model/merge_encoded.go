@@ -3,6 +3,7 @@ package model
 import (
 	"bytes"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/core"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
@@ -78,7 +79,7 @@ func appendEncodedFields(to []encodedField, update bson.Raw) ([]encodedField, bo
 }
 
 func isFramed(doc []byte) bool {
-	return core.WellFormed(bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: doc})
+	return bsonval.WellFormed(bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: doc})
 }
 
 // differentFields reports whether all paths begin with different fields of the document.

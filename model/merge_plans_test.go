@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -56,8 +56,8 @@ func TestMergePlans(t *testing.T) {
 
 // Two techniques of one action are applied together, or neither is.
 func TestChangeAlso(t *testing.T) {
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
-		modeltest.NeedTransactions(t, db)
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
+		mongotest.NeedTransactions(t, db)
 		c := db.Collection("parts")
 		if _, err := c.InsertMany(t.Context(), []any{d("_id", 1, "n", 1), d("_id", 2, "n", 5)}); err != nil {
 			t.Fatal(err)

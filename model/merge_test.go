@@ -13,7 +13,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 )
 
 // up is an update of document 1.
@@ -222,7 +222,7 @@ func randomUpdate(r *rand.Rand) model.Write {
 func TestMergeIsSequential(t *testing.T) {
 	doc := d("_id", 1, "a", 1, "b", 2, "ab", 3, "o", d("x", 1, "y", 2, "deep", d("z", 3), "l", bson.A{1, 9}), "l", bson.A{1, 5, 9},
 		"items", bson.A{d("id", 1, "v", 1), d("id", 2, "v", 2)})
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		r := rand.New(rand.NewPCG(1, 2))
 		after := func(writes ...model.Write) (bson.M, error) {
 			coll := db.Collection("parts")

@@ -7,15 +7,15 @@ import (
 
 	"github.com/docmodel/docmodel/internal/tenancy"
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
 // On the model's database, a write of a Collection that passes by a technique is refused
 // before anything is sent.
 func TestModelOnPassing(t *testing.T) {
-	monitor := modeltest.NewMonitor()
-	client := modeltest.NewClient(t, modeltest.WithMonitor(monitor))
+	monitor := mongotest.NewMonitor()
+	client := mongotest.NewClient(t, mongotest.WithMonitor(monitor))
 	db := diary.On(client.Database("diary"))
 	fields := func(path string) bson.D {
 		return bson.D{{Key: "$set", Value: bson.D{{Key: path, Value: "x"}}}}

@@ -8,7 +8,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 
 	"github.com/docmodel/docmodel/internal/tenancy"
 )
@@ -16,7 +16,7 @@ import (
 // A findAndModify without an update is made to remove; one that isn't is refused before anything is sent.
 func TestModifyWithoutUpdate(t *testing.T) {
 	tenancy.Differs(t, "a findAndModify that removes is refused under a scope that marks")
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		mustRun(t, db, parts.InsertMany([]part{{1, "a", 5}, {2, "b", 5}}))
 		remove := parts.Modify(d("_id", 1), nil)
 		remove.Remove = true

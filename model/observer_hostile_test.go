@@ -13,12 +13,12 @@ import (
 
 	"github.com/docmodel/docmodel/internal/tenancy"
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 )
 
 // TestObserverPanics: what panics is told, and a panic of an observer is the caller's.
 func TestObserverPanics(t *testing.T) {
-	db := modeltest.NewClient(t).Database("test")
+	db := mongotest.NewClient(t).Database("test")
 	mustRun(t, db, model.NewPlan(parts.Insert(part{1, "a", 5})))
 	var r record
 	panics := func(f func()) (v any) {
@@ -48,7 +48,7 @@ func TestObserverPanics(t *testing.T) {
 
 // TestObserverConcurrent: one observed database in several goroutines, and operations that run within one at once.
 func TestObserverConcurrent(t *testing.T) {
-	db := modeltest.NewClient(t).Database("test")
+	db := mongotest.NewClient(t).Database("test")
 	mustRun(t, db, model.NewPlan(parts.Insert(part{1, "a", 0})))
 	var r record
 	observed := r.observer().On(db)
@@ -96,7 +96,7 @@ func TestObserverConcurrent(t *testing.T) {
 func TestObserverRedacts(t *testing.T) {
 	tenancy.Differs(t, "it has scopes of its own")
 	const secret = "s3cret"
-	modeltest.Each(t, func(t *testing.T, plain *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, plain *mongo.Database) {
 		type doc struct {
 			ID   string            `bson:"_id"`
 			Name string            `bson:"name"`

@@ -11,7 +11,7 @@ import (
 
 	"github.com/docmodel/docmodel/internal/tenancy"
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 )
 
 func uniqueIndex() *options.IndexOptionsBuilder { return options.Index().SetUnique(true) }
@@ -74,7 +74,7 @@ level=WARN msg="docmodel job" name=mend failure=left commands=0
 // TestUnobserved: a database that nobody observes costs no allocation.
 func TestUnobserved(t *testing.T) {
 	tenancy.Differs(t, "each run reads the scope anew")
-	db := modeltest.NewClient(t).Database("test")
+	db := mongotest.NewClient(t).Database("test")
 	ctx := t.Context()
 	for name, db := range map[string]model.DB{"a database": db, "under a scope": tenantOf("a").On(db), "nobody observes": model.Scope{}.On(db)} {
 		if n := testing.AllocsPerRun(1000, func() { model.Unobserved(ctx, db) }); n != 0 {
@@ -89,7 +89,7 @@ func TestUnobserved(t *testing.T) {
 
 // BenchmarkObserver runs an empty plan, which sends nothing: on a database, and observed.
 func BenchmarkObserver(b *testing.B) {
-	db := modeltest.NewClient(b).Database("test")
+	db := mongotest.NewClient(b).Database("test")
 	for name, db := range map[string]model.DB{"unset": db, "set": model.Observer{End: func(context.Context, model.Operation) {}}.On(db)} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()

@@ -15,6 +15,7 @@ import (
 	"github.com/docmodel/docmodel/internal/tenancy"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 )
 
 // A record keeps what an observer is told.
@@ -192,10 +193,10 @@ func TestObserver(t *testing.T) {
 		}, "job\n batch 1\n  find\n  change 1\n   attempt 1\n    check\n     aggregate\n    plan\n batch 1\n  find\n  find"},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
-			monitor := modeltest.NewMonitor()
-			modeltest.Each(t, func(t *testing.T, plain *mongo.Database) {
+			monitor := mongotest.NewMonitor()
+			mongotest.Each(t, func(t *testing.T, plain *mongo.Database) {
 				if strings.Contains(c.reason, "transaction") {
-					modeltest.NeedTransactions(t, plain)
+					mongotest.NeedTransactions(t, plain)
 				}
 				var many []part
 				for i := range int32(200) {
@@ -237,14 +238,14 @@ func TestObserver(t *testing.T) {
 					(want.Written != first.Actual.Written || want.Commands > first.Actual.Commands) {
 					t.Errorf("declared %+v, told of %+v", want, first.Actual)
 				}
-			}, modeltest.WithMonitor(monitor))
+			}, mongotest.WithMonitor(monitor))
 		})
 	}
 }
 
 // TestObserverNames: what an operation says of itself.
 func TestObserverNames(t *testing.T) {
-	db := modeltest.NewClient(t).Database("test")
+	db := mongotest.NewClient(t).Database("test")
 	var r record
 	observed := r.observer().On(db)
 	mustRun(t, db, parts.InsertMany([]part{{1, "a", 5}, {2, "b", 5}}))
@@ -284,7 +285,7 @@ func TestObserverNames(t *testing.T) {
 // TestObserverHandles: observers and scopes are given in any order, and what begins first ends last.
 func TestObserverHandles(t *testing.T) {
 	tenancy.Differs(t, "it has scopes of its own")
-	db := modeltest.NewClient(t).Database("test")
+	db := mongotest.NewClient(t).Database("test")
 	var log []string
 	logging := func(name string) model.Observer {
 		return model.Observer{
@@ -338,7 +339,7 @@ func TestObserverHandles(t *testing.T) {
 
 // TestObserverContext: an operation runs with the context that Start returns.
 func TestObserverContext(t *testing.T) {
-	db := modeltest.NewClient(t).Database("test")
+	db := mongotest.NewClient(t).Database("test")
 	mustRun(t, db, model.NewPlan(parts.Insert(part{1, "a", 5})))
 	type key struct{}
 	var ended []string

@@ -13,6 +13,7 @@ import (
 	"github.com/docmodel/docmodel/internal/tenancy"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -30,7 +31,7 @@ func thingValues() []any {
 
 // TestPageOrder: pages of documents with missing fields, nulls and values of all types, forwards and back, are those of the server's order.
 func TestPageOrder(t *testing.T) {
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		r := rand.New(rand.NewPCG(7, 7))
 		values := thingValues()
 		var all []any
@@ -90,7 +91,7 @@ func walkPages(t *testing.T, db *mongo.Database, find *model.Find[bson.Raw], siz
 
 // TestPageWhileWritten: what is inserted or deleted between two pages moves none of the others.
 func TestPageWhileWritten(t *testing.T) {
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		mustRun(t, db, manyParts(10))
 		find := parts.Find(nil).Sorted(d("_id", 1)).Limited(4)
 		page := func(token string) model.Page[part] {
@@ -133,7 +134,7 @@ func TestPageWhileWritten(t *testing.T) {
 
 // TestPageBesideWriters: while others insert, change and delete documents, pages hold each document that nobody touches once.
 func TestPageBesideWriters(t *testing.T) {
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		var plan model.Plan
 		for i := range int32(60) {
 			plan = model.Concat(plan, model.NewPlan(parts.Insert(part{ID: i, Name: fmt.Sprint(i % 7), Qty: i % 5})))
@@ -190,7 +191,7 @@ func TestPageBesideWriters(t *testing.T) {
 
 // TestPageProjected: a projection keeps the fields of the sort.
 func TestPageProjected(t *testing.T) {
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		mustRun(t, db, manyParts(5))
 		type name struct{ Name string }
 		names := model.Project[name](parts.Find(nil).Sorted(d("qty", -1)).Limited(2))
@@ -234,8 +235,8 @@ func TestPageProjected(t *testing.T) {
 // TestPageRefused: what can't be paged, and tokens that are none of the query's, are refused before anything is sent.
 func TestPageRefused(t *testing.T) {
 	tenancy.Differs(t, "the query of a token has the scope's filter")
-	monitor := modeltest.NewMonitor()
-	db := modeltest.NewClient(t, modeltest.WithMonitor(monitor)).Database("test")
+	monitor := mongotest.NewMonitor()
+	db := mongotest.NewClient(t, mongotest.WithMonitor(monitor)).Database("test")
 	mustRun(t, db, manyParts(3))
 	ctx := t.Context()
 	find := parts.Find(nil).Limited(1)
@@ -289,8 +290,8 @@ func TestPageRefused(t *testing.T) {
 
 // TestPageIndexed: a page costs one command, and is read by the index of its sort, whatever its documents hold.
 func TestPageIndexed(t *testing.T) {
-	monitor := modeltest.NewMonitor()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	monitor := mongotest.NewMonitor()
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		var plan model.Plan
 		for i := range int32(2000) {
 			plan = model.Concat(plan, model.NewPlan(parts.Insert(part{ID: i, Qty: i / 3})))
@@ -315,5 +316,5 @@ func TestPageIndexed(t *testing.T) {
 		}
 		sent := monitor.Commands()[0].Body
 		modeltest.WantIndexed(t, db, bson.D{{Key: "find", Value: "parts"}, {Key: "filter", Value: sent.Lookup("filter")}, {Key: "sort", Value: sent.Lookup("sort")}, {Key: "limit", Value: 11}}, "qty_1__id_1")
-	}, modeltest.WithMonitor(monitor))
+	}, mongotest.WithMonitor(monitor))
 }

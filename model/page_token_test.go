@@ -8,7 +8,7 @@ import (
 
 	"github.com/docmodel/docmodel/internal/tenancy"
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -55,8 +55,8 @@ func forgedValues() map[string]any {
 // TestPageTokenForged: a forged token gives a ValueError, and sends nothing.
 func TestPageTokenForged(t *testing.T) {
 	tenancy.Differs(t, "the query of a token has the scope's filter")
-	monitor := modeltest.NewMonitor()
-	db := modeltest.NewClient(t, modeltest.WithMonitor(monitor)).Database("test")
+	monitor := mongotest.NewMonitor()
+	db := mongotest.NewClient(t, mongotest.WithMonitor(monitor)).Database("test")
 	mustRun(t, db, manyParts(3))
 	for i := range int32(3) {
 		if _, err := things.Of(db).InsertOne(t.Context(), d("_id", i, "a", i)); err != nil {
@@ -102,7 +102,7 @@ func TestPageTokenForged(t *testing.T) {
 // TestPageUnsorted: a document that pages can't be sorted by is named, with the field, and so is a field of such a Go type.
 func TestPageUnsorted(t *testing.T) {
 	tenancy.Differs(t, "the documents have no tenant")
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		type nested struct{ B any }
 		type thing struct {
 			ID int32 `bson:"_id"`
@@ -151,7 +151,7 @@ func TestPageUnsorted(t *testing.T) {
 
 // TestPageTooLong: a sort value that is too long for a token is named where a page begins or ends, and nowhere else.
 func TestPageTooLong(t *testing.T) {
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		long := strings.Repeat("b", 60<<10)
 		mustRun(t, db, parts.InsertMany([]part{{ID: 1, Name: "a"}, {ID: 2, Name: long}, {ID: 3, Name: "c"}}))
 		find := parts.Find(nil).Sorted(d("name", 1))
@@ -193,7 +193,7 @@ func TestAfterRefused(t *testing.T) {
 
 // FuzzPageToken: any token gives a page, or a ValueError.
 func FuzzPageToken(f *testing.F) {
-	db := modeltest.NewClient(f).Database("test")
+	db := mongotest.NewClient(f).Database("test")
 	for i := range int32(3) {
 		if _, err := things.Of(db).InsertOne(f.Context(), d("_id", i, "a", i)); err != nil {
 			f.Fatal(err)

@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"unicode/utf8"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/core"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
@@ -102,7 +103,7 @@ func refuseValue(v bsoncore.Value, levels int) string {
 
 // refuseElements is refuseValue for each value of a document or array.
 func refuseElements(doc []byte, levels int) string {
-	if !core.WellFormed(bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: doc}) {
+	if !bsonval.WellFormed(bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: doc}) {
 		return "isn't valid BSON"
 	}
 	for rest := doc[4 : len(doc)-1]; len(rest) > 0; {

@@ -18,6 +18,7 @@ import (
 
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 
 	"github.com/docmodel/docmodel/internal/tenancy"
 )
@@ -25,7 +26,7 @@ import (
 // TestAfterVisitsEachOnce pages over documents with many ties, by several sorts and page sizes.
 func TestAfterVisitsEachOnce(t *testing.T) {
 	hostile := []string{"$where", "a.b", "^.*", "a\x00b", "|", "é", "", "\U0001F600"}
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		r := rand.New(rand.NewPCG(5, 6))
 		var docs []part
 		for i := range 60 {
@@ -69,8 +70,8 @@ func lastValues(page *model.Find[part], last part) []any {
 // TestReads: what each kind of read returns, and what it costs.
 func TestReads(t *testing.T) {
 	tenancy.Differs(t, "a findAndModify that removes is refused under a scope that marks")
-	monitor := modeltest.NewMonitor()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	monitor := mongotest.NewMonitor()
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		mustRun(t, db, manyParts(10))
 		ctx := t.Context()
 		check := func(want model.Cost, reason string, f func() error) {
@@ -164,13 +165,13 @@ func TestReads(t *testing.T) {
 				t.Errorf("the sequence ranged again has %d", n)
 			}
 		}
-	}, modeltest.WithMonitor(monitor))
+	}, mongotest.WithMonitor(monitor))
 }
 
 // TestReadErrors: what is refused sends nothing.
 func TestReadErrors(t *testing.T) {
-	monitor := modeltest.NewMonitor()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	monitor := mongotest.NewMonitor()
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		bad := parts.Find(nil).Limited(-1)
 		let := parts.Find(nil)
 		let.Options.Let = d("x", 1)
@@ -196,14 +197,14 @@ func TestReadErrors(t *testing.T) {
 		if _, err := slow.All(t.Context(), db); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("MaxTime: %v", err)
 		}
-	}, modeltest.WithMonitor(monitor))
+	}, mongotest.WithMonitor(monitor))
 }
 
 // TestCommandIsWhatIsSent compares Command with what a monitor sees, all options set.
 func TestCommandIsWhatIsSent(t *testing.T) {
 	tenancy.Differs(t, "the fields of the scope are fields of the documents that it compares or lists")
-	monitor := modeltest.NewMonitor()
-	client := modeltest.NewClient(t, modeltest.WithMonitor(monitor))
+	monitor := mongotest.NewMonitor()
+	client := mongotest.NewClient(t, mongotest.WithMonitor(monitor))
 	db := client.Database("test")
 	mustRun(t, db, manyParts(2))
 	if err := model.New("test", wants{ix("name", 1)}).Indexes().Ensure(t.Context(), db); err != nil {
@@ -257,8 +258,8 @@ func TestCommandIsWhatIsSent(t *testing.T) {
 // TestPlanOptionsAreSent: the options of a plan go with each of its commands.
 func TestPlanOptionsAreSent(t *testing.T) {
 	tenancy.Differs(t, "a $merge is refused under a scope's filter")
-	monitor := modeltest.NewMonitor()
-	db := modeltest.NewClient(t, modeltest.WithMonitor(monitor), modeltest.WithClientOptions(options.Client())).Database("test")
+	monitor := mongotest.NewMonitor()
+	db := mongotest.NewClient(t, mongotest.WithMonitor(monitor), mongotest.WithClientOptions(options.Client())).Database("test")
 	p := model.NewPlan(parts.Insert(part{ID: 1}), parts.Delete(2), mergeInto("parts", d("$out", "copy")))
 	p.Options = model.PlanOptions{Comment: "why", BypassDocumentValidation: true, AllowPartial: true}
 	if _, err := p.Run(t.Context(), db); err != nil {

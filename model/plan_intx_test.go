@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -19,7 +19,7 @@ func marking() model.Plan {
 
 // What runs in a transaction, of whoever began it, runs its steps for one; what doesn't, the others.
 func TestPlanInTx(t *testing.T) {
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		run := func(want string, steps int, f func(ctx context.Context) (model.Result, error)) {
 			t.Helper()
 			mustRun(t, db, updateManyPlan(t, db))
@@ -32,7 +32,7 @@ func TestPlanInTx(t *testing.T) {
 			}
 		}
 		run("set", 2, func(ctx context.Context) (model.Result, error) { return marking().Run(ctx, db) })
-		modeltest.NeedTransactions(t, db)
+		mongotest.NeedTransactions(t, db)
 		run("lean", 1, func(ctx context.Context) (model.Result, error) { return marking().RunTx(ctx, db) })
 		run("lean", 1, func(ctx context.Context) (model.Result, error) { return marking().Run(ctx, withTransactions(t, db)) })
 		run("lean", 1, func(ctx context.Context) (got model.Result, err error) {

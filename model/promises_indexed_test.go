@@ -9,13 +9,14 @@ import (
 	"github.com/docmodel/docmodel/internal/tenancy"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 )
 
 // Everything that a lease sends finds its lock document by _id, among many.
 func TestLeaseIndexed(t *testing.T) {
 	tenancy.Differs(t, "the lock document is named by the tenant")
-	monitor := modeltest.NewMonitor()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	monitor := mongotest.NewMonitor()
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for i := range 200 {
 			if _, err := db.Collection("locks").InsertOne(t.Context(), d("_id", i)); err != nil {
 				t.Fatal(err)
@@ -47,12 +48,12 @@ func TestLeaseIndexed(t *testing.T) {
 		if filters < 3 {
 			t.Errorf("%d filters on the lock document: %v", filters, monitor.Commands())
 		}
-	}, modeltest.WithMonitor(monitor))
+	}, mongotest.WithMonitor(monitor))
 }
 
 // An index that Ensure made serves the query that it is for.
 func TestIndexesServe(t *testing.T) {
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		mustRun(t, db, manyParts(500), model.NewPlan(parts.Insert(part{ID: 900, Name: "rare"})))
 		named := ix("name", 1)
 		if err := model.New("test", wants{named}, model.Entity(parts, ix("qty", 1))).Indexes().Ensure(t.Context(), db); err != nil {

@@ -12,11 +12,12 @@ import (
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/embed"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 )
 
 // What the comments promise of indexes: documents are read and written by _id.
 func TestByIDIndexed(t *testing.T) {
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		mustRun(t, db, manyParts(2000))
 		less := d("$inc", d("qty", int32(-3)))
 		for _, c := range []struct {
@@ -75,8 +76,8 @@ func TestPromisedCosts(t *testing.T) {
 		{"a page", model.Cost{Commands: 1, Returned: 1}, read(parts.Find(nil).Sorted(d("_id", 1)).Limited(1).After(int32(1)))},
 		{"Find in batches of two", model.Cost{Commands: 2, Returned: 3}, read(inTwos)},
 	}
-	m := modeltest.NewMonitor()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	m := mongotest.NewMonitor()
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, c := range cases {
 			t.Run(c.reason, func(t *testing.T) {
 				if _, err := db.Collection(parts.Name()).DeleteMany(t.Context(), bson.D{}); err != nil {
@@ -94,7 +95,7 @@ func TestPromisedCosts(t *testing.T) {
 				t.Errorf("%v, %v", m.Cost(), err)
 			}
 		})
-	}, modeltest.WithMonitor(m))
+	}, mongotest.WithMonitor(m))
 }
 
 // twoLists are techniques over two collections, with an index in each.

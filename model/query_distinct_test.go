@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
@@ -24,7 +24,7 @@ type sticker struct {
 var stickers = model.NewCollection[sticker, int]("stickers")
 
 func TestDistinct(t *testing.T) {
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, doc := range []bson.D{
 			{{Key: "_id", Value: 1}, {Key: "kind", Value: "a"}, {Key: "tags", Value: bson.A{"x", "y"}}},
 			{{Key: "_id", Value: 2}, {Key: "kind", Value: "b"}, {Key: "tags", Value: bson.A{"y", "z"}}},
@@ -67,7 +67,7 @@ func TestDistinct(t *testing.T) {
 }
 
 func TestDistinctRefused(t *testing.T) {
-	db := modeltest.NewClient(t).Database("test")
+	db := mongotest.NewClient(t).Database("test")
 	skipped, let := stickers.Find(nil), stickers.Find(nil)
 	skipped.Skip, let.Options.Let = 1, bson.D{{Key: "x", Value: 1}}
 	for what, err := range map[string]error{

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
@@ -28,7 +28,7 @@ func TestReasonInstead(t *testing.T) {
 		{"as IfStale says", model.Reason{Err: model.ErrNotFound}, model.ErrNotFound, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+			mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 				mustRun(t, db, docs.InsertMany([]part{{ID: 2}, {ID: 3}}))
 				stale := expectOne(updateOne(d("_id", 8), d("$set", d("qty", 4))))
 				stale.Reasons = []model.Reason{c.reason}

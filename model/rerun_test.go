@@ -7,7 +7,7 @@ import (
 
 	"github.com/docmodel/docmodel/internal/tenancy"
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -42,8 +42,8 @@ func TestRerunAlso(t *testing.T) {
 			"{_id: 1, n: 2, ops: [ObjectId('000000000000000000000001')]} {_id: 2, n: 5}"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
-				modeltest.NeedTransactions(t, db)
+			mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
+				mongotest.NeedTransactions(t, db)
 				c := db.Collection("parts")
 				if _, err := c.InsertMany(t.Context(), []any{d("_id", 1, "n", 1), d("_id", 2, "n", 5)}); err != nil {
 					t.Fatal(err)
@@ -65,8 +65,8 @@ func TestRerunAlso(t *testing.T) {
 func TestRerunInTx(t *testing.T) {
 	t.Parallel()
 	op := bson.ObjectID{11: 1}
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
-		modeltest.NeedTransactions(t, db)
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
+		mongotest.NeedTransactions(t, db)
 		c := db.Collection("parts")
 		if _, err := c.InsertMany(t.Context(), []any{d("_id", 1, "n", 1), d("_id", 2, "n", 5)}); err != nil {
 			t.Fatal(err)
@@ -105,8 +105,8 @@ func TestRerunChangeWithTransactions(t *testing.T) {
 			return model.NewPlan(insertDoc(d("_id", 3, "a", 1)), updateOne(d("_id", 1), d("$set", d("a", 2)))), nil
 		},
 	}
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
-		modeltest.NeedTransactions(t, db)
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
+		mongotest.NeedTransactions(t, db)
 		c := db.Collection("parts")
 		if _, err := c.InsertMany(t.Context(), []any{d("_id", 1), d("_id", 3, "a", 1)}); err != nil { // the change was cut after its first write
 			t.Fatal(err)
@@ -139,7 +139,7 @@ func TestRerunMerge(t *testing.T) {
 		if p := model.NewPlan(w); !p.Repeatable() {
 			t.Errorf("%s isn't repeatable", reason)
 		}
-		modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 			if _, err := db.Collection("parts").InsertOne(t.Context(), d("_id", 1, "n", 1)); err != nil {
 				t.Fatal(err)
 			}

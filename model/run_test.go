@@ -14,6 +14,7 @@ import (
 
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 
 	"github.com/docmodel/docmodel/internal/tenancy"
 )
@@ -82,8 +83,8 @@ func TestRun(t *testing.T) {
 			"a $merge, and a step after it"},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
-			monitor := modeltest.NewMonitor()
-			modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+			monitor := mongotest.NewMonitor()
+			mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 				mustRun(t, db, parts.InsertMany([]part{{1, "a", 5}, {2, "b", 5}}))
 				monitor.Reset()
 				got, err := c.plan.Run(t.Context(), db)
@@ -98,7 +99,7 @@ func TestRun(t *testing.T) {
 				if want := max(c.commands, pick(c.err == nil, c.plan.Cost().Commands, 0)); cost.Commands != want {
 					t.Errorf("%d commands, want %d:%v", cost.Commands, want, monitor.Commands())
 				}
-			}, modeltest.WithMonitor(monitor))
+			}, mongotest.WithMonitor(monitor))
 		})
 	}
 }
@@ -118,7 +119,7 @@ var (
 func TestRunResults(t *testing.T) {
 	tenancy.Differs(t, "a deletion is an update, which is sent with others in one command, and keeps what it counts or indexes")
 	yes := true
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		p := model.NewPlan(
 			parts.Insert(part{1, "a", 1}), parts.Insert(part{2, "b", 2}),
 			updateMany(bson.D{}, d("$set", d("qty", 2))),
@@ -154,7 +155,7 @@ func TestRunResults(t *testing.T) {
 func TestRunSecondaryUnique(t *testing.T) {
 	unique := model.NewIndex("parts", d("name", 1))
 	unique.Unique = true
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		if err := model.New("test", wants{unique}).Indexes().Ensure(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}
@@ -169,8 +170,8 @@ func TestRunSecondaryUnique(t *testing.T) {
 // TestRunStopsWithItsContext: nothing is sent for a context that is over, and a server that is down is told within it.
 func TestRunStopsWithItsContext(t *testing.T) {
 	t.Parallel() // it waits
-	monitor := modeltest.NewMonitor()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	monitor := mongotest.NewMonitor()
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		monitor.Reset()
@@ -183,7 +184,7 @@ func TestRunStopsWithItsContext(t *testing.T) {
 				t.Errorf("Each: %v", err)
 			}
 		}
-	}, modeltest.WithMonitor(monitor))
+	}, mongotest.WithMonitor(monitor))
 	client, err := mongo.Connect(options.Client().ApplyURI("mongodb://127.0.0.1:1/?directConnection=true"))
 	if err != nil {
 		t.Fatal(err)
@@ -216,8 +217,8 @@ func TestRunStopsWithItsContext(t *testing.T) {
 
 // A plan of more statements than a server takes in one command is sent in two: 25,000 is DocumentDB's limit.
 func TestRunManyStatements(t *testing.T) {
-	m := modeltest.NewMonitor()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	m := mongotest.NewMonitor()
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		docs := make([]part, 25_001)
 		for i := range docs {
 			docs[i].ID = int32(i)
@@ -226,5 +227,5 @@ func TestRunManyStatements(t *testing.T) {
 			_, err := parts.InsertMany(docs).Run(t.Context(), db)
 			return err
 		})
-	}, modeltest.WithMonitor(m))
+	}, mongotest.WithMonitor(m))
 }

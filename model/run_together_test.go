@@ -10,7 +10,7 @@ import (
 
 	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 )
 
 // everyKind are steps of each kind, in two collections, that are seven commands without a transaction.
@@ -27,8 +27,8 @@ func everyKind() model.Plan {
 
 // TestTogether: in a transaction a plan is one command where the server has bulkWrite, and does the same as without it.
 func TestTogether(t *testing.T) {
-	monitor := modeltest.NewMonitor()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	monitor := mongotest.NewMonitor()
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		tx := withTransactions(t, db)
 		apart := core.HandleOf(tx)
 		apart.Together = false // as an older server
@@ -53,13 +53,13 @@ func TestTogether(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if diff := modeltest.Diff(results[1], results[0]); diff != "" {
+		if diff := mongotest.Diff(results[1], results[0]); diff != "" {
 			t.Errorf("results differ: %s", diff)
 		}
 		if !slices.Equal(left[0], left[1]) || !slices.Equal(left[0], []part{{1, "many", 6}, {2, "r", 9}}) {
 			t.Errorf("left %v and %v", left[0], left[1])
 		}
-	}, modeltest.WithMonitor(monitor))
+	}, mongotest.WithMonitor(monitor))
 	if c := everyKind().CostTx(); c.Commands != 1 || c.Written != everyKind().Cost().Written {
 		t.Errorf("declared %v", c)
 	}
@@ -67,7 +67,7 @@ func TestTogether(t *testing.T) {
 
 // TestTogetherFails: a step in the midst that fails is named as it is when it is sent by itself, and nothing is kept.
 func TestTogetherFails(t *testing.T) {
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		tx := withTransactions(t, db)
 		one, last := parts.Update(1, d("$inc", d("qty", 1))), parts.Update(2, d("$inc", d("qty", 1)))
 		for name, c := range map[string]struct {
@@ -106,8 +106,8 @@ func TestTogetherFails(t *testing.T) {
 // TestTogetherSpoils: a transaction isn't kept when a plan in it was stale and steps after the stale one were sent, even if its owner
 // passes over the error.
 func TestTogetherSpoils(t *testing.T) {
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
-		modeltest.NeedTransactions(t, db)
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
+		mongotest.NeedTransactions(t, db)
 		mustRun(t, db, updateManyPlan(t, db))
 		err := model.InTx(t.Context(), db, func(ctx context.Context) error {
 			plan := model.NewPlan(expectOne(updateOne(d("_id", 1, "qty", 9), d("$inc", d("qty", 1)))), parts.Update(2, d("$inc", d("qty", 1))))

@@ -9,7 +9,7 @@ import (
 
 	"github.com/docmodel/docmodel/internal/tenancy"
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
@@ -175,7 +175,7 @@ func idsOf(docs []bson.D, err error) (ids []int32, _ error) {
 // No collation of a command joins two tenants.
 func TestScopeCollations(t *testing.T) {
 	tenancy.Differs(t, "it has tenants of its own")
-	client := modeltest.NewClient(t)
+	client := mongotest.NewClient(t)
 	for i, collation := range foldingCollations {
 		for name, run := range collatedRuns {
 			for k, tenant := range alikeTenants {

@@ -10,7 +10,7 @@ import (
 
 	"github.com/docmodel/docmodel/internal/tenancy"
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
@@ -39,7 +39,7 @@ func asked(t *testing.T, db *mongo.Database, names ...string) model.DB {
 }
 
 // sentApart are the commands other than the question for the collations.
-func sentApart(m *modeltest.Monitor) (out []modeltest.Command) {
+func sentApart(m *mongotest.Monitor) (out []mongotest.Command) {
 	for _, c := range m.Commands() {
 		if c.Name != "listCollections" {
 			out = append(out, c)
@@ -49,7 +49,7 @@ func sentApart(m *modeltest.Monitor) (out []modeltest.Command) {
 }
 
 // timesAsked is the number of questions for collations.
-func timesAsked(m *modeltest.Monitor) (n int) {
+func timesAsked(m *mongotest.Monitor) (n int) {
 	return len(m.Commands()) - len(sentApart(m))
 }
 
@@ -66,8 +66,8 @@ func wantFolded(t *testing.T, how string, err error, collection string) {
 // A scope with a string as tenant doesn't use a collection whose default collation can make two strings equal.
 func TestScopeDefaultCollation(t *testing.T) {
 	tenancy.Differs(t, "it has tenants of its own")
-	monitor := modeltest.NewMonitor()
-	client := modeltest.NewClient(t, modeltest.WithMonitor(monitor))
+	monitor := mongotest.NewMonitor()
+	client := mongotest.NewClient(t, mongotest.WithMonitor(monitor))
 	for name, run := range collatedRuns {
 		t.Run(name, func(t *testing.T) {
 			ctx := t.Context()
@@ -109,7 +109,7 @@ func merged(ctx context.Context, db model.DB, from, into string) error {
 // The default collation of each collection that a command uses is asked for.
 func TestScopeForeignCollation(t *testing.T) {
 	tenancy.Differs(t, "it has tenants of its own")
-	client := modeltest.NewClient(t)
+	client := mongotest.NewClient(t)
 	pipelines := map[string]func(ctx context.Context, db model.DB) error{}
 	read := func(name string, stages ...bson.D) {
 		pipelines[name] = func(ctx context.Context, db model.DB) error {
@@ -197,8 +197,8 @@ func TestScopeForeignCollation(t *testing.T) {
 // The default collation of a collection that exists is asked for once by all handles of a client, also inside transactions.
 func TestScopeAsksOnce(t *testing.T) {
 	tenancy.Differs(t, "it has tenants of its own")
-	monitor := modeltest.NewMonitor()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	monitor := mongotest.NewMonitor()
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := t.Context()
 		if _, err := db.Collection("parts").InsertOne(ctx, d("_id", 1, "tenant", "a")); err != nil {
 			t.Fatal(err)
@@ -268,14 +268,14 @@ func TestScopeAsksOnce(t *testing.T) {
 				}
 			}
 		})
-	}, modeltest.WithMonitor(monitor))
+	}, mongotest.WithMonitor(monitor))
 }
 
 // A transaction doesn't send the question, which the server refuses in it.
 func TestScopeAsksOutsideTransactions(t *testing.T) {
 	tenancy.Differs(t, "it has tenants of its own")
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
-		modeltest.NeedTransactions(t, db)
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
+		mongotest.NeedTransactions(t, db)
 		ctx, own := t.Context(), tenantOf("a").On(db)
 		if err := db.CreateCollection(ctx, "parts"); err != nil {
 			t.Fatal(err)
@@ -296,15 +296,15 @@ func TestScopeAsksOutsideTransactions(t *testing.T) {
 	})
 }
 
-func asksFor(c modeltest.Command) bool { return c.Name == "listCollections" }
+func asksFor(c mongotest.Command) bool { return c.Name == "listCollections" }
 
 // A user who may not ask is told which privilege is missing.
 func TestScopeMayNotAsk(t *testing.T) {
 	tenancy.Differs(t, "it has tenants of its own")
 	for code, want := range map[int32]string{13: "grant the user the action listCollections on the database x", 11600: "default collations of ['parts']"} {
-		faults := modeltest.NewFaults()
-		faults.From(asksFor, 1, modeltest.Fail(code))
-		client := modeltest.NewClient(t, modeltest.WithFaults(faults))
+		faults := mongotest.NewFaults()
+		faults.From(asksFor, 1, mongotest.Fail(code))
+		client := mongotest.NewClient(t, mongotest.WithFaults(faults))
 		_, err := insertDoc(d("_id", 1)).Run(t.Context(), tenantOf("a").On(client.Database("x")))
 		var server mongo.ServerError
 		if !errors.As(err, &server) || !server.HasErrorCode(int(code)) || !strings.Contains(err.Error(), want) {
@@ -319,8 +319,8 @@ func TestScopeMayNotAsk(t *testing.T) {
 // The names of the library's own documents carry the tenant, so their collections count, though no scope holds for them.
 func TestScopeFoldedNames(t *testing.T) {
 	tenancy.Differs(t, "it has tenants of its own")
-	monitor := modeltest.NewMonitor()
-	client := modeltest.NewClient(t, modeltest.WithMonitor(monitor))
+	monitor := mongotest.NewMonitor()
+	client := mongotest.NewClient(t, mongotest.WithMonitor(monitor))
 	ctx, db := t.Context(), client.Database("names")
 	folded(t, db, "locks", "jobs", "places")
 	own := model.Scope{Tenant: d("tenant", "acme"), Collections: []string{"pairs"}}.On(db)
@@ -356,7 +356,7 @@ func TestScopeFoldedNames(t *testing.T) {
 // An index in a collection that folds would make two tenants' keys equal.
 func TestScopeFoldedIndexes(t *testing.T) {
 	tenancy.Differs(t, "it has tenants of its own")
-	db := modeltest.NewClient(t).Database("indexes")
+	db := mongotest.NewClient(t).Database("indexes")
 	folded(t, db, "parts")
 	set := model.New("test", wants{unique(ix("a", 1))}).Indexes()
 	wantFolded(t, "Ensure", set.Ensure(t.Context(), tenantOf("acme").On(db)), "parts")

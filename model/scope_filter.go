@@ -1,6 +1,7 @@
 package model
 
 import (
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/core"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
@@ -9,7 +10,7 @@ import (
 // that could bypass the scope.
 func (s *scope) allows(collection string, filter bson.D) error {
 	if len(s.tenant) > 0 && s.holds(collection) {
-		if err := s.asksOther(collection, filter, core.MaxLevels); err != nil {
+		if err := s.asksOther(collection, filter, bsonval.MaxLevels); err != nil {
 			return err
 		}
 	}

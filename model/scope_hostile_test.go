@@ -9,7 +9,7 @@ import (
 
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/keys"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -78,7 +78,7 @@ func walkWrite(t *testing.T, client *mongo.Client, w model.Write) map[string]err
 
 // A write by hand with a value without an end is refused on each kind of handle, as is a write without a model.
 func TestHostileWrites(t *testing.T) {
-	client := modeltest.NewClient(t)
+	client := mongotest.NewClient(t)
 	for name, v := range endless() {
 		for where, w := range hostileWrites(v) {
 			for on, err := range walkWrite(t, client, w) {

@@ -8,6 +8,7 @@ import (
 	"github.com/docmodel/docmodel/internal/tenancy"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
@@ -51,7 +52,7 @@ func TestScopeIndexesHold(t *testing.T) {
 	tenancy.Differs(t, "it has scopes of its own")
 	docs := model.NewCollection[part, int32]("parts")
 	set := model.New("test", wants{unique(ix("name", 1)), ix("qty", 1)}).Indexes()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := t.Context()
 		a, b := tenantOf("a").On(db), tenantOf("b").On(db)
 		for range 2 {

@@ -5,7 +5,7 @@ import (
 
 	"github.com/docmodel/docmodel/internal/tenancy"
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -15,7 +15,7 @@ func TestScopeNestedDelete(t *testing.T) {
 	tenancy.Differs(t, "what is deleted isn't counted")
 	inner, outer := model.Scope{Delete: d("gone", "inner")}, model.Scope{Delete: d("deleted", "outer"), Set: d("changed", 1)}
 	same := model.Scope{Delete: d("deleted", "inner")}
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		docs := model.NewCollection[bson.D, int]("parts")
 		for _, test := range []struct {
 			name    string
@@ -59,7 +59,7 @@ func TestScopeNestedDelete(t *testing.T) {
 func TestScopeNestedNames(t *testing.T) {
 	tenancy.Differs(t, "it has a scope of its own")
 	a, b := model.Scope{Tenant: d("tenant", "a")}, model.Scope{Tenant: d("branch", 1)}
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for i, same := range [][]model.DB{{a.On(db), a.On(a.On(db))}, {a.On(b.On(db)), b.On(a.On(db)), a.On(b.On(a.On(db)))}} {
 			if _, err := db.Collection("pairs").DeleteMany(t.Context(), d()); err != nil {
 				t.Fatal(err)

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -26,7 +26,7 @@ func TestScopeNilFilter(t *testing.T) {
 	}
 	remove := parts.Modify(nil, nil)
 	remove.Remove = true
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		c := db.Collection("parts")
 		if _, err := c.InsertMany(t.Context(), []any{d("_id", 1, "tenant", "a", "a", 1), d("_id", 2, "tenant", "b", "a", 1)}); err != nil {
 			t.Fatal(err)

@@ -9,7 +9,7 @@ import (
 
 	"github.com/docmodel/docmodel/internal/tenancy"
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -23,8 +23,8 @@ func (notADatabase) Client() *mongo.Client { return nil }
 // TestScopeRefused: a scope that can't hold, and what can't run under a scope under a scope, is refused before anything is sent.
 func TestScopeRefused(t *testing.T) {
 	tenancy.Differs(t, "it has scopes of its own")
-	monitor := modeltest.NewMonitor()
-	bare := modeltest.NewClient(t, modeltest.WithMonitor(monitor)).Database("test")
+	monitor := mongotest.NewMonitor()
+	bare := mongotest.NewClient(t, mongotest.WithMonitor(monitor)).Database("test")
 	docs := model.NewCollection[bson.D, int32]("parts")
 	ctx := t.Context()
 	find := func(db model.DB) error { _, err := docs.Find(nil).All(ctx, db); return err }
@@ -162,8 +162,8 @@ func modified(docs *model.Collection[bson.D, int32], let, projection bson.D) *mo
 // TestScopeMergeKeepsTenant: a $merge updates the tenant's own documents, and they stay so.
 func TestScopeMergeKeepsTenant(t *testing.T) {
 	tenancy.Differs(t, "it has a scope of its own")
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
-		modeltest.Need(t, db, "$merge with a pipeline", func(ctx context.Context, db *mongo.Database) error {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
+		mongotest.Need(t, db, "$merge with a pipeline", func(ctx context.Context, db *mongo.Database) error {
 			c := db.Collection("probe")
 			_, err := c.InsertOne(ctx, d("_id", 1))
 			if err == nil {
@@ -194,7 +194,7 @@ func TestScopeMergeKeepsTenant(t *testing.T) {
 // TestScopeMergeOn: a $merge may match on the tenant alone, in each form that "on" has.
 func TestScopeMergeOn(t *testing.T) {
 	tenancy.Differs(t, "it has a scope of its own")
-	db := modeltest.NewClient(t).Database("test")
+	db := mongotest.NewClient(t).Database("test")
 	unique := model.NewIndex("sums", bson.D{{Key: "tenant", Value: 1}})
 	unique.Unique = true
 	if err := (model.IndexSet{Needed: []model.Index{unique}}).Ensure(t.Context(), db); err != nil {
@@ -221,8 +221,8 @@ func TestScopeMergeOn(t *testing.T) {
 // TestModelOn: on a model's database only its collections are reached.
 func TestModelOn(t *testing.T) {
 	tenancy.Differs(t, "it has scopes of its own")
-	monitor := modeltest.NewMonitor()
-	bare := modeltest.NewClient(t, modeltest.WithMonitor(monitor)).Database("test")
+	monitor := mongotest.NewMonitor()
+	bare := mongotest.NewClient(t, mongotest.WithMonitor(monitor)).Database("test")
 	docs := model.NewCollection[bson.D, int32]("parts")
 	others := docs.Named("others")
 	shop := model.New("shop", model.Entity(docs))

@@ -13,7 +13,7 @@ import (
 
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/embed"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 
 	"github.com/docmodel/docmodel/internal/tenancy"
 )
@@ -27,7 +27,7 @@ func tenantOf(tenant string) model.Scope {
 // last, whatever the pipeline did.
 func TestScopePipelineUpdates(t *testing.T) {
 	tenancy.Differs(t, "it has a scope of its own")
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		mustRun(t, db, model.NewPlan(model.Scoped(tenantOf("a"), insertDoc(d("_id", 1, "x", 1)))))
 		pipeline := once(updateMany(bson.D{}, mongo.Pipeline{d("$set", d("x", 2))}))
 		for _, p := range []model.Scope{{Insert: d("createdAt", 1)}, {Filter: d("tenant", "a")}, {Delete: bson.D{}}} {
@@ -52,8 +52,8 @@ func TestScopePipelineUpdates(t *testing.T) {
 func TestScopeHidesFromChanges(t *testing.T) {
 	docs := model.NewCollection[versionedPart, int32]("parts")
 	store := model.NewStore(model.New("parts", embed.NewVersioned(docs, embed.VersionedSpec{})), docs)
-	monitor := modeltest.NewMonitor()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	monitor := mongotest.NewMonitor()
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		a, b, both := tenantOf("a"), tenantOf("b"), model.Scope{Filter: d("tenant", "b")}
 		mustRun(t, db, model.NewPlan(model.Scoped(b, docs.Insert(versionedPart{ID: 1, Qty: 3}))))
 		base := asked(t, db, "parts")
@@ -87,17 +87,17 @@ func TestScopeHidesFromChanges(t *testing.T) {
 		if n, err := parts.Find(nil).Count(t.Context(), b.On(db)); n != 1 || err != nil {
 			t.Errorf("b counts %d, %v", n, err)
 		}
-	}, modeltest.WithMonitor(monitor))
+	}, mongotest.WithMonitor(monitor))
 }
 
 // A change that reads the same again and again ends soon, with the error of its write.
 func TestChangeGivesUpWhereNothingChanges(t *testing.T) {
-	monitor := modeltest.NewMonitor()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	monitor := mongotest.NewMonitor()
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		mustRun(t, db, model.NewPlan(parts.Insert(part{1, "a", 0})))
 		for _, tx := range []bool{false, true} {
 			if tx {
-				modeltest.NeedTransactions(t, db)
+				mongotest.NeedTransactions(t, db)
 			}
 			change, plans := addOne(100), 0
 			change.Tx = tx
@@ -111,12 +111,12 @@ func TestChangeGivesUpWhereNothingChanges(t *testing.T) {
 				t.Errorf("Tx %v: %d plans, %v, %v", tx, plans, result, err)
 			}
 		}
-	}, modeltest.WithMonitor(monitor))
+	}, mongotest.WithMonitor(monitor))
 }
 
 // Another writer's mark that comes after the read and goes before the next one leaves nothing to see: the change is tried again.
 func TestChangeMeetsMarks(t *testing.T) {
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		mustRun(t, db, model.NewPlan(parts.Insert(part{1, "a", 0})))
 		parts := parts.Of(db)
 		change, reads := addOne(100), 0
@@ -143,8 +143,8 @@ func TestChangeMeetsMarks(t *testing.T) {
 
 // An insert that meets another tenant's document asks nothing of it, and tells nothing but the duplicate key.
 func TestDuplicateOfAnotherTenant(t *testing.T) {
-	monitor := modeltest.NewMonitor()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	monitor := mongotest.NewMonitor()
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		tenancy.Differs(t, "it has a scope of its own")
 		mustRun(t, db, model.NewPlan(model.Scoped(tenantOf("a"), insertDoc(d("_id", 1, "x", 1)))))
 		monitor.Reset()
@@ -157,7 +157,7 @@ func TestDuplicateOfAnotherTenant(t *testing.T) {
 				t.Errorf("asks %s", c)
 			}
 		}
-	}, modeltest.WithMonitor(monitor))
+	}, mongotest.WithMonitor(monitor))
 }
 
 // A whole document that was stored under a scope, and is stored again elsewhere, gets the new values of Set.
@@ -172,7 +172,7 @@ func TestScopeSetReplaces(t *testing.T) {
 
 // A final delete deletes, the tenant's alone.
 func TestScopeFinal(t *testing.T) {
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		tenancy.Differs(t, "it has a scope of its own")
 		a, b := tenantOf("a"), tenantOf("b")
 		mustRun(t, db, model.NewPlan(model.Scoped(a, insertDoc(d("_id", 1))), model.Scoped(b, insertDoc(d("_id", 2)))))
@@ -191,7 +191,7 @@ func TestScopeFinal(t *testing.T) {
 
 // What a plan takes back leaves no mark of a deletion, which would keep the _id from the next run.
 func TestScopeTakesBack(t *testing.T) {
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		tenancy.Differs(t, "it has a scope of its own")
 		a := tenantOf("a").On(db)
 		plan := model.NewPlan(once(insertDoc(d("_id", 1))), expectOne(updateOne(d("_id", 2), d("$set", d("x", 1)))))
@@ -219,7 +219,7 @@ func countAll(t *testing.T, db *mongo.Database, name string) int64 {
 // Two tenants' jobs of one name have checkpoints of their own, and their leases don't wait for each other.
 func TestScopeKeepsTenantsApart(t *testing.T) {
 	docs := model.NewCollection[bson.D, int32]("parts")
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		a, b := tenantOf("a"), tenantOf("b")
 		mustRun(t, db,
 			model.Scoped(a, docs.InsertMany([]bson.D{d("_id", 1), d("_id", 3), d("_id", 5)})), model.Scoped(b, docs.InsertMany([]bson.D{d("_id", 2), d("_id", 4)})))
@@ -274,10 +274,10 @@ func TestScopeOfAnIntent(t *testing.T) {
 	tenancy.Differs(t, "it has a scope of its own")
 	docs := model.NewCollection[bson.D, int32]("parts")
 	soft := model.Scope{Filter: d("deletedAt", nil), Set: d("by", "first")}
-	faults := modeltest.NewFaults()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	faults := mongotest.NewFaults()
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		faults.Reset()
-		faults.On(func(c modeltest.Command) bool { return c.Name == "update" && c.Collection == "parts" }, 1, modeltest.Fail(8000))
+		faults.On(func(c mongotest.Command) bool { return c.Name == "update" && c.Collection == "parts" }, 1, mongotest.Fail(8000))
 		lease := &model.Lease{Collection: "locks", ID: "parts", For: 300 * time.Millisecond}
 		change := func(ids ...int32) model.Change[int] {
 			return model.Change[int]{Lease: lease, Read: func(context.Context, model.DB) (int, error) { return 0, nil }, Decide: func(int) (model.Plan, error) {
@@ -298,12 +298,12 @@ func TestScopeOfAnIntent(t *testing.T) {
 		if err != nil || model.Shell(got) != "[{_id: 1, by: 'first', x: 1}, {_id: 2, by: 'first', x: 1}]" {
 			t.Errorf("%s, %v", model.Shell(got), err)
 		}
-	}, modeltest.WithFaults(faults))
+	}, mongotest.WithFaults(faults))
 }
 
 // An insert under a scope that sets the time is the same insert when it is run again at another time.
 func TestScopeRerun(t *testing.T) {
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for now := range int32(2) {
 			p := tenantOf("a")
 			p.Set = d("updatedAt", now)

@@ -5,7 +5,7 @@ import (
 
 	"github.com/docmodel/docmodel/internal/tenancy"
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -14,7 +14,7 @@ import (
 func TestScopeStages(t *testing.T) {
 	tenancy.Differs(t, "it has scopes of its own")
 	docs := model.NewCollection[bson.D, int32]("parts")
-	db := modeltest.NewClient(t).Database("test")
+	db := mongotest.NewClient(t).Database("test")
 	mustRun(t, db,
 		model.Scoped(tenantOf("a"), docs.InsertMany([]bson.D{d("_id", 1, "x", 1), d("_id", 2, "x", 4), d("_id", 3)})),
 		model.Scoped(tenantOf("b"), docs.InsertMany([]bson.D{d("_id", 4, "x", 2), d("_id", 5, "x", 9), d("_id", 6, "x", -9)})))

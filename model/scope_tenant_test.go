@@ -11,7 +11,7 @@ import (
 	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/internal/tenancy"
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -58,7 +58,7 @@ func tenantValues() map[string][]any {
 
 // A tenant is a string, an ObjectID, an integer or a UUID. Everything else is refused, at each place where a scope is used.
 func TestScopeTenantValues(t *testing.T) {
-	db := modeltest.NewClient(t).Database("x")
+	db := mongotest.NewClient(t).Database("x")
 	for name, list := range tenantValues() {
 		for _, v := range list {
 			s := model.Scope{Tenant: bson.D{{Key: "tenant", Value: v}}}
@@ -83,7 +83,7 @@ func TestScopeTenantForms(t *testing.T) {
 	tenancy.Differs(t, "it has tenants of its own")
 	values := tenantValues()
 	delete(values, "")
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		names, id := map[string]string{}, int32(0)
 		for name, list := range values {
 			for i, v := range list {
@@ -132,7 +132,7 @@ func TestScopeTenantForms(t *testing.T) {
 
 // A scope that would apply to nothing, or marks nothing as deleted, is refused.
 func TestScopeOfNothing(t *testing.T) {
-	db := modeltest.NewClient(t).Database("x")
+	db := mongotest.NewClient(t).Database("x")
 	shop := model.New("shop", model.Entity(parts))
 	some := func(names ...string) model.Scope {
 		return model.Scope{Tenant: d("tenant", "a"), Collections: append([]string{}, names...)}

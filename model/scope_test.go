@@ -12,7 +12,7 @@ import (
 
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/embed"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 
 	"github.com/docmodel/docmodel/internal/tenancy"
 )
@@ -172,7 +172,7 @@ func TestScopeReasons(t *testing.T) {
 	}
 	collection := model.NewCollection[versionedPart, int32]("parts")
 	docs := embed.NewVersioned(collection, embed.VersionedSpec{})
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		mustRun(t, db, model.NewPlan(model.Scoped(model.Scope{Tenant: d("tenant", "b")}, collection.Insert(versionedPart{ID: 1, Qty: 3}))))
 		for _, w := range []model.Write{
 			docs.Update(1, 7, d("$set", d("qty", 4)), bson.NilObjectID), docs.Take(1, "qty", 1, bson.NilObjectID),
@@ -198,7 +198,7 @@ func TestScopeHolds(t *testing.T) {
 	of := func(tenant string) model.Scope {
 		return model.Scope{Tenant: d("tenant", tenant), Set: d("updatedAt", 7), Delete: d("deletedAt", 7)}
 	}
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		a, b := of("a"), of("b")
 		mustRun(t, db, model.Scoped(a, docs.InsertMany([]bson.D{d("_id", 1, "x", 1), d("_id", 2, "x", 2)})), model.Scoped(b, docs.InsertMany([]bson.D{d("_id", 3, "x", 1)})))
 		ids := func(p model.Scope) []int32 {

@@ -6,7 +6,7 @@ import (
 
 	"github.com/docmodel/docmodel/internal/tenancy"
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -31,7 +31,7 @@ func textSearches() map[string]mongo.Pipeline {
 // A scope's condition joins a $match that searches text, because the server accepts the search only in the first stage.
 func TestScopeTextSearch(t *testing.T) {
 	tenancy.Differs(t, "it has tenants of its own")
-	db := modeltest.NewClient(t).Database("x")
+	db := mongotest.NewClient(t).Database("x")
 	ctx := t.Context()
 	if _, err := db.Collection("parts").InsertMany(ctx, []any{
 		d("_id", int32(1), "tenant", "a", "x", 1, "says", "an oak"), d("_id", int32(2), "tenant", "a", "x", 1, "says", "a fir"),

@@ -13,7 +13,7 @@ import (
 	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/internal/tenancy"
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
@@ -246,8 +246,8 @@ func (w *worlds) stored(db *mongo.Database) map[string][]string {
 // value that can't be a tenant is refused before a command is sent.
 func TestScopeWorlds(t *testing.T) {
 	tenancy.Differs(t, "it has tenants of its own")
-	monitor := modeltest.NewMonitor()
-	client := modeltest.NewClient(t, modeltest.WithMonitor(monitor))
+	monitor := mongotest.NewMonitor()
+	client := mongotest.NewClient(t, mongotest.WithMonitor(monitor))
 	seeds, steps := uint64(12), 120
 	if os.Getenv("DOCMODEL_FULL") != "" {
 		seeds, steps = 400, 300

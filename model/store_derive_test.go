@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -31,8 +31,8 @@ func sumUnread() model.Technique {
 func TestStoreDerivesUnread(t *testing.T) {
 	whole := bson.D{{Key: "a", Value: int64(2)}, {Key: "c", Value: int64(3)}}
 	with := func(more ...bson.E) bson.D { return append(whole[:2:2], more...) }
-	monitor := modeltest.NewMonitor()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	monitor := mongotest.NewMonitor()
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for i, c := range []struct {
 			what     string
 			also     []model.Technique
@@ -78,7 +78,7 @@ func TestStoreDerivesUnread(t *testing.T) {
 			t.Errorf("a filter that doesn't match: %v", err)
 		}
 		t.Run("with transactions", func(t *testing.T) {
-			modeltest.NeedTransactions(t, db)
+			mongotest.NeedTransactions(t, db)
 			tx, err := model.WithTransactions(t.Context(), db)
 			if err != nil {
 				t.Fatal(err)
@@ -88,5 +88,5 @@ func TestStoreDerivesUnread(t *testing.T) {
 				t.Errorf("%+v, %v, %v", s.Doc, err, monitor.Commands())
 			}
 		})
-	}, modeltest.WithMonitor(monitor))
+	}, mongotest.WithMonitor(monitor))
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -32,7 +33,7 @@ func seedOneNote(ctx context.Context, db *mongo.Database) error {
 
 // EnsureOne finds the stored document by the filter, under whatever _id it is.
 func TestStoreEnsureOne(t *testing.T) {
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, mode := range []string{"plain", "transactions"} {
 			t.Run(mode, func(t *testing.T) {
 				on := model.DB(db)
@@ -40,7 +41,7 @@ func TestStoreEnsureOne(t *testing.T) {
 					t.Fatal(err)
 				}
 				if mode == "transactions" {
-					modeltest.NeedTransactions(t, db)
+					mongotest.NeedTransactions(t, db)
 					var err error
 					if on, err = model.WithTransactions(t.Context(), db); err != nil {
 						t.Fatal(err)
@@ -74,7 +75,7 @@ func TestStoreEnsureOne(t *testing.T) {
 
 // The error of a taken value names the fields and the values, and wraps the server's.
 func TestStoreTaken(t *testing.T) {
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		if err := seedOneNote(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}

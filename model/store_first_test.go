@@ -9,7 +9,7 @@ import (
 
 	"github.com/docmodel/docmodel/internal/tenancy"
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -90,8 +90,8 @@ func TestStoreCommands(t *testing.T) {
 		},
 	} {
 		for version, want := range map[string]string{"7.0": c.old, "8.0": c.now} {
-			monitor := modeltest.NewMonitor()
-			db := fillDiary(t, modeltest.NewClient(t, modeltest.WithVersion(version), modeltest.WithMonitor(monitor)).Database("diary"))
+			monitor := mongotest.NewMonitor()
+			db := fillDiary(t, mongotest.NewClient(t, mongotest.WithVersion(version), mongotest.WithMonitor(monitor)).Database("diary"))
 			before := storedIn(t, db)
 			monitor.Reset()
 			_, _, err := c.action.Run(t.Context(), db)
@@ -141,8 +141,8 @@ func storedIn(t *testing.T, db model.DB) (out []string) {
 
 // In a transaction of the caller, a refused action writes nothing, so that the caller can go on.
 func TestStoreRefusedInTx(t *testing.T) {
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
-		modeltest.NeedTransactions(t, db)
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
+		mongotest.NeedTransactions(t, db)
 		tx := fillDiary(t, db)
 		before := storedIn(t, tx)
 		err := model.InTx(t.Context(), tx, func(ctx context.Context) error {
@@ -166,7 +166,7 @@ func TestStoreFirstUnfinished(t *testing.T) {
 		"delete": noteStore.Delete("n"),
 		"ensure": model.NewStore(model.New("counted", noteCount, noteRef), diaryNotes).Ensure(note{ID: "n", Writer: "ann"}),
 	} {
-		plain := modeltest.NewClient(t, modeltest.WithVersion("7.0")).Database("diary")
+		plain := mongotest.NewClient(t, mongotest.WithVersion("7.0")).Database("diary")
 		db, err := model.WithTransactions(t.Context(), plain)
 		if err != nil {
 			t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -74,7 +75,7 @@ func storedLeaves(t *testing.T, db model.DB) []leaf {
 
 // An amendment concerns the reactions that look at its field, in whatever order they are.
 func TestStoreAmendsInRounds(t *testing.T) {
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for i, techniques := range [][]model.Technique{{plusOne("a", "b"), plusOne("b", "c")}, {plusOne("b", "c"), plusOne("a", "b")}} {
 			store := model.NewStore(model.New("rounds", techniques...), leaves)
 			id := int64(i)
@@ -103,7 +104,7 @@ func TestStoreAmendsOnInsert(t *testing.T) {
 		},
 	})
 	store := model.NewStore(model.New("inserts", onInsert, plusOne("a", "b")), leaves)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		s, _, err := store.Insert(leaf{ID: 1, A: 1}).Run(t.Context(), db)
 		if err != nil || s.Doc.C != 3 {
 			t.Errorf("%+v, %v", s.Doc, err)
@@ -118,8 +119,8 @@ func TestStoreAmendsOnInsert(t *testing.T) {
 // The writes that a reaction asks for concern the reactions too.
 func TestStoreCascades(t *testing.T) {
 	store := model.NewStore(model.New("cascade", cascade(), plusOne("a", "b")), leaves)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
-		modeltest.NeedTransactions(t, db)
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
+		mongotest.NeedTransactions(t, db)
 		tx, err := model.WithTransactions(t.Context(), db)
 		if err != nil {
 			t.Fatal(err)
@@ -153,7 +154,7 @@ func TestStoreCascades(t *testing.T) {
 
 func TestStoreRefusesTooMany(t *testing.T) {
 	store := model.NewStore(model.New("many", cascade()), leaves)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		docs := make([]leaf, 1002)
 		for i := range docs {
 			docs[i] = leaf{ID: int64(i + 1), Up: min(int64(i), 1)}
@@ -172,8 +173,8 @@ func TestStoreRefusesTooMany(t *testing.T) {
 // What needs no other document is one command, on a database of WithTransactions too.
 func TestStoreAlone(t *testing.T) {
 	store := model.NewStore(model.New("alone", plusOne("a", "b")), leaves)
-	monitor := modeltest.NewMonitor()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	monitor := mongotest.NewMonitor()
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		on, err := model.WithTransactions(t.Context(), db)
 		if errors.Is(err, model.ErrNoTransactions) {
 			on, err = db, nil
@@ -204,7 +205,7 @@ func TestStoreAlone(t *testing.T) {
 				t.Errorf("%s of a missing document: %v", what, err)
 			}
 		}
-	}, modeltest.WithMonitor(monitor))
+	}, mongotest.WithMonitor(monitor))
 }
 
 // Two clients edit a document at the same time, and write equal values. Both edits count.
@@ -250,7 +251,7 @@ func TestStoreToken(t *testing.T) {
 		return model.Answer{}, nil
 	}}
 	store := model.NewStore(model.New("tokens", rule(stale)), leaves)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		if _, err := leaves.Insert(leaf{ID: 1}).Run(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}
@@ -279,7 +280,7 @@ func TestStoreToken(t *testing.T) {
 }
 
 func TestStoreInsertMany(t *testing.T) {
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		store := model.NewStore(model.New("many", plusOne("a", "b")), leaves)
 		if _, _, err := store.InsertMany().Run(t.Context(), db); err == nil {
 			t.Error("no documents are no error")

@@ -10,7 +10,7 @@ import (
 	"github.com/docmodel/docmodel/denorm"
 	"github.com/docmodel/docmodel/internal/tenancy"
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
@@ -140,12 +140,12 @@ func TestStoreReferring(t *testing.T) {
 		t.Run(c.what, func(t *testing.T) {
 			var left []string
 			for _, version := range []string{"7.0", "8.0", ""} {
-				monitor := modeltest.NewMonitor()
-				options := []modeltest.Option{modeltest.WithMonitor(monitor)}
+				monitor := mongotest.NewMonitor()
+				options := []mongotest.Option{mongotest.WithMonitor(monitor)}
 				if version != "" {
-					options = append(options, modeltest.WithVersion(version))
+					options = append(options, mongotest.WithVersion(version))
 				}
-				db := fillDiary(t, modeltest.NewClient(t, options...).Database("diary"))
+				db := fillDiary(t, mongotest.NewClient(t, options...).Database("diary"))
 				if version == "" {
 					db = db.Client().Database("diary")
 				}
@@ -189,7 +189,7 @@ func TestStoreReferring(t *testing.T) {
 }
 
 func TestStoreReferringRefuses(t *testing.T) {
-	db := modeltest.NewClient(t).Database("diary")
+	db := mongotest.NewClient(t).Database("diary")
 	ann := bson.D{{Key: "name", Value: "Ann"}}
 	by := noteStore.Referring("writer", ann)
 	for what, c := range map[string]struct {

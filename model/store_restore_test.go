@@ -8,6 +8,7 @@ import (
 
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -19,7 +20,7 @@ var trash = model.Scope{Delete: bson.D{{Key: "removedAt", Value: int64(7)}}, Set
 func TestStoreRestore(t *testing.T) {
 	for _, tx := range []bool{false, true} {
 		t.Run(fmt.Sprintf("transactions %v", tx), func(t *testing.T) {
-			plain := modeltest.NewClient(t).Database("diary")
+			plain := mongotest.NewClient(t).Database("diary")
 			db := trash.On(diary.On(plain))
 			if tx {
 				var err error
@@ -69,7 +70,7 @@ func TestStoreRestore(t *testing.T) {
 // The count of a restored writer begins at 0. The audit's repair counts the notes that kept
 // naming the writer.
 func TestStoreRestoreOwned(t *testing.T) {
-	plain := modeltest.NewClient(t).Database("diary")
+	plain := mongotest.NewClient(t).Database("diary")
 	db := trash.On(diary.On(plain))
 	_, _, err := writerStore.Insert(writer{ID: "ann", Name: "Ann"}).Run(t.Context(), db)
 	if err == nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"github.com/docmodel/docmodel/relate"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -60,8 +61,8 @@ func TestStoreDeclarations(t *testing.T) {
 
 // What is refused before a command is sent.
 func TestStoreRefuses(t *testing.T) {
-	monitor := modeltest.NewMonitor()
-	db := modeltest.NewClient(t, modeltest.WithMonitor(monitor)).Database("diary")
+	monitor := mongotest.NewMonitor()
+	db := mongotest.NewClient(t, mongotest.WithMonitor(monitor)).Database("diary")
 	for reason, c := range map[string]struct {
 		change model.Change[model.Stored[note]]
 		field  string
@@ -88,9 +89,9 @@ func TestStoreRefuses(t *testing.T) {
 }
 
 func TestStoreWrites(t *testing.T) {
-	monitor := modeltest.NewMonitor()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
-		modeltest.NeedTransactions(t, db)
+	monitor := mongotest.NewMonitor()
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
+		mongotest.NeedTransactions(t, db)
 		ctx := t.Context()
 		tx, err := model.WithTransactions(ctx, db)
 		if err != nil {
@@ -141,7 +142,7 @@ func TestStoreWrites(t *testing.T) {
 		if w, err := writers.ByID("ann").One(ctx, tx); err != nil || w.Notes != 0 {
 			t.Errorf("%+v, %v", w, err)
 		}
-	}, modeltest.WithMonitor(monitor))
+	}, mongotest.WithMonitor(monitor))
 }
 
 // tenanted is how many commands more a run as a tenant may send.
@@ -151,7 +152,7 @@ var tenanted = map[bool]int{true: 1}[tenancy.On]
 func TestStorePlain(t *testing.T) {
 	plain := model.New("plain", noteBy, noteRef)
 	owners, store := model.NewStore(plain, writers), model.NewStore(plain, diaryNotes)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := t.Context()
 		if _, _, err := noteStore.Insert(note{ID: "n", Writer: "ann"}).Run(ctx, db); !errors.Is(err, model.ErrNotFound) {
 			t.Error(err)
@@ -222,7 +223,7 @@ func TestStoreSetRemoves(t *testing.T) {
 	looks := model.NewParts(nil, nil, nil, nil).WithDocs(trees.Docs()).WithReactions(func() []model.Reaction {
 		return []model.Reaction{{Collection: "trees", Paths: []string{model.Whole}}}
 	})
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for id, technique := range map[string]model.Technique{"plain": model.Entity(trees), "read": looks} {
 			store := model.NewStore(model.New("trees", technique), trees)
 			if _, _, err := store.Insert(tree{ID: id, Name: "oak", Tags: []string{"a"}, N: 1, Any: "x"}).Run(t.Context(), db); err != nil {
@@ -231,7 +232,7 @@ func TestStoreSetRemoves(t *testing.T) {
 			s, _, err := store.Set(id, bson.D{
 				{Key: "tags", Value: bson.RawValue{}}, {Key: "n", Value: bson.RawValue{}}, {Key: "any", Value: bson.RawValue{}},
 			}).Run(t.Context(), db)
-			if problem := modeltest.Diff(tree{ID: id, Name: "oak"}, s.Doc); err != nil || problem != "" {
+			if problem := mongotest.Diff(tree{ID: id, Name: "oak"}, s.Doc); err != nil || problem != "" {
 				t.Errorf("%s: %v %s", id, err, problem)
 			}
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -60,7 +61,7 @@ func TestStoreUnfinished(t *testing.T) {
 		}},
 	} {
 		t.Run(what, func(t *testing.T) {
-			modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+			mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 				ctx := t.Context()
 				for _, w := range []writer{{ID: "ann", Name: "Ann"}, {ID: "bob", Name: "Bob"}} {
 					if _, _, err := writerStore.Insert(w).Run(ctx, db); err != nil {
@@ -104,7 +105,7 @@ func insertUnfinished(t *testing.T, db *mongo.Database) {
 // Outside transactions, a request that comes twice edits a document once, also if no other
 // document is written. The next request edits it again.
 func TestStoreTokenOfOneDocument(t *testing.T) {
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := t.Context()
 		if _, _, err := writerStore.Insert(writer{ID: "ann", Name: "Ann"}).Run(ctx, db); err != nil {
 			t.Fatal(err)
@@ -128,7 +129,7 @@ func TestStoreTokenOfOneDocument(t *testing.T) {
 // A request that comes again knows the document that it inserted, also after another client has changed it. A request
 // of another token doesn't.
 func TestStoreTokenOfAnInsert(t *testing.T) {
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx, first, second := t.Context(), bson.NewObjectID(), bson.NewObjectID()
 		insert := func(token bson.ObjectID) error {
 			_, _, err := writerStore.Insert(writer{ID: "ann", Name: "Ann"}).Run(model.WithToken(ctx, token), db)

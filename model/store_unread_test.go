@@ -9,7 +9,7 @@ import (
 	"github.com/docmodel/docmodel/denorm"
 	"github.com/docmodel/docmodel/internal/tenancy"
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"github.com/docmodel/docmodel/relate"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
@@ -42,8 +42,8 @@ func TestStoreDeletesUnread(t *testing.T) {
 		{"another rule reads the notes", []model.Technique{cascade, restrict}, "findAndModify find find delete commitTransaction"},
 	} {
 		store := model.NewStore(model.New("m", append(c.with, noteRef)...), writers)
-		monitor := modeltest.NewMonitor()
-		db := fillDiary(t, modeltest.NewClient(t, modeltest.WithVersion("7.0"), modeltest.WithMonitor(monitor)).Database("diary"))
+		monitor := mongotest.NewMonitor()
+		db := fillDiary(t, mongotest.NewClient(t, mongotest.WithVersion("7.0"), mongotest.WithMonitor(monitor)).Database("diary"))
 		monitor.Reset()
 		_, _, err := store.Delete("ann").Run(t.Context(), db)
 		var sent []string
@@ -64,7 +64,7 @@ func TestStoreDeletesTooManyUnread(t *testing.T) {
 	cascade := relate.NewOnDelete(writers, relate.OnDeleteSpec{Cascade: []relate.Referrer{noteRef}})
 	store := model.NewStore(model.New("m", cascade, noteRef), writers)
 	for _, version := range []string{"7.0", "8.0"} {
-		db := fillDiary(t, modeltest.NewClient(t, modeltest.WithVersion(version)).Database("diary"))
+		db := fillDiary(t, mongotest.NewClient(t, mongotest.WithVersion(version)).Database("diary"))
 		for i := range 1000 {
 			if i == 999 { // ann and 1,000 notes
 				var refused *model.ValueError

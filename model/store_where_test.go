@@ -9,6 +9,7 @@ import (
 	"github.com/docmodel/docmodel/internal/tenancy"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -67,8 +68,8 @@ func TestStoreWhere(t *testing.T) {
 		},
 	} {
 		t.Run(c.what, func(t *testing.T) {
-			monitor := modeltest.NewMonitor()
-			plain := modeltest.NewClient(t, modeltest.WithMonitor(monitor)).Database("diary")
+			monitor := mongotest.NewMonitor()
+			plain := mongotest.NewClient(t, mongotest.WithMonitor(monitor)).Database("diary")
 			db := fillDiary(t, plain)
 			before := storedIn(t, db)
 			monitor.Reset()
@@ -119,7 +120,7 @@ func TestStoreWhereCut(t *testing.T) {
 
 // A condition is for a stored document.
 func TestStoreWhereRefused(t *testing.T) {
-	db := modeltest.NewClient(t).Database("diary")
+	db := mongotest.NewClient(t).Database("diary")
 	own := noteStore.Where(bson.D{{Key: "writer", Value: "ann"}}, errors.New("another writer's"))
 	for what, c := range map[string]model.Change[model.Stored[note]]{
 		"insert":            own.Insert(note{ID: "m"}),

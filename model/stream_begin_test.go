@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 
 	"github.com/docmodel/docmodel/internal/tenancy"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -17,7 +17,7 @@ import (
 // made between the opening of the change stream and its first batch must be neither an error nor lost.
 func TestStreamBeginsAmongWrites(t *testing.T) {
 	tenancy.Differs(t, "a stream is refused under a scope's filter")
-	client, stop := modeltest.Start()
+	client, stop := mongotest.Start()
 	defer stop()
 	db := client.Database("begin")
 	ctx, cancel := context.WithCancel(t.Context())

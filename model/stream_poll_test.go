@@ -6,7 +6,7 @@ import (
 
 	"github.com/docmodel/docmodel/internal/tenancy"
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -14,7 +14,7 @@ import (
 // A stream that polls by a field is refused under a scope that sets the field in the stream's own updates: it would poll them for ever.
 func TestStreamPolledScopes(t *testing.T) {
 	tenancy.Differs(t, "a stream is refused under a scope's filter")
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := t.Context()
 		for reason, c := range map[string]struct {
 			scope       model.Scope

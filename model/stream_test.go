@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
@@ -51,7 +51,7 @@ func TestRepeatable(t *testing.T) {
 
 func TestStreamRefuses(t *testing.T) {
 	tenancy.Differs(t, "a stream is refused under a scope's filter")
-	db := modeltest.NewClient(t).Database("stream")
+	db := mongotest.NewClient(t).Database("stream")
 	s, err := db.Client().StartSession()
 	if err != nil {
 		t.Fatal(err)
@@ -96,7 +96,7 @@ func TestStreamRefuses(t *testing.T) {
 // Work reads what its plan needs, and is asked again when the plan is stale. A plan that may not be run twice is refused.
 func TestStreamWork(t *testing.T) {
 	tenancy.Differs(t, "a stream is refused under a scope's filter")
-	db := modeltest.NewClient(t).Database("stream")
+	db := mongotest.NewClient(t).Database("stream")
 	asked := 0
 	s := model.Stream{Name: "s", Collection: "c", Places: "p", Work: func(ctx context.Context, db model.DB, e model.Event) (model.Plan, error) {
 		asked++
@@ -130,7 +130,7 @@ func TestStreamWork(t *testing.T) {
 // A function that wants to stop stops the stream, and nothing that was read is lost.
 func TestStreamProgress(t *testing.T) {
 	tenancy.Differs(t, "a stream is refused under a scope's filter")
-	db := modeltest.NewClient(t).Database("stream")
+	db := mongotest.NewClient(t).Database("stream")
 	stop, runs := errors.New("enough"), 0
 	var seen []string
 	s := model.Stream{Name: "s", Collection: "c", Places: "p", Plan: func(e model.Event) (model.Plan, error) {
@@ -165,7 +165,7 @@ func TestStreamProgress(t *testing.T) {
 // Stopping leaves what is queued for the next run.
 func TestStreamStopsAtOnce(t *testing.T) {
 	tenancy.Differs(t, "a stream is refused under a scope's filter")
-	db := modeltest.NewClient(t).Database("stream")
+	db := mongotest.NewClient(t).Database("stream")
 	var seen atomic.Int64
 	s := model.Stream{Name: "s", Collection: "c", Places: "p", Plan: func(e model.Event) (model.Plan, error) {
 		seen.Add(1)

@@ -12,7 +12,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 )
 
 // moving takes from one part and gives to another: a plan that needs a transaction.
@@ -51,9 +51,9 @@ func TestRunTx(t *testing.T) {
 		{model.RefusedPlan("parts", errBad), "not sent", errBad, []part{{1, "a", 5}, {2, "b", 5}}, "bad input"},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
-			monitor := modeltest.NewMonitor()
-			modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
-				modeltest.NeedTransactions(t, db)
+			monitor := mongotest.NewMonitor()
+			mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
+				mongotest.NeedTransactions(t, db)
 				mustRun(t, db, parts.InsertMany([]part{{1, "a", 5}, {2, "b", 5}}))
 				ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 				defer cancel()
@@ -68,20 +68,20 @@ func TestRunTx(t *testing.T) {
 					t.Errorf("stored %v, want %v", left, c.left)
 				}
 				want := c.plan.Cost().Commands + 2
-				if slices.ContainsFunc(monitor.Commands(), modeltest.Named("bulkWrite")) {
+				if slices.ContainsFunc(monitor.Commands(), mongotest.Named("bulkWrite")) {
 					want = c.plan.CostTx().Commands + 2
 				}
 				if err == nil && len(c.plan.Steps) > 0 && !strings.Contains(c.want, "already") && cost.Commands != want {
 					t.Errorf("%d commands, want %d (hello and commit): %v", cost.Commands, want, monitor.Commands())
 				}
-			}, modeltest.WithMonitor(monitor))
+			}, mongotest.WithMonitor(monitor))
 		})
 	}
 }
 
 // TestRunTxRefusesStandalone: some servers accept a transaction and apply its writes at once.
 func TestRunTxRefusesStandalone(t *testing.T) {
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		var hello struct{ SetName, Msg string }
 		if err := db.RunCommand(t.Context(), d("hello", 1)).Decode(&hello); err != nil {
 			t.Fatal(err)
@@ -126,8 +126,8 @@ func TestJoinedTransaction(t *testing.T) {
 		{model.Plan.RunTx, "RunTx joins"},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
-			modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
-				modeltest.NeedTransactions(t, db)
+			mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
+				mongotest.NeedTransactions(t, db)
 				mustRun(t, db, parts.InsertMany([]part{{1, "a", 5}, {2, "b", 5}}))
 				err := model.InTx(t.Context(), db, func(ctx context.Context) error {
 					got, err := c.run(moving(3), ctx, db)
@@ -174,21 +174,21 @@ func TestRunTxRetriesTransient(t *testing.T) {
 	t.Parallel() // the driver waits after a cut
 	for _, c := range []struct {
 		on     string
-		action modeltest.Action
+		action mongotest.Action
 		reason string
 	}{
-		{"update", modeltest.Fail(112, "TransientTransactionError"), "a write conflict"},
-		{"update", modeltest.CutBefore(), "a lost connection"},
-		{"commitTransaction", modeltest.CutAfter(), "a commit whose answer is lost is sent again"},
-		{"commitTransaction", modeltest.Fail(251, "TransientTransactionError"), "a commit that fails as transient"},
+		{"update", mongotest.Fail(112, "TransientTransactionError"), "a write conflict"},
+		{"update", mongotest.CutBefore(), "a lost connection"},
+		{"commitTransaction", mongotest.CutAfter(), "a commit whose answer is lost is sent again"},
+		{"commitTransaction", mongotest.Fail(251, "TransientTransactionError"), "a commit that fails as transient"},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
-			faults := modeltest.NewFaults()
-			modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
-				modeltest.NeedTransactions(t, db)
+			faults := mongotest.NewFaults()
+			mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
+				mongotest.NeedTransactions(t, db)
 				mustRun(t, db, parts.InsertMany([]part{{1, "a", 5}, {2, "b", 5}}))
 				faults.Reset()
-				faults.On(modeltest.Named(c.on), 1, c.action)
+				faults.On(mongotest.Named(c.on), 1, c.action)
 				got, err := moving(3).RunTx(t.Context(), db)
 				if err != nil || statuses(got) != "applied, applied" {
 					t.Errorf("%s, %v", statuses(got), err)
@@ -197,15 +197,15 @@ func TestRunTxRetriesTransient(t *testing.T) {
 				if left := stock(t, db); !slices.Equal(left, []part{{1, "a", 2}, {2, "b", 8}}) {
 					t.Errorf("stored %v", left)
 				}
-			}, modeltest.WithFaults(faults))
+			}, mongotest.WithFaults(faults))
 		})
 	}
 }
 
 // TestSessionWithoutTransaction: a session in the context is used for the transaction, and stays the caller's.
 func TestSessionWithoutTransaction(t *testing.T) {
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
-		modeltest.NeedTransactions(t, db)
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
+		mongotest.NeedTransactions(t, db)
 		session, err := db.Client().StartSession()
 		if err != nil {
 			t.Fatal(err)

@@ -13,6 +13,7 @@ import (
 	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 )
 
 var others = model.NewCollection[part, int32]("others")
@@ -45,8 +46,8 @@ func fewSteps() model.Plan {
 
 // TestWithBulkWrite: a plan is one command up to each write that expects a match, and the answers are those of separate commands.
 func TestWithBulkWrite(t *testing.T) {
-	monitor := modeltest.NewMonitor()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	monitor := mongotest.NewMonitor()
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		on, _ := withBulkWrite(t, db)
 		for name, c := range map[string]struct {
 			plan model.Plan
@@ -83,14 +84,14 @@ func TestWithBulkWrite(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if diff := modeltest.Diff(results[0], results[1]); diff != "" {
+			if diff := mongotest.Diff(results[0], results[1]); diff != "" {
 				t.Errorf("%s: results differ: %s", name, diff)
 			}
 			if texts[0] != texts[1] || !slices.Equal(left[0], left[1]) {
 				t.Errorf("%s: %s and %s; left %v and %v", name, texts[0], texts[1], left[0], left[1])
 			}
 		}
-	}, modeltest.WithMonitor(monitor))
+	}, mongotest.WithMonitor(monitor))
 	if c := fewSteps().CostBulkWrite(); c.Commands != 2 || c.Written != fewSteps().Cost().Written || fewSteps().Cost().Commands != 5 {
 		t.Errorf("declared %v, and %v apart", c, fewSteps().Cost())
 	}
@@ -114,8 +115,8 @@ func stockOf(t *testing.T, db *mongo.Database, c *model.Collection[part, int32])
 
 // TestWithBulkWriteCost: what is sent is what was declared, also under a scope, and an observer is told the same.
 func TestWithBulkWriteCost(t *testing.T) {
-	monitor := modeltest.NewMonitor()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	monitor := mongotest.NewMonitor()
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		on, has := withBulkWrite(t, db)
 		want := fewSteps().Cost()
 		if has {
@@ -134,14 +135,14 @@ func TestWithBulkWriteCost(t *testing.T) {
 		if text := (model.Plan{}).CostBulkWrite().String() + model.RefusedPlan("parts", errBad).CostBulkWrite().String(); text != "0 commands0 commands" {
 			t.Error(text)
 		}
-	}, modeltest.WithMonitor(monitor))
+	}, mongotest.WithMonitor(monitor))
 }
 
 // TestWithBulkWriteConcern: the plan's write concern comes before the one given, and both before the client's. Without an answer
 // nothing is joined. A command is retried unless it has a write of many documents.
 func TestWithBulkWriteConcern(t *testing.T) {
-	monitor := modeltest.NewMonitor()
-	client := modeltest.NewClient(t, modeltest.WithMonitor(monitor))
+	monitor := mongotest.NewMonitor()
+	client := mongotest.NewClient(t, mongotest.WithMonitor(monitor))
 	raw := client.Database("concern")
 	plan := model.NewPlan(anyOther(1, 1), parts.Insert(part{3, "c", 1}))
 	many := model.NewPlan(
@@ -199,9 +200,9 @@ func TestWithBulkWriteConcern(t *testing.T) {
 
 // TestWithBulkWriteInTx: in a transaction nothing changes.
 func TestWithBulkWriteInTx(t *testing.T) {
-	monitor := modeltest.NewMonitor()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
-		modeltest.NeedTransactions(t, db)
+	monitor := mongotest.NewMonitor()
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
+		mongotest.NeedTransactions(t, db)
 		on, _ := withBulkWrite(t, db)
 		mustRun(t, db, updateManyPlan(t, db))
 		monitor.Reset()
@@ -217,7 +218,7 @@ func TestWithBulkWriteInTx(t *testing.T) {
 		if sent := sentBy(monitor); !slices.Equal(sent, []string{"bulkWrite", "commitTransaction"}) {
 			t.Errorf("with transactions: sent %v", sent)
 		}
-	}, modeltest.WithMonitor(monitor))
+	}, mongotest.WithMonitor(monitor))
 	var bad *model.ValueError
 	if _, err := model.WithBulkWrite(t.Context(), nil, nil); !errors.As(err, &bad) {
 		t.Errorf("of no database: %v", err)

@@ -12,13 +12,13 @@ import (
 
 	"github.com/docmodel/docmodel/internal/tenancy"
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 )
 
 // withTransactions is the database with transactions; it leaves the test out where the server has none.
 func withTransactions(t *testing.T, db *mongo.Database) model.DB {
 	t.Helper()
-	modeltest.NeedTransactions(t, db)
+	mongotest.NeedTransactions(t, db)
 	tx, err := model.WithTransactions(t.Context(), db)
 	if err != nil {
 		t.Fatal(err)
@@ -27,7 +27,7 @@ func withTransactions(t *testing.T, db *mongo.Database) model.DB {
 }
 
 // sentBy are the commands that a run sends.
-func sentBy(m *modeltest.Monitor) (out []string) {
+func sentBy(m *mongotest.Monitor) (out []string) {
 	for _, c := range m.Commands() {
 		out = append(out, c.Name)
 	}
@@ -36,8 +36,8 @@ func sentBy(m *modeltest.Monitor) (out []string) {
 
 // TestWithTransactions: a plan is all applied or not at all, a single write is no transaction, and the server is asked once.
 func TestWithTransactions(t *testing.T) {
-	monitor := modeltest.NewMonitor()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	monitor := mongotest.NewMonitor()
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		tx := withTransactions(t, db)
 		ctx := t.Context()
 		mustRun(t, db, parts.InsertMany([]part{{1, "a", 5}, {2, "b", 5}}))
@@ -62,13 +62,13 @@ func TestWithTransactions(t *testing.T) {
 				t.Errorf("%s leaves %v, want %v", c.reason, left, c.left)
 			}
 		}
-	}, modeltest.WithMonitor(monitor))
+	}, mongotest.WithMonitor(monitor))
 }
 
 // TestWithTransactionsTells: what is in the way of an insert is told by the same error as without a transaction.
 func TestWithTransactionsTells(t *testing.T) {
 	taken := errors.New("taken")
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		tx := withTransactions(t, db)
 		mustRun(t, db, model.NewPlan(parts.Insert(part{1, "a", 5})))
 		insert := parts.Insert(part{1, "other", 0})
@@ -96,19 +96,19 @@ func TestWithTransactionsTells(t *testing.T) {
 
 // TestWithTransactionsCut: whichever command is cut, all of a plan is stored, or nothing.
 func TestWithTransactionsCut(t *testing.T) {
-	faults := modeltest.NewFaults()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	faults := mongotest.NewFaults()
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		withTransactions(t, db)
 		whole := 0
 		for n := 1; n <= 3; n++ {
-			for name, cut := range map[string]modeltest.Action{"before": modeltest.CutBefore(), "after": modeltest.CutAfter()} {
+			for name, cut := range map[string]mongotest.Action{"before": mongotest.CutBefore(), "after": mongotest.CutAfter()} {
 				faults.Reset()
 				mustRun(t, db, updateManyPlan(t, db))
 				tx, err := model.WithTransactions(t.Context(), db)
 				if err != nil {
 					t.Fatal(err)
 				}
-				faults.On(modeltest.All, n, cut)
+				faults.On(mongotest.All, n, cut)
 				ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 				_, err = moving(3).Run(ctx, tx)
 				cancel()
@@ -124,7 +124,7 @@ func TestWithTransactionsCut(t *testing.T) {
 		if whole == 0 {
 			t.Error("no plan was applied")
 		}
-	}, modeltest.WithFaults(faults))
+	}, mongotest.WithFaults(faults))
 }
 
 // updateManyPlan stores two parts anew.
@@ -138,7 +138,7 @@ func updateManyPlan(t *testing.T, db *mongo.Database) model.Plan {
 
 // TestWithTransactionsRetries: a change that meets another writer reads again, in a new transaction.
 func TestWithTransactionsRetries(t *testing.T) {
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		tx := withTransactions(t, db)
 		mustRun(t, db, model.NewPlan(parts.Insert(part{1, "a", 5})))
 		change, reads := addOne(100), 0
@@ -162,9 +162,9 @@ func TestWithTransactionsRetries(t *testing.T) {
 // TestWithTransactionsSpares: a job, and a change under a lease that mends, run as without transactions; under a scope both hold.
 func TestWithTransactionsSpares(t *testing.T) {
 	tenancy.Differs(t, "it has a scope of its own")
-	monitor := modeltest.NewMonitor()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
-		modeltest.NeedTransactions(t, db)
+	monitor := mongotest.NewMonitor()
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
+		mongotest.NeedTransactions(t, db)
 		ctx := t.Context()
 		if err := db.CreateCollection(ctx, "parts"); err != nil {
 			t.Fatal(err)
@@ -204,14 +204,14 @@ func TestWithTransactionsSpares(t *testing.T) {
 				t.Errorf("%s: a job or a change that mends runs in a transaction: %v", name, sentBy(monitor))
 			}
 		}
-	}, modeltest.WithMonitor(monitor))
+	}, mongotest.WithMonitor(monitor))
 }
 
 // TestDatabasesCombine: an observer, a scope, a model and transactions hold together, in whichever order they are put on a database.
 func TestDatabasesCombine(t *testing.T) {
 	tenancy.Differs(t, "it has a scope of its own")
-	monitor := modeltest.NewMonitor()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	monitor := mongotest.NewMonitor()
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		withTransactions(t, db)
 		told := 0
 		observer := model.Observer{End: func(context.Context, model.Operation) { told++ }}
@@ -247,7 +247,7 @@ func TestDatabasesCombine(t *testing.T) {
 				}
 			}
 		}
-	}, modeltest.WithMonitor(monitor))
+	}, mongotest.WithMonitor(monitor))
 }
 
 // planOfTwo is a plan of two writes that can be run again.

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"github.com/docmodel/docmodel/paths"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -139,7 +139,7 @@ func (a answerer) answer(ask func(question) (string, error), q question, writes 
 func TestSameAnswers(t *testing.T) {
 	parallel(t)
 	const notation = "a(b(c) d) e"
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		said := map[string]map[string]string{} // question, answer, who gave it first
 		for _, a := range answerers(t, db) {
 			a.store(notation)
@@ -218,7 +218,7 @@ func TestAnswersOfAll(t *testing.T) {
 // Of several writers that delete a node at once, one succeeds, and the others are told that there is no such node.
 func TestDeletesAtOnce(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, a := range answerers(t, db)[1:] {
 			for _, mode := range []paths.DeleteMode{paths.Subtree, paths.Promote} {
 				for _, id := range []string{"b", "e"} {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"github.com/docmodel/docmodel/paths"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -40,7 +41,7 @@ func listsOnly(ctx context.Context, db *mongo.Database, lists map[string]any) er
 // Lists of any tree become its links, whole but for what the lists say twice or in vain; run again, it writes nothing.
 func TestAdopt(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		childKind.ensure(t, db)
 		for seed := range 12 {
 			r := rand.New(rand.NewPCG(uint64(seed), 17))
@@ -118,7 +119,7 @@ func TestAdopt(t *testing.T) {
 func TestAdoptConvert(t *testing.T) {
 	parallel(t)
 	array := paths.NewAncestorArray(childKind.docs, paths.AncestorArraySpec{})
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		if err := listsOnly(t.Context(), db, map[string]any{"a": []string{"c", "b"}, "c": []string{"d"}, "b": nil, "d": nil}); err != nil {
 			t.Fatal(err)
 		}
@@ -140,7 +141,7 @@ func TestAdoptConvert(t *testing.T) {
 // What no person but the owner can decide is told, and nothing is written.
 func TestAdoptRefuses(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for name, c := range map[string]struct {
 			lists map[string]any
 			want  []string
@@ -201,7 +202,7 @@ func TestAdoptCut(t *testing.T) {
 		Seed: func(ctx context.Context, db *mongo.Database) error {
 			return listsOnly(ctx, db, map[string]any{"a": []string{"c", "b"}, "b": nil, "c": []string{"d", "e"}, "d": nil, "e": nil})
 		},
-		Match: func(c modeltest.Command) bool { return modeltest.Writes(c) && c.Collection == childKind.name },
+		Match: func(c mongotest.Command) bool { return mongotest.Writes(c) && c.Collection == childKind.name },
 		Run: func(ctx context.Context, db *mongo.Database) error {
 			_, _, err := childKind.declare(childKind.docs, paths.TreeSpec{For: 300 * time.Millisecond, Wait: 10 * time.Second}).Adopt().Run(ctx, db)
 			if err == nil { // the lease's number is no part of the matrix

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"github.com/docmodel/docmodel/paths"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -15,7 +15,7 @@ import (
 // At each moment of a move, a reader finds the node below one of both parents, and below what lies above both.
 func TestChildTreeBetween(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, to := range []string{"c", "a", ""} {
 			childKind.store(t, db, parse("a(b(x(y)) c)"))
 			at := paths.LastRoot[string]()
@@ -56,7 +56,7 @@ func TestChildTreeBetween(t *testing.T) {
 // A move of a node that was moved in the meantime is stale, and takes back what it wrote; another that moved it there stays.
 func TestChildTreeStale(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, to := range []string{"b", "c", "d"} {
 			childKind.store(t, db, parse("a(x) b(y) c d"))
 			other := planned(t, db, childTree.Move("x", paths.LastChild(to)), 6)
@@ -79,7 +79,7 @@ func TestChildTreeLate(t *testing.T) {
 	if full {
 		runs = 400
 	}
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		r := rand.New(rand.NewPCG(21, 6))
 		for range runs {
 			f := parse("a(b(c d) e(f g)) h")
@@ -119,7 +119,7 @@ func TestChildTreeLate(t *testing.T) {
 // A node in the middle of a list is deleted, and its children take its place: cut after any write and run again, they stay there.
 func TestChildTreePromoteCut(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for mode, want := range map[paths.DeleteMode]string{paths.Promote: "a(b d e f)", paths.Rootify: "a(b f) d e", paths.Subtree: "a(b f)"} {
 			for cut := 0; ; cut++ {
 				childKind.store(t, db, parse("a(b c(d e) f)"))

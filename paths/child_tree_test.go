@@ -9,6 +9,7 @@ import (
 
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"github.com/docmodel/docmodel/paths"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -41,8 +42,8 @@ func childSet(t testing.TB, db *mongo.Database, id string, set bson.D) {
 
 // Children are read page by page, and counted, by one command each.
 func TestChildTreeReads(t *testing.T) {
-	monitor := modeltest.NewMonitor()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	monitor := mongotest.NewMonitor()
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		childKind.ensure(t, db)
 		childKind.store(t, db, parse("a(e d c b) f"))
 		childSet(t, db, "a", bson.D{{Key: "children", Value: []string{"e", "nobody", "d", "c", "b"}}})
@@ -70,12 +71,12 @@ func TestChildTreeReads(t *testing.T) {
 				t.Errorf("%s has %v, %v, want %v", id, got, err, want)
 			}
 		}
-	}, modeltest.WithMonitor(monitor))
+	}, mongotest.WithMonitor(monitor))
 }
 
 // What one type leaves out when it is empty is an empty list; in a stored document it is a list that nobody wrote.
 func TestChildTreeUnsound(t *testing.T) {
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, damage := range []any{nil, "b", bson.D{{Key: "0", Value: "b"}}} {
 			childKind.store(t, db, parse("a(b) c"))
 			childSet(t, db, "a", bson.D{{Key: "children", Value: damage}})
@@ -105,7 +106,7 @@ func TestChildTreeUnsound(t *testing.T) {
 func TestChildTreeFull(t *testing.T) {
 	parallel(t)
 	tree := fewTree
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for name, c := range map[string]struct {
 			change model.Change[any]
 			want   error
@@ -156,7 +157,7 @@ func fullDocument(t *testing.T, db *mongo.Database) {
 // An insert that the server refuses leaves no list that names it, and nothing for the next writer to finish.
 func TestChildTreeInsertRefused(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		childKind.store(t, db, parse("a(b) c"))
 		unique := options.Index().SetUnique(true).SetPartialFilterExpression(bson.D{{Key: "name", Value: bson.D{{Key: "$gt", Value: ""}}}})
 		if _, err := db.Collection(childKind.name).Indexes().CreateOne(t.Context(), mongo.IndexModel{Keys: bson.D{{Key: "name", Value: 1}}, Options: unique}); err != nil {
@@ -178,7 +179,7 @@ func TestChildTreeInsertRefused(t *testing.T) {
 // A list that names what isn't below it makes no delete reach there, and no read.
 func TestChildTreeForeign(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		childKind.store(t, db, parse("a(b(c) d) e(f) g"))
 		childSet(t, db, "b", bson.D{{Key: "children", Value: []string{"e", "c", "g", "a", "b", "nobody"}}})
 		got, err := ids(childKind.below(t.Context(), db, "a", 0))
@@ -199,7 +200,7 @@ func TestChildTreeForeign(t *testing.T) {
 // After each of many operations the lists are those of the links, and the typed reads say so.
 func TestChildTreeLists(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		childKind.store(t, db, &paths.Forest[string]{})
 		r := rand.New(rand.NewPCG(8, 11))
 		f := &paths.Forest[string]{}

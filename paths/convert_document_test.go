@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"github.com/docmodel/docmodel/paths"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -24,7 +24,7 @@ func convertBack(r remark) (category, error)   { return category{ID: r.ID, Name:
 // Trees go into a document and come back, the same in each form and representation.
 func TestConvertRoundTrip(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, k := range kinds {
 			k.ensure(t, db)
 		}
@@ -99,7 +99,7 @@ func TestConvertDocumentRefuses(t *testing.T) {
 	parallel(t)
 	small := paths.NewDocumentTree[remark, string](listed.docs, "remarks", paths.DocumentTreeSpec{Max: 3})
 	bytes := paths.NewDocumentTree[remark, string](listed.docs, "remarks", paths.DocumentTreeSpec{MaxBytes: 150})
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		from := kinds[1]
 		from.convertStore(t, db, parse("a(b(c) d)"))
 		listed.grow(t, db, "a(z)")
@@ -155,7 +155,7 @@ func TestConvertDocumentRefuses(t *testing.T) {
 // Where the source has no order keys, those that are stored stay: a new node among them is one write.
 func TestExtractKeepsKeys(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		form, to := convertForms[0], kinds[1]
 		form.grow(t, db, "a(b c d) e")
 		to.convertClear(t, db)

@@ -8,7 +8,7 @@ import (
 
 	"github.com/docmodel/docmodel/internal/tenancy"
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"github.com/docmodel/docmodel/paths"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -123,7 +123,7 @@ func (w convertWalk) use() {
 func TestConvert(t *testing.T) {
 	parallel(t)
 	all := convertKinds()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for i, from := range all {
 			for j, to := range all {
 				if i == j || onServer && (i+j)%3 > 0 {
@@ -169,7 +169,7 @@ func TestConvertTenants(t *testing.T) {
 	tenancy.Differs(t, "the test has scopes of its own")
 	parallel(t)
 	all := convertKinds()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for i, from := range all {
 			for j, to := range all {
 				if i == j || onServer && (i+j)%3 > 0 || slices.Equal(from.fields, to.fields) {

@@ -6,7 +6,7 @@ import (
 
 	"github.com/docmodel/docmodel/internal/tenancy"
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"github.com/docmodel/docmodel/paths"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -33,7 +33,7 @@ func TestConvertScoped(t *testing.T) {
 	parallel(t)
 	form := convertForms[0]
 	for name, scope := range convertScopes {
-		modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 			request := 0
 			next := func() model.DB { request++; return scope(request).On(db) }
 			done := func(_ any, _ model.Result, err error) {
@@ -95,7 +95,7 @@ func TestConvertScoped(t *testing.T) {
 // An _id of another tenant's document is taken, however often the job runs.
 func TestConvertTakenElsewhere(t *testing.T) {
 	tenancy.Differs(t, "the test has scopes of its own")
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		from, to := kinds[0], kinds[1]
 		to.ensure(t, db)
 		tenant := func(name string) model.DB { return model.Scope{Tenant: bson.D{{Key: "tenant", Value: name}}}.On(db) }

@@ -11,6 +11,7 @@ import (
 	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"github.com/docmodel/docmodel/paths"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -96,12 +97,12 @@ func (k kind) convertChange(t testing.TB, db *mongo.Database, r *rand.Rand, step
 // written.
 func TestConvertInto(t *testing.T) {
 	parallel(t)
-	monitor := modeltest.NewMonitor()
+	monitor := mongotest.NewMonitor()
 	nodes, rounds := 20, 1
 	if full {
 		nodes, rounds = 60, 5
 	}
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, k := range kinds {
 			k.ensure(t, db)
 		}
@@ -137,13 +138,13 @@ func TestConvertInto(t *testing.T) {
 				}
 			}
 		}
-	}, modeltest.WithMonitor(monitor))
+	}, mongotest.WithMonitor(monitor))
 }
 
 // What the target has beside stays, behind its siblings; under a node, only what is there is touched.
 func TestConvertIntoBeside(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for i, to := range kinds {
 			from := kinds[(i+1)%len(kinds)]
 			to.ensure(t, db)
@@ -174,7 +175,7 @@ func TestConvertIntoBeside(t *testing.T) {
 
 func TestConvertIntoRefuses(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for i, to := range kinds {
 			from := kinds[(i+1)%len(kinds)]
 			to.ensure(t, db)
@@ -251,7 +252,7 @@ func TestConvertIntoDeclares(t *testing.T) {
 // A conversion that dies at any of its writes is brought to its end by the next run.
 func TestConvertIntoDies(t *testing.T) {
 	parallel(t)
-	faults := modeltest.NewFaults()
+	faults := mongotest.NewFaults()
 	const begin, end = "a(b(c d(e)) f) g(h) i", "g(h a(x f(c e) d)) b j"
 	testkit.Waits(t, func(t *testing.T, db *mongo.Database) {
 		cuts := 0
@@ -271,12 +272,12 @@ func TestConvertIntoDies(t *testing.T) {
 					if _, _, err := to.tree.Load(nodesOf(parse(begin))).Run(t.Context(), db); err != nil {
 						t.Fatal(err)
 					}
-					match := modeltest.Match(modeltest.Writes)
+					match := mongotest.Match(mongotest.Writes)
 					if way == "before" {
-						faults.From(match, cut, modeltest.Fail(96))
+						faults.From(match, cut, mongotest.Fail(96))
 					} else {
 						match = manyDocuments
-						faults.On(match, cut, modeltest.CutInside(1))
+						faults.On(match, cut, mongotest.CutInside(1))
 					}
 					ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 					_, err := c.Run(ctx, db, model.JobOptions{BatchSize: 2})
@@ -298,7 +299,7 @@ func TestConvertIntoDies(t *testing.T) {
 			}
 		}
 		t.Log(cuts, "cuts")
-	}, modeltest.WithFaults(faults), modeltest.WithClientOptions(options.Client().SetRetryWrites(false).SetRetryReads(false)))
+	}, mongotest.WithFaults(faults), mongotest.WithClientOptions(options.Client().SetRetryWrites(false).SetRetryReads(false)))
 }
 
 // Writers of both trees come in between; another run brings over what they did.
@@ -308,7 +309,7 @@ func TestConvertIntoLive(t *testing.T) {
 	if full {
 		step = 1
 	}
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for i, to := range kinds {
 			from := kinds[(i+1)%len(kinds)]
 			to.ensure(t, db)
@@ -343,8 +344,8 @@ func TestConvertIntoLive(t *testing.T) {
 
 // What reading, writing and waiting a conversion costs.
 func TestConvertIntoCosts(t *testing.T) {
-	monitor := modeltest.NewMonitor()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	monitor := mongotest.NewMonitor()
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		from, to := kinds[0], kinds[2]
 		to.ensure(t, db)
 		to.convertClear(t, db)
@@ -364,5 +365,5 @@ func TestConvertIntoCosts(t *testing.T) {
 		}
 		// The same, and the node whose content differs, which is read again.
 		modeltest.WantCost(t, monitor, model.Cost{Commands: 6 + 3, Written: 1 + 2, Returned: 8 + 8 + 1 + 1 + 1}, run)
-	}, modeltest.WithMonitor(monitor))
+	}, mongotest.WithMonitor(monitor))
 }

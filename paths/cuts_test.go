@@ -10,6 +10,7 @@ import (
 
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"github.com/docmodel/docmodel/paths"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -51,7 +52,7 @@ func (c cutCase) cut(t *testing.T, k kind) {
 		}
 		modeltest.FaultMatrix(t, modeltest.FaultCase{
 			Sample: 3,
-			Match:  func(c modeltest.Command) bool { return modeltest.Writes(c) && c.Collection == k.name },
+			Match:  func(c mongotest.Command) bool { return mongotest.Writes(c) && c.Collection == k.name },
 			Seed:   func(ctx context.Context, db *mongo.Database) error { return c.seed(ctx, db, k) },
 			Run:    run,
 			Repair: func(ctx context.Context, db *mongo.Database) error {

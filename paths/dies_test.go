@@ -11,7 +11,7 @@ import (
 
 	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"github.com/docmodel/docmodel/paths"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -154,7 +154,7 @@ func TestTreeDies(t *testing.T) {
 	if few() {
 		share = 20
 	}
-	faults := modeltest.NewFaults()
+	faults := mongotest.NewFaults()
 	testkit.Waits(t, func(t *testing.T, db *mongo.Database) {
 		cuts = 0
 		for i, k := range append(slices.Clone(kinds), named) {
@@ -177,12 +177,12 @@ func TestTreeDies(t *testing.T) {
 							t.Fatal(err)
 						}
 						faults.Reset()
-						match := modeltest.Match(modeltest.Writes)
+						match := mongotest.Match(mongotest.Writes)
 						if way == "before" { // and all writes after it
-							faults.From(match, cut, modeltest.Fail(96))
+							faults.From(match, cut, mongotest.Fail(96))
 						} else {
 							match = manyDocuments
-							faults.On(match, cut, modeltest.CutInside(1))
+							faults.On(match, cut, mongotest.CutInside(1))
 						}
 						ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 						_, _, err := m.do(k).Run(ctx, db)
@@ -209,7 +209,7 @@ func TestTreeDies(t *testing.T) {
 			}
 		}
 		t.Log(cuts, "cuts")
-	}, modeltest.WithFaults(faults), modeltest.WithClientOptions(options.Client().SetRetryWrites(false).SetRetryReads(false)))
+	}, mongotest.WithFaults(faults), mongotest.WithClientOptions(options.Client().SetRetryWrites(false).SetRetryReads(false)))
 }
 
 // keeps fails the test unless each node that two forests have is stored.
@@ -227,7 +227,7 @@ func (k kind) keeps(t testing.TB, db *mongo.Database, what string, before, after
 }
 
 // manyDocuments matches an update or deletion of many documents, or of several statements.
-func manyDocuments(c modeltest.Command) bool {
+func manyDocuments(c mongotest.Command) bool {
 	for _, name := range []string{"updates", "deletes"} {
 		statements, ok := c.Body.Lookup(name).ArrayOK()
 		if !ok {

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"github.com/docmodel/docmodel/paths"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -80,7 +80,7 @@ func TestDocumentTreeEmptyParents(t *testing.T) {
 			Parent int64 `bson:"parent"`
 		}, int64](docs, "numbers", paths.DocumentTreeSpec{})
 	}()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		if _, err := docs.Insert(plainArticle{ID: "p", Remarks: []plainRemark{{ID: "a"}, {ID: "b", Parent: "a"}}}).Run(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}
@@ -114,7 +114,7 @@ func TestDocumentTreeEmptyParents(t *testing.T) {
 func TestDocumentTreeIDs(t *testing.T) {
 	parallel(t)
 	owners := model.NewCollection[bson.D, any]("loose")
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for i, spec := range []paths.DocumentTreeSpec{{}, {Order: "order"}, {Nested: "below"}, {Revision: "meta.rev"}} {
 			tree := paths.NewDocumentTree[bson.D, any](owners, "meta.nodes", spec)
 			owner := any(bson.D{{Key: "n", Value: i}})
@@ -189,7 +189,7 @@ func looseNodes(t *testing.T, db *mongo.Database, tree *paths.DocumentTree[bson.
 func TestDocumentTreeLongKeys(t *testing.T) {
 	alone(t)
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		keyed.grow(t, db, "a(x y) b")
 		want := []string{"y"}
 		for i := range 350 {
@@ -222,7 +222,7 @@ func TestDocumentTreeLongKeys(t *testing.T) {
 // deletion that is run again doesn't know whether it was this one: it is stale, so that a Change reads that the node is gone.
 func TestDocumentTreeStale(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, f := range documentForms {
 			ops := map[string]model.Change[any]{
 				"before":  f.tree.Insert("p", remark{ID: "x"}, paths.Before("d")),
@@ -272,7 +272,7 @@ func TestDocumentTreeStale(t *testing.T) {
 // A replacement overwrites a field that was set since it was decided, but with a revision it is told.
 func TestDocumentTreeReplaceStale(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for f, want := range map[documentForm]error{listed: nil, listedRev: model.ErrStale, keyedRev: model.ErrStale, nested: model.ErrStale} {
 			f.grow(t, db, "a(b)")
 			c := f.tree.Replace("p", remark{ID: "b", Text: "whole"})

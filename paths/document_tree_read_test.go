@@ -9,6 +9,7 @@ import (
 
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"github.com/docmodel/docmodel/paths"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -60,7 +61,7 @@ func TestDocumentTreeQueries(t *testing.T) {
 	if onServer {
 		rounds = 2
 	}
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		r := rand.New(rand.NewPCG(4, 8))
 		for round := range rounds {
 			for _, f := range documentForms {
@@ -145,7 +146,7 @@ func likesOf(id string) int { return int(id[len(id)-1]) % 7 }
 // A missing owner or node gives nothing, a bad argument an error, and a damaged list is read to its end.
 func TestDocumentTreeQueriesOfNothing(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, f := range documentForms {
 			f.start(t, db, remark{ID: "a"}, remark{ID: "b", Parent: "c"}, remark{ID: "c", Parent: "b"}, remark{ID: "d", Parent: "z"}, remark{ID: "d", Parent: "d"})
 			owners := []any{bson.D{{Key: "_id", Value: "none"}}, bson.D{{Key: "_id", Value: "null"}, {Key: "remarks", Value: nil}}, bson.D{{Key: "_id", Value: "text"}, {Key: "remarks", Value: "x"}}}
@@ -191,7 +192,7 @@ func TestDocumentTreeQueriesOfNothing(t *testing.T) {
 // A node whose fields can't be decoded is in the way of nobody who doesn't ask for it.
 func TestDocumentTreeQueriesMistyped(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, f := range []documentForm{listed, keyed, nested} {
 			forest := parse("a(b(c d)) e")
 			f.start(t, db, f.remarksOf(rand.New(rand.NewPCG(1, 1)), forest)...)
@@ -234,8 +235,8 @@ func TestDocumentTreeQueriesMistyped(t *testing.T) {
 
 // Each query is one command, and returns only what it finds.
 func TestDocumentTreeQueryCosts(t *testing.T) {
-	monitor := modeltest.NewMonitor()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	monitor := mongotest.NewMonitor()
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, f := range []documentForm{listed, keyed, nested} {
 			f.start(t, db, f.remarksOf(rand.New(rand.NewPCG(1, 1)), parse("a(b(c d)) e"))...)
 			for _, q := range []struct {
@@ -257,5 +258,5 @@ func TestDocumentTreeQueryCosts(t *testing.T) {
 				return nil
 			})
 		}
-	}, modeltest.WithMonitor(monitor))
+	}, mongotest.WithMonitor(monitor))
 }

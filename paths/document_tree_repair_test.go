@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"github.com/docmodel/docmodel/paths"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -21,7 +21,7 @@ func TestDocumentTreeRepair(t *testing.T) {
 	n := func(id, parent, order string) remark {
 		return remark{ID: id, Parent: parent, Order: order, Text: id + parent}
 	}
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, test := range []struct {
 			reason string
 			form   documentForm
@@ -107,7 +107,7 @@ func TestDocumentTreeRepairRandom(t *testing.T) {
 	if full {
 		rounds = 2000
 	}
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		r := rand.New(rand.NewPCG(7, uint64(rounds)))
 		for round := range rounds {
 			f := []documentForm{listed, listedRev, keyed, keyedRev}[round%4]
@@ -222,7 +222,7 @@ func textsIn(list []remark) []string {
 // What is no node stays where it is, and doesn't keep the others from being changed; a nested tree has to be mended by hand.
 func TestDocumentTreeStrangers(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, f := range []documentForm{listed, keyed, nested} {
 			if _, err := db.Collection(f.name).InsertMany(t.Context(), []any{
 				bson.D{{Key: "_id", Value: "p"}, {Key: "remarks", Value: bson.A{"text", bson.D{{Key: "text", Value: "no id"}}, bson.D{{Key: "id", Value: "a"}, {Key: "order", Value: "a0"}}}}},
@@ -284,7 +284,7 @@ func TestDocumentTreeStrangers(t *testing.T) {
 // The job mends all but different nodes with one id.
 func TestDocumentTreeRepairAll(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, f := range []documentForm{listed, keyedRev} {
 			var list []any
 			for i := range 20 {

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"github.com/docmodel/docmodel/paths"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -194,7 +194,7 @@ func TestDocumentTreeLockstep(t *testing.T) {
 	case few():
 		steps = 100
 	}
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, f := range documentForms {
 			f.start(t, db)
 		}
@@ -246,7 +246,7 @@ func (f documentForm) compare(t *testing.T, db *mongo.Database, forest *paths.Fo
 func TestDocumentTreeErrors(t *testing.T) {
 	parallel(t)
 	var value *model.ValueError
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, f := range documentForms {
 			f.grow(t, db, "a(b(c) d) e")
 			tree := f.tree

@@ -11,6 +11,7 @@ import (
 
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"github.com/docmodel/docmodel/paths"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -29,7 +30,7 @@ var (
 func TestDocumentTreeWrites(t *testing.T) {
 	parallel(t)
 	text := func(s string) bson.D { return bson.D{{Key: "text", Value: s}} }
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, f := range []documentForm{listed, listedRev} {
 			tree := f.tree
 			for _, test := range []struct {
@@ -90,7 +91,7 @@ func TestDocumentTreeWrites(t *testing.T) {
 // A whole tree is loaded into an owner that has none, from nodes in any order.
 func TestDocumentTreeLoad(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		flat := []remark{{ID: "c", Parent: "b"}, {ID: "b", Parent: "a"}, {ID: "d", Parent: "a"}, {ID: "a"}, {ID: "e"}}
 		for _, f := range documentForms {
 			list := flat
@@ -149,7 +150,7 @@ func wantDocumentError(t *testing.T, reason string, err, want error) {
 func TestDocumentTreeBounds(t *testing.T) {
 	parallel(t)
 	long := strings.Repeat("x", 100)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		run := func(s interface {
 			Run(context.Context, model.DB) (model.Result, error)
 		}) error {
@@ -195,7 +196,7 @@ func TestDocumentTreeBounds(t *testing.T) {
 // A nested tree is as deep as MongoDB lets it be.
 func TestDocumentTreeDepth(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		top := remark{ID: "49"}
 		for i := 48; i > 0; i-- {
 			top = remark{ID: fmt.Sprint(i), Below: []remark{top}}
@@ -211,7 +212,7 @@ func TestDocumentTreeDepth(t *testing.T) {
 // 32 writers at one document lose nothing.
 func TestDocumentTreeRace(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, f := range documentForms {
 			f.grow(t, db, "root(a b c d)")
 			var all sync.WaitGroup
@@ -259,7 +260,7 @@ func TestDocumentTreeRace(t *testing.T) {
 func TestDocumentTreeMovers(t *testing.T) {
 	parallel(t)
 	ids := strings.Split("abcdefgh", "")
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, f := range documentForms {
 			f.grow(t, db, strings.Join(ids, " "))
 			var all sync.WaitGroup
@@ -290,9 +291,9 @@ func TestDocumentTreeMovers(t *testing.T) {
 // What each operation costs is what its documentation says.
 func TestDocumentTreeCosts(t *testing.T) {
 	parallel(t)
-	m := modeltest.NewMonitor()
+	m := mongotest.NewMonitor()
 	wrote, asked := model.Cost{Commands: 2, Written: 1, Returned: 1}, model.Cost{Commands: 1, Returned: 1}
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := t.Context()
 		for _, f := range documentForms {
 			for _, test := range []struct {
@@ -335,13 +336,13 @@ func TestDocumentTreeCosts(t *testing.T) {
 			listed.grow(t, db, "a(b(c) d) e")
 			modeltest.WantCost(t, m, model.Cost{Commands: 1, Written: 1}, func() error { _, err := w.Run(ctx, db); return err })
 		}
-	}, modeltest.WithMonitor(m))
+	}, mongotest.WithMonitor(m))
 }
 
 // Owners are found by _id, among thousands.
 func TestDocumentTreeIndexed(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		var list []any
 		for i := range 4000 {
 			list = append(list, article{ID: fmt.Sprint("p", i), Remarks: []remark{{ID: "a"}, {ID: "b", Parent: "a"}}})

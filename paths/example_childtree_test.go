@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"github.com/docmodel/docmodel/paths"
 )
 
@@ -26,7 +26,7 @@ var (
 
 // Topics that list their children, and know nothing of their parents, become a tree; then they are moved, and read page by page.
 func ExampleNewChildTree() {
-	client, stop := modeltest.Start()
+	client, stop := mongotest.Start()
 	defer stop()
 	ctx, db := context.Background(), client.Database("library")
 

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"github.com/docmodel/docmodel/paths"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
@@ -33,7 +33,7 @@ var (
 )
 
 func ExampleDocumentTree() {
-	client, stop := modeltest.Start()
+	client, stop := mongotest.Start()
 	defer stop()
 	ctx, db := context.Background(), client.Database("blog")
 	run := func(w model.Write) {

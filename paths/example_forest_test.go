@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"github.com/docmodel/docmodel/paths"
 )
 
@@ -26,7 +26,7 @@ var (
 
 // A forest is read from a tree once, and then answers in memory.
 func ExampleForest() {
-	client, stop := modeltest.Start()
+	client, stop := mongotest.Start()
 	defer stop()
 	ctx, db := context.Background(), client.Database("site")
 	home, about := "home", "about"

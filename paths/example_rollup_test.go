@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"github.com/docmodel/docmodel/paths"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
@@ -30,7 +30,7 @@ var (
 
 // A shop's page of a category lists the categories below it, and says of each how many items there are in it and all below.
 func ExampleRollUp() {
-	client, stop := modeltest.Start()
+	client, stop := mongotest.Start()
 	defer stop()
 	ctx, db := context.Background(), client.Database("shop")
 	if err := model.New("shop", goods).Indexes().Ensure(ctx, db); err != nil {

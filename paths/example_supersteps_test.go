@@ -6,6 +6,7 @@ import (
 
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"github.com/docmodel/docmodel/paths"
 )
 
@@ -52,8 +53,8 @@ func shortestFromA(v *paths.GraphVertex[town, string, *way, int]) error {
 }
 
 func ExampleSupersteps() {
-	monitor := modeltest.NewMonitor()
-	client, stop := modeltest.Start(modeltest.WithMonitor(monitor))
+	monitor := mongotest.NewMonitor()
+	client, stop := mongotest.Start(mongotest.WithMonitor(monitor))
 	defer stop()
 	ctx, db := context.Background(), client.Database("map")
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"github.com/docmodel/docmodel/paths"
 )
 
@@ -26,8 +27,8 @@ var (
 
 // Any representation has these operations; this one keeps paths.
 func ExampleTree() {
-	monitor := modeltest.NewMonitor()
-	client, stop := modeltest.Start(modeltest.WithMonitor(monitor))
+	monitor := mongotest.NewMonitor()
+	client, stop := mongotest.Start(mongotest.WithMonitor(monitor))
 	defer stop()
 	ctx, db := context.Background(), client.Database("shop")
 	if err := model.New("shop", shelfTree).Indexes().Ensure(ctx, db); err != nil {

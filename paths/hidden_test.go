@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"github.com/docmodel/docmodel/paths"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -19,7 +19,7 @@ var hiding = model.Scope{Delete: bson.D{{Key: "gone", Value: int64(1)}}}
 // A node that was deleted under a scope keeps its _id: an insert or a load of that _id is ErrTaken, names the _id and changes nothing.
 func TestHiddenID(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, k := range append(append([]kind{}, kinds...), named) {
 			k.tree = k.declare(k.docs, paths.TreeSpec{}) // without what a run has learnt
 			set, err := hiding.Indexes(model.New("test", k.tree).Indexes())

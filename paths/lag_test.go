@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"github.com/docmodel/docmodel/paths"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
@@ -17,9 +17,9 @@ import (
 func TestTreesDecideAtThePrimary(t *testing.T) {
 	for _, k := range kinds {
 		t.Run(k.name, func(t *testing.T) {
-			faults := modeltest.NewFaults()
-			modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
-				modeltest.NeedTransactions(t, db) // a standalone has no secondaries
+			faults := mongotest.NewFaults()
+			mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
+				mongotest.NeedTransactions(t, db) // a standalone has no secondaries
 				k.ensure(t, db)
 				k.store(t, db, parse("a b c"))
 				faults.Lag(t, db)
@@ -45,7 +45,7 @@ func TestTreesDecideAtThePrimary(t *testing.T) {
 				if got := shape(k.stored(t, db)); got != shape(parse("b(a) c(e d)")) {
 					t.Errorf("the tree is %s", got)
 				}
-			}, modeltest.WithFaults(faults), modeltest.WithClientOptions(options.Client().SetReadPreference(readpref.SecondaryPreferred())))
+			}, mongotest.WithFaults(faults), mongotest.WithClientOptions(options.Client().SetReadPreference(readpref.SecondaryPreferred())))
 		})
 	}
 }

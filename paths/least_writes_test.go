@@ -7,6 +7,7 @@ import (
 
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"github.com/docmodel/docmodel/paths"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -17,8 +18,8 @@ var wide = nestedOf("wide", paths.NestedSetSpec{Gap: 1024})
 
 // A move among siblings writes the moved node; one to where the node is writes nothing.
 func TestLeastWrites(t *testing.T) {
-	monitor := modeltest.NewMonitor()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	monitor := mongotest.NewMonitor()
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := t.Context()
 		for _, k := range append(append(kinds[:len(kinds):len(kinds)], named), nestedKinds[1].kind, wide.kind) {
 			k.ensure(t, db)
@@ -69,13 +70,13 @@ func TestLeastWrites(t *testing.T) {
 				k.whole(t, db)
 			}
 		}
-	}, modeltest.WithMonitor(monitor))
+	}, mongotest.WithMonitor(monitor))
 }
 
 // So it is in a document, which isn't written.
 func TestLeastWritesDocumentTree(t *testing.T) {
-	monitor := modeltest.NewMonitor()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	monitor := mongotest.NewMonitor()
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, f := range documentForms {
 			f.grow(t, db, "a(b(c) d) e")
 			for id, to := range map[string]paths.Place[string]{
@@ -87,18 +88,18 @@ func TestLeastWritesDocumentTree(t *testing.T) {
 				})
 			}
 		}
-	}, modeltest.WithMonitor(monitor))
+	}, mongotest.WithMonitor(monitor))
 }
 
 // A nested set that was loaded with gaps takes leaves, branches and first roots by writing few documents, wherever they go, and
 // however often they go to one place.
 func TestNestedSetUsesGaps(t *testing.T) {
 	alone(t)
-	monitor, size, often := modeltest.NewMonitor(), 400, 150
+	monitor, size, often := mongotest.NewMonitor(), 400, 150
 	if few() {
 		size, often = 120, 40
 	}
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := t.Context()
 		f := &paths.Forest[string]{}
 		must := func(err error) {
@@ -150,5 +151,5 @@ func TestNestedSetUsesGaps(t *testing.T) {
 		if err != nil || n > 0 {
 			t.Errorf("%d nodes without numbers, %v", n, err)
 		}
-	}, modeltest.WithMonitor(monitor))
+	}, mongotest.WithMonitor(monitor))
 }

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"github.com/docmodel/docmodel/paths"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -34,7 +34,7 @@ func TestLockstep(t *testing.T) {
 	if steps >= 2000 {
 		most = 300
 	}
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, k := range kinds {
 			k.ensure(t, db)
 		}

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"github.com/docmodel/docmodel/paths"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -26,7 +26,7 @@ func TestTreeMovers(t *testing.T) {
 	case few():
 		each = 3
 	}
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, k := range kinds {
 			k.ensure(t, db)
 			begin := &paths.Forest[string]{}
@@ -82,7 +82,7 @@ func TestTreeRepair(t *testing.T) {
 	if full {
 		runs = 100
 	}
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, k := range kinds {
 			k.ensure(t, db)
 			for seed := range runs {
@@ -175,7 +175,7 @@ func TestTreeLoadRefuses(t *testing.T) {
 		{"no _id", []category{{}}, "empty"},
 	} {
 		for _, k := range kinds {
-			db := modeltest.NewClient(t).Database("test")
+			db := mongotest.NewClient(t).Database("test")
 			if _, _, err := k.tree.Load(c.nodes).Run(t.Context(), db); err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%s: %s: %v", k.name, c.reason, err)
 			}
@@ -188,7 +188,7 @@ func TestTreeRename(t *testing.T) {
 	parallel(t)
 	docs := model.NewCollection[category, string]("shop")
 	tree := paths.NewMaterializedPath(docs, paths.MaterializedPathSpec{Segment: "name"})
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		if err := model.New("test", tree).Indexes().Ensure(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}
@@ -240,7 +240,7 @@ func TestTreeRename(t *testing.T) {
 func TestTreeCrowd(t *testing.T) {
 	parallel(t)
 	n := 320
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		k := kinds[1]
 		k.store(t, db, parse("a(b c)"))
 		want := []string{"b", "c"}

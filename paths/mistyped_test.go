@@ -8,7 +8,7 @@ import (
 
 	"github.com/docmodel/docmodel/internal/tenancy"
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"github.com/docmodel/docmodel/paths"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -42,7 +42,7 @@ func (k kind) shapeByID(ctx context.Context, db *mongo.Database) (string, error)
 func TestMistyped(t *testing.T) {
 	tenancy.Differs(t, "an updateMany of the test's reaches another tenant's nodes too")
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, k := range append(append(slices.Clone(kinds), named), nestedKinds[1].kind) {
 			k.ensure(t, db)
 			r := rand.New(rand.NewPCG(5, 12))

@@ -8,6 +8,7 @@ import (
 	"github.com/docmodel/docmodel/internal/tenancy"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"github.com/docmodel/docmodel/paths"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -17,7 +18,7 @@ import (
 func TestNestedSetWritesWhatChanges(t *testing.T) {
 	tenancy.Differs(t, "a deletion is an update, which is sent with others in one command, and keeps what it counts or indexes")
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, k := range nestedKinds {
 			for _, op := range nestedTable() {
 				k.nestedSeed(t, db, nestedForest(nestedShape))
@@ -77,7 +78,7 @@ func (k nestedKind) nestedDocs(t testing.TB, db *mongo.Database) map[string]cate
 func TestNestedSetCosts(t *testing.T) {
 	tenancy.Differs(t, "a deletion is an update, which is sent with others in one command, and keeps what it counts or indexes")
 	parallel(t)
-	m := modeltest.NewMonitor()
+	m := mongotest.NewMonitor()
 	dense, gapped := nestedKinds[0], nestedKinds[1]
 	tests := []struct {
 		reason string
@@ -93,7 +94,7 @@ func TestNestedSetCosts(t *testing.T) {
 		{"a subtree where numbers are dense", dense, nestedDelete("g", paths.Subtree), model.Cost{Commands: 7, Written: 3 + 3 + 1 + 2*2, Returned: 3 + 1}},
 		{"a subtree whose numbers are left free", gapped, nestedDelete("g", paths.Subtree), model.Cost{Commands: 6, Written: 3 + 3, Returned: 3 + 1}},
 	}
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, k := range []nestedKind{dense, gapped} { // whose first change stores the lock document
 			k.nestedSeed(t, db, nestedForest(nestedShape))
 			if _, _, err := k.tree.Insert(category{ID: "x"}, paths.LastRoot[string]()).Run(t.Context(), db); err != nil {
@@ -109,7 +110,7 @@ func TestNestedSetCosts(t *testing.T) {
 				})
 			})
 		}
-	}, modeltest.WithMonitor(m))
+	}, mongotest.WithMonitor(m))
 }
 
 // Descendants, ancestors and what is shifted are found by the indexes, among thousands.
@@ -117,7 +118,7 @@ func TestNestedSetIndexed(t *testing.T) {
 	tenancy.Differs(t, "unique indexes are led by the tenant, the others aren't")
 	alone(t)
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		k := nestedKinds[0]
 		forest := &paths.Forest[string]{}
 		must := func(err error) {

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"github.com/docmodel/docmodel/paths"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -150,7 +150,7 @@ func TestNestedSetCuts(t *testing.T) {
 	case few():
 		rounds = 1
 	}
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		r := rand.New(rand.NewPCG(3, 14))
 		ops, cuts := nestedTable(), 0
 		for _, k := range nestedKinds {
@@ -216,8 +216,8 @@ func (k nestedKind) nestedEnd(t *testing.T, db *mongo.Database, p model.Plan, op
 // A writer dies at each of its commands; the next one finishes what it began, or finds nothing begun.
 func TestNestedSetDeadWriter(t *testing.T) {
 	parallel(t)
-	f := modeltest.NewFaults()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	f := mongotest.NewFaults()
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		r := rand.New(rand.NewPCG(1, 14))
 		cuts, share := 0, 2
 		if few() {
@@ -231,7 +231,7 @@ func TestNestedSetDeadWriter(t *testing.T) {
 			for n := 1; ; n++ {
 				f.Reset()
 				k.nestedSeed(t, db, nestedForest(nestedShape))
-				f.From(modeltest.Writes, n, modeltest.Fail(96)) // nothing that it sends from here on arrives
+				f.From(mongotest.Writes, n, mongotest.Fail(96)) // nothing that it sends from here on arrives
 				if _, _, err := op.change(k.tree).Run(t.Context(), db); err == nil {
 					break
 				}
@@ -241,7 +241,7 @@ func TestNestedSetDeadWriter(t *testing.T) {
 			}
 		}
 		t.Log(cuts, "cuts")
-	}, modeltest.WithFaults(f))
+	}, mongotest.WithFaults(f))
 }
 
 // nestedNext lets the lease expire, and has the next writer insert a node.

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"github.com/docmodel/docmodel/paths"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -26,7 +26,7 @@ func (k nestedKind) nestedWhole(t testing.TB, db *mongo.Database, what string) {
 // its node, room that nobody took.
 func TestNestedSetRepairsCuts(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		r := rand.New(rand.NewPCG(14, 5))
 		for _, k := range nestedKinds {
 			for _, op := range nestedTable() {
@@ -59,7 +59,7 @@ func TestNestedSetRepairsGaps(t *testing.T) {
 	if few() {
 		steps = 50
 	}
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		r := rand.New(rand.NewPCG(14, 6))
 		k := nestedKinds[1]
 		forest := &paths.Forest[string]{}
@@ -106,7 +106,7 @@ func TestNestedSetRepairsGaps(t *testing.T) {
 func TestNestedSetRepairsHardCases(t *testing.T) {
 	parallel(t)
 	set := func(field string, v any) bson.D { return bson.D{{Key: field, Value: v}} }
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, c := range []struct {
 			reason string
 			k      nestedKind

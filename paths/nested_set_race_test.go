@@ -6,7 +6,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"github.com/docmodel/docmodel/paths"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -20,7 +20,7 @@ func TestNestedSetMovers(t *testing.T) {
 	if full {
 		moves = 60
 	}
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		forest := nestedForest("a(b(c d) e) f(g(h i) j) k(l(m(n)) o) p")
 		for _, k := range []nestedKind{nestedKinds[0], nestedKinds[1], nestedKinds[2]} {
 			k.nestedSeed(t, db, forest)
@@ -52,7 +52,7 @@ func TestNestedSetMovers(t *testing.T) {
 // A direct shift fails under a unique index: what the other form is for.
 func TestNestedSetDirectNotUnique(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		k := nestedKinds[2]
 		k.nestedSeed(t, db, nestedForest(nestedShape))
 		unique := mongo.IndexModel{Keys: bson.D{{Key: "left", Value: 1}}, Options: options.Index().SetUnique(true)}

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"github.com/docmodel/docmodel/paths"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -19,7 +19,7 @@ import (
 // Between both updates, the nodes whose left number changes are not found, and all others are where they belong.
 func TestNestedSetBetweenUpdates(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		k, between := nestedKinds[0], 0
 		for _, op := range nestedTable() {
 			k.nestedSeed(t, db, nestedForest(nestedShape))
@@ -79,7 +79,7 @@ func (k nestedKind) wantVisible(t *testing.T, db *mongo.Database, op nestedOp) {
 // A reader under Settled sees no part of a change, whatever a writer does meanwhile.
 func TestNestedSetSettled(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		k := nestedKinds[0]
 		k.nestedSeed(t, db, nestedForest(nestedShape))
 		want := map[string]bool{shape(nestedForest(nestedShape)): true}
@@ -152,7 +152,7 @@ func nestedRead(sorted []category) string {
 // Settled runs a read again when a change ends in between, waits for what was left half done, and returns the read's error.
 func TestNestedSetSettledAgain(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		k := nestedKinds[0]
 		k.nestedSeed(t, db, nestedForest(nestedShape))
 		runs := 0

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"github.com/docmodel/docmodel/paths"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -131,7 +131,7 @@ func TestNestedSetNumbers(t *testing.T) {
 	case few():
 		steps = 60
 	}
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		r := rand.New(rand.NewPCG(14, 2))
 		forest := &paths.Forest[string]{}
 		for _, k := range nestedKinds {
@@ -152,7 +152,7 @@ func TestNestedSetNumbers(t *testing.T) {
 // Leaves and counts are what the tree has, after random operations; each form asks in its own way.
 func TestNestedSetLeaves(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		r := rand.New(rand.NewPCG(14, 3))
 		forest := &paths.Forest[string]{}
 		for range 150 {

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"github.com/docmodel/docmodel/paths"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -15,7 +15,7 @@ import (
 // siblings isn't.
 func TestNoOrder(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		places := map[paths.Place[string]]bool{ // true where the node comes
 			paths.FirstRoot[string](): false, paths.Before("a"): false, paths.LastRoot[string](): true, paths.After("b"): true, paths.Before("b"): true,
 		}

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"github.com/docmodel/docmodel/paths"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -17,7 +17,7 @@ import (
 // A node that a unique index of the user's refuses leaves the tree as it was, and in nobody's way: also where others would be
 // shifted for it, or get new order keys.
 func TestInsertRefused(t *testing.T) {
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, k := range kinds {
 			k.ensure(t, db)
 			k.store(t, db, parse("a(b(c d) e) f"))
@@ -81,7 +81,7 @@ func (k kind) all(t testing.TB, db *mongo.Database) map[string]category {
 func TestBadSegment(t *testing.T) {
 	docs := model.NewCollection[category, string]("named")
 	tree := paths.NewMaterializedPath(docs, paths.MaterializedPathSpec{Segment: "name"})
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := t.Context()
 		for _, n := range []struct {
 			id string

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/docmodel/docmodel/internal/testkit"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"github.com/docmodel/docmodel/paths"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -105,7 +105,7 @@ func TestAdoptRootsCuts(t *testing.T) {
 // A repair that was only slow, and comes after another and after changes of its nodes, changes nothing of theirs.
 func TestRepairComesLate(t *testing.T) {
 	parallel(t)
-	faults := modeltest.NewFaults()
+	faults := mongotest.NewFaults()
 	testkit.Waits(t, func(t *testing.T, db *mongo.Database) {
 		for i, k := range cutKinds() {
 			if few() && i%3 > 0 {
@@ -126,5 +126,5 @@ func TestRepairComesLate(t *testing.T) {
 			}
 			k.whole(t, db)
 		}
-	}, modeltest.WithFaults(faults))
+	}, mongotest.WithFaults(faults))
 }

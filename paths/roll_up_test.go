@@ -10,6 +10,7 @@ import (
 
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"github.com/docmodel/docmodel/paths"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -52,7 +53,7 @@ func rollUpOracle(f *paths.Forest[string], items map[string]int64, id string) (o
 // Every total is what the plain tree has, asked for one node, for a node's children, for the roots, and stored.
 func TestRollUp(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, k := range kinds {
 			k.ensure(t, db)
 			r := rand.New(rand.NewPCG(3, 12))
@@ -144,8 +145,8 @@ func rollUpStored(t *testing.T, db *mongo.Database, k kind, f *paths.Forest[stri
 
 // What totals cost: commands and documents, by which index.
 func TestRollUpCosts(t *testing.T) {
-	monitor := modeltest.NewMonitor()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	monitor := mongotest.NewMonitor()
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, k := range kinds {
 			k.ensure(t, db)
 			f := parse("a(b(c d(e)) f) g(h)")
@@ -182,13 +183,13 @@ func TestRollUpCosts(t *testing.T) {
 				t.Errorf("%s: %v, %v", k.name, branches, err)
 			}
 		}
-	}, modeltest.WithMonitor(monitor))
+	}, mongotest.WithMonitor(monitor))
 }
 
 // The queries of one subtree are served by the representation's indexes.
 func TestRollUpIndexes(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		big := &paths.Forest[string]{}
 		for i := range 1500 {
 			at := paths.LastRoot[string]()
@@ -217,7 +218,7 @@ func TestRollUpIndexes(t *testing.T) {
 
 func TestRollUpRefuses(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		var value *model.ValueError
 		for _, k := range kinds {
 			up := k.rollUp()

@@ -9,6 +9,7 @@ import (
 
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"github.com/docmodel/docmodel/paths"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -24,7 +25,7 @@ func TestSuspects(t *testing.T) {
 	case few():
 		runs = 3
 	}
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, k := range kinds {
 			k.ensure(t, db)
 			clean := 0
@@ -117,8 +118,8 @@ func (k kind) oddity(r *rand.Rand, id string) bson.D {
 
 // A sound tree is checked without a document being sent, and repaired without a write.
 func TestCheckCost(t *testing.T) {
-	monitor := modeltest.NewMonitor()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	monitor := mongotest.NewMonitor()
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, k := range kinds {
 			k.ensure(t, db)
 			k.store(t, db, parse("a(b(c d(e)) f) g(h)"))
@@ -130,7 +131,7 @@ func TestCheckCost(t *testing.T) {
 				return err
 			})
 		}
-	}, modeltest.WithMonitor(monitor))
+	}, mongotest.WithMonitor(monitor))
 }
 
 // What the server takes for an order key is one.

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"github.com/docmodel/docmodel/paths"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -14,7 +14,7 @@ import (
 func TestTenantLocks(t *testing.T) {
 	locks := bson.D{{Key: "_id", Value: "parents"}, {Key: "fence", Value: int64(1)}} // of nobody's tree, or another tenant's
 	k := kinds[0]
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		if _, err := db.Collection("docmodel.locks").InsertOne(t.Context(), locks); err != nil {
 			t.Fatal(err)
 		}

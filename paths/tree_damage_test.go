@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"github.com/docmodel/docmodel/paths"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -62,7 +62,7 @@ func (k kind) mended(t *testing.T, db *mongo.Database, what, kind, want string) 
 // Order keys and numbers of changes that are something else are found and mended.
 func TestRepairOfOtherTypes(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, k := range cutKinds() {
 			k.ensure(t, db)
 			for _, c := range []struct {
@@ -91,7 +91,7 @@ func TestRepairOfOtherTypes(t *testing.T) {
 // A number of a nested set that is stored as another type is in the way of the same number.
 func TestRepairOfOtherNumbers(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, k := range nestedKinds {
 			for _, one := range []any{int32(1), 1.0, int64(1)} {
 				k.ensure(t, db)
@@ -124,7 +124,7 @@ func TestRepairOfOtherNumbers(t *testing.T) {
 // Cycles are cut at the least _id in the server's order, and siblings with one order key come in it.
 func TestCyclesInServerOrder(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, k := range kinds {
 			k.ensure(t, db)
 			k.store(t, db, parse("aa b c"))
@@ -171,7 +171,7 @@ func TestCyclesInServerOrder(t *testing.T) {
 // Orphans become roots after the others, also where the greatest order key of these is none.
 func TestNewRootsComeLast(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, k := range cutKinds() {
 			k.ensure(t, db)
 			for _, bad := range []string{"~", "zz", "b00", "a1!"} {
@@ -188,7 +188,7 @@ func TestNewRootsComeLast(t *testing.T) {
 // on above those of the nodes.
 func TestLostLock(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		locks := db.Collection("docmodel.locks")
 		for _, k := range cutKinds() {
 			k.ensure(t, db)

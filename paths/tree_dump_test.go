@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"github.com/docmodel/docmodel/paths"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -17,7 +17,7 @@ import (
 // A walk through all nodes gives the forest, in its order, and loading it gives the tree again.
 func TestTreeDump(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for i, k := range kinds {
 			k.ensure(t, db)
 			r := rand.New(rand.NewPCG(uint64(i), 8))
@@ -44,7 +44,7 @@ func TestTreeDump(t *testing.T) {
 			if err != nil || shape(same) != shape(f) {
 				t.Fatalf("%s: %v", k.name, err)
 			}
-			before, err := modeltest.Dump(t.Context(), db)
+			before, err := mongotest.Dump(t.Context(), db)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -52,7 +52,7 @@ func TestTreeDump(t *testing.T) {
 			if _, _, err := k.tree.Load(docs).Run(t.Context(), db); err != nil {
 				t.Fatal(err)
 			}
-			after, err := modeltest.Dump(t.Context(), db)
+			after, err := mongotest.Dump(t.Context(), db)
 			if err != nil || i != 1 && withoutLocks(before) != withoutLocks(after) {
 				t.Fatalf("%s: %v\n%s\n%s", k.name, err, before, after)
 			}

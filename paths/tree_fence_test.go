@@ -13,13 +13,14 @@ import (
 	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"github.com/docmodel/docmodel/paths"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
 // renewals are the commands that extend a lease.
-func renewals(c modeltest.Command) bool {
+func renewals(c mongotest.Command) bool {
 	list, ok := c.Body.Lookup("updates").ArrayOK()
 	if !ok || c.Collection != "docmodel.locks" {
 		return false
@@ -49,13 +50,13 @@ func respread(k kind) runner { return k.tree.Rebalance(nil) }
 
 // late holds a write of one change back until its lease has run out and others were made, of
 // which those that are refused don't count. It reports whether there was such a write.
-func (k kind) late(t *testing.T, db *mongo.Database, faults *modeltest.Faults, write int, slow changed, others ...changed) bool {
+func (k kind) late(t *testing.T, db *mongo.Database, faults *mongotest.Faults, write int, slow changed, others ...changed) bool {
 	t.Helper()
 	faults.Reset()
-	gate := modeltest.NewGate()
+	gate := mongotest.NewGate()
 	defer gate.Open()
-	match := modeltest.Both(modeltest.Writes, modeltest.On(k.name))
-	faults.On(match, write, modeltest.Hold(gate)).From(renewals, 1, modeltest.Fail(96)) // as of a process that stands still
+	match := mongotest.Both(mongotest.Writes, mongotest.On(k.name))
+	faults.On(match, write, mongotest.Hold(gate)).From(renewals, 1, mongotest.Fail(96)) // as of a process that stands still
 	done, ended := make(chan error, 1), make(chan struct{})
 	go func() {
 		defer close(ended)
@@ -95,7 +96,7 @@ func refused(err error) bool {
 // the second was made.
 func TestLateMoveMakesNoCycle(t *testing.T) {
 	parallel(t)
-	faults := modeltest.NewFaults()
+	faults := mongotest.NewFaults()
 	testkit.Waits(t, func(t *testing.T, db *mongo.Database) {
 		for _, k := range cutKinds() {
 			k = k.quick()
@@ -109,7 +110,7 @@ func TestLateMoveMakesNoCycle(t *testing.T) {
 				t.Errorf("%s: %s", k.name, got)
 			}
 		}
-	}, modeltest.WithFaults(faults))
+	}, mongotest.WithFaults(faults))
 }
 
 // Each write of a change arrives when the change's lease has run out, and others have changed the
@@ -143,7 +144,7 @@ func TestLateWrites(t *testing.T) {
 		"all under one":        {moved("a", paths.LastChild("f")), moved("d", paths.FirstChild("f")), moved("x", paths.LastChild("b"))},
 		"deleted, then stored": {deleted("d", paths.Subtree), added("d", paths.LastChild("f")), added("e", paths.LastChild("d"))},
 	}
-	faults := modeltest.NewFaults()
+	faults := mongotest.NewFaults()
 	testkit.Waits(t, func(t *testing.T, db *mongo.Database) {
 		n, cases := 0, 0
 		for i, k := range cutKinds() {
@@ -180,13 +181,13 @@ func TestLateWrites(t *testing.T) {
 			}
 		}
 		t.Log(cases, "late writes")
-	}, modeltest.WithFaults(faults))
+	}, mongotest.WithFaults(faults))
 }
 
 // Totals that were computed before those that are stored don't come back.
 func TestLateTotals(t *testing.T) {
 	parallel(t)
-	faults := modeltest.NewFaults()
+	faults := mongotest.NewFaults()
 	testkit.Waits(t, func(t *testing.T, db *mongo.Database) {
 		faults.Reset()
 		k := kinds[0].quick()
@@ -199,12 +200,12 @@ func TestLateTotals(t *testing.T) {
 			}
 		}
 		set(1)
-		gate := modeltest.NewGate()
+		gate := mongotest.NewGate()
 		defer gate.Open()
-		faults.On(modeltest.Both(modeltest.Named("update"), modeltest.On(k.name), func(c modeltest.Command) bool {
+		faults.On(mongotest.Both(mongotest.Named("update"), mongotest.On(k.name), func(c mongotest.Command) bool {
 			_, err := c.Body.Lookup("updates").Array().Index(0).Document().LookupErr("u", "$set", "total")
 			return err == nil
-		}), 1, modeltest.Hold(gate)).From(renewals, 1, modeltest.Fail(96))
+		}), 1, mongotest.Hold(gate)).From(renewals, 1, mongotest.Fail(96))
 		done := make(chan error, 1)
 		go func() { _, _, err := totals.Store().Run(t.Context(), db); done <- err }()
 		if _, err := gate.Wait(t.Context()); err != nil {
@@ -222,17 +223,17 @@ func TestLateTotals(t *testing.T) {
 		if err != nil || got.Total == nil || got.Total.Sum != 5 {
 			t.Errorf("%+v, %v", got.Total, err)
 		}
-	}, modeltest.WithFaults(faults))
+	}, mongotest.WithFaults(faults))
 }
 
 // The first change of a tree makes the lock document, and asks for the greatest number of a change.
 func TestFirstChangeCost(t *testing.T) {
-	monitor := modeltest.NewMonitor()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	monitor := mongotest.NewMonitor()
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		const asked, inserted, lease = 2, 1, 7
 		modeltest.WantCost(t, monitor, model.Cost{Commands: asked + inserted + lease, Written: 1 + 4, Returned: 1}, func() error {
 			_, _, err := kinds[0].tree.Insert(category{ID: "x"}, paths.LastRoot[string]()).Run(t.Context(), db)
 			return err
 		})
-	}, modeltest.WithMonitor(monitor))
+	}, mongotest.WithMonitor(monitor))
 }

@@ -6,7 +6,7 @@ import (
 
 	"github.com/docmodel/docmodel/internal/tenancy"
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"github.com/docmodel/docmodel/paths"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -15,7 +15,7 @@ import (
 // A deletion whose writer was only slow, and that another finished meanwhile, doesn't delete what came into the place afterwards.
 func TestDeleteComesLate(t *testing.T) {
 	tenancy.Differs(t, "an _id that was deleted stays taken")
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, k := range kinds {
 			for _, mode := range []paths.DeleteMode{paths.Subtree, paths.Restrict} {
 				k.ensure(t, db)
@@ -53,7 +53,7 @@ func TestDeleteComesLate(t *testing.T) {
 
 // A load that was cut can be run again, and one that is whole too: nothing comes twice.
 func TestLoadAgain(t *testing.T) {
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, k := range kinds {
 			k.ensure(t, db)
 			f := parse("a(b(c d(e)) f) g(h)")
@@ -79,7 +79,7 @@ func TestLoadAgain(t *testing.T) {
 
 // A document without what the representation keeps is refused by name, before anything is written.
 func TestUnsound(t *testing.T) {
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, k := range kinds {
 			if len(k.fields) == 0 {
 				continue

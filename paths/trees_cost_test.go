@@ -9,6 +9,7 @@ import (
 	"github.com/docmodel/docmodel/internal/tenancy"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"github.com/docmodel/docmodel/paths"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -16,8 +17,8 @@ import (
 // What a change of a tree costs, its lease and its reads included: commands, and documents of the tree that it writes.
 func TestTreeCosts(t *testing.T) {
 	tenancy.Differs(t, "a deletion is an update, which is sent with others in one command, and keeps what it counts or indexes")
-	monitor := modeltest.NewMonitor()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	monitor := mongotest.NewMonitor()
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		treeCosts(t, monitor, db, db, 2, 1) // taken and given back; the intent
 		tx, err := model.WithTransactions(t.Context(), db)
 		if errors.Is(err, model.ErrNoTransactions) {
@@ -27,12 +28,12 @@ func TestTreeCosts(t *testing.T) {
 			t.Fatal(err)
 		}
 		treeCosts(t, monitor, db, tx, 1, 0) // the number of the change; the commit comes to it
-	}, modeltest.WithMonitor(monitor))
+	}, mongotest.WithMonitor(monitor))
 }
 
 // treeCosts measures changes that run on own. lease and intent are the commands for the lease of each change, and the one more of each
 // that writes. In a transaction a plan of several writes is one command since MongoDB 8.0, and several before.
-func treeCosts(t *testing.T, monitor *modeltest.Monitor, db *mongo.Database, own model.DB, lease, intent int) {
+func treeCosts(t *testing.T, monitor *mongotest.Monitor, db *mongo.Database, own model.DB, lease, intent int) {
 	for _, k := range kinds {
 		k.ensure(t, db)
 		k.store(t, db, parse("a(b(c d(e)) f) g(h)"))
@@ -72,7 +73,7 @@ func treeCosts(t *testing.T, monitor *modeltest.Monitor, db *mongo.Database, own
 func TestTreeIndexes(t *testing.T) {
 	alone(t)
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		big := &paths.Forest[string]{}
 		for i := range 3000 {
 			at := paths.LastRoot[string]()

@@ -7,6 +7,7 @@ import (
 	"github.com/docmodel/docmodel/internal/tenancy"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"github.com/docmodel/docmodel/paths"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -23,8 +24,8 @@ type promise struct {
 // What the doc comments promise of each representation is what is measured.
 func TestTreePromises(t *testing.T) {
 	tenancy.Differs(t, "a deletion is an update, which is sent with others in one command, and keeps what it counts or indexes")
-	monitor := modeltest.NewMonitor()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	monitor := mongotest.NewMonitor()
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for i, k := range append(cutKinds()[:6], named) {
 			if onServer && i%3 > 0 {
 				continue
@@ -37,11 +38,11 @@ func TestTreePromises(t *testing.T) {
 				}
 			}
 		}
-	}, modeltest.WithMonitor(monitor))
+	}, mongotest.WithMonitor(monitor))
 }
 
 // hold fails the test unless the promise is held with a representation that has the operation.
-func (p promise) hold(t *testing.T, monitor *modeltest.Monitor, k kind) {
+func (p promise) hold(t *testing.T, monitor *mongotest.Monitor, k kind) {
 	t.Helper()
 	want, ok := p.but[k.name]
 	if !ok {

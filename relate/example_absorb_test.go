@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"github.com/docmodel/docmodel/relate"
 )
 
@@ -31,8 +31,8 @@ var (
 )
 
 func ExampleNewAbsorb() {
-	monitor := modeltest.NewMonitor()
-	client, stop := modeltest.Start(modeltest.WithMonitor(monitor))
+	monitor := mongotest.NewMonitor()
+	client, stop := mongotest.Start(mongotest.WithMonitor(monitor))
 	defer stop()
 	ctx, db := context.Background(), client.Database("registry")
 

@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"github.com/docmodel/docmodel/relate"
 )
 
@@ -50,7 +50,7 @@ var (
 )
 
 func ExampleOnDelete() {
-	client, stop := modeltest.Start()
+	client, stop := mongotest.Start()
 	defer stop()
 	ctx := context.Background()
 	db, err := model.WithTransactions(ctx, client.Database("press"))

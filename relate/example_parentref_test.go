@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"github.com/docmodel/docmodel/relate"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
@@ -33,7 +33,7 @@ var (
 )
 
 func ExampleParentRef() {
-	client, stop := modeltest.Start()
+	client, stop := mongotest.Start()
 	defer stop()
 	ctx, db := context.Background(), client.Database("logs")
 

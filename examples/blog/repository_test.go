@@ -10,6 +10,7 @@ import (
 	"github.com/docmodel/docmodel/examples/internal/connect"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -57,9 +58,9 @@ func Example() {
 // The cost of each action, with the commit, the index of each query, and nothing left to
 // repair.
 func TestActions(t *testing.T) {
-	monitor := modeltest.NewMonitor()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
-		modeltest.NeedTransactions(t, db)
+	monitor := mongotest.NewMonitor()
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
+		mongotest.NeedTransactions(t, db)
 		b, ctx := seed(t, db, 2500), t.Context()
 		p, err := b.Show(ctx, "hello")
 		if err != nil {
@@ -92,13 +93,13 @@ func TestActions(t *testing.T) {
 		modeltest.WantIndexed(t, db, slugs.Documents("hello"), model.IDIndex)
 		modeltest.WantIndexed(t, db, by("bob"), "authors_1")
 		modeltest.WantIndexed(t, db, page(p, nil), "post_1_at_-1__id_-1")
-	}, modeltest.WithMonitor(monitor))
+	}, mongotest.WithMonitor(monitor))
 }
 
 // Errors are the blog's and leave nothing.
 func TestErrors(t *testing.T) {
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
-		modeltest.NeedTransactions(t, db)
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
+		mongotest.NeedTransactions(t, db)
 		b, ctx := seed(t, db, 5), t.Context()
 		nowhere, orphan := Reply{ID: id(8), Parent: &bson.ObjectID{9}}, nth(5)
 		orphan.ID, orphan.Post = id(9), id(9)
@@ -132,8 +133,8 @@ func TestErrors(t *testing.T) {
 
 // Publishing again after views and comments has no effect.
 func TestPublishAgain(t *testing.T) {
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
-		modeltest.NeedTransactions(t, db)
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
+		mongotest.NeedTransactions(t, db)
 		b := openBlog(t.Context(), t, db)
 		b.draw = func() float64 { return 0 }
 		err := errors.Join(fill(t.Context(), b), b.Publish(t.Context(), post()), b.Comment(t.Context(), nth(1)))

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"github.com/google/go-cmp/cmp"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -39,8 +39,8 @@ type outcome struct {
 // that the actions leave.
 func measure(t *testing.T, server string, open opening) (all []outcome, left map[string][]bson.M) {
 	t.Helper()
-	ctx, monitor := t.Context(), modeltest.NewMonitor()
-	db := modeltest.NewClient(t, modeltest.WithMonitor(monitor), modeltest.WithVersion(server)).Database("conduit")
+	ctx, monitor := t.Context(), mongotest.NewMonitor()
+	db := mongotest.NewClient(t, mongotest.WithMonitor(monitor), mongotest.WithVersion(server)).Database("conduit")
 	repo, err := open(ctx, db)
 	if err == nil {
 		err = fill(ctx, repo)
@@ -158,7 +158,7 @@ func costTable(costs [][]int) string {
 
 // indexTable returns the part of COSTS.md about secondary indexes.
 func indexTable(t *testing.T) string {
-	ctx, db := t.Context(), modeltest.NewClient(t)
+	ctx, db := t.Context(), mongotest.NewClient(t)
 	count := func(repo Repository, db *mongo.Database) (n int) {
 		if err := repo.Prepare(ctx); err != nil {
 			t.Fatal(err)

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
@@ -164,13 +164,13 @@ func ways(t *testing.T, db *mongo.Database) map[string]func() Repository {
 		"stores in transactions": func() Repository {
 			tx, err := model.WithTransactions(t.Context(), conduit.On(db))
 			if err != nil {
-				modeltest.NeedTransactions(t, db)
+				mongotest.NeedTransactions(t, db)
 				t.Fatal(err)
 			}
 			return repository{tx}
 		},
 		"by hand": func() Repository {
-			modeltest.NeedTransactions(t, db)
+			mongotest.NeedTransactions(t, db)
 			return byHand{db}
 		},
 	}
@@ -181,8 +181,8 @@ func ways(t *testing.T, db *mongo.Database) map[string]func() Repository {
 func TestRequests(t *testing.T) {
 	for _, way := range []string{"stores", "stores in transactions", "by hand"} {
 		t.Run(way, func(t *testing.T) {
-			modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
-				modeltest.Need(t, db, "the duplicate key error of a findAndModify", tellsTaken)
+			mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
+				mongotest.Need(t, db, "the duplicate key error of a findAndModify", tellsTaken)
 				repo := ways(t, db)[way]()
 				if err := repo.Prepare(t.Context()); err != nil {
 					t.Fatal(err)

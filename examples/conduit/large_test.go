@@ -5,7 +5,7 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -15,7 +15,7 @@ import (
 func TestDeleteLovedArticle(t *testing.T) {
 	for _, way := range []string{"stores", "stores in transactions", "by hand"} {
 		t.Run(way, func(t *testing.T) {
-			modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+			mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 				ctx, repo := t.Context(), ways(t, db)[way]()
 				if err := errors.Join(fill(ctx, repo), love(ctx, db, 1001)); err != nil {
 					t.Fatal(err)

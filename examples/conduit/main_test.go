@@ -3,17 +3,17 @@ package main
 import (
 	"testing"
 
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 )
 
 // The program uses transactions if the server has them, and runs without them.
 func TestOpen(t *testing.T) {
-	for name, options := range map[string][]modeltest.Option{
-		"replica set": nil, "standalone": {modeltest.WithoutTransactions()},
+	for name, options := range map[string][]mongotest.Option{
+		"replica set": nil, "standalone": {mongotest.WithoutTransactions()},
 	} {
 		t.Run(name, func(t *testing.T) {
-			monitor := modeltest.NewMonitor()
-			client := modeltest.NewClient(t, append(options, modeltest.WithMonitor(monitor))...)
+			monitor := mongotest.NewMonitor()
+			client := mongotest.NewClient(t, append(options, mongotest.WithMonitor(monitor))...)
 			repo, err := open(t.Context(), conduit.On(client.Database("conduit")))
 			if err == nil {
 				err = fill(t.Context(), repo)

@@ -12,6 +12,7 @@ import (
 	"github.com/docmodel/docmodel/geohash"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
@@ -77,9 +78,9 @@ func Example_diagram() {
 
 // The cost of each action, the index of each query, and no findings of the checks.
 func TestActions(t *testing.T) {
-	monitor := modeltest.NewMonitor()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
-		modeltest.NeedTransactions(t, db)
+	monitor := mongotest.NewMonitor()
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
+		mongotest.NeedTransactions(t, db)
 		f, err := New(t.Context(), db)
 		if err := errors.Join(err, fill(t.Context(), f)); err != nil {
 			t.Fatal(err)
@@ -114,7 +115,7 @@ func TestActions(t *testing.T) {
 			}
 		}
 		got, err := f.TasksOf(t.Context(), "campus")
-		if diff := modeltest.Diff([]Task{
+		if diff := mongotest.Diff([]Task{
 			{ID: "door", Title: "Oil the door", Site: SiteRef{"library", "The Library"}},
 			{ID: "lamp", Title: "Change the lamp", Done: true, Site: SiteRef{"library", "The Library"}},
 		}, got); diff != "" || err != nil {
@@ -125,7 +126,7 @@ func TestActions(t *testing.T) {
 		if s := site("library"); s.Open != 1 || strings.Join(s.Tasks, " ") != "door lamp" || s.Contacts[0].Name != "Ann" {
 			t.Errorf("the library is %+v", s)
 		}
-	}, modeltest.WithMonitor(monitor))
+	}, mongotest.WithMonitor(monitor))
 }
 
 // openFacilities returns the facilities, with transactions.
@@ -158,7 +159,7 @@ func TestActionsCut(t *testing.T) {
 		},
 		Check: func(t testing.TB, db *mongo.Database) {
 			stored, err := tasks.ByID("lamp").One(t.Context(), db)
-			if diff := modeltest.Diff(moved, stored); diff != "" || err != nil {
+			if diff := mongotest.Diff(moved, stored); diff != "" || err != nil {
 				t.Error(diff, err)
 			}
 			wantNoProblems(t, db)
@@ -181,8 +182,8 @@ func TestRenameCut(t *testing.T) {
 
 // An update of a task's reference to a missing site changes nothing.
 func TestNoSite(t *testing.T) {
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
-		modeltest.NeedTransactions(t, db)
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
+		mongotest.NeedTransactions(t, db)
 		f := openFacilities(t.Context(), t, db)
 		if err := fill(t.Context(), f); err != nil {
 			t.Fatal(err)

@@ -5,12 +5,12 @@ import (
 	"fmt"
 
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 )
 
 // The writes that move a task, without the reads.
 func Example_move() {
-	client, stop := modeltest.Start()
+	client, stop := mongotest.Start()
 	defer stop()
 	ctx := context.Background()
 	f, err := New(ctx, client.Database("facilities"))

@@ -7,7 +7,7 @@ import (
 	"log"
 
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"github.com/docmodel/docmodel/relate"
 )
 
@@ -33,7 +33,7 @@ func assemble(id string, ids ...string) model.Plan {
 }
 
 func main() {
-	client, stop := modeltest.Start() // an engine in this process; mongo.Connect reaches a server
+	client, stop := mongotest.Start() // an engine in this process; mongo.Connect reaches a server
 	defer stop()
 	ctx, db := context.Background(), client.Database("shop")
 	if err := model.New("hello", uses).Indexes().Ensure(ctx, db); err != nil {

@@ -6,13 +6,14 @@ import (
 
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
 // What an operation sends, and which index serves a query: on the engine, and with MONGODB_URI on that server too.
 func TestUses(t *testing.T) {
-	monitor := modeltest.NewMonitor()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	monitor := mongotest.NewMonitor()
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		if err := model.New("test", uses).Indexes().Ensure(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}
@@ -22,7 +23,7 @@ func TestUses(t *testing.T) {
 			return err
 		})
 		modeltest.WantIndexed(t, db, uses.ParentsOf("nut"), "parts_1")
-	}, modeltest.WithMonitor(monitor))
+	}, mongotest.WithMonitor(monitor))
 }
 
 // A process that dies at any of its writes leaves what the next run completes.
@@ -34,7 +35,7 @@ func TestAssembleCut(t *testing.T) {
 		},
 		Check: func(t testing.TB, db *mongo.Database) {
 			bench, err := products.ByID("bench").One(t.Context(), db)
-			if diff := modeltest.Diff(Product{ID: "bench", Parts: []string{"nut", "bolt"}}, bench); err != nil || diff != "" {
+			if diff := mongotest.Diff(Product{ID: "bench", Parts: []string{"nut", "bolt"}}, bench); err != nil || diff != "" {
 				t.Error(err, diff)
 			}
 		},

@@ -8,6 +8,7 @@ import (
 
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -25,8 +26,8 @@ func Example() {
 // A page is one command, by _id, with any number of likes. A like first reads both rows,
 // its user and its item, and at last the user and the item again.
 func TestCosts(t *testing.T) {
-	monitor := modeltest.NewMonitor()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	monitor := mongotest.NewMonitor()
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		if err := fill(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}
@@ -64,7 +65,7 @@ func TestCosts(t *testing.T) {
 			t.Errorf("%d half likes, %v", n, err)
 		}
 		modeltest.WantIndexed(t, db, likes.Left().Newest("u1", "", 20), model.IDIndex)
-	}, modeltest.WithMonitor(monitor))
+	}, mongotest.WithMonitor(monitor))
 }
 
 func manyItems(n int) []Item {

@@ -5,14 +5,14 @@ import (
 	"testing"
 
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
 // The likes follow a new name, and a user with likes can't be deleted.
 func TestUsersOfLikes(t *testing.T) {
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := t.Context()
 		l := Likes{db}
 		if err := errors.Join(fill(ctx, db), l.Like(ctx, "u1", "i1", start, bson.NewObjectID()), l.Rename(ctx, "u1", "Jerry")); err != nil {

@@ -7,6 +7,7 @@ import (
 	"github.com/docmodel/docmodel/examples/internal/connect"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -37,7 +38,7 @@ func Example() {
 // The cost of each action and its index, among some thousand messages, without and with
 // transactions.
 func TestCosts(t *testing.T) {
-	monitor := modeltest.NewMonitor()
+	monitor := mongotest.NewMonitor()
 	connect.EachWay(t, func(t *testing.T, db model.DB, tx bool) {
 		l := seed(t, db)
 		want := func(action string, plain, inTx sent, run func() error) {
@@ -65,7 +66,7 @@ func TestCosts(t *testing.T) {
 		if err != nil || len(all) != 1001 {
 			t.Errorf("%d messages show the new address, %v", len(all), err)
 		}
-	}, modeltest.WithMonitor(monitor))
+	}, mongotest.WithMonitor(monitor))
 }
 
 // sent is how many commands were sent, and how many documents they wrote.

@@ -18,7 +18,7 @@ import (
 
 	"github.com/docmodel/docmodel/denorm"
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -115,7 +115,7 @@ func run(ctx context.Context, uri string) error {
 	}
 	defer func() { _ = js.DeleteStream(context.WithoutCancel(ctx), "ORDERS") }()
 
-	client, stop := modeltest.Start() // in production a client of a MongoDB
+	client, stop := mongotest.Start() // in production a client of a MongoDB
 	defer stop()
 	shop, stock := client.Database("shop"), client.Database("stock")
 	if _, err := lots.Insert(Lot{ID: "nuts"}).Run(ctx, stock); err != nil {

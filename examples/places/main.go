@@ -22,6 +22,7 @@ import (
 	"github.com/docmodel/docmodel/geohash"
 	"github.com/docmodel/docmodel/geohash/geofield"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -29,12 +30,12 @@ import (
 func main() {
 	file := flag.String("geojson", "", "write the cover of the circle to this file")
 	flag.Parse()
-	monitor := modeltest.NewMonitor()
+	monitor := mongotest.NewMonitor()
 	connect.Main("places", tour(monitor, *file), monitor)
 }
 
 // tour imports the airports and searches them.
-func tour(monitor *modeltest.Monitor, file string) connect.Program {
+func tour(monitor *mongotest.Monitor, file string) connect.Program {
 	return func(ctx context.Context, out io.Writer, db *mongo.Database) error {
 		list, err := read(table)
 		if err != nil {
@@ -61,7 +62,7 @@ func tour(monitor *modeltest.Monitor, file string) connect.Program {
 }
 
 // searches prints the results, then what each search read.
-func searches(ctx context.Context, out io.Writer, a Airports, monitor *modeltest.Monitor, around geohash.Circle) error {
+func searches(ctx context.Context, out io.Writer, a Airports, monitor *mongotest.Monitor, around geohash.Circle) error {
 	costs := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(costs, "\tfound\tcommands\tdocuments\tkeys\tkeys of 2dsphere\t")
 	for _, s := range []struct {

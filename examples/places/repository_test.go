@@ -16,11 +16,12 @@ import (
 	"github.com/docmodel/docmodel/geohash/geofield"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
 func Example() {
-	monitor := modeltest.NewMonitor()
+	monitor := mongotest.NewMonitor()
 	if err := connect.Run(context.Background(), "", "places", os.Stdout, tour(monitor, ""), monitor); err != nil { // other servers don't report keys
 		fmt.Println(err)
 	}
@@ -84,8 +85,8 @@ func TestTable(t *testing.T) {
 
 // Searches find the same on any server. The cost of each action and its index.
 func TestActions(t *testing.T) {
-	monitor := modeltest.NewMonitor()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	monitor := mongotest.NewMonitor()
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		a, ctx := seed(t, db), t.Context()
 		taveuni := geohash.Circle{Center: geohash.Point{Lat: -16.69, Lng: -179.88}, Meters: 150e3}
 		bering := geohash.Box{South: 20, West: 170, North: 55, East: -170}
@@ -126,7 +127,7 @@ func TestActions(t *testing.T) {
 		modeltest.WantIndexed(t, db, in(taveuni).Find, "geo_1")
 		modeltest.WantIndexed(t, db, in(bering).Find, "geo_1")
 		modeltest.WantIndexed(t, db, nearest(5, taveuni.Center).First, "geo_1")
-	}, modeltest.WithMonitor(monitor))
+	}, mongotest.WithMonitor(monitor))
 }
 
 // seed imports the airports.
@@ -141,7 +142,7 @@ func seed(t *testing.T, db *mongo.Database) Airports {
 
 // Errors are the airports'. Mend repairs documents stored by other programs.
 func TestErrors(t *testing.T) {
-	db := modeltest.NewClient(t).Database("places")
+	db := mongotest.NewClient(t).Database("places")
 	a, ctx := seed(t, db), t.Context()
 	_, errGet := a.Get(ctx, "XXX")
 	_, errNear := near(ctx, a, "XXX")

@@ -11,6 +11,7 @@ import (
 
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -33,8 +34,8 @@ func Example() {
 	var columns [4][]model.Cost
 	var left [4]string // what readers see, and the audit's findings
 	for i := range columns {
-		monitor := modeltest.NewMonitor()
-		client, stop := modeltest.Start(modeltest.WithMonitor(monitor))
+		monitor := mongotest.NewMonitor()
+		client, stop := mongotest.Start(mongotest.WithMonitor(monitor))
 		defer stop()
 		db := client.Database("school")
 		err := north.fill(ctx, db)
@@ -107,8 +108,8 @@ func run(ctx context.Context, db *mongo.Database, how int, a action) error {
 
 // Under the scope, each read uses an index that begins with the tenant.
 func TestIndexes(t *testing.T) {
-	ctx, monitor := t.Context(), modeltest.NewMonitor()
-	db := modeltest.NewClient(t, modeltest.WithMonitor(monitor)).Database("school")
+	ctx, monitor := t.Context(), mongotest.NewMonitor()
+	db := mongotest.NewClient(t, mongotest.WithMonitor(monitor)).Database("school")
 	r := north.on(db)
 	if err := errors.Join(north.fill(ctx, db), south.fill(ctx, db)); err != nil {
 		t.Fatal(err)

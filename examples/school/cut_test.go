@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
@@ -49,7 +50,7 @@ func before(i int) func(context.Context, *mongo.Database) error {
 
 // After Mend, a student that was deleted past the store is in no course. A student who left can return.
 func TestGone(t *testing.T) {
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx, r := t.Context(), north.on(db)
 		err := errors.Join(
 			north.fill(ctx, db), south.fill(ctx, db), r.Enrol(ctx, north.op(5), north.kate(), north.maths()),
@@ -73,7 +74,7 @@ func TestGone(t *testing.T) {
 
 // A student whom the store deletes leaves all courses.
 func TestDeleteStudent(t *testing.T) {
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx, r := t.Context(), north.on(db)
 		err := errors.Join(north.fill(ctx, db), south.fill(ctx, db))
 		_, _, errGone := studentStore.Delete(north.rod()).Run(ctx, r.db)

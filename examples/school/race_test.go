@@ -7,6 +7,7 @@ import (
 
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
@@ -39,9 +40,9 @@ func TestRace(t *testing.T) {
 		{"transfer, leave", transfer, leave},
 	} {
 		for how, race := range map[string]modeltest.InterleaveCase{
-			"writes":       {Match: modeltest.Writes},
+			"writes":       {Match: mongotest.Writes},
 			"commands":     {Nested: true},
-			"transactions": {Match: modeltest.Writes, Transactions: true},
+			"transactions": {Match: mongotest.Writes, Transactions: true},
 		} {
 			race.Sample, race.Seed = 1, seed
 			race.A, race.B = c.racing(p.a, race.Transactions), c.racing(p.b, race.Transactions)

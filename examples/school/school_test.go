@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -139,7 +139,7 @@ func (c cast) audited(t testing.TB, db *mongo.Database) {
 // Each action has its effect once, however often it runs, and doesn't change the other
 // school.
 func TestActions(t *testing.T) {
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx, r := t.Context(), north.on(db)
 		if err := errors.Join(north.fill(ctx, db), south.fill(ctx, db)); err != nil {
 			t.Fatal(err)
@@ -192,7 +192,7 @@ func TestActions(t *testing.T) {
 
 // Pages list all documents of a course in time order.
 func TestPages(t *testing.T) {
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx, r := t.Context(), north.on(db)
 		if err := errors.Join(
 			north.fill(ctx, db), south.fill(ctx, db), r.Enrol(ctx, north.op(5), north.kate(), north.maths()), r.Announce(ctx, north.news(3)),
@@ -240,7 +240,7 @@ func TestPages(t *testing.T) {
 
 // Errors are the school's and leave nothing. Documents of another school are missing.
 func TestErrors(t *testing.T) {
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx, r := t.Context(), north.on(db)
 		if err := errors.Join(north.fill(ctx, db), south.fill(ctx, db)); err != nil {
 			t.Fatal(err)

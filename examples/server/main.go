@@ -6,7 +6,7 @@
 // The server is a test double. It keeps nothing when it stops, has no users and no TLS,
 // and is one member that never fails over. Its speed says little about a real server. For
 // unknown features it returns an error that names them. Run the same tests on a real
-// server from time to time with modeltest.Each.
+// server from time to time with mongotest.Each.
 package main
 
 import (
@@ -20,7 +20,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 )
 
 // errSoldOut reports that the stock is too small.
@@ -75,7 +75,7 @@ func run(ctx context.Context, uri string) error {
 }
 
 func main() {
-	uri, stop, err := modeltest.Listen("127.0.0.1:0") // a free local port
+	uri, stop, err := mongotest.Listen("127.0.0.1:0") // a free local port
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -17,7 +17,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 )
 
 // restore inserts the files of a folder, one per collection. It reads mongoexport's files
@@ -71,7 +71,7 @@ func TestRestoreDump(t *testing.T) {
 		}
 		dump = append(dump, doc...)
 	}
-	client := modeltest.NewClient(t)
+	client := mongotest.NewClient(t)
 	if err := restore(t.Context(), client.Database("shop"), fstest.MapFS{"stock.bson": {Data: dump}}); err != nil {
 		t.Fatal(err)
 	}
@@ -83,13 +83,13 @@ func TestRestoreDump(t *testing.T) {
 // Data comes from text, from files of mongoexport and mongodump, or from inserts of the
 // driver. Dump returns it as text that is the same each time.
 func Example_seed() {
-	client, stop := modeltest.Start()
+	client, stop := mongotest.Start()
 	defer stop()
 	ctx, db := context.Background(), client.Database("shop")
 	if err := restore(ctx, db, os.DirFS("seed")); err != nil {
 		log.Panic(err)
 	}
-	err := modeltest.Load(ctx, db, `{"stock": [{"_id": "washer", "n": {"$numberLong": "7"}}], "orders": []}`)
+	err := mongotest.Load(ctx, db, `{"stock": [{"_id": "washer", "n": {"$numberLong": "7"}}], "orders": []}`)
 	if err != nil {
 		log.Panic(err)
 	}
@@ -99,7 +99,7 @@ func Example_seed() {
 	if err := db.Collection("orders").Drop(ctx); err != nil { // its _id differs each time
 		log.Panic(err)
 	}
-	dump, err := modeltest.Dump(ctx, db)
+	dump, err := mongotest.Dump(ctx, db)
 	if err != nil {
 		log.Panic(err)
 	}

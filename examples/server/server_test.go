@@ -11,20 +11,20 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 )
 
 func stocked(t *testing.T, client *mongo.Client) {
 	t.Helper()
-	if err := modeltest.Load(t.Context(), client.Database("shop"), `{"stock": [{"_id": "bolt", "n": {"$numberLong": "9"}}]}`); err != nil {
+	if err := mongotest.Load(t.Context(), client.Database("shop"), `{"stock": [{"_id": "bolt", "n": {"$numberLong": "9"}}]}`); err != nil {
 		t.Fatal(err)
 	}
 }
 
 // The test sees each command that the server got.
 func TestCommands(t *testing.T) {
-	m := modeltest.NewMonitor()
-	client := modeltest.NewClient(t, modeltest.WithMonitor(m))
+	m := mongotest.NewMonitor()
+	client := mongotest.NewClient(t, mongotest.WithMonitor(m))
 	stocked(t, client)
 	m.Reset()
 	if err := take(t.Context(), client, "ann", "bolt", 2); err != nil {
@@ -42,11 +42,11 @@ func TestCommands(t *testing.T) {
 // Faults: the first attempt meets a write conflict, and the first commit's answer is
 // lost. Nothing is taken twice.
 func TestFaults(t *testing.T) {
-	f := modeltest.NewFaults()
-	client := modeltest.NewClient(t, modeltest.WithFaults(f))
+	f := mongotest.NewFaults()
+	client := mongotest.NewClient(t, mongotest.WithFaults(f))
 	stocked(t, client)
-	f.On(modeltest.Named("update"), 1, modeltest.Fail(112, "TransientTransactionError"))
-	f.On(modeltest.Named("commitTransaction"), 1, modeltest.CutAfter())
+	f.On(mongotest.Named("update"), 1, mongotest.Fail(112, "TransientTransactionError"))
+	f.On(mongotest.Named("commitTransaction"), 1, mongotest.CutAfter())
 	if err := take(t.Context(), client, "ann", "bolt", 2); err != nil {
 		t.Fatal(err)
 	}
@@ -57,8 +57,8 @@ func TestFaults(t *testing.T) {
 
 // Faults for a program with its own client: they act between the port and the server.
 func TestFaultsByURI(t *testing.T) {
-	f := modeltest.NewFaults().From(modeltest.On("stock"), 1, modeltest.Fail(13))
-	uri, stop, err := modeltest.Listen("127.0.0.1:0", modeltest.WithFaults(f))
+	f := mongotest.NewFaults().From(mongotest.On("stock"), 1, mongotest.Fail(13))
+	uri, stop, err := mongotest.Listen("127.0.0.1:0", mongotest.WithFaults(f))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +82,7 @@ func left(t *testing.T, client *mongo.Client, part string) (n int64) {
 // bubble, because the network is outside: see [TestClock].
 func TestTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		client := modeltest.NewClient(t)
+		client := mongotest.NewClient(t)
 		ctx := context.WithoutCancel(t.Context())
 		if err := signIn(ctx, client, "ann"); err != nil {
 			t.Fatal(err)
@@ -100,8 +100,8 @@ func TestTime(t *testing.T) {
 // Time for programs that only know a connection string: the test moves the server's
 // clock. The clock begins at real time, which the program uses.
 func TestClock(t *testing.T) {
-	clock := modeltest.NewClock(time.Now())
-	uri, stop, err := modeltest.Listen("127.0.0.1:0", modeltest.WithClock(clock))
+	clock := mongotest.NewClock(time.Now())
+	uri, stop, err := mongotest.Listen("127.0.0.1:0", mongotest.WithClock(clock))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,7 +126,7 @@ func TestClock(t *testing.T) {
 // Two processes see the same data by the same string. The string works with a
 // deployment's options too.
 func TestTwoClients(t *testing.T) {
-	uri, stop, err := modeltest.Listen("127.0.0.1:0")
+	uri, stop, err := mongotest.Listen("127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -51,8 +52,8 @@ func order(customer string, n int64) Order {
 
 // The cost of each action, and the index of each query.
 func TestActions(t *testing.T) {
-	monitor := modeltest.NewMonitor()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	monitor := mongotest.NewMonitor()
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		s, ctx := seed(t, db, 2000), t.Context()
 		for _, action := range []struct {
 			name string
@@ -86,7 +87,7 @@ func TestActions(t *testing.T) {
 		modeltest.WantIndexed(t, db, browse([]string{"Novels"}), "category_1_name_-1__id_-1")
 		modeltest.WantIndexed(t, db, history("rod", 3), model.IDIndex)
 		modeltest.WantIndexed(t, db, unfinished(noon), "state_1_at_1")
-	}, modeltest.WithMonitor(monitor))
+	}, mongotest.WithMonitor(monitor))
 }
 
 // wanted returns nil if err is the wanted error.
@@ -117,7 +118,7 @@ func seed(t *testing.T, db *mongo.Database, n int) Shop {
 
 // Errors are the shop's.
 func TestErrors(t *testing.T) {
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		s, ctx := seed(t, db, 0), t.Context()
 		checkout := func(customer, product string) error {
 			_, err := s.Checkout(ctx, customer, noon, map[string]int64{product: 1})
@@ -144,7 +145,7 @@ func TestErrors(t *testing.T) {
 // Four customers want two of three drills each. One gets them. The other orders give
 // everything back.
 func TestSoldOut(t *testing.T) {
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		s, ctx := seed(t, db, 0), t.Context()
 		var wait sync.WaitGroup
 		errs := make([]error, 4)
@@ -228,7 +229,7 @@ func TestPlaceCut(t *testing.T) {
 // order of their commands.
 func TestEditWhileRenamed(t *testing.T) {
 	modeltest.Interleave(t, modeltest.InterleaveCase{
-		Sample: 4, Match: modeltest.All,
+		Sample: 4, Match: mongotest.All,
 		Seed: func(ctx context.Context, db *mongo.Database) error { return fill(ctx, Shop{db}) },
 		A: func(ctx context.Context, db *mongo.Database) error {
 			return Shop{db}.Edit(ctx, "drill", bson.ObjectID{2}, func(p Product) (Product, error) { p.Price++; return p, nil })
@@ -248,7 +249,7 @@ func TestEditWhileRenamed(t *testing.T) {
 
 // Another process finishes what a crashed process left.
 func TestMend(t *testing.T) {
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		s, ctx := seed(t, db, 0), t.Context()
 		begun, refusing := order("kate", 1), order("rod", 1)
 		refusing.State = Refusing

@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"github.com/docmodel/docmodel/examples/internal/connect"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
@@ -26,7 +26,7 @@ func main() {
 	defer stop()
 	file := flag.String("html", "", "write the tour to this file, too, as a web page that needs no network")
 	flag.Parse()
-	if err := run(ctx, os.Stdout, os.Stderr, os.Getenv(modeltest.EnvURI), *file); err != nil {
+	if err := run(ctx, os.Stdout, os.Stderr, os.Getenv(mongotest.EnvURI), *file); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		stop()
 		os.Exit(1)
@@ -42,7 +42,7 @@ func run(ctx context.Context, out, progress io.Writer, uri, file string) error {
 	if err != nil {
 		return err
 	}
-	monitor := modeltest.NewMonitor()
+	monitor := mongotest.NewMonitor()
 	return connect.Run(ctx, uri, "docmodel_stdlib", out, func(ctx context.Context, out io.Writer, db *mongo.Database) error {
 		what := fmt.Sprintf("%d packages and %d files of the standard library, %s", len(std.packages), len(std.files), where(uri))
 		fmt.Fprintln(out, what)

@@ -12,13 +12,14 @@ import (
 
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
 // tour runs and prints the steps, and records a row of the table for each.
 type tour struct {
 	out, progress io.Writer
-	monitor       *modeltest.Monitor
+	monitor       *mongotest.Monitor
 	db            *mongo.Database
 	written       model.DB // by stores: in transactions, if the server has them
 	transactions  bool
@@ -110,7 +111,7 @@ func (t *tour) sent(name, index string, f func() (string, error)) error {
 	for _, c := range t.monitor.Commands()[before:] {
 		switch {
 		case strings.HasPrefix(c.Collection, "docmodel.") || strings.HasSuffix(c.Collection, "_steps") || c.Name == "getMore":
-		case modeltest.Writes(c):
+		case mongotest.Writes(c):
 			writes = append(writes, c.String())
 		default:
 			reads = append(reads, c.String())

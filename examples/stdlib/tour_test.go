@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -20,8 +20,8 @@ func TestTour(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	monitor := modeltest.NewMonitor()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	monitor := mongotest.NewMonitor()
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		tour := &tour{out: io.Discard, progress: io.Discard, monitor: monitor, db: db, std: std}
 		if err := tour.all(t.Context()); err != nil {
 			t.Fatal(err)
@@ -40,7 +40,7 @@ func TestTour(t *testing.T) {
 		wantDistances(t, tour)
 		wantComponents(t, tour)
 		wantChains(t, tour)
-	}, modeltest.WithMonitor(monitor))
+	}, mongotest.WithMonitor(monitor))
 }
 
 // Costs that follow only from the stored data.
@@ -165,7 +165,7 @@ func wantPackages(t *testing.T, tour *tour) {
 			}
 		}
 		got.Top = nil
-		if d := modeltest.Diff(want, got); d != "" {
+		if d := mongotest.Diff(want, got); d != "" {
 			t.Errorf("%s: %s", got.ID, d)
 		}
 	}
@@ -188,7 +188,7 @@ func wantFiles(t *testing.T, tour *tour) {
 		t.Errorf("%d files, want %d", len(stored), len(want))
 	}
 	for _, got := range stored {
-		if d := modeltest.Diff(want[got.ID], got); d != "" {
+		if d := mongotest.Diff(want[got.ID], got); d != "" {
 			t.Errorf("%s: %s", got.ID, d)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/docmodel/docmodel/examples/internal/connect"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -53,7 +54,7 @@ func Example() {
 // The cost of each action, without and with transactions, the index of each query, and
 // nothing left to repair.
 func TestActions(t *testing.T) {
-	monitor := modeltest.NewMonitor()
+	monitor := mongotest.NewMonitor()
 	connect.EachWay(t, func(t *testing.T, db model.DB, tx bool) {
 		tr, ctx := seed(t, db, 2500), t.Context()
 		tomorrow := noon.AddDate(0, 0, 1)
@@ -86,7 +87,7 @@ func TestActions(t *testing.T) {
 		modeltest.WantIndexed(t, db, onPlate("rod"), "owner_1__id_-1")
 		modeltest.WantIndexed(t, db, due(tomorrow), "done_1_due_1")
 		modeltest.WantIndexed(t, db, stepsDue(tomorrow), "steps.due_1")
-	}, modeltest.WithMonitor(monitor))
+	}, mongotest.WithMonitor(monitor))
 }
 
 // readCost is the cost of a query that returns n documents.

@@ -14,6 +14,7 @@ import (
 	"github.com/docmodel/docmodel/geohash/geofield"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -55,7 +56,7 @@ func TestCheckAndRepair(t *testing.T) {
 	} {
 		t.Run(reason, func(t *testing.T) {
 			t.Parallel()
-			modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+			mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 				list := open(t, db, 300) // without the 2dsphere index, which refuses some of the damage
 				if found, err := byKey.Checks()[0].All(t.Context(), db); err != nil || len(found) > 0 {
 					t.Fatalf("found before anything is damaged: %v, %v", found, err)
@@ -111,7 +112,7 @@ func wantKeys(t testing.TB, db *mongo.Database) {
 // A place that changed since the check stays as it is.
 func TestRepairIsGuarded(t *testing.T) {
 	t.Parallel()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		list := open(t, db, 40)
 		damage(t, db, list)
 		found, err := byKey.Checks()[0].All(t.Context(), db)
@@ -192,7 +193,7 @@ func TestFieldFaults(t *testing.T) {
 // Thirty-two that move the same places at once: every key stays its point's.
 func TestFieldConcurrent(t *testing.T) {
 	t.Parallel()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		open(t, db, 5, byKey)
 		errs := make([]error, 32)
 		var all sync.WaitGroup
@@ -225,8 +226,8 @@ func TestFieldConcurrent(t *testing.T) {
 
 func TestFieldCostsAndIndex(t *testing.T) {
 	t.Parallel()
-	m := modeltest.NewMonitor()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	m := mongotest.NewMonitor()
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		open(t, db, 4000, byKey, byText, byChain)
 		circle, box := geohash.Circle{Center: geohash.Point{Lat: 40, Lng: 2.33}, Meters: 300000}, geohash.Box{South: 48.8, West: 2.3, North: 48.82, East: 2.32}
 		chain := bson.D{{Key: "chain", Value: "b"}}
@@ -254,13 +255,13 @@ func TestFieldCostsAndIndex(t *testing.T) {
 		job.Stages[0].BatchSize = 2000
 		modeltest.WantCost(t, m, model.Cost{Commands: 4, Returned: 4000}, func() error { _, err := job.Run(t.Context(), db, model.JobOptions{}); return err })
 		wantIndexed(t, db, m)
-	}, modeltest.WithMonitor(m))
+	}, mongotest.WithMonitor(m))
 }
 
 // What an index holds tells where, and how many.
 func TestKeysAndClusters(t *testing.T) {
 	t.Parallel()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		list := open(t, db, 500, byKey, byText, byChain)
 		world := geohash.Box{South: -90, West: -180, North: 90, East: 180}
 		got, err := byChain.Keys(world, bson.D{{Key: "chain", Value: "b"}}).Sorted(bson.D{{Key: "geo", Value: 1}}).One(t.Context(), db)
@@ -303,7 +304,7 @@ func TestKeysAndClusters(t *testing.T) {
 // same order but for ties.
 func TestSphereAgrees(t *testing.T) {
 	t.Parallel()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		list := open(t, db, 700, byKey)
 		random := rand.New(rand.NewPCG(8, 9))
 		for range 12 {

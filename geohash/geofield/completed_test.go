@@ -7,7 +7,7 @@ import (
 	"github.com/docmodel/docmodel/geohash"
 	"github.com/docmodel/docmodel/geohash/geofield"
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -31,7 +31,7 @@ func TestCompleted(t *testing.T) {
 	t.Parallel()
 	paris := geofield.Point{Lat: 48.86, Lng: 2.33}
 	at := time.Date(2020, 1, 2, 3, 4, 5, 6, time.Local)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for i, v := range []visit{{At: at, Tags: []string{"x"}, Where: &paris}, {At: at}, {At: at, Where: &geofield.Point{}}} {
 			v.ID = int64(i + 1)
 			got, err := visited.Completed(v)
@@ -42,13 +42,13 @@ func TestCompleted(t *testing.T) {
 				t.Errorf("the caller's document is changed, or shared: %v, %v", v, got)
 			}
 			again, err := visited.Completed(got)
-			if err != nil || modeltest.Diff(got, again) != "" {
+			if err != nil || mongotest.Diff(got, again) != "" {
 				t.Errorf("completed twice: %v, %v", again, err)
 			}
 			run(t, db, visited.Complete(visits.Insert(v)), visits.Replace(got))
 			var stored visit
 			raw, err := (&model.Find[bson.Raw]{Query: visits.ByID(v.ID).Query}).One(t.Context(), db)
-			if err != nil || bson.Unmarshal(raw, &stored) != nil || modeltest.Diff(stored, got) != "" {
+			if err != nil || bson.Unmarshal(raw, &stored) != nil || mongotest.Diff(stored, got) != "" {
 				t.Errorf("%v is stored, %v, not %v", raw, err, got)
 			}
 			if _, err := raw.LookupErr("geo"); (err == nil) != (i == 0) { // a zero Point isn't stored
@@ -61,7 +61,7 @@ func TestCompleted(t *testing.T) {
 	})
 	loc := geo("Point", 3, 4)
 	d, err := looseKey.Completed(looseDoc(loc, bson.E{Key: "more", Value: 1}))
-	if want := looseDoc(loc, bson.E{Key: "more", Value: 1}, bson.E{Key: "geo", Value: int64(keyOf(geohash.Point{Lat: 4, Lng: 3}))}); err != nil || modeltest.Diff(want, d) != "" {
+	if want := looseDoc(loc, bson.E{Key: "more", Value: 1}, bson.E{Key: "geo", Value: int64(keyOf(geohash.Point{Lat: 4, Lng: 3}))}); err != nil || mongotest.Diff(want, d) != "" {
 		t.Errorf("got %v, %v", d, err)
 	}
 	if d, err := byText.Completed(cafe{ID: 1}); err != nil || d.Hash != "" {

@@ -7,7 +7,7 @@ import (
 	"github.com/docmodel/docmodel/geohash"
 	"github.com/docmodel/docmodel/geohash/geofield"
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 )
 
 // A driver looks for the nearest petrol stations, two on a page.
@@ -25,7 +25,7 @@ var (
 // Nearest returns places in the order of distance. It reads a circle first. It reads a
 // ring around the circle only if more places are needed.
 func ExampleNearest() {
-	client, stop := modeltest.Start()
+	client, stop := mongotest.Start()
 	defer stop()
 	ctx, db := context.Background(), client.Database("roads")
 	store := model.NewStore(model.New("roads", stationPlace), stations)

@@ -7,7 +7,7 @@ import (
 	"github.com/docmodel/docmodel/geohash"
 	"github.com/docmodel/docmodel/geohash/geofield"
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
@@ -26,7 +26,7 @@ var (
 // Within finds the places in an area. The query of a box is exact. The query of a circle
 // also finds places around it, which Each, All and Count leave out.
 func ExampleWithin() {
-	client, stop := modeltest.Start()
+	client, stop := mongotest.Start()
 	defer stop()
 	ctx, db := context.Background(), client.Database("town")
 	store := model.NewStore(model.New("town", benchPlace), benches)

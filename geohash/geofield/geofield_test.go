@@ -11,7 +11,7 @@ import (
 	"github.com/docmodel/docmodel/geohash"
 	"github.com/docmodel/docmodel/geohash/geofield"
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -158,7 +158,7 @@ func areas(random *rand.Rand, n int) []geofield.Area {
 // What is found is what Contains says, anywhere on Earth, with every kind of key, with conditions and without.
 func TestWithinIsExact(t *testing.T) {
 	t.Parallel()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		list := open(t, db, 900, byKey, byText, byChain)
 		chain := bson.D{{Key: "chain", Value: "b"}}
 		few := bson.D{{Key: "chain", Value: "b"}, {Key: "$or", Value: bson.A{bson.D{{Key: "seats", Value: 3}}, bson.D{{Key: "seats", Value: bson.D{{Key: "$gt", Value: 4}}}}}}}
@@ -216,7 +216,7 @@ func (p pair) Cover(dst []geohash.Range, max int) []geohash.Range {
 
 func TestWithinOwnShape(t *testing.T) {
 	t.Parallel()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		list := open(t, db, 300, byKey)
 		area := pair{{Center: geohash.Point{Lat: 48.86, Lng: 2.33}, Meters: 4000}, {Center: geohash.Point{Lat: 90}, Meters: 30000}}
 		got, err := byKey.Within(area).All(t.Context(), db)
@@ -239,7 +239,7 @@ func (nowhere) Cover(dst []geohash.Range, _ int) []geohash.Range { return dst }
 // What Find is given is respected, and what would count candidates is refused.
 func TestWithinFind(t *testing.T) {
 	t.Parallel()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		list := open(t, db, 300, byKey)
 		area := geohash.Circle{Center: geohash.Point{Lat: 48.86, Lng: 2.33}, Meters: 5000}
 		w := byKey.Within(area)

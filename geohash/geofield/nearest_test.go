@@ -9,7 +9,7 @@ import (
 
 	"github.com/docmodel/docmodel/geohash"
 	"github.com/docmodel/docmodel/geohash/geofield"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -31,7 +31,7 @@ func byDistance(list []cafe, from geohash.Point, also func(cafe) bool) []int64 {
 // The k nearest are the first k of all, sorted by distance; ties too, of which the places on the poles give many.
 func TestNearestIsExact(t *testing.T) {
 	t.Parallel()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		list := open(t, db, 900, byKey, byText, byChain)
 		random := rand.New(rand.NewPCG(3, 4))
 		isB := func(c cafe) bool { return c.Chain == "b" && c.Seats > 2 }
@@ -66,7 +66,7 @@ func TestNearestIsExact(t *testing.T) {
 // Pages are the whole, in order: nothing twice, nothing missing, also where many are equally far.
 func TestNearestPages(t *testing.T) {
 	t.Parallel()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		list := open(t, db, 600, byKey)
 		for _, from := range []geohash.Point{{Lat: 48.86, Lng: 2.33}, {Lat: 90}, {Lat: -89.99, Lng: 3}, {Lat: 5, Lng: 179.999}} {
 			var all []int64
@@ -93,7 +93,7 @@ func TestNearestPages(t *testing.T) {
 // No key is in two rings of a search, and the next page leaves out what lies within the last.
 func TestNearestReads(t *testing.T) {
 	t.Parallel()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		open(t, db, 3000, byKey)
 		from := geohash.Point{Lat: 48.86, Lng: 2.33}
 		read, rings := 0, 0
@@ -131,7 +131,7 @@ func TestNearestReads(t *testing.T) {
 // A place that moves away while rings are read is returned once.
 func TestNearestMoves(t *testing.T) {
 	t.Parallel()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		paris := geohash.Point{Lat: 48.86, Lng: 2.33}
 		var list []cafe
 		for i := range 10 {

@@ -12,6 +12,7 @@ import (
 	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -24,8 +25,8 @@ func TestPrices(t *testing.T) {
 	rename := cafes.Update(1, bson.D{{Key: "$set", Value: bson.D{{Key: "chain", Value: "x"}}}})
 	move := cafes.Update(1, bson.D{{Key: "$set", Value: bson.D{{Key: "loc", Value: lyon}}}})
 	stray := model.NewPlan(cafes.Update(1, bson.D{{Key: "$set", Value: bson.D{{Key: "geo", Value: int64(7)}}}}), cafes.Update(3, bson.D{{Key: "$set", Value: bson.D{{Key: "geo", Value: int64(7)}}}}))
-	m := modeltest.NewMonitor()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	m := mongotest.NewMonitor()
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := t.Context()
 		for _, x := range []struct {
 			reason string
@@ -80,15 +81,15 @@ func TestPrices(t *testing.T) {
 		circle := geohash.Circle{Center: geohash.Point(paris), Meters: 500}
 		modeltest.WantCost(t, m, model.Cost{Commands: 1, Returned: 2}, func() error { _, err := byKey.Keys(circle).All(ctx, db); return err })
 		modeltest.WantCost(t, m, model.Cost{Commands: 1, Returned: 1}, func() error { _, err := byKey.Clusters(circle, 20).All(ctx, db); return err })
-	}, modeltest.WithMonitor(m))
+	}, mongotest.WithMonitor(m))
 }
 
 // A search by rings sends one command for each ring that it tells of, and reads what it says; to the end of the world where nothing is
 // near, six.
 func TestNearestPrices(t *testing.T) {
 	t.Parallel()
-	m := modeltest.NewMonitor()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	m := mongotest.NewMonitor()
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		open(t, db, 200, byKey)
 		for _, x := range []struct {
 			reason string
@@ -119,12 +120,12 @@ func TestNearestPrices(t *testing.T) {
 				modeltest.WantCost(t, m, want, func() error { _, err := list(t.Context()); return err })
 			})
 		}
-	}, modeltest.WithMonitor(m))
+	}, mongotest.WithMonitor(m))
 }
 
 // wantIndexed asks, among thousands of cafés, that writes find their documents by _id, and that rings, texts and conditions on a prefix
 // are served by the index of their field.
-func wantIndexed(t *testing.T, db *mongo.Database, m *modeltest.Monitor) {
+func wantIndexed(t *testing.T, db *mongo.Database, m *mongotest.Monitor) {
 	t.Helper()
 	circle, chain := geohash.Circle{Center: geohash.Point{Lat: 40, Lng: 2.33}, Meters: 300000}, bson.D{{Key: "chain", Value: "b"}}
 	box := geohash.Box{South: 48.8, West: 2.3, North: 48.82, East: 2.32}
@@ -145,7 +146,7 @@ func wantIndexed(t *testing.T, db *mongo.Database, m *modeltest.Monitor) {
 	if err := errors.Join(err, err2); err != nil {
 		t.Fatal(err)
 	}
-	sent := slices.DeleteFunc(m.Commands()[before:], func(c modeltest.Command) bool { return c.Name == "getMore" })
+	sent := slices.DeleteFunc(m.Commands()[before:], func(c mongotest.Command) bool { return c.Name == "getMore" })
 	rings := len(sent) - 2
 	for i, c := range sent {
 		name := "geo_1"
@@ -169,7 +170,7 @@ func wantIndexed(t *testing.T, db *mongo.Database, m *modeltest.Monitor) {
 }
 
 // asSent is a command as explain takes it, without what the driver adds.
-func asSent(t *testing.T, c modeltest.Command) (command bson.D) {
+func asSent(t *testing.T, c mongotest.Command) (command bson.D) {
 	t.Helper()
 	var d bson.D
 	if err := bson.Unmarshal(c.Body, &d); err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/docmodel/docmodel/internal/tenancy"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/keys"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
@@ -41,7 +41,7 @@ func TestFieldSharded(t *testing.T) {
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			client, stop := modeltest.Start(modeltest.WithShards(modeltest.NewShards(3)), modeltest.WithVersion("7.0"))
+			client, stop := mongotest.Start(mongotest.WithShards(mongotest.NewShards(3)), mongotest.WithVersion("7.0"))
 			defer stop()
 			ctx := t.Context()
 			shard := keys.NewShard(cafes, c.key, keys.ShardSpec{})

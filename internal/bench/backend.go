@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/event"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -22,7 +22,7 @@ type backend struct {
 // backends returns the engine, and the server that MONGODB_URI names if it is set.
 func backends(ctx context.Context) ([]backend, error) {
 	all := []backend{{name: "the engine", note: "On the engine, time and allocations are client's and engine's together."}}
-	uri := os.Getenv(modeltest.EnvURI)
+	uri := os.Getenv(mongotest.EnvURI)
 	if uri == "" {
 		return all, nil
 	}
@@ -53,11 +53,11 @@ func backends(ctx context.Context) ([]backend, error) {
 func (b backend) open(m *event.CommandMonitor) (db *mongo.Database, stop func(), err error) {
 	name := "bench_" + bson.NewObjectID().Hex()
 	if b.uri == "" {
-		var opts []modeltest.Option
+		var opts []mongotest.Option
 		if m != nil {
-			opts = append(opts, modeltest.WithClientOptions(options.Client().SetMonitor(m)))
+			opts = append(opts, mongotest.WithClientOptions(options.Client().SetMonitor(m)))
 		}
-		client, stop := modeltest.Start(opts...)
+		client, stop := mongotest.Start(opts...)
 		return client.Database(name), stop, nil
 	}
 	o := options.Client().ApplyURI(b.uri)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/event"
 )
@@ -33,7 +34,7 @@ type clockOptions struct {
 
 // A watch counts what one operation costs, and looks away while others are timed.
 type watch struct {
-	monitor *modeltest.Monitor
+	monitor *mongotest.Monitor
 	keeps   bool // the commands too
 	on      atomic.Bool
 

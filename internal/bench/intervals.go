@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"github.com/docmodel/docmodel/paths"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
@@ -74,7 +74,7 @@ func movesTable(ctx context.Context, b backend, o clockOptions) (section, error)
 // renumbered loads a tree, moves a leaf and a branch back and forth, and inserts at one
 // place, each for a fifth of the budget.
 func renumbered(ctx context.Context, b backend, f forester, g *grown, o clockOptions) (map[string]*shifting, error) {
-	w := &watch{monitor: modeltest.NewMonitor(), keeps: true}
+	w := &watch{monitor: mongotest.NewMonitor(), keeps: true}
 	db, stop, err := b.open(w.commands())
 	if err != nil {
 		return nil, err

@@ -7,6 +7,7 @@ import (
 
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"github.com/docmodel/docmodel/relate"
 	"github.com/dwoolworth/goodm"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -82,7 +83,7 @@ func joinTable(ctx context.Context, rounds int, b backend, s shape) (table, erro
 // joinContenders prepares the joins on fresh data. It counts round trips first, on
 // another client, because a monitor slows down timed runs.
 func joinContenders(ctx context.Context, b backend, s shape) (cs []contender, stop func(), err error) {
-	monitor := modeltest.NewMonitor()
+	monitor := mongotest.NewMonitor()
 	watched, stopWatched, err := b.open(monitor.CommandMonitor())
 	if err != nil {
 		return nil, nil, err

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -101,7 +101,7 @@ func scaleTable(ctx context.Context, b backend, o clockOptions) (section, error)
 
 // measure loads a stock and makes its trials. times is the ratio to the size before.
 func (a *scale) measure(ctx context.Context, k stock, n, at int, times float64, o clockOptions) error {
-	w := &watch{monitor: modeltest.NewMonitor(), keeps: true}
+	w := &watch{monitor: mongotest.NewMonitor(), keeps: true}
 	db, stop, err := a.on.open(w.commands())
 	if err != nil {
 		return err

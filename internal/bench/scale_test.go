@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 )
 
 // Each technique does its operations, of which every one has a figure, at the price that its value names.
@@ -50,7 +50,7 @@ func TestStocksAreSound(t *testing.T) {
 			if k.sound == nil {
 				continue
 			}
-			db, stop, err := b.open(modeltest.NewMonitor().CommandMonitor())
+			db, stop, err := b.open(mongotest.NewMonitor().CommandMonitor())
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -8,7 +8,7 @@ import (
 	"runtime/metrics"
 	"time"
 
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -155,7 +155,7 @@ func loaded(ctx context.Context, b backend, f forester, load func(context.Contex
 	var fig figure
 	var times, cpus []time.Duration
 	for begun := time.Now(); ; {
-		w := &watch{monitor: modeltest.NewMonitor()}
+		w := &watch{monitor: mongotest.NewMonitor()}
 		db, stop, err := b.open(w.commands())
 		if err != nil {
 			return nil, nil, fig, err

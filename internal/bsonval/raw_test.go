@@ -10,7 +10,7 @@ import (
 
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 )
 
 func TestCompareIDs(t *testing.T) {
@@ -62,7 +62,7 @@ func sign(n int) int { return min(max(n, -1), 1) }
 
 // The order is the server's.
 func TestCompareIDsAsTheServer(t *testing.T) {
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		docs := []any{}
 		for _, id := range []any{
 			300, int64(255), -5.5, "aa", "b", "B", bson.D{{Key: "a", Value: 1}}, bson.D{{Key: "a", Value: -300}}, bson.D{{Key: "a", Value: "x"}},

@@ -46,7 +46,7 @@ func TestFixedExamples(t *testing.T) {
 		"model/design":     {"Lint"},
 		"model/embed":      {"Kinds", "Nested", "One", "Union"},
 		"model/keys":       {"Allocator", "Composite", "Sequence", "Shard"},
-		"model/modeltest":  {"Clock", "Faults", "Gate", "Monitor", "Shards", "Start", "TTL"},
+		"mongotest":        {"Clock", "Faults", "Gate", "Monitor", "Shards", "Start", "TTL"},
 		"model/schema":     {"Expiry", "Number", "Of", "Schema", "Versions"},
 		"relate":           {"Dangling", "Join", "Migration", "NewAbsorb", "NewExtract", "OnDelete"},
 		"denorm":           {"Feed", "Relay", "Subset_pages"},

@@ -10,7 +10,7 @@ import (
 	"github.com/docmodel/docmodel/denorm"
 	"github.com/docmodel/docmodel/internal/tenancy"
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -19,8 +19,8 @@ import (
 // is tried once.
 func TestHiddenIsNotFound(t *testing.T) {
 	tenancy.Differs(t, "it has a scope of its own")
-	monitor := modeltest.NewMonitor()
-	client := modeltest.NewClient(t, modeltest.WithMonitor(monitor))
+	monitor := mongotest.NewMonitor()
+	client := mongotest.NewClient(t, mongotest.WithMonitor(monitor))
 	told := 0
 	for i, c := range registered {
 		if !writesOnly(c.value(harmless)) {
@@ -56,7 +56,7 @@ func TestHiddenIsNotFound(t *testing.T) {
 }
 
 // wantOnce fails if a statement was sent twice.
-func wantOnce(t *testing.T, name string, commands []modeltest.Command) {
+func wantOnce(t *testing.T, name string, commands []mongotest.Command) {
 	t.Helper()
 	sent := map[string]bool{}
 	for _, cmd := range commands {
@@ -91,7 +91,7 @@ type askedID struct {
 }
 
 // askedIDs are the documents that commands asked for, but for those that they make.
-func askedIDs(commands []modeltest.Command) map[askedID]bson.RawValue {
+func askedIDs(commands []mongotest.Command) map[askedID]bson.RawValue {
 	out, made := map[askedID]bson.RawValue{}, map[askedID]bool{}
 	note := func(collection string, filter bson.RawValue) {
 		doc, _ := filter.DocumentOK()

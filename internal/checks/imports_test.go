@@ -26,6 +26,56 @@ func TestImports(t *testing.T) {
 	}
 }
 
+// TestMongotestStandsAlone holds that neither mongotest nor a test of it needs a model, or what knows one.
+func TestMongotestStandsAlone(t *testing.T) {
+	list := packages(t)
+	for _, p := range list {
+		if !within(p.local(), "mongotest") {
+			continue
+		}
+		for name := range importedBy(list, slices.Concat(p.Imports, p.TestImports, p.XTestImports)) {
+			if local := strings.TrimPrefix(name, module+"/"); !within(local, "mongotest") &&
+				!slices.ContainsFunc(underMongotest, func(dir string) bool { return within(local, dir) }) {
+				t.Errorf("%s or its tests need %s", p.ImportPath, name)
+			}
+		}
+	}
+}
+
+// TestTenantsSeeAll holds that the tests that CI runs as one tenant's have modeltest in them, which sees to it: see package tenancy.
+func TestTenantsSeeAll(t *testing.T) {
+	list := packages(t)
+	for _, p := range list {
+		if area := areaOf(p.local()); area != "model" && !slices.Contains(techniqueAreas, area) {
+			continue
+		}
+		needed := importedBy(list, slices.Concat(p.Imports, p.TestImports, p.XTestImports))
+		if needed[module+"/mongotest"] && !needed[module+"/model/modeltest"] && p.local() != "model/modeltest" {
+			t.Errorf("the tests of %s run on mongotest without model/modeltest: as a tenant's they would test nothing", p.ImportPath)
+		}
+	}
+}
+
+// importedBy returns the module's packages that a list of imports needs.
+func importedBy(list []goPackage, imports []string) map[string]bool {
+	direct := map[string][]string{}
+	for _, p := range list {
+		direct[p.ImportPath] = p.Imports
+	}
+	out := map[string]bool{}
+	var add func(names []string)
+	add = func(names []string) {
+		for _, name := range names {
+			if _, ours := direct[name]; ours && !out[name] {
+				out[name] = true
+				add(direct[name])
+			}
+		}
+	}
+	add(imports)
+	return out
+}
+
 // refuseImport says why a package's own code (not its tests) may not import another, or "".
 func refuseImport(p goPackage, imported string) string {
 	local := p.local()
@@ -40,14 +90,18 @@ func refuseImport(p goPackage, imported string) string {
 	case isOurs && slices.ContainsFunc(foundations, func(dir string) bool { return within(local, dir) }) && area == "internal" &&
 		!slices.ContainsFunc(foundations, func(dir string) bool { return isWithin(imported, dir) }) && !isWithin(imported, "internal/mongoerr"):
 		return "what model stands on knows nothing of it"
-	case strings.HasPrefix(imported, "golang.org/x/text/") && local != "internal/engine/collation":
+	case strings.HasPrefix(imported, "golang.org/x/text/") && local != "mongotest/internal/engine/collation":
 		return "x/text is for the engine's collations"
-	case within(imported, goCmp) && local != "model/modeltest":
-		return "go-cmp is for tests and model/modeltest"
-	case isWithin(imported, "internal/engine") && local != "model/modeltest" && !within(local, "internal/engine"):
-		return "the engine is reached through model/modeltest"
-	case isOurs && isWithin(imported, "model/modeltest") && p.isBehindLibrary():
+	case within(imported, goCmp) && local != "model/modeltest" && local != "mongotest":
+		return "go-cmp is for tests, mongotest and model/modeltest"
+	case within(local, "mongotest") && isOurs && !isWithin(imported, "mongotest") && !slices.ContainsFunc(underMongotest, func(dir string) bool { return isWithin(imported, dir) }):
+		return "mongotest is for programs that know the driver alone"
+	case isWithin(imported, "internal/testserver") && local != "mongotest" && local != "model/modeltest":
+		return "testserver is what mongotest shows to model/modeltest alone"
+	case isOurs && (isWithin(imported, "model/modeltest") || isWithin(imported, "mongotest")) && p.isBehindLibrary():
 		return "a library's own code doesn't need a test's helper"
+	case imported == module+"/mongotest":
+		return ""
 	case local == "geohash" && strings.Contains(strings.SplitN(imported, "/", 2)[0], "."):
 		return "geohash knows the standard library only"
 	case within(local, "model/design") && isOurs && (other == "model" || slices.Contains(techniqueAreas, other)) && !strings.Contains(imported, "/internal/"):
@@ -67,8 +121,13 @@ func refuseImport(p goPackage, imported string) string {
 }
 
 // foundations are what model and the techniques stand on: BSON's values as a server compares them, collections without
-// their Go types, the directions 1 and -1, expressions and stages, what a context tells everything that runs, and web pages.
-var foundations = []string{"internal/bsonval", "internal/core", "internal/direction", "internal/mql", "internal/page", "internal/runctx"}
+// their Go types, the directions 1 and -1, values in mongosh, expressions and stages, what a context tells everything that runs, and
+// web pages.
+var foundations = []string{"internal/bsonval", "internal/core", "internal/direction", "internal/mongosh", "internal/mql", "internal/page",
+	"internal/runctx"}
+
+// underMongotest are what mongotest stands on: BSON's values, errors of a server, values in mongosh, and what it shows to modeltest.
+var underMongotest = []string{"internal/bsonval", "internal/mongoerr", "internal/mongosh", "internal/testserver"}
 
 var techniqueAreas = []string{"relate", "denorm", "paths", "geohash"}
 
@@ -148,9 +207,17 @@ func TestRefuseImport(t *testing.T) {
 		{"and of those of model", "model/design", "model/embed", true},
 		{"it knows them from outside", "model/design", "denorm/internal/feed", false},
 		{"it doesn't know its parts", "model", "model/keys", false},
-		{"the test package knows the engine", "model/modeltest", "internal/engine", true},
-		{"nobody else does", "relate", "internal/engine", false},
-		{"nor a part of it", "relate", "internal/engine/query", false},
+		{"mongotest has the engine", "mongotest", "mongotest/internal/engine", true},
+		{"and stands on values", "mongotest", "internal/bsonval", true},
+		{"it knows no model", "mongotest", "model", false},
+		{"nor tests of models", "mongotest", "model/modeltest", false},
+		{"nor what models stand on", "mongotest", "internal/core", false},
+		{"nor does its engine", "mongotest/internal/engine", "internal/core", false},
+		{"nor a technique", "mongotest/internal/engine/query", "relate", false},
+		{"nor a tenant", "mongotest", "internal/tenancy", false},
+		{"tests of models stand on it", "model/modeltest", "mongotest", true},
+		{"and on what it shows to them", "model/modeltest", "internal/testserver", true},
+		{"which nobody else sees", "internal/testkit", "internal/testserver", false},
 		{"all know the server's order of values", "relate", "internal/bsonval/order", true},
 		{"the vocabulary too", "model", "internal/bsonval", true},
 		{"a technique stands on collections without types", "relate", "internal/core", true},
@@ -160,10 +227,13 @@ func TestRefuseImport(t *testing.T) {
 		{"and not the vocabulary's", "model", "internal/found", false},
 		{"commands are the techniques'", "denorm", "internal/commands", true},
 		{"and not the vocabulary's either", "model", "internal/commands", false},
-		{"and the engine", "internal/engine/plan", "internal/bsonval", true},
+		{"and the engine", "mongotest/internal/engine/plan", "internal/bsonval", true},
 		{"which itself knows nothing", "internal/bsonval", "model", false},
 		{"a library doesn't know the test package", "relate", "model/modeltest", false},
-		{"an example may", "examples/hello", "model/modeltest", true},
+		{"nor the embedded server", "relate", "mongotest", false},
+		{"nor does the vocabulary", "model", "mongotest", false},
+		{"an example may know both", "examples/hello", "model/modeltest", true},
+		{"and does", "examples/hello", "mongotest", true},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {

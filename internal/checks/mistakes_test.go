@@ -17,7 +17,7 @@ import (
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/embed"
 	"github.com/docmodel/docmodel/model/keys"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"github.com/docmodel/docmodel/paths"
 	"github.com/docmodel/docmodel/relate"
 )
@@ -85,7 +85,7 @@ type slip struct {
 // The texts of errors for the mistakes that people make are those in testdata/mistakes.txt, which is to be read as a whole: each text
 // names the field, the value and the remedy.
 func TestMistakes(t *testing.T) {
-	db := modeltest.NewClient(t).Database("mistakes")
+	db := mongotest.NewClient(t).Database("mistakes")
 	if _, err := db.Collection("posts").Indexes().CreateOne(t.Context(), mongo.IndexModel{Keys: bson.D{{Key: "v", Value: 1}}, Options: options.Index().SetUnique(true)}); err != nil {
 		t.Fatal(err)
 	}

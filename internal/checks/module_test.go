@@ -42,7 +42,7 @@ func (p goPackage) isLibrary() bool {
 // isBehindLibrary reports whether the package is a library, or holds what is behind one: relate and relate/internal/migrate.
 func (p goPackage) isBehindLibrary() bool {
 	local := p.local()
-	return p.Name != "main" && !strings.HasSuffix(local, "test") && !within(local, "internal") && !within(local, "examples")
+	return p.Name != "main" && !strings.HasSuffix(local, "test") && !within(local, "internal") && !within(local, "examples") && !within(local, "mongotest")
 }
 
 func within(path, dir string) bool { return path == dir || strings.HasPrefix(path, dir+"/") }

@@ -3,12 +3,11 @@ package checks
 import (
 	"strings"
 
-	"github.com/docmodel/docmodel/internal/engine/operators"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
 // operatorUses finds the operators in generated commands, each with its kind, which follows from where it stands.
-type operatorUses map[operators.Kind]map[string]map[string]bool // by kind, name and package
+type operatorUses map[operatorKind]map[string]map[string]bool // by kind, name and package
 
 // collector is what finds them for one package.
 type collector struct {
@@ -16,7 +15,7 @@ type collector struct {
 	pkg  string
 }
 
-func (u collector) add(k operators.Kind, name string) {
+func (u collector) add(k operatorKind, name string) {
 	if u.uses[k] == nil {
 		u.uses[k] = map[string]map[string]bool{}
 	}
@@ -63,14 +62,14 @@ func (u collector) filter(v any) {
 	case bson.D:
 		for _, f := range v {
 			if isOperator(f.Key) {
-				u.add(operators.Query, f.Key)
+				u.add(queryOperator, f.Key)
 			}
 			switch f.Key {
 			case "$expr":
 				u.expression(f.Value)
 			case "$geoWithin":
 				for _, area := range f.Value.(bson.D) {
-					u.add(operators.Area, area.Key)
+					u.add(areaOperator, area.Key)
 				}
 			case "$and", "$or", "$nor", "$not", "$elemMatch", "$all":
 				u.filter(f.Value)
@@ -92,7 +91,7 @@ func (u collector) expression(v any) {
 	case bson.D:
 		for _, f := range v {
 			if isOperator(f.Key) {
-				u.add(operators.Expression, f.Key)
+				u.add(expressionOperator, f.Key)
 			}
 			if f.Key != "$literal" {
 				u.expression(f.Value)
@@ -107,9 +106,9 @@ func (u collector) projection(v any) {
 		op, _ := f.Value.(bson.D)
 		switch {
 		case strings.HasSuffix(f.Key, ".$"):
-			u.add(operators.Projection, "$")
+			u.add(projectionOperator, "$")
 		case len(op) == 1 && (op[0].Key == "$slice" || op[0].Key == "$elemMatch"):
-			u.add(operators.Projection, op[0].Key)
+			u.add(projectionOperator, op[0].Key)
 		default:
 			u.expression(f.Value)
 		}
@@ -120,7 +119,7 @@ func (u collector) stages(v any) {
 	list, _ := v.(bson.A)
 	for _, x := range list {
 		if s, ok := x.(bson.D); ok && len(s) == 1 {
-			u.add(operators.Stage, s[0].Key)
+			u.add(stageOperator, s[0].Key)
 			u.stage(s[0].Key, s[0].Value)
 		}
 	}
@@ -132,7 +131,7 @@ func (u collector) stage(name string, arg any) {
 	case "$match":
 		u.filter(arg)
 	case "$group":
-		u.fields(d, operators.Accumulator)
+		u.fields(d, accumulatorOperator)
 	case "$facet":
 		for _, f := range d {
 			u.stages(f.Value)
@@ -145,9 +144,9 @@ func (u collector) stage(name string, arg any) {
 			case "restrictSearchWithMatch":
 				u.filter(f.Value)
 			case "output":
-				kind := operators.Accumulator
+				kind := accumulatorOperator
 				if name == "$setWindowFields" {
-					kind = operators.Window
+					kind = windowOperator
 				}
 				out, _ := f.Value.(bson.D)
 				u.fields(out, kind)
@@ -161,7 +160,7 @@ func (u collector) stage(name string, arg any) {
 }
 
 // fields takes in fields of which each has an operator of the kind, but for the _id of a group.
-func (u collector) fields(d bson.D, k operators.Kind) {
+func (u collector) fields(d bson.D, k operatorKind) {
 	for _, f := range d {
 		op, ok := f.Value.(bson.D)
 		if f.Key == "_id" || !ok || len(op) == 0 {
@@ -184,7 +183,7 @@ func (u collector) update(v any) {
 		if !isOperator(op.Key) || !ok {
 			continue
 		}
-		u.add(operators.Update, op.Key)
+		u.add(updateOperator, op.Key)
 		for _, f := range fields {
 			u.path(f.Key)
 			switch arg, _ := f.Value.(bson.D); op.Key {
@@ -193,7 +192,7 @@ func (u collector) update(v any) {
 			case "$push", "$addToSet":
 				for _, m := range arg {
 					if isOperator(m.Key) {
-						u.add(operators.Modifier, m.Key)
+						u.add(modifierOperator, m.Key)
 					}
 				}
 			}
@@ -205,9 +204,9 @@ func (u collector) path(path string) {
 	for part := range strings.SplitSeq(path, ".") {
 		switch {
 		case part == "$" || part == "$[]":
-			u.add(operators.Modifier, part)
+			u.add(modifierOperator, part)
 		case strings.HasPrefix(part, "$["):
-			u.add(operators.Modifier, "$[<identifier>]")
+			u.add(modifierOperator, "$[<identifier>]")
 		}
 	}
 }

@@ -15,13 +15,13 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 )
 
 // Whatever is handed to an exported function or method, it doesn't panic: bad input is an error. Constructors panic with a
 // *model.DeclarationError.
 func TestNoPanics(t *testing.T) {
-	w := &walker{t: t, db: modeltest.NewClient(t).Database("panics"), found: map[string]bool{}, walked: map[string]bool{}}
+	w := &walker{t: t, db: mongotest.NewClient(t).Database("panics"), found: map[string]bool{}, walked: map[string]bool{}}
 	for name, f := range walkedFunctions {
 		w.try(name, reflect.ValueOf(f))
 	}

@@ -7,7 +7,7 @@ import (
 	"sync"
 
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"github.com/docmodel/docmodel/paths"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -110,7 +110,7 @@ func read(collection string, docs func(s string) []bson.D, change func(s string)
 
 // embedded is a client of an engine that all cases read from, each from a database of its own.
 var embedded = sync.OnceValue(func() *mongo.Client {
-	client, _ := modeltest.Start()
+	client, _ := mongotest.Start()
 	return client
 })
 

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// A proof is a kind of test: one that calls a function of modeltest, or bears a word in its name.
+// A proof is a kind of test: one that calls a function of mongotest or modeltest, or bears a word in its name.
 type proof struct {
 	name  string
 	calls []string
@@ -18,7 +18,7 @@ type proof struct {
 }
 
 var proofs = []proof{
-	{name: "server too", calls: []string{"modeltest.Each", "modeltest.FaultMatrix", "modeltest.Interleave", "modeltest.Verify"}},
+	{name: "server too", calls: []string{"mongotest.Each", "modeltest.FaultMatrix", "modeltest.Interleave", "modeltest.Verify"}},
 	{name: "costs", calls: []string{"modeltest.WantCost", "modeltest.Measure"}},
 	{name: "indexes", calls: []string{"modeltest.WantIndexed", "modeltest.Verify"}},
 	{name: "cuts", calls: []string{"modeltest.FaultMatrix", "modeltest.Verify"}, words: []string{"Cut", "Dies", "Killed"}},

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
@@ -68,9 +68,9 @@ func (c Case) plans(v any) []model.Plan {
 // Everything that runs on a database under a scope sends scoped commands alone, or is refused, and decides from no read of a
 // secondary.
 func TestScopeHoldsForCommands(t *testing.T) {
-	monitor := modeltest.NewMonitor()
-	client := modeltest.NewClient(t, modeltest.WithMonitor(monitor),
-		modeltest.WithClientOptions(options.Client().SetReadPreference(readpref.SecondaryPreferred())))
+	monitor := mongotest.NewMonitor()
+	client := mongotest.NewClient(t, mongotest.WithMonitor(monitor),
+		mongotest.WithClientOptions(options.Client().SetReadPreference(readpref.SecondaryPreferred())))
 	ran, refused := 0, map[string]bool{}
 	for i, c := range registered {
 		db := mine.On(client.Database(fmt.Sprintf("case%d", i)))
@@ -142,7 +142,7 @@ func runValue(ctx context.Context, db model.DB, v any) (err error, decides bool)
 }
 
 // unscoped says what of a command reaches beyond the tenant, or "".
-func unscoped(c modeltest.Command) string {
+func unscoped(c mongotest.Command) string {
 	get := func(key string) bson.RawValue { return c.Body.Lookup(key) }
 	if keepsForItself(c.Collection) {
 		return ""

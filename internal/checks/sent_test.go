@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
@@ -18,8 +18,8 @@ func (s sent) Cost() model.Cost { return model.Cost{Commands: 1} }
 
 // sentBy are the commands that a job sends, of which no stage plans before it has read, over some documents.
 func sentBy(job model.Job, over model.Plan) []sent {
-	monitor := modeltest.NewMonitor()
-	client, stop := modeltest.Start(modeltest.WithMonitor(monitor))
+	monitor := mongotest.NewMonitor()
+	client, stop := mongotest.Start(mongotest.WithMonitor(monitor))
 	defer stop()
 	ctx, db := context.Background(), client.Database("checks")
 	if _, err := over.Run(ctx, db); err != nil {

@@ -5,13 +5,13 @@ import (
 
 	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 )
 
 // asRead is the state that a change reads where documents are stored.
 func asRead(change func(s string) model.Change[any], docs func(s string) testkit.Docs) func(s string) any {
 	return func(s string) any {
-		client, stop := modeltest.Start()
+		client, stop := mongotest.Start()
 		defer stop()
 		ctx, db := context.Background(), client.Database("checks")
 		if err := testkit.Store(ctx, db, docs(s)); err != nil {
@@ -24,7 +24,7 @@ func asRead(change func(s string) model.Change[any], docs func(s string) testkit
 // asReadTx is asRead in a transaction.
 func asReadTx(change func(s string) model.Change[any], docs func(s string) testkit.Docs) func(s string) any {
 	return func(s string) (state any) {
-		client, stop := modeltest.Start()
+		client, stop := mongotest.Start()
 		defer stop()
 		ctx, db := context.Background(), client.Database("checks")
 		if err := testkit.Store(ctx, db, docs(s)); err != nil {

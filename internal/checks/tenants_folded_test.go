@@ -9,7 +9,7 @@ import (
 
 	"github.com/docmodel/docmodel/internal/tenancy"
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
@@ -29,8 +29,8 @@ var asked = map[string]bool{"listCollections": true, "hello": true, "listIndexes
 // is refused before it reads or writes. The library's own collections count too.
 func TestTenantsFolded(t *testing.T) {
 	tenancy.Differs(t, "it has tenants of its own")
-	monitor := modeltest.NewMonitor()
-	client := modeltest.NewClient(t, modeltest.WithMonitor(monitor))
+	monitor := mongotest.NewMonitor()
+	client := mongotest.NewClient(t, mongotest.WithMonitor(monitor))
 	ctx, source := t.Context(), client.Database("source")
 	seedTenants(t, source)
 	for i, name := range slices.Sorted(maps.Keys(tenantRuns)) {
@@ -46,7 +46,7 @@ func TestTenantsFolded(t *testing.T) {
 				return
 			}
 			sent := monitor.Commands() // some of the operations turn errors into their answers
-			if conflict := (*model.ConflictError)(nil); !errors.As(err, &conflict) && !slices.ContainsFunc(sent, func(c modeltest.Command) bool { return c.Name == "listCollections" }) {
+			if conflict := (*model.ConflictError)(nil); !errors.As(err, &conflict) && !slices.ContainsFunc(sent, func(c mongotest.Command) bool { return c.Name == "listCollections" }) {
 				t.Errorf("%v, want a *ConflictError", err)
 			}
 			for _, c := range sent {

@@ -16,8 +16,8 @@ import (
 	"github.com/docmodel/docmodel/internal/tenancy"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/advise"
-	"github.com/docmodel/docmodel/model/modeltest"
 	"github.com/docmodel/docmodel/model/schema"
+	"github.com/docmodel/docmodel/mongotest"
 	"github.com/docmodel/docmodel/relate"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -312,8 +312,8 @@ var tenantRuns = map[string]struct {
 // other's, and sends no command without the tenant.
 func TestTenantsApart(t *testing.T) {
 	tenancy.Differs(t, "it has tenants of its own")
-	monitor := modeltest.NewMonitor()
-	client := modeltest.NewClient(t, modeltest.WithMonitor(monitor))
+	monitor := mongotest.NewMonitor()
+	client := mongotest.NewClient(t, mongotest.WithMonitor(monitor))
 	for i, name := range slices.Sorted(maps.Keys(tenantRuns)) {
 		r := tenantRuns[name]
 		t.Run(name, func(t *testing.T) {

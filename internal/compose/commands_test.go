@@ -10,7 +10,7 @@ import (
 
 	"github.com/docmodel/docmodel/internal/tenancy"
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 )
 
 const commandsFile = "COMMANDS.md"
@@ -130,8 +130,8 @@ const (
 // needs a transaction and has none.
 func sent(t *testing.T, f *fixture, on on, which ...int) (out [][]string) {
 	t.Helper()
-	ctx, monitor := t.Context(), modeltest.NewMonitor()
-	client, stop := modeltest.Start(modeltest.WithMonitor(monitor))
+	ctx, monitor := t.Context(), mongotest.NewMonitor()
+	client, stop := mongotest.Start(mongotest.WithMonitor(monitor))
 	defer stop()
 	raw := client.Database("commands")
 	technique, ops := f.declare()

@@ -12,7 +12,7 @@ import (
 	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/internal/tenancy"
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
@@ -88,7 +88,7 @@ func (w keyedWorld) see(t *testing.T, f *fixture, m *model.Model) (out []string)
 // in a database, whichever handle is around the other, with and without transactions.
 func TestKeyedTenants(t *testing.T) {
 	tenancy.Differs(t, "it has scopes of its own")
-	client := modeltest.NewClient(t)
+	client := mongotest.NewClient(t)
 	all := slices.Concat(fixtures, alone)
 	for i := range all {
 		f := &all[i]
@@ -197,7 +197,7 @@ var keysOfAll = &keyedDocs{model.NewParts(nil, nil, nil, nil).WithDocs(users.Doc
 // technique goes on. With transactions, unique indexes may exist.
 func TestKeyedMoves(t *testing.T) {
 	tenancy.Differs(t, "it has scopes of its own")
-	client := modeltest.NewClient(t)
+	client := mongotest.NewClient(t)
 	for i := range fixtures {
 		f := &fixtures[i]
 		if f.unscoped {

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
@@ -30,7 +30,7 @@ type row struct {
 // operation leaves for the audit to mend stands in the table, PAIRS.md, which -update writes from a run of all. What else is wrong must
 // be explained: see [known]. A server shows that it does as the engine: each technique meets another there, with transactions and without.
 func TestPairsInterleaved(t *testing.T) {
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		var rows []*row
 		server, cover := strings.HasSuffix(t.Name(), "/server"), cover{}
 		t.Run("pairs", func(t *testing.T) {
@@ -53,7 +53,7 @@ func TestPairsInterleaved(t *testing.T) {
 								t.Skip("server lacks: time for every two techniques")
 							}
 							if p.needsTx(c) {
-								modeltest.NeedTransactions(t, db)
+								mongotest.NeedTransactions(t, db)
 							}
 							return true
 						})

@@ -12,7 +12,7 @@ import (
 	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/keys"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -143,14 +143,14 @@ func (s sharding) touched(t *testing.T, f *fixture) []string {
 // A shardedRun is a cluster with the documents of this package.
 type shardedRun struct {
 	sharding
-	shards *modeltest.Shards
+	shards *mongotest.Shards
 	db     model.DB
 }
 
 func (s sharding) cluster(t *testing.T, f *fixture, m *model.Model) *shardedRun {
 	t.Helper()
-	ctx, shards := t.Context(), modeltest.NewShards(3)
-	client, stop := modeltest.Start(modeltest.WithShards(shards), modeltest.WithVersion("7.0"))
+	ctx, shards := t.Context(), mongotest.NewShards(3)
+	client, stop := mongotest.Start(mongotest.WithShards(shards), mongotest.WithVersion("7.0"))
 	t.Cleanup(stop)
 	raw := client.Database("shards")
 	var db model.DB = raw

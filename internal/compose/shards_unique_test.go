@@ -10,7 +10,7 @@ import (
 	"github.com/docmodel/docmodel/internal/tenancy"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/keys"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
@@ -34,8 +34,8 @@ func TestUniqueAcrossShards(t *testing.T) {
 	store := model.NewStore(m, members)
 
 	for _, version := range []string{"7.0", "8.0"} {
-		shards := modeltest.NewShards(3)
-		client := modeltest.NewClient(t, modeltest.WithShards(shards), modeltest.WithVersion(version))
+		shards := mongotest.NewShards(3)
+		client := mongotest.NewClient(t, mongotest.WithShards(shards), mongotest.WithVersion(version))
 		raw, admin := client.Database("app"), client.Database("admin")
 		for _, command := range []bson.D{
 			byRegion.Command("app"), byEmail.Command("app"),

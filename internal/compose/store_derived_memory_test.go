@@ -12,7 +12,7 @@ import (
 	"github.com/docmodel/docmodel/geohash"
 	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
@@ -165,7 +165,7 @@ func (m *derivedMemory) flatDiffer(ctx context.Context, on model.DB) string {
 	for _, raw := range flat {
 		doc, err := derivedColumns.Back(raw)
 		doc.Box.Hash = 0
-		if problem := modeltest.Diff(m.docs[doc.ID], doc); err != nil || problem != "" {
+		if problem := mongotest.Diff(m.docs[doc.ID], doc); err != nil || problem != "" {
 			return fmt.Sprintf("a flat document: %v, %s", err, problem)
 		}
 	}

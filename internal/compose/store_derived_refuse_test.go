@@ -9,7 +9,7 @@ import (
 	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/keys"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -32,7 +32,7 @@ func TestStoreDerivedRefuses(t *testing.T) {
 		return d
 	}
 	set := func(path string, v any) bson.D { return bson.D{{Key: path, Value: v}} }
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, c := range []struct {
 			change model.Change[model.Stored[derivedDoc]]
 			field  string // "" for none
@@ -91,7 +91,7 @@ func TestStoreDerivedDeclarations(t *testing.T) {
 func TestStoreDocumentKey(t *testing.T) {
 	pairs := model.NewCollection[bson.D, bson.D]("pairs")
 	store := model.NewStore(model.New("m", keys.NewDocumentKey(pairs, keys.Text("state"), keys.Int("user"))), pairs)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		part := func(k string, v any) bson.E { return bson.E{Key: k, Value: v} }
 		for _, c := range []struct {
 			id      bson.D

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"github.com/docmodel/docmodel/relate"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -15,7 +15,7 @@ import (
 // Without transactions, a value of a unique index table is taken once. A cascade is a plan that a second run completes.
 func TestStoreLinkedPlain(t *testing.T) {
 	m := linkedModels.declare(false, false, pickISBN, pickTags, pickCascade)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := t.Context()
 		if _, _, err := m.bookStore.Insert(linkedBook{ID: 4, ISBN: "x"}).Run(ctx, db); err != nil {
 			t.Error(err)
@@ -62,7 +62,7 @@ func TestStoreOnDeleteRefuses(t *testing.T) {
 		},
 	} {
 		m := linkedModels.declare(false, false, p)
-		modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 			var books []linkedBook
 			for id := range int64(1001) {
 				books = append(books, linkedBook{ID: id + 1, Author: ptr(int64(1))})

@@ -11,6 +11,7 @@ import (
 
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -142,7 +143,7 @@ func (s *situation[M]) explains(
 
 // cutModels cuts an action after each of some stories, in subtests.
 func (k machine[M]) cutModels(t *testing.T, models int) {
-	client := modeltest.NewClient(t)
+	client := mongotest.NewClient(t)
 	for seed := range models {
 		r := rand.New(rand.NewPCG(uint64(seed), 3))
 		s := k.drawSituation(r)

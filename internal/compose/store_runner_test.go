@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"github.com/docmodel/docmodel/relate"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -295,7 +295,7 @@ func (k machine[M]) findFailure(ctx context.Context, client *mongo.Client, model
 func (k machine[M]) runModels(t *testing.T, models int) {
 	t.Run(k.name, func(t *testing.T) {
 		t.Parallel()
-		if failure := k.findFailure(t.Context(), modeltest.NewClient(t), models); failure != "" {
+		if failure := k.findFailure(t.Context(), mongotest.NewClient(t), models); failure != "" {
 			t.Error(failure)
 		}
 	})

@@ -14,7 +14,7 @@ import (
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/runctx"
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
@@ -302,7 +302,7 @@ func docsDiffer[D any, K cmp.Ordered](
 	if len(got) == 0 && len(wanted) == 0 {
 		return ""
 	}
-	if problem := modeltest.Diff(wanted, got); problem != "" {
+	if problem := mongotest.Diff(wanted, got); problem != "" {
 		return docs.Name() + ": " + problem
 	}
 	return ""

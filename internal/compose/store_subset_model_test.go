@@ -11,7 +11,7 @@ import (
 
 	"github.com/docmodel/docmodel/denorm"
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"github.com/docmodel/docmodel/relate"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
@@ -328,7 +328,7 @@ func (m *subMemory) differs(ctx context.Context, on model.DB) string {
 	for _, id := range slices.Sorted(maps.Keys(m.notes)) {
 		want.Notes = append(want.Notes, m.notes[id])
 	}
-	if problem := modeltest.Diff(want, all{posts, notes}); problem != "" {
+	if problem := mongotest.Diff(want, all{posts, notes}); problem != "" {
 		return problem
 	}
 	for f, err := range m.model.Audit().Each(ctx, on) {

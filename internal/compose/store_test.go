@@ -8,6 +8,7 @@ import (
 
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -62,7 +63,7 @@ func TestStoreModelsShrink(t *testing.T) {
 	})
 	broken := countedModels
 	broken.name, broken.picks = "broken", append(slices.Clip(broken.picks), pick{"wrong", wrong})
-	failure := broken.findFailure(t.Context(), modeltest.NewClient(t), 100)
+	failure := broken.findFailure(t.Context(), mongotest.NewClient(t), 100)
 	if !strings.Contains(failure, "scope false,\n\twrong\n\titems.") || strings.Count(failure, "\n\t") != 2 {
 		t.Errorf("want a failure of one technique and one action, got\n%s", failure)
 	}
@@ -71,9 +72,9 @@ func TestStoreModelsShrink(t *testing.T) {
 // What a store's write of one document sends, in a transaction: a reference, a counter and two copies.
 func TestStoreCost(t *testing.T) {
 	d := countedModels.declare(true, false, pickName, pickTitle, pickCount, pickParent)
-	monitor := modeltest.NewMonitor()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
-		modeltest.NeedTransactions(t, db)
+	monitor := mongotest.NewMonitor()
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
+		mongotest.NeedTransactions(t, db)
 		on, err := d.handle(t.Context(), db)
 		if err != nil {
 			t.Fatal(err)
@@ -94,5 +95,5 @@ func TestStoreCost(t *testing.T) {
 		if value := (*model.ValueError)(nil); !errors.As(err, &value) || value.Field != "ownerName" {
 			t.Errorf("a path that a technique owns: %v", err)
 		}
-	}, modeltest.WithMonitor(monitor))
+	}, mongotest.WithMonitor(monitor))
 }

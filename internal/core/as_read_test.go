@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
@@ -93,7 +93,7 @@ func asReadTyped[D any](c *model.Collection[D, string], stored bson.Raw) bson.D 
 func TestAsReadByShape(t *testing.T) {
 	tenancy.Differs(t, "the fields of the scope are fields of the documents that it compares or lists")
 	const full = `{"_id":"a","name":"Ann","nick":"A","n":1,"small":2,"tags":["x"],"by":{"k":1},"at":{"$date":"2026-11-21T00:00:00Z"},"inner":{"x":1,"y":2}}`
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		asReadRun(t, db, asReadTyped[asReadDoc], []asReadRow{
 			{full, ``, true},
 			{full, `{"$set":{"other":1}}`, true},
@@ -146,7 +146,7 @@ func TestAsReadByShape(t *testing.T) {
 func TestAsReadWhole(t *testing.T) {
 	tenancy.Differs(t, "the fields of the scope are fields of the documents that it compares or lists")
 	const text = `{"_id":"a","x":{"$numberDecimal":"1.0"},"y":["$x",{"$literal":1}],"z":null}`
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		c := db.Collection("c")
 		stored := asReadParse(t, text)
 		changed := asReadParse(t, `{"_id":"a","x":{"$numberDecimal":"1.0"},"y":["$x",{"$literal":1}]}`)
@@ -198,7 +198,7 @@ func TestAsReadWhole(t *testing.T) {
 
 // Of fields that are named, those that were missing are missing still.
 func TestFieldsAsRead(t *testing.T) {
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		guard := func(_ *model.Collection[bson.Raw, string], stored bson.Raw) bson.D {
 			return core.FieldsAsRead(stored, "x", "y", "$z", "a.b")
 		}

@@ -192,7 +192,7 @@ func (c *Codec) clone(v any) (any, error) {
 			return slices.Clone(v), nil
 		}
 	case bson.RawValue:
-		if v.Type != 0 && !WellFormed(v) {
+		if v.Type != 0 && !bsonval.WellFormed(v) {
 			return nil, ValueError("", "value", nil, "the bytes aren't a valid "+v.Type.String())
 		}
 		return bsonval.Clone(v), nil

@@ -1,24 +1,20 @@
 package core
 
 import (
-	"encoding/binary"
 	"fmt"
 	"reflect"
 	"sync"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 )
 
-// MaxLevels is the number of levels of documents, lists and pointers that are encoded.
-// MongoDB stores about a hundred. A cyclic value would exhaust the stack.
-const MaxLevels = 500
-
-// CheckDepth refuses a value with more than [MaxLevels] levels.
+// CheckDepth refuses a value with more than [bsonval.MaxLevels] levels.
 func CheckDepth(v any) error {
-	if deeper(v, MaxLevels) {
-		return ValueError("", "value", nil, fmt.Sprintf("a %T is nested deeper than %d levels, or contains itself", v, MaxLevels))
+	if deeper(v, bsonval.MaxLevels) {
+		return ValueError("", "value", nil, fmt.Sprintf("a %T is nested deeper than %d levels, or contains itself", v, bsonval.MaxLevels))
 	}
 	return nil
 }
@@ -64,7 +60,7 @@ func deeper(v any, n int) bool {
 
 // errTooDeep refuses bytes that are nested deeper.
 func errTooDeep() error {
-	return ValueError("", "document", nil, fmt.Sprintf("is nested deeper than %d levels", MaxLevels))
+	return ValueError("", "document", nil, fmt.Sprintf("is nested deeper than %d levels", bsonval.MaxLevels))
 }
 
 // rawDeeper reports whether encoded bytes have more levels than n.
@@ -127,16 +123,6 @@ func deeperValue(v reflect.Value, n int) bool {
 		}
 	}
 	return false
-}
-
-// WellFormed reports whether a value's bytes fit its type. It checks only the frame of a
-// document.
-func WellFormed(v bson.RawValue) bool {
-	if v.Type == bson.TypeEmbeddedDocument || v.Type == bson.TypeArray {
-		n := len(v.Value)
-		return n >= 5 && int(binary.LittleEndian.Uint32(v.Value)) == n && v.Value[n-1] == 0
-	}
-	return v.Validate() == nil
 }
 
 var nestingTypes sync.Map // reflect.Type → bool

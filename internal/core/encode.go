@@ -46,7 +46,7 @@ func rawOf(element []byte) bson.RawValue {
 	return bson.RawValue{Type: bson.Type(element[0]), Value: element[header:]}
 }
 
-// Marshal is bson.Marshal that refuses documents with more than [MaxLevels] levels.
+// Marshal is bson.Marshal that refuses documents with more than [bsonval.MaxLevels] levels.
 func Marshal(doc any) (bson.Raw, error) {
 	switch d := doc.(type) {
 	case bson.Raw:

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -59,7 +60,7 @@ func (c *Codec) appendFast(dst []byte, name string, v any, level int) ([]byte, b
 		}
 	case bson.RawValue:
 		nested := v.Type == bson.TypeEmbeddedDocument || v.Type == bson.TypeArray
-		if v.Type.IsValid() && WellFormed(v) && !(nested && rawDeeper(v.Value, MaxLevels-fastLevels)) {
+		if v.Type.IsValid() && bsonval.WellFormed(v) && !(nested && rawDeeper(v.Value, bsonval.MaxLevels-fastLevels)) {
 			return append(appendHeader(dst, v.Type, name), v.Value...), true
 		}
 	default:

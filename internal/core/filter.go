@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
@@ -183,7 +184,7 @@ func (d *Docs) checkEachRaw(q *queried, path string, holds types, list bson.RawV
 	if onlyIDs(list.Value) {
 		return d.checkHeld(q, path, holds, bson.RawValue{Type: bson.TypeObjectID, Value: list.Value[7:19]})
 	}
-	if !WellFormed(list) {
+	if !bsonval.WellFormed(list) {
 		return nil
 	}
 	checked := bson.Type(0)

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
@@ -46,7 +47,7 @@ func TestIDLists(t *testing.T) {
 						t.Fatalf("%d ids, byte %d: a %s is taken for an id", n, at, v.Type)
 					}
 				}
-				if err != nil || !WellFormed(list) || len(values) != n {
+				if err != nil || !bsonval.WellFormed(list) || len(values) != n {
 					t.Fatalf("%d ids, byte %d: %d values, %v", n, at, len(values), err)
 				}
 			}

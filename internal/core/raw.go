@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
@@ -42,7 +43,7 @@ func Elements(v bson.RawValue) []bson.RawValue {
 // values replace old ones, or are appended.
 func SetFields(doc bson.Raw, set bson.D) (bson.Raw, error) {
 	var d bson.D
-	if rawDeeper(doc, MaxLevels) {
+	if rawDeeper(doc, bsonval.MaxLevels) {
 		return nil, errTooDeep()
 	}
 	if err := bson.Unmarshal(doc, &d); err != nil {

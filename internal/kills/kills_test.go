@@ -16,7 +16,7 @@ import (
 
 	"github.com/docmodel/docmodel/internal/tenancy"
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
@@ -197,7 +197,7 @@ func TestKills(t *testing.T) {
 		t.Skip("it takes a minute")
 	}
 	t.Run("engine", func(t *testing.T) {
-		uri, stop, err := modeltest.Listen("127.0.0.1:0")
+		uri, stop, err := mongotest.Listen("127.0.0.1:0")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -209,7 +209,7 @@ func TestKills(t *testing.T) {
 		murder(t, uri, "kills", n)
 	})
 	t.Run("server", func(t *testing.T) {
-		uri := os.Getenv(modeltest.EnvURI)
+		uri := os.Getenv(mongotest.EnvURI)
 		if uri == "" {
 			t.Skip("MONGODB_URI is not set")
 		}

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -39,7 +39,7 @@ func WantDocsInAnyOrder(t testing.TB, db *mongo.Database, want Docs) {
 		if err := cur.Err(); err != nil {
 			t.Fatal(err)
 		}
-		if diff := modeltest.Diff(sortedDocs(t, list), sortedDocs(t, got), modeltest.IgnoreOrder()); diff != "" {
+		if diff := mongotest.Diff(sortedDocs(t, list), sortedDocs(t, got), mongotest.IgnoreOrder()); diff != "" {
 			t.Errorf("%s:\n%s", name, diff)
 		}
 	}

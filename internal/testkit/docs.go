@@ -5,7 +5,7 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
@@ -92,7 +92,7 @@ func WantDocs(t testing.TB, db *mongo.Database, want Docs) {
 		if err := cur.All(t.Context(), &got); err != nil {
 			t.Fatal(err)
 		}
-		if diff := modeltest.Diff(list, got, modeltest.IgnoreOrder()); diff != "" {
+		if diff := mongotest.Diff(list, got, mongotest.IgnoreOrder()); diff != "" {
 			t.Errorf("%s:\n%s", name, diff)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -58,7 +59,7 @@ func (c ReadCase) InTx(indexes ...string) ReadCase {
 }
 
 // WantReadsIndexed tests that the reads of changes use their documented indexes.
-func WantReadsIndexed(t *testing.T, db *mongo.Database, m *modeltest.Monitor, cases ...ReadCase) {
+func WantReadsIndexed(t *testing.T, db *mongo.Database, m *mongotest.Monitor, cases ...ReadCase) {
 	t.Helper()
 	for _, c := range cases {
 		t.Run(c.reason, func(t *testing.T) {
@@ -66,7 +67,7 @@ func WantReadsIndexed(t *testing.T, db *mongo.Database, m *modeltest.Monitor, ca
 			if err := c.read(t.Context(), db); err != nil {
 				t.Fatal(err)
 			}
-			sent := slices.DeleteFunc(slices.Clone(m.Commands()[before:]), func(c modeltest.Command) bool {
+			sent := slices.DeleteFunc(slices.Clone(m.Commands()[before:]), func(c mongotest.Command) bool {
 				return c.Name == "hello" || c.Name == "commitTransaction"
 			})
 			if len(sent) != len(c.want) {
@@ -83,7 +84,7 @@ func WantReadsIndexed(t *testing.T, db *mongo.Database, m *modeltest.Monitor, ca
 }
 
 // AsSent returns a command for explain, without the driver's additions.
-func AsSent(t *testing.T, c modeltest.Command) (command bson.D) {
+func AsSent(t *testing.T, c mongotest.Command) (command bson.D) {
 	t.Helper()
 	var d bson.D
 	if err := bson.Unmarshal(c.Body, &d); err != nil {

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
@@ -48,7 +48,7 @@ func (c PlanCase) run(t *testing.T, db *mongo.Database) {
 
 // RunPlanCases runs each case on the engine and on a server.
 func RunPlanCases(t *testing.T, cases []PlanCase) {
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, c := range cases {
 			t.Run(c.Reason, func(t *testing.T) { c.run(t, db) })
 		}

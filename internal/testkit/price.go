@@ -8,6 +8,7 @@ import (
 	"github.com/docmodel/docmodel/internal/tenancy"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
@@ -85,8 +86,8 @@ func WantPricesAnew(t *testing.T, seed DBFunc, list ...Price) {
 
 func wantPrices(t *testing.T, seed, again DBFunc, list []Price) {
 	t.Helper()
-	m := modeltest.NewMonitor()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	m := mongotest.NewMonitor()
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		if err := errors.Join(emptied(t.Context(), db), seed(t.Context(), db)); err != nil {
 			t.Fatal(err)
 		}
@@ -103,10 +104,10 @@ func wantPrices(t *testing.T, seed, again DBFunc, list []Price) {
 				x.check(t, m, db)
 			})
 		}
-	}, modeltest.WithMonitor(m))
+	}, mongotest.WithMonitor(m))
 }
 
-func (x Price) check(t *testing.T, m *modeltest.Monitor, db *mongo.Database) {
+func (x Price) check(t *testing.T, m *mongotest.Monitor, db *mongo.Database) {
 	run, said, err := x.begin(t.Context(), db)
 	if err != nil {
 		t.Fatal(err)

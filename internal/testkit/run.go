@@ -7,6 +7,7 @@ import (
 
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -18,18 +19,18 @@ var EveryPair = os.Getenv("DOCMODEL_FULL") != ""
 
 // Interleaved says where the second operation runs: before each command in full runs,
 // before each write in quick runs.
-var Interleaved = func() modeltest.Match {
+var Interleaved = func() mongotest.Match {
 	if EveryPair {
-		return modeltest.All
+		return mongotest.All
 	}
-	return modeltest.Writes
+	return mongotest.Writes
 }()
 
 // Parallel runs tests in parallel on the engine. On a server tests run one after another,
 // because they share the server.
 func Parallel(t *testing.T) {
 	t.Helper()
-	if os.Getenv(modeltest.EnvURI) == "" {
+	if os.Getenv(mongotest.EnvURI) == "" {
 		t.Parallel()
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
@@ -75,7 +76,7 @@ type CostCase struct {
 }
 
 // Check compares one run with the documented cost, and another with the value's cost.
-func (c CostCase) Check(t *testing.T, m *modeltest.Monitor, db *mongo.Database, before Docs) {
+func (c CostCase) Check(t *testing.T, m *mongotest.Monitor, db *mongo.Database, before Docs) {
 	run := func() error { return c.run(t.Context(), db) }
 	for _, want := range []model.Cost{c.want, c.value.Cost()} {
 		SeedAlone(t, db, before)

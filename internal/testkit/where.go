@@ -4,12 +4,12 @@ import (
 	"os"
 	"testing"
 
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 )
 
 // Sample is true if the tests run on a server too. A server gets fewer tests. The
 // engine gets every crash and operation.
-var Sample = os.Getenv(modeltest.EnvURI) != ""
+var Sample = os.Getenv(mongotest.EnvURI) != ""
 
 // Few reports whether random tests should be short: on a server, and with -short under
 // the race detector.

@@ -59,7 +59,7 @@ type Way interface {
 	Alone(t *testing.T, o Operation) Outcome
 
 	// Meet runs two operations alone, one after the other, and at the same time: one of them at once, before, within or after the
-	// writes of the other. In a subtest "server" of modeltest.Each, the server runs one of these orders, and the engine the rest.
+	// writes of the other. In a subtest "server" of mongotest.Each, the server runs one of these orders, and the engine the rest.
 	Meet(t *testing.T, a, b Operation) Meeting
 
 	// Live runs an operation, and a whole life of the documents that it writes, which other clients run by several operations: one after

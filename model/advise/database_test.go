@@ -11,7 +11,7 @@ import (
 
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/advise"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 )
 
 // shop stores a database of every kind of relation: ids, lists of ids, ids in documents of a list, numbers, embedded arrays, and
@@ -51,7 +51,7 @@ func shop(t *testing.T, db *mongo.Database) {
 }
 
 func TestSurveyDatabase(t *testing.T) {
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		shop(t, db)
 		s, err := advise.SurveyDatabase(t.Context(), db, advise.SurveySpec{Scan: true})
 		if err != nil {
@@ -92,7 +92,7 @@ func TestSurveyDatabase(t *testing.T) {
 
 // A path in the spec is refused. A view is no collection.
 func TestSurveyDatabaseRefuses(t *testing.T) {
-	db := modeltest.NewClient(t).Database("shop")
+	db := mongotest.NewClient(t).Database("shop")
 	for _, spec := range []advise.SurveySpec{{Embedded: "a"}, {List: "a"}, {Ref: "a"}, {At: "a"}} {
 		var bad *model.ValueError
 		if _, err := advise.SurveyDatabase(t.Context(), db, spec); !errors.As(err, &bad) {
@@ -109,13 +109,13 @@ func TestSurveyDatabaseRefuses(t *testing.T) {
 
 // A server that refuses to tell how much indexes are used leaves that unknown; a connection that breaks there is an error.
 func TestSurveyDatabaseIndexes(t *testing.T) {
-	stats := func(c modeltest.Command) bool { return strings.Contains(c.Body.String(), "$indexStats") }
+	stats := func(c mongotest.Command) bool { return strings.Contains(c.Body.String(), "$indexStats") }
 	for _, test := range []struct {
-		action modeltest.Action
+		action mongotest.Action
 		fails  bool
-	}{{modeltest.Fail(40324), false}, {modeltest.CutBefore(), true}} {
-		f := modeltest.NewFaults()
-		db := modeltest.NewClient(t, modeltest.WithFaults(f)).Database("shop")
+	}{{mongotest.Fail(40324), false}, {mongotest.CutBefore(), true}} {
+		f := mongotest.NewFaults()
+		db := mongotest.NewClient(t, mongotest.WithFaults(f)).Database("shop")
 		shop(t, db)
 		f.From(stats, 1, test.action)
 		s, err := advise.SurveyDatabase(t.Context(), db, advise.SurveySpec{})

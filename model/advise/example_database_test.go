@@ -7,7 +7,7 @@ import (
 
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/advise"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 )
 
 type singer struct {
@@ -34,7 +34,7 @@ var (
 
 // A database that nobody has described yet. What it holds is told by its documents, and what to make of each relation by Choose.
 func ExampleSurveyDatabase() {
-	client, stop := modeltest.Start()
+	client, stop := mongotest.Start()
 	defer stop()
 	ctx, db := context.Background(), client.Database("music")
 	plan := singers.InsertMany([]singer{{"ella", "Ella"}, {"nina", "Nina"}, {"billie", "Billie"}})

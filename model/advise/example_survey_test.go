@@ -11,7 +11,7 @@ import (
 
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/advise"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 )
 
 // A publisher lists the ids of its books.
@@ -51,7 +51,7 @@ func published() (ps []publisher, bs []publishedBook) {
 
 // Is the list of books still the right choice? The survey asks the data, and the advice says until when.
 func ExampleSurvey() {
-	client, stop := modeltest.Start()
+	client, stop := mongotest.Start()
 	defer stop()
 	ctx, db := context.Background(), client.Database("library")
 	ps, bs := published()

@@ -15,7 +15,7 @@ import (
 
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/advise"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 )
 
 // wantGrowth counts by hand what was added in each third of the last 90 days. children are all of those that have a collection.
@@ -120,7 +120,7 @@ func TestSurveyGrowth(t *testing.T) {
 	for _, test := range tests {
 		w := growing(test.days...)
 		t.Run(test.name, func(t *testing.T) {
-			modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+			mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 				w.store(t, db)
 				for _, s := range []*advise.Survey{embeddedSurvey, listSurvey, refSurvey, refsSurvey} {
 					r := mustSurvey(t, s, db)
@@ -144,7 +144,7 @@ func TestSurveyGrowth(t *testing.T) {
 func TestSurveyGrowthOfYoungParents(t *testing.T) {
 	w := growing(steps(80, 1, 60))
 	w.children = append(w.children, surveyChild{ID: surveyID(0, 77)})
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		w.store(t, db)
 		for _, s := range []*advise.Survey{listSurvey, refSurvey} {
 			r := mustSurvey(t, s, db)
@@ -169,7 +169,7 @@ func TestSurveyWithoutTimes(t *testing.T) {
 	for i := range w.parents[0].Embedded {
 		w.parents[0].Embedded[i].ID = surveyID(3, i) // imported
 	}
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := context.Background()
 		var bad *model.ValueError
 		if _, err := embeddedSurvey.Run(ctx, db); !errors.As(err, &bad) || bad.Collection != "parents" {
@@ -205,7 +205,7 @@ func TestSurveyRepeatedReferences(t *testing.T) {
 	p.Children = append(p.Children, p.Children[0], p.Children[0])
 	w.children[1].Parents = []bson.ObjectID{p.ID, p.ID, q.ID, p.ID}
 	q.Children = append(q.Children, p.Children[1])
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		w.store(t, db)
 		for _, s := range []*advise.Survey{listSurvey, refsSurvey} {
 			r := mustSurvey(t, s, db)
@@ -234,7 +234,7 @@ func TestSurveyRepeatedReferences(t *testing.T) {
 // A reference that looks like a condition is looked up as none, and fails nothing.
 func TestSurveyHostileReferences(t *testing.T) {
 	p := surveyParent{ID: surveyID(0, 1)}
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := context.Background()
 		if _, err := surveyParents.Insert(p).Run(ctx, db); err != nil {
 			t.Fatal(err)

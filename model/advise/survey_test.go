@@ -16,6 +16,7 @@ import (
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/advise"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 )
 
 func (w world) store(t *testing.T, db *mongo.Database) {
@@ -63,7 +64,7 @@ func wantSpread(t *testing.T, name string, s advise.Spread, values []int64) {
 func TestSurveyWhole(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	w := newWorld(rng, 40, 300)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		w.store(t, db)
 		t.Run("embedded", func(t *testing.T) { w.checkEmbedded(t, mustSurvey(t, embeddedSurvey, db)) })
 		t.Run("list", func(t *testing.T) { w.checkList(t, mustSurvey(t, listSurvey, db)) })
@@ -216,7 +217,7 @@ func TestSurveySampled(t *testing.T) {
 		w.children[i].Text = bytesOf(int64(i / 5)) // neighbours are alike
 	}
 	sampled := advise.NewSurvey(surveyParents, surveyChildren, advise.SurveySpec{Ref: "parent", Scan: true, Sample: 100, Confidence: 0.999999})
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		w.store(t, db)
 		r := mustSurvey(t, sampled, db)
 		if r.Parents != (advise.Sampled{N: 100, Of: 400}) || r.Children != (advise.Sampled{N: 100, Of: 1200}) || r.Parents.Whole() {
@@ -243,8 +244,8 @@ func TestSurveySampled(t *testing.T) {
 
 func TestSurveyCost(t *testing.T) {
 	w := newWorld(rand.New(rand.NewPCG(7, 8)), 20, 50)
-	monitor := modeltest.NewMonitor()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	monitor := mongotest.NewMonitor()
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		w.store(t, db)
 		for name, test := range map[string]struct {
 			s    *advise.Survey
@@ -260,15 +261,15 @@ func TestSurveyCost(t *testing.T) {
 				t.Errorf("counts by reading: %s", c)
 			}
 		}
-	}, modeltest.WithMonitor(monitor))
+	}, mongotest.WithMonitor(monitor))
 }
 
 // Each thousand costs what it says, and indexes serve what is asked of references.
 func TestSurveyLarge(t *testing.T) {
 	w := newWorld(rand.New(rand.NewPCG(8, 8)), 1100, 3000)
-	monitor := modeltest.NewMonitor()
+	monitor := mongotest.NewMonitor()
 	twoThousand := advise.NewSurvey(surveyParents, surveyChildren, advise.SurveySpec{Ref: "parent", Sample: 2000})
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		set := model.IndexSet{Needed: []model.Index{model.NewIndex("children", bson.D{{Key: "parent", Value: 1}})}}
 		if err := set.Ensure(context.Background(), db); err != nil {
 			t.Fatal(err)
@@ -287,7 +288,7 @@ func TestSurveyLarge(t *testing.T) {
 		modeltest.WantIndexed(t, db, twoThousand.Existing(raw), "_id_")
 		modeltest.WantIndexed(t, db, twoThousand.Added(time.Now(), raw), "parent_1")
 		modeltest.WantIndexed(t, db, listSurvey.Added(time.Now(), raw), "_id_")
-	}, modeltest.WithMonitor(monitor))
+	}, mongotest.WithMonitor(monitor))
 }
 
 func TestSurveyDeclarations(t *testing.T) {

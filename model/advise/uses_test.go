@@ -12,6 +12,7 @@ import (
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/advise"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
@@ -82,8 +83,8 @@ var (
 
 // The indexes of an advised type are those that it really asks for, and its operations send as many commands as the advice says.
 func TestUses(t *testing.T) {
-	m := modeltest.NewMonitor()
-	client := modeltest.NewClient(t, modeltest.WithMonitor(m))
+	m := mongotest.NewMonitor()
+	client := mongotest.NewClient(t, mongotest.WithMonitor(m))
 	for i, u := range declared() {
 		t.Run(u.use.Type, func(t *testing.T) {
 			db := client.Database(fmt.Sprint("uses", i))

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
@@ -36,8 +36,8 @@ func TestAnswers(t *testing.T) {
 					layouts = append(layouts, l)
 				}
 			}
-			monitor := modeltest.NewMonitor()
-			client := modeltest.NewClient(t, modeltest.WithMonitor(monitor))
+			monitor := mongotest.NewMonitor()
+			client := mongotest.NewClient(t, mongotest.WithMonitor(monitor))
 			var want []string
 			for i, l := range layouts {
 				got, err := answersOf(t.Context(), w, l, client.Database(fmt.Sprint("layout", i)))

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -60,7 +60,7 @@ func TestIndexed(t *testing.T) {
 			if err != nil {
 				continue
 			}
-			db := modeltest.NewClient(t).Database("indexed")
+			db := mongotest.NewClient(t).Database("indexed")
 			run := p.Runner()
 			if err := run.Fill(t.Context(), db); err != nil {
 				t.Fatal(err)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 )
 
 // What is priced is what is sent: over random workloads and layouts the commands and documents add up to the same, but for chance
@@ -34,8 +35,8 @@ func TestPriced(t *testing.T) {
 			if err != nil {
 				continue
 			}
-			m := modeltest.NewMonitor()
-			db := modeltest.NewClient(t, modeltest.WithMonitor(m)).Database("priced")
+			m := mongotest.NewMonitor()
+			db := mongotest.NewClient(t, mongotest.WithMonitor(m)).Database("priced")
 			run := p.Runner()
 			if err := run.Fill(t.Context(), db); err != nil {
 				t.Fatal(err)

@@ -9,7 +9,7 @@ import (
 
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/embed"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 )
 
 // What lies above an array can be damaged too, and what lies above a subdocument. That doesn't keep the others from being mended.
@@ -19,7 +19,7 @@ func TestEmbeddedDamageAbove(t *testing.T) {
 	one := embed.NewOne[bson.D](embOpen, "at.home", embed.OneSpec{})
 	three := bson.A{d("id", 1), d("id", 2), d("id", 3)}
 	steps := func(plan any) bson.D { return d("id", 1, "plan", plan) }
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		if err := embStore(t.Context(), db,
 			d("_id", "a", "at", d("list", nil, "home", nil)), d("_id", "b", "at", bson.A{d("list", nil), d("list", three, "home", d("x", 1))}),
 			d("_id", "c", "at", nil), d("_id", "d", "at", d("list", three, "home", bson.A{d("x", 1)})), d("_id", "e", "at", bson.A{}), d("_id", "f"),

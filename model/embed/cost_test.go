@@ -10,11 +10,12 @@ import (
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/embed"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 )
 
 func TestEmbeddedCostsAndIndexes(t *testing.T) {
-	m := modeltest.NewMonitor()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	m := mongotest.NewMonitor()
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		var people []any
 		for i := range 4000 {
 			people = append(people, embPerson{ID: fmt.Sprint("p", i), Home: &embHome{City: fmt.Sprint("c", i)}, Tasks: []embTask{
@@ -84,7 +85,7 @@ func TestEmbeddedCostsAndIndexes(t *testing.T) {
 				return err
 			})
 		})
-	}, modeltest.WithMonitor(m))
+	}, mongotest.WithMonitor(m))
 }
 
 type (

@@ -12,14 +12,14 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 )
 
 // A duplicate key on an index that a write knows nothing of is no reason of the write.
 func TestDuplicateStaysOne(t *testing.T) {
 	p := verLot{ID: "l", Qty: 2, Version: 1}
 	op := bson.NewObjectID()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := context.Background()
 		unique := func(collection, path string) {
 			keys := mongo.IndexModel{Keys: d(path, 1), Options: options.Index().SetUnique(true).SetPartialFilterExpression(d(path, d("$exists", true)))}

@@ -17,7 +17,7 @@ import (
 
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/embed"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 )
 
 // Persons with tasks, which have steps, and a home.
@@ -113,7 +113,7 @@ type embCase struct {
 }
 
 func embRun(t *testing.T, cases []embCase) {
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, c := range cases {
 			t.Run(c.reason, func(t *testing.T) {
 				var docs []any
@@ -280,7 +280,7 @@ func TestOne(t *testing.T) {
 // same key, one.
 func TestEmbeddedConcurrent(t *testing.T) {
 	full := embed.NewEmbedded[embTask](embPeople, "tasks", embed.EmbeddedSpec{Key: "id", Max: 10})
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, c := range []struct {
 			reason string
 			write  func(n int) model.Write
@@ -318,7 +318,7 @@ func TestEmbeddedConcurrent(t *testing.T) {
 
 // Random writes leave what the same does to a slice.
 func TestEmbeddedLockstep(t *testing.T) {
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		random := rand.New(rand.NewPCG(3, 4))
 		if err := embStore(t.Context(), db, embP("")); err != nil {
 			t.Fatal(err)

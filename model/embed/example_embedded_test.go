@@ -9,7 +9,7 @@ import (
 
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/embed"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 )
 
 // A person has a few addresses, which nobody asks for without the person; and tasks, which are also asked for by themselves.
@@ -36,7 +36,7 @@ var (
 )
 
 func ExampleEmbedded() {
-	client, stop := modeltest.Start()
+	client, stop := mongotest.Start()
 	defer stop()
 	ctx, db := context.Background(), client.Database("sesame")
 

@@ -8,7 +8,7 @@ import (
 
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/embed"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 )
 
 // A shop's products are of many kinds, each with fields of its own.
@@ -37,7 +37,7 @@ var (
 )
 
 func ExampleKinds() {
-	client, stop := modeltest.Start()
+	client, stop := mongotest.Start()
 	defer stop()
 	ctx, db := context.Background(), client.Database("shop")
 

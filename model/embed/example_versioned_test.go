@@ -9,7 +9,7 @@ import (
 
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/embed"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 )
 
 // An order with its lines is one document, which is written whole, or not at all.
@@ -34,7 +34,7 @@ var (
 )
 
 func ExampleVersioned() {
-	client, stop := modeltest.Start()
+	client, stop := mongotest.Start()
 	defer stop()
 	ctx, db := context.Background(), client.Database("shop")
 	op := func(n byte) bson.ObjectID { return bson.ObjectID{11: n} } // bson.NewObjectID, once for each operation

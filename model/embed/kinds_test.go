@@ -15,13 +15,14 @@ import (
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/embed"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 
 	"github.com/docmodel/docmodel/internal/tenancy"
 )
 
 func TestUnionDocuments(t *testing.T) {
 	tenancy.Differs(t, "the fields of the scope are fields of the documents that it compares or lists")
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		all := []uniMedium{uniBook{ID: "a", Author: "x"}, uniBook{ID: "b", Author: "y"}, &uniDisc{ID: "c", Tracks: []string{"t"}}, uniMap{"_id": "d", "n": int32(1)}}
 		for range 2 { // the second run finds its own documents
 			mustRun(t, db, uniMedia.InsertMany(all))
@@ -114,7 +115,7 @@ func TestUnionDocuments(t *testing.T) {
 
 func TestUnionWithin(t *testing.T) {
 	listed := embed.NewEmbedded[uniMedium](uniShelves, "media", embed.EmbeddedSpec{Key: "_id", Max: 3})
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		shelf := uniShelf{ID: "s", Main: uniBook{ID: "m", Author: "x"}, Media: []uniMedium{uniBook{ID: "a", Author: "y"}, &uniDisc{ID: "d"}}}
 		mustRun(t, db, uniShelves.InsertMany([]uniShelf{shelf, {ID: "t", Main: &uniDisc{ID: "n"}}, {ID: "u"}}),
 			model.NewPlan(listed.Add("u", &uniDisc{ID: "e"}, uniBook{ID: "f"}), listed.Update("u", "f", d("$set", d("author", "y")))),
@@ -187,8 +188,8 @@ func TestUnionWithin(t *testing.T) {
 }
 
 func TestUnionIndexes(t *testing.T) {
-	m := modeltest.NewMonitor()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	m := mongotest.NewMonitor()
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		var all, shelves []any
 		for i := range 3000 {
 			b := uniBook{ID: fmt.Sprint("b", i), Author: fmt.Sprint("a", i), ISBN: fmt.Sprint(i)}
@@ -227,7 +228,7 @@ func TestUnionIndexes(t *testing.T) {
 		})
 		_, err := uniMedia.Insert(uniBook{ID: "n", ISBN: "7"}).Run(t.Context(), db) // maps share their isbn, books don't
 		checkErr(t, err, errDuplicate)
-	}, modeltest.WithMonitor(m))
+	}, mongotest.WithMonitor(m))
 }
 
 type (

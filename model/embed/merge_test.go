@@ -11,7 +11,7 @@ import (
 
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/embed"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 )
 
 // logged pushes an entry that holds a token to a list which keeps the last two, unless it is there.
@@ -26,7 +26,7 @@ func logged(op bson.ObjectID) model.Write {
 func TestMergeOneToken(t *testing.T) {
 	op := oid(7)
 
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := context.Background()
 		take := func(op bson.ObjectID) model.Write { return verTokens.Take("l", "qty", 1, op) }
 		for name, merge := range map[string]func(op bson.ObjectID) model.Write{
@@ -77,7 +77,7 @@ func updateLots(filter, update bson.D) model.Write {
 
 // Where a merged write matches nothing, the write that is at fault says why, in whichever order they were merged.
 func TestMergedReasons(t *testing.T) {
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := context.Background()
 		low, gone := errors.New("too low"), errors.New("not open")
 		guard := func(name string, cond any, err error) model.Write {

@@ -12,7 +12,7 @@ import (
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/embed"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -165,7 +165,7 @@ func TestNestedDrift(t *testing.T) {
 	if os.Getenv("DOCMODEL_FULL") != "" {
 		rounds = 100
 	}
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		r := rand.New(rand.NewPCG(5, 6))
 		for round := range rounds {
 			var docs []any
@@ -277,7 +277,7 @@ func TestEmbeddedKeysByValue(t *testing.T) {
 			embErr(t, embOpenTasks.Add("p", d("id", keys[0]), d("id", keys[1])).Err, errEmbRefused)
 		})
 	}
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		pattern := bson.Regex{Pattern: "x"}
 		if err := embStore(t.Context(), db,
 			d("_id", "a", "tasks", bson.A{d("id", int32(1), "n", "x"), d("id", int64(1), "n", "y"), d("id", "1")}),
@@ -305,7 +305,7 @@ func TestEmbeddedKeysByValue(t *testing.T) {
 
 // An array may have any name, also those that elements are given out by.
 func TestEmbeddedNames(t *testing.T) {
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, path := range []string{"at", "at.list", "place", "parent", "element", "element.at"} {
 			list := embed.NewEmbedded[embTask](embOpen, path, embed.EmbeddedSpec{Key: "id"})
 			if err := embStore(t.Context(), db, d("_id", "p")); err != nil {

@@ -12,11 +12,12 @@ import (
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/embed"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 )
 
 // What the comments promise of indexes, beside TestEmbeddedCostsAndIndexes: a versioned document is written by _id.
 func TestVersionedIndexed(t *testing.T) {
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		var all []any
 		for i := range 2000 {
 			all = append(all, verLot{ID: fmt.Sprint("l", i), Qty: 5, Version: 1})
@@ -135,8 +136,8 @@ func TestPromisedCosts(t *testing.T) {
 		{"Versioned.Checks", cost{1, 0, 1}, read(verPlain.Checks()[0].Find())},
 		{"Versioned.Checks mend", cost{1, 1, 0}, write(verMend.Mend([]model.Finding{finding(verMend, d("_id", "n"))}).Steps[0], nil)},
 	}
-	m := modeltest.NewMonitor()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	m := mongotest.NewMonitor()
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, c := range cases {
 			t.Run(c.reason, func(t *testing.T) {
 				if err := errors.Join(embStore(t.Context(), db, people...), verStore(t.Context(), db, lots...)); err != nil {
@@ -146,5 +147,5 @@ func TestPromisedCosts(t *testing.T) {
 					func() error { return c.run(t.Context(), db) })
 			})
 		}
-	}, modeltest.WithMonitor(m))
+	}, mongotest.WithMonitor(m))
 }

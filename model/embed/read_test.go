@@ -15,6 +15,7 @@ import (
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/embed"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 )
 
 // embElems writes results as "parent.at key due".
@@ -44,7 +45,7 @@ func embIDs(t testing.TB, db *mongo.Database, f *model.Find[embPerson]) string {
 
 func TestEmbeddedReads(t *testing.T) {
 	between := func(a, b int) bson.D { return d("due", d("$gte", a, "$lt", b)) }
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		if err := embStore(t.Context(), db, embPerson{ID: "a", Tasks: embList("x1 y5 z9"), Home: &embHome{City: "Rome"}},
 			embPerson{ID: "b", Tasks: embList("x5"), Home: &embHome{City: "Oslo"}}, embPerson{ID: "c"}, d("_id", "n", "tasks", nil)); err != nil {
 			t.Fatal(err)
@@ -100,7 +101,7 @@ func TestEmbeddedRepair(t *testing.T) {
 		d("_id", "g", "tasks", bson.A{d("id", bson.A{"x"})}), d("_id", "h"), d("_id", "i", "tasks", bson.A{}),
 	}
 	seed := func(ctx context.Context, db *mongo.Database) error { return embStore(ctx, db, damaged...) }
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		if err := seed(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}
@@ -202,7 +203,7 @@ func TestEmbeddedMoveFaults(t *testing.T) {
 			},
 		})
 	}
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		if err := seed(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}
@@ -288,8 +289,8 @@ func TestEmbeddedMoveInterleaved(t *testing.T) {
 
 // In transactions, of many that move one element to different parents one succeeds, and it is there alone.
 func TestEmbeddedMoveConcurrent(t *testing.T) {
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
-		modeltest.NeedTransactions(t, db)
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
+		mongotest.NeedTransactions(t, db)
 		to := []any{embPerson{ID: "a", Tasks: embList("x1")}}
 		for n := range 8 {
 			to = append(to, embPerson{ID: fmt.Sprint(n)})

@@ -6,7 +6,7 @@ import (
 
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/embed"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -40,7 +40,7 @@ func TestEmbeddedStore(t *testing.T) {
 		}
 		return r
 	}
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, c := range []struct {
 			change model.Change[model.Stored[shelf]]
 			field  string
@@ -87,7 +87,7 @@ func TestKindsStore(t *testing.T) {
 	union := embed.NewUnion[unionPet]("kind", embed.Case[unionCat]("cat"), embed.Case[unionDog]("dog"))
 	pets := model.NewCollectionWith[unionPet, string]("pets", union.Options())
 	store := model.NewStore(model.New("m", embed.NewKinds(pets, union, embed.KindsSpec{})), pets)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := t.Context()
 		if _, _, err := store.Insert(unionCat{"tom", 9}).Run(ctx, db); err != nil {
 			t.Error(err)

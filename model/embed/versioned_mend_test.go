@@ -13,6 +13,7 @@ import (
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/embed"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 )
 
 // An edit that read a version, or null, which is read as 0; meanwhile a writer that knows nothing of versions changes the document
@@ -63,7 +64,7 @@ func TestVersionedMendInterleaved(t *testing.T) {
 
 // Whoever read a document in a version before that was broken finds another after the mend; and so one mended twice.
 func TestVersionedMendsAnew(t *testing.T) {
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx, seen := t.Context(), map[int64]bool{}
 		for _, broken := range []any{nil, "x", bson.A{int64(1)}, nil} {
 			if err := verStore(ctx, db, d("_id", "l", "qty", int32(5), "version", broken)); err != nil {
@@ -95,7 +96,7 @@ func TestVersionedMendsAnew(t *testing.T) {
 
 // An insert whose answer was lost knows its document by the token, whatever became of that.
 func TestVersionedInsertAgain(t *testing.T) {
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		insert := func(store *model.Store[verLot, string], op bson.ObjectID) error {
 			_, _, err := store.Insert(verLot{ID: "l", Qty: 5}).Run(model.WithToken(t.Context(), op), db)
 			return err

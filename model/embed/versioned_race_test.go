@@ -10,12 +10,13 @@ import (
 
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 )
 
 // Thirty-two writers lose no update, whichever way they write.
 func TestVersionedConcurrent(t *testing.T) {
 	const writers = 32
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for reason, run := range map[string]func(n int) error{
 			"Edit":              func(int) error { _, err := verTaken(t.Context(), db, verPlainStore, verNone); return err },
 			"Edit with a token": func(n int) error { _, err := verTaken(t.Context(), db, verTokenStore, oid(n+1)); return err },

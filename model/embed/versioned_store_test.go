@@ -9,7 +9,7 @@ import (
 	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/embed"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -21,7 +21,7 @@ func storeOf(technique model.Technique) *model.Store[verLot, string] {
 // A store makes the first version and counts it up, in transactions and without.
 func TestVersionedStore(t *testing.T) {
 	store := storeOf(embed.NewVersioned(verLots, embed.VersionedSpec{}))
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for name, transactions := range map[string]bool{"plain": false, "transactions": true} {
 			t.Run(name, func(t *testing.T) { storeVersions(t, db, store, transactions) })
 		}
@@ -32,7 +32,7 @@ func storeVersions(t *testing.T, plain *mongo.Database, store *model.Store[verLo
 	id := map[bool]string{true: "tx", false: "plain"}[transactions] // a soft deletion keeps the _id
 	ctx, db, op := t.Context(), model.DB(plain), bson.NewObjectID()
 	if transactions {
-		modeltest.NeedTransactions(t, plain)
+		mongotest.NeedTransactions(t, plain)
 		var err error
 		if db, err = model.WithTransactions(ctx, plain); err != nil {
 			t.Fatal(err)
@@ -111,7 +111,7 @@ func TestVersionedStoreWrites(t *testing.T) {
 		{"deleted from before versions", bare, in(nil).Delete("l"), "", nil, model.ErrNotFound},
 		{"inserted over another", lot(4, 9), verPlainStore.Insert(lot(5, 0)), "qty 4 version 9", errDuplicate, errDuplicate},
 	}
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, c := range cases {
 			t.Run(c.reason, func(t *testing.T) {
 				var docs []any
@@ -143,7 +143,7 @@ func TestVersionedStoreWrites(t *testing.T) {
 // with tokens too.
 func TestVersionedSameNumber(t *testing.T) {
 	for _, store := range []*model.Store[verLot, string]{verPlainStore, verTokenStore} {
-		modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 			if err := verStore(t.Context(), db, verLot{ID: "l", Qty: 2, Version: 1}); err != nil {
 				t.Fatal(err)
 			}
@@ -162,7 +162,7 @@ func TestVersionedSameNumber(t *testing.T) {
 func TestVersionedStoreTokens(t *testing.T) {
 	store, op := storeOf(verTokens), bson.NewObjectID()
 	more := store.Edit("l", func(l *verLot) error { l.Qty++; return nil })
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := model.WithToken(t.Context(), op)
 		if err := verStore(ctx, db, verLot{ID: "l", Qty: 1, Version: 1}); err != nil {
 			t.Fatal(err)
@@ -182,7 +182,7 @@ func TestVersionedStoreTokens(t *testing.T) {
 		if err != nil || l.Qty != 7 || len(l.Ops) != 3 || l.Version != 7 {
 			t.Errorf("%+v, %v", l, err)
 		}
-		modeltest.NeedTransactions(t, db)
+		mongotest.NeedTransactions(t, db)
 		tx, err := model.WithTransactions(ctx, db)
 		if err != nil {
 			t.Fatal(err)
@@ -196,7 +196,7 @@ func TestVersionedStoreTokens(t *testing.T) {
 // The paths of Uncounted don't count.
 func TestVersionedStoreUncounted(t *testing.T) {
 	store := storeOf(embed.NewVersioned(verLots, embed.VersionedSpec{Uncounted: []string{"qty"}}))
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		if err := verStore(t.Context(), db, verLot{ID: "l", Qty: 1, Version: 1}, bson.D{{Key: "_id", Value: "odd"}, {Key: "version", Value: "x"}}); err != nil {
 			t.Fatal(err)
 		}

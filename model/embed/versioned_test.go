@@ -13,6 +13,7 @@ import (
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/embed"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 )
 
 // Lots of goods, of which there is a number; with the tokens of operations, or not.
@@ -102,7 +103,7 @@ func TestVersionedWrites(t *testing.T) {
 		{"taken from a list", lot(5, 7), verTokens.Take("l", "ops", 1, oid(1)), "qty 5 version 7", errEmbRefused, errEmbRefused},
 		{"the last version, guarded", lot(5, math.MaxInt64), verPlain.Take("l", "qty", 1, verNone), fmt.Sprint("qty 5 version ", math.MaxInt64), errServer, errServer},
 	}
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, c := range cases {
 			t.Run(c.reason, func(t *testing.T) {
 				var docs []any
@@ -152,7 +153,7 @@ var errSoldOut = errors.New("sold out")
 
 // The check finds versions that aren't numbers, and mends them.
 func TestVersionedChecks(t *testing.T) {
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		if err := verStore(t.Context(), db, verLot{ID: "l", Qty: 1, Version: 4}, d("_id", "n", "version", nil), d("_id", "s", "version", "x")); err != nil {
 			t.Fatal(err)
 		}
@@ -201,7 +202,7 @@ func TestVersionedDeclarations(t *testing.T) {
 	}
 	ints := embed.NewVersioned(odds, embed.VersionedSpec{Version: "i"})
 	deep := embed.NewVersioned(odds, embed.VersionedSpec{Version: "deep.v", Tokens: "deep.ops"})
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		byInts, byDeep := model.NewStore(model.New("odds", ints), odds), model.NewStore(model.New("odds", deep), odds)
 		ran := func(c model.Change[model.Stored[odd]]) odd {
 			s, _, err := c.Run(t.Context(), db)
@@ -225,7 +226,7 @@ func TestVersionedDeclarations(t *testing.T) {
 // A version is counted up without another change, so that whoever read the document before finds another version.
 func TestVersionedTouch(t *testing.T) {
 	op := bson.NewObjectID()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := context.Background()
 		if err := verStore(ctx, db, verLot{ID: "l", Qty: 2, Version: 1}); err != nil {
 			t.Fatal(err)

@@ -9,13 +9,13 @@ import (
 	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/embed"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 )
 
 // A store counts no change of an uncounted path, and Update counts each one: TestVersionedStoreUncounted has replacements.
 func TestVersionedUncounted(t *testing.T) {
 	beside := embed.NewVersioned(verLots, embed.VersionedSpec{Uncounted: []string{"qty"}})
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		if err := verStore(t.Context(), db, verLot{ID: "l", Qty: 1, Version: 1}); err != nil {
 			t.Fatal(err)
 		}

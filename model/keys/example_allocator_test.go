@@ -6,7 +6,7 @@ import (
 
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/keys"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 )
 
 // Each shop numbers its bills.
@@ -24,8 +24,8 @@ var (
 
 // An allocator takes a block of numbers by one command, and gives them out one by one.
 func ExampleAllocator() {
-	monitor := modeltest.NewMonitor()
-	client, stop := modeltest.Start(modeltest.WithMonitor(monitor))
+	monitor := mongotest.NewMonitor()
+	client, stop := mongotest.Start(mongotest.WithMonitor(monitor))
 	defer stop()
 	ctx, db := context.Background(), client.Database("shops")
 

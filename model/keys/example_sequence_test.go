@@ -7,7 +7,7 @@ import (
 
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/keys"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 )
 
 // Messages are kept by key alone. A reader who is at one wants the one before and the one after it, and yesterday's mail. So the key
@@ -27,7 +27,7 @@ var (
 )
 
 func ExampleSequence() {
-	client, stop := modeltest.Start()
+	client, stop := mongotest.Start()
 	defer stop()
 	ctx, db := context.Background(), client.Database("mail")
 

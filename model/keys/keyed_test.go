@@ -10,6 +10,7 @@ import (
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/keys"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -30,7 +31,7 @@ func keyedTenant(db model.DB, name string) model.DB {
 func TestKeyedCounters(t *testing.T) {
 	tenancy.Differs(t, "it has scopes of its own")
 	at := time.Date(2026, 11, 29, 10, 0, 0, 0, time.UTC)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, name := range []string{"a", "b"} {
 			own := keyedTenant(keyedModel.On(db), name)
 			for _, w := range []model.Write{keyedLetters.Open("alice"), keyedLetters.Open("alice"), keyedLetters.Raise("alice", 4), keyedLetters.Days().Pack("alice", 5, at)} {

@@ -6,8 +6,8 @@ import (
 
 	"github.com/docmodel/docmodel/internal/tenancy"
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
 	"github.com/docmodel/docmodel/model/schema"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -15,8 +15,8 @@ import (
 // A validation made from the documents' types accepts the _ids of tenants, and is found unchanged.
 func TestKeyedValidation(t *testing.T) {
 	tenancy.Differs(t, "it has scopes of its own")
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
-		modeltest.Need(t, db, "validation", func(ctx context.Context, db *mongo.Database) error {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
+		mongotest.Need(t, db, "validation", func(ctx context.Context, db *mongo.Database) error {
 			return db.CreateCollection(ctx, "probe")
 		})
 		own := worldModel.On(db)

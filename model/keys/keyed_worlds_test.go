@@ -15,6 +15,7 @@ import (
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/keys"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -182,15 +183,15 @@ func (s worldStep) show(ctx context.Context, db model.DB) string {
 func TestKeyedWorlds(t *testing.T) {
 	tenancy.Differs(t, "it has scopes of its own")
 	steps := slices.Concat(sequenceSteps(), compositeSteps(), documentKeySteps())
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
-		modeltest.Need(t, db, "$sortArray", func(ctx context.Context, db *mongo.Database) error {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
+		mongotest.Need(t, db, "$sortArray", func(ctx context.Context, db *mongo.Database) error {
 			_, err := db.Collection("probe").Aggregate(ctx, mongo.Pipeline{{{Key: "$set", Value: bson.D{{Key: "x", Value: bson.D{{Key: "$sortArray", Value: bson.D{{Key: "input", Value: bson.A{}}, {Key: "sortBy", Value: 1}}}}}}}}})
 			return err
 		})
 		for _, tx := range []bool{false, true} {
 			t.Run(fmt.Sprint("transactions ", tx), func(t *testing.T) {
 				if tx {
-					modeltest.NeedTransactions(t, db)
+					mongotest.NeedTransactions(t, db)
 				}
 				on := func(name string) model.DB {
 					db := db.Client().Database(fmt.Sprintf("%s_%s_%v", db.Name(), name, tx))
@@ -232,8 +233,8 @@ func withoutTenants(text string) string { return tenantTexts.Replace(text) }
 // Without a model's handle, nothing is read or written.
 func TestKeyedNeedsModel(t *testing.T) {
 	tenancy.Differs(t, "it has scopes of its own")
-	monitor := modeltest.NewMonitor()
-	db := modeltest.NewClient(t, modeltest.WithMonitor(monitor)).Database("test")
+	monitor := mongotest.NewMonitor()
+	db := mongotest.NewClient(t, mongotest.WithMonitor(monitor)).Database("test")
 	other := model.New("other", model.Entity(model.NewCollection[bson.D, string]("wLetters")), model.Entity(worldNotes), model.Entity(model.NewCollection[bson.D, string]("wPlaces")))
 	lookup := model.AggregateAs[bson.D](worldNotes, mongo.Pipeline{{{Key: "$lookup", Value: bson.D{{Key: "from", Value: "wLetters"}, {Key: "as", Value: "x"}}}}})
 	byName := model.Write{Collection: "wLetters", Model: &mongo.DeleteOneModel{Filter: bson.D{{Key: "_id", Value: "x"}}}}
@@ -287,7 +288,7 @@ func TestKeyedNeedsModel(t *testing.T) {
 // A plan that Scope.Plan gave a tenant finds the tenant's documents on the model's database.
 func TestKeyedScopePlan(t *testing.T) {
 	tenancy.Differs(t, "it has scopes of its own")
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		own := worldModel.On(db)
 		for _, name := range []string{"a", "b"} {
 			scope := model.Scope{Tenant: bson.D{{Key: "tenant", Value: name}}}
@@ -311,7 +312,7 @@ func TestKeyedScopePlan(t *testing.T) {
 // The index on _id serves the keys of a tenant as it serves keys without one.
 func TestKeyedIndexed(t *testing.T) {
 	tenancy.Differs(t, "it has scopes of its own")
-	db := modeltest.NewClient(t).Database("test")
+	db := mongotest.NewClient(t).Database("test")
 	own := keyedTenant(worldModel.On(db), "a")
 	for _, name := range []string{"a", "b"} {
 		for _, steps := range [][]worldStep{sequenceSteps(), compositeSteps(), documentKeySteps()} {
@@ -339,8 +340,8 @@ func TestKeyedIndexed(t *testing.T) {
 // A write that lets the server make the _id is refused: the _id would not carry the tenant.
 func TestKeyedNeedsID(t *testing.T) {
 	tenancy.Differs(t, "it has scopes of its own")
-	monitor := modeltest.NewMonitor()
-	own := keyedTenant(worldModel.On(modeltest.NewClient(t, modeltest.WithMonitor(monitor)).Database("test")), "a")
+	monitor := mongotest.NewMonitor()
+	own := keyedTenant(worldModel.On(mongotest.NewClient(t, mongotest.WithMonitor(monitor)).Database("test")), "a")
 	upsert, text := true, bson.D{{Key: "text", Value: "x"}}
 	set := bson.D{{Key: "$set", Value: bson.D{{Key: "n", Value: 1}}}}
 	modify := worldLetters.Modify(text, set)

@@ -12,7 +12,7 @@ import (
 	"github.com/docmodel/docmodel/internal/tenancy"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/keys"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
@@ -27,7 +27,7 @@ type trial struct {
 	version string
 	key     *keys.Shard[bson.D]
 	pattern bson.D
-	shards  *modeltest.Shards
+	shards  *mongotest.Shards
 	admin   *mongo.Database
 	coll    *mongo.Collection
 }
@@ -53,8 +53,8 @@ func TestShardTargetsOnACluster(t *testing.T) {
 func newTrial(t *testing.T, seed int) *trial {
 	x := &trial{t: t, r: rand.New(rand.NewPCG(uint64(seed), 7)), version: []string{"7.0", "8.0"}[seed%2]}
 	x.key = []*keys.Shard[bson.D]{byDevice, byHash, bySpread, byReading, byReading2, byPlace}[seed/2%6]
-	x.shards = modeltest.NewShards(3)
-	client := modeltest.NewClient(t, modeltest.WithShards(x.shards), modeltest.WithVersion(x.version))
+	x.shards = mongotest.NewShards(3)
+	client := mongotest.NewClient(t, mongotest.WithShards(x.shards), mongotest.WithVersion(x.version))
 	x.admin, x.coll = client.Database("admin"), client.Database("iot").Collection("readings")
 	first := x.key
 	if seed%5 == 0 {
@@ -265,7 +265,7 @@ func (x *trial) stored() (out []string) {
 }
 
 // compare says how a statement and its target differ.
-func (x *trial) compare(s statement, touch modeltest.Touch, sameKeys bool) string {
+func (x *trial) compare(s statement, touch mongotest.Touch, sameKeys bool) string {
 	refused := slices.Contains([]int32{61, 72, 54, 20, 31025}, touch.Code)
 	n := len(touch.Shards)
 	switch {

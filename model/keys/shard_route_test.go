@@ -10,7 +10,7 @@ import (
 	"github.com/docmodel/docmodel/internal/tenancy"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/keys"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -43,7 +43,7 @@ var (
 )
 
 // sentFilters are the filters of the commands that were sent to the collections, in order.
-func sentFilters(m *modeltest.Monitor) (out []string) {
+func sentFilters(m *mongotest.Monitor) (out []string) {
 	for _, c := range m.Commands() {
 		body := c.Body
 		for _, list := range []string{"updates", "deletes"} {
@@ -96,8 +96,8 @@ func TestShardKeyOfWhatWasRead(t *testing.T) {
 		{"any, of fixed keys", fixed, model.Any, nil, "update {_id: 7, region: 'eu'}"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			monitor := modeltest.NewMonitor()
-			modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+			monitor := mongotest.NewMonitor()
+			mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 				if _, err := customers.Insert(customer{7, "eu", "Ada", 0}).Run(t.Context(), db); err != nil {
 					t.Fatal(err)
 				}
@@ -109,14 +109,14 @@ func TestShardKeyOfWhatWasRead(t *testing.T) {
 				if got := sentFilters(monitor); !slices.Contains(got, test.want) {
 					t.Errorf("%q, want %s", got, test.want)
 				}
-			}, modeltest.WithMonitor(monitor))
+			}, mongotest.WithMonitor(monitor))
 		})
 	}
 }
 
 // A document that moves between the read and the write makes the write stale. The change reads its new key.
 func TestShardKeyMoves(t *testing.T) {
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		if _, err := customers.Insert(customer{7, "eu", "Ada", 0}).Run(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}
@@ -153,8 +153,8 @@ func TestShardKeyMoves(t *testing.T) {
 // A field of the key that lies in the _id is given by every command that asks for an _id.
 func TestShardKeyWithinID(t *testing.T) {
 	tenancy.Differs(t, "the filters have the tenant's fields too")
-	monitor := modeltest.NewMonitor()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	monitor := mongotest.NewMonitor()
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		on := sharded.On(db)
 		id := visitID{"blog", 3}
 		upsert := visits.Update(id, shardD("$inc", shardD("hits", 1)))
@@ -186,12 +186,12 @@ func TestShardKeyWithinID(t *testing.T) {
 		if !slices.Equal(got, want) {
 			t.Errorf("%q\nwant %q", got, want)
 		}
-	}, modeltest.WithMonitor(monitor))
+	}, mongotest.WithMonitor(monitor))
 }
 
 // An upsert that mongos would refuse is refused before it is sent.
 func TestShardKeyOfAnUpsert(t *testing.T) {
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		on := sharded.On(db)
 		upsert := customers.Update(7, shardD("$set", shardD("name", "Ada")))
 		upsert.Model.(*mongo.UpdateOneModel).SetUpsert(true)
@@ -213,7 +213,7 @@ func TestShardKeyOfAnUpsert(t *testing.T) {
 }
 
 func TestChangeKey(t *testing.T) {
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		if _, err := customers.Insert(customer{7, "eu", "Ada", 0}).Run(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}
@@ -276,7 +276,7 @@ func TestTwoShardKeys(t *testing.T) {
 
 // Where keys don't change, a write that would change one is refused before it is sent.
 func TestShardKeyStays(t *testing.T) {
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		on := fixed.On(db)
 		if _, err := customers.Insert(customer{7, "eu", "Ada", 0}).Run(t.Context(), on); err != nil {
 			t.Fatal(err)

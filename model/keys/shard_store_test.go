@@ -9,7 +9,7 @@ import (
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/embed"
 	"github.com/docmodel/docmodel/model/keys"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"github.com/docmodel/docmodel/relate"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
@@ -31,7 +31,7 @@ func TestShardStores(t *testing.T) {
 	for name, m := range map[string]*model.Model{"plain": plain, "versioned": versioned} {
 		for _, transactions := range []bool{false, true} {
 			t.Run(name+map[bool]string{true: " in transactions"}[transactions], func(t *testing.T) {
-				client, stop := modeltest.Start(modeltest.WithShards(modeltest.NewShards(3)), modeltest.WithVersion("7.0"))
+				client, stop := mongotest.Start(mongotest.WithShards(mongotest.NewShards(3)), mongotest.WithVersion("7.0"))
 				defer stop()
 				ctx := t.Context()
 				if err := client.Database("admin").RunCommand(ctx, shard.Command("shards")).Err(); err != nil {
@@ -89,7 +89,7 @@ func TestShardStoreHolds(t *testing.T) {
 	regions := denorm.NewCopy(areas, shops, denorm.CopySpec{KeyPath: "area", Fields: []denorm.Field{{From: "region", To: "region"}}})
 	m := model.New("held", shard, regions, relate.NewParentRef(shops, "area", areas, relate.ParentRefSpec{MustExist: true}),
 		denorm.NewCounter(shops, "area", areas, denorm.CounterSpec{Count: "shops"}))
-	client, stop := modeltest.Start(modeltest.WithShards(modeltest.NewShards(3)), modeltest.WithVersion("7.0"))
+	client, stop := mongotest.Start(mongotest.WithShards(mongotest.NewShards(3)), mongotest.WithVersion("7.0"))
 	defer stop()
 	ctx := t.Context()
 	if err := client.Database("admin").RunCommand(ctx, shard.Command("shards")).Err(); err != nil {

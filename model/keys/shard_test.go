@@ -11,7 +11,7 @@ import (
 	"github.com/docmodel/docmodel/internal/tenancy"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/keys"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
@@ -153,7 +153,7 @@ func TestShardIndexes(t *testing.T) {
 		if test.reason == "the _id" || test.index.Collection != "readings" { // which the server makes by itself
 			continue
 		}
-		client := modeltest.NewClient(t, modeltest.WithShards(modeltest.NewShards(2)))
+		client := mongotest.NewClient(t, mongotest.WithShards(mongotest.NewShards(2)))
 		if err := client.Database("admin").RunCommand(t.Context(), test.key.Command("iot")).Err(); err != nil {
 			t.Fatal(err)
 		}
@@ -275,7 +275,7 @@ func sameTarget(got, want keys.Target) bool {
 
 // What a target says holds for what a query finds: the documents have no more keys than it names.
 func TestShardTargetsFind(t *testing.T) {
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		r := rand.New(rand.NewPCG(5, 6))
 		values := []any{"a", "b", "c", nil, 1, 2.5, bson.D{{Key: "x", Value: 1}}}
 		var docs []any

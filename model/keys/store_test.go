@@ -6,7 +6,7 @@ import (
 
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/keys"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -24,7 +24,7 @@ func TestStoreKeys(t *testing.T) {
 	shard := keys.NewShard(parcels, bson.D{{Key: "zone", Value: 1}, {Key: "_id", Value: 1}}, keys.ShardSpec{Moves: true})
 	store := model.NewStore(model.New("m", sequence, shard), parcels)
 	id, _ := sequence.Key("ann", 1)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, c := range []struct {
 			change model.Change[model.Stored[parcel]]
 			field  string

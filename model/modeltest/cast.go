@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/docmodel/docmodel/internal/testserver"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
@@ -31,10 +33,10 @@ func (b *backend) newCast() (k *cast, disconnect func(), err error) {
 		}
 	}
 	for i, s := range k {
-		held := NewFaults().From(func(c Command) bool { return s.director != nil && s.director.match(c) }, 1,
-			Action{func(c *faultConn, m *message) error { return s.director.hold(s.actor, c, m) }})
+		held := mongotest.NewFaults().From(func(c mongotest.Command) bool { return s.director != nil && s.director.match(c) }, 1,
+			func(x testserver.Exchange) error { return s.director.hold(s.actor, x) })
 		watch := options.Client().SetMonitor(s.txn.monitor(&k[1-i].txn))
-		client, end, err := b.connect(newConfig([]Option{WithFaults(held), WithClientOptions(watch)}))
+		client, end, err := b.server.Connect(watch, held)
 		if err != nil {
 			disconnect()
 			return nil, nil, err

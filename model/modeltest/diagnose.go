@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/docmodel/docmodel/internal/testserver"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -21,7 +23,7 @@ const (
 // plansOf describes the plans of commands that look up documents: the indexes used, the
 // keys and documents examined, and an index that would help. It asks the server, so the
 // plans depend on the stored documents. It returns "" if there is nothing to report.
-func plansOf(client *mongo.Client, commands []Command) string {
+func plansOf(client *mongo.Client, commands []mongotest.Command) string {
 	ctx, cancel := context.WithTimeout(context.Background(), plansTime)
 	defer cancel()
 	var b strings.Builder
@@ -53,11 +55,11 @@ func plansOf(client *mongo.Client, commands []Command) string {
 }
 
 // plans is plansOf with a separate client, without monitors and faults.
-func (b *backend) plans(commands []Command) string {
-	if !slices.ContainsFunc(commands, func(c Command) bool { _, ok := explainedPart(c); return ok }) {
+func (b *backend) plans(commands []mongotest.Command) string {
+	if !slices.ContainsFunc(commands, func(c mongotest.Command) bool { _, ok := explainedPart(c); return ok }) {
 		return ""
 	}
-	client, disconnect, err := b.connect(newConfig(nil))
+	client, disconnect, err := b.server.Connect(nil)
 	if err != nil {
 		return ""
 	}
@@ -67,17 +69,17 @@ func (b *backend) plans(commands []Command) string {
 
 // explainedPart returns the command in the form that explain accepts, or false if it
 // looks up nothing or was shortened.
-func explainedPart(c Command) (bson.D, bool) {
+func explainedPart(c mongotest.Command) (bson.D, bool) {
 	switch c.Name {
 	case "find", "aggregate", "count", "distinct", "findAndModify", "update", "delete":
 	default:
 		return nil, false
 	}
-	if c.Collection == "" || bytes.Contains(c.Body, []byte("… ")) || Writes(c) && c.Name == "aggregate" {
+	if c.Collection == "" || bytes.Contains(c.Body, []byte("… ")) || mongotest.Writes(c) && c.Name == "aggregate" {
 		return nil, false
 	}
 	var command bson.D
-	if bson.Unmarshal((&stripper{}).strip(c), &command) != nil {
+	if bson.Unmarshal(c.Body, &command) != nil {
 		return nil, false
 	}
 	if first := firstStage(c); first == "$changeStream" || first == "$collStats" || first == "$currentOp" {
@@ -85,20 +87,20 @@ func explainedPart(c Command) (bson.D, bool) {
 	}
 	command = slices.DeleteFunc(command, func(e bson.E) bool {
 		switch e.Key {
-		case "txnNumber", "autocommit", "startTransaction", "writeConcern", "readConcern", "$readPreference", "stmtId", "stmtIds":
+		case "lsid", "$db", "$clusterTime", "recoveryToken", "maxTimeMS", "txnNumber", "autocommit", "startTransaction", "writeConcern", "readConcern", "$readPreference", "stmtId", "stmtIds":
 			return true
 		}
 		return false
 	})
 	for i, e := range command {
-		if list, ok := e.Value.(bson.A); ok && e.Key == statementsOf[c.Name] && len(list) > statementsRead {
+		if list, ok := e.Value.(bson.A); ok && e.Key == testserver.StatementsField(c.Name) && len(list) > statementsRead {
 			command[i].Value = list[:statementsRead]
 		}
 	}
 	return command, true
 }
 
-func firstStage(c Command) string {
+func firstStage(c mongotest.Command) string {
 	d, ok := c.Body.Lookup("pipeline", "0").DocumentOK()
 	if !ok {
 		return ""

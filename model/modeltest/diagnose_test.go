@@ -13,14 +13,15 @@ import (
 	"github.com/docmodel/docmodel/internal/tenancy"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 )
 
 // A failed price shows what was sent, how the server runs it, and the index that it lacks.
 func TestWantCostDiagnosis(t *testing.T) {
 	tenancy.Differs(t, "the tenant is in the commands")
 	ctx := context.Background()
-	m := modeltest.NewMonitor()
-	db := modeltest.NewClient(t, modeltest.WithMonitor(m)).Database("shop")
+	m := mongotest.NewMonitor()
+	db := mongotest.NewClient(t, mongotest.WithMonitor(m)).Database("shop")
 	orders := db.Collection("orders")
 	var docs []any
 	for n := range 100 {
@@ -83,7 +84,7 @@ plans, for what is stored now:
 func TestWantIndexedDiagnosis(t *testing.T) {
 	tenancy.Differs(t, "the plan examines the other tenant's documents")
 	ctx := context.Background()
-	db := modeltest.NewClient(t).Database("shop")
+	db := mongotest.NewClient(t).Database("shop")
 	orders := db.Collection("orders")
 	for n := range 10 {
 		if _, err := orders.InsertOne(ctx, bson.D{{Key: "_id", Value: n}, {Key: "n", Value: n}}); err != nil {
@@ -114,7 +115,7 @@ func TestWantIndexedDiagnosis(t *testing.T) {
 // The keys of a suggested index: equality, sort, range.
 func TestSuggestedIndex(t *testing.T) {
 	ctx := context.Background()
-	db := modeltest.NewClient(t).Database("shop")
+	db := mongotest.NewClient(t).Database("shop")
 	tests := []struct{ reason, command, lines string }{
 		{"equality before ranges", `{"find": "c", "filter": {"a": {"$gte": 1}, "b": 2, "c": {"$in": [1, 2]}}}`, "db.c.createIndex({b: 1, c: 1, a: 1})"},
 		{"the sort before ranges, in its direction", `{"find": "c", "filter": {"a": {"$ne": 1}, "b": 2}, "sort": {"d": -1, "b": 1, "a": 1}}`, "db.c.createIndex({b: 1, d: -1, a: 1})"},

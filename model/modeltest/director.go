@@ -5,18 +5,21 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/docmodel/docmodel/internal/testserver"
+	"github.com/docmodel/docmodel/mongotest"
 )
 
 // A director releases the commands of two operations one at a time, in the order of a
 // schedule.
 type director struct {
-	match    Match
+	match    mongotest.Match
 	patience time.Duration
 	events   chan stageEvent
 	actors   [2]*actor
 	taken    schedule
 	steps    []string
-	released []Command
+	released []mongotest.Command
 }
 
 // An actor is a running operation.
@@ -32,21 +35,21 @@ type actor struct {
 // A stageEvent says that an operation wants to send a command, or has ended.
 type stageEvent struct {
 	actor   *actor
-	command Command
+	command mongotest.Command
 	turn    chan struct{} // closed when the command may be sent
 	done    bool
 	err     error
 }
 
 // hold delays a command of the actor until its turn.
-func (d *director) hold(a *actor, c *faultConn, m *message) error {
-	e := stageEvent{actor: a, command: m.command, turn: make(chan struct{})}
-	e.command.Body = clip(e.command.Body)
+func (d *director) hold(a *actor, x testserver.Exchange) error {
+	e := stageEvent{actor: a, command: newCommand(x.Command()), turn: make(chan struct{})}
+	e.command.Body = testserver.Clip(e.command.Body)
 	d.events <- e
-	if err := waitFor(c, e.turn); err != nil {
+	if err := x.Wait(e.turn); err != nil {
 		return err
 	}
-	return c.forward(m)
+	return x.Forward()
 }
 
 // stuck is how often the patience may pass without an event.

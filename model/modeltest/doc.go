@@ -1,97 +1,28 @@
-// Package modeltest tests code that uses MongoDB, without an installed server. The
-// official driver connects to the engine, a server in memory. The code under test can use
-// this library, or only the driver:
+// Package modeltest tests code that uses package model, without an installed server. It
+// stands on package mongotest, the server in memory. The code under test can also use the
+// driver alone.
 //
 //	func TestTransfer(t *testing.T) {
-//		client := modeltest.NewClient(t)      // a *mongo.Client, with its own empty engine
-//		accounts := bank.New(client.Database("bank"))
-//		…
+//		monitor := mongotest.NewMonitor()
+//		client := mongotest.NewClient(t, mongotest.WithMonitor(monitor))
+//		plan := bank.Transfer("ann", "bob", 7) // a model.Plan
+//		modeltest.WantCost(t, monitor, plan.Cost(), func() error { … })
 //	}
 //
-// Tests need no clean-up, and can run in parallel.
-//
-// # Choosing
-//
-//	the test has                            use
-//	a client as an argument                 NewClient; Start in an example or a program
-//	a connection string                     Listen
-//	a real server to run on too             Each, MONGODB_URI
-//	a feature that some servers lack        NeedTransactions, NeedValidators,
-//	                                        NeedChangeStreams, Need
-//	a recording of a real server's answers  Replay, WithAnyOrder
-//
 //	the question is                         use
-//	what was sent?                          NewMonitor, Monitor.Commands
 //	what does it cost?                      WantCost, Measure
 //	does an index serve it?                 WantIndexed
-//	how do two documents differ?            Diff, IgnoreOrder
-//	what is in the database?                Dump; Load fills it
 //
 //	the trouble is                          use
-//	one failure at one command              NewFaults, Fail, FailInside, CutBefore,
-//	                                        CutInside, CutAfter
-//	one command late, or waiting            Delay, Hold
-//	change streams that show changes late   WithChangeLag
-//	documents that expire late              WithTTL
-//	days that must pass, a given day        WithClock; testing/synctest
 //	a crash at every command                FaultMatrix
 //	two operations, in every order          Interleave
-//	a sharded cluster                       WithShards
 //	a whole model: all of this              Verify
 //
-// [Writes], [Reads], [Named], [On] and [Both] select commands for faults.
-//
-// # Time
-//
-// In a testing/synctest bubble, the engine of [NewClient] uses the bubble's clock.
-// [Listen] doesn't work in a bubble. Outside a bubble, use a [Clock].
+// For single failures, see [mongotest.Faults]. [mongotest.Writes], [mongotest.Named] and
+// other functions select commands.
 //
 // # Backends
 //
-// [FaultMatrix], [Interleave] and [Verify] use the engine. If MONGODB_URI is set, they
-// also use that server: see [Each].
-//
-// # The engine
-//
-// The engine answers like a MongoDB 8.0 replica set with one member. The driver's methods
-// work, except for search indexes and encryption. OPERATORS.md lists all operators.
-//
-//	features     GridFS, transactions, snapshots, retryable writes, causal consistency,
-//	             change streams, bulkWrite, views, validators, configureFailPoint
-//	collections  plain, capped, clustered, time series
-//	indexes      unique, compound, multikey, sparse, partial, hashed, wildcard,
-//	             geospatial, text, TTL: enforced, used and explained
-//	collations   simple, cs, de, de_AT, de@collation=phonebook, en, en_US, es, fr, fr_CA,
-//	             ga, hr, hu, id, is, it, lb, lt, ms, nl, pl, pt, ro, sk, sl, sv, sw, tr,
-//	             zu
-//
-// # Limits
-//
-// An unsupported feature gives an error with code 238, 115 or 59:
-//
-//	collations           other locales, maxVariable "space" with alternate "shifted",
-//	                     caseLevel and caseFirst of some locales; collations of views,
-//	                     time series and wildcard indexes
-//	indexes              compound wildcard, 2dsphere of version 1 or of two fields, text
-//	                     of versions 1 and 2
-//	text and places      languages other than english and none, $text and $geoNear in
-//	                     inner pipelines, $meta except textScore, the strictwinding
-//	                     CRS
-//	find                 min and max; returnKey by a hashed, wildcard, geospatial or text
-//	                     index, or an index with a collation
-//	change streams       splitting large events, resuming after more than 10,000 changes
-//	administration       encryption, users, roles, a second member, most of serverStatus
-//	regular expressions  recursion, group calls, branch reset groups, verbs, callouts,
-//	                     \X, \C
-//	expressions          relative dates ("tomorrow"), trigonometry of decimals above 1E+45
-//
-// These results differ from a server's:
-//
-//	collations           characters newer than Unicode 6.2 sort differently
-//	$near                without a maximum distance, it reads the whole index
-//	numbers              percentiles are exact; last digits of powers, logarithms and
-//	                     sines may differ
-//	writes               run one at a time
-//	transactions         aborted 5 seconds after the client disconnects, not 60
-//	missing              failover, TLS, compression, timeouts of idle cursors and sessions
+// [FaultMatrix], [Interleave] and [Verify] use the server in memory. If MONGODB_URI is set,
+// they also use that server: see [mongotest.Each].
 package modeltest

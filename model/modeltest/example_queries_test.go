@@ -11,6 +11,7 @@ import (
 
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 )
 
 // unpaid is a query that a service runs all day.
@@ -29,8 +30,8 @@ func (*printer) Errorf(f string, args ...any) { fmt.Printf(f+"\n", args...) }
 // What queries cost, and which index serves them, as tests that fail when somebody changes the code or the indexes. t would be
 // the test's *testing.T.
 func Example_queries() {
-	m := modeltest.NewMonitor()
-	client, stop := modeltest.Start(modeltest.WithMonitor(m))
+	m := mongotest.NewMonitor()
+	client, stop := mongotest.Start(mongotest.WithMonitor(m))
 	defer stop()
 	ctx, db, t := context.Background(), client.Database("shop"), &printer{}
 	orders := db.Collection("orders")

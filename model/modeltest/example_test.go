@@ -9,12 +9,13 @@ import (
 
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 )
 
 // A loop that asks for each part by itself, and the one query that it could be.
 func ExampleMeasure() {
-	m := modeltest.NewMonitor()
-	client, stop := modeltest.Start(modeltest.WithMonitor(m))
+	m := mongotest.NewMonitor()
+	client, stop := mongotest.Start(mongotest.WithMonitor(m))
 	defer stop()
 	ctx, db := context.Background(), client.Database("shop")
 	if _, err := parts.InsertMany(manyParts(20)).Run(ctx, db); err != nil {
@@ -43,8 +44,8 @@ func ExampleMeasure() {
 
 // In a test, WantCost says it in one line and shows what was sent when it isn't so. A plan's own price can be wanted.
 func ExampleWantCost() {
-	m := modeltest.NewMonitor()
-	client, stop := modeltest.Start(modeltest.WithMonitor(m))
+	m := mongotest.NewMonitor()
+	client, stop := mongotest.Start(mongotest.WithMonitor(m))
 	defer stop()
 	ctx, db := context.Background(), client.Database("shop")
 	plan := parts.InsertMany(manyParts(3))
@@ -65,43 +66,4 @@ func ExampleWantCost() {
 	// plans, for what is stored now:
 	// 	parts.delete {deletes: [{q: {_id: 2}, limit: 1}]}
 	// 		index _id_; examined: 0 documents, 0 keys; found: 0
-}
-
-func ExampleDiff() {
-	type item struct {
-		SKU string `bson:"sku"`
-		Qty int64  `bson:"qty"`
-	}
-	want := bson.D{
-		{Key: "items", Value: bson.A{bson.D{{Key: "sku", Value: "a"}, {Key: "qty", Value: 2}}}},
-		{Key: "total", Value: 2},
-	}
-	got := bson.M{"items": []item{{"a", 2}}, "totals": 2}
-	fmt.Print(modeltest.Diff(want, got))
-	// Output:
-	// items.0.qty: want int32 2, got int64 Long('2')
-	// total: want int32 2, got nothing
-	// totals: want nothing, got int32 2
-}
-
-// A whole state, as a golden file would have it.
-func ExampleDump() {
-	client, stop := modeltest.Start()
-	defer stop()
-	ctx, db := context.Background(), client.Database("shop")
-	if _, err := parts.InsertMany(manyParts(2)).Run(ctx, db); err != nil {
-		log.Fatal(err)
-	}
-	dump, err := modeltest.Dump(ctx, db)
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Print(dump)
-	// Output:
-	// {
-	// "parts": [
-	//   {"_id":{"$numberInt":"0"},"n":{"$numberInt":"0"}},
-	//   {"_id":{"$numberInt":"1"},"n":{"$numberInt":"1"}}
-	// ]
-	// }
 }

@@ -13,6 +13,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
 	"github.com/docmodel/docmodel/internal/core"
+	"github.com/docmodel/docmodel/internal/mongosh"
+	"github.com/docmodel/docmodel/internal/testserver"
 	"github.com/docmodel/docmodel/model"
 )
 
@@ -43,8 +45,8 @@ func WantIndexed(t testing.TB, db model.DB, query any, index string) {
 	reply, err := database.RunCommand(ctx, bson.D{{Key: "explain", Value: command}, {Key: "verbosity", Value: "queryPlanner"}}).Raw()
 	if err != nil {
 		var failure mongo.ServerError
-		if onServer(t) && errors.As(err, &failure) && failure.HasErrorCode(notImplemented) {
-			t.Skip(lacks + "explain of " + command[0].Key)
+		if testserver.IsOnServer(t) && errors.As(err, &failure) && failure.HasErrorCode(notImplemented) {
+			t.Skip(testserver.Lacks + "explain of " + command[0].Key)
 		}
 		t.Errorf("indexed: explain: %v", err)
 		return
@@ -55,7 +57,7 @@ func WantIndexed(t testing.TB, db model.DB, query any, index string) {
 		problem = compare(ctx, database, command, fields, index, problem)
 	}
 	if problem != "" {
-		t.Errorf("indexed: %s: %s\n%v%s", cut(model.Shell(command), 400), problem, planOf(reply), diagnosis(ctx, database, command, plan))
+		t.Errorf("indexed: %s: %s\n%v%s", mongosh.Shorten(model.Shell(command), 400), problem, planOf(reply), diagnosis(ctx, database, command, plan))
 	}
 }
 

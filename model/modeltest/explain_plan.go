@@ -9,6 +9,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/docmodel/docmodel/internal/mongosh"
 	"github.com/docmodel/docmodel/model"
 )
 
@@ -246,8 +247,8 @@ func (p *queryPlan) conditions(condition string, bounded bool) limit {
 func planOf(reply bson.Raw) string {
 	for _, path := range [][]string{{"queryPlanner", "winningPlan"}, {"queryPlanner", "Plan"}, {"stages"}, {"shards"}} {
 		if v, err := reply.LookupErr(path...); err == nil {
-			return cut(model.Shell(v), 2000)
+			return mongosh.Shorten(model.Shell(v), 2000)
 		}
 	}
-	return cut(model.Shell(reply), 2000)
+	return mongosh.Shorten(model.Shell(reply), 2000)
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 )
 
 // seedIndexed stores so many documents that a server prefers an index.
@@ -83,7 +84,7 @@ func TestWantIndexed(t *testing.T) {
 		{"empty", "", bson.D{}, "_id_", "the command is empty"},
 		{"unknown", "", bson.D{{Key: "frobnicate", Value: 1}}, "_id_", "explain: "},
 	}
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		seedIndexed(t, db)
 		for _, tt := range tests {
 			t.Run(tt.name, func(t *testing.T) {
@@ -93,7 +94,7 @@ func TestWantIndexed(t *testing.T) {
 						t.Skip("server lacks: the engine's choice of an index")
 					}
 				case "by id and more", "aggregate by id and more", "another index":
-					modeltest.Need(t, db, "counts in explain", countsInExplain)
+					mongotest.Need(t, db, "counts in explain", countsInExplain)
 				}
 				if tt.problem == "" {
 					modeltest.WantIndexed(t, db, tt.query, tt.index)
@@ -124,7 +125,7 @@ func TestWantIndexedScoped(t *testing.T) {
 		Name   string `bson:"name"`
 	}
 	parts := model.NewCollection[part, string]("parts")
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		var list []part
 		for i := range 3000 {
 			list = append(list, part{ID: fmt.Sprint(i), Tenant: fmt.Sprint("t", i%100), Name: fmt.Sprint("n", i)})

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
@@ -12,7 +13,7 @@ import (
 type lockID struct{ collection, id string }
 
 // locksTaken returns the lock documents of leases that the commands take.
-func locksTaken(commands []Command) map[lockID]bool {
+func locksTaken(commands []mongotest.Command) map[lockID]bool {
 	locks := map[lockID]bool{}
 	for _, c := range commands {
 		if c.Name != "findAndModify" {

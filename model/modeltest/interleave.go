@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
@@ -21,9 +22,9 @@ type InterleaveCase struct {
 	// Check tests the database and the operations' errors.
 	Check func(t testing.TB, db *mongo.Database, errA, errB error)
 
-	// Match selects the commands whose order changes; nil means [All]. [Writes] gives
+	// Match selects the commands whose order changes; nil means [mongotest.All]. [mongotest.Writes] gives
 	// fewer orders, but doesn't test reads between writes.
-	Match Match
+	Match mongotest.Match
 
 	// Nested runs only orders in which A or B isn't interrupted. If A has m commands and
 	// B has n, these are about m+n orders.
@@ -64,7 +65,7 @@ func Interleave(t *testing.T, c InterleaveCase) {
 	}
 	c.judge = func(t testing.TB, db *mongo.Database, errA, errB error, _ func() string) { c.Check(t, db, errA, errB) }
 	if c.Match == nil {
-		c.Match = All
+		c.Match = mongotest.All
 	}
 	if c.Max == 0 {
 		c.Max = 5000
@@ -90,7 +91,7 @@ func Interleave(t *testing.T, c InterleaveCase) {
 		}
 		chosen := sample(schedules, c.Sample)
 		for _, s := range chosen {
-			c.play(t, b, s, serverPatience)
+			c.play(t, b, b.plain, s, serverPatience)
 		}
 		t.Logf("%d of %d orders", len(chosen), len(schedules))
 	})
@@ -116,7 +117,7 @@ func (c InterleaveCase) orders(t *testing.T, play func(schedule) schedule) []sch
 		if len(out) == c.Max {
 			b := len(play(schedule(strings.Repeat("B", c.Max))))
 			t.Fatalf("more than %d orders: Match selects %d commands of A and %d of B\n\tremedy: "+
-				"set Match: modeltest.Writes, or Nested, or a larger Max", c.Max, len(out[0]), b)
+				"set Match: mongotest.Writes, or Nested, or a larger Max", c.Max, len(out[0]), b)
 		}
 		out = append(out, play(next))
 	}
@@ -149,7 +150,7 @@ func (c InterleaveCase) nestedOrders(t *testing.T, play func(schedule) schedule)
 		out = append(out, play(second[:i])) // and then A
 	}
 	if len(out) > c.Max {
-		t.Fatalf("more than %d orders\n\tremedy: set Match: modeltest.Writes, or Max", c.Max)
+		t.Fatalf("more than %d orders\n\tremedy: set Match: mongotest.Writes, or Max", c.Max)
 	}
 	return out
 }
@@ -157,10 +158,8 @@ func (c InterleaveCase) nestedOrders(t *testing.T, play func(schedule) schedule)
 // playEngine plays a schedule on a new engine.
 func (c InterleaveCase) playEngine(t *testing.T, s schedule) (taken schedule) {
 	synctest.Test(t, func(t *testing.T) {
-		b, stop := newEngine()
-		b.alone(c.Standalone)
-		cleanUp(t, stop)
-		taken = c.play(t, b, s, enginePatience)
+		b, client := newEngine(t, c.Standalone)
+		taken = c.play(t, b, client, s, enginePatience)
 	})
 	return taken
 }
@@ -202,16 +201,11 @@ func sample[T any](all []T, n int) []T {
 
 // play runs both operations by the schedule, then A first, and returns all choices that
 // were made.
-func (c InterleaveCase) play(t *testing.T, b *backend, s schedule, patience time.Duration) schedule {
+func (c InterleaveCase) play(t *testing.T, b *backend, plain *mongo.Client, s schedule, patience time.Duration) schedule {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Hour)
 	defer cancel()
-	plain, disconnect, err := b.connect(newConfig(nil))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer disconnect()
-	db := plain.Database(b.newName(t))
+	db := plain.Database(b.server.NewName(t))
 	if c.Seed != nil {
 		if err := c.Seed(ctx, db); err != nil {
 			t.Fatalf("Seed: %v", err)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 )
 
 func seedOne(ctx context.Context, db *mongo.Database) error {
@@ -142,7 +143,7 @@ func TestInterleaveTransactions(t *testing.T) {
 	}
 	began := time.Now()
 	modeltest.Interleave(t, modeltest.InterleaveCase{
-		Seed: seedOne, A: increment, B: readThenInc, Check: wantTwo, Transactions: true, Match: modeltest.Writes,
+		Seed: seedOne, A: increment, B: readThenInc, Check: wantTwo, Transactions: true, Match: mongotest.Writes,
 	})
 	if took := time.Since(began); took > 20*time.Second {
 		t.Errorf("took %v", took)
@@ -177,7 +178,7 @@ func TestInterleaveFinds(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			cmd := exec.Command(os.Args[0], "-test.run", "^TestBrokenCase$")
-			cmd.Env = append(os.Environ(), "DOCMODEL_BROKEN_CASE="+name, modeltest.EnvURI+"=")
+			cmd.Env = append(os.Environ(), "DOCMODEL_BROKEN_CASE="+name, mongotest.EnvURI+"=")
 			out, err := cmd.CombinedOutput()
 			if err == nil {
 				t.Error("it passed")

@@ -13,6 +13,7 @@ import (
 
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 )
 
 // incrementInTx reads and writes the one document in a transaction, which is begun again
@@ -60,7 +61,7 @@ func wantBothTwo(t testing.TB, db *mongo.Database, errA, errB error) {
 func TestInterleaveConflictingTransactions(t *testing.T) {
 	for name, c := range map[string]modeltest.InterleaveCase{
 		"one document":              {Seed: seedOne, A: incrementInTx, B: incrementInTx, Check: wantTwo},
-		"one document, writes only": {Seed: seedOne, A: incrementInTx, B: incrementInTx, Check: wantTwo, Match: modeltest.Writes},
+		"one document, writes only": {Seed: seedOne, A: incrementInTx, B: incrementInTx, Check: wantTwo, Match: mongotest.Writes},
 		"two documents":             {Seed: seedTwo, A: incrementBothInTx(1, 2), B: incrementBothInTx(1, 2), Check: wantBothTwo},
 		"two, in opposite orders":   {Seed: seedTwo, A: incrementBothInTx(1, 2), B: incrementBothInTx(2, 1), Check: wantBothTwo},
 	} {

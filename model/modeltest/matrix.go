@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/docmodel/docmodel/internal/testserver"
+	"github.com/docmodel/docmodel/mongotest"
 	"github.com/google/go-cmp/cmp"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -34,8 +36,8 @@ type FaultCase struct {
 	// that changes nothing else may change the path. Give paths of times and random ids.
 	Ignore map[string]string
 
-	// Match selects the commands that get faults. Nil means [Writes].
-	Match Match
+	// Match selects the commands that get faults. Nil means [mongotest.Writes].
+	Match mongotest.Match
 
 	// With go test -short or MONGODB_URI, only Sample faults are tested. 0 means 3. A
 	// negative number means all.
@@ -44,7 +46,7 @@ type FaultCase struct {
 	// Transactions skips the case on a server without transactions.
 	Transactions bool
 
-	// Standalone runs the case without transactions ([WithoutTransactions]). A run on a
+	// Standalone runs the case without transactions ([mongotest.WithoutTransactions]). A run on a
 	// real server skips the case.
 	Standalone bool
 }
@@ -73,7 +75,7 @@ func FaultMatrix(t *testing.T, c FaultCase) {
 		panic("modeltest: FaultMatrix: the case has both Transactions and Standalone\n\tremedy: use two cases")
 	}
 	if c.Match == nil {
-		c.Match = Writes
+		c.Match = mongotest.Writes
 	}
 	if c.Repair == nil {
 		c.Repair = c.Run
@@ -89,7 +91,7 @@ func FaultMatrix(t *testing.T, c FaultCase) {
 		}
 		all := faultRows(writes)
 		rows := all
-		if os.Getenv(EnvURI) != "" || testing.Short() {
+		if os.Getenv(mongotest.EnvURI) != "" || testing.Short() {
 			rows = sample(all, c.Sample)
 		}
 		for _, row := range rows {
@@ -106,7 +108,7 @@ func FaultMatrix(t *testing.T, c FaultCase) {
 func leaveOut(t *testing.T, all, run []faultRow) {
 	for _, row := range all {
 		if !slices.ContainsFunc(run, func(r faultRow) bool { return r.name == row.name }) {
-			t.Run(row.name, func(t *testing.T) { t.Skip("server lacks: time for every row of a fault matrix") })
+			t.Run(row.name, func(t *testing.T) { t.Skip(testserver.Lacks + "time for every row of a fault matrix") })
 		}
 	}
 }
@@ -115,37 +117,37 @@ func leaveOut(t *testing.T, all, run []faultRow) {
 type faultRow struct {
 	name   string
 	n      int // which write
-	action Action
+	action mongotest.Action
 	dies   bool
 }
 
-func faultRows(writes []Command) []faultRow {
+func faultRows(writes []mongotest.Command) []faultRow {
 	var rows []faultRow
 	for i, w := range writes {
-		add := func(way string, a Action, dies bool) {
+		add := func(way string, a mongotest.Action, dies bool) {
 			rows = append(rows, faultRow{fmt.Sprintf("%d-%s-%s", i+1, w.Name, way), i + 1, a, dies})
 		}
-		add("fail", Fail(96), false) // OperationFailed
-		add("cut-before", CutBefore(), true)
+		add("fail", mongotest.Fail(96), false) // OperationFailed
+		add("cut-before", mongotest.CutBefore(), true)
 		for _, n := range parts(w) {
-			add(fmt.Sprintf("fail-inside-%d", n), FailInside(n, 11601), false) // Interrupted
-			add(fmt.Sprintf("cut-inside-%d", n), CutInside(n), true)
+			add(fmt.Sprintf("fail-inside-%d", n), mongotest.FailInside(n, 11601), false) // Interrupted
+			add(fmt.Sprintf("cut-inside-%d", n), mongotest.CutInside(n), true)
 		}
-		add("cut-after", CutAfter(), true)
+		add("cut-after", mongotest.CutAfter(), true)
 	}
 	return rows
 }
 
 // parts returns after how many parts a write is cut.
-func parts(w Command) []int {
-	if w.inTransaction() {
+func parts(w mongotest.Command) []int {
+	if testserver.IsInTransaction(w.Body) {
 		return nil
 	}
-	n := len(w.statements())
+	n := len(testserver.Statements(w.Name, w.Body))
 	switch {
 	case n > 1:
 		return slices.Compact([]int{1, max(1, n/2), n - 1})
-	case w.many():
+	case testserver.IsMany(w.Name, w.Body):
 		return []int{1}
 	}
 	return nil
@@ -156,15 +158,13 @@ const rowTimeout = time.Minute
 // start returns the seeded database of a row.
 func (c FaultCase) start(t *testing.T, b *backend) (context.Context, *backend, *mongo.Database) {
 	t.Helper()
-	if b.plain == nil { // a new engine for every row
-		fresh, stop := newEngine()
-		fresh.alone(c.Standalone)
-		cleanUp(t, stop)
-		b = fresh
+	client := b.plain
+	if client == nil { // a new engine for every row
+		b, client = newEngine(t, c.Standalone)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), rowTimeout)
 	t.Cleanup(cancel)
-	db := b.mustConnect(t).Database(b.newName(t))
+	db := client.Database(b.server.NewName(t))
 	if c.Seed != nil {
 		if err := c.Seed(ctx, db); err != nil {
 			t.Fatalf("Seed: %v", err)
@@ -174,13 +174,13 @@ func (c FaultCase) start(t *testing.T, b *backend) (context.Context, *backend, *
 }
 
 // clean runs the operation without a fault and returns its writes.
-func (c FaultCase) clean(t *testing.T, b *backend) []Command {
+func (c FaultCase) clean(t *testing.T, b *backend) []mongotest.Command {
 	ctx, b, db := c.start(t, b)
-	f := NewFaults()
-	if err := c.Run(ctx, b.mustConnect(t, WithFaults(f)).Database(db.Name())); err != nil {
+	f := mongotest.NewFaults()
+	if err := c.Run(ctx, b.mustConnect(t, f).Database(db.Name())); err != nil {
 		t.Fatalf("Run without a fault: %v%s", err, listCommands(f.Commands()))
 	}
-	writes := slices.DeleteFunc(lastAttempts(f.Commands()), func(x Command) bool { return !c.Match(x) })
+	writes := slices.DeleteFunc(lastAttempts(f.Commands()), func(x mongotest.Command) bool { return !c.Match(x) })
 	if len(writes) == 0 {
 		t.Fatalf("Run sent nothing that could be cut%s", listCommands(f.Commands()))
 	}
@@ -191,7 +191,7 @@ func (c FaultCase) clean(t *testing.T, b *backend) []Command {
 
 func (c FaultCase) row(t *testing.T, b *backend, row faultRow) {
 	ctx, b, db := c.start(t, b)
-	f := NewFaults()
+	f := mongotest.NewFaults()
 	err := c.runCut(ctx, t, b, db, f, row)
 	defer func() {
 		if t.Failed() {
@@ -212,11 +212,10 @@ func (c FaultCase) row(t *testing.T, b *backend, row faultRow) {
 }
 
 // runCut runs the operation in a process that meets the fault.
-func (c FaultCase) runCut(ctx context.Context, t *testing.T, b *backend, db *mongo.Database, f *Faults, row faultRow) error {
+func (c FaultCase) runCut(ctx context.Context, t *testing.T, b *backend, db *mongo.Database, f *mongotest.Faults, row faultRow) error {
 	t.Helper()
-	client, err := mongo.Connect((&config{faults: []*Faults{f}, client: []*options.ClientOptions{
-		options.Client().SetRetryWrites(false).SetRetryReads(false).SetServerSelectionTimeout(200 * time.Millisecond),
-	}}).clientOptions(b.uri, b.dialer))
+	client, err := mongo.Connect(options.Client().ApplyURI(b.server.URI()).SetDialer(f.Dialer(b.server.Dialer())).
+		SetRetryWrites(false).SetRetryReads(false).SetServerSelectionTimeout(200 * time.Millisecond))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -229,15 +228,15 @@ func (c FaultCase) runCut(ctx context.Context, t *testing.T, b *backend, db *mon
 	defer die()
 	fired := make(chan struct{}, 1)
 	f.Reset()
-	f.On(c.Match, row.n, Action{func(fc *faultConn, m *message) error {
+	f.On(c.Match, row.n, func(x testserver.Exchange) error {
 		fired <- struct{}{}
-		err := row.action.do(fc, m)
+		err := row.action(x)
 		if row.dies {
-			f.kill()
+			x.Kill()
 			die()
 		}
 		return err
-	}})
+	})
 	err = c.Run(process, client.Database(db.Name()))
 	die()
 	_ = client.Disconnect(process) // returns at once, since the context is cancelled
@@ -249,11 +248,17 @@ func (c FaultCase) runCut(ctx context.Context, t *testing.T, b *backend, db *mon
 }
 
 // endTransactions makes the server abort the transactions of a dead process.
-func endTransactions(ctx context.Context, t *testing.T, db *mongo.Database, f *Faults) {
+func endTransactions(ctx context.Context, t *testing.T, db *mongo.Database, f *mongotest.Faults) {
 	t.Helper()
-	f.mu.Lock()
-	sessions := slices.Clone(f.sessions)
-	f.mu.Unlock()
+	var sessions []bson.RawValue
+	for _, x := range f.Commands() {
+		if starts, _ := x.Body.Lookup("startTransaction").BooleanOK(); !starts {
+			continue
+		}
+		if id, err := x.Body.LookupErr("lsid"); err == nil {
+			sessions = append(sessions, id)
+		}
+	}
 	if len(sessions) == 0 {
 		return
 	}
@@ -266,15 +271,15 @@ func endTransactions(ctx context.Context, t *testing.T, db *mongo.Database, f *F
 // unchanged runs the operation once more and compares the database.
 func (c FaultCase) unchanged(ctx context.Context, t *testing.T, b *backend, db *mongo.Database) {
 	t.Helper()
-	before, err := Dump(ctx, db)
+	before, err := mongotest.Dump(ctx, db)
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := NewFaults()
-	if err := c.Repair(ctx, b.mustConnect(t, WithFaults(f)).Database(db.Name())); err != nil {
+	f := mongotest.NewFaults()
+	if err := c.Repair(ctx, b.mustConnect(t, f).Database(db.Name())); err != nil {
 		t.Fatalf("running it once more failed: %v", err)
 	}
-	after, err := Dump(ctx, db)
+	after, err := mongotest.Dump(ctx, db)
 	if err != nil {
 		t.Fatal(err)
 	}

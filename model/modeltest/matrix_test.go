@@ -16,6 +16,7 @@ import (
 
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 )
 
 func set(n int) bson.D {
@@ -214,7 +215,7 @@ func TestFaultMatrixFinds(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			cmd := exec.Command(os.Args[0], "-test.run", "^TestBrokenCase$")
-			cmd.Env = append(os.Environ(), "DOCMODEL_BROKEN_CASE="+tt.name, modeltest.EnvURI+"=")
+			cmd.Env = append(os.Environ(), "DOCMODEL_BROKEN_CASE="+tt.name, mongotest.EnvURI+"=")
 			out, err := cmd.CombinedOutput()
 			if err == nil || !strings.Contains(string(out), tt.want) {
 				t.Errorf("%s: want a failure with %q, got %v:\n%s", tt.reason, tt.want, err, out)

@@ -5,44 +5,43 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/docmodel/docmodel/internal/testserver"
 	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/mongotest"
 )
 
 // Measure returns the cost that m counts while f runs, and f's error. Commands that other
-// goroutines send by m's clients count too. [Monitor.Commands] keeps earlier commands:
-// for f's alone, first call [Monitor.Reset].
-func Measure(m *Monitor, f func() error) (model.Cost, error) {
+// goroutines send by m's clients count too. [mongotest.Monitor.Commands] keeps earlier commands:
+// for f's alone, first call [mongotest.Monitor.Reset].
+func Measure(m *mongotest.Monitor, f func() error) (model.Cost, error) {
 	cost, _, err := measure(m, f)
 	return cost, err
 }
 
-func measure(m *Monitor, f func() error) (model.Cost, []Command, error) {
-	m.mu.Lock()
-	before, first := m.cost, len(m.commands)
-	m.mu.Unlock()
+func measure(m *mongotest.Monitor, f func() error) (model.Cost, []mongotest.Command, error) {
+	before, first := m.Cost(), len(m.Commands())
 	err := f()
-	m.mu.Lock()
-	defer m.mu.Unlock()
+	after := m.Cost()
 	cost := model.Cost{
-		Commands: m.cost.Commands - before.Commands,
-		Written:  m.cost.Written - before.Written,
-		Returned: m.cost.Returned - before.Returned,
+		Commands: after.Commands - before.Commands,
+		Written:  after.Written - before.Written,
+		Returned: after.Returned - before.Returned,
 	}
-	return cost, append([]Command(nil), m.commands[first:]...), err
+	return cost, m.Commands()[first:], err
 }
 
 // WantCost runs f. The test fails if f fails, or if m measures another cost than want
 // ([model.Plan.Cost]). With want.Unbounded, want.Written is a minimum. With want.Batches,
 // want.Commands is a minimum, and want.Returned is compared only if it isn't 0.
-func WantCost(t testing.TB, m *Monitor, want model.Cost, f func() error) {
+func WantCost(t testing.TB, m *mongotest.Monitor, want model.Cost, f func() error) {
 	t.Helper()
 	got, commands, err := measure(m, f)
 	if err != nil {
-		t.Errorf("cost: the operation failed: %v%s%s", err, listCommands(commands), m.plans(commands))
+		t.Errorf("cost: the operation failed: %v%s%s", err, listCommands(commands), plansOfMonitor(m, commands))
 		return
 	}
 	if diff := compareCost(want, got); diff != "" {
-		t.Errorf("cost: %s%s%s", diff, listCommands(commands), m.plans(commands))
+		t.Errorf("cost: %s%s%s", diff, listCommands(commands), plansOfMonitor(m, commands))
 	}
 }
 
@@ -66,20 +65,18 @@ func compareCost(want, got model.Cost) string {
 	return strings.Join(out, "; ")
 }
 
-// plans describes how the server runs the commands, if this package made the client.
-func (m *Monitor) plans(commands []Command) string {
-	m.mu.Lock()
-	b := m.backend
-	m.mu.Unlock()
-	if b == nil {
+// plansOfMonitor describes how the server runs the commands, if package mongotest made the client.
+func plansOfMonitor(m *mongotest.Monitor, commands []mongotest.Command) string {
+	server := testserver.Find(m)
+	if server == nil {
 		return ""
 	}
-	return b.plans(commands)
+	return (&backend{server: server}).plans(commands)
 }
 
 const listed = 30 // commands shown in a failure
 
-func listCommands(commands []Command) string {
+func listCommands(commands []mongotest.Command) string {
 	if len(commands) == 0 {
 		return "\nno command was sent"
 	}

@@ -7,54 +7,19 @@ import (
 
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// A standalone server refuses transactions and change streams. Other writes work, without the
-// driver's retries.
-func TestWithoutTransactions(t *testing.T) {
-	ctx := t.Context()
-	client := modeltest.NewClient(t, modeltest.WithoutTransactions())
-	db := client.Database("x")
-	if _, err := db.Collection("a").InsertOne(ctx, bson.D{{Key: "_id", Value: 1}}); err != nil {
-		t.Fatal(err)
-	}
-	code := func(err error) int32 {
-		var c mongo.CommandError
-		errors.As(err, &c)
-		return c.Code
-	}
-	err := client.UseSession(ctx, func(ctx context.Context) error {
-		s := mongo.SessionFromContext(ctx)
-		if err := s.StartTransaction(); err != nil {
-			return err
-		}
-		_, err := db.Collection("a").InsertOne(ctx, bson.D{{Key: "_id", Value: 2}})
-		return err
-	})
-	if code(err) != 20 {
-		t.Errorf("a transaction: %v", err)
-	}
-	if _, err := db.Collection("a").Watch(ctx, mongo.Pipeline{}); code(err) != 40573 {
-		t.Errorf("a change stream: %v", err)
-	}
+// A model's plan says that a standalone server has no transactions.
+func TestStandaloneRunTx(t *testing.T) {
+	db := mongotest.NewClient(t, mongotest.WithoutTransactions()).Database("x")
 	things := model.NewCollection[bson.D, int]("things")
-	if _, err := things.InsertMany([]bson.D{{{Key: "_id", Value: 1}}}).RunTx(ctx, db); !errors.Is(err, model.ErrNoTransactions) {
+	plan := things.InsertMany([]bson.D{{{Key: "_id", Value: 1}}})
+	if _, err := plan.RunTx(t.Context(), db); !errors.Is(err, model.ErrNoTransactions) {
 		t.Errorf("RunTx: %v", err)
 	}
-	if n, err := db.Collection("a").CountDocuments(ctx, bson.D{}); err != nil || n != 1 {
-		t.Errorf("%d documents, %v", n, err)
-	}
-}
-
-func TestWithoutTransactionsOnShards(t *testing.T) {
-	defer func() {
-		if recover() == nil {
-			t.Error("no panic")
-		}
-	}()
-	modeltest.NewClient(t, modeltest.WithoutTransactions(), modeltest.WithShards(modeltest.NewShards(2)))
 }
 
 // renameWith renames a part as a program does that uses transactions where the server has them.

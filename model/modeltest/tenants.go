@@ -12,9 +12,10 @@ import (
 
 	"github.com/docmodel/docmodel/internal/runctx"
 	"github.com/docmodel/docmodel/internal/tenancy"
+	"github.com/docmodel/docmodel/internal/testserver"
 	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
 
 // With DOCMODEL_TENANT set, the library runs everything under one tenant's scope, and an
@@ -23,6 +24,7 @@ import (
 // documents, without the scope's fields. Commands of the library aren't changed. At the
 // test's end, the other tenant's documents must be unchanged.
 type tenants struct {
+	server   testserver.Server
 	mu       sync.Mutex
 	others   map[string]map[string]bson.Raw // the other tenant's documents, by namespace and _id
 	cursors  map[int64]bool                 // of the test's own reads
@@ -47,47 +49,35 @@ func init() {
 			Delete: bson.D{{Key: deletedField, Value: int64(7)}},
 		}
 	}
+	testserver.NewCompanion = func(s testserver.Server) testserver.Companion {
+		return &tenants{server: s, others: map[string]map[string]bson.Raw{}, cursors: map[int64]bool{}}
+	}
 }
 
-// dialer puts the tenants between the clients and the engine.
-func (s *tenants) dialer(d options.ContextDialer) options.ContextDialer {
-	if !tenancy.On {
-		return d
-	}
-	f := NewFaults()
-	f.From(All, 1, Action{s.do})
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.others == nil {
-		s.others, s.cursors = map[string]map[string]bson.Raw{}, map[int64]bool{}
-	}
-	return f.Dialer(d)
-}
-
-// do handles each command.
-func (s *tenants) do(c *faultConn, m *message) error {
-	cmd := m.command
+// Handle handles each command.
+func (s *tenants) Handle(x testserver.Exchange) error {
+	cmd := newCommand(x.Command())
 	switch cmd.Database {
 	case "admin", "config", "local":
-		return c.forward(m)
+		return x.Forward()
 	}
-	if m.moreToCome || keptForItself(cmd.Collection) {
-		return c.forward(m)
+	if x.IsUnacknowledged() || keptForItself(cmd.Collection) {
+		return x.Forward()
 	}
 	by := caller()
 	switch {
 	case by == "":
-		return c.forward(m)
+		return x.Forward()
 	case by == "test":
-		return s.doOfTest(c, m)
+		return s.doOfTest(x, cmd)
 	}
 	if cmd.Name == "createIndexes" {
-		return s.doOfTest(c, m)
+		return s.doOfTest(x, cmd)
 	}
 	if scoped[cmd.Name] && !bytes.Contains(cmd.Body, []byte(tenantField+"\x00")) {
 		s.problem("%s sends without the tenant: %s\n%s", by, cmd, debug.Stack())
 	}
-	return s.exchange(c, m, cmd, func(reply bson.D) bson.D { return reply })
+	return s.exchange(x, nil, cmd, func(reply bson.D) bson.D { return reply })
 }
 
 // scoped are the commands that must filter by the tenant.
@@ -124,7 +114,7 @@ func caller() string {
 		case strings.HasPrefix(f.Function, "go.mongodb.org/mongo-driver/"):
 			driver = true
 		case driver && strings.HasPrefix(f.Function, project):
-			if strings.HasSuffix(f.File, "_test.go") || strings.HasPrefix(f.Function, project+"model/modeltest") || strings.HasPrefix(f.Function, project+"internal/") {
+			if strings.HasSuffix(f.File, "_test.go") || strings.HasPrefix(f.Function, project+"model/modeltest") || strings.HasPrefix(f.Function, project+"mongotest") || strings.HasPrefix(f.Function, project+"internal/") {
 				return "test"
 			}
 			return strings.TrimPrefix(f.Function, project)
@@ -135,34 +125,27 @@ func caller() string {
 	}
 }
 
-// exchange sends a message, and then stores the other tenant's documents.
-func (s *tenants) exchange(c *faultConn, m *message, cmd Command, change func(bson.D) bson.D) error {
-	if err := c.forward(m); err != nil {
-		return err
-	}
-	raw, err := c.readReply()
-	if err != nil {
-		return err
-	}
-	answer, err := parseMessage(raw)
+// exchange sends a body, or the command itself, and then stores the other tenant's
+// documents.
+func (s *tenants) exchange(x testserver.Exchange, body bson.Raw, cmd mongotest.Command, change func(bson.D) bson.D) error {
+	answer, err := x.Send(body)
 	if err != nil {
 		return err
 	}
 	if _, err := cmd.Body.LookupErr("autocommit"); err != nil {
-		if err := s.storeOthers(c, cmd, bson.Raw(answer.body)); err != nil {
+		if err := s.storeOthers(x, cmd, answer); err != nil {
 			return err
 		}
 	}
 	var reply bson.D
-	if err := bson.Unmarshal(answer.body, &reply); err != nil {
+	if err := bson.Unmarshal(answer, &reply); err != nil {
 		return err
 	}
-	return c.answer(m, change(reply))
+	return x.Answer(change(reply))
 }
 
 // doOfTest restricts a command of the test to the tenant's documents.
-func (s *tenants) doOfTest(c *faultConn, m *message) error {
-	cmd := m.command
+func (s *tenants) doOfTest(x testserver.Exchange, cmd mongotest.Command) error {
 	var body bson.D
 	if err := bson.Unmarshal(cmd.Body, &body); err != nil {
 		return err
@@ -174,24 +157,24 @@ func (s *tenants) doOfTest(c *faultConn, m *message) error {
 		ours := s.cursors[id]
 		s.mu.Unlock()
 		if !ours {
-			return c.forward(m)
+			return x.Forward()
 		}
 	case "drop", "dropDatabase":
 		s.forget(cmd)
-		return c.forward(m)
+		return x.Forward()
 	case "explain":
 		if inner, ok := body[0].Value.(bson.D); ok {
 			body[0].Value = ownCommand(inner)
 		}
 	case "createIndexes":
 		if body = ownIndexes(body); bytes.Contains(cmd.Body, []byte("unique\x00")) { // the other tenant's equal values would violate a unique index
-			if err := s.removeOthers(c, cmd); err != nil {
+			if err := s.removeOthers(x, cmd); err != nil {
 				return err
 			}
 		}
 	default:
 		if !scoped[cmd.Name] {
-			return c.forward(m)
+			return x.Forward()
 		}
 		body = ownCommand(body)
 	}
@@ -199,11 +182,8 @@ func (s *tenants) doOfTest(c *faultConn, m *message) error {
 	if err != nil {
 		return err
 	}
-	next, err := parseMessage(newMessage(m.requestID, 0, doc))
-	if err != nil {
-		return err
-	}
-	return s.exchange(c, next, Command{cmd.Name, cmd.Database, cmd.Collection, doc}, s.shown)
+	cmd.Body = doc
+	return s.exchange(x, doc, cmd, s.shown)
 }
 
 // shown returns the answer for a test, without the scope's fields.

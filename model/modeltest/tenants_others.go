@@ -7,14 +7,15 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/docmodel/docmodel/internal/tenancy"
+	"github.com/docmodel/docmodel/internal/testserver"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
 
 // storeOthers stores the other tenant's copies of inserted documents.
-func (s *tenants) storeOthers(c *faultConn, cmd Command, reply bson.Raw) error {
+func (s *tenants) storeOthers(x testserver.Exchange, cmd mongotest.Command, reply bson.Raw) error {
 	var docs []bson.Raw
 	switch cmd.Name {
 	case "insert":
@@ -23,7 +24,7 @@ func (s *tenants) storeOthers(c *faultConn, cmd Command, reply bson.Raw) error {
 		}
 	case "update":
 		for _, u := range documentsOf(reply.Lookup("upserted")) {
-			doc, err := s.find(c, cmd, u.Lookup("_id"))
+			doc, err := s.find(x, cmd, u.Lookup("_id"))
 			if err != nil {
 				return err
 			}
@@ -31,7 +32,7 @@ func (s *tenants) storeOthers(c *faultConn, cmd Command, reply bson.Raw) error {
 		}
 	case "findAndModify":
 		if id, err := reply.LookupErr("lastErrorObject", "upserted"); err == nil {
-			doc, err := s.find(c, cmd, id)
+			doc, err := s.find(x, cmd, id)
 			if err != nil {
 				return err
 			}
@@ -41,7 +42,7 @@ func (s *tenants) storeOthers(c *faultConn, cmd Command, reply bson.Raw) error {
 	if len(docs) == 0 || len(docs) > 2000 {
 		return nil
 	}
-	return s.insertOthers(c, cmd, docs)
+	return s.insertOthers(x, cmd, docs)
 }
 
 func documentsOf(v bson.RawValue) (out []bson.Raw) {
@@ -56,7 +57,7 @@ func documentsOf(v bson.RawValue) (out []bson.Raw) {
 }
 
 // insertOthers stores copies under new _ids. A unique index may exclude some.
-func (s *tenants) insertOthers(c *faultConn, cmd Command, docs []bson.Raw) error {
+func (s *tenants) insertOthers(x testserver.Exchange, cmd mongotest.Command, docs []bson.Raw) error {
 	var others bson.A
 	for _, doc := range docs {
 		var d bson.D
@@ -74,7 +75,7 @@ func (s *tenants) insertOthers(c *faultConn, cmd Command, docs []bson.Raw) error
 	if len(others) == 0 {
 		return nil
 	}
-	reply, err := c.ask(bson.D{{Key: "insert", Value: cmd.Collection}, {Key: "documents", Value: others}, {Key: "ordered", Value: false},
+	reply, err := x.Ask(bson.D{{Key: "insert", Value: cmd.Collection}, {Key: "documents", Value: others}, {Key: "ordered", Value: false},
 		{Key: "bypassDocumentValidation", Value: true}, {Key: "$db", Value: cmd.Database}})
 	if err != nil {
 		return err
@@ -127,21 +128,21 @@ func otherID(id any) any {
 	return bson.NewObjectID()
 }
 
-func (s *tenants) find(c *faultConn, cmd Command, id bson.RawValue) ([]bson.Raw, error) {
-	reply, err := c.ask(bson.D{{Key: "find", Value: cmd.Collection}, {Key: "filter", Value: bson.D{{Key: "_id", Value: bson.D{{Key: "$eq", Value: id}}}}}, {Key: "$db", Value: cmd.Database}})
+func (s *tenants) find(x testserver.Exchange, cmd mongotest.Command, id bson.RawValue) ([]bson.Raw, error) {
+	reply, err := x.Ask(bson.D{{Key: "find", Value: cmd.Collection}, {Key: "filter", Value: bson.D{{Key: "_id", Value: bson.D{{Key: "$eq", Value: id}}}}}, {Key: "$db", Value: cmd.Database}})
 	return documentsOf(reply.Lookup("cursor", "firstBatch")), err
 }
 
 // removeOthers removes the other tenant's documents of a collection.
-func (s *tenants) removeOthers(c *faultConn, cmd Command) error {
-	s.forget(Command{Name: "drop", Database: cmd.Database, Collection: cmd.Collection})
-	_, err := c.ask(bson.D{{Key: "delete", Value: cmd.Collection}, {Key: "deletes", Value: bson.A{bson.D{
+func (s *tenants) removeOthers(x testserver.Exchange, cmd mongotest.Command) error {
+	s.forget(mongotest.Command{Name: "drop", Database: cmd.Database, Collection: cmd.Collection})
+	_, err := x.Ask(bson.D{{Key: "delete", Value: cmd.Collection}, {Key: "deletes", Value: bson.A{bson.D{
 		{Key: "q", Value: bson.D{{Key: tenantField, Value: "theirs"}}}, {Key: "limit", Value: 0}}}}, {Key: "$db", Value: cmd.Database}})
 	return err
 }
 
 // forget handles a drop.
-func (s *tenants) forget(cmd Command) {
+func (s *tenants) forget(cmd mongotest.Command) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for ns := range s.others {
@@ -151,17 +152,14 @@ func (s *tenants) forget(cmd Command) {
 	}
 }
 
-// check fails the test if the other tenant's documents changed.
-func (s *tenants) check(t testing.TB, b *backend) {
+// Check makes the test fail at its end if the other tenant's documents changed.
+func (s *tenants) Check(t testing.TB) {
 	t.Helper()
-	if !tenancy.On {
-		return
-	}
 	t.Cleanup(func() {
 		for _, p := range s.problems {
 			t.Error(p)
 		}
-		client, err := mongo.Connect(options.Client().ApplyURI(b.uri).SetDialer(b.dialer))
+		client, err := mongo.Connect(options.Client().ApplyURI(s.server.URI()).SetDialer(s.server.Dialer()))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/docmodel/docmodel/internal/mongoerr"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/event"
 	"go.mongodb.org/mongo-driver/v2/x/mongo/driver"
 )
@@ -70,8 +71,8 @@ func endsTransaction(command string) bool {
 
 // lastAttempts returns the commands without transactions that were aborted and begun
 // again in the same session, as the driver does on request of the server.
-func lastAttempts(commands []Command) []Command {
-	numberOf := func(c Command) (session string, number int64, ok bool) {
+func lastAttempts(commands []mongotest.Command) []mongotest.Command {
+	numberOf := func(c mongotest.Command) (session string, number int64, ok bool) {
 		if _, err := c.Body.LookupErr("autocommit"); err != nil {
 			return "", 0, false
 		}
@@ -90,7 +91,7 @@ func lastAttempts(commands []Command) []Command {
 			aborted[attempt{session, number}] = aborted[attempt{session, number}] || c.Name == "abortTransaction"
 		}
 	}
-	return slices.DeleteFunc(slices.Clone(commands), func(c Command) bool {
+	return slices.DeleteFunc(slices.Clone(commands), func(c mongotest.Command) bool {
 		session, number, ok := numberOf(c)
 		return ok && number < last[session] && aborted[attempt{session, number}]
 	})

@@ -9,7 +9,9 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
+	"github.com/docmodel/docmodel/internal/testserver"
 	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/mongotest"
 )
 
 // A VerifyCase gives [Verify] the documents and operations of a program.
@@ -191,10 +193,10 @@ func (v *verification) ways(t *testing.T, name string, scope *model.Scope) {
 		v.run(t, w.name, func(t *testing.T) {
 			if tx {
 				db := v.backend.mustConnect(t).Database("admin")
-				if replicated(t.Context(), db) != nil {
+				if testserver.CheckReplicated(t.Context(), db) != nil {
 					v.leave("%s: the server has no transactions", w.name)
 				}
-				NeedTransactions(t, db)
+				mongotest.NeedTransactions(t, db)
 			}
 			if w.prepare(t) {
 				w.parts(t)

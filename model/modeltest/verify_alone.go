@@ -9,12 +9,13 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
 	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/mongotest"
 )
 
 // A solo is an operation that ran undisturbed.
 type solo struct {
 	outcome
-	commands []Command
+	commands []mongotest.Command
 }
 
 // ran returns the result of an undisturbed operation.
@@ -25,7 +26,7 @@ func (w *way) ran(t *testing.T, o VerifyOperation) *solo {
 	}
 	s := &solo{}
 	w.fresh(t, func(ctx context.Context, st *stage) {
-		client, disconnect, err := st.b.connect(newConfig([]Option{record(&s.commands)}))
+		client, disconnect, err := st.b.server.Connect(record(&s.commands))
 		if err != nil {
 			st.t.Fatal(err)
 		}
@@ -61,7 +62,7 @@ func (p *part) runAlone(t *testing.T, o VerifyOperation, reads bool) {
 	}
 	p.beside(s.settled, "", listCommands(s.commands))
 	for _, c := range s.commands {
-		if p.tenanted() && p.holds(c.Collection) && !c.asks(p.scope.Tenant) {
+		if p.tenanted() && p.holds(c.Collection) && !asksFor(c, p.scope.Tenant) {
 			p.problem("", "a command doesn't ask for the tenant %s: %s", model.Shell(p.scope.Tenant), c)
 		}
 	}
@@ -92,7 +93,7 @@ func (p *part) runIndexes(t *testing.T, o VerifyOperation) {
 	s := p.ran(t, o)
 	p.fresh(t, func(ctx context.Context, st *stage) {
 		for _, c := range s.commands {
-			list, err := c.explainables()
+			list, err := explainables(c)
 			if err != nil {
 				st.t.Fatal(err)
 			}

@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+
+	"github.com/docmodel/docmodel/mongotest"
 )
 
 // runCut cuts an operation at each of its writes.
 func (p *part) runCut(t *testing.T, o VerifyOperation) {
 	s := p.ran(t, o)
-	writes := slices.DeleteFunc(lastAttempts(s.commands), func(c Command) bool { return !Writes(c) })
+	writes := slices.DeleteFunc(lastAttempts(s.commands), func(c mongotest.Command) bool { return !mongotest.Writes(c) })
 	switch {
 	case s.errs[0] != nil:
 		p.leave("%s, %s: alone it is refused: %v", p.name, p.way.name, s.errs[0])
@@ -34,8 +36,8 @@ func (p *part) runCut(t *testing.T, o VerifyOperation) {
 
 // cut cuts an operation once, then checks the next run and the audit.
 func (p *part) cut(ctx context.Context, st *stage, o VerifyOperation, undisturbed *solo, row faultRow) {
-	f := NewFaults()
-	c := FaultCase{Run: p.run(o), Match: Writes}
+	f := mongotest.NewFaults()
+	c := FaultCase{Run: p.run(o), Match: mongotest.Writes}
 	first := c.runCut(ctx, st.t, st.b, st.db, f, row)
 	problem := func(format string, args ...any) {
 		p.problem(fmt.Sprintf("\nThe first run returned %v%s", first, listCommands(f.Commands())), row.name+": "+format, args...)

@@ -8,7 +8,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/docmodel/docmodel/internal/mongosh"
+	"github.com/docmodel/docmodel/internal/testserver"
 	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -56,7 +59,7 @@ func (i image) now(ctx context.Context, db *mongo.Database) (out image, _ error)
 		if at := slices.IndexFunc(i, func(c imageCollection) bool { return c.name == name }); at >= 0 {
 			one = i[at]
 		}
-		if one.docs, err = allDocuments(ctx, db.Collection(name)); err != nil {
+		if one.docs, err = testserver.ReadAll(ctx, db.Collection(name)); err != nil {
 			return nil, err
 		}
 		out = append(out, one)
@@ -253,9 +256,9 @@ func (s stored) diff(want stored) string {
 		case s[key] == nil:
 			fmt.Fprintf(&b, "\t%s: is missing\n", key)
 		case want[key] == nil:
-			fmt.Fprintf(&b, "\t%s: is there, and should not be: %s\n", key, cut(model.Shell(s[key]), 300))
+			fmt.Fprintf(&b, "\t%s: is there, and should not be: %s\n", key, mongosh.Shorten(model.Shell(s[key]), 300))
 		default:
-			for _, line := range strings.Split(strings.TrimSpace(Diff(want[key], s[key])), "\n") {
+			for _, line := range strings.Split(strings.TrimSpace(mongotest.Diff(want[key], s[key])), "\n") {
 				fmt.Fprintf(&b, "\t%s: %s\n", key, line)
 			}
 		}

@@ -8,7 +8,10 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
+	"github.com/docmodel/docmodel/internal/mongosh"
+	"github.com/docmodel/docmodel/internal/testserver"
 	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/mongotest"
 )
 
 // unserved says why no index serves a command, or returns "". A find of the first
@@ -16,14 +19,14 @@ import (
 func unserved(ctx context.Context, db *mongo.Database, command bson.D) (string, error) {
 	reply, err := db.RunCommand(ctx, bson.D{{Key: "explain", Value: command}, {Key: "verbosity", Value: "queryPlanner"}}).Raw()
 	if err != nil {
-		return "", fmt.Errorf("explain %s: %w", cut(model.Shell(command), 400), err)
+		return "", fmt.Errorf("explain %s: %w", mongosh.Shorten(model.Shell(command), 400), err)
 	}
 	plan := readPlan(reply, nil)
 	why := plan.unserved()
 	if why == "" || len(plan.scans) == 0 && firstOfAll(command, plan) {
 		return "", nil
 	}
-	return fmt.Sprintf("%s: %s\n%s", cut(model.Shell(command), 400), why, planOf(reply)), nil
+	return fmt.Sprintf("%s: %s\n%s", mongosh.Shorten(model.Shell(command), 400), why, planOf(reply)), nil
 }
 
 // firstOfAll reports whether a find returns the first documents of a collection, in the
@@ -43,7 +46,7 @@ func firstOfAll(command bson.D, plan *queryPlan) bool {
 }
 
 // explainables returns the lookups of a command in the form of explain.
-func (c Command) explainables() ([]bson.D, error) {
+func explainables(c mongotest.Command) ([]bson.D, error) {
 	var body bson.D
 	if err := bson.Unmarshal(c.Body, &body); err != nil {
 		return nil, err
@@ -68,7 +71,7 @@ func (c Command) explainables() ([]bson.D, error) {
 		}
 		return []bson.D{own}, nil
 	case "update", "delete":
-		return singly(own, statementsOf[c.Name]), nil
+		return singly(own, testserver.StatementsField(c.Name)), nil
 	case "bulkWrite":
 		return explainedBulk(own), nil
 	}
@@ -120,7 +123,7 @@ func explainedBulk(command bson.D) (out []bson.D) {
 		space, _ := spaces[at].(bson.D)
 		ns, _ := space[0].Value.(string)
 		_, collection, _ := strings.Cut(ns, ".")
-		out = append(out, bson.D{{Key: d[0].Key, Value: collection}, {Key: statementsOf[d[0].Key], Value: bson.A{asStatement(d)}}})
+		out = append(out, bson.D{{Key: d[0].Key, Value: collection}, {Key: testserver.StatementsField(d[0].Key), Value: bson.A{asStatement(d)}}})
 	}
 	return out
 }

@@ -7,7 +7,9 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/docmodel/docmodel/internal/core"
+	"github.com/docmodel/docmodel/internal/testserver"
 	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/mongotest"
 )
 
 // addOthers adds another tenant's equal documents, with new _ids. An _id that carries the
@@ -122,13 +124,13 @@ func isOf(doc bson.Raw, tenant bson.D) bool {
 	return true
 }
 
-// asks reports whether a command is restricted to the tenant's documents. The library's
+// asksFor reports whether a command is restricted to the tenant's documents. The library's
 // own documents, for leases and checkpoints, have the tenant in their _id.
-func (c Command) asks(tenant bson.D) bool {
+func asksFor(c mongotest.Command, tenant bson.D) bool {
 	if !scoped[c.Name] {
 		return true
 	}
-	parts := c.statements()
+	parts := testserver.Statements(c.Name, c.Body)
 	if len(parts) == 0 {
 		return holdsTenant(c.Body, tenant)
 	}
@@ -155,6 +157,6 @@ func holdsTenant(body []byte, tenant bson.D) bool {
 
 // isOn reports whether a command's text contains the collection. A pipeline may read
 // several.
-func (c Command) isOn(collection string) bool {
+func isOn(c mongotest.Command, collection string) bool {
 	return bytes.Contains(c.Body, []byte(collection+"\x00"))
 }

@@ -7,14 +7,15 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
 // share reports whether one of two operations writes to a collection of the other.
 func (w *way) share(a, b *solo) bool {
 	for _, name := range w.model.Collections() {
-		on := func(c Command) bool { return c.isOn(name) }
-		writes := func(c Command) bool { return Writes(c) && c.isOn(name) }
+		on := func(c mongotest.Command) bool { return isOn(c, name) }
+		writes := func(c mongotest.Command) bool { return mongotest.Writes(c) && isOn(c, name) }
 		if slices.ContainsFunc(a.commands, writes) && slices.ContainsFunc(b.commands, on) ||
 			slices.ContainsFunc(b.commands, writes) && slices.ContainsFunc(a.commands, on) {
 			return true
@@ -128,8 +129,10 @@ func (p *part) wrong(o outcome, a, b VerifyOperation, when, order string) {
 
 // interleave runs two operations in as many orders as allowed, and says how they were
 // chosen.
-func (p *part) interleave(st *stage, c InterleaveCase, ofA, ofB []Command) (how string) {
-	writes := func(list []Command) int { return len(list) - len(slices.DeleteFunc(slices.Clone(list), Writes)) }
+func (p *part) interleave(st *stage, c InterleaveCase, ofA, ofB []mongotest.Command) (how string) {
+	writes := func(list []mongotest.Command) int {
+		return len(list) - len(slices.DeleteFunc(slices.Clone(list), mongotest.Writes))
+	}
 	c.Max = p.Max
 	switch {
 	case testing.Short():
@@ -137,7 +140,7 @@ func (p *part) interleave(st *stage, c InterleaveCase, ofA, ofB []Command) (how 
 	case orders(len(ofA), len(ofB)) <= p.Max:
 		c.Match, how = commands, "in all orders of their commands"
 	case orders(writes(ofA), writes(ofB)) <= p.Max:
-		c.Match, how = Writes, "in all orders of their writes"
+		c.Match, how = mongotest.Writes, "in all orders of their writes"
 	default:
 		c.Match, c.Nested, how = commands, true, "in the orders in which one runs at once, at each moment of the other"
 	}
@@ -171,7 +174,7 @@ func (w *way) ordersOf(t *testing.T, c InterleaveCase) (all []schedule) {
 }
 
 // commands matches what operations send, without the hello before a transaction.
-func commands(c Command) bool { return c.Name != "hello" }
+func commands(c mongotest.Command) bool { return c.Name != "hello" }
 
 // orders returns the number of orders of m and n commands, at most the greatest int.
 func orders(m, n int) int {

@@ -3,6 +3,8 @@ package modeltest
 import (
 	"slices"
 	"testing"
+
+	"github.com/docmodel/docmodel/internal/testserver"
 )
 
 // parts runs the subtests of a way.
@@ -17,7 +19,7 @@ func (w *way) parts(t *testing.T) {
 		w.part(t, o.Name+" indexes", func(t *testing.T, p *part) {
 			if p.backend.plain != nil {
 				p.leave("indexes: the plans of this server for a few documents say nothing")
-				t.Skip(lacks + "plans that tell of a few documents")
+				t.Skip(testserver.Lacks + "plans that tell of a few documents")
 			}
 			p.runIndexes(t, o)
 		})
@@ -52,7 +54,7 @@ func (w *way) parts(t *testing.T) {
 	for _, l := range list {
 		if !slices.ContainsFunc(chosen, func(c long) bool { return c.name == l.name }) {
 			w.leave("all but %d of the cut and interleaved operations in each way: a server takes its time", len(chosen))
-			w.part(t, l.name, func(t *testing.T, _ *part) { t.Skip(lacks + "time for every part of Verify") })
+			w.part(t, l.name, func(t *testing.T, _ *part) { t.Skip(testserver.Lacks + "time for every part of Verify") })
 			continue
 		}
 		w.part(t, l.name, l.run)

@@ -10,7 +10,6 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
-	"github.com/docmodel/docmodel/internal/engine"
 	"github.com/docmodel/docmodel/internal/tenancy"
 )
 
@@ -40,9 +39,8 @@ func (w *way) onEngine(t *testing.T, f func(ctx context.Context, s *stage)) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(context.Background()) // a deadline would appear in each command
 		defer cancel()
-		b, stop := newEngine()
-		cleanUp(t, stop)
-		s := &stage{way: w, t: t, ctx: ctx, b: b, db: b.mustConnect(t).Database("verified")}
+		b, client := newEngine(t, false)
+		s := &stage{way: w, t: t, ctx: ctx, b: b, db: client.Database("verified")}
 		s.again()
 		f(ctx, s)
 	})
@@ -53,7 +51,7 @@ func (w *way) onServer(t *testing.T, f func(ctx context.Context, s *stage)) {
 	ctx, cancel := context.WithTimeout(context.Background(), rowTimeout)
 	defer cancel()
 	if w.server == nil {
-		w.server = w.backend.plain.Database(w.backend.newName(w.t))
+		w.server = w.backend.plain.Database(w.backend.server.NewName(w.t))
 	}
 	s := &stage{way: w, t: t, ctx: ctx, b: w.backend, db: w.server}
 	s.again()
@@ -65,8 +63,8 @@ func (s *stage) again() {
 	s.t.Helper()
 	switch {
 	case s.image == nil:
-	case s.base != nil && s.b.engine != nil:
-		s.b.engine.Restore(s.base)
+	case s.base != nil && s.b.plain == nil:
+		s.b.server.Restore(s.base)
 	default:
 		s.become(s.image)
 	}
@@ -80,20 +78,13 @@ func (s *stage) become(i image) {
 	}
 }
 
-// keep returns an engine with the stage's contents.
-func (s *stage) keep() (*engine.Engine, error) {
-	e := engine.New()
-	e.Restore(s.b.engine)
-	return e, e.Close()
-}
-
 // now returns the image of the database.
 func (s *stage) now() (image, error) {
-	if s.b.engine == nil || tenancy.On { // then each read must be seen as a tenant's
+	if s.b.plain != nil || tenancy.On { // then each read must be seen as a tenant's
 		return s.image.now(s.ctx, s.db)
 	}
 	var out image
-	for name, doc := range s.b.engine.Documents(s.db.Name()) {
+	for name, doc := range s.b.server.Documents(s.db.Name()) {
 		if len(out) == 0 || out[len(out)-1].name != name {
 			one := imageCollection{name: name}
 			if at := slices.IndexFunc(s.image, func(c imageCollection) bool { return c.name == name }); at >= 0 {

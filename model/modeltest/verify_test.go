@@ -12,6 +12,7 @@ import (
 	"github.com/docmodel/docmodel/internal/tenancy"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
@@ -59,7 +60,7 @@ func TestVerifyFinds(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			cmd := exec.Command(os.Args[0], "-test.run", "^TestBrokenModel$")
-			cmd.Env = append(os.Environ(), "DOCMODEL_BROKEN_MODEL="+tt.name, modeltest.EnvURI+"=", "DOCMODEL_TENANT=")
+			cmd.Env = append(os.Environ(), "DOCMODEL_BROKEN_MODEL="+tt.name, mongotest.EnvURI+"=", "DOCMODEL_TENANT=")
 			out, err := cmd.CombinedOutput()
 			if err == nil {
 				t.Errorf("%s: it passed:\n%s", tt.reason, out)

@@ -4,18 +4,21 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"testing"
 
+	"github.com/docmodel/docmodel/internal/testserver"
 	"github.com/docmodel/docmodel/internal/verify"
 	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
 func init() {
 	verify.New = func(t *testing.T, c verify.Case) verify.Way {
-		v := &verification{VerifyCase: VerifyCase{Ignore: c.Ignore}, model: c.Model, backend: &backend{name: engineName}, storeFields: storeFieldsOf(c.Model)}
+		v := &verification{
+			VerifyCase: VerifyCase{Ignore: c.Ignore}, model: c.Model, backend: &backend{}, storeFields: storeFieldsOf(c.Model),
+		}
 		w := &way{verification: v, name: c.Name, scope: c.Scope, tx: c.Tx, raw: c.Seed}
 		w.prepare(t)
 		return two{w}
@@ -33,10 +36,10 @@ func (w two) Meet(t *testing.T, a, b verify.Operation) (m verify.Meeting) {
 	opA, opB := VerifyOperation{Name: a.Name, Run: a.Run}, VerifyOperation{Name: b.Name, Run: b.Run}
 	aloneA, aloneB := w.w.ran(t, opA), w.w.ran(t, opB)
 	m.Alone = [2]verify.Outcome{w.shown(aloneA.outcome), w.shown(aloneB.outcome)}
-	c := InterleaveCase{A: w.w.run(opA), B: w.w.run(opB), Match: Writes, Nested: true, Max: 5000}
+	c := InterleaveCase{A: w.w.run(opA), B: w.w.run(opB), Match: mongotest.Writes, Nested: true, Max: 5000}
 	var s serial
 	var all []schedule
-	server := onServer(t)
+	server := testserver.IsOnServer(t)
 	judge := func(st *stage, errA, errB error) {
 		o, err := st.outcome(errA, errB)
 		if err != nil {
@@ -152,11 +155,11 @@ func (w two) again(t *testing.T, both VerifyOperation, a, b, joined *solo, stay 
 			}
 		}
 	})
-	writes := slices.DeleteFunc(lastAttempts(joined.commands), func(c Command) bool { return !Writes(c) })
+	writes := slices.DeleteFunc(lastAttempts(joined.commands), func(c mongotest.Command) bool { return !mongotest.Writes(c) })
 	for _, row := range sample(faultRows(writes), 2) {
 		w.w.onEngine(t, func(ctx context.Context, st *stage) {
-			c := FaultCase{Run: w.w.run(both), Match: Writes}
-			if c.runCut(ctx, st.t, st.b, st.db, NewFaults(), row); !stay && !w.documents(st).equal(w.w.before) {
+			c := FaultCase{Run: w.w.run(both), Match: mongotest.Writes}
+			if c.runCut(ctx, st.t, st.b, st.db, mongotest.NewFaults(), row); !stay && !w.documents(st).equal(w.w.before) {
 				return
 			}
 			err := w.w.run(both)(ctx, st.db)
@@ -169,8 +172,8 @@ func (w two) again(t *testing.T, both VerifyOperation, a, b, joined *solo, stay 
 // countStatements returns how many statements an operation's writes have.
 func countStatements(s *solo) (n int) {
 	for _, c := range lastAttempts(s.commands) {
-		if Writes(c) && c.Name != "commitTransaction" {
-			n += max(1, len(c.statements()))
+		if mongotest.Writes(c) && c.Name != "commitTransaction" {
+			n += max(1, len(testserver.Statements(c.Name, c.Body)))
 		}
 	}
 	return n
@@ -178,10 +181,10 @@ func countStatements(s *solo) (n int) {
 
 // meetOnServer runs f with a database of the server that has the engine's image.
 func (w *way) meetOnServer(t *testing.T, f func(st *stage)) {
-	b := &backend{name: serverName, uri: os.Getenv(EnvURI)}
+	b := &backend{server: testserver.FindOfTest(t)}
 	b.plain = b.mustConnect(t)
 	if w.tx {
-		NeedTransactions(t, b.plain.Database("admin"))
+		mongotest.NeedTransactions(t, b.plain.Database("admin"))
 	}
 	there := *w
 	v := *w.verification

@@ -14,9 +14,10 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
-	"github.com/docmodel/docmodel/internal/engine"
 	"github.com/docmodel/docmodel/internal/tenancy"
+	"github.com/docmodel/docmodel/internal/testserver"
 	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/mongotest"
 )
 
 // A way is how a program uses the library, and the documents before an operation.
@@ -30,7 +31,7 @@ type way struct {
 	t       *testing.T           // of the way
 	server  *mongo.Database      // on a server
 	image   image                // nil until it is known
-	base    *engine.Engine       // an engine with the image
+	base    testserver.Server    // an in-memory copy with the image
 	encoded map[*bson.E]bson.Raw // the encoded documents of engines
 
 	before stored
@@ -98,8 +99,8 @@ func (w *way) prepare(t *testing.T) bool {
 		if err == nil {
 			w.before, w.theirs, err = w.documents(now)
 		}
-		if err == nil && s.b.engine != nil && !tenancy.On {
-			w.base, err = s.keep()
+		if err == nil && s.b.plain == nil && !tenancy.On {
+			w.base, err = s.b.server.Copy()
 		}
 		if err != nil {
 			s.t.Fatal(err)
@@ -280,15 +281,15 @@ func (s *stage) settled(now image, open func()) (o settled, err error) {
 	return o, err
 }
 
-// record is the option of a client that keeps its whole commands.
-func record(into *[]Command) Option {
-	return WithClientOptions(options.Client().SetMonitor(&event.CommandMonitor{
+// record returns the options of a client that keeps its whole commands.
+func record(into *[]mongotest.Command) *options.ClientOptions {
+	return options.Client().SetMonitor(&event.CommandMonitor{
 		Started: func(_ context.Context, e *event.CommandStartedEvent) {
-			if c := newCommand(e.DatabaseName, slices.Clone(e.Command)); !c.own() && c.Name != "hello" {
+			if c := newCommand(e.DatabaseName, slices.Clone(e.Command)); !testserver.IsDriversOwn(c.Name, c.Body) && c.Name != "hello" {
 				*into = append(*into, c)
 			}
 		},
-	}))
+	})
 }
 
 // lines joins a list with line breaks.

@@ -13,8 +13,8 @@ import (
 
 	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
 	"github.com/docmodel/docmodel/model/schema"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
@@ -91,7 +91,7 @@ var (
 // need leaves a test out on a server whose $jsonSchema lacks what closed and mapped fields need.
 func need(t *testing.T, db *mongo.Database) {
 	t.Helper()
-	modeltest.Need(t, db, "additionalProperties in $jsonSchema", func(ctx context.Context, db *mongo.Database) error {
+	mongotest.Need(t, db, "additionalProperties in $jsonSchema", func(ctx context.Context, db *mongo.Database) error {
 		_, err := db.Collection("need").CountDocuments(ctx, bson.D{{Key: "$jsonSchema", Value: bson.D{{Key: "additionalProperties", Value: false}}}})
 		return err
 	})
@@ -226,7 +226,7 @@ func TestViolations(t *testing.T) {
 
 // A validation is put in place, found in place, changed and taken away.
 func TestEnsure(t *testing.T) {
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		v := schema.Of(tagged, schema.Spec{Fields: []schema.Field{{Path: "n", Min: 0, Max: 5}}}).Validation()
 		for _, step := range []struct {
 			reason, diff string
@@ -268,8 +268,8 @@ var tagged = model.NewCollection[taggedDoc, string]("tagged")
 
 // The server refuses what Validate refuses, and what code beside the library writes.
 func TestEnforced(t *testing.T) {
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
-		modeltest.NeedValidators(t, db)
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
+		mongotest.NeedValidators(t, db)
 		ctx := t.Context()
 		s := schema.Of(tagged, schema.Spec{Fields: []schema.Field{{Path: "n", Min: 0, Max: 5}}})
 		if _, err := db.Collection("tagged").InsertOne(ctx, bson.D{{Key: "_id", Value: "old"}, {Key: "n", Value: "text"}}); err != nil {

@@ -6,8 +6,8 @@ import (
 	"fmt"
 
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
 	"github.com/docmodel/docmodel/model/schema"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -32,7 +32,7 @@ var (
 // A schema is made from the Go type. The server enforces it, and Validate checks a
 // document without a server.
 func ExampleSchema() {
-	client, stop := modeltest.Start()
+	client, stop := mongotest.Start()
 	defer stop()
 	ctx, db := context.Background(), client.Database("pizzeria")
 	for _, keyword := range pizzaSchema.JSONSchema() {

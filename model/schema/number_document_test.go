@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
 	"github.com/docmodel/docmodel/model/schema"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
@@ -51,7 +51,7 @@ func TestNumberDocuments(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := modeltest.Diff(doc, back); diff != "" {
+	if diff := mongotest.Diff(doc, back); diff != "" {
 		t.Error(diff)
 	}
 	var read any // a reader that takes numbers as binary64
@@ -107,7 +107,7 @@ func FuzzDocumentFromJSON(f *testing.F) {
 		if err != nil {
 			t.Fatalf("%s: %v", out, err)
 		}
-		if diff := modeltest.Diff(doc, back); diff != "" {
+		if diff := mongotest.Diff(doc, back); diff != "" {
 			t.Errorf("%s: %s", out, diff)
 		}
 	})

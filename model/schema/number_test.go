@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
 	"github.com/docmodel/docmodel/model/schema"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -337,7 +337,7 @@ func TestNumberStored(t *testing.T) {
 		N  schema.Number `bson:"n,omitempty"`
 	}
 	accounts := model.NewCollection[account, string]("accounts")
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		var list []account
 		for id, text := range map[string]string{"a": "9007199254740993", "b": "18446744073709551615", "c": "0.10", "d": "-1.5", "e": "9007199254740992"} {
 			list = append(list, account{id, number(text)})

@@ -11,8 +11,8 @@ import (
 
 	"github.com/docmodel/docmodel/internal/tenancy"
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
 	"github.com/docmodel/docmodel/model/schema"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -160,7 +160,7 @@ func TestValidateAgrees(t *testing.T) {
 	if full() {
 		n = 2000
 	}
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for i, s := range []struct {
 			name      string
 			random    func(*rand.Rand) any
@@ -233,7 +233,7 @@ func TestValidateAgrees(t *testing.T) {
 // MongoDB lets a document hold a field twice, and $jsonSchema looks at the first, but at each that no property names; DocumentDB
 // looks at each.
 func TestValidateTwice(t *testing.T) {
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		need(t, db)
 		zero := set(asD(t, sink{ID: "0"}), bson.E{Key: "name", Value: "a"})
 		twice := func(name string, first, second any) bson.D {

@@ -4,8 +4,8 @@ import (
 	"testing"
 
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
 	"github.com/docmodel/docmodel/model/schema"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
@@ -22,7 +22,7 @@ func TestSchemaRepeatedField(t *testing.T) {
 	}
 	docs := model.NewCollection[doc, int32]("docs")
 	s := schema.Of(docs, schema.Spec{})
-	db := modeltest.NewClient(t).Database("schema")
+	db := mongotest.NewClient(t).Database("schema")
 	whole := bson.D{{Key: "sku", Value: "s"}}
 	for i, c := range []struct {
 		reason string

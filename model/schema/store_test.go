@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
 	"github.com/docmodel/docmodel/model/schema"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -21,7 +21,7 @@ func TestVersionsStore(t *testing.T) {
 			"replace": store.Replace(book{"nosql", []string{"Sadalage", "Fowler"}, money{3000, "USD"}}),
 		} {
 			t.Run(name+", "+way, func(t *testing.T) {
-				modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+				mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 					ctx := t.Context()
 					old := bson.D{{Key: "_id", Value: "nosql"}, {Key: "author", Value: "Sadalage, Fowler"}, {Key: "price", Value: 30}, {Key: "shelf", Value: "B7"}}
 					if _, err := db.Collection("books").InsertOne(ctx, old); err != nil {
@@ -53,7 +53,7 @@ func TestVersionsStore(t *testing.T) {
 // A new document is stored with the newest version.
 func TestVersionsStoreInsert(t *testing.T) {
 	store := model.NewStore(model.New("shop", bookVersions), books)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		price := money{10, "EUR"}
 		for id, change := range map[string]model.Change[model.Stored[book]]{
 			"insert": store.Insert(book{"insert", nil, price}), "ensure": store.Ensure(book{"ensure", nil, price}),
@@ -77,7 +77,7 @@ func TestVersionsSavePasses(t *testing.T) {
 		}}}
 	})
 	m := model.New("shop", bookVersions, watched)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := t.Context()
 		old := bson.D{{Key: "_id", Value: "nosql"}, {Key: "author", Value: "Sadalage, Fowler"}, {Key: "price", Value: 30}}
 		if _, err := db.Collection("books").InsertOne(ctx, old); err != nil {
@@ -126,7 +126,7 @@ type lease struct {
 func TestExpiryStore(t *testing.T) {
 	leases := model.NewCollection[lease, string]("leases")
 	store := model.NewStore(model.New("m", schema.NewExpiry(leases, "at", schema.ExpirySpec{After: time.Hour, Archive: "old", Version: "v"})), leases)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx, given := t.Context(), time.Date(2020, 1, 2, 3, 4, 5, 0, time.UTC)
 		s, _, err := store.Insert(lease{ID: "a"}).Run(ctx, db)
 		if err != nil || s.Doc.At == nil || time.Since(*s.Doc.At).Abs() > time.Minute || s.Doc.V == 0 {

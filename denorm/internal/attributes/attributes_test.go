@@ -13,6 +13,7 @@ import (
 	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -69,7 +70,7 @@ func TestAttributesWrites(t *testing.T) {
 // Names and values that look like commands stay data.
 func TestAttributesHostile(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, s := range []string{"$where", "a.b", "$specs", "$$this", "^.*", "é\x00"} {
 			seed(t, db, specified(spec{K: "x", V: 1}))
 			for range 2 {
@@ -92,7 +93,7 @@ func TestAttributesHostile(t *testing.T) {
 func TestAttributesReads(t *testing.T) {
 	parallel(t)
 	d := func(op string, v any) bson.D { return bson.D{{Key: op, Value: v}} }
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		seed(t, db, docs{"goods": {
 			good{"a", []spec{{K: "size", V: 5}, {K: "width", V: 9}, {K: "color", V: "red"}}},
 			good{"b", []spec{{K: "size", V: 9}, {K: "width", V: 5}, {K: "tags", V: bson.A{"x", "y"}}}},
@@ -141,7 +142,7 @@ func TestAttributesReads(t *testing.T) {
 // Whatever is set and taken off in whatever order, the list is the map that the same makes, in the order of first setting.
 func TestAttributesLockstep(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		random := rand.New(rand.NewPCG(5, 6))
 		seed(t, db, specified())
 		var want []spec
@@ -171,7 +172,7 @@ func TestAttributesLockstep(t *testing.T) {
 // Thirty-two that set at once: every name is there once.
 func TestAttributesConcurrent(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		seed(t, db, specified())
 		errs := make([]error, 32)
 		var all sync.WaitGroup
@@ -213,7 +214,7 @@ func TestAttributesRepair(t *testing.T) {
 		},
 		Check: func(t testing.TB, db *mongo.Database) { wantDocs(t, db, mended) },
 	})
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		seed(t, db, damaged)
 		check := specs.Checks()[0]
 		found, err := check.All(t.Context(), db)
@@ -264,8 +265,8 @@ func TestAttributesFaults(t *testing.T) {
 
 func TestAttributesCostsAndIndex(t *testing.T) {
 	parallel(t)
-	m := modeltest.NewMonitor()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	m := mongotest.NewMonitor()
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		var list []any
 		for i := range 4000 {
 			list = append(list, good{fmt.Sprint("g", i), []spec{{K: fmt.Sprint("k", i%50), V: i}, {K: "all", V: i}}})
@@ -297,7 +298,7 @@ func TestAttributesCostsAndIndex(t *testing.T) {
 				})
 			})
 		}
-	}, modeltest.WithMonitor(m))
+	}, mongotest.WithMonitor(m))
 }
 
 func TestAttributesDeclarations(t *testing.T) {
@@ -343,7 +344,7 @@ func TestAttributesPrices(t *testing.T) {
 // Mending finds its documents by _id.
 func TestAttributesMendIndexed(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		seed(t, db, specified(spec{K: "x", V: 1}, spec{K: "x", V: 2}))
 		wantStepsIndexed(t, db, "Attributes.Checks", model.IDIndex, testkit.Mended(t, db, specs.Checks())...)
 	})

@@ -9,6 +9,7 @@ import (
 	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -46,8 +47,8 @@ func TestBoundedCosts(t *testing.T) {
 			return err
 		}, model.Cost{Commands: 1, Returned: 2}},
 	}
-	m := modeltest.NewMonitor()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	m := mongotest.NewMonitor()
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, test := range tests {
 			t.Run(test.reason, func(t *testing.T) {
 				for _, want := range []model.Cost{test.want, test.said} {
@@ -56,13 +57,13 @@ func TestBoundedCosts(t *testing.T) {
 				}
 			})
 		}
-	}, modeltest.WithMonitor(m))
+	}, mongotest.WithMonitor(m))
 }
 
 // Owners are found by _id, among thousands.
 func TestBoundedIndexed(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		var list []any
 		for i := range 4000 {
 			list = append(list, board{ID: fmt.Sprint("b", i), Posts: posts("a1", "b2")})
@@ -93,7 +94,7 @@ func TestBoundedPrices(t *testing.T) {
 // Each write finds its document by _id.
 func TestBoundedWritesIndexed(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		seed(t, db, with("a1", "b2"))
 		wantStepsIndexed(t, db, "Bounded", model.IDIndex, model.NewPlan(last.PushWith("b", bson.D{e("$set", bson.D{e("name", "x")})}, elements("b1")...), creating.Push("b", elements("b1")...)))
 		wantStepsIndexed(t, db, "Bounded.Checks", model.IDIndex, testkit.Mended(t, db, bounded(denorm.BoundedSpec{Max: 1}).Checks())...)

@@ -10,6 +10,7 @@ import (
 	"github.com/docmodel/docmodel/denorm"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -48,7 +49,7 @@ func TestBoundedTrim(t *testing.T) {
 		{"with a document in the array's place", docs{"boards": {bson.D{e("_id", "b"), e("posts", bson.D{e("3", 1)})}}}, last, nil, docs{"boards": {bson.D{e("_id", "b"), e("posts", bson.D{e("3", 1)})}}}},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
-			modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+			mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 				seed(t, db, c.before)
 				check := c.b.Checks()[0]
 				list, said := findingsOf(t, db, check)
@@ -83,7 +84,7 @@ func TestBoundedRemove(t *testing.T) {
 
 func TestBoundedReads(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		seed(t, db, docs{"boards": append(slices.Clone(many["boards"][:5]), board{ID: "h", Name: "n", Posts: posts("a1", "b2", "c3")})})
 		for n, want := range map[int][]post{1: posts("a1"), 2: posts("a1", "b2"), -1: posts("c3"), -2: posts("b2", "c3"), 9: posts("a1", "b2", "c3"), -9: posts("a1", "b2", "c3")} {
 			got, err := last.Slice("h", n).One(t.Context(), db)
@@ -141,7 +142,7 @@ func TestBoundedFaults(t *testing.T) {
 // Without a Key a push that is run again adds its elements again, as its documentation says.
 func TestBoundedPushAgain(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		seed(t, db, with("a1"))
 		for range 2 {
 			if _, err := last.Push("b", elements("b2")...).Run(t.Context(), db); err != nil {

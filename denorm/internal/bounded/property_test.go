@@ -10,7 +10,7 @@ import (
 
 	"github.com/docmodel/docmodel/denorm"
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -75,7 +75,7 @@ func TestBoundedIsAppendSortCut(t *testing.T) {
 		{byN, func(a, b post) int { return cmp.Or(cmp.Compare(a.N, b.N), cmp.Compare(a.ID, b.ID)) }},
 		{byNTop, func(a, b post) int { return cmp.Or(cmp.Compare(b.N, a.N), cmp.Compare(a.ID, b.ID)) }},
 	}
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for i, order := range orders {
 			for keep, first := range []bool{false, true} {
 				for _, key := range []string{"", "id"} {
@@ -147,7 +147,7 @@ func randomPosts(random *rand.Rand) (list []post, args []any) {
 func TestBoundedTies(t *testing.T) {
 	parallel(t)
 	tied := bounded(denorm.BoundedSpec{Max: 3, By: bson.D{{Key: "n", Value: 1}}})
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		seed(t, db, with("a2", "b2", "c1"))
 		if _, err := tied.Push("b", elements("d2", "e2")...).Run(t.Context(), db); err != nil {
 			t.Fatal(err)

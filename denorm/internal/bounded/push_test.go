@@ -6,7 +6,7 @@ import (
 
 	"github.com/docmodel/docmodel/denorm"
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -97,7 +97,7 @@ func TestBoundedOpenElements(t *testing.T) {
 	} {
 		t.Run(reason, func(t *testing.T) { wantError(t, w.Err, errRefused) })
 	}
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		seed(t, db, docs{"boards": {bson.M{"_id": "b"}}})
 		for _, id := range []any{"a", 5, bson.D{{Key: "x", Value: "y"}}, "$where"} {
 			if _, err := logs.Push("b", key(id)).Run(t.Context(), db); err != nil {
@@ -145,7 +145,7 @@ func TestBoundedPushWith(t *testing.T) {
 					want.Done = b.Push("b", elements...).Done // which holds for the whole write
 				}
 				if (got.Err == nil) != (want.Err == nil) || got.String() != want.String() || got.Expect != want.Expect ||
-					modeltest.Diff(want.Done, got.Done) != "" {
+					mongotest.Diff(want.Done, got.Done) != "" {
 					t.Errorf("%v:\n got %v\nwant %v", with, got, want)
 				}
 			}

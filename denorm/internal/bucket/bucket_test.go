@@ -10,7 +10,7 @@ import (
 
 	"github.com/docmodel/docmodel/denorm"
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -112,7 +112,7 @@ func sizeOf(list ...note) (bytes int64) {
 
 func TestBucketAppend(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		t.Run("three to a bucket, each key by itself", func(t *testing.T) {
 			empty(t, db)
 			for i := range 7 {
@@ -162,7 +162,7 @@ func TestBucketAppend(t *testing.T) {
 // Bytes and days decide which bucket takes an element, too.
 func TestBucketAppendBounds(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		t.Run("by bytes", func(t *testing.T) {
 			for _, b := range []*noteBucket{budgeted, roomy} {
 				empty(t, db)
@@ -262,7 +262,7 @@ func TestBucketRefusals(t *testing.T) {
 	} {
 		t.Run(c.reason, func(t *testing.T) { wantError(t, c.err, errRefused) })
 	}
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		empty(t, db)
 		_, _, err := plain.Append("", noted("a")).Run(t.Context(), db)
 		wantError(t, err, errRefused)

@@ -11,6 +11,7 @@ import (
 	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -77,7 +78,7 @@ func TestBucketRepair(t *testing.T) {
 		{"items that are no list", bucketDoc(0, bare, bson.E{Key: "items", Value: "x"}), bucketDoc(0, nil, bson.E{Key: "items", Value: "x"}, totalsOf(nil, nil))},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
-			modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+			mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 				seed(t, db, docs{"notes": {c.before, bucketDoc(7, bare)}})
 				found, _ := findingsOf(t, db, added.Checks()[0])
 				if (len(found) > 0) != (c.after != nil) || len(found) > 0 && found[0].ID.StringValue() != "p#0000000000" {
@@ -104,7 +105,7 @@ func TestBucketChecks(t *testing.T) {
 	parallel(t)
 	wantDistinctChecks(t, budgeted.Checks(), 2)
 	wantRefusedFindings(t, budgeted.Checks()...)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ab := []note{numbered("a", 5, 0.5), numbered("b", -2, 0.25)}
 		seed(t, db, docs{"notes": {bucketDoc(0, ab, bson.E{Key: "n", Value: 9}), bucketDoc(1, ab, bson.E{Key: "bytes", Value: "x"})}})
 		got, said := findingsOf(t, db, added.Checks()[0])
@@ -124,7 +125,7 @@ func TestBucketChecks(t *testing.T) {
 		want := counts{N: 2, Bytes: sizeOf(ab...), Totals: map[string]denorm.Total{"n": {Sum: 3, Min: -2, Max: 5}, "f": {Sum: 0.75, Min: 0.25, Max: 0.5}}}
 		for i, f := range got {
 			details[i] = testkit.Detail[detail](t, f)
-			if diff := modeltest.Diff(want, details[i].Counted, modeltest.IgnoreOrder()); diff != "" {
+			if diff := mongotest.Diff(want, details[i].Counted, mongotest.IgnoreOrder()); diff != "" {
 				t.Errorf("%d: %s", i, diff)
 			}
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -77,8 +78,8 @@ func TestBucketCosts(t *testing.T) {
 }
 
 func checkBucketCosts(t *testing.T, tests []bucketCost) {
-	m := modeltest.NewMonitor()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	m := mongotest.NewMonitor()
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, test := range tests {
 			t.Run(test.reason, func(t *testing.T) {
 				for _, want := range []model.Cost{test.want, test.said} {
@@ -93,7 +94,7 @@ func checkBucketCosts(t *testing.T, tests []bucketCost) {
 				}
 			})
 		}
-	}, modeltest.WithMonitor(m))
+	}, mongotest.WithMonitor(m))
 }
 
 // full is a write that must find its bucket full.
@@ -110,7 +111,7 @@ func full(w model.Write) func(context.Context, *mongo.Database) error {
 func TestBucketIndexed(t *testing.T) {
 	parallel(t)
 	noon := time.Date(2014, 3, 28, 12, 0, 0, 0, time.UTC)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		var list []any
 		for i := range 4000 {
 			key := fmt.Sprint("k", i)
@@ -145,7 +146,7 @@ type size int64
 // Keys may be numbers and ObjectIDs as well: their buckets don't mix.
 func TestBucketKeyTypes(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		eachKey(t, db, []size{-12, -1, 0, 1, 12, 1 << 40}, "")
 		eachKey(t, db, []bson.ObjectID{{11: 1}, {11: 2}}, bson.NilObjectID.Hex())
 	})

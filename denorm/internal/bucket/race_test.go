@@ -13,6 +13,7 @@ import (
 	"github.com/docmodel/docmodel/denorm"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -67,7 +68,7 @@ func TestBucketFaults(t *testing.T) {
 // Without a Key an append that is run again adds its element again, as its documentation says.
 func TestBucketAppendAgain(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		empty(t, db)
 		appendAll(t, db, plain, "p", noted("a"), noted("a"))
 		wantPages(t, db, plain, "p", []string{"a", "a"})
@@ -77,8 +78,8 @@ func TestBucketAppendAgain(t *testing.T) {
 // An append takes part in a transaction, and goes with it.
 func TestBucketAppendInTransaction(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
-		modeltest.NeedTransactions(t, db)
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
+		mongotest.NeedTransactions(t, db)
 		appendAll(t, db, byKey, "p", noted("a"), noted("b"))
 		errUndone := errors.New("undone")
 		for _, want := range []error{errUndone, nil} {
@@ -163,7 +164,7 @@ func wantWhole(t testing.TB, db *mongo.Database, b *noteBucket, most int, want [
 // Thirty-two that append at once, each element by two of them: nothing is lost, doubled or overfilled, by number or by bytes.
 func TestBucketConcurrent(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		if err := createIndexes(t.Context(), db, added); err != nil {
 			t.Fatal(err)
 		}
@@ -205,7 +206,7 @@ func appendTwice(t *testing.T, db *mongo.Database, b *noteBucket, most int, of f
 func TestBucketConcurrentWithoutKey(t *testing.T) {
 	parallel(t)
 	const writers, each = 32, 4
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		empty(t, db)
 		var want []string
 		errs := make([]error, writers)
@@ -231,7 +232,7 @@ func TestBucketConcurrentWithoutKey(t *testing.T) {
 // Pages give back exactly what was appended, in order, whatever the sizes, the bounds and the keys.
 func TestBucketProperty(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for s := range uint64(6) {
 			random := rand.New(rand.NewPCG(s, 1))
 			most, bytes := 1+random.IntN(5), int64(150+random.IntN(200))
@@ -272,7 +273,7 @@ func TestBucketProperty(t *testing.T) {
 func TestBucketHostileKeys(t *testing.T) {
 	parallel(t)
 	keys := []string{"$where", "a.b", "^.*", "$$ROOT", "{$ne: null}", "é\x00", "p", "p#", "p#0000000000", "p%23", "p%", "p$", "#", "%", "p#2014-03-28", "|", "/"}
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		empty(t, db)
 		at := time.Date(2014, 3, 28, 0, 0, 0, 0, time.UTC)
 		for _, b := range []*noteBucket{byKey, daily} {

@@ -8,14 +8,14 @@ import (
 
 	"github.com/docmodel/docmodel/denorm"
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
 // Every way of reading gives what was appended to its key.
 func TestBucketReads(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		empty(t, db)
 		var want []string
 		for i := range 11 {
@@ -48,7 +48,7 @@ func TestBucketReads(t *testing.T) {
 // Page after page, from either end.
 func TestBucketPaging(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		empty(t, db)
 		for i := range 11 {
 			appendAll(t, db, byKey, "p", noted(fmt.Sprint(i)))
@@ -80,7 +80,7 @@ func TestBucketPaging(t *testing.T) {
 
 func TestBucketTotals(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		empty(t, db)
 		for i := range int64(7) {
 			n := note{ID: fmt.Sprint(i), F: 0.5}
@@ -118,7 +118,7 @@ func TestBucketPeriods(t *testing.T) {
 	tokyo := time.FixedZone("Tokyo", 9*60*60)
 	inTokyo := denorm.NewBucket(notes, denorm.BucketSpec{Max: 2, Period: denorm.Daily, At: "at", Location: tokyo})
 	monthly := denorm.NewBucket(notes, denorm.BucketSpec{Max: 2, Period: denorm.Monthly, At: "at"})
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		evening := time.Date(2014, 3, 31, 14, 59, 59, 0, time.UTC) // a second before midnight in Tokyo
 		list := make([]note, 4)
 		for i := range list {

@@ -15,6 +15,7 @@ import (
 	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -260,7 +261,7 @@ func TestColumnsFill(t *testing.T) {
 		Run:   fill,
 		Check: func(t testing.TB, db *mongo.Database) { wantDocs(t, db, flat) },
 	})
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		seed(t, db, flat)
 		uses, err := strictOnes.Survey().All(t.Context(), db)
 		if got, want := fmt.Sprint(uses), "[{_id string 3} {x int 1} {x/#0 string 1} {x/#1 int 1} {x/y int 1}]"; err != nil || got != want {
@@ -278,15 +279,15 @@ func TestColumnsFill(t *testing.T) {
 	})
 	wantDistinctChecks(t, strictOnes.Checks(), 1)
 	wantRefusedFindings(t, strictOnes.Checks()...)
-	m := modeltest.NewMonitor()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	m := mongotest.NewMonitor()
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		w := strictOnes.Store(bson.D{e("_id", "a")})
 		modeltest.WantCost(t, m, w.Cost(), func() error {
 			_, err := w.Run(t.Context(), db)
 			return err
 		})
 		modeltest.WantIndexed(t, db, w, model.IDIndex)
-	}, modeltest.WithMonitor(m))
+	}, mongotest.WithMonitor(m))
 }
 
 func TestColumnsDeclarations(t *testing.T) {
@@ -324,7 +325,7 @@ func TestColumnsPrices(t *testing.T) {
 // Each write finds its document by _id.
 func TestColumnsWritesIndexed(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		seed(t, db, docs{"flat": {bson.D{e("_id", "gone")}}})
 		wantStepsIndexed(t, db, "Columns", model.IDIndex, model.NewPlan(strictOnes.Delete("gone")))
 		wantStepsIndexed(t, db, "Columns.Checks", model.IDIndex, mended(t, db, strictOnes.Checks())...)

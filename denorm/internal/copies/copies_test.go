@@ -12,7 +12,7 @@ import (
 	"github.com/docmodel/docmodel/denorm"
 	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -248,7 +248,7 @@ func (f copyForm) fill(t testing.TB, db *mongo.Database, r *rand.Rand) {
 // Whatever is changed through the copy, in whatever order it arrives, the copies are those of their sources.
 func TestCopyFollows(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, f := range copyForms {
 			t.Run(f.name, func(t *testing.T) {
 				r := rand.New(rand.NewPCG(7, uint64(f.depth)))
@@ -369,7 +369,7 @@ func (f copyForm) relate(t *testing.T, db *mongo.Database, r *rand.Rand, id stri
 // What is changed past the copy is found completely, and repaired exactly: the copied fields of those copies and nothing else.
 func TestCopyDrift(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, f := range copyForms {
 			t.Run(f.name, func(t *testing.T) {
 				for round := range 6 {

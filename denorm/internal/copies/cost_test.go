@@ -6,7 +6,7 @@ import (
 
 	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -37,7 +37,7 @@ func TestCopyPrices(t *testing.T) {
 // Each write whose documentation says that it finds its documents by _id does so.
 func TestCopyWritesIndexed(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := t.Context()
 		byID := func(reason string, plans ...model.Plan) {
 			t.Helper()

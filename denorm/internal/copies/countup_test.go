@@ -7,7 +7,7 @@ import (
 	"github.com/docmodel/docmodel/denorm"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/embed"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -33,7 +33,7 @@ func TestCopyCountsUp(t *testing.T) {
 	} {
 		form.spec.CountUp = "rev"
 		t.Run(form.name, func(t *testing.T) {
-			modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+			mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 				copyCountsUp(t, db, copies(form.spec, form.base), form.spec, form.base)
 			})
 		})

@@ -6,7 +6,7 @@ import (
 	"github.com/docmodel/docmodel/denorm"
 	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -49,7 +49,7 @@ var (
 // A document that counts, and holds copied fields, moves with both: fields that the new source doesn't have are taken away.
 func TestCopyInCountedDocument(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := t.Context()
 		a := course{ID: "a", Name: "Algebra", Teacher: "Noether", Rooms: []string{"1", "2"}}
 		b := course{ID: "b", Name: "Botany"}
@@ -91,7 +91,7 @@ func TestCopyRefreshNamed(t *testing.T) {
 	parallel(t)
 	for _, f := range copyForms {
 		t.Run(f.name, func(t *testing.T) {
-			modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+			mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 				ctx := t.Context()
 				s := origin{ID: "s", Name: "new", V: 2, Docs: []string{"h1", "h2"}}
 				var list []any

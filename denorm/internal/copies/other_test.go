@@ -12,6 +12,7 @@ import (
 	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -28,7 +29,7 @@ var (
 // Ragged documents, in which what should be an array is missing, null, a scalar or holds scalars, don't stop a propagation.
 func TestCopyRagged(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		s := origin{ID: "s", Name: "new", V: 2}
 		item := bson.D{e("id", "s"), e("name", "old")}
 		ragged := []any{
@@ -77,7 +78,7 @@ func TestCopyNothing(t *testing.T) {
 	parallel(t)
 	loose := model.NewCollection[bson.D, any]("origins")
 	c := denorm.NewCopy(loose, looseDocs, denorm.CopySpec{KeyPath: "src", Fields: []denorm.Field{{From: "x", To: "x"}}})
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, x := range []bson.D{{}, {e("x", nil)}, {e("x", bson.A{})}, {e("x", bson.D{})}, {e("x", bson.Regex{Pattern: "a"})}, {e("x", "$y")}} {
 			s := append(bson.D{e("_id", 1)}, x...)
 			seed(t, db, docs{"origins": {s}, "holders": {
@@ -102,7 +103,7 @@ func TestCopyNothing(t *testing.T) {
 func TestCopyFold(t *testing.T) {
 	tenancy.Differs(t, "the fields of the scope are fields of the documents that it compares or lists")
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, f := range copyForms {
 			listed := []string{}
 			seed(t, db, docs{"origins": nil, "holders": nil})
@@ -147,7 +148,7 @@ func TestCopyFold(t *testing.T) {
 // A job over many copies reads and writes only what is to be changed, tells how far it is, and goes on where it stopped.
 func TestCopyPropagateJob(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		var hs []holder
 		for i := range 25 {
 			hs = append(hs, holder{ID: fmt.Sprintf("h%02d", i), Src: "s", Name: "old", V: int64(i % 5)})
@@ -198,8 +199,8 @@ func TestCopyManyListed(t *testing.T) {
 // What each operation costs, and which index serves it.
 func TestCopyCosts(t *testing.T) {
 	parallel(t)
-	monitor := modeltest.NewMonitor()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	monitor := mongotest.NewMonitor()
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		s := origin{ID: "s", Name: "a"}
 		var hs []holder
 		for i := range 40 {
@@ -226,13 +227,13 @@ func TestCopyCosts(t *testing.T) {
 			_, _, err := inGroups.Refresh("s").Run(t.Context(), db)
 			return err
 		})
-	}, modeltest.WithMonitor(monitor))
+	}, mongotest.WithMonitor(monitor))
 }
 
 // A propagation finds the copies of its source by the index, and only those.
 func TestCopyIndexed(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		var hs []holder
 		for i := range 3000 {
 			id := fmt.Sprint("s", i)
@@ -257,7 +258,7 @@ func TestCopyIndexed(t *testing.T) {
 // The ratio at which copies pay, and the spread that it is computed from.
 func TestCopySpread(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, f := range copyForms {
 			if err := f.oneOf(t.Context(), db); err != nil {
 				t.Fatal(err)

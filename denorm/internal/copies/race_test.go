@@ -13,6 +13,7 @@ import (
 	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -180,7 +181,7 @@ func TestCopyRepairLosesNothing(t *testing.T) {
 // 32 writers of one source: every change is made once, and the copies are the source's in the end.
 func TestCopyWriters(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		f := copyForms[2]
 		f.fill(t, db, rand.New(rand.NewPCG(1, 1)))
 		var wait sync.WaitGroup

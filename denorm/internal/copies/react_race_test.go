@@ -10,6 +10,7 @@ import (
 	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -66,7 +67,7 @@ func TestCopyStoreInterleaved(t *testing.T) {
 			}
 			for name, action := range map[string]model.Action{"insert": f.holders().Insert(f.fresh()), "update": f.relating()} {
 				t.Run(f.name+" "+name+" "+with, func(t *testing.T) {
-					if os.Getenv(modeltest.EnvURI) == "" {
+					if os.Getenv(mongotest.EnvURI) == "" {
 						t.Parallel()
 					}
 					f.interleave(t, tx, changed(action.Change(), way), changed(f.sources().Set("s", bson.D{e("name", "b")}), way))
@@ -78,7 +79,7 @@ func TestCopyStoreInterleaved(t *testing.T) {
 
 func (f copyForm) interleave(t *testing.T, tx bool, a, b testkit.DBFunc) {
 	for how, c := range map[string]modeltest.InterleaveCase{
-		"writes": {Match: modeltest.Writes, Transactions: tx}, "commands": {Nested: true, Transactions: tx},
+		"writes": {Match: mongotest.Writes, Transactions: tx}, "commands": {Nested: true, Transactions: tx},
 	} {
 		c.Sample, c.A, c.B = 2, a, b
 		c.Seed = func(ctx context.Context, db *mongo.Database) error {
@@ -105,7 +106,7 @@ func (f copyForm) interleave(t *testing.T, tx bool, a, b testkit.DBFunc) {
 // What storing a copy costs, in a transaction without its commit and the test's hello.
 func TestCopyStoreCosts(t *testing.T) {
 	parallel(t)
-	m := modeltest.NewMonitor()
+	m := mongotest.NewMonitor()
 	for _, f := range copyForms {
 		for name, want := range map[string]model.Cost{
 			"plain": {Commands: 3, Written: 1, Returned: 2}, "in a transaction": {Commands: 2 + 2, Written: 2, Returned: 1},
@@ -117,10 +118,10 @@ func TestCopyStoreCosts(t *testing.T) {
 				}
 			}
 			t.Run(f.name+" "+name, func(t *testing.T) {
-				modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+				mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 					way := plain
 					if name != "plain" {
-						modeltest.NeedTransactions(t, db)
+						mongotest.NeedTransactions(t, db)
 						way = model.WithTransactions
 					}
 					if err := f.oneOf(t.Context(), db); err != nil {
@@ -128,7 +129,7 @@ func TestCopyStoreCosts(t *testing.T) {
 					}
 					mustExec(t, db, model.NewPlan(origins.Update("s", bson.D{e("$push", bson.D{e("docs", "later")})})))
 					modeltest.WantCost(t, m, want, func() error { return changed(f.holders().Insert(f.fresh()), way)(t.Context(), db) })
-				}, modeltest.WithMonitor(m))
+				}, mongotest.WithMonitor(m))
 			})
 		}
 	}
@@ -140,7 +141,7 @@ func TestCopyStoreRefuses(t *testing.T) {
 	loose := denorm.NewCopy(origins, looseDocs, denorm.CopySpec{
 		KeyPath: "items.id", Fields: []denorm.Field{{From: "name", To: "items.name"}}, Lists: []string{"items"},
 	})
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		f, ctx := copyForms[2], t.Context()
 		if err := f.oneOf(ctx, db); err != nil {
 			t.Fatal(err)
@@ -179,7 +180,7 @@ func TestCopyStoreTwice(t *testing.T) {
 	names := denorm.NewCopy(origins, holders, denorm.CopySpec{KeyPath: "items.id", Fields: []denorm.Field{{From: "name", To: "items.name"}}})
 	cities := denorm.NewCopy(origins, holders, denorm.CopySpec{KeyPath: "items.id", Fields: []denorm.Field{{From: "info.city", To: "items.info.city"}}})
 	both := model.New("both", names, cities)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		mustExec(t, db, origins.InsertMany([]origin{{ID: "s", Name: "a", Info: info{"Rome"}, Docs: []string{"l"}}, {ID: "t", Name: "b", V: 3}}))
 		want := func(id string, items ...held) {
 			t.Helper()

@@ -7,7 +7,7 @@ import (
 
 	"github.com/docmodel/docmodel/denorm"
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -22,7 +22,7 @@ func TestCopyStoreVersion(t *testing.T) {
 	})
 	m := model.New("stock", names)
 	itemStore, lineStore := model.NewStore(m, items), model.NewStore(m, lines)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := t.Context()
 		want := func(err error, line stockItemRef, version int64) {
 			t.Helper()
@@ -81,7 +81,7 @@ func TestCopyStoreTime(t *testing.T) {
 	m := model.New("places", names)
 	placeStore, visitStore := model.NewStore(m, places), model.NewStore(m, visits)
 	day := func(n int) time.Time { return time.Date(2026, 1, n, 0, 0, 0, 0, time.UTC) }
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := t.Context()
 		if _, _, err := placeStore.Insert(place{"p", "Rome", day(1)}).Run(ctx, db); err != nil {
 			t.Fatal(err)
@@ -125,7 +125,7 @@ func TestCopyStoreKeepsVersion(t *testing.T) {
 		KeyPath: "place", Fields: []denorm.Field{{From: "name", To: "name"}}, Version: "v", VersionTo: "v",
 	}))
 	placeStore, visitStore := model.NewStore(m, places), model.NewStore(m, visits)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := t.Context()
 		if _, _, err := placeStore.Insert(place{ID: "p", Name: "Rome"}).Run(ctx, db); err != nil {
 			t.Fatal(err)

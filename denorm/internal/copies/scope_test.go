@@ -5,7 +5,7 @@ import (
 
 	"github.com/docmodel/docmodel/denorm"
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -23,7 +23,7 @@ func TestCopyStamped(t *testing.T) {
 	}
 	makers, toys := model.NewCollection[maker, string]("makers"), model.NewCollection[toy, string]("toys")
 	of := denorm.NewCopy(makers, toys, denorm.CopySpec{KeyPath: "maker._id", Fields: []denorm.Field{{From: "name", To: "maker.name"}, {From: "at", To: "maker.at"}}})
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		m := maker{ID: "m", Name: "Mo", At: 1}
 		if _, err := model.NewPlan(makers.Insert(m), toys.Insert(toy{ID: "t", Maker: m})).Run(t.Context(), db); err != nil {
 			t.Fatal(err)

@@ -6,7 +6,7 @@ import (
 	"github.com/docmodel/docmodel/denorm"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/embed"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -41,7 +41,7 @@ func TestCopyOfVersioned(t *testing.T) {
 	names := denorm.NewCopy(items, lines, spec)
 	spec.Version = "version"
 	shared := denorm.NewCopy(items, lines, spec) // the version of every write
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := t.Context()
 		refresh := func(c *denorm.Copy[stockItem, string, string]) int64 {
 			t.Helper()

@@ -7,7 +7,7 @@ import (
 
 	"github.com/docmodel/docmodel/denorm"
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -81,7 +81,7 @@ func TestCounterKeeps(t *testing.T) {
 // An action that is repeated after another one changes nothing: the child remembers its token.
 func TestCounterRepeats(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		if err := seedHouses(t.Context(), db, volumeOf("1", "a", 10)); err != nil {
 			t.Fatal(err)
 		}
@@ -107,7 +107,7 @@ func TestCounterRefuses(t *testing.T) {
 		if err := seedHouses(t.Context(), db, volumeOf("1", "a", 5)); err != nil {
 			t.Fatal(err)
 		}
-		before, _ := modeltest.Dump(t.Context(), db)
+		before, _ := mongotest.Dump(t.Context(), db)
 		for _, test := range []struct {
 			reason string
 			change change
@@ -139,7 +139,7 @@ func TestCounterRefuses(t *testing.T) {
 		if _, _, err := fully.Recount("z").Run(t.Context(), way); !errors.Is(err, model.ErrNotFound) {
 			t.Errorf("a parent that isn't there: %v", err)
 		}
-		if after, _ := modeltest.Dump(t.Context(), db); after != before {
+		if after, _ := mongotest.Dump(t.Context(), db); after != before {
 			t.Errorf("changed:\n%s", after)
 		}
 	})
@@ -148,7 +148,7 @@ func TestCounterRefuses(t *testing.T) {
 // The check finds children whose parent doesn't exist.
 func TestCounterMissingParent(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		if err := errors.Join(seedHouses(t.Context(), db, volumeOf("1", "a", 1)),
 			exec(t.Context(), db, volumes.InsertMany([]volume{volumeOf("2", "z", 1), volumeOf("3", "", 1)}))); err != nil {
 			t.Fatal(err)

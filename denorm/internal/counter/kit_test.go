@@ -11,7 +11,7 @@ import (
 	"github.com/docmodel/docmodel/denorm"
 	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -169,13 +169,13 @@ func wantAgreed(t testing.TB, db model.DB, l ledger) {
 }
 
 // bothWays runs a test without transactions, and with them. db is the database past them.
-func bothWays(t *testing.T, f func(t *testing.T, db *mongo.Database, way model.DB), options ...modeltest.Option) {
+func bothWays(t *testing.T, f func(t *testing.T, db *mongo.Database, way model.DB), options ...mongotest.Option) {
 	t.Run("plain", func(t *testing.T) {
-		modeltest.Each(t, func(t *testing.T, db *mongo.Database) { f(t, db, db) }, options...)
+		mongotest.Each(t, func(t *testing.T, db *mongo.Database) { f(t, db, db) }, options...)
 	})
 	t.Run("in transactions", func(t *testing.T) {
-		modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
-			modeltest.NeedTransactions(t, db)
+		mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
+			mongotest.NeedTransactions(t, db)
 			f(t, db, transacting(t, db))
 		}, options...)
 	})

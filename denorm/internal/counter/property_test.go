@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
@@ -19,7 +19,7 @@ import (
 func TestCounterProperty(t *testing.T) {
 	tenancy.Differs(t, "an _id that was deleted stays taken")
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		r := rand.New(rand.NewPCG(3, 4))
 		if err := seedHouses(t.Context(), db); err != nil {
 			t.Fatal(err)

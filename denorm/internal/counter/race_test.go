@@ -10,6 +10,7 @@ import (
 
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -118,7 +119,7 @@ func TestCounterRecountMeets(t *testing.T) {
 				}
 				t.Run(fmt.Sprint(i, " ", a.name, ", wrong ", wrong), func(t *testing.T) {
 					meet(t, modeltest.InterleaveCase{
-						Match: modeltest.All, Nested: !everyPair,
+						Match: mongotest.All, Nested: !everyPair,
 						Seed: func(ctx context.Context, db *mongo.Database) error {
 							err := seedTwo(l)(ctx, db)
 							if wrong {
@@ -166,7 +167,7 @@ func TestCounterInterleaved(t *testing.T) {
 						}
 					}
 					meet(t, modeltest.InterleaveCase{
-						Match: modeltest.Writes, Transactions: tx, Nested: tx, Seed: seedTwo(ranged),
+						Match: mongotest.Writes, Transactions: tx, Nested: tx, Seed: seedTwo(ranged),
 						A: side(a, token(1)), B: side(b, token(2)),
 						Check: func(t testing.TB, db *mongo.Database, errA, errB error) {
 							if err := errors.Join(errA, errB); err != nil {
@@ -182,7 +183,7 @@ func TestCounterInterleaved(t *testing.T) {
 }
 
 func meet(t *testing.T, c modeltest.InterleaveCase) {
-	if os.Getenv(modeltest.EnvURI) == "" {
+	if os.Getenv(mongotest.EnvURI) == "" {
 		t.Parallel()
 	}
 	c.Sample = 2

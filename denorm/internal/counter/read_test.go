@@ -11,6 +11,7 @@ import (
 	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -47,7 +48,7 @@ func TestCounterCosts(t *testing.T) {
 		{"Recount of what is right", recount(counted), cost(1, 0, 1), cost(2, 0, 1)},
 		{"Recount", recount(other), cost(3, 1, 1), cost(4, 1, 1)},
 	}
-	m := modeltest.NewMonitor()
+	m := mongotest.NewMonitor()
 	bothWays(t, func(t *testing.T, db *mongo.Database, way model.DB) {
 		for _, test := range tests {
 			t.Run(test.reason, func(t *testing.T) {
@@ -62,7 +63,7 @@ func TestCounterCosts(t *testing.T) {
 				modeltest.WantCost(t, m, want, func() error { return test.run(t.Context(), way) })
 			})
 		}
-	}, modeltest.WithMonitor(m))
+	}, mongotest.WithMonitor(m))
 }
 
 // What finds wrong numbers costs what its value says.
@@ -76,8 +77,8 @@ func TestCounterPrices(t *testing.T) {
 // A parent's children and the next greatest are found by the counter's indexes, among thousands.
 func TestCounterIndexed(t *testing.T) {
 	parallel(t)
-	m := modeltest.NewMonitor()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	m := mongotest.NewMonitor()
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		var list, parents []any
 		for i := range 4000 {
 			list = append(list, volumeOf(fmt.Sprint(i), fmt.Sprint("h", i/4), i))
@@ -99,13 +100,13 @@ func TestCounterIndexed(t *testing.T) {
 		modeltest.WantIndexed(t, db, volumes.Find(bson.D{e("house", "h7")}), "house_1_pages_1") // what Check and Recount look up
 		wantReadsIndexed(t, db, m,
 			testkit.ReadBy("Set", ranged.set("31", e("pages", 1)), model.IDIndex, model.IDIndex, "house_1_pages_1"))
-	}, modeltest.WithMonitor(m))
+	}, mongotest.WithMonitor(m))
 }
 
 // Every write is served by _id.
 func TestCounterWritesIndexed(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		if err := errors.Join(seedHouses(t.Context(), db, volumeOf("1", "a", 100), volumeOf("2", "a", 300)),
 			updates(t.Context(), db, "houses", "a", bson.D{e("$set", bson.D{e("volumes", 9)})})); err != nil {
 			t.Fatal(err)
@@ -138,7 +139,7 @@ func TestCounterWhere(t *testing.T) {
 	}
 	conditions = append(conditions, nil, bson.D{e("$ne", nil)}, bson.D{e("$exists", true)}, bson.D{e("$exists", false)},
 		bson.D{e("$in", bson.A{1, "a", nil})}, bson.D{e("$gt", 0), e("$lt", 2)})
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for i, v := range values {
 			if err := store(t.Context(), db, docs{"loose": {bson.D{e("_id", i), e("v", v)}}}); err != nil {
 				t.Fatal(err)
@@ -198,7 +199,7 @@ func TestCounterNumbers(t *testing.T) {
 		}
 		return d
 	}
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, test := range []struct {
 			reason    string
 			of        []any // one after the other in one child, beside one that holds the first

@@ -6,7 +6,7 @@ import (
 	"github.com/docmodel/docmodel/denorm"
 	"github.com/docmodel/docmodel/internal/tenancy"
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -89,7 +89,7 @@ func counterDeletedParents(t *testing.T, scored score, most bool) {
 		{"a move to another parent", scored.players.Set("1", bson.D{e("team", "blue")}), map[string][3]int64{"red": {1, 3, 3}, "blue": {1, 5, 5}}},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+			mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 				ctx, scoped := t.Context(), ofTenant("a").On(db)
 				if err := exec(ctx, db, teams.InsertMany([]team{{ID: "red", Tenant: "a"}, {ID: "blue", Tenant: "a"}, {ID: "foreign", Tenant: "b"}})); err != nil {
 					t.Fatal(err)
@@ -124,7 +124,7 @@ func counterDeletedParents(t *testing.T, scored score, most bool) {
 func TestCounterDeletedChildren(t *testing.T) {
 	tenancy.Differs(t, "it has a scope of its own")
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx, scoped := t.Context(), ofTenant("a").On(db)
 		if err := exec(ctx, db, teams.InsertMany([]team{{ID: "red", Tenant: "a"}})); err != nil {
 			t.Fatal(err)

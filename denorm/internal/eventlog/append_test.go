@@ -14,6 +14,7 @@ import (
 	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -55,13 +56,13 @@ func TestEventLogAppend(t *testing.T) {
 		{"no key", plain.Append("", 3, minute(2), cents(4), token(9)), errRefused, nil},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
-			m := modeltest.NewMonitor()
-			modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+			m := mongotest.NewMonitor()
+			mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 				if err := createIndexes(t.Context(), db, plain); err != nil {
 					t.Fatal(err)
 				}
 				mustRun(t, db, plain.Append("a", 0, noon, cents(1, 2), token(1)), plain.Append("a", 2, minute(1), cents(3), token(2)))
-				before, _ := modeltest.Dump(t.Context(), db)
+				before, _ := mongotest.Dump(t.Context(), db)
 				sent := len(m.Commands())
 				_, _, err := c.op.Run(t.Context(), db)
 				if !errors.Is(err, c.want) && !(c.want == errRefused && c.op.Err != nil) {
@@ -71,7 +72,7 @@ func TestEventLogAppend(t *testing.T) {
 				if c.want == errRefused && (len(m.Commands()) > sent || !errors.As(err, &value)) {
 					t.Errorf("%v, and %d commands were sent", err, len(m.Commands())-sent)
 				}
-				if after, _ := modeltest.Dump(t.Context(), db); c.want != nil && before != after {
+				if after, _ := mongotest.Dump(t.Context(), db); c.want != nil && before != after {
 					t.Errorf("the database was changed to %s", after)
 				}
 				if c.events == nil {
@@ -81,10 +82,10 @@ func TestEventLogAppend(t *testing.T) {
 					t.Errorf("events %v, want %v", got, c.events)
 				}
 				sound(t, db, plain)
-			}, modeltest.WithMonitor(m))
+			}, mongotest.WithMonitor(m))
 		})
 	}
-	_, _, err := plain.Append("a", 3, noon, cents(1), token(1)).Run(t.Context(), modeltest.NewClient(t).Database("x"))
+	_, _, err := plain.Append("a", 3, noon, cents(1), token(1)).Run(t.Context(), mongotest.NewClient(t).Database("x"))
 	if !errors.Is(err, model.ErrStale) || !strings.Contains(err.Error(), "version 3") || !strings.Contains(err.Error(), "version 0") {
 		t.Errorf("the error of another version: %v", err)
 	}
@@ -96,7 +97,7 @@ func TestEventLogAppend(t *testing.T) {
 // Decide appends what a function decides, once for a token.
 func TestEventLogDecide(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		mustRun(t, db, snapped.Decide("a", noon, token(1), func(s snapshot) ([]move, error) { return cents(100), nil }))
 		first := snapped.Decide("a", minute(1), token(2), withdraw(60))
 		mustRun(t, db, first, snapped.Decide("a", minute(2), token(3), withdraw(30)), first)
@@ -143,7 +144,7 @@ func TestEventLogInterleaved(t *testing.T) {
 		for _, b := range ops[i:] {
 			t.Run(a.Name+" | "+b.Name, func(t *testing.T) {
 				testkit.Meet(t, a, b, modeltest.InterleaveCase{
-					Match: modeltest.Writes, Sample: 2,
+					Match: mongotest.Writes, Sample: 2,
 					Seed: func(ctx context.Context, db *mongo.Database) error {
 						return run(ctx, db, snapped.Append("a", 0, noon, cents(100, 1, 1), token(20)))
 					},
@@ -178,7 +179,7 @@ func TestEventLogInterleaved(t *testing.T) {
 // Sixteen who append at one version: one wins each time. Sixteen who decide: all do, one after the other.
 func TestEventLogManyWriters(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		if err := createIndexes(t.Context(), db, snapped); err != nil {
 			t.Fatal(err)
 		}
@@ -270,8 +271,8 @@ func TestEventLogFaults(t *testing.T) {
 // An append takes part in a transaction, and goes with it.
 func TestEventLogTransaction(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
-		modeltest.NeedTransactions(t, db)
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
+		mongotest.NeedTransactions(t, db)
 		mustRun(t, db, snapped.Append("a", 0, noon, cents(1, 2, 3), token(1)))
 		errUndone := errors.New("undone")
 		for _, want := range []error{errUndone, nil} {
@@ -321,7 +322,7 @@ func TestEventLogTransactionsMeet(t *testing.T) {
 	} {
 		t.Run(ops[0].Name+" | "+ops[1].Name, func(t *testing.T) {
 			testkit.Meet(t, ops[0], ops[1], modeltest.InterleaveCase{
-				Transactions: true, Match: modeltest.Writes,
+				Transactions: true, Match: mongotest.Writes,
 				Seed: func(ctx context.Context, db *mongo.Database) error {
 					return run(ctx, db, snapped.Append("a", 0, noon, cents(100, 1, 1), token(20)))
 				},
@@ -348,7 +349,7 @@ func TestEventLogTransactionsMeet(t *testing.T) {
 // Random appends, decisions and reads, in lockstep with a log in memory.
 func TestEventLogLockstep(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		if err := createIndexes(t.Context(), db, snapped); err != nil {
 			t.Fatal(err)
 		}

@@ -16,6 +16,7 @@ import (
 	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -72,7 +73,7 @@ func generations(t testing.TB, db model.DB, want denorm.Generations) {
 
 func TestProjectionCatchUp(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		mustRun(t, db, listed.CatchUp("a"))
 		if _, _, err := listed.Load("a").Run(t.Context(), db); !errors.Is(err, model.ErrNotFound) {
 			t.Errorf("no view: %v", err)
@@ -109,9 +110,9 @@ func TestProjectionStream(t *testing.T) {
 	parallel(t)
 	for _, poll := range []bool{false, true} {
 		t.Run(fmt.Sprintf("poll %v", poll), func(t *testing.T) {
-			modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+			mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 				if !poll {
-					modeltest.NeedChangeStreams(t, db)
+					mongotest.NeedChangeStreams(t, db)
 				}
 				if err := model.New("test", plain, listed).Indexes().Ensure(t.Context(), db); err != nil {
 					t.Fatal(err)
@@ -131,7 +132,7 @@ func TestProjectionStream(t *testing.T) {
 		})
 	}
 	t.Run("reordered", func(t *testing.T) {
-		modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 			mustRun(t, db, plain.Append("a", 0, noon, cents(1), token(1)), plain.Append("a", 1, noon, cents(2), token(2)), plain.Append("a", 2, noon, cents(3), token(3)))
 			all, err := (&model.Find[bson.Raw]{Query: model.Query{Collection: "commits", Sort: bson.D{e("_id", 1)}}}).All(t.Context(), db)
 			if err != nil {
@@ -159,7 +160,7 @@ func TestProjectionStream(t *testing.T) {
 // the new generation is a replay of everything.
 func TestProjectionRebuild(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx, stop := context.WithCancel(t.Context())
 		defer stop()
 		for i := range 5 {
@@ -232,7 +233,7 @@ func catchUpOld(ctx context.Context, db model.DB, key string) error {
 // program loads has the revision that is stored.
 func TestProjectionOlder(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		mustRun(t, db, plain.Append("a", 0, noon, cents(1), token(1)))
 		if err := jobs(t.Context(), db, relisted.Rebuild()); err != nil {
 			t.Fatal(err)
@@ -291,7 +292,7 @@ func TestProjectionFaults(t *testing.T) {
 		},
 	})
 	t.Run("killed, with appends between", func(t *testing.T) {
-		for _, action := range []modeltest.Action{modeltest.CutBefore(), modeltest.CutAfter()} {
+		for _, action := range []mongotest.Action{mongotest.CutBefore(), mongotest.CutAfter()} {
 			for n, more := 1, true; more && n < 100; n++ {
 				synctest.Test(t, func(t *testing.T) { more = killedAt(t, n, action, started, later) })
 			}
@@ -301,14 +302,14 @@ func TestProjectionFaults(t *testing.T) {
 
 // killedAt kills a rebuild and a switch at a command, lets events come in, and runs both again. It reports whether there was
 // such a command.
-func killedAt(t *testing.T, n int, action modeltest.Action, started, later func(context.Context, *mongo.Database) error) bool {
-	faults := modeltest.NewFaults()
-	db := modeltest.NewClient(t, modeltest.WithFaults(faults)).Database("x")
+func killedAt(t *testing.T, n int, action mongotest.Action, started, later func(context.Context, *mongo.Database) error) bool {
+	faults := mongotest.NewFaults()
+	db := mongotest.NewClient(t, mongotest.WithFaults(faults)).Database("x")
 	ctx := t.Context()
 	if err := started(ctx, db); err != nil {
 		t.Fatal(err)
 	}
-	faults.From(modeltest.All, n, action)
+	faults.From(mongotest.All, n, action)
 	err := jobs(ctx, db, relisted.Rebuild(), relisted.Switch())
 	faults.Reset()
 	if err == nil {
@@ -331,15 +332,15 @@ func killedAt(t *testing.T, n int, action modeltest.Action, started, later func(
 // A job goes on from its checkpoint, a dry run writes nothing, and a job whose generation was dropped says so.
 func TestProjectionJobs(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for i := range 7 {
 			key := fmt.Sprint("k", i)
 			mustRun(t, db, plain.Append(key, 0, noon, cents(1, 2), token(i)), listed.CatchUp(key))
 		}
-		before, _ := modeltest.Dump(t.Context(), db)
+		before, _ := mongotest.Dump(t.Context(), db)
 		for _, j := range []model.Job{relisted.Rebuild(), relisted.Switch()} {
 			p, err := j.Run(t.Context(), db, model.JobOptions{DryRun: true, BatchSize: 2})
-			if after, _ := modeltest.Dump(t.Context(), db); err != nil || p.Modified != 0 || after != before {
+			if after, _ := mongotest.Dump(t.Context(), db); err != nil || p.Modified != 0 || after != before {
 				t.Errorf("dry: %+v, %v, %s", p, err, after)
 			}
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/embed"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -32,7 +33,7 @@ func snapshotOf(t testing.TB, db *mongo.Database) snapshot {
 // Snapshots come when a multiple of Every is passed, are replaced by newer ones only, and may be lost.
 func TestEventLogSnapshots(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for i, want := range []int64{0, 4, 4, 8, 8, 12, 12} {
 			mustRun(t, db, snapped.Append("a", int64(2*i), minute(i), cents(1, 2), token(i)))
 			if s := snapshotOf(t, db); s.Version != want || s.State.Moves != want || want > 0 && !s.At.Equal(minute(int(want/2-1))) {
@@ -82,7 +83,7 @@ func TestEventLogTypes(t *testing.T) {
 		t.Fatal(err)
 	}
 	when := noon.Add(123 * time.Millisecond)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		mustRun(t, db, snapped.Append("a", 0, noon, []move{{Cents: 1, Price: price, When: &when}, {}, {}, {}}, token(1)))
 		for _, l := range []*ledger{snapped, plain} {
 			if s := read(t, db, l.Load("a")); s.State.Price != price || s.State.When == nil || !s.State.When.Equal(when) {
@@ -98,7 +99,7 @@ func TestEventLogTypes(t *testing.T) {
 	union := embed.NewUnion[event]("kind", embed.Case[deposit]("deposit"), embed.Case[withdrawal]("withdrawal"))
 	list := model.NewCollectionWith[commit, string]("commits", union.Options())
 	l := denorm.NewEventLog(list, denorm.EventLogSpec[bson.ObjectID, event, int64]{Fold: func(s int64, x event) (int64, error) { return s + x.amount(), nil }})
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		id := token(77)
 		mustRun(t, db, l.Append(id, 0, noon, []event{deposit{5}, withdrawal{2, "cash"}}, token(1)))
 		if s := read(t, db, l.Load(id)); s.State != 3 || s.ID != id {
@@ -153,7 +154,7 @@ func TestEventLogCommitsCheck(t *testing.T) {
 		{"an earlier time", doc("a#0000000000000004", "a", 4, 4, 0, 1), "before the previous commit's", nil},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
-			modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+			mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 				mustRun(t, db, plain.Append("a", 0, noon, cents(1, 2), token(1)), plain.Append("a", 2, minute(1), cents(3), token(2)))
 				if err := store(t.Context(), db, docs{"commits": {c.doc}}); err != nil {
 					t.Fatal(err)
@@ -216,7 +217,7 @@ func TestEventLogSnapshotsCheck(t *testing.T) {
 			if c.says != "" {
 				modeltest.FaultMatrix(t, mend)
 			}
-			modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+			mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 				mustRun(t, db, snapped.Append("a", 0, noon, cents(1, 2), token(1)), snapped.Append("a", 2, noon, cents(3, 4), token(2)))
 				if err := updates(t.Context(), db, "snapshots", "a", c.update); err != nil {
 					t.Fatal(err)
@@ -236,7 +237,7 @@ func TestEventLogSnapshotsCheck(t *testing.T) {
 func TestEventLogScope(t *testing.T) {
 	tenancy.Differs(t, "it has scopes of its own")
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		of := func(tenant string) model.DB {
 			return model.Scope{Tenant: bson.D{e("tenant", tenant)}, Delete: bson.D{e("deletedAt", int64(7))}}.On(db)
 		}
@@ -293,7 +294,7 @@ func TestEventLogScope(t *testing.T) {
 // An event that can't be folded ends the read, and says which commit it is in.
 func TestEventLogFoldFails(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		mustRun(t, db, plain.Append("a", 0, noon, cents(1), token(1)), plain.Append("a", 1, noon, []move{{Text: "broken"}}, token(2)))
 		_, _, err := plain.Load("a").Run(t.Context(), db)
 		if !errors.Is(err, errRefusedEvent) || !strings.Contains(err.Error(), "a#0000000000000002") {
@@ -405,8 +406,8 @@ func TestEventLogCosts(t *testing.T) {
 func TestEventLogIndexed(t *testing.T) {
 	tenancy.Differs(t, "the index of tokens, which the tenant leads, may serve a key's commits")
 	parallel(t)
-	m := modeltest.NewMonitor()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	m := mongotest.NewMonitor()
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		var many []any
 		for i := range 4000 {
 			key, first := fmt.Sprintf("k%02d", i%40), int64(i/40+1)
@@ -428,5 +429,5 @@ func TestEventLogIndexed(t *testing.T) {
 			testkit.ReadBy("CatchUp", listed.CatchUp("a"), id, "", "", id),
 		)
 		modeltest.WantIndexed(t, db, snapped.Commits("a", 2, 3), id)
-	}, modeltest.WithMonitor(m))
+	}, mongotest.WithMonitor(m))
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/docmodel/docmodel/denorm"
 	"github.com/docmodel/docmodel/internal/tenancy"
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
@@ -57,7 +57,7 @@ func feedChanges(ctx context.Context, db *mongo.Database, seed uint64, from, n i
 func TestFeedKilled(t *testing.T) {
 	tenancy.Differs(t, "a stream is refused under a scope's filter")
 	parallel(t)
-	cut := map[string]modeltest.Action{"before": modeltest.CutBefore(), "after": modeltest.CutAfter()}
+	cut := map[string]mongotest.Action{"before": mongotest.CutBefore(), "after": mongotest.CutAfter()}
 	for _, begun := range []bool{true, false} {
 		for _, poll := range []bool{false, true} {
 			for _, workers := range []int{1, 3} {
@@ -93,25 +93,25 @@ func feedBegin(t *testing.T, db *mongo.Database, feed model.Stream, o model.Stre
 
 // feedSent is how many commands a run sends at least. How many of another worker's go with one of a save may differ.
 func feedSent(t *testing.T, o model.StreamOptions, begun bool) int {
-	f := modeltest.NewFaults()
-	db := modeltest.NewClient(t, modeltest.WithFaults(f)).Database("feed")
+	f := mongotest.NewFaults()
+	db := mongotest.NewClient(t, mongotest.WithFaults(f)).Database("feed")
 	feed := newFeed(feedTwice, denorm.FeedSpec{Since: "name"})
 	feedBegin(t, db, feed, o, begun)
 	f.Reset()
 	feedRun(t, db, feed, o)
-	return f.Count(modeltest.All) - 4
+	return f.Count(mongotest.All) - 4
 }
 
-func feedKilled(t *testing.T, o model.StreamOptions, begun bool, n int, action modeltest.Action) int {
-	f := modeltest.NewFaults()
-	db := modeltest.NewClient(t, modeltest.WithFaults(f), modeltest.WithClientOptions(options.Client().
+func feedKilled(t *testing.T, o model.StreamOptions, begun bool, n int, action mongotest.Action) int {
+	f := mongotest.NewFaults()
+	db := mongotest.NewClient(t, mongotest.WithFaults(f), mongotest.WithClientOptions(options.Client().
 		SetRetryWrites(false).SetRetryReads(false).SetServerSelectionTimeout(time.Second))).Database("feed")
 	feed := newFeed(feedTwice, denorm.FeedSpec{Since: "name"})
 	feedBegin(t, db, feed, o, begun)
 	f.Reset()
-	f.On(modeltest.All, n, action).From(modeltest.All, n, modeltest.CutBefore())
+	f.On(mongotest.All, n, action).From(mongotest.All, n, mongotest.CutBefore())
 	err := feed.Run(t.Context(), db, o)
-	sent := f.Count(modeltest.All)
+	sent := f.Count(mongotest.All)
 	f.Reset()
 	time.Sleep(time.Minute) // until the driver trusts the server again
 	feedWrite(t, feedChanges(t.Context(), db, 3, 200, 3, false))
@@ -130,20 +130,20 @@ func TestFeedCut(t *testing.T) {
 	parallel(t)
 	o := feedOnce
 	o.Workers, o.SaveEvery = 1, 2
-	actions := []modeltest.Action{modeltest.CutBefore(), modeltest.CutAfter(), modeltest.Fail(11600, "RetryableWriteError", "ResumableChangeStreamError")}
+	actions := []mongotest.Action{mongotest.CutBefore(), mongotest.CutAfter(), mongotest.Fail(11600, "RetryableWriteError", "ResumableChangeStreamError")}
 	for n, sent := 1, feedSent(t, o, true); n <= sent; n++ {
 		for i, action := range actions {
 			if !everyPair && (n+i)%2 > 0 {
 				continue
 			}
 			synctest.Test(t, func(t *testing.T) {
-				f := modeltest.NewFaults()
-				db := modeltest.NewClient(t, modeltest.WithFaults(f)).Database("feed")
+				f := mongotest.NewFaults()
+				db := mongotest.NewClient(t, mongotest.WithFaults(f)).Database("feed")
 				feed := newFeed(feedTwice, denorm.FeedSpec{Since: "name"})
 				feedBegin(t, db, feed, o, true)
 				f.Reset()
 				for k := range 1 + n%4 {
-					f.On(modeltest.All, n+k, action)
+					f.On(mongotest.All, n+k, action)
 				}
 				if err := feed.Run(t.Context(), db, o); err != nil {
 					t.Errorf("command %d: the feed ended with %v", n, err)
@@ -163,7 +163,7 @@ func TestFeedOrder(t *testing.T) {
 	parallel(t)
 	for _, workers := range []int{1, 8} {
 		t.Run(fmt.Sprint(workers, " workers"), func(t *testing.T) {
-			db := modeltest.NewClient(t).Database("feed")
+			db := mongotest.NewClient(t).Database("feed")
 			o := model.StreamOptions{Workers: workers, SaveEvery: 7, Wait: time.Millisecond, FromNow: true}
 			once := o
 			once.Once = true
@@ -221,7 +221,7 @@ func TestFeedJob(t *testing.T) {
 	tenancy.Differs(t, "a stream is refused under a scope's filter")
 	parallel(t)
 	feed := denorm.NewFeed(boards, "copies", board{ID: "s"}, feedCopy, denorm.FeedSpec{})
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		feedWrite(t, feedChanges(t.Context(), db, 1, 0, 20, false))
 		for range 2 {
 			if _, err := feed.Rebuild().Run(t.Context(), db, model.JobOptions{Checkpoint: "jobs"}); err != nil {

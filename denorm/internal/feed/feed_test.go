@@ -14,6 +14,7 @@ import (
 	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
@@ -112,8 +113,8 @@ func TestFeedFollows(t *testing.T) {
 	tenancy.Differs(t, "a stream is refused under a scope's filter")
 	parallel(t)
 	feed := newFeed(feedCopy, denorm.FeedSpec{})
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
-		modeltest.NeedChangeStreams(t, db)
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
+		mongotest.NeedChangeStreams(t, db)
 		seed(t, db, docs{"boards": {board{ID: "a", Name: "A"}, board{ID: "b", Name: "B"}}})
 		if n := feedRun(t, db, feed, feedOnce); n != 2 {
 			t.Errorf("%d documents were scanned, want 2", n)
@@ -167,7 +168,7 @@ func TestFeedChanges(t *testing.T) {
 	} {
 		feed := newFeed(see, denorm.FeedSpec{Bare: test.bare})
 		t.Run(fmt.Sprint("bare ", test.bare), func(t *testing.T) {
-			db := modeltest.NewClient(t).Database("feed")
+			db := mongotest.NewClient(t).Database("feed")
 			seed(t, db, docs{"boards": {board{ID: "a", Name: "A", Stats: &scores{}}}})
 			got = nil
 			one := feedOnce
@@ -321,8 +322,8 @@ func TestFeedOwnWrites(t *testing.T) {
 			return model.NewPlan(w)
 		}
 		feed := newFeed(upper, denorm.FeedSpec{Mark: "upper"})
-		modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
-			modeltest.NeedChangeStreams(t, db)
+		mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
+			mongotest.NeedChangeStreams(t, db)
 			seed(t, db, docs{"boards": {board{ID: "a", Name: "a"}, board{ID: "b", Name: "b"}}})
 			names := func(want string) {
 				t.Helper()

@@ -8,7 +8,7 @@ import (
 
 	"github.com/docmodel/docmodel/denorm"
 	"github.com/docmodel/docmodel/internal/tenancy"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 )
 
 // A run that shall end once it has caught up applies what was written before it began,
@@ -19,7 +19,7 @@ func TestFeedCatchesUp(t *testing.T) {
 	for _, lag := range []time.Duration{20 * time.Millisecond, 3 * time.Second} {
 		t.Run(lag.String(), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				db := modeltest.NewClient(t, modeltest.WithChangeLag(lag)).Database("feed")
+				db := mongotest.NewClient(t, mongotest.WithChangeLag(lag)).Database("feed")
 				feed := newFeed(feedCopy, denorm.FeedSpec{})
 				seed(t, db, docs{"boards": {board{ID: "a", Name: "A"}}})
 				if n := feedRun(t, db, feed, feedOnce); n != 1 {

@@ -10,7 +10,7 @@ import (
 	"github.com/docmodel/docmodel/denorm"
 	"github.com/docmodel/docmodel/internal/tenancy"
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
@@ -18,11 +18,11 @@ import (
 
 // feedLate starts a run whose first write to the copies is held back, and returns when
 // that write waits.
-func feedLate(t *testing.T, feed model.Stream, o model.StreamOptions) (db *mongo.Database, gate *modeltest.Gate, ended chan error) {
+func feedLate(t *testing.T, feed model.Stream, o model.StreamOptions) (db *mongo.Database, gate *mongotest.Gate, ended chan error) {
 	t.Helper()
-	gate, f := modeltest.NewGate(), modeltest.NewFaults()
-	db = modeltest.NewClient(t, modeltest.WithFaults(f)).Database("feed")
-	f.On(modeltest.Both(modeltest.Writes, modeltest.On("copies")), 1, modeltest.Hold(gate))
+	gate, f := mongotest.NewGate(), mongotest.NewFaults()
+	db = mongotest.NewClient(t, mongotest.WithFaults(f)).Database("feed")
+	f.On(mongotest.Both(mongotest.Writes, mongotest.On("copies")), 1, mongotest.Hold(gate))
 	seed(t, db, docs{"boards": {board{ID: "a", Name: "old"}}})
 	ended = make(chan error, 1)
 	go func() { ended <- feed.Run(t.Context(), db, o) }()
@@ -83,7 +83,7 @@ func TestFeedTakesOver(t *testing.T) {
 	o.PlanTime = time.Minute
 	t.Run("the one before ended", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			feed, db := newFeed(feedCopy, denorm.FeedSpec{}), modeltest.NewClient(t).Database("feed")
+			feed, db := newFeed(feedCopy, denorm.FeedSpec{}), mongotest.NewClient(t).Database("feed")
 			seed(t, db, docs{"boards": {board{ID: "a", Name: "old"}}})
 			feedRun(t, db, feed, o)
 			feedRename(t, db, "new")
@@ -94,7 +94,7 @@ func TestFeedTakesOver(t *testing.T) {
 	})
 	t.Run("the one before had no plan", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			feed, db := newFeed(feedCopy, denorm.FeedSpec{}), modeltest.NewClient(t).Database("feed")
+			feed, db := newFeed(feedCopy, denorm.FeedSpec{}), mongotest.NewClient(t).Database("feed")
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			idle := o
@@ -113,12 +113,12 @@ func TestFeedTakesOver(t *testing.T) {
 	t.Run("the one before died", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			feed := newFeed(feedCopy, denorm.FeedSpec{})
-			f := modeltest.NewFaults()
-			db := modeltest.NewClient(t, modeltest.WithFaults(f), modeltest.WithClientOptions(options.Client().
+			f := mongotest.NewFaults()
+			db := mongotest.NewClient(t, mongotest.WithFaults(f), mongotest.WithClientOptions(options.Client().
 				SetRetryWrites(false).SetServerSelectionTimeout(time.Second))).Database("feed")
 			seed(t, db, docs{"boards": {board{ID: "a", Name: "old"}}})
 			dead := false
-			f.From(func(c modeltest.Command) bool { dead = dead || c.Collection == "copies"; return dead }, 1, modeltest.CutBefore())
+			f.From(func(c mongotest.Command) bool { dead = dead || c.Collection == "copies"; return dead }, 1, mongotest.CutBefore())
 			dying := o
 			dying.Attempts = 1
 			if err := feed.Run(t.Context(), db, dying); err == nil {

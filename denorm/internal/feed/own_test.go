@@ -12,7 +12,7 @@ import (
 	"github.com/docmodel/docmodel/denorm"
 	"github.com/docmodel/docmodel/internal/tenancy"
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
@@ -85,8 +85,8 @@ func TestFeedOwnReplacements(t *testing.T) {
 	parallel(t)
 	for what, write := range foreignWrites {
 		t.Run(what, func(t *testing.T) {
-			modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
-				modeltest.NeedChangeStreams(t, db)
+			mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
+				mongotest.NeedChangeStreams(t, db)
 				seed(t, db, docs{"boards": {board{ID: "a", Name: "a"}}})
 				var n counter
 				feed := upperFeed(true, denorm.FeedSpec{}, n.add)
@@ -124,8 +124,8 @@ func TestFeedOwnReplacements(t *testing.T) {
 func TestFeedOwnAmongOthers(t *testing.T) {
 	tenancy.Differs(t, "a stream is refused under a scope's filter")
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
-		modeltest.NeedChangeStreams(t, db)
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
+		mongotest.NeedChangeStreams(t, db)
 		seed(t, db, docs{"boards": {board{ID: "a", Name: "a"}}})
 		var n counter
 		var between func()
@@ -160,8 +160,8 @@ func TestFeedOwnKilled(t *testing.T) {
 
 // feedOwnKilled kills a run at its k-th command. It reports whether the run has so many.
 func feedOwnKilled(t *testing.T, k int) bool {
-	f := modeltest.NewFaults()
-	db := modeltest.NewClient(t, modeltest.WithFaults(f), modeltest.WithClientOptions(options.Client().
+	f := mongotest.NewFaults()
+	db := mongotest.NewClient(t, mongotest.WithFaults(f), mongotest.WithClientOptions(options.Client().
 		SetRetryWrites(false).SetRetryReads(false).SetServerSelectionTimeout(time.Second))).Database("own")
 	seed(t, db, docs{"boards": {board{ID: "a", Name: "a"}}})
 	var n counter
@@ -171,9 +171,9 @@ func feedOwnKilled(t *testing.T, k int) bool {
 	feedRun(t, db, feed, o)
 	feedWrite(t, foreignWrites["a pipeline"](t.Context(), db, "b"))
 	f.Reset()
-	f.On(modeltest.All, k, modeltest.CutAfter()).From(modeltest.All, k+1, modeltest.CutBefore())
+	f.On(mongotest.All, k, mongotest.CutAfter()).From(mongotest.All, k+1, mongotest.CutBefore())
 	err := feed.Run(t.Context(), db, o)
-	reached := f.Count(modeltest.All) >= k
+	reached := f.Count(mongotest.All) >= k
 	f.Reset()
 	time.Sleep(time.Minute) // until the driver trusts the server again
 	feedWrite(t, foreignWrites["a pipeline"](t.Context(), db, fmt.Sprint("c", k)))

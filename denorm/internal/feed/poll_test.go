@@ -12,6 +12,7 @@ import (
 	"github.com/docmodel/docmodel/internal/tenancy"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -21,7 +22,7 @@ func TestFeedPolls(t *testing.T) {
 	tenancy.Differs(t, "a stream is refused under a scope's filter")
 	parallel(t)
 	feed := newFeed(feedCopy, denorm.FeedSpec{Since: "name"})
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		o := feedOnce
 		o.Poll, o.Queue = true, 7
 		total := int64(0)
@@ -53,7 +54,7 @@ func TestFeedPollsFromNow(t *testing.T) {
 	tenancy.Differs(t, "a stream is refused under a scope's filter")
 	parallel(t)
 	feed := newFeed(feedCopy, denorm.FeedSpec{Since: "name"})
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		seed(t, db, docs{"boards": {board{ID: "a", Name: "1"}, board{ID: "b", Name: "2"}}})
 		o := feedOnce
 		o.Poll, o.FromNow = true, true
@@ -71,12 +72,12 @@ func TestFeedPollsFromNow(t *testing.T) {
 func TestFeedNoChangeStreams(t *testing.T) {
 	tenancy.Differs(t, "a stream is refused under a scope's filter")
 	parallel(t)
-	refuse := func() *modeltest.Faults { // what servers say that have none
-		return modeltest.NewFaults().From(modeltest.Named("aggregate"), 1, modeltest.Fail(40573))
+	refuse := func() *mongotest.Faults { // what servers say that have none
+		return mongotest.NewFaults().From(mongotest.Named("aggregate"), 1, mongotest.Fail(40573))
 	}
 	for name, spec := range map[string]denorm.FeedSpec{"poll": {Since: "name"}, "refuse": {}} {
 		t.Run(name, func(t *testing.T) {
-			modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+			mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 				seed(t, db, docs{"boards": {board{ID: "a", Name: "1"}}})
 				err := newFeed(feedCopy, spec).Run(t.Context(), db, feedOnce)
 				if name == "refuse" && !errors.Is(err, model.ErrNoChangeStreams) || name == "poll" && err != nil {
@@ -85,7 +86,7 @@ func TestFeedNoChangeStreams(t *testing.T) {
 				if name == "poll" {
 					wantCopies(t, db)
 				}
-			}, modeltest.WithFaults(refuse()))
+			}, mongotest.WithFaults(refuse()))
 		})
 	}
 }
@@ -95,7 +96,7 @@ func TestFeedPollOverlap(t *testing.T) {
 	tenancy.Differs(t, "a stream is refused under a scope's filter")
 	parallel(t)
 	synctest.Test(t, func(t *testing.T) {
-		db := modeltest.NewClient(t).Database("feed")
+		db := mongotest.NewClient(t).Database("feed")
 		events := model.NewCollection[bson.M, bson.ObjectID]("events")
 		var got []string
 		feed := denorm.NewFeed(events, "events", bson.M{"_id": bson.NewObjectID()}, func(c denorm.FeedChange[bson.M, bson.ObjectID]) model.Plan {
@@ -141,7 +142,7 @@ func TestFeedPollOverlap(t *testing.T) {
 func TestFeedCost(t *testing.T) {
 	tenancy.Differs(t, "a stream is refused under a scope's filter")
 	parallel(t)
-	m := modeltest.NewMonitor()
+	m := mongotest.NewMonitor()
 	feed := denorm.NewFeed(boards, "copies", board{ID: "s"}, feedCopy, denorm.FeedSpec{Since: "name"})
 	count := func(collection string) (n int) {
 		for _, c := range m.Commands() {
@@ -151,8 +152,8 @@ func TestFeedCost(t *testing.T) {
 		}
 		return n
 	}
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
-		modeltest.NeedChangeStreams(t, db)
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
+		mongotest.NeedChangeStreams(t, db)
 		o := feedOnce
 		o.Workers = 1
 		feedRun(t, db, feed.Stream(), o)
@@ -168,8 +169,8 @@ func TestFeedCost(t *testing.T) {
 		if got := count("boards"); got > 8 {
 			t.Errorf("%d commands to read %d changes", got, n)
 		}
-	}, modeltest.WithMonitor(m))
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	}, mongotest.WithMonitor(m))
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		x := feed.Indexes()[0]
 		_, err := db.Collection("boards").Indexes().CreateOne(t.Context(), mongo.IndexModel{Keys: x.Keys})
 		feedWrite(t, err)
@@ -194,5 +195,5 @@ func TestFeedCost(t *testing.T) {
 			feedWrite(t, bson.Unmarshal(c.Body.Lookup("sort").Value, &f.Sort))
 			modeltest.WantIndexed(t, db, f, x.Name)
 		}
-	}, modeltest.WithMonitor(m))
+	}, mongotest.WithMonitor(m))
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/docmodel/docmodel/denorm"
 	"github.com/docmodel/docmodel/internal/tenancy"
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -45,8 +45,8 @@ func TestFeedFails(t *testing.T) {
 			return feedCopy(c)
 		}, denorm.FeedSpec{})
 		t.Run(test.reason, func(t *testing.T) {
-			m := modeltest.NewMonitor()
-			db := modeltest.NewClient(t, modeltest.WithMonitor(m)).Database("feed")
+			m := mongotest.NewMonitor()
+			db := mongotest.NewClient(t, mongotest.WithMonitor(m)).Database("feed")
 			feedRun(t, db, feed, feedOnce)
 			seed(t, db, docs{"boards": {board{ID: "a"}, board{ID: "poison"}, board{ID: "z"}}})
 			o := feedOnce
@@ -82,7 +82,7 @@ func TestFeedTakenOver(t *testing.T) {
 	tenancy.Differs(t, "a stream is refused under a scope's filter")
 	parallel(t)
 	feed := newFeed(feedCopy, denorm.FeedSpec{})
-	client := modeltest.NewClient(t)
+	client := mongotest.NewClient(t)
 	db := client.Database("feed")
 	feedRun(t, db, feed, feedOnce)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -113,8 +113,8 @@ func TestFeedStops(t *testing.T) {
 	tenancy.Differs(t, "a stream is refused under a scope's filter")
 	parallel(t)
 	synctest.Test(t, func(t *testing.T) {
-		gate, f := modeltest.NewGate(), modeltest.NewFaults()
-		db := modeltest.NewClient(t, modeltest.WithFaults(f)).Database("feed")
+		gate, f := mongotest.NewGate(), mongotest.NewFaults()
+		db := mongotest.NewClient(t, mongotest.WithFaults(f)).Database("feed")
 		feed := newFeed(feedCopy, denorm.FeedSpec{})
 		ctx, cancel := context.WithCancel(t.Context())
 		var mu sync.Mutex
@@ -133,7 +133,7 @@ func TestFeedStops(t *testing.T) {
 		if p := progress(); p.Backlog != 0 || p.Lag != 0 || p.Mode != model.Following {
 			t.Errorf("at rest: %+v", p)
 		}
-		f.On(modeltest.Both(modeltest.Writes, modeltest.On("copies")), 1, modeltest.Hold(gate))
+		f.On(mongotest.Both(mongotest.Writes, mongotest.On("copies")), 1, mongotest.Hold(gate))
 		seed(t, db, docs{"boards": {board{ID: "a"}, board{ID: "b"}, board{ID: "c"}}})
 		time.Sleep(10 * time.Second)
 		if p := progress(); p.Backlog != 3 || p.Lag < 8*time.Second || p.Lag > 10*time.Second {
@@ -159,7 +159,7 @@ func TestFeedSourceGone(t *testing.T) {
 	tenancy.Differs(t, "a stream is refused under a scope's filter")
 	parallel(t)
 	feed := newFeed(feedCopy, denorm.FeedSpec{})
-	db := modeltest.NewClient(t).Database("feed")
+	db := mongotest.NewClient(t).Database("feed")
 	feedRun(t, db, feed, feedOnce)
 	seed(t, db, docs{"boards": {board{ID: "a"}}})
 	feedWrite(t, db.Collection("boards").Drop(t.Context()))
@@ -176,7 +176,7 @@ func TestFeedHistoryLost(t *testing.T) {
 	tenancy.Differs(t, "a stream is refused under a scope's filter")
 	parallel(t)
 	feed := newFeed(feedCopy, denorm.FeedSpec{})
-	db := modeltest.NewClient(t).Database("feed")
+	db := mongotest.NewClient(t).Database("feed")
 	o := feedOnce
 	o.FromNow = true
 	seed(t, db, docs{"boards": {board{ID: "old"}}})

@@ -9,6 +9,7 @@ import (
 	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -36,9 +37,9 @@ func TestHistoryCosts(t *testing.T) {
 // the hello are two more.
 func TestHistoryCostsInTransactions(t *testing.T) {
 	parallel(t)
-	m := modeltest.NewMonitor()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
-		modeltest.NeedTransactions(t, db)
+	m := mongotest.NewMonitor()
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
+		mongotest.NeedTransactions(t, db)
 		if err := begin(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}
@@ -61,13 +62,13 @@ func TestHistoryCostsInTransactions(t *testing.T) {
 			wantStory(t, db, "a", []string{"1:1 2:2 3:3", "1:1 2:2 3:3 4:gone", "1:1 2:2 3:3 4:gone 5:1"}[i])
 		}
 		wantSound(t, db)
-	}, modeltest.WithMonitor(m))
+	}, mongotest.WithMonitor(m))
 }
 
 // Every query finds what it asks for by an index, among thousands.
 func TestHistoryIndexed(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		var docs, old []any
 		for i := range 300 {
 			id := fmt.Sprint("c", i)
@@ -92,7 +93,7 @@ func TestHistoryIndexed(t *testing.T) {
 func TestHistoryUnderScope(t *testing.T) {
 	tenancy.Differs(t, "it has a scope of its own")
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		of := func(tenant string) model.DB {
 			return model.Scope{Tenant: bson.D{e("tenant", tenant)}, Delete: bson.D{e("seen", int64(7))}}.On(db)
 		}

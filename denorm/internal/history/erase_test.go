@@ -8,6 +8,7 @@ import (
 	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -27,7 +28,7 @@ func traces(t testing.TB, db model.DB, subject string) (n int) {
 // What concerns one person is removed everywhere, and nothing of another person is.
 func TestHistoryErase(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		if err := begin(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}
@@ -95,7 +96,7 @@ func TestHistoryEraseInterleaved(t *testing.T) {
 			return testkit.RunJob(ctx, db, kept.Erase("ann", by(2), op))
 		}}
 		testkit.Meet(t, erase, other, modeltest.InterleaveCase{
-			Sample: 3, Seed: begin, Match: modeltest.Writes,
+			Sample: 3, Seed: begin, Match: mongotest.Writes,
 			Check: func(t testing.TB, db *mongo.Database, errA, errB error) {
 				if errA != nil || errB != nil {
 					t.Error(errA, errB)

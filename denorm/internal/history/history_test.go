@@ -10,8 +10,8 @@ import (
 	"github.com/docmodel/docmodel/internal/tenancy"
 	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
 	"github.com/docmodel/docmodel/model/schema"
+	"github.com/docmodel/docmodel/mongotest"
 	"github.com/google/go-cmp/cmp"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -20,7 +20,7 @@ import (
 // A card is read as it was at any time, and as of any version.
 func TestHistoryReads(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		if err := begin(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}
@@ -56,7 +56,7 @@ func TestHistoryReads(t *testing.T) {
 // Each operation is done once, however often it is run, and whatever came since.
 func TestHistoryAgain(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		if err := begin(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}
@@ -75,11 +75,11 @@ func TestHistoryAgain(t *testing.T) {
 
 func TestHistoryErrors(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		if err := begin(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}
-		before, err := modeltest.Dump(t.Context(), db)
+		before, err := mongotest.Dump(t.Context(), db)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -119,7 +119,7 @@ func TestHistoryErrors(t *testing.T) {
 				t.Errorf("%s: error %v", reason, err)
 			}
 		}
-		after, err := modeltest.Dump(t.Context(), db)
+		after, err := mongotest.Dump(t.Context(), db)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -137,7 +137,7 @@ func TestHistoryErrors(t *testing.T) {
 // A card from before the technique has version 0, and begins with time.
 func TestHistoryOfOldDocuments(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		testkit.Seed(t, db, testkit.Docs{"cards": {bson.D{e("_id", "a"), e("n", int64(4)), e("extra", "kept")}}})
 		run(t, db, setN("a", 5, 0, token(1)))
 		wantStory(t, db, "a", "0:4 1:5")
@@ -190,7 +190,7 @@ func TestHistoryDiff(t *testing.T) {
 func TestHistoryChecks(t *testing.T) {
 	tenancy.Differs(t, "it writes past the technique")
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		if err := begin(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}
@@ -274,7 +274,7 @@ func TestHistoryExpires(t *testing.T) {
 	parallel(t)
 	old := schema.NewExpiry(rows, "until", schema.ExpirySpec{After: 24 * time.Hour})
 	model.New("cards", kept, old)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		if err := begin(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}

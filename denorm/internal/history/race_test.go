@@ -13,6 +13,7 @@ import (
 	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -92,7 +93,7 @@ func TestHistoryInterleaved(t *testing.T) {
 // Thirty-two writers lose no change, and no version.
 func TestHistoryConcurrent(t *testing.T) {
 	const writers = 32
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		if err := begin(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}
@@ -124,7 +125,7 @@ type version struct {
 // Random operations, some cut and run again, agree with a history kept in memory.
 func TestHistoryAgainstNaive(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ways := []model.DB{db}
 		if tx, err := model.WithTransactions(t.Context(), db); err == nil {
 			ways = append(ways, tx)

@@ -12,6 +12,7 @@ import (
 	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -56,7 +57,7 @@ func wantBalance(t testing.TB, db model.DB, id string, want int64) {
 // An event is handled once, however often and in whatever order it is repeated.
 func TestInboxHandle(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		if err := begin(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}
@@ -107,7 +108,7 @@ func TestInboxHandle(t *testing.T) {
 
 func TestInboxInsert(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		w := handled.Insert(account{ID: "a", Balance: 5}, transfer{5}, token(1))
 		for range 2 {
 			if _, err := w.Run(t.Context(), db); err != nil {
@@ -165,8 +166,8 @@ func TestInboxFaults(t *testing.T) {
 // An effect on two accounts is made once, in a transaction.
 func TestInboxInTransaction(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
-		modeltest.NeedTransactions(t, db)
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
+		mongotest.NeedTransactions(t, db)
 		if err := errors.Join(begin(t.Context(), db), func() error {
 			_, err := accounts.Insert(account{ID: "b"}).Run(t.Context(), db)
 			return err
@@ -190,7 +191,7 @@ func TestInboxCosts(t *testing.T) {
 		testkit.Writes("Handle", 1, 1, model.NewPlan(handled.Handle("a", inc(1), transfer{1}, token(1)))),
 		testkit.Writes("Insert", 1, 1, model.NewPlan(handled.Insert(account{ID: "b"}, transfer{1}, token(1)))),
 	)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		if err := begin(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}
@@ -221,7 +222,7 @@ func TestInboxWithOutbox(t *testing.T) {
 	both := model.NewCollection[relayed, string]("accounts")
 	in, out := denorm.NewInbox(both, "done", denorm.InboxSpec{}), denorm.NewOutbox[transfer](both, "box", denorm.OutboxSpec{})
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		if err := begin(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/docmodel/docmodel/denorm"
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -16,7 +16,7 @@ import (
 func TestIndexTableDrift(t *testing.T) {
 	parallel(t)
 	cities := []string{"Rome", "Oslo", "Kyiv", ""}
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		r := rand.New(rand.NewPCG(1, 2))
 		for range 8 {
 			seed(t, db, docs{"members": nil, "cities": nil, "tags": nil})
@@ -56,12 +56,12 @@ func TestIndexTableDrift(t *testing.T) {
 				t.Fatal(err)
 			}
 			wantDrifts(t, db, byCity)
-			repaired, _ := modeltest.Dump(t.Context(), db)
+			repaired, _ := mongotest.Dump(t.Context(), db)
 			seed(t, db, docs{"cities": nil})
 			if _, err := byCity.Rebuild().Run(t.Context(), db, model.JobOptions{}); err != nil {
 				t.Fatal(err)
 			}
-			if rebuilt, _ := modeltest.Dump(t.Context(), db); rebuilt != repaired {
+			if rebuilt, _ := mongotest.Dump(t.Context(), db); rebuilt != repaired {
 				t.Errorf("repaired:\n%s\nrebuilt:\n%s", repaired, rebuilt)
 			}
 		}

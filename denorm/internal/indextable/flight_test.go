@@ -8,6 +8,7 @@ import (
 
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
@@ -73,7 +74,7 @@ func mendInFlight(ctx context.Context, db *mongo.Database, check model.Check) er
 func (c flight) beside(writes int, rebuilds bool, other dbFunc) modeltest.InterleaveCase {
 	x := c.tableCase
 	return modeltest.InterleaveCase{
-		Match: modeltest.All, Sample: 1, Nested: !everyPair,
+		Match: mongotest.All, Sample: 1, Nested: !everyPair,
 		Seed: func(ctx context.Context, db *mongo.Database) error {
 			if !c.seeded {
 				return nil

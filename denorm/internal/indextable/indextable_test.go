@@ -11,7 +11,7 @@ import (
 	"github.com/docmodel/docmodel/denorm"
 	"github.com/docmodel/docmodel/internal/tenancy"
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -93,7 +93,7 @@ func indexFault(f model.Finding) string {
 func TestIndexTableInsert(t *testing.T) {
 	parallel(t)
 	ann := member{ID: "a", Name: "Ann", City: "Rome", Home: &address{"00118"}}
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		const rome = "Rome of a: {name: 'Ann', home: {zip: '00118'}}"
 		t.Run("with a value", func(t *testing.T) {
 			for range 2 { // the retry finds the document
@@ -129,7 +129,7 @@ func TestIndexTableInsert(t *testing.T) {
 // client has changed the document since.
 func TestIndexTableInsertChanged(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		insert := cityStore.Insert(member{ID: "cut", City: "Bergen"})
 		if err := run(t.Context(), db, token(5), cutAfter(2, insert)); err != nil {
 			t.Fatal(err)
@@ -148,7 +148,7 @@ func TestIndexTableInsertChanged(t *testing.T) {
 func TestIndexTableSet(t *testing.T) {
 	parallel(t)
 	ann := member{ID: "a", Name: "Ann", City: "Rome", Age: 7}
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, test := range []struct {
 			reason string
 			fields bson.D
@@ -197,7 +197,7 @@ func TestIndexTableDelete(t *testing.T) {
 	tenancy.Differs(t, "an _id that was deleted stays taken")
 	parallel(t)
 	m := member{ID: "a", City: "Rome", Tags: []string{"x", "y"}, Email: "a@b"}
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for name, s := range map[string]*memberStore{"cities": cityStore, "tags": tagStore, "emails": emailStore} {
 			mustChange(t, db, s.Insert(m), s.Delete("a"))
 			wantEntries(t, db, name)
@@ -210,7 +210,7 @@ func TestIndexTableDelete(t *testing.T) {
 
 func TestIndexTableLookup(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for i, city := range []string{"Rome", "Oslo", "Rome", "Rom", "Romeo", "Rome"} {
 			id := string(rune('f' - i))
 			mustChange(t, db, cityStore.Insert(member{ID: id, Name: "N" + id, City: city}))
@@ -262,7 +262,7 @@ func TestIndexTableLookup(t *testing.T) {
 // nothing changes.
 func TestIndexTableUnique(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		mustChange(t, db, emailStore.Insert(member{ID: "a", Email: "a@x"}), emailStore.Insert(member{ID: "b", Email: "b@x"}))
 		for reason, c := range map[string]memberChange{
 			"insert": emailStore.Insert(member{ID: "c", Email: "a@x"}),
@@ -286,7 +286,7 @@ func TestIndexTableUnique(t *testing.T) {
 // on the age of the client's token.
 func TestIndexTableClaimAge(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		old := bson.NewObjectIDFromTimestamp(time.Now().Add(-time.Hour))
 		if err := run(t.Context(), db, old, cutAfter(1, emailStore.Insert(member{ID: "d", Email: "d@x"}))); err != nil {
 			t.Fatal(err)

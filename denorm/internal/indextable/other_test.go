@@ -9,6 +9,7 @@ import (
 	"github.com/docmodel/docmodel/denorm"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -18,8 +19,8 @@ import (
 func TestIndexTableCosts(t *testing.T) {
 	parallel(t)
 	ann := member{ID: "a", Name: "Ann", City: "Rome", Email: "a@x", Tags: []string{"x", "y"}}
-	m := modeltest.NewMonitor()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	m := mongotest.NewMonitor()
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, test := range []struct {
 			reason string
 			change memberChange
@@ -50,7 +51,7 @@ func TestIndexTableCosts(t *testing.T) {
 				modeltest.WantCost(t, m, test.want, func() error { return run(t.Context(), db, token(2), test.change) })
 			})
 			t.Run(test.reason+" in a transaction", func(t *testing.T) {
-				modeltest.NeedTransactions(t, db)
+				mongotest.NeedTransactions(t, db)
 				on, err := model.WithTransactions(t.Context(), db)
 				if err != nil {
 					t.Fatal(err)
@@ -79,13 +80,13 @@ func TestIndexTableCosts(t *testing.T) {
 				return err
 			})
 		})
-	}, modeltest.WithMonitor(m))
+	}, mongotest.WithMonitor(m))
 }
 
 // Entries are found by _id, among thousands.
 func TestIndexTableIndexed(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		var cities, emails []any
 		for i := range 3000 {
 			id := bson.D{e("v", fmt.Sprint("c", i%1000)), e("id", fmt.Sprint(i))}
@@ -114,7 +115,7 @@ func TestIndexTableHostile(t *testing.T) {
 		"$where", "a.b", "NUL\x00", "é", "", strings.Repeat("x", 2000), int32(1), 1.5, true, bson.NewObjectID(), bson.D{e("a", "$x"), e("b", int64(2))},
 		bson.Binary{Data: []byte{1}}, bson.DateTime(5), bson.MinKey{}, bson.MaxKey{},
 	}
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, x := range []*denorm.IndexTable[bson.D, any]{byAny, oneAny} {
 			store := model.NewStore(model.New("loose", x), loose)
 			seed(t, db, docs{"loose": nil, "places": nil})
@@ -154,7 +155,7 @@ func TestIndexTableHostile(t *testing.T) {
 // A value that several documents held before the table is found, and left to the application.
 func TestIndexTableConflict(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		twins := []member{{ID: "a", Email: "a@x"}, {ID: "b", Email: "a@x"}}
 		mustExec(t, db, members.InsertMany(twins))
 		if _, err := byEmail.Rebuild().Run(t.Context(), db, model.JobOptions{}); err != nil {
@@ -178,9 +179,9 @@ func TestIndexTableUniqueElements(t *testing.T) {
 	parallel(t)
 	x := denorm.NewIndexTable(members, "tags", "uniqueTags", denorm.IndexTableSpec{Unique: true})
 	store := storeOf(x)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		mustChange(t, db, store.Insert(member{ID: "a", Tags: []string{"x", "y"}}), store.Insert(member{ID: "b", Tags: []string{"z"}}))
-		before, err := modeltest.Dump(t.Context(), db)
+		before, err := mongotest.Dump(t.Context(), db)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -192,7 +193,7 @@ func TestIndexTableUniqueElements(t *testing.T) {
 			}
 		}
 		wantDrifts(t, db, x)
-		if after, _ := modeltest.Dump(t.Context(), db); after != before {
+		if after, _ := mongotest.Dump(t.Context(), db); after != before {
 			t.Errorf("changed:\n%s", after)
 		}
 	})
@@ -214,7 +215,7 @@ func TestIndexTableRefuses(t *testing.T) {
 		"rebuild of what can't have": func() error { _, err := byAny.Rebuild().Stages[0].Plan([]bson.Raw{marshal(nested)}); return err }(),
 	}
 	store := model.NewStore(model.New("loose", byAny), loose)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for reason, doc := range map[string]bson.D{
 			"a value in an array": badDoc, "an array in an array": nested, "a regular expression": pattern,
 		} {

@@ -12,6 +12,7 @@ import (
 	"github.com/docmodel/docmodel/denorm"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -117,7 +118,7 @@ func TestIndexTableFaults(t *testing.T) {
 // A Set that was cut is finished by the next Set of the document.
 func TestIndexTableSetAgain(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		mustChange(t, db, cityStore.Insert(member{ID: "a", City: "Rome"}))
 		mustChange(t, db, cutAfter(3, cityStore.Set("a", bson.D{e("city", "Oslo")}))) // claimed, left, written
 		for _, city := range []string{"Kyiv", "Oslo"} {
@@ -222,7 +223,7 @@ func TestIndexTableInterleavedTransactions(t *testing.T) {
 				}
 				t.Run(fmt.Sprintf("%s %s in a transaction %s %s", x.name, a.Name, with, b.Name), func(t *testing.T) {
 					c := meeting(t, x.tableCase, a, b)
-					c.Match, c.Transactions, c.Nested = modeltest.Writes, true, true
+					c.Match, c.Transactions, c.Nested = mongotest.Writes, true, true
 					modeltest.Interleave(t, c)
 				})
 			}
@@ -238,7 +239,7 @@ func meeting(t *testing.T, x tableCase, a, b operation) modeltest.InterleaveCase
 	all, mended := 0, 0
 	t.Cleanup(func() { t.Logf("%d of %d orders left surplus entries", mended, all) })
 	return modeltest.InterleaveCase{
-		Match:  modeltest.Writes,
+		Match:  mongotest.Writes,
 		Sample: 3,
 		Seed: func(ctx context.Context, db *mongo.Database) error {
 			return run(ctx, db, token(9), x.store.Insert(member{ID: "a", Name: "Ann", City: "Rome", Email: "a@x"}))
@@ -288,7 +289,7 @@ func wantOnlySurplus(t testing.TB, db *mongo.Database, x *denorm.IndexTable[memb
 // Of 32 writers of one unique value one wins, and the others leave nothing.
 func TestIndexTableOneWins(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		var wait sync.WaitGroup
 		errs := make([]error, 32)
 		for i := range errs {

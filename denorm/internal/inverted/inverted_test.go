@@ -13,6 +13,7 @@ import (
 	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -103,7 +104,7 @@ func wantInverted(t testing.TB, db *mongo.Database) {
 func TestInvertedProperty(t *testing.T) {
 	tenancy.Differs(t, "an _id that was deleted stays taken")
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		seed(t, db, docs{"members": nil})
 		r := rand.New(rand.NewPCG(6, 1))
 		held := map[string]member{}
@@ -240,7 +241,7 @@ func TestInvertedApart(t *testing.T) {
 
 func TestInvertedReads(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		seed(t, db, docs{"members": {
 			member{ID: "a", City: "Oslo", Tags: []string{"x", "y", "x"}}, member{ID: "b", City: "Oslo", Tags: []string{"y"}}, member{ID: "c", City: "Rome"},
 			bson.D{e("_id", "d"), e("city", "Oslo"), e("tags", bson.A{nil, "y"})},
@@ -316,8 +317,8 @@ func TestInvertedRefusals(t *testing.T) {
 
 func TestInvertedCostsAndIndex(t *testing.T) {
 	parallel(t)
-	m := modeltest.NewMonitor()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	m := mongotest.NewMonitor()
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		var list []any
 		for i := range 3000 {
 			list = append(list, member{ID: fmt.Sprint("m", i), City: fmt.Sprint("c", i%500), Tags: []string{fmt.Sprint("t", i%400)}})
@@ -347,7 +348,7 @@ func TestInvertedCostsAndIndex(t *testing.T) {
 		} {
 			t.Run(reason, func(t *testing.T) { modeltest.WantIndexed(t, db, query, model.IDIndex) })
 		}
-	}, modeltest.WithMonitor(m))
+	}, mongotest.WithMonitor(m))
 }
 
 func wantNoDrifts(t testing.TB, db *mongo.Database, x model.Technique) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -73,7 +74,7 @@ func TestInvertedInterleaved(t *testing.T) {
 
 func meetInverted(t *testing.T, a, b memberChange) {
 	modeltest.Interleave(t, modeltest.InterleaveCase{
-		Match: modeltest.Writes, Sample: 3, Nested: !everyPair,
+		Match: mongotest.Writes, Sample: 3, Nested: !everyPair,
 		Seed: func(ctx context.Context, db *mongo.Database) error {
 			return run(ctx, db, token(9), stored.Insert(member{ID: "a", City: "Rome", Tags: []string{"x"}}))
 		},
@@ -93,7 +94,7 @@ func meetInverted(t *testing.T, a, b memberChange) {
 // Thirty-two that insert and change documents of the same values at once: all are found.
 func TestInvertedConcurrent(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		seed(t, db, docs{"members": nil})
 		errs := make([]error, 32)
 		var all sync.WaitGroup

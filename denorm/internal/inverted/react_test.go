@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -12,7 +12,7 @@ import (
 // A store keeps the entries of all paths, with transactions and without.
 func TestInvertedStore(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := t.Context()
 		entries := func(want int) {
 			t.Helper()
@@ -49,7 +49,7 @@ func TestInvertedStore(t *testing.T) {
 			}
 		}
 		check(db, "a")
-		modeltest.NeedTransactions(t, db)
+		mongotest.NeedTransactions(t, db)
 		tx, err := model.WithTransactions(ctx, db)
 		if err != nil {
 			t.Fatal(err)

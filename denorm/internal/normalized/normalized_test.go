@@ -13,6 +13,7 @@ import (
 	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -111,7 +112,7 @@ func normalize(ctx context.Context, db *mongo.Database) error {
 func TestNormalizedThereAndBack(t *testing.T) {
 	tenancy.Differs(t, "a $merge is refused under a scope's filter")
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		r := rand.New(rand.NewPCG(4, 4))
 		var list []any
 		for i := range 80 {
@@ -130,7 +131,7 @@ func TestNormalizedThereAndBack(t *testing.T) {
 		}
 		slices.SortFunc(got, func(a, b bson.D) int { return int(a[0].Value.(int32) - b[0].Value.(int32)) })
 		for i := range got {
-			if diff := modeltest.Diff(list[i], got[i], modeltest.IgnoreOrder()); diff != "" {
+			if diff := mongotest.Diff(list[i], got[i], mongotest.IgnoreOrder()); diff != "" {
 				t.Errorf("order %d:\n%s", i, diff)
 			}
 		}
@@ -185,7 +186,7 @@ func TestNormalizedRepair(t *testing.T) {
 			})
 		})
 	}
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		seed(t, db, source)
 		if err := errors.Join(normalize(t.Context(), db), damage(t.Context(), db)); err != nil {
 			t.Fatal(err)
@@ -225,7 +226,7 @@ func TestNormalizedRepair(t *testing.T) {
 func TestNormalizedMendsAsFound(t *testing.T) {
 	tenancy.Differs(t, "a $merge is refused under a scope's filter")
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		seed(t, db, docs{"orders": nil, "customers": {bson.D{e("_id", "bob"), e("city", "Bonn")}}, "source": {
 			order{ID: 1, Customer: &customer{"ann", "Oslo"}}, order{ID: 2, Customer: &customer{"ann", "Rome"}}, order{ID: 3, Customer: &customer{"bob", "Rome"}},
 		}})
@@ -253,8 +254,8 @@ func TestNormalizedMendsAsFound(t *testing.T) {
 func TestNormalizedSome(t *testing.T) {
 	tenancy.Differs(t, "a $merge is refused under a scope's filter")
 	parallel(t)
-	m := modeltest.NewMonitor()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	m := mongotest.NewMonitor()
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		seed(t, db, docs{"source": {
 			order{ID: 1, Customer: &customer{"ann", "Oslo"}}, order{ID: 2, Customer: &customer{"ann", "Rome"}}, order{ID: 3, Customer: &customer{"bob", "Rome"}}, order{ID: 4, Customer: &customer{"bob", "Rome"}},
 		}})
@@ -270,14 +271,14 @@ func TestNormalizedSome(t *testing.T) {
 		} else if versions, err := found[0].Detail.Lookup("versions").Array().Values(); err != nil || len(versions) != 2 {
 			t.Errorf("versions %v, %v", versions, err)
 		}
-	}, modeltest.WithMonitor(m))
+	}, mongotest.WithMonitor(m))
 }
 
 // The parts of a row are looked up by index.
 func TestNormalizedIndexed(t *testing.T) {
 	tenancy.Differs(t, "a $merge is refused under a scope's filter")
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		var list []any
 		for i := range 3000 {
 			list = append(list, order{ID: i, Customer: &customer{fmt.Sprint("c", i%1000), "Oslo"}, Items: []orderItem{{"a", i}, {"b", i}}})
@@ -343,7 +344,7 @@ func TestNormalizedPrices(t *testing.T) {
 // Mending finds its documents by _id.
 func TestNormalizedWritesIndexed(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		seed(t, db, docs{"items": {bson.D{e("_id", bson.D{e("of", 9), e("n", int64(0))})}}})
 		wantStepsIndexed(t, db, "Normalized.Checks", model.IDIndex, mended(t, db, allRows.Checks()[3:4])...)
 	})

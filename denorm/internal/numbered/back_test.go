@@ -15,6 +15,7 @@ import (
 	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -53,7 +54,7 @@ func numberedDocument(r *rand.Rand) bson.D {
 func TestNumberedThereAndBack(t *testing.T) {
 	tenancy.Differs(t, "the fields of the scope are fields of the documents that it compares or lists")
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		r := rand.New(rand.NewPCG(7, 7))
 		for range 300 {
 			d := numberedDocument(r)
@@ -86,7 +87,7 @@ func TestNumberedThereAndBack(t *testing.T) {
 			t.Fatal(len(got), err)
 		}
 		for i := range got {
-			if diff := modeltest.Diff(want[i], got[i]); diff != "" {
+			if diff := mongotest.Diff(want[i], got[i]); diff != "" {
 				t.Errorf("document %d:\n%s", i, diff)
 			}
 		}
@@ -142,7 +143,7 @@ func TestNumberedRepair(t *testing.T) {
 		Run:   checkJob(skillFields.Checks()[0]),
 		Check: func(t testing.TB, db *mongo.Database) { wantDocs(t, db, mended) },
 	})
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		seed(t, db, damaged)
 		var got []string
 		for _, c := range skillFields.Checks() {
@@ -218,7 +219,7 @@ func TestNumberedConvert(t *testing.T) {
 		},
 		Check: func(t testing.TB, db *mongo.Database) { wantDocs(t, db, nested) },
 	})
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		seed(t, db, docs{"resumes": {resume{ID: "a", Skills: make([]skillLevel, 4)}}})
 		wantError(t, convert(t.Context(), db), errRefused)
 		seed(t, db, docs{"resumes": {bson.D{e("_id", "a"), e("skills", bson.A{1})}}})

@@ -6,7 +6,7 @@ import (
 
 	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -38,7 +38,7 @@ func TestNumberedPrices(t *testing.T) {
 // Each write finds its document by _id.
 func TestNumberedWritesIndexed(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		byID := func(reason string, plans ...model.Plan) {
 			t.Helper()
 			testkit.WantStepsIndexed(t, db, reason, model.IDIndex, plans...)

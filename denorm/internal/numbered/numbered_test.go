@@ -12,6 +12,7 @@ import (
 	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -89,7 +90,7 @@ func TestNumberedWrites(t *testing.T) {
 
 func TestNumberedAppend(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		seed(t, db, numberedFlat())
 		add := func(x *denorm.Numbered[resume, string], e skillLevel) (model.Result, error) {
 			_, r, err := x.Append("r", e).Run(t.Context(), db)
@@ -124,7 +125,7 @@ func TestNumberedAppend(t *testing.T) {
 func TestNumberedConcurrent(t *testing.T) {
 	parallel(t)
 	wide := denorm.NewNumbered(resumes, "skills", denorm.NumberedSpec{Max: 40, Fields: []string{"skill", "level"}, Key: "skill"})
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		seed(t, db, numberedFlat())
 		errs := make([]error, 32)
 		var all sync.WaitGroup
@@ -176,7 +177,7 @@ func TestNumberedQueries(t *testing.T) {
 		{ID: "a", Skills: []skillLevel{{"Poetry", "Poor"}, {"Math", "Good"}}}, {ID: "b", Skills: []skillLevel{{"Math", "Poor"}, {"Go", "Poor"}, {"Poetry", "Good"}}},
 		{ID: "c", Skills: []skillLevel{{Level: "Good"}}}, {ID: "d"}, {ID: "e", Skills: []skillLevel{{"$gt", "^.*"}}},
 	}
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		seed(t, db, docs{"resumes": {}})
 		for _, r := range list {
 			if _, err := skillFields.Insert(r).Run(t.Context(), db); err != nil {
@@ -231,8 +232,8 @@ func TestNumberedQueries(t *testing.T) {
 
 func TestNumberedCostsAndIndexes(t *testing.T) {
 	parallel(t)
-	m := modeltest.NewMonitor()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	m := mongotest.NewMonitor()
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		var list []any
 		for i := range 4000 {
 			flat, err := skillFields.Flatten(resume{ID: fmt.Sprint("r", i), Skills: []skillLevel{{fmt.Sprint("s", i%900), "Poor"}, {fmt.Sprint("t", i%900), "Good"}}})
@@ -266,7 +267,7 @@ func TestNumberedCostsAndIndexes(t *testing.T) {
 		t.Run("Documents", func(t *testing.T) {
 			modeltest.WantIndexed(t, db, skillFields.Documents(skillFields.Equal(bson.D{e("skill", "t7")})), "skill_2_1_level_2_1")
 		})
-	}, modeltest.WithMonitor(m))
+	}, mongotest.WithMonitor(m))
 }
 
 func TestNumberedDeclarations(t *testing.T) {

@@ -14,13 +14,14 @@ import (
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/embed"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
 func TestOutboxPublish(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		lotWith(t, db, "a", 1)
 		w := box.Publish("a", told{2}, noon, token(2))
 		for range 2 {
@@ -72,7 +73,7 @@ func TestOutboxMerged(t *testing.T) {
 	parallel(t)
 	versioned := embed.NewVersioned(lots, embed.VersionedSpec{Tokens: "ops", Uncounted: []string{"box"}})
 	model.New("lots", versioned, box)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		lotWith(t, db, "a")
 		change := model.Merge(
 			versioned.Guarded("a", bson.D{e("n", bson.D{e("$lt", 5)})}, bson.D{e("$inc", bson.D{e("n", int64(1))})}, token(1)),
@@ -97,8 +98,8 @@ func TestOutboxMerged(t *testing.T) {
 // In a collection of its own the event is part of the change's transaction.
 func TestOutboxInTransaction(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
-		modeltest.NeedTransactions(t, db)
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
+		mongotest.NeedTransactions(t, db)
 		lotWith(t, db, "a")
 		fails := errors.New("taken back")
 		act := func(n int, end error) error {
@@ -131,7 +132,7 @@ func TestOutboxInTransaction(t *testing.T) {
 // Events of a lot come in their order. One that fails waits, with those behind it, and is parked in the end.
 func TestRelayOnce(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, id := range []string{"a", "b", "c"} {
 			lotWith(t, db, id, 1, 2, 3)
 		}
@@ -187,7 +188,7 @@ func TestRelayOnce(t *testing.T) {
 
 func TestOutboxDrop(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		lotWith(t, db, "a", 1, 2)
 		s := sink{fail: func(delivery, int) error { return errHand }}
 		if err := once(&s)(t.Context(), db); err != nil {
@@ -212,7 +213,7 @@ func TestOutboxDrop(t *testing.T) {
 // A new document brings its first event along.
 func TestOutgoing(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		out, err := wide.Outgoing("a", told{1}, noon, token(1))
 		if err != nil {
 			t.Fatal(err)
@@ -298,7 +299,7 @@ func TestOutboxInterleaved(t *testing.T) {
 			}}
 		}
 		testkit.Meet(t, publish(2), other, modeltest.InterleaveCase{
-			Sample: 3, Match: modeltest.Writes,
+			Sample: 3, Match: mongotest.Writes,
 			Seed: func(ctx context.Context, db *mongo.Database) error {
 				s = &sink{}
 				_, err := lots.Insert(lot{ID: "a"}).Run(ctx, db)
@@ -339,8 +340,8 @@ func TestOutboxCosts(t *testing.T) {
 // What waits is found by the partial indexes, among thousands of lots.
 func TestOutboxIndexed(t *testing.T) {
 	parallel(t)
-	m := modeltest.NewMonitor()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	m := mongotest.NewMonitor()
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		var list []any
 		for i := range 3000 {
 			list = append(list, lot{ID: fmt.Sprint("l", i)})
@@ -369,5 +370,5 @@ func TestOutboxIndexed(t *testing.T) {
 		if reads == 0 {
 			t.Error("the relay reads nothing")
 		}
-	}, modeltest.WithMonitor(m))
+	}, mongotest.WithMonitor(m))
 }

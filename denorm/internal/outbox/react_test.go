@@ -7,7 +7,7 @@ import (
 	"github.com/docmodel/docmodel/denorm"
 	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -27,8 +27,8 @@ func TestOutboxPublishChanges(t *testing.T) {
 	})
 	stored := model.NewStore(model.New("lots", changes), lots)
 	kept := model.NewStore(model.New("lots", small), lots)
-	monitor := modeltest.NewMonitor()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	monitor := mongotest.NewMonitor()
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := model.WithToken(t.Context(), token(1))
 		run := func(c model.Change[model.Stored[lot]], want error) {
 			t.Helper()
@@ -66,7 +66,7 @@ func TestOutboxPublishChanges(t *testing.T) {
 				t.Errorf("an event without a time: %+v", event)
 			}
 		}
-		if problem := modeltest.Diff([]int{1, 12, 34}, bodies); problem != "" || got.Box.Events[0].ID.Timestamp() != token(1).Timestamp() || len(seen) != 3 || got.Box.Hash == 0 {
+		if problem := mongotest.Diff([]int{1, 12, 34}, bodies); problem != "" || got.Box.Events[0].ID.Timestamp() != token(1).Timestamp() || len(seen) != 3 || got.Box.Hash == 0 {
 			t.Errorf("%s %+v", problem, got.Box)
 		}
 		run(kept.Insert(lot{ID: "b", N: 7}), nil)
@@ -75,6 +75,6 @@ func TestOutboxPublishChanges(t *testing.T) {
 			t.Errorf("a deletion with an event: %v", err)
 		}
 		run(kept.Delete("b"), nil)
-	}, modeltest.WithMonitor(monitor))
+	}, mongotest.WithMonitor(monitor))
 	testkit.WantDeclarationErrors(t, testkit.Wrong("no function", func() { small.PublishChanges(nil) }, "event is nil", "PublishChanges of lots", "function"))
 }

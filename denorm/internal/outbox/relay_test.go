@@ -15,7 +15,7 @@ import (
 	"github.com/docmodel/docmodel/internal/tenancy"
 	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -35,7 +35,7 @@ func until(t *testing.T, what string, is func() bool) {
 func TestRelayRunners(t *testing.T) {
 	const all, each = 40, 6
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for i := range all {
 			lotWith(t, db, fmt.Sprint("l", i), 1, 2)
 		}
@@ -114,7 +114,7 @@ func TestRelayRunners(t *testing.T) {
 func TestRelayShares(t *testing.T) {
 	tenancy.Differs(t, "it reads the leases")
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		spec := denorm.RelaySpec{Parts: 6, For: 3 * time.Second, Poll: 10 * time.Millisecond}
 		relay := wide.Relay("shares", spec, func(context.Context, delivery) error { return nil })
 		owners := func() (out []int) {
@@ -160,7 +160,7 @@ func TestRelayShares(t *testing.T) {
 // What a runner writes that was taken for dead is refused, and its successor has a greater fence.
 func TestRelayFence(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		lotWith(t, db, "a", 1, 2)
 		spec := denorm.RelaySpec{Once: true, Parts: 1, For: 2 * time.Second, Attempts: 9, Pause: time.Nanosecond, MaxPause: time.Nanosecond}
 		var fences []int64
@@ -208,7 +208,7 @@ func TestRelaySlow(t *testing.T) {
 	for _, once := range []bool{true, false} {
 		t.Run(fmt.Sprintf("once %v", once), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				db := modeltest.NewClient(t).Database("slow")
+				db := mongotest.NewClient(t).Database("slow")
 				lotWith(t, db, "a", 1)
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
@@ -245,7 +245,7 @@ func TestRelaySlow(t *testing.T) {
 // A delivery that fails because the lease was lost isn't counted.
 func TestRelayLostLease(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		lotWith(t, db, "a", 1)
 		spec := denorm.RelaySpec{Once: true, Parts: 1, Attempts: 1, For: time.Second}
 		var cause error
@@ -272,8 +272,8 @@ func TestRelayLostLease(t *testing.T) {
 // With nothing waiting, a run over many groups costs one command.
 func TestRelayOnceCost(t *testing.T) {
 	parallel(t)
-	m := modeltest.NewMonitor()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	m := mongotest.NewMonitor()
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		lotWith(t, db, "a")
 		for waits, want := range []int{1, 9} {
 			if waits > 0 {
@@ -285,13 +285,13 @@ func TestRelayOnceCost(t *testing.T) {
 				t.Errorf("%d documents with events: %d commands, want at most %d; %v", waits, got, want, err)
 			}
 		}
-	}, modeltest.WithMonitor(m))
+	}, mongotest.WithMonitor(m))
 }
 
 // Lost leases don't stop a relay: its fences go on above those that documents hold.
 func TestRelayLostLeases(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		var s sink
 		for n := range 3 {
 			if n == 0 {

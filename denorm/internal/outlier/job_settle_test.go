@@ -10,6 +10,7 @@ import (
 
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -39,7 +40,7 @@ func TestOutlierSettleFaults(t *testing.T) {
 // the job ran before, and whatever was appended or pushed meanwhile.
 func TestOutlierSettle(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := t.Context()
 		for seedOf := range uint64(8) {
 			r := rand.New(rand.NewPCG(seedOf, 1))
@@ -133,7 +134,7 @@ func TestOutlierSettleRefused(t *testing.T) {
 	if err := outlierPlain.Settle().Err; !errors.As(err, new(*model.ValueError)) {
 		t.Errorf("without a Key: %v", err)
 	}
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := t.Context()
 		for _, other := range []string{"3", "1"} { // in the overflow, and in the array
 			seed(t, db, docs{"books": {book{ID: "b"}}, "buyers": nil})

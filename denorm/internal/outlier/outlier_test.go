@@ -14,6 +14,7 @@ import (
 	"github.com/docmodel/docmodel/denorm"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -152,7 +153,7 @@ func wantOutlierDrift(t testing.TB, db *mongo.Database, x *outlier, want ...stri
 // Whatever is appended and removed, by whichever bound, the elements are those of a list in memory, in its order.
 func TestOutlierProperty(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for n, x := range []*outlier{buyersOf, outlierBytes, buyersOf} {
 			r := rand.New(rand.NewPCG(uint64(n), 7))
 			ids := []string{"a", "a#", "$where"}
@@ -202,7 +203,7 @@ func TestOutlierProperty(t *testing.T) {
 // Of 32 that append at once none is lost and none comes twice, with and without a key.
 func TestOutlierWriters(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for name, x := range map[string]*outlier{"key": buyersOf, "no key": outlierPlain, "bytes": outlierBytes} {
 			t.Run(name, func(t *testing.T) {
 				seed(t, db, docs{"books": {book{ID: "a"}}, "buyers": nil})
@@ -334,9 +335,9 @@ func TestOutlierInterleaved(t *testing.T) {
 			if os.Getenv("MONGODB_URI") == "" {
 				t.Parallel()
 			}
-			match := modeltest.All
+			match := mongotest.All
 			if !everyPair {
-				match = modeltest.Writes
+				match = mongotest.Writes
 			}
 			modeltest.Interleave(t, modeltest.InterleaveCase{
 				Sample: 3, Match: match,

@@ -11,6 +11,7 @@ import (
 	"github.com/docmodel/docmodel/denorm"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -35,7 +36,7 @@ func outlierUpTo(p model.Plan, n int) model.Plan { return model.NewPlan(p.Steps[
 // A plan that was decided before others wrote puts no element where another one is, and none in twice.
 func TestOutlierStale(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, c := range []struct {
 			reason, read, before, remove, then string // read is what the owner has when the plan is decided
 			want                               error
@@ -95,7 +96,7 @@ func TestOutlierStale(t *testing.T) {
 // A Split that was cut goes on when the array has grown, and one that is late does no harm.
 func TestOutlierSplitGrown(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for cut := range 4 {
 			for _, x := range []*outlier{buyersOf, outlierPlain} {
 				seed(t, db, docs{"books": {book{ID: "b", Buyers: outlierBuyers("1 2 3 4 5 6 7")}}, "buyers": nil})
@@ -145,7 +146,7 @@ func outlierMend(ctx context.Context, db *mongo.Database) error {
 // What other code does past the technique is found completely, and mended where that loses nothing.
 func TestOutlierDrift(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := t.Context()
 		seed(t, db, docs{"books": nil, "buyers": nil})
 		for _, id := range []string{"few", "cut", "grown", "lost", "over", "shrunk", "short", "whole"} {
@@ -225,7 +226,7 @@ func TestOutlierDrift(t *testing.T) {
 // Flags that get lost at random are all found, and nothing else; repaired, all is as it was.
 func TestOutlierFlagsLost(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		seed(t, db, docs{"books": nil, "buyers": nil})
 		r := rand.New(rand.NewPCG(5, 5))
 		var lost, all []string
@@ -261,7 +262,7 @@ func TestOutlierFlagsLost(t *testing.T) {
 // Overflow whose owner is gone is found, and deleted only if nothing came to it since.
 func TestOutlierOrphans(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		seed(t, db, docs{"books": {book{ID: "a"}, book{ID: "b"}, book{ID: "c"}}, "buyers": nil})
 		for _, id := range []string{"a", "b", "c"} {
 			if err := outlierAppend(t.Context(), db, buyersOf, id, "1 2 3 4 5 6"); err != nil {
@@ -295,8 +296,8 @@ func TestOutlierOrphans(t *testing.T) {
 // What each operation costs is what its documentation says.
 func TestOutlierCosts(t *testing.T) {
 	parallel(t)
-	monitor := modeltest.NewMonitor()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	monitor := mongotest.NewMonitor()
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		add := func(x *outlier, id string) func(context.Context) error {
 			return func(ctx context.Context) error { return outlierAppend(ctx, db, x, "b", id) }
 		}
@@ -337,12 +338,12 @@ func TestOutlierCosts(t *testing.T) {
 			seed(t, db, docs{"books": {book{ID: "b", Buyers: outlierBuyers("1 2 3 4 5 6 7")}}, "buyers": nil})
 			modeltest.WantCost(t, monitor, model.Cost{Commands: 6, Written: 3, Returned: 1}, func() error { return outlierSplit(t.Context(), db, buyersOf) })
 		})
-	}, modeltest.WithMonitor(monitor))
+	}, mongotest.WithMonitor(monitor))
 }
 
 func TestOutlierIndexed(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		list, pages := make([]book, 3000), make([]buyerPage, 3000)
 		for i := range list {
 			id := fmt.Sprintf("b%04d", i)
@@ -364,7 +365,7 @@ func TestOutlierIndexed(t *testing.T) {
 // looks like an index read from end to end; so only the engine is asked.
 func TestOutlierFlagIndexed(t *testing.T) {
 	parallel(t)
-	db := modeltest.NewClient(t).Database("shop")
+	db := mongotest.NewClient(t).Database("shop")
 	list := make([]book, 300)
 	for i := range list {
 		list[i] = book{ID: fmt.Sprintf("b%04d", i), Extras: i%100 == 0}
@@ -379,7 +380,7 @@ func TestOutlierFlagIndexed(t *testing.T) {
 // An owner that is not there, and one that stores something else than an array.
 func TestOutlierMissing(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		seed(t, db, docs{"books": {bson.D{e("_id", "null"), e("buyers", nil)}, bson.D{e("_id", "text"), e("buyers", "x")}}, "buyers": nil})
 		wantError(t, outlierAppend(t.Context(), db, buyersOf, "gone", "x"), model.ErrNotFound)
 		wantError(t, outlierRemove(t.Context(), db, buyersOf, "gone", "x"), model.ErrNotFound)

@@ -14,6 +14,7 @@ import (
 	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -128,7 +129,7 @@ func TestProximityStore(t *testing.T) {
 			if reason == "another document" {
 				tenancy.Differs(t, "a replacement of a document of any form would remove the scope's fields")
 			}
-			modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+			mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 				seed(t, db, c.before)
 				_, _, err := c.change.Run(t.Context(), db)
 				wantError(t, err, c.err)
@@ -152,7 +153,7 @@ func TestProximityQueries(t *testing.T) {
 		}
 		return d
 	}
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		seed(t, db, docs{"resumes": list})
 		for _, c := range slices.Concat(skillText.Checks(), langText.Checks()) {
 			if err := checkJob(c)(t.Context(), db); err != nil {
@@ -216,7 +217,7 @@ func TestProximityQueries(t *testing.T) {
 // Thirty-two that add at once: each element is there once, in the list and in the text.
 func TestProximityConcurrent(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		seed(t, db, resumeWith())
 		errs := make([]error, 32)
 		var all sync.WaitGroup
@@ -272,7 +273,7 @@ func TestProximityRepair(t *testing.T) {
 		Run:   checkJob(openText.Checks()[0]),
 		Check: func(t testing.TB, db *mongo.Database) { wantDocs(t, db, mended) },
 	})
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		seed(t, db, damaged)
 		wantTexts(t, db, openText, "a", "b", "c", "d", "e", "f")
 		_, said := findingsOf(t, db, openText.Checks()[0])
@@ -288,8 +289,8 @@ func TestProximityRepair(t *testing.T) {
 
 func TestProximityCosts(t *testing.T) {
 	parallel(t)
-	m := modeltest.NewMonitor()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	m := mongotest.NewMonitor()
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		seed(t, db, docs{"resumes": {resume{ID: "r", Skills: []skillLevel{{"Math", "Poor"}}}, resume{ID: "s"}}})
 		run := func(w model.Write) func() error {
 			return func() error {
@@ -309,7 +310,7 @@ func TestProximityCosts(t *testing.T) {
 			t.Error(err)
 		}
 		modeltest.WantIndexed(t, db, skillText.Add("r", skillLevel{"C", "Good"}), model.IDIndex)
-	}, modeltest.WithMonitor(m))
+	}, mongotest.WithMonitor(m))
 }
 
 func TestProximityDeclarations(t *testing.T) {
@@ -372,7 +373,7 @@ func TestProximityPrices(t *testing.T) {
 // Each write finds its document by _id.
 func TestProximityWritesIndexed(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		seed(t, db, docs{"resumes": {resume{ID: "r"}}})
 		check := skillText.Checks()[0]
 		wantStepsIndexed(t, db, "Proximity.Checks", model.IDIndex, check.Mend([]model.Finding{{Check: check.Name, Detail: marshal(bson.D{e("_id", "r")})}}))

@@ -11,6 +11,7 @@ import (
 	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -18,8 +19,8 @@ import (
 // What a roll-up and a rebuild read, and what callers read, is served by indexes.
 func TestRollupReadsIndexed(t *testing.T) {
 	parallel(t)
-	m := modeltest.NewMonitor()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	m := mongotest.NewMonitor()
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := t.Context()
 		var events, bins []any
 		for i := range 3000 {
@@ -68,7 +69,7 @@ func TestRollupReadsIndexed(t *testing.T) {
 		if len(reads) != 4 {
 			t.Errorf("the reads are served by %v", reads)
 		}
-	}, modeltest.WithMonitor(m))
+	}, mongotest.WithMonitor(m))
 }
 
 func has(filter bson.RawValue, field string) bool {
@@ -83,8 +84,8 @@ func has(filter bson.RawValue, field string) bool {
 // A full batch takes the commands that the comment of Roll promises: no reply has a second part.
 func TestRollFullBatch(t *testing.T) {
 	parallel(t)
-	m := modeltest.NewMonitor()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	m := mongotest.NewMonitor()
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		var list []hit
 		for i := range 500 {
 			list = append(list, hit{ID: fmt.Sprintf("h%03d", i), Site: "a", At: night.Add(time.Duration(i) * time.Second)})
@@ -104,5 +105,5 @@ func TestRollFullBatch(t *testing.T) {
 			t.Errorf("a batch of 500 events sent %v", sent)
 		}
 		t.Log(sent)
-	}, modeltest.WithMonitor(m))
+	}, mongotest.WithMonitor(m))
 }

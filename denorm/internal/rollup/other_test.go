@@ -13,7 +13,7 @@ import (
 	"github.com/docmodel/docmodel/internal/tenancy"
 	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -75,8 +75,8 @@ func TestRollupRefuses(t *testing.T) {
 	timeless.At = time.Time{}
 	far := timeless
 	far.At = time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)
-	monitor := modeltest.NewMonitor()
-	db := modeltest.NewClient(t, modeltest.WithMonitor(monitor)).Database("hits")
+	monitor := mongotest.NewMonitor()
+	db := mongotest.NewClient(t, mongotest.WithMonitor(monitor)).Database("hits")
 	for _, h := range []hit{marked, timeless, far, hitOf("1", "", 0, 1), hitOf("", "a", 0, 1)} {
 		wantError(t, inserted(t.Context(), db, rolled, h), errRefused)
 	}
@@ -97,7 +97,7 @@ func TestRollupRefuses(t *testing.T) {
 // Events that no bin can count, stored by other code, are left, and the others counted.
 func TestRollupLeavesWhatDoesNotFit(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := t.Context()
 		mark := e("mark", bson.D{e("batch", bson.ObjectID{})})
 		seed(t, db, docs{"totals": nil, "hits": {
@@ -125,7 +125,7 @@ func TestRollupLeavesWhatDoesNotFit(t *testing.T) {
 // up yet are no difference. Bins of a time that events are not kept for are passed over.
 func TestRollupChecks(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := t.Context()
 		seed(t, db, docs{"totals": nil, "hits": nil})
 		past := bson.D{e("_id", "past"), e("site", "c"), e("at", night), e("ms", int64(3))}
@@ -172,7 +172,7 @@ func TestRollupChecks(t *testing.T) {
 // Where the events were deleted, bins stay, and late events are added to them.
 func TestRollupExpire(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := t.Context()
 		seed(t, db, docs{"totals": nil, "hits": nil})
 		late := hitOf("6", "a", 0, 8)
@@ -193,9 +193,9 @@ func TestRollupExpire(t *testing.T) {
 // In transactions, and in some after a run that was cut, each event counts once.
 func TestRollupInTransactions(t *testing.T) {
 	parallel(t)
-	f := modeltest.NewFaults()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
-		modeltest.NeedTransactions(t, db)
+	f := mongotest.NewFaults()
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
+		mongotest.NeedTransactions(t, db)
 		within, err := model.WithTransactions(t.Context(), db)
 		if err != nil {
 			t.Fatal(err)
@@ -206,7 +206,7 @@ func TestRollupInTransactions(t *testing.T) {
 			if err := inserted(ctx, within, rolled, five...); err != nil {
 				t.Fatal(err)
 			}
-			f.From(modeltest.All, n+1, modeltest.Fail(8000))
+			f.From(mongotest.All, n+1, mongotest.Fail(8000))
 			_ = roll(ctx, db, rolled, 3)
 			f.Reset()
 			for range 2 {
@@ -216,7 +216,7 @@ func TestRollupInTransactions(t *testing.T) {
 				wantBins(t, db, rolled, amsterdam, five...)
 			}
 		}
-	}, modeltest.WithFaults(f))
+	}, mongotest.WithFaults(f))
 }
 
 // Each tenant has its own bins, if its field leads the group.
@@ -238,7 +238,7 @@ func TestRollupTenants(t *testing.T) {
 		Time: "at", By: []string{"tenant", "site"}, Bins: []denorm.Period{denorm.Hourly, denorm.Daily}, Mark: "mark",
 	})
 	events := model.NewStore(model.New("owned", x), model.NewCollection[owned, string]("hits"))
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := t.Context()
 		for i := range 6 {
 			tenant := []string{"a", "b"}[i%2]

@@ -12,7 +12,7 @@ import (
 	"github.com/docmodel/docmodel/denorm"
 	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -23,8 +23,8 @@ func TestRollupProperty(t *testing.T) {
 	parallel(t)
 	for _, zone := range []*time.Location{amsterdam, lordHowe, time.UTC} {
 		t.Run(zone.String(), func(t *testing.T) {
-			f := modeltest.NewFaults()
-			modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+			f := mongotest.NewFaults()
+			mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 				seed(t, db, docs{"hits": nil, "totals": nil})
 				if err := createIndexes(t.Context(), db, newRollup(zone)); err != nil {
 					t.Fatal(err)
@@ -34,12 +34,12 @@ func TestRollupProperty(t *testing.T) {
 					steps = 12
 				}
 				rollupSteps(t, db, f, zone, steps)
-			}, modeltest.WithFaults(f))
+			}, mongotest.WithFaults(f))
 		})
 	}
 }
 
-func rollupSteps(t *testing.T, db *mongo.Database, f *modeltest.Faults, zone *time.Location, steps int) {
+func rollupSteps(t *testing.T, db *mongo.Database, f *mongotest.Faults, zone *time.Location, steps int) {
 	x, r := newRollup(zone), rand.New(rand.NewPCG(7, 8))
 	year := []time.Time{ // around the changes of the clock
 		night, time.Date(2026, 3, 29, 0, 0, 0, 0, time.UTC), time.Date(2026, 4, 4, 14, 0, 0, 0, time.UTC), time.Date(2026, 10, 3, 15, 0, 0, 0, time.UTC),
@@ -64,7 +64,7 @@ func rollupSteps(t *testing.T, db *mongo.Database, f *modeltest.Faults, zone *ti
 		}
 		size := 1 + r.IntN(6)
 		if r.IntN(2) == 0 { // this run is cut
-			f.From(modeltest.All, 1+r.IntN(12), modeltest.Fail(8000))
+			f.From(mongotest.All, 1+r.IntN(12), mongotest.Fail(8000))
 			_ = roll(t.Context(), db, x, size)
 			f.Reset()
 		}
@@ -181,7 +181,7 @@ func TestRollupNumbers(t *testing.T) {
 		Time: "at", Sums: []string{"rate", "pieces"}, Maxs: []string{"rate"}, Bins: []denorm.Period{denorm.Daily, denorm.Monthly}, Mark: "mark2",
 	})
 	saleStore := model.NewStore(model.New("sales", exact), sales)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := t.Context()
 		seed(t, db, docs{"sales": nil})
 		for i := range 10 {

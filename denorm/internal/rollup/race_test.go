@@ -10,6 +10,7 @@ import (
 	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -94,9 +95,9 @@ func TestRollupInterleaved(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			every := everyPair && !strings.Contains(name, "rebuild") && !strings.Contains(name, "mend") && !strings.HasSuffix(name, "of 3") // those have too many orders
-			match := modeltest.All
+			match := mongotest.All
 			if every {
-				match = modeltest.Writes
+				match = mongotest.Writes
 			}
 			modeltest.Interleave(t, modeltest.InterleaveCase{
 				Sample: 2, Nested: !every, Match: match,

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -15,8 +15,8 @@ import (
 func TestRollupStore(t *testing.T) {
 	parallel(t)
 	stored := model.NewStore(model.New("hits", rolled), hits)
-	monitor := modeltest.NewMonitor()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	monitor := mongotest.NewMonitor()
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := t.Context()
 		createIndexes(ctx, db, rolled)
 		for _, h := range five {
@@ -59,7 +59,7 @@ func TestRollupStore(t *testing.T) {
 		if _, _, err := stored.Delete(five[0].ID).Run(ctx, db); err != nil {
 			t.Error(err)
 		}
-	}, modeltest.WithMonitor(monitor))
+	}, mongotest.WithMonitor(monitor))
 }
 
 // An event is inserted by one command, without a transaction. A retry of a transaction that
@@ -67,9 +67,9 @@ func TestRollupStore(t *testing.T) {
 func TestRollupStoreTransactions(t *testing.T) {
 	parallel(t)
 	stored := model.NewStore(model.New("hits", rolled), hits)
-	monitor := modeltest.NewMonitor()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
-		modeltest.NeedTransactions(t, db)
+	monitor := mongotest.NewMonitor()
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
+		mongotest.NeedTransactions(t, db)
 		ctx := t.Context()
 		createIndexes(ctx, db, rolled)
 		tx, err := model.WithTransactions(ctx, db)
@@ -94,5 +94,5 @@ func TestRollupStoreTransactions(t *testing.T) {
 			}
 		}
 		wantBins(t, db, rolled, amsterdam, five[:2]...)
-	}, modeltest.WithMonitor(monitor))
+	}, mongotest.WithMonitor(monitor))
 }

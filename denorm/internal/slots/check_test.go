@@ -8,7 +8,7 @@ import (
 
 	"github.com/docmodel/docmodel/denorm"
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -36,7 +36,7 @@ func set(name string, v any) bson.D {
 func TestSlotsChecks(t *testing.T) {
 	parallel(t)
 	wantDistinctChecks(t, seats.Checks(), 3)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, c := range []struct {
 			reason string
 			damage operation
@@ -95,7 +95,7 @@ func TestSlotsChecks(t *testing.T) {
 // A slot that other code closed or deleted doesn't make an operation wait for ever.
 func TestSlotsDamaged(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		must(t, db, seats.Add("s", 9, tokenOf(0, 4, 0)))
 		if err := seeded(damage(3, set("of", 0)), remove(2))(t.Context(), db); err != nil {
 			t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 	"github.com/docmodel/docmodel/denorm"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -22,8 +23,8 @@ func TestSlotsCosts(t *testing.T) {
 		}
 		return nil
 	}
-	m := modeltest.NewMonitor()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	m := mongotest.NewMonitor()
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, c := range []struct {
 			reason string
 			run    operation
@@ -59,13 +60,13 @@ func TestSlotsCosts(t *testing.T) {
 				modeltest.WantCost(t, m, c.want, func() error { return c.run(t.Context(), db) })
 			})
 		}
-	}, modeltest.WithMonitor(m))
+	}, mongotest.WithMonitor(m))
 }
 
 // Slots are found by _id, among thousands.
 func TestSlotsIndexed(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		var list []any
 		for i := range 3000 {
 			list = append(list, slotDoc{ID: fmt.Sprintf("k%d#0000", i), Key: fmt.Sprint("k", i), Of: 1})
@@ -85,8 +86,8 @@ func TestSlotsIndexed(t *testing.T) {
 // Operations take part in a transaction, and go with it.
 func TestSlotsInTransaction(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
-		modeltest.NeedTransactions(t, db)
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
+		mongotest.NeedTransactions(t, db)
 		must(t, db, seats.Add("s", 9, tokenOf(0, 4, 0)))
 		errUndone := errors.New("undone")
 		for _, want := range []error{errUndone, nil} {
@@ -122,7 +123,7 @@ type ticket int64
 // Keys may be numbers and ObjectIDs as well.
 func TestSlotsKeyTypes(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		eachKey(t, db, []ticket{-12, -1, 0, 1, 12, 1 << 40})
 		eachKey(t, db, []bson.ObjectID{{11: 1}, {11: 2}})
 	})

@@ -8,7 +8,7 @@ import (
 
 	"github.com/docmodel/docmodel/denorm"
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
@@ -16,7 +16,7 @@ import (
 func TestSlotsProperty(t *testing.T) {
 	parallel(t)
 	keys := []string{"p", "p#", "p#0000", "%", "$where", "a.b", "é"}
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for s := range uint64(4) {
 			seed(t, db, docs{"numbers": nil})
 			random := rand.New(rand.NewPCG(s, 3))

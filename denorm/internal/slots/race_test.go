@@ -13,6 +13,7 @@ import (
 	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -141,7 +142,7 @@ func TestSlotsInterleaved(t *testing.T) {
 			var before int64
 			match := interleaved
 			if c.many {
-				match = modeltest.Writes
+				match = mongotest.Writes
 			}
 			modeltest.Interleave(t, modeltest.InterleaveCase{
 				Match: match, Sample: 5, Max: 20000, A: run(c.a), B: run(c.b),
@@ -186,7 +187,7 @@ func TestSlotsInterleaved(t *testing.T) {
 func TestSlotsResizesMeet(t *testing.T) {
 	parallel(t)
 	modeltest.Interleave(t, modeltest.InterleaveCase{
-		Match: modeltest.Writes, Sample: 5, Nested: true,
+		Match: mongotest.Writes, Sample: 5, Nested: true,
 		Seed: seeded(full(), run(pair.Add("s", 5, tokenOf(1, 2, 9)))),
 		A:    run(pair.Resize("s", 4)), B: run(pair.Resize("s", 1)),
 		Check: func(t testing.TB, db *mongo.Database, _, _ error) {
@@ -201,7 +202,7 @@ func TestSlotsResizesMeet(t *testing.T) {
 // where nothing is left, and nothing is ever below zero.
 func TestSlotsConcurrent(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		concurrent(t, db, 64, 6)
 	})
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/docmodel/docmodel/denorm"
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -106,7 +106,7 @@ func wantFree(t testing.TB, db *mongo.Database, s *slots, key string, want int64
 
 func TestSlotsAdd(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		must(t, db, likes.Add("p", 3, token(1)), likes.Add("p", -5, token(2)), likes.Add("p#", 7, token(1)), likes.Add("p", 10, token(3)))
 		wantSum(t, db, likes, "p", 8)
 		wantSum(t, db, likes, "p#", 7)
@@ -130,7 +130,7 @@ func TestSlotsAdd(t *testing.T) {
 
 func TestSlotsTake(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		_, _, err := seats.Take("s", 1, token(1)).Run(t.Context(), db)
 		wantError(t, err, model.ErrFull)
 		must(t, db, seats.Add("s", 10, tokenOf(2, 4, 0)), seats.Take("s", 3, tokenOf(2, 4, 1)))
@@ -156,7 +156,7 @@ func TestSlotsTake(t *testing.T) {
 // Each number of slots becomes each other, and every operation is still known.
 func TestSlotsResize(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		wantError(t, run(seats.Resize("none", 4))(t.Context(), db), model.ErrNotFound)
 		var want int64
 		for i := range 30 {

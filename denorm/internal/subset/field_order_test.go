@@ -8,7 +8,7 @@ import (
 
 	"github.com/docmodel/docmodel/denorm"
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -16,8 +16,8 @@ import (
 // The check finds nothing where a change added fields, one or several, in whatever order they were given: the stored copy has its fields
 // in the order in which the check compares them.
 func TestSubsetSetKeepsFieldOrder(t *testing.T) {
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
-		modeltest.Need(t, db, "new fields in the order of their names", addsByName)
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
+		mongotest.Need(t, db, "new fields in the order of their names", addsByName)
 		mustExec(t, db, model.NewPlan(threads.Insert(thread{ID: "t"})))
 		_, _, notes := byTwo()
 		mustRun(t, db, notes.Insert(remark{ID: "a", Thread: "t", At: 1}), notes.Insert(remark{ID: "b", Thread: "t", At: 2}))
@@ -55,7 +55,7 @@ func addsByName(ctx context.Context, db *mongo.Database) error {
 
 // A copy with the fields in another order isn't equal for a query: it is found, mended once, and then right.
 func TestSubsetFindsFieldOrder(t *testing.T) {
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		mustExec(t, db, model.NewPlan(threads.Insert(thread{ID: "t"})))
 		mustRun(t, db, newest.Insert(remark{ID: "a", Thread: "t", At: 1, Text: "x"}))
 		turned := bson.D{e("$set", bson.D{e("newest", bson.A{bson.D{e("at", 1), e("text", "x"), e("_id", "a")}})})}

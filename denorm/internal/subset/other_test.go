@@ -10,6 +10,7 @@ import (
 	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -17,8 +18,8 @@ import (
 // What each operation costs is what its documentation says.
 func TestSubsetCosts(t *testing.T) {
 	parallel(t)
-	monitor := modeltest.NewMonitor()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	monitor := mongotest.NewMonitor()
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		run := func(c changed) func(context.Context) error {
 			return func(ctx context.Context) error { return runChange(ctx, db, c) }
 		}
@@ -44,13 +45,13 @@ func TestSubsetCosts(t *testing.T) {
 				modeltest.WantCost(t, monitor, c.want, func() error { return c.run(t.Context()) })
 			})
 		}
-	}, modeltest.WithMonitor(monitor))
+	}, mongotest.WithMonitor(monitor))
 }
 
 func TestSubsetIndexed(t *testing.T) {
 	parallel(t)
-	m := modeltest.NewMonitor()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	m := mongotest.NewMonitor()
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		list, parents := make([]remark, 3000), make([]thread, 3000)
 		for i := range list {
 			list[i], parents[i] = remark{ID: fmt.Sprint(i), Thread: fmt.Sprint(i / 3), At: i}, thread{ID: fmt.Sprint(i)}
@@ -64,13 +65,13 @@ func TestSubsetIndexed(t *testing.T) {
 		wantReadsIndexed(t, db, m,
 			testkit.ReadBy("Set", newest.Set("7", bson.D{e("at", 1)}).Change(), model.IDIndex, model.IDIndex, newestThree.Indexes()[0].Name),
 			testkit.ReadBy("Refresh", newestThree.Refresh("7"), model.IDIndex, newestThree.Indexes()[0].Name))
-	}, modeltest.WithMonitor(m))
+	}, mongotest.WithMonitor(m))
 }
 
 // A parent that is not there, a child without one, and a child that is not there.
 func TestSubsetMissing(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		if err := fiveRemarks(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}

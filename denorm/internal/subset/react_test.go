@@ -10,6 +10,7 @@ import (
 	"github.com/docmodel/docmodel/denorm"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -74,7 +75,7 @@ func following() model.Technique {
 
 func transacting(t testing.TB, db *mongo.Database) model.DB {
 	t.Helper()
-	modeltest.NeedTransactions(t, db)
+	mongotest.NeedTransactions(t, db)
 	tx, err := model.WithTransactions(context.Background(), db)
 	if err != nil {
 		t.Fatal(err)
@@ -116,7 +117,7 @@ func TestSubsetStoreSiblings(t *testing.T) {
 		{deleted: "a", moved: "b", refused: true}, {deleted: "a", moved: "d", refused: true}, {deleted: "g", moved: "a", refused: true},
 		{deleted: "abcdefghijkl", refused: true}, {moved: "abcdefghijkl", refused: true},
 	}
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		tx := transacting(t, db)
 		for _, test := range tests {
 			t.Run(fmt.Sprintf("%s,%s", test.deleted, test.moved), func(t *testing.T) {
@@ -149,7 +150,7 @@ func TestSubsetStoreFollowing(t *testing.T) {
 			m = model.New("m", following(), newestThree, wholeTwo)
 		}
 		store := model.NewStore(m, remarks)
-		modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 			tx := transacting(t, db)
 			if err := seedRemarks(t.Context(), tx, 6); err != nil {
 				t.Fatal(err)
@@ -212,7 +213,7 @@ func TestSubsetStoreMeets(t *testing.T) {
 						},
 					}
 					if !transactions {
-						meet.Sample, meet.Match = 2, modeltest.Writes
+						meet.Sample, meet.Match = 2, mongotest.Writes
 					}
 					modeltest.Interleave(t, meet)
 				})
@@ -224,7 +225,7 @@ func TestSubsetStoreMeets(t *testing.T) {
 // What a store refuses, and writes that need no transaction.
 func TestSubsetStoreRefuses(t *testing.T) {
 	_, posts, notes := byTwo()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		if err := seedRemarks(t.Context(), db, 4); err != nil {
 			t.Fatal(err)
 		}
@@ -249,7 +250,7 @@ func TestSubsetStoreRefuses(t *testing.T) {
 			}
 		}
 		got, err := threads.ByID("t").One(t.Context(), db)
-		if problem := modeltest.Diff(thread{ID: "t",
+		if problem := mongotest.Diff(thread{ID: "t",
 			Newest: []remark{{ID: "a", At: 100, Text: "x"}, {ID: "b", At: 99, Text: "x"}, {ID: "c", At: 98, Text: "x"}},
 			Whole:  []remark{{ID: "a", Thread: "t", At: 100, Text: "x"}, {ID: "b", Thread: "t", At: 99, Text: "x"}},
 		}, got); err != nil || problem != "" {
@@ -261,7 +262,7 @@ func TestSubsetStoreRefuses(t *testing.T) {
 // A child that a transaction relies on has the store's own field. Copies of the whole child leave it out.
 func TestSubsetStoreField(t *testing.T) {
 	m, _, notes := byTwo()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		if err := seedRemarks(t.Context(), db, 3); err != nil {
 			t.Fatal(err)
 		}
@@ -289,8 +290,8 @@ func TestSubsetStoreField(t *testing.T) {
 // In a store too, copies of whole children have the fields that scopes add to each write of a child.
 func TestSubsetStoreStamped(t *testing.T) {
 	m, _, notes := byTwo()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
-		modeltest.Need(t, db, "new fields in the order of their names", addsByName)
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
+		mongotest.Need(t, db, "new fields in the order of their names", addsByName)
 		tx, at := transacting(t, db), 0
 		stamped := func() model.DB {
 			at++
@@ -323,7 +324,7 @@ func TestSubsetStoreBesideAverage(t *testing.T) {
 		Averages: []denorm.CounterAverage{{From: "likes", To: "rating", Value: "score"}},
 	})
 	m, posts, notes := byTwo(rating)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		err := errors.Join(last(posts.Insert(thread{ID: "t"}).Run(t.Context(), db)), last(posts.Insert(thread{ID: "u"}).Run(t.Context(), db)))
 		for i, id := range []string{"a", "b", "c", "d", "e"} {
 			for range 2 { // a request that comes twice

@@ -4,15 +4,15 @@ import (
 	"testing"
 
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
 // Copies of whole children have the fields that scopes add to the children.
 func TestSubsetStamped(t *testing.T) {
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
-		modeltest.Need(t, db, "new fields in the order of their names", addsByName)
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
+		mongotest.Need(t, db, "new fields in the order of their names", addsByName)
 		mustExec(t, db, model.NewPlan(threads.Insert(thread{ID: "t"}), threads.Insert(thread{ID: "u"})))
 		at := 0
 		request := func(collections ...string) model.DB {

@@ -13,6 +13,7 @@ import (
 	"github.com/docmodel/docmodel/denorm"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -129,7 +130,7 @@ func mustRun(t testing.TB, db model.DB, changes ...changed) {
 // Whatever is inserted, changed, moved and deleted, the threads hold the first of their remarks, after each operation.
 func TestSubsetFollows(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, x := range []*denorm.Subset[thread, string, remark, string]{newestThree, wholeTwo} {
 			seed(t, db, docs{"threads": {thread{ID: "a"}, thread{ID: "b", Newest: []remark{}}}, "remarks": nil})
 			r, store := rand.New(rand.NewPCG(3, 5)), storeOf(x)
@@ -164,7 +165,7 @@ func TestSubsetFollows(t *testing.T) {
 // What is changed past the subset is found completely, and mended exactly, by each of the ways.
 func TestSubsetDrift(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := t.Context()
 		for name, repair := range map[string]func() error{
 			"mend": func() error { return mendedNow(newestThree.Checks()...)(ctx, db) },
@@ -216,7 +217,7 @@ func TestSubsetDrift(t *testing.T) {
 // The rest begins after the last that the thread holds, and pages on.
 func TestSubsetRest(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		mustExec(t, db, model.NewPlan(threads.Insert(thread{ID: "a"}), threads.Insert(thread{ID: "b"})))
 		for n := range 10 {
 			mustRun(t, db, newest.Insert(remark{ID: fmt.Sprint(n), Thread: "a", At: n / 2}))
@@ -310,6 +311,6 @@ func TestSubsetWriters(t *testing.T) {
 		}
 	}
 	for range 6 { // what two changes of a remark can do to each other shows once in many
-		modeltest.Each(t, test)
+		mongotest.Each(t, test)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -19,7 +20,7 @@ import (
 // Random operations on some threads, beside lists in memory.
 func TestLockstep(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		r := rand.New(rand.NewPCG(3, 8))
 		steps := 300
 		if testkit.Few() {
@@ -67,8 +68,8 @@ func TestLockstep(t *testing.T) {
 
 func TestCosts(t *testing.T) {
 	parallel(t)
-	monitor := modeltest.NewMonitor()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	monitor := mongotest.NewMonitor()
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, c := range []struct {
 			reason string
 			want   model.Cost
@@ -101,7 +102,7 @@ func TestCosts(t *testing.T) {
 			t.Fatal(err)
 		}
 		modeltest.WantIndexed(t, db, newest.Rest(&thread{ID: "t0100"}, "", 1), model.IDIndex)
-	}, modeltest.WithMonitor(monitor))
+	}, mongotest.WithMonitor(monitor))
 }
 
 func TestDeclarations(t *testing.T) {
@@ -130,7 +131,7 @@ func TestDeclarations(t *testing.T) {
 // With transactions the same operations do the same.
 func TestTransactions(t *testing.T) {
 	parallel(t)
-	db := modeltest.NewClient(t).Database("forum")
+	db := mongotest.NewClient(t).Database("forum")
 	begin(t, db, 1, 2, 3, 4)
 	tx, err := model.WithTransactions(t.Context(), db)
 	if err != nil {

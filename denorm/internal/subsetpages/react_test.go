@@ -8,6 +8,7 @@ import (
 
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -28,7 +29,7 @@ func deleteThread(ctx context.Context, db *mongo.Database) error {
 
 // A store deletes a parent with its pages, and writes neither pages nor the array.
 func TestSubsetPagesStore(t *testing.T) {
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ways := []model.DB{pagedModel.On(db)}
 		if tx, err := model.WithTransactions(t.Context(), ways[0]); err == nil {
 			ways = append(ways, tx)

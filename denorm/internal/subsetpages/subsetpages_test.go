@@ -12,6 +12,7 @@ import (
 	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -96,7 +97,7 @@ func holds(t testing.TB, db model.DB, array, all []int) {
 
 func TestOperations(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, c := range []struct {
 			reason     string
 			before     []int
@@ -132,7 +133,7 @@ func TestOperations(t *testing.T) {
 // Set changes an element in both places, and the page's totals.
 func TestSet(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		begin(t, db, 1, 2, 3)
 		for _, id := range []string{"r1", "r3"} {
 			if err := changed(newest.Set("a", id, bson.D{e("likes", 5), e("text", "new")}))(t.Context(), db); err != nil {
@@ -153,7 +154,7 @@ func TestSet(t *testing.T) {
 
 func TestRefused(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		begin(t, db, 1)
 		for _, c := range []struct {
 			run  model.Change[any]
@@ -199,7 +200,7 @@ func TestRefused(t *testing.T) {
 // An Append to a missing parent writes nothing: another tenant's parent is missing.
 func TestAppendWithoutParent(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		seed(t, db, docs{"threads": nil, "pages": nil})
 		of := func(tenant string) model.DB { return model.Scope{Tenant: bson.D{e("tenant", tenant)}}.On(db) }
 		if _, err := threads.Insert(thread{ID: "a"}).Run(t.Context(), of("mine")); err != nil {
@@ -217,7 +218,7 @@ func TestAppendWithoutParent(t *testing.T) {
 // Rest and the array together are all elements, each once, however many pages are read at a time.
 func TestRest(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		begin(t, db, 1, 2, 3, 8, 5, 6, 7, 4)
 		for n := range int64(4) {
 			doc, err := threads.ByID("a").One(t.Context(), db)
@@ -254,7 +255,7 @@ func TestRest(t *testing.T) {
 // What other code does to an array, or to the pages, is found and mended.
 func TestMend(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for reason, newestNow := range map[string]any{
 			"gone": bson.D{e("$unset", bson.D{e("newest", "")})}, "old fields": bson.D{e("$set", bson.D{e("newest.0.text", "old")})},
 			"one too many": bson.D{e("$push", bson.D{e("newest", remarkAt(0))})}, "no array": bson.D{e("$set", bson.D{e("newest", "x")})},
@@ -334,7 +335,7 @@ func TestMeets(t *testing.T) {
 			}
 			t.Run(a.name+" | "+b.name, func(t *testing.T) {
 				modeltest.Interleave(t, modeltest.InterleaveCase{
-					Sample: 1, Match: modeltest.Writes, Seed: begun(10, 20, 30, 40), A: a.run, B: b.run,
+					Sample: 1, Match: mongotest.Writes, Seed: begun(10, 20, 30, 40), A: a.run, B: b.run,
 					Check: func(t testing.TB, db *mongo.Database, errA, errB error) {
 						gone := errors.Is(errors.Join(errA, errB), model.ErrNotFound) // a change came after the removal
 						if err := errors.Join(errA, errB); err != nil && !gone {

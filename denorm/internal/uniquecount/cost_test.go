@@ -8,6 +8,7 @@ import (
 	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -35,7 +36,7 @@ func TestUniqueCountPrices(t *testing.T) {
 // A visit finds its document by _id.
 func TestUniqueCountWritesIndexed(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		seed(t, db, docs{"clicks": {bson.D{e("_id", "other")}}}) // explain of an empty collection shows no index
 		wantStepsIndexed(t, db, "UniqueCount", model.IDIndex, model.NewPlan(visitors.Visit("a", "x", noon)))
 	})

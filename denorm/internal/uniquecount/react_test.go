@@ -7,7 +7,7 @@ import (
 
 	"github.com/docmodel/docmodel/denorm"
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -23,7 +23,7 @@ func TestUniqueCountStore(t *testing.T) {
 	type change = model.Change[model.Stored[click]]
 	at := func(group, member string, t time.Time) click { return click{Group: group, Member: member, From: t} }
 	id := "a#2014-03-28#ann"
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ways := []func(m *model.Model) model.DB{func(m *model.Model) model.DB { return m.On(db) }}
 		if _, err := model.WithTransactions(t.Context(), db); err == nil {
 			ways = append(ways, func(m *model.Model) model.DB {

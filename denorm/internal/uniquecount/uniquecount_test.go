@@ -15,6 +15,7 @@ import (
 	"github.com/docmodel/docmodel/internal/tenancy"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -82,7 +83,7 @@ func TestUniqueCountProperty(t *testing.T) {
 	tenancy.Differs(t, "a $merge is refused under a scope's filter")
 	parallel(t)
 	groups := []string{"CA:San", "CA:San Francisco", "CA", "a#b", "a%23b", "a", "$g", "é", "a\x00"}
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		seed(t, db, docs{"clicks": {}, "months": {}, "forever": {}})
 		r := rand.New(rand.NewPCG(1, 2))
 		type key struct {
@@ -169,7 +170,7 @@ func TestUniqueCountProperty(t *testing.T) {
 			t.Errorf("not seen: %v", err)
 		}
 	})
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		if zero, err := visitors.Count("a", noon, uniqueDay(1)).One(t.Context(), db); err != nil || zero.N != 0 {
 			t.Errorf("of no collection: %v, %v", zero, err)
 		}
@@ -179,7 +180,7 @@ func TestUniqueCountProperty(t *testing.T) {
 // Thirty-two that see the same few at once: each is counted once.
 func TestUniqueCountConcurrent(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		seed(t, db, docs{"clicks": {}})
 		errs := make([]error, 32)
 		var all sync.WaitGroup
@@ -234,7 +235,7 @@ func TestUniqueCountKeep(t *testing.T) {
 	parallel(t)
 	twoDays := denorm.NewUniqueCount(clicks, denorm.UniqueSpec{Period: denorm.Daily, For: 48 * time.Hour})
 	synctest.Test(t, func(t *testing.T) {
-		ctx, db := context.Background(), modeltest.NewClient(t).Database("log")
+		ctx, db := context.Background(), mongotest.NewClient(t).Database("log")
 		if err := model.New("test", twoDays, monthsOf).Indexes().Ensure(ctx, db); err != nil {
 			t.Fatal(err)
 		}
@@ -255,8 +256,8 @@ func TestUniqueCountKeep(t *testing.T) {
 
 func TestUniqueCountCostsAndIndexes(t *testing.T) {
 	parallel(t)
-	m := modeltest.NewMonitor()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	m := mongotest.NewMonitor()
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		var list []any
 		for i := range 6000 {
 			at := uniqueDay(i % 300)
@@ -287,7 +288,7 @@ func TestUniqueCountCostsAndIndexes(t *testing.T) {
 		} {
 			t.Run(test.reason, func(t *testing.T) { modeltest.WantIndexed(t, db, test.query, test.index) })
 		}
-	}, modeltest.WithMonitor(m))
+	}, mongotest.WithMonitor(m))
 }
 
 func TestUniqueCountDeclarations(t *testing.T) {

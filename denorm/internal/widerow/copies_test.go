@@ -11,7 +11,7 @@ import (
 	"github.com/docmodel/docmodel/denorm"
 	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -33,7 +33,7 @@ func wideStale(t testing.TB, db *mongo.Database, side int) (found []model.Findin
 // Copied fields that are old, at random and in any form, are found whole, and nothing else; renewed, all are as their documents say.
 func TestWideRowStale(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		r := rand.New(rand.NewPCG(8, 9))
 		if err := seedMembers(t.Context(), db); err != nil {
 			t.Fatal(err)

@@ -7,7 +7,7 @@ import (
 
 	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -35,7 +35,7 @@ func TestWideRowPrices(t *testing.T) {
 // Each write finds its documents by _id, or by the index of the columns' ids.
 func TestWideRowWritesIndexed(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx, renamed := t.Context(), bson.D{e("$set", bson.D{e("name", "new")})}
 		testkit.MustSeed(t, db, seedWide)
 		err := errors.Join(updates(ctx, db, "songs", "s1", renamed), updates(ctx, db, "fans", "f1", renamed), createIndexes(ctx, db, wide))

@@ -10,6 +10,7 @@ import (
 	"github.com/docmodel/docmodel/internal/tenancy"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -46,12 +47,12 @@ func TestWideRowLinkCommands(t *testing.T) {
 		},
 	} {
 		for version, want := range map[string]string{"7.0": c.old, "8.0": c.now, "": ""} {
-			monitor := modeltest.NewMonitor()
-			options := []modeltest.Option{modeltest.WithMonitor(monitor)}
+			monitor := mongotest.NewMonitor()
+			options := []mongotest.Option{mongotest.WithMonitor(monitor)}
 			if version != "" {
-				options = append(options, modeltest.WithVersion(version))
+				options = append(options, mongotest.WithVersion(version))
 			}
-			plain := modeltest.NewClient(t, options...).Database("wide")
+			plain := mongotest.NewClient(t, options...).Database("wide")
 			on, err := model.WithTransactions(t.Context(), plain)
 			if version == "" {
 				on = plain
@@ -145,7 +146,7 @@ func TestWideRowLinkMeets(t *testing.T) {
 // A retry corrects the columns that an earlier attempt stored before it was cut.
 func TestWideRowLinkAgain(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := t.Context()
 		link := wide.Link("f1", "s7", at(15), token(1))
 		cut := link

@@ -15,6 +15,7 @@ import (
 	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -121,7 +122,7 @@ func wideMeet(t *testing.T, a, b operation) {
 	}
 	all, mended := 0, 0
 	modeltest.Interleave(t, modeltest.InterleaveCase{
-		Sample: 2, Match: modeltest.Writes, Seed: seedWide,
+		Sample: 2, Match: mongotest.Writes, Seed: seedWide,
 		A: func(ctx context.Context, db *mongo.Database) error { return a.Run(ctx, db, token(1)) },
 		B: func(ctx context.Context, db *mongo.Database) error { return b.Run(ctx, db, token(2)) },
 		Check: func(t testing.TB, db *mongo.Database, errA, errB error) {
@@ -165,7 +166,7 @@ func wideMeet(t *testing.T, a, b operation) {
 // 32 writers into one row lose nothing, while it is split again and again and others take columns away.
 func TestWideRowManyWriters(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		if err := errors.Join(seedMembers(t.Context(), db), createIndexes(t.Context(), db, wide)); err != nil {
 			t.Fatal(err)
 		}
@@ -203,8 +204,8 @@ func TestWideRowCosts(t *testing.T) {
 			return err
 		}
 	}
-	m := modeltest.NewMonitor()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	m := mongotest.NewMonitor()
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, test := range []struct {
 			reason string
 			run    func(context.Context, *mongo.Database) error
@@ -229,14 +230,14 @@ func TestWideRowCosts(t *testing.T) {
 				modeltest.WantCost(t, m, test.want, func() error { return test.run(t.Context(), db) })
 			})
 		}
-	}, modeltest.WithMonitor(m))
+	}, mongotest.WithMonitor(m))
 }
 
 // Pages and pairs are found by indexes, among thousands.
 func TestWideRowIndexed(t *testing.T) {
 	parallel(t)
-	m := modeltest.NewMonitor()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	m := mongotest.NewMonitor()
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		var list []any
 		for i := range 4000 {
 			id := fmt.Sprint("f", i)
@@ -265,15 +266,15 @@ func TestWideRowIndexed(t *testing.T) {
 		pair := "cols.id_1_row_1"
 		link := testkit.ReadBy("Link", wide.Link(fan(77).ID, song(8).ID, at(2), token(1)), pair, "", "", "")
 		wantReadsIndexed(t, db, m, link)
-		modeltest.NeedTransactions(t, db)
+		mongotest.NeedTransactions(t, db)
 		wantReadsIndexed(t, db, m, link.InTx(pair, model.IDIndex, "", "", "", ""))
-	}, modeltest.WithMonitor(m))
+	}, mongotest.WithMonitor(m))
 }
 
 // A plan that was made before a document was marked doesn't change what is being moved, though there is room again.
 func TestWideRowStalePlan(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		testkit.MustSeed(t, db, seedMembers)
 		mustLink(t, db, wide.Link(fan(1).ID, song(1).ID, at(10), token(1)), wide.Link(fan(1).ID, song(2).ID, at(20), token(2)))
 		link := wide.Link(fan(1).ID, song(3).ID, at(25), token(3))

@@ -13,7 +13,7 @@ import (
 	"github.com/docmodel/docmodel/denorm"
 	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -140,7 +140,7 @@ func wantWide(t testing.TB, db *mongo.Database, w *fanRow, most int) {
 // Columns are read in the order of time, by pages, however late they came; documents are split.
 func TestWideRowOrder(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		testkit.MustSeed(t, db, seedMembers)
 		for _, n := range []int{3, 1, 9, 2, 8, 0, 5, 4, 7, 6} {
 			mustLink(t, db, wide.Link(fan(1).ID, song(n).ID, at(n), token(n)))
@@ -191,7 +191,7 @@ func TestWideRowOrder(t *testing.T) {
 // Columns that come in order fill their documents; a document doesn't outgrow its bytes.
 func TestWideRowSizes(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := testkit.MustSeed(t, db, seedMembers)
 		for n := range 12 {
 			mustLink(t, db, wide.Link(fan(1).ID, song(n).ID, at(n), token(n)))
@@ -227,7 +227,7 @@ func TestWideRowSizes(t *testing.T) {
 // A document whose count other code made wrong is counted when it seems full.
 func TestWideRowWrongCount(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		testkit.MustSeed(t, db, seedMembers)
 		mustLink(t, db, wide.Link(fan(1).ID, song(1).ID, at(1), token(1)))
 		emptied := bson.D{e("_id", "f2#"), e("row", "f2"), e("low", ""), e("hi", "~"), e("n", 4), e("rev", 1), e("cols", bson.A{})}
@@ -248,7 +248,7 @@ func TestWideRowWrongCount(t *testing.T) {
 // Stores of both sides update the copied fields of columns.
 func TestWideRowFollows(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		testkit.MustSeed(t, db, seedMembers)
 		for n := range 6 {
 			mustLink(t, db, wide.Link(fan(1).ID, song(n).ID, at(n), token(n)), wide.Link(fan(2).ID, song(n).ID, at(n), token(10+n)))
@@ -279,7 +279,7 @@ func TestWideRowFollows(t *testing.T) {
 
 func TestWideRowRefuses(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		_, narrowed := wide.Checks()[0].In(bson.D{e("_id", "f1#")}).All(t.Context(), db)
 		for reason, err := range map[string]error{
 			"no token":     wideRun(t.Context(), db, wide.Link(fan(1).ID, song(1).ID, at(1), bson.NilObjectID)),
@@ -320,7 +320,7 @@ func TestWideRowRefuses(t *testing.T) {
 // rows say.
 func TestWideRowProperty(t *testing.T) {
 	parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		r := rand.New(rand.NewPCG(5, 6))
 		plain := map[[2]int]int{}
 		testkit.MustSeed(t, db, seedMembers)
@@ -363,13 +363,13 @@ func TestWideRowProperty(t *testing.T) {
 		if err != nil || len(found) != want {
 			t.Errorf("found %v, want %d, %v", found, want, err)
 		}
-		before, _ := modeltest.Dump(t.Context(), db)
+		before, _ := mongotest.Dump(t.Context(), db)
 		slow := wide.Checks()[0]
 		slow.Age = 100 * 365 * 24 * time.Hour
 		if _, err := slow.Job().Run(t.Context(), db, model.JobOptions{}); err != nil {
 			t.Fatal(err)
 		}
-		if after, _ := modeltest.Dump(t.Context(), db); after != before {
+		if after, _ := mongotest.Dump(t.Context(), db); after != before {
 			t.Error("mended though they may be under way")
 		}
 		for _, writes := range []bool{true, false} {

@@ -6,8 +6,8 @@ import (
 	"log"
 
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
 	"github.com/docmodel/docmodel/model/schema"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -21,7 +21,7 @@ func must[T any](v T, err error) T {
 }
 
 func start() (context.Context, *mongo.Database, func()) {
-	client, stop := modeltest.Start()
+	client, stop := mongotest.Start()
 	return context.Background(), client.Database("moves"), stop
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
@@ -42,8 +43,8 @@ func ExampleRepository() {
 
 // What enrolling costs, and which index serves the board.
 func TestCosts(t *testing.T) {
-	monitor := modeltest.NewMonitor()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	monitor := mongotest.NewMonitor()
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		r := New(db)
 		if err := errors.Join(r.Prepare(t.Context()), fill(t.Context(), db)); err != nil {
 			t.Fatal(err)
@@ -53,7 +54,7 @@ func TestCosts(t *testing.T) {
 			return r.Enrol(t.Context(), "kate", "maths")
 		})
 		modeltest.WantIndexed(t, db, board.Children("maths"), "course_1__id_-1")
-	}, modeltest.WithMonitor(monitor))
+	}, mongotest.WithMonitor(monitor))
 }
 
 // Enrol is cut at each of its writes, and then run again with the same token.

@@ -7,13 +7,13 @@ import (
 	"fmt"
 
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
 func Example_cut() {
-	faults := modeltest.NewFaults()
-	client, stop := modeltest.Start(modeltest.WithFaults(faults))
+	faults := mongotest.NewFaults()
+	client, stop := mongotest.Start(mongotest.WithFaults(faults))
 	defer stop()
 	ctx, db := context.Background(), client.Database("school")
 	check(kateAndMaths(ctx, db))
@@ -22,8 +22,8 @@ func Example_cut() {
 	}
 
 	// The process dies after the enrolment is stored, and before the course is told.
-	told := modeltest.Both(modeltest.Writes, modeltest.On("courses"))
-	faults.From(told, 1, modeltest.CutBefore()) // From: the driver's own retry fails too
+	told := mongotest.Both(mongotest.Writes, mongotest.On("courses"))
+	faults.From(told, 1, mongotest.CutBefore()) // From: the driver's own retry fails too
 	fmt.Println("cut:", enrol() != nil)
 	faults.Reset()
 	for finding, err := range everything.Audit().Each(ctx, db) {
@@ -53,14 +53,14 @@ func requested(ctx context.Context, user, key string) context.Context {
 }
 
 func Example_repeat() {
-	faults := modeltest.NewFaults()
-	client, stop := modeltest.Start(modeltest.WithFaults(faults))
+	faults := mongotest.NewFaults()
+	client, stop := mongotest.Start(mongotest.WithFaults(faults))
 	defer stop()
 	ctx, db := context.Background(), client.Database("school")
 	check(kateAndMaths(ctx, db))
 
-	told := modeltest.Both(modeltest.Writes, modeltest.On("courses"))
-	faults.From(told, 1, modeltest.CutBefore())
+	told := mongotest.Both(mongotest.Writes, mongotest.On("courses"))
+	faults.From(told, 1, mongotest.CutBefore())
 	fmt.Println("cut:", New(db).Enrol(ctx, "kate", "maths") != nil)
 	faults.Reset()
 

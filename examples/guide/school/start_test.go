@@ -5,14 +5,14 @@ import (
 	"log"
 
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
 // start returns an empty database of an engine in this process.
 func start() (context.Context, *mongo.Database, func()) {
-	client, stop := modeltest.Start() // in a program: mongo.Connect
+	client, stop := mongotest.Start() // in a program: mongo.Connect
 	return context.Background(), client.Database("school"), stop
 }
 

@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -27,7 +27,7 @@ func inUse(ctx context.Context, db *mongo.Database) error {
 }
 
 func Example_indexes() {
-	client, stop := modeltest.Start()
+	client, stop := mongotest.Start()
 	defer stop()
 	ctx, db := context.Background(), client.Database("shop")
 	if err := inUse(ctx, db); err != nil {
@@ -48,7 +48,7 @@ func Example_indexes() {
 }
 
 func Example_mend() {
-	client, stop := modeltest.Start()
+	client, stop := mongotest.Start()
 	defer stop()
 	ctx, db := context.Background(), client.Database("shop")
 	if err := errors.Join(inUse(ctx, db), shop.Indexes().Ensure(ctx, db)); err != nil {

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -18,8 +18,8 @@ import (
 // A program runs on an engine and, if configured, on a server. Its database is dropped at
 // the end, even after an error.
 func TestRun(t *testing.T) {
-	for _, uri := range []string{"", os.Getenv(modeltest.EnvURI)} {
-		monitor := modeltest.NewMonitor()
+	for _, uri := range []string{"", os.Getenv(mongotest.EnvURI)} {
+		monitor := mongotest.NewMonitor()
 		var out bytes.Buffer
 		err := Run(t.Context(), uri, "connect", &out, func(ctx context.Context, out io.Writer, db *mongo.Database) error {
 			_, err := db.Collection("c").InsertOne(ctx, bson.D{{Key: "_id", Value: 1}})
@@ -43,8 +43,8 @@ func TestServerThatIsDown(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
 	for _, uri := range []string{"mongodb://127.0.0.1:1/", "no address"} {
-		if _, _, err := Open(ctx, uri); err == nil || !strings.Contains(err.Error(), modeltest.EnvURI) {
-			t.Errorf("want an error that names %s, got %v", modeltest.EnvURI, err)
+		if _, _, err := Open(ctx, uri); err == nil || !strings.Contains(err.Error(), mongotest.EnvURI) {
+			t.Errorf("want an error that names %s, got %v", mongotest.EnvURI, err)
 		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/docmodel/docmodel/examples/internal/connect"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"github.com/docmodel/docmodel/paths"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -50,13 +51,13 @@ var stock = []struct {
 }
 
 func main() {
-	monitor := modeltest.NewMonitor()
+	monitor := mongotest.NewMonitor()
 	connect.Main("trees", func(ctx context.Context, out io.Writer, db *mongo.Database) error { return run(ctx, db, monitor, out) }, monitor)
 }
 
 // run asks all representations the same questions and prints each cost, then the answers,
 // which must be equal.
-func run(ctx context.Context, db *mongo.Database, monitor *modeltest.Monitor, out io.Writer) error {
+func run(ctx context.Context, db *mongo.Database, monitor *mongotest.Monitor, out io.Writer) error {
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "\tmove Shoes into Sale\tshow Sale\tabove Boots\titems of Clothing")
 	answers := map[string][]string{}

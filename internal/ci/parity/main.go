@@ -8,7 +8,7 @@
 //
 // Either way it counts the rows of fault matrices that passed, by package.
 //
-// A test on a backend is a subtest with "engine" or "server" in its path (see modeltest.Each). Only
+// A test on a backend is a subtest with "engine" or "server" in its path (see mongotest.Each). Only
 // leaves count: a test that has subtests is no test of its own. A test may be left out on the server
 // only by skipping with "server lacks: " and what is lacking; those are counted by name.
 package main

@@ -10,6 +10,7 @@ import (
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/design"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
@@ -69,12 +70,12 @@ func Try(t *testing.T, w design.Workload, layouts ...design.Layout) Report {
 		if err != nil {
 			t.Fatal(err)
 		}
-		monitor := modeltest.NewMonitor()
+		monitor := mongotest.NewMonitor()
 		t.Run(l.Name, func(t *testing.T) {
-			modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+			mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 				if w.Server.Transactions {
 					report.skipped = append(report.skipped, l.Name)
-					modeltest.NeedTransactions(t, db)
+					mongotest.NeedTransactions(t, db)
 					report.skipped = report.skipped[:len(report.skipped)-1]
 				}
 				trial, err := try(t, w, p, db, monitor)
@@ -82,13 +83,13 @@ func Try(t *testing.T, w design.Workload, layouts ...design.Layout) Report {
 					t.Fatal(err)
 				}
 				report.Trials = append(report.Trials, trial)
-			}, modeltest.WithMonitor(monitor))
+			}, mongotest.WithMonitor(monitor))
 		})
 	}
 	return report
 }
 
-func try(t *testing.T, w design.Workload, p design.Prices, db *mongo.Database, monitor *modeltest.Monitor) (Trial, error) {
+func try(t *testing.T, w design.Workload, p design.Prices, db *mongo.Database, monitor *mongotest.Monitor) (Trial, error) {
 	run := p.Runner()
 	if err := run.Fill(t.Context(), db); err != nil {
 		return Trial{}, err

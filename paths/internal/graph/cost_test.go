@@ -11,6 +11,7 @@ import (
 	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"github.com/docmodel/docmodel/paths"
 	"github.com/docmodel/docmodel/paths/internal/graph"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -38,9 +39,9 @@ func TestGraphCosts(t *testing.T) {
 	tenancy.Differs(t, "a $merge is refused under a scope's filter")
 	testkit.Alone(t)
 	testkit.Parallel(t)
-	m := modeltest.NewMonitor()
+	m := mongotest.NewMonitor()
 	same := func(n, times int) []int { return slices.Repeat([]int{n}, times) }
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		graphMustSeed(t, db, binaryTree(511))
 		if err := model.New("test", near.Distances("00001"), groups.Components(), toldProgram()).Indexes().Ensure(t.Context(), db); err != nil {
 			t.Fatal(err)
@@ -94,7 +95,7 @@ func TestGraphCosts(t *testing.T) {
 				})
 			})
 		}
-	}, modeltest.WithMonitor(m))
+	}, mongotest.WithMonitor(m))
 }
 
 // graphBegun is the record of the beginning of a computation.
@@ -112,7 +113,7 @@ func TestGraphIndexed(t *testing.T) {
 	tenancy.Differs(t, "a $merge is refused under a scope's filter")
 	testkit.Alone(t)
 	testkit.Parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx, all := t.Context(), binaryTree(1500)
 		graphMustSeed(t, db, all)
 		if err := model.New("test", near, near.Distances("00001"), groups.Components(), toldProgram()).Indexes().Ensure(ctx, db); err != nil {
@@ -183,7 +184,7 @@ func TestGraphLarge(t *testing.T) {
 	if os.Getenv("DOCMODEL_LONG") != "" {
 		layers, wide = 40, 25
 	}
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		var all []account
 		for i := range layers {
 			for j := range wide {

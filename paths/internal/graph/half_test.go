@@ -10,7 +10,7 @@ import (
 	"github.com/docmodel/docmodel/internal/tenancy"
 	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"github.com/docmodel/docmodel/paths/internal/graph"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -24,7 +24,7 @@ func TestGraphHalfMerged(t *testing.T) {
 	all := randomGraph(r, 30)
 	all[0].ID, all[1].Follows = "a", append(all[1].Follows, "a", all[2].ID)
 	all[0].Follows = []string{all[1].ID, all[3].ID, all[4].ID}
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, s := range graphComputations()[:3] {
 			t.Run(s.name, func(t *testing.T) {
 				ctx := t.Context()
@@ -52,7 +52,7 @@ func TestGraphHalfMerged(t *testing.T) {
 					if _, err := plan.Run(ctx, db); err != nil {
 						t.Fatal(err)
 					}
-					if diff := modeltest.Diff(graphRounded(whole), graphRounded(graphRaw(t, db, s.name))); diff != "" {
+					if diff := mongotest.Diff(graphRounded(whole), graphRounded(graphRaw(t, db, s.name))); diff != "" {
 						t.Fatalf("superstep %d:\n%s", n, diff)
 					}
 				}

@@ -7,7 +7,7 @@ import (
 	"github.com/docmodel/docmodel/internal/tenancy"
 	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"github.com/docmodel/docmodel/paths"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -26,7 +26,7 @@ func TestGraphOpenDocuments(t *testing.T) {
 		}
 		return append(out, bson.D{{Key: "note", Value: 1}})
 	}
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		plan := things.InsertMany([]bson.D{
 			{{Key: "_id", Value: 1}, {Key: "links", Value: to(2.0, nil)}},
 			{{Key: "_id", Value: 2}, {Key: "links", Value: to(id, bson.A{1, 2})}},

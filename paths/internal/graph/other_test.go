@@ -8,7 +8,7 @@ import (
 	"github.com/docmodel/docmodel/internal/tenancy"
 	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"github.com/docmodel/docmodel/paths"
 	"github.com/docmodel/docmodel/paths/internal/graph"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -63,7 +63,7 @@ func TestGraphDeclarations(t *testing.T) {
 func TestGraphRefused(t *testing.T) {
 	tenancy.Differs(t, "a $merge is refused under a scope's filter")
 	testkit.Parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		graphMustSeed(t, db, graphOf("a:b b:"))
 		ctx := t.Context()
 		if _, err := near.Distances("a").Job().Run(ctx, db, model.JobOptions{}); err != nil {
@@ -98,7 +98,7 @@ func TestGraphMixed(t *testing.T) {
 	tenancy.Differs(t, "a $merge is refused under a scope's filter")
 	testkit.Parallel(t)
 	all := graphOf("a:bc b:c c:ad d:")
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := t.Context()
 		run := func(s *paths.Supersteps, steps int) error { return graphSteps(ctx, db, s, steps) }
 		for reason, f := range map[string]func() error{
@@ -145,7 +145,7 @@ func TestGraphMixed(t *testing.T) {
 func TestGraphChanges(t *testing.T) {
 	tenancy.Differs(t, "a $merge is refused under a scope's filter")
 	testkit.Parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx, before := t.Context(), graphOf("a:b b:c c:d d: e:")
 		graphMustSeed(t, db, before)
 		for _, s := range []*paths.Supersteps{near.Distances("a"), groups.Components(), ranks.PageRank(paths.RankSpec{})} {
@@ -178,7 +178,7 @@ func TestGraphProgramErrors(t *testing.T) {
 	tenancy.Differs(t, "a $merge is refused under a scope's filter")
 	testkit.Parallel(t)
 	errOwn := errors.New("own")
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, test := range []struct {
 			reason  string
 			compute func(v *paths.GraphVertex[account, string, leastHeard, string]) error
@@ -209,7 +209,7 @@ func TestGraphProgramErrors(t *testing.T) {
 func TestGraphMessages(t *testing.T) {
 	tenancy.Differs(t, "a $merge is refused under a scope's filter")
 	testkit.Parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		graphMustSeed(t, db, graphOf("a:d b:d c: d:"))
 		heard := paths.NewProgram(told, func(v *paths.GraphVertex[account, string, leastHeard, string]) error {
 			for _, m := range v.Messages {
@@ -248,7 +248,7 @@ func TestGraphStops(t *testing.T) {
 	tenancy.Differs(t, "a $merge is refused under a scope's filter")
 	testkit.Parallel(t)
 	all := graphOf("a:b b:c c:d d:e e:")
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, s := range graphComputations() {
 			t.Run(s.name, func(t *testing.T) {
 				graphMustSeed(t, db, all)
@@ -279,7 +279,7 @@ func TestGraphStops(t *testing.T) {
 func TestGraphResults(t *testing.T) {
 	tenancy.Differs(t, "a $merge is refused under a scope's filter")
 	testkit.Parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		graphMustSeed(t, db, graphOf("a:b b:c c:a d:a x:y y:x z:"))
 		ids := func(f *model.Find[graphState]) (out string) {
 			list, err := f.All(t.Context(), db)

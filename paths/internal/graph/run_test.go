@@ -12,6 +12,7 @@ import (
 	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"github.com/docmodel/docmodel/paths"
 	"github.com/docmodel/docmodel/paths/internal/graph"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -140,7 +141,7 @@ func graphWantRanks(t testing.TB, got map[string]graphState, all []account, damp
 func TestGraphShapes(t *testing.T) {
 	tenancy.Differs(t, "a $merge is refused under a scope's filter")
 	testkit.Parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, test := range []struct{ reason, graph string }{
 			{"no vertex", ""},
 			{"one vertex", "a:"},
@@ -178,7 +179,7 @@ func TestGraphRandom(t *testing.T) {
 	case testkit.Few():
 		rounds = 3
 	}
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for seed := range rounds {
 			r := rand.New(rand.NewPCG(uint64(seed), 7))
 			all := randomGraph(r, 10+r.IntN(50))
@@ -204,7 +205,7 @@ func TestGraphAgain(t *testing.T) {
 	tenancy.Differs(t, "a $merge is refused under a scope's filter")
 	testkit.Parallel(t)
 	all := graphOf("a:bc b:d c:d d:ef e:g f: g:ah h:h i:j j:")
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, s := range graphComputations() {
 			t.Run(s.name, func(t *testing.T) {
 				ctx := t.Context()
@@ -239,7 +240,7 @@ func TestGraphAgain(t *testing.T) {
 func graphUnchanged(t testing.TB, db *mongo.Database, s graphComputation, records []paths.GraphStep) {
 	t.Helper()
 	ctx := t.Context()
-	before, err := modeltest.Dump(ctx, db)
+	before, err := mongotest.Dump(ctx, db)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -269,7 +270,7 @@ func graphUnchanged(t testing.TB, db *mongo.Database, s graphComputation, record
 			t.Fatal(err)
 		}
 	}
-	if after, err := modeltest.Dump(ctx, db); err != nil || after != before {
+	if after, err := mongotest.Dump(ctx, db); err != nil || after != before {
 		t.Errorf("changed, %v:\n%s\n%s", err, before, after)
 	}
 }
@@ -321,7 +322,7 @@ func TestGraphFaults(t *testing.T) {
 				},
 				Check: func(t testing.TB, db *mongo.Database) {
 					s.want(t, graphStates(t, db, s.graph), all)
-					got, err := modeltest.Dump(t.Context(), db)
+					got, err := mongotest.Dump(t.Context(), db)
 					server := strings.Contains(t.Name(), "/server")
 					if want[server] == "" {
 						want[server] = got

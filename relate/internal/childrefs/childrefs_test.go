@@ -7,6 +7,7 @@ import (
 	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"github.com/docmodel/docmodel/relate"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -69,19 +70,19 @@ func TestChildRefsCosts(t *testing.T) {
 		testkit.CostOfRead("ChildrenOf", uses.ChildrenOf("g"), 2),
 		testkit.CostOfRead("ParentsOf", uses.ParentsOf("a"), 2),
 	}
-	m := modeltest.NewMonitor()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	m := mongotest.NewMonitor()
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, test := range tests {
 			t.Run(test.Reason, func(t *testing.T) { test.Check(t, m, db, before) })
 		}
-	}, modeltest.WithMonitor(m))
+	}, mongotest.WithMonitor(m))
 }
 
 // A write that matches nothing asks once whether it was applied before.
 func TestChildRefsCostsOfNoMatch(t *testing.T) {
 	testkit.Parallel(t)
-	m := modeltest.NewMonitor()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	m := mongotest.NewMonitor()
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		testkit.SeedAlone(t, db, testkit.Docs{"gadgets": {gadget{ID: "g", Screws: []string{"a"}}}})
 		for reason, w := range map[string]model.Write{
 			"an id that is listed":      uses.InsertAt("g", 0, "a"),
@@ -94,13 +95,13 @@ func TestChildRefsCostsOfNoMatch(t *testing.T) {
 				})
 			})
 		}
-	}, modeltest.WithMonitor(m))
+	}, mongotest.WithMonitor(m))
 }
 
 // The declared indexes serve the queries, among thousands of documents.
 func TestChildRefsIndexed(t *testing.T) {
 	testkit.Parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		const n = 4000
 		d := testkit.Docs{}
 		for i := range n {

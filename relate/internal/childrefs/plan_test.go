@@ -7,14 +7,15 @@ import (
 	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
 // No step is sent after one that finds the state changed.
 func TestChildRefsNothingAfterStale(t *testing.T) {
 	testkit.Parallel(t)
-	m := modeltest.NewMonitor()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	m := mongotest.NewMonitor()
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		testkit.SeedAlone(t, db, testkit.Docs{"gadgets": {gadget{ID: "h"}}, "screws": {}})
 		m.Reset()
 		plan := model.NewPlan(screws.Insert(screw{ID: "b"}), uses.Add("g", "b"), screws.Insert(screw{ID: "c"}), uses.Add("h", "c"))
@@ -29,7 +30,7 @@ func TestChildRefsNothingAfterStale(t *testing.T) {
 		want := []model.Status{model.Applied, model.NotSent, model.NotSent, model.NotSent}
 		testkit.WantList(t, testkit.IDsOf(result.Steps, func(s model.StepResult) model.Status { return s.Status }), want)
 		testkit.WantDocsInAnyOrder(t, db, testkit.Docs{"gadgets": {gadget{ID: "h"}}, "screws": {screw{ID: "b"}}})
-	}, modeltest.WithMonitor(m))
+	}, mongotest.WithMonitor(m))
 }
 
 // Every write and plan, cut anywhere and run again, ends right.

@@ -6,7 +6,7 @@ import (
 
 	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
@@ -33,7 +33,7 @@ func TestChildRefsStoredOrder(t *testing.T) {
 		{"an id of another type", bson.D{{Key: "_id", Value: "g"}, {Key: "screws", Value: bson.A{1, "b"}}}, []string{"b"}},
 	}
 	id := func(s screw) string { return s.ID }
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, test := range tests {
 			t.Run(test.reason, func(t *testing.T) {
 				testkit.SeedAlone(t, db, testkit.Docs{
@@ -49,7 +49,7 @@ func TestChildRefsStoredOrder(t *testing.T) {
 func TestChildRefsReads(t *testing.T) {
 	testkit.Parallel(t)
 	id := func(s screw) string { return s.ID }
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		g := gadget{ID: "g", Name: "first", Screws: []string{"b", "a", "b", "nobody"}}
 		testkit.SeedAlone(t, db, testkit.Docs{
 			"gadgets": {g, gadget{ID: "h", Screws: []string{"a"}}, gadget{ID: "i"}},
@@ -105,7 +105,7 @@ func TestChildRefsReads(t *testing.T) {
 // Lists of elements are read as lists of ids are.
 func TestChildRefsElementReads(t *testing.T) {
 	testkit.Parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		f := folio{testkit.OID(1), []holding{{9, 1}, {7, 2}, {9, 3}, {5, 4}}}
 		testkit.SeedAlone(t, db, testkit.Docs{
 			"folios": {f, bson.D{{Key: "_id", Value: testkit.OID(2)}, {Key: "holdings", Value: bson.A{bson.D{{Key: "number", Value: 1}}, bson.D{{Key: "shareId", Value: int32(7)}}}}}},

@@ -12,6 +12,7 @@ import (
 	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"github.com/docmodel/docmodel/relate"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -148,10 +149,10 @@ func valuesOf(t testing.TB, db *mongo.Database, path string) string {
 
 func TestDangling(t *testing.T) {
 	testkit.Parallel(t)
-	m := modeltest.NewMonitor()
+	m := mongotest.NewMonitor()
 	for _, way := range ways {
 		t.Run(way.path, func(t *testing.T) {
-			modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+			mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 				ctx := testkit.MustSeed(t, db, seedCrates)
 				lost := relate.NewDangling(crates, way.path, tags, relate.DanglingSpec{})
 				modeltest.WantCost(t, m, model.Cost{Commands: 1, Batches: true}, func() error {
@@ -172,7 +173,7 @@ func TestDangling(t *testing.T) {
 				if err != nil || len(some) == 0 || slices.ContainsFunc(some, func(f model.Finding) bool { return f.ID.StringValue() != "2" }) {
 					t.Errorf("of one document: %v, %v", some, err)
 				}
-			}, modeltest.WithMonitor(m))
+			}, mongotest.WithMonitor(m))
 		})
 	}
 }
@@ -180,10 +181,10 @@ func TestDangling(t *testing.T) {
 // Every scope, in one batch and in batches of one: the same is left.
 func TestDanglingMend(t *testing.T) {
 	testkit.Parallel(t)
-	m := modeltest.NewMonitor()
+	m := mongotest.NewMonitor()
 	eachMending(func(name string, way way, lost *relate.Dangling[crate, string, tag, string], want string) {
 		t.Run(name, func(t *testing.T) {
-			modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+			mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 				ctx := testkit.MustSeed(t, db, seedCrates)
 				before := valuesOf(t, db, way.path)
 				check := lost.Checks()[0]
@@ -199,7 +200,7 @@ func TestDanglingMend(t *testing.T) {
 					t.Errorf("left %s\nwant %s", got, want)
 				}
 				testkit.WantNothingFound(t, db, lost.Checks())
-			}, modeltest.WithMonitor(m))
+			}, mongotest.WithMonitor(m))
 		})
 		t.Run(name+"/in batches of one", func(t *testing.T) { testDanglingJob(t, lost, way.path, want) })
 	})
@@ -207,7 +208,7 @@ func TestDanglingMend(t *testing.T) {
 
 // testDanglingJob runs a job in batches of one, all of it and one document of it.
 func testDanglingJob(t *testing.T, lost *relate.Dangling[crate, string, tag, string], path, want string) {
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := testkit.MustSeed(t, db, seedCrates)
 		before := valuesOf(t, db, path)
 		job := inBatchesOfOne(lost)
@@ -218,7 +219,7 @@ func testDanglingJob(t *testing.T, lost *relate.Dangling[crate, string, tag, str
 			t.Errorf("left %s\nwant %s, %v", valuesOf(t, db, path), want, err)
 		}
 	})
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := testkit.MustSeed(t, db, seedCrates)
 		check := lost.Checks()[0].In(bson.D{{Key: path, Value: "x"}}) // crates 2 and 3 hold it
 		check.Age = 0
@@ -284,7 +285,7 @@ func TestDanglingRefuses(t *testing.T) {
 // A job leaves what no _id can be, and tells; it mends everything else of the batch.
 func TestDanglingByHand(t *testing.T) {
 	testkit.Parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := testkit.MustSeed(t, db, seedCrates)
 		pattern := bson.Regex{Pattern: ".*"}
 		if _, err := db.Collection("crates").UpdateOne(ctx, bson.D{{Key: "_id", Value: "2"}}, bson.D{{Key: "$push", Value: bson.D{{Key: "tags", Value: pattern}}}}); err != nil {
@@ -310,7 +311,7 @@ func TestDanglingOpen(t *testing.T) {
 	open := model.NewCollection[bson.D, any]("open")
 	anyTags := model.NewCollection[bson.D, any]("tags")
 	doc := func(id int, v any) bson.D { return bson.D{{Key: "_id", Value: id}, {Key: "ref", Value: v}} }
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := context.Background()
 		mend := func(d *relate.Dangling[bson.D, any, bson.D, any]) string {
 			t.Helper()
@@ -348,8 +349,8 @@ func TestDanglingMendAge(t *testing.T) {
 	if check.Age != time.Minute {
 		t.Errorf("the age is %v", check.Age)
 	}
-	m := modeltest.NewMonitor()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	m := mongotest.NewMonitor()
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		check.Age = 400 * time.Millisecond
 		ctx := testkit.MustSeed(t, db, seedCrates)
 		done := make(chan error)
@@ -378,5 +379,5 @@ func TestDanglingMendAge(t *testing.T) {
 		if _, err := check.Job().Run(short, db, model.JobOptions{}); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("cancelled while it waits: %v", err)
 		}
-	}, modeltest.WithMonitor(m))
+	}, mongotest.WithMonitor(m))
 }

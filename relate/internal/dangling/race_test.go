@@ -10,6 +10,7 @@ import (
 	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"github.com/docmodel/docmodel/relate"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -198,7 +199,7 @@ func TestDanglingPure(t *testing.T) {
 // A document is mended by its _id. The documents that hold some ids are found by the index of the reference.
 func TestDanglingIndexed(t *testing.T) {
 	testkit.Parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		all := testkit.Docs{}
 		for i := range 2000 {
 			all["crates"] = append(all["crates"], crate{ID: fmt.Sprint("c", i), Main: fmt.Sprint("t", i%50), Tags: []string{fmt.Sprint("t", i%40)}})

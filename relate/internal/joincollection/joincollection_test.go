@@ -13,6 +13,7 @@ import (
 	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"github.com/docmodel/docmodel/relate"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -96,8 +97,8 @@ func linkIDs(t testing.TB, db *mongo.Database) []string {
 
 func TestJoinCollectionRead(t *testing.T) {
 	testkit.Parallel(t)
-	m := modeltest.NewMonitor()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	m := mongotest.NewMonitor()
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := testkit.MustSeed(t, db, seedLikes)
 		rights := func(after *liking, n int64) (got []string, last *liking) {
 			t.Helper()
@@ -130,12 +131,12 @@ func TestJoinCollectionRead(t *testing.T) {
 		if !slices.Equal(paged, want) {
 			t.Errorf("page by page: %q, want %q", paged, want)
 		}
-	}, modeltest.WithMonitor(m))
+	}, mongotest.WithMonitor(m))
 }
 
 func TestJoinCollectionSides(t *testing.T) {
 	testkit.Parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := testkit.MustSeed(t, db, seedLikes)
 		lefts, err := likes.Right().Others(1, nil, 0).All(ctx, db)
 		if err != nil || len(lefts) != 3 || lefts[0].To != nil || lefts[1].To.ID != "bob" || lefts[2].To.ID != "ann" {
@@ -203,8 +204,8 @@ func TestJoinCollectionWrite(t *testing.T) {
 			model.ErrNotFound, model.Cost{Commands: 2}},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
-			m := modeltest.NewMonitor()
-			modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+			m := mongotest.NewMonitor()
+			mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 				ctx := testkit.MustSeed(t, db, seedLikes)
 				before := linkIDs(t, db)
 				var err error
@@ -218,7 +219,7 @@ func TestJoinCollectionWrite(t *testing.T) {
 				if got := changes(before, linkIDs(t, db), starsOf(t, db)); got != c.want {
 					t.Errorf("changed %q, want %q", got, c.want)
 				}
-			}, modeltest.WithMonitor(m))
+			}, mongotest.WithMonitor(m))
 		})
 	}
 }
@@ -226,7 +227,7 @@ func TestJoinCollectionWrite(t *testing.T) {
 // The error of a taken pair names it.
 func TestJoinCollectionTaken(t *testing.T) {
 	testkit.Parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := testkit.MustSeed(t, db, seedLikes)
 		_, _, err := likeStore.Insert(like("l7", "bob", 1, 9)).Run(ctx, db)
 		if want := "taken already (likes {user: 'bob', item: Long('1')} is stored already)"; err == nil || !strings.Contains(err.Error(), want) {
@@ -324,7 +325,7 @@ func TestNewJoinCollectionPanics(t *testing.T) {
 // Links whose other end is missing are found, and deleted.
 func TestJoinCollectionDangling(t *testing.T) {
 	testkit.Parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := testkit.MustSeed(t, db, seedLikes)
 		checks := likes.Checks()
 		testkit.WantNames(t, checks, "likes.user: ids without a document in users", "likes.item: ids without a document in items")
@@ -350,7 +351,7 @@ func TestJoinCollectionDangling(t *testing.T) {
 // A deletion takes the links of a document with it, on both sides.
 func TestJoinCollectionOnDelete(t *testing.T) {
 	testkit.Parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := testkit.MustSeed(t, db, seedLikes)
 		spec := relate.OnDeleteSpec{Cascade: []relate.Referrer{likes.Left(), likes.Right()}}
 		users := model.NewStore(model.New("users", relate.NewOnDelete(fans, spec)), fans)
@@ -403,7 +404,7 @@ func TestJoinCollectionStoreRefuses(t *testing.T) {
 	ends, bonds := model.NewCollection[end, string]("ends"), model.NewCollection[bond, string]("bonds")
 	store := model.NewStore(model.New("bonds", relate.NewJoinCollection(bonds, "l", ends, "r", ends, relate.JoinCollectionSpec{})), bonds)
 	x := "x"
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		if _, err := ends.Insert(end{x}).Run(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}

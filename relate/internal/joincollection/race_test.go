@@ -9,6 +9,7 @@ import (
 	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"github.com/docmodel/docmodel/relate"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -126,7 +127,7 @@ func TestJoinCollectionCosts(t *testing.T) {
 // as well for it: that one is made last.
 func TestJoinCollectionIndexed(t *testing.T) {
 	testkit.Parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		if err := (model.IndexSet{Needed: likes.Indexes()[1:]}).Ensure(context.Background(), db); err != nil {
 			t.Fatal(err)
 		}
@@ -180,7 +181,7 @@ var (
 // int32 1 and int64 1 are one id, as they are to the server.
 func TestJoinCollectionSameID(t *testing.T) {
 	testkit.Parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		testkit.MustSeed(t, db, func(ctx context.Context, db *mongo.Database) error {
 			return errors.Join(testkit.CreateIndexes(ctx, db, tied), testkit.Store(ctx, db, testkit.Docs{"as": {side{"a"}}, "bs": {side{int32(1)}}}))
 		})
@@ -199,7 +200,7 @@ func TestJoinCollectionHostile(t *testing.T) {
 		"$_id", "$$ROOT", "a.b", "{$ne: null}", "^.*", "é\x00", "' || true || '", int32(0), int64(-1), 1.5, true,
 		bson.D{{Key: "a", Value: "$x"}, {Key: "b", Value: 1}}, bson.Binary{Data: []byte{0}},
 	}
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := context.Background()
 		do := func(run testkit.DBFunc) {
 			t.Helper()

@@ -10,6 +10,7 @@ import (
 	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
@@ -38,8 +39,8 @@ func TestJoinCollectionTransactions(t *testing.T) {
 			"findAndModify bulkWrite commitTransaction"},
 	} {
 		for version, want := range map[string]string{"7.0": c.old, "8.0": c.now} {
-			monitor := modeltest.NewMonitor()
-			plain := modeltest.NewClient(t, modeltest.WithVersion(version), modeltest.WithMonitor(monitor)).Database("likes")
+			monitor := mongotest.NewMonitor()
+			plain := mongotest.NewClient(t, mongotest.WithVersion(version), mongotest.WithMonitor(monitor)).Database("likes")
 			db, err := model.WithTransactions(t.Context(), plain)
 			if err = errors.Join(err, seedLikes(t.Context(), plain)); err != nil {
 				t.Fatal(err)

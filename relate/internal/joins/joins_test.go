@@ -14,6 +14,7 @@ import (
 	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"github.com/docmodel/docmodel/relate"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -131,7 +132,7 @@ func TestJoinAgrees(t *testing.T) {
 		{"a sort across chunks, and a limit after it", "kids", relate.JoinSpec{Sort: byName, Limit: 3, ChunkIDs: 4}, joinWant{group: -1, sorted: true, limit: 3}},
 		{"only the fields that the type has", "kids", relate.JoinSpec{Fields: true}, joinWant{group: -1}},
 	}
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := context.Background()
 		parents, kids := joinData(rand.New(rand.NewPCG(1, 2)), 60, 40)
 		if _, err := model.Concat(joinParents.InsertMany(parents), joinKids.InsertMany(kids)).Run(ctx, db); err != nil {
@@ -173,15 +174,15 @@ func TestJoinAgrees(t *testing.T) {
 
 // joinDiff takes nil and empty lists as equal: a pipeline stores empty ones.
 func joinDiff(want, got relate.Joined[joinParent, joinKid, int64]) string {
-	return modeltest.Diff(
+	return mongotest.Diff(
 		bson.D{{Key: "p", Value: want.Parent}, {Key: "c", Value: append([]joinKid{}, want.Children...)}, {Key: "m", Value: append([]int64{}, want.Missing...)}},
 		bson.D{{Key: "p", Value: got.Parent}, {Key: "c", Value: append([]joinKid{}, got.Children...)}, {Key: "m", Value: append([]int64{}, got.Missing...)}})
 }
 
 func TestJoinCost(t *testing.T) {
 	testkit.Parallel(t)
-	m := modeltest.NewMonitor()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	m := mongotest.NewMonitor()
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := context.Background()
 		parents, kids := joinData(rand.New(rand.NewPCG(3, 4)), 50, 40)
 		if _, err := model.Concat(joinParents.InsertMany(parents), joinKids.InsertMany(kids)).Run(ctx, db); err != nil {
@@ -225,12 +226,12 @@ func TestJoinCost(t *testing.T) {
 		modeltest.WantCost(t, m, model.Cost{Commands: 1, Returned: 300}, load([]joinParent{parent}))
 		j = relate.NewJoin(joinParents, "kids", joinKids, relate.JoinSpec{Filter: bson.D{{Key: "group", Value: 1}}})
 		modeltest.WantCost(t, m, model.Cost{Commands: 2, Returned: 300}, load([]joinParent{parent}))
-	}, modeltest.WithMonitor(m))
+	}, mongotest.WithMonitor(m))
 }
 
 func TestJoinStrict(t *testing.T) {
 	testkit.Parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := context.Background()
 		if _, err := joinKids.Insert(joinKid{ID: 1}).Run(ctx, db); err != nil {
 			t.Fatal(err)
@@ -252,8 +253,8 @@ func TestJoinStrict(t *testing.T) {
 // A join inside a transaction is sequential, whatever Parallel says, and sees the transaction's own writes.
 func TestJoinInSession(t *testing.T) {
 	testkit.Parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
-		modeltest.NeedTransactions(t, db)
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
+		mongotest.NeedTransactions(t, db)
 		ctx := context.Background()
 		if err := db.CreateCollection(ctx, "kids"); err != nil {
 			t.Fatal(err)
@@ -278,7 +279,7 @@ func TestJoinInSession(t *testing.T) {
 // Three levels: parents, their kids, and the parents that list each kid.
 func TestJoinLevels(t *testing.T) {
 	testkit.Parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := context.Background()
 		one, two := int64(1), int64(2)
 		parents := []joinParent{{ID: 1, Kids: []int64{2, 1, 2}}, {ID: 2, Kids: []int64{2, 9}}, {ID: 3}}
@@ -312,7 +313,7 @@ func TestJoinLevels(t *testing.T) {
 func TestJoinEmptyID(t *testing.T) {
 	testkit.Parallel(t)
 	j := relate.NewJoin(named, "peers", named, relate.JoinSpec{})
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		parent := peer{ID: "p", Peers: []string{"a", "", "a"}}
 		testkit.SeedAlone(t, db, testkit.Docs{"named": {parent, peer{ID: "a"}}})
 		loaded, err := j.Load(t.Context(), db, []peer{parent})
@@ -325,7 +326,7 @@ func TestJoinEmptyID(t *testing.T) {
 		}
 		want := []relate.Joined[peer, peer, string]{{Parent: parent, Children: []peer{{ID: "a"}, {ID: "a"}}, Missing: []string{""}}}
 		for _, got := range [][]relate.Joined[peer, peer, string]{loaded, piped} {
-			if diff := modeltest.Diff(want, got); diff != "" {
+			if diff := mongotest.Diff(want, got); diff != "" {
 				t.Error(diff)
 			}
 		}
@@ -333,7 +334,7 @@ func TestJoinEmptyID(t *testing.T) {
 	open := relate.NewJoin(lefts, "refs", rights, relate.JoinSpec{})
 	var value *model.ValueError
 	pattern := numbered{Refs: []any{bson.Regex{Pattern: "."}}}
-	if _, err := open.Load(t.Context(), modeltest.NewClient(t).Database("d"), []numbered{pattern}); !errors.As(err, &value) || value.Field != "refs" {
+	if _, err := open.Load(t.Context(), mongotest.NewClient(t).Database("d"), []numbered{pattern}); !errors.As(err, &value) || value.Field != "refs" {
 		t.Errorf("want a ValueError for the pattern, got %v", err)
 	}
 }
@@ -364,7 +365,7 @@ func TestJoinDeclarations(t *testing.T) {
 
 // TestJoinSameID holds that a join finds a child by whichever type of number an id is written as.
 func TestJoinSameID(t *testing.T) {
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		list := numbered{ID: "a", Refs: []any{int32(7), int64(7), 7.0, "i", int32(8), int64(8)}}
 		testkit.SeedAlone(t, db, testkit.Docs{"lefts": {list}, "rights": {numbered{ID: int64(7)}, numbered{ID: "i"}}})
 		for _, c := range []struct {

@@ -8,7 +8,7 @@ import (
 	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"github.com/docmodel/docmodel/relate"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -53,8 +53,8 @@ func TestJoinPrices(t *testing.T) {
 // levels below it by what each level's technique declares.
 func TestJoinIndexed(t *testing.T) {
 	testkit.Parallel(t)
-	m := modeltest.NewMonitor()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	m := mongotest.NewMonitor()
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		all := testkit.Docs{}
 		for i := range 2000 {
 			main := int64(i % 500)
@@ -80,5 +80,5 @@ func TestJoinIndexed(t *testing.T) {
 			reads("Load with a filter", loading(filtered, parents...), model.IDIndex, model.IDIndex),
 			reads("levels", loading(relate.Then(joined, ofMain.Loader(1)), parents...), model.IDIndex, model.IDIndex), // both over the kids
 		)
-	}, modeltest.WithMonitor(m))
+	}, mongotest.WithMonitor(m))
 }

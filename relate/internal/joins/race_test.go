@@ -9,6 +9,7 @@ import (
 	"github.com/docmodel/docmodel/internal/tenancy"
 	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"github.com/docmodel/docmodel/relate"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -34,7 +35,7 @@ func joinedKids(all []relate.Joined[joinParent, joinKid, int64]) (out []string) 
 func TestJoinCut(t *testing.T) {
 	testkit.Parallel(t)
 	modeltest.FaultMatrix(t, modeltest.FaultCase{
-		Match: modeltest.All, Seed: testkit.Stored(someKids),
+		Match: mongotest.All, Seed: testkit.Stored(someKids),
 		Run: func(ctx context.Context, db *mongo.Database) error {
 			all, err := inGroup.Load(ctx, db, ofSomeKids)
 			if err != nil && all != nil {
@@ -103,7 +104,7 @@ func TestJoinPipelineOddLists(t *testing.T) {
 	tenancy.Differs(t, "it runs a pipeline by itself, which nothing puts under the scope")
 	testkit.Parallel(t)
 	j := relate.NewJoin(joinParents, "kids", joinKids, relate.JoinSpec{})
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		testkit.SeedAlone(t, db, someKids)
 		for reason, c := range map[string]struct {
 			list any
@@ -131,7 +132,7 @@ func TestJoinPipelineOddLists(t *testing.T) {
 					t.Fatalf("%v, %v", got, err)
 				}
 				testkit.WantList(t, testkit.IDsOf(got[0].Children, func(k joinKid) int64 { return k.ID }), c.want)
-				if diff := modeltest.Diff(parent, got[0].Parent); diff != "" {
+				if diff := mongotest.Diff(parent, got[0].Parent); diff != "" {
 					t.Error(diff)
 				}
 			})
@@ -144,7 +145,7 @@ func TestJoinPipelineOfParents(t *testing.T) {
 	testkit.Parallel(t)
 	one, gone := int64(1), int64(9)
 	j := relate.NewJoin(joinParents, "main", joinKids, relate.JoinSpec{})
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		testkit.SeedAlone(t, db, testkit.Docs{"kids": someKids["kids"], "parents": {joinParent{ID: 1, Main: &one}, joinParent{ID: 2}, joinParent{ID: 3, Main: &gone}}})
 		testkit.WantList(t, joinedKids(testkit.All(t, db, j.Pipeline(nil))), []string{"1 [1] []", "2 [] []", "3 [] [9]"})
 	})

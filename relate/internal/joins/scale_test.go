@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/docmodel/docmodel/internal/testkit"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"github.com/docmodel/docmodel/relate"
 )
 
@@ -23,7 +23,7 @@ func lostIDs(n int) joinParent {
 // What one of many missing ids of one parent costs.
 func BenchmarkJoinLoadMissing(b *testing.B) {
 	join := relate.NewJoin(joinParents, "kids", joinKids, relate.JoinSpec{})
-	db := modeltest.NewClient(b).Database("linear")
+	db := mongotest.NewClient(b).Database("linear")
 	testkit.PerValue(b, func(n int) func() error {
 		parents := []joinParent{lostIDs(n)}
 		return func() error {
@@ -52,7 +52,7 @@ func (c *countdown) Err() error {
 // Load ends with its context, wherever it is: before the first command, between parents, and within the ids of one parent.
 func TestJoinLoadEnds(t *testing.T) {
 	join := relate.NewJoin(joinParents, "kids", joinKids, relate.JoinSpec{})
-	db := modeltest.NewClient(t).Database("ends")
+	db := mongotest.NewClient(t).Database("ends")
 	for _, c := range []struct {
 		reason  string
 		parents []joinParent

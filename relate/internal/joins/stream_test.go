@@ -7,7 +7,7 @@ import (
 	"runtime"
 	"testing"
 
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"github.com/docmodel/docmodel/relate"
 )
 
@@ -17,7 +17,7 @@ func TestJoinStreamMemory(t *testing.T) {
 	if os.Getenv("DOCMODEL_FULL") != "" { // as .ci/run sets it: a minute more on a slow machine
 		many, few = 1_000_000, 100_000
 	}
-	client := modeltest.NewClient(t)
+	client := mongotest.NewClient(t)
 	ctx, db := context.Background(), client.Database("d")
 	kids := make([]joinKid, 2000)
 	for i := range kids {

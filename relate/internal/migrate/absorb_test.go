@@ -8,6 +8,7 @@ import (
 
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"github.com/docmodel/docmodel/relate"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -68,7 +69,7 @@ func TestAbsorbReports(t *testing.T) {
 	tenancy.Differs(t, "a migration is refused under a tenant")
 	testkit.Parallel(t)
 	half := strings.Repeat("x", 9<<20)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		seed := stored{
 			"p": {`{"_id":"big","ids":[1,2]}`, `{"_id":"gone","ids":[8,3]}`, `{"_id":"named","ids":[4]}`, `{"_id":"ok","ids":[3]}`},
 			"c": {`{"_id":3,"t":1}`, `{"_id":4,"key":1}`},
@@ -142,7 +143,7 @@ func TestAbsorbVerify(t *testing.T) {
 		},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
-			modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+			mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 				if err := (stored{"p": tc.p, "c": tc.c}).insert(t.Context(), db); err != nil {
 					t.Fatal(err)
 				}
@@ -167,7 +168,7 @@ func TestAbsorbLiveWriters(t *testing.T) {
 	for _, refs := range []bool{true, false} {
 		t.Run(fmt.Sprint("refs ", refs), func(t *testing.T) {
 			race := &racer{}
-			modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+			mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 				seed := stored{
 					"p": {`{"_id":"a","ids":[1,2]}`, `{"_id":"b","ids":[3]}`},
 					"c": {`{"_id":1,"post":"a"}`, `{"_id":2,"post":"a"}`, `{"_id":3,"post":"b"}`},
@@ -216,8 +217,8 @@ func TestAbsorbLiveWriters(t *testing.T) {
 func TestAbsorbCost(t *testing.T) {
 	tenancy.Differs(t, "a migration is refused under a tenant")
 	testkit.Parallel(t)
-	monitor := modeltest.NewMonitor()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	monitor := mongotest.NewMonitor()
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		seed := stored{}
 		for p := range 10 {
 			seed["p"] = append(seed["p"], fmt.Sprintf(`{"_id":"%d","ids":[%d,%d]}`, p, 2*p, 2*p+1))
@@ -244,5 +245,5 @@ func TestAbsorbCost(t *testing.T) {
 				return err
 			})
 		}
-	}, modeltest.WithMonitor(monitor))
+	}, mongotest.WithMonitor(monitor))
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"github.com/docmodel/docmodel/relate"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -150,7 +151,7 @@ func TestExtractReports(t *testing.T) {
 	testkit.Parallel(t)
 	for _, tc := range extractReportCases {
 		t.Run(tc.reason, func(t *testing.T) {
-			modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+			mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 				all := append(tc.p[:len(tc.p):len(tc.p)], `{"_id":"z","list":[{"id":99}]}`)
 				if err := (stored{"p": all, "c": tc.c}).insert(t.Context(), db); err != nil {
 					t.Fatal(err)
@@ -210,7 +211,7 @@ func TestExtractVerify(t *testing.T) {
 		},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {
-			modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+			mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 				if err := (stored{"p": tc.p, "c": tc.c}).insert(t.Context(), db); err != nil {
 					t.Fatal(err)
 				}
@@ -229,7 +230,7 @@ func TestExtractLiveWriters(t *testing.T) {
 	tenancy.Differs(t, "a migration is refused under a tenant")
 	testkit.Parallel(t)
 	race := &racer{}
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		seed := stored{"p": {`{"_id":"a","list":[{"id":1,"t":1},{"id":2,"t":1}]}`, `{"_id":"b","list":[{"id":3}]}`, `{"_id":"c","list":[{"id":4}]}`}}
 		if err := seed.insert(t.Context(), db); err != nil {
 			t.Fatal(err)
@@ -273,8 +274,8 @@ func TestExtractLiveWriters(t *testing.T) {
 func TestExtractCost(t *testing.T) {
 	tenancy.Differs(t, "a migration is refused under a tenant")
 	testkit.Parallel(t)
-	monitor := modeltest.NewMonitor()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	monitor := mongotest.NewMonitor()
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		seed := stored{}
 		for p := range 10 {
 			seed["p"] = append(seed["p"], fmt.Sprintf(`{"_id":"%d","list":[{"id":%d},{"id":%d}]}`, p, 2*p, 2*p+1))
@@ -299,14 +300,14 @@ func TestExtractCost(t *testing.T) {
 				return err
 			})
 		}
-	}, modeltest.WithMonitor(monitor))
+	}, mongotest.WithMonitor(monitor))
 }
 
 // TestExtractThenAbsorb: random elements, extracted and absorbed again, are the same.
 func TestExtractThenAbsorb(t *testing.T) {
 	tenancy.Differs(t, "a migration is refused under a tenant")
 	testkit.Parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for seed := range uint64(12) {
 			r := rand.New(rand.NewPCG(seed, 2))
 			for _, name := range []string{"p", "c", "docmodel.migrations"} {

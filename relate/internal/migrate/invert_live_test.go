@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"github.com/docmodel/docmodel/relate"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
@@ -17,7 +17,7 @@ func TestInvertToListsLiveWriters(t *testing.T) {
 	tenancy.Differs(t, "a migration is refused under a tenant")
 	testkit.Parallel(t)
 	race := &racer{}
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		seed := stored{
 			"p": {`{"_id":"a"}`, `{"_id":"b"}`},
 			"c": {

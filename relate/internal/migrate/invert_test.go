@@ -9,6 +9,7 @@ import (
 
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"github.com/docmodel/docmodel/relate"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -146,7 +147,7 @@ func TestInvertVerify(t *testing.T) {
 	testkit.Parallel(t)
 	for _, tc := range invertVerifyCases {
 		t.Run(tc.reason, func(t *testing.T) {
-			modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+			mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 				m := newInvert(relate.InvertSpec{Order: "at", FirstWins: tc.first})
 				if tc.toLists {
 					m = newInvert(relate.InvertSpec{Order: "at", FirstWins: tc.first, ToLists: true})
@@ -171,7 +172,7 @@ func TestInvertVerify(t *testing.T) {
 func TestInvertShared(t *testing.T) {
 	tenancy.Differs(t, "a migration is refused under a tenant")
 	testkit.Parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		seed := stored{
 			"p": {`{"_id":"a","list":[1,2,7]}`, `{"_id":"b","list":[2,3,3]}`, `{"_id":"c","list":[4]}`},
 			"c": {`{"_id":1}`, `{"_id":2}`, `{"_id":3}`, `{"_id":4}`},
@@ -213,7 +214,7 @@ func TestInvertFirstWins(t *testing.T) {
 func TestInvertBegin(t *testing.T) {
 	tenancy.Differs(t, "a migration is refused under a tenant")
 	testkit.Parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		seed := stored{"p": {`{"_id":"a","list":[1]}`}, "c": {`{"_id":1}`}}
 		if err := seed.insert(t.Context(), db); err != nil {
 			t.Fatal(err)
@@ -232,7 +233,7 @@ func TestInvertBegin(t *testing.T) {
 func TestInvertResumes(t *testing.T) {
 	tenancy.Differs(t, "a migration is refused under a tenant")
 	testkit.Parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		seed := stored{"p": {`{"_id":"a","list":[4,3,2,1]}`}, "c": {`{"_id":1}`, `{"_id":2}`, `{"_id":3}`, `{"_id":4}`}}
 		if err := seed.insert(t.Context(), db); err != nil {
 			t.Fatal(err)
@@ -264,8 +265,8 @@ func TestInvertResumes(t *testing.T) {
 func TestInvertCost(t *testing.T) {
 	tenancy.Differs(t, "a migration is refused under a tenant")
 	testkit.Parallel(t)
-	monitor := modeltest.NewMonitor()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	monitor := mongotest.NewMonitor()
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		var seed stored = stored{}
 		for p := range 10 {
 			var ids []string
@@ -292,14 +293,14 @@ func TestInvertCost(t *testing.T) {
 		run(m.Copy(), model.Cost{Commands: 1 + 2*3 + 2, Returned: 200 + 10 + 1 + 2})
 		// The state; parents, children (and a second batch of them), update; the end.
 		run(m.Drop(), model.Cost{Commands: 1 + 4 + 2, Written: 1 + 10, Returned: 10 + 200})
-	}, modeltest.WithMonitor(monitor))
+	}, mongotest.WithMonitor(monitor))
 }
 
 func TestInvertLiveWriters(t *testing.T) {
 	tenancy.Differs(t, "a migration is refused under a tenant")
 	testkit.Parallel(t)
 	race := &racer{}
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		seed := stored{
 			"p": {`{"_id":"a","list":[1,2,3]}`, `{"_id":"b","list":[4,5]}`, `{"_id":"z","list":[6]}`},
 			"c": {`{"_id":1}`, `{"_id":2}`, `{"_id":3}`, `{"_id":4}`, `{"_id":5}`, `{"_id":6}`},
@@ -350,7 +351,7 @@ func TestInvertLiveWriters(t *testing.T) {
 func TestInvertThereAndBack(t *testing.T) {
 	tenancy.Differs(t, "a migration is refused under a tenant")
 	testkit.Parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for seed := range uint64(12) {
 			r := rand.New(rand.NewPCG(seed, 1))
 			for _, name := range []string{"p", "c", "docmodel.migrations"} {

@@ -12,6 +12,7 @@ import (
 	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"github.com/docmodel/docmodel/relate"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/event"
@@ -176,7 +177,7 @@ type migrationCase struct {
 func (c migrationCase) check(t *testing.T) {
 	t.Helper()
 	t.Run("phases", func(t *testing.T) {
-		modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 			if err := c.before.insert(t.Context(), db); err != nil {
 				t.Fatal(err)
 			}
@@ -225,8 +226,8 @@ type racer struct {
 	running bool
 }
 
-func (r *racer) option() modeltest.Option {
-	return modeltest.WithClientOptions(options.Client().SetMonitor(&event.CommandMonitor{
+func (r *racer) option() mongotest.Option {
+	return mongotest.WithClientOptions(options.Client().SetMonitor(&event.CommandMonitor{
 		Started: func(_ context.Context, e *event.CommandStartedEvent) {
 			r.mu.Lock()
 			collection, _ := e.Command.Lookup(e.CommandName).StringValueOK()

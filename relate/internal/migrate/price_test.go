@@ -7,14 +7,14 @@ import (
 
 	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"github.com/docmodel/docmodel/relate"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
 // sentRead is the last find that a client has sent on a collection with a condition on the path, as explain takes it, or nil.
-func sentRead(t *testing.T, m *modeltest.Monitor, collection, path string) (last bson.D) {
+func sentRead(t *testing.T, m *mongotest.Monitor, collection, path string) (last bson.D) {
 	for _, c := range m.Commands() {
 		if c.Collection != collection || c.Name != "find" {
 			continue
@@ -37,8 +37,8 @@ func TestPassesIndexed(t *testing.T) {
 	extract := relate.NewExtract(owners, "list", elements, relate.ExtractSpec[string, int]{Key: "id", Refs: "ids", Overwrite: true})
 	withRefs := relate.NewAbsorb(owners, "list", elements, relate.AbsorbSpec{Refs: "ids", Key: "id", Overwrite: true})
 	withParent := relate.NewAbsorb(owners, "list", elements, relate.AbsorbSpec{Parent: "post", Order: "at", Key: "id", Overwrite: true})
-	m, stop := modeltest.NewMonitor(), errors.New("enough")
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	m, stop := mongotest.NewMonitor(), errors.New("enough")
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		all := testkit.Docs{}
 		for i := range 1500 {
 			id, parent := int32(i), fmt.Sprintf("p%04d", i)
@@ -83,7 +83,7 @@ func TestPassesIndexed(t *testing.T) {
 		batches("absorbed, dropped: who refers to a document", withRefs.Drop(), 3, "q", "ids", "ids_1")
 		batches("absorbed, dropped: who embeds a document", withRefs.Drop(), 3, "q", "list.id", "list.id_1")
 		testkit.WantAllIndexed(t, db, cases)
-	}, modeltest.WithMonitor(m))
+	}, mongotest.WithMonitor(m))
 }
 
 // What the parts of a migration cost that are no pass.

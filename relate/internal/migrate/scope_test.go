@@ -5,7 +5,7 @@ import (
 
 	"github.com/docmodel/docmodel/internal/tenancy"
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"github.com/docmodel/docmodel/relate"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -44,7 +44,7 @@ func TestMigrationStamped(t *testing.T) {
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+			mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 				if err := c.before.insert(t.Context(), db); err != nil {
 					t.Fatal(err)
 				}

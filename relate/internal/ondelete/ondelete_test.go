@@ -11,7 +11,7 @@ import (
 
 	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"github.com/docmodel/docmodel/relate"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -179,7 +179,7 @@ func TestOnDelete(t *testing.T) {
 
 // eachWay runs a test outside transactions, and on a handle with transactions.
 func eachWay(t *testing.T, test func(t *testing.T, db *mongo.Database, on model.DB)) {
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		test(t, db, db)
 		if on, err := model.WithTransactions(t.Context(), db); err == nil {
 			test(t, db, on)
@@ -189,7 +189,7 @@ func eachWay(t *testing.T, test func(t *testing.T, db *mongo.Database, on model.
 
 func TestOnDeleteManyForbid(t *testing.T) {
 	testkit.Parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		text := "a"
 		for r := 'b'; r <= 'z'; r++ {
 			text += " " + string(r) + ":a"
@@ -208,7 +208,7 @@ func TestOnDeleteManyForbid(t *testing.T) {
 // Random graphs, in lockstep with a plain model in memory.
 func TestOnDeleteAgrees(t *testing.T) {
 	testkit.Parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := context.Background()
 		if err := (model.IndexSet{Needed: relate.NewOnDelete(nodes, relate.OnDeleteSpec{Cascade: refs(ofParent), Nullify: refs(inList)}).Indexes()}).Ensure(ctx, db); err != nil {
 			t.Fatal(err)
@@ -318,7 +318,7 @@ func TestOnDeleteHostile(t *testing.T) {
 	list := relate.NewDangling(open, "list", open, relate.DanglingSpec{List: "list"})
 	up := relate.NewParentRef(open, "up", open, relate.ParentRefSpec{})
 	hostile := []any{"$_id", "a.b", "^.*", "é\x00", int32(0), 1.5, bson.D{{Key: "a", Value: "$x"}}}
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := context.Background()
 		for i, id := range hostile {
 			seed := open.InsertMany([]bson.D{

@@ -11,6 +11,7 @@ import (
 	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"github.com/docmodel/docmodel/relate"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -85,19 +86,19 @@ func TestOnDeleteCutKeepsReferences(t *testing.T) {
 	lost := slices.Concat(ofParent.Checks(), inList.Checks())
 	cuts := 0
 	for n := 1; ; n++ {
-		f := modeltest.NewFaults()
+		f := mongotest.NewFaults()
 		whole := false
-		modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 			ctx := testkit.MustSeed(t, db, nodeSeed("a b<a c<b d:a,x,b e:c,b x f<a"))
 			f.Reset()
-			f.From(modeltest.Writes, n, modeltest.Fail(96))
+			f.From(mongotest.Writes, n, mongotest.Fail(96))
 			err := deleting(store, "a", n%2 == 0)(ctx, db)
 			whole = err == nil
 			f.Reset()
 			if refs := testkit.AllFound(t, db, lost); len(refs) > 0 {
 				t.Errorf("before write %d: %v", n, refs)
 			}
-		}, modeltest.WithFaults(f))
+		}, mongotest.WithFaults(f))
 		if whole || t.Failed() {
 			break
 		}
@@ -245,7 +246,7 @@ func TestDeleteJob(t *testing.T) {
 // The fetches of the rules are served by the declared indexes.
 func TestOnDeleteIndexed(t *testing.T) {
 	testkit.Parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		way := relate.NewOnDelete(nodes, relate.OnDeleteSpec{Cascade: refs(ofParent), Nullify: refs(inList)})
 		if err := model.New("test", way).Indexes().Ensure(t.Context(), db); err != nil {
 			t.Fatal(err)

@@ -6,7 +6,7 @@ import (
 	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/embed"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"github.com/docmodel/docmodel/relate"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -41,7 +41,7 @@ func TestParentRefCountsUpInStores(t *testing.T) {
 	versioned := embed.NewVersioned(countedEntries, embed.VersionedSpec{Version: "rev"})
 	for _, techniques := range [][]model.Technique{{counting}, {counting, versioned}} {
 		store := model.NewStore(model.New("entries", techniques...), countedEntries)
-		modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+		mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 			s, _, err := store.Insert(counted{ID: 1, Server: "a"}).Run(t.Context(), db)
 			if err != nil {
 				t.Fatal(err)

@@ -7,7 +7,7 @@ import (
 
 	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"github.com/docmodel/docmodel/relate"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -66,18 +66,18 @@ func TestParentRefCosts(t *testing.T) {
 		testkit.CostOfRead("Load with the newest", writes.Load(nil, 2), 3),
 		testkit.CostOfRead("Counts", writes.Counts("a", "b", "c"), 2),
 	}
-	m := modeltest.NewMonitor()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	m := mongotest.NewMonitor()
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, test := range tests {
 			t.Run(test.Reason, func(t *testing.T) { test.Check(t, m, db, before) })
 		}
-	}, modeltest.WithMonitor(m))
+	}, mongotest.WithMonitor(m))
 }
 
 // The indexes that it declares serve its queries, among thousands of documents.
 func TestParentRefIndexed(t *testing.T) {
 	testkit.Parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		fill(t, db)
 		testkit.EnsureIndexes(t, db, writes, byID)
 		few := bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: bson.A{"s1", "s2"}}}}}

@@ -5,7 +5,7 @@ import (
 
 	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"github.com/docmodel/docmodel/relate"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -27,7 +27,7 @@ func entryID(e entry) int { return e.ID }
 
 func TestParentRefReads(t *testing.T) {
 	testkit.Parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		testkit.SeedAlone(t, db, log)
 		t.Run("children come newest first, equal times by _id", func(t *testing.T) {
 			testkit.WantList(t, testkit.IDsOf(testkit.All(t, db, writes.Children("a")), entryID), []int{5, 1, 4, 3, 2, 7, 6})
@@ -61,7 +61,7 @@ func TestParentRefReads(t *testing.T) {
 // Page after page gives each child once, in order, whatever the pages' size, and while others write.
 func TestParentRefPages(t *testing.T) {
 	testkit.Parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		testkit.SeedAlone(t, db, log)
 		for _, size := range []int64{1, 2, 3, 7, 8} {
 			var got []int
@@ -91,7 +91,7 @@ func TestParentRefJoins(t *testing.T) {
 	tenancy.Differs(t, "it joins in a pipeline of its own, which nothing puts under the scope")
 	testkit.Parallel(t)
 	type loaded = relate.Loaded[server, entry]
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		testkit.SeedAlone(t, db, log)
 		load := func(a *model.Aggregate[loaded]) map[string][]int {
 			out := map[string][]int{}
@@ -102,19 +102,19 @@ func TestParentRefJoins(t *testing.T) {
 		}
 		t.Run("each parent's own newest", func(t *testing.T) {
 			want := map[string][]int{"a": {5, 1}, "b": {8}, "c": {}}
-			if diff := modeltest.Diff(want, load(writes.Load(nil, 2))); diff != "" {
+			if diff := mongotest.Diff(want, load(writes.Load(nil, 2))); diff != "" {
 				t.Error(diff)
 			}
 		})
 		t.Run("all children of the parents that match", func(t *testing.T) {
 			want := map[string][]int{"a": {5, 1, 4, 3, 2, 7, 6}, "b": {8}}
-			if diff := modeltest.Diff(want, load(writes.Load(bson.D{{Key: "rack", Value: "r1"}}, 0))); diff != "" {
+			if diff := mongotest.Diff(want, load(writes.Load(bson.D{{Key: "rack", Value: "r1"}}, 0))); diff != "" {
 				t.Error(diff)
 			}
 		})
 		t.Run("counts come by id, and none for a parent without children", func(t *testing.T) {
 			got := testkit.All(t, db, writes.Counts("c", "b", "a", "b"))
-			if diff := modeltest.Diff([]relate.Count[string]{{ID: "a", N: 7}, {ID: "b", N: 1}}, got); diff != "" {
+			if diff := mongotest.Diff([]relate.Count[string]{{ID: "a", N: 7}, {ID: "b", N: 1}}, got); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -146,7 +146,7 @@ func TestParentRefSameID(t *testing.T) {
 		Owner any `bson:"owner,omitempty"`
 	}
 	owners, items := model.NewCollection[numbered, any]("owners"), model.NewCollection[numbered, any]("items")
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		testkit.SeedAlone(t, db, testkit.Docs{"owners": {numbered{ID: int64(1)}}, "items": {numbered{ID: "i", Owner: int64(1)}}})
 		loaded, err := relate.NewParentRef(items, "owner", owners, relate.ParentRefSpec{}).Loader(0).Load(t.Context(), db, []numbered{{ID: int32(1)}})
 		if err != nil || len(loaded) != 1 || len(loaded[0].Children) != 1 {

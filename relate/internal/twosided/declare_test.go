@@ -6,7 +6,7 @@ import (
 
 	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"github.com/docmodel/docmodel/relate"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -61,7 +61,7 @@ var (
 
 // TestTwoSidedSameID: int32 1 and int64 1 are one id, as they are to the server.
 func TestTwoSidedSameID(t *testing.T) {
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		testkit.SeedAlone(t, db, testkit.Docs{"lefts": {numberedDoc{ID: int64(1), Bare: []any{"i"}}}, "rights": {numberedDoc{ID: "i", Owner: int32(1)}}})
 		way := relate.NewTwoWay(numberedLefts, "bare", numberedRights, "owner", relate.TwoWaySpec{})
 		testkit.WantNothingFound(t, db, way.Checks())

@@ -6,14 +6,14 @@ import (
 
 	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
 // The indexes that relations of two sides declare serve their queries and writes, among thousands of documents.
 func TestTwoWayIndexed(t *testing.T) {
 	testkit.Parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		all := testkit.Docs{}
 		for i := range 500 {
 			owner := bareOwner{ID: fmt.Sprint("o", i)}
@@ -36,7 +36,7 @@ func TestTwoWayIndexed(t *testing.T) {
 
 func TestManyToManyIndexed(t *testing.T) {
 	testkit.Parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		all := testkit.Docs{}
 		for i := range 1000 {
 			all["lefts"] = append(all["lefts"], peer(fmt.Sprint("l", i), fmt.Sprint("r", i), fmt.Sprint("r", (i+1)%1000)))

@@ -8,7 +8,7 @@ import (
 
 	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"github.com/docmodel/docmodel/relate"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -32,7 +32,7 @@ func TestManyToManyReads(t *testing.T) {
 	testkit.Parallel(t)
 	bareID := func(p barePeer) string { return p.ID }
 	byID := bson.D{{Key: "_id", Value: 1}}
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		l, r := peer("l", "s", "r", "gone"), peer("r", "l", "m")
 		testkit.SeedAlone(t, db, testkit.Docs{"lefts": {l, peer("m", "r")}, "rights": {r, peer("s", "l")}})
 		testkit.WantList(t, testkit.IDsOf(testkit.All(t, db, barePeers.Left().Others("l").Sorted(byID)), bareID), []string{"r", "s"})
@@ -66,14 +66,14 @@ func TestManyToManyRepair(t *testing.T) {
 		{true, testkit.Docs{"lefts": {peer("l", "ok"), peer("m", "right")}, "rights": {peer("ok", "l"), peer("left"), peer("right", "m")}}},
 	} {
 		t.Run(fmt.Sprint("trust ", c.trust), func(t *testing.T) {
-			modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+			mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 				testkit.SeedAlone(t, db, half)
 				checks := trustingPeers(c.trust).Checks()
 				for i, want := range [][]halfLink{
 					{{List: true, A: "l", B: "left"}, {List: true, A: "l", B: "lost", Gone: true}},
 					{{A: "m", B: "right"}, {A: "nobody", B: "right", Gone: true}},
 				} {
-					if diff := modeltest.Diff(want, testkit.Details[halfLink](t, testkit.All(t, db, checks[i]))); diff != "" {
+					if diff := mongotest.Diff(want, testkit.Details[halfLink](t, testkit.All(t, db, checks[i]))); diff != "" {
 						t.Errorf("%s:\n%s", checks[i].Name, diff)
 					}
 				}
@@ -105,7 +105,7 @@ func TestManyToManyChecks(t *testing.T) {
 // Ids that look like commands stay data.
 func TestManyToManyHostileIDs(t *testing.T) {
 	testkit.Parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, id := range []string{"$where", "a.b", "^.*", "$$ROOT", "{$ne: null}", "é\x00"} {
 			testkit.SeedAlone(t, db, testkit.Docs{"lefts": {peer(id), peer("m", "q")}, "rights": {peer(id), peer("q", "m")}})
 			if _, _, err := peerLefts.Set(id, bson.D{{Key: "peers", Value: []string{id}}}).Run(t.Context(), db); err != nil {
@@ -120,8 +120,8 @@ func TestManyToManyHostileIDs(t *testing.T) {
 func TestManyToManyCosts(t *testing.T) {
 	testkit.Parallel(t)
 	l, r := peer("l", "r"), peer("r", "l")
-	m := modeltest.NewMonitor()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	m := mongotest.NewMonitor()
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, c := range []testkit.CostCase{
 			testkit.CostOfRead("RightsOf", barePeers.Left().Others("l"), 1),
 			testkit.CostOfRead("LeftsOf", barePeers.Right().Others("r"), 1),
@@ -132,14 +132,14 @@ func TestManyToManyCosts(t *testing.T) {
 		} {
 			t.Run(c.Reason, func(t *testing.T) { c.Check(t, m, db, peers(l, r, peer("s"))) })
 		}
-	}, modeltest.WithMonitor(m))
+	}, mongotest.WithMonitor(m))
 }
 
 // Sixteen that link one left document at once: each link is there in the end, on both sides.
 func TestManyToManyConcurrent(t *testing.T) {
 	testkit.Parallel(t)
 	const writers = 16
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		rights := make([]any, writers)
 		for i := range rights {
 			rights[i] = peer(fmt.Sprint(i))

@@ -9,6 +9,7 @@ import (
 	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -88,7 +89,7 @@ func TestStoreWritesBothSides(t *testing.T) {
 
 // eachWay runs a test outside transactions, and on a handle with transactions.
 func eachWay(t *testing.T, test func(t *testing.T, db *mongo.Database, on model.DB)) {
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		test(t, db, db)
 		if on, err := model.WithTransactions(t.Context(), db); err == nil {
 			test(t, db, on)

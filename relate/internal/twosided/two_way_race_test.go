@@ -13,6 +13,7 @@ import (
 	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"github.com/docmodel/docmodel/relate"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -77,7 +78,7 @@ func TestTwoWayMendWaits(t *testing.T) {
 	testkit.Parallel(t)
 	half := relation(bareItem{ID: "x", Owner: "b"}, emptied("a"), lister("b"))
 	whole := relation(bareItem{ID: "x", Owner: "b"}, emptied("a"), lister("b", "x"))
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		testkit.SeedAlone(t, db, half)
 		done := make(chan error, 1)
 		go func() {
@@ -107,9 +108,9 @@ func TestTwoWayMendWaits(t *testing.T) {
 
 // A mend decides from the primary: to a secondary that lags, a whole link may still be half.
 func TestMendDecidesAtThePrimary(t *testing.T) {
-	faults := modeltest.NewFaults()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
-		modeltest.NeedTransactions(t, db) // a standalone has no secondaries
+	faults := mongotest.NewFaults()
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
+		mongotest.NeedTransactions(t, db) // a standalone has no secondaries
 		for _, trust := range []bool{false, true} {
 			faults.Reset()
 			for _, name := range []string{"owners", "items"} {
@@ -138,7 +139,7 @@ func TestMendDecidesAtThePrimary(t *testing.T) {
 				t.Errorf("trusting %v: a mend of whole links wrote %d, %v", trust, planned, err)
 			}
 		}
-	}, modeltest.WithFaults(faults), modeltest.WithClientOptions(options.Client().SetReadPreference(readpref.SecondaryPreferred())))
+	}, mongotest.WithFaults(faults), mongotest.WithClientOptions(options.Client().SetReadPreference(readpref.SecondaryPreferred())))
 }
 
 var _ model.Technique = bareWay

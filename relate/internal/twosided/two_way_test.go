@@ -7,7 +7,7 @@ import (
 
 	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"github.com/docmodel/docmodel/relate"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -28,7 +28,7 @@ func emptied(id string) bson.D {
 
 func TestTwoWayReads(t *testing.T) {
 	testkit.Parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		bareItemID := func(i bareItem) string { return i.ID }
 		a := lister("a", "y", "x", "gone")
 		testkit.SeedAlone(t, db, testkit.Docs{"owners": {a, lister("b", "z", "x")}, "items": {bareItem{ID: "x", Owner: "a"}, bareItem{ID: "y", Owner: "a"}, bareItem{ID: "z", Owner: "b"}, bareItem{ID: "w"}}})
@@ -91,17 +91,17 @@ func TestTwoWayRepair(t *testing.T) {
 		}},
 	} {
 		t.Run(fmt.Sprint("trust ", c.trust), func(t *testing.T) {
-			modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+			mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 				testkit.SeedAlone(t, db, half)
 				checks := trusting(c.trust).Checks()
 				lists, refs := testkit.Details[halfLink](t, testkit.All(t, db, checks[0])), testkit.Details[halfLink](t, testkit.All(t, db, checks[1]))
-				if diff := modeltest.Diff([]halfLink{
+				if diff := mongotest.Diff([]halfLink{
 					{List: true, A: "a", B: "both", Names: []string{"b"}, Kept: true}, {List: true, A: "a", B: "free", Names: []string{}},
 					{List: true, A: "a", B: "lost", Gone: true, Names: []string{}}, {List: true, A: "a", B: "taken", Names: []string{"c"}},
 				}, lists); diff != "" {
 					t.Errorf("%s:\n%s", checks[0].Name, diff)
 				}
-				if diff := modeltest.Diff([]halfLink{{A: "c", B: "alone"}, {A: "c", B: "taken"}, {A: "z", B: "orphan", Gone: true}}, refs); diff != "" {
+				if diff := mongotest.Diff([]halfLink{{A: "c", B: "alone"}, {A: "c", B: "taken"}, {A: "z", B: "orphan", Gone: true}}, refs); diff != "" {
 					t.Errorf("%s:\n%s", checks[1].Name, diff)
 				}
 				said := fmt.Sprint(testkit.AllFound(t, db, checks))
@@ -133,7 +133,7 @@ func TestTwoWayRepair(t *testing.T) {
 // An item on two lists that names neither goes to the first; what has changed since the check is left alone.
 func TestTwoWayRepairGuards(t *testing.T) {
 	testkit.Parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		testkit.SeedAlone(t, db, relation(bareItem{ID: "x"}, lister("a", "x"), lister("b", "x")))
 		checks := trusting(true).Checks()
 		if _, err := testkit.MendAll(t.Context(), db, checks); err != nil {
@@ -166,7 +166,7 @@ func TestTwoWayZeroObjectID(t *testing.T) {
 	testkit.Parallel(t)
 	owners, items := model.NewCollection[bson.D, bson.ObjectID]("owners"), model.NewCollection[bson.D, string]("items")
 	way := relate.NewTwoWay(owners, "items", items, "owner", relate.TwoWaySpec{})
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		zero := bson.D{{Key: "_id", Value: "x"}, {Key: "owner", Value: bson.NilObjectID}}
 		testkit.SeedAlone(t, db, testkit.Docs{"owners": {bson.D{{Key: "_id", Value: testkit.OID(1)}}}, "items": {zero}})
 		if refs := testkit.All(t, db, way.Checks()[1]); len(refs) != 0 {
@@ -183,7 +183,7 @@ func TestTwoWayZeroObjectID(t *testing.T) {
 // Ids that look like commands stay data.
 func TestTwoWayHostileIDs(t *testing.T) {
 	testkit.Parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, id := range []string{"$where", "a.b", "^.*", "$$ROOT", "{$ne: null}", "é\x00"} {
 			item := bareItem{ID: id}
 			testkit.SeedAlone(t, db, testkit.Docs{"owners": {lister(id), lister("a", "y")}, "items": {item, bareItem{ID: "y", Owner: "a"}}})
@@ -199,8 +199,8 @@ func TestTwoWayHostileIDs(t *testing.T) {
 func TestTwoWayCosts(t *testing.T) {
 	testkit.Parallel(t)
 	before := testkit.Docs{"owners": {lister("a", "x"), lister("b")}, "items": {bareItem{ID: "x", Owner: "a"}, bareItem{ID: "y"}}}
-	m := modeltest.NewMonitor()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	m := mongotest.NewMonitor()
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, c := range []testkit.CostCase{
 			testkit.CostOfRead("ItemsOf", bareWay.Left().Others("a"), 1),
 			testkit.CostOfRead("Items", bareWay.Left().Listed(&bareOwner{ID: "a", Items: []string{"x"}}), 1),
@@ -210,5 +210,5 @@ func TestTwoWayCosts(t *testing.T) {
 		} {
 			t.Run(c.Reason, func(t *testing.T) { c.Check(t, m, db, before) })
 		}
-	}, modeltest.WithMonitor(m))
+	}, mongotest.WithMonitor(m))
 }

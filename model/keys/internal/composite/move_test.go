@@ -6,7 +6,7 @@ import (
 
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/keys"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -20,7 +20,7 @@ func TestCompositeMoveGuards(t *testing.T) {
 	open := keys.NewComposite(model.NewCollection[bson.M, string]("residents"), keys.Text("state"), keys.Text("city"))
 	openStored := bson.D{{Key: "_id", Value: "CA :San"}, {Key: "state", Value: "CA"}, {Key: "city", Value: "San"}}
 	set := func(name string, v any) bson.D { return bson.D{{Key: "$set", Value: bson.D{{Key: name, Value: v}}}} }
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, c := range []struct {
 			reason string
 			stored bson.D

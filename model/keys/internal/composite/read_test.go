@@ -10,7 +10,7 @@ import (
 
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/keys"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -37,7 +37,7 @@ func compareResidents(a, b resident) int {
 
 // Queries find what a walk through a list in memory finds, in its order.
 func TestCompositeQueries(t *testing.T) {
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		r := rand.New(rand.NewPCG(1, 2))
 		world := compositeWorld(r, 120)
 		if err := compositeInsert(t.Context(), db, world...); err != nil {
@@ -156,7 +156,7 @@ func compositeNeighbours(t *testing.T, db *mongo.Database, world []resident, x r
 
 // Counts by state and by city are those of a walk through the list.
 func TestCompositeCounts(t *testing.T) {
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		world := compositeWorld(rand.New(rand.NewPCG(3, 4)), 200)
 		if err := compositeInsert(t.Context(), db, world...); err != nil {
 			t.Fatal(err)

@@ -7,7 +7,7 @@ import (
 
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/keys"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -57,7 +57,7 @@ func TestCompositeStampedCopy(t *testing.T) {
 
 // A move within a key that was applied is recognized at a later time.
 func TestCompositeStampedRetry(t *testing.T) {
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		san := town{State: "CA", City: "San", Name: "San", At: 1}
 		san.ID, _ = towns.Key(&san)
 		compositeStore(t, db, "towns", []any{san})

@@ -14,6 +14,7 @@ import (
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/keys"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -49,7 +50,7 @@ func TestCompositeMove(t *testing.T) {
 		t.Helper()
 		compositeStore(t, db, "residents", []any{ann})
 	}
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		seed(t, db)
 		if err := compositeRun(t.Context(), db, byPlace.Move(&ann, moved)); !errors.Is(err, model.ErrTransactional) {
 			t.Errorf("run without a transaction: %v", err)
@@ -88,8 +89,8 @@ func TestCompositeMove(t *testing.T) {
 			t.Errorf("run once more: %v, %s", err, compositeAll(t, db))
 		}
 	})
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
-		modeltest.NeedTransactions(t, db)
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
+		mongotest.NeedTransactions(t, db)
 		seed(t, db)
 		if _, err := byPlace.Move(&renamed, moved).RunTx(t.Context(), db); !errors.Is(err, model.ErrStale) || compositeAll(t, db) != first {
 			t.Errorf("a stale move: %v, %s", err, compositeAll(t, db))
@@ -153,7 +154,7 @@ func TestCompositeRekey(t *testing.T) {
 		return err
 	}
 	modeltest.FaultMatrix(t, modeltest.FaultCase{Seed: store, Run: run, Check: check, Sample: 4})
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		taken := resident{State: "CA", City: "San", User: 1, Name: "Ann"}
 		taken.ID, _ = byPlace.Key(&taken)
 		compositeStore(t, db, "residents", []any{taken, resident{ID: "old", State: "CA", City: "San", User: 1, Name: "Bob"}})
@@ -253,7 +254,7 @@ func TestCompositeMoveHostile(t *testing.T) {
 
 // A key is unique: of many inserts of one, one stays.
 func TestCompositeUnique(t *testing.T) {
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		compositeStore(t, db, "residents", []any{bson.D{{Key: "_id", Value: "z"}}})
 		var wait sync.WaitGroup
 		errs := make([]error, 32)
@@ -280,9 +281,9 @@ func TestCompositeUnique(t *testing.T) {
 
 // What each operation costs is what its value says, and what its documentation says.
 func TestCompositeCosts(t *testing.T) {
-	m := modeltest.NewMonitor()
+	m := mongotest.NewMonitor()
 	ann := resident{State: "CA", City: "San", User: 1}
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		compositeStore(t, db, "residents", []any{bson.D{{Key: "_id", Value: "z"}}})
 		run := func(want model.Cost, p model.Plan) {
 			t.Helper()
@@ -328,7 +329,7 @@ func TestCompositeCosts(t *testing.T) {
 			modeltest.WantCost(t, m, model.Cost{Commands: 1, Returned: 1}, func() error { _, err := one.One(t.Context(), db); return err })
 		}
 		modeltest.WantCost(t, m, model.Cost{Commands: 1, Returned: 2}, func() error { _, err := byPlace.Prefix("CA").Sorted(down).All(t.Context(), db); return err })
-	}, modeltest.WithMonitor(m))
+	}, mongotest.WithMonitor(m))
 }
 
 // tellingTB is a test that notes its errors.
@@ -343,7 +344,7 @@ func (t *tellingTB) Errorf(format string, args ...any) { t.problem = fmt.Sprintf
 
 // Every query is served by the index on _id, among thousands of documents. Conditions on fields of a document as _id are not.
 func TestCompositeIndexed(t *testing.T) {
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		var strs, docs []any
 		for i := range 3000 {
 			z := resident{State: fmt.Sprintf("S%d", i%100), City: fmt.Sprintf("City %c", 'A'+i/100), User: int64(i)}
@@ -382,7 +383,7 @@ func TestDocumentKeyOrderOfFields(t *testing.T) {
 	e := func(key string, v any) bson.E { return bson.E{Key: key, Value: v} }
 	right, _ := placeDoc.ID("CA", "San", int64(1))
 	turned := bson.D{e("city", "San"), e("state", "CA"), e("user", int64(1))}
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		compositeStore(t, db, "documents", []any{
 			bson.D{e("_id", right)}, bson.D{e("_id", turned)},
 			bson.D{e("_id", bson.D{e("state", "CA"), e("city", "San")})},

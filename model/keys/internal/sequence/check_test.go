@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -16,7 +16,7 @@ import (
 // Counters that are behind, missing or damaged are found, all of them, and raised to where they belong.
 func TestSequenceCheckAndRepair(t *testing.T) {
 	seqParallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := t.Context()
 		lasts := []any{int64(3), int64(12), int64(13), int64(100), int32(11), int32(12), "text", 12.0, int64(-1), nil, int64(1 << 40)}
 		want := map[string]bool{}
@@ -45,7 +45,7 @@ func TestSequenceCheckAndRepair(t *testing.T) {
 				t.Errorf("%q: %v", owner, f)
 			}
 		}
-		before, err := modeltest.Dump(ctx, db)
+		before, err := mongotest.Dump(ctx, db)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -61,7 +61,7 @@ func TestSequenceCheckAndRepair(t *testing.T) {
 		for owner := range want {
 			seqWantCounter(t, db, owner, int64(12))
 		}
-		if after, err := modeltest.Dump(ctx, db); err != nil || after == before {
+		if after, err := mongotest.Dump(ctx, db); err != nil || after == before {
 			t.Error("nothing was repaired", err)
 		}
 		if again, err := check.All(ctx, db); err != nil || len(again) > 0 {
@@ -90,7 +90,7 @@ func TestSequenceCheckAndRepair(t *testing.T) {
 // The same for owners that are integers.
 func TestSequenceCheckOfIntegers(t *testing.T) {
 	seqParallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := t.Context()
 		for _, owner := range []int64{-5, 0, 7, math.MinInt64} {
 			if err := seqInsert(seqByNumber, owner, 20, seqMail{})(ctx, db); err != nil {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/keys"
-	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -28,7 +28,7 @@ func TestSequenceDays(t *testing.T) {
 	seqParallel(t)
 	samoa := dayIn(t, "Pacific/Apia")
 	local := keys.NewSequence(seqMails, seqCounters, keys.SequenceSpec{Digits: 4, Days: seqDays, Location: samoa})
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := t.Context()
 		if err := model.New("test", local).Indexes().Ensure(ctx, db); err != nil {
 			t.Fatal(err)

@@ -15,6 +15,7 @@ import (
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/keys"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -48,7 +49,7 @@ var seqHostile = []string{
 
 func seqParallel(t *testing.T) {
 	t.Helper()
-	if os.Getenv(modeltest.EnvURI) == "" {
+	if os.Getenv(mongotest.EnvURI) == "" {
 		t.Parallel()
 	}
 }
@@ -190,7 +191,7 @@ func FuzzSequenceKey(f *testing.F) {
 // Queries by number give what is there, in order, of one owner.
 func TestSequenceQueries(t *testing.T) {
 	seqParallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, owner := range seqHostile {
 			seqStore(t, db, seqPlain, owner, 1, 2, 9, 10, 12, 100)
 		}
@@ -234,7 +235,7 @@ func TestSequenceQueries(t *testing.T) {
 // Random numbers of random owners, against sorted lists in memory.
 func TestSequenceProperty(t *testing.T) {
 	seqParallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		random := rand.New(rand.NewPCG(5, 1))
 		want := map[string][]int64{}
 		for range 150 {
@@ -277,7 +278,7 @@ func TestSequenceProperty(t *testing.T) {
 // What a document is stored as, what is recognized, and what is refused.
 func TestSequenceInsert(t *testing.T) {
 	seqParallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for range 2 {
 			if err := seqInsert(seqPlain, "a_b", 10, seqMail{Text: "hello"})(t.Context(), db); err != nil {
 				t.Error(err)
@@ -321,7 +322,7 @@ func TestSequenceDeclarations(t *testing.T) {
 		"days with the mail":   func() { keys.NewSequence(seqMails, seqCounters, keys.SequenceSpec{Days: seqDays.Named("mail")}) },
 		"a place without days": func() { keys.NewSequence(seqMails, seqCounters, keys.SequenceSpec{Location: time.UTC}) },
 		"floats as owners":     func() { keys.NewSequence(seqMails, floats, keys.SequenceSpec{}) },
-		"blocks of 0":          func() { seqPlain.Allocator(modeltest.NewClient(t).Database("x"), 0) },
+		"blocks of 0":          func() { seqPlain.Allocator(mongotest.NewClient(t).Database("x"), 0) },
 		"no database":          func() { seqPlain.Allocator(nil, 1) },
 	} {
 		func() {
@@ -339,8 +340,8 @@ func TestSequenceDeclarations(t *testing.T) {
 // The price is as promised, and indexes serve the queries.
 func TestSequenceCosts(t *testing.T) {
 	seqParallel(t)
-	monitor := modeltest.NewMonitor()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	monitor := mongotest.NewMonitor()
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := context.Background()
 		want := func(cost model.Cost, f func() error) {
 			t.Helper()
@@ -369,5 +370,5 @@ func TestSequenceCosts(t *testing.T) {
 			modeltest.WantIndexed(t, db, f, model.IDIndex)
 		}
 		modeltest.WantIndexed(t, db, seqDaily.Days().Range("a", "2026-01-01", "2026-02-01"), model.IDIndex)
-	}, modeltest.WithMonitor(monitor))
+	}, mongotest.WithMonitor(monitor))
 }

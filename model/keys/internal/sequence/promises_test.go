@@ -11,6 +11,7 @@ import (
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/keys"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -18,7 +19,7 @@ import (
 // What the comments promise of indexes: everything by number and by day is served by _id, what is unpacked by the index on the keys.
 func TestSequenceIndexed(t *testing.T) {
 	seqParallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		var mails, days, counters []any
 		for i := range 1500 {
 			owner := fmt.Sprintf("o%03d", i%500)
@@ -72,8 +73,8 @@ func TestSequenceIndexed(t *testing.T) {
 // What the comments promise of commands and documents, that no other test measures.
 func TestKeysCosts(t *testing.T) {
 	seqParallel(t)
-	m := modeltest.NewMonitor()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	m := mongotest.NewMonitor()
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := context.Background()
 		seqStore(t, db, seqDaily, "a", 1, 2, 3)
 		day := "2026-11-02"
@@ -135,14 +136,14 @@ func TestKeysCosts(t *testing.T) {
 			return err
 		})
 		t.Run("Append", func(t *testing.T) {
-			modeltest.NeedTransactions(t, db)
+			mongotest.NeedTransactions(t, db)
 			// A hello, to see whether there are transactions; the read; the count and the insert, as one command since MongoDB 8.0; the commit.
 			modeltest.WantCost(t, m, model.Cost{Commands: 4, Written: 2, Returned: 1}, func() error {
 				_, _, err := seqDaily.Append("a", seqMail{}).Run(ctx, db)
 				return err
 			})
 		})
-	}, modeltest.WithMonitor(m))
+	}, mongotest.WithMonitor(m))
 }
 
 // A repair of counters that is cut is completed by running it again; no counter goes back.

@@ -13,6 +13,7 @@ import (
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/keys"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
@@ -32,7 +33,7 @@ func seqWantCounter(t testing.TB, db *mongo.Database, owner string, last any) {
 	if err := db.Collection("counters").FindOne(t.Context(), bson.D{{Key: "_id", Value: owner}}).Decode(&got); err != nil {
 		t.Fatal(err)
 	}
-	if diff := modeltest.Diff(bson.D{{Key: "_id", Value: owner}, {Key: "last", Value: last}}, got); diff != "" {
+	if diff := mongotest.Diff(bson.D{{Key: "_id", Value: owner}, {Key: "last", Value: last}}, got); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -41,7 +42,7 @@ func seqWantCounter(t testing.TB, db *mongo.Database, owner string, last any) {
 func TestSequenceConcurrent(t *testing.T) {
 	seqParallel(t)
 	const writers, each = 32, 12
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		shared, single := seqPlain.Allocator(db, 7), seqPlain.Allocator(db, 1)
 		got, errs := make([][]int64, writers), make([]error, writers)
 		var all sync.WaitGroup
@@ -87,7 +88,7 @@ func TestSequenceConcurrent(t *testing.T) {
 // Counters that give no numbers say why.
 func TestSequenceCounters(t *testing.T) {
 	seqParallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := t.Context()
 		next := func(s *keys.Sequence[seqMail, string], owner string, block int64) (int64, error) {
 			return s.Allocator(db, block).Next(ctx, owner)
@@ -157,7 +158,7 @@ func TestSequenceCounters(t *testing.T) {
 // What is left of a block belongs to the allocator, and a transaction that is aborted gives nothing back.
 func TestAllocator(t *testing.T) {
 	seqParallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		a := seqPlain.Allocator(db, 10)
 		for want := range int64(3) {
 			if n, err := a.Next(t.Context(), "a"); n != want+1 || err != nil {
@@ -174,7 +175,7 @@ func TestAllocator(t *testing.T) {
 			t.Errorf("%d, %v", n, err)
 		}
 		t.Run("in a transaction", func(t *testing.T) {
-			modeltest.NeedTransactions(t, db)
+			mongotest.NeedTransactions(t, db)
 			seqSetCounter(t, db, "tx", int64(5))
 			aborted := errors.New("aborted")
 			err := model.InTx(t.Context(), db, func(ctx context.Context) error {
@@ -194,13 +195,13 @@ func TestAllocator(t *testing.T) {
 // Appends leave no gap, whoever else appends, and whatever is cut.
 func TestSequenceAppend(t *testing.T) {
 	seqParallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		if _, _, err := seqPlain.Append("a", seqMail{}).Run(t.Context(), db); errors.Is(err, model.ErrNoTransactions) {
 			if n, err := db.Collection("counters").CountDocuments(t.Context(), bson.D{}); n != 0 || err != nil {
 				t.Errorf("a server without transactions got %d counters, %v", n, err)
 			}
 		}
-		modeltest.NeedTransactions(t, db)
+		mongotest.NeedTransactions(t, db)
 		const writers, each = 32, 3
 		errs := make([]error, writers)
 		var all sync.WaitGroup
@@ -237,12 +238,12 @@ func TestSequenceAppend(t *testing.T) {
 // A number that is known to be the next is appended by the plan that Decide returns.
 func TestSequenceAppendKnown(t *testing.T) {
 	seqParallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		p := seqAppended(t, seqPlain, "a", 1, seqMail{Text: "first"})
 		if _, err := p.Run(t.Context(), db); !errors.Is(err, model.ErrTransactional) {
 			t.Errorf("without a transaction: %v", err)
 		}
-		modeltest.NeedTransactions(t, db)
+		mongotest.NeedTransactions(t, db)
 		if _, err := p.RunTx(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}

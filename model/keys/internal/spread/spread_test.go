@@ -12,6 +12,7 @@ import (
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/keys"
 	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -100,7 +101,7 @@ func newest(n int) (out []string) {
 // Each document is found by a point read and by a read of its day, in order, before, while and after documents move.
 func TestFound(t *testing.T) {
 	testkit.Parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		testkit.Seed(t, db, docs{"events": {event{ID: "e0", Day: "d"}}})
 		must(t, db, inserted(four, 1, 30), inserted(eight, 30, 40))
 		check := func(s *spread) {
@@ -131,7 +132,7 @@ func TestFound(t *testing.T) {
 // Pages go through all parts in order.
 func TestPages(t *testing.T) {
 	testkit.Parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		must(t, db, testkit.Stored(docs{"events": nil}), inserted(four, 0, 25))
 		var got []string
 		token := ""
@@ -153,7 +154,7 @@ func TestPages(t *testing.T) {
 // Without By a document stays in its part when parts are added, and moves from a part that is gone.
 func TestChosen(t *testing.T) {
 	testkit.Parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		testkit.Seed(t, db, docs{"events": nil})
 		r := rand.New(rand.NewPCG(1, 2))
 		for n := range 20 {
@@ -180,7 +181,7 @@ func TestChosen(t *testing.T) {
 
 func TestRefused(t *testing.T) {
 	testkit.Parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		testkit.Seed(t, db, docs{"events": nil})
 		other, err := four.Key("d", "e2") // another part's
 		if err != nil {
@@ -222,7 +223,7 @@ func TestStored(t *testing.T) {
 		}
 		return key
 	}
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		testkit.Seed(t, db, docs{"events": {event{ID: "old", Day: "d"}}})
 		for _, c := range []struct {
 			reason string
@@ -250,7 +251,7 @@ func TestStored(t *testing.T) {
 // What isn't in its part is found. What can't be told is left; what changed since it was found isn't touched.
 func TestCheck(t *testing.T) {
 	testkit.Parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		testkit.Seed(t, db, docs{"events": {
 			bson.D{e("_id", "a"), e("day", "d#999"), e("user", "u")}, bson.D{e("_id", "b"), e("day", "d"), e("user", "u")},
 			bson.D{e("_id", "c"), e("day", "d#1"), e("user", "u")}, bson.D{e("_id", "d"), e("day", 5), e("user", "u")},
@@ -309,7 +310,7 @@ func TestMoves(t *testing.T) {
 		},
 	})
 	modeltest.Interleave(t, modeltest.InterleaveCase{
-		Sample: 2, Match: modeltest.All, Seed: inserted(four, 0, 4),
+		Sample: 2, Match: mongotest.All, Seed: inserted(four, 0, 4),
 		A: testkit.InBatchesOf(2, five.Checks()[0].Job()),
 		B: func(ctx context.Context, db *mongo.Database) error {
 			got, token := []string{}, ""
@@ -337,8 +338,8 @@ func TestMoves(t *testing.T) {
 
 func TestCosts(t *testing.T) {
 	testkit.Parallel(t)
-	monitor := modeltest.NewMonitor()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	monitor := mongotest.NewMonitor()
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		list := make([]event, 3000)
 		for i := range list {
 			list[i] = numbered(i)
@@ -367,13 +368,13 @@ func TestCosts(t *testing.T) {
 		modeltest.WantIndexed(t, db, four.Find("d7", nil).Limited(10), four.Indexes()[0].Name)
 		testkit.EnsureIndexes(t, db, byUser)
 		modeltest.WantIndexed(t, db, byUser.Point("d7", "u1"), byUser.Indexes()[1].Name)
-	}, modeltest.WithMonitor(monitor))
+	}, mongotest.WithMonitor(monitor))
 }
 
 // Random inserts, moves and changes of value beside a list in memory.
 func TestLockstep(t *testing.T) {
 	testkit.Parallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		testkit.Seed(t, db, docs{"events": nil})
 		r := rand.New(rand.NewPCG(5, 6))
 		want := map[string]map[string]event{"x": {}, "y": {}}

@@ -14,6 +14,7 @@ import (
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
 	"github.com/docmodel/docmodel/model/schema"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -42,7 +43,7 @@ var (
 
 func expParallel(t *testing.T) {
 	t.Helper()
-	if os.Getenv(modeltest.EnvURI) == "" {
+	if os.Getenv(mongotest.EnvURI) == "" {
 		t.Parallel()
 	}
 }
@@ -104,7 +105,7 @@ func expRun(t testing.TB, db *mongo.Database, x *schema.Expiry[expOrder, string]
 // What has expired is moved, whole, and nothing else.
 func TestExpiryArchive(t *testing.T) {
 	expParallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for i, x := range []*schema.Expiry[expOrder, string]{expArchived, expVersion, expMargin} {
 			for _, name := range []string{"orders", "cold", "jobs"} {
 				if _, err := db.Collection(name).DeleteMany(t.Context(), bson.D{}); err != nil {
@@ -141,7 +142,7 @@ func TestExpiryArchive(t *testing.T) {
 			if err := db.Collection("cold").FindOne(t.Context(), bson.D{{Key: "_id", Value: "d"}}).Decode(&got); err != nil {
 				t.Fatal(err)
 			}
-			if diff := modeltest.Diff(strange, got); diff != "" {
+			if diff := mongotest.Diff(strange, got); diff != "" {
 				t.Error(diff)
 			}
 			if p := expRun(t, db, x, model.JobOptions{}); p.Documents != 0 {
@@ -212,7 +213,7 @@ func expSomewhere(t testing.TB, db *mongo.Database, id string) bool {
 // Random changes between runs: each document's last state is where it belongs.
 func TestExpiryProperty(t *testing.T) {
 	expParallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for seed, x := range []*schema.Expiry[expOrder, string]{expArchived, expVersion} {
 			random := rand.New(rand.NewPCG(uint64(seed), 7))
 			for _, name := range []string{"orders", "cold"} {
@@ -282,7 +283,7 @@ func TestExpiryProperty(t *testing.T) {
 // Time passes, and the server deletes what each collection's index says, when it says so.
 func TestExpiryTTL(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		ctx, db := t.Context(), modeltest.NewClient(t).Database("x")
+		ctx, db := t.Context(), mongotest.NewClient(t).Database("x")
 		plain := db.Client().Database("y")
 		each := schema.NewExpiry(expOrders, "placed", schema.ExpirySpec{})
 		tiers := schema.NewExpiry(expOrders, "placed", schema.ExpirySpec{After: 30 * time.Minute, Archive: "cold", ArchiveFor: 5 * time.Hour})

@@ -9,6 +9,7 @@ import (
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
 	"github.com/docmodel/docmodel/model/schema"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -17,7 +18,7 @@ import (
 // serves it.
 func TestExpiryIndexed(t *testing.T) {
 	expParallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := t.Context()
 		var orders, cold []any
 		for i := range 2000 {
@@ -70,8 +71,8 @@ func rawID(id string) bson.RawValue {
 // What the comments promise of commands and documents, that no other test measures.
 func TestExpiryPromisedCosts(t *testing.T) {
 	expParallel(t)
-	m := modeltest.NewMonitor()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	m := mongotest.NewMonitor()
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := context.Background()
 		want := func(reason string, commands, written, returned int, f func() error) {
 			t.Helper()
@@ -99,7 +100,7 @@ func TestExpiryPromisedCosts(t *testing.T) {
 			want("Discard", 2, 2, 0, func() error { _, err := expArchived.Discard(pairs[0], oneOp).Run(ctx, db); return err })
 		}
 		want("Restore of one that is there", 2, 0, 2, there)
-	}, modeltest.WithMonitor(m))
+	}, mongotest.WithMonitor(m))
 }
 
 // Writes that count a version up, cut anywhere, count it once: a new time, none, and a restored document.
@@ -146,7 +147,7 @@ func TestExpiryTouchFaults(t *testing.T) {
 				},
 				Check: func(t testing.TB, db *mongo.Database) {
 					got, err := expOrders.ByID("a").One(context.Background(), db)
-					if diff := modeltest.Diff(c.want, got); diff != "" || err != nil {
+					if diff := mongotest.Diff(c.want, got); diff != "" || err != nil {
 						t.Errorf("%s, %v", diff, err)
 					}
 				},

@@ -12,6 +12,7 @@ import (
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
 	"github.com/docmodel/docmodel/model/schema"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -96,7 +97,7 @@ func TestExpiryInterleaved(t *testing.T) {
 // Archives that run at once, and those who change what they archive: nothing is lost.
 func TestExpiryConcurrent(t *testing.T) {
 	expParallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		const docs, workers = 60, 8
 		for i := range docs {
 			expPut(t, t.Context(), db, "orders", expAged(fmt.Sprint(i), 31))

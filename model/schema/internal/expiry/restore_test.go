@@ -9,13 +9,14 @@ import (
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
 	"github.com/docmodel/docmodel/model/schema"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
 func TestExpiryRestore(t *testing.T) {
 	expParallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := t.Context()
 		expPut(t, ctx, db, "cold", expAged("a", 31), expAged("b", 31), bson.D{
 			{Key: "_id", Value: "c"}, {Key: "placed", Value: expNow}, {Key: "n", Value: 2}, {Key: "archivedEarlier", Value: bson.A{bson.D{{Key: "n", Value: 1}}}},
@@ -187,8 +188,8 @@ func TestExpiryDeclarations(t *testing.T) {
 // The price is as promised, and the index finds expired documents.
 func TestExpiryCosts(t *testing.T) {
 	expParallel(t)
-	monitor := modeltest.NewMonitor()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	monitor := mongotest.NewMonitor()
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := context.Background()
 		if err := model.New("test", expArchived).Indexes().Ensure(ctx, db); err != nil {
 			t.Fatal(err)
@@ -203,5 +204,5 @@ func TestExpiryCosts(t *testing.T) {
 			return err
 		})
 		modeltest.WantIndexed(t, db, expArchived.Expired(expNow), "placed_1")
-	}, modeltest.WithMonitor(monitor))
+	}, mongotest.WithMonitor(monitor))
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
 	"github.com/docmodel/docmodel/model/schema"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
@@ -43,9 +44,9 @@ func expRestoreInterleaved(t *testing.T, x *schema.Expiry[expOrder, string], unt
 		_, err := x.Archive(expNow).Run(ctx, db, model.JobOptions{})
 		return err
 	}
-	match := modeltest.Writes
+	match := mongotest.Writes
 	if os.Getenv("DOCMODEL_FULL") != "" {
-		match = modeltest.All
+		match = mongotest.All
 	}
 	var restored bool
 	modeltest.Interleave(t, modeltest.InterleaveCase{
@@ -98,7 +99,7 @@ func TestExpiryRestoreVersions(t *testing.T) {
 		}
 		return bson.E{Key: "archivedEarlier", Value: list}
 	}
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, c := range []struct {
 			reason string
 			cold   bson.D
@@ -170,7 +171,7 @@ func TestExpiryRestoreVersions(t *testing.T) {
 func TestExpiryCountsOnce(t *testing.T) {
 	tenancy.Differs(t, "it makes a pair by hand, without the tenant")
 	expParallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		expPut(t, t.Context(), db, "orders", expAged("a", 31))
 		expPut(t, t.Context(), db, "cold", expAged("a", 40))
 		until, never := expEachVersion.Until("a", expNow), expEachVersion.Until("a", time.Time{})
@@ -220,7 +221,7 @@ func expPair(t *testing.T, cold expOrder) schema.ExpiryPair {
 func TestExpiryKeepsOtherStates(t *testing.T) {
 	tenancy.Differs(t, "a restore changes the scope's Set fields, so the document isn't as it was archived")
 	expParallel(t)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		expPut(t, t.Context(), db, "orders", expAged("a", 31))
 		for _, c := range []struct {
 			reason  string

@@ -9,8 +9,8 @@ import (
 
 	"github.com/docmodel/docmodel/internal/tenancy"
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
 	"github.com/docmodel/docmodel/model/schema"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
@@ -53,7 +53,7 @@ var (
 func TestSaveAbsent(t *testing.T) {
 	tenancy.Differs(t, "the fields of the scope are fields of the documents that it compares or lists")
 	same := func(*sparseNext) {}
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, c := range []struct {
 			reason, before string
 			edit           func(*sparseNext)
@@ -118,7 +118,7 @@ func TestMigrateCheckpoints(t *testing.T) {
 	spec := schema.VersionsSpec{Field: "v"}
 	one, two := schema.NewVersions(newPeople(), spec, again), schema.NewVersions(newPeople(), spec, again, again)
 	stop := errors.New("stop")
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		var docs []string
 		for i := range 6 {
 			docs = append(docs, fmt.Sprintf(`{"_id":"%d","v":%d,"first":"x","n":1}`, i, 1+i%2))

@@ -14,6 +14,7 @@ import (
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
 	"github.com/docmodel/docmodel/model/schema"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -65,8 +66,8 @@ func TestMigrate(t *testing.T) {
 	if os.Getenv("DOCMODEL_FULL") != "" {
 		n = 2000
 	}
-	monitor := modeltest.NewMonitor()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	monitor := mongotest.NewMonitor()
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx, r := t.Context(), rand.New(rand.NewPCG(3, 3))
 		before, lost := map[string]string{}, map[string][]string{}
 		var docs []any
@@ -125,7 +126,7 @@ func TestMigrate(t *testing.T) {
 				t.Errorf("%s holds %v of what nobody knows, held %v", d, got, lost[p.ID])
 			}
 		}
-	}, modeltest.WithMonitor(monitor))
+	}, mongotest.WithMonitor(monitor))
 }
 
 // show is a person without pointers, and without what an old document doesn't store.
@@ -140,7 +141,7 @@ func show(p personV3) any {
 
 // What can't be brought up ends the job, or is left and told of; counts and the query of what is outdated show it.
 func TestMigrateSkips(t *testing.T) {
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := t.Context()
 		store(t, db, `{"_id":"1","name":"Ann","n":1}`, `{"_id":"2","name":"","n":1}`, `{"_id":"3","v":9}`, `{"_id":"4","v":"x"}`, `{"_id":"5","name":"Bob","n":1}`,
 			`{"_id":"6","v":2,"first":"Cy","n":1}`)
@@ -294,7 +295,7 @@ func TestUpgradeInterleaved(t *testing.T) {
 
 // 32 writers of old and new code at once, a migration among them: nothing is lost, and nothing counted twice.
 func TestVersionsRace(t *testing.T) {
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := t.Context()
 		const documents, writers = 4, 32
 		for i := range documents {
@@ -336,8 +337,8 @@ func TestVersionsRace(t *testing.T) {
 
 // The costs and the index that the comments promise.
 func TestVersionsCost(t *testing.T) {
-	monitor := modeltest.NewMonitor()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	monitor := mongotest.NewMonitor()
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := t.Context()
 		store(t, db, `{"_id":"a","name":"Ann","n":1}`, `{"_id":"b","v":3,"first":"Bob","n":1}`)
 		cost := func(commands, written, returned int, f func() error) {
@@ -365,5 +366,5 @@ func TestVersionsCost(t *testing.T) {
 		modeltest.WantIndexed(t, db, of2, "v_1__id_1")
 		w := versions.Upgrade(raw(t, `{"_id":"x2999","v":2,"first":"x"}`))
 		modeltest.WantIndexed(t, db, w, model.IDIndex)
-	}, modeltest.WithMonitor(monitor))
+	}, mongotest.WithMonitor(monitor))
 }

@@ -9,13 +9,14 @@ import (
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
 	"github.com/docmodel/docmodel/model/schema"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
 // What the comments promise of indexes: documents by _id, those of old versions by the index on the version.
 func TestVersionsIndexed(t *testing.T) {
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := t.Context()
 		var persons []any
 		for i := range 2000 {
@@ -49,8 +50,8 @@ func TestVersionsIndexed(t *testing.T) {
 
 // What the comments promise of commands and documents, that no other test measures.
 func TestVersionsCosts(t *testing.T) {
-	m := modeltest.NewMonitor()
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	m := mongotest.NewMonitor()
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := context.Background()
 		want := func(reason string, commands, written, returned int, f func() error) {
 			t.Helper()
@@ -90,5 +91,5 @@ func TestVersionsCosts(t *testing.T) {
 		want("Upgrade, done before", 2, 0, 1, run(versions.Upgrade(b)))
 		want("Upgrade of what is gone", 3, 0, 0, gone(versions.Upgrade(raw(t, `{"_id":"z","v":2,"first":"Zoe"}`))))
 
-	}, modeltest.WithMonitor(m))
+	}, mongotest.WithMonitor(m))
 }

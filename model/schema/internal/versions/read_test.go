@@ -8,8 +8,8 @@ import (
 
 	"github.com/docmodel/docmodel/internal/tenancy"
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
 	"github.com/docmodel/docmodel/model/schema"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -173,7 +173,7 @@ func stored(t testing.TB, db *mongo.Database) (out []string) {
 // Documents of every version are read as the newest; nothing is written.
 func TestVersionsRead(t *testing.T) {
 	tenancy.Differs(t, "the fields of the scope are fields of the documents that it compares or lists")
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := t.Context()
 		all := []string{
 			`{"_id":"a","name":"Ann Lee","phone":"1","n":1}`,
@@ -224,7 +224,7 @@ func TestVersionsRead(t *testing.T) {
 
 // The versions hold for a collection under another name, and for one whose filters aren't checked.
 func TestVersionsOfNamed(t *testing.T) {
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		store(t, db, `{"_id":"a","name":"Ann Lee","n":1}`)
 		if p, err := people.Unchecked().ByID("a").One(t.Context(), db); err != nil || p.First != "Ann" {
 			t.Errorf("%+v, %v", p, err)
@@ -331,7 +331,7 @@ func TestUpgrade(t *testing.T) {
 		{"an unknown field has a new field's name", `{"_id":"a","name":"Ann","n":1,"first":"other"}`, "", "first exists already"},
 		{"and so it is below", `{"_id":"a","name":"Ann","n":1,"home":{"street":"S","lane":"L"}}`, "", "home.lane exists already"},
 	}
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, c := range cases {
 			store(t, db, c.before)
 			w := versions.Upgrade(raw(t, c.before))
@@ -365,7 +365,7 @@ func TestUpgrade(t *testing.T) {
 // A change beside the write makes it stale, whatever it is; a change of what the type doesn't know doesn't.
 func TestUpgradeIsGuarded(t *testing.T) {
 	const before = `{"_id":"a","name":"Ann Lee","n":1,"x":1}`
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, c := range []struct {
 			reason, update string
 			stale          bool

@@ -7,8 +7,8 @@ import (
 
 	"github.com/docmodel/docmodel/internal/tenancy"
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/modeltest"
 	"github.com/docmodel/docmodel/model/schema"
+	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -16,7 +16,7 @@ import (
 // Inserts, saves and the edits of stores write the version, and what differs alone.
 func TestSave(t *testing.T) {
 	tenancy.Differs(t, "the fields of the scope are fields of the documents that it compares or lists")
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := t.Context()
 		store(t, db, `{"_id":"a","name":"Ann Lee","n":1,"x":1}`)
 		if _, err := people.Insert(personV3{ID: "b", First: "Bob", N: 2}).Run(ctx, db); err != nil {
@@ -71,7 +71,7 @@ func TestVersionsOwnField(t *testing.T) {
 		return own{ID: p.ID, N: p.N}, nil
 	}))
 	owned := model.NewStore(model.New("owns", v), owns)
-	modeltest.Each(t, func(t *testing.T, db *mongo.Database) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := t.Context()
 		store(t, db, `{"_id":"a","first":"Ann","n":1}`)
 		if _, err := owns.Insert(own{"b", 7, 2}).Run(ctx, db); err != nil {

@@ -1,0 +1,64 @@
+package engine
+
+import (
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/mongoerr"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
+)
+
+// readClustered reads the clusteredIndex of a collection, nil if the command asks for none.
+func readClustered(a *args) *store.Clustered {
+	d := a.document("clusteredIndex")
+	if d == nil {
+		return nil
+	}
+	part := &args{place: a.place + ".clusteredIndex", doc: d}
+	a.fail(part.known([]string{"v", "key", "name", "unique"}))
+	part.required("key")
+	part.required("unique")
+	c := &store.Clustered{Name: part.text("name")}
+	if c.Name == "" {
+		c.Name = store.IDIndex
+	}
+	switch key, unique, v := part.document("key"), part.boolean("unique", false), part.integer("v", 2); {
+	case part.err != nil:
+		a.fail(part.err)
+	case !unique:
+		a.fail(mongoerr.New(5979700, "The clusteredIndex option requires unique: true to be specified"))
+	case !isClusterKey(key):
+		a.fail(mongoerr.New(mongoerr.InvalidIndexSpecificationOption, "The clusteredIndex option is only supported for key: {_id: 1}"))
+	case v != 2:
+		a.fail(mongoerr.New(5979704, "Invalid clusteredIndex specification %s; cannot create a clusteredIndex with v=%d", store.Show(d), v))
+	}
+	return c
+}
+
+func isClusterKey(key bson.D) bool {
+	return len(key) == 1 && key[0].Key == "_id" && bsonval.Compare(key[0].Value, int32(1)) == 0
+}
+
+// clusteredOptions are the options that a clustered collection shows.
+func clusteredOptions(c *store.Clustered) bson.D {
+	options := bson.D{{Key: "clusteredIndex", Value: bson.D{
+		{Key: "v", Value: int32(2)}, {Key: "key", Value: bson.D{{Key: "_id", Value: int32(1)}}}, {Key: "name", Value: c.Name}, {Key: "unique", Value: true},
+	}}}
+	if c.Expires {
+		options = append(options, bson.E{Key: "expireAfterSeconds", Value: int64(c.ExpireAfter / time.Second)})
+	}
+	return options
+}
+
+// checkClusteredKey refuses an index that asks to be clustered, but for the one that is there. c is nil where there is no collection.
+func checkClusteredKey(c *store.Collection, key bson.D) error {
+	switch {
+	case c == nil:
+		return mongoerr.New(6100900, "Cannot implicitly create a new collection with createIndex 'clustered' option")
+	case c.Clustered == nil || !isClusterKey(key):
+		return mongoerr.New(6243700, "Cannot create index with option 'clustered' on a collection that isn't clustered by it: %s", store.Show(key))
+	}
+	return nil
+}

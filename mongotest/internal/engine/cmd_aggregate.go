@@ -1,0 +1,225 @@
+package engine
+
+import (
+	"slices"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/mongoerr"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/expr"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/pipeline"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/plan"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/query"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
+)
+
+func init() {
+	register(&command{name: "aggregate", txn: true, run: aggregate, fields: []string{
+		"pipeline", "cursor", "explain", "allowDiskUse", "bypassDocumentValidation", "collation", "hint", "let",
+	}})
+	explainers["aggregate"] = explainAggregate
+}
+
+// aggregation is an aggregate command that has been read: a plan for what its
+// first stages ask for, and the stages that are left.
+type aggregation struct {
+	ns    store.Namespace
+	plan  *plan.Plan
+	rest  *pipeline.Pipeline
+	tail  bson.A // the stages that are left, as they came
+	near  bool   // the first stage is $geoNear
+	batch int64
+}
+
+func aggregate(r *request) (reply, error) {
+	if _, ok := r.args().get("cursor"); !ok {
+		return nil, mongoerr.New(mongoerr.FailedToParse,
+			"The 'cursor' option is required, except for aggregate with the explain argument")
+	}
+	if stages := r.args().array("pipeline"); isWatch(stages) {
+		if r.engine.alone {
+			return nil, mongoerr.New(40573, "The $changeStream stage is only supported on replica sets")
+		}
+		return watch(r, stages)
+	}
+	a, err := readAggregate(r)
+	if err != nil {
+		return nil, err
+	}
+	docs := a.rest.Run(drain(a.plan))
+	if a.rest.Writes() { // it has no result
+		for _, err := range docs {
+			if err != nil {
+				return nil, err
+			}
+		}
+		return r.first(a.ns, &documents{}, a.batch, false)
+	}
+	return r.first(a.ns, pull(docs), a.batch, false)
+}
+
+// readAggregate reads an aggregate command and plans its first stages.
+func readAggregate(r *request) (*aggregation, error) {
+	a := r.args()
+	a.required("pipeline")
+	stages := a.array("pipeline")
+	if isWatch(stages) {
+		return nil, mongoerr.New(mongoerr.NotImplemented, "explain isn't implemented for $changeStream")
+	}
+	x := &aggregation{batch: batchOf(a)}
+	noDisk := !a.boolean("allowDiskUse", true)
+	r.bypass = a.boolean("bypassDocumentValidation", false)
+	a.refuse("explain", false)
+	index := hint(a)
+	if a.err != nil {
+		return nil, a.err
+	}
+	var coll *store.Collection
+	var base store.Namespace // what a view reads
+	var err error
+	if n, ok := whole(r.body[0].Value); ok && n == 1 {
+		x.ns = store.Namespace{DB: r.db, Coll: collectionless}
+	} else {
+		if x.ns, err = r.namespace(); err != nil {
+			return nil, err
+		}
+		var view bson.A
+		if base, view, err = resolveView(r.state(), x.ns); err != nil {
+			return nil, err
+		}
+		coll, stages = r.state().Collection(base), slices.Concat(view, stages)
+	}
+	by := a.collation(coll)
+	now := r.engine.now()
+	vars := a.variables("let", now, by)
+	if a.err != nil {
+		return nil, a.err
+	}
+	env := &environment{
+		request: r, own: x.ns, base: base, state: r.state(), now: now, watch: r.watch, noDisk: noDisk, collation: by,
+	}
+	p, err := pipeline.ParseVars(stages, env, vars)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkSource(stages, coll == nil && x.ns.Coll == collectionless); err != nil {
+		return nil, err
+	}
+	if p.Writes() {
+		last := stages[len(stages)-1].(bson.D)[0].Key
+		switch {
+		case r.txn != nil:
+			return nil, mongoerr.New(mongoerr.OperationNotSupportedInTransaction, "%s cannot be used in a transaction", last)
+		case r.snapshot.asked:
+			return nil, mongoerr.New(mongoerr.InvalidOptions, "%s cannot be used with a 'snapshot' read concern level", last)
+		case r.linear:
+			return nil, mongoerr.New(mongoerr.InvalidOptions, "%s cannot be used with a 'linearizable' read concern level", last)
+		}
+	}
+	q := plan.Query{Hint: index, Watch: r.watch, NoDisk: noDisk}
+	opt := query.Options{Now: env.now, Vars: vars, Watch: r.watch, Special: specialOf(coll, base), Collation: by}
+	if near := p.GeoNear(); near != nil {
+		x.near = true
+		return x, x.planNear(coll, base, near, p, q, opt, stages)
+	}
+	q.Filter, q.Sort, q.Limit, x.rest = p.Leading()
+	x.tail = stages[len(stages)-x.rest.Len():]
+	if q.Matcher, err = query.Parse(q.Filter, opt); err != nil {
+		return nil, err
+	}
+	x.rest = x.rest.Scored(q.Matcher)
+	x.plan, err = plan.Choose(coll, q)
+	return x, err
+}
+
+// collectionless is the name of the collection of a command that names none.
+const collectionless = "$cmd.aggregate"
+
+// checkSource refuses a pipeline without documents: it must begin with a collection or with documents of its own.
+func checkSource(stages bson.A, none bool) error {
+	own := pipeline.IsCollectionless(stages)
+	switch {
+	case own && !none:
+		return pipeline.OnlyCollectionless(stages[0].(bson.D)[0].Key)
+	case none && len(stages) == 0:
+		return mongoerr.New(mongoerr.InvalidNamespace, "{aggregate: 1} is not valid for an empty pipeline.")
+	case none && !own:
+		return mongoerr.New(mongoerr.InvalidNamespace, "{aggregate: 1} is not valid for '%s'; a collection is required.", stages[0].(bson.D)[0].Key)
+	}
+	return nil
+}
+
+// planNear plans a pipeline that begins with $geoNear.
+func (x *aggregation) planNear(coll *store.Collection, ns store.Namespace, near *pipeline.NearQuery, p *pipeline.Pipeline, q plan.Query,
+	opt query.Options, stages bson.A) error {
+	path, err := nearKey(coll, ns, near.Key())
+	if err != nil {
+		return err
+	}
+	if q.Filter, err = near.Filter(path, expr.NewContext(nil, opt.Now, opt.Watch, opt.Vars)); err != nil {
+		return err
+	}
+	if q.Matcher, err = query.Parse(q.Filter, opt); err != nil {
+		return err
+	}
+	x.tail = stages[1:]
+	x.rest = near.After(p, q.Matcher.Near())
+	x.plan, err = plan.Choose(coll, q)
+	return err
+}
+
+// drain returns what a plan finds. Each range runs it again.
+func drain(p *plan.Plan) pipeline.Docs {
+	return func(yield func(bson.D, error) bool) {
+		for e := p.Open(); ; {
+			r, err := e.Next()
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			if r == nil || !yield(r.Doc, nil) {
+				return
+			}
+		}
+	}
+}
+
+// explainAggregate shows the plan of the first stages, and the other stages
+// after it.
+func explainAggregate(r *request) (*explained, error) {
+	a, err := readAggregate(r)
+	if err != nil {
+		return nil, err
+	}
+	x := &explained{ns: a.ns, plan: a.plan}
+	if len(a.tail) == 0 && !a.near {
+		return x, nil
+	}
+	source := "$cursor"
+	if a.near {
+		source = "$geoNearCursor"
+	}
+	x.wrap = func(planner, stats bson.D) reply {
+		cursor := bson.D{{Key: "queryPlanner", Value: planner}}
+		if stats != nil {
+			cursor = append(cursor, bson.E{Key: "executionStats", Value: stats})
+		}
+		stages := append(bson.A{bson.D{{Key: source, Value: cursor}}}, a.tail...)
+		return reply{{Key: "stages", Value: stages}}
+	}
+	return x, nil
+}
+
+// sameFields reports whether an index's key has exactly these fields.
+func sameFields(spec *store.IndexSpec, on []string) bool {
+	if len(spec.Fields) != len(on) {
+		return false
+	}
+	for _, name := range on {
+		if bsonval.Index(spec.Key, name) < 0 {
+			return false
+		}
+	}
+	return true
+}

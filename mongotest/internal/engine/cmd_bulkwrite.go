@@ -1,0 +1,222 @@
+package engine
+
+import (
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/mongoerr"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
+)
+
+func init() {
+	register(&command{name: "bulkWrite", txn: true, admin: true, run: bulkWrite, fields: []string{
+		"ops", "nsInfo", "ordered", "bypassDocumentValidation", "let", "errorsOnly", "cursor", "stmtId", "stmtIds",
+	}})
+}
+
+// bulk is a bulkWrite command that runs: inserts, updates and deletes in several collections
+// (https://www.mongodb.com/docs/manual/reference/command/bulkWrite/).
+type bulk struct {
+	*statements
+	spaces     []store.Namespace
+	ops        []bson.D
+	errorsOnly bool
+	results    []bson.D // what the cursor returns
+
+	failed, inserted, matched, modified, upserted, deleted int32
+}
+
+func bulkWrite(r *request) (reply, error) {
+	if r.engine.before80() {
+		return nil, mongoerr.New(mongoerr.CommandNotFound, "no such command: '%s'", r.name)
+	}
+	a := r.args()
+	b, err := readBulk(r, a)
+	if err != nil {
+		return nil, err
+	}
+	limit := batchOf(a)
+	if a.err != nil {
+		return nil, a.err
+	}
+	for i, op := range b.ops {
+		if b.stopped() {
+			break
+		}
+		if err := b.run(i, op); err != nil {
+			return nil, err
+		}
+	}
+	ns := store.Namespace{DB: "admin", Coll: "$cmd.bulkWrite"}
+	rep, err := r.first(ns, &documents{b.results}, limit, false)
+	return append(rep,
+		bson.E{Key: "nErrors", Value: b.failed},
+		bson.E{Key: "nInserted", Value: b.inserted},
+		bson.E{Key: "nMatched", Value: b.matched},
+		bson.E{Key: "nModified", Value: b.modified},
+		bson.E{Key: "nUpserted", Value: b.upserted},
+		bson.E{Key: "nDeleted", Value: b.deleted}), err
+}
+
+// readBulk reads the whole command, so that a mistake in its form has nothing written.
+func readBulk(r *request, a *args) (*bulk, error) {
+	a.required("ops", "nsInfo")
+	b := &bulk{ops: a.documents("ops"), errorsOnly: a.boolean("errorsOnly", false)}
+	for _, d := range a.documents("nsInfo") {
+		part := args{place: "bulkWrite.nsInfo", doc: d}
+		a.fail(part.known([]string{"ns"}))
+		part.required("ns")
+		db, coll, _ := strings.Cut(part.text("ns"), ".")
+		ns, err := checkNamespace(db, coll)
+		a.fail(part.err)
+		a.fail(err)
+		a.fail(checkWritable(ns))
+		b.spaces = append(b.spaces, ns)
+	}
+	var err error
+	if b.statements, err = newStatements(r, a, len(b.ops)); err != nil {
+		return nil, err
+	}
+	for i, op := range b.ops {
+		if err := b.check(i, op); err != nil {
+			return nil, err
+		}
+	}
+	return b, nil
+}
+
+// bulkFields are what each kind of operation takes, after the field that names it.
+var bulkFields = map[string][]string{
+	"insert": {"document"},
+	"update": {"filter", "updateMods", "constants", "multi", "upsert", "arrayFilters", "hint", "sort", "collation"},
+	"delete": {"filter", "multi", "hint", "collation"},
+}
+
+var bulkRequired = map[string][]string{"insert": {"document"}, "update": {"filter", "updateMods"}, "delete": {"filter"}}
+
+// check holds that an operation has the form of its kind.
+func (b *bulk) check(i int, op bson.D) error {
+	if len(op) == 0 || bulkFields[op[0].Key] == nil {
+		return mongoerr.New(mongoerr.BadValue, "BulkWrite ops entry %d is none of insert, update and delete", i)
+	}
+	kind := op[0].Key
+	part := args{place: "bulkWrite.ops", doc: op}
+	if err := part.known(bulkFields[kind], []string{kind}); err != nil {
+		return err
+	}
+	part.required(bulkRequired[kind]...)
+	at := part.integer(kind, 0)
+	if part.err == nil && (at < 0 || at >= int64(len(b.spaces))) {
+		return mongoerr.New(mongoerr.BadValue, "BulkWrite ops entry %d has an invalid nsInfo index.", i)
+	}
+	if part.boolean("multi", false) && b.request.hasNumber && b.request.txn == nil {
+		part.fail(mongoerr.New(mongoerr.InvalidOptions, "BulkWrite %s ops with multi:true cannot use retryable writes.", kind))
+	}
+	return part.err
+}
+
+// run runs the i-th operation, unless it ran when the command was sent before, and notes what it did.
+func (b *bulk) run(i int, op bson.D) error {
+	kind := op[0].Key
+	b.request.engine.counters.countBulk(kind)
+	o, again := b.request.recall(b.id(i))
+	if !again {
+		var err error
+		at, _ := whole(op[0].Value)
+		o, err = b.do(kind, b.spaces[at], op)
+		if err := b.result(i, err); err != nil {
+			return err
+		}
+		if err != nil {
+			b.fail(i, kind, mongoerr.From(err))
+			return nil
+		}
+		b.request.remember(b.id(i), o)
+	}
+	doc := bson.D{{Key: "ok", Value: 1.0}, {Key: "idx", Value: int32(i)}, {Key: "n", Value: o.n}}
+	switch kind {
+	case "insert":
+		b.inserted += o.n
+	case "delete":
+		b.deleted += o.n
+	default:
+		doc = append(doc, bson.E{Key: "nModified", Value: o.modified})
+		b.modified += o.modified
+		if o.isUpsert {
+			doc = append(doc, bson.E{Key: "upserted", Value: bson.D{{Key: "_id", Value: o.upserted}}})
+			b.upserted++
+			break
+		}
+		b.matched += o.n
+	}
+	if !b.errorsOnly {
+		b.results = append(b.results, doc)
+	}
+	return nil
+}
+
+// fail notes an operation that failed.
+func (b *bulk) fail(i int, kind string, e *mongoerr.Error) {
+	b.failed++
+	doc := bson.D{
+		{Key: "ok", Value: 0.0}, {Key: "idx", Value: int32(i)},
+		{Key: "code", Value: e.Code}, {Key: "errmsg", Value: e.Message},
+	}
+	doc = append(append(doc, e.Extra...), bson.E{Key: "n", Value: int32(0)})
+	if kind == "update" {
+		doc = append(doc, bson.E{Key: "nModified", Value: int32(0)})
+	}
+	b.results = append(b.results, doc)
+}
+
+// do runs one operation as the command of its kind would.
+func (b *bulk) do(kind string, ns store.Namespace, op bson.D) (outcome, error) {
+	switch kind {
+	case "insert":
+		v, _ := bsonval.Get(op, "document")
+		doc, ok := v.(bson.D)
+		if !ok {
+			return outcome{}, mongoerr.New(mongoerr.TypeMismatch,
+				"BSON field 'bulkWrite.ops.document' is the wrong type '%s', expected type 'object'", bsonval.TypeName(v))
+		}
+		err := b.request.write(func(w *store.Writer) error { return insertOne(w, ns, doc) })
+		b.request.noteInsert(b.request.state().Collection(ns), err)
+		return outcome{n: 1}, err
+	case "update":
+		return runUpdate(b.request, ns, statementOf(op))
+	}
+	n, err := runDelete(b.request, ns, statementOf(op))
+	return outcome{n: n}, err
+}
+
+// statementOf returns an operation of a bulk as the statement of an update or a delete command.
+func statementOf(op bson.D) bson.D {
+	multi := false
+	var out bson.D
+	for _, e := range op[1:] {
+		switch e.Key {
+		case "filter":
+			e.Key = "q"
+		case "updateMods":
+			e.Key = "u"
+		case "constants":
+			e.Key = "c"
+		case "multi":
+			part := args{doc: op}
+			if multi = part.boolean("multi", false); op[0].Key == "delete" {
+				continue
+			}
+		}
+		out = append(out, e)
+	}
+	if op[0].Key == "delete" {
+		limit := int32(1)
+		if multi {
+			limit = 0
+		}
+		out = append(out, bson.E{Key: "limit", Value: limit})
+	}
+	return out
+}

@@ -1,0 +1,188 @@
+package engine
+
+import (
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/mongoerr"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/query"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
+)
+
+func init() {
+	register(
+		&command{name: "drop", run: drop},
+		&command{name: "dropDatabase", run: dropDatabase},
+		&command{name: "listCollections", run: listCollections, fields: []string{
+			"filter", "nameOnly", "authorizedCollections", "cursor",
+		}},
+		&command{name: "listDatabases", admin: true, run: listDatabases, fields: []string{
+			"filter", "nameOnly", "authorizedDatabases",
+		}},
+		&command{name: "createSearchIndexes", refused: "search indexes are Atlas's"},
+		&command{name: "updateSearchIndex", refused: "search indexes are Atlas's"},
+		&command{name: "dropSearchIndex", refused: "search indexes are Atlas's"},
+	)
+}
+
+// drop removes a collection or a view; with system.views, all views of the database.
+func drop(r *request) (reply, error) {
+	ns, err := r.namespace()
+	if err != nil {
+		return nil, err
+	}
+	rep := reply{}
+	err = r.write(func(w *store.Writer) error {
+		c := w.Collection(ns)
+		if c != nil && ns.Coll == systemViews {
+			for v := range w.State().Collections(ns.DB) {
+				if v.View == nil {
+					continue
+				}
+				if err := w.Discard(v.NS); err != nil {
+					return err
+				}
+			}
+		}
+		existed, err := w.Drop(ns)
+		switch {
+		case !existed || err != nil:
+		case c.View != nil:
+			rep = reply{{Key: "ns", Value: ns.String()}}
+			return listView(w, ns, nil)
+		default:
+			rep = reply{{Key: "nIndexesWas", Value: int32(len(c.Listed()))}, {Key: "ns", Value: ns.String()}}
+		}
+		return err
+	})
+	return rep, err
+}
+
+func dropDatabase(r *request) (reply, error) {
+	found := false
+	err := r.write(func(w *store.Writer) error {
+		var err error
+		found, err = w.DropDatabase(r.db)
+		return err
+	})
+	if !found {
+		return nil, err
+	}
+	return reply{{Key: "dropped", Value: r.db}}, err
+}
+
+func listCollections(r *request) (reply, error) {
+	a := r.args()
+	nameOnly := a.boolean("nameOnly", false)
+	a.boolean("authorizedCollections", false)
+	limit := batchOf(a)
+	if a.err != nil {
+		return nil, a.err
+	}
+	m, err := query.Parse(a.document("filter"), query.Options{})
+	if err != nil {
+		return nil, err
+	}
+	var list []bson.D
+	for c := range r.state().Collections(r.db) {
+		full := describeCollection(c)
+		doc := full[:2]
+		ok, err := m.Match(full)
+		if err != nil {
+			return nil, err
+		}
+		if !nameOnly {
+			doc = full
+		}
+		if ok {
+			list = append(list, doc)
+		}
+	}
+	ns := store.Namespace{DB: r.db, Coll: "$cmd.listCollections"}
+	return r.first(ns, &documents{list}, limit, false)
+}
+
+// describeCollection is a collection or a view as listCollections shows it.
+func describeCollection(c *store.Collection) bson.D {
+	options := append(bson.D{}, c.Options...)
+	if c.View != nil {
+		return bson.D{
+			{Key: "name", Value: c.NS.Coll}, {Key: "type", Value: "view"}, {Key: "options", Value: options},
+			{Key: "info", Value: bson.D{{Key: "readOnly", Value: true}}},
+		}
+	}
+	if c.Series != nil {
+		return describeSeries(c)
+	}
+	doc := bson.D{
+		{Key: "name", Value: c.NS.Coll}, {Key: "type", Value: "collection"}, {Key: "options", Value: options},
+		{Key: "info", Value: bson.D{{Key: "readOnly", Value: false}, {Key: "uuid", Value: c.UUID}}},
+	}
+	if c.Clustered != nil { // it has no index beside its documents
+		return doc
+	}
+	return append(doc, bson.E{Key: "idIndex", Value: describeIndex(c.Indexes[0].Spec)})
+}
+
+// batchOf reads the cursor field of a command: the size of the first batch.
+func batchOf(a *args) int64 {
+	doc := a.document("cursor")
+	sub := args{place: a.place + ".cursor", doc: doc}
+	a.fail(sub.known([]string{"batchSize"}))
+	n := sub.natural("batchSize", defaultFirstBatch)
+	a.fail(sub.err)
+	return n
+}
+
+func listDatabases(r *request) (reply, error) {
+	a := r.args()
+	nameOnly := a.boolean("nameOnly", false)
+	a.boolean("authorizedDatabases", false)
+	m, err := query.Parse(a.document("filter"), query.Options{})
+	if err != nil {
+		a.fail(err)
+	}
+	if a.err != nil {
+		return nil, a.err
+	}
+	list := bson.A{}
+	total, last := int64(0), ""
+	sizes := map[string]int64{}
+	var names []string
+	for c := range r.state().Collections("") {
+		if c.NS.DB != last {
+			last = c.NS.DB
+			names = append(names, last)
+		}
+		if nameOnly {
+			continue
+		}
+		for x := range c.Records.All() {
+			sizes[last] += int64(bsonval.Size(x.Doc))
+		}
+	}
+	for _, name := range names {
+		doc := bson.D{{Key: "name", Value: name}}
+		full := append(doc[:1:1], bson.E{Key: "sizeOnDisk", Value: sizes[name]}, bson.E{Key: "empty", Value: false})
+		if ok, err := m.Match(full); err != nil {
+			return nil, err
+		} else if !ok {
+			continue
+		}
+		if !nameOnly {
+			doc = full
+		}
+		total += sizes[name]
+		list = append(list, doc)
+	}
+	rep := reply{{Key: "databases", Value: list}}
+	if !nameOnly {
+		rep = append(rep, bson.E{Key: "totalSize", Value: total}, bson.E{Key: "totalSizeMb", Value: total >> 20})
+	}
+	return rep, nil
+}
+
+// missing is the error for a collection that isn't there.
+func missing(ns store.Namespace) error {
+	return mongoerr.New(mongoerr.NamespaceNotFound, "ns does not exist: %s", ns)
+}

@@ -1,0 +1,261 @@
+package engine
+
+import (
+	"slices"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/mongoerr"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
+)
+
+func init() {
+	register(&command{name: "collMod", run: collMod, fields: []string{
+		"index", "validator", "validationLevel", "validationAction", "viewOn", "pipeline", "cappedSize",
+		"cappedMax", "changeStreamPreAndPostImages", "expireAfterSeconds", "timeseries", "dryRun",
+	}})
+}
+
+// collMod changes the expiry, the visibility or the uniqueness of an index, what a collection is validated by, how much a capped one
+// holds, whether it keeps documents before and after changes, or what a view shows.
+func collMod(r *request) (reply, error) {
+	ns, err := r.namespace()
+	if err != nil {
+		return nil, err
+	}
+	m := modification{request: r, args: r.args(), ns: ns}
+	if err := m.read(); err != nil {
+		return nil, err
+	}
+	var rep reply
+	err = r.write(func(w *store.Writer) (err error) {
+		c := w.Collection(ns)
+		switch {
+		case c == nil:
+			return missing(ns)
+		case c.View != nil:
+			return m.changeView(w, c)
+		case m.has("viewOn") || m.has("pipeline"):
+			return mongoerr.New(mongoerr.InvalidOptions, "option only supported on a view: viewOn, pipeline")
+		}
+		rep, err = m.change(w, c)
+		return err
+	})
+	return rep, err
+}
+
+// modification is a collMod that has been read.
+type modification struct {
+	*args
+	request    *request
+	ns         store.Namespace
+	validation validation
+	images     bson.D
+	size, max  int64
+	index      *args
+	dry        bool // it says only whether an index could become unique
+}
+
+func (m *modification) read() (err error) {
+	m.refuse("timeseries")
+	m.validation, err = readValidation(m.args, nil)
+	m.fail(err)
+	m.images = readImages(m.args, m.ns)
+	m.size, m.max = cappedSize(m.args, "cappedSize"), cappedMax(m.args, "cappedMax")
+	m.index = &args{place: "collMod.index", doc: m.document("index")}
+	m.fail(m.index.known([]string{"name", "keyPattern", "expireAfterSeconds", "hidden", "unique", "prepareUnique"}))
+	m.dry = m.boolean("dryRun", false)
+	m.fail(m.index.err)
+	m.fail(m.checkUnique())
+	return m.err
+}
+
+// change changes a collection, and tells streams of it.
+func (m *modification) change(w *store.Writer, c *store.Collection) (rep reply, err error) {
+	if err := m.changeOptions(w, c); err != nil {
+		return nil, err
+	}
+	var x *store.Index
+	if m.has("index") {
+		if x, err = m.modified(c); err != nil {
+			return nil, err
+		}
+		rep, err = m.changeIndex(w, x)
+	}
+	if err == nil && !m.dry && c.Series == nil {
+		w.NoteModification(m.ns, m.asked(w, x), m.before(c, x))
+	}
+	return rep, err
+}
+
+// changeView gives a view another source or other stages; what the command doesn't say stays.
+func (m *modification) changeView(w *store.Writer, c *store.Collection) error {
+	asked := viewOptions(c.View)
+	for _, e := range m.doc[1:] {
+		switch {
+		case bsonval.Index(asked, e.Key) >= 0:
+			asked[bsonval.Index(asked, e.Key)].Value = e.Value
+		case slices.Contains(m.request.command.fields, e.Key):
+			return mongoerr.New(mongoerr.InvalidOptions, "option not supported on a view: %s", e.Key)
+		}
+	}
+	part := &args{place: m.place, doc: asked, watch: m.watch}
+	v := readView(m.request, part, m.ns)
+	if part.err != nil {
+		return part.err
+	}
+	if err := putView(w, m.ns, v); err != nil {
+		return err
+	}
+	w.NoteModification(m.ns, viewOptions(v), nil)
+	return nil
+}
+
+// changeOptions changes what stands among the collection's options.
+func (m *modification) changeOptions(w *store.Writer, c *store.Collection) error {
+	options, form, check := c.Options, c.Form, c.Check
+	if m.has("expireAfterSeconds") {
+		var err error
+		if options, err = m.changeExpiry(w, c); err != nil {
+			return err
+		}
+	}
+	if c.Series != nil && (len(m.validation.given) > 0 || m.has(imagesOption)) {
+		return mongoerr.New(mongoerr.InvalidOptions, "option not supported on a time-series collection: a validator, or %s", imagesOption)
+	}
+	if m.has("cappedSize") || m.has("cappedMax") {
+		if c.Capped == nil {
+			return mongoerr.New(mongoerr.InvalidOptions, "Collection must be capped.")
+		}
+		next := *c.Capped
+		if m.has("cappedSize") {
+			next.Size = m.size
+		}
+		if m.has("cappedMax") {
+			next.Max = m.max
+		}
+		form.Capped = &next
+		options = slices.Concat(cappedOptions(&next), without(options, "capped", "size", "max"))
+	}
+	if m.has(imagesOption) {
+		options = append(without(options, imagesOption), m.images...)
+	}
+	if len(m.validation.given) > 0 {
+		v, err := m.validation.over(options, c.Collation)
+		if err != nil {
+			return err
+		}
+		options, check = v.options(options), v.check()
+	}
+	if len(options) == len(c.Options) && bsonval.Equal(options, c.Options) {
+		return nil
+	}
+	if err := w.SetForm(m.ns, options, form); err != nil {
+		return err
+	}
+	return w.SetOptions(m.ns, options, check)
+}
+
+// changeExpiry changes after how long the measurements of a time series collection expire: a number of seconds, or "off".
+func (m *modification) changeExpiry(w *store.Writer, c *store.Collection) (options bson.D, err error) {
+	if c.Clustered != nil {
+		return m.changeClusteredExpiry(w, c)
+	}
+	if c.Series == nil {
+		return nil, mongoerr.New(mongoerr.InvalidOptions, "'expireAfterSeconds' is only supported on time-series collections and clustered ones")
+	}
+	options = without(c.Options, "expireAfterSeconds")
+	if c.Index(store.SeriesTTL) != nil {
+		if err := w.DropIndex(m.ns, store.SeriesTTL); err != nil {
+			return nil, err
+		}
+	}
+	v, _ := m.get("expireAfterSeconds")
+	if v == "off" {
+		return options, nil
+	}
+	after, err := expiry(v)
+	if err != nil {
+		return nil, err
+	}
+	options = append(options, bson.E{Key: "expireAfterSeconds", Value: int64(after / time.Second)})
+	return options, w.AddIndex(m.ns, c.Series.SeriesTTL(after))
+}
+
+// changeClusteredExpiry is changeExpiry of the documents of a clustered collection.
+func (m *modification) changeClusteredExpiry(w *store.Writer, c *store.Collection) (options bson.D, err error) {
+	next := *c.Indexes[0].Spec
+	next.Expires, next.ExpireAfter = false, 0
+	if v, _ := m.get("expireAfterSeconds"); v != "off" {
+		if next.ExpireAfter, err = expiry(v); err != nil {
+			return nil, err
+		}
+		next.Expires = true
+	}
+	options = append(clusteredOptions(&store.Clustered{Name: next.Name, Expires: next.Expires, ExpireAfter: next.ExpireAfter}),
+		without(c.Options, "clusteredIndex", "expireAfterSeconds")...)
+	return options, w.AlterIndex(m.ns, &next)
+}
+
+// without returns the options but those of the names.
+func without(options bson.D, names ...string) bson.D {
+	return slices.DeleteFunc(slices.Clone(options), func(e bson.E) bool { return slices.Contains(names, e.Key) })
+}
+
+// modified returns the index that the command modifies.
+func (m *modification) modified(c *store.Collection) (*store.Index, error) {
+	which, ok := m.index.get("name")
+	if !ok {
+		which, _ = m.index.get("keyPattern")
+	}
+	names, err := indexNames(c, which)
+	if err != nil {
+		return nil, err
+	}
+	if len(names) == 0 {
+		return nil, mongoerr.New(mongoerr.IndexNotFound, "cannot find index %s for ns %s", store.Show(which), m.ns)
+	}
+	x := c.Index(names[0])
+	if x.Spec.Clustered {
+		return nil, mongoerr.New(6011800, "Cannot hide the clusteredIndex, nor change it by 'index'")
+	}
+	return x, nil
+}
+
+func (m *modification) changeIndex(w *store.Writer, x *store.Index) (reply, error) {
+	next := *x.Spec
+	rep, err := changeIndex(m.index, &next)
+	if err != nil {
+		return nil, err
+	}
+	unique, err := m.changeUnique(w, x, &next)
+	if err != nil || m.dry {
+		return nil, err
+	}
+	return append(rep, unique...), w.AlterIndex(m.ns, &next)
+}
+
+// changeIndex changes a spec as collMod asks, and says what was and what is.
+func changeIndex(part *args, s *store.IndexSpec) (rep reply, err error) {
+	if v, ok := part.get("expireAfterSeconds"); ok {
+		if s.Expires {
+			rep = append(rep, bson.E{Key: "expireAfterSeconds_old", Value: int64(s.ExpireAfter.Seconds())})
+		}
+		if len(s.Fields) > 1 {
+			return nil, mongoerr.New(mongoerr.InvalidOptions, "TTL indexes are single-field indexes, compound indexes do not support TTL")
+		}
+		if s.ExpireAfter, err = expiry(v); err != nil {
+			return nil, err
+		}
+		s.Expires = true
+		rep = append(rep, bson.E{Key: "expireAfterSeconds_new", Value: int64(s.ExpireAfter.Seconds())})
+	}
+	if part.has("hidden") {
+		rep = append(rep, bson.E{Key: "hidden_old", Value: s.Hidden})
+		s.Hidden = part.boolean("hidden", false)
+		rep = append(rep, bson.E{Key: "hidden_new", Value: s.Hidden})
+	}
+	return rep, part.err
+}

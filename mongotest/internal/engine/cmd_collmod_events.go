@@ -1,0 +1,57 @@
+package engine
+
+import (
+	"slices"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
+)
+
+// asked is what the command asks for, as change streams tell it: an index goes by its name, whatever named it.
+func (m *modification) asked(w *store.Writer, x *store.Index) bson.D {
+	d := bson.D{}
+	for _, e := range m.doc[1:] {
+		switch {
+		case e.Key == "index" && x != nil:
+			d = append(d, bson.E{Key: e.Key, Value: m.askedIndex(w.Collection(m.ns).Index(x.Spec.Name).Spec)})
+		case e.Key != "dryRun" && slices.Contains(m.request.command.fields, e.Key):
+			d = append(d, e)
+		}
+	}
+	return d
+}
+
+func (m *modification) askedIndex(now *store.IndexSpec) bson.D {
+	d := bson.D{{Key: "name", Value: now.Name}}
+	if m.index.has("expireAfterSeconds") {
+		d = append(d, bson.E{Key: "expireAfterSeconds", Value: int64(now.ExpireAfter / time.Second)})
+	}
+	for _, name := range []string{"hidden", "unique", "prepareUnique"} {
+		if v, ok := m.index.get(name); ok {
+			d = append(d, bson.E{Key: name, Value: v})
+		}
+	}
+	return d
+}
+
+// before is what there was before the command: all options of the collection, and those of the index's that it changes.
+func (m *modification) before(c *store.Collection, x *store.Index) bson.D {
+	options := append(bson.D{{Key: "uuid", Value: c.UUID}}, c.Options...)
+	d := bson.D{{Key: "collectionOptions", Value: options}}
+	if x == nil {
+		return d
+	}
+	index := bson.D{}
+	if m.index.has("expireAfterSeconds") && x.Spec.Expires {
+		index = append(index, bson.E{Key: "expireAfterSeconds", Value: int64(x.Spec.ExpireAfter / time.Second)})
+	}
+	if m.index.has("hidden") {
+		index = append(index, bson.E{Key: "hidden", Value: x.Spec.Hidden})
+	}
+	if m.index.has("prepareUnique") {
+		index = append(index, bson.E{Key: "prepareUnique", Value: x.Spec.Prepare})
+	}
+	return append(d, bson.E{Key: "indexOptions", Value: index})
+}

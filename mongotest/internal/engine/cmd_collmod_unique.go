@@ -1,0 +1,131 @@
+package engine
+
+import (
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/mongoerr"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/interrupt"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
+)
+
+// An index becomes unique in two steps: prepareUnique lets it take no new duplicates, and unique, which fails while there are
+// duplicates, makes it unique. See https://www.mongodb.com/docs/manual/core/index-unique/convert-to-unique/
+
+// checkUnique refuses what can't be asked of an index's uniqueness, and a dry run of anything else.
+func (m *modification) checkUnique() error {
+	if m.index.has("unique") && !m.index.boolean("unique", false) && m.index.err == nil {
+		return mongoerr.New(mongoerr.BadValue, "collMod does not support converting an index to non-unique: unique: false")
+	}
+	if !m.dry || m.err != nil {
+		return m.index.err
+	}
+	for _, e := range m.index.doc {
+		if e.Key != "name" && e.Key != "keyPattern" && e.Key != "unique" {
+			return mongoerr.New(mongoerr.InvalidOptions, "dryRun takes no other modification than unique: %s", e.Key)
+		}
+	}
+	for _, name := range m.request.command.fields {
+		if name != "index" && name != "dryRun" && m.has(name) {
+			return mongoerr.New(mongoerr.InvalidOptions, "dryRun takes no other modification than unique: %s", name)
+		}
+	}
+	if !m.index.has("unique") {
+		return mongoerr.New(mongoerr.InvalidOptions, "dryRun mode is only supported for unique conversion")
+	}
+	return m.index.err
+}
+
+// changeUnique changes a spec as collMod asks, and says what was and what is. What the index is already isn't said.
+func (m *modification) changeUnique(w *store.Writer, x *store.Index, s *store.IndexSpec) (rep reply, err error) {
+	if m.index.has("unique") || m.index.has("prepareUnique") {
+		for _, f := range s.Fields {
+			if f.Kind != store.Ordered || s.Wild != nil {
+				return nil, mongoerr.New(mongoerr.CannotCreateIndex, "Only ordered indexes can be unique, not %s", store.Show(s.Key))
+			}
+		}
+		if c := w.Collection(m.ns); c.Series != nil {
+			return nil, mongoerr.New(mongoerr.InvalidOptions, "Unique indexes are not supported on time-series collections: %s", store.Show(s.Key))
+		}
+	}
+	if s.Unique {
+		return nil, nil
+	}
+	if (m.index.has("unique") || m.index.has("prepareUnique")) && !m.request.allowsUnique(w.Collection(m.ns), s.Key) {
+		return nil, m.request.brokenUnique(w.Collection(m.ns), s.Key)
+	}
+	if m.index.has("unique") {
+		if !s.Prepare {
+			return nil, mongoerr.New(mongoerr.InvalidOptions, "Cannot make index unique with 'prepareUnique=false'. Run collMod to set it first.")
+		}
+		if err := duplicates(m.watch, w.Collection(m.ns), x); err != nil {
+			return nil, err
+		}
+		s.Unique, s.Prepare = true, false
+		rep = append(rep, bson.E{Key: "unique_new", Value: true})
+	}
+	if prepare := m.index.boolean("prepareUnique", s.Prepare); prepare != s.Prepare && !s.Unique {
+		rep = append(rep, bson.E{Key: "prepareUnique_old", Value: s.Prepare}, bson.E{Key: "prepareUnique_new", Value: prepare})
+		s.Prepare = prepare
+	}
+	return rep, m.index.err
+}
+
+// maxViolations is how many bytes of _ids an error names.
+const maxViolations = 8 << 20
+
+// duplicates returns the error that names the documents which have a key together, nil if there are none.
+func duplicates(w *interrupt.Watch, c *store.Collection, x *store.Index) error {
+	groups, err := sameKeys(w, x)
+	if err != nil || len(groups) == 0 {
+		return err
+	}
+	var violations bson.A
+	size := 0
+	for _, group := range groups {
+		var ids bson.A
+		for _, record := range group {
+			r, _ := c.Record(record)
+			id, _ := bsonval.Get(r.Doc, "_id")
+			size += bsonval.SizeOf(bson.A{id}, store.MaxDocument)
+			if size > maxViolations && len(violations)+len(ids) > 0 {
+				if len(ids) > 0 {
+					violations = append(violations, bson.D{{Key: "ids", Value: ids}})
+				}
+				return cannotConvert("Too many conflicting documents were detected. Please resolve them and rerun collMod.", violations)
+			}
+			ids = append(ids, id)
+		}
+		violations = append(violations, bson.D{{Key: "ids", Value: ids}})
+	}
+	return cannotConvert("Please resolve conflicting documents before running collMod again.", violations)
+}
+
+// sameKeys returns the groups of records that have a key of the index together.
+func sameKeys(w *interrupt.Watch, x *store.Index) (groups [][]int64, err error) {
+	var key store.Key
+	var run []int64
+	end := func() {
+		if len(run) > 1 {
+			groups = append(groups, run)
+		}
+		run = nil
+	}
+	for e := range x.Entries.All() {
+		if err := w.Step(); err != nil {
+			return nil, err
+		}
+		if key == nil || x.Spec.Compare(key, e.Key) != 0 {
+			end()
+		}
+		key, run = e.Key, append(run, e.Record)
+	}
+	end()
+	return groups, nil
+}
+
+func cannotConvert(what string, violations bson.A) error {
+	err := mongoerr.New(mongoerr.CannotConvertIndexToUnique, "Cannot convert the index to unique. %s", what)
+	err.Extra = bson.D{{Key: "violations", Value: violations}}
+	return err
+}

@@ -1,0 +1,73 @@
+package engine
+
+import (
+	"math"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/docmodel/docmodel/mongotest/internal/engine/plan"
+)
+
+func init() {
+	register(&command{name: "count", txn: false, run: count, fields: []string{
+		"count", "query", "limit", "skip", "hint", "collation", "fields",
+	}})
+}
+
+func count(r *request) (reply, error) {
+	if r.isView() {
+		for doc, err := range documentsOver(countOver(r)) {
+			if err != nil {
+				return nil, err
+			}
+			return reply{{Key: "n", Value: doc[0].Value}}, nil
+		}
+		return reply{{Key: "n", Value: int32(0)}}, nil
+	}
+	p, err := readCount(r)
+	if err != nil {
+		return nil, err
+	}
+	n := int64(0)
+	for e := p.Open(); ; n++ {
+		x, err := e.Next()
+		if err != nil {
+			return nil, err
+		}
+		if x == nil {
+			break
+		}
+	}
+	return reply{{Key: "n", Value: number(n)}}, nil
+}
+
+// readCount reads a count command and plans it.
+func readCount(r *request) (*plan.Plan, error) {
+	ns, err := r.namespace()
+	if err != nil {
+		return nil, err
+	}
+	coll := r.state().Collection(ns)
+	a := r.args()
+	q := plan.Query{
+		Watch: r.watch, Filter: a.document("query"), Hint: hint(a), Skip: a.natural("skip", 0), Limit: a.integer("limit", 0),
+	}
+	if q.Limit < 0 && q.Limit > math.MinInt64 {
+		q.Limit = -q.Limit
+	}
+	a.refuse("fields", bson.D{})
+	a.special = r.special(ns)
+	q.Matcher = a.matcher(q.Filter, r.engine.now(), "", a.collation(coll))
+	if a.err != nil {
+		return nil, a.err
+	}
+	return plan.Choose(coll, q)
+}
+
+// number is n as MongoDB sends counts: int32 when it fits.
+func number(n int64) any {
+	if n == int64(int32(n)) {
+		return int32(n)
+	}
+	return n
+}

@@ -1,0 +1,222 @@
+package engine
+
+import (
+	"slices"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/mongoerr"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/collation"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
+)
+
+func init() {
+	register(&command{name: "create", txn: true, writes: true, run: create, fields: []string{
+		"capped", "size", "max", "autoIndexId", "timeseries", "expireAfterSeconds", "clusteredIndex",
+		"changeStreamPreAndPostImages", "storageEngine", "validator", "validationLevel", "validationAction",
+		"indexOptionDefaults", "viewOn", "pipeline", "collation", "encryptedFields", "flags", "temp",
+	}})
+}
+
+// create makes a collection or a view. Every option that would change what it does, and that the engine hasn't, is
+// refused. One that is there already with the same options stays as it is.
+func create(r *request) (reply, error) {
+	ns, err := r.namespace()
+	if err != nil {
+		return nil, err
+	}
+	x, err := readCreation(r, ns)
+	if err != nil {
+		return nil, err
+	}
+	return nil, r.write(func(w *store.Writer) error {
+		c := w.Collection(ns)
+		if c == nil {
+			return x.create(w, ns)
+		}
+		if r.txn != nil || !equalOptions(c.Options, x.options) || (c.View == nil) != (x.form.View == nil) {
+			return mongoerr.New(mongoerr.NamespaceExists, "namespace %s already exists, but with different options: %s", ns, store.Show(c.Options))
+		}
+		return nil
+	})
+}
+
+// creation is a create command that has been read.
+type creation struct {
+	form       store.Form
+	options    bson.D // as the collection shows them
+	validation validation
+	expires    bool // measurements of a time series do
+	after      time.Duration
+}
+
+func readCreation(r *request, ns store.Namespace) (*creation, error) {
+	a := r.args()
+	x := &creation{}
+	x.form.View, x.form.Capped = readView(r, a, ns), readCapped(a)
+	var series bson.D
+	x.form.Series, series = readSeries(a)
+	x.after, x.expires = readSeriesExpiry(a)
+	clustered := readClustered(a)
+	if x.form.Clustered = clustered; clustered != nil {
+		clustered.Expires, clustered.ExpireAfter, x.expires = x.expires, x.after, false
+		x.options = clusteredOptions(clustered)
+	}
+	for _, name := range []string{"encryptedFields", "temp"} {
+		a.refuse(name)
+	}
+	for _, name := range []string{"storageEngine", "indexOptionDefaults"} {
+		a.refuse(name, bson.D{})
+	}
+	a.refuse("autoIndexId", true)
+	by := readDefault(a, x.form)
+	a.integer("flags", 0)
+	if by != nil {
+		x.options = append(x.options, bson.E{Key: "collation", Value: by.Document()})
+	}
+	if x.form.Capped != nil {
+		x.options = append(x.options, cappedOptions(x.form.Capped)...)
+	}
+	x.options = append(x.options, readImages(a, ns)...)
+	var err error
+	x.validation, err = readValidation(a, by)
+	a.fail(err)
+	x.options = append(x.options, x.validation.given...)
+	switch {
+	case a.err != nil:
+	case clustered != nil && (x.form.Capped != nil || x.form.Series != nil):
+		a.fail(mongoerr.New(mongoerr.InvalidOptions, "a clustered collection can be neither capped nor a time series"))
+	case x.form.View != nil && len(x.options)+len(series) > 0:
+		a.fail(mongoerr.New(mongoerr.InvalidOptions, "a view takes no other options than 'viewOn', 'pipeline' and 'collation', not %s",
+			store.Show(append(x.options, series...))))
+	case x.form.View != nil:
+		x.options = viewOptions(x.form.View)
+	case x.form.Series != nil && (len(x.options) > 0 || r.txn != nil):
+		a.fail(mongoerr.New(mongoerr.InvalidOptions, "a time-series collection can't be made in a transaction, and takes no other options "+
+			"than 'timeseries', 'expireAfterSeconds' and 'collation', not %s", store.Show(x.options)))
+	case x.expires:
+		series = append(series, bson.E{Key: "expireAfterSeconds", Value: int64(x.after / time.Second)})
+		fallthrough
+	default:
+		x.options = append(x.options, series...)
+	}
+	return x, a.err
+}
+
+// readDefault reads the default collation of a collection. A view and a time series have none.
+func readDefault(a *args, form store.Form) *collation.Collator {
+	spec, ok := a.get("collation")
+	switch {
+	case !ok || a.document("collation") == nil:
+		return nil
+	case form.View != nil || form.Series != nil:
+		a.refuse("collation", bson.D{}, bson.D{{Key: "locale", Value: "simple"}})
+		return nil
+	}
+	by, err := collation.Parse(spec.(bson.D), "create.collation")
+	a.fail(err)
+	return by
+}
+
+// create makes what isn't there.
+func (x *creation) create(w *store.Writer, ns store.Namespace) error {
+	switch {
+	case x.form.View != nil:
+		return putView(w, ns, x.form.View)
+	case x.form.Series != nil:
+		return createSeries(w, ns, x)
+	}
+	if err := w.CreateAs(ns, x.options, x.form); err != nil || len(x.validation.given) == 0 {
+		return err
+	}
+	return w.SetOptions(ns, x.options, x.validation.check())
+}
+
+// equalOptions compares the options of collections, in any order.
+func equalOptions(a, b bson.D) bool {
+	for _, e := range a {
+		if v, ok := bsonval.Get(b, e.Key); !ok || !bsonval.Equal(v, e.Value) {
+			return false
+		}
+	}
+	return len(a) == len(b)
+}
+
+// readSeriesExpiry reads after how long measurements expire.
+func readSeriesExpiry(a *args) (after time.Duration, ok bool) {
+	v, ok := a.get("expireAfterSeconds")
+	if !ok {
+		return 0, false
+	}
+	after, err := expiry(v)
+	a.fail(err)
+	return after, true
+}
+
+const imagesOption = "changeStreamPreAndPostImages"
+
+// readImages reads changeStreamPreAndPostImages, as the options that a collection has by it: none if it is off.
+func readImages(a *args, ns store.Namespace) bson.D {
+	images := a.document(imagesOption)
+	if images == nil {
+		return nil
+	}
+	part := &args{place: a.place + "." + imagesOption, doc: images}
+	a.fail(part.known([]string{"enabled"}))
+	part.required("enabled")
+	on := part.boolean("enabled", false)
+	a.fail(part.err)
+	if !on {
+		return nil
+	}
+	if slices.Contains(internalDatabases, ns.DB) {
+		a.fail(mongoerr.New(mongoerr.InvalidOptions, "%s collection option is not supported on the %s database", imagesOption, ns.DB))
+	}
+	return bson.D{{Key: imagesOption, Value: bson.D{{Key: "enabled", Value: true}}}}
+}
+
+// maxCappedSize is the largest size of a capped collection: 1 PB.
+const maxCappedSize = 1 << 50
+
+// readCapped reads the options of a capped collection, nil if the command asks for none.
+func readCapped(a *args) *store.Capped {
+	capped := a.boolean("capped", false)
+	switch {
+	case capped && !a.has("size"):
+		a.fail(mongoerr.New(mongoerr.InvalidOptions, "the 'size' field is required when 'capped' is true"))
+	case !capped && (a.has("size") || a.has("max")):
+		a.fail(mongoerr.New(mongoerr.InvalidOptions, "the 'capped' field needs to be true when either the 'size' or 'max' fields are present"))
+	}
+	c := &store.Capped{Size: cappedSize(a, "size"), Max: cappedMax(a, "max")}
+	if !capped {
+		return nil
+	}
+	return c
+}
+
+func cappedSize(a *args, name string) int64 {
+	n := a.integer(name, 1)
+	if n < 1 || n > maxCappedSize {
+		a.fail(mongoerr.New(51024, "BSON field '%s.%s' value must be >= 1 and <= %d, actual value '%d'", a.place, name, int64(maxCappedSize), n))
+	}
+	return n
+}
+
+// cappedMax reads the number of documents of a capped collection, which means any number unless it is positive.
+func cappedMax(a *args, name string) int64 {
+	n := a.integer(name, 0)
+	if n >= 1<<31 {
+		a.fail(mongoerr.New(mongoerr.BadValue, "max in a capped collection has to be < 2^31 or not set"))
+	}
+	return max(n, 0)
+}
+
+func cappedOptions(c *store.Capped) bson.D {
+	d := bson.D{{Key: "capped", Value: true}, {Key: "size", Value: number(c.Size)}}
+	if c.Max > 0 {
+		d = append(d, bson.E{Key: "max", Value: number(c.Max)})
+	}
+	return d
+}

@@ -1,0 +1,97 @@
+package engine
+
+import (
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/docmodel/docmodel/internal/mongoerr"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/plan"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
+)
+
+func init() {
+	register(&command{name: "delete", txn: true, writes: true, run: remove, fields: []string{
+		"delete", "deletes", "ordered", "let", "stmtId", "stmtIds", "bypassDocumentValidation",
+	}})
+}
+
+var deleteFields = []string{"q", "limit", "hint", "collation"}
+
+func remove(r *request) (reply, error) {
+	ns, err := r.namespace()
+	if err != nil {
+		return nil, err
+	}
+	a := r.args()
+	a.required("deletes")
+	list := a.documents("deletes")
+	st, err := newStatements(r, a, len(list))
+	if err != nil {
+		return nil, err
+	}
+	n := int32(0)
+	for i, d := range list {
+		if st.stopped() {
+			break
+		}
+		if o, again := r.recall(st.id(i)); again {
+			n += o.n
+			continue
+		}
+		deleted, err := runDelete(r, ns, d)
+		n += deleted
+		if err := st.result(i, err); err != nil {
+			return nil, err
+		}
+		if err == nil {
+			r.remember(st.id(i), outcome{n: deleted})
+		}
+	}
+	return st.reply(reply{{Key: "n", Value: n}}), nil
+}
+
+func runDelete(r *request, ns store.Namespace, statement bson.D) (int32, error) {
+	t, err := readDelete(r, ns, &args{place: "delete.deletes", doc: statement, watch: r.watch})
+	if err != nil {
+		return 0, err
+	}
+	var n int32
+	err = r.routed(t, change{command: "delete", fields: statement}, func() (err error) {
+		n, err = t.delete(r)
+		return err
+	})
+	return n, err
+}
+
+// readDelete reads one statement of a delete command.
+func readDelete(r *request, ns store.Namespace, a *args) (*target, error) {
+	if err := a.known(deleteFields); err != nil {
+		return nil, err
+	}
+	a.required("q", "limit")
+	limit := a.integer("limit", 0)
+	if limit != 0 && limit != 1 {
+		a.fail(mongoerr.New(mongoerr.FailedToParse, "The limit field in delete objects must be 0 or 1. Got %d", limit))
+	}
+	by := a.collation(r.state().Collection(ns))
+	t := &target{ns: ns, multi: limit == 0, now: r.engine.now()}
+	t.query = plan.Query{Watch: r.watch, Filter: a.document("q"), Hint: hint(a)}
+	a.place, a.doc = "delete.deletes", append(a.doc[:len(a.doc):len(a.doc)], letOf(r)...)
+	a.special = r.special(ns)
+	t.query.Matcher = a.matcher(t.query.Filter, t.now, "let", by)
+	if a.err == nil && r.hasNumber && r.txn == nil && t.multi {
+		a.fail(mongoerr.New(mongoerr.InvalidOptions, "Cannot use retryable writes with limit=0"))
+	}
+	return t, a.err
+}
+
+// delete removes what the target finds and returns how many that were.
+func (t *target) delete(r *request) (n int32, err error) {
+	err = t.each(r, func(w *store.Writer, old *store.Record) error {
+		if err := w.Delete(t.ns, old); err != nil {
+			return err
+		}
+		n++
+		return nil
+	})
+	return n, err
+}

@@ -1,0 +1,98 @@
+package engine
+
+import (
+	"slices"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/mongoerr"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/interrupt"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/plan"
+)
+
+func init() {
+	register(&command{name: "distinct", txn: true, run: distinct, fields: []string{
+		"distinct", "key", "query", "hint", "collation",
+	}})
+}
+
+func distinct(r *request) (reply, error) {
+	p, err := readDistinct(r)
+	if err != nil {
+		return nil, err
+	}
+	docs := drain(p)
+	if r.isView() {
+		docs = documentsOver(distinctOver(r))
+	}
+	by := p.Query().Matcher.Collation()
+	path := bsonval.ParsePath(r.args().text("key"))
+	var found []any
+	for doc, err := range docs {
+		if err != nil {
+			return nil, err
+		}
+		found = gather(found, doc, path)
+	}
+	if err := interrupt.SortStable(r.watch, found, by.Compare); err != nil {
+		return nil, err
+	}
+	found = slices.CompactFunc(found, func(a, b any) bool { return by.Compare(a, b) == 0 })
+	if bsonval.SizeOf(bson.A(found), maxBatchBytes) > maxBatchBytes {
+		return nil, mongoerr.New(17217, "distinct too big, 16mb cap")
+	}
+	rep := reply{{Key: "values", Value: bson.A(found)}}
+	if at := r.snapshot.time(); at != nil {
+		rep = append(rep, bson.E{Key: "atClusterTime", Value: *at})
+	}
+	return rep, nil
+}
+
+// readDistinct reads a distinct command and plans it.
+func readDistinct(r *request) (*plan.Plan, error) {
+	ns, err := r.namespace()
+	if err != nil {
+		return nil, err
+	}
+	coll := r.state().Collection(ns)
+	a := r.args()
+	a.required("key")
+	if key := a.text("key"); a.err == nil && key == "" {
+		return nil, mongoerr.New(mongoerr.BadValue, "'key' must not be empty")
+	}
+	q := plan.Query{Watch: r.watch, Filter: a.document("query"), Hint: hint(a)}
+	a.special = r.special(ns)
+	q.Matcher = a.matcher(q.Filter, r.engine.now(), "", a.collation(coll))
+	if a.err != nil {
+		return nil, a.err
+	}
+	return plan.Choose(coll, q)
+}
+
+// gather appends what v has at the path: through arrays on the way, and the
+// elements of an array at its end.
+func gather(found []any, v any, path bsonval.Path) []any {
+	if len(path) == 0 {
+		if a, ok := v.(bson.A); ok {
+			return append(found, a...)
+		}
+		return append(found, v)
+	}
+	switch v := v.(type) {
+	case bson.D:
+		if x, ok := bsonval.Get(v, path[0].Name); ok {
+			return gather(found, x, path[1:])
+		}
+	case bson.A:
+		for _, x := range v {
+			if d, ok := x.(bson.D); ok {
+				found = gather(found, d, path)
+			}
+		}
+		if i := path[0].Index; i >= 0 && i < len(v) {
+			found = gather(found, v[i], path[1:])
+		}
+	}
+	return found
+}

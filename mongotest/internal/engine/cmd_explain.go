@@ -1,0 +1,223 @@
+package engine
+
+import (
+	"slices"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/docmodel/docmodel/internal/mongoerr"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/plan"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
+)
+
+func init() {
+	register(&command{name: "explain", run: explain, fields: []string{"verbosity"}})
+}
+
+// explained is what explain needs to know of a command: its plan, and the
+// stage that stands above it.
+type explained struct {
+	ns    store.Namespace
+	plan  *plan.Plan
+	stage string // such as "COUNT"; "" for none
+	// wrap, for a command that does more than a plan, shows the rest around it.
+	wrap func(planner, stats bson.D) reply
+}
+
+// explainers read a command without running it. The file of a command may add
+// its own.
+var explainers = map[string]func(r *request) (*explained, error){
+	"find":          explainFind,
+	"count":         explainCount,
+	"distinct":      explainDistinct,
+	"update":        explainUpdate,
+	"delete":        explainDelete,
+	"findAndModify": explainFindAndModify,
+}
+
+func explain(r *request) (reply, error) {
+	inner, verbosity, err := readExplain(r)
+	if err != nil {
+		return nil, err
+	}
+	read := explainers[inner.command.name]
+	if read == nil {
+		return nil, mongoerr.New(mongoerr.CommandNotSupported, "explain is not supported for %s", inner.name)
+	}
+	x, err := read(inner)
+	if err != nil {
+		return nil, err
+	}
+	run := x.plan.Try()
+	n := int64(0)
+	if verbosity != "queryPlanner" {
+		for {
+			rec, err := run.Next()
+			if err != nil {
+				return nil, err
+			}
+			if rec == nil {
+				break
+			}
+			n++
+		}
+	}
+	planner, stats := x.report(run, n)
+	if verbosity == "queryPlanner" {
+		stats = nil
+	}
+	rep := reply{{Key: "explainVersion", Value: "1"}}
+	switch {
+	case x.wrap != nil:
+		rep = append(rep, x.wrap(planner, stats)...)
+	default:
+		rep = append(rep, bson.E{Key: "queryPlanner", Value: planner})
+		if stats != nil {
+			rep = append(rep, bson.E{Key: "executionStats", Value: stats})
+		}
+	}
+	return append(rep, bson.E{Key: "command", Value: inner.body}, bson.E{Key: "serverInfo", Value: bson.D{
+		{Key: "host", Value: r.conn.address}, {Key: "version", Value: r.engine.versionText()},
+	}}), nil
+}
+
+// readExplain takes the command to explain out of an explain command.
+func readExplain(r *request) (inner *request, verbosity string, err error) {
+	a := r.args()
+	body := a.document("explain")
+	verbosity = a.text("verbosity")
+	if verbosity == "" {
+		verbosity = "allPlansExecution"
+	}
+	if !slices.Contains([]string{"queryPlanner", "executionStats", "allPlansExecution"}, verbosity) {
+		a.fail(mongoerr.New(mongoerr.FailedToParse, "Enumeration value '%s' for field 'explain.verbosity' is not a valid value.", verbosity))
+	}
+	if a.err == nil && len(body) == 0 {
+		a.fail(mongoerr.New(mongoerr.FailedToParse, "explain command requires a nested object"))
+	}
+	if a.err != nil {
+		return nil, "", a.err
+	}
+	copied := *r
+	inner = &copied
+	inner.body, inner.name = body, body[0].Key
+	if inner.command, err = lookup(inner.name); err == nil {
+		err = inner.command.supported(inner.name)
+	}
+	if err != nil {
+		return nil, "", err
+	}
+	fields := args{place: inner.name, doc: body[1:]}
+	return inner, verbosity, fields.known(inner.command.fields, genericFields)
+}
+
+func explainFind(r *request) (*explained, error) {
+	if r.isView() {
+		return explainOver(findOver(r))
+	}
+	f, err := readFind(r)
+	if err != nil {
+		return nil, err
+	}
+	x := &explained{ns: f.ns, plan: f.plan}
+	switch {
+	case f.returnKey:
+		x.stage = "RETURN_KEY"
+	case f.projection != nil || f.recordID:
+		x.stage = "PROJECTION_DEFAULT"
+	}
+	return x, nil
+}
+
+func explainCount(r *request) (*explained, error) {
+	if r.isView() {
+		return explainOver(countOver(r))
+	}
+	p, err := readCount(r)
+	if err != nil {
+		return nil, err
+	}
+	ns, err := r.namespace()
+	return &explained{ns: ns, plan: p, stage: "COUNT"}, err
+}
+
+func explainDistinct(r *request) (*explained, error) {
+	if r.isView() {
+		return explainOver(distinctOver(r))
+	}
+	p, err := readDistinct(r)
+	if err != nil {
+		return nil, err
+	}
+	ns, err := r.namespace()
+	return &explained{ns: ns, plan: p}, err
+}
+
+// explainOver explains a command on a view as the aggregate that it is.
+func explainOver(r *request, err error) (*explained, error) {
+	if err != nil {
+		return nil, err
+	}
+	return explainAggregate(r)
+}
+
+func explainUpdate(r *request) (*explained, error) {
+	ns, statement, err := onlyStatement(r, "updates")
+	if err != nil {
+		return nil, err
+	}
+	u, err := readUpdate(r, ns, &args{place: "update.updates", doc: statement, watch: r.watch})
+	if err != nil {
+		return nil, err
+	}
+	return u.explain(r, "UPDATE")
+}
+
+func explainDelete(r *request) (*explained, error) {
+	ns, statement, err := onlyStatement(r, "deletes")
+	if err != nil {
+		return nil, err
+	}
+	t, err := readDelete(r, ns, &args{place: "delete.deletes", doc: statement, watch: r.watch})
+	if err != nil {
+		return nil, err
+	}
+	return t.explain(r, "DELETE")
+}
+
+func explainFindAndModify(r *request) (*explained, error) {
+	m, _, err := readModify(r)
+	if err != nil {
+		return nil, err
+	}
+	if m.remove {
+		return m.explain(r, "DELETE")
+	}
+	return m.explain(r, "UPDATE")
+}
+
+// onlyStatement returns the statement of a write command that has one.
+func onlyStatement(r *request, field string) (store.Namespace, bson.D, error) {
+	ns, err := r.namespace()
+	if err != nil {
+		return ns, nil, err
+	}
+	a := r.args()
+	list := a.documents(field)
+	if a.err == nil && len(list) != 1 {
+		a.fail(mongoerr.New(mongoerr.InvalidLength, "explained write batches must be of size 1"))
+	}
+	if a.err != nil {
+		return ns, nil, a.err
+	}
+	return ns, list[0], nil
+}
+
+func (t *target) explain(r *request, stage string) (*explained, error) {
+	q := t.query
+	if !t.multi {
+		q.Limit = 1
+	}
+	p, err := plan.Choose(r.state().Collection(t.ns), q)
+	return &explained{ns: t.ns, plan: p, stage: stage}, err
+}

@@ -1,0 +1,137 @@
+package engine
+
+import (
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/docmodel/docmodel/internal/mongoerr"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/plan"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/projection"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
+)
+
+func init() {
+	register(&command{
+		name: "findAndModify", aliases: []string{"findandmodify"}, txn: true, writes: true, run: findAndModify,
+		fields: []string{
+			"findAndModify", "findandmodify", "query", "sort", "remove", "update", "new", "fields", "upsert",
+			"bypassDocumentValidation", "arrayFilters", "hint", "let", "collation", "stmtId",
+		},
+	})
+}
+
+// modifier is a findAndModify command that has been read.
+type modifier struct {
+	updater
+	remove, returnNew bool
+	fields            *projection.Projection // nil means whole documents
+}
+
+func findAndModify(r *request) (reply, error) {
+	m, stmt, err := readModify(r)
+	if err != nil {
+		return nil, err
+	}
+	if o, again := r.recall(stmt); again {
+		return append(o.reply, bson.E{Key: "retriedStmtId", Value: stmt}), nil
+	}
+	var rep reply
+	err = r.routed(&m.target, m.change("findAndModify", r.body), func() (err error) {
+		rep, err = m.run(r)
+		return err
+	})
+	if err == nil {
+		r.remember(stmt, outcome{reply: rep[:len(rep):len(rep)]})
+	}
+	return rep, err
+}
+
+// readModify reads a findAndModify command.
+func readModify(r *request) (*modifier, int32, error) {
+	ns, err := r.namespace()
+	if err != nil {
+		return nil, 0, err
+	}
+	a := r.args()
+	m := &modifier{remove: a.boolean("remove", false), returnNew: a.boolean("new", false)}
+	m.upsert = a.boolean("upsert", false)
+	m.target = target{ns: ns, now: r.engine.now()}
+	m.query = plan.Query{Watch: r.watch, Filter: a.document("query"), Sort: a.document("sort"), Hint: hint(a)}
+	r.bypass = a.boolean("bypassDocumentValidation", false)
+	stmt := int32(a.natural("stmtId", 0))
+	spec := a.document("fields")
+	change, has := a.get("update")
+	switch {
+	case m.remove && has:
+		a.fail(mongoerr.New(mongoerr.FailedToParse, "Cannot specify both an update and remove=true"))
+	case m.remove && m.upsert:
+		a.fail(mongoerr.New(mongoerr.FailedToParse, "Cannot specify both upsert=true and remove=true"))
+	case m.remove && m.returnNew:
+		a.fail(mongoerr.New(mongoerr.FailedToParse, "Cannot specify both new=true and remove=true; 'remove' always returns the deleted document"))
+	case !m.remove && !has:
+		a.fail(mongoerr.New(mongoerr.FailedToParse, "Either an update or remove=true must be specified"))
+	case m.remove:
+		change = bson.D{}
+	}
+	if err := m.parse(r, a, change, nil); err != nil {
+		return nil, 0, err
+	}
+	if c := r.state().Collection(ns); c != nil && c.Series != nil && !m.remove {
+		return nil, 0, notOnSeries(ns, "findAndModify with an update")
+	}
+	if len(spec) > 0 {
+		m.fields, err = projection.ParseAt(spec, m.query.Matcher, m.now)
+	}
+	return m, stmt, err
+}
+
+func (m *modifier) run(r *request) (reply, error) {
+	if m.remove {
+		return m.take(r)
+	}
+	o, err := m.updater.run(r)
+	if err != nil {
+		return nil, err
+	}
+	last := bson.D{{Key: "n", Value: o.n}, {Key: "updatedExisting", Value: o.n > 0 && !o.isUpsert}}
+	if o.isUpsert {
+		last = append(last, bson.E{Key: "upserted", Value: o.upserted})
+	}
+	doc := m.before
+	if m.returnNew {
+		doc = m.after
+	}
+	return m.reply(last, doc)
+}
+
+// take removes the first document that the query finds.
+func (m *modifier) take(r *request) (reply, error) {
+	var taken bson.D
+	n := int32(0)
+	err := m.one(r, func(w *store.Writer, old *store.Record) error {
+		taken, n = nil, 0
+		if old == nil {
+			return nil
+		}
+		taken, n = old.Doc, 1
+		return w.Delete(m.ns, old)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return m.reply(bson.D{{Key: "n", Value: n}}, taken)
+}
+
+func (m *modifier) reply(last, doc bson.D) (reply, error) {
+	rep := reply{{Key: "lastErrorObject", Value: last}}
+	if doc == nil {
+		return append(rep, bson.E{Key: "value", Value: nil}), nil
+	}
+	if m.fields != nil {
+		projected, err := m.fields.Apply(doc)
+		if err != nil {
+			return nil, err
+		}
+		doc = projected
+	}
+	return append(rep, bson.E{Key: "value", Value: doc}), nil
+}

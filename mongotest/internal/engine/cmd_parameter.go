@@ -1,0 +1,61 @@
+package engine
+
+import (
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/bsonval/order"
+	"github.com/docmodel/docmodel/internal/mongoerr"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
+)
+
+func init() {
+	register(
+		&command{name: "getParameter", admin: true, open: true, run: getParameter},
+		&command{name: "setParameter", refused: "the engine's parameters are fixed"},
+	)
+}
+
+// parameters are the server parameters that say something true of the engine.
+var parameters = bson.D{
+	{Key: "allowDiskUseByDefault", Value: true},
+	{Key: "authenticationMechanisms", Value: bson.A{}},
+	{Key: "enableTestCommands", Value: true},
+	{Key: "featureCompatibilityVersion", Value: bson.D{{Key: "version", Value: "8.0"}}},
+	{Key: "internalQueryMaxBlockingSortMemoryUsageBytes", Value: int64(order.MaxMemory)},
+	{Key: "localLogicalSessionTimeoutMinutes", Value: int32(sessionLifetime)},
+	{Key: "notablescan", Value: false},
+	{Key: "requireApiVersion", Value: false},
+	{Key: "transactionLifetimeLimitSeconds", Value: int32(store.Lifetime / time.Second)},
+}
+
+// getParameter returns the parameters that the command names, or all of them.
+func getParameter(r *request) (reply, error) {
+	all, details := r.body[0].Value == "*", false
+	if d, ok := r.body[0].Value.(bson.D); ok {
+		part := &args{place: "getParameter", doc: d}
+		part.fail(part.known([]string{"showDetails", "allParameters", "setAt"}))
+		part.refuse("setAt")
+		details, all = part.boolean("showDetails", false), part.boolean("allParameters", false)
+		if part.err != nil {
+			return nil, part.err
+		}
+	}
+	all = all || r.args().boolean("allParameters", false)
+	var rep reply
+	for _, p := range parameters {
+		if !all && bsonval.Index(r.body[1:], p.Key) < 0 {
+			continue
+		}
+		if details {
+			p.Value = bson.D{{Key: "value", Value: p.Value}, {Key: "settableAtRuntime", Value: false}, {Key: "settableAtStartup", Value: false}}
+		}
+		rep = append(rep, p)
+	}
+	if rep == nil {
+		return nil, mongoerr.New(mongoerr.InvalidOptions, "no option found to get")
+	}
+	return rep, nil
+}

@@ -1,0 +1,99 @@
+package engine
+
+import (
+	"maps"
+	"slices"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/docmodel/docmodel/internal/mongoerr"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/interrupt"
+)
+
+func init() {
+	register(
+		&command{name: "commitTransaction", txn: true, admin: true, fields: []string{"recoveryToken"}, run: commitTransaction},
+		&command{name: "abortTransaction", txn: true, admin: true, fields: []string{"recoveryToken"}, run: abortTransaction},
+		&command{name: "endSessions", run: endSessions},
+		&command{name: "killSessions", run: endSessions},
+		&command{name: "killAllSessions", run: killAllSessions},
+	)
+}
+
+func commitTransaction(r *request) (reply, error) {
+	if r.session == nil || !r.autocommit {
+		return nil, mongoerr.New(mongoerr.CommandNotFound, "commitTransaction must be run within a transaction")
+	}
+	if r.session.progress == committed {
+		return nil, nil
+	}
+	if err := r.txn.Commit(r.ctx); err != nil {
+		return nil, err
+	}
+	r.session.progress = committed
+	return nil, nil
+}
+
+func abortTransaction(r *request) (reply, error) {
+	if r.session == nil || !r.autocommit {
+		return nil, mongoerr.New(mongoerr.CommandNotFound, "abortTransaction must be run within a transaction")
+	}
+	r.session.abort()
+	return nil, nil
+}
+
+// endSessions forgets the sessions that it lists.
+func endSessions(r *request) (reply, error) {
+	return nil, r.eachSession(func(lsid string) {
+		if r.name == "killSessions" {
+			r.engine.killCommands(func(x *request) bool { return x != r && x.lsid == lsid })
+		}
+		r.engine.endSession(lsid)
+	})
+}
+
+// eachSession goes through the sessions that the command lists, until one is none.
+func (r *request) eachSession(do func(lsid string)) error {
+	ids, ok := r.body[0].Value.(bson.A)
+	if !ok {
+		return mongoerr.New(mongoerr.TypeMismatch, "BSON field '%s.%s' must be an array", r.name, r.name)
+	}
+	for _, v := range ids {
+		a := r.args()
+		id, _ := v.(bson.D)
+		lsid := sessionID(a, id)
+		if a.err != nil {
+			return a.err
+		}
+		do(lsid)
+	}
+	return nil
+}
+
+// killCommands interrupts the commands that which says.
+func (e *Engine) killCommands(which func(*request) bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for c := range e.conns {
+		c.kill(interrupt.Killed, which)
+	}
+}
+
+// killAllSessions forgets all sessions. It takes no list of users, as there
+// are none.
+func killAllSessions(r *request) (reply, error) {
+	if users, ok := r.body[0].Value.(bson.A); !ok || len(users) > 0 {
+		return nil, mongoerr.New(mongoerr.NotImplemented, "killAllSessions is supported with an empty array only")
+	}
+	r.engine.killCommands(func(x *request) bool { return x != r && x.lsid != "" && x.lsid != r.lsid })
+	r.engine.mu.Lock()
+	ids := slices.Collect(maps.Keys(r.engine.sessions))
+	r.engine.mu.Unlock()
+	for _, id := range ids {
+		if id != r.lsid {
+			r.engine.endSession(id)
+		}
+	}
+	r.engine.cursors.kill(func(c *cursor) bool { return c.lsid != "" && c.lsid != r.lsid })
+	return nil, nil
+}

@@ -1,0 +1,313 @@
+package engine
+
+import (
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/mongoerr"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/collation"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/router"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
+)
+
+func init() {
+	sharding := func(name string, run func(r *request) (reply, error), fields ...string) *command {
+		return &command{name: name, admin: true, fields: fields, run: func(r *request) (reply, error) {
+			if r.engine.router == nil {
+				return nil, mongoerr.New(mongoerr.CommandNotFound, "no such command: '%s'", r.name)
+			}
+			return run(r)
+		}}
+	}
+	register(
+		sharding("enableSharding", func(*request) (reply, error) { return nil, nil }, "primaryShard"),
+		sharding("listShards", listShards),
+		sharding("shardCollection", shardCollection, "key", "unique", "collation", "numInitialChunks", "presplitHashedZones", "timeseries"),
+		sharding("reshardCollection", reshardCollection, "key", "unique", "collation", "numInitialChunks", "zones", "forceRedistribution"),
+		sharding("split", splitChunk, "middle", "find", "bounds"),
+		sharding("moveChunk", moveChunk, "find", "bounds", "to"),
+	)
+}
+
+func listShards(r *request) (reply, error) {
+	list := bson.A{}
+	for i := range r.engine.router.Shards {
+		name := router.Name(i)
+		list = append(list, bson.D{{Key: "_id", Value: name}, {Key: "host", Value: name + "/" + r.conn.address}, {Key: "state", Value: int32(1)}})
+	}
+	return reply{{Key: "shards", Value: list}}, nil
+}
+
+// sharding is a shardCollection or reshardCollection command that has been read.
+type sharding struct {
+	ns     store.Namespace
+	coll   *store.Collection // nil if there is none
+	key    router.Key
+	unique bool
+	simple bool // it names the collation {locale: "simple"}
+}
+
+// fullName reads the collection that a command names with its database.
+func (r *request) fullName() (store.Namespace, error) {
+	name, _ := r.body[0].Value.(string)
+	db, coll, _ := strings.Cut(name, ".")
+	ns, err := checkNamespace(db, coll)
+	if err == nil && (strings.HasPrefix(coll, "system.") || db == "config" || db == "admin" || db == "local") {
+		err = mongoerr.New(mongoerr.IllegalOperation, "can't shard system namespaces")
+	}
+	return ns, err
+}
+
+func readSharding(r *request) (*sharding, error) {
+	ns, err := r.fullName()
+	if err != nil {
+		return nil, err
+	}
+	a := r.args()
+	a.required("key")
+	x := &sharding{ns: ns, coll: r.state().Collection(ns), unique: a.boolean("unique", false)}
+	for _, name := range []string{"numInitialChunks", "zones", "timeseries"} {
+		a.refuse(name)
+	}
+	for _, name := range []string{"presplitHashedZones", "forceRedistribution"} {
+		a.refuse(name, false)
+	}
+	by, given := a.get("collation")
+	x.simple = given
+	if a.collation(nil) != nil {
+		a.fail(mongoerr.New(mongoerr.BadValue, "The collation for %s must be {locale: 'simple'}, but found: %s", r.name, bsonval.Show(by)))
+	}
+	spec := a.document("key")
+	if a.err != nil {
+		return nil, a.err
+	}
+	if x.key, err = router.ParseKey(spec); err != nil {
+		return nil, err
+	}
+	if x.unique && x.key.Hashed() {
+		return nil, mongoerr.New(mongoerr.InvalidOptions, "Hashed shard keys cannot be declared unique. It's possible to ensure uniqueness on the "+
+			"hashed field by declaring an additional (non-hashed) unique index on the field.")
+	}
+	return x, x.checkKind()
+}
+
+// checkKind refuses collections that can't be sharded.
+func (x *sharding) checkKind() error {
+	c := x.coll
+	switch {
+	case c == nil:
+	case c.View != nil:
+		return store.OnView(x.ns)
+	case c.Capped != nil:
+		return mongoerr.New(mongoerr.InvalidOptions, "can't shard a capped collection")
+	case c.Series != nil:
+		return mongoerr.New(mongoerr.NotImplemented, "sharded time series collections aren't implemented")
+	case c.Collation != nil && !x.simple:
+		return mongoerr.New(mongoerr.BadValue, "Collection has default collation: %s. Must specify collation {locale: 'simple'}", store.Show(c.Collation.Document()))
+	}
+	return nil
+}
+
+func shardCollection(r *request) (reply, error) {
+	x, err := readSharding(r)
+	if err != nil {
+		return nil, err
+	}
+	done := reply{{Key: "collectionsharded", Value: x.ns.String()}}
+	if old := r.sharded(x.coll); old != nil {
+		if old.Key.Same(x.key) && old.Unique == x.unique {
+			return done, nil
+		}
+		return nil, mongoerr.New(mongoerr.AlreadyInitialized, "sharding already enabled for collection %s", x.ns)
+	}
+	return done, r.write(func(w *store.Writer) error {
+		if w.Collection(x.ns) == nil {
+			if err := w.Create(x.ns, nil); err != nil {
+				return err
+			}
+		}
+		if err := x.index(w, false); err != nil {
+			return err
+		}
+		c := w.Collection(x.ns)
+		r.engine.router.Put(string(c.UUID.Data), r.engine.router.Shard(x.key, x.unique, isEmpty(c)))
+		return nil
+	})
+}
+
+func reshardCollection(r *request) (reply, error) {
+	x, err := readSharding(r)
+	if err != nil {
+		return nil, err
+	}
+	old := r.sharded(x.coll)
+	switch {
+	case old == nil:
+		return nil, notSharded(x.ns)
+	case x.unique:
+		return nil, mongoerr.New(mongoerr.BadValue, "reshardCollection can't make the shard key unique")
+	case old.Key.Same(x.key):
+		return nil, nil
+	}
+	return nil, r.write(func(w *store.Writer) error {
+		if err := x.index(w, true); err != nil {
+			return err
+		}
+		c := w.Collection(x.ns)
+		var values [][]any
+		for rec := range c.Records.All() {
+			v, ok := x.key.Values(rec.Doc)
+			if !ok {
+				return mongoerr.New(mongoerr.ShardKeyNotFound, "Shard key cannot contain array values or array descendants.")
+			}
+			values = append(values, v)
+		}
+		r.engine.router.Put(string(c.UUID.Data), r.engine.router.Spread(x.key, false, values))
+		return nil
+	})
+}
+
+func notSharded(ns store.Namespace) error {
+	return mongoerr.New(mongoerr.NamespaceNotSharded, "Namespace %s is not sharded.", ns)
+}
+
+func isEmpty(c *store.Collection) bool {
+	for range c.Records.All() {
+		return false
+	}
+	return true
+}
+
+// index holds the indexes of the collection against the key, and makes the one that the key needs: of an empty collection, or
+// of any if force is set.
+func (x *sharding) index(w *store.Writer, force bool) error {
+	c := w.Collection(x.ns)
+	useful, served := false, false
+	for _, i := range c.Indexes {
+		if i.Spec.Unique && !x.key.Allows(i.Spec.Key) {
+			return mongoerr.New(mongoerr.InvalidOptions, "can't shard collection '%s' with unique index on %s and proposed shard key %s. "+
+				"Uniqueness can't be maintained unless shard key is a prefix", x.ns, store.Show(i.Spec.Key), store.Show(x.key.Document()))
+		}
+		if !servesKey(x.key, i) && !(x.key.Serves(i.Spec.Key) && i.IsMultikey()) {
+			continue
+		}
+		same := len(i.Spec.Key) == len(x.key)
+		if x.unique && same && !i.Spec.Unique {
+			return mongoerr.New(mongoerr.InvalidOptions, "can't shard collection %s, %s index not unique, and unique index explicitly specified",
+				x.ns, store.Show(i.Spec.Key))
+		}
+		if !x.unique || same {
+			served = true
+			useful = useful || !i.IsMultikey()
+		}
+	}
+	switch {
+	case useful:
+		return nil
+	case served:
+		return mongoerr.New(mongoerr.InvalidOptions, "couldn't find valid index for shard key: an index over %s is multikey", store.Show(x.key.Document()))
+	case !force && !isEmpty(c):
+		return mongoerr.New(mongoerr.InvalidOptions, "Please create an index that starts with the proposed shard key before sharding the collection")
+	}
+	return x.build(w, c)
+}
+
+// build makes the index of the key.
+func (x *sharding) build(w *store.Writer, c *store.Collection) error {
+	spec := bson.D{{Key: "key", Value: x.key.Document()}, {Key: "unique", Value: x.unique}}
+	if c.Collation != nil {
+		spec = append(spec, bson.E{Key: "collation", Value: bson.D{{Key: "locale", Value: "simple"}}})
+	}
+	spec = append(spec, bson.E{Key: "name", Value: keyIndexName(x.key.Document())})
+	s, err := readIndex(&args{place: "createIndexes.indexes", doc: spec}, c)
+	if err != nil {
+		return err
+	}
+	_, err = addIndex(w, x.ns, s)
+	return err
+}
+
+func keyIndexName(key bson.D) string {
+	var parts []string
+	for _, e := range key {
+		kind, hashed := e.Value.(string)
+		if !hashed {
+			kind = "1"
+		}
+		parts = append(parts, e.Key+"_"+kind)
+	}
+	return strings.Join(parts, "_")
+}
+
+// servesKey reports whether an index can serve a shard key.
+func servesKey(key router.Key, x *store.Index) bool {
+	return key.Serves(x.Spec.Key) && !x.IsMultikey() && !x.Spec.Sparse && x.Spec.Partial == nil && collation.Same(x.Spec.Collation, nil)
+}
+
+// placement reads the sharded collection that split and moveChunk are for.
+func (r *request) placement() (*store.Collection, *router.Collection, error) {
+	ns, err := r.fullName()
+	if err != nil {
+		return nil, nil, err
+	}
+	coll := r.state().Collection(ns)
+	c := r.sharded(coll)
+	if c == nil {
+		return nil, nil, notSharded(ns)
+	}
+	return coll, c, nil
+}
+
+func splitChunk(r *request) (reply, error) {
+	coll, c, err := r.placement()
+	if err != nil {
+		return nil, err
+	}
+	a := r.args()
+	a.required("middle")
+	a.refuse("find")
+	a.refuse("bounds")
+	middle := a.document("middle")
+	if a.err != nil {
+		return nil, a.err
+	}
+	next, err := c.Split(middle)
+	if err == nil {
+		r.engine.router.Put(string(coll.UUID.Data), next)
+	}
+	return nil, err
+}
+
+func moveChunk(r *request) (reply, error) {
+	coll, c, err := r.placement()
+	if err != nil {
+		return nil, err
+	}
+	a := r.args()
+	a.required("to")
+	to, find, bounds := a.text("to"), a.document("find"), a.documents("bounds")
+	if a.err == nil && a.has("find") == a.has("bounds") || a.has("bounds") && len(bounds) != 2 {
+		a.fail(mongoerr.New(mongoerr.InvalidOptions, "either the 'find' or the 'bounds' parameter must be set, the latter with two keys"))
+	}
+	if a.err != nil {
+		return nil, a.err
+	}
+	for shard := range r.engine.router.Shards {
+		if router.Name(shard) != to {
+			continue
+		}
+		next := (*router.Collection)(nil)
+		if find != nil {
+			next, err = c.MoveFound(find, shard)
+		} else {
+			next, err = c.MoveBounds(bounds[0], bounds[1], shard)
+		}
+		if err == nil {
+			r.engine.router.Put(string(coll.UUID.Data), next)
+		}
+		return nil, err
+	}
+	return nil, mongoerr.New(mongoerr.ShardNotFound, "Could not find shard %s", to)
+}

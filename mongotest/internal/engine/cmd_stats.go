@@ -1,0 +1,127 @@
+package engine
+
+import (
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/mongoerr"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
+)
+
+func init() {
+	register(
+		&command{name: "dbStats", aliases: []string{"dbstats"}, fields: []string{"scale", "freeStorage"}, run: dbStats},
+		&command{name: "collStats", aliases: []string{"collstats"}, fields: []string{"scale"}, run: collStats},
+	)
+}
+
+// scaleOf reads what sizes are divided by.
+func scaleOf(a *args) int64 {
+	v, ok := a.get("scale")
+	if !ok {
+		return 1
+	}
+	if !bsonval.IsNumber(v) {
+		a.wrong("scale", v, "long")
+		return 1
+	}
+	scale, _ := bsonval.TruncInt64(v)
+	if scale < 1 {
+		a.fail(mongoerr.New(51024, "BSON field '%s.scale' value must be >= 1, actual value '%d'", a.place, scale))
+		return 1
+	}
+	return scale
+}
+
+// dbStats shows how much a database holds. What is stored is as large as the documents: there are no files.
+func dbStats(r *request) (reply, error) {
+	a := r.args()
+	scale := scaleOf(a)
+	a.refuse("freeStorage", int32(0))
+	if a.err != nil {
+		return nil, a.err
+	}
+	var collections, views, indexes int64
+	var sum store.Figures
+	var indexBytes int64
+	for c := range r.state().Collections(r.db) {
+		if c.View != nil {
+			views++
+			continue
+		}
+		f, err := c.Figures(r.watch)
+		if err != nil {
+			return nil, err
+		}
+		collections++
+		indexes += int64(len(c.Listed()))
+		sum.Documents, sum.Bytes, indexBytes = sum.Documents+f.Documents, sum.Bytes+f.Bytes, indexBytes+f.IndexBytes()
+	}
+	average := 0.0
+	if sum.Documents > 0 {
+		average = float64(sum.Bytes) / float64(sum.Documents)
+	}
+	scaled := func(n int64) float64 { return float64(n) / float64(scale) }
+	return reply{
+		{Key: "db", Value: r.db},
+		{Key: "collections", Value: collections},
+		{Key: "views", Value: views},
+		{Key: "objects", Value: sum.Documents},
+		{Key: "avgObjSize", Value: average},
+		{Key: "dataSize", Value: scaled(sum.Bytes)},
+		{Key: "storageSize", Value: scaled(sum.Bytes)},
+		{Key: "indexes", Value: indexes},
+		{Key: "indexSize", Value: scaled(indexBytes)},
+		{Key: "totalSize", Value: scaled(sum.Bytes + indexBytes)},
+		{Key: "scaleFactor", Value: scale},
+	}, nil
+}
+
+// collStats shows how much a collection holds; of a collection that isn't there, nothing.
+func collStats(r *request) (reply, error) {
+	ns, err := r.namespace()
+	if err != nil {
+		return nil, err
+	}
+	a := r.args()
+	scale := scaleOf(a)
+	if a.err != nil {
+		return nil, a.err
+	}
+	c := r.state().Collection(ns)
+	var f store.Figures
+	if c != nil {
+		if c.View != nil {
+			return nil, store.OnView(ns)
+		}
+		if c.Series != nil {
+			return nil, notOnSeries(ns, "collStats")
+		}
+		if f, err = c.Figures(r.watch); err != nil {
+			return nil, err
+		}
+	}
+	rep := reply{{Key: "ns", Value: ns.String()}, {Key: "size", Value: f.Bytes / scale}, {Key: "count", Value: f.Documents}}
+	if f.Documents > 0 {
+		rep = append(rep, bson.E{Key: "avgObjSize", Value: f.Bytes / f.Documents})
+	}
+	if c != nil && c.Capped != nil {
+		rep = append(rep, bson.E{Key: "max", Value: c.Capped.Max}, bson.E{Key: "maxSize", Value: c.Capped.Size / scale})
+	}
+	sizes := bson.D{}
+	for _, x := range f.Indexes {
+		sizes = append(sizes, bson.E{Key: x.Name, Value: x.Bytes / scale})
+	}
+	return append(rep, reply{
+		{Key: "numOrphanDocs", Value: int32(0)},
+		{Key: "storageSize", Value: f.Bytes / scale},
+		{Key: "freeStorageSize", Value: int64(0)},
+		{Key: "capped", Value: c != nil && c.Capped != nil},
+		{Key: "nindexes", Value: int32(len(f.Indexes))},
+		{Key: "indexBuilds", Value: bson.A{}},
+		{Key: "totalIndexSize", Value: f.IndexBytes() / scale},
+		{Key: "totalSize", Value: (f.Bytes + f.IndexBytes()) / scale},
+		{Key: "indexSizes", Value: sizes},
+		{Key: "scaleFactor", Value: scale},
+	}...), nil
+}

@@ -1,0 +1,101 @@
+package engine
+
+import (
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/docmodel/docmodel/internal/mongoerr"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/pipeline"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/plan"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
+)
+
+func init() {
+	register(&command{name: "update", txn: true, writes: true, run: updateMany, fields: []string{
+		"update", "updates", "ordered", "let", "bypassDocumentValidation", "stmtId", "stmtIds",
+	}})
+}
+
+var updateFields = []string{"q", "u", "c", "multi", "upsert", "arrayFilters", "hint", "sort", "collation"}
+
+// updateMany runs an update command: a list of statements.
+func updateMany(r *request) (reply, error) {
+	ns, err := r.namespace()
+	if err != nil {
+		return nil, err
+	}
+	a := r.args()
+	a.required("updates")
+	list := a.documents("updates")
+	st, err := newStatements(r, a, len(list))
+	if err != nil {
+		return nil, err
+	}
+	var n, modified int32
+	var upserted bson.A
+	for i, d := range list {
+		if st.stopped() {
+			break
+		}
+		o, again := r.recall(st.id(i))
+		if !again {
+			o, err = runUpdate(r, ns, d)
+			if mongoerr.CodeOf(err) == pipeline.UnknownStage { // it fails the command, of which the statements before it are done
+				return nil, err
+			}
+			if err := st.result(i, err); err != nil {
+				return nil, err
+			}
+			if err == nil {
+				r.remember(st.id(i), o)
+			}
+		}
+		n, modified = n+o.n, modified+o.modified
+		if o.isUpsert {
+			upserted = append(upserted, bson.D{{Key: "index", Value: int32(i)}, {Key: "_id", Value: o.upserted}})
+		}
+	}
+	rep := reply{{Key: "n", Value: n}, {Key: "nModified", Value: modified}}
+	if upserted != nil {
+		rep = append(rep, bson.E{Key: "upserted", Value: upserted})
+	}
+	return st.reply(rep), nil
+}
+
+func runUpdate(r *request, ns store.Namespace, statement bson.D) (outcome, error) {
+	u, err := readUpdate(r, ns, &args{place: "update.updates", doc: statement, watch: r.watch})
+	if err != nil {
+		return outcome{}, err
+	}
+	var o outcome
+	err = r.routed(&u.target, u.change("update", statement), func() (err error) {
+		o, err = u.run(r)
+		return err
+	})
+	return o, err
+}
+
+// readUpdate reads one statement of an update command.
+func readUpdate(r *request, ns store.Namespace, a *args) (*updater, error) {
+	if err := a.known(updateFields); err != nil {
+		return nil, err
+	}
+	a.required("q", "u")
+	u := &updater{upsert: a.boolean("upsert", false)}
+	u.target = target{ns: ns, multi: a.boolean("multi", false), now: r.engine.now()}
+	u.query = plan.Query{Watch: r.watch, Filter: a.document("q"), Sort: a.document("sort"), Hint: hint(a)}
+	if u.multi && len(u.query.Sort) > 0 {
+		a.fail(mongoerr.New(mongoerr.FailedToParse, "Cannot specify sort with multi=true"))
+	}
+	if u.multi && r.hasNumber && r.txn == nil {
+		a.fail(mongoerr.New(mongoerr.InvalidOptions, "Cannot use retryable writes with multi updates"))
+	}
+	spec, _ := a.get("u")
+	err := u.parse(r, a, spec, a.document("c"))
+	if err == nil && u.multi && u.update.IsReplacement() {
+		err = mongoerr.New(mongoerr.FailedToParse, "multi update is not supported for replacement-style update")
+	}
+	if err == nil {
+		err = checkSeriesUpdate(r.state().Collection(ns), u, spec)
+	}
+	return u, err
+}

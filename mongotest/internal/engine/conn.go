@@ -1,0 +1,180 @@
+package engine
+
+import (
+	"context"
+	"io"
+	"net"
+	"sync"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/mongoerr"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/interrupt"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/wire"
+)
+
+// conn is the engine's end of a connection. Its commands run one after the
+// other, in its own goroutine.
+type conn struct {
+	engine  *Engine
+	id      int32
+	address string // what the client dialed
+	pipe    net.Conn
+	ctx     context.Context // of commands; the connection's goroutine replaces it after a kill
+	out     []byte
+	app     string // the application's name, as its first hello has it
+	cut     bool   // a fail point closes it in place of the reply
+
+	mu      sync.Mutex // of what follows, and of replacing ctx
+	stop    context.CancelCauseFunc
+	over    bool     // ctx has ended for good
+	running *request // the command that runs, nil between commands
+
+	sessions map[*session]bool // whose transactions it has had commands of
+}
+
+func newConn(e *Engine, pipe net.Conn, id int32, address string) *conn {
+	c := &conn{engine: e, id: id, address: address, pipe: pipe}
+	c.ctx, c.stop = context.WithCancelCause(e.ctx)
+	return c
+}
+
+// cancel ends the command that runs, and those that come later.
+func (c *conn) cancel(cause error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.over = true
+	c.stop(cause)
+}
+
+func (c *conn) close() {
+	c.cancel(interrupt.Disconnected)
+	c.pipe.Close()
+}
+
+// begin notes that a command runs, until end.
+func (c *conn) begin(r *request) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.running, r.conn, r.ctx = r, c, c.ctx
+}
+
+func (c *conn) end() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.running = nil
+	if c.ctx.Err() != nil && !c.over {
+		c.ctx, c.stop = context.WithCancelCause(c.engine.ctx)
+	}
+}
+
+// kill interrupts the command that runs, if which says so.
+func (c *conn) kill(cause error, which func(r *request) bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.running != nil && which(c.running) {
+		c.stop(cause)
+	}
+}
+
+// serve answers messages until the connection ends. A message that can't be
+// read ends it too.
+func (c *conn) serve() {
+	defer func() {
+		c.close()
+		c.orphan()
+		c.engine.mu.Lock()
+		delete(c.engine.conns, c)
+		c.engine.mu.Unlock()
+	}()
+	r := wire.NewReader(c.pipe)
+	for {
+		m, err := r.Next()
+		if err != nil {
+			return
+		}
+		if err := c.answer(m); err != nil {
+			return
+		}
+	}
+}
+
+// orphaned is how long a transaction stays open without the connection that its last command came by: long enough for a
+// driver to connect anew. MongoDB leaves it open for its whole lifetime.
+const orphaned = 5 * time.Second
+
+// orphan aborts the transactions that nobody goes on with, now that the connection has ended.
+func (c *conn) orphan() {
+	for s := range c.sessions {
+		t := s.txn.Load()
+		if t == nil || s.conn.Load() != c {
+			continue
+		}
+		time.AfterFunc(orphaned, func() { // real time: a driver connects anew meanwhile
+			if s.conn.Load() == c {
+				t.Abort()
+			}
+		})
+	}
+}
+
+const keepReply = 1 << 20 // a larger buffer is given back after use
+
+// answer runs one command and writes its reply.
+func (c *conn) answer(m wire.Message) error {
+	reply, err := c.run(m)
+	if err != nil {
+		c.engine.counters.failed.Add(1)
+	}
+	if c.cut {
+		return net.ErrClosed
+	}
+	if m.MoreToCome {
+		return nil
+	}
+	if err != nil {
+		reply = errorReply(err)
+	}
+	if !m.Query {
+		reply = append(reply, c.engine.times()...)
+	}
+	out := wire.StartReply(c.out[:0], m, c.engine.requests.Add(1))
+	out, err = bsonval.Append(out, reply)
+	if err != nil {
+		return err
+	}
+	if len(out) > wire.MaxMessage {
+		return io.ErrShortWrite
+	}
+	if cap(out) <= keepReply {
+		c.out = out
+	}
+	_, err = c.pipe.Write(wire.FinishReply(out))
+	return err
+}
+
+// errorReply is the reply of a command that failed.
+func errorReply(err error) bson.D {
+	e := mongoerr.From(err)
+	reply := bson.D{
+		{Key: "ok", Value: 0.0},
+		{Key: "errmsg", Value: e.Message},
+		{Key: "code", Value: e.Code},
+		{Key: "codeName", Value: e.Name},
+	}
+	reply = append(reply, e.Extra...)
+	if len(e.Labels) > 0 {
+		reply = append(reply, bson.E{Key: "errorLabels", Value: stringArray(e.Labels)})
+	}
+	return reply
+}
+
+func stringArray(list []string) bson.A {
+	a := make(bson.A, len(list))
+	for i, s := range list {
+		a[i] = s
+	}
+	return a
+}

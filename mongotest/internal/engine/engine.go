@@ -1,0 +1,292 @@
+// Package engine is a MongoDB-compatible server in memory and in process, for tests and
+// demonstrations.
+//
+// An [Engine] is a dialer. A driver's client that gets it as its dialer talks to the
+// engine over a pipe, whatever host its address names.
+//
+//	e := engine.New()
+//	defer e.Close()
+//	client, err := mongo.Connect(options.Client().ApplyURI("mongodb://engine.local/").SetDialer(e))
+//
+// The engine answers as the primary of a replica set with one node, so that transactions
+// and retryable writes work. An unknown command, stage, operator or option is an error
+// that names it. The engine has no users, no durability and no second process.
+//
+// # Packages
+//
+//   - wire frames messages, and pipe transports them within the process.
+//   - store keeps documents in copy-on-write B-trees. A snapshot is free, and a
+//     transaction is a private copy of the roots. Its writer enforces validators
+//     (strict, moderate or off).
+//   - query, jsonschema, update, projection, expr, window and pipeline are the
+//     language, over the values of internal/bsonval. Each has a registry of operators,
+//     usually one file per operator.
+//   - geo has the shapes of geospatial queries, fts text search, and pcre regular
+//     expressions beyond Go's package.
+//   - collation compares strings by a language's rules (see below).
+//   - router simulates shards.
+//   - operators walks the registries. Each operator has cases in its testdata, which
+//     run on a server too. Further names in MongoDB's manual are refused by name.
+//   - differ sends the engine and a server the same random commands. MongoDB's
+//     documentation decides differences. A difference that is the server's own is a
+//     named rule there.
+//   - specs runs the driver's own specification tests.
+//
+// A collation turns a string into a key. Indexes, bounds and sorts use keys instead of
+// strings. Filters, expressions and updates are parsed with their collation, which comes
+// with the scope of their variables; nil is the simple collation. An index with another
+// collation than the query's serves it if the bounds contain no strings, documents or
+// arrays.
+//
+// # Sessions
+//
+// A numbered command runs in its session, one at a time. The session keeps the results of
+// a retryable write's statements until the next number. bulkWrite is read whole and then
+// runs the statements of the other write commands. A transaction ends with its session,
+// after its lifetime, or 5 seconds after its last command's connection closed.
+//
+// # Kinds of collections
+//
+//   - A view is a pipeline that runs before a read's own pipeline.
+//   - A capped collection removes its oldest documents on insert. A tailable cursor
+//     waits for new documents.
+//   - A time series collection stores measurements as documents, without buckets. It
+//     has no unique _id. Its measurements aren't in change streams, and each expires by
+//     itself.
+//   - A clustered collection is read in the order of its _id index, which explain shows
+//     as the collection itself.
+//
+// A wildcard index serves conditions on one field if they are of scalars. Outside
+// transactions, snapshot reads see the latest 1,000 versions of all data, and the
+// versions that a snapshot has read, for 300 seconds.
+//
+// # Change streams
+//
+// $changeStream watches a collection, a database or all databases. It has the events
+// insert, update, replace, delete, drop, dropDatabase, rename and invalidate; resume
+// tokens, resumeAfter, startAfter and startAtOperationTime; all modes of fullDocument and
+// fullDocumentBeforeChange; and the stages $match, $project, $set, $addFields, $unset,
+// $replaceRoot, $replaceWith and $redact. $changeStreamSplitLargeEvent is refused by
+// name.
+//
+// The updateDescription of operators names their paths. That of a pipeline is the
+// difference, with truncatedArrays; see update.Applied. If the difference isn't smaller
+// than the new document, the event of a pipeline is a replace. showExpandedEvents adds create,
+// createIndexes, dropIndexes and modify events (of views only in streams of a database or
+// all databases), and the fields collectionUUID, operationDescription and
+// disambiguatedPaths. $out shows only its final rename.
+//
+// The history has the latest 10,000 changes, or fewer with about 32 MB of documents. An
+// older token is error 286, ChangeStreamHistoryLost. Documents before and after a change
+// need changeStreamPreAndPostImages, by create or collMod. Without watchers a change only
+// costs a reference to the documents.
+//
+// # Shards
+//
+// With SetRouter the engine answers as a mongos with shards. All documents stay in one
+// store. Package router computes and counts each statement's shards, and refuses what
+// MongoDB refuses on a sharded collection. A real cluster has one _id index per shard,
+// the store has one in all: a document whose _id exists on another shard is refused as
+// NotImplemented, though MongoDB would store it. The stages $lookup, $graphLookup and
+// $unionWith, and the writes of $merge, aren't counted.
+//
+// # Fail points
+//
+// configureFailPoint is always enabled, with MongoDB's semantics: failCommand,
+// failGetMoreAfterCursorCheckout and onPrimaryTransactionalWrite. A blocked command waits
+// by the clock of its testing/synctest bubble. Other fail points, and threadName, are
+// refused.
+//
+// # The end of a command
+//
+// A command ends early by maxTimeMS (error 50), a closed connection (279), killCursors
+// (237), killSessions and killAllSessions (11601), or Close (11600). Its writes outside a
+// transaction stay. An aggregation runs as far as batches are requested. The maxTimeMS of
+// the command that opens a cursor limits all its batches together. In a testing/synctest
+// bubble the clock stands still while a command computes, so only Close and a closed
+// connection end it.
+//
+// The limits are MongoDB's: 16 MB for a document of a result; 100 MB for $push,
+// $addToSet, $map, $lookup, $graphLookup and $facet, and with allowDiskUse false for
+// $group, $sort and $setWindowFields; 20 nested pipelines; 1,000 stages. With
+// allowDiskUse, the default, a stage may use 1 GB. The engine has no disk, and then fails
+// with OutOfDiskSpace (14031).
+//
+// # Not compared with a server
+//
+// Transactions, retryable writes, bulkWrite, change streams and collations follow
+// MongoDB's documentation, whose worked examples are tests here. They were not compared
+// with a server.
+package engine
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/docmodel/docmodel/mongotest/internal/engine/interrupt"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/pipe"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/router"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
+)
+
+// Engine is a server. It is ready when New returns, safe for concurrent use, and stopped
+// after Close.
+type Engine struct {
+	store    *store.Store
+	ctx      context.Context // ends with Interrupt and Close
+	cancel   context.CancelCauseFunc
+	wait     sync.WaitGroup // connections
+	requests atomic.Int32   // ids of replies
+	ttl      ttl
+	fails    failPoints
+	began    time.Time
+	counters counters
+	router   *router.Router // nil unless the engine is a mongos
+	alone    bool           // a standalone server
+	major    int            // the version of MongoDB; 0 means [newest]
+
+	mu       sync.Mutex
+	closed   bool
+	conns    map[*conn]struct{}
+	lastConn int32
+	sessions map[string]*session
+	used     sessionUse
+	cursors  cursors
+}
+
+// New returns an empty engine.
+func New() *Engine {
+	e := &Engine{
+		store:    store.New(),
+		began:    time.Now(), // real time: SetClock replaces it
+		conns:    map[*conn]struct{}{},
+		sessions: map[string]*session{},
+	}
+	e.ctx, e.cancel = context.WithCancelCause(context.Background())
+	return e
+}
+
+// SetStandalone makes the engine a standalone server: it is in no replica set, and has
+// neither transactions nor change streams. Call it before using the engine.
+func (e *Engine) SetStandalone() { e.alone = true }
+
+// SetClock sets the clock for everything that the engine stores, answers and lets expire.
+// Call it before using the engine. Several goroutines call now. Waits (an awaited batch,
+// a blocked command) and limits (maxTimeMS) use the real clock, or the clock of the
+// testing/synctest bubble.
+//
+// Cluster times never go back, even if the clock does.
+func (e *Engine) SetClock(now func() time.Time) {
+	e.store.SetClock(now)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.began = now()
+}
+
+// ClockMoved reports that a test moved the clock. The engine then removes expired
+// documents, ends expired transactions, and shows delayed changes. Without it, the next
+// command does.
+func (e *Engine) ClockMoved() {
+	now := e.now()
+	e.store.ClockMoved(e.ctx, now)
+	e.sweepDue(e.ctx, now)
+}
+
+// now is the time of the engine's clock.
+func (e *Engine) now() time.Time { return e.store.Now() }
+
+// beganAt is the time at which the engine was made, by its clock.
+func (e *Engine) beganAt() time.Time {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.began
+}
+
+// DelayChanges shows each change in change streams only after a delay, as MongoDB does,
+// which waits for a majority. By default changes show at once.
+func (e *Engine) DelayChanges(lag time.Duration) { e.store.DelayEvents(lag) }
+
+// Dial returns the client's end of a new connection. It ignores the network. The address
+// becomes the engine's name.
+func (e *Engine) Dial(ctx context.Context, _, address string) (net.Conn, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.closed {
+		return nil, &net.OpError{Op: "dial", Net: "pipe", Err: net.ErrClosed}
+	}
+	client, server := pipe.New()
+	e.lastConn++
+	c := newConn(e, server, e.lastConn, address)
+	e.conns[c] = struct{}{}
+	e.wait.Add(1)
+	go func() {
+		defer e.wait.Done()
+		c.serve()
+	}()
+	return &clientEnd{Conn: client, end: c.cancel}, nil
+}
+
+// DialContext is Dial, named as in the driver's dialers.
+func (e *Engine) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
+	return e.Dial(ctx, network, address)
+}
+
+// patience is how long Close waits for commands, which see at once that they are over.
+const patience = 10 * time.Second
+
+// Close interrupts all commands, cuts all connections, and returns when nothing of the
+// engine runs. An error names commands that still run. Close can be called again.
+func (e *Engine) Close() error {
+	e.cancel(interrupt.Closing)
+	e.mu.Lock()
+	e.closed = true
+	for c := range e.conns {
+		c.close()
+	}
+	e.mu.Unlock()
+	e.cursors.close()
+	ended := make(chan struct{})
+	go func() {
+		e.wait.Wait()
+		close(ended)
+	}()
+	timer := time.NewTimer(patience) // real time: Close waits for goroutines
+	defer timer.Stop()
+	select {
+	case <-ended:
+		return nil
+	case <-timer.C:
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	var names []string
+	for c := range e.conns {
+		c.kill(interrupt.Closing, func(r *request) bool { names = append(names, r.name); return true })
+	}
+	return fmt.Errorf("engine: %v after its end, these commands still run: %s", patience, strings.Join(names, ", "))
+}
+
+// clientEnd is the client's end of a connection. Closing it also interrupts
+// the command that runs for it, which doesn't read meanwhile.
+type clientEnd struct {
+	net.Conn
+	end func(cause error)
+}
+
+// Interrupt ends the connection's running command and later commands, as killOp does. A
+// shutdown error would make the driver look for another server. Instant commands such as
+// endSessions still run.
+func (c *clientEnd) Interrupt() { c.end(interrupt.Killed) }
+
+func (c *clientEnd) Close() error {
+	c.end(interrupt.Disconnected)
+	return c.Conn.Close()
+}

@@ -1,0 +1,171 @@
+package engine
+
+import (
+	"slices"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/docmodel/docmodel/mongotest/internal/engine/plan"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
+)
+
+// report shows a plan and, after it has run and returned n documents, what
+// that took.
+func (x *explained) report(run *plan.Exec, n int64) (planner, stats bson.D) {
+	q := x.plan.Query()
+	planner = bson.D{
+		{Key: "namespace", Value: x.ns.String()},
+		{Key: "indexFilterSet", Value: false},
+		{Key: "parsedQuery", Value: append(bson.D{}, q.Filter...)},
+	}
+	if by := q.Matcher.Collation(); by != nil {
+		planner = append(planner, bson.E{Key: "collation", Value: by.Document()})
+	}
+	planner = append(planner, bson.D{
+		{Key: "winningPlan", Value: stages(x, nil, n)},
+		{Key: "rejectedPlans", Value: bson.A{}},
+	}...)
+	stats = bson.D{
+		{Key: "executionSuccess", Value: true},
+		{Key: "nReturned", Value: number(n)},
+		{Key: "executionTimeMillis", Value: int32(0)},
+		{Key: "totalKeysExamined", Value: int32(run.Keys())},
+		{Key: "totalDocsExamined", Value: int32(run.Docs())},
+		{Key: "executionStages", Value: stages(x, run, n)},
+	}
+	return planner, stats
+}
+
+// stages shows a plan as nested stages, the outermost first. With run, they
+// say what each has done.
+func stages(x *explained, run *plan.Exec, n int64) bson.D {
+	p, q := x.plan, x.plan.Query()
+	if !p.Exists() {
+		return above(x.stage, bson.D{{Key: "stage", Value: "EOF"}})
+	}
+	doc := access(p, run)
+	if p.Sorts() {
+		sort := bson.D{{Key: "stage", Value: "SORT"}, {Key: "sortPattern", Value: q.Sort}}
+		if q.Limit > 0 {
+			sort = append(sort, bson.E{Key: "limitAmount", Value: number(q.Limit + q.Skip)})
+		}
+		doc = append(sort, bson.E{Key: "inputStage", Value: doc})
+	}
+	if q.Skip > 0 {
+		doc = bson.D{{Key: "stage", Value: "SKIP"}, {Key: "skipAmount", Value: number(q.Skip)}, {Key: "inputStage", Value: doc}}
+	}
+	if q.Limit > 0 && !p.Sorts() && (x.stage != "UPDATE" && x.stage != "DELETE") {
+		doc = bson.D{{Key: "stage", Value: "LIMIT"}, {Key: "limitAmount", Value: number(q.Limit)}, {Key: "inputStage", Value: doc}}
+	}
+	doc = above(x.stage, doc)
+	if run != nil {
+		doc = append(doc[:1:1], append(bson.D{{Key: "nReturned", Value: number(n)}}, doc[1:]...)...)
+	}
+	return doc
+}
+
+func above(stage string, doc bson.D) bson.D {
+	if stage == "" {
+		return doc
+	}
+	return bson.D{{Key: "stage", Value: stage}, {Key: "inputStage", Value: doc}}
+}
+
+// access shows how a plan gets at documents.
+func access(p *plan.Plan, run *plan.Exec) bson.D {
+	filter := append(bson.D{}, p.Query().Filter...)
+	scans := p.Scans()
+	if len(scans) == 0 {
+		direction := "forward"
+		if p.Reverse() {
+			direction = "backward"
+		}
+		doc := bson.D{{Key: "stage", Value: "COLLSCAN"}, {Key: "filter", Value: filter}, {Key: "direction", Value: direction}}
+		return examined(doc, run)
+	}
+	inputs := make(bson.A, len(scans))
+	for i, s := range scans {
+		inputs[i] = scan(s)
+		if run != nil {
+			inputs[i] = append(scan(s), bson.E{Key: "keysExamined", Value: int32(run.KeysOf(i))})
+		}
+	}
+	if len(scans) == 1 && scans[0].Index.Spec.Clustered {
+		doc := clusteredScan(scans[0])
+		return examined(slices.Insert(doc, 1, bson.E{Key: "filter", Value: filter}), run)
+	}
+	input := inputs[0]
+	if len(inputs) > 1 {
+		input = bson.D{{Key: "stage", Value: "OR"}, {Key: "inputStages", Value: inputs}}
+	}
+	doc := examined(bson.D{{Key: "stage", Value: "FETCH"}, {Key: "filter", Value: filter}}, run)
+	return needed(p, append(doc, bson.E{Key: "inputStage", Value: input}))
+}
+
+// needed shows the stage of a condition that needs an index, above what reads it.
+func needed(p *plan.Plan, doc bson.D) bson.D {
+	if near, x := p.Near(); near != nil {
+		stage, version := "GEO_NEAR_2D", int32(1)
+		if x.Spec.Field(store.Sphere) != nil {
+			stage, version = "GEO_NEAR_2DSPHERE", 2
+		}
+		return bson.D{{Key: "stage", Value: stage}, {Key: "keyPattern", Value: x.Spec.Key}, {Key: "indexName", Value: x.Spec.Name},
+			{Key: "indexVersion", Value: version}, {Key: "inputStage", Value: doc}}
+	}
+	if text, x := p.Text(); text != nil {
+		return bson.D{{Key: "stage", Value: "TEXT_MATCH"}, {Key: "indexPrefix", Value: bson.D{}}, {Key: "indexName", Value: x.Spec.Name},
+			{Key: "parsedTextQuery", Value: text.Describe()}, {Key: "textIndexVersion", Value: int32(3)}, {Key: "inputStage", Value: doc}}
+	}
+	return doc
+}
+
+func examined(doc bson.D, run *plan.Exec) bson.D {
+	if run != nil {
+		doc = append(doc, bson.E{Key: "docsExamined", Value: int32(run.Docs())})
+	}
+	return doc
+}
+
+// clusteredScan shows a scan of a clustered collection, which has no index beside its documents.
+func clusteredScan(s *plan.Scan) bson.D {
+	doc := bson.D{{Key: "stage", Value: "CLUSTERED_IXSCAN"}, {Key: "direction", Value: directionOf(s)}}
+	lo, hi := s.Ends()
+	if lo != nil {
+		doc = append(doc, bson.E{Key: "minRecord", Value: lo})
+	}
+	if hi != nil {
+		doc = append(doc, bson.E{Key: "maxRecord", Value: hi})
+	}
+	return doc
+}
+
+func directionOf(s *plan.Scan) string {
+	if s.Reverse {
+		return "backward"
+	}
+	return "forward"
+}
+
+func scan(s *plan.Scan) bson.D {
+	spec := s.Index.Spec
+	if spec.Clustered {
+		return clusteredScan(s)
+	}
+	doc := bson.D{
+		{Key: "stage", Value: "IXSCAN"},
+		{Key: "keyPattern", Value: s.KeyPattern()},
+		{Key: "indexName", Value: spec.Name},
+	}
+	if spec.Collation != nil {
+		doc = append(doc, bson.E{Key: "collation", Value: spec.Collation.Document()})
+	}
+	return append(doc, bson.D{
+		{Key: "isMultiKey", Value: s.Index.IsMultikey()},
+		{Key: "isUnique", Value: spec.Unique},
+		{Key: "isSparse", Value: spec.Sparse},
+		{Key: "isPartial", Value: spec.Partial != nil},
+		{Key: "indexVersion", Value: int32(2)},
+		{Key: "direction", Value: directionOf(s)},
+		{Key: "indexBounds", Value: s.Bounds()},
+	}...)
+}

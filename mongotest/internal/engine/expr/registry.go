@@ -1,0 +1,217 @@
+package expr
+
+import (
+	"maps"
+	"math/rand/v2"
+	"slices"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/mongoerr"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/collation"
+)
+
+// parser makes an expression of an operator's argument.
+type parser func(name string, arg any, s Scope) (Expr, error)
+
+// table is a family of operators.
+type table map[string]parser
+
+// operators holds all families. init fills it in since the parsers refer to Parse.
+var operators table
+
+func init() {
+	operators = table{}
+	for _, family := range []table{literals, arithmetic, powers, trigonometry, bitwise, binaries, rounding, totals, fewest,
+		quantileExpressions, comparison, logic, variables, arrays, arraySearch, arrayMaking, objects, sets, texts, substrings,
+		searching, regexes, conversions, dateParts, dateMath, dateMaking, dateReading, metadata} {
+		for name, p := range family {
+			if _, twice := operators[name]; twice {
+				panic("expr: " + name + " is registered twice")
+			}
+			operators[name] = p
+		}
+	}
+}
+
+// Operators returns the names of the operators, sorted.
+func Operators() []string { return slices.Sorted(maps.Keys(operators)) }
+
+// IsOperator reports whether MongoDB has an operator of that name, whether this engine has it or not.
+func IsOperator(name string) bool {
+	_, ok := operators[name]
+	return ok || slices.Contains(absent, name)
+}
+
+// absent names what MongoDB has and this engine hasn't.
+var absent = []string{
+	"$accumulator", "$bottom", "$bottomN", "$createObjectId", "$createUUID", "$currentDate", "$deserializeEJSON",
+	"$encStrContains", "$encStrEndsWith", "$encStrNormalizedEq", "$encStrStartsWith", "$function", "$hash", "$hexHash",
+	"$minMaxScaler", "$serializeEJSON", "$sigmoid", "$similarityCosine", "$similarityDotProduct",
+	"$similarityEuclidean", "$toArray", "$toHashedIndexKey", "$toObject", "$top", "$topN",
+}
+
+var literals = table{
+	"$rand":    parseRand,
+	"$literal": func(_ string, arg any, _ Scope) (Expr, error) { return constant{arg}, nil },
+}
+
+// parseRand parses $rand, which makes another number of each document.
+func parseRand(_ string, arg any, _ Scope) (Expr, error) {
+	d, isDocument := arg.(bson.D)
+	a, isArray := arg.(bson.A)
+	switch {
+	case !isDocument && !isArray:
+		return nil, mongoerr.New(10065, "invalid parameter: expected an object ($rand)")
+	case len(d) > 0 || len(a) > 0:
+		return nil, mongoerr.New(3040501, "$rand does not currently accept arguments")
+	}
+	return function(func(*Context) (any, error) { return rand.Float64(), nil }), nil
+}
+
+// values is what an operator does with its evaluated arguments.
+type values func(args []any) (any, error)
+
+// call returns a parser for an operator that takes from least to most
+// arguments (most < 0: any number), all of them evaluated first.
+func call(least, most int, f values) parser {
+	return callIn(least, most, func(_ *Context, args []any) (any, error) { return f(args) })
+}
+
+// callUnder is call for a function that compares under a collation.
+func callUnder(least, most int, f func(by *collation.Collator, args []any) (any, error)) parser {
+	return func(name string, arg any, s Scope) (Expr, error) {
+		return call(least, most, s.under(f))(name, arg, s)
+	}
+}
+
+// callToNullUnder is callToNull for a function that compares under a collation.
+func callToNullUnder(least, most int, f func(by *collation.Collator, args []any) (any, error)) parser {
+	return func(name string, arg any, s Scope) (Expr, error) {
+		return callToNull(least, most, s.under(f))(name, arg, s)
+	}
+}
+
+// under gives a function the scope's collation.
+func (s Scope) under(f func(by *collation.Collator, args []any) (any, error)) values {
+	return func(args []any) (any, error) { return f(s.collation, args) }
+}
+
+// callToNull is call for an operator that returns null as soon as an argument is null or missing: what comes after that isn't
+// evaluated, and f doesn't get it.
+func callToNull(least, most int, f values) parser {
+	return func(name string, arg any, s Scope) (Expr, error) {
+		items, err := arguments(name, arg, s, least, most)
+		if err != nil {
+			return nil, err
+		}
+		return function(func(c *Context) (any, error) {
+			args := make([]any, 0, len(items))
+			for _, e := range items {
+				v, err := e.Eval(c)
+				if err != nil {
+					return nil, err
+				}
+				args = append(args, v)
+				if bsonval.IsNullish(v) {
+					break
+				}
+			}
+			if err := weigh(c, args); err != nil {
+				return nil, err
+			}
+			return f(args)
+		}), nil
+	}
+}
+
+// callIfGiven is call for an operator that returns null if its first argument is null or missing, without evaluating the others.
+func callIfGiven(least, most int, f values) parser {
+	return func(name string, arg any, s Scope) (Expr, error) {
+		items, err := arguments(name, arg, s, least, most)
+		if err != nil {
+			return nil, err
+		}
+		return function(func(c *Context) (any, error) {
+			first, err := items[0].Eval(c)
+			if err != nil || bsonval.IsNullish(first) {
+				return nil, err
+			}
+			args, err := evalAll(c, items[1:])
+			if err != nil {
+				return nil, err
+			}
+			args = append([]any{first}, args...)
+			if err := weigh(c, args); err != nil {
+				return nil, err
+			}
+			return f(args)
+		}), nil
+	}
+}
+
+// callIn is call for a function that needs the context.
+func callIn(least, most int, f func(c *Context, args []any) (any, error)) parser {
+	return func(name string, arg any, s Scope) (Expr, error) {
+		items, err := arguments(name, arg, s, least, most)
+		if err != nil {
+			return nil, err
+		}
+		return function(func(c *Context) (any, error) {
+			args, err := evalAll(c, items)
+			if err == nil {
+				err = weigh(c, args)
+			}
+			if err != nil {
+				return nil, err
+			}
+			return f(c, args)
+		}), nil
+	}
+}
+
+// perStep is how many elements of an array an operator looks at in a step.
+const perStep = 64
+
+// weigh counts the steps of an operator that looks at the elements of its arguments.
+func weigh(c *Context, args []any) error {
+	for _, v := range args {
+		if a, ok := v.(bson.A); ok && len(a) >= perStep {
+			if err := c.Watch.Steps(len(a) / perStep); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// arguments parses an operator's arguments: an array, or one that isn't in an array.
+func arguments(name string, arg any, s Scope, least, most int) ([]Expr, error) {
+	a, ok := arg.(bson.A)
+	if !ok {
+		a = bson.A{arg}
+	}
+	if len(a) < least || (most >= 0 && len(a) > most) {
+		switch {
+		case least == most:
+			return nil, mongoerr.New(16020, "Expression %s takes exactly %d arguments. %d were passed in.", name, least, len(a))
+		case most < 0:
+			return nil, mongoerr.New(28667, "Expression %s takes at least %d arguments, but %d were passed in.", name, least, len(a))
+		}
+		return nil, mongoerr.New(28667, "Expression %s takes at least %d arguments, and at most %d, but %d were passed in.", name, least, most, len(a))
+	}
+	return parseAll(a, s)
+}
+
+func evalAll(c *Context, items []Expr) ([]any, error) {
+	args := make([]any, len(items))
+	for i, e := range items {
+		v, err := e.Eval(c)
+		if err != nil {
+			return nil, err
+		}
+		args[i] = v
+	}
+	return args, nil
+}

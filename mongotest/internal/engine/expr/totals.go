@@ -1,0 +1,60 @@
+package expr
+
+import (
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/collation"
+)
+
+// totals are the accumulators that also work on a list of arguments, or on the
+// elements of a single one that is an array.
+var totals = table{
+	"$sum": call(0, -1, over(func(list []any) any {
+		var s sum
+		for _, v := range list {
+			s.add(v)
+		}
+		return s.total()
+	})),
+	"$avg": call(0, -1, over(func(list []any) any {
+		var s sum
+		for _, v := range list {
+			s.add(v)
+		}
+		return s.average()
+	})),
+	"$min":        parseExtreme(-1),
+	"$max":        parseExtreme(+1),
+	"$stdDevPop":  call(0, -1, over(deviationOf(deviation{}))),
+	"$stdDevSamp": call(0, -1, over(deviationOf(deviation{sample: true}))),
+}
+
+func over(f func(list []any) any) values {
+	return func(args []any) (any, error) {
+		if len(args) == 1 {
+			if a, ok := args[0].(bson.A); ok {
+				args = a
+			}
+		}
+		return f(args), nil
+	}
+}
+
+func parseExtreme(sign int) parser {
+	return func(name string, arg any, s Scope) (Expr, error) {
+		return call(0, -1, over(extremeOf(s.collation, sign)))(name, arg, s)
+	}
+}
+
+func extremeOf(by *collation.Collator, sign int) func(list []any) any {
+	return func(list []any) any {
+		var best any
+		for _, v := range list {
+			if !bsonval.IsNullish(v) && (best == nil || by.Compare(v, best) == sign) {
+				best = v
+			}
+		}
+		return best
+	}
+}

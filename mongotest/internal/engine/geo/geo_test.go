@@ -1,0 +1,191 @@
+package geo_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/docmodel/docmodel/internal/bsonval/valuetest"
+	"github.com/docmodel/docmodel/internal/mongoerr"
+	. "github.com/docmodel/docmodel/mongotest/internal/engine/geo"
+)
+
+func parse(t *testing.T, s string) *Geometry {
+	t.Helper()
+	g, err := Parse(valuetest.Of(s))
+	if err != nil {
+		t.Fatalf("%s: %v", s, err)
+	}
+	return g
+}
+
+const (
+	square   = "{type: 'Polygon', coordinates: [[[0, 0], [10, 0], [10, 10], [0, 10], [0, 0]]]}"
+	turned   = "{type: 'Polygon', coordinates: [[[0, 0], [0, 10], [10, 10], [10, 0], [0, 0]]]}"
+	beside   = "{type: 'Polygon', coordinates: [[[10, 0], [20, 0], [20, 10], [10, 10], [10, 0]]]}"
+	across   = "{type: 'Polygon', coordinates: [[[5, 5], [15, 5], [15, 6], [5, 6], [5, 5]]]}"
+	inner    = "{type: 'Polygon', coordinates: [[[4, 4], [6, 4], [6, 6], [4, 6], [4, 4]]]}"
+	small    = "{type: 'Polygon', coordinates: [[[4.5, 4.5], [5.5, 4.5], [5.5, 5.5], [4.5, 5.5], [4.5, 4.5]]]}"
+	holed    = "{type: 'Polygon', coordinates: [[[0, 0], [10, 0], [10, 10], [0, 10], [0, 0]], [[4, 4], [6, 4], [6, 6], [4, 6], [4, 4]]]}"
+	several  = "{type: 'MultiPolygon', coordinates: [[[[0, 0], [1, 0], [1, 1], [0, 0]]], [[[5, 5], [6, 5], [6, 6], [5, 5]]]]}"
+	pole     = "{type: 'Polygon', coordinates: [[[0, 80], [90, 80], [180, 80], [-90, 80], [0, 80]]]}"
+	dateline = "{type: 'Polygon', coordinates: [[[170, -10], [-170, -10], [-170, 10], [170, 10], [170, -10]]]}"
+)
+
+// TestRelations is of the sphere: whether a geometry lies in an area, and whether both have a point in common.
+func TestRelations(t *testing.T) {
+	for _, c := range []struct {
+		reason, area, g   string
+		inside, intersect bool
+	}{
+		{"a point inside", square, "[5, 5]", true, true},
+		{"whatever the order of the ring", turned, "[5, 5]", true, true},
+		{"outside", square, "[15, 5]", false, false},
+		{"an edge along a parallel is a great circle, north of it", square, "[5, 10.03]", true, true},
+		{"and no farther north", square, "[5, 10.05]", false, false},
+		{"in a hole", holed, "[5, 5]", false, false},
+		{"beside a hole", holed, "[2, 2]", true, true},
+		{"one of several", several, "[5.8, 5.5]", true, true},
+		{"none of several", several, "[3, 3]", false, false},
+		{"around a pole", pole, "[45, 89]", true, true},
+		{"the pole itself", pole, "[0, 90]", true, true},
+		{"the other pole", pole, "[0, -90]", false, false},
+		{"across the date line", dateline, "[179, 0]", true, true},
+		{"beyond it", dateline, "[-179, 0]", true, true},
+		{"not the long way round", dateline, "[0, 0]", false, false},
+		{"a corner, which is in one of the polygons around it", square, "[10, 10]", true, true},
+		{"a pair off the sphere", square, "[500, 5]", false, false},
+		{"a line inside", square, "{type: 'LineString', coordinates: [[1, 1], [2, 5], [9, 9]]}", true, true},
+		{"a line that leaves", square, "{type: 'LineString', coordinates: [[1, 1], [12, 5]]}", false, true},
+		{"a line across, without an end inside", square, "{type: 'LineString', coordinates: [[-1, 5], [12, 5]]}", false, true},
+		{"a line through a hole", holed, "{type: 'LineString', coordinates: [[1, 5], [9, 5]]}", false, true},
+		{"a line in a hole", holed, "{type: 'LineString', coordinates: [[4.5, 5], [5.5, 5]]}", false, false},
+		{"the same polygon", square, turned, true, true},
+		{"a polygon inside", square, inner, true, true},
+		{"a polygon around", inner, square, false, true},
+		{"a polygon beside, with an edge in common", square, beside, false, false},
+		{"a polygon that overlaps", square, across, false, true},
+		{"a polygon that fills the hole", holed, inner, false, false},
+		{"a polygon in the hole", holed, small, false, false},
+		{"a polygon around the hole", holed, square, false, true},
+		{"a polygon with the same hole", holed, holed, true, true},
+		{"a polygon with a hole, in one without", square, holed, true, true},
+		{"some of several points", square, "{type: 'MultiPoint', coordinates: [[5, 5], [50, 5]]}", false, true},
+		{"all of several lines", square, "{type: 'MultiLineString', coordinates: [[[1, 1], [2, 2]], [[3, 3], [4, 4]]]}", true, true},
+		{"a collection, partly inside", square, "{type: 'GeometryCollection', geometries: [" + inner + ", {type: 'Point', coordinates: [50, 0]}]}", false, true},
+	} {
+		area, g := parse(t, c.area), parse(t, c.g)
+		if got := area.Contains(g); got != c.inside {
+			t.Errorf("%s: %s in %s: %v", c.reason, c.g, c.area, got)
+		}
+		if !g.OnSphere() {
+			continue
+		}
+		if got, turned := area.Intersects(g), g.Intersects(area); got != c.intersect || turned != got {
+			t.Errorf("%s: %s meets %s: %v, and turned round %v", c.reason, c.g, c.area, got, turned)
+		}
+	}
+}
+
+// TestNeighbors holds that a point of a common edge is in exactly one of two polygons that together are a third one.
+func TestNeighbors(t *testing.T) {
+	left, right := parse(t, square), parse(t, beside)
+	for _, p := range []string{"[10, 5]", "[10, 0.001]", "[10, 7.25]"} {
+		if g := parse(t, p); left.Contains(g) == right.Contains(g) {
+			t.Errorf("%s is in both or in none: %v", p, left.Contains(g))
+		}
+	}
+}
+
+func TestDistance(t *testing.T) {
+	degree := math.Pi / 180
+	for _, c := range []struct {
+		reason, g string
+		want      float64 // in degrees
+	}{
+		{"a point", "[0, 3]", 3},
+		{"the other side", "[180, 0]", 180},
+		{"a line beside", "{type: 'LineString', coordinates: [[-5, 2], [5, 2]]}", 2.007633},
+		{"a line whose end is nearest", "{type: 'LineString', coordinates: [[4, 0], [8, 0]]}", 4},
+		{"inside a polygon", "{type: 'Polygon', coordinates: [[[-1, -1], [1, -1], [1, 1], [-1, 1], [-1, -1]]]}", 0},
+		{"outside a polygon", square, 0},
+		{"the nearest of several", "{type: 'MultiPoint', coordinates: [[50, 0], [0, -2]]}", 2},
+	} {
+		if got := parse(t, c.g).Distance(Point{}) / degree; math.Abs(got-c.want) > 1e-5 {
+			t.Errorf("%s: %v, want %v", c.reason, got, c.want)
+		}
+	}
+}
+
+func TestMalformed(t *testing.T) {
+	for _, c := range []struct{ reason, g, want string }{
+		{"no object", "1", "geo element must be an array or object: 1"},
+		{"another type", "{type: 'Circle', coordinates: [1, 1]}", "Point must only contain numeric elements, instead got type string"},
+		{"no coordinates", "{type: 'Point'}", "Point must be an array or object, instead got type missing"},
+		{"off the sphere", "{type: 'Point', coordinates: [181, 0]}", "longitude/latitude is out of bounds, lng: 181 lat: 0"},
+		{"a short line", "{type: 'LineString', coordinates: [[1, 1], [1, 1]]}", "GeoJSON LineString must have at least 2 vertices: [ [ 1, 1 ], [ 1, 1 ] ]"},
+		{"an open ring", "{type: 'Polygon', coordinates: [[[0, 0], [1, 0], [1, 1]]]}", "Loop is not closed: [ [ 0, 0 ], [ 1, 0 ], [ 1, 1 ] ]"},
+		{"a ring of two", "{type: 'Polygon', coordinates: [[[0, 0], [1, 0], [0, 0]]]}", "Loop must have at least 3 different vertices: [ [ 0, 0 ], [ 1, 0 ], [ 0, 0 ] ]"},
+		{"a ring that crosses itself", "{type: 'Polygon', coordinates: [[[0, 0], [1, 1], [1, 0], [0, 1], [0, 0]]]}",
+			"Loop is not valid: [ [ 0, 0 ], [ 1, 1 ], [ 1, 0 ], [ 0, 1 ], [ 0, 0 ] ] Edges 0 and 2 cross"},
+		{"a ring that touches itself", "{type: 'Polygon', coordinates: [[[0, 0], [1, 0], [1, 1], [0, 0], [0, 1], [0, 0]]]}",
+			"Loop is not valid: [ [ 0, 0 ], [ 1, 0 ], [ 1, 1 ], [ 0, 0 ], [ 0, 1 ], [ 0, 0 ] ] Duplicate vertices: 0 and 3"},
+		{"no ring", "{type: 'Polygon', coordinates: []}", "Polygon has no loops."},
+		{"no points", "{type: 'MultiPoint', coordinates: []}", "MultiPoint coordinates must have at least 1 element"},
+		{"no lines", "{type: 'MultiLineString', coordinates: 1}", "MultiLineString coordinates must be an array"},
+		{"no geometries", "{type: 'GeometryCollection', geometries: []}", "GeometryCollection geometries must have at least 1 element"},
+		{"a collection in another", "{type: 'GeometryCollection', geometries: [{type: 'GeometryCollection', geometries: []}]}",
+			`GeometryCollections cannot be nested: { type: "GeometryCollection", geometries: [] }`},
+		{"an unknown system", "{type: 'Point', coordinates: [1, 1], crs: {type: 'name', properties: {name: 'x'}}}", "Unknown CRS name: x"},
+		{"strict winding", "{type: 'Point', coordinates: [1, 1], crs: {type: 'name', properties: {name: '" + StrictCRS + "'}}}",
+			"The CRS " + StrictCRS + " isn't implemented by the embedded engine"},
+	} {
+		_, err := Parse(valuetest.Of(c.g))
+		x, ok := err.(*mongoerr.Error)
+		if !ok || x.Message != c.want {
+			t.Errorf("%s: %v\nwant %s", c.reason, err, c.want)
+		}
+	}
+	outside := "{type: 'Polygon', coordinates: [[[0, 0], [1, 0], [1, 1], [0, 0]], [[5, 5], [6, 5], [6, 6], [5, 5]]]}"
+	if _, err := Parse(valuetest.Of(outside)); mongoerr.CodeOf(err) != mongoerr.BadValue {
+		t.Errorf("a hole outside: %v", err)
+	}
+}
+
+// TestGrid holds that the cells of an area have every point in it.
+func TestGrid(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	random := func() Point { return Point{r.Float64()*360 - 180, math.Asin(r.Float64()*2-1) * 180 / math.Pi} }
+	areas := []string{
+		"{$centerSphere: [[10, 50], 0.3]}", "{$centerSphere: [[179, -80], 0.3]}", "{$centerSphere: [[0, 0], 2]}", "{$centerSphere: [[-178, 3], 0.2]}",
+		"{$geometry: " + square + "}", "{$geometry: " + dateline + "}", "{$geometry: " + pole + "}", "{$geometry: " + several + "}",
+	}
+	for _, s := range areas {
+		spec := valuetest.Doc(s)
+		area, err := Areas[spec[0].Key](spec[0].Value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var cells []Cells
+		for _, rect := range area.(Region).Rects() {
+			cells = append(cells, SphereGrid.In(rect)...)
+		}
+		for range 20000 {
+			p := random()
+			g, err := Parse(bson.A{p.X, p.Y})
+			if err != nil {
+				t.Fatal(err)
+			}
+			at := SphereGrid.Of([]*Geometry{g})
+			covered := false
+			for _, c := range cells {
+				covered = covered || c.First <= at[0] && at[0] <= c.Last
+			}
+			if area.Contains(g) && !covered {
+				t.Fatalf("%v is in %s, and in none of its cells", p, s)
+			}
+		}
+	}
+}

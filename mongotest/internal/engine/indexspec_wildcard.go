@@ -1,0 +1,108 @@
+package engine
+
+import (
+	"slices"
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/mongoerr"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
+)
+
+// isWildcard reports whether a field of an index's key stands for all fields, or for all of a path.
+func isWildcard(name string) bool { return name == "$**" || strings.HasSuffix(name, ".$**") }
+
+// readWildcardKey reads the key of a wildcard index.
+func readWildcardKey(s *store.IndexSpec, e bson.E) error {
+	if len(s.Key) > 1 {
+		return mongoerr.New(mongoerr.NotImplemented, "compound wildcard indexes are not supported: %s", store.Show(s.Key))
+	}
+	path := strings.TrimSuffix(strings.TrimSuffix(e.Key, "$**"), ".")
+	for _, part := range strings.Split(path, ".") {
+		if path != "" && (part == "" || strings.HasPrefix(part, "$")) {
+			return mongoerr.New(mongoerr.CannotCreateIndex, "Index key contains an illegal field name: '%s'", e.Key)
+		}
+	}
+	kind, desc, err := readKind(e)
+	if err != nil {
+		return err
+	}
+	if kind != store.Ordered {
+		return mongoerr.New(mongoerr.CannotCreateIndex, "A numeric value is required for the key of a wildcard index, not %s", store.Show(e.Value))
+	}
+	s.Fields, s.Wild = store.WildcardFields(desc), &store.Wildcard{Excludes: path == ""}
+	if path != "" {
+		s.Wild.Paths, s.Wild.ID = []string{path}, path == "_id" || strings.HasPrefix(path, "_id.")
+	}
+	return nil
+}
+
+// readWildcard reads what is left of a wildcard index, which can't have every option.
+func readWildcard(a *args, s *store.IndexSpec) error {
+	fields := a.document("wildcardProjection")
+	switch {
+	case a.err != nil:
+		return a.err
+	case s.Wild == nil && a.has("wildcardProjection"), s.Wild != nil && len(s.Wild.Paths) > 0 && a.has("wildcardProjection"):
+		return mongoerr.New(mongoerr.BadValue, `The field 'wildcardProjection' is only allowed when 'key' is {"$**": ±1}`)
+	case s.Wild == nil:
+		return nil
+	case s.Guards(), s.Sparse:
+		return mongoerr.New(mongoerr.CannotCreateIndex, "Index type 'wildcard' does not support the unique and sparse options")
+	case a.has("expireAfterSeconds"):
+		return mongoerr.New(mongoerr.CannotCreateIndex, "Index type 'wildcard' cannot be a TTL index")
+	case !a.has("wildcardProjection"):
+		return nil
+	case len(fields) == 0:
+		return mongoerr.New(mongoerr.FailedToParse, "The 'wildcardProjection' field can't be an empty object")
+	}
+	s.Projection = fields
+	return readWildcardProjection(s.Wild, "", fields)
+}
+
+// readWildcardProjection reads which fields are in, or which are out; _id may be in beside those that are out.
+func readWildcardProjection(w *store.Wildcard, at string, fields bson.D) error {
+	for _, e := range fields {
+		path := at + e.Key
+		if d, ok := e.Value.(bson.D); ok && len(d) > 0 && !strings.HasPrefix(d[0].Key, "$") {
+			if err := readWildcardProjection(w, path+".", d); err != nil {
+				return err
+			}
+			continue
+		}
+		in := false
+		switch v := e.Value.(type) {
+		case bool:
+			in = v
+		case int32, int64, float64, bson.Decimal128:
+			in = bsonval.Compare(v, int32(0)) != 0
+		default:
+			return mongoerr.New(mongoerr.FailedToParse, "a wildcardProjection can only include and exclude fields, not have %s", store.Show(bson.D{e}))
+		}
+		if slices.Contains(strings.Split(path, "."), "") || strings.Contains(path, "$") {
+			return mongoerr.New(mongoerr.FailedToParse, "'%s' isn't a path for a wildcardProjection", path)
+		}
+		switch {
+		case path == "_id":
+			w.ID = in
+			if in && len(w.Paths) == 0 && len(fields) == 1 {
+				w.Excludes = false
+			}
+			continue
+		case len(w.Paths) > 0 && w.Excludes == in:
+			return mongoerr.New(31254, "Cannot do %s on field %s in %s projection", inOrEx(in), path, inOrEx(!in))
+		}
+		w.Excludes = !in
+		w.Paths = append(w.Paths, path)
+	}
+	return nil
+}
+
+func inOrEx(in bool) string {
+	if in {
+		return "inclusion"
+	}
+	return "exclusion"
+}

@@ -1,0 +1,158 @@
+package engine
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/mongoerr"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/fts"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
+)
+
+// everyField is the name of a text index's field that stands for all texts.
+const everyField = "$**"
+
+func noIndex(format string, args ...any) error {
+	return mongoerr.New(mongoerr.CannotCreateIndex, format, args...)
+}
+
+// readText reads the options of a text index. In its key the fields that hold texts are one, named _fts.
+func readText(a *args, s *store.IndexSpec) error {
+	options := []string{"weights", "default_language", "language_override", "textIndexVersion"}
+	if s.Field(store.Text) == nil {
+		for _, name := range options {
+			a.refuse(name)
+		}
+		return a.err
+	}
+	weights, err := readTextKey(s)
+	if err == nil {
+		err = readWeights(a, weights)
+	}
+	if err != nil {
+		return err
+	}
+	x := &fts.Index{Weights: map[string]float64{}}
+	language, override := a.text("default_language"), a.text("language_override")
+	language, override = cmp.Or(language, string(fts.English)), cmp.Or(override, "language")
+	version := a.integer("textIndexVersion", 3)
+	if a.err != nil {
+		return a.err
+	}
+	switch x.Language, err = fts.LanguageOf(language); {
+	case mongoerr.CodeOf(err) == mongoerr.NotImplemented:
+		return err
+	case err != nil:
+		return noIndex("default_language is not valid")
+	case strings.HasPrefix(override, "$") || strings.Contains(override, "."):
+		return noIndex("language_override is not valid")
+	case version < 1 || version > 3:
+		return noIndex("bad textIndexVersion: %d", version)
+	case version != 3:
+		return mongoerr.New(mongoerr.NotImplemented, "textIndexVersion %d isn't implemented by the embedded engine", version)
+	}
+	x.Override = override
+	shown := bson.D{}
+	for _, name := range slices.Sorted(maps.Keys(weights)) {
+		shown = append(shown, bson.E{Key: name, Value: weights[name]})
+		if name == everyField {
+			x.Wildcard = true
+			continue
+		}
+		x.Weights[name] = float64(weights[name])
+	}
+	s.Extra = append(s.Extra, bson.E{Key: "weights", Value: shown}, bson.E{Key: "default_language", Value: language},
+		bson.E{Key: "language_override", Value: override}, bson.E{Key: "textIndexVersion", Value: int32(3)})
+	s.Text = x
+	s.Derive = func(doc bson.D) ([]any, error) {
+		terms, err := x.Terms(doc)
+		var keys []any
+		for _, term := range slices.Sorted(maps.Keys(terms)) {
+			keys = append(keys, term)
+		}
+		return keys, err
+	}
+	return nil
+}
+
+// readTextKey rewrites the key, and returns the fields with texts, each of weight 1.
+func readTextKey(s *store.IndexSpec) (map[string]int32, error) {
+	weights := map[string]int32{}
+	var key bson.D
+	var fields []store.Field
+	for i, f := range s.Fields {
+		switch {
+		case f.Name == "_fts" || f.Name == "_ftsx":
+			return nil, noIndex("text index with reserved fields _fts/_ftsx not allowed")
+		case f.Kind == store.Text && len(weights) > 0 && s.Fields[i-1].Kind != store.Text:
+			return nil, noIndex("'text' fields in index must all be adjacent")
+		case f.Kind == store.Text && len(weights) == 0:
+			key = append(key, bson.E{Key: "_fts", Value: "text"}, bson.E{Key: "_ftsx", Value: int32(1)})
+			fields = append(fields, store.NewField("_fts", store.Text, false))
+		case f.Kind == store.Sphere || f.Kind == store.Plane || f.Kind == store.Hashed:
+			return nil, noIndex("expected value 1 or -1 for non-text key in compound index")
+		case f.Kind == store.Ordered:
+			if n, ok := bsonval.Int64(s.Key[i].Value); !ok || n != 1 && n != -1 {
+				return nil, noIndex("expected value 1 or -1 for non-text key in compound index")
+			}
+			key = append(key, s.Key[i])
+			fields = append(fields, f)
+		}
+		if f.Kind == store.Text {
+			weights[f.Name] = 1
+		}
+	}
+	s.Key, s.Fields = key, fields
+	return weights, nil
+}
+
+// maxWeight is above all weights of a text index.
+const maxWeight = 100_000
+
+func readWeights(a *args, weights map[string]int32) error {
+	v, ok := a.get("weights")
+	if !ok {
+		return nil
+	}
+	if v == everyField {
+		weights[everyField] = 1
+		return nil
+	}
+	d, ok := v.(bson.D)
+	if !ok {
+		return noIndex("text index option 'weights' must be an object")
+	}
+	for _, f := range d {
+		if !bsonval.IsNumber(f.Value) {
+			return noIndex("weight for text index needs numeric type")
+		}
+		n, ok := bsonval.TruncInt64(f.Value)
+		if !ok || n <= 0 || n >= maxWeight {
+			return noIndex("text index weight must be in the exclusive interval (0,100000) but found: %s", store.Show(f.Value))
+		}
+		if f.Key == "" || f.Key != everyField && (strings.HasPrefix(f.Key, "$") || strings.HasPrefix(f.Key, ".") ||
+			strings.HasSuffix(f.Key, ".") || strings.Contains(f.Key, "..") || strings.Contains(f.Key, ".$")) {
+			return noIndex("weight cannot be on an illegal field name: '%s'", f.Key)
+		}
+		weights[f.Key] = int32(n)
+	}
+	return nil
+}
+
+// otherText refuses a second text index of a collection.
+func otherText(c *store.Collection, s *store.IndexSpec) error {
+	if s.Text == nil {
+		return nil
+	}
+	for _, x := range c.Indexes {
+		if x.Spec.Text != nil && !(x.Spec.Name == s.Name && equalKeys(x.Spec.Key, s.Key) && sameOptions(x.Spec, s)) {
+			return noIndex("only one text index per collection allowed, found existing text index \"%s\"", x.Spec.Name)
+		}
+	}
+	return nil
+}

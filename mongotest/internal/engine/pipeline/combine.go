@@ -1,0 +1,133 @@
+package pipeline
+
+import (
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/mongoerr"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/expr"
+)
+
+// unionWith is $unionWith.
+type unionWith struct {
+	db, coll string
+	inner    *subpipeline
+}
+
+// NotInTransaction is the error of a stage that a transaction doesn't allow.
+func NotInTransaction(stage string) error {
+	return mongoerr.New(mongoerr.OperationNotSupportedInTransaction, "Stage not supported inside of a multi-document transaction: %s", stage)
+}
+
+func parseUnionWith(p *parser, name string, arg any) (stage, error) {
+	if p.env != nil && p.env.InTransaction() {
+		return nil, NotInTransaction(name)
+	}
+	s := &unionWith{}
+	list := bson.A{}
+	var from any = arg
+	named := true
+	if d, ok := arg.(bson.D); ok {
+		from = nil
+		names := bson.D{}
+		for _, f := range d {
+			switch f.Key {
+			case "coll", "db":
+				names = append(names, f)
+			case "pipeline":
+				if list, ok = f.Value.(bson.A); !ok {
+					return nil, mongoerr.New(mongoerr.TypeMismatch, "BSON field '$unionWith.pipeline' is the wrong type '%s', expected type 'array'", bsonval.TypeName(f.Value))
+				}
+			default:
+				return nil, mongoerr.New(mongoerr.IDLUnknownField, "BSON field '$unionWith.%s' is an unknown field.", f.Key)
+			}
+		}
+		from, named = names, len(names) > 0
+	}
+	var err error
+	if named {
+		s.db, s.coll, err = target(name, from)
+	} else {
+		err = checkDocuments(name, list)
+	}
+	if err != nil {
+		return nil, err
+	}
+	inside, err := p.join(name, s.db, s.coll)
+	if err != nil {
+		return nil, err
+	}
+	s.inner, err = inside.subpipeline(list)
+	return s, err
+}
+
+func (s *unionWith) run(r *run, in Docs) Docs {
+	return func(yield func(bson.D, error) bool) {
+		for _, part := range []Docs{in, s.inner.over(r, s.db, s.coll, nil)} {
+			for d, err := range part {
+				if !yield(d, err) || err != nil {
+					return
+				}
+			}
+		}
+	}
+}
+
+// facet is $facet: several pipelines over the same documents.
+type facet []struct {
+	name   string
+	stages []stage
+}
+
+func parseFacet(p *parser, _ string, arg any) (stage, error) {
+	d, ok := arg.(bson.D)
+	if !ok || len(d) == 0 {
+		return nil, mongoerr.New(40169, "the $facet specification must be a non-empty object")
+	}
+	s := make(facet, len(d))
+	inner := p.inside("$facet")
+	for i, f := range d {
+		list, ok := f.Value.(bson.A)
+		if !ok {
+			return nil, mongoerr.New(40170, "arguments to $facet must be arrays, %s is type %s", f.Key, bsonval.TypeName(f.Value))
+		}
+		if err := expr.CheckPath(f.Key); err != nil {
+			return nil, err
+		}
+		stages, err := inner.stages(list)
+		if err != nil {
+			return nil, err
+		}
+		s[i].name, s[i].stages = f.Key, stages
+	}
+	return s, nil
+}
+
+func (s facet) run(r *run, in Docs) Docs {
+	return func(yield func(bson.D, error) bool) {
+		all, err := gather(in, r.meter("$facet", nil))
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		d := make(bson.D, len(s))
+		used := 0
+		for i, f := range s {
+			list := bson.A{}
+			for x, err := range chain(r, f.stages, replay(all)) {
+				if err != nil {
+					yield(nil, err)
+					return
+				}
+				if used += bsonval.SizeOf(x, expr.MaxMemory); used > expr.MaxMemory {
+					yield(nil, mongoerr.New(4031700, "document constructed by $facet is %d bytes, which exceeds the limit of %d bytes",
+						used, expr.MaxMemory))
+					return
+				}
+				list = append(list, x)
+			}
+			d[i] = bson.E{Key: f.name, Value: list}
+		}
+		yield(d, nil)
+	}
+}

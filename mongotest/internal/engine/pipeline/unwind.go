@@ -1,0 +1,144 @@
+package pipeline
+
+import (
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/mongoerr"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/expr"
+)
+
+// unwind is $unwind.
+type unwind struct {
+	path     []string
+	index    []string // nil: no position is kept
+	preserve bool
+}
+
+func parseUnwind(_ *parser, _ string, arg any) (stage, error) {
+	var path string
+	s := &unwind{}
+	switch x := arg.(type) {
+	case string:
+		path = x
+	case bson.D:
+		for _, f := range x {
+			var ok bool
+			switch f.Key {
+			case "path":
+				if path, ok = f.Value.(string); !ok {
+					return nil, mongoerr.New(28808, "expected a string as the path for $unwind stage, got %s", bsonval.TypeName(f.Value))
+				}
+			case "preserveNullAndEmptyArrays":
+				if s.preserve, ok = f.Value.(bool); !ok {
+					return nil, mongoerr.New(28809, "expected a boolean for the preserveNullAndEmptyArrays option to $unwind stage, got %s", bsonval.TypeName(f.Value))
+				}
+			case "includeArrayIndex":
+				name, ok := f.Value.(string)
+				switch {
+				case !ok || name == "":
+					return nil, mongoerr.New(28810, "expected a non-empty string for the includeArrayIndex option to $unwind stage, got %s", bsonval.TypeName(f.Value))
+				case strings.HasPrefix(name, "$"):
+					return nil, mongoerr.New(28822, "includeArrayIndex option to $unwind stage should not be prefixed with a '$': %s", name)
+				}
+				if err := expr.CheckPath(name); err != nil {
+					return nil, err
+				}
+				s.index = strings.Split(name, ".")
+			default:
+				return nil, mongoerr.New(28811, "unrecognized option to $unwind stage: %s", f.Key)
+			}
+		}
+	default:
+		return nil, mongoerr.New(15981, "expected either a string or an object as specification for $unwind stage, got %s", bsonval.TypeName(arg))
+	}
+	if path == "" {
+		return nil, mongoerr.New(28812, "no path specified to $unwind stage")
+	}
+	rest, ok := strings.CutPrefix(path, "$")
+	if !ok {
+		return nil, mongoerr.New(28818, "path option to $unwind stage should be prefixed with a '$': %s", path)
+	}
+	if err := expr.CheckPath(rest); err != nil {
+		return nil, err
+	}
+	s.path = strings.Split(rest, ".")
+	return s, nil
+}
+
+func (s *unwind) run(_ *run, in Docs) Docs {
+	return func(yield func(bson.D, error) bool) {
+		for d, err := range in {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			if !s.one(d, func(d bson.D) bool { return yield(d, nil) }) {
+				return
+			}
+		}
+	}
+}
+
+func (s *unwind) one(d bson.D, yield func(bson.D) bool) bool {
+	v := getPath(d, s.path)
+	a, isArray := v.(bson.A)
+	switch {
+	case isArray && len(a) > 0:
+		for i, x := range a {
+			if !yield(s.at(setPath(d, s.path, x), int64(i))) {
+				return false
+			}
+		}
+		return true
+	case !isArray && !bsonval.IsNullish(v):
+		return yield(s.at(d, nil))
+	case !s.preserve:
+		return true
+	case isArray:
+		return yield(s.at(setPath(d, s.path, bsonval.Missing), nil))
+	}
+	return yield(s.at(d, nil))
+}
+
+func (s *unwind) at(d bson.D, index any) bson.D {
+	if s.index == nil {
+		return d
+	}
+	return setPath(d, s.index, index)
+}
+
+// getPath follows names through documents only.
+func getPath(d bson.D, path []string) any {
+	for i, name := range path {
+		v, _ := bsonval.Get(d, name)
+		if i == len(path)-1 {
+			return v
+		}
+		next, ok := v.(bson.D)
+		if !ok {
+			break
+		}
+		d = next
+	}
+	return bsonval.Missing
+}
+
+// setPath returns d with the value at the path, in place of whatever isn't a
+// document on the way; Missing takes the field away.
+func setPath(d bson.D, path []string, v any) bson.D {
+	if len(path) > 1 {
+		old, _ := bsonval.Get(d, path[0])
+		inner, _ := old.(bson.D)
+		v = setPath(inner, path[1:], v)
+	}
+	if bsonval.IsMissing(v) {
+		if d == nil {
+			return bson.D{}
+		}
+		return bsonval.Without(d, path[0])
+	}
+	return bsonval.With(d, path[0], v)
+}

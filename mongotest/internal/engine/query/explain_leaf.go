@@ -1,0 +1,158 @@
+package query
+
+import (
+	"slices"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/geo"
+)
+
+// reasons is how an operator's result is told.
+type reasons struct {
+	failed, matched string
+	negated         bool        // the operator holds where another one, of which the reasons tell, doesn't
+	whole           bool        // arrays are considered as such, not by their elements
+	types           []bson.Type // those that the operator looks at; nil means all
+}
+
+var operatorReasons = map[string]reasons{
+	"$ne":  {failed: "comparison failed", matched: "comparison succeeded", negated: true},
+	"$in":  {failed: "no matching value found in array", matched: "matching value found in array"},
+	"$nin": {failed: "no matching value found in array", matched: "matching value found in array", negated: true},
+	"$size": {failed: "array length was not equal to given size", matched: "array length was equal to given size",
+		whole: true, types: []bson.Type{bson.TypeArray}},
+	"$all": {failed: "array did not contain all specified values", matched: "array did contain all specified values", whole: true},
+	"$elemMatch": {failed: "array did not satisfy the child predicate", matched: "array did satisfy the child predicate",
+		whole: true, types: []bson.Type{bson.TypeArray}},
+	"$mod": {failed: "$mod did not evaluate to expected remainder", matched: "$mod did evaluate to expected remainder",
+		types: numberTypes},
+	"$regex": {failed: "regular expression did not match", matched: "regular expression did match",
+		types: []bson.Type{bson.TypeString, bson.TypeSymbol, bson.TypeRegex}},
+	"$geoWithin": {failed: "none of the considered geometries were contained within the expression’s geometry",
+		matched: "at least one of considered geometries was contained within the expression’s geometry"},
+	"$geoIntersects": {failed: "none of the considered geometries intersected the expression’s geometry",
+		matched: "at least one of the considered geometries intersected the expression’s geometry"},
+	"$type":       {failed: "type did not match", matched: "type did match"},
+	"$bitsAllSet": ofBits, "$bitsAllClear": ofBits, "$bitsAnySet": ofBits, "$bitsAnyClear": ofBits,
+}
+
+var ofBits = reasons{failed: "bitwise operator failed to match", matched: "bitwise operator matched successfully",
+	types: append(slices.Clone(numberTypes), bson.TypeBinary)}
+
+// leaf explains an operator on a field.
+func (x explainer) leaf(c clause, inverted bool) bson.D {
+	if c.op == "$exists" {
+		there := inverted == bsonval.Truthy(c.arg)
+		return bson.D{{Key: "reason", Value: either(there, "path does not exist", "path does exist")}}
+	}
+	if all, _ := c.arg.(bson.A); c.op == "$all" && len(all) == 0 {
+		return bson.D{{Key: "reason", Value: "expression always evaluates to false"}}
+	}
+	r, ok := operatorReasons[c.op]
+	if !ok {
+		r = reasons{failed: "comparison failed", matched: "comparison succeeded"}
+	}
+	values, there := x.values(c.path, r.whole)
+	if !there {
+		return bson.D{{Key: "reason", Value: "field was missing"}}
+	}
+	out := bson.D{{Key: "reason", Value: either(inverted != r.negated, r.failed, r.matched)}}
+	considered, truncated := values[:min(len(values), maxConsidered)], len(values) > maxConsidered
+	switch {
+	case r.types != nil && !slices.ContainsFunc(considered, func(v any) bool { return slices.Contains(r.types, bsonval.Type(v)) }):
+		out = append(bson.D{{Key: "reason", Value: "type did not match"}}, named("considered", typesOf(considered))...)
+		out = append(out, named("expected", r.types)...)
+	case (c.op == "$geoWithin" || c.op == "$geoIntersects") && !x.hasGeometry(c.path, considered):
+		out = bson.D{{Key: "reason", Value: "could not find a valid geometry at the given path"}}
+	}
+	if len(considered) == 1 {
+		out = append(out, bson.E{Key: "consideredValue", Value: considered[0]})
+	} else {
+		out = append(out, bson.E{Key: "consideredValues", Value: considered})
+	}
+	if truncated {
+		out = append(out, bson.E{Key: "consideredValuesTruncated", Value: true})
+	}
+	if c.op == "$type" {
+		out = append(out, named("considered", typesOf(considered))...)
+	}
+	return out
+}
+
+// maxConsidered is how many values an error repeats: internalQueryMaxDocValidationErrorConsideredValues.
+const maxConsidered = 10
+
+// collector notes the values at a path, and passes for none so that all are found.
+type collector struct {
+	values bson.A
+	ended  bool // by a missing value, after which MongoDB considers none
+}
+
+func (*collector) whole() bool { return true }
+
+func (n *collector) test(v any, _ *int) bool {
+	n.ended = n.ended || bsonval.IsMissing(v)
+	if !n.ended {
+		n.values = append(n.values, v)
+	}
+	return false
+}
+
+// values returns what an operator considers at a path: the elements of arrays, unless it takes arrays as a whole. There is
+// nothing at a path that leads to no value, though an empty array has none to consider.
+func (x explainer) values(path string, whole bool) (values bson.A, there bool) {
+	var found collector
+	leaf{&found}.onPath(bsonval.ParsePath(path), x.doc, nil)
+	if whole {
+		return found.values, len(found.values) > 0
+	}
+	values = bson.A{}
+	for _, v := range found.values {
+		if a, ok := v.(bson.A); ok {
+			values = append(values, a...)
+		} else {
+			values = append(values, v)
+		}
+	}
+	return values, len(found.values) > 0
+}
+
+// hasGeometry reports whether one of the values, or the field as a whole, is a geometry.
+func (x explainer) hasGeometry(path string, values bson.A) bool {
+	field, _ := bsonval.Get(x.doc, path)
+	return slices.ContainsFunc(append(values[:len(values):len(values)], field), func(v any) bool {
+		_, err := geo.Parse(v)
+		return err == nil
+	})
+}
+
+func typesOf(values bson.A) []bson.Type {
+	types := make([]bson.Type, len(values))
+	for i, v := range values {
+		types[i] = bsonval.Type(v)
+	}
+	return types
+}
+
+// named is a field with the name of a type, or with those of several, sorted.
+func named(what string, types []bson.Type) bson.D {
+	var names []string
+	for _, t := range types {
+		names = append(names, bsonval.TypeAlias(t))
+	}
+	slices.Sort(names)
+	names = slices.Compact(names)
+	if len(names) == 0 {
+		return nil
+	}
+	if len(names) == 1 {
+		return bson.D{{Key: what + "Type", Value: names[0]}}
+	}
+	list := make(bson.A, len(names))
+	for i, name := range names {
+		list[i] = name
+	}
+	return bson.D{{Key: what + "Types", Value: list}}
+}

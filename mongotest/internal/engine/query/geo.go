@@ -1,0 +1,81 @@
+package query
+
+import (
+	"maps"
+	"slices"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/docmodel/docmodel/internal/mongoerr"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/expr"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/geo"
+)
+
+// within passes for geometries that lie in an area.
+// https://www.mongodb.com/docs/manual/reference/operator/query/geoWithin/
+type within struct{ area geo.Area }
+
+func (w within) test(v any, _ *int) bool {
+	g, err := geo.Parse(v)
+	return err == nil && w.area.Contains(g)
+}
+
+func (within) whole() bool { return false }
+
+// meeting passes for geometries on the sphere that have a point in common with another.
+// https://www.mongodb.com/docs/manual/reference/operator/query/geoIntersects/
+type meeting struct{ with *geo.Geometry }
+
+func (m meeting) test(v any, _ *int) bool {
+	g, err := geo.Parse(v)
+	return err == nil && g.OnSphere() && m.with.Intersects(g)
+}
+
+func (meeting) whole() bool { return false }
+
+// Areas returns the names of what $geoWithin takes, sorted.
+func Areas() []string { return slices.Sorted(maps.Keys(geo.Areas)) }
+
+func parseGeoWithin(_ *parser, arg any, all bson.D) (cond, error) {
+	area, err := parseArea(arg, all)
+	if err != nil {
+		return nil, err
+	}
+	if g, ok := area.(*geo.Geometry); ok && !g.HasArea() {
+		return nil, mongoerr.New(mongoerr.BadValue, "$within not supported with provided geometry: %s", expr.Show(all))
+	}
+	return leaf{within{area}}, nil
+}
+
+func parseGeoIntersects(_ *parser, arg any, all bson.D) (cond, error) {
+	area, err := parseArea(arg, all)
+	if err != nil {
+		return nil, err
+	}
+	g, ok := area.(*geo.Geometry)
+	if !ok {
+		return nil, mongoerr.New(mongoerr.BadValue, "$geoIntersect not supported with provided geometry: %s", expr.Show(all))
+	}
+	return leaf{meeting{g}}, nil
+}
+
+// parseArea reads the one shape of an operator that must stand alone.
+func parseArea(arg any, all bson.D) (geo.Area, error) {
+	if len(all) > 1 {
+		return nil, mongoerr.New(mongoerr.BadValue, "can't parse extra field: %s: %s", all[1].Key, expr.Show(all[1].Value))
+	}
+	d, ok := arg.(bson.D)
+	switch {
+	case !ok:
+		return nil, mongoerr.New(mongoerr.BadValue, "geometry must be an object")
+	case len(d) == 0:
+		return nil, mongoerr.New(mongoerr.BadValue, "geo query doesn't have any geometry")
+	case len(d) > 1:
+		return nil, mongoerr.New(mongoerr.BadValue, "%s doesn't accept multiple shapes %s", all[0].Key, expr.Show(all))
+	}
+	parse := geo.Areas[d[0].Key]
+	if parse == nil {
+		return nil, mongoerr.New(mongoerr.BadValue, "unknown geo specifier: %s: %s", d[0].Key, expr.Show(d[0].Value))
+	}
+	return parse(d[0].Value)
+}

@@ -1,0 +1,235 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/mongoerr"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/interrupt"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/wire"
+)
+
+// reply is a command's answer, without its "ok".
+type reply = bson.D
+
+// request is one command that runs.
+type request struct {
+	engine  *Engine
+	conn    *conn
+	ctx     context.Context // ends with the connection, by kill, and with maxTimeMS
+	watch   *interrupt.Watch
+	ending  interrupt.Watch // what watch points to
+	command *command
+	name    string
+	db      string
+	body    bson.D
+
+	lsid       string // "" without a session
+	hasNumber  bool
+	number     int64 // txnNumber
+	autocommit bool  // the field is there: the command belongs to a transaction
+	start      bool
+	maxTime    time.Duration
+	concern    *mongoerr.Error // why the write concern can't be satisfied
+	strict     bool            // apiStrict: only what the Stable API has is allowed
+	linear     bool            // its read concern is linearizable
+	snapshot   snapshot        // its read concern is snapshot, outside a transaction
+
+	watching bool     // the command is of a change stream
+	labels   []string // what its error is labelled with, if a fail point says that; else nil
+	bypass   bool     // what validators refuse is stored
+	partial  bool     // a statement failed, whether or not the command did
+
+	session *session   // checked out: the command has a number
+	txn     *store.Txn // the transaction it runs in
+
+	route routing // of the statement that runs, on a sharded collection
+}
+
+// genericFields are those that every command takes.
+var genericFields = []string{
+	"$db", "lsid", "txnNumber", "startTransaction", "autocommit", "$clusterTime", "readConcern", "writeConcern",
+	"$readPreference", "maxTimeMS", "comment", "apiVersion", "apiStrict", "apiDeprecationErrors",
+}
+
+// run reads and runs the command of a message.
+func (c *conn) run(m wire.Message) (rep reply, err error) {
+	r := &request{engine: c.engine}
+	defer func() {
+		if p := recover(); p != nil {
+			rep, err = nil, mongoerr.New(mongoerr.UnknownError, "%s: the engine panicked: %v", r.name, p)
+		}
+	}()
+	if err := r.read(m); err != nil {
+		return nil, err
+	}
+	c.begin(r)
+	defer c.end()
+	if r.maxTime > 0 {
+		ctx, cancel := context.WithTimeout(r.ctx, r.maxTime) // real time: a limit of what is computed
+		defer cancel()
+		r.ctx = ctx
+	}
+	r.watch = &r.ending
+	r.watch.Follow(r.ctx)
+	return r.execute()
+}
+
+// read takes the message apart.
+func (r *request) read(m wire.Message) (err error) {
+	if r.body, err = bsonval.Decode(m.Body); err != nil {
+		return err
+	}
+	if len(r.body) == 0 {
+		return mongoerr.New(mongoerr.CommandNotFound, "no command in an empty document")
+	}
+	r.name = r.body[0].Key
+	if r.command, err = lookup(r.name); err != nil {
+		return err
+	}
+	if m.Query && !slices.Contains(r.command.aliases, "isMaster") {
+		return mongoerr.New(352, "Unsupported OP_QUERY command: %s", r.name)
+	}
+	for _, seq := range m.Sequences {
+		if bsonval.Index(r.body, seq.Name) >= 0 {
+			return mongoerr.New(40413, "BSON field '%s.%s' is a duplicate field", r.name, seq.Name)
+		}
+		docs := make(bson.A, len(seq.Docs))
+		for i, b := range seq.Docs {
+			if docs[i], err = bsonval.Decode(b); err != nil {
+				return err
+			}
+		}
+		r.body = append(r.body, bson.E{Key: seq.Name, Value: docs})
+	}
+	r.db = m.Database
+	return r.readGeneric()
+}
+
+// execute runs the command, in its session when it has a number.
+func (r *request) execute() (reply, error) {
+	a := args{place: r.name, doc: r.body[1:]}
+	if err := a.known(r.command.fields, genericFields); err != nil && !r.command.open && r.command.refused == "" {
+		return nil, err
+	}
+	r.engine.counters.count(r)
+	if err := r.checkAPI(); err != nil {
+		return nil, err
+	}
+	if r.command.admin && r.db != "admin" {
+		return nil, mongoerr.New(mongoerr.Unauthorized, "%s may only be run against the admin database.", r.name)
+	}
+	if err := r.failBefore(); err != nil {
+		return nil, err
+	}
+	if err := r.command.supported(r.name); err != nil {
+		return nil, err
+	}
+	if r.hasNumber {
+		release, err := r.checkout()
+		if err != nil {
+			return nil, err
+		}
+		defer release()
+	}
+	if r.txn == nil {
+		r.engine.sweepDue(r.ctx, r.engine.now())
+	}
+	if err := r.openSnapshot(); err != nil {
+		return nil, r.label(mongoerr.From(err))
+	}
+	rep, err := r.runRouted()
+	if r.txn != nil && (err != nil || r.partial) {
+		r.session.abort()
+	}
+	if err != nil {
+		var e *mongoerr.Error
+		if errors.As(err, &e) {
+			return nil, r.label(e)
+		}
+		return nil, err
+	}
+	rep, failed := r.failAfter(rep)
+	if r.concern != nil && !failed {
+		rep = append(rep, concernError(r.concern))
+	}
+	return append(rep, bson.E{Key: "ok", Value: 1.0}), nil
+}
+
+// times are the fields by which sessions keep what they read causally consistent: the time of the latest change, as the
+// operation's and as the cluster's, which nobody signs.
+func (e *Engine) times() bson.D {
+	now := e.store.Latest().Timestamp
+	return bson.D{
+		{Key: "$clusterTime", Value: bson.D{{Key: "clusterTime", Value: now}, {Key: "signature", Value: unsigned}}},
+		{Key: "operationTime", Value: now},
+	}
+}
+
+var unsigned = bson.D{{Key: "hash", Value: bson.Binary{Data: make([]byte, 20)}}, {Key: "keyId", Value: int64(0)}}
+
+// args returns a reader of the command's fields.
+func (r *request) args() *args { return &args{place: r.name, doc: r.body, watch: r.watch} }
+
+// namespace returns the collection that the command is on.
+func (r *request) namespace() (store.Namespace, error) {
+	name, ok := r.body[0].Value.(string)
+	if !ok {
+		return store.Namespace{}, mongoerr.New(mongoerr.InvalidNamespace,
+			"collection name has invalid type %s", bsonval.TypeName(r.body[0].Value))
+	}
+	ns, err := checkNamespace(r.db, name)
+	if err == nil && r.command.writes {
+		err = checkWritable(ns)
+	}
+	return ns, err
+}
+
+// checkWritable refuses the names that MongoDB keeps for itself.
+func checkWritable(ns store.Namespace) error {
+	if strings.HasPrefix(ns.Coll, "system.") {
+		return mongoerr.New(mongoerr.InvalidNamespace, "cannot write to %s", ns)
+	}
+	return nil
+}
+
+// state returns the data as the command sees it.
+func (r *request) state() *store.State {
+	if r.snapshot.state != nil {
+		return r.snapshot.state
+	}
+	if r.txn != nil {
+		return r.txn.Snapshot()
+	}
+	return r.engine.store.Snapshot()
+}
+
+// write runs fn as one write, in the transaction if there is one.
+func (r *request) write(fn func(w *store.Writer) error) error {
+	if r.bypass {
+		checked := fn
+		fn = func(w *store.Writer) error {
+			w.Unchecked = true
+			return checked(w)
+		}
+	}
+	if r.engine.router != nil {
+		fn = r.placing(fn)
+	}
+	if r.txn != nil {
+		return r.txn.Write(r.ctx, fn)
+	}
+	if r.session != nil {
+		fn = r.failingWrite(fn)
+	}
+	return r.engine.store.Write(r.ctx, fn)
+}
+
+func (r *request) inTransaction() bool { return r.autocommit }

@@ -1,0 +1,54 @@
+package engine
+
+import (
+	"github.com/docmodel/docmodel/internal/mongoerr"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/query"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
+)
+
+// special returns what a filter may ask of a collection.
+func (r *request) special(ns store.Namespace) *query.Special {
+	return specialOf(r.state().Collection(ns), ns)
+}
+
+func specialOf(c *store.Collection, ns store.Namespace) *query.Special {
+	if c == nil {
+		return &query.Special{NoText: mongoerr.New(mongoerr.IndexNotFound, "text index required for $text query (no such collection '%s')", ns)}
+	}
+	for _, x := range c.Indexes {
+		if x.Spec.Text != nil && !x.Spec.Hidden {
+			return &query.Special{Text: x.Spec.Text}
+		}
+	}
+	return &query.Special{NoText: mongoerr.New(mongoerr.IndexNotFound, "text index required for $text query")}
+}
+
+// nearKey returns the path of the geometries that $geoNear is for: the one it names, or that of the collection's only 2d
+// index or, if it has none, of its only 2dsphere index.
+func nearKey(c *store.Collection, ns store.Namespace, named string) (string, error) {
+	switch {
+	case c == nil:
+		return "", mongoerr.New(mongoerr.NamespaceNotFound, "$geoNear requires a geo index to run, but %s does not exist", ns)
+	case named != "":
+		return named, nil
+	}
+	for _, k := range []struct {
+		kind store.Kind
+		name string
+	}{{store.Plane, "2d"}, {store.Sphere, "2dsphere"}} {
+		found := ""
+		for _, x := range c.Indexes {
+			f := x.Spec.Field(k.kind)
+			if f != nil && found != "" {
+				return "", mongoerr.New(mongoerr.IndexNotFound, "There is more than one %s index on %s; unsure which to use for $geoNear", k.name, ns)
+			}
+			if f != nil {
+				found = f.Name
+			}
+		}
+		if found != "" {
+			return found, nil
+		}
+	}
+	return "", mongoerr.New(mongoerr.IndexNotFound, "$geoNear requires a 2d or 2dsphere index, but none were found")
+}

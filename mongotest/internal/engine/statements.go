@@ -1,0 +1,86 @@
+package engine
+
+import (
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/docmodel/docmodel/internal/mongoerr"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/interrupt"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
+)
+
+// statements is what the write commands have in common: a list of statements,
+// in order or not, each of which may fail by itself.
+type statements struct {
+	request *request
+	ordered bool
+	ids     []int32 // of retryable writes; nil means from first on
+	first   int32
+	errors  bson.A
+}
+
+// newStatements reads the common fields of a write command of n statements.
+func newStatements(r *request, a *args, n int) (*statements, error) {
+	st := &statements{request: r, ordered: a.boolean("ordered", true)}
+	r.route.batch = n
+	r.bypass = a.boolean("bypassDocumentValidation", false)
+	st.first = int32(a.natural("stmtId", 0))
+	for _, v := range a.array("stmtIds") {
+		id, ok := whole(v)
+		if !ok {
+			a.wrong("stmtIds", v, "int")
+		}
+		st.ids = append(st.ids, int32(id))
+	}
+	if a.err != nil {
+		return nil, a.err
+	}
+	switch {
+	case n < 1 || n > maxBatch:
+		return nil, mongoerr.New(mongoerr.InvalidLength,
+			"Write batch sizes must be between 1 and %d. Got %d operations.", maxBatch, n)
+	case st.ids != nil && len(st.ids) != n:
+		return nil, mongoerr.New(mongoerr.InvalidOptions, "the number of statement ids must match the number of statements")
+	}
+	return st, nil
+}
+
+// id returns the id by which the i-th statement is remembered.
+func (st *statements) id(i int) int32 {
+	if st.ids != nil {
+		return st.ids[i]
+	}
+	return st.first + int32(i)
+}
+
+// stopped reports whether no further statement may run.
+func (st *statements) stopped() bool {
+	return len(st.errors) > 0 && (st.ordered || st.request.txn != nil)
+}
+
+// result notes how a statement ended. It returns the errors that end the whole
+// command: those by which a transaction fails, and those of a command that is over.
+func (st *statements) result(i int, err error) error {
+	if err == nil {
+		return nil
+	}
+	e := mongoerr.From(err)
+	if e.Code == mongoerr.WriteConflict || e.Code == mongoerr.NoSuchTransaction || interrupt.Ends(e.Code) {
+		return err
+	}
+	st.request.partial = true
+	doc := bson.D{{Key: "index", Value: int32(i)}, {Key: "code", Value: e.Code}}
+	doc = append(doc, e.Extra...)
+	st.errors = append(st.errors, append(doc, bson.E{Key: "errmsg", Value: e.Message}))
+	return nil
+}
+
+// reply adds the errors to a reply.
+func (st *statements) reply(rep reply) reply {
+	if len(st.errors) > 0 {
+		rep = append(rep, bson.E{Key: "writeErrors", Value: st.errors})
+	}
+	return rep
+}
+
+// held reports whether a write has to wait for a transaction.
+func held(err error) bool { return store.IsHeld(err) }

@@ -1,0 +1,113 @@
+package engine
+
+import (
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/docmodel/docmodel/internal/mongoerr"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/pipeline"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
+)
+
+// told returns the collection that a stage tells about: the command's own where the name is "". It is nil if it doesn't exist.
+func (e *environment) told(stage, db, coll string) (store.Namespace, *store.Collection, error) {
+	ns := e.own
+	if coll != "" {
+		var err error
+		if ns, err = e.namespace(db, coll); err != nil {
+			return ns, nil, err
+		}
+	}
+	if e.InTransaction() {
+		return ns, nil, pipeline.NotInTransaction(stage)
+	}
+	return ns, e.state.Collection(ns), nil
+}
+
+// CollStats reports storage. Without a disk, the storage size is the size of the
+// documents, and nothing is free.
+func (e *environment) CollStats(db, coll string, want pipeline.CollStats) (bson.D, error) {
+	ns, c, err := e.told("$collStats", db, coll)
+	if err != nil {
+		return nil, err
+	}
+	d := bson.D{{Key: "ns", Value: ns.String()}, {Key: "host", Value: e.request.conn.address},
+		{Key: "localTime", Value: bson.NewDateTimeFromTime(e.request.engine.now())}}
+	missing := func(what string) error {
+		return mongoerr.New(mongoerr.NamespaceNotFound,
+			"Unable to retrieve %s in $collStats stage :: caused by :: Collection [%s] not found.", what, ns)
+	}
+	if want.Scale > 0 {
+		if c == nil {
+			return nil, missing("storageStats")
+		}
+		f, err := c.Figures(e.watch)
+		if err != nil {
+			return nil, err
+		}
+		d = append(d, bson.E{Key: "storageStats", Value: storageStats(f, c.Capped, want.Scale)})
+	}
+	if want.Count {
+		if c == nil {
+			return nil, missing("count")
+		}
+		d = append(d, bson.E{Key: "count", Value: number(int64(c.Records.Len()))})
+	}
+	return d, nil
+}
+
+func storageStats(f store.Figures, capped *store.Capped, scale int64) bson.D {
+	average := int64(0)
+	if f.Documents > 0 {
+		average = f.Bytes / f.Documents
+	}
+	sizes := bson.D{}
+	for _, x := range f.Indexes {
+		sizes = append(sizes, bson.E{Key: x.Name, Value: number(x.Bytes / scale)})
+	}
+	d := bson.D{{Key: "size", Value: number(f.Bytes / scale)}, {Key: "count", Value: number(f.Documents)}}
+	if f.Documents > 0 {
+		d = append(d, bson.E{Key: "avgObjSize", Value: number(average)})
+	}
+	d = append(d, bson.D{
+		{Key: "numOrphanDocs", Value: int32(0)},
+		{Key: "storageSize", Value: number(f.Bytes / scale)},
+		{Key: "freeStorageSize", Value: int32(0)},
+		{Key: "capped", Value: capped != nil},
+	}...)
+	if capped != nil {
+		d = append(d, bson.E{Key: "max", Value: number(capped.Max)}, bson.E{Key: "maxSize", Value: number(capped.Size / scale)})
+	}
+	return append(d, bson.D{
+		{Key: "nindexes", Value: int32(len(f.Indexes))},
+		{Key: "indexBuilds", Value: bson.A{}},
+		{Key: "totalIndexSize", Value: number(f.IndexBytes() / scale)},
+		{Key: "totalSize", Value: number((f.Bytes + f.IndexBytes()) / scale)},
+		{Key: "indexSizes", Value: sizes},
+		{Key: "scaleFactor", Value: number(scale)},
+	}...)
+}
+
+// IndexStats reports for each index how many commands read it.
+func (e *environment) IndexStats(db, coll string) ([]bson.D, error) {
+	_, c, err := e.told("$indexStats", db, coll)
+	if err != nil || c == nil {
+		return nil, err
+	}
+	out := make([]bson.D, 0, len(c.Indexes))
+	for _, x := range c.Indexes {
+		if x.Spec.Clustered { // it is the documents
+			continue
+		}
+		uses := x.Spec.Uses
+		out = append(out, bson.D{
+			{Key: "name", Value: x.Spec.Name},
+			{Key: "key", Value: x.Spec.Key},
+			{Key: "host", Value: e.request.conn.address},
+			{Key: "accesses", Value: bson.D{
+				{Key: "ops", Value: uses.Count()}, {Key: "since", Value: bson.NewDateTimeFromTime(uses.Since)},
+			}},
+			{Key: "spec", Value: describeIndex(x.Spec)},
+		})
+	}
+	return out, nil
+}

@@ -1,0 +1,98 @@
+package store
+
+import (
+	"cmp"
+	"iter"
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/docmodel/docmodel/mongotest/internal/engine/collation"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/interrupt"
+)
+
+// State is all collections at one instant. It never changes.
+type State struct {
+	colls Tree[*Collection]
+	ttl   int // how many collections have TTL indexes
+}
+
+// Namespace names a collection.
+type Namespace struct{ DB, Coll string }
+
+// String returns the name as commands and messages have it: "db.coll".
+func (ns Namespace) String() string { return ns.DB + "." + ns.Coll }
+
+func compareNamespaces(a, b Namespace) int {
+	if c := strings.Compare(a.DB, b.DB); c != 0 {
+		return c
+	}
+	return strings.Compare(a.Coll, b.Coll)
+}
+
+// Collection is one version of a collection. It never changes.
+type Collection struct {
+	NS      Namespace
+	UUID    bson.Binary
+	Options bson.D // as create got them, or collMod changed them
+	Check   Check  // nil lets everything through
+	// Collation is what commands and new indexes use that name none.
+	Collation *collation.Collator
+	Records   Tree[*Record]
+	Indexes   []*Index // the first is the index on _id
+	Form
+
+	bytes  int64 // of documents, in a capped collection
+	id     int64 // tells collections apart that had the same name
+	schema int64 // changes whenever the indexes do
+}
+
+// A Check says why a document may not be stored in the place of another, which is nil for an insert.
+type Check func(w *interrupt.Watch, old, next bson.D) error
+
+// Index returns the index of that name, or nil.
+func (c *Collection) Index(name string) *Index {
+	for _, x := range c.Indexes {
+		if x.Spec.Name == name {
+			return x
+		}
+	}
+	return nil
+}
+
+// Record returns the record of that id.
+func (c *Collection) Record(id int64) (*Record, bool) {
+	return c.Records.Find(func(r *Record) int { return cmp.Compare(r.ID, id) })
+}
+
+func (c *Collection) expires() bool {
+	for _, x := range c.Indexes {
+		if x.Spec.Expires {
+			return true
+		}
+	}
+	return false
+}
+
+func newState() *State {
+	return &State{colls: NewTree(func(a, b *Collection) int { return compareNamespaces(a.NS, b.NS) })}
+}
+
+// Collection returns the collection of that name, or nil.
+func (s *State) Collection(ns Namespace) *Collection {
+	c, _ := s.colls.Find(func(c *Collection) int { return compareNamespaces(c.NS, ns) })
+	return c
+}
+
+// Collections ranges over the collections of a database in the order of their
+// names; over all of them, databases first, when db is "".
+func (s *State) Collections(db string) iter.Seq[*Collection] {
+	return func(yield func(*Collection) bool) {
+		c := s.colls.Cursor()
+		for ok := c.Seek(func(c *Collection) bool { return c.NS.DB < db }); ok; ok = c.Next() {
+			if db != "" && c.Item().NS.DB != db || !yield(c.Item()) {
+				return
+			}
+		}
+	}
+}

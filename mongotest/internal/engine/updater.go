@@ -1,0 +1,147 @@
+package engine
+
+import (
+	"maps"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/mongoerr"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/pipeline"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/query"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/update"
+)
+
+// updater is an update that has been read: of a statement, or of findAndModify.
+type updater struct {
+	target
+	update *update.Update
+	upsert bool
+
+	before, after bson.D // the document that one update was for
+}
+
+// parse parses the filter and the update, with the variables of the command's
+// let and, for a pipeline, the constants of c.
+func (u *updater) parse(r *request, a *args, spec any, constants bson.D) error {
+	let := &args{place: r.name, doc: letOf(r), watch: r.watch}
+	by := a.collation(r.state().Collection(u.ns))
+	vars := let.variables("let", u.now, by)
+	a.fail(let.err)
+	filters := a.array("arrayFilters")
+	if stages, ok := spec.(bson.A); ok {
+		a.fail(pipeline.CheckUpdate(stages))
+	}
+	if a.err != nil {
+		return a.err
+	}
+	var err error
+	u.query.Matcher, err = query.Parse(u.query.Filter, query.Options{
+		Now: u.now, Vars: vars, Upsert: u.upsert, Watch: r.watch, Special: r.special(u.ns), Collation: by,
+	})
+	if err != nil {
+		return err
+	}
+	if constants != nil {
+		if _, ok := spec.(bson.A); !ok {
+			return mongoerr.New(51198, "Constant values may only be specified for pipeline updates")
+		}
+		vars = maps.Clone(vars)
+		if vars == nil {
+			vars = map[string]any{}
+		}
+		for _, e := range constants {
+			vars[e.Key] = e.Value
+		}
+	}
+	u.update, err = update.Parse(spec, filters, update.Options{Vars: vars, Watch: r.watch, Collation: by})
+	return err
+}
+
+// run updates what the target finds, or inserts a document when it finds none
+// and upsert is set.
+func (u *updater) run(r *request) (o outcome, err error) {
+	if u.multi {
+		err = u.each(r, func(w *store.Writer, old *store.Record) error { return u.apply(w, old, &o) })
+		if err != nil || o.n > 0 || !u.upsert {
+			return o, err
+		}
+	}
+	err = u.one(r, func(w *store.Writer, old *store.Record) error {
+		o, u.before, u.after = outcome{}, nil, nil
+		switch {
+		case old != nil:
+			return u.apply(w, old, &o)
+		case u.upsert:
+			return u.insert(w, &o)
+		}
+		return nil
+	})
+	return o, err
+}
+
+// apply updates one document.
+func (u *updater) apply(w *store.Writer, old *store.Record, o *outcome) error {
+	in := update.Input{Position: -1, Now: u.now}
+	if u.update.NeedsPosition() {
+		_, position, err := u.query.Matcher.MatchArrayIndex(old.Doc)
+		if err != nil {
+			return err
+		}
+		in.Position = position
+	}
+	next, err := u.update.Apply(old.Doc, in)
+	if err != nil {
+		return err
+	}
+	if bsonval.Equal(old.Doc, next) {
+		next = old.Doc
+	} else {
+		if u.update.IsReplacement() {
+			next = stamped(w, next)
+			_, err = w.Replace(u.ns, old, next)
+		} else {
+			_, err = w.Update(u.ns, old, next, update.Applied{Update: u.update, Input: in})
+		}
+		if err != nil {
+			return err
+		}
+		o.modified++
+	}
+	u.before, u.after = old.Doc, next
+	o.n++
+	return nil
+}
+
+// insert adds the document that an upsert makes.
+func (u *updater) insert(w *store.Writer, o *outcome) error {
+	taken := u.query.Matcher.EqualityFields
+	if u.update.IsReplacement() {
+		taken = u.query.Matcher.EqualityID
+	}
+	equalities, err := taken()
+	if err != nil {
+		return err
+	}
+	in := update.Input{Position: -1, IsInsert: true, Now: u.now}
+	doc, err := u.update.Insert(equalities, in, func() any { return bson.NewObjectIDFromTimestamp(u.now) })
+	if err != nil {
+		return err
+	}
+	if err := checkID(doc[0].Value); err != nil {
+		return err
+	}
+	if u.update.IsReplacement() {
+		doc = stamped(w, doc)
+	}
+	if bsonval.Size(doc) > store.MaxDocument {
+		return mongoerr.New(17420, "Document to upsert is larger than %d", store.MaxDocument)
+	}
+	if _, err := w.Insert(u.ns, doc); err != nil {
+		return err
+	}
+	u.before, u.after = nil, doc
+	o.n, o.upserted, o.isUpsert = 1, doc[0].Value, true
+	return nil
+}

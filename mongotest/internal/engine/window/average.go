@@ -1,0 +1,115 @@
+package window
+
+import (
+	"math"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/expr"
+)
+
+// movingAverage is $expMovingAvg: each value weighs alpha, what was before it the rest.
+// https://www.mongodb.com/docs/manual/reference/operator/aggregation/expMovingAvg/
+type movingAverage struct {
+	input       expr.Expr
+	alpha, rest any // decimals
+}
+
+const movingAverageParts = "$expMovingAvg sub object must have exactly two fields: An 'input' field, and either an 'N' field or an 'alpha' field"
+
+func parseMovingAverage(name string, spec bson.D, s Stage) (Function, error) {
+	d, ok := spec[0].Value.(bson.D)
+	if len(spec) != 1 || !ok {
+		return nil, refused("%s must have exactly one argument that is an object", name)
+	}
+	input, ok := bsonval.Get(d, "input")
+	switch {
+	case len(d) != 2 || !ok:
+		return nil, refused(movingAverageParts)
+	case s.SortBy == nil:
+		return nil, refused("$expMovingAvg requires an explicit 'sortBy'")
+	}
+	x := movingAverage{}
+	var err error
+	if x.input, err = expr.Parse(input, s.Scope); err != nil {
+		return nil, err
+	}
+	n, byN := bsonval.Get(d, "N")
+	alpha, byAlpha := bsonval.Get(d, "alpha")
+	switch {
+	case byN:
+		err = x.span(n)
+	case byAlpha:
+		err = x.weight(alpha)
+	default:
+		err = refused("Got unrecognized field in $expMovingAvg" + movingAverageParts)
+	}
+	return x, err
+}
+
+// span sets the weight by a number of documents.
+func (x *movingAverage) span(v any) error {
+	f, ok := bsonval.Float(v)
+	n, _ := bsonval.TruncInt64(v)
+	switch {
+	case !ok:
+		return refused("'N' field must be an integer, but found type %s", bsonval.TypeName(v))
+	case f != math.Floor(f):
+		return refused("'N' field must be an integer, but found  N: %s. To use a non-integer, use the 'alpha' argument instead", bsonval.Text(v))
+	case n <= 0:
+		return refused("'N' must be greater than zero. Got %d", n)
+	}
+	two, _ := bsonval.Decimal(int32(2))
+	count, _ := bsonval.Decimal(n)
+	count1, _ := bsonval.Add(count, int32(1))
+	x.set(bsonval.Div(two, count1))
+	return nil
+}
+
+func (x *movingAverage) weight(v any) error {
+	alpha, ok := bsonval.Decimal(v)
+	switch {
+	case !ok:
+		return refused("'alpha' must be a number")
+	case bsonval.IsNaN(v) || bsonval.Compare(alpha, int32(0)) <= 0 || bsonval.Compare(alpha, int32(1)) >= 0:
+		return refused("'alpha' must be between 0 and 1 (exclusive), found alpha: %s", bsonval.Text(v))
+	}
+	x.set(alpha)
+	return nil
+}
+
+func (x *movingAverage) set(alpha any) {
+	one, _ := bsonval.Decimal(int32(1))
+	x.alpha = alpha
+	x.rest, _ = bsonval.Sub(one, alpha)
+}
+
+// Over computes with decimals, as MongoDB does, and returns a double as long as no value is a decimal.
+func (x movingAverage) Over(p *Partition) Values {
+	var average any
+	decimal := false
+	return func(i int) (any, error) {
+		v, err := p.eval(x.input, i)
+		if err != nil {
+			return nil, err
+		}
+		if bsonval.IsNumber(v) {
+			d, _ := bsonval.Decimal(v)
+			_, isDecimal := v.(bson.Decimal128)
+			decimal = decimal || isDecimal
+			if average == nil {
+				average = d
+			} else {
+				now, _ := bsonval.Mul(d, x.alpha)
+				before, _ := bsonval.Mul(average, x.rest)
+				average, _ = bsonval.Add(now, before)
+			}
+		}
+		if average == nil || decimal {
+			return average, nil
+		}
+		f, _ := bsonval.Float(average)
+		return f, nil
+	}
+}

@@ -1,0 +1,159 @@
+package window
+
+import (
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/mongoerr"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/expr"
+)
+
+// bounds are a parsed window. A nil *bounds is the whole partition.
+type bounds struct {
+	lower, upper bound
+	key          expr.Expr // of a range: what the documents are sorted by; nil: the bounds count documents
+	unit         string    // of a range over dates
+}
+
+// bound is one end of a window.
+type bound struct {
+	unbounded bool
+	by        any // the distance from the document; nil: the document itself
+}
+
+// isWhole reports whether every document's window is the whole partition.
+func (b *bounds) isWhole() bool {
+	return b == nil || b.key == nil && b.lower.unbounded && b.upper.unbounded
+}
+
+// grows reports whether windows begin with the partition.
+func (b *bounds) grows() bool { return b == nil || b.lower.unbounded }
+
+// parseBounds parses a window.
+func parseBounds(v any, s Stage) (*bounds, error) {
+	d, ok := v.(bson.D)
+	if !ok {
+		return nil, refused("'window' field must be an object")
+	}
+	documents, byDocuments := bsonval.Get(d, "documents")
+	span, byRange := bsonval.Get(d, "range")
+	unit, hasUnit := bsonval.Get(d, "unit")
+	switch {
+	case byDocuments && byRange:
+		return nil, refused("Window bounds can specify either 'documents' or 'unit', not both.")
+	case hasUnit && !byRange:
+		return nil, refused("Window bounds can only specify 'unit' with range-based bounds.")
+	case byDocuments && len(d) != 1:
+		return nil, refused("'window' field that specifies documents cannot have other fields")
+	case byDocuments:
+		return parseDocuments(documents, s)
+	case byRange && hasUnit && len(d) != 2:
+		return nil, refused("'window' field that specifies unit cannot have other fields besides 'range'")
+	case byRange && !hasUnit && len(d) != 1:
+		return nil, refused("'window' field that specifies range cannot have other fields besides 'unit'")
+	case byRange:
+		return parseRange(span, unit, hasUnit, s)
+	case len(d) != 0:
+		return nil, refused("'window' field can only contain 'documents' as the only argument or 'range' with an optional 'unit' field")
+	}
+	return nil, nil
+}
+
+func parseDocuments(v any, s Stage) (*bounds, error) {
+	b, err := parsePair("documents", v, s, func(v any) error {
+		if !isInt(v) {
+			return refused("Numeric document-based bounds must be an integer")
+		}
+		return nil
+	})
+	if err == nil && !b.isWhole() && s.SortBy == nil {
+		err = mongoerr.New(5339901, "Document-based bounds require a sortBy")
+	}
+	return b, err
+}
+
+func parseRange(v, unit any, hasUnit bool, s Stage) (*bounds, error) {
+	name, isText := unit.(string)
+	if hasUnit && !isText {
+		return nil, refused("'unit' must be a string")
+	}
+	b, err := parsePair("range", v, s, func(v any) error {
+		switch {
+		case hasUnit && !isInt(v):
+			return refused("With 'unit', range-based bounds must be an integer")
+		case !bsonval.IsNumber(v):
+			return refused("Range-based bounds expression must be a number")
+		}
+		return nil
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case hasUnit && !expr.IsUnit(name):
+		return nil, refused("unknown time unit value: %s", name)
+	case len(s.SortBy) != 1:
+		return nil, mongoerr.New(5339902, "Range-based bounds require sortBy a single field")
+	}
+	if direction, _ := bsonval.Int64(s.SortBy[0].Value); direction < 0 {
+		return nil, mongoerr.New(8947401, "Range-based bounds require an ascending sortBy")
+	}
+	b.unit = name
+	b.key, err = s.sortKey()
+	return b, err
+}
+
+// isInt reports whether a number is a whole one of 32 bits.
+func isInt(v any) bool {
+	n, ok := bsonval.Int64(v)
+	return ok && int64(int32(n)) == n
+}
+
+// parsePair parses [lower, upper].
+func parsePair(name string, v any, s Stage, check func(v any) error) (*bounds, error) {
+	a, ok := v.(bson.A)
+	if !ok || len(a) != 2 {
+		return nil, refused("Window bounds must be a 2-element array: %s: %s", name, bsonval.Text(v))
+	}
+	lower, err := parseBound(a[0], s, check)
+	if err != nil {
+		return nil, err
+	}
+	upper, err := parseBound(a[1], s, check)
+	if err != nil {
+		return nil, err
+	}
+	b := &bounds{lower: lower, upper: upper}
+	low, high := lower.distance(), upper.distance()
+	if !lower.unbounded && !upper.unbounded && bsonval.Compare(low, high) > 0 {
+		return nil, mongoerr.New(5339900, "Lower bound must not exceed upper bound: [%s, %s]", bsonval.Text(low), bsonval.Text(high))
+	}
+	return b, nil
+}
+
+func parseBound(v any, s Stage, check func(v any) error) (bound, error) {
+	if text, ok := v.(string); ok {
+		switch text {
+		case "unbounded":
+			return bound{unbounded: true}, nil
+		case "current":
+			return bound{}, nil
+		}
+		return bound{}, refused("Window bounds must be 'unbounded', 'current', or a number.")
+	}
+	c, ok, err := s.constant(v)
+	switch {
+	case err != nil:
+		return bound{}, err
+	case !ok:
+		return bound{}, refused("Window bounds expression must be a constant.")
+	}
+	return bound{by: c}, check(c)
+}
+
+// distance is how far the bound is from the document.
+func (b bound) distance() any {
+	if b.by == nil {
+		return int32(0)
+	}
+	return b.by
+}

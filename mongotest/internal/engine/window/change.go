@@ -1,0 +1,256 @@
+package window
+
+import (
+	"errors"
+	"math"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/mongoerr"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/expr"
+)
+
+// changing is what $derivative and $integral share: a value over what the documents are sorted by, which is a number, or a date with a
+// unit.
+type changing struct {
+	input, key expr.Expr
+	unit       int64 // milliseconds; 0: sorted by numbers
+	*bounds
+}
+
+func parseChanging(name string, spec bson.D, s Stage) (x changing, windowed bool, err error) {
+	switch {
+	case s.SortBy == nil:
+		return x, false, refused("%s requires a sortBy", name)
+	case len(s.SortBy) != 1:
+		return x, false, refused("%s requires a non-compound sortBy", name)
+	}
+	var arg any
+	for _, f := range spec {
+		switch f.Key {
+		case "window":
+			if windowed && name == "$integral" {
+				return x, false, refused("There can be only one 'window' field for $integral")
+			}
+			windowed = true
+			if x.bounds, err = parseBounds(f.Value, s); err != nil {
+				return x, false, err
+			}
+		case name:
+			arg = f.Value
+		default:
+			return x, false, refused("%s got unexpected argument: %s", name, f.Key)
+		}
+	}
+	d, ok := arg.(bson.D)
+	if !ok {
+		return x, false, refused("%s expects an object, but got a %s: %s: %s", name, bsonval.TypeName(arg), name, bsonval.Text(arg))
+	}
+	for _, f := range d {
+		switch f.Key {
+		case "input":
+			x.input, err = expr.Parse(f.Value, s.Scope)
+		case "unit":
+			x.unit, err = parseUnit(f.Value)
+		default:
+			err = refused("%s got unexpected argument: %s", name, f.Key)
+		}
+		if err != nil {
+			return x, false, err
+		}
+	}
+	if x.input == nil {
+		return x, false, refused("%s requires an 'input' expression", name)
+	}
+	x.key, err = s.sortKey()
+	return x, windowed, err
+}
+
+func parseUnit(v any) (int64, error) {
+	name, ok := v.(string)
+	switch {
+	case !ok:
+		return 0, refused("unit' must be a string, but got %s", bsonval.TypeName(v))
+	case !expr.IsUnit(name):
+		return 0, refused("unknown time unit value: %s", name)
+	}
+	n := expr.UnitLength(name)
+	if n == 0 {
+		return 0, mongoerr.New(5490710, "unit must be 'week' or smaller")
+	}
+	return n, nil
+}
+
+// derivative is $derivative: the slope from the first document of the window to the last.
+// https://www.mongodb.com/docs/manual/reference/operator/aggregation/derivative/
+type derivative struct{ changing }
+
+func parseDerivative(name string, spec bson.D, s Stage) (Function, error) {
+	x, windowed, err := parseChanging(name, spec, s)
+	if err == nil && !windowed {
+		err = refused("$derivative requires explicit window bounds")
+	}
+	return derivative{x}, err
+}
+
+func (x derivative) Over(p *Partition) Values {
+	f := x.bounds.frames(p)
+	return func(i int) (any, error) {
+		first, last, err := f.at(i)
+		if err != nil || first > last {
+			return nil, err
+		}
+		var v [4]any
+		for k, e := range []expr.Expr{x.key, x.input} {
+			for l, j := range []int{first, last} {
+				if v[2*k+l], err = p.eval(e, j); err != nil {
+					return nil, err
+				}
+			}
+		}
+		if err := x.check(v[0], v[1]); err != nil {
+			return nil, err
+		}
+		return x.slope(v[0], v[1], v[2], v[3])
+	}
+}
+
+func (x derivative) check(from, to any) error {
+	_, a := from.(bson.DateTime)
+	_, b := to.(bson.DateTime)
+	switch {
+	case x.unit != 0 && !(a && b):
+		return mongoerr.New(5624900, "$derivative with 'unit' expects the sortBy field to be a Date")
+	case x.unit != 0:
+	case a || b:
+		return mongoerr.New(5624901, "$derivative where the sortBy is a Date requires an 'unit'")
+	case !bsonval.IsNumber(from) || !bsonval.IsNumber(to):
+		return mongoerr.New(5624902, "$derivative (with no 'unit') expects the sortBy field to be numeric")
+	}
+	return nil
+}
+
+// slope returns null where there is no distance.
+func (x derivative) slope(from, to, low, high any) (any, error) {
+	c := calculation{}
+	run, rise := c.do("$subtract", to, from), c.do("$subtract", high, low)
+	switch {
+	case c.err != nil:
+		return nil, c.err
+	case bsonval.IsNullish(rise):
+		return nil, mongoerr.New(5624903, "$derivative input must not be null or missing")
+	}
+	v, err := expr.Arithmetic("$divide", rise, run)
+	var refusal *mongoerr.Error
+	switch {
+	case errors.As(err, &refusal) && refusal.Code == mongoerr.BadValue:
+		return nil, nil
+	case err != nil || x.unit == 0:
+		return v, err
+	}
+	return expr.Arithmetic("$multiply", v, x.unit)
+}
+
+// integral is $integral: the area under the line through the window's points, by the trapezoidal rule.
+// https://www.mongodb.com/docs/manual/reference/operator/aggregation/integral/
+type integral struct{ changing }
+
+func parseIntegral(name string, spec bson.D, s Stage) (Function, error) {
+	x, _, err := parseChanging(name, spec, s)
+	return integral{x}, err
+}
+
+func (x integral) Over(p *Partition) Values {
+	in := &inputs{p: p, eval: func(c *expr.Context) (any, error) {
+		at, err := x.key.Eval(c)
+		if err != nil {
+			return nil, err
+		}
+		v, err := x.input.Eval(c)
+		return point{at, v}, err
+	}}
+	return x.bounds.sliding(p, in, &area{unit: x.unit})
+}
+
+// point is a value at a place.
+type point struct{ at, v any }
+
+func (p point) isNaN() bool { return bsonval.IsNaN(p.at) || bsonval.IsNaN(p.v) }
+
+// area is an $integral at work.
+type area struct {
+	unit   int64
+	points []point // of the window
+	sum    expr.Running
+	nan    int // points that aren't numbers
+}
+
+func (a *area) add(v any) error {
+	p := v.(point)
+	if err := a.check(p); err != nil {
+		return err
+	}
+	if p.isNaN() {
+		a.nan++
+	}
+	if n := len(a.points); n > 0 {
+		v, err := trapezoid(a.points[n-1], p)
+		if err != nil {
+			return err
+		}
+		a.sum.Add(v)
+	}
+	a.points = append(a.points, p)
+	return nil
+}
+
+func (a *area) check(p point) error {
+	_, isDate := p.at.(bson.DateTime)
+	switch {
+	case !bsonval.IsNumber(p.v) || !isDate && !bsonval.IsNumber(p.at):
+		return mongoerr.New(5423900, "The input value of $integral window function must be a vector of 2 value, the first value must be "+
+			"numeric or date type and the second must be numeric.")
+	case a.unit != 0 && !isDate:
+		return mongoerr.New(5423901, "$integral with 'unit' expects the sortBy field to be a Date")
+	case a.unit == 0 && isDate:
+		return mongoerr.New(5423902, "$integral (with no 'unit') expects the sortBy field to be numeric")
+	}
+	return nil
+}
+
+func (a *area) remove(any) error {
+	p := a.points[0]
+	if p.isNaN() {
+		a.nan--
+	}
+	if a.points = a.points[1:]; len(a.points) == 0 {
+		return nil
+	}
+	v, err := trapezoid(p, a.points[0])
+	a.sum.Remove(v)
+	return err
+}
+
+func (a *area) result() (any, error) {
+	switch {
+	case len(a.points) == 0:
+		return nil, nil
+	case a.nan > 0:
+		return math.NaN(), nil
+	case a.unit == 0:
+		return a.sum.Sum(), nil
+	}
+	return expr.Arithmetic("$divide", a.sum.Sum(), a.unit)
+}
+
+// trapezoid returns the area between two points, 0 where one isn't a number.
+func trapezoid(a, b point) (any, error) {
+	if a.isNaN() || b.isNaN() {
+		return int32(0), nil
+	}
+	c := calculation{}
+	both := c.do("$multiply", c.do("$add", b.v, a.v), c.do("$subtract", b.at, a.at))
+	v := c.do("$divide", both, 2.0)
+	return v, c.err
+}

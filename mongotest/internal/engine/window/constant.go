@@ -1,0 +1,44 @@
+package window
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/docmodel/docmodel/mongotest/internal/engine/expr"
+)
+
+// varying are the operators whose value isn't the same each time.
+var varying = []string{"$rand", "$sampleRate", "$function", "$createObjectId", "$createUUID", "$currentDate"}
+
+// constant returns the value of an expression that refers to no field and no variable, false for another one.
+func (s Stage) constant(v any) (any, bool, error) {
+	e, err := expr.Parse(v, s.Scope)
+	if err != nil {
+		return nil, false, err
+	}
+	if c, ok := expr.Literal(e); ok {
+		return c, true, nil
+	}
+	if depends(v) {
+		return nil, false, nil
+	}
+	c, err := e.Eval(expr.NewContext(bson.D{}, time.Time{}, nil, nil))
+	return c, err == nil, err
+}
+
+func depends(v any) bool {
+	switch v := v.(type) {
+	case string:
+		return strings.HasPrefix(v, "$")
+	case bson.A:
+		return slices.ContainsFunc(v, depends)
+	case bson.D:
+		return slices.ContainsFunc(v, func(f bson.E) bool {
+			return f.Key != "$literal" && (slices.Contains(varying, f.Key) || depends(f.Value))
+		})
+	}
+	return false
+}

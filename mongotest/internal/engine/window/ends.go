@@ -1,0 +1,120 @@
+package window
+
+import (
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/expr"
+)
+
+// end is $first or $last: what the document at one end of the window gives, null for a missing field.
+// https://www.mongodb.com/docs/manual/reference/mql/window-functions/last/
+type end struct {
+	input expr.Expr
+	last  bool
+	*bounds
+}
+
+func parseEnd(name string, spec bson.D, s Stage) (Function, error) {
+	arg, b, err := namedParts(name, spec, s)
+	if err != nil {
+		return nil, err
+	}
+	e, err := expr.Parse(arg, s.Scope)
+	return end{e, name == "$last", b}, err
+}
+
+func (e end) Over(p *Partition) Values {
+	f := e.bounds.frames(p)
+	return func(i int) (any, error) {
+		first, last, err := f.at(i)
+		switch {
+		case err != nil:
+			return nil, err
+		case first > last:
+			return nil, nil
+		case e.last:
+			first = last
+		}
+		v, err := p.eval(e.input, first)
+		if bsonval.IsMissing(v) {
+			v = nil
+		}
+		return v, err
+	}
+}
+
+// shift is $shift: what another document has, so many places before or after.
+// https://www.mongodb.com/docs/manual/reference/operator/aggregation/shift/
+type shift struct {
+	output   expr.Expr
+	by       int64
+	fallback any
+}
+
+func parseShift(name string, spec bson.D, s Stage) (Function, error) {
+	x, seen := shift{}, false
+	for _, f := range spec {
+		d, isDocument := f.Value.(bson.D)
+		switch {
+		case f.Key == "window":
+			return nil, refused("$shift does not accept a 'window' field")
+		case isFunction(f.Key) && seen:
+			return nil, refused("Cannot specify multiple functions in window function spec")
+		case !isFunction(f.Key):
+			return nil, refused("Window function found an unknown argument: %s", f.Key)
+		case !isDocument:
+			return nil, refused("Argument to $shift must be an object")
+		}
+		seen = true
+		if err := x.parse(d, s); err != nil {
+			return nil, err
+		}
+	}
+	if s.SortBy == nil {
+		return nil, refused("'%s' requires a sortBy", name)
+	}
+	return x, nil
+}
+
+func (x *shift) parse(d bson.D, s Stage) (err error) {
+	by := false
+	for _, f := range d {
+		switch f.Key {
+		case "output":
+			x.output, err = expr.Parse(f.Value, s.Scope)
+		case "by":
+			if by = isInt(f.Value); !by {
+				return refused("'$shift:by' field must be an integer, but found  by: %s", bsonval.Text(f.Value))
+			}
+			x.by, _ = bsonval.Int64(f.Value)
+		case "default":
+			var constant bool
+			if x.fallback, constant, err = s.constant(f.Value); err == nil && !constant {
+				return refused("'$shift:default' expression must yield a constant value.")
+			}
+		default:
+			return refused("Unknown argument in $shift")
+		}
+		if err != nil {
+			return err
+		}
+	}
+	switch {
+	case x.output == nil:
+		return refused("$shift requires an 'output' expression.")
+	case !by:
+		return refused("$shift requires 'by' as an integer value.")
+	}
+	return nil
+}
+
+func (x shift) Over(p *Partition) Values {
+	return func(i int) (any, error) {
+		j := int64(i) + x.by
+		if j < 0 || j >= int64(len(p.Docs)) {
+			return x.fallback, nil
+		}
+		return p.eval(x.output, int(j))
+	}
+}

@@ -1,0 +1,391 @@
+package mongotest_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+	"go.mongodb.org/mongo-driver/v2/mongo/writeconcern"
+
+	"github.com/docmodel/docmodel/mongotest"
+)
+
+// scratch is a testing.TB of a test within a test. Its failures are text.
+type scratch struct {
+	testing.TB
+	mu       sync.Mutex
+	text     string
+	failed   bool
+	cleanups []func()
+}
+
+func (*scratch) Helper()                          {}
+func (s *scratch) Cleanup(f func())               { s.cleanups = append(s.cleanups, f) }
+func (s *scratch) Failed() bool                   { s.mu.Lock(); defer s.mu.Unlock(); return s.failed }
+func (s *scratch) Skipped() bool                  { return false }
+func (s *scratch) Logf(string, ...any)            {}
+func (s *scratch) Fatalf(format string, a ...any) { s.Errorf(format, a...); runtime.Goexit() }
+func (s *scratch) Errorf(format string, a ...any) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.failed = true
+	s.text += fmt.Sprintf(format, a...) + "\n"
+}
+
+// within runs f as a test of its own and returns the text of its failures.
+func within(t *testing.T, f func(t testing.TB)) string {
+	t.Helper()
+	s := &scratch{TB: t}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		defer func() {
+			for _, c := range slices.Backward(s.cleanups) {
+				c()
+			}
+		}()
+		f(s)
+	}()
+	<-done
+	return s.text
+}
+
+// recorders are what a test can be recorded on.
+func recorders() []string {
+	if os.Getenv(mongotest.EnvURI) != "" {
+		return []string{"engine", "server"}
+	}
+	return []string{"engine"}
+}
+
+// replayCase runs f recorded, recorded again, and replayed twice, and returns the recording.
+func replayCase(t *testing.T, on string, f func(t testing.TB, client *mongo.Client), opts ...mongotest.Option) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "testdata", "case.replay")
+	run := func(mode string) string {
+		t.Helper()
+		t.Setenv(mongotest.EnvRecord, mode)
+		if text := within(t, func(t testing.TB) { f(t, mongotest.Replay(t, file, opts...)) }); text != "" {
+			t.Fatalf("mode %q: %s", mode, text)
+		}
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	first := run(on)
+	t.Logf("%s", first)
+	run("")
+	run("")
+	if again := run(on); again != first {
+		t.Errorf("recorded again:\n%s\nbefore:\n%s", again, first)
+	}
+	return first
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+}
+
+// Whatever a client does is replayed: cursors, errors, what it generates, and what the server generates.
+func TestReplay(t *testing.T) {
+	ctx := context.Background()
+	tests := []struct {
+		name string
+		f    func(t testing.TB, client *mongo.Client)
+		opts []mongotest.Option
+	}{
+		{"documents and cursors", func(t testing.TB, client *mongo.Client) {
+			coll := client.Database("replayed").Collection("orders")
+			for n := range 5 {
+				res, err := coll.InsertOne(ctx, bson.D{{Key: "n", Value: n}, {Key: "f", Value: 1.0}, {Key: "l", Value: int64(1)}})
+				must(t, err)
+				var got struct {
+					ID  bson.ObjectID `bson:"_id"`
+					Ref string
+				}
+				_, err = coll.UpdateByID(ctx, res.InsertedID, bson.D{{Key: "$set", Value: bson.D{{Key: "ref", Value: "order:" + res.InsertedID.(bson.ObjectID).Hex()}}}})
+				must(t, err)
+				must(t, coll.FindOne(ctx, bson.D{{Key: "_id", Value: res.InsertedID}}).Decode(&got))
+				if got.ID != res.InsertedID || got.Ref != "order:"+got.ID.Hex() {
+					t.Errorf("got %v %s, want %v", got.ID, got.Ref, res.InsertedID)
+				}
+			}
+			cursor, err := coll.Find(ctx, bson.D{}, options.Find().SetBatchSize(2).SetSort(bson.D{{Key: "n", Value: 1}}))
+			must(t, err)
+			for n := range 5 {
+				if !cursor.Next(ctx) || cursor.Current.Lookup("n").Int32() != int32(n) {
+					t.Errorf("%d: %v, %v", n, cursor.Current, cursor.Err())
+				}
+			}
+			must(t, cursor.Close(ctx))
+			cursor, err = coll.Find(ctx, bson.D{}, options.Find().SetBatchSize(2))
+			must(t, err)
+			must(t, cursor.Close(ctx)) // a killCursors
+		}, nil},
+		{"errors", func(t testing.TB, client *mongo.Client) {
+			coll := client.Database("replayed").Collection("orders")
+			_, err := coll.InsertOne(ctx, bson.D{{Key: "_id", Value: 1}})
+			must(t, err)
+			if _, err = coll.InsertOne(ctx, bson.D{{Key: "_id", Value: 1}}); !mongo.IsDuplicateKeyError(err) {
+				t.Errorf("want a duplicate key, got %v", err)
+			}
+			err = coll.FindOne(ctx, bson.D{{Key: "$nonsense", Value: 1}}).Err()
+			var failure mongo.ServerError
+			if !errors.As(err, &failure) || !failure.HasErrorCode(2) {
+				t.Errorf("want BadValue, got %v", err)
+			}
+		}, nil},
+		{"ids of the server", func(t testing.TB, client *mongo.Client) {
+			coll := client.Database("replayed").Collection("orders")
+			res, err := coll.UpdateOne(ctx, bson.D{{Key: "n", Value: 1}}, bson.D{{Key: "$set", Value: bson.D{{Key: "m", Value: 1}}}}, options.UpdateOne().SetUpsert(true))
+			must(t, err)
+			n, err := coll.DeleteOne(ctx, bson.D{{Key: "_id", Value: res.UpsertedID}})
+			must(t, err)
+			if n.DeletedCount != 1 {
+				t.Errorf("deleted %d", n.DeletedCount)
+			}
+		}, nil},
+		{"unacknowledged", func(t testing.TB, client *mongo.Client) {
+			coll := client.Database("replayed").Collection("orders", options.Collection().SetWriteConcern(writeconcern.Unacknowledged()))
+			_, err := coll.InsertOne(ctx, bson.D{{Key: "n", Value: 1}})
+			must(t, err)
+		}, nil},
+		{"maxTimeMS", func(t testing.TB, client *mongo.Client) {
+			short, cancel := context.WithTimeout(ctx, time.Second)
+			defer cancel()
+			_, err := client.Database("replayed").Collection("orders").CountDocuments(short, bson.D{})
+			must(t, err)
+		}, nil},
+	}
+	for _, on := range recorders() {
+		for _, tt := range tests {
+			t.Run(on+"/"+tt.name, func(t *testing.T) { replayCase(t, on, tt.f, tt.opts...) })
+		}
+	}
+}
+
+func TestReplayTransactions(t *testing.T) {
+	ctx := context.Background()
+	text := replayCase(t, "engine", func(t testing.TB, client *mongo.Client) {
+		coll := client.Database("replayed").Collection("accounts")
+		for range 2 {
+			session, err := client.StartSession()
+			must(t, err)
+			_, err = session.WithTransaction(ctx, func(ctx context.Context) (any, error) {
+				res, err := coll.InsertOne(ctx, bson.D{{Key: "n", Value: 1}})
+				if err == nil {
+					_, err = coll.DeleteOne(ctx, bson.D{{Key: "_id", Value: res.InsertedID}})
+				}
+				return nil, err
+			})
+			must(t, err)
+			session.EndSession(ctx)
+		}
+	})
+	if n := strings.Count(text, `"txnNumber": {"$numberLong": "2"}`); n != 3 {
+		t.Errorf("the second transaction has %d commands, want 3", n)
+	}
+	for _, word := range []string{"lsid", "clusterTime", "$db", "engine.local"} {
+		if strings.Contains(text, word) {
+			t.Errorf("the recording has %s", word)
+		}
+	}
+}
+
+func TestReplayChangeStream(t *testing.T) {
+	ctx := context.Background()
+	replayCase(t, "engine", func(t testing.TB, client *mongo.Client) {
+		coll := client.Database("replayed").Collection("accounts")
+		stream, err := coll.Watch(ctx, mongo.Pipeline{})
+		must(t, err)
+		_, err = coll.InsertOne(ctx, bson.D{{Key: "n", Value: 1}})
+		must(t, err)
+		if !stream.Next(ctx) || stream.Current.Lookup("operationType").StringValue() != "insert" {
+			t.Errorf("%v, %v", stream.Current, stream.Err())
+		}
+		token := stream.ResumeToken()
+		must(t, stream.Close(ctx))
+		_, err = coll.InsertOne(ctx, bson.D{{Key: "n", Value: 2}})
+		must(t, err)
+		stream, err = coll.Watch(ctx, mongo.Pipeline{}, options.ChangeStream().SetResumeAfter(token))
+		must(t, err)
+		if !stream.Next(ctx) || stream.Current.Lookup("fullDocument", "n").Int32() != 2 {
+			t.Errorf("%v, %v", stream.Current, stream.Err())
+		}
+		short, cancel := context.WithTimeout(ctx, 100*time.Millisecond)
+		defer cancel()
+		if stream.Next(short) || !errors.Is(stream.Err(), context.DeadlineExceeded) {
+			t.Errorf("want no further change, got %v, %v", stream.Current, stream.Err())
+		}
+		must(t, stream.Close(ctx))
+	})
+}
+
+// A difference is shown with the number of the command, both commands, and each field that differs.
+func TestReplayDiffers(t *testing.T) {
+	ctx := context.Background()
+	file := filepath.Join(t.TempDir(), "shop.replay")
+	type step func(ctx context.Context, coll *mongo.Collection)
+	insert := func(doc bson.D) step {
+		return func(ctx context.Context, coll *mongo.Collection) { _, _ = coll.InsertOne(ctx, doc) }
+	}
+	find := func(filter bson.D) step {
+		return func(ctx context.Context, coll *mongo.Collection) { _ = coll.FindOne(ctx, filter).Err() }
+	}
+	run := func(mode, collection string, opts []mongotest.Option, steps ...step) string {
+		t.Setenv(mongotest.EnvRecord, mode)
+		text := within(t, func(t testing.TB) {
+			coll := mongotest.Replay(t, file, opts...).Database("replayed").Collection(collection)
+			for _, s := range steps {
+				s(ctx, coll)
+			}
+		})
+		return strings.TrimSpace(strings.ReplaceAll(text, file, "shop.replay"))
+	}
+	id := bson.NewObjectID()
+	byID := find(bson.D{{Key: "_id", Value: id}})
+	one, two := insert(bson.D{{Key: "_id", Value: id}, {Key: "n", Value: 1}}), find(bson.D{{Key: "n", Value: 1}, {Key: "status", Value: "paid"}})
+	if text := run("engine", "orders", nil, one, two, byID); text != "" {
+		t.Fatal(text)
+	}
+	const remedy = "\n\tremedy: if the new command is meant, record the test again with MONGOTEST_RECORD=server or MONGOTEST_RECORD=engine"
+	anyOrder := []mongotest.Option{mongotest.WithAnyOrder()}
+	tests := []struct {
+		name       string
+		collection string
+		opts       []mongotest.Option
+		steps      []step
+		text       string
+	}{
+		{"another value", "orders", nil, []step{one, find(bson.D{{Key: "n", Value: int64(1)}, {Key: "status", Value: "sent"}}), byID},
+			"mongotest: Replay: shop.replay: command 2 of 3 differs from the recorded one" +
+				"\n\t- orders.find {filter: {n: 1, status: 'paid'}, limit: Long('1'), singleBatch: true}" +
+				"\n\t+ orders.find {filter: {n: Long('1'), status: 'sent'}, limit: Long('1'), singleBatch: true}" +
+				"\n\tfilter.n: want int32 1, got int64 Long('1')" +
+				"\n\tfilter.status: want string 'paid', got string 'sent'" + remedy},
+		{"another collection", "carts", nil, []step{one},
+			"mongotest: Replay: shop.replay: command 1 of 3 differs from the recorded one" +
+				"\n\t- orders.insert {documents: [{_id: ObjectId('000000001d1d1d1d1d000001'), n: 1}]}" +
+				"\n\t+ carts.insert {documents: [{_id: ObjectId('000000001d1d1d1d1d000001'), n: 1}]}" + remedy},
+		{"another id of the client", "orders", nil, []step{one, two, find(bson.D{{Key: "_id", Value: bson.ObjectID{11: 1}}})},
+			"mongotest: Replay: shop.replay: command 3 of 3 differs from the recorded one" +
+				"\n\t- orders.find {filter: {_id: ObjectId('000000001d1d1d1d1d000001')}, limit: Long('1'), singleBatch: true}" +
+				"\n\t+ orders.find {filter: {_id: ObjectId('000000000000000000000001')}, limit: Long('1'), singleBatch: true}" +
+				"\n\tfilter._id: want objectID ObjectId('000000001d1d1d1d1d000001'), got objectID ObjectId('000000000000000000000001')" + remedy},
+		{"another order", "orders", nil, []step{one, byID, two},
+			"mongotest: Replay: shop.replay: command 2 of 3 differs from the recorded one" +
+				"\n\t- orders.find {filter: {n: 1, status: 'paid'}, limit: Long('1'), singleBatch: true}" +
+				"\n\t+ orders.find {filter: {_id: ObjectId('000000001d1d1d1d1d000001')}, limit: Long('1'), singleBatch: true}" +
+				"\n\tfilter._id: want nothing, got objectID ObjectId('000000001d1d1d1d1d000001')" +
+				"\n\tfilter.n: want int32 1, got nothing" +
+				"\n\tfilter.status: want string 'paid', got nothing" +
+				"\n\tit is command 3 of the recording; WithAnyOrder is for commands of several goroutines" + remedy},
+		{"another order that is let be", "orders", anyOrder, []step{two, one, byID}, ""},
+		{"one command more", "orders", nil, []step{one, two, byID, byID},
+			"mongotest: Replay: shop.replay: command 4 was sent and is not in the recording, which has 3 commands" +
+				"\n\t+ orders.find {filter: {_id: ObjectId('" + id.Hex() + "')}, limit: Long('1'), singleBatch: true}"},
+		{"two commands less", "orders", nil, []step{one},
+			"mongotest: Replay: shop.replay: 1 of 3 recorded commands were sent; not sent:" +
+				"\n\t- orders.find {filter: {n: 1, status: 'paid'}, limit: Long('1'), singleBatch: true}" +
+				"\n\t- orders.find {filter: {_id: ObjectId('000000001d1d1d1d1d000001')}, limit: Long('1'), singleBatch: true}"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if text := run("", tt.collection, tt.opts, tt.steps...); text != tt.text {
+				t.Errorf("got\n%s\nwant\n%s\n%s", text, tt.text, mongotest.Diff(tt.text, text))
+			}
+		})
+	}
+}
+
+// What can't be recorded or replayed fails the test and leaves the file alone.
+func TestReplayRefuses(t *testing.T) {
+	ctx := context.Background()
+	file := filepath.Join(t.TempDir(), "x.replay")
+	run := func(mode string, f func(t testing.TB, client *mongo.Client)) string {
+		t.Setenv(mongotest.EnvRecord, mode)
+		text := within(t, func(t testing.TB) { f(t, mongotest.Replay(t, file)) })
+		return strings.ReplaceAll(text, file, "x.replay")
+	}
+	nothing := func(testing.TB, *mongo.Client) {}
+	tests := []struct {
+		name, mode, text string
+		f                func(t testing.TB, client *mongo.Client)
+	}{
+		{"no file", "", "there is no recording x.replay\n\tremedy: run the test once with MONGOTEST_RECORD=server and MONGODB_URI", nothing},
+		{"another mode", "yes", `MONGOTEST_RECORD is "yes", want server or engine`, nothing},
+		{"a command about the server", "engine", "listDatabases can't be recorded: it is about the server", func(_ testing.TB, client *mongo.Client) {
+			_, _ = client.ListDatabaseNames(ctx, bson.D{})
+		}},
+		{"two commands at once", "engine", "a command was sent before the reply of another one had come", func(t testing.TB, client *mongo.Client) {
+			coll := client.Database("replayed").Collection("x")
+			stream, err := coll.Watch(ctx, mongo.Pipeline{})
+			must(t, err)
+			waiting := make(chan struct{})
+			done := make(chan struct{})
+			go func() { defer close(done); close(waiting); stream.Next(ctx) }()
+			<-waiting
+			time.Sleep(50 * time.Millisecond)
+			_, err = coll.InsertOne(ctx, bson.D{})
+			must(t, err)
+			<-done
+		}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if text := run(tt.mode, tt.f); !strings.Contains(text, tt.text) {
+				t.Errorf("got %q, want %q", text, tt.text)
+			}
+			if _, err := os.Stat(file); err == nil {
+				t.Error("a file was written")
+			}
+		})
+	}
+	s := &scratch{TB: t}
+	done := make(chan struct{})
+	go func() { defer close(done); mongotest.NewClient(s, mongotest.WithAnyOrder()) }()
+	<-done
+	if s.text != "mongotest: WithAnyOrder is an option of Replay alone\n" {
+		t.Errorf("NewClient: %q", s.text)
+	}
+}
+
+// Commands of several goroutines come in any order.
+func TestReplayAnyOrder(t *testing.T) {
+	ctx := context.Background()
+	replayCase(t, "engine", func(t testing.TB, client *mongo.Client) {
+		coll := client.Database("replayed").Collection("parts")
+		var wait sync.WaitGroup
+		for n := range 4 {
+			wait.Go(func() {
+				for i := range 5 {
+					res, err := coll.InsertOne(ctx, bson.D{{Key: "worker", Value: n}, {Key: "i", Value: i}})
+					if err != nil {
+						t.Errorf("%v", err)
+						return
+					}
+					if err := coll.FindOne(ctx, bson.D{{Key: "_id", Value: res.InsertedID}}).Err(); err != nil {
+						t.Errorf("%v", err)
+					}
+				}
+			})
+		}
+		wait.Wait()
+	}, mongotest.WithAnyOrder())
+}
