@@ -9,7 +9,8 @@
 //	model/schema      validators, types in one collection, migrations, expiry
 //	model/advise      which type fits the data
 //	model/design      a model with growth and costs, without a server
-//	model/modeltest   an in-memory MongoDB and helpers for tests
+//	model/modeltest   tests of models: costs, indexes, crashes, races
+//	mongotest         an in-memory MongoDB for tests, with or without models
 //	relate            references: parent, child, two-way, many-to-many, rules of deletion
 //	denorm            copies, counters, buckets, index tables, histories and other data
 //	                  that is stored more than once

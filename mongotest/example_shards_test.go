@@ -26,8 +26,8 @@ func ExampleShards() {
 		return
 	}
 
-	_, err := measurements.InsertOne(ctx, bson.D{{Key: "_id", Value: "m1"}, {Key: "device", Value: "d7"}, {Key: "value", Value: 20}})
-	if err != nil {
+	m1 := bson.D{{Key: "_id", Value: "m1"}, {Key: "device", Value: "d7"}, {Key: "value", Value: 20}}
+	if _, err := measurements.InsertOne(ctx, m1); err != nil {
 		fmt.Println(err)
 		return
 	}

@@ -34,15 +34,15 @@ func TestMongotestStandsAlone(t *testing.T) {
 			continue
 		}
 		for name := range importedBy(list, slices.Concat(p.Imports, p.TestImports, p.XTestImports)) {
-			if local := strings.TrimPrefix(name, module+"/"); !within(local, "mongotest") &&
-				!slices.ContainsFunc(underMongotest, func(dir string) bool { return within(local, dir) }) {
+			if !isWithin(name, "mongotest") && !isUnderMongotest(name) {
 				t.Errorf("%s or its tests need %s", p.ImportPath, name)
 			}
 		}
 	}
 }
 
-// TestTenantsSeeAll holds that the tests that CI runs as one tenant's have modeltest in them, which sees to it: see package tenancy.
+// TestTenantsSeeAll holds that the tests that CI runs as one tenant's have modeltest in them, which puts them under
+// the tenant: see package tenancy.
 func TestTenantsSeeAll(t *testing.T) {
 	list := packages(t)
 	for _, p := range list {
@@ -51,7 +51,7 @@ func TestTenantsSeeAll(t *testing.T) {
 		}
 		needed := importedBy(list, slices.Concat(p.Imports, p.TestImports, p.XTestImports))
 		if needed[module+"/mongotest"] && !needed[module+"/model/modeltest"] && p.local() != "model/modeltest" {
-			t.Errorf("the tests of %s run on mongotest without model/modeltest: as a tenant's they would test nothing", p.ImportPath)
+			t.Errorf("the tests of %s need model/modeltest: without it, they don't run as a tenant's", p.ImportPath)
 		}
 	}
 }
@@ -94,7 +94,7 @@ func refuseImport(p goPackage, imported string) string {
 		return "x/text is for the engine's collations"
 	case within(imported, goCmp) && local != "model/modeltest" && local != "mongotest":
 		return "go-cmp is for tests, mongotest and model/modeltest"
-	case within(local, "mongotest") && isOurs && !isWithin(imported, "mongotest") && !slices.ContainsFunc(underMongotest, func(dir string) bool { return isWithin(imported, dir) }):
+	case within(local, "mongotest") && isOurs && !isWithin(imported, "mongotest") && !isUnderMongotest(imported):
 		return "mongotest is for programs that know the driver alone"
 	case isWithin(imported, "internal/testserver") && local != "mongotest" && local != "model/modeltest":
 		return "testserver is what mongotest shows to model/modeltest alone"
@@ -121,13 +121,19 @@ func refuseImport(p goPackage, imported string) string {
 }
 
 // foundations are what model and the techniques stand on: BSON's values as a server compares them, collections without
-// their Go types, the directions 1 and -1, values in mongosh, expressions and stages, what a context tells everything that runs, and
-// web pages.
-var foundations = []string{"internal/bsonval", "internal/core", "internal/direction", "internal/mongosh", "internal/mql", "internal/page",
-	"internal/runctx"}
+// their Go types, the directions 1 and -1, values in mongosh, expressions and stages, what a context tells everything
+// that runs, and web pages.
+var foundations = []string{
+	"internal/bsonval", "internal/core", "internal/direction", "internal/mongosh", "internal/mql", "internal/page",
+	"internal/runctx",
+}
 
-// underMongotest are what mongotest stands on: BSON's values, errors of a server, values in mongosh, and what it shows to modeltest.
-var underMongotest = []string{"internal/bsonval", "internal/mongoerr", "internal/mongosh", "internal/testserver"}
+// isUnderMongotest reports whether mongotest stands on a package: BSON's values, errors of a server, values in
+// mongosh, and what mongotest shows to modeltest.
+func isUnderMongotest(imported string) bool {
+	under := []string{"internal/bsonval", "internal/mongoerr", "internal/mongosh", "internal/testserver"}
+	return slices.ContainsFunc(under, func(dir string) bool { return isWithin(imported, dir) })
+}
 
 var techniqueAreas = []string{"relate", "denorm", "paths", "geohash"}
 

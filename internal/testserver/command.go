@@ -116,7 +116,9 @@ func clipArray(v bson.RawValue) bsoncore.Array {
 
 func clipped(n int) string { return fmt.Sprintf("… %d bytes", n) }
 
-var statementsFields = map[string]string{"insert": "documents", "update": "updates", "delete": "deletes", "bulkWrite": "ops"}
+var statementsFields = map[string]string{
+	"insert": "documents", "update": "updates", "delete": "deletes", "bulkWrite": "ops",
+}
 
 // StatementsField returns the name of the array with a write command's statements.
 func StatementsField(command string) string { return statementsFields[command] }

@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"github.com/docmodel/docmodel/internal/bsonval"
-	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
 // ReadAll returns the documents of a collection, in the order of _id.

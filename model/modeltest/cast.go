@@ -33,8 +33,9 @@ func (b *backend) newCast() (k *cast, disconnect func(), err error) {
 		}
 	}
 	for i, s := range k {
-		held := mongotest.NewFaults().From(func(c mongotest.Command) bool { return s.director != nil && s.director.match(c) }, 1,
-			func(x testserver.Exchange) error { return s.director.hold(s.actor, x) })
+		ordered := func(c mongotest.Command) bool { return s.director != nil && s.director.match(c) }
+		hold := func(x testserver.Exchange) error { return s.director.hold(s.actor, x) }
+		held := mongotest.NewFaults().From(ordered, 1, hold)
 		watch := options.Client().SetMonitor(s.txn.monitor(&k[1-i].txn))
 		client, end, err := b.server.Connect(watch, held)
 		if err != nil {

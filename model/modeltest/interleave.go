@@ -201,7 +201,9 @@ func sample[T any](all []T, n int) []T {
 
 // play runs both operations by the schedule, then A first, and returns all choices that
 // were made.
-func (c InterleaveCase) play(t *testing.T, b *backend, plain *mongo.Client, s schedule, patience time.Duration) schedule {
+func (c InterleaveCase) play(
+	t *testing.T, b *backend, plain *mongo.Client, s schedule, patience time.Duration,
+) schedule {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Hour)
 	defer cancel()

@@ -114,7 +114,7 @@ func caller() string {
 		case strings.HasPrefix(f.Function, "go.mongodb.org/mongo-driver/"):
 			driver = true
 		case driver && strings.HasPrefix(f.Function, project):
-			if strings.HasSuffix(f.File, "_test.go") || strings.HasPrefix(f.Function, project+"model/modeltest") || strings.HasPrefix(f.Function, project+"mongotest") || strings.HasPrefix(f.Function, project+"internal/") {
+			if strings.HasSuffix(f.File, "_test.go") || isOfTests(strings.TrimPrefix(f.Function, project)) {
 				return "test"
 			}
 			return strings.TrimPrefix(f.Function, project)
@@ -125,9 +125,22 @@ func caller() string {
 	}
 }
 
+// isOfTests reports whether a function of this module, by its name without the module's
+// path, is part of the tests.
+func isOfTests(function string) bool {
+	for _, dir := range []string{"model/modeltest", "mongotest", "internal/"} {
+		if strings.HasPrefix(function, dir) {
+			return true
+		}
+	}
+	return false
+}
+
 // exchange sends a body, or the command itself, and then stores the other tenant's
 // documents.
-func (s *tenants) exchange(x testserver.Exchange, body bson.Raw, cmd mongotest.Command, change func(bson.D) bson.D) error {
+func (s *tenants) exchange(
+	x testserver.Exchange, body bson.Raw, cmd mongotest.Command, change func(bson.D) bson.D,
+) error {
 	answer, err := x.Send(body)
 	if err != nil {
 		return err

@@ -155,7 +155,8 @@ func (w two) again(t *testing.T, both VerifyOperation, a, b, joined *solo, stay 
 			}
 		}
 	})
-	writes := slices.DeleteFunc(lastAttempts(joined.commands), func(c mongotest.Command) bool { return !mongotest.Writes(c) })
+	isRead := func(c mongotest.Command) bool { return !mongotest.Writes(c) }
+	writes := slices.DeleteFunc(lastAttempts(joined.commands), isRead)
 	for _, row := range sample(faultRows(writes), 2) {
 		w.w.onEngine(t, func(ctx context.Context, st *stage) {
 			c := FaultCase{Run: w.w.run(both), Match: mongotest.Writes}

@@ -285,7 +285,8 @@ func (s *stage) settled(now image, open func()) (o settled, err error) {
 func record(into *[]mongotest.Command) *options.ClientOptions {
 	return options.Client().SetMonitor(&event.CommandMonitor{
 		Started: func(_ context.Context, e *event.CommandStartedEvent) {
-			if c := newCommand(e.DatabaseName, slices.Clone(e.Command)); !testserver.IsDriversOwn(c.Name, c.Body) && c.Name != "hello" {
+			c := newCommand(e.DatabaseName, slices.Clone(e.Command))
+			if !testserver.IsDriversOwn(c.Name, c.Body) && c.Name != "hello" {
 				*into = append(*into, c)
 			}
 		},
