@@ -11,7 +11,8 @@ import (
 )
 
 // An Action is what [Faults] does to a command: see [Fail], [FailInside], [CutBefore],
-// [CutInside], [CutAfter], [Delay] and [Hold]. A nil Action isn't valid.
+// [CutInside], [CutAfter], [Delay] and [Hold]. A nil Action isn't valid. Programs can't
+// write their own.
 type Action func(testserver.Exchange) error
 
 // act returns an Action for a command of a connection.

@@ -1,14 +1,15 @@
-// Package mongotest is a MongoDB for unit tests. The server runs in memory, in the test's
-// process. The code under test uses the official Go driver, and nothing else:
+// Package mongotest is a MongoDB for unit tests. The server, called the engine, runs in
+// memory, in the test's process. The code under test uses the official Go driver, and
+// nothing else:
 //
 //	func TestTransfer(t *testing.T) {
-//		client := mongotest.NewClient(t) // a *mongo.Client, with an empty server of its own
+//		client := mongotest.NewClient(t) // a *mongo.Client, with an empty engine of its own
 //		accounts := bank.New(client.Database("bank"))
 //		…
 //	}
 //
 // There is nothing to install, to start or to clean up. Tests can run in parallel, because
-// each client has a server of its own. A new server takes less than a millisecond.
+// each client has an engine of its own. A new engine takes less than a millisecond.
 //
 // # Choosing
 //
@@ -45,24 +46,24 @@
 //
 // # A real server
 //
-// [Each] runs a test on the server in memory and, if MONGODB_URI is set, on the server with
+// [Each] runs a test on the engine and, if MONGODB_URI is set, on the server with
 // this connection string:
 //
 //	func TestTransfer(t *testing.T) {
 //		mongotest.Each(t, func(t *testing.T, db *mongo.Database) { … })
 //	}
 //
-//	go test ./...                                            # in memory
-//	MONGODB_URI=mongodb://localhost:27017/ go test ./...     # in memory, and there
+//	go test ./...                                            # on the engine
+//	MONGODB_URI=mongodb://localhost:27017/ go test ./...     # on the engine and there
 //
 // # Time
 //
-// In a testing/synctest bubble, the server of [NewClient] uses the bubble's clock.
+// In a testing/synctest bubble, the engine of [NewClient] uses the bubble's clock.
 // [Listen] doesn't work in a bubble. Outside a bubble, use a [Clock].
 //
 // # What it supports
 //
-// The server answers like a MongoDB 8.0 replica set with one member. The driver's methods
+// The engine answers like a MongoDB 8.0 replica set with one member. The driver's methods
 // work, except for search indexes and encryption. [OPERATORS.md] lists all operators.
 //
 //	features     GridFS, transactions, snapshots, retryable writes, causal consistency,
