@@ -30,7 +30,7 @@ bench: ## every benchmark, and the tables beside other libraries (internal/bench
 vulnerabilities: ## known vulnerabilities of what the library calls
 	go run golang.org/x/vuln/cmd/govulncheck@v1.9.0 ./...
 
-licences: ## compare THIRD_PARTY.md with the modules; UPDATE=-update writes it
+licences: ## compare docs/THIRD_PARTY.md with the modules; UPDATE=-update writes it
 	cd internal/ci/licences && go run . $(UPDATE)
 
 api: ## compare the exported API with the last tag

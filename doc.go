@@ -18,5 +18,5 @@
 //	geohash           geohash keys; geohash/geofield stores and searches them
 //
 // Begin with [github.com/docmodel/docmodel/model]. README.md has a first program,
-// TYPES.md lists every type by its purpose, and GUIDE.md has tasks step by step.
+// docs/TYPES.md lists every type by its purpose, and docs/GUIDE.md has tasks step by step.
 package docmodel

@@ -30,7 +30,7 @@ type stock struct {
 
 // A trial is an operation of a technique.
 type trial struct {
-	technique string // as TYPES.md names it
+	technique string // as docs/TYPES.md names it
 	name      string
 	grows     string // what its time grows with, as the technique's documentation has it
 	step      func(context.Context, *site) step

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// techniques are in the order of TYPES.md.
+// techniques are in the order of docs/TYPES.md.
 var techniques = []string{
 	"embed.Embedded", "denorm.Bounded", "embed.Versioned", "relate.ChildRefs", "relate.ParentRef", "relate.TwoWay", "relate.ManyToMany",
 	"relate.JoinCollection", "relate.Join", "relate.Dangling", "relate.OnDelete", "denorm.Copy", "denorm.Feed", "denorm.Subset",

@@ -66,19 +66,20 @@ func TestStocksAreSound(t *testing.T) {
 	})
 }
 
-// The techniques are in the order of TYPES.md, and all that TYPES.md shows as keeping documents in a database, but for trees, are there.
+// The techniques are in the order of docs/TYPES.md. All that it shows as keeping documents in a database, but for
+// trees, are there.
 func TestScaleIsInOrder(t *testing.T) {
-	readme, err := os.ReadFile("../../TYPES.md")
+	page, err := os.ReadFile("../../docs/TYPES.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, table, _ := strings.Cut(string(readme), "### One document")
+	_, table, _ := strings.Cut(string(page), "### One document")
 	table, _, _ = strings.Cut(table, "\n## ")
 	last := -1
 	for _, name := range techniques {
 		at := regexp.MustCompile(`\[` + "`" + regexp.QuoteMeta(name) + "[`\"]").FindStringIndex(table)
 		if at == nil || at[0] < last {
-			t.Errorf("%s: not in a table of TYPES.md, or in another order", name)
+			t.Errorf("%s: not in a table of docs/TYPES.md, or in another order", name)
 			continue
 		}
 		last = at[0]

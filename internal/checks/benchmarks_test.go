@@ -1,8 +1,6 @@
 package checks
 
 import (
-	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -13,7 +11,8 @@ const (
 	measuredEnd   = "<!-- end of measured -->\n"
 )
 
-// measured are the tables of RESULTS.md that BENCHMARKS.md quotes: the beginning of a title, and what BENCHMARKS.md says in its place.
+// measured are the tables of RESULTS.md that docs/BENCHMARKS.md quotes: the beginning of a title, and what
+// docs/BENCHMARKS.md says in its place.
 var measured = []struct{ title, says string }{
 	{"Build and marshal $in", "`$in` of 100 ids, built and marshaled"},
 	{"Build and marshal a bounded push", "a bounded push with a counter and a field"},
@@ -25,31 +24,13 @@ var measured = []struct{ title, says string }{
 	{"Join 1000 products × 20 parts, each part in ten, on the server", "the same, each part in ten products"},
 }
 
-// BENCHMARKS.md quotes RESULTS.md: -update writes the quotation.
+// docs/BENCHMARKS.md quotes RESULTS.md: -update writes the quotation.
 func TestBenchmarksQuoteResults(t *testing.T) {
 	results, err := readFile("internal/bench/RESULTS.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	page, err := readFile("BENCHMARKS.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	before, rest, ok := strings.Cut(page, measuredBegin)
-	_, after, ends := strings.Cut(rest, measuredEnd)
-	if !ok || !ends {
-		t.Fatalf("BENCHMARKS.md lacks the comments %q and %q", measuredBegin, measuredEnd)
-	}
-	want := before + measuredBegin + quotation(t, results) + measuredEnd + after
-	if *update {
-		if err := os.WriteFile(filepath.Join(root(), "BENCHMARKS.md"), []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	if page != want {
-		t.Error("BENCHMARKS.md doesn't quote RESULTS.md: -update writes it")
-	}
+	checkPart(t, "docs/BENCHMARKS.md", measuredBegin, measuredEnd, quotation(t, results))
 }
 
 var (
@@ -57,7 +38,7 @@ var (
 	contender    = regexp.MustCompile(`(?m)^\| (docmodel|goodm|go-mongox)([^|]*) \| *([^|]*) \| *([0-9.]+) [^|]*\|[^|]*\|[^|]*\| *([0-9]+) \|`)
 )
 
-// quotation is a table of the ratios in the tables that BENCHMARKS.md quotes.
+// quotation is a table of the ratios in the tables that docs/BENCHMARKS.md quotes.
 func quotation(t *testing.T, results string) string {
 	t.Helper()
 	var b strings.Builder
@@ -93,7 +74,7 @@ func quotation(t *testing.T, results string) string {
 	return b.String()
 }
 
-// grown are the operations whose times in growing collections BENCHMARKS.md quotes: technique and operation.
+// grown are the operations whose times in growing collections docs/BENCHMARKS.md quotes: technique and operation.
 var grown = [][2]string{
 	{"relate.ParentRef", "Children, newest 20"}, {"relate.TwoWay", "Assign to another owner"}, {"denorm.Counter", "Insert with tokens"},
 	{"denorm.Copy", "Set with 20 copies"}, {"denorm.Bucket", "Append"}, {"geofield.Field", "Nearest 20"}, {"relate.Dangling", "Checks"},

@@ -1,41 +1,96 @@
 package checks
 
 import (
+	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
 
 var (
-	link    = regexp.MustCompile(`\]\(([^)\s]+)\)`)
-	heading = regexp.MustCompile(`^#+ (.*)$`)
-	dropped = regexp.MustCompile(`[^\p{L}\p{N}_\- ]`) // of a heading, in its anchor
+	link      = regexp.MustCompile(`\]\(([^)\s]+)\)`)
+	heading   = regexp.MustCompile(`^#+ (.*)$`)
+	dropped   = regexp.MustCompile(`[^\p{L}\p{N}_\- ]`) // of a heading, in its anchor
+	namedPage = regexp.MustCompile(`[\w./-]*\w\.md\b`)
 )
 
-// Links in Markdown files lead to files and headings that exist.
+// Each relative link of each Markdown page leads to a file, and to a heading of it if the link names one.
 func TestLinks(t *testing.T) {
-	var pages []string
-	for _, pattern := range []string{"*.md", "internal/*/*.md"} {
-		found, err := filepath.Glob(filepath.Join(root(), pattern))
-		if err != nil {
-			t.Fatal(err)
-		}
-		pages = append(pages, found...)
-	}
-	if len(pages) < 10 {
-		t.Fatalf("only %d pages were found", len(pages))
-	}
-	for _, page := range pages {
-		for n, line := range proseOf(t, page) {
+	for _, page := range markdownPages(t) {
+		for n, line := range proseOf(t, filepath.Join(root(), page)) {
 			for _, m := range link.FindAllStringSubmatch(line, -1) {
-				if problem := linkProblem(t, page, m[1]); problem != "" {
-					t.Errorf("%s:%d: %s: %s", filepath.Base(page), n, m[1], problem)
+				if problem := linkProblem(t, filepath.Join(root(), page), m[1]); problem != "" {
+					t.Errorf("%s:%d: %s: %s", page, n, m[1], problem)
 				}
 			}
 		}
 	}
+}
+
+// Source and scripts name a page by its path from the root or from their own folder. A name alone is enough for a
+// page outside docs.
+func TestPagesNamedInSource(t *testing.T) {
+	pages := markdownPages(t)
+	alone := map[string]bool{}
+	for _, page := range pages {
+		if !within(page, "docs") {
+			alone[path.Base(page)] = true
+		}
+	}
+	for _, file := range sourceFiles(t) {
+		text, err := readFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range namedPage.FindAllString(text, -1) {
+			beside := path.Join(path.Dir(file), name)
+			if !alone[name] && !slices.Contains(pages, name) && !slices.Contains(pages, beside) {
+				t.Errorf("%s names %s, which isn't there", file, name)
+			}
+		}
+	}
+}
+
+// markdownPages lists the Markdown files of the repository by their paths from its root.
+func markdownPages(t *testing.T) []string {
+	t.Helper()
+	pages := repositoryFiles(t, func(name string) bool { return path.Ext(name) == ".md" && !strings.HasPrefix(name, ".") })
+	if len(pages) < 10 {
+		t.Fatalf("only %d pages were found", len(pages))
+	}
+	return pages
+}
+
+// sourceFiles lists Go files, the Makefile, and what CI runs.
+func sourceFiles(t *testing.T) []string {
+	t.Helper()
+	return repositoryFiles(t, func(name string) bool {
+		return path.Ext(name) == ".go" || name == "Makefile" || within(name, ".ci") || within(name, ".github")
+	})
+}
+
+// repositoryFiles lists the files of the repository that a condition on their paths accepts.
+func repositoryFiles(t *testing.T, accepts func(name string) bool) (files []string) {
+	t.Helper()
+	err := fs.WalkDir(os.DirFS(root()), ".", func(name string, e fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case e.IsDir() && (name == ".git" || name == ".server" || e.Name() == "testdata"):
+			return fs.SkipDir
+		case !e.IsDir() && accepts(name):
+			files = append(files, name)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
 }
 
 // proseOf returns the lines of a page outside fenced blocks, by their numbers.
@@ -57,15 +112,16 @@ func proseOf(t *testing.T, page string) map[int]string {
 	return out
 }
 
+// linkProblem says why a link of a page leads nowhere, or "".
 func linkProblem(t *testing.T, page, to string) string {
 	t.Helper()
 	if strings.Contains(to, "://") {
 		return ""
 	}
-	path, anchor, _ := strings.Cut(to, "#")
+	file, anchor, _ := strings.Cut(to, "#")
 	target := page
-	if path != "" {
-		target = filepath.Join(filepath.Dir(page), filepath.FromSlash(path))
+	if file != "" {
+		target = filepath.Join(filepath.Dir(page), filepath.FromSlash(file))
 	}
 	if _, err := os.Stat(target); err != nil {
 		return "no such file"

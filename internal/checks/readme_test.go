@@ -10,21 +10,19 @@ import (
 	"testing"
 )
 
-// The Markdown files at the top show code and output that are held equal to files and programs. Above a block of Go stands
-// <!-- file: examples/hello/main.go -->, or with #Name,Type.Method behind the path for declarations of the file; above a block of
-// text that a program prints <!-- output: examples/hello -->; above what the first Example of a file prints
-// <!-- example: model/example_diagram_test.go -->. -update writes all of them.
+// The Markdown pages show code and output that are held equal to files and programs. A comment stands above each
+// block, with a path from the root. -update writes the blocks.
+//
+//	<!-- file: examples/hello/main.go -->                    a file
+//	<!-- file: examples/hello/main.go#Name,Type.Method -->   declarations of a file
+//	<!-- output: examples/hello -->                          what a program prints
+//	<!-- example: model/example_diagram_test.go -->          what the first Example of a file prints
 func TestReadme(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it builds programs")
 	}
-	files, err := filepath.Glob(filepath.Join(root(), "*.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	code := map[string]int{}
-	for _, file := range files {
-		name := filepath.Base(file)
+	for _, name := range markdownPages(t) {
 		text, err := readFile(name)
 		if err != nil {
 			t.Fatal(err)
@@ -32,7 +30,7 @@ func TestReadme(t *testing.T) {
 		run := func(dir string) (string, error) { return goCommand("run", "./"+dir) }
 		if *update {
 			if text, err = renewed(text, run); err == nil {
-				err = os.WriteFile(file, []byte(text), 0o644)
+				err = os.WriteFile(filepath.Join(root(), name), []byte(text), 0o644)
 			}
 			if err != nil {
 				t.Error(err)
@@ -47,14 +45,14 @@ func TestReadme(t *testing.T) {
 			}
 		}
 	}
-	for _, name := range []string{"README.md", "GUIDE.md"} {
+	for _, name := range []string{"README.md", "docs/GUIDE.md"} {
 		if code[name] == 0 {
 			t.Errorf("%s shows no Go code, or isn't there: a reader wants to see a program", name)
 		}
 	}
 }
 
-// STATUS.md quotes the counts of PAIRS.md.
+// docs/STATUS.md quotes the counts of PAIRS.md.
 func TestStatusCountsPairs(t *testing.T) {
 	text := func(name string) string {
 		s, err := readFile(name)
@@ -63,11 +61,33 @@ func TestStatusCountsPairs(t *testing.T) {
 		}
 		return strings.Join(strings.Fields(s), " ")
 	}
-	status, pairs := text("STATUS.md"), text("internal/compose/PAIRS.md")
+	status, pairs := text("docs/STATUS.md"), text("internal/compose/PAIRS.md")
 	for _, counts := range []string{`\d+ are refused when the model is declared, .* hold together as they are`, `\d+ meetings, in \d+ orders`} {
 		if found := regexp.MustCompile(counts).FindString(pairs); found == "" || !strings.Contains(status, found) {
-			t.Errorf("STATUS.md lacks %q", found)
+			t.Errorf("docs/STATUS.md lacks %q", found)
 		}
+	}
+}
+
+// checkPart compares the part of a page between two comments with what it has to be. -update writes it.
+func checkPart(t *testing.T, page, begin, end, want string) {
+	t.Helper()
+	text, err := readFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, begins := strings.Cut(text, begin)
+	part, after, ends := strings.Cut(rest, end)
+	switch {
+	case !begins || !ends:
+		t.Fatalf("%s lacks the comments %q and %q", page, begin, end)
+	case *update:
+		err = os.WriteFile(filepath.Join(root(), page), []byte(before+begin+want+end+after), 0o644)
+		if err != nil {
+			t.Fatal(err)
+		}
+	case part != want:
+		t.Errorf("%s isn't what the tests tell (-page +tests; -update writes it):\n%s", page, lineDiff(part, want))
 	}
 }
 

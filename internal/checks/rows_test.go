@@ -1,6 +1,6 @@
 package checks
 
-// rows are the rows of STATUS.md, in its order.
+// rows are the rows of docs/STATUS.md, in its order.
 var rows = []row{
 	{name: "embed", declares: []string{"embed.Embedded", "embed.Nested", "embed.One"}},
 	{name: "atomic aggregate", declares: []string{"embed.Versioned"}},

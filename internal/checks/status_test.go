@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// A row of STATUS.md's table: a technique and what declares it, types or functions ("relate.TwoWay").
+// A row of docs/STATUS.md's table: a technique and what declares it, types or functions ("relate.TwoWay").
 type row struct {
 	name     string
 	declares []string
@@ -49,31 +49,12 @@ const (
 	statusEnds   = "<!-- end of status -->\n"
 )
 
-// STATUS.md's table says of each row how it is shown, as the tests themselves tell.
+// docs/STATUS.md's table says of each row how it is shown, as the tests themselves tell.
 func TestStatus(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it reads source")
 	}
-	file := filepath.Join(root(), "STATUS.md")
-	readme, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	before, rest, found := strings.Cut(string(readme), statusBegins)
-	old, after, ended := strings.Cut(rest, statusEnds)
-	if !found || !ended {
-		t.Fatalf("STATUS.md has no %q", statusBegins)
-	}
-	table := statusTable(t)
-	if *update {
-		if err := os.WriteFile(file, []byte(before+statusBegins+table+statusEnds+after), 0o666); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	if old != table {
-		t.Errorf("STATUS.md's table is not what the tests tell: run go test ./internal/checks -run Status -update\n%s", table)
-	}
+	checkPart(t, "docs/STATUS.md", statusBegins, statusEnds, statusTable(t))
 }
 
 func statusTable(t *testing.T) string {

@@ -1,4 +1,4 @@
-// Package bank moves money between accounts: see GUIDE.md.
+// Package bank moves money between accounts: see docs/GUIDE.md.
 package bank
 
 import (

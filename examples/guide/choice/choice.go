@@ -1,4 +1,4 @@
-// Package choice weighs layouts of one application, with no server: see GUIDE.md.
+// Package choice weighs layouts of one application, with no server: see docs/GUIDE.md.
 package choice
 
 import (

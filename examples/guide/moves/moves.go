@@ -1,4 +1,4 @@
-// Package moves changes a model whose program runs on: see GUIDE.md.
+// Package moves changes a model whose program runs on: see docs/GUIDE.md.
 package moves
 
 import (

@@ -1,4 +1,4 @@
-// Package school is the school of GUIDE.md. It grows step by step: each technique in this
+// Package school is the school of docs/GUIDE.md. It grows step by step: each technique in this
 // file has a step of the guide and an Example.
 package school
 

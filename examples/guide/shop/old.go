@@ -1,4 +1,4 @@
-// Package shop has code for the driver alone, and what GUIDE.md adds to it.
+// Package shop has code for the driver alone, and what docs/GUIDE.md adds to it.
 package shop
 
 import (

@@ -1,4 +1,4 @@
-// Command licences compares THIRD_PARTY.md with the licences of the modules that a program with docmodel contains.
+// Command licences compares docs/THIRD_PARTY.md with the licences of the modules that a program with docmodel contains.
 // With -update it writes the table.
 package main
 
@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	file  = "THIRD_PARTY.md"
+	file  = "docs/THIRD_PARTY.md"
 	begin = "<!-- licences: written by make licences UPDATE=-update -->\n"
 	end   = "<!-- end of licences -->\n"
 )
