@@ -15,6 +15,7 @@ var (
 	link      = regexp.MustCompile(`\]\(([^)\s]+)\)`)
 	heading   = regexp.MustCompile(`^#+ (.*)$`)
 	dropped   = regexp.MustCompile(`[^\p{L}\p{N}_\- ]`) // of a heading, in its anchor
+	namedFile = regexp.MustCompile("`([\\w./*-]+\\.go)`")
 	namedPage = regexp.MustCompile(`[\w./-]*\w\.md\b`)
 )
 
@@ -53,6 +54,28 @@ func TestPagesNamedInSource(t *testing.T) {
 			}
 		}
 	}
+}
+
+// A Go file that a page names is there: by its path from the root, or by the end of its path. A name may be a pattern.
+func TestFilesNamedInPages(t *testing.T) {
+	files := sourceFiles(t)
+	for _, page := range markdownPages(t) {
+		for n, line := range proseOf(t, filepath.Join(root(), page)) {
+			for _, m := range namedFile.FindAllStringSubmatch(line, -1) {
+				if !slices.ContainsFunc(files, func(file string) bool { return endsIn(file, m[1]) }) {
+					t.Errorf("%s:%d names %s, which isn't there", page, n, m[1])
+				}
+			}
+		}
+	}
+}
+
+// endsIn reports whether the last elements of a path match a pattern of as many elements.
+func endsIn(file, pattern string) bool {
+	elements := strings.Split(file, "/")
+	last := max(0, len(elements)-1-strings.Count(pattern, "/"))
+	matches, err := path.Match(pattern, strings.Join(elements[last:], "/"))
+	return matches && err == nil
 }
 
 // markdownPages lists the Markdown files of the repository by their paths from its root.
