@@ -86,31 +86,28 @@ func (s *Store[D, K]) Insert(doc D) Change[Stored[D]] {
 	prepare := func(ctx context.Context, db DB, docs []bson.Raw) (storeState, error) {
 		return s.in.insert(ctx, db, docs[0])
 	}
-	return s.changeNew("insert", storeTarget{}, err, []bson.Raw{raw}, prepare)
+	return s.changeNew("insert", storeTarget{err: err}, []bson.Raw{raw}, prepare)
 }
 
 // changeNew returns the change of new documents. Their references are known when it runs. A
 // filter of the target names the action, otherwise the first document does.
 func (s *Store[D, K]) changeNew(
-	action string, target storeTarget, err error, docs []bson.Raw,
+	action string, of storeTarget, docs []bson.Raw,
 	prepare func(ctx context.Context, db DB, docs []bson.Raw) (storeState, error),
 ) Change[Stored[D]] {
-	var of any
 	var expected []expectedWrite
-	err = cmp.Or(s.checkUnguarded(), err)
+	of.err = cmp.Or(s.checkUnguarded(), of.err)
 	switch {
-	case err != nil:
-	case target.filter != nil:
-		of = target.name(s.refs)
+	case of.err != nil || of.filter != nil:
 	case len(s.refs) > 0:
-		of = s.in.nameOf(docs[0], s.refs)
+		of.label = s.in.nameOf(docs[0], s.refs)
 	default:
-		of = docs[0].Lookup("_id")
+		of.label = docs[0].Lookup("_id")
 	}
 	for _, doc := range docs {
 		expected = append(expected, expectedWrite{StoreWrite: s.in.writeOf(nil, doc)})
 	}
-	return s.change(action, OnInsert, of, err, func(ctx context.Context, db DB) (storeState, error) {
+	return s.change(action, OnInsert, of, func(ctx context.Context, db DB) (storeState, error) {
 		return s.in.refer(ctx, db, s.refs, expected, func(ctx context.Context, set bson.D) (storeState, error) {
 			filled, err := s.in.filled(docs, set)
 			if err != nil {
@@ -135,7 +132,7 @@ func (s *Store[D, K]) InsertMany(docs ...D) Change[Stored[D]] {
 		raws[i], invalid = s.checked(&docs[i])
 		err = cmp.Or(err, invalid)
 	}
-	out := s.changeNew("insert many", storeTarget{}, err, raws, s.in.insertMany)
+	out := s.changeNew("insert many", storeTarget{err: err}, raws, s.in.insertMany)
 	out.alone = out.alone && len(docs) == 1
 	return out
 }
@@ -175,10 +172,12 @@ func (s *Store[D, K]) set(of storeTarget, fields bson.D) Change[Stored[D]] {
 		err = s.in.checkOwned(set)
 	}
 	if whole, ok, invalid := s.in.deriveUnread(set); ok {
-		return s.changePlainly("set", of, cmp.Or(err, invalid), whole)
+		return s.changePlainly("set", of.refuse(cmp.Or(err, invalid)), whole)
 	}
 	concerned := s.in.concernedBy(set)
-	out := s.changeStored("set", of, err, &firstWrite{set}, func(_ DB, before bson.Raw) (bson.Raw, error) { return withFields(before, set) })
+	out := s.changeStored("set", of.refuse(err), &firstWrite{set}, func(_ DB, before bson.Raw) (bson.Raw, error) {
+		return withFields(before, set)
+	})
 	out.alone = !slices.ContainsFunc(concerned, Reaction.reachesOthers)
 	return out
 }
@@ -204,7 +203,7 @@ func (s *Store[D, K]) edit(of storeTarget, edit func(doc *D) error) Change[Store
 	if edit == nil {
 		err = s.docs.Docs().Refuse("edit", nil, "is nil: give a function")
 	}
-	return s.changeStored("edit", of, err, nil, func(_ DB, before bson.Raw) (bson.Raw, error) {
+	return s.changeStored("edit", of.refuse(err), nil, func(_ DB, before bson.Raw) (bson.Raw, error) {
 		set, err := s.edited(before, edit)
 		if err == nil {
 			err = s.in.checkOwned(set)
@@ -229,7 +228,7 @@ func (s *Store[D, K]) Replace(doc D) Change[Stored[D]] {
 	id, err := s.docs.ID(&doc)
 	raw, _, invalid := s.docs.Docs().Checked(&doc)
 	err = cmp.Or(err, invalid, s.in.checkUnreferred(raw, s.refs))
-	return s.changeStored("replace", s.byID(id), err, nil, func(db DB, before bson.Raw) (bson.Raw, error) {
+	return s.changeStored("replace", s.byID(id).refuse(err), nil, func(db DB, before bson.Raw) (bson.Raw, error) {
 		var stored D
 		was, err := s.decode(before, &stored)
 		doc := raw
@@ -262,15 +261,15 @@ func (s *Store[D, K]) DeleteOne(filter bson.D) Change[Stored[D]] { return s.dele
 
 func (s *Store[D, K]) delete(of storeTarget) Change[Stored[D]] {
 	if s.in.actsAlone(OnDelete) {
-		return s.changePlainly("delete", of, nil, nil)
+		return s.changePlainly("delete", of, nil)
 	}
-	return s.changeStored("delete", of, nil, &firstWrite{}, func(DB, bson.Raw) (bson.Raw, error) { return nil, nil })
+	return s.changeStored("delete", of, &firstWrite{}, func(DB, bson.Raw) (bson.Raw, error) { return nil, nil })
 }
 
 // changeStored returns the change of a stored document. after returns the document after
 // the write, or nil for a deletion. first is not nil if the write needs no read.
 func (s *Store[D, K]) changeStored(
-	name string, of storeTarget, err error, first *firstWrite, after func(db DB, before bson.Raw) (bson.Raw, error),
+	name string, of storeTarget, first *firstWrite, after func(db DB, before bson.Raw) (bson.Raw, error),
 ) Change[Stored[D]] {
 	var expected []expectedWrite
 	if name == "delete" && len(s.refs) > 0 {
@@ -279,7 +278,7 @@ func (s *Store[D, K]) changeStored(
 	}
 	kind := pick(name == "delete", OnDelete, OnUpdate)
 	of = s.guarded(of)
-	out := s.change(name, kind, of.name(s.refs), cmp.Or(of.err, err), func(ctx context.Context, db DB) (storeState, error) {
+	out := s.change(name, kind, of, func(ctx context.Context, db DB) (storeState, error) {
 		return s.in.refer(ctx, db, s.refs, expected, func(ctx context.Context, set bson.D) (storeState, error) {
 			of := s.in.withKey(of.narrow(set))
 			if first != nil && s.in.canWriteFirst(ctx, db, of, first.set) {
@@ -302,9 +301,9 @@ func (s *Store[D, K]) changeStored(
 
 // changePlainly returns the change that deletes the document or sets fields. On a sharded
 // collection it reads the document's shard key first, if the target doesn't tell it.
-func (s *Store[D, K]) changePlainly(name string, of storeTarget, err error, set bson.D) Change[Stored[D]] {
+func (s *Store[D, K]) changePlainly(name string, of storeTarget, set bson.D) Change[Stored[D]] {
 	of = s.guarded(of)
-	out := s.change(name, OnUpdate, of.name(s.refs), cmp.Or(of.err, err), func(ctx context.Context, db DB) (storeState, error) {
+	out := s.change(name, OnUpdate, of, func(ctx context.Context, db DB) (storeState, error) {
 		return s.in.refer(ctx, db, s.refs, nil, func(ctx context.Context, refs bson.D) (storeState, error) {
 			of := s.in.withKey(of.narrow(refs))
 			if isRouted(ctx, db, s.docs.Name(), of.filter) {
@@ -322,14 +321,14 @@ func (s *Store[D, K]) changePlainly(name string, of storeTarget, err error, set 
 	return s.explained(of, out)
 }
 
-// change returns the change with a step that prepares the writes. of names the action's
-// document. The result's document is the last of the caller's documents.
+// change returns the change with a step that prepares the writes. The result's document is
+// the last of the caller's documents.
 func (s *Store[D, K]) change(
-	name string, kind Occasion, of any, err error, prepare func(context.Context, DB) (storeState, error),
+	name string, kind Occasion, of storeTarget, prepare func(context.Context, DB) (storeState, error),
 ) Change[Stored[D]] {
 	full := "store " + s.docs.Name() + ": " + name
 	out := Change[Stored[D]]{
-		Name: full, Err: cmp.Or(s.invalid, err), Attempts: 100, action: &action{full + " " + shell(of)}, alone: s.in.actsAlone(kind),
+		Name: full, Err: cmp.Or(s.invalid, of.err), Attempts: 100, action: &action{full + " " + shell(of.name(s.refs))}, alone: s.in.actsAlone(kind),
 		again: func(out Stored[D]) bool { return out.state.again },
 		Read: func(ctx context.Context, db DB) (out Stored[D], err error) {
 			out.state, err = prepare(ctx, db)

@@ -112,7 +112,7 @@ func (s *store) finishOne(collection string, id bson.RawValue) Change[storeState
 			if err != nil || !is {
 				return storeState{applied: true}, err
 			}
-			return s.settled(ctx, db, storeState{}, &unfinishedError{collection, docs[0], u})
+			return s.finishOther(ctx, db, &unfinishedError{collection, docs[0], u})
 		},
 		Decide: func(out storeState) (Plan, error) { return s.plan(out), nil },
 	}

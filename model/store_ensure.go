@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -22,7 +23,7 @@ func (s *Store[D, K]) Ensure(doc D) Change[Stored[D]] {
 	prepare := func(ctx context.Context, db DB, docs []bson.Raw) (storeState, error) {
 		return s.in.ensure(ctx, db, documentOf(docs[0].Lookup("_id")), docs[0])
 	}
-	return s.changeNew("ensure", storeTarget{}, err, []bson.Raw{raw}, prepare)
+	return s.changeNew("ensure", storeTarget{err: err}, []bson.Raw{raw}, prepare)
 }
 
 // EnsureOne returns the change that inserts a document unless one that the filter matches is
@@ -38,11 +39,8 @@ func (s *Store[D, K]) Ensure(doc D) Change[Stored[D]] {
 func (s *Store[D, K]) EnsureOne(filter bson.D, doc D) Change[Stored[D]] {
 	of := s.byFilter(filter)
 	raw, err := s.checked(&doc)
-	if err == nil {
-		err = of.err
-	}
-	if err == nil {
-		err = s.in.checkMatched(of.filter, raw)
+	if of.err = cmp.Or(err, of.err); of.err == nil {
+		of.err = s.in.checkMatched(of.filter, raw)
 	}
 	prepare := func(ctx context.Context, db DB, docs []bson.Raw) (storeState, error) {
 		of := of
@@ -52,7 +50,7 @@ func (s *Store[D, K]) EnsureOne(filter bson.D, doc D) Change[Stored[D]] {
 		}
 		return s.in.ensure(ctx, db, s.in.withKey(of), docs[0])
 	}
-	return s.changeNew("ensure", of, err, []bson.Raw{raw}, prepare)
+	return s.changeNew("ensure", of, []bson.Raw{raw}, prepare)
 }
 
 // checkMatched refuses a new document without the values that a filter tells. The filter

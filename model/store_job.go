@@ -295,7 +295,10 @@ func (d *deletion) run(ctx context.Context, db DB, r documentRef, parts bool) (p
 			}
 			some, stored, err := d.store.related(ctx, db, []documentRef{r}, d.size)
 			if err != nil {
-				return d.store.settled(ctx, db, storeState{}, err)
+				if other := unfinishedIn(err); other != nil {
+					return d.store.finishOther(ctx, db, other)
+				}
+				return storeState{}, err
 			}
 			d.stored = stored > 0
 			part = slices.DeleteFunc(some.writesOf(0), func(w StoreWrite) bool { return !w.deletes() && d.deleted[refOf(w).key()] })
@@ -304,7 +307,7 @@ func (d *deletion) run(ctx context.Context, db DB, r documentRef, parts bool) (p
 				return storeState{}, nil
 			}
 			out, err := d.store.prepareBeside(ctx, db, d.deleted, part)
-			if !out.divides(err) {
+			if err != nil || !out.divides() {
 				return out, err
 			}
 			return eachState(ctx, part, func(i int) (storeState, error) {

@@ -123,7 +123,10 @@ func (s *store) prepareBeside(
 	if err == nil {
 		err = s.compareReferred(ctx, &out)
 	}
-	return s.settled(ctx, db, out, err)
+	if other := unfinishedIn(err); other != nil {
+		return s.finishOther(ctx, db, other)
+	}
+	return out, err
 }
 
 func newState(ctx context.Context, action bson.ObjectID) storeState {

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strings"
@@ -25,14 +26,12 @@ import (
 // Cost: one read more than [Store.Insert].
 func (s *Store[D, K]) Restore(id K) Change[Stored[D]] {
 	of := s.byID(id)
-	err := s.checkUnguarded()
-	if err == nil && len(s.refs) > 0 {
+	var err error
+	if len(s.refs) > 0 {
 		err = s.docs.Docs().Refuse(s.refs[0].path, nil, "has a filter by Store.Referring: a document is restored by its _id")
 	}
-	if err == nil {
-		err = of.err
-	}
-	return s.change("restore", OnInsert, of.name(nil), err, func(ctx context.Context, db DB) (storeState, error) {
+	of.err = cmp.Or(s.checkUnguarded(), err, of.err)
+	return s.change("restore", OnInsert, of, func(ctx context.Context, db DB) (storeState, error) {
 		return s.in.restore(ctx, db, of)
 	})
 }
@@ -53,8 +52,12 @@ func (s *store) restore(ctx context.Context, db DB, of storeTarget) (storeState,
 		return storeState{}, err
 	}
 	out := newState(ctx, runctx.Token(ctx))
-	if _, err := out.otherAction(s, s.docs.Name(), stored); err != nil {
-		return s.settled(ctx, db, out, err)
+	_, err = out.otherAction(s, s.docs.Name(), stored)
+	if other := unfinishedIn(err); other != nil {
+		return s.finishOther(ctx, db, other)
+	}
+	if err != nil {
+		return out, err
 	}
 	shown := s.docs.StoreField().RemoveFrom(stored)
 	if !isMarked(db, s.docs.Name(), stored) {

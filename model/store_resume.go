@@ -41,7 +41,7 @@ func (s *store) insertMany(ctx context.Context, db DB, docs []bson.Raw) (out sto
 	for i, doc := range docs {
 		writes[i] = s.writeOf(nil, doc)
 	}
-	if out, err = s.prepare(ctx, db, writes...); !out.divides(err) {
+	if out, err = s.prepare(ctx, db, writes...); err != nil || !out.divides() {
 		return out, err
 	}
 	return eachState(ctx, writes, func(i int) (storeState, error) { return s.insert(ctx, db, docs[i]) })
@@ -49,7 +49,7 @@ func (s *store) insertMany(ctx context.Context, db DB, docs []bson.Raw) (out sto
 
 // divides reports whether the state of several documents can't be one action: outside
 // transactions, each document with writes that follow is an action of its own.
-func (s storeState) divides(err error) bool { return err == nil && !s.tx && !s.again && s.follows() }
+func (s storeState) divides() bool { return !s.tx && !s.again && s.follows() }
 
 // eachState returns the state of several actions, one for each document.
 func eachState(
@@ -128,7 +128,7 @@ func (s *store) begun(
 	case err != nil:
 		return out, true, err
 	case is && u.Token == token:
-		out, err = s.settled(ctx, db, out, &unfinishedError{s.docs.Name(), stored, u})
+		out, err = s.finishOther(ctx, db, &unfinishedError{s.docs.Name(), stored, u})
 		out.again = len(out.chain) > 1
 		return out, true, err
 	case is || !remembers(s.docs.StoreField(), stored, token):
@@ -172,13 +172,13 @@ func (s *store) resume(ctx context.Context, db DB, chain []*unfinishedError) (ou
 	return out, s.prepareLevels(ctx, db, &out, out.writesOf(0))
 }
 
-// settled returns the state, or instead the state that finishes an unfinished action. Then
-// the change must run again. An action that waits for itself, by way of others, goes on.
-func (s *store) settled(ctx context.Context, db DB, out storeState, err error) (storeState, error) {
-	var e *unfinishedError
+// finishOther returns the state that finishes an unfinished action. Then the change must run
+// again. If the action waits for others, the last of them is finished. An action that waits
+// for itself, by way of others, goes on.
+func (s *store) finishOther(ctx context.Context, db DB, other *unfinishedError) (out storeState, err error) {
 	var chain []*unfinishedError
-	for errors.As(err, &e) {
-		chain = append(chain, e)
+	for ; other != nil; other = unfinishedIn(err) {
+		chain = append(chain, other)
 		out, err = s.resume(ctx, db, chain)
 		out.again = true
 	}

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -15,12 +16,19 @@ import (
 type storeTarget struct {
 	filter bson.D
 	id     bson.RawValue // of type 0 if only other fields are known
-	err    error         // the target isn't valid
+	err    error         // why the action is refused before it sends anything
+	label  any           // identifies the document, if neither the filter nor the id does
 	bare   bson.D        // the filter without the conditions of Store.Where; nil if there are none
 }
 
 func documentOf(id bson.RawValue) storeTarget {
 	return storeTarget{filter: bson.D{{Key: "_id", Value: Eq(id)}}, id: id}
+}
+
+// refuse notes why the action is refused, unless another reason was first.
+func (t storeTarget) refuse(err error) storeTarget {
+	t.err = cmp.Or(t.err, err)
+	return t
 }
 
 func (s *Store[D, K]) byID(id K) storeTarget {
@@ -44,10 +52,12 @@ func (s *Store[D, K]) byFilter(filter bson.D) (out storeTarget) {
 
 // name identifies the document in the name of an action.
 func (t storeTarget) name(refs []storeReference) any {
-	if len(refs) > 0 {
+	switch {
+	case t.label != nil:
+		return t.label
+	case len(refs) > 0:
 		return nameReferences(t.filter, refs)
-	}
-	if t.id.Type == 0 {
+	case t.id.Type == 0:
 		return t.filter
 	}
 	return t.id

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -100,6 +101,13 @@ func (e *unfinishedError) Error() string {
 }
 
 func (e *unfinishedError) Unwrap() error { return ErrStale }
+
+// unfinishedIn returns the action that an error says must be finished, or nil.
+func unfinishedIn(err error) *unfinishedError {
+	var e *unfinishedError
+	errors.As(err, &e)
+	return e
+}
 
 // otherAction returns the unfinished action of a stored document, or nil. If the action
 // doesn't wait for this one, it must be finished first, and otherAction returns an error.
