@@ -73,7 +73,8 @@ func TestClockWakesStream(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
 	clock := mongotest.NewClock(leapDay)
-	c := mongotest.NewClient(t, mongotest.WithClock(clock), mongotest.WithChangeLag(time.Minute)).Database("x").Collection("c")
+	c := mongotest.NewClient(t, mongotest.WithClock(clock), mongotest.WithChangeLag(time.Minute)).
+		Database("x").Collection("c")
 	if _, err := c.Indexes().CreateOne(ctx, mongo.IndexModel{Keys: bson.D{{Key: "at", Value: 1}},
 		Options: options.Index().SetExpireAfterSeconds(0)}); err != nil {
 		t.Fatal(err)
@@ -155,8 +156,16 @@ func TestClockTells(t *testing.T) {
 		{find("c", `{"n": 3}`), date, []string{"cursor", "firstBatch", "0", "at"}},
 		{find("c", `{"n": 4}`), id, []string{"cursor", "firstBatch", "0", "_id"}},
 		{find("d", `{}`), id, []string{"cursor", "firstBatch", "0", "_id"}},
-		{`{"aggregate": "c", "pipeline": [{"$collStats": {}}], "cursor": {}}`, date, []string{"cursor", "firstBatch", "0", "localTime"}},
-		{`{"aggregate": "c", "pipeline": [{"$indexStats": {}}], "cursor": {}}`, date, []string{"cursor", "firstBatch", "0", "accesses", "since"}},
+		{
+			command: `{"aggregate": "c", "pipeline": [{"$collStats": {}}], "cursor": {}}`,
+			read:    date,
+			path:    []string{"cursor", "firstBatch", "0", "localTime"},
+		},
+		{
+			command: `{"aggregate": "c", "pipeline": [{"$indexStats": {}}], "cursor": {}}`,
+			read:    date,
+			path:    []string{"cursor", "firstBatch", "0", "accesses", "since"},
+		},
 		{`{"hello": 1}`, date, []string{"localTime"}},
 		{`{"serverStatus": 1}`, date, []string{"localTime"}},
 	} {
@@ -179,7 +188,8 @@ func TestClockBack(t *testing.T) {
 	var last bson.Timestamp
 	for _, move := range []time.Duration{0, -time.Hour, -time.Hour, 3 * time.Hour} {
 		clock.Advance(move)
-		reply, err := c.Database().RunCommand(t.Context(), bson.D{{Key: "insert", Value: "c"}, {Key: "documents", Value: bson.A{bson.D{}}}}).Raw()
+		reply, err := c.Database().
+			RunCommand(t.Context(), bson.D{{Key: "insert", Value: "c"}, {Key: "documents", Value: bson.A{bson.D{}}}}).Raw()
 		if err != nil {
 			t.Fatal(err)
 		}

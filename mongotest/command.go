@@ -25,7 +25,8 @@ func (c Command) String() string {
 	elements, _ := c.Body.Elements()
 	for i, e := range elements {
 		switch e.Key() {
-		case "lsid", "$db", "$clusterTime", "txnNumber", "ordered", "$readPreference", "autocommit", "startTransaction", "maxTimeMS":
+		case "lsid", "$db", "$clusterTime", "txnNumber", "ordered", "$readPreference", "autocommit",
+			"startTransaction", "maxTimeMS":
 			continue
 		}
 		if i > 0 {

@@ -55,9 +55,14 @@ func TestDiff(t *testing.T) {
 			"(document): order of fields: want _id, items; got items, _id\n"},
 		{"order ignored", "unless it is asked not to be", order, swapped,
 			[]mongotest.DiffOption{mongotest.IgnoreOrder()}, ""},
-		{"order inside an interface", "an any that holds no map keeps the order", diffOrder{Extra: bson.D{{Key: "x", Value: 1}, {Key: "y", Value: 2}}},
-			diffOrder{Extra: bson.D{{Key: "y", Value: 2}, {Key: "x", Value: 1}}}, nil,
-			"extra: order of fields: want x, y; got y, x\n"},
+		{
+			name: "order inside an interface", reason: "an any that holds no map keeps the order",
+			want: diffOrder{Extra: bson.D{{Key: "x", Value: 1}, {Key: "y", Value: 2}}},
+
+			got:  diffOrder{Extra: bson.D{{Key: "y", Value: 2}, {Key: "x", Value: 1}}},
+			opts: nil,
+			diff: "extra: order of fields: want x, y; got y, x\n",
+		},
 		{"type", "an int32 is no int64", bson.M{"n": int32(2)}, bson.M{"n": int64(2)}, nil,
 			"n: want int32 2, got int64 Long('2')\n"},
 		{"path", "the place is given as MongoDB writes it", order,
@@ -72,11 +77,18 @@ func TestDiff(t *testing.T) {
 			"a: want document {}, got array []\n"},
 		{"scalars", "a time is stored in milliseconds", time.UnixMilli(5).Add(time.Microsecond), bson.DateTime(5), nil, ""},
 		{"nil", "", nil, nil, nil, ""},
-		{"duplicate fields", "BSON can hold a name twice", bson.D{{Key: "a", Value: 1}, {Key: "a", Value: 2}}, bson.D{{Key: "a", Value: 1}}, nil,
-			"a′: want int32 2, got nothing\n"},
+		{
+			name: "duplicate fields", reason: "BSON can hold a name twice",
+			want: bson.D{{Key: "a", Value: 1}, {Key: "a", Value: 2}},
+			got:  bson.D{{Key: "a", Value: 1}}, opts: nil,
+			diff: "a′: want int32 2, got nothing\n",
+		},
 		{"not storable", "what can't be encoded is said", bson.M{"f": func() {}}, bson.M{}, nil,
 			"want can't be stored: no encoder found for func()\n"},
-		{"bad bytes", "so are bytes that are no BSON", bson.D{}, bson.Raw{1, 2}, nil, "got can't be stored: too few bytes to read next component\n"},
+		{
+			name: "bad bytes", reason: "so are bytes that are no BSON", want: bson.D{}, got: bson.Raw{1, 2}, opts: nil,
+			diff: "got can't be stored: too few bytes to read next component\n",
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -40,7 +40,8 @@ func TestDumpAndLoad(t *testing.T) {
 		if _, err := db.Collection("a").InsertMany(ctx, docs); err != nil {
 			t.Fatal(err)
 		}
-		if err := mongotest.Load(ctx, db, `{"b c": [], "d": [{"_id": {"z": {"$numberInt": "1"}, "a": {"$numberDouble": "0.5"}}, "list": [null, {}]}]}`); err != nil {
+		if err := mongotest.Load(ctx, db,
+			`{"b c": [], "d": [{"_id": {"z": {"$numberInt": "1"}, "a": {"$numberDouble": "0.5"}}, "list": [null, {}]}]}`); err != nil {
 			t.Fatal(err)
 		}
 		got, err := mongotest.Dump(ctx, db)

@@ -28,8 +28,8 @@ func order(ctx context.Context, client *mongo.Client, id int) error {
 	})
 }
 
-// How code takes what a network and a cluster do to it: a transaction that must be run again, an error that is final, an answer
-// that is lost, and one that is late. The n-th command that matches fails; others pass.
+// How code takes what a network and a cluster do to it: a transaction that must be run again, an error that is final,
+// an answer that is lost, and one that is late. The n-th command that matches fails; others pass.
 func Example_failures() {
 	f := mongotest.NewFaults()
 	client, stop := mongotest.Start(mongotest.WithFaults(f))
@@ -58,7 +58,8 @@ func Example_failures() {
 	fmt.Println("late:", errors.Is(order(short, client, 4), context.DeadlineExceeded))
 
 	f.Reset()
-	n, err := client.Database("shop").Collection("orders").CountDocuments(ctx, bson.D{{Key: "_id", Value: bson.D{{Key: "$lt", Value: 4}}}})
+	n, err := client.Database("shop").Collection("orders").
+		CountDocuments(ctx, bson.D{{Key: "_id", Value: bson.D{{Key: "$lt", Value: 4}}}})
 	if err != nil {
 		log.Fatal(err)
 	}

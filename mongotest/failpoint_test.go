@@ -10,8 +10,8 @@ import (
 	"github.com/docmodel/docmodel/mongotest"
 )
 
-// TestFailPointBesideFaults lets one insert fail on both sides: the client's faults see each command that the driver sends, and the
-// server's fail point counts those that arrive.
+// TestFailPointBesideFaults lets one insert fail on both sides: the client's faults see each command that the driver
+// sends, and the server's fail point counts those that arrive.
 func TestFailPointBesideFaults(t *testing.T) {
 	for _, c := range []struct {
 		reason string
@@ -26,8 +26,12 @@ func TestFailPointBesideFaults(t *testing.T) {
 				var e mongo.ServerError
 				return errors.As(err, &e) && e.HasErrorCode(11)
 			}, 0},
-		{"the insert whose connection the server closed is sent again", bson.D{{Key: "closeConnection", Value: true}}, mongotest.NewFaults(), 2,
-			func(err error) bool { return err == nil }, 2},
+		{
+			reason: "the insert whose connection the server closed is sent again",
+			data:   bson.D{{Key: "closeConnection", Value: true}}, faults: mongotest.NewFaults(), sent: 2,
+
+			check: func(err error) bool { return err == nil }, stored: 2,
+		},
 		{"the insert that may be sent again fails in the client the second time", bson.D{{Key: "errorCode", Value: 91}},
 			mongotest.NewFaults().On(mongotest.Named("insert"), 2, mongotest.CutAfter()), 2, mongo.IsNetworkError, 2},
 	} {

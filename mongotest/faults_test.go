@@ -57,10 +57,15 @@ func TestFaults(t *testing.T) {
 			var e mongo.ServerError
 			return errors.As(err, &e) && e.HasErrorCode(112) && e.HasErrorLabel("TransientTransactionError")
 		}},
-		{"fail inside", "the first two statements are done, and the server says no", mongotest.FailInside(2, 11601), 2, func(err error) bool {
-			var e mongo.CommandError
-			return errors.As(err, &e) && e.Code == 11601 && e.Name == "Interrupted"
-		}},
+		{
+			name:   "fail inside",
+			reason: "the first two statements are done, and the server says no",
+			action: mongotest.FailInside(2, 11601), stored: 2,
+			check: func(err error) bool {
+				var e mongo.CommandError
+				return errors.As(err, &e) && e.Code == 11601 && e.Name == "Interrupted"
+			},
+		},
 		{"before", "the server doesn't see it either", mongotest.CutBefore(), 0, mongo.IsNetworkError},
 		{"inside", "the first statement is done", mongotest.CutInside(1), 1, mongo.IsNetworkError},
 		{"inside, as far as it goes", "two of three", mongotest.CutInside(2), 2, mongo.IsNetworkError},
@@ -111,7 +116,10 @@ func TestCutInsideMany(t *testing.T) {
 		if !mongo.IsNetworkError(err) {
 			t.Errorf("update: %v", err)
 		}
-		if n := count(t, db, bson.D{{Key: "n", Value: 7}, {Key: "_id", Value: bson.D{{Key: "$in", Value: bson.A{2, 3}}}}}); n != 2 {
+		if n := count(t, db, bson.D{
+			{Key: "n", Value: 7},
+			{Key: "_id", Value: bson.D{{Key: "$in", Value: bson.A{2, 3}}}},
+		}); n != 2 {
 			t.Errorf("%d of the first two were updated", n)
 		}
 		if n := count(t, db, bson.D{{Key: "n", Value: 7}}); n != 2 {

@@ -23,11 +23,19 @@ func product(ctx context.Context, db *mongo.Database, begins chan<- bool) error 
 		return err
 	}
 	numbers := bson.D{{Key: "$range", Value: bson.A{0, 10_000}}}
-	pipeline := bson.A{bson.D{{Key: "$set", Value: bson.D{{Key: "a", Value: numbers}, {Key: "b", Value: numbers}, {Key: "c", Value: numbers}}}}}
+	pipeline := bson.A{
+		bson.D{{
+			Key:   "$set",
+			Value: bson.D{{Key: "a", Value: numbers}, {Key: "b", Value: numbers}, {Key: "c", Value: numbers}},
+		}},
+	}
 	for _, path := range []string{"$a", "$b", "$c"} {
 		pipeline = append(pipeline, bson.D{{Key: "$unwind", Value: path}})
 	}
-	pipeline = append(pipeline, bson.D{{Key: "$group", Value: bson.D{{Key: "_id", Value: nil}, {Key: "n", Value: bson.D{{Key: "$sum", Value: 1}}}}}})
+	pipeline = append(pipeline, bson.D{{
+		Key:   "$group",
+		Value: bson.D{{Key: "_id", Value: nil}, {Key: "n", Value: bson.D{{Key: "$sum", Value: 1}}}},
+	}})
 	_, err = db.Collection("c").Aggregate(ctx, pipeline)
 	return err
 }

@@ -68,7 +68,8 @@ func listenLoopback(address string) (*net.TCPListener, error) {
 		return nil, err
 	}
 	if !a.IP.IsLoopback() {
-		return nil, fmt.Errorf("the address %q can be reached from other machines\n\tremedy: use 127.0.0.1, [::1] or localhost", address)
+		return nil,
+			fmt.Errorf("the address %q can be reached from other machines\n\tremedy: use 127.0.0.1, [::1] or localhost", address)
 	}
 	return net.ListenTCP("tcp", a)
 }

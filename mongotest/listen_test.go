@@ -40,14 +40,15 @@ func TestListen(t *testing.T) {
 	uri := listen(t, "localhost:0")
 	port := strings.Trim(uri[strings.LastIndex(uri, ":")+1:], "/")
 	for name, u := range map[string]string{
-		"as it is":                     uri,
-		"as a replica set":             uri + "?replicaSet=engine",
-		"directly":                     uri + "?directConnection=true",
-		"directly, with its set":       uri + "?directConnection=true&replicaSet=engine",
-		"by name":                      "mongodb://localhost:" + port + "/",
-		"by name, as a replica set":    "mongodb://localhost:" + port + "/?replicaSet=engine",
-		"with compression":             uri + "?compressors=zlib,snappy",
-		"with a concern and a purpose": uri + "?w=majority&readConcernLevel=majority&readPreference=secondaryPreferred&appName=test",
+		"as it is":                  uri,
+		"as a replica set":          uri + "?replicaSet=engine",
+		"directly":                  uri + "?directConnection=true",
+		"directly, with its set":    uri + "?directConnection=true&replicaSet=engine",
+		"by name":                   "mongodb://localhost:" + port + "/",
+		"by name, as a replica set": "mongodb://localhost:" + port + "/?replicaSet=engine",
+		"with compression":          uri + "?compressors=zlib,snappy",
+		"with a concern and a purpose": uri +
+			"?w=majority&readConcernLevel=majority&readPreference=secondaryPreferred&appName=test",
 	} {
 		t.Run(name, func(t *testing.T) {
 			client := dial(t, u)
@@ -91,14 +92,22 @@ func TestListenRefuses(t *testing.T) {
 		option  mongotest.Option
 		want    string
 	}{
-		"all addresses":      {address: ":0", want: "other machines"},
-		"all of IPv4":        {address: "0.0.0.0:0", want: "other machines"},
-		"all of IPv6":        {address: "[::]:0", want: "other machines"},
-		"another machine":    {address: "192.0.2.1:0", want: "other machines"},
-		"no port":            {address: "127.0.0.1", want: "missing port"},
-		"a port in use":      {address: taken, want: "in use"},
-		"a client's monitor": {address: "127.0.0.1:0", option: mongotest.WithMonitor(mongotest.NewMonitor()), want: "WithMonitor"},
-		"a client's options": {address: "127.0.0.1:0", option: mongotest.WithClientOptions(options.Client()), want: "WithClientOptions"},
+		"all addresses":   {address: ":0", want: "other machines"},
+		"all of IPv4":     {address: "0.0.0.0:0", want: "other machines"},
+		"all of IPv6":     {address: "[::]:0", want: "other machines"},
+		"another machine": {address: "192.0.2.1:0", want: "other machines"},
+		"no port":         {address: "127.0.0.1", want: "missing port"},
+		"a port in use":   {address: taken, want: "in use"},
+		"a client's monitor": {
+			address: "127.0.0.1:0",
+			option:  mongotest.WithMonitor(mongotest.NewMonitor()),
+			want:    "WithMonitor",
+		},
+		"a client's options": {
+			address: "127.0.0.1:0",
+			option:  mongotest.WithClientOptions(options.Client()),
+			want:    "WithClientOptions",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var opts []mongotest.Option
@@ -143,7 +152,8 @@ func TestListenInterrupts(t *testing.T) {
 		t.Fatal(err)
 	}
 	endless := bson.D{{Key: "$expr", Value: bson.D{{Key: "$reduce", Value: bson.D{
-		{Key: "input", Value: bson.D{{Key: "$range", Value: bson.A{0, 1 << 30}}}}, {Key: "initialValue", Value: 0}, {Key: "in", Value: "$$this"},
+		{Key: "input", Value: bson.D{{Key: "$range", Value: bson.A{0, 1 << 30}}}}, {Key: "initialValue", Value: 0},
+		{Key: "in", Value: "$$this"},
 	}}}}}
 	if err := client.Database("x").Collection("a").FindOne(short, endless).Err(); err == nil {
 		t.Fatal("it ended")

@@ -146,8 +146,9 @@ func (n *normalizer) reply(c Command, reply bson.Raw) bson.Raw {
 
 // unrecorded are fields by which servers and drivers synchronize.
 var unrecorded = map[string]bool{
-	"$clusterTime": true, "operationTime": true, "topologyVersion": true, "electionId": true, "opTime": true, "recoveryToken": true,
-	"$gleStats": true, "lastCommittedOpTime": true, "$configServerState": true, "$configTime": true, "$topologyTime": true,
+	"$clusterTime": true, "operationTime": true, "topologyVersion": true, "electionId": true,
+	"opTime": true, "recoveryToken": true, "$gleStats": true, "lastCommittedOpTime": true, "$configServerState": true,
+	"$configTime": true, "$topologyTime": true,
 }
 
 // helloFacts are the recorded fields of a hello, which the driver depends on.
@@ -158,7 +159,8 @@ var helloFacts = []string{
 
 // isTime reports whether a field of an explain is a duration.
 func isTime(key string) bool {
-	return strings.Contains(key, "Time") && (strings.Contains(key, "Millis") || strings.Contains(key, "Micros") || strings.Contains(key, "Nanos"))
+	return strings.Contains(key, "Time") &&
+		(strings.Contains(key, "Millis") || strings.Contains(key, "Micros") || strings.Contains(key, "Nanos"))
 }
 
 func (n *normalizer) withoutHosts(v bson.RawValue) bson.RawValue {

@@ -30,7 +30,9 @@ type player struct {
 }
 
 func newPlayer(t testing.TB, file string, s *session, anyOrder bool) *player {
-	return &player{t: t, file: file, session: s, anyOrder: anyOrder, binding: newBinding(ownID), sent: make([]bool, len(s.exchanges))}
+	return &player{
+		t: t, file: file, session: s, anyOrder: anyOrder, binding: newBinding(ownID), sent: make([]bool, len(s.exchanges)),
+	}
 }
 
 func (p *player) faults() *Faults {
@@ -51,7 +53,8 @@ func (p *player) greet(c *faultConn, m *message) error {
 	hello = append(hello, bson.E{Key: "helloOk", Value: true}, bson.E{Key: "ok", Value: 1.0})
 	if _, err := p.session.server.LookupErr("setName"); err == nil {
 		const host = "replay.local:27017"
-		hello = append(hello, bson.E{Key: "hosts", Value: bson.A{host}}, bson.E{Key: "me", Value: host}, bson.E{Key: "primary", Value: host})
+		hello = append(hello, bson.E{Key: "hosts", Value: bson.A{host}}, bson.E{Key: "me", Value: host},
+			bson.E{Key: "primary", Value: host})
 	}
 	if !m.handshake {
 		return c.answer(m, hello)
@@ -136,7 +139,8 @@ func (p *player) differs(c Command) {
 	p.failed = true
 	likely := p.likely(c)
 	if likely < 0 {
-		p.t.Errorf("mongotest: Replay: %s: command %d was sent and is not in the recording, which has %d commands\n\t+ %s", p.file, p.count,
+		p.t.Errorf("mongotest: Replay: %s: command %d was sent and is not in the recording, which has %d commands\n\t+ %s",
+			p.file, p.count,
 			len(p.sent), c)
 		return
 	}
@@ -191,7 +195,8 @@ const shownDifferences = 12
 func (p *player) report(c Command, likely int, lines string) string {
 	recorded := p.session.exchanges[likely].asCommand()
 	var out strings.Builder
-	fmt.Fprintf(&out, "mongotest: Replay: %s: command %d of %d differs from the recorded one\n\t- %s\n\t+ %s", p.file, likely+1,
+	fmt.Fprintf(&out,
+		"mongotest: Replay: %s: command %d of %d differs from the recorded one\n\t- %s\n\t+ %s", p.file, likely+1,
 		len(p.sent), recorded, c)
 	list := strings.Split(strings.TrimSuffix(lines, "\n"), "\n")
 	for i, line := range list {
@@ -203,7 +208,8 @@ func (p *player) report(c Command, likely int, lines string) string {
 			out.WriteString("\n\t" + line)
 		}
 	}
-	fmt.Fprintf(&out, "\n\tremedy: if the new command is meant, record the test again with %s=server or %s=engine", EnvRecord, EnvRecord)
+	fmt.Fprintf(&out,
+		"\n\tremedy: if the new command is meant, record the test again with %s=server or %s=engine", EnvRecord, EnvRecord)
 	return out.String()
 }
 
@@ -253,7 +259,8 @@ func (p *player) end() {
 		return
 	}
 	if left := p.remaining(); left != "" {
-		p.t.Errorf("mongotest: Replay: %s: %d of %d recorded commands were sent; not sent:%s", p.file, p.count, len(p.sent), left)
+		p.t.Errorf("mongotest: Replay: %s: %d of %d recorded commands were sent; not sent:%s", p.file,
+			p.count, len(p.sent), left)
 	}
 }
 

@@ -177,12 +177,13 @@ func (r *recording) refusal(c Command) error {
 
 // unrecordable are commands, in lower case, that reveal more than the test's data.
 var unrecordable = map[string]bool{
-	"authenticate": true, "buildinfo": true, "connectionstatus": true, "connpoolstats": true, "currentop": true, "getcmdlineopts": true,
-	"getlog": true, "getparameter": true, "hostinfo": true, "killallsessions": true, "killallsessionsbypattern": true,
-	"killop": true, "killsessions": true, "listdatabases": true, "refreshsessions": true, "replsetgetconfig": true,
-	"replsetgetstatus": true, "serverstatus": true, "setparameter": true, "startsession": true, "top": true, "whatsmyuri": true,
-	"createuser": true, "updateuser": true, "dropuser": true, "usersinfo": true, "rolesinfo": true, "createrole": true,
-	"listshards": true, "getshardmap": true, "listcommands": true, "shutdown": true,
+	"authenticate": true, "buildinfo": true, "connectionstatus": true, "connpoolstats": true,
+	"currentop": true, "getcmdlineopts": true, "getlog": true, "getparameter": true, "hostinfo": true,
+	"killallsessions": true, "killallsessionsbypattern": true, "killop": true, "killsessions": true, "listdatabases": true,
+	"refreshsessions": true, "replsetgetconfig": true, "replsetgetstatus": true, "serverstatus": true,
+	"setparameter": true, "startsession": true, "top": true, "whatsmyuri": true, "createuser": true, "updateuser": true,
+	"dropuser": true, "usersinfo": true, "rolesinfo": true, "createrole": true, "listshards": true, "getshardmap": true,
+	"listcommands": true, "shutdown": true,
 }
 
 // databasesOf returns the databases that a command names.

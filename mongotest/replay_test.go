@@ -119,7 +119,10 @@ func TestReplay(t *testing.T) {
 					ID  bson.ObjectID `bson:"_id"`
 					Ref string
 				}
-				_, err = coll.UpdateByID(ctx, res.InsertedID, bson.D{{Key: "$set", Value: bson.D{{Key: "ref", Value: "order:" + res.InsertedID.(bson.ObjectID).Hex()}}}})
+				_, err = coll.UpdateByID(ctx, res.InsertedID, bson.D{{
+					Key:   "$set",
+					Value: bson.D{{Key: "ref", Value: "order:" + res.InsertedID.(bson.ObjectID).Hex()}},
+				}})
 				must(t, err)
 				must(t, coll.FindOne(ctx, bson.D{{Key: "_id", Value: res.InsertedID}}).Decode(&got))
 				if got.ID != res.InsertedID || got.Ref != "order:"+got.ID.Hex() {
@@ -153,7 +156,8 @@ func TestReplay(t *testing.T) {
 		}, nil},
 		{"ids of the server", func(t testing.TB, client *mongo.Client) {
 			coll := client.Database("replayed").Collection("orders")
-			res, err := coll.UpdateOne(ctx, bson.D{{Key: "n", Value: 1}}, bson.D{{Key: "$set", Value: bson.D{{Key: "m", Value: 1}}}}, options.UpdateOne().SetUpsert(true))
+			res, err := coll.UpdateOne(ctx, bson.D{{Key: "n", Value: 1}},
+				bson.D{{Key: "$set", Value: bson.D{{Key: "m", Value: 1}}}}, options.UpdateOne().SetUpsert(true))
 			must(t, err)
 			n, err := coll.DeleteOne(ctx, bson.D{{Key: "_id", Value: res.UpsertedID}})
 			must(t, err)
@@ -162,7 +166,8 @@ func TestReplay(t *testing.T) {
 			}
 		}, nil},
 		{"unacknowledged", func(t testing.TB, client *mongo.Client) {
-			coll := client.Database("replayed").Collection("orders", options.Collection().SetWriteConcern(writeconcern.Unacknowledged()))
+			coll := client.Database("replayed").
+				Collection("orders", options.Collection().SetWriteConcern(writeconcern.Unacknowledged()))
 			_, err := coll.InsertOne(ctx, bson.D{{Key: "n", Value: 1}})
 			must(t, err)
 		}, nil},
@@ -260,7 +265,8 @@ func TestReplayDiffers(t *testing.T) {
 	}
 	id := bson.NewObjectID()
 	byID := find(bson.D{{Key: "_id", Value: id}})
-	one, two := insert(bson.D{{Key: "_id", Value: id}, {Key: "n", Value: 1}}), find(bson.D{{Key: "n", Value: 1}, {Key: "status", Value: "paid"}})
+	one, two := insert(bson.D{{Key: "_id", Value: id}, {Key: "n", Value: 1}}),
+		find(bson.D{{Key: "n", Value: 1}, {Key: "status", Value: "paid"}})
 	if text := run("engine", "orders", nil, one, two, byID); text != "" {
 		t.Fatal(text)
 	}
@@ -273,12 +279,16 @@ func TestReplayDiffers(t *testing.T) {
 		steps      []step
 		text       string
 	}{
-		{"another value", "orders", nil, []step{one, find(bson.D{{Key: "n", Value: int64(1)}, {Key: "status", Value: "sent"}}), byID},
-			"mongotest: Replay: shop.replay: command 2 of 3 differs from the recorded one" +
+		{
+			name: "another value", collection: "orders", opts: nil,
+			steps: []step{one, find(bson.D{{Key: "n", Value: int64(1)}, {Key: "status", Value: "sent"}}), byID},
+
+			text: "mongotest: Replay: shop.replay: command 2 of 3 differs from the recorded one" +
 				"\n\t- orders.find {filter: {n: 1, status: 'paid'}, limit: Long('1'), singleBatch: true}" +
 				"\n\t+ orders.find {filter: {n: Long('1'), status: 'sent'}, limit: Long('1'), singleBatch: true}" +
 				"\n\tfilter.n: want int32 1, got int64 Long('1')" +
-				"\n\tfilter.status: want string 'paid', got string 'sent'" + remedy},
+				"\n\tfilter.status: want string 'paid', got string 'sent'" + remedy,
+		},
 		{"another collection", "carts", nil, []step{one},
 			"mongotest: Replay: shop.replay: command 1 of 3 differs from the recorded one" +
 				"\n\t- orders.insert {documents: [{_id: ObjectId('000000001d1d1d1d1d000001'), n: 1}]}" +
@@ -328,24 +338,36 @@ func TestReplayRefuses(t *testing.T) {
 		name, mode, text string
 		f                func(t testing.TB, client *mongo.Client)
 	}{
-		{"no file", "", "there is no recording x.replay\n\tremedy: run the test once with MONGOTEST_RECORD=server and MONGODB_URI", nothing},
+		{
+			name: "no file", mode: "",
+			text: "there is no recording x.replay\n\tremedy: run the test once with MONGOTEST_RECORD=server and MONGODB_URI",
+			f:    nothing,
+		},
 		{"another mode", "yes", `MONGOTEST_RECORD is "yes", want server or engine`, nothing},
-		{"a command about the server", "engine", "listDatabases can't be recorded: it is about the server", func(_ testing.TB, client *mongo.Client) {
-			_, _ = client.ListDatabaseNames(ctx, bson.D{})
-		}},
-		{"two commands at once", "engine", "a command was sent before the reply of another one had come", func(t testing.TB, client *mongo.Client) {
-			coll := client.Database("replayed").Collection("x")
-			stream, err := coll.Watch(ctx, mongo.Pipeline{})
-			must(t, err)
-			waiting := make(chan struct{})
-			done := make(chan struct{})
-			go func() { defer close(done); close(waiting); stream.Next(ctx) }()
-			<-waiting
-			time.Sleep(50 * time.Millisecond)
-			_, err = coll.InsertOne(ctx, bson.D{})
-			must(t, err)
-			<-done
-		}},
+		{
+			name: "a command about the server", mode: "engine",
+			text: "listDatabases can't be recorded: it is about the server",
+			f: func(_ testing.TB, client *mongo.Client) {
+				_, _ = client.ListDatabaseNames(ctx, bson.D{})
+			},
+		},
+		{
+			name: "two commands at once", mode: "engine",
+			text: "a command was sent before the reply of another one had come",
+			f: func(t testing.TB, client *mongo.Client) {
+				coll := client.Database("replayed").Collection("x")
+				stream, err := coll.Watch(ctx, mongo.Pipeline{})
+				must(t, err)
+				waiting := make(chan struct{})
+				done := make(chan struct{})
+				go func() { defer close(done); close(waiting); stream.Next(ctx) }()
+				<-waiting
+				time.Sleep(50 * time.Millisecond)
+				_, err = coll.InsertOne(ctx, bson.D{})
+				must(t, err)
+				<-done
+			},
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -12,17 +12,45 @@ import (
 // texted are documents that extended JSON could take for others.
 var texted = []bson.D{
 	{},
-	{{Key: "a", Value: int32(1)}, {Key: "b", Value: int64(1)}, {Key: "c", Value: 1.0}, {Key: "d", Value: 1e300}, {Key: "e", Value: math.Inf(-1)}},
+	{
+		{Key: "a", Value: int32(1)}, {Key: "b", Value: int64(1)}, {Key: "c", Value: 1.0}, {Key: "d", Value: 1e300},
+		{Key: "e", Value: math.Inf(-1)},
+	},
 	{{Key: "a", Value: math.Copysign(0, -1)}, {Key: "b", Value: math.NaN()}, {Key: "c", Value: -1.5}},
 	{{Key: "$regex", Value: "^a"}, {Key: "$options", Value: "i"}},
 	{{Key: "$date", Value: "now"}},
-	{{Key: "$oid", Value: bson.D{{Key: "$oid", Value: 1}}}, {Key: "x", Value: bson.A{bson.D{{Key: "$document", Value: 1}}}}},
-	{{Key: "d", Value: bson.DateTime(1)}, {Key: "e", Value: bson.DateTime(-1)}, {Key: "f", Value: bson.DateTime(math.MaxInt64)}},
-	{{Key: "i", Value: bson.ObjectID{1}}, {Key: "b", Value: bson.Binary{Subtype: 4, Data: make([]byte, 16)}}, {Key: "t", Value: bson.Timestamp{T: 1, I: 2}}},
-	{{Key: "r", Value: bson.Regex{Pattern: "a/b", Options: "i"}}, {Key: "m", Value: bson.MinKey{}}, {Key: "n", Value: nil}, {Key: "u", Value: bson.Undefined{}}},
-	{{Key: "js", Value: bson.JavaScript("f()")}, {Key: "with", Value: bson.CodeWithScope{Code: "f()", Scope: bson.D{{Key: "x", Value: int32(1)}}}}},
-	{{Key: "dec", Value: bson.NewDecimal128(1, 2)}, {Key: "sym", Value: bson.Symbol("s")}, {Key: "", Value: "\n\"<&>\u2028"}, {Key: "", Value: true}},
-	{{Key: "long", Value: bson.A{strings.Repeat("x", 100), bson.D{{Key: "y", Value: strings.Repeat("z", 100)}, {Key: "e", Value: bson.D{}}}}}},
+	{
+		{Key: "$oid", Value: bson.D{{Key: "$oid", Value: 1}}},
+		{Key: "x", Value: bson.A{bson.D{{Key: "$document", Value: 1}}}},
+	},
+	{
+		{Key: "d", Value: bson.DateTime(1)}, {Key: "e", Value: bson.DateTime(-1)},
+		{Key: "f", Value: bson.DateTime(math.MaxInt64)},
+	},
+	{
+		{Key: "i", Value: bson.ObjectID{1}},
+		{Key: "b", Value: bson.Binary{Subtype: 4, Data: make([]byte, 16)}},
+		{Key: "t", Value: bson.Timestamp{T: 1, I: 2}},
+	},
+	{
+		{Key: "r", Value: bson.Regex{Pattern: "a/b", Options: "i"}},
+		{Key: "m", Value: bson.MinKey{}}, {Key: "n", Value: nil}, {Key: "u", Value: bson.Undefined{}},
+	},
+	{
+		{Key: "js", Value: bson.JavaScript("f()")},
+		{Key: "with", Value: bson.CodeWithScope{Code: "f()", Scope: bson.D{{Key: "x", Value: int32(1)}}}},
+	},
+	{
+		{Key: "dec", Value: bson.NewDecimal128(1, 2)}, {Key: "sym", Value: bson.Symbol("s")},
+		{Key: "", Value: "\n\"<&>\u2028"}, {Key: "", Value: true},
+	},
+	{{
+		Key: "long",
+		Value: bson.A{
+			strings.Repeat("x", 100),
+			bson.D{{Key: "y", Value: strings.Repeat("z", 100)}, {Key: "e", Value: bson.D{}}},
+		},
+	}},
 }
 
 func TestExtendedText(t *testing.T) {

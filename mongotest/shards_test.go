@@ -87,7 +87,8 @@ func pairs(list ...any) bson.D {
 func TestShardsCommands(t *testing.T) {
 	c := newCluster(t, "8.0")
 	var hello bson.M
-	if err := c.admin.RunCommand(t.Context(), pairs("hello", 1)).Decode(&hello); err != nil || hello["msg"] != "isdbgrid" || hello["setName"] != nil {
+	if err := c.admin.RunCommand(t.Context(), pairs("hello", 1)).Decode(&hello); err != nil ||
+		hello["msg"] != "isdbgrid" || hello["setName"] != nil {
 		t.Errorf("%v, %v", hello, err)
 	}
 	shard := func(pattern bson.D, more ...any) bson.D {
@@ -120,7 +121,8 @@ func TestShardsCommands(t *testing.T) {
 	_, err = c.coll.Indexes().CreateOne(t.Context(), unique)
 	c.want(67, err)
 	for _, keys := range []bson.D{pairs("device", -1, "n", 1), pairs("_id", 1, "n", 1)} {
-		_, err = c.coll.Indexes().CreateOne(t.Context(), mongo.IndexModel{Keys: keys, Options: options.Index().SetUnique(true)})
+		_, err = c.coll.Indexes().
+			CreateOne(t.Context(), mongo.IndexModel{Keys: keys, Options: options.Index().SetUnique(true)})
 		c.want(0, err)
 	}
 	c.want(370, c.coll.Indexes().DropOne(t.Context(), "device_1_at_1"))
@@ -147,9 +149,12 @@ func TestShardsTargets(t *testing.T) {
 	find(pairs("$or", bson.A{pairs("device", "a"), pairs("device", "b", "at", 2)}), "shard0")
 	find(pairs("at", 1), "shard0", "shard1", "shard2")
 	find(pairs("device", pairs("$in", bson.A{})), "shard0")
-	_, err := c.coll.Find(ctx, pairs("device", "a", "at", 1), options.Find().SetCollation(&options.Collation{Locale: "de"}))
+	_, err := c.coll.Find(ctx, pairs("device", "a", "at", 1),
+		options.Find().SetCollation(&options.Collation{Locale: "de"}))
 	c.touched(0, err, "shard0", "shard1", "shard2")
-	_, err = c.coll.Aggregate(ctx, mongo.Pipeline{pairs("$match", pairs("device", "a")), pairs("$match", pairs("at", 1)), pairs("$count", "n")})
+	_, err = c.coll.Aggregate(ctx, mongo.Pipeline{
+		pairs("$match", pairs("device", "a")), pairs("$match", pairs("at", 1)), pairs("$count", "n"),
+	})
 	c.touched(0, err, "shard0")
 	_, err = c.coll.CountDocuments(ctx, pairs("device", "q"))
 	c.touched(0, err, "shard2")
@@ -214,7 +219,8 @@ func TestShardsRefuse(t *testing.T) {
 	c.place()
 	_, err := c.coll.UpdateOne(t.Context(), pairs("device", "a", "at", 0), pairs("$set", pairs("at", 9)))
 	c.want(20, err)
-	_, err = c.coll.UpdateOne(t.Context(), pairs("device", "a", "at", 1), pairs("$setOnInsert", pairs("device", "z")), options.UpdateOne().SetUpsert(true))
+	_, err = c.coll.UpdateOne(t.Context(), pairs("device", "a", "at", 1), pairs("$setOnInsert", pairs("device", "z")),
+		options.UpdateOne().SetUpsert(true))
 	c.want(20, err)
 }
 

@@ -12,7 +12,8 @@ import (
 	"github.com/docmodel/docmodel/mongotest"
 )
 
-// expiring returns a collection of an engine whose documents expire ten seconds after their time, and one document of now.
+// expiring returns a collection of an engine whose documents expire ten seconds after their time, and one document of
+// now.
 func expiring(t *testing.T, opts ...mongotest.Option) *mongo.Collection {
 	t.Helper()
 	c := mongotest.NewClient(t, opts...).Database("x").Collection("c")

@@ -21,7 +21,11 @@ func statementsOf(m *message) []bson.RawValue {
 }
 
 func TestParseMessage(t *testing.T) {
-	body := bson.D{{Key: "insert", Value: "parts"}, {Key: "documents", Value: bson.A{bson.D{{Key: "_id", Value: 1}}}}, {Key: "$db", Value: "x"}}
+	body := bson.D{
+		{Key: "insert", Value: "parts"},
+		{Key: "documents", Value: bson.A{bson.D{{Key: "_id", Value: 1}}}},
+		{Key: "$db", Value: "x"},
+	}
 	m, err := parseMessage(newMessage(7, 0, encode(t, body)))
 	if err != nil || m.requestID != 7 || m.command.Name != "insert" || m.command.Collection != "parts" ||
 		m.command.Database != "x" || len(statementsOf(m)) != 1 {
@@ -52,7 +56,10 @@ func TestParseMessage(t *testing.T) {
 
 // A message from a client is taken apart or refused, whatever is in it.
 func FuzzParseMessage(f *testing.F) {
-	body := encode(f, bson.D{{Key: "update", Value: "parts"}, {Key: "updates", Value: bson.A{bson.D{{Key: "multi", Value: true}}}}})
+	body := encode(f, bson.D{
+		{Key: "update", Value: "parts"},
+		{Key: "updates", Value: bson.A{bson.D{{Key: "multi", Value: true}}}},
+	})
 	f.Add(body)
 	f.Add(encode(f, bson.D{{Key: "aggregate", Value: 1}, {Key: "pipeline", Value: bson.A{bson.D{}, 1}}}))
 	f.Add([]byte{5, 0, 0, 0, 0})
@@ -73,7 +80,10 @@ func FuzzParseMessage(f *testing.F) {
 }
 
 func TestMessageSize(t *testing.T) {
-	for _, head := range [][]byte{{15, 0, 0, 0}, {0xff, 0xff, 0xff, 0xff}, {0x16, 0x03, 0x01, 0x7f}, append([]byte{0x16, 0x03, 0x01, 0x02}, make([]byte, 12)...)} {
+	for _, head := range [][]byte{
+		{15, 0, 0, 0}, {0xff, 0xff, 0xff, 0xff}, {0x16, 0x03, 0x01, 0x7f},
+		append([]byte{0x16, 0x03, 0x01, 0x02}, make([]byte, 12)...),
+	} {
 		if n, err := messageSize(head); err == nil {
 			t.Errorf("% x is a size: %d", head, n)
 		}

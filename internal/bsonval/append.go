@@ -54,7 +54,8 @@ func finish(dst []byte, start int32) ([]byte, error) {
 func appendElement(dst []byte, key string, v any) ([]byte, error) {
 	t := Type(v)
 	if t == 0 {
-		return nil, mongoerr.New(mongoerr.InternalError, "field %q holds a value of Go type %T, which has no BSON form", key, v)
+		return nil, mongoerr.New(mongoerr.InternalError,
+			"field %q holds a value of Go type %T, which has no BSON form", key, v)
 	}
 	dst = append(dst, byte(t))
 	dst = append(dst, key...)

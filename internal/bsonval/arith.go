@@ -147,8 +147,8 @@ func Div(a, b any) any {
 	return divDecimal(x, y)
 }
 
-// divDecimal divides finite decimals. A quotient that comes out even has the difference of their exponents, or the nearest
-// that has room for its digits (IEEE 754-2008, "preferred exponent"); any other has 34 digits.
+// divDecimal divides finite decimals. A quotient that comes out even has the difference of their exponents, or the
+// nearest that has room for its digits (IEEE 754-2008, "preferred exponent"); any other has 34 digits.
 func divDecimal(x, y bson.Decimal128) bson.Decimal128 {
 	n, en, _ := x.BigInt()
 	d, ed, _ := y.BigInt()

@@ -28,7 +28,11 @@ func TestArithmetic(t *testing.T) {
 		{"the least long times one", "*", long("-9223372036854775808"), "1", long("-9223372036854775808"), false},
 		{"the least long times minus one", "*", long("-9223372036854775808"), "-1", "", true},
 		{"negative times negative", "*", long("-3"), long("-4"), long("12"), false},
-		{"34 digits round half to even", "*", decimal("1.000000000000000000000000000000005"), decimal("0.1000000000000000000000000000000000"), decimal("0.1000000000000000000000000000000005"), false},
+		{
+			reason: "34 digits round half to even", op: "*", a: decimal("1.000000000000000000000000000000005"),
+			b: decimal("0.1000000000000000000000000000000000"), want: decimal("0.1000000000000000000000000000000005"),
+			overflow: false,
+		},
 		{"infinity minus infinity", "-", decimal("Infinity"), decimal("Infinity"), decimal("NaN"), false},
 		{"division gives a double", "/", "7", "2", "3.5", false},
 		{"decimal division", "/", decimal("1"), "3", decimal("0.3333333333333333333333333333333333"), false},
@@ -109,7 +113,9 @@ func TestRegex(t *testing.T) {
 			t.Errorf("%s: /%s/%s (as %s) on %q isn't %t", c.reason, c.pattern, c.options, re, c.text, c.want)
 		}
 	}
-	for reason, pattern := range map[string]string{"lookahead": "a(?=b)", "lookbehind": "(?<=a)b", "backreference": `(a)\1`, "possessive": "a++"} {
+	for reason, pattern := range map[string]string{
+		"lookahead": "a(?=b)", "lookbehind": "(?<=a)b", "backreference": `(a)\1`, "possessive": "a++",
+	} {
 		if _, err := CompileRegex(pattern, ""); err == nil {
 			t.Errorf("%s isn't refused", reason)
 		}
@@ -123,8 +129,8 @@ func TestRegexPrefix(t *testing.T) {
 	}{
 		{"^abc", "", "abc", true}, {"^abc", "i", "", false}, {"^abc", "m", "", false}, {"abc", "", "", false},
 		{`^a\.b`, "", "a.b", true}, {"^ab*", "", "a", true}, {"^ab?c", "", "a", true}, {"^ab+", "", "ab", true},
-		{"^a|b", "", "", false}, {"^a{2}", "", "", false}, {`^a\d`, "", "a", true}, {"^é.", "", "é", true}, {"^é*", "", "", false},
-		{"^(?i)a", "", "", false}, {"^", "", "", false},
+		{"^a|b", "", "", false}, {"^a{2}", "", "", false}, {`^a\d`, "", "a", true}, {"^é.", "", "é", true},
+		{"^é*", "", "", false}, {"^(?i)a", "", "", false}, {"^", "", "", false},
 	} {
 		if got, ok := RegexPrefix(c.pattern, c.options); got != c.want || ok != c.ok {
 			t.Errorf("/%s/%s: %q, %t", c.pattern, c.options, got, ok)

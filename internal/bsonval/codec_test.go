@@ -117,7 +117,8 @@ func FuzzDecode(f *testing.F) {
 }
 
 func BenchmarkDecode(b *testing.B) {
-	raw, _ := Append(nil, valuetest.Doc(`{_id: {$oid: '0102030405060708090a0b0c'}, name: 'Ada Lovelace', n: 7, tags: ['a', 'b', 'c'], address: {street: 'Main', zip: '12345'}}`))
+	raw, _ := Append(nil,
+		valuetest.Doc(`{_id: {$oid: '0102030405060708090a0b0c'}, name: 'Ada Lovelace', n: 7, tags: ['a', 'b', 'c'], address: {street: 'Main', zip: '12345'}}`))
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := Decode(raw); err != nil {

@@ -37,8 +37,8 @@ func Decimal(v any) (bson.Decimal128, bool) {
 	return decimalNaN, false
 }
 
-// Quantize returns d as a multiple of 10^exp, written with that exponent, or with 34 digits if that takes more. What is lost
-// rounds away from zero if away says so of the quotient, its rest and the divisor.
+// Quantize returns d as a multiple of 10^exp, written with that exponent, or with 34 digits if that takes more. What is
+// lost rounds away from zero if away says so of the quotient, its rest and the divisor.
 func Quantize(d bson.Decimal128, exp int, away func(quotient, rest, divisor *big.Int) bool) bson.Decimal128 {
 	n, e, err := d.BigInt()
 	if err != nil {

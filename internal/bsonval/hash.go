@@ -49,7 +49,8 @@ func hashValue(h hash.Hash, v bson.RawValue, name []byte) {
 	}
 }
 
-// HashedNumber is the whole number that Hash64 hashes a number as: it cuts a number off towards 0, within int64; NaN is 0.
+// HashedNumber is the whole number that Hash64 hashes a number as: it cuts a number off towards 0, within int64; NaN is
+// 0.
 func HashedNumber(v bson.RawValue) int64 {
 	switch v.Type {
 	case bson.TypeInt32, bson.TypeInt64:

@@ -22,11 +22,12 @@ func TestCompareIDs(t *testing.T) {
 		return d
 	}
 	ascending := []any{
-		bson.MinKey{}, bson.Null{}, math.NaN(), math.Inf(-1), int64(math.MinInt64), -1.5, int32(-1), -0.5, int32(0), decimal("0.1"), 0.5, int64(1), 1.5,
-		float64(1 << 53), int64(1<<53 + 1), int64(math.MaxInt64), float64(1 << 63), decimal("1E40"), math.Inf(1),
-		"", "A", "a", "aa", "b", "é", bson.D{}, bson.D{{Key: "b", Value: 1}}, bson.D{{Key: "b", Value: 1}, {Key: "a", Value: 1}}, bson.D{{Key: "b", Value: 300}},
-		bson.D{{Key: "a", Value: "x"}}, bson.Binary{Data: []byte("x")}, bson.Binary{Data: []byte("ab")},
-		bson.ObjectID{1}, bson.ObjectID{2}, false, true, bson.DateTime(-1), bson.DateTime(1), bson.DateTime(256), bson.Timestamp{T: 1, I: 300}, bson.Timestamp{T: 256},
+		bson.MinKey{}, bson.Null{}, math.NaN(), math.Inf(-1), int64(math.MinInt64), -1.5, int32(-1), -0.5, int32(0),
+		decimal("0.1"), 0.5, int64(1), 1.5, float64(1 << 53), int64(1<<53 + 1), int64(math.MaxInt64), float64(1 << 63),
+		decimal("1E40"), math.Inf(1), "", "A", "a", "aa", "b", "é", bson.D{}, bson.D{{Key: "b", Value: 1}},
+		bson.D{{Key: "b", Value: 1}, {Key: "a", Value: 1}}, bson.D{{Key: "b", Value: 300}}, bson.D{{Key: "a", Value: "x"}},
+		bson.Binary{Data: []byte("x")}, bson.Binary{Data: []byte("ab")}, bson.ObjectID{1}, bson.ObjectID{2}, false, true,
+		bson.DateTime(-1), bson.DateTime(1), bson.DateTime(256), bson.Timestamp{T: 1, I: 300}, bson.Timestamp{T: 256},
 		bson.MaxKey{},
 	}
 	var ids []bson.RawValue
@@ -43,7 +44,9 @@ func TestCompareIDs(t *testing.T) {
 	if !slices.IsSortedFunc(ids, bsonval.CompareIDs) {
 		t.Error("not sorted")
 	}
-	one, long := bson.RawValue{Type: bson.TypeInt32, Value: []byte{1, 0, 0, 0}}, bson.RawValue{Type: bson.TypeInt64, Value: []byte{1, 0, 0, 0, 0, 0, 0, 0}}
+	one, long := bson.RawValue{Type: bson.TypeInt32, Value: []byte{1, 0, 0, 0}}, bson.RawValue{
+		Type: bson.TypeInt64, Value: []byte{1, 0, 0, 0, 0, 0, 0, 0},
+	}
 	if bsonval.CompareIDs(one, long) == 0 || bsonval.CompareIDs(one, one) != 0 {
 		t.Error("1 and 1 of another type aren't told apart")
 	}
@@ -65,8 +68,9 @@ func TestCompareIDsAsTheServer(t *testing.T) {
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		docs := []any{}
 		for _, id := range []any{
-			300, int64(255), -5.5, "aa", "b", "B", bson.D{{Key: "a", Value: 1}}, bson.D{{Key: "a", Value: -300}}, bson.D{{Key: "a", Value: "x"}},
-			bson.D{{Key: "b", Value: 1}}, bson.D{{Key: "a", Value: 1}, {Key: "b", Value: 2}}, bson.ObjectID{9}, bson.ObjectID{1}, true, bson.DateTime(256), bson.DateTime(255),
+			300, int64(255), -5.5, "aa", "b", "B", bson.D{{Key: "a", Value: 1}}, bson.D{{Key: "a", Value: -300}},
+			bson.D{{Key: "a", Value: "x"}}, bson.D{{Key: "b", Value: 1}}, bson.D{{Key: "a", Value: 1}, {Key: "b", Value: 2}},
+			bson.ObjectID{9}, bson.ObjectID{1}, true, bson.DateTime(256), bson.DateTime(255),
 		} {
 			docs = append(docs, bson.D{{Key: "_id", Value: id}})
 		}

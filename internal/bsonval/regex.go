@@ -35,7 +35,8 @@ func CompileRegex(pattern, options string) (*regexp.Regexp, error) {
 	}
 	re, err := compiled(text)
 	if err != nil {
-		return nil, mongoerr.New(51091, "Regular expression is invalid, or uses what this engine's regular expressions lack: %v", err)
+		return nil, mongoerr.New(51091,
+			"Regular expression is invalid, or uses what this engine's regular expressions lack: %v", err)
 	}
 	return re, nil
 }

@@ -16,14 +16,26 @@ type trigonometric struct {
 
 // trigonometry is the table of them. The exact functions that are odd get no argument below 0.
 var trigonometry = map[string]trigonometric{
-	"sin":   {math.Sin, func(c calculator, x *big.Float) *big.Float { sin, _ := c.sinCos(x); return sin }, true},
-	"cos":   {math.Cos, func(c calculator, x *big.Float) *big.Float { _, cos := c.sinCos(x); return cos }, false},
-	"tan":   {math.Tan, func(c calculator, x *big.Float) *big.Float { sin, cos := c.sinCos(x); return c.quo(sin, cos) }, true},
-	"asin":  {math.Asin, calculator.asin, true},
-	"acos":  {math.Acos, calculator.acos, false},
-	"atan":  {math.Atan, calculator.atan, true},
-	"sinh":  {math.Sinh, func(c calculator, x *big.Float) *big.Float { return c.shift(c.sub(c.exp(x), c.inverseExp(x)), -1) }, true},
-	"cosh":  {math.Cosh, func(c calculator, x *big.Float) *big.Float { return c.shift(c.add(c.exp(x), c.inverseExp(x)), -1) }, false},
+	"sin": {math.Sin, func(c calculator, x *big.Float) *big.Float { sin, _ := c.sinCos(x); return sin }, true},
+	"cos": {math.Cos, func(c calculator, x *big.Float) *big.Float { _, cos := c.sinCos(x); return cos }, false},
+	"tan": {
+		near:  math.Tan,
+		exact: func(c calculator, x *big.Float) *big.Float { sin, cos := c.sinCos(x); return c.quo(sin, cos) },
+		odd:   true,
+	},
+	"asin": {math.Asin, calculator.asin, true},
+	"acos": {math.Acos, calculator.acos, false},
+	"atan": {math.Atan, calculator.atan, true},
+	"sinh": {
+		near:  math.Sinh,
+		exact: func(c calculator, x *big.Float) *big.Float { return c.shift(c.sub(c.exp(x), c.inverseExp(x)), -1) },
+		odd:   true,
+	},
+	"cosh": {
+		near:  math.Cosh,
+		exact: func(c calculator, x *big.Float) *big.Float { return c.shift(c.add(c.exp(x), c.inverseExp(x)), -1) },
+		odd:   false,
+	},
 	"tanh":  {math.Tanh, calculator.tanh, true},
 	"asinh": {math.Asinh, calculator.asinh, true},
 	"acosh": {math.Acosh, calculator.acosh, false},
@@ -154,7 +166,9 @@ func Atan2(y, x any) any {
 		eighths := forDecimals.of(int64(math.Round(near / (math.Pi / 4))))
 		return withSign(decimalFromBig(forDecimals.mul(eighths, forDecimals.shift(pi(), -2))), math.Signbit(near))
 	case !decimal:
-		return forDoubles.rounded(near, func(c calculator) *big.Float { return c.atan2(c.zero().SetFloat64(a), c.zero().SetFloat64(b)) })
+		return forDoubles.rounded(near, func(c calculator) *big.Float {
+			return c.atan2(c.zero().SetFloat64(a), c.zero().SetFloat64(b))
+		})
 	}
 	p, _ := Decimal(y)
 	q, _ := Decimal(x)

@@ -46,7 +46,10 @@ func List(path string) bson.D { return Cond(Op("$isArray", "$"+path), "$"+path, 
 
 // Map is what an expression makes of each element of a list, as $$as.
 func Map(list any, as string, in any) bson.D {
-	return bson.D{{Key: "$map", Value: bson.D{{Key: "input", Value: list}, {Key: "as", Value: as}, {Key: "in", Value: in}}}}
+	return bson.D{{
+		Key:   "$map",
+		Value: bson.D{{Key: "input", Value: list}, {Key: "as", Value: as}, {Key: "in", Value: in}},
+	}}
 }
 
 // Conditions.
@@ -55,7 +58,8 @@ func Map(list any, as string, in any) bson.D {
 // language could take for something else, a document of operators or a regular expression, is put under $eq.
 func Eq(v any) any {
 	switch x := v.(type) {
-	case nil, bool, int, int8, int16, int32, int64, uint8, uint16, uint32, uint64, uint, float32, float64, string, time.Time,
+	case nil, bool, int, int8, int16, int32, int64, uint8, uint16, uint32, uint64, uint, float32,
+		float64, string, time.Time,
 		bson.ObjectID, bson.DateTime, bson.Decimal128, bson.Timestamp, bson.Binary, bson.Null:
 		return v
 	case bson.RawValue:

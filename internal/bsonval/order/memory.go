@@ -8,6 +8,7 @@ const MaxMemory = 100 << 20
 
 // TooLarge returns the error of a sort that holds more.
 func TooLarge() error {
-	return mongoerr.New(mongoerr.QueryExceededMemoryLimitNoDiskUseAllowed, "Sort exceeded memory limit of %d bytes, but did "+
-		"not opt in to external sorting. Aborting operation. Pass allowDiskUse:true to opt in.", MaxMemory)
+	return mongoerr.New(mongoerr.QueryExceededMemoryLimitNoDiskUseAllowed,
+		"Sort exceeded memory limit of %d bytes, but did "+
+			"not opt in to external sorting. Aborting operation. Pass allowDiskUse:true to opt in.", MaxMemory)
 }

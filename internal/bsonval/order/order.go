@@ -69,7 +69,8 @@ func ParseScored(spec bson.D, scored bool) (*Sort, error) {
 func checkMeta(what any, scored bool) error {
 	switch {
 	case what != "textScore":
-		return mongoerr.New(mongoerr.NotImplemented, "$meta: %s in a sort isn't implemented by the embedded engine", bsonval.Show(what))
+		return mongoerr.New(mongoerr.NotImplemented,
+			"$meta: %s in a sort isn't implemented by the embedded engine", bsonval.Show(what))
 	case !scored:
 		return mongoerr.New(40218, "query requires text score metadata, but it is not available")
 	}
@@ -108,7 +109,8 @@ func checkName(name string) error {
 	return nil
 }
 
-// As returns the sort by what f makes of the values at the keys' paths, as a collation does, instead of these themselves.
+// As returns the sort by what f makes of the values at the keys' paths, as a collation does, instead of these
+// themselves.
 func (s *Sort) As(f func(v any) any) *Sort {
 	next := &Sort{keys: slices.Clone(s.keys)}
 	for i := range next.keys {
@@ -132,8 +134,8 @@ func (s *Sort) Compare(a, b bson.D) int {
 	return 0
 }
 
-// CompareElements returns how an element of an array sorts against another, in $push and $sortArray: by the whole values at the
-// keys' paths, in which an array is an array; an element that is no document has null at all of them.
+// CompareElements returns how an element of an array sorts against another, in $push and $sortArray: by the whole
+// values at the keys' paths, in which an array is an array; an element that is no document has null at all of them.
 func (s *Sort) CompareElements(a, b any) int {
 	for i := range s.keys {
 		k := &s.keys[i]
@@ -144,7 +146,8 @@ func (s *Sort) CompareElements(a, b any) int {
 	return 0
 }
 
-// at returns the value at the key's path in an element, null where there is none. A number in the path is a position in an array.
+// at returns the value at the key's path in an element, null where there is none. A number in the path is a position in
+// an array.
 func (k *key) at(v any) any {
 	if _, isDoc := v.(bson.D); !isDoc {
 		return nil

@@ -66,7 +66,10 @@ func TestParseRefuses(t *testing.T) {
 
 func TestStable(t *testing.T) {
 	s, _ := Parse(valuetest.Doc("{a: 1}"))
-	docs := []bson.D{valuetest.Doc("{a: 2, n: 1}"), valuetest.Doc("{a: 1, n: 2}"), valuetest.Doc("{a: 2, n: 3}"), valuetest.Doc("{a: 1, n: 4}")}
+	docs := []bson.D{
+		valuetest.Doc("{a: 2, n: 1}"), valuetest.Doc("{a: 1, n: 2}"), valuetest.Doc("{a: 2, n: 3}"),
+		valuetest.Doc("{a: 1, n: 4}"),
+	}
 	slices.SortStableFunc(docs, s.Compare)
 	got := ""
 	for _, d := range docs {

@@ -34,7 +34,8 @@ func TestAggregate(t *testing.T) {
 		}
 		return got
 	}
-	if got := run(`{"$match":{"n":{"$gt":1}}}`, `{"$sort":{"n":-1}}`, `{"$project":{"n":1}}`); len(got) != 2 || show(t, got[0]) != `{"_id":3,"n":3}` {
+	if got := run(`{"$match":{"n":{"$gt":1}}}`, `{"$sort":{"n":-1}}`, `{"$project":{"n":1}}`); len(got) != 2 ||
+		show(t, got[0]) != `{"_id":3,"n":3}` {
 		t.Errorf("match, sort, project: %v", got)
 	}
 	run(`{"$group":{"_id":"$k","n":{"$sum":"$n"}}}`, `{"$out":"sums"}`)

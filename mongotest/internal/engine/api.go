@@ -9,15 +9,18 @@ import (
 	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
-// stableCommands are the commands of the Stable API, version 1 (https://www.mongodb.com/docs/manual/reference/stable-api/).
+// stableCommands are the commands of the Stable API, version 1
+// (https://www.mongodb.com/docs/manual/reference/stable-api/).
 var stableCommands = []string{
-	"abortTransaction", "aggregate", "bulkWrite", "collMod", "commitTransaction", "count", "create", "createIndexes", "delete",
-	"drop", "dropDatabase", "dropIndexes", "endSessions", "explain", "find", "findAndModify", "getMore", "hello", "insert",
-	"killCursors", "listCollections", "listDatabases", "listIndexes", "ping", "refreshSessions", "update",
+	"abortTransaction", "aggregate", "bulkWrite", "collMod", "commitTransaction", "count", "create",
+	"createIndexes", "delete", "drop", "dropDatabase", "dropIndexes", "endSessions", "explain", "find", "findAndModify",
+	"getMore", "hello", "insert", "killCursors", "listCollections", "listDatabases", "listIndexes", "ping",
+	"refreshSessions", "update",
 }
 
 func init() {
-	register(&command{name: "testVersion2", admin: true, run: func(*request) (reply, error) { return nil, nil }}) // a test command, of version 2
+	// a test command, of version 2
+	register(&command{name: "testVersion2", admin: true, run: func(*request) (reply, error) { return nil, nil }})
 }
 
 // unstableFields are the fields of those commands that aren't part of it.
@@ -49,8 +52,10 @@ func (r *request) checkAPI() error {
 		return nil
 	}
 	if !slices.Contains(stableCommands, r.command.name) {
-		return mongoerr.New(mongoerr.APIStrictError, "Provided apiStrict:true, but the command %s is not in API Version 1. Information on supported "+
-			"commands and migrations in API Version 1 can be found at https://dochub.mongodb.org/core/manual-versioned-api.", r.name)
+		return mongoerr.New(mongoerr.APIStrictError,
+			"Provided apiStrict:true, but the command %s is not in API Version 1. Information on supported "+
+				"commands and migrations in API Version 1 can be found at https://dochub.mongodb.org/core/manual-versioned-api.",
+			r.name)
 	}
 	if err := onlyStable(r.name, r.body[1:], unstableFields[r.command.name]); err != nil {
 		return err
@@ -74,7 +79,9 @@ func (r *request) checkAPI() error {
 }
 
 // unstableStages are the stages that aren't part of it.
-var unstableStages = []string{"$currentOp", "$indexStats", "$listLocalSessions", "$listSessions", "$planCacheStats", "$search"}
+var unstableStages = []string{
+	"$currentOp", "$indexStats", "$listLocalSessions", "$listSessions", "$planCacheStats", "$search",
+}
 
 // stableStages refuses a pipeline that has such a stage, itself or in the pipeline of a stage.
 func stableStages(of bson.D) error {
@@ -88,7 +95,8 @@ func stableStages(of bson.D) error {
 		arg, _ := d[0].Value.(bson.D)
 		more := d[0].Key == "$collStats" && (len(arg) != 1 || arg[0].Key != "count")
 		if more || slices.Contains(unstableStages, d[0].Key) {
-			return mongoerr.New(mongoerr.APIStrictError, "stage %s is not allowed with 'apiStrict: true' in API Version 1", d[0].Key)
+			return mongoerr.New(mongoerr.APIStrictError,
+				"stage %s is not allowed with 'apiStrict: true' in API Version 1", d[0].Key)
 		}
 		if err := stableStages(arg); err != nil {
 			return err

@@ -181,8 +181,8 @@ func (a *args) refuse(name string, harmless ...any) {
 	a.fail(mongoerr.New(mongoerr.NotImplemented, "BSON field '%s.%s' is not supported", a.place, name))
 }
 
-// collation returns the collation that a command or a statement compares under: the one that it names, else its collection's. c may
-// be nil.
+// collation returns the collation that a command or a statement compares under: the one that it names, else its
+// collection's. c may be nil.
 func (a *args) collation(c *store.Collection) *collation.Collator {
 	spec := a.document("collation")
 	if len(spec) == 0 {

@@ -61,18 +61,30 @@ func TestBulkWriteRefusals(t *testing.T) {
 		command string
 		code    int
 	}{
-		"another database":         {`{"bulkWrite":1,"ops":[{"insert":0,"document":{}}],"nsInfo":[{"ns":"a.b"}]}`, 13},
-		"no operations":            {`{"bulkWrite":1,"nsInfo":[{"ns":"a.b"}]}`, 40414},
-		"an empty list of them":    {`{"bulkWrite":1,"ops":[],"nsInfo":[{"ns":"a.b"}]}`, 16},
-		"no namespaces":            {`{"bulkWrite":1,"ops":[{"insert":0,"document":{}}]}`, 40414},
-		"a namespace too far":      {`{"bulkWrite":1,"ops":[{"insert":1,"document":{}}],"nsInfo":[{"ns":"a.b"}]}`, 2},
-		"a namespace of no name":   {`{"bulkWrite":1,"ops":[{"insert":0,"document":{}}],"nsInfo":[{"ns":"a"}]}`, 73},
-		"an unknown operation":     {`{"bulkWrite":1,"ops":[{"upsert":0}],"nsInfo":[{"ns":"a.b"}]}`, 2},
-		"an unknown field":         {`{"bulkWrite":1,"ops":[{"insert":0,"document":{},"foo":1}],"nsInfo":[{"ns":"a.b"}]}`, 40415},
-		"a field of another kind":  {`{"bulkWrite":1,"ops":[{"delete":0,"filter":{},"upsert":true}],"nsInfo":[{"ns":"a.b"}]}`, 40415},
-		"no filter":                {`{"bulkWrite":1,"ops":[{"update":0,"updateMods":{}}],"nsInfo":[{"ns":"a.b"}]}`, 40414},
-		"an unknown one of nsInfo": {`{"bulkWrite":1,"ops":[{"insert":0,"document":{}}],"nsInfo":[{"ns":"a.b","collectionUUID":1}]}`, 40415},
-		"a collation":              {`{"bulkWrite":1,"ops":[{"delete":0,"filter":{},"collation":{"locale":"ja"}}],"nsInfo":[{"ns":"a.b"}]}`, 238},
+		"another database":       {`{"bulkWrite":1,"ops":[{"insert":0,"document":{}}],"nsInfo":[{"ns":"a.b"}]}`, 13},
+		"no operations":          {`{"bulkWrite":1,"nsInfo":[{"ns":"a.b"}]}`, 40414},
+		"an empty list of them":  {`{"bulkWrite":1,"ops":[],"nsInfo":[{"ns":"a.b"}]}`, 16},
+		"no namespaces":          {`{"bulkWrite":1,"ops":[{"insert":0,"document":{}}]}`, 40414},
+		"a namespace too far":    {`{"bulkWrite":1,"ops":[{"insert":1,"document":{}}],"nsInfo":[{"ns":"a.b"}]}`, 2},
+		"a namespace of no name": {`{"bulkWrite":1,"ops":[{"insert":0,"document":{}}],"nsInfo":[{"ns":"a"}]}`, 73},
+		"an unknown operation":   {`{"bulkWrite":1,"ops":[{"upsert":0}],"nsInfo":[{"ns":"a.b"}]}`, 2},
+		"an unknown field": {
+			command: `{"bulkWrite":1,"ops":[{"insert":0,"document":{},"foo":1}],"nsInfo":[{"ns":"a.b"}]}`,
+			code:    40415,
+		},
+		"a field of another kind": {
+			command: `{"bulkWrite":1,"ops":[{"delete":0,"filter":{},"upsert":true}],"nsInfo":[{"ns":"a.b"}]}`,
+			code:    40415,
+		},
+		"no filter": {`{"bulkWrite":1,"ops":[{"update":0,"updateMods":{}}],"nsInfo":[{"ns":"a.b"}]}`, 40414},
+		"an unknown one of nsInfo": {
+			command: `{"bulkWrite":1,"ops":[{"insert":0,"document":{}}],"nsInfo":[{"ns":"a.b","collectionUUID":1}]}`,
+			code:    40415,
+		},
+		"a collation": {
+			command: `{"bulkWrite":1,"ops":[{"delete":0,"filter":{},"collation":{"locale":"ja"}}],"nsInfo":[{"ns":"a.b"}]}`,
+			code:    238,
+		},
 	} {
 		db := "admin"
 		if reason == "another database" {
@@ -98,9 +110,13 @@ func clientWrites() []mongo.ClientBulkWrite {
 	over := bson.D{{Key: "$expr", Value: bson.D{{Key: "$gte", Value: bson.A{"$n", "$$from"}}}}}
 	return []mongo.ClientBulkWrite{
 		at("things", mongo.NewClientInsertOneModel().SetDocument(bson.D{{Key: "_id", Value: 4}, {Key: "n", Value: 4}})),
-		at("things", mongo.NewClientUpdateOneModel().SetFilter(bson.D{}).SetUpdate(setN(40)).SetSort(bson.D{{Key: "n", Value: -1}})),
-		at("things", mongo.NewClientUpdateManyModel().SetFilter(over).SetUpdate(mongo.Pipeline{bson.D{{Key: "$set", Value: bson.D{{Key: "m", Value: "$$from"}}}}})),
-		at("other", mongo.NewClientReplaceOneModel().SetFilter(byID(1)).SetReplacement(bson.D{{Key: "n", Value: 1}}).SetUpsert(true)),
+		at("things",
+			mongo.NewClientUpdateOneModel().SetFilter(bson.D{}).SetUpdate(setN(40)).SetSort(bson.D{{Key: "n", Value: -1}})),
+		at("things",
+			mongo.NewClientUpdateManyModel().SetFilter(over).
+				SetUpdate(mongo.Pipeline{bson.D{{Key: "$set", Value: bson.D{{Key: "m", Value: "$$from"}}}}})),
+		at("other",
+			mongo.NewClientReplaceOneModel().SetFilter(byID(1)).SetReplacement(bson.D{{Key: "n", Value: 1}}).SetUpsert(true)),
 		at("things", mongo.NewClientDeleteOneModel().SetFilter(byID(1)).SetHint("_id_")),
 		at("things", mongo.NewClientDeleteManyModel().SetFilter(byID(99))),
 	}
@@ -112,8 +128,10 @@ func TestClientBulkWrite(t *testing.T) {
 	client := c.Database().Client()
 	insert(t, c, `{"_id":1,"n":1}`, `{"_id":2,"n":2}`, `{"_id":3,"n":3}`)
 	let := options.ClientBulkWrite().SetLet(bson.D{{Key: "from", Value: 3}})
-	r := must1[*mongo.ClientBulkWriteResult](t)(client.BulkWrite(ctx, clientWrites(), let, options.ClientBulkWrite().SetVerboseResults(true)))
-	same(t, "counts", []int64{r.InsertedCount, r.MatchedCount, r.ModifiedCount, r.UpsertedCount, r.DeletedCount}, "[1 3 3 1 1]")
+	r := must1[*mongo.ClientBulkWriteResult](t)(client.BulkWrite(ctx, clientWrites(), let,
+		options.ClientBulkWrite().SetVerboseResults(true)))
+	same(t, "counts",
+		[]int64{r.InsertedCount, r.MatchedCount, r.ModifiedCount, r.UpsertedCount, r.DeletedCount}, "[1 3 3 1 1]")
 	same(t, "inserts", r.InsertResults, "map[0:{4}]")
 	same(t, "updates", r.UpdateResults, "map[1:{1 1 <nil>} 2:{2 2 <nil>} 3:{1 0 1}]")
 	same(t, "deletes", r.DeleteResults, "map[4:{1} 5:{0}]")
@@ -127,7 +145,8 @@ func TestClientBulkWrite(t *testing.T) {
 		t.Errorf("again: %v", err)
 	}
 	wantAll(t, c.Database().Collection("other"), `{"_id":1,"n":1}`)
-	wantAll(t, c, `{"_id":2,"n":2}`, `{"_id":3,"n":3,"m":3}`, `{"_id":4,"n":40,"m":3}`) // what came after the error wasn't done
+	// what came after the error wasn't done
+	wantAll(t, c, `{"_id":2,"n":2}`, `{"_id":3,"n":3,"m":3}`, `{"_id":4,"n":40,"m":3}`)
 	_, err = client.BulkWrite(ctx, clientWrites(), let, options.ClientBulkWrite().SetOrdered(false))
 	if !errors.As(err, &e) || len(e.WriteErrors) != 1 || e.PartialResult == nil || e.PartialResult.MatchedCount != 4 {
 		t.Errorf("again, in any order: %v, %+v", err, e.PartialResult)
@@ -160,12 +179,17 @@ func TestClientBulkWriteLarge(t *testing.T) {
 	const n = 1000
 	writes := make([]mongo.ClientBulkWrite, n)
 	for i := range writes {
-		writes[i] = mongo.ClientBulkWrite{Database: "test", Collection: "things", Model: mongo.NewClientInsertOneModel().SetDocument(byID(i))}
+		writes[i] = mongo.ClientBulkWrite{
+			Database: "test", Collection: "things",
+			Model: mongo.NewClientInsertOneModel().SetDocument(byID(i)),
+		}
 	}
-	r := must1[*mongo.ClientBulkWriteResult](t)(c.Database().Client().BulkWrite(ctx, writes, options.ClientBulkWrite().SetVerboseResults(true)))
+	r := must1[*mongo.ClientBulkWriteResult](t)(c.Database().Client().
+		BulkWrite(ctx, writes, options.ClientBulkWrite().SetVerboseResults(true)))
 	same(t, "inserted", []int{int(r.InsertedCount), len(r.InsertResults), len(stored(t, c))}, []int{n, n, n})
 	var reply bulkReply
-	command := `{"bulkWrite":1,"errorsOnly":true,"nsInfo":[{"ns":"test.things"}],"ops":[{"delete":0,"filter":{},"multi":true},{"insert":0,"document":{"_id":[]}}]}`
+	command :=
+		`{"bulkWrite":1,"errorsOnly":true,"nsInfo":[{"ns":"test.things"}],"ops":[{"delete":0,"filter":{},"multi":true},{"insert":0,"document":{"_id":[]}}]}`
 	must(t, c.Database().Client().Database("admin").RunCommand(ctx, doc(t, command)).Decode(&reply))
 	same(t, "totals", reply.totals(), "errors 1, inserted 0, matched 0, modified 0, upserted 0, deleted 1000")
 	same(t, "results", len(reply.Cursor.FirstBatch), 1)

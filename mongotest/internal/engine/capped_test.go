@@ -13,43 +13,58 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine"
 )
 
-// TestCapped holds what a capped collection keeps (https://www.mongodb.com/docs/manual/core/capped-collections/). A document here
-// has 28 bytes.
+// TestCapped holds what a capped collection keeps (https://www.mongodb.com/docs/manual/core/capped-collections/). A
+// document here has 28 bytes.
 func TestCapped(t *testing.T) {
 	client, e := start(t)
 	const all = `{"find":"c","projection":{"_id":1}}`
 	runSteps(t, e,
 		step{`{"create":"c","capped":true,"size":100,"max":5}`, ""},
 		step{`{"listCollections":1}`, `"options":{"capped":true,"size":100,"max":5}`},
-		step{`{"create":"c","capped":true,"max":5,"size":100}`, ""}, step{`{"create":"c","capped":true,"size":200}`, `"code":48`}, step{`{"create":"c"}`, `"code":48`},
+		step{`{"create":"c","capped":true,"max":5,"size":100}`, ""},
+		step{`{"create":"c","capped":true,"size":200}`, `"code":48`}, step{`{"create":"c"}`, `"code":48`},
 		step{`{"insert":"c","documents":[{"_id":3,"a":1,"b":1},{"_id":1,"a":1,"b":1},{"_id":2,"a":1,"b":1}]}`, ""},
 		step{all, `[{"_id":3},{"_id":1},{"_id":2}]`},
 		step{`{"insert":"c","documents":[{"_id":0,"a":1,"b":1}]}`, ""}, step{all, `[{"_id":1},{"_id":2},{"_id":0}]`},
 		step{`{"find":"c","sort":{"$natural":-1},"projection":{"_id":1}}`, `[{"_id":0},{"_id":2},{"_id":1}]`},
 		step{`{"insert":"c","documents":[{"_id":1}]}`, `"code":11000`},
 		step{`{"insert":"c","documents":[{"_id":3}]}`, ""}, step{all, `[{"_id":1},{"_id":2},{"_id":0},{"_id":3}]`},
-		step{`{"insert":"c","documents":[{"_id":4},{"_id":5},{"_id":6}]}`, ""}, step{all, `[{"_id":0},{"_id":3},{"_id":4},{"_id":5},{"_id":6}]`},
+		step{`{"insert":"c","documents":[{"_id":4},{"_id":5},{"_id":6}]}`, ""},
+		step{all, `[{"_id":0},{"_id":3},{"_id":4},{"_id":5},{"_id":6}]`},
 		step{`{"delete":"c","deletes":[{"q":{"_id":4},"limit":1}]}`, `"n":1`},
 		step{`{"insert":"c","documents":[{"_id":7}]}`, ""}, step{all, `[{"_id":0},{"_id":3},{"_id":5},{"_id":6},{"_id":7}]`},
-		step{`{"update":"c","updates":[{"q":{"_id":7},"u":{"$set":{"text":"a longer document than before, which may grow beyond what there is room for"}}}]}`, `"nModified":1`},
+		step{
+			command: `{"update":"c","updates":[{"q":{"_id":7},"u":{"$set":{"text":"a longer document than before, which may grow beyond what there is room for"}}}]}`,
+			want:    `"nModified":1`,
+		},
 		step{all, `[{"_id":0},{"_id":3},{"_id":5},{"_id":6},{"_id":7}]`},
 		step{`{"insert":"c","documents":[{"_id":8}]}`, ""}, step{all, `[{"_id":8}]`},
-		step{`{"collStats":"c"}`, `"count":1,"avgObjSize":14,"max":5,"maxSize":100,`}, step{`{"collStats":"c"}`, `"capped":true`},
-		step{`{"insert":"c","documents":[{"_id":9,"text":"a document that is longer than the whole collection may be ever, for it is kept nevertheless, alone"}]}`, ""},
+		step{`{"collStats":"c"}`, `"count":1,"avgObjSize":14,"max":5,"maxSize":100,`},
+		step{`{"collStats":"c"}`, `"capped":true`},
+		step{
+			command: `{"insert":"c","documents":[{"_id":9,"text":"a document that is longer than the whole collection may be ever, for it is kept nevertheless, alone"}]}`,
+			want:    "",
+		},
 		step{all, `[{"_id":9}]`},
-		step{`{"collMod":"c","cappedSize":200,"cappedMax":2}`, ""}, step{`{"listCollections":1}`, `"options":{"capped":true,"size":200,"max":2}`},
+		step{`{"collMod":"c","cappedSize":200,"cappedMax":2}`, ""},
+		step{`{"listCollections":1}`, `"options":{"capped":true,"size":200,"max":2}`},
 		step{`{"insert":"c","documents":[{"_id":1},{"_id":2},{"_id":3}]}`, ""}, step{all, `[{"_id":2},{"_id":3}]`},
 		step{`{"aggregate":"c","pipeline":[{"$out":"c"}],"cursor":{}}`, `"code":17152`},
-		step{`{"create":"x","capped":true}`, `"code":72`}, step{`{"create":"x","size":100}`, `"code":72`}, step{`{"create":"x","max":1}`, `"code":72`},
-		step{`{"create":"x","capped":true,"size":0}`, `"code":51024`}, step{`{"collMod":"c","cappedSize":-1}`, `"code":51024`},
+		step{`{"create":"x","capped":true}`, `"code":72`}, step{`{"create":"x","size":100}`, `"code":72`},
+		step{`{"create":"x","max":1}`, `"code":72`},
+		step{`{"create":"x","capped":true,"size":0}`, `"code":51024`},
+		step{`{"collMod":"c","cappedSize":-1}`, `"code":51024`},
 		step{`{"create":"x","capped":true,"size":1,"max":{"$numberLong":"2147483648"}}`, `"code":2`},
-		step{`{"insert":"d","documents":[{"_id":1,"n":1},{"_id":2,"n":2},{"_id":3,"n":3}]}`, ""}, step{`{"collMod":"d","cappedMax":1}`, `"code":72`},
+		step{`{"insert":"d","documents":[{"_id":1,"n":1},{"_id":2,"n":2},{"_id":3,"n":3}]}`, ""},
+		step{`{"collMod":"d","cappedMax":1}`, `"code":72`},
 		step{`{"createIndexes":"d","indexes":[{"key":{"n":1},"name":"n"}]}`, ""},
-		step{`{"convertToCapped":"d","size":50}`, ""}, step{`{"find":"d"}`, `[{"_id":2,"n":2},{"_id":3,"n":3}]`}, step{`{"listIndexes":"d"}`, `!"name":"n"`},
+		step{`{"convertToCapped":"d","size":50}`, ""}, step{`{"find":"d"}`, `[{"_id":2,"n":2},{"_id":3,"n":3}]`},
+		step{`{"listIndexes":"d"}`, `!"name":"n"`},
 		step{`{"listCollections":1,"filter":{"name":"d"}}`, `"options":{"capped":true,"size":50}`},
 		step{`{"convertToCapped":"x","size":50}`, `"code":26`}, step{`{"convertToCapped":"d"}`, `"code":40414`},
 		step{`{"cloneCollectionAsCapped":"d","toCollection":"e","size":50}`, `"code":115`},
-		step{`{"renameCollection":"test.d","to":"test.e","$db":"admin"}`, ""}, step{`{"insert":"e","documents":[{"_id":4,"n":4}]}`, ""},
+		step{`{"renameCollection":"test.d","to":"test.e","$db":"admin"}`, ""},
+		step{`{"insert":"e","documents":[{"_id":4,"n":4}]}`, ""},
 		step{`{"find":"e"}`, `[{"_id":3,"n":3},{"_id":4,"n":4}]`},
 	)
 	c := client.Database("test").Collection("c")
@@ -66,7 +81,9 @@ func TestTailable(t *testing.T) {
 		step{`{"find":"c","tailable":true}`, `"id":0,`}, step{`{"find":"nowhere","tailable":true}`, `"id":0,`},
 		step{`{"insert":"plain","documents":[{"_id":1}]}`, ""}, step{`{"find":"plain","tailable":true}`, `"code":2`},
 		step{`{"find":"c","awaitData":true}`, `"code":9`}, step{`{"find":"c","tailable":true,"sort":{"a":1}}`, `"code":2`},
-		step{`{"find":"c","tailable":true,"singleBatch":true}`, `"code":2`}, step{`{"find":"c","tailable":true,"hint":{"_id":1}}`, `"code":238`},
+		step{`{"find":"c","tailable":true,"singleBatch":true}`, `"code":2`}, step{
+			command: `{"find":"c","tailable":true,"hint":{"_id":1}}`, want: `"code":238`,
+		},
 	)
 	c := client.Database("test").Collection("c")
 	insert(t, c, `{"_id":1}`, `{"_id":2}`)
@@ -117,7 +134,8 @@ func TestTailableAwait(t *testing.T) {
 		must(t, db.CreateCollection(ctx, "c", options.CreateCollection().SetCapped(true).SetSizeInBytes(1000)))
 		c := db.Collection("c")
 		insert(t, c, `{"_id":1}`)
-		cur := must1[*mongo.Cursor](t)(c.Find(ctx, bson.D{}, options.Find().SetCursorType(options.TailableAwait).SetMaxAwaitTime(10*time.Second)))
+		cur := must1[*mongo.Cursor](t)(c.Find(ctx, bson.D{},
+			options.Find().SetCursorType(options.TailableAwait).SetMaxAwaitTime(10*time.Second)))
 		defer cur.Close(ctx)
 		same(t, "the first", cur.Next(ctx), true)
 		begin := time.Now()

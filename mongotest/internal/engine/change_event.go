@@ -21,7 +21,9 @@ func (s *changeStream) event(e *store.Event) (bson.D, error) {
 	}
 	doc := s.header(e, token{e.Position, changed}, e.Kind)
 	if e.Origin != nil {
-		doc = append(doc, bson.E{Key: "txnNumber", Value: e.Origin.Number}, bson.E{Key: "lsid", Value: sessionDocument(e.Origin.Session)})
+		doc = append(doc, bson.E{Key: "txnNumber", Value: e.Origin.Number}, bson.E{
+			Key: "lsid", Value: sessionDocument(e.Origin.Session),
+		})
 	}
 	full, has, err := s.fullDocument(e)
 	if err != nil {
@@ -118,7 +120,8 @@ func (s *changeStream) current(e *store.Event) (any, error) {
 	if c == nil || !bsonval.Equal(c.UUID, e.UUID) {
 		return nil, nil
 	}
-	m, err := query.Parse(bson.D{{Key: "_id", Value: bson.D{{Key: "$eq", Value: e.ID()}}}}, query.Options{Collation: c.Collation})
+	m, err := query.Parse(bson.D{{Key: "_id", Value: bson.D{{Key: "$eq", Value: e.ID()}}}},
+		query.Options{Collation: c.Collation})
 	if err != nil {
 		return nil, err
 	}
@@ -141,17 +144,21 @@ func image(e *store.Event, doc bson.D, mode, what string) (any, error) {
 	return nil, nil
 }
 
-// notFound is the error of a stream that requires an image. It has no label: another stream may go on from the same token without
-// requiring one.
+// notFound is the error of a stream that requires an image. It has no label: another stream may go on from the same
+// token without requiring one.
 func notFound(e *store.Event, what string) error {
 	kinds := "update, delete and replace"
 	if what == "post-image" {
 		kinds = "update"
 	}
-	event := bson.D{{Key: "operationType", Value: e.Kind}, {Key: "ns", Value: namespaceDocument(e.NS)}, {Key: "clusterTime", Value: e.Timestamp}}
+	event := bson.D{
+		{Key: "operationType", Value: e.Kind}, {Key: "ns", Value: namespaceDocument(e.NS)},
+		{Key: "clusterTime", Value: e.Timestamp},
+	}
 	if e.Origin != nil {
 		event = append(event, bson.E{Key: "txnNumber", Value: e.Origin.Number})
 	}
-	return mongoerr.New(mongoerr.NoMatchingDocument, "Change stream was configured to require a %s for all %s events, but the %s was not found for event: %s",
+	return mongoerr.New(mongoerr.NoMatchingDocument,
+		"Change stream was configured to require a %s for all %s events, but the %s was not found for event: %s",
 		what, kinds, what, store.Show(event))
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
 )
 
-// details returns what an expanded event has beside the others' fields: what the operation was, and what there was before
-// (https://www.mongodb.com/docs/manual/reference/change-events/).
+// details returns what an expanded event has beside the others' fields: what the operation was, and what there was
+// before (https://www.mongodb.com/docs/manual/reference/change-events/).
 func (s *changeStream) details(e *store.Event) bson.D {
 	if !s.expanded || e.Of == nil || e.Kind == store.Dropped {
 		return nil
@@ -69,7 +69,8 @@ func creationOf(e *store.Event) bson.D {
 	return append(d, bson.E{Key: "idIndex", Value: describeIndex(e.Of.Indexes[0])})
 }
 
-// bucketView is the view by which MongoDB shows the buckets of a time series collection. The engine has none: only events name it.
+// bucketView is the view by which MongoDB shows the buckets of a time series collection. The engine has none: only
+// events name it.
 func bucketView(ns store.Namespace, s *store.Series, options bson.D) *store.View {
 	unpack := bson.D{{Key: "timeField", Value: s.Time}}
 	if s.Meta != "" {

@@ -30,8 +30,8 @@ func kinds(t testing.TB, cs *mongo.ChangeStream) (list []string) {
 	return list
 }
 
-// Views and time series collections show in streams of a database and of all, each as a view, without a UUID. A stream of a
-// collection has nothing of a view that has its name.
+// Views and time series collections show in streams of a database and of all, each as a view, without a UUID. A stream
+// of a collection has nothing of a view that has its name.
 func TestExpandedViews(t *testing.T) {
 	client, _ := start(t)
 	db := client.Database("test")
@@ -53,7 +53,8 @@ func TestExpandedViews(t *testing.T) {
 	ofView := func(kind, coll, rest string) string {
 		return `{"operationType":"` + kind + `","ns":{"db":"test","coll":"` + coll + `"}` + rest + `}`
 	}
-	created := `{"operationType":"create","collectionUUID":"uuid1","ns":{"db":"test","coll":"v"}` + described(idIndex) + ofNsType + `}`
+	created := `{"operationType":"create","collectionUUID":"uuid1","ns":{"db":"test","coll":"v"}` +
+		described(idIndex) + ofNsType + `}`
 	want := []string{
 		ofView("create", "v", described(`"viewOn":"base","pipeline":[{"$match":{"a":2}}]`)+`,"nsType":"view"`),
 		ofView("modify", "v", described(`"viewOn":"base","pipeline":[]`)),
@@ -76,7 +77,8 @@ func TestExpandedRename(t *testing.T) {
 	db, far := client.Database("test"), client.Database("far")
 	renamed := func(from, coll, uuid, rest string) string {
 		to := `{"db":"test","coll":"` + coll + `"}`
-		return `{"operationType":"rename","collectionUUID":"` + uuid + `","ns":{"db":"test","coll":"` + from + `"},"to":` + to +
+		return `{"operationType":"rename","collectionUUID":"` + uuid + `","ns":{"db":"test","coll":"` +
+			from + `"},"to":` + to +
 			described(`"to":`+to+rest) + `}`
 	}
 	for _, name := range []string{"a", "b", "c"} {
@@ -88,7 +90,8 @@ func TestExpandedRename(t *testing.T) {
 	commands(t, client.Database("admin"), `{"renameCollection":"test.a","to":"test.d"}
 {"renameCollection":"test.b","to":"test.c","dropTarget":true}
 {"renameCollection":"test.c","to":"test.e","dropTarget":true}`)
-	wantEvents(t, "renames", expandedEvents(t, cs), renamed("a", "d", "uuid1", ""), renamed("b", "c", "uuid2", `,"dropTarget":"uuid3"`),
+	wantEvents(t, "renames", expandedEvents(t, cs), renamed("a", "d", "uuid1", ""),
+		renamed("b", "c", "uuid2", `,"dropTarget":"uuid3"`),
 		renamed("c", "e", "uuid2", ""))
 
 	insert(t, far.Collection("f"), `{"_id":1}`)
@@ -97,7 +100,8 @@ func TestExpandedRename(t *testing.T) {
 	commands(t, client.Database("admin"), `{"renameCollection":"far.f","to":"test.e","dropTarget":true}`)
 	list := expandedEvents(t, cs)
 	at := func(rest string) string { return `"collectionUUID":"uuid1",` + rest }
-	wantEvents(t, "to another database", hideTemporary(list), `{"operationType":"create",`+at(`"ns":{"db":"test","coll":"tmp"}`)+described(idIndex)+ofNsType+`}`,
+	wantEvents(t, "to another database", hideTemporary(list),
+		`{"operationType":"create",`+at(`"ns":{"db":"test","coll":"tmp"}`)+described(idIndex)+ofNsType+`}`,
 		`{"operationType":"createIndexes",`+at(`"ns":{"db":"test","coll":"tmp"}`)+described(`"indexes":[`+indexA+`]`)+`}`,
 		`{"operationType":"insert",`+at(`"fullDocument":{"_id":1},"ns":{"db":"test","coll":"tmp"},"documentKey":{"_id":1}}`),
 		renamed("tmp", "e", "uuid1", `,"dropTarget":"uuid2"`))
@@ -165,7 +169,8 @@ func TestExpandedTransaction(t *testing.T) {
 	if err := mongo.SessionFromContext(tx).AbortTransaction(ctx); err != nil {
 		t.Fatal(err)
 	}
-	wantEvents(t, "after an abort", kinds(t, watch(t, client.Database("test"), expanded().SetStartAfter(cs.ResumeToken()))))
+	wantEvents(t, "after an abort",
+		kinds(t, watch(t, client.Database("test"), expanded().SetStartAfter(cs.ResumeToken()))))
 }
 
 // TestExpandedResume goes on from each event, and from the time of each, with and without showExpandedEvents.
@@ -183,7 +188,9 @@ func TestExpandedResume(t *testing.T) {
 {"dropIndexes":"c","index":"a_1"}
 {"drop":"v"}
 {"drop":"c"}`)
-	all := []string{"create c", "insert c", "createIndexes c", "create v", "modify c", "update c", "dropIndexes c", "drop v", "drop c"}
+	all := []string{
+		"create c", "insert c", "createIndexes c", "create v", "modify c", "update c", "dropIndexes c", "drop v", "drop c",
+	}
 	ofViews := []string{"create v", "drop v"}
 	var tokens []bson.Raw
 	var times []bson.Timestamp
@@ -230,14 +237,16 @@ func TestExpandedResume(t *testing.T) {
 func TestExpandedStages(t *testing.T) {
 	client, _ := start(t)
 	db := client.Database("test")
-	cs, err := db.Watch(ctx, stagesFrom(t, `{"$match":{"nsType":"collection","operationDescription.idIndex.name":"_id_"}}`), expanded())
+	cs, err := db.Watch(ctx,
+		stagesFrom(t, `{"$match":{"nsType":"collection","operationDescription.idIndex.name":"_id_"}}`), expanded())
 	if err != nil {
 		t.Fatal(err)
 	}
 	commands(t, db, `{"create":"v","viewOn":"c"}
 {"create":"c"}`)
 	wantEvents(t, "a filter", kinds(t, cs), "create c")
-	cmd := `{"aggregate":1,"pipeline":[{"$changeStream":{"showExpandedEvents":%t}}],"cursor":{},"apiVersion":"1","apiStrict":true}`
+	cmd :=
+		`{"aggregate":1,"pipeline":[{"$changeStream":{"showExpandedEvents":%t}}],"cursor":{},"apiVersion":"1","apiStrict":true}`
 	if err := db.RunCommand(ctx, doc(t, fmt.Sprintf(cmd, false))).Err(); err != nil {
 		t.Error(err)
 	}

@@ -93,16 +93,28 @@ const (
 
 func TestExpandedEvents(t *testing.T) {
 	created := expandedEvent("create", "uuid1", described(idIndex)+ofNsType)
-	inserted := `{"operationType":"insert","collectionUUID":"uuid1","fullDocument":{"_id":1},"ns":{"db":"test","coll":"c"},"documentKey":{"_id":1}}`
+	inserted :=
+		`{"operationType":"insert","collectionUUID":"uuid1","fullDocument":{"_id":1},"ns":{"db":"test","coll":"c"},"documentKey":{"_id":1}}`
 	expandedSteps(t, []expandedCase{
 		{"create", "", madeC, []string{created}},
 		{"create of what is there", madeC, madeC, nil},
 		{"create with options", "", `{"create":"c","capped":true,"size":4096,"max":10}`,
 			[]string{expandedEvent("create", "uuid1", described(`"capped":true,"size":4096,"max":10,`+idIndex)+ofNsType)}},
-		{"create with a validator", "", `{"create":"c","validator":{"a":1},"validationLevel":"off","validationAction":"warn"}`,
-			[]string{expandedEvent("create", "uuid1", described(`"validator":{"a":1},"validationLevel":"off","validationAction":"warn",`+idIndex)+ofNsType)}},
+		{
+			reason: "create with a validator", before: "",
+			commands: `{"create":"c","validator":{"a":1},"validationLevel":"off","validationAction":"warn"}`,
+
+			want: []string{
+				expandedEvent("create", "uuid1",
+					described(`"validator":{"a":1},"validationLevel":"off","validationAction":"warn",`+idIndex)+ofNsType),
+			},
+		},
 		{"create by an insert", "", filledC, []string{created, inserted}},
-		{"create by an upsert", "", `{"update":"c","updates":[{"q":{"_id":1},"u":{},"upsert":true}]}`, []string{created, inserted}},
+		{
+			reason: "create by an upsert", before: "",
+			commands: `{"update":"c","updates":[{"q":{"_id":1},"u":{},"upsert":true}]}`,
+			want:     []string{created, inserted},
+		},
 		{"create by an index", "", `{"createIndexes":"c","indexes":[{"key":{"a":1},"name":"a_1"}]}`,
 			[]string{created, expandedEvent("createIndexes", "uuid1", described(`"indexes":[`+indexA+`]`))}},
 		{"indexes of an empty collection", madeC, indexedC, []string{
@@ -129,16 +141,24 @@ func TestExpandedModify(t *testing.T) {
 	const plain = `"collectionOptions":{"uuid":"uuid1"}`
 	expandedSteps(t, []expandedCase{
 		{"collMod of nothing", madeC, `{"collMod":"c","comment":"x"}`, []string{modified("", plain)}},
-		{"collMod of a validator", madeC, `{"collMod":"c","validator":{"a":1}}` + "\n" + `{"collMod":"c","validationLevel":"off"}`, []string{
-			modified(`"validator":{"a":1}`, plain),
-			modified(`"validationLevel":"off"`, `"collectionOptions":{"uuid":"uuid1","validator":{"a":1},"validationLevel":"strict","validationAction":"error"}`)}},
+		{
+			reason: "collMod of a validator", before: madeC,
+			commands: `{"collMod":"c","validator":{"a":1}}` + "\n" + `{"collMod":"c","validationLevel":"off"}`,
+			want: []string{
+				modified(`"validator":{"a":1}`, plain),
+				modified(`"validationLevel":"off"`,
+					`"collectionOptions":{"uuid":"uuid1","validator":{"a":1},"validationLevel":"strict","validationAction":"error"}`)},
+		},
 		{"collMod of an index", indexedC, `{"collMod":"c","index":{"keyPattern":{"a":1},"hidden":true}}`,
 			[]string{modified(`"index":{"name":"a_1","hidden":true}`, plain+`,"indexOptions":{"hidden":false}`)}},
 		{"collMod of an expiry", `{"createIndexes":"c","indexes":[{"key":{"a":1},"name":"a_1","expireAfterSeconds":5}]}`,
 			`{"collMod":"c","index":{"name":"a_1","expireAfterSeconds":7}}`,
-			[]string{modified(`"index":{"name":"a_1","expireAfterSeconds":7}`, plain+`,"indexOptions":{"expireAfterSeconds":5}`)}},
+			[]string{
+				modified(`"index":{"name":"a_1","expireAfterSeconds":7}`, plain+`,"indexOptions":{"expireAfterSeconds":5}`),
+			}},
 		{"collMod to unique", indexedC, `{"collMod":"c","index":{"name":"a_1","prepareUnique":true}}` + "\n" +
-			`{"collMod":"c","index":{"name":"a_1","unique":true},"dryRun":true}` + "\n" + `{"collMod":"c","index":{"name":"a_1","unique":true}}`, []string{
+			`{"collMod":"c","index":{"name":"a_1","unique":true},"dryRun":true}` + "\n" +
+			`{"collMod":"c","index":{"name":"a_1","unique":true}}`, []string{
 			modified(`"index":{"name":"a_1","prepareUnique":true}`, plain+`,"indexOptions":{"prepareUnique":false}`),
 			modified(`"index":{"name":"a_1","unique":true}`, plain+`,"indexOptions":{}`)}},
 	})
@@ -150,14 +170,32 @@ func TestExpandedFields(t *testing.T) {
 		{"drop", madeC, `{"drop":"c"}`, []string{expandedEvent("drop", "uuid1", "")}},
 		{"documents", filledC, `{"update":"c","updates":[{"q":{},"u":{"$set":{"a":1}}}]}` + "\n" +
 			`{"update":"c","updates":[{"q":{},"u":{"a":2}}]}` + "\n" + `{"delete":"c","deletes":[{"q":{},"limit":1}]}`, []string{
-			expandedEvent("update", "uuid1", `,"documentKey":{"_id":1},"updateDescription":{"updatedFields":{"a":1},"removedFields":[],"truncatedArrays":[],"disambiguatedPaths":{}}`),
+			expandedEvent("update", "uuid1",
+				`,"documentKey":{"_id":1},"updateDescription":{"updatedFields":{"a":1},"removedFields":[],"truncatedArrays":[],"disambiguatedPaths":{}}`),
 			`{"operationType":"replace","collectionUUID":"uuid1","fullDocument":{"_id":1,"a":2},"ns":{"db":"test","coll":"c"},"documentKey":{"_id":1}}`,
 			expandedEvent("delete", "uuid1", `,"documentKey":{"_id":1}`)}},
-		{"ambiguous paths", `{"insert":"c","documents":[{"_id":1,"a":{"1":[1]}}]}`, `{"update":"c","updates":[{"q":{},"u":{"$set":{"a.1.0":2}}}]}`,
-			[]string{expandedEvent("update", "uuid1", `,"documentKey":{"_id":1},"updateDescription":{"updatedFields":{"a.1.0":2},"removedFields":[],`+
-				`"truncatedArrays":[],"disambiguatedPaths":{"a.1.0":["a","1",0]}}`)}},
-		{"dropDatabase", madeC + "\n" + `{"create":"v","viewOn":"c"}` + "\n" + `{"create":"s","timeseries":{"timeField":"t"}}`, `{"dropDatabase":1}`,
-			[]string{expandedEvent("drop", "uuid1", ""), `{"operationType":"dropDatabase","ns":{"db":"test"}}`, `{"operationType":"invalidate"}`}},
+		{
+			reason:   "ambiguous paths",
+			before:   `{"insert":"c","documents":[{"_id":1,"a":{"1":[1]}}]}`,
+			commands: `{"update":"c","updates":[{"q":{},"u":{"$set":{"a.1.0":2}}}]}`,
+
+			want: []string{
+				expandedEvent("update", "uuid1",
+					`,"documentKey":{"_id":1},"updateDescription":{"updatedFields":{"a.1.0":2},"removedFields":[],`+
+						`"truncatedArrays":[],"disambiguatedPaths":{"a.1.0":["a","1",0]}}`),
+			},
+		},
+		{
+			reason:   "dropDatabase",
+			before:   madeC + "\n" + `{"create":"v","viewOn":"c"}` + "\n" + `{"create":"s","timeseries":{"timeField":"t"}}`,
+			commands: `{"dropDatabase":1}`,
+
+			want: []string{
+				expandedEvent("drop", "uuid1", ""),
+				`{"operationType":"dropDatabase","ns":{"db":"test"}}`,
+				`{"operationType":"invalidate"}`,
+			},
+		},
 	})
 }
 
@@ -174,10 +212,12 @@ func commands(t testing.TB, db *mongo.Database, lines string) {
 func classic(list []string) (out []string) {
 	for _, s := range list {
 		kind := strings.Split(s, `"`)[3]
-		if strings.HasPrefix(kind, "create") || kind == "dropIndexes" || kind == "modify" || strings.Contains(s, `"coll":"v"`) {
+		if strings.HasPrefix(kind, "create") || kind == "dropIndexes" || kind == "modify" ||
+			strings.Contains(s, `"coll":"v"`) {
 			continue
 		}
-		s = strings.NewReplacer(`"collectionUUID":"uuid1",`, "", `,"disambiguatedPaths":{}`, "", `,"disambiguatedPaths":{"a.1.0":["a","1",0]}`, "").Replace(s)
+		s = strings.NewReplacer(`"collectionUUID":"uuid1",`, "", `,"disambiguatedPaths":{}`, "",
+			`,"disambiguatedPaths":{"a.1.0":["a","1",0]}`, "").Replace(s)
 		out = append(out, s)
 	}
 	return out

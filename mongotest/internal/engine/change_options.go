@@ -71,7 +71,8 @@ func oneOf(a *args, name string, values ...string) string {
 			return s
 		}
 	}
-	a.fail(mongoerr.New(mongoerr.BadValue, "Enumeration value '%s' for field '%s.%s' is not a valid value.", s, a.place, name))
+	a.fail(mongoerr.New(mongoerr.BadValue,
+		"Enumeration value '%s' for field '%s.%s' is not a valid value.", s, a.place, name))
 	return ""
 }
 

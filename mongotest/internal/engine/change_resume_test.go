@@ -307,7 +307,8 @@ func TestChangeReplay(t *testing.T) {
 		if err := cs.Decode(&e); err != nil {
 			t.Fatal(err)
 		}
-		if err := replay(copied, e.OperationType, e.DocumentKey, e.FullDocument, e.UpdateDescription.UpdatedFields); err != nil {
+		if err := replay(copied, e.OperationType, e.DocumentKey, e.FullDocument,
+			e.UpdateDescription.UpdatedFields); err != nil {
 			t.Fatalf("%s: %v", cs.Current, err)
 		}
 	}
@@ -328,7 +329,10 @@ func TestChangeReplay(t *testing.T) {
 
 func randomWrite(rng *rand.Rand, c *mongo.Collection) error {
 	key := bson.D{{Key: "_id", Value: rng.IntN(10)}}
-	inc := bson.D{{Key: "$inc", Value: bson.D{{Key: "n", Value: 1}}}, {Key: "$push", Value: bson.D{{Key: "a", Value: rng.IntN(9)}}}}
+	inc := bson.D{
+		{Key: "$inc", Value: bson.D{{Key: "n", Value: 1}}},
+		{Key: "$push", Value: bson.D{{Key: "a", Value: rng.IntN(9)}}},
+	}
 	var err error
 	switch rng.IntN(6) {
 	case 0:

@@ -49,7 +49,8 @@ func (s scope) sees(e *store.Event) bool {
 	return !slices.Contains(internalDatabases, e.NS.DB) && !strings.HasPrefix(e.NS.Coll, "system.")
 }
 
-// sees reports whether the stream comes by the change. Views are seen by streams of expanded events, but not by those of a collection.
+// sees reports whether the stream comes by the change. Views are seen by streams of expanded events, but not by those
+// of a collection.
 func (s *changeStream) sees(e *store.Event) bool {
 	return s.scope.sees(e) && (!e.OfView() || s.expanded && s.scope.coll == "")
 }
@@ -72,7 +73,9 @@ func (s scope) endsBy(e *store.Event) bool {
 var internalDatabases = []string{"admin", "config", "local"}
 
 // changeStages are the stages that may follow $changeStream.
-var changeStages = []string{"$match", "$project", "$set", "$addFields", "$unset", "$replaceRoot", "$replaceWith", "$redact"}
+var changeStages = []string{
+	"$match", "$project", "$set", "$addFields", "$unset", "$replaceRoot", "$replaceWith", "$redact",
+}
 
 // isWatch reports whether a pipeline opens a change stream.
 func isWatch(stages bson.A) bool {
@@ -113,18 +116,21 @@ func watch(r *request, stages bson.A) (reply, error) {
 		return nil, err
 	}
 	if s.expanded && r.strict {
-		return nil, mongoerr.New(mongoerr.APIStrictError, "The 'showExpandedEvents' parameter to $changeStream is not supported in API Version 1")
+		return nil, mongoerr.New(mongoerr.APIStrictError,
+			"The 'showExpandedEvents' parameter to $changeStream is not supported in API Version 1")
 	}
 	ns, err := s.locate(r)
 	if err != nil {
 		return nil, err
 	}
 	for _, v := range stages[1:] {
-		if d, _ := v.(bson.D); len(d) == 1 && slices.Contains(pipeline.Stages(), d[0].Key) && !slices.Contains(changeStages, d[0].Key) {
+		if d, _ := v.(bson.D); len(d) == 1 && slices.Contains(pipeline.Stages(), d[0].Key) &&
+			!slices.Contains(changeStages, d[0].Key) {
 			return nil, mongoerr.New(mongoerr.IllegalOperation, "%s is not permitted in a $changeStream pipeline", d[0].Key)
 		}
 	}
-	if s.pipe, err = pipeline.ParseVars(stages[1:], &environment{now: now, watch: r.watch, collation: by}, vars); err != nil {
+	if s.pipe, err = pipeline.ParseVars(stages[1:],
+		&environment{now: now, watch: r.watch, collation: by}, vars); err != nil {
 		return nil, err
 	}
 	if err := s.start(); err != nil {
@@ -143,9 +149,11 @@ func (s *changeStream) locate(r *request) (store.Namespace, error) {
 		case s.all:
 			return ns, notCluster(ns)
 		case slices.Contains(internalDatabases, ns.DB):
-			return ns, mongoerr.New(mongoerr.InvalidNamespace, "$changeStream may not be opened on the internal %s database", ns.DB)
+			return ns, mongoerr.New(mongoerr.InvalidNamespace,
+				"$changeStream may not be opened on the internal %s database", ns.DB)
 		case strings.HasPrefix(ns.Coll, "system."):
-			return ns, mongoerr.New(mongoerr.InvalidNamespace, "$changeStream may not be opened on the internal %s collection", ns)
+			return ns, mongoerr.New(mongoerr.InvalidNamespace,
+				"$changeStream may not be opened on the internal %s collection", ns)
 		case r.isView():
 			return ns, store.OnView(ns)
 		}
@@ -162,7 +170,8 @@ func (s *changeStream) locate(r *request) (store.Namespace, error) {
 	case s.all:
 		return ns, nil
 	case slices.Contains(internalDatabases, r.db):
-		return ns, mongoerr.New(mongoerr.InvalidNamespace, "$changeStream may not be opened on the internal %s database", r.db)
+		return ns, mongoerr.New(mongoerr.InvalidNamespace,
+			"$changeStream may not be opened on the internal %s database", r.db)
 	}
 	s.scope = scope{db: r.db}
 	return ns, nil

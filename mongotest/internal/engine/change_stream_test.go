@@ -96,9 +96,13 @@ func TestChangeEvents(t *testing.T) {
 		{"$push and $slice", `{"update":"things","updates":[{"q":{"_id":2},"u":{"$push":{"a":{"$each":[4],"$slice":-3}}}}]}`,
 			`{"operationType":"update",` + things + `,` + id("2") +
 				`,"updateDescription":{"updatedFields":{"a":[2,3,4]},"removedFields":[],"truncatedArrays":[]}}`},
-		{"a shorter array by a pipeline", `{"update":"things","updates":[{"q":{"_id":3},"u":[{"$set":{"a":{"$slice":["$a",2]}}}]}]}`,
-			`{"operationType":"update",` + things + `,` + id("3") +
-				`,"updateDescription":{"updatedFields":{},"removedFields":[],"truncatedArrays":[{"field":"a","newSize":2}]}}`},
+		{
+			reason:  "a shorter array by a pipeline",
+			command: `{"update":"things","updates":[{"q":{"_id":3},"u":[{"$set":{"a":{"$slice":["$a",2]}}}]}]}`,
+
+			want: `{"operationType":"update",` + things + `,` + id("3") +
+				`,"updateDescription":{"updatedFields":{},"removedFields":[],"truncatedArrays":[{"field":"a","newSize":2}]}}`,
+		},
 		{"by a pipeline", `{"update":"things","updates":[{"q":{"_id":2},"u":[{"$set":{"n":{"$size":"$a"}}}]}]}`,
 			`{"operationType":"update",` + things + `,` + id("2") +
 				`,"updateDescription":{"updatedFields":{"n":3},"removedFields":[],"truncatedArrays":[]}}`},
@@ -117,18 +121,37 @@ func TestChangeEvents(t *testing.T) {
 		{"a duplicate key", `{"insert":"things","documents":[{"_id":1}]}`, ``},
 		{"another collection", `{"insert":"other","documents":[{"_id":1}]}`, ``},
 		{"an index", `{"createIndexes":"things","indexes":[{"key":{"a":1},"name":"a"}]}`, ``},
-		{"$merge", `{"aggregate":"things","pipeline":[{"$match":{"_id":1}},{"$project":{"y":"v"}},{"$merge":"things"}],"cursor":{}}`,
-			`{"operationType":"update",` + things + `,` + id("1") +
-				`,"updateDescription":{"updatedFields":{"y":"v"},"removedFields":[],"truncatedArrays":[]}}`},
-		{"$merge that replaces", `{"aggregate":"things","pipeline":[{"$match":{"_id":1}},{"$project":{"x":1}},{"$merge":{"into":"things","whenMatched":"replace"}}],"cursor":{}}`,
-			`{"operationType":"replace","fullDocument":{"_id":1,"x":1},` + things + `,` + id("1") + `}`},
-		{"$merge by a pipeline", `{"aggregate":"things","pipeline":[{"$match":{"_id":1}},{"$merge":{"into":"things","whenMatched":[{"$set":{"y":"v"}}]}}],"cursor":{}}`,
-			`{"operationType":"replace","fullDocument":{"_id":1,"a":1,"x":1,"y":"v"},` + things + `,` + id("1") + `}`},
-		{"$merge by a pipeline into a larger document", `{"aggregate":"things","pipeline":[{"$match":{"_id":3}},{"$merge":{"into":"things","whenMatched":[{"$set":{"y":"v"}}]}}],"cursor":{}}`,
-			`{"operationType":"update",` + things + `,` + id("3") +
-				`,"updateDescription":{"updatedFields":{"y":"v"},"removedFields":[],"truncatedArrays":[]}}`},
+		{
+			reason:  "$merge",
+			command: `{"aggregate":"things","pipeline":[{"$match":{"_id":1}},{"$project":{"y":"v"}},{"$merge":"things"}],"cursor":{}}`,
+
+			want: `{"operationType":"update",` + things + `,` + id("1") +
+				`,"updateDescription":{"updatedFields":{"y":"v"},"removedFields":[],"truncatedArrays":[]}}`,
+		},
+		{
+			reason:  "$merge that replaces",
+			command: `{"aggregate":"things","pipeline":[{"$match":{"_id":1}},{"$project":{"x":1}},{"$merge":{"into":"things","whenMatched":"replace"}}],"cursor":{}}`,
+
+			want: `{"operationType":"replace","fullDocument":{"_id":1,"x":1},` + things + `,` + id("1") + `}`,
+		},
+		{
+			reason:  "$merge by a pipeline",
+			command: `{"aggregate":"things","pipeline":[{"$match":{"_id":1}},{"$merge":{"into":"things","whenMatched":[{"$set":{"y":"v"}}]}}],"cursor":{}}`,
+
+			want: `{"operationType":"replace","fullDocument":{"_id":1,"a":1,"x":1,"y":"v"},` + things + `,` + id("1") + `}`,
+		},
+		{
+			reason:  "$merge by a pipeline into a larger document",
+			command: `{"aggregate":"things","pipeline":[{"$match":{"_id":3}},{"$merge":{"into":"things","whenMatched":[{"$set":{"y":"v"}}]}}],"cursor":{}}`,
+
+			want: `{"operationType":"update",` + things + `,` + id("3") +
+				`,"updateDescription":{"updatedFields":{"y":"v"},"removedFields":[],"truncatedArrays":[]}}`,
+		},
 		{"drop", `{"drop":"things"}`, `{"operationType":"drop",` + things + "}\n" + `{"operationType":"invalidate"}`},
-		{"dropDatabase", `{"dropDatabase":1}`, `{"operationType":"drop",` + things + "}\n" + `{"operationType":"invalidate"}`},
+		{
+			reason: "dropDatabase", command: `{"dropDatabase":1}`,
+			want: `{"operationType":"drop",` + things + "}\n" + `{"operationType":"invalidate"}`,
+		},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
 			coll := collection(t)
@@ -205,7 +228,8 @@ func TestChangeFullDocument(t *testing.T) {
 	insert(t, plain, `{"_id":1,"n":0}`)
 	lookup := watch(t, coll, quick().SetFullDocument(options.UpdateLookup))
 	post := watch(t, coll, quick().SetFullDocument(options.Required).SetFullDocumentBeforeChange(options.Required))
-	none := watch(t, plain, quick().SetFullDocument(options.WhenAvailable).SetFullDocumentBeforeChange(options.WhenAvailable))
+	none := watch(t, plain,
+		quick().SetFullDocument(options.WhenAvailable).SetFullDocumentBeforeChange(options.WhenAvailable))
 	must := watch(t, plain, quick().SetFullDocument(options.Required))
 	for _, c := range []*mongo.Collection{coll, plain} {
 		for n := 1; n < 3; n++ {
@@ -297,8 +321,9 @@ func TestChangeTransaction(t *testing.T) {
 
 func TestChangeStages(t *testing.T) {
 	c := collection(t)
-	cs, err := c.Watch(ctx, stagesFrom(t, `{"$match":{"operationType":{"$in":["insert","invalidate"]},"fullDocument.n":{"$ne":1}}}`,
-		`{"$set":{"m":{"$add":["$fullDocument.n",1]}}}`, `{"$project":{"m":1}}`), quick())
+	cs, err := c.Watch(ctx,
+		stagesFrom(t, `{"$match":{"operationType":{"$in":["insert","invalidate"]},"fullDocument.n":{"$ne":1}}}`,
+			`{"$set":{"m":{"$add":["$fullDocument.n",1]}}}`, `{"$project":{"m":1}}`), quick())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -346,7 +371,11 @@ func TestChangeRefusals(t *testing.T) {
 		{"no boolean", "test", `"c"`, `{"$changeStream":{"showExpandedEvents":"yes"}}`, 14},
 		{"an unknown mode", "test", `"c"`, `{"$changeStream":{"fullDocument":"foo"}}`, 2},
 		{"two tokens", "test", `"c"`, `{"$changeStream":{"resumeAfter":{"_data":"00"},"startAfter":{"_data":"00"}}}`, 50865},
-		{"a token and a time", "test", `"c"`, `{"$changeStream":{"resumeAfter":{"_data":"00"},"startAtOperationTime":{"$timestamp":{"t":1,"i":1}}}}`, 40674},
+		{
+			reason: "a token and a time", db: "test", coll: `"c"`,
+			stages: `{"$changeStream":{"resumeAfter":{"_data":"00"},"startAtOperationTime":{"$timestamp":{"t":1,"i":1}}}}`,
+			code:   40674,
+		},
 		{"no token", "test", `"c"`, `{"$changeStream":{"resumeAfter":{}}}`, 40647},
 		{"a token of something else", "test", `"c"`, `{"$changeStream":{"resumeAfter":{"_data":"8263"}}}`, 9},
 		{"no digits", "test", `"c"`, `{"$changeStream":{"resumeAfter":{"_data":"xyz"}}}`, 9},

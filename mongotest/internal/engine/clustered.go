@@ -30,9 +30,11 @@ func readClustered(a *args) *store.Clustered {
 	case !unique:
 		a.fail(mongoerr.New(5979700, "The clusteredIndex option requires unique: true to be specified"))
 	case !isClusterKey(key):
-		a.fail(mongoerr.New(mongoerr.InvalidIndexSpecificationOption, "The clusteredIndex option is only supported for key: {_id: 1}"))
+		a.fail(mongoerr.New(mongoerr.InvalidIndexSpecificationOption,
+			"The clusteredIndex option is only supported for key: {_id: 1}"))
 	case v != 2:
-		a.fail(mongoerr.New(5979704, "Invalid clusteredIndex specification %s; cannot create a clusteredIndex with v=%d", store.Show(d), v))
+		a.fail(mongoerr.New(5979704,
+			"Invalid clusteredIndex specification %s; cannot create a clusteredIndex with v=%d", store.Show(d), v))
 	}
 	return c
 }
@@ -44,7 +46,8 @@ func isClusterKey(key bson.D) bool {
 // clusteredOptions are the options that a clustered collection shows.
 func clusteredOptions(c *store.Clustered) bson.D {
 	options := bson.D{{Key: "clusteredIndex", Value: bson.D{
-		{Key: "v", Value: int32(2)}, {Key: "key", Value: bson.D{{Key: "_id", Value: int32(1)}}}, {Key: "name", Value: c.Name}, {Key: "unique", Value: true},
+		{Key: "v", Value: int32(2)}, {Key: "key", Value: bson.D{{Key: "_id", Value: int32(1)}}}, {Key: "name", Value: c.Name},
+		{Key: "unique", Value: true},
 	}}}
 	if c.Expires {
 		options = append(options, bson.E{Key: "expireAfterSeconds", Value: int64(c.ExpireAfter / time.Second)})
@@ -52,13 +55,15 @@ func clusteredOptions(c *store.Clustered) bson.D {
 	return options
 }
 
-// checkClusteredKey refuses an index that asks to be clustered, but for the one that is there. c is nil where there is no collection.
+// checkClusteredKey refuses an index that asks to be clustered, but for the one that is there. c is nil where there is
+// no collection.
 func checkClusteredKey(c *store.Collection, key bson.D) error {
 	switch {
 	case c == nil:
 		return mongoerr.New(6100900, "Cannot implicitly create a new collection with createIndex 'clustered' option")
 	case c.Clustered == nil || !isClusterKey(key):
-		return mongoerr.New(6243700, "Cannot create index with option 'clustered' on a collection that isn't clustered by it: %s", store.Show(key))
+		return mongoerr.New(6243700,
+			"Cannot create index with option 'clustered' on a collection that isn't clustered by it: %s", store.Show(key))
 	}
 	return nil
 }

@@ -12,7 +12,16 @@ import (
 
 func createClustered(t *testing.T, db *mongo.Database, more ...bson.E) *mongo.Collection {
 	t.Helper()
-	cmd := bson.D{{Key: "create", Value: "c"}, {Key: "clusteredIndex", Value: bson.D{{Key: "key", Value: bson.D{{Key: "_id", Value: 1}}}, {Key: "unique", Value: true}, {Key: "name", Value: "by id"}}}}
+	cmd := bson.D{
+		{Key: "create", Value: "c"},
+		{
+			Key: "clusteredIndex",
+			Value: bson.D{
+				{Key: "key", Value: bson.D{{Key: "_id", Value: 1}}},
+				{Key: "unique", Value: true}, {Key: "name", Value: "by id"},
+			},
+		},
+	}
 	must(t, db.RunCommand(ctx, append(cmd, more...)).Err())
 	return db.Collection("c")
 }
@@ -86,7 +95,10 @@ func TestClusteredExplain(t *testing.T) {
 		{id(12), id(1), "CLUSTERED_IXSCAN", int32(12), int32(12), 1, false, 0, 1},
 		{id(bson.D{{Key: "$lt", Value: 12}}), id(1), "CLUSTERED_IXSCAN", nil, int32(12), 12, false, 0, 12},
 		{id(bson.D{{Key: "$gte", Value: 12}}), nil, "CLUSTERED_IXSCAN", int32(12), nil, 88, false, 0, 88},
-		{id(bson.D{{Key: "$gt", Value: 20}, {Key: "$lte", Value: 40}}), nil, "CLUSTERED_IXSCAN", int32(20), int32(40), 20, false, 0, 20},
+		{
+			filter: id(bson.D{{Key: "$gt", Value: 20}, {Key: "$lte", Value: 40}}),
+			hint:   nil, stage: "CLUSTERED_IXSCAN", min: int32(20), max: int32(40), n: 20, backwards: false, keys: 0, docs: 20,
+		},
 	} {
 		find := bson.D{{Key: "find", Value: "c"}, {Key: "filter", Value: w.filter}}
 		if w.filter == nil {
@@ -116,7 +128,8 @@ func TestClusteredExplain(t *testing.T) {
 			t.Errorf("%v, hint %v: %+v %+v", w.filter, w.hint, p, s)
 		}
 	}
-	wantCode(t, "a hint of the reverse key", db.RunCommand(ctx, bson.D{{Key: "find", Value: "c"}, {Key: "hint", Value: id(-1)}}).Err(), 2)
+	wantCode(t, "a hint of the reverse key",
+		db.RunCommand(ctx, bson.D{{Key: "find", Value: "c"}, {Key: "hint", Value: id(-1)}}).Err(), 2)
 }
 
 // The clustered index in lists, and what there is no such thing as.
@@ -124,7 +137,10 @@ func TestClusteredIndex(t *testing.T) {
 	client, _ := start(t)
 	db := client.Database("test")
 	index := func(key string, more ...bson.E) bson.D {
-		return append(bson.D{{Key: "key", Value: bson.D{{Key: key, Value: 1}}}, {Key: "name", Value: key + " index"}}, more...)
+		return append(bson.D{
+			{Key: "key", Value: bson.D{{Key: key, Value: 1}}},
+			{Key: "name", Value: key + " index"},
+		}, more...)
 	}
 	clustered := []bson.E{{Key: "clustered", Value: true}, {Key: "unique", Value: true}}
 	creates := func(spec bson.D) bson.D {
@@ -152,7 +168,8 @@ func TestClusteredIndex(t *testing.T) {
 	refuse(5979704, create(bson.D{key("_id", 1), unique, {Key: "v", Value: 1}}))
 	refuse(40415, create(bson.D{key("_id", 1), unique, {Key: "sparse", Value: true}}))
 	refuse(72, create(bson.D{key("_id", 1), unique}, bson.E{Key: "capped", Value: true}, bson.E{Key: "size", Value: 100}))
-	refuse(72, create(bson.D{key("_id", 1), unique}, bson.E{Key: "timeseries", Value: bson.D{{Key: "timeField", Value: "t"}}}))
+	refuse(72,
+		create(bson.D{key("_id", 1), unique}, bson.E{Key: "timeseries", Value: bson.D{{Key: "timeField", Value: "t"}}}))
 
 	c := createClustered(t, db)
 	must(t, db.RunCommand(ctx, creates(index("_id"))).Err())
@@ -161,15 +178,20 @@ func TestClusteredIndex(t *testing.T) {
 	must(t, db.RunCommand(ctx, creates(index("a"))).Err())
 	var listed []bson.D
 	must(t, must1[*mongo.Cursor](t)(c.Indexes().List(ctx)).All(ctx, &listed))
-	same(t, "indexes", listed, `[{"v":{"$numberInt":"2"},"key":{"_id":{"$numberInt":"1"}},"name":"by id","unique":true,"clustered":true} {"v":{"$numberInt":"2"},"key":{"a":{"$numberInt":"1"}},"name":"a index"}]`)
+	same(t, "indexes", listed,
+		`[{"v":{"$numberInt":"2"},"key":{"_id":{"$numberInt":"1"}},"name":"by id","unique":true,"clustered":true} {"v":{"$numberInt":"2"},"key":{"a":{"$numberInt":"1"}},"name":"a index"}]`)
 	specs := must1[[]mongo.CollectionSpecification](t)(db.ListCollectionSpecifications(ctx, bson.D{}))
 	if len(specs) != 1 || specs[0].IDIndex.Name != "" {
 		t.Errorf("%+v", specs)
 	}
-	same(t, "options", specs[0].Options.String(), `{"clusteredIndex": {"v": {"$numberInt":"2"},"key": {"_id": {"$numberInt":"1"}},"name": "by id","unique": true}}`)
+	same(t, "options", specs[0].Options.String(),
+		`{"clusteredIndex": {"v": {"$numberInt":"2"},"key": {"_id": {"$numberInt":"1"}},"name": "by id","unique": true}}`)
 	drop := bson.D{{Key: "dropIndexes", Value: "c"}}
 	refuse(5979800, append(drop, bson.E{Key: "index", Value: "by id"}))
-	refuse(6011800, bson.D{{Key: "collMod", Value: "c"}, {Key: "index", Value: bson.D{{Key: "name", Value: "by id"}, {Key: "hidden", Value: true}}}})
+	refuse(6011800, bson.D{
+		{Key: "collMod", Value: "c"},
+		{Key: "index", Value: bson.D{{Key: "name", Value: "by id"}, {Key: "hidden", Value: true}}},
+	})
 	must(t, db.RunCommand(ctx, append(drop, bson.E{Key: "index", Value: "*"})).Err())
 	must(t, must1[*mongo.Cursor](t)(c.Indexes().List(ctx)).All(ctx, &listed))
 	if len(listed) != 1 {
@@ -185,7 +207,9 @@ func TestClusteredExpiry(t *testing.T) {
 	db := client.Database("test")
 	c := createClustered(t, db, bson.E{Key: "expireAfterSeconds", Value: 60})
 	for i := range 5 {
-		must1[*mongo.InsertOneResult](t)(c.InsertOne(ctx, bson.D{{Key: "_id", Value: now.Add(time.Duration(i) * time.Second)}}))
+		must1[*mongo.InsertOneResult](t)(c.InsertOne(ctx, bson.D{{
+			Key: "_id", Value: now.Add(time.Duration(i) * time.Second),
+		}}))
 	}
 	must1[*mongo.InsertOneResult](t)(c.InsertOne(ctx, bson.D{{Key: "_id", Value: "no date"}}))
 	count := func(want int64) {
@@ -207,11 +231,13 @@ func TestClusteredExpiry(t *testing.T) {
 func TestClusteredEvents(t *testing.T) {
 	client, _ := start(t)
 	db := client.Database("test")
-	stream := must1[*mongo.ChangeStream](t)(db.Watch(ctx, mongo.Pipeline{}, options.ChangeStream().SetShowExpandedEvents(true)))
+	stream := must1[*mongo.ChangeStream](t)(db.Watch(ctx, mongo.Pipeline{},
+		options.ChangeStream().SetShowExpandedEvents(true)))
 	defer stream.Close(ctx)
 	createClustered(t, db)
 	if !stream.Next(ctx) {
 		t.Fatal(stream.Err())
 	}
-	same(t, "event", stream.Current.Lookup("operationDescription"), `{"clusteredIndex": {"v": {"$numberInt":"2"},"key": {"_id": {"$numberInt":"1"}},"name": "by id","unique": true}}`)
+	same(t, "event", stream.Current.Lookup("operationDescription"),
+		`{"clusteredIndex": {"v": {"$numberInt":"2"},"key": {"_id": {"$numberInt":"1"}},"name": "by id","unique": true}}`)
 }

@@ -145,7 +145,8 @@ func checkSource(stages bson.A, none bool) error {
 	case none && len(stages) == 0:
 		return mongoerr.New(mongoerr.InvalidNamespace, "{aggregate: 1} is not valid for an empty pipeline.")
 	case none && !own:
-		return mongoerr.New(mongoerr.InvalidNamespace, "{aggregate: 1} is not valid for '%s'; a collection is required.", stages[0].(bson.D)[0].Key)
+		return mongoerr.New(mongoerr.InvalidNamespace, "{aggregate: 1} is not valid for '%s'; a collection is required.",
+			stages[0].(bson.D)[0].Key)
 	}
 	return nil
 }

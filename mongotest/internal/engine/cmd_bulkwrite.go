@@ -112,7 +112,8 @@ func (b *bulk) check(i int, op bson.D) error {
 		return mongoerr.New(mongoerr.BadValue, "BulkWrite ops entry %d has an invalid nsInfo index.", i)
 	}
 	if part.boolean("multi", false) && b.request.hasNumber && b.request.txn == nil {
-		part.fail(mongoerr.New(mongoerr.InvalidOptions, "BulkWrite %s ops with multi:true cannot use retryable writes.", kind))
+		part.fail(mongoerr.New(mongoerr.InvalidOptions,
+			"BulkWrite %s ops with multi:true cannot use retryable writes.", kind))
 	}
 	return part.err
 }

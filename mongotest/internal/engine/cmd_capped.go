@@ -14,8 +14,8 @@ func init() {
 	)
 }
 
-// convertToCapped puts a capped collection in the place of another, with those of its documents that it holds, the latest ones, and
-// without its indexes.
+// convertToCapped puts a capped collection in the place of another, with those of its documents that it holds, the
+// latest ones, and without its indexes.
 func convertToCapped(r *request) (reply, error) {
 	ns, err := r.namespace()
 	if err != nil {

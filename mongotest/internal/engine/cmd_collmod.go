@@ -18,8 +18,8 @@ func init() {
 	}})
 }
 
-// collMod changes the expiry, the visibility or the uniqueness of an index, what a collection is validated by, how much a capped one
-// holds, whether it keeps documents before and after changes, or what a view shows.
+// collMod changes the expiry, the visibility or the uniqueness of an index, what a collection is validated by, how much
+// a capped one holds, whether it keeps documents before and after changes, or what a view shows.
 func collMod(r *request) (reply, error) {
 	ns, err := r.namespace()
 	if err != nil {
@@ -123,7 +123,8 @@ func (m *modification) changeOptions(w *store.Writer, c *store.Collection) error
 		}
 	}
 	if c.Series != nil && (len(m.validation.given) > 0 || m.has(imagesOption)) {
-		return mongoerr.New(mongoerr.InvalidOptions, "option not supported on a time-series collection: a validator, or %s", imagesOption)
+		return mongoerr.New(mongoerr.InvalidOptions,
+			"option not supported on a time-series collection: a validator, or %s", imagesOption)
 	}
 	if m.has("cappedSize") || m.has("cappedMax") {
 		if c.Capped == nil {
@@ -158,13 +159,15 @@ func (m *modification) changeOptions(w *store.Writer, c *store.Collection) error
 	return w.SetOptions(m.ns, options, check)
 }
 
-// changeExpiry changes after how long the measurements of a time series collection expire: a number of seconds, or "off".
+// changeExpiry changes after how long the measurements of a time series collection expire: a number of seconds, or
+// "off".
 func (m *modification) changeExpiry(w *store.Writer, c *store.Collection) (options bson.D, err error) {
 	if c.Clustered != nil {
 		return m.changeClusteredExpiry(w, c)
 	}
 	if c.Series == nil {
-		return nil, mongoerr.New(mongoerr.InvalidOptions, "'expireAfterSeconds' is only supported on time-series collections and clustered ones")
+		return nil, mongoerr.New(mongoerr.InvalidOptions,
+			"'expireAfterSeconds' is only supported on time-series collections and clustered ones")
 	}
 	options = without(c.Options, "expireAfterSeconds")
 	if c.Index(store.SeriesTTL) != nil {
@@ -194,7 +197,9 @@ func (m *modification) changeClusteredExpiry(w *store.Writer, c *store.Collectio
 		}
 		next.Expires = true
 	}
-	options = append(clusteredOptions(&store.Clustered{Name: next.Name, Expires: next.Expires, ExpireAfter: next.ExpireAfter}),
+	options = append(clusteredOptions(&store.Clustered{
+		Name: next.Name, Expires: next.Expires, ExpireAfter: next.ExpireAfter,
+	}),
 		without(c.Options, "clusteredIndex", "expireAfterSeconds")...)
 	return options, w.AlterIndex(m.ns, &next)
 }
@@ -244,7 +249,8 @@ func changeIndex(part *args, s *store.IndexSpec) (rep reply, err error) {
 			rep = append(rep, bson.E{Key: "expireAfterSeconds_old", Value: int64(s.ExpireAfter.Seconds())})
 		}
 		if len(s.Fields) > 1 {
-			return nil, mongoerr.New(mongoerr.InvalidOptions, "TTL indexes are single-field indexes, compound indexes do not support TTL")
+			return nil, mongoerr.New(mongoerr.InvalidOptions,
+				"TTL indexes are single-field indexes, compound indexes do not support TTL")
 		}
 		if s.ExpireAfter, err = expiry(v); err != nil {
 			return nil, err

@@ -9,8 +9,8 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
 )
 
-// An index becomes unique in two steps: prepareUnique lets it take no new duplicates, and unique, which fails while there are
-// duplicates, makes it unique. See https://www.mongodb.com/docs/manual/core/index-unique/convert-to-unique/
+// An index becomes unique in two steps: prepareUnique lets it take no new duplicates, and unique, which fails while
+// there are duplicates, makes it unique. See https://www.mongodb.com/docs/manual/core/index-unique/convert-to-unique/
 
 // checkUnique refuses what can't be asked of an index's uniqueness, and a dry run of anything else.
 func (m *modification) checkUnique() error {
@@ -41,11 +41,13 @@ func (m *modification) changeUnique(w *store.Writer, x *store.Index, s *store.In
 	if m.index.has("unique") || m.index.has("prepareUnique") {
 		for _, f := range s.Fields {
 			if f.Kind != store.Ordered || s.Wild != nil {
-				return nil, mongoerr.New(mongoerr.CannotCreateIndex, "Only ordered indexes can be unique, not %s", store.Show(s.Key))
+				return nil, mongoerr.New(mongoerr.CannotCreateIndex,
+					"Only ordered indexes can be unique, not %s", store.Show(s.Key))
 			}
 		}
 		if c := w.Collection(m.ns); c.Series != nil {
-			return nil, mongoerr.New(mongoerr.InvalidOptions, "Unique indexes are not supported on time-series collections: %s", store.Show(s.Key))
+			return nil, mongoerr.New(mongoerr.InvalidOptions,
+				"Unique indexes are not supported on time-series collections: %s", store.Show(s.Key))
 		}
 	}
 	if s.Unique {
@@ -56,7 +58,8 @@ func (m *modification) changeUnique(w *store.Writer, x *store.Index, s *store.In
 	}
 	if m.index.has("unique") {
 		if !s.Prepare {
-			return nil, mongoerr.New(mongoerr.InvalidOptions, "Cannot make index unique with 'prepareUnique=false'. Run collMod to set it first.")
+			return nil, mongoerr.New(mongoerr.InvalidOptions,
+				"Cannot make index unique with 'prepareUnique=false'. Run collMod to set it first.")
 		}
 		if err := duplicates(m.watch, w.Collection(m.ns), x); err != nil {
 			return nil, err
@@ -65,7 +68,8 @@ func (m *modification) changeUnique(w *store.Writer, x *store.Index, s *store.In
 		rep = append(rep, bson.E{Key: "unique_new", Value: true})
 	}
 	if prepare := m.index.boolean("prepareUnique", s.Prepare); prepare != s.Prepare && !s.Unique {
-		rep = append(rep, bson.E{Key: "prepareUnique_old", Value: s.Prepare}, bson.E{Key: "prepareUnique_new", Value: prepare})
+		rep = append(rep, bson.E{Key: "prepareUnique_old", Value: s.Prepare},
+			bson.E{Key: "prepareUnique_new", Value: prepare})
 		s.Prepare = prepare
 	}
 	return rep, m.index.err
@@ -92,7 +96,8 @@ func duplicates(w *interrupt.Watch, c *store.Collection, x *store.Index) error {
 				if len(ids) > 0 {
 					violations = append(violations, bson.D{{Key: "ids", Value: ids}})
 				}
-				return cannotConvert("Too many conflicting documents were detected. Please resolve them and rerun collMod.", violations)
+				return cannotConvert("Too many conflicting documents were detected. Please resolve them and rerun collMod.",
+					violations)
 			}
 			ids = append(ids, id)
 		}

@@ -37,7 +37,8 @@ func create(r *request) (reply, error) {
 			return x.create(w, ns)
 		}
 		if r.txn != nil || !equalOptions(c.Options, x.options) || (c.View == nil) != (x.form.View == nil) {
-			return mongoerr.New(mongoerr.NamespaceExists, "namespace %s already exists, but with different options: %s", ns, store.Show(c.Options))
+			return mongoerr.New(mongoerr.NamespaceExists, "namespace %s already exists, but with different options: %s",
+				ns, store.Show(c.Options))
 		}
 		return nil
 	})
@@ -89,13 +90,15 @@ func readCreation(r *request, ns store.Namespace) (*creation, error) {
 	case clustered != nil && (x.form.Capped != nil || x.form.Series != nil):
 		a.fail(mongoerr.New(mongoerr.InvalidOptions, "a clustered collection can be neither capped nor a time series"))
 	case x.form.View != nil && len(x.options)+len(series) > 0:
-		a.fail(mongoerr.New(mongoerr.InvalidOptions, "a view takes no other options than 'viewOn', 'pipeline' and 'collation', not %s",
+		a.fail(mongoerr.New(mongoerr.InvalidOptions,
+			"a view takes no other options than 'viewOn', 'pipeline' and 'collation', not %s",
 			store.Show(append(x.options, series...))))
 	case x.form.View != nil:
 		x.options = viewOptions(x.form.View)
 	case x.form.Series != nil && (len(x.options) > 0 || r.txn != nil):
-		a.fail(mongoerr.New(mongoerr.InvalidOptions, "a time-series collection can't be made in a transaction, and takes no other options "+
-			"than 'timeseries', 'expireAfterSeconds' and 'collation', not %s", store.Show(x.options)))
+		a.fail(mongoerr.New(mongoerr.InvalidOptions,
+			"a time-series collection can't be made in a transaction, and takes no other options "+
+				"than 'timeseries', 'expireAfterSeconds' and 'collation', not %s", store.Show(x.options)))
 	case x.expires:
 		series = append(series, bson.E{Key: "expireAfterSeconds", Value: int64(x.after / time.Second)})
 		fallthrough
@@ -172,7 +175,8 @@ func readImages(a *args, ns store.Namespace) bson.D {
 		return nil
 	}
 	if slices.Contains(internalDatabases, ns.DB) {
-		a.fail(mongoerr.New(mongoerr.InvalidOptions, "%s collection option is not supported on the %s database", imagesOption, ns.DB))
+		a.fail(mongoerr.New(mongoerr.InvalidOptions,
+			"%s collection option is not supported on the %s database", imagesOption, ns.DB))
 	}
 	return bson.D{{Key: imagesOption, Value: bson.D{{Key: "enabled", Value: true}}}}
 }
@@ -187,7 +191,8 @@ func readCapped(a *args) *store.Capped {
 	case capped && !a.has("size"):
 		a.fail(mongoerr.New(mongoerr.InvalidOptions, "the 'size' field is required when 'capped' is true"))
 	case !capped && (a.has("size") || a.has("max")):
-		a.fail(mongoerr.New(mongoerr.InvalidOptions, "the 'capped' field needs to be true when either the 'size' or 'max' fields are present"))
+		a.fail(mongoerr.New(mongoerr.InvalidOptions,
+			"the 'capped' field needs to be true when either the 'size' or 'max' fields are present"))
 	}
 	c := &store.Capped{Size: cappedSize(a, "size"), Max: cappedMax(a, "max")}
 	if !capped {
@@ -199,7 +204,8 @@ func readCapped(a *args) *store.Capped {
 func cappedSize(a *args, name string) int64 {
 	n := a.integer(name, 1)
 	if n < 1 || n > maxCappedSize {
-		a.fail(mongoerr.New(51024, "BSON field '%s.%s' value must be >= 1 and <= %d, actual value '%d'", a.place, name, int64(maxCappedSize), n))
+		a.fail(mongoerr.New(51024, "BSON field '%s.%s' value must be >= 1 and <= %d, actual value '%d'", a.place, name,
+			int64(maxCappedSize), n))
 	}
 	return n
 }

@@ -90,7 +90,8 @@ func readExplain(r *request) (inner *request, verbosity string, err error) {
 		verbosity = "allPlansExecution"
 	}
 	if !slices.Contains([]string{"queryPlanner", "executionStats", "allPlansExecution"}, verbosity) {
-		a.fail(mongoerr.New(mongoerr.FailedToParse, "Enumeration value '%s' for field 'explain.verbosity' is not a valid value.", verbosity))
+		a.fail(mongoerr.New(mongoerr.FailedToParse,
+			"Enumeration value '%s' for field 'explain.verbosity' is not a valid value.", verbosity))
 	}
 	if a.err == nil && len(body) == 0 {
 		a.fail(mongoerr.New(mongoerr.FailedToParse, "explain command requires a nested object"))

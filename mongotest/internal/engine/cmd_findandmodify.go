@@ -66,7 +66,8 @@ func readModify(r *request) (*modifier, int32, error) {
 	case m.remove && m.upsert:
 		a.fail(mongoerr.New(mongoerr.FailedToParse, "Cannot specify both upsert=true and remove=true"))
 	case m.remove && m.returnNew:
-		a.fail(mongoerr.New(mongoerr.FailedToParse, "Cannot specify both new=true and remove=true; 'remove' always returns the deleted document"))
+		a.fail(mongoerr.New(mongoerr.FailedToParse,
+			"Cannot specify both new=true and remove=true; 'remove' always returns the deleted document"))
 	case !m.remove && !has:
 		a.fail(mongoerr.New(mongoerr.FailedToParse, "Either an update or remove=true must be specified"))
 	case m.remove:

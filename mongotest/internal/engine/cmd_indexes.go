@@ -13,7 +13,10 @@ import (
 
 func init() {
 	register(
-		&command{name: "createIndexes", txn: true, writes: true, run: createIndexes, fields: []string{"indexes", "commitQuorum", "ignoreUnknownIndexOptions"}},
+		&command{
+			name: "createIndexes", txn: true, writes: true, run: createIndexes,
+			fields: []string{"indexes", "commitQuorum", "ignoreUnknownIndexOptions"},
+		},
 		&command{name: "listIndexes", run: listIndexes, fields: []string{"cursor"}},
 		&command{name: "dropIndexes", aliases: []string{"deleteIndexes"}, run: dropIndexes, fields: []string{"index"}},
 	)
@@ -67,7 +70,8 @@ func createIndexes(r *request) (reply, error) {
 	return rep, nil
 }
 
-// addIndexes builds indexes, on a new collection if there is none. It returns how many there were and how many there are.
+// addIndexes builds indexes, on a new collection if there is none. It returns how many there were and how many there
+// are.
 func addIndexes(w *store.Writer, ns store.Namespace, specs []*store.IndexSpec) (before, after int, err error) {
 	if w.Collection(ns) == nil {
 		if err := w.Create(ns, nil); err != nil {
@@ -109,17 +113,21 @@ func addIndex(w *store.Writer, ns store.Namespace, s *store.IndexSpec) (bool, er
 		case sameKey && (old.Name == store.IDIndex || old.Clustered):
 			return false, nil
 		case equal && (old.Name == store.IDIndex || old.Clustered):
-			return false, mongoerr.New(mongoerr.BadValue, "The _id index must have the same collation as the collection. Index collation: %s, "+
-				"collection collation: %s", store.Show(s.Collation.Document()), store.Show(old.Collation.Document()))
+			return false, mongoerr.New(mongoerr.BadValue,
+				"The _id index must have the same collation as the collection. Index collation: %s, "+
+					"collection collation: %s", store.Show(s.Collation.Document()), store.Show(old.Collation.Document()))
 		case old.Name == s.Name && sameKey && same:
 			return false, nil
 		case old.Name == s.Name && sameKey:
-			return false, mongoerr.New(mongoerr.IndexKeySpecsConflict, "An existing index has the same name as the requested index. "+
-				"When index names are not specified, they are auto generated and can cause conflicts. Please refer to our "+
-				"documentation. Requested index: %s, existing index: %s", store.Show(describeIndex(s)), store.Show(describeIndex(old)))
+			return false, mongoerr.New(mongoerr.IndexKeySpecsConflict,
+				"An existing index has the same name as the requested index. "+
+					"When index names are not specified, they are auto generated and can cause conflicts. Please refer to our "+
+					"documentation. Requested index: %s, existing index: %s", store.Show(describeIndex(s)),
+				store.Show(describeIndex(old)))
 		case old.Name == s.Name:
-			return false, mongoerr.New(mongoerr.IndexKeySpecsConflict, "An existing index has the same name as the requested index. "+
-				"Requested index: %s, existing index: %s", store.Show(describeIndex(s)), store.Show(describeIndex(old)))
+			return false, mongoerr.New(mongoerr.IndexKeySpecsConflict,
+				"An existing index has the same name as the requested index. "+
+					"Requested index: %s, existing index: %s", store.Show(describeIndex(s)), store.Show(describeIndex(old)))
 		case sameKey && bsonval.Equal(old.Partial, s.Partial):
 			return false, mongoerr.New(mongoerr.IndexOptionsConflict, "Index already exists with a different name: %s", old.Name)
 		}
@@ -141,7 +149,8 @@ func equalKeys(a, b bson.D) bool {
 }
 
 func sameOptions(a, b *store.IndexSpec) bool {
-	return a.Unique == b.Unique && a.Prepare == b.Prepare && a.Sparse == b.Sparse && bsonval.Equal(a.Partial, b.Partial) && bsonval.Equal(a.Projection, b.Projection) &&
+	return a.Unique == b.Unique && a.Prepare == b.Prepare && a.Sparse == b.Sparse && bsonval.Equal(a.Partial, b.Partial) &&
+		bsonval.Equal(a.Projection, b.Projection) &&
 		bsonval.Equal(a.Extra, b.Extra) && a.Expires == b.Expires && a.ExpireAfter == b.ExpireAfter
 }
 
@@ -244,11 +253,14 @@ func indexNames(c *store.Collection, which any) (names []string, err error) {
 			return nil, mongoerr.New(mongoerr.IndexNotFound, "can't find index with key: %s", store.Show(v))
 		}
 		if len(names) > 1 {
-			return nil, mongoerr.New(mongoerr.AmbiguousIndexKeyPattern, "%d indexes found for key: %s, identify by name instead. "+
-				"Conflicting indexes: %s", len(names), store.Show(v), strings.Join(names, ", "))
+			return nil, mongoerr.New(mongoerr.AmbiguousIndexKeyPattern,
+				"%d indexes found for key: %s, identify by name instead. "+
+					"Conflicting indexes: %s", len(names), store.Show(v), strings.Join(names, ", "))
 		}
 	default:
-		return nil, mongoerr.New(mongoerr.TypeMismatch, "BSON field 'dropIndexes.index' is the wrong type '%s', expected types '[string, object, array]'", bsonval.TypeName(which))
+		return nil, mongoerr.New(mongoerr.TypeMismatch,
+			"BSON field 'dropIndexes.index' is the wrong type '%s', expected types '[string, object, array]'",
+			bsonval.TypeName(which))
 	}
 	for _, name := range names {
 		if name == store.IDIndex && c.Clustered == nil {

@@ -50,7 +50,9 @@ func getParameter(r *request) (reply, error) {
 			continue
 		}
 		if details {
-			p.Value = bson.D{{Key: "value", Value: p.Value}, {Key: "settableAtRuntime", Value: false}, {Key: "settableAtStartup", Value: false}}
+			p.Value = bson.D{
+				{Key: "value", Value: p.Value}, {Key: "settableAtRuntime", Value: false}, {Key: "settableAtStartup", Value: false},
+			}
 		}
 		rep = append(rep, p)
 	}

@@ -16,7 +16,8 @@ func renameCollection(r *request) (reply, error) {
 	a := r.args()
 	a.required("to")
 	if _, ok := r.body[0].Value.(string); !ok {
-		return nil, mongoerr.New(mongoerr.TypeMismatch, "BSON field 'renameCollection.renameCollection' is the wrong type '%s', expected type 'string'",
+		return nil, mongoerr.New(mongoerr.TypeMismatch,
+			"BSON field 'renameCollection.renameCollection' is the wrong type '%s', expected type 'string'",
 			bsonval.TypeName(r.body[0].Value))
 	}
 	from, to := renamed(a, "renameCollection"), renamed(a, "to")

@@ -12,7 +12,9 @@ import (
 
 func init() {
 	register(
-		&command{name: "commitTransaction", txn: true, admin: true, fields: []string{"recoveryToken"}, run: commitTransaction},
+		&command{
+			name: "commitTransaction", txn: true, admin: true, fields: []string{"recoveryToken"}, run: commitTransaction,
+		},
 		&command{name: "abortTransaction", txn: true, admin: true, fields: []string{"recoveryToken"}, run: abortTransaction},
 		&command{name: "endSessions", run: endSessions},
 		&command{name: "killSessions", run: endSessions},

@@ -24,8 +24,10 @@ func init() {
 	register(
 		sharding("enableSharding", func(*request) (reply, error) { return nil, nil }, "primaryShard"),
 		sharding("listShards", listShards),
-		sharding("shardCollection", shardCollection, "key", "unique", "collation", "numInitialChunks", "presplitHashedZones", "timeseries"),
-		sharding("reshardCollection", reshardCollection, "key", "unique", "collation", "numInitialChunks", "zones", "forceRedistribution"),
+		sharding("shardCollection", shardCollection, "key", "unique", "collation", "numInitialChunks",
+			"presplitHashedZones", "timeseries"),
+		sharding("reshardCollection", reshardCollection, "key", "unique", "collation", "numInitialChunks",
+			"zones", "forceRedistribution"),
 		sharding("split", splitChunk, "middle", "find", "bounds"),
 		sharding("moveChunk", moveChunk, "find", "bounds", "to"),
 	)
@@ -35,7 +37,11 @@ func listShards(r *request) (reply, error) {
 	list := bson.A{}
 	for i := range r.engine.router.Shards {
 		name := router.Name(i)
-		list = append(list, bson.D{{Key: "_id", Value: name}, {Key: "host", Value: name + "/" + r.conn.address}, {Key: "state", Value: int32(1)}})
+		list = append(list, bson.D{
+			{Key: "_id", Value: name},
+			{Key: "host", Value: name + "/" + r.conn.address},
+			{Key: "state", Value: int32(1)},
+		})
 	}
 	return reply{{Key: "shards", Value: list}}, nil
 }
@@ -77,7 +83,8 @@ func readSharding(r *request) (*sharding, error) {
 	by, given := a.get("collation")
 	x.simple = given
 	if a.collation(nil) != nil {
-		a.fail(mongoerr.New(mongoerr.BadValue, "The collation for %s must be {locale: 'simple'}, but found: %s", r.name, bsonval.Show(by)))
+		a.fail(mongoerr.New(mongoerr.BadValue, "The collation for %s must be {locale: 'simple'}, but found: %s",
+			r.name, bsonval.Show(by)))
 	}
 	spec := a.document("key")
 	if a.err != nil {
@@ -87,8 +94,9 @@ func readSharding(r *request) (*sharding, error) {
 		return nil, err
 	}
 	if x.unique && x.key.Hashed() {
-		return nil, mongoerr.New(mongoerr.InvalidOptions, "Hashed shard keys cannot be declared unique. It's possible to ensure uniqueness on the "+
-			"hashed field by declaring an additional (non-hashed) unique index on the field.")
+		return nil, mongoerr.New(mongoerr.InvalidOptions,
+			"Hashed shard keys cannot be declared unique. It's possible to ensure uniqueness on the "+
+				"hashed field by declaring an additional (non-hashed) unique index on the field.")
 	}
 	return x, x.checkKind()
 }
@@ -105,7 +113,9 @@ func (x *sharding) checkKind() error {
 	case c.Series != nil:
 		return mongoerr.New(mongoerr.NotImplemented, "sharded time series collections aren't implemented")
 	case c.Collation != nil && !x.simple:
-		return mongoerr.New(mongoerr.BadValue, "Collection has default collation: %s. Must specify collation {locale: 'simple'}", store.Show(c.Collation.Document()))
+		return mongoerr.New(mongoerr.BadValue,
+			"Collection has default collation: %s. Must specify collation {locale: 'simple'}",
+			store.Show(c.Collation.Document()))
 	}
 	return nil
 }
@@ -180,22 +190,25 @@ func isEmpty(c *store.Collection) bool {
 	return true
 }
 
-// index holds the indexes of the collection against the key, and makes the one that the key needs: of an empty collection, or
-// of any if force is set.
+// index holds the indexes of the collection against the key, and makes the one that the key needs: of an empty
+// collection, or of any if force is set.
 func (x *sharding) index(w *store.Writer, force bool) error {
 	c := w.Collection(x.ns)
 	useful, served := false, false
 	for _, i := range c.Indexes {
 		if i.Spec.Unique && !x.key.Allows(i.Spec.Key) {
-			return mongoerr.New(mongoerr.InvalidOptions, "can't shard collection '%s' with unique index on %s and proposed shard key %s. "+
-				"Uniqueness can't be maintained unless shard key is a prefix", x.ns, store.Show(i.Spec.Key), store.Show(x.key.Document()))
+			return mongoerr.New(mongoerr.InvalidOptions,
+				"can't shard collection '%s' with unique index on %s and proposed shard key %s. "+
+					"Uniqueness can't be maintained unless shard key is a prefix", x.ns, store.Show(i.Spec.Key),
+				store.Show(x.key.Document()))
 		}
 		if !servesKey(x.key, i) && !(x.key.Serves(i.Spec.Key) && i.IsMultikey()) {
 			continue
 		}
 		same := len(i.Spec.Key) == len(x.key)
 		if x.unique && same && !i.Spec.Unique {
-			return mongoerr.New(mongoerr.InvalidOptions, "can't shard collection %s, %s index not unique, and unique index explicitly specified",
+			return mongoerr.New(mongoerr.InvalidOptions,
+				"can't shard collection %s, %s index not unique, and unique index explicitly specified",
 				x.ns, store.Show(i.Spec.Key))
 		}
 		if !x.unique || same {
@@ -207,9 +220,11 @@ func (x *sharding) index(w *store.Writer, force bool) error {
 	case useful:
 		return nil
 	case served:
-		return mongoerr.New(mongoerr.InvalidOptions, "couldn't find valid index for shard key: an index over %s is multikey", store.Show(x.key.Document()))
+		return mongoerr.New(mongoerr.InvalidOptions, "couldn't find valid index for shard key: an index over %s is multikey",
+			store.Show(x.key.Document()))
 	case !force && !isEmpty(c):
-		return mongoerr.New(mongoerr.InvalidOptions, "Please create an index that starts with the proposed shard key before sharding the collection")
+		return mongoerr.New(mongoerr.InvalidOptions,
+			"Please create an index that starts with the proposed shard key before sharding the collection")
 	}
 	return x.build(w, c)
 }
@@ -243,7 +258,8 @@ func keyIndexName(key bson.D) string {
 
 // servesKey reports whether an index can serve a shard key.
 func servesKey(key router.Key, x *store.Index) bool {
-	return key.Serves(x.Spec.Key) && !x.IsMultikey() && !x.Spec.Sparse && x.Spec.Partial == nil && collation.Same(x.Spec.Collation, nil)
+	return key.Serves(x.Spec.Key) && !x.IsMultikey() && !x.Spec.Sparse && x.Spec.Partial == nil &&
+		collation.Same(x.Spec.Collation, nil)
 }
 
 // placement reads the sharded collection that split and moveChunk are for.
@@ -289,7 +305,8 @@ func moveChunk(r *request) (reply, error) {
 	a.required("to")
 	to, find, bounds := a.text("to"), a.document("find"), a.documents("bounds")
 	if a.err == nil && a.has("find") == a.has("bounds") || a.has("bounds") && len(bounds) != 2 {
-		a.fail(mongoerr.New(mongoerr.InvalidOptions, "either the 'find' or the 'bounds' parameter must be set, the latter with two keys"))
+		a.fail(mongoerr.New(mongoerr.InvalidOptions,
+			"either the 'find' or the 'bounds' parameter must be set, the latter with two keys"))
 	}
 	if a.err != nil {
 		return nil, a.err

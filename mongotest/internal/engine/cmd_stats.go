@@ -101,7 +101,9 @@ func collStats(r *request) (reply, error) {
 			return nil, err
 		}
 	}
-	rep := reply{{Key: "ns", Value: ns.String()}, {Key: "size", Value: f.Bytes / scale}, {Key: "count", Value: f.Documents}}
+	rep := reply{
+		{Key: "ns", Value: ns.String()}, {Key: "size", Value: f.Bytes / scale}, {Key: "count", Value: f.Documents},
+	}
 	if f.Documents > 0 {
 		rep = append(rep, bson.E{Key: "avgObjSize", Value: f.Bytes / f.Documents})
 	}

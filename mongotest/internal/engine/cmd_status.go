@@ -48,11 +48,12 @@ func connectionStatus(r *request) (reply, error) {
 var (
 	statusSections = []string{"asserts", "connections", "network", "opcounters", "repl", "storageEngine", "transactions"}
 	absentSections = []string{
-		"advisoryHostFQDNs", "batchedDeletes", "bucketCatalog", "electionMetrics", "extra_info", "flowControl", "globalLock", "indexBuilds",
-		"indexBulkBuilder", "indexStats", "latchAnalysis", "locks", "logicalSessionRecordCache", "mem", "metrics", "mirroredReads",
-		"opcountersRepl", "opLatencies", "opReadConcernCounters", "opWriteConcernCounters", "oplog", "queues", "queryAnalyzers",
-		"readConcernCounters", "scramCache", "security", "sharding", "shardingStatistics", "tcmalloc", "trafficRecording",
-		"transportSecurity", "twoPhaseCommitCoordinator", "watchdog", "wiredTiger",
+		"advisoryHostFQDNs", "batchedDeletes", "bucketCatalog", "electionMetrics", "extra_info", "flowControl",
+		"globalLock", "indexBuilds", "indexBulkBuilder", "indexStats", "latchAnalysis", "locks", "logicalSessionRecordCache",
+		"mem", "metrics", "mirroredReads", "opcountersRepl", "opLatencies", "opReadConcernCounters", "opWriteConcernCounters",
+		"oplog", "queues", "queryAnalyzers", "readConcernCounters", "scramCache", "security", "sharding",
+		"shardingStatistics", "tcmalloc", "trafficRecording", "transportSecurity", "twoPhaseCommitCoordinator",
+		"watchdog", "wiredTiger",
 	}
 )
 
@@ -90,7 +91,8 @@ func (e *Engine) section(r *request, name string) bson.D {
 	switch name {
 	case "asserts":
 		return bson.D{{Key: "regular", Value: int32(0)}, {Key: "warning", Value: int32(0)}, {Key: "msg", Value: int32(0)},
-			{Key: "user", Value: number(n.failed.Load())}, {Key: "tripwire", Value: int32(0)}, {Key: "rollovers", Value: int32(0)}}
+			{Key: "user", Value: number(n.failed.Load())}, {Key: "tripwire", Value: int32(0)},
+			{Key: "rollovers", Value: int32(0)}}
 	case "connections":
 		e.mu.Lock()
 		current, created, active := int32(len(e.conns)), e.lastConn, int32(0)
@@ -107,14 +109,24 @@ func (e *Engine) section(r *request, name string) bson.D {
 	case "network":
 		return bson.D{{Key: "numRequests", Value: n.requests.Load()}}
 	case "opcounters":
-		return bson.D{{Key: "insert", Value: n.insert.Load()}, {Key: "query", Value: n.query.Load()}, {Key: "update", Value: n.update.Load()},
-			{Key: "delete", Value: n.delete.Load()}, {Key: "getmore", Value: n.getMore.Load()}, {Key: "command", Value: n.command.Load()}}
+		return bson.D{
+			{Key: "insert", Value: n.insert.Load()}, {Key: "query", Value: n.query.Load()},
+			{Key: "update", Value: n.update.Load()},
+			{Key: "delete", Value: n.delete.Load()},
+			{Key: "getmore", Value: n.getMore.Load()}, {Key: "command", Value: n.command.Load()},
+		}
 	case "repl":
-		return bson.D{{Key: "setName", Value: replicaSet}, {Key: "setVersion", Value: int32(1)}, {Key: "isWritablePrimary", Value: true},
-			{Key: "secondary", Value: false}, {Key: "hosts", Value: bson.A{r.conn.address}}, {Key: "primary", Value: r.conn.address},
-			{Key: "me", Value: r.conn.address}}
+		return bson.D{
+			{Key: "setName", Value: replicaSet}, {Key: "setVersion", Value: int32(1)}, {Key: "isWritablePrimary", Value: true},
+
+			{Key: "secondary", Value: false}, {Key: "hosts", Value: bson.A{r.conn.address}},
+			{Key: "primary", Value: r.conn.address},
+			{Key: "me", Value: r.conn.address},
+		}
 	case "storageEngine":
-		return bson.D{{Key: "name", Value: "inMemory"}, {Key: "supportsCommittedReads", Value: true}, {Key: "persistent", Value: false}}
+		return bson.D{
+			{Key: "name", Value: "inMemory"}, {Key: "supportsCommittedReads", Value: true}, {Key: "persistent", Value: false},
+		}
 	}
 	return bson.D{{Key: "currentOpen", Value: int64(e.openTransactions())}} // transactions
 }
@@ -143,7 +155,10 @@ func hostInfo(r *request) (reply, error) {
 			{Key: "cpuAddrSize", Value: int32(32 << (^uint(0) >> 63))}, {Key: "numCores", Value: int32(runtime.NumCPU())},
 			{Key: "cpuArch", Value: runtime.GOARCH},
 		}},
-		{Key: "os", Value: bson.D{{Key: "type", Value: runtime.GOOS}, {Key: "name", Value: runtime.GOOS}, {Key: "version", Value: ""}}},
+		{
+			Key:   "os",
+			Value: bson.D{{Key: "type", Value: runtime.GOOS}, {Key: "name", Value: runtime.GOOS}, {Key: "version", Value: ""}},
+		},
 		{Key: "extra", Value: bson.D{}},
 	}, nil
 }

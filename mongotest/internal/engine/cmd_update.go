@@ -39,7 +39,8 @@ func updateMany(r *request) (reply, error) {
 		o, again := r.recall(st.id(i))
 		if !again {
 			o, err = runUpdate(r, ns, d)
-			if mongoerr.CodeOf(err) == pipeline.UnknownStage { // it fails the command, of which the statements before it are done
+			// it fails the command, of which the statements before it are done
+			if mongoerr.CodeOf(err) == pipeline.UnknownStage {
 				return nil, err
 			}
 			if err := st.result(i, err); err != nil {

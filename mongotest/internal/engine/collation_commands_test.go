@@ -79,20 +79,24 @@ func TestCollationOfCommands(t *testing.T) {
 		cur, err := c.Find(ctx, doc(t, x.filter), options.Find().SetCollation(insensitive).SetSort(byID))
 		wantIDs(t, x.reason, foundIDs(t, cur, err), x.want...)
 	}
-	cur, err := c.Find(ctx, bson.D{}, options.Find().SetCollation(&options.Collation{Locale: "en"}).SetSort(bson.D{{Key: "s", Value: 1}}))
+	cur, err := c.Find(ctx, bson.D{},
+		options.Find().SetCollation(&options.Collation{Locale: "en"}).SetSort(bson.D{{Key: "s", Value: 1}}))
 	wantIDs(t, "sort", foundIDs(t, cur, err), 2, 1, 0, 3, 4)
 	var values []string
-	if err := c.Distinct(ctx, "s", bson.D{}, options.Distinct().SetCollation(insensitive)).Decode(&values); err != nil || len(values) != 3 {
+	if err := c.Distinct(ctx, "s", bson.D{}, options.Distinct().SetCollation(insensitive)).
+		Decode(&values); err != nil || len(values) != 3 {
 		t.Errorf("distinct: %q %v", values, err)
 	}
 	if n, err := c.CountDocuments(ctx, a, options.Count().SetCollation(insensitive)); n != 2 || err != nil {
 		t.Errorf("count: %d %v", n, err)
 	}
 	set := bson.D{{Key: "$set", Value: bson.D{{Key: "u", Value: 1}}}}
-	if r, err := c.UpdateMany(ctx, a, set, options.UpdateMany().SetCollation(insensitive)); err != nil || r.MatchedCount != 2 {
+	if r, err := c.UpdateMany(ctx, a, set,
+		options.UpdateMany().SetCollation(insensitive)); err != nil || r.MatchedCount != 2 {
 		t.Errorf("update: %v %v", r, err)
 	}
-	if err := c.FindOneAndUpdate(ctx, bson.D{{Key: "s", Value: "C"}}, set, options.FindOneAndUpdate().SetCollation(insensitive)).Err(); err != nil {
+	if err := c.FindOneAndUpdate(ctx, bson.D{{Key: "s", Value: "C"}}, set,
+		options.FindOneAndUpdate().SetCollation(insensitive)).Err(); err != nil {
 		t.Errorf("findAndModify: %v", err)
 	}
 	models := []mongo.WriteModel{
@@ -103,7 +107,10 @@ func TestCollationOfCommands(t *testing.T) {
 	if r, err := c.BulkWrite(ctx, models); err != nil || r.MatchedCount != 2 || r.DeletedCount != 2 {
 		t.Errorf("statements: %v %v", r, err)
 	}
-	client2 := []mongo.ClientBulkWrite{{Database: "test", Collection: "c", Model: mongo.NewClientDeleteManyModel().SetFilter(a).SetCollation(insensitive)}}
+	client2 := []mongo.ClientBulkWrite{{
+		Database: "test", Collection: "c",
+		Model: mongo.NewClientDeleteManyModel().SetFilter(a).SetCollation(insensitive),
+	}}
 	if r, err := client.BulkWrite(ctx, client2); err != nil || r.DeletedCount != 2 {
 		t.Errorf("bulkWrite: %v %v", r, err)
 	}
@@ -141,12 +148,14 @@ func TestCollationOfUpdates(t *testing.T) {
 			var rep struct {
 				WriteErrors bson.A `bson:"writeErrors"`
 			}
-			if err := db.RunCommand(t.Context(), doc(t, `{"update":"c","updates":[`+statement+`}]}`)).Decode(&rep); err != nil || rep.WriteErrors != nil {
+			if err := db.RunCommand(t.Context(), doc(t, `{"update":"c","updates":[`+statement+`}]}`)).Decode(&rep); err != nil ||
+				rep.WriteErrors != nil {
 				t.Errorf("%s: %v %v", c.reason, err, rep.WriteErrors)
 				continue
 			}
 			var got bson.D
-			if err := coll.FindOne(t.Context(), bson.D{}, options.FindOne().SetProjection(bson.D{{Key: "_id", Value: 0}})).Decode(&got); err != nil {
+			if err := coll.FindOne(t.Context(), bson.D{}, options.FindOne().SetProjection(bson.D{{Key: "_id", Value: 0}})).
+				Decode(&got); err != nil {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(doc(t, c.after), got); diff != "" {
@@ -164,28 +173,80 @@ func TestCollationOfPipelines(t *testing.T) {
 	fill(t, db, "d", "B", "a", "A")
 	for _, c := range []struct{ reason, pipeline, want string }{
 		{"$match behind a stage", `[{"$set":{"x":1}},{"$match":{"s":"A"}},{"$count":"n"}]`, `[{"n":2}]`},
-		{"$group", `[{"$sort":{"_id":1}},{"$group":{"_id":"$s","n":{"$sum":1}}},{"$sort":{"_id":1}}]`, `[{"_id":"A","n":2},{"_id":"b","n":1},{"_id":"C","n":1}]`},
-		{"$sort", `[{"$set":{"x":1}},{"$sort":{"s":-1,"_id":1}},{"$group":{"_id":1,"v":{"$push":"$s"}}}]`, `[{"_id":1,"v":["C","b","A","a"]}]`},
+		{
+			reason:   "$group",
+			pipeline: `[{"$sort":{"_id":1}},{"$group":{"_id":"$s","n":{"$sum":1}}},{"$sort":{"_id":1}}]`,
+			want:     `[{"_id":"A","n":2},{"_id":"b","n":1},{"_id":"C","n":1}]`,
+		},
+		{
+			reason:   "$sort",
+			pipeline: `[{"$set":{"x":1}},{"$sort":{"s":-1,"_id":1}},{"$group":{"_id":1,"v":{"$push":"$s"}}}]`,
+			want:     `[{"_id":1,"v":["C","b","A","a"]}]`,
+		},
 		{"$min, $max", `[{"$group":{"_id":1,"min":{"$min":"$s"},"max":{"$max":"$s"}}}]`, `[{"_id":1,"min":"A","max":"C"}]`},
 		{"$addToSet", `[{"$group":{"_id":1,"s":{"$addToSet":"$s"}}}]`, `[{"_id":1,"s":["b","A","C"]}]`},
-		{"$setUnion", `[{"$limit":1},{"$project":{"_id":0,"s":{"$setUnion":[["a","B"],["A","b","c"]]}}}]`, `[{"s":["a","B","c"]}]`},
+		{
+			reason:   "$setUnion",
+			pipeline: `[{"$limit":1},{"$project":{"_id":0,"s":{"$setUnion":[["a","B"],["A","b","c"]]}}}]`,
+			want:     `[{"s":["a","B","c"]}]`,
+		},
 		{"$cmp", `[{"$limit":1},{"$project":{"_id":0,"s":{"$cmp":["a","B"]}}}]`, `[{"s":-1}]`},
 		{"$indexOfArray", `[{"$limit":1},{"$project":{"_id":0,"s":{"$indexOfArray":[["a","B"],"b"]}}}]`, `[{"s":1}]`},
-		{"$sortArray", `[{"$limit":1},{"$project":{"_id":0,"s":{"$sortArray":{"input":["B","a"],"sortBy":1}}}}]`, `[{"s":["a","B"]}]`},
+		{
+			reason:   "$sortArray",
+			pipeline: `[{"$limit":1},{"$project":{"_id":0,"s":{"$sortArray":{"input":["B","a"],"sortBy":1}}}}]`,
+			want:     `[{"s":["a","B"]}]`,
+		},
 		{"$strcasecmp has no collation", `[{"$limit":1},{"$project":{"_id":0,"s":{"$strcasecmp":["á","a"]}}}]`, `[{"s":1}]`},
-		{"$lookup", `[{"$match":{"_id":2}},{"$lookup":{"from":"d","localField":"s","foreignField":"s","as":"d"}},{"$project":{"_id":0,"n":{"$size":"$d"}}}]`, `[{"n":2}]`},
-		{"$lookup with a pipeline", `[{"$limit":1},{"$lookup":{"from":"d","pipeline":[{"$match":{"s":"b"}}],"as":"d"}},{"$project":{"_id":0,"n":{"$size":"$d"}}}]`, `[{"n":1}]`},
-		{"$graphLookup", `[{"$limit":1},{"$graphLookup":{"from":"d","startWith":"a","connectFromField":"s","connectToField":"s","as":"d"}},{"$project":{"_id":0,"n":{"$size":"$d"}}}]`, `[{"n":2}]`},
-		{"$unionWith", `[{"$match":{"s":"c"}},{"$unionWith":{"coll":"d","pipeline":[{"$match":{"s":"b"}}]}},{"$count":"n"}]`, `[{"n":2}]`},
-		{"$bucket", `[{"$bucket":{"groupBy":"$s","boundaries":["a","B","d"]}}]`, `[{"_id":"a","count":2},{"_id":"B","count":2}]`},
+		{
+			reason:   "$lookup",
+			pipeline: `[{"$match":{"_id":2}},{"$lookup":{"from":"d","localField":"s","foreignField":"s","as":"d"}},{"$project":{"_id":0,"n":{"$size":"$d"}}}]`,
+			want:     `[{"n":2}]`,
+		},
+		{
+			reason:   "$lookup with a pipeline",
+			pipeline: `[{"$limit":1},{"$lookup":{"from":"d","pipeline":[{"$match":{"s":"b"}}],"as":"d"}},{"$project":{"_id":0,"n":{"$size":"$d"}}}]`,
+			want:     `[{"n":1}]`,
+		},
+		{
+			reason:   "$graphLookup",
+			pipeline: `[{"$limit":1},{"$graphLookup":{"from":"d","startWith":"a","connectFromField":"s","connectToField":"s","as":"d"}},{"$project":{"_id":0,"n":{"$size":"$d"}}}]`,
+			want:     `[{"n":2}]`,
+		},
+		{
+			reason:   "$unionWith",
+			pipeline: `[{"$match":{"s":"c"}},{"$unionWith":{"coll":"d","pipeline":[{"$match":{"s":"b"}}]}},{"$count":"n"}]`,
+			want:     `[{"n":2}]`,
+		},
+		{
+			reason:   "$bucket",
+			pipeline: `[{"$bucket":{"groupBy":"$s","boundaries":["a","B","d"]}}]`,
+			want:     `[{"_id":"a","count":2},{"_id":"B","count":2}]`,
+		},
 		{"$bucketAuto", `[{"$bucketAuto":{"groupBy":"$s","buckets":3}}]`,
 			`[{"_id":{"min":"A","max":"b"},"count":2},{"_id":{"min":"b","max":"C"},"count":1},{"_id":{"min":"C","max":"C"},"count":1}]`},
-		{"$setWindowFields", `[{"$setWindowFields":{"partitionBy":"$s","output":{"n":{"$sum":1}}}},{"$match":{"_id":2}},{"$project":{"n":1}}]`, `[{"_id":2,"n":2}]`},
-		{"$max of a window", `[{"$setWindowFields":{"sortBy":{"_id":1},"output":{"m":{"$max":"$s","window":{"documents":[-1,0]}}}}},
-			{"$match":{"_id":3}},{"$project":{"m":1}}]`, `[{"_id":3,"m":"C"}]`},
-		{"$addToSet of a window", `[{"$setWindowFields":{"sortBy":{"_id":1},"output":{"m":{"$addToSet":"$s","window":{"documents":[-1,0]}}}}},
-			{"$match":{"_id":2}},{"$project":{"m":1}}]`, `[{"_id":2,"m":["A"]}]`},
-		{"$densify", `[{"$densify":{"field":"_id","partitionByFields":["s"],"range":{"step":1,"bounds":[1,3]}}},{"$match":{"s":"a"}},{"$count":"n"}]`, `[{"n":2}]`},
+		{
+			reason:   "$setWindowFields",
+			pipeline: `[{"$setWindowFields":{"partitionBy":"$s","output":{"n":{"$sum":1}}}},{"$match":{"_id":2}},{"$project":{"n":1}}]`,
+			want:     `[{"_id":2,"n":2}]`,
+		},
+		{
+			reason: "$max of a window",
+			pipeline: `[{"$setWindowFields":{"sortBy":{"_id":1},"output":{"m":{"$max":"$s","window":{"documents":[-1,0]}}}}},
+			{"$match":{"_id":3}},{"$project":{"m":1}}]`,
+			want: `[{"_id":3,"m":"C"}]`,
+		},
+		{
+			reason: "$addToSet of a window",
+			pipeline: `[{"$setWindowFields":{"sortBy":{"_id":1},"output":{"m":{"$addToSet":"$s","window":{"documents":[-1,0]}}}}},
+			{"$match":{"_id":2}},{"$project":{"m":1}}]`,
+			want: `[{"_id":2,"m":["A"]}]`,
+		},
+		{
+			reason:   "$densify",
+			pipeline: `[{"$densify":{"field":"_id","partitionByFields":["s"],"range":{"step":1,"bounds":[1,3]}}},{"$match":{"s":"a"}},{"$count":"n"}]`,
+			want:     `[{"n":2}]`,
+		},
 		{"let", `[{"$match":{"$expr":{"$eq":["$s","$$v"]}}},{"$count":"n"}]`, `[{"n":2}]`},
 	} {
 		var rep struct {
@@ -193,7 +254,8 @@ func TestCollationOfPipelines(t *testing.T) {
 				FirstBatch bson.A `bson:"firstBatch"`
 			}
 		}
-		command := doc(t, `{"aggregate":"c","cursor":{},"let":{"v":"a"},"collation":{"locale":"en","strength":2},"pipeline":`+c.pipeline+`}`)
+		command := doc(t,
+			`{"aggregate":"c","cursor":{},"let":{"v":"a"},"collation":{"locale":"en","strength":2},"pipeline":`+c.pipeline+`}`)
 		if err := db.RunCommand(t.Context(), command).Decode(&rep); err != nil {
 			t.Errorf("%s: %v", c.reason, err)
 			continue
@@ -212,7 +274,8 @@ func TestCollationOfMerge(t *testing.T) {
 	source := fill(t, db, "source", "A")
 	into := fill(t, db, "into", "a")
 	unique := options.Index().SetUnique(true).SetCollation(insensitive)
-	if _, err := into.Indexes().CreateOne(t.Context(), mongo.IndexModel{Keys: bson.D{{Key: "s", Value: 1}}, Options: unique}); err != nil {
+	if _, err := into.Indexes().
+		CreateOne(t.Context(), mongo.IndexModel{Keys: bson.D{{Key: "s", Value: 1}}, Options: unique}); err != nil {
 		t.Fatal(err)
 	}
 	merge := mongo.Pipeline{{{Key: "$project", Value: bson.D{{Key: "_id", Value: 0}, {Key: "s", Value: 1}}}},

@@ -21,7 +21,8 @@ func explained(t *testing.T, db *mongo.Database, find bson.D) (stages []string, 
 			WinningPlan bson.M `bson:"winningPlan"`
 		} `bson:"queryPlanner"`
 	}
-	if err := db.RunCommand(t.Context(), bson.D{{Key: "explain", Value: find}, {Key: "verbosity", Value: "queryPlanner"}}).Decode(&rep); err != nil {
+	if err := db.RunCommand(t.Context(), bson.D{{Key: "explain", Value: find}, {Key: "verbosity", Value: "queryPlanner"}}).
+		Decode(&rep); err != nil {
 		t.Fatal(err)
 	}
 	for p := rep.QueryPlanner.WinningPlan; p != nil; {
@@ -45,7 +46,11 @@ func TestManualCaseInsensitiveIndexes(t *testing.T) {
 	client, _ := start(t)
 	db := client.Database("test")
 	fruit := fill(t, db, "fruit", "apple", "Apple", "APPLE")
-	if _, err := fruit.Indexes().CreateOne(t.Context(), mongo.IndexModel{Keys: bson.D{{Key: "s", Value: 1}}, Options: options.Index().SetCollation(insensitive)}); err != nil {
+	if _, err := fruit.Indexes().
+		CreateOne(t.Context(), mongo.IndexModel{
+			Keys:    bson.D{{Key: "s", Value: 1}},
+			Options: options.Index().SetCollation(insensitive),
+		}); err != nil {
 		t.Fatal(err)
 	}
 	apple := bson.D{{Key: "s", Value: "apple"}}
@@ -56,15 +61,25 @@ func TestManualCaseInsensitiveIndexes(t *testing.T) {
 		scan      string
 	}{
 		{"does not use index, finds one result", bson.D{{Key: "locale", Value: "simple"}}, 1, "COLLSCAN"},
-		{"uses the index, finds three results", bson.D{{Key: "locale", Value: "en"}, {Key: "strength", Value: 2}}, 3, "IXSCAN"},
-		{"does not use the index, finds three results", bson.D{{Key: "locale", Value: "en"}, {Key: "strength", Value: 1}}, 3, "COLLSCAN"},
+		{
+			reason:    "uses the index, finds three results",
+			collation: bson.D{{Key: "locale", Value: "en"}, {Key: "strength", Value: 2}},
+			found:     3, scan: "IXSCAN",
+		},
+		{
+			reason:    "does not use the index, finds three results",
+			collation: bson.D{{Key: "locale", Value: "en"}, {Key: "strength", Value: 1}},
+			found:     3, scan: "COLLSCAN",
+		},
 	} {
 		find := bson.D{{Key: "find", Value: "fruit"}, {Key: "filter", Value: apple}, {Key: "collation", Value: c.collation}}
 		if stages, _ := explained(t, db, find); stages[len(stages)-1] != c.scan {
 			t.Errorf("%s: %v", c.reason, stages)
 		}
 		var rep struct{ N int64 }
-		if err := db.RunCommand(t.Context(), bson.D{{Key: "count", Value: "fruit"}, {Key: "query", Value: apple}, {Key: "collation", Value: c.collation}}).Decode(&rep); err != nil || rep.N != c.found {
+		if err := db.RunCommand(t.Context(), bson.D{
+			{Key: "count", Value: "fruit"}, {Key: "query", Value: apple}, {Key: "collation", Value: c.collation},
+		}).Decode(&rep); err != nil || rep.N != c.found {
 			t.Errorf("%s: %d %v", c.reason, rep.N, err)
 		}
 	}
@@ -79,7 +94,9 @@ func TestManualCaseInsensitiveIndexes(t *testing.T) {
 	betsy := bson.D{{Key: "s", Value: "betsy"}}
 	cur, err := names.Find(t.Context(), betsy, options.Find().SetSort(bson.D{{Key: "_id", Value: 1}}))
 	wantIDs(t, "inherits the default collation, finds three results", foundIDs(t, cur, err), 0, 1, 2)
-	if stages, _ := explained(t, db, bson.D{{Key: "find", Value: "names"}, {Key: "filter", Value: betsy}}); stages[len(stages)-1] != "IXSCAN" {
+	if stages, _ := explained(t, db, bson.D{
+		{Key: "find", Value: "names"}, {Key: "filter", Value: betsy},
+	}); stages[len(stages)-1] != "IXSCAN" {
 		t.Errorf("the index inherits the collation: %v", stages)
 	}
 	cur, err = names.Find(t.Context(), betsy, options.Find().SetCollation(&options.Collation{Locale: "en"}))
@@ -90,17 +107,23 @@ func TestManualCaseInsensitiveIndexes(t *testing.T) {
 func TestCollationIsListed(t *testing.T) {
 	client, _ := start(t)
 	db := client.Database("test")
-	if err := db.CreateCollection(t.Context(), "c", options.CreateCollection().SetCollation(&options.Collation{Locale: "fr_CA"})); err != nil {
+	if err := db.CreateCollection(t.Context(), "c",
+		options.CreateCollection().SetCollation(&options.Collation{Locale: "fr_CA"})); err != nil {
 		t.Fatal(err)
 	}
-	full := `{"locale":"fr_CA","caseLevel":false,"caseFirst":"off","strength":{"$numberInt":"3"},"numericOrdering":false,"alternate":"non-ignorable","maxVariable":"punct","normalization":false,"backwards":true,"version":"57.1"}`
+	full :=
+		`{"locale":"fr_CA","caseLevel":false,"caseFirst":"off","strength":{"$numberInt":"3"},"numericOrdering":false,"alternate":"non-ignorable","maxVariable":"punct","normalization":false,"backwards":true,"version":"57.1"}`
 	indexes := db.Collection("c").Indexes()
-	for name, by := range map[string]*options.Collation{"own": insensitive, "inherited": nil, "simple": {Locale: "simple"}} {
+	for name, by := range map[string]*options.Collation{
+		"own": insensitive, "inherited": nil, "simple": {Locale: "simple"},
+	} {
 		o := options.Index().SetName(name)
 		if by != nil {
 			o.SetCollation(by)
 		}
-		if _, err := indexes.CreateOne(t.Context(), mongo.IndexModel{Keys: bson.D{{Key: "s", Value: 1}}, Options: o}); err != nil {
+		if _, err := indexes.CreateOne(t.Context(), mongo.IndexModel{
+			Keys: bson.D{{Key: "s", Value: 1}}, Options: o,
+		}); err != nil {
 			t.Fatalf("indexes of one key and several collations: %v", err)
 		}
 	}
@@ -137,8 +160,14 @@ func TestCollationIsListed(t *testing.T) {
 		code    int
 	}{
 		"an index of a key that has several": {`{"dropIndexes":"c","index":{"s":1}}`, 181},
-		"an _id index of another collation":  {`{"createIndexes":"c","indexes":[{"key":{"_id":1},"name":"_id_2","collation":{"locale":"en"}}]}`, 2},
-		"an empty document for an index":     {`{"createIndexes":"c","indexes":[{"key":{"x":1},"name":"x","collation":{}}]}`, 2},
+		"an _id index of another collation": {
+			command: `{"createIndexes":"c","indexes":[{"key":{"_id":1},"name":"_id_2","collation":{"locale":"en"}}]}`,
+			code:    2,
+		},
+		"an empty document for an index": {
+			command: `{"createIndexes":"c","indexes":[{"key":{"x":1},"name":"x","collation":{}}]}`,
+			code:    2,
+		},
 		"an empty document for a collection": {`{"create":"d","collation":{}}`, 40414},
 		"a wrong type":                       {`{"find":"c","collation":"en"}`, 14},
 	} {
@@ -156,17 +185,21 @@ func TestCollationUnique(t *testing.T) {
 	db := client.Database("test")
 	c := fill(t, db, "c", "Anna")
 	unique := options.Index().SetUnique(true).SetCollation(insensitive).SetName("unique")
-	if _, err := c.Indexes().CreateOne(t.Context(), mongo.IndexModel{Keys: bson.D{{Key: "s", Value: 1}}, Options: unique}); err != nil {
+	if _, err := c.Indexes().
+		CreateOne(t.Context(), mongo.IndexModel{Keys: bson.D{{Key: "s", Value: 1}}, Options: unique}); err != nil {
 		t.Fatal(err)
 	}
 	_, err := c.InsertOne(t.Context(), bson.D{{Key: "s", Value: "ANNA"}})
-	if !mongo.IsDuplicateKeyError(err) || !strings.Contains(err.Error(), `collation: { locale: "en"`) || !strings.Contains(err.Error(), "CollationKey(0x") {
+	if !mongo.IsDuplicateKeyError(err) || !strings.Contains(err.Error(), `collation: { locale: "en"`) ||
+		!strings.Contains(err.Error(), "CollationKey(0x") {
 		t.Errorf("another case: %v", err)
 	}
 	if _, err := c.InsertOne(t.Context(), bson.D{{Key: "s", Value: "Ánna"}}); err != nil {
 		t.Errorf("another letter: %v", err)
 	}
-	if _, err := c.UpdateOne(t.Context(), bson.D{{Key: "_id", Value: 0}}, bson.D{{Key: "$set", Value: bson.D{{Key: "s", Value: "anna"}}}}); err != nil {
+	if _, err := c.UpdateOne(t.Context(), bson.D{{Key: "_id", Value: 0}}, bson.D{{
+		Key: "$set", Value: bson.D{{Key: "s", Value: "anna"}},
+	}}); err != nil {
 		t.Errorf("the same document: %v", err)
 	}
 	if err := db.CreateCollection(t.Context(), "d", options.CreateCollection().SetCollation(insensitive)); err != nil {
@@ -189,7 +222,10 @@ func TestCollationIndexesAgree(t *testing.T) {
 	client, _ := start(t)
 	db := client.Database("test")
 	r := rand.New(rand.NewPCG(5, 6))
-	words := []any{"a", "A", "á", "Á", "ab", "AB", "b", "B", "10", "9", "", int32(1), nil, bson.A{"a", "B"}, bson.A{}, bson.D{{Key: "x", Value: "A"}}, bson.D{{Key: "x", Value: "a"}}}
+	words := []any{
+		"a", "A", "á", "Á", "ab", "AB", "b", "B", "10", "9", "", int32(1), nil, bson.A{"a", "B"}, bson.A{},
+		bson.D{{Key: "x", Value: "A"}}, bson.D{{Key: "x", Value: "a"}},
+	}
 	word := func() any { return words[r.IntN(len(words))] }
 	var docs []any
 	for i := range 60 {
@@ -204,7 +240,11 @@ func TestCollationIndexesAgree(t *testing.T) {
 		}
 		if i > 0 {
 			for _, keys := range []bson.D{{{Key: "s", Value: 1}}, {{Key: "k", Value: 1}, {Key: "s", Value: -1}}} {
-				if _, err := c.Indexes().CreateOne(t.Context(), mongo.IndexModel{Keys: keys, Options: options.Index().SetCollation(specs[i-1])}); err != nil {
+				if _, err := c.Indexes().
+					CreateOne(t.Context(), mongo.IndexModel{
+						Keys:    keys,
+						Options: options.Index().SetCollation(specs[i-1]),
+					}); err != nil {
 					t.Fatal(err)
 				}
 			}

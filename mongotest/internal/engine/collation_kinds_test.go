@@ -45,9 +45,11 @@ func TestCollationOfViewsAndSeries(t *testing.T) {
 	client, _ := start(t)
 	db := client.Database("test")
 	fruit := fill(t, db, "fruit", "apple", "Apple", "pear")
-	wantCode(t, "a view's", db.CreateView(t.Context(), "v", "fruit", bson.A{}, options.CreateView().SetCollation(insensitive)), 238)
-	wantCode(t, "a time series'", db.CreateCollection(t.Context(), "s", options.CreateCollection().SetCollation(insensitive).
-		SetTimeSeriesOptions(options.TimeSeries().SetTimeField("at"))), 238)
+	wantCode(t, "a view's",
+		db.CreateView(t.Context(), "v", "fruit", bson.A{}, options.CreateView().SetCollation(insensitive)), 238)
+	wantCode(t, "a time series'",
+		db.CreateCollection(t.Context(), "s", options.CreateCollection().SetCollation(insensitive).
+			SetTimeSeriesOptions(options.TimeSeries().SetTimeField("at"))), 238)
 	must(t, db.CreateView(t.Context(), "v", "fruit", bson.A{}))
 	for _, c := range []*mongo.Collection{fruit, db.Collection("v")} {
 		n, err := c.CountDocuments(t.Context(), bson.D{{Key: "s", Value: "APPLE"}}, options.Count().SetCollation(insensitive))

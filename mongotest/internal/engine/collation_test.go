@@ -19,11 +19,20 @@ func TestCollationIsRefusedByName(t *testing.T) {
 		{{Key: "count", Value: "c"}, japanese},
 		{{Key: "distinct", Value: "c"}, {Key: "key", Value: "a"}, japanese},
 		{{Key: "findAndModify", Value: "c"}, {Key: "remove", Value: true}, japanese},
-		{{Key: "update", Value: "c"}, {Key: "updates", Value: statement(bson.E{Key: "q", Value: bson.D{}}, bson.E{Key: "u", Value: bson.D{}})}},
-		{{Key: "delete", Value: "c"}, {Key: "deletes", Value: statement(bson.E{Key: "q", Value: bson.D{}}, bson.E{Key: "limit", Value: 1})}},
+		{
+			{Key: "update", Value: "c"},
+			{Key: "updates", Value: statement(bson.E{Key: "q", Value: bson.D{}}, bson.E{Key: "u", Value: bson.D{}})},
+		},
+		{
+			{Key: "delete", Value: "c"},
+			{Key: "deletes", Value: statement(bson.E{Key: "q", Value: bson.D{}}, bson.E{Key: "limit", Value: 1})},
+		},
 		{{Key: "create", Value: "c"}, japanese},
-		{{Key: "createIndexes", Value: "c"}, {Key: "indexes", Value: statement(bson.E{Key: "key", Value: bson.D{{Key: "a", Value: 1}}},
-			bson.E{Key: "name", Value: "a_1"})}},
+		{
+			{Key: "createIndexes", Value: "c"},
+			{Key: "indexes", Value: statement(bson.E{Key: "key", Value: bson.D{{Key: "a", Value: 1}}},
+				bson.E{Key: "name", Value: "a_1"})},
+		},
 	} {
 		err := db.RunCommand(t.Context(), command).Err()
 		if err == nil || !strings.Contains(err.Error(), "collation") {

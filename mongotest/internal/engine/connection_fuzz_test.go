@@ -16,8 +16,9 @@ import (
 	"go.mongodb.org/mongo-driver/v2/x/mongo/driver/wiremessage"
 )
 
-// fuzzed are commands of which FuzzConnection makes sequences. CURSOR stands for the cursor of the latest reply that had one, TXN for the
-// fields of a session's transaction, NEW for those of its first command, and SESSION for those of a retryable write.
+// fuzzed are commands of which FuzzConnection makes sequences. CURSOR stands for the cursor of the latest reply that
+// had one, TXN for the fields of a session's transaction, NEW for those of its first command, and SESSION for those of
+// a retryable write.
 var fuzzed = []string{
 	`{"insert": "c", "documents": [{"n": 1}, {"_id": 1}, {"n": [1, {"a": 2}]}], "ordered": false}`,
 	`{"insert": "c", "documents": [{"_id": 2}] SESSION}`,
@@ -73,7 +74,8 @@ func (c *fuzzClient) command(template string, session int) []byte {
 	}
 	cursor, _ := bson.MarshalExtJSON(bson.D{{Key: "v", Value: c.cursor}}, true, false)
 	text := strings.NewReplacer(
-		" NEW", fields(`, "startTransaction": true, "autocommit": false`), " TXN", fields(`, "autocommit": false`), " SESSION", fields(""),
+		" NEW", fields(`, "startTransaction": true, "autocommit": false`), " TXN",
+		fields(`, "autocommit": false`), " SESSION", fields(""),
 		"UUID", uuid, "CURSOR", strings.TrimSuffix(strings.TrimPrefix(string(cursor), `{"v":`), "}"),
 	).Replace(template)
 	var d bson.D

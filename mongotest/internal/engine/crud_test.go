@@ -55,7 +55,8 @@ func TestUpdate(t *testing.T) {
 	if err != nil || r.MatchedCount != 3 || r.ModifiedCount != 2 {
 		t.Fatal(r, err)
 	}
-	r, err = c.UpdateOne(ctx, doc(t, `{"_id":9,"k":{"$eq":"v"}}`), doc(t, `{"$set":{"n":9}}`), options.UpdateOne().SetUpsert(true))
+	r, err = c.UpdateOne(ctx, doc(t, `{"_id":9,"k":{"$eq":"v"}}`), doc(t, `{"$set":{"n":9}}`),
+		options.UpdateOne().SetUpsert(true))
 	if err != nil || r.UpsertedCount != 1 || r.UpsertedID != int32(9) {
 		t.Fatal(r, err)
 	}
@@ -126,7 +127,8 @@ func TestCursors(t *testing.T) {
 			t.Fatalf("batches of %d: %d documents, %v", batch, len(got), err)
 		}
 	}
-	cur, err := c.Find(ctx, bson.D{}, options.Find().SetBatchSize(10).SetSkip(5).SetLimit(25).SetSort(bson.D{{Key: "_id", Value: -1}}))
+	cur, err := c.Find(ctx, bson.D{},
+		options.Find().SetBatchSize(10).SetSkip(5).SetLimit(25).SetSort(bson.D{{Key: "_id", Value: -1}}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,7 +160,10 @@ func TestRefusals(t *testing.T) {
 		{`{"find":"c","min":{"a":1}}`, "min", 238, "min isn't there"},
 		{`{"find":"c$"}`, "c$", 73, "no collection can have this name"},
 		{`{"find":"c","readConcern":{"level":"foo"}}`, "foo", 9, "an unknown read concern"},
-		{`{"update":"c","updates":[{"q":{},"u":{},"foo":1}]}`, "update.updates.foo", 40415, "an unknown field of a statement"},
+		{
+			command: `{"update":"c","updates":[{"q":{},"u":{},"foo":1}]}`,
+			names:   "update.updates.foo", code: 40415, reason: "an unknown field of a statement",
+		},
 		{`{"insert":"c"}`, "insert.documents", 40414, "a required field"},
 		{`{"create":"c","capped":true}`, "size", 72, "a capped collection has a size"},
 		{`{"create":"c","validator":3}`, "validator", 14, "a validator is a filter"},
@@ -167,7 +172,10 @@ func TestRefusals(t *testing.T) {
 		{`{"collMod":"c","validationAction":"ask"}`, "validationAction", 2, "an unknown action"},
 		{`{"collMod":"nowhere","validator":{}}`, "nowhere", 26, "no collection to validate"},
 		{`{"top":1}`, "top", 115, "a known command that is not there"},
-		{`{"createIndexes":"c","indexes":[{"key":{"a":"text"},"name":"a","default_language":"french"}]}`, "french", 238, "text in French"},
+		{
+			command: `{"createIndexes":"c","indexes":[{"key":{"a":"text"},"name":"a","default_language":"french"}]}`,
+			names:   "french", code: 238, reason: "text in French",
+		},
 		{`{"createIndexes":"c","indexes":[{"key":{"a":1},"name":"a","foo":1}]}`, "foo", 40415, "an unknown option"},
 		{`{"getMore":{"$numberLong":"7"},"collection":"c"}`, "7", 43, "no such cursor"},
 	} {
@@ -183,7 +191,8 @@ func TestRefusals(t *testing.T) {
 // connection comes after the write.
 func TestUnacknowledged(t *testing.T) {
 	client, _ := start(t, options.Client().SetMaxPoolSize(1))
-	quiet := client.Database("test").Collection("things", options.Collection().SetWriteConcern(writeconcern.Unacknowledged()))
+	quiet := client.Database("test").
+		Collection("things", options.Collection().SetWriteConcern(writeconcern.Unacknowledged()))
 	if _, err := quiet.InsertOne(ctx, doc(t, `{"_id":1}`)); err != nil {
 		t.Fatal(err)
 	}

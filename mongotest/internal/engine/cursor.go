@@ -235,8 +235,9 @@ type found struct {
 // shape is how a find shows what it finds.
 type shape struct {
 	projection *projection.Projection // nil means whole documents
-	returnKey  bool                   // the key by which the index has it, in place of the document; the projection is of no account then
-	recordID   bool                   // with the record's number, after the projection
+	// the key by which the index has it, in place of the document; the projection is of no account then
+	returnKey bool
+	recordID  bool // with the record's number, after the projection
 }
 
 func (f *found) close() {}

@@ -16,7 +16,8 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/pipe"
 )
 
-// echoes dials an engine whose answers to find and insert are computed once, and then given again: what is left is the driver.
+// echoes dials an engine whose answers to find and insert are computed once, and then given again: what is left is the
+// driver.
 type echoes struct{ engine *engine.Engine }
 
 func (e echoes) DialContext(context.Context, string, string) (net.Conn, error) {
@@ -59,7 +60,8 @@ func (e echoes) DialContext(context.Context, string, string) (net.Conn, error) {
 	return client, nil
 }
 
-// BenchmarkDriver is what the driver takes by itself for BenchmarkFindOne and BenchmarkInsertOne: the answers are there already.
+// BenchmarkDriver is what the driver takes by itself for BenchmarkFindOne and BenchmarkInsertOne: the answers are there
+// already.
 func BenchmarkDriver(b *testing.B) {
 	ctx := context.Background()
 	e := engine.New()
@@ -70,7 +72,9 @@ func BenchmarkDriver(b *testing.B) {
 	}
 	defer func() { _ = client.Disconnect(ctx) }()
 	c := client.Database("test").Collection("things")
-	if _, err := c.InsertOne(ctx, bson.D{{Key: "_id", Value: 0}, {Key: "name", Value: "widget"}, {Key: "tags", Value: bson.A{"a", "b"}}}); err != nil {
+	if _, err := c.InsertOne(ctx, bson.D{
+		{Key: "_id", Value: 0}, {Key: "name", Value: "widget"}, {Key: "tags", Value: bson.A{"a", "b"}},
+	}); err != nil {
 		b.Fatal(err)
 	}
 	b.Run("findOne", func(b *testing.B) {

@@ -23,7 +23,9 @@ var driverClient = map[string]driverTest{
 		same(t, "after it", other.Ping(ctx, nil), mongo.ErrClientDisconnected)
 	},
 	"Client.Ping": func(t *testing.T, c *mongo.Collection) {
-		for _, pref := range []*readpref.ReadPref{nil, readpref.Primary(), readpref.Nearest(), readpref.SecondaryPreferred()} {
+		for _, pref := range []*readpref.ReadPref{
+			nil, readpref.Primary(), readpref.Nearest(), readpref.SecondaryPreferred(),
+		} {
 			must(t, c.Database().Client().Ping(ctx, pref))
 		}
 	},
@@ -45,7 +47,9 @@ var driverClient = map[string]driverTest{
 		}
 	},
 	"Client.ListDatabaseNames": func(t *testing.T, c *mongo.Collection) {
-		same(t, "names", must1[[]string](t)(c.Database().Client().ListDatabaseNames(ctx, doc(t, `{"name":{"$regex":"^t"}}`))), []string{"test"})
+		same(t, "names",
+			must1[[]string](t)(c.Database().Client().
+				ListDatabaseNames(ctx, doc(t, `{"name":{"$regex":"^t"}}`))), []string{"test"})
 	},
 	"Client.UseSession": func(t *testing.T, c *mongo.Collection) {
 		must(t, c.Database().Client().UseSession(ctx, func(ctx context.Context) error {
@@ -54,12 +58,13 @@ var driverClient = map[string]driverTest{
 		}))
 	},
 	"Client.UseSessionWithOptions": func(t *testing.T, c *mongo.Collection) {
-		err := c.Database().Client().UseSessionWithOptions(ctx, options.Session().SetCausalConsistency(true), func(ctx context.Context) error {
-			if _, err := c.UpdateByID(ctx, 1, setN(10)); err != nil {
-				return err
-			}
-			return c.FindOne(ctx, bson.D{{Key: "n", Value: 10}}).Err()
-		})
+		err := c.Database().Client().
+			UseSessionWithOptions(ctx, options.Session().SetCausalConsistency(true), func(ctx context.Context) error {
+				if _, err := c.UpdateByID(ctx, 1, setN(10)); err != nil {
+					return err
+				}
+				return c.FindOne(ctx, bson.D{{Key: "n", Value: 10}}).Err()
+			})
 		must(t, err)
 	},
 	"Client.Watch": func(t *testing.T, c *mongo.Collection) {
@@ -77,10 +82,14 @@ var driverClient = map[string]driverTest{
 	},
 	"Client.BulkWrite": func(t *testing.T, c *mongo.Collection) {
 		r := must1[*mongo.ClientBulkWriteResult](t)(c.Database().Client().BulkWrite(ctx, []mongo.ClientBulkWrite{
-			{Database: "test", Collection: "things", Model: mongo.NewClientUpdateOneModel().SetFilter(byID(1)).SetUpdate(setN(10))},
+			{
+				Database: "test", Collection: "things",
+				Model: mongo.NewClientUpdateOneModel().SetFilter(byID(1)).SetUpdate(setN(10)),
+			},
 			{Database: "other", Collection: "log", Model: mongo.NewClientInsertOneModel().SetDocument(byID("x"))},
 		}))
-		same(t, "counts", []int64{r.InsertedCount, r.MatchedCount, r.ModifiedCount, r.UpsertedCount, r.DeletedCount}, "[1 1 1 0 0]")
+		same(t, "counts",
+			[]int64{r.InsertedCount, r.MatchedCount, r.ModifiedCount, r.UpsertedCount, r.DeletedCount}, "[1 1 1 0 0]")
 		same(t, "stored", stored(t, c), []int{10, 2, 3})
 	},
 }

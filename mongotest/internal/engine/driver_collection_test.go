@@ -27,7 +27,8 @@ var driverCollection = map[string]driverTest{
 			mongo.NewDeleteOneModel().SetFilter(byID(1)),
 			mongo.NewDeleteManyModel().SetFilter(byID(99)),
 		}))
-		same(t, "counts", []int64{r.InsertedCount, r.MatchedCount, r.ModifiedCount, r.UpsertedCount, r.DeletedCount}, "[1 4 4 1 1]")
+		same(t, "counts",
+			[]int64{r.InsertedCount, r.MatchedCount, r.ModifiedCount, r.UpsertedCount, r.DeletedCount}, "[1 4 4 1 1]")
 		same(t, "upserted", r.UpsertedIDs, map[int64]any{4: 5})
 		same(t, "stored", stored(t, c), []int{0, 33, 10, 5})
 		_, err := c.BulkWrite(ctx, []mongo.WriteModel{
@@ -57,7 +58,8 @@ var driverCollection = map[string]driverTest{
 	},
 	"Collection.DeleteMany": func(t *testing.T, c *mongo.Collection) {
 		over := bson.D{{Key: "$expr", Value: bson.D{{Key: "$gt", Value: bson.A{"$n", "$$over"}}}}}
-		r := must1[*mongo.DeleteResult](t)(c.DeleteMany(ctx, over, options.DeleteMany().SetLet(bson.D{{Key: "over", Value: 1}})))
+		r := must1[*mongo.DeleteResult](t)(c.DeleteMany(ctx, over,
+			options.DeleteMany().SetLet(bson.D{{Key: "over", Value: 1}})))
 		same(t, "deleted", r.DeletedCount, 2)
 		same(t, "stored", stored(t, c), []int{1})
 	},
@@ -67,7 +69,8 @@ var driverCollection = map[string]driverTest{
 		same(t, "stored", stored(t, c), []int{1, 20, 3})
 	},
 	"Collection.UpdateOne": func(t *testing.T, c *mongo.Collection) {
-		must1[*mongo.UpdateResult](t)(c.UpdateOne(ctx, bson.D{}, setN(30), options.UpdateOne().SetSort(bson.D{{Key: "n", Value: -1}})))
+		must1[*mongo.UpdateResult](t)(c.UpdateOne(ctx, bson.D{}, setN(30),
+			options.UpdateOne().SetSort(bson.D{{Key: "n", Value: -1}})))
 		r := must1[*mongo.UpdateResult](t)(c.UpdateOne(ctx, byID(4), setN(4), options.UpdateOne().SetUpsert(true)))
 		same(t, "upserted", r.UpsertedID, 4)
 		same(t, "stored", stored(t, c), []int{1, 2, 30, 4})
@@ -97,7 +100,8 @@ var driverCollection = map[string]driverTest{
 		same(t, "values", list, []int{2, 3})
 	},
 	"Collection.Find": func(t *testing.T, c *mongo.Collection) {
-		cur := must1[*mongo.Cursor](t)(c.Find(ctx, bson.D{}, options.Find().SetSort(bson.D{{Key: "n", Value: -1}}).SetSkip(1).SetBatchSize(1)))
+		cur := must1[*mongo.Cursor](t)(c.Find(ctx, bson.D{},
+			options.Find().SetSort(bson.D{{Key: "n", Value: -1}}).SetSkip(1).SetBatchSize(1)))
 		same(t, "found", numbers(t, cur), []int{2, 1})
 	},
 	"Collection.FindOne": func(t *testing.T, c *mongo.Collection) {
@@ -108,7 +112,8 @@ var driverCollection = map[string]driverTest{
 	},
 	"Collection.FindOneAndDelete": func(t *testing.T, c *mongo.Collection) {
 		var d struct{ N int }
-		must(t, c.FindOneAndDelete(ctx, bson.D{}, options.FindOneAndDelete().SetSort(bson.D{{Key: "n", Value: -1}})).Decode(&d))
+		must(t,
+			c.FindOneAndDelete(ctx, bson.D{}, options.FindOneAndDelete().SetSort(bson.D{{Key: "n", Value: -1}})).Decode(&d))
 		same(t, "deleted", d.N, 3)
 		same(t, "stored", stored(t, c), []int{1, 2})
 	},
@@ -120,7 +125,8 @@ var driverCollection = map[string]driverTest{
 	},
 	"Collection.FindOneAndUpdate": func(t *testing.T, c *mongo.Collection) {
 		var d struct{ N int }
-		must(t, c.FindOneAndUpdate(ctx, byID(2), setN(20), options.FindOneAndUpdate().SetReturnDocument(options.After)).Decode(&d))
+		must(t,
+			c.FindOneAndUpdate(ctx, byID(2), setN(20), options.FindOneAndUpdate().SetReturnDocument(options.After)).Decode(&d))
 		same(t, "after", d.N, 20)
 	},
 	"Collection.Watch": func(t *testing.T, c *mongo.Collection) {
@@ -128,7 +134,8 @@ var driverCollection = map[string]driverTest{
 		defer cs.Close(ctx)
 		must1[*mongo.UpdateResult](t)(c.UpdateByID(ctx, 2, setN(20)))
 		insert(t, c, `{"_id":4}`)
-		wantEvents(t, "events", events(t, cs), `{"operationType":"insert","fullDocument":{"_id":4},`+things+`,"documentKey":{"_id":4}}`)
+		wantEvents(t, "events", events(t, cs),
+			`{"operationType":"insert","fullDocument":{"_id":4},`+things+`,"documentKey":{"_id":4}}`)
 	},
 	"Collection.Indexes": func(t *testing.T, c *mongo.Collection) {
 		same(t, "indexes", len(must1[[]mongo.IndexSpecification](t)(c.Indexes().ListSpecifications(ctx))), 1)

@@ -11,11 +11,14 @@ import (
 )
 
 var driverDatabase = map[string]driverTest{
-	"Database.Client":     func(t *testing.T, c *mongo.Collection) { must(t, c.Database().Client().Ping(ctx, nil)) },
-	"Database.Name":       func(t *testing.T, c *mongo.Collection) { same(t, "name", c.Database().Name(), "test") },
-	"Database.Collection": func(t *testing.T, c *mongo.Collection) { same(t, "name", c.Database().Collection("x").Name(), "x") },
+	"Database.Client": func(t *testing.T, c *mongo.Collection) { must(t, c.Database().Client().Ping(ctx, nil)) },
+	"Database.Name":   func(t *testing.T, c *mongo.Collection) { same(t, "name", c.Database().Name(), "test") },
+	"Database.Collection": func(t *testing.T, c *mongo.Collection) {
+		same(t, "name", c.Database().Collection("x").Name(), "x")
+	},
 	"Database.Aggregate": func(t *testing.T, c *mongo.Collection) {
-		cur := must1[*mongo.Cursor](t)(c.Database().Aggregate(ctx, stagesFrom(t, `{"$changeStream":{}}`, `{"$match":{"operationType":"delete"}}`)))
+		cur := must1[*mongo.Cursor](t)(c.Database().
+			Aggregate(ctx, stagesFrom(t, `{"$changeStream":{}}`, `{"$match":{"operationType":"delete"}}`)))
 		defer cur.Close(ctx)
 		insert(t, c, `{"_id":4}`)
 		must1[*mongo.DeleteResult](t)(c.DeleteOne(ctx, byID(4)))
@@ -40,13 +43,15 @@ var driverDatabase = map[string]driverTest{
 	},
 	"Database.ListCollectionSpecifications": func(t *testing.T, c *mongo.Collection) {
 		list := must1[[]mongo.CollectionSpecification](t)(c.Database().ListCollectionSpecifications(ctx, bson.D{}))
-		if len(list) != 1 || list[0].Name != "things" || list[0].Type != "collection" || list[0].ReadOnly || list[0].UUID == nil ||
+		if len(list) != 1 || list[0].Name != "things" || list[0].Type != "collection" ||
+			list[0].ReadOnly || list[0].UUID == nil ||
 			list[0].IDIndex.Name != "_id_" {
 			t.Errorf("specifications %+v", list)
 		}
 	},
 	"Database.ListCollections": func(t *testing.T, c *mongo.Collection) {
-		cur := must1[*mongo.Cursor](t)(c.Database().ListCollections(ctx, bson.D{{Key: "name", Value: "things"}}, options.ListCollections().SetNameOnly(true)))
+		cur := must1[*mongo.Cursor](t)(c.Database().
+			ListCollections(ctx, bson.D{{Key: "name", Value: "things"}}, options.ListCollections().SetNameOnly(true)))
 		var list []bson.D
 		must(t, cur.All(ctx, &list))
 		same(t, "collections", show(t, list[0]), `{"name":"things","type":"collection"}`)
@@ -63,7 +68,8 @@ var driverDatabase = map[string]driverTest{
 	"Database.CreateCollection": func(t *testing.T, c *mongo.Collection) {
 		db := c.Database()
 		must(t, db.CreateCollection(ctx, "strict", options.CreateCollection().SetValidator(doc(t, `{"n":{"$type":"int"}}`))))
-		wantCode(t, "making it again", db.CreateCollection(ctx, "strict", options.CreateCollection().SetValidator(bson.D{})), 48)
+		wantCode(t, "making it again",
+			db.CreateCollection(ctx, "strict", options.CreateCollection().SetValidator(bson.D{})), 48)
 		_, err := db.Collection("strict").InsertOne(ctx, bson.D{{Key: "n", Value: "x"}})
 		wantCode(t, "what the validator refuses", err, 121)
 	},

@@ -53,7 +53,9 @@ var driverSession = map[string]driverTest{
 	},
 	"Session.StartTransaction": func(t *testing.T, c *mongo.Collection) {
 		s, in := session(t, c)
-		must(t, s.StartTransaction(options.Transaction().SetReadConcern(readconcern.Snapshot()).SetWriteConcern(writeconcern.Majority())))
+		must(t,
+			s.StartTransaction(options.Transaction().SetReadConcern(readconcern.Snapshot()).
+				SetWriteConcern(writeconcern.Majority())))
 		must(t, set(ctx, c, 1, 10))
 		must(t, c.FindOne(in, bson.D{{Key: "n", Value: 10}}).Err()) // the first command takes the snapshot
 		must(t, set(ctx, c, 2, 20))

@@ -19,8 +19,9 @@ import (
 	"go.mongodb.org/mongo-driver/v2/x/mongo/driver"
 )
 
-// driverTypes are the types of the driver whose every exported method has a test here, by what follows "driver" in the names
-// of the tables, or is named as refused. Left out is ClientEncryption: it encrypts in the client, by a library in C.
+// driverTypes are the types of the driver whose every exported method has a test here, by what follows "driver" in the
+// names of the tables, or is named as refused. Left out is ClientEncryption: it encrypts in the client, by a library in
+// C.
 var driverTypes = []reflect.Type{
 	reflect.TypeFor[*mongo.Client](),
 	reflect.TypeFor[*mongo.Database](),
@@ -33,14 +34,16 @@ var driverTypes = []reflect.Type{
 	reflect.TypeFor[*mongo.SingleResult](),
 }
 
-// driverTest uses the method that it is named after, on a collection of a fresh engine that holds {_id: n, n: n} for n from 1 to 3.
+// driverTest uses the method that it is named after, on a collection of a fresh engine that holds {_id: n, n: n} for n
+// from 1 to 3.
 type driverTest = func(t *testing.T, c *mongo.Collection)
 
 // driverTests are the tables of the files driver_*_test.go together.
 func driverTests() map[string]driverTest {
 	all := map[string]driverTest{}
 	for _, table := range []map[string]driverTest{
-		driverClient, driverDatabase, driverCollection, driverSession, driverIndexView, driverCursor, driverChangeStream, driverSingleResult,
+		driverClient, driverDatabase, driverCollection, driverSession, driverIndexView, driverCursor,
+		driverChangeStream, driverSingleResult,
 	} {
 		maps.Copy(all, table)
 	}
@@ -94,7 +97,8 @@ func TestDriver(t *testing.T) {
 	}
 }
 
-// TestDriverMethods holds that each exported method is tested or refused, and that each test calls what it is named after.
+// TestDriverMethods holds that each exported method is tested or refused, and that each test calls what it is named
+// after.
 func TestDriverMethods(t *testing.T) {
 	tests, calls := driverTests(), driverCalls(t)
 	known := map[string]bool{}

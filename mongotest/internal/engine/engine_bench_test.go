@@ -69,13 +69,15 @@ func BenchmarkConnect(b *testing.B) {
 func widgets(n int) []any {
 	docs := make([]any, n)
 	for i, k := range rand.New(rand.NewPCG(1, 2)).Perm(n) {
-		docs[i] = bson.D{{Key: "_id", Value: i}, {Key: "k", Value: k}, {Key: "name", Value: "widget"}, {Key: "tags", Value: bson.A{"a", "b"}}}
+		docs[i] = bson.D{
+			{Key: "_id", Value: i}, {Key: "k", Value: k}, {Key: "name", Value: "widget"}, {Key: "tags", Value: bson.A{"a", "b"}},
+		}
 	}
 	return docs
 }
 
-// BenchmarkFindIndexed finds a document by an indexed field, and ten by a range of it, among more and more documents: the logarithm
-// of their number. The driver's part is left out, which doesn't depend on it.
+// BenchmarkFindIndexed finds a document by an indexed field, and ten by a range of it, among more and more documents:
+// the logarithm of their number. The driver's part is left out, which doesn't depend on it.
 func BenchmarkFindIndexed(b *testing.B) {
 	for _, n := range []int{1_000, 100_000, 1_000_000} {
 		e := engine.New()
@@ -102,8 +104,8 @@ func BenchmarkFindIndexed(b *testing.B) {
 	}
 }
 
-// BenchmarkInsertMany inserts 100,000 documents by one call, beside encoding them, which the driver does too, and beside what the
-// engine does of it. The rest is the driver's, which reads each document once more for its _id.
+// BenchmarkInsertMany inserts 100,000 documents by one call, beside encoding them, which the driver does too, and
+// beside what the engine does of it. The rest is the driver's, which reads each document once more for its _id.
 func BenchmarkInsertMany(b *testing.B) {
 	ctx := context.Background()
 	docs := widgets(100_000)
@@ -117,7 +119,9 @@ func BenchmarkInsertMany(b *testing.B) {
 		}
 	})
 	b.Run("engine", func(b *testing.B) {
-		msg := message(b, bson.D{{Key: "insert", Value: "things"}, {Key: "documents", Value: docs}, {Key: "$db", Value: "test"}})
+		msg := message(b, bson.D{
+			{Key: "insert", Value: "things"}, {Key: "documents", Value: docs}, {Key: "$db", Value: "test"},
+		})
 		for b.Loop() {
 			e := engine.New()
 			if _, err := e.Answer(msg); err != nil {
@@ -140,7 +144,9 @@ func BenchmarkInsertMany(b *testing.B) {
 func BenchmarkAnswer(b *testing.B) {
 	e := engine.New()
 	defer e.Close()
-	if _, err := e.Answer(message(b, bson.D{{Key: "insert", Value: "things"}, {Key: "documents", Value: widgets(10_000)}, {Key: "$db", Value: "test"}})); err != nil {
+	if _, err := e.Answer(message(b, bson.D{
+		{Key: "insert", Value: "things"}, {Key: "documents", Value: widgets(10_000)}, {Key: "$db", Value: "test"},
+	})); err != nil {
 		b.Fatal(err)
 	}
 	find := message(b, doc(b, `{"find":"things","filter":{"_id":777},"limit":1,"singleBatch":true,"$db":"test"}`))

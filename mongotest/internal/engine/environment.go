@@ -87,7 +87,9 @@ func (e *environment) findOver(ns store.Namespace, m *query.Matcher) pipeline.Do
 	q := plan.Query{Watch: e.watch, NoDisk: e.noDisk}
 	var rest *pipeline.Pipeline
 	q.Filter, q.Sort, q.Limit, rest = p.Leading()
-	if q.Matcher, err = query.Parse(q.Filter, query.Options{Now: e.now, Watch: e.watch, Collation: e.collation}); err != nil {
+	if q.Matcher, err = query.Parse(q.Filter, query.Options{
+		Now: e.now, Watch: e.watch, Collation: e.collation,
+	}); err != nil {
 		return failed(err)
 	}
 	found, err := plan.Choose(e.state.Collection(base), q)

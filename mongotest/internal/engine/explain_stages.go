@@ -52,10 +52,14 @@ func stages(x *explained, run *plan.Exec, n int64) bson.D {
 		doc = append(sort, bson.E{Key: "inputStage", Value: doc})
 	}
 	if q.Skip > 0 {
-		doc = bson.D{{Key: "stage", Value: "SKIP"}, {Key: "skipAmount", Value: number(q.Skip)}, {Key: "inputStage", Value: doc}}
+		doc = bson.D{
+			{Key: "stage", Value: "SKIP"}, {Key: "skipAmount", Value: number(q.Skip)}, {Key: "inputStage", Value: doc},
+		}
 	}
 	if q.Limit > 0 && !p.Sorts() && (x.stage != "UPDATE" && x.stage != "DELETE") {
-		doc = bson.D{{Key: "stage", Value: "LIMIT"}, {Key: "limitAmount", Value: number(q.Limit)}, {Key: "inputStage", Value: doc}}
+		doc = bson.D{
+			{Key: "stage", Value: "LIMIT"}, {Key: "limitAmount", Value: number(q.Limit)}, {Key: "inputStage", Value: doc},
+		}
 	}
 	doc = above(x.stage, doc)
 	if run != nil {
@@ -109,12 +113,19 @@ func needed(p *plan.Plan, doc bson.D) bson.D {
 		if x.Spec.Field(store.Sphere) != nil {
 			stage, version = "GEO_NEAR_2DSPHERE", 2
 		}
-		return bson.D{{Key: "stage", Value: stage}, {Key: "keyPattern", Value: x.Spec.Key}, {Key: "indexName", Value: x.Spec.Name},
-			{Key: "indexVersion", Value: version}, {Key: "inputStage", Value: doc}}
+		return bson.D{
+			{Key: "stage", Value: stage}, {Key: "keyPattern", Value: x.Spec.Key}, {Key: "indexName", Value: x.Spec.Name},
+
+			{Key: "indexVersion", Value: version}, {Key: "inputStage", Value: doc},
+		}
 	}
 	if text, x := p.Text(); text != nil {
-		return bson.D{{Key: "stage", Value: "TEXT_MATCH"}, {Key: "indexPrefix", Value: bson.D{}}, {Key: "indexName", Value: x.Spec.Name},
-			{Key: "parsedTextQuery", Value: text.Describe()}, {Key: "textIndexVersion", Value: int32(3)}, {Key: "inputStage", Value: doc}}
+		return bson.D{
+			{Key: "stage", Value: "TEXT_MATCH"}, {Key: "indexPrefix", Value: bson.D{}}, {Key: "indexName", Value: x.Spec.Name},
+
+			{Key: "parsedTextQuery", Value: text.Describe()}, {Key: "textIndexVersion", Value: int32(3)},
+			{Key: "inputStage", Value: doc},
+		}
 	}
 	return doc
 }

@@ -34,8 +34,9 @@ type failure struct {
 // (https://github.com/mongodb/mongo/blob/r8.0.0/src/mongo/db/commands/fail_command_failpoint.idl).
 func readFailCommand(a *args) (f failure) {
 	a.fail(a.known([]string{
-		"failCommands", "failAllCommands", "appName", "namespace", "threadName", "closeConnection", "blockConnection", "blockTimeMS",
-		"errorCode", "errorExtraInfo", "errorLabels", "writeConcernError", "failInternalCommands", "failLocalClients",
+		"failCommands", "failAllCommands", "appName", "namespace", "threadName", "closeConnection",
+		"blockConnection", "blockTimeMS", "errorCode", "errorExtraInfo", "errorLabels", "writeConcernError",
+		"failInternalCommands", "failLocalClients",
 	}))
 	a.refuse("threadName")
 	a.refuse("failInternalCommands", false, true) // there are none
@@ -126,8 +127,8 @@ func (f *failure) isAbout(r *request) bool {
 	})
 }
 
-// failNamespace is what failCommand compares with its namespace: that of the collection, or the one that the database has for
-// its commands.
+// failNamespace is what failCommand compares with its namespace: that of the collection, or the one that the database
+// has for its commands.
 func (r *request) failNamespace() string {
 	target := r.body
 	if d, ok := r.body[0].Value.(bson.D); ok && r.name == "explain" && len(d) > 0 {
@@ -180,7 +181,8 @@ func (f *failure) error(message string) *mongoerr.Error {
 	return err
 }
 
-// sleep waits, unless the command ends before. A getMore's maxTimeMS doesn't end it, for it says how long to wait for documents.
+// sleep waits, unless the command ends before. A getMore's maxTimeMS doesn't end it, for it says how long to wait for
+// documents.
 func (r *request) sleep(d time.Duration) error {
 	ctx := r.ctx
 	if r.name == "getMore" {
@@ -229,8 +231,8 @@ func (r *request) failCheckedOut(c *cursor) error {
 	return f.error("Hit the 'failGetMoreAfterCursorCheckout' failpoint")
 }
 
-// failingWrite makes a statement of a retryable write fail once it is done, if a fail point says so: undone, with an error, or
-// done, with the connection cut.
+// failingWrite makes a statement of a retryable write fail once it is done, if a fail point says so: undone, with an
+// error, or done, with the connection cut.
 func (r *request) failingWrite(fn func(w *store.Writer) error) func(w *store.Writer) error {
 	return func(w *store.Writer) error {
 		done := maps.Clone(r.session.done)

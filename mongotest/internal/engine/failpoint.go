@@ -66,7 +66,8 @@ func configureFailPoint(r *request) (reply, error) {
 	read := failReaders[name]
 	if read == nil {
 		known := slices.Sorted(maps.Keys(failReaders))
-		return nil, mongoerr.New(mongoerr.FailPointSetFailed, "%s not found; the fail points are %s", name, strings.Join(known, ", "))
+		return nil, mongoerr.New(mongoerr.FailPointSetFailed, "%s not found; the fail points are %s", name,
+			strings.Join(known, ", "))
 	}
 	a := r.args()
 	next := &failPoint{}
@@ -108,7 +109,8 @@ func (p *failPoint) readMode(a *args) error {
 
 func (p *failPoint) readCount(a *args) error {
 	if len(a.doc) != 1 {
-		return mongoerr.New(mongoerr.BadValue, "'mode' must be one of 'off', 'alwaysOn', 'times', 'skip' and 'activationProbability'")
+		return mongoerr.New(mongoerr.BadValue,
+			"'mode' must be one of 'off', 'alwaysOn', 'times', 'skip' and 'activationProbability'")
 	}
 	switch name := a.doc[0].Key; name {
 	case "times", "skip":
@@ -132,7 +134,8 @@ func (p *failPoint) readCount(a *args) error {
 		odds, ok := bsonval.Float(v)
 		switch {
 		case !ok:
-			a.err = mongoerr.New(mongoerr.TypeMismatch, "the 'activationProbability' option to 'mode' must be a double between 0 and 1")
+			a.err = mongoerr.New(mongoerr.TypeMismatch,
+				"the 'activationProbability' option to 'mode' must be a double between 0 and 1")
 		case !(odds >= 0 && odds <= 1):
 			a.err = mongoerr.New(mongoerr.BadValue, "activationProbability must be between 0.0 and 1.0; found %v", odds)
 		}
@@ -157,7 +160,8 @@ func (f *failPoints) set(name string, p *failPoint) int64 {
 	return p.hits
 }
 
-// hit returns the fail point's data if it is on, and if which says that the data is about the command at hand: that alone counts.
+// hit returns the fail point's data if it is on, and if which says that the data is about the command at hand: that
+// alone counts.
 func (f *failPoints) hit(name string, which func(data *failure) bool) *failure {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -14,8 +14,8 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine"
 )
 
-// TestFailCommand sends commands one after the other by a connection of its own, and holds each reply; "…" is a reply that doesn't
-// come, for the connection is closed.
+// TestFailCommand sends commands one after the other by a connection of its own, and holds each reply; "…" is a reply
+// that doesn't come, for the connection is closed.
 func TestFailCommand(t *testing.T) {
 	admin := bson.E{Key: "$db", Value: "admin"}
 	in := []bson.E{{Key: "autocommit", Value: false}}
@@ -29,7 +29,10 @@ func TestFailCommand(t *testing.T) {
 		want    string // a part of the reply; with "!" before it, one that it hasn't
 	}
 	for reason, steps := range map[string][]step{
-		"off is off": {{fail + `"off","data":{"failCommands":["find"],"errorCode":1}}`, nil, `"count":0`}, {find, nil, `"ok":1.0`}},
+		"off is off": {
+			{fail + `"off","data":{"failCommands":["find"],"errorCode":1}}`, nil, `"count":0`},
+			{find, nil, `"ok":1.0`},
+		},
 		"a command fails until the fail point is off": {
 			{fail + `"alwaysOn","data":{"failCommands":["find"],"errorCode":11}}`, nil, `"count":0`},
 			{find, nil, `{"ok":0.0,"errmsg":"Failing command via 'failCommand' failpoint","code":11,"codeName":"UserNotFound"}`},
@@ -38,20 +41,26 @@ func TestFailCommand(t *testing.T) {
 		},
 		"times": {
 			{fail + `{"times":2},"data":{"failCommands":["find","count"],"errorCode":11}}`, nil, `"ok":1.0`},
-			{find, nil, `"code":11`}, {`{"ping":1}`, nil, `"ok":1.0`}, {`{"count":"things"}`, nil, `"code":11`}, {find, nil, `"ok":1.0`},
+			{find, nil, `"code":11`}, {`{"ping":1}`, nil, `"ok":1.0`}, {`{"count":"things"}`, nil, `"code":11`},
+			{find, nil, `"ok":1.0`},
 		},
 		"skip": {
 			{fail + `{"skip":1},"data":{"failCommands":["find"],"errorCode":11}}`, nil, `"ok":1.0`},
 			{find, nil, `"ok":1.0`}, {find, nil, `"code":11`}, {find, nil, `"code":11`},
 		},
 		"a probability of one": {
-			{fail + `{"activationProbability":1},"data":{"failCommands":["find"],"errorCode":11}}`, nil, `"ok":1.0`}, {find, nil, `"code":11`},
+			{fail + `{"activationProbability":1},"data":{"failCommands":["find"],"errorCode":11}}`, nil, `"ok":1.0`},
+			{find, nil, `"code":11`},
 		},
 		"a probability of none": {
-			{fail + `{"activationProbability":0.0},"data":{"failCommands":["find"],"errorCode":11}}`, nil, `"ok":1.0`}, {find, nil, `"ok":1.0`},
+			{fail + `{"activationProbability":0.0},"data":{"failCommands":["find"],"errorCode":11}}`, nil, `"ok":1.0`},
+			{find, nil, `"ok":1.0`},
 		},
 		"all commands but configureFailPoint": {
-			{fail + `"alwaysOn","data":{"failAllCommands":true,"failCommands":["configureFailPoint"],"errorCode":11}}`, nil, `"ok":1.0`},
+			{
+				command: fail + `"alwaysOn","data":{"failAllCommands":true,"failCommands":["configureFailPoint"],"errorCode":11}}`,
+				more:    nil, want: `"ok":1.0`,
+			},
 			{find, nil, `"code":11`}, {`{"hello":1}`, nil, `"code":11`}, {fail + `"off"}`, nil, `"count":2`},
 		},
 		"an alias is the command": {
@@ -64,82 +73,149 @@ func TestFailCommand(t *testing.T) {
 			{fail + `"alwaysOn","data":{"failCommands":["isMaster"],"errorCode":11}}`, nil, `"ok":1.0`},
 			{`{"hello":1}`, nil, `"ok":1.0`}, {`{"isMaster":1}`, nil, `"code":11`}, {`{"ismaster":1}`, nil, `"code":11`},
 		},
-		"nothing to do": {{fail + `{"times":1},"data":{"failCommands":["find"]}}`, nil, `"ok":1.0`}, {find, nil, `"ok":1.0`}, {fail + `"off"}`, nil, `"count":0`}},
+		"nothing to do": {
+			{fail + `{"times":1},"data":{"failCommands":["find"]}}`, nil, `"ok":1.0`},
+			{find, nil, `"ok":1.0`}, {fail + `"off"}`, nil, `"count":0`},
+		},
 		"of another application": {
-			{fail + `"alwaysOn","data":{"failCommands":["find"],"errorCode":11,"appName":"shop"}}`, nil, `"ok":1.0`}, {find, nil, `"ok":1.0`},
-			{`{"hello":1,"client":{"application":{"name":"shop"}}}`, nil, `"ok":1.0`}, {find, nil, `"code":11`},
+			{fail + `"alwaysOn","data":{"failCommands":["find"],"errorCode":11,"appName":"shop"}}`, nil, `"ok":1.0`},
+			{find, nil, `"ok":1.0`}, {`{"hello":1,"client":{"application":{"name":"shop"}}}`, nil, `"ok":1.0`},
+			{find, nil, `"code":11`},
 		},
 		"of one collection": {
-			{fail + `"alwaysOn","data":{"failCommands":["find","getMore"],"errorCode":11,"namespace":"test.things"}}`, nil, `"ok":1.0`},
-			{`{"find":"other"}`, nil, `"ok":1.0`}, {find, nil, `"code":11`}, {`{"getMore":{"$numberLong":"1"},"collection":"things"}`, nil, `"code":11`},
+			{
+				command: fail + `"alwaysOn","data":{"failCommands":["find","getMore"],"errorCode":11,"namespace":"test.things"}}`,
+				more:    nil, want: `"ok":1.0`,
+			},
+			{`{"find":"other"}`, nil, `"ok":1.0`}, {find, nil, `"code":11`},
+			{`{"getMore":{"$numberLong":"1"},"collection":"things"}`, nil, `"code":11`},
 		},
 		"a retryable write that may be sent again": {
 			{fail + `"alwaysOn","data":{"failCommands":["update"],"errorCode":91}}`, nil, `"ok":1.0`},
-			{write, nil, `"code":91,"codeName":"ShutdownInProgress"}`}, {write, numbered(1, 1), `"errorLabels":["RetryableWriteError"]`},
+			{write, nil, `"code":91,"codeName":"ShutdownInProgress"}`},
+			{write, numbered(1, 1), `"errorLabels":["RetryableWriteError"]`},
 		},
 		"one that may not": {
-			{fail + `"alwaysOn","data":{"failCommands":["update"],"errorCode":11000}}`, nil, `"ok":1.0`}, {write, numbered(1, 1), `!errorLabels`},
+			{fail + `"alwaysOn","data":{"failCommands":["update"],"errorCode":11000}}`, nil, `"ok":1.0`},
+			{write, numbered(1, 1), `!errorLabels`},
 		},
 		"no labels": {
-			{fail + `"alwaysOn","data":{"failCommands":["update"],"errorCode":91,"errorLabels":[]}}`, nil, `"ok":1.0`}, {write, numbered(1, 1), `!errorLabels`},
+			{fail + `"alwaysOn","data":{"failCommands":["update"],"errorCode":91,"errorLabels":[]}}`, nil, `"ok":1.0`},
+			{write, numbered(1, 1), `!errorLabels`},
 		},
 		"labels of one's own": {
-			{fail + `"alwaysOn","data":{"failCommands":["find"],"errorCode":11,"errorLabels":["A","B"]}}`, nil, `"ok":1.0`}, {find, nil, `"errorLabels":["A","B"]`},
+			{fail + `"alwaysOn","data":{"failCommands":["find"],"errorCode":11,"errorLabels":["A","B"]}}`, nil, `"ok":1.0`},
+			{find, nil, `"errorLabels":["A","B"]`},
 		},
 		"more about the error": {
-			{fail + `"alwaysOn","data":{"failCommands":["find"],"errorCode":13388,"errorExtraInfo":{"ns":"test.things"}}}`, nil, `"ok":1.0`},
+			{
+				command: fail +
+					`"alwaysOn","data":{"failCommands":["find"],"errorCode":13388,"errorExtraInfo":{"ns":"test.things"}}}`,
+				more: nil, want: `"ok":1.0`,
+			},
 			{find, nil, `"code":13388,"codeName":"StaleConfig","ns":"test.things"}`},
 		},
 		"a write concern error comes after the write": {
-			{fail + `{"times":1},"data":{"failCommands":["update"],"writeConcernError":{"code":64,"errmsg":"late"}}}`, nil, `"ok":1.0`},
-			{write, numbered(1, 1), `{"n":1,"nModified":1,"writeConcernError":{"code":64,"errmsg":"late"},"ok":1.0}`}, {find, nil, `"n":1`},
+			{
+				command: fail + `{"times":1},"data":{"failCommands":["update"],"writeConcernError":{"code":64,"errmsg":"late"}}}`,
+				more:    nil, want: `"ok":1.0`,
+			},
+			{
+				command: write, more: numbered(1, 1),
+				want: `{"n":1,"nModified":1,"writeConcernError":{"code":64,"errmsg":"late"},"ok":1.0}`,
+			}, {find, nil, `"n":1`},
 		},
 		"one after which a write may be sent again": {
-			{fail + `{"times":1},"data":{"failCommands":["update"],"writeConcernError":{"code":91,"errmsg":"late"}}}`, nil, `"ok":1.0`},
-			{write, numbered(1, 1), `"errorLabels":["RetryableWriteError"]`}, {write, numbered(1, 1), `"nModified":1`}, {find, nil, `"n":1`},
+			{
+				command: fail + `{"times":1},"data":{"failCommands":["update"],"writeConcernError":{"code":91,"errmsg":"late"}}}`,
+				more:    nil, want: `"ok":1.0`,
+			},
+			{write, numbered(1, 1), `"errorLabels":["RetryableWriteError"]`},
+			{write, numbered(1, 1), `"nModified":1`}, {find, nil, `"n":1`},
 		},
 		"one without labels": {
-			{fail + `{"times":1},"data":{"failCommands":["update"],"writeConcernError":{"code":91},"errorLabels":[]}}`, nil, `"ok":1.0`},
+			{
+				command: fail + `{"times":1},"data":{"failCommands":["update"],"writeConcernError":{"code":91},"errorLabels":[]}}`,
+				more:    nil, want: `"ok":1.0`,
+			},
 			{write, numbered(1, 1), `!errorLabels`},
 		},
 		"a command in a transaction, which goes on": {
 			{write, append(numbered(1, 1), begin...), `"n":1`},
 			{fail + `{"times":1},"data":{"failCommands":["update"],"errorCode":91}}`, nil, `"ok":1.0`},
-			{write, append(numbered(1, 1), in...), `"errorLabels":["TransientTransactionError"]`}, {write, append(numbered(1, 1), in...), `"n":1`},
+			{write, append(numbered(1, 1), in...), `"errorLabels":["TransientTransactionError"]`},
+			{write, append(numbered(1, 1), in...), `"n":1`},
 			{`{"commitTransaction":1}`, append(append(numbered(1, 1), in...), admin), `"ok":1.0`}, {find, nil, `"n":2`},
 		},
 		"a commit": {
 			{write, append(numbered(1, 1), begin...), `"n":1`},
 			{fail + `{"times":1},"data":{"failCommands":["commitTransaction"],"errorCode":91}}`, nil, `"ok":1.0`},
-			{`{"commitTransaction":1}`, append(append(numbered(1, 1), in...), admin), `"errorLabels":["RetryableWriteError"]`}, {find, nil, `"n":0`},
+			{
+				command: `{"commitTransaction":1}`, more: append(append(numbered(1, 1), in...), admin),
+				want: `"errorLabels":["RetryableWriteError"]`,
+			}, {find, nil, `"n":0`},
 			{`{"commitTransaction":1}`, append(append(numbered(1, 1), in...), admin), `"ok":1.0`}, {find, nil, `"n":1`},
 		},
 		"a change stream": {
 			{fail + `{"times":1},"data":{"failCommands":["aggregate"],"errorCode":91}}`, nil, `"ok":1.0`},
-			{`{"aggregate":"things","pipeline":[{"$changeStream":{}}],"cursor":{}}`, nil, `"errorLabels":["ResumableChangeStreamError"]`},
+			{
+				command: `{"aggregate":"things","pipeline":[{"$changeStream":{}}],"cursor":{}}`,
+				more:    nil, want: `"errorLabels":["ResumableChangeStreamError"]`,
+			},
 		},
-		"a closed connection":         {{fail + `{"times":1},"data":{"failCommands":["update"],"closeConnection":true,"errorCode":1}}`, nil, `"ok":1.0`}, {write, nil, "…"}},
-		"an undone retryable write":   {{`{"configureFailPoint":"onPrimaryTransactionalWrite","mode":{"times":1},"data":{"failBeforeCommitExceptionCode":1,"closeConnection":false}}`, nil, `"ok":1.0`}, {write, numbered(1, 1), `"writeErrors":[{"index":0,"code":1,`}, {find, nil, `"n":0`}, {write, numbered(1, 1), `"nModified":1`}},
-		"a write with no number":      {{`{"configureFailPoint":"onPrimaryTransactionalWrite","mode":"alwaysOn"}`, nil, `"ok":1.0`}, {write, nil, `"nModified":1`}},
-		"a retryable write, answered": {{`{"configureFailPoint":"onPrimaryTransactionalWrite","mode":"alwaysOn"}`, nil, `"ok":1.0`}, {write, numbered(1, 1), "…"}},
+		"a closed connection": {
+			{fail + `{"times":1},"data":{"failCommands":["update"],"closeConnection":true,"errorCode":1}}`, nil, `"ok":1.0`},
+			{write, nil, "…"},
+		},
+		"an undone retryable write": {
+			{
+				command: `{"configureFailPoint":"onPrimaryTransactionalWrite","mode":{"times":1},"data":{"failBeforeCommitExceptionCode":1,"closeConnection":false}}`,
+				more:    nil, want: `"ok":1.0`,
+			},
+			{write, numbered(1, 1), `"writeErrors":[{"index":0,"code":1,`},
+			{find, nil, `"n":0`}, {write, numbered(1, 1), `"nModified":1`},
+		},
+		"a write with no number": {
+			{`{"configureFailPoint":"onPrimaryTransactionalWrite","mode":"alwaysOn"}`, nil, `"ok":1.0`},
+			{write, nil, `"nModified":1`},
+		},
+		"a retryable write, answered": {
+			{`{"configureFailPoint":"onPrimaryTransactionalWrite","mode":"alwaysOn"}`, nil, `"ok":1.0`},
+			{write, numbered(1, 1), "…"},
+		},
 		"an undone insert, of several": {
-			{`{"configureFailPoint":"onPrimaryTransactionalWrite","mode":{"times":1},"data":{"failBeforeCommitExceptionCode":1,"closeConnection":false}}`, nil, `"ok":1.0`},
-			{`{"insert":"things","documents":[{"_id":2},{"_id":3}],"ordered":false}`, numbered(1, 1), `{"n":1,"writeErrors":[{"index":0,"code":1,`},
+			{
+				command: `{"configureFailPoint":"onPrimaryTransactionalWrite","mode":{"times":1},"data":{"failBeforeCommitExceptionCode":1,"closeConnection":false}}`,
+				more:    nil, want: `"ok":1.0`,
+			},
+			{
+				command: `{"insert":"things","documents":[{"_id":2},{"_id":3}],"ordered":false}`,
+				more:    numbered(1, 1), want: `{"n":1,"writeErrors":[{"index":0,"code":1,`,
+			},
 			{`{"insert":"things","documents":[{"_id":2},{"_id":3}],"ordered":false}`, numbered(1, 1), `{"n":2,"ok":1.0}`},
 		},
 		"an unknown fail point": {{`{"configureFailPoint":"nothing","mode":"off"}`, nil, `"code":266`}},
 		"no mode":               {{`{"configureFailPoint":"failCommand"}`, nil, `"code":20`}},
 		"an unknown mode":       {{fail + `"on"}`, nil, `"code":2`}}, "a number as mode": {{fail + `1}`, nil, `"code":14`}},
-		"two modes":          {{fail + `{"times":1,"skip":1}}`, nil, `"code":2`}},
-		"negative times":     {{fail + `{"times":-1}}`, nil, `"code":2`}},
-		"a large skip":       {{fail + `{"skip":3000000000}}`, nil, `"code":2`}},
-		"no probability":     {{fail + `{"activationProbability":2}}`, nil, `"code":2`}},
-		"a thread":           {{fail + `"alwaysOn","data":{"failCommands":["find"],"threadName":"conn1"}}`, nil, `"code":238`}},
-		"an unknown field":   {{fail + `"alwaysOn","data":{"failCommand":["find"]}}`, nil, `"code":40415`}},
-		"no time to block":   {{fail + `"alwaysOn","data":{"failCommands":["find"],"blockConnection":true}}`, nil, `"code":72`}},
-		"info of no error":   {{fail + `"alwaysOn","data":{"failCommands":["find"],"errorExtraInfo":{}}}`, nil, `"code":72`}},
-		"another database":   {{`{"configureFailPoint":"failCommand","mode":"off","$db":"test"}`, nil, `"code":13`}},
-		"no code to fail by": {{`{"configureFailPoint":"failGetMoreAfterCursorCheckout","mode":"alwaysOn","data":{}}`, nil, `"code":40414`}},
+		"two modes":      {{fail + `{"times":1,"skip":1}}`, nil, `"code":2`}},
+		"negative times": {{fail + `{"times":-1}}`, nil, `"code":2`}},
+		"a large skip":   {{fail + `{"skip":3000000000}}`, nil, `"code":2`}},
+		"no probability": {{fail + `{"activationProbability":2}}`, nil, `"code":2`}},
+		"a thread": {{
+			command: fail + `"alwaysOn","data":{"failCommands":["find"],"threadName":"conn1"}}`,
+			more:    nil, want: `"code":238`,
+		}},
+		"an unknown field": {{fail + `"alwaysOn","data":{"failCommand":["find"]}}`, nil, `"code":40415`}},
+		"no time to block": {{
+			command: fail + `"alwaysOn","data":{"failCommands":["find"],"blockConnection":true}}`,
+			more:    nil, want: `"code":72`,
+		}},
+		"info of no error": {{fail + `"alwaysOn","data":{"failCommands":["find"],"errorExtraInfo":{}}}`, nil, `"code":72`}},
+		"another database": {{`{"configureFailPoint":"failCommand","mode":"off","$db":"test"}`, nil, `"code":13`}},
+		"no code to fail by": {{
+			command: `{"configureFailPoint":"failGetMoreAfterCursorCheckout","mode":"alwaysOn","data":{}}`,
+			more:    nil, want: `"code":40414`,
+		}},
 	} {
 		t.Run(reason, func(t *testing.T) {
 			client, e := start(t)
@@ -171,15 +247,18 @@ func send(t testing.TB, c rawConn, command string, more ...bson.E) error {
 	return err
 }
 
-// TestFailGetMore holds that a cursor is gone after its getMore failed, and that a change stream goes on after such an error.
+// TestFailGetMore holds that a cursor is gone after its getMore failed, and that a change stream goes on after such an
+// error.
 func TestFailGetMore(t *testing.T) {
 	client, _ := start(t)
 	c := client.Database("test").Collection("things")
 	insert(t, c, `{"_id":1}`, `{"_id":2}`, `{"_id":3}`)
 	fail := func(code int32) {
 		t.Helper()
-		must(t, client.Database("admin").RunCommand(ctx, bson.D{{Key: "configureFailPoint", Value: "failGetMoreAfterCursorCheckout"},
-			{Key: "mode", Value: bson.D{{Key: "times", Value: 1}}}, {Key: "data", Value: bson.D{{Key: "errorCode", Value: code}}}}).Err())
+		must(t,
+			client.Database("admin").RunCommand(ctx, bson.D{{Key: "configureFailPoint", Value: "failGetMoreAfterCursorCheckout"},
+				{Key: "mode", Value: bson.D{{Key: "times", Value: 1}}},
+				{Key: "data", Value: bson.D{{Key: "errorCode", Value: code}}}}).Err())
 	}
 	cursor := must1[*mongo.Cursor](t)(c.Find(ctx, bson.D{}, options.Find().SetBatchSize(2)))
 	fail(11)
@@ -195,7 +274,8 @@ func TestFailGetMore(t *testing.T) {
 	}
 }
 
-// TestFailBlocked holds that a blocked command takes its time, on the clock of a bubble too, and ends with its client or its maxTimeMS.
+// TestFailBlocked holds that a blocked command takes its time, on the clock of a bubble too, and ends with its client
+// or its maxTimeMS.
 func TestFailBlocked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := engine.New()

@@ -31,7 +31,8 @@ func (r *request) readGeneric() error {
 		a.fail(mongoerr.New(mongoerr.InvalidOptions, "autocommit must be false or absent"))
 	}
 	if r.start && !r.autocommit {
-		a.fail(mongoerr.New(mongoerr.InvalidOptions, "'startTransaction' field requires 'autocommit' field to also be specified"))
+		a.fail(mongoerr.New(mongoerr.InvalidOptions,
+			"'startTransaction' field requires 'autocommit' field to also be specified"))
 	}
 	if r.autocommit && !r.hasNumber {
 		a.fail(mongoerr.New(mongoerr.InvalidOptions, "'autocommit' field requires a transaction number to also be specified"))
@@ -40,7 +41,8 @@ func (r *request) readGeneric() error {
 		a.fail(mongoerr.New(mongoerr.InvalidOptions, "Transaction number requires a session ID to also be specified"))
 	}
 	if r.hasNumber && r.engine.alone {
-		a.fail(mongoerr.New(mongoerr.IllegalOperation, "Transaction numbers are only allowed on a replica set member or mongos"))
+		a.fail(mongoerr.New(mongoerr.IllegalOperation,
+			"Transaction numbers are only allowed on a replica set member or mongos"))
 	}
 	r.readConcern(a, a.document("readConcern"))
 	r.writeConcern(a, a.document("writeConcern"))
@@ -71,16 +73,19 @@ func (r *request) readConcern(a *args, concern bson.D) {
 	case "available", "linearizable":
 		r.linear = level == "linearizable"
 		if r.autocommit {
-			a.fail(mongoerr.New(mongoerr.InvalidOptions, "The readConcern level must be either 'local' (default), 'majority' or "+
-				"'snapshot' in order to run in a transaction"))
+			a.fail(mongoerr.New(mongoerr.InvalidOptions,
+				"The readConcern level must be either 'local' (default), 'majority' or "+
+					"'snapshot' in order to run in a transaction"))
 		}
 	case "snapshot":
 		r.readSnapshot(a, &sub)
 	default:
-		a.fail(mongoerr.New(mongoerr.FailedToParse, "Enumeration value '%s' for field 'readConcern.level' is not a valid value.", level))
+		a.fail(mongoerr.New(mongoerr.FailedToParse,
+			"Enumeration value '%s' for field 'readConcern.level' is not a valid value.", level))
 	}
 	if sub.has("atClusterTime") && sub.text("level") != "snapshot" {
-		a.fail(mongoerr.New(mongoerr.InvalidOptions, "readConcern.atClusterTime can be set only if readConcern.level is equal to snapshot"))
+		a.fail(mongoerr.New(mongoerr.InvalidOptions,
+			"readConcern.atClusterTime can be set only if readConcern.level is equal to snapshot"))
 	}
 	if sub.err != nil {
 		a.fail(sub.err)

@@ -56,15 +56,51 @@ func places(t testing.TB) *mongo.Collection {
 func TestNear(t *testing.T) {
 	c := places(t)
 	for _, x := range [][3]string{
-		{"all, by distance", `{"at":{"$near":{"$geometry":{"type":"Point","coordinates":[-73.9667,40.78]}}}}`, "6 1 3 2 4 5 "},
-		{"the manual's example", `{"at":{"$near":{"$geometry":{"type":"Point","coordinates":[-73.9667,40.78]},"$minDistance":1000,"$maxDistance":5000}}}`, "1 "},
-		{"$nearSphere", `{"at":{"$nearSphere":{"$geometry":{"type":"Point","coordinates":[-73.9667,40.78]},"$maxDistance":7000}}}`, "6 1 3 "},
-		{"a point without $geometry", `{"at":{"$near":{"type":"Point","coordinates":[-73.9667,40.78]},"$maxDistance":5000}}`, "6 1 "},
-		{"a pair, with radians", `{"at":{"$nearSphere":[-73.9667,40.78],"$minDistance":0.0001,"$maxDistance":0.0011}}`, "1 3 "},
-		{"inside of a polygon", `{"at":{"$near":{"$geometry":{"type":"Point","coordinates":[-72.5,40.5]},"$maxDistance":0}}}`, "5 "},
-		{"beside a line", `{"at":{"$near":{"$geometry":{"type":"Point","coordinates":[-74.15,40.71]},"$maxDistance":1200}}}`, "4 "},
-		{"with other conditions", `{"kind":"park","at":{"$near":{"$geometry":{"type":"Point","coordinates":[-73.9375,40.8303]}}}}`, "1 2 "},
-		{"in an $and", `{"$and":[{"kind":"park"},{"at":{"$near":{"$geometry":{"type":"Point","coordinates":[-73.9375,40.8303]}}}}]}`, "1 2 "},
+		{
+			"all, by distance",
+			`{"at":{"$near":{"$geometry":{"type":"Point","coordinates":[-73.9667,40.78]}}}}`,
+			"6 1 3 2 4 5 ",
+		},
+		{
+			"the manual's example",
+			`{"at":{"$near":{"$geometry":{"type":"Point","coordinates":[-73.9667,40.78]},"$minDistance":1000,"$maxDistance":5000}}}`,
+			"1 ",
+		},
+		{
+			"$nearSphere",
+			`{"at":{"$nearSphere":{"$geometry":{"type":"Point","coordinates":[-73.9667,40.78]},"$maxDistance":7000}}}`,
+			"6 1 3 ",
+		},
+		{
+			"a point without $geometry",
+			`{"at":{"$near":{"type":"Point","coordinates":[-73.9667,40.78]},"$maxDistance":5000}}`,
+			"6 1 ",
+		},
+		{
+			"a pair, with radians",
+			`{"at":{"$nearSphere":[-73.9667,40.78],"$minDistance":0.0001,"$maxDistance":0.0011}}`,
+			"1 3 ",
+		},
+		{
+			"inside of a polygon",
+			`{"at":{"$near":{"$geometry":{"type":"Point","coordinates":[-72.5,40.5]},"$maxDistance":0}}}`,
+			"5 ",
+		},
+		{
+			"beside a line",
+			`{"at":{"$near":{"$geometry":{"type":"Point","coordinates":[-74.15,40.71]},"$maxDistance":1200}}}`,
+			"4 ",
+		},
+		{
+			"with other conditions",
+			`{"kind":"park","at":{"$near":{"$geometry":{"type":"Point","coordinates":[-73.9375,40.8303]}}}}`,
+			"1 2 ",
+		},
+		{
+			"in an $and",
+			`{"$and":[{"kind":"park"},{"at":{"$near":{"$geometry":{"type":"Point","coordinates":[-73.9375,40.8303]}}}}]}`,
+			"1 2 ",
+		},
 	} {
 		same(t, x[0], inOrder(t, c, x[1], nil), x[2])
 	}
@@ -80,7 +116,8 @@ func TestNear(t *testing.T) {
 // countOf counts by the count command, as CountDocuments runs a pipeline.
 func countOf(c *mongo.Collection, filter bson.D) (int64, error) {
 	var got struct{ N int64 }
-	err := c.Database().RunCommand(ctx, bson.D{{Key: "count", Value: c.Name()}, {Key: "query", Value: filter}}).Decode(&got)
+	err := c.Database().
+		RunCommand(ctx, bson.D{{Key: "count", Value: c.Name()}, {Key: "query", Value: filter}}).Decode(&got)
 	return got.N, err
 }
 
@@ -136,12 +173,16 @@ func TestGeoNear(t *testing.T) {
 	}
 	at := `"near":{"type":"Point","coordinates":[-73.9667,40.78]},"distanceField":"how.far"`
 	brief := `{"$project":{"how":1,"km":{"$round":["$how.far",0]}}}`
-	same(t, "within five kilometers", run(`{"$geoNear":{`+at+`,"maxDistance":5000,"query":{"kind":"park"},"includeLocs":"how.at","spherical":true}}`,
-		`{"$set":{"how.far":{"$round":["$how.far",0]}}}`, `{"$project":{"how":1}}`),
+	same(t, "within five kilometers",
+		run(`{"$geoNear":{`+at+`,"maxDistance":5000,"query":{"kind":"park"},"includeLocs":"how.at","spherical":true}}`,
+			`{"$set":{"how.far":{"$round":["$how.far",0]}}}`, `{"$project":{"how":1}}`),
 		`{"_id":1,"how":{"far":1147.0,"at":{"type":"Point","coordinates":[-73.97,40.77]}}} `)
-	same(t, "in kilometers", run(`{"$geoNear":{`+at+`,"minDistance":5000,"distanceMultiplier":0.001,"maxDistance":8000}}`, brief, `{"$unset":"how"}`),
+	same(t, "in kilometers",
+		run(`{"$geoNear":{`+at+`,"minDistance":5000,"distanceMultiplier":0.001,"maxDistance":8000}}`,
+			brief, `{"$unset":"how"}`),
 		`{"_id":3,"km":6.0} {"_id":2,"km":7.0} `)
-	same(t, "with the key", run(`{"$geoNear":{`+at+`,"key":"at"}}`, `{"$limit":1}`, `{"$unset":["at"]}`), `{"_id":6,"kind":"shop","how":{"far":0.0}} `)
+	same(t, "with the key", run(`{"$geoNear":{`+at+`,"key":"at"}}`, `{"$limit":1}`, `{"$unset":["at"]}`),
+		`{"_id":6,"kind":"shop","how":{"far":0.0}} `)
 	for _, x := range []struct {
 		reason string
 		stages []string
@@ -170,10 +211,12 @@ func TestGeoNear(t *testing.T) {
 func TestPlaneIndex(t *testing.T) {
 	c := collection(t)
 	addIndex(t, c, `{"at":"2d","kind":1}`, options.Index().SetMin(-500).SetMax(500).SetBits(20))
-	insert(t, c, `{"_id":1,"at":[1,2]}`, `{"_id":2,"at":{"x":300,"y":-300}}`, `{"_id":3,"at":[[4,6],[100,100]]}`, `{"_id":4}`, `{"_id":5,"at":"x"}`)
+	insert(t, c, `{"_id":1,"at":[1,2]}`, `{"_id":2,"at":{"x":300,"y":-300}}`, `{"_id":3,"at":[[4,6],[100,100]]}`,
+		`{"_id":4}`, `{"_id":5,"at":"x"}`)
 	var list []bson.D
 	must(t, must1[*mongo.Cursor](t)(c.Indexes().List(ctx)).All(ctx, &list))
-	same(t, "listed", show(t, list[1]), `{"v":2,"key":{"at":"2d","kind":1},"name":"at_2d_kind_1","bits":20,"min":-500.0,"max":500.0}`)
+	same(t, "listed", show(t, list[1]),
+		`{"v":2,"key":{"at":"2d","kind":1},"name":"at_2d_kind_1","bits":20,"min":-500.0,"max":500.0}`)
 	for _, x := range [][3]string{
 		{"near, in the plane", `{"at":{"$near":[1,3]}}`, "1 3 2 "},
 		{"with a greatest distance", `{"at":{"$near":[1,2,5]}}`, "1 3 "},
@@ -190,7 +233,8 @@ func TestPlaneIndex(t *testing.T) {
 		reason, d string
 		code      int
 	}{
-		{"beyond the range", `{"at":[501,1]}`, 13027}, {"one number", `{"at":[1]}`, 13068}, {"GeoJSON", `{"at":{"type":"Point","coordinates":[1,2]}}`, 16804},
+		{"beyond the range", `{"at":[501,1]}`, 13027}, {"one number", `{"at":[1]}`, 13068},
+		{"GeoJSON", `{"at":{"type":"Point","coordinates":[1,2]}}`, 16804},
 		{"no numbers", `{"at":[["x","y"]]}`, 13026},
 	} {
 		_, err := c.InsertOne(ctx, doc(t, x.d))
@@ -202,8 +246,12 @@ func TestPlaneIndex(t *testing.T) {
 
 func TestSphereIndexRefuses(t *testing.T) {
 	c := places(t)
-	for _, d := range []string{`{"at":"x"}`, `{"at":1}`, `{"at":{"type":"Point","coordinates":[]}}`, `{"at":{"type":"Point","coordinates":[200,1]}}`,
-		`{"at":[[1,2],[3,4]]}`, `{"at":{}}`, `{"at":{"type":"Polygon","coordinates":[[[0,0],[1,1],[1,0],[0,1],[0,0]]]}}`} {
+	for _, d := range []string{
+		`{"at":"x"}`, `{"at":1}`, `{"at":{"type":"Point","coordinates":[]}}`, `{"at":{"type":"Point","coordinates":[200,1]}}`,
+
+		`{"at":[[1,2],[3,4]]}`, `{"at":{}}`,
+		`{"at":{"type":"Polygon","coordinates":[[[0,0],[1,1],[1,0],[0,1],[0,0]]]}}`,
+	} {
 		_, err := c.InsertOne(ctx, doc(t, d))
 		wantCode(t, d, err, 16755)
 	}

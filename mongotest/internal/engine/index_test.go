@@ -77,13 +77,16 @@ var explainCases = []struct{ command, want, reason string }{
 	{`{"find":"things","filter":{"a":3,"b":{"$gte":20,"$lt":50}}}`,
 		`FETCH < IXSCAN a_1_b_-1 a[[3, 3]] b[(50, 20]]: 3 of 3 keys, 3 docs`, "a prefix and a range"},
 	{`{"find":"things","filter":{"a":{"$in":[3,5]},"b":{"$gt":80}}}`,
-		`FETCH < IXSCAN a_1_b_-1 a[[3, 3] [5, 5]] b[[inf.0, 80)]: 4 of 5 keys, 4 docs`, "two prefixes: one key is read to go on from"},
+		`FETCH < IXSCAN a_1_b_-1 a[[3, 3] [5, 5]] b[[inf.0, 80)]: 4 of 5 keys, 4 docs`,
+		"two prefixes: one key is read to go on from"},
 	{`{"find":"things","filter":{"a":3},"sort":{"b":-1},"limit":2}`,
 		`LIMIT < FETCH < IXSCAN a_1_b_-1 a[[3, 3]] b[[MaxKey, MinKey]]: 2 of 2 keys, 2 docs`, "sorted by the index"},
 	{`{"find":"things","filter":{"a":3},"sort":{"b":1},"limit":2}`,
-		`LIMIT < FETCH < IXSCAN a_1_b_-1 backward a[[3, 3]] b[[MinKey, MaxKey]]: 2 of 2 keys, 2 docs`, "sorted by the index in reverse"},
+		`LIMIT < FETCH < IXSCAN a_1_b_-1 backward a[[3, 3]] b[[MinKey, MaxKey]]: 2 of 2 keys, 2 docs`,
+		"sorted by the index in reverse"},
 	{`{"find":"things","sort":{"a":-1,"b":1},"limit":3}`,
-		`LIMIT < FETCH < IXSCAN a_1_b_-1 backward a[[MaxKey, MinKey]] b[[MinKey, MaxKey]]: 3 of 3 keys, 3 docs`, "an index for the order alone"},
+		`LIMIT < FETCH < IXSCAN a_1_b_-1 backward a[[MaxKey, MinKey]] b[[MinKey, MaxKey]]: 3 of 3 keys, 3 docs`,
+		"an index for the order alone"},
 	{`{"find":"things","filter":{"b":3},"sort":{"b":1}}`,
 		`SORT < COLLSCAN: 1 of 0 keys, 100 docs`, "b alone is no prefix"},
 	{`{"find":"things","filter":{"tags":4}}`,
@@ -91,7 +94,8 @@ var explainCases = []struct{ command, want, reason string }{
 	{`{"find":"things","filter":{"$or":[{"_id":1},{"tags":4}]}}`,
 		`FETCH < OR < IXSCAN _id_ _id[[1, 1]] < IXSCAN tags_1 tags[[4, 4]]: 21 of 21 keys, 21 docs`, "a union"},
 	{`{"find":"things","filter":{"z":{"$ne":1},"$or":[{"_id":1},{"tags":4}]}}`,
-		`FETCH < OR < IXSCAN _id_ _id[[1, 1]] < IXSCAN tags_1 tags[[4, 4]]: 21 of 21 keys, 21 docs`, "a union beside another condition"},
+		`FETCH < OR < IXSCAN _id_ _id[[1, 1]] < IXSCAN tags_1 tags[[4, 4]]: 21 of 21 keys, 21 docs`,
+		"a union beside another condition"},
 	{`{"find":"things","filter":{"$or":[{"_id":1},{"z":4}]}}`,
 		`COLLSCAN: 1 of 0 keys, 100 docs`, "a branch without an index"},
 	{`{"find":"things","filter":{"p":null}}`,
@@ -151,7 +155,8 @@ func TestExplainPipeline(t *testing.T) {
 	var got struct {
 		Stages []bson.D `bson:"stages"`
 	}
-	cmd := doc(t, `{"explain":{"aggregate":"things","pipeline":[{"$match":{"_id":1}},{"$group":{"_id":"$a"}}],"cursor":{}},"verbosity":"queryPlanner"}`)
+	cmd := doc(t,
+		`{"explain":{"aggregate":"things","pipeline":[{"$match":{"_id":1}},{"$group":{"_id":"$a"}}],"cursor":{}},"verbosity":"queryPlanner"}`)
 	if err := c.Database().RunCommand(ctx, cmd).Decode(&got); err != nil {
 		t.Fatal(err)
 	}
@@ -167,13 +172,19 @@ func TestIndexCommands(t *testing.T) {
 	addIndex(t, c, `{"b":1}`, options.Index().SetUnique(true).SetSparse(true))
 	addIndex(t, c, `{"loc":"2dsphere"}`, nil)
 	addIndex(t, c, `{"h":"hashed"}`, nil)
-	_, err := c.Indexes().CreateOne(ctx, mongo.IndexModel{Keys: doc(t, `{"a":1}`), Options: options.Index().SetUnique(true)})
+	_, err := c.Indexes().
+		CreateOne(ctx, mongo.IndexModel{Keys: doc(t, `{"a":1}`), Options: options.Index().SetUnique(true)})
 	if !mongo.IsDuplicateKeyError(err) {
 		t.Errorf("a unique index over duplicates: %v", err)
 	}
-	_, err = c.Indexes().CreateOne(ctx, mongo.IndexModel{Keys: doc(t, `{"b":1}`), Options: options.Index().SetName("other").SetUnique(true).SetSparse(true)})
+	_, err = c.Indexes().
+		CreateOne(ctx, mongo.IndexModel{
+			Keys:    doc(t, `{"b":1}`),
+			Options: options.Index().SetName("other").SetUnique(true).SetSparse(true),
+		})
 	wantCode(t, "the same index by another name", err, 85)
-	_, err = c.Indexes().CreateOne(ctx, mongo.IndexModel{Keys: doc(t, `{"b":-1}`), Options: options.Index().SetName("b_1")})
+	_, err = c.Indexes().
+		CreateOne(ctx, mongo.IndexModel{Keys: doc(t, `{"b":-1}`), Options: options.Index().SetName("b_1")})
 	wantCode(t, "another index by the same name", err, 86)
 	specs, err := c.Indexes().ListSpecifications(ctx)
 	var names []string
@@ -204,7 +215,8 @@ func TestCollections(t *testing.T) {
 	if err := db.CreateCollection(ctx, "made"); err != nil { // which changes nothing
 		t.Error("making it again:", err)
 	}
-	wantCode(t, "making it again with other options", db.CreateCollection(ctx, "made", options.CreateCollection().SetCapped(true).SetSizeInBytes(5)), 48)
+	wantCode(t, "making it again with other options",
+		db.CreateCollection(ctx, "made", options.CreateCollection().SetCapped(true).SetSizeInBytes(5)), 48)
 	_, tx := begin(t, db.Collection("made"))
 	wantCode(t, "making it again in a transaction", db.CreateCollection(tx, "made"), 48)
 	insert(t, db.Collection("grown"), `{"_id":1}`)
@@ -242,7 +254,10 @@ func TestTTL(t *testing.T) {
 		c := client.Database("test").Collection("things")
 		addIndex(t, c, `{"at":1}`, options.Index().SetExpireAfterSeconds(60))
 		for i := range 3 {
-			if _, err := c.InsertOne(ctx, bson.D{{Key: "_id", Value: i}, {Key: "at", Value: time.Now().Add(time.Duration(i) * time.Minute)}}); err != nil {
+			if _, err := c.InsertOne(ctx, bson.D{
+				{Key: "_id", Value: i},
+				{Key: "at", Value: time.Now().Add(time.Duration(i) * time.Minute)},
+			}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -261,7 +276,8 @@ func TestTTL(t *testing.T) {
 		if n := left(); n != 2 {
 			t.Errorf("%d after 60 s", n)
 		}
-		if err := c.Database().RunCommand(ctx, doc(t, `{"collMod":"things","index":{"name":"at_1","expireAfterSeconds":3600}}`)).Err(); err != nil {
+		if err := c.Database().
+			RunCommand(ctx, doc(t, `{"collMod":"things","index":{"name":"at_1","expireAfterSeconds":3600}}`)).Err(); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(30 * time.Minute)

@@ -41,7 +41,8 @@ func readGeo(a *args, s *store.IndexSpec) error {
 	case plane > 0 && s.Fields[0].Kind != store.Plane:
 		return mongoerr.New(16801, "2d has to be first in index")
 	case sphere > 1 || sphere+plane > 1:
-		return mongoerr.New(mongoerr.NotImplemented, "an index with two geospatial fields isn't implemented by the embedded engine: %s", store.Show(s.Key))
+		return mongoerr.New(mongoerr.NotImplemented,
+			"an index with two geospatial fields isn't implemented by the embedded engine: %s", store.Show(s.Key))
 	case plane > 0:
 		return readPlane(a, s)
 	}
@@ -54,7 +55,8 @@ func readSphere(a *args, s *store.IndexSpec) error {
 	case a.err != nil:
 		return a.err
 	case version < 1 || version > 3:
-		return mongoerr.New(mongoerr.CannotCreateIndex, "unsupported geo index version { 2dsphereIndexVersion : %d }, only support versions: [1,2,3]", version)
+		return mongoerr.New(mongoerr.CannotCreateIndex,
+			"unsupported geo index version { 2dsphereIndexVersion : %d }, only support versions: [1,2,3]", version)
 	case version == 1:
 		return mongoerr.New(mongoerr.NotImplemented, "2dsphereIndexVersion 1 isn't implemented by the embedded engine")
 	}
@@ -72,7 +74,8 @@ func readSphere(a *args, s *store.IndexSpec) error {
 			case err != nil:
 				return mongoerr.New(16755, "Can't extract geo keys: %s  %s", store.Show(doc), reason(err))
 			case !g.OnSphere():
-				return mongoerr.New(16756, "Can't extract geo keys: %s  can't project geometry into spherical CRS: %s", store.Show(doc), store.Show(v))
+				return mongoerr.New(16756, "Can't extract geo keys: %s  can't project geometry into spherical CRS: %s",
+					store.Show(doc), store.Show(v))
 			}
 			list = append(list, g)
 			return nil
@@ -120,7 +123,8 @@ func readPlane(a *args, s *store.IndexSpec) error {
 	case !(bits >= 1 && bits <= 32):
 		return mongoerr.New(mongoerr.InvalidOptions, "bits for hash must be > 0 and <= 32, but %v bits were specified", bits)
 	case !(low < high) || math.IsInf(low, 0) || math.IsInf(high, 0):
-		return mongoerr.New(mongoerr.InvalidOptions, "region for hash must be valid and have positive area, but [%v, %v] was specified", low, high)
+		return mongoerr.New(mongoerr.InvalidOptions,
+			"region for hash must be valid and have positive area, but [%v, %v] was specified", low, high)
 	}
 	path := s.Field(store.Plane).Path
 	s.Grid = geo.NewPlaneGrid(low, high)

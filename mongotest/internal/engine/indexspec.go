@@ -18,7 +18,8 @@ import (
 var indexFields = []string{
 	"v", "key", "name", "unique", "sparse", "hidden", "background", "expireAfterSeconds", "partialFilterExpression",
 	"collation", "2dsphereIndexVersion", "ns", "bits", "min", "max", "weights", "default_language",
-	"language_override", "textIndexVersion", "wildcardProjection", "storageEngine", "bucketSize", "prepareUnique", "clustered",
+	"language_override", "textIndexVersion", "wildcardProjection", "storageEngine", "bucketSize",
+	"prepareUnique", "clustered",
 }
 
 // readIndex reads one index of a createIndexes command. It has its collection's collation unless it names one.
@@ -30,7 +31,8 @@ func readIndex(a *args, c *store.Collection) (*store.IndexSpec, error) {
 	clustered := a.boolean("clustered", false)
 	s := &store.IndexSpec{
 		Name: a.text("name"), Key: a.document("key"),
-		Unique: a.boolean("unique", false), Prepare: a.boolean("prepareUnique", false), Sparse: a.boolean("sparse", false), Hidden: a.boolean("hidden", false),
+		Unique: a.boolean("unique", false), Prepare: a.boolean("prepareUnique", false), Sparse: a.boolean("sparse", false),
+		Hidden:  a.boolean("hidden", false),
 		Partial: a.document("partialFilterExpression"),
 	}
 	a.boolean("background", false)
@@ -75,18 +77,22 @@ func readIndex(a *args, c *store.Collection) (*store.IndexSpec, error) {
 	return s, readPartial(s)
 }
 
-// checkCollation refuses the collation of an index that compares no strings by one. A collection's default collation counts too: name
-// the simple one (https://www.mongodb.com/docs/manual/reference/collation/, "Collation and Unsupported Index Types").
+// checkCollation refuses the collation of an index that compares no strings by one. A collection's default collation
+// counts too: name the simple one (https://www.mongodb.com/docs/manual/reference/collation/, "Collation and Unsupported
+// Index Types").
 func checkCollation(s *store.IndexSpec) error {
 	switch {
 	case s.Collation == nil:
 		return nil
 	case s.Wild != nil:
-		return mongoerr.New(mongoerr.NotImplemented, "the collation of a wildcard index isn't implemented by the embedded engine")
+		return mongoerr.New(mongoerr.NotImplemented,
+			"the collation of a wildcard index isn't implemented by the embedded engine")
 	case s.Text != nil:
-		return mongoerr.New(mongoerr.CannotCreateIndex, "Index type 'text' does not support collation: %s", store.Show(s.Collation.Document()))
+		return mongoerr.New(mongoerr.CannotCreateIndex, "Index type 'text' does not support collation: %s",
+			store.Show(s.Collation.Document()))
 	case s.Field(store.Plane) != nil:
-		return mongoerr.New(mongoerr.CannotCreateIndex, "Index type '2d' does not support collation: %s", store.Show(s.Collation.Document()))
+		return mongoerr.New(mongoerr.CannotCreateIndex, "Index type '2d' does not support collation: %s",
+			store.Show(s.Collation.Document()))
 	}
 	return nil
 }
@@ -178,15 +184,17 @@ func readExpiry(a *args, s *store.IndexSpec) error {
 // expiry reads a number of seconds.
 func expiry(v any) (time.Duration, error) {
 	if !bsonval.IsNumber(v) {
-		return 0, mongoerr.New(mongoerr.TypeMismatch, "TTL index 'expireAfterSeconds' option must be numeric, but received a type of '%s'", bsonval.TypeName(v))
+		return 0, mongoerr.New(mongoerr.TypeMismatch,
+			"TTL index 'expireAfterSeconds' option must be numeric, but received a type of '%s'", bsonval.TypeName(v))
 	}
 	n, ok := whole(v)
 	if f, isDouble := v.(float64); isDouble && !ok {
 		n, ok = int64(f), !math.IsNaN(f)
 	}
 	if !ok || n < 0 || n > math.MaxInt32 {
-		return 0, mongoerr.New(mongoerr.InvalidOptions, "TTL index 'expireAfterSeconds' option must be within an acceptable range, "+
-			"try a different number than %s", store.Show(v))
+		return 0, mongoerr.New(mongoerr.InvalidOptions,
+			"TTL index 'expireAfterSeconds' option must be within an acceptable range, "+
+				"try a different number than %s", store.Show(v))
 	}
 	return time.Duration(n) * time.Second, nil
 }
@@ -216,7 +224,8 @@ func checkPartial(filter bson.D) error {
 	for _, e := range filter {
 		if strings.HasPrefix(e.Key, "$") && !slices.Contains(partialOperators, e.Key) ||
 			e.Key == "$exists" && !bsonval.Equal(e.Value, true) {
-			return mongoerr.New(mongoerr.CannotCreateIndex, "Expression not supported in partial index: %s", store.Show(bson.D{e}))
+			return mongoerr.New(mongoerr.CannotCreateIndex,
+				"Expression not supported in partial index: %s", store.Show(bson.D{e}))
 		}
 		switch v := e.Value.(type) {
 		case bson.D:

@@ -30,7 +30,8 @@ func readWildcardKey(s *store.IndexSpec, e bson.E) error {
 		return err
 	}
 	if kind != store.Ordered {
-		return mongoerr.New(mongoerr.CannotCreateIndex, "A numeric value is required for the key of a wildcard index, not %s", store.Show(e.Value))
+		return mongoerr.New(mongoerr.CannotCreateIndex,
+			"A numeric value is required for the key of a wildcard index, not %s", store.Show(e.Value))
 	}
 	s.Fields, s.Wild = store.WildcardFields(desc), &store.Wildcard{Excludes: path == ""}
 	if path != "" {
@@ -45,12 +46,14 @@ func readWildcard(a *args, s *store.IndexSpec) error {
 	switch {
 	case a.err != nil:
 		return a.err
-	case s.Wild == nil && a.has("wildcardProjection"), s.Wild != nil && len(s.Wild.Paths) > 0 && a.has("wildcardProjection"):
+	case s.Wild == nil && a.has("wildcardProjection"), s.Wild != nil && len(s.Wild.Paths) > 0 &&
+		a.has("wildcardProjection"):
 		return mongoerr.New(mongoerr.BadValue, `The field 'wildcardProjection' is only allowed when 'key' is {"$**": ±1}`)
 	case s.Wild == nil:
 		return nil
 	case s.Guards(), s.Sparse:
-		return mongoerr.New(mongoerr.CannotCreateIndex, "Index type 'wildcard' does not support the unique and sparse options")
+		return mongoerr.New(mongoerr.CannotCreateIndex,
+			"Index type 'wildcard' does not support the unique and sparse options")
 	case a.has("expireAfterSeconds"):
 		return mongoerr.New(mongoerr.CannotCreateIndex, "Index type 'wildcard' cannot be a TTL index")
 	case !a.has("wildcardProjection"):
@@ -79,7 +82,8 @@ func readWildcardProjection(w *store.Wildcard, at string, fields bson.D) error {
 		case int32, int64, float64, bson.Decimal128:
 			in = bsonval.Compare(v, int32(0)) != 0
 		default:
-			return mongoerr.New(mongoerr.FailedToParse, "a wildcardProjection can only include and exclude fields, not have %s", store.Show(bson.D{e}))
+			return mongoerr.New(mongoerr.FailedToParse,
+				"a wildcardProjection can only include and exclude fields, not have %s", store.Show(bson.D{e}))
 		}
 		if slices.Contains(strings.Split(path, "."), "") || strings.Contains(path, "$") {
 			return mongoerr.New(mongoerr.FailedToParse, "'%s' isn't a path for a wildcardProjection", path)

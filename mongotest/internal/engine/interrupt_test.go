@@ -29,50 +29,64 @@ const (
 
 // endless are commands that run for hours on a collection of 100 documents.
 var endless = map[string]string{
-	"$unwind":             aggregateOf(product, none),
-	"$match":              aggregateOf(product, `{"$match":{"$expr":{"$gt":["$a",5000]}}}`),
-	"$project":            aggregateOf(product, `{"$project":{"a":1}}`, none),
-	"$group":              aggregateOf(product, `{"$group":{"_id":"$a","n":{"$sum":1}}}`),
-	"$push":               aggregateOf(product, `{"$group":{"_id":"$c","n":{"$push":"$a"}}}`),
-	"$addToSet":           aggregateOf(product, `{"$group":{"_id":"$c","n":{"$addToSet":"$a"}}}`),
-	"$topN":               aggregateOf(product, `{"$group":{"_id":null,"n":{"$topN":{"n":3,"sortBy":{"a":1},"output":"$b"}}}}`),
-	"$bucket":             aggregateOf(product, `{"$bucket":{"groupBy":"$a","boundaries":[0,10,10000]}}`),
-	"$sortByCount":        aggregateOf(product, `{"$sortByCount":"$a"}`),
-	"$sort":               aggregateOf(product, `{"$sort":{"a":-1}}`),
-	"$sort and $limit":    aggregateOf(product, `{"$sort":{"a":-1}},{"$limit":3}`),
-	"$sample":             aggregateOf(product, `{"$sample":{"size":3}}`),
-	"$setWindowFields":    aggregateOf(product, `{"$setWindowFields":{"sortBy":{"a":1},"output":{"x":{"$shift":{"output":"$a","by":1}}}}}`),
-	"$count":              aggregateOf(product, `{"$count":"n"}`),
-	"$skip":               aggregateOf(product, `{"$skip":1000000000000}`),
-	"$facet":              aggregateOf(`{"$facet":{"x":[` + product + `,` + none + `]}}`),
-	"before $facet":       aggregateOf(product, `{"$facet":{"x":[{"$count":"n"}]}}`),
-	"$unionWith":          aggregateOf(none, `{"$unionWith":{"coll":"things","pipeline":[`+product+`,`+none+`]}}`),
-	"$lookup":             aggregateOf(`{"$lookup":{"from":"things","as":"x","let":{"n":"$n"},"pipeline":[` + product + `,` + none + `]}}`),
-	"$lookup by fields":   aggregateOf(product, `{"$lookup":{"from":"things","as":"x","localField":"a","foreignField":"n"}}`, none),
-	"nested $lookup":      aggregateOf(lookups(8)),
-	"$graphLookup":        aggregateOf(product, `{"$graphLookup":{"from":"things","as":"x","startWith":"$a","connectFromField":"list","connectToField":"_id"}}`, none),
-	"$merge":              aggregateOf(product, none, `{"$merge":"target"}`),
-	"$out":                aggregateOf(product, none, `{"$out":"target"}`),
-	"$map":                aggregateOf(`{"$set":{"x":` + nested + `}}`),
-	"$filter":             aggregateOf(`{"$set":{"x":{"$filter":{"input":` + range_ + `,"cond":{"$eq":[{"$sum":` + range_ + `},-1]}}}}}`),
-	"$reduce":             aggregateOf(`{"$set":{"x":{"$reduce":{"input":` + range_ + `,"initialValue":0,"in":{"$add":["$$value",{"$sum":` + range_ + `}]}}}}}`),
-	"$sortArray":          aggregateOf(`{"$set":{"x":{"$size":{"$map":{"input":` + range_ + `,"in":{"$size":{"$sortArray":{"input":` + range_ + `,"sortBy":-1}}}}}}}}`),
-	"$in":                 aggregateOf(`{"$set":{"x":{"$size":{"$filter":{"input":` + range_ + `,"cond":{"$in":[-1,` + range_ + `]}}}}}}`),
-	"$setIntersection":    aggregateOf(`{"$set":{"x":{"$size":{"$filter":{"input":` + range_ + `,"cond":{"$eq":[[],{"$setIntersection":["$list","$list"]}]}}}}}}`),
-	"let":                 strings.Replace(aggregateOf(`{"$match":{"n":1}}`), `"cursor"`, `"let":{"x":`+nested+`},"cursor"`, 1),
+	"$unwind":   aggregateOf(product, none),
+	"$match":    aggregateOf(product, `{"$match":{"$expr":{"$gt":["$a",5000]}}}`),
+	"$project":  aggregateOf(product, `{"$project":{"a":1}}`, none),
+	"$group":    aggregateOf(product, `{"$group":{"_id":"$a","n":{"$sum":1}}}`),
+	"$push":     aggregateOf(product, `{"$group":{"_id":"$c","n":{"$push":"$a"}}}`),
+	"$addToSet": aggregateOf(product, `{"$group":{"_id":"$c","n":{"$addToSet":"$a"}}}`),
+	"$topN": aggregateOf(product,
+		`{"$group":{"_id":null,"n":{"$topN":{"n":3,"sortBy":{"a":1},"output":"$b"}}}}`),
+	"$bucket":          aggregateOf(product, `{"$bucket":{"groupBy":"$a","boundaries":[0,10,10000]}}`),
+	"$sortByCount":     aggregateOf(product, `{"$sortByCount":"$a"}`),
+	"$sort":            aggregateOf(product, `{"$sort":{"a":-1}}`),
+	"$sort and $limit": aggregateOf(product, `{"$sort":{"a":-1}},{"$limit":3}`),
+	"$sample":          aggregateOf(product, `{"$sample":{"size":3}}`),
+	"$setWindowFields": aggregateOf(product,
+		`{"$setWindowFields":{"sortBy":{"a":1},"output":{"x":{"$shift":{"output":"$a","by":1}}}}}`),
+	"$count":        aggregateOf(product, `{"$count":"n"}`),
+	"$skip":         aggregateOf(product, `{"$skip":1000000000000}`),
+	"$facet":        aggregateOf(`{"$facet":{"x":[` + product + `,` + none + `]}}`),
+	"before $facet": aggregateOf(product, `{"$facet":{"x":[{"$count":"n"}]}}`),
+	"$unionWith":    aggregateOf(none, `{"$unionWith":{"coll":"things","pipeline":[`+product+`,`+none+`]}}`),
+	"$lookup": aggregateOf(`{"$lookup":{"from":"things","as":"x","let":{"n":"$n"},"pipeline":[` +
+		product + `,` + none + `]}}`),
+	"$lookup by fields": aggregateOf(product,
+		`{"$lookup":{"from":"things","as":"x","localField":"a","foreignField":"n"}}`, none),
+	"nested $lookup": aggregateOf(lookups(8)),
+	"$graphLookup": aggregateOf(product,
+		`{"$graphLookup":{"from":"things","as":"x","startWith":"$a","connectFromField":"list","connectToField":"_id"}}`,
+		none),
+	"$merge": aggregateOf(product, none, `{"$merge":"target"}`),
+	"$out":   aggregateOf(product, none, `{"$out":"target"}`),
+	"$map":   aggregateOf(`{"$set":{"x":` + nested + `}}`),
+	"$filter": aggregateOf(`{"$set":{"x":{"$filter":{"input":` + range_ +
+		`,"cond":{"$eq":[{"$sum":` + range_ + `},-1]}}}}}`),
+	"$reduce": aggregateOf(`{"$set":{"x":{"$reduce":{"input":` + range_ +
+		`,"initialValue":0,"in":{"$add":["$$value",{"$sum":` + range_ + `}]}}}}}`),
+	"$sortArray": aggregateOf(`{"$set":{"x":{"$size":{"$map":{"input":` + range_ +
+		`,"in":{"$size":{"$sortArray":{"input":` + range_ + `,"sortBy":-1}}}}}}}}`),
+	"$in": aggregateOf(`{"$set":{"x":{"$size":{"$filter":{"input":` + range_ +
+		`,"cond":{"$in":[-1,` + range_ + `]}}}}}}`),
+	"$setIntersection": aggregateOf(`{"$set":{"x":{"$size":{"$filter":{"input":` + range_ +
+		`,"cond":{"$eq":[[],{"$setIntersection":["$list","$list"]}]}}}}}}`),
+	"let": strings.Replace(aggregateOf(`{"$match":{"n":1}}`), `"cursor"`,
+		`"let":{"x":`+nested+`},"cursor"`, 1),
 	"find":                `{"find":"things","filter":{"$expr":{"$eq":[1,` + nested + `]}}}`,
 	"a find's sort":       `{"find":"things","filter":{"$expr":{"$gt":[` + nested + `,0]}},"sort":{"n":1}}`,
 	"a find's projection": `{"find":"things","projection":{"x":` + nested + `}}`,
 	"count":               `{"count":"things","query":{"$expr":{"$eq":[1,` + nested + `]}}}`,
 	"distinct":            `{"distinct":"things","key":"n","query":{"$expr":{"$eq":[1,` + nested + `]}}}`,
-	"update":              `{"update":"things","updates":[{"q":{"$expr":{"$eq":[1,` + nested + `]}},"u":{"$set":{"x":1}},"multi":true}]}`,
-	"update by pipeline":  `{"update":"things","updates":[{"q":{},"u":[{"$set":{"x":` + nested + `}}],"multi":true}]}`,
-	"delete":              `{"delete":"things","deletes":[{"q":{"$expr":{"$eq":[1,` + nested + `]}},"limit":0}]}`,
-	"delete one":          `{"delete":"things","deletes":[{"q":{"$expr":{"$eq":[1,` + nested + `]}},"limit":1}]}`,
-	"findAndModify":       `{"findAndModify":"things","query":{"$expr":{"$eq":[1,` + nested + `]}},"remove":true}`,
-	"bulkWrite":           `{"bulkWrite":1,"nsInfo":[{"ns":"test.things"}],"ops":[{"update":0,"filter":{},"updateMods":[{"$set":{"x":` + nested + `}}],"multi":true}]}`,
-	"explain":             `{"explain":{"find":"things","filter":{"$expr":{"$eq":[1,` + nested + `]}}},"verbosity":"executionStats"}`,
-	"a validator":         `{"insert":"checked","documents":[{"_id":1}]}`,
+	"update": `{"update":"things","updates":[{"q":{"$expr":{"$eq":[1,` + nested +
+		`]}},"u":{"$set":{"x":1}},"multi":true}]}`,
+	"update by pipeline": `{"update":"things","updates":[{"q":{},"u":[{"$set":{"x":` + nested + `}}],"multi":true}]}`,
+	"delete":             `{"delete":"things","deletes":[{"q":{"$expr":{"$eq":[1,` + nested + `]}},"limit":0}]}`,
+	"delete one":         `{"delete":"things","deletes":[{"q":{"$expr":{"$eq":[1,` + nested + `]}},"limit":1}]}`,
+	"findAndModify":      `{"findAndModify":"things","query":{"$expr":{"$eq":[1,` + nested + `]}},"remove":true}`,
+	"bulkWrite":          `{"bulkWrite":1,"nsInfo":[{"ns":"test.things"}],"ops":[{"update":0,"filter":{},"updateMods":[{"$set":{"x":` + nested + `}}],"multi":true}]}`,
+	"explain": `{"explain":{"find":"things","filter":{"$expr":{"$eq":[1,` + nested +
+		`]}}},"verbosity":"executionStats"}`,
+	"a validator": `{"insert":"checked","documents":[{"_id":1}]}`,
 }
 
 func aggregateOf(stages ...string) string {
@@ -101,7 +115,9 @@ func endlessData(t testing.TB, db *mongo.Database) {
 		docs[i] = bson.D{{Key: "_id", Value: i}, {Key: "n", Value: i}, {Key: "list", Value: list}}
 	}
 	must1[*mongo.InsertManyResult](t)(db.Collection("things").InsertMany(ctx, docs))
-	must(t, db.CreateCollection(ctx, "checked", options.CreateCollection().SetValidator(doc(t, `{"$expr":{"$eq":[1,`+nested+`]}}`))))
+	must(t,
+		db.CreateCollection(ctx, "checked",
+			options.CreateCollection().SetValidator(doc(t, `{"$expr":{"$eq":[1,`+nested+`]}}`))))
 }
 
 // runOn runs a command, on the database that it belongs to.
@@ -130,7 +146,8 @@ func TestMaxTimeMS(t *testing.T) {
 	}
 }
 
-// TestCloseInterrupts holds that an engine that is closed in the middle of a command ends soon, and leaves nothing behind.
+// TestCloseInterrupts holds that an engine that is closed in the middle of a command ends soon, and leaves nothing
+// behind.
 func TestCloseInterrupts(t *testing.T) {
 	for name, command := range endless {
 		t.Run(name, func(t *testing.T) {
@@ -163,8 +180,8 @@ const slowUpdate = `{"update":"things","updates":[{"q":{},"multi":true,"u":[` +
 // enough is the milliseconds in which the quick part of an interrupted command ends, on a busy machine too.
 const enough = 1000
 
-// TestInterruptedWrites holds that what an interrupted command did before stays done outside transactions, as on a server, and that
-// nothing of it stays in a transaction.
+// TestInterruptedWrites holds that what an interrupted command did before stays done outside transactions, as on a
+// server, and that nothing of it stays in a transaction.
 func TestInterruptedWrites(t *testing.T) {
 	client, _ := start(t)
 	c := client.Database("test").Collection("things")
@@ -177,24 +194,27 @@ func TestInterruptedWrites(t *testing.T) {
 	s := must1[*mongo.Session](t)(client.StartSession())
 	defer s.EndSession(ctx)
 	must(t, s.StartTransaction())
-	err = runOn(mongo.NewSessionContext(ctx, s), c.Database(), append(doc(t, slowUpdate), bson.E{Key: "maxTimeMS", Value: enough}))
+	err = runOn(mongo.NewSessionContext(ctx, s), c.Database(),
+		append(doc(t, slowUpdate), bson.E{Key: "maxTimeMS", Value: enough}))
 	wantCode(t, "the update in a transaction", err, 50)
 	wantCode(t, "its commit", s.CommitTransaction(ctx), 251)
 	same(t, "changed by the transaction", must1[int64](t)(c.CountDocuments(ctx, bson.D{{Key: "done", Value: true}})), 0)
 }
 
-// TestInterruptedInsert holds that the documents that an insert has stored stay when a validator takes too long for the next.
+// TestInterruptedInsert holds that the documents that an insert has stored stay when a validator takes too long for the
+// next.
 func TestInterruptedInsert(t *testing.T) {
 	c := collection(t)
 	validator := `{"$expr":{"$gt":[{"$cond":["$slow",` + nested + `,1]},0]}}`
 	must(t, c.Database().CreateCollection(ctx, "checked", options.CreateCollection().SetValidator(doc(t, validator))))
-	err := runOn(ctx, c.Database(), doc(t, `{"insert":"checked","documents":[{"_id":1},{"_id":2},{"_id":3,"slow":true},{"_id":4}],"maxTimeMS":1000}`))
+	err := runOn(ctx, c.Database(),
+		doc(t, `{"insert":"checked","documents":[{"_id":1},{"_id":2},{"_id":3,"slow":true},{"_id":4}],"maxTimeMS":1000}`))
 	wantCode(t, "the insert", err, 50)
 	same(t, "stored", must1[int64](t)(c.Database().Collection("checked").CountDocuments(ctx, bson.D{})), 2)
 }
 
-// TestWaitingInterrupted holds that a write that waits for another one sees that its time is up, and that the other ends with its
-// client's context, so that the collection is free.
+// TestWaitingInterrupted holds that a write that waits for another one sees that its time is up, and that the other
+// ends with its client's context, so that the collection is free.
 func TestWaitingInterrupted(t *testing.T) {
 	client, e := start(t)
 	db := client.Database("test")
@@ -206,7 +226,8 @@ func TestWaitingInterrupted(t *testing.T) {
 	go func() { ended <- runOn(working, other.Database("test"), doc(t, slowUpdate)) }()
 	time.Sleep(50 * time.Millisecond)
 	for _, command := range []string{
-		`{"insert":"things","documents":[{}],"maxTimeMS":30}`, `{"create":"more","maxTimeMS":30}`, `{"drop":"things","maxTimeMS":30}`,
+		`{"insert":"things","documents":[{}],"maxTimeMS":30}`, `{"create":"more","maxTimeMS":30}`,
+		`{"drop":"things","maxTimeMS":30}`,
 	} {
 		wantCode(t, command, runOn(ctx, db, doc(t, command)), 50)
 	}
@@ -243,8 +264,11 @@ func TestKillGetMore(t *testing.T) {
 		command string
 		code    string
 	}{
-		"killCursors":     {`{"killCursors":"things","cursors":[%d]}`, `"code":237`},
-		"killSessions":    {`{"killSessions":[{"id":{"$binary":{"base64":"AAAAAAAAAAAAAAAAAAAAAA==","subType":"04"}}}]}`, `"code":11601`},
+		"killCursors": {`{"killCursors":"things","cursors":[%d]}`, `"code":237`},
+		"killSessions": {
+			command: `{"killSessions":[{"id":{"$binary":{"base64":"AAAAAAAAAAAAAAAAAAAAAA==","subType":"04"}}}]}`,
+			code:    `"code":11601`,
+		},
 		"killAllSessions": {`{"killAllSessions":[]}`, `"code":11601`},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -256,28 +280,31 @@ func TestKillGetMore(t *testing.T) {
 			}()
 			time.Sleep(30 * time.Millisecond)
 			killer := dial(t, e)
-			if busy := killer.run(t, fmt.Sprintf(`{"getMore":{"$numberLong":"%d"},"collection":"things"}`, id)); !strings.Contains(busy, `"code":36`) {
+			if busy := killer.run(t,
+				fmt.Sprintf(`{"getMore":{"$numberLong":"%d"},"collection":"things"}`, id)); !strings.Contains(busy, `"code":36`) {
 				t.Errorf("another getMore: %s", busy)
 			}
 			killer.run(t, strings.Replace(kill.command, "%d", fmt.Sprintf(`{"$numberLong":"%d"}`, id), 1))
 			if got := <-ended; !strings.Contains(got, kill.code) {
 				t.Errorf("the getMore: %s, want %s", got, kill.code)
 			}
-			if again := conn.run(t, fmt.Sprintf(`{"getMore":{"$numberLong":"%d"},"collection":"things"}`, id)); !strings.Contains(again, `"code":43`) {
+			if again := conn.run(t,
+				fmt.Sprintf(`{"getMore":{"$numberLong":"%d"},"collection":"things"}`, id)); !strings.Contains(again, `"code":43`) {
 				t.Errorf("the cursor is still there: %s", again)
 			}
 		})
 	}
 }
 
-// TestMaxTimeOfCursor holds that the maxTimeMS of the command that opens a cursor is the time of all its batches together, in which
-// the time between them doesn't count, and that an aggregation makes no more than it is asked for.
+// TestMaxTimeOfCursor holds that the maxTimeMS of the command that opens a cursor is the time of all its batches
+// together, in which the time between them doesn't count, and that an aggregation makes no more than it is asked for.
 func TestMaxTimeOfCursor(t *testing.T) {
 	client, e := start(t)
 	endlessData(t, client.Database("test"))
 	conn, id := slowCursor(t, e, `,"maxTimeMS":200`)
 	time.Sleep(300 * time.Millisecond)
-	if got := conn.run(t, fmt.Sprintf(`{"getMore":{"$numberLong":"%d"},"collection":"things"}`, id)); !strings.Contains(got, `"code":50`) {
+	if got := conn.run(t,
+		fmt.Sprintf(`{"getMore":{"$numberLong":"%d"},"collection":"things"}`, id)); !strings.Contains(got, `"code":50`) {
 		t.Errorf("the second batch: %s", got)
 	}
 	conn, id = slowCursor(t, e, `,"maxTimeMS":300`)
@@ -294,7 +321,8 @@ func TestInterruptedInBubble(t *testing.T) {
 		e := engine.New()
 		client := must1[*mongo.Client](t)(mongo.Connect(options.Client().ApplyURI("mongodb://engine.local/").SetDialer(e)))
 		endlessData(t, client.Database("test"))
-		cur := must1[*mongo.Cursor](t)(client.Database("test").Collection("things").Aggregate(ctx, bson.A{doc(t, `{"$unwind":"$list"}`)}))
+		cur := must1[*mongo.Cursor](t)(client.Database("test").Collection("things").
+			Aggregate(ctx, bson.A{doc(t, `{"$unwind":"$list"}`)}))
 		if !cur.Next(ctx) {
 			t.Fatal(cur.Err())
 		}

@@ -51,7 +51,8 @@ func (r *request) label(e *mongoerr.Error) *mongoerr.Error {
 	labelled := *e
 	again := slices.Contains(retryable, e.Code)
 	switch {
-	case r.inTransaction() && (transientCode(e.Code) || again && !r.ends()), r.ends() && e.Code == mongoerr.NoSuchTransaction:
+	case r.inTransaction() && (transientCode(e.Code) || again && !r.ends()), r.ends() &&
+		e.Code == mongoerr.NoSuchTransaction:
 		labelled.Labels = []string{store.TransientTransactionError}
 	case r.sendsAgain(e.Code):
 		labelled.Labels = []string{retryableWriteError}
@@ -69,11 +70,13 @@ func (r *request) sendsAgain(code int32) bool {
 	return slices.Contains(retryable, code) && (r.ends() || r.hasNumber && !r.inTransaction())
 }
 
-// transientCode reports whether the code says that the transaction has left nothing, so that all of it may be run again.
+// transientCode reports whether the code says that the transaction has left nothing, so that all of it may be run
+// again.
 func transientCode(code int32) bool {
 	switch code {
 	case mongoerr.WriteConflict, mongoerr.LockTimeout, mongoerr.SnapshotUnavailable, mongoerr.NoSuchTransaction,
-		mongoerr.SnapshotTooOld, mongoerr.StaleChunkHistory, mongoerr.PreparedTransactionInProgress, mongoerr.MigrationConflict:
+		mongoerr.SnapshotTooOld, mongoerr.StaleChunkHistory, mongoerr.PreparedTransactionInProgress,
+		mongoerr.MigrationConflict:
 		return true
 	}
 	return false

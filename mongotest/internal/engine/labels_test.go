@@ -21,7 +21,10 @@ func TestLabels(t *testing.T) {
 		{"a network error of a write", "update", false, mongoerr.HostUnreachable, []string{"RetryableWriteError"}},
 		{"a conflict of a commit", "commitTransaction", true, mongoerr.WriteConflict, []string{"TransientTransactionError"}},
 		{"a commit that meets a prepared transaction", "commitTransaction", true, 267, []string{"TransientTransactionError"}},
-		{"a commit of what is gone", "commitTransaction", true, mongoerr.NoSuchTransaction, []string{"TransientTransactionError"}},
+		{
+			reason: "a commit of what is gone", name: "commitTransaction", autocommit: true, code: mongoerr.NoSuchTransaction,
+			want: []string{"TransientTransactionError"},
+		},
 		{"a conflict of a write", "update", false, mongoerr.WriteConflict, nil},
 		{"a duplicate key in a transaction", "insert", true, mongoerr.DuplicateKey, nil},
 	} {

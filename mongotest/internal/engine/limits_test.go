@@ -8,7 +8,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// many is stages that make 120 documents {i, s}, whose text has a megabyte: more than a stage may hold. megabytes makes another number.
+// many is stages that make 120 documents {i, s}, whose text has a megabyte: more than a stage may hold. megabytes makes
+// another number.
 const many = `{"$set":{"i":{"$range":[0,120]}}},{"$unwind":"$i"}`
 
 func megabytes(n int) string { return strings.Replace(many, "120", fmt.Sprint(n), 1) }
@@ -30,42 +31,92 @@ func TestStageMemory(t *testing.T) {
 		{"$push", many + `,{"$group":{"_id":null,"a":{"$push":"$s"}}},` + size, "true", 146},
 		{"$push of less", megabytes(90) + `,{"$group":{"_id":null,"a":{"$push":"$s"}}},` + size, "true", 0},
 		{"$push into groups of less", many + `,{"$group":{"_id":{"$mod":["$i",2]},"a":{"$push":"$s"}}},` + size, "true", 0},
-		{"$push into groups of less, in memory", many + `,{"$group":{"_id":{"$mod":["$i",2]},"a":{"$push":"$s"}}},` + size, "false", 292},
+		{
+			reason: "$push into groups of less, in memory",
+			stages: many + `,{"$group":{"_id":{"$mod":["$i",2]},"a":{"$push":"$s"}}},` + size,
+			disk:   "false", code: 292,
+		},
 		{"$addToSet", many + `,{"$group":{"_id":null,"a":{"$addToSet":{"i":"$i","s":"$s"}}}},` + size, "true", 146},
 		{"$addToSet of the same", many + `,{"$group":{"_id":null,"a":{"$addToSet":"$s"}}},` + size, "true", 0},
-		{"$topN", many + `,{"$group":{"_id":null,"a":{"$topN":{"n":200,"sortBy":{"i":1},"output":"$s"}}}},` + size, "true", 146},
-		{"$topN of few", megabytes(400) + `,{"$group":{"_id":null,"a":{"$topN":{"n":5,"sortBy":{"i":1},"output":"$s"}}}},` + size, "true", 0},
+		{
+			reason: "$topN",
+			stages: many + `,{"$group":{"_id":null,"a":{"$topN":{"n":200,"sortBy":{"i":1},"output":"$s"}}}},` + size,
+			disk:   "true", code: 146,
+		},
+		{
+			reason: "$topN of few",
+			stages: megabytes(400) + `,{"$group":{"_id":null,"a":{"$topN":{"n":5,"sortBy":{"i":1},"output":"$s"}}}},` + size,
+			disk:   "true", code: 0,
+		},
 		{"$first", many + `,{"$group":{"_id":null,"a":{"$first":"$s"}}}`, "false", 0},
 		{"keys of $group", many + `,{"$group":{"_id":["$i","$s"]}},{"$count":"n"}`, "false", 292},
 		{"keys of $group, on disk", many + `,{"$group":{"_id":["$i","$s"]}},{"$count":"n"}`, "true", 0},
-		{"$bucket", many + `,{"$bucket":{"groupBy":"$i","boundaries":[0,1000],"output":{"a":{"$push":"$s"}}}},` + size, "true", 146},
+		{
+			reason: "$bucket",
+			stages: many + `,{"$bucket":{"groupBy":"$i","boundaries":[0,1000],"output":{"a":{"$push":"$s"}}}},` + size,
+			disk:   "true", code: 146,
+		},
 		{"$sort", many + `,{"$sort":{"i":-1}},{"$count":"n"}`, "false", 292},
 		{"$sort on disk", many + `,{"$sort":{"i":-1}},{"$count":"n"}`, "true", 0},
 		{"$sort, of which few are wanted", many + `,{"$sort":{"i":-1}},{"$skip":2},{"$limit":3},{"$count":"n"}`, "false", 0},
 		{"a leading $sort", `{"$sort":{"i":-1}},{"$count":"n"}`, "false", 292},
 		{"a leading $sort, of which few are wanted", `{"$sort":{"i":-1}},{"$limit":3},{"$count":"n"}`, "false", 0},
-		{"$setWindowFields", many + `,{"$setWindowFields":{"sortBy":{"i":1},"output":{"p":{"$shift":{"output":"$i","by":1}}}}},{"$count":"n"}`, "false", 292},
-		{"$setWindowFields on disk", many + `,{"$setWindowFields":{"sortBy":{"i":1},"output":{"p":{"$shift":{"output":"$i","by":1}}}}},{"$count":"n"}`, "true", 0},
+		{
+			reason: "$setWindowFields",
+			stages: many +
+				`,{"$setWindowFields":{"sortBy":{"i":1},"output":{"p":{"$shift":{"output":"$i","by":1}}}}},{"$count":"n"}`,
+			disk: "false", code: 292,
+		},
+		{
+			reason: "$setWindowFields on disk",
+			stages: many +
+				`,{"$setWindowFields":{"sortBy":{"i":1},"output":{"p":{"$shift":{"output":"$i","by":1}}}}},{"$count":"n"}`,
+			disk: "true", code: 0,
+		},
 		{"more than the engine holds", megabytes(1100) + `,{"$sort":{"i":-1}},{"$count":"n"}`, "true", 14031},
-		{"more than the engine holds, of which few are wanted", megabytes(1100) + `,{"$sort":{"i":-1}},{"$limit":3},{"$count":"n"}`, "true", 0},
+		{
+			reason: "more than the engine holds, of which few are wanted",
+			stages: megabytes(1100) + `,{"$sort":{"i":-1}},{"$limit":3},{"$count":"n"}`,
+			disk:   "true", code: 0,
+		},
 		{"the result of $facet", `{"$facet":{"a":[` + many + `]}},` + size, "true", 4031700},
 		{"what $facet reads", many + `,{"$facet":{"a":[{"$count":"n"}]}},` + size, "true", 0},
 		{"$lookup", `{"$limit":1},{"$lookup":{"from":"big","as":"a","pipeline":[]}},` + size, "true", 4568},
 		{"$lookup of less", `{"$limit":1},{"$lookup":{"from":"big","as":"a","pipeline":[{"$limit":90}]}},` + size, "true", 0},
-		{"$graphLookup", `{"$limit":1},{"$graphLookup":{"from":"big","as":"a","startWith":"$i","connectFromField":"i","connectToField":"none",` +
-			`"restrictSearchWithMatch":{}}},` + size, "true", 0},
-		{"$graphLookup of all", `{"$limit":1},{"$graphLookup":{"from":"big","as":"a","startWith":{"$range":[0,120]},"connectFromField":"none",` +
-			`"connectToField":"i"}},` + size, "true", 40099},
+		{
+			reason: "$graphLookup",
+			stages: `{"$limit":1},{"$graphLookup":{"from":"big","as":"a","startWith":"$i","connectFromField":"i","connectToField":"none",` +
+				`"restrictSearchWithMatch":{}}},` + size,
+			disk: "true", code: 0,
+		},
+		{
+			reason: "$graphLookup of all",
+			stages: `{"$limit":1},{"$graphLookup":{"from":"big","as":"a","startWith":{"$range":[0,120]},"connectFromField":"none",` +
+				`"connectToField":"i"}},` + size,
+			disk: "true", code: 40099,
+		},
 		{"$map", `{"$project":{"n":{"$size":` + text(120) + `}}},{"$limit":1}`, "true", 146},
 		{"$map of less", `{"$project":{"n":{"$size":` + text(90) + `}}},{"$limit":1}`, "true", 0},
 		{"$reduce", `{"$limit":1},{"$set":{"n":{"$size":{"$reduce":{"input":{"$range":[0,120]},"initialValue":[],` +
 			`"in":{"$concatArrays":["$$value",["$s"]]}}}}}},{"$project":{"n":1}}`, "true", 146},
-		{"$reduce that doubles an array", `{"$limit":1},{"$project":{"n":{"$size":{"$reduce":{"input":{"$range":[0,60]},"initialValue":[1],` +
-			`"in":{"$concatArrays":["$$value","$$value"]}}}}}}`, "true", 146},
-		{"$reduce that nests an array", `{"$limit":1},{"$project":{"n":{"$reduce":{"input":{"$range":[0,60]},"initialValue":[1],` +
-			`"in":["$$value","$$value"]}}}}`, "true", 146},
-		{"$reduce that doubles a text", `{"$limit":1},{"$project":{"n":{"$strLenBytes":{"$reduce":{"input":{"$range":[0,60]},"initialValue":"x",` +
-			`"in":{"$concat":["$$value","$$value"]}}}}}}`, "true", 13548},
+		{
+			reason: "$reduce that doubles an array",
+			stages: `{"$limit":1},{"$project":{"n":{"$size":{"$reduce":{"input":{"$range":[0,60]},"initialValue":[1],` +
+				`"in":{"$concatArrays":["$$value","$$value"]}}}}}}`,
+			disk: "true", code: 146,
+		},
+		{
+			reason: "$reduce that nests an array",
+			stages: `{"$limit":1},{"$project":{"n":{"$reduce":{"input":{"$range":[0,60]},"initialValue":[1],` +
+				`"in":["$$value","$$value"]}}}}`,
+			disk: "true", code: 146,
+		},
+		{
+			reason: "$reduce that doubles a text",
+			stages: `{"$limit":1},{"$project":{"n":{"$strLenBytes":{"$reduce":{"input":{"$range":[0,60]},"initialValue":"x",` +
+				`"in":{"$concat":["$$value","$$value"]}}}}}}`,
+			disk: "true", code: 13548,
+		},
 	} {
 		coll := "things"
 		if strings.Contains(x.reason, "leading") || strings.HasPrefix(x.reason, "$graphLookup") {
@@ -101,13 +152,18 @@ func TestResultSize(t *testing.T) {
 	} {
 		wantCode(t, reason, runOn(ctx, c.Database(), doc(t, command)), 10334)
 	}
-	update := `{"findAndModify":"things","query":{},"update":[` + strings.TrimSuffix(strings.Repeat(`{"$set":{"s":["$s","$s"]}},`, 60), ",") + `]}`
+	update := `{"findAndModify":"things","query":{},"update":[` +
+		strings.TrimSuffix(strings.Repeat(`{"$set":{"s":["$s","$s"]}},`, 60), ",") + `]}`
 	if err := runOn(ctx, c.Database(), doc(t, update)); err == nil {
 		t.Error("an update made a document that has 2^60 times a megabyte")
 	}
 	must(t, runOn(ctx, c.Database(), doc(t, aggregateOf(megabytes(15)+group))))
 	must(t, runOn(ctx, c.Database(), doc(t, aggregateOf(megabytes(17)+group, `{"$project":{"n":{"$size":"$a"}}}`))))
-	must(t, runOn(ctx, c.Database(), doc(t, aggregateOf(megabytes(17), `{"$project":{"_id":"$i","s":{"$concat":[{"$toString":"$i"},"$s"]}}}`, `{"$out":"wide"}`))))
+	must(t,
+		runOn(ctx, c.Database(),
+			doc(t,
+				aggregateOf(megabytes(17),
+					`{"$project":{"_id":"$i","s":{"$concat":[{"$toString":"$i"},"$s"]}}}`, `{"$out":"wide"}`))))
 	wantCode(t, "distinct", runOn(ctx, c.Database(), doc(t, `{"distinct":"wide","key":"s"}`)), 17217)
 }
 

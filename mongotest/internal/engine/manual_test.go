@@ -13,8 +13,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/writeconcern"
 )
 
-// The worked examples of MongoDB's manual about what the server at hand has not: the same input must give the output that the
-// pages show. Pages are named by their path below https://www.mongodb.com/docs/manual/.
+// The worked examples of MongoDB's manual about what the server at hand has not: the same input must give the output
+// that the pages show. Pages are named by their path below https://www.mongodb.com/docs/manual/.
 
 // pizzas stores the collections of the page reference/command/bulkWrite.
 func pizzas(t *testing.T) *mongo.Database {
@@ -23,14 +23,15 @@ func pizzas(t *testing.T) *mongo.Database {
 	db := client.Database("test")
 	insert(t, db.Collection("pizzas"), `{"_id":0,"type":"pepperoni","size":"small","price":4}`,
 		`{"_id":1,"type":"cheese","size":"medium","price":7}`, `{"_id":2,"type":"vegan","size":"large","price":8}`)
-	insert(t, db.Collection("pizzaOrders"), `{"_id":0,"type":"pepperoni","number":5,"orderDate":{"$date":"2023-01-15T12:00:00Z"}}`,
+	insert(t, db.Collection("pizzaOrders"),
+		`{"_id":0,"type":"pepperoni","number":5,"orderDate":{"$date":"2023-01-15T12:00:00Z"}}`,
 		`{"_id":1,"type":"cheese","number":15,"orderDate":{"$date":"2023-01-23T11:12:32Z"}}`,
 		`{"_id":2,"type":"vegan","number":20,"orderDate":{"$date":"2023-03-20T10:01:12Z"}}`)
 	return db
 }
 
-// TestManualBulkWrite runs the examples of reference/command/bulkWrite. The page was written for 7.2, which has numErrors;
-// since 7.3 it is nErrors, with the totals beside it.
+// TestManualBulkWrite runs the examples of reference/command/bulkWrite. The page was written for 7.2, which has
+// numErrors; since 7.3 it is nErrors, with the totals beside it.
 func TestManualBulkWrite(t *testing.T) {
 	for _, c := range []struct{ name, command, results, totals, pizzas, orders string }{
 		{"single namespace", `{"bulkWrite":1,"nsInfo":[{"ns":"test.pizzas"}],"ops":[
@@ -58,7 +59,8 @@ func TestManualBulkWrite(t *testing.T) {
 			{"insert":0,"document":{"_id":2,"type":"pepper","size":"small","price":12}},
 			{"update":0,"filter":{"size":"extra large"},"updateMods":{"$set":{"price":15}}},
 			{"delete":0,"filter":{"_id":8}}]}`,
-			duplicatePizza("0", "1") + duplicatePizza("1", "2") + `{"ok":1.0,"idx":2,"n":0,"nModified":0} {"ok":1.0,"idx":3,"n":0}`,
+			duplicatePizza("0", "1") + duplicatePizza("1", "2") +
+				`{"ok":1.0,"idx":2,"n":0,"nModified":0} {"ok":1.0,"idx":3,"n":0}`,
 			`errors 2, inserted 0, matched 0, modified 0, upserted 0, deleted 0`, "[0:4 1:7 2:8]", "[0 1 2]"},
 	} {
 		db := pizzas(t)
@@ -74,7 +76,8 @@ func TestManualBulkWrite(t *testing.T) {
 }
 
 func duplicatePizza(idx, id string) string {
-	return `{"ok":0.0,"idx":` + idx + `,"code":11000,"errmsg":"E11000 duplicate key error collection: test.pizzas index: _id_ dup key: { _id: ` +
+	return `{"ok":0.0,"idx":` + idx +
+		`,"code":11000,"errmsg":"E11000 duplicate key error collection: test.pizzas index: _id_ dup key: { _id: ` +
 		id + ` }","keyPattern":{"_id":1},"keyValue":{"_id":` + id + `},"n":0} `
 }
 
@@ -98,8 +101,9 @@ func TestManualUpdateEvent(t *testing.T) {
 		`"truncatedArrays":[{"field":"vacation_time","newSize":36}]}}`
 	wantEvents(t, "update", events(t, plain), `{"operationType":"update",`+key)
 	got := events(t, full)
-	if len(got) != 1 || !strings.Contains(got[0], `"fullDocument":{"_id":{"$oid":"58a4eb4a30c75625e00d2820"},"name":"Alice","userName":`+
-		`"alice123","email":"alice@10gen.com","team":"replication"`) || !strings.HasSuffix(got[0], key) {
+	if len(got) != 1 ||
+		!strings.Contains(got[0], `"fullDocument":{"_id":{"$oid":"58a4eb4a30c75625e00d2820"},"name":"Alice","userName":`+
+			`"alice123","email":"alice@10gen.com","team":"replication"`) || !strings.HasSuffix(got[0], key) {
 		t.Errorf("updateLookup: %s", got)
 	}
 }
@@ -143,7 +147,9 @@ func TestManualSchema(t *testing.T) {
 		"year":{"bsonType":"int","minimum":2017,"maximum":3017,"description":"'year' must be an integer in [ 2017, 3017 ] and is required"},
 		"gpa":{"bsonType":["double"],"description":"'gpa' must be a double if the field exists"}}}}`))))
 	student := func(gpa any) bson.D {
-		return append(doc(t, `{"name":"Alice","year":2019,"major":"History","address":{"city":"NYC","street":"33rd Street"}}`), bson.E{Key: "gpa", Value: gpa})
+		return append(doc(t,
+			`{"name":"Alice","year":2019,"major":"History","address":{"city":"NYC","street":"33rd Street"}}`),
+			bson.E{Key: "gpa", Value: gpa})
 	}
 	_, err := db.Collection("students").InsertOne(ctx, student(int32(3)))
 	wantCode(t, "an int", err, 121)
@@ -151,10 +157,11 @@ func TestManualSchema(t *testing.T) {
 	if !errors.As(err, &refused) || !strings.Contains(err.Error(), "Document failed validation") {
 		t.Fatal(err)
 	}
-	same(t, "details", show(t, refused.WriteErrors[0].Details.Lookup("details").Document()), `{"operatorName":"$jsonSchema",`+
-		`"title":"Student Object Validation","schemaRulesNotSatisfied":[{"operatorName":"properties","propertiesNotSatisfied":[`+
-		`{"propertyName":"gpa","description":"'gpa' must be a double if the field exists","details":[{"operatorName":"bsonType",`+
-		`"specifiedAs":{"bsonType":["double"]},"reason":"type did not match","consideredValue":3,"consideredType":"int"}]}]}]}`)
+	same(t, "details", show(t, refused.WriteErrors[0].Details.Lookup("details").Document()),
+		`{"operatorName":"$jsonSchema",`+
+			`"title":"Student Object Validation","schemaRulesNotSatisfied":[{"operatorName":"properties","propertiesNotSatisfied":[`+
+			`{"propertyName":"gpa","description":"'gpa' must be a double if the field exists","details":[{"operatorName":"bsonType",`+
+			`"specifiedAs":{"bsonType":["double"]},"reason":"type did not match","consideredValue":3,"consideredType":"int"}]}]}]}`)
 	must1[*mongo.InsertOneResult](t)(db.Collection("students").InsertOne(ctx, student(3.0)))
 }
 
@@ -165,7 +172,9 @@ func TestManualLevels(t *testing.T) {
 		contacts := client.Database("test").Collection("contacts")
 		insert(t, contacts, `{"_id":1,"name":"Anne","phone":"+1 555 123 456","city":"London","status":"Complete"}`,
 			`{"_id":2,"name":"Ivan","city":"Vancouver"}`)
-		must(t, contacts.Database().RunCommand(ctx, doc(t, `{"collMod":"contacts","validationLevel":"`+level+`","validator":{"$jsonSchema":{
+		must(t,
+			contacts.Database().
+				RunCommand(ctx, doc(t, `{"collMod":"contacts","validationLevel":"`+level+`","validator":{"$jsonSchema":{
 			"bsonType":"object","required":["phone","name"],"properties":{
 			"phone":{"bsonType":"string","description":"phone must be a string and is required"},
 			"name":{"bsonType":"string","description":"name must be a string and is required"}}}}}`)).Err())

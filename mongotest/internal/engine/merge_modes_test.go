@@ -14,8 +14,8 @@ import (
 	"github.com/docmodel/docmodel/internal/bsonval/valuetest"
 )
 
-// TestMergeModes holds each pair of modes of $merge, for a document that is in the target and for one that isn't: what comes of it,
-// or the error with its code and the text that MongoDB gives it.
+// TestMergeModes holds each pair of modes of $merge, for a document that is in the target and for one that isn't: what
+// comes of it, or the error with its code and the text that MongoDB gives it.
 func TestMergeModes(t *testing.T) {
 	const (
 		old     = `{"_id":1,"n":1,"own":true}`
@@ -97,7 +97,8 @@ func TestMergeRefuses(t *testing.T) {
 			got = codeAndText(err)
 		}
 		if strings.Contains(into, "'taken'") && !strings.Contains(into, "on:") {
-			want = "11000 $merge failed due to a DuplicateKey error :: caused by :: E11000 duplicate key error collection: test.out index: u_1 dup key: { u: \"taken\" }"
+			want =
+				"11000 $merge failed due to a DuplicateKey error :: caused by :: E11000 duplicate key error collection: test.out index: u_1 dup key: { u: \"taken\" }"
 		}
 		if got != want {
 			t.Errorf("$merge: %s:\n got %s\nwant %s", into, got, want)
@@ -105,7 +106,8 @@ func TestMergeRefuses(t *testing.T) {
 	}
 }
 
-// mergeOne merges a document into a collection that has that of _id 1, and returns what it has of the document then, or the error.
+// mergeOne merges a document into a collection that has that of _id 1, and returns what it has of the document then, or
+// the error.
 func mergeOne(t *testing.T, id int32, into string) string {
 	t.Helper()
 	ctx := context.Background()
@@ -113,7 +115,8 @@ func mergeOne(t *testing.T, id int32, into string) string {
 	if _, err := db.Collection("out").InsertOne(ctx, valuetest.Doc("{_id: 1, n: 1, own: true}")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := db.Collection("things").InsertOne(ctx, bson.D{{Key: "_id", Value: id}, {Key: "n", Value: 10 * id}, {Key: "x", Value: int32(5)}}); err != nil {
+	if _, err := db.Collection("things").
+		InsertOne(ctx, bson.D{{Key: "_id", Value: id}, {Key: "n", Value: 10 * id}, {Key: "x", Value: int32(5)}}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := db.Collection("things").Aggregate(ctx, valuetest.Array("[{$merge: "+into+"}]")); err != nil {

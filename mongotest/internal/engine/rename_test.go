@@ -33,7 +33,10 @@ func TestRename(t *testing.T) {
 		step{rename("test.b", "other.b", ""), ""},
 		step{`{"find":"b"}`, `"firstBatch":[]`}, step{`{"find":"b","$db":"other"}`, `[{"_id":9}]`},
 		step{`{"listDatabases":1,"$db":"admin","nameOnly":true}`, `"databases":[{"name":"other"}]`},
-		step{`{"create":"v","viewOn":"x"}`, ""}, step{rename("test.v", "test.w", ""), `"code":166`}, step{rename("other.b", "test.v", `,"dropTarget":true`), `"code":48`},
+		step{`{"create":"v","viewOn":"x"}`, ""}, step{rename("test.v", "test.w", ""), `"code":166`}, step{
+			command: rename("other.b", "test.v", `,"dropTarget":true`),
+			want:    `"code":48`,
+		},
 	)
 }
 
@@ -46,7 +49,8 @@ func TestRenameWaits(t *testing.T) {
 	must1[*mongo.InsertOneResult](t)(c.InsertOne(tx, bson.D{{Key: "_id", Value: 2}}))
 	done := make(chan error, 1)
 	go func() {
-		done <- client.Database("admin").RunCommand(ctx, bson.D{{Key: "renameCollection", Value: "test.a"}, {Key: "to", Value: "test.b"}}).Err()
+		done <- client.Database("admin").
+			RunCommand(ctx, bson.D{{Key: "renameCollection", Value: "test.a"}, {Key: "to", Value: "test.b"}}).Err()
 	}()
 	must(t, s.CommitTransaction(ctx))
 	must(t, <-done)
@@ -74,7 +78,9 @@ func TestRenameEvents(t *testing.T) {
 	}
 	all := must1[*mongo.ChangeStream](t)(client.Watch(ctx, mongo.Pipeline{}))
 	defer all.Close(ctx)
-	must(t, client.Database("admin").RunCommand(ctx, doc(t, `{"renameCollection":"test.a","to":"test.b","dropTarget":true}`)).Err())
+	must(t,
+		client.Database("admin").
+			RunCommand(ctx, doc(t, `{"renameCollection":"test.a","to":"test.b","dropTarget":true}`)).Err())
 	must(t, client.Database("admin").RunCommand(ctx, doc(t, `{"renameCollection":"test.b","to":"other.c"}`)).Err())
 	for _, want := range []string{"rename", "insert", "rename", "drop"} {
 		same(t, "another event", all.Next(ctx), true)

@@ -10,7 +10,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
 
-// An engine that is restored has what the other one has, with its indexes, and what is written to one doesn't show in the other.
+// An engine that is restored has what the other one has, with its indexes, and what is written to one doesn't show in
+// the other.
 func TestRestore(t *testing.T) {
 	ctx := context.Background()
 	client, from := start(t)

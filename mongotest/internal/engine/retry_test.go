@@ -8,13 +8,16 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// TestRetriedWrites sends each retryable write twice under one number: the second time it must not be applied, and have the
-// answer of the first (https://www.mongodb.com/docs/manual/core/retryable-writes/).
+// TestRetriedWrites sends each retryable write twice under one number: the second time it must not be applied, and have
+// the answer of the first (https://www.mongodb.com/docs/manual/core/retryable-writes/).
 func TestRetriedWrites(t *testing.T) {
 	for _, c := range []struct{ command, reply, after string }{
 		{`{"insert":"things","documents":[{"_id":7,"n":7},{"_id":8,"n":8}]}`, `{"n":2,"ok":1.0}`, `[1 2 3 7 8]`},
-		{`{"update":"things","updates":[{"q":{"_id":1},"u":{"$inc":{"n":10}}},{"q":{"n":2},"u":[{"$set":{"n":{"$add":["$n",20]}}}]}]}`,
-			`{"n":2,"nModified":2,"ok":1.0}`, `[11 22 3]`},
+		{
+			command: `{"update":"things","updates":[{"q":{"_id":1},"u":{"$inc":{"n":10}}},{"q":{"n":2},"u":[{"$set":{"n":{"$add":["$n",20]}}}]}]}`,
+
+			reply: `{"n":2,"nModified":2,"ok":1.0}`, after: `[11 22 3]`,
+		},
 		{`{"update":"things","updates":[{"q":{"_id":5},"u":{"$inc":{"n":10}},"upsert":true}]}`,
 			`{"n":1,"nModified":0,"upserted":[{"index":0,"_id":5}],"ok":1.0}`, `[1 2 3 10]`},
 		{`{"update":"things","updates":[{"q":{"n":{"$gt":1}},"u":{"n":1}}]}`, `{"n":1,"nModified":1,"ok":1.0}`, `[1 1 3]`},
@@ -50,10 +53,13 @@ func TestRetriedInHalf(t *testing.T) {
 	conn := dial(t, e)
 	insert(t, coll, `{"_id":2}`)
 	const command = `{"insert":"things","ordered":false,"documents":[{"_id":1,"n":1},{"_id":2,"n":2},{"_id":3,"n":3}]}`
-	if got := conn.run(t, command, numbered(1, 1)...); !strings.HasPrefix(got, `{"n":2,"writeErrors":[{"index":1,"code":11000`) {
+	if got := conn.run(t, command, numbered(1, 1)...); !strings.HasPrefix(got,
+		`{"n":2,"writeErrors":[{"index":1,"code":11000`) {
 		t.Error(got)
 	}
-	must(t, coll.Database().RunCommand(ctx, doc(t, `{"delete":"things","deletes":[{"q":{"_id":{"$in":[1,2]}},"limit":0}]}`)).Err())
+	must(t,
+		coll.Database().
+			RunCommand(ctx, doc(t, `{"delete":"things","deletes":[{"q":{"_id":{"$in":[1,2]}},"limit":0}]}`)).Err())
 	same(t, "the reply", conn.run(t, command, numbered(1, 1)...), `{"n":3,"ok":1.0}`)
 	same(t, "stored", stored(t, coll), []int{3, 2}) // 1 was inserted before, and has been deleted since
 }
@@ -94,7 +100,11 @@ func TestNumbers(t *testing.T) {
 		{"an older number", inc, numbered(1, 4), `"code":225`},
 		{"a newer one", inc, numbered(1, 6), `"nModified":1`},
 		{"a number without a session", inc, numbered(1, 6)[1:], `"code":72`},
-		{"a write of many", `{"update":"things","updates":[{"q":{},"u":{"$inc":{"n":1}},"multi":true}]}`, numbered(1, 7), `"code":72`},
+		{
+			reason:  "a write of many",
+			command: `{"update":"things","updates":[{"q":{},"u":{"$inc":{"n":1}},"multi":true}]}`,
+			fields:  numbered(1, 7), want: `"code":72`,
+		},
 		{"a delete of many", `{"delete":"things","deletes":[{"q":{},"limit":0}]}`, numbered(1, 8), `"code":72`},
 		{"a transaction that nobody began", inc, in(1, 9), `"code":251`},
 		{"its begin", inc, in(1, 9, begin), `"nModified":1`},

@@ -12,8 +12,9 @@ func TestReturnKey(t *testing.T) {
 	c := collection(t)
 	insert(t, c, `{"_id":1,"a":1,"b":3}`, `{"_id":2,"a":2,"b":2,"c":[7,8]}`, `{"_id":3,"a":3,"b":1,"d":{"e":5}}`)
 	for _, index := range []string{`{"a":1}`, `{"b":1}`, `{"a":1,"d.e":-1}`, `{"c":1}`, `{"h":"hashed"}`} {
-		if err := c.Database().RunCommand(t.Context(), doc(t, `{"createIndexes":"`+c.Name()+`","indexes":[{"key":`+index+`,"name":"`+
-			strings.NewReplacer(`"`, "", "{", "", "}", "").Replace(index)+`"}]}`)).Err(); err != nil {
+		if err := c.Database().
+			RunCommand(t.Context(), doc(t, `{"createIndexes":"`+c.Name()+`","indexes":[{"key":`+index+`,"name":"`+
+				strings.NewReplacer(`"`, "", "{", "", "}", "").Replace(index)+`"}]}`)).Err(); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -24,7 +25,11 @@ func TestReturnKey(t *testing.T) {
 		{"a projection doesn't count", `"hint":{"a":1},"projection":{"b":1},"limit":1,"returnKey":true`, `[{"a":1}]`},
 		{"nor does showRecordId", `"sort":{"_id":1},"returnKey":true,"showRecordId":true`, `[{"_id":1},{"_id":2},{"_id":3}]`},
 		{"by _id", `"filter":{"_id":2},"returnKey":true`, `[{"_id":2}]`},
-		{"several fields, one missing", `"hint":{"a":1,"d.e":-1},"filter":{"a":{"$gte":2}},"returnKey":true`, `[{"a":2,"d.e":null},{"a":3,"d.e":5}]`},
+		{
+			reason:  "several fields, one missing",
+			options: `"hint":{"a":1,"d.e":-1},"filter":{"a":{"$gte":2}},"returnKey":true`,
+			want:    `[{"a":2,"d.e":null},{"a":3,"d.e":5}]`,
+		},
 		{"an array", `"filter":{"c":{"$gte":1}},"returnKey":true`, `[{"c":7}]`},
 		{"branches", `"filter":{"$or":[{"a":1},{"b":1}]},"returnKey":true`, `[{"a":1},{"b":1}]`},
 		{"no index", `"hint":{"$natural":1},"returnKey":true`, `[{},{},{}]`},
@@ -52,7 +57,9 @@ func TestReturnKey(t *testing.T) {
 			t.Errorf("%s: %s, want %s", tt.reason, got, tt.want)
 		}
 	}
-	reply, err := c.Database().RunCommand(t.Context(), doc(t, `{"find":"`+c.Name()+`","projection":{"a":1,"_id":0},"limit":1,"showRecordId":true}`)).Raw()
+	reply, err := c.Database().
+		RunCommand(t.Context(),
+			doc(t, `{"find":"`+c.Name()+`","projection":{"a":1,"_id":0},"limit":1,"showRecordId":true}`)).Raw()
 	if err != nil {
 		t.Fatal(err)
 	}

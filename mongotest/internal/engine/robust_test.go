@@ -52,7 +52,11 @@ func closes(t *testing.T, c net.Conn, what string, b []byte) {
 // TestBrokenMessages sends messages cut off at every byte, with lengths that lie, and random bytes. The engine ends the
 // connection, and goes on with others.
 func TestBrokenMessages(t *testing.T) {
-	good := message(t, bson.D{{Key: "insert", Value: "c"}, {Key: "documents", Value: bson.A{bson.D{{Key: "a", Value: "text"}}}}, {Key: "$db", Value: "test"}})
+	good := message(t, bson.D{
+		{Key: "insert", Value: "c"},
+		{Key: "documents", Value: bson.A{bson.D{{Key: "a", Value: "text"}}}},
+		{Key: "$db", Value: "test"},
+	})
 	withoutLeak(t, func(e *engine.Engine) {
 		dialed := func() net.Conn { return must1[net.Conn](t)(e.Dial(ctx, "tcp", "x:1")) }
 		for n := range len(good) {
@@ -193,8 +197,8 @@ func oneOfMany(client *mongo.Client, i, each int) error {
 	})
 }
 
-// TestKilledClient has a client's connections break in a transaction, with no word to the engine: what it held is free after
-// a few seconds, and nothing of it is stored. A client that connects anew can go on.
+// TestKilledClient has a client's connections break in a transaction, with no word to the engine: what it held is free
+// after a few seconds, and nothing of it is stored. A client that connects anew can go on.
 func TestKilledClient(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client, e := start(t)

@@ -90,7 +90,8 @@ func leadingMatch(stages bson.A) bson.D {
 
 func (r *request) touch(ns store.Namespace, route router.Route) *router.Touch {
 	return &router.Touch{
-		Command: r.command.name, Database: ns.DB, Collection: ns.Coll, Shards: router.Names(route.Shards), Broadcast: route.Broadcast,
+		Command: r.command.name, Database: ns.DB, Collection: ns.Coll, Shards: router.Names(route.Shards),
+		Broadcast: route.Broadcast,
 	}
 }
 
@@ -207,8 +208,9 @@ func (r *request) sameID(coll *store.Collection, c *router.Collection, doc bson.
 		return err
 	}
 	if key, ok := c.Key.Values(old.Doc); ok && c.ShardOf(key) != shard {
-		return mongoerr.New(mongoerr.NotImplemented, "%s has a document with the _id %s already, and MongoDB would store another on %s: "+
-			"the simulated cluster can't", router.Name(c.ShardOf(key)), bsonval.Show(id), router.Name(shard))
+		return mongoerr.New(mongoerr.NotImplemented,
+			"%s has a document with the _id %s already, and MongoDB would store another on %s: "+
+				"the simulated cluster can't", router.Name(c.ShardOf(key)), bsonval.Show(id), router.Name(shard))
 	}
 	return nil
 }
@@ -242,7 +244,8 @@ func (r *request) checkKeyIndex(coll *store.Collection, names []string) error {
 	dropped := func(x *store.Index) bool { return slices.Contains(names, x.Spec.Name) }
 	if slices.ContainsFunc(coll.Indexes, func(x *store.Index) bool { return serves(x) && dropped(x) }) &&
 		!slices.ContainsFunc(coll.Indexes, func(x *store.Index) bool { return serves(x) && !dropped(x) }) {
-		return mongoerr.New(mongoerr.CannotDropShardKeyIndex, "Cannot drop the only compatible index for this collection's shard key")
+		return mongoerr.New(mongoerr.CannotDropShardKeyIndex,
+			"Cannot drop the only compatible index for this collection's shard key")
 	}
 	return nil
 }
@@ -265,6 +268,7 @@ func (r *request) mayMerge(coll *store.Collection, old, doc bson.D) error {
 	if ok && bsonval.Compare(bson.A(was), bson.A(is)) == 0 {
 		return nil
 	}
-	return mongoerr.New(mongoerr.NotImplemented, "$merge has a document with another shard key than the one that is stored under its _id, %s: "+
-		"the simulated cluster can't store both", bsonval.Show(field(old, "_id")))
+	return mongoerr.New(mongoerr.NotImplemented,
+		"$merge has a document with another shard key than the one that is stored under its _id, %s: "+
+			"the simulated cluster can't store both", bsonval.Show(field(old, "_id")))
 }

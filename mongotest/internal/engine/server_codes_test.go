@@ -45,7 +45,10 @@ func TestServerCodes(t *testing.T) {
 		{`{"find":"things","projection":{"a.b":1,"a":1}}`, 31250},
 		{`{"find":"things","filter":{"$expr":{"$divide":[1,0]}}}`, 2},
 		{`{"aggregate":"nowhere","pipeline":[{"$project":{"a":{"$divide":[1,0]}}}],"cursor":{}}`, 2},
-		{`{"aggregate":"things","pipeline":[{"$project":{"a":{"$toDate":{"$literal":{"$timestamp":{"t":1,"i":1}}}}}}],"cursor":{}}`, 241},
+		{
+			command: `{"aggregate":"things","pipeline":[{"$project":{"a":{"$toDate":{"$literal":{"$timestamp":{"t":1,"i":1}}}}}}],"cursor":{}}`,
+			code:    241,
+		},
 
 		{`{"insert":"system.foo","documents":[{"_id":1}]}`, 73},
 		{`{"update":"system.foo","updates":[{"q":{},"u":{"$set":{"a":1}}}]}`, 73},
@@ -70,10 +73,19 @@ func TestServerCodes(t *testing.T) {
 		{`{"distinct":"things","key":"a","apiVersion":"1"}`, 0},
 		{`{"find":"things","apiVersion":"1","apiStrict":true}`, 0},
 		{`{"find":"things","showRecordId":false,"apiVersion":"1","apiStrict":true}`, 323},
-		{`{"createIndexes":"things","indexes":[{"key":{"z":1},"name":"z","sparse":true}],"apiVersion":"1","apiStrict":true}`, 323},
+		{
+			command: `{"createIndexes":"things","indexes":[{"key":{"z":1},"name":"z","sparse":true}],"apiVersion":"1","apiStrict":true}`,
+			code:    323,
+		},
 		{`{"aggregate":"things","pipeline":[{"$indexStats":{}}],"cursor":{},"apiVersion":"1","apiStrict":true}`, 323},
-		{`{"aggregate":"things","pipeline":[{"$collStats":{"storageStats":{}}}],"cursor":{},"apiVersion":"1","apiStrict":true}`, 323},
-		{`{"aggregate":"things","pipeline":[{"$unionWith":{"coll":"things","pipeline":[{"$indexStats":{}}]}}],"cursor":{},"apiVersion":"1","apiStrict":true}`, 323},
+		{
+			command: `{"aggregate":"things","pipeline":[{"$collStats":{"storageStats":{}}}],"cursor":{},"apiVersion":"1","apiStrict":true}`,
+			code:    323,
+		},
+		{
+			command: `{"aggregate":"things","pipeline":[{"$unionWith":{"coll":"things","pipeline":[{"$indexStats":{}}]}}],"cursor":{},"apiVersion":"1","apiStrict":true}`,
+			code:    323,
+		},
 		{`{"aggregate":"things","pipeline":[{"$collStats":{"count":{}}}],"cursor":{},"apiVersion":"1","apiStrict":true}`, 0},
 		{`{"ping":1,"apiStrict":true}`, 4886600},
 		{`{"ping":1,"apiVersion":"2"}`, 322},
@@ -90,7 +102,10 @@ func TestServerCodes(t *testing.T) {
 func TestUnknownUpdateStage(t *testing.T) {
 	c := collection(t)
 	insert(t, c, `{"_id":1}`)
-	err := c.Database().RunCommand(ctx, doc(t, `{"update":"things","updates":[{"q":{"_id":1},"u":{"$set":{"a":1}}},{"q":{"_id":1},"u":[{"$foo":1}]}]}`)).Err()
+	err := c.Database().
+		RunCommand(ctx,
+			doc(t,
+				`{"update":"things","updates":[{"q":{"_id":1},"u":{"$set":{"a":1}}},{"q":{"_id":1},"u":[{"$foo":1}]}]}`)).Err()
 	wantCode(t, "the command", err, 40324)
 	wantAll(t, c, `{"_id":1,"a":1}`)
 }
@@ -103,9 +118,21 @@ func TestTooLarge(t *testing.T) {
 		code            int
 	}{
 		{"an update", `{"update":"things","updates":[{"q":{"_id":1},"u":[{"$set":{"b":"$a"}}]}]}`, 17419},
-		{"a replacement by a pipeline", `{"update":"things","updates":[{"q":{"_id":1},"u":[{"$replaceWith":{"_id":1,"b":["$a","$a"]}}]}]}`, 17419},
-		{"an upsert", `{"update":"things","updates":[{"q":{"_id":2},"u":[{"$set":{"b":["$$x","$$x"]}}],"c":{"x":"half"},"upsert":true}]}`, 17420},
-		{"$merge into a document", `{"aggregate":"things","pipeline":[{"$merge":{"into":"things","whenMatched":[{"$set":{"b":"$a"}}]}}],"cursor":{}}`, 17419},
+		{
+			reason:  "a replacement by a pipeline",
+			command: `{"update":"things","updates":[{"q":{"_id":1},"u":[{"$replaceWith":{"_id":1,"b":["$a","$a"]}}]}]}`,
+			code:    17419,
+		},
+		{
+			reason:  "an upsert",
+			command: `{"update":"things","updates":[{"q":{"_id":2},"u":[{"$set":{"b":["$$x","$$x"]}}],"c":{"x":"half"},"upsert":true}]}`,
+			code:    17420,
+		},
+		{
+			reason:  "$merge into a document",
+			command: `{"aggregate":"things","pipeline":[{"$merge":{"into":"things","whenMatched":[{"$set":{"b":"$a"}}]}}],"cursor":{}}`,
+			code:    17419,
+		},
 		{"$out", `{"aggregate":"things","pipeline":[{"$set":{"b":"$a"}},{"$out":"others"}],"cursor":{}}`, 10334},
 	} {
 		c := collection(t)
@@ -144,7 +171,11 @@ func TestDepth(t *testing.T) {
 		{"insert", 181, bson.D{{Key: "insert", Value: "things"}, {Key: "documents", Value: bson.A{deep(181)}}}, 15},
 		{"$set", 180, updateOf(bson.D{{Key: "$set", Value: bson.D{{Key: at(179), Value: 1}}}}), 0},
 		{"$set", 181, updateOf(bson.D{{Key: "$set", Value: bson.D{{Key: at(180), Value: 1}}}}), 15},
-		{"a pipeline", 181, updateOf(bson.A{bson.D{{Key: "$set", Value: bson.D{{Key: "d", Value: bson.D{{Key: "e", Value: "$d"}}}}}}}), 15},
+		{
+			reason: "a pipeline", levels: 181,
+			command: updateOf(bson.A{bson.D{{Key: "$set", Value: bson.D{{Key: "d", Value: bson.D{{Key: "e", Value: "$d"}}}}}}}),
+			code:    15,
+		},
 	} {
 		c := collection(t)
 		if _, err := c.InsertOne(ctx, bson.D{{Key: "_id", Value: 1}, {Key: "d", Value: deep(179)}}); err != nil {
@@ -167,7 +198,10 @@ func TestDepth(t *testing.T) {
 }
 
 func updateOf(u any) bson.D {
-	return bson.D{{Key: "update", Value: "things"}, {Key: "updates", Value: bson.A{bson.D{{Key: "q", Value: bson.D{{Key: "_id", Value: 1}}}, {Key: "u", Value: u}}}}}
+	return bson.D{
+		{Key: "update", Value: "things"},
+		{Key: "updates", Value: bson.A{bson.D{{Key: "q", Value: bson.D{{Key: "_id", Value: 1}}}, {Key: "u", Value: u}}}},
+	}
 }
 
 // An empty timestamp at the top of a document that is inserted, or that replaces one, is the server's time.
@@ -204,7 +238,8 @@ func TestEmptyTimestamp(t *testing.T) {
 	}
 }
 
-// Since 5.0 names at the top of a document may begin with a dollar, but in updates by operators and replacements, and below _id.
+// Since 5.0 names at the top of a document may begin with a dollar, but in updates by operators and replacements, and
+// below _id.
 func TestDollarNames(t *testing.T) {
 	for _, x := range []struct {
 		command, want string
@@ -214,8 +249,14 @@ func TestDollarNames(t *testing.T) {
 		{`{"insert":"things","documents":[{"_id":{"$a":1}}]}`, ``, 52},
 		{`{"update":"things","updates":[{"q":{"_id":2},"u":{"a":1,"$b":1},"upsert":true}]}`, ``, 52},
 		{`{"update":"things","updates":[{"q":{"_id":2},"u":{"$set":{"$a":1}},"upsert":true}]}`, ``, 52},
-		{`{"update":"things","updates":[{"q":{"_id":2},"u":{"$set":{"a":{"$b":1}}},"upsert":true}]}`, `{"_id":2,"a":{"$b":1}}`, 0},
-		{`{"update":"things","updates":[{"q":{"_id":2},"u":[{"$replaceWith":{"$setField":{"field":{"$literal":"$a"},"input":"$$ROOT","value":1}}}],"upsert":true}]}`, `{"_id":2,"$a":1}`, 0},
+		{
+			command: `{"update":"things","updates":[{"q":{"_id":2},"u":{"$set":{"a":{"$b":1}}},"upsert":true}]}`,
+			want:    `{"_id":2,"a":{"$b":1}}`, code: 0,
+		},
+		{
+			command: `{"update":"things","updates":[{"q":{"_id":2},"u":[{"$replaceWith":{"$setField":{"field":{"$literal":"$a"},"input":"$$ROOT","value":1}}}],"upsert":true}]}`,
+			want:    `{"_id":2,"$a":1}`, code: 0,
+		},
 		{`{"aggregate":"dollars","pipeline":[{"$out":"things"}],"cursor":{}}`, `{"_id":2,"$a":1}`, 0},
 	} {
 		c := collection(t)
@@ -229,7 +270,8 @@ func TestDollarNames(t *testing.T) {
 	}
 }
 
-// $merge upserts by $set, or by $setOnInsert: new fields come in the order of their names. What replaces keeps its order.
+// $merge upserts by $set, or by $setOnInsert: new fields come in the order of their names. What replaces keeps its
+// order.
 func TestMergeOrder(t *testing.T) {
 	for modes, want := range map[string][]string{
 		`{}`:                             {`{"_id":1,"z":0,"a":1,"c":3}`, `{"_id":2,"a":1,"c":3,"z":2}`},

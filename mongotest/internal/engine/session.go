@@ -103,7 +103,8 @@ func (r *request) enterTransaction(s *session) error {
 		return store.NoSuchTransaction("Transaction with { txnNumber: %d } has been aborted.", r.number)
 	case committed:
 		if r.name != "commitTransaction" {
-			return mongoerr.New(mongoerr.TransactionCommitted, "Transaction with { txnNumber: %d } has been committed.", r.number)
+			return mongoerr.New(mongoerr.TransactionCommitted,
+				"Transaction with { txnNumber: %d } has been committed.", r.number)
 		}
 	}
 	r.txn = s.txn.Load()

@@ -46,7 +46,10 @@ func (u *sessionUse) list(now time.Time) (out []bson.D) {
 	defer u.mu.Unlock()
 	u.expire(now)
 	for _, id := range slices.Sorted(maps.Keys(u.last)) {
-		out = append(out, bson.D{{Key: "_id", Value: sessionDocument(id)}, {Key: "lastUse", Value: bson.NewDateTimeFromTime(u.last[id])}})
+		out = append(out, bson.D{
+			{Key: "_id", Value: sessionDocument(id)},
+			{Key: "lastUse", Value: bson.NewDateTimeFromTime(u.last[id])},
+		})
 	}
 	return out
 }
@@ -55,7 +58,10 @@ func (e *environment) Sessions() []bson.D { return e.request.engine.used.list(e.
 
 // sessionDocument names a session as the server does: with its owner.
 func sessionDocument(id string) bson.D {
-	return bson.D{{Key: "id", Value: bson.Binary{Subtype: 4, Data: []byte(id)}}, {Key: "uid", Value: bson.Binary{Data: nobody[:]}}}
+	return bson.D{
+		{Key: "id", Value: bson.Binary{Subtype: 4, Data: []byte(id)}},
+		{Key: "uid", Value: bson.Binary{Data: nobody[:]}},
+	}
 }
 
 func init() {

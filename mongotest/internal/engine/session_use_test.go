@@ -16,14 +16,16 @@ func TestListLocalSessions(t *testing.T) {
 	admin := client.Database("admin")
 	list := func(in *mongo.Session) (out []bson.Raw) {
 		t.Helper()
-		cur, err := admin.Aggregate(mongo.NewSessionContext(ctx, in), mongo.Pipeline{{{Key: "$listLocalSessions", Value: bson.D{}}}})
+		cur, err := admin.Aggregate(mongo.NewSessionContext(ctx, in),
+			mongo.Pipeline{{{Key: "$listLocalSessions", Value: bson.D{}}}})
 		must(t, err)
 		must(t, cur.All(ctx, &out))
 		return out
 	}
 	one := must1[*mongo.Session](t)(client.StartSession())
 	defer one.EndSession(ctx)
-	if got := list(one); len(got) != 1 || !got[0].Lookup("_id", "id").Equal(one.ID().Lookup("id")) || !got[0].Lookup("lastUse").Time().Equal(clock) {
+	if got := list(one); len(got) != 1 || !got[0].Lookup("_id", "id").Equal(one.ID().Lookup("id")) ||
+		!got[0].Lookup("lastUse").Time().Equal(clock) {
 		t.Fatalf("%v, want the session %v", got, one.ID())
 	}
 	var started struct {

@@ -10,8 +10,8 @@ import (
 )
 
 // snapshot is the state that a command with the read concern "snapshot" reads, outside a transaction
-// (https://www.mongodb.com/docs/manual/reference/read-concern-snapshot/). The reply says of which time it is, so that further commands
-// can read the same.
+// (https://www.mongodb.com/docs/manual/reference/read-concern-snapshot/). The reply says of which time it is, so that
+// further commands can read the same.
 type snapshot struct {
 	asked bool
 	given bool           // by atClusterTime
@@ -32,7 +32,8 @@ func (r *request) readSnapshot(a, concern *args) {
 	case given && at.IsZero():
 		a.fail(mongoerr.New(mongoerr.InvalidOptions, "readConcern.atClusterTime cannot be a null timestamp"))
 	case given && concern.has("afterClusterTime"):
-		a.fail(mongoerr.New(mongoerr.InvalidOptions, "readConcern.atClusterTime cannot be set together with readConcern.afterClusterTime"))
+		a.fail(mongoerr.New(mongoerr.InvalidOptions,
+			"readConcern.atClusterTime cannot be set together with readConcern.afterClusterTime"))
 	case r.autocommit && given:
 		a.fail(mongoerr.New(mongoerr.NotImplemented, "readConcern.atClusterTime is not supported in transactions"))
 	case r.command.name == "getMore": // the driver sends it, and the cursor has its snapshot

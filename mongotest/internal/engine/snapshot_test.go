@@ -55,11 +55,19 @@ func TestSnapshotConcern(t *testing.T) {
 		var times []bson.Timestamp
 		for i := range 3 {
 			var reply struct{ OperationTime bson.Timestamp }
-			must(t, c.Database().RunCommand(ctx, bson.D{{Key: "insert", Value: "c"}, {Key: "documents", Value: bson.A{bson.D{{Key: "_id", Value: int32(i)}}}}}).Decode(&reply))
+			must(t,
+				c.Database().
+					RunCommand(ctx, bson.D{
+						{Key: "insert", Value: "c"},
+						{Key: "documents", Value: bson.A{bson.D{{Key: "_id", Value: int32(i)}}}},
+					}).Decode(&reply))
 			times = append(times, reply.OperationTime)
 		}
 		at := func(t bson.Timestamp) bson.D {
-			return bson.D{{Key: "find", Value: "c"}, {Key: "readConcern", Value: bson.D{{Key: "level", Value: "snapshot"}, {Key: "atClusterTime", Value: t}}}}
+			return bson.D{
+				{Key: "find", Value: "c"},
+				{Key: "readConcern", Value: bson.D{{Key: "level", Value: "snapshot"}, {Key: "atClusterTime", Value: t}}},
+			}
 		}
 		for i, when := range times {
 			cur := must1[*mongo.Cursor](t)(c.Database().RunCommandCursor(ctx, at(when)))

@@ -9,7 +9,8 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine"
 )
 
-// BenchmarkSort sorts 1,000 strings that no index has in order, and returns the first, byte by byte and under a collation.
+// BenchmarkSort sorts 1,000 strings that no index has in order, and returns the first, byte by byte and under a
+// collation.
 func BenchmarkSort(b *testing.B) {
 	e := engine.New()
 	defer e.Close()

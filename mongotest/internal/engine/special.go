@@ -13,7 +13,9 @@ func (r *request) special(ns store.Namespace) *query.Special {
 
 func specialOf(c *store.Collection, ns store.Namespace) *query.Special {
 	if c == nil {
-		return &query.Special{NoText: mongoerr.New(mongoerr.IndexNotFound, "text index required for $text query (no such collection '%s')", ns)}
+		return &query.Special{
+			NoText: mongoerr.New(mongoerr.IndexNotFound, "text index required for $text query (no such collection '%s')", ns),
+		}
 	}
 	for _, x := range c.Indexes {
 		if x.Spec.Text != nil && !x.Spec.Hidden {
@@ -23,8 +25,8 @@ func specialOf(c *store.Collection, ns store.Namespace) *query.Special {
 	return &query.Special{NoText: mongoerr.New(mongoerr.IndexNotFound, "text index required for $text query")}
 }
 
-// nearKey returns the path of the geometries that $geoNear is for: the one it names, or that of the collection's only 2d
-// index or, if it has none, of its only 2dsphere index.
+// nearKey returns the path of the geometries that $geoNear is for: the one it names, or that of the collection's only
+// 2d index or, if it has none, of its only 2dsphere index.
 func nearKey(c *store.Collection, ns store.Namespace, named string) (string, error) {
 	switch {
 	case c == nil:
@@ -40,7 +42,8 @@ func nearKey(c *store.Collection, ns store.Namespace, named string) (string, err
 		for _, x := range c.Indexes {
 			f := x.Spec.Field(k.kind)
 			if f != nil && found != "" {
-				return "", mongoerr.New(mongoerr.IndexNotFound, "There is more than one %s index on %s; unsure which to use for $geoNear", k.name, ns)
+				return "", mongoerr.New(mongoerr.IndexNotFound,
+					"There is more than one %s index on %s; unsure which to use for $geoNear", k.name, ns)
 			}
 			if f != nil {
 				found = f.Name

@@ -8,7 +8,8 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
 )
 
-// told returns the collection that a stage tells about: the command's own where the name is "". It is nil if it doesn't exist.
+// told returns the collection that a stage tells about: the command's own where the name is "". It is nil if it doesn't
+// exist.
 func (e *environment) told(stage, db, coll string) (store.Namespace, *store.Collection, error) {
 	ns := e.own
 	if coll != "" {
@@ -75,7 +76,9 @@ func storageStats(f store.Figures, capped *store.Capped, scale int64) bson.D {
 		{Key: "capped", Value: capped != nil},
 	}...)
 	if capped != nil {
-		d = append(d, bson.E{Key: "max", Value: number(capped.Max)}, bson.E{Key: "maxSize", Value: number(capped.Size / scale)})
+		d = append(d, bson.E{Key: "max", Value: number(capped.Max)}, bson.E{
+			Key: "maxSize", Value: number(capped.Size / scale),
+		})
 	}
 	return append(d, bson.D{
 		{Key: "nindexes", Value: int32(len(f.Indexes))},

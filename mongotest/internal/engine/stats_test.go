@@ -56,7 +56,11 @@ func TestIndexStats(t *testing.T) {
 		}, "_id_:1 n_1:3 "},
 		{"all documents", func() error { return c.FindOne(ctx, bson.D{}).Err() }, "_id_:1 n_1:3 "},
 		{"an explain", func() error {
-			return c.Database().RunCommand(ctx, bson.D{{Key: "explain", Value: bson.D{{Key: "find", Value: c.Name()}, {Key: "filter", Value: byN}}}}).Err()
+			return c.Database().
+				RunCommand(ctx, bson.D{{
+					Key:   "explain",
+					Value: bson.D{{Key: "find", Value: c.Name()}, {Key: "filter", Value: byN}},
+				}}).Err()
 		}, "_id_:1 n_1:3 "},
 		{"an index that is altered", func() error {
 			return c.Database().RunCommand(ctx, doc(t, `{"collMod":"`+c.Name()+`","index":{"name":"n_1","hidden":true}}`)).Err()
@@ -90,7 +94,8 @@ func TestCollStats(t *testing.T) {
 	must(t, err)
 	must(t, cur.All(ctx, &got))
 	// A document is 4 bytes of length, two ints with their names, and an end.
-	if s := got[0].StorageStats; len(got) != 1 || got[0].NS != "test."+c.Name() || got[0].Count != 2 || s.Size != 2*(4+9+7+1) || s.AvgObjSize != 21 ||
+	if s := got[0].StorageStats; len(got) != 1 || got[0].NS != "test."+c.Name() || got[0].Count != 2 ||
+		s.Size != 2*(4+9+7+1) || s.AvgObjSize != 21 ||
 		s.TotalIndexSize != 2*(4+8) || s.TotalSize != s.Size+s.TotalIndexSize || s.Nindexes != 1 {
 		t.Errorf("%+v", got)
 	}
@@ -120,9 +125,15 @@ func TestDocumentsOfADatabase(t *testing.T) {
 		run    func() error
 	}{
 		{"of a collection", func() error { _, err := c.Aggregate(ctx, stagesFrom(t, `{"$documents":[]}`)); return err }},
-		{"a database without documents", func() error { _, err := db.Aggregate(ctx, stagesFrom(t, `{"$match":{}}`)); return err }},
+		{
+			reason: "a database without documents",
+			run:    func() error { _, err := db.Aggregate(ctx, stagesFrom(t, `{"$match":{}}`)); return err },
+		},
 		{"nothing", func() error { _, err := db.Aggregate(ctx, mongo.Pipeline{}); return err }},
-		{"a database's figures", func() error { _, err := db.Aggregate(ctx, stagesFrom(t, `{"$collStats":{"count":{}}}`)); return err }},
+		{
+			reason: "a database's figures",
+			run:    func() error { _, err := db.Aggregate(ctx, stagesFrom(t, `{"$collStats":{"count":{}}}`)); return err },
+		},
 	} {
 		wantCode(t, s.reason, s.run(), 73)
 	}
@@ -130,7 +141,9 @@ func TestDocumentsOfADatabase(t *testing.T) {
 
 func TestRedactedChanges(t *testing.T) {
 	c := collection(t)
-	cs, err := c.Watch(ctx, stagesFrom(t, `{"$redact":{"$cond":[{"$eq":["$secret",true]},"$$PRUNE","$$DESCEND"]}}`, `{"$project":{"fullDocument":1}}`), quick())
+	cs, err := c.Watch(ctx,
+		stagesFrom(t, `{"$redact":{"$cond":[{"$eq":["$secret",true]},"$$PRUNE","$$DESCEND"]}}`,
+			`{"$project":{"fullDocument":1}}`), quick())
 	must(t, err)
 	insert(t, c, `{"_id":1,"a":{"secret":true},"b":{"x":1}}`)
 	wantEvents(t, "$redact", events(t, cs), `{"fullDocument":{"_id":1,"b":{"x":1}}}`)

@@ -7,8 +7,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// TestStatus runs the commands by which a program asks what it talks to, on a collection of two documents of 26 bytes, and holds a
-// part of each reply.
+// TestStatus runs the commands by which a program asks what it talks to, on a collection of two documents of 26 bytes,
+// and holds a part of each reply.
 func TestStatus(t *testing.T) {
 	client, _ := start(t)
 	c := client.Database("test").Collection("things")
@@ -17,7 +17,11 @@ func TestStatus(t *testing.T) {
 	const admin, test = "admin", "test"
 	for _, x := range []struct{ reason, db, command, want string }{
 		{"one parameter", admin, `{"getParameter":1,"enableTestCommands":1}`, `{"enableTestCommands":true,"ok":1.0`},
-		{"with a comment", admin, `{"getParameter":1,"enableTestCommands":1,"comment":"x"}`, `{"enableTestCommands":true,"ok":1.0`},
+		{
+			reason: "with a comment", db: admin,
+			command: `{"getParameter":1,"enableTestCommands":1,"comment":"x"}`,
+			want:    `{"enableTestCommands":true,"ok":1.0`,
+		},
 		{"two", admin, `{"getParameter":1,"requireApiVersion":1,"featureCompatibilityVersion":1}`,
 			`{"featureCompatibilityVersion":{"version":"8.0"},"requireApiVersion":false,"ok":1.0`},
 		{"all", admin, `{"getParameter":"*"}`, `"transactionLifetimeLimitSeconds":60`},
@@ -30,9 +34,15 @@ func TestStatus(t *testing.T) {
 		{"setting one", admin, `{"setParameter":1,"notablescan":true}`, `115`},
 		{"who", test, `{"connectionStatus":1}`, `{"authInfo":{"authenticatedUsers":[],"authenticatedUserRoles":[]},"ok":1.0`},
 		{"who, with privileges", test, `{"connectionStatus":1,"showPrivileges":true}`, `"authenticatedUserPrivileges":[]`},
-		{"the status", test, `{"serverStatus":1}`, `"opcounters":{"insert":2,"query":0,"update":0,"delete":0,"getmore":0,"command":`},
+		{
+			reason: "the status", db: test, command: `{"serverStatus":1}`,
+			want: `"opcounters":{"insert":2,"query":0,"update":0,"delete":0,"getmore":0,"command":`,
+		},
 		{"of errors", test, `{"serverStatus":1}`, `"asserts":{"regular":0,"warning":0,"msg":0,"user":3,`},
-		{"its engine", test, `{"serverStatus":1,"metrics":0,"repl":0}`, `"storageEngine":{"name":"inMemory","supportsCommittedReads":true,"persistent":false}`},
+		{
+			reason: "its engine", db: test, command: `{"serverStatus":1,"metrics":0,"repl":0}`,
+			want: `"storageEngine":{"name":"inMemory","supportsCommittedReads":true,"persistent":false}`,
+		},
 		{"what it doesn't count", test, `{"serverStatus":1,"metrics":1}`, `238`},
 		{"a database", test, `{"dbStats":1}`,
 			`{"db":"test","collections":1,"views":0,"objects":2,"avgObjSize":21.0,"dataSize":42.0,"storageSize":42.0,"indexes":2,"indexSize":48.0,` +
@@ -42,7 +52,10 @@ func TestStatus(t *testing.T) {
 		{"a collection", test, `{"collStats":"things"}`,
 			`{"ns":"test.things","size":42,"count":2,"avgObjSize":21,"numOrphanDocs":0,"storageSize":42,"freeStorageSize":0,"capped":false,` +
 				`"nindexes":2,"indexBuilds":[],"totalIndexSize":48,"totalSize":90,"indexSizes":{"_id_":24,"n_1":24},"scaleFactor":1,"ok":1.0`},
-		{"one that isn't there", test, `{"collStats":"nothing"}`, `{"ns":"test.nothing","size":0,"count":0,"numOrphanDocs":0,`},
+		{
+			reason: "one that isn't there", db: test, command: `{"collStats":"nothing"}`,
+			want: `{"ns":"test.nothing","size":0,"count":0,"numOrphanDocs":0,`,
+		},
 		{"scaled", test, `{"collStats":"things","scale":10.5}`, `"size":4,`},
 		{"scaled by nothing", test, `{"collStats":"things","scale":0}`, `51024`},
 		{"scaled by a word", test, `{"collStats":"things","scale":"k"}`, `14`},

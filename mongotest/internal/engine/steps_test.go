@@ -7,8 +7,8 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine"
 )
 
-// step is a command in extended JSON, and a part of its reply, or with "!" before it one that the reply hasn't. A step without a
-// reply to hold must go well.
+// step is a command in extended JSON, and a part of its reply, or with "!" before it one that the reply hasn't. A step
+// without a reply to hold must go well.
 type step struct{ command, want string }
 
 // runSteps sends commands one after the other, to the database "test" unless they name another.

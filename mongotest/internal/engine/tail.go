@@ -10,8 +10,8 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
 )
 
-// tail is the source of a tailable cursor: the documents of a capped collection in the order of their insertion, and then those that
-// come later. Its next returns nil when there is nothing yet.
+// tail is the source of a tailable cursor: the documents of a capped collection in the order of their insertion, and
+// then those that come later. Its next returns nil when there is nothing yet.
 type tail struct {
 	engine *Engine
 	ns     store.Namespace
@@ -34,13 +34,16 @@ func tailFind(r *request, f *finder, await bool) (reply, error) {
 	c := r.state().Collection(f.ns)
 	switch {
 	case r.txn != nil:
-		return nil, mongoerr.New(mongoerr.OperationNotSupportedInTransaction, "tailable cursors cannot be used in a transaction")
+		return nil, mongoerr.New(mongoerr.OperationNotSupportedInTransaction,
+			"tailable cursors cannot be used in a transaction")
 	case r.snapshot.asked:
-		return nil, mongoerr.New(mongoerr.InvalidOptions, "tailable cursors cannot be used with a 'snapshot' read concern level")
+		return nil, mongoerr.New(mongoerr.InvalidOptions,
+			"tailable cursors cannot be used with a 'snapshot' read concern level")
 	case c == nil:
 		return r.first(f.ns, &documents{}, f.batch, false)
 	case c.Capped == nil:
-		return nil, mongoerr.New(mongoerr.BadValue, "error processing query: ns=%s: tailable cursor requested on non capped collection", f.ns)
+		return nil, mongoerr.New(mongoerr.BadValue,
+			"error processing query: ns=%s: tailable cursor requested on non capped collection", f.ns)
 	}
 	t := &tail{engine: r.engine, ns: f.ns, uuid: c.UUID, query: q, shape: f.shape, watch: r.watch}
 	return r.open(&cursor{ns: f.ns, source: t, tail: t, await: await}, f.batch, false)
@@ -56,7 +59,8 @@ func checkTail(a *args, tailable, await, single bool, q plan.Query) error {
 		return mongoerr.New(mongoerr.FailedToParse, "Cannot set 'awaitData' without also setting 'tailable'")
 	case !tailable:
 		return nil
-	case len(q.Sort) > 0 && (len(q.Sort) != 1 || q.Sort[0].Key != "$natural" || bsonval.Compare(q.Sort[0].Value, int32(1)) != 0):
+	case len(q.Sort) > 0 &&
+		(len(q.Sort) != 1 || q.Sort[0].Key != "$natural" || bsonval.Compare(q.Sort[0].Value, int32(1)) != 0):
 		return mongoerr.New(mongoerr.BadValue, "cannot use tailable option with a sort other than {$natural: 1}")
 	case single:
 		return mongoerr.New(mongoerr.BadValue, "cannot use tailable option with the 'singleBatch' option")
@@ -104,7 +108,8 @@ func (t *tail) next() (bson.D, error) {
 	return nil, nil
 }
 
-// locate finds the document after the latest that was looked at, in the collection as it is now. It reports whether there is one.
+// locate finds the document after the latest that was looked at, in the collection as it is now. It reports whether
+// there is one.
 func (t *tail) locate() (bool, error) {
 	c := t.engine.store.Snapshot().Collection(t.ns)
 	switch {

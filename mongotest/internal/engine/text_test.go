@@ -12,10 +12,14 @@ import (
 func articles(t testing.TB) *mongo.Collection {
 	c := collection(t)
 	addIndex(t, c, `{"subject":"text"}`, nil)
-	insert(t, c, `{"_id":1,"subject":"coffee","author":"xyz","views":50}`, `{"_id":2,"subject":"Coffee Shopping","author":"efg","views":5}`,
-		`{"_id":3,"subject":"Baking a cake","author":"abc","views":90}`, `{"_id":4,"subject":"baking","author":"xyz","views":100}`,
-		`{"_id":5,"subject":"Café Con Leche","author":"abc","views":200}`, `{"_id":6,"subject":"Сырники","author":"jkl","views":80}`,
-		`{"_id":7,"subject":"coffee and cream","author":"efg","views":10}`, `{"_id":8,"subject":"Cafe con Leche","author":"xyz","views":10}`)
+	insert(t, c, `{"_id":1,"subject":"coffee","author":"xyz","views":50}`,
+		`{"_id":2,"subject":"Coffee Shopping","author":"efg","views":5}`,
+		`{"_id":3,"subject":"Baking a cake","author":"abc","views":90}`,
+		`{"_id":4,"subject":"baking","author":"xyz","views":100}`,
+		`{"_id":5,"subject":"Café Con Leche","author":"abc","views":200}`,
+		`{"_id":6,"subject":"Сырники","author":"jkl","views":80}`,
+		`{"_id":7,"subject":"coffee and cream","author":"efg","views":10}`,
+		`{"_id":8,"subject":"Cafe con Leche","author":"xyz","views":10}`)
 	return c
 }
 
@@ -54,9 +58,11 @@ func TestTextScore(t *testing.T) {
 	c := articles(t)
 	score := `{"_id":1,"score":{"$meta":"textScore"}}`
 	sort := options.Find().SetSort(doc(t, `{"score":{"$meta":"textScore"},"_id":1}`)).SetProjection(doc(t, score))
-	wantFound(t, c, `{"$text":{"$search":"coffee"}}`, sort, `{"_id":1,"score":1.0}`, `{"_id":2,"score":0.75}`, `{"_id":7,"score":0.75}`)
+	wantFound(t, c, `{"$text":{"$search":"coffee"}}`, sort, `{"_id":1,"score":1.0}`, `{"_id":2,"score":0.75}`,
+		`{"_id":7,"score":0.75}`)
 	wantFound(t, c, `{"$text":{"$search":"cake baking"}}`, sort, `{"_id":3,"score":1.5}`, `{"_id":4,"score":1.0}`)
-	wantFound(t, c, `{"$text":{"$search":"leche"}}`, options.Find().SetProjection(doc(t, `{"subject":0,"views":0,"s":{"$meta":"textScore"}}`)),
+	wantFound(t, c, `{"$text":{"$search":"leche"}}`,
+		options.Find().SetProjection(doc(t, `{"subject":0,"views":0,"s":{"$meta":"textScore"}}`)),
 		`{"_id":5,"author":"abc","s":0.6666666666666666}`, `{"_id":8,"author":"xyz","s":0.6666666666666666}`)
 	run := func(stages ...string) string {
 		var list []bson.D
@@ -72,12 +78,15 @@ func TestTextScore(t *testing.T) {
 		return out
 	}
 	search := `{"$match":{"$text":{"$search":"coffee cake"}}}`
-	same(t, "sorted at once", run(search, `{"$sort":{"score":{"$meta":"textScore"},"_id":1}}`, `{"$project":{"score":{"$meta":"textScore"}}}`),
+	same(t, "sorted at once",
+		run(search, `{"$sort":{"score":{"$meta":"textScore"},"_id":1}}`, `{"$project":{"score":{"$meta":"textScore"}}}`),
 		`{"_id":1,"score":1.0} {"_id":2,"score":0.75} {"_id":3,"score":0.75} {"_id":7,"score":0.75} `)
-	same(t, "sorted later", run(search, `{"$set":{"x":{"$meta":"textScore"}}}`, `{"$match":{"x":{"$lt":1}}}`, `{"$sort":{"_id":-1}}`,
-		`{"$limit":2}`, `{"$sort":{"s":{"$meta":"textScore"},"_id":1}}`, `{"$project":{"x":1,"y":{"$meta":"textScore"}}}`),
+	same(t, "sorted later",
+		run(search, `{"$set":{"x":{"$meta":"textScore"}}}`, `{"$match":{"x":{"$lt":1}}}`, `{"$sort":{"_id":-1}}`,
+			`{"$limit":2}`, `{"$sort":{"s":{"$meta":"textScore"},"_id":1}}`, `{"$project":{"x":1,"y":{"$meta":"textScore"}}}`),
 		`{"_id":3,"x":0.75,"y":0.75} {"_id":7,"x":0.75,"y":0.75} `)
-	same(t, "grouped", run(search, `{"$group":{"_id":{"$meta":"textScore"},"n":{"$sum":{"$meta":"textScore"}}}}`, `{"$sort":{"_id":1}}`),
+	same(t, "grouped",
+		run(search, `{"$group":{"_id":{"$meta":"textScore"},"n":{"$sum":{"$meta":"textScore"}}}}`, `{"$sort":{"_id":1}}`),
 		`{"_id":0.75,"n":2.25} {"_id":1.0,"n":1.0} `)
 	for _, x := range []struct {
 		reason string
@@ -103,7 +112,8 @@ func TestTextRefuses(t *testing.T) {
 		code           int
 	}{
 		{"no object", `{"$text":"x"}`, 2}, {"no search", `{"$text":{}}`, 4}, {"no string", `{"$text":{"$search":1}}`, 14},
-		{"another field", `{"$text":{"$search":"x","x":1}}`, 2}, {"no such language", `{"$text":{"$search":"x","$language":"klingon"}}`, 2},
+		{"another field", `{"$text":{"$search":"x","x":1}}`, 2},
+		{"no such language", `{"$text":{"$search":"x","$language":"klingon"}}`, 2},
 		{"a language of MongoDB's", `{"$text":{"$search":"x","$language":"es"}}`, 238},
 		{"twice", `{"$and":[{"$text":{"$search":"x"}},{"$text":{"$search":"y"}}]}`, 2},
 		{"in a $nor", `{"$nor":[{"$text":{"$search":"x"}}]}`, 2},
@@ -127,8 +137,9 @@ func TestTextRefuses(t *testing.T) {
 
 func TestTextIndex(t *testing.T) {
 	c := collection(t)
-	addIndex(t, c, `{"kind":1,"title":"text","body":"text","at":-1}`, options.Index().SetWeights(doc(t, `{"title":10,"tags":5}`)).
-		SetDefaultLanguage("none").SetLanguageOverride("idioma").SetName("words"))
+	addIndex(t, c, `{"kind":1,"title":"text","body":"text","at":-1}`,
+		options.Index().SetWeights(doc(t, `{"title":10,"tags":5}`)).
+			SetDefaultLanguage("none").SetLanguageOverride("idioma").SetName("words"))
 	insert(t, c, `{"_id":1,"kind":"a","title":"running dogs","body":"the dogs","tags":["dogs","cats"]}`,
 		`{"_id":2,"kind":"a","title":"running dogs","idioma":"english"}`, `{"_id":3,"kind":"b","other":"dogs"}`)
 	var list []bson.D
@@ -143,8 +154,12 @@ func TestTextIndex(t *testing.T) {
 	for _, x := range []struct {
 		reason, d string
 		code      int
-	}{{"a language that is no text", `{"title":"x","idioma":1}`, 17261}, {"an unknown language", `{"title":"x","idioma":"klingon"}`, 17262},
-		{"a language of MongoDB's", `{"title":"x","idioma":"french"}`, 238}} {
+	}{
+		{"a language that is no text", `{"title":"x","idioma":1}`, 17261},
+		{"an unknown language", `{"title":"x","idioma":"klingon"}`, 17262},
+
+		{"a language of MongoDB's", `{"title":"x","idioma":"french"}`, 238},
+	} {
 		_, err := c.InsertOne(ctx, doc(t, x.d))
 		wantCode(t, x.reason, err, x.code)
 	}
@@ -164,5 +179,6 @@ func TestTextIndex(t *testing.T) {
 	}
 	must(t, c.Indexes().DropOne(ctx, "words"))
 	addIndex(t, c, `{"$**":"text"}`, nil)
-	same(t, "every text", inOrder(t, c, `{"$text":{"$search":"dog"}}`, options.Find().SetSort(doc(t, `{"_id":1}`))), "1 2 3 ")
+	same(t, "every text",
+		inOrder(t, c, `{"$text":{"$search":"dog"}}`, options.Find().SetSort(doc(t, `{"_id":1}`))), "1 2 3 ")
 }

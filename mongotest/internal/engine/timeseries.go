@@ -17,7 +17,8 @@ var spans = map[string]int64{"seconds": 3600, "minutes": 86400, "hours": 2592000
 // maxSpan is how long a bucket may last: a year.
 const maxSpan = 31536000
 
-// readSeries reads the options of a time series collection, as the collection shows them; nil if the command asks for none.
+// readSeries reads the options of a time series collection, as the collection shows them; nil if the command asks for
+// none.
 func readSeries(a *args) (*store.Series, bson.D) {
 	d := a.document("timeseries")
 	if d == nil {
@@ -64,15 +65,22 @@ func readSpan(a *args) bson.D {
 	case given && granularity != "":
 		a.fail(mongoerr.New(mongoerr.InvalidOptions, "'granularity' cannot be set together with 'bucketMaxSpanSeconds'"))
 	case given:
-		return bson.D{{Key: "bucketRoundingSeconds", Value: int32(rounding)}, {Key: "bucketMaxSpanSeconds", Value: int32(span)}}
+		return bson.D{
+			{Key: "bucketRoundingSeconds", Value: int32(rounding)},
+			{Key: "bucketMaxSpanSeconds", Value: int32(span)},
+		}
 	}
 	if granularity == "" {
 		granularity = "seconds"
 	}
 	if spans[granularity] == 0 {
-		a.fail(mongoerr.New(mongoerr.BadValue, "Enumeration value '%s' for field '%s.granularity' is not a valid value.", granularity, a.place))
+		a.fail(mongoerr.New(mongoerr.BadValue,
+			"Enumeration value '%s' for field '%s.granularity' is not a valid value.", granularity, a.place))
 	}
-	return bson.D{{Key: "granularity", Value: granularity}, {Key: "bucketMaxSpanSeconds", Value: int32(spans[granularity])}}
+	return bson.D{
+		{Key: "granularity", Value: granularity},
+		{Key: "bucketMaxSpanSeconds", Value: int32(spans[granularity])},
+	}
 }
 
 // createSeries makes a time series collection, with the index on meta and time that each has.
@@ -102,14 +110,16 @@ func checkSeriesIndex(c *store.Collection, s *store.IndexSpec) error {
 	}
 	switch {
 	case s.Guards(), s.Sparse:
-		return mongoerr.New(mongoerr.InvalidOptions, "Unique and sparse indexes are not supported on time-series collections: %s", store.Show(s.Key))
+		return mongoerr.New(mongoerr.InvalidOptions,
+			"Unique and sparse indexes are not supported on time-series collections: %s", store.Show(s.Key))
 	case bsonval.Index(s.Key, "_id") >= 0:
 		return mongoerr.New(mongoerr.CannotCreateIndex, "Invalid index spec for time-series collection: index on _id")
 	case s.Expires && (s.Fields[0].Name != c.Series.Time || !aboutMeta(s.Partial, c.Series.Meta)):
 		return mongoerr.New(mongoerr.InvalidOptions,
 			"TTL indexes on time-series collections are on the time field, with a partialFilterExpression on the metaField")
 	case !s.Ordered() || s.Wild != nil:
-		return mongoerr.New(mongoerr.NotImplemented, "this kind of index is not supported on time-series collections: %s", store.Show(s.Key))
+		return mongoerr.New(mongoerr.NotImplemented,
+			"this kind of index is not supported on time-series collections: %s", store.Show(s.Key))
 	}
 	return nil
 }
@@ -140,8 +150,9 @@ func onlyOn(filter bson.D, field string) bool {
 	return true
 }
 
-// checkSeriesUpdate refuses the updates that a time series collection doesn't take: it takes those of many documents that ask for
-// what is measured, and change that alone (https://www.mongodb.com/docs/manual/core/timeseries/timeseries-limitations/).
+// checkSeriesUpdate refuses the updates that a time series collection doesn't take: it takes those of many documents
+// that ask for what is measured, and change that alone
+// (https://www.mongodb.com/docs/manual/core/timeseries/timeseries-limitations/).
 func checkSeriesUpdate(c *store.Collection, u *updater, spec any) error {
 	if c == nil || c.Series == nil {
 		return nil

@@ -27,8 +27,8 @@ func (e *Engine) SetTTL(every time.Duration) {
 // Sweep removes expired documents.
 func (e *Engine) Sweep() { e.store.Sweep(context.Background(), e.now()) }
 
-// sweepDue removes what has expired if it is time. What an interval's end would have found is found by the first command after
-// it, which is the first that could tell.
+// sweepDue removes what has expired if it is time. What an interval's end would have found is found by the first
+// command after it, which is the first that could tell.
 func (e *Engine) sweepDue(ctx context.Context, now time.Time) {
 	e.ttl.mu.Lock()
 	every, at := e.ttl.every, now

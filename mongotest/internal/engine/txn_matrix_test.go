@@ -14,11 +14,12 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
 
-// Transactions and writes outside transactions meet on one unique key in every order. A schedule is a list of moves such as
-// "B1 I1 D0 C1": transaction 1 begins, transaction 1 inserts, a write outside transactions deletes, transaction 1 commits. A model
-// of WiredTiger's snapshot isolation says what each move gives:
+// Transactions and writes outside transactions meet on one unique key in every order. A schedule is a list of moves
+// such as "B1 I1 D0 C1": transaction 1 begins, transaction 1 inserts, a write outside transactions deletes, transaction
+// 1 commits. A model of WiredTiger's snapshot isolation says what each move gives:
 //   - an insert of a key that the snapshot shows is a duplicate key;
-//   - an insert of a key that others added since the snapshot, or hold in an open transaction, is a write conflict, even if they have
+//   - an insert of a key that others added since the snapshot, or hold in an open transaction, is a write conflict,
+// even if they have
 //     deleted it again (the key of _id is marked by a delete too, those of other unique indexes only by an insert);
 //   - an update or delete of a document that the snapshot shows is a write conflict if others changed it since;
 //   - what the snapshot doesn't show is not matched.
@@ -288,8 +289,8 @@ func transaction(n int, writes []string, end string) []string {
 	return append(out, fmt.Sprint(end, n))
 }
 
-// schedules calls fn for one transaction of two writes that meets two writes outside, and for two transactions of one write that
-// meet one outside.
+// schedules calls fn for one transaction of two writes that meets two writes outside, and for two transactions of one
+// write that meet one outside.
 func schedules(fn func(moves []string)) {
 	for _, w := range writesOf(1, 2) {
 		for _, o := range writesOf(0, 2) {

@@ -104,7 +104,11 @@ func TestTransactionAbort(t *testing.T) {
 
 func TestTransactionConflicts(t *testing.T) {
 	c := collection(t)
-	if _, err := c.Indexes().CreateOne(ctx, mongo.IndexModel{Keys: doc(t, `{"k":1}`), Options: options.Index().SetUnique(true).SetSparse(true)}); err != nil {
+	if _, err := c.Indexes().
+		CreateOne(ctx, mongo.IndexModel{
+			Keys:    doc(t, `{"k":1}`),
+			Options: options.Index().SetUnique(true).SetSparse(true),
+		}); err != nil {
 		t.Fatal(err)
 	}
 	insert(t, c, `{"_id":1,"n":1}`, `{"_id":2,"n":2}`)
@@ -243,7 +247,8 @@ func TestWriteWaitsForTransaction(t *testing.T) {
 		if err := set(tx, c, 1, 20); err != nil {
 			t.Fatal(err)
 		}
-		err = c.Database().RunCommand(ctx, doc(t, `{"update":"things","updates":[{"q":{"_id":1},"u":{"$set":{"n":5}}}],"maxTimeMS":500}`)).Err()
+		err = c.Database().
+			RunCommand(ctx, doc(t, `{"update":"things","updates":[{"q":{"_id":1},"u":{"$set":{"n":5}}}],"maxTimeMS":500}`)).Err()
 		wantCode(t, "waiting for 500 ms", err, 50)
 		began = time.Now()
 		if err := set(ctx, c, 1, 30); err != nil || time.Since(began) < 50*time.Second {
@@ -266,7 +271,10 @@ func TestTransactionUnion(t *testing.T) {
 	for _, p := range []mongo.Pipeline{
 		{union},
 		{{{Key: "$unionWith", Value: bson.D{{Key: "coll", Value: c.Name()}, {Key: "pipeline", Value: bson.A{union}}}}}},
-		{{{Key: "$lookup", Value: bson.D{{Key: "from", Value: c.Name()}, {Key: "as", Value: "all"}, {Key: "pipeline", Value: bson.A{union}}}}}},
+		{{{
+			Key:   "$lookup",
+			Value: bson.D{{Key: "from", Value: c.Name()}, {Key: "as", Value: "all"}, {Key: "pipeline", Value: bson.A{union}}},
+		}}},
 		{{{Key: "$facet", Value: bson.D{{Key: "all", Value: bson.A{union}}}}}},
 	} {
 		_, tx := begin(t, c)

@@ -13,7 +13,8 @@ import (
 // TestConvertToUnique is after core/index-unique/convert-to-unique.
 func TestConvertToUnique(t *testing.T) {
 	c := collection(t)
-	insert(t, c, `{"_id":1,"type":"Delicious"}`, `{"_id":2,"type":"Delicious"}`, `{"_id":3,"type":"Fuji"}`, `{"_id":4,"type":"Gala"}`, `{"_id":5,"type":"Gala"}`)
+	insert(t, c, `{"_id":1,"type":"Delicious"}`, `{"_id":2,"type":"Delicious"}`, `{"_id":3,"type":"Fuji"}`,
+		`{"_id":4,"type":"Gala"}`, `{"_id":5,"type":"Gala"}`)
 	run := func(command string) (string, error) {
 		t.Helper()
 		reply, err := c.Database().RunCommand(t.Context(), doc(t, strings.ReplaceAll(command, "COLL", c.Name()))).Raw()
@@ -44,7 +45,11 @@ func TestConvertToUnique(t *testing.T) {
 		{"preparation", index + `"prepareUnique": true}}`, "prepareUnique_old false, prepareUnique_new true", 0},
 		{"a preparation that is there", index + `"prepareUnique": true}}`, "", 0},
 		{"a new duplicate", `{"update": "COLL", "updates": [{"q": {"_id": 3}, "u": {"$set": {"type": "Gala"}}}]}`, "", 11000},
-		{"an old one may change otherwise", `{"update": "COLL", "updates": [{"q": {"_id": 2}, "u": {"$set": {"n": 1}}}]}`, "", 0},
+		{
+			reason:  "an old one may change otherwise",
+			command: `{"update": "COLL", "updates": [{"q": {"_id": 2}, "u": {"$set": {"n": 1}}}]}`,
+			told:    "", code: 0,
+		},
 		{"a dry run", index + `"unique": true}, "dryRun": true}`, "", 359},
 		{"a dry run of something else", index + `"hidden": true}, "dryRun": true}`, "", 72},
 		{"a dry run of one thing more", index + `"unique": true}, "validationLevel": "off", "dryRun": true}`, "", 72},
@@ -57,7 +62,11 @@ func TestConvertToUnique(t *testing.T) {
 		{"a duplicate", `{"insert": "COLL", "documents": [{"_id": 9, "type": "Gala"}]}`, "", 11000},
 		{"a hashed index", `{"createIndexes": "COLL", "indexes": [{"key": {"h": "hashed"}, "name": "h"}]}`, "", 0},
 		{"a hashed index can't be unique", `{"collMod": "COLL", "index": {"name": "h", "prepareUnique": true}}`, "", 67},
-		{"made with preparation", `{"createIndexes": "COLL", "indexes": [{"key": {"n": 1}, "name": "n", "prepareUnique": true}]}`, "", 0},
+		{
+			reason:  "made with preparation",
+			command: `{"createIndexes": "COLL", "indexes": [{"key": {"n": 1}, "name": "n", "prepareUnique": true}]}`,
+			told:    "", code: 0,
+		},
 		{"a new duplicate of it", `{"insert": "COLL", "documents": [{"_id": 10, "type": "x"}]}`, "", 11000},
 	} {
 		told, err := run(tt.command)
@@ -76,7 +85,8 @@ func TestConvertToUnique(t *testing.T) {
 			t.Errorf("%s: code %d and %q, %v, want %d and %q", tt.reason, code, told, err, tt.code, tt.told)
 		}
 		if code == 359 {
-			if got := failed.Raw.Lookup("violations").String(); !strings.HasPrefix(got, `[{"ids": [{"$numberInt":"1"},{"$numberInt":"2"}]},{"ids": [{"$numberInt":"4"}`) {
+			if got := failed.Raw.Lookup("violations").
+				String(); !strings.HasPrefix(got, `[{"ids": [{"$numberInt":"1"},{"$numberInt":"2"}]},{"ids": [{"$numberInt":"4"}`) {
 				t.Errorf("%s: violations %s", tt.reason, got)
 			}
 		}

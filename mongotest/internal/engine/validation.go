@@ -14,8 +14,9 @@ import (
 )
 
 // validation is what a collection's documents must match
-// (https://www.mongodb.com/docs/manual/core/schema-validation/): strictly all that are inserted or changed; moderately not those
-// that didn't match before their change. A validation that warns lets everything through, for there is no log.
+// (https://www.mongodb.com/docs/manual/core/schema-validation/): strictly all that are inserted or changed; moderately
+// not those that didn't match before their change. A validation that warns lets everything through, for there is no
+// log.
 type validation struct {
 	given         bson.D // the options, as create or collMod got them
 	validator     bson.D
@@ -26,9 +27,12 @@ type validation struct {
 
 var validationOptions = []string{"validator", "validationLevel", "validationAction"}
 
-// readValidation reads the options of a command, or those that a collection has, whose documents match under its collation.
+// readValidation reads the options of a command, or those that a collection has, whose documents match under its
+// collation.
 func readValidation(a *args, by *collation.Collator) (validation, error) {
-	v := validation{validator: a.document("validator"), level: a.text("validationLevel"), action: a.text("validationAction"), by: by}
+	v := validation{
+		validator: a.document("validator"), level: a.text("validationLevel"), action: a.text("validationAction"), by: by,
+	}
 	for _, name := range validationOptions {
 		if x, ok := a.get(name); ok {
 			v.given = append(v.given, bson.E{Key: name, Value: x})
@@ -42,7 +46,8 @@ func readValidation(a *args, by *collation.Collator) (validation, error) {
 		{"validationAction", v.action, []string{"", "error", "warn"}},
 	} {
 		if !slices.Contains(x.known, x.got) {
-			a.fail(mongoerr.New(mongoerr.BadValue, "Enumeration value '%s' for field '%s.%s' is not a valid value.", x.got, a.place, x.name))
+			a.fail(mongoerr.New(mongoerr.BadValue, "Enumeration value '%s' for field '%s.%s' is not a valid value.",
+				x.got, a.place, x.name))
 		}
 	}
 	if a.err != nil || len(v.validator) == 0 {
@@ -66,8 +71,8 @@ func (v validation) over(options bson.D, by *collation.Collator) (validation, er
 	return readValidation(&args{place: "collMod", doc: merged}, by)
 }
 
-// options are a collection's options with this validation in the place of the one before, as collMod writes them: with the
-// level and the action, and without a validator that is empty.
+// options are a collection's options with this validation in the place of the one before, as collMod writes them: with
+// the level and the action, and without a validator that is empty.
 func (v validation) options(old bson.D) bson.D {
 	out := without(old, validationOptions...)
 	if len(v.validator) > 0 {

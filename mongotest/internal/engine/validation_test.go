@@ -43,7 +43,8 @@ func TestValidation(t *testing.T) {
 				db := c.Database()
 				insert(t, c, `{"_id":1,"n":1}`, `{"_id":2,"n":"x"}`)
 				insert(t, db.Collection("others"), `{"_id":9,"n":"x"}`)
-				mod := append(doc(t, `{"collMod":"things","validator":{"$jsonSchema":{"properties":{"n":{"bsonType":"int"}}}}}`), doc(t, level.options)...)
+				mod := append(doc(t, `{"collMod":"things","validator":{"$jsonSchema":{"properties":{"n":{"bsonType":"int"}}}}}`),
+					doc(t, level.options)...)
 				if err := db.RunCommand(ctx, mod).Err(); err != nil {
 					t.Fatal(err)
 				}
@@ -82,7 +83,8 @@ func TestValidationError(t *testing.T) {
 	}
 	_, err = c.InsertMany(ctx, []any{doc(t, `{"_id":1,"n":1}`), doc(t, `{"_id":2}`), doc(t, `{"_id":3,"n":3}`)})
 	var bulk mongo.BulkWriteException
-	if !errors.As(err, &bulk) || len(bulk.WriteErrors) != 1 || bulk.WriteErrors[0].Code != 121 || bulk.WriteErrors[0].Index != 1 {
+	if !errors.As(err, &bulk) || len(bulk.WriteErrors) != 1 || bulk.WriteErrors[0].Code != 121 ||
+		bulk.WriteErrors[0].Index != 1 {
 		t.Fatalf("got %v", err)
 	}
 	if got := bulk.WriteErrors[0].Details.Lookup("failingDocumentId"); got.Int32() != 2 {
@@ -98,9 +100,18 @@ func TestValidationOptions(t *testing.T) {
 	client, _ := start(t)
 	db := client.Database("test")
 	for _, step := range []struct{ command, options string }{
-		{`{"create":"c","validator":{"n":1},"validationLevel":"moderate"}`, `{"validator":{"n":1},"validationLevel":"moderate"}`},
-		{`{"collMod":"c","validationAction":"warn"}`, `{"validator":{"n":1},"validationLevel":"moderate","validationAction":"warn"}`},
-		{`{"collMod":"c","validator":{"n":2}}`, `{"validator":{"n":2},"validationLevel":"moderate","validationAction":"warn"}`},
+		{
+			command: `{"create":"c","validator":{"n":1},"validationLevel":"moderate"}`,
+			options: `{"validator":{"n":1},"validationLevel":"moderate"}`,
+		},
+		{
+			command: `{"collMod":"c","validationAction":"warn"}`,
+			options: `{"validator":{"n":1},"validationLevel":"moderate","validationAction":"warn"}`,
+		},
+		{
+			command: `{"collMod":"c","validator":{"n":2}}`,
+			options: `{"validator":{"n":2},"validationLevel":"moderate","validationAction":"warn"}`,
+		},
 		{`{"collMod":"c","validator":{}}`, `{"validationLevel":"moderate","validationAction":"warn"}`},
 	} {
 		if err := db.RunCommand(ctx, doc(t, step.command)).Err(); err != nil {

@@ -56,7 +56,8 @@ func readView(r *request, a *args, ns store.Namespace) *store.View {
 		a.fail(mongoerr.New(mongoerr.BadValue, "'viewOn' cannot be empty"))
 		return v
 	case r.txn != nil:
-		a.fail(mongoerr.New(mongoerr.OperationNotSupportedInTransaction, "Cannot create a view in a multi-document transaction."))
+		a.fail(mongoerr.New(mongoerr.OperationNotSupportedInTransaction,
+			"Cannot create a view in a multi-document transaction."))
 	}
 	if v.Pipeline == nil {
 		v.Pipeline = bson.A{}
@@ -75,7 +76,8 @@ func checkViewPipeline(r *request, v *store.View) error {
 	}
 	if err == nil && p.Writes() {
 		last := v.Pipeline[len(v.Pipeline)-1].(bson.D)[0].Key
-		return mongoerr.New(mongoerr.OptionNotSupportedOnView, "The aggregation stage %s in location %d of the pipeline cannot be used in the view definition",
+		return mongoerr.New(mongoerr.OptionNotSupportedOnView,
+			"The aggregation stage %s in location %d of the pipeline cannot be used in the view definition",
 			last, len(v.Pipeline)-1)
 	}
 	return err
@@ -93,7 +95,8 @@ func checkCycle(s *store.State, ns store.Namespace, v *store.View) error {
 	follow = func(v *store.View) error {
 		for _, name := range append([]string{v.On}, mentioned(v.Pipeline)...) {
 			if name == ns.Coll {
-				return mongoerr.New(mongoerr.GraphContainsCycle, "View cycle detected: %s", strings.Join(append(path, name), " => "))
+				return mongoerr.New(mongoerr.GraphContainsCycle, "View cycle detected: %s",
+					strings.Join(append(path, name), " => "))
 			}
 			c := s.Collection(store.Namespace{DB: ns.DB, Coll: name})
 			if c == nil || c.View == nil {
@@ -176,8 +179,8 @@ func listView(w *store.Writer, ns store.Namespace, v *store.View) error {
 	return err
 }
 
-// over returns the request as an aggregate command with these stages on the same collection, which is a view, and with those of
-// the request's fields that such a command has.
+// over returns the request as an aggregate command with these stages on the same collection, which is a view, and with
+// those of the request's fields that such a command has.
 func (r *request) over(stages bson.A, more ...bson.E) *request {
 	next := *r
 	next.command = commands["aggregate"]
@@ -196,7 +199,9 @@ func (r *request) over(stages bson.A, more ...bson.E) *request {
 // findOver returns a find on a view as an aggregate.
 func findOver(r *request) (*request, error) {
 	a := r.args()
-	for _, name := range []string{"returnKey", "showRecordId", "tailable", "awaitData", "noCursorTimeout", "oplogReplay", "min", "max"} {
+	for _, name := range []string{
+		"returnKey", "showRecordId", "tailable", "awaitData", "noCursorTimeout", "oplogReplay", "min", "max",
+	} {
 		if v, ok := a.get(name); ok && !bsonval.Equal(v, false) && !bsonval.Equal(v, bson.D{}) {
 			return nil, mongoerr.New(mongoerr.InvalidPipelineOperator, "Option %s not supported in aggregation.", name)
 		}

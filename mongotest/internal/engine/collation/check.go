@@ -16,7 +16,8 @@ func (o *spec) checkLocale(d bson.D) error {
 	case isUntailored(o.locale) || tailored[o.locale] != "":
 		return nil
 	case slices.Contains(known, o.locale):
-		return mongoerr.New(mongoerr.NotImplemented, "the collation's locale '%s' isn't implemented by the embedded engine", o.locale)
+		return mongoerr.New(mongoerr.NotImplemented,
+			"the collation's locale '%s' isn't implemented by the embedded engine", o.locale)
 	case o.locale == "":
 		return mongoerr.New(mongoerr.BadValue, "Field 'locale' cannot be the empty string in: %s", bsonval.Show(d))
 	case strings.Contains(o.locale, "\x00"):
@@ -41,10 +42,12 @@ func nearest(locale string) string {
 // check refuses options that have no effect together, as MongoDB does.
 func (o *spec) check() error {
 	if o.backwards && o.strength == 1 {
-		return mongoerr.New(mongoerr.BadValue, "'backwards' is invalid with 'strength' of 1 in: %s", bsonval.Show(o.document()))
+		return mongoerr.New(mongoerr.BadValue, "'backwards' is invalid with 'strength' of 1 in: %s",
+			bsonval.Show(o.document()))
 	}
 	if o.caseFirst != off && !o.caseLevel && o.strength < 3 {
-		return mongoerr.New(mongoerr.BadValue, "'caseFirst' is invalid unless 'caseLevel' is on or 'strength' is greater than 2 in: %s",
+		return mongoerr.New(mongoerr.BadValue,
+			"'caseFirst' is invalid unless 'caseLevel' is on or 'strength' is greater than 2 in: %s",
 			bsonval.Show(o.document()))
 	}
 	return nil

@@ -64,7 +64,11 @@ func TestOrder(t *testing.T) {
 		{"caseLevel at strength 2 tells both", `{"locale":"en","strength":2,"caseLevel":true}`, "rôle", "Role", 1},
 		{"caseFirst upper", `{"locale":"en","caseFirst":"upper"}`, "A", "a", -1},
 		{"caseFirst lower", `{"locale":"en","caseFirst":"lower"}`, "a", "A", -1},
-		{"caseFirst upper in the case level", `{"locale":"en","strength":1,"caseLevel":true,"caseFirst":"upper"}`, "A", "a", -1},
+		{
+			reason: "caseFirst upper in the case level",
+			spec:   `{"locale":"en","strength":1,"caseLevel":true,"caseFirst":"upper"}`,
+			a:      "A", b: "a", want: -1,
+		},
 		{"caseFirst counts before other tertiary differences", `{"locale":"en","caseFirst":"upper"}`, "Ａ", "a", -1},
 
 		{"digits compare one by one", `{"locale":"en"}`, "10", "2", -1},
@@ -124,9 +128,10 @@ func TestOrder(t *testing.T) {
 }
 
 var specs = []string{
-	`{"locale":"simple"}`, `{"locale":"en"}`, `{"locale":"en","strength":1}`, `{"locale":"en","strength":2}`, `{"locale":"en","strength":5}`,
-	`{"locale":"en","strength":1,"caseLevel":true}`, `{"locale":"en","caseFirst":"upper"}`, `{"locale":"de@collation=phonebook"}`,
-	`{"locale":"en","numericOrdering":true}`, `{"locale":"en","alternate":"shifted","strength":4}`, `{"locale":"fr_CA"}`, `{"locale":"hu"}`,
+	`{"locale":"simple"}`, `{"locale":"en"}`, `{"locale":"en","strength":1}`, `{"locale":"en","strength":2}`,
+	`{"locale":"en","strength":5}`, `{"locale":"en","strength":1,"caseLevel":true}`, `{"locale":"en","caseFirst":"upper"}`,
+	`{"locale":"de@collation=phonebook"}`, `{"locale":"en","numericOrdering":true}`,
+	`{"locale":"en","alternate":"shifted","strength":4}`, `{"locale":"fr_CA"}`, `{"locale":"hu"}`,
 	`{"locale":"cs","strength":2}`, `{"locale":"tr","alternate":"shifted","numericOrdering":true}`,
 }
 
@@ -139,8 +144,8 @@ func randomString(r *rand.Rand) string {
 	return string(s)
 }
 
-// Compare is the order of the keys, which is total: equal strings have equal keys, in a map and in an index, and at strength 3 those
-// are the strings that are equal at no lower strength less.
+// Compare is the order of the keys, which is total: equal strings have equal keys, in a map and in an index, and at
+// strength 3 those are the strings that are equal at no lower strength less.
 func TestKeys(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, spec := range specs {
@@ -198,7 +203,12 @@ func TestValues(t *testing.T) {
 		{"an array", bson.A{"a", int32(1)}, bson.A{"A", 1.0}, 0},
 		{"a document", bson.D{{Key: "x", Value: "a"}}, bson.D{{Key: "x", Value: "A"}}, 0},
 		{"names", bson.D{{Key: "x", Value: "a"}}, bson.D{{Key: "X", Value: "a"}}, 1},
-		{"nested", bson.D{{Key: "x", Value: bson.A{bson.D{{Key: "y", Value: "b"}}}}}, bson.D{{Key: "x", Value: bson.A{bson.D{{Key: "y", Value: "B"}}}}}, 0},
+		{
+			reason: "nested",
+			a:      bson.D{{Key: "x", Value: bson.A{bson.D{{Key: "y", Value: "b"}}}}},
+			b:      bson.D{{Key: "x", Value: bson.A{bson.D{{Key: "y", Value: "B"}}}}},
+			want:   0,
+		},
 		{"a symbol", bson.Symbol("a"), "A", 0},
 		{"JavaScript", bson.JavaScript("a"), bson.JavaScript("A"), 1},
 		{"types", int32(5), "1", -1},
@@ -247,12 +257,15 @@ func TestParse(t *testing.T) {
 			t.Errorf("%s: %v", c.reason, err)
 		}
 	}
-	want := document(t, `{"locale":"fr_CA","caseLevel":false,"caseFirst":"off","strength":{"$numberInt":"3"},"numericOrdering":false,
+	want := document(t,
+		`{"locale":"fr_CA","caseLevel":false,"caseFirst":"off","strength":{"$numberInt":"3"},"numericOrdering":false,
 		"alternate":"non-ignorable","maxVariable":"punct","normalization":false,"backwards":true,"version":"57.1"}`)
-	if got := parse(t, `{"locale":"fr_CA"}`).Document(); !slices.EqualFunc(got, want, func(a, b bson.E) bool { return a == b }) {
+	if got := parse(t, `{"locale":"fr_CA"}`).
+		Document(); !slices.EqualFunc(got, want, func(a, b bson.E) bool { return a == b }) {
 		t.Errorf("complete document: %v", got)
 	}
-	if !Same(parse(t, `{"locale":"en"}`), parse(t, `{"locale":"en","strength":3,"version":"57.1"}`)) || Same(nil, parse(t, `{"locale":"en"}`)) {
+	if !Same(parse(t, `{"locale":"en"}`), parse(t, `{"locale":"en","strength":3,"version":"57.1"}`)) ||
+		Same(nil, parse(t, `{"locale":"en"}`)) {
 		t.Error("the same collation isn't the one with the same complete document")
 	}
 }

@@ -7,7 +7,9 @@ import (
 )
 
 // untailored are the locales of MongoDB that have Unicode's own order.
-var untailored = []string{"de", "de_AT", "en", "en_US", "fr", "fr_CA", "ga", "id", "it", "lb", "ms", "nl", "pt", "sw", "zu"}
+var untailored = []string{
+	"de", "de_AT", "en", "en_US", "fr", "fr_CA", "ga", "id", "it", "lb", "ms", "nl", "pt", "sw", "zu",
+}
 
 // tailored are those for which x/text has ICU's rules, by their tags. Letters that the rules place
 // have tertiary weights that don't tell their case.
@@ -20,19 +22,21 @@ var tailored = map[string]string{
 // (https://www.mongodb.com/docs/manual/reference/collation-locales-defaults/). x/text has older
 // rules for them, or none, or rules that need another order of scripts or of cases.
 var known = []string{
-	"af", "am", "ar", "ar@collation=compat", "as", "az", "az@collation=search", "be", "bg", "bn", "bn@collation=traditional", "bo",
-	"bs", "bs@collation=search", "bs_Cyrl", "ca", "ca@collation=search", "chr", "cy", "da", "da@collation=search",
-	"de@collation=eor", "de@collation=search", "de_AT@collation=phonebook", "dsb", "dz", "ee", "el", "en_US_POSIX", "eo",
-	"es@collation=search", "es@collation=traditional", "et", "fa", "fa_AF", "fi", "fi@collation=search", "fi@collation=traditional",
-	"fil", "fo", "fo@collation=search", "gl", "gl@collation=search", "gu", "ha", "haw", "he", "he@collation=search", "hi", "hsb", "hy",
-	"ig", "is@collation=search", "ja", "ja@collation=unihan", "ka", "kk", "kl", "kl@collation=search", "km", "kn",
-	"kn@collation=traditional", "ko", "ko@collation=search", "ko@collation=searchjl", "ko@collation=unihan", "kok", "ky", "lkt",
-	"ln", "ln@collation=phonetic", "lo", "lv", "mk", "ml", "mn", "mr", "mt", "my", "nb", "nb@collation=search", "ne", "nn",
+	"af", "am", "ar", "ar@collation=compat", "as", "az", "az@collation=search", "be", "bg", "bn",
+	"bn@collation=traditional", "bo", "bs", "bs@collation=search", "bs_Cyrl", "ca", "ca@collation=search", "chr", "cy",
+	"da", "da@collation=search", "de@collation=eor", "de@collation=search", "de_AT@collation=phonebook", "dsb", "dz", "ee",
+	"el", "en_US_POSIX", "eo", "es@collation=search", "es@collation=traditional", "et", "fa", "fa_AF", "fi",
+	"fi@collation=search", "fi@collation=traditional", "fil", "fo", "fo@collation=search", "gl", "gl@collation=search",
+	"gu", "ha", "haw", "he", "he@collation=search", "hi", "hsb", "hy", "ig", "is@collation=search", "ja",
+	"ja@collation=unihan", "ka", "kk", "kl", "kl@collation=search", "km", "kn", "kn@collation=traditional", "ko",
+	"ko@collation=search", "ko@collation=searchjl", "ko@collation=unihan", "kok", "ky", "lkt", "ln",
+	"ln@collation=phonetic", "lo", "lv", "mk", "ml", "mn", "mr", "mt", "my", "nb", "nb@collation=search", "ne", "nn",
 	"nn@collation=search", "om", "or", "pa", "ps", "ru", "se", "se@collation=search", "si", "si@collation=dictionary",
-	"sk@collation=search", "smn", "smn@collation=search", "sq", "sr", "sr_Latn", "sr_Latn@collation=search", "sv@collation=search",
-	"sv@collation=standard", "ta", "te", "th", "to", "tr@collation=search", "uk", "ur", "vi", "vi@collation=traditional", "wae", "wo",
-	"yi", "yi@collation=search", "yo", "zh", "zh@collation=big5han", "zh@collation=gb2312han", "zh@collation=pinyin",
-	"zh@collation=stroke", "zh@collation=unihan", "zh@collation=zhuyin", "zh_Hant", "zh_Hant@collation=pinyin",
+	"sk@collation=search", "smn", "smn@collation=search", "sq", "sr", "sr_Latn", "sr_Latn@collation=search",
+	"sv@collation=search", "sv@collation=standard", "ta", "te", "th", "to", "tr@collation=search", "uk", "ur", "vi",
+	"vi@collation=traditional", "wae", "wo", "yi", "yi@collation=search", "yo", "zh", "zh@collation=big5han",
+	"zh@collation=gb2312han", "zh@collation=pinyin", "zh@collation=stroke", "zh@collation=unihan", "zh@collation=zhuyin",
+	"zh_Hant", "zh_Hant@collation=pinyin",
 }
 
 func isUntailored(locale string) bool { return slices.Contains(untailored, locale) }

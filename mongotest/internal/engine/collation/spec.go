@@ -54,7 +54,8 @@ func Parse(d bson.D, place string) (*Collator, error) {
 	}
 	if o.locale == Simple {
 		if len(d) > 1 {
-			return nil, mongoerr.New(mongoerr.FailedToParse, "If locale=simple, no other fields should be present in: %s", bsonval.Show(d))
+			return nil, mongoerr.New(mongoerr.FailedToParse,
+				"If locale=simple, no other fields should be present in: %s", bsonval.Show(d))
 		}
 		return nil, nil
 	}
@@ -77,8 +78,11 @@ type reader struct {
 	err   error
 }
 
-var fields = []string{"locale", "caseLevel", "caseFirst", "strength", "numericOrdering", "alternate", "maxVariable", "normalization",
-	"backwards", "version"}
+var fields = []string{
+	"locale", "caseLevel", "caseFirst", "strength", "numericOrdering", "alternate", "maxVariable", "normalization",
+
+	"backwards", "version",
+}
 
 func (r *reader) read() spec {
 	for i, e := range r.doc {
@@ -101,13 +105,15 @@ func (r *reader) read() spec {
 	o.normalization = r.boolean("normalization", false)
 	if v, ok := bsonval.Get(r.doc, "backwards"); ok {
 		if _, isBool := v.(bool); !isBool {
-			r.fail(mongoerr.New(mongoerr.TypeMismatch, "Field 'backwards' should be a boolean value, but found: %s", bsonval.TypeName(v)))
+			r.fail(mongoerr.New(mongoerr.TypeMismatch,
+				"Field 'backwards' should be a boolean value, but found: %s", bsonval.TypeName(v)))
 		}
 	}
 	o.backwards = r.boolean("backwards", o.locale == "fr_CA")
 	if v := r.text("version", Version); v != Version {
-		r.fail(mongoerr.New(mongoerr.IncompatibleCollationVersion, "Requested collation version %s but the only available collator "+
-			"version was %s. Requested collation spec: %s", v, Version, bsonval.Show(r.doc)))
+		r.fail(mongoerr.New(mongoerr.IncompatibleCollationVersion,
+			"Requested collation version %s but the only available collator "+
+				"version was %s. Requested collation spec: %s", v, Version, bsonval.Show(r.doc)))
 	}
 	return o
 }
@@ -156,7 +162,8 @@ func (r *reader) boolean(name string, absent bool) bool {
 func (r *reader) among(name string, words ...string) string {
 	s := r.text(name, words[0])
 	if r.err == nil && !slices.Contains(words, s) {
-		r.fail(mongoerr.New(mongoerr.BadValue, "Enumeration value '%s' for field '%s.%s' is not a valid value.", s, r.place, name))
+		r.fail(mongoerr.New(mongoerr.BadValue,
+			"Enumeration value '%s' for field '%s.%s' is not a valid value.", s, r.place, name))
 	}
 	return s
 }

@@ -22,7 +22,8 @@ var commandSeeds = []string{
 	`{"delete":"c","deletes":[{"q":{"$or":[{"a":1},{"b":{"$exists":true}}]},"limit":1}]}`,
 	`{"findAndModify":"c","query":{"a":1},"sort":{"_id":-1},"update":{"$inc":{"n":1}},"new":true,"fields":{"n":1}}`,
 	`{"find":"c","filter":{"a":{"$elemMatch":{"b":2}}},"sort":{"a":1},"projection":{"a":{"$slice":1}},"skip":1,"limit":2,"batchSize":1}`,
-	`{"getMore":{"$numberLong":"7"},"collection":"c","batchSize":1}`, `{"killCursors":"c","cursors":[{"$numberLong":"7"}]}`,
+	`{"getMore":{"$numberLong":"7"},"collection":"c","batchSize":1}`,
+	`{"killCursors":"c","cursors":[{"$numberLong":"7"}]}`,
 	`{"aggregate":"c","pipeline":[{"$match":{"a":1}},{"$group":{"_id":"$a","n":{"$sum":1}}},{"$sort":{"n":-1}}],"cursor":{"batchSize":1}}`,
 	`{"aggregate":"c","pipeline":[{"$lookup":{"from":"c","localField":"a","foreignField":"b","as":"x"}},{"$merge":{"into":"d"}}],"cursor":{}}`,
 	`{"aggregate":1,"pipeline":[{"$changeStream":{"fullDocument":"updateLookup"}}],"cursor":{}}`,
@@ -32,27 +33,34 @@ var commandSeeds = []string{
 	`{"listIndexes":"c"}`, `{"dropIndexes":"c","index":["x"]}`,
 	`{"create":"d","validator":{"$jsonSchema":{"required":["a"],"properties":{"a":{"bsonType":"int"}}}}}`,
 	`{"collMod":"c","validator":{"a":{"$type":"int"}},"validationLevel":"moderate"}`,
-	`{"drop":"c"}`, `{"dropDatabase":1}`, `{"listCollections":1,"filter":{"name":"c"}}`, `{"listDatabases":1,"$db":"admin"}`,
+	`{"drop":"c"}`, `{"dropDatabase":1}`, `{"listCollections":1,"filter":{"name":"c"}}`,
+	`{"listDatabases":1,"$db":"admin"}`,
 	`{"bulkWrite":1,"ops":[{"insert":0,"document":{}},{"update":0,"filter":{},"updateMods":{"$set":{"a":1}},"multi":true},{"delete":0,"filter":{}}],"nsInfo":[{"ns":"test.c"}],"$db":"admin"}`,
 	`{"explain":{"find":"c","filter":{"a":1}},"verbosity":"executionStats"}`,
 	`{"configureFailPoint":"failCommand","mode":{"times":1},"data":{"failCommands":["find"],"errorCode":91},"$db":"admin"}`,
-	`{"dbStats":1,"scale":2}`, `{"collStats":"c"}`, `{"serverStatus":1}`, `{"connectionStatus":1,"showPrivileges":true}`, `{"hostInfo":1,"$db":"admin"}`,
-	`{"getLog":"*","$db":"admin"}`, `{"getCmdLineOpts":1,"$db":"admin"}`,
+	`{"dbStats":1,"scale":2}`, `{"collStats":"c"}`, `{"serverStatus":1}`, `{"connectionStatus":1,"showPrivileges":true}`,
+	`{"hostInfo":1,"$db":"admin"}`, `{"getLog":"*","$db":"admin"}`, `{"getCmdLineOpts":1,"$db":"admin"}`,
 	`{"create":"v","viewOn":"c","pipeline":[{"$match":{"a":1}}]}`, `{"getParameter":"*","$db":"admin"}`,
-	`{"commitTransaction":1,"$db":"admin"}`, `{"abortTransaction":1,"$db":"admin"}`, `{"endSessions":[]}`, `{"startSession":1}`, `{"refreshSessions":[]}`, `{"testVersion2":1,"$db":"admin"}`,
-	`{"aggregate":1,"pipeline":[{"$listLocalSessions":{"allUsers":true}}],"cursor":{}}`, `{"killSessions":[]}`, `{"killAllSessions":[]}`,
+	`{"commitTransaction":1,"$db":"admin"}`, `{"abortTransaction":1,"$db":"admin"}`, `{"endSessions":[]}`,
+	`{"startSession":1}`, `{"refreshSessions":[]}`, `{"testVersion2":1,"$db":"admin"}`,
+	`{"aggregate":1,"pipeline":[{"$listLocalSessions":{"allUsers":true}}],"cursor":{}}`, `{"killSessions":[]}`,
+	`{"killAllSessions":[]}`,
 	`{"configureFailPoint":"failCommand","mode":{"times":1},"data":{"failCommands":["find"],"errorCode":91,"errorLabels":[]},"$db":"admin"}`,
-	`{"connectionStatus":1,"showPrivileges":true}`, `{"serverStatus":1,"repl":0}`, `{"hostInfo":1,"$db":"admin"}`, `{"getCmdLineOpts":1,"$db":"admin"}`,
-	`{"getLog":"*","$db":"admin"}`, `{"dbStats":1,"scale":2}`, `{"dbstats":1}`, `{"collStats":"c","scale":2}`, `{"collstats":"c"}`,
+	`{"connectionStatus":1,"showPrivileges":true}`, `{"serverStatus":1,"repl":0}`, `{"hostInfo":1,"$db":"admin"}`,
+	`{"getCmdLineOpts":1,"$db":"admin"}`, `{"getLog":"*","$db":"admin"}`, `{"dbStats":1,"scale":2}`, `{"dbstats":1}`,
+	`{"collStats":"c","scale":2}`, `{"collstats":"c"}`,
 	`{"create":"v","viewOn":"c","pipeline":[{"$match":{"n":1}},{"$unionWith":{"coll":"c","pipeline":[]}}]}`,
-	`{"create":"e","capped":true,"size":100,"max":2}`, `{"convertToCapped":"c","size":50}`, `{"find":"c","tailable":true,"awaitData":true}`,
+	`{"create":"e","capped":true,"size":100,"max":2}`, `{"convertToCapped":"c","size":50}`,
+	`{"find":"c","tailable":true,"awaitData":true}`,
 	`{"create":"w","timeseries":{"timeField":"t","metaField":"m","granularity":"hours"},"expireAfterSeconds":60}`,
 	`{"create":"k","clusteredIndex":{"key":{"_id":1},"unique":true,"name":"k"},"expireAfterSeconds":60}`,
 	`{"collMod":"c","cappedSize":5,"changeStreamPreAndPostImages":{"enabled":true},"index":{"name":"x","hidden":true}}`,
 	`{"renameCollection":"test.c","to":"other.d","dropTarget":true,"$db":"admin"}`,
 	`{"createIndexes":"c","indexes":[{"key":{"$**":1},"name":"w","wildcardProjection":{"a":1,"_id":0}}]}`,
-	`{"enableSharding":"test","$db":"admin"}`, `{"listShards":1,"$db":"admin"}`, `{"shardCollection":"test.c","key":{"n":1},"unique":false,"$db":"admin"}`,
-	`{"reshardCollection":"test.c","key":{"a":"hashed"},"$db":"admin"}`, `{"split":"test.c","middle":{"n":3},"$db":"admin"}`,
+	`{"enableSharding":"test","$db":"admin"}`, `{"listShards":1,"$db":"admin"}`,
+	`{"shardCollection":"test.c","key":{"n":1},"unique":false,"$db":"admin"}`,
+	`{"reshardCollection":"test.c","key":{"a":"hashed"},"$db":"admin"}`,
+	`{"split":"test.c","middle":{"n":3},"$db":"admin"}`,
 	`{"moveChunk":"test.c","find":{"n":3},"to":"shard1","$db":"admin"}`,
 	`{"find":"c","readConcern":{"level":"snapshot","atClusterTime":{"$timestamp":{"t":1,"i":1}}}}`,
 	`{"insert":"c","documents":[{}],"lsid":{"id":{"$binary":{"base64":"AAAAAAAAAAAAAAAAAAAAAA==","subType":"04"}}},"txnNumber":{"$numberLong":"1"},"autocommit":false,"startTransaction":true}`,
@@ -60,7 +68,8 @@ var commandSeeds = []string{
 
 // TestCommandSeeds holds that the fuzz target begins with each command.
 func TestCommandSeeds(t *testing.T) {
-	others := []string{"isMaster", "ismaster", "buildinfo", "deleteIndexes", "findandmodify", "dbstats", "collstats"} // other names of commands
+	// other names of commands
+	others := []string{"isMaster", "ismaster", "buildinfo", "deleteIndexes", "findandmodify", "dbstats", "collstats"}
 	for _, name := range engine.Commands() {
 		if slices.Contains(others, name) {
 			continue
@@ -71,8 +80,8 @@ func TestCommandSeeds(t *testing.T) {
 	}
 }
 
-// FuzzCommand sends one command, in extended JSON or as BSON, to an engine that has a few documents. The engine must answer
-// soon, with a reply that can be decoded, and without a panic of its own.
+// FuzzCommand sends one command, in extended JSON or as BSON, to an engine that has a few documents. The engine must
+// answer soon, with a reply that can be decoded, and without a panic of its own.
 func FuzzCommand(f *testing.F) {
 	for _, s := range commandSeeds {
 		f.Add([]byte(s))
@@ -85,7 +94,8 @@ func FuzzCommand(f *testing.F) {
 		}
 		f.Add(b)
 	}
-	seed := []byte(`{"insert":"c","documents":[{"_id":1,"a":[1,{"b":2}],"n":1},{"_id":2,"a":"x","d":{"$date":"2020-01-01T00:00:00Z"}}]}`)
+	seed :=
+		[]byte(`{"insert":"c","documents":[{"_id":1,"a":[1,{"b":2}],"n":1},{"_id":2,"a":"x","d":{"$date":"2020-01-01T00:00:00Z"}}]}`)
 	f.Fuzz(func(t *testing.T, data []byte) {
 		body := bodyOf(t, data)
 		if body == nil {

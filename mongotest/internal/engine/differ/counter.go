@@ -8,11 +8,12 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// A rule whose cause can't be read from a command and its two outcomes asks the engine what another command gives: one that
-// computes an operand which MongoDB needn't, or one without an operator. That tells what the operator is to blame for.
+// A rule whose cause can't be read from a command and its two outcomes asks the engine what another command gives: one
+// that computes an operand which MongoDB needn't, or one without an operator. That tells what the operator is to blame
+// for.
 
-// eager reports whether the server fails to compute what an operand of one of the operators gives, which the engine doesn't
-// compute: the engine fails too once it has to.
+// eager reports whether the server fails to compute what an operand of one of the operators gives, which the engine
+// doesn't compute: the engine fails too once it has to.
 func (x difference) eager(operators ...string) bool {
 	return x.onlyServer() && x.uses(operators...) && x.failsFor(func(v any) any {
 		doc, ok := v.(bson.D)
@@ -30,8 +31,8 @@ func (x difference) eager(operators ...string) bool {
 	})
 }
 
-// operands are the expressions within an operator's argument that are operators themselves, without those whose variables the
-// operator gives them.
+// operands are the expressions within an operator's argument that are operators themselves, without those whose
+// variables the operator gives them.
 func operands(arg any) (list []any) {
 	switch arg := arg.(type) {
 	case bson.A:
@@ -56,8 +57,8 @@ func (x difference) failsFor(change func(any) any) bool {
 	return x.failsLike(x.changed(change))
 }
 
-// failsLike reports whether the engine fails with the server's code when it computes another case, of all documents or of one, as
-// the server may come to another one first. In an update the server's code is one of its own.
+// failsLike reports whether the engine fails with the server's code when it computes another case, of all documents or
+// of one, as the server may come to another one first. In an update the server's code is one of its own.
 func (x difference) failsLike(c Case) bool {
 	if !x.server.computing() {
 		return false
@@ -101,14 +102,15 @@ func (x difference) constantIn(command any) bool {
 	return found
 }
 
-// because reports whether the engine's failure comes from the operators, or from what they hold: it computes the command without.
+// because reports whether the engine's failure comes from the operators, or from what they hold: it computes the
+// command without.
 func (x difference) because(operators ...string) bool {
 	return x.onlyEngine() && x.uses(operators...) && x.run(x.Case).Text == x.engine.Text &&
 		x.run(x.less(operators...)).Code != x.engine.Code
 }
 
-// less is the case with null for what the operators give, and without the stages, and the operators of an update or a filter, of
-// these names.
+// less is the case with null for what the operators give, and without the stages, and the operators of an update or a
+// filter, of these names.
 func (x difference) less(operators ...string) Case {
 	c := x.Case
 	named := func(v any) bool {
@@ -139,8 +141,8 @@ func (x difference) less(operators ...string) Case {
 // removed stands for what less takes out.
 var removed any = bson.Symbol("removed")
 
-// within reports whether the outcomes are equal but for the fields that depend on the operators: those that the engine gives
-// other values without them. Both outcomes go through f first.
+// within reports whether the outcomes are equal but for the fields that depend on the operators: those that the engine
+// gives other values without them. Both outcomes go through f first.
 func (x difference) within(f func(any) any, operators ...string) bool {
 	return x.uses(operators...) && x.between(f, x.less(operators...))
 }
@@ -216,7 +218,9 @@ func dropPaths(v any, path string, paths map[string]bool) any {
 		out := bson.D{}
 		for _, e := range v {
 			name := path + e.Key
-			inner := slices.ContainsFunc([]string{"batch", "value", "lastErrorObject"}, func(s string) bool { return path == "" && e.Key == s })
+			inner := slices.ContainsFunc([]string{"batch", "value", "lastErrorObject"}, func(s string) bool {
+				return path == "" && e.Key == s
+			})
 			if paths[name] && !inner {
 				continue
 			}
@@ -233,8 +237,8 @@ func dropPaths(v any, path string, paths map[string]bool) any {
 	return v
 }
 
-// chosen reports whether the outcomes may tell of different documents alone: all that differs in them is a truth, null, what the
-// case's documents and command hold, or at a path where the engine gives something else for fewer documents.
+// chosen reports whether the outcomes may tell of different documents alone: all that differs in them is a truth, null,
+// what the case's documents and command hold, or at a path where the engine gives something else for fewer documents.
 func (x difference) chosen() bool {
 	if x.engine.failed() || x.server.failed() {
 		return false
@@ -302,7 +306,8 @@ func (x difference) another() bool {
 		c := x.Case
 		c.Docs = []bson.D{doc}
 		// Of two operators that fail, one for a type or an array and one for a path, the engine names the first.
-		if out := x.run(c); out.failed() && (out.Code == failed.Code || (out.Code == 14 || out.Code == 2) && failed.Code == 28) {
+		if out := x.run(c); out.failed() &&
+			(out.Code == failed.Code || (out.Code == 14 || out.Code == 2) && failed.Code == 28) {
 			return true
 		}
 	}
@@ -326,8 +331,8 @@ func (c Case) unfiltered() []Case {
 	return out
 }
 
-// storesAll reports whether the server does what the engine does with equality in place of $all, and of $in of one value, but for
-// what other rules of updates say, or finds that several values of $all are.
+// storesAll reports whether the server does what the engine does with equality in place of $all, and of $in of one
+// value, but for what other rules of updates say, or finds that several values of $all are.
 func (x difference) storesAll() bool {
 	if (x.kind == OnlyServer || x.kind == Codes) && strings.HasSuffix(x.server.Text, "has been matched twice") {
 		return true
@@ -362,7 +367,9 @@ func allIsEquality(v any) any {
 
 // unlimited is a find without a limit.
 func (c Case) unlimited() Case {
-	c.Command = slices.DeleteFunc(slices.Clone(c.Command), func(e bson.E) bool { return e.Key == "limit" || e.Key == "skip" })
+	c.Command = slices.DeleteFunc(slices.Clone(c.Command), func(e bson.E) bool {
+		return e.Key == "limit" || e.Key == "skip"
+	})
 	return c
 }
 

@@ -9,8 +9,11 @@ import (
 // down reports whether an error's text says that the database behind the server has ended, as a fault in
 // one of its processes makes all of them do.
 func down(message string) bool {
-	for _, text := range []string{"unexpected EOF", "not yet accepting connections", "in recovery mode", "terminating connection",
-		"connection reset by peer", "failed to connect", "broken pipe"} {
+	for _, text := range []string{
+		"unexpected EOF", "not yet accepting connections", "in recovery mode", "terminating connection",
+
+		"connection reset by peer", "failed to connect", "broken pipe",
+	} {
 		if strings.Contains(message, text) {
 			return true
 		}

@@ -179,8 +179,8 @@ func encodesAlike(f func(any) any, x, y bson.D) bool {
 	return bytes.Equal(encode(mapValue(x, f)), encode(mapValue(y, f)))
 }
 
-// picksOneBy reports whether the case is a findAndModify that sorts by values of a kind: another order is another document, and
-// anything may differ.
+// picksOneBy reports whether the case is a findAndModify that sorts by values of a kind: another order is another
+// document, and anything may differ.
 func (c Case) picksOneBy(is func(any) bool) bool {
 	keys, _ := c.get("sort").(bson.D)
 	return c.verb() == "findAndModify" && slices.ContainsFunc(keys, func(key bson.E) bool {
@@ -188,7 +188,8 @@ func (c Case) picksOneBy(is func(any) bool) bool {
 	})
 }
 
-// reaches reports whether a path leads to a value of a kind: names and places in arrays, or through each of their elements.
+// reaches reports whether a path leads to a value of a kind: names and places in arrays, or through each of their
+// elements.
 func reaches(v any, path string, is func(any) bool) bool {
 	if path == "" {
 		return is(v)

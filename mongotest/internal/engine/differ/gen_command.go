@@ -27,7 +27,8 @@ func find(g *gen) Case {
 		ordered = true
 		command = append(command, bson.E{Key: "sort", Value: g.totalSort()})
 		if g.chance(40) {
-			command = append(command, bson.E{Key: "skip", Value: pick(g, int32(0), 1)}, bson.E{Key: "limit", Value: pick(g, int32(1), 2)})
+			command = append(command, bson.E{Key: "skip", Value: pick(g, int32(0), 1)},
+				bson.E{Key: "limit", Value: pick(g, int32(1), 2)})
 		}
 	}
 	if g.chance(50) {

@@ -55,7 +55,10 @@ func arrayOps() map[string]form {
 			if g.chance(40) {
 				out = append(out, bson.E{Key: "useLongestLength", Value: true})
 				if g.chance(40) {
-					out = append(out, bson.E{Key: "defaults", Value: list(g, len(out[0].Value.(bson.A)), len(out[0].Value.(bson.A)), g.number)})
+					out = append(out, bson.E{
+						Key:   "defaults",
+						Value: list(g, len(out[0].Value.(bson.A)), len(out[0].Value.(bson.A)), g.number),
+					})
 				}
 			}
 			return out

@@ -109,12 +109,16 @@ func conversionOps() map[string]form {
 		"$toObjectId": {anyKind, func(g *gen) any { return pick[any](g, "0102030405060708090a0b0c", g.expr(str)) }},
 		"$binarySize": {num, func(g *gen) any { return pick[any](g, bson.Binary{Data: []byte{1, 2}}, g.expr(str)) }},
 		"$bsonSize":   {num, one(obj)},
-		"$subtype":    {num, func(g *gen) any { return pick[any](g, bson.Binary{Subtype: 5, Data: []byte{1, 2}}, g.expr(num)) }},
+		"$subtype": {
+			out:     num,
+			operand: func(g *gen) any { return pick[any](g, bson.Binary{Subtype: 5, Data: []byte{1, 2}}, g.expr(num)) },
+		},
 		"$toUUID": {anyKind, func(g *gen) any {
 			return pick[any](g, "0e3b9063-8abd-4eb3-9f9f-f4c59fd30a60", "0e3b90638abd4eb39f9ff4c59fd30a60", g.expr(str))
 		}},
 		"$convert": {anyKind, func(g *gen) any {
-			out := d("input", g.expr(anyKind), "to", pick[any](g, "int", "long", "double", "decimal", "string", "bool", "date", int32(16)))
+			out := d("input", g.expr(anyKind), "to",
+				pick[any](g, "int", "long", "double", "decimal", "string", "bool", "date", int32(16)))
 			if g.chance(60) {
 				out = append(out, bson.E{Key: "onError", Value: pick(g, g.expr(anyKind), "bad")})
 			}

@@ -16,7 +16,10 @@ func stringOps() map[string]form {
 	}
 	for _, name := range []string{"$substr", "$substrCP", "$substrBytes"} {
 		table[name] = form{str, func(g *gen) any {
-			return bson.A{g.expr(str), pick[any](g, int32(0), int32(1), int32(2)), pick[any](g, int32(0), int32(1), int32(9), int32(-1))}
+			return bson.A{
+				g.expr(str), pick[any](g, int32(0), int32(1), int32(2)),
+				pick[any](g, int32(0), int32(1), int32(9), int32(-1)),
+			}
 		}}
 	}
 	for _, name := range []string{"$indexOfCP", "$indexOfBytes"} {
@@ -54,7 +57,8 @@ func stringOps() map[string]form {
 }
 
 func replacement(g *gen) any {
-	return d("input", g.expr(str), "find", pick[any](g, "a", "b", "é", g.expr(str)), "replacement", pick[any](g, "", "zz", g.expr(str)))
+	return d("input", g.expr(str), "find", pick[any](g, "a", "b", "é", g.expr(str)), "replacement",
+		pick[any](g, "", "zz", g.expr(str)))
 }
 
 func dateOps() map[string]form {
@@ -74,7 +78,10 @@ func dateOps() map[string]form {
 		"$dateToString": {str, func(g *gen) any {
 			out := d("date", g.expr(date))
 			if g.chance(70) {
-				out = append(out, bson.E{Key: "format", Value: pick(g, "%Y-%m-%d", "%H:%M:%S.%L", "%G-W%V-%u", "%j %w %U", "%z %Z %%", "%B %b %d")})
+				out = append(out, bson.E{
+					Key:   "format",
+					Value: pick(g, "%Y-%m-%d", "%H:%M:%S.%L", "%G-W%V-%u", "%j %w %U", "%z %Z %%", "%B %b %d"),
+				})
 			}
 			if g.chance(20) {
 				out = append(out, bson.E{Key: "onNull", Value: "none"})
@@ -96,7 +103,8 @@ func dateOps() map[string]form {
 		}},
 		"$dateFromString": {date, func(g *gen) any {
 			if g.chance(40) {
-				return d("dateString", pick(g, "2024-02-29", "01/02/2024"), "format", pick(g, "%Y-%m-%d", "%d/%m/%Y"), "onError", "bad")
+				return d("dateString", pick(g, "2024-02-29", "01/02/2024"), "format",
+					pick(g, "%Y-%m-%d", "%d/%m/%Y"), "onError", "bad")
 			}
 			return d("dateString", pick[any](g, "2024-02-29T01:02:03Z", "2024-02-29", "2024-02-29T01:02:03.456+02:00", nil),
 				"onNull", "none", "onError", "bad")

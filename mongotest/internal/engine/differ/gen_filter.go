@@ -137,7 +137,8 @@ func operandsOf(g *gen, path string, _ int) any {
 }
 
 func bits(g *gen, _ string, _ int) any {
-	return pick[any](g, int32(1), int32(3), int64(4), bson.A{int32(0)}, bson.A{int32(1), int32(2)}, bson.Binary{Data: []byte{1}})
+	return pick[any](g, int32(1), int32(3), int64(4), bson.A{int32(0)}, bson.A{int32(1), int32(2)},
+		bson.Binary{Data: []byte{1}})
 }
 
 func fieldTable() map[string]func(g *gen, path string, depth int) any {

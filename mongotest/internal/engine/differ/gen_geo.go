@@ -15,7 +15,9 @@ var areaOps = map[string]func(g *gen) any{
 	"$center":       func(g *gen) any { return bson.A{g.point(), pick[any](g, 0.3, 1.7, int32(0), 2.3)} },
 	"$centerSphere": func(g *gen) any { return bson.A{g.point(), pick[any](g, 0.0171, 0.05, int32(1), int32(0), 3.5)} },
 	"$polygon": func(g *gen) any {
-		return pick(g, bson.A{corner(-2.1, -1.1), corner(3.1, -1.1), corner(-0.3, 5.9)}, bson.A{corner(-3, 3), corner(3, 3), corner(3, -3), corner(-3, -3)})
+		return pick(g, bson.A{corner(-2.1, -1.1), corner(3.1, -1.1), corner(-0.3, 5.9)}, bson.A{
+			corner(-3, 3), corner(3, 3), corner(3, -3), corner(-3, -3),
+		})
 	},
 	"$geometry": func(g *gen) any { return pick(g, areas...) },
 }
@@ -27,7 +29,10 @@ func (g *gen) area() bson.D {
 
 // point is a legacy pair of coordinates.
 func (g *gen) point() bson.A {
-	return bson.A{pick[any](g, int32(0), int32(1), int32(2), 1.5, int32(-1)), pick[any](g, int32(0), int32(1), int64(2), 2.5)}
+	return bson.A{
+		pick[any](g, int32(0), int32(1), int32(2), 1.5, int32(-1)),
+		pick[any](g, int32(0), int32(1), int64(2), 2.5),
+	}
 }
 
 func corner(lng, lat float64) bson.A { return bson.A{lng, lat} }
@@ -44,11 +49,12 @@ func ring(corners ...bson.A) bson.A {
 	return out
 }
 
-// places are what documents of the collection "geo" hold: no two are equally far from one of the origins, and none touches the rim of
-// one of the areas.
+// places are what documents of the collection "geo" hold: no two are equally far from one of the origins, and none
+// touches the rim of one of the areas.
 var places = []any{
-	shape("Point", corner(0.2, 0.3)), shape("Point", corner(1.3, 0.7)), shape("Point", corner(-0.7, 1.9)), shape("Point", corner(4.1, 3.6)),
-	corner(2.2, 2.6), corner(-1.4, -2.7), corner(0.6, -0.9), shape("Point", corner(170.5, 60.5)), shape("Point", corner(-60.3, -40.2)),
+	shape("Point", corner(0.2, 0.3)), shape("Point", corner(1.3, 0.7)), shape("Point", corner(-0.7, 1.9)),
+	shape("Point", corner(4.1, 3.6)), corner(2.2, 2.6), corner(-1.4, -2.7), corner(0.6, -0.9),
+	shape("Point", corner(170.5, 60.5)), shape("Point", corner(-60.3, -40.2)),
 }
 
 // lines are places that aren't points.
@@ -64,7 +70,10 @@ var origins = []bson.A{corner(0, 0), corner(1.1, 1), corner(-3, 2.5), corner(10,
 var areas = []bson.D{
 	shape("Polygon", bson.A{ring(corner(-2.1, -1.1), corner(3.1, -1.1), corner(-0.3, 5.9))}),
 	shape("Polygon", bson.A{ring(corner(-3, -3), corner(9, -3), corner(9, 9), corner(-3, 9))}),
-	shape("MultiPolygon", bson.A{bson.A{ring(corner(-0.1, -0.1), corner(1.2, -0.1), corner(1.2, 1.2), corner(-0.1, 1.2))}, bson.A{ring(corner(4, 3), corner(5, 3), corner(5, 4), corner(4, 4))}}),
+	shape("MultiPolygon", bson.A{
+		bson.A{ring(corner(-0.1, -0.1), corner(1.2, -0.1), corner(1.2, 1.2), corner(-0.1, 1.2))},
+		bson.A{ring(corner(4, 3), corner(5, 3), corner(5, 4), corner(4, 4))},
+	}),
 }
 
 // nearOps are the operators that sort by distance, and what stands beside them.
@@ -161,8 +170,10 @@ func findPlace(g *gen) Case {
 func insertPlaces(g *gen) Case {
 	docs := g.geoDocs(slices.Concat(places, lines))
 	i := g.IntN(len(docs))
-	docs[i] = d("_id", i+1, "g", pick[any](g, g.value(1), shape("Point", corner(1, 91)), shape("Circle", corner(1, 1)), corner(181, 1),
-		shape("Polygon", bson.A{bson.A{corner(0, 0), corner(1, 1), corner(2, 0)}}), shape("LineString", bson.A{corner(1, 1)})))
+	docs[i] = d("_id", i+1, "g",
+		pick[any](g, g.value(1), shape("Point", corner(1, 91)), shape("Circle", corner(1, 1)), corner(181, 1),
+			shape("Polygon", bson.A{bson.A{corner(0, 0), corner(1, 1), corner(2, 0)}}),
+			shape("LineString", bson.A{corner(1, 1)})))
 	return Case{Collection: "geo", Command: d("insert", "geo", "documents", docs, "ordered", g.chance(60))}
 }
 

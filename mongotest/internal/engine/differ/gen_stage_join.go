@@ -14,7 +14,8 @@ func lookupStage(p *pipe) any {
 		saved := p.vars
 		out = append(out, bson.E{Key: "let", Value: d("v", p.exprTo(anyKind, 1))})
 		p.vars = []string{"v"}
-		match := d("$match", d("$expr", bson.D{{Key: pick(p.gen, "$eq", "$gte", "$ne"), Value: bson.A{"$" + p.path(), "$$v"}}}))
+		match := d("$match",
+			d("$expr", bson.D{{Key: pick(p.gen, "$eq", "$gte", "$ne"), Value: bson.A{"$" + p.path(), "$$v"}}}))
 		out = append(out, bson.E{Key: "pipeline", Value: append(bson.A{match}, p.nested(1, plainStages...)...)})
 		p.vars = saved
 	case 2:

@@ -8,7 +8,8 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/pipeline"
 )
 
-// windows are the functions of $setWindowFields, with their operands. Those that a window can't be given are among windowless.
+// windows are the functions of $setWindowFields, with their operands. Those that a window can't be given are among
+// windowless.
 var windows = map[string]func(p *pipe) any{
 	"$sum":      func(p *pipe) any { return p.exprTo(num, 1) },
 	"$avg":      func(p *pipe) any { return p.exprTo(num, 1) },
@@ -50,7 +51,8 @@ func sortedN(p *pipe) any {
 func pairs(p *pipe) any { return bson.A{p.exprTo(num, 1), p.exprTo(num, 1)} }
 
 func shifted(p *pipe) any {
-	shift := d("output", p.exprTo(anyKind, 1), "by", pick[any](p.gen, int32(-1), int64(1), int32(0), int32(2), int32(-100), "x", 1.5))
+	shift := d("output", p.exprTo(anyKind, 1), "by",
+		pick[any](p.gen, int32(-1), int64(1), int32(0), int32(2), int32(-100), "x", 1.5))
 	if p.chance(60) {
 		shift = append(shift, bson.E{Key: "default", Value: pick[any](p.gen, "none", nil, int32(7), "$a")})
 	}
@@ -82,7 +84,8 @@ func (p *pipe) window() bson.D {
 // densifyStage makes steps between numbers, or between dates.
 func densifyStage(p *pipe) any {
 	p.ordered, p.uniqueID = false, false
-	span := d("step", pick[any](p.gen, int32(1), int32(2), int64(3)), "bounds", pick[any](p.gen, "full", "partition", bson.A{int32(0), int32(4)}))
+	span := d("step", pick[any](p.gen, int32(1), int32(2), int64(3)), "bounds",
+		pick[any](p.gen, "full", "partition", bson.A{int32(0), int32(4)}))
 	field := pick(p.gen, "_id", "a")
 	if p.chance(20) {
 		field = "e"
@@ -98,7 +101,8 @@ func densifyStage(p *pipe) any {
 // fillStage fills one field.
 func fillStage(p *pipe) any {
 	field := pick(p.gen, "a", "b", "d.a", "f")
-	out := d("sortBy", d("_id", 1), "output", d(field, pick[any](p.gen, d("method", "locf"), d("method", "linear"), d("value", p.exprTo(anyKind, 1)))))
+	out := d("sortBy", d("_id", 1), "output",
+		d(field, pick[any](p.gen, d("method", "locf"), d("method", "linear"), d("value", p.exprTo(anyKind, 1)))))
 	if p.chance(40) {
 		p.ordered = false
 		out = append(out, bson.E{Key: "partitionByFields", Value: bson.A{pick(p.gen, "b", "a")}})

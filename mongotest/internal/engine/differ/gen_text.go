@@ -62,5 +62,9 @@ func findText(g *gen) Case {
 	case g.chance(20):
 		filter = bson.D{{Key: pick(g, "$and", "$or"), Value: bson.A{filter, d("_id", d("$lte", 2))}}}
 	}
-	return Case{Collection: "words", Docs: docs, Command: d("find", "words", "filter", filter, "sort", d("_id", 1)), Ordered: true}
+	return Case{
+		Collection: "words", Docs: docs,
+		Command: d("find", "words", "filter", filter, "sort", d("_id", 1)),
+		Ordered: true,
+	}
 }

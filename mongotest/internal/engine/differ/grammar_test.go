@@ -16,7 +16,8 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/update"
 )
 
-// ungenerated are operators that the grammar doesn't make, each with the reason. The cases of package operators have them.
+// ungenerated are operators that the grammar doesn't make, each with the reason. The cases of package operators have
+// them.
 var ungenerated = map[string]string{
 	"$meta":              "the server scores texts otherwise, and its $meta leaves out the other fields",
 	"$listLocalSessions": "the server has none",
@@ -46,8 +47,8 @@ func TestGrammar(t *testing.T) {
 	}
 }
 
-// TestUngenerated holds that the operators that the grammar leaves out are ones with which the server does something else, as the
-// cases of package operators say.
+// TestUngenerated holds that the operators that the grammar leaves out are ones with which the server does something
+// else, as the cases of package operators say.
 func TestUngenerated(t *testing.T) {
 	files, err := filepath.Glob("../operators/testdata/*.txt")
 	if err != nil {
@@ -104,7 +105,8 @@ func TestGrammarReach(t *testing.T) {
 		c := Generate(1, i)
 		walk(c.Command, func(key string, _ any) { seen[key] = true })
 	}
-	for _, name := range keysOf(treeOps, fieldOps, nearOps, areaOps, textOps, updateOps, pushMods, exprOps, accumulators, stages, projectOps) {
+	for _, name := range keysOf(treeOps, fieldOps, nearOps, areaOps, textOps, updateOps, pushMods, exprOps,
+		accumulators, stages, projectOps) {
 		if !seen[name] {
 			t.Errorf("6000 cases have no %s", name)
 		}

@@ -9,8 +9,8 @@ import (
 	"github.com/docmodel/docmodel/internal/bsonval"
 )
 
-// The functions of this file change a command, or a part of one, so that the engine does with it what the server does with the
-// command as it was. See sameFor and failsFor.
+// The functions of this file change a command, or a part of one, so that the engine does with it what the server does
+// with the command as it was. See sameFor and failsFor.
 
 // before is an aggregation without the first stage of one of the names and what follows it.
 func (c Case) before(names ...string) Case {
@@ -145,7 +145,8 @@ func fillEach(v any) any {
 	return d("$addFields", values)
 }
 
-// hasBeyond reports whether a document has a number, or a date, that isn't below the upper bound of a $densify without partitions.
+// hasBeyond reports whether a document has a number, or a date, that isn't below the upper bound of a $densify without
+// partitions.
 func hasBeyond(c Case) bool {
 	found := false
 	walk(c.Command, func(key string, v any) {
@@ -159,7 +160,8 @@ func hasBeyond(c Case) bool {
 			_, isDate := v.(bson.DateTime)
 			return (isNumber(v) || isDate) && isDate == dates && bsonval.Compare(v, bounds[1]) >= 0
 		}
-		found = found || slices.ContainsFunc(slices.Concat(c.Docs, c.Other), func(doc bson.D) bool { return reaches(doc, field, beyond) })
+		found = found ||
+			slices.ContainsFunc(slices.Concat(c.Docs, c.Other), func(doc bson.D) bool { return reaches(doc, field, beyond) })
 	})
 	return found
 }
@@ -172,7 +174,10 @@ func madeWithout(v any) any {
 		for _, path := range fields {
 			name, _, dotted := strings.Cut(path.(string), ".")
 			if dotted {
-				made := d("$and", bson.A{d("$eq", bson.A{"$" + name, d("$literal", bson.D{})}), d("$eq", bson.A{d("$type", "$_id"), "missing"})})
+				made := d("$and", bson.A{
+					d("$eq", bson.A{"$" + name, d("$literal", bson.D{})}),
+					d("$eq", bson.A{d("$type", "$_id"), "missing"}),
+				})
 				drop := d("$set", d(name, d("$cond", bson.A{made, "$$REMOVE", "$" + name})))
 				return slices.Concat(stages[:i+1], bson.A{drop}, stages[i+1:])
 			}

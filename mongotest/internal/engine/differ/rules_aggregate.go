@@ -42,7 +42,8 @@ var aggregateRules = []rule{
 			dotted := slices.ContainsFunc(x.server.State, func(doc bson.D) bool {
 				return slices.ContainsFunc(doc, func(e bson.E) bool { return strings.Contains(e.Key, ".") })
 			})
-			return hasStage(x.Case, "$merge") && dotted && (x.kind == States || x.kind == OnlyEngine && (x.engine.Code == 40 || x.engine.Code == 28))
+			return hasStage(x.Case, "$merge") && dotted &&
+				(x.kind == States || x.kind == OnlyEngine && (x.engine.Code == 40 || x.engine.Code == 28))
 		},
 	},
 	{
@@ -57,7 +58,8 @@ var aggregateRules = []rule{
 		"MongoDB's manual doesn't say whether it is ($set, \"Add an Element to an Array\").",
 		func(x difference) bool {
 			return x.kind == OnlyServer && x.uses("$set", "$addFields", "$project") && x.server.computing() &&
-				(hasEmptyArray(x.engine.Reply) || x.holds(isEmptyArray) && x.constant() || slices.ContainsFunc(x.engine.State, func(doc bson.D) bool { return hasEmptyArray(doc) }))
+				(hasEmptyArray(x.engine.Reply) || x.holds(isEmptyArray) && x.constant() ||
+					slices.ContainsFunc(x.engine.State, func(doc bson.D) bool { return hasEmptyArray(doc) }))
 		},
 	},
 	{
@@ -94,7 +96,8 @@ var aggregateRules = []rule{
 		"$addToSet of a group or a window adds null for a missing field",
 		"MongoDB adds nothing for a document without the field ($addToSet (aggregation), \"Missing Fields\").",
 		func(x difference) bool {
-			return (x.kind == Replies || x.kind == States) && x.uses("$group", "$bucket", "$setWindowFields") && x.uses("$addToSet") && x.sameAfter(dropNullElements)
+			return (x.kind == Replies || x.kind == States) && x.uses("$group", "$bucket", "$setWindowFields") &&
+				x.uses("$addToSet") && x.sameAfter(dropNullElements)
 		},
 	},
 	{
@@ -139,8 +142,10 @@ var aggregateRules = []rule{
 		"a removal and a constant after it become one wrong stage",
 		"MongoDB's $unset adds nothing, and the next stage sees what it removed ($unset (aggregation)).",
 		func(x difference) bool {
-			return constantAfterRemoval(x.Case) && !x.engine.failed() && !x.server.failed() && x.apart(sortFields, x.less("$set", "$addFields"),
-				x.less("$unset", "$project"), x.less("$set", "$addFields", "$unset", "$project"), x.changed(unsetWhole)).emptied() ||
+			return constantAfterRemoval(x.Case) && !x.engine.failed() && !x.server.failed() &&
+				x.apart(sortFields, x.less("$set", "$addFields"),
+					x.less("$unset", "$project"), x.less("$set", "$addFields", "$unset", "$project"),
+					x.changed(unsetWhole)).emptied() ||
 				constantAfterRemoval(x.Case) && x.kind == OnlyServer && x.failsLike(x.less("$unset", "$project")) ||
 				x.kind == OnlyServer && x.server.Code == 31249 && x.uses("$project", "$unset")
 		},
@@ -157,7 +162,9 @@ var aggregateRules = []rule{
 		"$unwind can't store an index below the array's path, nor below another array",
 		"MongoDB stores the index at the path that is named; its manual doesn't say what becomes of an array there ($unwind, includeArrayIndex).",
 		func(x difference) bool {
-			return x.uses("$unwind") && x.uses("includeArrayIndex") && (x.kind == OnlyServer && x.server.Code == 31249 || x.kind == Replies && (x.holds(isEmptyArray) || x.holds(isDottedIndex)))
+			return x.uses("$unwind") && x.uses("includeArrayIndex") &&
+				(x.kind == OnlyServer && x.server.Code == 31249 ||
+					x.kind == Replies && (x.holds(isEmptyArray) || x.holds(isDottedIndex)))
 		},
 	},
 	{
@@ -169,7 +176,8 @@ var aggregateRules = []rule{
 		"$lookup with variables joins nothing where nobody uses them, or as a field below another",
 		"MongoDB joins what the pipeline returns ($lookup).",
 		func(x difference) bool {
-			return (x.kind == Replies || x.kind == States) && x.uses("let") && hasStage(x.Case, "$lookup") && (!mentions(x.Command, "$$v") || mentions(x.Command, "d.j")) &&
+			return (x.kind == Replies || x.kind == States) && x.uses("let") && hasStage(x.Case, "$lookup") &&
+				(!mentions(x.Command, "$$v") || mentions(x.Command, "d.j")) &&
 				x.sameAfter(func(v any) any { return sortFields(dropArrays(v)) })
 		},
 	},
@@ -210,7 +218,8 @@ func joinAll(v any) any {
 	return v
 }
 
-// emptied reports whether the outcomes are equal but for empty documents that the server has in place of scalars, or of nothing.
+// emptied reports whether the outcomes are equal but for empty documents that the server has in place of scalars, or of
+// nothing.
 func (x difference) emptied() bool {
 	engine, server := mapOutcome(x.engine, sortFields), mapOutcome(x.server, sortFields)
 	if len(engine.State) != len(server.State) {
@@ -229,7 +238,8 @@ func equalButEmpty(engine, server any) bool {
 	case bson.D:
 		s, ok := server.(bson.D)
 		s = slices.DeleteFunc(slices.Clone(s), func(f bson.E) bool { return !has(e, f.Key) && isHollow(f.Value) })
-		return ok && len(e) == len(s) && !slices.ContainsFunc(e, func(f bson.E) bool { return !has(s, f.Key) || !equalButEmpty(f.Value, lookup(s, f.Key)) })
+		return ok && len(e) == len(s) &&
+			!slices.ContainsFunc(e, func(f bson.E) bool { return !has(s, f.Key) || !equalButEmpty(f.Value, lookup(s, f.Key)) })
 	case bson.A:
 		s, ok := server.(bson.A)
 		for i := 0; ok && i < len(e) && i < len(s); i++ {
@@ -365,7 +375,8 @@ func countsCount(c Case) bool {
 	stages, _ := c.get("pipeline").(bson.A)
 	for i, s := range stages {
 		union, _ := lookup(s, "$unionWith").(bson.D)
-		if union != nil && i < len(stages)-1 && lookup(stages[i+1], "$count") != nil && (Case{Command: union}).uses("$count") {
+		if union != nil && i < len(stages)-1 && lookup(stages[i+1], "$count") != nil &&
+			(Case{Command: union}).uses("$count") {
 			return true
 		}
 	}

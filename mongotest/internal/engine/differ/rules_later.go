@@ -40,9 +40,10 @@ var laterRules = []rule{
 		"a constant is computed though an operand before it is null, or decides",
 		"MongoDB's manual doesn't say when an expression without fields is computed.",
 		func(x difference) bool {
-			return x.kind == OnlyServer && x.constant() && laterOperand(x.Command, hasConstantOperator, "$add", "$multiply", "$concat",
-				"$concatArrays", "$setUnion", "$setIntersection", "$indexOfArray", "$indexOfCP", "$indexOfBytes", "$or", "$and",
-				"$bitAnd", "$bitOr", "$bitXor")
+			return x.kind == OnlyServer && x.constant() &&
+				laterOperand(x.Command, hasConstantOperator, "$add", "$multiply", "$concat",
+					"$concatArrays", "$setUnion", "$setIntersection", "$indexOfArray", "$indexOfCP", "$indexOfBytes", "$or", "$and",
+					"$bitAnd", "$bitOr", "$bitXor")
 		},
 	},
 	{
@@ -57,14 +58,16 @@ var laterRules = []rule{
 		"$range whose end is before its start is too large",
 		"MongoDB's range is empty then ($range).",
 		func(x difference) bool {
-			return x.kind == OnlyServer && x.server.Code == 146 && strings.HasPrefix(x.server.Text, "$range requires excessive memory")
+			return x.kind == OnlyServer && x.server.Code == 146 &&
+				strings.HasPrefix(x.server.Text, "$range requires excessive memory")
 		},
 	},
 	{
 		"findAndModify computes $expr for documents after the one that it finds",
 		"MongoDB's manual doesn't say for which documents the filter is computed.",
 		func(x difference) bool {
-			return x.kind == OnlyServer && x.verb() == "findAndModify" && x.uses("$expr") && x.server.computing() && x.another() && x.finds(1)
+			return x.kind == OnlyServer && x.verb() == "findAndModify" && x.uses("$expr") && x.server.computing() &&
+				x.another() && x.finds(1)
 		},
 	},
 	{
@@ -109,14 +112,16 @@ var laterRules = []rule{
 		"$substr and $substrBytes cut what $replaceOne made of a longer text",
 		"MongoDB refuses an index within a character of the text itself ($substrBytes).",
 		func(x difference) bool {
-			return x.kind == OnlyServer && (x.server.Code == 28656 || x.server.Code == 28657) && x.uses("$replaceOne", "$replaceAll")
+			return x.kind == OnlyServer && (x.server.Code == 28656 || x.server.Code == 28657) &&
+				x.uses("$replaceOne", "$replaceAll")
 		},
 	},
 	{
 		"$avg of whole numbers is a whole number where another operator takes it",
 		"MongoDB's average is a double, or a decimal of decimals ($avg, \"Result Data Type\").",
 		func(x difference) bool {
-			return x.kind == OnlyServer && x.uses("$avg") && strings.HasPrefix(x.server.Text, "Unsupported conversion from int to date") ||
+			return x.kind == OnlyServer && x.uses("$avg") &&
+				strings.HasPrefix(x.server.Text, "Unsupported conversion from int to date") ||
 				x.because("$avg") && strings.Contains(x.engine.Text, "only supports int and long")
 		},
 	},
@@ -138,7 +143,8 @@ var laterRules = []rule{
 		"a decimal that is rounded to whole numbers keeps its exponent",
 		"MongoDB's result is a whole number without one; numbers with more zeros are equal (Comparison/Sort Order, \"Numeric Types\").",
 		func(x difference) bool {
-			return x.uses("$floor", "$ceil", "$round", "$trunc") && x.sameAfter(func(v any) any { return sortFields(plainDecimals(v)) })
+			return x.uses("$floor", "$ceil", "$round", "$trunc") &&
+				x.sameAfter(func(v any) any { return sortFields(plainDecimals(v)) })
 		},
 	},
 	{
@@ -165,7 +171,8 @@ func eachEqual(v any) any {
 	return d("$arrayElemAt", bson.A{pairs, 0})
 }
 
-// exprAlone takes away what stands beside $expr in a filter, or in a $match before it, with a $redact between them or not.
+// exprAlone takes away what stands beside $expr in a filter, or in a $match before it, with a $redact between them or
+// not.
 func exprAlone(v any) any {
 	if list, ok := v.(bson.A); ok {
 		list = slices.Clone(list)
@@ -221,7 +228,9 @@ func hasUnused(command bson.D) bool {
 // withoutYear0 makes years before the first one less.
 func withoutYear0(v any) any {
 	if doc, ok := v.(bson.D); ok && len(doc) == 1 && doc[0].Key == "$year" {
-		return d("$let", d("vars", d("y", doc), "in", d("$cond", bson.A{d("$lte", bson.A{"$$y", int32(0)}), d("$subtract", bson.A{"$$y", int32(1)}), "$$y"})))
+		return d("$let",
+			d("vars", d("y", doc), "in",
+				d("$cond", bson.A{d("$lte", bson.A{"$$y", int32(0)}), d("$subtract", bson.A{"$$y", int32(1)}), "$$y"})))
 	}
 	return v
 }
@@ -274,7 +283,8 @@ func hasConstantOperator(v any) bool {
 	found := false
 	values(v, func(v any) {
 		doc, ok := v.(bson.D)
-		found = found || ok && len(doc) == 1 && strings.HasPrefix(doc[0].Key, "$") && doc[0].Key != "$literal" && !mentionsField(doc)
+		found = found ||
+			ok && len(doc) == 1 && strings.HasPrefix(doc[0].Key, "$") && doc[0].Key != "$literal" && !mentionsField(doc)
 	})
 	return found
 }

@@ -20,7 +20,8 @@ var mixedRules = []rule{
 		"of two mistakes one of which changes the _id, the other is told",
 		"MongoDB finds conflicts first, and then applies an update in the order of its paths (Update Operators).",
 		func(x difference) bool {
-			return x.updates() && x.kind == Codes && (x.engine.Code == 66) != (x.server.Code == 66) && x.engine.Code != 11000 && x.server.Code != 11000
+			return x.updates() && x.kind == Codes && (x.engine.Code == 66) != (x.server.Code == 66) &&
+				x.engine.Code != 11000 && x.server.Code != 11000
 		},
 	},
 	{
@@ -36,7 +37,8 @@ var mixedRules = []rule{
 		func(x difference) bool {
 			return x.kind == Replies && x.uses("$sort") && hasEmptyArray(x.engine.Reply) && (x.sameAfter(sortElements) ||
 				x.uses(rounded...) && x.sameAfter(func(v any) any { return sortElements(fewerDigits(v)) })) ||
-				x.kind == OnlyServer && x.uses("$sort") && hasEmptyArray(x.run(x.before("$skip", "$limit")).Reply) && x.failsLike(x.less("$skip", "$limit"))
+				x.kind == OnlyServer && x.uses("$sort") && hasEmptyArray(x.run(x.before("$skip", "$limit")).Reply) &&
+					x.failsLike(x.less("$skip", "$limit"))
 		},
 	},
 	{
@@ -64,14 +66,16 @@ var mixedRules = []rule{
 		"$graphLookup finds in another order",
 		"MongoDB gives the found documents in no order ($graphLookup, \"Considerations\").",
 		func(x difference) bool {
-			return (x.kind == Replies || x.kind == States) && x.uses("$graphLookup") && x.sameAfter(func(v any) any { return sortElements(widened(v)) })
+			return (x.kind == Replies || x.kind == States) && x.uses("$graphLookup") &&
+				x.sameAfter(func(v any) any { return sortElements(widened(v)) })
 		},
 	},
 	{
 		"years, quarters and months are added in a time zone a day off",
 		"MongoDB adds them by the calendar of the time zone ($dateAdd, \"Time Zones\").",
 		func(x difference) bool {
-			return x.uses("$dateAdd", "$dateSubtract") && x.uses("timezone") && x.holds(func(v any) bool { return v == "year" || v == "quarter" || v == "month" }) &&
+			return x.uses("$dateAdd", "$dateSubtract") && x.uses("timezone") &&
+				x.holds(func(v any) bool { return v == "year" || v == "quarter" || v == "month" }) &&
 				x.within(sortFields, "$dateAdd", "$dateSubtract")
 		},
 	},
@@ -105,7 +109,8 @@ var mixedRules = []rule{
 		"$first, $last, $top and $bottom of what is missing in a group or a window leave the field out",
 		"MongoDB's is null ($last (aggregation accumulator), \"Missing Values\").",
 		func(x difference) bool {
-			return (x.kind == Replies || x.kind == States) && x.uses("$first", "$last", "$top", "$bottom") && x.uses("$group", "$bucket", "$setWindowFields") && x.sameAfter(dropNullFields)
+			return (x.kind == Replies || x.kind == States) && x.uses("$first", "$last", "$top", "$bottom") &&
+				x.uses("$group", "$bucket", "$setWindowFields") && x.sameAfter(dropNullFields)
 		},
 	},
 	{
@@ -131,8 +136,9 @@ var mixedRules = []rule{
 		"$dateDiff, $dateAdd and $dateSubtract compute what follows a start that is null",
 		"MongoDB returns null if a part is null or missing ($dateDiff, $dateAdd, $dateSubtract).",
 		func(x difference) bool {
-			return x.eager("$dateDiff", "$dateAdd", "$dateSubtract") || x.kind == OnlyServer && strings.HasPrefix(x.server.Text, "Invalid $date") &&
-				strings.Contains(x.server.Text, "for 'amount' parameter")
+			return x.eager("$dateDiff", "$dateAdd", "$dateSubtract") ||
+				x.kind == OnlyServer && strings.HasPrefix(x.server.Text, "Invalid $date") &&
+					strings.Contains(x.server.Text, "for 'amount' parameter")
 		},
 	},
 	{
@@ -144,14 +150,16 @@ var mixedRules = []rule{
 		"milliseconds are added to dates inexactly",
 		"A date is a 64-bit number of milliseconds (BSON Types, \"Date\").",
 		func(x difference) bool {
-			return x.uses("$dateAdd", "$dateSubtract") && x.holds(func(v any) bool { return v == "millisecond" }) && x.within(sortFields, "$dateAdd", "$dateSubtract")
+			return x.uses("$dateAdd", "$dateSubtract") && x.holds(func(v any) bool { return v == "millisecond" }) &&
+				x.within(sortFields, "$dateAdd", "$dateSubtract")
 		},
 	},
 	{
 		"sets are compared in another order",
 		"MongoDB leaves the order of the elements unspecified ($setUnion, $setIntersection, $setDifference).",
 		func(x difference) bool {
-			return (x.kind == Replies || x.kind == States) && (x.chosen() || x.within(sortFields, "$setUnion", "$setIntersection", "$setDifference")) &&
+			return (x.kind == Replies || x.kind == States) &&
+				(x.chosen() || x.within(sortFields, "$setUnion", "$setIntersection", "$setDifference")) &&
 				x.uses("$eq", "$ne", "$gt", "$gte", "$lt", "$lte", "$cmp", "$min", "$max", "$in", "$indexOfArray")
 		},
 	},
@@ -212,7 +220,8 @@ var mixedRules = []rule{
 		"an empty document is lost in $lookup, and joined documents are placed last",
 		"See there.",
 		func(x difference) bool {
-			return x.kind == Replies && x.uses("$lookup") && x.sameAfter(func(v any) any { return sortFields(dropEmptyDocuments(v)) })
+			return x.kind == Replies && x.uses("$lookup") &&
+				x.sameAfter(func(v any) any { return sortFields(dropEmptyDocuments(v)) })
 		},
 	},
 	{
@@ -235,14 +244,19 @@ var mixedRules = []rule{
 		"a key of $group that is missing, in documents that go into another group",
 		"See there.",
 		func(x difference) bool {
-			return (x.kind == Replies || x.kind == States) && (regrouped(x.Case) && x.chosen() || x.uses("$group") && x.sameAfter(func(v any) any { return sortElements(dropNullFields(v)) }))
+			return (x.kind == Replies || x.kind == States) &&
+				(regrouped(x.Case) && x.chosen() ||
+					x.uses("$group") && x.sameAfter(func(v any) any { return sortElements(dropNullFields(v)) }))
 		},
 	},
 	{
 		"a count of nothing is zero, where it is one of several documents",
 		"See there.",
 		func(x difference) bool {
-			return x.uses("$count") && x.uses("$unionWith") && (x.kind == OnlyServer && x.failsFor(countAnyway) || x.kind == Replies) && (x.uses("$project", "$setWindowFields") && x.chosen() || x.sameFor(countAnyway) || x.uses("$group") && x.sameAfter(dropCountKeys))
+			return x.uses("$count") && x.uses("$unionWith") &&
+				(x.kind == OnlyServer && x.failsFor(countAnyway) || x.kind == Replies) &&
+				(x.uses("$project", "$setWindowFields") && x.chosen() || x.sameFor(countAnyway) ||
+					x.uses("$group") && x.sameAfter(dropCountKeys))
 		},
 	},
 	{
@@ -254,7 +268,8 @@ var mixedRules = []rule{
 	},
 }
 
-var rules = slices.Concat(updateRules, laterUpdateRules, findRules, valueRules, laterRules, numberRules, aggregateRules, stageRules, placeRules, mixedRules)
+var rules = slices.Concat(updateRules, laterUpdateRules, findRules, valueRules, laterRules, numberRules, aggregateRules,
+	stageRules, placeRules, mixedRules)
 
 // regrouped reports whether groups by a field are counted, cut off or made anew by a later stage.
 func regrouped(c Case) bool {
@@ -262,7 +277,9 @@ func regrouped(c Case) bool {
 	grouped := false
 	for _, stage := range stages {
 		s := Case{Command: bson.D{{Key: "stage", Value: stage}}}
-		if grouped && s.uses("$group", "$sortByCount", "$count", "$limit", "$skip", "$replaceWith", "$replaceRoot", "$facet", "$bucket", "$bucketAuto") {
+		if grouped &&
+			s.uses("$group", "$sortByCount", "$count", "$limit", "$skip", "$replaceWith", "$replaceRoot", "$facet",
+				"$bucket", "$bucketAuto") {
 			return true
 		}
 		grouped = grouped || s.uses("$group", "$sortByCount") && mentions(stage, "$")
@@ -275,7 +292,8 @@ func countAnyway(v any) any {
 	stages, _ := v.(bson.A)
 	for i, stage := range stages {
 		if name, ok := lookup(stage, "$count").(string); ok {
-			return slices.Concat(stages[:i], bson.A{d("$facet", d("z", bson.A{})), d("$project", d(name, d("$size", "$z")))}, stages[i+1:])
+			return slices.Concat(stages[:i],
+				bson.A{d("$facet", d("z", bson.A{})), d("$project", d(name, d("$size", "$z")))}, stages[i+1:])
 		}
 	}
 	return v

@@ -15,7 +15,8 @@ var numberRules = []rule{
 		"equal values of $minN and $maxN come in another order",
 		"MongoDB's manual doesn't say in which order values of several types come that are equal ($minN, $maxN).",
 		func(x difference) bool {
-			return (x.kind == Replies || x.kind == States) && x.uses("$minN", "$maxN") && (x.sameAfter(sortElements) || x.sameAfter(asFloats))
+			return (x.kind == Replies || x.kind == States) && x.uses("$minN", "$maxN") &&
+				(x.sameAfter(sortElements) || x.sameAfter(asFloats))
 		},
 	},
 	{
@@ -30,7 +31,8 @@ var numberRules = []rule{
 		"They are, of the elements of an array ($stdDevPop, $stdDevSamp, $percentile, $median), and of binary data ($subtype).",
 		func(x difference) bool {
 			return (x.kind == OnlyServer || x.kind == Codes) && (strings.HasPrefix(x.server.Text, "Operator $stdDev") ||
-				strings.HasPrefix(x.server.Text, "Unrecognized expression format: $") && x.uses("$percentile", "$median", "$subtype"))
+				strings.HasPrefix(x.server.Text, "Unrecognized expression format: $") &&
+					x.uses("$percentile", "$median", "$subtype"))
 		},
 	},
 	{
@@ -56,7 +58,8 @@ var numberRules = []rule{
 		"$stdDevPop and $stdDevSamp of a window are off in the last digit",
 		"MongoDB's manual doesn't say how they are rounded.",
 		func(x difference) bool {
-			return x.uses("$setWindowFields") && x.uses("$stdDevPop", "$stdDevSamp") && x.sameAfter(func(v any) any { return sortFields(fewerDigits(v)) })
+			return x.uses("$setWindowFields") && x.uses("$stdDevPop", "$stdDevSamp") &&
+				x.sameAfter(func(v any) any { return sortFields(fewerDigits(v)) })
 		},
 	},
 	{
@@ -75,14 +78,16 @@ var numberRules = []rule{
 		"$sum of NaN for every document of a group fails",
 		"MongoDB's sum is NaN ($sum).",
 		func(x difference) bool {
-			return x.kind == OnlyServer && x.uses("$sum") && x.uses("$group", "$bucket") && strings.HasPrefix(x.server.Text, "Attempt to convert NaN value to integer")
+			return x.kind == OnlyServer && x.uses("$sum") && x.uses("$group", "$bucket") &&
+				strings.HasPrefix(x.server.Text, "Attempt to convert NaN value to integer")
 		},
 	},
 	{
 		"$sampleRate may stand within $elemMatch",
 		"$sampleRate is of whole documents ($match, \"$sampleRate\"): MongoDB's error 2.",
 		func(x difference) bool {
-			return x.kind == OnlyEngine && x.uses("$sampleRate") && strings.HasPrefix(x.engine.Text, "$sampleRate can only be applied")
+			return x.kind == OnlyEngine && x.uses("$sampleRate") &&
+				strings.HasPrefix(x.engine.Text, "$sampleRate can only be applied")
 		},
 	},
 	{
@@ -90,14 +95,19 @@ var numberRules = []rule{
 		"A number that can't be a 64-bit integer has none ($bitsAllSet, \"Integers\").",
 		func(x difference) bool {
 			return x.uses("$bitsAllSet", "$bitsAllClear", "$bitsAnySet", "$bitsAnyClear") && x.holds(isBrokenDecimal) &&
-				(x.chosen() || x.another() || x.sameForDocs(wholeDecimal) || x.sameFor(anyBits) || hasStage(x.Case, "$geoNear") && almostEqual(x.run(x.changed(anyBits)).Reply, x.server.Reply) || x.kind == OnlyServer && x.updates() && x.finds(0))
+				(x.chosen() || x.another() || x.sameForDocs(wholeDecimal) || x.sameFor(anyBits) ||
+					hasStage(x.Case, "$geoNear") && almostEqual(x.run(x.changed(anyBits)).Reply, x.server.Reply) ||
+					x.kind == OnlyServer && x.updates() && x.finds(0))
 		},
 	},
 }
 
 // rounded are the operators whose results are rounded.
-var rounded = []string{"$exp", "$ln", "$log", "$log10", "$pow", "$sqrt", "$sin", "$cos", "$tan", "$asin", "$acos", "$atan", "$atan2", "$sinh",
-	"$cosh", "$tanh", "$asinh", "$acosh", "$atanh", "$degreesToRadians", "$radiansToDegrees"}
+var rounded = []string{
+	"$exp", "$ln", "$log", "$log10", "$pow", "$sqrt", "$sin", "$cos", "$tan", "$asin", "$acos", "$atan", "$atan2", "$sinh",
+
+	"$cosh", "$tanh", "$asinh", "$acosh", "$atanh", "$degreesToRadians", "$radiansToDegrees",
+}
 
 func isNumber(v any) bool {
 	switch v.(type) {
@@ -199,7 +209,8 @@ func exists(v any) any {
 	return v
 }
 
-// comparesExtreme reports whether an operator of the filter has MinKey or MaxKey for an operand, or in a list of operands.
+// comparesExtreme reports whether an operator of the filter has MinKey or MaxKey for an operand, or in a list of
+// operands.
 func comparesExtreme(filter any) bool {
 	found := false
 	walk(filter, func(key string, v any) {

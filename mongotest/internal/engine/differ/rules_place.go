@@ -43,7 +43,8 @@ var placeRules = []rule{
 		"a positional projection doesn't know the element that a filter names by its index",
 		"MongoDB's element is the first that matches the condition on the array ($ (projection)).",
 		func(x difference) bool {
-			return x.kind == OnlyServer && hasIndex(x.filter()) && strings.HasSuffix(x.server.Text, "positional operator '.$' couldn't find a matching element in the array")
+			return x.kind == OnlyServer && hasIndex(x.filter()) &&
+				strings.HasSuffix(x.server.Text, "positional operator '.$' couldn't find a matching element in the array")
 		},
 	},
 	{
@@ -55,14 +56,16 @@ var placeRules = []rule{
 				list, _ := v.(bson.A)
 				several = several || key == "$or" && len(list) > 1
 			})
-			return several && x.kind == OnlyServer && strings.HasSuffix(x.server.Text, "positional operator '.$' couldn't find a matching element in the array")
+			return several && x.kind == OnlyServer &&
+				strings.HasSuffix(x.server.Text, "positional operator '.$' couldn't find a matching element in the array")
 		},
 	},
 	{
 		"a positional projection finds no element by a field that is missing in it",
 		"MongoDB's element is the first that matches the condition on the array, and null matches a missing field ($ (projection)).",
 		func(x difference) bool {
-			return x.kind == OnlyServer && asksMissing(x.filter()) && strings.HasSuffix(x.server.Text, "positional operator '.$' couldn't find a matching element in the array")
+			return x.kind == OnlyServer && asksMissing(x.filter()) &&
+				strings.HasSuffix(x.server.Text, "positional operator '.$' couldn't find a matching element in the array")
 		},
 	},
 	{
@@ -76,7 +79,8 @@ var placeRules = []rule{
 		"a positional projection takes no $jsonSchema and no $expr in the filter",
 		"MongoDB's filter may have any operators ($ (projection)).",
 		func(x difference) bool {
-			return x.kind == OnlyServer && x.get("projection") != nil && strings.HasSuffix(x.server.Text, "can only be applied to the top-level document")
+			return x.kind == OnlyServer && x.get("projection") != nil &&
+				strings.HasSuffix(x.server.Text, "can only be applied to the top-level document")
 		},
 	},
 	{
@@ -101,7 +105,8 @@ func asksMissing(filter any) bool {
 
 // anywhere makes conditions on a place on the sphere hold for any field.
 func anywhere(v any) any {
-	if doc, ok := v.(bson.D); ok && len(doc) == 1 && (lookup(doc[0].Value, "$centerSphere") != nil || doc[0].Key == "$geoIntersects") {
+	if doc, ok := v.(bson.D); ok && len(doc) == 1 &&
+		(lookup(doc[0].Value, "$centerSphere") != nil || doc[0].Key == "$geoIntersects") {
 		return d("$exists", true)
 	}
 	return v
@@ -124,8 +129,8 @@ func circles(by float64) func(any) any {
 	}
 }
 
-// phrasesDiffer reports whether each document that one of the two returns alone has the phrase of the search as a part of its text,
-// or as a sequence of its words, but not both.
+// phrasesDiffer reports whether each document that one of the two returns alone has the phrase of the search as a part
+// of its text, or as a sequence of its words, but not both.
 func (x difference) phrasesDiffer() bool {
 	var phrase string
 	walk(x.Command, func(key string, v any) {
@@ -156,7 +161,8 @@ func wordsOf(s string) string {
 	return " " + strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == ' ' || r == ',' }), " ") + " "
 }
 
-// isPart reports whether the server returns some of the documents that the engine returns, in the same order, and no others.
+// isPart reports whether the server returns some of the documents that the engine returns, in the same order, and no
+// others.
 func (x difference) isPart() bool {
 	all, part := batch(x.run(x.unlimited()).Reply), batch(x.server.Reply)
 	for _, v := range all {
@@ -167,8 +173,8 @@ func (x difference) isPart() bool {
 	return len(part) == 0
 }
 
-// almostEqual reports whether two values are equal but for the order of fields and for distances, which may differ by what the shape
-// of the earth makes of them.
+// almostEqual reports whether two values are equal but for the order of fields and for distances, which may differ by
+// what the shape of the earth makes of them.
 func almostEqual(x, y any) bool {
 	switch x := x.(type) {
 	case bson.D:

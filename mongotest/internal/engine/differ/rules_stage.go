@@ -66,7 +66,8 @@ var stageRules = []rule{
 		"MongoDB lets documents whose field is null or missing pass as they are ($densify, \"field\").",
 		func(x difference) bool {
 			failed := x.server.Text == "Unrecognized BSON data type code 0" || x.server.Code == 5897900
-			return (x.densifies("full") || x.densifies(nil)) && (x.kind == OnlyServer && failed || x.kind != OnlyServer && (x.chosen() || x.makesMore()))
+			return (x.densifies("full") || x.densifies(nil)) &&
+				(x.kind == OnlyServer && failed || x.kind != OnlyServer && (x.chosen() || x.makesMore()))
 		},
 	},
 	{
@@ -74,7 +75,8 @@ var stageRules = []rule{
 		"MongoDB's partition is a document of what the paths give, and the documents have its fields ($densify, \"partitionByFields\").",
 		func(x difference) bool {
 			tooMany := x.kind == OnlyEngine && x.engine.Code == 5897900
-			return (x.kind == Replies || x.kind == States || tooMany) && x.uses("$densify") && x.uses("partitionByFields") && mentions(x.Command, "d.a") && (tooMany || x.sameFor(madeWithout) || x.chosen() || x.isPart())
+			return (x.kind == Replies || x.kind == States || tooMany) && x.uses("$densify") && x.uses("partitionByFields") &&
+				mentions(x.Command, "d.a") && (tooMany || x.sameFor(madeWithout) || x.chosen() || x.isPart())
 		},
 	},
 	{
@@ -83,7 +85,9 @@ var stageRules = []rule{
 		func(x difference) bool {
 			made := x
 			made.engine = x.run(x.changed(unpartitioned))
-			return x.densifies(nil) && (x.sameFor(unpartitioned) || x.uses(rounded...) && made.sameAfter(func(v any) any { return sortFields(fewerDigits(v)) }))
+			return x.densifies(nil) &&
+				(x.sameFor(unpartitioned) ||
+					x.uses(rounded...) && made.sameAfter(func(v any) any { return sortFields(fewerDigits(v)) }))
 		},
 	},
 	{
@@ -91,14 +95,16 @@ var stageRules = []rule{
 		"MongoDB computes as much as a batch needs (Aggregation Commands: cursor.batchSize).",
 		func(x difference) bool {
 			full := len(batch(x.engine.Reply)) == 1000
-			return x.kind == OnlyServer && x.uses("$densify") && full && (x.server.Code == 5733201 || x.server.Code == 5897900 || x.server.Code == 6053600)
+			return x.kind == OnlyServer && x.uses("$densify") && full &&
+				(x.server.Code == 5733201 || x.server.Code == 5897900 || x.server.Code == 6053600)
 		},
 	},
 	{
 		"$densify doesn't look at what comes after its range",
 		"MongoDB's values must all be numbers, or all dates ($densify, \"field\").",
 		func(x difference) bool {
-			return x.kind == OnlyEngine && (x.engine.Code == 5733201 || x.engine.Code == 6053600) && x.because("$densify") && hasBeyond(x.Case)
+			return x.kind == OnlyEngine && (x.engine.Code == 5733201 || x.engine.Code == 6053600) &&
+				x.because("$densify") && hasBeyond(x.Case)
 		},
 	},
 	{
@@ -143,7 +149,8 @@ var stageRules = []rule{
 		"$covariancePop, $covarianceSamp, $stdDevPop and $stdDevSamp of too few numbers divide by zero",
 		"MongoDB returns null for a window without numbers, or with one ($covariancePop, $covarianceSamp, $stdDevPop, $stdDevSamp).",
 		func(x difference) bool {
-			return x.kind == OnlyServer && x.server.Text == "$divide by zero is not allowed" && x.uses("$setWindowFields") && x.uses("$covariancePop", "$covarianceSamp", "$stdDevPop", "$stdDevSamp") && !x.uses("$divide")
+			return x.kind == OnlyServer && x.server.Text == "$divide by zero is not allowed" && x.uses("$setWindowFields") &&
+				x.uses("$covariancePop", "$covarianceSamp", "$stdDevPop", "$stdDevSamp") && !x.uses("$divide")
 		},
 	},
 	{
@@ -159,14 +166,16 @@ var stageRules = []rule{
 		"a window's field below what is no document can't be set",
 		"MongoDB puts a document in its place ($setWindowFields, \"output\"; $fill).",
 		func(x difference) bool {
-			return x.kind == OnlyServer && x.uses("$fill", "$setWindowFields") && x.server.Text == "invalid input BSON: Should not have empty document"
+			return x.kind == OnlyServer && x.uses("$fill", "$setWindowFields") &&
+				x.server.Text == "invalid input BSON: Should not have empty document"
 		},
 	},
 	{
 		"$linearFill looks at the values to sort by only where it fills",
 		"MongoDB refuses values to sort by that are neither numbers nor dates ($linearFill).",
 		func(x difference) bool {
-			return x.kind == OnlyEngine && x.uses("$fill", "$linearFill") && strings.HasPrefix(x.engine.Text, "Value of the sortBy field must be")
+			return x.kind == OnlyEngine && x.uses("$fill", "$linearFill") &&
+				strings.HasPrefix(x.engine.Text, "Value of the sortBy field must be")
 		},
 	},
 	{
@@ -181,7 +190,8 @@ var stageRules = []rule{
 		"$bucketAuto and $setWindowFields take a name with dots for a path, and none with a dollar sign",
 		"MongoDB's documents may have names with dots and dollar signs in them (Field Names with Periods and Dollar Signs).",
 		func(x difference) bool {
-			return x.kind == OnlyServer && (x.server.Code == 31249 || x.server.Code == 16410) && x.uses("$bucketAuto", "$setWindowFields") && x.uses("$setField")
+			return x.kind == OnlyServer && (x.server.Code == 31249 || x.server.Code == 16410) &&
+				x.uses("$bucketAuto", "$setWindowFields") && x.uses("$setField")
 		},
 	},
 	{
@@ -197,13 +207,14 @@ var stageRules = []rule{
 		"$pow of whole numbers fails when an exponent or the result is too large for a long",
 		"MongoDB returns a double then ($pow, \"Behavior\").",
 		func(x difference) bool {
-			return x.kind == OnlyServer && x.uses("$pow") && x.server.Code == 241 && x.server.Text == "Conversion would exceed target type limit"
+			return x.kind == OnlyServer && x.uses("$pow") && x.server.Code == 241 &&
+				x.server.Text == "Conversion would exceed target type limit"
 		},
 	},
 }
 
-// sameFor reports whether the engine gives what the server does once the command has been changed, but for the order of fields, and
-// gave something else before.
+// sameFor reports whether the engine gives what the server does once the command has been changed, but for the order of
+// fields, and gave something else before.
 func (x difference) sameFor(change func(any) any) bool {
 	c := x.changed(change)
 	return compare(x.run(c), x.engine) != Same && x.sameAs(c)
@@ -215,13 +226,15 @@ func (x difference) emptiedFor(change func(any) any) bool {
 	return !x.engine.failed() && x.emptied()
 }
 
-// sameAs reports whether the engine gives for another case what the server does for this one, but for the order of fields.
+// sameAs reports whether the engine gives for another case what the server does for this one, but for the order of
+// fields.
 func (x difference) sameAs(c Case) bool {
 	x.engine = x.run(c)
 	return x.sameAfter(sortFields)
 }
 
-// makesMore reports whether the server's $densify returns what the engine's does, and documents without an _id beside it.
+// makesMore reports whether the server's $densify returns what the engine's does, and documents without an _id beside
+// it.
 func (x difference) makesMore() bool {
 	stages, _ := x.get("pipeline").(bson.A)
 	if len(stages) == 0 || lookup(stages[len(stages)-1], "$densify") == nil {
@@ -235,11 +248,12 @@ func (x difference) makesMore() bool {
 		}
 		rest = slices.Delete(slices.Clone(rest), i, i+1)
 	}
-	return x.kind == Replies && !slices.ContainsFunc(rest, func(v any) bool { doc, _ := v.(bson.D); return has(doc, "_id") })
+	return x.kind == Replies &&
+		!slices.ContainsFunc(rest, func(v any) bool { doc, _ := v.(bson.D); return has(doc, "_id") })
 }
 
-// sameForDocs reports whether the outcomes are equal, but for the order of fields, for documents whose values have gone through f,
-// as what came back goes too.
+// sameForDocs reports whether the outcomes are equal, but for the order of fields, for documents whose values have gone
+// through f, as what came back goes too.
 func (x difference) sameForDocs(f func(any) any) bool {
 	c := x.Case
 	c.Docs = nil

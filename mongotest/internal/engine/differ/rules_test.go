@@ -6,8 +6,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// TestRulesAreNarrow holds that no rule explains differences that have nothing to do with it: answers and errors that no server
-// gives, for thousands of commands.
+// TestRulesAreNarrow holds that no rule explains differences that have nothing to do with it: answers and errors that
+// no server gives, for thousands of commands.
 func TestRulesAreNarrow(t *testing.T) {
 	const cases = 1500
 	answer := func(v any) Outcome {

@@ -29,7 +29,8 @@ var updateRules = []rule{
 		"MongoDB parses an update before it looks for documents (Update Operators).",
 		func(x difference) bool {
 			return x.updates() && x.kind == OnlyEngine && x.engine.Code != 11000 && lookup(x.server.Reply, "n") == int32(0) ||
-				x.verb() == "findAndModify" && x.kind == OnlyEngine && lookup(lookup(x.server.Reply, "lastErrorObject"), "n") == int32(0)
+				x.verb() == "findAndModify" && x.kind == OnlyEngine &&
+					lookup(lookup(x.server.Reply, "lastErrorObject"), "n") == int32(0)
 		},
 	},
 	{
@@ -45,7 +46,8 @@ var updateRules = []rule{
 			"$push adds the array field\").",
 		func(x difference) bool {
 			return x.updates() && x.uses("$each") && (x.kind == States || x.kind == Replies) &&
-				(x.sameAfter(dropEmptyArrays) || x.addsNothing() && (x.sameAfter(dropFound) || x.within(dropFound, "$push", "$addToSet")))
+				(x.sameAfter(dropEmptyArrays) ||
+					x.addsNothing() && (x.sameAfter(dropFound) || x.within(dropFound, "$push", "$addToSet")))
 		},
 	},
 	{
@@ -70,7 +72,8 @@ var updateRules = []rule{
 		"the positional operator is ignored when nothing matched",
 		"MongoDB fails when the query doesn't match an array field ($ (update), \"Behavior\").",
 		func(x difference) bool {
-			return (x.kind == OnlyEngine || x.kind == Codes) && strings.Contains(x.engine.Text, "positional operator did not find the match")
+			return (x.kind == OnlyEngine || x.kind == Codes) &&
+				strings.Contains(x.engine.Text, "positional operator did not find the match")
 		},
 	},
 	{
@@ -78,14 +81,17 @@ var updateRules = []rule{
 		"MongoDB does nothing when the path doesn't exist ($pull, $pop, $rename, $unset: \"Behavior\").",
 		func(x difference) bool {
 			return x.updates() && x.uses("$pull", "$pullAll", "$pop", "$rename", "$unset") &&
-				(x.kind == States || x.kind == Replies) && (x.sameAfter(dropCreated) || x.sameAfter(dropPadding) || mentions(x.get("fields"), "$") && x.sameStored(dropCreated))
+				(x.kind == States || x.kind == Replies) &&
+				(x.sameAfter(dropCreated) || x.sameAfter(dropPadding) ||
+					mentions(x.get("fields"), "$") && x.sameStored(dropCreated))
 		},
 	},
 	{
 		"$inc, $mul and $replaceWith count a modification that isn't one",
 		"nModified counts the documents that changed (update, \"update.nModified\").",
 		func(x difference) bool {
-			return x.uses("$inc", "$mul", "$replaceWith", "$replaceRoot") && x.kind == Replies && equalDocs(x.engine.State, x.server.State) &&
+			return x.uses("$inc", "$mul", "$replaceWith", "$replaceRoot") && x.kind == Replies &&
+				equalDocs(x.engine.State, x.server.State) &&
 				equalDoc(without(x.engine.Reply, "nModified"), without(x.server.Reply, "nModified"))
 		},
 	},
@@ -122,7 +128,9 @@ var updateRules = []rule{
 		"MongoDB accepts an array filter whose identifier an operator uses ($[<identifier>]).",
 		func(x difference) bool {
 			return x.kind == OnlyServer && (strings.HasPrefix(x.server.Text, "The filter array for identifier") ||
-				strings.HasPrefix(x.server.Text, "Expected Numeric, document") || strings.HasPrefix(x.server.Text, "Decimal 128 operations")) && x.uses("$setOnInsert") && (x.get("arrayFilters") != nil || x.statement("arrayFilters") != nil)
+				strings.HasPrefix(x.server.Text, "Expected Numeric, document") ||
+				strings.HasPrefix(x.server.Text, "Decimal 128 operations")) && x.uses("$setOnInsert") &&
+				(x.get("arrayFilters") != nil || x.statement("arrayFilters") != nil)
 		},
 	},
 	{
@@ -138,7 +146,8 @@ var updateRules = []rule{
 		"MongoDB takes both at the top level of any filter ($expr, $jsonSchema).",
 		func(x difference) bool {
 			_, refused, _ := strings.Cut(x.server.Text, " ")
-			return x.kind == OnlyServer && x.updates() && x.uses("$expr", "$jsonSchema") && strings.HasPrefix(refused, "can only be applied to the top-level")
+			return x.kind == OnlyServer && x.updates() && x.uses("$expr", "$jsonSchema") &&
+				strings.HasPrefix(refused, "can only be applied to the top-level")
 		},
 	},
 	{
@@ -167,9 +176,13 @@ var updateRules = []rule{
 		"an array filter on a field that is missing doesn't match an element that is no document",
 		"MongoDB matches the element as a filter does a field (Update Operators: arrayFilters).",
 		func(x difference) bool {
-			return x.updates() && dottedArrayFilter(x.get("arrayFilters"), x.statement("arrayFilters")) && (x.between(plainUpdate, x.unfiltered()...) ||
-				x.kind == OnlyServer && x.server.Code == 28 && slices.Contains([]int32{2, 28}, x.run(x.unfiltered()[1]).Code) ||
-				x.kind == OnlyEngine && (x.engine.Code == 28 || strings.HasPrefix(x.engine.Text, "Cannot apply $") && !x.run(x.unfiltered()[0]).failed() || strings.HasSuffix(x.engine.Text, "must exist in the document in order to apply array updates.")))
+			return x.updates() && dottedArrayFilter(x.get("arrayFilters"), x.statement("arrayFilters")) &&
+				(x.between(plainUpdate, x.unfiltered()...) ||
+					x.kind == OnlyServer && x.server.Code == 28 && slices.Contains([]int32{2, 28}, x.run(x.unfiltered()[1]).Code) ||
+					x.kind == OnlyEngine &&
+						(x.engine.Code == 28 ||
+							strings.HasPrefix(x.engine.Text, "Cannot apply $") && !x.run(x.unfiltered()[0]).failed() ||
+							strings.HasSuffix(x.engine.Text, "must exist in the document in order to apply array updates.")))
 		},
 	},
 	{
@@ -191,8 +204,9 @@ var updateRules = []rule{
 		"$unset of every element doesn't need the array",
 		"MongoDB fails when the path before $[] doesn't exist ($[]).",
 		func(x difference) bool {
-			return (x.kind == OnlyEngine || x.kind == Codes) && x.uses("$unset") && (strings.Contains(x.engine.Text, "must exist in the document in order to apply array updates") ||
-				strings.HasPrefix(x.engine.Text, "Cannot apply array updates to non-array"))
+			return (x.kind == OnlyEngine || x.kind == Codes) && x.uses("$unset") &&
+				(strings.Contains(x.engine.Text, "must exist in the document in order to apply array updates") ||
+					strings.HasPrefix(x.engine.Text, "Cannot apply array updates to non-array"))
 		},
 	},
 	{
@@ -252,8 +266,9 @@ var updateRules = []rule{
 		"$setOnInsert by an array operator isn't checked unless it inserts",
 		"MongoDB's paths lead into arrays that are there ($[]).",
 		func(x difference) bool {
-			return x.because("$setOnInsert") && (strings.HasSuffix(x.engine.Text, "must exist in the document in order to apply array updates.") ||
-				strings.HasPrefix(x.engine.Text, "Cannot apply array updates to non-array"))
+			return x.because("$setOnInsert") &&
+				(strings.HasSuffix(x.engine.Text, "must exist in the document in order to apply array updates.") ||
+					strings.HasPrefix(x.engine.Text, "Cannot apply array updates to non-array"))
 		},
 	},
 	{
@@ -310,7 +325,9 @@ var updateRules = []rule{
 		"a unique index tells 1.5 from 1.50, and a NaN from that of another type",
 		"MongoDB compares numbers by value (Comparison/Sort Order, \"Numeric Types\").",
 		func(x difference) bool {
-			return strings.HasPrefix(x.Collection, "u_") && x.equalDecimals() && (x.kind == States && (x.chosen() || x.engine.Code == 11000 && len(x.engine.State) < len(x.server.State)) || x.kind == OnlyEngine && x.engine.Code == 11000)
+			return strings.HasPrefix(x.Collection, "u_") && x.equalDecimals() &&
+				(x.kind == States && (x.chosen() || x.engine.Code == 11000 && len(x.engine.State) < len(x.server.State)) ||
+					x.kind == OnlyEngine && x.engine.Code == 11000)
 		},
 	},
 	{

@@ -23,7 +23,10 @@ var valueRules = []rule{
 		"A value is true unless it is false, 0, null or missing (Boolean Expression Operators).",
 		func(x difference) bool {
 			found := false
-			walk(x.Command, func(key string, v any) { _, isDocument := v.(bson.D); found = found || key == "$expr" && !isDocument })
+			walk(x.Command, func(key string, v any) {
+				_, isDocument := v.(bson.D)
+				found = found || key == "$expr" && !isDocument
+			})
 			return x.kind == Replies && found && x.uses("$lookup") && x.sameAfter(dropArrays)
 		},
 	},
@@ -58,21 +61,25 @@ var valueRules = []rule{
 		"$topN, $bottomN, $firstN and $lastN leave out what an operator gives nothing for",
 		"MongoDB gathers null for a missing value ($bottomN, $firstN, \"Null and Missing Values\").",
 		func(x difference) bool {
-			return x.uses("$topN", "$bottomN", "$firstN", "$lastN") && (x.kind == Replies || x.kind == States) && x.sameAfter(dropNullElements)
+			return x.uses("$topN", "$bottomN", "$firstN", "$lastN") && (x.kind == Replies || x.kind == States) &&
+				x.sameAfter(dropNullElements)
 		},
 	},
 	{
 		"$centerSphere, $geoIntersects and $geometry take a place that isn't on the sphere",
 		"A longitude is between -180 and 180, a latitude between -90 and 90 ($centerSphere, $geoIntersects).",
 		func(x difference) bool {
-			return x.uses("$centerSphere", "$geoIntersects", "$geometry") && x.holds(isFarOff) && (x.chosen() || x.kind == OnlyServer && (x.failsFor(anywhere) || x.server.Code == 28 && x.run(x.changed(anywhere)).Code == 28))
+			return x.uses("$centerSphere", "$geoIntersects", "$geometry") && x.holds(isFarOff) &&
+				(x.chosen() ||
+					x.kind == OnlyServer && (x.failsFor(anywhere) || x.server.Code == 28 && x.run(x.changed(anywhere)).Code == 28))
 		},
 	},
 	{
 		"$nin tells a decimal from one that is equal to it, and so within arrays of arrays any number",
 		"MongoDB compares numbers by value (Comparison/Sort Order, \"Numeric Types\").",
 		func(x difference) bool {
-			return x.uses("$nin", "$in", "$nor", "$not") && ((x.equalDecimals() || x.holds(isNested)) && x.chosen() || x.equalDecimals() && x.sameFor(listsNoDecimals))
+			return x.uses("$nin", "$in", "$nor", "$not") &&
+				((x.equalDecimals() || x.holds(isNested)) && x.chosen() || x.equalDecimals() && x.sameFor(listsNoDecimals))
 		},
 	},
 	{
@@ -99,9 +106,10 @@ var valueRules = []rule{
 		"sets come in another order",
 		"MongoDB's manual doesn't say in which order the elements are; unions and intersections come sorted from it.",
 		func(x difference) bool {
-			return x.uses("$setUnion", "$setIntersection", "$setDifference") && (x.sameAfter(sortElements) || x.sameAfter(func(v any) any { return dropPadding(sortElements(v)) }) ||
-				x.uses("$slice", "$first", "$last", "$firstN", "$lastN", "$arrayElemAt", "$zip", "$filter", "$reduce") &&
-					x.within(sortFields, "$setUnion", "$setIntersection", "$setDifference"))
+			return x.uses("$setUnion", "$setIntersection", "$setDifference") &&
+				(x.sameAfter(sortElements) || x.sameAfter(func(v any) any { return dropPadding(sortElements(v)) }) ||
+					x.uses("$slice", "$first", "$last", "$firstN", "$lastN", "$arrayElemAt", "$zip", "$filter", "$reduce") &&
+						x.within(sortFields, "$setUnion", "$setIntersection", "$setDifference"))
 		},
 	},
 	{
@@ -121,7 +129,9 @@ var valueRules = []rule{
 		"MongoDB's manual doesn't say in which order conditions are computed.",
 		func(x difference) bool {
 			never := false
-			walk(x.Command, func(key string, v any) { never = never || key == "$in" && isEmptyArray(v) || key == "$alwaysFalse" })
+			walk(x.Command, func(key string, v any) {
+				never = never || key == "$in" && isEmptyArray(v) || key == "$alwaysFalse"
+			})
 			return never && x.engine.computing() && x.because("$expr")
 		},
 	},
@@ -129,7 +139,8 @@ var valueRules = []rule{
 		"a place in an array isn't found beside what is no place, nor in GeoJSON",
 		"MongoDB looks at each element of an array ($geoWithin).",
 		func(x difference) bool {
-			return x.uses("$geoWithin", "$within", "$geoIntersects") && (Case{Docs: x.Docs, Other: x.Other}).holds(isMixed) && x.chosen()
+			return x.uses("$geoWithin", "$within", "$geoIntersects") &&
+				(Case{Docs: x.Docs, Other: x.Other}).holds(isMixed) && x.chosen()
 		},
 	},
 	{
@@ -179,7 +190,10 @@ func datesOfTimestamps(v any) any {
 		return v
 	}
 	date := d("$add", bson.A{bson.DateTime(0), d("$multiply", bson.A{d("$tsSecond", in), int32(1000)})})
-	return append(without(doc, "input"), bson.E{Key: "input", Value: d("$cond", bson.A{d("$eq", bson.A{d("$type", in), "timestamp"}), date, in})})
+	return append(without(doc, "input"), bson.E{
+		Key:   "input",
+		Value: d("$cond", bson.A{d("$eq", bson.A{d("$type", in), "timestamp"}), date, in}),
+	})
 }
 
 // wholeTruth makes $expr of a number depend on its whole part.
@@ -219,14 +233,16 @@ func isNested(v any) bool {
 	return slices.ContainsFunc(list, func(v any) bool { _, isArray := v.(bson.A); return isArray })
 }
 
-// isMixed reports whether a value is an array with GeoJSON in it, or an array that begins with two numbers beside something else.
+// isMixed reports whether a value is an array with GeoJSON in it, or an array that begins with two numbers beside
+// something else.
 func isMixed(v any) bool {
 	list, _ := v.(bson.A)
 	pair := func(v any) bool {
 		list, _ := v.(bson.A)
 		return len(list) >= 2 && isNumber(list[0]) && isNumber(list[1])
 	}
-	return slices.ContainsFunc(list, func(v any) bool { return lookup(v, "coordinates") != nil }) || slices.ContainsFunc(list, pair) && slices.ContainsFunc(list, func(v any) bool { return !pair(v) })
+	return slices.ContainsFunc(list, func(v any) bool { return lookup(v, "coordinates") != nil }) ||
+		slices.ContainsFunc(list, pair) && slices.ContainsFunc(list, func(v any) bool { return !pair(v) })
 }
 
 func isNaN(v any) bool {
@@ -269,6 +285,7 @@ func isFarOff(v any) bool {
 
 // computing reports whether an outcome is an error that an expression makes of a value.
 func (o Outcome) computing() bool {
-	return o.Code > 10000 && o.Code != 11000 || slices.Contains([]int32{241, 14, 15}, o.Code) || strings.Contains(o.Text, "can't $divide") ||
+	return o.Code > 10000 && o.Code != 11000 || slices.Contains([]int32{241, 14, 15}, o.Code) ||
+		strings.Contains(o.Text, "can't $divide") ||
 		strings.HasPrefix(o.Text, "$divide by zero")
 }

@@ -30,8 +30,8 @@ type Report struct {
 	Found    map[string]*Found
 }
 
-// pair is the two backends that are compared. Cases run side by side, but for one after which the server has ended: that one
-// runs again alone, which tells whether it was to blame.
+// pair is the two backends that are compared. Cases run side by side, but for one after which the server has ended:
+// that one runs again alone, which tells whether it was to blame.
 type pair struct {
 	engine, server *backend
 	alone          *sync.RWMutex

@@ -78,15 +78,16 @@ func sorts(c Case) int {
 func told(c Case) bool {
 	stages, _ := c.get("pipeline").(bson.A)
 	for i, s := range stages {
-		if s, ok := s.(bson.D); ok && len(s) == 1 && tells[s[0].Key] != nil && (i == len(stages)-1 || lookup(stages[i+1], "$project") == nil) {
+		if s, ok := s.(bson.D); ok && len(s) == 1 && tells[s[0].Key] != nil &&
+			(i == len(stages)-1 || lookup(stages[i+1], "$project") == nil) {
 			return false
 		}
 	}
 	return true
 }
 
-// settled reports whether each stage whose result depends on the order of its input gets it in an order, as the generator sees to.
-// Without it two servers differ for no reason.
+// settled reports whether each stage whose result depends on the order of its input gets it in an order, as the
+// generator sees to. Without it two servers differ for no reason.
 func settled(c Case) bool {
 	stages, _ := c.get("pipeline").(bson.A)
 	ordered := len(stages) > 0

@@ -15,8 +15,8 @@ var rewrite = flag.Bool("update", false, "write DIFFERENCES.md")
 
 const table = "DIFFERENCES.md"
 
-// TestTable holds that DIFFERENCES.md has the rules as they are, each with a page of MongoDB's manual, or the word that no page
-// decides.
+// TestTable holds that DIFFERENCES.md has the rules as they are, each with a page of MongoDB's manual, or the word that
+// no page decides.
 func TestTable(t *testing.T) {
 	want := makeTable(t)
 	if *rewrite {
@@ -29,13 +29,15 @@ func TestTable(t *testing.T) {
 		t.Fatal(err)
 	}
 	if string(got) != want {
-		t.Errorf("%s isn't what the rules say; go test ./mongotest/internal/engine/differ -run TestTable -update writes it", table)
+		t.Errorf("%s isn't what the rules say; go test ./mongotest/internal/engine/differ -run TestTable -update writes it",
+			table)
 	}
 }
 
 const intro = `# How the server at hand differs from MongoDB's documentation
 
-Written by ` + "`go test ./mongotest/internal/engine/differ -run TestTable -update`" + ` from the rules of this package. The server is FerretDB 2.7 over DocumentDB 1.0.
+Written by ` + "`go test ./mongotest/internal/engine/differ -run TestTable -update`" +
+	` from the rules of this package. The server is FerretDB 2.7 over DocumentDB 1.0.
 Where it differs, MongoDB's manual decides what the engine does. A rule explains a difference in full, and nothing else; the
 differential test counts what each explains, and fails for a difference that none does.
 `
@@ -47,7 +49,11 @@ func makeTable(t *testing.T) string {
 		title, operators string
 		rules            []rule
 	}{
-		{"Updates", "update", slices.Concat(updateRules, laterUpdateRules)}, {"Queries, projections and expressions", "aggregation", slices.Concat(findRules, valueRules, laterRules, numberRules)},
+		{"Updates", "update", slices.Concat(updateRules, laterUpdateRules)},
+		{
+			title: "Queries, projections and expressions", operators: "aggregation",
+			rules: slices.Concat(findRules, valueRules, laterRules, numberRules),
+		},
 		{"Pipelines", "aggregation", slices.Concat(aggregateRules, stageRules)},
 		{"Places, texts and positional projections", "query", placeRules},
 	} {
@@ -146,28 +152,64 @@ var manualPages = map[string]string{
 	"update":                                    "reference/command/update",
 }
 
-// further are differences that were found by hand: the generator makes no such commands, or leaves out what the server lacks.
+// further are differences that were found by hand: the generator makes no such commands, or leaves out what the server
+// lacks.
 var further = []struct{ server, manual, page string }{
 	{"writes in a transaction are applied at once; a commit is an unknown command, an abort does nothing",
 		"A transaction's changes are saved together, or not at all.", "core/transactions"},
-	{"there are no change streams", "$changeStream is the first stage of an aggregation on a replica set.", "changeStreams"},
+	{
+		server: "there are no change streams",
+		manual: "$changeStream is the first stage of an aggregation on a replica set.",
+		page:   "changeStreams",
+	},
 	{"there is no bulkWrite command", "Since 8.0 a bulk goes to several collections.", "reference/command/bulkWrite"},
-	{"create forgets a validator; collMod keeps and enforces it, with an error code of its own", "An insert or update that doesn't match is refused with code 121.", "core/schema-validation"},
-	{"$jsonSchema lacks anyOf, allOf, not, additionalProperties, patternProperties, dependencies, minProperties, maxProperties, title and description",
-		"All of them are keywords.", "reference/operator/query/jsonSchema"},
+	{
+		server: "create forgets a validator; collMod keeps and enforces it, with an error code of its own",
+		manual: "An insert or update that doesn't match is refused with code 121.",
+		page:   "core/schema-validation",
+	},
+	{
+		server: "$jsonSchema lacks anyOf, allOf, not, additionalProperties, patternProperties, dependencies, minProperties, maxProperties, title and description",
+
+		manual: "All of them are keywords.", page: "reference/operator/query/jsonSchema",
+	},
 	{"collations are refused", "Strings compare by the rules of a locale.", "reference/collation"},
-	{"a capped collection is made, and not kept to its size", "The oldest documents make room for new ones.", "core/capped-collections"},
-	{"a compound index may have two arrays in a document", "At most one indexed field may be an array (code 171).", "core/indexes/index-types/index-multikey"},
+	{
+		server: "a capped collection is made, and not kept to its size",
+		manual: "The oldest documents make room for new ones.", page: "core/capped-collections",
+	},
+	{
+		server: "a compound index may have two arrays in a document",
+		manual: "At most one indexed field may be an array (code 171).",
+		page:   "core/indexes/index-types/index-multikey",
+	},
 	{"documents may be nested 210 deep", "100 levels are the most.", "reference/limits"},
 	{"w: 3 is accepted by one node", "The write isn't acknowledged.", "reference/write-concern"},
 	{"an unknown hint on update is ignored", "It is an error.", "reference/command/update"},
-	{"a 2dsphere index can't be compound", "It can have other fields before or after the place.", "core/indexes/index-types/geospatial/2dsphere"},
+	{
+		server: "a 2dsphere index can't be compound",
+		manual: "It can have other fields before or after the place.",
+		page:   "core/indexes/index-types/geospatial/2dsphere",
+	},
 	{"$where is unknown", "It is an operator.", "reference/operator/query/where"},
 	{"$merge takes no let and no pipeline, $out no source", "They do.", "reference/operator/aggregation/merge"},
-	{"an error of a duplicate key lacks keyPattern and keyValue", "They name the index and the value.", "reference/error-codes"},
+	{
+		server: "an error of a duplicate key lacks keyPattern and keyValue",
+		manual: "They name the index and the value.", page: "reference/error-codes",
+	},
 	{"explain shows PostgreSQL's plan, without keys examined, and of find, aggregate and count alone",
 		"winningPlan and executionStats.", "reference/explain-results"},
-	{"an index doesn't serve a sort", "Documents come in the order of an index without a sort.", "tutorial/sort-results-with-indexes"},
-	{"$sample as a first stage takes neighbours", "It selects documents at random.", "reference/operator/aggregation/sample"},
-	{"a findAndModify with upsert that meets a duplicate key answers code 1", "It answers 11000.", "reference/command/findAndModify"},
+	{
+		server: "an index doesn't serve a sort",
+		manual: "Documents come in the order of an index without a sort.",
+		page:   "tutorial/sort-results-with-indexes",
+	},
+	{
+		server: "$sample as a first stage takes neighbours", manual: "It selects documents at random.",
+		page: "reference/operator/aggregation/sample",
+	},
+	{
+		server: "a findAndModify with upsert that meets a duplicate key answers code 1",
+		manual: "It answers 11000.", page: "reference/command/findAndModify",
+	},
 }

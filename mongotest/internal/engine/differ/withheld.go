@@ -96,7 +96,8 @@ func constantMerge(projection any) bool {
 	walk(projection, func(key string, v any) {
 		_, isDoc := operand(v).(bson.D)
 		input, isInput := lookup(v, "input").(bson.D)
-		found = found || key == "$mergeObjects" && isDoc && !mentions(v, "$") || key == "$unsetField" && isInput && !mentions(input, "$")
+		found = found || key == "$mergeObjects" && isDoc && !mentions(v, "$") ||
+			key == "$unsetField" && isInput && !mentions(input, "$")
 	})
 	return found
 }

@@ -225,7 +225,8 @@ func (m *merging) add(v any) error {
 	}
 	d, ok := v.(bson.D)
 	if !ok {
-		return mongoerr.New(40400, "$mergeObjects requires object inputs, but input %s is of type %s", Show(v), bsonval.TypeName(v))
+		return mongoerr.New(40400, "$mergeObjects requires object inputs, but input %s is of type %s",
+			Show(v), bsonval.TypeName(v))
 	}
 	m.set(d)
 	return nil

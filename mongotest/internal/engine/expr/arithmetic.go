@@ -35,7 +35,8 @@ func add(args []any) (any, error) {
 			return nil, nil
 		}
 		if !bsonval.IsNumber(v) {
-			return nil, mongoerr.New(mongoerr.TypeMismatch, "$add only supports numeric or date types, not %s", bsonval.TypeName(v))
+			return nil, mongoerr.New(mongoerr.TypeMismatch,
+				"$add only supports numeric or date types, not %s", bsonval.TypeName(v))
 		}
 		sum, ok := bsonval.Add(total, v)
 		if !ok {
@@ -81,7 +82,8 @@ func subtract(args []any) (any, error) {
 		}
 	}
 	if !bsonval.IsNumber(a) || !bsonval.IsNumber(b) {
-		return nil, mongoerr.New(mongoerr.TypeMismatch, "can't $subtract %s from %s", bsonval.TypeName(b), bsonval.TypeName(a))
+		return nil, mongoerr.New(mongoerr.TypeMismatch, "can't $subtract %s from %s",
+			bsonval.TypeName(b), bsonval.TypeName(a))
 	}
 	v, ok := bsonval.Sub(a, b)
 	if !ok {
@@ -108,8 +110,8 @@ func multiply(args []any) (any, error) {
 	return product, nil
 }
 
-// parseDivide computes a quotient of constants at once, as MongoDB does, so that a division by zero is refused before any document
-// is read.
+// parseDivide computes a quotient of constants at once, as MongoDB does, so that a division by zero is refused before
+// any document is read.
 func parseDivide(name string, arg any, s Scope) (Expr, error) {
 	e, err := call(2, 2, divide)(name, arg, s)
 	if err != nil {
@@ -133,7 +135,8 @@ func divide(args []any) (any, error) {
 	case bsonval.IsNullish(a) || bsonval.IsNullish(b):
 		return nil, nil
 	case !bsonval.IsNumber(a) || !bsonval.IsNumber(b):
-		return nil, mongoerr.New(mongoerr.TypeMismatch, "$divide only supports numeric types, not %s and %s", bsonval.TypeName(a), bsonval.TypeName(b))
+		return nil, mongoerr.New(mongoerr.TypeMismatch, "$divide only supports numeric types, not %s and %s",
+			bsonval.TypeName(a), bsonval.TypeName(b))
 	case bsonval.Compare(b, int32(0)) == 0:
 		return nil, mongoerr.New(mongoerr.BadValue, "can't $divide by zero")
 	}
@@ -146,7 +149,8 @@ func mod(args []any) (any, error) {
 	case bsonval.IsNullish(a) || bsonval.IsNullish(b):
 		return nil, nil
 	case !bsonval.IsNumber(a) || !bsonval.IsNumber(b):
-		return nil, mongoerr.New(16611, "$mod only supports numeric types, not %s and %s", bsonval.TypeName(a), bsonval.TypeName(b))
+		return nil, mongoerr.New(16611, "$mod only supports numeric types, not %s and %s",
+			bsonval.TypeName(a), bsonval.TypeName(b))
 	case bsonval.Compare(b, int32(0)) == 0:
 		return nil, mongoerr.New(16610, "can't $mod by zero")
 	}

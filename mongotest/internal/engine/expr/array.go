@@ -54,7 +54,8 @@ func elementAt(name string, list, at any) (any, error) {
 func arraySize(args []any) (any, error) {
 	a, ok := args[0].(bson.A)
 	if !ok {
-		return nil, mongoerr.New(17124, "The argument to $size must be an array, but was of type: %s", bsonval.TypeName(args[0]))
+		return nil, mongoerr.New(17124, "The argument to $size must be an array, but was of type: %s",
+			bsonval.TypeName(args[0]))
 	}
 	return int32(len(a)), nil
 }
@@ -67,16 +68,19 @@ func slice(args []any) (any, error) {
 	}
 	a, ok := args[0].(bson.A)
 	if !ok {
-		return nil, mongoerr.New(28724, "First argument to $slice must be an array, but is of type: %s", bsonval.TypeName(args[0]))
+		return nil, mongoerr.New(28724, "First argument to $slice must be an array, but is of type: %s",
+			bsonval.TypeName(args[0]))
 	}
 	size := int64(len(a))
 	var numbers [2]int64
 	for i, v := range args[1:] {
 		if !bsonval.IsNumber(v) {
-			return nil, mongoerr.New(int32(28725+2*i), "argument %d to $slice must be a numeric value, but is of type: %s", i+2, bsonval.TypeName(v))
+			return nil, mongoerr.New(int32(28725+2*i), "argument %d to $slice must be a numeric value, but is of type: %s",
+				i+2, bsonval.TypeName(v))
 		}
 		if numbers[i], ok = int32Of(v); !ok {
-			return nil, mongoerr.New(int32(28726+2*i), "argument %d to $slice can't be represented as a 32-bit integer: %s", i+2, Show(v))
+			return nil, mongoerr.New(int32(28726+2*i),
+				"argument %d to $slice can't be represented as a 32-bit integer: %s", i+2, Show(v))
 		}
 	}
 	from, n := numbers[0], numbers[1]
@@ -121,7 +125,8 @@ func reverseArray(args []any) (any, error) {
 	}
 	a, ok := args[0].(bson.A)
 	if !ok {
-		return nil, mongoerr.New(34435, "The argument to $reverseArray must be an array, but was of type: %s", bsonval.TypeName(args[0]))
+		return nil, mongoerr.New(34435, "The argument to $reverseArray must be an array, but was of type: %s",
+			bsonval.TypeName(args[0]))
 	}
 	out := make(bson.A, len(a))
 	for i, v := range a {

@@ -17,11 +17,13 @@ func rangeOf(c *Context, args []any) (any, error) {
 	numbers := [3]int64{0, 0, 1}
 	for i, v := range args {
 		if !bsonval.IsNumber(v) {
-			return nil, mongoerr.New(int32(34443+2*i), "$range requires numeric arguments, found value of type: %s", bsonval.TypeName(v))
+			return nil, mongoerr.New(int32(34443+2*i),
+				"$range requires numeric arguments, found value of type: %s", bsonval.TypeName(v))
 		}
 		n, ok := int32Of(v)
 		if !ok {
-			return nil, mongoerr.New(int32(34444+2*i), "$range requires arguments that can be represented as a 32-bit integer, found: %s", Show(v))
+			return nil, mongoerr.New(int32(34444+2*i),
+				"$range requires arguments that can be represented as a 32-bit integer, found: %s", Show(v))
 		}
 		numbers[i] = n
 	}

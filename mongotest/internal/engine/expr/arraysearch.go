@@ -37,7 +37,8 @@ func indexOfArray(by *collation.Collator, args []any) (any, error) {
 	}
 	a, ok := args[0].(bson.A)
 	if !ok {
-		return nil, mongoerr.New(40090, "$indexOfArray requires an array as a first argument, found: %s", bsonval.TypeName(args[0]))
+		return nil, mongoerr.New(40090, "$indexOfArray requires an array as a first argument, found: %s",
+			bsonval.TypeName(args[0]))
 	}
 	from, to, err := searchRange("$indexOfArray", args, int64(len(a)))
 	if err != nil {
@@ -58,7 +59,8 @@ func searchRange(name string, args []any, size int64) (from, to int64, err error
 		n, ok := int32Of(v)
 		switch {
 		case !ok:
-			return 0, 0, mongoerr.New(40096, "%s requires an integral index, found a value of type: %s", name, bsonval.TypeName(v))
+			return 0, 0, mongoerr.New(40096, "%s requires an integral index, found a value of type: %s",
+				name, bsonval.TypeName(v))
 		case n < 0:
 			return 0, 0, mongoerr.New(40097, "%s requires a nonnegative index, found: %d", name, n)
 		}
@@ -105,7 +107,8 @@ func parseSortArray(name string, arg any, s Scope) (Expr, error) {
 		}
 		a, ok := v.(bson.A)
 		if !ok {
-			return nil, mongoerr.New(2942504, "The input argument to $sortArray must be an array, but was of type: %s", bsonval.TypeName(v))
+			return nil, mongoerr.New(2942504,
+				"The input argument to $sortArray must be an array, but was of type: %s", bsonval.TypeName(v))
 		}
 		out := slices.Clone(a)
 		return out, interrupt.SortStable(c.Watch, out, compare)
@@ -122,7 +125,8 @@ func elementOrder(by any, under *collation.Collator) (func(a, b any) int, error)
 	}
 	n, ok := bsonval.Int64(by)
 	if !ok || (n != 1 && n != -1) {
-		return nil, mongoerr.New(mongoerr.BadValue, "The $sort is invalid: use 1/-1 to sort the whole element, or {field:1/-1} to sort embedded fields")
+		return nil, mongoerr.New(mongoerr.BadValue,
+			"The $sort is invalid: use 1/-1 to sort the whole element, or {field:1/-1} to sort embedded fields")
 	}
 	return func(a, b any) int { return int(n) * under.Compare(a, b) }, nil
 }

@@ -29,7 +29,8 @@ func binarySize(args []any) (any, error) {
 	if bsonval.IsNullish(args[0]) {
 		return nil, nil
 	}
-	return nil, mongoerr.New(51276, "$binarySize requires a string or BinData argument, found: %s", bsonval.TypeName(args[0]))
+	return nil, mongoerr.New(51276, "$binarySize requires a string or BinData argument, found: %s",
+		bsonval.TypeName(args[0]))
 }
 
 // ofTimestamp returns a part of a timestamp, as a long.

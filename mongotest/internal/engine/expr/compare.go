@@ -4,7 +4,9 @@ import "github.com/docmodel/docmodel/mongotest/internal/engine/collation"
 
 // comparison compares values of any types; a missing one comes before null.
 var comparison = table{
-	"$cmp": callUnder(2, 2, func(by *collation.Collator, a []any) (any, error) { return int32(by.Compare(a[0], a[1])), nil }),
+	"$cmp": callUnder(2, 2, func(by *collation.Collator, a []any) (any, error) {
+		return int32(by.Compare(a[0], a[1])), nil
+	}),
 	"$eq":  compareWith(func(c int) bool { return c == 0 }),
 	"$ne":  compareWith(func(c int) bool { return c != 0 }),
 	"$gt":  compareWith(func(c int) bool { return c > 0 }),
@@ -14,5 +16,7 @@ var comparison = table{
 }
 
 func compareWith(holds func(c int) bool) parser {
-	return callUnder(2, 2, func(by *collation.Collator, a []any) (any, error) { return holds(by.Compare(a[0], a[1])), nil })
+	return callUnder(2, 2, func(by *collation.Collator, a []any) (any, error) {
+		return holds(by.Compare(a[0], a[1])), nil
+	})
 }

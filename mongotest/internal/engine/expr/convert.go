@@ -77,7 +77,8 @@ func targetType(v any) (bson.Type, error) {
 	}
 	n, ok := bsonval.Int64(v)
 	if !ok {
-		return 0, mongoerr.New(mongoerr.FailedToParse, "$convert's 'to' argument must be a string or number, but is %s", bsonval.TypeName(v))
+		return 0, mongoerr.New(mongoerr.FailedToParse,
+			"$convert's 'to' argument must be a string or number, but is %s", bsonval.TypeName(v))
 	}
 	return bson.Type(n), nil
 }

@@ -51,7 +51,10 @@ var forms = []form{
 	{of(monthWord + between + `(?P<year>\d{4})`), dateForm},
 	{of(`(?P<year>\d{4})` + between + monthWord + `(?:` + between + dayNumber + `)?`), dateForm},
 	{of(`(?P<year>\d{4})-(?P<month>\d{1,2})`), dateForm},
-	{of(`(?i:t?)(?P<hour>\d{1,2})[.:](?P<minute>\d{2})(?:[.:](?P<second>\d{2})(?:[.,:](?P<fraction>\d+))?)?(?:[ \t]*(?P<half>[AaPp])\.?[Mm]\.?)?`), timeForm},
+	{
+		re:   of(`(?i:t?)(?P<hour>\d{1,2})[.:](?P<minute>\d{2})(?:[.:](?P<second>\d{2})(?:[.,:](?P<fraction>\d+))?)?(?:[ \t]*(?P<half>[AaPp])\.?[Mm]\.?)?`),
+		kind: timeForm,
+	},
 	{of(`(?P<hour>\d{1,2})[ \t]*(?P<half>[AaPp])\.?[Mm]\.?`), timeForm},
 	{of(`[Tt](?P<hour>\d{2})(?:(?P<minute>\d{2})(?:(?P<second>\d{2})(?:[.,:](?P<fraction>\d+))?)?)?`), timeForm},
 	{of(`(?P<weekday>(?i:mon|tue|tues|wed|wednes|thu|thur|thurs|fri|sat|satur|sun)(?i:day)?)\b`), weekdayForm},
@@ -82,7 +85,8 @@ func (r *reading) byForm() error {
 		}
 		best, length := r.longest(rest)
 		if m := relative.FindString(rest); len(m) > length && len(m) > 0 {
-			return mongoerr.New(mongoerr.NotImplemented, "a date with '%s', which counts from another, isn't implemented by the embedded engine", m)
+			return mongoerr.New(mongoerr.NotImplemented,
+				"a date with '%s', which counts from another, isn't implemented by the embedded engine", m)
 		}
 		if length > 0 {
 			if err := r.take(forms[best], rest); err != nil {
@@ -125,7 +129,9 @@ func (r *reading) take(f form, rest string) error {
 	case timeForm:
 		return r.takeTime(parts)
 	case weekdayForm:
-		r.weekday = slices.IndexFunc(weekdays, func(d string) bool { return strings.HasPrefix(strings.ToLower(parts["weekday"]), d[:3]) })
+		r.weekday = slices.IndexFunc(weekdays, func(d string) bool {
+			return strings.HasPrefix(strings.ToLower(parts["weekday"]), d[:3])
+		})
 		return nil
 	case stampForm:
 		r.seconds, _ = strconv.ParseInt(parts["seconds"], 10, 64)

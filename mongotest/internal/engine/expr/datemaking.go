@@ -27,7 +27,8 @@ func parseDateToString(name string, arg any, s Scope) (Expr, error) {
 		}
 		layout, ok := format.(string)
 		if !ok && !bsonval.IsNullish(format) {
-			return nil, mongoerr.New(18533, "$dateToString requires that 'format' be a string, found: %s with value %s", bsonval.TypeName(format), Show(format))
+			return nil, mongoerr.New(18533, "$dateToString requires that 'format' be a string, found: %s with value %s",
+				bsonval.TypeName(format), Show(format))
 		}
 		v, err := parts["date"].Eval(c)
 		if err != nil {
@@ -53,9 +54,11 @@ func parseDateToString(name string, arg any, s Scope) (Expr, error) {
 
 func parseDateFromParts(name string, arg any, s Scope) (Expr, error) {
 	if d, ok := arg.(bson.D); ok && bsonval.Index(d, "isoWeekYear") >= 0 {
-		return nil, mongoerr.New(mongoerr.NotImplemented, "$dateFromParts with isoWeekYear isn't implemented by the embedded engine")
+		return nil, mongoerr.New(mongoerr.NotImplemented,
+			"$dateFromParts with isoWeekYear isn't implemented by the embedded engine")
 	}
-	parts, err := fields(name, arg, s, ofDateFromParts, "year!", "month", "day", "hour", "minute", "second", "millisecond", "timezone")
+	parts, err := fields(name, arg, s, ofDateFromParts, "year!", "month", "day", "hour", "minute", "second",
+		"millisecond", "timezone")
 	if err != nil {
 		return nil, err
 	}
@@ -71,11 +74,13 @@ func parseDateFromParts(name string, arg any, s Scope) (Expr, error) {
 			x, ok := bsonval.Int64(v)
 			switch {
 			case !ok:
-				return nil, mongoerr.New(40515, "'%s' must evaluate to an integer, found %s with value %s", n, bsonval.TypeName(v), Show(v))
+				return nil, mongoerr.New(40515, "'%s' must evaluate to an integer, found %s with value %s", n,
+					bsonval.TypeName(v), Show(v))
 			case i == 0 && (x < 1 || x > 9999):
 				return nil, mongoerr.New(40523, "'year' must evaluate to an integer in the range 1 to 9999, found %d", x)
 			case i > 0 && i < 5 && (x < -32768 || x > 32767):
-				return nil, mongoerr.New(31034, "'%s' must evaluate to a value in the range [-32768, 32767]; value %d is not in range", n, x)
+				return nil, mongoerr.New(31034,
+					"'%s' must evaluate to a value in the range [-32768, 32767]; value %d is not in range", n, x)
 			case x > 1<<40 || x < -1<<40:
 				return nil, mongoerr.New(31034, "'%s' is out of range: %d", n, x)
 			}

@@ -36,7 +36,8 @@ func dateUnit(name string, c *Context, e Expr) (string, error) {
 	case !ok:
 		return "", mongoerr.New(5439013, "%s requires 'unit' to be a string, but got %s", name, bsonval.TypeName(v))
 	case !slices.Contains(units, unit):
-		return "", mongoerr.New(mongoerr.FailedToParse, "%s parameter 'unit' value parsing failed :: caused by :: unknown time unit value: %s", name, unit)
+		return "", mongoerr.New(mongoerr.FailedToParse,
+			"%s parameter 'unit' value parsing failed :: caused by :: unknown time unit value: %s", name, unit)
 	}
 	return unit, nil
 }
@@ -88,7 +89,8 @@ func addUnits(name string, t time.Time, unit string, n int64) (any, error) {
 		return bson.DateTime(total.(int64)), nil
 	}
 	if limit := farthest[unit]; n > limit || n < -limit {
-		return nil, mongoerr.New(5976500, "invalid %s 'amount' parameter value: %d %s", strings.TrimPrefix(name, "$"), n, unit)
+		return nil, mongoerr.New(5976500, "invalid %s 'amount' parameter value: %d %s",
+			strings.TrimPrefix(name, "$"), n, unit)
 	}
 	switch unit {
 	case "day":
@@ -110,9 +112,11 @@ var farthest = map[string]int64{"year": 584_942_417, "quarter": 4 * 584_942_417,
 
 // addMonths stays within the month that it reaches: 31 January plus one month is the last of February.
 func addMonths(t time.Time, n int) time.Time {
-	first := time.Date(t.Year(), t.Month()+time.Month(n), 1, t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), t.Location())
+	first := time.Date(t.Year(), t.Month()+time.Month(n), 1, t.Hour(), t.Minute(), t.Second(),
+		t.Nanosecond(), t.Location())
 	last := time.Date(first.Year(), first.Month()+1, 0, 0, 0, 0, 0, time.UTC).Day()
-	return time.Date(first.Year(), first.Month(), min(t.Day(), last), t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), t.Location())
+	return time.Date(first.Year(), first.Month(), min(t.Day(), last), t.Hour(), t.Minute(), t.Second(),
+		t.Nanosecond(), t.Location())
 }
 
 var weekdays = []string{"sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"}
@@ -125,7 +129,8 @@ func weekStart(name string, c *Context, e Expr) (int64, bool, error) {
 	}
 	s, ok := v.(string)
 	if !ok {
-		return 0, false, mongoerr.New(5439015, "%s requires 'startOfWeek' to be a string, but got %s", name, bsonval.TypeName(v))
+		return 0, false, mongoerr.New(5439015, "%s requires 'startOfWeek' to be a string, but got %s",
+			name, bsonval.TypeName(v))
 	}
 	for i, day := range weekdays {
 		if strings.EqualFold(s, day) || strings.EqualFold(s, day[:3]) {
@@ -232,11 +237,13 @@ func parseDateTrunc(name string, arg any, s Scope) (Expr, error) {
 		size, ok := bsonval.Int64(v)
 		switch {
 		case !ok:
-			return nil, mongoerr.New(5439017, "%s requires 'binSize' to be a 64-bit integer, but got value '%s' of type %s", name, Show(v), bsonval.TypeName(v))
+			return nil, mongoerr.New(5439017, "%s requires 'binSize' to be a 64-bit integer, but got value '%s' of type %s",
+				name, Show(v), bsonval.TypeName(v))
 		case size <= 0:
 			return nil, mongoerr.New(5439018, "%s requires 'binSize' to be greater than 0, but got value %d", name, size)
 		case size > math.MaxInt32:
-			return nil, mongoerr.New(mongoerr.NotImplemented, "%s with a binSize beyond %d isn't implemented by the embedded engine", name, math.MaxInt32)
+			return nil, mongoerr.New(mongoerr.NotImplemented,
+				"%s with a binSize beyond %d isn't implemented by the embedded engine", name, math.MaxInt32)
 		}
 		start := int64(0)
 		if unit == "week" {

@@ -182,7 +182,8 @@ func formatPart(b *strings.Builder, t time.Time, c byte) error {
 			year = isoYear
 		}
 		if year < 0 || year > 9999 {
-			return mongoerr.New(18537, "Could not convert date to string: date component was outside the supported range of 0-9999: %d", year)
+			return mongoerr.New(18537,
+				"Could not convert date to string: date component was outside the supported range of 0-9999: %d", year)
 		}
 		fmt.Fprintf(b, "%04d", year)
 	case 'm':

@@ -18,8 +18,12 @@ var dateReading = table{
 }
 
 var (
-	ofDateFromString = refusals{"%[1]s only supports an object as an argument, found: %[2]s", unrecognized, missingPart, 40540, 40541,
-		map[string]int32{"dateString": 40542}}
+	ofDateFromString = refusals{
+		object:  "%[1]s only supports an object as an argument, found: %[2]s",
+		unknown: unrecognized, missing: missingPart, notObject: 40540, notKnown: 40541,
+
+		absent: map[string]int32{"dateString": 40542},
+	}
 	ofDateToParts = refusals{onlyObject, unrecognized, missingPart, 40524, 40520, map[string]int32{"date": 40522}}
 )
 
@@ -46,7 +50,8 @@ func parseDateFromString(name string, arg any, s Scope) (Expr, error) {
 		}
 		text, ok := v.(string)
 		if !ok {
-			err = mongoerr.New(mongoerr.ConversionFailure, "$dateFromString requires that 'dateString' be a string, found: %s with value %s",
+			err = mongoerr.New(mongoerr.ConversionFailure,
+				"$dateFromString requires that 'dateString' be a string, found: %s with value %s",
 				bsonval.TypeName(v), Show(v))
 		} else if noZone || parts["format"] != nil && format == nil {
 			return nil, nil
@@ -71,7 +76,8 @@ func dateFormat(c *Context, e Expr) (any, error) {
 	}
 	format, ok := v.(string)
 	if !ok {
-		return nil, mongoerr.New(40684, "$dateFromString requires that 'format' be a string, found: %s with value %s", bsonval.TypeName(v), Show(v))
+		return nil, mongoerr.New(40684, "$dateFromString requires that 'format' be a string, found: %s with value %s",
+			bsonval.TypeName(v), Show(v))
 	}
 	for rest := format; rest != ""; {
 		_, after, found := strings.Cut(rest, "%")
@@ -144,7 +150,8 @@ func (r *reading) fail(at int, problem string) error {
 		_, n := utf8.DecodeRuneInString(r.text[at:])
 		sign = r.text[at : at+n]
 	}
-	return mongoerr.New(mongoerr.ConversionFailure, "Error parsing date string '%s'; %d: %s '%s'", r.text, at, problem, sign)
+	return mongoerr.New(mongoerr.ConversionFailure, "Error parsing date string '%s'; %d: %s '%s'",
+		r.text, at, problem, sign)
 }
 
 // date puts the parts together.
@@ -156,12 +163,14 @@ func (r *reading) date(loc *time.Location) (any, error) {
 		r.hour, r.minute, r.second = max(r.hour, 0), max(r.minute, 0), max(r.second, 0)
 	}
 	if r.year == unset || r.month == unset || r.day == unset {
-		return nil, mongoerr.New(mongoerr.ConversionFailure, "an incomplete date/time string has been found, with elements missing: \"%s\"", r.text)
+		return nil, mongoerr.New(mongoerr.ConversionFailure,
+			"an incomplete date/time string has been found, with elements missing: \"%s\"", r.text)
 	}
 	switch {
 	case r.hour > 24 || r.minute > 59 || r.second > 59 || r.hour == 24 && (r.minute > 0 || r.second > 0):
 		return nil, r.fail(len(r.text), "The parsed time was invalid")
-	case r.month < 1 || r.month > 12 || r.day < 1 || r.day > time.Date(r.year, time.Month(r.month)+1, 0, 0, 0, 0, 0, time.UTC).Day():
+	case r.month < 1 || r.month > 12 || r.day < 1 ||
+		r.day > time.Date(r.year, time.Month(r.month)+1, 0, 0, 0, 0, 0, time.UTC).Day():
 		return nil, r.fail(len(r.text), "The parsed date was invalid")
 	}
 	if r.zone != noZone {
@@ -179,10 +188,12 @@ func (r *reading) date(loc *time.Location) (any, error) {
 
 func (r *reading) twoZones() error {
 	if r.zone == zoneOffset {
-		return mongoerr.New(mongoerr.ConversionFailure, "you cannot pass in a date/time string with GMT offset together with a timezone argument")
+		return mongoerr.New(mongoerr.ConversionFailure,
+			"you cannot pass in a date/time string with GMT offset together with a timezone argument")
 	}
 	return mongoerr.New(mongoerr.ConversionFailure,
-		"you cannot pass in a date/time string with time zone information ('%s') together with a timezone argument", r.zoneName)
+		"you cannot pass in a date/time string with time zone information ('%s') together with a timezone argument",
+		r.zoneName)
 }
 
 // resolveISO makes a day of the year and week of ISO 8601.

@@ -14,9 +14,10 @@ var (
 // abbreviations are the zones that a date may name, with their hours to the east. A single letter is
 // one of the military zones.
 var abbreviations = map[string]float64{
-	"utc": 0, "gmt": 0, "wet": 0, "west": 1, "bst": 1, "cet": 1, "cest": 2, "met": 1, "mest": 2, "eet": 2, "eest": 3, "msk": 3, "ist": 2,
-	"est": -5, "edt": -4, "cst": -6, "cdt": -5, "mst": -7, "mdt": -6, "pst": -8, "pdt": -7, "akst": -9, "akdt": -8, "hst": -10,
-	"jst": 9, "kst": 9, "aest": 10, "aedt": 11, "acst": 9.5, "awst": 8, "nzst": 12, "nzdt": 13,
+	"utc": 0, "gmt": 0, "wet": 0, "west": 1, "bst": 1, "cet": 1, "cest": 2, "met": 1, "mest": 2, "eet": 2,
+	"eest": 3, "msk": 3, "ist": 2, "est": -5, "edt": -4, "cst": -6, "cdt": -5, "mst": -7, "mdt": -6, "pst": -8, "pdt": -7,
+	"akst": -9, "akdt": -8, "hst": -10, "jst": 9, "kst": 9, "aest": 10, "aedt": 11, "acst": 9.5,
+	"awst": 8, "nzst": 12, "nzdt": 13,
 }
 
 // readZone reads a zone: an offset, or a known abbreviation. It returns how long it is, 0 if there

@@ -272,9 +272,11 @@ func checkFieldName(name string, d bson.D) error {
 	case name == "":
 		return mongoerr.New(40352, "FieldPath cannot be constructed with empty string")
 	case strings.HasPrefix(name, "$"):
-		return mongoerr.New(16410, "FieldPath field names may not start with '$'. Consider using $getField or $setField. Field name: %s", name)
+		return mongoerr.New(16410,
+			"FieldPath field names may not start with '$'. Consider using $getField or $setField. Field name: %s", name)
 	case strings.Contains(name, "."):
-		return mongoerr.New(16412, "FieldPath field names may not contain '.'. Consider using $getField or $setField. In %s", Show(d))
+		return mongoerr.New(16412,
+			"FieldPath field names may not contain '.'. Consider using $getField or $setField. In %s", Show(d))
 	}
 	return nil
 }

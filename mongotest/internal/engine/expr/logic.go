@@ -135,7 +135,8 @@ func parseSwitch(_ string, arg any, s Scope) (Expr, error) {
 			}
 		}
 		if otherwise == nil {
-			return nil, mongoerr.New(40066, "$switch could not find a matching branch for an input, and no default was specified.")
+			return nil, mongoerr.New(40066,
+				"$switch could not find a matching branch for an input, and no default was specified.")
 		}
 		return otherwise.Eval(c)
 	}), nil

@@ -12,8 +12,8 @@ var metadata = table{"$meta": parseMeta}
 // absentMetadata names what else MongoDB's $meta takes.
 var absentMetadata = []string{
 	"geoNearDistance", "geoNearPoint", "indexKey", "randVal", "recordId", "score", "scoreDetails", "searchHighlights",
-	"searchRootDocumentId", "searchScore", "searchScoreDetails", "searchSequenceToken", "sortKey", "stream", "timeseriesBucketMaxTime",
-	"timeseriesBucketMinTime", "vectorSearchDistance", "vectorSearchScore",
+	"searchRootDocumentId", "searchScore", "searchScoreDetails", "searchSequenceToken", "sortKey", "stream",
+	"timeseriesBucketMaxTime", "timeseriesBucketMinTime", "vectorSearchDistance", "vectorSearchScore",
 }
 
 // parseMeta parses {$meta: "textScore"}, see [Scope.Scored].

@@ -48,28 +48,35 @@ func pair(item, first any) (string, any, error) {
 	switch x := item.(type) {
 	case bson.A:
 		if !inPairs {
-			return "", nil, mongoerr.New(40391, "$arrayToObject requires a consistent input format. Elements must all be arrays or all be objects. Object was detected, now found: array")
+			return "", nil, mongoerr.New(40391,
+				"$arrayToObject requires a consistent input format. Elements must all be arrays or all be objects. Object was detected, now found: array")
 		}
 		if len(x) != 2 {
-			return "", nil, mongoerr.New(40397, "$arrayToObject requires an array of size 2 arrays,found array of size: %d", len(x))
+			return "", nil, mongoerr.New(40397,
+				"$arrayToObject requires an array of size 2 arrays,found array of size: %d", len(x))
 		}
 		k, ok := x[0].(string)
 		if !ok {
-			return "", nil, mongoerr.New(40395, "$arrayToObject requires an array of key-value pairs, where the key must be of type string. Found key type: %s", bsonval.TypeName(x[0]))
+			return "", nil, mongoerr.New(40395,
+				"$arrayToObject requires an array of key-value pairs, where the key must be of type string. Found key type: %s",
+				bsonval.TypeName(x[0]))
 		}
 		return k, x[1], nil
 	case bson.D:
 		if inPairs {
-			return "", nil, mongoerr.New(40396, "$arrayToObject requires a consistent input format. Elements must all be arrays or all be objects. Array was detected, now found: object")
+			return "", nil, mongoerr.New(40396,
+				"$arrayToObject requires a consistent input format. Elements must all be arrays or all be objects. Array was detected, now found: object")
 		}
 		k, hasKey := bsonval.Get(x, "k")
 		v, hasValue := bsonval.Get(x, "v")
 		if len(x) != 2 || !hasKey || !hasValue {
-			return "", nil, mongoerr.New(40392, "$arrayToObject requires an object keys of 'k' and 'v'. Found incorrect number of keys:%d", len(x))
+			return "", nil, mongoerr.New(40392,
+				"$arrayToObject requires an object keys of 'k' and 'v'. Found incorrect number of keys:%d", len(x))
 		}
 		name, ok := k.(string)
 		if !ok {
-			return "", nil, mongoerr.New(40394, "$arrayToObject requires an object with keys 'k' and 'v', where the value of 'k' must be of type string. Found type: %s", bsonval.TypeName(k))
+			return "", nil, mongoerr.New(40394,
+				"$arrayToObject requires an object with keys 'k' and 'v', where the value of 'k' must be of type string. Found type: %s", bsonval.TypeName(k))
 		}
 		return name, v, nil
 	}
@@ -174,7 +181,8 @@ func fieldName(name string, d bson.D, s Scope) (string, error) {
 	}
 	field, ok := c.(string)
 	if !ok {
-		return "", mongoerr.New(5654602, "%s requires 'field' to evaluate to type String, but got %s", name, bsonval.TypeName(c))
+		return "", mongoerr.New(5654602, "%s requires 'field' to evaluate to type String, but got %s",
+			name, bsonval.TypeName(c))
 	}
 	return field, nil
 }

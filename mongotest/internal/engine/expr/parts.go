@@ -11,8 +11,8 @@ import (
 	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
-// refusals are an operator's errors for an argument with named parts. In the texts %[1]s is the operator, %[2]s the part, or
-// what was found where an object must be.
+// refusals are an operator's errors for an argument with named parts. In the texts %[1]s is the operator, %[2]s the
+// part, or what was found where an object must be.
 type refusals struct {
 	object, unknown, missing string
 	notObject, notKnown      int32
@@ -33,24 +33,38 @@ var (
 	ofConvert = refusals{namedParts, unknownPart, missingPart, mongoerr.FailedToParse, mongoerr.FailedToParse,
 		map[string]int32{"input": mongoerr.FailedToParse, "to": mongoerr.FailedToParse}}
 	ofDateToString  = refusals{onlyObject, unrecognized, missingPart, 18629, 18534, map[string]int32{"date": 18628}}
-	ofDateFromParts = refusals{onlyObject, unrecognized, "%[1]s requires either 'year' or 'isoWeekYear' to be present", 40519, 40518,
-		map[string]int32{"year": 40516}}
+	ofDateFromParts = refusals{
+		object: onlyObject, unknown: unrecognized,
+		missing:   "%[1]s requires either 'year' or 'isoWeekYear' to be present",
+		notObject: 40519, notKnown: 40518,
+		absent: map[string]int32{"year": 40516},
+	}
 	ofDateAdd = refusals{"%[1]s expects an object as its argument.found: %[2]s", unrecognized,
 		"%[1]s requires startDate, unit, and amount to be present", 5166400, 5166401,
 		map[string]int32{"startDate": 5166402, "unit": 5166402, "amount": 5166402}}
 	ofDateDiff = refusals{onlyObject, unrecognized, missingPart, 5166301, 5166302,
 		map[string]int32{"startDate": 5166303, "endDate": 5166304, "unit": 5166305}}
-	ofDateTrunc = refusals{onlyObject, unrecognized, missingPart, 5439007, 5439008, map[string]int32{"date": 5439009, "unit": 5439010}}
-	ofDatePart  = refusals{onlyObject, `unrecognized option to %[1]s: "%[2]s"`, "missing 'date' argument to %[1]s", 40539, 40535,
-		map[string]int32{"date": 40539}}
+	ofDateTrunc = refusals{
+		object: onlyObject, unknown: unrecognized, missing: missingPart, notObject: 5439007, notKnown: 5439008,
+		absent: map[string]int32{"date": 5439009, "unit": 5439010},
+	}
+	ofDatePart = refusals{
+		object: onlyObject, unknown: `unrecognized option to %[1]s: "%[2]s"`, missing: "missing 'date' argument to %[1]s",
+		notObject: 40539, notKnown: 40535,
+		absent: map[string]int32{"date": 40539},
+	}
 	ofSetField = refusals{onlyObject, unknownPart, requiresPart, 4161100, 4161101,
 		map[string]int32{"field": 4161102, "input": 4161109, "value": 4161103}}
 	ofRegex = refusals{namedParts, "%[1]s found unknown argument: %[2]s", "%[1]s requires '%[2]s' parameter", 51103, 31024,
 		map[string]int32{"input": 31022, "regex": 31023}}
 	ofReplace = refusals{objectFound, unknownPart, requiresPart, 51751, 51750,
 		map[string]int32{"input": 51749, "find": 51748, "replacement": 51747}}
-	ofTrim = refusals{"%[1]s only supports an object as an argument, found %[2]s", unknownPart, "%[1]s requires an '%[2]s' field", 50696, 50694,
-		map[string]int32{"input": 50695}}
+	ofTrim = refusals{
+		object:  "%[1]s only supports an object as an argument, found %[2]s",
+		unknown: unknownPart, missing: "%[1]s requires an '%[2]s' field", notObject: 50696, notKnown: 50694,
+
+		absent: map[string]int32{"input": 50695},
+	}
 )
 
 func (r refusals) refuse(code int32, format, name, part string) error {

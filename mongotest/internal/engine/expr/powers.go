@@ -11,12 +11,14 @@ import (
 
 // powers are powers, roots and logarithms.
 var powers = table{
-	"$pow":   call(2, 2, pow),
-	"$exp":   call(1, 1, numeric("$exp", func(v any) (any, error) { return bsonval.Exp(v), nil })),
-	"$sqrt":  call(1, 1, numeric("$sqrt", sqrt)),
-	"$ln":    call(1, 1, numeric("$ln", positive(28766, "$ln's argument must be a positive number, but is %s", bsonval.Ln))),
-	"$log10": call(1, 1, numeric("$log10", positive(28761, "$log10's argument must be a positive number, but is %s", bsonval.Log10))),
-	"$log":   call(2, 2, logarithm),
+	"$pow":  call(2, 2, pow),
+	"$exp":  call(1, 1, numeric("$exp", func(v any) (any, error) { return bsonval.Exp(v), nil })),
+	"$sqrt": call(1, 1, numeric("$sqrt", sqrt)),
+	"$ln": call(1, 1,
+		numeric("$ln", positive(28766, "$ln's argument must be a positive number, but is %s", bsonval.Ln))),
+	"$log10": call(1, 1,
+		numeric("$log10", positive(28761, "$log10's argument must be a positive number, but is %s", bsonval.Log10))),
+	"$log": call(2, 2, logarithm),
 }
 
 // shownAsDouble renders a number in an error of these operators, which convert it to a double before.
@@ -61,7 +63,8 @@ func logarithm(args []any) (any, error) {
 	case !isPositive(v):
 		return nil, mongoerr.New(28758, "$log's argument must be a positive number, but is %s", shownAsDouble(v))
 	case !isPositive(base) || bsonval.Compare(base, int32(1)) == 0:
-		return nil, mongoerr.New(28759, "$log's base must be a positive number not equal to 1, but is %s", shownAsDouble(base))
+		return nil, mongoerr.New(28759,
+			"$log's base must be a positive number not equal to 1, but is %s", shownAsDouble(base))
 	case bsonval.IsNaN(v) || bsonval.IsNaN(base):
 		return math.NaN(), nil
 	}

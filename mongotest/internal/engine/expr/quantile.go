@@ -98,7 +98,8 @@ func checkMethod(name string, d bson.D) error {
 	method, ok := v.(string)
 	switch {
 	case !ok:
-		return mongoerr.New(mongoerr.TypeMismatch, "BSON field '%s.method' is the wrong type '%s', expected type 'string'", name, bsonval.TypeName(v))
+		return mongoerr.New(mongoerr.TypeMismatch, "BSON field '%s.method' is the wrong type '%s', expected type 'string'",
+			name, bsonval.TypeName(v))
 	case method != "approximate":
 		return mongoerr.New(mongoerr.BadValue, "Currently only 'approximate' can be used as percentile 'method'.")
 	}
@@ -114,10 +115,12 @@ func parseFractions(arg any, s Scope) ([]float64, error) {
 	}
 	v, ok := Literal(e)
 	if name, isString := arg.(string); !ok && isString && strings.HasPrefix(name, "$$") {
-		return nil, mongoerr.New(mongoerr.NotImplemented, "$percentile with a variable as 'p' isn't implemented by the embedded engine")
+		return nil, mongoerr.New(mongoerr.NotImplemented,
+			"$percentile with a variable as 'p' isn't implemented by the embedded engine")
 	}
 	if !ok {
-		return nil, mongoerr.New(7750300, "The $percentile 'p' field must be an array of constant values, but found value: %s.", Show(arg))
+		return nil, mongoerr.New(7750300,
+			"The $percentile 'p' field must be an array of constant values, but found value: %s.", Show(arg))
 	}
 	list, ok := v.(bson.A)
 	if !ok || len(list) == 0 {
@@ -156,7 +159,8 @@ func (m *measuring) add(v any) error {
 	m.list = append(m.list, f)
 	if m.held() > MaxMemory {
 		return mongoerr.New(mongoerr.ExceededMemoryLimit,
-			"%s used too much memory and cannot spill to disk. Used: %d bytes. Memory limit: %d bytes", m.name, m.held(), MaxMemory)
+			"%s used too much memory and cannot spill to disk. Used: %d bytes. Memory limit: %d bytes",
+			m.name, m.held(), MaxMemory)
 	}
 	return nil
 }

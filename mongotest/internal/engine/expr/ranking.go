@@ -12,8 +12,8 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/collation"
 )
 
-// ranked are the accumulators that keep the first or last of a group: in the order of the documents, of the values, or of sortBy.
-// https://www.mongodb.com/docs/manual/reference/operator/aggregation/topN/
+// ranked are the accumulators that keep the first or last of a group: in the order of the documents, of the values, or
+// of sortBy. https://www.mongodb.com/docs/manual/reference/operator/aggregation/topN/
 var ranked = map[string]parseAccumulator{
 	"$firstN": parseOfInput, "$lastN": parseOfInput, "$minN": parseOfInput, "$maxN": parseOfInput,
 	"$top": parseOfSorted, "$topN": parseOfSorted, "$bottom": parseOfSorted, "$bottomN": parseOfSorted,

@@ -98,8 +98,8 @@ func (s Scope) under(f func(by *collation.Collator, args []any) (any, error)) va
 	return func(args []any) (any, error) { return f(s.collation, args) }
 }
 
-// callToNull is call for an operator that returns null as soon as an argument is null or missing: what comes after that isn't
-// evaluated, and f doesn't get it.
+// callToNull is call for an operator that returns null as soon as an argument is null or missing: what comes after that
+// isn't evaluated, and f doesn't get it.
 func callToNull(least, most int, f values) parser {
 	return func(name string, arg any, s Scope) (Expr, error) {
 		items, err := arguments(name, arg, s, least, most)
@@ -126,7 +126,8 @@ func callToNull(least, most int, f values) parser {
 	}
 }
 
-// callIfGiven is call for an operator that returns null if its first argument is null or missing, without evaluating the others.
+// callIfGiven is call for an operator that returns null if its first argument is null or missing, without evaluating
+// the others.
 func callIfGiven(least, most int, f values) parser {
 	return func(name string, arg any, s Scope) (Expr, error) {
 		items, err := arguments(name, arg, s, least, most)
@@ -197,9 +198,11 @@ func arguments(name string, arg any, s Scope, least, most int) ([]Expr, error) {
 		case least == most:
 			return nil, mongoerr.New(16020, "Expression %s takes exactly %d arguments. %d were passed in.", name, least, len(a))
 		case most < 0:
-			return nil, mongoerr.New(28667, "Expression %s takes at least %d arguments, but %d were passed in.", name, least, len(a))
+			return nil, mongoerr.New(28667,
+				"Expression %s takes at least %d arguments, but %d were passed in.", name, least, len(a))
 		}
-		return nil, mongoerr.New(28667, "Expression %s takes at least %d arguments, and at most %d, but %d were passed in.", name, least, most, len(a))
+		return nil, mongoerr.New(28667, "Expression %s takes at least %d arguments, and at most %d, but %d were passed in.",
+			name, least, most, len(a))
 	}
 	return parseAll(a, s)
 }

@@ -19,8 +19,12 @@ var sets = table{
 	"$setDifference":   callUnder(2, 2, setDifference),
 	"$setEquals":       parseSetEquals,
 	"$setIsSubset":     callUnder(2, 2, setIsSubset),
-	"$anyElementTrue":  call(1, 1, func(a []any) (any, error) { return elementTrue("$anyElementTrue", 17041, a[0], true) }),
-	"$allElementsTrue": call(1, 1, func(a []any) (any, error) { return elementTrue("$allElementsTrue", 17040, a[0], false) }),
+	"$anyElementTrue": call(1, 1, func(a []any) (any, error) {
+		return elementTrue("$anyElementTrue", 17041, a[0], true)
+	}),
+	"$allElementsTrue": call(1, 1, func(a []any) (any, error) {
+		return elementTrue("$allElementsTrue", 17040, a[0], false)
+	}),
 }
 
 // set is an array without duplicates, and the keys of its elements.
@@ -59,7 +63,8 @@ func setArgument(name string, code int32, v any) (a bson.A, null bool, err error
 	}
 	a, ok := v.(bson.A)
 	if !ok {
-		return nil, false, mongoerr.New(code, "All operands of %s must be arrays. One argument is of type: %s", name, bsonval.TypeName(v))
+		return nil, false, mongoerr.New(code, "All operands of %s must be arrays. One argument is of type: %s",
+			name, bsonval.TypeName(v))
 	}
 	return a, false, nil
 }
@@ -120,11 +125,13 @@ func setDifference(by *collation.Collator, args []any) (any, error) {
 	}
 	a, ok := args[0].(bson.A)
 	if !ok {
-		return nil, mongoerr.New(17048, "both operands of $setDifference must be arrays. First argument is of type: %s", bsonval.TypeName(args[0]))
+		return nil, mongoerr.New(17048, "both operands of $setDifference must be arrays. First argument is of type: %s",
+			bsonval.TypeName(args[0]))
 	}
 	b, ok := args[1].(bson.A)
 	if !ok {
-		return nil, mongoerr.New(17049, "both operands of $setDifference must be arrays. Second argument is of type: %s", bsonval.TypeName(args[1]))
+		return nil, mongoerr.New(17049, "both operands of $setDifference must be arrays. Second argument is of type: %s",
+			bsonval.TypeName(args[1]))
 	}
 	without, out := setOf(by, b), newSet(by)
 	for _, v := range a {
@@ -150,7 +157,8 @@ func parseSetEquals(name string, arg any, s Scope) (Expr, error) {
 			}
 			a, ok := v.(bson.A)
 			if !ok {
-				return nil, mongoerr.New(17044, "All operands of $setEquals must be arrays. %d-th argument is of type: %s", i+1, bsonval.TypeName(v))
+				return nil, mongoerr.New(17044, "All operands of $setEquals must be arrays. %d-th argument is of type: %s",
+					i+1, bsonval.TypeName(v))
 			}
 			other := setOf(s.collation, a)
 			if first == nil {
@@ -170,11 +178,13 @@ func (s *set) equal(other *set) bool {
 func setIsSubset(by *collation.Collator, args []any) (any, error) {
 	a, ok := args[0].(bson.A)
 	if !ok {
-		return nil, mongoerr.New(17046, "both operands of $setIsSubset must be arrays. First argument is of type: %s", bsonval.TypeName(args[0]))
+		return nil, mongoerr.New(17046, "both operands of $setIsSubset must be arrays. First argument is of type: %s",
+			bsonval.TypeName(args[0]))
 	}
 	b, ok := args[1].(bson.A)
 	if !ok {
-		return nil, mongoerr.New(17042, "both operands of $setIsSubset must be arrays. Second argument is of type: %s", bsonval.TypeName(args[1]))
+		return nil, mongoerr.New(17042, "both operands of $setIsSubset must be arrays. Second argument is of type: %s",
+			bsonval.TypeName(args[1]))
 	}
 	all := setOf(by, b)
 	for _, v := range a {

@@ -30,11 +30,13 @@ func substrBytes(args []any) (any, error) {
 	}
 	from, ok := bsonval.TruncInt64(args[1])
 	if !ok {
-		return nil, mongoerr.New(16034, "$substrBytes:  starting index must be a numeric type (is BSON type %s)", bsonval.TypeName(args[1]))
+		return nil, mongoerr.New(16034, "$substrBytes:  starting index must be a numeric type (is BSON type %s)",
+			bsonval.TypeName(args[1]))
 	}
 	n, ok := bsonval.TruncInt64(args[2])
 	if !ok {
-		return nil, mongoerr.New(16035, "$substrBytes:  length must be a numeric type (is BSON type %s)", bsonval.TypeName(args[2]))
+		return nil, mongoerr.New(16035, "$substrBytes:  length must be a numeric type (is BSON type %s)",
+			bsonval.TypeName(args[2]))
 	}
 	size := int64(len(s))
 	if from < 0 {
@@ -65,11 +67,13 @@ func substrCP(args []any) (any, error) {
 	for i, v := range args[1:] {
 		what := []string{"starting index", "length"}[i]
 		if !bsonval.IsNumber(v) {
-			return nil, mongoerr.New(int32(34450+2*i), "$substrCP: %s must be a numeric type (is BSON type %s)", what, bsonval.TypeName(v))
+			return nil, mongoerr.New(int32(34450+2*i), "$substrCP: %s must be a numeric type (is BSON type %s)",
+				what, bsonval.TypeName(v))
 		}
 		n, ok := int32Of(v)
 		if !ok {
-			return nil, mongoerr.New(int32(34451+2*i), "$substrCP: %s cannot be represented as a 32-bit integral value: %s", what, Show(v))
+			return nil, mongoerr.New(int32(34451+2*i),
+				"$substrCP: %s cannot be represented as a 32-bit integral value: %s", what, Show(v))
 		}
 		numbers[i] = n
 	}
@@ -101,11 +105,13 @@ func searchStrings(name string, code int32, args []any) (s, sub string, null boo
 	}
 	s, ok := args[0].(string)
 	if !ok {
-		return "", "", false, mongoerr.New(code, "%s requires a string as the first argument, found: %s", name, bsonval.TypeName(args[0]))
+		return "", "", false, mongoerr.New(code, "%s requires a string as the first argument, found: %s", name,
+			bsonval.TypeName(args[0]))
 	}
 	sub, ok = args[1].(string)
 	if !ok {
-		return "", "", false, mongoerr.New(code+1, "%s requires a string as the second argument, found: %s", name, bsonval.TypeName(args[1]))
+		return "", "", false, mongoerr.New(code+1, "%s requires a string as the second argument, found: %s", name,
+			bsonval.TypeName(args[1]))
 	}
 	return s, sub, false, nil
 }
@@ -143,7 +149,8 @@ func indexOfBytes(args []any) (any, error) {
 	return int32(int(from) + i), nil
 }
 
-// besideBytes is the text with another before each of its bytes, and at its end: that is where MongoDB finds the empty string.
+// besideBytes is the text with another before each of its bytes, and at its end: that is where MongoDB finds the empty
+// string.
 func besideBytes(s, between string) string {
 	var b strings.Builder
 	for i := range len(s) {

@@ -61,12 +61,15 @@ func split(args []any) (any, error) {
 	}
 	s, ok := args[0].(string)
 	if !ok {
-		return nil, mongoerr.New(40085, "$split requires an expression that evaluates to a string as a first argument, found: %s", bsonval.TypeName(args[0]))
+		return nil, mongoerr.New(40085,
+			"$split requires an expression that evaluates to a string as a first argument, found: %s", bsonval.TypeName(args[0]))
 	}
 	sep, ok := args[1].(string)
 	switch {
 	case !ok:
-		return nil, mongoerr.New(40086, "$split requires an expression that evaluates to a string as a second argument, found: %s", bsonval.TypeName(args[1]))
+		return nil, mongoerr.New(40086,
+			"$split requires an expression that evaluates to a string as a second argument, found: %s",
+			bsonval.TypeName(args[1]))
 	case sep == "":
 		return nil, mongoerr.New(40087, "$split requires a non-empty separator")
 	}
@@ -140,7 +143,8 @@ func parseTrim(left, right bool) parser {
 			}
 			text, ok := input.(string)
 			if !ok {
-				return nil, mongoerr.New(50699, "%s requires its input to be a string, got %s (of type %s) instead.", name, Show(input), bsonval.TypeName(input))
+				return nil, mongoerr.New(50699, "%s requires its input to be a string, got %s (of type %s) instead.", name,
+					Show(input), bsonval.TypeName(input))
 			}
 			chars, err := part(c, parts["chars"], whitespace)
 			if err != nil || bsonval.IsNullish(chars) {
@@ -148,7 +152,8 @@ func parseTrim(left, right bool) parser {
 			}
 			cut, ok := chars.(string)
 			if !ok {
-				return nil, mongoerr.New(50700, "%s requires 'chars' to be a string, got %s (of type %s) instead.", name, Show(chars), bsonval.TypeName(chars))
+				return nil, mongoerr.New(50700, "%s requires 'chars' to be a string, got %s (of type %s) instead.", name,
+					Show(chars), bsonval.TypeName(chars))
 			}
 			if left {
 				text = strings.TrimLeft(text, cut)

@@ -10,21 +10,23 @@ import (
 
 // trigonometry is of angles in radians.
 var trigonometry = table{
-	"$sin":              angle("$sin", everywhere),
-	"$cos":              angle("$cos", everywhere),
-	"$tan":              angle("$tan", everywhere),
-	"$asin":             angle("$asin", aroundZero),
-	"$acos":             angle("$acos", aroundZero),
-	"$atan":             angle("$atan", nil),
-	"$sinh":             angle("$sinh", nil),
-	"$cosh":             angle("$cosh", nil),
-	"$tanh":             angle("$tanh", nil),
-	"$asinh":            angle("$asinh", nil),
-	"$acosh":            angle("$acosh", fromOne),
-	"$atanh":            angle("$atanh", aroundZero),
-	"$atan2":            call(2, 2, atan2),
-	"$degreesToRadians": call(1, 1, numeric("$degreesToRadians", func(v any) (any, error) { return bsonval.Radians(v), nil })),
-	"$radiansToDegrees": call(1, 1, numeric("$radiansToDegrees", func(v any) (any, error) { return bsonval.Degrees(v), nil })),
+	"$sin":   angle("$sin", everywhere),
+	"$cos":   angle("$cos", everywhere),
+	"$tan":   angle("$tan", everywhere),
+	"$asin":  angle("$asin", aroundZero),
+	"$acos":  angle("$acos", aroundZero),
+	"$atan":  angle("$atan", nil),
+	"$sinh":  angle("$sinh", nil),
+	"$cosh":  angle("$cosh", nil),
+	"$tanh":  angle("$tanh", nil),
+	"$asinh": angle("$asinh", nil),
+	"$acosh": angle("$acosh", fromOne),
+	"$atanh": angle("$atanh", aroundZero),
+	"$atan2": call(2, 2, atan2),
+	"$degreesToRadians": call(1, 1,
+		numeric("$degreesToRadians", func(v any) (any, error) { return bsonval.Radians(v), nil })),
+	"$radiansToDegrees": call(1, 1,
+		numeric("$radiansToDegrees", func(v any) (any, error) { return bsonval.Degrees(v), nil })),
 }
 
 // domain is where a function has values.
@@ -35,8 +37,11 @@ type domain struct {
 
 var (
 	everywhere = &domain{"(-inf,inf)", func(v any) bool { return !isInfinite(v) }}
-	aroundZero = &domain{"[-1,1]", func(v any) bool { return bsonval.Compare(v, int32(-1)) >= 0 && bsonval.Compare(v, int32(1)) <= 0 }}
-	fromOne    = &domain{"[1,inf]", func(v any) bool { return bsonval.Compare(v, int32(1)) >= 0 }}
+	aroundZero = &domain{
+		text:  "[-1,1]",
+		holds: func(v any) bool { return bsonval.Compare(v, int32(-1)) >= 0 && bsonval.Compare(v, int32(1)) <= 0 },
+	}
+	fromOne = &domain{"[1,inf]", func(v any) bool { return bsonval.Compare(v, int32(1)) >= 0 }}
 )
 
 func angle(name string, in *domain) parser {
@@ -46,7 +51,8 @@ func angle(name string, in *domain) parser {
 		}
 		result, ok := bsonval.Trigonometric(strings.TrimPrefix(name, "$"), v)
 		if !ok {
-			return nil, mongoerr.New(mongoerr.NotImplemented, "%s of a decimal as large as %s isn't implemented by the embedded engine", name, textOf(v))
+			return nil, mongoerr.New(mongoerr.NotImplemented,
+				"%s of a decimal as large as %s isn't implemented by the embedded engine", name, textOf(v))
 		}
 		return result, nil
 	}))

@@ -10,8 +10,8 @@ import (
 	"github.com/docmodel/docmodel/internal/bsonval"
 )
 
-// WindowAccumulator parses an accumulator as a function of $setWindowFields. Unlike in $group, an array is an argument like any other.
-// The caller has seen that there is an accumulator of that name.
+// WindowAccumulator parses an accumulator as a function of $setWindowFields. Unlike in $group, an array is an argument
+// like any other. The caller has seen that there is an accumulator of that name.
 func WindowAccumulator(name string, arg any, s Scope) (*Accumulator, error) {
 	if parse, ok := ranked[name]; ok {
 		return parse(name, arg, s)
@@ -33,8 +33,9 @@ func (a *Accumulator) Eval(c *Context) (any, error) { return a.arg.Eval(c) }
 // AddValue takes a value into the group that Eval has returned.
 func (g Group) AddValue(v any) error { return g.state.add(v) }
 
-// Running is a sum of numbers that can be taken out again, as $sum and $avg keep it of a window that moves. Values that aren't numbers
-// don't count. Its type is the widest of the numbers that are in it; integers are an int when the sum fits one. The zero Running is empty.
+// Running is a sum of numbers that can be taken out again, as $sum and $avg keep it of a window that moves. Values that
+// aren't numbers don't count. Its type is the widest of the numbers that are in it; integers are an int when the sum
+// fits one. The zero Running is empty.
 type Running struct {
 	sum                     sum
 	n                       int64 // numbers
@@ -151,8 +152,8 @@ func (r *Running) Average() any {
 // IsUnit reports whether there is a unit of time of that name.
 func IsUnit(name string) bool { return slices.Contains(units, name) }
 
-// UnitLength returns how many milliseconds a unit of time has that always has as many, a day of 24 hours and a week among them; 0 of
-// longer units.
+// UnitLength returns how many milliseconds a unit of time has that always has as many, a day of 24 hours and a week
+// among them; 0 of longer units.
 func UnitLength(unit string) int64 {
 	switch unit {
 	case "week":
@@ -174,5 +175,6 @@ func AddUnits(d bson.DateTime, unit string, n int64) (bson.DateTime, error) {
 
 var operations = map[string]values{"$add": add, "$subtract": subtract, "$multiply": multiply, "$divide": divide}
 
-// Arithmetic computes a + b, a - b, a * b or a / b as the operator of that name does: "$add", "$subtract", "$multiply" or "$divide".
+// Arithmetic computes a + b, a - b, a * b or a / b as the operator of that name does: "$add", "$subtract", "$multiply"
+// or "$divide".
 func Arithmetic(name string, a, b any) (any, error) { return operations[name]([]any{a, b}) }

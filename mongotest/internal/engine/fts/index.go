@@ -29,7 +29,8 @@ type text struct {
 	language Language
 }
 
-// Terms returns each term of a document once, with its score. It is an error when a field that names a language is wrong.
+// Terms returns each term of a document once, with its score. It is an error when a field that names a language is
+// wrong.
 func (x *Index) Terms(d bson.D) (map[string]float64, error) {
 	scores := map[string]float64{}
 	err := x.each(d, func(t text) bool {
@@ -39,8 +40,8 @@ func (x *Index) Terms(d bson.D) (map[string]float64, error) {
 	return scores, err
 }
 
-// score adds the score that each term has in the text: more for the first occurrences than for later ones, and for a term
-// that is a larger part of the text.
+// score adds the score that each term has in the text: more for the first occurrences than for later ones, and for a
+// term that is a larger part of the text.
 func (t text) score(scores map[string]float64) {
 	type occurrence struct{ count, frequency, next float64 }
 	found := map[string]*occurrence{}

@@ -55,7 +55,8 @@ func Parse(arg any, x *Index) (*Search, error) {
 			if f.Key == "$search" || f.Key == "$language" {
 				want = "string"
 			}
-			return nil, mongoerr.New(mongoerr.TypeMismatch, "%q had the wrong type. Expected %s, found %s", f.Key, want, bsonval.TypeName(f.Value))
+			return nil, mongoerr.New(mongoerr.TypeMismatch, "%q had the wrong type. Expected %s, found %s", f.Key, want,
+				bsonval.TypeName(f.Value))
 		}
 		if err != nil {
 			return nil, err
@@ -68,8 +69,8 @@ func Parse(arg any, x *Index) (*Search, error) {
 	return s, nil
 }
 
-// parse reads the text to search for: words, "phrases", and either with a - before it, which no document may have. Words of
-// a phrase that may occur are searched for too.
+// parse reads the text to search for: words, "phrases", and either with a - before it, which no document may have.
+// Words of a phrase that may occur are searched for too.
 func (s *Search) parse() {
 	var words, denied strings.Builder
 	deny, quoted, spaced := false, false, true
@@ -139,8 +140,9 @@ func (s *Search) Describe() bson.D {
 		return a
 	}
 	return bson.D{
-		{Key: "terms", Value: list(slices.Sorted(maps.Keys(s.wanted)))}, {Key: "negatedTerms", Value: list(slices.Sorted(maps.Keys(s.denied)))},
-		{Key: "phrases", Value: list(s.phrases)}, {Key: "negatedPhrases", Value: list(s.deniedPhrases)},
+		{Key: "terms", Value: list(slices.Sorted(maps.Keys(s.wanted)))},
+		{Key: "negatedTerms", Value: list(slices.Sorted(maps.Keys(s.denied)))}, {Key: "phrases", Value: list(s.phrases)},
+		{Key: "negatedPhrases", Value: list(s.deniedPhrases)},
 	}
 }
 

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Stem returns the stem of an English word in lower case, as the Snowball project's English stemmer ("Porter2") defines it
-// (https://snowballstem.org/algorithms/english/stemmer.html). MongoDB's text indexes use it.
+// Stem returns the stem of an English word in lower case, as the Snowball project's English stemmer ("Porter2") defines
+// it (https://snowballstem.org/algorithms/english/stemmer.html). MongoDB's text indexes use it.
 func Stem(word string) string {
 	if stem, ok := wholeWords[word]; ok {
 		return stem
@@ -39,8 +39,8 @@ var wholeWords = map[string]string{
 // finished are the words that stay once they are singular.
 var finished = []string{"inning", "outing", "canning", "herring", "earring", "proceed", "exceed", "succeed"}
 
-// stemmer holds the word, in which Y is a y that is a consonant. The regions r1 and r2 begin behind the first and the second
-// consonant that follows a vowel.
+// stemmer holds the word, in which Y is a y that is a consonant. The regions r1 and r2 begin behind the first and the
+// second consonant that follows a vowel.
 type stemmer struct {
 	r      []rune
 	r1, r2 int
@@ -209,7 +209,8 @@ func (w *stemmer) shorten() {
 
 // remove is step 4.
 func (w *stemmer) remove() {
-	s, at := w.longest("al", "ance", "ence", "er", "ic", "able", "ible", "ant", "ement", "ment", "ent", "ism", "ate", "iti",
+	s, at := w.longest("al", "ance", "ence", "er", "ic", "able", "ible", "ant", "ement", "ment",
+		"ent", "ism", "ate", "iti",
 		"ous", "ive", "ize", "ion")
 	if s == "" || at < w.r2 || s == "ion" && (at == 0 || w.r[at-1] != 's' && w.r[at-1] != 't') {
 		return

@@ -19,8 +19,9 @@ const (
 
 // otherLanguages are what else MongoDB has, by its names and codes.
 var otherLanguages = []string{
-	"da", "danish", "nl", "dutch", "fi", "finnish", "fr", "french", "de", "german", "hu", "hungarian", "it", "italian", "nb",
-	"norwegian", "pt", "portuguese", "ro", "romanian", "ru", "russian", "es", "spanish", "sv", "swedish", "tr", "turkish",
+	"da", "danish", "nl", "dutch", "fi", "finnish", "fr", "french", "de", "german", "hu",
+	"hungarian", "it", "italian", "nb", "norwegian", "pt", "portuguese", "ro", "romanian", "ru", "russian", "es",
+	"spanish", "sv", "swedish", "tr", "turkish",
 }
 
 // LanguageOf returns the language of a name. An error of code BadValue says that MongoDB has none of that name.
@@ -31,7 +32,8 @@ func LanguageOf(name string) (Language, error) {
 	case n == "none":
 		return None, nil
 	case slices.Contains(otherLanguages, n):
-		return "", mongoerr.New(mongoerr.NotImplemented, "the text search language %q isn't implemented by the embedded engine", name)
+		return "", mongoerr.New(mongoerr.NotImplemented,
+			"the text search language %q isn't implemented by the embedded engine", name)
 	}
 	return "", mongoerr.New(mongoerr.BadValue, "unsupported language: %q for text index version 3", name)
 }
@@ -62,7 +64,8 @@ func (l Language) tokens(text string, s sensitivity, yield func(term string) boo
 }
 
 var separators = []*unicode.RangeTable{
-	unicode.White_Space, unicode.Pattern_Syntax, unicode.Terminal_Punctuation, unicode.Quotation_Mark, unicode.Dash, unicode.Hyphen,
+	unicode.White_Space, unicode.Pattern_Syntax, unicode.Terminal_Punctuation, unicode.Quotation_Mark,
+	unicode.Dash, unicode.Hyphen,
 }
 
 func (l Language) separates(r rune) bool {

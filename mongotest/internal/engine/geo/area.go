@@ -7,13 +7,14 @@ import (
 	"github.com/docmodel/docmodel/internal/bsonval"
 )
 
-// Area is what $geoWithin takes: geometries lie in it or don't. In an area of the plane only points can lie, of which those
-// of GeoJSON are taken by their coordinates.
+// Area is what $geoWithin takes: geometries lie in it or don't. In an area of the plane only points can lie, of which
+// those of GeoJSON are taken by their coordinates.
 type Area interface{ Contains(g *Geometry) bool }
 
 // Areas is the table of what $geoWithin takes.
 var Areas = map[string]func(arg any) (Area, error){
-	"$box": parseBox, "$center": parseCenter, "$centerSphere": parseCenterSphere, "$geometry": parseGeometry, "$polygon": parsePlain,
+	"$box": parseBox, "$center": parseCenter, "$centerSphere": parseCenterSphere,
+	"$geometry": parseGeometry, "$polygon": parsePlain,
 }
 
 func parseGeometry(arg any) (Area, error) { return ParseGeoJSON(arg) }
@@ -62,8 +63,8 @@ func parsePlain(arg any) (Area, error) {
 	return p, nil
 }
 
-// Contains counts the edges to the right of the point. Of the edges, which may cross, the upper and the right ones belong to
-// the polygon.
+// Contains counts the edges to the right of the point. Of the edges, which may cross, the upper and the right ones
+// belong to the polygon.
 func (s plain) Contains(g *Geometry) bool {
 	p, ok := g.Point()
 	inside := false

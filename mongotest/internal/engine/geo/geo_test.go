@@ -59,7 +59,11 @@ func TestRelations(t *testing.T) {
 		{"a pair off the sphere", square, "[500, 5]", false, false},
 		{"a line inside", square, "{type: 'LineString', coordinates: [[1, 1], [2, 5], [9, 9]]}", true, true},
 		{"a line that leaves", square, "{type: 'LineString', coordinates: [[1, 1], [12, 5]]}", false, true},
-		{"a line across, without an end inside", square, "{type: 'LineString', coordinates: [[-1, 5], [12, 5]]}", false, true},
+		{
+			reason: "a line across, without an end inside", area: square,
+			g:      "{type: 'LineString', coordinates: [[-1, 5], [12, 5]]}",
+			inside: false, intersect: true,
+		},
 		{"a line through a hole", holed, "{type: 'LineString', coordinates: [[1, 5], [9, 5]]}", false, true},
 		{"a line in a hole", holed, "{type: 'LineString', coordinates: [[4.5, 5], [5.5, 5]]}", false, false},
 		{"the same polygon", square, turned, true, true},
@@ -73,8 +77,16 @@ func TestRelations(t *testing.T) {
 		{"a polygon with the same hole", holed, holed, true, true},
 		{"a polygon with a hole, in one without", square, holed, true, true},
 		{"some of several points", square, "{type: 'MultiPoint', coordinates: [[5, 5], [50, 5]]}", false, true},
-		{"all of several lines", square, "{type: 'MultiLineString', coordinates: [[[1, 1], [2, 2]], [[3, 3], [4, 4]]]}", true, true},
-		{"a collection, partly inside", square, "{type: 'GeometryCollection', geometries: [" + inner + ", {type: 'Point', coordinates: [50, 0]}]}", false, true},
+		{
+			reason: "all of several lines", area: square,
+			g:      "{type: 'MultiLineString', coordinates: [[[1, 1], [2, 2]], [[3, 3], [4, 4]]]}",
+			inside: true, intersect: true,
+		},
+		{
+			reason: "a collection, partly inside", area: square,
+			g:      "{type: 'GeometryCollection', geometries: [" + inner + ", {type: 'Point', coordinates: [50, 0]}]}",
+			inside: false, intersect: true,
+		},
 	} {
 		area, g := parse(t, c.area), parse(t, c.g)
 		if got := area.Contains(g); got != c.inside {
@@ -122,12 +134,27 @@ func TestDistance(t *testing.T) {
 func TestMalformed(t *testing.T) {
 	for _, c := range []struct{ reason, g, want string }{
 		{"no object", "1", "geo element must be an array or object: 1"},
-		{"another type", "{type: 'Circle', coordinates: [1, 1]}", "Point must only contain numeric elements, instead got type string"},
+		{
+			reason: "another type", g: "{type: 'Circle', coordinates: [1, 1]}",
+			want: "Point must only contain numeric elements, instead got type string",
+		},
 		{"no coordinates", "{type: 'Point'}", "Point must be an array or object, instead got type missing"},
 		{"off the sphere", "{type: 'Point', coordinates: [181, 0]}", "longitude/latitude is out of bounds, lng: 181 lat: 0"},
-		{"a short line", "{type: 'LineString', coordinates: [[1, 1], [1, 1]]}", "GeoJSON LineString must have at least 2 vertices: [ [ 1, 1 ], [ 1, 1 ] ]"},
-		{"an open ring", "{type: 'Polygon', coordinates: [[[0, 0], [1, 0], [1, 1]]]}", "Loop is not closed: [ [ 0, 0 ], [ 1, 0 ], [ 1, 1 ] ]"},
-		{"a ring of two", "{type: 'Polygon', coordinates: [[[0, 0], [1, 0], [0, 0]]]}", "Loop must have at least 3 different vertices: [ [ 0, 0 ], [ 1, 0 ], [ 0, 0 ] ]"},
+		{
+			reason: "a short line",
+			g:      "{type: 'LineString', coordinates: [[1, 1], [1, 1]]}",
+			want:   "GeoJSON LineString must have at least 2 vertices: [ [ 1, 1 ], [ 1, 1 ] ]",
+		},
+		{
+			reason: "an open ring",
+			g:      "{type: 'Polygon', coordinates: [[[0, 0], [1, 0], [1, 1]]]}",
+			want:   "Loop is not closed: [ [ 0, 0 ], [ 1, 0 ], [ 1, 1 ] ]",
+		},
+		{
+			reason: "a ring of two",
+			g:      "{type: 'Polygon', coordinates: [[[0, 0], [1, 0], [0, 0]]]}",
+			want:   "Loop must have at least 3 different vertices: [ [ 0, 0 ], [ 1, 0 ], [ 0, 0 ] ]",
+		},
 		{"a ring that crosses itself", "{type: 'Polygon', coordinates: [[[0, 0], [1, 1], [1, 0], [0, 1], [0, 0]]]}",
 			"Loop is not valid: [ [ 0, 0 ], [ 1, 1 ], [ 1, 0 ], [ 0, 1 ], [ 0, 0 ] ] Edges 0 and 2 cross"},
 		{"a ring that touches itself", "{type: 'Polygon', coordinates: [[[0, 0], [1, 0], [1, 1], [0, 0], [0, 1], [0, 0]]]}",
@@ -135,12 +162,27 @@ func TestMalformed(t *testing.T) {
 		{"no ring", "{type: 'Polygon', coordinates: []}", "Polygon has no loops."},
 		{"no points", "{type: 'MultiPoint', coordinates: []}", "MultiPoint coordinates must have at least 1 element"},
 		{"no lines", "{type: 'MultiLineString', coordinates: 1}", "MultiLineString coordinates must be an array"},
-		{"no geometries", "{type: 'GeometryCollection', geometries: []}", "GeometryCollection geometries must have at least 1 element"},
-		{"a collection in another", "{type: 'GeometryCollection', geometries: [{type: 'GeometryCollection', geometries: []}]}",
-			`GeometryCollections cannot be nested: { type: "GeometryCollection", geometries: [] }`},
-		{"an unknown system", "{type: 'Point', coordinates: [1, 1], crs: {type: 'name', properties: {name: 'x'}}}", "Unknown CRS name: x"},
-		{"strict winding", "{type: 'Point', coordinates: [1, 1], crs: {type: 'name', properties: {name: '" + StrictCRS + "'}}}",
-			"The CRS " + StrictCRS + " isn't implemented by the embedded engine"},
+		{
+			reason: "no geometries", g: "{type: 'GeometryCollection', geometries: []}",
+			want: "GeometryCollection geometries must have at least 1 element",
+		},
+		{
+			reason: "a collection in another",
+			g:      "{type: 'GeometryCollection', geometries: [{type: 'GeometryCollection', geometries: []}]}",
+
+			want: `GeometryCollections cannot be nested: { type: "GeometryCollection", geometries: [] }`,
+		},
+		{
+			reason: "an unknown system",
+			g:      "{type: 'Point', coordinates: [1, 1], crs: {type: 'name', properties: {name: 'x'}}}",
+			want:   "Unknown CRS name: x",
+		},
+		{
+			reason: "strict winding",
+			g:      "{type: 'Point', coordinates: [1, 1], crs: {type: 'name', properties: {name: '" + StrictCRS + "'}}}",
+
+			want: "The CRS " + StrictCRS + " isn't implemented by the embedded engine",
+		},
 	} {
 		_, err := Parse(valuetest.Of(c.g))
 		x, ok := err.(*mongoerr.Error)
@@ -159,8 +201,9 @@ func TestGrid(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	random := func() Point { return Point{r.Float64()*360 - 180, math.Asin(r.Float64()*2-1) * 180 / math.Pi} }
 	areas := []string{
-		"{$centerSphere: [[10, 50], 0.3]}", "{$centerSphere: [[179, -80], 0.3]}", "{$centerSphere: [[0, 0], 2]}", "{$centerSphere: [[-178, 3], 0.2]}",
-		"{$geometry: " + square + "}", "{$geometry: " + dateline + "}", "{$geometry: " + pole + "}", "{$geometry: " + several + "}",
+		"{$centerSphere: [[10, 50], 0.3]}", "{$centerSphere: [[179, -80], 0.3]}", "{$centerSphere: [[0, 0], 2]}",
+		"{$centerSphere: [[-178, 3], 0.2]}", "{$geometry: " + square + "}", "{$geometry: " + dateline + "}",
+		"{$geometry: " + pole + "}", "{$geometry: " + several + "}",
 	}
 	for _, s := range areas {
 		spec := valuetest.Doc(s)

@@ -2,9 +2,9 @@ package geo
 
 import "math/big"
 
-// orient returns 1 if the three points are in counterclockwise order on the sphere, -1 if they are in clockwise order, and
-// 0 only if two of them are the same. Points on one great circle are ordered as if each were moved a little, the lesser
-// ones by more, always in the same way: "simulation of simplicity" (Edelsbrunner and Mücke, 1990).
+// orient returns 1 if the three points are in counterclockwise order on the sphere, -1 if they are in clockwise order,
+// and 0 only if two of them are the same. Points on one great circle are ordered as if each were moved a little, the
+// lesser ones by more, always in the same way: "simulation of simplicity" (Edelsbrunner and Mücke, 1990).
 func orient(a, b, c vec) int {
 	if a == b || b == c || c == a {
 		return 0

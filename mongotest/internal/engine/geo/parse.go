@@ -14,8 +14,9 @@ func bad(format string, args ...any) error { return mongoerr.New(mongoerr.BadVal
 
 // shapes are the types of GeoJSON but for GeometryCollection.
 var shapes = map[string]func(g *Geometry, v any) error{
-	"Point": parsePoint, "MultiPoint": parsePoints, "LineString": parseLine, "MultiLineString": listOf("MultiLineString", parseLine),
-	"Polygon": parsePolygon, "MultiPolygon": listOf("MultiPolygon", parsePolygon),
+	"Point": parsePoint, "MultiPoint": parsePoints, "LineString": parseLine,
+	"MultiLineString": listOf("MultiLineString", parseLine), "Polygon": parsePolygon,
+	"MultiPolygon": listOf("MultiPolygon", parsePolygon),
 }
 
 // typeOf returns the type of GeoJSON that a document says it is of.

@@ -1,10 +1,10 @@
-// Package geo has the shapes of MongoDB's geospatial queries: how they are written in documents, and how they lie to each
-// other on the sphere and in the plane.
+// Package geo has the shapes of MongoDB's geospatial queries: how they are written in documents, and how they lie to
+// each other on the sphere and in the plane.
 //
 // On the sphere an edge is the shorter arc of a great circle, and a ring encloses the smaller of its two sides, as
-// MongoDB's manual says (https://www.mongodb.com/docs/manual/geospatial-queries/). Distances are those of MongoDB, whose
-// earth has a radius of [Radius]. In the plane are legacy coordinate pairs, and the shapes that $geoWithin takes without
-// $geometry, but for $centerSphere.
+// MongoDB's manual says (https://www.mongodb.com/docs/manual/geospatial-queries/). Distances are those of MongoDB,
+// whose earth has a radius of [Radius]. In the plane are legacy coordinate pairs, and the shapes that $geoWithin takes
+// without $geometry, but for $centerSphere.
 package geo
 
 import (
@@ -57,7 +57,8 @@ func Elements(v any) (bson.A, error) {
 		}
 		return a, nil
 	}
-	return nil, mongoerr.New(mongoerr.BadValue, "Point must be an array or object, instead got type %s", bsonval.TypeName(v))
+	return nil, mongoerr.New(mongoerr.BadValue,
+		"Point must be an array or object, instead got type %s", bsonval.TypeName(v))
 }
 
 // ParsePair reads a legacy coordinate pair: an array of two numbers, or a document of two.
@@ -78,7 +79,8 @@ func parsePair(v any, more bool) (Point, error) {
 		f, ok := bsonval.Float(x)
 		switch {
 		case !ok:
-			return Point{}, mongoerr.New(mongoerr.BadValue, "Point must only contain numeric elements, instead got type %s", bsonval.TypeName(x))
+			return Point{}, mongoerr.New(mongoerr.BadValue,
+				"Point must only contain numeric elements, instead got type %s", bsonval.TypeName(x))
 		case math.IsNaN(f) || math.IsInf(f, 0):
 			return Point{}, mongoerr.New(mongoerr.BadValue, "Point coordinates must be finite numbers")
 		}

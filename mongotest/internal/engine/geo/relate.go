@@ -43,7 +43,8 @@ func linesMeet(a, b []vec) bool {
 	for i := 1; i < len(a); i++ {
 		for k := 1; k < len(b); k++ {
 			if crosses(a[i-1], a[i], b[k-1], b[k]) >= 0 || a[i-1].toArc(b[k-1], b[k]) <= tolerance ||
-				a[i].toArc(b[k-1], b[k]) <= tolerance || b[k-1].toArc(a[i-1], a[i]) <= tolerance || b[k].toArc(a[i-1], a[i]) <= tolerance {
+				a[i].toArc(b[k-1], b[k]) <= tolerance || b[k-1].toArc(a[i-1], a[i]) <= tolerance ||
+				b[k].toArc(a[i-1], a[i]) <= tolerance {
 				return true
 			}
 		}

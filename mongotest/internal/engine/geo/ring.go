@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// ring is a closed line without the repetition of its first vertex, counterclockwise around the smaller of its two sides,
-// which is its inside.
+// ring is a closed line without the repetition of its first vertex, counterclockwise around the smaller of its two
+// sides, which is its inside.
 type ring struct {
 	at     []vec
 	origin bool // the point origin is inside
@@ -48,8 +48,8 @@ func (r ring) edges(yield func(a, b vec) bool) {
 	}
 }
 
-// contains reports whether the point is inside. Of a point on an edge or a vertex, the answer is such that it is inside one
-// of two rings that have the edge in common.
+// contains reports whether the point is inside. Of a point on an edge or a vertex, the answer is such that it is inside
+// one of two rings that have the edge in common.
 func (r ring) contains(p vec) bool {
 	inside := r.origin
 	for a, b := range r.edges {

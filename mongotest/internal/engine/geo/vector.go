@@ -36,8 +36,8 @@ func (a vec) toArc(from, to vec) float64 {
 	return min(a.angle(from), a.angle(to))
 }
 
-// aside returns some direction that is at right angles to a. No vertex of a shape lies there other than by chance, so that
-// what begins there has no edge in common with the shape.
+// aside returns some direction that is at right angles to a. No vertex of a shape lies there other than by chance, so
+// that what begins there has no edge in common with the shape.
 func (a vec) aside() vec {
 	k := 2
 	switch x, y, z := math.Abs(a[0]), math.Abs(a[1]), math.Abs(a[2]); {

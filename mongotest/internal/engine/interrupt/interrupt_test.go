@@ -60,7 +60,9 @@ func TestSort(t *testing.T) {
 		"Sort": interrupt.Sort[int], "SortStable": interrupt.SortStable[int],
 	} {
 		own := slices.Clone(list)
-		if err := sort(interrupt.New(t.Context()), own, func(a, b int) int { return a - b }); err != nil || !slices.IsSorted(own) {
+		if err := sort(interrupt.New(t.Context()), own, func(a, b int) int {
+			return a - b
+		}); err != nil || !slices.IsSorted(own) {
 			t.Errorf("%s: %v, sorted %v", name, err, slices.IsSorted(own))
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)

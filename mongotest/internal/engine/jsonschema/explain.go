@@ -8,8 +8,8 @@ import (
 	"github.com/docmodel/docmodel/internal/bsonval"
 )
 
-// Explain says why a document doesn't conform to a schema that [Parse] takes, as MongoDB does in the details of a validation
-// error (https://www.mongodb.com/docs/manual/core/schema-validation/handle-invalid-documents/).
+// Explain says why a document doesn't conform to a schema that [Parse] takes, as MongoDB does in the details of a
+// validation error (https://www.mongodb.com/docs/manual/core/schema-validation/handle-invalid-documents/).
 func Explain(schema, doc bson.D) bson.D {
 	out := bson.D{{Key: "operatorName", Value: "$jsonSchema"}}
 	for _, keyword := range []string{"bsonType", "type"} {
@@ -18,7 +18,9 @@ func Explain(schema, doc bson.D) bson.D {
 				bson.E{Key: "reason", Value: "expression always evaluates to false"})
 		}
 	}
-	return append(append(out, Annotations(schema)...), bson.E{Key: "schemaRulesNotSatisfied", Value: failures(schema, doc)})
+	return append(append(out, Annotations(schema)...), bson.E{
+		Key: "schemaRulesNotSatisfied", Value: failures(schema, doc),
+	})
 }
 
 // Annotations returns the title and the description of a schema, which MongoDB repeats in its errors.
@@ -46,8 +48,8 @@ var explainers map[string]func(f failure) bson.D
 var reported = []string{
 	"pattern", "maxLength", "minLength", "multipleOf", "maximum", "minimum",
 	"minItems", "maxItems", "uniqueItems", "items", "additionalItems",
-	"properties", "additionalProperties", "patternProperties", "required", "minProperties", "maxProperties", "dependencies",
-	"allOf", "anyOf", "oneOf", "not", "enum", "bsonType", "type",
+	"properties", "additionalProperties", "patternProperties", "required", "minProperties",
+	"maxProperties", "dependencies", "allOf", "anyOf", "oneOf", "not", "enum", "bsonType", "type",
 }
 
 func init() {
@@ -55,12 +57,13 @@ func init() {
 	bound := considered("comparison failed")
 	explainers = map[string]func(f failure) bson.D{
 		"pattern": considered("regular expression did not match"), "maxLength": length, "minLength": length,
-		"multipleOf": considered("considered value is not a multiple of the specified value"), "maximum": bound, "minimum": bound,
-		"minItems": failure.size, "maxItems": failure.size, "uniqueItems": failure.duplicate, "items": failure.items,
-		"additionalItems": failure.additionalItems, "properties": failure.properties,
-		"additionalProperties": failure.additionalProperties, "patternProperties": failure.patternProperties,
-		"required": failure.required, "minProperties": failure.count, "maxProperties": failure.count,
-		"dependencies": failure.dependencies, "allOf": failure.schemas, "anyOf": failure.schemas, "oneOf": failure.one,
+		"multipleOf": considered("considered value is not a multiple of the specified value"),
+		"maximum":    bound, "minimum": bound, "minItems": failure.size, "maxItems": failure.size,
+		"uniqueItems": failure.duplicate, "items": failure.items, "additionalItems": failure.additionalItems,
+		"properties": failure.properties, "additionalProperties": failure.additionalProperties,
+		"patternProperties": failure.patternProperties, "required": failure.required, "minProperties": failure.count,
+		"maxProperties": failure.count, "dependencies": failure.dependencies, "allOf": failure.schemas,
+		"anyOf": failure.schemas, "oneOf": failure.one,
 		"not":  func(failure) bson.D { return because("child expression matched") },
 		"enum": considered("value was not found in enum"), "bsonType": failure.types, "type": failure.types,
 	}
@@ -140,7 +143,10 @@ func (f failure) items() bson.D {
 	details := bson.A{}
 	for i, x := range f.v.(bson.A)[:min(len(list), len(f.v.(bson.A)))] {
 		if !matches(list[i], x) {
-			details = append(details, bson.D{{Key: "itemIndex", Value: int32(i)}, {Key: "details", Value: failures(list[i].(bson.D), x)}})
+			details = append(details, bson.D{
+				{Key: "itemIndex", Value: int32(i)},
+				{Key: "details", Value: failures(list[i].(bson.D), x)},
+			})
 		}
 	}
 	return bson.D{{Key: "details", Value: details}}
@@ -164,5 +170,7 @@ func (f failure) additionalItems() bson.D {
 	if f.arg != false {
 		return f.item(from, "At least one additional item did not match the sub-schema")
 	}
-	return append(f.specified("found additional items"), bson.E{Key: "additionalItems", Value: slices.Clone(f.v.(bson.A)[from:])})
+	return append(f.specified("found additional items"), bson.E{
+		Key: "additionalItems", Value: slices.Clone(f.v.(bson.A)[from:]),
+	})
 }

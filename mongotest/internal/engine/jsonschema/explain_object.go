@@ -8,7 +8,8 @@ import (
 	"github.com/docmodel/docmodel/internal/bsonval"
 )
 
-// explained is an entry of a list of schemas that aren't fulfilled: what tells the schema from others, and why it isn't.
+// explained is an entry of a list of schemas that aren't fulfilled: what tells the schema from others, and why it
+// isn't.
 func explained(head bson.D, schema any, v any) bson.D {
 	head = append(head, Annotations(schema.(bson.D))...)
 	return append(head, bson.E{Key: "details", Value: failures(schema.(bson.D), v)})
@@ -33,12 +34,16 @@ func (f failure) additionalProperties() bson.D {
 		case f.arg == false:
 			names = append(names, e.Key)
 		case !matches(f.arg, e.Value):
-			out := append(Annotations(f.arg.(bson.D)), because("at least one additional property did not match the subschema")...)
+			out := append(Annotations(f.arg.(bson.D)),
+				because("at least one additional property did not match the subschema")...)
 			return append(out, bson.E{Key: "failingProperty", Value: e.Key},
 				bson.E{Key: "details", Value: failures(f.arg.(bson.D), e.Value)})
 		}
 	}
-	return bson.D{{Key: "specifiedAs", Value: bson.D{{Key: f.keyword, Value: false}}}, {Key: "additionalProperties", Value: names}}
+	return bson.D{
+		{Key: "specifiedAs", Value: bson.D{{Key: f.keyword, Value: false}}},
+		{Key: "additionalProperties", Value: names},
+	}
 }
 
 // patternProperties explains the first field of each pattern that doesn't match the pattern's schema.
@@ -76,7 +81,10 @@ func array(names []string) bson.A {
 func (f failure) required() bson.D {
 	absent := absentOf(f.arg, f.v)
 	slices.Sort(absent)
-	return bson.D{{Key: "specifiedAs", Value: bson.D{{Key: f.keyword, Value: f.arg}}}, {Key: "missingProperties", Value: array(absent)}}
+	return bson.D{
+		{Key: "specifiedAs", Value: bson.D{{Key: f.keyword, Value: f.arg}}},
+		{Key: "missingProperties", Value: array(absent)},
+	}
 }
 
 func (f failure) count() bson.D {

@@ -32,11 +32,16 @@ func TestExplain(t *testing.T) {
 		{"items", "a: {items: {bsonType: 'int', description: 'd'}}", "{a: [1, 'x', 'y']}",
 			"[{operatorName: 'items', description: 'd', reason: 'At least one item did not match the sub-schema', itemIndex: 1, details: [" +
 				"{operatorName: 'bsonType', specifiedAs: {bsonType: 'int'}, reason: 'type did not match', consideredValue: 'x', consideredType: 'string'}]}]"},
-		{"items by position", "a: {items: [{type: 'number'}, {type: 'string'}], additionalItems: {type: 'object'}}", "{a: [1, 2, {}, 3]}",
-			"[{operatorName: 'items', details: [{itemIndex: 1, details: [" +
+		{
+			reason: "items by position",
+			schema: "a: {items: [{type: 'number'}, {type: 'string'}], additionalItems: {type: 'object'}}",
+			doc:    "{a: [1, 2, {}, 3]}",
+
+			want: "[{operatorName: 'items', details: [{itemIndex: 1, details: [" +
 				"{operatorName: 'type', specifiedAs: {type: 'string'}, reason: 'type did not match', consideredValue: 2, consideredType: 'int'}]}]}, " +
 				"{operatorName: 'additionalItems', reason: 'At least one additional item did not match the sub-schema', itemIndex: 3, details: [" +
-				"{operatorName: 'type', specifiedAs: {type: 'object'}, reason: 'type did not match', consideredValue: 3, consideredType: 'int'}]}]"},
+				"{operatorName: 'type', specifiedAs: {type: 'object'}, reason: 'type did not match', consideredValue: 3, consideredType: 'int'}]}]",
+		},
 		{"no additional items", "a: {items: [{}], additionalItems: false}", "{a: [1, 2, 3]}",
 			"[{operatorName: 'additionalItems', specifiedAs: {additionalItems: false}, reason: 'found additional items', additionalItems: [2, 3]}]"},
 		{"within", "a: {properties: {b: {minimum: 1}}, required: ['d', 'c']}", "{a: {b: 0}}",
@@ -70,8 +75,9 @@ func TestExplain(t *testing.T) {
 		want := "{operatorName: '$jsonSchema', schemaRulesNotSatisfied: " + c.want + "}"
 		if c.schema[0] == 'a' {
 			c.schema = "{properties: {" + c.schema + "}}"
-			want = "{operatorName: '$jsonSchema', schemaRulesNotSatisfied: [{operatorName: 'properties', propertiesNotSatisfied: [" +
-				"{propertyName: 'a', details: " + c.want + "}]}]}"
+			want =
+				"{operatorName: '$jsonSchema', schemaRulesNotSatisfied: [{operatorName: 'properties', propertiesNotSatisfied: [" +
+					"{propertyName: 'a', details: " + c.want + "}]}]}"
 		}
 		got := jsonschema.Explain(valuetest.Doc(c.schema), valuetest.Doc(c.doc))
 		if !bsonval.Equal(got, valuetest.Doc(want)) {
@@ -83,7 +89,8 @@ func TestExplain(t *testing.T) {
 // A schema that no document can conform to is told as such, and every keyword can be told.
 func TestExplainAll(t *testing.T) {
 	got := jsonschema.Explain(valuetest.Doc("{type: 'number'}"), valuetest.Doc("{a: 1}"))
-	want := "{operatorName: '$jsonSchema', specifiedAs: {$jsonSchema: {type: 'number'}}, reason: 'expression always evaluates to false'}"
+	want :=
+		"{operatorName: '$jsonSchema', specifiedAs: {$jsonSchema: {type: 'number'}}, reason: 'expression always evaluates to false'}"
 	if !bsonval.Equal(got, valuetest.Doc(want)) {
 		t.Errorf("got %s", valuetest.Text(got))
 	}

@@ -24,7 +24,8 @@ func parseItems(arg any, _ bson.D) (rule, error) {
 	for i, x := range list {
 		d, ok := x.(bson.D)
 		if !ok {
-			return nil, mongoerr.New(mongoerr.TypeMismatch, "$jsonSchema keyword 'items' requires that each element of the array is an object")
+			return nil, mongoerr.New(mongoerr.TypeMismatch,
+				"$jsonSchema keyword 'items' requires that each element of the array is an object")
 		}
 		var err error
 		if schemas[i], err = Parse(d); err != nil {
@@ -126,7 +127,8 @@ func readProperties(keyword string, arg any) ([]property, error) {
 	for i, e := range d {
 		inner, ok := e.Value.(bson.D)
 		if !ok {
-			return nil, mongoerr.New(mongoerr.TypeMismatch, "Nested schema for $jsonSchema property '%s' must be an object", e.Key)
+			return nil, mongoerr.New(mongoerr.TypeMismatch,
+				"Nested schema for $jsonSchema property '%s' must be an object", e.Key)
 		}
 		s, err := Parse(inner)
 		if err != nil {
@@ -248,7 +250,8 @@ func parseDependencies(arg any, _ bson.D) (rule, error) {
 			}
 			rules[i] = func(v any) bool { return hasAll(v, names) }
 		default:
-			return nil, mongoerr.New(mongoerr.TypeMismatch, "$jsonSchema keyword 'dependencies' requires that each dependency is either an array or an object")
+			return nil, mongoerr.New(mongoerr.TypeMismatch,
+				"$jsonSchema keyword 'dependencies' requires that each dependency is either an array or an object")
 		}
 	}
 	return func(v any) bool {

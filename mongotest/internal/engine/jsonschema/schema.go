@@ -1,9 +1,9 @@
 // Package jsonschema matches documents with $jsonSchema: in filters, and as the validator of a collection.
 //
 // The manual's page on $jsonSchema decides what the keywords mean
-// (https://www.mongodb.com/docs/manual/reference/operator/query/jsonSchema/). They are those of draft 4 of JSON Schema that
-// MongoDB has, and bsonType. A keyword that MongoDB refuses is refused with its code: $ref, $schema, default, definitions,
-// format and id as not supported, others as unknown. Those of encryption are not implemented.
+// (https://www.mongodb.com/docs/manual/reference/operator/query/jsonSchema/). They are those of draft 4 of JSON Schema
+// that MongoDB has, and bsonType. A keyword that MongoDB refuses is refused with its code: $ref, $schema, default,
+// definitions, format and id as not supported, others as unknown. Those of encryption are not implemented.
 package jsonschema
 
 import (
@@ -32,8 +32,8 @@ func (s *Schema) Match(v any) bool {
 	return true
 }
 
-// keywords is filled in by init, since its entries parse schemas themselves. Each is handed its argument and the schema that
-// it stands in. It returns nil for a keyword that another one sees to.
+// keywords is filled in by init, since its entries parse schemas themselves. Each is handed its argument and the schema
+// that it stands in. It returns nil for a keyword that another one sees to.
 var keywords map[string]func(arg any, all bson.D) (rule, error)
 
 func init() {
@@ -71,7 +71,8 @@ func Parse(d bson.D) (*Schema, error) {
 		case slices.Contains(unsupported, e.Key):
 			return nil, mongoerr.New(mongoerr.FailedToParse, "$jsonSchema keyword '%s' is not currently supported", e.Key)
 		case slices.Contains(absent, e.Key):
-			return nil, mongoerr.New(mongoerr.NotImplemented, "$jsonSchema keyword '%s' isn't implemented by the embedded engine", e.Key)
+			return nil, mongoerr.New(mongoerr.NotImplemented,
+				"$jsonSchema keyword '%s' isn't implemented by the embedded engine", e.Key)
 		default:
 			return nil, mongoerr.New(mongoerr.FailedToParse, "Unknown $jsonSchema keyword: %s", e.Key)
 		}

@@ -16,8 +16,8 @@ var numberTypes = []bson.Type{bson.TypeDouble, bson.TypeInt32, bson.TypeInt64, b
 
 // jsonTypes are the types of JSON that the keyword type knows.
 var jsonTypes = map[string][]bson.Type{
-	"object": {bson.TypeEmbeddedDocument}, "array": {bson.TypeArray}, "string": {bson.TypeString}, "boolean": {bson.TypeBoolean},
-	"null": {bson.TypeNull}, "number": numberTypes,
+	"object": {bson.TypeEmbeddedDocument}, "array": {bson.TypeArray}, "string": {bson.TypeString},
+	"boolean": {bson.TypeBoolean}, "null": {bson.TypeNull}, "number": numberTypes,
 }
 
 func parseBSONType(arg any, all bson.D) (rule, error) {
@@ -122,11 +122,15 @@ func unordered(v any) any {
 }
 
 func parseMinimum(arg any, all bson.D) (rule, error) {
-	return parseBound("minimum", "exclusiveMinimum", arg, all, func(c int, exclusive bool) bool { return c > 0 || c == 0 && !exclusive })
+	return parseBound("minimum", "exclusiveMinimum", arg, all, func(c int, exclusive bool) bool {
+		return c > 0 || c == 0 && !exclusive
+	})
 }
 
 func parseMaximum(arg any, all bson.D) (rule, error) {
-	return parseBound("maximum", "exclusiveMaximum", arg, all, func(c int, exclusive bool) bool { return c < 0 || c == 0 && !exclusive })
+	return parseBound("maximum", "exclusiveMaximum", arg, all, func(c int, exclusive bool) bool {
+		return c < 0 || c == 0 && !exclusive
+	})
 }
 
 func parseBound(keyword, exclusively string, arg any, all bson.D, pass func(c int, exclusive bool) bool) (rule, error) {
@@ -152,7 +156,8 @@ func parseExclusive(keyword, of string) func(any, bson.D) (rule, error) {
 			return nil, wrongType(keyword, "a boolean")
 		}
 		if _, ok := bsonval.Get(all, of); !ok {
-			return nil, mongoerr.New(mongoerr.FailedToParse, "$jsonSchema keyword '%s' must be a present if %s is present", of, keyword)
+			return nil, mongoerr.New(mongoerr.FailedToParse,
+				"$jsonSchema keyword '%s' must be a present if %s is present", of, keyword)
 		}
 		return nil, nil
 	}

@@ -18,8 +18,8 @@ var labels = []string{"ok", "null", "missing", "wrong"}
 //	label - why there is no such case
 //	label input => outcome # what a server that isn't MongoDB does instead, where the case isn't compared
 //
-// "wrong" has a type that the operator doesn't take: its outcome is an error with its code and message, or what the operator
-// makes of such a value when MongoDB lets it pass.
+// "wrong" has a type that the operator doesn't take: its outcome is an error with its code and message, or what the
+// operator makes of such a value when MongoDB lets it pass.
 type opCase struct {
 	line               int
 	label, input, want string

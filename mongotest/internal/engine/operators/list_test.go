@@ -9,7 +9,8 @@ import (
 
 const publishedList = "../../../OPERATORS.md"
 
-// TestPublishedList holds that mongotest/OPERATORS.md has the operators of the registries, and what of MongoDB's is refused.
+// TestPublishedList holds that mongotest/OPERATORS.md has the operators of the registries, and what of MongoDB's is
+// refused.
 func TestPublishedList(t *testing.T) {
 	want := listOperators()
 	if *renew {
@@ -30,8 +31,8 @@ func TestPublishedList(t *testing.T) {
 // titles says what each kind is.
 var titles = map[Kind]string{
 	Query: "Filters", Area: "Areas of $geoWithin", Projection: "Projections of find", Update: "Updates",
-	Modifier: "Paths and arguments of updates", Stage: "Stages of pipelines", Accumulator: "Accumulators of $group and $bucket",
-	Window: "Functions of $setWindowFields", Expression: "Expressions",
+	Modifier: "Paths and arguments of updates", Stage: "Stages of pipelines",
+	Accumulator: "Accumulators of $group and $bucket", Window: "Functions of $setWindowFields", Expression: "Expressions",
 }
 
 const listHead = `# Operators
@@ -53,7 +54,9 @@ func listOperators() string {
 		if k == Stage { // it opens a change stream, and is in no registry
 			supported = slices.Sorted(slices.Values(append(slices.Clone(supported), ChangeStream)))
 		}
-		refused := slices.DeleteFunc(slices.Clone(Manual(k)), func(name string) bool { return slices.Contains(supported, name) })
+		refused := slices.DeleteFunc(slices.Clone(Manual(k)), func(name string) bool {
+			return slices.Contains(supported, name)
+		})
 		b.WriteString("\n## " + titles[k] + "\n\n" + wrapNames("", supported))
 		if len(refused) > 0 {
 			b.WriteString("\n" + wrapNames("Refused by name:", refused))

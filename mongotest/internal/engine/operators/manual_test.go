@@ -10,8 +10,8 @@ import (
 	"github.com/docmodel/docmodel/mongotest"
 )
 
-// TestNothingIsIgnored walks the names of all operators that MongoDB has: the engine has it, with the cases that TestComplete asks
-// for, or refuses it by name, wherever it could stand.
+// TestNothingIsIgnored walks the names of all operators that MongoDB has: the engine has it, with the cases that
+// TestComplete asks for, or refuses it by name, wherever it could stand.
 func TestNothingIsIgnored(t *testing.T) {
 	db := mongotest.NewClient(t).Database("operators")
 	if err := load(t.Context(), db); err != nil {

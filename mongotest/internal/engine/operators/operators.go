@@ -1,7 +1,8 @@
-// Package operators lists the operators of the embedded engine, as its registries hold them, beside those that MongoDB has.
+// Package operators lists the operators of the embedded engine, as its registries hold them, beside those that MongoDB
+// has.
 //
-// Its tests hold what the engine says of itself: each operator has cases, on the engine and on a server, that show a success,
-// null, a missing field and a wrong type; and whatever else MongoDB has is refused by name.
+// Its tests hold what the engine says of itself: each operator has cases, on the engine and on a server, that show a
+// success, null, a missing field and a wrong type; and whatever else MongoDB has is refused by name.
 package operators
 
 import (

@@ -13,8 +13,9 @@ import (
 
 var renew = flag.Bool("update", false, "write the outcomes of the engine into the files of cases")
 
-// TestCases runs the cases of each operator. The engine's outcomes are those of the files, errors with code and message; a server
-// that isn't MongoDB words its errors in its own way, so that of those it is held only that they are errors.
+// TestCases runs the cases of each operator. The engine's outcomes are those of the files, errors with code and
+// message; a server that isn't MongoDB words its errors in its own way, so that of those it is held only that they are
+// errors.
 func TestCases(t *testing.T) {
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		if err := load(t.Context(), db); err != nil {

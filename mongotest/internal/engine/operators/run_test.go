@@ -87,12 +87,15 @@ func run(ctx context.Context, db *mongo.Database, k Kind, v any) (any, error) {
 		if strings.Contains(text(v), "$meta") { // of a score, which needs a search
 			search = bson.A{stage("$match", valuetest.Doc("{$text: {$search: 'Héllo'}}"))}
 		}
-		return aggregate(ctx, db, "one", append(search, stage("$project", bson.D{{Key: "_id", Value: 0}, {Key: "r", Value: v}})), "r")
+		return aggregate(ctx, db, "one",
+			append(search, stage("$project", bson.D{{Key: "_id", Value: 0}, {Key: "r", Value: v}})), "r")
 	case Accumulator:
-		return aggregate(ctx, db, "many", bson.A{byID, stage("$group", bson.D{{Key: "_id", Value: nil}, {Key: "r", Value: v}})}, "r")
+		return aggregate(ctx, db, "many",
+			bson.A{byID, stage("$group", bson.D{{Key: "_id", Value: nil}, {Key: "r", Value: v}})}, "r")
 	case Query, Area:
 		if d, ok := v.(bson.D); ok && len(d) > 0 && d[0].Key == "$text" {
-			return findIn(ctx, db, "parts", bson.D{{Key: "filter", Value: v}, {Key: "projection", Value: stage("_id", 1)}}, "_id")
+			return findIn(ctx, db, "parts",
+				bson.D{{Key: "filter", Value: v}, {Key: "projection", Value: stage("_id", 1)}}, "_id")
 		}
 		return find(ctx, db, bson.D{{Key: "filter", Value: v}, {Key: "projection", Value: stage("_id", 1)}}, "_id")
 	case Projection:
@@ -122,7 +125,8 @@ func run(ctx context.Context, db *mongo.Database, k Kind, v any) (any, error) {
 // aggregate returns the documents; or the field of the first.
 func aggregate(ctx context.Context, db *mongo.Database, name string, stages bson.A, field string) (any, error) {
 	over := db.Collection(name).Aggregate
-	if first, _ := stages[0].(bson.D); len(first) == 1 && (first[0].Key == "$documents" || first[0].Key == "$listLocalSessions") {
+	if first, _ := stages[0].(bson.D); len(first) == 1 &&
+		(first[0].Key == "$documents" || first[0].Key == "$listLocalSessions") {
 		over = db.Aggregate
 	}
 	c, err := over(ctx, stages)

@@ -9,7 +9,9 @@ import (
 	"unicode/utf8"
 )
 
-var anchors = map[byte]anchor{'A': textBegin, 'z': textEnd, 'Z': finalEnd, 'b': boundary, 'B': noBoundary, 'G': searchBegin}
+var anchors = map[byte]anchor{
+	'A': textBegin, 'z': textEnd, 'Z': finalEnd, 'b': boundary, 'B': noBoundary, 'G': searchBegin,
+}
 
 // escape reads an escape outside a class, from behind its backslash.
 func (p *parser) escape() (*node, error) {

@@ -25,8 +25,8 @@ const (
 	maxRepeat = 65535 // PCRE2's limit of a repeat's number
 )
 
-// parse reads an expression, and returns it with its number of groups. Whether \11 is a reference or an octal code depends on
-// how many groups there are, so a first reading counts them.
+// parse reads an expression, and returns it with its number of groups. Whether \11 is a reference or an octal code
+// depends on how many groups there are, so a first reading counts them.
 func parse(pattern string, f flags) (*node, int, error) {
 	total := 0
 	for {

@@ -2,8 +2,8 @@
 //
 // Go's package regexp runs what it can compile. It takes time in proportion to the text. The other expressions run in a
 // backtracking matcher, in this package: those with lookaround, backreferences, atomic groups, possessive quantifiers,
-// conditional groups, \K, or repeats beyond 1000. Refused by name are recursion and calls of groups, branch reset groups, verbs
-// such as (*SKIP), callouts, \X and \C.
+// conditional groups, \K, or repeats beyond 1000. Refused by name are recursion and calls of groups, branch reset
+// groups, verbs such as (*SKIP), callouts, \X and \C.
 //
 // A backtracking matcher may take exponential time. It gives up where PCRE2 does, at its match limit of 10,000,000
 // and its heap limit of 20 MB.
@@ -27,8 +27,8 @@ type Regexp interface {
 	FindAll(s string, n int) ([][]int, error)
 }
 
-// Compile compiles a regular expression with options among i, m, s, x and u. An expression that is invalid, or uses what this
-// package refuses, is an error of code 51091, an unknown option one of code 51108.
+// Compile compiles a regular expression with options among i, m, s, x and u. An expression that is invalid, or uses
+// what this package refuses, is an error of code 51091, an unknown option one of code 51108.
 func Compile(pattern, options string) (Regexp, error) {
 	fast, err := bsonval.CompileRegex(pattern, options)
 	switch {

@@ -126,13 +126,15 @@ func TestRefused(t *testing.T) {
 	for _, tt := range []struct{ pattern, why string }{
 		{`(a`, "missing closing parenthesis"}, {`a)`, "unmatched closing parenthesis"}, {`[a`, "missing terminating ]"},
 		{`*a`, "quantifier does not follow"}, {`a**`, "quantifier does not follow"}, {`a\`, `\ at end of pattern`},
-		{`(?<=a+)b`, "not fixed length"}, {`(?<=a(b|cd))e`, "not fixed length"}, {`\1`, "non-existent"}, {`(a)\k<b>`, "non-existent"},
-		{`(?R)`, "recursion"}, {`(a)(?1)`, "recursion"}, {`(?&x)`, "recursion"}, {`(?P>x)`, "recursion"}, {`(a)\g<1>`, "calls"},
-		{`(?|a|b)`, "branch reset"}, {`a(*SKIP)b`, "verbs"}, {`a(?C1)`, "callouts"}, {`\X`, `\X`}, {`(?=a)\y`, "unrecognized character"},
-		{`(?=a)a{70000}`, "too big"}, {`(?=a)a{3,2}`, "out of order"}, {`(?=a)[b-a]`, "out of order"}, {`(?=a)\p{Foo}`, "unknown property"},
-		{`(?=a)(?<n>a)(?<n>b)`, "same name"}, {`(a)(?(1)b|c|d)`, "more than two branches"}, {`(?(DEFINE)a)`, "isn't supported"},
-		{`(?=a)(?:(?:a{999}){999}){9}`, "too large"}, {strings.Repeat("(", 300) + strings.Repeat(")", 300) + "(?=a)", "too deeply"},
-		{`(?=a)\x{110000}`, "invalid"}, {`(?q)`, "unrecognized"},
+		{`(?<=a+)b`, "not fixed length"}, {`(?<=a(b|cd))e`, "not fixed length"}, {`\1`, "non-existent"},
+		{`(a)\k<b>`, "non-existent"}, {`(?R)`, "recursion"}, {`(a)(?1)`, "recursion"}, {`(?&x)`, "recursion"},
+		{`(?P>x)`, "recursion"}, {`(a)\g<1>`, "calls"}, {`(?|a|b)`, "branch reset"}, {`a(*SKIP)b`, "verbs"},
+		{`a(?C1)`, "callouts"}, {`\X`, `\X`}, {`(?=a)\y`, "unrecognized character"}, {`(?=a)a{70000}`, "too big"},
+		{`(?=a)a{3,2}`, "out of order"}, {`(?=a)[b-a]`, "out of order"}, {`(?=a)\p{Foo}`, "unknown property"},
+		{`(?=a)(?<n>a)(?<n>b)`, "same name"}, {`(a)(?(1)b|c|d)`, "more than two branches"},
+		{`(?(DEFINE)a)`, "isn't supported"}, {`(?=a)(?:(?:a{999}){999}){9}`, "too large"},
+		{strings.Repeat("(", 300) + strings.Repeat(")", 300) + "(?=a)", "too deeply"}, {`(?=a)\x{110000}`, "invalid"},
+		{`(?q)`, "unrecognized"},
 	} {
 		_, err := Compile(tt.pattern, "")
 		if e := mongoerr.From(err); err == nil || e.Code != 51091 || !strings.Contains(e.Message, tt.why) {

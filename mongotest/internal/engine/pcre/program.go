@@ -15,12 +15,13 @@ const (
 	opRef              // what group n matched
 	opAnchor           // the place itself
 	opStar             // runes of the set, as many as there are; then fewer
-	opLook             // the instructions from the next on, until opEnd; then goes on at x. If it fails, at y, unless that is 0
-	opAtomic           // the same, without going back into them, and from where they end
-	opBack             // goes back n runes
-	opCond             // goes to the next if group n took part, else to y
-	opMoved            // goes to x if the place is still that of the register n: the loop's turn took nothing
-	opEnd              // the end of the expression, or of a part
+	// the instructions from the next on, until opEnd; then goes on at x. If it fails, at y, unless that is 0
+	opLook
+	opAtomic // the same, without going back into them, and from where they end
+	opBack   // goes back n runes
+	opCond   // goes to the next if group n took part, else to y
+	opMoved  // goes to x if the place is still that of the register n: the loop's turn took nothing
+	opEnd    // the end of the expression, or of a part
 )
 
 // instruction is a step of a program.
@@ -37,9 +38,10 @@ type instruction struct {
 
 // program is an expression that the matcher of this package runs.
 type program struct {
-	code      []instruction
-	groups    int
-	registers int // two for each group, the whole match being group 0, one more for each group that is open, and those of loops
+	code   []instruction
+	groups int
+	// two for each group, the whole match being group 0, one more for each group that is open, and those of loops
+	registers int
 }
 
 // maxCode is how many instructions an expression may have.

@@ -58,10 +58,11 @@ var (
 	digits     = ranges('0', '9')
 	words      = ranges('0', '9', 'A', 'Z', '_', '_', 'a', 'z')
 	spaces     = ranges('\t', '\r', ' ', ' ')
-	horizontal = ranges('\t', '\t', ' ', ' ', 0xa0, 0xa0, 0x1680, 0x1680, 0x180e, 0x180e, 0x2000, 0x200a, 0x202f, 0x202f, 0x205f, 0x205f, 0x3000, 0x3000)
-	vertical   = ranges('\n', '\r', 0x85, 0x85, 0x2028, 0x2029)
-	newline    = ranges('\n', '\n')
-	anyRune    = ranges(0, unicode.MaxRune)
+	horizontal = ranges('\t', '\t', ' ', ' ', 0xa0, 0xa0, 0x1680, 0x1680, 0x180e, 0x180e, 0x2000, 0x200a, 0x202f, 0x202f,
+		0x205f, 0x205f, 0x3000, 0x3000)
+	vertical = ranges('\n', '\r', 0x85, 0x85, 0x2028, 0x2029)
+	newline  = ranges('\n', '\n')
+	anyRune  = ranges(0, unicode.MaxRune)
 )
 
 var escapeSets = map[byte]*set{
@@ -72,9 +73,10 @@ var escapeSets = map[byte]*set{
 // posix are the named classes, as they are within brackets.
 var posix = map[string]*set{
 	"alnum": ranges('0', '9', 'A', 'Z', 'a', 'z'), "alpha": ranges('A', 'Z', 'a', 'z'), "ascii": ranges(0, 0x7f),
-	"blank": ranges('\t', '\t', ' ', ' '), "cntrl": ranges(0, 0x1f, 0x7f, 0x7f), "digit": digits, "graph": ranges('!', '~'),
-	"lower": ranges('a', 'z'), "print": ranges(' ', '~'), "punct": ranges('!', '/', ':', '@', '[', '`', '{', '~'),
-	"space": spaces, "upper": ranges('A', 'Z'), "word": words, "xdigit": ranges('0', '9', 'A', 'F', 'a', 'f'),
+	"blank": ranges('\t', '\t', ' ', ' '), "cntrl": ranges(0, 0x1f, 0x7f, 0x7f), "digit": digits,
+	"graph": ranges('!', '~'), "lower": ranges('a', 'z'), "print": ranges(' ', '~'),
+	"punct": ranges('!', '/', ':', '@', '[', '`', '{', '~'), "space": spaces, "upper": ranges('A', 'Z'), "word": words,
+	"xdigit": ranges('0', '9', 'A', 'F', 'a', 'f'),
 }
 
 // property returns the runes of a Unicode property, such as L, Lu, L& or Greek.

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// BenchmarkPingPong sends requests and replies of the size of a findOne as the driver does: a reply's length is read first. Beside
-// the time it tells that of the processors, which other work on the machine doesn't lengthen.
+// BenchmarkPingPong sends requests and replies of the size of a findOne as the driver does: a reply's length is read
+// first. Beside the time it tells that of the processors, which other work on the machine doesn't lengthen.
 func BenchmarkPingPong(b *testing.B) {
 	for name, connect := range map[string]func() (net.Conn, net.Conn){"pipe": New, "net.Pipe": net.Pipe, "TCP": tcp} {
 		b.Run(name, func(b *testing.B) {

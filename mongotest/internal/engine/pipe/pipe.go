@@ -10,9 +10,9 @@ import (
 	"time"
 )
 
-// New returns the two ends of a connection. They behave as those of a TCP connection: what was written before an end was
-// closed can still be read at the other, which then finds the end of the stream; it can't write any more. Each end may be
-// used by several goroutines.
+// New returns the two ends of a connection. They behave as those of a TCP connection: what was written before an end
+// was closed can still be read at the other, which then finds the end of the stream; it can't write any more. Each end
+// may be used by several goroutines.
 func New() (net.Conn, net.Conn) {
 	a, b := newStream(), newStream()
 	return &end{in: a, out: b}, &end{in: b, out: a}

@@ -27,7 +27,8 @@ type bucketAuto struct {
 func parseBucketAuto(p *parser, _ string, arg any) (stage, error) {
 	d, ok := arg.(bson.D)
 	if !ok {
-		return nil, mongoerr.New(40240, "The argument to $bucketAuto must be an object, but found type: %s", bsonval.TypeName(arg))
+		return nil, mongoerr.New(40240,
+			"The argument to $bucketAuto must be an object, but found type: %s", bsonval.TypeName(arg))
 	}
 	s, counted := &bucketAuto{}, false
 	for _, f := range d {
@@ -42,7 +43,8 @@ func parseBucketAuto(p *parser, _ string, arg any) (stage, error) {
 		case "granularity":
 			name, ok := f.Value.(string)
 			if !ok {
-				return nil, mongoerr.New(40261, "The $bucketAuto 'granularity' field must be a string, but found type: %s", bsonval.TypeName(f.Value))
+				return nil, mongoerr.New(40261, "The $bucketAuto 'granularity' field must be a string, but found type: %s",
+					bsonval.TypeName(f.Value))
 			}
 			s.round, err = granularity(name)
 		default:
@@ -66,11 +68,13 @@ func parseBucketAuto(p *parser, _ string, arg any) (stage, error) {
 func (s *bucketAuto) groupBy(p *parser, v any) (err error) {
 	path, isText := v.(string)
 	d, isDocument := v.(bson.D)
-	if isText && len(path) > 1 && strings.HasPrefix(path, "$") || isDocument && len(d) > 0 && strings.HasPrefix(d[0].Key, "$") {
+	if isText && len(path) > 1 && strings.HasPrefix(path, "$") ||
+		isDocument && len(d) > 0 && strings.HasPrefix(d[0].Key, "$") {
 		s.by, err = expr.Parse(v, p.scope)
 		return err
 	}
-	return mongoerr.New(40239, "The $bucketAuto 'groupBy' field must be defined as a $-prefixed path or an expression object, but found: %s",
+	return mongoerr.New(40239,
+		"The $bucketAuto 'groupBy' field must be defined as a $-prefixed path or an expression object, but found: %s",
 		bsonval.Text(v))
 }
 
@@ -78,9 +82,11 @@ func (s *bucketAuto) count(v any) error {
 	n, ok := bsonval.Int64(v)
 	switch {
 	case !bsonval.IsNumber(v):
-		return mongoerr.New(40241, "The $bucketAuto 'buckets' field must be a numeric value, but found type: %s", bsonval.TypeName(v))
+		return mongoerr.New(40241,
+			"The $bucketAuto 'buckets' field must be a numeric value, but found type: %s", bsonval.TypeName(v))
 	case !ok || int64(int32(n)) != n:
-		return mongoerr.New(40242, "The $bucketAuto 'buckets' field must be representable as a 32-bit integer, but found %s", expr.Show(v))
+		return mongoerr.New(40242,
+			"The $bucketAuto 'buckets' field must be representable as a 32-bit integer, but found %s", expr.Show(v))
 	}
 	s.buckets = n
 	return nil
@@ -89,7 +95,8 @@ func (s *bucketAuto) count(v any) error {
 func (s *bucketAuto) output(p *parser, v any) error {
 	d, ok := v.(bson.D)
 	if !ok {
-		return mongoerr.New(40244, "The $bucketAuto 'output' field must be an object, but found type: %s", bsonval.TypeName(v))
+		return mongoerr.New(40244,
+			"The $bucketAuto 'output' field must be an object, but found type: %s", bsonval.TypeName(v))
 	}
 	g := &group{}
 	for _, f := range d {
@@ -170,17 +177,20 @@ func checkRounded(key any) error {
 	f, ok := bsonval.Float(key)
 	switch {
 	case !ok:
-		return mongoerr.New(40258, "$bucketAuto can specify a 'granularity' with numeric boundaries only, but found a value with type: %s", bsonval.TypeName(key))
+		return mongoerr.New(40258,
+			"$bucketAuto can specify a 'granularity' with numeric boundaries only, but found a value with type: %s",
+			bsonval.TypeName(key))
 	case math.IsNaN(f):
 		return mongoerr.New(40259, "$bucketAuto can specify a 'granularity' with numeric boundaries only, but found a NaN")
 	case f < 0:
-		return mongoerr.New(40260, "$bucketAuto can specify a 'granularity' with non-negative numbers only, but found a negative number")
+		return mongoerr.New(40260,
+			"$bucketAuto can specify a 'granularity' with non-negative numbers only, but found a negative number")
 	}
 	return nil
 }
 
-// bound returns how many documents a bucket that has at least n of them takes, and its upper bound: the next bucket's lower one. Equal
-// keys are in one bucket, and so is what is below a rounded bound.
+// bound returns how many documents a bucket that has at least n of them takes, and its upper bound: the next bucket's
+// lower one. Equal keys are in one bucket, and so is what is below a rounded bound.
 func (s *bucketAuto) bound(r *run, all []bucketed, n int) (int, any) {
 	last := all[n-1].key
 	high := last

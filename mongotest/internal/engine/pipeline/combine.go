@@ -16,7 +16,8 @@ type unionWith struct {
 
 // NotInTransaction is the error of a stage that a transaction doesn't allow.
 func NotInTransaction(stage string) error {
-	return mongoerr.New(mongoerr.OperationNotSupportedInTransaction, "Stage not supported inside of a multi-document transaction: %s", stage)
+	return mongoerr.New(mongoerr.OperationNotSupportedInTransaction,
+		"Stage not supported inside of a multi-document transaction: %s", stage)
 }
 
 func parseUnionWith(p *parser, name string, arg any) (stage, error) {
@@ -36,7 +37,8 @@ func parseUnionWith(p *parser, name string, arg any) (stage, error) {
 				names = append(names, f)
 			case "pipeline":
 				if list, ok = f.Value.(bson.A); !ok {
-					return nil, mongoerr.New(mongoerr.TypeMismatch, "BSON field '$unionWith.pipeline' is the wrong type '%s', expected type 'array'", bsonval.TypeName(f.Value))
+					return nil, mongoerr.New(mongoerr.TypeMismatch,
+						"BSON field '$unionWith.pipeline' is the wrong type '%s', expected type 'array'", bsonval.TypeName(f.Value))
 				}
 			default:
 				return nil, mongoerr.New(mongoerr.IDLUnknownField, "BSON field '$unionWith.%s' is an unknown field.", f.Key)
@@ -89,7 +91,8 @@ func parseFacet(p *parser, _ string, arg any) (stage, error) {
 	for i, f := range d {
 		list, ok := f.Value.(bson.A)
 		if !ok {
-			return nil, mongoerr.New(40170, "arguments to $facet must be arrays, %s is type %s", f.Key, bsonval.TypeName(f.Value))
+			return nil, mongoerr.New(40170, "arguments to $facet must be arrays, %s is type %s", f.Key,
+				bsonval.TypeName(f.Value))
 		}
 		if err := expr.CheckPath(f.Key); err != nil {
 			return nil, err

@@ -36,7 +36,8 @@ const maxDensified = 500_000
 func parseDensify(p *parser, name string, arg any) (stage, error) {
 	d, ok := arg.(bson.D)
 	if !ok {
-		return nil, mongoerr.New(mongoerr.FailedToParse, "The %s stage specification must be an object, found %s", name, bsonval.TypeName(arg))
+		return nil, mongoerr.New(mongoerr.FailedToParse, "The %s stage specification must be an object, found %s",
+			name, bsonval.TypeName(arg))
 	}
 	s := &densify{}
 	var field string
@@ -91,13 +92,15 @@ func (s *densify) fields(p *parser, field string, by []string) error {
 		case slices.Equal(list, s.field):
 			return mongoerr.New(8993000, "BSON field '$densify.partitionByFields' contains the field that is being densified")
 		case slices.Equal(list[:n], s.field[:n]):
-			return mongoerr.New(9554500, "BSON field '$densify.partitionByFields' and the field that is being densified contain each other")
+			return mongoerr.New(9554500,
+				"BSON field '$densify.partitionByFields' and the field that is being densified contain each other")
 		}
 		partition = setPath(partition, list, "$"+path)
 	}
 	if s.kind == partitionBounds && len(by) == 0 {
-		return mongoerr.New(5733408, "One cannot specify the bounds as 'partition' without specifying a non-empty array of partitionByFields. "+
-			"You may have meant to specify 'full' bounds.")
+		return mongoerr.New(5733408,
+			"One cannot specify the bounds as 'partition' without specifying a non-empty array of partitionByFields. "+
+				"You may have meant to specify 'full' bounds.")
 	}
 	if len(by) == 0 {
 		return nil
@@ -147,7 +150,8 @@ func (s *densify) span(name string, d bson.D) error {
 	case !bsonval.IsNumber(s.step) || bsonval.Compare(s.step, int32(0)) <= 0:
 		return mongoerr.New(5733401, "The step parameter in a range statement must be a strictly positive numeric value")
 	case hasUnit && !whole:
-		return mongoerr.New(6586400, "The step parameter in a range statement must be a whole number when densifying a date range")
+		return mongoerr.New(6586400,
+			"The step parameter in a range statement must be a whole number when densifying a date range")
 	case hasUnit && !expr.IsUnit(s.unit):
 		return mongoerr.New(mongoerr.FailedToParse, "unknown time unit value: %s", s.unit)
 	}
@@ -169,7 +173,8 @@ func (s *densify) bounds(v any) error {
 		s.kind = explicitBounds
 		return s.pair(b)
 	}
-	return mongoerr.New(5733404, "The bounds in a range statement must be the string 'full', 'partition', or an ascending array of two numbers or two dates")
+	return mongoerr.New(5733404,
+		"The bounds in a range statement must be the string 'full', 'partition', or an ascending array of two numbers or two dates")
 }
 
 func (s *densify) pair(b bson.A) error {

@@ -8,16 +8,36 @@ import (
 
 func TestDensify(t *testing.T) {
 	for _, c := range []struct{ reason, docs, spec, want string }{
-		{"no documents, explicit bounds", "[]", "{field: 'n', range: {step: 2, bounds: [0, 5]}}", `[{"n":0},{"n":2},{"n":4}]`},
+		{
+			reason: "no documents, explicit bounds", docs: "[]", spec: "{field: 'n', range: {step: 2, bounds: [0, 5]}}",
+			want: `[{"n":0},{"n":2},{"n":4}]`,
+		},
 		{"no documents, full bounds", "[]", "{field: 'n', range: {step: 2, bounds: 'full'}}", `[]`},
 		{"an empty range", "[{n: 7}]", "{field: 'n', range: {step: 2, bounds: [5, 5]}}", `[{"n":7}]`},
-		{"off the steps, and beyond the bounds", "[{n: -1}, {n: 1}, {n: 9}]", "{field: 'n', range: {step: 2, bounds: [0, 5]}}", `[{"n":-1},{"n":0},{"n":1},{"n":2},{"n":4},{"n":9}]`},
-		{"below the bounds in each partition", "[{n: -1, p: 1}, {n: -2, p: 2}]", "{field: 'n', partitionByFields: ['p'], range: {step: 1, bounds: [0, 1]}}",
-			`[{"n":-1,"p":1},{"n":-2,"p":2},{"p":1,"n":0},{"p":2,"n":0}]`},
-		{"within a document", "[{a: {n: 1, x: 1}}, {a: {n: 3}}]", "{field: 'a.n', range: {step: 1, bounds: 'full'}}", `[{"a":{"n":1,"x":1}},{"a":{"n":2}},{"a":{"n":3}}]`},
+		{
+			reason: "off the steps, and beyond the bounds", docs: "[{n: -1}, {n: 1}, {n: 9}]",
+			spec: "{field: 'n', range: {step: 2, bounds: [0, 5]}}",
+			want: `[{"n":-1},{"n":0},{"n":1},{"n":2},{"n":4},{"n":9}]`,
+		},
+		{
+			reason: "below the bounds in each partition", docs: "[{n: -1, p: 1}, {n: -2, p: 2}]",
+			spec: "{field: 'n', partitionByFields: ['p'], range: {step: 1, bounds: [0, 1]}}",
+
+			want: `[{"n":-1,"p":1},{"n":-2,"p":2},{"p":1,"n":0},{"p":2,"n":0}]`,
+		},
+		{
+			reason: "within a document", docs: "[{a: {n: 1, x: 1}}, {a: {n: 3}}]",
+			spec: "{field: 'a.n', range: {step: 1, bounds: 'full'}}",
+			want: `[{"a":{"n":1,"x":1}},{"a":{"n":2}},{"a":{"n":3}}]`,
+		},
 		{"doubles", "[{n: 1}, {n: 2}]", "{field: 'n', range: {step: 0.5, bounds: 'full'}}", `[{"n":1},{"n":1.5},{"n":2}]`},
-		{"months", "[{n: {$date: '2024-01-31T00:00:00Z'}}, {n: {$date: '2024-03-31T00:00:00Z'}}]", "{field: 'n', range: {step: 1, unit: 'month', bounds: 'full'}}",
-			`[{"n":{"$date":"2024-01-31T00:00:00Z"}},{"n":{"$date":"2024-02-29T00:00:00Z"}},{"n":{"$date":"2024-03-29T00:00:00Z"}},{"n":{"$date":"2024-03-31T00:00:00Z"}}]`},
+		{
+			reason: "months",
+			docs:   "[{n: {$date: '2024-01-31T00:00:00Z'}}, {n: {$date: '2024-03-31T00:00:00Z'}}]",
+			spec:   "{field: 'n', range: {step: 1, unit: 'month', bounds: 'full'}}",
+
+			want: `[{"n":{"$date":"2024-01-31T00:00:00Z"}},{"n":{"$date":"2024-02-29T00:00:00Z"}},{"n":{"$date":"2024-03-29T00:00:00Z"}},{"n":{"$date":"2024-03-31T00:00:00Z"}}]`,
+		},
 	} {
 		if got, err := result(over(c.docs), "[{$densify: "+c.spec+"}]"); err != nil || got != c.want {
 			t.Errorf("%s: %s, %v; want %s", c.reason, got, err, c.want)
@@ -27,8 +47,15 @@ func TestDensify(t *testing.T) {
 		reason, docs, spec string
 		code               int32
 	}{
-		{"more documents than may be made", "[{n: 0}, {n: 500002}]", "{field: 'n', range: {step: 1, bounds: 'full'}}", 5897900},
-		{"a field below one of the partition's", "[]", "{field: 'a.n', partitionByFields: ['a'], range: {step: 1, bounds: 'full'}}", 9554500},
+		{
+			reason: "more documents than may be made", docs: "[{n: 0}, {n: 500002}]",
+			spec: "{field: 'n', range: {step: 1, bounds: 'full'}}", code: 5897900,
+		},
+		{
+			reason: "a field below one of the partition's", docs: "[]",
+			spec: "{field: 'a.n', partitionByFields: ['a'], range: {step: 1, bounds: 'full'}}",
+			code: 9554500,
+		},
 	} {
 		if _, err := result(over(c.docs), "[{$densify: "+c.spec+"}]"); mongoerr.CodeOf(err) != c.code {
 			t.Errorf("%s: %v, want code %d", c.reason, err, c.code)
@@ -41,12 +68,19 @@ func TestGranularities(t *testing.T) {
 		{"between two decades", "[{n: 0.8}]", "E6", `[{"min":0.68,"max":1.0}]`},
 		{"zero stays", "[{n: 0}]", "R5", `[{"min":0,"max":0}]`},
 		{"a preferred number goes to the next", "[{n: 100}]", "R10", `[{"min":80.0,"max":125.0}]`},
-		{"a decimal stays one", "[{n: {$numberDecimal: '3'}}]", "1-2-5", `[{"min":{"$numberDecimal":"2.00000000000000"},"max":{"$numberDecimal":"5.00000000000000"}}]`},
-		{"decimal powers", "[{n: {$numberDecimal: '0.3'}}]", "POWERSOF2", `[{"min":{"$numberDecimal":"0.25"},"max":{"$numberDecimal":"0.5"}}]`},
+		{
+			reason: "a decimal stays one", docs: "[{n: {$numberDecimal: '3'}}]", granularity: "1-2-5",
+			want: `[{"min":{"$numberDecimal":"2.00000000000000"},"max":{"$numberDecimal":"5.00000000000000"}}]`,
+		},
+		{
+			reason: "decimal powers", docs: "[{n: {$numberDecimal: '0.3'}}]", granularity: "POWERSOF2",
+			want: `[{"min":{"$numberDecimal":"0.25"},"max":{"$numberDecimal":"0.5"}}]`,
+		},
 		{"large powers", "[{n: {$numberLong: '4294967296'}}]", "POWERSOF2", `[{"min":2147483648,"max":8589934592}]`},
 		{"powers of halves", "[{n: 0.5}]", "POWERSOF2", `[{"min":0.25,"max":1}]`},
 	} {
-		got, err := field(over(c.docs), "[{$bucketAuto: {groupBy: '$n', buckets: 1, granularity: '"+c.granularity+"'}}]", "_id")
+		got, err := field(over(c.docs),
+			"[{$bucketAuto: {groupBy: '$n', buckets: 1, granularity: '"+c.granularity+"'}}]", "_id")
 		if err != nil || got != c.want {
 			t.Errorf("%s: %s, %v; want %s", c.reason, got, err, c.want)
 		}

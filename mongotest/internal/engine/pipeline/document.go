@@ -24,7 +24,8 @@ func parseMatch(p *parser, _ string, arg any) (stage, error) {
 	opt := query.Options{Scope: &p.scope, InMatch: true}
 	if p.first && query.HasText(d) {
 		if p.depth > 0 {
-			return nil, mongoerr.New(mongoerr.NotImplemented, "$text in the pipeline of a %s isn't implemented by the embedded engine", p.owner)
+			return nil, mongoerr.New(mongoerr.NotImplemented,
+				"$text in the pipeline of a %s isn't implemented by the embedded engine", p.owner)
 		}
 		text, err := p.env.TextIndex()
 		opt.Special = &query.Special{Text: text, NoText: err, NoNears: true}

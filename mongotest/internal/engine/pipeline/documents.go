@@ -70,7 +70,8 @@ func (s literalDocuments) run(r *run, _ Docs) Docs {
 		for _, x := range list {
 			d, ok := x.(bson.D)
 			if !ok {
-				err = mongoerr.New(40228, "'newRoot' expression must evaluate to an object, but resulting value was: %s of type: %s",
+				err = mongoerr.New(40228,
+					"'newRoot' expression must evaluate to an object, but resulting value was: %s of type: %s",
 					expr.Show(x), bsonval.TypeName(x))
 			}
 			if !yield(d, err) || err != nil {

@@ -14,13 +14,14 @@ type filling struct {
 	windows, plain bson.D // the outputs by a method, and those by a value
 }
 
-// parseFill makes of $fill what it stands for: a $setWindowFields for the fields that are filled by a method, and an $addFields for
-// those that are filled by a value.
+// parseFill makes of $fill what it stands for: a $setWindowFields for the fields that are filled by a method, and an
+// $addFields for those that are filled by a value.
 // https://www.mongodb.com/docs/manual/reference/operator/aggregation/fill/
 func parseFill(p *parser, name string, arg any) (stage, error) {
 	d, ok := arg.(bson.D)
 	if !ok {
-		return nil, mongoerr.New(mongoerr.FailedToParse, "The %s stage specification must be an object, found %s", name, bsonval.TypeName(arg))
+		return nil, mongoerr.New(mongoerr.FailedToParse, "The %s stage specification must be an object, found %s",
+			name, bsonval.TypeName(arg))
 	}
 	f := filling{by: bsonval.Missing}
 	var output bson.D
@@ -72,7 +73,8 @@ func wrongType(stage string, f bson.E, want string) error {
 		stage, f.Key, bsonval.TypeName(f.Value), want)
 }
 
-var twoPartitions = mongoerr.New(6050204, "Maximum one of 'partitionBy' and 'partitionByFields can be specified in '$fill'")
+var twoPartitions = mongoerr.New(6050204,
+	"Maximum one of 'partitionBy' and 'partitionByFields can be specified in '$fill'")
 
 func (f *filling) partition(name string, e bson.E) error {
 	if !bsonval.IsMissing(f.by) {
@@ -83,7 +85,8 @@ func (f *filling) partition(name string, e bson.E) error {
 		f.by = e.Value
 		return nil
 	}
-	return mongoerr.New(mongoerr.TypeMismatch, "BSON field '%s.%s' is the wrong type '%s', expected types '[string, object]'",
+	return mongoerr.New(mongoerr.TypeMismatch,
+		"BSON field '%s.%s' is the wrong type '%s', expected types '[string, object]'",
 		name, e.Key, bsonval.TypeName(e.Value))
 }
 
@@ -109,7 +112,8 @@ func texts(stage string, f bson.E) ([]string, error) {
 	out := make([]string, len(list))
 	for i, v := range list {
 		if out[i], ok = v.(string); !ok {
-			return nil, mongoerr.New(mongoerr.TypeMismatch, "BSON field '%s.%s.%d' is the wrong type '%s', expected type 'string'",
+			return nil, mongoerr.New(mongoerr.TypeMismatch,
+				"BSON field '%s.%s.%d' is the wrong type '%s', expected type 'string'",
 				stage, f.Key, i, bsonval.TypeName(v))
 		}
 	}
@@ -140,7 +144,8 @@ func (f *filling) output(stage string, e bson.E) error {
 	}
 	switch {
 	case method != "" && !bsonval.IsMissing(by):
-		return mongoerr.New(6050201, "Each fill output specification must have exactly one of 'method' or 'value' fields, not both")
+		return mongoerr.New(6050201,
+			"Each fill output specification must have exactly one of 'method' or 'value' fields, not both")
 	case method != "":
 		function := map[string]string{"locf": "$locf", "linear": "$linearFill"}[method]
 		f.windows = append(f.windows, bson.E{Key: e.Key, Value: bson.D{{Key: function, Value: "$" + e.Key}}})

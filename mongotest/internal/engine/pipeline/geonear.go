@@ -30,7 +30,8 @@ func parseGeoNear(p *parser, _ string, arg any) (stage, error) {
 		return nil, mongoerr.New(10065, "invalid parameter: expected an object ($geoNear)")
 	}
 	if p.depth > 0 {
-		return nil, mongoerr.New(mongoerr.NotImplemented, "$geoNear in the pipeline of a %s isn't implemented by the embedded engine", p.owner)
+		return nil, mongoerr.New(mongoerr.NotImplemented,
+			"$geoNear in the pipeline of a %s isn't implemented by the embedded engine", p.owner)
 	}
 	s := &geoNear{multiplier: 1}
 	for _, f := range d {
@@ -52,7 +53,8 @@ var movedOptions = map[string]int32{"limit": 50858, "num": 50857, "start": 50856
 
 func (s *geoNear) option(p *parser, f bson.E) (err error) {
 	wrong := func(want string) error {
-		return mongoerr.New(mongoerr.TypeMismatch, "$geoNear parameter '%s' must be of type %s but found type: %s", f.Key, want, bsonval.TypeName(f.Value))
+		return mongoerr.New(mongoerr.TypeMismatch, "$geoNear parameter '%s' must be of type %s but found type: %s", f.Key,
+			want, bsonval.TypeName(f.Value))
 	}
 	switch f.Key {
 	case "near":
@@ -91,7 +93,8 @@ func (s *geoNear) option(p *parser, f bson.E) (err error) {
 		}
 	case "uniqueDocs": // changes nothing
 	case "collation":
-		return mongoerr.New(40227, "$geoNear does not accept the 'collation' parameter. Instead, specify a collation for the entire aggregation command.")
+		return mongoerr.New(40227,
+			"$geoNear does not accept the 'collation' parameter. Instead, specify a collation for the entire aggregation command.")
 	default:
 		if code, moved := movedOptions[f.Key]; moved {
 			return mongoerr.New(code, "$geoNear no longer supports the '%s' parameter. Use a $limit stage instead.", f.Key)
@@ -137,7 +140,8 @@ func (q *NearQuery) Filter(path string, c *expr.Context) (bson.D, error) {
 	switch near.(type) {
 	case bson.D, bson.A:
 	default:
-		return nil, mongoerr.New(5860401, "$geoNear requires the 'near' argument to be an object or array, found %s", bsonval.TypeName(near))
+		return nil, mongoerr.New(5860401,
+			"$geoNear requires the 'near' argument to be an object or array, found %s", bsonval.TypeName(near))
 	}
 	op := "$near"
 	if s.spherical {
@@ -158,7 +162,8 @@ func (q *NearQuery) Filter(path string, c *expr.Context) (bson.D, error) {
 		n, ok := bsonval.Float(v)
 		switch {
 		case !ok:
-			return nil, mongoerr.New(mongoerr.TypeMismatch, "$geoNear requires that the '%s' option is a number, found %s", x.name, bsonval.TypeName(v))
+			return nil, mongoerr.New(mongoerr.TypeMismatch, "$geoNear requires that the '%s' option is a number, found %s",
+				x.name, bsonval.TypeName(v))
 		case !(n >= 0):
 			return nil, mongoerr.New(mongoerr.BadValue, "$geoNear: %s must be nonnegative, found %v", x.name, n)
 		}

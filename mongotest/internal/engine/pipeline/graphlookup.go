@@ -28,7 +28,8 @@ type graphLookup struct {
 func parseGraphLookup(p *parser, _ string, arg any) (stage, error) {
 	d, ok := arg.(bson.D)
 	if !ok {
-		return nil, mongoerr.New(mongoerr.FailedToParse, "the $graphLookup stage specification must be an object, but found %s", bsonval.TypeName(arg))
+		return nil, mongoerr.New(mongoerr.FailedToParse,
+			"the $graphLookup stage specification must be an object, but found %s", bsonval.TypeName(arg))
 	}
 	s := &graphLookup{maxDepth: -1}
 	for _, f := range d {
@@ -37,7 +38,8 @@ func parseGraphLookup(p *parser, _ string, arg any) (stage, error) {
 		}
 	}
 	if s.from == "" || s.as == nil || s.start == nil || s.fromField == nil || s.toField == "" {
-		return nil, mongoerr.New(40105, "$graphLookup requires 'from', 'as', 'startWith', 'connectFromField', and 'connectToField' to be specified.")
+		return nil, mongoerr.New(40105,
+			"$graphLookup requires 'from', 'as', 'startWith', 'connectFromField', and 'connectToField' to be specified.")
 	}
 	_, err := p.join("$graphLookup", s.db, s.from)
 	return s, err

@@ -27,14 +27,46 @@ func org() *memory {
 func TestGraphLookup(t *testing.T) {
 	const base = "from: 'in', connectFromField: 'to', connectToField: 'name', as: 'up', "
 	for _, c := range []struct{ reason, stages, want string }{
-		{"nearest first, with depths as longs", "[{$match: {_id: 3}}, {$graphLookup: {" + base + "startWith: '$to', depthField: 'd'}}, {$project: {'up._id': 1, 'up.d': 1}}]",
-			`[{"_id":3,"up":[{"_id":2,"d":0},{"_id":1,"d":1}]}]`},
-		{"each once, by several ways", "[{$match: {_id: 4}}, {$graphLookup: {" + base + "startWith: '$to'}}, {$project: {'up._id': 1}}]", `[{"_id":4,"up":[{"_id":2},{"_id":3},{"_id":1}]}]`},
-		{"a cycle ends", "[{$match: {_id: 5}}, {$graphLookup: {" + base + "startWith: '$to'}}, {$project: {'up._id': 1}}]", `[{"_id":5,"up":[{"_id":6},{"_id":5}]}]`},
-		{"to a depth", "[{$match: {_id: 3}}, {$graphLookup: {" + base + "startWith: '$to', maxDepth: 0}}, {$project: {'up._id': 1}}]", `[{"_id":3,"up":[{"_id":2}]}]`},
-		{"nothing to start with", "[{$match: {_id: 1}}, {$graphLookup: {" + base + "startWith: '$to'}}, {$project: {'up._id': 1}}]", `[{"_id":1,"up":[]}]`},
-		{"some only", "[{$match: {_id: 3}}, {$graphLookup: {" + base + "startWith: '$to', restrictSearchWithMatch: {name: {$ne: 'Eliot'}}}}, {$project: {'up._id': 1}}]", `[{"_id":3,"up":[]}]`},
-		{"a list to start with", "[{$match: {_id: 1}}, {$graphLookup: {" + base + "startWith: ['Dev', 'Ron'], maxDepth: 0}}, {$project: {'up._id': 1}}]", `[{"_id":1,"up":[{"_id":1},{"_id":3}]}]`},
+		{
+			reason: "nearest first, with depths as longs",
+			stages: "[{$match: {_id: 3}}, {$graphLookup: {" + base +
+				"startWith: '$to', depthField: 'd'}}, {$project: {'up._id': 1, 'up.d': 1}}]",
+
+			want: `[{"_id":3,"up":[{"_id":2,"d":0},{"_id":1,"d":1}]}]`,
+		},
+		{
+			reason: "each once, by several ways",
+			stages: "[{$match: {_id: 4}}, {$graphLookup: {" + base + "startWith: '$to'}}, {$project: {'up._id': 1}}]",
+			want:   `[{"_id":4,"up":[{"_id":2},{"_id":3},{"_id":1}]}]`,
+		},
+		{
+			reason: "a cycle ends",
+			stages: "[{$match: {_id: 5}}, {$graphLookup: {" + base + "startWith: '$to'}}, {$project: {'up._id': 1}}]",
+			want:   `[{"_id":5,"up":[{"_id":6},{"_id":5}]}]`,
+		},
+		{
+			reason: "to a depth",
+			stages: "[{$match: {_id: 3}}, {$graphLookup: {" + base +
+				"startWith: '$to', maxDepth: 0}}, {$project: {'up._id': 1}}]",
+			want: `[{"_id":3,"up":[{"_id":2}]}]`,
+		},
+		{
+			reason: "nothing to start with",
+			stages: "[{$match: {_id: 1}}, {$graphLookup: {" + base + "startWith: '$to'}}, {$project: {'up._id': 1}}]",
+			want:   `[{"_id":1,"up":[]}]`,
+		},
+		{
+			reason: "some only",
+			stages: "[{$match: {_id: 3}}, {$graphLookup: {" + base +
+				"startWith: '$to', restrictSearchWithMatch: {name: {$ne: 'Eliot'}}}}, {$project: {'up._id': 1}}]",
+			want: `[{"_id":3,"up":[]}]`,
+		},
+		{
+			reason: "a list to start with",
+			stages: "[{$match: {_id: 1}}, {$graphLookup: {" + base +
+				"startWith: ['Dev', 'Ron'], maxDepth: 0}}, {$project: {'up._id': 1}}]",
+			want: `[{"_id":1,"up":[{"_id":1},{"_id":3}]}]`,
+		},
 	} {
 		if got, err := result(org(), c.stages); err != nil || got != c.want {
 			t.Errorf("%s: %s, %v; want %s", c.reason, got, err, c.want)
@@ -51,7 +83,11 @@ func TestGraphLookupRefuses(t *testing.T) {
 		{"no document", "[{$graphLookup: 1}]", mongoerr.FailedToParse},
 		{"parts missing", "[{$graphLookup: {from: 'in'}}]", 40105},
 		{"unknown argument", "[{$graphLookup: {" + whole + ", x: 1}}]", 40104},
-		{"as is no string", "[{$graphLookup: {from: 'in', startWith: '$to', connectFromField: 'to', connectToField: 'name', as: 1}}]", 40103},
+		{
+			reason: "as is no string",
+			stages: "[{$graphLookup: {from: 'in', startWith: '$to', connectFromField: 'to', connectToField: 'name', as: 1}}]",
+			code:   40103,
+		},
 		{"maxDepth is no number", "[{$graphLookup: {" + whole + ", maxDepth: 'a'}}]", 40100},
 		{"maxDepth below 0", "[{$graphLookup: {" + whole + ", maxDepth: -1}}]", 40101},
 		{"maxDepth is no whole number", "[{$graphLookup: {" + whole + ", maxDepth: 1.5}}]", 40102},
@@ -67,9 +103,12 @@ func TestGraphLookupRefuses(t *testing.T) {
 	m := org()
 	large := strings.Repeat("x", 10<<20) // one string in memory
 	for i := range 11 {
-		m.colls["in"] = append(m.colls["in"], bson.D{{Key: "_id", Value: int32(i + 10)}, {Key: "name", Value: "big"}, {Key: "text", Value: large}})
+		m.colls["in"] = append(m.colls["in"], bson.D{
+			{Key: "_id", Value: int32(i + 10)}, {Key: "name", Value: "big"}, {Key: "text", Value: large},
+		})
 	}
-	_, err := result(m, "[{$match: {_id: 1}}, {$graphLookup: {from: 'in', startWith: 'big', connectFromField: 'to', connectToField: 'name', as: 'up'}}]")
+	_, err := result(m,
+		"[{$match: {_id: 1}}, {$graphLookup: {from: 'in', startWith: 'big', connectFromField: 'to', connectToField: 'name', as: 'up'}}]")
 	var e *mongoerr.Error
 	if !errors.As(err, &e) || e.Code != 40099 {
 		t.Errorf("more than 100 MB: %v", err)

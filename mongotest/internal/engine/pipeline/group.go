@@ -151,11 +151,13 @@ func parseSortByCount(p *parser, _ string, arg any) (stage, error) {
 	switch x := arg.(type) {
 	case string:
 		if !strings.HasPrefix(x, "$") {
-			return nil, mongoerr.New(40148, "the sortByCount field must be defined as a $-prefixed path or an expression inside an object")
+			return nil, mongoerr.New(40148,
+				"the sortByCount field must be defined as a $-prefixed path or an expression inside an object")
 		}
 	case bson.D:
 		if len(x) == 0 || !strings.HasPrefix(x[0].Key, "$") {
-			return nil, mongoerr.New(40147, "the sortByCount field must be defined as a $-prefixed path or an expression inside an object")
+			return nil, mongoerr.New(40147,
+				"the sortByCount field must be defined as a $-prefixed path or an expression inside an object")
 		}
 	default:
 		return nil, mongoerr.New(40149, "the sortByCount field must be specified as a string or as an object")

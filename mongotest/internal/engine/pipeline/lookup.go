@@ -51,7 +51,8 @@ func (p *parser) subpipeline(list bson.A) (*subpipeline, error) {
 func parseLookup(p *parser, name string, arg any) (stage, error) {
 	d, ok := arg.(bson.D)
 	if !ok {
-		return nil, mongoerr.New(mongoerr.FailedToParse, "the $lookup specification must be an object, but found %s", bsonval.TypeName(arg))
+		return nil, mongoerr.New(mongoerr.FailedToParse,
+			"the $lookup specification must be an object, but found %s", bsonval.TypeName(arg))
 	}
 	s := &lookup{}
 	var list any
@@ -65,7 +66,8 @@ func parseLookup(p *parser, name string, arg any) (stage, error) {
 			err = s.text(f)
 		case "let":
 			if let, ok = f.Value.(bson.D); !ok {
-				err = mongoerr.New(mongoerr.FailedToParse, "$lookup argument 'let: %s' must be an object, is type %s", expr.Show(f.Value), bsonval.TypeName(f.Value))
+				err = mongoerr.New(mongoerr.FailedToParse, "$lookup argument 'let: %s' must be an object, is type %s",
+					expr.Show(f.Value), bsonval.TypeName(f.Value))
 			}
 		case "pipeline":
 			list = f.Value
@@ -89,7 +91,8 @@ func parseLookup(p *parser, name string, arg any) (stage, error) {
 func (s *lookup) text(f bson.E) error {
 	v, ok := f.Value.(string)
 	if !ok {
-		return mongoerr.New(mongoerr.FailedToParse, "$lookup argument '%s' must be a string, found %s", f.Key, bsonval.TypeName(f.Value))
+		return mongoerr.New(mongoerr.FailedToParse, "$lookup argument '%s' must be a string, found %s", f.Key,
+			bsonval.TypeName(f.Value))
 	}
 	if err := expr.CheckPath(v); err != nil {
 		return err
@@ -112,9 +115,11 @@ func (s *lookup) check(pipeline, let bool) error {
 	case s.from == "" && !pipeline:
 		return mongoerr.New(mongoerr.FailedToParse, "must specify 'from' field for a $lookup")
 	case (s.local == "") != (s.foreign == ""):
-		return mongoerr.New(mongoerr.FailedToParse, "$lookup requires both or neither of 'localField' and 'foreignField' to be specified")
+		return mongoerr.New(mongoerr.FailedToParse,
+			"$lookup requires both or neither of 'localField' and 'foreignField' to be specified")
 	case s.local == "" && !pipeline:
-		return mongoerr.New(mongoerr.FailedToParse, "$lookup requires either 'pipeline' or both 'localField' and 'foreignField' to be specified")
+		return mongoerr.New(mongoerr.FailedToParse,
+			"$lookup requires either 'pipeline' or both 'localField' and 'foreignField' to be specified")
 	case let && !pipeline:
 		return mongoerr.New(mongoerr.FailedToParse, "$lookup with a 'let' argument must also specify 'pipeline'")
 	}
@@ -181,13 +186,16 @@ func target(stage string, v any) (db, coll string, err error) {
 			case ok && f.Key == "coll":
 				coll = s
 			case f.Key == "db" || f.Key == "coll":
-				return "", "", mongoerr.New(mongoerr.TypeMismatch, "BSON field '%s.%s' is the wrong type '%s', expected type 'string'", stage, f.Key, bsonval.TypeName(f.Value))
+				return "", "", mongoerr.New(mongoerr.TypeMismatch,
+					"BSON field '%s.%s' is the wrong type '%s', expected type 'string'", stage, f.Key, bsonval.TypeName(f.Value))
 			default:
-				return "", "", mongoerr.New(mongoerr.FailedToParse, "%s: unknown or wrong field in the collection's name: %s", stage, f.Key)
+				return "", "", mongoerr.New(mongoerr.FailedToParse,
+					"%s: unknown or wrong field in the collection's name: %s", stage, f.Key)
 			}
 		}
 	default:
-		return "", "", mongoerr.New(mongoerr.FailedToParse, "%s: a collection must be a string or an object with db and coll, found %s", stage, bsonval.TypeName(v))
+		return "", "", mongoerr.New(mongoerr.FailedToParse,
+			"%s: a collection must be a string or an object with db and coll, found %s", stage, bsonval.TypeName(v))
 	}
 	if coll == "" {
 		return "", "", mongoerr.New(mongoerr.InvalidNamespace, "%s: the collection's name is empty", stage)

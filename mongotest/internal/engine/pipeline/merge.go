@@ -33,7 +33,8 @@ func parseMerge(p *parser, name string, arg any) (stage, error) {
 		d, ok = bson.D{{Key: "into", Value: into}}, true
 	}
 	if !ok {
-		return nil, mongoerr.New(mongoerr.TypeMismatch, "$merge requires a string or object argument, but found %s", bsonval.TypeName(arg))
+		return nil, mongoerr.New(mongoerr.TypeMismatch,
+			"$merge requires a string or object argument, but found %s", bsonval.TypeName(arg))
 	}
 	let := bson.D{{Key: "new", Value: "$$ROOT"}}
 	for _, f := range d {
@@ -45,7 +46,8 @@ func parseMerge(p *parser, name string, arg any) (stage, error) {
 			err = s.parseOn(f.Value)
 		case "let":
 			if let, ok = f.Value.(bson.D); !ok {
-				err = mongoerr.New(mongoerr.TypeMismatch, "BSON field '$merge.let' is the wrong type '%s', expected type 'object'", bsonval.TypeName(f.Value))
+				err = mongoerr.New(mongoerr.TypeMismatch, "BSON field '$merge.let' is the wrong type '%s', expected type 'object'",
+					bsonval.TypeName(f.Value))
 			}
 		case "whenMatched":
 			err = s.parseMatched(f.Value)
@@ -73,10 +75,12 @@ func (s *merge) finish(p *parser, d, let bson.D) error {
 	}
 	if !slices.Contains([]string{"insert", "discard", "fail"}, s.notMatched) {
 		v, _ := bsonval.Get(d, "whenNotMatched")
-		return mongoerr.New(mongoerr.BadValue, "Enumeration value '%v' for field '$merge.whenNotMatched' is not a valid value.", v)
+		return mongoerr.New(mongoerr.BadValue,
+			"Enumeration value '%v' for field '$merge.whenNotMatched' is not a valid value.", v)
 	}
 	if (s.matched == "keepExisting" || s.matched == "fail") && s.notMatched != "insert" {
-		return mongoerr.New(51181, "Combination of $merge modes 'whenMatched: %s' and 'whenNotMatched: %s' is not supported", s.matched, s.notMatched)
+		return mongoerr.New(51181, "Combination of $merge modes 'whenMatched: %s' and 'whenNotMatched: %s' is not supported",
+			s.matched, s.notMatched)
 	}
 	if _, said := bsonval.Get(d, "let"); said {
 		if s.list == nil {
@@ -128,7 +132,8 @@ func (s *merge) parseOn(v any) error {
 		}
 		return nil
 	}
-	return mongoerr.New(51186, "$merge 'on' field must be either a string or an array of strings, but found %s", bsonval.TypeName(v))
+	return mongoerr.New(51186,
+		"$merge 'on' field must be either a string or an array of strings, but found %s", bsonval.TypeName(v))
 }
 
 func (s *merge) parseMatched(v any) error {
@@ -142,7 +147,8 @@ func (s *merge) parseMatched(v any) error {
 		s.matched, s.list = "pipeline", x
 		return nil
 	}
-	return mongoerr.New(mongoerr.BadValue, "Enumeration value '%v' for field '$merge.whenMatched' is not a valid value.", v)
+	return mongoerr.New(mongoerr.BadValue,
+		"Enumeration value '%v' for field '$merge.whenMatched' is not a valid value.", v)
 }
 
 func (s *merge) run(r *run, in Docs) Docs {
@@ -209,11 +215,12 @@ func (s *merge) inContext(err error) error {
 func (s *merge) isOn(e *mongoerr.Error) bool {
 	v, _ := bsonval.Get(e.Extra, "keyPattern")
 	pattern, _ := v.(bson.D)
-	return len(pattern) == len(s.on) && !slices.ContainsFunc(pattern, func(f bson.E) bool { return !slices.Contains(s.on, f.Key) })
+	return len(pattern) == len(s.on) &&
+		!slices.ContainsFunc(pattern, func(f bson.E) bool { return !slices.Contains(s.on, f.Key) })
 }
 
-// inserted is the document that is inserted for d. MongoDB merges, and keeps what exists, by an upsert with $set or $setOnInsert,
-// which adds fields in the order of their names, after those that the filter has.
+// inserted is the document that is inserted for d. MongoDB merges, and keeps what exists, by an upsert with $set or
+// $setOnInsert, which adds fields in the order of their names, after those that the filter has.
 func (s *merge) inserted(d bson.D, now time.Time) (bson.D, error) {
 	newID := func() any { return bson.NewObjectIDFromTimestamp(now) }
 	if s.matched != "merge" && s.matched != "keepExisting" {
@@ -240,7 +247,8 @@ func (s *merge) apply(c *expr.Context, d, old bson.D) (bson.D, Action, error) {
 		case s.notMatched == "discard":
 			return nil, Keep, nil
 		case s.notMatched == "fail":
-			return nil, Keep, mongoerr.New(13113, "$merge could not find a matching document in the target collection for at least one document in the source collection")
+			return nil, Keep, mongoerr.New(13113,
+				"$merge could not find a matching document in the target collection for at least one document in the source collection")
 		}
 		d, err := s.inserted(d, c.Now)
 		return d, Insert, err

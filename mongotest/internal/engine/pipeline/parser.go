@@ -72,7 +72,9 @@ func notFirst(stage string) error {
 
 // scoreless are the stages whose documents are new ones, which have no text score.
 // $sample and $setWindowFields hold documents back without it.
-var scoreless = []string{"$bucket", "$bucketAuto", "$count", "$facet", "$group", "$sample", "$setWindowFields", "$sortByCount", "$unionWith"}
+var scoreless = []string{
+	"$bucket", "$bucketAuto", "$count", "$facet", "$group", "$sample", "$setWindowFields", "$sortByCount", "$unionWith",
+}
 
 // maxJoins is how deep pipelines over other collections may nest.
 const maxJoins = 20

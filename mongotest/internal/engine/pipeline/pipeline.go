@@ -76,8 +76,8 @@ func chain(r *run, stages []stage, in Docs) Docs {
 	return in
 }
 
-// scored notes each document's score. As one document is on its way at a time, stages need not carry the score along; those
-// that hold documents back note it for each.
+// scored notes each document's score. As one document is on its way at a time, stages need not carry the score along;
+// those that hold documents back note it for each.
 func (r *run) scored(in Docs, text *query.Matcher) Docs {
 	if text == nil {
 		return in

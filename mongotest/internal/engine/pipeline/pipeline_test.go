@@ -24,21 +24,44 @@ func TestStages(t *testing.T) {
 		{"$sort down by two", "[{$sort: {t: -1, n: 1}}, {$project: {_id: 1}}]", `[{"_id":2},{"_id":3},{"_id":1},{"_id":4}]`},
 		{"$count", "[{$match: {n: {$gt: 2}}}, {$count: 'c'}]", `[{"c":3}]`},
 		{"$count of nothing", "[{$match: {n: 99}}, {$count: 'c'}]", `[]`},
-		{"$unwind drops what has none", "[{$unwind: '$p'}, {$project: {p: 1}}]", `[{"_id":1,"p":1},{"_id":1,"p":2},{"_id":4,"p":2}]`},
-		{"$unwind with all", "[{$unwind: {path: '$p', includeArrayIndex: 'i', preserveNullAndEmptyArrays: true}}, {$project: {p: 1, i: 1}}]",
-			`[{"_id":1,"p":1,"i":0},{"_id":1,"p":2,"i":1},{"_id":2,"i":null},{"_id":3,"i":null},{"_id":4,"p":2,"i":null}]`},
+		{
+			reason: "$unwind drops what has none", stages: "[{$unwind: '$p'}, {$project: {p: 1}}]",
+			want: `[{"_id":1,"p":1},{"_id":1,"p":2},{"_id":4,"p":2}]`,
+		},
+		{
+			reason: "$unwind with all",
+			stages: "[{$unwind: {path: '$p', includeArrayIndex: 'i', preserveNullAndEmptyArrays: true}}, {$project: {p: 1, i: 1}}]",
+
+			want: `[{"_id":1,"p":1,"i":0},{"_id":1,"p":2,"i":1},{"_id":2,"i":null},{"_id":3,"i":null},{"_id":4,"p":2,"i":null}]`,
+		},
 		{"$group", "[{$group: {_id: '$t', n: {$sum: '$n'}, ids: {$push: '$_id'}}}]",
 			`[{"_id":"a","n":6,"ids":[1,3]},{"_id":"b","n":3,"ids":[2]},{"_id":null,"n":3,"ids":[4]}]`},
 		{"$group of all", "[{$group: {_id: null, c: {$count: {}}}}]", `[{"_id":null,"c":4}]`},
 		{"$group by a missing field", "[{$group: {_id: '$nope', c: {$sum: 1}}}]", `[{"_id":null,"c":4}]`},
 		{"$group by an object without it", "[{$limit: 1}, {$group: {_id: {k: '$nope'}}}]", `[{"_id":{}}]`},
 		{"$group of nothing", "[{$match: {n: 99}}, {$group: {_id: null}}]", `[]`},
-		{"$group joins numbers of several types", "[{$set: {g: {$cond: [{$eq: ['$_id', 1]}, 3.0, '$n']}}}, {$group: {_id: '$g', c: {$sum: 1}}}]", `[{"_id":3.0,"c":3},{"_id":1,"c":1}]`},
+		{
+			reason: "$group joins numbers of several types",
+			stages: "[{$set: {g: {$cond: [{$eq: ['$_id', 1]}, 3.0, '$n']}}}, {$group: {_id: '$g', c: {$sum: 1}}}]",
+			want:   `[{"_id":3.0,"c":3},{"_id":1,"c":1}]`,
+		},
 		{"$sortByCount", "[{$sortByCount: '$n'}, {$limit: 1}]", `[{"_id":3,"count":2}]`},
-		{"$unionWith", "[{$limit: 1}, {$project: {_id: 1}}, {$unionWith: {coll: 'parts', pipeline: [{$match: {w: {$gt: 3}}}, {$project: {name: 1}}]}}]", `[{"_id":1},{"_id":1,"name":"x"}]`},
-		{"$facet", "[{$facet: {c: [{$count: 'n'}], m: [{$sort: {n: -1}}, {$limit: 1}, {$project: {n: 1}}], none: [{$match: {n: 99}}]}}]",
-			`[{"c":[{"n":4}],"m":[{"_id":1,"n":5}],"none":[]}]`},
-		{"$sample of all", "[{$sample: {size: 9}}, {$sort: {_id: 1}}, {$project: {_id: 1}}]", `[{"_id":1},{"_id":2},{"_id":3},{"_id":4}]`},
+		{
+			reason: "$unionWith",
+			stages: "[{$limit: 1}, {$project: {_id: 1}}, {$unionWith: {coll: 'parts', pipeline: [{$match: {w: {$gt: 3}}}, {$project: {name: 1}}]}}]",
+			want:   `[{"_id":1},{"_id":1,"name":"x"}]`,
+		},
+		{
+			reason: "$facet",
+			stages: "[{$facet: {c: [{$count: 'n'}], m: [{$sort: {n: -1}}, {$limit: 1}, {$project: {n: 1}}], none: [{$match: {n: 99}}]}}]",
+
+			want: `[{"c":[{"n":4}],"m":[{"_id":1,"n":5}],"none":[]}]`,
+		},
+		{
+			reason: "$sample of all",
+			stages: "[{$sample: {size: 9}}, {$sort: {_id: 1}}, {$project: {_id: 1}}]",
+			want:   `[{"_id":1},{"_id":2},{"_id":3},{"_id":4}]`,
+		},
 	} {
 		got, err := result(newMemory(), c.stages)
 		if err != nil || got != c.want {
@@ -52,16 +75,40 @@ func TestLookup(t *testing.T) {
 		{"each element of an array; null for none; missing matches null",
 			"[{$lookup: {from: 'parts', localField: 'p', foreignField: '_id', as: 'r'}}, {$project: {'r._id': 1}}]",
 			`[{"_id":1,"r":[{"_id":1},{"_id":2}]},{"_id":2,"r":[]},{"_id":3,"r":[]},{"_id":4,"r":[{"_id":2}]}]`},
-		{"a foreign array", "[{$lookup: {from: 'parts', localField: 't', foreignField: 'tags', as: 'r'}}, {$match: {_id: {$lt: 3}}}, {$project: {'r._id': 1}}]",
-			`[{"_id":1,"r":[{"_id":9}]},{"_id":2,"r":[]}]`},
-		{"null matches missing", "[{$match: {_id: 4}}, {$lookup: {from: 'parts', localField: 't', foreignField: 'name', as: 'r'}}, {$project: {'r._id': 1}}]", `[{"_id":4,"r":[{"_id":9}]}]`},
-		{"let and pipeline", "[{$match: {_id: {$lt: 3}}}, {$lookup: {from: 'parts', let: {n: '$n'}, pipeline: [{$match: {$expr: {$gt: ['$w', '$$n']}}}, {$project: {_id: 0, w: 1}}], as: 'r'}}, {$project: {r: 1}}]",
-			`[{"_id":1,"r":[]},{"_id":2,"r":[{"w":4}]}]`},
-		{"both", "[{$limit: 1}, {$lookup: {from: 'parts', localField: 'p', foreignField: '_id', let: {n: '$n'}, pipeline: [{$match: {w: {$gt: 2}}}, {$set: {n: '$$n'}}], as: 'r'}}, {$project: {r: 1}}]",
-			`[{"_id":1,"r":[{"_id":1,"name":"x","w":4,"n":5}]}]`},
-		{"a nested lookup sees the outer variables", "[{$limit: 1}, {$lookup: {from: 'parts', let: {a: '$_id'}, as: 'r', pipeline: [{$limit: 1}, {$lookup: {from: 'parts', as: 's', pipeline: [{$match: {$expr: {$eq: ['$_id', '$$a']}}}, {$project: {name: 1}}]}}, {$project: {s: 1}}]}}, {$project: {r: 1}}]",
-			`[{"_id":1,"r":[{"_id":1,"s":[{"_id":1,"name":"x"}]}]}]`},
-		{"a collection that isn't there", "[{$limit: 1}, {$lookup: {from: 'nope', localField: 'p', foreignField: 'x', as: 'r'}}, {$project: {r: 1}}]", `[{"_id":1,"r":[]}]`},
+		{
+			reason: "a foreign array",
+			stages: "[{$lookup: {from: 'parts', localField: 't', foreignField: 'tags', as: 'r'}}, {$match: {_id: {$lt: 3}}}, {$project: {'r._id': 1}}]",
+
+			want: `[{"_id":1,"r":[{"_id":9}]},{"_id":2,"r":[]}]`,
+		},
+		{
+			reason: "null matches missing",
+			stages: "[{$match: {_id: 4}}, {$lookup: {from: 'parts', localField: 't', foreignField: 'name', as: 'r'}}, {$project: {'r._id': 1}}]",
+			want:   `[{"_id":4,"r":[{"_id":9}]}]`,
+		},
+		{
+			reason: "let and pipeline",
+			stages: "[{$match: {_id: {$lt: 3}}}, {$lookup: {from: 'parts', let: {n: '$n'}, pipeline: [{$match: {$expr: {$gt: ['$w', '$$n']}}}, {$project: {_id: 0, w: 1}}], as: 'r'}}, {$project: {r: 1}}]",
+
+			want: `[{"_id":1,"r":[]},{"_id":2,"r":[{"w":4}]}]`,
+		},
+		{
+			reason: "both",
+			stages: "[{$limit: 1}, {$lookup: {from: 'parts', localField: 'p', foreignField: '_id', let: {n: '$n'}, pipeline: [{$match: {w: {$gt: 2}}}, {$set: {n: '$$n'}}], as: 'r'}}, {$project: {r: 1}}]",
+
+			want: `[{"_id":1,"r":[{"_id":1,"name":"x","w":4,"n":5}]}]`,
+		},
+		{
+			reason: "a nested lookup sees the outer variables",
+			stages: "[{$limit: 1}, {$lookup: {from: 'parts', let: {a: '$_id'}, as: 'r', pipeline: [{$limit: 1}, {$lookup: {from: 'parts', as: 's', pipeline: [{$match: {$expr: {$eq: ['$_id', '$$a']}}}, {$project: {name: 1}}]}}, {$project: {s: 1}}]}}, {$project: {r: 1}}]",
+
+			want: `[{"_id":1,"r":[{"_id":1,"s":[{"_id":1,"name":"x"}]}]}]`,
+		},
+		{
+			reason: "a collection that isn't there",
+			stages: "[{$limit: 1}, {$lookup: {from: 'nope', localField: 'p', foreignField: 'x', as: 'r'}}, {$project: {r: 1}}]",
+			want:   `[{"_id":1,"r":[]}]`,
+		},
 	} {
 		got, err := result(newMemory(), c.stages)
 		if err != nil || got != c.want {
@@ -69,7 +116,8 @@ func TestLookup(t *testing.T) {
 		}
 	}
 	m := newMemory()
-	if _, err := result(m, "[{$lookup: {from: 'parts', localField: 'p', foreignField: '_id', as: 'r'}}]"); err != nil || !slices.Contains(m.bounds, "_id") {
+	if _, err := result(m, "[{$lookup: {from: 'parts', localField: 'p', foreignField: '_id', as: 'r'}}]"); err != nil ||
+		!slices.Contains(m.bounds, "_id") {
 		t.Errorf("a join by _id gives an index nothing to go by: %v, %v", m.bounds, err)
 	}
 	m = newMemory()
@@ -84,17 +132,52 @@ func TestWrites(t *testing.T) {
 		reason, stages, want string
 		code                 int32
 	}{
-		{"merge", "[" + from + "{$merge: {into: 'target', on: 'k'}}]", `[{"_id":1,"k":"a","old":true,"n":5},{"_id":7,"k":"z","old":true}]`, 0},
-		{"replace keeps the _id", "[" + from + "{$merge: {into: 'target', on: 'k', whenMatched: 'replace'}}]", `[{"_id":1,"n":5,"k":"a"},{"_id":7,"k":"z","old":true}]`, 0},
-		{"keepExisting", "[" + from + "{$merge: {into: 'target', on: 'k', whenMatched: 'keepExisting'}}]", `[{"_id":1,"k":"a","old":true},{"_id":7,"k":"z","old":true}]`, 0},
+		{
+			reason: "merge",
+			stages: "[" + from + "{$merge: {into: 'target', on: 'k'}}]",
+			want:   `[{"_id":1,"k":"a","old":true,"n":5},{"_id":7,"k":"z","old":true}]`,
+			code:   0,
+		},
+		{
+			reason: "replace keeps the _id",
+			stages: "[" + from + "{$merge: {into: 'target', on: 'k', whenMatched: 'replace'}}]",
+			want:   `[{"_id":1,"n":5,"k":"a"},{"_id":7,"k":"z","old":true}]`,
+			code:   0,
+		},
+		{
+			reason: "keepExisting",
+			stages: "[" + from + "{$merge: {into: 'target', on: 'k', whenMatched: 'keepExisting'}}]",
+			want:   `[{"_id":1,"k":"a","old":true},{"_id":7,"k":"z","old":true}]`,
+			code:   0,
+		},
 		{"fail", "[" + from + "{$merge: {into: 'target', on: 'k', whenMatched: 'fail'}}]", "", mongoerr.DuplicateKey},
-		{"pipeline with let", "[" + from + "{$merge: {into: 'target', on: 'k', let: {x: '$n'}, whenMatched: [{$set: {sum: {$add: ['$$x', '$$new.n']}}}]}}]", `[{"_id":1,"k":"a","old":true,"sum":10},{"_id":7,"k":"z","old":true}]`, 0},
-		{"insert", "[{$match: {_id: 2}}, {$project: {n: 1}}, {$merge: 'target'}]", `[{"_id":1,"k":"a","old":true},{"_id":7,"k":"z","old":true},{"_id":2,"n":3}]`, 0},
-		{"discard", "[{$match: {_id: 2}}, {$merge: {into: 'target', whenNotMatched: 'discard'}}]", `[{"_id":1,"k":"a","old":true},{"_id":7,"k":"z","old":true}]`, 0},
+		{
+			reason: "pipeline with let",
+			stages: "[" + from +
+				"{$merge: {into: 'target', on: 'k', let: {x: '$n'}, whenMatched: [{$set: {sum: {$add: ['$$x', '$$new.n']}}}]}}]",
+			want: `[{"_id":1,"k":"a","old":true,"sum":10},{"_id":7,"k":"z","old":true}]`,
+			code: 0,
+		},
+		{
+			reason: "insert",
+			stages: "[{$match: {_id: 2}}, {$project: {n: 1}}, {$merge: 'target'}]",
+			want:   `[{"_id":1,"k":"a","old":true},{"_id":7,"k":"z","old":true},{"_id":2,"n":3}]`,
+			code:   0,
+		},
+		{
+			reason: "discard",
+			stages: "[{$match: {_id: 2}}, {$merge: {into: 'target', whenNotMatched: 'discard'}}]",
+			want:   `[{"_id":1,"k":"a","old":true},{"_id":7,"k":"z","old":true}]`,
+			code:   0,
+		},
 		{"none may be missing", "[{$match: {_id: 2}}, {$merge: {into: 'target', whenNotMatched: 'fail'}}]", "", 13113},
 		{"no unique index", "[{$merge: {into: 'target', on: 'n'}}]", "", 51183},
 		{"the field is missing", "[{$merge: {into: 'target', on: 'k'}}]", "", 51132},
-		{"another _id", "[{$project: {k: '$t'}}, {$match: {_id: 3}}, {$merge: {into: 'target', on: 'k'}}]", "", mongoerr.ImmutableField},
+		{
+			reason: "another _id",
+			stages: "[{$project: {k: '$t'}}, {$match: {_id: 3}}, {$merge: {into: 'target', on: 'k'}}]",
+			want:   "", code: mongoerr.ImmutableField,
+		},
 		{"$out", "[{$match: {_id: 2}}, {$project: {n: 1}}, {$out: 'target'}]", `[{"_id":2,"n":3}]`, 0},
 	} {
 		m := newMemory()
@@ -135,7 +218,11 @@ func TestParseRefuses(t *testing.T) {
 		{"$project empty", "[{$project: {}}]", 51272},
 		{"$lookup without as", "[{$lookup: {from: 'a', localField: 'b', foreignField: 'c'}}]", mongoerr.FailedToParse},
 		{"$lookup half", "[{$lookup: {from: 'a', localField: 'b', as: 'c'}}]", mongoerr.FailedToParse},
-		{"$lookup unknown option", "[{$lookup: {from: 'a', localField: 'b', foreignField: 'c', as: 'd', x: 1}}]", mongoerr.FailedToParse},
+		{
+			reason: "$lookup unknown option",
+			stages: "[{$lookup: {from: 'a', localField: 'b', foreignField: 'c', as: 'd', x: 1}}]",
+			code:   mongoerr.FailedToParse,
+		},
 		{"$out before the end", "[{$out: 'a'}, {$match: {}}]", 40601},
 		{"$merge in $lookup", "[{$lookup: {from: 'a', as: 'b', pipeline: [{$merge: 'c'}]}}]", 51047},
 		{"$facet in $facet", "[{$facet: {a: [{$facet: {b: []}}]}}]", 40600},
@@ -202,7 +289,8 @@ func TestStreams(t *testing.T) {
 }
 
 func TestVariables(t *testing.T) {
-	p, err := ParseVars(valuetest.Array("[{$match: {$expr: {$eq: ['$n', '$$x']}}}, {$project: {y: '$$x'}}]"), newMemory(), map[string]any{"x": int32(5)})
+	p, err := ParseVars(valuetest.Array("[{$match: {$expr: {$eq: ['$n', '$$x']}}}, {$project: {y: '$$x'}}]"), newMemory(),
+		map[string]any{"x": int32(5)})
 	if err != nil {
 		t.Fatal(err)
 	}

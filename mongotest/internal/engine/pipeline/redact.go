@@ -10,12 +10,12 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/expr"
 )
 
-// redact is $redact: an expression says of each document, and of those within it, whether it is kept, left out or looked into.
-// https://www.mongodb.com/docs/manual/reference/operator/aggregation/redact/
+// redact is $redact: an expression says of each document, and of those within it, whether it is kept, left out or
+// looked into. https://www.mongodb.com/docs/manual/reference/operator/aggregation/redact/
 type redact struct{ e expr.Expr }
 
-// wholeDocument is the variable that $$ROOT is in a $redact, where $$CURRENT is the document that is looked at. A user's variable can't
-// have this name.
+// wholeDocument is the variable that $$ROOT is in a $redact, where $$CURRENT is the document that is looked at. A
+// user's variable can't have this name.
 const wholeDocument = "ROOT of the stage"
 
 func parseRedact(p *parser, _ string, arg any) (stage, error) {
@@ -82,8 +82,9 @@ func (s redact) document(c *expr.Context, d bson.D) (any, error) {
 		return bsonval.Missing, nil
 	case "descend":
 	default:
-		return nil, mongoerr.New(17053, "$redact's expression should not return anything aside from the variables $$KEEP, $$DESCEND, and "+
-			"$$PRUNE, but returned %s", expr.Show(v))
+		return nil, mongoerr.New(17053,
+			"$redact's expression should not return anything aside from the variables $$KEEP, $$DESCEND, and "+
+				"$$PRUNE, but returned %s", expr.Show(v))
 	}
 	out := make(bson.D, 0, len(d))
 	for _, f := range d {

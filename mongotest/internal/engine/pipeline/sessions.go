@@ -17,7 +17,8 @@ func parseLocalSessions(p *parser, name string, arg any) (stage, error) {
 	case p.coll != "":
 		return nil, OnlyCollectionless(name)
 	case !ok:
-		return nil, mongoerr.New(mongoerr.TypeMismatch, "%s options must be specified in an object, but found: %s", name, bsonval.TypeName(arg))
+		return nil, mongoerr.New(mongoerr.TypeMismatch, "%s options must be specified in an object, but found: %s",
+			name, bsonval.TypeName(arg))
 	}
 	var s localSessions
 	all := false
@@ -25,12 +26,14 @@ func parseLocalSessions(p *parser, name string, arg any) (stage, error) {
 		switch f.Key {
 		case "allUsers":
 			if all, ok = f.Value.(bool); !ok {
-				return nil, mongoerr.New(mongoerr.TypeMismatch, "BSON field '%s.allUsers' is the wrong type '%s', expected type 'bool'", name, bsonval.TypeName(f.Value))
+				return nil, mongoerr.New(mongoerr.TypeMismatch,
+					"BSON field '%s.allUsers' is the wrong type '%s', expected type 'bool'", name, bsonval.TypeName(f.Value))
 			}
 		case "users":
 			users, ok := f.Value.(bson.A)
 			if !ok {
-				return nil, mongoerr.New(mongoerr.TypeMismatch, "BSON field '%s.users' is the wrong type '%s', expected type 'array'", name, bsonval.TypeName(f.Value))
+				return nil, mongoerr.New(mongoerr.TypeMismatch,
+					"BSON field '%s.users' is the wrong type '%s', expected type 'array'", name, bsonval.TypeName(f.Value))
 			}
 			s.others = len(users) > 0
 		default:
@@ -38,7 +41,8 @@ func parseLocalSessions(p *parser, name string, arg any) (stage, error) {
 		}
 	}
 	if all && s.others {
-		return nil, mongoerr.New(mongoerr.UnsupportedFormat, "%s may not specify {allUsers:true} and {users:[...]} at the same time", name)
+		return nil, mongoerr.New(mongoerr.UnsupportedFormat,
+			"%s may not specify {allUsers:true} and {users:[...]} at the same time", name)
 	}
 	return s, nil
 }

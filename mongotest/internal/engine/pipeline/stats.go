@@ -13,8 +13,8 @@ type CollStats struct {
 	Scale int64 // what sizes are divided by; 0: there is no storageStats
 }
 
-// collStats is $collStats, one document about the collection. What the engine doesn't count, latencies and scans, is refused.
-// https://www.mongodb.com/docs/manual/reference/operator/aggregation/collStats/
+// collStats is $collStats, one document about the collection. What the engine doesn't count, latencies and scans, is
+// refused. https://www.mongodb.com/docs/manual/reference/operator/aggregation/collStats/
 type collStats struct {
 	db, coll string
 	want     CollStats
@@ -65,7 +65,8 @@ func (s *collStats) storage(name string, d bson.D) error {
 		case f.Key != "scale":
 			return mongoerr.New(mongoerr.IDLUnknownField, "BSON field '%s.%s' is an unknown field.", name, f.Key)
 		case !bsonval.IsNumber(f.Value):
-			return mongoerr.New(mongoerr.TypeMismatch, "BSON field '%s.scale' is the wrong type '%s', expected types '[long, int, decimal, double]'",
+			return mongoerr.New(mongoerr.TypeMismatch,
+				"BSON field '%s.scale' is the wrong type '%s', expected types '[long, int, decimal, double]'",
 				name, bsonval.TypeName(f.Value))
 		case !ok || n < 1:
 			return mongoerr.New(51024, "BSON field 'scale' value must be >= 1, actual value '%s'", bsonval.Text(f.Value))

@@ -29,19 +29,25 @@ func parseUnwind(_ *parser, _ string, arg any) (stage, error) {
 			switch f.Key {
 			case "path":
 				if path, ok = f.Value.(string); !ok {
-					return nil, mongoerr.New(28808, "expected a string as the path for $unwind stage, got %s", bsonval.TypeName(f.Value))
+					return nil, mongoerr.New(28808, "expected a string as the path for $unwind stage, got %s",
+						bsonval.TypeName(f.Value))
 				}
 			case "preserveNullAndEmptyArrays":
 				if s.preserve, ok = f.Value.(bool); !ok {
-					return nil, mongoerr.New(28809, "expected a boolean for the preserveNullAndEmptyArrays option to $unwind stage, got %s", bsonval.TypeName(f.Value))
+					return nil, mongoerr.New(28809,
+						"expected a boolean for the preserveNullAndEmptyArrays option to $unwind stage, got %s",
+						bsonval.TypeName(f.Value))
 				}
 			case "includeArrayIndex":
 				name, ok := f.Value.(string)
 				switch {
 				case !ok || name == "":
-					return nil, mongoerr.New(28810, "expected a non-empty string for the includeArrayIndex option to $unwind stage, got %s", bsonval.TypeName(f.Value))
+					return nil, mongoerr.New(28810,
+						"expected a non-empty string for the includeArrayIndex option to $unwind stage, got %s",
+						bsonval.TypeName(f.Value))
 				case strings.HasPrefix(name, "$"):
-					return nil, mongoerr.New(28822, "includeArrayIndex option to $unwind stage should not be prefixed with a '$': %s", name)
+					return nil, mongoerr.New(28822,
+						"includeArrayIndex option to $unwind stage should not be prefixed with a '$': %s", name)
 				}
 				if err := expr.CheckPath(name); err != nil {
 					return nil, err
@@ -52,7 +58,8 @@ func parseUnwind(_ *parser, _ string, arg any) (stage, error) {
 			}
 		}
 	default:
-		return nil, mongoerr.New(15981, "expected either a string or an object as specification for $unwind stage, got %s", bsonval.TypeName(arg))
+		return nil, mongoerr.New(15981,
+			"expected either a string or an object as specification for $unwind stage, got %s", bsonval.TypeName(arg))
 	}
 	if path == "" {
 		return nil, mongoerr.New(28812, "no path specified to $unwind stage")

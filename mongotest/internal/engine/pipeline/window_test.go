@@ -56,32 +56,97 @@ func TestWindows(t *testing.T) {
 		arrays  = "[{n: 1, a: [1, {b: 2}, [{b: 3}]]}]"
 	)
 	for _, c := range []struct{ reason, docs, output, want string }{
-		{"a range has all documents of its values", numbers, "$push: '$n', window: {range: [-1, 1]}", `[[1,2,2],[1,2,2],[1,2,2],[3.5],[10]]`},
-		{"the current document bounds a range, not its value", numbers, "$push: '$n', window: {range: ['current', 1.5]}", `[[1,2,2],[2,2,3.5],[2,3.5],[3.5],[10]]`},
+		{
+			reason: "a range has all documents of its values", docs: numbers, output: "$push: '$n', window: {range: [-1, 1]}",
+			want: `[[1,2,2],[1,2,2],[1,2,2],[3.5],[10]]`,
+		},
+		{
+			reason: "the current document bounds a range, not its value",
+			docs:   numbers, output: "$push: '$n', window: {range: ['current', 1.5]}",
+			want: `[[1,2,2],[2,2,3.5],[2,3.5],[3.5],[10]]`,
+		},
 		{"a range may be empty", numbers, "$push: '$n', window: {range: [3, 7]}", `[[],[],[],[10],[]]`},
 		{"and behind", numbers, "$sum: '$n', window: {range: [-8, -1]}", `[0,1,1,5,7.5]`},
-		{"a range that begins with the partition", numbers, "$sum: '$n', window: {range: ['unbounded', 0]}", `[1,5,5,8.5,18.5]`},
+		{
+			reason: "a range that begins with the partition", docs: numbers,
+			output: "$sum: '$n', window: {range: ['unbounded', 0]}", want: `[1,5,5,8.5,18.5]`,
+		},
 		{"a range that ends with it", numbers, "$sum: '$n', window: {range: [1, 'unbounded']}", `[17.5,13.5,13.5,10,0]`},
 		{"a whole range", numbers, "$sum: '$n', window: {range: ['unbounded', 'unbounded']}", `[18.5,18.5,18.5,18.5,18.5]`},
-		{"bounds are constant expressions", numbers, "$push: '$n', window: {documents: [{$subtract: [0, 1]}, {$add: [0, 0]}]}", `[[1],[1,2],[2,2],[2,3.5],[3.5,10]]`},
+		{
+			reason: "bounds are constant expressions", docs: numbers,
+			output: "$push: '$n', window: {documents: [{$subtract: [0, 1]}, {$add: [0, 0]}]}",
+			want:   `[[1],[1,2],[2,2],[2,3.5],[3.5,10]]`,
+		},
 		{"a range adds as decimals do", decimal, "$count: {}, window: {range: [0.1, 0.2]}", `[2,0,0]`},
 		{"months of a range follow the calendar", dates, "$count: {}, window: {range: [-1, 0], unit: 'month'}", `[1,2,2]`},
 		{"days", dates, "$count: {}, window: {range: [-30, 0], unit: 'day'}", `[1,2,1]`},
-		{"the type of a moving sum is that of what is in it", types, "$sum: '$v', window: {documents: ['current', 1]}", `[6.5,{"$numberDecimal":"3.50000000000000"},{"$numberDecimal":"3"},{"$numberDouble":"Infinity"},{"$numberDouble":"Infinity"},7]`},
-		{"the type of a growing sum stays", types, "$sum: '$v', window: {documents: ['unbounded', -1]}", `[0,5,6.5,{"$numberDecimal":"8.50000000000000"},{"$numberDecimal":"9.50000000000000"},{"$numberDecimal":"Infinity"}]`},
-		{"a moving mean", types, "$avg: '$v', window: {documents: ['current', 1]}", `[3.25,{"$numberDecimal":"1.75000000000000"},{"$numberDecimal":"1.5"},{"$numberDouble":"Infinity"},{"$numberDouble":"Infinity"},7.0]`},
-		{"of equal values $min takes the first", "[{n: 1}, {n: {$numberLong: '1'}}, {n: 1.0}]", "$min: {$type: '$n'}, window: {documents: [-1, 0]}", `["int","int","double"]`},
-		{"null and missing are neither", "[{n: 1, v: null}, {n: 2}, {n: 3, v: 1}]", "$max: '$v', window: {documents: [-1, 0]}", `[null,null,1]`},
-		{"an array is an argument like any other", numbers, "$push: ['$n', 1], window: {documents: [0, 0]}", `[[[1,1]],[[2,1]],[[2,1]],[[3.5,1]],[[10,1]]]`},
+		{
+			reason: "the type of a moving sum is that of what is in it",
+			docs:   types,
+			output: "$sum: '$v', window: {documents: ['current', 1]}",
+			want:   `[6.5,{"$numberDecimal":"3.50000000000000"},{"$numberDecimal":"3"},{"$numberDouble":"Infinity"},{"$numberDouble":"Infinity"},7]`,
+		},
+		{
+			reason: "the type of a growing sum stays", docs: types,
+			output: "$sum: '$v', window: {documents: ['unbounded', -1]}",
+			want:   `[0,5,6.5,{"$numberDecimal":"8.50000000000000"},{"$numberDecimal":"9.50000000000000"},{"$numberDecimal":"Infinity"}]`,
+		},
+		{
+			reason: "a moving mean", docs: types,
+			output: "$avg: '$v', window: {documents: ['current', 1]}",
+			want:   `[3.25,{"$numberDecimal":"1.75000000000000"},{"$numberDecimal":"1.5"},{"$numberDouble":"Infinity"},{"$numberDouble":"Infinity"},7.0]`,
+		},
+		{
+			reason: "of equal values $min takes the first", docs: "[{n: 1}, {n: {$numberLong: '1'}}, {n: 1.0}]",
+			output: "$min: {$type: '$n'}, window: {documents: [-1, 0]}",
+			want:   `["int","int","double"]`,
+		},
+		{
+			reason: "null and missing are neither", docs: "[{n: 1, v: null}, {n: 2}, {n: 3, v: 1}]",
+			output: "$max: '$v', window: {documents: [-1, 0]}", want: `[null,null,1]`,
+		},
+		{
+			reason: "an array is an argument like any other", docs: numbers,
+			output: "$push: ['$n', 1], window: {documents: [0, 0]}", want: `[[[1,1]],[[2,1]],[[2,1]],[[3.5,1]],[[10,1]]]`,
+		},
 		{"the last of a window", numbers, "$last: '$n', window: {documents: [-3, -2]}", `[null,null,1,2,2]`},
-		{"a derivative without a distance is null", numbers, "$derivative: {input: '$n'}, window: {documents: [-1, 0]}", `[null,1.0,null,1.0,1.0]`},
+		{
+			reason: "a derivative without a distance is null", docs: numbers,
+			output: "$derivative: {input: '$n'}, window: {documents: [-1, 0]}",
+			want:   `[null,1.0,null,1.0,1.0]`,
+		},
 		{"an integral of a range", numbers, "$integral: {input: '$n'}, window: {range: [-1, 1]}", `[1.5,1.5,1.5,0,0]`},
-		{"NaN spoils the windows that have it", "[{n: 1, v: 1}, {n: 2, v: {$numberDouble: 'NaN'}}, {n: 3, v: 1}, {n: 4, v: 3}]", "$integral: {input: '$v'}, window: {documents: [-1, 0]}", `[0,{"$numberDouble":"NaN"},{"$numberDouble":"NaN"},2.0]`},
-		{"covariance with an infinite pair", "[{n: 1, v: 1}, {n: 2, v: {$numberDouble: 'Infinity'}}, {n: 3, v: 1}, {n: 4, v: 3}]", "$covariancePop: ['$n', '$v'], window: {documents: [-1, 0]}", `[0.0,0.0,0.0,0.5]`},
+		{
+			reason: "NaN spoils the windows that have it",
+			docs:   "[{n: 1, v: 1}, {n: 2, v: {$numberDouble: 'NaN'}}, {n: 3, v: 1}, {n: 4, v: 3}]",
+			output: "$integral: {input: '$v'}, window: {documents: [-1, 0]}",
+			want:   `[0,{"$numberDouble":"NaN"},{"$numberDouble":"NaN"},2.0]`,
+		},
+		{
+			reason: "covariance with an infinite pair",
+			docs:   "[{n: 1, v: 1}, {n: 2, v: {$numberDouble: 'Infinity'}}, {n: 3, v: 1}, {n: 4, v: 3}]",
+			output: "$covariancePop: ['$n', '$v'], window: {documents: [-1, 0]}",
+			want:   `[0.0,0.0,0.0,0.5]`,
+		},
 		{"null and missing have one rank", "[{n: null}, {}, {n: 1}]", "$denseRank: {}", `[1,1,2]`},
-		{"a line through dates", "[{n: {$date: 0}, v: 1}, {n: {$date: 1000}}, {n: {$date: 3000}}, {n: {$date: 4000}, v: 9}, {n: {$date: 5000}}]", "$linearFill: '$v'", `[1,3.0,7.0,9,null]`},
-		{"decimals make the line one", "[{n: 1, v: {$numberDecimal: '1'}}, {n: 2}, {n: 3, v: 2}]", "$linearFill: '$v'", `[{"$numberDecimal":"1"},{"$numberDecimal":"1.5"},2]`},
-		{"what is shifted is constant where there is nothing", numbers, "$shift: {output: '$n', by: 4, default: {$add: [1, 1]}}", `[10,2,2,2,2]`},
+		{
+			reason: "a line through dates",
+			docs:   "[{n: {$date: 0}, v: 1}, {n: {$date: 1000}}, {n: {$date: 3000}}, {n: {$date: 4000}, v: 9}, {n: {$date: 5000}}]",
+			output: "$linearFill: '$v'", want: `[1,3.0,7.0,9,null]`,
+		},
+		{
+			reason: "decimals make the line one",
+			docs:   "[{n: 1, v: {$numberDecimal: '1'}}, {n: 2}, {n: 3, v: 2}]",
+			output: "$linearFill: '$v'",
+			want:   `[{"$numberDecimal":"1"},{"$numberDecimal":"1.5"},2]`,
+		},
+		{
+			reason: "what is shifted is constant where there is nothing",
+			docs:   numbers,
+			output: "$shift: {output: '$n', by: 4, default: {$add: [1, 1]}}",
+			want:   `[10,2,2,2,2]`,
+		},
 		{"each element of an array on the way", arrays, "$count: {}", `[1]`},
 	} {
 		stage := "[{$setWindowFields: {sortBy: {n: 1}, output: {r: {" + c.output + "}}}}]"
@@ -165,10 +230,13 @@ func TestWindowsMove(t *testing.T) {
 		for i := range 1 + r.IntN(9) {
 			docs = append(docs, fmt.Sprintf("{_id: %d, n: %d, v: %s}", i, r.IntN(6), values[r.IntN(len(values))]))
 		}
-		window := fmt.Sprintf("{%s: [%s, %s]}", []string{"documents", "range"}[r.IntN(2)], ends[r.IntN(len(ends))], ends[r.IntN(len(ends))])
+		window := fmt.Sprintf("{%s: [%s, %s]}", []string{"documents", "range"}[r.IntN(2)], ends[r.IntN(len(ends))],
+			ends[r.IntN(len(ends))])
 		m := over("[" + strings.Join(docs, ", ") + "]")
-		output := "all: {$push: '$v', window: W}, sum: {$sum: '$v', window: W}, avg: {$avg: '$v', window: W}, min: {$min: '$v', window: W}, max: {$max: '$v', window: W}, n: {$count: {}, window: W}"
-		stages := "[{$setWindowFields: {sortBy: {n: 1}, output: {" + strings.ReplaceAll(output, "W", window) + "}}}, {$set: {r: {$and: [" +
+		output :=
+			"all: {$push: '$v', window: W}, sum: {$sum: '$v', window: W}, avg: {$avg: '$v', window: W}, min: {$min: '$v', window: W}, max: {$max: '$v', window: W}, n: {$count: {}, window: W}"
+		stages := "[{$setWindowFields: {sortBy: {n: 1}, output: {" + strings.ReplaceAll(output, "W", window) +
+			"}}}, {$set: {r: {$and: [" +
 			"{$eq: ['$sum', {$sum: '$all'}]}, {$eq: ['$avg', {$avg: '$all'}]}, {$eq: ['$min', {$min: '$all'}]}, {$eq: ['$max', {$max: '$all'}]}, {$eq: ['$n', {$size: '$all'}]}]}}}, {$match: {r: false}}]"
 		got, err := result(m, stages)
 		if err != nil && strings.Contains(err.Error(), "must not exceed") {
@@ -189,10 +257,15 @@ func TestWindowsCost(t *testing.T) {
 		m.colls["in"] = append(m.colls["in"], bson.D{{Key: "n", Value: i}})
 	}
 	begin := time.Now()
-	for _, window := range []string{"documents: ['unbounded', 'current']", "documents: ['current', 'unbounded']", "documents: [-9999, 9999]",
-		"range: ['unbounded', 0]", "range: [0, 'unbounded']", "range: [-9999, 9999]"} {
+	for _, window := range []string{
+		"documents: ['unbounded', 'current']", "documents: ['current', 'unbounded']", "documents: [-9999, 9999]",
+
+		"range: ['unbounded', 0]", "range: [0, 'unbounded']", "range: [-9999, 9999]",
+	} {
 		for _, f := range []string{"$sum", "$max"} {
-			if _, err := field(m, "[{$setWindowFields: {sortBy: {n: 1}, output: {r: {"+f+": '$n', window: {"+window+"}}}}}, {$count: 'r'}]", "r"); err != nil {
+			if _, err := field(m,
+				"[{$setWindowFields: {sortBy: {n: 1}, output: {r: {"+f+": '$n', window: {"+window+
+					"}}}}}, {$count: 'r'}]", "r"); err != nil {
 				t.Fatal(err)
 			}
 		}

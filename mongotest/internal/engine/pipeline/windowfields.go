@@ -31,7 +31,8 @@ type windowField struct {
 func parseWindowFields(p *parser, name string, arg any) (stage, error) {
 	d, ok := arg.(bson.D)
 	if !ok {
-		return nil, mongoerr.New(mongoerr.FailedToParse, "the %s stage specification must be an object, found %s", name, bsonval.TypeName(arg))
+		return nil, mongoerr.New(mongoerr.FailedToParse, "the %s stage specification must be an object, found %s",
+			name, bsonval.TypeName(arg))
 	}
 	s := &windowFields{}
 	var by, output bson.D
@@ -68,7 +69,8 @@ func parseWindowFields(p *parser, name string, arg any) (stage, error) {
 func windowDocument(f bson.E) (bson.D, error) {
 	d, ok := f.Value.(bson.D)
 	if !ok {
-		return nil, mongoerr.New(mongoerr.TypeMismatch, "BSON field '$setWindowFields.%s' is the wrong type '%s', expected type 'object'", f.Key, bsonval.TypeName(f.Value))
+		return nil, mongoerr.New(mongoerr.TypeMismatch,
+			"BSON field '$setWindowFields.%s' is the wrong type '%s', expected type 'object'", f.Key, bsonval.TypeName(f.Value))
 	}
 	if d == nil {
 		d = bson.D{}
@@ -194,7 +196,8 @@ func (s *windowFields) arrange(r *run, in Docs) ([]placed, error) {
 			}
 		}
 		if _, isArray := x.partition.(bson.A); isArray {
-			return nil, mongoerr.New(mongoerr.TypeMismatch, "An expression used to partition cannot evaluate to value of type array")
+			return nil, mongoerr.New(mongoerr.TypeMismatch,
+				"An expression used to partition cannot evaluate to value of type array")
 		}
 		if bsonval.IsMissing(x.partition) {
 			x.partition = nil

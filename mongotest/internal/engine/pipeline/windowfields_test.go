@@ -10,13 +10,20 @@ import (
 func TestWindowFields(t *testing.T) {
 	const list = "[{$match: {}}, {$project: {name: 0, to: 0}}, {$set: {odd: {$mod: ['$_id', 2]}}}, {$match: {_id: {$lt: 6}}}, {$setWindowFields: "
 	for _, c := range []struct{ reason, stage, want string }{
-		{"the one before, in each partition", "{partitionBy: '$odd', sortBy: {_id: 1}, output: {r: {$shift: {output: '$_id', by: -1}}}}",
-			`[{"_id":2,"odd":0,"r":null},{"_id":4,"odd":0,"r":2},{"_id":1,"odd":1,"r":null},{"_id":3,"odd":1,"r":1},{"_id":5,"odd":1,"r":3}]`},
+		{
+			reason: "the one before, in each partition",
+			stage:  "{partitionBy: '$odd', sortBy: {_id: 1}, output: {r: {$shift: {output: '$_id', by: -1}}}}",
+
+			want: `[{"_id":2,"odd":0,"r":null},{"_id":4,"odd":0,"r":2},{"_id":1,"odd":1,"r":null},{"_id":3,"odd":1,"r":1},{"_id":5,"odd":1,"r":3}]`,
+		},
 		{"two after, or a default", "{sortBy: {_id: -1}, output: {r: {$shift: {output: '$_id', by: 2, default: 'end'}}}}",
 			`[{"_id":5,"odd":1,"r":3},{"_id":4,"odd":0,"r":2},{"_id":3,"odd":1,"r":1},{"_id":2,"odd":0,"r":"end"},{"_id":1,"odd":1,"r":"end"}]`},
 		{"nothing is no field", "{sortBy: {_id: 1}, output: {'r.s': {$shift: {output: '$none', by: 0}}}}",
 			`[{"_id":1,"odd":1,"r":{}},{"_id":2,"odd":0,"r":{}},{"_id":3,"odd":1,"r":{}},{"_id":4,"odd":0,"r":{}},{"_id":5,"odd":1,"r":{}}]`},
-		{"no output", "{partitionBy: '$none', output: {}}", `[{"_id":1,"odd":1},{"_id":2,"odd":0},{"_id":3,"odd":1},{"_id":4,"odd":0},{"_id":5,"odd":1}]`},
+		{
+			reason: "no output", stage: "{partitionBy: '$none', output: {}}",
+			want: `[{"_id":1,"odd":1},{"_id":2,"odd":0},{"_id":3,"odd":1},{"_id":4,"odd":0},{"_id":5,"odd":1}]`,
+		},
 	} {
 		if got, err := result(org(), list+c.stage+"}]"); err != nil || got != c.want {
 			t.Errorf("%s: %s, %v; want %s", c.reason, got, err, c.want)

@@ -76,8 +76,14 @@ func ofOneElement(x *store.Index, elements []map[string][]query.Interval) (most 
 
 // newCandidate lays the bounds of a filter on an index; those of one element
 // hold together.
-func newCandidate(x *store.Index, wide, tight, element map[string][]query.Interval, sort bson.D, by *collation.Collator) *candidate {
-	c := &candidate{foreign: !collation.Same(x.Spec.Collation, by), scan: &Scan{Index: x, bounds: make([]bounds, len(x.Spec.Fields))}, left: 1}
+func newCandidate(
+	x *store.Index, wide, tight, element map[string][]query.Interval, sort bson.D, by *collation.Collator,
+) *candidate {
+	c := &candidate{
+		foreign: !collation.Same(x.Spec.Collation, by),
+		scan:    &Scan{Index: x, bounds: make([]bounds, len(x.Spec.Fields))},
+		left:    1,
+	}
 	prefix := true // all fields so far are bounded
 	for i, f := range x.Spec.Fields {
 		b := &c.scan.bounds[i]
@@ -218,8 +224,8 @@ func (c *candidate) order(sort bson.D) (reverse, ok bool) {
 	return reverse, decided || c.bounded
 }
 
-// point reports whether the scan reads one value of the i-th field, so that it is in the order of the fields behind. A document of
-// which an array is indexed there can have other values as well.
+// point reports whether the scan reads one value of the i-th field, so that it is in the order of the fields behind. A
+// document of which an array is indexed there can have other values as well.
 func (c *candidate) point(i int) bool {
 	b := c.scan.bounds[i]
 	return !b.free && len(b.list) == 1 && b.list[0].IsPoint()
@@ -255,8 +261,8 @@ func complete(x *store.Index, filter bson.D, wide map[string][]query.Interval, b
 
 // implies reports whether documents that match the filter are sure to match
 // the partial index's filter too: each of its conditions is among the
-// filter's, or contains what the filter bounds the path to. A condition on strings doesn't count if the index has another
-// collation than the filter.
+// filter's, or contains what the filter bounds the path to. A condition on strings doesn't count if the index has
+// another collation than the filter.
 func implies(filter bson.D, wide map[string][]query.Interval, spec *store.IndexSpec, by *collation.Collator) bool {
 	conditions := flatten(filter)
 	foreign := !collation.Same(spec.Collation, by)
@@ -280,7 +286,9 @@ func comparesStrings(condition any) bool {
 	if !ok || len(ops) == 0 || !strings.HasPrefix(ops[0].Key, "$") {
 		return collation.Applies(condition)
 	}
-	return slices.ContainsFunc(ops, func(op bson.E) bool { return op.Key != "$exists" && op.Key != "$type" && collation.Applies(op.Value) })
+	return slices.ContainsFunc(ops, func(op bson.E) bool {
+		return op.Key != "$exists" && op.Key != "$type" && collation.Applies(op.Value)
+	})
 }
 
 // flatten returns the conditions of a filter, those of $and and the operators

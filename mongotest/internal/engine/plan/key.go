@@ -13,12 +13,14 @@ func (p *Plan) checkKeyed() error {
 		return nil
 	}
 	if p.near != nil || p.text != nil {
-		return mongoerr.New(mongoerr.NotImplemented, "returnKey of a geospatial or text index isn't implemented by the embedded engine")
+		return mongoerr.New(mongoerr.NotImplemented,
+			"returnKey of a geospatial or text index isn't implemented by the embedded engine")
 	}
 	for _, s := range p.scans {
 		if x := s.Index.Spec; !x.Ordered() || x.Wild != nil || x.Derive != nil || x.Collation != nil {
-			return mongoerr.New(mongoerr.NotImplemented, "returnKey of the index %s isn't implemented by the embedded engine: it is told for "+
-				"ordered indexes without a collation", x.Name)
+			return mongoerr.New(mongoerr.NotImplemented,
+				"returnKey of the index %s isn't implemented by the embedded engine: it is told for "+
+					"ordered indexes without a collation", x.Name)
 		}
 	}
 	return nil

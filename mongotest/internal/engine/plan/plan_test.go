@@ -141,7 +141,8 @@ func (g generator) index(t *testing.T, n int) *store.IndexSpec {
 	}
 	switch g.IntN(5) {
 	case 4:
-		s.Wild = g.of(&store.Wildcard{Excludes: true}, &store.Wildcard{Paths: []string{"a"}}, &store.Wildcard{Paths: []string{"a.x"}, Excludes: true}).(*store.Wildcard)
+		s.Wild = g.of(&store.Wildcard{Excludes: true}, &store.Wildcard{Paths: []string{"a"}},
+			&store.Wildcard{Paths: []string{"a.x"}, Excludes: true}).(*store.Wildcard)
 		s.Key = bson.D{{Key: "$**", Value: g.of(int32(1), int32(-1))}}
 		s.Fields = store.WildcardFields(s.Key[0].Value == int32(-1))
 	case 0:
@@ -206,13 +207,17 @@ func TestPlansFindTheSame(t *testing.T) {
 func TestBoundsOfOneElement(t *testing.T) {
 	s := store.New()
 	docs := []string{
-		`{_id: 1, a: [{x: 1, y: 9}, {x: 2, y: 3}]}`, `{_id: 2, a: [{x: 2, y: 9}, {x: 1, y: 3}]}`, `{_id: 3, a: [{x: 2, y: 3}]}`,
+		`{_id: 1, a: [{x: 1, y: 9}, {x: 2, y: 3}]}`, `{_id: 2, a: [{x: 2, y: 9}, {x: 1, y: 3}]}`,
+		`{_id: 3, a: [{x: 2, y: 3}]}`,
 	}
 	err := s.Write(context.Background(), func(w *store.Writer) error {
 		if err := w.Create(ns, nil); err != nil {
 			return err
 		}
-		spec := &store.IndexSpec{Name: "a.x_1_a.y_1", Key: bson.D{{Key: "a.x", Value: int32(1)}, {Key: "a.y", Value: int32(1)}}}
+		spec := &store.IndexSpec{
+			Name: "a.x_1_a.y_1",
+			Key:  bson.D{{Key: "a.x", Value: int32(1)}, {Key: "a.y", Value: int32(1)}},
+		}
 		for _, e := range spec.Key {
 			spec.Fields = append(spec.Fields, store.NewField(e.Key, store.Ordered, false))
 		}
@@ -231,10 +236,16 @@ func TestBoundsOfOneElement(t *testing.T) {
 	}
 	c := s.Snapshot().Collection(ns)
 	for filter, want := range map[string]struct{ ids, keys string }{
-		`{a: {$elemMatch: {x: 2, y: 3}}}`:               {"[1 3]", `{"a.x":["[2, 2]"],"a.y":["[3, 3]"]}`},
-		`{"a.x": 1, a: {$elemMatch: {x: 2, y: 3}}}`:     {"[1]", `{"a.x":["[2, 2]"],"a.y":["[3, 3]"]}`},
-		`{"a.x": 2, "a.y": 3}`:                          {"[1 2 3]", `{"a.x":["[2, 2]"],"a.y":["[3, 3]","[MinKey, MaxKey]"]}`},
-		`{a: {$elemMatch: {x: 2}}, "a.y": 3}`:           {"[1 2 3]", `{"a.x":["[2, 2]"],"a.y":["[3, 3]","[MinKey, MaxKey]"]}`},
+		`{a: {$elemMatch: {x: 2, y: 3}}}`:           {"[1 3]", `{"a.x":["[2, 2]"],"a.y":["[3, 3]"]}`},
+		`{"a.x": 1, a: {$elemMatch: {x: 2, y: 3}}}`: {"[1]", `{"a.x":["[2, 2]"],"a.y":["[3, 3]"]}`},
+		`{"a.x": 2, "a.y": 3}`: {
+			ids:  "[1 2 3]",
+			keys: `{"a.x":["[2, 2]"],"a.y":["[3, 3]","[MinKey, MaxKey]"]}`,
+		},
+		`{a: {$elemMatch: {x: 2}}, "a.y": 3}`: {
+			ids:  "[1 2 3]",
+			keys: `{"a.x":["[2, 2]"],"a.y":["[3, 3]","[MinKey, MaxKey]"]}`,
+		},
 		`{$and: [{a: {$elemMatch: {x: 2, y: 3}}}]}`:     {"[1 3]", `{"a.x":["[2, 2]"],"a.y":["[3, 3]"]}`},
 		`{a: {$elemMatch: {x: {$gt: 1}, y: {$lt: 4}}}}`: {"[1 3]", `{"a.x":["(1, inf.0]"],"a.y":["[-inf.0, 4)"]}`},
 	} {
@@ -331,7 +342,8 @@ func checkSame(t *testing.T, seed uint64, p *plan.Plan, q plan.Query, got, want 
 	t.Helper()
 	how := ""
 	for _, s := range p.Scans() {
-		how += fmt.Sprintf(" %v sparse %v partial %v %v;", s.Index.Spec.Key, s.Index.Spec.Sparse, s.Index.Spec.Partial, s.Bounds())
+		how += fmt.Sprintf(" %v sparse %v partial %v %v;", s.Index.Spec.Key, s.Index.Spec.Sparse,
+			s.Index.Spec.Partial, s.Bounds())
 	}
 	if s, err := order.Parse(q.Sort); err != nil || !slices.IsSortedFunc(got, s.Compare) {
 		t.Errorf("seed %d: %v by%s isn't sorted by %v", seed, q.Filter, how, q.Sort)
@@ -340,6 +352,7 @@ func checkSame(t *testing.T, seed uint64, p *plan.Plan, q plan.Query, got, want 
 	slices.SortFunc(got, byID)
 	slices.SortFunc(want, byID)
 	if !slices.EqualFunc(got, want, func(a, b bson.D) bool { return byID(a, b) == 0 }) {
-		t.Errorf("seed %d: %v sort %v by%s finds %d documents, want %d:\n%v\nwant\n%v", seed, q.Filter, q.Sort, how, len(got), len(want), got, want)
+		t.Errorf("seed %d: %v sort %v by%s finds %d documents, want %d:\n%v\nwant\n%v", seed, q.Filter, q.Sort, how,
+			len(got), len(want), got, want)
 	}
 }

@@ -238,8 +238,8 @@ func showInterval(b bounds, i query.Interval) string {
 	return open + store.Show(from) + ", " + store.Show(to) + shut
 }
 
-// Ends are the least and the greatest value that the scan of an index of one field can find, as the filter gives them; nil where it
-// gives none but the end of a type.
+// Ends are the least and the greatest value that the scan of an index of one field can find, as the filter gives them;
+// nil where it gives none but the end of a type.
 func (s *Scan) Ends() (lo, hi any) {
 	b := s.bounds[0]
 	if b.free || len(b.list) == 0 {

@@ -71,7 +71,8 @@ func (p *Plan) byDistance() error {
 			kind, ok = store.Plane, n.UsesPlain()
 		}
 		f := x.Spec.Field(kind)
-		partial := x.Spec.Partial != nil && !implies(p.query.Filter, p.query.Matcher.Bounds(), x.Spec, p.query.Matcher.Collation())
+		partial := x.Spec.Partial != nil &&
+			!implies(p.query.Filter, p.query.Matcher.Bounds(), x.Spec, p.query.Matcher.Collation())
 		if !ok || f == nil || f.Name != n.Path || x.Spec.Hidden || partial || hinted != nil && hinted != x {
 			continue
 		}

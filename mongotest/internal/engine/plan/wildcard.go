@@ -13,8 +13,8 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
 )
 
-// bestWild returns the best way in which a wildcard index serves a query, or nil: by the bounds of one field, as long as they are of
-// scalars, which alone have keys.
+// bestWild returns the best way in which a wildcard index serves a query, or nil: by the bounds of one field, as long
+// as they are of scalars, which alone have keys.
 func bestWild(
 	x *store.Index, filter bson.D, wide, tight map[string][]query.Interval, sort bson.D, by *collation.Collator,
 ) (best *candidate) {

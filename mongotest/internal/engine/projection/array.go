@@ -45,7 +45,8 @@ func parseWindow(arg any) (window, bool, error) {
 	}
 	a, ok := arg.(bson.A)
 	if !ok {
-		return window{}, false, mongoerr.New(28667, "Invalid $slice syntax. The given syntax did not match the find() syntax, nor that of the expression")
+		return window{}, false, mongoerr.New(28667,
+			"Invalid $slice syntax. The given syntax did not match the find() syntax, nor that of the expression")
 	}
 	if len(a) != 2 {
 		return window{}, false, nil

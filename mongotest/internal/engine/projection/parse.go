@@ -50,7 +50,8 @@ func (b *builder) build() *Fields {
 func (b *builder) document(prefix string, d bson.D) error {
 	if len(d) == 0 && prefix != "" {
 		if b.add {
-			return mongoerr.New(40180, "an empty object is not a valid value. Found empty object at path %s", strings.TrimSuffix(prefix, "."))
+			return mongoerr.New(40180, "an empty object is not a valid value. Found empty object at path %s",
+				strings.TrimSuffix(prefix, "."))
 		}
 		return mongoerr.New(51270, "An empty sub-projection is not a valid value. Found empty object at path")
 	}
@@ -67,7 +68,8 @@ func (b *builder) field(path string, v any) error {
 		return b.atPosition(before, v)
 	}
 	if b.find && strings.Contains(path, ".$.") {
-		return mongoerr.New(31394, "As of 4.4, it's illegal to specify positional operator in the middle of a path.Positional projection may only be used at the end, for example: a.b.$. If the query previously used a form like a.b.$.d, remove the parts following the '$' and the results will be equivalent.")
+		return mongoerr.New(31394,
+			"As of 4.4, it's illegal to specify positional operator in the middle of a path.Positional projection may only be used at the end, for example: a.b.$. If the query previously used a form like a.b.$.d, remove the parts following the '$' and the results will be equivalent.")
 	}
 	if err := expr.CheckPath(path); err != nil {
 		return err

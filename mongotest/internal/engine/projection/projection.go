@@ -59,7 +59,9 @@ func ParseAt(spec bson.D, m *query.Matcher, now time.Time) (*Projection, error) 
 		watch = m.Watch()
 	}
 	base := expr.NewContext(nil, now, watch, vars)
-	return &Projection{fields: b.build(), positional: b.positional, matcher: m, base: base, scored: b.scope.IsScored()}, nil
+	return &Projection{
+		fields: b.build(), positional: b.positional, matcher: m, base: base, scored: b.scope.IsScored(),
+	}, nil
 }
 
 // Apply returns the projected document, which shares what it can with doc.
@@ -90,9 +92,11 @@ func pick(v any, path bsonval.Path, index int) (any, error) {
 	case bson.A:
 		switch {
 		case index < 0:
-			return nil, mongoerr.New(51246, "Executor error during find command :: caused by :: positional operator '.$' couldn't find a matching element in the array")
+			return nil, mongoerr.New(51246,
+				"Executor error during find command :: caused by :: positional operator '.$' couldn't find a matching element in the array")
 		case index >= len(x):
-			return nil, mongoerr.New(51247, "Executor error during find command :: caused by :: positional operator '.$' element mismatch")
+			return nil, mongoerr.New(51247,
+				"Executor error during find command :: caused by :: positional operator '.$' element mismatch")
 		}
 		return bson.A{x[index]}, nil
 	case bson.D:
@@ -122,7 +126,8 @@ type Fields struct {
 // ParseProject parses the argument of $project.
 func ParseProject(spec bson.D, s expr.Scope) (*Fields, error) {
 	if len(spec) == 0 {
-		return nil, mongoerr.New(51272, "Invalid $project :: caused by :: projection specification must have at least one field")
+		return nil, mongoerr.New(51272,
+			"Invalid $project :: caused by :: projection specification must have at least one field")
 	}
 	b := builder{root: &node{}, scope: s}
 	if err := b.document("", spec); err != nil {

@@ -28,7 +28,10 @@ func TestApply(t *testing.T) {
 		{"nested", "{b: {c: 1}}", "", "{_id: 1, b: {c: 2}}"},
 		{"dotted exclusion", "{'b.c': 0, e: 0, h: 0}", "", "{_id: 1, a: 1, b: {d: 3}}"},
 		{"through an array, scalars drop out", "{'e.f': 1}", "", "{_id: 1, e: [{f: 1}, {f: 3}, [{f: 4}]]}"},
-		{"exclusion through an array keeps scalars", "{'e.f': 0, h: 0, b: 0}", "", "{_id: 1, a: 1, e: [{g: 2}, 5, {}, [{g: 5}]]}"},
+		{
+			reason: "exclusion through an array keeps scalars", spec: "{'e.f': 0, h: 0, b: 0}", filter: "",
+			want: "{_id: 1, a: 1, e: [{g: 2}, 5, {}, [{g: 5}]]}",
+		},
 		{"below a scalar there is nothing", "{'a.x': 1}", "", "{_id: 1}"},
 		{"$slice keeps the other fields", "{h: {$slice: 2}, e: 0}", "", "{_id: 1, a: 1, b: {c: 2, d: 3}, h: [1, 2]}"},
 		{"$slice from the end", "{h: {$slice: -1}, a: 1}", "", "{_id: 1, a: 1, h: [4]}"},

@@ -15,7 +15,8 @@ func ParseReplaceRoot(name string, arg any, s expr.Scope) (func(c *expr.Context,
 	if name == "$replaceRoot" {
 		d, ok := arg.(bson.D)
 		if !ok {
-			return nil, mongoerr.New(40229, "expected an object as specification for $replaceRoot stage, got %s", bsonval.TypeName(arg))
+			return nil, mongoerr.New(40229,
+				"expected an object as specification for $replaceRoot stage, got %s", bsonval.TypeName(arg))
 		}
 		root = bsonval.Missing
 		for _, f := range d {
@@ -25,7 +26,8 @@ func ParseReplaceRoot(name string, arg any, s expr.Scope) (func(c *expr.Context,
 			root = f.Value
 		}
 		if bsonval.IsMissing(root) {
-			return nil, mongoerr.New(mongoerr.IDLFailedToParse, "BSON field '$replaceRoot.newRoot' is missing but a required field")
+			return nil, mongoerr.New(mongoerr.IDLFailedToParse,
+				"BSON field '$replaceRoot.newRoot' is missing but a required field")
 		}
 	}
 	e, err := expr.Parse(root, s)
@@ -39,7 +41,8 @@ func ParseReplaceRoot(name string, arg any, s expr.Scope) (func(c *expr.Context,
 		}
 		d, ok := v.(bson.D)
 		if !ok {
-			return nil, mongoerr.New(40228, "'newRoot' expression must evaluate to an object, but resulting value was: %s of type: %s",
+			return nil, mongoerr.New(40228,
+				"'newRoot' expression must evaluate to an object, but resulting value was: %s of type: %s",
 				expr.Show(v), bsonval.TypeName(v))
 		}
 		return d, nil

@@ -46,7 +46,8 @@ func bitPositions(path, op string, arg any) ([]int64, error) {
 		return positionsOf(x.Data), nil
 	}
 	if !bsonval.IsNumber(arg) {
-		return nil, mongoerr.New(mongoerr.BadValue, "%s takes an Array, a number, or a BinData but received: %s: %s", path, op, bsonval.Show(arg))
+		return nil, mongoerr.New(mongoerr.BadValue, "%s takes an Array, a number, or a BinData but received: %s: %s",
+			path, op, bsonval.Show(arg))
 	}
 	n, problem := wholeNumber(op, arg, math.MaxInt64)
 	if problem != "" {

@@ -43,8 +43,8 @@ func (m *Matcher) TightBounds() map[string][]Interval {
 	return out
 }
 
-// ElementBounds returns, for each $elemMatch of documents that every match must fulfill, its bounds as [Matcher.Bounds] has them.
-// These hold together: what one element has below an array is in one key of a compound multikey index.
+// ElementBounds returns, for each $elemMatch of documents that every match must fulfill, its bounds as [Matcher.Bounds]
+// has them. These hold together: what one element has below an array is in one key of a compound multikey index.
 func (m *Matcher) ElementBounds() []map[string][]Interval {
 	var all []map[string][]Interval
 	for _, n := range conjuncts(nil, m.root) {

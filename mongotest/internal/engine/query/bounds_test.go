@@ -97,13 +97,20 @@ func TestBounds(t *testing.T) {
 	for _, c := range []struct{ reason, filter, path, bounds, tight string }{
 		{"point", "{a: 1}", "a", "[1, 1]", "[1, 1]"},
 		{"null is undefined or null", "{a: null}", "a", `[{"$undefined":true}, null]`, `[{"$undefined":true}, null]`},
-		{"greater, within numbers", "{a: {$gt: 1}}", "a", `(1, {"$numberDouble":"Infinity"}]`, `(1, {"$numberDouble":"Infinity"}]`},
+		{
+			reason: "greater, within numbers", filter: "{a: {$gt: 1}}", path: "a", bounds: `(1, {"$numberDouble":"Infinity"}]`,
+			tight: `(1, {"$numberDouble":"Infinity"}]`,
+		},
 		{"two sides hold together only without arrays", "{a: {$gte: 'a', $lt: 'b'}}", "a", `["a", {})`, `["a", "b")`},
 		{"the points win over the range", "{a: {$gt: 1, $in: [2, 0]}}", "a", "[0, 0] [2, 2]", "[2, 2]"},
 		{"one element fulfills both", "{a: {$elemMatch: {$gte: 1, $lt: 5}}}", "a", "[1, 5)", "[1, 5)"},
 		{"below $elemMatch", "{a: {$elemMatch: {b: 1, c: {$gt: 2}}}}", "a.b", "[1, 1]", "[1, 1]"},
 		{"$and", "{$and: [{a: 1}, {b: 2}]}", "b", "[2, 2]", "[2, 2]"},
-		{"prefix of a regular expression", "{a: {$regex: '^ab'}}", "a", `["ab", "ac") [{"$regularExpression":{"pattern":"^ab","options":""}}, {"$regularExpression":{"pattern":"^ab","options":""}}]`, ""},
+		{
+			reason: "prefix of a regular expression", filter: "{a: {$regex: '^ab'}}", path: "a",
+			bounds: `["ab", "ac") [{"$regularExpression":{"pattern":"^ab","options":""}}, {"$regularExpression":{"pattern":"^ab","options":""}}]`,
+			tight:  "",
+		},
 		{"contradiction", "{a: {$gt: 5, $lt: 3}}", "a", "", ""},
 		{"$in with an array has none", "{a: {$in: [1, [2]]}}", "a", "-", "-"},
 		{"an array has none", "{a: [1]}", "a", "-", "-"},

@@ -14,21 +14,22 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/jsonschema"
 )
 
-// Explain says why a document doesn't match a filter that [Parse] takes under a collation, as MongoDB does in the details of a validation error
-// (https://www.mongodb.com/docs/manual/core/schema-validation/handle-invalid-documents/).
+// Explain says why a document doesn't match a filter that [Parse] takes under a collation, as MongoDB does in the
+// details of a validation error (https://www.mongodb.com/docs/manual/core/schema-validation/handle-invalid-documents/).
 func Explain(filter, doc bson.D, by *collation.Collator) bson.D {
 	x := explainer{doc: doc, by: by}
 	return x.all(clauses(filter), false)
 }
 
-// explainer explains the clauses of a filter, one at a time. They are parsed anew: a filter that matches costs nothing more.
+// explainer explains the clauses of a filter, one at a time. They are parsed anew: a filter that matches costs nothing
+// more.
 type explainer struct {
 	doc bson.D
 	by  *collation.Collator
 }
 
-// clause is one condition of a filter: an operator beside a path or, with an empty path, at the top. A value that the field
-// has to equal and a regular expression are their operators' arguments, with bare set.
+// clause is one condition of a filter: an operator beside a path or, with an empty path, at the top. A value that the
+// field has to equal and a regular expression are their operators' arguments, with bare set.
 type clause struct {
 	path string
 	op   string
@@ -86,7 +87,8 @@ func (c clause) filter() bson.D {
 	return bson.D{{Key: c.path, Value: bson.D{{Key: c.op, Value: c.arg}}}}
 }
 
-// matches reports whether the document matches a clause; an expression that fails has the result that is to be explained.
+// matches reports whether the document matches a clause; an expression that fails has the result that is to be
+// explained.
 func (x explainer) matches(c clause, inverted bool) bool {
 	m, err := Parse(c.filter(), Options{Collation: x.by})
 	if err != nil {

@@ -23,7 +23,11 @@ var operatorReasons = map[string]reasons{
 	"$nin": {failed: "no matching value found in array", matched: "matching value found in array", negated: true},
 	"$size": {failed: "array length was not equal to given size", matched: "array length was equal to given size",
 		whole: true, types: []bson.Type{bson.TypeArray}},
-	"$all": {failed: "array did not contain all specified values", matched: "array did contain all specified values", whole: true},
+	"$all": {
+		failed:  "array did not contain all specified values",
+		matched: "array did contain all specified values",
+		whole:   true,
+	},
 	"$elemMatch": {failed: "array did not satisfy the child predicate", matched: "array did satisfy the child predicate",
 		whole: true, types: []bson.Type{bson.TypeArray}},
 	"$mod": {failed: "$mod did not evaluate to expected remainder", matched: "$mod did evaluate to expected remainder",
@@ -61,7 +65,8 @@ func (x explainer) leaf(c clause, inverted bool) bson.D {
 	out := bson.D{{Key: "reason", Value: either(inverted != r.negated, r.failed, r.matched)}}
 	considered, truncated := values[:min(len(values), maxConsidered)], len(values) > maxConsidered
 	switch {
-	case r.types != nil && !slices.ContainsFunc(considered, func(v any) bool { return slices.Contains(r.types, bsonval.Type(v)) }):
+	case r.types != nil &&
+		!slices.ContainsFunc(considered, func(v any) bool { return slices.Contains(r.types, bsonval.Type(v)) }):
 		out = append(bson.D{{Key: "reason", Value: "type did not match"}}, named("considered", typesOf(considered))...)
 		out = append(out, named("expected", r.types)...)
 	case (c.op == "$geoWithin" || c.op == "$geoIntersects") && !x.hasGeometry(c.path, considered):
@@ -100,8 +105,8 @@ func (n *collector) test(v any, _ *int) bool {
 	return false
 }
 
-// values returns what an operator considers at a path: the elements of arrays, unless it takes arrays as a whole. There is
-// nothing at a path that leads to no value, though an empty array has none to consider.
+// values returns what an operator considers at a path: the elements of arrays, unless it takes arrays as a whole. There
+// is nothing at a path that leads to no value, though an empty array has none to consider.
 func (x explainer) values(path string, whole bool) (values bson.A, there bool) {
 	var found collector
 	leaf{&found}.onPath(bsonval.ParsePath(path), x.doc, nil)

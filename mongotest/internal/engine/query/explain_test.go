@@ -14,8 +14,14 @@ func TestExplain(t *testing.T) {
 	for _, c := range []struct{ reason, filter, doc, want string }{
 		{"an operator", "{a: {$eq: 2}}", "{a: 1}",
 			"{operatorName: '$eq', specifiedAs: {a: {$eq: 2}}, reason: 'comparison failed', consideredValue: 1}"},
-		{"no operator", "{a: 2}", "{a: 1}", "{operatorName: '$eq', specifiedAs: {a: 2}, reason: 'comparison failed', consideredValue: 1}"},
-		{"no field", "{a: {$gte: 2}}", "{b: 1}", "{operatorName: '$gte', specifiedAs: {a: {$gte: 2}}, reason: 'field was missing'}"},
+		{
+			reason: "no operator", filter: "{a: 2}", doc: "{a: 1}",
+			want: "{operatorName: '$eq', specifiedAs: {a: 2}, reason: 'comparison failed', consideredValue: 1}",
+		},
+		{
+			reason: "no field", filter: "{a: {$gte: 2}}", doc: "{b: 1}",
+			want: "{operatorName: '$gte', specifiedAs: {a: {$gte: 2}}, reason: 'field was missing'}",
+		},
 		{"elements", "{'a.b': {$lt: 0}}", "{a: [{b: [1, 2]}, {b: 3}]}",
 			"{operatorName: '$lt', specifiedAs: {'a.b': {$lt: 0}}, reason: 'comparison failed', consideredValues: [1, 2, 3]}"},
 		{"an empty array", "{a: {$gt: 0}}", "{a: []}",
@@ -23,13 +29,22 @@ func TestExplain(t *testing.T) {
 		{"eleven elements", "{a: {$lt: 0}}", "{a: " + eleven + "}",
 			"{operatorName: '$lt', specifiedAs: {a: {$lt: 0}}, reason: 'comparison failed', " +
 				"consideredValues: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10], consideredValuesTruncated: true}"},
-		{"$ne", "{a: {$ne: 2}}", "{a: 2}", "{operatorName: '$ne', specifiedAs: {a: {$ne: 2}}, reason: 'comparison succeeded', consideredValue: 2}"},
+		{
+			reason: "$ne", filter: "{a: {$ne: 2}}", doc: "{a: 2}",
+			want: "{operatorName: '$ne', specifiedAs: {a: {$ne: 2}}, reason: 'comparison succeeded', consideredValue: 2}",
+		},
 		{"$in", "{a: {$in: [1, 2]}}", "{a: 3}",
 			"{operatorName: '$in', specifiedAs: {a: {$in: [1, 2]}}, reason: 'no matching value found in array', consideredValue: 3}"},
 		{"$nin", "{a: {$nin: [1, 2]}}", "{a: 2}",
 			"{operatorName: '$nin', specifiedAs: {a: {$nin: [1, 2]}}, reason: 'matching value found in array', consideredValue: 2}"},
-		{"$exists", "{a: {$exists: true}}", "{}", "{operatorName: '$exists', specifiedAs: {a: {$exists: true}}, reason: 'path does not exist'}"},
-		{"$exists: false", "{a: {$exists: false}}", "{a: 1}", "{operatorName: '$exists', specifiedAs: {a: {$exists: false}}, reason: 'path does exist'}"},
+		{
+			reason: "$exists", filter: "{a: {$exists: true}}", doc: "{}",
+			want: "{operatorName: '$exists', specifiedAs: {a: {$exists: true}}, reason: 'path does not exist'}",
+		},
+		{
+			reason: "$exists: false", filter: "{a: {$exists: false}}", doc: "{a: 1}",
+			want: "{operatorName: '$exists', specifiedAs: {a: {$exists: false}}, reason: 'path does exist'}",
+		},
 		{"$type", "{a: {$type: 'string'}}", "{a: 1}",
 			"{operatorName: '$type', specifiedAs: {a: {$type: 'string'}}, reason: 'type did not match', consideredValue: 1, consideredType: 'int'}"},
 		{"$type of elements", "{a: {$type: 'string'}}", "{a: [1, null]}",

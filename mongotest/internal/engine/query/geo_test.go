@@ -23,8 +23,15 @@ func TestGeoWithin(t *testing.T) {
 		{"none of several pairs", "{$box: [[0, 0], [2, 2]]}", "[[9, 9], [8, 8]]", false},
 		{"a GeoJSON point", "{$box: [[0, 0], [2, 2]]}", "{type: 'Point', coordinates: [1, 1]}", true},
 		{"with an altitude", "{$box: [[0, 0], [2, 2]]}", "{type: 'Point', coordinates: [1, 1, 300]}", true},
-		{"a GeoJSON point off the sphere is none", "{$box: [[0, 0], [2000, 2000]]}", "{type: 'Point', coordinates: [1000, 1]}", false},
-		{"a box takes points alone", "{$box: [[0, 0], [2, 2]]}", "{type: 'LineString', coordinates: [[1, 1], [1, 2]]}", false},
+		{
+			reason: "a GeoJSON point off the sphere is none", area: "{$box: [[0, 0], [2000, 2000]]}",
+			at: "{type: 'Point', coordinates: [1000, 1]}", want: false,
+		},
+		{
+			reason: "a box takes points alone", area: "{$box: [[0, 0], [2, 2]]}",
+			at:   "{type: 'LineString', coordinates: [[1, 1], [1, 2]]}",
+			want: false,
+		},
 		{"text", "{$box: [[0, 0], [2, 2]]}", "['1', 1]", false},
 		{"one number", "{$box: [[0, 0], [2, 2]]}", "[1]", false},
 		{"null", "{$box: [[0, 0], [2, 2]]}", "null", false},
@@ -39,9 +46,21 @@ func TestGeoWithin(t *testing.T) {
 		{"the center itself", "{$centerSphere: [[10, 50], 0]}", "[10, 50]", true},
 		{"the whole sphere", "{$centerSphere: [[0, 0], 4]}", "[180, 0]", true},
 		{"a legacy pair off the sphere", "{$centerSphere: [[0, 0], 4]}", "[181, 0]", false},
-		{"a line inside a circle", "{$centerSphere: [[1, 1], 0.1]}", "{type: 'LineString', coordinates: [[1, 1], [1, 2]]}", true},
-		{"a line partly inside", "{$centerSphere: [[1, 1], 0.1]}", "{type: 'LineString', coordinates: [[1, 1], [50, 2]]}", false},
-		{"a polygon inside", "{$centerSphere: [[1, 1], 0.1]}", "{type: 'Polygon', coordinates: [[[1, 1], [1, 2], [2, 2], [1, 1]]]}", true},
+		{
+			reason: "a line inside a circle", area: "{$centerSphere: [[1, 1], 0.1]}",
+			at:   "{type: 'LineString', coordinates: [[1, 1], [1, 2]]}",
+			want: true,
+		},
+		{
+			reason: "a line partly inside", area: "{$centerSphere: [[1, 1], 0.1]}",
+			at:   "{type: 'LineString', coordinates: [[1, 1], [50, 2]]}",
+			want: false,
+		},
+		{
+			reason: "a polygon inside", area: "{$centerSphere: [[1, 1], 0.1]}",
+			at:   "{type: 'Polygon', coordinates: [[[1, 1], [1, 2], [2, 2], [1, 1]]]}",
+			want: true,
+		},
 		{"nothing at all", "{$centerSphere: [[1, 1], 0.1]}", "{type: 'MultiPoint', coordinates: []}", false},
 	} {
 		m, err := Parse(valuetest.Doc("{at: {$geoWithin: "+c.area+"}}"), Options{})

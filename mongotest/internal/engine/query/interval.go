@@ -41,7 +41,8 @@ func (i Interval) Ends() (lo, hi any) {
 	return lo, hi
 }
 
-// HasStrings reports whether a value that a collation matters for lies in the interval: a string, a document or an array.
+// HasStrings reports whether a value that a collation matters for lies in the interval: a string, a document or an
+// array.
 func (i Interval) HasStrings() bool {
 	return bsonval.Compare(i.Hi, "") >= 0 && bsonval.Compare(i.Lo, bson.Binary{}) < 0
 }

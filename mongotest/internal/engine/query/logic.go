@@ -94,7 +94,8 @@ func (p *parser) entry(f bson.E) (node, error) {
 	case slices.Contains(absent, f.Key):
 		return nil, mongoerr.New(mongoerr.NotImplemented, "%s isn't implemented by the embedded engine", f.Key)
 	}
-	return nil, mongoerr.New(mongoerr.BadValue, "unknown top level operator: %s. If you have a field name that starts with a '$' symbol, consider using $getField or $setField.", f.Key)
+	return nil, mongoerr.New(mongoerr.BadValue,
+		"unknown top level operator: %s. If you have a field name that starts with a '$' symbol, consider using $getField or $setField.", f.Key)
 }
 
 func (p *parser) list(name string, arg any) (node, error) {

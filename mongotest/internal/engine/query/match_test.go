@@ -47,7 +47,11 @@ var matchCases = []struct {
 	{"DBRef is a value", "{a: {$ref: 'c', $id: 1}}", "{a: {$ref: 'c', $id: 1}}", true},
 
 	{"$eq", "{a: {$eq: 1}}", "{a: 1}", true},
-	{"$eq of a regular expression is equality", "{a: {$eq: {$regularExpression: {pattern: 'a', options: ''}}}}", "{a: 'a'}", false},
+	{
+		reason: "$eq of a regular expression is equality",
+		filter: "{a: {$eq: {$regularExpression: {pattern: 'a', options: ''}}}}",
+		doc:    "{a: 'a'}", want: false,
+	},
 	{"$ne", "{a: {$ne: 1}}", "{a: 2}", true},
 	{"$ne of a missing field", "{a: {$ne: 1}}", "{}", true},
 	{"$ne of an array that has it", "{a: {$ne: 1}}", "{a: [1, 2]}", false},
@@ -119,7 +123,11 @@ var matchCases = []struct {
 	{"$bitsAllSet by number", "{a: {$bitsAllSet: 50}}", "{a: 54}", true}, // the manual's example
 	{"$bitsAllSet by positions", "{a: {$bitsAllSet: [1, 5]}}", "{a: 20.0}", false},
 	{"$bitsAllSet by binary data", "{a: {$bitsAllSet: {$binary: {base64: 'MA==', subType: '00'}}}}", "{a: 54}", true},
-	{"$bitsAllClear of binary data", "{a: {$bitsAllClear: [1, 5]}}", "{a: {$binary: {base64: 'Zg==', subType: '00'}}}", false},
+	{
+		reason: "$bitsAllClear of binary data", filter: "{a: {$bitsAllClear: [1, 5]}}",
+		doc:  "{a: {$binary: {base64: 'Zg==', subType: '00'}}}",
+		want: false,
+	},
 	{"$bitsAllSet of a decimal", "{a: {$bitsAllSet: 4}}", "{a: {$numberDecimal: '4'}}", true},
 	{"$bitsAnySet of a fraction", "{a: {$bitsAnySet: 7}}", "{a: 3.5}", false},
 	{"$bitsAnyClear of a large double", "{a: {$bitsAnyClear: 7}}", "{a: 1.0e300}", false},
@@ -136,8 +144,17 @@ var matchCases = []struct {
 	{"$mod of a negative", "{a: {$mod: [4, -1]}}", "{a: -5}", true},
 
 	{"regular expression", "{a: {$regularExpression: {pattern: '^x', options: ''}}}", "{a: 'xy'}", true},
-	{"regular expression of an element", "{a: {$regularExpression: {pattern: '^x', options: ''}}}", "{a: ['y', 'xy']}", true},
-	{"regular expression of itself", "{a: {$regularExpression: {pattern: '^x', options: ''}}}", "{a: {$regularExpression: {pattern: '^x', options: ''}}}", true},
+	{
+		reason: "regular expression of an element",
+		filter: "{a: {$regularExpression: {pattern: '^x', options: ''}}}",
+		doc:    "{a: ['y', 'xy']}", want: true,
+	},
+	{
+		reason: "regular expression of itself",
+		filter: "{a: {$regularExpression: {pattern: '^x', options: ''}}}",
+		doc:    "{a: {$regularExpression: {pattern: '^x', options: ''}}}",
+		want:   true,
+	},
 	{"$regex with $options", "{a: {$regex: '^X', $options: 'i'}}", "{a: 'xy'}", true},
 	{"$options first", "{a: {$options: 'i', $regex: '^X'}}", "{a: 'xy'}", true},
 	{"$regex of no string", "{a: {$regex: '1'}}", "{a: 1}", false},
@@ -296,7 +313,8 @@ func TestSampleRate(t *testing.T) {
 	if _, err := Parse(valuetest.Doc("{$sampleRate: 0.5}"), Options{Stored: true}); mongoerr.CodeOf(err) != 3040500 {
 		t.Error("in a validator:", err)
 	}
-	if _, err := Parse(valuetest.Doc("{$sampleRate: 0.5}"), Options{Upsert: true}); mongoerr.CodeOf(err) != mongoerr.QueryFeatureNotAllowed {
+	if _, err := Parse(valuetest.Doc("{$sampleRate: 0.5}"),
+		Options{Upsert: true}); mongoerr.CodeOf(err) != mongoerr.QueryFeatureNotAllowed {
 		t.Error("in an upsert:", err)
 	}
 }

@@ -54,7 +54,8 @@ func Parse(filter bson.D, opt Options) (*Matcher, error) {
 		names = append(names, name)
 	}
 	p := &parser{
-		scope: expr.NewScope(names...).Under(opt.Collation), upsert: opt.Upsert, stored: opt.Stored, watch: opt.Watch, special: opt.Special, inMatch: opt.InMatch,
+		scope: expr.NewScope(names...).Under(opt.Collation), upsert: opt.Upsert, stored: opt.Stored, watch: opt.Watch,
+		special: opt.Special, inMatch: opt.InMatch,
 	}
 	if opt.Scope != nil {
 		p.scope = *opt.Scope

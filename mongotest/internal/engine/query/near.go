@@ -10,8 +10,8 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/geo"
 )
 
-// Near is the condition of $near, $nearSphere and $geoNear: a distance from a point. Documents that fulfill it come in the
-// order of their distances.
+// Near is the condition of $near, $nearSphere and $geoNear: a distance from a point. Documents that fulfill it come in
+// the order of their distances.
 // https://www.mongodb.com/docs/manual/reference/operator/query/near/
 type Near struct {
 	Path    string
@@ -92,8 +92,9 @@ func isNear(name string) bool { return name == "$near" || name == "$nearSphere" 
 func (p *parser) parseNear(path string, all bson.D) (cond, error) {
 	switch {
 	case p.inMatch && (p.special == nil || p.special.NoNears):
-		return nil, mongoerr.New(5626500, "$geoNear, $near, and $nearSphere are not allowed in this context, as these operators "+
-			"require sorting geospatial data. If you do not need sort, consider using $geoWithin instead.")
+		return nil, mongoerr.New(5626500,
+			"$geoNear, $near, and $nearSphere are not allowed in this context, as these operators "+
+				"require sorting geospatial data. If you do not need sort, consider using $geoWithin instead.")
 	case p.special == nil || p.depth > 0:
 		return nil, mongoerr.New(mongoerr.BadValue, "$geoNear, $near, and $nearSphere are not allowed in this context")
 	}
@@ -183,7 +184,8 @@ func limit(f bson.E, noNumber, negative int32) (float64, error) {
 // parse reads {$near: {$geometry, $minDistance, $maxDistance}}.
 func (n *Near) parse(all bson.D) error {
 	if len(all) > 1 {
-		return mongoerr.New(mongoerr.BadValue, "geo near accepts just one argument when querying for a GeoJSON point. Extra field found: %s: %s",
+		return mongoerr.New(mongoerr.BadValue,
+			"geo near accepts just one argument when querying for a GeoJSON point. Extra field found: %s: %s",
 			all[1].Key, bsonval.Text(all[1].Value))
 	}
 	d, isDoc := all[0].Value.(bson.D)
@@ -225,7 +227,8 @@ func (n *Near) parsePoint(v any) error {
 	case err != nil && mongoerr.CodeOf(err) != mongoerr.BadValue:
 		return err
 	case err != nil:
-		return mongoerr.New(mongoerr.BadValue, "invalid point in geo near query $geometry argument: %s  %s", bsonval.Text(v), message(err))
+		return mongoerr.New(mongoerr.BadValue, "invalid point in geo near query $geometry argument: %s  %s",
+			bsonval.Text(v), message(err))
 	case legacy:
 		return mongoerr.New(mongoerr.BadValue, "$near requires geojson point, given %s", bsonval.Text(v))
 	}

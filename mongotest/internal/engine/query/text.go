@@ -36,7 +36,8 @@ func (p *parser) text(_ string, arg any) (node, error) {
 	return words{s}, nil
 }
 
-// Text returns the text search of the filter, nil if it has none. With top, only one that every match must fulfill counts.
+// Text returns the text search of the filter, nil if it has none. With top, only one that every match must fulfill
+// counts.
 func (m *Matcher) Text(top bool) *fts.Search {
 	list := conjuncts(nil, m.root)
 	for len(list) > 0 {

@@ -95,7 +95,8 @@ func (c *Collection) Split(middle bson.D) (*Collection, error) {
 	}
 	i := c.find(key)
 	if compare(c.chunks[i].min, key) == 0 {
-		return nil, mongoerr.New(mongoerr.BadValue, "new split key %s is a boundary key of existing chunk", bsonval.Show(middle))
+		return nil, mongoerr.New(mongoerr.BadValue,
+			"new split key %s is a boundary key of existing chunk", bsonval.Show(middle))
 	}
 	next := *c
 	next.chunks = slices.Insert(slices.Clone(c.chunks), i+1, chunk{min: key, shard: c.chunks[i].shard})
@@ -123,7 +124,8 @@ func (c *Collection) MoveBounds(min, max bson.D, shard int) (*Collection, error)
 	}
 	i := c.find(from)
 	if compare(c.chunks[i].min, from) != 0 || compare(c.end(i), to) != 0 {
-		return nil, mongoerr.New(mongoerr.BadValue, "no chunk found with the shard key bounds [%s, %s)", bsonval.Show(min), bsonval.Show(max))
+		return nil, mongoerr.New(mongoerr.BadValue, "no chunk found with the shard key bounds [%s, %s)",
+			bsonval.Show(min), bsonval.Show(max))
 	}
 	return c.move(i, shard), nil
 }

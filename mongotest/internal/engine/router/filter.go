@@ -108,7 +108,8 @@ func text(v any) bool {
 	case bson.A:
 		return slices.ContainsFunc(v, text)
 	case bson.D:
-		return !isOperators(v) || slices.ContainsFunc(v, func(e bson.E) bool { return e.Key != "$regex" && e.Key != "$options" && text(e.Value) })
+		return !isOperators(v) ||
+			slices.ContainsFunc(v, func(e bson.E) bool { return e.Key != "$regex" && e.Key != "$options" && text(e.Value) })
 	}
 	return false
 }
@@ -182,7 +183,9 @@ func join(a, b []query.Interval) []query.Interval {
 		}
 		return bsonval.Compare(x.Hi, y.Hi)
 	})
-	return slices.CompactFunc(out, func(x, y query.Interval) bool { return x.IsPoint() && y.IsPoint() && bsonval.Compare(x.Lo, y.Lo) == 0 })
+	return slices.CompactFunc(out, func(x, y query.Interval) bool {
+		return x.IsPoint() && y.IsPoint() && bsonval.Compare(x.Lo, y.Lo) == 0
+	})
 }
 
 // tight is what conditions that all hold ask for, field by field.
@@ -224,8 +227,8 @@ func (c *Collection) tight(conditions []bson.E) [][]query.Interval {
 	return out
 }
 
-// hashable are the values that conditions ask for in a hashed field, false if none of them asks for values. Ranges say nothing
-// of hashes.
+// hashable are the values that conditions ask for in a hashed field, false if none of them asks for values. Ranges say
+// nothing of hashes.
 func hashable(conditions bson.A, name string) (out []query.Interval, ok bool) {
 	for _, v := range conditions {
 		list, said := query.MustParse(v.(bson.D)).TightBounds()[name]

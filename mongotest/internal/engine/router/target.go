@@ -97,7 +97,8 @@ func (c *Collection) Write(w Change) (Route, error) {
 	r := c.Find(w.Filter)
 	switch {
 	case w.Upsert && (!whole || !r.Whole):
-		return Route{}, mongoerr.New(mongoerr.ShardKeyNotFound, "Failed to target upsert by query :: could not extract exact shard key")
+		return Route{}, mongoerr.New(mongoerr.ShardKeyNotFound,
+			"Failed to target upsert by query :: could not extract exact shard key")
 	case w.Command == "findAndModify":
 		if c.before71 && !r.Whole {
 			return Route{}, mongoerr.New(mongoerr.ShardKeyNotFound, "Query for sharded findAndModify must contain the shard key")
@@ -132,13 +133,16 @@ func (c *Collection) single(w Change, r Route) (Route, error) {
 		}
 		return Route{Shards: []int{c.ShardOf(key)}, Strict: true}, nil
 	case c.before71 && !byID && w.Command == "delete":
-		return Route{}, mongoerr.New(mongoerr.ShardKeyNotFound, "A single delete on a sharded collection must contain an exact match on _id "+
-			"(and have the collection default collation) or contain the shard key (and have the simple collation). Delete request: %s, "+
-			"shard key pattern: %s", bsonval.Show(w.Query), bsonval.Show(c.Key.Document()))
+		return Route{}, mongoerr.New(mongoerr.ShardKeyNotFound,
+			"A single delete on a sharded collection must contain an exact match on _id "+
+				"(and have the collection default collation) or contain the shard key (and have the simple collation). Delete request: %s, "+
+				"shard key pattern: %s", bsonval.Show(w.Query), bsonval.Show(c.Key.Document()))
 	case c.before71 && !byID:
-		return Route{}, mongoerr.New(mongoerr.InvalidOptions, "A {multi:false} update on a sharded collection must contain an exact match on "+
-			"_id (and have the collection default collation) or target a single shard (and have the simple collation), but this update "+
-			"targeted %d shards. Update request: %s, shard key pattern: %s", len(r.Shards), bsonval.Show(w.Query), bsonval.Show(c.Key.Document()))
+		return Route{}, mongoerr.New(mongoerr.InvalidOptions,
+			"A {multi:false} update on a sharded collection must contain an exact match on "+
+				"_id (and have the collection default collation) or target a single shard (and have the simple collation), but this update "+
+				"targeted %d shards. Update request: %s, shard key pattern: %s", len(r.Shards), bsonval.Show(w.Query),
+			bsonval.Show(c.Key.Document()))
 	case c.before71 && !w.InTxn:
 		r.Shards = c.All()
 	}
@@ -170,12 +174,14 @@ func (c *Collection) Update(old, next bson.D, m Move) error {
 		return nil
 	}
 	if !is {
-		return mongoerr.New(mongoerr.NotSingleValueField, "After applying the update to the document, a field of the shard key %s "+
-			"was found to be an array or array descendant.", bsonval.Show(c.Key.Document()))
+		return mongoerr.New(mongoerr.NotSingleValueField,
+			"After applying the update to the document, a field of the shard key %s "+
+				"was found to be an array or array descendant.", bsonval.Show(c.Key.Document()))
 	}
 	switch {
 	case m.Multi:
-		return mongoerr.New(mongoerr.InvalidOptions, "Multi-update operations are not allowed when updating the shard key field.")
+		return mongoerr.New(mongoerr.InvalidOptions,
+			"Multi-update operations are not allowed when updating the shard key field.")
 	case !m.Whole:
 		return mongoerr.New(31025, "Shard key update is not allowed without specifying the full shard key in the query")
 	case !m.Number:
@@ -193,8 +199,9 @@ func (c *Collection) Update(old, next bson.D, m Move) error {
 func (c *Collection) Upsert(doc bson.D, on []int, m Move) error {
 	shard, err := c.Insert(doc)
 	if err == nil && !m.Number && !slices.Contains(on, shard) {
-		return mongoerr.New(mongoerr.IllegalOperation, "The upserted document could not be inserted onto the shard targeted by the query, since its "+
-			"shard key belongs on a different shard. Cross-shard upserts are only allowed when running in a transaction or with retryWrites: true.")
+		return mongoerr.New(mongoerr.IllegalOperation,
+			"The upserted document could not be inserted onto the shard targeted by the query, since its "+
+				"shard key belongs on a different shard. Cross-shard upserts are only allowed when running in a transaction or with retryWrites: true.")
 	}
 	return err
 }

@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// known has a paragraph for each reason: "# reason", and the tests that fail for it, one a line. Those of "# not run: reason" can't
-// run on a replica set of one member, and would wait long to find out.
+// known has a paragraph for each reason: "# reason", and the tests that fail for it, one a line. Those of "# not run:
+// reason" can't run on a replica set of one member, and would wait long to find out.
 //
 //go:embed known.txt
 var known string

@@ -66,8 +66,8 @@ func moduleFolder(module string) (string, error) {
 	return m.Dir, nil
 }
 
-// copyFolder copies the files of a folder, and of those in it if deep. Everything may be written to, as nothing in the module
-// cache may.
+// copyFolder copies the files of a folder, and of those in it if deep. Everything may be written to, as nothing in the
+// module cache may.
 func copyFolder(to, from string, deep bool) error {
 	return filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {

@@ -1,16 +1,18 @@
-// Command specs runs the MongoDB driver's own specification tests, in the unified test format, over TCP against an engine:
+// Command specs runs the MongoDB driver's own specification tests, in the unified test format, over TCP against an
+// engine:
 //
 //	go run ./mongotest/internal/engine/specs                  # all suites, and the table of what they said
 //	go run ./mongotest/internal/engine/specs -suites crud -v  # one suite, and the output of each failure
 //
 // It copies the driver's module of the version that go.mod names into a temporary folder, tests and all, and lays the
-// specifications' files beside them. The module has none since version 2.3: the last version that has them lends them, and the
-// last that runs the older format runs the suites that weren't in the unified one then. All come from the module cache, or the
-// module proxy. With -specifications the files come from a checkout of https://github.com/mongodb/specifications instead, where
-// all are in the unified format. Nothing of this is part of this repository.
+// specifications' files beside them. The module has none since version 2.3: the last version that has them lends them,
+// and the last that runs the older format runs the suites that weren't in the unified one then. All come from the
+// module cache, or the module proxy. With -specifications the files come from a checkout of
+// https://github.com/mongodb/specifications instead, where all are in the unified format. Nothing of this is part of
+// this repository.
 //
-// known.txt names each failure, with its reason. A failure that isn't named there, and a named one that passes, fail the
-// command.
+// known.txt names each failure, with its reason. A failure that isn't named there, and a named one that passes, fail
+// the command.
 package main
 
 import (
@@ -32,7 +34,8 @@ import (
 func main() {
 	var o settings
 	flag.StringVar(&o.suites, "suites", ".", "a regular expression of the `suites` to run")
-	flag.StringVar(&o.checkout, "specifications", "", "a checkout of mongodb/specifications to take the files from, a `folder`")
+	flag.StringVar(&o.checkout, "specifications", "",
+		"a checkout of mongodb/specifications to take the files from, a `folder`")
 	flag.StringVar(&o.uri, "uri", "", "the connection string of another server to test than an engine, a `URI`")
 	flag.BoolVar(&o.verbose, "v", false, "print what each failure says")
 	flag.Parse()
@@ -114,7 +117,8 @@ func packages(suites []suite) []testPackage {
 
 // test returns the output of go test -json.
 func (p testPackage) test(ctx context.Context, folder, uri, skip string) ([]byte, error) {
-	cmd := exec.CommandContext(ctx, "go", "test", "-json", "-count=1", "-trimpath", "-timeout=30m", "-run", p.run, "-skip", skip, "./"+p.path)
+	cmd := exec.CommandContext(ctx, "go", "test", "-json", "-count=1", "-trimpath", "-timeout=30m", "-run", p.run,
+		"-skip", skip, "./"+p.path)
 	cmd.Dir = filepath.Join(folder, p.driver)
 	cmd.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=-mod=mod", "MONGODB_URI="+uri, "PROJECT_DIRECTORY="+cmd.Dir)
 	cmd.Stderr = os.Stderr

@@ -6,8 +6,9 @@ import "regexp"
 type suite struct {
 	name   string
 	folder string // as the tests name it
-	files  string // in the testdata of the driver's module that still has the files; "" where they were in the older format then
-	legacy bool   // in the older format, which an older driver runs
+	// in the testdata of the driver's module that still has the files; "" where they were in the older format then
+	files  string
+	legacy bool // in the older format, which an older driver runs
 }
 
 var unified = []suite{

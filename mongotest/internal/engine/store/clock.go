@@ -13,15 +13,15 @@ func (s *Store) Now() time.Time {
 	return time.Now() // real time: of a store without a clock of its own
 }
 
-// SetClock gives the store a clock. The history of a store that nothing has been written to begins anew, at the present of that
-// clock. Otherwise the times of changes go on from the latest one.
+// SetClock gives the store a clock. The history of a store that nothing has been written to begins anew, at the present
+// of that clock. Otherwise the times of changes go on from the latest one.
 func (s *Store) SetClock(now func() time.Time) {
 	s.clock.Store(&now)
 	s.history.rebegin(s.Snapshot())
 }
 
-// ClockMoved does what time alone brings: it ends the transactions whose lifetime is over, and wakes those who wait for changes,
-// which may have been delayed until now.
+// ClockMoved does what time alone brings: it ends the transactions whose lifetime is over, and wakes those who wait for
+// changes, which may have been delayed until now.
 func (s *Store) ClockMoved(ctx context.Context, now time.Time) {
 	_ = s.reap(ctx, now) // an error says that the engine is closed
 	s.history.mu.Lock()

@@ -17,7 +17,8 @@ type Definition struct {
 	Before  bson.D       // Modified: what of it was there before
 }
 
-// OfView reports whether the change is one of a view or a time series collection, which no stream of a collection shows.
+// OfView reports whether the change is one of a view or a time series collection, which no stream of a collection
+// shows.
 func (e *Event) OfView() bool {
 	return e.Of != nil && (e.Of.Form.View != nil || e.Of.Form.Series != nil)
 }
@@ -32,8 +33,8 @@ func (w *Writer) define(kind string, c *Collection, d Definition) {
 	w.events = append(w.events, &Event{Kind: kind, NS: c.NS, UUID: c.UUID, Of: &d, size: size})
 }
 
-// NoteIndexes remembers indexes that AddIndex has built: those of a collection with documents together, those of an empty one each by
-// itself. Time series collections and views show none.
+// NoteIndexes remembers indexes that AddIndex has built: those of a collection with documents together, those of an
+// empty one each by itself. Time series collections and views show none.
 func (w *Writer) NoteIndexes(ns Namespace, specs []*IndexSpec) {
 	c := w.Collection(ns)
 	switch {

@@ -24,15 +24,16 @@ type View struct {
 	Pipeline bson.A
 }
 
-// Clustered is how a collection is clustered: its documents are stored, and read where no order is asked for, in the order of _id
-// (https://www.mongodb.com/docs/manual/core/clustered-collections/).
+// Clustered is how a collection is clustered: its documents are stored, and read where no order is asked for, in the
+// order of _id (https://www.mongodb.com/docs/manual/core/clustered-collections/).
 type Clustered struct {
 	Name        string // of the index on _id
 	Expires     bool   // documents do, by their _id
 	ExpireAfter time.Duration
 }
 
-// Capped is how much a capped collection holds at most. An insert removes the oldest documents beyond that, but never its own.
+// Capped is how much a capped collection holds at most. An insert removes the oldest documents beyond that, but never
+// its own.
 type Capped struct {
 	Size int64 // bytes of documents
 	Max  int64 // documents; 0 means any number
@@ -52,7 +53,8 @@ func (w *Writer) writable(e *collEdit) error {
 		return mongoerr.New(mongoerr.OperationNotSupportedInTransaction,
 			"Collection '%s' is a capped collection. Writes in transactions are not allowed on capped collections.", e.base.NS)
 	case w.txn != nil && e.base.Series != nil:
-		return mongoerr.New(mongoerr.OperationNotSupportedInTransaction, "Cannot write to a time-series collection in a multi-document transaction: %s", e.base.NS)
+		return mongoerr.New(mongoerr.OperationNotSupportedInTransaction,
+			"Cannot write to a time-series collection in a multi-document transaction: %s", e.base.NS)
 	}
 	return nil
 }

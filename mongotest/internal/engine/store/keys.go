@@ -11,8 +11,8 @@ import (
 )
 
 // Keys returns the keys that doc has in an index of this spec, in order and
-// without repetition, with strings as the index's collation has them, and which fields ran through an array to find them. It
-// is an error when fields run through different arrays.
+// without repetition, with strings as the index's collation has them, and which fields ran through an array to find
+// them. It is an error when fields run through different arrays.
 func (s *IndexSpec) Keys(doc bson.D) (keys []Key, multikey uint64, err error) {
 	if s.Covers != nil {
 		covered, err := s.Covers(doc)

@@ -9,8 +9,8 @@ import (
 	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
-// Rename gives a collection another name, in the place of a collection of that name if dropTarget. In another database it becomes
-// a new collection there.
+// Rename gives a collection another name, in the place of a collection of that name if dropTarget. In another database
+// it becomes a new collection there.
 func (w *Writer) Rename(from, to Namespace, dropTarget bool) error {
 	source, target := w.edit(from), w.edit(to)
 	switch {
@@ -19,7 +19,8 @@ func (w *Writer) Rename(from, to Namespace, dropTarget bool) error {
 	case source.base.View != nil:
 		return mongoerr.New(mongoerr.CommandNotSupportedOnView, "cannot rename view: %s", from)
 	case source.base.Series != nil || target != nil && target.base.Series != nil:
-		return mongoerr.New(mongoerr.IllegalOperation, "Cannot rename a time-series collection, nor another to one: %s to %s", from, to)
+		return mongoerr.New(mongoerr.IllegalOperation,
+			"Cannot rename a time-series collection, nor another to one: %s to %s", from, to)
 	case from == to:
 		return mongoerr.New(mongoerr.IllegalOperation, "Can't rename a collection to itself")
 	case target != nil && target.base.View != nil:
@@ -56,7 +57,10 @@ func (w *Writer) noteRename(old, c *Collection, replaced *bson.Binary) error {
 		return nil
 	}
 	copied := *c
-	copied.NS = Namespace{DB: c.NS.DB, Coll: "tmp" + bson.NewObjectIDFromTimestamp(w.store.Now()).Hex()[:5] + ".renameCollection"}
+	copied.NS = Namespace{
+		DB:   c.NS.DB,
+		Coll: "tmp" + bson.NewObjectIDFromTimestamp(w.store.Now()).Hex()[:5] + ".renameCollection",
+	}
 	specs := make([]*IndexSpec, len(c.Indexes))
 	for i, x := range c.Indexes {
 		specs[i] = x.Spec

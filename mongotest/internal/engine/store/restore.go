@@ -2,8 +2,8 @@ package store
 
 import "slices"
 
-// Restore makes s hold what from holds, and nothing else. Both share it until one of them changes it. Open transactions of s are aborted, and
-// its history begins anew. Nothing may write to from meanwhile.
+// Restore makes s hold what from holds, and nothing else. Both share it until one of them changes it. Open transactions
+// of s are aborted, and its history begins anew. Nothing may write to from meanwhile.
 func (s *Store) Restore(from *Store) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -9,8 +9,9 @@ import (
 	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
-// Series is what a time series collection is made of (https://www.mongodb.com/docs/manual/core/timeseries-collections/). Its documents
-// have no unique _id, and neither they nor its indexes show in a change stream.
+// Series is what a time series collection is made of
+// (https://www.mongodb.com/docs/manual/core/timeseries-collections/). Its documents have no unique _id, and neither
+// they nor its indexes show in a change stream.
 type Series struct {
 	Time string // the field that holds the time of a measurement
 	Meta string // the field that says what is measured; "" for none
@@ -20,7 +21,8 @@ type Series struct {
 func (s *Series) arrange(doc bson.D) (bson.D, error) {
 	at, ok := bsonval.Get(doc, s.Time)
 	if _, isDate := at.(bson.DateTime); !ok || !isDate {
-		return nil, mongoerr.New(mongoerr.BadValue, "'%s' must be present and contain a valid BSON UTC datetime value", s.Time)
+		return nil, mongoerr.New(mongoerr.BadValue,
+			"'%s' must be present and contain a valid BSON UTC datetime value", s.Time)
 	}
 	out := append(make(bson.D, 0, len(doc)), bson.E{Key: s.Time, Value: at})
 	if meta, ok := bsonval.Get(doc, s.Meta); ok && s.Meta != "" {

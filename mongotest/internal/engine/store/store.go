@@ -134,7 +134,8 @@ func (s *Store) leave(t *Txn) {
 // wait returns when the transaction has ended, which its lifetime makes sure
 // of, or with the context's error.
 func (t *Txn) wait(ctx context.Context) error {
-	timer := time.NewTimer(min(t.deadline.Sub(t.store.Now()), Lifetime)) // real time: where the clock stands still, the wait still ends
+	// real time: where the clock stands still, the wait still ends
+	timer := time.NewTimer(min(t.deadline.Sub(t.store.Now()), Lifetime))
 	defer timer.Stop()
 	select {
 	case <-t.done:

@@ -76,7 +76,8 @@ func TestKeys(t *testing.T) {
 			t.Errorf("%s: index on %s of %s has keys %s, want %s", c.reason, c.index, c.doc, got, c.want)
 		}
 	}
-	if _, _, err := spec("a b").Keys(parse(t, `{"a":[1],"b":[1]}`)); mongoerr.CodeOf(err) != mongoerr.CannotIndexParallelArrays {
+	if _, _, err := spec("a b").
+		Keys(parse(t, `{"a":[1],"b":[1]}`)); mongoerr.CodeOf(err) != mongoerr.CannotIndexParallelArrays {
 		t.Errorf("parallel arrays: %v", err)
 	}
 	sparse := spec("a b")
@@ -131,7 +132,8 @@ func TestUnique(t *testing.T) {
 	})
 	e := mongoerr.From(err)
 	want := `E11000 duplicate key error collection: db.things index: k dup key: { k: "x" }`
-	if e.Code != mongoerr.DuplicateKey || e.Message != want || fmt.Sprint(e.Extra) != `{"keyPattern":{"k":{"$numberInt":"1"}},"keyValue":{"k":"x"}}` {
+	if e.Code != mongoerr.DuplicateKey || e.Message != want ||
+		fmt.Sprint(e.Extra) != `{"keyPattern":{"k":{"$numberInt":"1"}},"keyValue":{"k":"x"}}` {
 		t.Errorf("%v %v", e, e.Extra)
 	}
 	if n := count(s.Snapshot()); n != 2 {
@@ -162,7 +164,9 @@ func TestUnique(t *testing.T) {
 	insert(t, New(), `{"_id":1,"k":[1,1]}`)
 	other := New()
 	insert(t, other, `{"_id":1,"k":1}`, `{"_id":2,"k":1.0}`)
-	if err := write(t, other, func(w *Writer) error { return w.AddIndex(things, unique) }); mongoerr.CodeOf(err) != mongoerr.DuplicateKey {
+	if err := write(t, other, func(w *Writer) error {
+		return w.AddIndex(things, unique)
+	}); mongoerr.CodeOf(err) != mongoerr.DuplicateKey {
 		t.Errorf("building an index over duplicates: %v", err)
 	}
 	if len(other.Snapshot().Collection(things).Indexes) != 1 {

@@ -9,11 +9,12 @@ import (
 	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
-// Window is how long the store can still be read as it was: minSnapshotHistoryWindowInSeconds of MongoDB, at its default.
+// Window is how long the store can still be read as it was: minSnapshotHistoryWindowInSeconds of MongoDB, at its
+// default.
 const Window = 300 * time.Second
 
-// keepVersions is how many versions are kept at most, beside those that somebody has read. A version shares with the others all that
-// hasn't changed between them.
+// keepVersions is how many versions are kept at most, beside those that somebody has read. A version shares with the
+// others all that hasn't changed between them.
 const keepVersions = 1000
 
 // version is the state from the time of a commit on.
@@ -66,8 +67,9 @@ func (s *Store) At(t bson.Timestamp) (*State, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if before(h.last.Timestamp, t) {
-		return nil, mongoerr.New(mongoerr.InvalidOptions, "readConcern atClusterTime value must not be greater than the current clusterTime. "+
-			"Requested clusterTime: %s; current clusterTime: %s", Show(t), Show(h.last.Timestamp))
+		return nil, mongoerr.New(mongoerr.InvalidOptions,
+			"readConcern atClusterTime value must not be greater than the current clusterTime. "+
+				"Requested clusterTime: %s; current clusterTime: %s", Show(t), Show(h.last.Timestamp))
 	}
 	old := t.T < uint32(h.now().Add(-Window).Unix())
 	if i := sort.Search(len(h.versions), func(i int) bool { return before(t, h.versions[i].from) }); i > 0 && !old {
@@ -78,5 +80,6 @@ func (s *Store) At(t bson.Timestamp) (*State, error) {
 			return v.state, nil
 		}
 	}
-	return nil, mongoerr.New(mongoerr.SnapshotTooOld, "Read timestamp %s is older than the oldest available timestamp.", Show(t))
+	return nil, mongoerr.New(mongoerr.SnapshotTooOld,
+		"Read timestamp %s is older than the oldest available timestamp.", Show(t))
 }

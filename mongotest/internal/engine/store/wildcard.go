@@ -8,8 +8,9 @@ import (
 )
 
 // Wildcard says which paths a wildcard index has keys of
-// (https://www.mongodb.com/docs/manual/core/indexes/index-types/index-wildcard/). Its keys are a path and a value that a document has
-// there: a scalar, an empty document, or an array within an array. The elements of an array are at the array's path.
+// (https://www.mongodb.com/docs/manual/core/indexes/index-types/index-wildcard/). Its keys are a path and a value that
+// a document has there: a scalar, an empty document, or an array within an array. The elements of an array are at the
+// array's path.
 type Wildcard struct {
 	Paths    []string // those that are in, or that are out if Excludes
 	Excludes bool

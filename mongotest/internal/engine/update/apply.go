@@ -126,7 +126,8 @@ func (u *Update) expandArray(v any, p bsonval.Path, i int, in Input, f func(bson
 	a, ok := v.(bson.A)
 	switch {
 	case bsonval.IsMissing(v):
-		return mongoerr.New(mongoerr.BadValue, "The path '%s' must exist in the document in order to apply array updates.", p[:i])
+		return mongoerr.New(mongoerr.BadValue,
+			"The path '%s' must exist in the document in order to apply array updates.", p[:i])
 	case !ok:
 		return mongoerr.New(mongoerr.BadValue, "Cannot apply array updates to non-array element %s: %s", p[i-1].Name, show(v))
 	}

@@ -17,7 +17,8 @@ func parseAddToSet(_ string, arg any, by *collation.Collator) (action, error) {
 		each, ok := d[0].Value.(bson.A)
 		switch {
 		case !ok:
-			return action{}, mongoerr.New(mongoerr.TypeMismatch, "The argument to $each in $addToSet must be an array but it was of type %s", bsonval.TypeName(d[0].Value))
+			return action{}, mongoerr.New(mongoerr.TypeMismatch,
+				"The argument to $each in $addToSet must be an array but it was of type %s", bsonval.TypeName(d[0].Value))
 		case len(d) > 1:
 			return action{}, mongoerr.New(mongoerr.BadValue, "Found unexpected fields after $each in $addToSet: %s", show(d))
 		}
@@ -26,7 +27,8 @@ func parseAddToSet(_ string, arg any, by *collation.Collator) (action, error) {
 	return action{creates: true, apply: func(old any, s *state) (any, error) {
 		a, ok := old.(bson.A)
 		if !ok && !bsonval.IsMissing(old) {
-			return nil, mongoerr.New(mongoerr.BadValue, "Cannot apply $addToSet to non-array field. Field named '%s' has non-array type %s",
+			return nil, mongoerr.New(mongoerr.BadValue,
+				"Cannot apply $addToSet to non-array field. Field named '%s' has non-array type %s",
 				s.path[len(s.path)-1].Name, bsonval.TypeName(old))
 		}
 		out := a[:len(a):len(a)]
@@ -66,7 +68,8 @@ func parsePop(path string, arg any, _ *collation.Collator) (action, error) {
 		case bsonval.IsMissing(old):
 			return old, nil
 		case !ok:
-			return nil, mongoerr.New(mongoerr.TypeMismatch, "Path '%s' contains an element of non-array type '%s'", s.path, bsonval.TypeName(old))
+			return nil, mongoerr.New(mongoerr.TypeMismatch, "Path '%s' contains an element of non-array type '%s'",
+				s.path, bsonval.TypeName(old))
 		case len(a) == 0:
 			return a, nil
 		case n < 0:
@@ -126,7 +129,8 @@ func startsWithFieldOperator(d bson.D) bool {
 func parsePullAll(_ string, arg any, by *collation.Collator) (action, error) {
 	all, ok := arg.(bson.A)
 	if !ok {
-		return action{}, mongoerr.New(mongoerr.BadValue, "$pullAll requires an array argument but was given a %s", bsonval.TypeName(arg))
+		return action{}, mongoerr.New(mongoerr.BadValue,
+			"$pullAll requires an array argument but was given a %s", bsonval.TypeName(arg))
 	}
 	return cull(func(v any) (bool, error) { return contains(all, v, by), nil }, 1+len(all)/longArray), nil
 }

@@ -8,14 +8,16 @@ import (
 	"github.com/docmodel/docmodel/internal/bsonval"
 )
 
-// Describe returns the updateDescription of a change event for an update by a pipeline: which fields of old have to be set,
-// removed and cut off to make next.
+// Describe returns the updateDescription of a change event for an update by a pipeline: which fields of old have to be
+// set, removed and cut off to make next.
 //
-// Embedded documents and arrays are compared in turn, unless it takes less to say their new value. So $set of a whole embedded
-// document names what has changed in it. Setting and removing the fields, after arrays were cut off at their new size, gives
-// next, but for the order of fields. A document within the document whose fields have changed places is set as a whole.
+// Embedded documents and arrays are compared in turn, unless it takes less to say their new value. So $set of a whole
+// embedded document names what has changed in it. Setting and removing the fields, after arrays were cut off at their
+// new size, gives next, but for the order of fields. A document within the document whose fields have changed places is
+// set as a whole.
 //
-// A dotted name alone may have several meanings, as {"a.b": 1} and {a: {b: 1}} have. disambiguatedPaths has the parts of those.
+// A dotted name alone may have several meanings, as {"a.b": 1} and {a: {b: 1}} have. disambiguatedPaths has the parts
+// of those.
 func Describe(old, next bson.D) bson.D {
 	d := delta{cost: emptyDocument}
 	d.document(nil, old, next)
@@ -25,8 +27,8 @@ func Describe(old, next bson.D) bson.D {
 // oplogMetadata is the size that MongoDB adds to a difference for the other fields of its oplog entry.
 const oplogMetadata = 15
 
-// IsLoggedWhole reports whether MongoDB logs an update by a pipeline as the whole new document, because its difference is not
-// smaller. Its change event then is a replacement.
+// IsLoggedWhole reports whether MongoDB logs an update by a pipeline as the whole new document, because its difference
+// is not smaller. Its change event then is a replacement.
 func IsLoggedWhole(old, next bson.D) bool {
 	d := delta{cost: emptyDocument + oplogMetadata}
 	d.document(nil, old, next)
@@ -136,7 +138,8 @@ func (d *delta) document(path *trail, old, next bson.D) {
 	}
 }
 
-// value compares the values that both have at a path, and returns what it costs to say the difference, or the whole new value.
+// value compares the values that both have at a path, and returns what it costs to say the difference, or the whole new
+// value.
 func (d *delta) value(path *trail, old, next any) (cost int, whole bool) {
 	if bsonval.Equal(old, next) {
 		return 0, false

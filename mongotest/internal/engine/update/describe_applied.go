@@ -15,9 +15,10 @@ type Applied struct {
 	Input  Input
 }
 
-// Describe returns the updateDescription of the change event (https://www.mongodb.com/docs/manual/reference/change-events/update/).
-// A pipeline's tells the difference, with the arrays that it cut off. Operators' names the paths that they are on, with the new
-// value of each: an array that gets shorter is set as a whole, $push at the end alone names the elements.
+// Describe returns the updateDescription of the change event
+// (https://www.mongodb.com/docs/manual/reference/change-events/update/). A pipeline's tells the difference, with the
+// arrays that it cut off. Operators' names the paths that they are on, with the new value of each: an array that gets
+// shorter is set as a whole, $push at the end alone names the elements.
 func (a Applied) Describe(old, next bson.D) bson.D {
 	if a.Update.kind != operators {
 		return Describe(old, next)

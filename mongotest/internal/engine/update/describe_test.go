@@ -21,25 +21,49 @@ func TestDescribe(t *testing.T) {
 		{"a new field", "{a: 1}", "{a: 1, b: {c: 1}}", "{b: {c: 1}}", "[]", "[]"},
 		{"a removed field", "{a: 1, b: 2}", "{b: 2}", "{}", "['a']", "[]"},
 		{"one embedded field of many", "{a: {b: 1, c: 2, d: 3}}", "{a: {b: 1, c: 5, d: 3}}", "{'a.c': 5}", "[]", "[]"},
-		{"a new embedded field", "{a: {b: 1, l: " + long + "}}", "{a: {b: 1, l: " + long + ", c: 2}}", "{'a.c': 2}", "[]", "[]"},
+		{
+			reason: "a new embedded field", old: "{a: {b: 1, l: " + long + "}}", next: "{a: {b: 1, l: " + long + ", c: 2}}",
+			updated: "{'a.c': 2}", removed: "[]", truncated: "[]",
+		},
 		{"20 bytes to say it, 19 for the document", "{a: {b: 1}}", "{a: {b: 1, c: 2}}", "{a: {b: 1, c: 2}}", "[]", "[]"},
 		{"24 bytes to say it, 27 for the document", "{a: {b: 1.0}}", "{a: {b: 1.0, c: 2.0}}", "{'a.c': 2.0}", "[]", "[]"},
 		{"a removed embedded field", "{a: {b: 1, l: " + long + "}}", "{a: {l: " + long + "}}", "{}", "['a.b']", "[]"},
-		{"what is shorter as a whole", "{a: {b: 1, c: 2, d: 3, e: 4}}", "{a: {b: 3, c: 4, d: 5, e: 6}}", "{a: {b: 3, c: 4, d: 5, e: 6}}", "[]", "[]"},
+		{
+			reason: "what is shorter as a whole", old: "{a: {b: 1, c: 2, d: 3, e: 4}}", next: "{a: {b: 3, c: 4, d: 5, e: 6}}",
+			updated: "{a: {b: 3, c: 4, d: 5, e: 6}}", removed: "[]", truncated: "[]",
+		},
 		{"a document for a scalar", "{a: 1}", "{a: {b: 1}}", "{a: {b: 1}}", "[]", "[]"},
 		{"an array for a document", "{a: {b: 1}}", "{a: [1]}", "{a: [1]}", "[]", "[]"},
 		{"$push", "{a: [1, 2]}", "{a: [1, 2, 3]}", "{'a.2': 3}", "[]", "[]"},
 		{"an element", "{a: [1, 2, 3]}", "{a: [1, 5, 3]}", "{'a.1': 5}", "[]", "[]"},
-		{"a field of an element", "{a: [{b: 1, c: 1}, {l: " + long + ", c: 2}]}", "{a: [{b: 1, c: 1}, {l: " + long + ", c: 3}]}", "{'a.1.c': 3}", "[]", "[]"},
-		{"an element that is shorter as a whole", "{a: [{b: 1, c: 1}, {b: 2, c: 2}]}", "{a: [{b: 1, c: 1}, {b: 2, c: 3}]}", "{'a.1': {b: 2, c: 3}}", "[]", "[]"},
-		{"$pop", "{a: [" + long + ", " + long + ", 3]}", "{a: [" + long + ", " + long + "]}", "{}", "[]", "[{field: 'a', newSize: 2}]"},
-		{"a shorter and changed array", "{a: [" + long + ", 2, 3]}", "{a: [" + long + ", 4]}", "{'a.1': 4}", "[]", "[{field: 'a', newSize: 2}]"},
+		{
+			reason: "a field of an element", old: "{a: [{b: 1, c: 1}, {l: " + long + ", c: 2}]}",
+			next: "{a: [{b: 1, c: 1}, {l: " + long + ", c: 3}]}", updated: "{'a.1.c': 3}", removed: "[]", truncated: "[]",
+		},
+		{
+			reason: "an element that is shorter as a whole", old: "{a: [{b: 1, c: 1}, {b: 2, c: 2}]}",
+			next: "{a: [{b: 1, c: 1}, {b: 2, c: 3}]}", updated: "{'a.1': {b: 2, c: 3}}", removed: "[]", truncated: "[]",
+		},
+		{
+			reason: "$pop", old: "{a: [" + long + ", " + long + ", 3]}", next: "{a: [" + long + ", " + long + "]}",
+			updated: "{}", removed: "[]", truncated: "[{field: 'a', newSize: 2}]",
+		},
+		{
+			reason: "a shorter and changed array", old: "{a: [" + long + ", 2, 3]}", next: "{a: [" + long + ", 4]}",
+			updated: "{'a.1': 4}", removed: "[]", truncated: "[{field: 'a', newSize: 2}]",
+		},
 		{"$pull from the front is the whole array", "{a: [1, 2, 3, 4]}", "{a: [2, 3, 4]}", "{a: [2, 3, 4]}", "[]", "[]"},
-		{"a short array cut off", "{a: ['foo', {b: 'bar'}, 1, 2, 3]}", "{a: ['foo', {b: 'bar'}]}", "{}", "[]", "[{field: 'a', newSize: 2}]"},
+		{
+			reason: "a short array cut off", old: "{a: ['foo', {b: 'bar'}, 1, 2, 3]}", next: "{a: ['foo', {b: 'bar'}]}",
+			updated: "{}", removed: "[]", truncated: "[{field: 'a', newSize: 2}]",
+		},
 		{"an array cut to less than it takes to say so", "{a: [1, 2, 3]}", "{a: [1]}", "{a: [1]}", "[]", "[]"},
 		{"an emptied array", "{a: [1]}", "{a: []}", "{a: []}", "[]", "[]"},
 		{"an array in an array", "{a: [[1, 2], " + long + "]}", "{a: [[1, 2, 3], " + long + "]}", "{'a.0.2': 3}", "[]", "[]"},
-		{"a name with a dot", "{a: {'b.c': 1, l: " + long + "}}", "{a: {'b.c': 2, l: " + long + "}}", "{'a.b.c': 2}", "[]", "[]"},
+		{
+			reason: "a name with a dot", old: "{a: {'b.c': 1, l: " + long + "}}", next: "{a: {'b.c': 2, l: " + long + "}}",
+			updated: "{'a.b.c': 2}", removed: "[]", truncated: "[]",
+		},
 		{"fields that changed places", "{a: 1, b: 2, c: 3}", "{b: 2, a: 1, c: 3}", "{b: 2, a: 1, c: 3}", "[]", "[]"},
 		{"embedded fields that changed places", "{a: {b: 1, c: 2}}", "{a: {c: 2, b: 1}}", "{a: {c: 2, b: 1}}", "[]", "[]"},
 		{"nothing", "{a: {b: [1]}}", "{a: {b: [1]}}", "{}", "[]", "[]"},
@@ -253,8 +277,8 @@ func TestDescribeOperators(t *testing.T) {
 	}
 }
 
-// MongoDB logs an update by a pipeline as a difference if the difference and 15 bytes are smaller than the new document. Each case has the
-// length of a padding from which on they are smaller: the event is a replacement below it.
+// MongoDB logs an update by a pipeline as a difference if the difference and 15 bytes are smaller than the new
+// document. Each case has the length of a padding from which on they are smaller: the event is a replacement below it.
 func TestLoggedWholeBySize(t *testing.T) {
 	pad := func(n int, more ...bson.E) bson.D {
 		return append(bson.D{{Key: "_id", Value: int32(1)}, {Key: "pad", Value: strings.Repeat("x", n)}}, more...)

@@ -67,9 +67,11 @@ func parseRename(path string, arg any, _ *collation.Collator) (action, error) {
 	to, ok := arg.(string)
 	switch {
 	case !ok:
-		return action{}, mongoerr.New(mongoerr.BadValue, "The 'to' field for $rename must be a string: %s: %s", path, show(arg))
+		return action{}, mongoerr.New(mongoerr.BadValue,
+			"The 'to' field for $rename must be a string: %s: %s", path, show(arg))
 	case to == path:
-		return action{}, mongoerr.New(mongoerr.BadValue, "The source and target field for $rename must differ: %s: %q", path, to)
+		return action{}, mongoerr.New(mongoerr.BadValue,
+			"The source and target field for $rename must differ: %s: %q", path, to)
 	case dynamic(path):
 		return action{}, mongoerr.New(mongoerr.BadValue, "The source field for $rename may not be dynamic: %s", path)
 	case dynamic(to):
@@ -131,7 +133,8 @@ func traversable(v any, p bsonval.Path) error {
 func plain(v any, p bsonval.Path, role string, s *state) (any, error) {
 	for i, f := range p {
 		if _, isArray := v.(bson.A); isArray {
-			return nil, mongoerr.New(mongoerr.BadValue, "The %s field cannot be an array element, '%s' in doc with _id: %s has an array field called '%s'",
+			return nil, mongoerr.New(mongoerr.BadValue,
+				"The %s field cannot be an array element, '%s' in doc with _id: %s has an array field called '%s'",
 				role, p, show(s.id), p[i-1].Name)
 		}
 		v = step(v, f)

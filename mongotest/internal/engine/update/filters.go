@@ -21,21 +21,24 @@ func parseFilters(filters bson.A, by *collation.Collator) (map[string]*arrayFilt
 	for _, v := range filters {
 		d, ok := v.(bson.D)
 		if !ok {
-			return nil, mongoerr.New(mongoerr.TypeMismatch, "BSON field 'update.updates.arrayFilters' is the wrong type, expected type 'object'")
+			return nil, mongoerr.New(mongoerr.TypeMismatch,
+				"BSON field 'update.updates.arrayFilters' is the wrong type, expected type 'object'")
 		}
 		name := ""
 		if err := identifier(d, &name); err != nil {
 			return nil, err
 		}
 		if name == "" {
-			return nil, mongoerr.New(mongoerr.FailedToParse, "Cannot use an expression without a top-level field name in arrayFilters")
+			return nil, mongoerr.New(mongoerr.FailedToParse,
+				"Cannot use an expression without a top-level field name in arrayFilters")
 		}
 		if !isIdentifier(name) {
 			return nil, mongoerr.New(mongoerr.BadValue,
 				"Error parsing array filter :: caused by :: The top-level field name must be an alphanumeric string beginning with a lowercase letter, found '%s'", name)
 		}
 		if out[name] != nil {
-			return nil, mongoerr.New(mongoerr.FailedToParse, "Found multiple array filters with the same top-level field name %s", name)
+			return nil, mongoerr.New(mongoerr.FailedToParse,
+				"Found multiple array filters with the same top-level field name %s", name)
 		}
 		m, err := query.Parse(d, query.Options{Collation: by})
 		if err != nil {
@@ -66,7 +69,8 @@ func identifier(d bson.D, name *string) error {
 		first, _, _ := strings.Cut(f.Key, ".")
 		if *name != "" && *name != first {
 			return mongoerr.New(mongoerr.FailedToParse,
-				"Error parsing array filter :: caused by :: Expected a single top-level field name, found '%s' and '%s'", *name, first)
+				"Error parsing array filter :: caused by :: Expected a single top-level field name, found '%s' and '%s'", *name,
+				first)
 		}
 		*name = first
 	}
@@ -100,7 +104,8 @@ func (u *Update) checkFilters(d bson.D) error {
 	}
 	for name := range u.filters {
 		if !used[name] {
-			return mongoerr.New(mongoerr.FailedToParse, "The array filter for identifier '%s' was not used in the update %s", name, show(d))
+			return mongoerr.New(mongoerr.FailedToParse,
+				"The array filter for identifier '%s' was not used in the update %s", name, show(d))
 		}
 	}
 	return nil

@@ -12,14 +12,16 @@ import (
 
 func parseInc(path string, arg any, _ *collation.Collator) (action, error) {
 	if !bsonval.IsNumber(arg) {
-		return action{}, mongoerr.New(mongoerr.TypeMismatch, "Cannot increment with non-numeric argument: {%s: %s}", path, show(arg))
+		return action{}, mongoerr.New(mongoerr.TypeMismatch,
+			"Cannot increment with non-numeric argument: {%s: %s}", path, show(arg))
 	}
 	return arithmetic("$inc", arg, arg, bsonval.Add), nil
 }
 
 func parseMul(path string, arg any, _ *collation.Collator) (action, error) {
 	if !bsonval.IsNumber(arg) {
-		return action{}, mongoerr.New(mongoerr.TypeMismatch, "Cannot multiply with non-numeric argument: {%s: %s}", path, show(arg))
+		return action{}, mongoerr.New(mongoerr.TypeMismatch,
+			"Cannot multiply with non-numeric argument: {%s: %s}", path, show(arg))
 	}
 	zero, _ := bsonval.Mul(arg, int32(0))
 	return arithmetic("$mul", arg, zero, bsonval.Mul), nil
@@ -31,7 +33,8 @@ func arithmetic(name string, arg, absent any, op func(a, b any) (any, bool)) act
 		case bsonval.IsMissing(old):
 			return absent, nil
 		case !bsonval.IsNumber(old):
-			return nil, mongoerr.New(mongoerr.TypeMismatch, "Cannot apply %s to a value of non-numeric type. %s has the field '%s' of non-numeric type %s",
+			return nil, mongoerr.New(mongoerr.TypeMismatch,
+				"Cannot apply %s to a value of non-numeric type. %s has the field '%s' of non-numeric type %s",
 				name, s.document(), s.path[len(s.path)-1].Name, bsonval.TypeName(old))
 		}
 		v, ok := op(old, arg)
@@ -57,11 +60,13 @@ func parseBit(path string, arg any, _ *collation.Collator) (action, error) {
 		switch f.Key {
 		case "and", "or", "xor":
 		default:
-			return action{}, mongoerr.New(mongoerr.BadValue, "The $bit modifier only supports 'and', 'or', and 'xor', not '%s' which is an unknown operator: {%s: %s}",
+			return action{}, mongoerr.New(mongoerr.BadValue,
+				"The $bit modifier only supports 'and', 'or', and 'xor', not '%s' which is an unknown operator: {%s: %s}",
 				f.Key, f.Key, show(f.Value))
 		}
 		if !isInteger(f.Value) {
-			return action{}, mongoerr.New(mongoerr.BadValue, "The $bit modifier field must be an Integer(32/64 bit); a '%s' is not supported here: {%s: %s}",
+			return action{}, mongoerr.New(mongoerr.BadValue,
+				"The $bit modifier field must be an Integer(32/64 bit); a '%s' is not supported here: {%s: %s}",
 				bsonval.TypeName(f.Value), f.Key, show(f.Value))
 		}
 	}
@@ -70,7 +75,8 @@ func parseBit(path string, arg any, _ *collation.Collator) (action, error) {
 			old = int32(0)
 		}
 		if !isInteger(old) {
-			return nil, mongoerr.New(mongoerr.BadValue, "Cannot apply $bit to a value of non-integral type.%s has the field %s of non-integer type %s",
+			return nil, mongoerr.New(mongoerr.BadValue,
+				"Cannot apply $bit to a value of non-integral type.%s has the field %s of non-integer type %s",
 				strings.Trim(s.document(), "{}"), s.path[len(s.path)-1].Name, bsonval.TypeName(old))
 		}
 		for _, f := range d {

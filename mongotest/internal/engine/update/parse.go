@@ -118,13 +118,16 @@ func parsePath(dotted string) (bsonval.Path, error) {
 	for i, f := range path {
 		switch {
 		case f.Name == "":
-			return nil, mongoerr.New(mongoerr.EmptyFieldName, "The update path '%s' contains an empty field name, which is not allowed.", dotted)
+			return nil, mongoerr.New(mongoerr.EmptyFieldName,
+				"The update path '%s' contains an empty field name, which is not allowed.", dotted)
 		case f.Name == "$" || isArrayOperator(f.Name):
 			if i == 0 {
 				if f.Name != "$" {
-					return nil, mongoerr.New(mongoerr.BadValue, "Cannot have array filter identifier (i.e. '$[<id>]') element in the first position in path '%s'", dotted)
+					return nil, mongoerr.New(mongoerr.BadValue,
+						"Cannot have array filter identifier (i.e. '$[<id>]') element in the first position in path '%s'", dotted)
 				}
-				return nil, mongoerr.New(mongoerr.BadValue, "Cannot have positional (i.e. '$') element in the first position in path '%s'", dotted)
+				return nil, mongoerr.New(mongoerr.BadValue,
+					"Cannot have positional (i.e. '$') element in the first position in path '%s'", dotted)
 			}
 			if f.Name == "$" {
 				positional++

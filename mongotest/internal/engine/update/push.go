@@ -46,14 +46,16 @@ func (p *push) clause(f bson.E) error {
 	case "$each":
 		a, ok := f.Value.(bson.A)
 		if !ok {
-			return mongoerr.New(mongoerr.BadValue, "The argument to $each in $push must be an array but it was of type: %s", bsonval.TypeName(f.Value))
+			return mongoerr.New(mongoerr.BadValue, "The argument to $each in $push must be an array but it was of type: %s",
+				bsonval.TypeName(f.Value))
 		}
 		p.items = a
 		return nil
 	case "$slice", "$position":
 		n, ok := bsonval.Int64(f.Value)
 		if !ok {
-			return mongoerr.New(mongoerr.BadValue, "The value for %s must be an integer value but was given type: %s", f.Key, bsonval.TypeName(f.Value))
+			return mongoerr.New(mongoerr.BadValue, "The value for %s must be an integer value but was given type: %s", f.Key,
+				bsonval.TypeName(f.Value))
 		}
 		if f.Key == "$slice" {
 			p.slice = &n

@@ -10,7 +10,8 @@ import (
 	"github.com/docmodel/docmodel/internal/bsonval"
 )
 
-// trail is a path to a value that knows for each part whether it is a field or a place in an array. The document itself is nil.
+// trail is a path to a value that knows for each part whether it is a field or a place in an array. The document itself
+// is nil.
 type trail struct {
 	in    *trail
 	name  string
@@ -53,8 +54,8 @@ func (t *trail) String() string {
 	return strings.Join(names, ".")
 }
 
-// ambiguous reports whether the dotted name can be read in another way: a field has a dot in its name, or one within another is
-// named like a place in an array.
+// ambiguous reports whether the dotted name can be read in another way: a field has a dot in its name, or one within
+// another is named like a place in an array.
 func (t *trail) ambiguous() bool {
 	for ; t != nil; t = t.in {
 		if !t.place && (strings.Contains(t.name, ".") || t.in != nil && isNumber(t.name)) {

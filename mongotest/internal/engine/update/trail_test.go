@@ -33,11 +33,17 @@ func TestDisambiguated(t *testing.T) {
 		{"a number within", "{a: {'1': 1}}", "{$set: {'a.1': 2}}", "{'a.1': ['a', '1']}"},
 		{"a new number within", "{a: {}}", "{$set: {'a.0': 2}}", "{'a.0': ['a', '0']}"},
 		{"a number within an element", "{a: [{'1': 1}]}", "{$set: {'a.0.1': 2}}", "{'a.0.1': ['a', 0, '1']}"},
-		{"numbers within elements", "{a: [[{'0': 1, x: 1}]]}", "{$set: {'a.0.0.1': {'b.c': 1}}}", "{'a.0.0.1': ['a', 0, 0, '1']}"},
+		{
+			reason: "numbers within elements", doc: "{a: [[{'0': 1, x: 1}]]}", update: "{$set: {'a.0.0.1': {'b.c': 1}}}",
+			want: "{'a.0.0.1': ['a', 0, 0, '1']}",
+		},
 		{"numbers within numbers", "{o: {'0': {'1': 1}}}", "{$set: {'o.0.1': 2}}", "{'o.0.1': ['o', '0', '1']}"},
 		{"what follows a number", "{a: {'1': {b: 1}}}", "{$set: {'a.1.b': 2}}", "{'a.1.b': ['a', '1', 'b']}"},
 		{"a leading zero", "{a: {'01': 1}}", "{$set: {'a.01': 2}}", "{}"},
-		{"a long number", "{a: {'12345678901': 1}}", "{$set: {'a.12345678901': 2}}", "{'a.12345678901': ['a', '12345678901']}"},
+		{
+			reason: "a long number", doc: "{a: {'12345678901': 1}}", update: "{$set: {'a.12345678901': 2}}",
+			want: "{'a.12345678901': ['a', '12345678901']}",
+		},
 		{"other digits", "{a: {'-1': 1, '1x': 1}}", "{$set: {'a.-1': 2, 'a.1x': 2}}", "{}"},
 		{"a removed number", "{a: {'1': 1}}", "{$unset: {'a.1': ''}}", "{'a.1': ['a', '1']}"},
 		{"an unset element", "{a: [1]}", "{$unset: {'a.0': ''}}", "{}"},
@@ -75,7 +81,10 @@ func TestDisambiguatedDifference(t *testing.T) {
 		{"two of the same dotted name", "{'a.b': 1, a: {b: 1, l: " + long + "}}", "{'a.b': 2, a: {b: 2, l: " + long + "}}",
 			"{'a.b': 2, 'a.b': 2}", "[]", "[]", "{'a.b': ['a.b']}"},
 		{"what is said as a whole", "{a: {'b.c': 1}}", "{a: {'b.c': 2}}", "{a: {'b.c': 2}}", "[]", "[]", "{}"},
-		{"an array that is cut off", "{a: [" + long + ", 1]}", "{a: [" + long + "]}", "{}", "[]", "[{field: 'a', newSize: 1}]", "{}"},
+		{
+			reason: "an array that is cut off", old: "{a: [" + long + ", 1]}", next: "{a: [" + long + "]}", updated: "{}",
+			removed: "[]", truncated: "[{field: 'a', newSize: 1}]", want: "{}",
+		},
 		{"one within a name with a dot", "{'a.b': [" + long + ", 1]}", "{'a.b': [" + long + "]}",
 			"{}", "[]", "[{field: 'a.b', newSize: 1}]", "{'a.b': ['a.b']}"},
 		{"fields, numbers and elements", "{'a.b': [[{'0': [{'1.2': {'c.d': null, l: " + long + "}}]}]]}",
@@ -87,7 +96,8 @@ func TestDisambiguatedDifference(t *testing.T) {
 			"{'o.s.o.d...0': ['o', 's.o', 'd..', 0], 'o.s.o.d...0.0.a.b.c': ['o', 's.o', 'd..', 0, 0, 'a', 'b.c']}"},
 	} {
 		got := Describe(valuetest.Doc(c.old), valuetest.Doc(c.next))
-		want := valuetest.Doc("{updatedFields: " + c.updated + ", removedFields: " + c.removed + ", truncatedArrays: " + c.truncated +
+		want := valuetest.Doc("{updatedFields: " + c.updated + ", removedFields: " + c.removed +
+			", truncatedArrays: " + c.truncated +
 			", disambiguatedPaths: " + c.want + "}")
 		if g, w := valuetest.Text(got), valuetest.Text(want); g != w {
 			t.Errorf("%s: %s to %s is\n%s, want\n%s", c.reason, c.old, c.next, g, w)

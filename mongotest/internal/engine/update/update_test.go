@@ -51,7 +51,12 @@ var applyCases = []struct{ reason, doc, update, filters, want string }{
 	{"$rename of nothing", "{b: 2}", "{$rename: {a: 'b'}}", "", "{b: 2}"},
 	{"$rename into a document", "{a: 1}", "{$rename: {a: 'b.c'}}", "", "{b: {c: 1}}"},
 	{"$setOnInsert doesn't update", "{a: 1}", "{$setOnInsert: {b: 1}}", "", "{a: 1}"},
-	{"$currentDate", "{}", "{$currentDate: {a: true, b: {$type: 'timestamp'}}}", "", "{a: {$date: '2020-01-02T03:04:05Z'}, b: {$timestamp: {t: 1577934245, i: 1}}}"},
+	{
+		reason: "$currentDate", doc: "{}",
+		update:  "{$currentDate: {a: true, b: {$type: 'timestamp'}}}",
+		filters: "",
+		want:    "{a: {$date: '2020-01-02T03:04:05Z'}, b: {$timestamp: {t: 1577934245, i: 1}}}",
+	},
 	{"$bit", "{a: 13}", "{$bit: {a: {and: 10}}}", "", "{a: 8}"},
 	{"$bit or with a long", "{a: 1}", "{$bit: {a: {or: {$numberLong: '2'}}}}", "", "{a: {$numberLong: '3'}}"},
 
@@ -66,30 +71,57 @@ var applyCases = []struct{ reason, doc, update, filters, want string }{
 	{"$slice of the last", "{a: [1, 2]}", "{$push: {a: {$each: [3], $slice: -2}}}", "", "{a: [2, 3]}"},
 	{"$slice to nothing", "{a: [1, 2]}", "{$push: {a: {$each: [3], $slice: 0}}}", "", "{a: []}"},
 	{"$sort values", "{a: [3, 1]}", "{$push: {a: {$each: [2], $sort: -1}}}", "", "{a: [3, 2, 1]}"},
-	{"$sort by field, stable, then $slice", "{a: [{s: 2, n: 1}, {s: 1}]}", "{$push: {a: {$each: [{s: 2, n: 2}], $sort: {s: -1}, $slice: 2}}}", "", "{a: [{s: 2, n: 1}, {s: 2, n: 2}]}"},
-	{"$sort by a field that is an array", "{a: [{s: [-1]}, 7, {s: 1}]}", "{$push: {a: {$each: [{s: null}], $sort: {s: 1}}}}", "", "{a: [7, {s: null}, {s: 1}, {s: [-1]}]}"},
-	{"$sort by a place in an array", "{a: [{s: [2]}, {s: [1, 9]}]}", "{$push: {a: {$each: [], $sort: {'s.0': 1}}}}", "", "{a: [{s: [1, 9]}, {s: [2]}]}"},
+	{
+		reason: "$sort by field, stable, then $slice", doc: "{a: [{s: 2, n: 1}, {s: 1}]}",
+		update:  "{$push: {a: {$each: [{s: 2, n: 2}], $sort: {s: -1}, $slice: 2}}}",
+		filters: "", want: "{a: [{s: 2, n: 1}, {s: 2, n: 2}]}",
+	},
+	{
+		reason: "$sort by a field that is an array", doc: "{a: [{s: [-1]}, 7, {s: 1}]}",
+		update:  "{$push: {a: {$each: [{s: null}], $sort: {s: 1}}}}",
+		filters: "", want: "{a: [7, {s: null}, {s: 1}, {s: [-1]}]}",
+	},
+	{
+		reason: "$sort by a place in an array", doc: "{a: [{s: [2]}, {s: [1, 9]}]}",
+		update: "{$push: {a: {$each: [], $sort: {'s.0': 1}}}}", filters: "", want: "{a: [{s: [1, 9]}, {s: [2]}]}",
+	},
 	{"$addToSet", "{a: [1]}", "{$addToSet: {a: 2}}", "", "{a: [1, 2]}"},
 	{"$addToSet what is there", "{a: [1]}", "{$addToSet: {a: 1.0}}", "", "{a: [1]}"},
 	{"$addToSet $each", "{a: [1]}", "{$addToSet: {a: {$each: [1, 2, 2]}}}", "", "{a: [1, 2]}"},
-	{"$addToSet documents in order", "{a: [{x: 1, y: 2}]}", "{$addToSet: {a: {y: 2, x: 1}}}", "", "{a: [{x: 1, y: 2}, {y: 2, x: 1}]}"},
+	{
+		reason: "$addToSet documents in order", doc: "{a: [{x: 1, y: 2}]}", update: "{$addToSet: {a: {y: 2, x: 1}}}",
+		filters: "", want: "{a: [{x: 1, y: 2}, {y: 2, x: 1}]}",
+	},
 	{"$pop", "{a: [1, 2]}", "{$pop: {a: 1}}", "", "{a: [1]}"},
 	{"$pop the first", "{a: [1, 2]}", "{$pop: {a: -1}}", "", "{a: [2]}"},
 	{"$pop nothing", "{a: []}", "{$pop: {a: 1, b: 1}}", "", "{a: []}"},
 	{"$pull a value", "{a: [1, 2, 1.0]}", "{$pull: {a: 1}}", "", "{a: [2]}"},
 	{"$pull by operator", "{a: [1, 2, 3]}", "{$pull: {a: {$gte: 2}}}", "", "{a: [1]}"},
 	{"$pull by a query on documents", "{a: [{b: 1, c: 1}, {b: 2}, 1]}", "{$pull: {a: {b: 1}}}", "", "{a: [{b: 2}, 1]}"},
-	{"$pull by a query with operators", "{a: [{id: 1, v: 1}, {id: 1, v: 5}]}", "{$pull: {a: {id: 1, v: {$lte: 3}}}}", "", "{a: [{id: 1, v: 5}]}"},
+	{
+		reason: "$pull by a query with operators", doc: "{a: [{id: 1, v: 1}, {id: 1, v: 5}]}",
+		update: "{$pull: {a: {id: 1, v: {$lte: 3}}}}", filters: "", want: "{a: [{id: 1, v: 5}]}",
+	},
 	{"$pull by $or", "{a: [{b: 1}, {b: 2}, {b: 3}]}", "{$pull: {a: {$or: [{b: 1}, {b: 3}]}}}", "", "{a: [{b: 2}]}"},
-	{"$pull by regular expression", "{a: ['x', 'y']}", "{$pull: {a: {$regularExpression: {pattern: '^x', options: ''}}}}", "", "{a: ['y']}"},
+	{
+		reason: "$pull by regular expression", doc: "{a: ['x', 'y']}",
+		update:  "{$pull: {a: {$regularExpression: {pattern: '^x', options: ''}}}}",
+		filters: "", want: "{a: ['y']}",
+	},
 	{"$pull of nothing", "{}", "{$pull: {a: 1}}", "", "{}"},
 	{"$pullAll", "{a: [1, 2, 3, 1]}", "{$pullAll: {a: [1, 3]}}", "", "{a: [2]}"},
 
 	{"$[]", "{a: [1, 2]}", "{$inc: {'a.$[]': 1}}", "", "{a: [2, 3]}"},
 	{"$[] and a field", "{a: [{b: 1}, {b: 2, c: 0}]}", "{$set: {'a.$[].c': 5}}", "", "{a: [{b: 1, c: 5}, {b: 2, c: 5}]}"},
 	{"$[e]", "{a: [1, 5, 9]}", "{$set: {'a.$[e]': 0}}", "[{e: {$gte: 5}}]", "{a: [1, 0, 0]}"},
-	{"$[e] by a field", "{a: [{id: 1}, {id: 2}]}", "{$set: {'a.$[e].n': 'x'}}", "[{'e.id': 2, 'e.v': {$not: {$gte: 3}}}]", "{a: [{id: 1}, {id: 2, n: 'x'}]}"},
-	{"$[g] and $[e]", "{g: [{n: 1, i: [1, 2]}, {n: 2, i: [2]}]}", "{$set: {'g.$[g].i.$[e]': 0}}", "[{'g.n': 1}, {e: 2}]", "{g: [{n: 1, i: [1, 0]}, {n: 2, i: [2]}]}"},
+	{
+		reason: "$[e] by a field", doc: "{a: [{id: 1}, {id: 2}]}", update: "{$set: {'a.$[e].n': 'x'}}",
+		filters: "[{'e.id': 2, 'e.v': {$not: {$gte: 3}}}]", want: "{a: [{id: 1}, {id: 2, n: 'x'}]}",
+	},
+	{
+		reason: "$[g] and $[e]", doc: "{g: [{n: 1, i: [1, 2]}, {n: 2, i: [2]}]}", update: "{$set: {'g.$[g].i.$[e]': 0}}",
+		filters: "[{'g.n': 1}, {e: 2}]", want: "{g: [{n: 1, i: [1, 0]}, {n: 2, i: [2]}]}",
+	},
 	{"$[e] with $or", "{a: [1, 5, 9]}", "{$set: {'a.$[e]': 0}}", "[{$or: [{e: 1}, {e: 9}]}]", "{a: [0, 5, 0]}"},
 	{"$[e] that matches none", "{a: [1]}", "{$set: {'a.$[e]': 0}}", "[{e: 7}]", "{a: [1]}"},
 	{"replacement keeps the _id", "{_id: 1, a: 1}", "{b: 2}", "", "{_id: 1, b: 2}"},
@@ -128,7 +160,10 @@ var errorCases = []struct {
 	{"a path and one below", "{}", "{$set: {a: 1, 'a.b': 2}}", "", mongoerr.ConflictingUpdateOperators},
 	{"$rename onto a set path", "{}", "{$set: {b: 1}, $rename: {a: 'b'}}", "", mongoerr.ConflictingUpdateOperators},
 	{"by position and by operator", "{a: [1]}", "{$set: {'a.0': 1, 'a.$[]': 2}}", "", mongoerr.ConflictingUpdateOperators},
-	{"two filters, one element", "{a: [1]}", "{$set: {'a.$[e]': 1, 'a.$[f]': 2}}", "[{e: 1}, {f: 1}]", mongoerr.ConflictingUpdateOperators},
+	{
+		reason: "two filters, one element", doc: "{a: [1]}", update: "{$set: {'a.$[e]': 1, 'a.$[f]': 2}}",
+		filters: "[{e: 1}, {f: 1}]", code: mongoerr.ConflictingUpdateOperators,
+	},
 	{"through a scalar", "{a: 1}", "{$set: {'a.b': 1}}", "", mongoerr.PathNotViable},
 	{"through null", "{a: null}", "{$set: {'a.b': 1}}", "", mongoerr.PathNotViable},
 	{"a name in an array", "{a: [1]}", "{$set: {'a.b': 1}}", "", mongoerr.PathNotViable},
@@ -220,7 +255,10 @@ func TestInsert(t *testing.T) {
 		reason, filter, update, want string
 		code                         int32
 	}{
-		{"equalities and operators", "{a: 1, 'b.c': 2, d: {$gt: 3}}", "{$set: {e: 5}, $setOnInsert: {f: 6}}", "{_id: 'new', a: 1, b: {c: 2}, e: 5, f: 6}", 0},
+		{
+			reason: "equalities and operators", filter: "{a: 1, 'b.c': 2, d: {$gt: 3}}",
+			update: "{$set: {e: 5}, $setOnInsert: {f: 6}}", want: "{_id: 'new', a: 1, b: {c: 2}, e: 5, f: 6}", code: 0,
+		},
 		{"the query's _id", "{n: {$lt: 3}, _id: 'k'}", "{$inc: {n: 1}}", "{_id: 'k', n: 1}", 0},
 		{"the update's _id", "{a: 1}", "{$setOnInsert: {_id: 7}}", "{_id: 7, a: 1}", 0},
 		{"both, which differ", "{_id: 1}", "{$set: {_id: 2}}", "", mongoerr.ImmutableField},
@@ -246,7 +284,8 @@ func TestInsert(t *testing.T) {
 }
 
 func TestVariables(t *testing.T) {
-	u, err := Parse(bson.A{bson.D{{Key: "$set", Value: bson.D{{Key: "a", Value: "$$x"}}}}}, nil, Options{Vars: map[string]any{"x": int32(4)}})
+	u, err := Parse(bson.A{bson.D{{Key: "$set", Value: bson.D{{Key: "a", Value: "$$x"}}}}}, nil,
+		Options{Vars: map[string]any{"x": int32(4)}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,7 +20,9 @@ type accumulating struct {
 
 func parseAccumulator(name string, spec bson.D, s Stage) (Function, error) {
 	read := func() (any, *bounds, error) { return parts(spec, s) }
-	if slices.Contains([]string{"$firstN", "$lastN", "$minN", "$maxN", "$top", "$topN", "$bottom", "$bottomN", "$median", "$percentile"}, name) {
+	if slices.Contains([]string{
+		"$firstN", "$lastN", "$minN", "$maxN", "$top", "$topN", "$bottom", "$bottomN", "$median", "$percentile",
+	}, name) {
 		read = func() (any, *bounds, error) { return namedParts(name, spec, s) }
 	}
 	arg, b, err := read()
@@ -44,8 +46,8 @@ func parseCount(_ string, spec bson.D, s Stage) (Function, error) {
 	return accumulating{"$sum", acc, b, s.Scope.Collation()}, err
 }
 
-// Over computes over windows that begin with the partition in one pass, and keeps of others what can be given back. What neither holds
-// for is computed anew for each window.
+// Over computes over windows that begin with the partition in one pass, and keeps of others what can be given back.
+// What neither holds for is computed anew for each window.
 func (a accumulating) Over(p *Partition) Values {
 	in := &inputs{p: p, eval: a.acc.Eval}
 	switch {

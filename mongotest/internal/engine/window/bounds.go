@@ -54,7 +54,8 @@ func parseBounds(v any, s Stage) (*bounds, error) {
 	case byRange:
 		return parseRange(span, unit, hasUnit, s)
 	case len(d) != 0:
-		return nil, refused("'window' field can only contain 'documents' as the only argument or 'range' with an optional 'unit' field")
+		return nil,
+			refused("'window' field can only contain 'documents' as the only argument or 'range' with an optional 'unit' field")
 	}
 	return nil, nil
 }
@@ -125,7 +126,8 @@ func parsePair(name string, v any, s Stage, check func(v any) error) (*bounds, e
 	b := &bounds{lower: lower, upper: upper}
 	low, high := lower.distance(), upper.distance()
 	if !lower.unbounded && !upper.unbounded && bsonval.Compare(low, high) > 0 {
-		return nil, mongoerr.New(5339900, "Lower bound must not exceed upper bound: [%s, %s]", bsonval.Text(low), bsonval.Text(high))
+		return nil, mongoerr.New(5339900, "Lower bound must not exceed upper bound: [%s, %s]",
+			bsonval.Text(low), bsonval.Text(high))
 	}
 	return b, nil
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/expr"
 )
 
-// changing is what $derivative and $integral share: a value over what the documents are sorted by, which is a number, or a date with a
-// unit.
+// changing is what $derivative and $integral share: a value over what the documents are sorted by, which is a number,
+// or a date with a unit.
 type changing struct {
 	input, key expr.Expr
 	unit       int64 // milliseconds; 0: sorted by numbers
@@ -45,7 +45,8 @@ func parseChanging(name string, spec bson.D, s Stage) (x changing, windowed bool
 	}
 	d, ok := arg.(bson.D)
 	if !ok {
-		return x, false, refused("%s expects an object, but got a %s: %s: %s", name, bsonval.TypeName(arg), name, bsonval.Text(arg))
+		return x, false, refused("%s expects an object, but got a %s: %s: %s", name, bsonval.TypeName(arg),
+			name, bsonval.Text(arg))
 	}
 	for _, f := range d {
 		switch f.Key {
@@ -209,8 +210,9 @@ func (a *area) check(p point) error {
 	_, isDate := p.at.(bson.DateTime)
 	switch {
 	case !bsonval.IsNumber(p.v) || !isDate && !bsonval.IsNumber(p.at):
-		return mongoerr.New(5423900, "The input value of $integral window function must be a vector of 2 value, the first value must be "+
-			"numeric or date type and the second must be numeric.")
+		return mongoerr.New(5423900,
+			"The input value of $integral window function must be a vector of 2 value, the first value must be "+
+				"numeric or date type and the second must be numeric.")
 	case a.unit != 0 && !isDate:
 		return mongoerr.New(5423901, "$integral with 'unit' expects the sortBy field to be a Date")
 	case a.unit == 0 && isDate:

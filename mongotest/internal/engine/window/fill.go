@@ -46,7 +46,8 @@ func parseLinearFill(name string, spec bson.D, s Stage) (Function, error) {
 		return nil, err
 	}
 	if len(s.SortBy) != 1 {
-		return nil, mongoerr.New(605001, "%s must be specified with a top level sortBy expression with exactly one element", name)
+		return nil, mongoerr.New(605001,
+			"%s must be specified with a top level sortBy expression with exactly one element", name)
 	}
 	x.key, err = s.sortKey()
 	return x, err
@@ -102,9 +103,11 @@ func (l *line) check(now *point) error {
 	same := func(is func(v any) bool) bool { return is(now.at) && is(l.last) }
 	switch {
 	case !bsonval.IsNumber(now.v) && !bsonval.IsNullish(now.v):
-		return mongoerr.New(mongoerr.TypeMismatch, "Value to be filled must be numeric or nullish, but found %s", bsonval.TypeName(now.v))
+		return mongoerr.New(mongoerr.TypeMismatch, "Value to be filled must be numeric or nullish, but found %s",
+			bsonval.TypeName(now.v))
 	case !bsonval.IsNumber(now.at) && !isMoment(now.at):
-		return mongoerr.New(mongoerr.TypeMismatch, "Value of the sortBy field must be numeric or a date, but found %s", bsonval.TypeName(now.at))
+		return mongoerr.New(mongoerr.TypeMismatch, "Value of the sortBy field must be numeric or a date, but found %s",
+			bsonval.TypeName(now.at))
 	case bsonval.Compare(now.at, l.last) == 0:
 		return mongoerr.New(6050106, "There can be no repeated values in the sort field")
 	case !bsonval.IsMissing(l.last) && !same(isMoment) && !same(bsonval.IsNumber):

@@ -8,7 +8,8 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/expr"
 )
 
-// frames finds the window of each document of a partition, in order. Neither end of a window is before that of the window before.
+// frames finds the window of each document of a partition, in order. Neither end of a window is before that of the
+// window before.
 type frames struct {
 	*bounds
 	p          *Partition
@@ -18,7 +19,8 @@ type frames struct {
 
 func (b *bounds) frames(p *Partition) *frames { return &frames{bounds: b, p: p} }
 
-// at returns the first and the last document of the i-th document's window, which is empty if the last is before the first.
+// at returns the first and the last document of the i-th document's window, which is empty if the last is before the
+// first.
 func (f *frames) at(i int) (first, last int, err error) {
 	n := len(f.p.Docs)
 	switch {
@@ -115,12 +117,14 @@ func (f *frames) check(base any) error {
 	_, isDate := base.(bson.DateTime)
 	switch {
 	case f.unit != "" && !isDate:
-		return mongoerr.New(5429513, "Invalid range: Expected the sortBy field to be a Date, but it was %s", bsonval.TypeName(base))
+		return mongoerr.New(5429513,
+			"Invalid range: Expected the sortBy field to be a Date, but it was %s", bsonval.TypeName(base))
 	case f.unit != "":
 	case isDate:
 		return mongoerr.New(5429413, "Invalid range: For windows that involve date or time ranges, a unit must be provided.")
 	case !bsonval.IsNumber(base):
-		return mongoerr.New(5429414, "Invalid range: Expected the sortBy field to be a number, but it was %s", bsonval.TypeName(base))
+		return mongoerr.New(5429414,
+			"Invalid range: Expected the sortBy field to be a number, but it was %s", bsonval.TypeName(base))
 	}
 	return nil
 }

@@ -18,7 +18,8 @@ func parseRank(name string, spec bson.D, s Stage) (Function, error) {
 	case !ok || len(d) > 0:
 		return nil, mongoerr.New(5371603, "%s must be specified with '{}' as the value", name)
 	case len(s.SortBy) != 1:
-		return nil, mongoerr.New(5371602, "%s must be specified with a top level sortBy expression with exactly one element", name)
+		return nil, mongoerr.New(5371602,
+			"%s must be specified with a top level sortBy expression with exactly one element", name)
 	}
 	return rank{name}, nil
 }

@@ -7,7 +7,8 @@ type removable interface {
 	result() (any, error)
 }
 
-// sliding computes the function of the window of each document: what the window reaches is added, what it leaves is removed.
+// sliding computes the function of the window of each document: what the window reaches is added, what it leaves is
+// removed.
 func (b *bounds) sliding(p *Partition, in *inputs, state removable) Values {
 	f := b.frames(p)
 	from, to := 0, 0 // what is in, to exclusive

@@ -3,9 +3,9 @@
 // The manual's page on the stage and those on the functions decide what they mean
 // (https://www.mongodb.com/docs/manual/reference/operator/aggregation/setWindowFields/).
 //
-// A function is parsed once, and computed over each partition, whose documents it sees in order. What it computes for a document
-// depends on a window, which is a range of the partition's documents: a frame. As the frames of successive documents only ever move
-// forward, a sum over them takes in each document once and gives it back once.
+// A function is parsed once, and computed over each partition, whose documents it sees in order. What it computes for a
+// document depends on a window, which is a range of the partition's documents: a frame. As the frames of successive
+// documents only ever move forward, a sum over them takes in each document once and gives it back once.
 package window
 
 import (
@@ -38,8 +38,8 @@ type Function interface {
 	Over(p *Partition) Values
 }
 
-// Values returns a function's value for a document of the partition, bsonval.Missing for none. It is called for each document in
-// order, once.
+// Values returns a function's value for a document of the partition, bsonval.Missing for none. It is called for each
+// document in order, once.
 type Values func(i int) (any, error)
 
 // parse makes a function of its name and the whole document that it stands in.
@@ -68,8 +68,11 @@ func init() {
 }
 
 // accumulators are the accumulators that MongoDB allows as functions.
-var accumulators = []string{"$addToSet", "$avg", "$bottom", "$bottomN", "$concatArrays", "$firstN", "$lastN", "$max", "$maxN", "$median",
-	"$min", "$minN", "$percentile", "$push", "$setUnion", "$stdDevPop", "$stdDevSamp", "$sum", "$top", "$topN"}
+var accumulators = []string{
+	"$addToSet", "$avg", "$bottom", "$bottomN", "$concatArrays", "$firstN", "$lastN", "$max", "$maxN", "$median",
+	"$min",
+	"$minN", "$percentile", "$push", "$setUnion", "$stdDevPop", "$stdDevSamp", "$sum", "$top", "$topN",
+}
 
 // absent names what MongoDB has and this engine hasn't, beside the accumulators that $group hasn't either.
 var absent = []string{"$minMaxScaler"}
@@ -98,7 +101,8 @@ func Parse(spec bson.D, s Stage) (Function, error) {
 		case !isFunction(f.Key):
 			return nil, refused("Unrecognized window function, %s", f.Key)
 		case !slices.Contains(Functions(), f.Key):
-			return nil, mongoerr.New(mongoerr.NotImplemented, "%s of $setWindowFields isn't implemented by the embedded engine", f.Key)
+			return nil, mongoerr.New(mongoerr.NotImplemented,
+				"%s of $setWindowFields isn't implemented by the embedded engine", f.Key)
 		default:
 			parse = parseAccumulator
 		}
