@@ -58,7 +58,8 @@ func TestAllocations(t *testing.T) {
 			t.Errorf("%s: %v allocations", name, n)
 		}
 	}
-	if n := testing.AllocsPerRun(100, func() { _ = Circle{p, 1000}.Cover(nil, 8) }); n > 2 { // 1, but under the race detector
+	// 1, but under the race detector
+	if n := testing.AllocsPerRun(100, func() { _ = Circle{p, 1000}.Cover(nil, 8) }); n > 2 {
 		t.Errorf("Circle.Cover into nothing: %v allocations", n)
 	}
 }

@@ -16,24 +16,28 @@ func TestCells(t *testing.T) {
 			t.Fatalf("cell %v of %s", c, k)
 		}
 		rng := c.Range()
-		if rng.Hi-rng.Lo != 1<<(MaxBits-bits) || !c.Range().Contains(rng.Lo) || !c.Range().Contains(rng.Hi-1) || c.Range().Contains(rng.Lo-1) || c.Range().Contains(rng.Hi) {
+		if rng.Hi-rng.Lo != 1<<(MaxBits-bits) || !c.Range().Contains(rng.Lo) || !c.Range().Contains(rng.Hi-1) ||
+			c.Range().Contains(rng.Lo-1) || c.Range().Contains(rng.Hi) {
 			t.Fatalf("range %v of %v", rng, c)
 		}
 		if got := c.Box(); got != bisectBack(c) {
 			t.Fatalf("box of %v is %v, not %v", c, got, bisectBack(c))
 		}
-		if got, err := Encode(c.Center()); err != nil || !c.Range().Contains(got) || bits < MaxBits-2 && got.Cell(bits+2) == c.Key.Cell(bits+2) {
+		if got, err := Encode(c.Center()); err != nil || !c.Range().Contains(got) ||
+			bits < MaxBits-2 && got.Cell(bits+2) == c.Key.Cell(bits+2) {
 			t.Fatalf("centre %v of %v", c.Center(), c)
 		}
 		up := r.IntN(MaxBits + 1)
-		if p := c.Key.Cell(min(up, bits)); int(p.Bits) != min(up, bits) || !p.Range().Contains(k) || p != k.Cell(min(up, bits)) {
+		if p := c.Key.Cell(min(up, bits)); int(p.Bits) != min(up, bits) || !p.Range().Contains(k) ||
+			p != k.Cell(min(up, bits)) {
 			t.Fatalf("parent %d of %v is %v", up, c, p)
 		}
 		// A cell made by hand, with bits that are not its own.
 		dirty := Cell{Key: k, Bits: c.Bits}
 		cells, ok := dirty.Neighbors()
 		wantCells, wantOK := c.Neighbors()
-		if dirty.Box() != c.Box() || dirty.Range() != rng || dirty.String() != c.String() || dirty.Key.Cell(bits) != c || cells != wantCells || ok != wantOK ||
+		if dirty.Box() != c.Box() || dirty.Range() != rng || dirty.String() != c.String() || dirty.Key.Cell(bits) != c ||
+			cells != wantCells || ok != wantOK ||
 			dirty.Range().Contains(rng.Hi) || !dirty.Range().Contains(rng.Lo) || dirty.Diameter() != c.Diameter() {
 			t.Fatalf("%v isn't taken for %v", dirty, c)
 		}
@@ -47,7 +51,8 @@ func TestKeyPoint(t *testing.T) {
 		k := r.key()
 		p := k.Point()
 		b := bisectBack(k.Cell(MaxBits))
-		if got, err := Encode(p); err != nil || got != k || p != (Point{(b.South + b.North) / 2, (b.West + b.East) / 2}) || p != k.Cell(MaxBits).Center() {
+		if got, err := Encode(p); err != nil || got != k || p != (Point{(b.South + b.North) / 2, (b.West + b.East) / 2}) ||
+			p != k.Cell(MaxBits).Center() {
 			t.Fatalf("%s at %v is %s, %v", k, p, got, err)
 		}
 	}
@@ -119,7 +124,8 @@ func TestDiameter(t *testing.T) {
 		}
 		for _, lat := range []float64{b.South, b.North} {
 			for _, lng := range []float64{b.West, min(b.East, b.West+180)} {
-				most = max(most, Distance(Point{b.South, b.West}, Point{lat, lng}), Distance(Point{b.North, b.West}, Point{lat, lng}))
+				most = max(most, Distance(Point{b.South, b.West}, Point{lat, lng}),
+					Distance(Point{b.North, b.West}, Point{lat, lng}))
 			}
 		}
 		if most > d*(1+1e-12) || most < d*(1-1e-12) {
@@ -168,7 +174,10 @@ func TestNeighbors(t *testing.T) {
 	for _, tt := range []struct {
 		d    int
 		want string
-	}{{North, "ezs48"}, {NorthEast, "ezs49"}, {East, "ezs43"}, {SouthEast, "ezs41"}, {South, "ezs40"}, {SouthWest, "ezefp"}, {West, "ezefr"}, {NorthWest, "ezefx"}} {
+	}{
+		{North, "ezs48"}, {NorthEast, "ezs49"}, {East, "ezs43"}, {SouthEast, "ezs41"}, {South, "ezs40"}, {SouthWest, "ezefp"},
+		{West, "ezefr"}, {NorthWest, "ezefx"},
+	} {
 		if cells, ok := mustParse("ezs42").Neighbors(); ok != 0xff || cells[tt.d].String() != tt.want {
 			t.Errorf("%v of ezs42 is %v, not %s", tt.d, cells[tt.d], tt.want)
 		}

@@ -124,7 +124,8 @@ func TestBoxValidate(t *testing.T) {
 		b     Box
 		field string
 	}{
-		{Box{-91, 2, 3, 4}, "South"}, {Box{1, -181, 3, 4}, "West"}, {Box{1, 2, math.Inf(1), 4}, "North"}, {Box{1, 2, 3, math.NaN()}, "East"},
+		{Box{-91, 2, 3, 4}, "South"}, {Box{1, -181, 3, 4}, "West"}, {Box{1, 2, math.Inf(1), 4}, "North"},
+		{Box{1, 2, 3, math.NaN()}, "East"},
 		{Box{3, 2, 1, 4}, "South"},
 	} {
 		var e *CoordinateError
@@ -152,7 +153,11 @@ func TestBoxCoverExact(t *testing.T) {
 	}{
 		{"the world", Box{-90, -180, 90, 180}, []Range{{0, 1 << MaxBits}}},
 		{"the world from Greenwich", Box{-90, 0, 90, math.Nextafter(0, -1)}, []Range{{0, 1 << MaxBits}}},
-		{"a point is its cell", Box{center.Lat, center.Lng, center.Lat, center.Lng}, []Range{mustParse("ezs42ezs42ez").Range()}},
+		{
+			reason: "a point is its cell",
+			b:      Box{center.Lat, center.Lng, center.Lat, center.Lng},
+			want:   []Range{mustParse("ezs42ezs42ez").Range()},
+		},
 	} {
 		if got := tt.b.Cover(nil, 8); !slices.Equal(got, tt.want) {
 			t.Errorf("%s: %v, not %v", tt.reason, got, tt.want)

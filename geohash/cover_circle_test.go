@@ -36,8 +36,8 @@ func TestCircleCover(t *testing.T) {
 	t.Logf("%d points, %d of them in their circles, %d within a metre of the rim", sampled, inside, close)
 }
 
-// circle makes one of any size, around any kind of point, and a point to look at: often one on the rim, which can be the corner of
-// a cell, a pole or the antimeridian.
+// circle makes one of any size, around any kind of point, and a point to look at: often one on the rim, which can be
+// the corner of a cell, a pole or the antimeridian.
 func (r points) circle() (c Circle, at Point) {
 	c.Center, at = r.next(), r.next()
 	switch r.IntN(8) {
@@ -84,7 +84,8 @@ func (r points) limit() int {
 	return 1 + r.IntN(16)
 }
 
-// around returns a point in a circle, or at its rim, or at most a metre from there; at times the given one, or one next to it.
+// around returns a point in a circle, or at its rim, or at most a metre from there; at times the given one, or one next
+// to it.
 func (r points) around(c Circle, at Point) Point {
 	switch r.IntN(8) {
 	case 0:
@@ -196,7 +197,8 @@ func TestCircleCoverEnds(t *testing.T) {
 	// What a great circle leaves out around the antipode is left out.
 	for _, hole := range []float64{1e6, 3e6} {
 		c := Circle{Point{12, 34}, math.Pi*EarthRadius - hole}
-		if got := c.Cover(nil, 200); keys(got) == 1<<MaxBits || c.Contains(Point{-12, -146}) || holds(got, bisect(Point{-12, -146})) {
+		if got := c.Cover(nil, 200); keys(got) == 1<<MaxBits || c.Contains(Point{-12, -146}) ||
+			holds(got, bisect(Point{-12, -146})) {
 			t.Errorf("all but %v m: %v", hole, got)
 		}
 	}

@@ -79,7 +79,8 @@ func TestBoxCoverIsOptimal(t *testing.T) {
 				runs = append(runs, Range{k, k + 1})
 			}
 		}
-		a, b := interleave(uint64(column), uint64(row)).Point(), interleave(uint64(column+width-1), uint64(row+height-1)).Point()
+		a, b := interleave(uint64(column), uint64(row)).Point(),
+			interleave(uint64(column+width-1), uint64(row+height-1)).Point()
 		limit := 1 + r.IntN(8)
 		wantOptimal(t, runs, limit, Box{a.Lat, a.Lng, b.Lat, b.Lng}.Cover(nil, limit))
 	}
@@ -101,7 +102,8 @@ func TestGrid(t *testing.T) {
 				g.rows[i] = span{0, -1}
 			}
 			for x := range columns {
-				if s := g.rows[i]; s.lo <= x && x <= s.hi || s.lo <= x+columns && x+columns <= s.hi || s.lo <= x-columns && x-columns <= s.hi {
+				if s := g.rows[i]; s.lo <= x && x <= s.hi || s.lo <= x+columns && x+columns <= s.hi ||
+					s.lo <= x-columns && x-columns <= s.hi {
 					want = append(want, interleave(uint64(x), uint64(g.first)+uint64(i))<<(2*(axisBits-g.bits)))
 				}
 			}

@@ -50,9 +50,15 @@ func TestDistanceDigits(t *testing.T) {
 		b := r.next()
 		switch r.IntN(3) {
 		case 0: // near
-			b = inside(Point{a.Lat + r.NormFloat64()*math.Pow(10, -12*r.Float64()), a.Lng + r.NormFloat64()*math.Pow(10, -12*r.Float64())})
+			b = inside(Point{
+				Lat: a.Lat + r.NormFloat64()*math.Pow(10, -12*r.Float64()),
+				Lng: a.Lng + r.NormFloat64()*math.Pow(10, -12*r.Float64()),
+			})
 		case 1: // nearly opposite
-			b = inside(Point{-a.Lat + r.NormFloat64()*math.Pow(10, -12*r.Float64()), a.Lng + 180 + r.NormFloat64()*math.Pow(10, -12*r.Float64())}.Normalize())
+			b = inside(Point{
+				Lat: -a.Lat + r.NormFloat64()*math.Pow(10, -12*r.Float64()),
+				Lng: a.Lng + 180 + r.NormFloat64()*math.Pow(10, -12*r.Float64()),
+			}.Normalize())
 		}
 		want, got := bigDistance(a, b), Distance(a, b)
 		if off := math.Abs(got-want) / max(want, 1e-30); want > 0 && off > worst {

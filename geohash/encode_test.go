@@ -17,7 +17,8 @@ func TestEncodeBisects(t *testing.T) {
 	for range n {
 		p := r.next()
 		want := bisect(p)
-		if b := want.Cell(MaxBits).Box(); p.Lat-b.South < 1e-13 || b.North-p.Lat < 1e-13 || p.Lng-b.West < 1e-13 || b.East-p.Lng < 1e-13 {
+		if b := want.Cell(MaxBits).Box(); p.Lat-b.South < 1e-13 || b.North-p.Lat < 1e-13 ||
+			p.Lng-b.West < 1e-13 || b.East-p.Lng < 1e-13 {
 			close++
 		}
 		if got, err := Encode(p); err != nil || got != want {
@@ -40,7 +41,8 @@ func TestEncodeEdges(t *testing.T) {
 		for _, lat := range []float64{b.South, b.North, (b.South + b.North) / 2} {
 			for _, lng := range []float64{b.West, b.East, (b.West + b.East) / 2} {
 				for _, p := range []Point{
-					{lat, lng}, {math.Nextafter(lat, -100), lng}, {math.Nextafter(lat, 100), lng}, {lat, math.Nextafter(lng, -200)}, {lat, math.Nextafter(lng, 200)},
+					{lat, lng}, {math.Nextafter(lat, -100), lng}, {math.Nextafter(lat, 100), lng}, {lat, math.Nextafter(lng, -200)},
+					{lat, math.Nextafter(lng, 200)},
 				} {
 					p = inside(p)
 					if got, err := Encode(p); err != nil || got != bisect(p) {
@@ -82,7 +84,8 @@ func TestEncodePublished(t *testing.T) {
 				t.Errorf("%s, %v; want %s", got, err, tt.want)
 			}
 			k, err := Encode(tt.p)
-			if want := mustParse(tt.want); err != nil || !want.Range().Contains(k) || k.Cell(int(want.Bits)) != want || !strings.HasPrefix(k.String(), tt.want) {
+			if want := mustParse(tt.want); err != nil || !want.Range().Contains(k) || k.Cell(int(want.Bits)) != want ||
+				!strings.HasPrefix(k.String(), tt.want) {
 				t.Errorf("%s, %v is not in %s", k, err, tt.want)
 			}
 		})
@@ -116,7 +119,8 @@ func TestEncodeRefuses(t *testing.T) {
 	for _, tt := range tests {
 		k, err := Encode(tt.p)
 		var e *CoordinateError
-		if k != 0 || !is[*CoordinateError](err) || !errors.As(err, &e) || e.Field != tt.field || !strings.Contains(err.Error(), tt.field) {
+		if k != 0 || !is[*CoordinateError](err) || !errors.As(err, &e) || e.Field != tt.field ||
+			!strings.Contains(err.Error(), tt.field) {
 			t.Errorf("%s: Encode(%v) is %d, %v", tt.reason, tt.p, k, err)
 		}
 		for _, chars := range []int{1, 12} {
@@ -126,7 +130,9 @@ func TestEncodeRefuses(t *testing.T) {
 			}
 		}
 	}
-	if got := (&CoordinateError{"Lat", 91, "must be within -90 to 90"}).Error(); got != "geohash: Lat is 91: must be within -90 to 90" {
+	if got := (&CoordinateError{
+		Field: "Lat", Value: 91, Reason: "must be within -90 to 90",
+	}).Error(); got != "geohash: Lat is 91: must be within -90 to 90" {
 		t.Error(got)
 	}
 }

@@ -16,8 +16,8 @@ var sights = []struct {
 	{"Pont Neuf", geohash.Point{Lat: 48.8570, Lng: 2.3414}},
 }
 
-// Which places are within a kilometre of the Louvre? Few ranges of keys hold them all, so that any ordered index finds them; what
-// lies in the ranges around the circle is left out by its distance.
+// Which places are within a kilometre of the Louvre? Few ranges of keys hold them all, so that any ordered index finds
+// them; what lies in the ranges around the circle is left out by its distance.
 func ExampleCircle_Cover() {
 	circle := geohash.Circle{Center: geohash.Point{Lat: 48.8606, Lng: 2.3376}, Meters: 1000}
 	if err := circle.Validate(); err != nil {

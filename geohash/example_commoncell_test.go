@@ -14,8 +14,8 @@ func keyAt(lat, lng float64) geohash.Key {
 	return k
 }
 
-// What two keys have in common at their beginning bounds how far apart they are: with a few operations on bits, and nothing else
-// read. Places in different cells can be near all the same.
+// What two keys have in common at their beginning bounds how far apart they are: with a few operations on bits, and
+// nothing else read. Places in different cells can be near all the same.
 func ExampleCommonCell() {
 	louvre, eiffel := keyAt(48.8606, 2.3376), keyAt(48.8584, 2.2945)
 	fmt.Println(louvre, eiffel)

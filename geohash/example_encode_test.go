@@ -9,8 +9,8 @@ import (
 
 var leon = geohash.Point{Lat: 42.605, Lng: -5.603}
 
-// A place becomes one number, or one text, whose order keeps much of what is near together. Both are exact, and what is no place
-// is an error.
+// A place becomes one number, or one text, whose order keeps much of what is near together. Both are exact, and what is
+// no place is an error.
 func ExampleEncode() {
 	key, err := geohash.Encode(leon)
 	fmt.Println(int64(key), key, err)

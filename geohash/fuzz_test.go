@@ -9,12 +9,15 @@ import (
 )
 
 func FuzzParse(f *testing.F) {
-	for _, s := range []string{"", "ezs42", "EZS42", "u4pruydqqvj8", "0", "zzzzzzzzzzzz", "a", "ilo", "0123456789bcd", "é", "\x00", "ezs42ezs42é"} {
+	for _, s := range []string{
+		"", "ezs42", "EZS42", "u4pruydqqvj8", "0", "zzzzzzzzzzzz", "a", "ilo", "0123456789bcd", "é", "\x00", "ezs42ezs42é",
+	} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		c, err := Parse(s)
-		valid := len(s) >= 1 && len(s) <= MaxChars && strings.Trim(s, "0123456789bcdefghjkmnpqrstuvwxyzBCDEFGHJKMNPQRSTUVWXYZ") == ""
+		valid := len(s) >= 1 && len(s) <= MaxChars &&
+			strings.Trim(s, "0123456789bcdefghjkmnpqrstuvwxyzBCDEFGHJKMNPQRSTUVWXYZ") == ""
 		switch {
 		case valid != (err == nil), err != nil && (c != Cell{} || !is[*SyntaxError](err)):
 			t.Fatalf("%q: %v, %v", s, c, err)
@@ -32,7 +35,10 @@ func FuzzParse(f *testing.F) {
 }
 
 func FuzzEncode(f *testing.F) {
-	for _, p := range []Point{{0, 0}, {90, 180}, {-90, -180}, {42.605, -5.603}, {math.NaN(), 0}, {0, math.Inf(1)}, {math.Nextafter(45, 0), math.Nextafter(-90, 0)}} {
+	for _, p := range []Point{
+		{0, 0}, {90, 180}, {-90, -180}, {42.605, -5.603}, {math.NaN(), 0}, {0, math.Inf(1)},
+		{math.Nextafter(45, 0), math.Nextafter(-90, 0)},
+	} {
 		f.Add(p.Lat, p.Lng)
 	}
 	f.Fuzz(func(t *testing.T, lat, lng float64) {
@@ -94,7 +100,10 @@ func FuzzCoverCircle(f *testing.F) {
 }
 
 func FuzzCoverBox(f *testing.F) {
-	for _, b := range []Box{{1, 2, 3, 4}, {-90, -180, 90, 180}, {0, 0, 0, 0}, {1, 170, 3, -170}, {1, 180, 2, 180}, {1, -180, 2, -180}, {89, 0, 90, 180}, {3, 2, 1, 4}} {
+	for _, b := range []Box{
+		{1, 2, 3, 4}, {-90, -180, 90, 180}, {0, 0, 0, 0}, {1, 170, 3, -170}, {1, 180, 2, 180}, {1, -180, 2, -180},
+		{89, 0, 90, 180}, {3, 2, 1, 4},
+	} {
 		f.Add(b.South, b.West, b.North, b.East, uint8(8), uint64(1))
 	}
 	f.Fuzz(func(t *testing.T, south, west, north, east float64, limit uint8, seed uint64) {

@@ -41,7 +41,9 @@ func appendFeature(dst []byte, n int, r Range) []byte {
 // appendRing appends the coordinates of a polygon, counterclockwise.
 func appendRing(dst []byte, b Box) []byte {
 	dst = append(dst, "[["...)
-	for i, p := range [...]Point{{b.South, b.West}, {b.South, b.East}, {b.North, b.East}, {b.North, b.West}, {b.South, b.West}} {
+	for i, p := range [...]Point{
+		{b.South, b.West}, {b.South, b.East}, {b.North, b.East}, {b.North, b.West}, {b.South, b.West},
+	} {
 		if i > 0 {
 			dst = append(dst, ',')
 		}

@@ -41,7 +41,8 @@ func TestAppendGeoJSON(t *testing.T) {
 		n := 0
 		for c := range cover[i].Cells() {
 			b := c.Box()
-			if ring := f.Geometry.Coordinates[n][0]; ring[0] != [2]float64{b.West, b.South} || ring[2] != [2]float64{b.East, b.North} || ring[4] != ring[0] {
+			if ring := f.Geometry.Coordinates[n][0]; ring[0] != [2]float64{b.West, b.South} ||
+				ring[2] != [2]float64{b.East, b.North} || ring[4] != ring[0] {
 				t.Errorf("%v is drawn as %v", b, ring)
 			}
 			n++

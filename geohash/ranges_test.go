@@ -117,7 +117,9 @@ func TestSubtractRings(t *testing.T) {
 		if len(ring) > len(cover)+len(seen) || keys(Subtract(nil, ring, seen)) != keys(ring) {
 			t.Errorf("%v metres: %v has keys of %v", meters, ring, seen)
 		}
-		seen = slices.SortedFunc(slices.Values(slices.Concat(seen, ring)), func(a, b Range) int { return cmp.Compare(a.Lo, b.Lo) })
+		seen = slices.SortedFunc(slices.Values(slices.Concat(seen, ring)), func(a, b Range) int {
+			return cmp.Compare(a.Lo, b.Lo)
+		})
 		if rest := Subtract(nil, cover, seen); len(rest) > 0 {
 			t.Errorf("%v metres: %v are left out", meters, rest)
 		}

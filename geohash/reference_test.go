@@ -12,7 +12,8 @@ import (
 // long is set where random tests go through many more points, by hand: a few minutes.
 var long = os.Getenv("DOCMODEL_LONG") != ""
 
-// scale returns how many cases a random test has: n, or many times as many; a quarter with -short, as under the race detector.
+// scale returns how many cases a random test has: n, or many times as many; a quarter with -short, as under the race
+// detector.
 func scale(n, times int) int {
 	switch {
 	case long:

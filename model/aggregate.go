@@ -120,7 +120,9 @@ func (a *Aggregation) Command() bson.D {
 	for i, s := range a.Pipeline {
 		stages[i] = s
 	}
-	cmd := bson.D{{Key: "aggregate", Value: a.Collection}, {Key: "pipeline", Value: stages}, {Key: "cursor", Value: cursor}}
+	cmd := bson.D{
+		{Key: "aggregate", Value: a.Collection}, {Key: "pipeline", Value: stages}, {Key: "cursor", Value: cursor},
+	}
 	return a.Options.commandOptions(cmd)
 }
 
@@ -142,7 +144,8 @@ func (a *Aggregation) Cost() Cost { return readCost(a.Index) }
 
 // holdPipeline adds the scope's filter for every collection that the pipeline reads.
 func holdPipeline(a *Aggregation, s *scope) {
-	pipeline, err := s.collect(&a.used).withKeyed(a.Keyed).matchExactly(a.Options.Collation).pipeline(a.Collection, a.Pipeline)
+	pipeline, err := s.collect(&a.used).withKeyed(a.Keyed).matchExactly(a.Options.Collation).
+		pipeline(a.Collection, a.Pipeline)
 	if a.Options.Collation == nil {
 		a.used = alsoFirst(a.used, a.Collection)
 	}
@@ -188,8 +191,8 @@ func readPipeline(ctx context.Context, db DB, of *Aggregation) *read {
 		pipeline, unions, err = splitUnions(a.Collection, a.Pipeline)
 	}
 	r := &read{
-		ctx: ctx, db: db, kind: "aggregate", index: a.Index, options: a.Options, codec: a.codec, refused: err, collection: a.Collection,
-		filter: firstMatch(of.Pipeline), open: a.opener(db, a.Collection, pipeline), used: a.used,
+		ctx: ctx, db: db, kind: "aggregate", index: a.Index, options: a.Options, codec: a.codec, refused: err,
+		collection: a.Collection, filter: firstMatch(of.Pipeline), open: a.opener(db, a.Collection, pipeline), used: a.used,
 	}
 	for _, u := range unions {
 		if a.Options.Collation == nil {
@@ -203,7 +206,9 @@ func readPipeline(ctx context.Context, db DB, of *Aggregation) *read {
 }
 
 // opener returns the function that sends a pipeline.
-func (a *Aggregation) opener(db DB, collection string, pipeline mongo.Pipeline) func(context.Context) (*mongo.Cursor, error) {
+func (a *Aggregation) opener(
+	db DB, collection string, pipeline mongo.Pipeline,
+) func(context.Context) (*mongo.Cursor, error) {
 	return func(ctx context.Context) (*mongo.Cursor, error) {
 		o := options.Aggregate()
 		if a.Options.Hint != nil {

@@ -14,8 +14,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// MongoDB refuses $unionWith in a transaction. What a pipeline ends in is read by commands of its own there, in order, and
-// finds the same as outside.
+// MongoDB refuses $unionWith in a transaction. What a pipeline ends in is read by commands of its own there, in order,
+// and finds the same as outside.
 func TestUnionInTransaction(t *testing.T) {
 	testkit.Parallel(t)
 	type row struct {
@@ -44,7 +44,11 @@ func TestUnionInTransaction(t *testing.T) {
 		{"two", mongo.Pipeline{match(2), of(mongo.Pipeline{match(4)}), union("first")}, 5, []string{"b", "d", "a", "b"}},
 		{"nothing before it", mongo.Pipeline{union(bson.D{{Key: "coll", Value: "second"}})}, 4, []string{"a", "b", "c", "d"}},
 		{"stages after it", mongo.Pipeline{union("second"), sorted}, 0, []string{"a", "b", "c", "d"}},
-		{"a union between", mongo.Pipeline{union("second"), sorted, union("second")}, 0, []string{"a", "b", "c", "d", "c", "d"}},
+		{
+			reason:   "a union between",
+			pipeline: mongo.Pipeline{union("second"), sorted, union("second")},
+			commands: 0, want: []string{"a", "b", "c", "d", "c", "d"},
+		},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			m := mongotest.NewMonitor()
@@ -102,7 +106,8 @@ func TestUnionInTransactionUnderScope(t *testing.T) {
 	first, second := model.NewCollection[row, string]("first"), model.NewCollection[row, string]("second")
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		mongotest.NeedTransactions(t, db)
-		testkit.MustExec(t, db, first.InsertMany([]row{{"a", "x"}, {"b", "y"}}), second.InsertMany([]row{{"c", "x"}, {"d", "y"}}))
+		testkit.MustExec(t, db, first.InsertMany([]row{{"a", "x"}, {"b", "y"}}),
+			second.InsertMany([]row{{"c", "x"}, {"d", "y"}}))
 		scope := model.Scope{Filter: bson.D{{Key: "tenant", Value: "x"}}, Collections: []string{"first", "second"}}
 		err := model.InTx(t.Context(), db, func(ctx context.Context) error {
 			rows, err := first.Aggregate(mongo.Pipeline{{{Key: "$unionWith", Value: "second"}}}).All(ctx, scope.On(db))

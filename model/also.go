@@ -51,7 +51,8 @@ func (c Change[S]) Also(others ...Action) Change[any] {
 	all := []Change[any]{out}
 	for i, o := range others {
 		if o == nil {
-			out.Err = cmp.Or(out.Err, error(&ValueError{Field: fmt.Sprintf("others[%d]", i), Reason: "is nil: give a Change, a Plan or a Step"}))
+			out.Err = cmp.Or(out.Err,
+				error(&ValueError{Field: fmt.Sprintf("others[%d]", i), Reason: "is nil: give a Change, a Plan or a Step"}))
 			continue
 		}
 		all = append(all, o.Change())
@@ -187,8 +188,8 @@ func inTurn(first, second *Change[any]) *Change[any] {
 // this state. Decide(nil) decides as if nothing was found.
 func (c Change[S]) untyped() Change[any] {
 	out := Change[any]{
-		Name: c.Name, Attempts: c.Attempts, Pause: c.Pause, MaxPause: c.MaxPause, Tx: c.Tx, Lease: c.Lease, Mends: c.Mends, Err: c.Err,
-		action: c.action, alone: c.alone,
+		Name: c.Name, Attempts: c.Attempts, Pause: c.Pause, MaxPause: c.MaxPause, Tx: c.Tx, Lease: c.Lease,
+		Mends: c.Mends, Err: c.Err, action: c.action, alone: c.alone,
 	}
 	if c.Read != nil {
 		out.Read = func(ctx context.Context, db DB) (any, error) { return c.Read(ctx, db) }

@@ -158,11 +158,23 @@ func TestMergePlansWholeDocuments(t *testing.T) {
 			"db.parts.insertOne({_id: 1})\ndb.parts.insertOne({_id: 2})"},
 		{"documents without _id stay two", []model.Plan{insert(d("a", 1)), insert(d("a", 1))},
 			"db.parts.insertOne({a: 1})\ndb.parts.insertOne({a: 1})"},
-		{"deletes that both expect a match", []model.Plan{remove(model.One, "a", 1), remove(model.One, "b", 2)}, "db.parts.deleteOne({_id: 1, a: 1, b: 2})"},
+		{
+			reason: "deletes that both expect a match",
+			plans:  []model.Plan{remove(model.One, "a", 1), remove(model.One, "b", 2)},
+			want:   "db.parts.deleteOne({_id: 1, a: 1, b: 2})",
+		},
 		{"equal deletes", []model.Plan{remove(model.Any), remove(model.Any)}, "db.parts.deleteOne({_id: 1})"},
-		{"a delete with a condition that may match nothing stays a step", []model.Plan{remove(model.Any, "a", 1), remove(model.One)},
-			"db.parts.deleteOne({_id: 1, a: 1})\ndb.parts.deleteOne({_id: 1})"},
-		{"a delete without a condition", []model.Plan{remove(model.Any), remove(model.One, "a", 1)}, "db.parts.deleteOne({_id: 1, a: 1})"},
+		{
+			reason: "a delete with a condition that may match nothing stays a step",
+			plans:  []model.Plan{remove(model.Any, "a", 1), remove(model.One)},
+
+			want: "db.parts.deleteOne({_id: 1, a: 1})\ndb.parts.deleteOne({_id: 1})",
+		},
+		{
+			reason: "a delete without a condition",
+			plans:  []model.Plan{remove(model.Any), remove(model.One, "a", 1)},
+			want:   "db.parts.deleteOne({_id: 1, a: 1})",
+		},
 	} {
 		p := model.MergePlans(test.plans...)
 		if got := p.String(); got != test.want || p.Err() != nil {
@@ -171,7 +183,8 @@ func TestMergePlansWholeDocuments(t *testing.T) {
 	}
 	p := model.MergePlans(insert(d("_id", 1, "a", 2)), insert(d("_id", 1, "a", 3)))
 	var conflict *model.ConflictError
-	if !errors.As(p.Err(), &conflict) || !strings.Contains(conflict.Error(), "both insert a document with the _id 1, but the documents differ") {
+	if !errors.As(p.Err(), &conflict) ||
+		!strings.Contains(conflict.Error(), "both insert a document with the _id 1, but the documents differ") {
 		t.Errorf("different documents: %v", p.Err())
 	}
 }
@@ -197,7 +210,8 @@ func TestMergeIntoInTx(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
-		if err := ran(counted(1).Also(merge).Run(t.Context(), db)); err == nil || !strings.Contains(err.Error(), "can't run in a transaction") {
+		if err := ran(counted(1).Also(merge).Run(t.Context(), db)); err == nil ||
+			!strings.Contains(err.Error(), "can't run in a transaction") {
 			t.Errorf("joined: %v", err)
 		}
 		wantStored(t, c, "{_id: 1, n: 1}")

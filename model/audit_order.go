@@ -40,7 +40,8 @@ func feeding(techniques []Technique) [][]bool {
 		feeds[i] = make([]bool, len(techniques))
 		mended := mendedBy(t)
 		for j := range techniques {
-			feeds[i][j] = i != j && slices.ContainsFunc(derived[j], func(g Footprint) bool { return slices.ContainsFunc(mended, g.meets) })
+			feeds[i][j] = i != j &&
+				slices.ContainsFunc(derived[j], func(g Footprint) bool { return slices.ContainsFunc(mended, g.meets) })
 		}
 	}
 	for k := range feeds {

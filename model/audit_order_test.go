@@ -12,8 +12,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// One job mends a model whose techniques were given in the wrong order for it: copies and numbers before the references that they
-// derive from.
+// One job mends a model whose techniques were given in the wrong order for it: copies and numbers before the references
+// that they derive from.
 func TestAuditMendsInOrder(t *testing.T) {
 	backwards := model.New("backwards", songNames, songCount, unsung, lastTags, sungBy)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
@@ -47,7 +47,10 @@ func TestAuditOrder(t *testing.T) {
 	bands, members := model.NewCollection[band, string]("bands"), model.NewCollection[member, string]("members")
 	labels := model.NewCollection[bson.D, string]("labels")
 	count := denorm.NewCounter(members, "band", bands, denorm.CounterSpec{Count: "n"})
-	names := denorm.NewCopy(bands, members, denorm.CopySpec{KeyPath: "band", Fields: []denorm.Field{{From: "name", To: "bandName"}}})
+	names := denorm.NewCopy(bands, members, denorm.CopySpec{
+		KeyPath: "band",
+		Fields:  []denorm.Field{{From: "name", To: "bandName"}},
+	})
 	dangling := func(spec relate.DanglingSpec) model.Technique {
 		return relate.NewDangling(members, "band", bands, spec)
 	}
@@ -63,14 +66,34 @@ func TestAuditOrder(t *testing.T) {
 		techniques []model.Technique
 		want       []int // of techniques
 	}{
-		{"a mended reference", []model.Technique{count, names, dangling(relate.DanglingSpec{Repair: relate.DetachIDs})}, []int{2, 0, 1}},
-		{"a replaced reference", []model.Technique{names, dangling(relate.DanglingSpec{ReplaceBy: "none"}), count}, []int{1, 0, 2}},
-		{"deleted documents", []model.Technique{count, dangling(relate.DanglingSpec{Repair: relate.DeleteReferrers}), names}, []int{1, 0, 2}},
+		{
+			reason:     "a mended reference",
+			techniques: []model.Technique{count, names, dangling(relate.DanglingSpec{Repair: relate.DetachIDs})},
+			want:       []int{2, 0, 1},
+		},
+		{
+			reason:     "a replaced reference",
+			techniques: []model.Technique{names, dangling(relate.DanglingSpec{ReplaceBy: "none"}), count},
+			want:       []int{1, 0, 2},
+		},
+		{
+			reason:     "deleted documents",
+			techniques: []model.Technique{count, dangling(relate.DanglingSpec{Repair: relate.DeleteReferrers}), names},
+			want:       []int{1, 0, 2},
+		},
 		{"nothing is mended", []model.Technique{count, dangling(relate.DanglingSpec{}), names}, []int{0, 1, 2}},
-		{"documents that others lead to", []model.Technique{byHit, dangling(relate.DanglingSpec{Repair: relate.DetachIDs}), unlabelled}, []int{2, 0, 1}},
+		{
+			reason:     "documents that others lead to",
+			techniques: []model.Technique{byHit, dangling(relate.DanglingSpec{Repair: relate.DetachIDs}), unlabelled},
+			want:       []int{2, 0, 1},
+		},
 		{"an array that is cut", []model.Technique{byHit, names, hits}, []int{1, 2, 0}},
 		{"what a condition asks for", []model.Technique{famous, names}, []int{1, 0}},
-		{"a circle", []model.Technique{count, elsewhere, dangling(relate.DanglingSpec{Repair: relate.DetachIDs})}, []int{1, 2, 0}},
+		{
+			reason:     "a circle",
+			techniques: []model.Technique{count, elsewhere, dangling(relate.DanglingSpec{Repair: relate.DetachIDs})},
+			want:       []int{1, 2, 0},
+		},
 		{"nothing in common", []model.Technique{names, hits}, []int{0, 1}},
 		{"nothing in common, the other way", []model.Technique{hits, names}, []int{0, 1}},
 	} {

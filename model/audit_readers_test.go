@@ -103,7 +103,10 @@ func TestAuditReadersStop(t *testing.T) {
 	if !errors.Is(last, errBad) || n != 501 || running.Load() != 0 {
 		t.Errorf("%v after %d", last, n)
 	}
-	a.Checks[1] = model.Check{Name: "panics", Read: func(context.Context, model.DB, bson.D) iter.Seq2[model.Finding, error] { panic("broken") }}
+	a.Checks[1] = model.Check{
+		Name: "panics",
+		Read: func(context.Context, model.DB, bson.D) iter.Seq2[model.Finding, error] { panic("broken") },
+	}
 	func() {
 		defer func() {
 			if p := recover(); p != "broken" || running.Load() != 0 {

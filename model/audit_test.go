@@ -41,7 +41,10 @@ var (
 	songs     = model.NewCollection[song, int64]("songs")
 	sungBy    = relate.NewParentRef(songs, "singer", singers, relate.ParentRefSpec{})
 	songCount = denorm.NewCounter(songs, "singer", singers, denorm.CounterSpec{Count: "songs"})
-	songNames = denorm.NewCopy(singers, songs, denorm.CopySpec{KeyPath: "singer", Fields: []denorm.Field{{From: "name", To: "singerName"}}})
+	songNames = denorm.NewCopy(singers, songs, denorm.CopySpec{
+		KeyPath: "singer",
+		Fields:  []denorm.Field{{From: "name", To: "singerName"}},
+	})
 	lastTags  = denorm.NewBounded(songs, "tags", denorm.BoundedSpec{Max: 2})
 	unsung    = relate.NewDangling(songs, "singer", singers, relate.DanglingSpec{Repair: relate.DetachIDs})
 	revisions = embed.NewVersioned(singers, embed.VersionedSpec{Uncounted: []string{"songs", "name"}})
@@ -53,7 +56,11 @@ var (
 func damaged(ctx context.Context, db *mongo.Database, n int) error {
 	list := make([]any, n)
 	for i := range list {
-		s := bson.D{{Key: "_id", Value: int64(i)}, {Key: "singer", Value: []string{"ann", "bob"}[i%2]}, {Key: "singerName", Value: []string{"Ann", "Bob"}[i%2]}}
+		s := bson.D{
+			{Key: "_id", Value: int64(i)},
+			{Key: "singer", Value: []string{"ann", "bob"}[i%2]},
+			{Key: "singerName", Value: []string{"Ann", "Bob"}[i%2]},
+		}
 		switch {
 		case i%10 == 3:
 			s[2].Value = "Robert"
@@ -67,8 +74,14 @@ func damaged(ctx context.Context, db *mongo.Database, n int) error {
 	}
 	_, errSongs := db.Collection("songs").InsertMany(ctx, list)
 	_, errSingers := db.Collection("singers").InsertMany(ctx, []any{
-		bson.D{{Key: "_id", Value: "ann"}, {Key: "name", Value: "Ann"}, {Key: "songs", Value: int64(7)}, {Key: "version", Value: "two"}},
-		bson.D{{Key: "_id", Value: "bob"}, {Key: "name", Value: "Bob"}, {Key: "songs", Value: int64(7)}, {Key: "version", Value: int64(1)}},
+		bson.D{
+			{Key: "_id", Value: "ann"}, {Key: "name", Value: "Ann"}, {Key: "songs", Value: int64(7)},
+			{Key: "version", Value: "two"},
+		},
+		bson.D{
+			{Key: "_id", Value: "bob"}, {Key: "name", Value: "Bob"}, {Key: "songs", Value: int64(7)},
+			{Key: "version", Value: int64(1)},
+		},
 	})
 	return errors.Join(errSongs, errSingers)
 }
@@ -132,10 +145,11 @@ func TestAuditCut(t *testing.T) {
 		var modified int64
 		for n := 0; ; n++ {
 			last := model.Progress{}
-			got, err := atOnce(choir).Job().Run(t.Context(), db, model.JobOptions{Checkpoint: "jobs", BatchSize: 15, Progress: func(p model.Progress) error {
-				last = p
-				return stop
-			}})
+			got, err := atOnce(choir).Job().
+				Run(t.Context(), db, model.JobOptions{Checkpoint: "jobs", BatchSize: 15, Progress: func(p model.Progress) error {
+					last = p
+					return stop
+				}})
 			modified += got.Modified
 			if err != nil && err != stop || n > 50 {
 				t.Fatal(n, err)
@@ -162,7 +176,8 @@ func TestAuditLeaves(t *testing.T) {
 		}
 		_, err := atOnce(told).Job().Run(t.Context(), db, model.JobOptions{})
 		var left *model.LeftError
-		if !errors.As(err, &left) || left.Left != 2 || left.Findings[0].Technique != "relate.Dangling" || !strings.Contains(err.Error(), "audit: told") {
+		if !errors.As(err, &left) || left.Left != 2 || left.Findings[0].Technique != "relate.Dangling" ||
+			!strings.Contains(err.Error(), "audit: told") {
 			t.Fatalf("%v", err)
 		}
 		if got := foundBy(t, db, atOnce(told)); got != "map[relate.Dangling:2]" {
@@ -216,7 +231,10 @@ type wordy struct{ model.Parts }
 func newWordy() wordy {
 	check := model.Check{
 		Name: "songs: words", Collection: "songs", Rule: "there is no song",
-		Pipeline: mongo.Pipeline{{{Key: "$project", Value: bson.D{{Key: "words", Value: bson.D{{Key: "$literal", Value: strings.Repeat("la", 512)}}}}}}},
+		Pipeline: mongo.Pipeline{{{
+			Key:   "$project",
+			Value: bson.D{{Key: "words", Value: bson.D{{Key: "$literal", Value: strings.Repeat("la", 512)}}}},
+		}}},
 		Tell: func(f *model.Finding) error {
 			f.ID, f.Problem = f.Detail.Lookup("_id"), "is sung"
 			return nil

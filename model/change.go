@@ -104,8 +104,9 @@ type changeState[S any] struct {
 func (s *changeState[S]) options() changeOptions {
 	c := s.c
 	return changeOptions{
-		err: c.Err, attempts: c.Attempts, pause: c.Pause, maxPause: c.MaxPause, tx: c.Tx, incomplete: c.Read == nil || c.Decide == nil,
-		lease: c.Lease, mends: c.Mends, name: c.Name, decides: c.Decide, follows: c.Then != nil, action: c.action, alone: c.alone,
+		err: c.Err, attempts: c.Attempts, pause: c.Pause, maxPause: c.MaxPause, tx: c.Tx,
+		incomplete: c.Read == nil || c.Decide == nil, lease: c.Lease, mends: c.Mends, name: c.Name, decides: c.Decide,
+		follows: c.Then != nil, action: c.action, alone: c.alone,
 	}
 }
 

@@ -28,7 +28,8 @@ func addOne(attempts int) model.Change[part] {
 	}
 }
 
-// TestChangeLosesNoUpdate: writers that read, compute and write at the same time, with a plain guard and in transactions.
+// TestChangeLosesNoUpdate: writers that read, compute and write at the same time, with a plain guard and in
+// transactions.
 func TestChangeLosesNoUpdate(t *testing.T) {
 	const writers, rounds = 10, 5
 	for _, tx := range []bool{false, true} {
@@ -74,7 +75,8 @@ func TestChangeEnds(t *testing.T) {
 		}
 		state, _, err := stale.Run(t.Context(), db)
 		var step *model.StepError
-		if !errors.Is(err, model.ErrStale) || !errors.As(err, &step) || reads != 3 || state.Qty != 9 || !strings.Contains(err.Error(), "3 attempts") {
+		if !errors.Is(err, model.ErrStale) || !errors.As(err, &step) || reads != 3 || state.Qty != 9 ||
+			!strings.Contains(err.Error(), "3 attempts") {
 			t.Errorf("after %d reads: %v, %v", reads, state, err)
 		}
 		refuse := addOne(0)
@@ -84,7 +86,8 @@ func TestChangeEnds(t *testing.T) {
 		}
 		missing := addOne(0)
 		missing.Read = func(ctx context.Context, db model.DB) (part, error) { return parts.ByID(9).One(ctx, db) }
-		if _, _, err := missing.Run(t.Context(), db); !errors.Is(err, model.ErrNotFound) || !errors.Is(err, mongo.ErrNoDocuments) {
+		if _, _, err := missing.Run(t.Context(), db); !errors.Is(err, model.ErrNotFound) ||
+			!errors.Is(err, mongo.ErrNoDocuments) {
 			t.Errorf("an error of Read: %v", err)
 		}
 		if _, _, err := (model.Change[int]{Err: errBad}).Run(t.Context(), db); !errors.Is(err, errBad) {
@@ -128,7 +131,9 @@ func TestChangeInATransaction(t *testing.T) {
 // TestChangePauses: pauses grow, and none is longer than MaxPause; odd settings do no harm.
 func TestChangePauses(t *testing.T) {
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		for _, c := range []struct{ pause, most time.Duration }{{1, 1}, {1, 2}, {time.Hour, time.Millisecond}, {-1, -1}, {1 << 62, 1}, {time.Millisecond, 4 * time.Millisecond}} {
+		for _, c := range []struct{ pause, most time.Duration }{
+			{1, 1}, {1, 2}, {time.Hour, time.Millisecond}, {-1, -1}, {1 << 62, 1}, {time.Millisecond, 4 * time.Millisecond},
+		} {
 			change := model.Change[bson.D]{
 				Read: func(context.Context, model.DB) (bson.D, error) { return nil, nil },
 				Decide: func(bson.D) (model.Plan, error) {

@@ -106,7 +106,10 @@ func (c Check) Find() *Aggregate[bson.Raw] {
 	switch {
 	case c.Err != nil:
 	case c.Pipeline == nil:
-		a.Err = &ValueError{Collection: c.Collection, Field: "Check", Value: c.Name, Reason: "has no Pipeline, because it reads more than once: use Each"}
+		a.Err = &ValueError{
+			Collection: c.Collection, Field: "Check", Value: c.Name,
+			Reason: "has no Pipeline, because it reads more than once: use Each",
+		}
 	case len(c.filter) > 0:
 		a.Pipeline = append(mongo.Pipeline{{{Key: "$match", Value: c.filter}}}, c.Pipeline...)
 	default:

@@ -19,7 +19,9 @@ import (
 
 // A finding that says since when it stands is mended by that, at once or not at all.
 func TestCheckAgeBySince(t *testing.T) {
-	for reason, check := range map[string]model.Check{"a pipeline": negatives(time.Minute), "reads": negativesByReads(time.Minute)} {
+	for reason, check := range map[string]model.Check{
+		"a pipeline": negatives(time.Minute), "reads": negativesByReads(time.Minute),
+	} {
 		t.Run(reason, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				ctx, db := t.Context(), mongotest.NewClient(t).Database("x")
@@ -28,7 +30,8 @@ func TestCheckAgeBySince(t *testing.T) {
 				}
 				now := time.Now()
 				mustRun(t, db, model.NewPlan(
-					stocks.Update(1, d("$set", d("since", now.Add(-time.Minute-time.Second)))), stocks.Update(2, d("$set", d("since", now.Add(-time.Minute+time.Second)))),
+					stocks.Update(1, d("$set", d("since", now.Add(-time.Minute-time.Second)))),
+					stocks.Update(2, d("$set", d("since", now.Add(-time.Minute+time.Second)))),
 				))
 				for _, want := range []string{"0 -2 3", "0 -2 3"} {
 					if _, err := check.Job().Run(ctx, db, model.JobOptions{}); err != nil || inStock(t, db) != want {
@@ -38,7 +41,8 @@ func TestCheckAgeBySince(t *testing.T) {
 				if waited := time.Since(now); waited > time.Second {
 					t.Errorf("waited %s", waited)
 				}
-				if found, err := check.All(ctx, db); err != nil || len(found) != 1 || !found[0].Since.Equal(now.Add(-time.Minute+time.Second).Truncate(time.Millisecond)) {
+				if found, err := check.All(ctx, db); err != nil || len(found) != 1 ||
+					!found[0].Since.Equal(now.Add(-time.Minute+time.Second).Truncate(time.Millisecond)) {
 					t.Errorf("found %v, %v", found, err)
 				}
 				check.Age = 30 * time.Second // on a copy: what a user may change
@@ -50,8 +54,8 @@ func TestCheckAgeBySince(t *testing.T) {
 	}
 }
 
-// A finding that doesn't say since when is mended if a second look, as much later as the age, finds the same: not what is new, what has
-// changed, or what is gone.
+// A finding that doesn't say since when is mended if a second look, as much later as the age, finds the same: not what
+// is new, what has changed, or what is gone.
 func TestCheckAgeByLookingTwice(t *testing.T) {
 	bare := func(c model.Check) model.Check { // whose findings have no details
 		read := c.Read
@@ -74,7 +78,8 @@ func TestCheckAgeByLookingTwice(t *testing.T) {
 		return c
 	}
 	for reason, check := range map[string]model.Check{
-		"a pipeline": negatives(time.Minute), "reads": negativesByReads(time.Minute), "without details": bare(negativesByReads(time.Minute)),
+		"a pipeline": negatives(time.Minute), "reads": negativesByReads(time.Minute),
+		"without details": bare(negativesByReads(time.Minute)),
 	} {
 		t.Run(reason, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -87,7 +92,8 @@ func TestCheckAgeByLookingTwice(t *testing.T) {
 				go func() { // as the test's goroutine waits in the job
 					time.Sleep(30 * time.Second)
 					_, err := model.NewPlan(
-						stocks.Update(2, d("$set", d("qty", -20))), stocks.Update(3, d("$set", d("qty", 30))), stocks.Update(4, d("$set", d("qty", -40))),
+						stocks.Update(2, d("$set", d("qty", -20))), stocks.Update(3, d("$set", d("qty", 30))),
+						stocks.Update(4, d("$set", d("qty", -40))),
 					).Run(ctx, db)
 					if got := inStock(t, db); err != nil || got != "-1 -20 30 -40 5 0" { // the last says that it is old
 						t.Errorf("mended before its time: %s, %v", got, err)
@@ -104,7 +110,8 @@ func TestCheckAgeByLookingTwice(t *testing.T) {
 				}
 				short, cancel := context.WithTimeout(ctx, 10*time.Second)
 				defer cancel()
-				if _, err := check.Job().Run(short, db, model.JobOptions{}); !errors.Is(err, context.DeadlineExceeded) || inStock(t, db) != "0 -20 30 -40 5 0" {
+				if _, err := check.Job().Run(short, db, model.JobOptions{}); !errors.Is(err, context.DeadlineExceeded) ||
+					inStock(t, db) != "0 -20 30 -40 5 0" {
 					t.Errorf("a context that ends: %v, %s", err, inStock(t, db))
 				}
 			})
@@ -126,10 +133,12 @@ func TestCheckMendAll(t *testing.T) {
 			}
 			told := 0
 			o := model.JobOptions{Progress: func(p model.Progress) error { told++; return nil }}
-			if p, err := check.Job().Run(t.Context(), db, model.JobOptions{DryRun: true}); err != nil || p.Writes != 2 || p.Modified != 0 || !p.Done || inStock(t, db) != "5 -1 -2" {
+			if p, err := check.Job().Run(t.Context(), db, model.JobOptions{DryRun: true}); err != nil || p.Writes != 2 ||
+				p.Modified != 0 || !p.Done || inStock(t, db) != "5 -1 -2" {
 				t.Errorf("a dry run: %+v, %v", p, err)
 			}
-			if p, err := check.Job().Run(t.Context(), db, o); err != nil || p.Modified != 2 || p.Batches != 1 || !p.Done || told != 1 || inStock(t, db) != "5 0 0" {
+			if p, err := check.Job().Run(t.Context(), db, o); err != nil || p.Modified != 2 || p.Batches != 1 || !p.Done ||
+				told != 1 || inStock(t, db) != "5 0 0" {
 				t.Errorf("%+v, told %d times, %v", p, told, err)
 			}
 			o.Progress = func(model.Progress) error { return errBad }
@@ -174,9 +183,11 @@ func TestCheckRefuses(t *testing.T) {
 		all := func(c model.Check) error { _, err := c.All(t.Context(), db); return err }
 		code := d("qty", func() {})
 		for reason, err := range map[string]error{
-			"no Mend": run(pure), "no Mend, in part": run(pure.In(d("_id", 1))), "no Pipeline": run(blind), "found by no Pipeline": all(blind),
-			"a pipeline of reads": reads.Find().Err, "a filter that can't be sent": all(pure.In(code)), "reads by such a filter": all(reads.In(code)), "a job by such a filter": run(negatives(0).In(code)),
-			"an error": all(failed), "an error of reads": all(failedReads), "an error of a job": run(failed), "an error that is there before": all(failed.In(code)),
+			"no Mend": run(pure), "no Mend, in part": run(pure.In(d("_id", 1))), "no Pipeline": run(blind),
+			"found by no Pipeline": all(blind), "a pipeline of reads": reads.Find().Err,
+			"a filter that can't be sent": all(pure.In(code)), "reads by such a filter": all(reads.In(code)),
+			"a job by such a filter": run(negatives(0).In(code)), "an error": all(failed), "an error of reads": all(failedReads),
+			"an error of a job": run(failed), "an error that is there before": all(failed.In(code)),
 		} {
 			if err == nil {
 				t.Errorf("%s is taken", reason)
@@ -209,20 +220,25 @@ func TestCheckOfTenant(t *testing.T) {
 	whole.MendAll = func(ctx context.Context, db model.DB, _ time.Duration) (model.Result, error) {
 		return model.NewPlan(updateManyOf("stocks", d("qty", d("$lt", 0)), d("$set", d("qty", int32(0))))).Run(ctx, db)
 	}
-	for reason, check := range map[string]model.Check{"a pipeline": negatives(0), "reads": negativesByReads(0), "all at once": whole} {
+	for reason, check := range map[string]model.Check{
+		"a pipeline": negatives(0), "reads": negativesByReads(0), "all at once": whole,
+	} {
 		t.Run(reason, func(t *testing.T) {
 			mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-				mustRun(t, db, model.Scoped(a, stocks.InsertMany([]checkedStock{{ID: 1, Qty: -1}, {ID: 2, Qty: 2}})), model.Scoped(b, stocks.InsertMany([]checkedStock{{ID: 3, Qty: -3}, {ID: 4, Qty: -4}})),
+				mustRun(t, db, model.Scoped(a, stocks.InsertMany([]checkedStock{{ID: 1, Qty: -1}, {ID: 2, Qty: 2}})),
+					model.Scoped(b, stocks.InsertMany([]checkedStock{{ID: 3, Qty: -3}, {ID: 4, Qty: -4}})),
 					model.Scoped(b, model.NewPlan(stocks.Delete(4))))
 				for want, tenant := range map[string]model.Scope{"[stocks 1: qty is -1]": a, "[stocks 3: qty is -3]": b} {
 					if found, err := check.All(t.Context(), tenant.On(db)); err != nil || fmt.Sprint(found) != want {
 						t.Errorf("found %v, want %s, %v", found, want, err)
 					}
 				}
-				if p, err := check.Job().Run(t.Context(), a.On(db), model.JobOptions{}); err != nil || p.Modified != 1 || inStock(t, db) != "0 2 -3 -4" {
+				if p, err := check.Job().Run(t.Context(), a.On(db), model.JobOptions{}); err != nil || p.Modified != 1 ||
+					inStock(t, db) != "0 2 -3 -4" {
 					t.Errorf("of a: %+v, %v, %s", p, err, inStock(t, db))
 				}
-				if p, err := check.Job().Run(t.Context(), b.On(db), model.JobOptions{}); err != nil || p.Modified != 1 || inStock(t, db) != "0 2 0 -4" {
+				if p, err := check.Job().Run(t.Context(), b.On(db), model.JobOptions{}); err != nil || p.Modified != 1 ||
+					inStock(t, db) != "0 2 0 -4" {
 					t.Errorf("of b: %+v, %v, %s", p, err, inStock(t, db))
 				}
 			})

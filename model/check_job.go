@@ -21,7 +21,10 @@ var errNotMended = errors.New("docmodel: this check has no repair: read the find
 // Cost for each 500 documents: two commands, and the repair's commands. For each 500
 // findings without Since, one more command.
 func (c Check) Job() Job {
-	s := Stage{Name: c.Name, Collection: c.Collection, Filter: c.filter, Projection: bson.D{{Key: "_id", Value: 1}}, Keyed: c.Keyed, check: &c}
+	s := Stage{
+		Name: c.Name, Collection: c.Collection, Filter: c.filter, Projection: bson.D{{Key: "_id", Value: 1}}, Keyed: c.Keyed,
+		check: &c,
+	}
 	if c.MendAll != nil {
 		s.Do = c.all
 	}
@@ -29,7 +32,10 @@ func (c Check) Job() Job {
 	switch {
 	case j.Err != nil:
 	case c.MendAll != nil && len(c.filter) > 0:
-		j.Err = &ValueError{Collection: c.Collection, Field: "Check", Value: c.Name, Reason: "repairs every finding, so it can't be narrowed by In"}
+		j.Err = &ValueError{
+			Collection: c.Collection, Field: "Check", Value: c.Name,
+			Reason: "repairs every finding, so it can't be narrowed by In",
+		}
 	case c.MendAll == nil && c.Mend == nil:
 		j.Err = fmt.Errorf("%w: %s", errNotMended, c.Name)
 	case c.Read == nil:

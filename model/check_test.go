@@ -118,8 +118,10 @@ func TestCheckFinds(t *testing.T) {
 				narrow := check.In(filter)
 				filter[0].Value.(bson.D)[0].Value.(bson.A)[0] = "b" // the check has its own
 				for want, c := range map[string]model.Check{
-					"[stocks 2: qty is -1 stocks 3: qty is -2 stocks 5: qty is -4 stocks 6: qty is -5]": check, "[stocks 3: qty is -2 stocks 5: qty is -4]": narrow,
-					"[stocks 5: qty is -4]": narrow.In(d("_id", d("$gt", 3))), "[stocks 3: qty is -2]": narrow.In(nil).In(d("qty", -2)).In(d("shelf", "a")), "[]": check.In(d("_id", 4)),
+					"[stocks 2: qty is -1 stocks 3: qty is -2 stocks 5: qty is -4 stocks 6: qty is -5]": check,
+					"[stocks 3: qty is -2 stocks 5: qty is -4]":                                         narrow,
+					"[stocks 5: qty is -4]": narrow.In(d("_id", d("$gt", 3))),
+					"[stocks 3: qty is -2]": narrow.In(nil).In(d("qty", -2)).In(d("shelf", "a")), "[]": check.In(d("_id", 4)),
 					"[stocks 6: qty is -5]": check.In(d("_id", d("$gt", 2))).In(d("_id", d("$in", bson.A{1, 2, 6}))),
 				} {
 					found, err := c.All(t.Context(), db)
@@ -146,7 +148,8 @@ func TestCheckFinds(t *testing.T) {
 				if found, err := check.All(t.Context(), db); !errors.Is(err, errBad) || found != nil || n != 2 {
 					t.Errorf("found %v, %v, after %d", found, err, n)
 				}
-				if _, err := check.Job().Run(t.Context(), db, model.JobOptions{}); !errors.Is(err, errBad) || !strings.Contains(err.Error(), check.Name) {
+				if _, err := check.Job().Run(t.Context(), db, model.JobOptions{}); !errors.Is(err, errBad) ||
+					!strings.Contains(err.Error(), check.Name) {
 					t.Error(err)
 				}
 			})
@@ -178,25 +181,31 @@ func TestCheckJob(t *testing.T) {
 				job.Stages[0].BatchSize = 3
 				monitor.Reset()
 				dry, err := job.Run(t.Context(), db, model.JobOptions{DryRun: true})
-				if err != nil || dry.Documents != 8 || dry.Writes != 3 || dry.Modified != 0 || dry.Batches != 3 || inStock(t, db) != "5 -1 -2 3 4 5 -7 8" {
+				if err != nil || dry.Documents != 8 || dry.Writes != 3 || dry.Modified != 0 || dry.Batches != 3 ||
+					inStock(t, db) != "5 -1 -2 3 4 5 -7 8" {
 					t.Errorf("a dry run: %+v, %v, %s", dry, err, inStock(t, db))
 				}
 				narrow := check.In(d("shelf", "a")).Job()
 				narrow.Stages[0].BatchSize = 1
-				if p, err := narrow.Run(t.Context(), db, model.JobOptions{}); err != nil || p.Documents != 4 || p.Modified != 2 || inStock(t, db) != "5 -1 0 3 4 5 0 8" {
+				if p, err := narrow.Run(t.Context(), db, model.JobOptions{}); err != nil || p.Documents != 4 || p.Modified != 2 ||
+					inStock(t, db) != "5 -1 0 3 4 5 0 8" {
 					t.Errorf("narrowed: %+v, %v, %s", p, err, inStock(t, db))
 				}
 				if err := stocked(t.Context(), db, 5, -1, -2, 3, 4, 5, -7, 8); err != nil {
 					t.Fatal(err)
 				}
-				some, err := job.Run(t.Context(), db, model.JobOptions{Checkpoint: "jobs", Progress: func(model.Progress) error { return stop }})
+				some, err := job.Run(t.Context(), db, model.JobOptions{
+					Checkpoint: "jobs",
+					Progress:   func(model.Progress) error { return stop },
+				})
 				if err != stop || some.Done || some.Modified != 2 || inStock(t, db) != "5 0 0 3 4 5 -7 8" {
 					t.Errorf("stopped: %+v, %v, %s", some, err, inStock(t, db))
 				}
 				mustRun(t, db, model.NewPlan(stocks.Update(1, d("$set", d("qty", -9))))) // behind it
 				monitor.Reset()
 				rest, err := job.Run(t.Context(), db, model.JobOptions{Checkpoint: "jobs"})
-				// Two batches, of an _id read, a check and a checkpoint, one of them with a write; two reads that find no more; the checkpoint before and after.
+				// Two batches, of an _id read, a check and a checkpoint, one of them with a write; two reads that find no more; the
+				// checkpoint before and after.
 				if cost := monitor.Cost(); cost.Commands != 2*3+1+2+2 {
 					t.Errorf("%d commands: %v", cost.Commands, monitor.Commands())
 				}
@@ -204,10 +213,12 @@ func TestCheckJob(t *testing.T) {
 					t.Errorf("gone on: %+v, %v, %s", rest, err, inStock(t, db))
 				}
 				after := model.JobOptions{From: model.Progress{After: rawOf(int32(1))}}
-				if p, err := job.Run(t.Context(), db, after); err != nil || p.Modified != 0 || inStock(t, db) != "-9 0 0 3 4 5 0 8" {
+				if p, err := job.Run(t.Context(), db, after); err != nil || p.Modified != 0 ||
+					inStock(t, db) != "-9 0 0 3 4 5 0 8" {
 					t.Errorf("after the first: %+v, %v, %s", p, err, inStock(t, db))
 				}
-				if p, err := job.Run(t.Context(), db, model.JobOptions{}); err != nil || p.Modified != 1 || inStock(t, db) != "0 0 0 3 4 5 0 8" {
+				if p, err := job.Run(t.Context(), db, model.JobOptions{}); err != nil || p.Modified != 1 ||
+					inStock(t, db) != "0 0 0 3 4 5 0 8" {
 					t.Errorf("again from the start: %+v, %v, %s", p, err, inStock(t, db))
 				}
 			}, mongotest.WithMonitor(monitor))

@@ -64,12 +64,21 @@ func TestNewCollectionPanics(t *testing.T) {
 		{func() { model.NewCollection[sliceID, string]("x") }, "can't be an array", "an array of K as _id"},
 		{func() { model.NewCollection[sliceID, []string]("x") }, "can't be an array", "an array as _id"},
 		{func() { model.NewCollection[bson.D, []string]("x") }, "can't be an array", "an array as _id of an open document"},
-		{func() { model.NewCollection[twiceName, string]("x") }, `two fields as "x"`, "the driver refuses it at the first insert"},
-		{func() { model.NewCollection[badInline, string]("x") }, "can be inlined", "the driver refuses it at the first insert"},
+		{
+			declare: func() { model.NewCollection[twiceName, string]("x") },
+			want:    `two fields as "x"`, reason: "the driver refuses it at the first insert",
+		},
+		{
+			declare: func() { model.NewCollection[badInline, string]("x") },
+			want:    "can be inlined", reason: "the driver refuses it at the first insert",
+		},
 		{func() { model.NewCollection[twoMaps, string]("x") }, "can be inlined", "the driver refuses it at the first insert"},
 		{func() { model.NewCollection[inItself, string]("x") }, "contains itself inline", "the driver overflows its stack"},
 		{func() { (&model.Collection[part, int32]{}).Docs().MustField("name") }, "zero Collection", "the zero Collection"},
-		{func() { core.NewReader[int64](parts.Docs(), "qty") }, "holds values of type int32, not int64", "a reader of another type"},
+		{
+			declare: func() { core.NewReader[int64](parts.Docs(), "qty") },
+			want:    "holds values of type int32, not int64", reason: "a reader of another type",
+		},
 	} {
 		e := catch(t, c.declare)
 		if e == nil || !strings.Contains(e.Problem, c.want) {

@@ -8,7 +8,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// TestChangedCopies holds that what returns a changed query, pipeline or findAndModify leaves the one that it came from alone.
+// TestChangedCopies holds that what returns a changed query, pipeline or findAndModify leaves the one that it came from
+// alone.
 func TestChangedCopies(t *testing.T) {
 	scope := model.Scope{Filter: d("tenant", "t"), Set: d("by", "x")}
 	find := parts.Find(d("name", "a")).Sorted(d("qty", 1)).Limited(3)

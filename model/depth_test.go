@@ -48,7 +48,10 @@ func TestTooDeep(t *testing.T) {
 	raw := rawLevels(500_000)
 	db := mongotest.NewClient(t).Database("x")
 	rings := model.NewCollection[ring, string]("rings")
-	for name, v := range map[string]any{"a cycle": endless, "a list of itself": list, "levels": deep, "bytes": raw, "a value of bytes": bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: raw}} {
+	for name, v := range map[string]any{
+		"a cycle": endless, "a list of itself": list, "levels": deep, "bytes": raw,
+		"a value of bytes": bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: raw},
+	} {
 		if text := model.Shell(v); !strings.Contains(text, "deeper than") || len(text) > 1<<20 {
 			t.Errorf("%s: Shell gives %d bytes", name, len(text))
 		}
@@ -108,7 +111,10 @@ func TestNothingToRunOn(t *testing.T) {
 		},
 		"Plan.Run":   func(ctx context.Context, db *mongo.Database) error { _, err := steps.Run(ctx, db); return err },
 		"Plan.RunTx": func(ctx context.Context, db *mongo.Database) error { _, err := steps.RunTx(ctx, db); return err },
-		"Change":     func(ctx context.Context, db *mongo.Database) error { _, _, err := pairOf(nil).Run(ctx, db); return err },
+		"Change": func(ctx context.Context, db *mongo.Database) error {
+			_, _, err := pairOf(nil).Run(ctx, db)
+			return err
+		},
 		"Change, leased": func(ctx context.Context, db *mongo.Database) error {
 			_, _, err := pairOf(longLease).Run(ctx, db)
 			return err
@@ -128,11 +134,19 @@ func TestNothingToRunOn(t *testing.T) {
 			return err
 		},
 		"Job": func(ctx context.Context, db *mongo.Database) error {
-			_, err := model.Job{Stages: []model.Stage{{Collection: "parts", Plan: func([]bson.Raw) (model.Plan, error) { return model.Plan{}, nil }}}}.Run(ctx, db, model.JobOptions{})
+			_, err := model.Job{
+				Stages: []model.Stage{{
+					Collection: "parts",
+					Plan:       func([]bson.Raw) (model.Plan, error) { return model.Plan{}, nil },
+				}},
+			}.Run(ctx, db, model.JobOptions{})
 			return err
 		},
 		"Stream": func(ctx context.Context, db *mongo.Database) error {
-			return model.Stream{Name: "s", Collection: "parts", Places: "places", Plan: func(model.Event) (model.Plan, error) { return model.Plan{}, nil }}.Run(ctx, db, model.StreamOptions{})
+			return model.Stream{
+				Name: "s", Collection: "parts", Places: "places",
+				Plan: func(model.Event) (model.Plan, error) { return model.Plan{}, nil },
+			}.Run(ctx, db, model.StreamOptions{})
 		},
 	} {
 		for what, err := range map[string]error{"context": run(none, db), "database": run(t.Context(), nil)} {

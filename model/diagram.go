@@ -85,7 +85,9 @@ func (d *diagram) at(collection string) *box {
 	i := slices.IndexFunc(d.boxes, func(b box) bool { return b.name == collection })
 	if i < 0 {
 		i = len(d.boxes)
-		d.boxes = append(d.boxes, box{name: collection, fields: []drawn{{"_id", []string{"PK"}}}, typeOf: func(string) string { return "" }})
+		d.boxes = append(d.boxes, box{
+			name: collection, fields: []drawn{{"_id", []string{"PK"}}}, typeOf: func(string) string { return "" },
+		})
 	}
 	return &d.boxes[i]
 }

@@ -52,23 +52,51 @@ func TestDiagram(t *testing.T) {
 		of           []model.Technique
 	}{
 		{"nothing", "erDiagram\n", nil},
-		{"an open collection", "erDiagram\n    \"open\" {\n        any _id PK\n    }\n", []model.Technique{model.Entity(open), model.Entity(open)}},
-		{"types", strings.Join([]string{"erDiagram", `    "typed" {`, "        int _id PK", "        document inner", "        document[] list", "        any any",
-			"        any map", "        binData bytes", "        decimal dec", "        int small", "        long big", "        double real", "        bool yes", "    }\n"}, "\n"),
-			[]model.Technique{model.Entity(typed)}},
-		{"ends, and who calls one relation what", strings.Join([]string{"erDiagram", `    "b" {`, "        any _id PK", "    }", `    "a" {`, "        any _id PK", `        any x_y FK "x.y"`, "    }",
-			`    "a" |o--o{ "b" : "x.y: one, two"`, `    "a" ||--o| "b" : "_id"`, "    \"a\" }o--|| \"b\" : \"x.y\"\n"}, "\n"),
-			[]model.Technique{ties{
+		{
+			reason: "an open collection",
+			want:   "erDiagram\n    \"open\" {\n        any _id PK\n    }\n",
+			of:     []model.Technique{model.Entity(open), model.Entity(open)},
+		},
+		{
+			reason: "types",
+			want: strings.Join([]string{
+				"erDiagram", `    "typed" {`, "        int _id PK", "        document inner", "        document[] list",
+				"        any any",
+				"        any map", "        binData bytes", "        decimal dec", "        int small",
+				"        long big", "        double real", "        bool yes", "    }\n",
+			}, "\n"),
+
+			of: []model.Technique{model.Entity(typed)},
+		},
+		{
+			reason: "ends, and who calls one relation what",
+			want: strings.Join([]string{
+				"erDiagram", `    "b" {`, "        any _id PK", "    }", `    "a" {`, "        any _id PK",
+				`        any x_y FK "x.y"`, "    }",
+				`    "a" |o--o{ "b" : "x.y: one, two"`, `    "a" ||--o| "b" : "_id"`,
+				"    \"a\" }o--|| \"b\" : \"x.y\"\n",
+			}, "\n"),
+
+			of: []model.Technique{ties{
 				{From: "a", To: "b", FromPath: "x.y", ToPath: "_id", FromEnd: model.ZeroOrOne, ToEnd: model.Many, Label: "one"},
 				{From: "a", To: "b", FromPath: "_id", ToPath: "_id", FromEnd: model.ExactlyOne, ToEnd: model.ZeroOrOne},
 				{From: "a", To: "b", FromPath: "x.y", ToPath: "_id", FromEnd: model.ZeroOrOne, ToEnd: model.Many, Label: "two"},
 			}, ties{
 				{From: "a", To: "b", FromPath: "x.y", ToPath: "_id", FromEnd: model.ZeroOrOne, ToEnd: model.Many, Label: "one"},
 				{From: "a", To: "b", FromPath: "x.y", ToPath: "_id", FromEnd: model.Many, ToEnd: model.ExactlyOne},
-			}}},
-		{"names that Mermaid has no escape for", strings.Join([]string{"erDiagram", `    "q_q" {`, "        any _id PK", "    }", `    "a_b__c é" {`, "        any _id PK",
-			`        any _0___x FK "0.é-x"`, "    }", "    \"a_b__c é\" |o--o| \"q_q\" : \"0.é-x: _ _ _\"\n"}, "\n"),
-			[]model.Technique{ties{{From: "a\"b\\%c é", To: "q\nq", FromPath: "0.é-x", ToPath: "_id", Label: "\" % \\"}}}},
+			}},
+		},
+		{
+			reason: "names that Mermaid has no escape for",
+			want: strings.Join([]string{
+				"erDiagram", `    "q_q" {`, "        any _id PK", "    }", `    "a_b__c é" {`, "        any _id PK",
+
+				`        any _0___x FK "0.é-x"`, "    }",
+				"    \"a_b__c é\" |o--o| \"q_q\" : \"0.é-x: _ _ _\"\n",
+			}, "\n"),
+
+			of: []model.Technique{ties{{From: "a\"b\\%c é", To: "q\nq", FromPath: "0.é-x", ToPath: "_id", Label: "\" % \\"}}},
+		},
 	} {
 		if got := model.New("test", test.of...).Diagram(); got != test.want {
 			t.Errorf("%s:\n%q\nwant\n%q", test.reason, got, test.want)

@@ -13,7 +13,8 @@ import (
 	"github.com/docmodel/docmodel/mongotest"
 )
 
-// An upsert whose guard fails meets a duplicate of its own _id, which its reason explains; a duplicate key of another index is none.
+// An upsert whose guard fails meets a duplicate of its own _id, which its reason explains; a duplicate key of another
+// index is none.
 func TestDuplicateOfUpsert(t *testing.T) {
 	why := errors.New("it is full")
 	yes := true
@@ -34,11 +35,13 @@ func TestDuplicateOfUpsert(t *testing.T) {
 			if _, err := db.Collection("parts").Indexes().CreateOne(ctx, email); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := db.Collection("parts").InsertMany(ctx, []any{d("_id", 1, "n", c.n), d("_id", 2, "email", "taken")}); err != nil {
+			if _, err := db.Collection("parts").
+				InsertMany(ctx, []any{d("_id", 1, "n", c.n), d("_id", 2, "email", "taken")}); err != nil {
 				t.Fatal(err)
 			}
 			_, err := upsert(d("email", c.email)).Run(ctx, db)
-			if own := c.index == model.IDIndex; errors.Is(err, why) != own || mongo.IsDuplicateKeyError(err) == own || !own && model.DuplicateIndex(err) != c.index {
+			if own := c.index == model.IDIndex; errors.Is(err, why) != own || mongo.IsDuplicateKeyError(err) == own ||
+				!own && model.DuplicateIndex(err) != c.index {
 				t.Errorf("%+v: %v, index %q", c, err, model.DuplicateIndex(err))
 			}
 		}

@@ -106,7 +106,8 @@ type ReferenceError struct {
 }
 
 func (e *ReferenceError) Error() string {
-	return fmt.Sprintf("%v (%s.%s names %s, which isn't in %s)", ErrNotFound, e.Collection, e.Path, clip(shell(e.Value), 120), e.To)
+	return fmt.Sprintf("%v (%s.%s names %s, which isn't in %s)", ErrNotFound, e.Collection, e.Path,
+		clip(shell(e.Value), 120), e.To)
 }
 
 // Unwrap returns ErrNotFound.

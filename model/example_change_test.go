@@ -33,10 +33,13 @@ func bid(id, bidder string, price int64) model.Change[lot] {
 			if price <= read.Price {
 				return model.Plan{}, fmt.Errorf("%w: %s has bid %d", errLow, read.Bidder, read.Price)
 			}
-			return model.NewPlan(model.Write{Collection: "lots", Expect: model.One, Index: model.IDIndex, Model: &mongo.UpdateOneModel{
-				Filter: bson.D{{Key: "_id", Value: id}, {Key: "price", Value: read.Price}},
-				Update: bson.D{{Key: "$set", Value: bson.D{{Key: "price", Value: price}, {Key: "bidder", Value: bidder}}}},
-			}}), nil
+			return model.NewPlan(model.Write{
+				Collection: "lots", Expect: model.One, Index: model.IDIndex,
+				Model: &mongo.UpdateOneModel{
+					Filter: bson.D{{Key: "_id", Value: id}, {Key: "price", Value: read.Price}},
+					Update: bson.D{{Key: "$set", Value: bson.D{{Key: "price", Value: price}, {Key: "bidder", Value: bidder}}}},
+				},
+			}), nil
 		},
 	}
 }

@@ -32,12 +32,16 @@ var totalsCheck = model.Check{
 	Collection: "invoices",
 	Rule:       "total is the sum of lines.cents",
 	Pipeline: mongo.Pipeline{
-		{{Key: "$project", Value: bson.D{{Key: "total", Value: 1}, {Key: "sum", Value: bson.D{{Key: "$sum", Value: "$lines.cents"}}}}}},
+		{{
+			Key:   "$project",
+			Value: bson.D{{Key: "total", Value: 1}, {Key: "sum", Value: bson.D{{Key: "$sum", Value: "$lines.cents"}}}},
+		}},
 		{{Key: "$match", Value: bson.D{{Key: "$expr", Value: bson.D{{Key: "$ne", Value: bson.A{"$total", "$sum"}}}}}}},
 	},
 	Tell: func(f *model.Finding) error {
 		f.ID = f.Detail.Lookup("_id")
-		f.Problem = fmt.Sprintf("has total %d, its lines make %d", f.Detail.Lookup("total").AsInt64(), f.Detail.Lookup("sum").AsInt64())
+		f.Problem = fmt.Sprintf("has total %d, its lines make %d", f.Detail.Lookup("total").AsInt64(),
+			f.Detail.Lookup("sum").AsInt64())
 		return nil
 	},
 	Mend: func(found []model.Finding) (plan model.Plan) {

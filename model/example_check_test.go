@@ -28,7 +28,8 @@ func ExampleCheck() {
 	client, stop := mongotest.Start()
 	defer stop()
 	ctx, db := context.Background(), client.Database("crm")
-	contacts := embed.NewEmbedded[contact](customers, "contacts", embed.EmbeddedSpec{Key: "email", Max: 2, Keep: embed.KeepFirst})
+	contacts := embed.NewEmbedded[contact](customers, "contacts",
+		embed.EmbeddedSpec{Key: "email", Max: 2, Keep: embed.KeepFirst})
 
 	twice := []contact{{Email: "thomas@andersen.com"}, {Email: "thomas@andersen.com"}, {Email: "info@andersen.com"}}
 	if _, err := customers.Insert(customer{ID: "andersen", Contacts: twice}).Run(ctx, db); err != nil {

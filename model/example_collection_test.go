@@ -27,7 +27,9 @@ func ExampleCollection() {
 	ctx, db := context.Background(), client.Database("garden")
 
 	// Each method returns a value, and nothing is sent until it runs.
-	insert := plants.InsertMany([]plant{{"fern", 60, []string{"shade"}}, {"sage", 40, []string{"sun"}}, {"rose", 120, nil}})
+	insert := plants.InsertMany([]plant{
+		{"fern", 60, []string{"shade"}}, {"sage", 40, []string{"sun"}}, {"rose", 120, nil},
+	})
 	fmt.Println(insert)
 	if _, err := insert.Run(ctx, db); err != nil {
 		fmt.Println(err)

@@ -32,8 +32,9 @@ func ExampleFind() {
 	defer stop()
 	ctx, db := context.Background(), client.Database("cinema")
 	if _, err := films.InsertMany([]film{
-		{"alien", "Alien", 1979, "horror", "…"}, {"duel", "Duel", 1971, "thriller", "…"}, {"jaws", "Jaws", 1975, "thriller", "…"},
-		{"heat", "Heat", 1995, "thriller", "…"}, {"fargo", "Fargo", 1996, "thriller", "…"},
+		{"alien", "Alien", 1979, "horror", "…"}, {"duel", "Duel", 1971, "thriller", "…"},
+		{"jaws", "Jaws", 1975, "thriller", "…"}, {"heat", "Heat", 1995, "thriller", "…"},
+		{"fargo", "Fargo", 1996, "thriller", "…"},
 	}).Run(ctx, db); err != nil {
 		fmt.Println(err)
 		return

@@ -43,7 +43,8 @@ func ExampleInTx() {
 		})
 	}
 
-	opened := accountsStore.InsertMany(account{ID: "ann", Balance: 100}, account{ID: "bob"}, account{ID: "old", Closed: true})
+	opened := accountsStore.InsertMany(account{ID: "ann", Balance: 100}, account{ID: "bob"},
+		account{ID: "old", Closed: true})
 	if _, _, err := opened.Run(ctx, db); err != nil {
 		fmt.Println(err)
 		return

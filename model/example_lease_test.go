@@ -12,8 +12,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
 
-// Two shelves hold the cups of a house: what leaves one comes to the other. Without a transaction, a process that dies between
-// both writes would lose a cup.
+// Two shelves hold the cups of a house: what leaves one comes to the other. Without a transaction, a process that dies
+// between both writes would lose a cup.
 type shelf struct {
 	ID   string `bson:"_id"`
 	Cups int64  `bson:"cups"`
@@ -63,7 +63,8 @@ func carry(from, to string, n int64) model.Change[cupboard] {
 func ExampleLease() {
 	faults := mongotest.NewFaults()
 	monitor := mongotest.NewMonitor()
-	client, stop := mongotest.Start(mongotest.WithFaults(faults), mongotest.WithMonitor(monitor), mongotest.WithClientOptions(options.Client().SetRetryWrites(false)))
+	client, stop := mongotest.Start(mongotest.WithFaults(faults), mongotest.WithMonitor(monitor),
+		mongotest.WithClientOptions(options.Client().SetRetryWrites(false)))
 	defer stop()
 	ctx, db := context.Background(), client.Database("home")
 	show := func() {

@@ -33,8 +33,14 @@ var countWins = model.MergeInto{
 	Collection: "games",
 	Once:       true,
 	Pipeline: mongo.Pipeline{
-		{{Key: "$group", Value: bson.D{{Key: "_id", Value: "$winner"}, {Key: "wins", Value: bson.D{{Key: "$sum", Value: 1}}}}}},
-		{{Key: "$merge", Value: bson.D{{Key: "into", Value: "wins"}, {Key: "on", Value: "_id"}, {Key: "whenMatched", Value: "replace"}}}},
+		{{
+			Key:   "$group",
+			Value: bson.D{{Key: "_id", Value: "$winner"}, {Key: "wins", Value: bson.D{{Key: "$sum", Value: 1}}}},
+		}},
+		{{
+			Key:   "$merge",
+			Value: bson.D{{Key: "into", Value: "wins"}, {Key: "on", Value: "_id"}, {Key: "whenMatched", Value: "replace"}},
+		}},
 	},
 }
 

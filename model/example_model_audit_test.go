@@ -10,8 +10,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Stables know how many horses they have, and a horse shows its stable's name. An import past both left numbers and names
-// that are wrong. One call finds them all, and one job mends them.
+// Stables know how many horses they have, and a horse shows its stable's name. An import past both left numbers and
+// names that are wrong. One call finds them all, and one job mends them.
 type (
 	stable struct {
 		ID     string `bson:"_id"`
@@ -30,7 +30,10 @@ var (
 	horses  = model.NewCollection[horse, string]("horses")
 	ranch   = model.New("ranch",
 		denorm.NewCounter(horses, "stable", stables, denorm.CounterSpec{Count: "horses"}),
-		denorm.NewCopy(stables, horses, denorm.CopySpec{KeyPath: "stable", Fields: []denorm.Field{{From: "name", To: "door"}}}),
+		denorm.NewCopy(stables, horses, denorm.CopySpec{
+			KeyPath: "stable",
+			Fields:  []denorm.Field{{From: "name", To: "door"}},
+		}),
 	)
 )
 

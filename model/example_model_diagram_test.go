@@ -41,7 +41,8 @@ var (
 
 // It is made of the declarations alone: no command is sent.
 func ExampleModel_Diagram() {
-	fmt.Print(model.New("shop", model.Entity(imprints), model.Entity(titles), publishedBy, theirNames, countBooks, byISBN).Diagram())
+	fmt.Print(model.New("shop", model.Entity(imprints), model.Entity(titles), publishedBy, theirNames,
+		countBooks, byISBN).Diagram())
 	// Output:
 	// erDiagram
 	//     "publishers" {

@@ -14,7 +14,8 @@ import (
 )
 
 // Each technique names the indexes that it needs. Together they are fewer: here the rule for deletions finds the
-// readings of a probe by the index that the reference has already. What a database has and nobody asks for is told, not dropped.
+// readings of a probe by the index that the reference has already. What a database has and nobody asks for is told, not
+// dropped.
 type (
 	probe struct {
 		ID   string `bson:"_id"`
@@ -29,10 +30,13 @@ type (
 )
 
 var (
-	probes     = model.NewCollection[probe, string]("probes")
-	readings   = model.NewCollection[reading, bson.ObjectID]("readings")
-	ofProbe    = relate.NewParentRef(readings, "probe", probes, relate.ParentRefSpec{By: "at"})
-	siteOfIt   = denorm.NewCopy(probes, readings, denorm.CopySpec{KeyPath: "probe", Fields: []denorm.Field{{From: "site", To: "site"}}})
+	probes   = model.NewCollection[probe, string]("probes")
+	readings = model.NewCollection[reading, bson.ObjectID]("readings")
+	ofProbe  = relate.NewParentRef(readings, "probe", probes, relate.ParentRefSpec{By: "at"})
+	siteOfIt = denorm.NewCopy(probes, readings, denorm.CopySpec{
+		KeyPath: "probe",
+		Fields:  []denorm.Field{{From: "site", To: "site"}},
+	})
 	deletion   = relate.NewOnDelete(probes, relate.OnDeleteSpec{Cascade: []relate.Referrer{ofProbe}})
 	allIndexes = model.New("lab", ofProbe, siteOfIt, deletion).Indexes()
 )
@@ -44,8 +48,10 @@ func ExampleModel_Indexes() {
 	ctx, db := context.Background(), client.Database("lab")
 	fmt.Print(allIndexes)
 
-	// A database has one index that nobody asks for. Diff is one command for each collection, Ensure one more where some are missing.
-	if _, err := db.Collection("readings").Indexes().CreateOne(ctx, mongo.IndexModel{Keys: bson.D{{Key: "site", Value: 1}}}); err != nil {
+	// A database has one index that nobody asks for. Diff is one command for each collection, Ensure one more where some
+	// are missing.
+	if _, err := db.Collection("readings").Indexes().
+		CreateOne(ctx, mongo.IndexModel{Keys: bson.D{{Key: "site", Value: 1}}}); err != nil {
 		fmt.Println(err)
 		return
 	}

@@ -22,7 +22,9 @@ var printJobs = model.NewCollection[printJob, string]("printJobs")
 // takeJob finds a job, marks it and returns it, in one atomic command. Two printers never
 // get the same job.
 func takeJob(printer string) *model.Modify[printJob] {
-	take := printJobs.Modify(bson.D{{Key: "printer", Value: ""}}, bson.D{{Key: "$set", Value: bson.D{{Key: "printer", Value: printer}}}})
+	take := printJobs.Modify(bson.D{{Key: "printer", Value: ""}}, bson.D{{
+		Key: "$set", Value: bson.D{{Key: "printer", Value: printer}},
+	}})
 	take.Sort = bson.D{{Key: "urgency", Value: -1}}
 	take.After = true // return the document as it is after the update
 	return take

@@ -9,8 +9,8 @@ import (
 	"github.com/docmodel/docmodel/relate"
 )
 
-// A garage is at a street, whose name it shows. Its version guards it: of two people who change it at once, one reads again.
-// What writes to a garage has to count the version up, or the guard is worth nothing.
+// A garage is at a street, whose name it shows. Its version guards it: of two people who change it at once, one reads
+// again. What writes to a garage has to count the version up, or the guard is worth nothing.
 type (
 	street struct {
 		ID   string `bson:"_id"`
@@ -35,7 +35,10 @@ var (
 	})
 
 	// A copy that was forgotten to count the version up.
-	careless = denorm.NewCopy(streets, garages, denorm.CopySpec{KeyPath: "street", Fields: []denorm.Field{{From: "name", To: "sign"}}})
+	careless = denorm.NewCopy(streets, garages, denorm.CopySpec{
+		KeyPath: "street",
+		Fields:  []denorm.Field{{From: "name", To: "sign"}},
+	})
 )
 
 func ExampleNew() {

@@ -36,8 +36,8 @@ func book(show string) model.Change[seat] {
 	}
 }
 
-// A log says what an application did to its database: not the commands alone, but the operation that sent them, that it met another
-// writer and was done again, and what that cost. The show's name is a value, and in no line.
+// A log says what an application did to its database: not the commands alone, but the operation that sent them, that it
+// met another writer and was done again, and what that cost. The show's name is a value, and in no line.
 func ExampleObserver() {
 	client, stop := mongotest.Start()
 	defer stop()

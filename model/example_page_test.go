@@ -16,8 +16,8 @@ type ware struct {
 
 var catalogue = model.NewCollection[ware, string]("catalogue")
 
-// A shop lists its products two on a page, the cheapest first. A product without a price comes before all others. The token is what
-// a page's link holds.
+// A shop lists its products two on a page, the cheapest first. A product without a price comes before all others. The
+// token is what a page's link holds.
 func ExamplePage() {
 	client, stop := mongotest.Start()
 	defer stop()

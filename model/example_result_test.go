@@ -30,7 +30,8 @@ var (
 // The result says what became of each step, also when the run failed.
 func ExampleResult() {
 	faults := mongotest.NewFaults()
-	client, stop := mongotest.Start(mongotest.WithFaults(faults), mongotest.WithClientOptions(options.Client().SetRetryWrites(false)))
+	client, stop := mongotest.Start(mongotest.WithFaults(faults),
+		mongotest.WithClientOptions(options.Client().SetRetryWrites(false)))
 	defer stop()
 	ctx, db := context.Background(), client.Database("zoo")
 	if _, err := animals.Insert(animal{"lion", "8:00"}).Run(ctx, db); err != nil {

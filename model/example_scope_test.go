@@ -19,7 +19,8 @@ type order struct {
 
 var orders = model.NewCollection[order, string]("orders")
 
-// Several shops keep their orders in one collection, and what is deleted is marked. Each request runs on a database of its own scope.
+// Several shops keep their orders in one collection, and what is deleted is marked. Each request runs on a database of
+// its own scope.
 func ExampleScope() {
 	client, stop := mongotest.Start()
 	defer stop()

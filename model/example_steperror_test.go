@@ -61,7 +61,8 @@ func ExampleStepError() {
 			fmt.Println(err)
 			continue
 		}
-		fmt.Printf("%d, %q: stale %v, not found %v, duplicate %v, bad input %v\n", failed.Step, failed.Where, errors.Is(err, model.ErrStale),
+		fmt.Printf("%d, %q: stale %v, not found %v, duplicate %v, bad input %v\n", failed.Step, failed.Where,
+			errors.Is(err, model.ErrStale),
 			errors.Is(err, model.ErrNotFound), mongo.IsDuplicateKeyError(err), errors.As(err, &bad))
 		fmt.Println("\t", err)
 	}

@@ -60,10 +60,13 @@ func newLending() *lending {
 
 // Lend gives a free locker to a user.
 func (*lending) Lend(id, user string, until time.Time) model.Write {
-	return model.Write{Collection: "lockers", Expect: model.One, Once: true, Index: model.IDIndex, Model: &mongo.UpdateOneModel{
-		Filter: bson.D{{Key: "_id", Value: id}, {Key: "user", Value: nil}},
-		Update: bson.D{{Key: "$set", Value: bson.D{{Key: "user", Value: user}, {Key: "until", Value: until}}}},
-	}}
+	return model.Write{
+		Collection: "lockers", Expect: model.One, Once: true, Index: model.IDIndex,
+		Model: &mongo.UpdateOneModel{
+			Filter: bson.D{{Key: "_id", Value: id}, {Key: "user", Value: nil}},
+			Update: bson.D{{Key: "$set", Value: bson.D{{Key: "user", Value: user}, {Key: "until", Value: until}}}},
+		},
+	}
 }
 
 // Expired returns the query of the lockers whose day is over.

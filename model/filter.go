@@ -25,7 +25,8 @@ func And(filters ...bson.D) bson.D {
 			f = without(f, parts)
 		}
 		for j, e := range f {
-			disjoint = disjoint && !hasKey(f[:j], e.Key) && !slices.ContainsFunc(parts, func(p bson.D) bool { return hasKey(p, e.Key) })
+			disjoint = disjoint && !hasKey(f[:j], e.Key) &&
+				!slices.ContainsFunc(parts, func(p bson.D) bool { return hasKey(p, e.Key) })
 		}
 		if len(f) > 0 {
 			parts = append(parts, f)

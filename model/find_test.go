@@ -22,11 +22,20 @@ func TestAnd(t *testing.T) {
 		{[]bson.D{d("a", 1)}, "{a: 1}", "one"},
 		{[]bson.D{nil, d("a", 1), {}}, "{a: 1}", "one among empty ones"},
 		{[]bson.D{d("a", 1), d("b", 2), d("c", 3)}, "{a: 1, b: 2, c: 3}", "no field in common"},
-		{[]bson.D{d("a", d("$gt", 1)), d("a", d("$lt", 5))}, "{$and: [{a: {$gt: 1}}, {a: {$lt: 5}}]}", "a field in common: neither replaces the other"},
+		{
+			in:   []bson.D{d("a", d("$gt", 1)), d("a", d("$lt", 5))},
+			want: "{$and: [{a: {$gt: 1}}, {a: {$lt: 5}}]}", reason: "a field in common: neither replaces the other",
+		},
 		{[]bson.D{d("a", 1), d("a", 1, "b", 2)}, "{a: 1, b: 2}", "the same condition twice: an upsert fails on it"},
 		{[]bson.D{d("a", 1), d("a", int64(1))}, "{$and: [{a: 1}, {a: Long('1')}]}", "another type is another condition"},
-		{[]bson.D{d("$or", bson.A{d("a", 1)}), d("$or", bson.A{d("b", 1)})}, "{$and: [{$or: [{a: 1}]}, {$or: [{b: 1}]}]}", "$or of each must hold"},
-		{[]bson.D{d("$and", bson.A{d("a", 1)}), d("$and", bson.A{d("a", 2)})}, "{$and: [{a: 1}, {a: 2}]}", "$and of $and is one"},
+		{
+			in:   []bson.D{d("$or", bson.A{d("a", 1)}), d("$or", bson.A{d("b", 1)})},
+			want: "{$and: [{$or: [{a: 1}]}, {$or: [{b: 1}]}]}", reason: "$or of each must hold",
+		},
+		{
+			in:   []bson.D{d("$and", bson.A{d("a", 1)}), d("$and", bson.A{d("a", 2)})},
+			want: "{$and: [{a: 1}, {a: 2}]}", reason: "$and of $and is one",
+		},
 		{[]bson.D{d("a", 1, "a", 2)}, "{a: 1, a: 2}", "what the caller wrote twice stays"},
 		{[]bson.D{d("a", 1), d("$and", bson.A{d("b", 1)})}, "{a: 1, $and: [{b: 1}]}", "an $and beside a field"},
 	} {
@@ -91,9 +100,21 @@ func TestFindCommand(t *testing.T) {
 	}
 	for _, c := range []struct{ got, want, reason string }{
 		{command(products.Find(nil)), "{find: 'products', filter: {}}", "all documents"},
-		{command(products.Find(d("a", 1)).Where(d("a", 2)).Where(nil)), "{find: 'products', filter: {$and: [{a: 1}, {a: 2}]}}", "Where narrows"},
-		{command(products.Find(nil).Limited(3).Sorted(d("a", -1))), "{find: 'products', filter: {}, sort: {a: -1}, limit: Long('3')}", "limit and sort"},
-		{command(products.Find(nil).After(oid(1))), "{find: 'products', filter: {_id: {$gt: ObjectId('5f0000000000000000000001')}}, sort: {_id: 1}}", "by _id"},
+		{
+			got:    command(products.Find(d("a", 1)).Where(d("a", 2)).Where(nil)),
+			want:   "{find: 'products', filter: {$and: [{a: 1}, {a: 2}]}}",
+			reason: "Where narrows",
+		},
+		{
+			got:    command(products.Find(nil).Limited(3).Sorted(d("a", -1))),
+			want:   "{find: 'products', filter: {}, sort: {a: -1}, limit: Long('3')}",
+			reason: "limit and sort",
+		},
+		{
+			got:    command(products.Find(nil).After(oid(1))),
+			want:   "{find: 'products', filter: {_id: {$gt: ObjectId('5f0000000000000000000001')}}, sort: {_id: 1}}",
+			reason: "by _id",
+		},
 		{command(sorted("name", -1).After("x", oid(1))),
 			"{find: 'products', filter: {name: {$lte: 'x'}, $or: [{name: {$lt: 'x'}}, {name: 'x', _id: {$lt: ObjectId('5f0000000000000000000001')}}]}, sort: {name: -1, _id: -1}}",
 			"a sort is made total in its last direction, and bounded for the index"},
@@ -103,23 +124,50 @@ func TestFindCommand(t *testing.T) {
 		{command(sorted("a", 1).After(d("$gt", 1), bson.Regex{Pattern: "^.*"})),
 			"{find: 'products', filter: {a: {$gte: {$gt: 1}}, $or: [{a: {$gt: {$gt: 1}}}, {a: {$eq: {$gt: 1}}, _id: {$gt: RegExp('^.*')}}]}, sort: {a: 1, _id: 1}}",
 			"a value is never an operator"},
-		{command(skipping.After("x", oid(1)).Limited(2))[:30], command(sorted("name", 1).After("x", oid(1)))[:30], "Skip is for the first page"},
-		{command(sorted("name", 1).After("x")), "needs 2 values, one for each field of the sort {name: 1, _id: 1}", "too few values"},
-		{command(sorted("name", -1).After()), "{find: 'products', filter: {}, sort: {name: -1, _id: -1}}", "the first page: its order must be total too"},
+		{
+			got:    command(skipping.After("x", oid(1)).Limited(2))[:30],
+			want:   command(sorted("name", 1).After("x", oid(1)))[:30],
+			reason: "Skip is for the first page",
+		},
+		{
+			got:    command(sorted("name", 1).After("x")),
+			want:   "needs 2 values, one for each field of the sort {name: 1, _id: 1}",
+			reason: "too few values",
+		},
+		{
+			got:    command(sorted("name", -1).After()),
+			want:   "{find: 'products', filter: {}, sort: {name: -1, _id: -1}}",
+			reason: "the first page: its order must be total too",
+		},
 		{command(sorted("name", "text").After("x", oid(1))), "must be 1 or -1", "a sort that isn't an order of values"},
 		{command(sorted("name", 1).After(nil, oid(1))), "null", "after a null, documents that have a value would be lost"},
 		{command(sorted("name", 1).After(math.NaN(), oid(1))), "null or NaN", "nothing sorts after NaN in a query"},
 		{command(sorted("name", 1).After(func() {}, oid(1))), "no encoder", "what BSON can't hold"},
 		{command(products.Find(nil).Limited(-1)), "is negative: give 0 or more", "a negative limit"},
-		{command(model.Project[brief](products.Find(d("a", 1)))), "{find: 'products', filter: {a: 1}, projection: {_id: 1, name: 1}}", "the fields of R"},
+		{
+			got:    command(model.Project[brief](products.Find(d("a", 1)))),
+			want:   "{find: 'products', filter: {a: 1}, projection: {_id: 1, name: 1}}",
+			reason: "the fields of R",
+		},
 		{command(model.Project[wrong](products.Find(nil))), `did you mean "name"?`, "a field that D doesn't store"},
-		{command(model.Project[dotted](products.Find(nil))), "origin.country", "a dotted tag is a path to the server, and a plain name to the decoder"},
+		{
+			got:    command(model.Project[dotted](products.Find(nil))),
+			want:   "origin.country",
+			reason: "a dotted tag is a path to the server, and a plain name to the decoder",
+		},
 		{command(model.Project[bson.M](products.Find(nil))), "must be a struct", "an R whose fields are not known"},
 		{command(model.Project[struct{}](products.Find(nil))), "must be a struct", "an R without fields"},
 		{command(model.Project[int](products.Find(nil))), "must be a struct", "a scalar R"},
-		{command(model.Project[wrong](notes.Find(nil))), "projection: {nmae: 1, _id: 0}", "documents whose fields are not known"},
+		{
+			got: command(model.Project[wrong](notes.Find(nil))), want: "projection: {nmae: 1, _id: 0}",
+			reason: "documents whose fields are not known",
+		},
 		{command(products.Find(d("a", func() {}))), "no encoder", "a filter that can't be encoded"},
-		{command(products.ByID(oid(1)).Where(d("a", 1))), "{find: 'products', filter: {_id: ObjectId('5f0000000000000000000001'), a: 1}, limit: Long('1')}", "one document, on a condition"},
+		{
+			got:    command(products.ByID(oid(1)).Where(d("a", 1))),
+			want:   "{find: 'products', filter: {_id: ObjectId('5f0000000000000000000001'), a: 1}, limit: Long('1')}",
+			reason: "one document, on a condition",
+		},
 	} {
 		if !strings.Contains(c.got, c.want) {
 			t.Errorf("got %s\nwant %s: %s", c.got, c.want, c.reason)

@@ -36,7 +36,8 @@ func (r *runner) gone(ctx context.Context, w Write, missed []bson.D) (bool, erro
 	if len(filter) == 1 {
 		return true, nil
 	}
-	if tx := runctx.TxOf(ctx); tx != nil && tx.Hoped && !tx.Sure { // the transaction runs again, with the read that it left out
+	// the transaction runs again, with the read that it left out
+	if tx := runctx.TxOf(ctx); tx != nil && tx.Hoped && !tx.Sure {
 		return false, nil
 	}
 	id := And(w.scoping().keyedID(filter[i].Value), w.scoping().within)

@@ -21,7 +21,8 @@ func TestNotFoundNames(t *testing.T) {
 			"(parts {_id: 9})": {d("$match", d("_id", 9)), d("$limit", 1)},
 			"(parts)":          {d("$limit", 1)},
 		} {
-			if _, err := parts.Aggregate(pipeline).One(t.Context(), db); !errors.Is(err, model.ErrNotFound) || !strings.HasSuffix(err.Error(), want) {
+			if _, err := parts.Aggregate(pipeline).One(t.Context(), db); !errors.Is(err, model.ErrNotFound) ||
+				!strings.HasSuffix(err.Error(), want) {
 				t.Errorf("%v, want %s", err, want)
 			}
 		}
@@ -35,7 +36,11 @@ func TestGone(t *testing.T) {
 	set := d("$set", d("name", "x"))
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		docs := model.NewCollection[bson.D, int32]("parts")
-		mustRun(t, db, docs.InsertMany([]bson.D{d("_id", 1, "tenant", "a", "qty", 1), d("_id", 2, "tenant", "b", "qty", 1), d("_id", 3, "tenant", "a", "qty", 1, "deletedAt", 7)}))
+		mustRun(t, db,
+			docs.InsertMany([]bson.D{
+				d("_id", 1, "tenant", "a", "qty", 1), d("_id", 2, "tenant", "b", "qty", 1),
+				d("_id", 3, "tenant", "a", "qty", 1, "deletedAt", 7),
+			}))
 		on := tenantOf("a").On(asked(t, db, "parts"))
 		shown := func(w model.Write) model.Write {
 			w.Deleted = true
@@ -51,27 +56,36 @@ func TestGone(t *testing.T) {
 			err   error
 			sent  string
 		}{
-			"by _id":                         {docs.Update(2, set), model.ErrNotFound, "update"},
-			"replaced":                       {docs.Replace(d("_id", 2, "qty", 2)), model.ErrNotFound, "update"},
-			"guarded":                        {expectOne(updateOne(d("_id", 2, "qty", 1), set)), model.ErrNotFound, "update find"},
+			"by _id":   {docs.Update(2, set), model.ErrNotFound, "update"},
+			"replaced": {docs.Replace(d("_id", 2, "qty", 2)), model.ErrNotFound, "update"},
+			"guarded": {
+				write: expectOne(updateOne(d("_id", 2, "qty", 1), set)), err: model.ErrNotFound, sent: "update find",
+			},
 			"with a reason that asks for it": {asks, model.ErrNotFound, "update find"},
 			"known by another field":         {named, model.ErrNotFound, "update"},
 			"merged":                         {merged, model.ErrNotFound, "update"},
-			"marked as deleted":              {expectOne(updateOne(d("_id", 3, "qty", 1), set)), model.ErrNotFound, "update find"},
-			"marked, for what reaches it":    {shown(expectOne(updateOne(d("_id", 3, "qty", 2), set))), model.ErrStale, "update find"},
-			"changed":                        {expectOne(updateOne(d("_id", 1, "qty", 2), set)), model.ErrStale, "update find"},
-			"several _ids":                   {expectOne(updateOne(d("_id", d("$in", bson.A{2, 9})), set)), model.ErrStale, "update"},
+			"marked as deleted": {
+				write: expectOne(updateOne(d("_id", 3, "qty", 1), set)), err: model.ErrNotFound, sent: "update find",
+			},
+			"marked, for what reaches it": {
+				write: shown(expectOne(updateOne(d("_id", 3, "qty", 2), set))),
+				err:   model.ErrStale, sent: "update find",
+			},
+			"changed":      {expectOne(updateOne(d("_id", 1, "qty", 2), set)), model.ErrStale, "update find"},
+			"several _ids": {expectOne(updateOne(d("_id", d("$in", bson.A{2, 9})), set)), model.ErrStale, "update"},
 		} {
 			monitor.Reset()
 			_, err := c.write.Run(t.Context(), on)
-			if !errors.Is(err, c.err) || errors.Is(err, model.ErrStale) != (c.err == model.ErrStale) || strings.Join(sentBy(monitor), " ") != c.sent {
+			if !errors.Is(err, c.err) || errors.Is(err, model.ErrStale) != (c.err == model.ErrStale) ||
+				strings.Join(sentBy(monitor), " ") != c.sent {
 				t.Errorf("%s: %v after %v, want %v after %s", reason, err, sentBy(monitor), c.err, c.sent)
 			}
 		}
 	}, mongotest.WithMonitor(monitor))
 }
 
-// A Change whose plan's document isn't there reads once more, and gives up when that finds the same; else it decides anew.
+// A Change whose plan's document isn't there reads once more, and gives up when that finds the same; else it decides
+// anew.
 func TestChangeGone(t *testing.T) {
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		named := expectOne(updateOne(d("name", "nine"), d("$set", d("name", "x"))))
@@ -93,7 +107,8 @@ func TestChangeGone(t *testing.T) {
 				Attempts: 4,
 			}
 			_, _, err := change.Run(t.Context(), db)
-			if want := pick(moves, 4, 1); !errors.Is(err, model.ErrNotFound) || errors.Is(err, model.ErrStale) || decided != want || reads != max(want, 2) {
+			if want := pick(moves, 4, 1); !errors.Is(err, model.ErrNotFound) || errors.Is(err, model.ErrStale) ||
+				decided != want || reads != max(want, 2) {
 				t.Errorf("%v after %d reads and %d decisions, want %d", err, reads, decided, want)
 			}
 		}

@@ -83,7 +83,8 @@ func (p Plan) needsTx() error {
 	if why == "" {
 		return fmt.Errorf("%w (it is marked Transactional)", ErrTransactional)
 	}
-	return fmt.Errorf("%w (step %d, %s, can't be repeated after an interruption: %s)", ErrTransactional, step+1, stepName(p.Steps[step]), why)
+	return fmt.Errorf("%w (step %d, %s, can't be repeated after an interruption: %s)", ErrTransactional, step+1,
+		stepName(p.Steps[step]), why)
 }
 
 // stepName returns a step's collection and kind, such as "orders.updateOne".
@@ -148,7 +149,8 @@ func notRepeatable(s Step) string {
 	w.Model = w.unscoped()
 	filter, known := w.filter().(bson.D)
 	_, insert := w.Model.(*mongo.InsertOneModel)
-	if !insert && w.Expect == One && w.Done == nil && (len(filter) > 1 || !known) { // the write itself may have made its filter false
+	// the write itself may have made its filter false
+	if !insert && w.Expect == One && w.Done == nil && (len(filter) > 1 || !known) {
 		return "it expects a match by more than _id, and has no Done"
 	}
 	byID := pick(pinsID(filter), "", noID)

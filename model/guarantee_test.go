@@ -21,14 +21,35 @@ func TestErrTransactionalSaysWhy(t *testing.T) {
 			plan model.Plan
 			says string
 		}{
-			{model.NewPlan(other, updateOne(d("_id", 1), d("$push", d("a", 1)))), "step 2, parts.updateOne, can't be repeated after an interruption: $push does more the second time"},
-			{model.NewPlan(updateOne(d("a", 1), set), other), "step 1, parts.updateOne, can't be repeated after an interruption: its filter has no _id"},
-			{model.NewPlan(other, expectOne(updateOne(d("_id", 1, "a", 0), set))), "it expects a match by more than _id, and has no Done"},
-			{model.NewPlan(other, insertDoc(d("a", 1))), "parts.insertOne, can't be repeated after an interruption: the inserted document has no _id"},
-			{model.NewPlan(other, expectOne(parts.Delete(1))), "parts.deleteOne, can't be repeated after an interruption: a delete with Expect One"},
+			{
+				plan: model.NewPlan(other, updateOne(d("_id", 1), d("$push", d("a", 1)))),
+				says: "step 2, parts.updateOne, can't be repeated after an interruption: $push does more the second time",
+			},
+			{
+				plan: model.NewPlan(updateOne(d("a", 1), set), other),
+				says: "step 1, parts.updateOne, can't be repeated after an interruption: its filter has no _id",
+			},
+			{
+				plan: model.NewPlan(other, expectOne(updateOne(d("_id", 1, "a", 0), set))),
+				says: "it expects a match by more than _id, and has no Done",
+			},
+			{
+				plan: model.NewPlan(other, insertDoc(d("a", 1))),
+				says: "parts.insertOne, can't be repeated after an interruption: the inserted document has no _id",
+			},
+			{
+				plan: model.NewPlan(other, expectOne(parts.Delete(1))),
+				says: "parts.deleteOne, can't be repeated after an interruption: a delete with Expect One",
+			},
 			{model.NewPlan(other, byPipeline(d("_id", 1))), "an update by a pipeline"},
-			{model.NewPlan(insertDoc(d("_id", 1)), parts.Delete(1)), "step 1, parts.insertOne, can't be repeated after an interruption: a later step may delete or rewrite"},
-			{model.NewPlan(updateMany(d("a", 1), set), updateMany(bson.D{}, d("$set", d("a", 2)))), "its filter uses a, which a later step writes"},
+			{
+				plan: model.NewPlan(insertDoc(d("_id", 1)), parts.Delete(1)),
+				says: "step 1, parts.insertOne, can't be repeated after an interruption: a later step may delete or rewrite",
+			},
+			{
+				plan: model.NewPlan(updateMany(d("a", 1), set), updateMany(bson.D{}, d("$set", d("a", 2)))),
+				says: "its filter uses a, which a later step writes",
+			},
 			{model.Plan{Steps: []model.Step{other}, Transactional: true}, "it is marked Transactional"},
 		} {
 			_, err := test.plan.Run(t.Context(), db)

@@ -17,8 +17,9 @@ import (
 
 // hostile are strings that something might take for code, a path, a pattern or an end.
 var hostile = []string{
-	"$where", "$gt", "$$ROOT", "$", "a.b", ".", "^.*", ".*", "a\x00b", "\x00", "|", "é", "e\u0301", " ", "'", "\\", "\"", "null", "true", "0",
-	"ObjectId('5f0000000000000000000001')", "{$gt: ''}", "\U0001F600", strings.Repeat("x", 5000),
+	"$where", "$gt", "$$ROOT", "$", "a.b", ".", "^.*", ".*", "a\x00b", "\x00", "|", "é", "e\u0301", " ", "'", "\\",
+	"\"", "null", "true", "0", "ObjectId('5f0000000000000000000001')", "{$gt: ''}", "\U0001F600",
+	strings.Repeat("x", 5000),
 }
 
 // TestHostileStrings: a value is a value, whatever it holds: stored, found, paged after, updated and deleted as itself.
@@ -53,7 +54,8 @@ func TestHostileStrings(t *testing.T) {
 				t.Errorf("After %.20q: %d documents, want %d, %v", x.Name, len(page), len(all)-i-1, err)
 			}
 			for _, w := range []model.Write{
-				docs.Insert(x), docs.Replace(x), model.Scoped(scope(x.Name), docs.Unchecked().Update(x.ID, d("$set", d("also", x.Name)))),
+				docs.Insert(x), docs.Replace(x),
+				model.Scoped(scope(x.Name), docs.Unchecked().Update(x.ID, d("$set", d("also", x.Name)))),
 				once(updateMany(d("name", x.Name), mongo.Pipeline{d("$set", d("also", d("$literal", x.Name)))})),
 			} {
 				w.Collection = "docs"
@@ -80,13 +82,14 @@ func FuzzStringsStayData(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		for reason, cmd := range map[string]bson.D{
-			"Find":      products.Find(d("name", s)).Command(),
-			"Where":     products.Find(d("name", "x")).Where(d("name", s)).Command(),
-			"After":     products.Find(nil).Sorted(d("name", 1)).After(s, s).Command(),
-			"Eq":        products.Find(d("name", model.Eq(s))).Command(),
-			"Under":     model.Scoped(model.Scope{Filter: d("name", s)}, products.Find(nil)).Command(),
-			"Aggregate": model.Scoped(model.Scope{Filter: d("a", s)}, products.Aggregate(mongo.Pipeline{d("$match", d("name", s))})).Command(),
-			"Modify":    products.Modify(d("name", s), d("$set", d("name", s))).Command(),
+			"Find":  products.Find(d("name", s)).Command(),
+			"Where": products.Find(d("name", "x")).Where(d("name", s)).Command(),
+			"After": products.Find(nil).Sorted(d("name", 1)).After(s, s).Command(),
+			"Eq":    products.Find(d("name", model.Eq(s))).Command(),
+			"Under": model.Scoped(model.Scope{Filter: d("name", s)}, products.Find(nil)).Command(),
+			"Aggregate": model.Scoped(model.Scope{Filter: d("a", s)},
+				products.Aggregate(mongo.Pipeline{d("$match", d("name", s))})).Command(),
+			"Modify": products.Modify(d("name", s), d("$set", d("name", s))).Command(),
 		} {
 			fields, values := count(t, raw(cmd), s)
 			plain, _ := count(t, raw(products.Find(nil).Command()), s)
@@ -108,7 +111,9 @@ func FuzzStringsStayData(f *testing.F) {
 		if w := notes.Insert(d("_id", 1, "f", s)); w.Err != nil {
 			t.Errorf("a value is refused: %v", w.Err)
 		}
-		if w := notes.Insert(bson.D{{Key: "_id", Value: 1}, {Key: s, Value: 1}}); (w.Err == nil) != (core.CheckKey(s) == nil) && s != "_id" {
+		if w := notes.Insert(bson.D{
+			{Key: "_id", Value: 1}, {Key: s, Value: 1},
+		}); (w.Err == nil) != (core.CheckKey(s) == nil) && s != "_id" {
 			t.Errorf("a field named %q: %v", s, w.Err)
 		}
 	})
@@ -116,8 +121,9 @@ func FuzzStringsStayData(f *testing.F) {
 
 // known are the fields that commands have by themselves.
 var known = map[string]bool{
-	"$gt": true, "$gte": true, "$or": true, "$and": true, "$set": true, "find": true, "filter": true, "sort": true, "aggregate": true, "pipeline": true,
-	"cursor": true, "findAndModify": true, "query": true, "update": true, "_id": true, "0": true, "1": true, "2": true,
+	"$gt": true, "$gte": true, "$or": true, "$and": true, "$set": true, "find": true, "filter": true, "sort": true,
+	"aggregate": true, "pipeline": true, "cursor": true, "findAndModify": true, "query": true, "update": true, "_id": true,
+	"0": true, "1": true, "2": true,
 }
 
 // count says how many fields and how many string values of a document are s.

@@ -55,7 +55,8 @@ func (d *diagram) picture() page.Diagram {
 	}
 	for _, t := range d.ties {
 		out.Ties = append(out.Ties, page.Tie{
-			From: t.From, FromPath: t.FromPath, To: t.To, ToPath: t.ToPath, FromEnd: ends[t.FromEnd], ToEnd: ends[t.ToEnd], Name: strings.Join(t.labels, ", "),
+			From: t.From, FromPath: t.FromPath, To: t.To, ToPath: t.ToPath, FromEnd: ends[t.FromEnd], ToEnd: ends[t.ToEnd],
+			Name: strings.Join(t.labels, ", "),
 		})
 	}
 	return out

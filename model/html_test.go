@@ -25,9 +25,18 @@ func modelNamed(s string) *model.Model {
 	partial := model.NewIndex("b"+s, bson.D{{Key: "of" + s, Value: -1}, {Key: "at", Value: 1}})
 	partial.Partial, partial.ExpireAfter = bson.D{{Key: "state", Value: s}}, -1
 	return model.New("named"+s, indexed{ties{
-		{From: "a" + s, FromPath: "up" + s, To: "a" + s, ToPath: "_id", FromEnd: model.Many, ToEnd: model.ZeroOrOne, Label: "up" + s + "?"},
-		{From: "b" + s, FromPath: "of" + s, To: "a" + s, ToPath: "_id", FromEnd: model.Many, ToEnd: model.ExactlyOne, Label: "of" + s + "?"},
-		{From: "c" + s, FromPath: "of" + s, To: "b" + s, ToPath: "_id", FromEnd: model.ZeroOrOne, ToEnd: model.ExactlyOne, Label: "of" + s + "?"},
+		{
+			From: "a" + s, FromPath: "up" + s, To: "a" + s, ToPath: "_id", FromEnd: model.Many, ToEnd: model.ZeroOrOne,
+			Label: "up" + s + "?",
+		},
+		{
+			From: "b" + s, FromPath: "of" + s, To: "a" + s, ToPath: "_id", FromEnd: model.Many, ToEnd: model.ExactlyOne,
+			Label: "of" + s + "?",
+		},
+		{
+			From: "c" + s, FromPath: "of" + s, To: "b" + s, ToPath: "_id", FromEnd: model.ZeroOrOne, ToEnd: model.ExactlyOne,
+			Label: "of" + s + "?",
+		},
 	}, []model.Index{unique, partial, model.NewIndex("b"+s, bson.D{{Key: "_id", Value: 1}})}})
 }
 

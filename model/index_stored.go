@@ -94,7 +94,10 @@ func readIndex(collection string, spec, collation bson.Raw) (storedIndex, error)
 	if err := bson.Unmarshal(spec, &s); err != nil {
 		return storedIndex{}, err
 	}
-	h := storedIndex{hidden: s.Hidden, Index: Index{Collection: collection, Name: s.Name, Keys: s.Key, Unique: s.Unique, Partial: s.Partial}}
+	h := storedIndex{
+		hidden: s.Hidden,
+		Index:  Index{Collection: collection, Name: s.Name, Keys: s.Key, Unique: s.Unique, Partial: s.Partial},
+	}
 	seconds, timed := s.Expire.AsInt64OK()
 	if timed {
 		h.ExpireAfter = ttl(seconds)
@@ -170,7 +173,8 @@ func (s IndexSet) readCollations(ctx context.Context, db DB) (map[string]bson.Ra
 	if len(names) == 0 {
 		return out, nil
 	}
-	list, err := core.Database(db).ListCollectionSpecifications(ctx, bson.D{{Key: "name", Value: bson.D{{Key: "$in", Value: names}}}})
+	list, err := core.Database(db).
+		ListCollectionSpecifications(ctx, bson.D{{Key: "name", Value: bson.D{{Key: "$in", Value: names}}}})
 	if err != nil {
 		return nil, fmt.Errorf("docmodel: collations of %v: %w", names, err)
 	}

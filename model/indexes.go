@@ -43,7 +43,8 @@ func (m *Model) Indexes() IndexSet {
 		switch {
 		case why == "":
 			set.Needed = append(set.Needed, y)
-		case by != y.Name && !slices.ContainsFunc(set.Dropped, func(d DroppedIndex) bool { return d.Index.String() == y.String() }):
+		case by != y.Name &&
+			!slices.ContainsFunc(set.Dropped, func(d DroppedIndex) bool { return d.Index.String() == y.String() }):
 			set.Dropped = append(set.Dropped, DroppedIndex{y, by, why})
 		}
 	}
@@ -60,7 +61,8 @@ func chooseIndexes(all []Index) (chosen []int) {
 	}
 	slices.SortStableFunc(order, func(i, j int) int {
 		x, y := all[i], all[j]
-		return cmp.Or(len(y.Keys)-len(x.Keys), whichFirst(x.Unique, y.Unique), whichFirst(x.ExpireAfter != 0, y.ExpireAfter != 0),
+		return cmp.Or(len(y.Keys)-len(x.Keys), whichFirst(x.Unique, y.Unique),
+			whichFirst(x.ExpireAfter != 0, y.ExpireAfter != 0),
 			whichFirst(x.Partial == nil, y.Partial == nil), x.Equal-y.Equal)
 	})
 	for _, i := range order {

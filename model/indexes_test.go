@@ -41,29 +41,67 @@ func TestIndexes(t *testing.T) {
 		{[]model.Index{ix("a", 1), ix("b", 1)}, "a_1 b_1", "two"},
 		{[]model.Index{ix("a", 1), ix("a", 1)}, "a_1", "the same twice"},
 		{[]model.Index{ix("a", 1), ix("a", 1, "b", 1)}, "a_1_b_1; a_1 by a_1_b_1", "the first keys of another"},
-		{[]model.Index{ix("a", 1, "b", 1), ix("a", 1)}, "a_1_b_1; a_1 by a_1_b_1", "the first keys of another, which comes first"},
-		{[]model.Index{ix("a", 1), ix("a", 1, "b", 1), ix("a", 1, "b", 1, "c", 1)}, "a_1_b_1_c_1; a_1 by a_1_b_1_c_1; a_1_b_1 by a_1_b_1_c_1", "by one that stays"},
+		{
+			in: []model.Index{ix("a", 1, "b", 1), ix("a", 1)}, want: "a_1_b_1; a_1 by a_1_b_1",
+			reason: "the first keys of another, which comes first",
+		},
+		{
+			in:     []model.Index{ix("a", 1), ix("a", 1, "b", 1), ix("a", 1, "b", 1, "c", 1)},
+			want:   "a_1_b_1_c_1; a_1 by a_1_b_1_c_1; a_1_b_1 by a_1_b_1_c_1",
+			reason: "by one that stays",
+		},
 		{[]model.Index{ix("b", 1), ix("a", 1, "b", 1)}, "b_1 a_1_b_1", "not the first keys"},
 		{[]model.Index{ix("a", 1), ix("a", -1)}, "a_1; a_-1 by a_1", "an index is read both ways"},
 		{[]model.Index{ix("a", 1, "b", -1), ix("a", -1, "b", 1)}, "a_1_b_-1; a_-1_b_1 by a_1_b_-1", "both ways, all keys"},
 		{[]model.Index{ix("a", 1, "b", 1), ix("a", 1, "b", -1)}, "a_1_b_1 a_1_b_-1", "another order"},
-		{[]model.Index{equal(ix("a", 1, "b", 1), 1), ix("a", 1, "b", -1)}, "a_1_b_-1; a_1_b_1 by a_1_b_-1", "the queries are for one value of a"},
-		{[]model.Index{equal(ix("a", 1, "_id", 1), 1), equal(ix("a", 1, "_id", -1), 1)}, "a_1__id_1; a_1__id_-1 by a_1__id_1", "the first of two"},
-		{[]model.Index{equal(ix("a", 1, "b", 1), 2), ix("b", -1, "a", 1, "c", 1)}, "b_-1_a_1_c_1; a_1_b_1 by b_-1_a_1_c_1", "two values, in another order"},
-		{[]model.Index{equal(ix("a", 1, "b", 1), 1), ix("b", 1, "a", 1)}, "a_1_b_1 b_1_a_1", "only the first key is compared"},
-		{[]model.Index{equal(ix("a", 1, "b", 1, "c", 1), 1), ix("a", 1, "b", 1, "c", -1)}, "a_1_b_1_c_1 a_1_b_1_c_-1", "another order of the rest"},
+		{
+			in:   []model.Index{equal(ix("a", 1, "b", 1), 1), ix("a", 1, "b", -1)},
+			want: "a_1_b_-1; a_1_b_1 by a_1_b_-1", reason: "the queries are for one value of a",
+		},
+		{
+			in:   []model.Index{equal(ix("a", 1, "_id", 1), 1), equal(ix("a", 1, "_id", -1), 1)},
+			want: "a_1__id_1; a_1__id_-1 by a_1__id_1", reason: "the first of two",
+		},
+		{
+			in:   []model.Index{equal(ix("a", 1, "b", 1), 2), ix("b", -1, "a", 1, "c", 1)},
+			want: "b_-1_a_1_c_1; a_1_b_1 by b_-1_a_1_c_1", reason: "two values, in another order",
+		},
+		{
+			in:   []model.Index{equal(ix("a", 1, "b", 1), 1), ix("b", 1, "a", 1)},
+			want: "a_1_b_1 b_1_a_1", reason: "only the first key is compared",
+		},
+		{
+			in:   []model.Index{equal(ix("a", 1, "b", 1, "c", 1), 1), ix("a", 1, "b", 1, "c", -1)},
+			want: "a_1_b_1_c_1 a_1_b_1_c_-1", reason: "another order of the rest",
+		},
 		{[]model.Index{equal(ix("a", 1), 2), ix("b", 1)}, "a_1 b_1", "more values than keys"},
 		{[]model.Index{equal(ix("a", 1), 1), ix("a", "hashed", "b", 1)}, "a_1 a_hashed_b_1", "a hashed index is another"},
-		{[]model.Index{equal(ix("a", 1, "b", 1), 1), partial(ix("a", 1, "b", -1), some)}, "a_1_b_1 a_1_b_-1", "a partial index leaves documents out, as before"},
+		{
+			in:     []model.Index{equal(ix("a", 1, "b", 1), 1), partial(ix("a", 1, "b", -1), some)},
+			want:   "a_1_b_1 a_1_b_-1",
+			reason: "a partial index leaves documents out, as before",
+		},
 		{[]model.Index{unique(ix("a", 1)), ix("a", 1, "b", 1)}, "a_1 a_1_b_1", "a unique index does more than serve queries"},
 		{[]model.Index{ix("a", 1), named(unique(ix("a", 1)), "u")}, "u; a_1 by u", "a unique one serves the same queries"},
-		{[]model.Index{ix("a", 1), unique(ix("a", 1, "b", 1))}, "a_1_b_1; a_1 by a_1_b_1", "a unique index serves queries too"},
+		{
+			in:   []model.Index{ix("a", 1), unique(ix("a", 1, "b", 1))},
+			want: "a_1_b_1; a_1 by a_1_b_1", reason: "a unique index serves queries too",
+		},
 		{[]model.Index{ix("a", 1), partial(ix("a", 1, "b", 1), some)}, "a_1 a_1_b_1", "a partial index leaves documents out"},
 		{[]model.Index{partial(ix("a", 1), some), ix("a", 1, "b", 1)}, "a_1_b_1; a_1 by a_1_b_1", "a whole index has them"},
-		{[]model.Index{partial(ix("a", 1), some), partial(ix("a", 1, "b", 1), some)}, "a_1_b_1; a_1 by a_1_b_1", "the same part"},
+		{
+			in:   []model.Index{partial(ix("a", 1), some), partial(ix("a", 1, "b", 1), some)},
+			want: "a_1_b_1; a_1 by a_1_b_1", reason: "the same part",
+		},
 		{[]model.Index{expiring(ix("a", 1), time.Hour), ix("a", 1, "b", 1)}, "a_1 a_1_b_1", "a TTL index deletes"},
-		{[]model.Index{expiring(ix("a", 1), time.Hour), expiring(named(ix("a", 1), "t"), time.Hour+time.Millisecond)}, "a_1; t by a_1", "TTL is in whole seconds"},
-		{[]model.Index{ix("_id", 1), ix("_id", -1), unique(ix("_id", 1))}, "; _id_1 by _id_; _id_-1 by _id_; _id_1 by _id_", "every collection has this index"},
+		{
+			in:   []model.Index{expiring(ix("a", 1), time.Hour), expiring(named(ix("a", 1), "t"), time.Hour+time.Millisecond)},
+			want: "a_1; t by a_1", reason: "TTL is in whole seconds",
+		},
+		{
+			in:   []model.Index{ix("_id", 1), ix("_id", -1), unique(ix("_id", 1))},
+			want: "; _id_1 by _id_; _id_-1 by _id_; _id_1 by _id_", reason: "every collection has this index",
+		},
 		{[]model.Index{ix("_id", "hashed")}, "_id_hashed", "a hashed index on _id is another"},
 		{[]model.Index{ix("_id", 1, "a", 1)}, "_id_1_a_1", "more than _id"},
 		{[]model.Index{ix("loc", "2dsphere"), ix("loc", 1)}, "loc_2dsphere loc_1", "another kind"},
@@ -152,8 +190,12 @@ func TestIndexesOnServer(t *testing.T) {
 	tenancy.Differs(t, "unique indexes are led by the tenant, the others aren't")
 	monitor := mongotest.NewMonitor()
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		set := model.New("test", wants{ix("a", 1), unique(ix("b", -1)), partial(ix("c", 1), d("c", d("$gt", 0))), expiring(ix("at", 1), 90*time.Minute+time.Millisecond),
-			expiring(ix("gone", 1), -time.Second), model.NewIndex("products", d("a", 1, "b", 1))}).Indexes()
+		set := model.New("test", wants{
+			ix("a", 1), unique(ix("b", -1)), partial(ix("c", 1), d("c", d("$gt", 0))),
+			expiring(ix("at", 1), 90*time.Minute+time.Millisecond),
+
+			expiring(ix("gone", 1), -time.Second), model.NewIndex("products", d("a", 1, "b", 1)),
+		}).Indexes()
 		diff, err := set.Diff(t.Context(), db)
 		if err != nil || len(diff.Missing) != 6 || diff.Empty() {
 			t.Fatalf("before: %+v, %v", diff, err)
@@ -168,12 +210,16 @@ func TestIndexesOnServer(t *testing.T) {
 			t.Errorf("%d commands, want one for each collection and time", cost.Commands)
 		}
 		monitor.Reset()
-		if diff, err := set.Diff(t.Context(), db); err != nil || !diff.Empty() || len(diff.Extra) != 0 || monitor.Cost().Commands != 2+1 {
+		if diff, err := set.Diff(t.Context(), db); err != nil || !diff.Empty() || len(diff.Extra) != 0 ||
+			monitor.Cost().Commands != 2+1 {
 			t.Errorf("after: %+v, %v, %v", diff, err, monitor.Cost())
 		}
-		other := model.New("test", wants{ix("a", -1), ix("b", -1), unique(ix("new", 1)), expiring(ix("at", 1), time.Hour)}).Indexes()
+		other := model.New("test", wants{
+			ix("a", -1), ix("b", -1), unique(ix("new", 1)), expiring(ix("at", 1), time.Hour),
+		}).Indexes()
 		diff, err = other.Diff(t.Context(), db)
-		if err != nil || names(diff.Missing) != "new_1" || names(diff.Changed) != "b_-1 at_1" || strings.Join(diff.Extra, " ") != "parts.c_1 parts.gone_1" {
+		if err != nil || names(diff.Missing) != "new_1" || names(diff.Changed) != "b_-1 at_1" ||
+			strings.Join(diff.Extra, " ") != "parts.c_1 parts.gone_1" {
 			t.Errorf("missing %s, changed %s, extra %v, %v", names(diff.Missing), names(diff.Changed), diff.Extra, err)
 		}
 		if err := other.Ensure(t.Context(), db); err == nil || !strings.Contains(err.Error(), "parts") {

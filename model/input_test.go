@@ -50,7 +50,11 @@ func TestFilterInput(t *testing.T) {
 		want   string
 	}{
 		{nil, "", ""},
-		{d("title", "x", "seats", 3, "price", 2.5, "begins", time.Now(), "open", true, "cover", []byte("x"), "tags", "a", "note", "x"), "", ""},
+		{
+			filter: d("title", "x", "seats", 3, "price", 2.5, "begins", time.Now(), "open", true, "cover", []byte("x"),
+				"tags", "a", "note", "x"),
+			path: "", want: "",
+		},
 		{d("titel", "x"), "titel", `did you mean "title"?`},
 		{d("title", 3), "title", "is a int, but the field is of type string"},
 		{d("title", nil), "", ""},
@@ -140,7 +144,9 @@ func checkInput(t *testing.T, what string, err error, path, want string) {
 // TestSortInput: a sort by what the documents don't have is refused.
 func TestSortInput(t *testing.T) {
 	checkInput(t, "Sorted", courses.Find(nil).Sorted(d("begin", 1)).Err, "begin", `did you mean "begins"?`)
-	checkInput(t, "Sorted", courses.Find(nil).Sorted(d("begins", 1, "lessons.no", -1, "extra.x", 1, "score", d("$meta", "textScore"))).Err, "", "")
+	checkInput(t, "Sorted",
+		courses.Find(nil).
+			Sorted(d("begins", 1, "lessons.no", -1, "extra.x", 1, "score", d("$meta", "textScore"))).Err, "", "")
 }
 
 // TestUpdateInput: so is an update that no document can take.
@@ -202,9 +208,12 @@ func TestUpdateInput(t *testing.T) {
 // What it costs to hold a filter of ten keys against the type: the difference of the two.
 func BenchmarkFilterInput(b *testing.B) {
 	now := time.Now()
-	filter := d("title", "x", "seats", d("$gte", 1), "begins", d("$lt", now), "open", true, "tags", "a", "teacher.name", "x",
+	filter := d("title", "x", "seats", d("$gte", 1), "begins", d("$lt", now), "open", true, "tags",
+		"a", "teacher.name", "x",
 		"lessons.no", 3, "lessons.title", "t", "price", 2.5, "note", "n")
-	for name, c := range map[string]*model.Collection[course, bson.ObjectID]{"checked": courses, "unchecked": courses.Unchecked()} {
+	for name, c := range map[string]*model.Collection[course, bson.ObjectID]{
+		"checked": courses, "unchecked": courses.Unchecked(),
+	} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {

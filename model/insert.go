@@ -68,7 +68,9 @@ func (c declaration) insert(w *Write, doc any) {
 		w.Collection, w.Err = c.Name(), err
 		return
 	}
-	*w = Write{Collection: c.Name(), Model: &mongo.InsertOneModel{Document: raw}, Index: IDIndex, Keyed: c.IsKeyed(), plain: true}
+	*w = Write{
+		Collection: c.Name(), Model: &mongo.InsertOneModel{Document: raw}, Index: IDIndex, Keyed: c.IsKeyed(), plain: true,
+	}
 }
 
 func (c declaration) insertMany(n int, doc func(int) any) Plan {
@@ -123,5 +125,7 @@ func (c declaration) delete(w *Write, id any) {
 		w.Collection, w.Err = c.Name(), err
 		return
 	}
-	*w = Write{Collection: c.Name(), Index: IDIndex, Keyed: c.IsKeyed(), plain: true, Model: &mongo.DeleteOneModel{Filter: filter}}
+	*w = Write{
+		Collection: c.Name(), Index: IDIndex, Keyed: c.IsKeyed(), plain: true, Model: &mongo.DeleteOneModel{Filter: filter},
+	}
 }

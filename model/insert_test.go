@@ -84,7 +84,8 @@ func TestBadDocumentsAreRefused(t *testing.T) {
 	checkRefused(t, "a zero UUID", "_id", "empty", "notes", uuids.Insert(uuidDoc{}))
 	checkRefused(t, "a zero time", "_id", "empty", "notes", times.Insert(timeDoc{}))
 	bad := model.NewCollection[badKeys, string]("notes")
-	checkRefused(t, "a bad name in a struct's map", "m.$x", "dollar", "notes", bad.Insert(badKeys{ID: "a", M: map[string]any{"$x": 1}}))
+	checkRefused(t, "a bad name in a struct's map", "m.$x", "dollar", "notes",
+		bad.Insert(badKeys{ID: "a", M: map[string]any{"$x": 1}}))
 	var zero *model.Collection[part, int32]
 	if err := zero.Insert(part{ID: 1}).Err; err == nil {
 		t.Error("the zero Collection takes documents")
@@ -172,7 +173,9 @@ func TestCollectionID(t *testing.T) {
 	if id, err := parts.ID(&doc); id != 7 || err != nil {
 		t.Errorf("ID = %v, %v", id, err)
 	}
-	for _, err := range []error{second(parts.ID(nil)), second(products.ID(&product{})), second(notes.ID(&bson.D{})), second(notes.ID(new(bson.D)))} {
+	for _, err := range []error{
+		second(parts.ID(nil)), second(products.ID(&product{})), second(notes.ID(&bson.D{})), second(notes.ID(new(bson.D))),
+	} {
 		var v *model.ValueError
 		if !errors.As(err, &v) || v.Field != "_id" || v.Collection == "" {
 			t.Errorf("%v, want a *ValueError of _id", err)
@@ -185,7 +188,9 @@ func second[A, B any](_ A, b B) B { return b }
 // A nil or zero Collection refuses what it is handed, under another name too; it doesn't panic half way.
 func TestZeroCollectionRefuses(t *testing.T) {
 	zero := &model.Collection[part, int32]{}
-	for name, c := range map[string]*model.Collection[part, int32]{"nil": nil, "zero": zero, "named": zero.Named("parts")} {
+	for name, c := range map[string]*model.Collection[part, int32]{
+		"nil": nil, "zero": zero, "named": zero.Named("parts"),
+	} {
 		doc := part{ID: 1}
 		_, idErr := c.ID(&doc)
 		_, fieldErr := c.Docs().Field("name")

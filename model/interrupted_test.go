@@ -30,8 +30,14 @@ func TestInterruptedIsUnknown(t *testing.T) {
 	tenancy.Differs(t, "a $merge is refused under a scope's filter")
 	faults := mongotest.NewFaults()
 	three := model.NewPlan(insertDoc(d("_id", 1)), insertDoc(d("_id", 2)), insertDoc(d("_id", 3)))
-	many := model.NewPlan(model.Write{Collection: "parts", Model: &mongo.UpdateManyModel{Filter: bson.D{}, Update: d("$set", d("n", 1))}})
-	merge := model.NewPlan(model.MergeInto{Collection: "parts", Once: true, Pipeline: mongo.Pipeline{d("$set", d("m", 1)), d("$merge", "parts")}})
+	many := model.NewPlan(model.Write{
+		Collection: "parts",
+		Model:      &mongo.UpdateManyModel{Filter: bson.D{}, Update: d("$set", d("n", 1))},
+	})
+	merge := model.NewPlan(model.MergeInto{
+		Collection: "parts", Once: true,
+		Pipeline: mongo.Pipeline{d("$set", d("m", 1)), d("$merge", "parts")},
+	})
 	testkit.Waits(t, func(t *testing.T, db *mongo.Database) {
 		ctx := context.Background()
 		for _, code := range interruptions {
@@ -70,7 +76,10 @@ func TestRefusedIsNotSent(t *testing.T) {
 	faults := mongotest.NewFaults()
 	p := model.NewPlan(insertDoc(d("_id", 1)), insertDoc(d("_id", 2)))
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		for _, fault := range []mongotest.Action{mongotest.Fail(13), mongotest.Fail(59), mongotest.Fail(9), mongotest.Fail(73), mongotest.Fail(91, "NoWritesPerformed")} {
+		for _, fault := range []mongotest.Action{
+			mongotest.Fail(13), mongotest.Fail(59), mongotest.Fail(9), mongotest.Fail(73),
+			mongotest.Fail(91, "NoWritesPerformed"),
+		} {
 			faults.Reset()
 			faults.On(mongotest.Writes, 1, fault)
 			r, err := p.Run(context.Background(), db)
@@ -85,10 +94,14 @@ func TestRefusedIsNotSent(t *testing.T) {
 func TestHalfDoneStatement(t *testing.T) {
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := context.Background()
-		if _, err := db.Collection("parts").InsertMany(ctx, []any{d("_id", 1, "n", 1), d("_id", 2, "n", "a string"), d("_id", 3, "n", 3)}); err != nil {
+		if _, err := db.Collection("parts").
+			InsertMany(ctx, []any{d("_id", 1, "n", 1), d("_id", 2, "n", "a string"), d("_id", 3, "n", 3)}); err != nil {
 			t.Fatal(err)
 		}
-		p := model.NewPlan(model.Write{Collection: "parts", Once: true, Model: &mongo.UpdateManyModel{Filter: bson.D{}, Update: d("$inc", d("n", 1))}})
+		p := model.NewPlan(model.Write{
+			Collection: "parts", Once: true,
+			Model: &mongo.UpdateManyModel{Filter: bson.D{}, Update: d("$inc", d("n", 1))},
+		})
 		r, err := p.Run(ctx, db)
 		if err == nil || r.Steps[0].Status != model.Unknown {
 			t.Errorf("%v: %v", err, r.Steps)
@@ -96,7 +109,8 @@ func TestHalfDoneStatement(t *testing.T) {
 	})
 }
 
-// A writer whose command was interrupted on the server leaves its intent: the next one finishes what was applied in part.
+// A writer whose command was interrupted on the server leaves its intent: the next one finishes what was applied in
+// part.
 func TestLeaseInterrupted(t *testing.T) {
 	faults := mongotest.NewFaults()
 	testkit.Waits(t, func(t *testing.T, db *mongo.Database) {
@@ -118,7 +132,8 @@ func TestLeaseInterrupted(t *testing.T) {
 				t.Fatalf("%d: %v", code, err)
 			}
 			faults.Reset()
-			aged, err := db.Collection("locks").UpdateOne(ctx, d("_id", lease.ID), d("$set", d("until", time.Now().Add(-time.Second))))
+			aged, err := db.Collection("locks").
+				UpdateOne(ctx, d("_id", lease.ID), d("$set", d("until", time.Now().Add(-time.Second))))
 			if err != nil || aged.MatchedCount != 1 {
 				t.Fatalf("%d: %d leases, %v", code, aged.MatchedCount, err)
 			}

@@ -218,7 +218,10 @@ func (j Job) usable(o JobOptions) error {
 	}
 	for _, s := range j.Stages {
 		if s.Do == nil && (s.Plan == nil && s.Work == nil && s.check == nil || s.Collection == "") {
-			return &ValueError{Collection: s.Collection, Field: "Stage", Reason: "needs a Collection and a Plan or Work, or a Do"}
+			return &ValueError{
+				Collection: s.Collection, Field: "Stage",
+				Reason: "needs a Collection and a Plan or Work, or a Do",
+			}
 		}
 	}
 	return nil
@@ -267,7 +270,9 @@ const maxTurns = 8
 
 // turn does one batch, again after concurrent writes, and adds it to the progress. The
 // writes of a failed attempt count too.
-func (s Stage) turn(ctx context.Context, fresh Batch, do func(context.Context, *Batch) error, p *Progress) (Batch, error) {
+func (s Stage) turn(
+	ctx context.Context, fresh Batch, do func(context.Context, *Batch) error, p *Progress,
+) (Batch, error) {
 	for n := 1; ; n++ {
 		b := fresh
 		err := s.attempt(ctx, n, &b, do)

@@ -82,7 +82,8 @@ func (s Stage) read(ctx context.Context, db DB, after bson.RawValue) ([]bson.Raw
 		return docs, err
 	}
 	literal := bson.D{{Key: "$literal", Value: after}}
-	return s.find(ctx, db, And(s.Filter, bson.D{{Key: "$expr", Value: bson.D{{Key: "$gt", Value: bson.A{"$_id", literal}}}}}))
+	return s.find(ctx, db,
+		And(s.Filter, bson.D{{Key: "$expr", Value: bson.D{{Key: "$gt", Value: bson.A{"$_id", literal}}}}}))
 }
 
 func (s Stage) find(ctx context.Context, db DB, filter bson.D) ([]bson.Raw, error) {
@@ -112,7 +113,8 @@ func (s Stage) aggregation(filter bson.D) Aggregation {
 		filter = bson.D{}
 	}
 	pipeline := mongo.Pipeline{
-		{{Key: "$match", Value: filter}}, {{Key: "$sort", Value: bson.D{{Key: "_id", Value: 1}}}}, {{Key: "$limit", Value: s.size()}},
+		{{Key: "$match", Value: filter}}, {{Key: "$sort", Value: bson.D{{Key: "_id", Value: 1}}}},
+		{{Key: "$limit", Value: s.size()}},
 	}
 	if len(s.Projection) > 0 {
 		pipeline = append(pipeline, bson.D{{Key: "$project", Value: s.Projection}})

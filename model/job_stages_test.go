@@ -17,18 +17,21 @@ import (
 // twoStages renames the parts, all but one that it leaves, and then counts up a part three times, by work of its own.
 func twoStages(ran *[]string) model.Job {
 	rename := renaming("new").Stages[0]
-	first := model.Stage{Name: "rename the parts", Collection: "parts", BatchSize: 3, Work: func(_ context.Context, b *model.Batch) (model.Plan, error) {
-		*ran = append(*ran, fmt.Sprint("batch of ", len(b.Docs)))
-		var docs []bson.Raw
-		for _, doc := range b.Docs {
-			if doc.Lookup("_id").Int32() == 4 {
-				b.Leave(model.Finding{Collection: "parts", ID: doc.Lookup("_id"), Problem: "keeps its name"})
-				continue
+	first := model.Stage{
+		Name: "rename the parts", Collection: "parts", BatchSize: 3,
+		Work: func(_ context.Context, b *model.Batch) (model.Plan, error) {
+			*ran = append(*ran, fmt.Sprint("batch of ", len(b.Docs)))
+			var docs []bson.Raw
+			for _, doc := range b.Docs {
+				if doc.Lookup("_id").Int32() == 4 {
+					b.Leave(model.Finding{Collection: "parts", ID: doc.Lookup("_id"), Problem: "keeps its name"})
+					continue
+				}
+				docs = append(docs, doc)
 			}
-			docs = append(docs, doc)
-		}
-		return rename.Plan(docs)
-	}}
+			return rename.Plan(docs)
+		},
+	}
 	count := model.Stage{Name: "count a part up to 3", Do: func(ctx context.Context, b *model.Batch) error {
 		n := int32(0)
 		if b.After.Type != 0 {
@@ -61,10 +64,12 @@ func TestJobStages(t *testing.T) {
 		ran = nil
 		got, err := twoStages(&ran).Run(t.Context(), db, model.JobOptions{Checkpoint: "jobs"})
 		var left *model.LeftError
-		if !errors.As(err, &left) || err.Error() != "docmodel: job two stages couldn't process 1 finding: parts 4: keeps its name" {
+		if !errors.As(err, &left) ||
+			err.Error() != "docmodel: job two stages couldn't process 1 finding: parts 4: keeps its name" {
 			t.Errorf("left: %v", err)
 		}
-		if !got.Done || got.Stage != 1 || got.Documents != 8 || got.Modified != 7 || got.Batches != 5 || len(got.Findings) != 1 {
+		if !got.Done || got.Stage != 1 || got.Documents != 8 || got.Modified != 7 || got.Batches != 5 ||
+			len(got.Findings) != 1 {
 			t.Errorf("%+v", got)
 		}
 		if want := "batch of 3, batch of 2, count 0, count 1, count 2"; strings.Join(ran, ", ") != want {
@@ -76,7 +81,8 @@ func TestJobStages(t *testing.T) {
 		if n, err := notes.Named("jobs").Find(nil).Count(t.Context(), db); n != 0 || err != nil {
 			t.Errorf("%d checkpoints are left, %v", n, err)
 		}
-		if text, want := twoStages(&ran).String(), "// 1. rename the parts\ndb.parts.find({}).sort({_id: 1}).limit(3).batchSize(3)\n// 2. count a part up to 3"; text != want {
+		if text, want := twoStages(&ran).String(),
+			"// 1. rename the parts\ndb.parts.find({}).sort({_id: 1}).limit(3).batchSize(3)\n// 2. count a part up to 3"; text != want {
 			t.Errorf("%s\nwant\n%s", text, want)
 		}
 	})
@@ -107,12 +113,15 @@ func TestJobStagesGoOn(t *testing.T) {
 					o.From = got
 				}
 			}
-			if want := "batch of 3, batch of 2, count 0, count 1, count 2"; strings.Join(ran, ", ") != want || left != 1 || renamed(t, db, "new") != 4 {
+			if want := "batch of 3, batch of 2, count 0, count 1, count 2"; strings.Join(ran, ", ") != want || left != 1 ||
+				renamed(t, db, "new") != 4 {
 				t.Errorf("checkpoint %q: ran %s; %d left", checkpoint, strings.Join(ran, ", "), left)
 			}
 		}
 		var bad *model.ValueError
-		for _, o := range []model.JobOptions{{BatchSize: -1}, {From: model.Progress{Stage: 2}}, {From: model.Progress{Stage: -1}}} {
+		for _, o := range []model.JobOptions{
+			{BatchSize: -1}, {From: model.Progress{Stage: 2}}, {From: model.Progress{Stage: -1}},
+		} {
 			if _, err := twoStages(new([]string)).Run(t.Context(), db, o); !errors.As(err, &bad) {
 				t.Errorf("%+v: %v", o, err)
 			}
@@ -161,14 +170,17 @@ func TestCheckJobLeaves(t *testing.T) {
 		check.Mend = func(found []model.Finding) model.Plan {
 			for _, f := range found {
 				if f.ID.AsInt64() == 3 {
-					return model.RefusedPlan("stocks", &model.ValueError{Collection: "stocks", Field: "qty", Value: -2, Reason: "is counted by hand"})
+					return model.RefusedPlan("stocks", &model.ValueError{
+						Collection: "stocks", Field: "qty", Value: -2, Reason: "is counted by hand",
+					})
 				}
 			}
 			return mend(found)
 		}
 		got, err := check.Job().Run(t.Context(), db, model.JobOptions{})
 		var left *model.LeftError
-		if !errors.As(err, &left) || left.Left != 1 || !strings.Contains(err.Error(), "is counted by hand") || got.Modified != 2 || inStock(t, db) != "5 0 -2 0 4" {
+		if !errors.As(err, &left) || left.Left != 1 || !strings.Contains(err.Error(), "is counted by hand") ||
+			got.Modified != 2 || inStock(t, db) != "5 0 -2 0 4" {
 			t.Errorf("%+v, %v, %s", got, err, inStock(t, db))
 		}
 	})

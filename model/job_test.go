@@ -52,19 +52,22 @@ func TestJob(t *testing.T) {
 		mustRun(t, db, manyParts(10))
 		var told []model.Progress
 		dry, err := renaming("dry").Run(t.Context(), db, model.JobOptions{DryRun: true, Checkpoint: "jobs"})
-		if err != nil || dry.Documents != 10 || dry.Writes != 10 || dry.Modified != 0 || dry.Batches != 4 || renamed(t, db, "dry") != 0 {
+		if err != nil || dry.Documents != 10 || dry.Writes != 10 || dry.Modified != 0 || dry.Batches != 4 ||
+			renamed(t, db, "dry") != 0 {
 			t.Errorf("a dry run: %+v, %v", dry, err)
 		}
 		monitor.Reset()
-		got, err := renaming("new").Run(t.Context(), db, model.JobOptions{Checkpoint: "jobs", Progress: func(p model.Progress) error {
-			told = append(told, p)
-			return nil
-		}})
+		got, err := renaming("new").
+			Run(t.Context(), db, model.JobOptions{Checkpoint: "jobs", Progress: func(p model.Progress) error {
+				told = append(told, p)
+				return nil
+			}})
 		// 4 batches of one read, one write and one checkpoint; two reads that find no more; the checkpoint before and after.
 		if cost := monitor.Cost(); cost.Commands != 4*3+2+2 {
 			t.Errorf("%d commands: %v", cost.Commands, monitor.Commands())
 		}
-		if err != nil || !got.Done || got.Documents != 10 || got.Modified != 10 || got.Batches != 4 || renamed(t, db, "new") != 10 {
+		if err != nil || !got.Done || got.Documents != 10 || got.Modified != 10 || got.Batches != 4 ||
+			renamed(t, db, "new") != 10 {
 			t.Errorf("%+v, %v", got, err)
 		}
 		if len(told) != 5 || told[0].Documents != 3 || told[0].Done || !told[4].Done || told[3].After.Int32() != 10 {
@@ -76,7 +79,8 @@ func TestJob(t *testing.T) {
 		}
 		some := renaming("some")
 		some.Stages[0].Filter = d("_id", d("$in", bson.A{2, 4}))
-		if got, err := some.Run(t.Context(), db, model.JobOptions{}); err != nil || got.Documents != 2 || renamed(t, db, "some") != 2 {
+		if got, err := some.Run(t.Context(), db, model.JobOptions{}); err != nil || got.Documents != 2 ||
+			renamed(t, db, "some") != 2 {
 			t.Errorf("with a filter on _id: %+v, %v", got, err)
 		}
 		if n, err := notes.Named("jobs").Find(nil).Count(t.Context(), db); n != 0 || err != nil {
@@ -106,7 +110,8 @@ func TestJobStops(t *testing.T) {
 		if err != nil || rest.Documents != 4 || renamed(t, db, "two") != 4 || renamed(t, db, "one") != 6 {
 			t.Errorf("gone on by From: %+v, %v", rest, err)
 		}
-		if _, err := renaming("three").Run(t.Context(), db, model.JobOptions{Checkpoint: "jobs", Progress: stopAfter(3)}); err != stop {
+		if _, err := renaming("three").
+			Run(t.Context(), db, model.JobOptions{Checkpoint: "jobs", Progress: stopAfter(3)}); err != stop {
 			t.Error(err)
 		}
 		rest, err = renaming("four").Run(t.Context(), db, model.JobOptions{Checkpoint: "jobs"})
@@ -120,7 +125,8 @@ func TestJobStops(t *testing.T) {
 			}
 			return renaming("bad").Stages[0].Plan(docs)
 		}
-		if got, err := bad.Run(t.Context(), db, model.JobOptions{}); !errors.Is(err, errBad) || got.Documents != 3 || got.After.Int32() != 3 {
+		if got, err := bad.Run(t.Context(), db, model.JobOptions{}); !errors.Is(err, errBad) || got.Documents != 3 ||
+			got.After.Int32() != 3 {
 			t.Errorf("a plan that fails: %+v, %v", got, err)
 		}
 		counting := renaming("")
@@ -145,8 +151,11 @@ func TestJobStops(t *testing.T) {
 
 // TestJobSeesEveryType: a comparison by _id stays within one BSON type; the job doesn't.
 func TestJobSeesEveryType(t *testing.T) {
-	ids := []any{int32(-1), int64(2), 2.5, "", "a", "b", d("k", 1), d("k", "x"), []byte{1}, [16]byte{9}, oid(1), oid(2), false, true,
-		time.UnixMilli(5).UTC(), bson.Timestamp{T: 1}, bson.NewDecimal128(0, 9), bson.MinKey{}, bson.MaxKey{}}
+	ids := []any{
+		int32(-1), int64(2), 2.5, "", "a", "b", d("k", 1), d("k", "x"), []byte{1}, [16]byte{9}, oid(1), oid(2), false, true,
+
+		time.UnixMilli(5).UTC(), bson.Timestamp{T: 1}, bson.NewDecimal128(0, 9), bson.MinKey{}, bson.MaxKey{},
+	}
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, id := range ids {
 			if _, err := db.Collection("parts").InsertOne(t.Context(), d("_id", id)); err != nil {
@@ -198,7 +207,8 @@ func TestJobPipeline(t *testing.T) {
 		seen = nil
 		job.Stages[0].Pipeline[0][0].Value = append(d("pipeline", mongo.Pipeline{}), lookup...)
 		odd := model.Scope{Filter: d("_id", d("$mod", bson.A{2, 1}))}
-		if _, err := job.Run(t.Context(), odd.On(db), model.JobOptions{}); err != nil || !slices.Equal(seen, []int{11, 31, 51, 71}) {
+		if _, err := job.Run(t.Context(), odd.On(db), model.JobOptions{}); err != nil ||
+			!slices.Equal(seen, []int{11, 31, 51, 71}) {
 			t.Errorf("under a scope it sees %v, %v", seen, err)
 		}
 	})

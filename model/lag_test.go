@@ -20,8 +20,8 @@ func rolledBack(c mongotest.Command) bool {
 	return c.Name == "find" && level != "majority" && level != "linearizable"
 }
 
-// A change that finds its token asks again for what can't be rolled back, and so does a write that finds itself done: neither calls
-// applied what a primary without a majority has, and will lose.
+// A change that finds its token asks again for what can't be rolled back, and so does a write that finds itself done:
+// neither calls applied what a primary without a majority has, and will lose.
 func TestAppliedIsWhatAMajorityHas(t *testing.T) {
 	type doc struct {
 		ID      int32           `bson:"_id"`
@@ -43,7 +43,9 @@ func TestAppliedIsWhatAMajorityHas(t *testing.T) {
 			t.Fatal(first.Doc, err)
 		}
 		faults.LagOf(t, db, rolledBack) // a primary without a majority: reads find the token
-		if _, err := db.Collection("parts").UpdateByID(t.Context(), 1, d("$set", d("version", int64(1), "qty", int64(0)), "$unset", d("ops", "", "_m", ""))); err != nil {
+		if _, err := db.Collection("parts").
+			UpdateByID(t.Context(), 1,
+				d("$set", d("version", int64(1), "qty", int64(0)), "$unset", d("ops", "", "_m", ""))); err != nil {
 			t.Fatal(err)
 		}
 		_, result, err := change.Run(ctx, db)
@@ -53,7 +55,8 @@ func TestAppliedIsWhatAMajorityHas(t *testing.T) {
 		if _, result, err = change.Run(ctx, db); err != nil || result.Modified() != 0 {
 			t.Errorf("a change that is there: %v, %v", result, err)
 		}
-		if _, err := db.Collection("parts").UpdateByID(t.Context(), 1, d("$set", d("version", int64(5)), "$unset", d("ops", ""))); err != nil {
+		if _, err := db.Collection("parts").
+			UpdateByID(t.Context(), 1, d("$set", d("version", int64(5)), "$unset", d("ops", ""))); err != nil {
 			t.Fatal(err)
 		}
 		if result, err := update.Run(t.Context(), db); !errors.Is(err, model.ErrStale) {
@@ -78,12 +81,16 @@ func TestChangesReadAtThePrimary(t *testing.T) {
 			t.Errorf("a change read %v, %v", got, err)
 		}
 		seen := int32(0)
-		_, err := model.Job{Name: "look", Stages: []model.Stage{{Collection: "parts", Plan: func(docs []bson.Raw) (model.Plan, error) {
-			seen = docs[0].Lookup("qty").Int32()
-			return model.Plan{}, nil
-		}}}}.Run(t.Context(), db, model.JobOptions{})
+		_, err := model.Job{
+			Name: "look",
+			Stages: []model.Stage{{Collection: "parts", Plan: func(docs []bson.Raw) (model.Plan, error) {
+				seen = docs[0].Lookup("qty").Int32()
+				return model.Plan{}, nil
+			}}},
+		}.Run(t.Context(), db, model.JobOptions{})
 		if err != nil || seen != 6 {
 			t.Errorf("a job read %d, %v", seen, err)
 		}
-	}, mongotest.WithFaults(faults), mongotest.WithClientOptions(options.Client().SetReadPreference(readpref.SecondaryPreferred())))
+	}, mongotest.WithFaults(faults),
+		mongotest.WithClientOptions(options.Client().SetReadPreference(readpref.SecondaryPreferred())))
 }

@@ -126,15 +126,18 @@ func TestNoCursorStaysOpen(t *testing.T) {
 	}, client)
 }
 
-// TestStreamLeavesNothing holds that a stream that is stopped, at any time, ends its workers. Its cursor may stay until the server
-// closes it by itself: the driver gives it up where the context ends within a getMore.
+// TestStreamLeavesNothing holds that a stream that is stopped, at any time, ends its workers. Its cursor may stay until
+// the server closes it by itself: the driver gives it up where the context ends within a getMore.
 func TestStreamLeavesNothing(t *testing.T) {
 	tenancy.Differs(t, "a stream is refused under a scope's filter")
 	before := runtime.NumGoroutine()
 	client, stop := mongotest.Start()
 	db := client.Database("stream")
 	for i := range 10 {
-		s := model.Stream{Name: fmt.Sprint("stream ", i), Collection: "c", Places: "p", Plan: func(model.Event) (model.Plan, error) { return model.Plan{}, nil }}
+		s := model.Stream{
+			Name: fmt.Sprint("stream ", i), Collection: "c", Places: "p",
+			Plan: func(model.Event) (model.Plan, error) { return model.Plan{}, nil },
+		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Duration(1+7*i)*time.Millisecond)
 		go func() { _, _ = db.Collection("c").InsertOne(ctx, bson.D{{Key: "at", Value: i}}) }()
 		if err := s.Run(ctx, db, model.StreamOptions{FromNow: true, Wait: time.Millisecond}); ctx.Err() == nil {

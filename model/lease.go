@@ -105,8 +105,8 @@ func (l Lease) hold(ctx context.Context, db DB, mends bool) (
 		func(err error) error { return errors.Join(h.doubted(err), h.release(ctx, true)) }, ctx, nil
 }
 
-// doubted makes a refusal stale if the lease ran out before it. The state was then read partly before and partly after another writer's
-// change.
+// doubted makes a refusal stale if the lease ran out before it. The state was then read partly before and partly after
+// another writer's change.
 func (h *held) doubted(err error) error {
 	if time.Now().After(*h.until.Load()) {
 		return fmt.Errorf("%w: the lease of %s ran out before a read ended: %w", ErrStale, shell(h.lease.ID), err)
@@ -189,7 +189,8 @@ func (h *held) create(ctx context.Context, db DB) error {
 		}
 	}
 	observationOf(ctx).sent(1)
-	_, err := h.locks.UpdateOne(ctx, id, bson.D{{Key: "$setOnInsert", Value: bson.D{{Key: "fence", Value: begin}}}}, options.UpdateOne().SetUpsert(true))
+	_, err := h.locks.UpdateOne(ctx, id, bson.D{{Key: "$setOnInsert", Value: bson.D{{Key: "fence", Value: begin}}}},
+		options.UpdateOne().SetUpsert(true))
 	if DuplicateIndex(err) == IDIndex {
 		return nil // another writer was faster
 	}
@@ -226,7 +227,8 @@ func (h *held) finish(ctx context.Context, db DB, i *intent) error {
 	}
 	// A guard that doesn't hold means that the write was done, or never can be.
 	if err != nil && !h.mends && !outdated(err) && !neverBegan(plan, r, err) {
-		return fmt.Errorf("docmodel: another writer's unfinished plan (%s, fence %d) can't be finished: %w", i.What, i.Fence, err)
+		return fmt.Errorf("docmodel: another writer's unfinished plan (%s, fence %d) can't be finished: %w", i.What, i.Fence,
+			err)
 	}
 	observationOf(ctx).sent(1)
 	_, err = h.locks.UpdateOne(ctx, h.mine(), bson.D{{Key: "$unset", Value: bson.D{{Key: "intent", Value: ""}}}})
@@ -288,12 +290,18 @@ func (h *held) begin(p Plan) (Write, error) {
 		return Write{}, err
 	}
 	if len(encoded) > MaxDocument-64<<10 {
-		return Write{}, &ValueError{Collection: h.lease.Collection, Field: "Lease", Value: len(encoded), Reason: "the plan is too large to be stored in the lock document: split the change"}
+		return Write{}, &ValueError{
+			Collection: h.lease.Collection, Field: "Lease", Value: len(encoded),
+			Reason: "the plan is too large to be stored in the lock document: split the change",
+		}
 	}
 	i := intent{Fence: h.fence, What: clip(p.String(), 1000), Plan: encoded, At: time.Now()}
 	return Write{
 		Collection: h.lease.Collection, Expect: One,
-		Model: &mongo.UpdateOneModel{Filter: h.mine(), Update: bson.D{{Key: "$set", Value: bson.D{{Key: "intent", Value: i}}}}},
+		Model: &mongo.UpdateOneModel{
+			Filter: h.mine(),
+			Update: bson.D{{Key: "$set", Value: bson.D{{Key: "intent", Value: i}}}},
+		},
 	}, nil
 }
 
@@ -319,7 +327,8 @@ func (l Lease) Forget(ctx context.Context, db DB) error {
 	if err != nil {
 		return err
 	}
-	_, err = collectionOf(ctx, db, nil, l.Collection).UpdateOne(ctx, l.free(time.Now()), bson.D{{Key: "$unset", Value: bson.D{{Key: "intent", Value: ""}}}})
+	_, err = collectionOf(ctx, db, nil, l.Collection).
+		UpdateOne(ctx, l.free(time.Now()), bson.D{{Key: "$unset", Value: bson.D{{Key: "intent", Value: ""}}}})
 	return err
 }
 
@@ -333,7 +342,8 @@ func (l Lease) Raise(ctx context.Context, db DB, n int64) error {
 	if err != nil {
 		return err
 	}
-	_, err = collectionOf(ctx, db, nil, l.Collection).UpdateOne(ctx, bson.D{{Key: "_id", Value: Eq(l.ID)}}, bson.D{{Key: "$max", Value: bson.D{{Key: "fence", Value: n}}}})
+	_, err = collectionOf(ctx, db, nil, l.Collection).
+		UpdateOne(ctx, bson.D{{Key: "_id", Value: Eq(l.ID)}}, bson.D{{Key: "$max", Value: bson.D{{Key: "fence", Value: n}}}})
 	return err
 }
 

@@ -17,8 +17,8 @@ import (
 // longLease doesn't run out while a test runs.
 var longLease = &model.Lease{Collection: "locks", ID: "tree", For: time.Minute}
 
-// A writer that dies at any of its writes is finished by the next one, or has done nothing: both documents say the same, nobody holds
-// the lease, and no intent is left. The next one may be a transaction, where the server has them.
+// A writer that dies at any of its writes is finished by the next one, or has done nothing: both documents say the
+// same, nobody holds the lease, and no intent is left. The next one may be a transaction, where the server has them.
 func TestLeaseFaults(t *testing.T) {
 	t.Run("plain", func(t *testing.T) {
 		leaseFaults(t, func(_ context.Context, db model.DB) (model.DB, error) { return db, nil })
@@ -37,7 +37,8 @@ func TestLeaseFaults(t *testing.T) {
 func leaseFaults(t *testing.T, next func(context.Context, model.DB) (model.DB, error)) {
 	settled := func(ctx context.Context, db *mongo.Database) (bool, error) {
 		n, err := docsAny.Find(d("n", int64(1))).Count(ctx, db)
-		left, err2 := docsAny.Named("locks").Find(d("$or", bson.A{d("intent", d("$exists", true)), d("holder", d("$exists", true))})).Count(ctx, db)
+		left, err2 := docsAny.Named("locks").
+			Find(d("$or", bson.A{d("intent", d("$exists", true)), d("holder", d("$exists", true))})).Count(ctx, db)
 		return n == 2 && left == 0, errors.Join(err, err2)
 	}
 	raise := func(ctx context.Context, db *mongo.Database, by model.DB) error {
@@ -57,8 +58,10 @@ func leaseFaults(t *testing.T, next func(context.Context, model.DB) (model.DB, e
 	}
 	modeltest.FaultMatrix(t, modeltest.FaultCase{
 		Sample: 4, Run: func(ctx context.Context, db *mongo.Database) error { return raise(ctx, db, db) },
-		Repair: func(ctx context.Context, db *mongo.Database) error { // the next one, when the time of a dead one's lease has passed
-			_, err := db.Collection("locks").UpdateOne(ctx, d("_id", "tree", "holder", d("$exists", true)), d("$set", d("until", time.Unix(0, 0))))
+		// the next one, when the time of a dead one's lease has passed
+		Repair: func(ctx context.Context, db *mongo.Database) error {
+			_, err := db.Collection("locks").
+				UpdateOne(ctx, d("_id", "tree", "holder", d("$exists", true)), d("$set", d("until", time.Unix(0, 0))))
 			if err != nil {
 				return err
 			}
@@ -95,12 +98,27 @@ func TestLeaseCosts(t *testing.T) {
 			want   model.Cost
 			change model.Change[int64]
 		}{
-			{"the first of all", model.Cost{Commands: 2 + 1 + 2 + read + plan, Written: 1 + 1 + 1 + 2 + 1, Returned: 1}, change(nil)},
+			{
+				reason: "the first of all",
+				want:   model.Cost{Commands: 2 + 1 + 2 + read + plan, Written: 1 + 1 + 1 + 2 + 1, Returned: 1},
+				change: change(nil),
+			},
 			{"with an intent", model.Cost{Commands: 2 + 1 + read + plan, Written: 1 + 1 + 2 + 1, Returned: 1 + 1}, change(nil)},
-			{"of one document", model.Cost{Commands: 2 + 1 + read + plan, Written: 1 + 1 + 1 + 1, Returned: 1 + 1}, change(func(int64) (model.Plan, error) {
-				return model.NewPlan(model.Write{Collection: "pairs", Model: updateOne(d("_id", 1), d("$set", d("x", 1))).Model}), nil
-			})},
-			{"of nothing", model.Cost{Commands: 2 + read, Written: 1 + 1, Returned: 1 + 1}, change(func(int64) (model.Plan, error) { return model.Plan{}, nil })},
+			{
+				reason: "of one document",
+				want:   model.Cost{Commands: 2 + 1 + read + plan, Written: 1 + 1 + 1 + 1, Returned: 1 + 1},
+				change: change(func(int64) (model.Plan, error) {
+					return model.NewPlan(model.Write{
+						Collection: "pairs",
+						Model:      updateOne(d("_id", 1), d("$set", d("x", 1))).Model,
+					}), nil
+				}),
+			},
+			{
+				reason: "of nothing",
+				want:   model.Cost{Commands: 2 + read, Written: 1 + 1, Returned: 1 + 1},
+				change: change(func(int64) (model.Plan, error) { return model.Plan{}, nil }),
+			},
 		} {
 			t.Run(c.reason, func(t *testing.T) {
 				modeltest.WantCost(t, m, c.want, func() error { _, _, err := c.change.Run(t.Context(), db); return err })
@@ -123,7 +141,9 @@ func TestLeaseCosts(t *testing.T) {
 			})
 		})
 		t.Run("forgetting", func(t *testing.T) {
-			modeltest.WantCost(t, m, model.Cost{Commands: 1, Written: 1}, func() error { return longLease.Forget(t.Context(), db) })
+			modeltest.WantCost(t, m, model.Cost{Commands: 1, Written: 1}, func() error {
+				return longLease.Forget(t.Context(), db)
+			})
 		})
 	}, mongotest.WithMonitor(m))
 }

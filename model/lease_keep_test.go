@@ -18,7 +18,8 @@ import (
 	"github.com/docmodel/docmodel/internal/testkit"
 )
 
-// soon fails the test unless run ends soon after its context, though the server doesn't answer. The gate is opened in the end.
+// soon fails the test unless run ends soon after its context, though the server doesn't answer. The gate is opened in
+// the end.
 func soon(t *testing.T, f *mongotest.Faults, run func(ctx context.Context) error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
@@ -86,7 +87,8 @@ func TestReadKeepsDeadline(t *testing.T) {
 	}, mongotest.WithFaults(f))
 }
 
-// The end of a change whose own write holds the lease is not the end of the lease: it is extended while its holder lives.
+// The end of a change whose own write holds the lease is not the end of the lease: it is extended while its holder
+// lives.
 func TestLeaseIsExtended(t *testing.T) {
 	f := mongotest.NewFaults()
 	testkit.Waits(t, func(t *testing.T, db *mongo.Database) {
@@ -137,7 +139,8 @@ func TestLeaseIsLost(t *testing.T) {
 		c.Read = func(ctx context.Context, db model.DB) (int64, error) {
 			if !begun {
 				begun = true
-				_, err := core.Database(db).Collection("locks").UpdateOne(ctx, d("_id", "tree"), d("$set", d("holder", other, "until", time.Now().Add(100*time.Millisecond))))
+				_, err := core.Database(db).Collection("locks").
+					UpdateOne(ctx, d("_id", "tree"), d("$set", d("holder", other, "until", time.Now().Add(100*time.Millisecond))))
 				if err != nil {
 					return 0, err
 				}
@@ -154,7 +157,8 @@ func TestLeaseIsLost(t *testing.T) {
 	})
 }
 
-// A plan of one write is stored too: what arrives after its lease ran out was done before by the next writer, and does nothing.
+// A plan of one write is stored too: what arrives after its lease ran out was done before by the next writer, and does
+// nothing.
 func TestLeaseSingleWriteLate(t *testing.T) {
 	f := mongotest.NewFaults()
 	testkit.Waits(t, func(t *testing.T, db *mongo.Database) {
@@ -178,12 +182,14 @@ func TestLeaseSingleWriteLate(t *testing.T) {
 			}
 			return c
 		}
-		if _, err := db.Collection("pairs").InsertMany(t.Context(), []any{d("_id", 1, "at", 0), d("_id", 2, "at", 0)}); err != nil {
+		if _, err := db.Collection("pairs").
+			InsertMany(t.Context(), []any{d("_id", 1, "at", 0), d("_id", 2, "at", 0)}); err != nil {
 			t.Fatal(err)
 		}
 		g := mongotest.NewGate()
 		defer g.Open()
-		f.On(mongotest.Both(mongotest.On("pairs"), mongotest.Writes), 1, mongotest.Hold(g)).From(renewals, 1, mongotest.Fail(96))
+		f.On(mongotest.Both(mongotest.On("pairs"), mongotest.Writes), 1, mongotest.Hold(g)).
+			From(renewals, 1, mongotest.Fail(96))
 		late := make(chan error, 1)
 		go func() { _, _, err := on(1, 2).Run(t.Context(), db); late <- err }()
 		if _, err := g.Wait(t.Context()); err != nil {
@@ -194,7 +200,8 @@ func TestLeaseSingleWriteLate(t *testing.T) {
 		if errLate := <-late; errLate != nil && !errors.Is(errLate, model.ErrStale) {
 			t.Error(errLate)
 		}
-		if n, errCount := docsAny.Find(d("s", "on")).Count(t.Context(), db); n != 1 || errCount != nil || !errors.Is(err, errBad) {
+		if n, errCount := docsAny.Find(d("s", "on")).Count(t.Context(), db); n != 1 || errCount != nil ||
+			!errors.Is(err, errBad) {
 			t.Errorf("%d are on, %v; the second writer: %v", n, errCount, err)
 		}
 	}, mongotest.WithFaults(f), mongotest.WithClientOptions(options.Client().SetRetryWrites(false)))
@@ -231,12 +238,19 @@ func TestLeaseRefusedLate(t *testing.T) {
 	f := mongotest.NewFaults()
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		f.Reset()
-		if err := db.RunCommand(t.Context(), d("createIndexes", "pairs", "indexes", bson.A{d("name", "u", "key", d("u", 1), "unique", true, "sparse", true)})).Err(); err != nil {
+		if err := db.RunCommand(t.Context(),
+			d("createIndexes", "pairs", "indexes", bson.A{
+				d("name", "u", "key", d("u", 1), "unique", true, "sparse", true),
+			})).Err(); err != nil {
 			t.Fatal(err)
 		}
 		c := pairOf(lease)
 		c.Decide = func(int64) (model.Plan, error) {
-			return model.NewPlan(model.Write{Collection: "pairs", Model: &mongo.InsertOneModel{Document: d("_id", 7, "u", 1)}, Expect: model.One, Done: d("_id", 7)}), nil
+			return model.NewPlan(model.Write{
+				Collection: "pairs",
+				Model:      &mongo.InsertOneModel{Document: d("_id", 7, "u", 1)},
+				Expect:     model.One, Done: d("_id", 7),
+			}), nil
 		}
 		f.On(mongotest.Both(mongotest.On("pairs"), mongotest.Writes), 1, mongotest.CutBefore())
 		if _, _, err := c.Run(t.Context(), db); err == nil {

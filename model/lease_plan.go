@@ -38,13 +38,19 @@ type storedPlan struct {
 // other than upsert and arrayFilters.
 func encodePlan(p Plan) ([]byte, error) {
 	if p.Options.WriteConcern != nil {
-		return nil, &ValueError{Field: "Options.WriteConcern", Reason: "can't be stored with an intent: set it on the database or the client"}
+		return nil, &ValueError{
+			Field:  "Options.WriteConcern",
+			Reason: "can't be stored with an intent: set it on the database or the client",
+		}
 	}
 	steps := make([]storedWrite, len(p.Steps))
 	for i, s := range p.Steps {
 		w, ok := s.(Write)
 		if !ok {
-			return nil, &StepError{Step: i, Err: &ValueError{Field: "Steps", Reason: "a step with $merge or $out can't be stored"}}
+			return nil, &StepError{
+				Step: i,
+				Err:  &ValueError{Field: "Steps", Reason: "a step with $merge or $out can't be stored"},
+			}
 		}
 		out, err := encodeWrite(w)
 		if err != nil {
@@ -56,7 +62,9 @@ func encodePlan(p Plan) ([]byte, error) {
 }
 
 func encodeWrite(w Write) (storedWrite, error) {
-	out := storedWrite{Collection: w.Collection, One: w.Expect == One, Once: w.Once, Index: w.Index, Tenant: w.scoping().tenant}
+	out := storedWrite{
+		Collection: w.Collection, One: w.Expect == One, Once: w.Once, Index: w.Index, Tenant: w.scoping().tenant,
+	}
 	m, _, err := encodeModel(w)
 	if err != nil {
 		return out, err

@@ -75,7 +75,8 @@ func (l lock) settled(now time.Time) bool {
 func (l Lease) look(ctx context.Context, db DB) (lock, error) {
 	var found lock
 	locks := collectionOf(runctx.Deciding(ctx), db, nil, l.Collection)
-	err := locks.FindOne(ctx, bson.D{{Key: "_id", Value: Eq(l.ID)}}, options.FindOne().SetProjection(bson.D{{Key: "intent.plan", Value: 0}})).Decode(&found)
+	err := locks.FindOne(ctx, bson.D{{Key: "_id", Value: Eq(l.ID)}},
+		options.FindOne().SetProjection(bson.D{{Key: "intent.plan", Value: 0}})).Decode(&found)
 	if errors.Is(err, mongo.ErrNoDocuments) {
 		err = nil
 	}

@@ -99,7 +99,9 @@ func TestLeaseRefuses(t *testing.T) {
 		run(transactional, "needs a transaction")
 		server := pairOf(lease)
 		server.Decide = func(int64) (model.Plan, error) {
-			return model.NewPlan(model.MergeInto{Collection: "pairs", Once: true, Pipeline: mongo.Pipeline{d("$merge", "others")}}), nil
+			return model.NewPlan(model.MergeInto{
+				Collection: "pairs", Once: true, Pipeline: mongo.Pipeline{d("$merge", "others")},
+			}), nil
 		}
 		run(server, "can't be stored")
 		durable := pairOf(lease)
@@ -114,7 +116,8 @@ func TestLeaseRefuses(t *testing.T) {
 		run(undecided, errBad.Error())
 
 		held := d("_id", "tree", "fence", int64(9), "holder", bson.NewObjectID(), "until", time.Now().Add(time.Minute))
-		if _, err := db.Collection("locks").ReplaceOne(t.Context(), d("_id", "tree"), held, options.Replace().SetUpsert(true)); err != nil {
+		if _, err := db.Collection("locks").
+			ReplaceOne(t.Context(), d("_id", "tree"), held, options.Replace().SetUpsert(true)); err != nil {
 			t.Fatal(err)
 		}
 		waits := *lease
@@ -135,8 +138,10 @@ func TestLeaseUnfinished(t *testing.T) {
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		store := func() {
 			t.Helper()
-			lock := d("_id", "tree", "fence", int64(4), "intent", d("fence", int64(4), "what", "nonsense", "plan", []byte{1, 2, 3}))
-			if _, err := db.Collection("locks").ReplaceOne(t.Context(), d("_id", "tree"), lock, options.Replace().SetUpsert(true)); err != nil {
+			lock := d("_id", "tree", "fence", int64(4), "intent",
+				d("fence", int64(4), "what", "nonsense", "plan", []byte{1, 2, 3}))
+			if _, err := db.Collection("locks").
+				ReplaceOne(t.Context(), d("_id", "tree"), lock, options.Replace().SetUpsert(true)); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -165,15 +170,27 @@ func TestLeaseUnfinished(t *testing.T) {
 // A stored plan does what the plan does, whatever its writes are.
 func TestLeaseStoresEveryWrite(t *testing.T) {
 	yes := true
-	seed := []any{d("_id", 1, "l", bson.A{d("id", 1, "x", 1), d("id", 2, "x", 1)}), d("_id", 2, "s", "é"), d("_id", 3), d("_id", 4), d("_id", 5, "n", 1)}
+	seed := []any{
+		d("_id", 1, "l", bson.A{d("id", 1, "x", 1), d("id", 2, "x", 1)}),
+		d("_id", 2, "s", "é"), d("_id", 3), d("_id", 4), d("_id", 5, "n", 1),
+	}
 	on := func(m mongo.WriteModel) model.Write { return model.Write{Collection: "pairs", Model: m, Once: true} }
 	plan := model.NewPlan(
-		on(&mongo.UpdateOneModel{Filter: d("_id", 1), Update: d("$set", d("l.$[e].x", int64(7))), ArrayFilters: []any{d("e.id", 2)}}),
-		on(&mongo.UpdateManyModel{Filter: d("s", "é"), Update: mongo.Pipeline{d("$set", d("t", d("$concat", bson.A{"$s", d("$literal", "$s")})))}}),
+		on(&mongo.UpdateOneModel{
+			Filter: d("_id", 1), Update: d("$set", d("l.$[e].x", int64(7))), ArrayFilters: []any{d("e.id", 2)},
+		}),
+		on(&mongo.UpdateManyModel{
+			Filter: d("s", "é"),
+			Update: mongo.Pipeline{d("$set", d("t", d("$concat", bson.A{"$s", d("$literal", "$s")})))},
+		}),
 		on(&mongo.ReplaceOneModel{Filter: d("_id", 8), Replacement: d("_id", 8, "r", 1.5), Upsert: &yes}),
 		on(&mongo.DeleteOneModel{Filter: d("_id", 3)}),
 		on(&mongo.DeleteManyModel{Filter: d("_id", d("$in", bson.A{4}))}),
-		model.Write{Collection: "pairs", Expect: model.One, Model: &mongo.UpdateOneModel{Filter: d("_id", 5, "n", 1), Update: d("$set", d("n", 2))}, Done: d("_id", 5, "n", 2)},
+		model.Write{
+			Collection: "pairs", Expect: model.One,
+			Model: &mongo.UpdateOneModel{Filter: d("_id", 5, "n", 1), Update: d("$set", d("n", 2))},
+			Done:  d("_id", 5, "n", 2),
+		},
 		on(&mongo.InsertOneModel{Document: d("_id", 9, "x", bson.Regex{Pattern: "^a"})}),
 	)
 	f := mongotest.NewFaults()
@@ -190,7 +207,8 @@ func TestLeaseStoresEveryWrite(t *testing.T) {
 			}
 			f.Reset()
 			if dies {
-				f.From(mongotest.Both(mongotest.Writes, mongotest.On("pairs")), 1, mongotest.Fail(96)).From(mongotest.Writes, 5, mongotest.Fail(96)) // after the intent
+				f.From(mongotest.Both(mongotest.Writes, mongotest.On("pairs")), 1, mongotest.Fail(96)).
+					From(mongotest.Writes, 5, mongotest.Fail(96)) // after the intent
 			}
 			c := pairOf(lease)
 			c.Read = func(context.Context, model.DB) (int64, error) { return 0, nil }
@@ -223,7 +241,8 @@ func TestLeaseStoresOptions(t *testing.T) {
 	p := model.NewPlan(updateOne(d("_id", 1), d("$set", d("n", 1))))
 	p.Options.Comment, p.Options.BypassDocumentValidation = d("by", "import"), true
 	got, err := model.StoredPlan(p)
-	if err != nil || model.Shell(got.Options.Comment) != "{by: 'import'}" || !got.Options.BypassDocumentValidation || got.String() != p.String() {
+	if err != nil || model.Shell(got.Options.Comment) != "{by: 'import'}" || !got.Options.BypassDocumentValidation ||
+		got.String() != p.String() {
 		t.Errorf("%+v, %v", got, err)
 	}
 }

@@ -126,7 +126,8 @@ func TestLeaseInTransactionWaits(t *testing.T) {
 		dying := pairOf(lease)
 		dying.Decide = func(int64) (model.Plan, error) {
 			p, _ := pairOf(lease).Decide(6)
-			p.Steps[1] = model.Write{Collection: "pairs", Model: &mongo.InsertOneModel{Document: d("_id", 1)}} // refused: it exists
+			// refused: it exists
+			p.Steps[1] = model.Write{Collection: "pairs", Model: &mongo.InsertOneModel{Document: d("_id", 1)}}
 			return p, nil
 		}
 		_, _, _ = dying.Run(ctx, db)

@@ -102,7 +102,8 @@ func (m *merger) collect(writes []Write) error {
 	for i, w := range writes {
 		u, ok := w.Model.(*mongo.UpdateOneModel)
 		if !ok || u == nil {
-			return m.conflict("only updates of one document can be merged, not " + m.name(i) + ", " + w.String() + ": " + ownStep)
+			return m.conflict("only updates of one document can be merged, not " + m.name(i) + ", " +
+				w.String() + ": " + ownStep)
 		}
 		switch u.Update.(type) {
 		case bson.D, bson.Raw:
@@ -170,7 +171,8 @@ func (m *merger) unite(writes []Write) error {
 		return nil
 	}
 	return slices.MinFunc(m.clashes, func(a, b *ConflictError) int {
-		return strings.Compare(min(a.Paths[0], a.Paths[1])+max(a.Paths[0], a.Paths[1]), min(b.Paths[0], b.Paths[1])+max(b.Paths[0], b.Paths[1]))
+		return strings.Compare(min(a.Paths[0], a.Paths[1])+max(a.Paths[0], a.Paths[1]),
+			min(b.Paths[0], b.Paths[1])+max(b.Paths[0], b.Paths[1]))
 	})
 }
 
@@ -282,7 +284,8 @@ func (m *merger) use(p pathUse) (duplicate bool, err error) {
 		if m.name == nil {
 			return false, m.conflict(reason, q.op+" "+q.path, p.op+" "+p.path)
 		}
-		m.clashes = append(m.clashes, m.conflict(reason+" ("+m.both(q.by, p.by)+"): leave one out, or "+asSteps, q.op+" "+q.path, p.op+" "+p.path))
+		m.clashes = append(m.clashes,
+			m.conflict(reason+" ("+m.both(q.by, p.by)+"): leave one out, or "+asSteps, q.op+" "+q.path, p.op+" "+p.path))
 		return false, nil
 	}
 	m.paths = append(m.paths, p)
@@ -351,7 +354,8 @@ func (m *merger) addFilters(filters []any) error {
 		name := identifier(raw)
 		if old, ok := m.names[name]; ok {
 			if !bytes.Equal(old.raw, raw) {
-				return m.conflict("the array filter identifier "+name+" has two different conditions ("+m.both(old.by, m.at)+"): "+asSteps, "arrayFilters "+name, "arrayFilters "+name)
+				return m.conflict("the array filter identifier "+name+" has two different conditions ("+m.both(old.by, m.at)+"): "+
+					asSteps, "arrayFilters "+name, "arrayFilters "+name)
 			}
 			continue
 		}

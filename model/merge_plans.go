@@ -94,7 +94,8 @@ func mergeSteps(a, b Write, nameA, nameB string) (Write, bool) {
 			return mergeInserts(a, b, before.Document, of.Document, nameA, nameB)
 		}
 	case *mongo.DeleteOneModel:
-		if before, both := a.Model.(*mongo.DeleteOneModel); both && sameTarget(a, b) && a.Final == b.Final && a.Deleted == b.Deleted &&
+		if before, both := a.Model.(*mongo.DeleteOneModel); both && sameTarget(a, b) && a.Final == b.Final &&
+			a.Deleted == b.Deleted &&
 			sameD(a.IfMarked, b.IfMarked) && a.Done == nil && b.Done == nil && sameOptions(before, of) {
 			return mergeDeletes(a, b, before, of)
 		}
@@ -112,7 +113,8 @@ func mergeInserts(a, b Write, docA, docB any, nameA, nameB string) (Write, bool)
 	}
 	if !bytes.Equal(first, second) {
 		return Refused(a.Collection, &ConflictError{
-			Collection: a.Collection, Paths: [2]string{nameA, nameB}, Reason: "both insert a document with the _id " + shell(id) + ", but the documents differ: insert equal documents",
+			Collection: a.Collection, Paths: [2]string{nameA, nameB},
+			Reason: "both insert a document with the _id " + shell(id) + ", but the documents differ: insert equal documents",
 		}), true
 	}
 	out := united(a, b, true)

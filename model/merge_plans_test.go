@@ -22,25 +22,75 @@ func TestMergePlans(t *testing.T) {
 		refused       bool
 	}{
 		{"nothing", nil, "", false, false},
-		{"one document becomes one write, which needs no transaction", []model.Plan{model.NewPlan(up("$set", d("a", 1))), model.NewPlan(up("$inc", d("b", 1)))},
-			"db.parts.updateOne({_id: 1}, {$set: {a: 1}, $inc: {b: 1}})", false, false},
+		{
+			reason: "one document becomes one write, which needs no transaction",
+			plans:  []model.Plan{model.NewPlan(up("$set", d("a", 1))), model.NewPlan(up("$inc", d("b", 1)))},
+
+			want:          "db.parts.updateOne({_id: 1}, {$set: {a: 1}, $inc: {b: 1}})",
+			transactional: false, refused: false,
+		},
 		{"what they share is at the place of the first",
-			[]model.Plan{model.NewPlan(updateOne(d("_id", 2), d("$set", d("a", 2))), up("$set", d("a", 1))), model.NewPlan(up("$set", d("b", 1)), updateOne(d("_id", 3), d("$set", d("a", 3))))},
+			[]model.Plan{
+				model.NewPlan(updateOne(d("_id", 2), d("$set", d("a", 2))), up("$set", d("a", 1))),
+				model.NewPlan(up("$set", d("b", 1)), updateOne(d("_id", 3), d("$set", d("a", 3)))),
+			},
 			"db.parts.updateOne({_id: 2}, {$set: {a: 2}})\ndb.parts.updateOne({_id: 1}, {$set: {a: 1, b: 1}})\ndb.parts.updateOne({_id: 3}, {$set: {a: 3}})", false, false},
-		{"an update by a pipeline stays a step", []model.Plan{model.NewPlan(up("$set", d("a", 1))), model.NewPlan(byPipeline), model.NewPlan(up("$set", d("b", 1)))},
-			"db.parts.updateOne({_id: 1}, {$set: {a: 1, b: 1}})\ndb.parts.updateOne({_id: 1}, [{$set: {p: 1}}])", false, false},
-		{"a condition that would swallow the other's update stays a step", []model.Plan{model.NewPlan(up("$set", d("a", 1))), model.NewPlan(may(guarded(up("$set", d("b", 1)), "v", 1)))},
-			"db.parts.updateOne({_id: 1}, {$set: {a: 1}})\ndb.parts.updateOne({_id: 1, v: 1}, {$set: {b: 1}})", false, false},
-		{"a guard, and an update that it guards", []model.Plan{model.NewPlan(up("$inc", d("v", 1))), model.NewPlan(guarded(up("$set", d("b", 1)), "v", d("$lt", 9)))},
-			"db.parts.updateOne({_id: 1, v: {$lt: 9}}, {$inc: {v: 1}, $set: {b: 1}})", false, false},
+		{
+			reason: "an update by a pipeline stays a step",
+			plans: []model.Plan{
+				model.NewPlan(up("$set", d("a", 1))), model.NewPlan(byPipeline), model.NewPlan(up("$set", d("b", 1))),
+			},
+
+			want:          "db.parts.updateOne({_id: 1}, {$set: {a: 1, b: 1}})\ndb.parts.updateOne({_id: 1}, [{$set: {p: 1}}])",
+			transactional: false, refused: false,
+		},
+		{
+			reason: "a condition that would swallow the other's update stays a step",
+			plans: []model.Plan{
+				model.NewPlan(up("$set", d("a", 1))),
+				model.NewPlan(may(guarded(up("$set", d("b", 1)), "v", 1))),
+			},
+
+			want:          "db.parts.updateOne({_id: 1}, {$set: {a: 1}})\ndb.parts.updateOne({_id: 1, v: 1}, {$set: {b: 1}})",
+			transactional: false, refused: false,
+		},
+		{
+			reason: "a guard, and an update that it guards",
+			plans: []model.Plan{
+				model.NewPlan(up("$inc", d("v", 1))),
+				model.NewPlan(guarded(up("$set", d("b", 1)), "v", d("$lt", 9))),
+			},
+
+			want:          "db.parts.updateOne({_id: 1, v: {$lt: 9}}, {$inc: {v: 1}, $set: {b: 1}})",
+			transactional: false, refused: false,
+		},
 		{"what one plan writes twice stays two steps, and the other's goes with the first",
-			[]model.Plan{model.NewPlan(up("$set", d("mark", 1)), updateOne(d("_id", 2), d("$inc", d("n", 1))), up("$unset", d("mark", ""))), model.NewPlan(up("$set", d("b", 1)))},
+			[]model.Plan{
+				model.NewPlan(up("$set", d("mark", 1)), updateOne(d("_id", 2), d("$inc", d("n", 1))), up("$unset", d("mark", ""))),
+				model.NewPlan(up("$set", d("b", 1))),
+			},
 			"db.parts.updateOne({_id: 1}, {$set: {mark: 1, b: 1}})\ndb.parts.updateOne({_id: 2}, {$inc: {n: 1}})\ndb.parts.updateOne({_id: 1}, {$unset: {mark: ''}})", false, false},
-		{"what moves before a step of its plan", []model.Plan{model.NewPlan(up("$set", d("a", 1)), updateOne(d("_id", 2), d("$set", d("a", 2)))), model.NewPlan(updateOne(d("_id", 2), d("$set", d("b", 2))), up("$set", d("b", 1)))},
-			"db.parts.updateOne({_id: 1}, {$set: {a: 1, b: 1}})\ndb.parts.updateOne({_id: 2}, {$set: {a: 2, b: 2}})", true, false},
-		{"equal values for one path", []model.Plan{model.NewPlan(up("$set", d("a", 1))), model.NewPlan(up("$set", d("a", 1)))},
-			"db.parts.updateOne({_id: 1}, {$set: {a: 1}})", false, false},
-		{"one path twice", []model.Plan{model.NewPlan(up("$set", d("a", 1))), model.NewPlan(up("$inc", d("a", 1)))}, "", false, true},
+		{
+			reason: "what moves before a step of its plan",
+			plans: []model.Plan{
+				model.NewPlan(up("$set", d("a", 1)), updateOne(d("_id", 2), d("$set", d("a", 2)))),
+				model.NewPlan(updateOne(d("_id", 2), d("$set", d("b", 2))), up("$set", d("b", 1))),
+			},
+
+			want:          "db.parts.updateOne({_id: 1}, {$set: {a: 1, b: 1}})\ndb.parts.updateOne({_id: 2}, {$set: {a: 2, b: 2}})",
+			transactional: true, refused: false,
+		},
+		{
+			reason: "equal values for one path",
+			plans:  []model.Plan{model.NewPlan(up("$set", d("a", 1))), model.NewPlan(up("$set", d("a", 1)))},
+
+			want: "db.parts.updateOne({_id: 1}, {$set: {a: 1}})", transactional: false, refused: false,
+		},
+		{
+			reason: "one path twice",
+			plans:  []model.Plan{model.NewPlan(up("$set", d("a", 1))), model.NewPlan(up("$inc", d("a", 1)))},
+			want:   "", transactional: false, refused: true,
+		},
 	} {
 		p := model.MergePlans(c.plans...)
 		var conflict *model.ConflictError

@@ -20,8 +20,14 @@ func TestMergeRefusals(t *testing.T) {
 	}{
 		{[]model.Write{up("$set", d("a", 1)), clash, bad}, []string{"can't be merged", errBad.Error(), "write "}},
 		{[]model.Write{up("$set", d("a", 1)), clash, remove}, []string{"only updates", "step of its own", "write "}},
-		{[]model.Write{up("$set", d("a", 1)), clash, up("$set", d("b", 1))}, []string{"$set a", "$inc a", "write 1", "RunTx"}},
-		{[]model.Write{up("$set", d("a", 1, "b", 1)), up("$inc", d("b", 1)), up("$inc", d("a", 1))}, []string{"$set a", "$inc a", "RunTx"}},
+		{
+			writes: []model.Write{up("$set", d("a", 1)), clash, up("$set", d("b", 1))},
+			want:   []string{"$set a", "$inc a", "write 1", "RunTx"},
+		},
+		{
+			writes: []model.Write{up("$set", d("a", 1, "b", 1)), up("$inc", d("b", 1)), up("$inc", d("a", 1))},
+			want:   []string{"$set a", "$inc a", "RunTx"},
+		},
 		{[]model.Write{up("$set", d("a", 1)), guarded(up("$inc", d("a", 1)), "v", 1)}, []string{"$set a", "$inc a"}},
 	} {
 		backwards := []model.Write{c.writes[len(c.writes)-1]}
@@ -40,9 +46,13 @@ func TestMergeRefusals(t *testing.T) {
 			}
 		}
 	}
-	p := model.MergePlans(model.NewPlan(updateOne(d("_id", 2), d("$set", d("a", 1))), up("$set", d("a", 1))), model.NewPlan(up("$set", d("b", 1))), model.NewPlan(clash))
+	p := model.MergePlans(model.NewPlan(updateOne(d("_id", 2), d("$set", d("a", 1))), up("$set", d("a", 1))),
+		model.NewPlan(up("$set", d("b", 1))), model.NewPlan(clash))
 	err := p.Err()
-	for _, part := range []string{"step 2 of plan 1 with step 1 of plan 2 and step 1 of plan 3", "$set a conflicts with $inc a", "RunTx"} {
+	for _, part := range []string{
+		"step 2 of plan 1 with step 1 of plan 2 and step 1 of plan 3",
+		"$set a conflicts with $inc a", "RunTx",
+	} {
 		if err == nil || !strings.Contains(err.Error(), part) {
 			t.Errorf("%v lacks %q", err, part)
 		}

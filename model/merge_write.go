@@ -83,12 +83,14 @@ func (m *merger) filter(writes []Write) (_ bson.D, equal bool, _ error) {
 	id, pinned := idOf(filters[0])
 	for i, f := range filters[1:] {
 		if other, ok := idOf(f); !pinned || !ok || !sameValue(other, id) {
-			return nil, false, m.conflict("the writes may be to different documents (" + m.both(0, i+1) + "): give each filter the same _id, or " + asSteps)
+			return nil, false, m.conflict("the writes may be to different documents (" + m.both(0, i+1) +
+				"): give each filter the same _id, or " + asSteps)
 		}
 	}
 	if !exact && !alike {
-		return nil, false, m.conflict("the filters differ, and a write with a condition may match nothing, so its condition would prevent the other's update (" +
-			m.swallowed(writes) + "): set its Expect to One, or " + asSteps)
+		return nil, false,
+			m.conflict("the filters differ, and a write with a condition may match nothing, so its condition would prevent the other's update (" +
+				m.swallowed(writes) + "): set its Expect to One, or " + asSteps)
 	}
 	rest := []bson.D{{filters[0][indexOfID(filters[0])]}}
 	for _, f := range filters {

@@ -164,7 +164,9 @@ func (m *Model) compareVersions() {
 				continue
 			}
 			if past, paths := m.passing(i, f, all); len(past) > 0 {
-				problems = append(problems, fmt.Sprintf("%s without increasing %s, the version by which %s detects stale writes", strings.Join(past, ", "), f.Path, m.called(i)))
+				problems = append(problems,
+					fmt.Sprintf("%s without increasing %s, the version by which %s detects stale writes",
+						strings.Join(past, ", "), f.Path, m.called(i)))
 				remedies = append(remedies, strings.Join(paths, ", ")+" for "+f.Collection)
 				if !has(all, Owns, f) {
 					counts = "give CountUp in the specs that have it (Version for the source of a denorm.Copy), or "
@@ -202,19 +204,25 @@ func (m *Model) failTrespass(of [2]int, f, g Footprint) {
 	names := m.called(of[0]) + " and " + m.called(of[1])
 	switch {
 	case f.Document != "" && g.Use == Owns:
-		m.fail(fmt.Sprintf("%s both store the document %q in collection %q", names, f.Document, f.Collection), "give each of them another name or another collection")
+		m.fail(fmt.Sprintf("%s both store the document %q in collection %q", names, f.Document, f.Collection),
+			"give each of them another name or another collection")
 	case f.Path == Whole && g.Use == Owns && g.Path == Whole:
-		m.fail(fmt.Sprintf("%s both own all documents of collection %q", names, f.Collection), "give each of them a collection of its own")
+		m.fail(fmt.Sprintf("%s both own all documents of collection %q", names, f.Collection),
+			"give each of them a collection of its own")
 	case f.Path == Whole:
-		m.fail(fmt.Sprintf("%s %s, but all documents of that collection belong to %s", m.called(of[1]), g, m.called(of[0])), "give one of them another collection")
+		m.fail(fmt.Sprintf("%s %s, but all documents of that collection belong to %s", m.called(of[1]), g, m.called(of[0])),
+			"give one of them another collection")
 	case f.Path == g.Path && has(m.techniques[of[0]].Footprints(), Guards, f):
-		m.fail(fmt.Sprintf("%s increases %s.%s, but only %s may: the document's revision of that version would be missing", m.called(of[1]), f.Collection, f.Path, m.called(of[0])),
+		m.fail(fmt.Sprintf("%s increases %s.%s, but only %s may: the document's revision of that version would be missing",
+			m.called(of[1]), f.Collection, f.Path, m.called(of[0])),
 			"give one of them another version, or leave CountUp out and give "+m.called(of[0])+" Uncounted")
 	case isSharded(m.techniques[of[1]]):
-		m.fail(fmt.Sprintf("keys.Shard may change %s.%s with ChangeKey, but only %s may write this path", g.Collection, g.Path, m.called(of[0])),
+		m.fail(fmt.Sprintf("keys.Shard may change %s.%s with ChangeKey, but only %s may write this path", g.Collection,
+			g.Path, m.called(of[0])),
 			"leave ShardSpec.Moves out if shard keys don't change, or shard by another field")
 	case g.Use == Owns:
-		m.fail(fmt.Sprintf("%s both own %s.%s", names, f.Collection, deeper(f.Path, g.Path)), "give each of them a path of its own, or leave one of them out")
+		m.fail(fmt.Sprintf("%s both own %s.%s", names, f.Collection, deeper(f.Path, g.Path)),
+			"give each of them a path of its own, or leave one of them out")
 	default:
 		m.fail(fmt.Sprintf("%s %s, but only %s may write %s.%s", m.called(of[1]), g, m.called(of[0]), f.Collection, f.Path),
 			"let one technique write the path, or give the other technique another path")
@@ -272,7 +280,8 @@ func (m *Model) compareIndexes() {
 	for i, x := range needed {
 		for _, y := range needed[:i] {
 			if x.Collection == y.Collection && x.Name == y.Name {
-				m.fail(fmt.Sprintf("two different indexes have the name %s: %s and %s", x.Name, y, x), "give one of them another Name, or leave it out")
+				m.fail(fmt.Sprintf("two different indexes have the name %s: %s and %s", x.Name, y, x),
+					"give one of them another Name, or leave it out")
 			}
 		}
 	}
@@ -288,9 +297,11 @@ func (m *Model) compareIndexes() {
 func (m *Model) compareUnique(a, b Technique) {
 	for _, x := range a.Indexes() {
 		for _, y := range b.Indexes() {
-			same := x.Collection == y.Collection && len(x.Keys) == len(y.Keys) && sameD(x.Keys, y.Keys) && sameD(x.Partial, y.Partial)
+			same := x.Collection == y.Collection && len(x.Keys) == len(y.Keys) && sameD(x.Keys, y.Keys) &&
+				sameD(x.Partial, y.Partial)
 			if same && x.Unique != y.Unique && !isEntity(a) && !isEntity(b) {
-				m.fail(fmt.Sprintf("the index %s of %s is unique for only one of %s and %s", x.Name, x.Collection, techniqueName(a), techniqueName(b)),
+				m.fail(fmt.Sprintf("the index %s of %s is unique for only one of %s and %s", x.Name, x.Collection,
+					techniqueName(a), techniqueName(b)),
 					"declare both unique, or give one of them other keys")
 			}
 		}

@@ -56,7 +56,8 @@ func (m *Model) compareDeclared(a, b toldDocs, all []toldDocs) {
 	}
 	if difference != nil {
 		first, second := m.called(a.technique), m.called(b.technique)
-		m.fail(fmt.Sprintf("%s declares %s %s, but %s %s", first, a.Name(), difference.Own, second, difference.Other), difference.Remedy)
+		m.fail(fmt.Sprintf("%s declares %s %s, but %s %s", first, a.Name(), difference.Own, second,
+			difference.Other), difference.Remedy)
 	}
 }
 

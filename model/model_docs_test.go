@@ -64,25 +64,44 @@ func zooBucket(c *model.Collection[denorm.BucketDoc[string, song], string]) mode
 func TestNewRefusesDocs(t *testing.T) {
 	cages := zooOf[zooCage]("cages")
 	animals := zooOf[zooAnimal]("animals")
-	byJSON := model.NewCollectionWith[zooAnimal, string]("animals", model.CollectionOptions{BSON: &options.BSONOptions{UseJSONStructTags: true}})
+	byJSON := model.NewCollectionWith[zooAnimal, string]("animals", model.CollectionOptions{
+		BSON: &options.BSONOptions{UseJSONStructTags: true},
+	})
 	pages := zooOf[denorm.BucketDoc[string, song]]("songPages")
 	for _, test := range []struct {
 		reason, problem, remedy string
 		a, b                    model.Technique
 	}{
-		{"two types", "declares animals with documents of type model_test.zooAnimal, but model.Entity with documents of type model_test.zooTicket", "one type",
-			relate.NewParentRef(animals, "cage", cages, relate.ParentRefSpec{}), model.Entity(zooOf[zooTicket]("animals"))},
+		{
+			reason:  "two types",
+			problem: "declares animals with documents of type model_test.zooAnimal, but model.Entity with documents of type model_test.zooTicket",
+			remedy:  "one type",
+
+			a: relate.NewParentRef(animals, "cage", cages, relate.ParentRefSpec{}),
+			b: model.Entity(zooOf[zooTicket]("animals")),
+		},
 		{"two types of parents", "declares cages with documents of type model_test.zooCage", "one type",
 			relate.NewParentRef(animals, "cage", cages, relate.ParentRefSpec{}), model.Entity(zooOf[zooTicket]("cages"))},
 		{"types of one technique", "documents of type", "one type",
-			relate.NewDangling(zooOf[zooAnimal]("animals"), "cage", zooOf[zooEarly]("animals"), relate.DanglingSpec{}), model.Entity(animals)},
+			relate.NewDangling(zooOf[zooAnimal]("animals"), "cage", zooOf[zooEarly]("animals"),
+				relate.DanglingSpec{}), model.Entity(animals)},
 		{"types of two techniques", "documents of type", "one type",
-			relate.NewParentRef(animals, "cage", cages, relate.ParentRefSpec{}), relate.NewParentRef(zooOf[zooEarly]("animals"), "cage", cages, relate.ParentRefSpec{})},
+			relate.NewParentRef(animals, "cage", cages, relate.ParentRefSpec{}),
+			relate.NewParentRef(zooOf[zooEarly]("animals"), "cage", cages, relate.ParentRefSpec{})},
 		{"a type that isn't of the union", "documents of type", "one type",
 			model.Entity(zooOf[zooBeast]("beasts")), model.Entity(zooOf[zooTicket]("beasts"))},
-		{"a pointer", "documents of type", "one type", model.Entity(zooOf[*zooCage]("cages")), model.Entity(zooOf[*zooTicket]("cages"))},
-		{"two types of _ids", "declares any with _ids of type string, but model.Entity with _ids of type bson.ObjectID", "one type",
-			denorm.NewApproximate(zooOf[bson.D]("any"), "n", 2), model.Entity(model.NewCollection[bson.D, bson.ObjectID]("any"))},
+		{
+			reason: "a pointer", problem: "documents of type", remedy: "one type", a: model.Entity(zooOf[*zooCage]("cages")),
+			b: model.Entity(zooOf[*zooTicket]("cages")),
+		},
+		{
+			reason:  "two types of _ids",
+			problem: "declares any with _ids of type string, but model.Entity with _ids of type bson.ObjectID",
+			remedy:  "one type",
+
+			a: denorm.NewApproximate(zooOf[bson.D]("any"), "n", 2),
+			b: model.Entity(model.NewCollection[bson.D, bson.ObjectID]("any")),
+		},
 		{"two names of one field", "by bson tags, but model.Entity with fields named by JSON tags", "same CollectionOptions",
 			denorm.NewApproximate(zooOf[zooAnimal]("animals"), "n", 2), model.Entity(byJSON)},
 		{"versions of one value", "with versions, but", "one Collection value",
@@ -133,7 +152,10 @@ func TestNewPassesDocs(t *testing.T) {
 			model.Entity(zooOf[zooEarly]("animals")),
 			model.NewParts(nil, nil, nil, nil).WithDocs(animals.Docs(), zooOf[zooEarly]("animals").Docs()),
 		},
-		"_ids of integers":              {model.Entity(model.NewCollection[bson.D, int64]("any")), model.Entity(model.NewCollection[bson.D, int32]("any"))},
+		"_ids of integers": {
+			model.Entity(model.NewCollection[bson.D, int64]("any")),
+			model.Entity(model.NewCollection[bson.D, int32]("any")),
+		},
 		"a rule that says no documents": {model.Entity(animals), model.NewParts(nil, nil, nil, nil)},
 	} {
 		t.Run(reason, func(t *testing.T) {

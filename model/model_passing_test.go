@@ -27,27 +27,53 @@ func TestModelOnPassing(t *testing.T) {
 		run  func() error
 		want string // in the error; "" for no error
 	}{
-		"an insert of a counted note": {func() error { return runWrite(t, db, diaryNotes.Insert(note{ID: "n"})) }, "denorm.Counter"},
+		"an insert of a counted note": {
+			run:  func() error { return runWrite(t, db, diaryNotes.Insert(note{ID: "n"})) },
+			want: "denorm.Counter",
+		},
 		"an insert of notes": {func() error {
 			_, err := diaryNotes.InsertMany([]note{{ID: "n"}}).Run(t.Context(), db)
 			return err
 		}, "relate.ParentRef"},
-		"a deletion":               {func() error { return runWrite(t, db, diaryNotes.Delete("n")) }, "a deletion passes by"},
-		"a replacement":            {func() error { return runWrite(t, db, diaryNotes.Replace(note{ID: "n"})) }, "model.NewStore"},
-		"a copied field":           {func() error { return runWrite(t, db, diaryNotes.Update("n", fields("by"))) }, "an update of by passes by denorm.Copy"},
+		"a deletion": {func() error { return runWrite(t, db, diaryNotes.Delete("n")) }, "a deletion passes by"},
+		"a replacement": {
+			run:  func() error { return runWrite(t, db, diaryNotes.Replace(note{ID: "n"})) },
+			want: "model.NewStore",
+		},
+		"a copied field": {
+			run:  func() error { return runWrite(t, db, diaryNotes.Update("n", fields("by"))) },
+			want: "an update of by passes by denorm.Copy",
+		},
 		"a copied field, modified": {func() error { _, err := by.Run(t.Context(), db); return err }, "denorm.Copy"},
-		"a removal":                {func() error { _, err := removal.Run(t.Context(), db); return err }, "a deletion passes by"},
-		"a reference":              {func() error { return runWrite(t, db, diaryNotes.Update("n", fields("writer"))) }, "denorm.Copy, denorm.Counter, relate.ParentRef"},
-		"the source of a copy":     {func() error { return runWrite(t, db, writers.Update("ann", fields("name"))) }, "denorm.Copy"},
-		"a count":                  {func() error { return runWrite(t, db, writers.Unchecked().Update("ann", fields("notes"))) }, "denorm.Counter"},
+		"a removal": {
+			run:  func() error { _, err := removal.Run(t.Context(), db); return err },
+			want: "a deletion passes by",
+		},
+		"a reference": {
+			run:  func() error { return runWrite(t, db, diaryNotes.Update("n", fields("writer"))) },
+			want: "denorm.Copy, denorm.Counter, relate.ParentRef",
+		},
+		"the source of a copy": {
+			run:  func() error { return runWrite(t, db, writers.Update("ann", fields("name"))) },
+			want: "denorm.Copy",
+		},
+		"a count": {
+			run:  func() error { return runWrite(t, db, writers.Unchecked().Update("ann", fields("notes"))) },
+			want: "denorm.Counter",
+		},
 		"a new name": {func() error {
-			return runWrite(t, db, diaryNotes.Unchecked().Update("n", bson.D{{Key: "$rename", Value: bson.D{{Key: "old", Value: "writer"}}}}))
+			return runWrite(t, db,
+				diaryNotes.Unchecked().Update("n", bson.D{{Key: "$rename", Value: bson.D{{Key: "old", Value: "writer"}}}}))
 		}, "an update of writer passes by"},
 		"an element": {func() error {
-			return runWrite(t, db, diaryNotes.Unchecked().Update("n", bson.D{{Key: "$set", Value: bson.D{{Key: "writer.0", Value: 1}}}}))
+			return runWrite(t, db,
+				diaryNotes.Unchecked().Update("n", bson.D{{Key: "$set", Value: bson.D{{Key: "writer.0", Value: 1}}}}))
 		}, "an update of writer.0 passes by"},
 		"a field of no technique": {func() error { return runWrite(t, db, diaryNotes.Update("n", fields("text"))) }, ""},
-		"by a store":              {func() error { _, _, err := writerStore.Insert(writer{ID: "ann"}).Run(t.Context(), db); return err }, ""},
+		"by a store": {
+			run:  func() error { _, _, err := writerStore.Insert(writer{ID: "ann"}).Run(t.Context(), db); return err },
+			want: "",
+		},
 		"by a write of one's own": {func() error {
 			return runWrite(t, db, model.Write{Collection: "notes", Model: diaryNotes.Delete("n").Model})
 		}, ""},

@@ -26,7 +26,8 @@ var (
 	wareCount = denorm.NewCounter(anyWares, "shop", anyShops, denorm.CounterSpec{Count: "wares"})
 	shopGuard = embed.NewVersioned(anyShops, embed.VersionedSpec{})
 	wareGuard = embed.NewVersioned(anyWares, embed.VersionedSpec{})
-	shopPast  = denorm.NewHistory(anyShops, model.NewCollection[denorm.Revision[bson.D, string], denorm.RevisionID[string]]("shopsBefore"), denorm.HistorySpec{})
+	shopPast  = denorm.NewHistory(anyShops,
+		model.NewCollection[denorm.Revision[bson.D, string], denorm.RevisionID[string]]("shopsBefore"), denorm.HistorySpec{})
 	shopNames = copyOfName("shop.name", "")
 	shopTree  = paths.NewMaterializedPath(anyShops, paths.MaterializedPathSpec{})
 	shopTable = denorm.NewIndexTable(anyShops, "name", "byName", denorm.IndexTableSpec{})
@@ -40,11 +41,14 @@ type owner struct {
 
 var (
 	anyOwners   = model.NewCollection[owner, string]("owners")
-	ownersPages = denorm.NewBucket(model.NewCollection[denorm.BucketDoc[string, song], string]("pages"), denorm.BucketSpec{Max: 9})
+	ownersPages = denorm.NewBucket(model.NewCollection[denorm.BucketDoc[string, song], string]("pages"),
+		denorm.BucketSpec{Max: 9})
 )
 
 func copyOfName(to, countUp string) *denorm.Copy[bson.D, string, string] {
-	return denorm.NewCopy(anyShops, anyWares, denorm.CopySpec{KeyPath: "shop.id", Fields: []denorm.Field{{From: "name", To: to}}, CountUp: countUp})
+	return denorm.NewCopy(anyShops, anyWares, denorm.CopySpec{
+		KeyPath: "shop.id", Fields: []denorm.Field{{From: "name", To: to}}, CountUp: countUp,
+	})
 }
 
 func feedOf(name string) *denorm.Feed[bson.D, string] {
@@ -75,42 +79,96 @@ func TestNewRefuses(t *testing.T) {
 		{"twice", "given twice", "once", wareInto, wareInto},
 		{"two counters of one field", "both own shops.wares", "path of its own", wareCount,
 			denorm.NewCounter(anyWares, "seller", anyShops, denorm.CounterSpec{Count: "wares"})},
-		{"a part of what another owns", "both own wares.shop.name.first", "path of its own", shopNames, copyOfName("shop.name.first", "")},
+		{
+			reason: "a part of what another owns", problem: "both own wares.shop.name.first", remedy: "path of its own",
+			a: shopNames, b: copyOfName("shop.name.first", ""),
+		},
 		{"a list that another derives", "only denorm.Subset may write shops.recent", "one technique",
-			denorm.NewSubset(anyWares, "shop", anyShops, "recent", denorm.SubsetSpec{Max: 3, By: bson.D{{Key: "_id", Value: -1}}, Fields: []string{"name"}}),
+			denorm.NewSubset(anyWares, "shop", anyShops, "recent", denorm.SubsetSpec{
+				Max: 3, By: bson.D{{Key: "_id", Value: -1}}, Fields: []string{"name"},
+			}),
 			embed.NewEmbedded[bson.D](anyShops, "recent", embed.EmbeddedSpec{Key: "_id"})},
-		{"a link of a tree", "relate.ParentRef writes shops.parent, but only paths.Tree may write shops.parent", "one technique", shopTree,
-			relate.NewParentRef(anyShops, "parent", anyShops, relate.ParentRefSpec{})},
-		{"two trees in the same fields", "both own shops.parent", "", shopTree, paths.NewParentTree(anyShops, paths.TreeSpec{})},
+		{
+			reason:  "a link of a tree",
+			problem: "relate.ParentRef writes shops.parent, but only paths.Tree may write shops.parent",
+			remedy:  "one technique", a: shopTree,
+
+			b: relate.NewParentRef(anyShops, "parent", anyShops, relate.ParentRefSpec{}),
+		},
+		{
+			reason: "two trees in the same fields", problem: "both own shops.parent", remedy: "", a: shopTree,
+			b: paths.NewParentTree(anyShops, paths.TreeSpec{}),
+		},
 		{"a number and tokens", "both own shops.ops", "",
 			denorm.NewCounter(anyWares, "shop", anyShops, denorm.CounterSpec{Count: "ops"}),
 			embed.NewVersioned(anyShops, embed.VersionedSpec{Tokens: "ops"})},
 		{"entries of two tables", `both own all documents of collection "byName"`, "a collection of its own", shopTable,
 			denorm.NewIndexTable(anyWares, "name", "byName", denorm.IndexTableSpec{})},
-		{"another's entries", "writes byName.shop, but all documents of that collection belong to denorm.IndexTable", "another collection", shopTable,
-			relate.NewParentRef(anyWares.Named("byName"), "shop", anyShops, relate.ParentRefSpec{})},
-		{"an outlier and its bucket", "both own pages.", "leave one of them out", ownersPages, denorm.NewOutlier(anyOwners, "items", ownersPages, denorm.OutlierSpec{Max: 2, Flag: "more"})},
+		{
+			reason:  "another's entries",
+			problem: "writes byName.shop, but all documents of that collection belong to denorm.IndexTable",
+			remedy:  "another collection", a: shopTable,
+
+			b: relate.NewParentRef(anyWares.Named("byName"), "shop", anyShops, relate.ParentRefSpec{}),
+		},
+		{
+			reason: "an outlier and its bucket", problem: "both own pages.", remedy: "leave one of them out", a: ownersPages,
+			b: denorm.NewOutlier(anyOwners, "items", ownersPages, denorm.OutlierSpec{Max: 2, Flag: "more"}),
+		},
 		{"numbers of two sequences", `both own all documents of collection "counters"`, "of its own",
-			keys.NewSequence(anyShops, counters, keys.SequenceSpec{}), keys.NewSequence(anyWares, counters, keys.SequenceSpec{})},
-		{"feeds of one name", "both store the document \"f\"", "another name or another collection", feedOf("f"), feedOf("f")},
-		{"a counter past a version", "denorm.Counter owns shops.wares without increasing version, the version by which embed.Versioned detects", "Uncounted", shopGuard, wareCount},
+			keys.NewSequence(anyShops, counters, keys.SequenceSpec{}),
+			keys.NewSequence(anyWares, counters, keys.SequenceSpec{})},
+		{
+			reason: "feeds of one name", problem: "both store the document \"f\"", remedy: "another name or another collection",
+			a: feedOf("f"), b: feedOf("f"),
+		},
+		{
+			reason:  "a counter past a version",
+			problem: "denorm.Counter owns shops.wares without increasing version, the version by which embed.Versioned detects",
+			remedy:  "Uncounted", a: shopGuard, b: wareCount,
+		},
 		{"a copy past a version", "denorm.Copy", "CountUp", wareGuard, shopNames},
 		{"a copy that counts up another field", "denorm.Copy", "CountUp", wareGuard, copyOfName("shop.name", "revision")},
 		{"a reference past a version", "relate.ParentRef writes wares.shop", "CountUp", wareGuard, wareInto},
-		{"elements past a version", "embed.Embedded writes shops.list", "Uncounted", shopGuard, embed.NewEmbedded[bson.D](anyShops, "list", embed.EmbeddedSpec{Key: "id"})},
-		{"a guard by a history's version", "embed.Versioned increases shops.version, but only denorm.History may", "another version",
-			shopPast, embed.NewVersioned(anyShops, embed.VersionedSpec{Tokens: "ops", Uncounted: []string{"revised"}})},
-		{"a writer that counts a history's version up", "relate.ParentRef increases shops.version, but only denorm.History may", "Uncounted", shopPast,
-			relate.NewParentRef(anyShops, "mall", anyShops.Named("malls"), relate.ParentRefSpec{CountUp: "version"})},
-		{"a counter past a history", "denorm.Counter owns shops.wares without increasing version, the version by which denorm.History detects",
-			"give the versioned technique Uncounted", shopPast, wareCount},
+		{
+			reason: "elements past a version", problem: "embed.Embedded writes shops.list", remedy: "Uncounted", a: shopGuard,
+			b: embed.NewEmbedded[bson.D](anyShops, "list", embed.EmbeddedSpec{Key: "id"}),
+		},
+		{
+			reason:  "a guard by a history's version",
+			problem: "embed.Versioned increases shops.version, but only denorm.History may",
+			remedy:  "another version",
+			a:       shopPast,
+			b:       embed.NewVersioned(anyShops, embed.VersionedSpec{Tokens: "ops", Uncounted: []string{"revised"}}),
+		},
+		{
+			reason:  "a writer that counts a history's version up",
+			problem: "relate.ParentRef increases shops.version, but only denorm.History may",
+			remedy:  "Uncounted", a: shopPast,
+
+			b: relate.NewParentRef(anyShops, "mall", anyShops.Named("malls"), relate.ParentRefSpec{CountUp: "version"}),
+		},
+		{
+			reason:  "a counter past a history",
+			problem: "denorm.Counter owns shops.wares without increasing version, the version by which denorm.History detects",
+
+			remedy: "give the versioned technique Uncounted", a: shopPast, b: wareCount,
+		},
 		{"two copies of one field", "both own wares.shop.name", "", shopNames, copyOfName("shop.name", "")},
 		{"keys that are unique and not", "is unique for only one of", "declare both unique", unique(true), unique(false)},
 		{"a unique index across shards", "must begin with its fields", "put city before its keys",
 			keys.NewShard(anyShops, bson.D{{Key: "city", Value: 1}}, keys.ShardSpec{}), unique(true)},
-		{"a shard key that moves, of a field that is owned", "may change wares.shop.name with ChangeKey", "leave ShardSpec.Moves out",
-			keys.NewShard(anyWares, bson.D{{Key: "shop.name", Value: 1}}, keys.ShardSpec{Moves: true}), shopNames},
-		{"one name for two indexes", "two different indexes have the name x", "another Name", indexed("x", "a"), indexed("x", "b")},
+		{
+			reason:  "a shard key that moves, of a field that is owned",
+			problem: "may change wares.shop.name with ChangeKey", remedy: "leave ShardSpec.Moves out",
+
+			a: keys.NewShard(anyWares, bson.D{{Key: "shop.name", Value: 1}}, keys.ShardSpec{Moves: true}),
+			b: shopNames,
+		},
+		{
+			reason: "one name for two indexes", problem: "two different indexes have the name x", remedy: "another Name",
+			a: indexed("x", "a"), b: indexed("x", "b"),
+		},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			testkit.WantDeclarationErrors(t,
@@ -132,17 +190,25 @@ func TestNewPasses(t *testing.T) {
 		},
 		"copies in elements": {
 			embed.NewEmbedded[bson.D](anyWares, "lines", embed.EmbeddedSpec{Key: "id"}),
-			denorm.NewCopy(anyShops, anyWares, denorm.CopySpec{KeyPath: "lines.shop", Lists: []string{"lines"}, Fields: []denorm.Field{{From: "name", To: "lines.name"}}}),
+			denorm.NewCopy(anyShops, anyWares, denorm.CopySpec{
+				KeyPath: "lines.shop", Lists: []string{"lines"},
+				Fields: []denorm.Field{{From: "name", To: "lines.name"}},
+			}),
 		},
 		"writers that count the version up": {
-			wareGuard, copyOfName("shop.name", "version"), relate.NewParentRef(anyWares, "in", anyShops, relate.ParentRefSpec{CountUp: "version"}),
+			wareGuard, copyOfName("shop.name", "version"),
+			relate.NewParentRef(anyWares, "in", anyShops, relate.ParentRefSpec{CountUp: "version"}),
 		},
 		"writers that the guard spares": {
 			wareCount, embed.NewVersioned(anyShops, embed.VersionedSpec{Uncounted: []string{"wares", "address"}}),
 			embed.NewOne[bson.D](anyShops, "address", embed.OneSpec{}),
 		},
 		"copies of a version's documents": {
-			shopGuard, denorm.NewCopy(anyShops.Named("sources"), anyWares, denorm.CopySpec{KeyPath: "from.id", Fields: []denorm.Field{{From: "name", To: "from.name"}}}),
+			shopGuard,
+			denorm.NewCopy(anyShops.Named("sources"), anyWares, denorm.CopySpec{
+				KeyPath: "from.id",
+				Fields:  []denorm.Field{{From: "name", To: "from.name"}},
+			}),
 		},
 		"two counters of different fields": {
 			wareCount, denorm.NewCounter(anyWares, "seller", anyShops, denorm.CounterSpec{Count: "sold"}),
@@ -151,10 +217,13 @@ func TestNewPasses(t *testing.T) {
 			shopTree, geofield.NewField(anyShops, "at", "geo", geofield.FieldSpec{}), shopTable,
 			schema.NewExpiry(anyWares, "at", schema.ExpirySpec{After: time.Hour}),
 		},
-		"a shard key of a field that is owned": {keys.NewShard(anyWares, bson.D{{Key: "shop.name", Value: 1}}, keys.ShardSpec{}), shopNames},
-		"feeds of two names":                   {feedOf("one"), feedOf("two")},
-		"one collection, twice":                {model.Entity(anyShops), model.Entity(anyShops)},
-		"a unique index of ours":               {wareInto, model.Entity(anyWares, uniqueOn("shop"))},
+		"a shard key of a field that is owned": {
+			keys.NewShard(anyWares, bson.D{{Key: "shop.name", Value: 1}}, keys.ShardSpec{}),
+			shopNames,
+		},
+		"feeds of two names":     {feedOf("one"), feedOf("two")},
+		"one collection, twice":  {model.Entity(anyShops), model.Entity(anyShops)},
+		"a unique index of ours": {wareInto, model.Entity(anyWares, uniqueOn("shop"))},
 	} {
 		t.Run(reason, func(t *testing.T) {
 			if err := testkit.PanicOf(func() { model.New("m", list...) }); err != nil {
@@ -195,7 +264,8 @@ func TestModelTells(t *testing.T) {
 
 // Writes past the versions of several techniques are named in one error.
 func TestNewNamesAllVersions(t *testing.T) {
-	testkit.WantDeclarationErrors(t, testkit.Wrong("two versioned types", func() { model.New("m", shopGuard, wareCount, wareGuard, shopNames) },
-		"denorm.Copy writes shops.name without increasing version, the version by which embed.Versioned (techniques[0]) detects stale writes; denorm.Counter writes wares.shop,",
-		`New of "m"`, `Uncounted: "wares", "name" for shops; "shop", "shop.id", "shop.name" for wares`))
+	testkit.WantDeclarationErrors(t,
+		testkit.Wrong("two versioned types", func() { model.New("m", shopGuard, wareCount, wareGuard, shopNames) },
+			"denorm.Copy writes shops.name without increasing version, the version by which embed.Versioned (techniques[0]) detects stale writes; denorm.Counter writes wares.shop,",
+			`New of "m"`, `Uncounted: "wares", "name" for shops; "shop", "shop.id", "shop.name" for wares`))
 }

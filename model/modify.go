@@ -91,15 +91,20 @@ func holdModify(m *FindAndModify, s *scope) {
 		return
 	}
 	if m.Remove && s.mark != nil {
-		m.Err = &ConflictError{Collection: m.Collection, Reason: "can't run under a scope that marks deletions: use an Update"}
+		m.Err = &ConflictError{
+			Collection: m.Collection,
+			Reason:     "can't run under a scope that marks deletions: use an Update",
+		}
 		return
 	}
-	if m.Err = cmp.Or(s.allows(m.Collection, m.Filter), nothingHidden(m.Collection, m.Projection), nothingHidden(m.Collection, m.Options.Let)); m.Err != nil {
+	if m.Err = cmp.Or(s.allows(m.Collection, m.Filter), nothingHidden(m.Collection, m.Projection),
+		nothingHidden(m.Collection, m.Options.Let)); m.Err != nil {
 		return
 	}
 	if s.keys(m.Collection, m.Keyed) {
 		k := keyer{s.tenant, m.keys}
-		m.Filter, m.Sort, m.Projection, m.Update = k.filter(m.Filter), k.paths(m.Sort), k.projection(m.Projection), k.update(m.Update)
+		m.Filter, m.Sort, m.Projection, m.Update = k.filter(m.Filter), k.paths(m.Sort),
+			k.projection(m.Projection), k.update(m.Update)
 		m.keys = core.JoinTenants(m.keys, s.tenant)
 		if m.Err = checkUpsertID(m.Collection, m.Filter, m.Update, m.Upsert); m.Err != nil {
 			return
@@ -228,7 +233,8 @@ func checkModify(m *FindAndModify) error {
 	case !m.Remove && m.Update == nil:
 		return &ValueError{Collection: m.Collection, Field: "Update", Reason: "is missing"}
 	}
-	return cmp.Or(core.CheckDepth(m.Filter), core.CheckDepth(m.Update), core.CheckDepth(m.Sort), core.CheckDepth(m.Projection), core.CheckDepth(m.ArrayFilters),
+	return cmp.Or(core.CheckDepth(m.Filter), core.CheckDepth(m.Update), core.CheckDepth(m.Sort),
+		core.CheckDepth(m.Projection), core.CheckDepth(m.ArrayFilters),
 		core.CheckDepth(m.Options.Hint), core.CheckDepth(m.Options.Comment), core.CheckDepth(m.Options.Let))
 }
 

@@ -77,14 +77,18 @@ func MoveKeys(techniques ...Technique) Job {
 	var all []KeyedDocs
 	for _, t := range techniques {
 		for _, docs := range t.(interface{ keyed() []KeyedDocs }).keyed() {
-			if docs.isKeyed(keyed) && !slices.ContainsFunc(all, func(k KeyedDocs) bool { return k.Collection == docs.Collection }) {
+			if docs.isKeyed(keyed) &&
+				!slices.ContainsFunc(all, func(k KeyedDocs) bool { return k.Collection == docs.Collection }) {
 				all = append(all, docs)
 			}
 		}
 	}
 	j := Job{Name: "move keys"}
 	if len(all) == 0 {
-		j.Err = &ValueError{Field: "techniques", Reason: "have no keyed documents: give the techniques of the collections to move"}
+		j.Err = &ValueError{
+			Field:  "techniques",
+			Reason: "have no keyed documents: give the techniques of the collections to move",
+		}
 		return j
 	}
 	j.Stages = []Stage{{Name: "check the scopes", Do: func(_ context.Context, b *Batch) (err error) {
@@ -126,7 +130,8 @@ func (k KeyedDocs) move(ctx context.Context, b *Batch) (Plan, error) {
 		return Plan{}, nil
 	}
 	stored, err := (&Find[bson.Raw]{Query{
-		Collection: k.Collection, Filter: bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}}}, Index: IDIndex, Deleted: true, stored: true,
+		Collection: k.Collection, Filter: bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}}}, Index: IDIndex,
+		Deleted: true, stored: true,
 	}}).All(ctx, b.DB)
 	if err != nil {
 		return Plan{}, err
@@ -143,7 +148,8 @@ func (k KeyedDocs) move(ctx context.Context, b *Batch) (Plan, error) {
 		begin, problem, err := k.begin(doc, stored, ids[i].(core.KeyID), true)
 		joins := stored != nil && stored.Lookup(movedField).Type == 0
 		if joins && isMarked(b.DB, k.Collection, doc) != isMarked(b.DB, k.Collection, stored) {
-			problem = "has the same key as a document with the new _id, and only one of the two is marked as deleted: restore or remove it"
+			problem =
+				"has the same key as a document with the new _id, and only one of the two is marked as deleted: restore or remove it"
 		}
 		switch {
 		case err != nil:
@@ -176,7 +182,10 @@ func (k KeyedDocs) move(ctx context.Context, b *Batch) (Plan, error) {
 // of the tenant from the job.
 func (k KeyedDocs) checkScopes(db DB) (tenant bson.D, err error) {
 	refuse := func(reason string) error {
-		return &ValueError{Collection: k.Collection, Field: "db", Reason: reason + ": run the job on the tenant's database of Scope.On"}
+		return &ValueError{
+			Collection: k.Collection, Field: "db",
+			Reason: reason + ": run the job on the tenant's database of Scope.On",
+		}
 	}
 	if tenant = keyTenant(db, k.Collection); len(tenant) == 0 {
 		return nil, refuse("has no Tenant for this collection")
@@ -278,7 +287,8 @@ func (k KeyedDocs) unmark(id any, token bson.RawValue) Write {
 	}
 	filter := bson.D{{Key: "_id", Value: id}, {Key: movedField, Value: bson.D{{Key: "$exists", Value: true}}}}
 	return Write{
-		Collection: k.Collection, Index: IDIndex, Once: true, Deleted: true, stored: true, Model: &mongo.UpdateOneModel{Filter: filter, Update: update},
+		Collection: k.Collection, Index: IDIndex, Once: true, Deleted: true, stored: true,
+		Model: &mongo.UpdateOneModel{Filter: filter, Update: update},
 	}
 }
 

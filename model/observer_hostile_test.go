@@ -103,7 +103,8 @@ func TestObserverRedacts(t *testing.T) {
 			More map[string]string `bson:"more"`
 		}
 		docs := model.NewCollection[doc, string]("docs")
-		if _, err := plain.Collection("docs").Indexes().CreateOne(t.Context(), mongo.IndexModel{Keys: d("name", 1), Options: uniqueIndex()}); err != nil {
+		if _, err := plain.Collection("docs").Indexes().
+			CreateOne(t.Context(), mongo.IndexModel{Keys: d("name", 1), Options: uniqueIndex()}); err != nil {
 			t.Fatal(err)
 		}
 		var r record
@@ -124,7 +125,9 @@ func TestObserverRedacts(t *testing.T) {
 		run(second(docs.Find(d("more."+secret, secret)).Sorted(d("more."+secret, 1)).Limited(1).Page(ctx, db, secret)))
 		run(second(docs.Find(d("name", d("$"+secret, secret))).All(ctx, db)))
 		run(second(docs.Aggregate(mongo.Pipeline{d("$"+secret, secret)}).All(ctx, db)))
-		run(second(docs.Aggregate(mongo.Pipeline{d("$lookup", d("from", "docs", "localField", secret, "foreignField", secret, "as", secret))}).All(ctx, db)))
+		run(second(docs.Aggregate(mongo.Pipeline{
+			d("$lookup", d("from", "docs", "localField", secret, "foreignField", secret, "as", secret)),
+		}).All(ctx, db)))
 		run(second(docs.Modify(d("_id", secret), d("$set", d("more."+secret, secret))).Run(ctx, db)))
 		run(second(expectOne(updateOne(d("_id", secret, "name", "x"), d("$set", d("name", secret)))).Run(ctx, db)))
 		run(second(model.Write{Collection: "docs", Err: errors.New(secret)}.Run(ctx, db)))
@@ -137,9 +140,12 @@ func TestObserverRedacts(t *testing.T) {
 			},
 		}.Run(ctx, db)
 		run(err)
-		run(second(model.Job{Name: "job", Stages: []model.Stage{{Collection: "docs", Filter: d("_id", secret), Plan: func([]bson.Raw) (model.Plan, error) {
-			return model.Plan{}, errors.New(secret)
-		}}}}.Run(ctx, db, model.JobOptions{Checkpoint: "jobs"})))
+		run(second(model.Job{
+			Name: "job",
+			Stages: []model.Stage{{Collection: "docs", Filter: d("_id", secret), Plan: func([]bson.Raw) (model.Plan, error) {
+				return model.Plan{}, errors.New(secret)
+			}}},
+		}.Run(ctx, db, model.JobOptions{Checkpoint: "jobs"})))
 		list := r.taken()
 		if len(list) < 20 {
 			t.Errorf("%d operations", len(list))

@@ -18,13 +18,16 @@ func uniqueIndex() *options.IndexOptionsBuilder { return options.Index().SetUniq
 
 // textLogger logs everything but times and other numbers that differ from run to run.
 func textLogger(w io.Writer) *slog.Logger {
-	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: slog.LevelDebug, ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
-		switch a.Key {
-		case slog.TimeKey, "id", "parent", "took":
-			return slog.Attr{}
-		}
-		return a
-	}}))
+	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{
+		Level: slog.LevelDebug,
+		ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+			switch a.Key {
+			case slog.TimeKey, "id", "parent", "took":
+				return slog.Attr{}
+			}
+			return a
+		},
+	}))
 }
 
 // TestLogTo: levels and attributes.
@@ -32,7 +35,10 @@ func TestLogTo(t *testing.T) {
 	var out strings.Builder
 	ctx, end := context.Background(), model.LogTo(textLogger(&out)).End
 	for _, o := range []model.Operation{
-		{Kind: "find", Collection: "parts", Caller: "main.main", Declared: model.Cost{Commands: 1, Batches: true}, Actual: model.Cost{Commands: 1, Returned: 3}},
+		{
+			Kind: "find", Collection: "parts", Caller: "main.main", Declared: model.Cost{Commands: 1, Batches: true},
+			Actual: model.Cost{Commands: 1, Returned: 3},
+		},
 		{Kind: "find", Parent: 1},
 		{Kind: "find", Failure: "not found"},
 		{Kind: "plan", Failure: "duplicate key", Code: 11000, Index: "name_1"},
@@ -48,7 +54,8 @@ func TestLogTo(t *testing.T) {
 	} {
 		end(ctx, o)
 	}
-	want := `level=INFO msg="docmodel find" caller=main.main collection=parts commands=1 returned=3 declared="1 command and one per further batch"
+	want :=
+		`level=INFO msg="docmodel find" caller=main.main collection=parts commands=1 returned=3 declared="1 command and one per further batch"
 level=DEBUG msg="docmodel find" commands=0
 level=INFO msg="docmodel find" failure="not found" commands=0
 level=ERROR msg="docmodel plan" failure="duplicate key" code=11000 index=name_1 commands=0
@@ -76,7 +83,9 @@ func TestUnobserved(t *testing.T) {
 	tenancy.Differs(t, "each run reads the scope anew")
 	db := mongotest.NewClient(t).Database("test")
 	ctx := t.Context()
-	for name, db := range map[string]model.DB{"a database": db, "under a scope": tenantOf("a").On(db), "nobody observes": model.Scope{}.On(db)} {
+	for name, db := range map[string]model.DB{
+		"a database": db, "under a scope": tenantOf("a").On(db), "nobody observes": model.Scope{}.On(db),
+	} {
 		if n := testing.AllocsPerRun(1000, func() { model.Unobserved(ctx, db) }); n != 0 {
 			t.Errorf("%s: %v allocations", name, n)
 		}
@@ -90,7 +99,10 @@ func TestUnobserved(t *testing.T) {
 // BenchmarkObserver runs an empty plan, which sends nothing: on a database, and observed.
 func BenchmarkObserver(b *testing.B) {
 	db := mongotest.NewClient(b).Database("test")
-	for name, db := range map[string]model.DB{"unset": db, "set": model.Observer{End: func(context.Context, model.Operation) {}}.On(db)} {
+	for name, db := range map[string]model.DB{
+		"unset": db,
+		"set":   model.Observer{End: func(context.Context, model.Operation) {}}.On(db),
+	} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {

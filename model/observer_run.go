@@ -39,7 +39,9 @@ func begin(ctx context.Context, db DB, kind, name, collection string, attempt in
 		return ctx, nil
 	}
 	op := &observation{observers: list, parent: observationOf(ctx)}
-	op.told = Operation{ID: lastObservation.Add(1), Kind: kind, Name: name, Collection: collection, Attempt: attempt, Began: time.Now()}
+	op.told = Operation{
+		ID: lastObservation.Add(1), Kind: kind, Name: name, Collection: collection, Attempt: attempt, Began: time.Now(),
+	}
 	if op.parent != nil {
 		op.told.Parent = op.parent.told.ID
 	} else {
@@ -108,7 +110,8 @@ func (op *observation) settle(err error) {
 			op.told.Code = codes[0]
 		}
 	}
-	if name := DuplicateIndex(err); len(name) <= 128 && !strings.ContainsAny(name, `{}"':`) { // else it is more than a name
+	// else it is more than a name
+	if name := DuplicateIndex(err); len(name) <= 128 && !strings.ContainsAny(name, `{}"':`) {
 		op.told.Index = name
 	}
 }

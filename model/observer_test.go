@@ -51,7 +51,8 @@ func (r *record) taken() []model.Operation {
 	return out
 }
 
-// outline is each operation's kind, number, and what is said of its outcome, indented below the operation that it ran in.
+// outline is each operation's kind, number, and what is said of its outcome, indented below the operation that it ran
+// in.
 func outline(list []model.Operation) string {
 	depth, lines := map[uint64]int{}, []string(nil)
 	for _, o := range list {
@@ -75,7 +76,8 @@ func outline(list []model.Operation) string {
 	return strings.Join(lines, "\n")
 }
 
-// TestObserver: what is told of each kind of operation, and that the cost of the outermost one is what the server was sent.
+// TestObserver: what is told of each kind of operation, and that the cost of the outermost one is what the server was
+// sent.
 func TestObserver(t *testing.T) {
 	tenancy.Differs(t, "another tenant's documents are met by what counts and modifies without a scope")
 	meeting := func() model.Change[part] { // another writer comes between the first read and the first write
@@ -122,7 +124,11 @@ func TestObserver(t *testing.T) {
 			return second(parts.Find(nil).All(ctx, db))
 		}, "find"},
 		{"one document", func(ctx context.Context, db model.DB) error { return second(parts.ByID(1).One(ctx, db)) }, "find"},
-		{"no document", func(ctx context.Context, db model.DB) error { return second(parts.ByID(1000).One(ctx, db)) }, "find, not found"},
+		{
+			reason: "no document",
+			run:    func(ctx context.Context, db model.DB) error { return second(parts.ByID(1000).One(ctx, db)) },
+			want:   "find, not found",
+		},
 		{"a sequence that is left", func(ctx context.Context, db model.DB) error {
 			for range parts.Find(nil).Each(ctx, db) {
 				break
@@ -145,7 +151,11 @@ func TestObserver(t *testing.T) {
 		{"a page", func(ctx context.Context, db model.DB) error {
 			return second(parts.Find(nil).Limited(10).Page(ctx, db, ""))
 		}, "page"},
-		{"a refused query", func(ctx context.Context, db model.DB) error { return second(parts.Find(d("nope", 1)).All(ctx, db)) }, "find, value"},
+		{
+			reason: "a refused query",
+			run:    func(ctx context.Context, db model.DB) error { return second(parts.Find(d("nope", 1)).All(ctx, db)) },
+			want:   "find, value",
+		},
 		{"a modify", func(ctx context.Context, db model.DB) error {
 			return second(parts.Modify(d("_id", 1), d("$inc", d("qty", 1))).Run(ctx, db))
 		}, "modify"},
@@ -153,20 +163,30 @@ func TestObserver(t *testing.T) {
 			return second(parts.Modify(d("_id", 1000), d("$inc", d("qty", 1))).Run(ctx, db))
 		}, "modify, not found"},
 		{"a plan of three commands", func(ctx context.Context, db model.DB) error {
-			return second(model.NewPlan(parts.Insert(part{300, "n", 1}), parts.Update(300, d("$inc", d("qty", 1))), parts.Delete(300)).Run(ctx, db))
+			return second(model.NewPlan(parts.Insert(part{300, "n", 1}), parts.Update(300, d("$inc", d("qty", 1))),
+				parts.Delete(300)).Run(ctx, db))
 		}, "plan, transactional"},
 		{"a write", func(ctx context.Context, db model.DB) error {
 			return second(parts.Update(1, d("$inc", d("qty", 1))).Run(ctx, db))
 		}, "plan"},
 		{"a write that was applied before", func(ctx context.Context, db model.DB) error {
-			return second(done(expectOne(updateOne(d("_id", 1, "name", "none"), d("$set", d("name", "part")))), d("_id", 1, "name", "part")).Run(ctx, db))
+			return second(done(expectOne(updateOne(d("_id", 1, "name", "none"), d("$set", d("name", "part")))),
+				d("_id", 1, "name", "part")).Run(ctx, db))
 		}, "plan, already"},
 		{"a duplicate key", func(ctx context.Context, db model.DB) error {
 			return second(parts.Insert(part{1, "other", 0}).Run(ctx, db))
 		}, "plan, duplicate key"},
-		{"a plan that is taken back", func(ctx context.Context, db model.DB) error { return second(back.Run(ctx, db)) }, "plan, stale, taken back"},
+		{
+			reason: "a plan that is taken back",
+			run:    func(ctx context.Context, db model.DB) error { return second(back.Run(ctx, db)) },
+			want:   "plan, stale, taken back",
+		},
 		{"a transaction", func(ctx context.Context, db model.DB) error { return second(moving(0).RunTx(ctx, db)) }, "plan"},
-		{"a transaction that is taken back", func(ctx context.Context, db model.DB) error { return second(back.RunTx(ctx, db)) }, "plan, stale, taken back"},
+		{
+			reason: "a transaction that is taken back",
+			run:    func(ctx context.Context, db model.DB) error { return second(back.RunTx(ctx, db)) },
+			want:   "plan, stale, taken back",
+		},
 		{"a transaction of one's own", func(ctx context.Context, db model.DB) error {
 			return model.InTx(ctx, db, func(ctx context.Context) error {
 				if _, err := parts.ByID(1).One(ctx, db); err != nil {
@@ -256,28 +276,34 @@ func TestObserverNames(t *testing.T) {
 			t.Fatal(err)
 		}
 		list := r.taken()
-		if got := list[0].Name; name != "" && got != name || name == "" && !strings.Contains(got, "addOne.func") || list[1].Name != got {
+		if got := list[0].Name; name != "" && got != name ||
+			name == "" && !strings.Contains(got, "addOne.func") || list[1].Name != got {
 			t.Errorf("%q is told as %q, %q", name, got, list[1].Name)
 		}
-		if list[2].Collection != "parts" || list[2].Declared.Commands != 1 || !slices.Equal(list[2].Declared.Indexes, []string{"_id_"}) {
+		if list[2].Collection != "parts" || list[2].Declared.Commands != 1 ||
+			!slices.Equal(list[2].Declared.Indexes, []string{"_id_"}) {
 			t.Errorf("its read: %+v", list[2])
 		}
-		if plan := list[3]; plan.Collection != "parts" || plan.Declared.Written != 1 || plan.Modified != 1 || plan.Took <= 0 || plan.Began.IsZero() {
+		if plan := list[3]; plan.Collection != "parts" || plan.Declared.Written != 1 || plan.Modified != 1 ||
+			plan.Took <= 0 || plan.Began.IsZero() {
 			t.Errorf("its plan: %+v", plan)
 		}
 	}
 	if _, err := renaming("x").Run(t.Context(), observed, model.JobOptions{Checkpoint: "jobs"}); err != nil {
 		t.Fatal(err)
 	}
-	if job := r.taken()[0]; job.Name != "renaming" || job.Modified != 2 || job.Caller != "github.com/docmodel/docmodel/model_test.TestObserverNames" {
+	if job := r.taken()[0]; job.Name != "renaming" || job.Modified != 2 ||
+		job.Caller != "github.com/docmodel/docmodel/model_test.TestObserverNames" {
 		t.Errorf("%+v", job)
 	}
 	unique := model.NewCollection[part, int32]("unique")
-	if _, err := db.Collection("unique").Indexes().CreateOne(t.Context(), mongo.IndexModel{Keys: d("name", 1), Options: uniqueIndex()}); err != nil {
+	if _, err := db.Collection("unique").Indexes().
+		CreateOne(t.Context(), mongo.IndexModel{Keys: d("name", 1), Options: uniqueIndex()}); err != nil {
 		t.Fatal(err)
 	}
 	_, err := unique.InsertMany([]part{{1, "a", 5}, {2, "a", 5}}).Run(t.Context(), observed)
-	if o := r.taken()[0]; o.Failure != "duplicate key" || o.Code != 11000 || o.Index != "name_1" || o.Declared.Written != 2 || o.Actual.Written != 1 {
+	if o := r.taken()[0]; o.Failure != "duplicate key" || o.Code != 11000 || o.Index != "name_1" ||
+		o.Declared.Written != 2 || o.Actual.Written != 1 {
 		t.Errorf("%+v, %v", o, err)
 	}
 }
@@ -317,7 +343,8 @@ func TestObserverHandles(t *testing.T) {
 	for _, bad := range []model.DB{nil, (*mongo.Database)(nil), notADatabase{}} {
 		log = nil
 		var refused *model.ValueError
-		if _, err := parts.Find(nil).All(t.Context(), logging("x").On(bad)); !errors.As(err, &refused) || refused.Field != "db" || len(log) != 2 {
+		if _, err := parts.Find(nil).All(t.Context(), logging("x").On(bad)); !errors.As(err, &refused) ||
+			refused.Field != "db" || len(log) != 2 {
 			t.Errorf("%T: %v, %v", bad, err, log)
 		}
 	}

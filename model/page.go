@@ -177,7 +177,9 @@ func projectSort(q *Query) (bson.D, error) {
 		return nil, nil
 	}
 	out := slices.Clone(q.Projection)
-	including := slices.ContainsFunc(out, func(e bson.E) bool { return (e.Key != "_id" || len(out) == 1) && !isZero(e.Value) })
+	including := slices.ContainsFunc(out, func(e bson.E) bool {
+		return (e.Key != "_id" || len(out) == 1) && !isZero(e.Value)
+	})
 	for _, s := range q.Sort {
 		i := slices.IndexFunc(out, func(e bson.E) bool { return core.Overlap(e.Key, s.Key) })
 		switch {
@@ -250,7 +252,9 @@ func (p paging) valuesOf(doc bson.Raw) ([]bson.RawValue, error) {
 			why = p.refuse(s.Key, v)
 		}
 		if why != "" {
-			return nil, &ValueError{Collection: p.collection, Field: s.Key, Value: doc.Lookup("_id"), Reason: why + ", in the document with this _id"}
+			return nil, &ValueError{
+				Collection: p.collection, Field: s.Key, Value: doc.Lookup("_id"), Reason: why + ", in the document with this _id",
+			}
 		}
 		out[i] = bson.RawValue{Type: v.Type, Value: slices.Clone(v.Value)}
 	}

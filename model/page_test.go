@@ -24,12 +24,14 @@ var things = model.NewCollection[bson.Raw, any]("things")
 func thingValues() []any {
 	decimal, _ := bson.ParseDecimal128("2")
 	return []any{
-		nil, bson.MinKey{}, bson.MaxKey{}, int32(1), int64(1), 1.0, 2.5, decimal, math.NaN(), math.Inf(-1), "", "a", "b", "$where",
-		bson.D{}, d("a", 1), d("$gt", 1), bson.Binary{Data: []byte("x")}, oid(1), oid(2), true, false, bson.DateTime(1), bson.Timestamp{T: 1},
+		nil, bson.MinKey{}, bson.MaxKey{}, int32(1), int64(1), 1.0, 2.5, decimal, math.NaN(),
+		math.Inf(-1), "", "a", "b", "$where", bson.D{}, d("a", 1), d("$gt", 1), bson.Binary{Data: []byte("x")}, oid(1),
+		oid(2), true, false, bson.DateTime(1), bson.Timestamp{T: 1},
 	}
 }
 
-// TestPageOrder: pages of documents with missing fields, nulls and values of all types, forwards and back, are those of the server's order.
+// TestPageOrder: pages of documents with missing fields, nulls and values of all types, forwards and back, are those of
+// the server's order.
 func TestPageOrder(t *testing.T) {
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		r := rand.New(rand.NewPCG(7, 7))
@@ -46,9 +48,13 @@ func TestPageOrder(t *testing.T) {
 		if _, err := things.Of(db).InsertMany(t.Context(), all); err != nil {
 			t.Fatal(err)
 		}
-		for _, sort := range []bson.D{nil, d("a", 1), d("a", -1), d("in.b", 1, "a", -1), d("a", 1, "in.b", -1), d("in.b", -1, "_id", 1, "a", 1)} {
+		for _, sort := range []bson.D{
+			nil, d("a", 1), d("a", -1), d("in.b", 1, "a", -1), d("a", 1, "in.b", -1), d("in.b", -1, "_id", 1, "a", 1),
+		} {
 			for _, size := range []int64{1, 7, 30, 90} {
-				t.Run(fmt.Sprint(model.Shell(sort), size), func(t *testing.T) { walkPages(t, db, things.Find(nil).Sorted(sort).Limited(size), size) })
+				t.Run(fmt.Sprint(model.Shell(sort), size), func(t *testing.T) {
+					walkPages(t, db, things.Find(nil).Sorted(sort).Limited(size), size)
+				})
 			}
 		}
 	})
@@ -76,14 +82,17 @@ func walkPages(t *testing.T, db *mongo.Database, find *model.Find[bson.Raw], siz
 			break
 		}
 	}
-	if got := slices.Concat(pages...); !slices.EqualFunc(got, want, func(a, b bson.Raw) bool { return string(a) == string(b) }) {
+	if got := slices.Concat(pages...); !slices.EqualFunc(got, want, func(a, b bson.Raw) bool {
+		return string(a) == string(b)
+	}) {
 		t.Fatalf("%d documents in pages, want %d, or another order", len(got), len(want))
 	}
 	for i := len(pages) - 2; i >= 0; i-- {
 		if page, err = find.Page(t.Context(), db, page.Previous); err != nil {
 			t.Fatal(err)
 		}
-		if !slices.EqualFunc(page.Docs, pages[i], func(a, b bson.Raw) bool { return string(a) == string(b) }) || (page.Previous == "") != (i == 0) || !page.HasMore() {
+		if !slices.EqualFunc(page.Docs, pages[i], func(a, b bson.Raw) bool { return string(a) == string(b) }) ||
+			(page.Previous == "") != (i == 0) || !page.HasMore() {
 			t.Fatalf("back on page %d: %d documents, previous %q", i+1, len(page.Docs), page.Previous)
 		}
 	}
@@ -111,7 +120,9 @@ func TestPageWhileWritten(t *testing.T) {
 		first := page("")
 		mustRun(t, db, model.NewPlan(parts.Delete(first.Docs[3].ID), parts.Insert(part{ID: -1})))
 		second := page(first.Next)
-		if got, want := ids(second), []int32{first.Docs[3].ID + 1, first.Docs[3].ID + 2, first.Docs[3].ID + 3, first.Docs[3].ID + 4}; !slices.Equal(got, want) {
+		if got, want := ids(second), []int32{
+			first.Docs[3].ID + 1, first.Docs[3].ID + 2, first.Docs[3].ID + 3, first.Docs[3].ID + 4,
+		}; !slices.Equal(got, want) {
 			t.Errorf("the second page is %v, want %v", got, want)
 		}
 		for _, x := range page(second.Next).Docs {
@@ -124,7 +135,9 @@ func TestPageWhileWritten(t *testing.T) {
 		if got, want := ids(page(third.Previous)), ids(second); !slices.Equal(got, want) {
 			t.Errorf("before the empty page are %v, want %v", got, want)
 		}
-		mustRun(t, db, model.NewPlan(parts.Delete(-1), parts.Delete(first.Docs[0].ID), parts.Delete(first.Docs[1].ID), parts.Delete(first.Docs[2].ID)))
+		mustRun(t, db,
+			model.NewPlan(parts.Delete(-1), parts.Delete(first.Docs[0].ID), parts.Delete(first.Docs[1].ID),
+				parts.Delete(first.Docs[2].ID)))
 		empty := page(second.Previous)
 		if len(empty.Docs) > 0 || empty.Previous != "" || !slices.Equal(ids(page(empty.Next)), ids(second)) {
 			t.Errorf("the first page became empty: %+v", empty)
@@ -132,7 +145,8 @@ func TestPageWhileWritten(t *testing.T) {
 	})
 }
 
-// TestPageBesideWriters: while others insert, change and delete documents, pages hold each document that nobody touches once.
+// TestPageBesideWriters: while others insert, change and delete documents, pages hold each document that nobody touches
+// once.
 func TestPageBesideWriters(t *testing.T) {
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		var plan model.Plan
@@ -259,10 +273,23 @@ func TestPageRefused(t *testing.T) {
 		{second(find.Sorted(d("qty", 1, "qty", 1)).Page(ctx, db, "")), "is given twice: give each field once"},
 		{second(courses.Find(nil).Limited(1).Sorted(d("lessons.no", 1)).Page(ctx, db, "")), "is in an array"},
 		{second(projected.Sorted(d("qty", 1)).Page(ctx, db, "")), `must include "qty"`},
-		{second(find.Page(ctx, db, "x")), "isn't the token of a page: pass the token of the previous page, or \"\" for the first page"},
-		{second(find.Page(ctx, db, "AAAA")), "isn't the token of a page: pass the token of the previous page, or \"\" for the first page"},
-		{second(find.Page(ctx, db, first.Next[:len(first.Next)-4])), "isn't the token of a page: pass the token of the previous page, or \"\" for the first page"},
-		{second(find.Page(ctx, db, base64.RawURLEncoding.EncodeToString([]byte(strings.Replace(string(forged), "\x10", "\x04", 1))))), "isn't the token of a page: pass the token of the previous page, or \"\" for the first page"},
+		{
+			err:  second(find.Page(ctx, db, "x")),
+			want: "isn't the token of a page: pass the token of the previous page, or \"\" for the first page",
+		},
+		{
+			err:  second(find.Page(ctx, db, "AAAA")),
+			want: "isn't the token of a page: pass the token of the previous page, or \"\" for the first page",
+		},
+		{
+			err:  second(find.Page(ctx, db, first.Next[:len(first.Next)-4])),
+			want: "isn't the token of a page: pass the token of the previous page, or \"\" for the first page",
+		},
+		{
+			err: second(find.Page(ctx, db,
+				base64.RawURLEncoding.EncodeToString([]byte(strings.Replace(string(forged), "\x10", "\x04", 1))))),
+			want: "isn't the token of a page: pass the token of the previous page, or \"\" for the first page",
+		},
 		{second(find.Sorted(d("qty", 1)).Page(ctx, db, first.Next)), "another query"},
 		{second(find.Where(d("qty", 1)).Page(ctx, db, first.Next)), "another query"},
 		{second(find.Page(ctx, tenant, first.Next)), "another query"},
@@ -283,7 +310,9 @@ func TestPageRefused(t *testing.T) {
 	if _, err := things.Of(db).InsertOne(ctx, arrays); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := things.Find(nil).Sorted(d("a", 1)).Limited(1).Page(ctx, db, ""); err == nil || !strings.Contains(err.Error(), "is an array, so a document has several values to sort by, in the document with this _id") {
+	if _, err := things.Find(nil).Sorted(d("a", 1)).Limited(1).Page(ctx, db, ""); err == nil ||
+		!strings.Contains(err.Error(),
+			"is an array, so a document has several values to sort by, in the document with this _id") {
 		t.Errorf("an array: %v", err)
 	}
 }
@@ -315,6 +344,10 @@ func TestPageIndexed(t *testing.T) {
 			t.Fatal(err)
 		}
 		sent := monitor.Commands()[0].Body
-		modeltest.WantIndexed(t, db, bson.D{{Key: "find", Value: "parts"}, {Key: "filter", Value: sent.Lookup("filter")}, {Key: "sort", Value: sent.Lookup("sort")}, {Key: "limit", Value: 11}}, "qty_1__id_1")
+		modeltest.WantIndexed(t, db,
+			bson.D{
+				{Key: "find", Value: "parts"}, {Key: "filter", Value: sent.Lookup("filter")},
+				{Key: "sort", Value: sent.Lookup("sort")}, {Key: "limit", Value: 11},
+			}, "qty_1__id_1")
 	}, mongotest.WithMonitor(monitor))
 }

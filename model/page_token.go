@@ -75,7 +75,8 @@ func (p *paging) read(token string) error {
 	}
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(token)
 	var t pageToken
-	if err != nil || bson.Raw(raw).Validate() != nil || core.CheckDepth(bson.Raw(raw)) != nil || bson.Unmarshal(raw, &t) != nil {
+	if err != nil || bson.Raw(raw).Validate() != nil || core.CheckDepth(bson.Raw(raw)) != nil ||
+		bson.Unmarshal(raw, &t) != nil {
 		return notToken()
 	}
 	if !bytes.Equal(t.Query, p.query) {
@@ -157,8 +158,9 @@ func anyOf(key string, conditions []any) bson.D {
 // value. A missing field sorts as null.
 var typeRanks = [][]bson.Type{
 	{bson.TypeMinKey}, {bson.TypeNull}, {bson.TypeInt32, bson.TypeInt64, bson.TypeDouble, bson.TypeDecimal128},
-	{bson.TypeString, bson.TypeSymbol}, {bson.TypeEmbeddedDocument}, {bson.TypeArray}, {bson.TypeBinary}, {bson.TypeObjectID}, {bson.TypeBoolean},
-	{bson.TypeDateTime}, {bson.TypeTimestamp}, {bson.TypeRegex}, {bson.TypeDBPointer}, {bson.TypeJavaScript}, {bson.TypeCodeWithScope},
+	{bson.TypeString, bson.TypeSymbol}, {bson.TypeEmbeddedDocument}, {bson.TypeArray}, {bson.TypeBinary},
+	{bson.TypeObjectID}, {bson.TypeBoolean}, {bson.TypeDateTime}, {bson.TypeTimestamp}, {bson.TypeRegex},
+	{bson.TypeDBPointer}, {bson.TypeJavaScript}, {bson.TypeCodeWithScope},
 	{bson.TypeMaxKey},
 }
 
@@ -181,7 +183,8 @@ func sortsAfter(v bson.RawValue, ascending bool) (within any, beyond []any) {
 	rank, number := typeRank(v.Type), typeRank(bson.TypeDouble)
 	nan := rank == number && isNaN(v)
 	switch {
-	case v.Type == bson.TypeNull || v.Type == bson.TypeMinKey || v.Type == bson.TypeMaxKey || nan: // the type has only one value
+	// the type has only one value
+	case v.Type == bson.TypeNull || v.Type == bson.TypeMinKey || v.Type == bson.TypeMaxKey || nan:
 	case ascending:
 		within = bson.D{{Key: "$gt", Value: v}}
 	default:

@@ -87,7 +87,9 @@ func TestPageTokenForged(t *testing.T) {
 		_, err = typed.Page(t.Context(), db, forge(t, typedPage.Next, v, int32(1)))
 		refused(reason+", typed", err)
 	}
-	for _, v := range []any{"a", true, d("a", 1), oid(1), bson.DateTime(1), bson.Timestamp{T: 1}, bson.Binary{Data: []byte("x")}} {
+	for _, v := range []any{
+		"a", true, d("a", 1), oid(1), bson.DateTime(1), bson.Timestamp{T: 1}, bson.Binary{Data: []byte("x")},
+	} {
 		_, err := typed.Page(t.Context(), db, forge(t, typedPage.Next, v, int32(1)))
 		refused(model.Shell(v)+" for an int", err)
 	}
@@ -99,7 +101,8 @@ func TestPageTokenForged(t *testing.T) {
 	}
 }
 
-// TestPageUnsorted: a document that pages can't be sorted by is named, with the field, and so is a field of such a Go type.
+// TestPageUnsorted: a document that pages can't be sorted by is named, with the field, and so is a field of such a Go
+// type.
 func TestPageUnsorted(t *testing.T) {
 	tenancy.Differs(t, "the documents have no tenant")
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
@@ -116,7 +119,8 @@ func TestPageUnsorted(t *testing.T) {
 		typed := model.NewCollection[thing, int32]("things")
 		for _, field := range []string{"p", "c", "t"} {
 			var bad *model.ValueError
-			if _, err := typed.Find(nil).Sorted(d(field, 1)).Limited(1).Page(t.Context(), db, ""); !errors.As(err, &bad) || bad.Field != "Sort" {
+			if _, err := typed.Find(nil).Sorted(d(field, 1)).Limited(1).
+				Page(t.Context(), db, ""); !errors.As(err, &bad) || bad.Field != "Sort" {
 				t.Errorf("by %s: %v", field, err)
 			}
 		}
@@ -139,7 +143,8 @@ func TestPageUnsorted(t *testing.T) {
 				ID int32 `bson:"_id"`
 			}](typed.Find(nil).Sorted(d(c.field, 1)).Limited(1))
 			var bad *model.ValueError
-			if _, err := find.Page(t.Context(), db, ""); !errors.As(err, &bad) || bad.Field != c.field || model.Shell(bad.Value) != "7" {
+			if _, err := find.Page(t.Context(), db, ""); !errors.As(err, &bad) || bad.Field != c.field ||
+				model.Shell(bad.Value) != "7" {
 				t.Errorf("%s: %v", reason, err)
 			}
 			if _, err := typed.Of(db).DeleteOne(t.Context(), d("_id", int32(7))); err != nil {
@@ -156,7 +161,8 @@ func TestPageTooLong(t *testing.T) {
 		mustRun(t, db, parts.InsertMany([]part{{ID: 1, Name: "a"}, {ID: 2, Name: long}, {ID: 3, Name: "c"}}))
 		find := parts.Find(nil).Sorted(d("name", 1))
 		var bad *model.ValueError
-		if _, err := find.Limited(2).Page(t.Context(), db, ""); !errors.As(err, &bad) || bad.Field != "name" || model.Shell(bad.Value) != "2" {
+		if _, err := find.Limited(2).Page(t.Context(), db, ""); !errors.As(err, &bad) || bad.Field != "name" ||
+			model.Shell(bad.Value) != "2" {
 			t.Errorf("at the end of a page: %v", err)
 		}
 		if p, err := find.Limited(3).Page(t.Context(), db, ""); err != nil || len(p.Docs) != 3 {
@@ -220,7 +226,9 @@ func FuzzPageToken(f *testing.F) {
 		if err != nil {
 			return
 		}
-		for _, token := range []string{base64.RawURLEncoding.EncodeToString(raw), base64.RawURLEncoding.EncodeToString(data), string(data)} {
+		for _, token := range []string{
+			base64.RawURLEncoding.EncodeToString(raw), base64.RawURLEncoding.EncodeToString(data), string(data),
+		} {
 			var bad *model.ValueError
 			if _, err := find.Page(t.Context(), db, token); err != nil && !errors.As(err, &bad) {
 				t.Errorf("type %d, %x: %v", kind, data, err)

@@ -68,7 +68,8 @@ func refuseSortValue(docs *core.Docs, path string, v bson.RawValue) string {
 func refuseValue(v bsoncore.Value, levels int) string {
 	const malformed = "isn't valid BSON"
 	switch v.Type {
-	case bsoncore.TypeRegex, bsoncore.TypeJavaScript, bsoncore.TypeCodeWithScope, bsoncore.TypeDBPointer, bsoncore.TypeUndefined:
+	case bsoncore.TypeRegex, bsoncore.TypeJavaScript, bsoncore.TypeCodeWithScope,
+		bsoncore.TypeDBPointer, bsoncore.TypeUndefined:
 		return noOrder
 	case bsoncore.TypeString, bsoncore.TypeSymbol:
 		n := len(v.Data)
@@ -85,7 +86,8 @@ func refuseValue(v bsoncore.Value, levels int) string {
 		}
 		return ""
 	case bsoncore.TypeBinary: // subtype 2 contains its length once more
-		if v.Validate() != nil || v.Data[4] == 2 && (len(v.Data) < 9 || int(binary.LittleEndian.Uint32(v.Data[5:])) != len(v.Data)-9) {
+		if v.Validate() != nil ||
+			v.Data[4] == 2 && (len(v.Data) < 9 || int(binary.LittleEndian.Uint32(v.Data[5:])) != len(v.Data)-9) {
 			return malformed
 		}
 		return ""

@@ -33,7 +33,10 @@ func TestAfterVisitsEachOnce(t *testing.T) {
 			docs = append(docs, part{ID: int32(i * 7 % 60), Name: hostile[r.IntN(len(hostile))], Qty: r.Int32N(4)})
 		}
 		mustRun(t, db, parts.InsertMany(docs))
-		for _, sort := range []bson.D{nil, d("_id", -1), d("qty", 1), d("qty", -1), d("name", 1, "qty", -1), d("qty", 1, "name", -1), d("name", 1, "_id", -1), d("_id", 1, "qty", 1)} {
+		for _, sort := range []bson.D{
+			nil, d("_id", -1), d("qty", 1), d("qty", -1), d("name", 1, "qty", -1), d("qty", 1, "name", -1),
+			d("name", 1, "_id", -1), d("_id", 1, "qty", 1),
+		} {
 			for _, size := range []int64{1, 7, 60} {
 				var seen []part
 				page := parts.Find(d("qty", d("$gte", 0))).Sorted(sort).Limited(size)
@@ -52,7 +55,8 @@ func TestAfterVisitsEachOnce(t *testing.T) {
 					t.Fatal(err)
 				}
 				if !slices.Equal(seen, want) {
-					t.Errorf("by %s, %d at a time: %d documents, want %d in another order or number", model.Shell(sort), size, len(seen), len(want))
+					t.Errorf("by %s, %d at a time: %d documents, want %d in another order or number", model.Shell(sort),
+						size, len(seen), len(want))
 				}
 			}
 		}
@@ -91,7 +95,10 @@ func TestReads(t *testing.T) {
 		})
 		small := all
 		small.Options.BatchSize = 3
-		check(model.Cost{Commands: 4, Returned: 10}, "All, in batches", func() error { _, err := small.All(ctx, db); return err })
+		check(model.Cost{Commands: 4, Returned: 10}, "All, in batches", func() error {
+			_, err := small.All(ctx, db)
+			return err
+		})
 		check(model.Cost{Commands: 2, Returned: 3}, "Each, ended early: its cursor is closed", func() error {
 			for _, err := range small.Each(ctx, db) {
 				return err
@@ -128,7 +135,8 @@ func TestReads(t *testing.T) {
 		check(model.Cost{Commands: 1, Returned: 10}, "raw documents outlive their batch", func() error {
 			f := &model.Find[bson.Raw]{Query: model.Query{Collection: "parts", Sort: d("_id", 1)}}
 			got, err := f.All(ctx, db)
-			return errors.Join(err, equal(got[0].Lookup("_id").Int32(), int32(1)), equal(got[9].Lookup("_id").Int32(), int32(10)))
+			return errors.Join(err, equal(got[0].Lookup("_id").Int32(), int32(1)),
+				equal(got[9].Lookup("_id").Int32(), int32(10)))
 		})
 		modify := parts.Modify(d("_id", 1), d("$inc", d("qty", 1)))
 		check(modify.Cost(), "Modify returns what was", func() error {
@@ -141,7 +149,9 @@ func TestReads(t *testing.T) {
 			return errors.Join(err, equal(got, part{1, "old", 2}))
 		})
 		check(modify.Cost(), "Modify removes", func() error {
-			got, err := (&model.Modify[part]{FindAndModify: model.FindAndModify{Collection: "parts", Filter: d("_id", 1), Remove: true}}).Run(ctx, db)
+			got, err := (&model.Modify[part]{
+				FindAndModify: model.FindAndModify{Collection: "parts", Filter: d("_id", 1), Remove: true},
+			}).Run(ctx, db)
 			return errors.Join(err, equal(got, part{1, "old", 2}))
 		})
 		if _, err := modify.Run(ctx, db); !errors.Is(err, model.ErrNotFound) {
@@ -177,13 +187,16 @@ func TestReadErrors(t *testing.T) {
 		let.Options.Let = d("x", 1)
 		monitor.Reset()
 		for name, err := range map[string]error{
-			"All": second(bad.All(t.Context(), db)), "One": second(bad.One(t.Context(), db)), "Count": second(bad.Count(t.Context(), db)),
-			"Count with Let":    second(let.Count(t.Context(), db)),
-			"Aggregate":         second(parts.Aggregate(mongo.Pipeline{d("$match", d("a", func() {}))}).All(t.Context(), db)),
-			"Modify":            second(parts.Modify(d("a", func() {}), d("$set", d("a", 1))).Run(t.Context(), db)),
-			"Modify nothing":    second(parts.Modify(nil, nil).Run(t.Context(), db)),
-			"Remove and change": second((&model.Modify[part]{FindAndModify: model.FindAndModify{Collection: "parts", Remove: true, Update: d("$set", d("a", 1))}}).Run(t.Context(), db)),
-			"no collection":     second((&model.Find[part]{}).All(t.Context(), db)),
+			"All": second(bad.All(t.Context(), db)), "One": second(bad.One(t.Context(), db)),
+			"Count":          second(bad.Count(t.Context(), db)),
+			"Count with Let": second(let.Count(t.Context(), db)),
+			"Aggregate":      second(parts.Aggregate(mongo.Pipeline{d("$match", d("a", func() {}))}).All(t.Context(), db)),
+			"Modify":         second(parts.Modify(d("a", func() {}), d("$set", d("a", 1))).Run(t.Context(), db)),
+			"Modify nothing": second(parts.Modify(nil, nil).Run(t.Context(), db)),
+			"Remove and change": second((&model.Modify[part]{
+				FindAndModify: model.FindAndModify{Collection: "parts", Remove: true, Update: d("$set", d("a", 1))},
+			}).Run(t.Context(), db)),
+			"no collection": second((&model.Find[part]{}).All(t.Context(), db)),
 		} {
 			if err == nil || errors.Is(err, model.ErrNotFound) {
 				t.Errorf("%s: %v", name, err)
@@ -219,9 +232,14 @@ func TestCommandIsWhatIsSent(t *testing.T) {
 	agg := parts.Aggregate(mongo.Pipeline{d("$match", d("name", "old")), d("$limit", int64(1))})
 	agg.Options = ro
 	modify := parts.Unchecked().Modify(d("name", "old"), d("$set", d("items.$[e].x", 1)))
-	modify.ArrayFilters, modify.Sort, modify.Projection, modify.After = bson.A{d("e.y", 1)}, d("name", 1), d("name", 1), true
+	modify.ArrayFilters, modify.Sort, modify.Projection, modify.After = bson.A{d("e.y", 1)},
+		d("name", 1), d("name", 1), true
 	modify.Options = model.ModifyOptions{Hint: "name_1", Comment: "why", Let: d("x", 1)}
-	remove := &model.Modify[part]{FindAndModify: model.FindAndModify{Collection: "parts", Filter: d("name", "old"), Sort: d("name", 1), Remove: true, Options: modify.Options}}
+	remove := &model.Modify[part]{
+		FindAndModify: model.FindAndModify{
+			Collection: "parts", Filter: d("name", "old"), Sort: d("name", 1), Remove: true, Options: modify.Options,
+		},
+	}
 	modify.Update = d("$set", d("items", bson.A{}))
 	modify.ArrayFilters = nil
 	for _, c := range []struct {
@@ -259,14 +277,16 @@ func TestCommandIsWhatIsSent(t *testing.T) {
 func TestPlanOptionsAreSent(t *testing.T) {
 	tenancy.Differs(t, "a $merge is refused under a scope's filter")
 	monitor := mongotest.NewMonitor()
-	db := mongotest.NewClient(t, mongotest.WithMonitor(monitor), mongotest.WithClientOptions(options.Client())).Database("test")
+	db := mongotest.NewClient(t, mongotest.WithMonitor(monitor),
+		mongotest.WithClientOptions(options.Client())).Database("test")
 	p := model.NewPlan(parts.Insert(part{ID: 1}), parts.Delete(2), mergeInto("parts", d("$out", "copy")))
 	p.Options = model.PlanOptions{Comment: "why", BypassDocumentValidation: true, AllowPartial: true}
 	if _, err := p.Run(t.Context(), db); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range monitor.Commands() {
-		if c.Body.Lookup("comment").String() != `"why"` || c.Name != "delete" && !c.Body.Lookup("bypassDocumentValidation").Boolean() {
+		if c.Body.Lookup("comment").String() != `"why"` ||
+			c.Name != "delete" && !c.Body.Lookup("bypassDocumentValidation").Boolean() {
 			t.Errorf("sent %s", c)
 		}
 	}

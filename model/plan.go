@@ -104,7 +104,10 @@ func stepErr(s Step) error {
 		case s.Err != nil:
 			return s.Err
 		case core.IsNilModel(s.Model):
-			return &ValueError{Collection: s.Collection, Field: "Model", Reason: "is nil: give one of the driver's write models, such as a *mongo.InsertOneModel"}
+			return &ValueError{
+				Collection: s.Collection, Field: "Model",
+				Reason: "is nil: give one of the driver's write models, such as a *mongo.InsertOneModel",
+			}
 		case s.Collection == "":
 			return &ValueError{Field: "Collection", Reason: "a write needs a collection"}
 		}

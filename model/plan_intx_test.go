@@ -55,7 +55,8 @@ func TestPlanInTx(t *testing.T) {
 			return got, err
 		})
 		change := model.Change[int]{
-			Read: func(context.Context, model.DB) (int, error) { return 0, nil }, Decide: func(int) (model.Plan, error) { return marking(), nil },
+			Read:   func(context.Context, model.DB) (int, error) { return 0, nil },
+			Decide: func(int) (model.Plan, error) { return marking(), nil },
 		}
 		for want, tx := range map[string]bool{"set": false, "lean": true} {
 			change.Tx = tx
@@ -90,8 +91,11 @@ func TestPlanInTxJoined(t *testing.T) {
 		{"merged", model.MergePlans(other, marking()),
 			"db.parts.updateOne({_id: 1}, {$inc: {qty: 1}, $set: {name: 'marked'}})\ndb.parts.deleteOne({_id: 2})\ndb.parts.updateOne({_id: 1}, {$set: {name: 'set'}})\n" +
 				"// in a transaction: db.parts.updateOne({_id: 1}, {$inc: {qty: 1}, $set: {name: 'lean'}})\n// in a transaction: db.parts.deleteOne({_id: 2})"},
-		{"scoped", ours.Plan(marking()), "db.parts.updateOne({_id: 1, t: Long('1')}, {$set: {name: 'marked'}})\ndb.parts.updateOne({_id: 1, t: Long('1')}, {$set: {name: 'set'}})\n" +
-			"// in a transaction: db.parts.updateOne({_id: 1, t: Long('1')}, {$set: {name: 'lean'}})"},
+		{
+			reason: "scoped", got: ours.Plan(marking()),
+			want: "db.parts.updateOne({_id: 1, t: Long('1')}, {$set: {name: 'marked'}})\ndb.parts.updateOne({_id: 1, t: Long('1')}, {$set: {name: 'set'}})\n" +
+				"// in a transaction: db.parts.updateOne({_id: 1, t: Long('1')}, {$set: {name: 'lean'}})",
+		},
 	} {
 		if c.got.String() != c.want {
 			t.Errorf("%s:\n%s\nwant\n%s", c.reason, c.got, c.want)

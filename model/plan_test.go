@@ -53,17 +53,43 @@ func TestSplit(t *testing.T) {
 	}{
 		{nil, 0, "nothing to do"},
 		{[]model.Step{insertDoc(d("_id", 1)), insertDoc(d("_id", 2))}, 1, "one kind, one collection"},
-		{[]model.Step{insertDoc(d("_id", 1)), parts.Named("other").Delete(1), insertDoc(d("_id", 2))}, 3, "another collection between"},
-		{[]model.Step{updateOne(d("_id", 1), set), updateMany(bson.D{}, set), updateOne(d("_id", 2), set)}, 3, "the driver splits by kind"},
-		{[]model.Step{updateOne(d("_id", 1), set), write(&mongo.ReplaceOneModel{Filter: d("_id", 1), Replacement: d("a", 1)})}, 1, "update and replace one are one kind"},
-		{[]model.Step{parts.Delete(1), write(&mongo.DeleteManyModel{Filter: d("a", 1)})}, 2, "delete one and delete many are two"},
+		{
+			steps:    []model.Step{insertDoc(d("_id", 1)), parts.Named("other").Delete(1), insertDoc(d("_id", 2))},
+			commands: 3, reason: "another collection between",
+		},
+		{
+			steps:    []model.Step{updateOne(d("_id", 1), set), updateMany(bson.D{}, set), updateOne(d("_id", 2), set)},
+			commands: 3, reason: "the driver splits by kind",
+		},
+		{
+			steps: []model.Step{
+				updateOne(d("_id", 1), set),
+				write(&mongo.ReplaceOneModel{Filter: d("_id", 1), Replacement: d("a", 1)}),
+			},
+			commands: 1, reason: "update and replace one are one kind",
+		},
+		{
+			steps:    []model.Step{parts.Delete(1), write(&mongo.DeleteManyModel{Filter: d("a", 1)})},
+			commands: 2, reason: "delete one and delete many are two",
+		},
 		{[]model.Step{parts.Update(1, set), parts.Update(2, set)}, 2, "each that expects a match is alone"},
-		{[]model.Step{updateOne(d("_id", 1), set), parts.Update(2, set), updateOne(d("_id", 3), set), updateOne(d("_id", 4), set)}, 3, "nothing joins one that expects a match"},
+		{
+			steps: []model.Step{
+				updateOne(d("_id", 1), set), parts.Update(2, set), updateOne(d("_id", 3), set), updateOne(d("_id", 4), set),
+			},
+			commands: 3, reason: "nothing joins one that expects a match",
+		},
 		{[]model.Step{expectOne(insertDoc(d("_id", 1))), insertDoc(d("_id", 2))}, 1, "an insert has no match to expect"},
 		{[]model.Step{mergeInto("a", d("$out", "b")), mergeInto("a", d("$out", "c"))}, 2, "each $merge is alone"},
 		{[]model.Step{insertDoc(half), insertDoc(half)}, 1, "just under 16 MiB together"},
 		{[]model.Step{insertDoc(half), insertDoc(half), insertDoc(half)}, 2, "more than 16 MiB together"},
-		{[]model.Step{updateOne(d("_id", 1), d("$set", half)), updateOne(d("_id", 1), d("$set", half)), updateOne(d("_id", 1), d("$set", half))}, 2, "updates by size too"},
+		{
+			steps: []model.Step{
+				updateOne(d("_id", 1), d("$set", half)), updateOne(d("_id", 1), d("$set", half)),
+				updateOne(d("_id", 1), d("$set", half)),
+			},
+			commands: 2, reason: "updates by size too",
+		},
 		{many[:25_000], 1, "as many statements as one command takes"},
 		{many, 2, "one more"},
 	} {
@@ -81,10 +107,18 @@ func TestCost(t *testing.T) {
 	}{
 		{model.Plan{}.Cost(), model.Cost{}, "nothing"},
 		{parts.Insert(part{ID: 1}).Cost(), model.Cost{Commands: 1, Written: 1, Indexes: []string{"_id_"}}, "an insert"},
-		{parts.InsertMany([]part{{ID: 1}, {ID: 2}}).Cost(), model.Cost{Commands: 1, Written: 2, Indexes: []string{"_id_"}}, "inserts share a command"},
+		{
+			got:    parts.InsertMany([]part{{ID: 1}, {ID: 2}}).Cost(),
+			want:   model.Cost{Commands: 1, Written: 2, Indexes: []string{"_id_"}},
+			reason: "inserts share a command",
+		},
 		{updateMany(bson.D{}, set).Cost(), model.Cost{Commands: 1, Unbounded: true}, "as many as match"},
 		{mergeInto("a", d("$out", "b")).Cost(), model.Cost{Commands: 1, Unbounded: true}, "as many as the pipeline gives"},
-		{model.NewPlan(parts.Delete(1), updateMany(bson.D{}, set)).Cost(), model.Cost{Commands: 2, Written: 1, Unbounded: true, Indexes: []string{"_id_"}}, "both"},
+		{
+			got:    model.NewPlan(parts.Delete(1), updateMany(bson.D{}, set)).Cost(),
+			want:   model.Cost{Commands: 2, Written: 1, Unbounded: true, Indexes: []string{"_id_"}},
+			reason: "both",
+		},
 		{model.RefusedPlan("parts", errors.New("bad")).Cost(), model.Cost{}, "what is refused costs nothing"},
 		{parts.ByID(1).Cost(), model.Cost{Commands: 1, Batches: true, Indexes: []string{"_id_"}}, "a query"},
 		{parts.Aggregate(nil).Cost(), model.Cost{Commands: 1, Batches: true}, "a pipeline"},
@@ -112,49 +146,122 @@ func TestGuarantee(t *testing.T) {
 		{model.NewPlan(updateOne(d("_id", 1), inc)), model.Atomic, "one document, once"},
 		{model.NewPlan(insertDoc(d("a", 1))), model.Atomic, "one insert"},
 		{model.Plan{Transactional: true}, model.Transactional, "declared so"},
-		{model.NewPlan(other, updateOne(d("_id", 1), set)), model.Rerunnable, "idempotent operators on a document by its _id"},
+		{
+			plan: model.NewPlan(other, updateOne(d("_id", 1), set)),
+			want: model.Rerunnable, reason: "idempotent operators on a document by its _id",
+		},
 		{model.NewPlan(other, updateOne(d("_id", d("$eq", 1)), set)), model.Rerunnable, "$eq is an equality"},
 		{model.NewPlan(other, updateOne(d("_id", d("k", "$x")), set)), model.Rerunnable, "an _id that is a document"},
-		{model.NewPlan(other, updateOne(d("_id", d("$gt", 1)), set)), model.Transactional, "a second run may find another document"},
-		{model.NewPlan(other, updateOne(d("_id", bson.M{"$in": bson.A{1, 2}}), set)), model.Transactional, "operators in a map"},
+		{
+			plan: model.NewPlan(other, updateOne(d("_id", d("$gt", 1)), set)),
+			want: model.Transactional, reason: "a second run may find another document",
+		},
+		{
+			plan: model.NewPlan(other, updateOne(d("_id", bson.M{"$in": bson.A{1, 2}}), set)),
+			want: model.Transactional, reason: "operators in a map",
+		},
 		{model.NewPlan(other, updateOne(d("_id", bson.Regex{Pattern: "^a"}), set)), model.Transactional, "a pattern"},
-		{model.NewPlan(other, updateOne(d("a", 1), set)), model.Transactional, "no _id: a second run may find another document"},
+		{
+			plan: model.NewPlan(other, updateOne(d("a", 1), set)), want: model.Transactional,
+			reason: "no _id: a second run may find another document",
+		},
 		{model.NewPlan(other, updateOne(d("_id", 1), inc)), model.Transactional, "$inc counts twice"},
 		{model.NewPlan(other, updateOne(d("_id", 1), d("$push", d("a", 1)))), model.Transactional, "$push adds twice"},
-		{model.NewPlan(other, updateOne(d("_id", 1), d("$currentDate", d("a", true)))), model.Transactional, "the time differs"},
+		{
+			plan: model.NewPlan(other, updateOne(d("_id", 1), d("$currentDate", d("a", true)))),
+			want: model.Transactional, reason: "the time differs",
+		},
 		{model.NewPlan(other, once(updateOne(d("_id", 1), inc))), model.Rerunnable, "marked Once"},
 		{model.NewPlan(other, updateOne(d("_id", 1), append(set, inc...))), model.Transactional, "one operator of two"},
-		{model.NewPlan(other, write(&mongo.UpdateOneModel{Filter: d("_id", 1), Update: mongo.Pipeline{set}})), model.Transactional, "a pipeline can compute anything"},
+		{
+			plan: model.NewPlan(other, write(&mongo.UpdateOneModel{Filter: d("_id", 1), Update: mongo.Pipeline{set}})),
+			want: model.Transactional, reason: "a pipeline can compute anything",
+		},
 		{model.NewPlan(updateMany(bson.D{}, set)), model.Rerunnable, "it may stop half way, and can be run again"},
 		{model.NewPlan(updateMany(bson.D{}, inc)), model.Transactional, "it may stop half way, and counts twice"},
-		{model.NewPlan(write(&mongo.UpdateManyModel{Filter: d("a", 1), Update: set, Upsert: &yes})), model.Transactional, "an upsert without an _id inserts another"},
+		{
+			plan: model.NewPlan(write(&mongo.UpdateManyModel{Filter: d("a", 1), Update: set, Upsert: &yes})),
+			want: model.Transactional, reason: "an upsert without an _id inserts another",
+		},
 		{model.NewPlan(write(&mongo.DeleteManyModel{Filter: bson.D{}})), model.Rerunnable, "what is deleted stays so"},
-		{model.NewPlan(expectOne(write(&mongo.DeleteManyModel{Filter: bson.D{}}))), model.Transactional, "a second run finds none"},
+		{
+			plan: model.NewPlan(expectOne(write(&mongo.DeleteManyModel{Filter: bson.D{}}))),
+			want: model.Transactional, reason: "a second run finds none",
+		},
 		{model.NewPlan(other, parts.Delete(1)), model.Rerunnable, "a delete by _id"},
 		{model.NewPlan(other, expectOne(parts.Delete(1))), model.Transactional, "a second run finds none"},
-		{model.NewPlan(other, write(&mongo.DeleteOneModel{Filter: d("a", 1)})), model.Transactional, "a second run deletes another"},
+		{
+			plan: model.NewPlan(other, write(&mongo.DeleteOneModel{Filter: d("a", 1)})),
+			want: model.Transactional, reason: "a second run deletes another",
+		},
 		{model.NewPlan(other, parts.Replace(part{ID: 1})), model.Rerunnable, "a replacement by _id"},
 		{model.NewPlan(other, parts.Update(1, set)), model.Rerunnable, "expects the document, by its _id alone"},
-		{model.NewPlan(other, expectOne(updateOne(d("_id", 1, "a", 0), set))), model.Transactional, "its own effect is what the guard then misses"},
-		{model.NewPlan(other, done(expectOne(updateOne(d("_id", 1, "a", 0), set)), d("_id", 1, "a", 1))), model.Rerunnable, "Done tells"},
-		{model.NewPlan(other, expectOne(write(&mongo.UpdateManyModel{Filter: bson.Raw(raw), Update: set}))), model.Transactional, "a guard in raw bytes"},
+		{
+			plan: model.NewPlan(other, expectOne(updateOne(d("_id", 1, "a", 0), set))),
+			want: model.Transactional, reason: "its own effect is what the guard then misses",
+		},
+		{
+			plan: model.NewPlan(other, done(expectOne(updateOne(d("_id", 1, "a", 0), set)), d("_id", 1, "a", 1))),
+			want: model.Rerunnable, reason: "Done tells",
+		},
+		{
+			plan: model.NewPlan(other, expectOne(write(&mongo.UpdateManyModel{Filter: bson.Raw(raw), Update: set}))),
+			want: model.Transactional, reason: "a guard in raw bytes",
+		},
 		{model.NewPlan(other, parts.Insert(part{ID: 1})), model.Rerunnable, "an insert with its _id"},
 		{model.NewPlan(other, insertDoc(d("_id", 1))), model.Rerunnable, "an insert of a bson.D with its _id"},
 		{model.NewPlan(other, expectOne(insertDoc(d("_id", 1)))), model.Rerunnable, "an insert has no guard"},
 		{model.NewPlan(other, insertDoc(d("a", 1))), model.Transactional, "the driver gives it another _id in each run"},
-		{model.NewPlan(insertDoc(d("_id", 1)), updateOne(d("_id", 1), set)), model.Rerunnable, "a later step's fields are known"},
-		{model.NewPlan(insertDoc(d("_id", 1)), parts.Delete(1)), model.Transactional, "a second run inserts what was deleted"},
-		{model.NewPlan(insertDoc(d("_id", int64(1))), parts.Delete(1)), model.Transactional, "the same number of another type"},
-		{model.NewPlan(insertDoc(d("_id", 1)), write(&mongo.DeleteManyModel{Filter: d("a", 1)})), model.Transactional, "it may delete what was inserted"},
+		{
+			plan: model.NewPlan(insertDoc(d("_id", 1)), updateOne(d("_id", 1), set)),
+			want: model.Rerunnable, reason: "a later step's fields are known",
+		},
+		{
+			plan: model.NewPlan(insertDoc(d("_id", 1)), parts.Delete(1)),
+			want: model.Transactional, reason: "a second run inserts what was deleted",
+		},
+		{
+			plan: model.NewPlan(insertDoc(d("_id", int64(1))), parts.Delete(1)),
+			want: model.Transactional, reason: "the same number of another type",
+		},
+		{
+			plan: model.NewPlan(insertDoc(d("_id", 1)), write(&mongo.DeleteManyModel{Filter: d("a", 1)})),
+			want: model.Transactional, reason: "it may delete what was inserted",
+		},
 		{model.NewPlan(insertDoc(d("_id", 1)), parts.Delete(2)), model.Rerunnable, "another document"},
-		{model.NewPlan(insertDoc(d("_id", 1)), model.MergeInto{Collection: "a", Pipeline: mongo.Pipeline{d("$out", "b")}, Once: true}), model.Rerunnable, "another collection"},
-		{model.NewPlan(insertDoc(d("_id", 1)), model.MergeInto{Collection: "a", Pipeline: mongo.Pipeline{d("$merge", d("into", "parts"))}, Once: true}),
-			model.Transactional, "it may rewrite what was inserted"},
-		{model.NewPlan(insertDoc(d("_id", 1)), once(updateMany(bson.D{}, mongo.Pipeline{set}))), model.Transactional, "what was inserted may be anything by then"},
-		{model.NewPlan(done(insertDoc(d("_id", 1)), d("_id", 1, "by", 7)), once(updateMany(bson.D{}, mongo.Pipeline{set}))), model.Rerunnable, "Done tells it"},
-		{model.NewPlan(done(insertDoc(d("_id", 1)), d("_id", 1, "by", 7)), parts.Delete(1)), model.Transactional, "Done doesn't tell what was deleted"},
+		{
+			plan: model.NewPlan(insertDoc(d("_id", 1)), model.MergeInto{
+				Collection: "a", Pipeline: mongo.Pipeline{d("$out", "b")}, Once: true,
+			}),
+			want: model.Rerunnable, reason: "another collection",
+		},
+		{
+			plan: model.NewPlan(insertDoc(d("_id", 1)), model.MergeInto{
+				Collection: "a",
+				Pipeline:   mongo.Pipeline{d("$merge", d("into", "parts"))},
+				Once:       true,
+			}),
+
+			want: model.Transactional, reason: "it may rewrite what was inserted",
+		},
+		{
+			plan: model.NewPlan(insertDoc(d("_id", 1)), once(updateMany(bson.D{}, mongo.Pipeline{set}))),
+			want: model.Transactional, reason: "what was inserted may be anything by then",
+		},
+		{
+			plan: model.NewPlan(done(insertDoc(d("_id", 1)), d("_id", 1, "by", 7)),
+				once(updateMany(bson.D{}, mongo.Pipeline{set}))),
+			want: model.Rerunnable, reason: "Done tells it",
+		},
+		{
+			plan: model.NewPlan(done(insertDoc(d("_id", 1)), d("_id", 1, "by", 7)), parts.Delete(1)),
+			want: model.Transactional, reason: "Done doesn't tell what was deleted",
+		},
 		{model.NewPlan(mergeInto("a", d("$out", "b"))), model.Transactional, "a $merge, unless it is marked"},
-		{model.NewPlan(model.MergeInto{Collection: "a", Pipeline: mongo.Pipeline{d("$out", "b")}, Once: true}), model.Rerunnable, "marked Once"},
+		{
+			plan: model.NewPlan(model.MergeInto{Collection: "a", Pipeline: mongo.Pipeline{d("$out", "b")}, Once: true}),
+			want: model.Rerunnable, reason: "marked Once",
+		},
 	} {
 		if got := c.plan.Guarantee(); got != c.want {
 			t.Errorf("%s\nis %v, want %v: %s", c.plan, got, c.want, c.reason)
@@ -167,7 +274,8 @@ func TestConcat(t *testing.T) {
 	b := model.Plan{Steps: []model.Step{parts.Delete(2)}, Transactional: true, Options: model.PlanOptions{Comment: "b"}}
 	c := model.Plan{Steps: []model.Step{parts.Delete(3)}, Options: model.PlanOptions{Comment: "c"}, Leaves: "a half-link"}
 	got := model.Concat(a, model.Plan{}, b, c)
-	if got.String() != a.String()+"\n"+b.String()+"\n"+c.String() || !got.Transactional || got.Options.Comment != "b" || got.Leaves != "an orphan; a half-link" {
+	if got.String() != a.String()+"\n"+b.String()+"\n"+c.String() || !got.Transactional || got.Options.Comment != "b" ||
+		got.Leaves != "an orphan; a half-link" {
 		t.Errorf("%+v", got)
 	}
 	got.Steps[0] = parts.Delete(9)
@@ -222,14 +330,21 @@ func TestUnencodable(t *testing.T) {
 		{updateOne(nil, d("$set", d("a", 1))), "filter: is nil", "a nil filter would match everything"},
 		{write(&mongo.DeleteManyModel{}), "filter: is nil", "a nil filter would match everything"},
 		{updateOne(bson.D{}, nil), "update: is empty: give at least one update operator", "no update"},
-		{updateOne(bson.D{}, bson.D{}), "update: is empty: give at least one update operator", "an empty update would replace"},
+		{
+			w:      updateOne(bson.D{}, bson.D{}),
+			want:   "update: is empty: give at least one update operator",
+			reason: "an empty update would replace",
+		},
 		{insertDoc(nil), "document: is nil", "no document"},
 		{insertDoc(func() {}), "document:", "no document at all"},
 		{updateOne(d("a", func() {}), d("$set", d("a", 1))), "filter:", "what BSON can't hold"},
 		{insertDoc(d("_id", big)), "16 MiB", "a large document"},
 		{updateOne(d("_id", 1), d("$set", d("a", big))), "16 MiB", "a large update"},
 		{updateOne(d("_id", big[:len(big)/2]), d("$set", d("a", big[:len(big)/2]))), "16 MiB", "a large statement"},
-		{write(&mongo.UpdateOneModel{Filter: bson.D{}, Update: d("$set", d("a", 1)), ArrayFilters: []any{nil}}), "arrayFilters: is nil", "a nil array filter"},
+		{
+			w:    write(&mongo.UpdateOneModel{Filter: bson.D{}, Update: d("$set", d("a", 1)), ArrayFilters: []any{nil}}),
+			want: "arrayFilters: is nil", reason: "a nil array filter",
+		},
 	} {
 		p := model.NewPlan(parts.Delete(1), c.w)
 		_, err := p.Run(t.Context(), nil) // a database that isn't there: nothing is sent

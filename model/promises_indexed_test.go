@@ -56,7 +56,8 @@ func TestIndexesServe(t *testing.T) {
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		mustRun(t, db, manyParts(500), model.NewPlan(parts.Insert(part{ID: 900, Name: "rare"})))
 		named := ix("name", 1)
-		if err := model.New("test", wants{named}, model.Entity(parts, ix("qty", 1))).Indexes().Ensure(t.Context(), db); err != nil {
+		if err := model.New("test", wants{named}, model.Entity(parts, ix("qty", 1))).Indexes().
+			Ensure(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}
 		modeltest.WantIndexed(t, db, parts.Find(d("name", "rare")), named.Name)

@@ -73,7 +73,10 @@ func TestPromisedCosts(t *testing.T) {
 			return err
 		}},
 		{"Find", model.Cost{Commands: 1, Returned: 3}, read(parts.Find(nil))},
-		{"a page", model.Cost{Commands: 1, Returned: 1}, read(parts.Find(nil).Sorted(d("_id", 1)).Limited(1).After(int32(1)))},
+		{
+			reason: "a page", want: model.Cost{Commands: 1, Returned: 1},
+			run: read(parts.Find(nil).Sorted(d("_id", 1)).Limited(1).After(int32(1))),
+		},
 		{"Find in batches of two", model.Cost{Commands: 2, Returned: 3}, read(inTwos)},
 	}
 	m := mongotest.NewMonitor()

@@ -34,11 +34,14 @@ func newInputs() inputs {
 		update: d("$set", d("x", bson.A{1}), "$inc", d("n", 1)),
 		sort:   d("name", 1),
 		pipeline: mongo.Pipeline{d("$match", d("a", bson.A{1})),
-			d("$lookup", d("from", "parts", "pipeline", mongo.Pipeline{d("$limit", 1)}, "as", "p")), d("$facet", d("f", bson.A{d("$unionWith", "parts")}))},
+			d("$lookup", d("from", "parts", "pipeline", mongo.Pipeline{d("$limit", 1)}, "as", "p")),
+			d("$facet", d("f", bson.A{d("$unionWith", "parts")}))},
 		doc:     d("_id", 1, "list", bson.A{d("k", 1)}),
 		part:    part{ID: 1, Name: "a"},
 		product: product{ID: oid(1), Parts: []bson.ObjectID{oid(2)}, Items: []item{{oid(3), []string{"t"}}}},
-		scope:   model.Scope{Tenant: d("tenant", "a"), Insert: d("new", bson.A{1}), Set: d("at", 1), Delete: d("gone", bson.A{1})},
+		scope: model.Scope{
+			Tenant: d("tenant", "a"), Insert: d("new", bson.A{1}), Set: d("at", 1), Delete: d("gone", bson.A{1}),
+		},
 		indexes: wants{ix("a", 1), ix("a", 1, "b", 1)},
 		writes:  []model.Write{guarded(up("$set", d("p", bson.A{1})), "v", 1), guarded(up("$set", d("q", 1)), "w", 1)},
 		plans:   []model.Plan{model.NewPlan(parts.Delete(1)), model.NewPlan(parts.Delete(2))},
@@ -47,10 +50,12 @@ func newInputs() inputs {
 
 // generators are the constructors and methods that return values.
 var generators = map[string]func(inputs) fmt.Stringer{
-	"Find":        func(in inputs) fmt.Stringer { return products.Find(in.filter) },
-	"Where":       func(in inputs) fmt.Stringer { return products.Find(in.filter).Where(in.filter).Where(in.doc) },
-	"Sorted":      func(in inputs) fmt.Stringer { return products.Find(nil).Sorted(in.sort).Limited(2) },
-	"After":       func(in inputs) fmt.Stringer { return products.Find(in.filter).Sorted(in.sort).After(in.doc, in.update) },
+	"Find":   func(in inputs) fmt.Stringer { return products.Find(in.filter) },
+	"Where":  func(in inputs) fmt.Stringer { return products.Find(in.filter).Where(in.filter).Where(in.doc) },
+	"Sorted": func(in inputs) fmt.Stringer { return products.Find(nil).Sorted(in.sort).Limited(2) },
+	"After": func(in inputs) fmt.Stringer {
+		return products.Find(in.filter).Sorted(in.sort).After(in.doc, in.update)
+	},
 	"ByID":        func(in inputs) fmt.Stringer { return notes.ByID(in.doc) },
 	"Project":     func(in inputs) fmt.Stringer { return model.Project[struct{ Name string }](products.Find(in.filter)) },
 	"Find.Under":  func(in inputs) fmt.Stringer { return model.Scoped(in.scope, products.Find(in.filter)) },
@@ -58,7 +63,9 @@ var generators = map[string]func(inputs) fmt.Stringer{
 	"AggregateAs": func(in inputs) fmt.Stringer { return model.AggregateAs[bson.D](products, in.pipeline) },
 	"Agg.Under":   func(in inputs) fmt.Stringer { return model.Scoped(in.scope, products.Aggregate(in.pipeline)) },
 	"Agg by hand": func(in inputs) fmt.Stringer {
-		return model.Scoped(in.scope, &model.Aggregate[bson.D]{Aggregation: model.Aggregation{Collection: "x", Pipeline: in.pipeline}})
+		return model.Scoped(in.scope, &model.Aggregate[bson.D]{
+			Aggregation: model.Aggregation{Collection: "x", Pipeline: in.pipeline},
+		})
 	},
 	"Modify":      func(in inputs) fmt.Stringer { return model.Scoped(in.scope, products.Modify(in.filter, in.update)) },
 	"Insert":      func(in inputs) fmt.Stringer { return model.Scoped(in.scope, products.Insert(in.product)) },
@@ -95,8 +102,10 @@ func (s text) String() string { return string(s) }
 // show renders inputs, but for maps, whose order Go doesn't keep.
 func (in inputs) show() string {
 	f := d("a", in.filter[0].Value)
-	return fmt.Sprint(model.Shell(f), len(in.filter), len(in.filter[1].Value.(bson.M)), model.Shell(in.update), model.Shell(in.sort), model.Shell(in.pipeline), model.Shell(in.doc), in.part, in.product,
-		model.Shell(in.scope.Tenant), model.Shell(in.scope.Insert), model.Shell(in.scope.Set), model.Shell(in.scope.Delete), in.indexes, in.writes, in.plans)
+	return fmt.Sprint(model.Shell(f), len(in.filter), len(in.filter[1].Value.(bson.M)), model.Shell(in.update),
+		model.Shell(in.sort), model.Shell(in.pipeline), model.Shell(in.doc), in.part, in.product,
+		model.Shell(in.scope.Tenant), model.Shell(in.scope.Insert), model.Shell(in.scope.Set), model.Shell(in.scope.Delete),
+		in.indexes, in.writes, in.plans)
 }
 
 // TestPure: the same input gives the same, whoever asks and how often, and is not changed. Run it with -race.
@@ -124,7 +133,8 @@ func TestPure(t *testing.T) {
 func TestNothingAliases(t *testing.T) {
 	for name, generate := range generators {
 		switch name {
-		case "Agg by hand", "by hand", "Scope by hand", "MergeInto", "Merge", "And", "Eq", "Concat", "Indexes", "Plan", "Insert open":
+		case "Agg by hand", "by hand", "Scope by hand", "MergeInto", "Merge", "And", "Eq", "Concat",
+			"Indexes", "Plan", "Insert open":
 			continue // these take values that were made before, or share them and say so
 		}
 		in := newInputs()
@@ -177,7 +187,8 @@ func randomPlan(r *rand.Rand) model.Plan {
 
 // TestRunCostsWhatItSays runs random plans, and compares their price with what a monitor counts.
 func TestRunCostsWhatItSays(t *testing.T) {
-	tenancy.Differs(t, "a deletion is an update, which is sent with others in one command, and keeps what it counts or indexes")
+	tenancy.Differs(t,
+		"a deletion is an update, which is sent with others in one command, and keeps what it counts or indexes")
 	monitor := mongotest.NewMonitor()
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		r := rand.New(rand.NewPCG(9, 9))
@@ -186,7 +197,8 @@ func TestRunCostsWhatItSays(t *testing.T) {
 			monitor.Reset()
 			got, err := p.Run(t.Context(), db)
 			price, cost := p.Cost(), monitor.Cost()
-			if err != nil || cost.Commands != price.Commands || len(got.Batches) != price.Commands || !price.Unbounded && cost.Written > price.Written {
+			if err != nil || cost.Commands != price.Commands || len(got.Batches) != price.Commands ||
+				!price.Unbounded && cost.Written > price.Written {
 				t.Fatalf("%s\ncosts %v, says %v; %d batches, %v", p, cost, price, len(got.Batches), err)
 			}
 		}

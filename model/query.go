@@ -125,7 +125,8 @@ func holdQuery(q *Query, s *scope) {
 	if !s.holds(q.Collection) || q.Err != nil {
 		return
 	}
-	q.Err = cmp.Or(s.allows(q.Collection, q.Filter), nothingHidden(q.Collection, q.Projection), nothingHidden(q.Collection, q.Options.Let))
+	q.Err = cmp.Or(s.allows(q.Collection, q.Filter), nothingHidden(q.Collection, q.Projection),
+		nothingHidden(q.Collection, q.Options.Let))
 	if q.Err == nil && !q.stored && s.keys(q.Collection, q.Keyed) {
 		k := keyer{s.tenant, q.keys}
 		q.Filter, q.Sort, q.Projection = k.filter(q.Filter), k.paths(q.Sort), k.projection(q.Projection)
@@ -148,7 +149,8 @@ func nextPage(q, from *Query, values []any) {
 func startAfter(q *Query, values []any) {
 	q.Skip = 0
 	if len(values) != len(q.Sort) {
-		refuse(q, "After", len(values), fmt.Sprintf("needs %d values, one for each field of the sort %s", len(q.Sort), shell(q.Sort)))
+		refuse(q, "After", len(values),
+			fmt.Sprintf("needs %d values, one for each field of the sort %s", len(q.Sort), shell(q.Sort)))
 		return
 	}
 	var branches bson.A
@@ -160,7 +162,8 @@ func startAfter(q *Query, values []any) {
 			return
 		}
 		if f64, isFloat := v.(float64); v == nil || isFloat && math.IsNaN(f64) {
-			refuse(q, "After", nil, fmt.Sprintf("can't continue after a %s that is null or NaN: documents of other types would be lost", s.Key))
+			refuse(q, "After", nil,
+				fmt.Sprintf("can't continue after a %s that is null or NaN: documents of other types would be lost", s.Key))
 			return
 		}
 		if why := refuseSortType(q.known(), s.Key); why != "" {

@@ -28,7 +28,10 @@ func TestDistinct(t *testing.T) {
 		for _, doc := range []bson.D{
 			{{Key: "_id", Value: 1}, {Key: "kind", Value: "a"}, {Key: "tags", Value: bson.A{"x", "y"}}},
 			{{Key: "_id", Value: 2}, {Key: "kind", Value: "b"}, {Key: "tags", Value: bson.A{"y", "z"}}},
-			{{Key: "_id", Value: 3}, {Key: "kind", Value: "a"}, {Key: "parts", Value: bson.A{bson.D{{Key: "size", Value: 4}}, bson.D{{Key: "size", Value: 5}}}}},
+			{
+				{Key: "_id", Value: 3}, {Key: "kind", Value: "a"},
+				{Key: "parts", Value: bson.A{bson.D{{Key: "size", Value: 4}}, bson.D{{Key: "size", Value: 5}}}},
+			},
 			{{Key: "_id", Value: 4}},
 		} {
 			if _, err := db.Collection("stickers").InsertOne(t.Context(), doc); err != nil {

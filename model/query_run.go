@@ -24,40 +24,46 @@ func readOne(ctx context.Context, db DB, q *Query) *read {
 //go:noinline
 func readQuery(ctx context.Context, db DB, q *Query) *read {
 	q = scopedQuery(db, q)
-	return &read{ctx, db, "find", q.Index, q.Options, q.codec, cmp.Or(checkQuery(q), core.CheckRun(ctx, db)), q.Collection, q.Filter, func(ctx context.Context) (*mongo.Cursor, error) {
-		o := options.Find()
-		if len(q.Projection) > 0 {
-			o.SetProjection(pick(runctx.Decides(ctx), routesOf(ctx).projection(q.Collection, q.Projection), q.Projection))
-		}
-		if len(q.Sort) > 0 {
-			o.SetSort(q.Sort)
-		}
-		if q.Skip != 0 {
-			o.SetSkip(q.Skip)
-		}
-		if q.Limit != 0 {
-			o.SetLimit(q.Limit)
-		}
-		if q.Options.Hint != nil {
-			o.SetHint(q.Options.Hint)
-		}
-		if q.Options.Collation != nil {
-			o.SetCollation(q.Options.Collation)
-		}
-		if q.Options.Comment != nil {
-			o.SetComment(q.Options.Comment)
-		}
-		if len(q.Options.Let) > 0 {
-			o.SetLet(q.Options.Let)
-		}
-		if q.Options.BatchSize != 0 {
-			o.SetBatchSize(q.Options.BatchSize)
-		}
-		if q.Options.AllowDiskUse {
-			o.SetAllowDiskUse(true)
-		}
-		return collectionOf(ctx, db, q.codec, q.Collection, q.Options.collectionOptions()).Find(ctx, orEmpty(routed(ctx, db, q.Collection, q.Filter)), o)
-	}, nil, len(q.Projection) > 0, q.keys, q.used}
+	return &read{
+		ctx: ctx, db: db, kind: "find", index: q.Index, options: q.Options, codec: q.codec,
+		refused: cmp.Or(checkQuery(q), core.CheckRun(ctx, db)), collection: q.Collection, filter: q.Filter,
+		open: func(ctx context.Context) (*mongo.Cursor, error) {
+			o := options.Find()
+			if len(q.Projection) > 0 {
+				o.SetProjection(pick(runctx.Decides(ctx), routesOf(ctx).projection(q.Collection, q.Projection), q.Projection))
+			}
+			if len(q.Sort) > 0 {
+				o.SetSort(q.Sort)
+			}
+			if q.Skip != 0 {
+				o.SetSkip(q.Skip)
+			}
+			if q.Limit != 0 {
+				o.SetLimit(q.Limit)
+			}
+			if q.Options.Hint != nil {
+				o.SetHint(q.Options.Hint)
+			}
+			if q.Options.Collation != nil {
+				o.SetCollation(q.Options.Collation)
+			}
+			if q.Options.Comment != nil {
+				o.SetComment(q.Options.Comment)
+			}
+			if len(q.Options.Let) > 0 {
+				o.SetLet(q.Options.Let)
+			}
+			if q.Options.BatchSize != 0 {
+				o.SetBatchSize(q.Options.BatchSize)
+			}
+			if q.Options.AllowDiskUse {
+				o.SetAllowDiskUse(true)
+			}
+			return collectionOf(ctx, db, q.codec, q.Collection, q.Options.collectionOptions()).
+				Find(ctx, orEmpty(routed(ctx, db, q.Collection, q.Filter)), o)
+		},
+		then: nil, partial: len(q.Projection) > 0, keys: q.keys, used: q.used,
+	}
 }
 
 // scopedQuery returns the query under the database's scopes.
@@ -122,5 +128,6 @@ func (q *Query) count(ctx context.Context, db DB) (int64, error) {
 	if err := checkCollations(ctx, db, q.used); err != nil {
 		return 0, err
 	}
-	return collectionOf(ctx, db, q.codec, q.Collection, q.Options.collectionOptions()).CountDocuments(ctx, orEmpty(routed(ctx, db, q.Collection, q.Filter)), o)
+	return collectionOf(ctx, db, q.codec, q.Collection, q.Options.collectionOptions()).
+		CountDocuments(ctx, orEmpty(routed(ctx, db, q.Collection, q.Filter)), o)
 }

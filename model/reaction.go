@@ -180,7 +180,9 @@ func (e StoreWrite) With(fields bson.D) (_ StoreWrite, err error) {
 // Changes reports whether an update changes a field outside the given paths.
 func (e StoreWrite) Changes(except ...string) bool {
 	return slices.ContainsFunc(changedPaths(e.Before, e.After), func(changed string) bool {
-		return !slices.ContainsFunc(except, func(path string) bool { return changed == path || strings.HasPrefix(changed, path+".") })
+		return !slices.ContainsFunc(except, func(path string) bool {
+			return changed == path || strings.HasPrefix(changed, path+".")
+		})
 	})
 }
 

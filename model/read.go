@@ -97,12 +97,16 @@ func (r *read) decode(cur *mongo.Cursor, into any) error {
 	}
 	if r.codec.DecodesWhole(into) {
 		if r.partial {
-			return &ValueError{Collection: r.collection, Field: "Projection", Reason: "would leave fields out, but the type needs whole documents: use Project"}
+			return &ValueError{
+				Collection: r.collection, Field: "Projection",
+				Reason: "would leave fields out, but the type needs whole documents: use Project",
+			}
 		}
 		return r.codec.Decode(cur.Current, into)
 	}
 	if r.codec == nil {
-		return bson.Unmarshal(cur.Current, into) // without a codec the driver's defaults apply, and no decoder is made for each document
+		// without a codec the driver's defaults apply, and no decoder is made for each document
+		return bson.Unmarshal(cur.Current, into)
 	}
 	return cur.Decode(into)
 }

@@ -10,7 +10,8 @@ import (
 	"github.com/docmodel/docmodel/model/modeltest"
 )
 
-// A job that keeps a checkpoint, cut at any write, its checkpoint's too, goes on and ends in the same; no checkpoint stays.
+// A job that keeps a checkpoint, cut at any write, its checkpoint's too, goes on and ends in the same; no checkpoint
+// stays.
 func TestJobFaults(t *testing.T) {
 	modeltest.FaultMatrix(t, modeltest.FaultCase{
 		Sample: 4,

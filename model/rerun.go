@@ -157,5 +157,6 @@ func stepKey(s Step) (key string, doc bson.Raw) {
 
 // sameDocument compares documents and ignores the order of fields.
 func sameDocument(a, b bson.Raw) bool {
-	return equalUnordered(bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: a}, bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: b})
+	return equalUnordered(bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: a},
+		bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: b})
 }

@@ -35,8 +35,14 @@ func TestRerunAlso(t *testing.T) {
 			"{_id: 1, n: 1, a: 2} {_id: 2, n: 5} {_id: 3, a: 1}"},
 		{"an insert and a number", insert.Change().Also(inc), "{_id: 1, n: 1} {_id: 2, n: 6} {_id: 3, a: 1}"},
 		{"a number and an insert", inc.Change().Also(insert), "{_id: 1, n: 1} {_id: 2, n: 6} {_id: 3, a: 1}"},
-		{"a token and a number", tokened(1, nil, op).Change().Also(inc), "{_id: 1, n: 1, ops: [ObjectId('000000000000000000000001')]} {_id: 2, n: 6}"},
-		{"a number and a token", inc.Change().Also(tokened(1, nil, op)), "{_id: 1, n: 1, ops: [ObjectId('000000000000000000000001')]} {_id: 2, n: 6}"},
+		{
+			reason: "a token and a number", change: tokened(1, nil, op).Change().Also(inc),
+			want: "{_id: 1, n: 1, ops: [ObjectId('000000000000000000000001')]} {_id: 2, n: 6}",
+		},
+		{
+			reason: "a number and a token", change: inc.Change().Also(tokened(1, nil, op)),
+			want: "{_id: 1, n: 1, ops: [ObjectId('000000000000000000000001')]} {_id: 2, n: 6}",
+		},
 		{"a repeatable plan", nothing.Also(insert), "{_id: 1, n: 1} {_id: 2, n: 5} {_id: 3, a: 1}"},
 		{"one document", tokened(1, nil, op).Change().Also(updateOne(d("_id", 1), d("$inc", d("n", 1)))),
 			"{_id: 1, n: 2, ops: [ObjectId('000000000000000000000001')]} {_id: 2, n: 5}"},
@@ -108,7 +114,8 @@ func TestRerunChangeWithTransactions(t *testing.T) {
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		mongotest.NeedTransactions(t, db)
 		c := db.Collection("parts")
-		if _, err := c.InsertMany(t.Context(), []any{d("_id", 1), d("_id", 3, "a", 1)}); err != nil { // the change was cut after its first write
+		// the change was cut after its first write
+		if _, err := c.InsertMany(t.Context(), []any{d("_id", 1), d("_id", 3, "a", 1)}); err != nil {
 			t.Fatal(err)
 		}
 		tx, err := model.WithTransactions(t.Context(), db)
@@ -130,7 +137,9 @@ func TestRerunMerge(t *testing.T) {
 	op, other := bson.ObjectID{11: 1}, bson.ObjectID{11: 2}
 	inc := updateOne(d("_id", 1), d("$inc", d("n", 1)))
 	second := tokened(1, nil, other)
-	second.Model = &mongo.UpdateOneModel{Filter: d("_id", 1, "more", d("$ne", other)), Update: d("$push", d("more", other))}
+	second.Model = &mongo.UpdateOneModel{
+		Filter: d("_id", 1, "more", d("$ne", other)), Update: d("$push", d("more", other)),
+	}
 	second.Done = d("_id", 1, "more", other)
 	for reason, w := range map[string]model.Write{
 		"first": model.Merge(tokened(1, nil, op), inc), "last": model.Merge(inc, tokened(1, nil, op)),

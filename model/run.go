@@ -22,7 +22,8 @@ import (
 // transaction, or a db from [WithTransactions], or Options.AllowPartial. If all three are
 // missing, Run returns [ErrTransactional].
 func (p Plan) Run(ctx context.Context, db DB) (Result, error) {
-	if core.Transacts(db) && !runctx.InTransaction(ctx) && p.Guarantee() != Atomic && !slices.ContainsFunc(p.Steps, isMerge) {
+	if core.Transacts(db) && !runctx.InTransaction(ctx) && p.Guarantee() != Atomic &&
+		!slices.ContainsFunc(p.Steps, isMerge) {
 		return p.RunTx(ctx, db)
 	}
 	ctx, op := begin(ctx, db, "plan", "", p.firstCollection(), 0)
@@ -135,7 +136,8 @@ func (r *runner) sendEach(ctx context.Context, batches []batch) error {
 // matched nothing or met a duplicate key. In a transaction it does nothing, because the transaction rolls back.
 func (r *runner) takeBack(ctx context.Context, err error) error {
 	var failed *StepError
-	if len(r.back) == 0 || runctx.InTransaction(ctx) || !errors.As(err, &failed) || failed.Step == 0 || r.result.Steps[failed.Step].Status != NotSent {
+	if len(r.back) == 0 || runctx.InTransaction(ctx) || !errors.As(err, &failed) || failed.Step == 0 ||
+		r.result.Steps[failed.Step].Status != NotSent {
 		return nil
 	}
 	var server mongo.ServerError

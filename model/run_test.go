@@ -53,33 +53,79 @@ func TestRun(t *testing.T) {
 		{model.Plan{}, "", nil, []part{{1, "a", 5}, {2, "b", 5}}, 0, "nothing to do sends nothing"},
 		{model.NewPlan(parts.Insert(part{3, "c", 0}), parts.Insert(part{4, "d", 0})), "applied, applied", nil,
 			[]part{{1, "a", 5}, {2, "b", 5}, {3, "c", 0}, {4, "d", 0}}, 0, "inserts in one command"},
-		{model.NewPlan(parts.Update(1, set), parts.Delete(2), parts.Delete(9)), "applied, applied, applied", nil, []part{{1, "x", 5}}, 0,
-			"a delete that finds nothing is applied"},
-		{model.NewPlan(parts.Update(1, set), parts.Update(9, set), parts.Delete(2)), "applied, not sent, not sent", model.ErrNotFound,
-			[]part{{1, "x", 5}, {2, "b", 5}}, 2, "a missing document stops the plan, and nothing later is sent"},
+		{
+			plan: model.NewPlan(parts.Update(1, set), parts.Delete(2), parts.Delete(9)),
+			want: "applied, applied, applied", err: nil, left: []part{{1, "x", 5}}, commands: 0,
+
+			reason: "a delete that finds nothing is applied",
+		},
+		{
+			plan: model.NewPlan(parts.Update(1, set), parts.Update(9, set), parts.Delete(2)),
+			want: "applied, not sent, not sent", err: model.ErrNotFound,
+			left: []part{{1, "x", 5}, {2, "b", 5}}, commands: 2,
+			reason: "a missing document stops the plan, and nothing later is sent",
+		},
 		{model.NewPlan(guard), "applied", nil, []part{{1, "a", 6}, {2, "b", 5}}, 0, "a guard that holds"},
-		{model.NewPlan(expectOne(updateOne(d("_id", 1, "qty", 4), set))), "not sent", model.ErrStale, []part{{1, "a", 5}, {2, "b", 5}}, 2,
-			"a guard that doesn't: whether the document is there is asked"},
-		{model.NewPlan(expectOne(updateOne(d("_id", 9, "qty", 4), set))), "not sent", model.ErrNotFound, []part{{1, "a", 5}, {2, "b", 5}}, 2,
-			"a guard of a document that is not there"},
-		{model.NewPlan(done(expectOne(updateOne(d("_id", 1, "qty", 4), set)), d("_id", 1, "qty", 5)), parts.Delete(2)), "already, applied", nil,
-			[]part{{1, "a", 5}}, 3, "Done holds: applied before, and the plan goes on"},
-		{model.NewPlan(done(expectOne(updateOne(d("_id", 1, "qty", 4), set)), d("_id", 1, "qty", 7)), parts.Delete(2)), "not sent, not sent",
-			model.ErrStale, []part{{1, "a", 5}, {2, "b", 5}}, 3, "Done doesn't hold"},
-		{parts.InsertMany([]part{{1, "a", 5}, {3, "c", 0}, {2, "b", 5}, {4, "d", 0}}), "already, applied, already, applied", nil,
-			[]part{{1, "a", 5}, {2, "b", 5}, {3, "c", 0}, {4, "d", 0}}, 5, "documents of its own are passed over, the rest is stored"},
+		{
+			plan: model.NewPlan(expectOne(updateOne(d("_id", 1, "qty", 4), set))),
+			want: "not sent", err: model.ErrStale, left: []part{{1, "a", 5}, {2, "b", 5}}, commands: 2,
+
+			reason: "a guard that doesn't: whether the document is there is asked",
+		},
+		{
+			plan: model.NewPlan(expectOne(updateOne(d("_id", 9, "qty", 4), set))),
+			want: "not sent", err: model.ErrNotFound, left: []part{{1, "a", 5}, {2, "b", 5}}, commands: 2,
+
+			reason: "a guard of a document that is not there",
+		},
+		{
+			plan: model.NewPlan(done(expectOne(updateOne(d("_id", 1, "qty", 4), set)), d("_id", 1, "qty", 5)), parts.Delete(2)),
+			want: "already, applied", err: nil,
+			left: []part{{1, "a", 5}}, commands: 3,
+			reason: "Done holds: applied before, and the plan goes on",
+		},
+		{
+			plan: model.NewPlan(done(expectOne(updateOne(d("_id", 1, "qty", 4), set)), d("_id", 1, "qty", 7)), parts.Delete(2)),
+			want: "not sent, not sent",
+			err:  model.ErrStale, left: []part{{1, "a", 5}, {2, "b", 5}}, commands: 3,
+			reason: "Done doesn't hold",
+		},
+		{
+			plan: parts.InsertMany([]part{{1, "a", 5}, {3, "c", 0}, {2, "b", 5}, {4, "d", 0}}),
+			want: "already, applied, already, applied", err: nil,
+
+			left:     []part{{1, "a", 5}, {2, "b", 5}, {3, "c", 0}, {4, "d", 0}},
+			commands: 5,
+			reason:   "documents of its own are passed over, the rest is stored",
+		},
 		{parts.InsertMany([]part{{3, "c", 0}, {1, "other", 5}, {4, "d", 0}}), "applied, not sent, not sent", errDuplicate,
 			[]part{{1, "a", 5}, {2, "b", 5}, {3, "c", 0}}, 2, "a document of somebody else's under the _id"},
-		{model.NewPlan(updateMany(bson.D{}, d("$inc", d("qty", 1)))), "not sent", model.ErrTransactional, []part{{1, "a", 5}, {2, "b", 5}}, 0,
-			"a transactional plan is refused"},
-		{model.Plan{Steps: []model.Step{updateMany(bson.D{}, d("$inc", d("qty", 1)))}, Options: model.PlanOptions{AllowPartial: true}}, "applied", nil,
-			[]part{{1, "a", 6}, {2, "b", 6}}, 0, "unless the caller allows a partial result"},
-		{model.NewPlan(parts.Delete(1), model.Refused("parts", errBad)), "not sent, not sent", errBad, []part{{1, "a", 5}, {2, "b", 5}}, 0,
-			"a bad step refuses the whole plan"},
+		{
+			plan: model.NewPlan(updateMany(bson.D{}, d("$inc", d("qty", 1)))),
+			want: "not sent", err: model.ErrTransactional, left: []part{{1, "a", 5}, {2, "b", 5}}, commands: 0,
+
+			reason: "a transactional plan is refused",
+		},
+		{
+			plan: model.Plan{
+				Steps:   []model.Step{updateMany(bson.D{}, d("$inc", d("qty", 1)))},
+				Options: model.PlanOptions{AllowPartial: true},
+			},
+			want: "applied", err: nil,
+			left: []part{{1, "a", 6}, {2, "b", 6}}, commands: 0,
+			reason: "unless the caller allows a partial result",
+		},
+		{
+			plan: model.NewPlan(parts.Delete(1), model.Refused("parts", errBad)),
+			want: "not sent, not sent", err: errBad, left: []part{{1, "a", 5}, {2, "b", 5}}, commands: 0,
+
+			reason: "a bad step refuses the whole plan",
+		},
 		{model.NewPlan(once(updateOne(d("_id", 1), d("$bad", d("a", 1)))), parts.Delete(2)), "not sent, not sent", errServer,
 			[]part{{1, "a", 5}, {2, "b", 5}}, 1, "the server refuses a step, and nothing later is sent"},
 		{model.NewPlan(model.MergeInto{Collection: "parts", Pipeline: mongo.Pipeline{d("$match", d("_id", 1)),
-			d("$set", d("name", "m")), d("$merge", d("into", "parts"))}, Once: true}, parts.Delete(2)), "applied, applied", nil, []part{{1, "m", 5}}, 0,
+			d("$set", d("name", "m")), d("$merge", d("into", "parts"))}, Once: true}, parts.Delete(2)), "applied, applied",
+			nil, []part{{1, "m", 5}}, 0,
 			"a $merge, and a step after it"},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
@@ -117,7 +163,8 @@ var (
 
 // TestRunResults: the server's numbers, for each command.
 func TestRunResults(t *testing.T) {
-	tenancy.Differs(t, "a deletion is an update, which is sent with others in one command, and keeps what it counts or indexes")
+	tenancy.Differs(t,
+		"a deletion is an update, which is sent with others in one command, and keeps what it counts or indexes")
 	yes := true
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		p := model.NewPlan(
@@ -141,7 +188,8 @@ func TestRunResults(t *testing.T) {
 		if !slices.Equal(got.Batches, want) {
 			t.Errorf("batches\n%+v, want\n%+v", got.Batches, want)
 		}
-		if got.Modified() != 5 || got.Already() || got.Steps[3].UpsertedID != int32(3) || got.Steps[1].Batch != 0 || got.Steps[4].Batch != 3 {
+		if got.Modified() != 5 || got.Already() || got.Steps[3].UpsertedID != int32(3) || got.Steps[1].Batch != 0 ||
+			got.Steps[4].Batch != 3 {
 			t.Errorf("modified %d, already %v, steps %+v", got.Modified(), got.Already(), got.Steps)
 		}
 		again, err := parts.Insert(part{2, "b", 2}).Run(t.Context(), db)
@@ -201,7 +249,12 @@ func TestRunStopsWithItsContext(t *testing.T) {
 		},
 		"One": func(ctx context.Context, db *mongo.Database) error { _, err := parts.ByID(1).One(ctx, db); return err },
 		"Job": func(ctx context.Context, db *mongo.Database) error {
-			_, err := model.Job{Stages: []model.Stage{{Collection: "parts", Plan: func([]bson.Raw) (model.Plan, error) { return model.Plan{}, nil }}}}.Run(ctx, db, model.JobOptions{})
+			_, err := model.Job{
+				Stages: []model.Stage{{
+					Collection: "parts",
+					Plan:       func([]bson.Raw) (model.Plan, error) { return model.Plan{}, nil },
+				}},
+			}.Run(ctx, db, model.JobOptions{})
 			return err
 		},
 	} {
@@ -209,7 +262,8 @@ func TestRunStopsWithItsContext(t *testing.T) {
 		begin := time.Now()
 		err := run(ctx, client.Database("x"))
 		cancel()
-		if err == nil || time.Since(begin) > 5*time.Second || errors.Is(err, model.ErrStale) || errors.Is(err, model.ErrNotFound) {
+		if err == nil || time.Since(begin) > 5*time.Second || errors.Is(err, model.ErrStale) ||
+			errors.Is(err, model.ErrNotFound) {
 			t.Errorf("%s: a server that is down gives %v after %v", name, err, time.Since(begin))
 		}
 	}

@@ -39,7 +39,8 @@ func joiningOf(ctx context.Context, db DB, p Plan) joining {
 		return joiningInTx(together(ctx))
 	}
 	level, bulk := core.Bulk(db)
-	if !bulk || !cmp.Or(p.Options.WriteConcern, level).Acknowledged() { // the driver sends no unacknowledged ordered bulkWrite
+	// the driver sends no unacknowledged ordered bulkWrite
+	if !bulk || !cmp.Or(p.Options.WriteConcern, level).Acknowledged() {
 		return apart
 	}
 	return upToMatch
@@ -169,7 +170,10 @@ func (r *runner) undurable(ctx context.Context, group []batch, failed mongo.Clie
 		r.result.mark(b.first, b.count(), Applied)
 		first += b.count()
 	}
-	return &StepError{Step: group[0].first, Err: mongo.BulkWriteException{WriteConcernError: &failed.WriteConcernErrors[0]}}
+	return &StepError{
+		Step: group[0].first,
+		Err:  mongo.BulkWriteException{WriteConcernError: &failed.WriteConcernErrors[0]},
+	}
 }
 
 // failedTogether records how far batches that were sent together got. If the failed write
@@ -187,7 +191,9 @@ func (r *runner) failedTogether(ctx context.Context, group []batch, failed mongo
 		if at < first+b.count() {
 			failure := failed.WriteErrors[at]
 			failure.Index = at - first
-			bulk := mongo.BulkWriteException{WriteErrors: []mongo.BulkWriteError{{WriteError: failure, Request: b.models[at-first]}}}
+			bulk := mongo.BulkWriteException{
+				WriteErrors: []mongo.BulkWriteError{{WriteError: failure, Request: b.models[at-first]}},
+			}
 			rest, err := r.failed(ctx, b, resultOf(b, first, done), bulk)
 			if err != nil {
 				return err
@@ -198,7 +204,8 @@ func (r *runner) failedTogether(ctx context.Context, group []batch, failed mongo
 			return r.sendGroup(ctx, group)
 		}
 		res := resultOf(b, first, done)
-		if b.matchedNone(res) && r.plan.Steps[b.first].(Write).Expect == One { // the aborted transaction can't be queried for the reason
+		// the aborted transaction can't be queried for the reason
+		if b.matchedNone(res) && r.plan.Steps[b.first].(Write).Expect == One {
 			tx, err := runctx.TxOf(ctx), &StepError{Step: b.first, Err: ErrStale}
 			tx.Spoiled, tx.Again = err, true
 			return err
@@ -238,11 +245,13 @@ func clientModel(m mongo.WriteModel) mongo.ClientWriteModel {
 		return &mongo.ClientInsertOneModel{Document: m.Document}
 	case *mongo.UpdateOneModel:
 		return &mongo.ClientUpdateOneModel{
-			Collation: m.Collation, Upsert: m.Upsert, Filter: m.Filter, Update: m.Update, ArrayFilters: m.ArrayFilters, Hint: m.Hint, Sort: m.Sort,
+			Collation: m.Collation, Upsert: m.Upsert, Filter: m.Filter, Update: m.Update, ArrayFilters: m.ArrayFilters,
+			Hint: m.Hint, Sort: m.Sort,
 		}
 	case *mongo.UpdateManyModel:
 		return &mongo.ClientUpdateManyModel{
-			Collation: m.Collation, Upsert: m.Upsert, Filter: m.Filter, Update: m.Update, ArrayFilters: m.ArrayFilters, Hint: m.Hint,
+			Collation: m.Collation, Upsert: m.Upsert, Filter: m.Filter, Update: m.Update,
+			ArrayFilters: m.ArrayFilters, Hint: m.Hint,
 		}
 	case *mongo.ReplaceOneModel:
 		return &mongo.ClientReplaceOneModel{
@@ -274,5 +283,6 @@ func commandError(e *mongo.WriteError) error {
 func driverRefuses(err error) bool {
 	var server mongo.ServerError
 	text := err.Error()
-	return !errors.As(err, &server) && (strings.Contains(text, "automatic encryption") || strings.Contains(text, "unacknowledged write concern"))
+	return !errors.As(err, &server) &&
+		(strings.Contains(text, "automatic encryption") || strings.Contains(text, "unacknowledged write concern"))
 }

@@ -18,9 +18,15 @@ func everyKind() model.Plan {
 	other, upsert := model.NewCollection[part, int32]("others"), true
 	return model.NewPlan(
 		parts.Insert(part{3, "c", 1}), other.Insert(part{1, "o", 1}), parts.Update(1, d("$inc", d("qty", 1))),
-		model.Write{Collection: "parts", Model: &mongo.UpdateManyModel{Filter: d("qty", d("$gte", 6)), Update: d("$set", d("name", "many"))}},
+		model.Write{
+			Collection: "parts",
+			Model:      &mongo.UpdateManyModel{Filter: d("qty", d("$gte", 6)), Update: d("$set", d("name", "many"))},
+		},
 		parts.Replace(part{2, "r", 9}),
-		model.Write{Collection: "others", Model: &mongo.UpdateOneModel{Filter: d("_id", 7), Update: d("$set", d("qty", 7)), Upsert: &upsert}},
+		model.Write{
+			Collection: "others",
+			Model:      &mongo.UpdateOneModel{Filter: d("_id", 7), Update: d("$set", d("qty", 7)), Upsert: &upsert},
+		},
 		parts.Delete(3),
 	)
 }
@@ -78,7 +84,10 @@ func TestTogetherFails(t *testing.T) {
 			"a duplicate key": {model.NewPlan(one, parts.Insert(part{2, "other", 1}), last), errDuplicate, 1},
 			"the first":       {model.NewPlan(parts.Insert(part{2, "other", 1}), one, last), errDuplicate, 0},
 			"a missing one":   {model.NewPlan(one, parts.Update(9, d("$inc", d("qty", 1))), last), model.ErrNotFound, 1},
-			"a stale write":   {model.NewPlan(one, expectOne(updateOne(d("_id", 2, "qty", -1), d("$inc", d("qty", 1)))), last), model.ErrStale, 1},
+			"a stale write": {
+				plan: model.NewPlan(one, expectOne(updateOne(d("_id", 2, "qty", -1), d("$inc", d("qty", 1)))), last),
+				err:  model.ErrStale, step: 1,
+			},
 			"of the server": {model.NewPlan(one, model.Write{
 				Collection: "parts", Model: &mongo.UpdateOneModel{Filter: d("_id", 2), Update: d("$inc", d("name", 1))},
 			}, last), nil, 1},
@@ -103,21 +112,23 @@ func TestTogetherFails(t *testing.T) {
 	})
 }
 
-// TestTogetherSpoils: a transaction isn't kept when a plan in it was stale and steps after the stale one were sent, even if its owner
-// passes over the error.
+// TestTogetherSpoils: a transaction isn't kept when a plan in it was stale and steps after the stale one were sent,
+// even if its owner passes over the error.
 func TestTogetherSpoils(t *testing.T) {
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		mongotest.NeedTransactions(t, db)
 		mustRun(t, db, updateManyPlan(t, db))
 		err := model.InTx(t.Context(), db, func(ctx context.Context) error {
-			plan := model.NewPlan(expectOne(updateOne(d("_id", 1, "qty", 9), d("$inc", d("qty", 1)))), parts.Update(2, d("$inc", d("qty", 1))))
+			plan := model.NewPlan(expectOne(updateOne(d("_id", 1, "qty", 9), d("$inc", d("qty", 1)))),
+				parts.Update(2, d("$inc", d("qty", 1))))
 			if _, err := plan.Run(ctx, db); !errors.Is(err, model.ErrStale) {
 				t.Errorf("the plan: %v", err)
 			}
 			return nil
 		})
 		left := stock(t, db)
-		if together := err != nil; !slices.Equal(left, []part{{1, "a", 5}, {2, "b", 5}}) || together && !errors.Is(err, model.ErrStale) {
+		if together := err != nil; !slices.Equal(left, []part{{1, "a", 5}, {2, "b", 5}}) ||
+			together && !errors.Is(err, model.ErrStale) {
 			t.Errorf("left %v, %v", left, err)
 		}
 	})

@@ -40,8 +40,9 @@ func (r *runner) skipOwn(ctx context.Context, b batch, at int, dup error) (skipp
 	}
 	stored := map[string]bson.Raw{}
 	find := &Find[bson.Raw]{Query{
-		Collection: w.Collection, Filter: And(bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}}}, w.scoping().tenant),
-		Options: ReadOptions{ReadPreference: readpref.Primary()}, stored: true,
+		Collection: w.Collection,
+		Filter:     And(bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}}}, w.scoping().tenant),
+		Options:    ReadOptions{ReadPreference: readpref.Primary()}, stored: true,
 	}}
 	for doc, err := range find.Each(ctx, unobserved(r.db)) {
 		if err != nil {
@@ -206,7 +207,8 @@ func equalUnordered(a, b bson.RawValue) bool {
 	if a.Equal(b) {
 		return true
 	}
-	if a.Type != b.Type || len(a.Value) != len(b.Value) || a.Type != bson.TypeEmbeddedDocument && a.Type != bson.TypeArray {
+	if a.Type != b.Type || len(a.Value) != len(b.Value) ||
+		a.Type != bson.TypeEmbeddedDocument && a.Type != bson.TypeArray {
 		return false
 	}
 	x, errX := bson.Raw(a.Value).Elements()

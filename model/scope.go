@@ -184,7 +184,10 @@ func (s Scope) compiled() (*scope, error) {
 	}
 	for _, e := range s.Delete {
 		if hasKey(s.Insert, e.Key) || hasKey(s.Set, e.Key) {
-			return nil, &ValueError{Field: "Scope.Delete." + e.Key, Value: e.Value, Reason: "is also set by Delete, and would hide new documents: name it in Delete only"}
+			return nil, &ValueError{
+				Field: "Scope.Delete." + e.Key, Value: e.Value,
+				Reason: "is also set by Delete, and would hide new documents: name it in Delete only",
+			}
 		}
 	}
 	out := &scope{tenant: s.Tenant, set: s.Set, gives: s.Insert, only: slices.Clone(s.Collections)}
@@ -230,9 +233,10 @@ func marksNothing(v any) bool {
 	if err != nil {
 		return false
 	}
-	return raw.Type == bson.TypeNull || raw.Type == bson.TypeUndefined || slices.ContainsFunc(core.Elements(raw), func(e bson.RawValue) bool {
-		return e.Type == bson.TypeNull || e.Type == bson.TypeUndefined
-	})
+	return raw.Type == bson.TypeNull || raw.Type == bson.TypeUndefined ||
+		slices.ContainsFunc(core.Elements(raw), func(e bson.RawValue) bool {
+			return e.Type == bson.TypeNull || e.Type == bson.TypeUndefined
+		})
 }
 
 func fieldOf(d bson.D, key string) (any, bool) {
@@ -248,7 +252,11 @@ func (s *scope) knows(collection string) error {
 	if s.model == "" || s.known[collection] {
 		return nil
 	}
-	return &ConflictError{Collection: collection, Reason: "isn't a collection of the model " + s.model + ": give New the technique that uses it, or model.Entity of it"}
+	return &ConflictError{
+		Collection: collection,
+		Reason: "isn't a collection of the model " + s.model +
+			": give New the technique that uses it, or model.Entity of it",
+	}
 }
 
 func (s *scope) holds(collection string) bool {

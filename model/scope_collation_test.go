@@ -20,8 +20,9 @@ var alikeTenants = []string{"acme", "ACME", "Acme", "äcme", "a-cme", "a cme", "
 
 // foldingCollations are collations of a command. Most make different strings equal.
 var foldingCollations = []*options.Collation{
-	nil, {Locale: "simple"}, {Locale: "en"}, {Locale: "en", Strength: 1}, {Locale: "en", Strength: 2}, {Locale: "de", Strength: 1, CaseLevel: true},
-	{Locale: "en", NumericOrdering: true}, {Locale: "en", Strength: 1, Alternate: "shifted"}, {Locale: "en", Strength: 2, Alternate: "shifted"},
+	nil, {Locale: "simple"}, {Locale: "en"}, {Locale: "en", Strength: 1}, {Locale: "en", Strength: 2},
+	{Locale: "de", Strength: 1, CaseLevel: true}, {Locale: "en", NumericOrdering: true},
+	{Locale: "en", Strength: 1, Alternate: "shifted"}, {Locale: "en", Strength: 2, Alternate: "shifted"},
 }
 
 // collatedRuns are operations under a collation. Each returns the _ids that it found.
@@ -52,7 +53,8 @@ var collatedRuns = map[string]func(ctx context.Context, db model.DB, c *options.
 		return idsOf(agg.All(ctx, db))
 	},
 	"$lookup": func(ctx context.Context, db model.DB, c *options.Collation) ([]int32, error) {
-		return joinedIDs(ctx, db, c, d("$lookup", d("from", "parts", "as", "all", "pipeline", mongo.Pipeline{d("$match", d("x", 1))})))
+		return joinedIDs(ctx, db, c,
+			d("$lookup", d("from", "parts", "as", "all", "pipeline", mongo.Pipeline{d("$match", d("x", 1))})))
 	},
 	"$lookup by a field": func(ctx context.Context, db model.DB, c *options.Collation) ([]int32, error) {
 		return joinedIDs(ctx, db, c, d("$lookup", d("from", "parts", "as", "all", "localField", "x", "foreignField", "x")))
@@ -61,11 +63,14 @@ var collatedRuns = map[string]func(ctx context.Context, db model.DB, c *options.
 		return joinedIDs(ctx, db, c, d("$unionWith", "parts"))
 	},
 	"$graphLookup": func(ctx context.Context, db model.DB, c *options.Collation) ([]int32, error) {
-		return joinedIDs(ctx, db, c, d("$graphLookup", d("from", "parts", "as", "all", "startWith", "$x", "connectFromField", "x", "connectToField", "x")))
+		return joinedIDs(ctx, db, c,
+			d("$graphLookup",
+				d("from", "parts", "as", "all", "startWith", "$x", "connectFromField", "x", "connectToField", "x")))
 	},
 	"$facet": func(ctx context.Context, db model.DB, c *options.Collation) ([]int32, error) {
 		lookup := d("$lookup", d("from", "parts", "as", "all", "pipeline", mongo.Pipeline{}))
-		return joinedIDs(ctx, db, c, d("$facet", d("all", mongo.Pipeline{lookup, d("$unwind", "$all"), d("$replaceWith", "$all")})))
+		return joinedIDs(ctx, db, c,
+			d("$facet", d("all", mongo.Pipeline{lookup, d("$unwind", "$all"), d("$replaceWith", "$all")})))
 	},
 	"MergeInto": func(ctx context.Context, db model.DB, _ *options.Collation) ([]int32, error) {
 		copying := mergeInto("parts", d("$merge", d("into", "copies", "whenMatched", "fail")))
@@ -183,7 +188,9 @@ func TestScopeCollations(t *testing.T) {
 					continue
 				}
 				how := fmt.Sprintf("%s of %q under %v", name, tenant, collation)
-				wantApart(t, how, client.Database(fmt.Sprintf("c%d_%d", i, k)), k, func(on model.DB) ([]int32, error) { return run(t.Context(), on, collation) })
+				wantApart(t, how, client.Database(fmt.Sprintf("c%d_%d", i, k)), k, func(on model.DB) ([]int32, error) {
+					return run(t.Context(), on, collation)
+				})
 			}
 		}
 	}

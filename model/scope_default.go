@@ -169,5 +169,6 @@ func cannotAsk(db DB, names bson.A, err error) error {
 	if server := mongo.ServerError(nil); errors.As(err, &server) && server.HasErrorCode(unauthorized) {
 		remedy = ": grant the user the action listCollections on the database " + db.Name()
 	}
-	return fmt.Errorf("docmodel: can't read the default collations of %s, which a string tenant needs%s: %w", shell(names), remedy, err)
+	return fmt.Errorf("docmodel: can't read the default collations of %s, which a string tenant needs%s: %w",
+		shell(names), remedy, err)
 }

@@ -20,7 +20,8 @@ import (
 func folded(t *testing.T, db *mongo.Database, names ...string) {
 	t.Helper()
 	for _, name := range names {
-		if err := db.CreateCollection(t.Context(), name, options.CreateCollection().SetCollation(&options.Collation{Locale: "en", Strength: 2})); err != nil {
+		if err := db.CreateCollection(t.Context(), name,
+			options.CreateCollection().SetCollation(&options.Collation{Locale: "en", Strength: 2})); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -31,7 +32,8 @@ func asked(t *testing.T, db *mongo.Database, names ...string) model.DB {
 	t.Helper()
 	base := model.Observer{}.On(db)
 	for _, name := range names {
-		if _, err := model.NewCollection[bson.D, any](name).Find(nil).Count(t.Context(), model.Scope{Tenant: d("tenant", "asks")}.On(base)); err != nil {
+		if _, err := model.NewCollection[bson.D, any](name).Find(nil).
+			Count(t.Context(), model.Scope{Tenant: d("tenant", "asks")}.On(base)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -57,8 +59,10 @@ func timesAsked(m *mongotest.Monitor) (n int) {
 func wantFolded(t *testing.T, how string, err error, collection string) {
 	t.Helper()
 	var conflict *model.ConflictError
-	if !errors.As(err, &conflict) || conflict.Collection != collection || !strings.Contains(err.Error(), "default collation {locale: 'en', strength: 2}") ||
-		!strings.Contains(err.Error(), "scope tenant") || !strings.Contains(err.Error(), "create the collection with the simple collation") {
+	if !errors.As(err, &conflict) || conflict.Collection != collection ||
+		!strings.Contains(err.Error(), "default collation {locale: 'en', strength: 2}") ||
+		!strings.Contains(err.Error(), "scope tenant") ||
+		!strings.Contains(err.Error(), "create the collection with the simple collation") {
 		t.Errorf("%s: %v, want a *ConflictError about %s", how, err, collection)
 	}
 }
@@ -77,7 +81,8 @@ func TestScopeDefaultCollation(t *testing.T) {
 					t.Fatal(err)
 				}
 				folded(t, db, "parts")
-				if _, err := db.Collection("parts").InsertMany(ctx, []any{d("_id", 1, "tenant", "acme", "x", 1), d("_id", 2, "tenant", "ACME", "x", 1)}); err != nil {
+				if _, err := db.Collection("parts").
+					InsertMany(ctx, []any{d("_id", 1, "tenant", "acme", "x", 1), d("_id", 2, "tenant", "ACME", "x", 1)}); err != nil {
 					t.Fatal(err)
 				}
 				base := model.Observer{}.On(db)
@@ -126,8 +131,11 @@ func TestScopeForeignCollation(t *testing.T) {
 	read("$lookup with a pipeline", d("$lookup", d("from", "others", "as", "all", "pipeline", mongo.Pipeline{})))
 	read("$lookup in a $lookup", d("$lookup", d("from", "parts", "as", "all", "pipeline", mongo.Pipeline{lookup})))
 	read("$unionWith", d("$unionWith", "others"))
-	read("$unionWith with a pipeline", d("$unionWith", d("coll", "parts", "pipeline", mongo.Pipeline{d("$unionWith", "others")})))
-	read("$graphLookup", d("$graphLookup", d("from", "others", "as", "all", "startWith", "$x", "connectFromField", "x", "connectToField", "x")))
+	read("$unionWith with a pipeline",
+		d("$unionWith", d("coll", "parts", "pipeline", mongo.Pipeline{d("$unionWith", "others")})))
+	read("$graphLookup",
+		d("$graphLookup",
+			d("from", "others", "as", "all", "startWith", "$x", "connectFromField", "x", "connectToField", "x")))
 	read("$facet", d("$facet", d("a", mongo.Pipeline{lookup})))
 	plan := func(name string, steps ...model.Step) {
 		pipelines[name] = func(ctx context.Context, db model.DB) error {
@@ -184,7 +192,9 @@ func TestScopeForeignCollation(t *testing.T) {
 	// The first collection's default decides how a $lookup compares, also in a collection that the scope doesn't hold for.
 	inParts := model.Scope{Tenant: d("tenant", "acme"), Collections: []string{"parts"}}.On(db)
 	others := model.NewCollection[bson.D, any]("others")
-	_, err = others.Aggregate(mongo.Pipeline{d("$lookup", d("from", "parts", "as", "all", "pipeline", mongo.Pipeline{}))}).All(ctx, inParts)
+	_, err = others.Aggregate(mongo.Pipeline{
+		d("$lookup", d("from", "parts", "as", "all", "pipeline", mongo.Pipeline{})),
+	}).All(ctx, inParts)
 	wantFolded(t, "the first collection", err, "others")
 	if docs, err := others.Find(nil).All(ctx, inParts); err != nil || len(docs) != 2 {
 		t.Errorf("outside the scope: %v, %v", docs, err)
@@ -194,7 +204,8 @@ func TestScopeForeignCollation(t *testing.T) {
 	}
 }
 
-// The default collation of a collection that exists is asked for once by all handles of a client, also inside transactions.
+// The default collation of a collection that exists is asked for once by all handles of a client, also inside
+// transactions.
 func TestScopeAsksOnce(t *testing.T) {
 	tenancy.Differs(t, "it has tenants of its own")
 	monitor := mongotest.NewMonitor()
@@ -301,7 +312,10 @@ func asksFor(c mongotest.Command) bool { return c.Name == "listCollections" }
 // A user who may not ask is told which privilege is missing.
 func TestScopeMayNotAsk(t *testing.T) {
 	tenancy.Differs(t, "it has tenants of its own")
-	for code, want := range map[int32]string{13: "grant the user the action listCollections on the database x", 11600: "default collations of ['parts']"} {
+	for code, want := range map[int32]string{
+		13:    "grant the user the action listCollections on the database x",
+		11600: "default collations of ['parts']",
+	} {
 		faults := mongotest.NewFaults()
 		faults.From(asksFor, 1, mongotest.Fail(code))
 		client := mongotest.NewClient(t, mongotest.WithFaults(faults))
@@ -316,7 +330,8 @@ func TestScopeMayNotAsk(t *testing.T) {
 	}
 }
 
-// The names of the library's own documents carry the tenant, so their collections count, though no scope holds for them.
+// The names of the library's own documents carry the tenant, so their collections count, though no scope holds for
+// them.
 func TestScopeFoldedNames(t *testing.T) {
 	tenancy.Differs(t, "it has tenants of its own")
 	monitor := mongotest.NewMonitor()
@@ -324,7 +339,10 @@ func TestScopeFoldedNames(t *testing.T) {
 	ctx, db := t.Context(), client.Database("names")
 	folded(t, db, "locks", "jobs", "places")
 	own := model.Scope{Tenant: d("tenant", "acme"), Collections: []string{"pairs"}}.On(db)
-	stream := model.Stream{Name: "s", Collection: "parts", Places: "places", Plan: func(model.Event) (model.Plan, error) { return model.Plan{}, nil }}
+	stream := model.Stream{
+		Name: "s", Collection: "parts", Places: "places",
+		Plan: func(model.Event) (model.Plan, error) { return model.Plan{}, nil },
+	}
 	job := model.Job{Name: "each", Stages: []model.Stage{{Collection: "parts", Plan: planOfTwo}}}
 	for name, run := range map[string]struct {
 		collection string
@@ -340,7 +358,10 @@ func TestScopeFoldedNames(t *testing.T) {
 		"Lease.Settled": {"locks", func() error {
 			return lease.Settled(ctx, own, func(context.Context) error { return nil })
 		}},
-		"a checkpoint":   {"jobs", func() error { _, err := job.Run(ctx, own, model.JobOptions{Checkpoint: "jobs"}); return err }},
+		"a checkpoint": {
+			collection: "jobs",
+			run:        func() error { _, err := job.Run(ctx, own, model.JobOptions{Checkpoint: "jobs"}); return err },
+		},
 		"a stream's run": {"places", func() error { return stream.Run(ctx, own, model.StreamOptions{Once: true}) }},
 	} {
 		monitor.Reset()

@@ -61,9 +61,13 @@ func (s *scope) update(collection string, update any, upsert bool) (any, error) 
 		return m.update, nil
 	case mongo.Pipeline:
 		if len(onInsert) > 0 {
-			return nil, &ConflictError{Collection: collection, Reason: "a scope with Insert fields can't add them to an upsert by a pipeline"}
+			return nil, &ConflictError{
+				Collection: collection,
+				Reason:     "a scope with Insert fields can't add them to an upsert by a pipeline",
+			}
 		}
-		fields := slices.Concat(s.tenant, s.set) // a pipeline isn't analyzed, so it must not move the document to another tenant
+		// a pipeline isn't analyzed, so it must not move the document to another tenant
+		fields := slices.Concat(s.tenant, s.set)
 		if len(fields) == 0 {
 			return u, nil
 		}
@@ -81,7 +85,8 @@ func (s *scope) update(collection string, update any, upsert bool) (any, error) 
 func (m *merger) keeps(fields bson.D) error {
 	for _, f := range fields {
 		for _, q := range m.paths {
-			same := q.path == f.Key && (q.op == "$set" || q.op == "$setOnInsert") && (shell(q.value) == shell(f.Value) || isTenant(q.value, f.Value))
+			same := q.path == f.Key && (q.op == "$set" || q.op == "$setOnInsert") &&
+				(shell(q.value) == shell(f.Value) || isTenant(q.value, f.Value))
 			if clash(q.path, f.Key) && !same {
 				return m.conflict("the scope gives this field its value", q.op+" "+q.path, "scope "+f.Key)
 			}
@@ -133,11 +138,18 @@ func (s *scope) document(w Write, doc any, replaces bool) (any, error) {
 	}
 	for _, f := range add.Insert {
 		if n := timesIn(elems, f.Key); n > 1 {
-			return nil, &ValueError{Collection: w.Collection, Field: f.Key, Reason: "is in the document more than once, but a scope gives it its value: give it once"}
+			return nil, &ValueError{
+				Collection: w.Collection, Field: f.Key,
+				Reason: "is in the document more than once, but a scope gives it its value: give it once",
+			}
 		}
 		kept := replaces && valueOf(s.filter, f.Key) == nil
 		if old := raw.Lookup(f.Key); old.Type != 0 && !kept && !sameValue(old, f.Value) && !isTenant(old, f.Value) {
-			return nil, &ConflictError{Collection: w.Collection, Paths: [2]string{"document " + f.Key, "scope " + f.Key}, Reason: "the document already has another value"}
+			return nil, &ConflictError{
+				Collection: w.Collection,
+				Paths:      [2]string{"document " + f.Key, "scope " + f.Key},
+				Reason:     "the document already has another value",
+			}
 		}
 	}
 	return add.Inserted(raw)

@@ -71,7 +71,10 @@ func nothingHidden(collection string, doc bson.D) error {
 		return err
 	}
 	if op := codeWithin(raw); op != "" {
-		return &ConflictError{Collection: collection, Reason: op + " can't run under a scope: the documents that its code reads aren't known"}
+		return &ConflictError{
+			Collection: collection,
+			Reason:     op + " can't run under a scope: the documents that its code reads aren't known",
+		}
 	}
 	return nil
 }

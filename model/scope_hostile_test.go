@@ -16,7 +16,8 @@ import (
 
 // endless are values that contain themselves, by each kind of Go value.
 func endless() map[string]any {
-	list, doc, stages, table, next := bson.A{nil}, bson.D{{Key: "$and", Value: nil}}, mongo.Pipeline{{{Key: "$facet", Value: nil}}}, bson.M{}, &ring{ID: "x"}
+	list, doc, stages, table, next := bson.A{nil}, bson.D{{Key: "$and", Value: nil}},
+		mongo.Pipeline{{{Key: "$facet", Value: nil}}}, bson.M{}, &ring{ID: "x"}
 	list[0], doc[0].Value, stages[0][0].Value, table["$and"], next.Next = list, bson.A{doc}, stages, table, next
 	ands := bson.A{nil}
 	ands[0] = bson.D{{Key: "$and", Value: ands}}
@@ -24,7 +25,10 @@ func endless() map[string]any {
 	twice[0], twice[1] = bson.D{{Key: "$and", Value: twice}}, bson.D{{Key: "$and", Value: twice}}
 	var slot any
 	slot = &slot
-	return map[string]any{"a bson.A": list, "a bson.D": doc, "a pipeline": stages, "a map": table, "a pointer": next, "a list of $and": ands, "two branches": twice, "an interface": slot}
+	return map[string]any{
+		"a bson.A": list, "a bson.D": doc, "a pipeline": stages, "a map": table, "a pointer": next, "a list of $and": ands,
+		"two branches": twice, "an interface": slot,
+	}
 }
 
 // hostileWrites are writes by hand with the value in each position.
@@ -35,21 +39,28 @@ func hostileWrites(v any) map[string]model.Write {
 	withDone, withReason := updateOne(one, d("$set", d("a", 1))), updateOne(one, d("$set", d("a", 1)))
 	withDone.Done, withReason.Reasons = filter, []model.Reason{{If: filter, Err: errBad}}
 	return map[string]model.Write{
-		"an insert": insertDoc(doc), "an update's filter": updateOne(filter, d("$set", d("a", 1))), "an _id": updateOne(bson.D{{Key: "_id", Value: v}}, d("$set", d("a", 1))),
-		"an update": updateOne(one, set), "operators": updateOne(one, bson.D{{Key: "$set", Value: v}}), "an update of many": updateMany(filter, set),
-		"a pipeline": updateMany(one, mongo.Pipeline{set}), "a list of stages": write(&mongo.UpdateOneModel{Filter: one, Update: v}),
-		"array filters": write(&mongo.UpdateOneModel{Filter: one, Update: d("$set", d("a.$[x]", 1)), ArrayFilters: []any{filter}}),
-		"a replacement": write(&mongo.ReplaceOneModel{Filter: one, Replacement: doc}), "a replacement's filter": write(&mongo.ReplaceOneModel{Filter: filter, Replacement: one}),
-		"a delete": write(&mongo.DeleteOneModel{Filter: filter}), "a delete of many": write(&mongo.DeleteManyModel{Filter: filter}),
-		"a filter": write(&mongo.DeleteOneModel{Filter: v}), "Done": withDone, "a reason": withReason,
+		"an insert": insertDoc(doc), "an update's filter": updateOne(filter, d("$set", d("a", 1))),
+		"an _id": updateOne(bson.D{{Key: "_id", Value: v}}, d("$set", d("a", 1))), "an update": updateOne(one, set),
+		"operators": updateOne(one, bson.D{{Key: "$set", Value: v}}), "an update of many": updateMany(filter, set),
+		"a pipeline":       updateMany(one, mongo.Pipeline{set}),
+		"a list of stages": write(&mongo.UpdateOneModel{Filter: one, Update: v}),
+		"array filters": write(&mongo.UpdateOneModel{
+			Filter: one, Update: d("$set", d("a.$[x]", 1)), ArrayFilters: []any{filter},
+		}),
+		"a replacement":          write(&mongo.ReplaceOneModel{Filter: one, Replacement: doc}),
+		"a replacement's filter": write(&mongo.ReplaceOneModel{Filter: filter, Replacement: one}),
+		"a delete":               write(&mongo.DeleteOneModel{Filter: filter}),
+		"a delete of many":       write(&mongo.DeleteManyModel{Filter: filter}),
+		"a filter":               write(&mongo.DeleteOneModel{Filter: v}), "Done": withDone, "a reason": withReason,
 	}
 }
 
 // nilWrites are writes whose model is nil, or a nil pointer.
 func nilWrites() []model.Write {
 	return []model.Write{
-		write(nil), write((*mongo.InsertOneModel)(nil)), write((*mongo.UpdateOneModel)(nil)), write((*mongo.UpdateManyModel)(nil)), write((*mongo.ReplaceOneModel)(nil)),
-		write((*mongo.DeleteOneModel)(nil)), write((*mongo.DeleteManyModel)(nil)),
+		write(nil), write((*mongo.InsertOneModel)(nil)), write((*mongo.UpdateOneModel)(nil)),
+		write((*mongo.UpdateManyModel)(nil)), write((*mongo.ReplaceOneModel)(nil)), write((*mongo.DeleteOneModel)(nil)),
+		write((*mongo.DeleteManyModel)(nil)),
 	}
 }
 
@@ -59,7 +70,11 @@ func walkWrite(t *testing.T, client *mongo.Client, w model.Write) map[string]err
 	db, errs := client.Database("x"), map[string]error{}
 	sharded := model.New("test", shard)
 	s := model.Scope{Tenant: d("tenant", "a"), Set: d("at", 1), Delete: d("gone", true)}
-	for name, p := range map[string]model.Plan{"alone": model.NewPlan(w), "after another": model.NewPlan(parts.Delete(7), w), "under a scope": s.Plan(model.NewPlan(w))} {
+	for name, p := range map[string]model.Plan{
+		"alone":         model.NewPlan(w),
+		"after another": model.NewPlan(parts.Delete(7), w),
+		"under a scope": s.Plan(model.NewPlan(w)),
+	} {
 		p.Options.AllowPartial = true
 		_, _, _, _ = p.Guarantee(), p.Repeatable(), p.Cost(), p.CostTx()
 		_ = p.String()
@@ -68,7 +83,8 @@ func walkWrite(t *testing.T, client *mongo.Client, w model.Write) map[string]err
 		_ = shard.Write(w)
 		_, _ = model.StoredPlan(p)
 		for on, handle := range map[string]model.DB{
-			"the database": db, "a scope": s.On(db), "a shard key": sharded.On(db), "all": s.On(sharded.On(model.Observer{}.On(db))),
+			"the database": db, "a scope": s.On(db), "a shard key": sharded.On(db),
+			"all": s.On(sharded.On(model.Observer{}.On(db))),
 		} {
 			_, errs[name+", on "+on] = p.Run(t.Context(), handle)
 		}
@@ -90,7 +106,8 @@ func TestHostileWrites(t *testing.T) {
 	}
 	for _, w := range nilWrites() {
 		for on, err := range walkWrite(t, client, w) {
-			if err == nil || !errors.As(err, new(*model.ValueError)) || !strings.Contains(err.Error(), "give one of the driver's") {
+			if err == nil || !errors.As(err, new(*model.ValueError)) ||
+				!strings.Contains(err.Error(), "give one of the driver's") {
 				t.Errorf("%T, %s: %v", w.Model, on, err)
 			}
 		}

@@ -68,7 +68,8 @@ func (s *scope) index(x Index) Index {
 	switch {
 	case len(leads) == 0, x.ExpireAfter != 0, len(x.Keys) > 0 && strings.Contains(x.Keys[0].Key, "$**"):
 		return x
-	case len(x.Keys) >= len(leads) && slices.EqualFunc(leads, x.Keys[:len(leads)], func(a, b bson.E) bool { return a.Key == b.Key }):
+	case len(x.Keys) >= len(leads) &&
+		slices.EqualFunc(leads, x.Keys[:len(leads)], func(a, b bson.E) bool { return a.Key == b.Key }):
 		return x
 	}
 	leads = slices.DeleteFunc(leads, func(e bson.E) bool { return hasKey(x.Keys, e.Key) })

@@ -28,11 +28,17 @@ func TestScopeIndexes(t *testing.T) {
 			"db.parts.createIndex({tenant: 1, qty: 1}, {name: 'tenant_1_qty_1', unique: true, partialFilterExpression: {deletedAt: null}})"},
 		{"a unique one that is partial", tenantOf("a"), unique(partial(ix("qty", 1), d("qty", d("$gt", 0)))),
 			"db.parts.createIndex({tenant: 1, qty: 1}, {name: 'tenant_1_qty_1', unique: true, partialFilterExpression: {qty: {$gt: 0}, deletedAt: null}})"},
-		{"a name of its own", tenantOf("a"), named(ix("qty", 1), "stock"), "db.parts.createIndex({tenant: 1, qty: 1}, {name: 'tenant_1_stock'})"},
+		{
+			reason: "a name of its own", scope: tenantOf("a"), index: named(ix("qty", 1), "stock"),
+			want: "db.parts.createIndex({tenant: 1, qty: 1}, {name: 'tenant_1_stock'})",
+		},
 		{"one that the tenant leads", tenantOf("a"), ix("tenant", 1, "qty", 1), "db.parts.createIndex({tenant: 1, qty: 1})"},
 		{"one that has the tenant", tenantOf("a"), ix("qty", 1, "tenant", 1), "db.parts.createIndex({qty: 1, tenant: 1})"},
 		{"two fields", two, ix("qty", 1), "db.parts.createIndex({region: 1, tenant: 1, qty: 1})"},
-		{"a TTL index", tenantOf("a"), expiring(ix("at", 1), time.Hour), "db.parts.createIndex({at: 1}, {name: 'at_1', expireAfterSeconds: 3600})"},
+		{
+			reason: "a TTL index", scope: tenantOf("a"), index: expiring(ix("at", 1), time.Hour),
+			want: "db.parts.createIndex({at: 1}, {name: 'at_1', expireAfterSeconds: 3600})",
+		},
 		{"a wildcard index", tenantOf("a"), ix("$**", 1), "db.parts.createIndex({'$**': 1})"},
 		{"another collection's", some, unique(ix("qty", 1)), "db.parts.createIndex({qty: 1}, {name: 'qty_1', unique: true})"},
 		{"no tenant", model.Scope{Set: d("at", 1)}, ix("qty", 1), "db.parts.createIndex({qty: 1})"},
@@ -47,7 +53,8 @@ func TestScopeIndexes(t *testing.T) {
 	}
 }
 
-// TestScopeIndexesHold: a key is unique among a tenant's documents that aren't marked, and the index serves the tenant's queries.
+// TestScopeIndexesHold: a key is unique among a tenant's documents that aren't marked, and the index serves the
+// tenant's queries.
 func TestScopeIndexesHold(t *testing.T) {
 	tenancy.Differs(t, "it has scopes of its own")
 	docs := model.NewCollection[part, int32]("parts")
@@ -87,7 +94,8 @@ func TestScopeIndexesHold(t *testing.T) {
 			}
 		}
 		for i := range int32(300) {
-			if err := run([]model.DB{a, b}[i%2], docs.Insert(part{ID: 100 + i, Name: string(rune('a' + i)), Qty: i})); err != nil {
+			if err := run([]model.DB{a, b}[i%2],
+				docs.Insert(part{ID: 100 + i, Name: string(rune('a' + i)), Qty: i})); err != nil {
 				t.Fatal(err)
 			}
 		}

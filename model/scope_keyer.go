@@ -284,7 +284,10 @@ func (k keyer) document(collection string, doc any, needed bool) (any, error) {
 // errNoKey is the error of a write that lets the server make the _id, which would not carry
 // the tenant.
 func errNoKey(collection string) error {
-	return &ValueError{Collection: collection, Field: "_id", Reason: "is missing: a new document's _id carries the tenant, so the write must say it"}
+	return &ValueError{
+		Collection: collection, Field: "_id",
+		Reason: "is missing: a new document's _id carries the tenant, so the write must say it",
+	}
 }
 
 func upserts(upsert *bool) bool { return upsert != nil && *upsert }

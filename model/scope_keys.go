@@ -248,7 +248,10 @@ func (s *scope) graphed(args bson.D) (bson.D, mongo.Pipeline) {
 		}
 	}
 	as, _ := asString(valueOf(args, "as"))
-	plain := bson.D{{Key: "$mergeObjects", Value: bson.A{"$$this", bson.D{{Key: "_id", Value: core.KeyPath{Of: "$$this."}}}}}}
+	plain := bson.D{{
+		Key:   "$mergeObjects",
+		Value: bson.A{"$$this", bson.D{{Key: "_id", Value: core.KeyPath{Of: "$$this."}}}},
+	}}
 	return args, mongo.Pipeline{{{Key: "$set", Value: bson.D{{
 		Key: as, Value: bson.D{{Key: "$map", Value: bson.D{{Key: "input", Value: "$" + as}, {Key: "in", Value: plain}}}},
 	}}}}}

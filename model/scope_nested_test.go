@@ -13,7 +13,9 @@ import (
 // A document that is deleted under two scopes is marked by both, and hidden under each of them.
 func TestScopeNestedDelete(t *testing.T) {
 	tenancy.Differs(t, "what is deleted isn't counted")
-	inner, outer := model.Scope{Delete: d("gone", "inner")}, model.Scope{Delete: d("deleted", "outer"), Set: d("changed", 1)}
+	inner, outer := model.Scope{Delete: d("gone", "inner")}, model.Scope{
+		Delete: d("deleted", "outer"), Set: d("changed", 1),
+	}
 	same := model.Scope{Delete: d("deleted", "inner")}
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		docs := model.NewCollection[bson.D, int]("parts")
@@ -60,7 +62,10 @@ func TestScopeNestedNames(t *testing.T) {
 	tenancy.Differs(t, "it has a scope of its own")
 	a, b := model.Scope{Tenant: d("tenant", "a")}, model.Scope{Tenant: d("branch", 1)}
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		for i, same := range [][]model.DB{{a.On(db), a.On(a.On(db))}, {a.On(b.On(db)), b.On(a.On(db)), a.On(b.On(a.On(db)))}} {
+		for i, same := range [][]model.DB{
+			{a.On(db), a.On(a.On(db))},
+			{a.On(b.On(db)), b.On(a.On(db)), a.On(b.On(a.On(db)))},
+		} {
 			if _, err := db.Collection("pairs").DeleteMany(t.Context(), d()); err != nil {
 				t.Fatal(err)
 			}

@@ -20,7 +20,8 @@ type notADatabase struct{}
 func (notADatabase) Name() string          { return "x" }
 func (notADatabase) Client() *mongo.Client { return nil }
 
-// TestScopeRefused: a scope that can't hold, and what can't run under a scope under a scope, is refused before anything is sent.
+// TestScopeRefused: a scope that can't hold, and what can't run under a scope under a scope, is refused before anything
+// is sent.
 func TestScopeRefused(t *testing.T) {
 	tenancy.Differs(t, "it has scopes of its own")
 	monitor := mongotest.NewMonitor()
@@ -62,7 +63,10 @@ func TestScopeRefused(t *testing.T) {
 			t.Errorf("a scope within %+v: %v", c.scope, err)
 		}
 	}
-	for _, db := range []model.DB{nil, (*mongo.Database)(nil), notADatabase{}, model.Scope{}.On(nil), model.Scope{}.On((*mongo.Database)(nil)), model.Scope{}.On(notADatabase{})} {
+	for _, db := range []model.DB{
+		nil, (*mongo.Database)(nil), notADatabase{}, model.Scope{}.On(nil), model.Scope{}.On((*mongo.Database)(nil)),
+		model.Scope{}.On(notADatabase{}),
+	} {
 		var bad *model.ValueError
 		if err := find(db); !errors.As(err, &bad) || bad.Field != "db" {
 			t.Errorf("%T: %v", db, err)
@@ -79,52 +83,188 @@ func TestScopeRefused(t *testing.T) {
 		err  error
 		want string
 	}{
-		"another tenant's scope":           {find(tenantOf("b").On(a)), "already under another tenant's scope"},
-		"a scope that sets the tenant":     {find(model.Scope{Set: d("tenant", "b")}.On(a)), "name it in Tenant only"},
-		"a scope that gives a tenant":      {find(model.Scope{Insert: d("tenant", "b")}.On(a)), "name it in Tenant only"},
-		"a scope that marks a tenant":      {find(model.Scope{Delete: d("tenant", "b")}.On(a)), "name it in Tenant only"},
-		"a tenant under what sets it":      {find(tenantOf("a").On(model.Scope{Set: d("tenant", "b")}.On(bare))), "name it in Tenant only"},
-		"a tenant under what gives it":     {find(tenantOf("a").On(model.Scope{Insert: d("tenant", "b")}.On(bare))), "name it in Tenant only"},
-		"a tenant under what marks it":     {find(tenantOf("a").On(model.Scope{Delete: d("tenant", "b")}.On(bare))), "name it in Tenant only"},
-		"two scopes further in":            {find(model.Scope{Set: d("tenant", "b")}.On(model.Scope{Set: d("x", 1)}.On(a))), "name it in Tenant only"},
-		"a filter of another":              {second(docs.Find(d("tenant", "b")).All(ctx, a)), "gives the tenant's field"},
-		"a list of tenants":                {second(docs.Find(d("tenant", d("$in", bson.A{"a", "b"}))).All(ctx, a)), "gives the tenant's field"},
-		"a part of the tenant":             {second(docs.Find(d("tenant.x", "a")).All(ctx, a)), "gives the tenant's field"},
-		"a filter of another in $or":       {second(docs.Find(d("$or", bson.A{d("x", 1), d("$and", bson.A{d("tenant", "b")})})).All(ctx, a)), "gives the tenant's field"},
-		"a count of another's":             {second(docs.Find(d("tenant", "b")).Count(ctx, a)), "gives the tenant's field"},
-		"an update of another's":           {second(updateMany(d("tenant", "b"), d("$set", d("x", 1))).Run(ctx, a)), "gives the tenant's field"},
-		"a findAndModify":                  {second(docs.Modify(d("tenant", "b"), d("$set", d("x", 1))).Run(ctx, a)), "gives the tenant's field"},
-		"a $match of another":              {second(docs.Aggregate(mongo.Pipeline{d("$match", d("tenant", "b"))}).All(ctx, a)), "gives the tenant's field"},
-		"a joined $match of another":       {second(docs.Aggregate(mongo.Pipeline{d("$lookup", d("from", "x", "as", "y", "pipeline", mongo.Pipeline{d("$match", d("tenant", "b"))}))}).All(ctx, a)), "gives the tenant's field"},
-		"a move to another":                {second(docs.Update(1, d("$set", d("tenant", "b"))).Run(ctx, a)), "the scope gives this field its value"},
-		"$where":                           {second(docs.Find(d("$where", "true")).All(ctx, a)), "$where can't run under a scope"},
-		"$where in $or":                    {second(docs.Find(d("$or", bson.A{d("$where", "true")})).All(ctx, a)), "$where can't run under a scope"},
-		"$function":                        {second(docs.Find(d("$expr", d("$eq", bson.A{1, code}))).All(ctx, a)), "$function can't run under a scope"},
-		"$function in a pipeline":          {second(docs.Aggregate(mongo.Pipeline{d("$limit", 1), d("$set", d("x", code))}).All(ctx, a)), "$function can't run under a scope"},
-		"$function within a facet":         {second(docs.Aggregate(mongo.Pipeline{d("$facet", d("f", bson.A{d("$set", d("x", code))}))}).All(ctx, a)), "$function can't run under a scope"},
-		"$accumulator":                     {second(docs.Aggregate(mongo.Pipeline{d("$group", d("_id", nil, "x", d("$accumulator", d())))}).All(ctx, a)), "$accumulator can't run under a scope"},
-		"$documents":                       {second(docs.Aggregate(mongo.Pipeline{d("$documents", bson.A{d("x", 1)})}).All(ctx, a)), "must be first"},
-		"$documents in a union":            {second(docs.Aggregate(mongo.Pipeline{d("$unionWith", d("pipeline", bson.A{d("$documents", bson.A{})}))}).All(ctx, a)), "must be first"},
-		"$indexStats":                      {second(docs.Aggregate(mongo.Pipeline{d("$indexStats", d())}).All(ctx, a)), "must be first"},
-		"a stage nobody knows":             {second(docs.Aggregate(mongo.Pipeline{d("$limit", 1), d("$peek", d())}).All(ctx, a)), "$peek can't run under a scope"},
-		"$function in a joined let":        {second(docs.Aggregate(mongo.Pipeline{d("$lookup", d("from", "x", "as", "y", "let", d("z", code)))}).All(ctx, a)), "$function can't run under a scope"},
-		"$function to start with":          {second(docs.Aggregate(mongo.Pipeline{d("$graphLookup", d("from", "x", "as", "y", "startWith", code))}).All(ctx, a)), "$function can't run under a scope"},
-		"$where on a graph":                {second(docs.Aggregate(mongo.Pipeline{d("$graphLookup", d("from", "x", "as", "y", "restrictSearchWithMatch", d("$where", "true")))}).All(ctx, a)), "$where can't run under a scope"},
-		"$function in a projection":        {second(projected(docs, d("x", code)).All(ctx, a)), "$function can't run under a scope"},
-		"$function in a returned document": {second(modified(docs, nil, d("x", code)).Run(ctx, a)), "$function can't run under a scope"},
-		"$function in a variable":          {second(modified(docs, d("x", code), nil).Run(ctx, a)), "$function can't run under a scope"},
-		"$function in an update":           {second(once(updateMany(d("_id", 1), mongo.Pipeline{d("$set", d("x", code))})).Run(ctx, a)), "$function can't run under a scope"},
-		"$function in a $merge":            {second(into(d("$merge", d("into", "y", "on", bson.A{"_id", "tenant"}, "whenMatched", bson.A{d("$set", d("x", code))}))).Run(ctx, tenantOnly)), "$function can't run under a scope"},
-		"two pipelines in a $lookup":       {second(docs.Aggregate(mongo.Pipeline{d("$lookup", d("from", "x", "as", "y", "pipeline", bson.A{}, "pipeline", bson.A{}))}).All(ctx, a)), "pipeline is given twice"},
-		"two pipelines in a union":         {second(docs.Aggregate(mongo.Pipeline{d("$unionWith", d("coll", "x", "pipeline", bson.A{}, "pipeline", bson.A{}))}).All(ctx, a)), "pipeline is given twice"},
-		"two conditions on a graph":        {second(docs.Aggregate(mongo.Pipeline{d("$graphLookup", d("from", "x", "as", "y", "restrictSearchWithMatch", d("x", 1), "restrictSearchWithMatch", d("x", 1)))}).All(ctx, a)), "restrictSearchWithMatch is given twice"},
-		"two targets of a $merge":          {second(into(d("$merge", d("into", "y", "whenMatched", "fail", "into", d("db", "x", "coll", "y")))).Run(ctx, a)), "into is given twice"},
-		"a $merge into what is marked":     {second(into(d("$merge", d("into", "y", "on", bson.A{"_id", "tenant"}))).Run(ctx, a)), "it could overwrite documents that the filter hides"},
-		"another database's $merge":        {second(into(d("$merge", d("into", d("db", "x", "coll", "y"), "whenMatched", "fail"))).Run(ctx, a)), "into another database"},
-		"another database's $out":          {second(into(d("$out", d("db", "x", "coll", "y"))).Run(ctx, a)), "into another database"},
-		"$out":                             {second(into(d("$out", "y")).Run(ctx, a)), "it could overwrite documents that the filter hides"},
-		"$collStats":                       {second(docs.Aggregate(mongo.Pipeline{d("$collStats", d("count", d()))}).All(ctx, a)), "must be first"},
-		"$collStats in a join":             {second(docs.Aggregate(mongo.Pipeline{d("$lookup", d("from", "x", "as", "y", "pipeline", mongo.Pipeline{d("$collStats", d("count", d()))}))}).All(ctx, a)), "must be first"},
+		"another tenant's scope":       {find(tenantOf("b").On(a)), "already under another tenant's scope"},
+		"a scope that sets the tenant": {find(model.Scope{Set: d("tenant", "b")}.On(a)), "name it in Tenant only"},
+		"a scope that gives a tenant":  {find(model.Scope{Insert: d("tenant", "b")}.On(a)), "name it in Tenant only"},
+		"a scope that marks a tenant":  {find(model.Scope{Delete: d("tenant", "b")}.On(a)), "name it in Tenant only"},
+		"a tenant under what sets it": {
+			err:  find(tenantOf("a").On(model.Scope{Set: d("tenant", "b")}.On(bare))),
+			want: "name it in Tenant only",
+		},
+		"a tenant under what gives it": {
+			err:  find(tenantOf("a").On(model.Scope{Insert: d("tenant", "b")}.On(bare))),
+			want: "name it in Tenant only",
+		},
+		"a tenant under what marks it": {
+			err:  find(tenantOf("a").On(model.Scope{Delete: d("tenant", "b")}.On(bare))),
+			want: "name it in Tenant only",
+		},
+		"two scopes further in": {
+			err:  find(model.Scope{Set: d("tenant", "b")}.On(model.Scope{Set: d("x", 1)}.On(a))),
+			want: "name it in Tenant only",
+		},
+		"a filter of another": {second(docs.Find(d("tenant", "b")).All(ctx, a)), "gives the tenant's field"},
+		"a list of tenants": {
+			err:  second(docs.Find(d("tenant", d("$in", bson.A{"a", "b"}))).All(ctx, a)),
+			want: "gives the tenant's field",
+		},
+		"a part of the tenant": {second(docs.Find(d("tenant.x", "a")).All(ctx, a)), "gives the tenant's field"},
+		"a filter of another in $or": {
+			err:  second(docs.Find(d("$or", bson.A{d("x", 1), d("$and", bson.A{d("tenant", "b")})})).All(ctx, a)),
+			want: "gives the tenant's field",
+		},
+		"a count of another's": {second(docs.Find(d("tenant", "b")).Count(ctx, a)), "gives the tenant's field"},
+		"an update of another's": {
+			err:  second(updateMany(d("tenant", "b"), d("$set", d("x", 1))).Run(ctx, a)),
+			want: "gives the tenant's field",
+		},
+		"a findAndModify": {
+			err:  second(docs.Modify(d("tenant", "b"), d("$set", d("x", 1))).Run(ctx, a)),
+			want: "gives the tenant's field",
+		},
+		"a $match of another": {
+			err:  second(docs.Aggregate(mongo.Pipeline{d("$match", d("tenant", "b"))}).All(ctx, a)),
+			want: "gives the tenant's field",
+		},
+		"a joined $match of another": {
+			err: second(docs.Aggregate(mongo.Pipeline{
+				d("$lookup", d("from", "x", "as", "y", "pipeline", mongo.Pipeline{d("$match", d("tenant", "b"))})),
+			}).All(ctx, a)),
+			want: "gives the tenant's field",
+		},
+		"a move to another": {
+			err:  second(docs.Update(1, d("$set", d("tenant", "b"))).Run(ctx, a)),
+			want: "the scope gives this field its value",
+		},
+		"$where": {
+			err:  second(docs.Find(d("$where", "true")).All(ctx, a)),
+			want: "$where can't run under a scope",
+		},
+		"$where in $or": {
+			err:  second(docs.Find(d("$or", bson.A{d("$where", "true")})).All(ctx, a)),
+			want: "$where can't run under a scope",
+		},
+		"$function": {
+			err:  second(docs.Find(d("$expr", d("$eq", bson.A{1, code}))).All(ctx, a)),
+			want: "$function can't run under a scope",
+		},
+		"$function in a pipeline": {
+			err:  second(docs.Aggregate(mongo.Pipeline{d("$limit", 1), d("$set", d("x", code))}).All(ctx, a)),
+			want: "$function can't run under a scope",
+		},
+		"$function within a facet": {
+			err:  second(docs.Aggregate(mongo.Pipeline{d("$facet", d("f", bson.A{d("$set", d("x", code))}))}).All(ctx, a)),
+			want: "$function can't run under a scope",
+		},
+		"$accumulator": {
+			err:  second(docs.Aggregate(mongo.Pipeline{d("$group", d("_id", nil, "x", d("$accumulator", d())))}).All(ctx, a)),
+			want: "$accumulator can't run under a scope",
+		},
+		"$documents": {
+			err:  second(docs.Aggregate(mongo.Pipeline{d("$documents", bson.A{d("x", 1)})}).All(ctx, a)),
+			want: "must be first",
+		},
+		"$documents in a union": {
+			err: second(docs.Aggregate(mongo.Pipeline{
+				d("$unionWith", d("pipeline", bson.A{d("$documents", bson.A{})})),
+			}).All(ctx, a)),
+			want: "must be first",
+		},
+		"$indexStats": {
+			err:  second(docs.Aggregate(mongo.Pipeline{d("$indexStats", d())}).All(ctx, a)),
+			want: "must be first",
+		},
+		"a stage nobody knows": {
+			err:  second(docs.Aggregate(mongo.Pipeline{d("$limit", 1), d("$peek", d())}).All(ctx, a)),
+			want: "$peek can't run under a scope",
+		},
+		"$function in a joined let": {
+			err: second(docs.Aggregate(mongo.Pipeline{
+				d("$lookup", d("from", "x", "as", "y", "let", d("z", code))),
+			}).All(ctx, a)),
+			want: "$function can't run under a scope",
+		},
+		"$function to start with": {
+			err: second(docs.Aggregate(mongo.Pipeline{
+				d("$graphLookup", d("from", "x", "as", "y", "startWith", code)),
+			}).All(ctx, a)),
+			want: "$function can't run under a scope",
+		},
+		"$where on a graph": {
+			err: second(docs.Aggregate(mongo.Pipeline{
+				d("$graphLookup", d("from", "x", "as", "y", "restrictSearchWithMatch", d("$where", "true"))),
+			}).All(ctx, a)),
+			want: "$where can't run under a scope",
+		},
+		"$function in a projection": {
+			err:  second(projected(docs, d("x", code)).All(ctx, a)),
+			want: "$function can't run under a scope",
+		},
+		"$function in a returned document": {
+			err:  second(modified(docs, nil, d("x", code)).Run(ctx, a)),
+			want: "$function can't run under a scope",
+		},
+		"$function in a variable": {
+			err:  second(modified(docs, d("x", code), nil).Run(ctx, a)),
+			want: "$function can't run under a scope",
+		},
+		"$function in an update": {
+			err:  second(once(updateMany(d("_id", 1), mongo.Pipeline{d("$set", d("x", code))})).Run(ctx, a)),
+			want: "$function can't run under a scope",
+		},
+		"$function in a $merge": {
+			err: second(into(d("$merge",
+				d("into", "y", "on", bson.A{"_id", "tenant"}, "whenMatched",
+					bson.A{d("$set", d("x", code))}))).Run(ctx, tenantOnly)),
+			want: "$function can't run under a scope",
+		},
+		"two pipelines in a $lookup": {
+			err: second(docs.Aggregate(mongo.Pipeline{
+				d("$lookup", d("from", "x", "as", "y", "pipeline", bson.A{}, "pipeline", bson.A{})),
+			}).All(ctx, a)),
+			want: "pipeline is given twice",
+		},
+		"two pipelines in a union": {
+			err: second(docs.Aggregate(mongo.Pipeline{
+				d("$unionWith", d("coll", "x", "pipeline", bson.A{}, "pipeline", bson.A{})),
+			}).All(ctx, a)),
+			want: "pipeline is given twice",
+		},
+		"two conditions on a graph": {
+			err: second(docs.Aggregate(mongo.Pipeline{
+				d("$graphLookup",
+					d("from", "x", "as", "y", "restrictSearchWithMatch", d("x", 1), "restrictSearchWithMatch", d("x", 1))),
+			}).All(ctx, a)),
+			want: "restrictSearchWithMatch is given twice",
+		},
+		"two targets of a $merge": {
+			err: second(into(d("$merge",
+				d("into", "y", "whenMatched", "fail", "into", d("db", "x", "coll", "y")))).Run(ctx, a)),
+			want: "into is given twice",
+		},
+		"a $merge into what is marked": {
+			err:  second(into(d("$merge", d("into", "y", "on", bson.A{"_id", "tenant"}))).Run(ctx, a)),
+			want: "it could overwrite documents that the filter hides",
+		},
+		"another database's $merge": {
+			err:  second(into(d("$merge", d("into", d("db", "x", "coll", "y"), "whenMatched", "fail"))).Run(ctx, a)),
+			want: "into another database",
+		},
+		"another database's $out": {second(into(d("$out", d("db", "x", "coll", "y"))).Run(ctx, a)), "into another database"},
+		"$out": {
+			err:  second(into(d("$out", "y")).Run(ctx, a)),
+			want: "it could overwrite documents that the filter hides",
+		},
+		"$collStats": {
+			err:  second(docs.Aggregate(mongo.Pipeline{d("$collStats", d("count", d()))}).All(ctx, a)),
+			want: "must be first",
+		},
+		"$collStats in a join": {
+			err: second(docs.Aggregate(mongo.Pipeline{
+				d("$lookup", d("from", "x", "as", "y", "pipeline", mongo.Pipeline{d("$collStats", d("count", d()))})),
+			}).All(ctx, a)),
+			want: "must be first",
+		},
 	} {
 		var conflict *model.ConflictError
 		if !errors.As(c.err, &conflict) || !strings.Contains(c.err.Error(), c.want) {
@@ -138,7 +278,9 @@ func TestScopeRefused(t *testing.T) {
 	if _, err := once(updateMany(d("_id", 1), literal)).Run(ctx, a); err != nil {
 		t.Errorf("code as data: %v", err)
 	}
-	for _, own := range []bson.D{d("tenant", "a"), d("tenant", d("$eq", "a")), d("$and", bson.A{d("tenant", "a"), d("x", 1)})} {
+	for _, own := range []bson.D{
+		d("tenant", "a"), d("tenant", d("$eq", "a")), d("$and", bson.A{d("tenant", "a"), d("x", 1)}),
+	} {
 		if found, err := docs.Find(own).All(ctx, a); err != nil || len(found) > 0 {
 			t.Errorf("%s: %v, %v", model.Shell(own), found, err)
 		}
@@ -167,7 +309,9 @@ func TestScopeMergeKeepsTenant(t *testing.T) {
 			c := db.Collection("probe")
 			_, err := c.InsertOne(ctx, d("_id", 1))
 			if err == nil {
-				_, err = c.Aggregate(ctx, mongo.Pipeline{d("$merge", d("into", "probe", "on", "_id", "whenMatched", bson.A{d("$set", d("x", 1))}))})
+				_, err = c.Aggregate(ctx, mongo.Pipeline{
+					d("$merge", d("into", "probe", "on", "_id", "whenMatched", bson.A{d("$set", d("x", 1))})),
+				})
 			}
 			_ = c.Drop(ctx)
 			return err
@@ -179,13 +323,16 @@ func TestScopeMergeKeepsTenant(t *testing.T) {
 		}
 		own := model.Scope{Tenant: d("tenant", "a")}.On(db)
 		docs, totals := model.NewCollection[bson.D, int32]("parts"), model.NewCollection[bson.D, int32]("totals")
-		mustRun(t, own, model.NewPlan(docs.Insert(d("_id", 1, "part", "nut", "n", 2)), totals.Insert(d("_id", 7, "part", "nut"))))
+		mustRun(t, own,
+			model.NewPlan(docs.Insert(d("_id", 1, "part", "nut", "n", 2)), totals.Insert(d("_id", 7, "part", "nut"))))
 		away := bson.A{d("$set", d("tenant", "b", "n", "$$new.n"))}
 		_, err := model.MergeInto{Collection: "parts", Once: true, Pipeline: mongo.Pipeline{
-			d("$project", d("_id", 0, "part", 1, "n", 1)), d("$merge", d("into", "totals", "on", bson.A{"tenant", "part"}, "whenMatched", away)),
+			d("$project", d("_id", 0, "part", 1, "n", 1)),
+			d("$merge", d("into", "totals", "on", bson.A{"tenant", "part"}, "whenMatched", away)),
 		}}.Run(t.Context(), own)
 		var got bson.D
-		if err := errors.Join(err, db.Collection("totals").FindOne(t.Context(), bson.D{}).Decode(&got)); err != nil || model.Shell(got) != "{_id: 7, part: 'nut', tenant: 'a', n: 2}" {
+		if err := errors.Join(err, db.Collection("totals").FindOne(t.Context(), bson.D{}).Decode(&got)); err != nil ||
+			model.Shell(got) != "{_id: 7, part: 'nut', tenant: 'a', n: 2}" {
 			t.Errorf("%s, %v", model.Shell(got), err)
 		}
 	})
@@ -212,7 +359,8 @@ func TestScopeMergeOn(t *testing.T) {
 			Tenant string
 			N      int
 		}
-		if err := errors.Join(err, db.Collection("sums").FindOne(t.Context(), bson.D{}).Decode(&got)); err != nil || got.Tenant != "a" || got.N != 2+i {
+		if err := errors.Join(err, db.Collection("sums").FindOne(t.Context(), bson.D{}).Decode(&got)); err != nil ||
+			got.Tenant != "a" || got.N != 2+i {
 			t.Errorf("on %T: %v, %v", on, got, err)
 		}
 	}
@@ -227,25 +375,39 @@ func TestModelOn(t *testing.T) {
 	others := docs.Named("others")
 	shop := model.New("shop", model.Entity(docs))
 	ctx := t.Context()
-	for name, db := range map[string]model.DB{"alone": shop.On(bare), "within a scope": shop.On(tenantOf("a").On(bare)), "around a scope": tenantOf("a").On(shop.On(bare))} {
+	for name, db := range map[string]model.DB{
+		"alone":          shop.On(bare),
+		"within a scope": shop.On(tenantOf("a").On(bare)),
+		"around a scope": tenantOf("a").On(shop.On(bare)),
+	} {
 		monitor.Reset()
 		var seen int
 		for what, err := range map[string]error{
-			"a find":           second(others.Find(nil).All(ctx, db)),
-			"a count":          second(others.Find(nil).Count(ctx, db)),
-			"a page":           second(others.Find(nil).Limited(1).Page(ctx, db, "")),
-			"a pipeline":       second(others.Aggregate(nil).All(ctx, db)),
-			"a $lookup":        second(docs.Aggregate(mongo.Pipeline{d("$lookup", d("from", "others", "as", "x"))}).All(ctx, db)),
-			"a $lookup within": second(docs.Aggregate(mongo.Pipeline{d("$facet", d("f", bson.A{d("$unionWith", "others")}))}).All(ctx, db)),
-			"a $graphLookup":   second(docs.Aggregate(mongo.Pipeline{d("$graphLookup", d("from", "others", "as", "x"))}).All(ctx, db)),
-			"a findAndModify":  second(others.Modify(d("_id", 1), d("$set", d("x", 1))).Run(ctx, db)),
-			"an insert":        second(others.Insert(d("_id", 1)).Run(ctx, db)),
-			"a delete":         second(others.Delete(1).Run(ctx, db)),
-			"a second step":    second(model.NewPlan(docs.Delete(1), others.Delete(1)).Run(ctx, db)),
-			"a $merge":         second(model.MergeInto{Collection: "parts", Once: true, Pipeline: mongo.Pipeline{d("$merge", d("into", "others", "whenMatched", "fail"))}}.Run(ctx, db)),
+			"a find":     second(others.Find(nil).All(ctx, db)),
+			"a count":    second(others.Find(nil).Count(ctx, db)),
+			"a page":     second(others.Find(nil).Limited(1).Page(ctx, db, "")),
+			"a pipeline": second(others.Aggregate(nil).All(ctx, db)),
+			"a $lookup": second(docs.Aggregate(mongo.Pipeline{
+				d("$lookup", d("from", "others", "as", "x")),
+			}).All(ctx, db)),
+			"a $lookup within": second(docs.Aggregate(mongo.Pipeline{
+				d("$facet", d("f", bson.A{d("$unionWith", "others")})),
+			}).All(ctx, db)),
+			"a $graphLookup": second(docs.Aggregate(mongo.Pipeline{
+				d("$graphLookup", d("from", "others", "as", "x")),
+			}).All(ctx, db)),
+			"a findAndModify": second(others.Modify(d("_id", 1), d("$set", d("x", 1))).Run(ctx, db)),
+			"an insert":       second(others.Insert(d("_id", 1)).Run(ctx, db)),
+			"a delete":        second(others.Delete(1).Run(ctx, db)),
+			"a second step":   second(model.NewPlan(docs.Delete(1), others.Delete(1)).Run(ctx, db)),
+			"a $merge": second(model.MergeInto{
+				Collection: "parts", Once: true,
+				Pipeline: mongo.Pipeline{d("$merge", d("into", "others", "whenMatched", "fail"))},
+			}.Run(ctx, db)),
 		} {
 			var conflict *model.ConflictError
-			if seen++; !errors.As(err, &conflict) || conflict.Collection != "others" || !strings.Contains(err.Error(), "isn't a collection of the model shop") {
+			if seen++; !errors.As(err, &conflict) || conflict.Collection != "others" ||
+				!strings.Contains(err.Error(), "isn't a collection of the model shop") {
 				t.Errorf("%s, %s: %v", name, what, err)
 			}
 		}

@@ -32,12 +32,18 @@ func (s *scope) merge(m MergeInto) MergeInto {
 	}
 	switch {
 	case elsewhere:
-		m.Err = &ConflictError{Collection: target, Reason: "a " + m.Pipeline[last][0].Key + " into another database can't run under a scope"}
+		m.Err = &ConflictError{
+			Collection: target,
+			Reason:     "a " + m.Pipeline[last][0].Key + " into another database can't run under a scope",
+		}
 		return m
 	case s.holds(target) && len(s.filter) > 0 && !s.keepsOthers(target, m.Pipeline[last]):
-		m.Err = &ConflictError{Collection: target, Reason: "a " + m.Pipeline[last][0].Key + " can't run under a scope's filter: " +
-			"it could overwrite documents that the filter hides; leave the collection out of the scope's Collections, " +
-			"give each tenant a collection of its own (Collection.Named), or also merge on the tenant's field, with a unique index"}
+		m.Err = &ConflictError{
+			Collection: target,
+			Reason: "a " + m.Pipeline[last][0].Key + " can't run under a scope's filter: " +
+				"it could overwrite documents that the filter hides; leave the collection out of the scope's Collections, " +
+				"give each tenant a collection of its own (Collection.Named), or also merge on the tenant's field, with a unique index",
+		}
 		return m
 	}
 	if fields := slices.Concat(s.insert, s.set); s.holds(target) && len(fields) > 0 {
@@ -73,7 +79,8 @@ func (s *scope) keepsOthers(target string, stage bson.D) bool {
 	if s.isKeyed(target) && sameD(s.filter, s.tenant) && (len(on) == 0 || slices.Equal(on, []string{"_id"})) {
 		return true
 	}
-	return len(s.tenant) > 0 && sameD(s.filter, s.tenant) && !slices.ContainsFunc(s.tenant, func(e bson.E) bool { return !slices.Contains(on, e.Key) })
+	return len(s.tenant) > 0 && sameD(s.filter, s.tenant) &&
+		!slices.ContainsFunc(s.tenant, func(e bson.E) bool { return !slices.Contains(on, e.Key) })
 }
 
 // namesIn returns the field names of a $merge's "on": one string, or a list of strings.
@@ -133,7 +140,11 @@ func (s *scope) pipeline(collection string, stages mongo.Pipeline) (mongo.Pipeli
 	s.use(collection)
 	filtered := s.holds(collection) && len(s.filter) > 0
 	if filtered && len(stages) > 0 && len(stages[0]) > 0 && mustBeFirst[stages[0][0].Key] {
-		return nil, &ConflictError{Collection: collection, Reason: stages[0][0].Key + " must be first in its pipeline, and so must a scope's filter: put the filter into the stage"}
+		return nil, &ConflictError{
+			Collection: collection,
+			Reason: stages[0][0].Key +
+				" must be first in its pipeline, and so must a scope's filter: put the filter into the stage",
+		}
 	}
 	match, matches := matchOf(stages)
 	if matches {
@@ -209,9 +220,10 @@ var mustBeFirst = map[string]bool{
 
 // stays are stages that read only their input documents.
 var stays = map[string]bool{
-	"$addFields": true, "$bucket": true, "$bucketAuto": true, "$count": true, "$densify": true, "$fill": true, "$geoNear": true, "$group": true,
-	"$limit": true, "$match": true, "$project": true, "$redact": true, "$replaceRoot": true, "$replaceWith": true, "$sample": true, "$set": true,
-	"$setWindowFields": true, "$skip": true, "$sort": true, "$sortByCount": true, "$unset": true, "$unwind": true,
+	"$addFields": true, "$bucket": true, "$bucketAuto": true, "$count": true, "$densify": true, "$fill": true,
+	"$geoNear": true, "$group": true, "$limit": true, "$match": true, "$project": true, "$redact": true,
+	"$replaceRoot": true, "$replaceWith": true, "$sample": true, "$set": true, "$setWindowFields": true, "$skip": true,
+	"$sort": true, "$sortByCount": true, "$unset": true, "$unwind": true,
 }
 
 func (s *scope) stage(stage bson.D) (bson.D, error) {

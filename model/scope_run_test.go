@@ -23,8 +23,8 @@ func tenantOf(tenant string) model.Scope {
 	return model.Scope{Tenant: d("tenant", tenant), Delete: d("deletedAt", 7)}
 }
 
-// A scope that sets nothing adds no empty stage to an update by a pipeline, which a server refuses; one of a tenant says the tenant
-// last, whatever the pipeline did.
+// A scope that sets nothing adds no empty stage to an update by a pipeline, which a server refuses; one of a tenant
+// says the tenant last, whatever the pipeline did.
 func TestScopePipelineUpdates(t *testing.T) {
 	tenancy.Differs(t, "it has a scope of its own")
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
@@ -48,7 +48,8 @@ func TestScopePipelineUpdates(t *testing.T) {
 	})
 }
 
-// What a Change reads is under its scope: another tenant's document is not found, by one attempt, and nobody is handed it.
+// What a Change reads is under its scope: another tenant's document is not found, by one attempt, and nobody is handed
+// it.
 func TestScopeHidesFromChanges(t *testing.T) {
 	docs := model.NewCollection[versionedPart, int32]("parts")
 	store := model.NewStore(model.New("parts", embed.NewVersioned(docs, embed.VersionedSpec{})), docs)
@@ -114,7 +115,8 @@ func TestChangeGivesUpWhereNothingChanges(t *testing.T) {
 	}, mongotest.WithMonitor(monitor))
 }
 
-// Another writer's mark that comes after the read and goes before the next one leaves nothing to see: the change is tried again.
+// Another writer's mark that comes after the read and goes before the next one leaves nothing to see: the change is
+// tried again.
 func TestChangeMeetsMarks(t *testing.T) {
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		mustRun(t, db, model.NewPlan(parts.Insert(part{1, "a", 0})))
@@ -163,7 +165,10 @@ func TestDuplicateOfAnotherTenant(t *testing.T) {
 // A whole document that was stored under a scope, and is stored again elsewhere, gets the new values of Set.
 func TestScopeSetReplaces(t *testing.T) {
 	p := model.Scope{Set: d("updatedAt", 8)}
-	for _, w := range []model.Write{model.Scoped(p, insertDoc(d("_id", 1, "updatedAt", 7, "x", 1))), model.Scoped(p, docsAny.Replace(d("_id", 1, "updatedAt", 7, "x", 1)))} {
+	for _, w := range []model.Write{
+		model.Scoped(p, insertDoc(d("_id", 1, "updatedAt", 7, "x", 1))),
+		model.Scoped(p, docsAny.Replace(d("_id", 1, "updatedAt", 7, "x", 1))),
+	} {
 		if text := w.String(); w.Err != nil || strings.Contains(text, "7") || !strings.Contains(text, "updatedAt: 8") {
 			t.Errorf("%v, %s", w.Err, text)
 		}
@@ -222,21 +227,28 @@ func TestScopeKeepsTenantsApart(t *testing.T) {
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		a, b := tenantOf("a"), tenantOf("b")
 		mustRun(t, db,
-			model.Scoped(a, docs.InsertMany([]bson.D{d("_id", 1), d("_id", 3), d("_id", 5)})), model.Scoped(b, docs.InsertMany([]bson.D{d("_id", 2), d("_id", 4)})))
+			model.Scoped(a, docs.InsertMany([]bson.D{d("_id", 1), d("_id", 3), d("_id", 5)})),
+			model.Scoped(b, docs.InsertMany([]bson.D{d("_id", 2), d("_id", 4)})))
 		stop := errors.New("stop")
 		seen := map[string][]int32{}
 		run := func(name string, p model.Scope, halt bool) error {
-			job := model.Job{Name: "mark", Stages: []model.Stage{{Collection: "parts", BatchSize: 1, Plan: func(batch []bson.Raw) (model.Plan, error) {
-				id := batch[0].Lookup("_id").Int32()
-				seen[name] = append(seen[name], id)
-				return model.NewPlan(docs.Update(id, d("$set", d("seen", true)))), nil
-			}}}}
-			_, err := job.Run(t.Context(), p.On(db), model.JobOptions{Checkpoint: "checkpoints", Progress: func(model.Progress) error {
-				if halt {
-					return stop
-				}
-				return nil
-			}})
+			job := model.Job{
+				Name: "mark",
+				Stages: []model.Stage{{Collection: "parts", BatchSize: 1, Plan: func(batch []bson.Raw) (model.Plan, error) {
+					id := batch[0].Lookup("_id").Int32()
+					seen[name] = append(seen[name], id)
+					return model.NewPlan(docs.Update(id, d("$set", d("seen", true)))), nil
+				}}},
+			}
+			_, err := job.Run(t.Context(), p.On(db), model.JobOptions{
+				Checkpoint: "checkpoints",
+				Progress: func(model.Progress) error {
+					if halt {
+						return stop
+					}
+					return nil
+				},
+			})
 			return err
 		}
 		for _, err := range []error{run("a", a, true), run("b", b, true)} {
@@ -277,16 +289,21 @@ func TestScopeOfAnIntent(t *testing.T) {
 	faults := mongotest.NewFaults()
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		faults.Reset()
-		faults.On(func(c mongotest.Command) bool { return c.Name == "update" && c.Collection == "parts" }, 1, mongotest.Fail(8000))
+		faults.On(func(c mongotest.Command) bool { return c.Name == "update" && c.Collection == "parts" },
+			1, mongotest.Fail(8000))
 		lease := &model.Lease{Collection: "locks", ID: "parts", For: 300 * time.Millisecond}
 		change := func(ids ...int32) model.Change[int] {
-			return model.Change[int]{Lease: lease, Read: func(context.Context, model.DB) (int, error) { return 0, nil }, Decide: func(int) (model.Plan, error) {
-				p := model.Plan{}
-				for _, id := range ids {
-					p.Steps = append(p.Steps, docs.Insert(d("_id", id)), docs.Update(id, d("$set", d("x", 1))))
-				}
-				return p, nil
-			}}
+			return model.Change[int]{
+				Lease: lease,
+				Read:  func(context.Context, model.DB) (int, error) { return 0, nil },
+				Decide: func(int) (model.Plan, error) {
+					p := model.Plan{}
+					for _, id := range ids {
+						p.Steps = append(p.Steps, docs.Insert(d("_id", id)), docs.Update(id, d("$set", d("x", 1))))
+					}
+					return p, nil
+				},
+			}
 		}
 		if _, _, err := change(1, 2).Run(t.Context(), soft.On(db)); err == nil {
 			t.Fatal("the first writer isn't cut")

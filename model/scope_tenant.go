@@ -44,7 +44,8 @@ func canonicalTenant(v any) (own any, reason string) {
 		}
 	case bson.TypeBinary:
 		subtype, data := raw.Binary()
-		if subtype == bson.TypeBinaryUUID && len(data) == 16 && slices.ContainsFunc(data, func(b byte) bool { return b != 0 }) {
+		if subtype == bson.TypeBinaryUUID && len(data) == 16 &&
+			slices.ContainsFunc(data, func(b byte) bool { return b != 0 }) {
 			return bson.Binary{Subtype: subtype, Data: slices.Clone(data)}, ""
 		}
 	}
@@ -74,7 +75,10 @@ func isTenant(v, tenant any) bool {
 // checkTenant checks the tenant, and gives its values their canonical form.
 func (s *Scope) checkTenant() error {
 	if s.Tenant != nil && len(s.Tenant) == 0 {
-		return &ValueError{Field: "Scope.Tenant", Value: s.Tenant, Reason: "is empty: give the tenant's field and value, or nil for a scope without a tenant"}
+		return &ValueError{
+			Field: "Scope.Tenant", Value: s.Tenant,
+			Reason: "is empty: give the tenant's field and value, or nil for a scope without a tenant",
+		}
 	}
 	for i, e := range s.Tenant {
 		own, reason := canonicalTenant(e.Value)
@@ -92,10 +96,16 @@ func (s *Scope) checkTenant() error {
 // checkCollections refuses a list that names nothing, which isn't the same as nil.
 func (s Scope) checkCollections() error {
 	if s.Collections != nil && len(s.Collections) == 0 {
-		return &ValueError{Field: "Scope.Collections", Value: s.Collections, Reason: "is empty, so the scope would apply to nothing: give the collections, or nil for all"}
+		return &ValueError{
+			Field: "Scope.Collections", Value: s.Collections,
+			Reason: "is empty, so the scope would apply to nothing: give the collections, or nil for all",
+		}
 	}
 	if slices.Contains(s.Collections, "") {
-		return &ValueError{Field: "Scope.Collections", Value: s.Collections, Reason: "contains an empty name: give the names of collections"}
+		return &ValueError{
+			Field: "Scope.Collections", Value: s.Collections,
+			Reason: "contains an empty name: give the names of collections",
+		}
 	}
 	return nil
 }
@@ -115,7 +125,10 @@ func (s *scope) appliesWithin(of *scope) error {
 func (s *scope) inside(outer *scope) error {
 	for _, e := range s.tenant {
 		if v, ok := fieldOf(outer.tenant, e.Key); ok && !sameValue(v, e.Value) {
-			return &ConflictError{Paths: [2]string{"tenant " + shell(outer.tenant), "tenant " + shell(s.tenant)}, Reason: "the database is already under another tenant's scope"}
+			return &ConflictError{
+				Paths:  [2]string{"tenant " + shell(outer.tenant), "tenant " + shell(s.tenant)},
+				Reason: "the database is already under another tenant's scope",
+			}
 		}
 	}
 	return cmp.Or(s.leavesTenant(outer), outer.leavesTenant(s), s.appliesWithin(outer), outer.appliesWithin(s))
@@ -127,7 +140,10 @@ func (s *scope) leavesTenant(other *scope) error {
 	for _, e := range other.tenant {
 		for _, fields := range []bson.D{s.gives, s.set, s.mark} {
 			if hasKey(fields, e.Key) {
-				return &ConflictError{Paths: [2]string{"scope " + shell(fields), "tenant " + shell(other.tenant)}, Reason: "the field is the Tenant of another scope: name it in Tenant only"}
+				return &ConflictError{
+					Paths:  [2]string{"scope " + shell(fields), "tenant " + shell(other.tenant)},
+					Reason: "the field is the Tenant of another scope: name it in Tenant only",
+				}
 			}
 		}
 	}

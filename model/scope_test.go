@@ -50,19 +50,44 @@ func TestScope(t *testing.T) {
 		{"an update", model.Scoped(scope, parts.Update(1, set))},
 		{"an update of the same field to the same value", model.Scoped(scope, parts.Update(1, d("$set", d("updatedAt", 7))))},
 		{"an update of the same field", model.Scoped(scope, parts.Update(1, d("$set", d("updatedAt", 8))))},
-		{"an update of the same field by another operator", model.Scoped(scope, parts.Update(1, d("$unset", d("updatedAt", ""))))},
+		{
+			reason: "an update of the same field by another operator",
+			s:      model.Scoped(scope, parts.Update(1, d("$unset", d("updatedAt", "")))),
+		},
 		{"an update whose fields are a map", model.Scoped(scope, parts.Update(1, d("$set", bson.M{"x": 1})))},
 		{"an update in raw bytes", model.Scoped(scope, write(&mongo.UpdateOneModel{Filter: d("_id", 1), Update: raw(set)}))},
-		{"an update in raw bytes that moves to another tenant", model.Scoped(scope, write(&mongo.UpdateOneModel{Filter: d("_id", 1), Update: raw(d("$set", d("tenant", "b")))}))},
+		{
+			reason: "an update in raw bytes that moves to another tenant",
+			s: model.Scoped(scope,
+				write(&mongo.UpdateOneModel{Filter: d("_id", 1), Update: raw(d("$set", d("tenant", "b")))})),
+		},
 		{"an update that moves to another tenant", model.Scoped(scope, parts.Update(1, d("$set", d("tenant", "b"))))},
 		{"an update that stays", model.Scoped(scope, parts.Update(1, d("$set", d("tenant", "a"))))},
 		{"an update that takes the tenant away", model.Scoped(scope, parts.Update(1, d("$rename", d("x", "tenant"))))},
 		{"an update by a pipeline", model.Scoped(scope, updateMany(d("x", 1), mongo.Pipeline{set}))},
-		{"an upsert: equalities of the filter are stored by the server", model.Scoped(scope, write(&mongo.UpdateOneModel{Filter: d("_id", 1), Update: set, Upsert: &yes}))},
-		{"an upsert whose filter has the tenant: not twice, or the server refuses", model.Scoped(scope, write(&mongo.UpdateOneModel{Filter: d("_id", 1, "tenant", "a"), Update: set, Upsert: &yes}))},
-		{"an upsert, where the filter is no equality", model.Scoped(ranged, write(&mongo.UpdateOneModel{Filter: d("_id", 1), Update: set, Upsert: &yes}))},
-		{"an upsert by a pipeline", model.Scoped(scope, write(&mongo.UpdateOneModel{Filter: d("_id", 1), Update: mongo.Pipeline{set}, Upsert: &yes}))},
-		{"an upsert by a pipeline that needs an Insert field", model.Scoped(ranged, write(&mongo.UpdateOneModel{Filter: d("_id", 1), Update: mongo.Pipeline{set}, Upsert: &yes}))},
+		{
+			reason: "an upsert: equalities of the filter are stored by the server",
+			s:      model.Scoped(scope, write(&mongo.UpdateOneModel{Filter: d("_id", 1), Update: set, Upsert: &yes})),
+		},
+		{
+			reason: "an upsert whose filter has the tenant: not twice, or the server refuses",
+			s: model.Scoped(scope,
+				write(&mongo.UpdateOneModel{Filter: d("_id", 1, "tenant", "a"), Update: set, Upsert: &yes})),
+		},
+		{
+			reason: "an upsert, where the filter is no equality",
+			s:      model.Scoped(ranged, write(&mongo.UpdateOneModel{Filter: d("_id", 1), Update: set, Upsert: &yes})),
+		},
+		{
+			reason: "an upsert by a pipeline",
+			s: model.Scoped(scope,
+				write(&mongo.UpdateOneModel{Filter: d("_id", 1), Update: mongo.Pipeline{set}, Upsert: &yes})),
+		},
+		{
+			reason: "an upsert by a pipeline that needs an Insert field",
+			s: model.Scoped(ranged,
+				write(&mongo.UpdateOneModel{Filter: d("_id", 1), Update: mongo.Pipeline{set}, Upsert: &yes})),
+		},
 		{"an insert", model.Scoped(scope, parts.Insert(part{ID: 1}))},
 		{"an insert that has the field", model.Scoped(scope, insertDoc(d("_id", 1, "tenant", "a")))},
 		{"an insert of another tenant", model.Scoped(scope, insertDoc(d("_id", 1, "tenant", "b")))},
@@ -70,40 +95,90 @@ func TestScope(t *testing.T) {
 		{"a delete marks", model.Scoped(scope, parts.Delete(1))},
 		{"a delete of many marks", model.Scoped(scope, write(&mongo.DeleteManyModel{Filter: d("x", 1)}))},
 		{"a delete without marks", model.Scoped(plain, parts.Delete(1))},
-		{"a mark of two fields", model.Scoped(model.Scope{Set: d("at", 1), Delete: d("gone", true, "by", "x")}, parts.Delete(1))},
+		{
+			reason: "a mark of two fields",
+			s:      model.Scoped(model.Scope{Set: d("at", 1), Delete: d("gone", true, "by", "x")}, parts.Delete(1)),
+		},
 		{"a write that reaches deleted documents", model.Scoped(scope, reachDeleted(parts.Update(1, set)))},
-		{"a write that reaches deleted documents, where nothing marks them", model.Scoped(plain, reachDeleted(parts.Update(1, set)))},
+		{
+			reason: "a write that reaches deleted documents, where nothing marks them",
+			s:      model.Scoped(plain, reachDeleted(parts.Update(1, set))),
+		},
 		{"a query that reaches deleted documents", model.Scoped(scope, deletedToo)},
 		{"a delete marks, and takes a field away", model.Scoped(scope, ifMarked(parts.Delete(1), d("$unset", d("x", ""))))},
-		{"a delete without marks takes nothing away", model.Scoped(plain, ifMarked(parts.Delete(1), d("$unset", d("x", ""))))},
+		{
+			reason: "a delete without marks takes nothing away",
+			s:      model.Scoped(plain, ifMarked(parts.Delete(1), d("$unset", d("x", "")))),
+		},
 		{"a filter in raw bytes", model.Scoped(plain, write(&mongo.DeleteOneModel{Filter: raw(d("x", 1))}))},
 		{"a filter in a map", model.Scoped(plain, write(&mongo.DeleteOneModel{Filter: bson.M{"x": 1}}))},
 		{"what is refused stays refused", model.Scoped(scope, model.Refused("parts", errBad))},
 		{"a findAndModify", model.Scoped(scope, parts.Modify(d("x", 1), set))},
-		{"a Remove", model.Scoped(scope, &model.Modify[part]{FindAndModify: model.FindAndModify{Collection: "parts", Filter: d("x", 1), Remove: true}})},
-		{"a Remove without marks", model.Scoped(plain, &model.Modify[part]{FindAndModify: model.FindAndModify{Collection: "parts", Filter: d("x", 1), Remove: true}})},
+		{
+			reason: "a Remove",
+			s: model.Scoped(scope, &model.Modify[part]{
+				FindAndModify: model.FindAndModify{Collection: "parts", Filter: d("x", 1), Remove: true},
+			}),
+		},
+		{
+			reason: "a Remove without marks",
+			s: model.Scoped(plain, &model.Modify[part]{
+				FindAndModify: model.FindAndModify{Collection: "parts", Filter: d("x", 1), Remove: true},
+			}),
+		},
 		{"a pipeline", model.Scoped(scope, agg(d("$limit", 1)))},
 		{"an empty pipeline", model.Scoped(scope, agg())},
-		{"another collection's pipeline, joining this one", model.Scoped(only, agg(lookup("from", "parts", "localField", "parts", "foreignField", "_id", "as", "p")))},
+		{
+			reason: "another collection's pipeline, joining this one",
+			s:      model.Scoped(only, agg(lookup("from", "parts", "localField", "parts", "foreignField", "_id", "as", "p"))),
+		},
 		{"a join of another", model.Scoped(only, agg(lookup("from", "stock", "as", "p")))},
-		{"a join with a pipeline", model.Scoped(plain, agg(lookup("from", "parts", "as", "p", "pipeline", mongo.Pipeline{d("$limit", 1)})))},
-		{"a join with a pipeline as a list", model.Scoped(plain, agg(lookup("from", "parts", "as", "p", "pipeline", bson.A{d("$limit", 1)})))},
-		{"a join with a pipeline of maps", model.Scoped(plain, agg(lookup("from", "parts", "as", "p", "pipeline", []bson.M{{"$limit": 1}})))},
+		{
+			reason: "a join with a pipeline",
+			s:      model.Scoped(plain, agg(lookup("from", "parts", "as", "p", "pipeline", mongo.Pipeline{d("$limit", 1)}))),
+		},
+		{
+			reason: "a join with a pipeline as a list",
+			s:      model.Scoped(plain, agg(lookup("from", "parts", "as", "p", "pipeline", bson.A{d("$limit", 1)}))),
+		},
+		{
+			reason: "a join with a pipeline of maps",
+			s:      model.Scoped(plain, agg(lookup("from", "parts", "as", "p", "pipeline", []bson.M{{"$limit": 1}}))),
+		},
 		{"a join in a map", model.Scoped(plain, agg(d("$lookup", bson.M{"from": "parts", "as": "p"})))},
-		{"a join in a join", model.Scoped(plain, agg(lookup("from", "parts", "as", "p", "pipeline", mongo.Pipeline{lookup("from", "parts", "as", "q")})))},
+		{
+			reason: "a join in a join",
+			s: model.Scoped(plain,
+				agg(lookup("from", "parts", "as", "p", "pipeline", mongo.Pipeline{lookup("from", "parts", "as", "q")}))),
+		},
 		{"a join from another database", model.Scoped(plain, agg(lookup("from", d("db", "x", "coll", "parts"), "as", "p")))},
 		{"a union", model.Scoped(plain, agg(d("$unionWith", "parts")))},
 		{"a union with a pipeline", model.Scoped(plain, agg(d("$unionWith", d("coll", "parts", "pipeline", bson.A{}))))},
 		{"a graph", model.Scoped(plain, agg(d("$graphLookup", d("from", "parts", "as", "p"))))},
-		{"a graph with a condition", model.Scoped(plain, agg(d("$graphLookup", d("from", "parts", "as", "p", "restrictSearchWithMatch", d("x", 1)))))},
-		{"a graph with a condition in a map", model.Scoped(plain, agg(d("$graphLookup", d("from", "parts", "as", "p", "restrictSearchWithMatch", bson.M{"x": 1}))))},
+		{
+			reason: "a graph with a condition",
+			s: model.Scoped(plain,
+				agg(d("$graphLookup", d("from", "parts", "as", "p", "restrictSearchWithMatch", d("x", 1))))),
+		},
+		{
+			reason: "a graph with a condition in a map",
+			s: model.Scoped(plain,
+				agg(d("$graphLookup", d("from", "parts", "as", "p", "restrictSearchWithMatch", bson.M{"x": 1})))),
+		},
 		{"facets", model.Scoped(plain, agg(d("$facet", d("a", bson.A{d("$limit", 1), lookup("from", "parts", "as", "p")}))))},
 		{"a stage that must be first", model.Scoped(plain, agg(d("$geoNear", d("near", 1))))},
-		{"a stage that must be first, inside", model.Scoped(plain, agg(lookup("from", "parts", "as", "p", "pipeline", bson.A{d("$search", d())})))},
+		{
+			reason: "a stage that must be first, inside",
+			s:      model.Scoped(plain, agg(lookup("from", "parts", "as", "p", "pipeline", bson.A{d("$search", d())}))),
+		},
 		{"a $merge", model.Scoped(scope, mergeInto("parts", d("$match", d("x", 1)), d("$merge", d("into", "copy"))))},
 		{"an $out into another collection", model.Scoped(only, mergeInto("parts", d("$out", "copy")))},
 		{"an $out from another collection", model.Scoped(only, mergeInto("stock", d("$out", d("db", "x", "coll", "parts"))))},
-		{"a plan", model.Scoped(scope, model.NewPlan(parts.Delete(1), parts.Insert(part{ID: 2}), mergeInto("parts", d("$out", "copy"))))},
+		{
+			reason: "a plan",
+			s: model.Scoped(scope,
+				model.NewPlan(parts.Delete(1), parts.Insert(part{ID: 2}), mergeInto("parts", d("$out", "copy")))),
+		},
 		{"no scope", model.Scoped(model.Scope{}, model.NewPlan(parts.Update(1, set), parts.Delete(1)))},
 	} {
 		fmt.Fprintf(&b, "# %s\n%s\n", c.reason, c.s)
@@ -136,48 +211,59 @@ func TestScopeDone(t *testing.T) {
 		t.Errorf("Done %s, %v", model.Shell(w.Done), w.Expect)
 	}
 	var e *model.ConflictError
-	if err := model.Scoped(scope, parts.Update(1, d("$set", d("updatedAt", 8)))).Err; !errors.As(err, &e) || e.Paths != [2]string{"$set updatedAt", "$set updatedAt"} {
+	if err := model.Scoped(scope, parts.Update(1, d("$set", d("updatedAt", 8)))).Err; !errors.As(err, &e) ||
+		e.Paths != [2]string{"$set updatedAt", "$set updatedAt"} {
 		t.Errorf("%v", err)
 	}
 }
 
-// TestScopeReasons: why a write matched nothing is asked of the documents that the scope shows, and what is sent in the place of
-// taking back is under it too. An insert meets the tenant's documents that it doesn't show.
+// TestScopeReasons: why a write matched nothing is asked of the documents that the scope shows, and what is sent in the
+// place of taking back is under it too. An insert meets the tenant's documents that it doesn't show.
 func TestScopeReasons(t *testing.T) {
 	full, taken := errors.New("full"), errors.New("taken")
 	reason := model.Reason{If: d("_id", 1), Err: full, Instead: []model.Step{parts.Delete(2)}}
 	update := expectOne(updateOne(d("_id", 1, "v", 1), d("$set", d("v", 2))))
-	update.Reasons = []model.Reason{reason, {If: d("_id", 1, "x", 2), Err: taken}, {If: d("_id", 1), Err: full, Instead: []model.Step{}}}
+	update.Reasons = []model.Reason{
+		reason, {If: d("_id", 1, "x", 2), Err: taken},
+		{If: d("_id", 1), Err: full, Instead: []model.Step{}},
+	}
 	got := model.Scoped(scope, update).Reasons
-	if len(got) != 3 || got[0].Err != full || model.Shell(got[0].If) != "{_id: 1, tenant: 'a', deletedAt: null}" || got[1].Instead != nil ||
+	if len(got) != 3 || got[0].Err != full || model.Shell(got[0].If) != "{_id: 1, tenant: 'a', deletedAt: null}" ||
+		got[1].Instead != nil ||
 		model.Shell(got[1].If) != "{_id: 1, x: 2, tenant: 'a', deletedAt: null}" || got[2].Instead == nil {
 		t.Errorf("an update's %v", got)
 	}
-	if want := model.Scoped(scope, parts.Delete(2)).String(); len(got) == 0 || len(got[0].Instead) != 1 || got[0].Instead[0].(model.Write).String() != want {
+	if want := model.Scoped(scope, parts.Delete(2)).String(); len(got) == 0 || len(got[0].Instead) != 1 ||
+		got[0].Instead[0].(model.Write).String() != want {
 		t.Errorf("an update's Instead %v, want %s", got, want)
 	}
-	if model.Shell(update.Reasons[0].If) != "{_id: 1}" || model.Shell(model.Scoped(model.Scope{Collections: []string{"x"}}, update).Reasons[0].If) != "{_id: 1}" {
+	if model.Shell(update.Reasons[0].If) != "{_id: 1}" ||
+		model.Shell(model.Scoped(model.Scope{Collections: []string{"x"}}, update).Reasons[0].If) != "{_id: 1}" {
 		t.Errorf("the write itself has %v", update.Reasons)
 	}
 	insert := insertDoc(d("_id", 1))
 	insert.Reasons = []model.Reason{reason}
-	if got := model.Scoped(scope, insert).Reasons[0]; model.Shell(got.If) != "{_id: 1, tenant: 'a'}" || got.Instead[0].(model.Write).String() != model.Scoped(scope, parts.Delete(2)).String() {
+	if got := model.Scoped(scope, insert).Reasons[0]; model.Shell(got.If) != "{_id: 1, tenant: 'a'}" ||
+		got.Instead[0].(model.Write).String() != model.Scoped(scope, parts.Delete(2)).String() {
 		t.Errorf("an insert's %v", got)
 	}
 	other := write(&mongo.UpdateOneModel{Filter: d("_id", 1), Update: d("$set", d("v", 2))})
 	other.Collection, other.Reasons = "products", []model.Reason{reason}
-	if got := model.Scoped(model.Scope{Tenant: scope.Tenant, Delete: scope.Delete, Collections: []string{"parts"}}, other).Reasons[0]; model.Shell(got.If) != "{_id: 1}" ||
+	if got := model.Scoped(model.Scope{Tenant: scope.Tenant, Delete: scope.Delete, Collections: []string{"parts"}},
+		other).Reasons[0]; model.Shell(got.If) != "{_id: 1}" ||
 		!strings.Contains(got.Instead[0].String(), "updateOne") {
 		t.Errorf("another collection's %v", got)
 	}
 	collection := model.NewCollection[versionedPart, int32]("parts")
 	docs := embed.NewVersioned(collection, embed.VersionedSpec{})
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		mustRun(t, db, model.NewPlan(model.Scoped(model.Scope{Tenant: d("tenant", "b")}, collection.Insert(versionedPart{ID: 1, Qty: 3}))))
+		mustRun(t, db,
+			model.NewPlan(model.Scoped(model.Scope{Tenant: d("tenant", "b")}, collection.Insert(versionedPart{ID: 1, Qty: 3}))))
 		for _, w := range []model.Write{
 			docs.Update(1, 7, d("$set", d("qty", 4)), bson.NilObjectID), docs.Take(1, "qty", 1, bson.NilObjectID),
 		} {
-			if _, err := model.Scoped(scope, w).Run(t.Context(), db); !errors.Is(err, model.ErrNotFound) || errors.Is(err, embed.ErrVersion) || errors.Is(err, model.ErrGuard) {
+			if _, err := model.Scoped(scope, w).Run(t.Context(), db); !errors.Is(err, model.ErrNotFound) ||
+				errors.Is(err, embed.ErrVersion) || errors.Is(err, model.ErrGuard) {
 				t.Errorf("%s: %v, want that there is none", w, err)
 			}
 		}
@@ -200,7 +286,8 @@ func TestScopeHolds(t *testing.T) {
 	}
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		a, b := of("a"), of("b")
-		mustRun(t, db, model.Scoped(a, docs.InsertMany([]bson.D{d("_id", 1, "x", 1), d("_id", 2, "x", 2)})), model.Scoped(b, docs.InsertMany([]bson.D{d("_id", 3, "x", 1)})))
+		mustRun(t, db, model.Scoped(a, docs.InsertMany([]bson.D{d("_id", 1, "x", 1), d("_id", 2, "x", 2)})),
+			model.Scoped(b, docs.InsertMany([]bson.D{d("_id", 3, "x", 1)})))
 		ids := func(p model.Scope) []int32 {
 			t.Helper()
 			var out []int32
@@ -232,7 +319,8 @@ func TestScopeHolds(t *testing.T) {
 		if got := ids(b); !slices.Equal(got, []int32{4, 5}) {
 			t.Errorf("b has %v; 3 is marked as deleted", got)
 		}
-		if _, err := model.Scoped(b, docs.Modify(d("_id", 1), d("$set", d("x", 9)))).Run(t.Context(), db); !errors.Is(err, model.ErrNotFound) {
+		if _, err := model.Scoped(b, docs.Modify(d("_id", 1), d("$set", d("x", 9)))).
+			Run(t.Context(), db); !errors.Is(err, model.ErrNotFound) {
 			t.Errorf("Modify of another tenant's: %v", err)
 		}
 		joined, err := model.Scoped(b, model.AggregateAs[bson.Raw](docs, mongo.Pipeline{
@@ -243,11 +331,13 @@ func TestScopeHolds(t *testing.T) {
 			t.Errorf("%d joined, %v", len(joined), err)
 		}
 		for _, doc := range joined {
-			if all, ok := doc.Lookup("all").ArrayOK(); doc.Lookup("tenant").StringValue() != "b" || ok && len(must(all.Values())) != 2 {
+			if all, ok := doc.Lookup("all").ArrayOK(); doc.Lookup("tenant").StringValue() != "b" ||
+				ok && len(must(all.Values())) != 2 {
 				t.Errorf("joined %s", doc)
 			}
 		}
-		if left, err := docs.Find(d("tenant", "a")).All(t.Context(), db); err != nil || model.Shell(left) != "[{_id: 1, x: 1, tenant: 'a', updatedAt: 7}, {_id: 2, x: 2, tenant: 'a', updatedAt: 7}]" {
+		if left, err := docs.Find(d("tenant", "a")).All(t.Context(), db); err != nil ||
+			model.Shell(left) != "[{_id: 1, x: 1, tenant: 'a', updatedAt: 7}, {_id: 2, x: 2, tenant: 'a', updatedAt: 7}]" {
 			t.Errorf("a's documents are %s, %v", model.Shell(left), err)
 		}
 	})

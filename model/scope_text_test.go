@@ -16,13 +16,20 @@ import (
 func textSearches() map[string]mongo.Pipeline {
 	text := d("$text", d("$search", "oak"))
 	return map[string]mongo.Pipeline{
-		"alone":              {d("$match", text)},
-		"with a field":       {d("$match", d("$text", d("$search", "oak"), "x", 1))},
-		"within $and":        {d("$match", d("$and", bson.A{d("x", 1), text}))},
-		"encoded":            {d("$match", raw(d("$and", bson.A{text})))},
-		"before a stage":     {d("$match", text), d("$sort", d("_id", 1)), d("$limit", 2)},
-		"before a $lookup":   {d("$match", text), d("$lookup", d("from", "parts", "as", "same", "pipeline", mongo.Pipeline{d("$match", d("x", 1))}))},
-		"before a $facet":    {d("$match", text), d("$facet", d("a", mongo.Pipeline{d("$limit", 5)})), d("$unwind", "$a"), d("$replaceWith", "$a")},
+		"alone":          {d("$match", text)},
+		"with a field":   {d("$match", d("$text", d("$search", "oak"), "x", 1))},
+		"within $and":    {d("$match", d("$and", bson.A{d("x", 1), text}))},
+		"encoded":        {d("$match", raw(d("$and", bson.A{text})))},
+		"before a stage": {d("$match", text), d("$sort", d("_id", 1)), d("$limit", 2)},
+		"before a $lookup": {
+			d("$match", text),
+			d("$lookup", d("from", "parts", "as", "same", "pipeline", mongo.Pipeline{d("$match", d("x", 1))})),
+		},
+		"before a $facet": {
+			d("$match", text),
+			d("$facet", d("a", mongo.Pipeline{d("$limit", 5)})),
+			d("$unwind", "$a"), d("$replaceWith", "$a"),
+		},
 		"with the tenant":    {d("$match", d("$text", d("$search", "oak"), "tenant", "a"))},
 		"of another's words": {d("$match", d("$text", d("$search", "oak elm")))},
 	}
@@ -34,8 +41,10 @@ func TestScopeTextSearch(t *testing.T) {
 	db := mongotest.NewClient(t).Database("x")
 	ctx := t.Context()
 	if _, err := db.Collection("parts").InsertMany(ctx, []any{
-		d("_id", int32(1), "tenant", "a", "x", 1, "says", "an oak"), d("_id", int32(2), "tenant", "a", "x", 1, "says", "a fir"),
-		d("_id", int32(3), "tenant", "b", "x", 1, "says", "an oak and an elm"), d("_id", int32(4), "tenant", "a", "x", 1, "says", "an oak", "gone", true),
+		d("_id", int32(1), "tenant", "a", "x", 1, "says", "an oak"),
+		d("_id", int32(2), "tenant", "a", "x", 1, "says", "a fir"),
+		d("_id", int32(3), "tenant", "b", "x", 1, "says", "an oak and an elm"),
+		d("_id", int32(4), "tenant", "a", "x", 1, "says", "an oak", "gone", true),
 	}); err != nil {
 		t.Fatal(err)
 	}

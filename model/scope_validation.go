@@ -9,7 +9,9 @@ import (
 // allowKeyIDs returns the validation for a database. In a collection that the database's model
 // knows as keyed, the rule for _id also allows the _id of a tenant.
 func (v Validation) allowKeyIDs(db DB) Validation {
-	if slices.ContainsFunc(scopesOf(db), func(s *scope) bool { return s.keyed[v.Collection] || s.keys(v.Collection, false) }) {
+	if slices.ContainsFunc(scopesOf(db), func(s *scope) bool {
+		return s.keyed[v.Collection] || s.keys(v.Collection, false)
+	}) {
 		v.Validator = keyedValidator(v.Validator)
 	}
 	return v

@@ -19,11 +19,12 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
 
-// alikeParts are parts of texts, each with parts that are equal to it under some collation: letters in both cases, letters with accents
-// in one character and in two, numbers with zeros, characters that a collation ignores.
+// alikeParts are parts of texts, each with parts that are equal to it under some collation: letters in both cases,
+// letters with accents in one character and in two, numbers with zeros, characters that a collation ignores.
 var alikeParts = [][]string{
-	{"a", "A", "á", "a\u0301", "Á", "ä", "a\u0308"}, {"7", "07", "007"}, {"e", "é", "e\u0301", "E"}, {"-", " ", "_", ".", "", "\u00ad", "\x00", "\n"},
-	{"ß", "ss", "SS"}, {"æ", "ae", "Æ"}, {"i", "ı", "İ", "I"}, {"ﬀ", "ff", "FF"}, {"0", "00"}, {"$", "^", "*", "\\", "(", "", "$"},
+	{"a", "A", "á", "a\u0301", "Á", "ä", "a\u0308"}, {"7", "07", "007"}, {"e", "é", "e\u0301", "E"},
+	{"-", " ", "_", ".", "", "\u00ad", "\x00", "\n"}, {"ß", "ss", "SS"}, {"æ", "ae", "Æ"}, {"i", "ı", "İ", "I"},
+	{"ﬀ", "ff", "FF"}, {"0", "00"}, {"$", "^", "*", "\\", "(", "", "$"},
 }
 
 // A family makes texts that are alike: of one or two lists of parts.
@@ -47,7 +48,10 @@ func randomTenant(r *rand.Rand, f family) (v any, tenant string) {
 	switch r.IntN(8) {
 	case 0:
 		n := int32(r.IntN(5) - 2)
-		forms := []any{int(n), n, int64(n), float64(n), float32(n), pointTo(n), pointTo(int64(n)), core.MustRawValue(n), core.MustRawValue(float64(n)), core.MustRawValue(int64(n)), numberID(n)}
+		forms := []any{
+			int(n), n, int64(n), float64(n), float32(n), pointTo(n), pointTo(int64(n)), core.MustRawValue(n),
+			core.MustRawValue(float64(n)), core.MustRawValue(int64(n)), numberID(n),
+		}
 		return forms[r.IntN(len(forms))], fmt.Sprint("number ", n)
 	case 1:
 		id := bson.ObjectID{1, 11: byte(r.IntN(2))}
@@ -58,7 +62,10 @@ func randomTenant(r *rand.Rand, f family) (v any, tenant string) {
 		forms := []any{uuid, &uuid, core.MustRawValue(uuid)}
 		return forms[r.IntN(len(forms))], fmt.Sprint("uuid ", uuid.Data)
 	case 3:
-		none := slices.Concat(tenantValues()[""], []any{math.Nextafter(2, 3), f.text(r) + "\xc3", bson.A{f.text(r)}, []string{f.text(r)}, d("$eq", f.text(r)), d("x", f.text(r))})
+		none := slices.Concat(tenantValues()[""], []any{
+			math.Nextafter(2, 3), f.text(r) + "\xc3", bson.A{f.text(r)}, []string{f.text(r)}, d("$eq", f.text(r)),
+			d("x", f.text(r)),
+		})
 		v := none[r.IntN(len(none))]
 		return []any{v, &v, bson.A{v}, d("x", v)}[r.IntN(4)], ""
 	}
@@ -66,10 +73,13 @@ func randomTenant(r *rand.Rand, f family) (v any, tenant string) {
 	if r.IntN(20) == 0 {
 		text = bson.ObjectID{1}.Hex()
 	}
-	return []any{text, textID(text), pointTo(text), pointTo(pointTo(text)), core.MustRawValue(text)}[r.IntN(5)], "text " + text
+	return []any{
+		text, textID(text), pointTo(text), pointTo(pointTo(text)), core.MustRawValue(text),
+	}[r.IntN(5)], "text " + text
 }
 
-// worlds are documents of several tenants in one database, and, beside it, each tenant's alone in a database without a scope.
+// worlds are documents of several tenants in one database, and, beside it, each tenant's alone in a database without a
+// scope.
 type worlds struct {
 	*testing.T
 	r       *rand.Rand
@@ -97,7 +107,9 @@ func newWorlds(t *testing.T, client *mongo.Client, seed uint64) *worlds {
 	w := &worlds{T: t, r: rand.New(rand.NewPCG(seed, 42)), client: client}
 	w.family = newFamily(w.r)
 	if w.r.IntN(4) == 0 {
-		w.folds = []*options.Collation{{Locale: "en"}, {Locale: "en", Strength: 1}, {Locale: "en", Strength: 2}, {Locale: "en", NumericOrdering: true}}[w.r.IntN(4)]
+		w.folds = []*options.Collation{
+			{Locale: "en"}, {Locale: "en", Strength: 1}, {Locale: "en", Strength: 2}, {Locale: "en", NumericOrdering: true},
+		}[w.r.IntN(4)]
 	}
 	if w.r.IntN(2) == 0 {
 		keyed := docsAny.Named("keyed")
@@ -109,7 +121,9 @@ func newWorlds(t *testing.T, client *mongo.Client, seed uint64) *worlds {
 	for _, name := range worldNames { // documents of no tenant
 		var docs []any
 		for _, v := range []any{nil, "", bson.A{}, bson.A{true}, d(), true, 7.5, bson.NilObjectID, bson.Regex{Pattern: "."}} {
-			docs = append(docs, bson.D{{Key: "_id", Value: bson.NewObjectID()}, {Key: "tenant", Value: v}, {Key: "name", Value: "a"}})
+			docs = append(docs, bson.D{
+				{Key: "_id", Value: bson.NewObjectID()}, {Key: "tenant", Value: v}, {Key: "name", Value: "a"},
+			})
 		}
 		docs = append(docs, d("_id", "a", "name", "a"))
 		if _, err := w.shared.Collection(name).InsertMany(t.Context(), docs); err != nil {
@@ -186,7 +200,8 @@ func outcome(err error) string {
 	return err.Error()
 }
 
-// compare compares each tenant's documents with its own world, and the documents of no tenant with those that were stored.
+// compare compares each tenant's documents with its own world, and the documents of no tenant with those that were
+// stored.
 func (w *worlds) compare(before map[string][]string) {
 	w.Helper()
 	after := w.stored(w.shared)
@@ -242,8 +257,8 @@ func (w *worlds) stored(db *mongo.Database) map[string][]string {
 	return out
 }
 
-// Random operations of random tenants under random collations give what they give in a database with the tenant's documents alone. A
-// value that can't be a tenant is refused before a command is sent.
+// Random operations of random tenants under random collations give what they give in a database with the tenant's
+// documents alone. A value that can't be a tenant is refused before a command is sent.
 func TestScopeWorlds(t *testing.T) {
 	tenancy.Differs(t, "it has tenants of its own")
 	monitor := mongotest.NewMonitor()

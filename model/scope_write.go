@@ -262,8 +262,11 @@ func (s *scope) markedToo(w Write, update any) any {
 // reachedBy returns the scope's filter for a write.
 func (s *scope) reachedBy(w Write) (bson.D, error) {
 	if w.mixed && s.mark != nil {
-		return nil, &ConflictError{Collection: w.Collection, Reason: "the write was merged from two writes, of which only one may write documents that the scope marks as deleted: " +
-			"run the two separately"}
+		return nil, &ConflictError{
+			Collection: w.Collection,
+			Reason: "the write was merged from two writes, of which only one may write documents that the scope marks as deleted: " +
+				"run the two separately",
+		}
 	}
 	return s.shown(w.Deleted), nil
 }

@@ -143,8 +143,11 @@ func (k ShardKey) write(w Write, known func(bson.RawValue) bson.D) Write {
 }
 
 func (k ShardKey) refusedUpsert() error {
-	return &ConflictError{Collection: k.Collection, Reason: "an upsert under the shard key {" + strings.Join(k.Fields, ", ") +
-		"} needs every field of the key in its filter: add the fields, or shard the collection by _id"}
+	return &ConflictError{
+		Collection: k.Collection,
+		Reason: "an upsert under the shard key {" + strings.Join(k.Fields, ", ") +
+			"} needs every field of the key in its filter: add the fields, or shard the collection by _id",
+	}
 }
 
 // withFilter returns the write with a filter that reaches no other documents. The write's

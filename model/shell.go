@@ -50,7 +50,8 @@ func isMethod(name string) bool {
 		return true
 	}
 	switch name {
-	case "adminCommand", "aggregate", "auth", "commandHelp", "constructor", "createCollection", "createEncryptedCollection",
+	case "adminCommand", "aggregate", "auth", "commandHelp", "constructor", "createCollection",
+		"createEncryptedCollection",
 		"createRole", "createUser", "createView", "currentOp", "disableFreeMonitoring", "dropAllRoles", "dropAllUsers",
 		"dropDatabase", "dropRole", "dropUser", "enableFreeMonitoring", "eval", "fsyncLock", "fsyncUnlock", "getCollection",
 		"getCollectionInfos", "getCollectionNames", "getFreeMonitoringStatus", "getLogComponents", "getMongo", "getName",

@@ -62,7 +62,10 @@ func TestShellOfEachType(t *testing.T) {
 		{bson.JavaScript("f('x')"), "code"},
 		{bson.CodeWithScope{Code: "f", Scope: d("x", int64(1))}, "code with its scope"},
 		{bson.D{}, "an empty document"},
-		{d("a", 1, "_b$9", 2, "9a", 3, "a.b", 4, "a'b", 5, "é", 6, "", 7, "__proto__", 8, "$set", 9), "names that are identifiers, and others"},
+		{
+			v:      d("a", 1, "_b$9", 2, "9a", 3, "a.b", 4, "a'b", 5, "é", 6, "", 7, "__proto__", 8, "$set", 9),
+			reason: "names that are identifiers, and others",
+		},
 		{bson.A{1, bson.A{}, bson.A{nil}}, "arrays"},
 		{mongo.Pipeline{d("$match", bson.D{}), d("$limit", 1)}, "a pipeline"},
 		{[]bson.D{d("a", 1)}, "a list of documents"},
@@ -82,9 +85,10 @@ func TestStrings(t *testing.T) {
 	yes := true
 	set := d("$set", d("name", "x"))
 	all := model.ReadOptions{
-		Hint: "a_1", Collation: &options.Collation{Locale: "en", Strength: 2, CaseLevel: true, CaseFirst: "upper", NumericOrdering: true,
-			Alternate: "shifted", MaxVariable: "space", Normalization: true, Backwards: true},
-		Comment: "why", Let: d("x", 1), AllowDiskUse: true, BatchSize: 5,
+		Hint: "a_1",
+		Collation: &options.Collation{Locale: "en", Strength: 2, CaseLevel: true, CaseFirst: "upper", NumericOrdering: true,
+			Alternate: "shifted", MaxVariable: "space", Normalization: true, Backwards: true}, Comment: "why", Let: d("x", 1),
+		AllowDiskUse: true, BatchSize: 5,
 	}
 	found := products.Find(d("name", "it's")).Sorted(d("name", 1, "_id", -1)).Limited(5)
 	found.Skip, found.Projection, found.Options = 2, d("name", 1), all
@@ -95,7 +99,9 @@ func TestStrings(t *testing.T) {
 	modify.After, modify.Upsert, modify.Sort, modify.Projection = true, true, d("name", 1), d("name", 1)
 	modify.ArrayFilters = bson.A{d("e.id", 1)}
 	modify.Options = model.ModifyOptions{Hint: "a_1", Collation: all.Collation, Comment: "why", Let: d("x", 1)}
-	remove := &model.Modify[product]{FindAndModify: model.FindAndModify{Collection: "products", Filter: d("name", "x"), Remove: true}}
+	remove := &model.Modify[product]{
+		FindAndModify: model.FindAndModify{Collection: "products", Filter: d("name", "x"), Remove: true},
+	}
 	index := model.NewIndex("products", d("name", 1, "at", -1))
 	unique := index
 	unique.Unique, unique.Partial, unique.ExpireAfter, unique.Name = true, d("name", d("$exists", true)), 90e9, "mine"
@@ -106,9 +112,11 @@ func TestStrings(t *testing.T) {
 	for _, s := range []fmt.Stringer{
 		products.Find(nil), products.ByID(oid(1)), found, model.Project[struct{ Name string }](products.Find(nil)),
 		products.Find(nil).Limited(-1), products.ByID(bson.ObjectID{}),
-		piped, &pipedAll, model.AggregateAs[bson.D](products, nil), modify, remove, &model.Modify[product]{FindAndModify: model.FindAndModify{Collection: "products"}},
-		parts.Insert(part{ID: 1, Name: "bolt"}), parts.Replace(part{ID: 1, Name: "nut"}), parts.Update(1, set), parts.Delete(1),
-		parts.Named("odd name").Delete(1), parts.Named("a.b").Delete(1), parts.Named("stats").Delete(1), parts.Named("_x").Delete(1),
+		piped, &pipedAll, model.AggregateAs[bson.D](products, nil), modify, remove,
+		&model.Modify[product]{FindAndModify: model.FindAndModify{Collection: "products"}},
+		parts.Insert(part{ID: 1, Name: "bolt"}), parts.Replace(part{ID: 1, Name: "nut"}), parts.Update(1, set),
+		parts.Delete(1), parts.Named("odd name").Delete(1), parts.Named("a.b").Delete(1), parts.Named("stats").Delete(1),
+		parts.Named("_x").Delete(1),
 		write(&mongo.UpdateOneModel{Filter: d("_id", 1), Update: set, Upsert: &yes, ArrayFilters: []any{d("e.x", 1)},
 			Collation: all.Collation, Hint: "a_1", Sort: d("a", 1)}),
 		write(&mongo.UpdateManyModel{Filter: bson.D{}, Update: mongo.Pipeline{set}}),
@@ -120,8 +128,9 @@ func TestStrings(t *testing.T) {
 		model.NewPlan(parts.Delete(1), parts.Delete(2)), model.Plan{}, model.RefusedPlan("parts", fmt.Errorf("bad input")),
 		index, unique, atOnce,
 		model.New("test", wants{index, model.NewIndex("products", d("name", 1))}).Indexes(),
-		model.One, model.Any, model.Applied, model.Unknown, model.Already, model.NotSent, model.Atomic, model.Rerunnable, model.Transactional,
-		model.Cost{}, model.Cost{Commands: 1, Written: 1}, model.Cost{Commands: 2, Unbounded: true, Indexes: []string{"a", "b"}},
+		model.One, model.Any, model.Applied, model.Unknown, model.Already, model.NotSent, model.Atomic,
+		model.Rerunnable, model.Transactional, model.Cost{}, model.Cost{Commands: 1, Written: 1},
+		model.Cost{Commands: 2, Unbounded: true, Indexes: []string{"a", "b"}},
 		model.Cost{Commands: 1, Written: 2, Unbounded: true, Batches: true}, model.Cost{Commands: 3, Returned: 5},
 	} {
 		fmt.Fprintf(&b, "%-20T %s\n", s, strings.TrimSuffix(s.String(), "\n"))

@@ -136,7 +136,10 @@ func encodeModel(w Write) (mongo.WriteModel, int, error) {
 		c.Filter = e.document("filter", m.Filter)
 		return &c, e.total(), e.err
 	}
-	return nil, 0, &ValueError{Collection: w.Collection, Field: "Model", Reason: fmt.Sprintf("%T isn't a write model of the driver", w.Model)}
+	return nil, 0, &ValueError{
+		Collection: w.Collection, Field: "Model",
+		Reason: fmt.Sprintf("%T isn't a write model of the driver", w.Model),
+	}
 }
 
 // encoder encodes the parts of one statement and adds up their sizes.

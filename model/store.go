@@ -328,7 +328,8 @@ func (s *Store[D, K]) change(
 ) Change[Stored[D]] {
 	full := "store " + s.docs.Name() + ": " + name
 	out := Change[Stored[D]]{
-		Name: full, Err: cmp.Or(s.invalid, of.err), Attempts: 100, action: &action{full + " " + shell(of.name(s.refs))}, alone: s.in.actsAlone(kind),
+		Name: full, Err: cmp.Or(s.invalid, of.err), Attempts: 100, action: &action{full + " " + shell(of.name(s.refs))},
+		alone: s.in.actsAlone(kind),
 		again: func(out Stored[D]) bool { return out.state.again },
 		Read: func(ctx context.Context, db DB) (out Stored[D], err error) {
 			out.state, err = prepare(ctx, db)
@@ -336,7 +337,8 @@ func (s *Store[D, K]) change(
 		},
 		Decide: func(out Stored[D]) (Plan, error) {
 			plan := s.in.plan(out.state)
-			plan.Transactional = plan.Transactional || out.state.tx && isWritten(out.state.referred, "") // it isn't the whole action
+			// it isn't the whole action
+			plan.Transactional = plan.Transactional || out.state.tx && isWritten(out.state.referred, "")
 			return plan, nil
 		},
 		check:  func(out Stored[D], plan Plan, r Result) error { return out.state.checkUnread(plan, r) },

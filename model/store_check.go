@@ -51,8 +51,8 @@ func (s *store) begunAt(collection string, doc bson.Raw) (time.Time, bool) {
 func (s *store) unfinishedCheck(collection string) Check {
 	filter, began := s.unfinishedQuery(collection)
 	return Check{
-		Name: collection + "." + s.fieldOf(collection).Action() + ": unfinished actions", Collection: collection, technique: "model.Store",
-		Rule: "a store's action outside transactions is finished within a minute", Age: time.Minute,
+		Name: collection + "." + s.fieldOf(collection).Action() + ": unfinished actions", Collection: collection,
+		technique: "model.Store", Rule: "a store's action outside transactions is finished within a minute", Age: time.Minute,
 		Pipeline: mongo.Pipeline{
 			{{Key: "$match", Value: filter}}, {{Key: "$project", Value: began}},
 			{{Key: "$sort", Value: bson.D{{Key: "_id", Value: 1}}}},

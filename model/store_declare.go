@@ -35,7 +35,9 @@ type reacting interface {
 // declareStore collects the model's reactions. It panics if a technique writes the
 // collection's documents and has no reactions.
 func declareStore(m *Model, docs *core.Docs) *store {
-	s := &store{docs: docs, keyed: map[string]bool{}, fields: map[string]core.StoreField{}, transient: map[string]map[string]bool{}}
+	s := &store{
+		docs: docs, keyed: map[string]bool{}, fields: map[string]core.StoreField{}, transient: map[string]map[string]bool{},
+	}
 	docs.CheckStoreField()
 	s.keyed[docs.Name()], s.fields[docs.Name()] = docs.IsKeyed(), docs.StoreField()
 	s.owned, s.derived = Owns.In(docs.Name(), string(docs.StoreField())), []bool{false}
@@ -112,7 +114,8 @@ func (s *store) collectOwned(t Technique, reacts, writes bool, instead string, d
 		}
 		if f.Use == Owns && f.Path == Whole && f.Document == "" && !writes {
 			core.Place("NewStore of "+s.docs.Name()).Fail(
-				fmt.Sprintf("%s owns all documents of %s", techniqueName(t), s.docs.Name()), "use its methods, or a store of the documents from which it makes them")
+				fmt.Sprintf("%s owns all documents of %s", techniqueName(t), s.docs.Name()),
+				"use its methods, or a store of the documents from which it makes them")
 		}
 		switch f.Use {
 		case Spares:

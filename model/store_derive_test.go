@@ -74,7 +74,8 @@ func TestStoreDerivesUnread(t *testing.T) {
 			t.Errorf("another value of the computed field: %v", err)
 		}
 		// Conditions of the filter guard the write.
-		if _, _, err := store.SetOne(bson.D{{Key: "_id", Value: 1}, {Key: "a", Value: 9}}, whole).Run(t.Context(), db); !errors.Is(err, model.ErrNotFound) {
+		if _, _, err := store.SetOne(bson.D{{Key: "_id", Value: 1}, {Key: "a", Value: 9}}, whole).
+			Run(t.Context(), db); !errors.Is(err, model.ErrNotFound) {
 			t.Errorf("a filter that doesn't match: %v", err)
 		}
 		t.Run("with transactions", func(t *testing.T) {
@@ -84,7 +85,8 @@ func TestStoreDerivesUnread(t *testing.T) {
 				t.Fatal(err)
 			}
 			monitor.Reset()
-			if s, _, err := store.Set(1, whole).Run(t.Context(), tx); err != nil || s.Doc.B != 5 || len(monitor.Commands()) != 1 {
+			if s, _, err := store.Set(1, whole).Run(t.Context(), tx); err != nil || s.Doc.B != 5 ||
+				len(monitor.Commands()) != 1 {
 				t.Errorf("%+v, %v, %v", s.Doc, err, monitor.Commands())
 			}
 		})

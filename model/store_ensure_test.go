@@ -15,12 +15,17 @@ import (
 
 // A writer has one note of each text.
 var oneNote = model.IndexSet{Needed: []model.Index{
-	{Collection: "notes", Name: "writer_1_text_1", Keys: bson.D{{Key: "writer", Value: 1}, {Key: "text", Value: 1}}, Unique: true},
+	{
+		Collection: "notes", Name: "writer_1_text_1",
+		Keys:   bson.D{{Key: "writer", Value: 1}, {Key: "text", Value: 1}},
+		Unique: true,
+	},
 }}
 
 func ensureNote(id, writer, text string) model.Change[model.Stored[note]] {
 	store := model.NewStore(model.New("counted", noteCount, noteRef), diaryNotes)
-	return store.EnsureOne(bson.D{{Key: "writer", Value: writer}, {Key: "text", Value: text}}, note{ID: id, Writer: writer, Text: text})
+	return store.EnsureOne(bson.D{{Key: "writer", Value: writer}, {Key: "text", Value: text}},
+		note{ID: id, Writer: writer, Text: text})
 }
 
 func seedOneNote(ctx context.Context, db *mongo.Database) error {
@@ -86,7 +91,8 @@ func TestStoreTaken(t *testing.T) {
 		}
 		_, _, edited := noteStore.Edit("o", func(n *note) error { n.Text = "x"; return nil }).Run(t.Context(), db)
 		for what, err := range map[string]error{"insert": inserted, "edit": edited} {
-			if !errors.Is(err, model.ErrTaken) || !mongo.IsDuplicateKeyError(err) || model.DuplicateIndex(err) != "writer_1_text_1" ||
+			if !errors.Is(err, model.ErrTaken) || !mongo.IsDuplicateKeyError(err) ||
+				model.DuplicateIndex(err) != "writer_1_text_1" ||
 				!strings.Contains(err.Error(), "taken already") ||
 				what == "insert" && !strings.Contains(err.Error(), "(notes {writer: 'ann', text: 'x'} is stored already)") {
 				t.Errorf("%s: %v", what, err)
@@ -109,7 +115,8 @@ func TestStoreEnsureOneRefuses(t *testing.T) {
 			t.Errorf("%v: %v", c.filter, err)
 		}
 	}
-	if err := noteStore.EnsureOne(bson.D{{Key: "text", Value: bson.D{{Key: "$gt", Value: "a"}}}}, note{ID: "m"}).Err; err != nil {
+	if err := noteStore.EnsureOne(bson.D{{Key: "text", Value: bson.D{{Key: "$gt", Value: "a"}}}},
+		note{ID: "m"}).Err; err != nil {
 		t.Errorf("a condition that isn't an equality: %v", err)
 	}
 }

@@ -57,7 +57,9 @@ func (s *store) expect(tx *runctx.Tx, list []*referred, writes []expectedWrite) 
 // knows reports whether a write has all fields that a reaction looks at.
 func (w expectedWrite) knows(paths []string) bool {
 	return w.known == nil || !slices.ContainsFunc(paths, func(path string) bool {
-		return !slices.ContainsFunc(w.known, func(known string) bool { return path == known || strings.HasPrefix(path, known+".") })
+		return !slices.ContainsFunc(w.known, func(known string) bool {
+			return path == known || strings.HasPrefix(path, known+".")
+		})
 	})
 }
 
@@ -86,7 +88,9 @@ func (r Reaction) expect(w StoreWrite, list []*referred, ids []bson.RawValue) {
 		w.found = make([][]bson.Raw, len(fetches))
 		needs := false
 		for _, f := range fetches {
-			i := slices.IndexFunc(ids, func(id bson.RawValue) bool { return f.Query == nil && f.By == "" && bsonval.EqualRaw(id, f.ID) })
+			i := slices.IndexFunc(ids, func(id bson.RawValue) bool {
+				return f.Query == nil && f.By == "" && bsonval.EqualRaw(id, f.ID)
+			})
 			if i >= 0 && f.Hold && f.Collection == list[i].to.Name() {
 				list[i].held = true
 			}
@@ -121,5 +125,6 @@ func (w Write) isPlainUpdate(collection string, id bson.RawValue) bool {
 	}
 	filter, _ := m.Filter.(bson.D)
 	_, plain := m.Update.(bson.D)
-	return plain && len(filter) == 1 && sameValue(idFilter(filter), id) && m.ArrayFilters == nil && m.Upsert == nil && m.Sort == nil
+	return plain && len(filter) == 1 && sameValue(idFilter(filter), id) && m.ArrayFilters == nil &&
+		m.Upsert == nil && m.Sort == nil
 }

@@ -133,8 +133,9 @@ func (s *store) fetchGroup(
 		fields = withProjected(fields, s.fieldOf(first.Collection).Deletes())
 	}
 	q := Query{
-		Collection: first.Collection, Filter: bson.D{{Key: path, Value: bson.D{{Key: "$in", Value: ids}}}}, Projection: fields,
-		Index: index, Keyed: s.keyed[first.Collection], Limit: first.Limit, Deleted: first.Deleted,
+		Collection: first.Collection,
+		Filter:     bson.D{{Key: path, Value: bson.D{{Key: "$in", Value: ids}}}}, Projection: fields, Index: index,
+		Keyed: s.keyed[first.Collection], Limit: first.Limit, Deleted: first.Deleted,
 	}
 	var docs []bson.Raw
 	var err error

@@ -84,7 +84,9 @@ func (s *store) readFirst(ctx context.Context, err error) error {
 // writeFirst writes a stored document and returns it as it was.
 func (s *store) writeFirst(ctx context.Context, db DB, of storeTarget, first firstWrite) (bson.Raw, error) {
 	if first.set != nil {
-		doc, err := s.modify(ctx, db, FindAndModify{Collection: s.docs.Name(), Filter: of.filter, Update: setOperators(first.set), Index: of.index()})
+		doc, err := s.modify(ctx, db, FindAndModify{
+			Collection: s.docs.Name(), Filter: of.filter, Update: setOperators(first.set), Index: of.index(),
+		})
 		if mongo.IsDuplicateKeyError(err) {
 			err = newTakenError(Write{Collection: s.docs.Name()}, err)
 		}
@@ -117,7 +119,9 @@ func (s *store) holdsAll(ctx context.Context, first Fetch, list []Fetch) bool {
 	if tx := runctx.TxOf(ctx); tx == nil || tx.Together {
 		return false
 	}
-	return !slices.ContainsFunc(list, func(f Fetch) bool { return f.Query == nil && f.group() == first.group() && !f.Hold })
+	return !slices.ContainsFunc(list, func(f Fetch) bool {
+		return f.Query == nil && f.group() == first.group() && !f.Hold
+	})
 }
 
 // fetchHeld reads documents, and increments their number [core.StoreField.Hold] in the same commands.
@@ -148,7 +152,8 @@ func (s *storeState) hold(h heldDoc) {
 		return
 	}
 	own := &s.held[i]
-	own.isHeld, own.asked, own.Missing = own.isHeld || h.isHeld, joinAsked(own.asked, h.asked), cmp.Or(own.Missing, h.Missing)
+	own.isHeld, own.asked, own.Missing = own.isHeld ||
+		h.isHeld, joinAsked(own.asked, h.asked), cmp.Or(own.Missing, h.Missing)
 }
 
 // conflicts reports whether a write of the plan changes the document in any case, so that it

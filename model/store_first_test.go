@@ -38,8 +38,8 @@ func TestStoreCommands(t *testing.T) {
 			old: "insert update commitTransaction", now: "bulkWrite commitTransaction",
 		},
 		{
-			what: "insert below a missing writer", action: noteStore.Insert(note{ID: "m", Writer: "cy"}), fails: model.ErrNotFound,
-			old: "findAndModify abortTransaction", now: "find abortTransaction",
+			what: "insert below a missing writer", action: noteStore.Insert(note{ID: "m", Writer: "cy"}),
+			fails: model.ErrNotFound, old: "findAndModify abortTransaction", now: "find abortTransaction",
 		},
 		{
 			what: "ensure", action: counted.Ensure(note{ID: "m", Writer: "ann"}),
@@ -72,13 +72,15 @@ func TestStoreCommands(t *testing.T) {
 			old: "findAndModify update update commitTransaction", now: "findAndModify bulkWrite commitTransaction",
 		},
 		{
-			what: "move to a missing writer", action: counted.Set("n", bson.D{{Key: "writer", Value: "cy"}}), fails: model.ErrNotFound,
-			old: "findAndModify update abortTransaction", now: "findAndModify bulkWrite abortTransaction",
+			what: "move to a missing writer", action: counted.Set("n", bson.D{{Key: "writer", Value: "cy"}}),
+			fails: model.ErrNotFound, old: "findAndModify update abortTransaction",
+			now: "findAndModify bulkWrite abortTransaction",
 		},
 		{
-			what: "move to a missing writer whom nothing counts", action: referring.Set("n", bson.D{{Key: "writer", Value: "cy"}}),
-			fails: model.ErrNotFound,
-			old:   "findAndModify update abortTransaction", now: "findAndModify update abortTransaction",
+			what:   "move to a missing writer whom nothing counts",
+			action: referring.Set("n", bson.D{{Key: "writer", Value: "cy"}}),
+			fails:  model.ErrNotFound,
+			old:    "findAndModify update abortTransaction", now: "findAndModify update abortTransaction",
 		},
 		{
 			what: "delete", action: noteStore.Delete("n"),
@@ -91,7 +93,8 @@ func TestStoreCommands(t *testing.T) {
 	} {
 		for version, want := range map[string]string{"7.0": c.old, "8.0": c.now} {
 			monitor := mongotest.NewMonitor()
-			db := fillDiary(t, mongotest.NewClient(t, mongotest.WithVersion(version), mongotest.WithMonitor(monitor)).Database("diary"))
+			db := fillDiary(t,
+				mongotest.NewClient(t, mongotest.WithVersion(version), mongotest.WithMonitor(monitor)).Database("diary"))
 			before := storedIn(t, db)
 			monitor.Reset()
 			_, _, err := c.action.Run(t.Context(), db)
@@ -114,7 +117,8 @@ func fillDiary(t *testing.T, plain *mongo.Database) model.DB {
 	t.Helper()
 	db, err := model.WithTransactions(t.Context(), plain)
 	if err == nil {
-		_, _, err = writerStore.InsertMany(writer{ID: "ann", Name: "Ann"}, writer{ID: "bob", Name: "Bob"}).Run(t.Context(), db)
+		_, _, err = writerStore.InsertMany(writer{ID: "ann", Name: "Ann"},
+			writer{ID: "bob", Name: "Bob"}).Run(t.Context(), db)
 	}
 	if err == nil {
 		_, _, err = noteStore.Insert(note{ID: "n", Writer: "ann", Text: "x"}).Run(t.Context(), db)
@@ -171,7 +175,8 @@ func TestStoreFirstUnfinished(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, _, err = writerStore.InsertMany(writer{ID: "ann", Name: "Ann"}, writer{ID: "bob", Name: "Bob"}).Run(t.Context(), db)
+		_, _, err = writerStore.InsertMany(writer{ID: "ann", Name: "Ann"},
+			writer{ID: "bob", Name: "Bob"}).Run(t.Context(), db)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -25,7 +25,8 @@ func (s *Store[D, K]) DeleteJob(ids ...K) Job {
 	roots := make([]bson.RawValue, len(ids))
 	job := Job{Name: "store " + s.in.docs.Name() + ": delete", Err: s.checkUnguarded()}
 	if len(s.refs) > 0 {
-		job.Err = s.docs.Docs().Refuse(s.refs[0].path, nil, "has a filter by Store.Referring: a job deletes documents by their _ids")
+		job.Err = s.docs.Docs().
+			Refuse(s.refs[0].path, nil, "has a filter by Store.Referring: a job deletes documents by their _ids")
 	}
 	if len(ids) == 0 {
 		job.Err = s.docs.Docs().Refuse("_id", nil, "no id was given: give at least one")
@@ -35,9 +36,12 @@ func (s *Store[D, K]) DeleteJob(ids ...K) Job {
 		roots[i], err = s.docs.Docs().RawID("_id", id)
 		job.Err = cmp.Or(job.Err, err)
 	}
-	job.Stages = []Stage{{Name: "delete", Collection: s.in.docs.Name(), acts: true, Do: func(ctx context.Context, b *Batch) error {
-		return s.in.deleteAll(ctx, b, roots)
-	}}}
+	job.Stages = []Stage{{
+		Name: "delete", Collection: s.in.docs.Name(), acts: true,
+		Do: func(ctx context.Context, b *Batch) error {
+			return s.in.deleteAll(ctx, b, roots)
+		},
+	}}
 	return job
 }
 
@@ -79,7 +83,9 @@ func (s *storeState) sampled(f Fetch) Fetch {
 
 // related returns the answers of the reactions to the deletion of documents, and how many of
 // the documents are stored. most is as in storeState.
-func (s *store) related(ctx context.Context, db DB, docs []documentRef, most int64) (out storeState, stored int, err error) {
+func (s *store) related(
+	ctx context.Context, db DB, docs []documentRef, most int64,
+) (out storeState, stored int, err error) {
 	out = newState(ctx, runctx.Token(ctx))
 	out.most = most
 	writes, err := s.readRefs(ctx, db, docs)
@@ -93,7 +99,9 @@ func (s *store) related(ctx context.Context, db DB, docs []documentRef, most int
 		}
 	}
 	for _, r := range docs { // others can refer to a missing document
-		if !slices.ContainsFunc(writes, func(w StoreWrite) bool { return w.Collection == r.collection && sameValue(w.id(), r.id) }) {
+		if !slices.ContainsFunc(writes, func(w StoreWrite) bool {
+			return w.Collection == r.collection && sameValue(w.id(), r.id)
+		}) {
 			doc, err := bson.Marshal(bson.D{{Key: "_id", Value: r.id}})
 			if err != nil {
 				return out, 0, err
@@ -164,7 +172,9 @@ const mostVisited = 100
 // checkDeletion returns the keys of the documents that are deleted with others, and how many
 // are stored. If a rule forbids the deletion, it returns the rule's error. The value of a key
 // is false for a document that is only tidied up.
-func (s *store) checkDeletion(ctx context.Context, db DB, queue []documentRef) (deleted map[string]bool, n int64, err error) {
+func (s *store) checkDeletion(
+	ctx context.Context, db DB, queue []documentRef,
+) (deleted map[string]bool, n int64, err error) {
 	deleted = map[string]bool{}
 	var checks []func(deleted func(collection string, id bson.RawValue) bool) error
 	for _, r := range queue {
@@ -283,7 +293,8 @@ func (d *deletion) deleteRelated(ctx context.Context, db DB, related []StoreWrit
 func (d *deletion) run(ctx context.Context, db DB, r documentRef, parts bool) (part []StoreWrite, err error) {
 	name := "store " + r.collection + ": delete"
 	change := Change[storeState]{
-		Name: name, Attempts: 100, action: &action{name + " " + shell(r.id)}, again: func(out storeState) bool { return out.again },
+		Name: name, Attempts: 100, action: &action{name + " " + shell(r.id)},
+		again: func(out storeState) bool { return out.again },
 		Read: func(ctx context.Context, db DB) (storeState, error) {
 			if !parts {
 				writes, err := d.store.readRefs(ctx, db, []documentRef{r})
@@ -301,7 +312,9 @@ func (d *deletion) run(ctx context.Context, db DB, r documentRef, parts bool) (p
 				return storeState{}, err
 			}
 			d.stored = stored > 0
-			part = slices.DeleteFunc(some.writesOf(0), func(w StoreWrite) bool { return !w.deletes() && d.deleted[refOf(w).key()] })
+			part = slices.DeleteFunc(some.writesOf(0), func(w StoreWrite) bool {
+				return !w.deletes() && d.deleted[refOf(w).key()]
+			})
 			if len(part) == 0 || stored > 0 && int64(len(part)) < d.size {
 				part = nil
 				return storeState{}, nil

@@ -40,7 +40,8 @@ type storeState struct {
 
 	others map[string]bool // the keys of documents that other actions delete, for which no rule may forbid this one
 
-	most int64 // the number of documents that a fetch without a limit finds; negative for all, 0 for an error if there are too many
+	// the number of documents that a fetch without a limit finds; negative for all, 0 for an error if there are too many
+	most int64
 
 	each []storeState // instead of all others: one state for each of the caller's documents
 
@@ -153,7 +154,8 @@ func (s *store) prepareLevels(ctx context.Context, db DB, out *storeState, write
 		if len(out.docs) > mostWrites && depth > 0 {
 			return &tooManyError{ValueError{
 				Collection: s.docs.Name(), Field: "_id", Value: out.docs[0].id, Reason: fmt.Sprintf("has more than %d documents "+
-					"that are written with it: delete it by Store.DeleteJob, or run the job of the technique that writes them", mostWrites),
+					"that are written with it: delete it by Store.DeleteJob, or run the job of the technique that writes them",
+					mostWrites),
 			}}
 		}
 		if depth == 0 && !out.tx {
@@ -248,7 +250,9 @@ func (s *storeState) deleted(collection string, id bson.RawValue) bool {
 
 // index returns the index of a document that the action writes, or -1.
 func (s *storeState) index(collection string, id bson.RawValue) int {
-	return slices.IndexFunc(s.docs, func(d storedDoc) bool { return d.collection == collection && bsonval.EqualRaw(d.id, id) })
+	return slices.IndexFunc(s.docs, func(d storedDoc) bool {
+		return d.collection == collection && bsonval.EqualRaw(d.id, id)
+	})
 }
 
 // wasApplied reports whether a document shows that an earlier run of the action wrote it.

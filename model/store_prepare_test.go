@@ -32,9 +32,12 @@ func rule(reactions ...model.Reaction) model.Technique {
 
 // plusOne is a rule that sets a field to another field's value plus 1.
 func plusOne(from, to string) model.Technique {
-	return rule(model.Reaction{Collection: "leaves", Paths: []string{from}, Amend: func(w model.StoreWrite) (bson.D, error) {
-		return bson.D{{Key: to, Value: w.After.Lookup(from).AsInt64() + 1}}, nil
-	}})
+	return rule(model.Reaction{
+		Collection: "leaves", Paths: []string{from},
+		Amend: func(w model.StoreWrite) (bson.D, error) {
+			return bson.D{{Key: to, Value: w.After.Lookup(from).AsInt64() + 1}}, nil
+		},
+	})
 }
 
 // cascade is a rule that deletes the leaves below a deleted leaf, and moves the ones below a
@@ -46,7 +49,10 @@ func cascade() model.Technique {
 			if w.Before == nil {
 				return nil, nil
 			}
-			return []model.Fetch{{Job: "the leaves' job", Query: &model.Query{Collection: "leaves", Filter: bson.D{{Key: "up", Value: w.Before.Lookup("_id")}}}}}, nil
+			return []model.Fetch{{
+				Job:   "the leaves' job",
+				Query: &model.Query{Collection: "leaves", Filter: bson.D{{Key: "up", Value: w.Before.Lookup("_id")}}},
+			}}, nil
 		},
 		React: func(w model.StoreWrite) (a model.Answer, err error) {
 			for _, doc := range w.FoundAll(0) {
@@ -76,7 +82,9 @@ func storedLeaves(t *testing.T, db model.DB) []leaf {
 // An amendment concerns the reactions that look at its field, in whatever order they are.
 func TestStoreAmendsInRounds(t *testing.T) {
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		for i, techniques := range [][]model.Technique{{plusOne("a", "b"), plusOne("b", "c")}, {plusOne("b", "c"), plusOne("a", "b")}} {
+		for i, techniques := range [][]model.Technique{
+			{plusOne("a", "b"), plusOne("b", "c")}, {plusOne("b", "c"), plusOne("a", "b")},
+		} {
 			store := model.NewStore(model.New("rounds", techniques...), leaves)
 			id := int64(i)
 			s, _, err := store.Insert(leaf{ID: id, A: 1}).Run(t.Context(), db)
@@ -125,7 +133,8 @@ func TestStoreCascades(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := store.InsertMany(leaf{ID: 1}, leaf{ID: 2, Up: 1}, leaf{ID: 3, Up: 2}, leaf{ID: 4, Up: 3}, leaf{ID: 5}).Run(t.Context(), tx); err != nil {
+		if _, _, err := store.InsertMany(leaf{ID: 1}, leaf{ID: 2, Up: 1}, leaf{ID: 3, Up: 2}, leaf{ID: 4, Up: 3},
+			leaf{ID: 5}).Run(t.Context(), tx); err != nil {
 			t.Fatal(err)
 		}
 		if _, _, err := store.Set(2, bson.D{{Key: "a", Value: int64(7)}}).Run(t.Context(), tx); err != nil {
@@ -199,7 +208,8 @@ func TestStoreAlone(t *testing.T) {
 		run("replace", 2, leaf{ID: 1, B: 1, Note: "y"}, store.Replace(leaf{ID: 1, Note: "y", B: 1}))
 		run("delete", 1, leaf{ID: 1, B: 1, Note: "y"}, store.Delete(1))
 		for what, c := range map[string]model.Change[model.Stored[leaf]]{
-			"set": store.Set(1, bson.D{{Key: "note", Value: "x"}}), "delete": store.Delete(1), "edit": store.Edit(1, func(*leaf) error { return nil }),
+			"set": store.Set(1, bson.D{{Key: "note", Value: "x"}}), "delete": store.Delete(1),
+			"edit": store.Edit(1, func(*leaf) error { return nil }),
 		} {
 			if _, _, err := c.Run(t.Context(), on); !errors.Is(err, model.ErrNotFound) {
 				t.Errorf("%s of a missing document: %v", what, err)
@@ -212,7 +222,8 @@ func TestStoreAlone(t *testing.T) {
 func TestStoreEditTogether(t *testing.T) {
 	store := model.NewStore(model.New("together", plusOne("a", "b")), leaves)
 	for name, on := range map[string]func(context.Context, model.DB) (model.DB, error){
-		"plain": func(_ context.Context, db model.DB) (model.DB, error) { return db, nil }, "transactions": model.WithTransactions,
+		"plain":        func(_ context.Context, db model.DB) (model.DB, error) { return db, nil },
+		"transactions": model.WithTransactions,
 	} {
 		edit := func(ctx context.Context, db *mongo.Database) error {
 			on, err := on(ctx, db)
@@ -244,12 +255,15 @@ func TestStoreEditTogether(t *testing.T) {
 // the same token in each context.
 func TestStoreToken(t *testing.T) {
 	var seen []bson.ObjectID
-	stale := model.Reaction{Collection: "leaves", Paths: []string{"a"}, React: func(w model.StoreWrite) (model.Answer, error) {
-		if seen = append(seen, w.Token); len(seen) == 1 {
-			return model.Answer{}, fmt.Errorf("%w (once)", model.ErrStale)
-		}
-		return model.Answer{}, nil
-	}}
+	stale := model.Reaction{
+		Collection: "leaves", Paths: []string{"a"},
+		React: func(w model.StoreWrite) (model.Answer, error) {
+			if seen = append(seen, w.Token); len(seen) == 1 {
+				return model.Answer{}, fmt.Errorf("%w (once)", model.ErrStale)
+			}
+			return model.Answer{}, nil
+		},
+	}
 	store := model.NewStore(model.New("tokens", rule(stale)), leaves)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		if _, err := leaves.Insert(leaf{ID: 1}).Run(t.Context(), db); err != nil {
@@ -289,7 +303,8 @@ func TestStoreInsertMany(t *testing.T) {
 		if value := (*model.ValueError)(nil); !errors.As(err, &value) || value.Field != "_id" {
 			t.Errorf("a document without an _id: %v", err)
 		}
-		if _, _, err := store.InsertMany(leaf{ID: 1}, leaf{ID: 1}).Run(t.Context(), db); !errors.Is(err, model.ErrTaken) || len(storedLeaves(t, db)) > 0 {
+		if _, _, err := store.InsertMany(leaf{ID: 1}, leaf{ID: 1}).Run(t.Context(), db); !errors.Is(err, model.ErrTaken) ||
+			len(storedLeaves(t, db)) > 0 {
 			t.Errorf("one _id twice: %v", err)
 		}
 		if _, _, err := store.InsertMany(leaf{ID: 1}, leaf{ID: 2, A: 1}).Run(t.Context(), db); err != nil {
@@ -298,7 +313,8 @@ func TestStoreInsertMany(t *testing.T) {
 		if got := storedLeaves(t, db); !slices.Equal(got, []leaf{{ID: 1, B: 1}, {ID: 2, A: 1, B: 2}}) {
 			t.Errorf("%+v", got)
 		}
-		if _, _, err := store.InsertMany(leaf{ID: 3}, leaf{ID: 2}, leaf{ID: 4}).Run(t.Context(), db); !mongo.IsDuplicateKeyError(err) {
+		if _, _, err := store.InsertMany(leaf{ID: 3}, leaf{ID: 2}, leaf{ID: 4}).
+			Run(t.Context(), db); !mongo.IsDuplicateKeyError(err) {
 			t.Errorf("a taken _id: %v", err)
 		}
 		if got := storedLeaves(t, db); len(got) != 3 || got[2].ID != 3 {

@@ -82,7 +82,8 @@ func (s *store) react(ctx context.Context, db DB, level []*StoreWrite, out *stor
 	}
 	for round := 0; ; round++ {
 		if round > mostRounds {
-			return s.docs.Refuse("reactions", nil, "change each other's fields without an end: let only one of them write a field")
+			return s.docs.Refuse("reactions", nil,
+				"change each other's fields without an end: let only one of them write a field")
 		}
 		concerned, err := s.concerned(ctx, db, level, seen, &calls, out)
 		if err != nil {
@@ -187,7 +188,8 @@ func (s *store) concerned(
 		changed := changedPaths(seen[i], w.After)
 		for r := range s.reactions {
 			reaction := &s.reactions[r]
-			if !reaction.On.includes(w.occasion()) || !reaction.concerns(StoreWrite{Collection: w.Collection, Before: seen[i], After: w.After}, changed) {
+			if !reaction.On.includes(w.occasion()) ||
+				!reaction.concerns(StoreWrite{Collection: w.Collection, Before: seen[i], After: w.After}, changed) {
 				continue
 			}
 			at := slices.IndexFunc(*calls, func(c *reactionCall) bool { return c.write == w && c.reaction == reaction })

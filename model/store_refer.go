@@ -64,7 +64,9 @@ func (s *Store[D, K]) Referring(path string, filter bson.D) *Store[D, K] {
 	case s.invalid != nil:
 		return out
 	case r.to == nil:
-		out.invalid = s.docs.Docs().Refuse(path, nil, "isn't declared as a reference to one document: declare it with a technique such as relate.ParentRef")
+		out.invalid = s.docs.Docs().
+			Refuse(path, nil,
+				"isn't declared as a reference to one document: declare it with a technique such as relate.ParentRef")
 		return out
 	case slices.ContainsFunc(s.refs, func(x storeReference) bool { return core.Overlap(x.path, path) }):
 		out.invalid = s.docs.Docs().Refuse(path, nil, "has two filters: give one")
@@ -112,7 +114,8 @@ func (s *store) collectReferences(techniques []Technique) {
 	}
 	for _, t := range techniques {
 		for _, r := range t.Relations() {
-			if r.From != s.docs.Name() || r.ToEnd == Many || r.ToPath != "_id" || r.FromPath == "_id" || s.references[r.FromPath] != nil {
+			if r.From != s.docs.Name() || r.ToEnd == Many || r.ToPath != "_id" || r.FromPath == "_id" ||
+				s.references[r.FromPath] != nil {
 				continue
 			}
 			if s.references[r.FromPath] = others[r.To]; others[r.To] == nil {
@@ -174,7 +177,9 @@ func referredOf(ctx context.Context) []*referred {
 // isWritten reports whether first commands have changed referenced documents of a
 // collection, or of any.
 func isWritten(list []*referred, collection string) bool {
-	return slices.ContainsFunc(list, func(r *referred) bool { return r.held && (collection == "" || r.to.Name() == collection) })
+	return slices.ContainsFunc(list, func(r *referred) bool {
+		return r.held && (collection == "" || r.to.Name() == collection)
+	})
 }
 
 // find finds a referenced document. If updates are expected or the transaction relies on the
@@ -227,13 +232,18 @@ func (s *store) compareReferred(ctx context.Context, out *storeState) error {
 		for i := range out.answers {
 			a := &out.answers[i]
 			isSent := func(w Write) bool {
-				at := slices.IndexFunc(missing, func(x Write) bool { return w.isPlainUpdate(r.to.Name(), r.id()) && sameUpdate(x, w) })
+				at := slices.IndexFunc(missing, func(x Write) bool {
+					return w.isPlainUpdate(r.to.Name(), r.id()) && sameUpdate(x, w)
+				})
 				if at >= 0 {
 					missing = slices.Delete(missing, at, at+1)
 				}
 				return at >= 0
 			}
-			a.Then = slices.DeleteFunc(slices.Clone(a.Then), func(step Step) bool { w, ok := step.(Write); return ok && isSent(w) })
+			a.Then = slices.DeleteFunc(slices.Clone(a.Then), func(step Step) bool {
+				w, ok := step.(Write)
+				return ok && isSent(w)
+			})
 			a.Once = slices.DeleteFunc(slices.Clone(a.Once), isSent)
 		}
 		if len(missing) > 0 {

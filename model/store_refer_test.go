@@ -25,8 +25,12 @@ var (
 			},
 		}}
 	})
-	loudCount  = denorm.NewCounter(diaryNotes, "writer", writers, denorm.CounterSpec{Count: "notes", Where: bson.D{{Key: "text", Value: "X"}}})
-	quietCount = denorm.NewCounter(diaryNotes, "writer", writers, denorm.CounterSpec{Count: "notes", Where: bson.D{{Key: "text", Value: "x"}}})
+	loudCount = denorm.NewCounter(diaryNotes, "writer", writers, denorm.CounterSpec{
+		Count: "notes", Where: bson.D{{Key: "text", Value: "X"}},
+	})
+	quietCount = denorm.NewCounter(diaryNotes, "writer", writers, denorm.CounterSpec{
+		Count: "notes", Where: bson.D{{Key: "text", Value: "x"}},
+	})
 
 	// numbering stores how many notes the writer had before.
 	numbering = model.NewParts(nil, nil, nil, nil).WithReactions(func() []model.Reaction {
@@ -72,7 +76,8 @@ func TestStoreReferring(t *testing.T) {
 		},
 		{
 			what: "insert two", action: by(noteStore, "Ann").InsertMany(note{ID: "m"}, note{ID: "o"}), notes: 3,
-			old: "findAndModify insert update update commitTransaction find", now: "findAndModify bulkWrite commitTransaction find",
+			old: "findAndModify insert update update commitTransaction find",
+			now: "findAndModify bulkWrite commitTransaction find",
 		},
 		{
 			what: "insert, not counted", action: by(held, "Ann").Insert(note{ID: "m"}), notes: 1,
@@ -91,13 +96,16 @@ func TestStoreReferring(t *testing.T) {
 			old: "findAndModify findAndModify abortTransaction find", now: "findAndModify findAndModify abortTransaction find",
 		},
 		{
-			what: "ensure by a field", action: by(counted, "Ann").EnsureOne(bson.D{{Key: "text", Value: "y"}}, note{ID: "m", Text: "y"}), notes: 2,
+			what:   "ensure by a field",
+			action: by(counted, "Ann").EnsureOne(bson.D{{Key: "text", Value: "y"}}, note{ID: "m", Text: "y"}), notes: 2,
 			old: "findAndModify findAndModify commitTransaction", now: "findAndModify findAndModify commitTransaction",
 		},
 		{
-			what: "ensure by a field again", action: by(counted, "Ann").EnsureOne(bson.D{{Key: "text", Value: "x"}}, note{ID: "o", Text: "x"}),
-			notes: 1,
-			old:   "findAndModify findAndModify abortTransaction find", now: "findAndModify findAndModify abortTransaction find",
+			what:   "ensure by a field again",
+			action: by(counted, "Ann").EnsureOne(bson.D{{Key: "text", Value: "x"}}, note{ID: "o", Text: "x"}),
+			notes:  1,
+			old:    "findAndModify findAndModify abortTransaction find",
+			now:    "findAndModify findAndModify abortTransaction find",
 		},
 		{
 			what: "delete", action: by(noteStore, "Ann").Delete("n"),
@@ -115,7 +123,10 @@ func TestStoreReferring(t *testing.T) {
 			what: "set", action: by(noteStore, "Ann").Set("n", text), notes: 1,
 			old: "find findAndModify", now: "find findAndModify",
 		},
-		{what: "set another's", action: by(noteStore, "Bob").Set("n", text), own: true, old: "find findAndModify", now: "find findAndModify"},
+		{
+			what: "set another's", action: by(noteStore, "Bob").Set("n", text), own: true, old: "find findAndModify",
+			now: "find findAndModify",
+		},
 		{
 			what: "edit", action: by(counted, "Ann").Edit("n", func(n *note) error { n.Writer = "bob"; return nil }),
 			old: "find find update update update commitTransaction find", now: "find find bulkWrite commitTransaction find",
@@ -125,16 +136,19 @@ func TestStoreReferring(t *testing.T) {
 			old: "find find update commitTransaction", now: "find find update commitTransaction",
 		},
 		{
-			what: "a counted field that another technique sets", action: by(loud, "Ann").Insert(note{ID: "m", Text: "x"}), notes: 2,
+			what:   "a counted field that another technique sets",
+			action: by(loud, "Ann").Insert(note{ID: "m", Text: "x"}), notes: 2,
 			old: "findAndModify insert update commitTransaction find", now: "find bulkWrite commitTransaction find",
 		},
 		{
 			what: "a count that another technique prevents", action: by(quiet, "Ann").Insert(note{ID: "m", Text: "x"}), notes: 1,
-			old: "findAndModify abortTransaction find insert update commitTransaction", now: "findAndModify abortTransaction find bulkWrite commitTransaction",
+			old: "findAndModify abortTransaction find insert update commitTransaction",
+			now: "findAndModify abortTransaction find bulkWrite commitTransaction",
 		},
 		{
 			what: "a technique that reads the count", action: by(numbered, "Ann").Insert(note{ID: "m"}), notes: 2,
-			old: "findAndModify abortTransaction find insert update commitTransaction find", now: "findAndModify abortTransaction find bulkWrite commitTransaction find",
+			old: "findAndModify abortTransaction find insert update commitTransaction find",
+			now: "findAndModify abortTransaction find bulkWrite commitTransaction find",
 		},
 	} {
 		t.Run(c.what, func(t *testing.T) {
@@ -155,11 +169,13 @@ func TestStoreReferring(t *testing.T) {
 				for _, command := range monitor.Commands() {
 					sent = append(sent, command.Name)
 				}
-				if got := strings.Join(sent, " "); !tenancy.On && (version == "7.0" && got != c.old || version == "8.0" && got != c.now) {
+				if got := strings.Join(sent, " "); !tenancy.On &&
+					(version == "7.0" && got != c.old || version == "8.0" && got != c.now) {
 					t.Errorf("on %s: sent %s", version, got)
 				}
 				var missing *model.ReferenceError
-				if errors.Is(err, model.ErrNotFound) != (c.own || c.missing) || errors.As(err, &missing) != c.missing || err != nil && !c.own && !c.missing {
+				if errors.Is(err, model.ErrNotFound) != (c.own || c.missing) || errors.As(err, &missing) != c.missing ||
+					err != nil && !c.own && !c.missing {
 					t.Errorf("on %s: %v", version, err)
 				}
 				var w writer
@@ -196,16 +212,20 @@ func TestStoreReferringRefuses(t *testing.T) {
 		field  string
 		action model.Change[model.Stored[note]]
 	}{
-		"a path that is no reference":  {"text", noteStore.Referring("text", ann).Insert(note{ID: "m"})},
-		"an empty filter":              {"filter", noteStore.Referring("writer", nil).Delete("n")},
-		"a filter of an unknown field": {"nome", noteStore.Referring("writer", bson.D{{Key: "nome", Value: "Ann"}}).Delete("n")},
-		"two filters of a path":        {"writer", by.Referring("writer", ann).Delete("n")},
-		"a document with a reference":  {"writer", by.Insert(note{ID: "m", Writer: "ann"})},
-		"an ensured one":               {"writer", by.Ensure(note{ID: "m", Writer: "ann"})},
-		"a replacement with one":       {"writer", by.Replace(note{ID: "n", Writer: "ann"})},
+		"a path that is no reference": {"text", noteStore.Referring("text", ann).Insert(note{ID: "m"})},
+		"an empty filter":             {"filter", noteStore.Referring("writer", nil).Delete("n")},
+		"a filter of an unknown field": {
+			field:  "nome",
+			action: noteStore.Referring("writer", bson.D{{Key: "nome", Value: "Ann"}}).Delete("n"),
+		},
+		"two filters of a path":       {"writer", by.Referring("writer", ann).Delete("n")},
+		"a document with a reference": {"writer", by.Insert(note{ID: "m", Writer: "ann"})},
+		"an ensured one":              {"writer", by.Ensure(note{ID: "m", Writer: "ann"})},
+		"a replacement with one":      {"writer", by.Replace(note{ID: "n", Writer: "ann"})},
 	} {
 		var refused *model.ValueError
-		if _, _, err := c.action.Run(t.Context(), db); !errors.As(err, &refused) || !strings.HasSuffix(refused.Field, c.field) {
+		if _, _, err := c.action.Run(t.Context(), db); !errors.As(err, &refused) ||
+			!strings.HasSuffix(refused.Field, c.field) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}

@@ -14,7 +14,10 @@ import (
 )
 
 // trash marks what it deletes.
-var trash = model.Scope{Delete: bson.D{{Key: "removedAt", Value: int64(7)}}, Set: bson.D{{Key: "stampedAt", Value: int64(8)}}}
+var trash = model.Scope{
+	Delete: bson.D{{Key: "removedAt", Value: int64(7)}},
+	Set:    bson.D{{Key: "stampedAt", Value: int64(8)}},
+}
 
 // A restored note is counted again, and gets its writer's present name.
 func TestStoreRestore(t *testing.T) {

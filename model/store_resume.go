@@ -81,7 +81,8 @@ func (s *store) change(
 	case of.bare != nil && id.Type != 0 && !runctx.InTransaction(ctx):
 		// an attempt before may have changed the fields of the condition
 		var failed error
-		if stored, failed = s.read(ctx, db, storeTarget{filter: of.bare, id: id}); failed != nil && !errors.Is(failed, ErrNotFound) {
+		if stored, failed = s.read(ctx, db, storeTarget{filter: of.bare, id: id}); failed != nil &&
+			!errors.Is(failed, ErrNotFound) {
 			return storeState{}, failed
 		}
 	}

@@ -35,8 +35,10 @@ var (
 	writers    = model.NewCollection[writer, string]("writers")
 	diaryNotes = model.NewCollection[note, string]("notes")
 	noteCount  = denorm.NewCounter(diaryNotes, "writer", writers, denorm.CounterSpec{Count: "notes"})
-	noteBy     = denorm.NewCopy(writers, diaryNotes, denorm.CopySpec{KeyPath: "writer", Fields: []denorm.Field{{From: "name", To: "by"}}})
-	noteRef    = relate.NewParentRef(diaryNotes, "writer", writers, relate.ParentRefSpec{MustExist: true})
+	noteBy     = denorm.NewCopy(writers, diaryNotes, denorm.CopySpec{
+		KeyPath: "writer", Fields: []denorm.Field{{From: "name", To: "by"}},
+	})
+	noteRef = relate.NewParentRef(diaryNotes, "writer", writers, relate.ParentRefSpec{MustExist: true})
 
 	diary       = model.New("diary", noteCount, noteBy, noteRef)
 	writerStore = model.NewStore(diary, writers)
@@ -50,7 +52,8 @@ func TestStoreDeclarations(t *testing.T) {
 	testkit.WantDeclarationErrors(t,
 		testkit.Wrong("a technique that can't take part", func() { model.NewStore(model.New("m", silent), writers) },
 			"model.Parts writes the documents", "NewStore of writers", "methods of the technique"),
-		testkit.Wrong("a technique that can't take part, and says what to use", func() { model.NewStore(model.New("m", silent.WithoutReactions("Lamp.Rub")), writers) },
+		testkit.Wrong("a technique that can't take part, and says what to use",
+			func() { model.NewStore(model.New("m", silent.WithoutReactions("Lamp.Rub")), writers) },
 			"model.Parts writes the documents", "NewStore of writers", "Lamp.Rub"),
 		testkit.Wrong("a technique that owns the documents", func() { model.NewStore(model.New("m", whole), writers) },
 			"owns all documents of writers", "NewStore of writers", "its methods"),
@@ -113,7 +116,8 @@ func TestStoreWrites(t *testing.T) {
 			t.Errorf("inserted %+v", n)
 		}
 		monitor.Reset()
-		if n := ok(noteStore.Edit("n", func(*note) error { return nil }).Run(ctx, tx)); n.Text != "x" || len(monitor.Commands()) > 2+tenanted {
+		if n := ok(noteStore.Edit("n", func(*note) error { return nil }).Run(ctx, tx)); n.Text != "x" ||
+			len(monitor.Commands()) > 2+tenanted {
 			t.Errorf("an edit of nothing: %+v, %v", n, monitor.Commands())
 		}
 		if n := ok(noteStore.Replace(note{ID: "n", Writer: "bob", Text: "y"}).Run(ctx, tx)); n.By != "Bob" || n.Text != "y" {
@@ -126,7 +130,8 @@ func TestStoreWrites(t *testing.T) {
 		if value := (*model.ValueError)(nil); !errors.As(err, &value) || value.Field != "_id" {
 			t.Errorf("another _id: %v", err)
 		}
-		if _, _, err := noteStore.Set("n", bson.D{{Key: "writer", Value: "cy"}}).Run(ctx, tx); !errors.Is(err, model.ErrNotFound) {
+		if _, _, err := noteStore.Set("n", bson.D{{Key: "writer", Value: "cy"}}).
+			Run(ctx, tx); !errors.Is(err, model.ErrNotFound) {
 			t.Errorf("a missing writer: %v", err)
 		}
 		if _, _, err := noteStore.Delete("m").Run(ctx, tx); !errors.Is(err, model.ErrNotFound) {
@@ -226,7 +231,8 @@ func TestStoreSetRemoves(t *testing.T) {
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for id, technique := range map[string]model.Technique{"plain": model.Entity(trees), "read": looks} {
 			store := model.NewStore(model.New("trees", technique), trees)
-			if _, _, err := store.Insert(tree{ID: id, Name: "oak", Tags: []string{"a"}, N: 1, Any: "x"}).Run(t.Context(), db); err != nil {
+			if _, _, err := store.Insert(tree{ID: id, Name: "oak", Tags: []string{"a"}, N: 1, Any: "x"}).
+				Run(t.Context(), db); err != nil {
 				t.Fatal(err)
 			}
 			s, _, err := store.Set(id, bson.D{

@@ -131,7 +131,8 @@ func (s *storeState) follows() bool {
 		return true
 	}
 	others := s.docs[s.own:]
-	return len(others) > 0 && (s.docs[0].after != nil || slices.ContainsFunc(others, func(d storedDoc) bool { return d.after != nil }))
+	return len(others) > 0 &&
+		(s.docs[0].after != nil || slices.ContainsFunc(others, func(d storedDoc) bool { return d.after != nil }))
 }
 
 // stepsInTurn returns the writes of an action that can be unfinished. The store's document
@@ -267,7 +268,8 @@ func (s *store) rememberedWrite(w Write, d storedDoc) Write {
 		}
 		w.Model, w.Done = &mongo.InsertOneModel{Document: stored}, done
 	case *mongo.UpdateOneModel:
-		w.Model = updateOne(m.Filter.(bson.D), append(m.Update.(bson.D), bson.E{Key: "$push", Value: pushedToken(field, d.token)}))
+		w.Model = updateOne(m.Filter.(bson.D),
+			append(m.Update.(bson.D), bson.E{Key: "$push", Value: pushedToken(field, d.token)}))
 		w.Done = done
 	}
 	if w.Expect == One {
@@ -305,5 +307,8 @@ func (s *store) besideOther(w Write, d storedDoc) Write {
 var staleAlone = Reason{Err: ErrStale, Instead: []Step{}}
 
 func pushedToken(field core.StoreField, token bson.ObjectID) bson.D {
-	return bson.D{{Key: field.Tokens(), Value: bson.D{{Key: "$each", Value: bson.A{token}}, {Key: "$slice", Value: -keptTokens}}}}
+	return bson.D{{
+		Key:   field.Tokens(),
+		Value: bson.D{{Key: "$each", Value: bson.A{token}}, {Key: "$slice", Value: -keptTokens}},
+	}}
 }

@@ -93,7 +93,10 @@ func insertUnfinished(t *testing.T, db *mongo.Database) {
 	first := bson.D{
 		{Key: "_id", Value: "n"}, {Key: "writer", Value: "ann"}, {Key: "by", Value: "Ann"}, {Key: "text", Value: "x"},
 		{Key: "_m", Value: bson.D{
-			{Key: "op", Value: bson.D{{Key: "id", Value: token}, {Key: "at", Value: time.Unix(1, 0)}, {Key: "new", Value: true}}},
+			{
+				Key:   "op",
+				Value: bson.D{{Key: "id", Value: token}, {Key: "at", Value: time.Unix(1, 0)}, {Key: "new", Value: true}},
+			},
 			{Key: "ops", Value: bson.A{token}},
 		}},
 	}
@@ -118,7 +121,8 @@ func TestStoreTokenOfOneDocument(t *testing.T) {
 			token bson.ObjectID
 			want  string
 		}{{first, "x"}, {first, "x"}, {second, "xx"}, {first, "xx"}, {second, "xx"}} {
-			s, _, err := noteStore.Edit("n", func(n *note) error { n.Text += "x"; return nil }).Run(model.WithToken(ctx, c.token), db)
+			s, _, err := noteStore.Edit("n", func(n *note) error { n.Text += "x"; return nil }).
+				Run(model.WithToken(ctx, c.token), db)
 			if err != nil || s.Doc.Text != c.want {
 				t.Errorf("%+v, %v, want %s", s.Doc, err, c.want)
 			}

@@ -106,7 +106,8 @@ func (s *storeState) checkUnread(plan Plan, r Result) error {
 		if !ok || i >= len(r.Steps) {
 			continue
 		}
-		if _, many := w.Model.(*mongo.DeleteManyModel); !many || !s.deletesUnread(w.Collection) || r.Steps[i].Batch < 0 || counted[r.Steps[i].Batch] {
+		if _, many := w.Model.(*mongo.DeleteManyModel); !many || !s.deletesUnread(w.Collection) || r.Steps[i].Batch < 0 ||
+			counted[r.Steps[i].Batch] {
 			continue
 		}
 		counted[r.Steps[i].Batch] = true

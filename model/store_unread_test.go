@@ -24,9 +24,12 @@ func TestStoreDeletesUnread(t *testing.T) {
 	texts := model.NewCollection[writer, string]("texts")
 	byText := denorm.NewCounter(diaryNotes, "text", texts, denorm.CounterSpec{Count: "notes"})
 	rule := model.NewParts(nil, nil, nil, nil).WithReactions(func() []model.Reaction {
-		return []model.Reaction{{Collection: "notes", On: model.OnDelete, React: func(model.StoreWrite) (model.Answer, error) {
-			return model.Answer{}, nil
-		}}}
+		return []model.Reaction{{
+			Collection: "notes", On: model.OnDelete,
+			React: func(model.StoreWrite) (model.Answer, error) {
+				return model.Answer{}, nil
+			},
+		}}
 	})
 	const unread = "findAndModify delete commitTransaction"
 	for _, c := range []struct {
@@ -36,14 +39,24 @@ func TestStoreDeletesUnread(t *testing.T) {
 	}{
 		{"a cascade", []model.Technique{cascade}, unread},
 		{"a copy of the writer", []model.Technique{cascade, noteBy}, unread},
-		{"a count by a reference that can change", []model.Technique{cascade, noteCount}, "findAndModify find delete commitTransaction"},
-		{"a count of another parent", []model.Technique{cascade, byText}, "findAndModify find delete update commitTransaction"},
+		{
+			what: "a count by a reference that can change", with: []model.Technique{cascade, noteCount},
+			want: "findAndModify find delete commitTransaction",
+		},
+		{
+			what: "a count of another parent", with: []model.Technique{cascade, byText},
+			want: "findAndModify find delete update commitTransaction",
+		},
 		{"a rule of one's own", []model.Technique{cascade, rule}, "findAndModify find delete commitTransaction"},
-		{"another rule reads the notes", []model.Technique{cascade, restrict}, "findAndModify find find delete commitTransaction"},
+		{
+			what: "another rule reads the notes", with: []model.Technique{cascade, restrict},
+			want: "findAndModify find find delete commitTransaction",
+		},
 	} {
 		store := model.NewStore(model.New("m", append(c.with, noteRef)...), writers)
 		monitor := mongotest.NewMonitor()
-		db := fillDiary(t, mongotest.NewClient(t, mongotest.WithVersion("7.0"), mongotest.WithMonitor(monitor)).Database("diary"))
+		db := fillDiary(t,
+			mongotest.NewClient(t, mongotest.WithVersion("7.0"), mongotest.WithMonitor(monitor)).Database("diary"))
 		monitor.Reset()
 		_, _, err := store.Delete("ann").Run(t.Context(), db)
 		var sent []string

@@ -33,23 +33,39 @@ func TestStoreWhere(t *testing.T) {
 	}{
 		{what: "set", action: by("ann").Set("n", is("text", "y")), sent: "findAndModify"},
 		{what: "set another's", action: by("bob").Set("n", is("text", "y")), fails: errWriter, sent: "findAndModify find"},
-		{what: "set a missing note", action: by("bob").Set("m", is("text", "y")), fails: model.ErrNotFound, sent: "findAndModify find"},
+		{
+			what: "set a missing note", action: by("bob").Set("m", is("text", "y")), fails: model.ErrNotFound,
+			sent: "findAndModify find",
+		},
 		{what: "set one", action: by("ann").SetOne(is("text", "x"), is("text", "y")), sent: "findAndModify"},
-		{what: "set another's by a filter", action: by("bob").SetOne(is("text", "x"), is("text", "y")), fails: errWriter, sent: "findAndModify find"},
+		{
+			what:   "set another's by a filter",
+			action: by("bob").SetOne(is("text", "x"), is("text", "y")),
+			fails:  errWriter, sent: "findAndModify find",
+		},
 		{
 			what: "move", action: by("ann").Set("n", is("writer", "bob")),
 			sent: "findAndModify bulkWrite commitTransaction",
 		},
-		{what: "move another's", action: by("bob").Set("n", is("writer", "ann")), fails: errWriter, sent: "findAndModify abortTransaction find"},
+		{
+			what: "move another's", action: by("bob").Set("n", is("writer", "ann")), fails: errWriter,
+			sent: "findAndModify abortTransaction find",
+		},
 		{
 			what: "move to a missing writer", action: by("ann").Set("n", is("writer", "cy")), fails: model.ErrNotFound,
 			sent: "findAndModify bulkWrite abortTransaction",
 		},
 		{what: "edit", action: by("ann").Edit("n", title), sent: "find update commitTransaction"},
 		{what: "edit another's", action: by("bob").Edit("n", title), fails: errWriter, sent: "find abortTransaction find"},
-		{what: "replace another's", action: by("bob").Replace(note{ID: "n"}), fails: errWriter, sent: "find abortTransaction find"},
+		{
+			what: "replace another's", action: by("bob").Replace(note{ID: "n"}), fails: errWriter,
+			sent: "find abortTransaction find",
+		},
 		{what: "delete", action: by("ann").Delete("n"), sent: "findAndModify update commitTransaction"},
-		{what: "delete another's", action: by("bob").Delete("n"), fails: errWriter, sent: "findAndModify abortTransaction find"},
+		{
+			what: "delete another's", action: by("bob").Delete("n"), fails: errWriter,
+			sent: "findAndModify abortTransaction find",
+		},
 		{
 			what: "delete another's by a filter", action: by("bob").DeleteOne(is("text", "x")), fails: errWriter,
 			sent: "findAndModify abortTransaction find",
@@ -59,9 +75,20 @@ func TestStoreWhere(t *testing.T) {
 			fails: model.ErrNotFound, sent: "findAndModify findAndModify abortTransaction find find",
 		},
 		{what: "two conditions", action: both("ann", "x").Set("n", is("text", "y")), sent: "findAndModify"},
-		{what: "the first isn't met", action: both("bob", "z").Set("n", is("text", "y")), fails: errWriter, sent: "findAndModify find"},
-		{what: "the second isn't met", action: both("ann", "z").Set("n", is("text", "y")), fails: errText, sent: "findAndModify find find"},
-		{what: "without an error", action: hidden.Delete("n"), fails: model.ErrNotFound, sent: "findAndModify abortTransaction"},
+		{
+			what:   "the first isn't met",
+			action: both("bob", "z").Set("n", is("text", "y")),
+			fails:  errWriter, sent: "findAndModify find",
+		},
+		{
+			what:   "the second isn't met",
+			action: both("ann", "z").Set("n", is("text", "y")),
+			fails:  errText, sent: "findAndModify find find",
+		},
+		{
+			what: "without an error", action: hidden.Delete("n"), fails: model.ErrNotFound,
+			sent: "findAndModify abortTransaction",
+		},
 		{
 			what: "without an error, beside one with an error", action: hidden.Where(is("text", "z"), errText).Delete("n"),
 			fails: model.ErrNotFound, sent: "findAndModify abortTransaction find",
@@ -78,7 +105,8 @@ func TestStoreWhere(t *testing.T) {
 			for _, command := range monitor.Commands() {
 				sent = append(sent, command.Name)
 			}
-			if got := strings.Join(sent, " "); !tenancy.On && got != c.sent || !errors.Is(err, c.fails) || (err == nil) != (c.fails == nil) {
+			if got := strings.Join(sent, " "); !tenancy.On && got != c.sent || !errors.Is(err, c.fails) ||
+				(err == nil) != (c.fails == nil) {
 				t.Errorf("sent %s, want %s; %v", got, c.sent, err)
 			}
 			if after := storedIn(t, db); c.fails != nil && strings.Join(before, "") != strings.Join(after, "") {

@@ -224,7 +224,10 @@ func scanMark(doc bson.Raw) string {
 // planFor returns the checked plan for an event, without its mark.
 func (s Stream) planFor(e Event) (Plan, error) {
 	if s.Plan == nil {
-		return Plan{}, &ValueError{Collection: s.Collection, Field: "Plan", Reason: "is nil: a stream with Work makes its plans only while it runs"}
+		return Plan{}, &ValueError{
+			Collection: s.Collection, Field: "Plan",
+			Reason: "is nil: a stream with Work makes its plans only while it runs",
+		}
 	}
 	plan, err := s.Plan(e)
 	return s.checked(plan, err)
@@ -284,8 +287,11 @@ func (s Stream) Run(ctx context.Context, db DB, o StreamOptions) error {
 	}
 	for _, scope := range scopesOf(db) {
 		if scope.holds(s.Collection) && len(scope.filter) > 0 {
-			return &ConflictError{Collection: s.Collection, Reason: "a stream can't run under a scope's filter: it receives the changes of all documents, " +
-				"and a deletion has no fields of the document. Run it on the database itself, and put each plan under the scope of the event's document (Scope.Plan)"}
+			return &ConflictError{
+				Collection: s.Collection,
+				Reason: "a stream can't run under a scope's filter: it receives the changes of all documents, " +
+					"and a deletion has no fields of the document. Run it on the database itself, and put each plan under the scope of the event's document (Scope.Plan)",
+			}
 		}
 	}
 	s.Name = tenantName(db, s.Name)

@@ -13,8 +13,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// TestStreamBeginsAmongWrites holds that a stream finds its place to begin at while others write to the collection: a change that is
-// made between the opening of the change stream and its first batch must be neither an error nor lost.
+// TestStreamBeginsAmongWrites holds that a stream finds its place to begin at while others write to the collection: a
+// change that is made between the opening of the change stream and its first batch must be neither an error nor lost.
 func TestStreamBeginsAmongWrites(t *testing.T) {
 	tenancy.Differs(t, "a stream is refused under a scope's filter")
 	client, stop := mongotest.Start()
@@ -30,7 +30,10 @@ func TestStreamBeginsAmongWrites(t *testing.T) {
 		})
 	}
 	for range 60 {
-		s := model.Stream{Name: bson.NewObjectID().Hex(), Collection: "c", Places: "p", Plan: func(model.Event) (model.Plan, error) { return model.Plan{}, nil }}
+		s := model.Stream{
+			Name: bson.NewObjectID().Hex(), Collection: "c", Places: "p",
+			Plan: func(model.Event) (model.Plan, error) { return model.Plan{}, nil },
+		}
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 		if err := s.Run(ctx, db, model.StreamOptions{FromNow: true, Wait: time.Millisecond}); ctx.Err() == nil {
 			t.Error("the stream has ended by itself:", err)

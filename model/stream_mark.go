@@ -34,8 +34,9 @@ func (s Stream) ownUpdates(p Plan) (own ownUpdate, err error) {
 		}
 	}
 	if own == byPipeline && merges != nil {
-		return 0, s.refuse(merges, "a plan that updates the watched collection by a pipeline runs in a transaction, which can't contain $merge or $out: "+
-			"update by operators, or let the step write in another stream")
+		return 0, s.refuse(merges,
+			"a plan that updates the watched collection by a pipeline runs in a transaction, which can't contain $merge or $out: "+
+				"update by operators, or let the step write in another stream")
 	}
 	return own, nil
 }
@@ -131,7 +132,8 @@ func setsField(update any, path string) bool {
 	if stages, ok := update.(mongo.Pipeline); ok {
 		for _, stage := range stages {
 			for _, e := range stage {
-				if name := strings.TrimPrefix(e.Key, "$"); name != "set" && name != "addFields" && name != "unset" || hits(e.Value) {
+				if name := strings.TrimPrefix(e.Key, "$"); name != "set" && name != "addFields" &&
+					name != "unset" || hits(e.Value) {
 					return true
 				}
 			}

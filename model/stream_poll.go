@@ -51,8 +51,11 @@ func (r *streamRun) checkPolledScopes() error {
 		}
 		for _, f := range scope.set {
 			if clash(f.Key, s.Since) {
-				return &ConflictError{Collection: s.Collection, Reason: "a scope sets the field " + s.Since + " in each update by the stream, " +
-					"so the stream would poll its own updates without end: run it on the database itself"}
+				return &ConflictError{
+					Collection: s.Collection,
+					Reason: "a scope sets the field " + s.Since + " in each update by the stream, " +
+						"so the stream would poll its own updates without end: run it on the database itself",
+				}
 			}
 		}
 	}
@@ -126,7 +129,10 @@ func (r *streamRun) pollFilter(at *sincePlace, whole bool) bson.D {
 	case whole:
 		return bson.D{{Key: since, Value: bson.D{{Key: "$gte", Value: at.Value}}}}
 	}
-	beyond := bson.D{{Key: "$expr", Value: bson.D{{Key: "$gt", Value: bson.A{"$_id", bson.D{{Key: "$literal", Value: at.ID}}}}}}}
+	beyond := bson.D{{
+		Key:   "$expr",
+		Value: bson.D{{Key: "$gt", Value: bson.A{"$_id", bson.D{{Key: "$literal", Value: at.ID}}}}},
+	}}
 	return bson.D{
 		{Key: since, Value: bson.D{{Key: "$gte", Value: at.Value}}},
 		{Key: "$or", Value: bson.A{bson.D{{Key: since, Value: bson.D{{Key: "$gt", Value: at.Value}}}}, beyond}},

@@ -11,7 +11,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// A stream that polls by a field is refused under a scope that sets the field in the stream's own updates: it would poll them for ever.
+// A stream that polls by a field is refused under a scope that sets the field in the stream's own updates: it would
+// poll them for ever.
 func TestStreamPolledScopes(t *testing.T) {
 	tenancy.Differs(t, "a stream is refused under a scope's filter")
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
@@ -34,14 +35,18 @@ func TestStreamPolledScopes(t *testing.T) {
 			if err := db.Collection("parts").Drop(ctx); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := db.Collection("parts").InsertOne(ctx, bson.D{{Key: "_id", Value: 1}, {Key: "at", Value: d("n", 5)}}); err != nil {
+			if _, err := db.Collection("parts").
+				InsertOne(ctx, bson.D{{Key: "_id", Value: 1}, {Key: "at", Value: d("n", 5)}}); err != nil {
 				t.Fatal(err)
 			}
 			planned := 0
-			s := model.Stream{Name: reason, Collection: "parts", Places: "places", Since: c.since, Mark: c.mark, Plan: func(e model.Event) (model.Plan, error) {
-				planned++
-				return model.Plan{}, nil
-			}}
+			s := model.Stream{
+				Name: reason, Collection: "parts", Places: "places", Since: c.since, Mark: c.mark,
+				Plan: func(e model.Event) (model.Plan, error) {
+					planned++
+					return model.Plan{}, nil
+				},
+			}
 			on := c.scope.On(model.Scope{Set: d("first", 1)}.On(db))
 			err := s.Run(ctx, on, model.StreamOptions{Poll: true, Once: true})
 			var conflict *model.ConflictError

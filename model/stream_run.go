@@ -46,7 +46,9 @@ func newStreamRun(s Stream, db DB, o StreamOptions) *streamRun {
 		}
 	}
 	o.Wait = max(o.Wait, time.Millisecond) // the server counts in milliseconds
-	return &streamRun{stream: s, db: db, options: o, saveEvery: o.SaveEvery, held: streamHold{turn: make(chan struct{}, 1)}}
+	return &streamRun{
+		stream: s, db: db, options: o, saveEvery: o.SaveEvery, held: streamHold{turn: make(chan struct{}, 1)},
+	}
 }
 
 func (r *streamRun) run(parent context.Context) error {

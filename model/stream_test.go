@@ -25,7 +25,9 @@ func TestRepeatable(t *testing.T) {
 	set := bson.D{{Key: "$set", Value: bson.D{{Key: "a", Value: 1}}}}
 	inc := bson.D{{Key: "$inc", Value: bson.D{{Key: "a", Value: 1}}}}
 	once := update(id, inc)
-	once.Steps = []model.Step{model.Write{Collection: "c", Once: true, Model: &mongo.UpdateOneModel{Filter: id, Update: inc}}}
+	once.Steps = []model.Step{
+		model.Write{Collection: "c", Once: true, Model: &mongo.UpdateOneModel{Filter: id, Update: inc}},
+	}
 	for _, c := range []struct {
 		reason string
 		plan   model.Plan
@@ -38,8 +40,16 @@ func TestRepeatable(t *testing.T) {
 		{"what says that it is done once", once, true},
 		{"an insert with an _id", write(&mongo.InsertOneModel{Document: id}), true},
 		{"one without", write(&mongo.InsertOneModel{Document: bson.D{}}), false},
-		{"an insert and its deletion", model.Concat(write(&mongo.InsertOneModel{Document: id}), write(&mongo.DeleteOneModel{Filter: id})), false},
-		{"a $merge that isn't marked", model.NewPlan(model.MergeInto{Collection: "c", Pipeline: mongo.Pipeline{{{Key: "$out", Value: "d"}}}}), false},
+		{
+			reason: "an insert and its deletion",
+			plan:   model.Concat(write(&mongo.InsertOneModel{Document: id}), write(&mongo.DeleteOneModel{Filter: id})),
+			want:   false,
+		},
+		{
+			reason: "a $merge that isn't marked",
+			plan:   model.NewPlan(model.MergeInto{Collection: "c", Pipeline: mongo.Pipeline{{{Key: "$out", Value: "d"}}}}),
+			want:   false,
+		},
 		{"transactional by itself", model.Plan{Transactional: true}, false},
 		{"bad input", model.RefusedPlan("c", errors.New("bad")), false},
 	} {
@@ -57,7 +67,10 @@ func TestStreamRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.EndSession(t.Context())
-	good := model.Stream{Name: "s", Collection: "c", Places: "p", Plan: func(model.Event) (model.Plan, error) { return model.Plan{}, nil }}
+	good := model.Stream{
+		Name: "s", Collection: "c", Places: "p",
+		Plan: func(model.Event) (model.Plan, error) { return model.Plan{}, nil },
+	}
 	bad := errors.New("bad input")
 	for _, c := range []struct {
 		reason, want string
@@ -93,36 +106,42 @@ func TestStreamRefuses(t *testing.T) {
 	}
 }
 
-// Work reads what its plan needs, and is asked again when the plan is stale. A plan that may not be run twice is refused.
+// Work reads what its plan needs, and is asked again when the plan is stale. A plan that may not be run twice is
+// refused.
 func TestStreamWork(t *testing.T) {
 	tenancy.Differs(t, "a stream is refused under a scope's filter")
 	db := mongotest.NewClient(t).Database("stream")
 	asked := 0
-	s := model.Stream{Name: "s", Collection: "c", Places: "p", Work: func(ctx context.Context, db model.DB, e model.Event) (model.Plan, error) {
-		asked++
-		n, err := (&model.Find[bson.Raw]{Query: model.Query{Collection: "c"}}).Count(ctx, db)
-		if err == nil && asked == 1 {
-			err = model.ErrStale
-		}
-		set := bson.D{{Key: "$set", Value: bson.D{{Key: "n", Value: n}}}}
-		if e.ID.StringValue() == "adds" {
-			set = bson.D{{Key: "$inc", Value: bson.D{{Key: "n", Value: n}}}}
-		}
-		upsert := true
-		return model.NewPlan(model.Write{Collection: "copies", Model: &mongo.UpdateOneModel{
-			Filter: bson.D{{Key: "_id", Value: e.ID}}, Update: set, Upsert: &upsert,
-		}}), err
-	}}
+	s := model.Stream{
+		Name: "s", Collection: "c", Places: "p",
+		Work: func(ctx context.Context, db model.DB, e model.Event) (model.Plan, error) {
+			asked++
+			n, err := (&model.Find[bson.Raw]{Query: model.Query{Collection: "c"}}).Count(ctx, db)
+			if err == nil && asked == 1 {
+				err = model.ErrStale
+			}
+			set := bson.D{{Key: "$set", Value: bson.D{{Key: "n", Value: n}}}}
+			if e.ID.StringValue() == "adds" {
+				set = bson.D{{Key: "$inc", Value: bson.D{{Key: "n", Value: n}}}}
+			}
+			upsert := true
+			return model.NewPlan(model.Write{Collection: "copies", Model: &mongo.UpdateOneModel{
+				Filter: bson.D{{Key: "_id", Value: e.ID}}, Update: set, Upsert: &upsert,
+			}}), err
+		},
+	}
 	o := model.StreamOptions{Once: true, Wait: time.Millisecond, Workers: 1}
 	for i, id := range []string{"a", "adds"} {
 		if _, err := db.Collection("c").InsertOne(t.Context(), bson.D{{Key: "_id", Value: id}}); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.Run(t.Context(), db, o); (err != nil) != (i == 1) || err != nil && !errors.Is(err, model.ErrNotRepeatable) {
+		if err := s.Run(t.Context(), db, o); (err != nil) != (i == 1) ||
+			err != nil && !errors.Is(err, model.ErrNotRepeatable) {
 			t.Errorf("%s: %v", id, err)
 		}
 	}
-	if n, err := db.Collection("copies").CountDocuments(t.Context(), bson.D{{Key: "n", Value: 1}}); err != nil || n != 1 || asked != 3 {
+	if n, err := db.Collection("copies").
+		CountDocuments(t.Context(), bson.D{{Key: "n", Value: 1}}); err != nil || n != 1 || asked != 3 {
 		t.Errorf("%d copies, %d plans, %v", n, asked, err)
 	}
 }
@@ -142,12 +161,15 @@ func TestStreamProgress(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	o := model.StreamOptions{Once: true, Wait: time.Millisecond, Workers: 1, Queue: 1, Progress: func(p model.StreamProgress) error {
-		if p.Applied == 1 {
-			return stop
-		}
-		return nil
-	}}
+	o := model.StreamOptions{
+		Once: true, Wait: time.Millisecond, Workers: 1, Queue: 1,
+		Progress: func(p model.StreamProgress) error {
+			if p.Applied == 1 {
+				return stop
+			}
+			return nil
+		},
+	}
 	for ; runs < 10; runs++ {
 		err := s.Run(t.Context(), db, o)
 		if err == nil {

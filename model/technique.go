@@ -36,7 +36,9 @@ type Parts struct {
 func NewParts(
 	indexes func() []Index, relations func() []Relation, checks func() []Check, footprints func() []Footprint, needs ...Need,
 ) Parts {
-	return Parts{indexes: indexes, relations: relations, checks: checks, footprints: footprints, needs: slices.Clone(needs)}
+	return Parts{
+		indexes: indexes, relations: relations, checks: checks, footprints: footprints, needs: slices.Clone(needs),
+	}
 }
 
 // WithDocs returns the parts of a technique that uses documents of the given collections:

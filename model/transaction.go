@@ -143,7 +143,8 @@ func commitUnknown(err error) bool {
 	if !errors.As(err, &labeled) {
 		return true
 	}
-	return labeled.HasErrorLabel("UnknownTransactionCommitResult") || labeled.HasErrorLabel("NetworkError") || mongo.IsTimeout(err)
+	return labeled.HasErrorLabel("UnknownTransactionCommitResult") ||
+		labeled.HasErrorLabel("NetworkError") || mongo.IsTimeout(err)
 }
 
 // WithTransactions returns a database on which each [Plan], and each attempt of a

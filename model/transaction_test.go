@@ -32,17 +32,28 @@ func TestRunTx(t *testing.T) {
 		reason string
 	}{
 		{moving(3), "applied, applied", nil, []part{{1, "a", 2}, {2, "b", 8}}, "all of it"},
-		{model.Concat(model.NewPlan(parts.Insert(part{3, "c", 0})), moving(7)), "not sent, not sent, not sent", model.ErrStale,
-			[]part{{1, "a", 5}, {2, "b", 5}}, "a stale step takes back what was done before it"},
+		{
+			plan: model.Concat(model.NewPlan(parts.Insert(part{3, "c", 0})), moving(7)),
+			want: "not sent, not sent, not sent", err: model.ErrStale,
+			left:   []part{{1, "a", 5}, {2, "b", 5}},
+			reason: "a stale step takes back what was done before it",
+		},
 		{model.NewPlan(parts.Delete(1), parts.Insert(part{2, "other", 0})), "not sent, not sent", errDuplicate,
 			[]part{{1, "a", 5}, {2, "b", 5}}, "so does an error of the server"},
 		{model.NewPlan(parts.Delete(1), parts.Insert(part{2, "b", 5})), "applied, already", nil,
 			[]part{{2, "b", 5}}, "its own document, of a run whose answer was lost"},
-		{model.NewPlan(parts.Insert(part{1, "a", 5}), parts.Insert(part{3, "c", 5}), parts.Insert(part{2, "b", 5})), "already, applied, already", nil,
-			[]part{{1, "a", 5}, {2, "b", 5}, {3, "c", 5}}, "several of its own"},
+		{
+			plan: model.NewPlan(parts.Insert(part{1, "a", 5}), parts.Insert(part{3, "c", 5}), parts.Insert(part{2, "b", 5})),
+			want: "already, applied, already", err: nil,
+			left:   []part{{1, "a", 5}, {2, "b", 5}, {3, "c", 5}},
+			reason: "several of its own",
+		},
 		{model.NewPlan(parts.Insert(part{1, "a", 5}), parts.Insert(part{2, "other", 0})), "already, not sent", errDuplicate,
 			[]part{{1, "a", 5}, {2, "b", 5}}, "its own, and then another's"},
-		{model.NewPlan(parts.Insert(part{2, "b", 5})), "already", nil, []part{{1, "a", 5}, {2, "b", 5}}, "nothing but its own"},
+		{
+			plan: model.NewPlan(parts.Insert(part{2, "b", 5})), want: "already", err: nil,
+			left: []part{{1, "a", 5}, {2, "b", 5}}, reason: "nothing but its own",
+		},
 		{model.NewPlan(parts.Update(1, d("$inc", d("qty", 1))), parts.Insert(part{2, "b", 5})), "already, already", nil,
 			[]part{{1, "a", 5}, {2, "b", 5}}, "its own document, in a plan that can't be run again: all was applied"},
 		{model.NewPlan(parts.Delete(1), done(insertDoc(d("_id", 2)), d("_id", 2))), "applied, already", nil,
@@ -97,7 +108,8 @@ func TestRunTxRefusesStandalone(t *testing.T) {
 		if !errors.Is(err, model.ErrNoTransactions) || called {
 			t.Errorf("InTx: %v, called %v", err, called)
 		}
-		if got, err := model.NewPlan(parts.Insert(part{ID: 1})).RunTx(t.Context(), db); !errors.Is(err, model.ErrNoTransactions) || statuses(got) != "not sent" {
+		if got, err := model.NewPlan(parts.Insert(part{ID: 1})).
+			RunTx(t.Context(), db); !errors.Is(err, model.ErrNoTransactions) || statuses(got) != "not sent" {
 			t.Errorf("RunTx: %s, %v", statuses(got), err)
 		}
 		if tx, err := model.WithTransactions(t.Context(), db); !errors.Is(err, model.ErrNoTransactions) || tx != nil {
@@ -144,7 +156,8 @@ func TestJoinedTransaction(t *testing.T) {
 						t.Errorf("seen from outside before the commit: %v", before)
 					}
 					// What a stale plan did before its stale step is the owner's to keep.
-					got, err = c.run(model.NewPlan(parts.Update(1, d("$set", d("name", "x"))), parts.Update(9, d("$set", d("name", "x")))), ctx, db)
+					got, err = c.run(model.NewPlan(parts.Update(1, d("$set", d("name", "x"))),
+						parts.Update(9, d("$set", d("name", "x")))), ctx, db)
 					if !errors.Is(err, model.ErrNotFound) || statuses(got) != "applied, not sent" {
 						t.Errorf("%s, %v", statuses(got), err)
 					}

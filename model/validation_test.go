@@ -18,7 +18,8 @@ func TestModelValidations(t *testing.T) {
 	pages := model.NewCollection[page, string]("pages")
 	last := denorm.NewBounded(pages, "last", denorm.BoundedSpec{Max: 3})
 	of := schema.Of(pages, schema.Spec{})
-	mails := denorm.NewBucket(model.NewCollection[denorm.BucketDoc[string, page], string]("mails"), denorm.BucketSpec{Max: 9})
+	mails := denorm.NewBucket(model.NewCollection[denorm.BucketDoc[string, page], string]("mails"),
+		denorm.BucketSpec{Max: 9})
 	const levels = ", validationLevel: 'strict', validationAction: 'error'})"
 	for _, test := range []struct {
 		reason string
@@ -27,7 +28,8 @@ func TestModelValidations(t *testing.T) {
 	}{
 		{"none", model.New("m", wareCount), nil},
 		{"one", model.New("m", last), []string{
-			"db.runCommand({collMod: 'pages', validator: {$jsonSchema: {properties: {last: {bsonType: 'array', maxItems: 3}}}}" + levels,
+			"db.runCommand({collMod: 'pages', validator: {$jsonSchema: {properties: {last: {bsonType: 'array', maxItems: 3}}}}" +
+				levels,
 		}},
 		{"two of a collection, and another's", model.New("m", of, mails, last), []string{
 			"db.runCommand({collMod: 'pages', validator: {$and: [{$jsonSchema: {bsonType: 'object', required: ['_id'], properties: " +

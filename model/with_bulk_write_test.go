@@ -32,7 +32,10 @@ func withBulkWrite(t *testing.T, db model.DB) (model.DB, bool) {
 // anyOther sets a field of a document of the other collection, which needn't be there.
 func anyOther(id, qty int32) model.Write {
 	upsert := true
-	return model.Write{Collection: "others", Model: &mongo.UpdateOneModel{Filter: d("_id", id), Update: d("$set", d("qty", qty)), Upsert: &upsert}}
+	return model.Write{
+		Collection: "others",
+		Model:      &mongo.UpdateOneModel{Filter: d("_id", id), Update: d("$set", d("qty", qty)), Upsert: &upsert},
+	}
 }
 
 // fewSteps are steps of three batches up to one that expects a match, and two behind it.
@@ -44,7 +47,8 @@ func fewSteps() model.Plan {
 	)
 }
 
-// TestWithBulkWrite: a plan is one command up to each write that expects a match, and the answers are those of separate commands.
+// TestWithBulkWrite: a plan is one command up to each write that expects a match, and the answers are those of separate
+// commands.
 func TestWithBulkWrite(t *testing.T) {
 	monitor := mongotest.NewMonitor()
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
@@ -53,13 +57,22 @@ func TestWithBulkWrite(t *testing.T) {
 			plan model.Plan
 			sent []string
 		}{
-			"few":                          {fewSteps(), []string{"bulkWrite", "bulkWrite"}},
-			"all kinds":                    {everyKind(), []string{"bulkWrite", "update", "update", "bulkWrite"}},
-			"one collection":               {parts.InsertMany([]part{{6, "f", 1}, {7, "g", 1}}), []string{"insert"}},
-			"a stale write takes back":     {staleAfter(), []string{"bulkWrite", "find", "delete"}},
-			"an insert of before":          {model.NewPlan(anyOther(1, 1), parts.Insert(part{2, "b", 5}), parts.Insert(part{3, "c", 1}), anyOther(2, 2)), []string{"bulkWrite", "find", "bulkWrite"}},
-			"the last insert is of before": {model.NewPlan(anyOther(1, 1), parts.Insert(part{2, "b", 5})), []string{"bulkWrite", "find"}},
-			"an insert of another":         {model.NewPlan(anyOther(1, 1), parts.Insert(part{2, "x", 5}), anyOther(2, 2)), []string{"bulkWrite", "find"}},
+			"few":                      {fewSteps(), []string{"bulkWrite", "bulkWrite"}},
+			"all kinds":                {everyKind(), []string{"bulkWrite", "update", "update", "bulkWrite"}},
+			"one collection":           {parts.InsertMany([]part{{6, "f", 1}, {7, "g", 1}}), []string{"insert"}},
+			"a stale write takes back": {staleAfter(), []string{"bulkWrite", "find", "delete"}},
+			"an insert of before": {
+				plan: model.NewPlan(anyOther(1, 1), parts.Insert(part{2, "b", 5}), parts.Insert(part{3, "c", 1}), anyOther(2, 2)),
+				sent: []string{"bulkWrite", "find", "bulkWrite"},
+			},
+			"the last insert is of before": {
+				plan: model.NewPlan(anyOther(1, 1), parts.Insert(part{2, "b", 5})),
+				sent: []string{"bulkWrite", "find"},
+			},
+			"an insert of another": {
+				plan: model.NewPlan(anyOther(1, 1), parts.Insert(part{2, "x", 5}), anyOther(2, 2)),
+				sent: []string{"bulkWrite", "find"},
+			},
 			"an update that the server refuses": {model.NewPlan(anyOther(1, 1), model.Write{
 				Collection: "parts", Model: &mongo.UpdateOneModel{Filter: d("_id", 2), Update: d("$inc", d("name", 1))},
 			}, anyOther(2, 2)), []string{"bulkWrite"}},
@@ -70,16 +83,20 @@ func TestWithBulkWrite(t *testing.T) {
 			for _, db2 := range []model.DB{db, on} {
 				mustRun(t, db, updateManyPlan(t, db))
 				monitor.Reset()
-				got, err := model.Plan{Steps: c.plan.Steps, IfStale: c.plan.IfStale, Options: model.PlanOptions{AllowPartial: true}}.Run(t.Context(), db2)
+				got, err := model.Plan{
+					Steps: c.plan.Steps, IfStale: c.plan.IfStale, Options: model.PlanOptions{AllowPartial: true},
+				}.Run(t.Context(), db2)
 				if _, is := core.Bulk(db2); is && !slices.Equal(sentBy(monitor), c.sent) {
 					t.Errorf("%s: sent %v, want %v", name, sentBy(monitor), c.sent)
 				}
 				var step *model.StepError
 				text := ""
 				if errors.As(err, &step) {
-					text = model.Shell(d("step", step.Step, "where", step.Where, "duplicate", mongo.IsDuplicateKeyError(err), "stale", errors.Is(err, model.ErrStale)))
+					text = model.Shell(d("step", step.Step, "where", step.Where, "duplicate", mongo.IsDuplicateKeyError(err), "stale",
+						errors.Is(err, model.ErrStale)))
 				}
-				results, texts, left = append(results, got), append(texts, text), append(left, append(stock(t, db), stockOf(t, db, others)...))
+				results, texts, left = append(results, got), append(texts, text),
+					append(left, append(stock(t, db), stockOf(t, db, others)...))
 				if _, err := db.Collection("others").DeleteMany(t.Context(), d()); err != nil {
 					t.Fatal(err)
 				}
@@ -92,14 +109,16 @@ func TestWithBulkWrite(t *testing.T) {
 			}
 		}
 	}, mongotest.WithMonitor(monitor))
-	if c := fewSteps().CostBulkWrite(); c.Commands != 2 || c.Written != fewSteps().Cost().Written || fewSteps().Cost().Commands != 5 {
+	if c := fewSteps().CostBulkWrite(); c.Commands != 2 || c.Written != fewSteps().Cost().Written ||
+		fewSteps().Cost().Commands != 5 {
 		t.Errorf("declared %v, and %v apart", c, fewSteps().Cost())
 	}
 }
 
 // staleAfter is a plan of which the third step is stale, and whose first one is taken back.
 func staleAfter() model.Plan {
-	p := model.NewPlan(anyOther(1, 1), parts.Insert(part{3, "c", 1}), expectOne(updateOne(d("_id", 1, "qty", -1), d("$set", d("name", "z")))), anyOther(2, 2))
+	p := model.NewPlan(anyOther(1, 1), parts.Insert(part{3, "c", 1}),
+		expectOne(updateOne(d("_id", 1, "qty", -1), d("$set", d("name", "z")))), anyOther(2, 2))
 	p.IfStale = []model.Step{others.Delete(1)}
 	return p
 }
@@ -132,14 +151,15 @@ func TestWithBulkWriteCost(t *testing.T) {
 		if told.Declared.Commands != want.Commands || told.Actual.Commands != want.Commands {
 			t.Errorf("told %v and %v, want %v", told.Declared, told.Actual, want)
 		}
-		if text := (model.Plan{}).CostBulkWrite().String() + model.RefusedPlan("parts", errBad).CostBulkWrite().String(); text != "0 commands0 commands" {
+		if text := (model.Plan{}).CostBulkWrite().String() + model.RefusedPlan("parts", errBad).CostBulkWrite().
+			String(); text != "0 commands0 commands" {
 			t.Error(text)
 		}
 	}, mongotest.WithMonitor(monitor))
 }
 
-// TestWithBulkWriteConcern: the plan's write concern comes before the one given, and both before the client's. Without an answer
-// nothing is joined. A command is retried unless it has a write of many documents.
+// TestWithBulkWriteConcern: the plan's write concern comes before the one given, and both before the client's. Without
+// an answer nothing is joined. A command is retried unless it has a write of many documents.
 func TestWithBulkWriteConcern(t *testing.T) {
 	monitor := mongotest.NewMonitor()
 	client := mongotest.NewClient(t, mongotest.WithMonitor(monitor))
@@ -161,10 +181,13 @@ func TestWithBulkWriteConcern(t *testing.T) {
 		w       any
 		retried bool
 	}{
-		"the client's":                  {plan, nil, []string{"bulkWrite"}, nil, true},
-		"the one given":                 {plan, one, []string{"bulkWrite"}, int32(1), true},
-		"the plan's":                    {with(plan, writeconcern.Majority()), one, []string{"bulkWrite"}, "majority", true},
-		"a plan that isn't answered":    {with(plan, writeconcern.Unacknowledged()), one, []string{"update", "insert"}, int32(0), false},
+		"the client's":  {plan, nil, []string{"bulkWrite"}, nil, true},
+		"the one given": {plan, one, []string{"bulkWrite"}, int32(1), true},
+		"the plan's":    {with(plan, writeconcern.Majority()), one, []string{"bulkWrite"}, "majority", true},
+		"a plan that isn't answered": {
+			plan: with(plan, writeconcern.Unacknowledged()), level: one, sent: []string{"update", "insert"}, w: int32(0),
+			retried: false,
+		},
 		"a level that isn't answered":   {plan, writeconcern.Unacknowledged(), []string{"update", "insert"}, nil, true},
 		"writes of many documents only": {many, nil, []string{"bulkWrite"}, nil, false},
 	} {

@@ -34,7 +34,8 @@ func sentBy(m *mongotest.Monitor) (out []string) {
 	return out
 }
 
-// TestWithTransactions: a plan is all applied or not at all, a single write is no transaction, and the server is asked once.
+// TestWithTransactions: a plan is all applied or not at all, a single write is no transaction, and the server is asked
+// once.
 func TestWithTransactions(t *testing.T) {
 	monitor := mongotest.NewMonitor()
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
@@ -48,9 +49,20 @@ func TestWithTransactions(t *testing.T) {
 			err    error
 			left   []part
 		}{
-			{"a plan that needs a transaction", moving(3), []string{"bulkWrite", "commitTransaction"}, nil, []part{{1, "a", 2}, {2, "b", 8}}},
-			{"one that meets a stale step", moving(3), []string{"bulkWrite", "find", "abortTransaction"}, model.ErrStale, []part{{1, "a", 2}, {2, "b", 8}}},
-			{"one write", model.NewPlan(parts.Update(1, d("$inc", d("qty", 1)))), []string{"update"}, nil, []part{{1, "a", 3}, {2, "b", 8}}},
+			{
+				reason: "a plan that needs a transaction", plan: moving(3), sent: []string{"bulkWrite", "commitTransaction"},
+				err: nil, left: []part{{1, "a", 2}, {2, "b", 8}},
+			},
+			{
+				reason: "one that meets a stale step", plan: moving(3),
+				sent: []string{"bulkWrite", "find", "abortTransaction"},
+				err:  model.ErrStale, left: []part{{1, "a", 2}, {2, "b", 8}},
+			},
+			{
+				reason: "one write",
+				plan:   model.NewPlan(parts.Update(1, d("$inc", d("qty", 1)))),
+				sent:   []string{"update"}, err: nil, left: []part{{1, "a", 3}, {2, "b", 8}},
+			},
 			{"nothing", model.Plan{}, nil, nil, []part{{1, "a", 3}, {2, "b", 8}}},
 		} {
 			monitor.Reset()
@@ -84,7 +96,10 @@ func TestWithTransactionsTells(t *testing.T) {
 		if _, err := model.NewPlan(parts.Insert(part{3, "c", 0}), own).Run(t.Context(), tx); err != nil {
 			t.Errorf("an equal document: %v", err)
 		}
-		change := model.Change[int]{Read: func(context.Context, model.DB) (int, error) { return 0, nil }, Decide: func(int) (model.Plan, error) { return plan, nil }}
+		change := model.Change[int]{
+			Read:   func(context.Context, model.DB) (int, error) { return 0, nil },
+			Decide: func(int) (model.Plan, error) { return plan, nil },
+		}
 		if _, _, err := change.Run(t.Context(), tx); !errors.Is(err, taken) {
 			t.Errorf("a change: %v", err)
 		}
@@ -159,7 +174,8 @@ func TestWithTransactionsRetries(t *testing.T) {
 	})
 }
 
-// TestWithTransactionsSpares: a job, and a change under a lease that mends, run as without transactions; under a scope both hold.
+// TestWithTransactionsSpares: a job, and a change under a lease that mends, run as without transactions; under a scope
+// both hold.
 func TestWithTransactionsSpares(t *testing.T) {
 	tenancy.Differs(t, "it has a scope of its own")
 	monitor := mongotest.NewMonitor()
@@ -178,7 +194,9 @@ func TestWithTransactionsSpares(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for name, own := range map[string]model.DB{"a scope on transactions": tenantOf("a").On(tx), "transactions within a scope": within} {
+		for name, own := range map[string]model.DB{
+			"a scope on transactions": tenantOf("a").On(tx), "transactions within a scope": within,
+		} {
 			if _, err := db.Collection("parts").DeleteMany(ctx, d()); err != nil {
 				t.Fatal(err)
 			}
@@ -191,8 +209,13 @@ func TestWithTransactionsSpares(t *testing.T) {
 				t.Errorf("%s: another tenant sees %d, %v", name, n, err)
 			}
 			job := model.Job{Name: "each", Stages: []model.Stage{{Collection: "parts", Plan: planOfTwo}}}
-			leased := model.Change[int]{Mends: true, Lease: &model.Lease{Collection: "locks", ID: "parts"}, Read: func(context.Context, model.DB) (int, error) { return 0, nil },
-				Decide: func(int) (model.Plan, error) { return planOfTwo(nil) }}
+			leased := model.Change[int]{
+				Mends: true,
+				Lease: &model.Lease{Collection: "locks", ID: "parts"},
+				Read:  func(context.Context, model.DB) (int, error) { return 0, nil },
+
+				Decide: func(int) (model.Plan, error) { return planOfTwo(nil) },
+			}
 			monitor.Reset()
 			if _, err := job.Run(ctx, own, model.JobOptions{}); err != nil {
 				t.Errorf("%s: %v", name, err)
@@ -207,7 +230,8 @@ func TestWithTransactionsSpares(t *testing.T) {
 	}, mongotest.WithMonitor(monitor))
 }
 
-// TestDatabasesCombine: an observer, a scope, a model and transactions hold together, in whichever order they are put on a database.
+// TestDatabasesCombine: an observer, a scope, a model and transactions hold together, in whichever order they are put
+// on a database.
 func TestDatabasesCombine(t *testing.T) {
 	tenancy.Differs(t, "it has a scope of its own")
 	monitor := mongotest.NewMonitor()

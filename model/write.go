@@ -175,16 +175,17 @@ func (w Write) String() string {
 	}
 	o := bson.D{}
 	flag := func(key string, v any) { o = append(o, bson.E{Key: key, Value: v}) }
-	update := func(method string, filter, update any, upsert *bool, af []any, collation *options.Collation, hint, sort any) string {
-		if upsert != nil && *upsert {
-			flag("upsert", true)
+	update :=
+		func(method string, filter, update any, upsert *bool, af []any, collation *options.Collation, hint, sort any) string {
+			if upsert != nil && *upsert {
+				flag("upsert", true)
+			}
+			if len(af) > 0 {
+				flag("arrayFilters", bson.A(af))
+			}
+			appendShared(&o, collation, hint, sort)
+			return call(w.Collection, method, o, filter, update)
 		}
-		if len(af) > 0 {
-			flag("arrayFilters", bson.A(af))
-		}
-		appendShared(&o, collation, hint, sort)
-		return call(w.Collection, method, o, filter, update)
-	}
 	switch m := w.Model.(type) {
 	case *mongo.InsertOneModel:
 		return shellCall(w.Collection, "insertOne", m.Document)
@@ -192,7 +193,8 @@ func (w Write) String() string {
 		if w.returning != nil {
 			flag("returnDocument", pick(w.returning.before, "before", "after"))
 		}
-		return update(pick(w.returning == nil, "updateOne", "findOneAndUpdate"), m.Filter, m.Update, m.Upsert, m.ArrayFilters, m.Collation, m.Hint, m.Sort)
+		return update(pick(w.returning == nil, "updateOne", "findOneAndUpdate"), m.Filter, m.Update, m.Upsert, m.ArrayFilters,
+			m.Collation, m.Hint, m.Sort)
 	case *mongo.UpdateManyModel:
 		return update("updateMany", m.Filter, m.Update, m.Upsert, m.ArrayFilters, m.Collation, m.Hint, nil)
 	case *mongo.ReplaceOneModel:

@@ -87,7 +87,9 @@ func (f *field) repair(docs []bson.Raw) model.Plan {
 		p.Steps = append(p.Steps, model.Write{
 			Collection: f.Name(), Index: model.IDIndex, Once: true,
 			Model: &mongo.UpdateOneModel{
-				Filter: bson.D{{Key: "_id", Value: same(m.id)}, {Key: f.point, Value: same(m.point)}, {Key: f.key, Value: same(m.key)}},
+				Filter: bson.D{
+					{Key: "_id", Value: same(m.id)}, {Key: f.point, Value: same(m.point)}, {Key: f.key, Value: same(m.key)},
+				},
 				Update: update,
 			},
 		})

@@ -29,9 +29,10 @@ func damage(t *testing.T, db *mongo.Database, list []cafe) (broken []int64) {
 		}
 		set := func(op, path string, v any) bson.D { return bson.D{{Key: op, Value: bson.D{{Key: path, Value: v}}}} }
 		update := [...]bson.D{
-			set("$set", "geo", c.Geo+1), set("$unset", "geo", ""), set("$set", "geo", nil), set("$set", "geo", float64(c.Geo)), set("$set", "geo", c.Hash),
-			set("$set", "loc.coordinates.1", c.Loc.Lat/2+1), set("$unset", "loc", ""), set("$set", "loc", geo("Point", 1, 91)), set("$set", "loc.type", "point"),
-			set("$set", "loc", bson.A{1, 2}), set("$set", "loc.coordinates.0", math.NaN()), set("$set", "loc.coordinates", bson.A{0, 0}),
+			set("$set", "geo", c.Geo+1), set("$unset", "geo", ""), set("$set", "geo", nil), set("$set", "geo", float64(c.Geo)),
+			set("$set", "geo", c.Hash), set("$set", "loc.coordinates.1", c.Loc.Lat/2+1), set("$unset", "loc", ""),
+			set("$set", "loc", geo("Point", 1, 91)), set("$set", "loc.type", "point"), set("$set", "loc", bson.A{1, 2}),
+			set("$set", "loc.coordinates.0", math.NaN()), set("$set", "loc.coordinates", bson.A{0, 0}),
 		}[random.IntN(12)]
 		run(t, db, cafes.Unchecked().Update(c.ID, update))
 		broken = append(broken, c.ID)
@@ -39,7 +40,8 @@ func damage(t *testing.T, db *mongo.Database, list []cafe) (broken []int64) {
 	return broken
 }
 
-// Whatever other code does to points and keys is found, all of it and nothing else, and mended as far as a point says where.
+// Whatever other code does to points and keys is found, all of it and nothing else, and mended as far as a point says
+// where.
 func TestCheckAndRepair(t *testing.T) {
 	t.Parallel()
 	for reason, mend := range map[string]func(context.Context, *mongo.Database) error{
@@ -101,7 +103,8 @@ func wantKeys(t testing.TB, db *mongo.Database) {
 	for _, raw := range raws {
 		var p geofield.Point
 		loc := raw.Lookup("loc")
-		valid := loc.Type == bson.TypeEmbeddedDocument && p.UnmarshalBSONValue(byte(loc.Type), loc.Value) == nil && geohash.Point(p).Validate() == nil && p != geofield.Point{}
+		valid := loc.Type == bson.TypeEmbeddedDocument && p.UnmarshalBSONValue(byte(loc.Type), loc.Value) == nil &&
+			geohash.Point(p).Validate() == nil && p != geofield.Point{}
 		key, has := raw.Lookup("geo").Int64OK()
 		if valid != has || valid && key != int64(keyOf(geohash.Point(p))) {
 			t.Errorf("stored is %s", model.Shell(raw))
@@ -130,9 +133,14 @@ func TestRepairIsGuarded(t *testing.T) {
 		// Other code moves the point alone, under the wrong key that was found.
 		run(t, db, cafes.Update(1, bson.D{{Key: "$set", Value: bson.D{{Key: "geo", Value: int64(7)}}}}))
 		before, err := byKey.Checks()[0].All(t.Context(), db)
-		run(t, db, cafes.Update(1, bson.D{{Key: "$set", Value: bson.D{{Key: "loc", Value: geofield.Point{Lat: 1, Lng: 1}}}}}), check.Mend(before))
+		run(t, db,
+			cafes.Update(1, bson.D{{
+				Key:   "$set",
+				Value: bson.D{{Key: "loc", Value: geofield.Point{Lat: 1, Lng: 1}}},
+			}}), check.Mend(before))
 		after, err2 := byKey.Checks()[0].All(t.Context(), db)
-		if len(before) != 1 || len(after) != 1 || after[0].Detail.Lookup("geo").Int64() != 7 || errors.Join(err, err2) != nil {
+		if len(before) != 1 || len(after) != 1 || after[0].Detail.Lookup("geo").Int64() != 7 ||
+			errors.Join(err, err2) != nil {
 			t.Errorf("a repair wrote the key of a point that is gone: %v, %v", before, after)
 		}
 	})
@@ -142,7 +150,8 @@ func TestRepairIsGuarded(t *testing.T) {
 		t.Fatal(err)
 	}
 	for reason, f := range map[string]model.Finding{
-		"no id": {Check: check.Name, Detail: noID}, "no detail": {Check: check.Name}, "of another check": {Check: byText.Checks()[0].Name, Detail: noID},
+		"no id": {Check: check.Name, Detail: noID}, "no detail": {Check: check.Name},
+		"of another check": {Check: byText.Checks()[0].Name, Detail: noID},
 	} {
 		if err := check.Mend([]model.Finding{f}).Err(); err == nil {
 			t.Errorf("%s is taken", reason)
@@ -161,10 +170,13 @@ func TestFieldFaults(t *testing.T) {
 		seed func(context.Context, *mongo.Database) error
 		run  func(context.Context, *mongo.Database) error
 	}{
-		"InsertMany": {func(context.Context, *mongo.Database) error { return nil }, func(ctx context.Context, db *mongo.Database) error {
-			_, _, err := cafeStore.InsertMany(cafe{ID: 1, Loc: paris}, cafe{ID: 2, Loc: lyon}, cafe{ID: 3}).Run(ctx, db)
-			return err
-		}},
+		"InsertMany": {
+			seed: func(context.Context, *mongo.Database) error { return nil },
+			run: func(ctx context.Context, db *mongo.Database) error {
+				_, _, err := cafeStore.InsertMany(cafe{ID: 1, Loc: paris}, cafe{ID: 2, Loc: lyon}, cafe{ID: 3}).Run(ctx, db)
+				return err
+			},
+		},
 		"Set and Unset": {seed, func(ctx context.Context, db *mongo.Database) error {
 			for _, c := range []cafeChange{moved(1, geohash.Point(lyon)), removed(2), removed(3)} {
 				if _, _, err := c.Run(ctx, db); err != nil {
@@ -185,7 +197,10 @@ func TestFieldFaults(t *testing.T) {
 		}},
 	} {
 		t.Run(reason, func(t *testing.T) {
-			modeltest.FaultMatrix(t, modeltest.FaultCase{Seed: x.seed, Run: x.run, Check: func(t testing.TB, db *mongo.Database) { wantKeys(t, db) }})
+			modeltest.FaultMatrix(t, modeltest.FaultCase{
+				Seed: x.seed, Run: x.run,
+				Check: func(t testing.TB, db *mongo.Database) { wantKeys(t, db) },
+			})
 		})
 	}
 }
@@ -202,7 +217,10 @@ func TestFieldConcurrent(t *testing.T) {
 				for i := range int64(5) {
 					p := geohash.Point{Lat: float64(n) + 0.5, Lng: float64(i)}
 					_, _, err := moved(i+1, p).Run(t.Context(), db)
-					update := bson.D{{Key: "$set", Value: bson.D{{Key: "loc", Value: geofield.Point{Lat: p.Lng, Lng: p.Lat}}}}, {Key: "$inc", Value: bson.D{{Key: "seats", Value: 1}}}}
+					update := bson.D{
+						{Key: "$set", Value: bson.D{{Key: "loc", Value: geofield.Point{Lat: p.Lng, Lng: p.Lat}}}},
+						{Key: "$inc", Value: bson.D{{Key: "seats", Value: 1}}},
+					}
 					_, err2 := byKey.Complete(cafes.Update(i+1, update)).Run(t.Context(), db)
 					errs[n] = errors.Join(errs[n], err, err2)
 				}
@@ -229,17 +247,25 @@ func TestFieldCostsAndIndex(t *testing.T) {
 	m := mongotest.NewMonitor()
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		open(t, db, 4000, byKey, byText, byChain)
-		circle, box := geohash.Circle{Center: geohash.Point{Lat: 40, Lng: 2.33}, Meters: 300000}, geohash.Box{South: 48.8, West: 2.3, North: 48.82, East: 2.32}
+		circle, box := geohash.Circle{Center: geohash.Point{Lat: 40, Lng: 2.33}, Meters: 300000}, geohash.Box{
+			South: 48.8, West: 2.3, North: 48.82, East: 2.32,
+		}
 		chain := bson.D{{Key: "chain", Value: "b"}}
 		few := bson.D{{Key: "seats", Value: bson.D{{Key: "$ne", Value: 1}}}}
 		for _, x := range []struct {
 			reason, index string
 			query         any
 		}{
-			{"a circle", "geo_1", byKey.Within(circle).Find}, {"a box", "geo_1", byKey.Within(box).Find}, {"with a condition", "geo_1", byKey.Within(circle, few).Find},
-			{"a box across the antimeridian", "geo_1", byKey.Within(geohash.Box{South: 30, West: 179.5, North: 31, East: -179.5}).Find},
-			{"a chain's circle", "chain_1_geo_1_seats_1", byChain.Within(circle, chain).Find}, {"a chain's box", "chain_1_geo_1_seats_1", byChain.Within(box, chain, few).Find},
-			{"keys", "geo_1", byKey.Keys(circle)}, {"clusters", "geo_1", byKey.Clusters(circle, 20)}, {"a ring", "geo_1", ringOf(byKey, circle)},
+			{"a circle", "geo_1", byKey.Within(circle).Find}, {"a box", "geo_1", byKey.Within(box).Find},
+			{"with a condition", "geo_1", byKey.Within(circle, few).Find},
+			{
+				reason: "a box across the antimeridian", index: "geo_1",
+				query: byKey.Within(geohash.Box{South: 30, West: 179.5, North: 31, East: -179.5}).Find,
+			},
+			{"a chain's circle", "chain_1_geo_1_seats_1", byChain.Within(circle, chain).Find},
+			{"a chain's box", "chain_1_geo_1_seats_1", byChain.Within(box, chain, few).Find},
+			{"keys", "geo_1", byKey.Keys(circle)}, {"clusters", "geo_1", byKey.Clusters(circle, 20)},
+			{"a ring", "geo_1", ringOf(byKey, circle)},
 		} {
 			t.Run(x.reason, func(t *testing.T) { modeltest.WantIndexed(t, db, x.query, x.index) })
 		}
@@ -250,10 +276,16 @@ func TestFieldCostsAndIndex(t *testing.T) {
 		batches := model.Cost{Commands: 1, Returned: int(candidates)}
 		modeltest.WantCost(t, m, batches, func() error { _, err := byKey.Within(circle).All(t.Context(), db); return err })
 		modeltest.WantCost(t, m, batches, func() error { _, err := byKey.Within(circle).Count(t.Context(), db); return err })
-		modeltest.WantCost(t, m, model.Cost{Commands: 1, Returned: 1}, func() error { _, err := byKey.Within(box).Count(t.Context(), db); return err })
+		modeltest.WantCost(t, m, model.Cost{Commands: 1, Returned: 1}, func() error {
+			_, err := byKey.Within(box).Count(t.Context(), db)
+			return err
+		})
 		job := byKey.Rebuild()
 		job.Stages[0].BatchSize = 2000
-		modeltest.WantCost(t, m, model.Cost{Commands: 4, Returned: 4000}, func() error { _, err := job.Run(t.Context(), db, model.JobOptions{}); return err })
+		modeltest.WantCost(t, m, model.Cost{Commands: 4, Returned: 4000}, func() error {
+			_, err := job.Run(t.Context(), db, model.JobOptions{})
+			return err
+		})
 		wantIndexed(t, db, m)
 	}, mongotest.WithMonitor(m))
 }
@@ -264,13 +296,15 @@ func TestKeysAndClusters(t *testing.T) {
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		list := open(t, db, 500, byKey, byText, byChain)
 		world := geohash.Box{South: -90, West: -180, North: 90, East: 180}
-		got, err := byChain.Keys(world, bson.D{{Key: "chain", Value: "b"}}).Sorted(bson.D{{Key: "geo", Value: 1}}).One(t.Context(), db)
+		got, err := byChain.Keys(world, bson.D{{Key: "chain", Value: "b"}}).
+			Sorted(bson.D{{Key: "geo", Value: 1}}).One(t.Context(), db)
 		var first struct {
 			Chain string
 			Geo   geohash.Key
 			Seats *int
 		}
-		if err != nil || bson.Unmarshal(got, &first) != nil || first.Chain != "b" || first.Seats == nil || got.Lookup("_id").Type != 0 {
+		if err != nil || bson.Unmarshal(got, &first) != nil || first.Chain != "b" || first.Seats == nil ||
+			got.Lookup("_id").Type != 0 {
 			t.Errorf("the first key is %v, %v", got, err)
 		}
 		for _, bits := range []int{1, 5, 12, 25, 60} {
@@ -284,7 +318,8 @@ func TestKeysAndClusters(t *testing.T) {
 					continue
 				}
 				clusters, err := f.Clusters(world, bits).All(t.Context(), db)
-				if err != nil || len(clusters) != len(want) || !slices.IsSortedFunc(clusters, func(a, b geofield.Cluster) int { return int(a.Cell.Key>>40 - b.Cell.Key>>40) }) {
+				if err != nil || len(clusters) != len(want) ||
+					!slices.IsSortedFunc(clusters, func(a, b geofield.Cluster) int { return int(a.Cell.Key>>40 - b.Cell.Key>>40) }) {
 					t.Errorf("%d bits by %s: %d clusters, %v, want %d", bits, reason, len(clusters), err, len(want))
 				}
 				for _, c := range clusters {
@@ -300,8 +335,8 @@ func TestKeysAndClusters(t *testing.T) {
 	wantField(t, byKey.Clusters(geohash.Box{North: 91}, 5).Err, "North")
 }
 
-// The server's own queries on a sphere find the same, where it has them: within a circle all but points on its rim, and the nearest in the
-// same order but for ties.
+// The server's own queries on a sphere find the same, where it has them: within a circle all but points on its rim, and
+// the nearest in the same order but for ties.
 func TestSphereAgrees(t *testing.T) {
 	t.Parallel()
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
@@ -314,7 +349,10 @@ func TestSphereAgrees(t *testing.T) {
 				t.Fatal(err)
 			}
 			sphere := bson.A{bson.A{c.Center.Lng, c.Center.Lat}, c.Meters / geohash.EarthRadius}
-			got, err := cafes.Find(bson.D{{Key: "loc", Value: bson.D{{Key: "$geoWithin", Value: bson.D{{Key: "$centerSphere", Value: sphere}}}}}}).All(t.Context(), db)
+			got, err := cafes.Find(bson.D{{
+				Key:   "loc",
+				Value: bson.D{{Key: "$geoWithin", Value: bson.D{{Key: "$centerSphere", Value: sphere}}}},
+			}}).All(t.Context(), db)
 			var theirs []int64
 			for _, x := range got {
 				theirs = append(theirs, x.ID)
@@ -335,7 +373,8 @@ func nearest(t *testing.T, db *mongo.Database, from geohash.Point) {
 		t.Fatal(err)
 	}
 	at := bson.D{{Key: "$geometry", Value: geo("Point", from.Lng, from.Lat)}}
-	got, err := cafes.Find(bson.D{{Key: "loc", Value: bson.D{{Key: "$nearSphere", Value: at}}}}).Limited(20).All(t.Context(), db)
+	got, err := cafes.Find(bson.D{{Key: "loc", Value: bson.D{{Key: "$nearSphere", Value: at}}}}).
+		Limited(20).All(t.Context(), db)
 	if lacksSphere(err) {
 		return
 	}
@@ -367,14 +406,22 @@ func TestFieldDeclarations(t *testing.T) {
 	lists := model.NewCollection[many, int64]("lists")
 	spec := func(s geofield.FieldSpec) func() { return func() { geofield.NewField(cafes, "loc", "geo", s) } }
 	for reason, declare := range map[string]func(){
-		"no such point": func() { geofield.NewField(cafes, "place", "geo", geofield.FieldSpec{}) }, "no such key": func() { geofield.NewField(cafes, "loc", "key", geofield.FieldSpec{}) },
-		"points in an array": func() { geofield.NewField(lists, "loc", "n", geofield.FieldSpec{}) }, "keys in an array": func() { geofield.NewField(lists, "at", "geo", geofield.FieldSpec{}) },
-		"a small number": func() { geofield.NewField(lists, "at", "n", geofield.FieldSpec{}) }, "a point that is a text": func() { geofield.NewField(cafes, "chain", "geo", geofield.FieldSpec{}) },
-		"a key in the point": func() { geofield.NewField(loose, "loc", "loc.geo", geofield.FieldSpec{}) }, "one field for both": func() { geofield.NewField(loose, "loc", "loc", geofield.FieldSpec{}) },
-		"a text that is a number": spec(geofield.FieldSpec{Text: true}), "too many ranges": spec(geofield.FieldSpec{Ranges: 101}), "no ranges": spec(geofield.FieldSpec{Ranges: -1}),
-		"no such prefix": spec(geofield.FieldSpec{Prefix: []string{"city"}}), "no such suffix": spec(geofield.FieldSpec{Suffix: []string{"city"}}),
-		"a prefix twice": spec(geofield.FieldSpec{Prefix: []string{"chain", "chain"}}), "the key as prefix": spec(geofield.FieldSpec{Prefix: []string{"geo"}}),
-		"before and after": spec(geofield.FieldSpec{Prefix: []string{"chain"}, Suffix: []string{"chain"}}), "the point as suffix": spec(geofield.FieldSpec{Suffix: []string{"loc"}}),
+		"no such point":           func() { geofield.NewField(cafes, "place", "geo", geofield.FieldSpec{}) },
+		"no such key":             func() { geofield.NewField(cafes, "loc", "key", geofield.FieldSpec{}) },
+		"points in an array":      func() { geofield.NewField(lists, "loc", "n", geofield.FieldSpec{}) },
+		"keys in an array":        func() { geofield.NewField(lists, "at", "geo", geofield.FieldSpec{}) },
+		"a small number":          func() { geofield.NewField(lists, "at", "n", geofield.FieldSpec{}) },
+		"a point that is a text":  func() { geofield.NewField(cafes, "chain", "geo", geofield.FieldSpec{}) },
+		"a key in the point":      func() { geofield.NewField(loose, "loc", "loc.geo", geofield.FieldSpec{}) },
+		"one field for both":      func() { geofield.NewField(loose, "loc", "loc", geofield.FieldSpec{}) },
+		"a text that is a number": spec(geofield.FieldSpec{Text: true}),
+		"too many ranges":         spec(geofield.FieldSpec{Ranges: 101}), "no ranges": spec(geofield.FieldSpec{Ranges: -1}),
+		"no such prefix":      spec(geofield.FieldSpec{Prefix: []string{"city"}}),
+		"no such suffix":      spec(geofield.FieldSpec{Suffix: []string{"city"}}),
+		"a prefix twice":      spec(geofield.FieldSpec{Prefix: []string{"chain", "chain"}}),
+		"the key as prefix":   spec(geofield.FieldSpec{Prefix: []string{"geo"}}),
+		"before and after":    spec(geofield.FieldSpec{Prefix: []string{"chain"}, Suffix: []string{"chain"}}),
+		"the point as suffix": spec(geofield.FieldSpec{Suffix: []string{"loc"}}),
 	} {
 		t.Run(reason, func(t *testing.T) {
 			defer func() {
@@ -386,7 +433,10 @@ func TestFieldDeclarations(t *testing.T) {
 		})
 	}
 	for _, x := range []struct{ got, want string }{
-		{fmt.Sprint(model.New("test", byKey).Indexes()), "db.cafes.createIndex({geo: 1})\ndb.cafes.createIndex({loc: '2dsphere'})\n"},
+		{
+			got:  fmt.Sprint(model.New("test", byKey).Indexes()),
+			want: "db.cafes.createIndex({geo: 1})\ndb.cafes.createIndex({loc: '2dsphere'})\n",
+		},
 		{fmt.Sprint(model.New("test", byChain).Indexes()), "db.cafes.createIndex({chain: 1, geo: 1, seats: 1})\n"},
 	} {
 		if x.got != x.want {

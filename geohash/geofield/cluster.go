@@ -60,8 +60,12 @@ func (f *field) clusters(area Area, bits int, where []bson.D) (mongo.Pipeline, e
 	if err != nil {
 		return nil, err
 	}
-	within := bson.D{{Key: "$mod", Value: bson.A{bson.D{{Key: "$toDecimal", Value: "$" + f.key}}, int64(1) << (geohash.MaxBits - bits)}}}
-	cell := bson.D{{Key: "$subtract", Value: bson.A{"$" + f.key, bson.D{{Key: "$toLong", Value: within}}}}} // DocumentDB has no exact $mod of int64s
+	within := bson.D{{
+		Key:   "$mod",
+		Value: bson.A{bson.D{{Key: "$toDecimal", Value: "$" + f.key}}, int64(1) << (geohash.MaxBits - bits)},
+	}}
+	// DocumentDB has no exact $mod of int64s
+	cell := bson.D{{Key: "$subtract", Value: bson.A{"$" + f.key, bson.D{{Key: "$toLong", Value: within}}}}}
 	if f.text {
 		cell = bson.D{{Key: "$substrBytes", Value: bson.A{"$" + f.key, 0, bits / 5}}}
 	}
@@ -70,7 +74,8 @@ func (f *field) clusters(area Area, bits int, where []bson.D) (mongo.Pipeline, e
 		{{Key: "$group", Value: bson.D{{Key: "_id", Value: cell}, {Key: "count", Value: bson.D{{Key: "$sum", Value: 1}}}}}},
 		{{Key: "$sort", Value: bson.D{{Key: "_id", Value: 1}}}},
 		{{Key: "$project", Value: bson.D{
-			{Key: "_id", Value: 0}, {Key: "key", Value: "$_id"}, {Key: "bits", Value: bson.D{{Key: "$literal", Value: bits}}}, {Key: "count", Value: 1},
+			{Key: "_id", Value: 0}, {Key: "key", Value: "$_id"}, {Key: "bits", Value: bson.D{{Key: "$literal", Value: bits}}},
+			{Key: "count", Value: 1},
 		}}},
 	}, nil
 }

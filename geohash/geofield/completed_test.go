@@ -32,7 +32,9 @@ func TestCompleted(t *testing.T) {
 	paris := geofield.Point{Lat: 48.86, Lng: 2.33}
 	at := time.Date(2020, 1, 2, 3, 4, 5, 6, time.Local)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		for i, v := range []visit{{At: at, Tags: []string{"x"}, Where: &paris}, {At: at}, {At: at, Where: &geofield.Point{}}} {
+		for i, v := range []visit{
+			{At: at, Tags: []string{"x"}, Where: &paris}, {At: at}, {At: at, Where: &geofield.Point{}},
+		} {
 			v.ID = int64(i + 1)
 			got, err := visited.Completed(v)
 			if err != nil {
@@ -61,7 +63,10 @@ func TestCompleted(t *testing.T) {
 	})
 	loc := geo("Point", 3, 4)
 	d, err := looseKey.Completed(looseDoc(loc, bson.E{Key: "more", Value: 1}))
-	if want := looseDoc(loc, bson.E{Key: "more", Value: 1}, bson.E{Key: "geo", Value: int64(keyOf(geohash.Point{Lat: 4, Lng: 3}))}); err != nil || mongotest.Diff(want, d) != "" {
+	if want := looseDoc(loc, bson.E{Key: "more", Value: 1}, bson.E{
+		Key:   "geo",
+		Value: int64(keyOf(geohash.Point{Lat: 4, Lng: 3})),
+	}); err != nil || mongotest.Diff(want, d) != "" {
 		t.Errorf("got %v, %v", d, err)
 	}
 	if d, err := byText.Completed(cafe{ID: 1}); err != nil || d.Hash != "" {

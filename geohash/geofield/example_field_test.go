@@ -64,9 +64,13 @@ func ExampleField() {
 	fmt.Println(sightPlace.Within(geohash.Box{South: 48.8529, West: 2.3498, North: 48.8531, East: 2.35}, church).Find)
 
 	// Point and key are written together, and what is no place is refused.
-	moved, _, err := sightStore.Set("Musée d'Orsay", bson.D{{Key: "at", Value: geofield.Point{Lat: 48.86, Lng: 2.3265}}}).Run(ctx, db)
+	moved, _, err := sightStore.Set("Musée d'Orsay", bson.D{{
+		Key: "at", Value: geofield.Point{Lat: 48.86, Lng: 2.3265},
+	}}).Run(ctx, db)
 	fmt.Println(moved.Doc.Geo, err)
-	_, _, err = sightStore.Insert(sight{ID: "Louvre", Kind: "museum", At: geofield.Point{Lat: 112, Lng: 2.3376}}).Run(ctx, db)
+	_, _, err = sightStore.Insert(sight{
+		ID: "Louvre", Kind: "museum", At: geofield.Point{Lat: 112, Lng: 2.3376},
+	}).Run(ctx, db)
 	fmt.Println(err)
 
 	// Output:

@@ -30,8 +30,11 @@ func ExampleNearest() {
 	ctx, db := context.Background(), client.Database("roads")
 	store := model.NewStore(model.New("roads", stationPlace), stations)
 	insert := store.InsertMany(
-		station{ID: "harbour", At: geofield.Point{Lat: 51.520, Lng: 7.450}}, station{ID: "airport", At: geofield.Point{Lat: 51.518, Lng: 7.612}},
-		station{ID: "centre", At: geofield.Point{Lat: 51.514, Lng: 7.465}}, station{ID: "zoo", At: geofield.Point{Lat: 51.473, Lng: 7.470}},
+		station{ID: "harbour", At: geofield.Point{Lat: 51.520, Lng: 7.450}},
+		station{ID: "airport", At: geofield.Point{Lat: 51.518, Lng: 7.612}},
+		station{ID: "centre", At: geofield.Point{Lat: 51.514, Lng: 7.465}}, station{
+			ID: "zoo", At: geofield.Point{Lat: 51.473, Lng: 7.470},
+		},
 	)
 	if _, _, err := insert.Run(ctx, db); err != nil {
 		fmt.Println(err)

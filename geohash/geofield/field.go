@@ -88,10 +88,12 @@ func declare(owners *core.Docs, point, key string, s FieldSpec) *field {
 			f.text = true
 		case reflect.Int64:
 			if s.Text {
-				place.Fail(fmt.Sprintf("the key %q is of type %s, but FieldSpec.Text asks for a text", f.key, k.Type), "declare it as a string, or leave Text out")
+				place.Fail(fmt.Sprintf("the key %q is of type %s, but FieldSpec.Text asks for a text", f.key, k.Type),
+					"declare it as a string, or leave Text out")
 			}
 		default:
-			place.Fail(fmt.Sprintf("the key %q is of type %s", f.key, k.Type), "declare it as an int64 or a geohash.Key, or as a string")
+			place.Fail(fmt.Sprintf("the key %q is of type %s", f.key, k.Type),
+				"declare it as an int64 or a geohash.Key, or as a string")
 		}
 	}
 	for _, x := range []core.Field{p, k} {
@@ -104,8 +106,11 @@ func declare(owners *core.Docs, point, key string, s FieldSpec) *field {
 	}
 	names := []string{f.key, f.point}
 	for _, name := range slices.Concat(f.prefix, f.suffix) {
-		if slices.ContainsFunc(names, func(n string) bool { return n == name || name == f.point || n != f.point && core.Overlap(n, name) }) {
-			place.Fail(fmt.Sprintf("%q can't be in Prefix or Suffix: it is named twice, or is the key or the point", name), "name each field once")
+		if slices.ContainsFunc(names, func(n string) bool {
+			return n == name || name == f.point || n != f.point && core.Overlap(n, name)
+		}) {
+			place.Fail(fmt.Sprintf("%q can't be in Prefix or Suffix: it is named twice, or is the key or the point",
+				name), "name each field once")
 		}
 		names = append(names, name)
 	}
@@ -154,7 +159,8 @@ func (f *field) keyOf(p geohash.Point) any {
 
 func (f *field) footprints() []model.Footprint {
 	return slices.Concat(
-		model.Writes.In(f.Name(), model.Whole, f.point), model.Owns.In(f.Name(), f.key), model.Reads.In(f.Name(), f.prefix...), model.Reads.In(f.Name(), f.suffix...),
+		model.Writes.In(f.Name(), model.Whole, f.point), model.Owns.In(f.Name(), f.key),
+		model.Reads.In(f.Name(), f.prefix...), model.Reads.In(f.Name(), f.suffix...),
 	)
 }
 

@@ -14,7 +14,10 @@ import (
 // Whatever a document says of its place: it is refused, or stored with the key of its point.
 func FuzzInsert(f *testing.F) {
 	seed := func(loc any, key any) {
-		raw, err := bson.Marshal(bson.D{{Key: "_id", Value: 1}, {Key: "at", Value: bson.D{{Key: "loc", Value: loc}, {Key: "geo", Value: key}}}})
+		raw, err := bson.Marshal(bson.D{
+			{Key: "_id", Value: 1},
+			{Key: "at", Value: bson.D{{Key: "loc", Value: loc}, {Key: "geo", Value: key}}},
+		})
 		if err != nil {
 			f.Fatal(err)
 		}
@@ -47,7 +50,8 @@ func FuzzInsert(f *testing.F) {
 		if err := p.UnmarshalBSONValue(byte(loc.Type), loc.Value); err != nil {
 			t.Fatalf("stored is %s: %v", model.Shell(raw), err)
 		}
-		if want, err := geohash.Encode(geohash.Point(p)); err != nil || key.Type != bson.TypeInt64 || key.Int64() != int64(want) {
+		if want, err := geohash.Encode(geohash.Point(p)); err != nil || key.Type != bson.TypeInt64 ||
+			key.Int64() != int64(want) {
 			t.Errorf("stored is %s, want key %d, %v", model.Shell(raw), want, err)
 		}
 	})

@@ -38,7 +38,9 @@ var (
 	cafeStore = model.NewStore(model.New("cafes", byKey), cafes)
 
 	byText  = geofield.NewField(cafes, "loc", "hash", geofield.FieldSpec{Zero: true})
-	byChain = geofield.NewField(cafes, "loc", "geo", geofield.FieldSpec{Prefix: []string{"chain"}, Suffix: []string{"seats"}, Ranges: 4})
+	byChain = geofield.NewField(cafes, "loc", "geo", geofield.FieldSpec{
+		Prefix: []string{"chain"}, Suffix: []string{"seats"}, Ranges: 4,
+	})
 )
 
 // paris has some cafés, the rest of the world fewer.
@@ -49,9 +51,14 @@ func somewhere(random *rand.Rand) geohash.Point {
 	case 1:
 		return geohash.Point{Lat: -90 + random.Float64()*random.Float64(), Lng: random.Float64()*360 - 180}
 	case 2:
-		return geohash.Point{Lat: random.Float64()*20 - 10, Lng: math.Copysign(180-random.Float64()*random.Float64(), random.Float64()-0.5)}
+		return geohash.Point{
+			Lat: random.Float64()*20 - 10,
+			Lng: math.Copysign(180-random.Float64()*random.Float64(), random.Float64()-0.5),
+		}
 	case 3:
-		return [...]geohash.Point{{Lat: 90}, {Lat: -90, Lng: 77}, {Lat: 5, Lng: 180}, {Lat: 5, Lng: -180}, {Lat: -90, Lng: -180}, {Lat: 90, Lng: 180}}[random.IntN(6)]
+		return [...]geohash.Point{
+			{Lat: 90}, {Lat: -90, Lng: 77}, {Lat: 5, Lng: 180}, {Lat: 5, Lng: -180}, {Lat: -90, Lng: -180}, {Lat: 90, Lng: 180},
+		}[random.IntN(6)]
 	case 4:
 		return geohash.Point{Lat: random.Float64()*180 - 90, Lng: random.Float64()*360 - 180}
 	}
@@ -65,7 +72,10 @@ func open(t *testing.T, db *mongo.Database, n int, fields ...*cafeField) []cafe 
 	list := make([]cafe, n)
 	for i := range list {
 		p := somewhere(random)
-		list[i] = cafe{ID: int64(i + 1), Chain: string(rune('a' + i%3)), Seats: i % 7, Loc: geofield.Point(p), Geo: int64(keyOf(p)), Hash: keyOf(p).String()}
+		list[i] = cafe{
+			ID: int64(i + 1), Chain: string(rune('a' + i%3)), Seats: i % 7, Loc: geofield.Point(p), Geo: int64(keyOf(p)),
+			Hash: keyOf(p).String(),
+		}
 	}
 	run(t, db, cafes.InsertMany(list))
 	for _, f := range fields {
@@ -143,8 +153,10 @@ func areas(random *rand.Rand, n int) []geofield.Area {
 		geohash.Box{South: -90, West: -180, North: 90, East: 180}, geohash.Box{South: -20, West: 179, North: 20, East: -179},
 		geohash.Box{South: 0, West: -180, North: 10, East: -179.5}, geohash.Box{South: 0, West: 179.5, North: 10, East: 180},
 		geohash.Box{South: 5, West: 180, North: 5, East: 180}, geohash.Box{South: 89.9, West: -10, North: 90, East: 10},
-		geohash.Circle{Meters: math.Inf(1)}, geohash.Circle{Center: geohash.Point{Lat: 5, Lng: 180}}, geohash.Circle{Center: geohash.Point{Lat: 90}, Meters: 5e4},
-		geohash.Circle{Center: geohash.Point{Lat: -89.9, Lng: 10}, Meters: 1e5}, geohash.Circle{Center: geohash.Point{Lat: 3, Lng: -179.9}, Meters: 3e5},
+		geohash.Circle{Meters: math.Inf(1)}, geohash.Circle{Center: geohash.Point{Lat: 5, Lng: 180}},
+		geohash.Circle{Center: geohash.Point{Lat: 90}, Meters: 5e4},
+		geohash.Circle{Center: geohash.Point{Lat: -89.9, Lng: 10}, Meters: 1e5},
+		geohash.Circle{Center: geohash.Point{Lat: 3, Lng: -179.9}, Meters: 3e5},
 	}
 	for range n {
 		p, q := somewhere(random), somewhere(random)
@@ -161,7 +173,13 @@ func TestWithinIsExact(t *testing.T) {
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		list := open(t, db, 900, byKey, byText, byChain)
 		chain := bson.D{{Key: "chain", Value: "b"}}
-		few := bson.D{{Key: "chain", Value: "b"}, {Key: "$or", Value: bson.A{bson.D{{Key: "seats", Value: 3}}, bson.D{{Key: "seats", Value: bson.D{{Key: "$gt", Value: 4}}}}}}}
+		few := bson.D{
+			{Key: "chain", Value: "b"},
+			{
+				Key:   "$or",
+				Value: bson.A{bson.D{{Key: "seats", Value: 3}}, bson.D{{Key: "seats", Value: bson.D{{Key: "$gt", Value: 4}}}}},
+			},
+		}
 		for i, area := range areas(rand.New(rand.NewPCG(1, 2)), 12) {
 			for _, x := range []struct {
 				reason string
@@ -170,8 +188,14 @@ func TestWithinIsExact(t *testing.T) {
 			}{
 				{"by numbers", byKey.Within(area), nil}, {"by texts", byText.Within(area), nil},
 				{"a chain's", byChain.Within(area, chain), func(c cafe) bool { return c.Chain == "b" }},
-				{"with conditions", byChain.Within(area, few), func(c cafe) bool { return c.Chain == "b" && (c.Seats == 3 || c.Seats > 4) }},
-				{"with conditions and no index on them", byKey.Within(area, few), func(c cafe) bool { return c.Chain == "b" && (c.Seats == 3 || c.Seats > 4) }},
+				{
+					reason: "with conditions", search: byChain.Within(area, few),
+					also: func(c cafe) bool { return c.Chain == "b" && (c.Seats == 3 || c.Seats > 4) },
+				},
+				{
+					reason: "with conditions and no index on them", search: byKey.Within(area, few),
+					also: func(c cafe) bool { return c.Chain == "b" && (c.Seats == 3 || c.Seats > 4) },
+				},
 			} {
 				if i%3 != 0 && x.also != nil {
 					continue
@@ -182,7 +206,8 @@ func TestWithinIsExact(t *testing.T) {
 					t.Errorf("%s, %#v: got %d %v, want %d", x.reason, area, len(got), err, len(want))
 				}
 				for _, p := range got {
-					if c, ok := area.(geohash.Circle); ok && p.Meters != geohash.Distance(c.Center, p.Point) || p.Point != geohash.Point(p.Doc.Loc) || p.ID.Int64() != p.Doc.ID {
+					if c, ok := area.(geohash.Circle); ok && p.Meters != geohash.Distance(c.Center, p.Point) ||
+						p.Point != geohash.Point(p.Doc.Loc) || p.ID.Int64() != p.Doc.ID {
 						t.Errorf("%s: a place is %+v", x.reason, p)
 					}
 				}
@@ -193,7 +218,8 @@ func TestWithinIsExact(t *testing.T) {
 					t.Errorf("%s, %#v: counted %d, %v, want %d", x.reason, area, n, err, len(want))
 				}
 				if box, ok := area.(geohash.Box); ok {
-					if n, err := byKey.Within(box).Find.Count(t.Context(), db); err != nil || n != int64(len(inside(list, area, nil))) {
+					if n, err := byKey.Within(box).Find.Count(t.Context(), db); err != nil ||
+						n != int64(len(inside(list, area, nil))) {
 						t.Errorf("the server counts %d in %v, %v", n, box, err)
 					}
 				}
@@ -218,7 +244,10 @@ func TestWithinOwnShape(t *testing.T) {
 	t.Parallel()
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		list := open(t, db, 300, byKey)
-		area := pair{{Center: geohash.Point{Lat: 48.86, Lng: 2.33}, Meters: 4000}, {Center: geohash.Point{Lat: 90}, Meters: 30000}}
+		area := pair{
+			{Center: geohash.Point{Lat: 48.86, Lng: 2.33}, Meters: 4000},
+			{Center: geohash.Point{Lat: 90}, Meters: 30000},
+		}
 		got, err := byKey.Within(area).All(t.Context(), db)
 		if want := inside(list, area, nil); err != nil || !slices.Equal(sorted(ids(got)), want) {
 			t.Errorf("got %v, %v, want %v", ids(got), err, want)
@@ -243,7 +272,8 @@ func TestWithinFind(t *testing.T) {
 		list := open(t, db, 300, byKey)
 		area := geohash.Circle{Center: geohash.Point{Lat: 48.86, Lng: 2.33}, Meters: 5000}
 		w := byKey.Within(area)
-		w.Find = w.Find.Sorted(bson.D{{Key: "_id", Value: -1}}).Where(bson.D{{Key: "seats", Value: bson.D{{Key: "$lt", Value: 5}}}})
+		w.Find = w.Find.Sorted(bson.D{{Key: "_id", Value: -1}}).
+			Where(bson.D{{Key: "seats", Value: bson.D{{Key: "$lt", Value: 5}}}})
 		want := inside(list, area, func(c cafe) bool { return c.Seats < 5 })
 		slices.Reverse(want)
 		if got, err := w.All(t.Context(), db); err != nil || !slices.Equal(ids(got), want) {

@@ -43,8 +43,9 @@ func TestNearestIsExact(t *testing.T) {
 				search geofield.Nearest[cafe]
 				also   func(cafe) bool
 			}{
-				"by numbers": {byKey.Nearest(from, geofield.NearestSpec{}, geofield.Mark{}, int64(k)), nil}, "by texts": {byText.Nearest(from, geofield.NearestSpec{Start: 100}, geofield.Mark{}, int64(k)), nil},
-				"a chain's": {byChain.Nearest(from, geofield.NearestSpec{Where: b}, geofield.Mark{}, int64(k)), isB},
+				"by numbers": {byKey.Nearest(from, geofield.NearestSpec{}, geofield.Mark{}, int64(k)), nil},
+				"by texts":   {byText.Nearest(from, geofield.NearestSpec{Start: 100}, geofield.Mark{}, int64(k)), nil},
+				"a chain's":  {byChain.Nearest(from, geofield.NearestSpec{Where: b}, geofield.Mark{}, int64(k)), isB},
 			} {
 				want := byDistance(list, from, x.also)
 				want = want[:min(k, len(want))]
@@ -68,7 +69,9 @@ func TestNearestPages(t *testing.T) {
 	t.Parallel()
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		list := open(t, db, 600, byKey)
-		for _, from := range []geohash.Point{{Lat: 48.86, Lng: 2.33}, {Lat: 90}, {Lat: -89.99, Lng: 3}, {Lat: 5, Lng: 179.999}} {
+		for _, from := range []geohash.Point{
+			{Lat: 48.86, Lng: 2.33}, {Lat: 90}, {Lat: -89.99, Lng: 3}, {Lat: 5, Lng: 179.999},
+		} {
 			var all []int64
 			var after geofield.Mark
 			for len(all) < 200 {
@@ -172,7 +175,10 @@ func TestNearestRefuses(t *testing.T) {
 		"a start that is none": {byKey.Nearest(p, geofield.NearestSpec{Start: nan}, geofield.Mark{}, 1), "Start"},
 		"a mark that is none":  {byKey.Nearest(p, geofield.NearestSpec{}, geofield.Mark{Meters: -1}, 1), "mark.Meters"},
 		"no chain":             {byChain.Nearest(p, geofield.NearestSpec{}, geofield.Mark{}, 1), "chain"},
-		"no value for BSON":    {byKey.Nearest(p, geofield.NearestSpec{Where: bson.D{{Key: "a", Value: func() {}}}}, geofield.Mark{}, 1), "filters[0]"},
+		"no value for BSON": {
+			search: byKey.Nearest(p, geofield.NearestSpec{Where: bson.D{{Key: "a", Value: func() {}}}}, geofield.Mark{}, 1),
+			field:  "filters[0]",
+		},
 	} {
 		t.Run(reason, func(t *testing.T) {
 			_, err := x.search.All(t.Context(), nil)

@@ -17,14 +17,15 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// What each operation costs that no other test measures is what its value says, and what its documentation says: one after the other,
-// on what the ones before have left.
+// What each operation costs that no other test measures is what its value says, and what its documentation says: one
+// after the other, on what the ones before have left.
 func TestPrices(t *testing.T) {
 	t.Parallel()
 	paris, lyon := geofield.Point{Lat: 48.86, Lng: 2.33}, geofield.Point{Lat: 45.75, Lng: 4.85}
 	rename := cafes.Update(1, bson.D{{Key: "$set", Value: bson.D{{Key: "chain", Value: "x"}}}})
 	move := cafes.Update(1, bson.D{{Key: "$set", Value: bson.D{{Key: "loc", Value: lyon}}}})
-	stray := model.NewPlan(cafes.Update(1, bson.D{{Key: "$set", Value: bson.D{{Key: "geo", Value: int64(7)}}}}), cafes.Update(3, bson.D{{Key: "$set", Value: bson.D{{Key: "geo", Value: int64(7)}}}}))
+	stray := model.NewPlan(cafes.Update(1, bson.D{{Key: "$set", Value: bson.D{{Key: "geo", Value: int64(7)}}}}),
+		cafes.Update(3, bson.D{{Key: "$set", Value: bson.D{{Key: "geo", Value: int64(7)}}}}))
 	m := mongotest.NewMonitor()
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := t.Context()
@@ -34,10 +35,18 @@ func TestPrices(t *testing.T) {
 			want   model.Cost
 		}{
 			{"Insert", cafeStore.Insert(cafe{ID: 1, Loc: paris}), model.Cost{Commands: 1, Written: 1}},
-			{"InsertMany", cafeStore.InsertMany(cafe{ID: 2, Loc: lyon}, cafe{ID: 3, Loc: paris}, cafe{ID: 4, Loc: lyon}), model.Cost{Commands: 1, Written: 3}},
+			{
+				reason: "InsertMany",
+				change: cafeStore.InsertMany(cafe{ID: 2, Loc: lyon}, cafe{ID: 3, Loc: paris}, cafe{ID: 4, Loc: lyon}),
+				want:   model.Cost{Commands: 1, Written: 3},
+			},
 			{"Set of the point", moved(4, geohash.Point(paris)), model.Cost{Commands: 1, Written: 1, Returned: 1}},
 			{"Set that removes the point", removed(4), model.Cost{Commands: 1, Written: 1, Returned: 1}},
-			{"Set of a coordinate", cafeStore.Set(3, bson.D{{Key: "loc.coordinates", Value: bson.A{2.34, 48.86}}}), model.Cost{Commands: 2, Written: 1, Returned: 1}},
+			{
+				reason: "Set of a coordinate",
+				change: cafeStore.Set(3, bson.D{{Key: "loc.coordinates", Value: bson.A{2.34, 48.86}}}),
+				want:   model.Cost{Commands: 2, Written: 1, Returned: 1},
+			},
 			{"Replace", cafeStore.Replace(cafe{ID: 2, Loc: paris}), model.Cost{Commands: 2, Written: 1, Returned: 1}},
 		} {
 			t.Run(x.reason, func(t *testing.T) {
@@ -66,10 +75,16 @@ func TestPrices(t *testing.T) {
 			found, err = check.All(ctx, db)
 			return err
 		})
-		modeltest.WantCost(t, m, model.Cost{Commands: 1, Written: 2}, func() error { _, err := check.Mend(found).Run(ctx, db); return err })
+		modeltest.WantCost(t, m, model.Cost{Commands: 1, Written: 2}, func() error {
+			_, err := check.Mend(found).Run(ctx, db)
+			return err
+		})
 		run(t, db, stray)
 		// A batch is read for its _ids, and once more for keys; there are two reads to find the end.
-		modeltest.WantCost(t, m, model.Cost{Commands: 5, Written: 2, Returned: 8}, func() error { _, err := check.Job().Run(ctx, db, model.JobOptions{}); return err })
+		modeltest.WantCost(t, m, model.Cost{Commands: 5, Written: 2, Returned: 8}, func() error {
+			_, err := check.Job().Run(ctx, db, model.JobOptions{})
+			return err
+		})
 		run(t, db, stray)
 		for _, written := range []int{2, 0} { // a second run writes nothing
 			commands := 3 + written/2 // the batch, its write, and two to find the end
@@ -79,13 +94,19 @@ func TestPrices(t *testing.T) {
 			})
 		}
 		circle := geohash.Circle{Center: geohash.Point(paris), Meters: 500}
-		modeltest.WantCost(t, m, model.Cost{Commands: 1, Returned: 2}, func() error { _, err := byKey.Keys(circle).All(ctx, db); return err })
-		modeltest.WantCost(t, m, model.Cost{Commands: 1, Returned: 1}, func() error { _, err := byKey.Clusters(circle, 20).All(ctx, db); return err })
+		modeltest.WantCost(t, m, model.Cost{Commands: 1, Returned: 2}, func() error {
+			_, err := byKey.Keys(circle).All(ctx, db)
+			return err
+		})
+		modeltest.WantCost(t, m, model.Cost{Commands: 1, Returned: 1}, func() error {
+			_, err := byKey.Clusters(circle, 20).All(ctx, db)
+			return err
+		})
 	}, mongotest.WithMonitor(m))
 }
 
-// A search by rings sends one command for each ring that it tells of, and reads what it says; to the end of the world where nothing is
-// near, six.
+// A search by rings sends one command for each ring that it tells of, and reads what it says; to the end of the world
+// where nothing is near, six.
 func TestNearestPrices(t *testing.T) {
 	t.Parallel()
 	m := mongotest.NewMonitor()
@@ -105,7 +126,9 @@ func TestNearestPrices(t *testing.T) {
 				var rings []geofield.Ring
 				list := func(ctx context.Context) ([]geofield.Place[cafe], error) {
 					rings = nil
-					return byKey.Nearest(x.from, geofield.NearestSpec{Where: x.where, Trace: func(r geofield.Ring) { rings = append(rings, r) }}, geofield.Mark{}, int64(x.k)).All(ctx, db)
+					return byKey.Nearest(x.from,
+						geofield.NearestSpec{Where: x.where, Trace: func(r geofield.Ring) { rings = append(rings, r) }}, geofield.Mark{},
+						int64(x.k)).All(ctx, db)
 				}
 				if _, err := list(t.Context()); err != nil {
 					t.Fatal(err)
@@ -123,11 +146,13 @@ func TestNearestPrices(t *testing.T) {
 	}, mongotest.WithMonitor(m))
 }
 
-// wantIndexed asks, among thousands of cafés, that writes find their documents by _id, and that rings, texts and conditions on a prefix
-// are served by the index of their field.
+// wantIndexed asks, among thousands of cafés, that writes find their documents by _id, and that rings, texts and
+// conditions on a prefix are served by the index of their field.
 func wantIndexed(t *testing.T, db *mongo.Database, m *mongotest.Monitor) {
 	t.Helper()
-	circle, chain := geohash.Circle{Center: geohash.Point{Lat: 40, Lng: 2.33}, Meters: 300000}, bson.D{{Key: "chain", Value: "b"}}
+	circle, chain := geohash.Circle{
+		Center: geohash.Point{Lat: 40, Lng: 2.33}, Meters: 300000,
+	}, bson.D{{Key: "chain", Value: "b"}}
 	box := geohash.Box{South: 48.8, West: 2.3, North: 48.82, East: 2.32}
 	run(t, db, cafes.Update(7, bson.D{{Key: "$set", Value: bson.D{{Key: "geo", Value: int64(7)}}}}))
 	check := byKey.Checks()[0].In(bson.D{{Key: "_id", Value: 7}})
@@ -136,7 +161,8 @@ func wantIndexed(t *testing.T, db *mongo.Database, m *mongotest.Monitor) {
 		t.Fatal(found, err)
 	}
 	before := len(m.Commands())
-	for place, err := range byKey.Nearest(geohash.Point{Lat: 40, Lng: 2.33}, geofield.NearestSpec{}, geofield.Mark{}, 2).Each(t.Context(), db) {
+	for place, err := range byKey.Nearest(geohash.Point{Lat: 40, Lng: 2.33}, geofield.NearestSpec{}, geofield.Mark{},
+		2).Each(t.Context(), db) {
 		if err != nil {
 			t.Fatal(place, err)
 		}
@@ -153,17 +179,27 @@ func wantIndexed(t *testing.T, db *mongo.Database, m *mongotest.Monitor) {
 		if i == len(sent)-1 {
 			name = "hash_1"
 		}
-		t.Run(fmt.Sprintf("command %d of %d rings and two areas", i+1, rings), func(t *testing.T) { modeltest.WantIndexed(t, db, asSent(t, c), name) })
+		t.Run(fmt.Sprintf("command %d of %d rings and two areas", i+1, rings), func(t *testing.T) {
+			modeltest.WantIndexed(t, db, asSent(t, c), name)
+		})
 	}
 	for _, x := range []struct {
 		reason, index string
 		query         any
 	}{
-		{"texts", "hash_1", byText.Within(circle).Find}, {"a box of texts", "hash_1", byText.Within(box).Find}, {"keys that are texts", "hash_1", byText.Keys(circle)},
-		{"clusters by texts", "hash_1", byText.Clusters(circle, 20)}, {"a ring of texts", "hash_1", ringOf(byText, circle)},
-		{"a chain's keys", "chain_1_geo_1_seats_1", byChain.Keys(circle, chain)}, {"a chain's clusters", "chain_1_geo_1_seats_1", byChain.Clusters(circle, 20, chain)},
+		{"texts", "hash_1", byText.Within(circle).Find}, {"a box of texts", "hash_1", byText.Within(box).Find},
+		{"keys that are texts", "hash_1", byText.Keys(circle)}, {"clusters by texts", "hash_1", byText.Clusters(circle, 20)},
+		{"a ring of texts", "hash_1", ringOf(byText, circle)},
+		{"a chain's keys", "chain_1_geo_1_seats_1", byChain.Keys(circle, chain)},
+		{"a chain's clusters", "chain_1_geo_1_seats_1", byChain.Clusters(circle, 20, chain)},
 		{"Mend", model.IDIndex, check.Mend(found).Steps[0]},
-		{"Complete", model.IDIndex, byKey.Complete(cafes.Update(7, bson.D{{Key: "$set", Value: bson.D{{Key: "loc", Value: geofield.Point{Lat: 1}}}}}))},
+		{
+			reason: "Complete", index: model.IDIndex,
+			query: byKey.Complete(cafes.Update(7, bson.D{{
+				Key:   "$set",
+				Value: bson.D{{Key: "loc", Value: geofield.Point{Lat: 1}}},
+			}})),
+		},
 	} {
 		t.Run(x.reason, func(t *testing.T) { modeltest.WantIndexed(t, db, x.query, x.index) })
 	}
@@ -188,5 +224,6 @@ func asSent(t *testing.T, c mongotest.Command) (command bson.D) {
 
 // ringOf is what a circle holds beyond 100 km from its center, as the page after that distance is read.
 func ringOf(f *geofield.Field[cafe, int64], c geohash.Circle) *model.Find[cafe] {
-	return f.Nearest(c.Center, geofield.NearestSpec{Start: c.Meters}, geofield.Mark{Meters: 100000, ID: testkit.Raw(int64(0))}, 1).First
+	return f.Nearest(c.Center, geofield.NearestSpec{Start: c.Meters},
+		geofield.Mark{Meters: 100000, ID: testkit.Raw(int64(0))}, 1).First
 }

@@ -14,8 +14,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// A place moves in a collection that isn't sharded by its _id: by a store. If its key is part of the shard key, the store's model has no
-// Shard.
+// A place moves in a collection that isn't sharded by its _id: by a store. If its key is part of the shard key, the
+// store's model has no Shard.
 func TestFieldSharded(t *testing.T) {
 	tenancy.Differs(t, "the cluster's documents have no tenant")
 	paris, lyon := geohash.Point{Lat: 48.86, Lng: 2.33}, geohash.Point{Lat: 45.75, Lng: 4.85}
@@ -31,14 +31,17 @@ func TestFieldSharded(t *testing.T) {
 		move func(context.Context, model.DB, *model.Store[cafe, int64]) error
 	}{
 		"by another field": {bson.D{{Key: "chain", Value: 1}}, set},
-		"by the place": {bson.D{{Key: "chain", Value: 1}, {Key: "geo", Value: 1}}, func(ctx context.Context, db model.DB, s *model.Store[cafe, int64]) error {
-			if err := set(ctx, db, s); !errors.As(err, new(*model.ValueError)) {
-				t.Errorf("a store changes the shard key: %v", err)
-			}
-			old := bson.D{{Key: "_id", Value: int64(1)}, {Key: "chain", Value: "a"}, {Key: "geo", Value: int64(keyOf(paris))}}
-			_, _, err := chains.SetOne(old, place).Run(ctx, plain)
-			return err
-		}},
+		"by the place": {
+			key: bson.D{{Key: "chain", Value: 1}, {Key: "geo", Value: 1}},
+			move: func(ctx context.Context, db model.DB, s *model.Store[cafe, int64]) error {
+				if err := set(ctx, db, s); !errors.As(err, new(*model.ValueError)) {
+					t.Errorf("a store changes the shard key: %v", err)
+				}
+				old := bson.D{{Key: "_id", Value: int64(1)}, {Key: "chain", Value: "a"}, {Key: "geo", Value: int64(keyOf(paris))}}
+				_, _, err := chains.SetOne(old, place).Run(ctx, plain)
+				return err
+			},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			client, stop := mongotest.Start(mongotest.WithShards(mongotest.NewShards(3)), mongotest.WithVersion("7.0"))

@@ -83,7 +83,8 @@ func (f *field) checkLimit(q *model.Query, area Area) error {
 	if _, exact := area.(geohash.Box); exact || q.Err != nil || q.Limit == 0 && q.Skip == 0 {
 		return q.Err
 	}
-	return f.Refuse("Limit", q.Limit, "a limit or skip would count documents outside the area: end the loop over Each instead")
+	return f.Refuse("Limit", q.Limit,
+		"a limit or skip would count documents outside the area: end the loop over Each instead")
 }
 
 func (f *field) count(ctx context.Context, db model.DB, q model.Query, area Area) (n int64, _ error) {

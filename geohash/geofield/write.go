@@ -71,7 +71,8 @@ func (f *field) completeDocument(doc any) (bson.Raw, error) {
 	case !emptyKey(s.key):
 		return nil, f.Refuse(f.key, s.key, "isn't the key of the document's point: leave the field empty")
 	}
-	return core.SetFields(raw, bson.D{{Key: f.key, Value: s.want}}) // null without a point, as 0 is a key, near the South Pole
+	// null without a point, as 0 is a key, near the South Pole
+	return core.SetFields(raw, bson.D{{Key: f.key, Value: s.want}})
 }
 
 // rawOf encodes a document.

@@ -56,9 +56,18 @@ func TestInsertRefuses(t *testing.T) {
 		"a number":                   {looseDoc(7), "at.loc"},
 		"a point that was never set": {looseDoc(geo("Point", 0, 0)), "at.loc.coordinates"},
 		"another point's key":        {looseDoc(geo("Point", 3, 4), bson.E{Key: "geo", Value: int64(5)}), "at.geo"},
-		"a key of another type":      {looseDoc(geo("Point", 3, 4), bson.E{Key: "geo", Value: float64(keyOf(geohash.Point{Lat: 4, Lng: 3}))}), "at.geo"},
-		"a key without a point":      {bson.D{{Key: "_id", Value: 1}, {Key: "at", Value: bson.D{{Key: "geo", Value: int64(5)}}}}, "at.geo"},
-		"places in an array":         {bson.D{{Key: "_id", Value: 1}, {Key: "at", Value: bson.A{bson.D{{Key: "loc", Value: geo("Point", 3, 4)}}}}}, "at.loc"},
+		"a key of another type": {
+			doc:   looseDoc(geo("Point", 3, 4), bson.E{Key: "geo", Value: float64(keyOf(geohash.Point{Lat: 4, Lng: 3}))}),
+			field: "at.geo",
+		},
+		"a key without a point": {
+			doc:   bson.D{{Key: "_id", Value: 1}, {Key: "at", Value: bson.D{{Key: "geo", Value: int64(5)}}}},
+			field: "at.geo",
+		},
+		"places in an array": {
+			doc:   bson.D{{Key: "_id", Value: 1}, {Key: "at", Value: bson.A{bson.D{{Key: "loc", Value: geo("Point", 3, 4)}}}}},
+			field: "at.loc",
+		},
 	} {
 		t.Run(reason, func(t *testing.T) {
 			for _, w := range []model.Write{looseKey.Complete(loose.Replace(x.doc)), looseKey.Complete(loose.Insert(x.doc))} {
@@ -92,8 +101,10 @@ func TestInsertStores(t *testing.T) {
 	}
 	want := model.Shell(looseDoc(geo("Point", 3.0, 4.0), bson.E{Key: "geo", Value: key}))
 	for reason, doc := range map[string]bson.D{
-		"none before": looseDoc(geo("Point", 3.0, 4.0)), "null before": looseDoc(geo("Point", 3.0, 4.0), bson.E{Key: "geo", Value: nil}),
-		"0 before": looseDoc(geo("Point", 3.0, 4.0), bson.E{Key: "geo", Value: 0}), "right before": looseDoc(geo("Point", 3.0, 4.0), bson.E{Key: "geo", Value: key}),
+		"none before":  looseDoc(geo("Point", 3.0, 4.0)),
+		"null before":  looseDoc(geo("Point", 3.0, 4.0), bson.E{Key: "geo", Value: nil}),
+		"0 before":     looseDoc(geo("Point", 3.0, 4.0), bson.E{Key: "geo", Value: 0}),
+		"right before": looseDoc(geo("Point", 3.0, 4.0), bson.E{Key: "geo", Value: key}),
 	} {
 		if got := stored(looseKey.Complete(loose.Insert(doc))); got != want {
 			t.Errorf("%s: stores %s, want %s", reason, got, want)
@@ -107,8 +118,11 @@ func TestInsertStores(t *testing.T) {
 		want string
 	}{
 		"numbers and a height": {looseKey.Complete(loose.Insert(looseDoc(geo("Point", 3, int64(4), 100)))), "geo: "},
-		"text":                 {byText.Complete(cafes.Insert(cafe{ID: 1, Loc: geofield.Point{Lat: 4, Lng: 3}})), "hash: '" + geohash.Key(key).String() + "'"},
-		"no place, no key":     {byKey.Complete(cafes.Insert(cafe{ID: 1, Chain: "a"})), "geo: null"},
+		"text": {
+			w:    byText.Complete(cafes.Insert(cafe{ID: 1, Loc: geofield.Point{Lat: 4, Lng: 3}})),
+			want: "hash: '" + geohash.Key(key).String() + "'",
+		},
+		"no place, no key": {byKey.Complete(cafes.Insert(cafe{ID: 1, Chain: "a"})), "geo: null"},
 	} {
 		if got := stored(x.w); x.w.Err != nil || !strings.Contains(got, x.want) {
 			t.Errorf("%s: stores %s, %v; want %s", reason, got, x.w.Err, x.want)
@@ -156,7 +170,8 @@ func TestComplete(t *testing.T) {
 	} {
 		t.Run(x.reason, func(t *testing.T) {
 			for _, m := range []mongo.WriteModel{
-				&mongo.UpdateOneModel{Filter: bson.D{{Key: "_id", Value: 1}}, Update: x.update}, &mongo.UpdateManyModel{Filter: bson.D{}, Update: x.update},
+				&mongo.UpdateOneModel{Filter: bson.D{{Key: "_id", Value: 1}}, Update: x.update},
+				&mongo.UpdateManyModel{Filter: bson.D{}, Update: x.update},
 			} {
 				before := model.Shell(x.update)
 				w := byKey.Complete(model.Write{Collection: "cafes", Model: m})
@@ -196,7 +211,8 @@ func TestPoint(t *testing.T) {
 	}
 	in := doc{At: geofield.Point{Lat: -16.8, Lng: 180}, Also: &geofield.Point{Lat: 1, Lng: -2}}
 	raw, err := bson.Marshal(in)
-	if err != nil || model.Shell(bson.Raw(raw)) != "{at: {type: 'Point', coordinates: [Double(180), -16.8]}, also: {type: 'Point', coordinates: [Double(-2), Double(1)]}}" {
+	if err != nil ||
+		model.Shell(bson.Raw(raw)) != "{at: {type: 'Point', coordinates: [Double(180), -16.8]}, also: {type: 'Point', coordinates: [Double(-2), Double(1)]}}" {
 		t.Errorf("stored as %s, %v", model.Shell(bson.Raw(raw)), err)
 	}
 	var out doc
@@ -207,8 +223,9 @@ func TestPoint(t *testing.T) {
 		stored any
 		ok     bool
 	}{
-		"a height": {geo("Point", 2, int64(1), 300.5), true}, "null": {nil, true}, "beyond the pole": {geo("Point", 2, 100), true},
-		"a line": {geo("LineString", 1, 2), false}, "a text": {"1,2", false}, "one number": {geo("Point", 1), false},
+		"a height": {geo("Point", 2, int64(1), 300.5), true}, "null": {nil, true},
+		"beyond the pole": {geo("Point", 2, 100), true}, "a line": {geo("LineString", 1, 2), false}, "a text": {"1,2", false},
+		"one number": {geo("Point", 1), false},
 	} {
 		raw, err := bson.Marshal(bson.D{{Key: "at", Value: x.stored}})
 		if err != nil {

@@ -76,8 +76,9 @@ func quotation(t *testing.T, results string) string {
 
 // grown are the operations whose times in growing collections docs/BENCHMARKS.md quotes: technique and operation.
 var grown = [][2]string{
-	{"relate.ParentRef", "Children, newest 20"}, {"relate.TwoWay", "Assign to another owner"}, {"denorm.Counter", "Insert with tokens"},
-	{"denorm.Copy", "Set with 20 copies"}, {"denorm.Bucket", "Append"}, {"geofield.Field", "Nearest 20"}, {"relate.Dangling", "Checks"},
+	{"relate.ParentRef", "Children, newest 20"}, {"relate.TwoWay", "Assign to another owner"},
+	{"denorm.Counter", "Insert with tokens"}, {"denorm.Copy", "Set with 20 copies"}, {"denorm.Bucket", "Append"},
+	{"geofield.Field", "Nearest 20"}, {"relate.Dangling", "Checks"},
 }
 
 // growth is the table of those operations, on the engine and on the server.
@@ -93,7 +94,8 @@ func growth(t *testing.T, results string) string {
 			t.Errorf("RESULTS.md has no row %q", of)
 			continue
 		}
-		b.WriteString("| `" + of[0] + "`: " + of[1] + " | " + e[3] + " | " + e[0] + " | " + e[2] + " | " + s[0] + " | " + s[1] + " |\n")
+		b.WriteString("| `" + of[0] + "`: " + of[1] + " | " + e[3] + " | " + e[0] + " | " + e[2] + " | " +
+			s[0] + " | " + s[1] + " |\n")
 	}
 	b.WriteString("\n")
 	return b.String()

@@ -154,7 +154,8 @@ func indexParts(x model.Index) []part {
 
 func writeParts(w model.Write) []part {
 	out := []part{
-		{"collection", names, w.Collection}, {"index", names, w.Index}, {"expect", data, w.Expect.String()}, {"once", data, w.Once},
+		{"collection", names, w.Collection}, {"index", names, w.Index},
+		{"expect", data, w.Expect.String()}, {"once", data, w.Once},
 	}
 	if w.Done != nil {
 		out = append(out, part{"done", filter, w.Done})
@@ -169,9 +170,11 @@ func writeParts(w model.Write) []part {
 	case *mongo.InsertOneModel:
 		out = append(out, part{"document", data, m.Document})
 	case *mongo.UpdateOneModel:
-		out = append(out, part{"filter", filter, m.Filter}, updatePart(m.Update), arrayFilters(m.ArrayFilters), flag(m.Upsert))
+		out = append(out, part{"filter", filter, m.Filter}, updatePart(m.Update),
+			arrayFilters(m.ArrayFilters), flag(m.Upsert))
 	case *mongo.UpdateManyModel:
-		out = append(out, part{"filter", filter, m.Filter}, updatePart(m.Update), arrayFilters(m.ArrayFilters), flag(m.Upsert))
+		out = append(out, part{"filter", filter, m.Filter}, updatePart(m.Update),
+			arrayFilters(m.ArrayFilters), flag(m.Upsert))
 	case *mongo.ReplaceOneModel:
 		out = append(out, part{"filter", filter, m.Filter}, part{"replacement", data, m.Replacement}, flag(m.Upsert))
 	case *mongo.DeleteOneModel:

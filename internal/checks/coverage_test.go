@@ -28,7 +28,8 @@ func TestCoverage(t *testing.T) {
 		case len(cases) == 0:
 			t.Errorf("%s returns a %s and has no case: register one in internal/checks", f.name, f.returns)
 		case f.mutable != "" && !slices.ContainsFunc(cases, func(c Case) bool { return c.From != nil }):
-			t.Errorf("%s is handed a %s and has no case with From: nothing tells whether it changes or keeps it", f.name, f.mutable)
+			t.Errorf("%s is handed a %s and has no case with From: nothing tells whether it changes or keeps it", f.name,
+				f.mutable)
 		}
 	}
 	for name := range byMethod {
@@ -64,7 +65,8 @@ type generator struct {
 	part    bool   // it is one of the Parts that a technique embeds
 }
 
-// partsOf are the methods by which the techniques among the walked values return indexes or checks, and that return some.
+// partsOf are the methods by which the techniques among the walked values return indexes or checks, and that return
+// some.
 func partsOf(t *testing.T) map[string]bool {
 	some := map[string]bool{}
 	for _, v := range walkedValues {
@@ -148,7 +150,8 @@ func generated(t types.Type, pkg string) string {
 			return ""
 		}
 		switch full := obj.Pkg().Path() + "." + obj.Name(); strings.TrimPrefix(full, modelPath+".") {
-		case "Find", "Aggregate", "Modify", "Write", "MergeInto", "Plan", "Change", "Check", "Job", "Stream", "Index", "IndexSet", "Validation":
+		case "Find", "Aggregate", "Modify", "Write", "MergeInto", "Plan", "Change", "Check", "Job", "Stream", "Index",
+			"IndexSet", "Validation":
 			return "model." + obj.Name()
 		case geofieldPath + ".Within", geofieldPath + ".Nearest": // they show what they send
 			return "geofield." + obj.Name()
@@ -185,7 +188,8 @@ func isMutable(t types.Type, seen []types.Type) bool {
 	case *types.Pointer:
 		s, isStruct := u.Elem().Underlying().(*types.Struct)
 		settable := func(f *types.Var) bool { return f.Exported() && f.Name() != "Parts" }
-		return !isStruct || slices.ContainsFunc(slices.Collect(s.Fields()), settable) // else a declaration, with nothing to set
+		// else a declaration, with nothing to set
+		return !isStruct || slices.ContainsFunc(slices.Collect(s.Fields()), settable)
 	case *types.Slice, *types.Map, *types.Interface:
 		return true
 	case *types.Array:

@@ -25,7 +25,8 @@ func (c Case) deferredParts(v any, s string) ([]part, error) {
 	if job, ok := v.(model.Job); ok {
 		return c.jobParts(job, s)
 	}
-	if decide := reflect.Indirect(reflect.ValueOf(v)); decide.Kind() == reflect.Struct && decide.FieldByName("Decide").IsValid() {
+	if decide := reflect.Indirect(reflect.ValueOf(v)); decide.Kind() == reflect.Struct &&
+		decide.FieldByName("Decide").IsValid() {
 		if err := errorOf(v); err != nil {
 			return nil, err
 		}
@@ -146,16 +147,24 @@ func TestDeferred(t *testing.T) {
 	move := Case{
 		Method: "x.T.Move",
 		Make: func(s string) any {
-			return model.Change[string]{Decide: func(read string) (model.Plan, error) { return model.NewPlan(from.MoveAll(read, s)), nil }}
+			return model.Change[string]{
+				Decide: func(read string) (model.Plan, error) { return model.NewPlan(from.MoveAll(read, s)), nil },
+			}
 		},
 		State: func(s string) any { return s + "2" },
 	}
 	fill := Case{
 		Method: "x.T.Fill",
 		Make: func(s string) any {
-			return model.Job{Name: "fill", Stages: []model.Stage{{Collection: "products", Filter: bson.D{{Key: "name", Value: s}}, Plan: func(docs []bson.Raw) (model.Plan, error) {
-				return model.NewPlan(uses.Add(docs[0].Lookup("_id").StringValue(), s)), nil
-			}}}}
+			return model.Job{
+				Name: "fill",
+				Stages: []model.Stage{{
+					Collection: "products", Filter: bson.D{{Key: "name", Value: s}},
+					Plan: func(docs []bson.Raw) (model.Plan, error) {
+						return model.NewPlan(uses.Add(docs[0].Lookup("_id").StringValue(), s)), nil
+					},
+				}},
+			}
 		},
 		State: func(s string) any {
 			raw, _ := bson.Marshal(bson.D{{Key: "_id", Value: s}})

@@ -34,7 +34,9 @@ var (
 	timeLines = denorm.NewBounded(busyHosts, "lines", denorm.BoundedSpec{
 		Max: 3, By: bson.D{{Key: "time", Value: 1}, {Key: "id", Value: 1}}, Key: "id",
 	})
-	tops   = denorm.NewBounded(busyHosts, "stats.tops", denorm.BoundedSpec{Max: 5, First: true, By: bson.D{{Key: "", Value: -1}}})
+	tops = denorm.NewBounded(busyHosts, "stats.tops", denorm.BoundedSpec{
+		Max: 5, First: true, By: bson.D{{Key: "", Value: -1}},
+	})
 	labels = denorm.NewBounded(busyHosts, "labels", denorm.BoundedSpec{Max: 2})
 
 	newLabels = denorm.NewBounded(busyHosts, "labels", denorm.BoundedSpec{Max: 2, Create: true})
@@ -58,14 +60,18 @@ func boundedPushes() []Case {
 		{Method: "denorm.Bounded.PushWith", Reason: "a counter and a time beside it",
 			From: func(s string) ([]any, func() any) {
 				with := roomy(bson.D{
-					{Key: "$inc", Value: roomy(bson.D{{Key: "views", Value: int64(1)}})}, {Key: "$set", Value: roomy(bson.D{{Key: "note", Value: s}})},
+					{Key: "$inc", Value: roomy(bson.D{{Key: "views", Value: int64(1)}})},
+					{Key: "$set", Value: roomy(bson.D{{Key: "note", Value: s}})},
 				})
 				return []any{with}, func() any { return lastLines.PushWith("h", with, line{ID: s, Time: noon(0), Text: s}) }
 			}},
 		{Method: "denorm.Bounded.PushWith", Reason: "another push, with care, and a list that is copied",
 			From: func(s string) ([]any, func() any) {
 				list := roomy([]string{s})
-				with := roomy(bson.D{{Key: "$push", Value: roomy(bson.D{{Key: "labels", Value: bson.D{{Key: "$each", Value: list}}}})}})
+				with := roomy(bson.D{{
+					Key:   "$push",
+					Value: roomy(bson.D{{Key: "labels", Value: bson.D{{Key: "$each", Value: list}}}}),
+				}})
 				return []any{with, list}, func() any { return keyLines.PushWith("h", with, line{ID: s, Time: noon(0)}) }
 			}},
 		{Method: "denorm.Bounded.PushWith", Reason: "to the array itself it is refused",
@@ -75,12 +81,22 @@ func boundedPushes() []Case {
 			}},
 		{Method: "denorm.Bounded.Push", Reason: "one element with a key, recognized",
 			Make: func(s string) any { return keyLines.Push("h", line{ID: s, Time: noon(0), Text: s}) }},
-		{Method: "denorm.Bounded.Push", Reason: "four elements with keys, of which three stay", MayRefuse: "it is the key of another",
+		{
+			Method:    "denorm.Bounded.Push",
+			Reason:    "four elements with keys, of which three stay",
+			MayRefuse: "it is the key of another",
+
 			Make: func(s string) any {
 				return keyLines.Push("h", line{ID: "a"}, line{ID: s}, line{ID: "c"}, line{ID: "d"})
-			}},
-		{Method: "denorm.Bounded.Push", Reason: "the first three: what doesn't fit is dropped", MayRefuse: "it is the key of another",
-			Make: func(s string) any { return firstKeys.Push("h", line{ID: "a"}, line{ID: s}) }},
+			},
+		},
+		{
+			Method:    "denorm.Bounded.Push",
+			Reason:    "the first three: what doesn't fit is dropped",
+			MayRefuse: "it is the key of another",
+
+			Make: func(s string) any { return firstKeys.Push("h", line{ID: "a"}, line{ID: s}) },
+		},
 		{Method: "denorm.Bounded.Push", Reason: "elements with keys, sorted: what sorts too low is dropped",
 			Make: func(s string) any {
 				return timeLines.Push("h", line{ID: s, Time: noon(0)}, line{ID: s + "2", Time: noon(1)})

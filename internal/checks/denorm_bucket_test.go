@@ -26,9 +26,13 @@ var (
 	keyMails    = denorm.NewBucket(mailBuckets.Unchecked(), denorm.BucketSpec{Max: 100, ElementKey: "id"})
 	addedMails  = denorm.NewBucket(mailBuckets, denorm.BucketSpec{Max: 100, Totals: []string{"head.kb", "score"}})
 	largeMails  = denorm.NewBucket(mailBuckets, denorm.BucketSpec{Max: 100, ElementKey: "id", MaxBytes: 2 << 20})
-	dailyMails  = denorm.NewBucket(mailBuckets, denorm.BucketSpec{Max: 100, ElementKey: "id", Period: denorm.Daily, At: "sent"})
-	monthMails  = denorm.NewBucket(mailBuckets, denorm.BucketSpec{Max: 100, Period: denorm.Monthly, At: "sent", Location: time.FixedZone("", -3600)})
-	countMails  = denorm.NewBucket(
+	dailyMails  = denorm.NewBucket(mailBuckets, denorm.BucketSpec{
+		Max: 100, ElementKey: "id", Period: denorm.Daily, At: "sent",
+	})
+	monthMails = denorm.NewBucket(mailBuckets, denorm.BucketSpec{
+		Max: 100, Period: denorm.Monthly, At: "sent", Location: time.FixedZone("", -3600),
+	})
+	countMails = denorm.NewBucket(
 		model.NewCollection[denorm.BucketDoc[int64, mail], string]("mail"), denorm.BucketSpec{Max: 100, ElementKey: "id"})
 )
 
@@ -45,14 +49,22 @@ func mailOf(s string) mail {
 }
 
 func bucketAppends() []Case {
-	add := func(reason string, b *denorm.Bucket[string, mail], key func(s string) string, docs func(s string) testkit.Docs) Case {
-		of := func(s string) model.Change[any] { return b.Append(key(s), mailOf(s)) }
-		return Case{Method: "denorm.Bucket.Append", Reason: reason, Make: func(s string) any { return of(s) }, State: asRead(of, docs)}
-	}
+	add :=
+		func(reason string, b *denorm.Bucket[string, mail], key func(s string) string, docs func(s string) testkit.Docs) Case {
+			of := func(s string) model.Change[any] { return b.Append(key(s), mailOf(s)) }
+			return Case{
+				Method: "denorm.Bucket.Append", Reason: reason, Make: func(s string) any { return of(s) }, State: asRead(of, docs),
+			}
+		}
 	itself, toB := func(s string) string { return s }, func(string) string { return "b" }
 	newest := func(n, bytes int64, closed bool, more ...func(s string) bson.D) func(s string) testkit.Docs {
 		return func(s string) testkit.Docs {
-			list := []any{bson.D{{Key: "_id", Value: "b#0000000004"}, {Key: "seq", Value: 4}, {Key: "n", Value: n}, {Key: "bytes", Value: bytes}, {Key: "closed", Value: closed}}}
+			list := []any{
+				bson.D{
+					{Key: "_id", Value: "b#0000000004"}, {Key: "seq", Value: 4}, {Key: "n", Value: n}, {Key: "bytes", Value: bytes},
+					{Key: "closed", Value: closed},
+				},
+			}
 			for _, d := range more {
 				list = append(list, d(s))
 			}
@@ -69,7 +81,10 @@ func bucketAppends() []Case {
 		add("the newest bucket is closed", mails, toB, newest(2, 9, true)),
 		large,
 		add("the element is there: nothing is sent", keyMails, toB, newest(9, 9, false, func(s string) bson.D {
-			return bson.D{{Key: "_id", Value: "b#0000000001"}, {Key: "key", Value: "b"}, {Key: "items", Value: bson.A{bson.D{{Key: "id", Value: s}}}}}
+			return bson.D{
+				{Key: "_id", Value: "b#0000000001"}, {Key: "key", Value: "b"},
+				{Key: "items", Value: bson.A{bson.D{{Key: "id", Value: s}}}},
+			}
 		})),
 		add("no key is refused", keyMails, func(string) string { return "" }, none),
 		{Method: "denorm.Bucket.AppendTo", Reason: "by number",

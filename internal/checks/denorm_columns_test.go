@@ -45,7 +45,10 @@ func columnsCases() []Case {
 			return []bson.Raw{raw}
 		}},
 		{Method: "denorm.Columns.Survey", Reason: "names and types", Make: func(string) any { return sheetColumns.Survey() }},
-		{Method: "denorm.Columns.Checks", Reason: "whose document is gone", Make: func(string) any { return sheetColumns.Checks()[0] }},
+		{
+			Method: "denorm.Columns.Checks", Reason: "whose document is gone",
+			Make: func(string) any { return sheetColumns.Checks()[0] },
+		},
 		{Method: "denorm.Columns.Checks", Reason: "two deleted", From: func(s string) ([]any, func() any) {
 			check := sheetColumns.Checks()[0]
 			found := findings(check, bson.M{"_id": s}, bson.M{"_id": "b"})
@@ -63,17 +66,36 @@ func normalizedCases() []Case {
 		}
 	}
 	return []Case{
-		{Method: "denorm.Normalized.Plan", Reason: "some documents", From: filter(func(f bson.D) any { return sheetRows.Plan(f) })},
-		{Method: "denorm.Normalized.Plan", Reason: "all, of plain values", Make: func(string) any { return noteRows.Plan(nil) }},
-		{Method: "denorm.Normalized.Documents", Reason: "some", From: filter(func(f bson.D) any { return sheetRows.Documents(f) })},
-		{Method: "denorm.Normalized.Documents", Reason: "all, of plain values", Make: func(string) any { return noteRows.Documents(nil) }},
-		normalizedCheck("rows of a key", 0), normalizedCheck("rows of a key too many", 1), normalizedCheck("rows of a list", 2), normalizedCheck("rows of a list too many", 3),
-		normalizedCheck("main rows", 4), normalizedCheck("main rows too many", 5), normalizedCheck("keys of which documents differ", 6),
-		{Method: "denorm.Normalized.Checks", Reason: "a row that is missing, one that differs", From: func(s string) ([]any, func() any) {
-			check, want := sheetRows.Checks()[2], bson.D{{Key: "_id", Value: s}, {Key: "x", Value: s}}
-			found := findings(check, bson.M{"_id": s, "want": want}, bson.M{"_id": "b", "want": want, "found": bson.D{{Key: "_id", Value: s}}})
-			return []any{found}, func() any { return check.Mend(found) }
-		}},
+		{
+			Method: "denorm.Normalized.Plan", Reason: "some documents",
+			From: filter(func(f bson.D) any { return sheetRows.Plan(f) }),
+		},
+		{
+			Method: "denorm.Normalized.Plan", Reason: "all, of plain values",
+			Make: func(string) any { return noteRows.Plan(nil) },
+		},
+		{
+			Method: "denorm.Normalized.Documents", Reason: "some",
+			From: filter(func(f bson.D) any { return sheetRows.Documents(f) }),
+		},
+		{
+			Method: "denorm.Normalized.Documents", Reason: "all, of plain values",
+			Make: func(string) any { return noteRows.Documents(nil) },
+		},
+		normalizedCheck("rows of a key", 0), normalizedCheck("rows of a key too many", 1),
+		normalizedCheck("rows of a list", 2), normalizedCheck("rows of a list too many", 3), normalizedCheck("main rows", 4),
+		normalizedCheck("main rows too many", 5), normalizedCheck("keys of which documents differ", 6),
+		{
+			Method: "denorm.Normalized.Checks",
+			Reason: "a row that is missing, one that differs",
+			From: func(s string) ([]any, func() any) {
+				check, want := sheetRows.Checks()[2], bson.D{{Key: "_id", Value: s}, {Key: "x", Value: s}}
+				found := findings(check, bson.M{"_id": s, "want": want}, bson.M{
+					"_id": "b", "want": want, "found": bson.D{{Key: "_id", Value: s}},
+				})
+				return []any{found}, func() any { return check.Mend(found) }
+			},
+		},
 		{Method: "denorm.Normalized.Checks", Reason: "rows deleted", From: func(s string) ([]any, func() any) {
 			check := sheetRows.Checks()[3]
 			found := findings(check, bson.M{"_id": s}, bson.M{"_id": "b"})
@@ -83,10 +105,16 @@ func normalizedCases() []Case {
 			found := findings(sheetRows.Checks()[2], bson.M{"_id": s})
 			return []any{found}, func() any { return sheetRows.Checks()[3].Mend(found) }
 		}},
-		{Method: "denorm.Normalized.Indexes", Reason: "the rows of a list", Make: func(string) any { return sheetRows.Indexes() }},
+		{
+			Method: "denorm.Normalized.Indexes", Reason: "the rows of a list",
+			Make: func(string) any { return sheetRows.Indexes() },
+		},
 	}
 }
 
 func normalizedCheck(reason string, i int) Case {
-	return Case{Method: "denorm.Normalized.Checks", Reason: reason, Make: func(string) any { return sheetRows.Checks()[i] }}
+	return Case{
+		Method: "denorm.Normalized.Checks", Reason: reason,
+		Make: func(string) any { return sheetRows.Checks()[i] },
+	}
 }

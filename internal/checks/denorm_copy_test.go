@@ -10,19 +10,37 @@ var (
 	copyFields = []denorm.Field{{From: "name", To: "name"}, {From: "home.city", To: "place.city"}}
 	elements   = []denorm.Field{{From: "name", To: "items.name"}, {From: "home.city", To: "items.place.city"}}
 
-	copyNames  = denorm.NewCopy(parts, portfolios, denorm.CopySpec{KeyPath: "holdings.stockId", Fields: []denorm.Field{{From: "name", To: "holdings.note"}}})
-	copyBeside = denorm.NewCopy(anything, anything, denorm.CopySpec{KeyPath: "owner.id", Fields: []denorm.Field{{From: "name", To: "owner.name"}}, Version: "v", VersionTo: "owner.v"})
-	copyBare   = denorm.NewCopy(anything, anything.Named("copies"), denorm.CopySpec{KeyPath: "owner", Fields: copyFields})
-	copyItems  = denorm.NewCopy(anything, anything.Named("copies"), denorm.CopySpec{KeyPath: "items.id", Fields: elements, Version: "v", VersionTo: "items.v", Lists: []string{"items"}})
-	copyNested = denorm.NewCopy(anything, anything.Named("copies"), denorm.CopySpec{
-		KeyPath: "groups.items.id", Fields: []denorm.Field{{From: "name", To: "groups.items.name"}}, Version: "v", VersionTo: "groups.items.v",
-		Lists: []string{"groups", "groups.items"},
+	copyNames = denorm.NewCopy(parts, portfolios, denorm.CopySpec{
+		KeyPath: "holdings.stockId",
+		Fields:  []denorm.Field{{From: "name", To: "holdings.note"}},
 	})
-	copyListed = denorm.NewCopy(anything, anything.Named("copies"), denorm.CopySpec{Listed: "docs", Fields: copyFields, Version: "v", VersionTo: "v"})
+	copyBeside = denorm.NewCopy(anything, anything, denorm.CopySpec{
+		KeyPath: "owner.id",
+		Fields:  []denorm.Field{{From: "name", To: "owner.name"}},
+		Version: "v", VersionTo: "owner.v",
+	})
+	copyBare  = denorm.NewCopy(anything, anything.Named("copies"), denorm.CopySpec{KeyPath: "owner", Fields: copyFields})
+	copyItems = denorm.NewCopy(anything, anything.Named("copies"), denorm.CopySpec{
+		KeyPath: "items.id", Fields: elements, Version: "v", VersionTo: "items.v", Lists: []string{"items"},
+	})
+	copyNested = denorm.NewCopy(anything, anything.Named("copies"), denorm.CopySpec{
+		KeyPath: "groups.items.id", Fields: []denorm.Field{{From: "name", To: "groups.items.name"}}, Version: "v",
+		VersionTo: "groups.items.v",
+		Lists:     []string{"groups", "groups.items"},
+	})
+	copyListed = denorm.NewCopy(anything, anything.Named("copies"), denorm.CopySpec{
+		Listed: "docs", Fields: copyFields, Version: "v", VersionTo: "v",
+	})
 
-	copyCounted       = denorm.NewCopy(anything, anything.Named("copies"), denorm.CopySpec{KeyPath: "owner", Fields: copyFields, CountUp: "version"})
-	copyCountedIn     = denorm.NewCopy(anything, anything.Named("copies"), denorm.CopySpec{KeyPath: "items.id", Fields: elements, CountUp: "version", Lists: []string{"items"}})
-	copyCountedListed = denorm.NewCopy(anything, anything.Named("copies"), denorm.CopySpec{Listed: "docs", Fields: copyFields, CountUp: "version"})
+	copyCounted = denorm.NewCopy(anything, anything.Named("copies"), denorm.CopySpec{
+		KeyPath: "owner", Fields: copyFields, CountUp: "version",
+	})
+	copyCountedIn = denorm.NewCopy(anything, anything.Named("copies"), denorm.CopySpec{
+		KeyPath: "items.id", Fields: elements, CountUp: "version", Lists: []string{"items"},
+	})
+	copyCountedListed = denorm.NewCopy(anything, anything.Named("copies"), denorm.CopySpec{
+		Listed: "docs", Fields: copyFields, CountUp: "version",
+	})
 )
 
 func init() {
@@ -50,11 +68,19 @@ func ofSource(method, reason string, call func(doc *bson.D, s string) any) Case 
 func copyWrites() []Case {
 	return []Case{
 		ofSource("Propagate", "to elements", func(doc *bson.D, _ string) any { return copyItems.Propagate(doc) }),
-		ofSource("Propagate", "to elements of arrays within an array", func(doc *bson.D, _ string) any { return copyNested.Propagate(doc) }),
+		ofSource("Propagate", "to elements of arrays within an array", func(doc *bson.D, _ string) any {
+			return copyNested.Propagate(doc)
+		}),
 		ofSource("Propagate", "beside a key", func(doc *bson.D, _ string) any { return copyBeside.Propagate(doc) }),
-		ofSource("Propagate", "without a version, where something differs", func(doc *bson.D, _ string) any { return copyBare.Propagate(doc) }),
-		ofSource("Propagate", "to the documents that the source lists", func(doc *bson.D, _ string) any { return copyListed.Propagate(doc) }),
-		ofSource("Propagate", "counts the documents' version up", func(doc *bson.D, _ string) any { return copyCountedIn.Propagate(doc) }),
+		ofSource("Propagate", "without a version, where something differs", func(doc *bson.D, _ string) any {
+			return copyBare.Propagate(doc)
+		}),
+		ofSource("Propagate", "to the documents that the source lists", func(doc *bson.D, _ string) any {
+			return copyListed.Propagate(doc)
+		}),
+		ofSource("Propagate", "counts the documents' version up", func(doc *bson.D, _ string) any {
+			return copyCountedIn.Propagate(doc)
+		}),
 		{Method: "denorm.Copy.Propagate", Reason: "a value that is not there", From: func(s string) ([]any, func() any) {
 			doc := roomy(bson.D{{Key: "_id", Value: s}, {Key: "name", Value: nil}})
 			return []any{doc}, func() any { return copyBare.Propagate(&doc) }
@@ -87,25 +113,52 @@ func copyJobs() []Case {
 	}
 	rows := func(s string) any {
 		row := func(copied, stale bool, extra bson.A) bson.Raw {
-			return rawDoc(bson.D{{Key: "source", Value: sourceOf(s)}, {Key: "copied", Value: copied}, {Key: "stale", Value: stale}, {Key: "extra", Value: extra}})
+			return rawDoc(bson.D{
+				{Key: "source", Value: sourceOf(s)}, {Key: "copied", Value: copied}, {Key: "stale", Value: stale},
+				{Key: "extra", Value: extra},
+			})
 		}
-		return []bson.Raw{row(true, false, bson.A{}), row(false, false, bson.A{}), row(true, true, bson.A{}), row(true, false, bson.A{"x"})}
+		return []bson.Raw{
+			row(true, false, bson.A{}), row(false, false, bson.A{}), row(true, true, bson.A{}), row(true, false, bson.A{"x"}),
+		}
 	}
 	job := func(c Case, state func(string) any) Case {
 		c.State = state
 		return c
 	}
 	return []Case{
-		job(ofSource("PropagateJob", "a batch of documents", func(doc *bson.D, _ string) any { return copyNested.PropagateJob(doc) }), holders),
-		ofSource("PropagateJob", "of listed documents is refused", func(doc *bson.D, _ string) any { return copyListed.PropagateJob(doc) }),
-		{Method: "denorm.Copy.Rebuild", Reason: "a batch of sources", Make: func(string) any { return copyItems.Rebuild() }, State: sources},
-		{Method: "denorm.Copy.Rebuild", Reason: "without versions", Make: func(string) any { return copyBare.Rebuild() }, State: sources},
-		{Method: "denorm.Copy.Rebuild", Reason: "listed documents", Make: func(string) any { return copyListed.Rebuild() }, State: sources},
-		{Method: "denorm.Copy.Fold", Reason: "of four sources one can go", State: rows, From: func(string) ([]any, func() any) {
-			drop := []string{"docs", "note"}
-			return []any{drop}, func() any { return copyItems.Fold(drop...) }
-		}},
-		{Method: "denorm.Copy.Fold", Reason: "a field that can't be one is refused", Make: func(string) any { return copyItems.Fold("$x") }},
+		job(ofSource("PropagateJob", "a batch of documents", func(doc *bson.D, _ string) any {
+			return copyNested.PropagateJob(doc)
+		}), holders),
+		ofSource("PropagateJob", "of listed documents is refused", func(doc *bson.D, _ string) any {
+			return copyListed.PropagateJob(doc)
+		}),
+		{
+			Method: "denorm.Copy.Rebuild", Reason: "a batch of sources",
+			Make:  func(string) any { return copyItems.Rebuild() },
+			State: sources,
+		},
+		{
+			Method: "denorm.Copy.Rebuild", Reason: "without versions",
+			Make:  func(string) any { return copyBare.Rebuild() },
+			State: sources,
+		},
+		{
+			Method: "denorm.Copy.Rebuild", Reason: "listed documents",
+			Make:  func(string) any { return copyListed.Rebuild() },
+			State: sources,
+		},
+		{
+			Method: "denorm.Copy.Fold", Reason: "of four sources one can go", State: rows,
+			From: func(string) ([]any, func() any) {
+				drop := []string{"docs", "note"}
+				return []any{drop}, func() any { return copyItems.Fold(drop...) }
+			},
+		},
+		{
+			Method: "denorm.Copy.Fold", Reason: "a field that can't be one is refused",
+			Make: func(string) any { return copyItems.Fold("$x") },
+		},
 	}
 }
 
@@ -113,7 +166,8 @@ func copyChecks() []Case {
 	repair := func(reason string, c *denorm.Copy[bson.D, any, any], ahead bool, version any) Case {
 		return Case{Method: "denorm.Copy.Checks", Reason: reason, From: func(s string) ([]any, func() any) {
 			found := findings(c.Checks()[0], bson.D{
-				{Key: "doc", Value: s}, {Key: "src", Value: s + "2"}, {Key: "ahead", Value: ahead}, {Key: "v", Value: version}, {Key: "wv", Value: int32(4)},
+				{Key: "doc", Value: s}, {Key: "src", Value: s + "2"}, {Key: "ahead", Value: ahead}, {Key: "v", Value: version},
+				{Key: "wv", Value: int32(4)},
 				{Key: "found", Value: bson.D{{Key: "name", Value: s}}},
 				{Key: "want", Value: bson.D{{Key: "name", Value: s + "2"}, {Key: "place", Value: bson.D{{Key: "city", Value: s}}}}},
 			})
@@ -122,14 +176,27 @@ func copyChecks() []Case {
 	}
 	return []Case{
 		{Method: "denorm.Copy.Checks", Reason: "of elements", Make: func(string) any { return copyItems.Checks()[0] }},
-		{Method: "denorm.Copy.Checks", Reason: "of elements, sources that are missing", Make: func(string) any { return copyItems.Checks()[1] }},
-		{Method: "denorm.Copy.Checks", Reason: "of elements within elements, of some documents", From: func(s string) ([]any, func() any) {
-			filter := roomy(bson.D{{Key: "_id", Value: s}})
-			return []any{filter}, func() any { return copyNested.Checks()[0].In(filter) }
-		}},
+		{
+			Method: "denorm.Copy.Checks", Reason: "of elements, sources that are missing",
+			Make: func(string) any { return copyItems.Checks()[1] },
+		},
+		{
+			Method: "denorm.Copy.Checks",
+			Reason: "of elements within elements, of some documents",
+			From: func(s string) ([]any, func() any) {
+				filter := roomy(bson.D{{Key: "_id", Value: s}})
+				return []any{filter}, func() any { return copyNested.Checks()[0].In(filter) }
+			},
+		},
 		{Method: "denorm.Copy.Checks", Reason: "beside a key", Make: func(string) any { return copyBare.Checks()[0] }},
-		{Method: "denorm.Copy.Checks", Reason: "beside a key, sources that are missing", Make: func(string) any { return copyBare.Checks()[1] }},
-		{Method: "denorm.Copy.Checks", Reason: "of listed documents", Make: func(string) any { return copyListed.Checks()[0] }},
+		{
+			Method: "denorm.Copy.Checks", Reason: "beside a key, sources that are missing",
+			Make: func(string) any { return copyBare.Checks()[1] },
+		},
+		{
+			Method: "denorm.Copy.Checks", Reason: "of listed documents",
+			Make: func(string) any { return copyListed.Checks()[0] },
+		},
 		repair("mend an element, as it was found", copyItems, false, int32(4)),
 		repair("mend a version that is ahead", copyItems, true, int32(9)),
 		repair("mend beside a key", copyBare, false, int32(4)),
@@ -137,11 +204,20 @@ func copyChecks() []Case {
 			drop := []string{"docs", "note"}
 			return []any{drop}, func() any { return copyItems.Unfolded(drop...) }
 		}},
-		{Method: "denorm.Copy.Unfolded", Reason: "of listed documents", Make: func(string) any { return copyListed.Unfolded() }},
-		{Method: "denorm.Copy.Spread", Reason: "of elements within elements", Make: func(string) any { return copyNested.Spread() }},
+		{
+			Method: "denorm.Copy.Unfolded", Reason: "of listed documents",
+			Make: func(string) any { return copyListed.Unfolded() },
+		},
+		{
+			Method: "denorm.Copy.Spread", Reason: "of elements within elements",
+			Make: func(string) any { return copyNested.Spread() },
+		},
 		{Method: "denorm.Copy.Spread", Reason: "of listed documents", Make: func(string) any { return copyListed.Spread() }},
 		{Method: "denorm.Copy.Indexes", Reason: "copies by source", Make: func(string) any { return copyItems.Indexes() }},
-		{Method: "denorm.Copy.Indexes", Reason: "sources by what they list", Make: func(string) any { return copyListed.Indexes() }},
+		{
+			Method: "denorm.Copy.Indexes", Reason: "sources by what they list",
+			Make: func(string) any { return copyListed.Indexes() },
+		},
 	}
 }
 

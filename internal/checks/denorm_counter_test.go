@@ -12,7 +12,11 @@ var (
 		Count: "countOfBooks", Sums: []denorm.Field{{From: "pages", To: "pages"}},
 	})
 	spanned = denorm.NewCounter(anything, "publisher_id", anything.Named("publishers"), denorm.CounterSpec{
-		Count: "countOfBooks", Where: bson.D{{Key: "state", Value: bson.D{{Key: "$ne", Value: "draft"}}}, {Key: "pages", Value: bson.D{{Key: "$gt", Value: 0}}}},
+		Count: "countOfBooks",
+		Where: bson.D{
+			{Key: "state", Value: bson.D{{Key: "$ne", Value: "draft"}}},
+			{Key: "pages", Value: bson.D{{Key: "$gt", Value: 0}}},
+		},
 		Averages: []denorm.CounterAverage{{From: "pages", To: "pages", Value: "meanPages"}},
 		Mins:     []denorm.Field{{From: "price", To: "cheapest"}}, Maxs: []denorm.Field{{From: "price", To: "dearest"}},
 	})
@@ -36,7 +40,8 @@ func rawOf(v any) bson.RawValue {
 // counterBook is a child as it is stored, with more fields.
 func counterBook(s string, more ...bson.E) bson.D {
 	return roomy(append(bson.D{
-		{Key: "_id", Value: s}, {Key: "publisher_id", Value: s + "1"}, {Key: "pages", Value: int64(300)}, {Key: "price", Value: 30.5},
+		{Key: "_id", Value: s}, {Key: "publisher_id", Value: s + "1"}, {Key: "pages", Value: int64(300)},
+		{Key: "price", Value: 30.5},
 	}, more...))
 }
 
@@ -50,7 +55,10 @@ func counterStored(id func(s string) any, more ...func(s string) bson.E) func(s 
 		parent := func(id string, cheapest float64) bson.D {
 			return bson.D{{Key: "_id", Value: id}, {Key: "cheapest", Value: cheapest}, {Key: "dearest", Value: 99.0}}
 		}
-		dearer := bson.D{{Key: "_id", Value: 2}, {Key: "publisher_id", Value: s + "1"}, {Key: "pages", Value: int64(1)}, {Key: "price", Value: 45.5}}
+		dearer := bson.D{
+			{Key: "_id", Value: 2}, {Key: "publisher_id", Value: s + "1"}, {Key: "pages", Value: int64(1)},
+			{Key: "price", Value: 45.5},
+		}
 		return testkit.Docs{anything.Name(): {child, dearer}, "publishers": {parent(s+"1", 30.5), parent(s+"2", 20)}}
 	}
 }
@@ -68,7 +76,9 @@ func counterWrites() []Case {
 		}
 	}
 	set := func(reason string, field bson.E) Case {
-		return of("Set", reason, itself, func(s string) model.Change[model.Stored[bson.D]] { return spannedStore.Set(s, bson.D{field}) })
+		return of("Set", reason, itself, func(s string) model.Change[model.Stored[bson.D]] {
+			return spannedStore.Set(s, bson.D{field})
+		})
 	}
 	return []Case{
 		of("Insert", "an average and extremes", itself, func(s string) model.Change[model.Stored[bson.D]] {
@@ -79,10 +89,13 @@ func counterWrites() []Case {
 		}),
 		set("a number", bson.E{Key: "pages", Value: int64(320)}),
 		set("the cheapest gets dearer: the next one comes", bson.E{Key: "price", Value: 60.5}),
-		of("Set", "both parents", func(s string) any { return bson.D{{Key: "k", Value: s}} }, func(s string) model.Change[model.Stored[bson.D]] {
-			return spannedStore.Set(bson.D{{Key: "k", Value: s}}, bson.D{{Key: "publisher_id", Value: s + "2"}})
+		of("Set", "both parents", func(s string) any { return bson.D{{Key: "k", Value: s}} },
+			func(s string) model.Change[model.Stored[bson.D]] {
+				return spannedStore.Set(bson.D{{Key: "k", Value: s}}, bson.D{{Key: "publisher_id", Value: s + "2"}})
+			}),
+		of("Delete", "the cheapest", itself, func(s string) model.Change[model.Stored[bson.D]] {
+			return spannedStore.Delete(s)
 		}),
-		of("Delete", "the cheapest", itself, func(s string) model.Change[model.Stored[bson.D]] { return spannedStore.Delete(s) }),
 	}
 }
 
@@ -102,13 +115,19 @@ func counterChecks() []Case {
 				return []any{id}, func() any { return tallied.Recount(id) }
 			}},
 		{Method: "denorm.Counter.Checks", Reason: "a count and a sum", Make: func(string) any { return check }},
-		{Method: "denorm.Counter.Checks", Reason: "an average, extremes, conditions", Make: func(string) any { return spanned.Checks()[0] }},
+		{
+			Method: "denorm.Counter.Checks", Reason: "an average, extremes, conditions",
+			Make: func(string) any { return spanned.Checks()[0] },
+		},
 		{Method: "denorm.Counter.Checks", Reason: "missing parents", Make: func(string) any { return tallied.Checks()[1] }},
 		{Method: "denorm.Counter.Checks", Reason: "mend if it holds what it held", From: func(s string) ([]any, func() any) {
 			found := findings(check, drift(s))
 			return []any{found}, func() any { return check.Mend(found) }
 		}},
 		{Method: "denorm.Counter.Indexes", Reason: "the reference", Make: func(string) any { return tallied.Indexes() }},
-		{Method: "denorm.Counter.Indexes", Reason: "with the extremes' fields", Make: func(string) any { return spanned.Indexes() }},
+		{
+			Method: "denorm.Counter.Indexes", Reason: "with the extremes' fields",
+			Make: func(string) any { return spanned.Indexes() },
+		},
 	}
 }

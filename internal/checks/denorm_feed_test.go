@@ -13,8 +13,10 @@ type partChange = denorm.FeedChange[sparePart, string]
 
 var (
 	partNames  = denorm.NewFeed(parts, "names", sparePart{ID: "s", Name: "sample"}, copyName, denorm.FeedSpec{})
-	partShouts = denorm.NewFeed(parts, "shouts", sparePart{ID: "s", Name: "sample"}, shout, denorm.FeedSpec{Mark: "shouted", Since: "name"})
-	partBare   = denorm.NewFeed(parts, "bare", sparePart{ID: "s", Name: "sample"}, feedBare, denorm.FeedSpec{Bare: true, Places: "places"})
+	partShouts = denorm.NewFeed(parts, "shouts", sparePart{ID: "s", Name: "sample"}, shout,
+		denorm.FeedSpec{Mark: "shouted", Since: "name"})
+	partBare = denorm.NewFeed(parts, "bare", sparePart{ID: "s", Name: "sample"}, feedBare,
+		denorm.FeedSpec{Bare: true, Places: "places"})
 )
 
 func copyName(c partChange) model.Plan {
@@ -23,7 +25,10 @@ func copyName(c partChange) model.Plan {
 		return model.NewPlan(model.Write{Collection: "names", Model: &mongo.DeleteOneModel{Filter: id}})
 	}
 	if c.Doc.Name == "count" {
-		return model.NewPlan(model.Write{Collection: "names", Model: &mongo.UpdateOneModel{Filter: id, Update: bson.D{{Key: "$inc", Value: bson.D{{Key: "n", Value: 1}}}}}})
+		return model.NewPlan(model.Write{
+			Collection: "names",
+			Model:      &mongo.UpdateOneModel{Filter: id, Update: bson.D{{Key: "$inc", Value: bson.D{{Key: "n", Value: 1}}}}},
+		})
 	}
 	return model.NewPlan(model.Write{Collection: "names", Model: &mongo.ReplaceOneModel{
 		Filter: id, Upsert: &upsert, Replacement: bson.D{{Key: "name", Value: c.Doc.Name}, {Key: "by", Value: c.Token}},
@@ -34,7 +39,8 @@ func shout(c partChange) model.Plan {
 	if c.Doc == nil {
 		return model.Plan{}
 	}
-	return model.NewPlan(parts.Unchecked().Update(c.ID, bson.D{{Key: "$set", Value: bson.D{{Key: "loud", Value: c.Doc.Name}}}}))
+	return model.NewPlan(parts.Unchecked().
+		Update(c.ID, bson.D{{Key: "$set", Value: bson.D{{Key: "loud", Value: c.Doc.Name}}}}))
 }
 
 func feedBare(c partChange) model.Plan {
@@ -80,7 +86,9 @@ func init() {
 	}
 	register(
 		plan(partNames, "a copy of what was inserted", doc(model.Inserted, same)),
-		plan(partNames, "no copy of what was deleted", func(s string) partChange { return partChange{Kind: model.Deleted, ID: s, Token: "8263A0"} }),
+		plan(partNames, "no copy of what was deleted", func(s string) partChange {
+			return partChange{Kind: model.Deleted, ID: s, Token: "8263A0"}
+		}),
 		plan(partNames, "one that adds is refused", doc(model.Replaced, func(string) string { return "count" })),
 		plan(partNames, "an empty id is refused", func(string) partChange { return partChange{Kind: model.Deleted} }),
 		plan(partShouts, "an update of the source carries the mark", doc(model.Updated, same)),
@@ -94,11 +102,24 @@ func init() {
 			}
 			return partChange{Kind: model.Updated, ID: s, Updated: raw, Removed: roomy([]string{s}), Token: "8263A0"}
 		}),
-		Case{Method: "denorm.Feed.Rebuild", Reason: "copies of all", Make: func(string) any { return partNames.Rebuild() }, State: docs},
+		Case{
+			Method: "denorm.Feed.Rebuild", Reason: "copies of all",
+			Make:  func(string) any { return partNames.Rebuild() },
+			State: docs,
+		},
 		Case{Method: "denorm.Feed.Indexes", Reason: "to poll by", Make: func(string) any { return partShouts.Indexes() }},
-		Case{Method: "denorm.Feed.Indexes", Reason: "none without Since", Make: func(string) any { return partNames.Indexes() }},
-		Case{Method: "denorm.Feed.Stream", Reason: "changes with their documents", Make: func(string) any { return partNames.Stream() }},
-		Case{Method: "denorm.Feed.Stream", Reason: "without the feed's own", Make: func(string) any { return partShouts.Stream() }},
+		Case{
+			Method: "denorm.Feed.Indexes", Reason: "none without Since",
+			Make: func(string) any { return partNames.Indexes() },
+		},
+		Case{
+			Method: "denorm.Feed.Stream", Reason: "changes with their documents",
+			Make: func(string) any { return partNames.Stream() },
+		},
+		Case{
+			Method: "denorm.Feed.Stream", Reason: "without the feed's own",
+			Make: func(string) any { return partShouts.Stream() },
+		},
 		Case{Method: "denorm.Feed.Stream", Reason: "bare", Make: func(string) any { return partBare.Stream() }},
 		Case{Method: "model.Stream.PlanFor", Reason: "the plan of an event", From: func(s string) ([]any, func() any) {
 			raw, err := bson.Marshal(sparePart{ID: s, Name: s})

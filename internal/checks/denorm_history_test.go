@@ -19,7 +19,9 @@ type contract struct {
 var (
 	contracts         = model.NewCollection[contract, string]("contracts")
 	contractRevisions = model.NewCollection[denorm.Revision[contract, string], denorm.RevisionID[string]]("contracts_revisions")
-	contractHistory   = denorm.NewHistory(contracts, contractRevisions, denorm.HistorySpec{Subject: "client", Personal: []string{"phone"}})
+	contractHistory   = denorm.NewHistory(contracts, contractRevisions, denorm.HistorySpec{
+		Subject: "client", Personal: []string{"phone"},
+	})
 )
 
 func init() {
@@ -33,7 +35,10 @@ func revisedBy(s string) denorm.Revised {
 
 // contractOf is the contract s, in version 7.
 func contractOf(s string) testkit.Docs {
-	c := contract{ID: s, Client: s, Phone: s, Price: 3, Version: 7, Revised: &denorm.Revised{At: noon(1), By: s, Op: oid(1)}}
+	c := contract{
+		ID: s, Client: s, Phone: s, Price: 3, Version: 7,
+		Revised: &denorm.Revised{At: noon(1), By: s, Op: oid(1)},
+	}
 	old := c
 	old.Version, old.Revised = 6, nil
 	return testkit.Docs{"contracts": {c}, "contracts_revisions": {
@@ -44,7 +49,10 @@ func contractOf(s string) testkit.Docs {
 func historyChanges() []Case {
 	nothing := func(string) testkit.Docs { return nil }
 	change := func(method, reason string, docs func(s string) testkit.Docs, call func(s string) model.Change[any]) Case {
-		return Case{Method: "denorm.History." + method, Reason: reason, Make: func(s string) any { return call(s) }, State: asRead(call, docs)}
+		return Case{
+			Method: "denorm.History." + method, Reason: reason, Make: func(s string) any { return call(s) },
+			State: asRead(call, docs),
+		}
 	}
 	price := func(s string) bson.D { return roomy(bson.D{{Key: "price", Value: int64(4)}, {Key: "phone", Value: s}}) }
 	set := func(s string) model.Change[any] { return contractHistory.Set(s, price(s), revisedBy(s), oid(2)) }
@@ -52,10 +60,13 @@ func historyChanges() []Case {
 		change("Insert", "in version 1", nothing, func(s string) model.Change[any] {
 			return contractHistory.Insert(contract{ID: s, Client: s}, revisedBy(s), oid(2))
 		}),
-		{Method: "denorm.History.Set", Reason: "the old version, and then the new one", State: asRead(set, contractOf), From: func(s string) ([]any, func() any) {
-			d := price(s)
-			return []any{d}, func() any { return contractHistory.Set(s, d, revisedBy(s), oid(2)) }
-		}},
+		{
+			Method: "denorm.History.Set", Reason: "the old version, and then the new one", State: asRead(set, contractOf),
+			From: func(s string) ([]any, func() any) {
+				d := price(s)
+				return []any{d}, func() any { return contractHistory.Set(s, d, revisedBy(s), oid(2)) }
+			},
+		},
 		change("Set", "an operation that was applied does nothing", contractOf, func(s string) model.Change[any] {
 			return contractHistory.Set(s, price(s), revisedBy(s), oid(1))
 		}),
@@ -65,9 +76,10 @@ func historyChanges() []Case {
 				return c, nil
 			})
 		}),
-		change("Delete", "the old version, a mark, its revision, and then the document", contractOf, func(s string) model.Change[any] {
-			return contractHistory.Delete(s, revisedBy(s), oid(2))
-		}),
+		change("Delete", "the old version, a mark, its revision, and then the document", contractOf,
+			func(s string) model.Change[any] {
+				return contractHistory.Delete(s, revisedBy(s), oid(2))
+			}),
 		change("Restore", "as a new version", contractOf, func(s string) model.Change[any] {
 			return contractHistory.Restore(s, 6, revisedBy(s), oid(2))
 		}),
@@ -103,12 +115,16 @@ func historyReads() []Case {
 		one("Checks", "missing revisions", func(string) any { return contractHistory.Checks()[2] }),
 		{Method: "denorm.History.Checks", Reason: "finish a deletion", From: func(s string) ([]any, func() any) {
 			check := contractHistory.Checks()[0]
-			found := findings(check, bson.D{{Key: "_id", Value: s}, {Key: "at", Value: noon(0)}, {Key: "v", Value: int64(7)}, {Key: "mark", Value: mark}})
+			found := findings(check, bson.D{
+				{Key: "_id", Value: s}, {Key: "at", Value: noon(0)}, {Key: "v", Value: int64(7)}, {Key: "mark", Value: mark},
+			})
 			return []any{found}, func() any { return check.Mend(found) }
 		}},
 		{Method: "denorm.History.Checks", Reason: "raise a version", From: func(s string) ([]any, func() any) {
 			check := contractHistory.Checks()[1]
-			found := findings(check, bson.D{{Key: "_id", Value: s}, {Key: "v", Value: int64(2)}, {Key: "newest", Value: int64(7)}})
+			found := findings(check, bson.D{
+				{Key: "_id", Value: s}, {Key: "v", Value: int64(2)}, {Key: "newest", Value: int64(7)},
+			})
 			return []any{found}, func() any { return check.Mend(found) }
 		}},
 		one("Indexes", "by time, operation and subject", func(string) any { return contractHistory.Indexes() }),

@@ -7,7 +7,8 @@ import (
 )
 
 var (
-	dwellers = denorm.NewIndexTable(anything, "home.city", "byCity", denorm.IndexTableSpec{Copies: []string{"name", "home.zip"}})
+	dwellers = denorm.NewIndexTable(anything, "home.city", "byCity",
+		denorm.IndexTableSpec{Copies: []string{"name", "home.zip"}})
 	mailers  = denorm.NewIndexTable(anything, "mail", "byMail", denorm.IndexTableSpec{Unique: true})
 	labelled = denorm.NewIndexTable(busyHosts, "labels", "byLabel", denorm.IndexTableSpec{})
 )
@@ -72,19 +73,41 @@ func indexTableChecks() []Case {
 			Make: func(string) any { return dwellers.Rebuild() }, State: docs},
 		{Method: "denorm.IndexTable.Rebuild", Reason: "reserve what nobody holds",
 			Make: func(string) any { return mailers.Rebuild() }, State: docs},
-		{Method: "denorm.IndexTable.Checks", Reason: "surplus entries", Make: func(string) any { return dwellers.Checks()[0] }},
+		{
+			Method: "denorm.IndexTable.Checks", Reason: "surplus entries",
+			Make: func(string) any { return dwellers.Checks()[0] },
+		},
 		{Method: "denorm.IndexTable.Checks", Reason: "stale copies", Make: func(string) any { return dwellers.Checks()[1] }},
-		{Method: "denorm.IndexTable.Checks", Reason: "missing entries, with copied fields", Make: func(string) any { return dwellers.Checks()[2] }},
-		{Method: "denorm.IndexTable.Checks", Reason: "surplus reservations", Make: func(string) any { return mailers.Checks()[0] }},
-		{Method: "denorm.IndexTable.Checks", Reason: "missing reservations", Make: func(string) any { return mailers.Checks()[1] }},
-		{Method: "denorm.IndexTable.Checks", Reason: "reservations of other documents, and whose they are", Make: func(string) any { return mailers.Checks()[2] }},
-		mend("an entry too many", dwellers.Checks()[0], func(s string) bson.D { return of(s, bson.E{Key: "ops", Value: bson.A{bson.ObjectID{11: 1}}}) }),
+		{
+			Method: "denorm.IndexTable.Checks", Reason: "missing entries, with copied fields",
+			Make: func(string) any { return dwellers.Checks()[2] },
+		},
+		{
+			Method: "denorm.IndexTable.Checks", Reason: "surplus reservations",
+			Make: func(string) any { return mailers.Checks()[0] },
+		},
+		{
+			Method: "denorm.IndexTable.Checks", Reason: "missing reservations",
+			Make: func(string) any { return mailers.Checks()[1] },
+		},
+		{
+			Method: "denorm.IndexTable.Checks",
+			Reason: "reservations of other documents, and whose they are",
+			Make:   func(string) any { return mailers.Checks()[2] },
+		},
+		mend("an entry too many", dwellers.Checks()[0], func(s string) bson.D {
+			return of(s, bson.E{Key: "ops", Value: bson.A{bson.ObjectID{11: 1}}})
+		}),
 		mend("a reservation too many, which nothing claims", mailers.Checks()[0], func(s string) bson.D { return of(s) }),
-		mend("a missing entry", dwellers.Checks()[2], func(s string) bson.D { return of(s, bson.E{Key: "want", Value: copies(s)}) }),
+		mend("a missing entry", dwellers.Checks()[2], func(s string) bson.D {
+			return of(s, bson.E{Key: "want", Value: copies(s)})
+		}),
 		mend("a missing reservation", mailers.Checks()[1], func(s string) bson.D { return of(s) }),
 		mend("copies that are old", dwellers.Checks()[1], func(s string) bson.D {
 			return of(s, bson.E{Key: "found", Value: copies(s + "2")}, bson.E{Key: "want", Value: copies(s)})
 		}),
-		mend("copies that are not there", dwellers.Checks()[1], func(s string) bson.D { return of(s, bson.E{Key: "want", Value: copies(s)}) }),
+		mend("copies that are not there", dwellers.Checks()[1], func(s string) bson.D {
+			return of(s, bson.E{Key: "want", Value: copies(s)})
+		}),
 	}
 }

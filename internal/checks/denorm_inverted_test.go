@@ -16,18 +16,26 @@ func init() {
 }
 
 func surferOf(s string) bson.D {
-	return roomy(bson.D{{Key: "_id", Value: s}, {Key: "home", Value: roomy(bson.D{{Key: "city", Value: s}})}, {Key: "sites", Value: bson.A{s, s + "2"}}})
+	return roomy(bson.D{
+		{Key: "_id", Value: s},
+		{Key: "home", Value: roomy(bson.D{{Key: "city", Value: s}})},
+		{Key: "sites", Value: bson.A{s, s + "2"}},
+	})
 }
 
 func invertedJobs() []Case {
 	return []Case{
-		{Method: "denorm.Inverted.Rebuild", Reason: "enter what is missing, of each path", Make: func(string) any { return thingsBy.Rebuild() }, State: func(s string) any {
-			raw, err := bson.Marshal(surferOf(s))
-			if err != nil {
-				panic(err)
-			}
-			return []bson.Raw{raw}
-		}},
+		{
+			Method: "denorm.Inverted.Rebuild", Reason: "enter what is missing, of each path",
+			Make: func(string) any { return thingsBy.Rebuild() },
+			State: func(s string) any {
+				raw, err := bson.Marshal(surferOf(s))
+				if err != nil {
+					panic(err)
+				}
+				return []bson.Raw{raw}
+			},
+		},
 	}
 }
 
@@ -48,8 +56,12 @@ func invertedReads() []Case {
 	return []Case{
 		list("IDs", "of several values of two paths", func(q denorm.InvertedQuery) any { return thingsBy.IDs(q) }),
 		one("IDs", "of one value", func(s string) any { return thingsBy.IDs(site(s)) }),
-		one("IDs", "a value that is a document", func(s string) any { return thingsBy.IDs(thingsBy.Is("sites", bson.D{{Key: "a", Value: s}})) }),
-		one("IDs", "what no document can hold is refused", func(s string) any { return thingsBy.IDs(thingsBy.Is("sites", bson.D{{Key: "$gt", Value: s}})) }),
+		one("IDs", "a value that is a document", func(s string) any {
+			return thingsBy.IDs(thingsBy.Is("sites", bson.D{{Key: "a", Value: s}}))
+		}),
+		one("IDs", "what no document can hold is refused", func(s string) any {
+			return thingsBy.IDs(thingsBy.Is("sites", bson.D{{Key: "$gt", Value: s}}))
+		}),
 		one("IDs", "null is refused", func(string) any { return thingsBy.IDs(thingsBy.Is("sites", nil)) }),
 		list("Count", "of several values", func(q denorm.InvertedQuery) any { return thingsBy.Count(q) }),
 		one("Count", "of an unknown path is refused", func(s string) any { return thingsBy.Count(thingsBy.Is("name", s)) }),

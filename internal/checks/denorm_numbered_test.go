@@ -8,8 +8,10 @@ import (
 )
 
 var (
-	skillFields = denorm.NewNumbered(anything, "skills", denorm.NumberedSpec{Max: 2, Fields: []string{"skill", "level"}, Key: "skill"})
-	langFields  = denorm.NewNumbered(anything, "langs", denorm.NumberedSpec{Max: 2})
+	skillFields = denorm.NewNumbered(anything, "skills", denorm.NumberedSpec{
+		Max: 2, Fields: []string{"skill", "level"}, Key: "skill",
+	})
+	langFields = denorm.NewNumbered(anything, "langs", denorm.NumberedSpec{Max: 2})
 )
 
 func init() {
@@ -20,7 +22,11 @@ func init() {
 // resume is a document with skills, and one of them.
 func resumeOf(s string) (doc, skill bson.D) {
 	skill = roomy(bson.D{{Key: "skill", Value: s}, {Key: "level", Value: roomy(bson.D{{Key: "years", Value: s}})}})
-	return roomy(bson.D{{Key: "_id", Value: s}, {Key: "skills", Value: bson.A{skill, bson.D{{Key: "skill", Value: s + "2"}}}}, {Key: "name", Value: s}}), skill
+	return roomy(bson.D{
+		{Key: "_id", Value: s},
+		{Key: "skills", Value: bson.A{skill, bson.D{{Key: "skill", Value: s + "2"}}}},
+		{Key: "name", Value: s},
+	}), skill
 }
 
 func numberedWrites() []Case {
@@ -35,7 +41,9 @@ func numberedWrites() []Case {
 		write("Replace", "flat", func(doc, _ bson.D, _ string) any { return skillFields.Replace(doc) }),
 		write("Set", "one, and nothing after it", func(_, skill bson.D, s string) any { return skillFields.Set(s, skill) }),
 		write("Set", "none", func(_, _ bson.D, s string) any { return skillFields.Set(s) }),
-		write("Set", "too many are refused", func(_, skill bson.D, s string) any { return skillFields.Set(s, skill, skill, skill) }),
+		write("Set", "too many are refused", func(_, skill bson.D, s string) any {
+			return skillFields.Set(s, skill, skill, skill)
+		}),
 		{Method: "denorm.Numbered.Set", Reason: "plain values", From: func(s string) ([]any, func() any) {
 			list := roomy([]any{s, s})
 			return []any{list}, func() any { return langFields.Set(s, list...) }
@@ -44,26 +52,34 @@ func numberedWrites() []Case {
 		write("AppendAt", "one more, without a field", func(_, _ bson.D, s string) any {
 			return skillFields.AppendAt(s, 1, bson.D{{Key: "skill", Value: s}})
 		}),
-		write("AppendAt", "a full list refuses", func(_, skill bson.D, s string) any { return skillFields.AppendAt(s, 2, skill) }),
+		write("AppendAt", "a full list refuses", func(_, skill bson.D, s string) any {
+			return skillFields.AppendAt(s, 2, skill)
+		}),
 		{Method: "denorm.Numbered.Append", Reason: "after what was read", From: func(s string) ([]any, func() any) {
 			_, skill := resumeOf(s)
 			return []any{skill}, func() any { return skillFields.Append(s, skill) }
 		}, State: asRead(func(s string) model.Change[any] { return skillFields.Append(s, bson.D{{Key: "skill", Value: s}}) },
 			func(s string) testkit.Docs {
-				return testkit.Docs{"anything": {bson.D{{Key: "_id", Value: s}, {Key: "skills", Value: 1}, {Key: "skill_1", Value: s + "2"}}}}
+				return testkit.Docs{
+					"anything": {bson.D{{Key: "_id", Value: s}, {Key: "skills", Value: 1}, {Key: "skill_1", Value: s + "2"}}},
+				}
 			})},
 		{Method: "denorm.Numbered.Append", Reason: "without a key is refused", From: func(s string) ([]any, func() any) {
 			skill := roomy(bson.D{{Key: "level", Value: s}})
 			return []any{skill}, func() any { return skillFields.Append(s, skill) }
 		}, State: func(string) any { return struct{}{} }},
-		{Method: "denorm.Numbered.Convert", Reason: "as it was read", Make: func(string) any { return skillFields.Convert() }, State: func(s string) any {
-			doc, _ := resumeOf(s)
-			raw, err := bson.Marshal(doc)
-			if err != nil {
-				panic(err)
-			}
-			return []bson.Raw{raw}
-		}},
+		{
+			Method: "denorm.Numbered.Convert", Reason: "as it was read",
+			Make: func(string) any { return skillFields.Convert() },
+			State: func(s string) any {
+				doc, _ := resumeOf(s)
+				raw, err := bson.Marshal(doc)
+				if err != nil {
+					panic(err)
+				}
+				return []bson.Raw{raw}
+			},
+		},
 		{Method: "denorm.Numbered.Restore", Reason: "on the server", Make: func(string) any { return skillFields.Restore() }},
 		{Method: "denorm.Numbered.Checks", Reason: "counted anew", From: func(s string) ([]any, func() any) {
 			check := skillFields.Checks()[0]
@@ -85,11 +101,13 @@ func numberedReads() []Case {
 	match := func(d bson.D) any { return skillFields.Match(d) }
 	return []Case{
 		query("Equal", "at one position, in the order of the index", both, equal),
-		query("Equal", "null, where there is an element", func(string) bson.D { return bson.D{{Key: "skill", Value: nil}} }, equal),
+		query("Equal", "null, where there is an element",
+			func(string) bson.D { return bson.D{{Key: "skill", Value: nil}} }, equal),
 		query("Equal", "a document is data", func(s string) bson.D {
 			return bson.D{{Key: "level", Value: roomy(bson.D{{Key: "$gt", Value: s}})}}
 		}, equal),
-		query("Equal", "a field that elements don't have is refused", func(s string) bson.D { return bson.D{{Key: "name", Value: s}} }, equal),
+		query("Equal", "a field that elements don't have is refused",
+			func(s string) bson.D { return bson.D{{Key: "name", Value: s}} }, equal),
 		query("Match", "operators, where there is an element", func(s string) bson.D {
 			return bson.D{{Key: "level", Value: roomy(bson.D{{Key: "$gte", Value: s}})}}
 		}, match),
@@ -100,9 +118,21 @@ func numberedReads() []Case {
 			q.Sort = bson.D{{Key: "_id", Value: 1}}
 			return langFields.Documents(q)
 		}),
-		{Method: "denorm.Numbered.Checks", Reason: "counts of documents", Make: func(string) any { return skillFields.Checks()[0] }},
-		{Method: "denorm.Numbered.Checks", Reason: "counts of plain values", Make: func(string) any { return langFields.Checks()[0] }},
-		{Method: "denorm.Numbered.Checks", Reason: "what isn't flat", Make: func(string) any { return skillFields.Checks()[1] }},
-		{Method: "denorm.Numbered.Indexes", Reason: "one for each position", Make: func(string) any { return skillFields.Indexes() }},
+		{
+			Method: "denorm.Numbered.Checks", Reason: "counts of documents",
+			Make: func(string) any { return skillFields.Checks()[0] },
+		},
+		{
+			Method: "denorm.Numbered.Checks", Reason: "counts of plain values",
+			Make: func(string) any { return langFields.Checks()[0] },
+		},
+		{
+			Method: "denorm.Numbered.Checks", Reason: "what isn't flat",
+			Make: func(string) any { return skillFields.Checks()[1] },
+		},
+		{
+			Method: "denorm.Numbered.Indexes", Reason: "one for each position",
+			Make: func(string) any { return skillFields.Indexes() },
+		},
 	}
 }

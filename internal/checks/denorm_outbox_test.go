@@ -25,7 +25,8 @@ var (
 	shipmentBox = denorm.NewOutbox[stateEvent](shipments, "box", denorm.OutboxSpec{Max: 3, MaxBytes: 4 << 20})
 	keyedBox    = denorm.NewOutbox[stateEvent](shipments, "box", denorm.OutboxSpec{Create: true, MaxBytes: 4 << 20})
 	shipmentIn  = denorm.NewInbox(shipments, "handled", denorm.InboxSpec{Keep: 3})
-	shipRelay   = shipmentBox.Relay("mail", denorm.RelaySpec{Once: true}, func(context.Context, denorm.Delivery[string, stateEvent]) error { return nil })
+	shipRelay   = shipmentBox.Relay("mail", denorm.RelaySpec{Once: true},
+		func(context.Context, denorm.Delivery[string, stateEvent]) error { return nil })
 )
 
 func init() {
@@ -39,8 +40,12 @@ func outboxCases() []Case {
 	}
 	return []Case{
 		one("Publish", "an event", func(s string) any { return shipmentBox.Publish(s, stateEvent{s}, noon(0), oid(1)) }),
-		one("Publish", "to a key that may not be there", func(s string) any { return keyedBox.Publish(s, stateEvent{s}, noon(0), oid(1)) }),
-		one("Publish", "without a token is refused", func(s string) any { return keyedBox.Publish(s, stateEvent{s}, noon(0), bson.NilObjectID) }),
+		one("Publish", "to a key that may not be there", func(s string) any {
+			return keyedBox.Publish(s, stateEvent{s}, noon(0), oid(1))
+		}),
+		one("Publish", "without a token is refused", func(s string) any {
+			return keyedBox.Publish(s, stateEvent{s}, noon(0), bson.NilObjectID)
+		}),
 		one("Depth", "of all", func(string) any { return shipmentBox.Depth() }),
 		one("Parked", "all", func(string) any { return shipmentBox.Parked() }),
 		one("Retry", "of a shipment", func(s string) any { return shipmentBox.Retry(s) }),

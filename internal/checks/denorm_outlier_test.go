@@ -18,11 +18,13 @@ type mailbox struct {
 }
 
 var (
-	mailboxes   = model.NewCollection[mailbox, string]("boxes")
-	boxMails    = denorm.NewOutlier(mailboxes, "mails", keyMails, denorm.OutlierSpec{Max: 2, Flag: "more"})
-	plainBoxes  = denorm.NewOutlier(mailboxes, "mails", mails, denorm.OutlierSpec{Max: 2, Flag: "more"})
-	largeBoxes  = denorm.NewOutlier(mailboxes, "mails", largeMails, denorm.OutlierSpec{Max: 2, MaxBytes: 1 << 20, Flag: "more"})
-	addingBoxes = denorm.NewOutlier(mailboxes, "mails", denorm.NewBucket(mailBuckets, denorm.BucketSpec{Max: 1, ElementKey: "id", Totals: []string{"head.kb"}}),
+	mailboxes  = model.NewCollection[mailbox, string]("boxes")
+	boxMails   = denorm.NewOutlier(mailboxes, "mails", keyMails, denorm.OutlierSpec{Max: 2, Flag: "more"})
+	plainBoxes = denorm.NewOutlier(mailboxes, "mails", mails, denorm.OutlierSpec{Max: 2, Flag: "more"})
+	largeBoxes = denorm.NewOutlier(mailboxes, "mails", largeMails,
+		denorm.OutlierSpec{Max: 2, MaxBytes: 1 << 20, Flag: "more"})
+	addingBoxes = denorm.NewOutlier(mailboxes, "mails",
+		denorm.NewBucket(mailBuckets, denorm.BucketSpec{Max: 1, ElementKey: "id", Totals: []string{"head.kb"}}),
 		denorm.OutlierSpec{Max: 2, Flag: "more"})
 )
 
@@ -36,7 +38,10 @@ type boxOutlier = denorm.Outlier[mailbox, string, mail]
 
 func outlierChanges() []Case {
 	change := func(method, reason string, of func(s string) model.Change[any], docs func(s string) testkit.Docs) Case {
-		return Case{Method: "denorm.Outlier." + method, Reason: reason, Make: func(s string) any { return of(s) }, State: asRead(of, docs)}
+		return Case{
+			Method: "denorm.Outlier." + method, Reason: reason, Make: func(s string) any { return of(s) },
+			State: asRead(of, docs),
+		}
 	}
 	add := func(reason string, x *boxOutlier, docs func(s string) testkit.Docs) Case {
 		c := change("Append", reason, func(s string) model.Change[any] { return x.Append(s, mailOf(s)) }, docs)
@@ -49,7 +54,9 @@ func outlierChanges() []Case {
 	// box is a mailbox with some mails, and overflow documents.
 	box := func(more bool, mails []any, pages ...func(s string) bson.D) func(s string) testkit.Docs {
 		return func(s string) testkit.Docs {
-			docs := testkit.Docs{"boxes": {bson.D{{Key: "_id", Value: s}, {Key: "more", Value: more}, {Key: "mails", Value: bson.A(mails)}}}}
+			docs := testkit.Docs{
+				"boxes": {bson.D{{Key: "_id", Value: s}, {Key: "more", Value: more}, {Key: "mails", Value: bson.A(mails)}}},
+			}
 			for _, page := range pages {
 				docs["mail"] = append(docs["mail"], page(s))
 			}
@@ -67,7 +74,10 @@ func outlierChanges() []Case {
 		return bson.D{{Key: "_id", Value: rowText(s) + "#0000000004"}, {Key: "seq", Value: 4}, {Key: "n", Value: 9}}
 	}
 	holds := func(s string) bson.D {
-		return bson.D{{Key: "_id", Value: "b#0000000001"}, {Key: "key", Value: s}, {Key: "items", Value: bson.A{bson.D{{Key: "id", Value: s}}}}}
+		return bson.D{
+			{Key: "_id", Value: "b#0000000001"}, {Key: "key", Value: s},
+			{Key: "items", Value: bson.A{bson.D{{Key: "id", Value: s}}}},
+		}
 	}
 	held := func(s string) testkit.Docs { return box(false, []any{bson.D{{Key: "id", Value: s}}})(s) }
 	large := []any{bson.D{{Key: "text", Value: strings.Repeat("x", 1<<20)}}}
@@ -81,37 +91,60 @@ func outlierChanges() []Case {
 		add("there is overflow", boxMails, box(true, other(2), newest)),
 		add("there is overflow, though the array has room again", boxMails, box(true, other(1), newest)),
 		add("the array holds it: nothing is sent", boxMails, held),
-		change("Append", "to nobody is refused", func(s string) model.Change[any] { return boxMails.Append("", mailOf(s)) }, held),
+		change("Append", "to nobody is refused",
+			func(s string) model.Change[any] { return boxMails.Append("", mailOf(s)) }, held),
 		remove("from the array", boxMails, held),
 		remove("from the overflow, counted anew", addingBoxes, box(true, other(2), newest, holds)),
 		remove("what isn't there: nothing is sent", boxMails, box(false, other(2))),
 		{Method: "denorm.Outlier.Remove", Reason: "a document as key is not kept",
-			State: asRead(func(s string) model.Change[any] { return boxMails.Remove("b", map[string]string{"$gt": s}) }, func(s string) testkit.Docs {
-				mail := bson.D{{Key: "id", Value: bson.D{{Key: "$gt", Value: s}}}}
-				return testkit.Docs{"boxes": {bson.D{{Key: "_id", Value: "b"}, {Key: "mails", Value: bson.A{mail}}}}}
-			}),
+			State: asRead(func(s string) model.Change[any] { return boxMails.Remove("b", map[string]string{"$gt": s}) },
+				func(s string) testkit.Docs {
+					mail := bson.D{{Key: "id", Value: bson.D{{Key: "$gt", Value: s}}}}
+					return testkit.Docs{"boxes": {bson.D{{Key: "_id", Value: "b"}, {Key: "mails", Value: bson.A{mail}}}}}
+				}),
 			From: func(s string) ([]any, func() any) {
 				key := map[string]string{"$gt": s}
 				return []any{key}, func() any { return boxMails.Remove("b", key) }
 			}},
-		{Method: "denorm.Outlier.Delete", Reason: "with its overflow", Make: func(s string) any { return boxMails.Delete(s) }},
+		{
+			Method: "denorm.Outlier.Delete", Reason: "with its overflow",
+			Make: func(s string) any { return boxMails.Delete(s) },
+		},
 	}
 }
 
 func outlierReads() []Case {
 	return []Case{
-		{Method: "denorm.Outlier.Elements", Reason: "the array, and then the pages", Make: func(s string) any { return boxMails.Elements(s) }},
+		{
+			Method: "denorm.Outlier.Elements", Reason: "the array, and then the pages",
+			Make: func(s string) any { return boxMails.Elements(s) },
+		},
 		{Method: "denorm.Outlier.Holding", Reason: "by key", Make: func(s string) any { return boxMails.Holding(s, s) }},
 		{Method: "denorm.Outlier.Holding", Reason: "a document as key is not kept", From: func(s string) ([]any, func() any) {
 			key := map[string]string{"$gt": s}
 			return []any{key}, func() any { return boxMails.Holding("b", key) }
 		}},
-		{Method: "denorm.Outlier.Holding", Reason: "without a Key is refused", Make: func(s string) any { return plainBoxes.Holding(s, s) }},
+		{
+			Method: "denorm.Outlier.Holding", Reason: "without a Key is refused",
+			Make: func(s string) any { return plainBoxes.Holding(s, s) },
+		},
 		{Method: "denorm.Outlier.Count", Reason: "both", Make: func(s string) any { return boxMails.Count(s) }},
-		{Method: "denorm.Outlier.Checks", Reason: "overflow without the flag", Make: func(string) any { return boxMails.Checks()[0] }},
-		{Method: "denorm.Outlier.Checks", Reason: "arrays over the bound", Make: func(string) any { return boxMails.Checks()[1] }},
-		{Method: "denorm.Outlier.Checks", Reason: "overflow of nobody", Make: func(string) any { return boxMails.Checks()[2] }},
-		{Method: "denorm.Outlier.Indexes", Reason: "the Bucket's own finds overflow", Make: func(string) any { return boxMails.Indexes() }},
+		{
+			Method: "denorm.Outlier.Checks", Reason: "overflow without the flag",
+			Make: func(string) any { return boxMails.Checks()[0] },
+		},
+		{
+			Method: "denorm.Outlier.Checks", Reason: "arrays over the bound",
+			Make: func(string) any { return boxMails.Checks()[1] },
+		},
+		{
+			Method: "denorm.Outlier.Checks", Reason: "overflow of nobody",
+			Make: func(string) any { return boxMails.Checks()[2] },
+		},
+		{
+			Method: "denorm.Outlier.Indexes", Reason: "the Bucket's own finds overflow",
+			Make: func(string) any { return boxMails.Indexes() },
+		},
 		{Method: "denorm.Outlier.Indexes", Reason: "without a Key", Make: func(string) any { return plainBoxes.Indexes() }},
 	}
 }
@@ -131,7 +164,9 @@ func outlierRepairs() []Case {
 		list := doc.Lookup("mails")
 		third := list.Array().Index(2)
 		page := bson.D{{Key: "seq", Value: int64(4)}, {Key: "items", Value: bson.A{third}}}
-		return []bson.Raw{rawDoc(bson.D{{Key: "_id", Value: s}, {Key: "kept", Value: list}, {Key: "pages", Value: bson.A{page}}})}
+		return []bson.Raw{
+			rawDoc(bson.D{{Key: "_id", Value: s}, {Key: "kept", Value: list}, {Key: "pages", Value: bson.A{page}}}),
+		}
 	}
 	left := func(s string, number int, held bool) bson.M {
 		page := bson.M{"_id": fmt.Sprintf("%s#%010d", s, number), "split": 7, "held": held}
@@ -148,10 +183,27 @@ func outlierRepairs() []Case {
 		}}
 	}
 	return []Case{
-		{Method: "denorm.Outlier.Split", Reason: "what is over, and then the array", Make: func(string) any { return addingBoxes.Split() }, State: four},
-		{Method: "denorm.Outlier.Split", Reason: "within bytes", MayRefuse: "it is too large for a bucket", Make: func(string) any { return largeBoxes.Split() }, State: four},
-		{Method: "denorm.Outlier.Settle", Reason: "what the overflow doesn't hold yet, and then the array", Make: func(string) any { return boxMails.Settle() }, State: crowd},
-		{Method: "denorm.Outlier.Settle", Reason: "without a Key is refused", Make: func(string) any { return plainBoxes.Settle() }, State: crowd},
+		{
+			Method: "denorm.Outlier.Split", Reason: "what is over, and then the array",
+			Make:  func(string) any { return addingBoxes.Split() },
+			State: four,
+		},
+		{
+			Method: "denorm.Outlier.Split", Reason: "within bytes", MayRefuse: "it is too large for a bucket",
+			Make:  func(string) any { return largeBoxes.Split() },
+			State: four,
+		},
+		{
+			Method: "denorm.Outlier.Settle",
+			Reason: "what the overflow doesn't hold yet, and then the array",
+			Make:   func(string) any { return boxMails.Settle() },
+			State:  crowd,
+		},
+		{
+			Method: "denorm.Outlier.Settle", Reason: "without a Key is refused",
+			Make:  func(string) any { return plainBoxes.Settle() },
+			State: crowd,
+		},
 		mend("flags that are missing, and what a Split left that is in the array", boxMails),
 		mend("without a Key only flags", plainBoxes),
 		mend("what no check returned is refused", boxMails, func(s string) any { return bson.M{"_id": s, "fault": s} }),

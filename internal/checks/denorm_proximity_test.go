@@ -6,8 +6,10 @@ import (
 )
 
 var (
-	skillText = denorm.NewProximity(anything, "skills", denorm.ProximitySpec{Text: "skillText", Fields: []string{"skill", "level"}})
-	langText  = denorm.NewProximity(anything, "cv.langs", denorm.ProximitySpec{Text: "langText", IgnoreCase: true})
+	skillText = denorm.NewProximity(anything, "skills", denorm.ProximitySpec{
+		Text: "skillText", Fields: []string{"skill", "level"},
+	})
+	langText = denorm.NewProximity(anything, "cv.langs", denorm.ProximitySpec{Text: "langText", IgnoreCase: true})
 )
 
 const (
@@ -34,7 +36,9 @@ func proximityWrites() []Case {
 	}
 	return []Case{
 		write("Add", "unless it is there", func(skill bson.D, s string) any { return skillText.Add(s, skill) }),
-		write("Add", "what is no text is refused", func(_ bson.D, s string) any { return skillText.Add(s, bson.D{{Key: "skill", Value: 1}}) }),
+		write("Add", "what is no text is refused", func(_ bson.D, s string) any {
+			return skillText.Add(s, bson.D{{Key: "skill", Value: 1}})
+		}),
 		{Method: "denorm.Proximity.Add", Reason: "a string", Make: func(s string) any { return langText.Add(s, s) }},
 		write("Remove", "from both", func(skill bson.D, s string) any { return skillText.Remove(s, skill) }),
 		write("Remove", "nothing is refused", func(_ bson.D, s string) any { return skillText.Remove(s) }),
@@ -48,20 +52,28 @@ func proximityWrites() []Case {
 
 func proximityReads() []Case {
 	equal := func(reason string, make func(s string) bson.D, x *denorm.Proximity[bson.D, any]) Case {
-		return Case{Method: "denorm.Proximity.Equal", Reason: reason, MayRefuse: longPattern, From: func(s string) ([]any, func() any) {
-			d := roomy(make(s))
-			return []any{d}, func() any { return x.Equal(d) }
-		}}
+		return Case{
+			Method: "denorm.Proximity.Equal", Reason: reason, MayRefuse: longPattern,
+			From: func(s string) ([]any, func() any) {
+				d := roomy(make(s))
+				return []any{d}, func() any { return x.Equal(d) }
+			},
+		}
 	}
 	near := func(reason string, between int, order denorm.WordOrder) Case {
-		return Case{Method: "denorm.Proximity.Near", Reason: reason, MayRefuse: oneWord, Make: func(s string) any { return skillText.Near(s, s+"2", between, order) }}
+		return Case{
+			Method: "denorm.Proximity.Near", Reason: reason, MayRefuse: oneWord,
+			Make: func(s string) any { return skillText.Near(s, s+"2", between, order) },
+		}
 	}
 	return []Case{
 		equal("all fields", skillOf, skillText),
 		equal("one of the fields", func(s string) bson.D { return bson.D{{Key: "level", Value: s}} }, skillText),
-		equal("a field that an element hasn't", func(s string) bson.D { return bson.D{{Key: "level", Value: s}, {Key: "skill", Value: nil}} }, skillText),
+		equal("a field that an element hasn't",
+			func(s string) bson.D { return bson.D{{Key: "level", Value: s}, {Key: "skill", Value: nil}} }, skillText),
 		equal("strings, of either case", func(s string) bson.D { return bson.D{{Key: "langs", Value: s}} }, langText),
-		equal("what is no text is refused", func(s string) bson.D { return bson.D{{Key: "skill", Value: bson.D{{Key: "$gt", Value: s}}}} }, skillText),
+		equal("what is no text is refused",
+			func(s string) bson.D { return bson.D{{Key: "skill", Value: bson.D{{Key: "$gt", Value: s}}}} }, skillText),
 		near("next to each other", 0, denorm.InOrder),
 		near("with two words between, in any order", 2, denorm.AnyOrder),
 		near("too many between is refused", 101, denorm.AnyOrder),

@@ -47,8 +47,12 @@ func rollupCases() []Case {
 		one("Rebuild", "of half an hour is refused", func(string) any { return hitTotals.Rebuild(noon(0), noon(30)) }),
 		one("Bins", "some hours", func(s string) any { return hitTotals.Bins(s, denorm.Hourly, noon(0), noon(2*60)) }),
 		one("Bins", "all days", func(s string) any { return dayTotals.Bins(s, denorm.Daily, none, none) }),
-		one("Bins", "hours that are not kept are refused", func(s string) any { return dayTotals.Bins(s, denorm.Hourly, none, none) }),
-		one("Total", "months, days and hours", func(s string) any { return hitTotals.Total(s, noon(0), month.AddDate(0, 2, 0)) }),
+		one("Bins", "hours that are not kept are refused", func(s string) any {
+			return dayTotals.Bins(s, denorm.Hourly, none, none)
+		}),
+		one("Total", "months, days and hours", func(s string) any {
+			return hitTotals.Total(s, noon(0), month.AddDate(0, 2, 0))
+		}),
 		one("Total", "one unit", func(s string) any { return hitTotals.Total(s, noon(0), noon(2*60)) }),
 		one("Expire", "what is rolled up", func(string) any { return hitTotals.Expire(noon(0)) }),
 		one("Indexes", "of events and bins", func(string) any { return hitTotals.Indexes() }),

@@ -24,8 +24,9 @@ func slotted(list [][4]int64, more ...bson.E) func(string) testkit.Docs {
 		var out []any
 		for i, s := range list {
 			d := bson.D{
-				{Key: "_id", Value: "b#000" + string(rune('0'+s[0]))}, {Key: "key", Value: "b"}, {Key: "n", Value: int32(s[0])}, {Key: "of", Value: int32(s[1])},
-				{Key: "sum", Value: s[2]}, {Key: "seq", Value: int64(4)}, {Key: "free", Value: s[3]},
+				{Key: "_id", Value: "b#000" + string(rune('0'+s[0]))}, {Key: "key", Value: "b"}, {Key: "n", Value: int32(s[0])},
+				{Key: "of", Value: int32(s[1])}, {Key: "sum", Value: s[2]}, {Key: "seq", Value: int64(4)},
+				{Key: "free", Value: s[3]},
 			}
 			if i == len(list)-1 {
 				d = append(d, more...)
@@ -74,28 +75,43 @@ func slotsCases() []Case {
 		return bson.D{{Key: "op", Value: op}, {Key: "n", Value: n}, {Key: "h", Value: int32(1)}}
 	}
 	sent := bson.E{Key: "out", Value: bson.D{
-		{Key: "seq", Value: int64(4)}, {Key: "to", Value: int32(0)}, {Key: "of", Value: int32(0)}, {Key: "free", Value: int64(3)},
+		{Key: "seq", Value: int64(4)}, {Key: "to", Value: int32(0)}, {Key: "of", Value: int32(0)},
+		{Key: "free", Value: int64(3)},
 		{Key: "for", Value: append(token(other, -2), bson.E{Key: "of", Value: int32(2)})},
 	}}
 	merging := []bson.E{{Key: "out", Value: bson.D{
-		{Key: "seq", Value: int64(4)}, {Key: "to", Value: int32(0)}, {Key: "of", Value: int32(1)}, {Key: "free", Value: int64(3)}, {Key: "ops", Value: bson.A{token(other, 3)}},
+		{Key: "seq", Value: int64(4)}, {Key: "to", Value: int32(0)}, {Key: "of", Value: int32(1)},
+		{Key: "free", Value: int64(3)}, {Key: "ops", Value: bson.A{token(other, 3)}},
 	}}}
 	splitting := slotted([][4]int64{{0, 2, 9, 5}}, bson.E{Key: "out", Value: bson.D{
-		{Key: "seq", Value: int64(4)}, {Key: "to", Value: int32(1)}, {Key: "of", Value: int32(2)}, {Key: "free", Value: int64(4)}, {Key: "ops", Value: bson.A{token(other, 3)}},
+		{Key: "seq", Value: int64(4)}, {Key: "to", Value: int32(1)}, {Key: "of", Value: int32(2)},
+		{Key: "free", Value: int64(4)}, {Key: "ops", Value: bson.A{token(other, 3)}},
 	}})
 	two := slotted([][4]int64{{0, 2, 9, 9}, {1, 2, 3, 3}})
-	awaited := slotted([][4]int64{{1, 2, 9, 9}, {0, 2, 3, 3}}, bson.E{Key: "in", Value: bson.D{{Key: "from", Value: int32(1)}, {Key: "seq", Value: int64(5)}}})
+	awaited := slotted([][4]int64{{1, 2, 9, 9}, {0, 2, 3, 3}}, bson.E{
+		Key:   "in",
+		Value: bson.D{{Key: "from", Value: int32(1)}, {Key: "seq", Value: int64(5)}},
+	})
 	return []Case{
 		change("Add", "the first attempt reads nothing", nil, add(hits, 5)),
 		change("Add", "to a stock", nil, add(freeSeats, 5)),
 		change("Add", "a new key", func(string) testkit.Docs { return nil }, add(freeSeats, 5)),
-		change("Add", "other slots, of which some are missing", slotted([][4]int64{{0, 4, 9, 9}, {1, 4, 3, 3}}), func(string) model.Change[any] { return freeSeats.Add("b", 5, op) }),
-		change("Add", "a transfer is finished first", slotted([][4]int64{{0, 2, 9, 9}, {1, 2, 3, 0}}, sent), func(string) model.Change[any] { return freeSeats.Add("b", 5, op) }),
-		change("Add", "a token that was counted", slotted([][4]int64{{0, 2, 9, 9}, {1, 2, 5, 5}}, bson.E{Key: "ops", Value: bson.A{token(op, 5)}}), func(string) model.Change[any] { return hits.Add("b", 5, op) }),
-		change("Add", "no token is refused", nil, func(s string) model.Change[any] { return hits.Add(s, 5, bson.NilObjectID) }),
-		change("Take", "the first attempt reads nothing", nil, func(s string) model.Change[any] { return freeSeats.Take(s, 5, op) }),
+		change("Add", "other slots, of which some are missing", slotted([][4]int64{{0, 4, 9, 9}, {1, 4, 3, 3}}),
+			func(string) model.Change[any] { return freeSeats.Add("b", 5, op) }),
+		change("Add", "a transfer is finished first", slotted([][4]int64{{0, 2, 9, 9}, {1, 2, 3, 0}}, sent),
+			func(string) model.Change[any] { return freeSeats.Add("b", 5, op) }),
+		change("Add", "a token that was counted",
+			slotted([][4]int64{{0, 2, 9, 9}, {1, 2, 5, 5}}, bson.E{Key: "ops", Value: bson.A{token(op, 5)}}),
+			func(string) model.Change[any] { return hits.Add("b", 5, op) }),
+		change("Add", "no token is refused", nil, func(s string) model.Change[any] {
+			return hits.Add(s, 5, bson.NilObjectID)
+		}),
+		change("Take", "the first attempt reads nothing", nil, func(s string) model.Change[any] {
+			return freeSeats.Take(s, 5, op)
+		}),
 		change("Take", "another slot gives", two, take(5)),
-		change("Take", "all slots give", slotted([][4]int64{{0, 4, 5, 5}, {1, 4, 2, 2}, {2, 4, 3, 3}, {3, 4, 1, 1}}), take(11)),
+		change("Take", "all slots give",
+			slotted([][4]int64{{0, 4, 5, 5}, {1, 4, 2, 2}, {2, 4, 3, 3}, {3, 4, 1, 1}}), take(11)),
 		change("Take", "from a counter is refused", nil, func(s string) model.Change[any] { return hits.Take(s, 5, op) }),
 		change("Resize", "twice as many begins", two, resizeStock(4)),
 		change("Resize", "twice as many of a counter begins", two, resize(4)),
@@ -113,12 +129,17 @@ func slotsCases() []Case {
 		{Method: "denorm.Slots.Checks", Reason: "contents", Make: func(string) any { return freeSeats.Checks()[2].Find() }},
 		{Method: "denorm.Slots.Checks", Reason: "transfers are finished", From: func(s string) ([]any, func() any) {
 			check := freeSeats.Checks()[0]
-			found := findings(check, bson.D{{Key: "_id", Value: "b#0001"}, {Key: "key", Value: s}, {Key: "n", Value: int32(1)}, sent})
+			found := findings(check, bson.D{
+				{Key: "_id", Value: "b#0001"}, {Key: "key", Value: s}, {Key: "n", Value: int32(1)}, sent,
+			})
 			return []any{found}, func() any { return check.Mend(found) }
 		}},
 		{Method: "denorm.Slots.Checks", Reason: "missing slots are stored", From: func(s string) ([]any, func() any) {
 			check := freeSeats.Checks()[1]
-			found := findings(check, bson.D{{Key: "_id", Value: "b#0000"}, {Key: "key", Value: s}, {Key: "of", Value: int32(4)}, {Key: "missing", Value: bson.A{int32(2), int32(3)}}})
+			found := findings(check, bson.D{
+				{Key: "_id", Value: "b#0000"}, {Key: "key", Value: s}, {Key: "of", Value: int32(4)},
+				{Key: "missing", Value: bson.A{int32(2), int32(3)}},
+			})
 			return []any{found}, func() any { return check.Mend(found) }
 		}},
 	}

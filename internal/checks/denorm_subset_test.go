@@ -16,7 +16,8 @@ var (
 	inOrder = denorm.NewSubset(anything, "post", loosePosts, "recent", denorm.SubsetSpec{
 		Max: 2, By: bson.D{{Key: "time", Value: -1}, {Key: "_id", Value: 1}}, Fields: []string{"text", "by.name"},
 	})
-	wholeFirst = denorm.NewSubset(anything, "post", loosePosts, "recent", denorm.SubsetSpec{Max: 2, By: bson.D{{Key: "time", Value: -1}}})
+	wholeFirst = denorm.NewSubset(anything, "post", loosePosts, "recent",
+		denorm.SubsetSpec{Max: 2, By: bson.D{{Key: "time", Value: -1}}})
 )
 
 func init() { register(subsetCases()...) }
@@ -31,7 +32,11 @@ func childOf(s string) bson.D {
 
 // heldOf is what a post holds of a child.
 func heldOf(s string) bson.D {
-	return bson.D{{Key: "_id", Value: s}, {Key: "text", Value: s}, {Key: "by", Value: bson.D{{Key: "name", Value: s}}}, {Key: "time", Value: noon(0)}}
+	return bson.D{
+		{Key: "_id", Value: s}, {Key: "text", Value: s},
+		{Key: "by", Value: bson.D{{Key: "name", Value: s}}},
+		{Key: "time", Value: noon(0)},
+	}
 }
 
 // subsetOf is the post s, which holds the first two of its three children, and another without children.
@@ -43,20 +48,31 @@ func subsetOf(s string) testkit.Docs {
 		children = append(children, child)
 	}
 	return testkit.Docs{"anything": children, "posts": {
-		bson.D{{Key: "_id", Value: s}, {Key: "recent", Value: bson.A{heldOf(s), heldOf(s + "2")}}}, bson.D{{Key: "_id", Value: s + "9"}},
+		bson.D{{Key: "_id", Value: s}, {Key: "recent", Value: bson.A{heldOf(s), heldOf(s + "2")}}},
+		bson.D{{Key: "_id", Value: s + "9"}},
 	}}
 }
 
 func subsetCases() []Case {
 	return []Case{
-		{Method: "denorm.Subset.Refresh", Reason: "what the children say", Make: func(s string) any { return firstTwo.Refresh(s) },
+		{
+			Method: "denorm.Subset.Refresh", Reason: "what the children say",
+			Make: func(s string) any { return firstTwo.Refresh(s) },
+
 			State: asRead(func(s string) model.Change[any] { return firstTwo.Refresh(s) }, func(s string) testkit.Docs {
-				return testkit.Docs{"anything": {childOf(s)}, "posts": {bson.D{{Key: "_id", Value: s}, {Key: "recent", Value: bson.A{s}}}}}
-			})},
-		{Method: "denorm.Subset.Rest", Reason: "after the last that the parent holds", From: func(s string) ([]any, func() any) {
-			doc := roomy(bson.D{{Key: "_id", Value: s}, {Key: "recent", Value: roomy(bson.A{heldOf(s + "2"), heldOf(s)})}})
-			return []any{doc}, func() any { return firstTwo.Rest(&doc) }
-		}},
+				return testkit.Docs{
+					"anything": {childOf(s)},
+					"posts":    {bson.D{{Key: "_id", Value: s}, {Key: "recent", Value: bson.A{s}}}},
+				}
+			}),
+		},
+		{
+			Method: "denorm.Subset.Rest", Reason: "after the last that the parent holds",
+			From: func(s string) ([]any, func() any) {
+				doc := roomy(bson.D{{Key: "_id", Value: s}, {Key: "recent", Value: roomy(bson.A{heldOf(s + "2"), heldOf(s)})}})
+				return []any{doc}, func() any { return firstTwo.Rest(&doc) }
+			},
+		},
 		{Method: "denorm.Subset.Rest", Reason: "of a parent that holds none", From: func(s string) ([]any, func() any) {
 			doc := roomy(bson.D{{Key: "_id", Value: s}})
 			return []any{doc}, func() any { return firstTwo.Rest(&doc) }
@@ -69,7 +85,9 @@ func subsetCases() []Case {
 		}},
 		{Method: "denorm.Subset.Checks", Reason: "mend as it was found", From: func(s string) ([]any, func() any) {
 			check := firstTwo.Checks()[0]
-			found := findings(check, bson.D{{Key: "_id", Value: s}, {Key: "found", Value: bson.A{heldOf(s + "2")}}, {Key: "want", Value: bson.A{heldOf(s)}}})
+			found := findings(check, bson.D{
+				{Key: "_id", Value: s}, {Key: "found", Value: bson.A{heldOf(s + "2")}}, {Key: "want", Value: bson.A{heldOf(s)}},
+			})
 			return []any{found}, func() any { return check.Mend(found) }
 		}},
 		{Method: "denorm.Subset.Indexes", Reason: "children in order", Make: func(string) any { return firstTwo.Indexes() }},

@@ -7,7 +7,9 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-var newestMails = denorm.NewSubsetPages(mailboxes, "mails", keyMails, denorm.SubsetPagesSpec{Max: 2, By: bson.D{{Key: "head.kb", Value: -1}}})
+var newestMails = denorm.NewSubsetPages(mailboxes, "mails", keyMails, denorm.SubsetPagesSpec{
+	Max: 2, By: bson.D{{Key: "head.kb", Value: -1}},
+})
 
 func init() { register(subsetPagesCases()...) }
 
@@ -24,7 +26,10 @@ func pagedBox(s string) testkit.Docs {
 
 func subsetPagesCases() []Case {
 	change := func(method, reason string, of func(s string) model.Change[any], docs func(s string) testkit.Docs) Case {
-		return Case{Method: "denorm.SubsetPages." + method, Reason: reason, Make: func(s string) any { return of(s) }, State: asRead(of, docs)}
+		return Case{
+			Method: "denorm.SubsetPages." + method, Reason: reason, Make: func(s string) any { return of(s) },
+			State: asRead(of, docs),
+		}
 	}
 	none := func(string) testkit.Docs { return nil }
 	add := func(s string) model.Change[any] { return newestMails.Append(s, mailOf(s)) }
@@ -39,37 +44,64 @@ func subsetPagesCases() []Case {
 		}}
 	}
 	return []Case{
-		change("Append", "the first page, then the parent", add, func(s string) testkit.Docs { return testkit.Docs{"boxes": {mailbox{ID: s}}} }),
+		change("Append", "the first page, then the parent", add, func(s string) testkit.Docs {
+			return testkit.Docs{"boxes": {mailbox{ID: s}}}
+		}),
 		change("Append", "an element that is there", add, pagedBox),
-		{Method: "denorm.SubsetPages.Set", Reason: "in its page", State: asRead(set, pagedBox), From: func(s string) ([]any, func() any) {
-			fields := roomy(bson.D{{Key: "text", Value: s + "x"}})
-			return []any{fields}, func() any { return newestMails.Set(s, s, fields) }
-		}},
-		{Method: "denorm.SubsetPages.Remove", Reason: "from its page", State: asRead(remove, pagedBox), From: func(s string) ([]any, func() any) {
-			key := roomy(bson.D{{Key: "a", Value: s}})
-			return []any{key}, func() any { return newestMails.Remove(s, key) }
-		}},
+		{
+			Method: "denorm.SubsetPages.Set", Reason: "in its page", State: asRead(set, pagedBox),
+			From: func(s string) ([]any, func() any) {
+				fields := roomy(bson.D{{Key: "text", Value: s + "x"}})
+				return []any{fields}, func() any { return newestMails.Set(s, s, fields) }
+			},
+		},
+		{
+			Method: "denorm.SubsetPages.Remove", Reason: "from its page", State: asRead(remove, pagedBox),
+			From: func(s string) ([]any, func() any) {
+				key := roomy(bson.D{{Key: "a", Value: s}})
+				return []any{key}, func() any { return newestMails.Remove(s, key) }
+			},
+		},
 		change("Remove", "an element that isn't there", remove, none),
 		change("Refresh", "what the pages say", refresh, pagedBox),
 		change("Refresh", "without a parent", refresh, none),
-		{Method: "denorm.SubsetPages.Set", Reason: "the key is refused", Make: func(s string) any { return newestMails.Set(s, s, bson.D{{Key: "id", Value: s}}) },
-			State: func(string) any { return nil }},
-		{Method: "denorm.SubsetPages.Rest", Reason: "without what the parent holds", From: func(s string) ([]any, func() any) {
-			box := &mailbox{ID: s, Mails: roomy([]mail{mailOf(s)})}
-			return []any{box}, func() any { return newestMails.Rest(box, "", 2) }
-		}},
+		{
+			Method: "denorm.SubsetPages.Set", Reason: "the key is refused",
+			Make: func(s string) any { return newestMails.Set(s, s, bson.D{{Key: "id", Value: s}}) },
+
+			State: func(string) any { return nil },
+		},
+		{
+			Method: "denorm.SubsetPages.Rest", Reason: "without what the parent holds",
+			From: func(s string) ([]any, func() any) {
+				box := &mailbox{ID: s, Mails: roomy([]mail{mailOf(s)})}
+				return []any{box}, func() any { return newestMails.Rest(box, "", 2) }
+			},
+		},
 		{Method: "denorm.SubsetPages.Rest", Reason: "after a page", From: func(s string) ([]any, func() any) {
 			box := &mailbox{ID: s}
 			return []any{box}, func() any { return newestMails.Rest(box, rowText(s)+"#0000000004", 0) }
 		}},
-		{Method: "denorm.SubsetPages.Checks", Reason: "of all parents", Make: func(string) any { return newestMails.Checks()[0] }},
-		{Method: "denorm.SubsetPages.Checks", Reason: "of all pages", Make: func(string) any { return newestMails.Checks()[1] }},
+		{
+			Method: "denorm.SubsetPages.Checks", Reason: "of all parents",
+			Make: func(string) any { return newestMails.Checks()[0] },
+		},
+		{
+			Method: "denorm.SubsetPages.Checks", Reason: "of all pages",
+			Make: func(string) any { return newestMails.Checks()[1] },
+		},
 		check("an array as it was found", 0, func(s string) bson.M {
-			return bson.M{"_id": s, "found": bson.A{bson.D{{Key: "id", Value: s}}}, "want": bson.A{bson.D{{Key: "id", Value: s + "2"}}}}
+			return bson.M{
+				"_id": s, "found": bson.A{bson.D{{Key: "id", Value: s}}},
+				"want": bson.A{bson.D{{Key: "id", Value: s + "2"}}},
+			}
 		}),
 		check("orphans as they were found", 1, func(s string) bson.M {
 			return bson.M{"_id": s + "#0000000000", "key": s, "n": int64(3), "bytes": int64(300)}
 		}),
-		{Method: "denorm.SubsetPages.Indexes", Reason: "the pages' own", Make: func(string) any { return newestMails.Indexes() }},
+		{
+			Method: "denorm.SubsetPages.Indexes", Reason: "the pages' own",
+			Make: func(string) any { return newestMails.Indexes() },
+		},
 	}
 }

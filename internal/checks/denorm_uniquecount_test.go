@@ -28,14 +28,18 @@ func uniqueCountCases() []Case {
 		one("Visit", "for ever", func(s string) any { return everVisitors.Visit(s, s, none) }),
 		one("Visit", "of nobody is refused", func(s string) any { return dayVisitors.Visit(s, "", noon(0)) }),
 		{Method: "denorm.UniqueCount.VisitAll", Reason: "one of them twice", From: func(s string) ([]any, func() any) {
-			list := roomy([]model.Write{dayVisitors.Visit(s, s+"2", noon(0)), dayVisitors.Visit(s, s, noon(0)), dayVisitors.Visit(s, s, noon(60))})
+			list := roomy([]model.Write{
+				dayVisitors.Visit(s, s+"2", noon(0)), dayVisitors.Visit(s, s, noon(0)), dayVisitors.Visit(s, s, noon(60)),
+			})
 			return []any{list}, func() any { return dayVisitors.VisitAll(list) }
 		}},
 		one("Seen", "by _id", func(s string) any { return dayVisitors.Seen(s, s, noon(0)) }),
 		one("Visits", "some days", func(s string) any { return dayVisitors.Visits(s, noon(0), noon(2*24*60)) }),
 		one("Visits", "from a day on", func(s string) any { return dayVisitors.Visits(s, noon(0), none) }),
 		one("Count", "one day", func(s string) any { return dayVisitors.Count(s, noon(0), noon(0).Add(time.Hour)) }),
-		one("Count", "some days, each member once", func(s string) any { return dayVisitors.Count(s, noon(0), noon(2*24*60)) }),
+		one("Count", "some days, each member once", func(s string) any {
+			return dayVisitors.Count(s, noon(0), noon(2*24*60))
+		}),
 		one("Count", "for ever", func(s string) any { return everVisitors.Count(s, none, none) }),
 		one("Count", "times for ever are refused", func(s string) any { return everVisitors.Count(s, noon(0), none) }),
 		one("PerPeriod", "all days", func(s string) any { return dayVisitors.PerPeriod(s, none, none) }),

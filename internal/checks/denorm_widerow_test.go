@@ -36,7 +36,10 @@ func wideKey(minute int, s string) string { return denorm.ColumnsFrom(noon(minut
 
 // wideColumn is a column that links to a document, with a key that s ends.
 func wideColumn(minute int, id, s string) bson.D {
-	return bson.D{{Key: "k", Value: wideKey(minute, s)}, {Key: "at", Value: noon(minute)}, {Key: "id", Value: id}, {Key: "op", Value: oid(9)}}
+	return bson.D{
+		{Key: "k", Value: wideKey(minute, s)}, {Key: "at", Value: noon(minute)}, {Key: "id", Value: id},
+		{Key: "op", Value: oid(9)},
+	}
 }
 
 // widePage is a document of the row s, with two columns that don't link to s.
@@ -47,14 +50,17 @@ func widePage(s string) bson.Raw {
 // partedPage is a document of the row s that is being split before its last column, which links to a document.
 func partedPage(s, last string) bson.Raw {
 	return rowOf(s, bson.A{wideColumn(1, s+"1", s), wideColumn(3, last, s)},
-		bson.E{Key: "split", Value: bson.D{{Key: "at", Value: wideKey(3, s)}, {Key: "page", Value: rowText(s) + "#" + wideKey(3, s)}}})
+		bson.E{
+			Key:   "split",
+			Value: bson.D{{Key: "at", Value: wideKey(3, s)}, {Key: "page", Value: rowText(s) + "#" + wideKey(3, s)}},
+		})
 }
 
 // rowOf is a document of the row s, with columns and more fields.
 func rowOf(s string, columns bson.A, more ...bson.E) bson.Raw {
 	return rawDoc(append(bson.D{
-		{Key: "_id", Value: rowText(s) + "#"}, {Key: "row", Value: s}, {Key: "low", Value: ""}, {Key: "hi", Value: "~"}, {Key: "n", Value: len(columns)},
-		{Key: "rev", Value: int64(2)}, {Key: "cols", Value: columns},
+		{Key: "_id", Value: rowText(s) + "#"}, {Key: "row", Value: s}, {Key: "low", Value: ""}, {Key: "hi", Value: "~"},
+		{Key: "n", Value: len(columns)}, {Key: "rev", Value: int64(2)}, {Key: "cols", Value: columns},
 	}, more...))
 }
 
@@ -66,18 +72,27 @@ func wideRowWrites() []Case {
 			maps.Copy(all, docs(s))
 			return all
 		}
-		return Case{Method: "denorm.WideRow.Link", Reason: reason, State: asRead(of, stored), Make: func(s string) any { return of(s) }}
+		return Case{
+			Method: "denorm.WideRow.Link", Reason: reason, State: asRead(of, stored), Make: func(s string) any { return of(s) },
+		}
 	}
 	renew := func(side string, check model.Check) Case {
-		return Case{Method: "denorm.WideRow.Checks", Reason: "mend copies of " + side + " documents, old and missing", From: func(s string) ([]any, func() any) {
-			found := findings(check,
-				bson.M{"id": s, "found": bson.M{"name": "old"}, "want": bson.M{"name": s}}, bson.M{"id": s, "want": bson.M{"name": s}})
-			return []any{found}, func() any { return check.Mend(found) }
-		}}
+		return Case{
+			Method: "denorm.WideRow.Checks",
+			Reason: "mend copies of " + side + " documents, old and missing",
+			From: func(s string) ([]any, func() any) {
+				found := findings(check,
+					bson.M{"id": s, "found": bson.M{"name": "old"}, "want": bson.M{"name": s}},
+					bson.M{"id": s, "want": bson.M{"name": s}})
+				return []any{found}, func() any { return check.Mend(found) }
+			},
+		}
 	}
 	unlink := func(reason string, docs func(s string) testkit.Docs) Case {
 		of := func(s string) model.Change[any] { return likes.Unlink(s, s) }
-		return Case{Method: "denorm.WideRow.Unlink", Reason: reason, State: asRead(of, docs), Make: func(s string) any { return of(s) }}
+		return Case{
+			Method: "denorm.WideRow.Unlink", Reason: reason, State: asRead(of, docs), Make: func(s string) any { return of(s) },
+		}
 	}
 	left := func(page bson.Raw) testkit.Docs { return testkit.Docs{"itemByUser": {page}} }
 	full := func(s string) testkit.Docs { return left(widePage(s)) }
@@ -85,10 +100,16 @@ func wideRowWrites() []Case {
 		link("the first of both rows", 2, func(string) testkit.Docs { return nil }),
 		link("a full document: half of it moves", 2, full),
 		link("a full document: what comes last begins the next", 9, full),
-		link("a split that was left is finished first", 2, func(s string) testkit.Docs { return testkit.Docs{"userByItem": {partedPage(s, s+"3")}} }),
-		link("half a link is completed, with its time", 2, func(s string) testkit.Docs { return left(rowOf(s, bson.A{wideColumn(1, s, s)})) }),
+		link("a split that was left is finished first", 2, func(s string) testkit.Docs {
+			return testkit.Docs{"userByItem": {partedPage(s, s+"3")}}
+		}),
+		link("half a link is completed, with its time", 2, func(s string) testkit.Docs {
+			return left(rowOf(s, bson.A{wideColumn(1, s, s)}))
+		}),
 		link("a document that doesn't count its columns", 2, func(s string) testkit.Docs {
-			return left(rawDoc(bson.D{{Key: "_id", Value: rowText(s) + "#"}, {Key: "hi", Value: "~"}, {Key: "n", Value: 7}, {Key: "rev", Value: int64(3)}}))
+			return left(rawDoc(bson.D{
+				{Key: "_id", Value: rowText(s) + "#"}, {Key: "hi", Value: "~"}, {Key: "n", Value: 7}, {Key: "rev", Value: int64(3)},
+			}))
 		}),
 		{Method: "denorm.WideRow.Link", Reason: "without a token is refused",
 			State: func(string) any { return struct{}{} },
@@ -104,22 +125,70 @@ func wideRowWrites() []Case {
 
 func wideRowReads() []Case {
 	return []Case{
-		{Method: "denorm.WideRow.Linked", Reason: "the pair's column", Make: func(s string) any { return likes.Linked(s, s) }},
-		{Method: "denorm.RowSide.Newest", Reason: "the first page", Make: func(s string) any { return likes.Left().Newest(s, "", 10) }},
-		{Method: "denorm.RowSide.Newest", Reason: "the next page", Make: func(s string) any { return likes.Left().Newest(s, s, 10) }},
-		{Method: "denorm.RowSide.Newest", Reason: "a negative number is refused", Make: func(s string) any { return likes.Left().Newest(s, "", -1) }},
-		{Method: "denorm.RowSide.Oldest", Reason: "from a time", Make: func(s string) any { return likes.Left().Oldest(s, wideKey(3, s), 10) }},
-		{Method: "denorm.RowSide.Newest", Reason: "the first page of a right row", Make: func(s string) any { return likes.Right().Newest(s, "", 10) }},
-		{Method: "denorm.RowSide.Oldest", Reason: "all of a right row", Make: func(s string) any { return likes.Right().Oldest(s, "", 0) }},
-		{Method: "denorm.RowSide.Count", Reason: "by the documents' counts", Make: func(s string) any { return likes.Left().Count(s) }},
-		{Method: "denorm.RowSide.Count", Reason: "of a right row", Make: func(s string) any { return likes.Right().Count(s) }},
-		{Method: "denorm.WideRow.Checks", Reason: "half links and repeated ones", Make: func(string) any { return likes.Checks()[0] }},
-		{Method: "denorm.WideRow.Checks", Reason: "what the right rows carry", Make: func(string) any { return likes.Checks()[1] }},
-		{Method: "denorm.WideRow.Checks", Reason: "what the left rows carry", Make: func(string) any { return likes.Checks()[2] }},
-		{Method: "denorm.WideRow.Checks", Reason: "left documents that are missing", Make: func(string) any { return likes.Checks()[3] }},
-		{Method: "denorm.WideRow.Checks", Reason: "right documents that are missing", Make: func(string) any { return likes.Checks()[4] }},
-		{Method: "denorm.WideRow.Checks", Reason: "left rows with more than two columns", Make: func(string) any { return likes.Checks()[5] }},
-		{Method: "denorm.WideRow.Checks", Reason: "right rows with more than two columns", Make: func(string) any { return likes.Checks()[6] }},
+		{
+			Method: "denorm.WideRow.Linked", Reason: "the pair's column",
+			Make: func(s string) any { return likes.Linked(s, s) },
+		},
+		{
+			Method: "denorm.RowSide.Newest", Reason: "the first page",
+			Make: func(s string) any { return likes.Left().Newest(s, "", 10) },
+		},
+		{
+			Method: "denorm.RowSide.Newest", Reason: "the next page",
+			Make: func(s string) any { return likes.Left().Newest(s, s, 10) },
+		},
+		{
+			Method: "denorm.RowSide.Newest", Reason: "a negative number is refused",
+			Make: func(s string) any { return likes.Left().Newest(s, "", -1) },
+		},
+		{
+			Method: "denorm.RowSide.Oldest", Reason: "from a time",
+			Make: func(s string) any { return likes.Left().Oldest(s, wideKey(3, s), 10) },
+		},
+		{
+			Method: "denorm.RowSide.Newest", Reason: "the first page of a right row",
+			Make: func(s string) any { return likes.Right().Newest(s, "", 10) },
+		},
+		{
+			Method: "denorm.RowSide.Oldest", Reason: "all of a right row",
+			Make: func(s string) any { return likes.Right().Oldest(s, "", 0) },
+		},
+		{
+			Method: "denorm.RowSide.Count", Reason: "by the documents' counts",
+			Make: func(s string) any { return likes.Left().Count(s) },
+		},
+		{
+			Method: "denorm.RowSide.Count", Reason: "of a right row",
+			Make: func(s string) any { return likes.Right().Count(s) },
+		},
+		{
+			Method: "denorm.WideRow.Checks", Reason: "half links and repeated ones",
+			Make: func(string) any { return likes.Checks()[0] },
+		},
+		{
+			Method: "denorm.WideRow.Checks", Reason: "what the right rows carry",
+			Make: func(string) any { return likes.Checks()[1] },
+		},
+		{
+			Method: "denorm.WideRow.Checks", Reason: "what the left rows carry",
+			Make: func(string) any { return likes.Checks()[2] },
+		},
+		{
+			Method: "denorm.WideRow.Checks", Reason: "left documents that are missing",
+			Make: func(string) any { return likes.Checks()[3] },
+		},
+		{
+			Method: "denorm.WideRow.Checks", Reason: "right documents that are missing",
+			Make: func(string) any { return likes.Checks()[4] },
+		},
+		{
+			Method: "denorm.WideRow.Checks", Reason: "left rows with more than two columns",
+			Make: func(string) any { return likes.Checks()[5] },
+		},
+		{
+			Method: "denorm.WideRow.Checks", Reason: "right rows with more than two columns",
+			Make: func(string) any { return likes.Checks()[6] },
+		},
 		{Method: "denorm.WideRow.Indexes", Reason: "of both rows", Make: func(string) any { return likes.Indexes() }},
 	}
 }

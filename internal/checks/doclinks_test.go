@@ -71,7 +71,8 @@ func wantDocLinks(t *testing.T, dir string) {
 			case *ast.CommentGroup:
 				for _, text := range plainTexts(links.Parse(n.Text())) {
 					for _, link := range brackets.FindAllString(text, -1) {
-						t.Errorf("%s: the link %s leads nowhere: name a declaration, or leave the brackets out", set.Position(n.Pos()), link)
+						t.Errorf("%s: the link %s leads nowhere: name a declaration, or leave the brackets out",
+							set.Position(n.Pos()), link)
 					}
 				}
 			}

@@ -32,7 +32,9 @@ var opensDatabase = regexp.MustCompile(`core\.Database\(|\.\(\*mongo\.Database\)
 // TestDoors: the library opens the driver's database in few places, so that a scope can't be passed by.
 func TestDoors(t *testing.T) {
 	open := map[string]bool{}
-	for _, top := range []string{"model", "relate", "denorm", "paths", "geohash", "internal/core", "internal/commands", "internal/found"} {
+	for _, top := range []string{
+		"model", "relate", "denorm", "paths", "geohash", "internal/core", "internal/commands", "internal/found",
+	} {
 		err := filepath.WalkDir(filepath.Join(root(), top), func(path string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() && d.Name() == "modeltest" {
 				return orSkip(err)
@@ -48,7 +50,8 @@ func TestDoors(t *testing.T) {
 			if name = filepath.ToSlash(name); opensDatabase.Match(src) {
 				open[name] = true
 				if doors[name] == "" {
-					t.Errorf("%s opens the driver's database: run on a model.DB, or say in the list why no scope need hold there", name)
+					t.Errorf("%s opens the driver's database: run on a model.DB, or say in the list why no scope need hold there",
+						name)
 				}
 			}
 			return err

@@ -38,9 +38,10 @@ func TestExamples(t *testing.T) {
 func TestFixedExamples(t *testing.T) {
 	names := map[string][]string{
 		"model": {
-			"Aggregate", "Change", "Change_Also", "Check", "Check_own", "Collection", "Find", "InTx", "IndexSet", "Job", "Lease", "Merge", "MergeInto", "MergePlans", "Model",
-			"Model_Audit", "Model_Diagram", "Model_Indexes", "Modify", "New", "Observer", "Page", "Plan", "Result", "Scope", "Stage", "StepError", "Stream",
-			"Technique", "Validation", "WithTransactions", "Write",
+			"Aggregate", "Change", "Change_Also", "Check", "Check_own", "Collection", "Find", "InTx", "IndexSet", "Job", "Lease",
+			"Merge", "MergeInto", "MergePlans", "Model", "Model_Audit", "Model_Diagram", "Model_Indexes", "Modify", "New",
+			"Observer", "Page", "Plan", "Result", "Scope", "Stage", "StepError", "Stream", "Technique", "Validation",
+			"WithTransactions", "Write",
 		},
 		"model/advise":     {"Advice_HTML", "Budget", "Choose", "Survey"},
 		"model/design":     {"Lint"},
@@ -105,8 +106,8 @@ func exampleProblem(t *testing.T, p goPackage, name string) string {
 	return "has no Example" + name
 }
 
-// isWholeFile reports whether godoc shows the file as one program: a single example, at least one other declaration, and
-// no test.
+// isWholeFile reports whether godoc shows the file as one program: a single example, at least one other declaration,
+// and no test.
 func isWholeFile(f *ast.File) bool {
 	examples, others := 0, 0
 	for _, d := range f.Decls {
@@ -115,7 +116,8 @@ func isWholeFile(f *ast.File) bool {
 			switch {
 			case d.Recv == nil && hasPrefix(d.Name.Name, "Example"):
 				examples++
-			case d.Recv == nil && (hasPrefix(d.Name.Name, "Test") || hasPrefix(d.Name.Name, "Fuzz") || hasPrefix(d.Name.Name, "Benchmark")):
+			case d.Recv == nil &&
+				(hasPrefix(d.Name.Name, "Test") || hasPrefix(d.Name.Name, "Fuzz") || hasPrefix(d.Name.Name, "Benchmark")):
 				return false
 			default:
 				others++

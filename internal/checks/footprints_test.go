@@ -19,12 +19,12 @@ var declaredTechniques = []model.Technique{
 	mails, keyMails, addedMails, largeMails, dailyMails, monthMails, countMails, sheetColumns, sheetRows, noteRows,
 	copyNames, copyBeside, copyBare, copyItems, copyNested, copyListed, copyCounted, copyCountedIn, copyCountedListed,
 	tallied, spanned, partNames, partShouts, partBare, dwellers, mailers, labelled, thingsBy,
-	skillFields, langFields, boxMails, plainBoxes, largeBoxes, addingBoxes, skillText, langText, firstTwo, inOrder, wholeFirst,
-	dayVisitors, everVisitors, monthVisits, likes, keyedPlaces, namedPlaces,
+	skillFields, langFields, boxMails, plainBoxes, largeBoxes, addingBoxes, skillText, langText,
+	firstTwo, inOrder, wholeFirst, dayVisitors, everVisitors, monthVisits, likes, keyedPlaces, namedPlaces,
 	byPlace, byDevice, placeInDoc, letterBox, bagBox, accountBox, ranged, hashed, mixed, shardID,
 	lodgerPlaces, lodgerRooms, lodgerHome, lodgerUnbound, mediumKinds, topKinds, listKinds, versioned, versionedBy,
-	byChildren, fewLists, talks, talks.Components(), shouting, nestedOnes, gappedOnes, directOnes, byParent, byArray, byPath,
-	listedComments, boundComments, keyedComments, nestedComments,
+	byChildren, fewLists, talks, talks.Components(), shouting, nestedOnes, gappedOnes, directOnes,
+	byParent, byArray, byPath, listedComments, boundComments, keyedComments, nestedComments,
 	uses, owns, keyed, lostParts, lostStock, lostHosts, lostOwner, onlyTold, untyped, untypedIn,
 	fitted, tied, wrote, wroteRight, turned, inPlace, back, backPlace,
 	takenOut, listedOut, movedOut, partedOut, takenIn, listedIn, movedIn,
@@ -38,11 +38,13 @@ func typeName(t model.Technique) string {
 
 // partsOfTechniques are types whose methods belong to a technique of another name.
 var partsOfTechniques = map[string][]string{
-	"relate.Side": {"relate.TwoWay", "relate.ManyToMany"}, "relate.JoinSide": {"relate.JoinCollection"}, "denorm.RowSide": {"denorm.WideRow"},
-	"keys.Days": {"keys.Sequence"}, "keys.Allocator": {"keys.Sequence"}, "paths.Graph": {"paths.Graph", "paths.Supersteps"},
+	"relate.Side": {"relate.TwoWay", "relate.ManyToMany"}, "relate.JoinSide": {"relate.JoinCollection"},
+	"denorm.RowSide": {"denorm.WideRow"}, "keys.Days": {"keys.Sequence"}, "keys.Allocator": {"keys.Sequence"},
+	"paths.Graph": {"paths.Graph", "paths.Supersteps"},
 }
 
-// writtenByStores are techniques without methods that write: stores write what they own. Their cases of stores begin with the name.
+// writtenByStores are techniques without methods that write: stores write what they own. Their cases of stores begin
+// with the name.
 var writtenByStores = map[string]bool{"denorm.Counter": true}
 
 // Each path that a technique's commands write, or have in a filter, is in a footprint of the technique, and each
@@ -90,12 +92,16 @@ func misdeclared(name string, list []model.Footprint, found usedPaths) (problems
 			continue
 		}
 		has := func(f model.Footprint) bool { return covers(f, p) }
-		if !slices.ContainsFunc(list, has) && !slices.Contains(handed, p.path) && !slices.Contains(handed, p.collection+"."+p.path) {
-			problems = append(problems, fmt.Sprintf("%s %s.%s without a footprint", map[bool]string{true: "writes", false: "asks for"}[p.write], p.collection, p.path))
+		if !slices.ContainsFunc(list, has) && !slices.Contains(handed, p.path) &&
+			!slices.Contains(handed, p.collection+"."+p.path) {
+			problems = append(problems,
+				fmt.Sprintf("%s %s.%s without a footprint",
+					map[bool]string{true: "writes", false: "asks for"}[p.write], p.collection, p.path))
 		}
 	}
 	for _, f := range list {
-		if !usedBy(f, found) && !slices.Contains(unseen[name], f.Collection+"."+f.Path) && !slices.Contains(unseen[name], model.Whole) {
+		if !usedBy(f, found) && !slices.Contains(unseen[name], f.Collection+"."+f.Path) &&
+			!slices.Contains(unseen[name], model.Whole) {
 			problems = append(problems, fmt.Sprintf("%s: no command does", f))
 		}
 	}
@@ -109,7 +115,8 @@ func covers(f model.Footprint, p usedPath) bool {
 	case f.Collection != p.collection:
 		return false
 	case f.Path == model.Whole:
-		return f.Use == model.Owns || p.write && p.path == model.Whole && f.Use != model.Reads || !p.write && f.Use == model.Reads
+		return f.Use == model.Owns || p.write && p.path == model.Whole && f.Use != model.Reads ||
+			!p.write && f.Use == model.Reads
 	case !p.write:
 		return core.Overlap(f.Path, p.path)
 	}
@@ -119,21 +126,25 @@ func covers(f model.Footprint, p usedPath) bool {
 // usedBy reports whether some command does what a footprint says.
 func usedBy(f model.Footprint, found usedPaths) bool {
 	for p := range found {
-		if p.collection == f.Collection && (f.Use == model.Reads || p.write) && (p.path == f.Path || f.Path == model.Whole || p.path != model.Whole && core.Overlap(f.Path, p.path)) {
+		if p.collection == f.Collection && (f.Use == model.Reads || p.write) &&
+			(p.path == f.Path || f.Path == model.Whole || p.path != model.Whole && core.Overlap(f.Path, p.path)) {
 			return true
 		}
 	}
 	return false
 }
 
-// handedIn are paths of conditions and changes that the cases hand to a technique: they are its caller's, not the technique's.
+// handedIn are paths of conditions and changes that the cases hand to a technique: they are its caller's, not the
+// technique's.
 var handedIn = map[string][]string{
 	"denorm.Counter": {"anything.title"}, "denorm.Columns": {"anything.at"},
-	"denorm.Normalized": {"anything.at"}, "denorm.Subset": {"anything.note"}, "denorm.Numbered": {"anything.level", "anything.skill"},
+	"denorm.Normalized": {"anything.at"}, "denorm.Subset": {"anything.note"},
+	"denorm.Numbered": {"anything.level", "anything.skill"},
 	"denorm.Feed":     {"names.*", "parts.loud", "seen.kind", "seen.removed", "seen.updated"},
 	"embed.Versioned": {"ledgers.owner", "ledgers.qty"}, "embed.Kinds": {"mediums.author", "mediums.min"},
 	"geofield.Field": {"anything.name", "anything.log"}, "paths.Tree": {"categories.name"},
-	"relate.Dangling":  {"portfolios.name", "portfolios.tags", "logmsgs.host"}, // those of a policy that a case declares by itself
+	// those of a policy that a case declares by itself
+	"relate.Dangling":  {"portfolios.name", "portfolios.tags", "logmsgs.host"},
 	"relate.ParentRef": {"hosts.name"}, "denorm.Bounded": {"hosts.note", "hosts.views"},
 	"schema.Versions": {"readers.first", "readers.name", "readers.note", "readers.tags"},
 
@@ -144,26 +155,41 @@ var handedIn = map[string][]string{
 
 // unseen are the footprints of which the cases show no command.
 var unseen = map[string][]string{
-	"denorm.Copy":       {"*"},                                                                                              // a store writes them
-	"denorm.WideRow":    {"items.title", "users.name"},                                                                      // a store looks at them
-	"denorm.IndexTable": {"*"},                                                                                              // a store writes them
-	"denorm.Inverted":   {"*"},                                                                                              // a store writes them
-	"denorm.Subset":     {"anything.by.name", "anything.text"},                                                              // as above
-	"denorm.Feed":       {"docmodel.feeds.*", "places.*"},                                                                   // the stream keeps its place itself
-	"keys.Composite":    {"readings.at", "readings.device", "readings.op"},                                                  // no case looks for parts that aren't there
-	"paths.Supersteps":  {"hosts.labels"},                                                                                   // as below
-	"schema.Expiry":     {"archive.meta.until", "archive.archivedEarlier", "oldmsgs.archivedEarlier", "logmsgs.unarchived"}, // they are stored with whole documents
-	"schema.Versions":   {"readers.v"},                                                                                      // no case of documents of that version
-	"relate.OnDelete":   {"*"},                                                                                              // a store writes them
-	"relate.Migration":  {"*"},                                                                                              // its stages read before they plan
-	"paths.Graph":       {"hosts.labels", "talks.*"},                                                                        // its queries read them
+	// a store writes them
+	"denorm.Copy": {"*"},
+	// a store looks at them
+	"denorm.WideRow": {"items.title", "users.name"},
+	// a store writes them
+	"denorm.IndexTable": {"*"},
+	// a store writes them
+	"denorm.Inverted": {"*"},
+	// as above
+	"denorm.Subset": {"anything.by.name", "anything.text"},
+	// the stream keeps its place itself
+	"denorm.Feed": {"docmodel.feeds.*", "places.*"},
+	// no case looks for parts that aren't there
+	"keys.Composite": {"readings.at", "readings.device", "readings.op"},
+	// as below
+	"paths.Supersteps": {"hosts.labels"},
+	// they are stored with whole documents
+	"schema.Expiry":    {"archive.meta.until", "archive.archivedEarlier", "oldmsgs.archivedEarlier", "logmsgs.unarchived"},
+	"schema.Versions":  {"readers.v"},               // no case of documents of that version
+	"relate.OnDelete":  {"*"},                       // a store writes them
+	"relate.Migration": {"*"},                       // its stages read before they plan
+	"paths.Graph":      {"hosts.labels", "talks.*"}, // its queries read them
 }
 
 // The comparison of footprints and commands sees what it must.
 func TestMisdeclared(t *testing.T) {
 	w := model.Write{Collection: "a", Model: &mongo.UpdateOneModel{
-		Filter: bson.D{{Key: "$or", Value: bson.A{bson.D{{Key: "k", Value: bson.D{{Key: "$elemMatch", Value: bson.D{{Key: "id", Value: 1}}}}}}}}},
-		Update: bson.D{{Key: "$set", Value: bson.D{{Key: "list.$[x].n", Value: 1}}}, {Key: "$rename", Value: bson.D{{Key: "old", Value: "new"}}}},
+		Filter: bson.D{{
+			Key:   "$or",
+			Value: bson.A{bson.D{{Key: "k", Value: bson.D{{Key: "$elemMatch", Value: bson.D{{Key: "id", Value: 1}}}}}}},
+		}},
+		Update: bson.D{
+			{Key: "$set", Value: bson.D{{Key: "list.$[x].n", Value: 1}}},
+			{Key: "$rename", Value: bson.D{{Key: "old", Value: "new"}}},
+		},
 	}}
 	whole := slices.Concat(model.Reads.In("a", "k"), model.Writes.In("a", "list.n", "old", "new"))
 	for _, test := range []struct {
@@ -174,9 +200,17 @@ func TestMisdeclared(t *testing.T) {
 		{"whole", whole, nil},
 		{"a path above", slices.Concat(whole[:1], model.Owns.In("a", "list", "old", "new")), nil},
 		{"nothing", nil, []string{"asks for a.k ", "asks for a.k.id ", "writes a.list.n ", "writes a.new ", "writes a.old "}},
-		{"what is written is only read", slices.Concat(whole[:1], model.Reads.In("a", "list.n"), whole[2:]), []string{"writes a.list.n "}},
+		{
+			reason: "what is written is only read",
+			list:   slices.Concat(whole[:1], model.Reads.In("a", "list.n"), whole[2:]),
+			want:   []string{"writes a.list.n "},
+		},
 		{"a path below", slices.Concat(whole, model.Writes.In("a", "old.x"))[:3], []string{"writes a.new "}},
-		{"whole documents of a user's", slices.Concat(whole[:1], model.Writes.In("a", model.Whole)), []string{"writes a.list.n ", "writes a.new ", "writes a.old "}},
+		{
+			reason: "whole documents of a user's",
+			list:   slices.Concat(whole[:1], model.Writes.In("a", model.Whole)),
+			want:   []string{"writes a.list.n ", "writes a.new ", "writes a.old "},
+		},
 		{"whole documents of its own", model.Owns.In("a", model.Whole), nil},
 		{"another collection", slices.Concat(whole, model.Writes.In("b", "n")), []string{"writes b.n: no command"}},
 		{"a path that nothing uses", slices.Concat(whole, model.Reads.In("a", "z")), []string{"reads a.z: no command"}},

@@ -20,7 +20,8 @@ type usedPath struct {
 type usedPaths map[usedPath]bool
 
 func (u usedPaths) add(collection, path string, write bool) {
-	if path = plainPath(path); path == "" || path == "_id" || !write && strings.HasPrefix(path, "_id.") || strings.HasPrefix(path, "_m.") {
+	if path = plainPath(path); path == "" || path == "_id" || !write && strings.HasPrefix(path, "_id.") ||
+		strings.HasPrefix(path, "_m.") {
 		return // a store has the field _m of its own
 	}
 	u[usedPath{collection, path, write}] = true

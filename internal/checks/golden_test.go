@@ -137,7 +137,10 @@ func (c Case) show(t *testing.T, s string) string {
 		}
 		if list := reflect.ValueOf(v); list.Kind() == reflect.Slice {
 			for i := range list.Len() {
-				one := Case{Method: c.Method, Reason: c.Reason, State: c.State, Make: func(string) any { return list.Index(i).Interface() }}
+				one := Case{
+					Method: c.Method, Reason: c.Reason, State: c.State,
+					Make: func(string) any { return list.Index(i).Interface() },
+				}
 				b.WriteString(one.show(t, s))
 			}
 			return b.String()

@@ -15,8 +15,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// A document that the scope hides, another tenant's or one that is marked as deleted, is ErrNotFound to everything that writes it, and
-// is tried once.
+// A document that the scope hides, another tenant's or one that is marked as deleted, is ErrNotFound to everything that
+// writes it, and is tried once.
 func TestHiddenIsNotFound(t *testing.T) {
 	tenancy.Differs(t, "it has a scope of its own")
 	monitor := mongotest.NewMonitor()
@@ -30,7 +30,10 @@ func TestHiddenIsNotFound(t *testing.T) {
 		monitor.Reset()
 		_, _ = runValue(t.Context(), mine.On(db), c.value(harmless))
 		asked := askedIDs(monitor.Commands())
-		for _, hiding := range []bson.D{{{Key: "tenant", Value: "theirs"}}, {{Key: "tenant", Value: "mine"}, {Key: "deletedAt", Value: int64(7)}}} {
+		for _, hiding := range []bson.D{
+			{{Key: "tenant", Value: "theirs"}},
+			{{Key: "tenant", Value: "mine"}, {Key: "deletedAt", Value: int64(7)}},
+		} {
 			if err := db.Drop(t.Context()); err != nil {
 				t.Fatal(err)
 			}
@@ -137,7 +140,8 @@ func askedIDs(commands []mongotest.Command) map[askedID]bson.RawValue {
 func hide(t *testing.T, db *mongo.Database, asked map[askedID]bson.RawValue, hiding bson.D) {
 	t.Helper()
 	for doc, id := range asked {
-		if _, err := db.Collection(doc.collection).InsertOne(t.Context(), append(bson.D{{Key: "_id", Value: id}}, hiding...)); err != nil {
+		if _, err := db.Collection(doc.collection).
+			InsertOne(t.Context(), append(bson.D{{Key: "_id", Value: id}}, hiding...)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -45,7 +45,8 @@ func longest() int {
 	return 1 << 16
 }
 
-// Whatever a caller's string holds, the generated documents have the same keys and operators, and the string is a value.
+// Whatever a caller's string holds, the generated documents have the same keys and operators, and the string is a
+// value.
 func TestHostileStrings(t *testing.T) {
 	for i, c := range registered {
 		if testing.Short() && i%32 > 0 {

@@ -19,7 +19,8 @@ func TestImports(t *testing.T) {
 			}
 		}
 		for _, imported := range slices.Concat(p.TestImports, p.XTestImports) {
-			if local == "geohash" && strings.Contains(imported, ".") && !isWithin(imported, "geohash") && !within(imported, goCmp) {
+			if local == "geohash" && strings.Contains(imported, ".") && !isWithin(imported, "geohash") &&
+				!within(imported, goCmp) {
 				t.Errorf("the tests of %s import %s: geohash knows the standard library only", p.ImportPath, imported)
 			}
 		}
@@ -83,12 +84,16 @@ func refuseImport(p goPackage, imported string) string {
 	other := areaOf(strings.TrimPrefix(strings.TrimPrefix(imported, module), "/"))
 	isOurs := within(imported, module)
 	switch {
-	case slices.ContainsFunc(foundations, func(dir string) bool { return isWithin(imported, dir) }) && (area == "model" || slices.Contains(techniqueAreas, area)) && local != "geohash":
+	case slices.ContainsFunc(foundations, func(dir string) bool { return isWithin(imported, dir) }) &&
+		(area == "model" || slices.Contains(techniqueAreas, area)) && local != "geohash":
 		return ""
-	case (isWithin(imported, "internal/found") || isWithin(imported, "internal/commands")) && local != "model" && (area == "model" || slices.Contains(techniqueAreas, area)) && local != "geohash":
+	case (isWithin(imported, "internal/found") || isWithin(imported, "internal/commands")) && local != "model" &&
+		(area == "model" || slices.Contains(techniqueAreas, area)) && local != "geohash":
 		return ""
-	case isOurs && slices.ContainsFunc(foundations, func(dir string) bool { return within(local, dir) }) && area == "internal" &&
-		!slices.ContainsFunc(foundations, func(dir string) bool { return isWithin(imported, dir) }) && !isWithin(imported, "internal/mongoerr"):
+	case isOurs &&
+		slices.ContainsFunc(foundations, func(dir string) bool { return within(local, dir) }) && area == "internal" &&
+		!slices.ContainsFunc(foundations, func(dir string) bool { return isWithin(imported, dir) }) &&
+		!isWithin(imported, "internal/mongoerr"):
 		return "what model stands on knows nothing of it"
 	case strings.HasPrefix(imported, "golang.org/x/text/") && local != "mongotest/internal/engine/collation":
 		return "x/text is for the engine's collations"
@@ -104,17 +109,21 @@ func refuseImport(p goPackage, imported string) string {
 		return ""
 	case local == "geohash" && strings.Contains(strings.SplitN(imported, "/", 2)[0], "."):
 		return "geohash knows the standard library only"
-	case within(local, "model/design") && isOurs && (other == "model" || slices.Contains(techniqueAreas, other)) && !strings.Contains(imported, "/internal/"):
+	case within(local, "model/design") && isOurs && (other == "model" || slices.Contains(techniqueAreas, other)) &&
+		!strings.Contains(imported, "/internal/"):
 		return "" // it declares techniques, for a whole workload
 	case area == "model" && isOurs && other != "model" && local != "model/modeltest":
 		return "the vocabulary knows no technique"
 	case local == "model" && isOurs:
 		return "model is the root: embed, keys, schema and advise are written in it"
-	case area == "model" && local != "model/modeltest" && strings.HasPrefix(imported, module+"/model/") && !isOwnCore(local, imported):
+	case area == "model" && local != "model/modeltest" && strings.HasPrefix(imported, module+"/model/") &&
+		!isOwnCore(local, imported):
 		return "techniques know the vocabulary, and never each other"
-	case slices.Contains(techniqueAreas, area) && isOurs && other != area && other != "model" && !geofieldUsesGeohash(local, imported):
+	case slices.Contains(techniqueAreas, area) && isOurs && other != area && other != "model" &&
+		!geofieldUsesGeohash(local, imported):
 		return "techniques know the vocabulary, and never each other"
-	case p.isBehindLibrary() && !isOurs && strings.Contains(strings.SplitN(imported, "/", 2)[0], ".") && !strings.HasPrefix(imported, driver):
+	case p.isBehindLibrary() && !isOurs && strings.Contains(strings.SplitN(imported, "/", 2)[0], ".") &&
+		!strings.HasPrefix(imported, driver):
 		return "the library depends on the driver alone"
 	}
 	return ""
@@ -145,7 +154,8 @@ func areaOf(local string) string {
 
 func isWithin(imported, dir string) bool { return within(imported, module+"/"+dir) }
 
-// isOwnCore reports whether a part of model imports its own core: model/keys, or what is behind it, model/keys/internal/sequence.
+// isOwnCore reports whether a part of model imports its own core: model/keys, or what is behind it,
+// model/keys/internal/sequence.
 func isOwnCore(local, imported string) bool {
 	parts := strings.SplitN(local, "/", 3)
 	return len(parts) > 1 && isWithin(imported, parts[0]+"/"+parts[1]+"/internal")

@@ -44,16 +44,29 @@ func ofValues(method, reason string, call func(values []any) any, values func(s 
 
 func compositeWrites() []Case {
 	return []Case{
-		{Method: "keys.Composite.Rekey", Reason: "what has another key or none; one stays", State: drifted, Make: func(string) any { return byPlace.Rekey() }},
+		{
+			Method: "keys.Composite.Rekey",
+			Reason: "what has another key or none; one stays",
+			State:  drifted,
+			Make:   func(string) any { return byPlace.Rekey() },
+		},
 		{Method: "keys.Composite.Move", Reason: "to another city", From: func(s string) ([]any, func() any) {
 			was := &resident{State: s, City: "San", User: 1}
 			return []any{was}, func() any { return byPlace.Move(was, resident{State: s, City: "Oakland", User: 1}) }
 		}},
-		{Method: "keys.Composite.Move", Reason: "under the same key is a guarded replacement", From: func(s string) ([]any, func() any) {
-			was := roomy(bson.D{{Key: "device", Value: s}, {Key: "at", Value: noon(0)}, {Key: "op", Value: oid(1)}, {Key: "note", Value: "old"}})
-			now := bson.D{{Key: "device", Value: s}, {Key: "at", Value: noon(0)}, {Key: "op", Value: oid(1)}, {Key: "note", Value: s}}
-			return []any{was, now}, func() any { return byDevice.Move(&was, now) }
-		}},
+		{
+			Method: "keys.Composite.Move",
+			Reason: "under the same key is a guarded replacement",
+			From: func(s string) ([]any, func() any) {
+				was := roomy(bson.D{
+					{Key: "device", Value: s}, {Key: "at", Value: noon(0)}, {Key: "op", Value: oid(1)}, {Key: "note", Value: "old"},
+				})
+				now := bson.D{
+					{Key: "device", Value: s}, {Key: "at", Value: noon(0)}, {Key: "op", Value: oid(1)}, {Key: "note", Value: s},
+				}
+				return []any{was, now}, func() any { return byDevice.Move(&was, now) }
+			},
+		},
 	}
 }
 
@@ -62,8 +75,14 @@ func drifted(s string) any {
 	var out []bson.Raw
 	for _, doc := range []bson.D{
 		{{Key: "_id", Value: oid(1)}, {Key: "state", Value: s}, {Key: "city", Value: "San"}, {Key: "user", Value: 1}},
-		{{Key: "_id", Value: "NV :Reno :b42"}, {Key: "state", Value: "NV"}, {Key: "city", Value: "Reno"}, {Key: "user", Value: 42}},
-		{{Key: "_id", Value: "old"}, {Key: "state", Value: "NV"}, {Key: "city", Value: "Reno"}, {Key: "user", Value: 7}, {Key: "more", Value: bson.A{s}}},
+		{
+			{Key: "_id", Value: "NV :Reno :b42"}, {Key: "state", Value: "NV"}, {Key: "city", Value: "Reno"},
+			{Key: "user", Value: 42},
+		},
+		{
+			{Key: "_id", Value: "old"}, {Key: "state", Value: "NV"}, {Key: "city", Value: "Reno"}, {Key: "user", Value: 7},
+			{Key: "more", Value: bson.A{s}},
+		},
 	} {
 		raw, err := bson.Marshal(doc)
 		if err != nil {
@@ -90,19 +109,33 @@ func compositeReads() []Case {
 		prefixed("Range", "numbers of a city", two, func(v []any) any { return byPlace.Range(v, -1, 42) }),
 		prefixed("Range", "cities of a state", one, func(v []any) any { return byPlace.Range(v, v[0], nil) }),
 		prefixed("Range", "of a device since a time", one, func(v []any) any { return byDevice.Range(v, noon(0), nil) }),
-		prefixed("Range", "of a device until a time", one, func(v []any) any { return byDevice.Range(v, nil, noon(0).Add(time.Hour)) }),
+		prefixed("Range", "of a device until a time", one, func(v []any) any {
+			return byDevice.Range(v, nil, noon(0).Add(time.Hour))
+		}),
 		prefixed("Range", "backwards is refused", two, func(v []any) any { return byPlace.Range(v, 2, 1) }),
 		prefixed("StartingWith", "cities of a state", one, func(v []any) any { return byPlace.StartingWith(v, "San") }),
 		prefixed("StartingWith", "a space at the end", one, func(v []any) any { return byPlace.StartingWith(v, "San ") }),
-		prefixed("Range", "the newest of a device", one, func(v []any) any { return byDevice.Range(v, noon(0), nil).Sorted(down).Limited(10) }),
-		prefixed("Prefix", "the one after in the city", two, func(v []any) any { return byPlace.Prefix(v...).After("CA :San :b42").Limited(1) }),
-		{Method: "keys.Composite.Prefix", Reason: "the one after anywhere", Make: func(string) any { return byPlace.Prefix().After("CA :San :b42").Limited(1) }},
-		prefixed("Prefix", "the one before in the state", one, func(v []any) any { return byPlace.Prefix(v...).Sorted(down).After("CA :San :b42").Limited(1) }),
+		prefixed("Range", "the newest of a device", one, func(v []any) any {
+			return byDevice.Range(v, noon(0), nil).Sorted(down).Limited(10)
+		}),
+		prefixed("Prefix", "the one after in the city", two, func(v []any) any {
+			return byPlace.Prefix(v...).After("CA :San :b42").Limited(1)
+		}),
+		{
+			Method: "keys.Composite.Prefix", Reason: "the one after anywhere",
+			Make: func(string) any { return byPlace.Prefix().After("CA :San :b42").Limited(1) },
+		},
+		prefixed("Prefix", "the one before in the state", one, func(v []any) any {
+			return byPlace.Prefix(v...).Sorted(down).After("CA :San :b42").Limited(1)
+		}),
 		prefixed("Counts", "by city", one, func(v []any) any { return byPlace.Counts(v...) }),
 		prefixed("Counts", "by time", one, func(v []any) any { return byDevice.Counts(v...) }),
 		{Method: "keys.Composite.Counts", Reason: "by state", Make: func(string) any { return byPlace.Counts() }},
 		prefixed("Counts", "by the last part is refused", two, func(v []any) any { return byPlace.Counts(v...) }),
-		{Method: "keys.Composite.Indexes", Reason: "the index on _id serves all", Make: func(string) any { return byPlace.Indexes() }},
+		{
+			Method: "keys.Composite.Indexes", Reason: "the index on _id serves all",
+			Make: func(string) any { return byPlace.Indexes() },
+		},
 	}
 }
 
@@ -123,10 +156,15 @@ func documentKeyCases() []Case {
 		of("ID", "in the declared order", whole, id),
 		of("Prefix", "one document", whole, func(v []any) any { return placeInDoc.Prefix(v...) }),
 		of("Prefix", "a state", one, func(v []any) any { return placeInDoc.Prefix(v...) }),
-		of("Prefix", "a number for a text is refused", func(string) []any { return []any{1} }, func(v []any) any { return placeInDoc.Prefix(v...) }),
+		of("Prefix", "a number for a text is refused", func(string) []any { return []any{1} }, func(v []any) any {
+			return placeInDoc.Prefix(v...)
+		}),
 		of("Range", "cities of a state", one, func(v []any) any { return placeInDoc.Range(v, "", v[0]) }),
 		of("Range", "since one", one, func(v []any) any { return placeInDoc.Range(v, v[0], nil) }),
-		{Method: "keys.DocumentKey.Indexes", Reason: "the index on _id serves all", Make: func(string) any { return placeInDoc.Indexes() }},
+		{
+			Method: "keys.DocumentKey.Indexes", Reason: "the index on _id serves all",
+			Make: func(string) any { return placeInDoc.Indexes() },
+		},
 		of("Prefix", "the last first", one, func(v []any) any { return placeInDoc.Prefix(v...).Sorted(down) }),
 	}
 }

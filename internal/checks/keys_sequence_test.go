@@ -14,8 +14,11 @@ var (
 	seqCounters = model.NewCollection[keys.SequenceCounter[string], string]("counters")
 	seqBags     = model.NewCollection[keys.DayBucket, string]("bags")
 	letterBox   = keys.NewSequence(products.Named("accounts"), seqCounters, keys.SequenceSpec{})
-	bagBox      = keys.NewSequence(products.Named("accounts"), seqCounters, keys.SequenceSpec{Digits: 6, Days: seqBags, Location: time.FixedZone("", 3600)})
-	accountBox  = keys.NewSequence(products.Named("accounts"), model.NewCollection[keys.SequenceCounter[int64], int64]("counters"), keys.SequenceSpec{})
+	bagBox      = keys.NewSequence(products.Named("accounts"), seqCounters, keys.SequenceSpec{
+		Digits: 6, Days: seqBags, Location: time.FixedZone("", 3600),
+	})
+	accountBox = keys.NewSequence(products.Named("accounts"),
+		model.NewCollection[keys.SequenceCounter[int64], int64]("counters"), keys.SequenceSpec{})
 )
 
 func init() {
@@ -74,22 +77,38 @@ func sequenceStores() []Case {
 			key, err := letterBox.Key("50%_a", 1)
 			return insert(letterBox, key, err, s)
 		}),
-		storeCase("Insert", "under the number of an owner that is a number", stored, func(s string) model.Change[model.Stored[product]] {
-			key, err := accountBox.Key(42, 1)
-			return insert(accountBox, key, err, s)
-		}),
+		storeCase("Insert", "under the number of an owner that is a number", stored,
+			func(s string) model.Change[model.Stored[product]] {
+				key, err := accountBox.Key(42, 1)
+				return insert(accountBox, key, err, s)
+			}),
 	}
 }
 
 func sequenceReads() []Case {
 	return []Case{
 		{Method: "keys.Sequence.At", Reason: "by number", Make: func(s string) any { return letterBox.At(s, 42) }},
-		{Method: "keys.Sequence.Previous", Reason: "the one before", Make: func(s string) any { return letterBox.Previous(s, 42).Limited(1) }},
-		{Method: "keys.Sequence.Previous", Reason: "an owner that holds what ends one", Make: func(s string) any { return letterBox.Previous("50%_"+s, 42) }},
-		{Method: "keys.Sequence.Following", Reason: "the one after", Make: func(s string) any { return letterBox.Following(s, 42).Limited(1) }},
+		{
+			Method: "keys.Sequence.Previous", Reason: "the one before",
+			Make: func(s string) any { return letterBox.Previous(s, 42).Limited(1) },
+		},
+		{
+			Method: "keys.Sequence.Previous", Reason: "an owner that holds what ends one",
+			Make: func(s string) any { return letterBox.Previous("50%_"+s, 42) },
+		},
+		{
+			Method: "keys.Sequence.Following", Reason: "the one after",
+			Make: func(s string) any { return letterBox.Following(s, 42).Limited(1) },
+		},
 		{Method: "keys.Sequence.Range", Reason: "ten", Make: func(s string) any { return letterBox.Range(s, 41, 50) }},
-		{Method: "keys.Sequence.Range", Reason: "of an owner that is a number", Make: func(string) any { return accountBox.Range(-5, 41, 50) }},
-		{Method: "keys.Sequence.Range", Reason: "below 0 is refused", Make: func(s string) any { return letterBox.Range(s, -1, 50) }},
+		{
+			Method: "keys.Sequence.Range", Reason: "of an owner that is a number",
+			Make: func(string) any { return accountBox.Range(-5, 41, 50) },
+		},
+		{
+			Method: "keys.Sequence.Range", Reason: "below 0 is refused",
+			Make: func(s string) any { return letterBox.Range(s, -1, 50) },
+		},
 		{Method: "keys.Sequence.Newest", Reason: "ten", Make: func(s string) any { return letterBox.Newest(s).Limited(10) }},
 		{Method: "keys.Sequence.Following", Reason: "all", Make: func(s string) any { return letterBox.Following(s, 0) }},
 	}
@@ -108,30 +127,61 @@ func sequenceDays() []Case {
 		{Method: "keys.Days.Of", Reason: "one", Make: func(s string) any { return bagBox.Days().Of(s, first) }},
 		{Method: "keys.Days.Of", Reason: "a day that no calendar has is refused",
 			Make: func(s string) any { return bagBox.Days().Of(s, "2014-02-30") }},
-		{Method: "keys.Days.Range", Reason: "a week", Make: func(s string) any { return bagBox.Days().Range(s, first, last) }},
-		{Method: "keys.Days.Before", Reason: "the previous day that has any", Make: func(s string) any { return bagBox.Days().Before(s, first).Limited(1) }},
-		{Method: "keys.Days.After", Reason: "the next day that has any", Make: func(s string) any { return bagBox.Days().After(s, first).Limited(1) }},
+		{
+			Method: "keys.Days.Range", Reason: "a week",
+			Make: func(s string) any { return bagBox.Days().Range(s, first, last) },
+		},
+		{
+			Method: "keys.Days.Before", Reason: "the previous day that has any",
+			Make: func(s string) any { return bagBox.Days().Before(s, first).Limited(1) },
+		},
+		{
+			Method: "keys.Days.After", Reason: "the next day that has any",
+			Make: func(s string) any { return bagBox.Days().After(s, first).Limited(1) },
+		},
 		{Method: "keys.Days.Packed", Reason: "the documents of a bucket",
 			From: func(s string) ([]any, func() any) {
 				list := []string{s, "a_000042"}
 				return []any{list}, func() any { return bagBox.Days().Packed(keys.DayBucket{Keys: list}) }
 			}},
 		{Method: "keys.Days.Unpacked", Reason: "of an owner", Make: func(s string) any { return bagBox.Days().Unpacked(s) }},
-		{Method: "keys.Sequence.Indexes", Reason: "none without day buckets", Make: func(string) any { return letterBox.Indexes() }},
-		{Method: "keys.Sequence.Indexes", Reason: "the keys of day buckets", Make: func(string) any { return bagBox.Indexes() }},
+		{
+			Method: "keys.Sequence.Indexes", Reason: "none without day buckets",
+			Make: func(string) any { return letterBox.Indexes() },
+		},
+		{
+			Method: "keys.Sequence.Indexes", Reason: "the keys of day buckets",
+			Make: func(string) any { return bagBox.Indexes() },
+		},
 	}
 }
 
 func sequenceChecks() []Case {
-	byObject := keys.NewSequence(products.Named("accounts"), model.NewCollection[keys.SequenceCounter[bson.ObjectID], bson.ObjectID]("counters"), keys.SequenceSpec{})
+	byObject := keys.NewSequence(products.Named("accounts"),
+		model.NewCollection[keys.SequenceCounter[bson.ObjectID], bson.ObjectID]("counters"), keys.SequenceSpec{})
 	return []Case{
-		{Method: "keys.Sequence.Checks", Reason: "owners that are text", Make: func(string) any { return letterBox.Checks()[0] }},
-		{Method: "keys.Sequence.Checks", Reason: "owners that are numbers", Make: func(string) any { return accountBox.Checks()[0] }},
-		{Method: "keys.Sequence.Checks", Reason: "owners that are ObjectIDs", Make: func(string) any { return byObject.Checks()[0] }},
+		{
+			Method: "keys.Sequence.Checks", Reason: "owners that are text",
+			Make: func(string) any { return letterBox.Checks()[0] },
+		},
+		{
+			Method: "keys.Sequence.Checks", Reason: "owners that are numbers",
+			Make: func(string) any { return accountBox.Checks()[0] },
+		},
+		{
+			Method: "keys.Sequence.Checks", Reason: "owners that are ObjectIDs",
+			Make: func(string) any { return byObject.Checks()[0] },
+		},
 		{Method: "keys.Sequence.Checks", Reason: "damaged counters", Make: func(string) any { return bagBox.Checks()[1] }},
-		{Method: "keys.Sequence.Checks", Reason: "foreign keys of six digits", Make: func(string) any { return bagBox.Checks()[2] }},
+		{
+			Method: "keys.Sequence.Checks", Reason: "foreign keys of six digits",
+			Make: func(string) any { return bagBox.Checks()[2] },
+		},
 		{Method: "keys.Sequence.Raise", Reason: "to a number", Make: func(s string) any { return letterBox.Raise(s, 42) }},
-		{Method: "keys.Sequence.Raise", Reason: "below 0 is refused", Make: func(s string) any { return letterBox.Raise(s, -1) }},
+		{
+			Method: "keys.Sequence.Raise", Reason: "below 0 is refused",
+			Make: func(s string) any { return letterBox.Raise(s, -1) },
+		},
 		mendsOf("keys.Sequence.Checks", "two counters", letterBox.Checks()[0], func(s string) []any {
 			key, err := letterBox.Key(s, 42)
 			if err != nil {

@@ -6,9 +6,11 @@ import (
 )
 
 var (
-	ranged  = keys.NewShard(anyKeyed, bson.D{{Key: "device", Value: 1}, {Key: "at", Value: 1}}, keys.ShardSpec{Unique: true})
-	hashed  = keys.NewShard(anyKeyed, bson.D{{Key: "device", Value: "hashed"}}, keys.ShardSpec{Collated: true})
-	mixed   = keys.NewShard(anyKeyed, bson.D{{Key: "site", Value: 1}, {Key: "device", Value: "hashed"}, {Key: "at", Value: 1}}, keys.ShardSpec{Moves: true})
+	ranged = keys.NewShard(anyKeyed, bson.D{{Key: "device", Value: 1}, {Key: "at", Value: 1}},
+		keys.ShardSpec{Unique: true})
+	hashed = keys.NewShard(anyKeyed, bson.D{{Key: "device", Value: "hashed"}}, keys.ShardSpec{Collated: true})
+	mixed  = keys.NewShard(anyKeyed,
+		bson.D{{Key: "site", Value: 1}, {Key: "device", Value: "hashed"}, {Key: "at", Value: 1}}, keys.ShardSpec{Moves: true})
 	shardID = keys.NewShard(residents, bson.D{{Key: "_id", Value: 1}}, keys.ShardSpec{})
 )
 
@@ -23,14 +25,26 @@ func shardCases() []Case {
 		of("Command", "hashed, of a collection with a collation", func() any { return hashed.Command("iot") }),
 		of("Command", "hashed behind another field", func() any { return mixed.Command("iot") }),
 		of("Command", "by a composite _id", func() any { return shardID.Command("site") }),
-		{Method: "keys.Shard.ChangeKey", Reason: "of a key of three fields, one of which changes", From: func(s string) ([]any, func() any) {
-			from := bson.D{{Key: "site", Value: s}, {Key: "device", Value: bson.D{{Key: "$gt", Value: s}}}, {Key: "at", Value: 5}}
-			to := bson.D{{Key: "device", Value: s}}
-			return []any{from, to}, func() any { return mixed.ChangeKey(s, from, to) }
-		}},
+		{
+			Method: "keys.Shard.ChangeKey",
+			Reason: "of a key of three fields, one of which changes",
+			From: func(s string) ([]any, func() any) {
+				from := bson.D{
+					{Key: "site", Value: s},
+					{Key: "device", Value: bson.D{{Key: "$gt", Value: s}}},
+					{Key: "at", Value: 5},
+				}
+				to := bson.D{{Key: "device", Value: s}}
+				return []any{from, to}, func() any { return mixed.ChangeKey(s, from, to) }
+			},
+		},
 		{Method: "keys.Shard.ChangeKey", Reason: "of all three fields", From: func(s string) ([]any, func() any) {
 			from := bson.D{{Key: "site", Value: s}, {Key: "device", Value: s}, {Key: "at", Value: 5}}
-			to := bson.D{{Key: "site", Value: "x" + s}, {Key: "device", Value: bson.D{{Key: "$gt", Value: s}}}, {Key: "at", Value: 6}}
+			to := bson.D{
+				{Key: "site", Value: "x" + s},
+				{Key: "device", Value: bson.D{{Key: "$gt", Value: s}}},
+				{Key: "at", Value: 6},
+			}
 			return []any{from, to}, func() any { return mixed.ChangeKey(s, from, to) }
 		}},
 		of("Reshard", "by another key", func() any { return mixed.Reshard("iot") }),

@@ -9,7 +9,9 @@ import (
 
 var (
 	spreadDocs = model.NewCollection[bson.D, string]("spread")
-	spreadByID = keys.NewSpread(spreadDocs, "day", keys.SpreadSpec{Parts: 2, By: "_id", Order: bson.D{{Key: "at", Value: -1}}})
+	spreadByID = keys.NewSpread(spreadDocs, "day", keys.SpreadSpec{
+		Parts: 2, By: "_id", Order: bson.D{{Key: "at", Value: -1}},
+	})
 	spreadMore = keys.NewSpread(spreadDocs, "day", keys.SpreadSpec{Parts: 3, Was: []int{2, 0}, By: "user"})
 	spreadAny  = keys.NewSpread(spreadDocs, "day", keys.SpreadSpec{Parts: 2})
 )
@@ -26,18 +28,33 @@ func spreadStoreCases() []Case {
 	}
 	byID, more, chosen := store(spreadByID), store(spreadMore), store(spreadAny)
 	stored := func(s string) testkit.Docs {
-		return testkit.Docs{"spread": {bson.D{{Key: "_id", Value: s}, {Key: "day", Value: "monday#000"}, {Key: "user", Value: "u2"}}}}
+		return testkit.Docs{
+			"spread": {bson.D{{Key: "_id", Value: s}, {Key: "day", Value: "monday#000"}, {Key: "user", Value: "u2"}}},
+		}
 	}
 	type change = model.Change[model.Stored[bson.D]]
 	doc := func(s, day string) bson.D {
-		return bson.D{{Key: "_id", Value: "e1"}, {Key: "user", Value: "u1"}, {Key: "at", Value: noon(0)}, {Key: "text", Value: s}, {Key: "day", Value: day}}
+		return bson.D{
+			{Key: "_id", Value: "e1"}, {Key: "user", Value: "u1"}, {Key: "at", Value: noon(0)}, {Key: "text", Value: s},
+			{Key: "day", Value: day},
+		}
 	}
 	return []Case{
-		storeCase("Insert", "in the part of its _id", stored, func(s string) change { return byID.Insert(doc(s, "2014-03-28")) }),
-		storeCase("Insert", "in the part of another field", stored, func(s string) change { return more.Insert(doc(s, "2014-03-28")) }),
-		storeCase("Insert", "in a part that was picked", stored, func(s string) change { return chosen.Insert(doc(s, "2014-03-28#001")) }),
-		storeCase("Insert", "in a part that nobody picked", stored, func(s string) change { return chosen.Insert(doc(s, "2014-03-28")) }),
-		storeCase("Set", "the field that chooses the part", stored, func(s string) change { return more.Set(s, bson.D{{Key: "user", Value: "u1"}}) }),
+		storeCase("Insert", "in the part of its _id", stored, func(s string) change {
+			return byID.Insert(doc(s, "2014-03-28"))
+		}),
+		storeCase("Insert", "in the part of another field", stored, func(s string) change {
+			return more.Insert(doc(s, "2014-03-28"))
+		}),
+		storeCase("Insert", "in a part that was picked", stored, func(s string) change {
+			return chosen.Insert(doc(s, "2014-03-28#001"))
+		}),
+		storeCase("Insert", "in a part that nobody picked", stored, func(s string) change {
+			return chosen.Insert(doc(s, "2014-03-28"))
+		}),
+		storeCase("Set", "the field that chooses the part", stored, func(s string) change {
+			return more.Set(s, bson.D{{Key: "user", Value: "u1"}})
+		}),
 	}
 }
 
@@ -56,7 +73,8 @@ func spreadCases() []Case {
 		}},
 		one("Point", "under three numbers of parts", func(string) any { return spreadMore.Point("2014-03-28", "u1") }),
 		one("Point", "without a By is refused", func(s string) any { return spreadAny.Point("2014-03-28", s) }),
-		of("it holds the separator, or is empty", one("Find", "in order", func(s string) any { return spreadByID.Find(s, nil) })),
+		of("it holds the separator, or is empty",
+			one("Find", "in order", func(s string) any { return spreadByID.Find(s, nil) })),
 		{Method: "keys.Spread.Find", Reason: "some, under three numbers of parts", From: func(s string) ([]any, func() any) {
 			filter := roomy(bson.D{{Key: "user", Value: s}})
 			return []any{filter}, func() any { return spreadMore.Find("2014-03-28", filter) }

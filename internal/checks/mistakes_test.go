@@ -82,17 +82,23 @@ type slip struct {
 	err  func(ctx context.Context, db *mongo.Database) error
 }
 
-// The texts of errors for the mistakes that people make are those in testdata/mistakes.txt, which is to be read as a whole: each text
-// names the field, the value and the remedy.
+// The texts of errors for the mistakes that people make are those in testdata/mistakes.txt, which is to be read as a
+// whole: each text names the field, the value and the remedy.
 func TestMistakes(t *testing.T) {
 	db := mongotest.NewClient(t).Database("mistakes")
-	if _, err := db.Collection("posts").Indexes().CreateOne(t.Context(), mongo.IndexModel{Keys: bson.D{{Key: "v", Value: 1}}, Options: options.Index().SetUnique(true)}); err != nil {
+	if _, err := db.Collection("posts").Indexes().
+		CreateOne(t.Context(), mongo.IndexModel{
+			Keys: bson.D{{Key: "v", Value: 1}}, Options: options.Index().SetUnique(true),
+		}); err != nil {
 		t.Fatal(err)
 	}
 	testkit.Seed(t, db, testkit.Docs{"posts": {
-		bson.D{{Key: "_id", Value: "go"}, {Key: "title", Value: "Go"}, {Key: "v", Value: int64(3)}, {Key: "replies", Value: bson.A{
-			bson.D{{Key: "n", Value: 1}, {Key: "text", Value: "a"}}, bson.D{{Key: "n", Value: 2}, {Key: "text", Value: "b"}},
-		}}},
+		bson.D{
+			{Key: "_id", Value: "go"}, {Key: "title", Value: "Go"}, {Key: "v", Value: int64(3)},
+			{Key: "replies", Value: bson.A{
+				bson.D{{Key: "n", Value: 1}, {Key: "text", Value: "a"}}, bson.D{{Key: "n", Value: 2}, {Key: "text", Value: "b"}},
+			}},
+		},
 	}})
 	var b strings.Builder
 	for _, s := range append(append(slipDeclarations(), slipValues()...), slipRuns()...) {
@@ -138,21 +144,33 @@ func slipDeclarations() []slip {
 		declaring("no key", list("replies", embed.EmbeddedSpec{})),
 		declaring("a key in an array", list("replies", embed.EmbeddedSpec{Key: "deep.name"})),
 		declaring("a negative bound", list("replies", embed.EmbeddedSpec{Key: "n", Max: -1})),
-		declaring("a version that is a string", func() { embed.NewVersioned(slipPosts, embed.VersionedSpec{Version: "title"}) }),
-		declaring("a version in an array", func() { embed.NewVersioned(slipPosts, embed.VersionedSpec{Version: "replies.n"}) }),
+		declaring("a version that is a string", func() {
+			embed.NewVersioned(slipPosts, embed.VersionedSpec{Version: "title"})
+		}),
+		declaring("a version in an array", func() {
+			embed.NewVersioned(slipPosts, embed.VersionedSpec{Version: "replies.n"})
+		}),
 		declaring("a bounded array without a bound", func() { denorm.NewBounded(slipPosts, "tags", denorm.BoundedSpec{}) }),
 		declaring("a reference of another type than the _id", func() {
 			relate.NewParentRef(slipPosts, "author", slipAuthors, relate.ParentRefSpec{})
 		}),
-		declaring("a counter without a number", func() { denorm.NewCounter(slipPosts, "author", slipPosts, denorm.CounterSpec{}) }),
+		declaring("a counter without a number", func() {
+			denorm.NewCounter(slipPosts, "author", slipPosts, denorm.CounterSpec{})
+		}),
 		declaring("a copy without fields", func() {
 			denorm.NewCopy(slipPosts, slipAuthors, denorm.CopySpec{KeyPath: "name"})
 		}),
-		declaring("a descending shard key", func() { keys.NewShard(slipPosts, bson.D{{Key: "at", Value: -1}}, keys.ShardSpec{}) }),
+		declaring("a descending shard key", func() {
+			keys.NewShard(slipPosts, bson.D{{Key: "at", Value: -1}}, keys.ShardSpec{})
+		}),
 		declaring("a composite key of one part", func() { keys.NewComposite(slipPosts, keys.Text("author")) }),
-		declaring("a part of the wrong kind", func() { keys.NewComposite(slipPosts, keys.Int("author"), keys.Text("title")) }),
+		declaring("a part of the wrong kind", func() {
+			keys.NewComposite(slipPosts, keys.Int("author"), keys.Text("title"))
+		}),
 		declaring("a root that may be an id", func() {
-			paths.NewParentTree(model.NewCollection[slipNode, string]("nodes"), paths.TreeSpec{Parent: "parent", Order: "parent", Change: "change"})
+			paths.NewParentTree(model.NewCollection[slipNode, string]("nodes"), paths.TreeSpec{
+				Parent: "parent", Order: "parent", Change: "change",
+			})
 		}),
 		declaring("a technique twice", func() { model.New("blog", slipList, slipList) }),
 		declaring("a write past the version", func() { model.New("blog", slipList, slipGuard) }),
@@ -189,7 +207,8 @@ func slipValues() []slip {
 		refuses("an element of another type", slipRecent.Push("go", 7).Err),
 		refuses("a copied field that doesn't exist", copying.Err),
 		refuses("a part of a key of another type", err),
-		refuses("two updates of one path", model.Merge(slipPosts.Update("go", set("title", "a")), slipPosts.Update("go", set("title", "b"))).Err),
+		refuses("two updates of one path",
+			model.Merge(slipPosts.Update("go", set("title", "a")), slipPosts.Update("go", set("title", "b"))).Err),
 	}
 }
 
@@ -224,7 +243,8 @@ func slipRuns() []slip {
 		sends("a push to a missing owner", slipRecent.Push("java", "new")),
 		sends("an element for a missing parent", slipList.Add("java", slipReply{N: 1})),
 		sends("an element too many", slipList.Add("go", slipReply{N: 3})),
-		sends("an update of a missing element", slipList.Update("go", 9, bson.D{{Key: "$set", Value: bson.D{{Key: "text", Value: "x"}}}})),
+		sends("an update of a missing element",
+			slipList.Update("go", 9, bson.D{{Key: "$set", Value: bson.D{{Key: "text", Value: "x"}}}})),
 		sends("a stale write", slipGuard.Update("go", 2, update, testkit.Token(1))),
 		sends("a take from the version", slipGuard.Take("go", "v", 99, testkit.Token(1))),
 		sends("a duplicate _id", slipPosts.Insert(slipPost{ID: "go", V: 8})),

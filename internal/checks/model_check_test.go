@@ -23,6 +23,9 @@ func init() {
 			return []any{one, two}, func() any { return check(s).In(one).In(two) }
 		}},
 		Case{Method: "model.Check.Find", Reason: "of all documents", Make: func(s string) any { return check(s).Find() }},
-		Case{Method: "model.Check.Job", Reason: "that can't mend is refused", Make: func(s string) any { return check(s).Job() }},
+		Case{
+			Method: "model.Check.Job", Reason: "that can't mend is refused",
+			Make: func(s string) any { return check(s).Job() },
+		},
 	)
 }

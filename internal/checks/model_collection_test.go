@@ -53,7 +53,10 @@ func collectionReads() []Case {
 	return []Case{
 		{Method: "model.Collection.Find", Reason: "by a filter of the driver's",
 			From: func(s string) ([]any, func() any) {
-				f := roomy(bson.D{{Key: "name", Value: s}, {Key: "cost", Value: bson.D{{Key: "$in", Value: bson.A{s, bson.M{"a": s}}}}}})
+				f := roomy(bson.D{
+					{Key: "name", Value: s},
+					{Key: "cost", Value: bson.D{{Key: "$in", Value: bson.A{s, bson.M{"a": s}}}}},
+				})
 				return []any{f}, func() any { return parts.Unchecked().Find(f) }
 			}},
 		{Method: "model.Collection.Find", Reason: "everything",
@@ -67,7 +70,10 @@ func collectionReads() []Case {
 			}},
 		{Method: "model.Collection.Aggregate", Reason: "a pipeline of one's own",
 			From: func(s string) ([]any, func() any) {
-				p := roomy(mongo.Pipeline{{{Key: "$match", Value: bson.D{{Key: "name", Value: s}, {Key: "tags", Value: bson.A{s}}}}}})
+				p := roomy(mongo.Pipeline{{{
+					Key:   "$match",
+					Value: bson.D{{Key: "name", Value: s}, {Key: "tags", Value: bson.A{s}}},
+				}}})
 				return []any{p}, func() any { return parts.Unchecked().Aggregate(p) }
 			}},
 		{Method: "model.AggregateAs", Reason: "decoded as another type",
@@ -88,7 +94,8 @@ func modelFunctions() []Case {
 		{Method: "model.Concat", Reason: "plans in order, what each leaves too",
 			From: func(s string) ([]any, func() any) {
 				plans := roomy([]model.Plan{
-					model.NewPlan(parts.Insert(sparePart{ID: s}), uses.Add("bench", s)), model.NewPlan(uses.RemoveEverywhere(s), parts.Delete(s)),
+					model.NewPlan(parts.Insert(sparePart{ID: s}), uses.Add("bench", s)),
+					model.NewPlan(uses.RemoveEverywhere(s), parts.Delete(s)),
 				})
 				return []any{plans}, func() any { return model.Concat(plans...) }
 			}},
@@ -109,7 +116,10 @@ func modelFunctions() []Case {
 			}},
 		{Method: "model.Merge", Reason: "two techniques on one document",
 			From: func(s string) ([]any, func() any) {
-				writes := roomy([]model.Write{uses.Add(s, s), products.Update(s, bson.D{{Key: "$set", Value: bson.D{{Key: "name", Value: s}}}})})
+				writes := roomy([]model.Write{
+					uses.Add(s, s),
+					products.Update(s, bson.D{{Key: "$set", Value: bson.D{{Key: "name", Value: s}}}}),
+				})
 				return []any{writes}, func() any { return model.Merge(writes...) }
 			}},
 		{Method: "model.Merge", Reason: "the same path twice is refused, with both",
@@ -133,11 +143,18 @@ func modelFunctions() []Case {
 				techniques := roomy([]model.Technique{from, plain, uses})
 				return []any{techniques}, func() any { return model.New("test", techniques...).Indexes() }
 			}},
-		{Method: "model.Model.Checks", Reason: "of each technique", Make: func(string) any { return model.New("test", uses, lostParts, versioned).Checks() }},
-		{Method: "model.MoveKeys", Reason: "a check of the scopes, and two stages for each keyed collection", From: func(string) ([]any, func() any) {
-			list := []model.Technique{tenantSeq}
-			return []any{list}, func() any { return model.MoveKeys(list...) }
-		}},
+		{
+			Method: "model.Model.Checks", Reason: "of each technique",
+			Make: func(string) any { return model.New("test", uses, lostParts, versioned).Checks() },
+		},
+		{
+			Method: "model.MoveKeys",
+			Reason: "a check of the scopes, and two stages for each keyed collection",
+			From: func(string) ([]any, func() any) {
+				list := []model.Technique{tenantSeq}
+				return []any{list}, func() any { return model.MoveKeys(list...) }
+			},
+		},
 		{Method: "model.Audit.Job", Reason: "a stage for each check", Make: func(string) any {
 			return model.New("test", lostParts, versioned, keyLines).Audit().Job()
 		}},

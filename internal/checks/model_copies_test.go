@@ -85,16 +85,22 @@ func underScope() []Case {
 			return []any{scope}, func() any { return scope.Plan(model.NewPlan(c.steps(s)...)) }
 		}})
 	}
-	return append(out, Case{Method: "model.Scope.Indexes", Reason: "the tenant leads, and what is marked isn't unique", From: func(s string) ([]any, func() any) {
-		scope, set := tenant(s), model.IndexSet{Needed: []model.Index{unique(model.NewIndex("parts", bson.D{{Key: "name", Value: 1}}))}}
-		return []any{scope, set.Needed}, func() any {
-			led, err := scope.Indexes(set)
-			if err != nil {
-				return model.RefusedPlan("parts", err)
+	return append(out, Case{
+		Method: "model.Scope.Indexes",
+		Reason: "the tenant leads, and what is marked isn't unique",
+		From: func(s string) ([]any, func() any) {
+			scope, set := tenant(s), model.IndexSet{
+				Needed: []model.Index{unique(model.NewIndex("parts", bson.D{{Key: "name", Value: 1}}))},
 			}
-			return led
-		}
-	}})
+			return []any{scope, set.Needed}, func() any {
+				led, err := scope.Indexes(set)
+				if err != nil {
+					return model.RefusedPlan("parts", err)
+				}
+				return led
+			}
+		},
+	})
 }
 
 func unique(x model.Index) model.Index {
@@ -110,21 +116,32 @@ func alsoCases() []Case {
 		From: func(s string) ([]any, func() any) {
 			read := func(context.Context, model.DB) (string, error) { return s, nil }
 			c := model.Change[string]{Read: read, Decide: func(read string) (model.Plan, error) { return rename(read), nil }}
-			others := []model.Action{parts.Unchecked().Update("nut", bson.D{{Key: "$set", Value: bson.D{{Key: "maker", Value: s}}}})}
+			others := []model.Action{
+				parts.Unchecked().Update("nut", bson.D{{Key: "$set", Value: bson.D{{Key: "maker", Value: s}}}}),
+			}
 			return []any{others}, func() any { return c.Also(others...) }
 		},
 		State: func(s string) any { return []any{s, nil} }},
 		{Method: "model.Change.Change", Reason: "of a read", State: anyState, Make: func(string) any {
 			read := func(context.Context, model.DB) (string, error) { return "", nil }
-			return model.Change[string]{Read: read, Decide: func(read string) (model.Plan, error) { return rename(read), nil }}.Change()
+			return model.Change[string]{
+				Read:   read,
+				Decide: func(read string) (model.Plan, error) { return rename(read), nil },
+			}.Change()
 		}},
-		{Method: "model.Plan.Change", Reason: "a plan", State: anyState, Make: func(s string) any { return rename(s).Change() }},
+		{
+			Method: "model.Plan.Change", Reason: "a plan", State: anyState,
+			Make: func(s string) any { return rename(s).Change() },
+		},
 		{Method: "model.Write.Change", Reason: "an insert", State: anyState, From: func(s string) ([]any, func() any) {
 			in := roomy(bson.D{{Key: "_id", Value: s}})
 			return []any{in}, func() any { return anything.Insert(in).Change() }
 		}},
 		{Method: "model.MergeInto.Change", Reason: "a $merge", State: anyState, Make: func(s string) any {
-			return model.MergeInto{Collection: s, Pipeline: mongo.Pipeline{{{Key: "$merge", Value: bson.D{{Key: "into", Value: "other"}}}}}}.Change()
+			return model.MergeInto{
+				Collection: s,
+				Pipeline:   mongo.Pipeline{{{Key: "$merge", Value: bson.D{{Key: "into", Value: "other"}}}}},
+			}.Change()
 		}},
 	}
 }

@@ -54,7 +54,8 @@ var (
 	anything   = model.NewCollection[bson.D, any]("anything")
 )
 
-// bareEnd holds ids of others, as the documents at either end of some relations do: each type takes its time to compile.
+// bareEnd holds ids of others, as the documents at either end of some relations do: each type takes its time to
+// compile.
 type bareEnd struct {
 	ID      string   `bson:"_id"`
 	Owner   string   `bson:"owner,omitempty"`

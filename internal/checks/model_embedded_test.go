@@ -21,9 +21,13 @@ type (
 )
 
 var (
-	lodgers       = model.NewCollection[lodger, string]("lodgers")
-	lodgerPlaces  = embed.NewEmbedded[dwelling](lodgers, "places", embed.EmbeddedSpec{Key: "label", Max: 5, Indexes: []bson.D{{{Key: "city", Value: 1}}}})
-	lodgerRooms   = embed.NewNested[dwelling](lodgerPlaces, "rooms", embed.EmbeddedSpec{Key: "label", Max: 3, Indexes: []bson.D{{{Key: "city", Value: 1}}}})
+	lodgers      = model.NewCollection[lodger, string]("lodgers")
+	lodgerPlaces = embed.NewEmbedded[dwelling](lodgers, "places", embed.EmbeddedSpec{
+		Key: "label", Max: 5, Indexes: []bson.D{{{Key: "city", Value: 1}}},
+	})
+	lodgerRooms = embed.NewNested[dwelling](lodgerPlaces, "rooms", embed.EmbeddedSpec{
+		Key: "label", Max: 3, Indexes: []bson.D{{{Key: "city", Value: 1}}},
+	})
 	lodgerHome    = embed.NewOne[dwelling](lodgers, "home", embed.OneSpec{Indexes: []bson.D{{{Key: "city", Value: 1}}}})
 	lodgerUnbound = embed.NewEmbedded[dwelling](lodgers, "places", embed.EmbeddedSpec{Key: "label"})
 )
@@ -43,10 +47,14 @@ func setOf(s string) bson.D {
 
 func embeddedWrites() []Case {
 	return []Case{
-		{Method: "embed.Embedded.Add", Reason: "one, if the key is new and there is room", From: func(s string) ([]any, func() any) {
-			list := roomy([]dwelling{{Label: s, City: s}})
-			return []any{list}, func() any { return lodgerPlaces.Add(s, list...) }
-		}},
+		{
+			Method: "embed.Embedded.Add",
+			Reason: "one, if the key is new and there is room",
+			From: func(s string) ([]any, func() any) {
+				list := roomy([]dwelling{{Label: s, City: s}})
+				return []any{list}, func() any { return lodgerPlaces.Add(s, list...) }
+			},
+		},
 		{Method: "embed.Embedded.Add", Reason: "two, all or none", From: func(s string) ([]any, func() any) {
 			list := roomy([]dwelling{{Label: s, Note: bson.A{s}}, {Label: s + "2"}})
 			return []any{list}, func() any { return lodgerPlaces.Add("d", list...) }
@@ -55,9 +63,18 @@ func embeddedWrites() []Case {
 			list := roomy([]dwelling{{Label: s}})
 			return []any{list}, func() any { return lodgerUnbound.Add("d", list...) }
 		}},
-		{Method: "embed.Embedded.Add", Reason: "one key twice is refused", Make: func(s string) any { return lodgerPlaces.Add("d", dwelling{Label: s}, dwelling{Label: s}) }},
-		{Method: "embed.Embedded.Put", Reason: "where it stands, or at the end", Make: func(s string) any { return lodgerPlaces.Put(s, dwelling{Label: s, City: s}) }},
-		{Method: "embed.Embedded.Replace", Reason: "where it stands", Make: func(s string) any { return lodgerPlaces.Replace("d", dwelling{Label: s, City: s}) }},
+		{
+			Method: "embed.Embedded.Add", Reason: "one key twice is refused",
+			Make: func(s string) any { return lodgerPlaces.Add("d", dwelling{Label: s}, dwelling{Label: s}) },
+		},
+		{
+			Method: "embed.Embedded.Put", Reason: "where it stands, or at the end",
+			Make: func(s string) any { return lodgerPlaces.Put(s, dwelling{Label: s, City: s}) },
+		},
+		{
+			Method: "embed.Embedded.Replace", Reason: "where it stands",
+			Make: func(s string) any { return lodgerPlaces.Replace("d", dwelling{Label: s, City: s}) },
+		},
 		{Method: "embed.Embedded.Update", Reason: "fields, without reading", From: func(s string) ([]any, func() any) {
 			set := setOf(s)
 			return []any{set}, func() any { return lodgerPlaces.Update("d", s, bson.D{{Key: "$set", Value: set}}) }
@@ -72,32 +89,63 @@ func embeddedWrites() []Case {
 			return lodgerPlaces.Update("d", "home", bson.D{{Key: "$set", Value: bson.D{{Key: "label", Value: s}}}})
 		}},
 		{Method: "embed.Embedded.Update", Reason: "by operators", From: func(s string) ([]any, func() any) {
-			u := roomy(bson.D{{Key: "$set", Value: setOf(s)}, {Key: "$push", Value: bson.D{{Key: "rooms", Value: bson.D{{Key: "label", Value: s}}}}}})
+			u := roomy(bson.D{
+				{Key: "$set", Value: setOf(s)},
+				{Key: "$push", Value: bson.D{{Key: "rooms", Value: bson.D{{Key: "label", Value: s}}}}},
+			})
 			return []any{u}, func() any { return lodgerPlaces.Update("d", s, u) }
 		}},
-		{Method: "embed.Embedded.Update", Reason: "an operator that can't reach into arrays is refused", Make: func(s string) any {
-			return lodgerPlaces.Update("d", s, bson.D{{Key: "$rename", Value: bson.D{{Key: "city", Value: "note"}}}})
-		}},
+		{
+			Method: "embed.Embedded.Update",
+			Reason: "an operator that can't reach into arrays is refused",
+			Make: func(s string) any {
+				return lodgerPlaces.Update("d", s, bson.D{{Key: "$rename", Value: bson.D{{Key: "city", Value: "note"}}}})
+			},
+		},
 		{Method: "embed.Embedded.Remove", Reason: "by keys", From: func(s string) ([]any, func() any) {
 			keys := roomy([]any{s, s + "2"})
 			return []any{keys}, func() any { return lodgerPlaces.Remove(s, keys...) }
 		}},
-		{Method: "embed.Embedded.Remove", Reason: "by null is refused", Make: func(string) any { return lodgerPlaces.Remove("d", nil) }},
-		{Method: "embed.Embedded.Reorder", Reason: "one to a place", Make: func(s string) any { return lodgerPlaces.Reorder(s, 2, s) }},
+		{
+			Method: "embed.Embedded.Remove", Reason: "by null is refused",
+			Make: func(string) any { return lodgerPlaces.Remove("d", nil) },
+		},
+		{
+			Method: "embed.Embedded.Reorder", Reason: "one to a place",
+			Make: func(s string) any { return lodgerPlaces.Reorder(s, 2, s) },
+		},
 		{Method: "embed.Embedded.Reorder", Reason: "two to the front", From: func(s string) ([]any, func() any) {
 			keys := roomy([]any{s, s + "2"})
 			return []any{keys}, func() any { return lodgerPlaces.Reorder(s, 0, keys...) }
 		}},
-		{Method: "embed.Embedded.Reorder", Reason: "to the end", Make: func(s string) any { return lodgerPlaces.Reorder("d", -1, s) }},
-		{Method: "embed.Embedded.Reorder", Reason: "a key twice is refused", Make: func(s string) any { return lodgerPlaces.Reorder("d", 0, s, s) }},
-		{Method: "embed.Embedded.Move", Reason: "to another parent, as it was read", Make: func(s string) any { return lodgerPlaces.Move("a", "b", dwelling{Label: s, City: s}) }},
-		{Method: "embed.Embedded.Move", Reason: "to itself is refused", Make: func(s string) any { return lodgerPlaces.Move(s, s, dwelling{Label: s}) }},
+		{
+			Method: "embed.Embedded.Reorder", Reason: "to the end",
+			Make: func(s string) any { return lodgerPlaces.Reorder("d", -1, s) },
+		},
+		{
+			Method: "embed.Embedded.Reorder", Reason: "a key twice is refused",
+			Make: func(s string) any { return lodgerPlaces.Reorder("d", 0, s, s) },
+		},
+		{
+			Method: "embed.Embedded.Move", Reason: "to another parent, as it was read",
+			Make: func(s string) any { return lodgerPlaces.Move("a", "b", dwelling{Label: s, City: s}) },
+		},
+		{
+			Method: "embed.Embedded.Move", Reason: "to itself is refused",
+			Make: func(s string) any { return lodgerPlaces.Move(s, s, dwelling{Label: s}) },
+		},
 	}
 }
 
 func embeddedReads() []Case {
 	cond := func(s string) bson.D {
-		return roomy(bson.D{{Key: "city", Value: s}, {Key: "$or", Value: bson.A{bson.D{{Key: "label", Value: bson.D{{Key: "$gt", Value: s}}}}, bson.D{{Key: "note", Value: nil}}}}})
+		return roomy(bson.D{
+			{Key: "city", Value: s},
+			{
+				Key:   "$or",
+				Value: bson.A{bson.D{{Key: "label", Value: bson.D{{Key: "$gt", Value: s}}}}, bson.D{{Key: "note", Value: nil}}},
+			},
+		})
 	}
 	return []Case{
 		{Method: "embed.Embedded.Having", Reason: "parents by key", Make: func(s string) any {
@@ -107,7 +155,10 @@ func embeddedReads() []Case {
 			c := cond(s)
 			return []any{c}, func() any { return lodgerPlaces.Having(c) }
 		}},
-		{Method: "embed.Embedded.Having", Reason: "an unknown field is refused", Make: func(s string) any { return lodgerPlaces.Having(bson.D{{Key: "cty", Value: s}}) }},
+		{
+			Method: "embed.Embedded.Having", Reason: "an unknown field is refused",
+			Make: func(s string) any { return lodgerPlaces.Having(bson.D{{Key: "cty", Value: s}}) },
+		},
 		{Method: "embed.Embedded.Element", Reason: "one element", From: func(s string) ([]any, func() any) {
 			key := roomy(bson.D{{Key: "no", Value: s}})
 			return []any{key}, func() any { return lodgerPlaces.Element(s, key) }
@@ -124,8 +175,14 @@ func embeddedReads() []Case {
 			list := roomy([]string{s, s + "2"})
 			return []any{list}, func() any { return lodgerPlaces.Elements(nil, nil, list...) }
 		}},
-		{Method: "embed.Embedded.Elements", Reason: "all of them", Make: func(string) any { return lodgerPlaces.Elements(nil, nil) }},
-		{Method: "embed.Embedded.Indexes", Reason: "on the key, and what is asked for", Make: func(string) any { return lodgerPlaces.Indexes() }},
+		{
+			Method: "embed.Embedded.Elements", Reason: "all of them",
+			Make: func(string) any { return lodgerPlaces.Elements(nil, nil) },
+		},
+		{
+			Method: "embed.Embedded.Indexes", Reason: "on the key, and what is asked for",
+			Make: func(string) any { return lodgerPlaces.Indexes() },
+		},
 	}
 }
 
@@ -164,7 +221,9 @@ func embeddedRepairs() (out []Case) {
 		mendsOf(method, "of too many the last stay", lodgerPlacesBy(embed.KeepLast)[1], wholeDocuments),
 		mendsOf(method, "null becomes empty", lodgerPlaces.Checks()[2], wholeDocuments),
 		Case{Method: method, Reason: "that differ stay", Make: func(string) any { return lodgerPlaces.Checks()[1].Job() }},
-		mendsOf(method, "a finding without an _id is refused", lodgerUnbound.Checks()[1], func(s string) []any { return []any{bson.M{"id": s}} }),
+		mendsOf(method, "a finding without an _id is refused", lodgerUnbound.Checks()[1], func(s string) []any {
+			return []any{bson.M{"id": s}}
+		}),
 	)
 }
 
@@ -200,15 +259,27 @@ func nestedWrites() []Case {
 			keys := roomy([]any{s, s + "2"})
 			return []any{keys}, func() any { return lodgerRooms.Remove("d", s, keys...) }
 		}},
-		{Method: "embed.Nested.Remove", Reason: "nothing is refused", Make: func(s string) any { return lodgerRooms.Remove("d", s) }},
-		{Method: "embed.Nested.Indexes", Reason: "those that were asked for", Make: func(string) any { return lodgerRooms.Indexes() }},
+		{
+			Method: "embed.Nested.Remove", Reason: "nothing is refused",
+			Make: func(s string) any { return lodgerRooms.Remove("d", s) },
+		},
+		{
+			Method: "embed.Nested.Indexes", Reason: "those that were asked for",
+			Make: func(string) any { return lodgerRooms.Indexes() },
+		},
 	}
 }
 
 func embeddedOneCases() []Case {
 	return []Case{
-		{Method: "embed.One.Put", Reason: "whether there was one or not", Make: func(s string) any { return lodgerHome.Put(s, dwelling{Label: s, City: s}) }},
-		{Method: "embed.One.Create", Reason: "where there is none", Make: func(s string) any { return lodgerHome.Create(s, dwelling{Label: s, City: s}) }},
+		{
+			Method: "embed.One.Put", Reason: "whether there was one or not",
+			Make: func(s string) any { return lodgerHome.Put(s, dwelling{Label: s, City: s}) },
+		},
+		{
+			Method: "embed.One.Create", Reason: "where there is none",
+			Make: func(s string) any { return lodgerHome.Create(s, dwelling{Label: s, City: s}) },
+		},
 		{Method: "embed.One.Update", Reason: "where there is one", From: func(s string) ([]any, func() any) {
 			set := setOf(s)
 			return []any{set}, func() any { return lodgerHome.Update(s, bson.D{{Key: "$set", Value: set}}) }
@@ -218,10 +289,16 @@ func embeddedOneCases() []Case {
 			return []any{u}, func() any { return lodgerHome.Update("d", u) }
 		}},
 		{Method: "embed.One.Having", Reason: "by its fields", From: func(s string) ([]any, func() any) {
-			c := roomy(bson.D{{Key: "city", Value: s}, {Key: "$or", Value: bson.A{bson.D{{Key: "label", Value: s}}, bson.D{{Key: "note", Value: nil}}}}})
+			c := roomy(bson.D{
+				{Key: "city", Value: s},
+				{Key: "$or", Value: bson.A{bson.D{{Key: "label", Value: s}}, bson.D{{Key: "note", Value: nil}}}},
+			})
 			return []any{c}, func() any { return lodgerHome.Having(c) }
 		}},
 		{Method: "embed.One.Checks", Reason: "no document", Make: func(string) any { return lodgerHome.Checks()[0] }},
-		{Method: "embed.One.Indexes", Reason: "those that were asked for", Make: func(string) any { return lodgerHome.Indexes() }},
+		{
+			Method: "embed.One.Indexes", Reason: "those that were asked for",
+			Make: func(string) any { return lodgerHome.Indexes() },
+		},
 	}
 }

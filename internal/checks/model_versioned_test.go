@@ -28,7 +28,10 @@ func init() {
 
 func versionedWrites() []Case {
 	update := func(s string) bson.D {
-		return roomy(bson.D{{Key: "$set", Value: roomy(bson.D{{Key: "owner", Value: s}})}, {Key: "$inc", Value: roomy(bson.D{{Key: "qty", Value: int64(1)}})}})
+		return roomy(bson.D{
+			{Key: "$set", Value: roomy(bson.D{{Key: "owner", Value: s}})},
+			{Key: "$inc", Value: roomy(bson.D{{Key: "qty", Value: int64(1)}})},
+		})
 	}
 	return []Case{
 		{Method: "embed.Versioned.Update", Reason: "by operators", From: func(s string) ([]any, func() any) {
@@ -45,8 +48,14 @@ func versionedWrites() []Case {
 		{Method: "embed.Versioned.Update", Reason: "the version itself is refused", Make: func(s string) any {
 			return versioned.Update(s, 7, bson.D{{Key: "$inc", Value: bson.D{{Key: "version", Value: 1}}}}, bson.ObjectID{})
 		}},
-		{Method: "embed.Versioned.Update", Reason: "counted up, and nothing else", Make: func(s string) any { return versioned.Update(s, 7, nil, bson.ObjectID{}) }},
-		{Method: "embed.Versioned.Update", Reason: "counted up, with a token", Make: func(s string) any { return versionedBy.Update(s, 7, nil, oid(9)) }},
+		{
+			Method: "embed.Versioned.Update", Reason: "counted up, and nothing else",
+			Make: func(s string) any { return versioned.Update(s, 7, nil, bson.ObjectID{}) },
+		},
+		{
+			Method: "embed.Versioned.Update", Reason: "counted up, with a token",
+			Make: func(s string) any { return versionedBy.Update(s, 7, nil, oid(9)) },
+		},
 		{Method: "embed.Versioned.Guarded", Reason: "while the guard holds", From: func(s string) ([]any, func() any) {
 			guard, u := roomy(bson.D{{Key: "owner", Value: s}, {Key: "qty", Value: bson.D{{Key: "$gte", Value: 3}}}}), update(s)
 			return []any{guard, u}, func() any { return versioned.Guarded(s, guard, u, bson.ObjectID{}) }
@@ -59,10 +68,19 @@ func versionedWrites() []Case {
 			u := update(s)
 			return []any{u}, func() any { return versioned.Guarded(s, nil, u, bson.ObjectID{}) }
 		}},
-		{Method: "embed.Versioned.Take", Reason: "if there is as much", Make: func(s string) any { return versionedBy.Take(s, "qty", 3, oid(9)) }},
-		{Method: "embed.Versioned.Take", Reason: "from no number is refused", Make: func(s string) any { return versionedBy.Take(s, "owner", 3, oid(9)) }},
+		{
+			Method: "embed.Versioned.Take", Reason: "if there is as much",
+			Make: func(s string) any { return versionedBy.Take(s, "qty", 3, oid(9)) },
+		},
+		{
+			Method: "embed.Versioned.Take", Reason: "from no number is refused",
+			Make: func(s string) any { return versionedBy.Take(s, "owner", 3, oid(9)) },
+		},
 		{Method: "embed.Versioned.Checks", Reason: "no number", Make: func(string) any { return versioned.Checks()[0] }},
 		mendsOf("embed.Versioned.Checks", "a version that nobody read", versioned.Checks()[0], wholeDocuments),
-		{Method: "embed.Versioned.Indexes", Reason: "documents are found by _id", Make: func(string) any { return versioned.Indexes() }},
+		{
+			Method: "embed.Versioned.Indexes", Reason: "documents are found by _id",
+			Make: func(string) any { return versioned.Indexes() },
+		},
 	}
 }

@@ -34,15 +34,18 @@ func (p goPackage) local() string {
 	return strings.TrimPrefix(strings.TrimPrefix(p.ImportPath, module), "/")
 }
 
-// isLibrary reports whether users import the package to declare models: not a program, nor internal, nor a test's helper.
+// isLibrary reports whether users import the package to declare models: not a program, nor internal, nor a test's
+// helper.
 func (p goPackage) isLibrary() bool {
 	return p.isBehindLibrary() && !strings.Contains(p.local(), "/internal/")
 }
 
-// isBehindLibrary reports whether the package is a library, or holds what is behind one: relate and relate/internal/migrate.
+// isBehindLibrary reports whether the package is a library, or holds what is behind one: relate and
+// relate/internal/migrate.
 func (p goPackage) isBehindLibrary() bool {
 	local := p.local()
-	return p.Name != "main" && !strings.HasSuffix(local, "test") && !within(local, "internal") && !within(local, "examples") && !within(local, "mongotest")
+	return p.Name != "main" && !strings.HasSuffix(local, "test") && !within(local, "internal") &&
+		!within(local, "examples") && !within(local, "mongotest")
 }
 
 func within(path, dir string) bool { return path == dir || strings.HasPrefix(path, dir+"/") }
@@ -61,8 +64,8 @@ var listPackages = sync.OnceValues(func() ([]goPackage, error) {
 	return goList("-json=ImportPath,Name,Dir,Imports,TestImports,XTestImports,GoFiles,TestGoFiles,XTestGoFiles", "./...")
 })
 
-// libraries type-checks the library's packages from the compiler's export data. With -short the test ends here: it looks at
-// source, has the packages compiled, and nothing of it runs at once, for -race to look at.
+// libraries type-checks the library's packages from the compiler's export data. With -short the test ends here: it
+// looks at source, has the packages compiled, and nothing of it runs at once, for -race to look at.
 func libraries(t *testing.T) []*types.Package {
 	t.Helper()
 	if testing.Short() {
@@ -94,7 +97,9 @@ var loadLibraries = sync.OnceValues(func() ([]*types.Package, error) {
 	for _, d := range deps {
 		files[d.ImportPath] = d.Export
 	}
-	load := importer.ForCompiler(token.NewFileSet(), "gc", func(path string) (io.ReadCloser, error) { return os.Open(files[path]) })
+	load := importer.ForCompiler(token.NewFileSet(), "gc", func(path string) (io.ReadCloser, error) {
+		return os.Open(files[path])
+	})
 	var out []*types.Package
 	for _, path := range paths {
 		p, err := load.Import(path)

@@ -9,7 +9,8 @@ import (
 	"github.com/docmodel/docmodel/model"
 )
 
-// A technique of which some plan is transactional says that it needs transactions, and names the method. What says so has such a plan.
+// A technique of which some plan is transactional says that it needs transactions, and names the method. What says so
+// has such a plan.
 func TestNeeds(t *testing.T) {
 	said := map[string][]string{} // by technique
 	for _, technique := range declaredTechniques {

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// What an observer is told as a name: each change and job of a technique has one, and it holds nothing that a caller handed in.
+// What an observer is told as a name: each change and job of a technique has one, and it holds nothing that a caller
+// handed in.
 func TestObservedNames(t *testing.T) {
 	const secret = "s3cret"
 	named := map[string]bool{}

@@ -17,27 +17,29 @@ import (
 // manual's notes of "New in version".
 var newer = map[operatorKind]map[string]string{
 	stageOperator: {
-		"$densify": "5.1", "$documents": "5.1", "$fill": "5.3", "$shardedDataDistribution": "6.0", "$changeStreamSplitLargeEvent": "7.0",
-		"$vectorSearch": "7.0", "$listSearchIndexes": "7.0", "$listSampledQueries": "7.0", "$querySettings": "8.0", "$rankFusion": "8.0",
-		"$scoreFusion": "8.2", "$score": "8.2",
+		"$densify": "5.1", "$documents": "5.1", "$fill": "5.3", "$shardedDataDistribution": "6.0",
+		"$changeStreamSplitLargeEvent": "7.0", "$vectorSearch": "7.0", "$listSearchIndexes": "7.0",
+		"$listSampledQueries": "7.0", "$querySettings": "8.0", "$rankFusion": "8.0", "$scoreFusion": "8.2", "$score": "8.2",
 	},
 	accumulatorOperator: {
-		"$bottom": "5.2", "$bottomN": "5.2", "$firstN": "5.2", "$lastN": "5.2", "$maxN": "5.2", "$minN": "5.2", "$top": "5.2", "$topN": "5.2",
-		"$median": "7.0", "$percentile": "7.0", "$concatArrays": "8.1", "$setUnion": "8.1",
+		"$bottom": "5.2", "$bottomN": "5.2", "$firstN": "5.2", "$lastN": "5.2", "$maxN": "5.2", "$minN": "5.2",
+		"$top": "5.2", "$topN": "5.2", "$median": "7.0", "$percentile": "7.0", "$concatArrays": "8.1", "$setUnion": "8.1",
 	},
 	windowOperator: {
-		"$bottom": "5.2", "$bottomN": "5.2", "$firstN": "5.2", "$lastN": "5.2", "$maxN": "5.2", "$minN": "5.2", "$top": "5.2", "$topN": "5.2",
-		"$locf": "5.2", "$linearFill": "5.3", "$median": "7.0", "$percentile": "7.0", "$concatArrays": "8.1", "$setUnion": "8.1",
+		"$bottom": "5.2", "$bottomN": "5.2", "$firstN": "5.2", "$lastN": "5.2", "$maxN": "5.2", "$minN": "5.2",
+		"$top": "5.2", "$topN": "5.2", "$locf": "5.2", "$linearFill": "5.3", "$median": "7.0", "$percentile": "7.0",
+		"$concatArrays": "8.1", "$setUnion": "8.1",
 		"$minMaxScaler": "8.2",
 	},
 	expressionOperator: {
 		"$bottom": "5.2", "$bottomN": "5.2", "$top": "5.2", "$topN": "5.2", "$minMaxScaler": "8.2",
-		"$tsIncrement": "5.1", "$tsSecond": "5.1", "$firstN": "5.2", "$lastN": "5.2", "$maxN": "5.2", "$minN": "5.2", "$sortArray": "5.2",
-		"$toHashedIndexKey": "6.0", "$bitAnd": "6.3", "$bitNot": "6.3", "$bitOr": "6.3", "$bitXor": "6.3", "$median": "7.0",
-		"$percentile": "7.0", "$toUUID": "8.0", "$sigmoid": "8.1", "$createObjectId": "8.2", "$createUUID": "8.2", "$currentDate": "8.2",
-		"$encStrContains": "8.2", "$encStrEndsWith": "8.2", "$encStrNormalizedEq": "8.2", "$encStrStartsWith": "8.2", "$hash": "8.2",
-		"$hexHash": "8.2", "$deserializeEJSON": "8.2", "$serializeEJSON": "8.2", "$similarityCosine": "8.2",
-		"$similarityDotProduct": "8.2", "$similarityEuclidean": "8.2", "$subtype": "8.2", "$toArray": "8.2", "$toObject": "8.2",
+		"$tsIncrement": "5.1", "$tsSecond": "5.1", "$firstN": "5.2", "$lastN": "5.2", "$maxN": "5.2",
+		"$minN": "5.2", "$sortArray": "5.2", "$toHashedIndexKey": "6.0", "$bitAnd": "6.3", "$bitNot": "6.3", "$bitOr": "6.3",
+		"$bitXor": "6.3", "$median": "7.0", "$percentile": "7.0", "$toUUID": "8.0", "$sigmoid": "8.1",
+		"$createObjectId": "8.2", "$createUUID": "8.2", "$currentDate": "8.2", "$encStrContains": "8.2",
+		"$encStrEndsWith": "8.2", "$encStrNormalizedEq": "8.2", "$encStrStartsWith": "8.2", "$hash": "8.2", "$hexHash": "8.2",
+		"$deserializeEJSON": "8.2", "$serializeEJSON": "8.2", "$similarityCosine": "8.2", "$similarityDotProduct": "8.2",
+		"$similarityEuclidean": "8.2", "$subtype": "8.2", "$toArray": "8.2", "$toObject": "8.2",
 	},
 }
 
@@ -121,7 +123,9 @@ func comparedWhole(v bson.RawValue) string {
 func hasOperator(v any, names ...string) bool {
 	switch v := v.(type) {
 	case bson.D:
-		return slices.ContainsFunc(v, func(e bson.E) bool { return slices.Contains(names, e.Key) || hasOperator(e.Value, names...) })
+		return slices.ContainsFunc(v, func(e bson.E) bool {
+			return slices.Contains(names, e.Key) || hasOperator(e.Value, names...)
+		})
 	case bson.A:
 		return slices.ContainsFunc(v, func(x any) bool { return hasOperator(x, names...) })
 	}

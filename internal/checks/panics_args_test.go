@@ -44,7 +44,8 @@ func (w *walker) good(t reflect.Type) reflect.Value {
 	switch t.Kind() {
 	case reflect.String:
 		return reflect.ValueOf("x").Convert(t)
-	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64, reflect.Uint8, reflect.Uint, reflect.Uint32, reflect.Uint64, reflect.Float64, reflect.Float32:
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64, reflect.Uint8, reflect.Uint,
+		reflect.Uint32, reflect.Uint64, reflect.Float64, reflect.Float32:
 		return reflect.ValueOf(1).Convert(t)
 	case reflect.Func:
 		return stub(t)
@@ -84,10 +85,13 @@ func badValues() []any {
 	table := bson.M{}
 	table["self"] = table
 	return []any{
-		ring, list, table, deepDocument(), deepBytes(), make(chan int), func() {}, complex(1, 1), math.NaN(), math.Inf(1), int64(math.MaxInt64), "", "$where", "a\x00b",
-		strings.Repeat("x", 1<<10), bson.Raw{1, 2, 3}, bson.Raw{}, bson.RawValue{}, bson.RawValue{Type: bson.TypeString}, bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: []byte{9}},
-		bson.RawValue{Type: 99, Value: []byte{1}}, bson.RawArray{3}, bson.D{{}}, bson.D{{Key: "$x", Value: nil}}, (*int)(nil), (*cyclic)(nil), struct{}{}, []byte(nil), [3]int{}, map[int]int{1: 1},
-		bson.D(nil), bson.M(nil), bson.Raw(nil), mongo.Pipeline(nil), bson.Regex{}, time.Time{}, bson.Decimal128{}, bson.NewDecimal128(math.MaxUint64, math.MaxUint64),
+		ring, list, table, deepDocument(), deepBytes(), make(chan int), func() {}, complex(1, 1), math.NaN(), math.Inf(1),
+		int64(math.MaxInt64), "", "$where", "a\x00b", strings.Repeat("x", 1<<10), bson.Raw{1, 2, 3}, bson.Raw{},
+		bson.RawValue{}, bson.RawValue{Type: bson.TypeString},
+		bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: []byte{9}}, bson.RawValue{Type: 99, Value: []byte{1}},
+		bson.RawArray{3}, bson.D{{}}, bson.D{{Key: "$x", Value: nil}}, (*int)(nil), (*cyclic)(nil), struct{}{}, []byte(nil),
+		[3]int{}, map[int]int{1: 1}, bson.D(nil), bson.M(nil), bson.Raw(nil), mongo.Pipeline(nil), bson.Regex{}, time.Time{},
+		bson.Decimal128{}, bson.NewDecimal128(math.MaxUint64, math.MaxUint64),
 	}
 }
 
@@ -124,7 +128,8 @@ func (w *walker) bad(t reflect.Type, depth int) []reflect.Value {
 	out := []reflect.Value{reflect.Zero(t)}
 	add := func(values ...any) {
 		for _, v := range values {
-			if r := reflect.ValueOf(v); r.IsValid() && r.Type().ConvertibleTo(t) && (r.Kind() == t.Kind() || t.Kind() == reflect.Interface) {
+			if r := reflect.ValueOf(v); r.IsValid() && r.Type().ConvertibleTo(t) &&
+				(r.Kind() == t.Kind() || t.Kind() == reflect.Interface) {
 				out = append(out, r.Convert(t))
 			}
 		}
@@ -133,10 +138,12 @@ func (w *walker) bad(t reflect.Type, depth int) []reflect.Value {
 	case reflect.TypeFor[*mongo.Database](), reflect.TypeFor[context.Context]():
 		return out
 	case reflect.TypeFor[model.DB](), reflect.TypeFor[core.DB]():
-		add((*mongo.Database)(nil), (*core.Handle)(nil), &core.Handle{}, foreign{}, model.Scope{Tenant: bson.D{{Key: "tenant", Value: ""}}}.On(w.db), model.Observer{}.On(w.db))
+		add((*mongo.Database)(nil), (*core.Handle)(nil), &core.Handle{}, foreign{},
+			model.Scope{Tenant: bson.D{{Key: "tenant", Value: ""}}}.On(w.db), model.Observer{}.On(w.db))
 		return out
 	case reflect.TypeFor[bson.Raw]():
-		add(bson.Raw{}, bson.Raw{1, 2, 3}, bson.Raw{5, 0, 0, 0, 0}, bson.Raw{255, 255, 255, 127, 2, 'a', 0}, bson.Raw{12, 0, 0, 0, 2, 'a', 0, 255, 255, 255, 127, 0}, deepBytes())
+		add(bson.Raw{}, bson.Raw{1, 2, 3}, bson.Raw{5, 0, 0, 0, 0}, bson.Raw{255, 255, 255, 127, 2, 'a', 0},
+			bson.Raw{12, 0, 0, 0, 2, 'a', 0, 255, 255, 255, 127, 0}, deepBytes())
 		return out
 	case reflect.TypeFor[bson.RawValue]():
 		for _, v := range badValues() {
@@ -144,11 +151,15 @@ func (w *walker) bad(t reflect.Type, depth int) []reflect.Value {
 				add(r)
 			}
 		}
-		add(bson.RawValue{Type: bson.TypeArray, Value: []byte{1}}, bson.RawValue{Type: bson.TypeObjectID, Value: []byte{1}}, bson.RawValue{Type: bson.TypeInt64},
-			bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: deepBytes()}, bson.RawValue{Type: bson.TypeString, Value: []byte{255, 255, 255, 255, 0}})
+		add(bson.RawValue{Type: bson.TypeArray, Value: []byte{1}}, bson.RawValue{Type: bson.TypeObjectID, Value: []byte{1}},
+			bson.RawValue{Type: bson.TypeInt64},
+			bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: deepBytes()}, bson.RawValue{
+				Type: bson.TypeString, Value: []byte{255, 255, 255, 255, 0},
+			})
 		return out
 	case reflect.TypeFor[time.Time]():
-		add(time.Unix(math.MaxInt64, 0), time.Unix(math.MinInt64, 0), time.UnixMilli(math.MaxInt64), time.UnixMilli(math.MinInt64))
+		add(time.Unix(math.MaxInt64, 0), time.Unix(math.MinInt64, 0), time.UnixMilli(math.MaxInt64),
+			time.UnixMilli(math.MinInt64))
 		return out
 	}
 	switch t.Kind() {
@@ -157,14 +168,17 @@ func (w *walker) bad(t reflect.Type, depth int) []reflect.Value {
 	case reflect.Bool:
 		add(true)
 	case reflect.String:
-		for _, s := range []string{"$", "a.b", ".", "a\x00b", "\xff", strings.Repeat("x", 1<<12), "-1", "9999999999999999999999", "{", "_id"} {
+		for _, s := range []string{
+			"$", "a.b", ".", "a\x00b", "\xff", strings.Repeat("x", 1<<12), "-1", "9999999999999999999999", "{", "_id",
+		} {
 			out = append(out, reflect.ValueOf(s).Convert(t))
 		}
 	case reflect.Int, reflect.Int64:
 		for _, n := range []int64{-1, math.MaxInt64, math.MinInt64, math.MaxInt32 + 1} {
 			out = append(out, reflect.ValueOf(n).Convert(t))
 		}
-	case reflect.Int8, reflect.Int16, reflect.Int32, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uint:
+	case reflect.Int8, reflect.Int16, reflect.Int32, reflect.Uint8, reflect.Uint16, reflect.Uint32,
+		reflect.Uint64, reflect.Uint:
 		for _, n := range []int64{-1, 127, 200} {
 			out = append(out, reflect.ValueOf(n).Convert(t))
 		}
@@ -175,7 +189,8 @@ func (w *walker) bad(t reflect.Type, depth int) []reflect.Value {
 	case reflect.Func:
 		out = append(out, stub(t))
 	case reflect.Pointer:
-		if e := t.Elem(); e.Kind() == reflect.Struct && (e.NumField() == 0 || e.Field(0).IsExported() && e.Field(0).Name != "Parts") {
+		if e := t.Elem(); e.Kind() == reflect.Struct &&
+			(e.NumField() == 0 || e.Field(0).IsExported() && e.Field(0).Name != "Parts") {
 			out = append(out, reflect.New(e)) // others are made by constructors alone
 		}
 	case reflect.Slice:

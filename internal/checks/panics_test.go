@@ -18,8 +18,8 @@ import (
 	"github.com/docmodel/docmodel/mongotest"
 )
 
-// Whatever is handed to an exported function or method, it doesn't panic: bad input is an error. Constructors panic with a
-// *model.DeclarationError.
+// Whatever is handed to an exported function or method, it doesn't panic: bad input is an error. Constructors panic
+// with a *model.DeclarationError.
 func TestNoPanics(t *testing.T) {
 	w := &walker{t: t, db: mongotest.NewClient(t).Database("panics"), found: map[string]bool{}, walked: map[string]bool{}}
 	for name, f := range walkedFunctions {
@@ -126,14 +126,16 @@ func (w *walker) methods(v reflect.Value) {
 	for i := range v.NumMethod() {
 		w.try(bareType(v.Type())+"."+v.Type().Method(i).Name, v.Method(i))
 	}
-	if v.Kind() != reflect.Pointer && v.Kind() != reflect.Interface && v.NumMethod() < reflect.PointerTo(v.Type()).NumMethod() {
+	if v.Kind() != reflect.Pointer && v.Kind() != reflect.Interface &&
+		v.NumMethod() < reflect.PointerTo(v.Type()).NumMethod() {
 		p := reflect.New(v.Type())
 		p.Elem().Set(v)
 		w.methods(p)
 	}
 }
 
-// try calls a function with all arguments as they should be, then with each of the bad ones in its place, and with bad ones in all places.
+// try calls a function with all arguments as they should be, then with each of the bad ones in its place, and with bad
+// ones in all places.
 func (w *walker) try(name string, f reflect.Value) {
 	if documentedPanics[name] != "" {
 		return
@@ -220,7 +222,8 @@ func ours(stack []byte) string {
 	var out []string
 	lines := strings.Split(string(stack), "\n")
 	for _, l := range lines {
-		if strings.Contains(l, modulePath+"/") && strings.Contains(l, ".go:") && !strings.Contains(l, "panics_test.go") && len(out) < 5 {
+		if strings.Contains(l, modulePath+"/") && strings.Contains(l, ".go:") &&
+			!strings.Contains(l, "panics_test.go") && len(out) < 5 {
 			out = append(out, l)
 		}
 	}
@@ -316,7 +319,8 @@ func (w *walker) changes(v reflect.Value) {
 	defer cancel()
 	none := reflect.Zero(reflect.TypeFor[context.Context]())
 	for _, args := range [][]reflect.Value{
-		{none, reflect.ValueOf(w.db)}, {reflect.ValueOf(ctx), reflect.Zero(reflect.TypeOf(w.db))}, {reflect.ValueOf(ctx), reflect.ValueOf(w.db)},
+		{none, reflect.ValueOf(w.db)}, {reflect.ValueOf(ctx), reflect.Zero(reflect.TypeOf(w.db))},
+		{reflect.ValueOf(ctx), reflect.ValueOf(w.db)},
 	} {
 		run.Call(args)
 	}

@@ -8,7 +8,10 @@ import (
 
 var (
 	byChildren = paths.NewChildTree(treeNodes, paths.ChildTreeSpec{})
-	fewLists   = paths.NewChildTree(anything, paths.ChildTreeSpec{TreeSpec: paths.TreeSpec{Parent: "up", Order: "at", Change: "rev"}, Children: "below.ids", Max: 2})
+	fewLists   = paths.NewChildTree(anything, paths.ChildTreeSpec{
+		TreeSpec: paths.TreeSpec{Parent: "up", Order: "at", Change: "rev"},
+		Children: "below.ids", Max: 2,
+	})
 )
 
 func init() {
@@ -27,11 +30,15 @@ func fewNode(id string, parent any, order string, children ...any) *bson.D {
 
 func childTrees() []Case {
 	few := func(method, reason string, docs func(s string) []bson.D, change func(s string) model.Change[any]) Case {
-		return Case{Method: "paths.Tree." + method, Reason: "children: " + reason, State: read("anything", docs, change), Make: func(s string) any { return change(s) }}
+		return Case{
+			Method: "paths.Tree." + method, Reason: "children: " + reason, State: read("anything", docs, change),
+			Make: func(s string) any { return change(s) },
+		}
 	}
 	full := func(s string) []bson.D {
 		return []bson.D{
-			*fewNode(s, nil, "a0", s+"1", s+"2"), *fewNode(s+"1", s, "a0", s+"11"), *fewNode(s+"2", s, "a1"), *fewNode(s+"11", s+"1", "a0"), *fewNode(s+"3", nil, "a1"),
+			*fewNode(s, nil, "a0", s+"1", s+"2"), *fewNode(s+"1", s, "a0", s+"11"), *fewNode(s+"2", s, "a1"),
+			*fewNode(s+"11", s+"1", "a0"), *fewNode(s+"3", nil, "a1"),
 		}
 	}
 	bare := func(s string) []bson.D {
@@ -42,10 +49,23 @@ func childTrees() []Case {
 		few("Insert", "into a list in a document", full, func(s string) model.Change[any] {
 			return fewLists.Insert(*fewNode(s+"new", nil, "", "what is not there"), paths.FirstChild[any](s+"1"))
 		}),
-		few("Move", "within a list that is full", full, func(s string) model.Change[any] { return fewLists.Move(s+"2", paths.FirstChild[any](s)) }),
-		few("Move", "to the head of another list", full, func(s string) model.Change[any] { return fewLists.Move(s+"3", paths.FirstChild[any](s+"1")) }),
-		few("Move", "among the roots no list is written", full, func(s string) model.Change[any] { return fewLists.Move(s+"3", paths.Before[any](s)) }),
-		{Method: "paths.Tree.CheckLists", Reason: "children: of all lists", Make: func(string) any { return byChildren.CheckLists() }},
-		{Method: "paths.Tree.Adopt", Reason: "children: the links that were not there", Make: func(s string) any { return adopt(s) }, State: read("categories", bare, adopt)},
+		few("Move", "within a list that is full", full, func(s string) model.Change[any] {
+			return fewLists.Move(s+"2", paths.FirstChild[any](s))
+		}),
+		few("Move", "to the head of another list", full, func(s string) model.Change[any] {
+			return fewLists.Move(s+"3", paths.FirstChild[any](s+"1"))
+		}),
+		few("Move", "among the roots no list is written", full, func(s string) model.Change[any] {
+			return fewLists.Move(s+"3", paths.Before[any](s))
+		}),
+		{
+			Method: "paths.Tree.CheckLists", Reason: "children: of all lists",
+			Make: func(string) any { return byChildren.CheckLists() },
+		},
+		{
+			Method: "paths.Tree.Adopt",
+			Reason: "children: the links that were not there",
+			Make:   func(s string) any { return adopt(s) }, State: read("categories", bare, adopt),
+		},
 	}
 }

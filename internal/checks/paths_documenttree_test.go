@@ -61,7 +61,9 @@ func thread(s string) []any {
 }
 
 func keyedThread(s string) []any {
-	return []any{commentOf(s, "", "a0"), commentOf(s+"2", s, "a0"), commentOf(s+"3", s+"2", "a0"), commentOf(s+"4", "", "a1")}
+	return []any{
+		commentOf(s, "", "a0"), commentOf(s+"2", s, "a0"), commentOf(s+"3", s+"2", "a0"), commentOf(s+"4", "", "a1"),
+	}
 }
 
 func nestedThread(s string) []any {
@@ -79,28 +81,39 @@ const tooLong = "it is too large for the post"
 
 func documentTreeWrites() []Case {
 	push := func(reason string, t *commentTree, at func(s string) paths.Place[string]) Case {
-		return Case{Method: "paths.DocumentTree.Push", Reason: reason, MayRefuse: tooLong, From: func(s string) ([]any, func() any) {
-			d := roomy(bson.D{{Key: "id", Value: s + "9"}, {Key: "text", Value: s}})
-			return []any{d}, func() any { return t.Push(s, d, at(s)) }
-		}}
+		return Case{
+			Method: "paths.DocumentTree.Push", Reason: reason, MayRefuse: tooLong,
+			From: func(s string) ([]any, func() any) {
+				d := roomy(bson.D{{Key: "id", Value: s + "9"}, {Key: "text", Value: s}})
+				return []any{d}, func() any { return t.Push(s, d, at(s)) }
+			},
+		}
 	}
 	patch := func(reason string, t *commentTree, fields func(s string) bson.D) Case {
-		return Case{Method: "paths.DocumentTree.Patch", Reason: reason, MayRefuse: tooLong, From: func(s string) ([]any, func() any) {
-			d := roomy(fields(s))
-			return []any{d}, func() any { return t.Patch(s, s+"2", d) }
-		}}
+		return Case{
+			Method: "paths.DocumentTree.Patch", Reason: reason, MayRefuse: tooLong,
+			From: func(s string) ([]any, func() any) {
+				d := roomy(fields(s))
+				return []any{d}, func() any { return t.Patch(s, s+"2", d) }
+			},
+		}
 	}
 	load := func(reason string, t *commentTree, list func(s string) []bson.D) Case {
-		return Case{Method: "paths.DocumentTree.Load", Reason: reason, MayRefuse: tooLong, From: func(s string) ([]any, func() any) {
-			d := roomy(list(s))
-			return []any{d}, func() any { return t.Load(s, d) }
-		}}
+		return Case{
+			Method: "paths.DocumentTree.Load", Reason: reason, MayRefuse: tooLong,
+			From: func(s string) ([]any, func() any) {
+				d := roomy(list(s))
+				return []any{d}, func() any { return t.Load(s, d) }
+			},
+		}
 	}
 	two := func(s string) []bson.D { return []bson.D{commentOf(s+"2", s, ""), commentOf(s, "", "")} }
 	root := func(string) paths.Place[string] { return paths.LastRoot[string]() }
 	return []Case{
 		load("as it is", listedComments, two), load("with keys, counted", keyedComments, two),
-		load("nodes whose parents aren't there", listedComments, func(s string) []bson.D { return []bson.D{commentOf(s, s+"2", "")} }),
+		load("nodes whose parents aren't there", listedComments, func(s string) []bson.D {
+			return []bson.D{commentOf(s, s+"2", "")}
+		}),
 		push("a root, after the last", listedComments, root),
 		push("the last reply", listedComments, paths.LastChild),
 		push("the first reply", listedComments, paths.FirstChild),
@@ -109,37 +122,61 @@ func documentTreeWrites() []Case {
 		push("with order keys: those have to be read", keyedComments, root),
 		push("nested: that has to be read", nestedComments, root),
 		patch("a field", listedComments, func(s string) bson.D { return bson.D{{Key: "text", Value: s}} }),
-		patch("a field below another, counted", boundComments, func(s string) bson.D { return bson.D{{Key: "by.name", Value: s}, {Key: "text", Value: s}} }),
+		patch("a field below another, counted", boundComments, func(s string) bson.D {
+			return bson.D{{Key: "by.name", Value: s}, {Key: "text", Value: s}}
+		}),
 		patch("the parent is refused", listedComments, func(s string) bson.D { return bson.D{{Key: "parent", Value: s}} }),
-		{Method: "paths.DocumentTree.Pull", Reason: "a leaf", Make: func(s string) any { return listedComments.Pull(s, s+"3") }},
-		{Method: "paths.DocumentTree.Pull", Reason: "counted", Make: func(s string) any { return boundComments.Pull(s, s+"3") }},
+		{
+			Method: "paths.DocumentTree.Pull", Reason: "a leaf",
+			Make: func(s string) any { return listedComments.Pull(s, s+"3") },
+		},
+		{
+			Method: "paths.DocumentTree.Pull", Reason: "counted",
+			Make: func(s string) any { return boundComments.Pull(s, s+"3") },
+		},
 	}
 }
 
 func documentTreeChanges() []Case {
 	insert := func(reason string, t *commentTree, at func(s string) paths.Place[string], list func(string) []any) Case {
-		return Case{Method: "paths.DocumentTree.Insert", Reason: reason, State: listState(t, list), MayRefuse: tooLong, From: func(s string) ([]any, func() any) {
-			d := roomy(bson.D{{Key: "id", Value: s + "9"}, {Key: "text", Value: s}})
-			return []any{d}, func() any { return t.Insert(s, d, at(s)) }
-		}}
+		return Case{
+			Method: "paths.DocumentTree.Insert", Reason: reason, State: listState(t, list), MayRefuse: tooLong,
+			From: func(s string) ([]any, func() any) {
+				d := roomy(bson.D{{Key: "id", Value: s + "9"}, {Key: "text", Value: s}})
+				return []any{d}, func() any { return t.Insert(s, d, at(s)) }
+			},
+		}
 	}
-	move := func(reason string, t *commentTree, id string, to func(s string) paths.Place[string], list func(string) []any) Case {
-		return Case{Method: "paths.DocumentTree.Move", Reason: reason, State: listState(t, list), Make: func(s string) any { return t.Move(s, s+id, to(s)) }}
-	}
+	move :=
+		func(reason string, t *commentTree, id string, to func(s string) paths.Place[string], list func(string) []any) Case {
+			return Case{
+				Method: "paths.DocumentTree.Move", Reason: reason, State: listState(t, list),
+				Make: func(s string) any { return t.Move(s, s+id, to(s)) },
+			}
+		}
 	remove := func(reason string, t *commentTree, id string, mode paths.DeleteMode, list func(string) []any) Case {
-		return Case{Method: "paths.DocumentTree.Delete", Reason: reason, State: listState(t, list), Make: func(s string) any { return t.Delete(s, s+id, mode) }}
+		return Case{
+			Method: "paths.DocumentTree.Delete", Reason: reason, State: listState(t, list),
+			Make: func(s string) any { return t.Delete(s, s+id, mode) },
+		}
 	}
 	set := func(reason string, t *commentTree, list func(string) []any) Case {
-		return Case{Method: "paths.DocumentTree.Set", Reason: reason, State: listState(t, list), MayRefuse: tooLong, From: func(s string) ([]any, func() any) {
-			d := roomy(bson.D{{Key: "text", Value: s + "x"}})
-			return []any{d}, func() any { return t.Set(s, s+"2", d) }
-		}}
+		return Case{
+			Method: "paths.DocumentTree.Set", Reason: reason, State: listState(t, list), MayRefuse: tooLong,
+			From: func(s string) ([]any, func() any) {
+				d := roomy(bson.D{{Key: "text", Value: s + "x"}})
+				return []any{d}, func() any { return t.Set(s, s+"2", d) }
+			},
+		}
 	}
 	replace := func(reason string, t *commentTree, list func(string) []any) Case {
-		return Case{Method: "paths.DocumentTree.Replace", Reason: reason, State: listState(t, list), MayRefuse: tooLong, From: func(s string) ([]any, func() any) {
-			d := roomy(bson.D{{Key: "id", Value: s + "2"}, {Key: "note", Value: s}})
-			return []any{d}, func() any { return t.Replace(s, d) }
-		}}
+		return Case{
+			Method: "paths.DocumentTree.Replace", Reason: reason, State: listState(t, list), MayRefuse: tooLong,
+			From: func(s string) ([]any, func() any) {
+				d := roomy(bson.D{{Key: "id", Value: s + "2"}, {Key: "note", Value: s}})
+				return []any{d}, func() any { return t.Replace(s, d) }
+			},
+		}
 	}
 	second := func(at func(string) paths.Place[string]) func(string) paths.Place[string] {
 		return func(s string) paths.Place[string] { return at(s + "2") }
@@ -167,23 +204,48 @@ func documentTreeChanges() []Case {
 
 func documentTreeRepairs() []Case {
 	damaged := func(s string) []any {
-		return []any{commentOf(s, "", ""), commentOf(s+"2", s+"8", ""), commentOf(s+"3", s+"4", ""), commentOf(s+"4", s+"3", ""), commentOf(s, s+"3", "")}
+		return []any{
+			commentOf(s, "", ""), commentOf(s+"2", s+"8", ""), commentOf(s+"3", s+"4", ""), commentOf(s+"4", s+"3", ""),
+			commentOf(s, s+"3", ""),
+		}
 	}
 	return []Case{
-		{Method: "paths.DocumentTree.Repair", Reason: "an orphan, a cycle, and an id twice", State: listState(listedComments, damaged), From: func(s string) ([]any, func() any) {
-			ids := roomy([]string{s + "9"})
-			return []any{ids}, func() any { return listedComments.Repair(s, ids...) }
-		}},
-		{Method: "paths.DocumentTree.Repair", Reason: "keys that are equal", Make: func(s string) any { return keyedComments.Repair(s) },
-			State: listState(keyedComments, func(s string) []any { return []any{commentOf(s, "", "a0"), commentOf(s+"2", "", "a0")} })},
-		{Method: "paths.DocumentTree.Repair", Reason: "a list that is whole", Make: func(s string) any { return nestedComments.Repair(s) }, State: listState(nestedComments, nestedThread)},
-		{Method: "paths.DocumentTree.Checks", Reason: "lists as they are read", Make: func(string) any { return listedComments.Checks() }},
+		{
+			Method: "paths.DocumentTree.Repair", Reason: "an orphan, a cycle, and an id twice",
+			State: listState(listedComments, damaged),
+			From: func(s string) ([]any, func() any) {
+				ids := roomy([]string{s + "9"})
+				return []any{ids}, func() any { return listedComments.Repair(s, ids...) }
+			},
+		},
+		{
+			Method: "paths.DocumentTree.Repair", Reason: "keys that are equal",
+			Make: func(s string) any { return keyedComments.Repair(s) },
+
+			State: listState(keyedComments, func(s string) []any {
+				return []any{commentOf(s, "", "a0"), commentOf(s+"2", "", "a0")}
+			}),
+		},
+		{
+			Method: "paths.DocumentTree.Repair", Reason: "a list that is whole",
+			Make:  func(s string) any { return nestedComments.Repair(s) },
+			State: listState(nestedComments, nestedThread),
+		},
+		{
+			Method: "paths.DocumentTree.Checks", Reason: "lists as they are read",
+			Make: func(string) any { return listedComments.Checks() },
+		},
 		{Method: "paths.DocumentTree.Checks", Reason: "an orphan becomes a root", From: func(s string) ([]any, func() any) {
 			check := listedComments.Checks()[0]
-			found := findings(check, bson.M{"owner": bson.M{"_id": s, "comments": bson.A{commentOf(s, "", ""), commentOf(s+"2", s+"7", "")}}})
+			found := findings(check, bson.M{
+				"owner": bson.M{"_id": s, "comments": bson.A{commentOf(s, "", ""), commentOf(s+"2", s+"7", "")}},
+			})
 			return []any{found}, func() any { return check.Mend(found) }
 		}},
-		{Method: "paths.DocumentTree.Indexes", Reason: "none but that of _id", Make: func(string) any { return listedComments.Indexes() }},
+		{
+			Method: "paths.DocumentTree.Indexes", Reason: "none but that of _id",
+			Make: func(string) any { return listedComments.Indexes() },
+		},
 	}
 }
 

@@ -50,7 +50,9 @@ func superstepCases() []Case {
 	one := func(method, reason string, call func(s string) any) Case {
 		return Case{Method: "paths.Supersteps." + method, Reason: reason, Make: call}
 	}
-	few := busyHosts.InsertMany([]busyHost{{ID: "a", Labels: []string{"b"}}, {ID: "b", Labels: []string{"b2", "c"}}, {ID: "c"}}) // in a circle, they would shout forever
+	few := busyHosts.InsertMany([]busyHost{
+		{ID: "a", Labels: []string{"b"}}, {ID: "b", Labels: []string{"b2", "c"}}, {ID: "c"},
+	}) // in a circle, they would shout forever
 	return []Case{
 		one("Job", "of distances, before it has read", func(s string) any { return talks.Distances(s).Job() }),
 		one("Job", "an empty source is refused", func(string) any { return talks.Distances("").Job() }),

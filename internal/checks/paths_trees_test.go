@@ -50,7 +50,11 @@ func treePath(id string) string {
 }
 
 func treeChild(parent *treeNode, id, order string) *treeNode {
-	return &treeNode{ID: id, Parent: &parent.ID, Order: order, Ancestors: append(parent.Ancestors[:len(parent.Ancestors):len(parent.Ancestors)], id), Path: parent.Path + treePath(id)}
+	return &treeNode{
+		ID: id, Parent: &parent.ID, Order: order,
+		Ancestors: append(parent.Ancestors[:len(parent.Ancestors):len(parent.Ancestors)], id),
+		Path:      parent.Path + treePath(id),
+	}
 }
 
 // badSegment is why a path doesn't take every string.
@@ -118,7 +122,8 @@ var embedded = sync.OnceValue(func() *mongo.Client {
 func branch(s string) []bson.D {
 	clothes, sale := treeRoot("clothes", "a0"), treeRoot("sale", "a1")
 	n := treeChild(clothes, s, "a0")
-	return kept(clothes, n, treeChild(n, "x", "a0"), treeChild(n, "y", "a1"), treeChild(clothes, "shoes", "a1"), sale, treeChild(sale, "old", "a0"))
+	return kept(clothes, n, treeChild(n, "x", "a0"), treeChild(n, "y", "a1"), treeChild(clothes, "shoes", "a1"), sale,
+		treeChild(sale, "old", "a0"))
 }
 
 func init() {
@@ -129,15 +134,32 @@ func init() {
 	rename := func(s string) model.Change[any] { return named.Rename("shoes", s) }
 	convert := func(string) model.Change[any] { return paths.Convert(byParent, byArray) }
 	register(
-		Case{Method: "paths.Tree.Rename", Reason: "a segment of its own", Make: func(s string) any { return rename(s) }, MayRefuse: badSegment,
+		Case{
+			Method: "paths.Tree.Rename", Reason: "a segment of its own", Make: func(s string) any { return rename(s) },
+			MayRefuse: badSegment,
+
 			State: read("categories", func(s string) []bson.D {
 				return kept(&treeNode{ID: "shoes", Name: "old", Order: "a0", Path: "old/"})
-			}, rename)},
-		Case{Method: "paths.Tree.Rename", Reason: "segments that are ids are refused", Make: func(s string) any { return byParent.Rename("shoes", s) }},
-		Case{Method: "paths.Tree.Adopt", Reason: "a tree without lists is refused", Make: func(string) any { return byParent.Adopt() }},
-		Case{Method: "paths.Tree.CheckLists", Reason: "a tree without lists is refused", Make: func(string) any { return byParent.CheckLists() }},
-		Case{Method: "paths.Convert", Reason: "what is missing is written", Make: func(s string) any { return convert(s) }, MayRefuse: badSegment,
-			State: read("categories", func(s string) []bson.D { return kept(&treeNode{ID: s, Order: "a0"}) }, convert)},
+			}, rename),
+		},
+		Case{
+			Method: "paths.Tree.Rename", Reason: "segments that are ids are refused",
+			Make: func(s string) any { return byParent.Rename("shoes", s) },
+		},
+		Case{
+			Method: "paths.Tree.Adopt", Reason: "a tree without lists is refused",
+			Make: func(string) any { return byParent.Adopt() },
+		},
+		Case{
+			Method: "paths.Tree.CheckLists", Reason: "a tree without lists is refused",
+			Make: func(string) any { return byParent.CheckLists() },
+		},
+		Case{
+			Method: "paths.Convert", Reason: "what is missing is written", Make: func(s string) any { return convert(s) },
+			MayRefuse: badSegment,
+
+			State: read("categories", func(s string) []bson.D { return kept(&treeNode{ID: s, Order: "a0"}) }, convert),
+		},
 	)
 }
 
@@ -145,11 +167,14 @@ func init() {
 func registerReads(name string, t *paths.Tree[treeNode, string]) {
 	clothes := treeRoot("clothes", "a0")
 	of := func(method, reason string, node func(s string) *treeNode, call func(*treeNode) any) Case {
-		return Case{Method: "paths.Tree." + method, Reason: name + ": " + reason, MayRefuse: badSegment, From: func(s string) ([]any, func() any) {
-			n := node(s)
-			n.Children = []string{"x"}
-			return []any{n}, func() any { return call(n) }
-		}}
+		return Case{
+			Method: "paths.Tree." + method, Reason: name + ": " + reason, MayRefuse: badSegment,
+			From: func(s string) ([]any, func() any) {
+				n := node(s)
+				n.Children = []string{"x"}
+				return []any{n}, func() any { return call(n) }
+			},
+		}
 	}
 	root := func(s string) *treeNode { return treeRoot(s, "a0") }
 	child := func(s string) *treeNode { return treeChild(clothes, s, "a1") }
@@ -158,9 +183,13 @@ func registerReads(name string, t *paths.Tree[treeNode, string]) {
 		of("Children", "in order", root, func(n *treeNode) any { return t.Children(n) }),
 		of("Siblings", "in order", child, func(n *treeNode) any { return t.Siblings(n) }),
 		of("Siblings", "of a root", root, func(n *treeNode) any { return t.Siblings(n) }),
-		of("Ancestors", "of a nested node", func(s string) *treeNode { return treeChild(child(s), "boots", "a0") }, func(n *treeNode) any { return t.Ancestors(n) }),
+		of("Ancestors", "of a nested node", func(s string) *treeNode { return treeChild(child(s), "boots", "a0") },
+			func(n *treeNode) any { return t.Ancestors(n) }),
 		of("Ancestors", "of a root", root, func(n *treeNode) any { return t.Ancestors(n) }),
-		Case{Method: "paths.Tree.Ancestors", Reason: name + ": of nil is refused", Make: func(string) any { return t.Ancestors(nil) }},
+		Case{
+			Method: "paths.Tree.Ancestors", Reason: name + ": of nil is refused",
+			Make: func(string) any { return t.Ancestors(nil) },
+		},
 		of("Descendants", "all", root, func(n *treeNode) any { return t.Descendants(n, 0) }),
 		of("Descendants", "to a depth", child, func(n *treeNode) any { return t.Descendants(n, 2) }),
 		of("Leaves", "that nothing is joined to", root, func(n *treeNode) any { return t.Leaves(n) }),
@@ -173,7 +202,10 @@ func registerReads(name string, t *paths.Tree[treeNode, string]) {
 func registerTree(name string, t *paths.Tree[treeNode, string]) {
 	registerReads(name, t)
 	change := func(method, reason string, docs func(s string) []bson.D, of func(s string) model.Change[any]) Case {
-		return Case{Method: "paths.Tree." + method, Reason: name + ": " + reason, MayRefuse: badSegment, Make: func(s string) any { return of(s) }, State: read("categories", docs, of)}
+		return Case{
+			Method: "paths.Tree." + method, Reason: name + ": " + reason, MayRefuse: badSegment,
+			Make: func(s string) any { return of(s) }, State: read("categories", docs, of),
+		}
 	}
 	insert := func(id func(s string) string, at paths.Place[string]) func(s string) model.Change[any] {
 		return func(s string) model.Change[any] { return t.Insert(treeNode{ID: id(s), Name: s}, at) }
@@ -205,11 +237,17 @@ func registerTree(name string, t *paths.Tree[treeNode, string]) {
 		change("Delete", "with all below", branch, remove("", paths.Subtree)),
 		change("Delete", "a leaf", branch, remove("y", paths.Restrict)),
 		change("Delete", "children take its place", branch, remove("", paths.Promote)),
-		Case{Method: "paths.Tree.Delete", Reason: name + ": an unknown mode is refused", Make: func(s string) any { return t.Delete(s, 9) }},
+		Case{
+			Method: "paths.Tree.Delete", Reason: name + ": an unknown mode is refused",
+			Make: func(s string) any { return t.Delete(s, 9) },
+		},
 		Case{Method: "paths.Tree.Load", Reason: name + ": in any order", From: func(s string) ([]any, func() any) {
 			docs := []treeNode{*treeChild(treeRoot(s, "a0"), "boots", ""), *treeRoot(s, "a0")}
 			return []any{docs}, func() any { return t.Load(docs) }
-		}, MayRefuse: badSegment, State: read("categories", func(string) []bson.D { return nil }, func(string) model.Change[any] { return t.Load(nil) })},
+		}, MayRefuse: badSegment,
+			State: read("categories", func(string) []bson.D { return nil }, func(string) model.Change[any] {
+				return t.Load(nil)
+			})},
 		Case{Method: "paths.Tree.Rebalance", Reason: name, From: func(s string) ([]any, func() any) {
 			parent := &s
 			return []any{parent}, func() any { return t.Rebalance(parent) }
@@ -218,7 +256,12 @@ func registerTree(name string, t *paths.Tree[treeNode, string]) {
 			return kept(top, treeChild(top, "x", "a0V"))
 		}, func(s string) model.Change[any] { return t.Rebalance(&s) })},
 		Case{Method: "paths.Tree.Checks", Reason: name, Make: func(string) any { return t.Checks() }},
-		Case{Method: "paths.Tree.Drop", Reason: name, Make: func(string) any { return t.Drop(byParent) }, MayRefuse: "has none beside the links",
-			State: func(s string) any { return []bson.Raw{treeRaw(treeRoot(s, "a0"))} }},
+		Case{
+			Method: "paths.Tree.Drop", Reason: name,
+			Make:      func(string) any { return t.Drop(byParent) },
+			MayRefuse: "has none beside the links",
+
+			State: func(s string) any { return []bson.Raw{treeRaw(treeRoot(s, "a0"))} },
+		},
 	)
 }

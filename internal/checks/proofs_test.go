@@ -18,11 +18,18 @@ type proof struct {
 }
 
 var proofs = []proof{
-	{name: "server too", calls: []string{"mongotest.Each", "modeltest.FaultMatrix", "modeltest.Interleave", "modeltest.Verify"}},
+	{
+		name:  "server too",
+		calls: []string{"mongotest.Each", "modeltest.FaultMatrix", "modeltest.Interleave", "modeltest.Verify"},
+	},
 	{name: "costs", calls: []string{"modeltest.WantCost", "modeltest.Measure"}},
 	{name: "indexes", calls: []string{"modeltest.WantIndexed", "modeltest.Verify"}},
 	{name: "cuts", calls: []string{"modeltest.FaultMatrix", "modeltest.Verify"}, words: []string{"Cut", "Dies", "Killed"}},
-	{name: "races", calls: []string{"modeltest.Interleave", "modeltest.Verify"}, words: []string{"Concurrent", "Writers", "Movers", "Race", "Crowd"}},
+	{
+		name:  "races",
+		calls: []string{"modeltest.Interleave", "modeltest.Verify"},
+		words: []string{"Concurrent", "Writers", "Movers", "Race", "Crowd"},
+	},
 }
 
 // by reports whether a test of this name, which leads to what reach holds, is such a proof.
@@ -31,15 +38,15 @@ func (p proof) by(test string, reach map[string]bool) bool {
 		slices.ContainsFunc(p.words, func(w string) bool { return strings.Contains(test, w) })
 }
 
-// testFiles are a package's test files, as names that lead to names: what each declaration of them mentions, be it declared there
-// ("seed") or imported ("relate.NewTwoWay").
+// testFiles are a package's test files, as names that lead to names: what each declaration of them mentions, be it
+// declared there ("seed") or imported ("relate.NewTwoWay").
 type testFiles struct {
 	mentions map[string][]string // by the name of a function, method, variable, type or constant
 	tests    []string
 }
 
-// readTests parses the test files of a package, and what they share with those of others. Inside the package itself its own names
-// count as imported ones.
+// readTests parses the test files of a package, and what they share with those of others. Inside the package itself its
+// own names count as imported ones.
 func readTests(t *testing.T, p, shared goPackage) testFiles {
 	t.Helper()
 	out := testFiles{mentions: map[string][]string{}}
@@ -53,8 +60,8 @@ func readTests(t *testing.T, p, shared goPackage) testFiles {
 	return out
 }
 
-// share adds what a package for tests declares, as names that others import: "testkit.Mend". A type leads to what its methods
-// mention.
+// share adds what a package for tests declares, as names that others import: "testkit.Mend". A type leads to what its
+// methods mention.
 func (s *testFiles) share(f *ast.File, pkg string) {
 	own := testFiles{mentions: map[string][]string{}}
 	own.add(f, false, pkg)

@@ -34,7 +34,8 @@ func TestSameInputSameBytes(t *testing.T) {
 	}
 }
 
-// One technique can be asked, and one value be read, by several goroutines at once: the race detector watches this test in CI.
+// One technique can be asked, and one value be read, by several goroutines at once: the race detector watches this test
+// in CI.
 func TestValuesCanBeShared(t *testing.T) {
 	for _, c := range registered {
 		t.Run(c.name(), func(t *testing.T) {
@@ -55,7 +56,8 @@ func TestValuesCanBeShared(t *testing.T) {
 	}
 }
 
-// A call changes nothing that it is handed, not even the room behind a slice, and what it returns doesn't change with it.
+// A call changes nothing that it is handed, not even the room behind a slice, and what it returns doesn't change with
+// it.
 func TestInputsAreNeitherChangedNorKept(t *testing.T) {
 	for _, c := range registered {
 		if c.From == nil {

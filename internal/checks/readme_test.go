@@ -62,7 +62,10 @@ func TestStatusCountsPairs(t *testing.T) {
 		return strings.Join(strings.Fields(s), " ")
 	}
 	status, pairs := text("docs/STATUS.md"), text("internal/compose/PAIRS.md")
-	for _, counts := range []string{`\d+ are refused when the model is declared, .* hold together as they are`, `\d+ meetings, in \d+ orders`} {
+	for _, counts := range []string{
+		`\d+ are refused when the model is declared, .* hold together as they are`,
+		`\d+ meetings, in \d+ orders`,
+	} {
 		if found := regexp.MustCompile(counts).FindString(pairs); found == "" || !strings.Contains(status, found) {
 			t.Errorf("docs/STATUS.md lacks %q", found)
 		}

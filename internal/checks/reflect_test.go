@@ -120,7 +120,8 @@ func scribbleValue(v reflect.Value, depth int) {
 }
 
 func isGenerated(t reflect.Type) bool {
-	return t == reflect.TypeFor[model.Write]() || t == reflect.TypeFor[model.Plan]() || t == reflect.TypeFor[model.MergeInto]()
+	return t == reflect.TypeFor[model.Write]() || t == reflect.TypeFor[model.Plan]() ||
+		t == reflect.TypeFor[model.MergeInto]()
 }
 
 func scribbleScalar(v reflect.Value) {
@@ -150,7 +151,11 @@ func TestScribble(t *testing.T) {
 	}
 	text := "a"
 	d := &doc{Name: "n", List: []int{1, 2}, At: &text}
-	inputs := []any{d, bson.D{{Key: "a", Value: bson.A{"x", bson.D{{Key: "b", Value: 1}}}}}, map[string]int{"k": 1}, []byte{1}}
+	inputs := []any{
+		d,
+		bson.D{{Key: "a", Value: bson.A{"x", bson.D{{Key: "b", Value: 1}}}}},
+		map[string]int{"k": 1}, []byte{1},
+	}
 	before := dump(inputs...)
 	scribble(inputs...)
 	if got := dump(inputs...); got == before || text == "a" || d.Name == "n" || d.List[1] == 2 {

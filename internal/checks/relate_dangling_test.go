@@ -23,7 +23,8 @@ var (
 	lostOwner = relate.NewDangling(errands, "owner.id", hosts, relate.DanglingSpec{Repair: relate.DetachIDs})
 	onlyTold  = relate.NewDangling(logmsgs, "host", hosts, relate.DanglingSpec{})
 	untyped   = relate.NewDangling(anything, "ref", anything, relate.DanglingSpec{Repair: relate.DetachIDs})
-	untypedIn = relate.NewDangling(anything, "refs.id", anything, relate.DanglingSpec{Repair: relate.DetachIDs, List: "refs"})
+	untypedIn = relate.NewDangling(anything, "refs.id", anything,
+		relate.DanglingSpec{Repair: relate.DetachIDs, List: "refs"})
 )
 
 func init() {
@@ -68,8 +69,14 @@ func replacingHost(s string) *relate.Dangling[logmsg, bson.ObjectID, host, strin
 
 func danglingReads() []Case {
 	return []Case{
-		{Method: "relate.Dangling.Checks", Reason: "of documents with a list", Make: func(string) any { return lostParts.Checks()[0] }},
-		{Method: "relate.Dangling.Checks", Reason: "of documents with a single id", Make: func(string) any { return onlyTold.Checks()[0] }},
+		{
+			Method: "relate.Dangling.Checks", Reason: "of documents with a list",
+			Make: func(string) any { return lostParts.Checks()[0] },
+		},
+		{
+			Method: "relate.Dangling.Checks", Reason: "of documents with a single id",
+			Make: func(string) any { return onlyTold.Checks()[0] },
+		},
 		{Method: "relate.Dangling.Checks", Reason: "of some documents with elements",
 			From: func(s string) ([]any, func() any) {
 				f := roomy(bson.D{{Key: "name", Value: s}, {Key: "tags", Value: bson.A{s}}})
@@ -114,7 +121,10 @@ func danglingRepairs() []Case {
 		mends("another id in a list", func(s string) model.Check { return replacing(s + "3").Checks()[0] }),
 		mends("another id in elements", func(s string) model.Check { return replacingStock(s + "3").Checks()[0] }),
 		mends("another single id", func(s string) model.Check { return replacingHost(s + "3").Checks()[0] }),
-		{Method: "relate.Dangling.Checks", Reason: "a job of what only tells is refused", Make: func(string) any { return onlyTold.Checks()[0].Job() }},
+		{
+			Method: "relate.Dangling.Checks", Reason: "a job of what only tells is refused",
+			Make: func(string) any { return onlyTold.Checks()[0].Job() },
+		},
 		{Method: "relate.Dangling.Checks", Reason: "ids that are documents are compared, not read as conditions",
 			Make: func(s string) any {
 				return one(untyped.Checks()[0], bson.D{{Key: "site", Value: s}}, bson.D{{Key: "tags", Value: bson.A{s}}})

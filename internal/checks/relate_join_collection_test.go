@@ -19,8 +19,9 @@ type fitting struct {
 
 var (
 	fittings = model.NewCollection[fitting, bson.ObjectID]("fittings")
-	fitted   = relate.NewJoinCollection(fittings.Unchecked(), "product", products, "part", parts, relate.JoinCollectionSpec{By: "since"})
-	tied     = relate.NewJoinCollection(anything, "ends.left", anything, "ends.right", anything, relate.JoinCollectionSpec{})
+	fitted   = relate.NewJoinCollection(fittings.Unchecked(), "product", products, "part", parts,
+		relate.JoinCollectionSpec{By: "since"})
+	tied = relate.NewJoinCollection(anything, "ends.left", anything, "ends.right", anything, relate.JoinCollectionSpec{})
 )
 
 func init() {
@@ -108,8 +109,14 @@ func joinCollectionReads() []Case {
 				ids := roomy([]any{right, s})
 				return []any{ids}, func() any { return tied.Right().Counts(ids...) }
 			}},
-		{Method: "relate.JoinCollection.Checks", Reason: "the left ends", Make: func(string) any { return fitted.Checks()[0] }},
-		{Method: "relate.JoinCollection.Checks", Reason: "the right ends", Make: func(string) any { return fitted.Checks()[1] }},
+		{
+			Method: "relate.JoinCollection.Checks", Reason: "the left ends",
+			Make: func(string) any { return fitted.Checks()[0] },
+		},
+		{
+			Method: "relate.JoinCollection.Checks", Reason: "the right ends",
+			Make: func(string) any { return fitted.Checks()[1] },
+		},
 		{Method: "relate.JoinCollection.Checks", Reason: "links whose right end is missing go",
 			From: func(s string) ([]any, func() any) {
 				check := tied.Checks()[1]

@@ -6,8 +6,12 @@ import (
 )
 
 var (
-	joined     = relate.NewJoin(products.Unchecked(), "parts", parts, relate.JoinSpec{})
-	joinedFew  = relate.NewJoin(products, "parts", parts, relate.JoinSpec{Filter: bson.D{{Key: "cost", Value: bson.D{{Key: "$gt", Value: 1.5}}}}, Sort: bson.D{{Key: "name", Value: 1}, {Key: "_id", Value: 1}}, Limit: 2, Fields: true, ChunkIDs: 2})
+	joined    = relate.NewJoin(products.Unchecked(), "parts", parts, relate.JoinSpec{})
+	joinedFew = relate.NewJoin(products, "parts", parts, relate.JoinSpec{
+		Filter: bson.D{{Key: "cost", Value: bson.D{{Key: "$gt", Value: 1.5}}}},
+		Sort:   bson.D{{Key: "name", Value: 1}, {Key: "_id", Value: 1}},
+		Limit:  2, Fields: true, ChunkIDs: 2,
+	})
 	joinedOne  = relate.NewJoin(logmsgs, "host", hosts, relate.JoinSpec{})
 	joinedRows = relate.NewJoin(portfolios, "holdings.stockId", stocks, relate.JoinSpec{})
 	strict     = relate.NewJoin(products, "parts", parts, relate.JoinSpec{Strict: true})
@@ -20,13 +24,21 @@ func init() {
 
 func joinQueries() []Case {
 	return []Case{
-		{Method: "relate.Join.Queries", Reason: "each id once, in the order of its first use", From: func(s string) ([]any, func() any) {
-			list := roomy([]product{{ID: "p", Parts: roomy([]string{s, "bolt", s})}, {ID: "q", Parts: roomy([]string{"bolt"})}})
-			return []any{list}, func() any { return joined.Queries(list)[0] }
-		}},
-		{Method: "relate.Join.Queries", Reason: "the second chunk of two ids, some children, some fields", Make: func(s string) any {
-			return joinedFew.Queries([]product{{ID: "p", Parts: []string{"a", "b", s}}})[1]
-		}},
+		{
+			Method: "relate.Join.Queries",
+			Reason: "each id once, in the order of its first use",
+			From: func(s string) ([]any, func() any) {
+				list := roomy([]product{{ID: "p", Parts: roomy([]string{s, "bolt", s})}, {ID: "q", Parts: roomy([]string{"bolt"})}})
+				return []any{list}, func() any { return joined.Queries(list)[0] }
+			},
+		},
+		{
+			Method: "relate.Join.Queries",
+			Reason: "the second chunk of two ids, some children, some fields",
+			Make: func(s string) any {
+				return joinedFew.Queries([]product{{ID: "p", Parts: []string{"a", "b", s}}})[1]
+			},
+		},
 		{Method: "relate.Join.Queries", Reason: "a single id each", Make: func(s string) any {
 			return joinedOne.Queries([]logmsg{{ID: oid(1), Host: s}, {ID: oid(2)}})[0]
 		}},
@@ -45,9 +57,22 @@ func joinPipelines() []Case {
 			f := roomy(bson.D{{Key: "name", Value: s}, {Key: "tags", Value: bson.A{s}}})
 			return []any{f}, func() any { return joined.Pipeline(f) }
 		}},
-		{Method: "relate.Join.Pipeline", Reason: "some children, some fields, sorted and cut", Make: func(string) any { return joinedFew.Pipeline(nil) }},
-		{Method: "relate.Join.Pipeline", Reason: "a single id", Make: func(s string) any { return joinedOne.Pipeline(bson.D{{Key: "text", Value: s}}) }},
-		{Method: "relate.Join.Pipeline", Reason: "ids within elements", Make: func(s string) any { return joinedRows.Pipeline(bson.D{{Key: "_id", Value: s}}) }},
-		{Method: "relate.Join.Pipeline", Reason: "a strict one is refused", Make: func(s string) any { return strict.Pipeline(bson.D{{Key: "name", Value: s}}) }},
+		{
+			Method: "relate.Join.Pipeline",
+			Reason: "some children, some fields, sorted and cut",
+			Make:   func(string) any { return joinedFew.Pipeline(nil) },
+		},
+		{
+			Method: "relate.Join.Pipeline", Reason: "a single id",
+			Make: func(s string) any { return joinedOne.Pipeline(bson.D{{Key: "text", Value: s}}) },
+		},
+		{
+			Method: "relate.Join.Pipeline", Reason: "ids within elements",
+			Make: func(s string) any { return joinedRows.Pipeline(bson.D{{Key: "_id", Value: s}}) },
+		},
+		{
+			Method: "relate.Join.Pipeline", Reason: "a strict one is refused",
+			Make: func(s string) any { return strict.Pipeline(bson.D{{Key: "name", Value: s}}) },
+		},
 	}
 }

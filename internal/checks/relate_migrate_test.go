@@ -6,8 +6,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// The documents that migrations move: publishers list books or books name their publisher, posts embed comments or refer to
-// them, people embed one address or refer to it.
+// The documents that migrations move: publishers list books or books name their publisher, posts embed comments or
+// refer to them, people embed one address or refer to it.
 type (
 	publisher struct {
 		ID    string `bson:"_id"`
@@ -56,18 +56,29 @@ var (
 	people     = model.NewCollection[person, string]("people")
 	addresses  = model.NewCollection[addressDoc, string]("addresses")
 
-	turned    = relate.NewInvert(publishers, "books", ownedBooks, "pub-id", relate.InvertSpec{})
-	inPlace   = relate.NewInvert(publishers, "books", ownedBooks, "pub-id", relate.InvertSpec{Order: "place", FirstWins: true, State: "moves"})
+	turned  = relate.NewInvert(publishers, "books", ownedBooks, "pub-id", relate.InvertSpec{})
+	inPlace = relate.NewInvert(publishers, "books", ownedBooks, "pub-id", relate.InvertSpec{
+		Order: "place", FirstWins: true, State: "moves",
+	})
 	back      = relate.NewInvert(publishers, "books", ownedBooks, "pub-id", relate.InvertSpec{ToLists: true})
-	backPlace = relate.NewInvert(publishers, "books", ownedBooks, "pub-id", relate.InvertSpec{ToLists: true, Order: "place", FirstWins: true, State: "moves"})
-	takenOut  = relate.NewExtract(posts, "comments", comments, relate.ExtractSpec[string, string]{Key: "id", Parent: "post", Order: "place"})
-	listedOut = relate.NewExtract(posts, "comments", comments, relate.ExtractSpec[string, string]{Key: "id", Refs: "commentIds", Mark: "copied", State: "moves"})
-	movedOut  = relate.NewExtract(people, "home", addresses, relate.ExtractSpec[string, string]{ID: sameID, Refs: "addressId"})
-	partedOut = relate.NewExtract(people, "home", addresses, relate.ExtractSpec[string, string]{ID: sameID, Parent: "person"})
+	backPlace = relate.NewInvert(publishers, "books", ownedBooks, "pub-id", relate.InvertSpec{
+		ToLists: true, Order: "place", FirstWins: true, State: "moves",
+	})
+	takenOut = relate.NewExtract(posts, "comments", comments,
+		relate.ExtractSpec[string, string]{Key: "id", Parent: "post", Order: "place"})
+	listedOut = relate.NewExtract(posts, "comments", comments, relate.ExtractSpec[string, string]{
+		Key: "id", Refs: "commentIds", Mark: "copied", State: "moves",
+	})
+	movedOut = relate.NewExtract(people, "home", addresses,
+		relate.ExtractSpec[string, string]{ID: sameID, Refs: "addressId"})
+	partedOut = relate.NewExtract(people, "home", addresses,
+		relate.ExtractSpec[string, string]{ID: sameID, Parent: "person"})
 
 	takenIn  = relate.NewAbsorb(posts, "comments", comments, relate.AbsorbSpec{Key: "id", Parent: "post", Order: "place"})
-	listedIn = relate.NewAbsorb(posts, "comments", comments, relate.AbsorbSpec{Key: "id", Refs: "commentIds", State: "moves"})
-	movedIn  = relate.NewAbsorb(people, "home", addresses, relate.AbsorbSpec{Parent: "person"})
+	listedIn = relate.NewAbsorb(posts, "comments", comments, relate.AbsorbSpec{
+		Key: "id", Refs: "commentIds", State: "moves",
+	})
+	movedIn = relate.NewAbsorb(people, "home", addresses, relate.AbsorbSpec{Parent: "person"})
 )
 
 // sameID gives a person's address the person's _id.
@@ -93,9 +104,18 @@ func inverted() []Case {
 			Make: func(string) any { return back.Verify() }},
 		{Method: "relate.Migration.Verify", Reason: "references that become lists in order",
 			Make: func(string) any { return backPlace.Verify() }},
-		{Method: "relate.Migration.Copy", Reason: "lists that become references, in order", Make: func(string) any { return inPlace.Copy() }},
-		{Method: "relate.Migration.Copy", Reason: "references that become lists", Make: func(string) any { return back.Copy() }},
-		{Method: "relate.Migration.Drop", Reason: "lists that became references", Make: func(string) any { return turned.Drop() }},
+		{
+			Method: "relate.Migration.Copy", Reason: "lists that become references, in order",
+			Make: func(string) any { return inPlace.Copy() },
+		},
+		{
+			Method: "relate.Migration.Copy", Reason: "references that become lists",
+			Make: func(string) any { return back.Copy() },
+		},
+		{
+			Method: "relate.Migration.Drop", Reason: "lists that became references",
+			Make: func(string) any { return turned.Drop() },
+		},
 		{Method: "relate.Migration.Restart", Reason: "of lists that become references",
 			Make: func(string) any { return turned.Restart() }},
 		{Method: "relate.Migration.Restart", Reason: "of references that become lists, in a collection of one's own",
@@ -113,8 +133,15 @@ func extracted() []Case {
 			Make: func(string) any { return movedOut.Verify() }},
 		{Method: "relate.Migration.Verify", Reason: "extract: a subdocument without an id, whose document holds the owner",
 			Make: func(string) any { return partedOut.Verify() }},
-		{Method: "relate.Migration.Copy", Reason: "extract: owners, and then the documents", Make: func(string) any { return takenOut.Copy() }},
-		{Method: "relate.Migration.Drop", Reason: "extract: elements, and then marks", Make: func(string) any { return listedOut.Drop() }},
+		{
+			Method: "relate.Migration.Copy",
+			Reason: "extract: owners, and then the documents",
+			Make:   func(string) any { return takenOut.Copy() },
+		},
+		{
+			Method: "relate.Migration.Drop", Reason: "extract: elements, and then marks",
+			Make: func(string) any { return listedOut.Drop() },
+		},
 		{Method: "relate.Migration.Restart", Reason: "extract: in the usual collection",
 			Make: func(string) any { return takenOut.Restart() }},
 		{Method: "relate.Migration.Restart", Reason: "extract: in a collection of one's own",
@@ -134,8 +161,14 @@ func absorbed() []Case {
 			Make: func(string) any { return listedIn.Verify() }},
 		{Method: "relate.Migration.Verify", Reason: "absorb: a subdocument, whose document holds the owner",
 			Make: func(string) any { return movedIn.Verify() }},
-		{Method: "relate.Migration.Copy", Reason: "absorb: owners that list documents", Make: func(string) any { return listedIn.Copy() }},
-		{Method: "relate.Migration.Drop", Reason: "absorb: references, and then documents", Make: func(string) any { return listedIn.Drop() }},
+		{
+			Method: "relate.Migration.Copy", Reason: "absorb: owners that list documents",
+			Make: func(string) any { return listedIn.Copy() },
+		},
+		{
+			Method: "relate.Migration.Drop", Reason: "absorb: references, and then documents",
+			Make: func(string) any { return listedIn.Drop() },
+		},
 		{Method: "relate.Migration.Restart", Reason: "absorb: in the usual collection",
 			Make: func(string) any { return takenIn.Restart() }},
 		{Method: "relate.Migration.Restart", Reason: "absorb: in a collection of one's own",

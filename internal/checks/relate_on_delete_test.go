@@ -13,7 +13,9 @@ var (
 	})
 	deletesHosts    = relate.NewOnDelete(hosts, relate.OnDeleteSpec{Nullify: []relate.Referrer{from, lostOwner}})
 	deletesStocks   = relate.NewOnDelete(stocks, relate.OnDeleteSpec{Nullify: []relate.Referrer{owns}})
-	deletesAnything = relate.NewOnDelete(anything, relate.OnDeleteSpec{Cascade: []relate.Referrer{keyed}, Nullify: []relate.Referrer{below}})
+	deletesAnything = relate.NewOnDelete(anything, relate.OnDeleteSpec{
+		Cascade: []relate.Referrer{keyed}, Nullify: []relate.Referrer{below},
+	})
 )
 
 func init() {
@@ -23,11 +25,20 @@ func init() {
 			Make: func(string) any { return deletesProducts.Indexes() }},
 		Case{Method: "relate.OnDelete.Indexes", Reason: "on what refers to hosts",
 			Make: func(string) any { return deletesHosts.Indexes() }},
-		Case{Method: "model.Store.DeleteJob", Reason: "products with all that goes with them", From: func(s string) ([]any, func() any) {
-			ids := roomy([]string{s, "bench"})
-			return []any{ids}, func() any { return store.DeleteJob(ids...) }
-		}},
-		Case{Method: "model.Store.DeleteJob", Reason: "an empty id is refused", Make: func(s string) any { return store.DeleteJob(s, "") }},
-		Case{Method: "model.Store.DeleteJob", Reason: "no id is refused", Make: func(string) any { return store.DeleteJob() }},
+		Case{
+			Method: "model.Store.DeleteJob", Reason: "products with all that goes with them",
+			From: func(s string) ([]any, func() any) {
+				ids := roomy([]string{s, "bench"})
+				return []any{ids}, func() any { return store.DeleteJob(ids...) }
+			},
+		},
+		Case{
+			Method: "model.Store.DeleteJob", Reason: "an empty id is refused",
+			Make: func(s string) any { return store.DeleteJob(s, "") },
+		},
+		Case{
+			Method: "model.Store.DeleteJob", Reason: "no id is refused",
+			Make: func(string) any { return store.DeleteJob() },
+		},
 	)
 }

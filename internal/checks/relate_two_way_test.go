@@ -42,38 +42,65 @@ func twoWayChecks() []Case {
 	lists, refs := owned.Checks()[0], owned.Checks()[1]
 	listsTrusted, refsTrusted := ownedListed.Checks()[0], ownedListed.Checks()[1]
 	out := []Case{
-		mends("the items are believed: off the list", lists, func(s string) []any { return list{bson.M{"list": true, "a": "ann", "b": s}} }),
+		mends("the items are believed: off the list", lists, func(s string) []any {
+			return list{bson.M{"list": true, "a": "ann", "b": s}}
+		}),
 		mends("the items are believed: onto the list", refs, func(s string) []any { return list{bson.M{"a": s, "b": "t"}} }),
-		mends("the lists are believed: the item is given", listsTrusted, func(s string) []any { return list{bson.M{"list": true, "a": "ann", "b": s}} }),
-		mends("the lists are believed: the item is freed", refsTrusted, func(s string) []any { return list{bson.M{"a": s, "b": "t"}} }),
+		mends("the lists are believed: the item is given", listsTrusted, func(s string) []any {
+			return list{bson.M{"list": true, "a": "ann", "b": s}}
+		}),
+		mends("the lists are believed: the item is freed", refsTrusted, func(s string) []any {
+			return list{bson.M{"a": s, "b": "t"}}
+		}),
 		mends("what leads nowhere goes, and of two lists one keeps the item", listsTrusted, func(s string) []any {
 			return list{
-				bson.M{"list": true, "a": "ann", "b": s, "gone": true}, bson.M{"list": true, "a": "ann", "b": "t", "names": names(s), "kept": true},
-				bson.M{"list": true, "a": s, "b": "u", "names": names(s)}, bson.M{"list": true, "a": "bob", "b": "u", "names": names(s)},
+				bson.M{"list": true, "a": "ann", "b": s, "gone": true},
+				bson.M{"list": true, "a": "ann", "b": "t", "names": names(s), "kept": true},
+				bson.M{"list": true, "a": s, "b": "u", "names": names(s)},
+				bson.M{"list": true, "a": "bob", "b": "u", "names": names(s)},
 			}
 		}),
-		mends("an owner that is gone", refsTrusted, func(s string) []any { return list{bson.M{"a": s, "b": "t", "gone": true}} }),
+		mends("an owner that is gone", refsTrusted, func(s string) []any {
+			return list{bson.M{"a": s, "b": "t", "gone": true}}
+		}),
 		mends("documents as the check has read them", refs, func(s string) []any {
 			return list{bson.M{"a": s, "b": "t", "markA": bson.M{"ops": bson.A{oid(4)}}}}
 		}),
-		mends("a finding without an id is refused", lists, func(s string) []any { return list{bson.M{"list": true, "a": s}} }),
+		mends("a finding without an id is refused", lists, func(s string) []any {
+			return list{bson.M{"list": true, "a": s}}
+		}),
 	}
 	for i, reason := range []string{"in lists", "in items"} {
-		out = append(out, Case{Method: "relate.TwoWay.Checks", Reason: reason, Make: func(string) any { return owned.Checks()[i] }})
+		out = append(out, Case{
+			Method: "relate.TwoWay.Checks", Reason: reason,
+			Make: func(string) any { return owned.Checks()[i] },
+		})
 	}
 	return out
 }
 
 func twoWayReads() []Case {
 	return []Case{
-		{Method: "relate.Side.Others", Reason: "by the index on the reference", Make: func(s string) any { return owned.Left().Others(s) }},
-		{Method: "relate.Side.Others", Reason: "an empty id of an owner is refused", Make: func(string) any { return owned.Left().Others("") }},
+		{
+			Method: "relate.Side.Others", Reason: "by the index on the reference",
+			Make: func(s string) any { return owned.Left().Others(s) },
+		},
+		{
+			Method: "relate.Side.Others", Reason: "an empty id of an owner is refused",
+			Make: func(string) any { return owned.Left().Others("") },
+		},
 		{Method: "relate.Side.Listed", Reason: "of an owner in hand", From: func(s string) ([]any, func() any) {
 			p := &worker{ID: s, Tasks: roomy([]string{s, "t"})}
 			return []any{p}, func() any { return owned.Left().Listed(p) }
 		}},
-		{Method: "relate.Side.Listed", Reason: "of no owner is refused", Make: func(string) any { return owned.Left().Listed(nil) }},
-		{Method: "relate.Side.Others", Reason: "by the index on the list", Make: func(s string) any { return owned.Right().Others(s) }},
+		{
+			Method: "relate.Side.Listed", Reason: "of no owner is refused",
+			Make: func(string) any { return owned.Left().Listed(nil) },
+		},
+		{
+			Method: "relate.Side.Others", Reason: "by the index on the list",
+			Make: func(s string) any { return owned.Right().Others(s) },
+		},
 		{Method: "relate.TwoWay.Indexes", Reason: "of both sides", Make: func(string) any { return owned.Indexes() }},
 	}
 }

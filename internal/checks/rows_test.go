@@ -33,7 +33,10 @@ var rows = []row{
 	{name: "application-side join", declares: []string{"relate.Join"}},
 	{name: "weak links", declares: []string{"relate.Dangling"}},
 	{name: "delete policies", declares: []string{"relate.OnDelete"}},
-	{name: "where the relation lives", declares: []string{"relate.Migration", "relate.NewInvert", "relate.NewExtract", "relate.NewAbsorb"}},
+	{
+		name:     "where the relation lives",
+		declares: []string{"relate.Migration", "relate.NewInvert", "relate.NewExtract", "relate.NewAbsorb"},
+	},
 
 	{name: "extended reference, both ways", declares: []string{"denorm.Copy"}},
 	{name: "bounded array", declares: []string{"denorm.Bounded"}},
@@ -59,16 +62,41 @@ var rows = []row{
 	{name: "outbox, inbox", declares: []string{"denorm.Outbox", "denorm.Inbox", "denorm.Relay"}},
 
 	{name: "tree in one document", declares: []string{"paths.DocumentTree"}},
-	{name: "adjacency by parents", declares: []string{"paths.NewParentTree"}, shares: []string{"paths.Tree"}, cases: "parents"},
-	{name: "adjacency by children", declares: []string{"paths.NewChildTree"}, shares: []string{"paths.Tree"}, cases: "children"},
-	{name: "array of ancestors", declares: []string{"paths.NewAncestorArray"}, shares: []string{"paths.Tree"}, cases: "ancestors"},
-	{name: "materialized path", declares: []string{"paths.NewMaterializedPath"}, shares: []string{"paths.Tree"}, cases: "paths"},
+	{
+		name: "adjacency by parents", declares: []string{"paths.NewParentTree"}, shares: []string{"paths.Tree"},
+		cases: "parents",
+	},
+	{
+		name: "adjacency by children", declares: []string{"paths.NewChildTree"}, shares: []string{"paths.Tree"},
+		cases: "children",
+	},
+	{
+		name: "array of ancestors", declares: []string{"paths.NewAncestorArray"}, shares: []string{"paths.Tree"},
+		cases: "ancestors",
+	},
+	{
+		name: "materialized path", declares: []string{"paths.NewMaterializedPath"}, shares: []string{"paths.Tree"},
+		cases: "paths",
+	},
 	{name: "nested sets", declares: []string{"paths.NewNestedSet"}, shares: []string{"paths.Tree"}, cases: "nested"},
-	{name: "all trees", declares: []string{"paths.Tree", "paths.Forest", "paths.Convert", "paths.ConvertInto", "paths.Extract", "paths.Absorb"}},
+	{
+		name: "all trees",
+		declares: []string{
+			"paths.Tree", "paths.Forest", "paths.Convert", "paths.ConvertInto", "paths.Extract", "paths.Absorb",
+		},
+	},
 	{name: "totals of subtrees", declares: []string{"paths.RollUp", "paths.DocumentRollUp"}},
 	{name: "batch graph processing", declares: []string{"paths.Graph", "paths.Supersteps"}},
 
-	{name: "geohash: encode, decode, cells", declares: []string{"geohash.Key", "geohash.Encode", "geohash.Cell"}, example: "geohash.Encode"},
-	{name: "circle or box to ranges", declares: []string{"geohash.Circle", "geohash.Box"}, example: "geohash.Circle_Cover"},
+	{
+		name:     "geohash: encode, decode, cells",
+		declares: []string{"geohash.Key", "geohash.Encode", "geohash.Cell"},
+		example:  "geohash.Encode",
+	},
+	{
+		name:     "circle or box to ranges",
+		declares: []string{"geohash.Circle", "geohash.Box"},
+		example:  "geohash.Circle_Cover",
+	},
 	{name: "queries and documents", declares: []string{"geofield.Field"}},
 }

@@ -28,7 +28,10 @@ func init() {
 func expiryDoc(s string, n int) bson.Raw { return expiryDocOf(s, s, n) }
 
 func expiryDocOf(id any, s string, n int) bson.Raw {
-	raw, err := bson.Marshal(bson.D{{Key: "_id", Value: id}, {Key: "text", Value: s}, {Key: "meta", Value: bson.D{{Key: "until", Value: noon(n)}, {Key: "v", Value: int64(n)}}}})
+	raw, err := bson.Marshal(bson.D{
+		{Key: "_id", Value: id}, {Key: "text", Value: s},
+		{Key: "meta", Value: bson.D{{Key: "until", Value: noon(n)}, {Key: "v", Value: int64(n)}}},
+	})
 	if err != nil {
 		panic(err)
 	}
@@ -39,7 +42,11 @@ func expiryDocOf(id any, s string, n int) bson.Raw {
 func expiryBatch(s string) any {
 	var out []bson.Raw
 	for i, cold := range []bson.A{{}, {expiryDoc(s+"1", 1)}, {expiryDoc(s+"2", 0)}} {
-		raw, err := bson.Marshal(bson.D{{Key: "_id", Value: s}, {Key: "doc", Value: expiryDoc(s+[]string{"0", "1", "2"}[i], 0)}, {Key: "cold", Value: cold}})
+		raw, err := bson.Marshal(bson.D{
+			{Key: "_id", Value: s},
+			{Key: "doc", Value: expiryDoc(s+[]string{"0", "1", "2"}[i], 0)},
+			{Key: "cold", Value: cold},
+		})
 		if err != nil {
 			panic(err)
 		}
@@ -50,20 +57,47 @@ func expiryBatch(s string) any {
 
 func expiryReads() []Case {
 	return []Case{
-		{Method: "schema.Expiry.Expired", Reason: "thirty days after a time", Make: func(string) any { return expiryArchived.Expired(noon(0)) }},
-		{Method: "schema.Expiry.Live", Reason: "those that never expire too", Make: func(string) any { return expiryEach.Live(noon(0)) }},
-		{Method: "schema.Expiry.Archived", Reason: "by _id", Make: func(string) any { return expiryArchived.Archived(oid(1)) }},
+		{
+			Method: "schema.Expiry.Expired", Reason: "thirty days after a time",
+			Make: func(string) any { return expiryArchived.Expired(noon(0)) },
+		},
+		{
+			Method: "schema.Expiry.Live", Reason: "those that never expire too",
+			Make: func(string) any { return expiryEach.Live(noon(0)) },
+		},
+		{
+			Method: "schema.Expiry.Archived", Reason: "by _id",
+			Make: func(string) any { return expiryArchived.Archived(oid(1)) },
+		},
 		{Method: "schema.Expiry.Archived", Reason: "a document as _id is not kept",
 			From: func(s string) ([]any, func() any) {
 				id := bson.D{{Key: "a", Value: s}}
 				return []any{id}, func() any { return expiryEach.Archived(id) }
 			}},
-		{Method: "schema.Expiry.Archived", Reason: "without an Archive is refused", Make: func(string) any { return expiryDeleted.Archived(oid(1)) }},
-		{Method: "schema.Expiry.Both", Reason: "with the moment of expiry", Make: func(string) any { return expiryEach.Both(noon(0)) }},
-		{Method: "schema.Expiry.Both", Reason: "without an Archive is refused", Make: func(string) any { return expiryDeleted.Both(noon(0)) }},
-		{Method: "schema.Expiry.Indexes", Reason: "the server deletes", Make: func(string) any { return expiryDeleted.Indexes() }},
-		{Method: "schema.Expiry.Indexes", Reason: "documents are archived, and stay there", Make: func(string) any { return expiryEach.Indexes() }},
-		{Method: "schema.Expiry.Indexes", Reason: "a margin, and an end of the archive", Make: func(string) any { return expiryArchived.Indexes() }},
+		{
+			Method: "schema.Expiry.Archived", Reason: "without an Archive is refused",
+			Make: func(string) any { return expiryDeleted.Archived(oid(1)) },
+		},
+		{
+			Method: "schema.Expiry.Both", Reason: "with the moment of expiry",
+			Make: func(string) any { return expiryEach.Both(noon(0)) },
+		},
+		{
+			Method: "schema.Expiry.Both", Reason: "without an Archive is refused",
+			Make: func(string) any { return expiryDeleted.Both(noon(0)) },
+		},
+		{
+			Method: "schema.Expiry.Indexes", Reason: "the server deletes",
+			Make: func(string) any { return expiryDeleted.Indexes() },
+		},
+		{
+			Method: "schema.Expiry.Indexes", Reason: "documents are archived, and stay there",
+			Make: func(string) any { return expiryEach.Indexes() },
+		},
+		{
+			Method: "schema.Expiry.Indexes", Reason: "a margin, and an end of the archive",
+			Make: func(string) any { return expiryArchived.Indexes() },
+		},
 	}
 }
 
@@ -76,7 +110,10 @@ func expiryWrites() []Case {
 
 	archived := func(s string) testkit.Docs { return testkit.Docs{"archive": {expiryDoc(s, 0)}} }
 	restore := func(reason string, change func(s string) model.Change[any], docs func(s string) testkit.Docs) Case {
-		return Case{Method: "schema.Expiry.Restore", Reason: reason, Make: func(s string) any { return change(s) }, State: asRead(change, docs)}
+		return Case{
+			Method: "schema.Expiry.Restore", Reason: reason, Make: func(s string) any { return change(s) },
+			State: asRead(change, docs),
+		}
 	}
 	return []Case{
 		{Method: "schema.Expiry.Until", Reason: "a moment",
@@ -84,14 +121,23 @@ func expiryWrites() []Case {
 				id := bson.D{{Key: "a", Value: s}}
 				return []any{id}, func() any { return expiryEach.Until(id, noon(0)) }
 			}},
-		{Method: "schema.Expiry.Until", Reason: "the version is counted up", Make: func(s string) any { return expiryVersion.Until(s, noon(0)) }},
-		{Method: "schema.Expiry.Until", Reason: "with After is refused", Make: func(string) any { return expiryArchived.Until(oid(1), noon(0)) }},
+		{
+			Method: "schema.Expiry.Until", Reason: "the version is counted up",
+			Make: func(s string) any { return expiryVersion.Until(s, noon(0)) },
+		},
+		{
+			Method: "schema.Expiry.Until", Reason: "with After is refused",
+			Make: func(string) any { return expiryArchived.Until(oid(1), noon(0)) },
+		},
 		{Method: "schema.Expiry.Until", Reason: "never: the moment is taken off",
 			From: func(s string) ([]any, func() any) {
 				id := bson.D{{Key: "a", Value: s}}
 				return []any{id}, func() any { return expiryEach.Until(id, time.Time{}) }
 			}},
-		{Method: "schema.Expiry.Until", Reason: "never: the version is counted up", Make: func(s string) any { return expiryVersion.Until(s, time.Time{}) }},
+		{
+			Method: "schema.Expiry.Until", Reason: "never: the version is counted up",
+			Make: func(s string) any { return expiryVersion.Until(s, time.Time{}) },
+		},
 		{Method: "schema.Expiry.Archive", Reason: "not archived, archived in another state, and in the same",
 			Make: func(string) any { return expiryEach.Archive(noon(0)) }, State: expiryBatch},
 		{Method: "schema.Expiry.Archive", Reason: "guarded by the version",
@@ -104,23 +150,31 @@ func expiryWrites() []Case {
 			From: func(s string) ([]any, func() any) {
 				id := bson.D{{Key: "a", Value: s}}
 				return []any{id}, func() any { return expiryEach.Restore(id, noon(5)) }
-			}, State: asRead(func(s string) model.Change[any] { return expiryEach.Restore(bson.D{{Key: "a", Value: s}}, noon(5)) }, func(s string) testkit.Docs {
-				return testkit.Docs{"archive": {expiryDocOf(bson.D{{Key: "a", Value: s}}, s, 0)}}
-			})},
+			},
+			State: asRead(func(s string) model.Change[any] { return expiryEach.Restore(bson.D{{Key: "a", Value: s}}, noon(5)) },
+				func(s string) testkit.Docs {
+					return testkit.Docs{"archive": {expiryDocOf(bson.D{{Key: "a", Value: s}}, s, 0)}}
+				})},
 		restore("for ever", func(s string) model.Change[any] { return expiryEach.Restore(s, time.Time{}) }, archived),
-		restore("in a version that no copy has", func(s string) model.Change[any] { return expiryVersion.Restore(s, noon(5)) }, archived),
-		restore("until the next run", func(string) model.Change[any] { return expiryArchived.Restore(oid(1), time.Time{}) }, func(s string) testkit.Docs {
-			return testkit.Docs{"oldmsgs": {expiryDocOf(oid(1), s, 0)}}
-		}),
-		restore("one that is there: nothing is sent", func(s string) model.Change[any] { return expiryEach.Restore(s, time.Time{}) }, func(s string) testkit.Docs {
-			return testkit.Docs{"anything": {expiryDoc(s, 1)}, "archive": {expiryDoc(s, 0)}}
-		}),
+		restore("in a version that no copy has",
+			func(s string) model.Change[any] { return expiryVersion.Restore(s, noon(5)) }, archived),
+		restore("until the next run", func(string) model.Change[any] { return expiryArchived.Restore(oid(1), time.Time{}) },
+			func(s string) testkit.Docs {
+				return testkit.Docs{"oldmsgs": {expiryDocOf(oid(1), s, 0)}}
+			}),
+		restore("one that is there: nothing is sent",
+			func(s string) model.Change[any] { return expiryEach.Restore(s, time.Time{}) }, func(s string) testkit.Docs {
+				return testkit.Docs{"anything": {expiryDoc(s, 1)}, "archive": {expiryDoc(s, 0)}}
+			}),
 		{Method: "schema.Expiry.Discard", Reason: "the copy of a living document",
 			From: func(s string) ([]any, func() any) {
 				p := pair(s)
 				return []any{p.Cold, p.Hot}, func() any { return expiryEach.Discard(p, op) }
 			}},
-		{Method: "schema.Expiry.Discard", Reason: "the version is counted up", Make: func(s string) any { return expiryVersion.Discard(pair(s), op) }},
+		{
+			Method: "schema.Expiry.Discard", Reason: "the version is counted up",
+			Make: func(s string) any { return expiryVersion.Discard(pair(s), op) },
+		},
 		{Method: "schema.Expiry.Discard", Reason: "an expired one is refused",
 			Make: func(s string) any { p := pair(s); p.Expired = true; return expiryEach.Discard(p, op) }},
 	}

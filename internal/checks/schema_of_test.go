@@ -53,24 +53,52 @@ var (
 		Tag:    "kind", Variants: []schema.Variant{schema.As[bookWare]("book"), schema.As[size]("trousers")},
 	})
 	partWares = schema.Of(wares, schema.Spec{
-		Fields: []schema.Field{{Path: "more", Tag: "kind", Variants: []schema.Variant{schema.As[bookWare]("book")}}}, Closed: true,
+		Fields: []schema.Field{{
+			Path: "more", Tag: "kind",
+			Variants: []schema.Variant{schema.As[bookWare]("book")},
+		}}, Closed: true,
 	})
 )
 
 func init() {
 	register(
-		Case{Method: "schema.Schema.JSONSchema", Reason: "of a type alone", Make: func(string) any { return bareWares.JSONSchema() }},
-		Case{Method: "schema.Schema.JSONSchema", Reason: "with rules", Make: func(string) any { return ruledWares.JSONSchema() }},
-		Case{Method: "schema.Schema.JSONSchema", Reason: "closed and loose", Make: func(string) any { return closedWares.JSONSchema() }},
-		Case{Method: "schema.Schema.JSONSchema", Reason: "documents of two kinds", Make: func(string) any { return mixedWares.JSONSchema() }},
-		Case{Method: "schema.Schema.JSONSchema", Reason: "a field of kinds, closed", Make: func(string) any { return partWares.JSONSchema() }},
-		Case{Method: "schema.Schema.Validation", Reason: "a filter", Make: func(string) any { return mixedWares.Validation() }},
-		Case{Method: "schema.Schema.Checks", Reason: "all that don't match it", Make: func(string) any { return mixedWares.Checks()[0] }},
-		Case{Method: "schema.Schema.Validation", Reason: "that lets changes of what was wrong before pass, and warns", Make: func(string) any {
-			v := mixedWares.Validation()
-			v.Level, v.Action = "moderate", "warn"
-			return v
-		}},
+		Case{
+			Method: "schema.Schema.JSONSchema", Reason: "of a type alone",
+			Make: func(string) any { return bareWares.JSONSchema() },
+		},
+		Case{
+			Method: "schema.Schema.JSONSchema", Reason: "with rules",
+			Make: func(string) any { return ruledWares.JSONSchema() },
+		},
+		Case{
+			Method: "schema.Schema.JSONSchema", Reason: "closed and loose",
+			Make: func(string) any { return closedWares.JSONSchema() },
+		},
+		Case{
+			Method: "schema.Schema.JSONSchema", Reason: "documents of two kinds",
+			Make: func(string) any { return mixedWares.JSONSchema() },
+		},
+		Case{
+			Method: "schema.Schema.JSONSchema", Reason: "a field of kinds, closed",
+			Make: func(string) any { return partWares.JSONSchema() },
+		},
+		Case{
+			Method: "schema.Schema.Validation", Reason: "a filter",
+			Make: func(string) any { return mixedWares.Validation() },
+		},
+		Case{
+			Method: "schema.Schema.Checks", Reason: "all that don't match it",
+			Make: func(string) any { return mixedWares.Checks()[0] },
+		},
+		Case{
+			Method: "schema.Schema.Validation",
+			Reason: "that lets changes of what was wrong before pass, and warns",
+			Make: func(string) any {
+				v := mixedWares.Validation()
+				v.Level, v.Action = "moderate", "warn"
+				return v
+			},
+		},
 		Case{Method: "model.Model.Validations", Reason: "of three collections", Make: func(string) any {
 			return model.New("m", mixedWares, tops, mails).Validations()
 		}},

@@ -25,7 +25,8 @@ var (
 	readerVersions = schema.NewVersions(readers, schema.VersionsSpec{}, schema.Upcast(func(r readerV1) (reader, error) {
 		return reader{ID: r.ID, First: r.Name, Tags: map[string]string{"note": r.Note, "by": "step", "a": "b"}}, nil
 	}))
-	strictReaders = schema.NewVersions(model.NewCollection[reader, string]("readers"), schema.VersionsSpec{Field: "v", First: 7, Missing: -1})
+	strictReaders = schema.NewVersions(model.NewCollection[reader, string]("readers"),
+		schema.VersionsSpec{Field: "v", First: 7, Missing: -1})
 )
 
 // storedReader is a document of the first version with a field that no type knows.
@@ -56,9 +57,18 @@ func versionReads() []Case {
 			filter := roomy(bson.D{{Key: "name", Value: s}})
 			return []any{filter}, func() any { return readerVersions.Raw(filter) }
 		}},
-		{Method: "schema.Versions.Outdated", Reason: "all before the newest", Make: func(string) any { return readerVersions.Outdated() }},
-		{Method: "schema.Versions.Counts", Reason: "no version counts as the first", Make: func(string) any { return readerVersions.Counts() }},
-		{Method: "schema.Versions.Counts", Reason: "no version is none", Make: func(string) any { return strictReaders.Counts() }},
+		{
+			Method: "schema.Versions.Outdated", Reason: "all before the newest",
+			Make: func(string) any { return readerVersions.Outdated() },
+		},
+		{
+			Method: "schema.Versions.Counts", Reason: "no version counts as the first",
+			Make: func(string) any { return readerVersions.Counts() },
+		},
+		{
+			Method: "schema.Versions.Counts", Reason: "no version is none",
+			Make: func(string) any { return strictReaders.Counts() },
+		},
 		{Method: "schema.Versions.Indexes", Reason: "by version", Make: func(string) any { return readerVersions.Indexes() }},
 	}
 }
@@ -66,8 +76,14 @@ func versionReads() []Case {
 func versionWrites() []Case {
 	batch := func(s string) any { return []bson.Raw{storedReader("a"), storedReader(s)} }
 	return []Case{
-		{Method: "model.Collection.Insert", Reason: "with its version", Make: func(s string) any { return readers.Insert(reader{ID: s, First: s}) }},
-		{Method: "model.Collection.Replace", Reason: "with its version", Make: func(s string) any { return readers.Replace(reader{ID: s, First: s}) }},
+		{
+			Method: "model.Collection.Insert", Reason: "with its version",
+			Make: func(s string) any { return readers.Insert(reader{ID: s, First: s}) },
+		},
+		{
+			Method: "model.Collection.Replace", Reason: "with its version",
+			Make: func(s string) any { return readers.Replace(reader{ID: s, First: s}) },
+		},
 		{Method: "schema.Versions.Upgrade", Reason: "from the first version", From: func(s string) ([]any, func() any) {
 			raw := storedReader(s)
 			return []any{[]byte(raw)}, func() any { return readerVersions.Upgrade(raw) }
@@ -79,14 +95,21 @@ func versionWrites() []Case {
 			}
 			return []any{raw}, func() any { return readerVersions.Upgrade(raw) }
 		}},
-		{Method: "schema.Versions.Save", Reason: "what was read as the first version, changed", From: func(s string) ([]any, func() any) {
-			raw := storedReader(s)
-			return []any{[]byte(raw)}, func() any { return readerVersions.Save(raw, reader{ID: s, First: s + "!"}) }
-		}},
-		{Method: "schema.Versions.Save", Reason: "what was read as the newest, changed", From: func(s string) ([]any, func() any) {
-			raw, tags := newReader(s), map[string]string{"b": s, "a": s}
-			return []any{[]byte(raw), tags}, func() any { return readerVersions.Save(raw, reader{ID: s, First: s, Tags: tags}) }
-		}},
+		{
+			Method: "schema.Versions.Save",
+			Reason: "what was read as the first version, changed",
+			From: func(s string) ([]any, func() any) {
+				raw := storedReader(s)
+				return []any{[]byte(raw)}, func() any { return readerVersions.Save(raw, reader{ID: s, First: s + "!"}) }
+			},
+		},
+		{
+			Method: "schema.Versions.Save", Reason: "what was read as the newest, changed",
+			From: func(s string) ([]any, func() any) {
+				raw, tags := newReader(s), map[string]string{"b": s, "a": s}
+				return []any{[]byte(raw), tags}, func() any { return readerVersions.Save(raw, reader{ID: s, First: s, Tags: tags}) }
+			},
+		},
 		{Method: "schema.Versions.Save", Reason: "another id is refused", From: func(s string) ([]any, func() any) {
 			raw := newReader(s)
 			return []any{[]byte(raw)}, func() any { return readerVersions.Save(raw, reader{ID: s + "!", First: s}) }

@@ -56,7 +56,8 @@ func (c Case) plans(v any) []model.Plan {
 	var err error
 	if job, ok := v.(model.Job); ok {
 		p, err = c.planned(job.Stages[0], harmless)
-	} else if reflect.Indirect(reflect.ValueOf(v)).Kind() == reflect.Struct && reflect.Indirect(reflect.ValueOf(v)).FieldByName("Decide").IsValid() {
+	} else if reflect.Indirect(reflect.ValueOf(v)).Kind() == reflect.Struct &&
+		reflect.Indirect(reflect.ValueOf(v)).FieldByName("Decide").IsValid() {
 		p, err = c.decided(v, harmless)
 	}
 	if err != nil {
@@ -65,8 +66,8 @@ func (c Case) plans(v any) []model.Plan {
 	return []model.Plan{p}
 }
 
-// Everything that runs on a database under a scope sends scoped commands alone, or is refused, and decides from no read of a
-// secondary.
+// Everything that runs on a database under a scope sends scoped commands alone, or is refused, and decides from no read
+// of a secondary.
 func TestScopeHoldsForCommands(t *testing.T) {
 	monitor := mongotest.NewMonitor()
 	client := mongotest.NewClient(t, mongotest.WithMonitor(monitor),
@@ -91,7 +92,8 @@ func TestScopeHoldsForCommands(t *testing.T) {
 				if problem := unscoped(cmd); problem != "" && cmd.Name != "listCollections" {
 					t.Errorf("%s: %s in\n%s", c.name(), problem, cmd)
 				}
-				if mode, _ := cmd.Body.Lookup("$readPreference", "mode").StringValueOK(); decides && strings.HasPrefix(mode, "secondary") {
+				if mode, _ := cmd.Body.Lookup("$readPreference", "mode").StringValueOK(); decides &&
+					strings.HasPrefix(mode, "secondary") {
 					t.Errorf("%s: decides from a secondary's answer to\n%s", c.name(), cmd)
 				}
 			}
@@ -204,7 +206,8 @@ func pick(cond bool, a, b string) string {
 	return b
 }
 
-// keepsForItself reports whether the collection holds locks or checkpoints: names of what is locked or runs, and no data.
+// keepsForItself reports whether the collection holds locks or checkpoints: names of what is locked or runs, and no
+// data.
 func keepsForItself(collection string) bool {
 	return strings.HasSuffix(collection, "locks") || collection == "jobs" || collection == "docmodel.relays"
 }

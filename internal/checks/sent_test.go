@@ -36,7 +36,9 @@ func sentBy(job model.Job, over model.Plan) []sent {
 			panic(err)
 		}
 		out = append(out, sent(slices.DeleteFunc(cmd, func(e bson.E) bool {
-			return slices.Contains([]string{"lsid", "$db", "$clusterTime", "txnNumber", "cursor", "ordered", "writeConcern", "readConcern", "$readPreference"}, e.Key)
+			return slices.Contains([]string{
+				"lsid", "$db", "$clusterTime", "txnNumber", "cursor", "ordered", "writeConcern", "readConcern", "$readPreference",
+			}, e.Key)
 		})))
 	}
 	return out

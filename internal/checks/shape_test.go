@@ -151,7 +151,8 @@ func (s *shapes) comparePatterns(path, calm, wild string) {
 	a, errA := structure(calm)
 	b, errB := structure(wild)
 	if errA != nil || errB != nil || a != b {
-		s.problem(path, "is the pattern %s instead of %q: %s instead of %s (%v, %v)", clip(wild), calm, clip(b), a, errA, errB)
+		s.problem(path, "is the pattern %s instead of %q: %s instead of %s (%v, %v)", clip(wild),
+			calm, clip(b), a, errA, errB)
 	}
 }
 
@@ -200,8 +201,16 @@ func TestCompareParts(t *testing.T) {
 		{"a value of a filter", filter, func(s string) any { return bson.D{{Key: "a", Value: s}} }, "$where", true},
 		{"a key", filter, func(s string) any { return bson.D{{Key: s, Value: 1}} }, "b", false},
 		{"a key after a fixed part", data, func(s string) any { return bson.D{{Key: "a." + s, Value: 1}} }, "b", false},
-		{"a value of $match", stages, func(s string) any { return bson.A{bson.D{{Key: "$match", Value: bson.D{{Key: "a", Value: s}}}}} }, "$name", true},
-		{"a bare string of an expression", stages, func(s string) any { return bson.A{bson.D{{Key: "$set", Value: bson.D{{Key: "a", Value: s}}}}} }, "$name", false},
+		{
+			reason: "a value of $match", in: stages,
+			make: func(s string) any { return bson.A{bson.D{{Key: "$match", Value: bson.D{{Key: "a", Value: s}}}}} },
+			wild: "$name", ok: true,
+		},
+		{
+			reason: "a bare string of an expression", in: stages,
+			make: func(s string) any { return bson.A{bson.D{{Key: "$set", Value: bson.D{{Key: "a", Value: s}}}}} },
+			wild: "$name", ok: false,
+		},
 		{"a quoted string of an expression", stages, func(s string) any {
 			return bson.A{bson.D{{Key: "$set", Value: bson.D{{Key: "a", Value: bson.D{{Key: "$literal", Value: s}}}}}}}
 		}, "$name", true},
@@ -214,15 +223,24 @@ func TestCompareParts(t *testing.T) {
 			}
 			return bson.D{{Key: "a", Value: bson.D{{Key: "$gt", Value: ""}}}}
 		}, "{}", false},
-		{"an unescaped pattern", filter, func(s string) any { return bson.D{{Key: "a", Value: bson.Regex{Pattern: "^" + s}}} }, ".*", false},
+		{
+			reason: "an unescaped pattern", in: filter,
+			make: func(s string) any { return bson.D{{Key: "a", Value: bson.Regex{Pattern: "^" + s}}} },
+			wild: ".*", ok: false,
+		},
 		{"an escaped pattern", filter, func(s string) any {
 			return bson.D{{Key: "a", Value: bson.Regex{Pattern: "^" + strings.NewReplacer(".", `\.`, "*", `\*`).Replace(s)}}}
 		}, ".*", true},
-		{"$regex with a string", filter, func(s string) any { return bson.D{{Key: "a", Value: bson.D{{Key: "$regex", Value: s}}}} }, "a|b", false},
+		{
+			reason: "$regex with a string", in: filter,
+			make: func(s string) any { return bson.D{{Key: "a", Value: bson.D{{Key: "$regex", Value: s}}}} },
+			wild: "a|b", ok: false,
+		},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
-			got := compareParts(encodeParts([]part{{"p", test.in, test.make(harmless)}}), encodeParts([]part{{"p", test.in, test.make(test.wild)}}))
+			got := compareParts(encodeParts([]part{{"p", test.in, test.make(harmless)}}),
+				encodeParts([]part{{"p", test.in, test.make(test.wild)}}))
 			if (len(got) == 0) != test.ok {
 				t.Errorf("problems: %q", got)
 			}

@@ -35,13 +35,15 @@ var features = []feature{
 	{"change streams", "changeStream"},
 }
 
-// amazonLacks are operators that Amazon DocumentDB 8.0 hasn't, as the compatibility tool of awslabs/amazon-documentdb-tools told in
-// May 2026 (compat-tool/compat.py). Those that are no features of their own are listed where a row's commands use them.
+// amazonLacks are operators that Amazon DocumentDB 8.0 hasn't, as the compatibility tool of
+// awslabs/amazon-documentdb-tools told in May 2026 (compat-tool/compat.py). Those that are no features of their own are
+// listed where a row's commands use them.
 var amazonLacks = []string{
-	"$graphLookup", "$setWindowFields", "$unionWith", "$facet", "$sortByCount", "$bucketAuto", "$densify", "$documents", "$fill",
-	"$accumulator", "$function", "$binarySize", "$bsonSize", "$dateDiff", "$dateFromParts", "$dateToParts", "$getField", "$setField",
-	"$unsetField", "$isNumber", "$round", "$trunc", "$sampleRate", "$sortArray", "$stdDevPop", "$stdDevSamp", "$bottom", "$bottomN",
-	"$firstN", "$lastN", "$maxN", "$minN", "$median", "$percentile", "$top", "$topN", "$box", "$center", "$centerSphere", "$polygon", "$where",
+	"$graphLookup", "$setWindowFields", "$unionWith", "$facet", "$sortByCount", "$bucketAuto",
+	"$densify", "$documents", "$fill", "$accumulator", "$function", "$binarySize", "$bsonSize", "$dateDiff",
+	"$dateFromParts", "$dateToParts", "$getField", "$setField", "$unsetField", "$isNumber", "$round", "$trunc",
+	"$sampleRate", "$sortArray", "$stdDevPop", "$stdDevSamp", "$bottom", "$bottomN", "$firstN", "$lastN", "$maxN", "$minN",
+	"$median", "$percentile", "$top", "$topN", "$box", "$center", "$centerSphere", "$polygon", "$where",
 }
 
 const (
@@ -130,7 +132,8 @@ func (r row) golden() int {
 func (r row) has(c Case) bool {
 	of := func(d string) bool { return c.Method == d || strings.HasPrefix(c.Method, d+".") }
 	return slices.ContainsFunc(r.declares, of) ||
-		r.cases != "" && slices.ContainsFunc(r.shares, of) && (c.Reason == r.cases || strings.HasPrefix(c.Reason, r.cases+":"))
+		r.cases != "" && slices.ContainsFunc(r.shares, of) &&
+			(c.Reason == r.cases || strings.HasPrefix(c.Reason, r.cases+":"))
 }
 
 // proofs tells for each kind of proof whether a test leads to it and to what the row declares.
@@ -168,7 +171,8 @@ func (r row) needs(t *testing.T) []string {
 		out = append(out, name)
 	}
 	for _, op := range amazonLacks {
-		if strings.Contains(text, op+": ") && !slices.ContainsFunc(features, func(f feature) bool { return f.name == "`"+op+"`" }) {
+		if strings.Contains(text, op+": ") &&
+			!slices.ContainsFunc(features, func(f feature) bool { return f.name == "`"+op+"`" }) {
 			out = append(out, "`"+op+"`†")
 		}
 	}

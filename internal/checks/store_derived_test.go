@@ -12,7 +12,9 @@ func init() {
 }
 
 // storeCase is a case of a store's change, with what it reads where documents are stored.
-func storeCase[D any](method, reason string, stored func(s string) testkit.Docs, call func(s string) model.Change[model.Stored[D]]) Case {
+func storeCase[D any](
+	method, reason string, stored func(s string) testkit.Docs, call func(s string) model.Change[model.Stored[D]],
+) Case {
 	return Case{
 		Method: "model.Store." + method, Reason: reason,
 		Make:  func(s string) any { return call(s) },
@@ -21,15 +23,22 @@ func storeCase[D any](method, reason string, stored func(s string) testkit.Docs,
 }
 
 func versionedStoreCases() []Case {
-	plain, tokens := model.NewStore(model.New("ledgers", versioned), ledgers), model.NewStore(model.New("ledgers", versionedBy), ledgers)
+	plain, tokens := model.NewStore(model.New("ledgers", versioned), ledgers),
+		model.NewStore(model.New("ledgers", versionedBy), ledgers)
 	stored := func(s string) testkit.Docs {
 		return testkit.Docs{"ledgers": {ledger{ID: s, Owner: s, Qty: 3, Version: 7, Ops: []bson.ObjectID{oid(1), oid(2)}}}}
 	}
 	type change = model.Change[model.Stored[ledger]]
 	return []Case{
-		storeCase("Insert", "in a version made from the token", stored, func(s string) change { return plain.Insert(ledger{ID: s + "2", Owner: s}) }),
-		storeCase("Set", "in the next version", stored, func(s string) change { return plain.Set(s, bson.D{{Key: "owner", Value: s + "!"}}) }),
-		storeCase("Set", "in the next version, with the latest tokens", stored, func(s string) change { return tokens.Set(s, bson.D{{Key: "owner", Value: s + "!"}}) }),
+		storeCase("Insert", "in a version made from the token", stored, func(s string) change {
+			return plain.Insert(ledger{ID: s + "2", Owner: s})
+		}),
+		storeCase("Set", "in the next version", stored, func(s string) change {
+			return plain.Set(s, bson.D{{Key: "owner", Value: s + "!"}})
+		}),
+		storeCase("Set", "in the next version, with the latest tokens", stored, func(s string) change {
+			return tokens.Set(s, bson.D{{Key: "owner", Value: s + "!"}})
+		}),
 	}
 }
 
@@ -59,10 +68,18 @@ func derivedStoreCases() []Case {
 		storeCase("Insert", "with the key of its point", stored, func(s string) change {
 			return places.Insert(bson.D{{Key: "_id", Value: s + "2"}, {Key: "loc", Value: point(48)}})
 		}),
-		storeCase("Set", "a point with its key", stored, func(s string) change { return places.Set(s, bson.D{{Key: "loc", Value: point(49)}}) }),
-		storeCase("Set", "a point with its key as a text", stored, func(s string) change { return named.Set(s, bson.D{{Key: "loc", Value: point(49)}}) }),
-		storeCase("Set", "no point, and no key", stored, func(s string) change { return places.Set(s, bson.D{{Key: "loc", Value: bson.RawValue{}}}) }),
-		storeCase("Set", "a latitude beyond the pole is refused", stored, func(s string) change { return places.Set(s, bson.D{{Key: "loc", Value: point(90.5)}}) }),
+		storeCase("Set", "a point with its key", stored, func(s string) change {
+			return places.Set(s, bson.D{{Key: "loc", Value: point(49)}})
+		}),
+		storeCase("Set", "a point with its key as a text", stored, func(s string) change {
+			return named.Set(s, bson.D{{Key: "loc", Value: point(49)}})
+		}),
+		storeCase("Set", "no point, and no key", stored, func(s string) change {
+			return places.Set(s, bson.D{{Key: "loc", Value: bson.RawValue{}}})
+		}),
+		storeCase("Set", "a latitude beyond the pole is refused", stored, func(s string) change {
+			return places.Set(s, bson.D{{Key: "loc", Value: point(90.5)}})
+		}),
 		storeCase("Set", "a coordinate, which reads the document", stored, func(s string) change {
 			return places.Set(s, bson.D{{Key: "loc.coordinates", Value: bson.A{2.0, 49.0}}, {Key: "loc.type", Value: "Point"}})
 		}),
@@ -75,7 +92,9 @@ func derivedStoreCases() []Case {
 		storeCase("Set", "a list of strings with its text", stored, func(s string) change {
 			return langs.Set(s, bson.D{{Key: "cv.langs", Value: bson.A{s, nil}}})
 		}),
-		storeCase("Set", "a list with its text", stored, func(s string) change { return texts.Set(s, bson.D{{Key: "skills", Value: skills(s)}}) }),
+		storeCase("Set", "a list with its text", stored, func(s string) change {
+			return texts.Set(s, bson.D{{Key: "skills", Value: skills(s)}})
+		}),
 		storeCase("Insert", "under the key of its fields", stored, func(s string) model.Change[model.Stored[resident]] {
 			return lived.Insert(resident{State: s, City: "Reno", User: 7})
 		}),

@@ -19,7 +19,9 @@ func init() {
 
 // storeCase is a case of one method of a store, in a transaction. docs is stored when the
 // change reads.
-func storeInputCase(method, reason string, docs func(s string) testkit.Docs, input func(s string) bson.D, call func(in bson.D, s string) storedChange) Case {
+func storeInputCase(
+	method, reason string, docs func(s string) testkit.Docs, input func(s string) bson.D, call func(in bson.D, s string) storedChange,
+) Case {
 	return Case{
 		Method: "model.Store." + method, Reason: reason,
 		From: func(s string) ([]any, func() any) {
@@ -72,7 +74,10 @@ func storeIndexTableCases() []Case {
 			return append(bson.D{{Key: "_id", Value: s + "0"}}, surferOf(s)[1:]...)
 		}, inserting(inverted)),
 		storeInputCase("Set", "values of each path of an inverted index", surfer, func(s string) bson.D {
-			return roomy(bson.D{{Key: "home", Value: roomy(bson.D{{Key: "city", Value: s + "3"}})}, {Key: "sites", Value: bson.A{s + "2", s + "3"}}})
+			return roomy(bson.D{
+				{Key: "home", Value: roomy(bson.D{{Key: "city", Value: s + "3"}})},
+				{Key: "sites", Value: bson.A{s + "2", s + "3"}},
+			})
 		}, setting(inverted)),
 		storeInputCase("Delete", "the entries of each path of an inverted index", surfer, noInput, deleting(inverted)),
 	}
@@ -86,10 +91,15 @@ func storeOnDeleteCases() []Case {
 	m := model.New("deleting",
 		relate.NewOnDelete(c("publishers"), relate.OnDeleteSpec{
 			Cascade: []relate.Referrer{ref("books", "publisher", "publishers"), ref("reviews", "book", "books")},
-			Nullify: []relate.Referrer{relate.NewChildRefs(c("shelves"), "books", c("books")), ref("authors", "publisher", "publishers")},
-			Owns:    []relate.Referrer{ref("publishers", "address", "addresses")},
+			Nullify: []relate.Referrer{
+				relate.NewChildRefs(c("shelves"), "books", c("books")),
+				ref("authors", "publisher", "publishers"),
+			},
+			Owns: []relate.Referrer{ref("publishers", "address", "addresses")},
 		}),
-		relate.NewOnDelete(c("publishers"), relate.OnDeleteSpec{Restrict: []relate.Referrer{ref("countries", "largest", "publishers")}}),
+		relate.NewOnDelete(c("publishers"), relate.OnDeleteSpec{
+			Restrict: []relate.Referrer{ref("countries", "largest", "publishers")},
+		}),
 		denorm.NewCounter(c("reviews"), "reader", c("readers"), denorm.CounterSpec{Count: "reviews"}))
 	doc := func(id string, pairs ...string) bson.D {
 		d := bson.D{{Key: "_id", Value: id}}
@@ -110,7 +120,8 @@ func storeOnDeleteCases() []Case {
 		}
 	}
 	return []Case{
-		storeInputCase("Delete", "by the rules of OnDelete: reviews of books are counted", stored, noInput, deleting(model.NewStore(m, c("publishers")))),
+		storeInputCase("Delete", "by the rules of OnDelete: reviews of books are counted", stored, noInput,
+			deleting(model.NewStore(m, c("publishers")))),
 	}
 }
 
@@ -132,7 +143,8 @@ func storeRelationCases() []Case {
 			"roles":      {doc(s, one("author", s), one("book", s))},
 		}
 	}
-	books, publishers, roles := model.NewStore(m, c("books")), model.NewStore(m, c("publishers")), model.NewStore(m, c("roles"))
+	books, publishers, roles := model.NewStore(m, c("books")), model.NewStore(m, c("publishers")),
+		model.NewStore(m, c("roles"))
 	lists := func(key, more string) func(s string) bson.D {
 		return func(s string) bson.D { return roomy(bson.D{list(key, s+more)}) }
 	}
@@ -145,9 +157,10 @@ func storeRelationCases() []Case {
 		}, func(in bson.D, s string) storedChange {
 			return roles.EnsureOne(bson.D{one("author", s), one("book", s)}, in)
 		}),
-		storeInputCase("SetOne", "the other document of a link, found by its pair", stored, fieldOf("book", "2"), func(in bson.D, s string) storedChange {
-			return roles.SetOne(bson.D{one("author", s), one("book", s)}, in)
-		}),
+		storeInputCase("SetOne", "the other document of a link, found by its pair", stored, fieldOf("book", "2"),
+			func(in bson.D, s string) storedChange {
+				return roles.SetOne(bson.D{one("author", s), one("book", s)}, in)
+			}),
 		storeInputCase("DeleteOne", "a link, found by its pair", stored, noInput, func(_ bson.D, s string) storedChange {
 			return roles.DeleteOne(bson.D{one("author", s), one("book", s)})
 		}),
@@ -185,19 +198,27 @@ func storeVersionCases() []Case {
 	listing := model.New("listed copies", copyListed)
 	listed := func(s string) testkit.Docs {
 		return testkit.Docs{
-			"anything": {bson.D{{Key: "_id", Value: s}, {Key: "name", Value: s}, {Key: "v", Value: int64(3)}, {Key: "docs", Value: bson.A{s, s + "2"}}}},
-			"copies":   {bson.D{{Key: "_id", Value: s}}, bson.D{{Key: "_id", Value: s + "3"}}},
+			"anything": {
+				bson.D{
+					{Key: "_id", Value: s}, {Key: "name", Value: s}, {Key: "v", Value: int64(3)},
+					{Key: "docs", Value: bson.A{s, s + "2"}},
+				},
+			},
+			"copies": {bson.D{{Key: "_id", Value: s}}, bson.D{{Key: "_id", Value: s + "3"}}},
 		}
 	}
 	docs := func(s string) bson.D { return roomy(bson.D{{Key: "docs", Value: roomy(bson.A{s, s + "3"})}}) }
 	return []Case{
-		storeInputCase("Set", "an element with a copy", inArray, items, setting(model.NewStore(many, anything.Named("copies")))),
-		storeInputCase("Set", "a source of copies in arrays", inArray, fieldOf("name", "2"), setting(model.NewStore(many, anything))),
+		storeInputCase("Set", "an element with a copy", inArray, items,
+			setting(model.NewStore(many, anything.Named("copies")))),
+		storeInputCase("Set", "a source of copies in arrays", inArray, fieldOf("name", "2"),
+			setting(model.NewStore(many, anything))),
 		storeInputCase("Insert", "a document that a source lists", listed, func(s string) bson.D {
 			return roomy(bson.D{{Key: "_id", Value: s + "2"}})
 		}, inserting(model.NewStore(listing, anything.Named("copies")))),
 		storeInputCase("Set", "the list of documents with copies", listed, docs, setting(model.NewStore(listing, anything))),
 		storeInputCase("Insert", "a copy with a version", stored, fresh, inserting(model.NewStore(m, anything))),
-		storeInputCase("Set", "a copied field of a source with a version", stored, fieldOf("name", "2"), setting(model.NewStore(m, anything.Named("owners")))),
+		storeInputCase("Set", "a copied field of a source with a version", stored, fieldOf("name", "2"),
+			setting(model.NewStore(m, anything.Named("owners")))),
 	}
 }

@@ -13,7 +13,9 @@ func init() {
 }
 
 // inTurn returns the case of a change outside transactions.
-func inTurn(c Case, docs func(s string) testkit.Docs, input func(s string) bson.D, call func(in bson.D, s string) storedChange) Case {
+func inTurn(
+	c Case, docs func(s string) testkit.Docs, input func(s string) bson.D, call func(in bson.D, s string) storedChange,
+) Case {
 	c.Reason += ", outside transactions"
 	c.State = asRead(func(s string) model.Change[any] { return call(input(s), s).Change() }, docs)
 	return c
@@ -34,7 +36,9 @@ func storeSubsetCases() (cases []Case) {
 	set("what a subset is ordered by", func(string) bson.D { return roomy(bson.D{{Key: "time", Value: noon(-9)}}) })
 	set("the parent of a subset's child", fieldOf("post", "9"))
 	add("Delete", "the next child takes its place", noInput, deleting(store))
-	add("Delete", "a child that isn't in the array", noInput, func(_ bson.D, s string) storedChange { return store.Delete(s + "3") })
+	add("Delete", "a child that isn't in the array", noInput, func(_ bson.D, s string) storedChange {
+		return store.Delete(s + "3")
+	})
 	return cases
 }
 
@@ -42,7 +46,8 @@ func storeSubsetPagesCases() []Case {
 	store := model.NewStore(model.New("boxes", newestMails), mailboxes)
 	remove := func(s string) model.Change[model.Stored[mailbox]] { return store.Delete(s) }
 	c := Case{
-		Method: "model.Store.Delete", Reason: "the pages of a parent, then the parent", Make: func(s string) any { return remove(s) },
+		Method: "model.Store.Delete", Reason: "the pages of a parent, then the parent",
+		Make:  func(s string) any { return remove(s) },
 		State: asReadTx(func(s string) model.Change[any] { return remove(s).Change() }, pagedBox),
 	}
 	outside := storeCase("Delete", "the pages of a parent, outside transactions", pagedBox, remove)

@@ -9,7 +9,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Each technique takes part in the stores of the collections that it writes, or refuses by its name with what to call instead.
+// Each technique takes part in the stores of the collections that it writes, or refuses by its name with what to call
+// instead.
 func TestTechniquesInStores(t *testing.T) {
 	takesPart, refuses := map[string]bool{}, map[string]bool{}
 	for _, technique := range declaredTechniques {

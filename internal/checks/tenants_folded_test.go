@@ -25,8 +25,8 @@ var askNothing = map[string]string{
 // asked are the commands that may be sent before the refusal.
 var asked = map[string]bool{"listCollections": true, "hello": true, "listIndexes": true}
 
-// TestTenantsFolded runs each operation for one tenant on collections whose default collation takes the other tenant for the same: each
-// is refused before it reads or writes. The library's own collections count too.
+// TestTenantsFolded runs each operation for one tenant on collections whose default collation takes the other tenant
+// for the same: each is refused before it reads or writes. The library's own collections count too.
 func TestTenantsFolded(t *testing.T) {
 	tenancy.Differs(t, "it has tenants of its own")
 	monitor := mongotest.NewMonitor()
@@ -37,7 +37,8 @@ func TestTenantsFolded(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			db := client.Database(fmt.Sprintf("folded%d", i))
 			foldTenants(t, source, db)
-			if n, err := db.Collection("books").CountDocuments(ctx, bson.D{{Key: "tenant", Value: "mine"}}); err != nil || n != 4 {
+			if n, err := db.Collection("books").
+				CountDocuments(ctx, bson.D{{Key: "tenant", Value: "mine"}}); err != nil || n != 4 {
 				t.Fatalf("%d books of both tenants, %v", n, err)
 			}
 			monitor.Reset()
@@ -46,7 +47,8 @@ func TestTenantsFolded(t *testing.T) {
 				return
 			}
 			sent := monitor.Commands() // some of the operations turn errors into their answers
-			if conflict := (*model.ConflictError)(nil); !errors.As(err, &conflict) && !slices.ContainsFunc(sent, func(c mongotest.Command) bool { return c.Name == "listCollections" }) {
+			if conflict := (*model.ConflictError)(nil); !errors.As(err, &conflict) &&
+				!slices.ContainsFunc(sent, func(c mongotest.Command) bool { return c.Name == "listCollections" }) {
 				t.Errorf("%v, want a *ConflictError", err)
 			}
 			for _, c := range sent {
@@ -58,7 +60,8 @@ func TestTenantsFolded(t *testing.T) {
 	}
 }
 
-// foldTenants copies the documents into collections that ignore case. The other tenant's name is this one's in capitals.
+// foldTenants copies the documents into collections that ignore case. The other tenant's name is this one's in
+// capitals.
 func foldTenants(t *testing.T, from, to *mongo.Database) {
 	t.Helper()
 	ctx := t.Context()
@@ -66,7 +69,9 @@ func foldTenants(t *testing.T, from, to *mongo.Database) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"locks", "jobs", "places", "checkpoints", "docmodel.relays", "posts", "rooms", "guests"} {
+	for _, name := range []string{
+		"locks", "jobs", "places", "checkpoints", "docmodel.relays", "posts", "rooms", "guests",
+	} {
 		if !slices.Contains(names, name) {
 			names = append(names, name)
 		}

@@ -42,7 +42,8 @@ const (
 	tenantsName = "the document is the library's own, under the tenant's name"
 )
 
-// Each document that a technique stores under an _id made of keys has the tenant in the _id: two tenants with equal keys don't meet.
+// Each document that a technique stores under an _id made of keys has the tenant in the _id: two tenants with equal
+// keys don't meet.
 func TestTenantsKeys(t *testing.T) {
 	scope := model.Scope{Tenant: bson.D{{Key: "tenant", Value: "mine"}}}
 	seen, keyed := map[string]bool{}, 0

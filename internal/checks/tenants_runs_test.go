@@ -55,8 +55,8 @@ func bookID(b tenantBook) string                  { return b.ID }
 func placeID(p geofield.Place[tenantBook]) string { return p.Doc.ID }
 func findingID(f model.Finding) string            { return f.ID.StringValue() }
 
-// tenantRuns are the operations that take a database, each with what one tenant gets of its two authors' data. They are those that
-// go/types finds.
+// tenantRuns are the operations that take a database, each with what one tenant gets of its two authors' data. They are
+// those that go/types finds.
 var tenantRuns = map[string]struct {
 	run  func(ctx context.Context, db model.DB) (string, error)
 	want string // its answer, or "refused"
@@ -94,7 +94,10 @@ var tenantRuns = map[string]struct {
 		return ids(tenantBooks.Aggregate(mongo.Pipeline{{{Key: "$unionWith", Value: "books"}}}).Each(ctx, db), bookID)
 	}, "my 1, my 2, my 1, my 2"},
 	"model.Aggregate.One": {func(ctx context.Context, db model.DB) (string, error) {
-		sum, err := model.AggregateAs[struct{ Sum int32 }](tenantBooks, mongo.Pipeline{{{Key: "$group", Value: bson.D{{Key: "_id", Value: nil}, {Key: "sum", Value: bson.D{{Key: "$sum", Value: "$price"}}}}}}}).One(ctx, db)
+		sum, err := model.AggregateAs[struct{ Sum int32 }](tenantBooks, mongo.Pipeline{{{
+			Key:   "$group",
+			Value: bson.D{{Key: "_id", Value: nil}, {Key: "sum", Value: bson.D{{Key: "$sum", Value: "$price"}}}},
+		}}}).One(ctx, db)
 		return fmt.Sprint(sum.Sum), err
 	}, "30"},
 	"model.Aggregation.Count": {func(ctx context.Context, db model.DB) (string, error) {
@@ -102,7 +105,9 @@ var tenantRuns = map[string]struct {
 		return fmt.Sprint(n), err
 	}, "1"},
 	"model.Modify.Run": {func(ctx context.Context, db model.DB) (string, error) {
-		_, err := tenantBooks.Modify(bson.D{{Key: "_id", Value: "their 1"}}, bson.D{{Key: "$inc", Value: bson.D{{Key: "price", Value: 1}}}}).Run(ctx, db)
+		_, err := tenantBooks.Modify(bson.D{{Key: "_id", Value: "their 1"}}, bson.D{{
+			Key: "$inc", Value: bson.D{{Key: "price", Value: 1}},
+		}}).Run(ctx, db)
 		return fmt.Sprint(errors.Is(err, model.ErrNotFound)), nil
 	}, "true"},
 	"model.Write.Run": {func(ctx context.Context, db model.DB) (string, error) {
@@ -138,11 +143,15 @@ var tenantRuns = map[string]struct {
 		if err != nil {
 			return "", err
 		}
-		r, err := model.NewPlan(tenantAuthors.Delete("their author"), tenantBooks.Delete("my 1"), tenantBooks.Delete("their 1")).Run(ctx, on)
+		r, err := model.NewPlan(tenantAuthors.Delete("their author"), tenantBooks.Delete("my 1"),
+			tenantBooks.Delete("their 1")).Run(ctx, on)
 		return fmt.Sprint(r.Modified()), err
 	}, "1"},
 	"model.MergeInto.Run": {func(ctx context.Context, db model.DB) (string, error) {
-		_, err := model.MergeInto{Collection: "books", Once: true, Pipeline: mongo.Pipeline{{{Key: "$merge", Value: bson.D{{Key: "into", Value: "authors"}}}}}}.Run(ctx, db)
+		_, err := model.MergeInto{
+			Collection: "books", Once: true,
+			Pipeline: mongo.Pipeline{{{Key: "$merge", Value: bson.D{{Key: "into", Value: "authors"}}}}},
+		}.Run(ctx, db)
 		return "", err
 	}, "refused"},
 	"model.Change.Run": {func(ctx context.Context, db model.DB) (string, error) {
@@ -167,21 +176,34 @@ var tenantRuns = map[string]struct {
 		return ids(tenantCheck.Each(ctx, db), findingID)
 	}, "my 1, my 2"},
 	"model.Stream.Run": {func(ctx context.Context, db model.DB) (string, error) {
-		return "", model.Stream{Name: "books", Collection: "books", Places: "places", Plan: func(model.Event) (model.Plan, error) { return model.Plan{}, nil }}.Run(ctx, db, model.StreamOptions{})
+		return "", model.Stream{
+			Name: "books", Collection: "books", Places: "places",
+			Plan: func(model.Event) (model.Plan, error) { return model.Plan{}, nil },
+		}.Run(ctx, db, model.StreamOptions{})
 	}, "refused"},
-	"model.Lease.Raise": {func(ctx context.Context, db model.DB) (string, error) { return "", tenantLease.Raise(ctx, db, 9) }, ""},
+	"model.Lease.Raise": {
+		run:  func(ctx context.Context, db model.DB) (string, error) { return "", tenantLease.Raise(ctx, db, 9) },
+		want: "",
+	},
 	"model.Lease.Last": {func(ctx context.Context, db model.DB) (string, error) {
 		n, err := tenantLease.Last(ctx, db)
 		return fmt.Sprint(n), err
 	}, "0"},
-	"model.Lease.Forget": {func(ctx context.Context, db model.DB) (string, error) { return "", tenantLease.Forget(ctx, db) }, ""},
+	"model.Lease.Forget": {
+		run:  func(ctx context.Context, db model.DB) (string, error) { return "", tenantLease.Forget(ctx, db) },
+		want: "",
+	},
 	"model.Lease.Settled": {func(ctx context.Context, db model.DB) (string, error) {
 		return "", tenantLease.Settled(ctx, db, func(context.Context) error { return nil })
 	}, ""},
-	"model.IndexSet.Ensure": {func(ctx context.Context, db model.DB) (string, error) { return "", tenantIndexes.Ensure(ctx, db) }, ""},
+	"model.IndexSet.Ensure": {
+		run:  func(ctx context.Context, db model.DB) (string, error) { return "", tenantIndexes.Ensure(ctx, db) },
+		want: "",
+	},
 	"model.IndexSet.Diff": {func(ctx context.Context, db model.DB) (string, error) {
 		diff, err := tenantIndexes.Diff(ctx, db)
-		return fmt.Sprint(len(diff.Missing) == len(tenantIndexes.Needed), strings.HasPrefix(diff.Missing[0].Name, "tenant_1_")), err
+		return fmt.Sprint(len(diff.Missing) == len(tenantIndexes.Needed),
+			strings.HasPrefix(diff.Missing[0].Name, "tenant_1_")), err
 	}, "true true"},
 	"model.Observer.On": {func(ctx context.Context, db model.DB) (string, error) {
 		return ids(listed(tenantBooks.Find(nil).All(ctx, model.Observer{}.On(db))), bookID)
@@ -196,14 +218,16 @@ var tenantRuns = map[string]struct {
 	}, "refused"},
 	"denorm.Relay.Run": {func(ctx context.Context, db model.DB) (got string, err error) {
 		for _, id := range []string{"my 1", "their 1"} {
-			if _, err = tenantBox.Publish(id, bson.D{{Key: "of", Value: id}}, noon(0), oid(1)).Run(ctx, db); errors.Is(err, model.ErrNotFound) {
+			if _, err = tenantBox.Publish(id, bson.D{{Key: "of", Value: id}}, noon(0), oid(1)).
+				Run(ctx, db); errors.Is(err, model.ErrNotFound) {
 				got, err = "not theirs, ", nil
 			}
 		}
-		relay := tenantBox.Relay("books", denorm.RelaySpec{Once: true, Parts: 1}, func(_ context.Context, d denorm.Delivery[string, bson.D]) error {
-			got += d.Key
-			return nil
-		})
+		relay := tenantBox.Relay("books", denorm.RelaySpec{Once: true, Parts: 1},
+			func(_ context.Context, d denorm.Delivery[string, bson.D]) error {
+				got += d.Key
+				return nil
+			})
 		return got, errors.Join(err, relay.Run(ctx, db))
 	}, "not theirs, my 1"},
 	"advise.Survey.Run": {func(ctx context.Context, db model.DB) (string, error) {
@@ -211,9 +235,12 @@ var tenantRuns = map[string]struct {
 		return fmt.Sprint(r.Parents.Of, r.Children.Of), err
 	}, "1 2"},
 	"advise.SurveyDatabase": {func(ctx context.Context, db model.DB) (string, error) {
-		all := model.New("all", tenantSeq, tenantWrites, tenantTree, model.Entity(model.NewCollection[bson.D, any]("docmodel.locks")))
+		all := model.New("all", tenantSeq, tenantWrites, tenantTree,
+			model.Entity(model.NewCollection[bson.D, any]("docmodel.locks")))
 		s, err := advise.SurveyDatabase(ctx, all.On(db), advise.SurveySpec{})
-		return fmt.Sprint(slices.ContainsFunc(s.Collections, func(c advise.SurveyedCollection) bool { return c.Sampled.N > 2 })), err
+		return fmt.Sprint(slices.ContainsFunc(s.Collections, func(c advise.SurveyedCollection) bool {
+			return c.Sampled.N > 2
+		})), err
 	}, "false"},
 	"design.Runner.Fill": {func(ctx context.Context, db model.DB) (string, error) {
 		return "", smallPrices.Runner().Fill(ctx, db)
@@ -227,20 +254,24 @@ var tenantRuns = map[string]struct {
 		return fmt.Sprint(first), err
 	}, "2"},
 	"relate.Join.Load": {func(ctx context.Context, db model.DB) (string, error) {
-		return ids(listed(tenantJoin.Load(ctx, db, []tenantAuthor{{ID: "my author", Books: []string{"my 1", "their 1"}}})), func(j relate.Joined[tenantAuthor, tenantBook, string]) string {
-			return fmt.Sprint(len(j.Children), j.Missing)
-		})
+		return ids(listed(tenantJoin.Load(ctx, db, []tenantAuthor{{ID: "my author", Books: []string{"my 1", "their 1"}}})),
+			func(j relate.Joined[tenantAuthor, tenantBook, string]) string {
+				return fmt.Sprint(len(j.Children), j.Missing)
+			})
 	}, "1 [their 1]"},
 	"relate.Join.Each": {func(ctx context.Context, db model.DB) (string, error) {
-		return ids(tenantJoin.Each(ctx, db, tenantAuthors.Find(nil).Each(ctx, db)), func(j relate.Joined[tenantAuthor, tenantBook, string]) string {
-			return fmt.Sprint(j.Parent.ID, len(j.Children), j.Missing)
-		})
+		return ids(tenantJoin.Each(ctx, db, tenantAuthors.Find(nil).Each(ctx, db)),
+			func(j relate.Joined[tenantAuthor, tenantBook, string]) string {
+				return fmt.Sprint(j.Parent.ID, len(j.Children), j.Missing)
+			})
 	}, "my author2 [their 1]"},
 	"relate.Loader.Load": {func(ctx context.Context, db model.DB) (string, error) {
 		back := relate.NewJoin(tenantBooks, "author", tenantAuthors, relate.JoinSpec{})
-		return ids(listed(relate.Then(back, tenantWrites.Loader(0)).Load(ctx, db, []tenantBook{{ID: "my 1", Author: "my author"}})), func(j relate.Joined[tenantBook, relate.Loaded[tenantAuthor, tenantBook], string]) string {
-			return fmt.Sprint(len(j.Children), len(j.Children[0].Children))
-		})
+		return ids(listed(relate.Then(back, tenantWrites.Loader(0)).
+			Load(ctx, db, []tenantBook{{ID: "my 1", Author: "my author"}})),
+			func(j relate.Joined[tenantBook, relate.Loaded[tenantAuthor, tenantBook], string]) string {
+				return fmt.Sprint(len(j.Children), len(j.Children[0].Children))
+			})
 	}, "1 2"},
 	"paths.Tree.Dump": {func(ctx context.Context, db model.DB) (string, error) {
 		n := 0
@@ -308,8 +339,8 @@ var tenantRuns = map[string]struct {
 	}, "true"},
 }
 
-// TestTenantsApart runs each operation for one tenant on two tenants' equal data. It reads, changes, counts and hints at nothing of the
-// other's, and sends no command without the tenant.
+// TestTenantsApart runs each operation for one tenant on two tenants' equal data. It reads, changes, counts and hints
+// at nothing of the other's, and sends no command without the tenant.
 func TestTenantsApart(t *testing.T) {
 	tenancy.Differs(t, "it has tenants of its own")
 	monitor := mongotest.NewMonitor()
@@ -342,7 +373,9 @@ func TestTenantsApart(t *testing.T) {
 }
 
 // describes are the commands that are about a collection, and not about documents.
-var describes = map[string]bool{"createIndexes": true, "listIndexes": true, "listCollections": true, "create": true, "collMod": true}
+var describes = map[string]bool{
+	"createIndexes": true, "listIndexes": true, "listCollections": true, "create": true, "collMod": true,
+}
 
 func wantSame(t *testing.T, before, after map[string]bson.Raw) {
 	t.Helper()

@@ -17,7 +17,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// Two tenants' data for the test below: authors list books, books name their author and lie somewhere, letters are numbered, nodes are a tree.
+// Two tenants' data for the test below: authors list books, books name their author and lie somewhere, letters are
+// numbered, nodes are a tree.
 type (
 	tenantBook struct {
 		ID     string `bson:"_id"`
@@ -42,16 +43,21 @@ var (
 	tenantBox     = denorm.NewOutbox[bson.D](model.NewCollection[bson.D, string]("books"), "box", denorm.OutboxSpec{})
 	tenantJoin    = relate.NewJoin(tenantAuthors, "books", tenantBooks, relate.JoinSpec{})
 	tenantWrites  = relate.NewParentRef(tenantBooks, "author", tenantAuthors, relate.ParentRefSpec{})
-	tenantSeq     = keys.NewSequence(model.NewCollection[bson.D, string]("letters"), model.NewCollection[keys.SequenceCounter[string], string]("counters"), keys.SequenceSpec{})
+	tenantSeq     = keys.NewSequence(model.NewCollection[bson.D, string]("letters"),
+		model.NewCollection[keys.SequenceCounter[string], string]("counters"), keys.SequenceSpec{})
 	tenantLetters = model.New("letters", tenantSeq)
 	tenantSurvey  = advise.NewSurvey(tenantAuthors, tenantBooks, advise.SurveySpec{List: "books"})
 	tenantLease   = model.Lease{Collection: "locks", ID: "books"}
-	tenantCheck   = model.Check{Name: "price", Collection: "books", Pipeline: mongo.Pipeline{{{Key: "$match", Value: bson.D{{Key: "price", Value: bson.D{{Key: "$gt", Value: 0}}}}}}}}
+	tenantCheck   = model.Check{
+		Name: "price", Collection: "books",
+		Pipeline: mongo.Pipeline{{{Key: "$match", Value: bson.D{{Key: "price", Value: bson.D{{Key: "$gt", Value: 0}}}}}}},
+	}
 	tenantIndexes = model.New("test", tenantWrites, tenantTree).Indexes()
 	tenantCircle  = geohash.Circle{Center: louvre, Meters: 1000}
 )
 
-// seedTenants stores mine by the library, and theirs as an equal copy of each document, under another _id, with the same references.
+// seedTenants stores mine by the library, and theirs as an equal copy of each document, under another _id, with the
+// same references.
 func seedTenants(t *testing.T, db *mongo.Database) {
 	t.Helper()
 	ctx, own := t.Context(), mine.On(db)
@@ -65,13 +71,19 @@ func seedTenants(t *testing.T, db *mongo.Database) {
 		}
 	}
 	run(tenantAuthors.Insert(tenantAuthor{"my author", []string{"my 1", "my 2", "their 1"}}))
-	for _, b := range []tenantBook{{ID: "my 1", Author: "my author", Price: 10, Loc: at}, {ID: "my 2", Author: "my author", Price: 20, Loc: at}} {
+	for _, b := range []tenantBook{
+		{ID: "my 1", Author: "my author", Price: 10, Loc: at},
+		{ID: "my 2", Author: "my author", Price: 20, Loc: at},
+	} {
 		run(tenantField.Complete(tenantBooks.Insert(b)))
 	}
 	for _, n := range []struct {
 		node treeNode
 		at   paths.Place[string]
-	}{{treeNode{ID: "my root", Items: 1}, paths.LastRoot[string]()}, {treeNode{ID: "my leaf", Items: 2}, paths.LastChild("my root")}} {
+	}{
+		{treeNode{ID: "my root", Items: 1}, paths.LastRoot[string]()},
+		{treeNode{ID: "my leaf", Items: 2}, paths.LastChild("my root")},
+	} {
 		if _, _, err := tenantTree.Insert(n.node, n.at).Run(ctx, own); err != nil {
 			t.Fatal(err)
 		}

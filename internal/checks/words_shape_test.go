@@ -9,8 +9,8 @@ import (
 
 // CONTRIBUTING.md, Words: the shape of what is exported, beside its verbs.
 
-// runs are the functions and methods outside package model that are handed a database, with the reason why none of them is a
-// value that runs: a Find, an Aggregate, a Plan, a Change or a Job.
+// runs are the functions and methods outside package model that are handed a database, with the reason why none of them
+// is a value that runs: a Find, an Aggregate, a Plan, a Change or a Job.
 var runs = map[string]string{
 	"advise.SurveyDatabase":   "declares nothing: it finds what a database holds",
 	"advise.Survey.Run":       "writes nothing, reads samples, and may read a secondary, which a Job doesn't",
@@ -95,7 +95,8 @@ func checkShape(t *testing.T, p *types.Package, full string, f *types.Func) {
 			t.Errorf("%s: %s: read on by after, and n", full, v.Name())
 		case v.Name() == "after" && p.Name() != "model" && p.Name() != "paths" && i+2 != sig.Params().Len():
 			t.Errorf("%s: after and n are the last arguments", full)
-		case (strings.HasSuffix(text, "mongo.Database") || strings.HasSuffix(text, "model.DB")) && p.Name() != "model" && p.Name() != "modeltest":
+		case (strings.HasSuffix(text, "mongo.Database") || strings.HasSuffix(text, "model.DB")) && p.Name() != "model" &&
+			p.Name() != "modeltest":
 			ran[full] = true
 			if runs[full] == "" {
 				t.Errorf("%s is handed a database: return a value that runs, or say in the list why not", full)

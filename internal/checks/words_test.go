@@ -17,8 +17,8 @@ var otherChecks = map[string]string{
 
 var checkWords = regexp.MustCompile(`^(Check|Repair|Mend|Oversized|Malformed|Repeated|Orphans|Suspects)`)
 
-// CONTRIBUTING.md, Words: what finds and mends is a model.Check, which a technique returns from Checks. An operation's token, op, is
-// the last argument but for functions.
+// CONTRIBUTING.md, Words: what finds and mends is a model.Check, which a technique returns from Checks. An operation's
+// token, op, is the last argument but for functions.
 func TestWords(t *testing.T) {
 	names, methods := 0, map[string]int{}
 	for _, p := range libraries(t) {
@@ -60,7 +60,8 @@ func checkWord(t *testing.T, full string, m *types.Func) {
 	t.Helper()
 	sig := m.Signature()
 	if m.Name() == "Checks" {
-		if sig.Params().Len() > 0 || sig.Results().Len() != 1 || !strings.HasSuffix(sig.Results().At(0).Type().String(), "[]"+modelPath+".Check") {
+		if sig.Params().Len() > 0 || sig.Results().Len() != 1 ||
+			!strings.HasSuffix(sig.Results().At(0).Type().String(), "[]"+modelPath+".Check") {
 			t.Errorf("%s is not Checks() []model.Check", full)
 		}
 		return
@@ -69,7 +70,8 @@ func checkWord(t *testing.T, full string, m *types.Func) {
 		t.Errorf("%s finds or mends: return a model.Check from Checks", full)
 	}
 	for i := range sig.Params().Len() {
-		if v := sig.Params().At(i); v.Name() == "op" && i < sig.Params().Len()-1 && strings.HasSuffix(v.Type().String(), "bson.ObjectID") {
+		if v := sig.Params().At(i); v.Name() == "op" && i < sig.Params().Len()-1 &&
+			strings.HasSuffix(v.Type().String(), "bson.ObjectID") {
 			if _, isFunc := sig.Params().At(i + 1).Type().Underlying().(*types.Signature); !isFunc {
 				t.Errorf("%s: the token op is not the last argument before functions", full)
 			}

@@ -9,7 +9,8 @@ import (
 // Uses returns stages that count documents by a name and a value's BSON type.
 func Uses(name, value string) mongo.Pipeline {
 	return mongo.Pipeline{
-		mql.Group(bson.D{{Key: "name", Value: name}, {Key: "type", Value: mql.Op("$type", value)}}, mql.E("documents", mql.Op("$sum", 1))),
+		mql.Group(bson.D{{Key: "name", Value: name}, {Key: "type", Value: mql.Op("$type", value)}},
+			mql.E("documents", mql.Op("$sum", 1))),
 		mql.Project(mql.E("_id", 0), mql.E("name", "$_id.name"), mql.E("type", "$_id.type"), mql.E("documents", 1)),
 	}
 }

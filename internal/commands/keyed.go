@@ -14,7 +14,8 @@ func Keyed(w model.Write) model.Write {
 
 // KeyedPlan marks the writes of a plan to a collection whose _ids are made of keys.
 func KeyedPlan(p model.Plan, collection string) model.Plan {
-	p.Steps, p.InTx, p.IfStale = keyedSteps(p.Steps, collection), keyedSteps(p.InTx, collection), keyedSteps(p.IfStale, collection)
+	p.Steps, p.InTx, p.IfStale = keyedSteps(p.Steps, collection), keyedSteps(p.InTx, collection),
+		keyedSteps(p.IfStale, collection)
 	return p
 }
 

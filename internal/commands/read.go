@@ -36,7 +36,9 @@ func WholeReply(given int32, n int) int32 {
 
 // ReadOne reads fields of a document, or the whole document, by _id.
 func ReadOne(ctx context.Context, db model.DB, collection string, id, fields bson.D) (bson.Raw, error) {
-	return (&model.Find[bson.Raw]{Query: model.Query{Collection: collection, Filter: id, Projection: fields, Index: model.IDIndex}}).One(ctx, db)
+	return (&model.Find[bson.Raw]{
+		Query: model.Query{Collection: collection, Filter: id, Projection: fields, Index: model.IDIndex},
+	}).One(ctx, db)
 }
 
 // Fields returns the projection of paths. It ignores "". The _id is always read.

@@ -48,5 +48,8 @@ func Shorten(s string) string {
 
 // RefusedChange returns a change that returns an error.
 func RefusedChange[S any](collection string, err error) model.Change[S] {
-	return model.Change[S]{Name: collection, Err: err, Decide: func(S) (model.Plan, error) { return model.RefusedPlan(collection, err), nil }}
+	return model.Change[S]{
+		Name: collection, Err: err,
+		Decide: func(S) (model.Plan, error) { return model.RefusedPlan(collection, err), nil },
+	}
 }

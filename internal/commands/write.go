@@ -24,8 +24,9 @@ func AmongIDs(ids any) bson.D { return bson.D{{Key: "_id", Value: mql.Op("$in", 
 // that pass by techniques, and no others.
 func Own(w model.Write) model.Write {
 	return model.Write{
-		Collection: w.Collection, Model: w.Model, Expect: w.Expect, Done: w.Done, Token: w.Token, Reasons: w.Reasons, Once: w.Once,
-		Deleted: w.Deleted, Final: w.Final, Keyed: w.Keyed, IfMarked: w.IfMarked, Index: w.Index, Err: w.Err,
+		Collection: w.Collection, Model: w.Model, Expect: w.Expect, Done: w.Done, Token: w.Token,
+		Reasons: w.Reasons, Once: w.Once, Deleted: w.Deleted, Final: w.Final, Keyed: w.Keyed, IfMarked: w.IfMarked,
+		Index: w.Index, Err: w.Err,
 	}
 }
 
@@ -39,7 +40,10 @@ func UpdateOne(collection string, filter bson.D, update any) model.Write {
 // UpdateIf updates the document that a filter finds by _id, if there is one. Running the
 // update again must change nothing.
 func UpdateIf(collection string, filter bson.D, update any) model.Write {
-	return model.Write{Collection: collection, Index: model.IDIndex, Once: true, Model: &mongo.UpdateOneModel{Filter: filter, Update: update}}
+	return model.Write{
+		Collection: collection, Index: model.IDIndex, Once: true,
+		Model: &mongo.UpdateOneModel{Filter: filter, Update: update},
+	}
 }
 
 // UpsertOne is [UpdateIf] as an upsert.
@@ -52,7 +56,9 @@ func UpsertOne(collection string, filter bson.D, update any) model.Write {
 // DeleteOne deletes a derived document that a filter finds by _id. No scope turns the
 // delete into a mark.
 func DeleteOne(collection string, filter bson.D) model.Write {
-	return model.Write{Collection: collection, Index: model.IDIndex, Once: true, Final: true, Model: &mongo.DeleteOneModel{Filter: filter}}
+	return model.Write{
+		Collection: collection, Index: model.IDIndex, Once: true, Final: true, Model: &mongo.DeleteOneModel{Filter: filter},
+	}
 }
 
 // Operators joins update operators. It leaves out operators without fields.

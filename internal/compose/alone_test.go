@@ -41,8 +41,14 @@ var alone = []fixture{
 		})
 		return x, []operation{
 			changed("append", x.Append("a", 0, noon, []line{{N: 1}}, token(81))),
-			changed("decide", x.Decide("a", noon, token(82), func(denorm.EventState[string, line]) ([]line, error) { return []line{{N: 2}}, nil })),
-			changed("decide after a snapshot", x.Decide("a", noon, token(83), func(denorm.EventState[string, line]) ([]line, error) { return []line{{N: 3}}, nil })),
+			changed("decide",
+				x.Decide("a", noon, token(82), func(denorm.EventState[string, line]) ([]line, error) {
+					return []line{{N: 2}}, nil
+				})),
+			changed("decide after a snapshot",
+				x.Decide("a", noon, token(83), func(denorm.EventState[string, line]) ([]line, error) {
+					return []line{{N: 3}}, nil
+				})),
 			changed("load", x.Load("a")),
 		}
 	}},
@@ -57,7 +63,8 @@ var alone = []fixture{
 		}
 	}},
 	{name: "denorm.Slots", declare: func() (model.Technique, []operation) {
-		x := denorm.NewSlots(model.NewCollection[denorm.SlotDoc[string], string]("seats"), denorm.SlotsSpec{Slots: 2, Stock: true})
+		x := denorm.NewSlots(model.NewCollection[denorm.SlotDoc[string], string]("seats"),
+			denorm.SlotsSpec{Slots: 2, Stock: true})
 		return x, []operation{
 			changed("add", x.Add("a", 10, token(91))),
 			changed("take", x.Take("a", 1, token(92))),
@@ -66,7 +73,8 @@ var alone = []fixture{
 		}
 	}},
 	{name: "denorm.UniqueCount", declare: func() (model.Technique, []operation) {
-		x := denorm.NewUniqueCount(model.NewCollection[denorm.UniqueDoc[string, string], string]("visits"), denorm.UniqueSpec{Period: denorm.Daily, For: 24 * time.Hour})
+		x := denorm.NewUniqueCount(model.NewCollection[denorm.UniqueDoc[string, string], string]("visits"),
+			denorm.UniqueSpec{Period: denorm.Daily, For: 24 * time.Hour})
 		return x, []operation{written("visit", x.Visit("a", "ann", noon))}
 	}},
 	{name: "keys.Sequence", declare: func() (model.Technique, []operation) {

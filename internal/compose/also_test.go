@@ -12,9 +12,9 @@ import (
 	"github.com/docmodel/docmodel/model"
 )
 
-// Every two techniques that hold together can be joined by [model.Change.Also]: of two of their operations, joined, both have their
-// effect, as one after the other has in either order, or an error is returned and nothing has changed. Run again, and after a cut, both
-// have the effect of one run if each has it alone. With DOCMODEL_FULL each pair of
+// Every two techniques that hold together can be joined by [model.Change.Also]: of two of their operations, joined,
+// both have their effect, as one after the other has in either order, or an error is returned and nothing has changed.
+// Run again, and after a cut, both have the effect of one run if each has it alone. With DOCMODEL_FULL each pair of
 // operations is joined, with and without a scope; otherwise every ninth.
 func TestPairsAlso(t *testing.T) {
 	var joined, refused atomic.Int64
@@ -85,13 +85,16 @@ func (p *pair) join(t *testing.T, a, b operation) error {
 	}}
 	o := p.ready.Joined(t, p.a.runs(a), p.b.runs(b), both)
 	past := false // one of them leaves findings by itself, or would if nothing were in its way
-	for _, op := range []verify.Operation{p.a.runs(a), p.b.runs(b), p.a.runs(named(p.opsA, a.like)), p.b.runs(named(p.opsB, b.like))} {
+	for _, op := range []verify.Operation{
+		p.a.runs(a), p.b.runs(b), p.a.runs(named(p.opsA, a.like)), p.b.runs(named(p.opsB, b.like)),
+	} {
 		past = past || op.Run != nil && len(p.ready.Alone(t, op).Found) > 0
 	}
 	err := o.Errs[0]
 	var conflict *model.ConflictError
 	switch {
-	case err != nil && !typed(err) && !errors.As(err, &conflict) && !strings.Contains(err.Error(), "can't run in a transaction"):
+	case err != nil && !typed(err) && !errors.As(err, &conflict) &&
+		!strings.Contains(err.Error(), "can't run in a transaction"):
 		t.Errorf("%s: an error of no type: %v (%T)", where, err, err)
 	case o.Theirs != "":
 		t.Errorf("%s: the other tenant's documents changed:\n%s", where, o.Theirs)
@@ -99,14 +102,15 @@ func (p *pair) join(t *testing.T, a, b operation) error {
 		t.Errorf("%s, run again: %s", where, o.Again)
 	case o.Odd != "" && !unseen[pairOf(where)]:
 		t.Errorf("%s: %v; the documents are as after none of the orders:\n%s", where, err, o.Odd)
-	case len(o.Found) > 0 && !past && !unseen[pairOf(where)] && !strings.Contains(fmt.Sprint(o.Found), known[pairOf(where)].says):
+	case len(o.Found) > 0 && !past && !unseen[pairOf(where)] &&
+		!strings.Contains(fmt.Sprint(o.Found), known[pairOf(where)].says):
 		t.Errorf("%s: the checks find %q", where, o.Found)
 	}
 	return err
 }
 
-// unseen are the pairs of which one deletes what the other attaches something to: it decides from what was stored before, and doesn't
-// see what the other stores. The audit finds it.
+// unseen are the pairs of which one deletes what the other attaches something to: it decides from what was stored
+// before, and doesn't see what the other stores. The audit finds it.
 var unseen = map[string]bool{
 	"denorm.Copy attach | relate.OnDelete delete":                                 true,
 	"denorm.Copy that locks attach | relate.OnDelete delete":                      true,
@@ -114,8 +118,8 @@ var unseen = map[string]bool{
 	"denorm.Copy that locks store of what others delete | relate.OnDelete delete": true,
 }
 
-// ownChanged are the pairs of which one changes the document that the other inserts. Run again without a token, the insert
-// takes its own document for another's.
+// ownChanged are the pairs of which one changes the document that the other inserts. Run again without a token, the
+// insert takes its own document for another's.
 var ownChanged = map[string]bool{
 	"denorm.IndexTable insert | denorm.Proximity remove": true,
 	"denorm.Inverted insert | denorm.Proximity remove":   true,

@@ -86,7 +86,8 @@ func tableRow(b *strings.Builder, name string, plain, bulk, inTx []string) {
 	if slices.Equal(plain, inTx) {
 		there = "the same"
 	}
-	fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s |\n", name, count(plain), count(bulk), count(inTx), strings.Join(folded(plain), ", "), there)
+	fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s |\n", name, count(plain), count(bulk), count(inTx),
+		strings.Join(folded(plain), ", "), there)
 }
 
 // compared writes what operations send now that sent more earlier.
@@ -126,8 +127,8 @@ const (
 	inTx
 )
 
-// sent are the commands of some operations of a technique, which run one after another on fresh documents. They are nil for one that
-// needs a transaction and has none.
+// sent are the commands of some operations of a technique, which run one after another on fresh documents. They are nil
+// for one that needs a transaction and has none.
 func sent(t *testing.T, f *fixture, on on, which ...int) (out [][]string) {
 	t.Helper()
 	ctx, monitor := t.Context(), mongotest.NewMonitor()

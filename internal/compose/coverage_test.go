@@ -76,7 +76,9 @@ func techniques(t *testing.T) (names []string) {
 		}
 		exports[p.ImportPath] = p.Export
 	}
-	load := importer.ForCompiler(gotoken.NewFileSet(), "gc", func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) })
+	load := importer.ForCompiler(gotoken.NewFileSet(), "gc", func(path string) (io.ReadCloser, error) {
+		return os.Open(exports[path])
+	})
 	of := func(path string) *types.Package {
 		p, err := load.Import(path)
 		if err != nil {
@@ -92,7 +94,8 @@ func techniques(t *testing.T) (names []string) {
 		}
 		scope := of(path).Scope()
 		for _, name := range scope.Names() {
-			if n, ok := scope.Lookup(name).(*types.TypeName); ok && n.Exported() && types.Implements(types.NewPointer(n.Type()), technique) {
+			if n, ok := scope.Lookup(name).(*types.TypeName); ok && n.Exported() &&
+				types.Implements(types.NewPointer(n.Type()), technique) {
 				names = append(names, of(path).Name()+"."+name)
 			}
 		}

@@ -12,32 +12,40 @@ import (
 
 func init() {
 	register(
-		fixture{name: "denorm.Counter", volatile: []string{"posts._m", "comments._c"}, declare: func() (model.Technique, []operation) {
-			c := denorm.NewCounter(comments, "post", posts, denorm.CounterSpec{
-				Count: "comments", Sums: []denorm.Field{{From: "votes", To: "votes"}},
-			})
-			s := model.NewStore(model.New("counted", c), comments)
-			return c, []operation{
-				acted("insert", s.Insert(comment{ID: "c4", Post: ptr("p1"), Slug: "z", At: noon, Votes: 7}), token(1)),
-				acted("set", s.Set("c1", bson.D{e("votes", int64(20))}), token(2)),
-				acted("move", s.Set("c2", bson.D{e("post", "p2")}), token(3)),
-				acted("move to a slug that is taken", s.Set("c3", bson.D{e("post", "p1")}), token(4)).as("move"),
-				acted("delete", s.Delete("c1"), token(5)),
-			}
-		}},
-		fixture{name: "denorm.Copy", volatile: []string{"posts._m", "comments._c"}, declare: func() (model.Technique, []operation) {
-			c := denorm.NewCopy(posts, comments, denorm.CopySpec{
-				KeyPath: "post", Fields: []denorm.Field{{From: "title", To: "postTitle"}}, Version: "titleV", VersionTo: "postTitleV",
-			})
-			m := model.New("copied", c)
-			sources, copies := model.NewStore(m, posts), model.NewStore(m, comments)
-			return c, []operation{
-				acted("set", sources.Set("p1", bson.D{e("title", "Uno")}), token(8)),
-				changed("refresh", c.Refresh("p1")),
-				acted("store", copies.Insert(comment{ID: "c8", Post: ptr("p1"), Slug: "c8", At: noon.Add(time.Hour)}), token(9)),
-				acted("store of what others delete", copies.Insert(comment{ID: "c9", Post: ptr("p2"), Slug: "c9", At: noon.Add(time.Hour)}), token(10)),
-			}
-		}},
+		fixture{
+			name: "denorm.Counter", volatile: []string{"posts._m", "comments._c"},
+			declare: func() (model.Technique, []operation) {
+				c := denorm.NewCounter(comments, "post", posts, denorm.CounterSpec{
+					Count: "comments", Sums: []denorm.Field{{From: "votes", To: "votes"}},
+				})
+				s := model.NewStore(model.New("counted", c), comments)
+				return c, []operation{
+					acted("insert", s.Insert(comment{ID: "c4", Post: ptr("p1"), Slug: "z", At: noon, Votes: 7}), token(1)),
+					acted("set", s.Set("c1", bson.D{e("votes", int64(20))}), token(2)),
+					acted("move", s.Set("c2", bson.D{e("post", "p2")}), token(3)),
+					acted("move to a slug that is taken", s.Set("c3", bson.D{e("post", "p1")}), token(4)).as("move"),
+					acted("delete", s.Delete("c1"), token(5)),
+				}
+			},
+		},
+		fixture{
+			name: "denorm.Copy", volatile: []string{"posts._m", "comments._c"},
+			declare: func() (model.Technique, []operation) {
+				c := denorm.NewCopy(posts, comments, denorm.CopySpec{
+					KeyPath: "post", Fields: []denorm.Field{{From: "title", To: "postTitle"}}, Version: "titleV",
+					VersionTo: "postTitleV",
+				})
+				m := model.New("copied", c)
+				sources, copies := model.NewStore(m, posts), model.NewStore(m, comments)
+				return c, []operation{
+					acted("set", sources.Set("p1", bson.D{e("title", "Uno")}), token(8)),
+					changed("refresh", c.Refresh("p1")),
+					acted("store", copies.Insert(comment{ID: "c8", Post: ptr("p1"), Slug: "c8", At: noon.Add(time.Hour)}), token(9)),
+					acted("store of what others delete",
+						copies.Insert(comment{ID: "c9", Post: ptr("p2"), Slug: "c9", At: noon.Add(time.Hour)}), token(10)),
+				}
+			},
+		},
 		fixture{name: "denorm.Approximate", declare: func() (model.Technique, []operation) {
 			a := denorm.NewApproximate(posts, "views", 10)
 			return a, []operation{planned("count", a.Count("p1", 1, 0.05))}
@@ -57,19 +65,23 @@ func init() {
 				written("remove", b.Remove("p1", "l1")),
 			}
 		}},
-		fixture{name: "denorm.History", volatile: []string{"posts.edition", "posts.revised", "posts_revisions.*"}, declare: func() (model.Technique, []operation) {
-			revisions := model.NewCollection[denorm.Revision[post, string], denorm.RevisionID[string]]("posts_revisions")
-			own := func(path string) bool { return path == "edition" || path == "revised" }
-			h := denorm.NewHistory(posts, revisions, denorm.HistorySpec{
-				Version: "edition", Uncounted: append(slices.DeleteFunc(slices.Clone(uncounted), own), "version", "written"),
-			})
-			by := denorm.Revised{At: noon, By: "eve"}
-			return h, []operation{
-				changed("insert", h.Insert(post{ID: "p7", Title: "Seven", Media: song{}}, by, token(61))),
-				changed("set", h.Set("p1", bson.D{e("lang", "en")}, by, token(62))),
-				changed("delete", h.Delete("p2", by, token(63))),
-			}
-		}},
+		fixture{
+			name:     "denorm.History",
+			volatile: []string{"posts.edition", "posts.revised", "posts_revisions.*"},
+			declare: func() (model.Technique, []operation) {
+				revisions := model.NewCollection[denorm.Revision[post, string], denorm.RevisionID[string]]("posts_revisions")
+				own := func(path string) bool { return path == "edition" || path == "revised" }
+				h := denorm.NewHistory(posts, revisions, denorm.HistorySpec{
+					Version: "edition", Uncounted: append(slices.DeleteFunc(slices.Clone(uncounted), own), "version", "written"),
+				})
+				by := denorm.Revised{At: noon, By: "eve"}
+				return h, []operation{
+					changed("insert", h.Insert(post{ID: "p7", Title: "Seven", Media: song{}}, by, token(61))),
+					changed("set", h.Set("p1", bson.D{e("lang", "en")}, by, token(62))),
+					changed("delete", h.Delete("p2", by, token(63))),
+				}
+			},
+		},
 		fixture{name: "denorm.Inbox", declare: func() (model.Technique, []operation) {
 			in := denorm.NewInbox(posts, "done", denorm.InboxSpec{})
 			return in, []operation{
@@ -86,7 +98,8 @@ func init() {
 		}},
 		fixture{name: "denorm.Outlier", declare: func() (model.Technique, []operation) {
 			more := model.NewCollection[denorm.BucketDoc[string, line], string]("posts_mails")
-			o := denorm.NewOutlier(posts, "mails", denorm.NewBucket(more, denorm.BucketSpec{Max: 2, ElementKey: "id"}), denorm.OutlierSpec{Max: 2, Flag: "more"})
+			o := denorm.NewOutlier(posts, "mails", denorm.NewBucket(more, denorm.BucketSpec{Max: 2, ElementKey: "id"}),
+				denorm.OutlierSpec{Max: 2, Flag: "more"})
 			return o, []operation{
 				changed("append", o.Append("p1", line{ID: "m3", N: 3})),
 				changed("append to few", o.Append("p2", line{ID: "m4", N: 4})),
@@ -95,56 +108,74 @@ func init() {
 		}},
 		fixture{name: "denorm.SubsetPages", volatile: []string{"posts._m"}, declare: func() (model.Technique, []operation) {
 			pages := model.NewCollection[denorm.BucketDoc[string, line], string]("posts_fresh")
-			s := denorm.NewSubsetPages(posts, "fresh", denorm.NewBucket(pages, denorm.BucketSpec{Max: 2, ElementKey: "id"}), denorm.SubsetPagesSpec{Max: 1, By: bson.D{e("n", -1)}})
+			s := denorm.NewSubsetPages(posts, "fresh", denorm.NewBucket(pages, denorm.BucketSpec{Max: 2, ElementKey: "id"}),
+				denorm.SubsetPagesSpec{Max: 1, By: bson.D{e("n", -1)}})
 			return s, []operation{
 				changed("append", s.Append("p1", line{ID: "f1", N: 1})),
 				changed("append another", s.Append("p1", line{ID: "f2", N: 2})),
 				acted("delete", model.NewStore(model.New("paged", s), posts).Delete("p2"), token(1)),
 			}
 		}},
-		fixture{name: "denorm.Rollup", volatile: []string{"comment_totals.ops"}, declare: func() (model.Technique, []operation) {
-			x := denorm.NewRollup(comments, model.NewCollection[denorm.RollupDoc[struct{}, int64], string]("comment_totals"), denorm.RollupSpec{
-				Time: "at", Sums: []string{"votes"}, Bins: []denorm.Period{denorm.Hourly, denorm.Daily}, Mark: "mark",
-			})
-			s := model.NewStore(model.New("rolled", x), comments)
-			return x, []operation{
-				changed("insert", s.Insert(comment{ID: "c10", Post: ptr("p1"), Slug: "m", At: noon, Votes: 4})),
-				{name: "insert and roll", run: func(ctx context.Context, db model.DB) error {
-					if _, _, err := s.Insert(comment{ID: "c11", Post: ptr("p2"), Slug: "n", At: noon, Votes: 5}).Run(ctx, db); err != nil {
+		fixture{
+			name: "denorm.Rollup", volatile: []string{"comment_totals.ops"},
+			declare: func() (model.Technique, []operation) {
+				x := denorm.NewRollup(comments,
+					model.NewCollection[denorm.RollupDoc[struct{}, int64], string]("comment_totals"), denorm.RollupSpec{
+						Time: "at", Sums: []string{"votes"}, Bins: []denorm.Period{denorm.Hourly, denorm.Daily}, Mark: "mark",
+					})
+				s := model.NewStore(model.New("rolled", x), comments)
+				return x, []operation{
+					changed("insert", s.Insert(comment{ID: "c10", Post: ptr("p1"), Slug: "m", At: noon, Votes: 4})),
+					{name: "insert and roll", run: func(ctx context.Context, db model.DB) error {
+						if _, _, err := s.Insert(comment{ID: "c11", Post: ptr("p2"), Slug: "n", At: noon, Votes: 5}).
+							Run(ctx, db); err != nil {
+							return err
+						}
+						_, err := x.Roll().Run(ctx, db, model.JobOptions{})
 						return err
-					}
-					_, err := x.Roll().Run(ctx, db, model.JobOptions{})
-					return err
-				}},
-			}
-		}},
-		fixture{name: "denorm.Subset", volatile: []string{"posts._m", "comments._c"}, declare: func() (model.Technique, []operation) {
-			x := denorm.NewSubset(comments, "post", posts, "latest", denorm.SubsetSpec{Max: 2, By: bson.D{e("at", -1)}, Fields: []string{"at", "slug"}})
-			s := model.NewStore(model.New("first", x), comments)
-			return x, []operation{
-				acted("insert", s.Insert(comment{ID: "c6", Post: ptr("p1"), Slug: "t", At: noon.Add(time.Hour)}), token(1)),
-				acted("set", s.Set("c2", bson.D{e("slug", "s")}), token(2)),
-				acted("delete", s.Delete("c1"), token(3)),
-			}
-		}},
-		fixture{name: "denorm.IndexTable", volatile: entryState("posts_by_tag"), declare: func() (model.Technique, []operation) {
-			x := denorm.NewIndexTable(posts, "tags", "posts_by_tag", denorm.IndexTableSpec{Copies: []string{"title"}})
-			s := postStore(x)
-			return x, []operation{
-				changed("insert", s.Insert(post{ID: "p4", Title: "Four", Tags: []string{"red"}, Media: song{}})),
-				changed("set", s.Set("p1", bson.D{e("tags", bson.A{"green"})})),
-				changed("delete", s.Delete("p2")),
-			}
-		}},
-		fixture{name: "denorm.Inverted", volatile: entryState("posts_index.tags", "posts_index.author"), declare: func() (model.Technique, []operation) {
-			x := denorm.NewInverted(posts, "posts_index", "tags", "author")
-			s := postStore(x)
-			return x, []operation{
-				changed("insert", s.Insert(post{ID: "p5", Title: "Five", Author: "u2", Tags: []string{"red"}, Media: song{}})),
-				changed("set", s.Set("p1", bson.D{e("tags", bson.A{"green"})})),
-				changed("delete", s.Delete("p2")),
-			}
-		}},
+					}},
+				}
+			},
+		},
+		fixture{
+			name: "denorm.Subset", volatile: []string{"posts._m", "comments._c"},
+			declare: func() (model.Technique, []operation) {
+				x := denorm.NewSubset(comments, "post", posts, "latest", denorm.SubsetSpec{
+					Max: 2, By: bson.D{e("at", -1)}, Fields: []string{"at", "slug"},
+				})
+				s := model.NewStore(model.New("first", x), comments)
+				return x, []operation{
+					acted("insert", s.Insert(comment{ID: "c6", Post: ptr("p1"), Slug: "t", At: noon.Add(time.Hour)}), token(1)),
+					acted("set", s.Set("c2", bson.D{e("slug", "s")}), token(2)),
+					acted("delete", s.Delete("c1"), token(3)),
+				}
+			},
+		},
+		fixture{
+			name: "denorm.IndexTable", volatile: entryState("posts_by_tag"),
+			declare: func() (model.Technique, []operation) {
+				x := denorm.NewIndexTable(posts, "tags", "posts_by_tag", denorm.IndexTableSpec{Copies: []string{"title"}})
+				s := postStore(x)
+				return x, []operation{
+					changed("insert", s.Insert(post{ID: "p4", Title: "Four", Tags: []string{"red"}, Media: song{}})),
+					changed("set", s.Set("p1", bson.D{e("tags", bson.A{"green"})})),
+					changed("delete", s.Delete("p2")),
+				}
+			},
+		},
+		fixture{
+			name:     "denorm.Inverted",
+			volatile: entryState("posts_index.tags", "posts_index.author"),
+			declare: func() (model.Technique, []operation) {
+				x := denorm.NewInverted(posts, "posts_index", "tags", "author")
+				s := postStore(x)
+				return x, []operation{
+					changed("insert", s.Insert(post{ID: "p5", Title: "Five", Author: "u2", Tags: []string{"red"}, Media: song{}})),
+					changed("set", s.Set("p1", bson.D{e("tags", bson.A{"green"})})),
+					changed("delete", s.Delete("p2")),
+				}
+			},
+		},
 		fixture{name: "denorm.WideRow", declare: func() (model.Technique, []operation) {
 			x := denorm.NewWideRow(users, posts, denorm.WideRowSpec{
 				LeftRows: "user_rows", RightRows: "post_rows", LeftCopies: []string{"name"}, RightCopies: []string{"title"},

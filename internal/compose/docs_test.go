@@ -11,8 +11,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// All techniques are declared over posts, the comments on them, and the users who write both. Each has fields of its own there, so
-// that techniques that don't concern each other meet in a document, and those that do meet in a field.
+// All techniques are declared over posts, the comments on them, and the users who write both. Each has fields of its
+// own there, so that techniques that don't concern each other meet in a document, and those that do meet in a field.
 type (
 	user struct {
 		ID   string `bson:"_id"`
@@ -179,16 +179,22 @@ var (
 
 var noon = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 
-// seeded are the documents before techniques derive anything from them: the comments c1 and c2 are on the post p1, c3 on p2, and c3 has
-// the slug of c1. In a tree of posts p3 is below p2. What views of the posts store is here too, for all to meet.
+// seeded are the documents before techniques derive anything from them: the comments c1 and c2 are on the post p1, c3
+// on p2, and c3 has the slug of c1. In a tree of posts p3 is below p2. What views of the posts store is here too, for
+// all to meet.
 func seeded() map[string][]any {
 	on := func(id, post, author, slug string, n int) comment {
-		return comment{ID: id, Post: &post, Author: &author, Slug: slug, At: noon.Add(time.Duration(n) * time.Minute), Votes: int64(n)}
+		return comment{
+			ID: id, Post: &post, Author: &author, Slug: slug, At: noon.Add(time.Duration(n) * time.Minute), Votes: int64(n),
+		}
 	}
 	p := func(id, title, author, order string, parent *string, more ...bson.E) bson.D {
-		return with(post{ID: id, Title: title, TitleV: 1, Author: author, Version: 1, Parent: parent, Order: order, Parts: []part{
-			{ID: "a", Note: "first", Subs: []line{{ID: "s1", N: 1}, {ID: "s2", N: 2}}}, {ID: "b", Note: "second"},
-		}}, more...)
+		return with(post{
+			ID: id, Title: title, TitleV: 1, Author: author, Version: 1, Parent: parent, Order: order,
+			Parts: []part{
+				{ID: "a", Note: "first", Subs: []line{{ID: "s1", N: 1}, {ID: "s2", N: 2}}}, {ID: "b", Note: "second"},
+			},
+		}, more...)
 	}
 	return map[string][]any{
 		"users": {
@@ -196,24 +202,34 @@ func seeded() map[string][]any {
 			user{ID: "u2", Name: "Ben"},
 		},
 		"posts": {
-			p("p1", "One", "u1", "V", nil, e("tags", bson.A{"red"}), e("likedBy", bson.A{"u1"}), e("listed", bson.A{"c1", "c2"}), e("turned", bson.A{"c1"}),
+			p("p1", "One", "u1", "V", nil, e("tags", bson.A{"red"}), e("likedBy", bson.A{"u1"}), e("listed", bson.A{"c1", "c2"}),
+				e("turned", bson.A{"c1"}),
 				e("mails", bson.A{bson.D{e("id", "m1"), e("n", int64(1))}, bson.D{e("id", "m2"), e("n", int64(2))}}),
-				e("drafts", bson.A{bson.D{e("id", "d1"), e("n", int64(1))}}), e("follows", bson.A{"p2"}), e("at", geofield.Point{Lat: 48, Lng: 2}),
+				e("drafts", bson.A{bson.D{e("id", "d1"), e("n", int64(1))}}), e("follows", bson.A{"p2"}),
+				e("at", geofield.Point{Lat: 48, Lng: 2}),
 				e("words", bson.A{"one", "two"}),
-				e("outline", bson.A{bson.D{e("id", "n1"), e("parent", ""), e("text", "head")}, bson.D{e("id", "n2"), e("parent", "n1"), e("text", "first")}}),
+				e("outline", bson.A{
+					bson.D{e("id", "n1"), e("parent", ""), e("text", "head")},
+					bson.D{e("id", "n2"), e("parent", "n1"), e("text", "first")},
+				}),
 				e("media", bson.D{e("type", "song"), e("length", int32(3))}),
 				e("specs", bson.A{bson.D{e("k", "color"), e("v", "red")}, bson.D{e("k", "size"), e("v", int64(3))}}),
 				e("last", bson.A{bson.D{e("id", "l1"), e("n", int64(1))}, bson.D{e("id", "l2"), e("n", int64(2))}})),
-			p("p2", "Two", "u2", "W", nil, e("tags", bson.A{"red", "blue"}), e("until", noon.Add(-time.Hour)), e("media", bson.D{e("type", "film"), e("minutes", int32(90))}), e("extra", bson.D{e("id", "x"), e("note", "old")})),
+			p("p2", "Two", "u2", "W", nil, e("tags", bson.A{"red", "blue"}), e("until", noon.Add(-time.Hour)),
+				e("media", bson.D{e("type", "film"), e("minutes", int32(90))}), e("extra", bson.D{e("id", "x"), e("note", "old")})),
 			p("p3", "Three", "u1", "V", ptr("p2")),
 		},
-		"comments":  {with(on("c1", "p1", "u1", "x", 1), e("holder", "u1")), on("c2", "p1", "u2", "y", 2), on("c3", "p2", "u1", "x", 3)},
+		"comments": {
+			with(on("c1", "p1", "u1", "x", 1), e("holder", "u1")),
+			on("c2", "p1", "u2", "y", 2), on("c3", "p2", "u1", "x", 3),
+		},
 		"addresses": {bson.D{e("_id", "u1 :Main"), e("street", "Main"), e("user", "u1")}},
 	}
 }
 
 func init() {
-	// Under a tenant, all _ids carry the tenant, as if a keys.Sequence made them. So each pair of techniques is tested with such _ids.
+	// Under a tenant, all _ids carry the tenant, as if a keys.Sequence made them. So each pair of techniques is tested
+	// with such _ids.
 	for _, docs := range []*core.Docs{users.Docs(), posts.Docs(), addresses.Docs(), comments.Docs()} {
 		docs.ShareKeyed()
 	}

@@ -21,13 +21,16 @@ func init() {
 			v := embed.NewVersioned(posts, embed.VersionedSpec{Tokens: "written"})
 			return v, versionedOps(v)
 		}},
-		fixture{name: "embed.Versioned (others uncounted)", volatile: versionedTokens, declare: func() (model.Technique, []operation) {
-			v := embed.NewVersioned(posts, embed.VersionedSpec{Tokens: "written", Uncounted: uncounted})
-			return v, []operation{
-				written("update", v.Update("p1", 1, set("author", "u2"), token(11))),
-				changed("edit", postStore(v).Edit("p1", func(p *post) error { p.Author += "+"; return nil })),
-			}
-		}},
+		fixture{
+			name: "embed.Versioned (others uncounted)", volatile: versionedTokens,
+			declare: func() (model.Technique, []operation) {
+				v := embed.NewVersioned(posts, embed.VersionedSpec{Tokens: "written", Uncounted: uncounted})
+				return v, []operation{
+					written("update", v.Update("p1", 1, set("author", "u2"), token(11))),
+					changed("edit", postStore(v).Edit("p1", func(p *post) error { p.Author += "+"; return nil })),
+				}
+			},
+		},
 		fixture{name: "embed.One", declare: func() (model.Technique, []operation) {
 			o := embed.NewOne[part](posts, "extra", embed.OneSpec{Indexes: []bson.D{{e("note", 1)}}})
 			return o, []operation{
@@ -53,7 +56,8 @@ func init() {
 			}
 			return k, []operation{
 				written("another kind", stores(film{Minutes: 60})),
-				written("without a tag, and retag", stores(bson.D{e("length", int32(7))}), k.Retag(bson.D{e("media.length", bson.D{e("$exists", true)})}, "song")),
+				written("without a tag, and retag", stores(bson.D{e("length", int32(7))}),
+					k.Retag(bson.D{e("media.length", bson.D{e("$exists", true)})}, "song")),
 				written("insert", posts.Insert(post{ID: "p8", Title: "Eight", Media: film{Minutes: 9}})),
 			}
 		}},
@@ -64,8 +68,8 @@ func init() {
 var uncounted = []string{
 	"title", "titleV", "comments", "votes", "ops", "parts", "views", "specs", "last", "extra", "media", "authorName",
 	"mails", "more", "latest", "tags", "author", "listed", "likedBy",
-	"parent", "order", "change", "ancestors", "children", "path", "left", "right", "depth", "outline", "at", "geo", "until",
-	"words", "text", "turned", "drafts", "edition", "revised", "box", "done", "fresh",
+	"parent", "order", "change", "ancestors", "children", "path", "left", "right", "depth",
+	"outline", "at", "geo", "until", "words", "text", "turned", "drafts", "edition", "revised", "box", "done", "fresh",
 }
 
 // versionedTokens are the tokens of stores' writes, and the copies of whole documents that have them.

@@ -13,8 +13,8 @@ type fixture struct {
 	name    string // its type, and what tells it from others of the type
 	declare func() (model.Technique, []operation)
 
-	// volatile are the paths, "collection.path", of what depends on the order of operations in any case: numbers of changes,
-	// tokens of the latest. "collection.*" is all of it.
+	// volatile are the paths, "collection.path", of what depends on the order of operations in any case: numbers of
+	// changes, tokens of the latest. "collection.*" is all of it.
 	volatile []string
 
 	unscoped bool // under a scope it is refused when it runs

@@ -134,8 +134,8 @@ func wrong(o verify.Outcome, say func(string)) {
 // typed reports whether a caller can tell what an error means.
 func typed(err error) bool {
 	for _, known := range []error{
-		model.ErrNotFound, model.ErrStale, model.ErrFull, model.ErrTaken, model.ErrLeased, model.ErrGuard, paths.ErrCycle, paths.ErrHasChildren,
-		paths.ErrDamaged, paths.ErrGraphState, relate.ErrDropping, relate.ErrPresent,
+		model.ErrNotFound, model.ErrStale, model.ErrFull, model.ErrTaken, model.ErrLeased, model.ErrGuard,
+		paths.ErrCycle, paths.ErrHasChildren, paths.ErrDamaged, paths.ErrGraphState, relate.ErrDropping, relate.ErrPresent,
 	} {
 		if errors.Is(err, known) {
 			return true

@@ -84,8 +84,8 @@ func (w keyedWorld) see(t *testing.T, f *fixture, m *model.Model) (out []string)
 	return out
 }
 
-// Two tenants with the same documents under keyed _ids: each technique does for each of them what it does for documents that are alone
-// in a database, whichever handle is around the other, with and without transactions.
+// Two tenants with the same documents under keyed _ids: each technique does for each of them what it does for documents
+// that are alone in a database, whichever handle is around the other, with and without transactions.
 func TestKeyedTenants(t *testing.T) {
 	tenancy.Differs(t, "it has scopes of its own")
 	client := mongotest.NewClient(t)
@@ -103,7 +103,8 @@ func TestKeyedTenants(t *testing.T) {
 					m = model.New("keyed", technique, model.Entity(comments))
 				}
 				if keyed := keyedOf(m); slices.ContainsFunc(m.Collections(), func(name string) bool { return !keyed[name] }) {
-					t.Errorf("of the collections %v only %v are keyed: give the technique KeyedDocs with From", m.Collections(), slices.Sorted(maps.Keys(keyed)))
+					t.Errorf("of the collections %v only %v are keyed: give the technique KeyedDocs with From", m.Collections(),
+						slices.Sorted(maps.Keys(keyed)))
 				}
 				worlds := keyedWorlds(t, client, fmt.Sprintf("k%d_%v", i, tx), m, tx)
 				for _, o := range ops {
@@ -134,7 +135,8 @@ func keyedOf(m *model.Model) map[string]bool {
 	own := model.Scope{Tenant: bson.D{e("tenant", "a")}}.On(m.On((&mongo.Client{}).Database("none")))
 	for _, name := range m.Collections() {
 		q := model.Query{Collection: name, Filter: bson.D{e("_id", "x")}}
-		if scoped, _, ok := core.UnderScopes(own, &q); ok && strings.Contains(model.Shell(scoped.(interface{ Command() bson.D }).Command()), core.KeyOf+": 'x'") {
+		if scoped, _, ok := core.UnderScopes(own, &q); ok &&
+			strings.Contains(model.Shell(scoped.(interface{ Command() bson.D }).Command()), core.KeyOf+": 'x'") {
 			out[name] = true
 		}
 	}
@@ -148,7 +150,8 @@ func keyedWorlds(t *testing.T, client *mongo.Client, name string, m *model.Model
 	tenant := func(name string) model.Scope { return model.Scope{Tenant: bson.D{e("tenant", name)}} }
 	worlds := []keyedWorld{
 		{"alone", client.Database(name + "_alone"), m.On(client.Database(name + "_alone")), nil},
-		{"tenant a", shared, tenant("a").On(m.On(shared)), tenant("a").Tenant}, {"tenant b", shared, m.On(tenant("b").On(shared)), tenant("b").Tenant},
+		{"tenant a", shared, tenant("a").On(m.On(shared)), tenant("a").Tenant},
+		{"tenant b", shared, m.On(tenant("b").On(shared)), tenant("b").Tenant},
 	}
 	for i := range worlds {
 		w := &worlds[i]
@@ -157,7 +160,8 @@ func keyedWorlds(t *testing.T, client *mongo.Client, name string, m *model.Model
 			t.Fatal(err)
 		}
 		if a := m.Audit(); len(a.Checks) > 0 {
-			if _, err := a.Job().Run(t.Context(), w.on, model.JobOptions{}); err != nil && !errors.As(err, new(*model.LeftError)) {
+			if _, err := a.Job().Run(t.Context(), w.on, model.JobOptions{}); err != nil &&
+				!errors.As(err, new(*model.LeftError)) {
 				t.Fatal(err)
 			}
 		}
@@ -188,13 +192,15 @@ func kindOf(err error) string {
 // keyedDocs is the technique that made the _ids of the documents.
 type keyedDocs struct{ model.Parts }
 
-var keysOfAll = &keyedDocs{model.NewParts(nil, nil, nil, nil).WithDocs(users.Docs(), posts.Docs(), addresses.Docs(), comments.Docs()).WithKeys(
-	model.KeyedDocs{Collection: users.Name()}, model.KeyedDocs{Collection: posts.Name()},
-	model.KeyedDocs{Collection: addresses.Name()}, model.KeyedDocs{Collection: comments.Name()},
-)}
+var keysOfAll = &keyedDocs{
+	model.NewParts(nil, nil, nil, nil).WithDocs(users.Docs(), posts.Docs(), addresses.Docs(), comments.Docs()).WithKeys(
+		model.KeyedDocs{Collection: users.Name()}, model.KeyedDocs{Collection: posts.Name()},
+		model.KeyedDocs{Collection: addresses.Name()}, model.KeyedDocs{Collection: comments.Name()},
+	),
+}
 
-// Documents that a technique stored under _ids without the tenant are moved with all that the technique stores beside them. Then the
-// technique goes on. With transactions, unique indexes may exist.
+// Documents that a technique stored under _ids without the tenant are moved with all that the technique stores beside
+// them. Then the technique goes on. With transactions, unique indexes may exist.
 func TestKeyedMoves(t *testing.T) {
 	tenancy.Differs(t, "it has scopes of its own")
 	client := mongotest.NewClient(t)
@@ -223,7 +229,8 @@ func TestKeyedMoves(t *testing.T) {
 					}
 				}
 				for range 2 { // again, it finds nothing
-					if _, err := model.MoveKeys(technique, keysOfAll).Run(t.Context(), move, model.JobOptions{BatchSize: 2}); err != nil {
+					if _, err := model.MoveKeys(technique, keysOfAll).
+						Run(t.Context(), move, model.JobOptions{BatchSize: 2}); err != nil {
 						t.Fatal(err)
 					}
 				}
@@ -288,7 +295,8 @@ func (w keyedWorld) copyLocks(t *testing.T, old keyedWorld, m *model.Model) {
 		for _, doc := range docs {
 			id := e("_id", fmt.Sprint(doc[0].Value, " ", model.Shell(w.tenant)))
 			if err == nil {
-				_, err = w.db.Collection(name).ReplaceOne(t.Context(), bson.D{id}, append(bson.D{id}, doc[1:]...), options.Replace().SetUpsert(true))
+				_, err = w.db.Collection(name).
+					ReplaceOne(t.Context(), bson.D{id}, append(bson.D{id}, doc[1:]...), options.Replace().SetUpsert(true))
 			}
 		}
 		if err != nil {

@@ -6,7 +6,8 @@ import (
 	"github.com/docmodel/docmodel/model/schema"
 )
 
-// postVersions are the versions of the posts, which all techniques read and store: those that are seeded are of the first one.
+// postVersions are the versions of the posts, which all techniques read and store: those that are seeded are of the
+// first one.
 var postVersions = schema.NewVersions(posts, schema.VersionsSpec{}, schema.Upcast(func(p post) (post, error) {
 	p.Lang = "en"
 	return p, nil

@@ -8,11 +8,12 @@ type knownProblem struct {
 	never string // the part of the names of ways in which it isn't explained
 }
 
-// known are the problems of pairs of operations that are explained, in whatever way they meet. The test fails for a problem that isn't
-// here, and the run of all ways for one here that no longer happens.
+// known are the problems of pairs of operations that are explained, in whatever way they meet. The test fails for a
+// problem that isn't here, and the run of all ways for one here that no longer happens.
 var known = map[string]knownProblem{
 	"keys.Composite move | relate.Migration that absorbs copy and drop": {
-		says: "as after none of the orders", why: "while a migration runs its writers must write both forms, and Move writes the old one alone",
+		says: "as after none of the orders",
+		why:  "while a migration runs its writers must write both forms, and Move writes the old one alone",
 	},
 	"denorm.Copy store of what others delete | relate.OnDelete delete": {
 		says: "from 'p2', which doesn't exist", why: gone, never: "transactions",

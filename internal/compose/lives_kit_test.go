@@ -11,7 +11,8 @@ func entryLives(x model.Technique, id string) []life {
 	s := postStore(x)
 	lives := func(id string) []operation {
 		return []operation{
-			changed("delete", s.Delete(id)), changed("insert", s.Insert(newPost(id))), changed("set", s.Set(id, bson.D{e("tags", bson.A{"blue"})})),
+			changed("delete", s.Delete(id)), changed("insert", s.Insert(newPost(id))),
+			changed("set", s.Set(id, bson.D{e("tags", bson.A{"blue"})})),
 		}
 	}
 	return []life{
@@ -40,10 +41,14 @@ func treeLives(x model.Technique) []life {
 		p := newPost(id)
 		p.Order, p.Parent = "", nil
 		return []operation{
-			changed("delete", t.Delete(id, paths.Restrict)), changed("insert", t.Insert(p, paths.LastChild("p2"))), changed("move", t.Move(id, paths.LastChild("p1"))),
+			changed("delete", t.Delete(id, paths.Restrict)), changed("insert", t.Insert(p, paths.LastChild("p2"))),
+			changed("move", t.Move(id, paths.LastChild("p1"))),
 		}
 	}
-	return []life{{"p3", lives("p3")}, {"the parent", lives("p1")}, {"a new node", []operation{lives("p6")[1], lives("p6")[0]}}}
+	return []life{
+		{"p3", lives("p3")}, {"the parent", lives("p1")},
+		{"a new node", []operation{lives("p6")[1], lives("p6")[0]}},
+	}
 }
 
 func init() {

@@ -12,8 +12,9 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// livesAround are the lives of the documents that a technique's operations read or write. A technique that has documents inserted and deleted by
-// its own methods has lives of its own, by these. The documents of other techniques are inserted and deleted as a program does without them.
+// livesAround are the lives of the documents that a technique's operations read or write. A technique that has
+// documents inserted and deleted by its own methods has lives of its own, by these. The documents of other techniques
+// are inserted and deleted as a program does without them.
 func livesAround(f *fixture) []life {
 	x, _ := f.declare()
 	if own := livesOf[f.name]; own != nil {
@@ -25,11 +26,38 @@ func livesAround(f *fixture) []life {
 // plainLives are the lives of posts, comments and users, if the technique uses them, without the technique.
 func plainLives(x model.Technique) (out []life) {
 	for _, l := range []life{
-		{"posts", []operation{written("delete post", posts.Delete("p1")), written("insert post", posts.Insert(newPost("p1")))}},
-		{"posts", []operation{written("delete other post", posts.Delete("p2")), written("insert other post", posts.Insert(newPost("p2")))}},
-		{"comments", []operation{written("delete comment", comments.Delete("c1")), written("insert comment", comments.Insert(newComment("c1")))}},
-		{"comments", []operation{written("delete other comment", comments.Delete("c2")), written("insert other comment", comments.Insert(newComment("c2")))}},
-		{"users", []operation{written("delete user", users.Delete("u1")), written("insert user", users.Insert(user{ID: "u1", Name: "Eve"}))}},
+		{
+			of:  "posts",
+			ops: []operation{written("delete post", posts.Delete("p1")), written("insert post", posts.Insert(newPost("p1")))},
+		},
+		{
+			of: "posts",
+			ops: []operation{
+				written("delete other post", posts.Delete("p2")),
+				written("insert other post", posts.Insert(newPost("p2"))),
+			},
+		},
+		{
+			of: "comments",
+			ops: []operation{
+				written("delete comment", comments.Delete("c1")),
+				written("insert comment", comments.Insert(newComment("c1"))),
+			},
+		},
+		{
+			of: "comments",
+			ops: []operation{
+				written("delete other comment", comments.Delete("c2")),
+				written("insert other comment", comments.Insert(newComment("c2"))),
+			},
+		},
+		{
+			of: "users",
+			ops: []operation{
+				written("delete user", users.Delete("u1")),
+				written("insert user", users.Insert(user{ID: "u1", Name: "Eve"})),
+			},
+		},
 	} {
 		if slices.ContainsFunc(x.Footprints(), func(p model.Footprint) bool { return p.Collection == l.of }) {
 			l.of = strings.TrimPrefix(l.ops[0].name, "delete ")
@@ -41,7 +69,10 @@ func plainLives(x model.Technique) (out []life) {
 
 // newPost is another document than what is seeded, of the same version.
 func newPost(id string) post {
-	return post{ID: id, Title: "New", TitleV: 1, Author: "u2", Version: 1, Tags: []string{"green"}, Media: song{}, Order: "V", Parts: []part{{ID: "a", Note: "new"}}}
+	return post{
+		ID: id, Title: "New", TitleV: 1, Author: "u2", Version: 1, Tags: []string{"green"}, Media: song{}, Order: "V",
+		Parts: []part{{ID: "a", Note: "new"}},
+	}
 }
 
 func newComment(id string) comment {
@@ -54,7 +85,8 @@ var livesOf = map[string]func(model.Technique) []life{
 		b := x.(*denorm.Bucket[string, line])
 		pages := model.NewCollection[denorm.BucketDoc[string, line], string]("pages")
 		return []life{{"the key", []operation{
-			changed("append", b.Append("a", line{ID: "o1"})), written("delete pages", pages.Delete("a#0000000000"), pages.Delete("a#0000000001")),
+			changed("append", b.Append("a", line{ID: "o1"})),
+			written("delete pages", pages.Delete("a#0000000000"), pages.Delete("a#0000000001")),
 			changed("append another", b.Append("a", line{ID: "o2"})), changed("append a third", b.Append("a", line{ID: "o3"})),
 		}}}
 	},
@@ -75,7 +107,10 @@ var livesOf = map[string]func(model.Technique) []life{
 	"denorm.EventLog": func(x model.Technique) []life {
 		l := x.(*denorm.EventLog[string, line, line])
 		add := func(name string, n int64) operation {
-			return changed(name, l.Decide("a", noon, token(int(100+n)), func(denorm.EventState[string, line]) ([]line, error) { return []line{{N: n}}, nil }))
+			return changed(name,
+				l.Decide("a", noon, token(int(100+n)), func(denorm.EventState[string, line]) ([]line, error) {
+					return []line{{N: n}}, nil
+				}))
 		}
 		return []life{{"the events", []operation{add("first", 1), add("second", 2), add("third", 3)}}}
 	},
@@ -86,7 +121,8 @@ var livesOf = map[string]func(model.Technique) []life{
 			p := newPost(id)
 			return []operation{
 				changed("delete", h.Delete(id, by, token(101))), changed("insert", h.Insert(p, by, token(102))),
-				changed("set", h.Set(id, bson.D{e("lang", "de")}, by, token(103))), changed("delete again", h.Delete(id, by, token(104))),
+				changed("set", h.Set(id, bson.D{e("lang", "de")}, by, token(103))),
+				changed("delete again", h.Delete(id, by, token(104))),
 				changed("insert again", h.Insert(p, by, token(105))),
 			}
 		}
@@ -95,21 +131,26 @@ var livesOf = map[string]func(model.Technique) []life{
 	"denorm.Inbox": func(x model.Technique) []life {
 		in := x.(*denorm.Inbox[post, string])
 		p := newPost("p9")
-		return append(plainLives(x), life{"new post", []operation{written("insert", in.Insert(p, line{ID: "e7"}, token(101))), written("delete", posts.Delete("p9"))}})
+		return append(plainLives(x), life{
+			of:  "new post",
+			ops: []operation{written("insert", in.Insert(p, line{ID: "e7"}, token(101))), written("delete", posts.Delete("p9"))},
+		})
 	},
 	"denorm.Numbered": func(x model.Technique) []life {
 		n := x.(*denorm.Numbered[numberedDoc, string])
 		docs := model.NewCollection[numberedDoc, string]("numbered")
 		return []life{{"the document", []operation{
-			written("delete", docs.Delete("a")), written("insert", n.Insert(numberedDoc{ID: "a", Lines: []line{{ID: "o1"}}})), changed("append", n.Append("a", line{ID: "o2"})),
+			written("delete", docs.Delete("a")), written("insert", n.Insert(numberedDoc{ID: "a", Lines: []line{{ID: "o1"}}})),
+			changed("append", n.Append("a", line{ID: "o2"})),
 		}}}
 	},
 	"denorm.Outlier": func(x model.Technique) []life {
 		o := x.(*denorm.Outlier[post, string, line])
 		lives := func(id string) []operation {
 			return []operation{
-				planned("delete", o.Delete(id)), written("insert", posts.Insert(newPost(id))), changed("append", o.Append(id, line{ID: "n1"})),
-				changed("append another", o.Append(id, line{ID: "n2"})), changed("append a third", o.Append(id, line{ID: "n3"})),
+				planned("delete", o.Delete(id)), written("insert", posts.Insert(newPost(id))),
+				changed("append", o.Append(id, line{ID: "n1"})), changed("append another", o.Append(id, line{ID: "n2"})),
+				changed("append a third", o.Append(id, line{ID: "n3"})),
 			}
 		}
 		return []life{{"a new owner of p1", lives("p1")[:2]}, {"p1", lives("p1")}, {"p2", lives("p2")}}
@@ -117,7 +158,8 @@ var livesOf = map[string]func(model.Technique) []life{
 	"denorm.Slots": func(x model.Technique) []life {
 		s := x.(*denorm.Slots[string])
 		return []life{{"the slots", []operation{
-			changed("add", s.Add("a", 5, token(101))), changed("grow", s.Resize("a", 8)), changed("shrink", s.Resize("a", 1)), changed("take", s.Take("a", 1, token(102))),
+			changed("add", s.Add("a", 5, token(101))), changed("grow", s.Resize("a", 8)), changed("shrink", s.Resize("a", 1)),
+			changed("take", s.Take("a", 1, token(102))),
 			changed("grow again", s.Resize("a", 2)),
 		}}}
 	},
@@ -125,8 +167,10 @@ var livesOf = map[string]func(model.Technique) []life{
 		s, store := x.(*denorm.SubsetPages[post, string, line]), model.NewStore(model.New("lives", x), posts)
 		lives := func(id string) []operation {
 			return []operation{
-				acted("delete", store.Delete(id), token(101)), written("insert", posts.Insert(newPost(id))), changed("append", s.Append(id, line{ID: "n1", N: 9})),
-				changed("append another", s.Append(id, line{ID: "n2", N: 8})), changed("append a third", s.Append(id, line{ID: "n3", N: 7})),
+				acted("delete", store.Delete(id), token(101)), written("insert", posts.Insert(newPost(id))),
+				changed("append", s.Append(id, line{ID: "n1", N: 9})),
+				changed("append another", s.Append(id, line{ID: "n2", N: 8})),
+				changed("append a third", s.Append(id, line{ID: "n3", N: 7})),
 			}
 		}
 		return []life{{"a new p1", lives("p1")[:2]}, {"p1", lives("p1")}, {"p2", lives("p2")}}
@@ -135,15 +179,24 @@ var livesOf = map[string]func(model.Technique) []life{
 		r, store := x.(*denorm.Rollup[comment, string, struct{}, int64]), model.NewStore(model.New("lives", x), comments)
 		c := newComment("c10")
 		return []life{{"event", []operation{
-			changed("insert", store.Insert(c)), job("roll", r.Roll()), written("delete", comments.Delete("c10")), job("rebuild", r.Rebuild(noon, noon.Add(24*time.Hour))),
-		}}, {"bins", []operation{written("expire", r.Expire(noon.Add(48*time.Hour))), job("rebuild", r.Rebuild(noon.Add(-24*time.Hour), noon.Add(24*time.Hour)))}}}
+			changed("insert", store.Insert(c)), job("roll", r.Roll()), written("delete", comments.Delete("c10")),
+			job("rebuild", r.Rebuild(noon, noon.Add(24*time.Hour))),
+		}},
+			{
+				of: "bins",
+				ops: []operation{
+					written("expire", r.Expire(noon.Add(48*time.Hour))),
+					job("rebuild", r.Rebuild(noon.Add(-24*time.Hour), noon.Add(24*time.Hour))),
+				},
+			}}
 	},
 	"denorm.Subset": func(x model.Technique) []life {
 		s := model.NewStore(model.New("lives", x), comments)
 		slug := bson.D{e("slug", "q")}
 		lives := func(id string) []operation {
 			return []operation{
-				acted("delete", s.Delete(id), token(101)), acted("insert", s.Insert(newComment(id)), token(102)), acted("set", s.Set(id, slug), token(103)),
+				acted("delete", s.Delete(id), token(101)), acted("insert", s.Insert(newComment(id)), token(102)),
+				acted("set", s.Set(id, slug), token(103)),
 			}
 		}
 		return []life{{"c1", lives("c1")}, {"c2", lives("c2")}, {"c6", []operation{
@@ -159,7 +212,8 @@ var livesOf = map[string]func(model.Technique) []life{
 	"denorm.UniqueCount": func(x model.Technique) []life {
 		u := x.(*denorm.UniqueCount[string, string])
 		return []life{{"the visit", []operation{
-			written("visit", u.Visit("a", "ann", noon)), written("expire", u.Expire(noon.Add(48*time.Hour))), written("visit again", u.Visit("a", "ann", noon)),
+			written("visit", u.Visit("a", "ann", noon)), written("expire", u.Expire(noon.Add(48*time.Hour))),
+			written("visit again", u.Visit("a", "ann", noon)),
 		}}}
 	},
 	"denorm.WideRow": func(x model.Technique) []life {
@@ -167,7 +221,14 @@ var livesOf = map[string]func(model.Technique) []life{
 		return []life{{"link", []operation{
 			changed("link", r.Link("u1", "p1", noon.Add(time.Hour), token(101))), changed("unlink", r.Unlink("u1", "p1")),
 			changed("link again", r.Link("u1", "p1", noon.Add(2*time.Hour), token(102))),
-		}}, {"unlinked", []operation{changed("link", r.Link("u1", "p1", noon.Add(time.Hour), token(101))), changed("unlink", r.Unlink("u1", "p1"))}}}
+		}},
+			{
+				of: "unlinked",
+				ops: []operation{
+					changed("link", r.Link("u1", "p1", noon.Add(time.Hour), token(101))),
+					changed("unlink", r.Unlink("u1", "p1")),
+				},
+			}}
 	},
 	"embed.Versioned":                    versionedLives,
 	"embed.Versioned (others uncounted)": versionedLives,
@@ -176,21 +237,34 @@ var livesOf = map[string]func(model.Technique) []life{
 		store := model.NewStore(model.New("letters", s), model.NewCollection[letter, string]("letters"))
 		first, _ := s.Key("a", 1)
 		return []life{{"the documents", []operation{
-			changed("append", s.Append("a", letter{})), changed("delete", store.Delete(first)), changed("insert", store.Insert(letter{ID: first})),
-			written("raise", s.Raise("a", 20)), changed("append another", s.Append("a", letter{})),
+			changed("append", s.Append("a", letter{})), changed("delete", store.Delete(first)),
+			changed("insert", store.Insert(letter{ID: first})), written("raise", s.Raise("a", 20)),
+			changed("append another", s.Append("a", letter{})),
 		}}}
 	},
 	"relate.ChildRefs": func(x model.Technique) []life {
 		r := x.(*relate.ChildRefs[post, string, comment, string])
 		return []life{
-			{"a listed child", []operation{written("list", r.Add("p2", "c1")), written("delete", comments.Delete("c1")), written("unlist", r.RemoveEverywhere("c1"))}},
-			{"a new child", []operation{written("insert", comments.Insert(newComment("c7"))), written("list", r.Add("p1", "c7"))}},
+			{
+				of: "a listed child",
+				ops: []operation{
+					written("list", r.Add("p2", "c1")), written("delete", comments.Delete("c1")),
+					written("unlist", r.RemoveEverywhere("c1")),
+				},
+			},
+			{
+				of:  "a new child",
+				ops: []operation{written("insert", comments.Insert(newComment("c7"))), written("list", r.Add("p1", "c7"))},
+			},
 		}
 	},
 	"relate.OnDelete": func(x model.Technique) []life {
 		store := model.NewStore(model.New("deleting", x), posts)
 		again := func(id string) life {
-			return life{"post " + id, []operation{changed("delete "+id, store.Delete(id)), changed("insert "+id, store.Insert(newPost(id)))}}
+			return life{
+				of:  "post " + id,
+				ops: []operation{changed("delete "+id, store.Delete(id)), changed("insert "+id, store.Insert(newPost(id)))},
+			}
 		}
 		return []life{again("p1"), again("p2")}
 	},
@@ -211,7 +285,13 @@ var livesOf = map[string]func(model.Technique) []life{
 		}
 		none := bson.RawValue{}
 		return []life{
-			{"a held item", []operation{hold("unassign", "c1", none), hold("assign", "c1", "u1"), hold("assign another", "c1", "u2"), hold("assign back", "c1", "u1")}},
+			{
+				of: "a held item",
+				ops: []operation{
+					hold("unassign", "c1", none), hold("assign", "c1", "u1"), hold("assign another", "c1", "u2"),
+					hold("assign back", "c1", "u1"),
+				},
+			},
 			{"an item", []operation{hold("assign", "c2", "u1"), hold("unassign", "c2", none)}},
 		}
 	},

@@ -13,7 +13,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// A life is what other clients do to a document between two commands of an operation, such as insert, change, delete, insert.
+// A life is what other clients do to a document between two commands of an operation, such as insert, change, delete,
+// insert.
 type life struct {
 	of  string // the document
 	ops []operation
@@ -28,15 +29,31 @@ type trace struct {
 
 // traces are the operations that may, by technique and by operation. The docs of each say so.
 var traces = map[string]trace{
-	"denorm.Bucket":             {why: "only a program deletes documents of a bucket: the next append opens a document of another number", odd: true},
-	"denorm.EventLog decide":    {why: "a snapshot is stored or not", odd: true},
-	"denorm.Slots":              {why: "which slot has what depends on the sizes that an operation met", odd: true},
-	"denorm.WideRow":            {why: "operations on one link at the same time can leave missing or repeated columns", found: true},
-	"denorm.IndexTable delete":  {why: "Delete takes the document as it was read: entries of later values stay", found: true},
-	"denorm.Inverted delete":    {why: "Delete takes the document as it was read: entries of later values stay", found: true},
-	"denorm.SubsetPages append": {why: "a parent can be deleted before an append has returned", found: true, odd: true}, // an empty array or none
+	"denorm.Bucket": {
+		why: "only a program deletes documents of a bucket: the next append opens a document of another number",
+		odd: true,
+	},
+	"denorm.EventLog decide": {why: "a snapshot is stored or not", odd: true},
+	"denorm.Slots":           {why: "which slot has what depends on the sizes that an operation met", odd: true},
+	"denorm.WideRow": {
+		why:   "operations on one link at the same time can leave missing or repeated columns",
+		found: true,
+	},
+	"denorm.IndexTable delete": {
+		why:   "Delete takes the document as it was read: entries of later values stay",
+		found: true,
+	},
+	"denorm.Inverted delete": {
+		why:   "Delete takes the document as it was read: entries of later values stay",
+		found: true,
+	},
+	// an empty array or none
+	"denorm.SubsetPages append": {why: "a parent can be deleted before an append has returned", found: true, odd: true},
 	"denorm.SubsetPages delete": {why: "an append can run beside the deletion of its parent", found: true},
-	"paths.Tree":                {why: "the insert of a writer that lost its lease can restore a deleted document: see model.Lease", found: true, odd: true},
+	"paths.Tree": {
+		why:   "the insert of a writer that lost its lease can restore a deleted document: see model.Lease",
+		found: true, odd: true,
+	},
 }
 
 // traceOf returns what an operation may leave.
@@ -49,10 +66,11 @@ func traceOf(f *fixture, o operation) trace {
 	return trace{}
 }
 
-// Whole lives of the documents that an operation reads or writes pass between any two of its commands, of each operation of each technique,
-// without transactions and with them. Each number that the operation read is old then. The documents are as if the operation had run at one
-// moment of the life, and the checks find nothing if it returned nil. The quick run has one life of most operations, with transactions or
-// without, and trees with transactions only: without one, others wait for a lease.
+// Whole lives of the documents that an operation reads or writes pass between any two of its commands, of each
+// operation of each technique, without transactions and with them. Each number that the operation read is old then. The
+// documents are as if the operation had run at one moment of the life, and the checks find nothing if it returned nil.
+// The quick run has one life of most operations, with transactions or without, and trees with transactions only:
+// without one, others wait for a lease.
 func TestLivesBetween(t *testing.T) {
 	tenancy.Differs(t, "an _id that is marked as deleted can't be inserted again")
 	for _, f := range slices.Concat(fixtures, alone) {
@@ -85,7 +103,8 @@ var plainly, withTx = ways[0], ways[1]
 func liveAround(t *testing.T, f *fixture, n int, w way, which int) {
 	technique, ops := f.declare()
 	l := livesAround(f)[which]
-	c := w.of(f, f, model.New("lives", technique, model.Entity(users), model.Entity(posts), model.Entity(comments, beside)))
+	c := w.of(f, f,
+		model.New("lives", technique, model.Entity(users), model.Entity(posts), model.Entity(comments, beside)))
 	if seed := c.Seed; slices.ContainsFunc(alone, func(a fixture) bool { return a.name == f.name }) {
 		c.Seed = func(ctx context.Context, db *mongo.Database) error {
 			if err := seed(ctx, db); err != nil {

@@ -25,10 +25,11 @@ type row struct {
 	tally
 }
 
-// Every two techniques that use a collection in common are refused by [model.New], or hold together: of two of their operations, at
-// the same time on the same documents, each has its effect or returns a typed error, and the checks find nothing then. What an
-// operation leaves for the audit to mend stands in the table, PAIRS.md, which -update writes from a run of all. What else is wrong must
-// be explained: see [known]. A server shows that it does as the engine: each technique meets another there, with transactions and without.
+// Every two techniques that use a collection in common are refused by [model.New], or hold together: of two of their
+// operations, at the same time on the same documents, each has its effect or returns a typed error, and the checks find
+// nothing then. What an operation leaves for the audit to mend stands in the table, PAIRS.md, which -update writes from
+// a run of all. What else is wrong must be explained: see [known]. A server shows that it does as the engine: each
+// technique meets another there, with transactions and without.
 func TestPairsInterleaved(t *testing.T) {
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		var rows []*row
@@ -94,8 +95,10 @@ func report(t *testing.T, rows []*row, server bool) {
 			t.Errorf("%s: this is explained as a known problem, and doesn't happen: take it out of the list", pair)
 		}
 	}
-	t.Logf("%d pairs of %d techniques: %d refused, %d together; %d known problems", len(rows), len(fixtures), refused, len(rows)-refused, len(happened))
-	t.Logf("ran %d pairs of operations in %d schedules, of which %d left something to mend", total.met, total.schedules, total.mended)
+	t.Logf("%d pairs of %d techniques: %d refused, %d together; %d known problems", len(rows), len(fixtures), refused,
+		len(rows)-refused, len(happened))
+	t.Logf("ran %d pairs of operations in %d schedules, of which %d left something to mend", total.met,
+		total.schedules, total.mended)
 	t.Logf("left out %d pairs of operations, and all of %d pairs of techniques; DOCMODEL_FULL=1 runs all, and DOCMODEL_FULL=ways in all ways", left, apart)
 	if !server {
 		compareTable(t, rows, total)

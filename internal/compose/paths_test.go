@@ -23,8 +23,12 @@ func init() {
 		}}
 	}
 	register(
-		tree("paths.Tree by parents", func() *paths.Tree[post, string] { return paths.NewParentTree(posts, paths.TreeSpec{}) }),
-		tree("paths.Tree by children", func() *paths.Tree[post, string] { return paths.NewChildTree(posts, paths.ChildTreeSpec{}) }),
+		tree("paths.Tree by parents", func() *paths.Tree[post, string] {
+			return paths.NewParentTree(posts, paths.TreeSpec{})
+		}),
+		tree("paths.Tree by children", func() *paths.Tree[post, string] {
+			return paths.NewChildTree(posts, paths.ChildTreeSpec{})
+		}),
 		tree("paths.Tree by ancestors", func() *paths.Tree[post, string] {
 			return paths.NewAncestorArray(posts, paths.AncestorArraySpec{})
 		}),
@@ -46,10 +50,15 @@ func init() {
 			return follows(), []operation{planned("clear", follows().Clear())}
 		}},
 		// A computation tells of the graph as each of its steps read it.
-		fixture{name: "paths.Supersteps", volatile: []string{"posts_states.*", "posts_states_steps.*"}, unscoped: true, declare: func() (model.Technique, []operation) {
-			s := follows().Distances("p1")
-			return s, []operation{job("distances", s.Job())}
-		}},
+		fixture{
+			name:     "paths.Supersteps",
+			volatile: []string{"posts_states.*", "posts_states_steps.*"},
+			unscoped: true,
+			declare: func() (model.Technique, []operation) {
+				s := follows().Distances("p1")
+				return s, []operation{job("distances", s.Job())}
+			},
+		},
 		fixture{name: "geofield.Field", declare: func() (model.Technique, []operation) {
 			f := geofield.NewField(posts, "at", "geo", geofield.FieldSpec{})
 			s := postStore(f)
@@ -59,13 +68,17 @@ func init() {
 				changed("insert", s.Insert(post{ID: "p7", Title: "Seven", Media: song{}, At: &geofield.Point{Lat: 1, Lng: 2}})),
 			}
 		}},
-		fixture{name: "schema.Expiry", volatile: []string{"posts_archive.archivedEarlier"}, declare: func() (model.Technique, []operation) {
-			x := schema.NewExpiry(posts, "until", schema.ExpirySpec{Archive: "posts_archive"})
-			return x, []operation{
-				job("archive", x.Archive(noon), x.Archive(noon)), // what changed meanwhile is archived by the second run
-				written("until", x.Until("p2", noon.Add(time.Hour))),
-			}
-		}},
+		fixture{
+			name:     "schema.Expiry",
+			volatile: []string{"posts_archive.archivedEarlier"},
+			declare: func() (model.Technique, []operation) {
+				x := schema.NewExpiry(posts, "until", schema.ExpirySpec{Archive: "posts_archive"})
+				return x, []operation{
+					job("archive", x.Archive(noon), x.Archive(noon)), // what changed meanwhile is archived by the second run
+					written("until", x.Until("p2", noon.Add(time.Hour))),
+				}
+			},
+		},
 	)
 }
 

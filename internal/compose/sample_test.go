@@ -25,10 +25,10 @@ func (c cover) has(p *pair, next choice) bool {
 // A choice is two operations, by their numbers, and the way in which they meet.
 type choice struct{ a, b, way int }
 
-// chosen are the pairs of m and n operations that meet. Each meets in one way, which differs from one to the next, so that an operation
-// meets those of the other technique in different ways. The full run has all, and the quick run one of every third pair of techniques that
-// are close, and one of every ninth of others, which meet in a collection only. The choice depends on names alone, and that of a shorter
-// run is among that of a longer one.
+// chosen are the pairs of m and n operations that meet. Each meets in one way, which differs from one to the next, so
+// that an operation meets those of the other technique in different ways. The full run has all, and the quick run one
+// of every third pair of techniques that are close, and one of every ninth of others, which meet in a collection only.
+// The choice depends on names alone, and that of a shorter run is among that of a longer one.
 func chosen(a, b *fixture, m, n int, close bool) (out []choice) {
 	h := fnv.New32a()
 	h.Write([]byte(a.name + "|" + b.name))
@@ -65,7 +65,8 @@ func near(a, b *fixture) bool {
 	for _, f := range x.Footprints() {
 		for _, g := range y.Footprints() {
 			writes := f.Use >= model.Mends && f.Use <= model.Owns || g.Use >= model.Mends && g.Use <= model.Owns
-			if writes && f.Collection == g.Collection && (f.Path == model.Whole || g.Path == model.Whole || core.Overlap(f.Path, g.Path)) {
+			if writes && f.Collection == g.Collection &&
+				(f.Path == model.Whole || g.Path == model.Whole || core.Overlap(f.Path, g.Path)) {
 				return true
 			}
 		}

@@ -21,15 +21,16 @@ type member struct {
 	Visits int32  `bson:"visits"`
 }
 
-// A field is unique across shards by an index table, whose documents are sharded by their _id. A document moves to another
-// shard, and a change finds it there.
+// A field is unique across shards by an index table, whose documents are sharded by their _id. A document moves to
+// another shard, and a change finds it there.
 func TestUniqueAcrossShards(t *testing.T) {
 	tenancy.Differs(t, "the cluster is the engine's")
 	ctx := t.Context()
 	members := model.NewCollection[member, int32]("members")
 	emails := denorm.NewIndexTable(members, "email", "members_email", denorm.IndexTableSpec{Unique: true})
 	byRegion := keys.NewShard(members, bson.D{e("region", 1)}, keys.ShardSpec{Moves: true})
-	byEmail := keys.NewShard(model.NewCollection[bson.D, any]("members_email"), bson.D{e("_id", "hashed")}, keys.ShardSpec{})
+	byEmail := keys.NewShard(model.NewCollection[bson.D, any]("members_email"),
+		bson.D{e("_id", "hashed")}, keys.ShardSpec{})
 	m := model.New("members", emails, byRegion, byEmail)
 	store := model.NewStore(m, members)
 
@@ -39,7 +40,8 @@ func TestUniqueAcrossShards(t *testing.T) {
 		raw, admin := client.Database("app"), client.Database("admin")
 		for _, command := range []bson.D{
 			byRegion.Command("app"), byEmail.Command("app"),
-			{e("split", "app.members"), e("middle", bson.D{e("region", "f")})}, {e("split", "app.members"), e("middle", bson.D{e("region", "t")})},
+			{e("split", "app.members"), e("middle", bson.D{e("region", "f")})},
+			{e("split", "app.members"), e("middle", bson.D{e("region", "t")})},
 			{e("moveChunk", "app.members"), e("find", bson.D{e("region", "g")}), e("to", "shard1")},
 			{e("moveChunk", "app.members"), e("find", bson.D{e("region", "u")}), e("to", "shard2")},
 		} {
@@ -71,7 +73,8 @@ func TestUniqueAcrossShards(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := byRegion.ChangeKey(int32(1), bson.D{e("region", was.Region)}, bson.D{e("region", region)}).Run(ctx, db); err != nil {
+			if _, err := byRegion.ChangeKey(int32(1), bson.D{e("region", was.Region)}, bson.D{e("region", region)}).
+				Run(ctx, db); err != nil {
 				t.Fatal(err)
 			}
 			shards.Touched()

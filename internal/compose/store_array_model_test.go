@@ -99,7 +99,9 @@ var makerShelf = shelf[*memoryOfCarts, cartMaker, int64]{
 	put:   (*memoryOfCarts).putMaker,
 	drop:  (*memoryOfCarts).deleteMaker,
 	random: func(r *rand.Rand) cartMaker {
-		o := cartMaker{ID: int64(1 + r.IntN(4)), Name: drawLetter(r, 'a', 4), Title: drawLetter(r, 'a', 3), Label: drawLetter(r, 'a', 3)}
+		o := cartMaker{
+			ID: int64(1 + r.IntN(4)), Name: drawLetter(r, 'a', 4), Title: drawLetter(r, 'a', 3), Label: drawLetter(r, 'a', 3),
+		}
 		if r.IntN(3) == 0 {
 			o.Carts = []int64{int64(1 + r.IntN(4))}
 		}
@@ -230,7 +232,8 @@ func (m *memoryOfCarts) putCart(_ bson.ObjectID, c cart, update bool) error {
 	for _, g := range c.Groups {
 		now = append(now, g.Rows...)
 	}
-	err := errors.Join(m.misses(old.Rows, c.Rows, pickRows, pickRowsVersion), m.misses(was, now, pickGroups), putError(there, update))
+	err := errors.Join(m.misses(old.Rows, c.Rows, pickRows, pickRowsVersion), m.misses(was, now, pickGroups),
+		putError(there, update))
 	if err == nil {
 		m.carts[c.ID] = m.filled(c)
 	}

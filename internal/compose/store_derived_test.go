@@ -150,9 +150,13 @@ var derivedShelf = shelf[*derivedMemory, derivedDoc, string]{
 	},
 }
 
-// uncountedOf returns the fields that a caller can write, but not change by a replacement, because no version counts them.
+// uncountedOf returns the fields that a caller can write, but not change by a replacement, because no version counts
+// them.
 func uncountedOf(doc derivedDoc) derivedDoc {
-	return derivedDoc{Tags: doc.Tags, Attrs: doc.Attrs, Place: doc.Place, Day: doc.Day, At: doc.At, State: doc.State, User: doc.User, Size: doc.Size, Seen: doc.Seen}
+	return derivedDoc{
+		Tags: doc.Tags, Attrs: doc.Attrs, Place: doc.Place, Day: doc.Day, At: doc.At, State: doc.State, User: doc.User,
+		Size: doc.Size, Seen: doc.Seen,
+	}
 }
 
 func idOfDerived(doc derivedDoc) string {

@@ -38,7 +38,8 @@ func wantOwnStoreFields(t *testing.T, db *mongo.Database, operation string) {
 		}
 		wrong, err := db.Collection(name).FindOne(t.Context(), bson.D{e("$or", others)}).Raw()
 		if err == nil {
-			t.Errorf("%s: the stores' field of a document in %s must be %s: %s", operation, name, storeFieldOf(name), model.Shell(wrong))
+			t.Errorf("%s: the stores' field of a document in %s must be %s: %s", operation, name,
+				storeFieldOf(name), model.Shell(wrong))
 		} else if !errors.Is(err, mongo.ErrNoDocuments) {
 			t.Fatal(err)
 		}

@@ -176,7 +176,8 @@ func (s *situation[M]) cut(t *testing.T, a action[M]) {
 		Transactions: w.tx, Sample: 1, Seed: s.fill,
 		Run: func(ctx context.Context, db *mongo.Database) error {
 			err := s.runOn(a)(ctx, db)
-			if errors.Is(err, model.ErrTaken) || errors.Is(err, model.ErrNotFound) || errors.Is(err, errGuarded) || mongo.IsDuplicateKeyError(err) {
+			if errors.Is(err, model.ErrTaken) || errors.Is(err, model.ErrNotFound) || errors.Is(err, errGuarded) ||
+				mongo.IsDuplicateKeyError(err) {
 				return nil // the first run inserted, changed or deleted the document: see Check
 			}
 			return err

@@ -98,7 +98,9 @@ var countedModels = machine[*memoryOfItems]{
 			map[int64]storeOwner{}, map[int64]storeItem{}, map[int64]storeOwner{}, map[int64]storeItem{},
 		}
 	},
-	draws: []func(*rand.Rand) action[*memoryOfItems]{ownerShelf.draw, itemShelf.draw, drawReferring, drawGuarded, drawRestore},
+	draws: []func(*rand.Rand) action[*memoryOfItems]{
+		ownerShelf.draw, itemShelf.draw, drawReferring, drawGuarded, drawRestore,
+	},
 	marks: true,
 	meetsPlain: func(has picked, deletes bool) bool {
 		return !deletes && !has[pickName] && !has[pickTitle] && !has[pickOther] // without a version, the last write wins

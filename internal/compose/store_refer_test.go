@@ -52,7 +52,10 @@ func drawReferring(r *rand.Rand) action[*memoryOfItems] {
 			return like.apply(m, token)
 		},
 		run: func(ctx context.Context, on model.DB, m *memoryOfItems) error {
-			store := m.itemStore.Referring("owner", bson.D{{Key: "name", Value: bson.D{{Key: "$gte", Value: ""}}}, {Key: "_id", Value: owner}})
+			store := m.itemStore.Referring("owner", bson.D{
+				{Key: "name", Value: bson.D{{Key: "$gte", Value: ""}}},
+				{Key: "_id", Value: owner},
+			})
 			s, _, err := change(store).Run(ctx, on)
 			var found storeOwner
 			if failed := s.Referenced("owner", &found); err == nil && found.ID != owner {

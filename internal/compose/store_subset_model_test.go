@@ -105,7 +105,9 @@ var noteModels = machine[*subMemory]{
 			posts:       map[int64]subPost{}, notes: map[int64]subNote{}, authors: map[int64]subAuthor{},
 		}
 	},
-	draws: []func(*rand.Rand) action[*subMemory]{postShelf.draw, noteShelf.draw, noteShelf.draw, noteShelf.draw, subAuthorShelf.draw},
+	draws: []func(*rand.Rand) action[*subMemory]{
+		postShelf.draw, noteShelf.draw, noteShelf.draw, noteShelf.draw, subAuthorShelf.draw,
+	},
 }
 
 func upTo3(r *rand.Rand) *int64 {

@@ -35,7 +35,8 @@ func compareTable(t *testing.T, rows []*row, total tally) {
 	want := string(raw)
 	if whole {
 		if got != want {
-			t.Errorf("%s differs; DOCMODEL_FULL=ways go test ./internal/compose -update writes it:\n%s", tableFile, apart(got, want))
+			t.Errorf("%s differs; DOCMODEL_FULL=ways go test ./internal/compose -update writes it:\n%s",
+				tableFile, apart(got, want))
 		}
 		return
 	}
@@ -98,7 +99,8 @@ unless the line says that a person decides.
 
 | technique | together with |
 | --- | --- |
-%s`, len(refused), pairsIn(rows), len(rows)-len(refused)-pairsIn(rows), total.met, total.schedules, total.mended, strings.Join(refused, ""), strings.Join(past, ""), strings.Join(plain, ""))
+%s`, len(refused), pairsIn(rows), len(rows)-len(refused)-pairsIn(rows), total.met, total.schedules, total.mended,
+		strings.Join(refused, ""), strings.Join(past, ""), strings.Join(plain, ""))
 }
 
 // pairsIn counts the pairs that leave something for the audit.

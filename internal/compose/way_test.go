@@ -16,7 +16,9 @@ type way struct {
 	tx, underScope bool
 }
 
-var ways = []way{{name: "plain"}, {name: "transactions", tx: true}, {"scope", false, true}, {"scope and transactions", true, true}}
+var ways = []way{
+	{name: "plain"}, {name: "transactions", tx: true}, {"scope", false, true}, {"scope and transactions", true, true},
+}
 
 // scope is a tenant's, which marks what it deletes.
 var scope = model.Scope{

@@ -18,7 +18,8 @@ func AppendDocument(dst []byte, t bson.Type, name string) (out []byte, begun int
 // EndDocument ends a document of [AppendDocument].
 func EndDocument(dst []byte, begun int) []byte {
 	if begun < 0 || begun > len(dst)-4 {
-		Fail(fmt.Sprintf("there is no document at byte %d of %d", begun, len(dst)), "EndDocument", "give a result of AppendDocument")
+		Fail(fmt.Sprintf("there is no document at byte %d of %d", begun, len(dst)), "EndDocument",
+			"give a result of AppendDocument")
 	}
 	dst = append(dst, 0)
 	binary.LittleEndian.PutUint32(dst[begun:], uint32(len(dst)-begun))
@@ -41,8 +42,9 @@ func (c *Codec) AppendElement(dst []byte, name string, v any) ([]byte, error) {
 	if out, ok := c.appendFast(dst, name, v, 0); ok {
 		return out, nil
 	}
-	_, raw := v.(bson.RawValue)                                                        // whose bytes are looked at
-	if k := reflect.ValueOf(v).Kind(); raw || k == reflect.Slice || k == reflect.Map { // may hold maps, which are put in order
+	_, raw := v.(bson.RawValue) // whose bytes are looked at
+	// may hold maps, which are put in order
+	if k := reflect.ValueOf(v).Kind(); raw || k == reflect.Slice || k == reflect.Map {
 		var err error
 		if v, err = c.Value(v); err != nil {
 			return nil, err

@@ -22,11 +22,13 @@ func TestAppendElementAsTheDriver(t *testing.T) {
 	}
 	small := model.CollectionOptions{BSON: &options.BSONOptions{IntMinSize: true}}
 	values := []any{
-		nil, true, "", "é\x00b", 0, -1, math.MaxInt32, math.MaxInt32 + 1, math.MinInt64, int8(3), int32(-7), int64(7), uint16(9), 1.5,
-		math.NaN(), math.Copysign(0, -1), time.Time{}, time.Date(1969, 12, 31, 23, 59, 59, 999999999, time.UTC), time.Now(),
-		bson.NewObjectID(), bson.DateTime(-5), bson.Null{}, bson.Regex{Pattern: "^a"}, line{}, line{"a", time.Unix(1, 0)}, &line{"b", time.Time{}},
-		[]line{{Text: "c"}}, []string{"x", ""}, []byte("bytes"), bson.A{1, bson.D{{Key: "a", Value: int64(2)}}}, bson.D{{Key: "$n", Value: "x"}},
-		map[string]int{"one": 1}, bson.RawValue{Type: bson.TypeInt32, Value: []byte{1, 0, 0, 0}}, []any(nil), map[string]any(nil),
+		nil, true, "", "é\x00b", 0, -1, math.MaxInt32, math.MaxInt32 + 1, math.MinInt64, int8(3), int32(-7),
+		int64(7), uint16(9), 1.5, math.NaN(), math.Copysign(0, -1), time.Time{},
+		time.Date(1969, 12, 31, 23, 59, 59, 999999999, time.UTC), time.Now(), bson.NewObjectID(), bson.DateTime(-5),
+		bson.Null{}, bson.Regex{Pattern: "^a"}, line{}, line{"a", time.Unix(1, 0)}, &line{"b", time.Time{}},
+		[]line{{Text: "c"}}, []string{"x", ""}, []byte("bytes"), bson.A{1, bson.D{{Key: "a", Value: int64(2)}}},
+		bson.D{{Key: "$n", Value: "x"}}, map[string]int{"one": 1},
+		bson.RawValue{Type: bson.TypeInt32, Value: []byte{1, 0, 0, 0}}, []any(nil), map[string]any(nil),
 	}
 	for _, o := range []model.CollectionOptions{{}, small} {
 		c := model.NewCollectionWith[bson.D, string]("c", o).Docs()

@@ -108,7 +108,8 @@ func (c *Codec) fieldsAsRead(doc bson.Raw, l *Layout, whole bool, added []string
 	}
 	if whole {
 		stored := bson.D{{Key: "$map", Value: bson.D{
-			{Key: "input", Value: bson.D{{Key: "$objectToArray", Value: "$$ROOT"}}}, {Key: "as", Value: "f"}, {Key: "in", Value: "$$f.k"},
+			{Key: "input", Value: bson.D{{Key: "$objectToArray", Value: "$$ROOT"}}}, {Key: "as", Value: "f"},
+			{Key: "in", Value: "$$f.k"},
 		}}}
 		all = append(all, bson.D{{Key: "$setIsSubset", Value: bson.A{stored, mql.Literal(names)}}})
 	}

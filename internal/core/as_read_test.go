@@ -52,7 +52,9 @@ func asReadParse(t *testing.T, text string) bson.Raw {
 	return raw
 }
 
-func asReadRun[D any](t *testing.T, db *mongo.Database, guard func(c *model.Collection[D, string], stored bson.Raw) bson.D, rows []asReadRow) {
+func asReadRun[D any](
+	t *testing.T, db *mongo.Database, guard func(c *model.Collection[D, string], stored bson.Raw) bson.D, rows []asReadRow,
+) {
 	t.Helper()
 	c := model.NewCollection[D, string](fmt.Sprintf("c%T", *new(D))[:5])
 	for _, row := range rows {
@@ -182,9 +184,13 @@ func TestAsReadWhole(t *testing.T) {
 			}{{stored, 1}, {changed, 0}} {
 				for _, filter := range []bson.D{
 					core.AsRead(row.doc),
-					{{Key: "$and", Value: bson.A{core.AsRead(row.doc), bson.D{{Key: "y", Value: bson.D{{Key: "$exists", Value: true}}}}}}},
+					{{
+						Key:   "$and",
+						Value: bson.A{core.AsRead(row.doc), bson.D{{Key: "y", Value: bson.D{{Key: "$exists", Value: true}}}}},
+					}},
 				} {
-					if _, err := c.ReplaceOne(t.Context(), bson.D{{Key: "_id", Value: "a"}}, stored, options.Replace().SetUpsert(true)); err != nil {
+					if _, err := c.ReplaceOne(t.Context(), bson.D{{Key: "_id", Value: "a"}}, stored,
+						options.Replace().SetUpsert(true)); err != nil {
 						t.Fatal(err)
 					}
 					if n, err := send(filter); err != nil || n != row.want {

@@ -97,7 +97,9 @@ func (p Placed) MarshalBSONValue() (byte, []byte, error) {
 // those that the document lacks: by their names, level by level.
 func InServerOrder(set bson.D) bson.D {
 	set = slices.Clone(set)
-	slices.SortStableFunc(set, func(a, b bson.E) int { return slices.Compare(strings.Split(a.Key, "."), strings.Split(b.Key, ".")) })
+	slices.SortStableFunc(set, func(a, b bson.E) int {
+		return slices.Compare(strings.Split(a.Key, "."), strings.Split(b.Key, "."))
+	})
 	return set
 }
 

@@ -18,8 +18,9 @@ import (
 type Codec struct {
 	options  *options.BSONOptions
 	registry *bson.Registry
-	whole    func(raw bson.Raw, doc any) error // decodes whole documents of the collection's type; nil for the driver's way
-	wholeAs  reflect.Type                      // a pointer to that type
+	// decodes whole documents of the collection's type; nil for the driver's way
+	whole   func(raw bson.Raw, doc any) error
+	wholeAs reflect.Type // a pointer to that type
 }
 
 // NewCodec makes a codec. Each parameter may be nil.

@@ -80,7 +80,10 @@ func TestEncodeDoesNotAlias(t *testing.T) {
 
 // TestEncodeScalarsAsTheyAre: what can't change needs no copy, and stays readable.
 func TestEncodeScalarsAsTheyAre(t *testing.T) {
-	for _, v := range []any{nil, true, 1, int32(1), int64(1), uint8(1), 1.5, "$where", oid(1), bson.DateTime(1), time.Unix(1, 0), bson.Regex{Pattern: "^.*"}} {
+	for _, v := range []any{
+		nil, true, 1, int32(1), int64(1), uint8(1), 1.5, "$where", oid(1), bson.DateTime(1), time.Unix(1, 0),
+		bson.Regex{Pattern: "^.*"},
+	} {
 		if got, err := products.Encode(v); err != nil || !reflect.DeepEqual(got, v) {
 			t.Errorf("Encode(%T %v) = %T %v, %v", v, v, got, got, err)
 		}
@@ -115,12 +118,14 @@ type upper string
 // TestEncodeUsesOptionsAndRegistry: what is generated is what the collection's client would store.
 func TestEncodeUsesOptionsAndRegistry(t *testing.T) {
 	registry := bson.NewRegistry()
-	registry.RegisterTypeEncoder(reflect.TypeFor[upper](), bson.ValueEncoderFunc(func(_ bson.EncodeContext, w bson.ValueWriter, v reflect.Value) error {
-		return w.WriteString("UPPER " + v.String())
-	}))
-	registry.RegisterKindEncoder(reflect.String, bson.ValueEncoderFunc(func(_ bson.EncodeContext, w bson.ValueWriter, v reflect.Value) error {
-		return w.WriteString("S " + v.String())
-	}))
+	registry.RegisterTypeEncoder(reflect.TypeFor[upper](),
+		bson.ValueEncoderFunc(func(_ bson.EncodeContext, w bson.ValueWriter, v reflect.Value) error {
+			return w.WriteString("UPPER " + v.String())
+		}))
+	registry.RegisterKindEncoder(reflect.String,
+		bson.ValueEncoderFunc(func(_ bson.EncodeContext, w bson.ValueWriter, v reflect.Value) error {
+			return w.WriteString("S " + v.String())
+		}))
 	type doc struct {
 		ID int64    `bson:"_id"`
 		N  int64    `bson:"n"`
@@ -135,14 +140,27 @@ func TestEncodeUsesOptionsAndRegistry(t *testing.T) {
 		want, reason string
 	}{
 		{with(model.CollectionOptions{}), int64(5), "Long('5')", "the driver's default"},
-		{with(model.CollectionOptions{BSON: &options.BSONOptions{IntMinSize: true}}), int64(5), "5", "IntMinSize stores the smallest"},
-		{with(model.CollectionOptions{BSON: &options.BSONOptions{IntMinSize: true}}), bson.A{int64(5), bson.D{{Key: "n", Value: int64(1 << 40)}}}, "[5, {n: Long('1099511627776')}]", "at any depth"},
+		{
+			c: with(model.CollectionOptions{BSON: &options.BSONOptions{IntMinSize: true}}),
+			v: int64(5), want: "5", reason: "IntMinSize stores the smallest",
+		},
+		{
+			c:    with(model.CollectionOptions{BSON: &options.BSONOptions{IntMinSize: true}}),
+			v:    bson.A{int64(5), bson.D{{Key: "n", Value: int64(1 << 40)}}},
+			want: "[5, {n: Long('1099511627776')}]", reason: "at any depth",
+		},
 		{with(model.CollectionOptions{BSON: &options.BSONOptions{NilSliceAsEmpty: true}}), []string(nil), "[]", "nil slices"},
-		{with(model.CollectionOptions{BSON: &options.BSONOptions{NilSliceAsEmpty: true}}), bson.D{{Key: "d", Value: bson.D(nil)}}, "{d: {}}", "nil documents"},
+		{
+			c: with(model.CollectionOptions{BSON: &options.BSONOptions{NilSliceAsEmpty: true}}),
+			v: bson.D{{Key: "d", Value: bson.D(nil)}}, want: "{d: {}}", reason: "nil documents",
+		},
 		{with(model.CollectionOptions{}), bson.D(nil), "null", "nil documents by default"},
 		{with(model.CollectionOptions{BSON: &options.BSONOptions{NilMapAsEmpty: true}}), bson.M(nil), "{}", "nil maps"},
 		{with(model.CollectionOptions{Registry: registry}), upper("x"), "'UPPER x'", "a type of the registry"},
-		{with(model.CollectionOptions{Registry: registry}), bson.D{{Key: "k", Value: "x"}}, "{k: 'S x'}", "a kind of the registry"},
+		{
+			c: with(model.CollectionOptions{Registry: registry}),
+			v: bson.D{{Key: "k", Value: "x"}}, want: "{k: 'S x'}", reason: "a kind of the registry",
+		},
 	} {
 		v, err := c.c.Docs().Encode(c.v)
 		if err != nil || model.Shell(v) != c.want {
@@ -182,9 +200,10 @@ func TestEncodePlain(t *testing.T) {
 		v    any
 		kept bool
 	}{
-		{plain{Name: "a"}, true}, {struct{}{}, true}, {&plain{}, false}, {struct{ P *int }{}, false}, {struct{ L []int }{}, false},
-		{struct{ A any }{}, false}, {struct{ M bson.M }{}, false}, {named{}, false}, {inline{}, false}, {struct{ B bson.Binary }{}, false},
-		{struct{ A [2]string }{}, false}, {struct{ V bson.RawValue }{bson.RawValue{Type: bson.TypeNull}}, false},
+		{plain{Name: "a"}, true}, {struct{}{}, true}, {&plain{}, false}, {struct{ P *int }{}, false},
+		{struct{ L []int }{}, false}, {struct{ A any }{}, false}, {struct{ M bson.M }{}, false}, {named{}, false},
+		{inline{}, false}, {struct{ B bson.Binary }{}, false}, {struct{ A [2]string }{}, false},
+		{struct{ V bson.RawValue }{bson.RawValue{Type: bson.TypeNull}}, false},
 	} {
 		got, err := products.Encode(c.v)
 		if err != nil {
@@ -200,7 +219,9 @@ func TestEncodePlain(t *testing.T) {
 	if path, err := core.CheckNames(named{}, "x"); err == nil || path != "x.$n" {
 		t.Errorf("%q, %v: a name that can't be stored", path, err)
 	}
-	json := model.NewCollectionWith[part, int32]("parts", model.CollectionOptions{BSON: &options.BSONOptions{UseJSONStructTags: true}}).Docs()
+	json := model.NewCollectionWith[part, int32]("parts", model.CollectionOptions{
+		BSON: &options.BSONOptions{UseJSONStructTags: true},
+	}).Docs()
 	if got, err := json.Encode(plain{}); err != nil || reflect.TypeOf(got) != reflect.TypeFor[bson.RawValue]() {
 		t.Errorf("%T, %v: a collection with options of its own encodes by them", got, err)
 	}

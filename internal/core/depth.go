@@ -14,7 +14,8 @@ import (
 // CheckDepth refuses a value with more than [bsonval.MaxLevels] levels.
 func CheckDepth(v any) error {
 	if deeper(v, bsonval.MaxLevels) {
-		return ValueError("", "value", nil, fmt.Sprintf("a %T is nested deeper than %d levels, or contains itself", v, bsonval.MaxLevels))
+		return ValueError("", "value", nil,
+			fmt.Sprintf("a %T is nested deeper than %d levels, or contains itself", v, bsonval.MaxLevels))
 	}
 	return nil
 }

@@ -175,7 +175,8 @@ func (d *Docs) Lookup(path string) (Field, error) {
 // if the path doesn't exist.
 func (d *Docs) MustField(path string) Field {
 	if d.IsZero() {
-		Fail("the collection is the zero Collection", fmt.Sprintf("path %q", path), "declare the collection with model.NewCollection")
+		Fail("the collection is the zero Collection", fmt.Sprintf("path %q", path),
+			"declare the collection with model.NewCollection")
 	}
 	f, err := d.layout.Resolve(path, d.codec)
 	if err == nil {
@@ -184,7 +185,8 @@ func (d *Docs) MustField(path string) Field {
 		}
 	}
 	if err != nil {
-		d.Fail(err.Error(), path, "name a path of the documents; the names in it are the bson tags or the lowercased field names")
+		d.Fail(err.Error(), path,
+			"name a path of the documents; the names in it are the bson tags or the lowercased field names")
 	}
 	d.older.use(path)
 	return f

@@ -88,7 +88,11 @@ func TestFieldErrorsNameTheNearest(t *testing.T) {
 		{"Parts", `did you mean "parts"?`, "the Go name for the stored one"},
 		{"items.ids", `item stores no field "ids"; did you mean "id"?`, "below an array"},
 		{"name.first", `"name" is of type string, which has no field "first"`, "below a scalar"},
-		{"qqqqqqqqqq", "its fields: _id, name, parts, items, nils, extra, origin", "nothing near: the names, in stored order"},
+		{
+			path:   "qqqqqqqqqq",
+			want:   "its fields: _id, name, parts, items, nils, extra, origin",
+			reason: "nothing near: the names, in stored order",
+		},
 		{"items.$.id", "must not begin with a dollar sign", "positions are no fields"},
 		{"items.0.id", `no field "0"`, "a position in an array"},
 		{"", "must not be empty", "no path"},
@@ -97,10 +101,12 @@ func TestFieldErrorsNameTheNearest(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("Field(%q): %v, want %q: %s", c.path, err, c.want, c.reason)
 		}
-		if v := (*model.ValueError)(nil); !errors.As(err, &v) || v.Collection != "products" || v.Field != "path" || v.Value != c.path {
+		if v := (*model.ValueError)(nil); !errors.As(err, &v) || v.Collection != "products" ||
+			v.Field != "path" || v.Value != c.path {
 			t.Errorf("Field(%q): %v, want a *ValueError of the path", c.path, err)
 		}
-		if e := catch(t, func() { products.MustField(c.path) }); e == nil || e.Remedy == "" || !strings.Contains(e.Place, "products") {
+		if e := catch(t, func() { products.MustField(c.path) }); e == nil || e.Remedy == "" ||
+			!strings.Contains(e.Place, "products") {
 			t.Errorf("MustField(%q) panics with %v, which should say where and what to do", c.path, e)
 		}
 	}
@@ -122,7 +128,9 @@ func TestCheckArray(t *testing.T) {
 			t.Errorf("CheckArray(%q): %v, want %q: %s", c.path, e, c.want, c.reason)
 		}
 	}
-	asEmpty := model.NewCollectionWith[product, bson.ObjectID]("products", model.CollectionOptions{BSON: &options.BSONOptions{NilSliceAsEmpty: true}}).Docs()
+	asEmpty := model.NewCollectionWith[product, bson.ObjectID]("products", model.CollectionOptions{
+		BSON: &options.BSONOptions{NilSliceAsEmpty: true},
+	}).Docs()
 	if e := catch(t, func() { asEmpty.CheckArray("nils") }); e != nil {
 		t.Errorf("with NilSliceAsEmpty a nil slice is stored as an array: %v", e)
 	}
@@ -147,7 +155,8 @@ func TestFieldSaysWhatIsThere(t *testing.T) {
 		{"extra.any.thing", 0, false, true, false, "", "below a map"},
 	} {
 		f, err := products.Field(c.path)
-		if err != nil || f.Arrays != c.arrays || f.IsArray() != c.isArray || f.Open != c.open || f.StoresNull() != c.null || f.Array != c.first {
+		if err != nil || f.Arrays != c.arrays || f.IsArray() != c.isArray || f.Open != c.open ||
+			f.StoresNull() != c.null || f.Array != c.first {
 			t.Errorf("%s (%s): %+v, %v", c.path, c.where, f, err)
 		}
 	}
@@ -163,7 +172,9 @@ func TestCheckID(t *testing.T) {
 		switch {
 		case want == "" && err != nil:
 			t.Errorf("%s: %v", reason, err)
-		case want != "" && (!errors.As(err, &v) || v.Collection != "notes" || !strings.HasPrefix(v.Field, "ref") || !strings.Contains(err.Error(), want)):
+		case want != "" &&
+			(!errors.As(err, &v) || v.Collection != "notes" || !strings.HasPrefix(v.Field, "ref") ||
+				!strings.Contains(err.Error(), want)):
 			t.Errorf("%s: %v, want a *ValueError of notes, ref that says %q", reason, err, want)
 		}
 	}

@@ -147,7 +147,8 @@ func (d *Docs) Checked(ptr any) (raw bson.Raw, id bson.RawValue, err error) {
 		return nil, id, d.Refuse("document", nil, err.Error())
 	}
 	if len(raw) > MaxDocument {
-		return nil, id, d.Refuse("document", nil, fmt.Sprintf("has %d bytes, but MongoDB's limit for a document is 16 MiB", len(raw)))
+		return nil, id, d.Refuse("document", nil,
+			fmt.Sprintf("has %d bytes, but MongoDB's limit for a document is 16 MiB", len(raw)))
 	}
 	id = raw.Lookup("_id")
 	if below, reason := refusedID(id); reason != "" {

@@ -106,10 +106,11 @@ func (s *source) time() time.Time { return time.Unix(s.int()>>8, s.int()%1e9) }
 
 func (s *source) plain() plain {
 	return plain{
-		Text: s.text(), Word: word(s.text()), Yes: s.byte()%2 == 1, Int: int(s.int()), Small: int16(s.int()), Long: s.int(), Min: s.int(),
-		Number: number(s.int()), Float: math.Float64frombits(uint64(s.int())), Narrow: float32(s.int()), At: s.time(), Later: s.time(),
-		Date: bson.DateTime(s.int()), ID: s.id(), Decimal: bson.NewDecimal128(uint64(s.int()), uint64(s.int())),
-		Stamp: bson.Timestamp{T: uint32(s.int()), I: uint32(s.int())}, Inner: within{s.text(), s.int()},
+		Text: s.text(), Word: word(s.text()), Yes: s.byte()%2 == 1, Int: int(s.int()), Small: int16(s.int()),
+		Long: s.int(), Min: s.int(), Number: number(s.int()), Float: math.Float64frombits(uint64(s.int())),
+		Narrow: float32(s.int()), At: s.time(), Later: s.time(), Date: bson.DateTime(s.int()), ID: s.id(),
+		Decimal: bson.NewDecimal128(uint64(s.int()), uint64(s.int())),
+		Stamp:   bson.Timestamp{T: uint32(s.int()), I: uint32(s.int())}, Inner: within{s.text(), s.int()},
 		Inlining: Inlining{s.text(), Further{int32(s.int())}}, hidden: s.text(), Left: s.text(),
 	}
 }
@@ -117,18 +118,23 @@ func (s *source) plain() plain {
 // scalar is a value without others in it.
 func (s *source) scalar(choice byte) any {
 	scalars := []func() any{
-		func() any { return s.text() }, func() any { return s.id() }, func() any { return s.int() }, func() any { return int(s.int()) },
-		func() any { return int32(s.int()) }, func() any { return int8(s.int()) }, func() any { return int16(s.int()) }, func() any { return s.byte()%2 == 1 },
-		func() any { return math.Float64frombits(uint64(s.int())) }, func() any { return float32(s.int()) }, func() any { return s.time() },
-		func() any { return bson.DateTime(s.int()) }, func() any { return bson.Null{} }, func() any { return nil },
-		func() any { return bson.NewDecimal128(uint64(s.int()), uint64(s.int())) }, func() any { return bson.Timestamp{T: uint32(s.int()), I: uint32(s.int())} },
-		func() any { return s.plain() }, func() any { p := s.plain(); return &p }, func() any { return within{s.text(), s.int()} },
-		func() any { return uint64(s.int()) }, func() any { return uint16(s.int()) }, func() any { return word(s.text()) }, func() any { return number(s.int()) },
-		func() any { return bson.Regex{Pattern: s.text(), Options: s.text()} }, func() any { return bson.Binary{Subtype: s.byte(), Data: []byte(s.text())} },
-		func() any { return []byte(s.text()) }, func() any { return bson.Symbol(s.text()) }, func() any { return bson.JavaScript(s.text()) },
-		func() any { return json.Number(s.text()) }, func() any { return ruled{json.Number("7")} }, func() any { return unsigned{uint64(s.int())} },
-		func() any { return minimal{within{s.text(), s.int()}} }, func() any { return outer{&Inlined{s.int()}} }, func() any { return outer{} },
-		func() any { return bson.RawValue{Type: bson.Type(s.byte()), Value: []byte(s.text())} }, func() any { return bson.MinKey{} },
+		func() any { return s.text() }, func() any { return s.id() }, func() any { return s.int() },
+		func() any { return int(s.int()) }, func() any { return int32(s.int()) }, func() any { return int8(s.int()) },
+		func() any { return int16(s.int()) }, func() any { return s.byte()%2 == 1 },
+		func() any { return math.Float64frombits(uint64(s.int())) }, func() any { return float32(s.int()) },
+		func() any { return s.time() }, func() any { return bson.DateTime(s.int()) }, func() any { return bson.Null{} },
+		func() any { return nil }, func() any { return bson.NewDecimal128(uint64(s.int()), uint64(s.int())) },
+		func() any { return bson.Timestamp{T: uint32(s.int()), I: uint32(s.int())} }, func() any { return s.plain() },
+		func() any { p := s.plain(); return &p }, func() any { return within{s.text(), s.int()} },
+		func() any { return uint64(s.int()) }, func() any { return uint16(s.int()) }, func() any { return word(s.text()) },
+		func() any { return number(s.int()) }, func() any { return bson.Regex{Pattern: s.text(), Options: s.text()} },
+		func() any { return bson.Binary{Subtype: s.byte(), Data: []byte(s.text())} }, func() any { return []byte(s.text()) },
+		func() any { return bson.Symbol(s.text()) }, func() any { return bson.JavaScript(s.text()) },
+		func() any { return json.Number(s.text()) }, func() any { return ruled{json.Number("7")} },
+		func() any { return unsigned{uint64(s.int())} }, func() any { return minimal{within{s.text(), s.int()}} },
+		func() any { return outer{&Inlined{s.int()}} }, func() any { return outer{} },
+		func() any { return bson.RawValue{Type: bson.Type(s.byte()), Value: []byte(s.text())} },
+		func() any { return bson.MinKey{} },
 	}
 	return scalars[int(choice)%len(scalars)]()
 }
@@ -202,7 +208,10 @@ func FuzzAppendElement(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		s := &source{data: data}
 		name, v := s.text(), s.value(0)
-		for option, o := range map[string]model.CollectionOptions{"": {}, "nil as empty": {BSON: &options.BSONOptions{NilByteSliceAsEmpty: true}}} {
+		for option, o := range map[string]model.CollectionOptions{
+			"":             {},
+			"nil as empty": {BSON: &options.BSONOptions{NilByteSliceAsEmpty: true}},
+		} {
 			c := model.NewCollectionWith[bson.D, string]("c", o).Docs()
 			got, err := c.AppendElement(make([]byte, 4), name, v)
 			enc, errEnc := c.Encode(v)
@@ -235,8 +244,9 @@ func TestAppendElementAllocates(t *testing.T) {
 	}
 	s := &source{data: bytes.Repeat([]byte{3, 7, 11}, 100)}
 	for _, v := range []any{
-		"text", 7, int64(7), int32(7), 1.5, true, nil, time.Now(), bson.NewObjectID(), bson.DateTime(7), s.plain(), within{"a", 1},
-		[]bson.ObjectID{bson.NewObjectID(), bson.NewObjectID()}, []string{"a", "b"}, bson.A{1, "a", bson.D{}}, bson.D{{Key: "a", Value: bson.D{{Key: "$in", Value: []string{"a"}}}}},
+		"text", 7, int64(7), int32(7), 1.5, true, nil, time.Now(), bson.NewObjectID(), bson.DateTime(7),
+		s.plain(), within{"a", 1}, []bson.ObjectID{bson.NewObjectID(), bson.NewObjectID()}, []string{"a", "b"},
+		bson.A{1, "a", bson.D{}}, bson.D{{Key: "a", Value: bson.D{{Key: "$in", Value: []string{"a"}}}}},
 		bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: raw},
 	} {
 		if n := testing.AllocsPerRun(100, func() { _, err = docs.AppendElement(buf, "v", v) }); n > 0 || err != nil {

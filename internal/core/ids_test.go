@@ -9,8 +9,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// A list of ids is encoded as the driver does, with indexes of any length. Whatever byte is changed, onlyIDs accepts no more than
-// what is well formed, and only ids.
+// A list of ids is encoded as the driver does, with indexes of any length. Whatever byte is changed, onlyIDs accepts no
+// more than what is well formed, and only ids.
 func TestIDLists(t *testing.T) {
 	for _, n := range []int{0, 1, 2, 9, 10, 11, 99, 100, 101, 999, 1000, 1001, 10_001} {
 		ids := make([]bson.ObjectID, n)

@@ -95,7 +95,10 @@ func (e KeyExpr) keyOf(key string) bson.D {
 
 // flatten returns the expression of an array with the elements of its inner arrays.
 func flatten(list any) bson.D {
-	inner := bson.D{{Key: "$cond", Value: bson.A{bson.D{{Key: "$isArray", Value: bson.A{"$$this"}}}, "$$this", bson.A{"$$this"}}}}
+	inner := bson.D{{
+		Key:   "$cond",
+		Value: bson.A{bson.D{{Key: "$isArray", Value: bson.A{"$$this"}}}, "$$this", bson.A{"$$this"}},
+	}}
 	return bson.D{{Key: "$reduce", Value: bson.D{
 		{Key: "input", Value: list}, {Key: "initialValue", Value: bson.A{}},
 		{Key: "in", Value: bson.D{{Key: "$concatArrays", Value: bson.A{"$$value", inner}}}},

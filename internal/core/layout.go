@@ -165,7 +165,9 @@ func membersOf(t reflect.Type, jsonTags bool, outer []reflect.Type) (out []*memb
 			continue
 		}
 		if !flags["inline"] {
-			out = append(out, &member{name: name, index: []int{i}, typ: sf.Type, omitEmpty: flags["omitempty"], minSize: flags["minsize"]})
+			out = append(out, &member{
+				name: name, index: []int{i}, typ: sf.Type, omitEmpty: flags["omitempty"], minSize: flags["minsize"],
+			})
 			continue
 		}
 		inner := sf.Type

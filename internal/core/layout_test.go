@@ -76,8 +76,9 @@ func storedPaths(doc bson.Raw) []stored {
 	return out
 }
 
-// TestLayoutAgreesWithDriver encodes random documents of random types with the driver, and holds the layout to what came
-// out: each stored path resolves, each other doesn't, names come in the order they are written, and StoresNull is right.
+// TestLayoutAgreesWithDriver encodes random documents of random types with the driver, and holds the layout to what
+// came out: each stored path resolves, each other doesn't, names come in the order they are written, and StoresNull is
+// right.
 func TestLayoutAgreesWithDriver(t *testing.T) {
 	rounds := 80
 	if testing.Short() {
@@ -136,7 +137,9 @@ func checkLayout(t *testing.T, r *rand.Rand, typ reflect.Type, o *options.BSONOp
 }
 
 // checkNulls compares StoresNull with what is written for a value whose fields are nil.
-func checkNulls(t *testing.T, l *core.Layout, c *core.Codec, o *options.BSONOptions, full bson.Raw, sparse reflect.Value) {
+func checkNulls(
+	t *testing.T, l *core.Layout, c *core.Codec, o *options.BSONOptions, full bson.Raw, sparse reflect.Value,
+) {
 	t.Helper()
 	raw, err := driverMarshal(t, o, sparse.Interface())
 	if err != nil {
@@ -155,8 +158,10 @@ func checkNulls(t *testing.T, l *core.Layout, c *core.Codec, o *options.BSONOpti
 			t.Errorf("%s\npath %q stores null, and StoresNull says no", sparse.Type(), s.path)
 		}
 		k := kindOf(f.Type)
-		always := f.Type.Kind() == reflect.Map || k == open && f.Type.Kind() == reflect.Slice // these are always nil when sparse
-		if f.StoresNull() && always && f.Arrays == 0 && found[s.path] != nil && !slices.Contains(found[s.path], bson.TypeNull) {
+		// these are always nil when sparse
+		always := f.Type.Kind() == reflect.Map || k == open && f.Type.Kind() == reflect.Slice
+		if f.StoresNull() && always && f.Arrays == 0 && found[s.path] != nil &&
+			!slices.Contains(found[s.path], bson.TypeNull) {
 			t.Errorf("%s\npath %q: StoresNull says yes, stored is %v", sparse.Type(), s.path, found[s.path])
 		}
 	}
@@ -175,7 +180,11 @@ func TestReaderAgreesWithDriver(t *testing.T) {
 				}
 				for _, sparse := range []bool{false, true} {
 					v := reflect.New(typ).Elem()
-					full, _ := driverMarshal(t, o, func() any { x := reflect.New(typ).Elem(); fill(r, x, false); return x.Interface() }())
+					full, _ := driverMarshal(t, o, func() any {
+						x := reflect.New(typ).Elem()
+						fill(r, x, false)
+						return x.Interface()
+					}())
 					fill(r, v, sparse)
 					raw, err := driverMarshal(t, o, v.Interface())
 					if err != nil {

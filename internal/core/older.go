@@ -48,7 +48,8 @@ func (d *Docs) SetVersions(older []reflect.Type, into reflect.Type, decode func(
 	}
 	own.wholeAs, own.whole = into, decode
 	if !d.older.versions.CompareAndSwap(nil, &versions{&own, upgrade, field, newest}) {
-		place.Fail("the versions of this collection are declared already", "declare the versions once, or make another collection with NewCollection")
+		place.Fail("the versions of this collection are declared already",
+			"declare the versions once, or make another collection with NewCollection")
 	}
 }
 
@@ -172,7 +173,8 @@ func (o *olderTypes) unlike(types []reflect.Type, path string, f Field, c *Codec
 		case err != nil:
 			return fmt.Errorf("documents of the older version %s have no %q: %w", t, path, err)
 		case !was.Open && (was.Arrays != f.Arrays || was.list != f.list || !storedAlike(was.Type, f.Type)):
-			return fmt.Errorf("%q is %s in documents of the older version %s, but %s in the newest", path, was.kindName(), t, f.kindName())
+			return fmt.Errorf("%q is %s in documents of the older version %s, but %s in the newest", path,
+				was.kindName(), t, f.kindName())
 		}
 	}
 	return nil

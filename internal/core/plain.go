@@ -27,8 +27,8 @@ func isPlain(t reflect.Type) bool {
 
 // immutableTypes are scalars that hold no pointer to what can change.
 var immutableTypes = map[reflect.Type]bool{
-	reflect.TypeFor[bson.ObjectID](): true, reflect.TypeFor[bson.Decimal128](): true, reflect.TypeFor[bson.DateTime](): true,
-	reflect.TypeFor[bson.Timestamp](): true, reflect.TypeFor[time.Time](): true,
+	reflect.TypeFor[bson.ObjectID](): true, reflect.TypeFor[bson.Decimal128](): true,
+	reflect.TypeFor[bson.DateTime](): true, reflect.TypeFor[bson.Timestamp](): true, reflect.TypeFor[time.Time](): true,
 }
 
 // isPlainStruct reports whether a type is plain, and stored as a document.

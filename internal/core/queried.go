@@ -119,9 +119,10 @@ func isIndex(part string) bool {
 }
 
 var typesByType = map[reflect.Type]types{
-	reflect.TypeFor[time.Time](): dates, reflect.TypeFor[bson.DateTime](): dates, reflect.TypeFor[bson.ObjectID](): objectIDs,
-	reflect.TypeFor[bson.Decimal128](): numbers, reflect.TypeFor[json.Number](): numbers,
-	reflect.TypeFor[bson.JavaScript](): others, reflect.TypeFor[bson.Binary](): binaries, reflect.TypeFor[bson.Vector](): binaries,
+	reflect.TypeFor[time.Time](): dates, reflect.TypeFor[bson.DateTime](): dates,
+	reflect.TypeFor[bson.ObjectID](): objectIDs, reflect.TypeFor[bson.Decimal128](): numbers,
+	reflect.TypeFor[json.Number](): numbers, reflect.TypeFor[bson.JavaScript](): others,
+	reflect.TypeFor[bson.Binary](): binaries, reflect.TypeFor[bson.Vector](): binaries,
 }
 
 // typesOf returns the BSON types of a Go type's field. A type that the driver stores by

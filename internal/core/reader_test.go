@@ -45,9 +45,14 @@ var orders = model.NewCollection[order, bson.ObjectID]("orders").Docs()
 
 func someOrder() order {
 	return order{
-		ID:    oid(1),
-		Lines: []*line{{Part: oid(7), Qty: 2, Tags: []string{"a", "b"}}, nil, {Part: oid(8)}, {Part: oid(9), Qty: 1, Tags: []string{"c"}}},
-		Any:   bson.D{{Key: "list", Value: bson.A{bson.D{{Key: "n", Value: int32(1)}}, bson.D{{Key: "n", Value: int64(2)}}, bson.D{}}}},
+		ID: oid(1),
+		Lines: []*line{
+			{Part: oid(7), Qty: 2, Tags: []string{"a", "b"}}, nil, {Part: oid(8)}, {Part: oid(9), Qty: 1, Tags: []string{"c"}},
+		},
+		Any: bson.D{{
+			Key:   "list",
+			Value: bson.A{bson.D{{Key: "n", Value: int32(1)}}, bson.D{{Key: "n", Value: int64(2)}}, bson.D{}},
+		}},
 	}
 }
 
@@ -59,17 +64,23 @@ func TestReaderReadsWhatIsStored(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", reason, diff)
 		}
 	}
-	check(core.NewReader[bson.ObjectID](orders, "lines.part").Append(nil, &doc), []bson.ObjectID{oid(7), oid(8), oid(9)}, "through pointers, past a nil one")
-	check(core.NewReader[string](orders, "lines.tags").Append([]string{"x"}, &doc), []string{"x", "a", "b", "c"}, "an array in an array, appended")
-	check(core.NewReader[int32](orders, "lines.qty").Append(nil, &doc), []int32{2, 1}, "an empty field that is tagged omitempty is not stored")
+	check(core.NewReader[bson.ObjectID](orders, "lines.part").Append(nil, &doc), []bson.ObjectID{oid(7), oid(8), oid(9)},
+		"through pointers, past a nil one")
+	check(core.NewReader[string](orders, "lines.tags").Append([]string{"x"}, &doc), []string{"x", "a", "b", "c"},
+		"an array in an array, appended")
+	check(core.NewReader[int32](orders, "lines.qty").Append(nil, &doc), []int32{2, 1},
+		"an empty field that is tagged omitempty is not stored")
 	check(core.NewReader[*money](orders, "total").Append(nil, &doc), []*money(nil), "a nil pointer is stored as null")
-	check(core.NewReader[bson.ObjectID](orders, "prev").Append(nil, &doc), []bson.ObjectID(nil), "a zero ObjectID that is not stored")
+	check(core.NewReader[bson.ObjectID](orders, "prev").Append(nil, &doc), []bson.ObjectID(nil),
+		"a zero ObjectID that is not stored")
 	check(core.NewReader[[]byte](orders, "blob").Append(nil, &doc), [][]byte(nil), "nil bytes are stored as null")
-	check(core.NewReader[int64](orders, "any.list.n").Append(nil, &doc), []int64{1, 2}, "below an interface; numbers are converted as decoding does")
+	check(core.NewReader[int64](orders, "any.list.n").Append(nil, &doc), []int64{1, 2},
+		"below an interface; numbers are converted as decoding does")
 	check(core.NewReader[string](orders, "any.list.n").Append(nil, &doc), []string(nil), "another type is passed over")
 	doc.Total, doc.Prev, doc.Blob = &money{5}, oid(3), []byte{}
 	check(core.NewReader[*money](orders, "total").Append(nil, &doc), []*money{{5}}, "a pointer that marshals itself")
-	check(core.NewReader[bson.ObjectID](orders, "prev").Append(nil, &doc), []bson.ObjectID{oid(3)}, "a field that is stored")
+	check(core.NewReader[bson.ObjectID](orders, "prev").Append(nil, &doc), []bson.ObjectID{oid(3)},
+		"a field that is stored")
 	check(core.NewReader[[]byte](orders, "blob").Append(nil, &doc), [][]byte{{}}, "empty bytes are stored")
 	if id, ok := core.NewReader[bson.ObjectID](orders, "lines.part").First(&doc); !ok || id != oid(7) {
 		t.Errorf("First = %v, %v", id, ok)
@@ -104,7 +115,8 @@ func TestReaderOpenDocuments(t *testing.T) {
 	readOpen(t, byHand, want, "a slice of maps")
 	readOpen(t, structs, want, "a slice of structs")
 	readOpen[any](t, asD, want, "an interface")
-	readOpen(t, bson.D{{Key: "lines", Value: &[]*line{{Part: oid(7)}, nil, {Part: oid(8)}, {Part: oid(9)}}}}, want, "pointers")
+	readOpen(t,
+		bson.D{{Key: "lines", Value: &[]*line{{Part: oid(7)}, nil, {Part: oid(8)}, {Part: oid(9)}}}}, want, "pointers")
 	readOpen(t, bson.D{}, nil, "nothing")
 	readOpen(t, bson.D(nil), nil, "a nil document")
 	readOpen(t, bson.D{{Key: "lines", Value: "no document"}}, nil, "a scalar on the way")
@@ -124,8 +136,11 @@ func TestReaderUsesTheOptions(t *testing.T) {
 		ID   string   `json:"_id"`
 		List []string `json:"my_list"`
 	}
-	c := model.NewCollectionWith[doc, string]("docs", model.CollectionOptions{BSON: &options.BSONOptions{UseJSONStructTags: true}}).Docs()
-	if got := core.NewReader[string](c, "my_list").Append(nil, &doc{"a", []string{"x"}}); !slices.Equal(got, []string{"x"}) {
+	c := model.NewCollectionWith[doc, string]("docs", model.CollectionOptions{
+		BSON: &options.BSONOptions{UseJSONStructTags: true},
+	}).Docs()
+	if got := core.NewReader[string](c, "my_list").
+		Append(nil, &doc{"a", []string{"x"}}); !slices.Equal(got, []string{"x"}) {
 		t.Errorf("read %v", got)
 	}
 }
@@ -137,9 +152,14 @@ func TestOneTypeUnderTwoOptions(t *testing.T) {
 		Value string `json:"json_value"`
 	}
 	plain := model.NewCollection[doc, string]("plain")
-	json := model.NewCollectionWith[doc, string]("json", model.CollectionOptions{BSON: &options.BSONOptions{UseJSONStructTags: true}})
+	json := model.NewCollectionWith[doc, string]("json", model.CollectionOptions{
+		BSON: &options.BSONOptions{UseJSONStructTags: true},
+	})
 	for range 2 {
-		for name, w := range map[string]string{"value": plain.Insert(doc{"a", "v"}).String(), "json_value": json.Insert(doc{"a", "v"}).String()} {
+		for name, w := range map[string]string{
+			"value":      plain.Insert(doc{"a", "v"}).String(),
+			"json_value": json.Insert(doc{"a", "v"}).String(),
+		} {
 			want := ".insertOne({_id: 'a', " + name + ": 'v'})"
 			if !cmp.Equal(w[len(w)-len(want):], want) {
 				t.Errorf("%s, want %s", w, want)

@@ -58,11 +58,19 @@ func TestSet(t *testing.T) {
 		{set("nam", "a"), "path", `did you mean "name"?`, "an unknown path"},
 		{set("_id", "a"), "_id", "is in the _id, which can't change", "the _id"},
 		{set("lines.n", int64(1)), "lines.n", "is in an array: set the whole array", "a field within an array"},
-		{set("in", in{}, "in.n", int64(1)), "in.n", `overlaps "in", which is set too: give each field once`, "two that overlap"},
+		{
+			set: set("in", in{}, "in.n", int64(1)), field: "in.n",
+			want:   `overlaps "in", which is set too: give each field once`,
+			reason: "two that overlap",
+		},
 		{set("name", "a", "name", "b"), "name", `overlaps "name", which is set too: give each field once`, "one twice"},
 		{set("kept.a", 1), "path", "stores no field", "below a path that isn't there"},
 		{set("name", 7), "name", "is a int, but the field is of type string", "another type"},
-		{set("name", number), "name", "is a BSON 32-bit integer, but the field is of type string", "a stored value of another type"},
+		{
+			set: set("name", number), field: "name",
+			want:   "is a BSON 32-bit integer, but the field is of type string",
+			reason: "a stored value of another type",
+		},
 		{set("tags", "a"), "tags", "is a string, but the field is of type []string", "a scalar for an array"},
 		{set("any", map[string]any{"$a": 1}), "any.$a", "dollar", "a name that can't be stored"},
 		{set("any", map[string]any{"a": make(chan int)}), "any", "chan int", "a value that can't be encoded"},
@@ -72,7 +80,8 @@ func TestSet(t *testing.T) {
 		switch {
 		case c.want == "" && (err != nil || len(got) != len(c.set)):
 			t.Errorf("%s: %v, %v", c.reason, got, err)
-		case c.want != "" && (!errors.As(err, &v) || v.Field != c.field || v.Collection != "docs" || !strings.Contains(err.Error(), c.want)):
+		case c.want != "" &&
+			(!errors.As(err, &v) || v.Field != c.field || v.Collection != "docs" || !strings.Contains(err.Error(), c.want)):
 			t.Errorf("%s: %v, want a *ValueError of %s that says %q", c.reason, err, c.field, c.want)
 		}
 		for _, e := range got {

@@ -112,7 +112,8 @@ func (s Shape) Fields() (fields []Shape, rest *Shape) {
 func (s Shape) inlinedMap(t reflect.Type, jsonTags bool) *Shape {
 	for i := range t.NumField() {
 		f := t.Field(i)
-		if _, flags, skip := parseTag(f, jsonTags); f.IsExported() && !skip && flags["inline"] && f.Type.Kind() == reflect.Map {
+		if _, flags, skip := parseTag(f, jsonTags); f.IsExported() && !skip && flags["inline"] &&
+			f.Type.Kind() == reflect.Map {
 			s = s.of(f.Type.Elem())
 			return &s
 		}

@@ -77,12 +77,14 @@ var shapeTypes = []reflect.Type{
 	reflect.TypeFor[string](), reflect.TypeFor[int32](), reflect.TypeFor[int64](), reflect.TypeFor[uint16](),
 	reflect.TypeFor[float64](), reflect.TypeFor[bool](), reflect.TypeFor[shapeString](), reflect.TypeFor[bson.ObjectID](),
 	reflect.TypeFor[time.Time](), reflect.TypeFor[bson.DateTime](), reflect.TypeFor[bson.Decimal128](),
-	reflect.TypeFor[bson.Binary](), reflect.TypeFor[bson.Regex](), reflect.TypeFor[url.URL](), reflect.TypeFor[bson.Timestamp](),
-	reflect.TypeFor[[]byte](), reflect.TypeFor[shapeBytes](), reflect.TypeFor[[]shapeByte](), reflect.TypeFor[[16]byte](),
-	reflect.TypeFor[shapeHash](), reflect.TypeFor[any](), reflect.TypeFor[map[string]int32](), reflect.TypeFor[bson.RawArray](),
-	reflect.TypeFor[bson.D](), reflect.TypeFor[bson.M](), reflect.TypeFor[bson.A](), reflect.TypeFor[shapeDoc](),
-	reflect.TypeFor[[]bson.E](), reflect.TypeFor[shapeMoney](), reflect.TypeFor[*shapeMoney](), reflect.TypeFor[shapePoint](),
-	reflect.TypeFor[shapeInner](), reflect.TypeFor[shapeEmbedded](), reflect.TypeFor[shapeShadow](), reflect.TypeFor[shapeOpen](),
+	reflect.TypeFor[bson.Binary](), reflect.TypeFor[bson.Regex](), reflect.TypeFor[url.URL](),
+	reflect.TypeFor[bson.Timestamp](), reflect.TypeFor[[]byte](), reflect.TypeFor[shapeBytes](),
+	reflect.TypeFor[[]shapeByte](), reflect.TypeFor[[16]byte](), reflect.TypeFor[shapeHash](), reflect.TypeFor[any](),
+	reflect.TypeFor[map[string]int32](), reflect.TypeFor[bson.RawArray](), reflect.TypeFor[bson.D](),
+	reflect.TypeFor[bson.M](), reflect.TypeFor[bson.A](), reflect.TypeFor[shapeDoc](), reflect.TypeFor[[]bson.E](),
+	reflect.TypeFor[shapeMoney](), reflect.TypeFor[*shapeMoney](), reflect.TypeFor[shapePoint](),
+	reflect.TypeFor[shapeInner](), reflect.TypeFor[shapeEmbedded](), reflect.TypeFor[shapeShadow](),
+	reflect.TypeFor[shapeOpen](),
 	reflect.TypeFor[shapeJSON](),
 }
 
@@ -104,7 +106,8 @@ func shapeOptions() map[string]*options.BSONOptions {
 	}
 }
 
-// randomStruct returns a struct type of random fields, some of which are structs, slices, arrays and pointers of others.
+// randomStruct returns a struct type of random fields, some of which are structs, slices, arrays and pointers of
+// others.
 func randomStruct(r *rand.Rand, depth int) reflect.Type {
 	fields := []reflect.StructField{{Name: "ID", Type: reflect.TypeFor[bson.ObjectID](), Tag: `bson:"_id"`}}
 	for i := range 1 + r.IntN(6) {
@@ -119,7 +122,8 @@ func randomStruct(r *rand.Rand, depth int) reflect.Type {
 		case 3:
 			f.Tag = reflect.StructTag(fmt.Sprintf("whole%d,omitempty", i)) // a tag without keys is the driver's whole
 		case 4:
-			if t := f.Type; t.Kind() == reflect.Struct && depth > 0 && kindOf(t) == document && t.NumField() > 0 && t.Field(0).Name != "ID" {
+			if t := f.Type; t.Kind() == reflect.Struct && depth > 0 && kindOf(t) == document && t.NumField() > 0 &&
+				t.Field(0).Name != "ID" {
 				f.Tag = `bson:",inline"`
 			}
 		}
@@ -225,7 +229,9 @@ func fill(r *rand.Rand, v reflect.Value, sparse bool) {
 	case reflect.Bool:
 		v.SetBool(true)
 	case reflect.Interface:
-		v.Set(reflect.ValueOf([]any{int32(7), "s", bson.D{{Key: "q", Value: int32(1)}}, []string{"x"}, map[string]int{"k": 1}}[r.IntN(5)]))
+		v.Set(reflect.ValueOf([]any{
+			int32(7), "s", bson.D{{Key: "q", Value: int32(1)}}, []string{"x"}, map[string]int{"k": 1},
+		}[r.IntN(5)]))
 	case reflect.Map:
 		m := reflect.MakeMap(v.Type())
 		e := reflect.New(v.Type().Elem()).Elem()

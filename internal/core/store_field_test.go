@@ -23,15 +23,17 @@ func memosWith(field string) *model.Collection[memo, int32] {
 func TestStoreFieldRefusals(t *testing.T) {
 	m := model.New("memos")
 	for field, want := range map[string]string{
-		"_id": "can't have the field", "a.b": "can't have the field", "$m": "can't have the field", "a\x00": "can't have the field",
-		"text": "the documents have a field text",
+		"_id": "can't have the field", "a.b": "can't have the field", "$m": "can't have the field",
+		"a\x00": "can't have the field",
+		"text":  "the documents have a field text",
 	} {
 		if err := testkit.PanicOf(func() { memosWith(field) }); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", field, err, want)
 		}
 	}
 	err := testkit.PanicOf(func() { model.NewStore(m, memosWith("")) })
-	if err == nil || !strings.Contains(err.Error(), "the documents have a field _m") || !strings.Contains(err.Error(), "CollectionOptions.StoreField") {
+	if err == nil || !strings.Contains(err.Error(), "the documents have a field _m") ||
+		!strings.Contains(err.Error(), "CollectionOptions.StoreField") {
 		t.Errorf("%v, want the field and the remedy", err)
 	}
 	if err := testkit.PanicOf(func() { model.NewStore(m, memosWith("lib")) }); err != nil {

@@ -46,8 +46,8 @@ func Orphans(of string) mongo.Pipeline {
 	}
 }
 
-// Mends returns a plan for the details of findings, decoded as F. A finding of another check, and one whose detail isn't
-// an F, is refused.
+// Mends returns a plan for the details of findings, decoded as F. A finding of another check, and one whose detail
+// isn't an F, is refused.
 func Mends[F any](check, collection string, mend func(rows []F) model.Plan) func([]model.Finding) model.Plan {
 	return func(found []model.Finding) model.Plan {
 		rows := make([]F, len(found))
@@ -59,14 +59,17 @@ func Mends[F any](check, collection string, mend func(rows []F) model.Plan) func
 				reason = "has a Detail that isn't from this check: " + err.Error()
 			}
 			if reason != "" {
-				return model.RefusedPlan(collection, &model.ValueError{Collection: collection, Field: fmt.Sprintf("found[%d]", i), Reason: reason})
+				return model.RefusedPlan(collection, &model.ValueError{
+					Collection: collection, Field: fmt.Sprintf("found[%d]", i), Reason: reason,
+				})
 			}
 		}
 		return mend(rows)
 	}
 }
 
-// Mended returns a plan of one write for each finding. A refused write refuses the plan. A write without a Model is left out.
+// Mended returns a plan of one write for each finding. A refused write refuses the plan. A write without a Model is
+// left out.
 func Mended[R any](found []R, leaves string, write func(i int, row R) model.Write) model.Plan {
 	var steps []model.Step
 	for i, row := range found {
@@ -84,7 +87,8 @@ func Mended[R any](found []R, leaves string, write func(i int, row R) model.Writ
 // NotReturned refuses a finding that the check can't have returned.
 func NotReturned(collection string, i int, lacks string) model.Write {
 	return model.Refused(collection, &model.ValueError{
-		Collection: collection, Field: fmt.Sprintf("found[%d]", i), Reason: "has no " + lacks + ": pass the findings unchanged",
+		Collection: collection, Field: fmt.Sprintf("found[%d]", i),
+		Reason: "has no " + lacks + ": pass the findings unchanged",
 	})
 }
 
@@ -104,7 +108,9 @@ func MendsByID(check, collection, leaves string, write func(id bson.D) model.Wri
 }
 
 // MendsIf is [MendsByID] by an update of each document that still matches the check's condition.
-func MendsIf(check, collection string, is bson.D, leaves string, update mongo.UpdateOneModel) func([]model.Finding) model.Plan {
+func MendsIf(
+	check, collection string, is bson.D, leaves string, update mongo.UpdateOneModel,
+) func([]model.Finding) model.Plan {
 	return MendsByID(check, collection, leaves, func(id bson.D) model.Write {
 		one := update
 		one.Filter = model.And(id, is)

@@ -30,9 +30,11 @@ func foldNotes(s notes, e noted) (notes, error) {
 	return s, nil
 }
 
-var journal = denorm.NewEventLog(model.NewCollection[denorm.EventCommit[string, noted], string]("journal"), denorm.EventLogSpec[string, noted, notes]{
-	Fold: foldNotes, Snapshots: model.NewCollection[denorm.EventState[string, notes], string]("journal_states"), Every: 10,
-})
+var journal = denorm.NewEventLog(model.NewCollection[denorm.EventCommit[string, noted], string]("journal"),
+	denorm.EventLogSpec[string, noted, notes]{
+		Fold:      foldNotes,
+		Snapshots: model.NewCollection[denorm.EventState[string, notes], string]("journal_states"), Every: 10,
+	})
 
 // All writers append to one log, each two events at a time.
 func init() {

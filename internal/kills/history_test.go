@@ -19,8 +19,10 @@ type page struct {
 
 var (
 	pages    = model.NewCollection[page, string]("pages")
-	versions = denorm.NewHistory(pages, model.NewCollection[denorm.Revision[page, string], denorm.RevisionID[string]]("pages_revisions"), denorm.HistorySpec{})
-	by       = denorm.Revised{At: noon, By: "writer"}
+	versions = denorm.NewHistory(pages,
+		model.NewCollection[denorm.Revision[page, string], denorm.RevisionID[string]]("pages_revisions"),
+		denorm.HistorySpec{})
+	by = denorm.Revised{At: noon, By: "writer"}
 )
 
 // All writers add to one page, which keeps each version.

@@ -35,8 +35,9 @@ type act struct {
 	begin      func(ctx context.Context, db *mongo.Database) error       // before all
 	do         func(ctx context.Context, db *mongo.Database, o op) error // one operation
 	background func(ctx context.Context, db *mongo.Database) error       // what each writer runs beside its operations
-	settle     func(ctx context.Context, db *mongo.Database) error       // after all: what its documentation says of recovery
-	judge      func(t *testing.T, db *mongo.Database, done [writers]int) // done says how many operations each writer did
+	// after all: what its documentation says of recovery
+	settle func(ctx context.Context, db *mongo.Database) error
+	judge  func(t *testing.T, db *mongo.Database, done [writers]int) // done says how many operations each writer did
 }
 
 var acts []act

@@ -50,7 +50,8 @@ func relay(once bool) denorm.Relay {
 
 type relayDB struct{}
 
-// Each writer changes a document of its own and publishes that. All writers are runners of a relay, and targets note what they are told.
+// Each writer changes a document of its own and publishes that. All writers are runners of a relay, and targets note
+// what they are told.
 func init() {
 	id := func(w int) int { return w + 1 }
 	acts = append(acts, act{
@@ -83,7 +84,8 @@ func init() {
 			for w, n := range done {
 				s, err := sources.ByID(id(w)).One(t.Context(), db)
 				if err != nil || s.N != int64(n) || len(s.Outbox.Events)+len(s.Outbox.Parked) > 0 {
-					t.Errorf("source %d: %d, %d wait, %d are parked, %v, want %d", w, s.N, len(s.Outbox.Events), len(s.Outbox.Parked), err, n)
+					t.Errorf("source %d: %d, %d wait, %d are parked, %v, want %d", w, s.N, len(s.Outbox.Events),
+						len(s.Outbox.Parked), err, n)
 				}
 				g, err := targets.ByID(id(w)).One(t.Context(), db)
 				if err != nil || len(g.Seen) != n || !slices.IsSorted(g.Seen) {

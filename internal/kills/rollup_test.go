@@ -21,9 +21,11 @@ type measured struct {
 
 var (
 	measures = model.NewCollection[measured, string]("measured")
-	totals   = denorm.NewRollup(measures, model.NewCollection[denorm.RollupDoc[string, int64], string]("measured_totals"), denorm.RollupSpec{
-		Time: "at", By: []string{"of"}, Sums: []string{"size"}, Bins: []denorm.Period{denorm.Hourly, denorm.Daily, denorm.Monthly}, Mark: "mark", Keep: 1000,
-	})
+	totals   = denorm.NewRollup(measures,
+		model.NewCollection[denorm.RollupDoc[string, int64], string]("measured_totals"), denorm.RollupSpec{
+			Time: "at", By: []string{"of"}, Sums: []string{"size"},
+			Bins: []denorm.Period{denorm.Hourly, denorm.Daily, denorm.Monthly}, Mark: "mark", Keep: 1000,
+		})
 	measureStore = model.NewStore(model.New("measured", totals), measures)
 )
 
@@ -34,7 +36,9 @@ func init() {
 		begin: func(context.Context, *mongo.Database) error { return nil },
 		do: func(ctx context.Context, db *mongo.Database, o op) error {
 			at := noon.Add(time.Duration(o.n*7%50) * time.Hour)
-			_, _, err := measureStore.Insert(measured{ID: fmt.Sprint(o.writer, "-", o.n), At: at, Of: "x", Size: int64(o.n)}).Run(ctx, db)
+			_, _, err := measureStore.Insert(measured{
+				ID: fmt.Sprint(o.writer, "-", o.n), At: at, Of: "x", Size: int64(o.n),
+			}).Run(ctx, db)
 			if err == nil && o.n%5 == 0 {
 				_, err = totals.Roll().Run(ctx, db, model.JobOptions{})
 			}

@@ -9,7 +9,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-var stock = denorm.NewSlots(model.NewCollection[denorm.SlotDoc[string], string]("stock"), denorm.SlotsSpec{Slots: 4, Stock: true, Keep: 1000})
+var stock = denorm.NewSlots(model.NewCollection[denorm.SlotDoc[string], string]("stock"),
+	denorm.SlotsSpec{Slots: 4, Stock: true, Keep: 1000})
 
 // All writers add to one stock and take from it.
 func init() {

@@ -34,8 +34,9 @@ var (
 	days     = keys.NewSpread(readings, "day", keys.SpreadSpec{Parts: 8, Was: []int{4}, By: "_id"})
 
 	stories = model.NewCollection[story, string]("stories")
-	remarks = denorm.NewBucket(model.NewCollection[denorm.BucketDoc[string, remark], string]("remarks"), denorm.BucketSpec{Max: 10, ElementKey: "id"})
-	newest  = denorm.NewSubsetPages(stories, "newest", remarks, denorm.SubsetPagesSpec{Max: 3, By: bson.D{e("n", -1)}})
+	remarks = denorm.NewBucket(model.NewCollection[denorm.BucketDoc[string, remark], string]("remarks"),
+		denorm.BucketSpec{Max: 10, ElementKey: "id"})
+	newest = denorm.NewSubsetPages(stories, "newest", remarks, denorm.SubsetPagesSpec{Max: 3, By: bson.D{e("n", -1)}})
 )
 
 // Writers of two declarations store readings of one day, and move what is in an old part.
@@ -50,7 +51,8 @@ func init() {
 				store = model.NewStore(model.New("readings", fewer), readings)
 			}
 			insert := store.Insert(reading{ID: id, Day: "monday"})
-			if _, _, err := insert.Run(ctx, db); err != nil && !mongo.IsDuplicateKeyError(err) && !errors.Is(err, model.ErrTaken) { // it was stored, and moved
+			if _, _, err := insert.Run(ctx, db); err != nil && !mongo.IsDuplicateKeyError(err) &&
+				!errors.Is(err, model.ErrTaken) { // it was stored, and moved
 				return err
 			}
 			if o.n%10 == 9 {

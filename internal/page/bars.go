@@ -41,13 +41,17 @@ func (p *Page) Bars(c Bars) {
 	b := &p.body
 	most, letters := c.most()
 	p.legend(c.Series)
-	fmt.Fprintf(b, "<table class=\"bars\" role=\"table\" style=\"--label:%.1frem\">\n<caption>%s</caption>\n", 1+0.5*letters, text(c.Caption))
-	fmt.Fprintf(b, "<thead role=\"rowgroup\"><tr role=\"row\"><th scope=\"col\" role=\"columnheader\">%s</th><th scope=\"col\" role=\"columnheader\">%s</th></tr></thead>\n",
+	fmt.Fprintf(b, "<table class=\"bars\" role=\"table\" style=\"--label:%.1frem\">\n<caption>%s</caption>\n",
+		1+0.5*letters, text(c.Caption))
+	fmt.Fprintf(b,
+		"<thead role=\"rowgroup\"><tr role=\"row\"><th scope=\"col\" role=\"columnheader\">%s</th><th scope=\"col\" role=\"columnheader\">%s</th></tr></thead>\n",
 		text(c.What), text(strings.Join(c.Series, ", ")))
 	for _, g := range c.Groups {
 		b.WriteString("<tbody role=\"rowgroup\">\n")
 		if g.Name != "" {
-			fmt.Fprintf(b, "<tr role=\"row\" class=\"group\"><th scope=\"rowgroup\" role=\"rowheader\" colspan=\"2\">%s</th></tr>\n", text(g.Name))
+			fmt.Fprintf(b,
+				"<tr role=\"row\" class=\"group\"><th scope=\"rowgroup\" role=\"rowheader\" colspan=\"2\">%s</th></tr>\n",
+				text(g.Name))
 		}
 		for _, row := range g.Rows {
 			fmt.Fprintf(b, "<tr role=\"row\"><th scope=\"row\" role=\"rowheader\">%s", text(row.Name))

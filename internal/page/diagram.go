@@ -49,7 +49,9 @@ func (e End) String() string { return [...]string{"at most one", "one", "many"}[
 // Diagram adds the picture, once for wide and once for narrow screens, and a table of the
 // ties, which have numbers in the picture.
 func (p *Page) Diagram(d Diagram) {
-	fmt.Fprintf(&p.body, "<figure>\n<figcaption>%s</figcaption>\n<div class=\"wide\" role=\"region\" tabindex=\"0\" aria-label=\"%s\">\n", text(d.Caption), text(d.Caption))
+	fmt.Fprintf(&p.body,
+		"<figure>\n<figcaption>%s</figcaption>\n<div class=\"wide\" role=\"region\" tabindex=\"0\" aria-label=\"%s\">\n",
+		text(d.Caption), text(d.Caption))
 	for _, columns := range []int{2, 1} {
 		newDrawing(d, columns).write(&p.body)
 	}
@@ -59,7 +61,10 @@ func (p *Page) Diagram(d Diagram) {
 	}
 	t := Table{Caption: "Relations", Head: []string{"", "from", "to", "ends", "what"}, Columns: "rlllt"}
 	for i, x := range d.Ties {
-		t.Rows = append(t.Rows, []string{fmt.Sprint(i + 1), x.From + "." + x.FromPath, x.To + "." + x.ToPath, x.FromEnd.String() + " to " + x.ToEnd.String(), x.Name})
+		t.Rows = append(t.Rows, []string{
+			fmt.Sprint(i + 1), x.From + "." + x.FromPath, x.To + "." + x.ToPath, x.FromEnd.String() + " to " + x.ToEnd.String(),
+			x.Name,
+		})
 	}
 	p.Table(t)
 }

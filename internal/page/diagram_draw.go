@@ -12,7 +12,8 @@ func (g *drawing) write(b *strings.Builder) {
 		class = "narrow"
 	}
 	width := g.width()
-	fmt.Fprintf(b, "<svg class=\"diagram %s\" viewBox=\"0 0 %.0f %.0f\" width=\"%.0f\" style=\"min-width:%.0fpx\" role=\"img\">\n<title>%s</title>\n<desc>%s</desc>\n",
+	fmt.Fprintf(b,
+		"<svg class=\"diagram %s\" viewBox=\"0 0 %.0f %.0f\" width=\"%.0f\" style=\"min-width:%.0fpx\" role=\"img\">\n<title>%s</title>\n<desc>%s</desc>\n",
 		class, width, g.height, width, 0.8*width, text(g.Caption), text(g.describe()))
 	for i, box := range g.Boxes {
 		g.box(b, i, box)
@@ -27,15 +28,18 @@ func (g *drawing) box(b *strings.Builder, i int, box Box) {
 	x, y, w := g.lefts[g.column[i]], g.tops[i], g.widths[g.column[i]]
 	h := float64(headHeight + len(box.Fields)*rowHeight + 6)
 	fmt.Fprintf(b, "<rect class=\"box\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" rx=\"5\"/>", x, y, w, h)
-	fmt.Fprintf(b, "<text class=\"name\" x=\"%.1f\" y=\"%.1f\">%s<title>%s</title></text>", x+10, y+18, text(clip(box.Name, mostPath+6)), text(box.Name))
+	fmt.Fprintf(b, "<text class=\"name\" x=\"%.1f\" y=\"%.1f\">%s<title>%s</title></text>", x+10, y+18,
+		text(clip(box.Name, mostPath+6)), text(box.Name))
 	fmt.Fprintf(b, "<path class=\"grid\" d=\"M%.1f %.1fh%.1f\"/>\n", x, y+headHeight, w)
 	for k, f := range box.Fields {
 		base := y + headHeight + float64(k*rowHeight) + 13
 		if f.Keys != "" {
 			fmt.Fprintf(b, "<text class=\"role\" x=\"%.1f\" y=\"%.1f\">%s</text>", x+10, base-0.5, text(f.Keys))
 		}
-		fmt.Fprintf(b, "<text x=\"%.1f\" y=\"%.1f\">%s<title>%s</title></text>", x+10+box.keys(), base, text(clip(f.Path, mostPath)), text(f.Path))
-		fmt.Fprintf(b, "<text class=\"type\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"end\">%s</text>\n", x+w-10, base, text(f.Type))
+		fmt.Fprintf(b, "<text x=\"%.1f\" y=\"%.1f\">%s<title>%s</title></text>", x+10+box.keys(), base,
+			text(clip(f.Path, mostPath)), text(f.Path))
+		fmt.Fprintf(b, "<text class=\"type\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"end\">%s</text>\n",
+			x+w-10, base, text(f.Type))
 	}
 }
 
@@ -49,11 +53,13 @@ func (g *drawing) tie(b *strings.Builder, r route) {
 	if t.Name != "" {
 		name += ": " + t.Name
 	}
-	fmt.Fprintf(b, "<g class=\"tie c%d\"><title>%s</title><path d=\"M%.1f %.1fH%.1fV%.1fH%.1f\"/>", r.tie%colours, text(name), x1, r.y1, track, r.y2, x2)
+	fmt.Fprintf(b, "<g class=\"tie c%d\"><title>%s</title><path d=\"M%.1f %.1fH%.1fV%.1fH%.1f\"/>", r.tie%colours,
+		text(name), x1, r.y1, track, r.y2, x2)
 	drawEnd(b, t.FromEnd, x1, r.y1, d1)
 	drawEnd(b, t.ToEnd, x2, r.y2, d2)
 	middle := (r.y1 + r.y2) / 2
-	fmt.Fprintf(b, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"7\"/><text x=\"%.1f\" y=\"%.1f\">%d</text></g>\n", track, middle, track, middle+3.2, r.tie+1)
+	fmt.Fprintf(b, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"7\"/><text x=\"%.1f\" y=\"%.1f\">%d</text></g>\n", track, middle,
+		track, middle+3.2, r.tie+1)
 }
 
 // side is where ties leave a box towards a gutter, and the direction in which they do.

@@ -83,7 +83,8 @@ func (p *Page) Lines(c Lines) {
 	c.draw(b)
 	b.WriteString("<ul class=\"legend\">\n")
 	for i, l := range c.Lines {
-		fmt.Fprintf(b, "<li><svg class=\"dash\" viewBox=\"0 0 28 8\" aria-hidden=\"true\"><path class=\"line %s\" d=\"M0 4H28\"%s/></svg> %s</li>\n",
+		fmt.Fprintf(b,
+			"<li><svg class=\"dash\" viewBox=\"0 0 28 8\" aria-hidden=\"true\"><path class=\"line %s\" d=\"M0 4H28\"%s/></svg> %s</li>\n",
 			colour(i), dashes(i), text(l.Name))
 	}
 	b.WriteString("</ul>\n</figure>\n")
@@ -100,28 +101,36 @@ func (c Lines) draw(b *strings.Builder) {
 		return float64(height) - chartBottom - c.Y.place(v)*float64(height-chartBottom-top)
 	}
 	bottom, right := y(c.Y.From), x(c.X.To)
-	fmt.Fprintf(b, "<svg class=\"chart\" viewBox=\"0 0 %d %d\" role=\"img\">\n<title>%s</title>\n<desc>%s</desc>\n", chartWidth, height, text(c.Caption), text(c.describe()))
+	fmt.Fprintf(b, "<svg class=\"chart\" viewBox=\"0 0 %d %d\" role=\"img\">\n<title>%s</title>\n<desc>%s</desc>\n",
+		chartWidth, height, text(c.Caption), text(c.describe()))
 	for _, v := range c.Y.Ticks {
-		fmt.Fprintf(b, "<path class=\"grid\" d=\"M%d %.1fH%.1f\"/><text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%s</text>\n", chartLeft, y(v), right, chartLeft-6, y(v)+4, text(c.Y.Text(v)))
+		fmt.Fprintf(b, "<path class=\"grid\" d=\"M%d %.1fH%.1f\"/><text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%s</text>\n",
+			chartLeft, y(v), right, chartLeft-6, y(v)+4, text(c.Y.Text(v)))
 	}
 	for _, v := range c.X.Ticks {
-		fmt.Fprintf(b, "<path class=\"grid\" d=\"M%.1f %.1fV%d\"/><text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">%s</text>\n", x(v), bottom, top, x(v), bottom+16, text(c.X.Text(v)))
+		fmt.Fprintf(b,
+			"<path class=\"grid\" d=\"M%.1f %.1fV%d\"/><text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">%s</text>\n", x(v),
+			bottom, top, x(v), bottom+16, text(c.X.Text(v)))
 	}
 	fmt.Fprintf(b, "<path class=\"axis\" d=\"M%d %dV%.1fH%.1f\"/>\n", chartLeft, top, bottom, right)
-	fmt.Fprintf(b, "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%s</text>\n", (chartLeft+right)/2, height-6, text(c.X.Name))
+	fmt.Fprintf(b, "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%s</text>\n", (chartLeft+right)/2,
+		height-6, text(c.X.Name))
 	for i, m := range c.Marks {
 		at, anchor, dx := x(m.At), "start", 4.0
 		if c.X.place(m.At) > 0.5 {
 			anchor, dx = "end", -4
 		}
 		line := chartTop + markHeight*i
-		fmt.Fprintf(b, "<path class=\"mark\" d=\"M%.1f %.1fV%d\"/><text x=\"%.1f\" y=\"%d\" text-anchor=\"%s\">%s</text>\n", at, bottom, line, at+dx, line+10, anchor, text(m.Name))
+		fmt.Fprintf(b, "<path class=\"mark\" d=\"M%.1f %.1fV%d\"/><text x=\"%.1f\" y=\"%d\" text-anchor=\"%s\">%s</text>\n",
+			at, bottom, line, at+dx, line+10, anchor, text(m.Name))
 	}
 	for _, m := range c.Limits {
-		fmt.Fprintf(b, "<path class=\"limit\" d=\"M%d %.1fH%.1f\"/><text class=\"limit\" x=\"%d\" y=\"%.1f\">%s</text>\n", chartLeft, y(m.At), right, chartLeft+6, y(m.At)-4, text(m.Name))
+		fmt.Fprintf(b, "<path class=\"limit\" d=\"M%d %.1fH%.1f\"/><text class=\"limit\" x=\"%d\" y=\"%.1f\">%s</text>\n",
+			chartLeft, y(m.At), right, chartLeft+6, y(m.At)-4, text(m.Name))
 	}
 	for i, l := range c.Lines {
-		fmt.Fprintf(b, "<path class=\"line %s\" d=\"%s\"%s><title>%s</title></path>\n", colour(i), c.path(l, x, y), dashes(i), text(l.Name))
+		fmt.Fprintf(b, "<path class=\"line %s\" d=\"%s\"%s><title>%s</title></path>\n", colour(i), c.path(l, x, y),
+			dashes(i), text(l.Name))
 	}
 	b.WriteString("</svg>\n")
 }
@@ -159,7 +168,8 @@ func (c Lines) describe() string {
 	out := fmt.Sprintf("%s against %s.", c.Y.Name, c.X.Name)
 	for _, l := range c.Lines {
 		from, to := c.X.From, c.end(l)
-		out += fmt.Sprintf(" %s: %s at %s, %s at %s.", l.Name, c.Y.Text(l.At(from)), c.X.Text(from), c.Y.Text(l.At(to)), c.X.Text(to))
+		out += fmt.Sprintf(" %s: %s at %s, %s at %s.", l.Name, c.Y.Text(l.At(from)), c.X.Text(from),
+			c.Y.Text(l.At(to)), c.X.Text(to))
 	}
 	return out
 }

@@ -35,7 +35,8 @@ func (p *Page) String() string {
 	var b strings.Builder
 	b.WriteString("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n")
 	b.WriteString("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n")
-	fmt.Fprintf(&b, "<title>%s</title>\n<style>\n%s</style>\n</head>\n<body>\n<h1>%s</h1>\n", text(p.title), styles, text(p.title))
+	fmt.Fprintf(&b, "<title>%s</title>\n<style>\n%s</style>\n</head>\n<body>\n<h1>%s</h1>\n",
+		text(p.title), styles, text(p.title))
 	b.WriteString(bodyBegins + p.body.String() + bodyEnds + "</body>\n</html>\n")
 	return b.String()
 }

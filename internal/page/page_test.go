@@ -23,29 +23,43 @@ func all(s string) *page.Page {
 	p.Code(s)
 	p.Details(s, s)
 	p.Table(page.Table{Caption: s, Head: []string{s, s, s}, Columns: "ltr", Rows: [][]string{{s, s, s}, {s, s, s}}})
-	p.Bars(page.Bars{Caption: s, What: s, Series: []string{s, s}, Groups: []page.BarGroup{{Name: "group" + s, Rows: []page.BarRow{
-		{Name: s, Note: "note" + s, Bars: []page.Bar{{Amount: 10, Text: s, Mark: 12}, {Series: 1, Amount: 0, Text: s}}},
-		{Name: s, Bars: []page.Bar{{Amount: 40, Text: s, Mark: 8}}},
-	}}}})
+	p.Bars(page.Bars{
+		Caption: s, What: s, Series: []string{s, s},
+		Groups: []page.BarGroup{{Name: "group" + s, Rows: []page.BarRow{
+			{Name: s, Note: "note" + s, Bars: []page.Bar{{Amount: 10, Text: s, Mark: 12}, {Series: 1, Amount: 0, Text: s}}},
+			{Name: s, Bars: []page.Bar{{Amount: 40, Text: s, Mark: 8}}},
+		}}},
+	})
 	p.Lines(page.Lines{
 		Caption: s,
-		X:       page.Axis{Name: s, From: 1, To: 1000, Log: true, Ticks: page.Decades(1, 1000), Text: func(float64) string { return s }},
-		Y:       page.Axis{Name: s, To: 100, Ticks: page.Steps(100), Text: func(float64) string { return s }},
-		Lines:   []page.Line{{Name: s, At: func(x float64) float64 { return x }}, {Name: s, To: 50, At: math.Sqrt}},
-		Limits:  []page.Mark{{At: 80, Name: s}}, Marks: []page.Mark{{At: 5, Name: s}, {At: 500, Name: s}},
+		X: page.Axis{
+			Name: s, From: 1, To: 1000, Log: true, Ticks: page.Decades(1, 1000), Text: func(float64) string { return s },
+		},
+		Y:      page.Axis{Name: s, To: 100, Ticks: page.Steps(100), Text: func(float64) string { return s }},
+		Lines:  []page.Line{{Name: s, At: func(x float64) float64 { return x }}, {Name: s, To: 50, At: math.Sqrt}},
+		Limits: []page.Mark{{At: 80, Name: s}}, Marks: []page.Mark{{At: 5, Name: s}, {At: 500, Name: s}},
 	})
 	a, b := "a"+s, "b"+s
 	p.Diagram(page.Diagram{
 		Caption: s,
 		Boxes: []page.Box{
-			{Name: a, Fields: []page.Field{{Path: "_id", Type: s, Keys: "PK"}, {Path: "up" + s, Type: s, Keys: "FK"}, {Path: "of" + s, Type: s, Keys: "FK UK"}}},
+			{
+				Name: a,
+				Fields: []page.Field{
+					{Path: "_id", Type: s, Keys: "PK"}, {Path: "up" + s, Type: s, Keys: "FK"},
+					{Path: "of" + s, Type: s, Keys: "FK UK"},
+				},
+			},
 			{Name: b, Fields: []page.Field{{Path: "_id", Type: s, Keys: "PK"}, {Path: "of" + s, Keys: "FK"}}},
 			{Name: "c" + s, Fields: []page.Field{{Path: "_id"}, {Path: "of" + s, Keys: "FK"}}},
 		},
 		Ties: []page.Tie{
 			{From: a, FromPath: "up" + s, To: a, ToPath: "_id", FromEnd: page.Many, ToEnd: page.ZeroOrOne, Name: "name" + s},
 			{From: b, FromPath: "of" + s, To: a, ToPath: "_id", FromEnd: page.Many, ToEnd: page.ExactlyOne, Name: "name" + s},
-			{From: "c" + s, FromPath: "of" + s, To: b, ToPath: "_id", FromEnd: page.ZeroOrOne, ToEnd: page.ExactlyOne, Name: "name" + s},
+			{
+				From: "c" + s, FromPath: "of" + s, To: b, ToPath: "_id", FromEnd: page.ZeroOrOne, ToEnd: page.ExactlyOne,
+				Name: "name" + s,
+			},
 			{From: a, FromPath: "_id", To: a, ToPath: "_id", Name: "name" + s},
 			{From: a, FromPath: "missing", To: "nowhere", ToPath: "_id", Name: "name" + s},
 		},
@@ -85,7 +99,9 @@ func TestHostileTexts(t *testing.T) {
 		if got := testkit.PageShape(t, html); !slices.Equal(got, want) {
 			t.Errorf("%q changes the page:\n%s", s, cmp.Diff(want, got))
 		}
-		if i := strings.IndexFunc(html, func(r rune) bool { return r < ' ' && r != '\n' && r != '\t' || r == 0x7f || r == 0x202e }); i >= 0 {
+		if i := strings.IndexFunc(html, func(r rune) bool {
+			return r < ' ' && r != '\n' && r != '\t' || r == 0x7f || r == 0x202e
+		}); i >= 0 {
 			t.Errorf("%q: the page has the character %q", s, html[i])
 		}
 	}
@@ -98,7 +114,8 @@ func TestInclude(t *testing.T) {
 	outer := page.New("outer")
 	outer.Include("whole", inner.String())
 	html := outer.String()
-	if !strings.Contains(html, "<h2>whole</h2>\n<h3>part</h3>\n") || strings.Contains(html, "inner title") || strings.Count(html, "<style>") != 1 {
+	if !strings.Contains(html, "<h2>whole</h2>\n<h3>part</h3>\n") || strings.Contains(html, "inner title") ||
+		strings.Count(html, "<style>") != 1 {
 		t.Error(html)
 	}
 }

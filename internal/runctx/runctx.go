@@ -8,7 +8,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// Everywhere is a func() model.Scope, the scope of a database that is under none: nil, but in tests that run as a tenant.
+// Everywhere is a func() model.Scope, the scope of a database that is under none: nil, but in tests that run as a
+// tenant.
 var Everywhere any
 
 type (
@@ -58,8 +59,8 @@ func Lasts(ctx context.Context) bool {
 	return marked(ctx, lastingKey{})
 }
 
-// WithoutSession returns the context without the driver's session: what is run under it has no part in the transaction that may be
-// running, and is kept if that is taken back. All else of the context stays.
+// WithoutSession returns the context without the driver's session: what is run under it has no part in the transaction
+// that may be running, and is kept if that is taken back. All else of the context stays.
 func WithoutSession(ctx context.Context) context.Context { return noSession{ctx} }
 
 type noSession struct{ context.Context }

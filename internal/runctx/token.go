@@ -65,9 +65,9 @@ func WithToken(ctx context.Context, token bson.ObjectID) context.Context {
 	return with(ctx, tokenKey{}, &clientToken{token: token, begun: map[string][]any{}})
 }
 
-// BeginAction returns the context of an action, with a token of its own. The value is what the caller runs: if it runs again with the
-// context, it is the same action. The n-th action of a name in a request has the same token in each run of the request. Without a
-// request's token, each run has a new one.
+// BeginAction returns the context of an action, with a token of its own. The value is what the caller runs: if it runs
+// again with the context, it is the same action. The n-th action of a name in a request has the same token in each run
+// of the request. Without a request's token, each run has a new one.
 func BeginAction(ctx context.Context, name string, value any) context.Context {
 	if a := ActionOf(ctx); a != nil && a.value == value {
 		return ctx
@@ -78,7 +78,9 @@ func BeginAction(ctx context.Context, name string, value any) context.Context {
 	if named {
 		token = DeriveToken(c.token, fmt.Sprint(c.number(name, value), " ", name))
 	}
-	return with(ctx, actionKey{}, &Action{value: value, token: token, named: named, time: time.Now(), began: map[bson.ObjectID]bson.Raw{}})
+	return with(ctx, actionKey{}, &Action{
+		value: value, token: token, named: named, time: time.Now(), began: map[bson.ObjectID]bson.Raw{},
+	})
 }
 
 // ActionOf returns the context's action, or nil.

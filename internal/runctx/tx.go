@@ -12,11 +12,12 @@ type Tx struct {
 	// Together says that the server takes the writes of several collections in one command.
 	Together bool
 
-	// Spoiled is the error of a plan that ended after steps that come later in it were written. The transaction can't be kept.
+	// Spoiled is the error of a plan that ended after steps that come later in it were written. The transaction can't be
+	// kept.
 	Spoiled error
 
-	// Again says that the transaction has to be run again, in a surer way: by reads before writes if something was hoped for,
-	// else with each command waited for before the next is sent.
+	// Again says that the transaction has to be run again, in a surer way: by reads before writes if something was hoped
+	// for, else with each command waited for before the next is sent.
 	Again bool
 
 	// Hoped says that something was written without the reads that say whether it is right: see [Hope].
@@ -25,7 +26,8 @@ type Tx struct {
 	// Sure says that nothing may be hoped for.
 	Sure bool
 
-	// Alone says that one change began the transaction, and that nothing else runs in it. So the change may write before it reads.
+	// Alone says that one change began the transaction, and that nothing else runs in it. So the change may write before
+	// it reads.
 	Alone bool
 
 	// ReadFirst says that the change must read before it writes.
@@ -51,7 +53,8 @@ func InTransaction(ctx context.Context) bool {
 	return s != nil && s.TransactionRunning()
 }
 
-// TxOf is the transaction that the context's session is running, or nil if it runs none, or one that the caller began with the driver.
+// TxOf is the transaction that the context's session is running, or nil if it runs none, or one that the caller began
+// with the driver.
 func TxOf(ctx context.Context) *Tx {
 	if !InTransaction(ctx) {
 		return nil
@@ -60,8 +63,9 @@ func TxOf(ctx context.Context) *Tx {
 	return tx
 }
 
-// Hope reports whether what runs in the transaction may leave out a read that only seldom matters. It has to write so that
-// the plan ends with a stale step or a duplicate key if it did matter: then the transaction is run again, and Hope reports false.
+// Hope reports whether what runs in the transaction may leave out a read that only seldom matters. It has to write so
+// that the plan ends with a stale step or a duplicate key if it did matter: then the transaction is run again, and Hope
+// reports false.
 func Hope(ctx context.Context) bool { return TxOf(ctx).Hope() }
 
 // Hope is the function [Hope] for a transaction, or nil.
@@ -83,8 +87,9 @@ func First(ctx context.Context, first bool) context.Context {
 	return with(ctx, firstKey{}, first)
 }
 
-// HopeFirst is [Hope] for changes that run outside transactions too: there it reports whether this is the first attempt of the
-// change. What was read must then differ from what a read finds, for a change that reads the same again gives up.
+// HopeFirst is [Hope] for changes that run outside transactions too: there it reports whether this is the first attempt
+// of the change. What was read must then differ from what a read finds, for a change that reads the same again gives
+// up.
 func HopeFirst(ctx context.Context) bool {
 	if InTransaction(ctx) {
 		return Hope(ctx)

@@ -1,5 +1,6 @@
-// Package tenancy is for tests that are run twice: as they stand, and, with DOCMODEL_TENANT set, as one tenant's that marks
-// what it deletes, in collections that hold another tenant's equal data. Package modeltest sees to the second way.
+// Package tenancy is for tests that are run twice: as they stand, and, with DOCMODEL_TENANT set, as one tenant's that
+// marks what it deletes, in collections that hold another tenant's equal data. Package modeltest sees to the second
+// way.
 package tenancy
 
 import (

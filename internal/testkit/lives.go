@@ -20,9 +20,12 @@ type Lived struct {
 	Names []string
 }
 
-// LiveBetween runs an operation, and a whole life before, between and after any two of its commands. A number that the operation read is
-// old then. A life goes on after an operation that returns an error of refused. The tokens of a life's operations begin at 50.
-func LiveBetween(t *testing.T, op Operation, lives []Life, c modeltest.InterleaveCase, refused []error, check func(t testing.TB, db *mongo.Database, lived Lived)) {
+// LiveBetween runs an operation, and a whole life before, between and after any two of its commands. A number that the
+// operation read is old then. A life goes on after an operation that returns an error of refused. The tokens of a
+// life's operations begin at 50.
+func LiveBetween(
+	t *testing.T, op Operation, lives []Life, c modeltest.InterleaveCase, refused []error, check func(t testing.TB, db *mongo.Database, lived Lived),
+) {
 	for _, life := range lives {
 		name := op.Name + " within"
 		for _, o := range life {

@@ -23,7 +23,10 @@ func Doing(w Written) DBFunc {
 
 // Planned returns an operation without reads.
 func Planned(name string, w Written) Operation {
-	return Operation{name, func(ctx context.Context, db *mongo.Database, _ bson.ObjectID) error { return Doing(w)(ctx, db) }}
+	return Operation{
+		Name: name,
+		Run:  func(ctx context.Context, db *mongo.Database, _ bson.ObjectID) error { return Doing(w)(ctx, db) },
+	}
 }
 
 // Meet runs two operations concurrently, in every order of their commands. Their tokens

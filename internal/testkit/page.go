@@ -50,7 +50,9 @@ func PageShape(t testing.TB, html string) []string {
 // attributes are the names of an element's attributes, and its class.
 func attributes(t testing.TB, x xml.StartElement) (out string) {
 	t.Helper()
-	if slices.Contains([]string{"script", "link", "img", "iframe", "object", "a", "form", "base", "use", "foreignObject"}, x.Name.Local) {
+	if slices.Contains([]string{
+		"script", "link", "img", "iframe", "object", "a", "form", "base", "use", "foreignObject",
+	}, x.Name.Local) {
 		t.Errorf("the page has <%s>", x.Name.Local)
 	}
 	for _, a := range x.Attr {
@@ -68,6 +70,7 @@ func attributes(t testing.TB, x xml.StartElement) (out string) {
 
 // HostileTexts are texts that would do something in a page that doesn't escape them.
 var HostileTexts = []string{
-	"</title><script>alert(1)</script>", `"><img src=x onerror=alert(1)>`, `' onload='alert(1)`, "</svg></style><b>", "<!-- ", "]]>", "&lt;b&gt; & &amp;",
-	"</main>\n<main>\n", "\x00\x1b[1m\x7f\u0085", "\xff\xfe", "\u202eabc", "集合の名前", "", strings.Repeat("long", 200), "javascript:alert(1)",
+	"</title><script>alert(1)</script>", `"><img src=x onerror=alert(1)>`, `' onload='alert(1)`, "</svg></style><b>",
+	"<!-- ", "]]>", "&lt;b&gt; & &amp;", "</main>\n<main>\n", "\x00\x1b[1m\x7f\u0085", "\xff\xfe", "\u202eabc",
+	"集合の名前", "", strings.Repeat("long", 200), "javascript:alert(1)",
 }

@@ -144,7 +144,9 @@ func WantDeclarationErrors(t *testing.T, cases ...Mistake) {
 			if d == nil {
 				t.Fatal("no panic")
 			}
-			for _, part := range []struct{ what, text, want string }{{"problem", d.Problem, c.problem}, {"place", d.Place, c.at}, {"remedy", d.Remedy, c.remedy}} {
+			for _, part := range []struct{ what, text, want string }{
+				{"problem", d.Problem, c.problem}, {"place", d.Place, c.at}, {"remedy", d.Remedy, c.remedy},
+			} {
 				if !strings.Contains(part.text, part.want) {
 					t.Errorf("%s %q doesn't say %q", part.what, part.text, part.want)
 				}

@@ -1,5 +1,6 @@
-// Package verify lets tests of this module run two operations as modeltest.Verify does, and judge by themselves what they leave:
-// operations of techniques that know nothing of each other may leave something for the audit. Package modeltest sets New.
+// Package verify lets tests of this module run two operations as modeltest.Verify does, and judge by themselves what
+// they leave: operations of techniques that know nothing of each other may leave something for the audit. Package
+// modeltest sets New.
 package verify
 
 import (
@@ -17,7 +18,8 @@ type Case struct {
 	Scope *model.Scope // nil for none
 	Tx    bool         // with model.WithTransactions
 
-	// Seed stores documents, by the driver alone. The audit's job derives from them what the techniques keep, before there are indexes.
+	// Seed stores documents, by the driver alone. The audit's job derives from them what the techniques keep, before there
+	// are indexes.
 	Seed func(ctx context.Context, db *mongo.Database) error
 
 	Ignore map[string]string // as of modeltest.VerifyCase
@@ -37,7 +39,8 @@ type Outcome struct {
 	Theirs string   // how the other tenant's documents have changed
 	Again  string   // of two that are joined: what is wrong if they run again, after a whole run or a cut
 	Order  string   // of the commands of an operation and a life
-	Odd    string   // of two that met: how the documents differ from those after one operation and then the other; see modeltest.Verify
+	// of two that met: how the documents differ from those after one operation and then the other; see modeltest.Verify
+	Odd string
 }
 
 // A Meeting is what came of two operations.
@@ -47,29 +50,34 @@ type Meeting struct {
 	Together []Outcome  // at the same time
 }
 
-// A Lifetime is what came of an operation and a life. Errs of its outcomes are the operation's error, and those of the life.
+// A Lifetime is what came of an operation and a life. Errs of its outcomes are the operation's error, and those of the
+// life.
 type Lifetime struct {
-	InTurn   []Outcome // the operation before, between and after the operations of the life
-	Without  Outcome   // the life alone
-	Together []Outcome // at the same time; Odd says how the documents differ from those after each order in turn, if no part of the life failed
+	InTurn  []Outcome // the operation before, between and after the operations of the life
+	Without Outcome   // the life alone
+	// at the same time; Odd says how the documents differ from those after each order in turn, if no part of the life
+	// failed
+	Together []Outcome
 }
 
 // A Way is a case that is ready: each operation meets what its Seed stored.
 type Way interface {
 	Alone(t *testing.T, o Operation) Outcome
 
-	// Meet runs two operations alone, one after the other, and at the same time: one of them at once, before, within or after the
-	// writes of the other. In a subtest "server" of mongotest.Each, the server runs one of these orders, and the engine the rest.
+	// Meet runs two operations alone, one after the other, and at the same time: one of them at once, before, within or
+	// after the writes of the other. In a subtest "server" of mongotest.Each, the server runs one of these orders, and the
+	// engine the rest.
 	Meet(t *testing.T, a, b Operation) Meeting
 
-	// Live runs an operation, and a whole life of the documents that it writes, which other clients run by several operations: one after
-	// the other, and at the same time: the life at once, before, within or after the commands of the operation, and the reverse.
+	// Live runs an operation, and a whole life of the documents that it writes, which other clients run by several
+	// operations: one after the other, and at the same time: the life at once, before, within or after the commands of the
+	// operation, and the reverse.
 	Live(t *testing.T, o Operation, life []Operation) Lifetime
 
-	// Joined runs both, which joins two operations in one transaction. Odd of the outcome says how the documents differ from
-	// those after A and then B, and B and then A; after an error, from those before. If each order in turn returns an error,
-	// both may do what neither order can. Again is set if both, run three times or after a cut, don't have the effect of one run.
-	// Operations that alone don't have this effect are run again only if the cut left nothing.
+	// Joined runs both, which joins two operations in one transaction. Odd of the outcome says how the documents differ
+	// from those after A and then B, and B and then A; after an error, from those before. If each order in turn returns an
+	// error, both may do what neither order can. Again is set if both, run three times or after a cut, don't have the
+	// effect of one run. Operations that alone don't have this effect are run again only if the cut left nothing.
 	Joined(t *testing.T, a, b, both Operation) Outcome
 }
 

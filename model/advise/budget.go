@@ -102,7 +102,10 @@ func sizeOf(docs *core.Docs, v any) (int64, error) {
 		return 0, err
 	}
 	if raw.Type != bson.TypeEmbeddedDocument && raw.Type != bson.TypeArray {
-		return 0, &model.ValueError{Field: "value", Value: raw, Reason: "is stored as a " + raw.Type.String() + ", but must be a document or an array"}
+		return 0, &model.ValueError{
+			Field: "value", Value: raw,
+			Reason: "is stored as a " + raw.Type.String() + ", but must be a document or an array",
+		}
 	}
 	return int64(len(raw.Value)), nil
 }
@@ -185,7 +188,8 @@ func (w Worst) title() string {
 	if len(w.Open) > 0 {
 		and = ", and what has no bound"
 	}
-	return fmt.Sprintf("%s: at most %s of 16 MB%s; %d of %d levels", w.Collection, bytesText(w.Bytes), and, w.Depth, MaxNesting)
+	return fmt.Sprintf("%s: at most %s of 16 MB%s; %d of %d levels", w.Collection, bytesText(w.Bytes),
+		and, w.Depth, MaxNesting)
 }
 
 func (o Open) line() string {

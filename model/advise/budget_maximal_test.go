@@ -94,13 +94,14 @@ var budgetDocs = model.NewCollection[budgetDoc, bson.ObjectID]("docs")
 var budgetBounds = []advise.Bound{
 	{Path: "name", Bytes: 20}, {Path: "data", Bytes: 33}, {Path: "binary", Bytes: 7}, {Path: "regex", Bytes: 9},
 	{Path: "pointer", Bytes: 5}, {Path: "symbol", Bytes: 4}, {Path: "script", Bytes: 6}, {Path: "url", Bytes: 40},
-	{Path: "inner.a", Bytes: 11}, {Path: "inners", Items: 12}, {Path: "inners.a", Bytes: 3}, {Path: "pointers", Items: 101},
-	{Path: "pointers.a", Bytes: 1}, {Path: "tags", Items: 1005, Bytes: 8}, {Path: "grid", Items: 11}, {Path: "grid.*", Items: 3},
-	{Path: "words", Items: 2}, {Path: "words.*", Items: 3, Bytes: 5}, {Path: "pair.a", Bytes: 2},
-	{Path: "prices", Items: 4, Key: 6}, {Path: "prices.*.a", Bytes: 7}, {Path: "counts", Items: 3, Key: 2},
-	{Path: "lists", Items: 2, Key: 3}, {Path: "lists.*", Items: 2}, {Path: "lists.*.a", Bytes: 9},
-	{Path: "texts", Items: 2, Key: 5, Bytes: 10}, {Path: "any", Bytes: 21}, {Path: "raw", Bytes: 30}, {Path: "d", Bytes: 25},
-	{Path: "left", Bytes: 4}, {Path: "right", Bytes: 5}, {Path: "deep.er", Items: 10}, {Path: "deep.er.est", Items: 2},
+	{Path: "inner.a", Bytes: 11}, {Path: "inners", Items: 12}, {Path: "inners.a", Bytes: 3},
+	{Path: "pointers", Items: 101}, {Path: "pointers.a", Bytes: 1}, {Path: "tags", Items: 1005, Bytes: 8},
+	{Path: "grid", Items: 11}, {Path: "grid.*", Items: 3}, {Path: "words", Items: 2},
+	{Path: "words.*", Items: 3, Bytes: 5}, {Path: "pair.a", Bytes: 2}, {Path: "prices", Items: 4, Key: 6},
+	{Path: "prices.*.a", Bytes: 7}, {Path: "counts", Items: 3, Key: 2}, {Path: "lists", Items: 2, Key: 3},
+	{Path: "lists.*", Items: 2}, {Path: "lists.*.a", Bytes: 9}, {Path: "texts", Items: 2, Key: 5, Bytes: 10},
+	{Path: "any", Bytes: 21}, {Path: "raw", Bytes: 30}, {Path: "d", Bytes: 25}, {Path: "left", Bytes: 4},
+	{Path: "right", Bytes: 5}, {Path: "deep.er", Items: 10}, {Path: "deep.er.est", Items: 2},
 	{Path: "*", Items: 2, Key: 12}, {Path: "*.*", Items: 5, Key: 3},
 }
 
@@ -147,7 +148,8 @@ func (m maximal) set(v reflect.Value, path string) {
 	case *bson.D:
 		*p = documentOf(b.Bytes)
 		return
-	case *bson.ObjectID, *time.Time, *bson.Decimal128, *bson.Timestamp, *bson.MinKey, *bson.MaxKey, *bson.Null, *bson.Undefined:
+	case *bson.ObjectID, *time.Time, *bson.Decimal128, *bson.Timestamp, *bson.MinKey, *bson.MaxKey,
+		*bson.Null, *bson.Undefined:
 		return
 	}
 	m.setKind(v, path, b)
@@ -160,7 +162,8 @@ func (m maximal) setKind(v reflect.Value, path string, b advise.Bound) {
 			t = t.Elem()
 		}
 		switch k := t.Kind(); {
-		case k == reflect.Map, k == reflect.Slice && t.Elem().Kind() != reflect.Uint8, v.Kind() == reflect.Map && k == reflect.Struct:
+		case k == reflect.Map, k == reflect.Slice &&
+			t.Elem().Kind() != reflect.Uint8, v.Kind() == reflect.Map && k == reflect.Struct:
 			return at("*")
 		}
 		return path

@@ -115,9 +115,11 @@ func join(path, name string) string {
 var (
 	numberType    = reflect.TypeFor[json.Number]()
 	codeScopeType = reflect.TypeFor[bson.CodeWithScope]()
-	eights        = []reflect.Kind{reflect.Int, reflect.Int64, reflect.Uint, reflect.Uint32, reflect.Uint64, reflect.Float32, reflect.Float64}
-	fours         = []reflect.Kind{reflect.Int8, reflect.Int16, reflect.Int32, reflect.Uint8, reflect.Uint16}
-	scalarSizes   = map[reflect.Type]int64{
+	eights        = []reflect.Kind{
+		reflect.Int, reflect.Int64, reflect.Uint, reflect.Uint32, reflect.Uint64, reflect.Float32, reflect.Float64,
+	}
+	fours       = []reflect.Kind{reflect.Int8, reflect.Int16, reflect.Int32, reflect.Uint8, reflect.Uint16}
+	scalarSizes = map[reflect.Type]int64{
 		reflect.TypeFor[bson.ObjectID](): 12, reflect.TypeFor[bson.Decimal128](): 16, reflect.TypeFor[bson.Timestamp](): 8,
 		reflect.TypeFor[bson.MinKey](): 0, reflect.TypeFor[bson.MaxKey](): 0, reflect.TypeFor[bson.Null](): 0,
 		reflect.TypeFor[bson.Undefined](): 0, numberType: 8,
@@ -289,7 +291,8 @@ func (n *node) value(s *supposed) int64 {
 
 // field is the size of the value with type and name; 0 if it isn't stored.
 func (n *node) field(s *supposed) int64 {
-	if n.optional && s.of(n) == 0 && (n.class == variable || n.class == opaque || n.class == list || n.class == entries || n.class == itself) {
+	if n.optional && s.of(n) == 0 &&
+		(n.class == variable || n.class == opaque || n.class == list || n.class == entries || n.class == itself) {
 		return 0
 	}
 	return plus(int64(len(n.name))+2, n.value(s))

@@ -183,7 +183,10 @@ func TestBudgetUnbounded(t *testing.T) {
 	}
 	likes := b.Room("comments.likes") // of one comment, with names that have no bound: empty
 	with := func(n int64) int64 {
-		size, _ := b.Size(budgetPost{ID: bytesOf(10), Title: bytesOf(100), Comments: []budgetComment{{bytesOf(20), bytesOf(500), make([]string, n)}}})
+		size, _ := b.Size(budgetPost{
+			ID: bytesOf(10), Title: bytesOf(100),
+			Comments: []budgetComment{{bytesOf(20), bytesOf(500), make([]string, n)}},
+		})
 		return size
 	}
 	if with(likes) > model.MaxDocument || with(likes+1) <= model.MaxDocument {
@@ -203,8 +206,9 @@ func TestBudgetWithinItself(t *testing.T) {
 func TestBudgetTooLarge(t *testing.T) {
 	posts := model.NewCollection[budgetPost, string]("posts")
 	bounds := []advise.Bound{
-		{Path: "_id", Bytes: 10}, {Path: "title", Bytes: 100}, {Path: "meta", Bytes: 50}, {Path: "comments", Items: math.MaxInt64},
-		{Path: "comments.author", Bytes: 20}, {Path: "comments.text", Bytes: math.MaxInt64}, {Path: "comments.likes", Items: math.MaxInt64, Bytes: math.MaxInt64},
+		{Path: "_id", Bytes: 10}, {Path: "title", Bytes: 100}, {Path: "meta", Bytes: 50},
+		{Path: "comments", Items: math.MaxInt64}, {Path: "comments.author", Bytes: 20},
+		{Path: "comments.text", Bytes: math.MaxInt64}, {Path: "comments.likes", Items: math.MaxInt64, Bytes: math.MaxInt64},
 	}
 	b := advise.NewBudget(posts, bounds...)
 	if w := b.Worst(); w.Bytes != math.MaxInt64 || w.Fits() || b.Room("comments") != 0 || b.Room("title") != 0 {
@@ -219,8 +223,11 @@ func TestBudgetOptions(t *testing.T) {
 		N    int64   `json:"n"`
 		List []int64 `json:"list"`
 	}
-	c := model.NewCollectionWith[doc, string]("docs", model.CollectionOptions{BSON: &options.BSONOptions{UseJSONStructTags: true, IntMinSize: true, OmitEmpty: true}})
-	b := advise.NewBudget(c, advise.Bound{Path: "_id", Bytes: 3}, advise.Bound{Path: "full_name", Bytes: 7}, advise.Bound{Path: "list", Items: 2})
+	c := model.NewCollectionWith[doc, string]("docs", model.CollectionOptions{
+		BSON: &options.BSONOptions{UseJSONStructTags: true, IntMinSize: true, OmitEmpty: true},
+	})
+	b := advise.NewBudget(c, advise.Bound{Path: "_id", Bytes: 3}, advise.Bound{Path: "full_name", Bytes: 7},
+		advise.Bound{Path: "list", Items: 2})
 	size, err := b.Size(doc{"abc", "abcdefg", math.MaxInt64, []int64{math.MinInt64, math.MaxInt64}})
 	if got := b.Worst().Bytes; err != nil || got != size {
 		t.Errorf("worst %d, measured %d, %v", got, size, err)
@@ -252,7 +259,9 @@ func TestBudgetDeclarations(t *testing.T) {
 	b := advise.NewBudget(budgetDocs, budgetBounds...)
 	wantDeclaration(t, "an item of a string", "neither an array nor a map", func() { b.Item("name") })
 	wantDeclaration(t, "the room of a number", "no bound can be declared", func() { b.Room("i32") })
-	wantDeclaration(t, "an open document", "nothing is known", func() { advise.NewBudget(model.NewCollection[bson.D, string]("open")) })
+	wantDeclaration(t, "an open document", "nothing is known", func() {
+		advise.NewBudget(model.NewCollection[bson.D, string]("open"))
+	})
 }
 
 func wantDeclaration(t *testing.T, reason, want string, f func()) {
@@ -298,7 +307,8 @@ func TestArrayBytes(t *testing.T) {
 	}
 }
 
-// A document keeps to its bounds or not: each bound lowered by one is broken by the maximal document, and by nothing else.
+// A document keeps to its bounds or not: each bound lowered by one is broken by the maximal document, and by nothing
+// else.
 func TestBudgetBreaches(t *testing.T) {
 	var doc budgetDoc
 	newMaximal(budgetBounds).set(reflect.ValueOf(&doc).Elem(), "")
@@ -310,7 +320,8 @@ func TestBudgetBreaches(t *testing.T) {
 			name string
 			at   func(b *advise.Bound) *int64
 		}{
-			{"Items", func(b *advise.Bound) *int64 { return &b.Items }}, {"Bytes", func(b *advise.Bound) *int64 { return &b.Bytes }},
+			{"Items", func(b *advise.Bound) *int64 { return &b.Items }},
+			{"Bytes", func(b *advise.Bound) *int64 { return &b.Bytes }},
 			{"Key", func(b *advise.Bound) *int64 { return &b.Key }},
 		} {
 			bounds := append([]advise.Bound(nil), budgetBounds...)
@@ -327,12 +338,18 @@ func TestBudgetBreaches(t *testing.T) {
 		}
 	}
 	b := advise.NewBudget(model.NewCollection[budgetPost, string]("posts"), advise.Bound{Path: "comments", Items: 2})
-	found, err := b.Breaches(bson.D{{Key: "_id", Value: "a"}, {Key: "other", Value: int32(1)}, {Key: "comments", Value: bson.A{1, 2, 3}}})
-	if err != nil || len(found) != 2 || found[0] != (advise.Breach{"other", "Type", 0, 5}) || found[1] != (advise.Breach{"comments", "Items", 2, 3}) {
+	found, err := b.Breaches(bson.D{
+		{Key: "_id", Value: "a"}, {Key: "other", Value: int32(1)}, {Key: "comments", Value: bson.A{1, 2, 3}},
+	})
+	if err != nil || len(found) != 2 || found[0] != (advise.Breach{"other", "Type", 0, 5}) ||
+		found[1] != (advise.Breach{"comments", "Items", 2, 3}) {
 		t.Errorf("%+v, %v", found, err)
 	}
-	long := advise.NewBudget(model.NewCollection[budgetPost, string]("posts"), advise.Bound{Path: "comments.text", Bytes: 4})
-	found, err = long.Breaches(budgetPost{Comments: []budgetComment{{Text: bytesOf(5)}, {Text: bytesOf(9)}, {Text: bytesOf(7)}}})
+	long := advise.NewBudget(model.NewCollection[budgetPost, string]("posts"),
+		advise.Bound{Path: "comments.text", Bytes: 4})
+	found, err = long.Breaches(budgetPost{
+		Comments: []budgetComment{{Text: bytesOf(5)}, {Text: bytesOf(9)}, {Text: bytesOf(7)}},
+	})
 	if err != nil || len(found) != 1 || found[0] != (advise.Breach{"comments.text", "Bytes", 4, 9}) {
 		t.Errorf("%+v, %v", found, err)
 	}

@@ -65,8 +65,9 @@ var additions = []struct {
 	{Bounded, "bounded"}, {Subset, "the newest in the parent"}, {CopyIntoParent, "copies in the parent"},
 	{CopyIntoChild, "copies in the children"}, {Fold, "the parent folded away"}, {Counter, "a counter in the parent"},
 	{CountInChild, "a counter in each child"}, {Distinct, "a count of different children"},
-	{Approximate, "an approximate counter"}, {Slots, "a counter in several documents"}, {Kinds, "several kinds"}, {Versions, "every version"},
-	{Events, "an outbox"}, {SpreadKey, "a spread key"}, {Log, "an event log"}, {Binned, "roll-ups"}, {Expiry, "expiry"},
+	{Approximate, "an approximate counter"}, {Slots, "a counter in several documents"}, {Kinds, "several kinds"},
+	{Versions, "every version"}, {Events, "an outbox"}, {SpreadKey, "a spread key"}, {Log, "an event log"},
+	{Binned, "roll-ups"}, {Expiry, "expiry"},
 }
 
 // Structure returns c without its additions: [Embed] for Embed|Counter.

@@ -26,8 +26,8 @@ func TestChooseScenarios(t *testing.T) {
 	}
 }
 
-// checkAdvice holds an advice to what it says: every flip leads to its runner-up and not a step earlier, none of its changes is needless,
-// and From is what the relation says.
+// checkAdvice holds an advice to what it says: every flip leads to its runner-up and not a step earlier, none of its
+// changes is needless, and From is what the relation says.
 func checkAdvice(t *testing.T, a advise.Advice) {
 	t.Helper()
 	if a.Err != nil || len(a.Reasons) == 0 || len(a.RunnersUp) == 0 || len(a.Uses) == 0 {
@@ -189,7 +189,8 @@ func TestChooseInOtherWords(t *testing.T) {
 			}
 		}
 		if c, p := advise.Decide(written); c != choice || p != parent || len(advise.Assumed(written)) != 0 {
-			t.Fatalf("%s of %s, but written out %s of %s, %v\n%+v\n%+v", choice, parent, c, p, advise.Assumed(written), r, written)
+			t.Fatalf("%s of %s, but written out %s of %s, %v\n%+v\n%+v", choice, parent, c, p,
+				advise.Assumed(written), r, written)
 		}
 		if r.Tree.Nodes > 0 {
 			continue

@@ -95,7 +95,9 @@ func SurveyDatabase(ctx context.Context, db model.DB, spec SurveySpec) (Database
 	if err := core.CheckRun(ctx, db); err != nil {
 		return out, err
 	}
-	for _, f := range []struct{ name, path string }{{"Embedded", spec.Embedded}, {"List", spec.List}, {"Ref", spec.Ref}, {"At", spec.At}} {
+	for _, f := range []struct{ name, path string }{
+		{"Embedded", spec.Embedded}, {"List", spec.List}, {"Ref", spec.Ref}, {"At", spec.At},
+	} {
 		if f.path != "" {
 			return out, refuse(f.name, f.path, "is found by the survey of a database: leave it out")
 		}
@@ -128,7 +130,9 @@ func SurveyDatabase(ctx context.Context, db model.DB, spec SurveySpec) (Database
 }
 
 // relations returns the relations that a collection stores, by path.
-func (e *explored) relations(ctx context.Context, db model.DB, all []*explored, spec SurveySpec) (out []SurveyedRelation, err error) {
+func (e *explored) relations(
+	ctx context.Context, db model.DB, all []*explored, spec SurveySpec,
+) (out []SurveyedRelation, err error) {
 	for _, path := range e.paths() {
 		p := e.at[path]
 		r := SurveyedRelation{Collection: e.name, Path: path}
@@ -169,7 +173,9 @@ func (e *explored) survey(to *explored, spec SurveySpec) *Survey {
 }
 
 // target returns the collection with the most matches for a path's values.
-func (e *explored) target(ctx context.Context, db model.DB, path string, all []*explored) (best *explored, matched Share, err error) {
+func (e *explored) target(
+	ctx context.Context, db model.DB, path string, all []*explored,
+) (best *explored, matched Share, err error) {
 	p := e.at[path]
 	for _, to := range all {
 		same := slices.DeleteFunc(slices.Clone(p.values), func(v bson.RawValue) bool { return !to.idTypes[v.Type] })
@@ -181,7 +187,8 @@ func (e *explored) target(ctx context.Context, db model.DB, path string, all []*
 			return nil, matched, err
 		}
 		s := Share{N: n, Of: int64(len(p.values))}
-		better := cmp.Or(cmp.Compare(s.N, matched.N), cmp.Compare(btoi(namedAfter(path, to.name)), btoi(best != nil && namedAfter(path, best.name))))
+		better := cmp.Or(cmp.Compare(s.N, matched.N),
+			cmp.Compare(btoi(namedAfter(path, to.name)), btoi(best != nil && namedAfter(path, best.name))))
 		if s.N*2 >= s.Of && (best == nil || better > 0) {
 			best, matched = to, s
 		}
@@ -207,7 +214,9 @@ func (e *explored) having(ctx context.Context, db model.DB, ids []bson.RawValue)
 }
 
 func wholeNumbers(values []bson.RawValue) bool {
-	return !slices.ContainsFunc(values, func(v bson.RawValue) bool { return v.Type != bson.TypeInt32 && v.Type != bson.TypeInt64 })
+	return !slices.ContainsFunc(values, func(v bson.RawValue) bool {
+		return v.Type != bson.TypeInt32 && v.Type != bson.TypeInt64
+	})
 }
 
 // namedAfter reports whether a path is named after a collection: "userId", "user_ids" or

@@ -42,7 +42,8 @@ type exploredPath struct {
 
 func explore(name string) *explored {
 	return &explored{
-		name: name, docs: model.NewCollection[bson.Raw, any](name), idTypes: map[bson.Type]bool{}, at: map[string]*exploredPath{},
+		name: name, docs: model.NewCollection[bson.Raw, any](name), idTypes: map[bson.Type]bool{},
+		at: map[string]*exploredPath{},
 	}
 }
 
@@ -52,7 +53,8 @@ func (e *explored) read(ctx context.Context, db model.DB) error {
 	if err != nil {
 		return err
 	}
-	sample := e.docs.Unchecked().Aggregate(mongo.Pipeline{{{Key: "$sample", Value: bson.D{{Key: "size", Value: exploredDocuments}}}}})
+	sample := e.docs.Unchecked().
+		Aggregate(mongo.Pipeline{{{Key: "$sample", Value: bson.D{{Key: "size", Value: exploredDocuments}}}}})
 	n := int64(0)
 	for doc, err := range sample.Each(ctx, db) {
 		if err != nil {

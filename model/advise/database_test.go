@@ -14,8 +14,8 @@ import (
 	"github.com/docmodel/docmodel/mongotest"
 )
 
-// shop stores a database of every kind of relation: ids, lists of ids, ids in documents of a list, numbers, embedded arrays, and
-// what only looks like one.
+// shop stores a database of every kind of relation: ids, lists of ids, ids in documents of a list, numbers, embedded
+// arrays, and what only looks like one.
 func shop(t *testing.T, db *mongo.Database) {
 	t.Helper()
 	id := func(kind, n int) bson.ObjectID {
@@ -31,18 +31,33 @@ func shop(t *testing.T, db *mongo.Database) {
 		}
 	}
 	insert("customers", 40, func(i int) bson.D {
-		return bson.D{{Key: "_id", Value: id(1, i)}, {Key: "name", Value: fmt.Sprint("customer ", i)}, {Key: "age", Value: i % 40}}
+		return bson.D{
+			{Key: "_id", Value: id(1, i)}, {Key: "name", Value: fmt.Sprint("customer ", i)}, {Key: "age", Value: i % 40},
+		}
 	})
 	insert("products", 30, func(i int) bson.D {
-		return bson.D{{Key: "_id", Value: fmt.Sprint("p", i)}, {Key: "categories", Value: bson.A{i % 7, (i + 1) % 7}}, {Key: "sold", Value: i % 7}}
+		return bson.D{
+			{Key: "_id", Value: fmt.Sprint("p", i)},
+			{Key: "categories", Value: bson.A{i % 7, (i + 1) % 7}},
+			{Key: "sold", Value: i % 7},
+		}
 	})
-	insert("categories", 7, func(i int) bson.D { return bson.D{{Key: "_id", Value: i}, {Key: "title", Value: fmt.Sprint("c", i)}} })
+	insert("categories", 7, func(i int) bson.D {
+		return bson.D{{Key: "_id", Value: i}, {Key: "title", Value: fmt.Sprint("c", i)}}
+	})
 	insert("orders", 120, func(i int) bson.D {
-		return bson.D{{Key: "_id", Value: id(2, i)}, {Key: "buyer", Value: bson.D{{Key: "ref", Value: id(1, i%40)}}}, {Key: "lines", Value: bson.A{
-			bson.D{{Key: "product", Value: fmt.Sprint("p", i%30)}, {Key: "qty", Value: 1}}, bson.D{{Key: "product", Value: fmt.Sprint("p", (i+3)%30)}, {Key: "qty", Value: 2}},
-		}}, {Key: "coupon", Value: id(9, i)}}
+		return bson.D{
+			{Key: "_id", Value: id(2, i)},
+			{Key: "buyer", Value: bson.D{{Key: "ref", Value: id(1, i%40)}}},
+			{Key: "lines", Value: bson.A{
+				bson.D{{Key: "product", Value: fmt.Sprint("p", i%30)}, {Key: "qty", Value: 1}},
+				bson.D{{Key: "product", Value: fmt.Sprint("p", (i+3)%30)}, {Key: "qty", Value: 2}},
+			}},
+			{Key: "coupon", Value: id(9, i)},
+		}
 	})
-	if _, err := db.Collection("orders").Indexes().CreateOne(t.Context(), mongo.IndexModel{Keys: bson.D{{Key: "coupon", Value: 1}}}); err != nil {
+	if _, err := db.Collection("orders").Indexes().
+		CreateOne(t.Context(), mongo.IndexModel{Keys: bson.D{{Key: "coupon", Value: 1}}}); err != nil {
 		t.Fatal(err)
 	}
 	if err := db.CreateCollection(t.Context(), "empty"); err != nil {
@@ -64,16 +79,20 @@ func TestSurveyDatabase(t *testing.T) {
 		}
 		for _, c := range s.Collections {
 			names = append(names, fmt.Sprint(c.Name, " ", c.Sampled.N, " of ", c.Sampled.Of))
-			if c.Name == "orders" && c.Unknown == "" && (len(c.Indexes) != 1 || c.Indexes[0].Name != "coupon_1" || c.Indexes[0].Ops > most) {
+			if c.Name == "orders" && c.Unknown == "" &&
+				(len(c.Indexes) != 1 || c.Indexes[0].Name != "coupon_1" || c.Indexes[0].Ops > most) {
 				t.Errorf("indexes of orders: %s", c.Indexes)
 			}
 		}
-		if got, want := strings.Join(names, ", "), "categories 7 of 7, customers 40 of 40, empty 0 of 0, orders 120 of 120, products 30 of 30"; got != want {
+		if got, want := strings.Join(names, ", "),
+			"categories 7 of 7, customers 40 of 40, empty 0 of 0, orders 120 of 120, products 30 of 30"; got != want {
 			t.Errorf("collections %s, want %s", got, want)
 		}
 		for _, r := range s.Relations {
 			has := r.Relation.Parent.Has
-			relations = append(relations, fmt.Sprintf("%s.%s → %s: %s, %d to %d, %s", r.Collection, r.Path, r.To, r.Relation.Now, has.Typical, has.Max, r.Matched))
+			relations = append(relations,
+				fmt.Sprintf("%s.%s → %s: %s, %d to %d, %s", r.Collection, r.Path, r.To, r.Relation.Now,
+					has.Typical, has.Max, r.Matched))
 			if a := advise.Choose(r.Relation); a.Err != nil {
 				t.Errorf("%s: %v", r.Path, a.Err)
 			}
@@ -107,7 +126,8 @@ func TestSurveyDatabaseRefuses(t *testing.T) {
 	}
 }
 
-// A server that refuses to tell how much indexes are used leaves that unknown; a connection that breaks there is an error.
+// A server that refuses to tell how much indexes are used leaves that unknown; a connection that breaks there is an
+// error.
 func TestSurveyDatabaseIndexes(t *testing.T) {
 	stats := func(c mongotest.Command) bool { return strings.Contains(c.Body.String(), "$indexStats") }
 	for _, test := range []struct {

@@ -113,7 +113,9 @@ func (d *decision) but(rule Rule, figure, format string, args ...any) {
 func (d *decision) without(field string, rule Rule, figure, format string, args ...any) {
 	told := func(r Reason) bool { return r.Unused == d.field(field) }
 	if d.want && !slices.ContainsFunc(d.reasons, told) {
-		d.reasons = append(d.reasons, Reason{Text: fmt.Sprintf(format, args...), Figure: figure, Rule: rule, Unused: d.field(field)})
+		d.reasons = append(d.reasons, Reason{
+			Text: fmt.Sprintf(format, args...), Figure: figure, Rule: rule, Unused: d.field(field),
+		})
 	}
 }
 
@@ -140,14 +142,16 @@ func (d *decision) values() bool {
 		return false
 	case arrayBytes(d.kept, d.Child.Bytes) > ArrayLimit:
 		d.large = true
-		d.say(ruleWorking, d.arrayFigure(), "an array of %s would be read with every read of one of the %s", d.Child.Name, d.Parent.Name)
+		d.say(ruleWorking, d.arrayFigure(), "an array of %s would be read with every read of one of the %s",
+			d.Child.Name, d.Parent.Name)
 		return false
 	case d.hot() && d.kept > 1 && !d.Atomic:
 		d.large = true
 		d.sayHot()
 		return false
 	}
-	d.say(ruleValues, d.countFigure(limit), "%s are values without an identity, and stay in the document that they describe", d.Child.Name)
+	d.say(ruleValues, d.countFigure(limit),
+		"%s are values without an identity, and stay in the document that they describe", d.Child.Name)
 	if d.Child.Alone >= AccessLimit || d.Child.Shows >= AccessLimit {
 		d.say(ruleAccess, "1 index", "an index on the array finds %s by a value", d.Parent.Name)
 	}
@@ -177,17 +181,21 @@ func (d *decision) embeds() bool {
 	}
 	d.say(rule, "1 command", "%s are read with their %s, and nothing compels to part them", d.Child.Name, d.Parent.Name)
 	if d.ReadsPerAdd >= WriteLimit {
-		d.say(ruleChange, d.mark("read/write ratio "+ratioText(d.ReadsPerAdd), "ReadsPerAdd")+" ≥ 1", "%s are not written more often than read", d.Child.Name)
+		d.say(ruleChange, d.mark("read/write ratio "+ratioText(d.ReadsPerAdd), "ReadsPerAdd")+" ≥ 1",
+			"%s are not written more often than read", d.Child.Name)
 	}
 	switch {
 	case d.bounded:
-		d.say(ruleArrays, d.text("at most %s ≤ %d", countText(d.kept), FewLimit), "only the newest %s are kept, and the others dropped", d.Child.Name)
+		d.say(ruleArrays, d.text("at most %s ≤ %d", countText(d.kept), FewLimit),
+			"only the newest %s are kept, and the others dropped", d.Child.Name)
 	case d.kept > FewLimit:
-		d.say(ruleArrays, d.text("%s × %s ≤ %s", countText(d.kept), bytesText(d.Child.Bytes), bytesText(WasteLimit)), "a parent has no more %s than a rule allows, and all are small", d.Child.Name)
+		d.say(ruleArrays, d.text("%s × %s ≤ %s", countText(d.kept), bytesText(d.Child.Bytes), bytesText(WasteLimit)),
+			"a parent has no more %s than a rule allows, and all are small", d.Child.Name)
 	case d.shape == oneToMany:
 		d.say(ruleArrays, d.countFigure(FewLimit), "a parent has few %s, and no more than these", d.Child.Name)
 	}
-	d.say(ruleLimit, d.sizeFigure(d.kept, d.Child.Bytes, "Child.Bytes"), "the largest of the %s stays small", d.Parent.Name)
+	d.say(ruleLimit, d.sizeFigure(d.kept, d.Child.Bytes, "Child.Bytes"),
+		"the largest of the %s stays small", d.Parent.Name)
 	if d.Atomic {
 		d.say(ruleAtomic, "1 atomic write", "parent and children change in one step")
 	}
@@ -203,20 +211,24 @@ func (d *decision) cannotEmbed() bool {
 	switch {
 	case d.kept == unbounded:
 		d.large = true
-		d.say(ruleArrays, "unbounded", "nothing ends the number of %s, and an array should not grow without bound", d.Child.Name)
+		d.say(ruleArrays, "unbounded",
+			"nothing ends the number of %s, and an array should not grow without bound", d.Child.Name)
 	case d.kept > FewLimit && !d.small():
 		d.large = true
 		d.say(ruleArrays, d.text("%s > %d", d.worstText(), FewLimit), "too many %s to embed%s", d.Child.Name, d.growth())
 	case d.shape != oneToOne && arrayBytes(d.kept, d.Child.Bytes) > ArrayLimit:
 		d.large = true
-		d.say(ruleWorking, d.arrayFigure(), "embedded, %s would be read with every read of one of the %s", d.Child.Name, d.Parent.Name)
+		d.say(ruleWorking, d.arrayFigure(), "embedded, %s would be read with every read of one of the %s",
+			d.Child.Name, d.Parent.Name)
 	}
 	if d.kept != unbounded && !d.fits(d.kept, d.Child.Bytes) {
 		d.large = true
-		d.say(ruleLimit, d.sizeFigure(d.kept, d.Child.Bytes, "Child.Bytes"), "embedded, %s would not fit a document", d.Child.Name)
+		d.say(ruleLimit, d.sizeFigure(d.kept, d.Child.Bytes, "Child.Bytes"),
+			"embedded, %s would not fit a document", d.Child.Name)
 	}
 	if d.shape == manyToMany {
-		d.say(ruleShared, d.upTo(d.parents, d.Parent.Name), "one of the %s can belong to several: embedded, it would be in each of them, and change in each", d.Child.Name)
+		d.say(ruleShared, d.upTo(d.parents, d.Parent.Name),
+			"one of the %s can belong to several: embedded, it would be in each of them, and change in each", d.Child.Name)
 	}
 	return d.large || d.shape == manyToMany
 }
@@ -233,18 +245,25 @@ func (d *decision) objections() (out []Reason) {
 	}
 	p, c := d.Parent.Name, d.Child.Name
 	if d.Child.Alone >= AccessLimit {
-		object(ruleStandalone, d.mark(percent(d.Child.Alone)+" of reads", "Child.Alone")+" ≥ "+percent(AccessLimit), "some %s are looked up on their own", c)
+		object(ruleStandalone, d.mark(percent(d.Child.Alone)+" of reads", "Child.Alone")+" ≥ "+percent(AccessLimit),
+			"some %s are looked up on their own", c)
 	}
 	if d.ReadsPerAdd < WriteLimit {
-		object(ruleAppended, d.mark("read/write ratio "+ratioText(d.ReadsPerAdd), "ReadsPerAdd")+" < 1", "%s are added more often than they are read with their %s", c, p)
+		object(ruleAppended, d.mark("read/write ratio "+ratioText(d.ReadsPerAdd), "ReadsPerAdd")+" < 1",
+			"%s are added more often than they are read with their %s", c, p)
 	}
 	if d.Child.ReadsPerChange < WriteLimit {
-		object(ruleChange, d.mark("reads/change "+ratioText(d.Child.ReadsPerChange), "Child.ReadsPerChange")+" < 1", "%s change more often than they are read", c)
+		object(ruleChange, d.mark("reads/change "+ratioText(d.Child.ReadsPerChange), "Child.ReadsPerChange")+" < 1",
+			"%s change more often than they are read", c)
 	}
 	if d.Parent.Shows < AccessLimit {
-		object(ruleTogether, d.mark(percent(d.Parent.Shows)+" of reads", "Parent.Shows")+" < "+percent(AccessLimit), "%s are seldom read with their %s", p, c)
-	} else if waste := (1 - d.Parent.Shows) * float64(arrayBytes(min(d.typical, d.kept), d.Child.Bytes)); waste > WasteLimit {
-		object(ruleWorking, d.mark(bytesText(int64(waste))+" a read", "Parent.Shows", "Child.Bytes", "Parent.Has.Typical")+" > "+bytesText(WasteLimit),
+		object(ruleTogether, d.mark(percent(d.Parent.Shows)+" of reads", "Parent.Shows")+" < "+percent(AccessLimit),
+			"%s are seldom read with their %s", p, c)
+	} else if waste := (1 - d.Parent.Shows) * float64(arrayBytes(min(d.typical, d.kept),
+		d.Child.Bytes)); waste > WasteLimit {
+		object(ruleWorking,
+			d.mark(bytesText(int64(waste))+" a read", "Parent.Shows", "Child.Bytes", "Parent.Has.Typical")+
+				" > "+bytesText(WasteLimit),
 			"most reads of %s would carry %s that they don't show", p, c)
 	}
 	if d.hot() {
@@ -266,11 +285,13 @@ func (d *decision) sayHot() {
 
 // outlier decides whether only the few largest parents have overflow documents.
 func (d *decision) outlier() bool {
-	if d.shape != oneToMany || d.Atomic || d.Child.Value || d.bounded || !d.large || d.p99 > FewLimit || d.Child.Page > 0 ||
+	if d.shape != oneToMany || d.Atomic || d.Child.Value || d.bounded || !d.large ||
+		d.p99 > FewLimit || d.Child.Page > 0 ||
 		arrayBytes(d.p99, d.Child.Bytes) > ArrayLimit || !d.fits(d.p99, d.Child.Bytes) || len(d.objections()) > 0 {
 		return false
 	}
-	d.say(ruleOutlier, d.text("99 in 100 have at most %s ≤ %d", countText(d.p99), FewLimit), "only few of the %s outgrow their document: the rest of those overflows", d.Parent.Name)
+	d.say(ruleOutlier, d.text("99 in 100 have at most %s ≤ %d", countText(d.p99), FewLimit),
+		"only few of the %s outgrow their document: the rest of those overflows", d.Parent.Name)
 	return true
 }
 

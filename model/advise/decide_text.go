@@ -15,7 +15,8 @@ func (d *decision) growth() string {
 	if c.PerDay < 1000 {
 		rate = d.text("%.4g", c.PerDay) // it is multiplied by thousands
 	}
-	return d.text(": %s today and %s a day for %s days", countText(c.Max), rate, d.mark(ratioText(c.Days), "Parent.Has.Days"))
+	return d.text(": %s today and %s a day for %s days", countText(c.Max), rate,
+		d.mark(ratioText(c.Days), "Parent.Has.Days"))
 }
 
 // worstText is the greatest number of children of a parent.
@@ -64,7 +65,8 @@ func (d *decision) sizeFigure(n, each int64, from ...string) string {
 	if n == unbounded || document == math.MaxInt64 {
 		return what + ", far beyond 16 MB"
 	}
-	return fmt.Sprintf("%s = %s, with the parent %s of 16 MB", what, bytesText(times(n, each)), d.mark(bytesText(document), "Parent.Bytes"))
+	return fmt.Sprintf("%s = %s, with the parent %s of 16 MB", what, bytesText(times(n, each)),
+		d.mark(bytesText(document), "Parent.Bytes"))
 }
 
 // listFigure compares a list of ids in one end with its limit.
@@ -75,9 +77,11 @@ func (d *decision) listFigure(n, each int64) string {
 	case n > ManyLimit:
 		return beyond(n)
 	case arrayBytes(n, each) > ArrayLimit:
-		return fmt.Sprintf("%s × %s = %s > %s", countText(n), bytesText(each), bytesText(arrayBytes(n, each)), bytesText(ArrayLimit))
+		return fmt.Sprintf("%s × %s = %s > %s", countText(n), bytesText(each),
+			bytesText(arrayBytes(n, each)), bytesText(ArrayLimit))
 	}
-	return fmt.Sprintf("%s × %s = %s; %s ≤ %s", countText(n), bytesText(each), bytesText(arrayBytes(n, each)), countText(n), countText(ManyLimit))
+	return fmt.Sprintf("%s × %s = %s; %s ≤ %s", countText(n), bytesText(each), bytesText(arrayBytes(n, each)),
+		countText(n), countText(ManyLimit))
 }
 
 // beyond returns "3,830 > 3,000", or "unbounded".

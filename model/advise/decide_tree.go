@@ -62,12 +62,15 @@ func (d *decision) tree() {
 	whole := t.Whole >= AccessLimit
 	if (whole || d.Atomic) && t.Nodes <= FewLimit && bytes <= ArrayLimit {
 		d.choice = DocumentTree
-		d.say(ruleEmbed, d.text("%s × %s = %s ≤ %s", countText(t.Nodes), d.mark(bytesText(d.Parent.Bytes), "Parent.Bytes"), bytesText(bytes), bytesText(ArrayLimit)),
+		d.say(ruleEmbed,
+			d.text("%s × %s = %s ≤ %s", countText(t.Nodes), d.mark(bytesText(d.Parent.Bytes), "Parent.Bytes"),
+				bytesText(bytes), bytesText(ArrayLimit)),
 			"a tree of few %s is one document, read and changed whole", nodes)
 		return
 	}
 	if d.Atomic {
-		d.without("Atomic", ruleAtomic, d.text("%s nodes, %s", countText(t.Nodes), bytesText(bytes)), "a tree is too large for one document: moves are finished by the next one that meets them")
+		d.without("Atomic", ruleAtomic, d.text("%s nodes, %s", countText(t.Nodes), bytesText(bytes)),
+			"a tree is too large for one document: moves are finished by the next one that meets them")
 	}
 	below := t.Below >= AccessLimit || whole
 	d.choice = d.nodes(below, t.Above >= AccessLimit)
@@ -90,19 +93,23 @@ func (d *decision) nodes(below, above bool) Choice {
 		d.but(ruleTree, d.text("up to %s documents", countText(t.Nodes)), "whatever is added or moved renumbers others")
 		return NestedSet
 	case t.Levels > ManyLimit || plus(d.Parent.Bytes, ancestors) > model.MaxDocument:
-		d.say(ruleTree, d.text("%s levels > %s", countText(t.Levels), countText(ManyLimit)), "what lies above would outgrow one of the %s: each holds its parent's id", nodes)
+		d.say(ruleTree, d.text("%s levels > %s", countText(t.Levels), countText(ManyLimit)),
+			"what lies above would outgrow one of the %s: each holds its parent's id", nodes)
 		return d.children()
 	case above && t.ReadsPerMove >= WriteLimit:
-		d.say(ruleTree, d.mark(percent(t.Above)+" of reads", "Tree.Above"), "each of the %s lists what lies above it: both ways are one query", nodes)
+		d.say(ruleTree, d.mark(percent(t.Above)+" of reads", "Tree.Above"),
+			"each of the %s lists what lies above it: both ways are one query", nodes)
 		return AncestorArray
 	case below && t.ReadsPerMove >= WriteLimit:
-		d.say(ruleTree, d.mark(percent(max(t.Below, t.Whole))+" of reads", "Tree.Below"), "each of the %s holds its path: what lies below is one range of an index", nodes)
+		d.say(ruleTree, d.mark(percent(max(t.Below, t.Whole))+" of reads", "Tree.Below"),
+			"each of the %s holds its path: what lies below is one range of an index", nodes)
 		return MaterializedPath
 	case below || above:
 		d.say(ruleTree, still+" < 1", "a move writes one document: the tree changes more often than it is read in depth")
 		return d.children()
 	}
-	d.say(ruleTree, "1 index", "each of the %s holds its parent's id: nodes are read with their children, and seldom in depth", nodes)
+	d.say(ruleTree, "1 index",
+		"each of the %s holds its parent's id: nodes are read with their children, and seldom in depth", nodes)
 	return d.children()
 }
 

@@ -25,23 +25,26 @@ type blogPost struct {
 var (
 	blogPosts  = model.NewCollection[blogPost, string]("posts")
 	postBounds = []advise.Bound{
-		{Path: "_id", Bytes: 24}, {Path: "name", Bytes: 200}, {Path: "summary", Bytes: 2000}, {Path: "tags", Items: 10, Bytes: 30},
-		{Path: "comments.author", Bytes: 60}, {Path: "comments.comment", Bytes: 1000},
+		{Path: "_id", Bytes: 24}, {Path: "name", Bytes: 200}, {Path: "summary", Bytes: 2000},
+		{Path: "tags", Items: 10, Bytes: 30}, {Path: "comments.author", Bytes: 60}, {Path: "comments.comment", Bytes: 1000},
 	}
 )
 
-// How large does a post get? Without a bound on its comments nobody knows; with the newest three it is known to the byte.
+// How large does a post get? Without a bound on its comments nobody knows; with the newest three it is known to the
+// byte.
 func ExampleBudget() {
 	unbounded := advise.NewBudget(blogPosts, postBounds...)
 	fmt.Print(unbounded.Worst())
-	fmt.Printf("at 300 comments a day, the longest there are, it is full in %.0f days\n\n", unbounded.Days("comments", 0, 300))
+	fmt.Printf("at 300 comments a day, the longest there are, it is full in %.0f days\n\n",
+		unbounded.Days("comments", 0, 300))
 
 	recent := advise.NewBudget(blogPosts, append(postBounds, advise.Bound{Path: "comments", Items: 3})...)
 	fmt.Print(recent.Worst())
 	fmt.Println(recent.Worst().Fits())
 
 	post := blogPost{ID: "1", Name: "What's new in the coolest Cloud", Comments: []blogComment{
-		{1, "anon", "something useful, I'm sure"}, {2, "bob", "wisdom from the interwebs"}, {3, "jane", "....."}, {4, "anon", "more goodness"},
+		{1, "anon", "something useful, I'm sure"}, {2, "bob", "wisdom from the interwebs"}, {3, "jane", "....."},
+		{4, "anon", "more goodness"},
 	}}
 	size, err := recent.Size(post)
 	fmt.Println("this post has", size, "bytes", err)

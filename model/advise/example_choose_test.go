@@ -23,22 +23,23 @@ var (
 		},
 	}
 	hostsWriteLogs = advise.Relation{
-		Parent:      advise.End{Name: "hosts", Has: advise.Count{Typical: 2e6, Max: 3e7, Unbounded: true}},
-		Child:       advise.End{Name: "logmsgs", Bytes: 150, Newest: advise.Newest{N: 1000, ReadsPerWrite: 2}}, // a host's page shows the last thousand
+		Parent: advise.End{Name: "hosts", Has: advise.Count{Typical: 2e6, Max: 3e7, Unbounded: true}},
+		// a host's page shows the last thousand
+		Child:       advise.End{Name: "logmsgs", Bytes: 150, Newest: advise.Newest{N: 1000, ReadsPerWrite: 2}},
 		ReadsPerAdd: 0.01,
 		Now:         advise.Embed, // as it is stored today
 	}
 )
 
-// Three relations of one application, each described by what is known of it, and a change of the figures that a unit test would
-// notice.
+// Three relations of one application, each described by what is known of it, and a change of the figures that a unit
+// test would notice.
 func ExampleChoose() {
 	for _, r := range []advise.Relation{peopleHaveAddresses, productsListParts, hostsWriteLogs} {
 		fmt.Print(advise.Choose(r), "\n")
 	}
 
-	// In a unit test: advise.Choose(peopleHaveAddresses).Want(t, advise.Embed). Later somebody wants a list of all addresses in a
-	// city, and the test fails.
+	// In a unit test: advise.Choose(peopleHaveAddresses).Want(t, advise.Embed). Later somebody wants a list of all
+	// addresses in a city, and the test fails.
 	r := peopleHaveAddresses
 	r.Child.Alone = 0.25
 	fmt.Println(advise.Choose(r).Choice == advise.Embed, advise.Choose(r).Choice)

@@ -32,7 +32,8 @@ var (
 	records = model.NewCollection[record, string]("records")
 )
 
-// A database that nobody has described yet. What it holds is told by its documents, and what to make of each relation by Choose.
+// A database that nobody has described yet. What it holds is told by its documents, and what to make of each relation
+// by Choose.
 func ExampleSurveyDatabase() {
 	client, stop := mongotest.Start()
 	defer stop()
@@ -40,7 +41,8 @@ func ExampleSurveyDatabase() {
 	plan := singers.InsertMany([]singer{{"ella", "Ella"}, {"nina", "Nina"}, {"billie", "Billie"}})
 	for i, of := range []string{"ella", "ella", "nina", "billie"} {
 		id := fmt.Sprint("record ", i)
-		plan = model.Concat(plan, model.NewPlan(records.Insert(record{id, of, []string{"one", "two"}, []price{{"FR", 1900}, {"US", 2100}}})))
+		plan = model.Concat(plan,
+			model.NewPlan(records.Insert(record{id, of, []string{"one", "two"}, []price{{"FR", 1900}, {"US", 2100}}})))
 	}
 	if _, err := plan.Run(ctx, db); err != nil {
 		log.Fatal(err)

@@ -52,7 +52,8 @@ func (r Relation) facts() (*facts, error) {
 		return f, nil
 	}
 	if f.Parent.Has == (Count{}) && f.Child.Has == (Count{}) {
-		return nil, refuse("Parent.Has", nil, "how many children a parent has is the first question: give Typical, Max or Unbounded")
+		return nil, refuse("Parent.Has", nil,
+			"how many children a parent has is the first question: give Typical, Max or Unbounded")
 	}
 	for _, check := range []func() error{f.checkCounts, f.checkSizes, f.checkShown, f.checkAccess} {
 		if err := check(); err != nil {
@@ -193,7 +194,8 @@ func (f *facts) checkShown() error {
 		case n.N == 0 && *n != (Newest{}):
 			return refuse(name+"Newest.N", n.N, "is 0, but the rest of Newest describes them")
 		case n.Bytes < 0 || n.Bytes > e.end.Bytes:
-			return refuse(name+"Newest.Bytes", n.Bytes, fmt.Sprintf("must be from 0 to the document's own %d bytes", e.end.Bytes))
+			return refuse(name+"Newest.Bytes", n.Bytes,
+				fmt.Sprintf("must be from 0 to the document's own %d bytes", e.end.Bytes))
 		case !number(n.ReadsPerWrite, math.Inf(1)):
 			return refuse(name+"Newest.ReadsPerWrite", n.ReadsPerWrite, "must be a ratio, 0 or more, or None")
 		case e.end.Page < 0:

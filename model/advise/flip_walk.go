@@ -20,7 +20,9 @@ func (s *search) probes(field string, own, most float64) [2][]float64 {
 	if most == 1 {
 		limits = []float64{0, AccessLimit / 2, AccessLimit, 0.2, 0.4, 0.6, 0.8, 1}
 	} else if most == mostCount {
-		limits = []float64{0, 1, FewLimit, ManyLimit, defaultDays, 16 << 10, ArrayLimit, 1 << 20, model.MaxDocument, mostCount}
+		limits = []float64{
+			0, 1, FewLimit, ManyLimit, defaultDays, 16 << 10, ArrayLimit, 1 << 20, model.MaxDocument, mostCount,
+		}
 		for x := 4.0; x < 1e9; x *= 4 {
 			limits = append(limits, x)
 		}
@@ -47,7 +49,9 @@ func (s *search) probes(field string, own, most float64) [2][]float64 {
 
 // walk tries the probes until the answer changes, then searches back for the boundary. If
 // already the first value gives another answer, this change is needless.
-func (s *search) walk(base Relation, also Flip, set func(float64) Change, probes []float64, between func(a, b float64) float64, farther float64) {
+func (s *search) walk(
+	base Relation, also Flip, set func(float64) Change, probes []float64, between func(a, b float64) float64, farther float64,
+) {
 	at := func(v float64) (answer, bool) {
 		there, err := set(v).Apply(base)
 		if err != nil {

@@ -73,7 +73,8 @@ func steadyOf(thirds [3]int64, confidence float64) steady {
 // is at least one parent.
 func growthOf(gained [][3]int64, days, confidence float64) Growth {
 	n := float64(len(gained))
-	gained = slices.SortedFunc(slices.Values(gained), func(a, b [3]int64) int { return slices.Compare(a[:], b[:]) }) // makes sums independent of the order
+	// makes sums independent of the order
+	gained = slices.SortedFunc(slices.Values(gained), func(a, b [3]int64) int { return slices.Compare(a[:], b[:]) })
 	most, sum, noise, low, high := 0.0, 0.0, 0.0, 0.0, 0.0
 	all := make([]steady, len(gained))
 	for i, thirds := range gained {
@@ -123,7 +124,8 @@ func (r *surveying) readGrowth() error {
 	}
 	since := until.Add(-r.spec.Window)
 	if first.After(since) {
-		g.Unknown = fmt.Sprintf("the children are of %.3g days, and %.3g are needed", float64(until.Sub(*first))/float64(day), g.Days)
+		g.Unknown = fmt.Sprintf("the children are of %.3g days, and %.3g are needed",
+			float64(until.Sub(*first))/float64(day), g.Days)
 		return nil
 	}
 	gained := map[string]SurveyLink{}

@@ -30,8 +30,9 @@ func TestPoisson(t *testing.T) {
 		count           int64
 		miss, low, high float64
 	}{
-		{0, 0.05, 0, 3.689}, {1, 0.05, 0.0253, 5.572}, {2, 0.05, 0.2422, 7.225}, {5, 0.05, 1.623, 11.668}, {10, 0.05, 4.795, 18.390},
-		{50, 0.05, 37.11, 65.92}, {100, 0.05, 81.36, 121.63}, {10, 0.01, 3.717, 21.398}, {30, 0.01, 17.767, 46.997},
+		{0, 0.05, 0, 3.689}, {1, 0.05, 0.0253, 5.572}, {2, 0.05, 0.2422, 7.225}, {5, 0.05, 1.623, 11.668},
+		{10, 0.05, 4.795, 18.390}, {50, 0.05, 37.11, 65.92}, {100, 0.05, 81.36, 121.63}, {10, 0.01, 3.717, 21.398},
+		{30, 0.01, 17.767, 46.997},
 	} {
 		low, high := poisson(test.count, test.miss)
 		near := func(got, want float64) bool { return math.Abs(got-want) <= 0.02*want+0.02 }
@@ -41,7 +42,8 @@ func TestPoisson(t *testing.T) {
 	}
 }
 
-// A rate that is known comes out, whether all parents gain alike or one more than the others; and the interval holds it.
+// A rate that is known comes out, whether all parents gain alike or one more than the others; and the interval holds
+// it.
 func TestGrowthOfKnownRates(t *testing.T) {
 	for _, test := range []struct {
 		name           string
@@ -107,7 +109,9 @@ func TestGrowthBursts(t *testing.T) {
 }
 
 func TestGrowthString(t *testing.T) {
-	if s := (Growth{PerDay: 0.214, Low: 0.1, High: 0.4, Days: 90, Parents: 1812}).String(); s != "0.214 a day (0.1 to 0.4) for the parent that gains most, from 90 days of 1,812 parents" {
+	if s := (Growth{
+		PerDay: 0.214, Low: 0.1, High: 0.4, Days: 90, Parents: 1812,
+	}).String(); s != "0.214 a day (0.1 to 0.4) for the parent that gains most, from 90 days of 1,812 parents" {
 		t.Error(s)
 	}
 	if s := (Growth{Unknown: "why"}).String(); !strings.HasPrefix(s, "not known: why") {

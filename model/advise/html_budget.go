@@ -75,7 +75,10 @@ func (b *Budget) growth(p *page.Page) {
 	p.Text("Each line is one path. Everything else has its largest size. A path without a bound is followed up to 16 MB.")
 	p.Lines(page.Lines{
 		Caption: "Size of one of the " + b.docs.Name() + " by one of its paths",
-		X:       page.Axis{Name: "items of an array or map, or bytes of a text", From: 1, To: 2 * most, Log: true, Ticks: page.Decades(1, 2*most), Text: ratioText},
-		Y:       bytesAxis(least), Lines: lines, Limits: fullDocument(),
+		X: page.Axis{
+			Name: "items of an array or map, or bytes of a text",
+			From: 1, To: 2 * most, Log: true, Ticks: page.Decades(1, 2*most), Text: ratioText,
+		},
+		Y: bytesAxis(least), Lines: lines, Limits: fullDocument(),
 	})
 }

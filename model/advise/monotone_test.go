@@ -89,7 +89,11 @@ var monotone = []raised{
 			down(&r.Parent.Copied.ReadsPerChange, f, 100)
 		}
 	}, gains(advise.CopyIntoChild)},
-	{"copies must be right", func(r *rel, _ float64) { r.Child.Copied.Strong = r.Child.Copied.Fields != "" }, gains(advise.CopyIntoParent)},
+	{
+		name:  "copies must be right",
+		raise: func(r *rel, _ float64) { r.Child.Copied.Strong = r.Child.Copied.Fields != "" },
+		wrong: gains(advise.CopyIntoParent),
+	},
 	{"the newest are looked at less", func(r *rel, f float64) {
 		if r.Child.Newest.ReadsPerWrite != 0 {
 			down(&r.Child.Newest.ReadsPerWrite, f, 0)
@@ -108,7 +112,8 @@ var monotone = []raised{
 			share(&r.Child.Shows, f)
 		}
 	}, func(before, after advise.Choice) bool {
-		return before.Has(advise.TwoWay) && after.Has(advise.ChildRefs) || before.Has(advise.ParentRef) && after.Has(advise.ChildRefs)
+		return before.Has(advise.TwoWay) && after.Has(advise.ChildRefs) ||
+			before.Has(advise.ParentRef) && after.Has(advise.ChildRefs)
 	}},
 }
 

@@ -48,7 +48,8 @@ func (s Spread) String() string {
 	}
 	text := fmt.Sprintf("%s at p50, %s at p99, at most %s", s.P50, s.P99, countText(s.Max))
 	if !s.Whole() {
-		text = fmt.Sprintf("%s at p50, %s at p99, greatest seen %s (up to %.2g %% may have more)", s.P50, s.P99, countText(s.Max), s.Beyond*100)
+		text = fmt.Sprintf("%s at p50, %s at p99, greatest seen %s (up to %.2g %% may have more)", s.P50, s.P99,
+			countText(s.Max), s.Beyond*100)
 	}
 	return text + "; " + s.Sampled.String()
 }

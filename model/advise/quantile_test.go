@@ -79,8 +79,9 @@ func TestOpenIntervals(t *testing.T) {
 		low, high bool
 		text      string
 	}{
-		{5, 0.5, true, true, "3 (too few to tell)"}, {6, 0.5, false, false, "3 (1 to 6)"}, {5, 0.99, false, true, "5 (4 or more)"},
-		{5, 0.01, true, false, "1 (2 or less)"}, {1, 0.5, true, true, "1 (too few to tell)"},
+		{5, 0.5, true, true, "3 (too few to tell)"}, {6, 0.5, false, false, "3 (1 to 6)"},
+		{5, 0.99, false, true, "5 (4 or more)"}, {5, 0.01, true, false, "1 (2 or less)"},
+		{1, 0.5, true, true, "1 (too few to tell)"},
 	} {
 		sorted := make([]int64, test.n)
 		for i := range sorted {
@@ -96,7 +97,8 @@ func TestOpenIntervals(t *testing.T) {
 	}
 }
 
-// The share beyond the greatest seen is what leaves a sample without any of it at most as often as the confidence allows.
+// The share beyond the greatest seen is what leaves a sample without any of it at most as often as the confidence
+// allows.
 func TestBeyond(t *testing.T) {
 	s := spreadOf(make([]int64, 1000), 5000, 0.95)
 	if left := math.Pow(1-s.Beyond, 1000); math.Abs(left-0.05) > 1e-9 || math.Abs(s.Beyond-0.003) > 1e-4 {

@@ -21,14 +21,17 @@ func (d *decision) refersToOne() Choice {
 	why := d.Child.Ordered || d.Parent.Has.Fixed && shown
 	switch {
 	case !why:
-		d.say(ruleOwned, "1 write to add, 1 index", "each of the %s belongs to one of the %s, and holds its id", d.Child.Name, d.Parent.Name)
+		d.say(ruleOwned, "1 write to add, 1 index", "each of the %s belongs to one of the %s, and holds its id",
+			d.Child.Name, d.Parent.Name)
 		if asked {
 			d.sayAsked()
 		}
 		return ParentRef
 	case !d.listed(d.n, size):
 		if d.Child.Ordered {
-			d.without("Child.Ordered", ruleWhere, d.listFigure(d.n, size), "a list of ids would outgrow one of the %s: keep the order by a number in each of the %s", d.Parent.Name, d.Child.Name)
+			d.without("Child.Ordered", ruleWhere, d.listFigure(d.n, size),
+				"a list of ids would outgrow one of the %s: keep the order by a number in each of the %s",
+				d.Parent.Name, d.Child.Name)
 		} else {
 			d.say(ruleWhere, d.listFigure(d.n, size), "ids of %s would outgrow one of the %s", d.Child.Name, d.Parent.Name)
 		}
@@ -36,21 +39,25 @@ func (d *decision) refersToOne() Choice {
 	case d.hot():
 		d.sayHot()
 		if d.Child.Ordered {
-			d.without("Child.Ordered", ruleHot, d.hotFigure(), "a list of ids would be written too often: keep the order by a number in each of the %s", d.Child.Name)
+			d.without("Child.Ordered", ruleHot, d.hotFigure(),
+				"a list of ids would be written too often: keep the order by a number in each of the %s", d.Child.Name)
 		}
 		return ParentRef
 	}
 	if d.Child.Ordered {
-		d.say(ruleOrdered, d.listFigure(d.n, size), "a list of ids in each of the %s keeps the order of its %s", d.Parent.Name, d.Child.Name)
+		d.say(ruleOrdered, d.listFigure(d.n, size), "a list of ids in each of the %s keeps the order of its %s",
+			d.Parent.Name, d.Child.Name)
 	} else {
-		d.say(ruleBound, d.listFigure(d.n, size), "a list of ids in each of the %s stays bounded, and one write keeps the bound", d.Parent.Name)
+		d.say(ruleBound, d.listFigure(d.n, size),
+			"a list of ids in each of the %s stays bounded, and one write keeps the bound", d.Parent.Name)
 	}
 	if !asked {
 		return ChildRefs
 	}
 	d.sayAsked()
 	if d.Atomic {
-		d.say(ruleTwoWay, "1 atomic write", "a link changes in one step if one side holds it; an index serves the other direction")
+		d.say(ruleTwoWay, "1 atomic write",
+			"a link changes in one step if one side holds it; an index serves the other direction")
 		return ChildRefs
 	}
 	d.sayTwice()
@@ -67,18 +74,22 @@ func (d *decision) refersToMany() Choice {
 	}
 	if d.Child.Has.PerSecond > HotLimit {
 		back = false
-		d.say(ruleHot, d.text("%s writes a second > %d", ratioText(d.Child.Has.PerSecond), HotLimit), "one of the %s would be written too often", d.Child.Name)
+		d.say(ruleHot, d.text("%s writes a second > %d", ratioText(d.Child.Has.PerSecond), HotLimit),
+			"one of the %s would be written too often", d.Child.Name)
 	}
 	both := d.Child.Shows >= AccessLimit && d.Parent.Shows >= AccessLimit
 	switch {
 	case !forth && !back:
-		d.say(ruleWhere, d.text("%s: %s; %s: %s", d.Child.Name, d.listFigure(d.n, d.Child.IDBytes), d.Parent.Name, d.listFigure(d.parents, d.Parent.IDBytes)),
+		d.say(ruleWhere,
+			d.text("%s: %s; %s: %s", d.Child.Name, d.listFigure(d.n, d.Child.IDBytes), d.Parent.Name,
+				d.listFigure(d.parents, d.Parent.IDBytes)),
 			"neither side has room for a list of ids: each link is a document")
 		d.sayUnordered(childEnd, d.Child)
 		d.sayUnordered(parentEnd, d.Parent)
 		return Links
 	case d.LinkBytes > 0 && both:
-		d.say(ruleLinks, bytesText(d.LinkBytes)+" a link", "both sides ask for the links' own fields, which a document for each link holds once")
+		d.say(ruleLinks, bytesText(d.LinkBytes)+" a link",
+			"both sides ask for the links' own fields, which a document for each link holds once")
 		d.sayUnordered(childEnd, d.Child)
 		d.sayUnordered(parentEnd, d.Parent)
 		return Links
@@ -121,7 +132,8 @@ func (d *decision) listsBack() bool {
 // sayUnordered says that no list keeps the order of an end's documents.
 func (d *decision) sayUnordered(end string, e End) {
 	if e.Ordered {
-		d.without(end+".Ordered", ruleWhere, "", "no list of ids keeps the order of %s: keep it by a number in each link", e.Name)
+		d.without(end+".Ordered", ruleWhere, "",
+			"no list of ids keeps the order of %s: keep it by a number in each link", e.Name)
 	}
 }
 
@@ -136,12 +148,14 @@ func (d *decision) elementBytes(id int64) int64 {
 
 func (d *decision) sayList() {
 	if d.want {
-		d.say(ruleWhere, d.listFigure(d.n, d.elementBytes(d.Child.IDBytes)), "a list of ids in each of the %s stays bounded, and shows them in order", d.Parent.Name)
+		d.say(ruleWhere, d.listFigure(d.n, d.elementBytes(d.Child.IDBytes)),
+			"a list of ids in each of the %s stays bounded, and shows them in order", d.Parent.Name)
 	}
 }
 
 func (d *decision) sayAsked() {
-	d.say(ruleAccess, d.mark(percent(d.Child.Shows)+" of reads", "Child.Shows")+" ≥ "+percent(AccessLimit), "%s are asked for their %s", d.Child.Name, d.Parent.Name)
+	d.say(ruleAccess, d.mark(percent(d.Child.Shows)+" of reads", "Child.Shows")+" ≥ "+percent(AccessLimit),
+		"%s are asked for their %s", d.Child.Name, d.Parent.Name)
 }
 
 func (d *decision) sayTwice() {

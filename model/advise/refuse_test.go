@@ -37,7 +37,10 @@ func TestChooseRefuses(t *testing.T) {
 		{"ReadsPerAdd", func(r *rel) { r.ReadsPerAdd = -2 }},
 		{"Child.Copied.Fields", func(r *rel) { r.Child.Copied.Bytes = 3 }},
 		{"Parent.Copied.Bytes", func(r *rel) { r.Parent.Copied.Fields, r.Parent.Copied.Bytes = "name", -1 }},
-		{"Parent.Copied.ReadsPerChange", func(r *rel) { r.Parent.Copied.Fields, r.Parent.Copied.ReadsPerChange = "name", -7 }},
+		{
+			field:  "Parent.Copied.ReadsPerChange",
+			change: func(r *rel) { r.Parent.Copied.Fields, r.Parent.Copied.ReadsPerChange = "name", -7 },
+		},
 		{"Child.Newest.N", func(r *rel) { r.Child.Newest.N = -1 }},
 		{"Child.Newest.N", func(r *rel) { r.Child.Newest.Drop = true }},
 		{"Child.Newest.ReadsPerWrite", func(r *rel) { r.Child.Newest = advise.Newest{N: 1, ReadsPerWrite: -4} }},
@@ -85,7 +88,8 @@ func TestChooseRefuses(t *testing.T) {
 func TestChangeApply(t *testing.T) {
 	r := advise.Relation{}
 	for _, c := range []advise.Change{
-		{"Parent.Has.Max", nil, 1.5}, {"Atomic", nil, int64(1)}, {"Parent.Shows", nil, true}, {"Nothing", nil, true}, {"", nil, true}, {"Child.Newest", nil, true}, {"Parent", nil, "p"}, {"Child.Newest.Nothing", nil, true},
+		{"Parent.Has.Max", nil, 1.5}, {"Atomic", nil, int64(1)}, {"Parent.Shows", nil, true}, {"Nothing", nil, true},
+		{"", nil, true}, {"Child.Newest", nil, true}, {"Parent", nil, "p"}, {"Child.Newest.Nothing", nil, true},
 		{"Parent.Copied.Nothing", nil, true},
 	} {
 		var bad *model.ValueError
@@ -94,13 +98,15 @@ func TestChangeApply(t *testing.T) {
 		}
 	}
 	for _, c := range []advise.Change{
-		{"Parent.Has.Typical", int64(0), int64(2)}, {"Child.Has.Days", 0.0, 2.5}, {"Child.Newest.Drop", false, true}, {"Parent.Copied.ReadsPerChange", 0.0, 3.0},
-		{"Child.Copied.Bytes", int64(0), int64(9)}, {"Child.Page", int64(0), int64(4)}, {"Atomic", false, true},
+		{"Parent.Has.Typical", int64(0), int64(2)}, {"Child.Has.Days", 0.0, 2.5}, {"Child.Newest.Drop", false, true},
+		{"Parent.Copied.ReadsPerChange", 0.0, 3.0}, {"Child.Copied.Bytes", int64(0), int64(9)},
+		{"Child.Page", int64(0), int64(4)}, {"Atomic", false, true},
 	} {
 		there, err := c.Apply(r)
 		back, _ := advise.Change{Field: c.Field, To: c.From}.Apply(there)
-		if err != nil || there == r || back != r || !strings.Contains(strings.NewReplacer("{", " ", "}", " ").Replace(fmt.Sprintf("%+v ", there)),
-			c.Field[strings.LastIndex(c.Field, ".")+1:]+":"+fmt.Sprint(c.To)+" ") {
+		if err != nil || there == r || back != r ||
+			!strings.Contains(strings.NewReplacer("{", " ", "}", " ").Replace(fmt.Sprintf("%+v ", there)),
+				c.Field[strings.LastIndex(c.Field, ".")+1:]+":"+fmt.Sprint(c.To)+" ") {
 			t.Errorf("%s: %+v, %v", c, there, err)
 		}
 	}
@@ -109,14 +115,15 @@ func TestChangeApply(t *testing.T) {
 func TestChoiceHas(t *testing.T) {
 	c := advise.ParentRef | advise.Subset
 	for part, want := range map[advise.Choice]bool{
-		advise.ParentRef: true, advise.Subset: true, c: true, advise.Embed: false, advise.ChildRefs: false, advise.Counter: false,
-		advise.ParentRef | advise.Counter: false, 0: true,
+		advise.ParentRef: true, advise.Subset: true, c: true, advise.Embed: false,
+		advise.ChildRefs: false, advise.Counter: false, advise.ParentRef | advise.Counter: false, 0: true,
 	} {
 		if c.Has(part) != want {
 			t.Errorf("Has(%s): %v", part, !want)
 		}
 	}
-	if c.Structure() != advise.ParentRef || c.String() != "parent reference, the newest in the parent" || advise.Choice(0).String() != "none" {
+	if c.Structure() != advise.ParentRef || c.String() != "parent reference, the newest in the parent" ||
+		advise.Choice(0).String() != "none" {
 		t.Errorf("%s", c)
 	}
 }

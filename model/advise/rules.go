@@ -22,9 +22,10 @@ var (
 	ruleLimit      = Rule{"004", "part 1"} // squillions overflow 16 MB, even as ObjectIDs
 	ruleBound      = Rule{"004", "part 1"} // an array of the ids of a bounded number of parts
 	ruleTwoWay     = Rule{"004", "part 2"} // two-way references; no atomic update of both sides
-	ruleCopy       = Rule{"004", "part 2"} // fields are copied to documents that refer to their source, or that it refers to
-	ruleFold       = Rule{"004", "part 2"} // denormalize the one side whole, and remove it
-	ruleNewest     = Rule{"004", "part 2"} // the last 1000 messages of a host
+	// fields are copied to documents that refer to their source, or that it refers to
+	ruleCopy   = Rule{"004", "part 2"}
+	ruleFold   = Rule{"004", "part 2"} // denormalize the one side whole, and remove it
+	ruleNewest = Rule{"004", "part 2"} // the last 1000 messages of a host
 
 	ruleChange   = Rule{"000", "when to embed, 3"}     // embedded data changes infrequently
 	ruleTogether = Rule{"000", "when to embed, 5"}     // it is queried together

@@ -7,11 +7,16 @@ import (
 	"github.com/docmodel/docmodel/model/advise"
 )
 
-// A measured field whose true value may lie on the other side of a limit makes a runner-up, and one whose interval is within doesn't.
+// A measured field whose true value may lie on the other side of a limit makes a runner-up, and one whose interval is
+// within doesn't.
 func TestSurveyRunnersUp(t *testing.T) {
 	measured := rel{
-		Parent: end{Name: "posts", Has: count{Typical: 20, Max: 100, PerDay: 0.5, Days: 200, AtLeast: true}, Bytes: 500, Shows: 0.6},
-		Child:  end{Name: "comments", Bytes: 400, Alone: none},
+		Parent: end{
+			Name:  "posts",
+			Has:   count{Typical: 20, Max: 100, PerDay: 0.5, Days: 200, AtLeast: true},
+			Bytes: 500, Shows: 0.6,
+		},
+		Child: end{Name: "comments", Bytes: 400, Alone: none},
 	}
 	result := advise.SurveyResult{
 		Relation:  measured,

@@ -18,7 +18,8 @@ import (
 	"github.com/docmodel/docmodel/mongotest"
 )
 
-// wantGrowth counts by hand what was added in each third of the last 90 days. children are all of those that have a collection.
+// wantGrowth counts by hand what was added in each third of the last 90 days. children are all of those that have a
+// collection.
 func wantGrowth(t *testing.T, r advise.SurveyResult, byParent [][]time.Time, children []surveyChild) {
 	t.Helper()
 	var until time.Time
@@ -57,7 +58,8 @@ func wantGrowth(t *testing.T, r advise.SurveyResult, byParent [][]time.Time, chi
 			}
 		}
 	}
-	if want := advise.GrowthOf(told, 90, 0.95); r.Growth != want || r.Relation.Parent.Has.PerDay != want.PerDay || want.PerDay == 0 {
+	if want := advise.GrowthOf(told, 90, 0.95); r.Growth != want ||
+		r.Relation.Parent.Has.PerDay != want.PerDay || want.PerDay == 0 {
 		t.Errorf("growth %+v, want %+v", r.Growth, want)
 	}
 	if math.Abs(r.Daily-daily) > 1e-9 {
@@ -107,9 +109,19 @@ func TestSurveyGrowth(t *testing.T) {
 		choice   advise.Choice
 	}{
 		{"slow", slow, 0.005, 0.02, "", advise.Embed},
-		{"slow, and a new one that has gained many at once", append(slow[:60:60], steps(990, 0.1, 100)), 0.005, 0.02, "", advise.Embed},
-		{"slow, and an old one with a burst of late", append(slow[:60:60], append(steps(0, 50, 3), steps(950, 0.1, 100)...)), 0.005, 0.02, "", advise.Embed},
-		{"slow, and an old one with a burst long ago", append(slow[:60:60], steps(10, 0.1, 250)), 0.005, 0.02, "", advise.Embed},
+		{
+			name: "slow, and a new one that has gained many at once",
+			days: append(slow[:60:60], steps(990, 0.1, 100)), from: 0.005, to: 0.02, unknown: "", choice: advise.Embed,
+		},
+		{
+			name: "slow, and an old one with a burst of late",
+			days: append(slow[:60:60], append(steps(0, 50, 3), steps(950, 0.1, 100)...)),
+			from: 0.005, to: 0.02, unknown: "", choice: advise.Embed,
+		},
+		{
+			name: "slow, and an old one with a burst long ago", days: append(slow[:60:60], steps(10, 0.1, 250)), from: 0.005,
+			to: 0.02, unknown: "", choice: advise.Embed,
+		},
 		{"slow, and one that gains one a day", append(slow[:60:60], steps(800, 1, 200)), 0.8, 1.05, "", advise.ParentRef},
 		{"one", [][]float64{steps(0, 1, 200)}, 0.95, 1.05, "", advise.ParentRef},
 		{"growth that has ended", [][]float64{steps(0, 1, 200), steps(0, 500, 2)}, 0, 0.02, "", advise.Embed},
@@ -125,7 +137,8 @@ func TestSurveyGrowth(t *testing.T) {
 				for _, s := range []*advise.Survey{embeddedSurvey, listSurvey, refSurvey, refsSurvey} {
 					r := mustSurvey(t, s, db)
 					g := r.Growth
-					if g.PerDay < test.from || g.PerDay > test.to || g.Unknown != test.unknown || r.Relation.Parent.Has.PerDay != g.PerDay || g.Days != 90 {
+					if g.PerDay < test.from || g.PerDay > test.to || g.Unknown != test.unknown ||
+						r.Relation.Parent.Has.PerDay != g.PerDay || g.Days != 90 {
 						t.Errorf("%+v\n%s", g, r)
 					}
 					if test.unknown != "" && !strings.Contains(r.String(), "children added a day: not known: "+test.unknown) {
@@ -148,7 +161,8 @@ func TestSurveyGrowthOfYoungParents(t *testing.T) {
 		w.store(t, db)
 		for _, s := range []*advise.Survey{listSurvey, refSurvey} {
 			r := mustSurvey(t, s, db)
-			if r.Growth.Unknown != "no parent that was read has had children for 90 days" || r.Relation.Parent.Has.PerDay != 0 || math.Abs(r.Daily-60./90) > 1e-9 {
+			if r.Growth.Unknown != "no parent that was read has had children for 90 days" || r.Relation.Parent.Has.PerDay != 0 ||
+				math.Abs(r.Daily-60./90) > 1e-9 {
 				t.Errorf("%s", r)
 			}
 		}
@@ -163,7 +177,9 @@ func embedded(r advise.Relation) advise.Relation {
 
 // Nothing is told without times, nor of an empty collection; dates tell as ObjectIDs do.
 func TestSurveyWithoutTimes(t *testing.T) {
-	byDate := advise.NewSurvey(surveyParents, surveyParents, advise.SurveySpec{Embedded: "embedded", At: "at", Window: 9 * 24 * time.Hour})
+	byDate := advise.NewSurvey(surveyParents, surveyParents, advise.SurveySpec{
+		Embedded: "embedded", At: "at", Window: 9 * 24 * time.Hour,
+	})
 	byText := advise.NewSurvey(surveyParents, surveyParents, advise.SurveySpec{Embedded: "embedded", At: "text"})
 	w := growing(steps(0, 1, 20))
 	for i := range w.parents[0].Embedded {
@@ -181,18 +197,21 @@ func TestSurveyWithoutTimes(t *testing.T) {
 		if _, err := refSurvey.Run(ctx, db); !errors.As(err, &bad) || bad.Collection != "children" {
 			t.Errorf("no children: %v", err)
 		}
-		if r := mustSurvey(t, byDate, db); r.Growth.Days != 9 || math.Abs(r.Growth.PerDay-10./9) > 0.001 || r.Growth.Parents != 1 {
+		if r := mustSurvey(t, byDate, db); r.Growth.Days != 9 ||
+			math.Abs(r.Growth.PerDay-10./9) > 0.001 || r.Growth.Parents != 1 {
 			t.Errorf("%s", r)
 		}
 		if r := mustSurvey(t, byText, db); r.Growth.PerDay != 0 || r.Growth.Unknown != "no child tells when it was added" {
 			t.Errorf("%s", r)
 		}
 		if _, err := surveyParents.InsertMany([]surveyParent{
-			{ID: surveyID(0, 7), Embedded: []surveyItem{{ID: surveyID(0, 8)}}}, {ID: surveyID(0, 9), Embedded: []surveyItem{{ID: surveyID(80, 8)}}},
+			{ID: surveyID(0, 7), Embedded: []surveyItem{{ID: surveyID(0, 8)}}},
+			{ID: surveyID(0, 9), Embedded: []surveyItem{{ID: surveyID(80, 8)}}},
 		}).Run(ctx, db); err != nil {
 			t.Fatal(err)
 		}
-		if r := mustSurvey(t, embeddedSurvey, db); !strings.Contains(r.Growth.Unknown, "80 days, and 90 are needed") || r.Daily != 0 {
+		if r := mustSurvey(t, embeddedSurvey, db); !strings.Contains(r.Growth.Unknown,
+			"80 days, and 90 are needed") || r.Daily != 0 {
 			t.Errorf("%s", r)
 		}
 	})
@@ -239,7 +258,9 @@ func TestSurveyHostileReferences(t *testing.T) {
 		if _, err := surveyParents.Insert(p).Run(ctx, db); err != nil {
 			t.Fatal(err)
 		}
-		for i, ref := range []any{p.ID, bson.Regex{Pattern: "."}, bson.D{{Key: "$gt", Value: ""}}, bson.D{{Key: "a", Value: 1}}, bson.A{bson.A{p.ID}}} {
+		for i, ref := range []any{
+			p.ID, bson.Regex{Pattern: "."}, bson.D{{Key: "$gt", Value: ""}}, bson.D{{Key: "a", Value: 1}}, bson.A{bson.A{p.ID}},
+		} {
 			doc := bson.D{{Key: "_id", Value: surveyID(1, i)}, {Key: "text", Value: "x"}, {Key: "parent", Value: ref}}
 			if _, err := surveyChildren.Of(db).InsertOne(ctx, doc); err != nil {
 				t.Skipf("the server refuses to store %v: %v", ref, err)

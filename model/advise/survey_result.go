@@ -86,7 +86,8 @@ func (r *surveying) fill(idBytes int64) {
 	if p99 >= out.PerParent.Max {
 		p99 = 0 // the greatest value implies it
 	}
-	set("Parent.Has.Typical", max(min(1, out.PerParent.Max), out.PerParent.P50.Value), "p50 of "+out.PerParent.Sampled.String())
+	set("Parent.Has.Typical", max(min(1, out.PerParent.Max), out.PerParent.P50.Value),
+		"p50 of "+out.PerParent.Sampled.String())
 	set("Parent.Has.Max", out.PerParent.Max, most(out.PerParent))
 	set("Parent.Has.P99", p99, "p99 of "+out.PerParent.Sampled.String())
 	rel.Parent.Has.AtLeast, rel.Child.Has.AtLeast = !out.PerParent.Whole(), out.PerChild.N > 0 && !out.PerChild.Whole()
@@ -98,7 +99,8 @@ func (r *surveying) fill(idBytes int64) {
 	if g := out.Growth; g.PerDay > 0 {
 		rel.Parent.Has.PerDay, rel.Parent.Has.Days = g.PerDay, r.ahead()
 		out.Measured = append(out.Measured, Measure{"Parent.Has.PerDay", g.PerDay, fmt.Sprintf(
-			"%s to %s, by what came to %s parents in the last %s days", ratioText(g.Low), ratioText(g.High), countText(g.Parents), ratioText(g.Days))},
+			"%s to %s, by what came to %s parents in the last %s days", ratioText(g.Low), ratioText(g.High),
+			countText(g.Parents), ratioText(g.Days))},
 			Measure{"Parent.Has.Days", rel.Parent.Has.Days, "as long again as children have been added"})
 	}
 }

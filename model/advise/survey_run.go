@@ -114,13 +114,18 @@ func (s *Survey) Run(ctx context.Context, db model.DB) (SurveyResult, error) {
 }
 
 // read samples one end, each document once, because $sample may repeat a document.
-func (r *surveying) read(of side, sample func(whole bool) *model.Aggregate[SurveyDocument]) (docs []SurveyDocument, s Sampled, err error) {
+func (r *surveying) read(
+	of side, sample func(whole bool) *model.Aggregate[SurveyDocument],
+) (docs []SurveyDocument, s Sampled, err error) {
 	total, err := of.count(r.ctx, r.db)
 	if err != nil {
 		return nil, s, err
 	}
 	if total == 0 {
-		return nil, s, &model.ValueError{Collection: of.name, Field: "_id", Reason: "can't be measured: the collection has no documents"}
+		return nil, s, &model.ValueError{
+			Collection: of.name, Field: "_id",
+			Reason: "can't be measured: the collection has no documents",
+		}
 	}
 	seen := map[string]bool{}
 	for doc, err := range sample(total <= r.spec.Sample).Each(r.ctx, r.db) {
@@ -224,7 +229,9 @@ func (r *surveying) readMissing() error {
 			}
 		}
 	}
-	if err := inThousands(ids, func(some []bson.RawValue) error { return r.collect(r.Existing(some...), found) }); err != nil {
+	if err := inThousands(ids, func(some []bson.RawValue) error {
+		return r.collect(r.Existing(some...), found)
+	}); err != nil {
 		return err
 	}
 	for _, d := range from {
@@ -250,7 +257,8 @@ func canBeID(v bson.RawValue) bool {
 		return false
 	case bson.TypeEmbeddedDocument:
 		fields, err := bson.Raw(v.Value).Elements()
-		return err == nil && !slices.ContainsFunc(fields, func(e bson.RawElement) bool { return strings.HasPrefix(e.Key(), "$") })
+		return err == nil &&
+			!slices.ContainsFunc(fields, func(e bson.RawElement) bool { return strings.HasPrefix(e.Key(), "$") })
 	}
 	return true
 }

@@ -21,7 +21,8 @@ import (
 
 func (w world) store(t *testing.T, db *mongo.Database) {
 	t.Helper()
-	if _, err := model.Concat(surveyParents.InsertMany(w.parents), surveyChildren.InsertMany(w.children)).Run(context.Background(), db); err != nil {
+	if _, err := model.Concat(surveyParents.InsertMany(w.parents), surveyChildren.InsertMany(w.children)).
+		Run(context.Background(), db); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -52,7 +53,8 @@ func truth(values []int64) (p50, p99, most int64) {
 func wantSpread(t *testing.T, name string, s advise.Spread, values []int64) {
 	t.Helper()
 	p50, p99, most := truth(values)
-	if s.P50.Value != p50 || s.P99.Value != p99 || s.Max != most || !s.Whole() || s.N != int64(len(values)) || s.Beyond != 0 {
+	if s.P50.Value != p50 || s.P99.Value != p99 || s.Max != most || !s.Whole() ||
+		s.N != int64(len(values)) || s.Beyond != 0 {
 		t.Errorf("%s: got %s; want %d, %d, %d of %d", name, s, p50, p99, most, len(values))
 	}
 	if s.P50.Low != p50 || s.P50.High != p50 {
@@ -123,7 +125,8 @@ func (w world) checkEmbedded(t *testing.T, r advise.SurveyResult) {
 		t.Errorf("%s", r)
 	}
 	p50, _, most := truth(counts)
-	if rel := r.Relation; rel.Parent.Has.Typical != p50 || rel.Parent.Has.Max != most || rel.Child.IDBytes != 0 || rel.Child.Has != (advise.Count{}) {
+	if rel := r.Relation; rel.Parent.Has.Typical != p50 || rel.Parent.Has.Max != most || rel.Child.IDBytes != 0 ||
+		rel.Child.Has != (advise.Count{}) {
 		t.Errorf("%+v", rel)
 	}
 	if a := advise.Choose(r.Relation); a.Err != nil {
@@ -186,7 +189,8 @@ func (w world) checkRef(t *testing.T, r advise.SurveyResult) {
 		counts = append(counts, n[p.ID])
 	}
 	wantSpread(t, "children", r.PerParent, counts)
-	if r.Missing != (advise.Share{N: missing, Of: int64(len(w.children))}) || r.Relation.Child.Has != (advise.Count{Typical: 1, Max: 1}) {
+	if r.Missing != (advise.Share{N: missing, Of: int64(len(w.children))}) ||
+		r.Relation.Child.Has != (advise.Count{Typical: 1, Max: 1}) {
 		t.Errorf("missing %s, want %d; %+v", r.Missing, missing, r.Relation.Child.Has)
 	}
 	added := map[bson.ObjectID][]time.Time{}
@@ -200,7 +204,8 @@ func (w world) checkRef(t *testing.T, r advise.SurveyResult) {
 		byParent = append(byParent, added[p.ID])
 	}
 	wantGrowth(t, r, byParent, w.children)
-	if a := advise.Choose(r.Relation); a.Err != nil || !slices.ContainsFunc(r.Measured, func(m advise.Measure) bool { return m.Field == "Parent.Has.PerDay" }) {
+	if a := advise.Choose(r.Relation); a.Err != nil ||
+		!slices.ContainsFunc(r.Measured, func(m advise.Measure) bool { return m.Field == "Parent.Has.PerDay" }) {
 		t.Errorf("%s\n%+v", a, r.Measured)
 	}
 	for _, m := range r.Measured {
@@ -216,11 +221,14 @@ func TestSurveySampled(t *testing.T) {
 	for i := range w.children {
 		w.children[i].Text = bytesOf(int64(i / 5)) // neighbours are alike
 	}
-	sampled := advise.NewSurvey(surveyParents, surveyChildren, advise.SurveySpec{Ref: "parent", Scan: true, Sample: 100, Confidence: 0.999999})
+	sampled := advise.NewSurvey(surveyParents, surveyChildren, advise.SurveySpec{
+		Ref: "parent", Scan: true, Sample: 100, Confidence: 0.999999,
+	})
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		w.store(t, db)
 		r := mustSurvey(t, sampled, db)
-		if r.Parents != (advise.Sampled{N: 100, Of: 400}) || r.Children != (advise.Sampled{N: 100, Of: 1200}) || r.Parents.Whole() {
+		if r.Parents != (advise.Sampled{N: 100, Of: 400}) ||
+			r.Children != (advise.Sampled{N: 100, Of: 1200}) || r.Parents.Whole() {
 			t.Errorf("%s, %s", r.Parents, r.Children)
 		}
 		var all []int64
@@ -230,7 +238,8 @@ func TestSurveySampled(t *testing.T) {
 		}
 		p50, p99, most := truth(all)
 		s := r.ChildBytes
-		if s.P50.Low > p50 || s.P50.High < p50 || s.P99.Low > p99 || !s.P99.OpenHigh && s.P99.High < p99 || s.Max > most || s.Beyond <= 0 || s.Beyond > 0.2 {
+		if s.P50.Low > p50 || s.P50.High < p50 || s.P99.Low > p99 || !s.P99.OpenHigh && s.P99.High < p99 || s.Max > most ||
+			s.Beyond <= 0 || s.Beyond > 0.2 {
 			t.Errorf("%s; the truth is %d, %d, %d", s, p50, p99, most)
 		}
 		if !strings.Contains(r.String(), "100 of 1,200 sampled") || !strings.Contains(r.String(), "may have more") {
@@ -276,10 +285,14 @@ func TestSurveyLarge(t *testing.T) {
 		}
 		w.store(t, db)
 		var r advise.SurveyResult
-		cost, err := modeltest.Measure(monitor, func() (err error) { r, err = twoThousand.Run(context.Background(), db); return err })
-		// Two counts, 1100 parents in two batches, 2000 children in two, links of 1100 parents, the parents, some 900, of 2000 children, and
-		// those that gained some lately.
-		if err != nil || cost.Commands != 2+2+2+2+1+1 || r.Parents != (advise.Sampled{N: 1100, Of: 1100}) || r.Children != (advise.Sampled{N: 2000, Of: 3000}) {
+		cost, err := modeltest.Measure(monitor, func() (err error) {
+			r, err = twoThousand.Run(context.Background(), db)
+			return err
+		})
+		// Two counts, 1100 parents in two batches, 2000 children in two, links of 1100 parents, the parents, some 900, of
+		// 2000 children, and those that gained some lately.
+		if err != nil || cost.Commands != 2+2+2+2+1+1 || r.Parents != (advise.Sampled{N: 1100, Of: 1100}) ||
+			r.Children != (advise.Sampled{N: 2000, Of: 3000}) {
 			t.Errorf("%s, %v\n%s", cost, err, r)
 		}
 		id := w.parents[7].ID
@@ -311,9 +324,12 @@ func TestSurveyDeclarations(t *testing.T) {
 		{"Confidence", spec{Ref: "parent", Confidence: math.NaN()}},
 		{"dollar", spec{Embedded: "embedded", At: "$at"}},
 	} {
-		wantDeclaration(t, fmt.Sprintf("%+v", test.spec), test.want, func() { advise.NewSurvey(surveyParents, surveyChildren, test.spec) })
+		wantDeclaration(t, fmt.Sprintf("%+v", test.spec), test.want, func() {
+			advise.NewSurvey(surveyParents, surveyChildren, test.spec)
+		})
 	}
-	if embeddedSurvey.Children(true).Err == nil || embeddedSurvey.Links().Err == nil || embeddedSurvey.Existing().Err == nil {
+	if embeddedSurvey.Children(true).Err == nil || embeddedSurvey.Links().Err == nil ||
+		embeddedSurvey.Existing().Err == nil {
 		t.Error("embedded children have no collection")
 	}
 }

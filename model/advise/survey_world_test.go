@@ -44,7 +44,8 @@ var (
 
 // surveyID is an ObjectID of a day.
 func surveyID(days float64, n int) bson.ObjectID {
-	id := bson.NewObjectIDFromTimestamp(time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(days * 24 * float64(time.Hour))))
+	id := bson.NewObjectIDFromTimestamp(time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC).
+		Add(time.Duration(days * 24 * float64(time.Hour))))
 	copy(id[4:], []byte{0, 0, 0, 0, 0, byte(n >> 16), byte(n >> 8), byte(n)})
 	return id
 }
@@ -60,7 +61,9 @@ func newWorld(rng *rand.Rand, parents, children int) world {
 	for i := range parents {
 		p := surveyParent{ID: surveyID(rng.Float64()*10, i), Name: bytesOf(rng.Int64N(100))}
 		for j := range rng.IntN(6) {
-			p.Embedded = append(p.Embedded, surveyItem{surveyID(rng.Float64()*300, 1000*i+j), bytesOf(rng.Int64N(50)), time.Unix(0, 0)})
+			p.Embedded = append(p.Embedded, surveyItem{
+				ID: surveyID(rng.Float64()*300, 1000*i+j), Text: bytesOf(rng.Int64N(50)), At: time.Unix(0, 0),
+			})
 		}
 		w.parents = append(w.parents, p)
 	}

@@ -42,7 +42,8 @@ func inputsOf(e end, name string, child bool, a advise.Advice) []input {
 	counters := pick(advise.CountInChild, advise.Counter)
 	s := c.Structure()
 	array := s == advise.Embed || s == advise.Values || s == advise.Outlier || s == advise.ChildRefs || s == advise.TwoWay
-	inside := child && (s == advise.Embed || s == advise.Values || s == advise.Outlier || s == advise.Bucket) || !child && c.Has(advise.Fold)
+	inside := child && (s == advise.Embed || s == advise.Values || s == advise.Outlier || s == advise.Bucket) ||
+		!child && c.Has(advise.Fold)
 	return []input{
 		{e.Versions, name + ".Versions", c.Has(advise.Versions) && !inside, ""},
 		{e.Log, name + ".Log", c.Has(advise.Log) && !inside, ""},
@@ -53,7 +54,11 @@ func inputsOf(e end, name string, child bool, a advise.Advice) []input {
 		{e.Newest.N > 0, name + ".Newest", child && (c.Has(advise.Subset) || c.Has(advise.Bounded)), ""},
 		{e.Newest.Drop, name + ".Newest.Drop", child && c.Has(advise.Bounded), name + ".Newest"},
 		{e.Page > 0, name + ".Page", child && s == advise.Bucket, ""},
-		{e.Total.ReadsPerChange > 0, name + ".Total", c.Has(counters) || child && c&(advise.Distinct|advise.Approximate|advise.Slots|advise.Binned) != 0, ""},
+		{
+			given: e.Total.ReadsPerChange > 0, field: name + ".Total",
+			used:   c.Has(counters) || child && c&(advise.Distinct|advise.Approximate|advise.Slots|advise.Binned) != 0,
+			covers: "",
+		},
 		{e.Kinds > 1, name + ".Kinds", child && c.Has(advise.Kinds), ""},
 		{e.Days > 0, name + ".Days", child && c.Has(advise.Expiry), ""},
 		{e.Ordered, name + ".Ordered", child && array || !child && slices.Contains(a.Types(), "relate.ManyToMany"), ""},
@@ -110,7 +115,8 @@ func TestChooseIgnoresNothing(t *testing.T) {
 // What an input that isn't used is told.
 func TestChooseUnused(t *testing.T) {
 	posts := func(has count) rel { return rel{Parent: end{Name: "posts", Has: has}, Child: end{Name: "comments"}} }
-	few, endless, listed := posts(count{Typical: 5, Max: 100}), posts(count{Typical: 300, Unbounded: true}), posts(count{Typical: 300, Max: 1000, Fixed: true})
+	few, endless, listed := posts(count{Typical: 5, Max: 100}), posts(count{Typical: 300, Unbounded: true}),
+		posts(count{Typical: 300, Max: 1000, Fixed: true})
 	several := count{Typical: 2, Max: 5}
 	copied := advise.Copied{Fields: "name", ReadsPerChange: 1e6}
 	for _, test := range []struct {
@@ -120,41 +126,148 @@ func TestChooseUnused(t *testing.T) {
 		want   string
 	}{
 		{few, func(r *rel) { r.Child.Copied = copied }, advise.Embed, "without Child.Copied: comments are in their posts"},
-		{few, func(r *rel) { r.Parent.Copied = copied }, advise.Embed, "without Parent.Copied: comments are read in their posts"},
-		{few, func(r *rel) { r.Child.Versions = true }, advise.Embed, "without Child.Versions: comments are stored within other documents: versions are kept of their posts"},
-		{few, func(r *rel) { r.Child.Events = true }, advise.Embed, "without Child.Events: comments are stored within other documents: events wait in their posts"},
-		{endless, func(r *rel) { r.Child.Versions = true }, advise.ParentRef | advise.Versions, "because every version of comments is kept in a collection beside them: 2 writes a change"},
-		{few, func(r *rel) { r.Parent.Events = true }, advise.Embed | advise.Events, "because an event waits in one of the posts"},
-		{few, func(r *rel) { r.Child.Newest.N = 3 }, advise.Embed, "without Child.Newest: comments are in their parent: show the newest of them by $slice"},
-		{few, func(r *rel) { r.Child.Newest = advise.Newest{N: 200, Drop: true} }, advise.Embed, "without Child.Newest: comments are in"},
+		{
+			base: few, change: func(r *rel) { r.Parent.Copied = copied }, choice: advise.Embed,
+			want: "without Parent.Copied: comments are read in their posts",
+		},
+		{
+			base: few, change: func(r *rel) { r.Child.Versions = true }, choice: advise.Embed,
+			want: "without Child.Versions: comments are stored within other documents: versions are kept of their posts",
+		},
+		{
+			base: few, change: func(r *rel) { r.Child.Events = true }, choice: advise.Embed,
+			want: "without Child.Events: comments are stored within other documents: events wait in their posts",
+		},
+		{
+			base: endless, change: func(r *rel) { r.Child.Versions = true }, choice: advise.ParentRef | advise.Versions,
+			want: "because every version of comments is kept in a collection beside them: 2 writes a change",
+		},
+		{
+			base: few, change: func(r *rel) { r.Parent.Events = true }, choice: advise.Embed | advise.Events,
+			want: "because an event waits in one of the posts",
+		},
+		{
+			base: few, change: func(r *rel) { r.Child.Newest.N = 3 }, choice: advise.Embed,
+			want: "without Child.Newest: comments are in their parent: show the newest of them by $slice",
+		},
+		{
+			base:   few,
+			change: func(r *rel) { r.Child.Newest = advise.Newest{N: 200, Drop: true} },
+			choice: advise.Embed, want: "without Child.Newest: comments are in",
+		},
 		{few, func(r *rel) { r.Child.Page = 10 }, advise.Embed, "without Child.Page: comments are in one document"},
-		{few, func(r *rel) { r.Child.Total.ReadsPerChange = 99 }, advise.Embed, "without Child.Total: a number of comments is computed"},
-		{few, func(r *rel) { r.Parent.Newest.N = 3 }, advise.Embed, "without Parent.Newest: one of the comments has one of the posts at most"},
-		{few, func(r *rel) { r.Child.Alone, r.Child.Page = 0.5, 10 }, advise.ParentRef, "without Child.Page: comments are looked up on their own"},
-		{few, func(r *rel) { r.ReadsPerAdd, r.Child.Page = 0.5, 10 }, advise.ParentRef, "without Child.Page: comments are few enough to be read without pages: at most 100"},
-		{endless, func(r *rel) { r.Child.Has, r.Child.Page = several, 10 }, advise.ChildRefs, "without Child.Page: comments of several posts would be in each"},
+		{
+			base:   few,
+			change: func(r *rel) { r.Child.Total.ReadsPerChange = 99 },
+			choice: advise.Embed,
+			want:   "without Child.Total: a number of comments is computed",
+		},
+		{
+			base: few, change: func(r *rel) { r.Parent.Newest.N = 3 }, choice: advise.Embed,
+			want: "without Parent.Newest: one of the comments has one of the posts at most",
+		},
+		{
+			base:   few,
+			change: func(r *rel) { r.Child.Alone, r.Child.Page = 0.5, 10 },
+			choice: advise.ParentRef,
+			want:   "without Child.Page: comments are looked up on their own",
+		},
+		{
+			base:   few,
+			change: func(r *rel) { r.ReadsPerAdd, r.Child.Page = 0.5, 10 },
+			choice: advise.ParentRef,
+			want:   "without Child.Page: comments are few enough to be read without pages: at most 100",
+		},
+		{
+			base:   endless,
+			change: func(r *rel) { r.Child.Has, r.Child.Page = several, 10 },
+			choice: advise.ChildRefs,
+			want:   "without Child.Page: comments of several posts would be in each",
+		},
 		{endless, func(r *rel) { r.Child.Page = 5000 }, advise.ParentRef, "without Child.Page: a page would be too large"},
-		{endless, func(r *rel) { r.Child.Page, r.Parent.Has.PerSecond = 50, 200 }, advise.ParentRef, "without Child.Page: the last page of one of the posts would be written too often: 200 writes a second > 100"},
-		{endless, func(r *rel) { r.Child.Copied = copied }, advise.ParentRef, "without Child.Copied: posts don't list their comments"},
-		{endless, func(r *rel) { r.Child.Copied, r.Child.Page = copied, 10 }, advise.Bucket, "without Child.Copied: posts don't list their comments"},
-		{listed, func(r *rel) { r.Parent.Copied, r.Child.Shows = copied, 0.05 }, advise.ChildRefs, "without Parent.Copied: comments don't refer to their posts"},
-		{listed, func(r *rel) { r.Child.Newest.N = 3 }, advise.ChildRefs, "without Child.Newest: the ids in the parent tell the newest 3"},
-		{endless, func(r *rel) { r.Child.Newest.N = 4000 }, advise.ParentRef, "without Child.Newest: the newest 4,000 are too many for their parent: 4,000 > 3,000"},
-		{endless, func(r *rel) { r.Child.Newest.N, r.Child.Bytes = 1000, 1<<20 }, advise.ParentRef, "without Child.Newest: the newest 1,000 are too large"},
-		{endless, func(r *rel) { r.Child.Newest = advise.Newest{N: 3, Drop: true}; r.Child.Alone = 1 }, advise.ParentRef | advise.Subset,
-			"without Child.Newest.Drop: comments have documents of their own"},
+		{
+			base:   endless,
+			change: func(r *rel) { r.Child.Page, r.Parent.Has.PerSecond = 50, 200 },
+			choice: advise.ParentRef,
+			want:   "without Child.Page: the last page of one of the posts would be written too often: 200 writes a second > 100",
+		},
+		{
+			base: endless, change: func(r *rel) { r.Child.Copied = copied }, choice: advise.ParentRef,
+			want: "without Child.Copied: posts don't list their comments",
+		},
+		{
+			base:   endless,
+			change: func(r *rel) { r.Child.Copied, r.Child.Page = copied, 10 },
+			choice: advise.Bucket,
+			want:   "without Child.Copied: posts don't list their comments",
+		},
+		{
+			base:   listed,
+			change: func(r *rel) { r.Parent.Copied, r.Child.Shows = copied, 0.05 },
+			choice: advise.ChildRefs,
+			want:   "without Parent.Copied: comments don't refer to their posts",
+		},
+		{
+			base: listed, change: func(r *rel) { r.Child.Newest.N = 3 }, choice: advise.ChildRefs,
+			want: "without Child.Newest: the ids in the parent tell the newest 3",
+		},
+		{
+			base: endless, change: func(r *rel) { r.Child.Newest.N = 4000 }, choice: advise.ParentRef,
+			want: "without Child.Newest: the newest 4,000 are too many for their parent: 4,000 > 3,000",
+		},
+		{
+			base:   endless,
+			change: func(r *rel) { r.Child.Newest.N, r.Child.Bytes = 1000, 1<<20 },
+			choice: advise.ParentRef,
+			want:   "without Child.Newest: the newest 1,000 are too large",
+		},
+		{
+			base:   endless,
+			change: func(r *rel) { r.Child.Newest = advise.Newest{N: 3, Drop: true}; r.Child.Alone = 1 },
+			choice: advise.ParentRef | advise.Subset,
+
+			want: "without Child.Newest.Drop: comments have documents of their own",
+		},
 		{endless, func(r *rel) { r.Parent.Copied, r.Parent.Copied.Whole, r.Child.Total.ReadsPerChange = copied, true, 99 },
-			advise.ParentRef | advise.CopyIntoChild | advise.Counter, "without Parent.Copied.Whole: posts keep their documents, which hold"},
-		{endless, func(r *rel) { r.Parent.Copied, r.Parent.Copied.Whole, r.Child.Page = copied, true, 10 }, advise.Bucket | advise.CopyIntoChild,
-			"without Parent.Copied.Whole: posts keep their documents: more refers to them"},
-		{endless, func(r *rel) { r.Parent.Copied, r.Child.Bytes, r.Parent.Copied.Bytes = copied, 9<<20, 9<<20 }, advise.ParentRef,
-			"without Parent.Copied: no copy of name: with them one of the comments would not fit a document: 9 MB each"},
-		{endless, func(r *rel) { r.Parent.Has.PerSecond, r.Child.Total.ReadsPerChange = 500, 20 }, advise.ParentRef | advise.Slots,
-			"because an exact number of comments is kept in several documents: 500 writes a second > 100"},
-		{few, func(r *rel) { r.Child.Days = 30 }, advise.Embed, "without Child.Days: the server expires documents, not parts of them"},
-		{few, func(r *rel) { r.LinkBytes = 30 }, advise.Embed, "without LinkBytes: the fields of a link are fields of the embedded comments"},
-		{endless, func(r *rel) { r.LinkBytes = 30 }, advise.ParentRef, "without LinkBytes: each of the comments has one link"},
-		{endless, func(r *rel) { r.Child.Ordered = true }, advise.ParentRef, "without Child.Ordered: a list of ids would outgrow one of the posts"},
+			advise.ParentRef | advise.CopyIntoChild | advise.Counter,
+			"without Parent.Copied.Whole: posts keep their documents, which hold"},
+		{
+			base:   endless,
+			change: func(r *rel) { r.Parent.Copied, r.Parent.Copied.Whole, r.Child.Page = copied, true, 10 },
+			choice: advise.Bucket | advise.CopyIntoChild,
+
+			want: "without Parent.Copied.Whole: posts keep their documents: more refers to them",
+		},
+		{
+			base:   endless,
+			change: func(r *rel) { r.Parent.Copied, r.Child.Bytes, r.Parent.Copied.Bytes = copied, 9<<20, 9<<20 },
+			choice: advise.ParentRef,
+
+			want: "without Parent.Copied: no copy of name: with them one of the comments would not fit a document: 9 MB each",
+		},
+		{
+			base:   endless,
+			change: func(r *rel) { r.Parent.Has.PerSecond, r.Child.Total.ReadsPerChange = 500, 20 },
+			choice: advise.ParentRef | advise.Slots,
+
+			want: "because an exact number of comments is kept in several documents: 500 writes a second > 100",
+		},
+		{
+			base: few, change: func(r *rel) { r.Child.Days = 30 }, choice: advise.Embed,
+			want: "without Child.Days: the server expires documents, not parts of them",
+		},
+		{
+			base: few, change: func(r *rel) { r.LinkBytes = 30 }, choice: advise.Embed,
+			want: "without LinkBytes: the fields of a link are fields of the embedded comments",
+		},
+		{
+			base: endless, change: func(r *rel) { r.LinkBytes = 30 }, choice: advise.ParentRef,
+			want: "without LinkBytes: each of the comments has one link",
+		},
+		{
+			base: endless, change: func(r *rel) { r.Child.Ordered = true }, choice: advise.ParentRef,
+			want: "without Child.Ordered: a list of ids would outgrow one of the posts",
+		},
 	} {
 		r := test.base
 		test.change(&r)
@@ -175,19 +288,58 @@ func TestChooseReasons(t *testing.T) {
 		want     []string
 		never    []string
 	}{
-		{with(of(count{Unbounded: true}), func(r *rel) { r.Child.Page, r.Child.Shows = 100, 0.5 }), []string{"are read by the page: a document for each: 100 × 512 B (assumed)"},
-			[]string{"a join by id", "holds the id", "asked for their parents"}},
-		{of(count{Typical: 20, PerDay: 1}), []string{"to embed: 100 today and 1 a day for 3,650 (assumed) days: 3,750 (assumed) > 300", "Parent.Has.PerDay 1 → 0.0548\n"}, nil},
-		{of(count{Max: 20, PerDay: 20000.4, Days: 36500}), []string{"20 today and 20,000 a day for 36,500 days"}, []string{"36,500 (assumed)"}},
-		{with(of(count{Max: 20, PerDay: 1}), func(r *rel) { r.Child.Newest = advise.Newest{N: 400, Drop: true} }), []string{"400 > 300 ["}, nil},
+		{
+			relation: with(of(count{Unbounded: true}), func(r *rel) { r.Child.Page, r.Child.Shows = 100, 0.5 }),
+			want:     []string{"are read by the page: a document for each: 100 × 512 B (assumed)"},
+
+			never: []string{"a join by id", "holds the id", "asked for their parents"},
+		},
+		{
+			relation: of(count{Typical: 20, PerDay: 1}),
+			want: []string{
+				"to embed: 100 today and 1 a day for 3,650 (assumed) days: 3,750 (assumed) > 300",
+				"Parent.Has.PerDay 1 → 0.0548\n",
+			},
+			never: nil,
+		},
+		{
+			relation: of(count{Max: 20, PerDay: 20000.4, Days: 36500}),
+			want:     []string{"20 today and 20,000 a day for 36,500 days"},
+			never:    []string{"36,500 (assumed)"},
+		},
+		{
+			relation: with(of(count{Max: 20, PerDay: 1}), func(r *rel) { r.Child.Newest = advise.Newest{N: 400, Drop: true} }),
+			want:     []string{"400 > 300 ["}, never: nil,
+		},
 		{both(count{Unbounded: true}, count{Typical: 5, Unbounded: true}),
-			[]string{"neither side has room for a list of ids: each link is a document: children: unbounded; parents: unbounded", "in each: any number of parents"},
+			[]string{
+				"neither side has room for a list of ids: each link is a document: children: unbounded; parents: unbounded",
+				"in each: any number of parents",
+			},
 			[]string{"any number of and", "any number of >"}},
 		{both(count{Max: 4000}, count{Max: 5000}), []string{"children: 4,000 > 3,000; parents: 5,000 > 3,000"}, nil},
-		{both(count{Max: 400}, count{Typical: 5, Unbounded: true}), []string{"a list of ids in each of the parents stays bounded"}, []string{"any number of >"}},
-		{with(of(count{Max: 400, Fixed: true}), func(r *rel) { r.Child.IDBytes = 1 << 16 }), []string{"ids of children would outgrow one of the parents: 400 × 64.0 kB = 25.0 MB > 1 MB"}, []string{"≤ 3,000"}},
-		{of(count{Typical: 10}), []string{"at most 50 (assumed) ≤ 300", "read/write ratio 10 (assumed) ≥ 1", "with the parent 25.7 kB (assumed)"}, nil},
-		{with(of(count{Typical: 5, Max: 50}), func(r *rel) { r.ReadsPerAdd, r.Child.Bytes = 10, 512 }), []string{"at most 50 ≤ 300", "read/write ratio 10 ≥ 1", "50 children × 512 B = 25.0 kB"}, nil},
+		{
+			relation: both(count{Max: 400}, count{Typical: 5, Unbounded: true}),
+			want:     []string{"a list of ids in each of the parents stays bounded"},
+			never:    []string{"any number of >"},
+		},
+		{
+			relation: with(of(count{Max: 400, Fixed: true}), func(r *rel) { r.Child.IDBytes = 1 << 16 }),
+			want:     []string{"ids of children would outgrow one of the parents: 400 × 64.0 kB = 25.0 MB > 1 MB"},
+			never:    []string{"≤ 3,000"},
+		},
+		{
+			relation: of(count{Typical: 10}),
+			want: []string{
+				"at most 50 (assumed) ≤ 300", "read/write ratio 10 (assumed) ≥ 1", "with the parent 25.7 kB (assumed)",
+			},
+			never: nil,
+		},
+		{
+			relation: with(of(count{Typical: 5, Max: 50}), func(r *rel) { r.ReadsPerAdd, r.Child.Bytes = 10, 512 }),
+			want:     []string{"at most 50 ≤ 300", "read/write ratio 10 ≥ 1", "50 children × 512 B = 25.0 kB"},
+			never:    nil,
+		},
 	} {
 		s := advise.Choose(test.relation).String()
 		for _, want := range test.want {
@@ -237,12 +389,16 @@ func TestChooseMigration(t *testing.T) {
 func TestChooseLargestNumbers(t *testing.T) {
 	for _, most := range []int64{1e18, 1e18 + 1, math.MaxInt64 - 1, math.MaxInt64} {
 		for _, bytes := range []int64{1, 1000, model.MaxDocument} {
-			e := end{Has: count{Max: most}, Bytes: bytes, IDBytes: bytes, Copied: advise.Copied{Fields: "a", Bytes: bytes, ReadsPerChange: 100}}
+			e := end{
+				Has: count{Max: most}, Bytes: bytes, IDBytes: bytes,
+				Copied: advise.Copied{Fields: "a", Bytes: bytes, ReadsPerChange: 100},
+			}
 			r := rel{Parent: e, Child: e}
 			r.Child.Page, r.Child.Newest = most, advise.Newest{N: most}
 			a := advise.Choose(r)
 			s := a.String()
-			if a.Err != nil || a.Choice != advise.Links || !strings.Contains(s, "children would not fit a document: 1,000,000,000,000,000,000 children × ") ||
+			if a.Err != nil || a.Choice != advise.Links ||
+				!strings.Contains(s, "children would not fit a document: 1,000,000,000,000,000,000 children × ") ||
 				strings.Contains(strings.ReplaceAll(s, "_id: -1", ""), " -") || strings.Contains(s, "any number") {
 				t.Errorf("%s", a)
 			}

@@ -81,7 +81,10 @@ func identifier(name string) string {
 
 // singular removes a plural's ending, or appends Id if there is none.
 func singular(name string) string {
-	for _, e := range []struct{ many, one string }{{"hildren", "hild"}, {"eople", "erson"}, {"ovies", "ovie"}, {"ies", "y"}, {"sses", "ss"}, {"xes", "x"}, {"ches", "ch"}, {"s", ""}} {
+	for _, e := range []struct{ many, one string }{
+		{"hildren", "hild"}, {"eople", "erson"}, {"ovies", "ovie"}, {"ies", "y"}, {"sses", "ss"}, {"xes", "x"},
+		{"ches", "ch"}, {"s", ""},
+	} {
 		if stem, ok := strings.CutSuffix(name, e.many); ok && stem != "" && !strings.HasSuffix(name, "ss") {
 			return stem + e.one
 		}
@@ -101,12 +104,15 @@ func (d *decision) uses() (out []Use) {
 		part Choice
 		use  func(w words) Use
 	}{
-		{Subset, d.subsetUse}, {CopyIntoParent, d.copyIntoParentUse}, {CopyIntoChild, d.copyIntoChildUse}, {Fold, d.foldUse}, {Counter, counterUse},
+		{Subset, d.subsetUse}, {CopyIntoParent, d.copyIntoParentUse}, {CopyIntoChild, d.copyIntoChildUse},
+		{Fold, d.foldUse}, {Counter, counterUse},
 		{CountInChild, func(w words) Use { return counterUse(words{w.children, w.parents, w.child, w.parent}) }},
 		{Distinct, distinctUse}, {Approximate, approximateUse}, {Slots, slotsUse}, {Kinds, d.kindsUse},
-		{Versions, d.versionsUse}, {Events, d.eventsUse}, {Log, d.logUse}, {Binned, d.binnedUse}, {SpreadKey, spreadUse}, {Expiry, d.expiryUse},
+		{Versions, d.versionsUse}, {Events, d.eventsUse}, {Log, d.logUse}, {Binned, d.binnedUse},
+		{SpreadKey, spreadUse}, {Expiry, d.expiryUse},
 	} {
-		wide := d.choice.Structure() == Links && add.part&(CopyIntoParent|CopyIntoChild) != 0 // the structure's type includes the copies
+		// the structure's type includes the copies
+		wide := d.choice.Structure() == Links && add.part&(CopyIntoParent|CopyIntoChild) != 0
 		if d.choice&add.part != 0 && !wide {
 			out = append(out, add.use(w))
 		}
@@ -143,18 +149,31 @@ func (d *decision) structureUse(w words) Use {
 			commands(opWith, 2, opParent, 2, "insert and list a child", 2, "list a child", 1, "reorder", 1)}
 	case ParentRef:
 		path := d.refOf(w)
-		return Use{"relate.ParentRef", fmt.Sprintf("relate.NewParentRef(%s, %q, %s, relate.ParentRefSpec{})", w.children, path, w.parents),
-			[]string{fmt.Sprintf("%s.%s: the _id of one of the %s", w.children, path, w.parents)},
-			[]string{fmt.Sprintf("%s {%s: 1, _id: -1}", w.children, path)},
-			commands(opWith, 2, opParent, 2, opAdd, 1, opChange, 1, opRemove, 1)}
+		return Use{
+			Type:    "relate.ParentRef",
+			Declare: fmt.Sprintf("relate.NewParentRef(%s, %q, %s, relate.ParentRefSpec{})", w.children, path, w.parents),
+
+			Fields: []string{fmt.Sprintf("%s.%s: the _id of one of the %s", w.children, path, w.parents)},
+
+			Indexes: []string{fmt.Sprintf("%s {%s: 1, _id: -1}", w.children, path)},
+
+			Commands: commands(opWith, 2, opParent, 2, opAdd, 1, opChange, 1, opRemove, 1),
+		}
 	case TwoWay:
 		return d.twoWayUse(w)
 	case Links:
 		return d.linksUse(w)
 	case Bucket:
-		return Use{"denorm.Bucket", fmt.Sprintf("denorm.NewBucket(%s, denorm.BucketSpec{Max: %d, ElementKey: \"_id\"})", w.children, d.Child.Page),
-			[]string{fmt.Sprintf("%s: documents of type denorm.BucketDoc", w.children)}, []string{fmt.Sprintf("%s {key: 1, items._id: 1}", w.children)},
-			commands("page of a parent", 1, opAdd, 2)}
+		return Use{
+			Type: "denorm.Bucket",
+			Declare: fmt.Sprintf("denorm.NewBucket(%s, denorm.BucketSpec{Max: %d, ElementKey: \"_id\"})",
+				w.children, d.Child.Page),
+
+			Fields:  []string{fmt.Sprintf("%s: documents of type denorm.BucketDoc", w.children)},
+			Indexes: []string{fmt.Sprintf("%s {key: 1, items._id: 1}", w.children)},
+
+			Commands: commands("page of a parent", 1, opAdd, 2),
+		}
 	}
 	return d.treeUse(w)
 }
@@ -181,24 +200,50 @@ func (d *decision) embedUse(w words) Use {
 	list := fmt.Sprintf("%s.%s: an array of %s, omitempty", w.parents, w.children, w.children)
 	switch {
 	case d.choice.Has(Bounded):
-		return Use{"denorm.Bounded", fmt.Sprintf("denorm.NewBounded(%s, %q, denorm.BoundedSpec{Max: %d})", w.parents, w.children, d.Child.Newest.N),
-			[]string{list}, nil, commands(opWith, 1, opAdd, 1)}
+		return Use{
+			Type: "denorm.Bounded",
+			Declare: fmt.Sprintf("denorm.NewBounded(%s, %q, denorm.BoundedSpec{Max: %d})", w.parents,
+				w.children, d.Child.Newest.N),
+
+			Fields: []string{list}, Indexes: nil, Commands: commands(opWith, 1, opAdd, 1),
+		}
 	case s == Values && d.shape == oneToMany && d.n == 1:
 		return Use{"model.Collection", fmt.Sprintf("model.NewIndex(%q, bson.D{{%q, 1}})", w.parents, w.child),
-			[]string{fmt.Sprintf("%s.%s: the value", w.parents, w.child)}, []string{fmt.Sprintf("%s {%s: 1}", w.parents, w.child)}, commands(opWith, 1, opAdd, 1)}
+			[]string{fmt.Sprintf("%s.%s: the value", w.parents, w.child)},
+			[]string{fmt.Sprintf("%s {%s: 1}", w.parents, w.child)}, commands(opWith, 1, opAdd, 1)}
 	case s == Values:
 		return Use{"model.Collection", fmt.Sprintf("model.NewIndex(%q, bson.D{{%q, 1}})", w.parents, w.children),
-			[]string{list}, []string{fmt.Sprintf("%s {%s: 1}", w.parents, w.children)}, commands(opWith, 1, opAdd, 1, opRemove, 1)}
+			[]string{list}, []string{fmt.Sprintf("%s {%s: 1}", w.parents, w.children)},
+			commands(opWith, 1, opAdd, 1, opRemove, 1)}
 	case s == Outlier:
-		return Use{"denorm.Outlier", fmt.Sprintf("denorm.NewOutlier(%s, %q, overflow, denorm.OutlierSpec{Max: %d, Flag: \"more\"})", w.parents, w.children, d.p99),
-			[]string{list, w.parents + ".more: a bool", "overflow: documents of type denorm.BucketDoc"}, nil, commands(opWith, 1, opAdd, 2)}
+		return Use{
+			Type: "denorm.Outlier",
+			Declare: fmt.Sprintf("denorm.NewOutlier(%s, %q, overflow, denorm.OutlierSpec{Max: %d, Flag: \"more\"})",
+				w.parents, w.children, d.p99),
+
+			Fields:  []string{list, w.parents + ".more: a bool", "overflow: documents of type denorm.BucketDoc"},
+			Indexes: nil, Commands: commands(opWith, 1, opAdd, 2),
+		}
 	case d.shape == oneToOne:
-		return Use{"embed.One", fmt.Sprintf("embed.NewOne[%s](%s, %q, embed.OneSpec{})", exported(w.child), w.parents, w.child),
-			[]string{fmt.Sprintf("%s.%s: a document, omitempty", w.parents, w.child)}, nil,
-			commands("parent with its child", 1, "add the child", 1, "change the child", 1, "remove the child", 1)}
+		return Use{
+			Type:    "embed.One",
+			Declare: fmt.Sprintf("embed.NewOne[%s](%s, %q, embed.OneSpec{})", exported(w.child), w.parents, w.child),
+
+			Fields:  []string{fmt.Sprintf("%s.%s: a document, omitempty", w.parents, w.child)},
+			Indexes: nil,
+
+			Commands: commands("parent with its child", 1, "add the child", 1, "change the child", 1, "remove the child", 1),
+		}
 	}
-	return Use{"embed.Embedded", fmt.Sprintf("embed.NewEmbedded[%s](%s, %q, embed.EmbeddedSpec{Key: \"_id\", Max: %d})", exported(w.child), w.parents, w.children, d.kept),
-		[]string{list}, []string{fmt.Sprintf("%s {%s._id: 1}", w.parents, w.children)}, commands(opWith, 1, opAdd, 1, opChange, 1, opRemove, 1)}
+	return Use{
+		Type: "embed.Embedded",
+		Declare: fmt.Sprintf("embed.NewEmbedded[%s](%s, %q, embed.EmbeddedSpec{Key: \"_id\", Max: %d})", exported(w.child),
+			w.parents, w.children, d.kept),
+
+		Fields:   []string{list},
+		Indexes:  []string{fmt.Sprintf("%s {%s._id: 1}", w.parents, w.children)},
+		Commands: commands(opWith, 1, opAdd, 1, opChange, 1, opRemove, 1),
+	}
 }
 
 // exported converts a field's name to a Go type.
@@ -216,15 +261,28 @@ func (d *decision) twoWayUse(w words) Use {
 			back, elements = w.parents+"._id", "documents with the _id of one of the "+w.parents
 		}
 		fields = append(fields, fmt.Sprintf("%s.%s: an array of %s, omitempty", w.children, w.parents, elements))
-		return Use{"relate.ManyToMany", fmt.Sprintf("relate.NewManyToMany(%s, %q, %s, %q, relate.ManyToManySpec{})", w.parents, path, w.children, back),
-			fields, []string{fmt.Sprintf("%s {%s: 1}", w.parents, path), fmt.Sprintf("%s {%s: 1}", w.children, back)},
-			commands(opWith, 2, "child with its parents", 2, "link", 4, "unlink", 4)}
+		return Use{
+			Type: "relate.ManyToMany",
+			Declare: fmt.Sprintf("relate.NewManyToMany(%s, %q, %s, %q, relate.ManyToManySpec{})", w.parents,
+				path, w.children, back),
+
+			Fields:  fields,
+			Indexes: []string{fmt.Sprintf("%s {%s: 1}", w.parents, path), fmt.Sprintf("%s {%s: 1}", w.children, back)},
+
+			Commands: commands(opWith, 2, "child with its parents", 2, "link", 4, "unlink", 4),
+		}
 	}
 	ref := d.refOf(w)
 	fields = append(fields, fmt.Sprintf("%s.%s: the _id of one of the %s", w.children, ref, w.parents))
-	return Use{"relate.TwoWay", fmt.Sprintf("relate.NewTwoWay(%s, %q, %s, %q, relate.TwoWaySpec{})", w.parents, path, w.children, ref),
-		fields, []string{fmt.Sprintf("%s {%s: 1}", w.parents, path), fmt.Sprintf("%s {%s: 1, _id: -1}", w.children, ref)},
-		commands(opWith, 2, opParent, 2, "reassign a child", 4)}
+	return Use{
+		Type:    "relate.TwoWay",
+		Declare: fmt.Sprintf("relate.NewTwoWay(%s, %q, %s, %q, relate.TwoWaySpec{})", w.parents, path, w.children, ref),
+
+		Fields:  fields,
+		Indexes: []string{fmt.Sprintf("%s {%s: 1}", w.parents, path), fmt.Sprintf("%s {%s: 1, _id: -1}", w.children, ref)},
+
+		Commands: commands(opWith, 2, opParent, 2, "reassign a child", 4),
+	}
 }
 
 // rowIndexes returns the indexes of the rows of both sides.
@@ -238,11 +296,32 @@ func rowIndexes(collections ...string) (out []string) {
 func (d *decision) linksUse(w words) Use {
 	both := w.parents + exported(w.children)
 	if d.choice&(CopyIntoParent|CopyIntoChild) != 0 {
-		return Use{"denorm.WideRow", fmt.Sprintf("denorm.NewWideRow(%s, %s, denorm.WideRowSpec{LeftRows: %q, RightRows: %q})", w.parents, w.children, w.parents+"Rows", w.children+"Rows"),
-			[]string{"two collections of rows, which are its own"}, rowIndexes(w.parents+"Rows", w.children+"Rows"), commands("page of "+w.children+" of a parent", 1, "page of "+w.parents+" of a child", 1)}
+		return Use{
+			Type: "denorm.WideRow",
+			Declare: fmt.Sprintf("denorm.NewWideRow(%s, %s, denorm.WideRowSpec{LeftRows: %q, RightRows: %q})", w.parents,
+				w.children, w.parents+"Rows", w.children+"Rows"),
+
+			Fields:   []string{"two collections of rows, which are its own"},
+			Indexes:  rowIndexes(w.parents+"Rows", w.children+"Rows"),
+			Commands: commands("page of "+w.children+" of a parent", 1, "page of "+w.parents+" of a child", 1),
+		}
 	}
-	return Use{"relate.JoinCollection", fmt.Sprintf("relate.NewJoinCollection(%s, %q, %s, %q, %s, relate.JoinCollectionSpec{})", both, w.parent, w.parents, w.child, w.children),
-		[]string{fmt.Sprintf("%s.%s: the _id of one of the %s", both, w.parent, w.parents), fmt.Sprintf("%s.%s: the _id of one of the %s", both, w.child, w.children)},
-		[]string{fmt.Sprintf("%s {%s: 1, %s: 1} unique", both, w.parent, w.child), fmt.Sprintf("%s {%s: 1, _id: -1}", both, w.parent), fmt.Sprintf("%s {%s: 1, _id: -1}", both, w.child)},
-		commands("link", 2, "unlink", 1, "links of a parent", 1, "links of a child", 1)}
+	return Use{
+		Type: "relate.JoinCollection",
+		Declare: fmt.Sprintf("relate.NewJoinCollection(%s, %q, %s, %q, %s, relate.JoinCollectionSpec{})", both, w.parent,
+			w.parents, w.child, w.children),
+
+		Fields: []string{
+			fmt.Sprintf("%s.%s: the _id of one of the %s", both, w.parent, w.parents),
+			fmt.Sprintf("%s.%s: the _id of one of the %s", both, w.child, w.children),
+		},
+
+		Indexes: []string{
+			fmt.Sprintf("%s {%s: 1, %s: 1} unique", both, w.parent, w.child),
+			fmt.Sprintf("%s {%s: 1, _id: -1}", both, w.parent),
+			fmt.Sprintf("%s {%s: 1, _id: -1}", both, w.child),
+		},
+
+		Commands: commands("link", 2, "unlink", 1, "links of a parent", 1, "links of a child", 1),
+	}
 }

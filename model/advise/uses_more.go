@@ -7,17 +7,29 @@ import (
 
 func (d *decision) subsetUse(w words) Use {
 	if d.choice.Structure() == Bucket {
-		return Use{"denorm.SubsetPages", fmt.Sprintf("denorm.NewSubsetPages(%s, \"newest\", pages, denorm.SubsetPagesSpec{Max: %d, By: bson.D{{\"_id\", -1}}})", w.parents, d.Child.Newest.N),
-			[]string{fmt.Sprintf("%s.newest: an array of %s, omitempty", w.parents, w.children)},
-			[]string{fmt.Sprintf("%s {key: 1, items._id: 1}", w.children)}, commands("parent with the newest", 1, opAdd, 4)}
+		return Use{
+			Type:    "denorm.SubsetPages",
+			Declare: fmt.Sprintf("denorm.NewSubsetPages(%s, \"newest\", pages, denorm.SubsetPagesSpec{Max: %d, By: bson.D{{\"_id\", -1}}})", w.parents, d.Child.Newest.N),
+
+			Fields: []string{fmt.Sprintf("%s.newest: an array of %s, omitempty", w.parents, w.children)},
+
+			Indexes:  []string{fmt.Sprintf("%s {key: 1, items._id: 1}", w.children)},
+			Commands: commands("parent with the newest", 1, opAdd, 4),
+		}
 	}
 	fields := ""
 	if d.Child.Newest.Bytes < d.Child.Bytes {
 		fields = ", Fields: []string{…}"
 	}
-	return Use{"denorm.Subset", fmt.Sprintf("denorm.NewSubset(%s, %q, %s, \"newest\", denorm.SubsetSpec{Max: %d, By: bson.D{{\"_id\", -1}}%s})", w.children, d.refOf(w), w.parents, d.Child.Newest.N, fields),
-		[]string{fmt.Sprintf("%s.newest: an array of %s, omitempty", w.parents, w.children)},
-		[]string{fmt.Sprintf("%s {%s: 1, _id: -1}", w.children, d.refOf(w))}, commands("parent with the newest", 1, opAdd, 2)}
+	return Use{
+		Type:    "denorm.Subset",
+		Declare: fmt.Sprintf("denorm.NewSubset(%s, %q, %s, \"newest\", denorm.SubsetSpec{Max: %d, By: bson.D{{\"_id\", -1}}%s})", w.children, d.refOf(w), w.parents, d.Child.Newest.N, fields),
+
+		Fields: []string{fmt.Sprintf("%s.newest: an array of %s, omitempty", w.parents, w.children)},
+
+		Indexes:  []string{fmt.Sprintf("%s {%s: 1, _id: -1}", w.children, d.refOf(w))},
+		Commands: commands("parent with the newest", 1, opAdd, 2),
+	}
 }
 
 // names returns the copied fields in Go.
@@ -30,9 +42,18 @@ func (c Copied) names() string {
 }
 
 func (d *decision) copyIntoParentUse(w words) Use {
-	return Use{"denorm.Copy", fmt.Sprintf("denorm.NewCopy(%s, %s, denorm.CopySpec{KeyPath: %q, Fields: %s})", w.children, w.parents, w.children+"._id", d.Child.Copied.names()),
-		[]string{fmt.Sprintf("%s.%s: %s beside the _id in each element", w.parents, w.children, d.Child.Copied.Fields)},
-		[]string{fmt.Sprintf("%s {%s._id: 1}", w.parents, w.children)}, commands(opWith, 1, "change a copied field", 3)}
+	return Use{
+		Type: "denorm.Copy",
+		Declare: fmt.Sprintf("denorm.NewCopy(%s, %s, denorm.CopySpec{KeyPath: %q, Fields: %s})", w.children, w.parents,
+			w.children+"._id", d.Child.Copied.names()),
+
+		Fields: []string{
+			fmt.Sprintf("%s.%s: %s beside the _id in each element", w.parents, w.children, d.Child.Copied.Fields),
+		},
+
+		Indexes:  []string{fmt.Sprintf("%s {%s._id: 1}", w.parents, w.children)},
+		Commands: commands(opWith, 1, "change a copied field", 3),
+	}
 }
 
 func (d *decision) copyIntoChildUse(w words) Use {
@@ -41,9 +62,16 @@ func (d *decision) copyIntoChildUse(w words) Use {
 		at = w.parents
 	}
 	key := at + "._id"
-	return Use{"denorm.Copy", fmt.Sprintf("denorm.NewCopy(%s, %s, denorm.CopySpec{KeyPath: %q, Fields: %s})", w.parents, w.children, key, d.Parent.Copied.names()),
-		[]string{fmt.Sprintf("%s.%s: %s beside the _id", w.children, at, d.Parent.Copied.Fields)},
-		[]string{fmt.Sprintf("%s {%s: 1}", w.children, key)}, commands(opParent, 1, "change a copied field", 3)}
+	return Use{
+		Type: "denorm.Copy",
+		Declare: fmt.Sprintf("denorm.NewCopy(%s, %s, denorm.CopySpec{KeyPath: %q, Fields: %s})", w.parents, w.children, key,
+			d.Parent.Copied.names()),
+
+		Fields: []string{fmt.Sprintf("%s.%s: %s beside the _id", w.children, at, d.Parent.Copied.Fields)},
+
+		Indexes:  []string{fmt.Sprintf("%s {%s: 1}", w.children, key)},
+		Commands: commands(opParent, 1, "change a copied field", 3),
+	}
 }
 
 func (d *decision) foldUse(w words) Use {
@@ -51,32 +79,51 @@ func (d *decision) foldUse(w words) Use {
 }
 
 func counterUse(w words) Use {
-	return Use{"denorm.Counter", fmt.Sprintf("denorm.NewCounter(%s, %q, %s, denorm.CounterSpec{Count: %q})", w.children, w.parent, w.parents, w.children+"Count"),
-		[]string{fmt.Sprintf("%s.%sCount: a whole number", w.parents, w.children)},
-		nil, commands("show the number", 1, opAdd, 2)}
+	return Use{
+		Type: "denorm.Counter",
+		Declare: fmt.Sprintf("denorm.NewCounter(%s, %q, %s, denorm.CounterSpec{Count: %q})", w.children, w.parent,
+			w.parents, w.children+"Count"),
+
+		Fields: []string{fmt.Sprintf("%s.%sCount: a whole number", w.parents, w.children)},
+
+		Indexes: nil, Commands: commands("show the number", 1, opAdd, 2),
+	}
 }
 
 func distinctUse(w words) Use {
 	return Use{"denorm.UniqueCount", fmt.Sprintf("denorm.NewUniqueCount(%sSeen, denorm.UniqueSpec{})", w.children),
-		[]string{w.children + "Seen: documents of type denorm.UniqueDoc"}, nil, commands("count a member", 1, "show the number", 1)}
+		[]string{w.children + "Seen: documents of type denorm.UniqueDoc"}, nil,
+		commands("count a member", 1, "show the number", 1)}
 }
 
 func approximateUse(w words) Use {
 	return Use{"denorm.Approximate", fmt.Sprintf("denorm.NewApproximate(%s, %q, 100)", w.parents, w.children+"Count"),
-		[]string{fmt.Sprintf("%s.%sCount: a number", w.parents, w.children)}, nil, commands("count an event, once in 100", 1, "show the number", 1)}
+		[]string{fmt.Sprintf("%s.%sCount: a number", w.parents, w.children)}, nil,
+		commands("count an event, once in 100", 1, "show the number", 1)}
 }
 
 func slotsUse(w words) Use {
 	return Use{"denorm.Slots", fmt.Sprintf("denorm.NewSlots(%sCount, denorm.SlotsSpec{})", w.children),
-		[]string{w.children + "Count: documents of type denorm.SlotDoc"}, nil, commands("change the number", 1, "show the number", 1)}
+		[]string{w.children + "Count: documents of type denorm.SlotDoc"}, nil,
+		commands("change the number", 1, "show the number", 1)}
 }
 
 func (d *decision) kindsUse(w words) Use {
 	if d.choice.embeds() || d.choice.Structure() == Bucket {
-		return Use{"embed.Union", fmt.Sprintf("embed.NewUnion[%s](\"kind\", embed.Case[…](\"…\"), …)", exported(w.child)),
-			[]string{w.children + ".kind: the tag that tells the type"}, nil, nil}
+		return Use{
+			Type:    "embed.Union",
+			Declare: fmt.Sprintf("embed.NewUnion[%s](\"kind\", embed.Case[…](\"…\"), …)", exported(w.child)),
+
+			Fields:  []string{w.children + ".kind: the tag that tells the type"},
+			Indexes: nil, Commands: nil,
+		}
 	}
-	return Use{"embed.Kinds", fmt.Sprintf("embed.NewKinds(%s, union, embed.KindsSpec{})", w.children), []string{w.children + ".kind: the tag that tells the type"}, nil, nil}
+	return Use{
+		Type:    "embed.Kinds",
+		Declare: fmt.Sprintf("embed.NewKinds(%s, union, embed.KindsSpec{})", w.children),
+		Fields:  []string{w.children + ".kind: the tag that tells the type"},
+		Indexes: nil, Commands: nil,
+	}
 }
 
 // keeper returns the names of the end with kept documents: the parent, unless only the
@@ -91,40 +138,79 @@ func keeper(w words, parent bool) (documents, document string) {
 func (d *decision) versionsUse(w words) Use {
 	docs, doc := keeper(w, d.Parent.Versions && d.choice&Fold == 0)
 	return Use{"denorm.History", fmt.Sprintf("denorm.NewHistory(%s, %sRevisions, denorm.HistorySpec{})", docs, doc),
-		[]string{docs + ".version: an int64", docs + ".revised: a *denorm.Revised, omitempty", doc + "Revisions: documents of type denorm.Revision"},
-		[]string{fmt.Sprintf("%sRevisions {_id.id: 1, at: -1}", doc), fmt.Sprintf("%sRevisions {token: 1}", doc)}, commands("change a document", 3, "read a version", 1)}
+		[]string{
+			docs + ".version: an int64", docs + ".revised: a *denorm.Revised, omitempty",
+			doc + "Revisions: documents of type denorm.Revision",
+		},
+		[]string{fmt.Sprintf("%sRevisions {_id.id: 1, at: -1}", doc), fmt.Sprintf("%sRevisions {token: 1}", doc)},
+		commands("change a document", 3, "read a version", 1)}
 }
 
 func (d *decision) eventsUse(w words) Use {
 	docs, doc := keeper(w, d.Parent.Events && d.choice&Fold == 0)
-	return Use{"denorm.Outbox", fmt.Sprintf("denorm.NewOutbox[%sEvent](%s, \"outbox\", denorm.OutboxSpec{})", exported(doc), docs),
-		[]string{docs + ".outbox: a denorm.Outgoing, omitempty"}, []string{docs + " {outbox.hash: 1} partial", docs + " {outbox.parked.id: 1} partial"},
-		commands("publish an event", 1)}
+	return Use{
+		Type:    "denorm.Outbox",
+		Declare: fmt.Sprintf("denorm.NewOutbox[%sEvent](%s, \"outbox\", denorm.OutboxSpec{})", exported(doc), docs),
+
+		Fields:  []string{docs + ".outbox: a denorm.Outgoing, omitempty"},
+		Indexes: []string{docs + " {outbox.hash: 1} partial", docs + " {outbox.parked.id: 1} partial"},
+
+		Commands: commands("publish an event", 1),
+	}
 }
 
 func (d *decision) logUse(w words) Use {
 	docs, doc := keeper(w, d.Parent.Log && d.choice&Fold == 0)
-	return Use{"denorm.EventLog", fmt.Sprintf("denorm.NewEventLog(%sEvents, denorm.EventLogSpec[string, %sEvent, %s]{Fold: …})", doc, exported(doc), exported(doc)),
-		[]string{fmt.Sprintf("%sEvents: documents of type denorm.EventCommit, in the place of %s", doc, docs)},
-		[]string{fmt.Sprintf("%sEvents {key: 1, token: 1} unique", doc)}, commands("append events", 2, "load a state", 1)}
+	return Use{
+		Type: "denorm.EventLog",
+		Declare: fmt.Sprintf("denorm.NewEventLog(%sEvents, denorm.EventLogSpec[string, %sEvent, %s]{Fold: …})", doc,
+			exported(doc), exported(doc)),
+
+		Fields: []string{fmt.Sprintf("%sEvents: documents of type denorm.EventCommit, in the place of %s", doc, docs)},
+
+		Indexes:  []string{fmt.Sprintf("%sEvents {key: 1, token: 1} unique", doc)},
+		Commands: commands("append events", 2, "load a state", 1),
+	}
 }
 
 func (d *decision) binnedUse(w words) Use {
-	return Use{"denorm.Rollup", fmt.Sprintf("denorm.NewRollup(%s, %sTotals, denorm.RollupSpec{Time: \"at\", By: []string{%q}, Bins: []denorm.Period{denorm.Hourly, denorm.Daily, denorm.Monthly}, Mark: \"mark\"})", w.children, w.child, d.refOf(w)),
-		[]string{w.children + ".at: a time", w.children + ".mark: a *denorm.RollupMark, omitempty", w.child + "Totals: documents of type denorm.RollupDoc"},
-		[]string{w.children + " {mark.batch: 1, _id: 1} partial", w.children + " {at: 1}", w.child + "Totals {unit: 1, start: 1}"},
-		commands("show the number", 1)}
+	return Use{
+		Type:    "denorm.Rollup",
+		Declare: fmt.Sprintf("denorm.NewRollup(%s, %sTotals, denorm.RollupSpec{Time: \"at\", By: []string{%q}, Bins: []denorm.Period{denorm.Hourly, denorm.Daily, denorm.Monthly}, Mark: \"mark\"})", w.children, w.child, d.refOf(w)),
+
+		Fields: []string{
+			w.children + ".at: a time",
+			w.children + ".mark: a *denorm.RollupMark, omitempty",
+			w.child + "Totals: documents of type denorm.RollupDoc",
+		},
+
+		Indexes: []string{
+			w.children + " {mark.batch: 1, _id: 1} partial", w.children + " {at: 1}", w.child + "Totals {unit: 1, start: 1}",
+		},
+
+		Commands: commands("show the number", 1),
+	}
 }
 
 func spreadUse(w words) Use {
-	return Use{"keys.Spread", fmt.Sprintf("keys.NewSpread(%s, \"spread\", keys.SpreadSpec{Parts: 16, By: \"_id\"})", w.children),
-		[]string{w.children + ".spread: a string, the shard key"}, []string{w.children + " {spread: 1, _id: 1}"}, commands(opAdd, 1, "children in order", 1)}
+	return Use{
+		Type:    "keys.Spread",
+		Declare: fmt.Sprintf("keys.NewSpread(%s, \"spread\", keys.SpreadSpec{Parts: 16, By: \"_id\"})", w.children),
+
+		Fields:  []string{w.children + ".spread: a string, the shard key"},
+		Indexes: []string{w.children + " {spread: 1, _id: 1}"}, Commands: commands(opAdd, 1, "children in order", 1),
+	}
 }
 
 func (d *decision) expiryUse(w words) Use {
 	of := w.children
-	return Use{"schema.Expiry", fmt.Sprintf("schema.NewExpiry(%s, \"at\", schema.ExpirySpec{After: %s * 24 * time.Hour})", of, ratioText(d.Child.Days)),
-		[]string{of + ".at: a time"}, []string{of + " {at: 1} expireAfterSeconds"}, nil}
+	return Use{
+		Type: "schema.Expiry",
+		Declare: fmt.Sprintf("schema.NewExpiry(%s, \"at\", schema.ExpirySpec{After: %s * 24 * time.Hour})", of,
+			ratioText(d.Child.Days)),
+
+		Fields: []string{of + ".at: a time"}, Indexes: []string{of + " {at: 1} expireAfterSeconds"}, Commands: nil,
+	}
 }
 
 // treeUse returns the type that stores a tree.
@@ -134,21 +220,54 @@ func (d *decision) treeUse(w words) Use {
 	var u Use
 	switch d.choice.Structure() {
 	case DocumentTree:
-		return Use{"paths.DocumentTree", fmt.Sprintf("paths.NewDocumentTree[%s, %sID](owners, %q, paths.DocumentTreeSpec{})", exported(w.parent), exported(w.parent), nodes),
-			[]string{fmt.Sprintf("owners.%s: an array of %s", nodes, nodes)}, nil, commands("whole tree", 1, "add a node", 1)}
+		return Use{
+			Type: "paths.DocumentTree",
+			Declare: fmt.Sprintf("paths.NewDocumentTree[%s, %sID](owners, %q, paths.DocumentTreeSpec{})", exported(w.parent),
+				exported(w.parent), nodes),
+
+			Fields:  []string{fmt.Sprintf("owners.%s: an array of %s", nodes, nodes)},
+			Indexes: nil, Commands: commands("whole tree", 1, "add a node", 1),
+		}
 	case ParentTree:
-		u = Use{"paths.NewParentTree", fmt.Sprintf("paths.NewParentTree(%s, paths.TreeSpec{})", nodes), nil, nil, commands("children", 1, below, 1)}
+		u = Use{
+			Type:    "paths.NewParentTree",
+			Declare: fmt.Sprintf("paths.NewParentTree(%s, paths.TreeSpec{})", nodes),
+			Fields:  nil, Indexes: nil, Commands: commands("children", 1, below, 1),
+		}
 	case ChildTree:
-		u = Use{"paths.NewChildTree", fmt.Sprintf("paths.NewChildTree(%s, paths.ChildTreeSpec{})", nodes), []string{nodes + ".children: an array of _ids"}, nil, commands("children", 1)}
+		u = Use{
+			Type:    "paths.NewChildTree",
+			Declare: fmt.Sprintf("paths.NewChildTree(%s, paths.ChildTreeSpec{})", nodes),
+			Fields:  []string{nodes + ".children: an array of _ids"}, Indexes: nil, Commands: commands("children", 1),
+		}
 	case AncestorArray:
-		u = Use{"paths.NewAncestorArray", fmt.Sprintf("paths.NewAncestorArray(%s, paths.AncestorArraySpec{})", nodes), []string{nodes + ".ancestors: an array of _ids"}, []string{nodes + " {ancestors: 1}"}, commands("nodes above one", 1, below, 1)}
+		u = Use{
+			Type:    "paths.NewAncestorArray",
+			Declare: fmt.Sprintf("paths.NewAncestorArray(%s, paths.AncestorArraySpec{})", nodes),
+			Fields:  []string{nodes + ".ancestors: an array of _ids"}, Indexes: []string{nodes + " {ancestors: 1}"},
+			Commands: commands("nodes above one", 1, below, 1),
+		}
 	case MaterializedPath:
-		u = Use{"paths.NewMaterializedPath", fmt.Sprintf("paths.NewMaterializedPath(%s, paths.MaterializedPathSpec{})", nodes), []string{nodes + ".path: a string"}, []string{nodes + " {path: 1} unique"}, commands(below, 1)}
+		u = Use{
+			Type:    "paths.NewMaterializedPath",
+			Declare: fmt.Sprintf("paths.NewMaterializedPath(%s, paths.MaterializedPathSpec{})", nodes),
+			Fields:  []string{nodes + ".path: a string"}, Indexes: []string{nodes + " {path: 1} unique"},
+			Commands: commands(below, 1),
+		}
 	case NestedSet:
-		u = Use{"paths.NewNestedSet", fmt.Sprintf("paths.NewNestedSet(%s, paths.NestedSetSpec{})", nodes), []string{nodes + ".left, .right and .depth: whole numbers"}, []string{nodes + " {left: 1} unique", nodes + " {right: 1, left: 1}"}, commands(below, 1)}
+		u = Use{
+			Type:     "paths.NewNestedSet",
+			Declare:  fmt.Sprintf("paths.NewNestedSet(%s, paths.NestedSetSpec{})", nodes),
+			Fields:   []string{nodes + ".left, .right and .depth: whole numbers"},
+			Indexes:  []string{nodes + " {left: 1} unique", nodes + " {right: 1, left: 1}"},
+			Commands: commands(below, 1),
+		}
 	}
 	u.Indexes = append([]string{nodes + " {parent: 1, order: 1}"}, u.Indexes...)
-	u.Fields = append([]string{nodes + ".parent: the _id of the parent, or null", nodes + ".order: a string", nodes + ".change: an int64"}, u.Fields...)
+	u.Fields = append([]string{
+		nodes + ".parent: the _id of the parent, or null",
+		nodes + ".order: a string", nodes + ".change: an int64",
+	}, u.Fields...)
 	return u
 }
 
@@ -165,9 +284,11 @@ func (d *decision) migration(r Relation) string {
 	case now == to:
 		return d.added(r)
 	case now == ChildRefs && to == ParentRef:
-		return fmt.Sprintf("relate.NewInvert(%s, %q, %s, %q, relate.InvertSpec{})", w.parents, w.children, w.children, w.parent)
+		return fmt.Sprintf("relate.NewInvert(%s, %q, %s, %q, relate.InvertSpec{})", w.parents,
+			w.children, w.children, w.parent)
 	case now == ParentRef && to == ChildRefs:
-		return fmt.Sprintf("relate.NewInvert(%s, %q, %s, %q, relate.InvertSpec{ToLists: true})", w.parents, w.children, w.children, w.parent)
+		return fmt.Sprintf("relate.NewInvert(%s, %q, %s, %q, relate.InvertSpec{ToLists: true})", w.parents,
+			w.children, w.children, w.parent)
 	case to == TwoWay && (now == ChildRefs || now == ParentRef):
 		return "declare relate.TwoWay or relate.ManyToMany: the job of its check fills the other side"
 	case now == TwoWay && (to == ChildRefs || to == ParentRef):

@@ -81,7 +81,8 @@ var (
 	nodes    = model.NewCollection[node, string]("nodes")
 )
 
-// The indexes of an advised type are those that it really asks for, and its operations send as many commands as the advice says.
+// The indexes of an advised type are those that it really asks for, and its operations send as many commands as the
+// advice says.
 func TestUses(t *testing.T) {
 	m := mongotest.NewMonitor()
 	client := mongotest.NewClient(t, mongotest.WithMonitor(m))
@@ -93,10 +94,12 @@ func TestUses(t *testing.T) {
 				t.Fatal(err)
 			}
 			if _, err := model.Concat(posts.InsertMany([]post{{ID: "p", Comments: []string{"c"}, Name: "n"}, {ID: "q"}}),
-				comments.InsertMany([]comment{{ID: "c", Post: "p", Posts: []string{"p"}, Of: postRef{"p", "n"}, Name: "n"}})).Run(t.Context(), db); err != nil {
+				comments.InsertMany([]comment{{ID: "c", Post: "p", Posts: []string{"p"}, Of: postRef{"p", "n"}, Name: "n"}})).
+				Run(t.Context(), db); err != nil {
 				t.Fatal(err)
 			}
-			if _, _, err := denorm.NewSlots(counts, denorm.SlotsSpec{}).Add("p", 1, bson.NewObjectID()).Run(t.Context(), db); err != nil {
+			if _, _, err := denorm.NewSlots(counts, denorm.SlotsSpec{}).Add("p", 1, bson.NewObjectID()).
+				Run(t.Context(), db); err != nil {
 				t.Fatal(err)
 			}
 			if u.indexes != nil {
@@ -129,7 +132,9 @@ func TestUses(t *testing.T) {
 					t.Errorf("nothing runs %q", c.Operation)
 					continue
 				}
-				if cost, err := modeltest.Measure(m, func() error { return run(t.Context(), ways{db, tx}) }); err != nil || cost.Commands != c.N {
+				if cost, err := modeltest.Measure(m, func() error {
+					return run(t.Context(), ways{db, tx})
+				}); err != nil || cost.Commands != c.N {
 					t.Errorf("%s: %d commands, want %d; %v", c.Operation, cost.Commands, c.N, err)
 				}
 			}

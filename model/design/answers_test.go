@@ -30,7 +30,9 @@ func TestAnswers(t *testing.T) {
 					l = l.over(group[r.IntN(len(group))])
 				}
 				if len(w.Relations) > 0 && r.IntN(3) == 0 {
-					l = l.with(w.Relations[r.IntN(len(w.Relations))].Name(), []Storage{{As: Paged, Page: 3}, {As: Paged, Page: 3, Newest: 2, By: "at"}, {As: Paged, Page: 3, Newest: 3, By: "n"}}[r.IntN(3)])
+					l = l.with(w.Relations[r.IntN(len(w.Relations))].Name(), []Storage{
+						{As: Paged, Page: 3}, {As: Paged, Page: 3, Newest: 2, By: "at"}, {As: Paged, Page: 3, Newest: 3, By: "n"},
+					}[r.IntN(3)])
 				}
 				if _, err := w.Price(l); err == nil {
 					layouts = append(layouts, l)
@@ -106,10 +108,16 @@ func randomWorkload(r *rand.Rand) Workload {
 	w := Workload{Name: "random"}
 	for i := range 4 {
 		name := string(rune('a' + i))
-		w.Entities = append(w.Entities, Entity{Name: name, Count: 5 + r.Int64N(60), Fields: []Field{{Name: "n"}, {Name: "at", Grows: true}, {Name: "text", Text: 4, Values: 1 + r.Int64N(5)}}})
+		w.Entities = append(w.Entities, Entity{
+			Name: name, Count: 5 + r.Int64N(60),
+			Fields: []Field{{Name: "n"}, {Name: "at", Grows: true}, {Name: "text", Text: 4, Values: 1 + r.Int64N(5)}},
+		})
 		for k := range r.IntN(3) {
 			if i > 0 {
-				rel := Relation{Child: name, Field: fmt.Sprint("parent", k), Parent: string(rune('a' + r.IntN(i))), List: fmt.Sprint("list", name, k)}
+				rel := Relation{
+					Child: name, Field: fmt.Sprint("parent", k), Parent: string(rune('a' + r.IntN(i))),
+					List: fmt.Sprint("list", name, k),
+				}
 				switch r.IntN(8) {
 				case 0, 1:
 					rel.Ordered = true
@@ -168,7 +176,9 @@ func randomAccess(r *rand.Rand, w Workload) Access {
 	}
 	for _, rel := range w.Relations {
 		if rel.Parent == e.Name && r.IntN(4) == 0 {
-			a.Fields = append(a.Fields, []string{"count(" + rel.List + ")", "sum(" + rel.List + ".n)", "max(" + rel.List + ".n)", "min(" + rel.List + ".at)"}[r.IntN(4)])
+			a.Fields = append(a.Fields, []string{
+				"count(" + rel.List + ")", "sum(" + rel.List + ".n)", "max(" + rel.List + ".n)", "min(" + rel.List + ".at)",
+			}[r.IntN(4)])
 		}
 	}
 	ranges := []string{"n"}
@@ -184,7 +194,10 @@ func randomAccess(r *rand.Rand, w Workload) Access {
 		a.Since, a.Share = ranges[r.IntN(len(ranges))], r.Float64()
 	}
 	if len(parents) > 0 && r.IntN(4) == 0 {
-		a = Access{Of: e.Name, By: []string{parents[0].Field}, Order: []string{"n", "at"}[r.IntN(2)], Limit: 1 + r.Int64N(3), Fields: a.Fields}
+		a = Access{
+			Of: e.Name, By: []string{parents[0].Field}, Order: []string{"n", "at"}[r.IntN(2)], Limit: 1 + r.Int64N(3),
+			Fields: a.Fields,
+		}
 	}
 	return a
 }

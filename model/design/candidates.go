@@ -95,12 +95,14 @@ const pageSize = 100
 func (g *graph) pagedBy(r *relation) (Storage, bool) {
 	s := &store{graph: g}
 	item, err := sizeOf(s.document(exampleWorld, r.child, 0))
-	if r.parent == r.child || r.Ordered || r.average() < pageSize/4 || g.writes(r.child, Update, Delete) || err != nil || item*pageSize > advise.ArrayLimit {
+	if r.parent == r.child || r.Ordered || r.average() < pageSize/4 || g.writes(r.child, Update, Delete) || err != nil ||
+		item*pageSize > advise.ArrayLimit {
 		return Storage{}, false
 	}
 	for _, list := range g.accesses {
 		for _, a := range list {
-			if a.Do == Read && a.of == r.child && slices.ContainsFunc(a.by, func(p path) bool { return p.rel == nil && p.own == r }) {
+			if a.Do == Read && a.of == r.child &&
+				slices.ContainsFunc(a.by, func(p path) bool { return p.rel == nil && p.own == r }) {
 				return Storage{As: Paged, Page: pageSize}, true
 			}
 		}
@@ -112,7 +114,8 @@ func (g *graph) pagedBy(r *relation) (Storage, bool) {
 func (g *graph) newestOf(r *relation) (out []Storage) {
 	for _, list := range g.accesses {
 		for _, a := range list {
-			if a.Do != Read || a.of != r.child || len(a.by) != 1 || a.by[0].own != r || a.by[0].rel != nil || a.order == nil || a.order.rel != nil || a.since != nil {
+			if a.Do != Read || a.of != r.child || len(a.by) != 1 || a.by[0].own != r || a.by[0].rel != nil || a.order == nil ||
+				a.order.rel != nil || a.since != nil {
 				continue
 			}
 			if a.Limit > 0 && a.Limit <= newestLimit {
@@ -123,7 +126,9 @@ func (g *graph) newestOf(r *relation) (out []Storage) {
 			}
 		}
 	}
-	slices.SortFunc(out, func(a, b Storage) int { return cmp.Or(strings.Compare(a.By, b.By), cmp.Compare(a.Newest, b.Newest)) })
+	slices.SortFunc(out, func(a, b Storage) int {
+		return cmp.Or(strings.Compare(a.By, b.By), cmp.Compare(a.Newest, b.Newest))
+	})
 	return out
 }
 

@@ -30,7 +30,8 @@ func (p Prices) Declaration() string {
 	for i := range s.Entities {
 		e := s.entities[s.Entities[i].Name]
 		if s.pages[s.home[e]] != nil {
-			fmt.Fprintf(&b, "%s = model.NewCollection[denorm.BucketDoc[bson.ObjectID, %s], string](%q)\n", variable(e.Name), typeName(e.Name), e.Name)
+			fmt.Fprintf(&b, "%s = model.NewCollection[denorm.BucketDoc[bson.ObjectID, %s], string](%q)\n", variable(e.Name),
+				typeName(e.Name), e.Name)
 		}
 		if s.home[e] == nil {
 			fmt.Fprintf(&b, "%s = model.NewCollection[%s, bson.ObjectID](%q)\n", variable(e.Name), typeName(e.Name), e.Name)
@@ -38,9 +39,11 @@ func (p Prices) Declaration() string {
 	}
 	b.WriteByte('\n')
 	names := s.techniqueLines(&b)
-	fmt.Fprintf(&b, "\n%sModel = model.New(%q,\n%s,\n)\n", variable(s.model.Name()), s.model.Name(), strings.Join(names, ",\n"))
+	fmt.Fprintf(&b, "\n%sModel = model.New(%q,\n%s,\n)\n", variable(s.model.Name()), s.model.Name(),
+		strings.Join(names, ",\n"))
 	for _, e := range s.storable() {
-		fmt.Fprintf(&b, "%sStore = model.NewStore(%sModel, %s)\n", variable(e.Name), variable(s.model.Name()), variable(e.Name))
+		fmt.Fprintf(&b, "%sStore = model.NewStore(%sModel, %s)\n", variable(e.Name),
+			variable(s.model.Name()), variable(e.Name))
 	}
 	b.WriteString(")\n")
 	source := imports(b.String()) + b.String()
@@ -159,32 +162,39 @@ func (s *store) techniqueLines(b *strings.Builder) (names []string) {
 			if by := s.orderOf[r]; by != "" {
 				spec = fmt.Sprintf("By: %q", by)
 			}
-			add(variable(r.Child)+exported(r.Field), "relate.NewParentRef(%s, %q, %s, relate.ParentRefSpec{%s})", child, s.key(r), parent, spec)
+			add(variable(r.Child)+exported(r.Field), "relate.NewParentRef(%s, %q, %s, relate.ParentRefSpec{%s})",
+				child, s.key(r), parent, spec)
 		}
 		if s.lists[r] != nil && r.many() {
-			add(variable(r.Child)+exported(r.Field), "embed.NewEmbedded[%s](%s, %q, embed.EmbeddedSpec{%s})", copyType(r), child, r.Field, s.listSpec[r])
+			add(variable(r.Child)+exported(r.Field), "embed.NewEmbedded[%s](%s, %q, embed.EmbeddedSpec{%s})", copyType(r),
+				child, r.Field, s.listSpec[r])
 		} else if s.lists[r] != nil {
-			add(variable(r.Parent)+exported(r.List), "embed.NewEmbedded[%s](%s, %q, embed.EmbeddedSpec{%s})", typeName(r.Child), parent, r.List, s.listSpec[r])
+			add(variable(r.Parent)+exported(r.List), "embed.NewEmbedded[%s](%s, %q, embed.EmbeddedSpec{%s})", typeName(r.Child),
+				parent, r.List, s.listSpec[r])
 		}
 		if st := s.storage(r); st.As == Paged {
 			add(variable(r.Parent)+exported(r.List), "denorm.NewBucket(%s, denorm.BucketSpec{Max: %d})", child, st.Page)
 			if st.Newest > 0 {
-				add(variable(r.Parent)+"Newest"+exported(r.List), "denorm.NewBounded(%s, %q, denorm.BoundedSpec{Max: %d, First: true, By: bson.D{{Key: %q, Value: -1}, {Key: \"_id\", Value: -1}}, Key: \"_id\"})",
+				add(variable(r.Parent)+"Newest"+exported(r.List),
+					"denorm.NewBounded(%s, %q, denorm.BoundedSpec{Max: %d, First: true, By: bson.D{{Key: %q, Value: -1}, {Key: \"_id\", Value: -1}}, Key: \"_id\"})",
 					parent, r.List, st.Newest, st.By)
 			}
 		} else if st.Newest > 0 {
-			add(variable(r.Parent)+"Newest"+exported(r.List), "denorm.NewSubset(%s, %q, %s, %q, denorm.SubsetSpec{Max: %d, By: bson.D{{Key: %q, Value: -1}}, Fields: %#v})",
+			add(variable(r.Parent)+"Newest"+exported(r.List),
+				"denorm.NewSubset(%s, %q, %s, %q, denorm.SubsetSpec{Max: %d, By: bson.D{{Key: %q, Value: -1}}, Fields: %#v})",
 				child, s.key(r), parent, r.List, st.Newest, st.By, s.inSubset(r))
 		}
 		if s.counts[r] != nil {
-			add(variable(r.Parent)+exported(r.List)+"Totals", "denorm.NewCounter(%s, %q, %s, denorm.CounterSpec{%s})", child, s.key(r), parent, counterText(s.counterSpec(r)))
+			add(variable(r.Parent)+exported(r.List)+"Totals", "denorm.NewCounter(%s, %q, %s, denorm.CounterSpec{%s})", child,
+				s.key(r), parent, counterText(s.counterSpec(r)))
 		}
 		if s.copies[r] != nil {
 			var fields []string
 			for _, f := range s.storage(r).Copy {
 				fields = append(fields, fmt.Sprintf("{From: %q, To: %q}", s.source(r.parent, f), s.prefix(r.child)+s.copied(r, f)))
 			}
-			add(variable(r.Child)+exported(r.Field)+"Copy", "denorm.NewCopy(%s, %s, denorm.CopySpec{KeyPath: %q, Fields: []denorm.Field{%s}})",
+			add(variable(r.Child)+exported(r.Field)+"Copy",
+				"denorm.NewCopy(%s, %s, denorm.CopySpec{KeyPath: %q, Fields: []denorm.Field{%s}})",
 				parent, child, s.prefix(r.child)+s.key(r), strings.Join(fields, ", "))
 		}
 	}

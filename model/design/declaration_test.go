@@ -34,13 +34,31 @@ func songs() (Workload, Layout) {
 				{Of: "albums", By: []string{"_id"}, Fields: []string{"artist.name"}}, {Of: "songs", By: []string{"album"}},
 				{Of: "comments", By: []string{"album"}, Order: "at", Limit: 5},
 			}},
-			{Name: "ShowPerson", Rate: 30, Accesses: []Access{{Of: "people", By: []string{"_id"}, Fields: []string{"count(written)", "max(written.at)"}}}},
-			{Name: "ShowSong", Rate: 50, Accesses: []Access{{Of: "songs", By: []string{"_id"}, Fields: []string{"genres.name"}}, {Of: "verses", By: []string{"song"}, Order: "number"}}},
-			{Name: "ShowGenre", Rate: 2, Accesses: []Access{{Of: "songs", By: []string{"genres"}, Limit: 100, Order: "seconds"}}},
-			{Name: "AddGenre", Rate: 0.5, Accesses: []Access{{Do: Update, Of: "songs", By: []string{"_id"}, Fields: []string{"genres"}}}},
+			{
+				Name: "ShowPerson", Rate: 30,
+				Accesses: []Access{{Of: "people", By: []string{"_id"}, Fields: []string{"count(written)", "max(written.at)"}}},
+			},
+			{
+				Name: "ShowSong", Rate: 50,
+				Accesses: []Access{
+					{Of: "songs", By: []string{"_id"}, Fields: []string{"genres.name"}},
+					{Of: "verses", By: []string{"song"}, Order: "number"},
+				},
+			},
+			{
+				Name: "ShowGenre", Rate: 2,
+				Accesses: []Access{{Of: "songs", By: []string{"genres"}, Limit: 100, Order: "seconds"}},
+			},
+			{
+				Name: "AddGenre", Rate: 0.5,
+				Accesses: []Access{{Do: Update, Of: "songs", By: []string{"_id"}, Fields: []string{"genres"}}},
+			},
 			{Name: "FindVerse", Rate: 1, Accesses: []Access{{Of: "verses", By: []string{"text"}}}},
 			{Name: "Comment", Rate: 5, Accesses: []Access{{Do: Insert, Of: "comments"}}},
-			{Name: "Rename", Rate: 0.1, Accesses: []Access{{Do: Update, Of: "people", By: []string{"_id"}, Fields: []string{"name"}}}},
+			{
+				Name: "Rename", Rate: 0.1,
+				Accesses: []Access{{Do: Update, Of: "people", By: []string{"_id"}, Fields: []string{"name"}}},
+			},
 		},
 	}
 	return w, Layout{Name: "all", Stored: map[string]Storage{
@@ -62,7 +80,8 @@ func TestDeclaration(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		source := "package main\n\nimport \"fmt\"\n\n" + p.Declaration() + "\nfunc main() {\n\tfor _, x := range songsModel.Indexes().Needed {\n\t\tfmt.Println(x)\n\t}\n}\n"
+		source := "package main\n\nimport \"fmt\"\n\n" + p.Declaration() +
+			"\nfunc main() {\n\tfor _, x := range songsModel.Indexes().Needed {\n\t\tfmt.Println(x)\n\t}\n}\n"
 		file := filepath.Join(t.TempDir(), "main.go")
 		if err := os.WriteFile(file, []byte(source), 0o600); err != nil {
 			t.Fatal(err)

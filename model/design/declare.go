@@ -72,9 +72,10 @@ func (s *store) declare() {
 func (s *store) followed(r *relation) bool {
 	for _, list := range s.accesses {
 		for _, a := range list {
-			if slices.Contains(a.counted(), r) || a.Do == Read && slices.ContainsFunc(s.lookups[a].equal, func(c condition) bool {
-				return c.asks.rel == nil && c.asks.own == r || c.asks.rel == r && c.among
-			}) {
+			if slices.Contains(a.counted(), r) ||
+				a.Do == Read && slices.ContainsFunc(s.lookups[a].equal, func(c condition) bool {
+					return c.asks.rel == nil && c.asks.own == r || c.asks.rel == r && c.among
+				}) {
 				return true
 			}
 		}
@@ -156,7 +157,11 @@ func (s *store) inSubset(r *relation) (out []string) {
 }
 
 func boundedSpec(st Storage) denorm.BoundedSpec {
-	return denorm.BoundedSpec{Max: int(st.Newest), First: true, By: bson.D{{Key: st.By, Value: -1}, {Key: "_id", Value: -1}}, Key: "_id"}
+	return denorm.BoundedSpec{
+		Max: int(st.Newest), First: true,
+		By:  bson.D{{Key: st.By, Value: -1}, {Key: "_id", Value: -1}},
+		Key: "_id",
+	}
 }
 
 // hostDocs returns the collection that contains an entity's documents.
@@ -169,7 +174,8 @@ func (s *store) declareList(r *relation, needed map[string][]bson.D) model.Techn
 	}
 	for _, keys := range needed[r.Parent] {
 		within, ok := inElement(keys, r.List)
-		if ok && !slices.ContainsFunc(spec.Indexes, func(x bson.D) bool { return isPrefix(within, x) }) && within[0].Key != "_id" {
+		if ok && !slices.ContainsFunc(spec.Indexes, func(x bson.D) bool { return isPrefix(within, x) }) &&
+			within[0].Key != "_id" {
 			spec.Indexes = append(spec.Indexes, within)
 		}
 	}
@@ -222,7 +228,8 @@ func (s *store) addIndexes(list []model.Index) {
 
 // served reports whether an existing index begins with these keys.
 func (s *store) served(collection string, keys bson.D) bool {
-	return keys[0].Key == "_id" || slices.ContainsFunc(s.indexes[collection], func(x model.Index) bool { return isPrefix(keys, x.Keys) })
+	return keys[0].Key == "_id" ||
+		slices.ContainsFunc(s.indexes[collection], func(x model.Index) bool { return isPrefix(keys, x.Keys) })
 }
 
 // isPrefix reports whether an index begins with the paths of keys.

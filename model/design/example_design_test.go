@@ -11,7 +11,10 @@ var blog = design.Workload{
 	Name: "blog", Server: design.Server{Transactions: true}, // a replica set
 	Entities: []design.Entity{
 		{Name: "users", Count: 50_000, Fields: []design.Field{{Name: "name", Text: 20}, {Name: "about", Text: 500}}},
-		{Name: "posts", Count: 10_000, Fields: []design.Field{{Name: "title", Text: 60}, {Name: "body", Text: 4000}, {Name: "at"}}},
+		{
+			Name: "posts", Count: 10_000,
+			Fields: []design.Field{{Name: "title", Text: 60}, {Name: "body", Text: 4000}, {Name: "at"}},
+		},
 		{Name: "comments", Count: 500_000, Fields: []design.Field{{Name: "text", Text: 200}, {Name: "at"}}},
 	},
 	Relations: []design.Relation{
@@ -24,9 +27,18 @@ var blog = design.Workload{
 			{Of: "posts", By: []string{"_id"}, Fields: []string{"author.name"}},
 			{Of: "comments", By: []string{"post"}, Order: "at", Limit: 10},
 		}},
-		{Name: "show a user", Rate: 10, Accesses: []design.Access{{Of: "users", By: []string{"_id"}}, {Of: "posts", By: []string{"author"}, Order: "at", Limit: 20}}},
+		{
+			Name: "show a user", Rate: 10,
+			Accesses: []design.Access{
+				{Of: "users", By: []string{"_id"}},
+				{Of: "posts", By: []string{"author"}, Order: "at", Limit: 20},
+			},
+		},
 		{Name: "comment", Rate: 2, Accesses: []design.Access{{Do: design.Insert, Of: "comments"}}},
-		{Name: "change one's name", Rate: 0.01, Accesses: []design.Access{{Do: design.Update, Of: "users", By: []string{"_id"}, Fields: []string{"name"}}}},
+		{
+			Name: "change one's name", Rate: 0.01,
+			Accesses: []design.Access{{Do: design.Update, Of: "users", By: []string{"_id"}, Fields: []string{"name"}}},
+		},
 	},
 }
 

@@ -31,8 +31,10 @@ var (
 // A model is held against what is known to go wrong, beside what is known of its documents and of what is sent.
 func ExampleLint() {
 	lint := design.Lint{
-		Model:   library,
-		Budgets: []*advise.Budget{advise.NewBudget(authors, advise.Bound{Path: "_id", Bytes: 24}, advise.Bound{Path: "name", Bytes: 80})},
+		Model: library,
+		Budgets: []*advise.Budget{
+			advise.NewBudget(authors, advise.Bound{Path: "_id", Bytes: 24}, advise.Bound{Path: "name", Bytes: 80}),
+		},
 		Runs: []design.Run{
 			{Name: "an author's books", Of: wrote.ChildrenOf("le guin").Aggregation},
 			{Name: "a book's authors", Of: wrote.ParentsOf("the dispossessed").Query},

@@ -148,7 +148,8 @@ func (g *graph) readEntities() error {
 			case f.Text < 0:
 				return g.refuse(at+".Text", f.Text, "is negative: give 0 or more")
 			case f.Grows && (f.Text != 0 || f.Values != 0):
-				return g.refuse(at+".Grows", true, "a field that grows must be a number (Text 0) with a value of its own in each document (Values 0)")
+				return g.refuse(at+".Grows", true,
+					"a field that grows must be a number (Text 0) with a value of its own in each document (Values 0)")
 			case f.Values < 0:
 				return g.refuse(at+".Values", f.Values, "is negative: give 0 or more")
 			}
@@ -176,7 +177,8 @@ func (g *graph) readRelations() error {
 			return g.refuse(at+".Child", r.Child, "no entity has this name")
 		case r.parent == nil:
 			return g.refuse(at+".Parent", r.Parent, "no entity has this name")
-		case r.Field == "" || strings.ContainsAny(r.Field, ".$ =") || r.child.field(r.Field) != nil || r.child.parentBy(r.Field) != nil || r.Field == "_id":
+		case r.Field == "" || strings.ContainsAny(r.Field, ".$ =") || r.child.field(r.Field) != nil ||
+			r.child.parentBy(r.Field) != nil || r.Field == "_id":
 			return g.refuse(at+".Field", r.Field, "must be a name that no other field or relation of the child has")
 		case r.List == "" || strings.ContainsAny(r.List, ".$ =") || r.parent.field(r.List) != nil || r.List == "_id" ||
 			slices.ContainsFunc(r.parent.children, func(o *relation) bool { return o.List == r.List }):
@@ -184,7 +186,8 @@ func (g *graph) readRelations() error {
 		case r.Each < 0 || r.Each > r.parent.Count:
 			return g.refuse(at+".Each", r.Each, "must be from 0 to the number of parents")
 		case r.many() && r.Ordered:
-			return g.refuse(at+".Ordered", true, "needs a relation with one parent for each child; make the links of an ordered many-to-many relation an entity")
+			return g.refuse(at+".Ordered", true,
+				"needs a relation with one parent for each child; make the links of an ordered many-to-many relation an entity")
 		case r.Max < 0 || r.Max > 0 && float64(r.Max) < r.average():
 			return g.refuse(at+".Max", r.Max, fmt.Sprintf("must not be less than the average of %.4g children", r.average()))
 		case r.Fixed && r.Max == 0:
@@ -212,7 +215,8 @@ func (g *graph) readServer() error {
 	}{
 		{"Command", &g.Server.Costs.Command, DefaultCosts.Command}, {"Shard", &g.Server.Costs.Shard, DefaultCosts.Shard},
 		{"Read", &g.Server.Costs.Read, DefaultCosts.Read}, {"Written", &g.Server.Costs.Written, DefaultCosts.Written},
-		{"Entry", &g.Server.Costs.Entry, DefaultCosts.Entry}, {"Scanned", &g.Server.Costs.Scanned, DefaultCosts.Scanned}, {"Kilobyte", &g.Server.Costs.Kilobyte, DefaultCosts.Kilobyte},
+		{"Entry", &g.Server.Costs.Entry, DefaultCosts.Entry}, {"Scanned", &g.Server.Costs.Scanned, DefaultCosts.Scanned},
+		{"Kilobyte", &g.Server.Costs.Kilobyte, DefaultCosts.Kilobyte},
 		{"Loaded", &g.Server.Costs.Loaded, DefaultCosts.Loaded}, {"Disk", &g.Server.Costs.Disk, DefaultCosts.Disk},
 	}
 	for _, c := range costs {

@@ -66,7 +66,8 @@ func (g *graph) readBy(a *access, at string) error {
 		return g.refuse(at+".By", a.By, "_id must be the only path")
 	case a.Do == Read && len(a.by) == 0 && (a.Limit == 0 || a.Since == "" && a.Order == ""):
 		if a.of.Count > 1000 {
-			return g.refuse(at+".By", a.By, fmt.Sprintf("reads all %d %s: add a path, or an Order or Since with a Limit", a.of.Count, a.Of))
+			return g.refuse(at+".By", a.By,
+				fmt.Sprintf("reads all %d %s: add a path, or an Order or Since with a Limit", a.of.Count, a.Of))
 		}
 	case (a.Do == Update || a.Do == Delete) && !hasID:
 		return g.refuse(at+".By", a.By, "an Update or Delete must be by _id")
@@ -149,7 +150,8 @@ func (g *graph) readFields(a *access, at string) error {
 		case a.Do == Update && p.rel == nil && p.field != nil:
 			a.sets = append(a.sets, p.name)
 		default:
-			return g.refuse(at, s, "an Update can only change fields and many-to-many relations of its own entity, and an Insert or Delete has no Fields")
+			return g.refuse(at, s,
+				"an Update can only change fields and many-to-many relations of its own entity, and an Insert or Delete has no Fields")
 		}
 	}
 	if a.Do == Update && len(a.sets)+len(a.links) == 0 {

@@ -67,7 +67,8 @@ func TestIndexed(t *testing.T) {
 			}
 			for i, o := range w.Operations {
 				for n := range 3 {
-					if err := newWork(p.store, explained{run.live(t.Context(), db, o.Name, n), t, db, &seen}).operation(i); err != nil {
+					if err := newWork(p.store, explained{run.live(t.Context(), db, o.Name, n), t, db, &seen}).
+						operation(i); err != nil {
 						t.Fatal(err)
 					}
 				}

@@ -130,10 +130,12 @@ func (x *linter) documents() {
 			if o.Room > 0 {
 				figure += fmt.Sprintf(", 16 MB are reached at %d", o.Room)
 			}
-			x.add("unbounded array", w.Collection+"."+o.Path, figure, "bound it (denorm.Bounded, embed.EmbeddedSpec.Max) and tell the Budget, or store the elements in a collection of their own")
+			x.add("unbounded array", w.Collection+"."+o.Path, figure,
+				"bound it (denorm.Bounded, embed.EmbeddedSpec.Max) and tell the Budget, or store the elements in a collection of their own")
 		}
 		if w.Bytes > advise.ArrayLimit {
-			x.add("bloated document", w.Collection, fmt.Sprintf("up to %d bytes, more than %d", w.Bytes, advise.ArrayLimit), "move fields that are seldom read together into another collection (denorm.Subset, relate.ParentRef)")
+			x.add("bloated document", w.Collection, fmt.Sprintf("up to %d bytes, more than %d", w.Bytes, advise.ArrayLimit),
+				"move fields that are seldom read together into another collection (denorm.Subset, relate.ParentRef)")
 		}
 	}
 	for _, t := range x.Model.Techniques() {
@@ -141,11 +143,13 @@ func (x *linter) documents() {
 			if r.ToEnd != model.Many || judged[r.From] || r.FromPath == "_id" || r.FromPath == "" {
 				continue
 			}
-			x.add("unbounded array", r.From+"."+r.FromPath, "no bound is declared", "add a Budget of "+r.From+" with the greatest number of items")
+			x.add("unbounded array", r.From+"."+r.FromPath, "no bound is declared",
+				"add a Budget of "+r.From+" with the greatest number of items")
 		}
 	}
 	if n := len(x.Model.Collections()); n > NameLimit {
-		x.add("many collections", x.Model.Name(), fmt.Sprintf("%d, more than %d", n, NameLimit), "store documents of the same kind in one collection")
+		x.add("many collections", x.Model.Name(), fmt.Sprintf("%d, more than %d", n, NameLimit),
+			"store documents of the same kind in one collection")
 	}
 }
 
@@ -158,7 +162,9 @@ func (x *linter) indexes() {
 	}
 	for _, c := range x.Model.Collections() {
 		if count[c] > IndexLimit {
-			x.add("many indexes", c, fmt.Sprintf("%d indexes, more than %d; every write of an indexed field updates all of them", count[c], IndexLimit), "remove the indexes that no frequent query needs")
+			x.add("many indexes", c,
+				fmt.Sprintf("%d indexes, more than %d; every write of an indexed field updates all of them", count[c], IndexLimit),
+				"remove the indexes that no frequent query needs")
 		}
 	}
 	if len(x.Runs) == 0 {
@@ -215,7 +221,9 @@ type sharded interface {
 // run checks a command.
 func (x *linter) run(r Run) {
 	if r.PerSecond >= advise.HotLimit {
-		x.add("hot document", r.Name, fmt.Sprintf("%g writes a second to one document, at most %d are advised", r.PerSecond, advise.HotLimit), "spread it over several documents (denorm.Slots, denorm.Approximate, denorm.Bucket)")
+		x.add("hot document", r.Name,
+			fmt.Sprintf("%g writes a second to one document, at most %d are advised", r.PerSecond, advise.HotLimit),
+			"spread it over several documents (denorm.Slots, denorm.Approximate, denorm.Bucket)")
 	}
 	switch v := r.Of.(type) {
 	case model.Query:
@@ -239,7 +247,8 @@ func (x *linter) run(r Run) {
 			}
 		}
 	default:
-		x.add("not a command", r.Name, fmt.Sprintf("a %T", r.Of), "use a model.Query, Aggregation, FindAndModify, Write or Plan, by value")
+		x.add("not a command", r.Name, fmt.Sprintf("a %T", r.Of),
+			"use a model.Query, Aggregation, FindAndModify, Write or Plan, by value")
 	}
 }
 
@@ -255,10 +264,12 @@ func (x *linter) judge(name string, err error, filter bson.D, index string) {
 		return
 	}
 	if index == "" && len(filter) > 0 {
-		x.add("no index", name, "no index is known to serve "+model.Shell(filter), "declare one (model.Entity), and set the Index of the query")
+		x.add("no index", name, "no index is known to serve "+model.Shell(filter),
+			"declare one (model.Entity), and set the Index of the query")
 	}
 	for _, p := range patterns(filter) {
-		x.add("unanchored pattern", name, p, "begin the pattern with ^ and match the case, store the text in lower case in another field, or use an index with a collation")
+		x.add("unanchored pattern", name, p,
+			"begin the pattern with ^ and match the case, store the text in lower case in another field, or use an index with a collation")
 	}
 }
 
@@ -269,7 +280,8 @@ func (x *linter) aggregation(name string, a model.Aggregation) {
 	}
 	x.judge(name, a.Err, filter, a.Index)
 	if n := lookups(a.Pipeline); n > LookupLimit {
-		x.add("many $lookups", name, fmt.Sprintf("%d stages, more than %d", n, LookupLimit), "store data that is read together in one document (embed.Embedded, denorm.Copy)")
+		x.add("many $lookups", name, fmt.Sprintf("%d stages, more than %d", n, LookupLimit),
+			"store data that is read together in one document (embed.Embedded, denorm.Copy)")
 	}
 	x.scatter(name, func(s sharded) keys.Target { return s.Aggregate(a) })
 }
@@ -282,7 +294,8 @@ func (x *linter) scatter(name string, ask func(s sharded) keys.Target) {
 			continue
 		}
 		if target := ask(s); target.Scope == keys.AllShards {
-			x.add("scatter-gather", name, strings.TrimSpace(target.String()), "filter by the shard key, or choose another shard key (keys.Shard)")
+			x.add("scatter-gather", name, strings.TrimSpace(target.String()),
+				"filter by the shard key, or choose another shard key (keys.Shard)")
 		}
 	}
 }

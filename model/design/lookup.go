@@ -132,7 +132,8 @@ func (s *store) lookup(a *access) lookup {
 
 // newestOf returns the relation with a subset that serves the read, or nil.
 func (s *store) newestOf(a *access) *relation {
-	if len(a.by) != 1 || a.by[0].rel != nil || a.by[0].own == nil || a.order == nil || a.since != nil || a.Limit == 0 || len(a.totals) > 0 {
+	if len(a.by) != 1 || a.by[0].rel != nil || a.by[0].own == nil || a.order == nil || a.since != nil ||
+		a.Limit == 0 || len(a.totals) > 0 {
 		return nil
 	}
 	r := a.by[0].own
@@ -291,7 +292,8 @@ func (s *store) fetches(a *access, l *lookup, home *relation) (out []fetch) {
 		}
 		names := s.sources(p.rel.parent, p.name)
 		if k := slices.IndexFunc(out, func(f fetch) bool { return f.rel == p.rel }); k >= 0 {
-			out[k].names = append(out[k].names, slices.DeleteFunc(names, func(n string) bool { return slices.Contains(out[k].names, n) })...)
+			out[k].names = append(out[k].names,
+				slices.DeleteFunc(names, func(n string) bool { return slices.Contains(out[k].names, n) })...)
 			continue
 		}
 		f := fetch{rel: p.rel, n: p.rel.distinct(l.found), names: names, some: l.some}
@@ -331,7 +333,8 @@ func (s *store) holds(r *relation, name string) bool {
 func (s *store) needed() map[string][]bson.D {
 	out := map[string][]bson.D{}
 	add := func(e *entity, keys bson.D) {
-		if len(keys) > 0 && !slices.ContainsFunc(out[e.Name], func(x bson.D) bool { return isPrefix(keys, x) && len(keys) == len(x) }) {
+		if len(keys) > 0 &&
+			!slices.ContainsFunc(out[e.Name], func(x bson.D) bool { return isPrefix(keys, x) && len(keys) == len(x) }) {
 			out[e.Name] = append(out[e.Name], keys)
 		}
 	}
@@ -368,7 +371,8 @@ func (l *lookup) keys() (keys bson.D) {
 		return nil
 	}
 	add := func(path string, direction int) {
-		if path != "" && (path != "_id" || len(keys) > 0) && !slices.ContainsFunc(keys, func(e bson.E) bool { return e.Key == path }) {
+		if path != "" && (path != "_id" || len(keys) > 0) &&
+			!slices.ContainsFunc(keys, func(e bson.E) bool { return e.Key == path }) {
 			keys = append(keys, bson.E{Key: path, Value: direction})
 		}
 	}
@@ -381,7 +385,8 @@ func (l *lookup) keys() (keys bson.D) {
 	}
 	add(l.since, -1)
 	add(l.order, -1)
-	if orderOf(l) != "" && !slices.ContainsFunc(keys, func(e bson.E) bool { return e.Key == "_id" }) { // the _id makes an order total
+	// the _id makes an order total
+	if orderOf(l) != "" && !slices.ContainsFunc(keys, func(e bson.E) bool { return e.Key == "_id" }) {
 		keys = append(keys, bson.E{Key: "_id", Value: -1})
 	}
 	return keys

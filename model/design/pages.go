@@ -32,7 +32,10 @@ func (s *store) newPages(r *relation, max int64) *relation {
 	p := &pages{rel: r, max: max, docs: model.NewCollection[page, string](r.Child)}
 	p.bucket = denorm.NewBucket[id, doc](p.docs, denorm.BucketSpec{Max: int(max)})
 	host := &entity{Entity: &Entity{Name: r.Child, Count: r.parent.Count * p.each()}, number: r.child.number, pages: p}
-	in := &relation{Relation: &Relation{Child: r.Child, Field: "page", Parent: r.Child, List: pageList}, child: r.child, parent: host}
+	in := &relation{
+		Relation: &Relation{Child: r.Child, Field: "page", Parent: r.Child, List: pageList},
+		child:    r.child, parent: host,
+	}
 	host.children = []*relation{in}
 	s.pages[in] = p
 	return in
@@ -61,7 +64,11 @@ func (s *store) sizePages(p *pages) error {
 	}
 	host := s.hostOf(p)
 	list := listSize(pageList, p.rel.average()/float64(p.each()), item)
-	z := size{average: float64(len(raw)) + list, largest: float64(len(raw)) + listSize(pageList, float64(p.max), item), lists: map[string]float64{pageList: list}}
+	z := size{
+		average: float64(len(raw)) + list,
+		largest: float64(len(raw)) + listSize(pageList, float64(p.max), item),
+		lists:   map[string]float64{pageList: list},
+	}
 	if z.largest > model.MaxDocument {
 		return s.refuse("Stored", s.layout.String(), "a page of "+p.rel.Child+" can grow beyond 16 MB")
 	}

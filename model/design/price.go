@@ -129,8 +129,10 @@ func (s *store) priceOf(i int, cold float64) (Price, error) {
 // At returns the operation's time on a server with the costs c. A cost of 0 takes no
 // time.
 func (p Price) At(c Costs) time.Duration {
-	return time.Duration(p.Commands*float64(c.Command) + p.Shards*float64(c.Shard) + p.Read*float64(c.Read) + p.Written*float64(c.Written) +
-		p.Entries*float64(c.Entry) + p.Scanned*float64(c.Scanned) + p.Bytes/1024*float64(c.Kilobyte) + p.Loaded/1024*float64(c.Loaded) + p.Cold*float64(c.Disk))
+	return time.Duration(p.Commands*float64(c.Command) + p.Shards*float64(c.Shard) + p.Read*float64(c.Read) +
+		p.Written*float64(c.Written) +
+		p.Entries*float64(c.Entry) + p.Scanned*float64(c.Scanned) + p.Bytes/1024*float64(c.Kilobyte) +
+		p.Loaded/1024*float64(c.Loaded) + p.Cold*float64(c.Disk))
 }
 
 // Operation returns the price of the operation with this name, or a zero Price.

@@ -10,8 +10,8 @@ import (
 	"github.com/docmodel/docmodel/mongotest"
 )
 
-// What is priced is what is sent: over random workloads and layouts the commands and documents add up to the same, but for chance
-// and for what the runs themselves insert.
+// What is priced is what is sent: over random workloads and layouts the commands and documents add up to the same, but
+// for chance and for what the runs themselves insert.
 func TestPriced(t *testing.T) {
 	const runs = 20
 	var commands, documents, sent, moved float64

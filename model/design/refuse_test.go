@@ -18,7 +18,13 @@ func valid() design.Workload {
 		},
 		Relations: []design.Relation{{Child: "comments", Field: "post", Parent: "posts", List: "comments"}},
 		Operations: []design.Operation{
-			{Name: "show", Rate: 10, Accesses: []design.Access{{Of: "posts", By: []string{"_id"}, Fields: []string{"count(comments)"}}, {Of: "comments", By: []string{"post"}, Order: "at", Limit: 5}}},
+			{
+				Name: "show", Rate: 10,
+				Accesses: []design.Access{
+					{Of: "posts", By: []string{"_id"}, Fields: []string{"count(comments)"}},
+					{Of: "comments", By: []string{"post"}, Order: "at", Limit: 5},
+				},
+			},
 			{Name: "comment", Rate: 1, Accesses: []design.Access{{Do: design.Insert, Of: "comments"}}},
 		},
 	}
@@ -36,19 +42,28 @@ func TestRefuseWorkload(t *testing.T) {
 		{"one name twice", "Entities[1].Name", func(w *design.Workload) { w.Entities[1].Name = "posts" }},
 		{"no documents", "Entities[0].Count", func(w *design.Workload) { w.Entities[0].Count = 0 }},
 		{"too many documents", "Entities[0].Count", func(w *design.Workload) { w.Entities[0].Count = 1 << 40 }},
-		{"a field without a name", "Entities[0].Fields[0].Name", func(w *design.Workload) { w.Entities[0].Fields[0].Name = "" }},
+		{
+			name: "a field without a name", field: "Entities[0].Fields[0].Name",
+			change: func(w *design.Workload) { w.Entities[0].Fields[0].Name = "" },
+		},
 		{"a field _id", "Entities[0].Fields[0].Name", func(w *design.Workload) { w.Entities[0].Fields[0].Name = "_id" }},
 		{"a field twice", "Entities[0].Fields[1].Name", func(w *design.Workload) { w.Entities[0].Fields[1].Name = "title" }},
 		{"negative text", "Entities[0].Fields[0].Text", func(w *design.Workload) { w.Entities[0].Fields[0].Text = -1 }},
 		{"negative values", "Entities[0].Fields[0].Values", func(w *design.Workload) { w.Entities[0].Fields[0].Values = -1 }},
-		{"a text too short for its values", "Entities[1].Fields[0].Text", func(w *design.Workload) { w.Entities[1].Fields[0].Text = 1 }},
+		{
+			name: "a text too short for its values", field: "Entities[1].Fields[0].Text",
+			change: func(w *design.Workload) { w.Entities[1].Fields[0].Text = 1 },
+		},
 		{"an unknown child", "Relations[0].Child", func(w *design.Workload) { w.Relations[0].Child = "x" }},
 		{"an unknown parent", "Relations[0].Parent", func(w *design.Workload) { w.Relations[0].Parent = "x" }},
 		{"a relation by a field's name", "Relations[0].Field", func(w *design.Workload) { w.Relations[0].Field = "text" }},
 		{"a list by a field's name", "Relations[0].List", func(w *design.Workload) { w.Relations[0].List = "title" }},
 		{"a maximum below the average", "Relations[0].Max", func(w *design.Workload) { w.Relations[0].Max = 3 }},
 		{"more parents than there are", "Relations[0].Each", func(w *design.Workload) { w.Relations[0].Each = 101 }},
-		{"several parents in order", "Relations[0].Ordered", func(w *design.Workload) { w.Relations[0].Each, w.Relations[0].Ordered = 2, true }},
+		{
+			name: "several parents in order", field: "Relations[0].Ordered",
+			change: func(w *design.Workload) { w.Relations[0].Each, w.Relations[0].Ordered = 2, true },
+		},
 		{"an order by several parents", "Operations[0].Accesses[1].Order", func(w *design.Workload) {
 			w.Relations[0].Each, w.Operations[0].Accesses[1].Order = 2, "post.at"
 		}},
@@ -59,36 +74,95 @@ func TestRefuseWorkload(t *testing.T) {
 		{"no rate", "Operations[0].Rate", func(w *design.Workload) { w.Operations[0].Rate = 0 }},
 		{"no accesses", "Operations[0].Accesses", func(w *design.Workload) { w.Operations[0].Accesses = nil }},
 		{"a negative limit of time", "Operations[0].Within", func(w *design.Workload) { w.Operations[0].Within = -1 }},
-		{"an unknown entity", "Operations[0].Accesses[0].Of", func(w *design.Workload) { w.Operations[0].Accesses[0].Of = "x" }},
-		{"an unknown action", "Operations[0].Accesses[0].Do", func(w *design.Workload) { w.Operations[0].Accesses[0].Do = 9 }},
-		{"an unknown path", "Operations[0].Accesses[0].By[0]", func(w *design.Workload) { w.Operations[0].Accesses[0].By = []string{"x"} }},
-		{"an unknown relation", "Operations[0].Accesses[0].By[0]", func(w *design.Workload) { w.Operations[0].Accesses[0].By = []string{"x.y"} }},
-		{"a name for a field", "Operations[0].Accesses[0].By[0]", func(w *design.Workload) { w.Operations[0].Accesses[0].By = []string{"title=a"} }},
-		{"_id and more", "Operations[0].Accesses[0].By", func(w *design.Workload) { w.Operations[0].Accesses[0].By = []string{"_id", "title"} }},
-		{"all of many", "Operations[0].Accesses[0].By", func(w *design.Workload) { w.Entities[0].Count, w.Operations[0].Accesses[0].By = 5000, nil }},
-		{"found by all fields", "Operations[0].Accesses[1].By", func(w *design.Workload) { w.Operations[0].Accesses[1].By = []string{"post.*"} }},
-		{"an insertion by a field", "Operations[1].Accesses[0].By", func(w *design.Workload) { w.Operations[1].Accesses[0].By = []string{"text"} }},
-		{"an insertion with a limit", "Operations[1].Accesses[0].Do", func(w *design.Workload) { w.Operations[1].Accesses[0].Limit = 1 }},
+		{
+			name: "an unknown entity", field: "Operations[0].Accesses[0].Of",
+			change: func(w *design.Workload) { w.Operations[0].Accesses[0].Of = "x" },
+		},
+		{
+			name: "an unknown action", field: "Operations[0].Accesses[0].Do",
+			change: func(w *design.Workload) { w.Operations[0].Accesses[0].Do = 9 },
+		},
+		{
+			name: "an unknown path", field: "Operations[0].Accesses[0].By[0]",
+			change: func(w *design.Workload) { w.Operations[0].Accesses[0].By = []string{"x"} },
+		},
+		{
+			name: "an unknown relation", field: "Operations[0].Accesses[0].By[0]",
+			change: func(w *design.Workload) { w.Operations[0].Accesses[0].By = []string{"x.y"} },
+		},
+		{
+			name: "a name for a field", field: "Operations[0].Accesses[0].By[0]",
+			change: func(w *design.Workload) { w.Operations[0].Accesses[0].By = []string{"title=a"} },
+		},
+		{
+			name: "_id and more", field: "Operations[0].Accesses[0].By",
+			change: func(w *design.Workload) { w.Operations[0].Accesses[0].By = []string{"_id", "title"} },
+		},
+		{
+			name: "all of many", field: "Operations[0].Accesses[0].By",
+			change: func(w *design.Workload) { w.Entities[0].Count, w.Operations[0].Accesses[0].By = 5000, nil },
+		},
+		{
+			name: "found by all fields", field: "Operations[0].Accesses[1].By",
+			change: func(w *design.Workload) { w.Operations[0].Accesses[1].By = []string{"post.*"} },
+		},
+		{
+			name: "an insertion by a field", field: "Operations[1].Accesses[0].By",
+			change: func(w *design.Workload) { w.Operations[1].Accesses[0].By = []string{"text"} },
+		},
+		{
+			name: "an insertion with a limit", field: "Operations[1].Accesses[0].Do",
+			change: func(w *design.Workload) { w.Operations[1].Accesses[0].Limit = 1 },
+		},
 		{"an update by a field", "Operations[1].Accesses[0].By", func(w *design.Workload) {
-			w.Operations[1].Accesses[0] = design.Access{Do: design.Update, Of: "posts", By: []string{"title"}, Fields: []string{"at"}}
+			w.Operations[1].Accesses[0] = design.Access{
+				Do: design.Update, Of: "posts", By: []string{"title"}, Fields: []string{"at"},
+			}
 		}},
 		{"an update of nothing", "Operations[1].Accesses[0].Fields", func(w *design.Workload) {
 			w.Operations[1].Accesses[0] = design.Access{Do: design.Update, Of: "posts", By: []string{"_id"}}
 		}},
 		{"an update of a relation", "Operations[1].Accesses[0].Fields[0]", func(w *design.Workload) {
-			w.Operations[1].Accesses[0] = design.Access{Do: design.Update, Of: "comments", By: []string{"_id"}, Fields: []string{"post"}}
+			w.Operations[1].Accesses[0] = design.Access{
+				Do: design.Update, Of: "comments", By: []string{"_id"}, Fields: []string{"post"},
+			}
 		}},
-		{"a range without a share", "Operations[0].Accesses[1].Share", func(w *design.Workload) { w.Operations[0].Accesses[1].Since = "at" }},
-		{"a share without a range", "Operations[0].Accesses[1].Share", func(w *design.Workload) { w.Operations[0].Accesses[1].Share = 0.5 }},
+		{
+			name: "a range without a share", field: "Operations[0].Accesses[1].Share",
+			change: func(w *design.Workload) { w.Operations[0].Accesses[1].Since = "at" },
+		},
+		{
+			name: "a share without a range", field: "Operations[0].Accesses[1].Share",
+			change: func(w *design.Workload) { w.Operations[0].Accesses[1].Share = 0.5 },
+		},
 		{"another order than the range's", "Operations[0].Accesses[1].Order", func(w *design.Workload) {
-			w.Operations[0].Accesses[1].Since, w.Operations[0].Accesses[1].Share, w.Operations[0].Accesses[1].Order = "at", 0.5, "text"
+			w.Operations[0].Accesses[1].Since, w.Operations[0].Accesses[1].Share, w.Operations[0].Accesses[1].Order = "at", 0.5,
+				"text"
 		}},
-		{"an order by a relation", "Operations[0].Accesses[1].Order", func(w *design.Workload) { w.Operations[0].Accesses[1].Order = "post" }},
-		{"a negative limit", "Operations[0].Accesses[1].Limit", func(w *design.Workload) { w.Operations[0].Accesses[1].Limit = -1 }},
-		{"an unknown field shown", "Operations[0].Accesses[1].Fields[0]", func(w *design.Workload) { w.Operations[0].Accesses[1].Fields = []string{"post.x"} }},
-		{"an unknown count", "Operations[0].Accesses[0].Fields[0]", func(w *design.Workload) { w.Operations[0].Accesses[0].Fields = []string{"count(x)"} }},
-		{"a sum of texts", "Operations[0].Accesses[0].Fields[0]", func(w *design.Workload) { w.Operations[0].Accesses[0].Fields = []string{"sum(comments.text)"} }},
-		{"a count of a field", "Operations[0].Accesses[0].Fields[0]", func(w *design.Workload) { w.Operations[0].Accesses[0].Fields = []string{"count(comments.at)"} }},
+		{
+			name: "an order by a relation", field: "Operations[0].Accesses[1].Order",
+			change: func(w *design.Workload) { w.Operations[0].Accesses[1].Order = "post" },
+		},
+		{
+			name: "a negative limit", field: "Operations[0].Accesses[1].Limit",
+			change: func(w *design.Workload) { w.Operations[0].Accesses[1].Limit = -1 },
+		},
+		{
+			name: "an unknown field shown", field: "Operations[0].Accesses[1].Fields[0]",
+			change: func(w *design.Workload) { w.Operations[0].Accesses[1].Fields = []string{"post.x"} },
+		},
+		{
+			name: "an unknown count", field: "Operations[0].Accesses[0].Fields[0]",
+			change: func(w *design.Workload) { w.Operations[0].Accesses[0].Fields = []string{"count(x)"} },
+		},
+		{
+			name: "a sum of texts", field: "Operations[0].Accesses[0].Fields[0]",
+			change: func(w *design.Workload) { w.Operations[0].Accesses[0].Fields = []string{"sum(comments.text)"} },
+		},
+		{
+			name: "a count of a field", field: "Operations[0].Accesses[0].Fields[0]",
+			change: func(w *design.Workload) { w.Operations[0].Accesses[0].Fields = []string{"count(comments.at)"} },
+		},
 		{"negative shards", "Server.Shards", func(w *design.Workload) { w.Server.Shards = -1 }},
 		{"negative memory", "Server.Memory", func(w *design.Workload) { w.Server.Memory = -1 }},
 		{"negative costs", "Server.Costs.Read", func(w *design.Workload) { w.Server.Costs.Read = -1 }},
@@ -123,20 +197,36 @@ func TestRefuseLayout(t *testing.T) {
 		{"an unknown relation", "x.y", design.Storage{}, nil, "no relation"},
 		{"an unknown structure", "comments.post", design.Storage{As: 9}, nil, "must be"},
 		{"a copy of nothing", "comments.post", design.Storage{Copy: []string{"x"}}, nil, "no field"},
-		{"a copy in an embedded child", "comments.post", design.Storage{As: design.Embedded, Copy: []string{"title"}}, nil, "Copy needs"},
+		{
+			name: "a copy in an embedded child", relation: "comments.post",
+			storage: design.Storage{As: design.Embedded, Copy: []string{"title"}},
+			change:  nil, want: "Copy needs",
+		},
 		{"a subset without an order", "comments.post", design.Storage{Newest: 3}, nil, "set together"},
 		{"a subset by nothing", "comments.post", design.Storage{Newest: 3, By: "x"}, nil, "no field"},
-		{"totals that nobody shows", "comments.post", design.Storage{Totals: true}, func(w *design.Workload) { w.Operations[0].Accesses[0].Fields = nil }, "no operation shows"},
+		{
+			name: "totals that nobody shows", relation: "comments.post", storage: design.Storage{Totals: true},
+			change: func(w *design.Workload) { w.Operations[0].Accesses[0].Fields = nil },
+			want:   "no operation shows",
+		},
 		{"a smallest value that leaves", "comments.post", design.Storage{Totals: true}, func(w *design.Workload) {
 			w.Operations[0].Accesses[0].Fields = []string{"min(comments.at)"}
 			w.Operations[1].Accesses = []design.Access{{Do: design.Delete, Of: "comments", By: []string{"_id"}}}
 		}, "min or max"},
-		{"a subset of embedded children", "comments.post", design.Storage{As: design.Embedded, Newest: 3, By: "at"}, nil, "in collections of their own"},
+		{
+			name: "a subset of embedded children", relation: "comments.post",
+			storage: design.Storage{As: design.Embedded, Newest: 3, By: "at"},
+			change:  nil, want: "in collections of their own",
+		},
 		{"a subset and totals", "comments.post", design.Storage{Newest: 3, By: "at", Totals: true}, nil, "can be priced"},
 		{"a subset of children that change", "comments.post", design.Storage{Newest: 3, By: "at"}, func(w *design.Workload) {
 			w.Operations[1].Accesses = []design.Access{{Do: design.Delete, Of: "comments", By: []string{"_id"}}}
 		}, "updates or deletes"},
-		{"many-to-many, embedded", "comments.post", design.Storage{As: design.Embedded}, func(w *design.Workload) { w.Relations[0].Each = 2 }, "must be a Reference"},
+		{
+			name: "many-to-many, embedded", relation: "comments.post", storage: design.Storage{As: design.Embedded},
+			change: func(w *design.Workload) { w.Relations[0].Each = 2 },
+			want:   "must be a Reference",
+		},
 		{"a document beyond 16 MB", "comments.post", design.Storage{As: design.Embedded}, func(w *design.Workload) {
 			w.Relations[0].Max = 1 << 20
 		}, "16 MB"},

@@ -39,12 +39,16 @@ func (p Price) row() []string {
 	if p.Late() {
 		t += " (late: " + timeText(p.Within) + ")"
 	}
-	return []string{p.Operation, figure(p.Rate), figure(p.Commands), figure(p.Read), figure(p.Written), figure(p.Entries), figure(p.Bytes / 1024), t}
+	return []string{
+		p.Operation, figure(p.Rate), figure(p.Commands), figure(p.Read), figure(p.Written), figure(p.Entries),
+		figure(p.Bytes / 1024), t,
+	}
 }
 
 // String describes the collection in one line.
 func (s Stored) String() string {
-	out := fmt.Sprintf("%s: %d documents of %s bytes, the largest %s", s.Collection, s.Documents, figure(s.Average), figure(s.Largest))
+	out := fmt.Sprintf("%s: %d documents of %s bytes, the largest %s", s.Collection, s.Documents,
+		figure(s.Average), figure(s.Largest))
 	if len(s.Indexes) == 0 {
 		return out
 	}

@@ -84,7 +84,8 @@ func (f *finder) next() (out []Prices) {
 	shapes := slices.Collect(maps.Values(f.others))
 	slices.SortStableFunc(shapes, comparePrices)
 	for _, p := range slices.Concat(f.best[1:], shapes) {
-		known := p.Layout.String() == f.best[0].Layout.String() || slices.ContainsFunc(out, func(o Prices) bool { return o.Layout.String() == p.Layout.String() })
+		known := p.Layout.String() == f.best[0].Layout.String() ||
+			slices.ContainsFunc(out, func(o Prices) bool { return o.Layout.String() == p.Layout.String() })
 		if !known && len(out) < 3 {
 			out = append(out, p)
 		}

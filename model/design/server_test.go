@@ -33,7 +33,8 @@ func TestServer(t *testing.T) {
 	}
 	costs := p.Costs()
 	costs.Command += time.Millisecond
-	if got, want := show.At(costs), show.Time+time.Duration(show.Commands*float64(time.Millisecond)); (got - want).Abs() > time.Microsecond {
+	if got, want := show.At(costs),
+		show.Time+time.Duration(show.Commands*float64(time.Millisecond)); (got - want).Abs() > time.Microsecond {
 		t.Errorf("with slower commands %v, want %v", got, want)
 	}
 }
@@ -57,7 +58,8 @@ func TestWithin(t *testing.T) {
 		t.Fatal(err)
 	}
 	if limited.Best.Late != 0 || limited.Best.Time <= d.Best.Time {
-		t.Errorf("with a limit: %s, %d late, %v; without %v", limited.Best.Layout, limited.Best.Late, limited.Best.Time, d.Best.Time)
+		t.Errorf("with a limit: %s, %d late, %v; without %v", limited.Best.Layout, limited.Best.Late,
+			limited.Best.Time, d.Best.Time)
 	}
 	w.Operations[1].Within = 1
 	if late, err := w.Design(); err != nil || late.Best.Late != 1 || !strings.Contains(late.String(), "late") {
@@ -71,7 +73,10 @@ func TestMarkdown(t *testing.T) {
 		t.Fatal(err)
 	}
 	page := d.Markdown()
-	for _, part := range []string{"# blog\n", "| show | 10 |", "## Why", "## Next", "erDiagram", "db.posts.find(", "type Post struct", "model.New(\"blog\""} {
+	for _, part := range []string{
+		"# blog\n", "| show | 10 |", "## Why", "## Next", "erDiagram", "db.posts.find(", "type Post struct",
+		"model.New(\"blog\"",
+	} {
 		if !strings.Contains(page, part) {
 			t.Errorf("the page has no %q", part)
 		}

@@ -48,11 +48,13 @@ func newStore(g *graph, l Layout) (*store, error) {
 	s := &store{
 		graph: g, layout: l, own: map[*entity]*docs{}, home: map[*entity]*relation{},
 		refs: map[*relation]*relate.ParentRef[doc, id, doc, id]{}, lists: map[*relation]*embed.Embedded[doc, id, doc]{},
-		orders: map[*relation]*relate.ChildRefs[doc, id, doc, id]{}, links: map[*relation]*relate.ChildRefs[doc, id, doc, id]{}, newest: map[*relation]*denorm.Subset[doc, id, doc, id]{},
-		counts: map[*relation]*denorm.Counter[doc, id, doc, id]{}, copies: map[*relation]*denorm.Copy[doc, id, id]{}, pages: map[*relation]*pages{},
-		pushed: map[*relation]*denorm.Bounded[doc, id]{}, stores: map[*relation]*model.Store[doc, id]{},
-		lookups: map[*access]lookup{}, sizes: map[*entity]size{}, indexes: map[string][]model.Index{},
-		more: map[string][]model.Index{}, orderOf: map[*relation]string{}, listSpec: map[*relation]string{},
+		orders: map[*relation]*relate.ChildRefs[doc, id, doc, id]{},
+		links:  map[*relation]*relate.ChildRefs[doc, id, doc, id]{}, newest: map[*relation]*denorm.Subset[doc, id, doc, id]{},
+		counts: map[*relation]*denorm.Counter[doc, id, doc, id]{}, copies: map[*relation]*denorm.Copy[doc, id, id]{},
+		pages: map[*relation]*pages{}, pushed: map[*relation]*denorm.Bounded[doc, id]{},
+		stores: map[*relation]*model.Store[doc, id]{}, lookups: map[*access]lookup{}, sizes: map[*entity]size{},
+		indexes: map[string][]model.Index{}, more: map[string][]model.Index{}, orderOf: map[*relation]string{},
+		listSpec: map[*relation]string{},
 	}
 	if err := s.place(); err != nil {
 		return nil, err
@@ -139,19 +141,25 @@ func (s *store) placeMore(r *relation, st Storage, at string) error {
 	case r.many() && (st.As != Reference || st.Newest != 0 || st.Totals):
 		return s.refuse(at, st.String(), "a many-to-many relation must be a Reference, without Newest and Totals")
 	case r.many() && home != nil:
-		return s.refuse(at, st.String(), fmt.Sprintf("%s must have a collection of their own, because they list several %s", r.Child, r.Parent))
+		return s.refuse(at, st.String(),
+			fmt.Sprintf("%s must have a collection of their own, because they list several %s", r.Child, r.Parent))
 	case home != nil && s.paged(home) && (len(st.Copy) > 0 || s.writes(r.child, Update, Delete)):
-		return s.refuse(at, st.String(), fmt.Sprintf("%s are Paged: they can't hold copies, and the workload must not update or delete them", r.Child))
+		return s.refuse(at, st.String(),
+			fmt.Sprintf("%s are Paged: they can't hold copies, and the workload must not update or delete them", r.Child))
 	case st.As == Paged && (s.home[r.parent] != nil || r.parent == r.child || r.Ordered):
-		return s.refuse(at+".As", st.As, "Paged needs parents with a collection of their own, and a relation that is not Ordered")
+		return s.refuse(at+".As", st.As,
+			"Paged needs parents with a collection of their own, and a relation that is not Ordered")
 	case st.Page != 0 && st.As != Paged:
 		return s.refuse(at+".Page", st.Page, "needs Paged")
 	case st.As == Embedded && (s.home[r.parent] != nil || r.parent == r.child):
-		return s.refuse(at+".As", st.As, fmt.Sprintf("%s have no collection of their own, so nothing can be embedded in them", r.Parent))
+		return s.refuse(at+".As", st.As,
+			fmt.Sprintf("%s have no collection of their own, so nothing can be embedded in them", r.Parent))
 	case st.As == Reference && r.Ordered && (s.home[r.child] != nil || s.home[r.parent] != nil):
-		return s.refuse(at+".As", st.As, "a reference of an Ordered relation needs collections of their own for both entities")
+		return s.refuse(at+".As", st.As,
+			"a reference of an Ordered relation needs collections of their own for both entities")
 	case len(st.Copy) > 0 && (st.As == Embedded || s.home[r.parent] != nil || r.Ordered):
-		return s.refuse(at+".Copy", st.Copy, "Copy needs a Reference, a relation that is not Ordered, and a parent with a collection of its own")
+		return s.refuse(at+".Copy", st.Copy,
+			"Copy needs a Reference, a relation that is not Ordered, and a parent with a collection of its own")
 	case st.Newest != 0 && st.As == Paged && s.home[r.parent] == nil && !st.Totals:
 		return s.placeNewest(r, st, at)
 	case (st.Newest != 0 || st.Totals) && (!apart || r.Ordered):
@@ -159,13 +167,17 @@ func (s *store) placeMore(r *relation, st Storage, at string) error {
 		if st.Totals {
 			what = "Totals"
 		}
-		return s.refuse(at+"."+what, st.String(), fmt.Sprintf("%s needs %s and %s in collections of their own, and the parent's _id in the child", what, r.Child, r.Parent))
+		return s.refuse(at+"."+what, st.String(),
+			fmt.Sprintf("%s needs %s and %s in collections of their own, and the parent's _id in the child",
+				what, r.Child, r.Parent))
 	case st.Totals && len(s.totals(r)) == 0:
 		return s.refuse(at+".Totals", true, "no operation shows a total of this relation")
 	case st.Totals && s.leaves(r):
-		return s.refuse(at+".Totals", true, fmt.Sprintf("the workload updates or deletes %s that a min or max is made of, which can't be priced", r.Child))
+		return s.refuse(at+".Totals", true,
+			fmt.Sprintf("the workload updates or deletes %s that a min or max is made of, which can't be priced", r.Child))
 	case st.Newest > 0 && s.writes(r.child, Update, Delete):
-		return s.refuse(at+".Newest", st.Newest, fmt.Sprintf("the workload updates or deletes %s, which can't be priced with Newest", r.Child))
+		return s.refuse(at+".Newest", st.Newest,
+			fmt.Sprintf("the workload updates or deletes %s, which can't be priced with Newest", r.Child))
 	}
 	if err := s.placeNewest(r, st, at); err != nil {
 		return err
@@ -183,7 +195,9 @@ func (s *store) placeMore(r *relation, st Storage, at string) error {
 // leaves reports whether a child with a smallest or greatest value can leave its parent.
 func (g *graph) leaves(r *relation) bool {
 	extremes := slices.DeleteFunc(g.totals(r), func(t total) bool { return t.op == "count" || t.op == "sum" })
-	return len(extremes) > 0 && (g.writes(r.child, Delete) || slices.ContainsFunc(extremes, func(t total) bool { return g.changes(r.child, t.field.Name) }))
+	return len(extremes) > 0 &&
+		(g.writes(r.child, Delete) ||
+			slices.ContainsFunc(extremes, func(t total) bool { return g.changes(r.child, t.field.Name) }))
 }
 
 // changes reports whether an operation updates a field of an entity.

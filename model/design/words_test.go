@@ -16,7 +16,8 @@ func TestOtherWords(t *testing.T) {
 			t.Fatal(err)
 		}
 		other := w
-		other.Entities, other.Relations, other.Operations = slices.Clone(w.Entities), slices.Clone(w.Relations), slices.Clone(w.Operations)
+		other.Entities, other.Relations, other.Operations = slices.Clone(w.Entities), slices.Clone(w.Relations),
+			slices.Clone(w.Operations)
 		shuffle(r, other.Entities)
 		shuffle(r, other.Relations)
 		shuffle(r, other.Operations)

@@ -30,7 +30,9 @@ func (x *work) lookUp(a *access) error {
 		if path := orderOf(&l); path != "" {
 			q = q.Sorted(bson.D{{Key: path, Value: -1}, {Key: "_id", Value: -1}})
 		}
-		if found, err = x.find(q, l.host, expected{n: l.fetched, some: 1, bytes: x.without(q, l.host, x.listsOf(a, l)), loaded: l.loaded}); err != nil {
+		if found, err = x.find(q, l.host, expected{
+			n: l.fetched, some: 1, bytes: x.without(q, l.host, x.listsOf(a, l)), loaded: l.loaded,
+		}); err != nil {
 			return err
 		}
 	}
@@ -197,7 +199,9 @@ func (x *work) fetch(f fetch, rows []row) ([]doc, error) {
 	if home != nil {
 		paths = []string{home.List}
 	}
-	found, err := x.find(q, x.host(parent), expected{n: n, some: f.some, byID: home == nil, bytes: x.only(q, x.host(parent), paths...)})
+	found, err := x.find(q, x.host(parent), expected{
+		n: n, some: f.some, byID: home == nil, bytes: x.only(q, x.host(parent), paths...),
+	})
 	if home == nil || err != nil {
 		return found, err
 	}
@@ -215,7 +219,10 @@ func (x *work) fetchListing(f fetch, rows []row) ([]doc, error) {
 		return nil, nil
 	}
 	q := x.own[f.rel.parent].Find(bson.D{{Key: f.rel.List, Value: bson.D{{Key: "$in", Value: ids}}}})
-	return x.find(q, f.rel.parent, expected{n: f.n, some: f.some, bytes: x.only(q, f.rel.parent, append(f.names, f.rel.List)...)})
+	return x.find(q, f.rel.parent, expected{
+		n: f.n, some: f.some,
+		bytes: x.only(q, f.rel.parent, append(f.names, f.rel.List)...),
+	})
 }
 
 // conditionsOf returns a filter's conditions on elements, by the elements' own paths.

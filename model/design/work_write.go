@@ -161,7 +161,10 @@ func (x *work) addLinks(a *access, name string) error {
 // countedBy returns the relation whose parents have totals of an updated field, or nil.
 func (x *work) countedBy(a *access) *relation {
 	for _, r := range a.of.parents {
-		if x.counts[r] != nil && slices.ContainsFunc(x.totals(r), func(t total) bool { return t.field != nil && slices.Contains(a.sets, t.field.Name) }) {
+		if x.counts[r] != nil &&
+			slices.ContainsFunc(x.totals(r), func(t total) bool {
+				return t.field != nil && slices.Contains(a.sets, t.field.Name)
+			}) {
 			return r
 		}
 	}
@@ -303,7 +306,9 @@ func (x *work) delete(a *access) error {
 	if err != nil {
 		return err
 	}
-	x.add(write{Write: x.lists[home].Remove(parent, key), host: home.parent, one: "of " + name, n: 1, changes: changes(1, home.List)})
+	x.add(write{
+		Write: x.lists[home].Remove(parent, key), host: home.parent, one: "of " + name, n: 1, changes: changes(1, home.List),
+	})
 	return nil
 }
 

@@ -56,14 +56,17 @@ func (m *embedding) checksOf(a arrayChecks) []model.Check {
 			Pipeline: found.Pipeline(a.over), Tell: found.Says(fmt.Sprintf("%s has more than %d elements", m.path, m.max)),
 		}
 		if m.keep != KeepDistinct {
-			c.Mend = found.MendsIf(c.Name, name, a.over, "some arrays repaired; the others have too many elements, which the next check finds", a.trim)
+			c.Mend = found.MendsIf(c.Name, name, a.over,
+				"some arrays repaired; the others have too many elements, which the next check finds", a.trim)
 		}
 		out = append(out, c)
 	}
 	null := model.Check{
-		Name: m.checkName(nullInstead), Collection: name, Rule: m.path + " isn't null", Pipeline: found.Pipeline(a.null), Tell: found.Says(m.path + " is null"),
+		Name: m.checkName(nullInstead), Collection: name, Rule: m.path + " isn't null", Pipeline: found.Pipeline(a.null),
+		Tell: found.Says(m.path + " is null"),
 	}
-	null.Mend = found.MendsIf(null.Name, name, a.null, "some arrays repaired; the others are null, which the next check finds", a.empty)
+	null.Mend = found.MendsIf(null.Name, name, a.null,
+		"some arrays repaired; the others are null, which the next check finds", a.empty)
 	rule := fmt.Sprintf("an array of documents, each with a key at %s", m.key)
 	return append(out, null, model.Check{
 		Name: m.checkName(malformed), Collection: name, Rule: m.path + " is " + rule,
@@ -98,7 +101,13 @@ func (m *embedding) repeated() mongo.Pipeline {
 // isKey is the condition that the value of an expression can be an element's key.
 func isKey(expr string) bson.D {
 	none := bson.A{"missing", "undefined", "null", "regex", "array"}
-	return bson.D{{Key: "$expr", Value: bson.D{{Key: "$not", Value: bson.A{bson.D{{Key: "$in", Value: bson.A{bson.D{{Key: "$type", Value: expr}}, none}}}}}}}}
+	return bson.D{{
+		Key: "$expr",
+		Value: bson.D{{
+			Key:   "$not",
+			Value: bson.A{bson.D{{Key: "$in", Value: bson.A{bson.D{{Key: "$type", Value: expr}}, none}}}},
+		}},
+	}}
 }
 
 // oversized is the condition that the array at path has more than Max elements. prefix
@@ -115,13 +124,19 @@ func (m *embedding) trimmed(path string) bson.D {
 	if m.keep == KeepLast {
 		n = -n
 	}
-	return bson.D{{Key: "$push", Value: bson.D{{Key: path, Value: bson.D{{Key: "$each", Value: bson.A{}}, {Key: "$slice", Value: n}}}}}}
+	return bson.D{{
+		Key:   "$push",
+		Value: bson.D{{Key: path, Value: bson.D{{Key: "$each", Value: bson.A{}}, {Key: "$slice", Value: n}}}},
+	}}
 }
 
 // nullArray is the condition that path is null instead of an array. prefix names the
 // document that contains path.
 func nullArray(prefix, path string) bson.D {
-	is := bson.D{{Key: prefix + path, Value: bson.D{{Key: "$type", Value: "null"}, {Key: "$not", Value: bson.D{{Key: "$type", Value: "array"}}}}}}
+	is := bson.D{{
+		Key:   prefix + path,
+		Value: bson.D{{Key: "$type", Value: "null"}, {Key: "$not", Value: bson.D{{Key: "$type", Value: "array"}}}},
+	}}
 	return append(is, noArrayAbove(prefix, path)...)
 }
 
@@ -139,7 +154,10 @@ func above(path string) (out []string) {
 // reach into an array.
 func noArrayAbove(prefix, path string) (out bson.D) {
 	for _, p := range above(path) {
-		out = append(out, bson.E{Key: prefix + p, Value: bson.D{{Key: "$not", Value: bson.D{{Key: "$type", Value: "array"}}}}})
+		out = append(out, bson.E{
+			Key:   prefix + p,
+			Value: bson.D{{Key: "$not", Value: bson.D{{Key: "$type", Value: "array"}}}},
+		})
 	}
 	return out
 }
@@ -148,8 +166,12 @@ func noArrayAbove(prefix, path string) (out bson.D) {
 // document.
 func notDocument(path string) bson.A {
 	return bson.A{
-		bson.D{{Key: path, Value: bson.D{{Key: "$exists", Value: true}, {Key: "$not", Value: bson.D{{Key: "$type", Value: "object"}}}}}},
-		bson.D{{Key: path, Value: bson.D{{Key: "$type", Value: "array"}}}}, // an array of documents also matches $type "object"
+		bson.D{{
+			Key:   path,
+			Value: bson.D{{Key: "$exists", Value: true}, {Key: "$not", Value: bson.D{{Key: "$type", Value: "object"}}}},
+		}},
+		// an array of documents also matches $type "object"
+		bson.D{{Key: path, Value: bson.D{{Key: "$type", Value: "array"}}}},
 	}
 }
 
@@ -161,7 +183,15 @@ func (m *embedding) malformedAt(path string) bson.A {
 		bad = append(bad, bson.D{{Key: p, Value: bson.D{{Key: "$type", Value: "array"}}}})
 	}
 	bad = append(bad, bson.D{{Key: m.key, Value: bson.D{{Key: "$type", Value: bson.A{"regex", "undefined"}}}}})
-	out := bson.A{bson.D{{Key: path, Value: bson.D{{Key: "$exists", Value: true}, {Key: "$not", Value: bson.D{{Key: "$type", Value: bson.A{"array", "null"}}}}}}}}
+	out := bson.A{
+		bson.D{{
+			Key: path,
+			Value: bson.D{
+				{Key: "$exists", Value: true},
+				{Key: "$not", Value: bson.D{{Key: "$type", Value: bson.A{"array", "null"}}}},
+			},
+		}},
+	}
 	for _, p := range above(path) {
 		out = append(out, notDocument(p)...)
 	}
@@ -176,7 +206,8 @@ func (m *embedding) mendRepeated(found []repeatedElement) model.Plan {
 	var p model.Plan
 	for i, r := range found {
 		if r.ID.Type == 0 || !tellsApart(r.Key) {
-			return model.RefusedPlan(m.docs.Name(), m.docs.Refuse(fmt.Sprintf("found[%d]", i), nil, "needs an id and a key: pass the findings unchanged"))
+			return model.RefusedPlan(m.docs.Name(),
+				m.docs.Refuse(fmt.Sprintf("found[%d]", i), nil, "needs an id and a key: pass the findings unchanged"))
 		}
 		id, key := r.ID, r.Key
 		p.Steps = append(p.Steps, model.Write{
@@ -208,7 +239,8 @@ func (m *embedding) distinct(array string, key bson.RawValue) any {
 		{Key: "input", Value: reverse(array)}, {Key: "initialValue", Value: bson.A{}},
 		{Key: "in", Value: bson.D{{Key: "$cond", Value: bson.A{
 			bson.D{{Key: "$and", Value: bson.A{
-				bson.D{{Key: "$eq", Value: bson.A{"$$this." + m.key, bson.D{{Key: "$literal", Value: key}}}}}, bson.D{{Key: "$in", Value: again}},
+				bson.D{{Key: "$eq", Value: bson.A{"$$this." + m.key, bson.D{{Key: "$literal", Value: key}}}}},
+				bson.D{{Key: "$in", Value: again}},
 			}}},
 			"$$value", bson.D{{Key: "$concatArrays", Value: bson.A{"$$value", bson.A{"$$this"}}}},
 		}}}},

@@ -19,7 +19,8 @@ func TestEmbeddedCostsAndIndexes(t *testing.T) {
 		var people []any
 		for i := range 4000 {
 			people = append(people, embPerson{ID: fmt.Sprint("p", i), Home: &embHome{City: fmt.Sprint("c", i)}, Tasks: []embTask{
-				{ID: fmt.Sprint("t", i), Due: int32(2 * i), Steps: []embStep{{No: int32(i)}}}, {ID: fmt.Sprint("u", i), Due: int32(2*i + 1)},
+				{ID: fmt.Sprint("t", i), Due: int32(2 * i), Steps: []embStep{{No: int32(i)}}},
+				{ID: fmt.Sprint("u", i), Due: int32(2*i + 1)},
 			}})
 		}
 		if err := embStore(t.Context(), db, people...); err != nil {
@@ -41,32 +42,41 @@ func TestEmbeddedCostsAndIndexes(t *testing.T) {
 			{"Elements", embTasks.Elements(due, d("due", 1)), "tasks.due_1"},
 			{"inner keys", embPeople.Find(d("tasks.steps.no", 7)), "tasks.steps.no_1"},
 			{"Having a home", embHomes.Having(d("city", "c7")), "home.city_1"},
-			{"Elements of one", embTasks.Elements(due, nil, "p7"), model.IDIndex}, {"Elements of two", embTasks.Elements(due, nil, "p7", "p8"), model.IDIndex},
+			{"Elements of one", embTasks.Elements(due, nil, "p7"), model.IDIndex},
+			{"Elements of two", embTasks.Elements(due, nil, "p7", "p8"), model.IDIndex},
 			{"Element", embTasks.Element("p7", "t7"), model.IDIndex},
 			{"Set", embTasks.Update("p7", "t7", d("$set", d("due", 1))), model.IDIndex},
 			{"Add", embTasks.Add("p7", embTask{ID: "n"}), model.IDIndex},
 			{"a nested Set", embSteps.Update("p7", "t7", 7, d("$set", d("text", "x"))), model.IDIndex},
-			{"Put", embTasks.Put("p7", embTask{ID: "n"}), model.IDIndex}, {"Replace", embTasks.Replace("p7", embTask{ID: "t7"}), model.IDIndex},
-			{"Update", embTasks.Update("p7", "t7", d("$inc", d("due", 1))), model.IDIndex}, {"Remove", embTasks.Remove("p7", "t7"), model.IDIndex},
-			{"Move adds", embTasks.Move("p7", "p8", embTask{ID: "n"}).Steps[0], model.IDIndex}, {"Move takes", embTasks.Move("p7", "p8", embTask{ID: "n"}).Steps[1], model.IDIndex},
+			{"Put", embTasks.Put("p7", embTask{ID: "n"}), model.IDIndex},
+			{"Replace", embTasks.Replace("p7", embTask{ID: "t7"}), model.IDIndex},
+			{"Update", embTasks.Update("p7", "t7", d("$inc", d("due", 1))), model.IDIndex},
+			{"Remove", embTasks.Remove("p7", "t7"), model.IDIndex},
+			{"Move adds", embTasks.Move("p7", "p8", embTask{ID: "n"}).Steps[0], model.IDIndex},
+			{"Move takes", embTasks.Move("p7", "p8", embTask{ID: "n"}).Steps[1], model.IDIndex},
 			{"Checks", repeated.Mend([]model.Finding{finding(repeated, d("id", "p7", "key", "t7"))}).Steps[0], model.IDIndex},
 			{"Checks trim", over.Mend([]model.Finding{finding(over, d("_id", "p7"))}).Steps[0], model.IDIndex},
-			{"a nested Add", embSteps.Add("p7", "t7", embStep{No: -1}), model.IDIndex}, {"a nested Update", embSteps.Update("p7", "t7", 7, d("$unset", d("text", 1))), model.IDIndex},
+			{"a nested Add", embSteps.Add("p7", "t7", embStep{No: -1}), model.IDIndex},
+			{"a nested Update", embSteps.Update("p7", "t7", 7, d("$unset", d("text", 1))), model.IDIndex},
 			{"a nested Remove", embSteps.Remove("p7", "t7", 7), model.IDIndex},
-			{"one Put", embHomes.Put("p7", embHome{}), model.IDIndex}, {"one Create", embHomes.Create("p7", embHome{}), model.IDIndex},
-			{"one Set", embHomes.Update("p7", d("$set", d("city", "x"))), model.IDIndex}, {"one Update", embHomes.Update("p7", d("$unset", d("zip", 1))), model.IDIndex},
+			{"one Put", embHomes.Put("p7", embHome{}), model.IDIndex},
+			{"one Create", embHomes.Create("p7", embHome{}), model.IDIndex},
+			{"one Set", embHomes.Update("p7", d("$set", d("city", "x"))), model.IDIndex},
+			{"one Update", embHomes.Update("p7", d("$unset", d("zip", 1))), model.IDIndex},
 		} {
 			t.Run(c.reason, func(t *testing.T) {
 				modeltest.WantIndexed(t, db, c.query, c.index)
 			})
-			if q, ok := c.query.(interface{ Cost() model.Cost }); ok && c.reason != "inner keys" && fmt.Sprint(q.Cost().Indexes) != fmt.Sprint([]string{c.index}) {
+			if q, ok := c.query.(interface{ Cost() model.Cost }); ok && c.reason != "inner keys" &&
+				fmt.Sprint(q.Cost().Indexes) != fmt.Sprint([]string{c.index}) {
 				t.Errorf("%s says that %v serves it, not %s", c.reason, q.Cost().Indexes, c.index)
 			}
 		}
 		one := model.Cost{Commands: 1, Written: 1}
 		for reason, w := range map[string]model.Write{
-			"Add": embTasks.Add("p1", embTask{ID: "n"}), "Put": embTasks.Put("p2", embTask{ID: "n"}), "Set": embTasks.Update("p3", "t3", d("$set", d("due", 1))),
-			"Remove": embTasks.Remove("p4", "t4"), "nested": embSteps.Add("p5", "t5", embStep{No: -1}), "one": embHomes.Put("p6", embHome{}),
+			"Add": embTasks.Add("p1", embTask{ID: "n"}), "Put": embTasks.Put("p2", embTask{ID: "n"}),
+			"Set": embTasks.Update("p3", "t3", d("$set", d("due", 1))), "Remove": embTasks.Remove("p4", "t4"),
+			"nested": embSteps.Add("p5", "t5", embStep{No: -1}), "one": embHomes.Put("p6", embHome{}),
 		} {
 			t.Run(reason+" costs", func(t *testing.T) {
 				run := func() error {
@@ -122,9 +132,13 @@ func TestEmbeddedDeclarations(t *testing.T) {
 		"another type":             func() { embed.NewEmbedded[embHome](embPeople, "tasks", key) },
 		"plain values":             func() { embed.NewEmbedded[string](nulls, "names", key) },
 		"no key":                   func() { embed.NewEmbedded[embTask](embPeople, "tasks", embed.EmbeddedSpec{}) },
-		"no such key":              func() { embed.NewEmbedded[embTask](embPeople, "tasks", embed.EmbeddedSpec{Key: "name"}) },
-		"a key that is an array":   func() { embed.NewEmbedded[embTask](embPeople, "tasks", embed.EmbeddedSpec{Key: "steps"}) },
-		"a negative Max":           func() { embed.NewEmbedded[embTask](embPeople, "tasks", embed.EmbeddedSpec{Key: "id", Max: -1}) },
+		"no such key": func() {
+			embed.NewEmbedded[embTask](embPeople, "tasks", embed.EmbeddedSpec{Key: "name"})
+		},
+		"a key that is an array": func() { embed.NewEmbedded[embTask](embPeople, "tasks", embed.EmbeddedSpec{Key: "steps"}) },
+		"a negative Max": func() {
+			embed.NewEmbedded[embTask](embPeople, "tasks", embed.EmbeddedSpec{Key: "id", Max: -1})
+		},
 		"an index of no such field": func() {
 			embed.NewEmbedded[embTask](embPeople, "tasks", embed.EmbeddedSpec{Key: "id", Indexes: []bson.D{d("dew", 1)}})
 		},
@@ -134,21 +148,31 @@ func TestEmbeddedDeclarations(t *testing.T) {
 		"an index sideways": func() {
 			embed.NewEmbedded[embTask](embPeople, "tasks", embed.EmbeddedSpec{Key: "id", Indexes: []bson.D{d("due", 3)}})
 		},
-		"no collection":               func() { embed.NewEmbedded[embTask]((*model.Collection[embPerson, string])(nil), "tasks", key) },
-		"scalars of an open type":     func() { embed.NewEmbedded[string](open, "tasks", key) },
-		"nested: no such path":        func() { embed.NewNested[embStep](embTasks, "stps", embed.EmbeddedSpec{Key: "no"}) },
-		"nested: no array":            func() { embed.NewNested[embStep](embTasks, "text", embed.EmbeddedSpec{Key: "no"}) },
-		"nested: no key":              func() { embed.NewNested[embStep](embTasks, "steps", embed.EmbeddedSpec{}) },
-		"nested: a negative Max":      func() { embed.NewNested[embStep](embTasks, "steps", embed.EmbeddedSpec{Key: "no", Max: -1}) },
-		"nested: stored as null":      func() { embed.NewNested[embStep](inner, "steps", embed.EmbeddedSpec{Key: "no"}) },
-		"nested: another type":        func() { embed.NewNested[embHome](embTasks, "steps", embed.EmbeddedSpec{Key: "city"}) },
-		"nested in nothing":           func() { embed.NewNested[embStep]((*embed.Embedded[embPerson, string, embTask])(nil), "steps", key) },
+		"no collection": func() {
+			embed.NewEmbedded[embTask]((*model.Collection[embPerson, string])(nil), "tasks", key)
+		},
+		"scalars of an open type": func() { embed.NewEmbedded[string](open, "tasks", key) },
+		"nested: no such path":    func() { embed.NewNested[embStep](embTasks, "stps", embed.EmbeddedSpec{Key: "no"}) },
+		"nested: no array":        func() { embed.NewNested[embStep](embTasks, "text", embed.EmbeddedSpec{Key: "no"}) },
+		"nested: no key":          func() { embed.NewNested[embStep](embTasks, "steps", embed.EmbeddedSpec{}) },
+		"nested: a negative Max": func() {
+			embed.NewNested[embStep](embTasks, "steps", embed.EmbeddedSpec{Key: "no", Max: -1})
+		},
+		"nested: stored as null": func() { embed.NewNested[embStep](inner, "steps", embed.EmbeddedSpec{Key: "no"}) },
+		"nested: another type": func() {
+			embed.NewNested[embHome](embTasks, "steps", embed.EmbeddedSpec{Key: "city"})
+		},
+		"nested in nothing": func() {
+			embed.NewNested[embStep]((*embed.Embedded[embPerson, string, embTask])(nil), "steps", key)
+		},
 		"one: an array":               func() { embed.NewOne[embTask](embPeople, "tasks", embed.OneSpec{}) },
 		"one: no such path":           func() { embed.NewOne[embHome](embPeople, "hom", embed.OneSpec{}) },
 		"one: another type":           func() { embed.NewOne[embTask](embPeople, "home", embed.OneSpec{}) },
 		"one: below what may be null": func() { embed.NewOne[embTask](nulls, "deep.l", embed.OneSpec{}) },
-		"one: an unknown index":       func() { embed.NewOne[embHome](embPeople, "home", embed.OneSpec{Indexes: []bson.D{d("zap", 1)}}) },
-		"one: the _id":                func() { embed.NewOne[bson.D](model.NewCollection[bson.D, bson.D]("x"), "_id", embed.OneSpec{}) },
+		"one: an unknown index": func() {
+			embed.NewOne[embHome](embPeople, "home", embed.OneSpec{Indexes: []bson.D{d("zap", 1)}})
+		},
+		"one: the _id": func() { embed.NewOne[bson.D](model.NewCollection[bson.D, bson.D]("x"), "_id", embed.OneSpec{}) },
 	} {
 		t.Run(reason, func(t *testing.T) {
 			if e := catch(t, f); e == nil || e.Remedy == "" {

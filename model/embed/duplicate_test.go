@@ -22,7 +22,10 @@ func TestDuplicateStaysOne(t *testing.T) {
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := context.Background()
 		unique := func(collection, path string) {
-			keys := mongo.IndexModel{Keys: d(path, 1), Options: options.Index().SetUnique(true).SetPartialFilterExpression(d(path, d("$exists", true)))}
+			keys := mongo.IndexModel{
+				Keys:    d(path, 1),
+				Options: options.Index().SetUnique(true).SetPartialFilterExpression(d(path, d("$exists", true))),
+			}
 			if _, err := db.Collection(collection).Indexes().CreateOne(ctx, keys); err != nil {
 				t.Fatal(err)
 			}
@@ -57,7 +60,8 @@ func TestDuplicateStaysOne(t *testing.T) {
 		} {
 			_, err := c.write.Run(ctx, db)
 			collection, index, _ := strings.Cut(c.index, "|")
-			if !mongo.IsDuplicateKeyError(err) || errors.Is(err, model.ErrStale) || errors.Is(err, model.ErrGuard) || model.DuplicateIndex(err) != index ||
+			if !mongo.IsDuplicateKeyError(err) || errors.Is(err, model.ErrStale) || errors.Is(err, model.ErrGuard) ||
+				model.DuplicateIndex(err) != index ||
 				!strings.Contains(err.Error(), collection) || !strings.Contains(err.Error(), index) {
 				t.Errorf("%s: %v; index %q", name, err, model.DuplicateIndex(err))
 			}

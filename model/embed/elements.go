@@ -15,7 +15,8 @@ func (m *embedding) elementKey(key any) (bson.RawValue, error) {
 	case err != nil:
 		return v, m.docs.Refuse(m.path+"."+m.key, nil, err.Error())
 	case !tellsApart(v):
-		return v, m.docs.Refuse(m.path+"."+m.key, v, "can't be a key: null would match elements without a key, and a regular expression is a pattern")
+		return v, m.docs.Refuse(m.path+"."+m.key, v,
+			"can't be a key: null would match elements without a key, and a regular expression is a pattern")
 	}
 	return v, nil
 }

@@ -45,12 +45,16 @@ type (
 
 var (
 	embPeople = model.NewCollection[embPerson, string]("people")
-	embTasks  = embed.NewEmbedded[embTask](embPeople, "tasks", embed.EmbeddedSpec{Key: "id", Max: 3, Indexes: []bson.D{{{Key: "due", Value: 1}}}})
-	embLoose  = embed.NewEmbedded[embTask](embPeople, "tasks", embed.EmbeddedSpec{Key: "id"})
-	embSteps  = embed.NewNested[embStep](embTasks, "steps", embed.EmbeddedSpec{Key: "no", Max: 2, Indexes: []bson.D{{{Key: "no", Value: 1}}}})
-	embFirst  = embed.NewEmbedded[embTask](embPeople, "tasks", embed.EmbeddedSpec{Key: "id", Max: 3, Keep: embed.KeepFirst})
-	embLast   = embed.NewEmbedded[embTask](embPeople, "tasks", embed.EmbeddedSpec{Key: "id", Max: 3, Keep: embed.KeepLast})
-	embHomes  = embed.NewOne[embHome](embPeople, "home", embed.OneSpec{Indexes: []bson.D{d("city", 1)}})
+	embTasks  = embed.NewEmbedded[embTask](embPeople, "tasks", embed.EmbeddedSpec{
+		Key: "id", Max: 3, Indexes: []bson.D{{{Key: "due", Value: 1}}},
+	})
+	embLoose = embed.NewEmbedded[embTask](embPeople, "tasks", embed.EmbeddedSpec{Key: "id"})
+	embSteps = embed.NewNested[embStep](embTasks, "steps", embed.EmbeddedSpec{
+		Key: "no", Max: 2, Indexes: []bson.D{{{Key: "no", Value: 1}}},
+	})
+	embFirst = embed.NewEmbedded[embTask](embPeople, "tasks", embed.EmbeddedSpec{Key: "id", Max: 3, Keep: embed.KeepFirst})
+	embLast  = embed.NewEmbedded[embTask](embPeople, "tasks", embed.EmbeddedSpec{Key: "id", Max: 3, Keep: embed.KeepLast})
+	embHomes = embed.NewOne[embHome](embPeople, "home", embed.OneSpec{Indexes: []bson.D{d("city", 1)}})
 )
 
 var errEmbRefused = errors.New("a *ValueError")
@@ -79,7 +83,8 @@ func embStore(ctx context.Context, db *mongo.Database, docs ...any) error {
 func embShow(t testing.TB, db *mongo.Database) string {
 	t.Helper()
 	var all []bson.Raw
-	cursor, err := db.Collection(embPeople.Name()).Find(context.Background(), bson.D{}, options.Find().SetSort(d("_id", 1)))
+	cursor, err := db.Collection(embPeople.Name()).
+		Find(context.Background(), bson.D{}, options.Find().SetSort(d("_id", 1)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +102,8 @@ func embErr(t testing.TB, err, want error) {
 	t.Helper()
 	var bad *model.ValueError
 	switch {
-	case want == errEmbRefused && !errors.As(err, &bad), want == nil && err != nil, want != nil && want != errEmbRefused && !errors.Is(err, want):
+	case want == errEmbRefused && !errors.As(err, &bad), want == nil && err != nil, want != nil &&
+		want != errEmbRefused && !errors.Is(err, want):
 		t.Errorf("error %v, want %v", err, want)
 	}
 }
@@ -145,54 +151,127 @@ func embRun(t *testing.T, cases []embCase) {
 
 func TestEmbeddedWrites(t *testing.T) {
 	task := func(s string) embTask { return embList(s)[0] }
-	withSteps := embPerson{ID: "p", Tasks: []embTask{{ID: "a", Due: 1, Steps: []embStep{{No: 1, Text: "x"}}}, {ID: "b", Due: 2}}}
+	withSteps := embPerson{
+		ID:    "p",
+		Tasks: []embTask{{ID: "a", Due: 1, Steps: []embStep{{No: 1, Text: "x"}}}, {ID: "b", Due: 2}},
+	}
 	nulls := d("_id", "p", "tasks", nil)
 	embRun(t, []embCase{
 		{"the first", embP(""), embTasks.Add("p", task("a1")), "{_id: 'p', tasks: [{id: 'a', due: 1}]}", nil, true},
-		{"one more", embP("a1"), embTasks.Add("p", task("b2")), "{_id: 'p', tasks: [{id: 'a', due: 1}, {id: 'b', due: 2}]}", nil, true},
-		{"as many as may be", embP(""), embTasks.Add("p", embList("a1 b2 c3")...), "{_id: 'p', tasks: [{id: 'a', due: 1}, {id: 'b', due: 2}, {id: 'c', due: 3}]}", nil, true},
+		{
+			reason: "one more", before: embP("a1"), write: embTasks.Add("p", task("b2")),
+			after: "{_id: 'p', tasks: [{id: 'a', due: 1}, {id: 'b', due: 2}]}",
+			err:   nil, once: true,
+		},
+		{
+			reason: "as many as may be", before: embP(""), write: embTasks.Add("p", embList("a1 b2 c3")...),
+			after: "{_id: 'p', tasks: [{id: 'a', due: 1}, {id: 'b', due: 2}, {id: 'c', due: 3}]}",
+			err:   nil, once: true,
+		},
 		{"the very same", embP("a1"), embTasks.Add("p", task("a1")), "", nil, true},
 		{"the same key, another element", embP("a1"), embTasks.Add("p", task("a2")), "", model.ErrTaken, false},
 		{"one of two keys", embP("a1"), embTasks.Add("p", embList("b1 a2")...), "", model.ErrTaken, false},
 		{"no room", embP("a1 b2 c3"), embTasks.Add("p", task("d1")), "", model.ErrFull, false},
 		{"room for one of two", embP("a1 b2"), embTasks.Add("p", embList("c1 d1")...), "", model.ErrFull, false},
-		{"any number without a Max", embP("a1 b2 c3"), embLoose.Add("p", task("d1")), "{_id: 'p', tasks: [{id: 'a', due: 1}, {id: 'b', due: 2}, {id: 'c', due: 3}, {id: 'd', due: 1}]}", nil, true},
+		{
+			reason: "any number without a Max", before: embP("a1 b2 c3"), write: embLoose.Add("p", task("d1")),
+			after: "{_id: 'p', tasks: [{id: 'a', due: 1}, {id: 'b', due: 2}, {id: 'c', due: 3}, {id: 'd', due: 1}]}",
+			err:   nil, once: true,
+		},
 		{"nobody", nil, embTasks.Add("p", task("a1")), "", model.ErrNotFound, false},
 		{"more than may be", embP(""), embTasks.Add("p", embList("a1 b1 c1 d1")...), "", errEmbRefused, false},
 		{"none", embP(""), embTasks.Add("p"), "", errEmbRefused, false},
 		{"one key twice", embP(""), embTasks.Add("p", embList("a1 a2")...), "", errEmbRefused, false},
 		{"no parent's id", embP(""), embTasks.Add("", task("a1")), "", errEmbRefused, false},
 
-		{"put where it stands", embP("a1 b2 c3"), embTasks.Put("p", task("b9")), "{_id: 'p', tasks: [{id: 'a', due: 1}, {id: 'b', due: 9}, {id: 'c', due: 3}]}", nil, true},
-		{"put at the end", embP("a1"), embTasks.Put("p", task("b9")), "{_id: 'p', tasks: [{id: 'a', due: 1}, {id: 'b', due: 9}]}", nil, true},
+		{
+			reason: "put where it stands", before: embP("a1 b2 c3"), write: embTasks.Put("p", task("b9")),
+			after: "{_id: 'p', tasks: [{id: 'a', due: 1}, {id: 'b', due: 9}, {id: 'c', due: 3}]}",
+			err:   nil, once: true,
+		},
+		{
+			reason: "put at the end", before: embP("a1"), write: embTasks.Put("p", task("b9")),
+			after: "{_id: 'p', tasks: [{id: 'a', due: 1}, {id: 'b', due: 9}]}",
+			err:   nil, once: true,
+		},
 		{"put as the first", embP(""), embTasks.Put("p", task("b9")), "{_id: 'p', tasks: [{id: 'b', due: 9}]}", nil, true},
-		{"put where null is stored", nulls, embTasks.Put("p", task("b9")), "{_id: 'p', tasks: [{id: 'b', due: 9}]}", nil, true},
+		{
+			reason: "put where null is stored", before: nulls, write: embTasks.Put("p", task("b9")),
+			after: "{_id: 'p', tasks: [{id: 'b', due: 9}]}", err: nil, once: true,
+		},
 		{"put without room", embP("a1 b2 c3"), embTasks.Put("p", task("d1")), "", model.ErrFull, false},
-		{"put without a Max", embP("a1 b2 c3"), embLoose.Put("p", task("d1")), "{_id: 'p', tasks: [{id: 'a', due: 1}, {id: 'b', due: 2}, {id: 'c', due: 3}, {id: 'd', due: 1}]}", nil, true},
+		{
+			reason: "put without a Max", before: embP("a1 b2 c3"), write: embLoose.Put("p", task("d1")),
+			after: "{_id: 'p', tasks: [{id: 'a', due: 1}, {id: 'b', due: 2}, {id: 'c', due: 3}, {id: 'd', due: 1}]}",
+			err:   nil, once: true,
+		},
 		{"put nowhere", nil, embTasks.Put("p", task("a1")), "", model.ErrNotFound, false},
 
-		{"replaced", embPerson{ID: "p", Tasks: []embTask{{ID: "a", Due: 1, Text: "x"}}}, embTasks.Replace("p", task("a9")), "{_id: 'p', tasks: [{id: 'a', due: 9}]}", nil, true},
+		{
+			reason: "replaced",
+			before: embPerson{ID: "p", Tasks: []embTask{{ID: "a", Due: 1, Text: "x"}}},
+			write:  embTasks.Replace("p", task("a9")), after: "{_id: 'p', tasks: [{id: 'a', due: 9}]}", err: nil, once: true,
+		},
 		{"replaced without one", embP("a1"), embTasks.Replace("p", task("b9")), "", model.ErrNotFound, false},
 		{"replaced nowhere", nil, embTasks.Replace("p", task("b9")), "", model.ErrNotFound, false},
 
-		{"fields set", withSteps, embTasks.Update("p", "a", d("$set", d("due", 7, "text", "$due"))), "{_id: 'p', tasks: [{id: 'a', due: 7, steps: [{no: 1, text: 'x'}], text: '$due'}, {id: 'b', due: 2}]}", nil, true},
-		{"a whole inner list set", embP("a1"), embTasks.Update("p", "a", d("$set", d("steps", bson.A{d("no", int32(3))}))), "{_id: 'p', tasks: [{id: 'a', due: 1, steps: [{no: 3}]}]}", nil, true},
+		{
+			reason: "fields set", before: withSteps,
+			write: embTasks.Update("p", "a", d("$set", d("due", 7, "text", "$due"))),
+			after: "{_id: 'p', tasks: [{id: 'a', due: 7, steps: [{no: 1, text: 'x'}], text: '$due'}, {id: 'b', due: 2}]}",
+			err:   nil, once: true,
+		},
+		{
+			reason: "a whole inner list set", before: embP("a1"),
+			write: embTasks.Update("p", "a", d("$set", d("steps", bson.A{d("no", int32(3))}))),
+			after: "{_id: 'p', tasks: [{id: 'a', due: 1, steps: [{no: 3}]}]}",
+			err:   nil, once: true,
+		},
 		{"set without one", embP("a1"), embTasks.Update("p", "b", d("$set", d("due", 7))), "", model.ErrNotFound, false},
 		{"set nowhere", nil, embTasks.Update("p", "b", d("$set", d("due", 7))), "", model.ErrNotFound, false},
 		{"the key set", embP("a1"), embTasks.Update("p", "a", d("$set", d("id", "b"))), "", errEmbRefused, false},
 		{"an unknown field set", embP("a1"), embTasks.Update("p", "a", d("$set", d("dew", 1))), "", errEmbRefused, false},
-		{"a field of inner elements set", embP("a1"), embTasks.Update("p", "a", d("$set", d("steps.text", "x"))), "", errEmbRefused, false},
-		{"a name that can't be stored", embP("a1"), embTasks.Update("p", "a", d("$set", d("text", d("$x", 1)))), "", errEmbRefused, false},
+		{
+			reason: "a field of inner elements set", before: embP("a1"),
+			write: embTasks.Update("p", "a", d("$set", d("steps.text", "x"))),
+			after: "", err: errEmbRefused, once: false,
+		},
+		{
+			reason: "a name that can't be stored", before: embP("a1"),
+			write: embTasks.Update("p", "a", d("$set", d("text", d("$x", 1)))),
+			after: "", err: errEmbRefused, once: false,
+		},
 		{"nothing set", embP("a1"), embTasks.Update("p", "a", d("$set", bson.D{})), "", errEmbRefused, false},
 		{"set by null", embP("a1"), embTasks.Update("p", nil, d("$set", d("due", 7))), "", errEmbRefused, false},
-		{"set by a pattern", embP("a1"), embTasks.Update("p", bson.Regex{Pattern: "."}, d("$set", d("due", 7))), "", errEmbRefused, false},
-		{"counted up and unset", embPerson{ID: "p", Tasks: []embTask{{ID: "a", Due: 1, Text: "x"}}}, embTasks.Update("p", "a", d("$inc", d("due", 2), "$unset", d("text", ""))), "{_id: 'p', tasks: [{id: 'a', due: 3}]}", nil, false},
-		{"pushed into the inner list", withSteps, embTasks.Update("p", "a", d("$push", d("steps", d("no", int32(9))))), "{_id: 'p', tasks: [{id: 'a', due: 1, steps: [{no: 1, text: 'x'}, {no: 9}]}, {id: 'b', due: 2}]}", nil, false},
+		{
+			reason: "set by a pattern", before: embP("a1"),
+			write: embTasks.Update("p", bson.Regex{Pattern: "."}, d("$set", d("due", 7))),
+			after: "", err: errEmbRefused, once: false,
+		},
+		{
+			reason: "counted up and unset",
+			before: embPerson{ID: "p", Tasks: []embTask{{ID: "a", Due: 1, Text: "x"}}},
+			write:  embTasks.Update("p", "a", d("$inc", d("due", 2), "$unset", d("text", ""))),
+			after:  "{_id: 'p', tasks: [{id: 'a', due: 3}]}", err: nil, once: false,
+		},
+		{
+			reason: "pushed into the inner list", before: withSteps,
+			write: embTasks.Update("p", "a", d("$push", d("steps", d("no", int32(9))))),
+			after: "{_id: 'p', tasks: [{id: 'a', due: 1, steps: [{no: 1, text: 'x'}, {no: 9}]}, {id: 'b', due: 2}]}",
+			err:   nil, once: false,
+		},
 		{"renamed", embP("a1"), embTasks.Update("p", "a", d("$rename", d("text", "due"))), "", errEmbRefused, false},
-		{"an operator twice", embP("a1"), embTasks.Update("p", "a", bson.D{{Key: "$set", Value: d("due", 1)}, {Key: "$set", Value: d("text", "x")}}), "", errEmbRefused, false},
+		{
+			reason: "an operator twice", before: embP("a1"),
+			write: embTasks.Update("p", "a", bson.D{{Key: "$set", Value: d("due", 1)}, {Key: "$set", Value: d("text", "x")}}),
+			after: "", err: errEmbRefused, once: false,
+		},
 		{"no operator", embP("a1"), embTasks.Update("p", "a", d("due", 1)), "", errEmbRefused, false},
 
-		{"removed", embP("a1 b2 c3"), embTasks.Remove("p", "a", "c", "none"), "{_id: 'p', tasks: [{id: 'b', due: 2}]}", nil, true},
+		{
+			reason: "removed", before: embP("a1 b2 c3"), write: embTasks.Remove("p", "a", "c", "none"),
+			after: "{_id: 'p', tasks: [{id: 'b', due: 2}]}", err: nil, once: true,
+		},
 		{"removed nowhere", nil, embTasks.Remove("p", "a"), "", model.ErrNotFound, false},
 		{"nothing removed", embP("a1"), embTasks.Remove("p"), "", errEmbRefused, false},
 		{"null removed", embP("a1"), embTasks.Remove("p", nil), "", errEmbRefused, false},
@@ -207,7 +286,9 @@ func TestEmbeddedReorder(t *testing.T) {
 		}
 		return "{_id: 'p', tasks: [" + strings.Join(all, ", ") + "]}"
 	}
-	twice := d("_id", "p", "tasks", bson.A{d("id", "a", "due", int32(1)), d("id", "b", "due", int32(2)), d("id", "a", "due", int32(3))})
+	twice := d("_id", "p", "tasks", bson.A{
+		d("id", "a", "due", int32(1)), d("id", "b", "due", int32(2)), d("id", "a", "due", int32(3)),
+	})
 	mixed := d("_id", "p", "tasks", bson.A{int32(7), d("due", int32(0)), d("id", "a")})
 	embRun(t, []embCase{
 		{"to the front", embP("a1 b2 c3"), embTasks.Reorder("p", 0, "c"), list("c3 a1 b2"), nil, true},
@@ -216,11 +297,17 @@ func TestEmbeddedReorder(t *testing.T) {
 		{"beyond the end", embP("a1 b2 c3"), embTasks.Reorder("p", math.MaxInt, "a"), list("b2 c3 a1"), nil, true},
 		{"to the end", embP("a1 b2 c3"), embTasks.Reorder("p", -1, "b", "a"), list("c3 b2 a1"), nil, true},
 		{"all by their keys", embP("a1 b2 c3"), embTasks.Reorder("p", 0, "b", "c", "a"), list("b2 c3 a1"), nil, true},
-		{"all, at a place beyond the others", embP("a1 b2 c3"), embTasks.Reorder("p", 1, "b", "c", "a"), list("b2 c3 a1"), nil, true},
+		{
+			reason: "all, at a place beyond the others", before: embP("a1 b2 c3"),
+			write: embTasks.Reorder("p", 1, "b", "c", "a"), after: list("b2 c3 a1"), err: nil, once: true,
+		},
 		{"where it stands", embP("a1 b2 c3"), embTasks.Reorder("p", 1, "b"), list("a1 b2 c3"), nil, true},
 		{"the only one", embP("a1"), embTasks.Reorder("p", 3, "a"), list("a1"), nil, true},
 		{"a key that stands twice loses none", twice, embTasks.Reorder("p", 0, "a"), list("a1 a3 b2"), nil, true},
-		{"elements without a key stay", mixed, embTasks.Reorder("p", 0, "a"), "{_id: 'p', tasks: [{id: 'a'}, 7, {due: 0}]}", nil, true},
+		{
+			reason: "elements without a key stay", before: mixed, write: embTasks.Reorder("p", 0, "a"),
+			after: "{_id: 'p', tasks: [{id: 'a'}, 7, {due: 0}]}", err: nil, once: true,
+		},
 		{"one that is missing", embP("a1 b2"), embTasks.Reorder("p", 0, "a", "z"), "", model.ErrNotFound, false},
 		{"nobody", nil, embTasks.Reorder("p", 0, "a"), "", model.ErrNotFound, false},
 		{"no key", embP("a1"), embTasks.Reorder("p", 0), "", errEmbRefused, false},
@@ -230,26 +317,59 @@ func TestEmbeddedReorder(t *testing.T) {
 }
 
 func TestEmbeddedNested(t *testing.T) {
-	before := embPerson{ID: "p", Tasks: []embTask{{ID: "a", Due: 1, Steps: []embStep{{No: 1, Text: "x"}}}, {ID: "b", Due: 2, Steps: []embStep{{No: 1, Text: "y"}, {No: 2, Text: "z"}}}, {ID: "c"}}}
+	before := embPerson{
+		ID: "p",
+		Tasks: []embTask{
+			{ID: "a", Due: 1, Steps: []embStep{{No: 1, Text: "x"}}},
+			{ID: "b", Due: 2, Steps: []embStep{{No: 1, Text: "y"}, {No: 2, Text: "z"}}},
+			{ID: "c"},
+		},
+	}
 	list := func(a, b, c string) string {
-		return "{_id: 'p', tasks: [{id: 'a', due: 1, steps: [" + a + "]}, {id: 'b', due: 2, steps: [" + b + "]}, {id: 'c', due: 0" + c + "}]}"
+		return "{_id: 'p', tasks: [{id: 'a', due: 1, steps: [" + a + "]}, {id: 'b', due: 2, steps: [" + b +
+			"]}, {id: 'c', due: 0" + c + "}]}"
 	}
 	a, b := "{no: 1, text: 'x'}", "{no: 1, text: 'y'}, {no: 2, text: 'z'}"
 	embRun(t, []embCase{
 		{"added to one of them", before, embSteps.Add("p", "a", embStep{No: 2}), list(a+", {no: 2}", b, ""), nil, true},
-		{"added where there are none", before, embSteps.Add("p", "c", embStep{No: 1}, embStep{No: 2}), list(a, b, ", steps: [{no: 1}, {no: 2}]"), nil, true},
+		{
+			reason: "added where there are none", before: before,
+			write: embSteps.Add("p", "c", embStep{No: 1}, embStep{No: 2}),
+			after: list(a, b, ", steps: [{no: 1}, {no: 2}]"), err: nil, once: true,
+		},
 		{"the very same", before, embSteps.Add("p", "a", embStep{No: 1, Text: "x"}), "", nil, true},
 		{"the same key", before, embSteps.Add("p", "a", embStep{No: 1, Text: "q"}), "", model.ErrTaken, false},
 		{"no room", before, embSteps.Add("p", "b", embStep{No: 3}), "", model.ErrFull, false},
 		{"no such element", before, embSteps.Add("p", "q", embStep{No: 3}), "", model.ErrNotFound, false},
 		{"nobody", nil, embSteps.Add("p", "a", embStep{No: 3}), "", model.ErrNotFound, false},
-		{"more than may be", before, embSteps.Add("p", "c", embStep{No: 1}, embStep{No: 2}, embStep{No: 3}), "", errEmbRefused, false},
+		{
+			reason: "more than may be", before: before,
+			write: embSteps.Add("p", "c", embStep{No: 1}, embStep{No: 2}, embStep{No: 3}),
+			after: "", err: errEmbRefused, once: false,
+		},
 		{"added by null", before, embSteps.Add("p", nil, embStep{No: 3}), "", errEmbRefused, false},
-		{"set by two keys", before, embSteps.Update("p", "b", 1, d("$set", d("text", "new"))), list(a, "{no: 1, text: 'new'}, {no: 2, text: 'z'}", ""), nil, true},
-		{"updated by two keys", before, embSteps.Update("p", "a", 1, d("$unset", d("text", ""))), list("{no: 1}", b, ""), nil, true},
-		{"no such inner element there", before, embSteps.Update("p", "a", 2, d("$set", d("text", "new"))), "", model.ErrNotFound, false},
+		{
+			reason: "set by two keys", before: before,
+			write: embSteps.Update("p", "b", 1, d("$set", d("text", "new"))),
+			after: list(a, "{no: 1, text: 'new'}, {no: 2, text: 'z'}", ""),
+			err:   nil, once: true,
+		},
+		{
+			reason: "updated by two keys", before: before,
+			write: embSteps.Update("p", "a", 1, d("$unset", d("text", ""))),
+			after: list("{no: 1}", b, ""), err: nil, once: true,
+		},
+		{
+			reason: "no such inner element there", before: before,
+			write: embSteps.Update("p", "a", 2, d("$set", d("text", "new"))),
+			after: "", err: model.ErrNotFound, once: false,
+		},
 		{"its key set", before, embSteps.Update("p", "a", 1, d("$set", d("no", 2))), "", errEmbRefused, false},
-		{"set without an inner key", before, embSteps.Update("p", "a", nil, d("$set", d("text", "x"))), "", errEmbRefused, false},
+		{
+			reason: "set without an inner key", before: before,
+			write: embSteps.Update("p", "a", nil, d("$set", d("text", "x"))),
+			after: "", err: errEmbRefused, once: false,
+		},
 		{"removed", before, embSteps.Remove("p", "b", 1, 7), list(a, "{no: 2, text: 'z'}", ""), nil, true},
 		{"removed where there are none", before, embSteps.Remove("p", "c", 1), "", nil, true},
 		{"removed from none", before, embSteps.Remove("p", "q", 1), "", model.ErrNotFound, false},
@@ -260,24 +380,36 @@ func TestEmbeddedNested(t *testing.T) {
 func TestOne(t *testing.T) {
 	home := embPerson{ID: "p", Home: &embHome{City: "Rome", Zip: "1"}}
 	embRun(t, []embCase{
-		{"put where there is none", embP(""), embHomes.Put("p", embHome{City: "Oslo"}), "{_id: 'p', home: {city: 'Oslo'}}", nil, true},
+		{
+			reason: "put where there is none", before: embP(""), write: embHomes.Put("p", embHome{City: "Oslo"}),
+			after: "{_id: 'p', home: {city: 'Oslo'}}", err: nil, once: true,
+		},
 		{"put over another", home, embHomes.Put("p", embHome{City: "Oslo"}), "{_id: 'p', home: {city: 'Oslo'}}", nil, true},
 		{"put nowhere", nil, embHomes.Put("p", embHome{}), "", model.ErrNotFound, false},
 		{"created", embP(""), embHomes.Create("p", embHome{City: "Oslo"}), "{_id: 'p', home: {city: 'Oslo'}}", nil, true},
-		{"created where null is stored", d("_id", "p", "home", nil), embHomes.Create("p", embHome{City: "Oslo"}), "{_id: 'p', home: {city: 'Oslo'}}", nil, true},
+		{
+			reason: "created where null is stored", before: d("_id", "p", "home", nil),
+			write: embHomes.Create("p", embHome{City: "Oslo"}), after: "{_id: 'p', home: {city: 'Oslo'}}", err: nil, once: true,
+		},
 		{"created over another", home, embHomes.Create("p", embHome{City: "Oslo"}), "", model.ErrTaken, false},
 		{"created nowhere", nil, embHomes.Create("p", embHome{}), "", model.ErrNotFound, false},
-		{"set", home, embHomes.Update("p", d("$set", d("zip", "2"))), "{_id: 'p', home: {city: 'Rome', zip: '2'}}", nil, true},
+		{
+			reason: "set", before: home, write: embHomes.Update("p", d("$set", d("zip", "2"))),
+			after: "{_id: 'p', home: {city: 'Rome', zip: '2'}}", err: nil, once: true,
+		},
 		{"set where there is none", embP(""), embHomes.Update("p", d("$set", d("zip", "2"))), "", model.ErrNotFound, false},
-		{"set where null is stored", d("_id", "p", "home", nil), embHomes.Update("p", d("$set", d("zip", "2"))), "", model.ErrNotFound, false},
+		{
+			reason: "set where null is stored", before: d("_id", "p", "home", nil),
+			write: embHomes.Update("p", d("$set", d("zip", "2"))), after: "", err: model.ErrNotFound, once: false,
+		},
 		{"set nowhere", nil, embHomes.Update("p", d("$set", d("zip", "2"))), "", model.ErrNotFound, false},
 		{"an unknown field", home, embHomes.Update("p", d("$set", d("zap", "2"))), "", errEmbRefused, false},
 		{"updated", home, embHomes.Update("p", d("$unset", d("zip", ""))), "{_id: 'p', home: {city: 'Rome'}}", nil, true},
 	})
 }
 
-// Thirty-two that add at once: exactly as many as may be are in, the others are told that it is full; and of those who add the
-// same key, one.
+// Thirty-two that add at once: exactly as many as may be are in, the others are told that it is full; and of those who
+// add the same key, one.
 func TestEmbeddedConcurrent(t *testing.T) {
 	full := embed.NewEmbedded[embTask](embPeople, "tasks", embed.EmbeddedSpec{Key: "id", Max: 10})
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
@@ -287,9 +419,17 @@ func TestEmbeddedConcurrent(t *testing.T) {
 			want   int
 			err    error
 		}{
-			{"keys of their own", func(n int) model.Write { return full.Add("p", embTask{ID: fmt.Sprint(n)}) }, 10, model.ErrFull},
+			{
+				reason: "keys of their own",
+				write:  func(n int) model.Write { return full.Add("p", embTask{ID: fmt.Sprint(n)}) },
+				want:   10, err: model.ErrFull,
+			},
 			{"one key", func(n int) model.Write { return full.Add("p", embTask{ID: "a", Due: int32(n)}) }, 1, model.ErrTaken},
-			{"put under keys of their own", func(n int) model.Write { return full.Put("p", embTask{ID: fmt.Sprint(n)}) }, 10, model.ErrFull},
+			{
+				reason: "put under keys of their own",
+				write:  func(n int) model.Write { return full.Put("p", embTask{ID: fmt.Sprint(n)}) },
+				want:   10, err: model.ErrFull,
+			},
 		} {
 			if err := embStore(t.Context(), db, embP("")); err != nil {
 				t.Fatal(err)

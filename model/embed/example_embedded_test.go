@@ -12,7 +12,8 @@ import (
 	"github.com/docmodel/docmodel/mongotest"
 )
 
-// A person has a few addresses, which nobody asks for without the person; and tasks, which are also asked for by themselves.
+// A person has a few addresses, which nobody asks for without the person; and tasks, which are also asked for by
+// themselves.
 type (
 	monster struct {
 		ID        string        `bson:"_id"`
@@ -32,7 +33,9 @@ type (
 var (
 	monsters  = model.NewCollection[monster, string]("people")
 	addresses = embed.NewEmbedded[address](monsters, "addresses", embed.EmbeddedSpec{Key: "street", Max: 2})
-	chores    = embed.NewEmbedded[monsterTask](monsters, "tasks", embed.EmbeddedSpec{Key: "id", Max: 100, Indexes: []bson.D{{{Key: "due", Value: 1}}}})
+	chores    = embed.NewEmbedded[monsterTask](monsters, "tasks", embed.EmbeddedSpec{
+		Key: "id", Max: 100, Indexes: []bson.D{{{Key: "due", Value: 1}}},
+	})
 )
 
 func ExampleEmbedded() {
@@ -41,7 +44,11 @@ func ExampleEmbedded() {
 	ctx, db := context.Background(), client.Database("sesame")
 
 	people := monsters.InsertMany([]monster{
-		{ID: "kate", Addresses: []address{{"123 Sesame St", "Anytown"}}, Tasks: []monsterTask{{"feed Oscar", "2024-05-02"}, {"nap", "2024-05-09"}}},
+		{
+			ID:        "kate",
+			Addresses: []address{{"123 Sesame St", "Anytown"}},
+			Tasks:     []monsterTask{{"feed Oscar", "2024-05-02"}, {"nap", "2024-05-09"}},
+		},
 		{ID: "rod", Tasks: []monsterTask{{"rehearse", "2024-05-02"}}},
 	})
 	if _, err := people.Run(ctx, db); err != nil {
@@ -51,7 +58,9 @@ func ExampleEmbedded() {
 	// One element is written without reading the document, and the bound holds whoever else writes.
 	add := addresses.Add("kate", address{"123 Avenue Q", "New York"})
 	fmt.Println(add)
-	set := addresses.Update("kate", "123 Sesame St", bson.D{{Key: "$set", Value: bson.D{{Key: "city", Value: "New York"}}}})
+	set := addresses.Update("kate", "123 Sesame St", bson.D{{
+		Key: "$set", Value: bson.D{{Key: "city", Value: "New York"}},
+	}})
 	fmt.Println(set)
 	fmt.Println(set.Cost())
 	for _, w := range []model.Write{add, set, addresses.Add("kate", address{"1 Main St", "Nowhere"})} {

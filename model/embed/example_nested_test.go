@@ -41,7 +41,9 @@ func ExampleNested() {
 	plan := model.NewPlan(
 		customers.Insert(customer{ID: "andersen", Contacts: []contact{{Email: "thomas@andersen.com"}}}),
 		phones.Add("andersen", "thomas@andersen.com", phone{No: "555-5555"}),
-		phones.Update("andersen", "thomas@andersen.com", "555-5555", bson.D{{Key: "$set", Value: bson.D{{Key: "ext", Value: int32(5555)}}}}),
+		phones.Update("andersen", "thomas@andersen.com", "555-5555", bson.D{{
+			Key: "$set", Value: bson.D{{Key: "ext", Value: int32(5555)}},
+		}}),
 	)
 	fmt.Println(plan)
 	fmt.Println(plan.Cost())

@@ -50,7 +50,8 @@ func ExampleUnion() {
 		return
 	}
 	// Each comes back as what it is.
-	for e, err := range library.Find(bson.D{{Key: "bookId", Value: "b1"}}).Sorted(bson.D{{Key: "_id", Value: 1}}).Each(ctx, db) {
+	for e, err := range library.Find(bson.D{{Key: "bookId", Value: "b1"}}).
+		Sorted(bson.D{{Key: "_id", Value: 1}}).Each(ctx, db) {
 		switch e := e.(type) {
 		case bookEntry:
 			fmt.Println("book:", e.Name, err)

@@ -65,8 +65,10 @@ func ExampleVersioned() {
 	fmt.Println(errors.Is(err, embed.ErrVersion))
 
 	// By operators, without a read: two who read the same version. The first wins.
-	first := cartSets.Update("c1", read.Version, bson.D{{Key: "$set", Value: bson.D{{Key: "total", Value: int64(36)}}}}, op(3))
-	second := cartSets.Update("c1", read.Version, bson.D{{Key: "$set", Value: bson.D{{Key: "total", Value: int64(30)}}}}, op(4))
+	first := cartSets.Update("c1", read.Version,
+		bson.D{{Key: "$set", Value: bson.D{{Key: "total", Value: int64(36)}}}}, op(3))
+	second := cartSets.Update("c1", read.Version,
+		bson.D{{Key: "$set", Value: bson.D{{Key: "total", Value: int64(30)}}}}, op(4))
 	fmt.Println(first)
 	fmt.Println(first.Cost())
 	for _, w := range []model.Write{first, second, first} {

@@ -13,8 +13,8 @@ import (
 	"github.com/docmodel/docmodel/model/modeltest"
 )
 
-// Repairs of arrays that are cut anywhere, between documents too, are completed by the next check and repair: the repeated go, the
-// oversized are cut, nulls become arrays, and nothing else changes.
+// Repairs of arrays that are cut anywhere, between documents too, are completed by the next check and repair: the
+// repeated go, the oversized are cut, nulls become arrays, and nothing else changes.
 func TestEmbeddedRepairFaults(t *testing.T) {
 	steps := func(keep embed.KeepElement) *embed.Nested[string, embStep] {
 		return embed.NewNested[embStep](embTasks, "steps", embed.EmbeddedSpec{Key: "no", Max: 2, Keep: keep})
@@ -33,8 +33,9 @@ func TestEmbeddedRepairFaults(t *testing.T) {
 	}{
 		{
 			"elements", []any{
-				embPerson{ID: "a", Tasks: embList("x1 y2 x1 x3 y2")}, embPerson{ID: "b", Tasks: embList("x1 x2")}, embPerson{ID: "c", Tasks: embList("x1 y2 z3 q4")},
-				embPerson{ID: "d", Tasks: embList("q1 r2 s3 t4 u5")}, d("_id", "e", "tasks", nil), d("_id", "f", "tasks", nil), embPerson{ID: "g", Tasks: embList("x1 y1")},
+				embPerson{ID: "a", Tasks: embList("x1 y2 x1 x3 y2")}, embPerson{ID: "b", Tasks: embList("x1 x2")},
+				embPerson{ID: "c", Tasks: embList("x1 y2 z3 q4")}, embPerson{ID: "d", Tasks: embList("q1 r2 s3 t4 u5")},
+				d("_id", "e", "tasks", nil), d("_id", "f", "tasks", nil), embPerson{ID: "g", Tasks: embList("x1 y1")},
 			},
 			func(ctx context.Context, db *mongo.Database) error {
 				return mend(ctx, db, slices.Concat(embFirst.Checks()[:1], embLast.Checks()[1:]))
@@ -43,7 +44,8 @@ func TestEmbeddedRepairFaults(t *testing.T) {
 			"inner elements", []any{
 				embPerson{ID: "a", Tasks: []embTask{{ID: "x", Steps: stepList(1, 2, 1)}, {ID: "y", Steps: stepList(1, 2, 3)}}},
 				embPerson{ID: "b", Tasks: []embTask{{ID: "x", Steps: stepList(5, 5)}, {ID: "z", Steps: stepList(4, 5, 6, 7)}}},
-				d("_id", "c", "tasks", bson.A{d("id", "x", "due", int32(0), "steps", nil)}), d("_id", "d", "tasks", bson.A{d("id", "x", "due", int32(0), "steps", nil)}),
+				d("_id", "c", "tasks", bson.A{d("id", "x", "due", int32(0), "steps", nil)}),
+				d("_id", "d", "tasks", bson.A{d("id", "x", "due", int32(0), "steps", nil)}),
 			},
 			func(ctx context.Context, db *mongo.Database) error {
 				return mend(ctx, db, slices.Concat(steps(embed.KeepLast).Checks()[:1], steps(embed.KeepFirst).Checks()[1:]))
@@ -99,7 +101,8 @@ func embTexts(t testing.TB, db *mongo.Database) string {
 func TestVersionedRepairFaults(t *testing.T) {
 	modeltest.FaultMatrix(t, modeltest.FaultCase{
 		Seed: func(ctx context.Context, db *mongo.Database) error {
-			return verStore(ctx, db, d("_id", "a", "qty", int32(1), "version", nil), d("_id", "b", "qty", int32(2), "version", "x"),
+			return verStore(ctx, db, d("_id", "a", "qty", int32(1), "version", nil),
+				d("_id", "b", "qty", int32(2), "version", "x"),
 				d("_id", "c", "qty", int32(3), "version", int64(7)), d("_id", "d", "qty", int32(4)))
 		},
 		Run: func(ctx context.Context, db *mongo.Database) error {
@@ -125,7 +128,8 @@ func TestKindsRetagFaults(t *testing.T) {
 	modeltest.FaultMatrix(t, modeltest.FaultCase{
 		Seed: func(ctx context.Context, db *mongo.Database) error {
 			_, err := db.Collection(uniMedia.Name()).InsertMany(ctx, []any{
-				d("_id", "a", "author", "x"), d("_id", "b", "author", "y", "type", nil), d("_id", "c", "tracks", bson.A{"t"}, "type", "disc"),
+				d("_id", "a", "author", "x"), d("_id", "b", "author", "y", "type", nil),
+				d("_id", "c", "tracks", bson.A{"t"}, "type", "disc"),
 			})
 			return err
 		},

@@ -19,10 +19,12 @@ import (
 // the declared type leaves the path open.
 func elementType(c *core.Docs, place core.Place, f core.Field, elem reflect.Type) reflect.Type {
 	if f.Type != nil && f.Type != elem {
-		place.Fail(fmt.Sprintf("path %q holds values of type %s, not %s", f.Path, f.Type, elem), "use the type in the documents, without pointers")
+		place.Fail(fmt.Sprintf("path %q holds values of type %s, not %s", f.Path, f.Type, elem),
+			"use the type in the documents, without pointers")
 	}
 	if l, err := core.LayoutOf(elem, c.Codec()); err != nil || len(l.Names) == 0 && !l.Open {
-		place.Fail(fmt.Sprintf("%s isn't stored as a document", elem), "embed structs; for an array of plain values use $addToSet and $pull")
+		place.Fail(fmt.Sprintf("%s isn't stored as a document", elem),
+			"embed structs; for an array of plain values use $addToSet and $pull")
 	}
 	return f.Type
 }
@@ -43,8 +45,8 @@ func checkIndexes(c *core.Docs, place core.Place, path string, indexes []bson.D)
 // elementOperators are the update operators that a write to one element may use. $rename
 // can't reach into arrays, and $setOnInsert has no effect without an insert.
 var elementOperators = map[string]bool{
-	"$set": true, "$unset": true, "$inc": true, "$mul": true, "$min": true, "$max": true, "$bit": true, "$currentDate": true,
-	"$push": true, "$addToSet": true, "$pull": true, "$pullAll": true, "$pop": true,
+	"$set": true, "$unset": true, "$inc": true, "$mul": true, "$min": true, "$max": true,
+	"$bit": true, "$currentDate": true, "$push": true, "$addToSet": true, "$pull": true, "$pullAll": true, "$pop": true,
 }
 
 // checkKeys checks the fields and directions of an index.
@@ -54,7 +56,8 @@ func checkKeys(place core.Place, keys bson.D) {
 	}
 	for i, k := range keys {
 		if !ordersOnce(keys, i) {
-			place.Fail(fmt.Sprintf("an index has the field %s with the value %s", k.Key, model.Shell(k.Value)), "name each field once, with 1 or -1")
+			place.Fail(fmt.Sprintf("an index has the field %s with the value %s", k.Key, model.Shell(k.Value)),
+				"name each field once, with 1 or -1")
 		}
 	}
 }
@@ -78,7 +81,8 @@ func operators(c *core.Docs, update bson.D, base string, arrays int, prefix, key
 		fields, ok := op.Value.(bson.D)
 		switch {
 		case !elementOperators[op.Key]:
-			return nil, c.Refuse(op.Key, nil, "can't update an element: use $set, $unset, $inc, $push or another operator on fields of the element")
+			return nil, c.Refuse(op.Key, nil,
+				"can't update an element: use $set, $unset, $inc, $push or another operator on fields of the element")
 		case has(u[:i], op.Key):
 			return nil, c.Refuse(op.Key, nil, "is given twice: give it once")
 		case !ok || len(fields) == 0:
@@ -196,6 +200,7 @@ func toParent(c *core.Docs, id any, update bson.D) model.Write {
 		return model.Refused(c.Name(), err)
 	}
 	return model.Write{
-		Collection: c.Name(), Expect: model.One, Index: model.IDIndex, Model: &mongo.UpdateOneModel{Filter: byID, Update: update},
+		Collection: c.Name(), Expect: model.One, Index: model.IDIndex,
+		Model: &mongo.UpdateOneModel{Filter: byID, Update: update},
 	}
 }

@@ -64,7 +64,8 @@ func NewKinds[D, K, I any](c *model.Collection[D, K], u *Union[I], spec KindsSpe
 		of = u.u
 	}
 	out := &Kinds[D, K]{model.Parts{}, c, newKinds(c.Docs(), of, spec)}
-	out.Parts = model.NewParts(out.k.all, nil, out.k.checks, out.k.footprints).WithDocs(c.Docs()).WithReactions(out.k.reactions)
+	out.Parts = model.NewParts(out.k.all, nil, out.k.checks, out.k.footprints).WithDocs(c.Docs()).
+		WithReactions(out.k.reactions)
 	return out
 }
 
@@ -80,13 +81,16 @@ func newKinds(c *core.Docs, u *union, s KindsSpec) *kinds {
 	if typ := c.Type(); s.Path != "" {
 		f := c.MustField(s.Path)
 		if k.list = f.IsArray(); f.Type != u.iface || f.Arrays > 1 {
-			place.Fail(fmt.Sprintf("path %q doesn't hold values of type %s", s.Path, u.iface), "declare the field, or the slice, with the union's interface type")
+			place.Fail(fmt.Sprintf("path %q doesn't hold values of type %s", s.Path, u.iface),
+				"declare the field, or the slice, with the union's interface type")
 		}
 		if f.Arrays > 0 && !k.list {
-			place.Fail(fmt.Sprintf("path %q lies inside the array %q", s.Path, f.Array), "keep the values, or the array of values, outside arrays")
+			place.Fail(fmt.Sprintf("path %q lies inside the array %q", s.Path, f.Array),
+				"keep the values, or the array of values, outside arrays")
 		}
 	} else if typ != u.iface {
-		place.Fail(fmt.Sprintf("the documents are of type %s, not %s", typ, u.iface), "declare the collection with the union's interface type, or give a Path")
+		place.Fail(fmt.Sprintf("the documents are of type %s, not %s", typ, u.iface),
+			"declare the collection with the union's interface type, or give a Path")
 	}
 	for _, x := range s.Indexes {
 		k.checkIndex(place, x)
@@ -101,7 +105,8 @@ func (k *kinds) checkIndex(place core.Place, x KindIndex) {
 		place.Fail(fmt.Sprintf("an index of the tag %q", x.Tag), "name a tag of the union: "+k.u.names())
 	}
 	if x.Unique && k.list {
-		place.Fail("an index on an array is unique", "leave Unique out, or store the unique values in documents of their own: a unique index on an array also contains a null for each element without the field")
+		place.Fail("an index on an array is unique",
+			"leave Unique out, or store the unique values in documents of their own: a unique index on an array also contains a null for each element without the field")
 	}
 	checkKeys(place, x.Keys)
 	for _, e := range x.Keys {
@@ -341,7 +346,10 @@ func (k *kinds) counts() (p mongo.Pipeline) {
 		p = append(p, bson.D{{Key: "$unwind", Value: "$" + k.path}})
 	}
 	return append(p,
-		bson.D{{Key: "$group", Value: bson.D{{Key: "_id", Value: "$" + k.tag()}, {Key: "n", Value: bson.D{{Key: "$sum", Value: 1}}}}}},
+		bson.D{{
+			Key:   "$group",
+			Value: bson.D{{Key: "_id", Value: "$" + k.tag()}, {Key: "n", Value: bson.D{{Key: "$sum", Value: 1}}}},
+		}},
 		bson.D{{Key: "$sort", Value: bson.D{{Key: "_id", Value: 1}}}},
 		bson.D{{Key: "$project", Value: bson.D{{Key: "_id", Value: 0}, {Key: "tag", Value: "$_id"}, {Key: "n", Value: 1}}}},
 	)

@@ -17,7 +17,8 @@ func (k *kinds) checks() []model.Check {
 	tags := any(bson.A{bson.D{{Key: "$ifNull", Value: bson.A{"$" + k.tag(), nil}}}})
 	if k.list {
 		tags = bson.D{{Key: "$map", Value: bson.D{
-			{Key: "input", Value: "$" + k.path}, {Key: "in", Value: bson.D{{Key: "$ifNull", Value: bson.A{"$$this." + k.u.tag, nil}}}},
+			{Key: "input", Value: "$" + k.path},
+			{Key: "in", Value: bson.D{{Key: "$ifNull", Value: bson.A{"$$this." + k.u.tag, nil}}}},
 		}}}
 	}
 	return []model.Check{{

@@ -23,7 +23,10 @@ import (
 func TestUnionDocuments(t *testing.T) {
 	tenancy.Differs(t, "the fields of the scope are fields of the documents that it compares or lists")
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		all := []uniMedium{uniBook{ID: "a", Author: "x"}, uniBook{ID: "b", Author: "y"}, &uniDisc{ID: "c", Tracks: []string{"t"}}, uniMap{"_id": "d", "n": int32(1)}}
+		all := []uniMedium{
+			uniBook{ID: "a", Author: "x"}, uniBook{ID: "b", Author: "y"}, &uniDisc{ID: "c", Tracks: []string{"t"}},
+			uniMap{"_id": "d", "n": int32(1)},
+		}
 		for range 2 { // the second run finds its own documents
 			mustRun(t, db, uniMedia.InsertMany(all))
 		}
@@ -74,8 +77,16 @@ func TestUnionDocuments(t *testing.T) {
 			{"of one type", kinds(uniKinds.Of("disc").All(t.Context(), db)), "*embed_test.uniDisc"},
 			{"of two", kinds(uniKinds.Of("disc", "map").Sorted(byID).All(t.Context(), db)), "*embed_test.uniDisc Map"},
 			{"of one that fulfils", kinds(uniKinds.Having("book", d("author", "x")).All(t.Context(), db)), "Book"},
-			{"of one that fulfils either", kinds(uniKinds.Having("book", d("$or", bson.A{d("author", "x"), d("_id", "b")})).All(t.Context(), db)), "Book Book"},
-			{"of one with any fields", kinds(uniKinds.Having("map", d("n", 1, "type", d("$ne", "x"))).All(t.Context(), db)), "Map"},
+			{
+				reason: "of one that fulfils either",
+				got:    kinds(uniKinds.Having("book", d("$or", bson.A{d("author", "x"), d("_id", "b")})).All(t.Context(), db)),
+				want:   "Book Book",
+			},
+			{
+				reason: "of one with any fields",
+				got:    kinds(uniKinds.Having("map", d("n", 1, "type", d("$ne", "x"))).All(t.Context(), db)),
+				want:   "Map",
+			},
 			{"of one by a method", kinds(uniKinds.Having("code", d("n", 1)).All(t.Context(), db)), ""},
 			{"of one without conditions", kinds(uniKinds.Having("disc", nil).All(t.Context(), db)), "*embed_test.uniDisc"},
 		} {
@@ -99,7 +110,8 @@ func TestUnionDocuments(t *testing.T) {
 		if got := fmt.Sprint(counts); err != nil || got != `[{null 2} {"book" 3} {"disc" 1} {"map" 1} {"tape" 1}]` {
 			t.Errorf("counts %s, %v", got, err)
 		}
-		mustRun(t, db, model.NewPlan(uniMedia.Replace(uniMap{"_id": "d", "n": int32(2)})), model.NewPlan(uniKinds.Retag(d("author", "z"), "book")))
+		mustRun(t, db, model.NewPlan(uniMedia.Replace(uniMap{"_id": "d", "n": int32(2)})),
+			model.NewPlan(uniKinds.Retag(d("author", "z"), "book")))
 		strangers, err := uniKinds.Checks()[0].All(t.Context(), db)
 		if got := fmt.Sprint(strangers); err != nil || got != "[media 'f': type is 'tape']" {
 			t.Errorf("strangers %s, %v", got, err)
@@ -116,9 +128,13 @@ func TestUnionDocuments(t *testing.T) {
 func TestUnionWithin(t *testing.T) {
 	listed := embed.NewEmbedded[uniMedium](uniShelves, "media", embed.EmbeddedSpec{Key: "_id", Max: 3})
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		shelf := uniShelf{ID: "s", Main: uniBook{ID: "m", Author: "x"}, Media: []uniMedium{uniBook{ID: "a", Author: "y"}, &uniDisc{ID: "d"}}}
+		shelf := uniShelf{
+			ID: "s", Main: uniBook{ID: "m", Author: "x"},
+			Media: []uniMedium{uniBook{ID: "a", Author: "y"}, &uniDisc{ID: "d"}},
+		}
 		mustRun(t, db, uniShelves.InsertMany([]uniShelf{shelf, {ID: "t", Main: &uniDisc{ID: "n"}}, {ID: "u"}}),
-			model.NewPlan(listed.Add("u", &uniDisc{ID: "e"}, uniBook{ID: "f"}), listed.Update("u", "f", d("$set", d("author", "y")))),
+			model.NewPlan(listed.Add("u", &uniDisc{ID: "e"}, uniBook{ID: "f"}),
+				listed.Update("u", "f", d("$set", d("author", "y")))),
 			model.NewPlan(uniShelves.Update("t", d("$set", d("media", bson.A{uniBook{ID: "z"}})))))
 		if got, err := uniShelves.ByID("s").One(t.Context(), db); err != nil || !reflect.DeepEqual(got, shelf) {
 			t.Errorf("%+v, %v", got, err)
@@ -134,8 +150,10 @@ func TestUnionWithin(t *testing.T) {
 			return out
 		}
 		for _, c := range []struct{ reason, got, want string }{
-			{"a field of one type", ids(uniMain.Of("disc")), "t"}, {"a field of one type that fulfils", ids(uniMain.Having("book", d("author", "x"))), "s"},
-			{"lists with one type", ids(uniListed.Of("disc")), "su"}, {"lists of which one element fulfils all", ids(uniListed.Having("book", d("author", "y"))), "su"},
+			{"a field of one type", ids(uniMain.Of("disc")), "t"},
+			{"a field of one type that fulfils", ids(uniMain.Having("book", d("author", "x"))), "s"},
+			{"lists with one type", ids(uniListed.Of("disc")), "su"},
+			{"lists of which one element fulfils all", ids(uniListed.Having("book", d("author", "y"))), "su"},
 			{"not two together", ids(uniListed.Having("disc", d("_id", "a"))), ""},
 		} {
 			if c.got != c.want {
@@ -147,7 +165,11 @@ func TestUnionWithin(t *testing.T) {
 			t.Errorf("counts %s, %v", got, err)
 		}
 		coll := uniShelves.Of(db)
-		for _, doc := range []bson.D{d("_id", "v", "main", d("type", "tape")), d("_id", "w", "main", d("_id", "x"), "media", bson.A{d("type", "tape")}), d("_id", "x", "main", d("type", nil, "_id", "y"))} {
+		for _, doc := range []bson.D{
+			d("_id", "v", "main", d("type", "tape")),
+			d("_id", "w", "main", d("_id", "x"), "media", bson.A{d("type", "tape")}),
+			d("_id", "x", "main", d("type", nil, "_id", "y")),
+		} {
 			if _, err := coll.InsertOne(t.Context(), doc); err != nil {
 				t.Fatal(err)
 			}
@@ -159,11 +181,15 @@ func TestUnionWithin(t *testing.T) {
 		if got := ids(uniMain.Of("disc").Where(d("_id", "x"))); got != "x" {
 			t.Errorf("assigned in place of null: %s", got)
 		}
-		if _, err := coll.InsertOne(t.Context(), d("_id", "y", "media", bson.A{d("n", 1), d("type", "tape"), d("type", "book"), d("type", "tape"), d("type", 5)})); err != nil {
+		if _, err := coll.InsertOne(t.Context(),
+			d("_id", "y", "media", bson.A{
+				d("n", 1), d("type", "tape"), d("type", "book"), d("type", "tape"), d("type", 5),
+			})); err != nil {
 			t.Fatal(err)
 		}
 		for want, k := range map[string]*embed.Kinds[uniShelf, string]{
-			"[shelves 'v': main.type is 'tape']": uniMain, "[shelves 'w': media.type is 'tape' shelves 'y': media.type is null, 'tape', 5]": uniListed,
+			"[shelves 'v': main.type is 'tape']":                                             uniMain,
+			"[shelves 'w': media.type is 'tape' shelves 'y': media.type is null, 'tape', 5]": uniListed,
 		} {
 			if found, err := k.Checks()[0].All(t.Context(), db); err != nil || fmt.Sprint(found) != want {
 				t.Errorf("strangers %v, %v, want %s", found, err, want)
@@ -174,14 +200,21 @@ func TestUnionWithin(t *testing.T) {
 		}
 	})
 	for reason, err := range map[string]error{
-		"a field of another type": uniKinds.Having("book", d("tracks", "t")).Err, "a misspelt field": uniKinds.Having("book", d("athor", "x")).Err,
-		"a misspelt field in a list": uniKinds.Having("book", d("$or", bson.A{d("athor", "x")})).Err, "code": uniKinds.Having("book", d("$where", "1")).Err,
-		"an expression": uniKinds.Having("map", d("$expr", true)).Err, "a misspelt field of a part": uniMain.Having("book", d("athor", "x")).Err,
+		"a field of another type":             uniKinds.Having("book", d("tracks", "t")).Err,
+		"a misspelt field":                    uniKinds.Having("book", d("athor", "x")).Err,
+		"a misspelt field in a list":          uniKinds.Having("book", d("$or", bson.A{d("athor", "x")})).Err,
+		"code":                                uniKinds.Having("book", d("$where", "1")).Err,
+		"an expression":                       uniKinds.Having("map", d("$expr", true)).Err,
+		"a misspelt field of a part":          uniMain.Having("book", d("athor", "x")).Err,
 		"a field of another type in an array": uniListed.Having("disc", d("author", "x")).Err,
-		"no tag":                              uniKinds.Of().Err, "an unknown tag": uniKinds.Of("book", "tape").Err, "an unknown tag that fulfils": uniKinds.Having("tape", nil).Err,
-		"a value that can't be stored": uniKinds.Having("book", d("author", func() {})).Err, "assigned an unknown tag": uniKinds.Retag(nil, "tape").Err,
-		"assigned in an array": uniListed.Retag(nil, "book").Err, "only of a foreign type": embed.Only[uniForeign](uniKinds).Err,
-		"only what isn't known": embed.Only[uniRest](uniKinds).Err, "only within documents": embed.Only[uniBook](uniMain).Err,
+		"no tag":                              uniKinds.Of().Err, "an unknown tag": uniKinds.Of("book", "tape").Err,
+		"an unknown tag that fulfils":  uniKinds.Having("tape", nil).Err,
+		"a value that can't be stored": uniKinds.Having("book", d("author", func() {})).Err,
+		"assigned an unknown tag":      uniKinds.Retag(nil, "tape").Err,
+		"assigned in an array":         uniListed.Retag(nil, "book").Err,
+		"only of a foreign type":       embed.Only[uniForeign](uniKinds).Err,
+		"only what isn't known":        embed.Only[uniRest](uniKinds).Err,
+		"only within documents":        embed.Only[uniBook](uniMain).Err,
 	} {
 		t.Run(reason, func(t *testing.T) { embErr(t, err, errEmbRefused) })
 	}
@@ -197,7 +230,9 @@ func TestUnionIndexes(t *testing.T) {
 			shelves = append(shelves, uniShelf{ID: b.ID, Main: b, Media: []uniMedium{b}})
 		}
 		all = append(all, &uniDisc{ID: "d", Tracks: []string{"t"}})
-		for coll, docs := range map[*mongo.Collection][]any{uniMedia.Of(db): all, uniMedia.Named("typed").Of(db): all, uniShelves.Of(db): shelves} {
+		for coll, docs := range map[*mongo.Collection][]any{
+			uniMedia.Of(db): all, uniMedia.Named("typed").Of(db): all, uniShelves.Of(db): shelves,
+		} {
 			if _, err := coll.InsertMany(t.Context(), docs); err != nil {
 				t.Fatal(err)
 			}
@@ -258,18 +293,28 @@ func TestUnionDeclarations(t *testing.T) {
 		return func() { embed.NewKinds(uniShelves, uniStrict, embed.KindsSpec{Path: path}) }
 	}
 	for reason, f := range map[string]func(){
-		"no case": union(), "a tag twice": union(book, embed.Case[*uniDisc]("book")), "a type twice": union(book, embed.Case[*uniBook]("B")),
-		"an empty tag": union(embed.Case[uniBook]("")), "a type without the methods": union(book, embed.Case[string]("s")),
-		"a struct whose pointer has them": union(embed.Case[uniDisc]("d")), "the tag as a field": union(embed.Case[uniTagged]("t")),
-		"the tag as a field by JSON tags": union(embed.Case[uniByJSON]("t")), "a bson.Marshaler": union(embed.Case[uniSelf]("s")),
-		"a string": union(embed.Case[uniText]("s")), "two unknown cases": union(book, embed.UnknownCase(rest), embed.UnknownCase(func(embed.UnknownValue) *uniRest { return nil })),
-		"an unknown case without a function": union(book, embed.UnknownCase[uniRest](nil)), "an unknown case that keeps nothing": union(book, embed.UnknownCase(func(embed.UnknownValue) uniForeign { return uniForeign{} })),
-		"an unknown case by tag": union(book, embed.Case[uniRest]("rest")), "only an unknown case": union(embed.UnknownCase(rest)),
-		"isn't an interface": func() { embed.NewUnion[uniBook]("type", book) }, "any": func() { embed.NewUnion[any]("type", book) },
-		"the _id as tag": func() { embed.NewUnion[uniMedium]("_id", book) }, "a path as tag": func() { embed.NewUnion[uniMedium]("a.b", book) },
-		"kinds: an unknown tag": index("tape", d("author", 1)), "kinds: no key": index("book", nil),
-		"kinds: another type's field": index("book", d("tracks", 1)), "kinds: nobody's field": index("disc", d("trax", 1)), "kinds: sideways": index("book", d("author", 2)),
-		"kinds: no such path": at("man"), "kinds: another type": at("_id"), "kinds: documents of another type": at(""),
+		"no case": union(), "a tag twice": union(book, embed.Case[*uniDisc]("book")),
+		"a type twice": union(book, embed.Case[*uniBook]("B")), "an empty tag": union(embed.Case[uniBook]("")),
+		"a type without the methods":      union(book, embed.Case[string]("s")),
+		"a struct whose pointer has them": union(embed.Case[uniDisc]("d")),
+		"the tag as a field":              union(embed.Case[uniTagged]("t")),
+		"the tag as a field by JSON tags": union(embed.Case[uniByJSON]("t")),
+		"a bson.Marshaler":                union(embed.Case[uniSelf]("s")), "a string": union(embed.Case[uniText]("s")),
+		"two unknown cases": union(book, embed.UnknownCase(rest),
+			embed.UnknownCase(func(embed.UnknownValue) *uniRest { return nil })),
+		"an unknown case without a function": union(book, embed.UnknownCase[uniRest](nil)),
+		"an unknown case that keeps nothing": union(book,
+			embed.UnknownCase(func(embed.UnknownValue) uniForeign { return uniForeign{} })),
+		"an unknown case by tag": union(book, embed.Case[uniRest]("rest")),
+		"only an unknown case":   union(embed.UnknownCase(rest)),
+		"isn't an interface":     func() { embed.NewUnion[uniBook]("type", book) },
+		"any":                    func() { embed.NewUnion[any]("type", book) },
+		"the _id as tag":         func() { embed.NewUnion[uniMedium]("_id", book) },
+		"a path as tag":          func() { embed.NewUnion[uniMedium]("a.b", book) },
+		"kinds: an unknown tag":  index("tape", d("author", 1)), "kinds: no key": index("book", nil),
+		"kinds: another type's field": index("book", d("tracks", 1)), "kinds: nobody's field": index("disc", d("trax", 1)),
+		"kinds: sideways": index("book", d("author", 2)), "kinds: no such path": at("man"), "kinds: another type": at("_id"),
+		"kinds: documents of another type": at(""),
 		"kinds: within the elements of an array": func() {
 			type item struct {
 				Payload uniMedium `bson:"payload"`
@@ -278,12 +323,18 @@ func TestUnionDeclarations(t *testing.T) {
 				ID    string `bson:"_id"`
 				Items []item `bson:"items"`
 			}
-			embed.NewKinds(model.NewCollectionWith[parcel, string]("parcels", uniStrict.Options()), uniStrict, embed.KindsSpec{Path: "items.payload"})
+			embed.NewKinds(model.NewCollectionWith[parcel, string]("parcels", uniStrict.Options()), uniStrict,
+				embed.KindsSpec{Path: "items.payload"})
 		},
-		"kinds: a collection that doesn't know the union": func() { embed.NewKinds(model.NewCollection[uniMedium, string]("x"), uniStrict, embed.KindsSpec{}) },
-		"kinds: a collection of another union":            func() { embed.NewKinds(uniMedia, uniStrict, embed.KindsSpec{}) },
+		"kinds: a collection that doesn't know the union": func() {
+			embed.NewKinds(model.NewCollection[uniMedium, string]("x"), uniStrict, embed.KindsSpec{})
+		},
+		"kinds: a collection of another union": func() { embed.NewKinds(uniMedia, uniStrict, embed.KindsSpec{}) },
 		"kinds: unique in an array": func() {
-			embed.NewKinds(uniShelves, uniStrict, embed.KindsSpec{Path: "media", Indexes: []embed.KindIndex{{Tag: "book", Keys: d("isbn", 1), Unique: true}}})
+			embed.NewKinds(uniShelves, uniStrict, embed.KindsSpec{
+				Path:    "media",
+				Indexes: []embed.KindIndex{{Tag: "book", Keys: d("isbn", 1), Unique: true}},
+			})
 		},
 		"the same union twice": func() { uniStrict.Register(uniStrict.Options().Registry) },
 		"two unions of one interface": func() {
@@ -294,7 +345,9 @@ func TestUnionDeclarations(t *testing.T) {
 		"one type by one tag in two unions": func() { uniBoth("type", embed.Case[uniBook]("b")) },
 		"the same, with a third between":    func() { uniBoth("kind", embed.Case[uniBook]("b")) },
 		"one type of any fields in two":     func() { uniBoth("other", embed.Case[uniMap]("m")) },
-		"kinds: nothing":                    func() { embed.NewKinds[uniMedium, string, uniMedium](nil, nil, embed.KindsSpec{}) },
+		"kinds: nothing": func() {
+			embed.NewKinds[uniMedium, string, uniMedium](nil, nil, embed.KindsSpec{})
+		},
 	} {
 		t.Run(reason, func(t *testing.T) {
 			if e := catch(t, f); e == nil || e.Remedy == "" {
@@ -327,9 +380,12 @@ func uniBoth(tag string, c embed.UnionCase) *bson.Registry {
 	return r
 }
 
-// Unions of different types stand beside each other, by the same tag too; and so do those that share a struct, by tags of their own.
+// Unions of different types stand beside each other, by the same tag too; and so do those that share a struct, by tags
+// of their own.
 func TestUnionsTogether(t *testing.T) {
-	for tag, c := range map[string]embed.UnionCase{"type": embed.Case[uniLeaf]("leaf"), "print": embed.Case[uniBook]("b")} {
+	for tag, c := range map[string]embed.UnionCase{
+		"type": embed.Case[uniLeaf]("leaf"), "print": embed.Case[uniBook]("b"),
+	} {
 		r := uniBoth(tag, c)
 		type box struct {
 			A []uniMedium

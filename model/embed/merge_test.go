@@ -16,7 +16,8 @@ import (
 
 // logged pushes an entry that holds a token to a list which keeps the last two, unless it is there.
 func logged(op bson.ObjectID) model.Write {
-	w := updateLots(d("_id", "l", "log.op", d("$ne", op)), d("$push", d("log", d("$each", bson.A{d("op", op)}, "$slice", -2))))
+	w := updateLots(d("_id", "l", "log.op", d("$ne", op)),
+		d("$push", d("log", d("$each", bson.A{d("op", op)}, "$slice", -2))))
 	w.Once = true
 	w.Done = d("_id", "l", "log.op", d("$all", bson.A{op}))
 	return w
@@ -66,7 +67,8 @@ func TestMergeOneToken(t *testing.T) {
 			}
 		}
 	})
-	if w := model.Merge(verTokens.Take("l", "qty", 1, oid(1)), logged(oid(2))); len(w.Done) < 2 || strings.Contains(model.Shell(w.Done), "$or") {
+	if w := model.Merge(verTokens.Take("l", "qty", 1, oid(1)), logged(oid(2))); len(w.Done) < 2 ||
+		strings.Contains(model.Shell(w.Done), "$or") {
 		t.Errorf("two operations: %s", model.Shell(w.Done))
 	}
 }
@@ -91,12 +93,17 @@ func TestMergedReasons(t *testing.T) {
 			open    bool
 			want    error
 		}{
-			{1, 5, true, nil}, {1, 1, true, low}, {1, 5, false, gone}, {2, 5, true, embed.ErrVersion}, {2, 1, false, embed.ErrVersion}, {1, 1, false, gone},
+			{1, 5, true, nil}, {1, 1, true, low}, {1, 5, false, gone}, {2, 5, true, embed.ErrVersion},
+			{2, 1, false, embed.ErrVersion}, {1, 1, false, gone},
 		} {
 			if err := verStore(ctx, db, d("_id", "l", "version", int64(1), "n", c.n, "open", c.open)); err != nil {
 				t.Fatal(err)
 			}
-			writes := []model.Write{guard("n", d("$gte", 3), low), verPlain.Update("l", c.version, d("$inc", d("qty", 1)), verNone), guard("open", true, gone)}
+			writes := []model.Write{
+				guard("n", d("$gte", 3), low),
+				verPlain.Update("l", c.version, d("$inc", d("qty", 1)), verNone),
+				guard("open", true, gone),
+			}
 			for _, order := range [][]int{{0, 1, 2}, {2, 1, 0}, {1, 2, 0}, {0, 2, 1}} {
 				_, err := model.Merge(writes[order[0]], writes[order[1]], writes[order[2]]).Run(ctx, db)
 				if !errors.Is(err, c.want) {

@@ -48,10 +48,12 @@ func newNesting(outer *embedding, elem reflect.Type, path string, spec EmbeddedS
 	m := &embedding{docs: outer.docs, path: full, key: spec.Key}
 	switch m.typ = elementType(outer.docs, place, f, elem); {
 	case f.NullParent() != "":
-		place.Fail(fmt.Sprintf("a nil value at %q is stored as null, below which $push fails", f.NullParent()), "tag that field omitempty, or declare it as a struct")
+		place.Fail(fmt.Sprintf("a nil value at %q is stored as null, below which $push fails", f.NullParent()),
+			"tag that field omitempty, or declare it as a struct")
 	case f.Open && !f.IsArray():
 	case !f.IsArray() || f.Arrays != 2:
-		place.Fail(fmt.Sprintf("path %q isn't an array in the elements of %s", full, outer.path), "name a slice field of the elements that isn't in another array")
+		place.Fail(fmt.Sprintf("path %q isn't an array in the elements of %s", full, outer.path),
+			"name a slice field of the elements that isn't in another array")
 	case f.StoresNull():
 		place.Fail(fmt.Sprintf("a nil slice at %q is stored as null, on which $push fails", full), "tag the field omitempty")
 	case core.Overlap(path, outer.key):
@@ -131,13 +133,19 @@ func (n *nesting) add(parent, key any, list []any) model.Write {
 	w := model.Write{
 		Collection: n.in.docs.Name(), Expect: model.One, Once: true, Index: model.IDIndex,
 		Reasons: []model.Reason{
-			{If: model.And(byID, n.inElement(k, bson.D{{Key: inner, Value: bson.D{{Key: "$in", Value: keys}}}})), Err: errElementExists},
+			{
+				If:  model.And(byID, n.inElement(k, bson.D{{Key: inner, Value: bson.D{{Key: "$in", Value: keys}}}})),
+				Err: errElementExists,
+			},
 		},
 	}
 	if n.in.max > 0 {
 		room := n.in.max - len(elems)
 		guard = append(guard, beyond(n.path, room, false))
-		w.Reasons = append(w.Reasons, model.Reason{If: model.And(byID, n.inElement(k, beyond(n.path, room, true))), Err: errArrayFull})
+		w.Reasons = append(w.Reasons, model.Reason{
+			If:  model.And(byID, n.inElement(k, beyond(n.path, room, true))),
+			Err: errArrayFull,
+		})
 	}
 	w.Reasons = append(w.Reasons, model.Reason{If: byID, Err: ErrNoElement})
 	var held []bson.D
@@ -194,7 +202,8 @@ func (n *nesting) remove(parent, key any, inner []any) model.Write {
 		return model.Refused(n.in.docs.Name(), err)
 	}
 	pull := bson.D{{Key: n.in.key, Value: bson.D{{Key: "$in", Value: in}}}}
-	return n.outer.toElement(parent, k, bson.D{{Key: "$pull", Value: bson.D{{Key: n.outer.path + ".$[e]." + n.path, Value: pull}}}}, true)
+	return n.outer.toElement(parent, k,
+		bson.D{{Key: "$pull", Value: bson.D{{Key: n.outer.path + ".$[e]." + n.path, Value: pull}}}}, true)
 }
 
 func (n *nesting) footprints() []model.Footprint {

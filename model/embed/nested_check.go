@@ -21,7 +21,8 @@ func (n *nesting) checks() []model.Check {
 		repeated: model.Check{
 			Rule: "each key occurs once in " + m.path + " of one element", Pipeline: n.repeated(),
 			Tell: found.Tells(func(r repeatedInner, f *model.Finding) {
-				f.ID, f.Problem = r.ID, fmt.Sprintf("holds the key %s %d times in the element %s", model.Shell(r.Key), r.Times, model.Shell(r.In))
+				f.ID, f.Problem = r.ID,
+					fmt.Sprintf("holds the key %s %d times in the element %s", model.Shell(r.Key), r.Times, model.Shell(r.In))
 			}),
 			Mend: found.Mends(m.checkName(repeatedKeys), m.docs.Name(), n.mendRepeated),
 		},
@@ -29,7 +30,8 @@ func (n *nesting) checks() []model.Check {
 		trim: mongo.UpdateOneModel{Update: m.trimmed(inEach), ArrayFilters: []any{m.oversized("e.", n.path)}},
 		null: n.outer.matching(nullArray("", n.path)),
 		empty: mongo.UpdateOneModel{
-			Update: bson.D{{Key: "$set", Value: bson.D{{Key: inEach, Value: bson.A{}}}}}, ArrayFilters: []any{nullArray("e.", n.path)},
+			Update:       bson.D{{Key: "$set", Value: bson.D{{Key: inEach, Value: bson.A{}}}}},
+			ArrayFilters: []any{nullArray("e.", n.path)},
 		},
 		malformed: bson.D{{Key: "$or", Value: ways}},
 	})
@@ -50,20 +52,33 @@ func (n *nesting) repeated() mongo.Pipeline {
 		{{Key: "$project", Value: bson.D{{Key: "e", Value: "$" + n.outer.path}}}},
 		{{Key: "$unwind", Value: bson.D{{Key: "path", Value: "$e"}, {Key: "includeArrayIndex", Value: "at"}}}},
 		{{Key: "$match", Value: isKey("$e." + n.outer.key)}},
-		{{Key: "$project", Value: bson.D{{Key: "at", Value: 1}, {Key: "in", Value: "$e." + n.outer.key}, {Key: "n", Value: "$e." + n.path}}}},
+		{{
+			Key:   "$project",
+			Value: bson.D{{Key: "at", Value: 1}, {Key: "in", Value: "$e." + n.outer.key}, {Key: "n", Value: "$e." + n.path}},
+		}},
 		{{Key: "$unwind", Value: "$n"}},
 		{{Key: "$match", Value: isKey("$n." + n.in.key)}},
 		{{Key: "$group", Value: bson.D{
-			{Key: "_id", Value: bson.D{{Key: "id", Value: "$_id"}, {Key: "at", Value: "$at"}, {Key: "in", Value: "$in"}, {Key: "key", Value: "$n." + n.in.key}}},
+			{
+				Key: "_id",
+				Value: bson.D{
+					{Key: "id", Value: "$_id"}, {Key: "at", Value: "$at"}, {Key: "in", Value: "$in"},
+					{Key: "key", Value: "$n." + n.in.key},
+				},
+			},
 			{Key: "times", Value: bson.D{{Key: "$sum", Value: 1}}},
 		}}},
 		{{Key: "$match", Value: bson.D{{Key: "times", Value: bson.D{{Key: "$gt", Value: 1}}}}}},
 		{{Key: "$group", Value: bson.D{
-			{Key: "_id", Value: bson.D{{Key: "id", Value: "$_id.id"}, {Key: "in", Value: "$_id.in"}, {Key: "key", Value: "$_id.key"}}},
+			{
+				Key:   "_id",
+				Value: bson.D{{Key: "id", Value: "$_id.id"}, {Key: "in", Value: "$_id.in"}, {Key: "key", Value: "$_id.key"}},
+			},
 			{Key: "times", Value: bson.D{{Key: "$max", Value: "$times"}}},
 		}}},
 		{{Key: "$project", Value: bson.D{
-			{Key: "_id", Value: 0}, {Key: "id", Value: "$_id.id"}, {Key: "in", Value: "$_id.in"}, {Key: "key", Value: "$_id.key"}, {Key: "times", Value: 1},
+			{Key: "_id", Value: 0}, {Key: "id", Value: "$_id.id"}, {Key: "in", Value: "$_id.in"},
+			{Key: "key", Value: "$_id.key"}, {Key: "times", Value: 1},
 		}}},
 		{{Key: "$sort", Value: bson.D{{Key: "id", Value: 1}, {Key: "in", Value: 1}, {Key: "key", Value: 1}}}},
 	}
@@ -74,13 +89,15 @@ func (n *nesting) mendRepeated(found []repeatedInner) model.Plan {
 	var p model.Plan
 	for i, r := range found {
 		if r.ID.Type == 0 || !tellsApart(r.In) || !tellsApart(r.Key) {
-			return model.RefusedPlan(n.in.docs.Name(), n.in.docs.Refuse(fmt.Sprintf("found[%d]", i), nil, "needs an id and two keys: pass the findings unchanged"))
+			return model.RefusedPlan(n.in.docs.Name(),
+				n.in.docs.Refuse(fmt.Sprintf("found[%d]", i), nil, "needs an id and two keys: pass the findings unchanged"))
 		}
 		in, key := r.In, r.Key
 		p.Steps = append(p.Steps, model.Write{
 			Collection: n.in.docs.Name(), Index: model.IDIndex, Once: true,
 			Model: &mongo.UpdateOneModel{
-				Filter: model.And(bson.D{{Key: "_id", Value: model.Eq(r.ID)}}, n.inElement(in, bson.D{{Key: n.path + "." + n.in.key, Value: model.Eq(key)}})),
+				Filter: model.And(bson.D{{Key: "_id", Value: model.Eq(r.ID)}},
+					n.inElement(in, bson.D{{Key: n.path + "." + n.in.key, Value: model.Eq(key)}})),
 				Update: mongo.Pipeline{{{Key: "$set", Value: bson.D{{Key: n.outer.path, Value: n.distinct(in, key)}}}}},
 			},
 		})
@@ -93,12 +110,19 @@ func (n *nesting) mendRepeated(found []repeatedInner) model.Plan {
 // key, or no exact copies.
 func (n *nesting) distinct(in, key bson.RawValue) any {
 	inner := "$$o." + n.path
-	return bson.D{{Key: "$map", Value: bson.D{{Key: "input", Value: "$" + n.outer.path}, {Key: "as", Value: "o"}, {Key: "in", Value: bson.D{{Key: "$cond", Value: bson.A{
-		bson.D{{Key: "$and", Value: bson.A{
-			bson.D{{Key: "$eq", Value: bson.A{"$$o." + n.outer.key, bson.D{{Key: "$literal", Value: in}}}}}, bson.D{{Key: "$isArray", Value: bson.A{inner}}},
-		}}},
-		withValue("$$o", n.path, n.in.distinct(inner, key)), "$$o",
-	}}}}}}}
+	return bson.D{{
+		Key: "$map",
+		Value: bson.D{
+			{Key: "input", Value: "$" + n.outer.path}, {Key: "as", Value: "o"},
+			{Key: "in", Value: bson.D{{Key: "$cond", Value: bson.A{
+				bson.D{{Key: "$and", Value: bson.A{
+					bson.D{{Key: "$eq", Value: bson.A{"$$o." + n.outer.key, bson.D{{Key: "$literal", Value: in}}}}},
+					bson.D{{Key: "$isArray", Value: bson.A{inner}}},
+				}}},
+				withValue("$$o", n.path, n.in.distinct(inner, key)), "$$o",
+			}}}},
+		},
+	}}
 }
 
 // withValue is doc with v at path.

@@ -20,7 +20,8 @@ import (
 // Persons of any shape: what other code may have written.
 var (
 	embOpen      = model.NewCollection[bson.D, string]("people")
-	embOpenTasks = embed.NewEmbedded[bson.D](embOpen, "tasks", embed.EmbeddedSpec{Key: "id", Max: 2, Keep: embed.KeepFirst})
+	embOpenTasks = embed.NewEmbedded[bson.D](embOpen, "tasks",
+		embed.EmbeddedSpec{Key: "id", Max: 2, Keep: embed.KeepFirst})
 	embOpenSteps = func(keep embed.KeepElement) []model.Check {
 		return embed.NewNested[bson.D](embOpenTasks, "plan.steps", embed.EmbeddedSpec{Key: "no", Max: 2, Keep: keep}).Checks()
 	}
@@ -37,7 +38,10 @@ func nesDrift(r *rand.Rand, id string) bson.D {
 		}
 		list := bson.A{}
 		for range r.IntN(5) {
-			step := bson.D{{Key: "no", Value: []any{int32(0), int64(0), 0.0, int32(1), 1.5, "x"}[r.IntN(6)]}, {Key: "text", Value: "ab"[r.IntN(2):][:1]}}
+			step := bson.D{
+				{Key: "no", Value: []any{int32(0), int64(0), 0.0, int32(1), 1.5, "x"}[r.IntN(6)]},
+				{Key: "text", Value: "ab"[r.IntN(2):][:1]},
+			}
 			switch r.IntN(30) {
 			case 0:
 				step[0].Value = []any{nil, bson.A{int32(0)}, bson.Regex{Pattern: "x"}}[r.IntN(3)]
@@ -52,7 +56,11 @@ func nesDrift(r *rand.Rand, id string) bson.D {
 	}
 	tasks := bson.A{}
 	for range r.IntN(4) {
-		task := bson.D{{Key: "id", Value: []any{"a", "b", int32(7), int64(7)}[r.IntN(4)]}, {Key: "plan", Value: bson.D{{Key: "x", Value: "y"}}}, {Key: "z", Value: "z"}}
+		task := bson.D{
+			{Key: "id", Value: []any{"a", "b", int32(7), int64(7)}[r.IntN(4)]},
+			{Key: "plan", Value: bson.D{{Key: "x", Value: "y"}}},
+			{Key: "z", Value: "z"},
+		}
 		if r.IntN(6) > 0 {
 			task[1].Value = bson.D{{Key: "steps", Value: steps()}, {Key: "x", Value: "y"}}
 		}
@@ -95,7 +103,8 @@ func nesSteps(task any) *any {
 	return nil
 }
 
-// nesFound is what the checks should find: repeated keys with their number, the oversized, what is null, and the malformed.
+// nesFound is what the checks should find: repeated keys with their number, the oversized, what is null, and the
+// malformed.
 func nesFound(docs []any) (repeated map[string]int, oversized, null, malformed []string) {
 	repeated = map[string]int{}
 	for _, doc := range docs {
@@ -181,7 +190,8 @@ func TestNestedDrift(t *testing.T) {
 			found, err := checks[0].All(t.Context(), db)
 			got := map[string]int{}
 			for _, f := range found {
-				got[f.ID.StringValue()+"|"+bsonval.Key(f.Detail.Lookup("in"))+"|"+bsonval.Key(f.Detail.Lookup("key"))] += int(f.Detail.Lookup("times").AsInt64())
+				got[f.ID.StringValue()+"|"+bsonval.Key(f.Detail.Lookup("in"))+"|"+
+					bsonval.Key(f.Detail.Lookup("key"))] += int(f.Detail.Lookup("times").AsInt64())
 			}
 			if err != nil || fmt.Sprintf("%q", got) != fmt.Sprintf("%q", repeated) {
 				t.Errorf("repeated %q, want %q, %v", got, repeated, err)
@@ -266,11 +276,12 @@ func TestNestedRepairRefuses(t *testing.T) {
 	}
 }
 
-// Keys are compared as the server compares them: in what is added at once, and in what is found repeated. What is no key is reported by
-// another check, and doesn't keep the others from being mended.
+// Keys are compared as the server compares them: in what is added at once, and in what is found repeated. What is no
+// key is reported by another check, and doesn't keep the others from being mended.
 func TestEmbeddedKeysByValue(t *testing.T) {
 	for reason, keys := range map[string][2]any{
-		"int and long": {int32(1), int64(1)}, "long and double": {int64(1), 1.0}, "decimal and int": {bson.NewDecimal128(0x303c000000000000, 100), int32(1)},
+		"int and long": {int32(1), int64(1)}, "long and double": {int64(1), 1.0},
+		"decimal and int":  {bson.NewDecimal128(0x303c000000000000, 100), int32(1)},
 		"within documents": {d("a", int32(1)), d("a", 1.0)},
 	} {
 		t.Run(reason, func(t *testing.T) {

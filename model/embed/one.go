@@ -43,7 +43,8 @@ type OneSpec struct {
 //   - E lacks a path of the spec
 func NewOne[E, D, K any](c *model.Collection[D, K], path string, spec OneSpec) *One[D, K, E] {
 	out := &One[D, K, E]{model.Parts{}, c, newSubdocument(c.Docs(), reflect.TypeFor[E](), path, spec.Indexes)}
-	out.Parts = model.NewParts(out.indexes, nil, out.s.checks, out.s.footprints).WithDocs(c.Docs()).WithReactions(out.s.reactions)
+	out.Parts = model.NewParts(out.indexes, nil, out.s.checks, out.s.footprints).WithDocs(c.Docs()).
+		WithReactions(out.s.reactions)
 	return out
 }
 
@@ -54,7 +55,8 @@ func newSubdocument(c *core.Docs, elem reflect.Type, path string, indexes []bson
 	case f.Arrays > 0:
 		place.Fail(fmt.Sprintf("path %q is an array, or is in one", path), "declare the array with NewEmbedded")
 	case f.NullParent() != "":
-		place.Fail(fmt.Sprintf("a nil value at %q is stored as null, below which $set fails", f.NullParent()), "tag that field omitempty, or declare it as a struct")
+		place.Fail(fmt.Sprintf("a nil value at %q is stored as null, below which $set fails", f.NullParent()),
+			"tag that field omitempty, or declare it as a struct")
 	case core.Overlap(path, "_id"):
 		place.Fail("the path is in the _id, which can't change", "name another field")
 	}
@@ -118,15 +120,23 @@ func (s *subdocument) index(keys bson.D) model.Index {
 }
 
 func (s *subdocument) checks() []model.Check {
-	other := bson.D{{Key: s.path, Value: bson.D{{Key: "$exists", Value: true}, {Key: "$not", Value: bson.D{{Key: "$type", Value: bson.A{"object", "null"}}}}}}}
-	list := bson.D{{Key: s.path, Value: bson.D{{Key: "$type", Value: "array"}}}} // an array of documents also matches $type "object"
+	other := bson.D{{
+		Key: s.path,
+		Value: bson.D{
+			{Key: "$exists", Value: true},
+			{Key: "$not", Value: bson.D{{Key: "$type", Value: bson.A{"object", "null"}}}},
+		},
+	}}
+	// an array of documents also matches $type "object"
+	list := bson.D{{Key: s.path, Value: bson.D{{Key: "$type", Value: "array"}}}}
 	ways := bson.A{other, list}
 	for _, p := range above(s.path) {
 		ways = append(ways, notDocument(p)...)
 	}
 	return []model.Check{{
-		Name: s.docs.Name() + "." + s.path + ": not a document", Collection: s.docs.Name(), Rule: s.path + " is a document or is missing",
-		Pipeline: found.Pipeline(bson.D{{Key: "$or", Value: ways}}), Tell: found.Says(s.path + " isn't a document"),
+		Name: s.docs.Name() + "." + s.path + ": not a document", Collection: s.docs.Name(),
+		Rule: s.path + " is a document or is missing", Pipeline: found.Pipeline(bson.D{{Key: "$or", Value: ways}}),
+		Tell: found.Says(s.path + " isn't a document"),
 	}}
 }
 

@@ -43,7 +43,11 @@ func TestVersionedIndexed(t *testing.T) {
 func TestPromisedCosts(t *testing.T) {
 	type cost struct{ commands, written, returned int }
 	people := []any{
-		embPerson{ID: "a", Tasks: []embTask{{ID: "x", Due: 1, Steps: []embStep{{No: 1}}}, {ID: "y", Due: 2}}, Home: &embHome{City: "Rome"}},
+		embPerson{
+			ID:    "a",
+			Tasks: []embTask{{ID: "x", Due: 1, Steps: []embStep{{No: 1}}}, {ID: "y", Due: 2}},
+			Home:  &embHome{City: "Rome"},
+		},
 		embPerson{ID: "b", Tasks: embList("z3 w4")}, embPerson{ID: "c"},
 	}
 	lots := []any{verLot{ID: "l", Qty: 5, Version: 3}, d("_id", "n", "qty", int32(1), "version", nil)}
@@ -105,7 +109,10 @@ func TestPromisedCosts(t *testing.T) {
 			return err
 		}},
 		{"a nested Update", cost{1, 1, 0}, write(embSteps.Update("a", "x", 1, d("$set", d("text", "t"))), nil)},
-		{"a nested Update of none", cost{2, 0, 1}, write(embSteps.Update("a", "x", 9, d("$set", d("text", "t"))), model.ErrNotFound)},
+		{
+			reason: "a nested Update of none", want: cost{2, 0, 1},
+			run: write(embSteps.Update("a", "x", 9, d("$set", d("text", "t"))), model.ErrNotFound),
+		},
 		{"one Create", cost{1, 1, 0}, write(embHomes.Create("b", embHome{City: "x"}), nil)},
 		{"one Create over another", cost{3, 0, 1}, write(embHomes.Create("a", embHome{City: "x"}), model.ErrTaken)},
 		{"one Update", cost{1, 1, 0}, write(embHomes.Update("a", d("$set", d("zip", "1"))), nil)},
@@ -123,10 +130,22 @@ func TestPromisedCosts(t *testing.T) {
 		}},
 		{"a store's Replace", cost{2, 1, 1}, change(verPlainStore.Replace(lot(3)), nil)},
 		{"a store's Replace in another version", cost{1, 0, 1}, change(verPlainStore.Replace(lot(2)), embed.ErrVersion)},
-		{"Versioned.Update in another version", cost{3, 0, 1}, write(verTokens.Update("l", 2, d("$set", d("qty", 1)), oid(1)), embed.ErrVersion)},
-		{"Versioned.Update of none", cost{3, 0, 0}, write(verTokens.Update("q", 3, d("$set", d("qty", 1)), oid(1)), model.ErrNotFound)},
-		{"a store's Delete in a version", cost{1, 1, 1}, change(verPlainStore.Where(d("version", 3), embed.ErrVersion).Delete("l"), nil)},
-		{"a store's Delete in another version", cost{2, 0, 1}, change(verPlainStore.Where(d("version", 2), embed.ErrVersion).Delete("l"), embed.ErrVersion)},
+		{
+			reason: "Versioned.Update in another version", want: cost{3, 0, 1},
+			run: write(verTokens.Update("l", 2, d("$set", d("qty", 1)), oid(1)), embed.ErrVersion),
+		},
+		{
+			reason: "Versioned.Update of none", want: cost{3, 0, 0},
+			run: write(verTokens.Update("q", 3, d("$set", d("qty", 1)), oid(1)), model.ErrNotFound),
+		},
+		{
+			reason: "a store's Delete in a version", want: cost{1, 1, 1},
+			run: change(verPlainStore.Where(d("version", 3), embed.ErrVersion).Delete("l"), nil),
+		},
+		{
+			reason: "a store's Delete in another version", want: cost{2, 0, 1},
+			run: change(verPlainStore.Where(d("version", 2), embed.ErrVersion).Delete("l"), embed.ErrVersion),
+		},
 		{"Versioned.Take", cost{1, 1, 0}, write(verTokens.Take("l", "qty", 5, oid(1)), nil)},
 		{"Versioned.Take of too many", cost{3, 0, 1}, write(verTokens.Take("l", "qty", 6, oid(1)), model.ErrGuard)},
 		{"a store's Edit", cost{2, 1, 1}, func(ctx context.Context, db *mongo.Database) error {
@@ -134,7 +153,10 @@ func TestPromisedCosts(t *testing.T) {
 			return err
 		}},
 		{"Versioned.Checks", cost{1, 0, 1}, read(verPlain.Checks()[0].Find())},
-		{"Versioned.Checks mend", cost{1, 1, 0}, write(verMend.Mend([]model.Finding{finding(verMend, d("_id", "n"))}).Steps[0], nil)},
+		{
+			reason: "Versioned.Checks mend", want: cost{1, 1, 0},
+			run: write(verMend.Mend([]model.Finding{finding(verMend, d("_id", "n"))}).Steps[0], nil),
+		},
 	}
 	m := mongotest.NewMonitor()
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {

@@ -13,17 +13,21 @@ import (
 // reactions returns how a store checks the elements of a new document, and refuses to write
 // the outermost array of a stored one.
 func (m *embedding) reactions(technique, outermost string, check func(doc bson.Raw) error) []model.Reaction {
-	return []model.Reaction{{Collection: m.docs.Name(), Paths: []string{outermost}, Amend: func(w model.StoreWrite) (bson.D, error) {
-		if w.Before == nil {
-			return nil, check(w.After)
-		}
-		was, _ := core.ValueAt(w.Before, outermost)
-		now, _ := core.ValueAt(w.Given, outermost)
-		if bsonval.EqualRaw(was, now) {
-			return nil, nil
-		}
-		return nil, m.docs.Refuse(outermost, nil, fmt.Sprintf("can't be written whole: use %[1]s.Add, %[1]s.Update or %[1]s.Remove", technique))
-	}}}
+	return []model.Reaction{{
+		Collection: m.docs.Name(), Paths: []string{outermost},
+		Amend: func(w model.StoreWrite) (bson.D, error) {
+			if w.Before == nil {
+				return nil, check(w.After)
+			}
+			was, _ := core.ValueAt(w.Before, outermost)
+			now, _ := core.ValueAt(w.Given, outermost)
+			if bsonval.EqualRaw(was, now) {
+				return nil, nil
+			}
+			return nil, m.docs.Refuse(outermost, nil,
+				fmt.Sprintf("can't be written whole: use %[1]s.Add, %[1]s.Update or %[1]s.Remove", technique))
+		},
+	}}
 }
 
 // checkNew refuses elements of a new document that the methods wouldn't store.
@@ -78,14 +82,17 @@ func (n *nesting) checkNew(doc bson.Raw) error {
 
 // reactions returns how a store refuses a subdocument that isn't a document.
 func (s *subdocument) reactions() []model.Reaction {
-	return []model.Reaction{{Collection: s.docs.Name(), Paths: []string{s.path}, Amend: func(w model.StoreWrite) (bson.D, error) {
-		switch v, _ := core.ValueAt(w.After, s.path); v.Type {
-		case 0, bson.TypeNull, bson.TypeEmbeddedDocument:
-			return nil, nil
-		default:
-			return nil, s.docs.Refuse(s.path, v, "must be stored as a document")
-		}
-	}}}
+	return []model.Reaction{{
+		Collection: s.docs.Name(), Paths: []string{s.path},
+		Amend: func(w model.StoreWrite) (bson.D, error) {
+			switch v, _ := core.ValueAt(w.After, s.path); v.Type {
+			case 0, bson.TypeNull, bson.TypeEmbeddedDocument:
+				return nil, nil
+			default:
+				return nil, s.docs.Refuse(s.path, v, "must be stored as a document")
+			}
+		},
+	}}
 }
 
 // reactions returns how a store refuses values without a declared tag.
@@ -94,16 +101,19 @@ func (k *kinds) reactions() []model.Reaction {
 	if path == "" {
 		path = k.u.tag
 	}
-	return []model.Reaction{{Collection: k.docs.Name(), Paths: []string{path}, Amend: func(w model.StoreWrite) (bson.D, error) {
-		values := []bson.RawValue{{Type: bson.TypeEmbeddedDocument, Value: w.After}}
-		if k.path != "" {
-			v, _ := core.ValueAt(w.After, k.path)
-			if values[0] = v; k.list {
-				values = core.Elements(v)
+	return []model.Reaction{{
+		Collection: k.docs.Name(), Paths: []string{path},
+		Amend: func(w model.StoreWrite) (bson.D, error) {
+			values := []bson.RawValue{{Type: bson.TypeEmbeddedDocument, Value: w.After}}
+			if k.path != "" {
+				v, _ := core.ValueAt(w.After, k.path)
+				if values[0] = v; k.list {
+					values = core.Elements(v)
+				}
 			}
-		}
-		return nil, k.checkTags(values)
-	}}}
+			return nil, k.checkTags(values)
+		},
+	}}
 }
 
 func (k *kinds) checkTags(values []bson.RawValue) error {

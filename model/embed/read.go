@@ -127,13 +127,17 @@ func (m *embedding) list(a *model.Aggregation, parents, cond, order bson.D) {
 	if core.Overlap("at", m.path) { // the index would overwrite the array
 		at, place = "$place", "place"
 	}
-	a.Pipeline = append(a.Pipeline, bson.D{{Key: "$unwind", Value: bson.D{{Key: "path", Value: "$" + m.path}, {Key: "includeArrayIndex", Value: place}}}})
+	a.Pipeline = append(a.Pipeline, bson.D{{
+		Key:   "$unwind",
+		Value: bson.D{{Key: "path", Value: "$" + m.path}, {Key: "includeArrayIndex", Value: place}},
+	}})
 	if len(c) > 0 {
 		a.Pipeline = append(a.Pipeline, bson.D{{Key: "$match", Value: prefixed(m.path, c)}})
 	}
 	a.Pipeline = append(a.Pipeline,
 		bson.D{{Key: "$project", Value: bson.D{
-			{Key: "_id", Value: 0}, {Key: "parent", Value: "$_id"}, {Key: "at", Value: at}, {Key: "element", Value: "$" + m.path},
+			{Key: "_id", Value: 0}, {Key: "parent", Value: "$_id"}, {Key: "at", Value: at},
+			{Key: "element", Value: "$" + m.path},
 		}}},
 		bson.D{{Key: "$sort", Value: sort}},
 	)
@@ -148,7 +152,8 @@ func (m *embedding) order(by bson.D) (bson.D, error) {
 			return nil, m.docs.Refuse(m.path, e.Key, err.Error())
 		}
 		if !ordersOnce(by, i) {
-			return nil, m.docs.Refuse(m.path+"."+e.Key, nil, "is given twice or with a value other than 1 and -1: sort by each field once")
+			return nil, m.docs.Refuse(m.path+"."+e.Key, nil,
+				"is given twice or with a value other than 1 and -1: sort by each field once")
 		}
 		out = append(out, bson.E{Key: "element." + e.Key, Value: e.Value})
 	}

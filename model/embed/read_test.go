@@ -47,7 +47,8 @@ func TestEmbeddedReads(t *testing.T) {
 	between := func(a, b int) bson.D { return d("due", d("$gte", a, "$lt", b)) }
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		if err := embStore(t.Context(), db, embPerson{ID: "a", Tasks: embList("x1 y5 z9"), Home: &embHome{City: "Rome"}},
-			embPerson{ID: "b", Tasks: embList("x5"), Home: &embHome{City: "Oslo"}}, embPerson{ID: "c"}, d("_id", "n", "tasks", nil)); err != nil {
+			embPerson{ID: "b", Tasks: embList("x5"), Home: &embHome{City: "Oslo"}}, embPerson{ID: "c"},
+			d("_id", "n", "tasks", nil)); err != nil {
 			t.Fatal(err)
 		}
 		for _, c := range []struct {
@@ -59,13 +60,32 @@ func TestEmbeddedReads(t *testing.T) {
 			{"one element between, not one below and one above", embIDs(t, db, embTasks.Having(between(2, 5))), ""},
 			{"either", embIDs(t, db, embTasks.Having(d("$or", bson.A{d("due", 9), d("id", "x", "due", 5)}))), "a b"},
 			{"parents by their subdocument", embIDs(t, db, embHomes.Having(d("city", "Rome"))), "a"},
-			{"either, of a subdocument", embIDs(t, db, embHomes.Having(d("$or", bson.A{d("city", "Rome"), d("city", "Oslo")}))), "a b"},
-			{"all elements, by parent and place", embElems(t, db, embTasks.Elements(nil, nil)), "a.0 x1, a.1 y5, a.2 z9, b.0 x5"},
-			{"in an order of their own", embElems(t, db, embTasks.Elements(nil, d("due", -1))), "a.2 z9, a.1 y5, b.0 x5, a.0 x1"},
+			{
+				reason: "either, of a subdocument",
+				got:    embIDs(t, db, embHomes.Having(d("$or", bson.A{d("city", "Rome"), d("city", "Oslo")}))),
+				want:   "a b",
+			},
+			{
+				reason: "all elements, by parent and place", got: embElems(t, db, embTasks.Elements(nil, nil)),
+				want: "a.0 x1, a.1 y5, a.2 z9, b.0 x5",
+			},
+			{
+				reason: "in an order of their own",
+				got:    embElems(t, db, embTasks.Elements(nil, d("due", -1))),
+				want:   "a.2 z9, a.1 y5, b.0 x5, a.0 x1",
+			},
 			{"those due between", embElems(t, db, embTasks.Elements(between(2, 9), d("id", 1))), "b.0 x5, a.1 y5"},
-			{"by either of two", embElems(t, db, embTasks.Elements(d("$or", bson.A{d("due", 9), d("id", "x")}), d("due", 1))), "a.0 x1, b.0 x5, a.2 z9"},
+			{
+				reason: "by either of two",
+				got:    embElems(t, db, embTasks.Elements(d("$or", bson.A{d("due", 9), d("id", "x")}), d("due", 1))),
+				want:   "a.0 x1, b.0 x5, a.2 z9",
+			},
 			{"one parent's", embElems(t, db, embTasks.Elements(between(2, 10), d("due", -1), "a")), "a.2 z9, a.1 y5"},
-			{"two parents'", embElems(t, db, embTasks.Elements(between(2, 10), d("due", -1), "b", "a")), "a.2 z9, a.1 y5, b.0 x5"},
+			{
+				reason: "two parents'",
+				got:    embElems(t, db, embTasks.Elements(between(2, 10), d("due", -1), "b", "a")),
+				want:   "a.2 z9, a.1 y5, b.0 x5",
+			},
 			{"those of nobody", embElems(t, db, embTasks.Elements(nil, nil, "q")), ""},
 			{"one", embElems(t, db, embTasks.Element("a", "y")), "a.1 y5"},
 		} {
@@ -73,7 +93,9 @@ func TestEmbeddedReads(t *testing.T) {
 				t.Errorf("%s: %q, want %q", c.reason, c.got, c.want)
 			}
 		}
-		for _, a := range []*model.Aggregate[embed.ElementOf[string, embTask]]{embTasks.Element("a", "q"), embTasks.Element("q", "y")} {
+		for _, a := range []*model.Aggregate[embed.ElementOf[string, embTask]]{
+			embTasks.Element("a", "q"), embTasks.Element("q", "y"),
+		} {
 			if _, err := a.One(t.Context(), db); !errors.Is(err, model.ErrNotFound) {
 				t.Errorf("%s: %v", a, err)
 			}
@@ -81,13 +103,20 @@ func TestEmbeddedReads(t *testing.T) {
 	})
 	for reason, err := range map[string]error{
 		"no condition": embTasks.Having(nil).Err, "an unknown field": embTasks.Having(d("dew", 1)).Err,
-		"an operator that runs code": embTasks.Having(d("$where", "1")).Err, "a list that is none": embTasks.Having(d("$or", d("due", 1))).Err,
-		"an empty list": embTasks.Having(d("$or", bson.A{})).Err, "an empty condition in a list": embTasks.Having(d("$or", bson.A{bson.D{}})).Err,
-		"an unknown field in a list": embTasks.Having(d("$nor", bson.A{d("dew", 1)})).Err, "a value that can't be stored": embTasks.Having(d("due", func() {})).Err,
-		"an unknown field to sort by": embTasks.Elements(nil, d("dew", 1)).Err, "sorted sideways": embTasks.Elements(nil, d("due", 2)).Err,
-		"sorted twice": embTasks.Elements(nil, d("due", 1, "due", -1)).Err, "an empty parent": embTasks.Elements(nil, nil, "").Err, "an empty parent of two": embTasks.Elements(nil, nil, "a", "").Err,
-		"an empty parent of one": embTasks.Element("", "a").Err, "one by null": embTasks.Element("p", nil).Err,
-		"an unknown field of elements": embTasks.Elements(d("dew", 1), nil).Err, "a subdocument without conditions": embHomes.Having(nil).Err,
+		"an operator that runs code":   embTasks.Having(d("$where", "1")).Err,
+		"a list that is none":          embTasks.Having(d("$or", d("due", 1))).Err,
+		"an empty list":                embTasks.Having(d("$or", bson.A{})).Err,
+		"an empty condition in a list": embTasks.Having(d("$or", bson.A{bson.D{}})).Err,
+		"an unknown field in a list":   embTasks.Having(d("$nor", bson.A{d("dew", 1)})).Err,
+		"a value that can't be stored": embTasks.Having(d("due", func() {})).Err,
+		"an unknown field to sort by":  embTasks.Elements(nil, d("dew", 1)).Err,
+		"sorted sideways":              embTasks.Elements(nil, d("due", 2)).Err,
+		"sorted twice":                 embTasks.Elements(nil, d("due", 1, "due", -1)).Err,
+		"an empty parent":              embTasks.Elements(nil, nil, "").Err,
+		"an empty parent of two":       embTasks.Elements(nil, nil, "a", "").Err,
+		"an empty parent of one":       embTasks.Element("", "a").Err, "one by null": embTasks.Element("p", nil).Err,
+		"an unknown field of elements":     embTasks.Elements(d("dew", 1), nil).Err,
+		"a subdocument without conditions": embHomes.Having(nil).Err,
 	} {
 		t.Run(reason, func(t *testing.T) { embErr(t, err, errEmbRefused) })
 	}
@@ -96,8 +125,9 @@ func TestEmbeddedReads(t *testing.T) {
 // Damage that other code did is found, all of it, and mended as asked.
 func TestEmbeddedRepair(t *testing.T) {
 	damaged := []any{
-		embPerson{ID: "a", Tasks: embList("x1 y2 x1 x3 y2")}, embPerson{ID: "b", Tasks: embList("x1 y1")}, embPerson{ID: "c", Tasks: embList("x1 y2 z3 q4")},
-		d("_id", "d", "tasks", bson.A{d("id", "x"), "loose", d("due", 1)}), d("_id", "e", "tasks", nil), d("_id", "f", "tasks", d("id", "x")),
+		embPerson{ID: "a", Tasks: embList("x1 y2 x1 x3 y2")}, embPerson{ID: "b", Tasks: embList("x1 y1")},
+		embPerson{ID: "c", Tasks: embList("x1 y2 z3 q4")}, d("_id", "d", "tasks", bson.A{d("id", "x"), "loose", d("due", 1)}),
+		d("_id", "e", "tasks", nil), d("_id", "f", "tasks", d("id", "x")),
 		d("_id", "g", "tasks", bson.A{d("id", bson.A{"x"})}), d("_id", "h"), d("_id", "i", "tasks", bson.A{}),
 	}
 	seed := func(ctx context.Context, db *mongo.Database) error { return embStore(ctx, db, damaged...) }
@@ -106,10 +136,13 @@ func TestEmbeddedRepair(t *testing.T) {
 			t.Fatal(err)
 		}
 		found, err := embTasks.Checks()[0].All(t.Context(), db)
-		if err != nil || fmt.Sprint(found) != `[people 'a': holds the key 'x' 3 times people 'a': holds the key 'y' 2 times]` {
+		if err != nil ||
+			fmt.Sprint(found) != `[people 'a': holds the key 'x' 3 times people 'a': holds the key 'y' 2 times]` {
 			t.Fatalf("repeated: %v, %v", found, err)
 		}
-		for finds, want := range map[string]string{"repeated keys": "a", "too many elements": "a c", "null": "e", "malformed": "d f g"} {
+		for finds, want := range map[string]string{
+			"repeated keys": "a", "too many elements": "a c", "null": "e", "malformed": "d f g",
+		} {
 			if got := strings.Join(foundIDs(t, db, checkOf(t, finds, embTasks.Checks())), " "); got != want {
 				t.Errorf("%s: %s, want %s", finds, got, want)
 			}
@@ -137,21 +170,24 @@ func TestEmbeddedRepair(t *testing.T) {
 			t.Fatal(err)
 		}
 		c, err := embPeople.ByID("c").One(t.Context(), db)
-		if err != nil || fmt.Sprint(c.Tasks) != fmt.Sprint(embList("x1 y2 z3")) || !strings.Contains(embShow(t, db), "{_id: 'e', tasks: []}") {
+		if err != nil || fmt.Sprint(c.Tasks) != fmt.Sprint(embList("x1 y2 z3")) ||
+			!strings.Contains(embShow(t, db), "{_id: 'e', tasks: []}") {
 			t.Errorf("trimmed %v, %v\n%s", c.Tasks, err, embShow(t, db))
 		}
 		mustRun(t, db, model.NewPlan(embPeople.Replace(embPerson{ID: "c", Tasks: embList("x1 y2 z3 q4")})))
 		if err := mend(t.Context(), db, embLast.Checks()[1:]); err != nil {
 			t.Fatal(err)
 		}
-		if c, err = embPeople.ByID("c").One(t.Context(), db); err != nil || fmt.Sprint(c.Tasks) != fmt.Sprint(embList("y2 z3 q4")) {
+		if c, err = embPeople.ByID("c").One(t.Context(), db); err != nil ||
+			fmt.Sprint(c.Tasks) != fmt.Sprint(embList("y2 z3 q4")) {
 			t.Errorf("trimmed %v, %v", c.Tasks, err)
 		}
 	})
 	repeated, over := embTasks.Checks()[0], checkOf(t, "too many elements", embLast.Checks())
 	for reason, f := range map[string]model.Finding{
-		"no id": finding(repeated, d("key", "x", "times", 2)), "no key": finding(repeated, d("id", "x", "times", 2)), "no detail": {Check: repeated.Name},
-		"a pattern": finding(repeated, d("id", "x", "key", bson.Regex{Pattern: "x"})), "of another check": finding(over, d("id", "x", "key", "x")),
+		"no id": finding(repeated, d("key", "x", "times", 2)), "no key": finding(repeated, d("id", "x", "times", 2)),
+		"no detail": {Check: repeated.Name}, "a pattern": finding(repeated, d("id", "x", "key", bson.Regex{Pattern: "x"})),
+		"of another check": finding(over, d("id", "x", "key", "x")),
 	} {
 		t.Run(reason, func(t *testing.T) { embErr(t, repeated.Mend([]model.Finding{f}).Err(), errEmbRefused) })
 	}
@@ -166,14 +202,15 @@ func TestEmbeddedRepair(t *testing.T) {
 	}
 }
 
-// A move in a transaction is done or isn't, wherever it is cut. Without one, a cut leaves the element in both parents, of which running
-// it again tells; taking it out where it was completes it. It never loses the element.
+// A move in a transaction is done or isn't, wherever it is cut. Without one, a cut leaves the element in both parents,
+// of which running it again tells; taking it out where it was completes it. It never loses the element.
 func TestEmbeddedMoveFaults(t *testing.T) {
 	move := embTasks.Move("a", "b", embList("x1")[0])
 	partial := move
 	partial.Options.AllowPartial = true
 	seed := func(ctx context.Context, db *mongo.Database) error {
-		return embStore(ctx, db, embPerson{ID: "a", Tasks: embList("w0 x1")}, embPerson{ID: "b", Tasks: embList("y2")}, embPerson{ID: "c", Tasks: embList("x9")})
+		return embStore(ctx, db, embPerson{ID: "a", Tasks: embList("w0 x1")}, embPerson{ID: "b", Tasks: embList("y2")},
+			embPerson{ID: "c", Tasks: embList("x9")})
 	}
 	const moved = "{_id: 'a', tasks: [{id: 'w', due: 0}]}\n{_id: 'b', tasks: [{id: 'y', due: 2}, {id: 'x', due: 1}]}\n{_id: 'c', tasks: [{id: 'x', due: 9}]}"
 	check := func(t testing.TB, db *mongo.Database) {
@@ -235,8 +272,8 @@ func TestEmbeddedMoveFaults(t *testing.T) {
 	})
 }
 
-// Two that move one element at the same time, to different parents, to the same, or there and back, also where an equal one is at both
-// ends: each takes one away only when it has added one, so that there are as many as there were.
+// Two that move one element at the same time, to different parents, to the same, or there and back, also where an equal
+// one is at both ends: each takes one away only when it has added one, so that there are as many as there were.
 func TestEmbeddedMoveInterleaved(t *testing.T) {
 	run := func(from, to string, tx bool) func(context.Context, *mongo.Database) error {
 		return func(ctx context.Context, db *mongo.Database) error {
@@ -262,11 +299,13 @@ func TestEmbeddedMoveInterleaved(t *testing.T) {
 		{"there and on", "x1", "", "", "b", "c", "b c"},
 		{"changed there", "x1", "", "x5", "c", "b", "a b"},
 	} {
-		for _, tx := range slices.Compact([]bool{false, c.to == "a"}) { // of others in transactions, see TestEmbeddedMoveConcurrent
+		// of others in transactions, see TestEmbeddedMoveConcurrent
+		for _, tx := range slices.Compact([]bool{false, c.to == "a"}) {
 			t.Run(fmt.Sprint(c.reason, ", transactions: ", tx), func(t *testing.T) {
 				modeltest.Interleave(t, modeltest.InterleaveCase{
 					Seed: func(ctx context.Context, db *mongo.Database) error {
-						return embStore(ctx, db, embPerson{ID: "a", Tasks: embList(c.a)}, embPerson{ID: "b", Tasks: embList(c.b)}, embPerson{ID: "c", Tasks: embList(c.c)})
+						return embStore(ctx, db, embPerson{ID: "a", Tasks: embList(c.a)}, embPerson{ID: "b", Tasks: embList(c.b)},
+							embPerson{ID: "c", Tasks: embList(c.c)})
 					},
 					A: run("a", "b", tx), B: run(c.from, c.to, tx), Sample: 3, Transactions: tx,
 					Check: func(t testing.TB, db *mongo.Database, errA, errB error) {
@@ -319,8 +358,8 @@ func TestEmbeddedMoveConcurrent(t *testing.T) {
 	})
 }
 
-// An element that somebody changes between the two writes of a move stays where it is; what was added is taken back, and the mover is
-// told.
+// An element that somebody changes between the two writes of a move stays where it is; what was added is taken back,
+// and the mover is told.
 func TestEmbeddedMoveChanged(t *testing.T) {
 	modeltest.Interleave(t, modeltest.InterleaveCase{
 		Seed: func(ctx context.Context, db *mongo.Database) error {

@@ -27,12 +27,14 @@ type (
 	}
 )
 
-// A new document may have elements that fit the declaration. The array of a stored one is written by the technique's methods.
+// A new document may have elements that fit the declaration. The array of a stored one is written by the technique's
+// methods.
 func TestEmbeddedStore(t *testing.T) {
 	shelves := model.NewCollection[shelf, string]("shelves")
 	rows := embed.NewEmbedded[shelfRow](shelves, "rows", embed.EmbeddedSpec{Key: "no", Max: 2})
 	books := embed.NewNested[shelfBook](rows, "books", embed.EmbeddedSpec{Key: "isbn", Max: 2})
-	store := model.NewStore(model.New("m", rows, books, embed.NewOne[shelfRow](shelves, "label", embed.OneSpec{})), shelves)
+	store := model.NewStore(model.New("m", rows, books,
+		embed.NewOne[shelfRow](shelves, "label", embed.OneSpec{})), shelves)
 	row := func(no int64, isbns ...string) (r shelfRow) {
 		r.No = no
 		for _, x := range isbns {
@@ -61,7 +63,8 @@ func TestEmbeddedStore(t *testing.T) {
 			_, _, err := c.change.Run(t.Context(), db)
 			var value *model.ValueError
 			isValue := errors.As(err, &value)
-			if isValue && value.Field != c.field || !isValue && (c.field != "" || c.full != errors.Is(err, model.ErrFull) || err != nil && !c.full) {
+			if isValue && value.Field != c.field ||
+				!isValue && (c.field != "" || c.full != errors.Is(err, model.ErrFull) || err != nil && !c.full) {
 				t.Errorf("%s: %v, want a refusal of %q, full %v", c.change.Name, err, c.field, c.full)
 			}
 		}

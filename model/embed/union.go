@@ -57,7 +57,10 @@ type UnknownValue struct {
 // MarshalBSON returns the stored document unchanged.
 func (u UnknownValue) MarshalBSON() ([]byte, error) {
 	if len(u.Raw) == 0 {
-		return nil, &model.ValueError{Field: "Raw", Reason: "an unknown value is stored as it was read, but this value wasn't read from the database"}
+		return nil, &model.ValueError{
+			Field:  "Raw",
+			Reason: "an unknown value is stored as it was read, but this value wasn't read from the database",
+		}
 	}
 	return slices.Clone(u.Raw), nil
 }
@@ -87,18 +90,22 @@ func NewUnion[I any](tag string, cases ...UnionCase) *Union[I] {
 }
 
 func newUnion(iface reflect.Type, tag string, cases []UnionCase) *union {
-	u := &union{iface: iface, tag: tag, cases: slices.Clone(cases), byTag: map[string]int{}, byType: map[reflect.Type]int{}}
+	u := &union{
+		iface: iface, tag: tag, cases: slices.Clone(cases), byTag: map[string]int{}, byType: map[reflect.Type]int{},
+	}
 	place := core.Place(fmt.Sprintf("NewUnion[%s](%q)", iface, tag))
 	switch {
 	case iface.Kind() != reflect.Interface || iface.NumMethod() == 0:
-		place.Fail(fmt.Sprintf("%s isn't an interface type with a method", iface), "declare an interface with a method, and give each type that method")
+		place.Fail(fmt.Sprintf("%s isn't an interface type with a method", iface),
+			"declare an interface with a method, and give each type that method")
 	case core.CheckKey(tag) != nil || tag == "_id":
 		place.Fail(fmt.Sprintf("%q can't be the tag's name", tag), "name a field without dots, such as type")
 	}
 	known := 0
 	for i, c := range u.cases {
 		if c.typ == nil || !c.typ.Implements(iface) {
-			place.Fail(fmt.Sprintf("case %d: %v doesn't implement %s", i, c.typ, iface), "give the type the interface's methods, or declare a pointer to it")
+			place.Fail(fmt.Sprintf("case %d: %v doesn't implement %s", i, c.typ, iface),
+				"give the type the interface's methods, or declare a pointer to it")
 		}
 		base := c.base()
 		if _, twice := u.byType[base]; twice {
@@ -107,7 +114,8 @@ func newUnion(iface reflect.Type, tag string, cases []UnionCase) *union {
 		u.byType[base] = i
 		if c.tag == "" && (c.unknown != nil || embedsUnknown(c.typ)) {
 			if c.unknown == nil || !embedsUnknown(c.typ) || u.other != nil {
-				place.Fail(fmt.Sprintf("%s can't be the case for unknown values", c.typ), "give one UnknownCase, with a function, whose type embeds UnknownValue")
+				place.Fail(fmt.Sprintf("%s can't be the case for unknown values", c.typ),
+					"give one UnknownCase, with a function, whose type embeds UnknownValue")
 			}
 			u.other = &u.cases[i]
 			continue
@@ -180,7 +188,8 @@ func (u *Union[I]) Options() model.CollectionOptions {
 // I. It also panics if another union has the same tag field and one of u's types.
 func (u *Union[I]) Register(to *bson.Registry) {
 	if to == nil {
-		core.Fail("the registry is nil", fmt.Sprintf("Register of the union of %s", u.u.iface), "give a registry of bson.NewRegistry")
+		core.Fail("the registry is nil", fmt.Sprintf("Register of the union of %s", u.u.iface),
+			"give a registry of bson.NewRegistry")
 	}
 	u.u.register(to)
 }

@@ -60,7 +60,8 @@ func (u *union) checkRegistry(r *bson.Registry) {
 	place := core.Place(fmt.Sprintf("Register of the union of %s, with the tag %q", u.iface, u.tag))
 	if dec, err := r.LookupDecoder(u.iface); err == nil {
 		if _, twice := dec.(*unionCodec); twice {
-			place.Fail("the registry already has a union of this type", "register one union for an interface type, or give each union a registry of its own")
+			place.Fail("the registry already has a union of this type",
+				"register one union for an interface type, or give each union a registry of its own")
 		}
 	}
 	for _, c := range u.cases {
@@ -68,7 +69,8 @@ func (u *union) checkRegistry(r *bson.Registry) {
 		enc, err := r.LookupEncoder(base)
 		for other, ok := enc.(caseEncoder); err == nil && ok; other, ok = other.k.encoders[base].(caseEncoder) {
 			if by := other.k.u; by.tag == u.tag || u.keepsTag(base) {
-				place.Fail(fmt.Sprintf("%s is also in the union of %s with the tag %q, and would be stored with both tags", base, by.iface, by.tag),
+				place.Fail(fmt.Sprintf("%s is also in the union of %s with the tag %q, and would be stored with both tags",
+					base, by.iface, by.tag),
 					"declare a separate type for each union, or give each union a registry of its own")
 			}
 		}

@@ -63,20 +63,29 @@ func (c *uniCode) UnmarshalBSONValue(_ byte, b []byte) error {
 
 var (
 	uniCases = []embed.UnionCase{
-		embed.Case[uniBook]("book"), embed.Case[*uniDisc]("disc"), embed.Case[uniMap]("map"), embed.Case[uniCode]("code"), embed.Case[uniOpen]("open"),
+		embed.Case[uniBook]("book"), embed.Case[*uniDisc]("disc"), embed.Case[uniMap]("map"), embed.Case[uniCode]("code"),
+		embed.Case[uniOpen]("open"),
 	}
 	uniStrict  = embed.NewUnion[uniMedium]("type", uniCases...)
-	uniLenient = embed.NewUnion[uniMedium]("type", append(uniCases[:5:5], embed.UnknownCase(func(u embed.UnknownValue) uniRest { return uniRest{u} }))...)
+	uniLenient = embed.NewUnion[uniMedium]("type",
+		append(uniCases[:5:5], embed.UnknownCase(func(u embed.UnknownValue) uniRest { return uniRest{u} }))...)
 
 	uniMedia = model.NewCollectionWith[uniMedium, string]("media", uniLenient.Options())
 	uniKinds = embed.NewKinds(uniMedia, uniLenient, embed.KindsSpec{Indexes: []embed.KindIndex{
-		{Tag: "book", Keys: bson.D{{Key: "author", Value: 1}}}, {Tag: "book", Keys: bson.D{{Key: "isbn", Value: 1}}, Unique: true},
+		{Tag: "book", Keys: bson.D{{Key: "author", Value: 1}}},
+		{Tag: "book", Keys: bson.D{{Key: "isbn", Value: 1}}, Unique: true},
 		{Keys: bson.D{{Key: "tracks", Value: 1}}},
 	}})
 	uniTyped   = embed.NewKinds(uniMedia.Named("typed"), uniLenient, embed.KindsSpec{ByTag: true})
 	uniShelves = model.NewCollectionWith[uniShelf, string]("shelves", uniStrict.Options())
-	uniMain    = embed.NewKinds(uniShelves, uniStrict, embed.KindsSpec{Path: "main", Indexes: []embed.KindIndex{{Tag: "book", Keys: bson.D{{Key: "author", Value: 1}}}}})
-	uniListed  = embed.NewKinds(uniShelves, uniStrict, embed.KindsSpec{Path: "media", Indexes: []embed.KindIndex{{Tag: "book", Keys: bson.D{{Key: "author", Value: 1}}}}})
+	uniMain    = embed.NewKinds(uniShelves, uniStrict, embed.KindsSpec{
+		Path:    "main",
+		Indexes: []embed.KindIndex{{Tag: "book", Keys: bson.D{{Key: "author", Value: 1}}}},
+	})
+	uniListed = embed.NewKinds(uniShelves, uniStrict, embed.KindsSpec{
+		Path:    "media",
+		Indexes: []embed.KindIndex{{Tag: "book", Keys: bson.D{{Key: "author", Value: 1}}}},
+	})
 )
 
 func uniRaw(t testing.TB, v any) bson.Raw {
@@ -96,9 +105,16 @@ func TestUnionRoundTrip(t *testing.T) {
 	}{
 		{"a struct", uniBook{ID: "b", Author: "$type"}, "{type: 'book', _id: 'b', author: '$type'}"},
 		{"a pointer", &uniDisc{ID: "d", Tracks: []string{"x"}}, "{type: 'disc', _id: 'd', tracks: ['x']}"},
-		{"one in another", &uniDisc{ID: "d", With: uniBook{ID: "b"}}, "{type: 'disc', _id: 'd', with: {type: 'book', _id: 'b'}}"},
+		{
+			reason: "one in another", value: &uniDisc{ID: "d", With: uniBook{ID: "b"}},
+			stored: "{type: 'disc', _id: 'd', with: {type: 'book', _id: 'b'}}",
+		},
 		{"a map", uniMap{"_id": "m"}, "{type: 'map', _id: 'm'}"},
-		{"a map, in the order of names", uniMap{"z": "1", "b": "2", "_id": "m", "c": "3", "a": "4"}, "{type: 'map', _id: 'm', a: '4', b: '2', c: '3', z: '1'}"},
+		{
+			reason: "a map, in the order of names",
+			value:  uniMap{"z": "1", "b": "2", "_id": "m", "c": "3", "a": "4"},
+			stored: "{type: 'map', _id: 'm', a: '4', b: '2', c: '3', z: '1'}",
+		},
 		{"by a method of the pointer", uniCode{"abc"}, "{type: 'code', _id: 'abc', n: 3}"},
 		{"with fields of any name", uniOpen{"o", map[string]any{"x": int32(1)}}, "{type: 'open', _id: 'o', x: 1}"},
 	} {
@@ -125,7 +141,8 @@ func TestUnionRoundTrip(t *testing.T) {
 			if err := enc.Encode(held); err != nil {
 				t.Fatal(err)
 			}
-			if want := fmt.Sprintf("{one: %[1]s, list: [%[1]s, %[1]s], map: {k: %[1]s}}", c.stored); model.Shell(bson.Raw(buf.Bytes())) != want {
+			if want := fmt.Sprintf("{one: %[1]s, list: [%[1]s, %[1]s], map: {k: %[1]s}}",
+				c.stored); model.Shell(bson.Raw(buf.Bytes())) != want {
 				t.Errorf("in a document %s", model.Shell(bson.Raw(buf.Bytes())))
 			}
 			var got box
@@ -140,8 +157,10 @@ func TestUnionRoundTrip(t *testing.T) {
 
 func TestUnionRefuses(t *testing.T) {
 	for reason, v := range map[string]uniMedium{
-		"nothing": nil, "a nil pointer": (*uniDisc)(nil), "a type that isn't declared": uniForeign{}, "a field by the tag's name": uniMap{"type": "x"},
-		"an inlined field by the tag's name": uniOpen{"o", map[string]any{"type": "x"}}, "what isn't known, where that is an error": uniRest{},
+		"nothing": nil, "a nil pointer": (*uniDisc)(nil), "a type that isn't declared": uniForeign{},
+		"a field by the tag's name":                uniMap{"type": "x"},
+		"an inlined field by the tag's name":       uniOpen{"o", map[string]any{"type": "x"}},
+		"what isn't known, where that is an error": uniRest{},
 	} {
 		_, err := uniStrict.Encode(v)
 		embErr(t, err, errEmbRefused)
@@ -183,7 +202,10 @@ func TestUnionRefuses(t *testing.T) {
 		t.Error("what is no document is decoded")
 	}
 	var one struct{ One, Two uniMedium }
-	for doc, ok := range map[*bson.D]bool{{{Key: "one", Value: nil}, {Key: "two", Value: d("type", "book")}}: true, {{Key: "one", Value: "x"}}: false} {
+	for doc, ok := range map[*bson.D]bool{
+		{{Key: "one", Value: nil}, {Key: "two", Value: d("type", "book")}}: true,
+		{{Key: "one", Value: "x"}}: false,
+	} {
 		one.One = uniBook{}
 		dec := bson.NewDecoder(bson.NewDocumentReader(bytes.NewReader(uniRaw(t, *doc))))
 		dec.SetRegistry(uniStrict.Options().Registry)
@@ -217,7 +239,8 @@ func TestUnionIsNotGlobal(t *testing.T) {
 	if err := enc.Encode(struct {
 		A uniMedium
 		B uniSong
-	}{uniBook{ID: "b"}, uniTune{"x"}}); err != nil || model.Shell(bson.Raw(buf.Bytes())) != "{a: {type: 'book', _id: 'b'}, b: {song: 'tune', name: 'x'}}" {
+	}{uniBook{ID: "b"}, uniTune{"x"}}); err != nil ||
+		model.Shell(bson.Raw(buf.Bytes())) != "{a: {type: 'book', _id: 'b'}, b: {song: 'tune', name: 'x'}}" {
 		t.Errorf("two unions in one registry: %s, %v", model.Shell(bson.Raw(buf.Bytes())), err)
 	}
 }

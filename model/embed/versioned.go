@@ -99,13 +99,17 @@ func NewVersioned[D, K any](c *model.Collection[D, K], spec VersionedSpec) *Vers
 
 func newVersioning(c *core.Docs, s VersionedSpec) *versioning {
 	place := core.Place(fmt.Sprintf("NewVersioned of %s", c.Name()))
-	v := &versioning{docs: c, version: cmp.Or(s.Version, "version"), ops: s.Tokens, keep: cmp.Or(s.Keep, 100), spared: slices.Clone(s.Uncounted)}
+	v := &versioning{
+		docs: c, version: cmp.Or(s.Version, "version"), ops: s.Tokens, keep: cmp.Or(s.Keep, 100),
+		spared: slices.Clone(s.Uncounted),
+	}
 	f := c.MustField(v.version)
 	switch {
 	case f.Arrays > 0:
 		place.Fail(fmt.Sprintf("the version %q is an array, or is in one", v.version), "name a field with a single number")
 	case f.NullParent() != "" || f.StoresNull():
-		place.Fail(fmt.Sprintf("the version %q can be stored as null, which $inc can't increase", v.version), "declare it as a plain int64")
+		place.Fail(fmt.Sprintf("the version %q can be stored as null, which $inc can't increase", v.version),
+			"declare it as a plain int64")
 	case core.Overlap(v.version, "_id"):
 		place.Fail("the version is in the _id, which can't change", "name another field")
 	case !f.Open && f.Type == reflect.TypeFor[int]() && strconv.IntSize < 64:
@@ -118,7 +122,8 @@ func newVersioning(c *core.Docs, s VersionedSpec) *versioning {
 	}
 	for _, path := range v.spared {
 		if c.MustField(path); core.Overlap(path, v.version) || v.ops != "" && core.Overlap(path, v.ops) {
-			place.Fail(fmt.Sprintf("Uncounted %q holds a field that the technique writes", path), "name paths that other techniques write")
+			place.Fail(fmt.Sprintf("Uncounted %q holds a field that the technique writes", path),
+				"name paths that other techniques write")
 		}
 	}
 	if v.ops == "" {
@@ -191,15 +196,20 @@ func (v *versioning) checks() []model.Check {
 		Tell: found.Tells(func(r row, f *model.Finding) {
 			f.ID, f.Problem = r.ID, fmt.Sprintf("%s is of type %s", v.version, r.Type)
 		}),
-		Mend: found.MendsIf(name, v.docs.Name(), v.malformed(), "some documents repaired; the others still have no version, which the next check finds", mongo.UpdateOneModel{
-			Update: mongo.Pipeline{mql.Set(mql.E(v.version, mql.Op("$multiply", mql.Op("$toLong", "$$NOW"), int64(1000))))},
-		}),
+		Mend: found.MendsIf(name, v.docs.Name(), v.malformed(),
+			"some documents repaired; the others still have no version, which the next check finds", mongo.UpdateOneModel{
+				Update: mongo.Pipeline{mql.Set(mql.E(v.version, mql.Op("$multiply", mql.Op("$toLong", "$$NOW"), int64(1000))))},
+			}),
 	}}
 }
 
 func (v *versioning) malformed() bson.D {
-	none := bson.D{{Key: v.version, Value: bson.D{{Key: "$exists", Value: true}, {Key: "$not", Value: bson.D{{Key: "$type", Value: "number"}}}}}}
-	list := bson.D{{Key: v.version, Value: bson.D{{Key: "$type", Value: "array"}}}} // an array of numbers also matches $type "number"
+	none := bson.D{{
+		Key:   v.version,
+		Value: bson.D{{Key: "$exists", Value: true}, {Key: "$not", Value: bson.D{{Key: "$type", Value: "number"}}}},
+	}}
+	// an array of numbers also matches $type "number"
+	list := bson.D{{Key: v.version, Value: bson.D{{Key: "$type", Value: "array"}}}}
 	return bson.D{{Key: "$or", Value: bson.A{none, list}}}
 }
 
@@ -249,5 +259,7 @@ func (v *versioning) tokens(doc bson.Raw) ([]bson.RawValue, error) {
 // hasToken reports whether an encoded document contains a token.
 func (v *versioning) hasToken(doc bson.Raw, op bson.ObjectID) (bool, error) {
 	all, err := v.tokens(doc)
-	return slices.ContainsFunc(all, func(t bson.RawValue) bool { return t.Type == bson.TypeObjectID && t.ObjectID() == op }), err
+	return slices.ContainsFunc(all, func(t bson.RawValue) bool {
+		return t.Type == bson.TypeObjectID && t.ObjectID() == op
+	}), err
 }

@@ -14,19 +14,24 @@ import (
 	"github.com/docmodel/docmodel/model/modeltest"
 )
 
-// Between any two commands of an operation, the lot is deleted and inserted again with 50 pieces more, and changed as often as before. The
-// operation sees one of the two lots: it never stores the pieces of the first lot in the second, and doesn't delete the second lot by a
-// version of the first.
+// Between any two commands of an operation, the lot is deleted and inserted again with 50 pieces more, and changed as
+// often as before. The operation sees one of the two lots: it never stores the pieces of the first lot in the second,
+// and doesn't delete the second lot by a version of the first.
 func TestVersionedLives(t *testing.T) {
 	tenancy.Differs(t, "an _id that is marked as deleted can't be inserted again")
-	for name, v := range map[string]*embed.Versioned[verLot, string]{"without tokens": verPlain, "with tokens": verTokens} {
+	for name, v := range map[string]*embed.Versioned[verLot, string]{
+		"without tokens": verPlain, "with tokens": verTokens,
+	} {
 		t.Run(name, func(t *testing.T) {
 			ops := verOperations(v)
 			life := func(names ...string) (out testkit.Life) {
 				for _, name := range names {
-					out = append(out, testkit.Operation{Name: name, Run: func(ctx context.Context, db *mongo.Database, op bson.ObjectID) error {
-						return ops[name](ctx, db, op)
-					}})
+					out = append(out, testkit.Operation{
+						Name: name,
+						Run: func(ctx context.Context, db *mongo.Database, op bson.ObjectID) error {
+							return ops[name](ctx, db, op)
+						},
+					})
 				}
 				return out
 			}
@@ -36,7 +41,9 @@ func TestVersionedLives(t *testing.T) {
 				}
 				return ops["add"](ctx, db, oid(2))
 			}
-			lives := []testkit.Life{life("delete", "insert"), life("delete", "insert", "add"), life("delete", "insert", "add", "add")}
+			lives := []testkit.Life{
+				life("delete", "insert"), life("delete", "insert", "add"), life("delete", "insert", "add", "add"),
+			}
 			if !testkit.EveryPair {
 				lives = lives[1:2]
 			}
@@ -53,7 +60,9 @@ func TestVersionedLives(t *testing.T) {
 }
 
 // verOperations are operations on the lot l, by their names.
-func verOperations(v *embed.Versioned[verLot, string]) map[string]func(ctx context.Context, db model.DB, op bson.ObjectID) error {
+func verOperations(
+	v *embed.Versioned[verLot, string],
+) map[string]func(ctx context.Context, db model.DB, op bson.ObjectID) error {
 	token := func(op bson.ObjectID) bson.ObjectID {
 		if v == verPlain {
 			return verNone
@@ -70,15 +79,16 @@ func verOperations(v *embed.Versioned[verLot, string]) map[string]func(ctx conte
 			return err
 		}
 	}
-	change := func(decide func(lot verLot) model.Change[model.Stored[verLot]]) func(context.Context, model.DB, bson.ObjectID) error {
-		return func(ctx context.Context, db model.DB, op bson.ObjectID) error {
-			lot, err := verLots.ByID("l").One(ctx, db)
-			if err == nil {
-				_, _, err = decide(lot).Run(model.WithToken(ctx, op), db)
+	change :=
+		func(decide func(lot verLot) model.Change[model.Stored[verLot]]) func(context.Context, model.DB, bson.ObjectID) error {
+			return func(ctx context.Context, db model.DB, op bson.ObjectID) error {
+				lot, err := verLots.ByID("l").One(ctx, db)
+				if err == nil {
+					_, _, err = decide(lot).Run(model.WithToken(ctx, op), db)
+				}
+				return err
 			}
-			return err
 		}
-	}
 	return map[string]func(context.Context, model.DB, bson.ObjectID) error{
 		"edit": func(ctx context.Context, db model.DB, op bson.ObjectID) error {
 			_, err := verTaken(ctx, db, store, token(op))

@@ -16,8 +16,8 @@ import (
 	"github.com/docmodel/docmodel/mongotest"
 )
 
-// An edit that read a version, or null, which is read as 0; meanwhile a writer that knows nothing of versions changes the document
-// and stores null, and that is mended. In all orders both changes are there at the end.
+// An edit that read a version, or null, which is read as 0; meanwhile a writer that knows nothing of versions changes
+// the document and stores null, and that is mended. In all orders both changes are there at the end.
 func TestVersionedMendInterleaved(t *testing.T) {
 	inc := func(ctx context.Context, db *mongo.Database) error {
 		_, err := db.Collection("lots").UpdateByID(ctx, "l", d("$inc", d("qty", int32(100)), "$set", d("version", nil)))
@@ -82,7 +82,8 @@ func TestVersionedMendsAnew(t *testing.T) {
 			seen[lot.Version] = true
 			time.Sleep(2 * time.Millisecond) // by whose clock versions are given
 			for _, v := range []int64{0, 1, 2} {
-				if _, _, err := verPlainStore.Replace(verLot{ID: "l", Qty: 9, Version: v}).Run(ctx, db); !errors.Is(err, embed.ErrVersion) {
+				if _, _, err := verPlainStore.Replace(verLot{ID: "l", Qty: 9, Version: v}).
+					Run(ctx, db); !errors.Is(err, embed.ErrVersion) {
 					t.Errorf("a replacement of version %d: %v", v, err)
 				}
 			}
@@ -136,8 +137,8 @@ func TestVersionedTakesFromNumbers(t *testing.T) {
 	}
 	v := embed.NewVersioned(model.NewCollection[odd, string]("odds"), embed.VersionedSpec{})
 	for path, ok := range map[string]bool{
-		"text": false, "when": false, "yes": false, "inner": false, "inner.n": true, "float": true, "money": true, "any": true, "maybe": true,
-		"any.n": true, "version": false, "_id": false, "none": false,
+		"text": false, "when": false, "yes": false, "inner": false, "inner.n": true, "float": true, "money": true,
+		"any": true, "maybe": true, "any.n": true, "version": false, "_id": false, "none": false,
 	} {
 		w := v.Take("a", path, 1, verNone)
 		var bad *model.ValueError

@@ -20,7 +20,10 @@ func TestVersionedConcurrent(t *testing.T) {
 		for reason, run := range map[string]func(n int) error{
 			"Edit":              func(int) error { _, err := verTaken(t.Context(), db, verPlainStore, verNone); return err },
 			"Edit with a token": func(n int) error { _, err := verTaken(t.Context(), db, verTokenStore, oid(n+1)); return err },
-			"Take":              func(n int) error { _, err := verTokens.Take("l", "qty", 1, oid(n+1)).Run(t.Context(), db); return err },
+			"Take": func(n int) error {
+				_, err := verTokens.Take("l", "qty", 1, oid(n+1)).Run(t.Context(), db)
+				return err
+			},
 		} {
 			if err := verStore(t.Context(), db, verLot{ID: "l", Qty: writers + 3, Version: 1}); err != nil {
 				t.Fatal(err)

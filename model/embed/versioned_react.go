@@ -36,7 +36,8 @@ func (v *versioning) amend(w model.StoreWrite) (bson.D, error) {
 	case err != nil:
 		return nil, err
 	case now != was:
-		return nil, core.Final(fmt.Errorf("%w (%s %s: %s is %d, not %d)", ErrVersion, v.docs.Name(), model.Shell(w.Before.Lookup("_id")), v.version, was, now))
+		return nil, core.Final(fmt.Errorf("%w (%s %s: %s is %d, not %d)", ErrVersion, v.docs.Name(),
+			model.Shell(w.Before.Lookup("_id")), v.version, was, now))
 	case !w.Changes(slices.Concat(v.spared, []string{v.version})...):
 		return nil, nil
 	}

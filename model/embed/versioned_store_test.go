@@ -77,8 +77,8 @@ func storeVersions(t *testing.T, plain *mongo.Database, store *model.Store[verLo
 	}
 }
 
-// What a store stores of a lot that was read in a version: as it was read, in another one, or never in one. A second run with the
-// request's token changes nothing.
+// What a store stores of a lot that was read in a version: as it was read, in another one, or never in one. A second
+// run with the request's token changes nothing.
 func TestVersionedStoreWrites(t *testing.T) {
 	lot := func(qty int32, version int64, ops ...bson.ObjectID) verLot { return verLot{"l", qty, version, ops} }
 	bare, null := d("_id", "l", "qty", int32(5)), d("_id", "l", "qty", int32(5), "version", nil)
@@ -95,17 +95,36 @@ func TestVersionedStoreWrites(t *testing.T) {
 		again  error
 	}{
 		{"replaced", lot(5, 7), verPlainStore.Replace(lot(6, 7)), "qty 6 version 8", nil, nil},
-		{"in another version", lot(5, 8), verPlainStore.Replace(lot(6, 7)), "qty 5 version 8", embed.ErrVersion, model.ErrStale},
+		{
+			reason: "in another version", before: lot(5, 8), change: verPlainStore.Replace(lot(6, 7)), after: "qty 5 version 8",
+			err: embed.ErrVersion, again: model.ErrStale,
+		},
 		{"when it is gone", nil, verPlainStore.Replace(lot(6, 7)), "", model.ErrNotFound, model.ErrNotFound},
 		{"with a token", lot(5, 7, oid(1)), verTokenStore.Replace(lot(6, 7)), "qty 6 version 8 2 ops", nil, nil},
-		{"with as many tokens as are kept", lot(5, 7, oid(1), oid(2), oid(3)), verTokenStore.Replace(lot(6, 7)), "qty 6 version 8 3 ops", nil, nil},
+		{
+			reason: "with as many tokens as are kept", before: lot(5, 7, oid(1), oid(2), oid(3)),
+			change: verTokenStore.Replace(lot(6, 7)), after: "qty 6 version 8 3 ops", err: nil, again: nil,
+		},
 		{"from before versions", bare, verPlainStore.Replace(lot(6, 0)), "qty 6 version 1", nil, nil},
 		{"from before versions, a null", null, verPlainStore.Replace(lot(6, 0)), "qty 6 version 1", nil, nil},
-		{"from before, by somebody else since", lot(5, 1), verPlainStore.Replace(lot(6, 0)), "qty 5 version 1", embed.ErrVersion, embed.ErrVersion},
-		{"the last version", lot(5, math.MaxInt64), verPlainStore.Replace(lot(6, math.MaxInt64)), fmt.Sprint("qty 5 version ", math.MaxInt64), refused, refused},
-		{"a version below 0", lot(5, 1), verPlainStore.Replace(lot(6, -1)), "qty 5 version 1", embed.ErrVersion, embed.ErrVersion},
+		{
+			reason: "from before, by somebody else since", before: lot(5, 1), change: verPlainStore.Replace(lot(6, 0)),
+			after: "qty 5 version 1", err: embed.ErrVersion, again: embed.ErrVersion,
+		},
+		{
+			reason: "the last version", before: lot(5, math.MaxInt64), change: verPlainStore.Replace(lot(6, math.MaxInt64)),
+			after: fmt.Sprint("qty 5 version ", math.MaxInt64), err: refused, again: refused,
+		},
+		{
+			reason: "a version below 0", before: lot(5, 1), change: verPlainStore.Replace(lot(6, -1)), after: "qty 5 version 1",
+			err: embed.ErrVersion, again: embed.ErrVersion,
+		},
 		{"without an id", lot(5, 7), verPlainStore.Replace(verLot{}), "qty 5 version 7", refused, refused},
-		{"under another id", lot(5, 7), verPlainStore.Edit("l", func(l *verLot) error { l.ID = "q"; return nil }), "qty 5 version 7", refused, refused},
+		{
+			reason: "under another id", before: lot(5, 7),
+			change: verPlainStore.Edit("l", func(l *verLot) error { l.ID = "q"; return nil }),
+			after:  "qty 5 version 7", err: refused, again: refused,
+		},
 		{"deleted", lot(5, 7), in(7).Delete("l"), "", nil, model.ErrNotFound},
 		{"deleted in another version", lot(5, 8), in(7).Delete("l"), "qty 5 version 8", embed.ErrVersion, embed.ErrVersion},
 		{"deleted from before versions", bare, in(nil).Delete("l"), "", nil, model.ErrNotFound},
@@ -139,8 +158,8 @@ func TestVersionedStoreWrites(t *testing.T) {
 	})
 }
 
-// Two customers who take the last one at the same time write the same document in the same version: the second is told that it is stale,
-// with tokens too.
+// Two customers who take the last one at the same time write the same document in the same version: the second is told
+// that it is stale, with tokens too.
 func TestVersionedSameNumber(t *testing.T) {
 	for _, store := range []*model.Store[verLot, string]{verPlainStore, verTokenStore} {
 		mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
@@ -151,14 +170,16 @@ func TestVersionedSameNumber(t *testing.T) {
 			if _, _, err := store.Replace(less).Run(model.WithToken(t.Context(), oid(1)), db); err != nil {
 				t.Fatal(err)
 			}
-			if _, _, err := store.Replace(less).Run(model.WithToken(t.Context(), oid(2)), db); !errors.Is(err, embed.ErrVersion) {
+			if _, _, err := store.Replace(less).
+				Run(model.WithToken(t.Context(), oid(2)), db); !errors.Is(err, embed.ErrVersion) {
 				t.Errorf("the second takes the first one's write for its own: %v", err)
 			}
 		})
 	}
 }
 
-// A token of a run that ended without an answer says that the document is written already. In a transaction none is stored.
+// A token of a run that ended without an answer says that the document is written already. In a transaction none is
+// stored.
 func TestVersionedStoreTokens(t *testing.T) {
 	store, op := storeOf(verTokens), bson.NewObjectID()
 	more := store.Edit("l", func(l *verLot) error { l.Qty++; return nil })
@@ -197,7 +218,9 @@ func TestVersionedStoreTokens(t *testing.T) {
 func TestVersionedStoreUncounted(t *testing.T) {
 	store := storeOf(embed.NewVersioned(verLots, embed.VersionedSpec{Uncounted: []string{"qty"}}))
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		if err := verStore(t.Context(), db, verLot{ID: "l", Qty: 1, Version: 1}, bson.D{{Key: "_id", Value: "odd"}, {Key: "version", Value: "x"}}); err != nil {
+		if err := verStore(t.Context(), db, verLot{ID: "l", Qty: 1, Version: 1}, bson.D{
+			{Key: "_id", Value: "odd"}, {Key: "version", Value: "x"},
+		}); err != nil {
 			t.Fatal(err)
 		}
 		s, _, err := store.Set("l", bson.D{{Key: "qty", Value: int32(2)}}).Run(t.Context(), db)
@@ -205,14 +228,17 @@ func TestVersionedStoreUncounted(t *testing.T) {
 			t.Errorf("%+v, %v", s.Doc, err)
 		}
 		_, _, err = store.Replace(verLot{ID: "l", Qty: 1, Version: 1}).Run(t.Context(), db) // as it was read before
-		if value := (*model.ValueError)(nil); !errors.Is(err, model.ErrStale) || !errors.As(err, &value) || value.Field != "qty" {
+		if value := (*model.ValueError)(nil); !errors.Is(err, model.ErrStale) ||
+			!errors.As(err, &value) || value.Field != "qty" {
 			t.Errorf("a replacement that undoes another's change: %v", err)
 		}
 		s, _, err = store.Replace(verLot{ID: "l", Qty: 2, Version: 1, Ops: []bson.ObjectID{oid(3)}}).Run(t.Context(), db)
 		if err != nil || s.Doc.Version != 2 || s.Doc.Qty != 2 {
 			t.Errorf("%+v, %v", s.Doc, err)
 		}
-		s, _, err = store.Set("l", bson.D{{Key: "qty", Value: int32(3)}, {Key: "ops", Value: []bson.ObjectID{oid(1)}}}).Run(t.Context(), db)
+		s, _, err = store.Set("l", bson.D{
+			{Key: "qty", Value: int32(3)}, {Key: "ops", Value: []bson.ObjectID{oid(1)}},
+		}).Run(t.Context(), db)
 		if err != nil || s.Doc.Version != 3 {
 			t.Errorf("%+v, %v", s.Doc, err)
 		}

@@ -81,27 +81,89 @@ func TestVersionedWrites(t *testing.T) {
 		{"updated", lot(5, 7), verPlain.Update("l", 7, inc, verNone), "qty 6 version 8", nil, embed.ErrVersion},
 		{"updated with a token", lot(5, 7), verTokens.Update("l", 7, inc, oid(1)), "qty 6 version 8 1 ops", nil, nil},
 		{"updated from before versions", bare, verTokens.Update("l", 0, inc, oid(1)), "qty 6 version 1 1 ops", nil, nil},
-		{"updated in another version", lot(5, 6), verTokens.Update("l", 7, inc, oid(1)), "qty 5 version 6", embed.ErrVersion, embed.ErrVersion},
-		{"the version updated", lot(5, 7), verPlain.Update("l", 7, d("$set", d("version", 3)), verNone), "qty 5 version 7", errEmbRefused, errEmbRefused},
-		{"the tokens updated", lot(5, 7), verTokens.Update("l", 7, d("$unset", d("ops", 3)), oid(1)), "qty 5 version 7", errEmbRefused, errEmbRefused},
-		{"renamed to the version", lot(5, 7), verPlain.Update("l", 7, d("$rename", d("qty", "version")), verNone), "qty 5 version 7", errEmbRefused, errEmbRefused},
-		{"no operator", lot(5, 7), verPlain.Update("l", 7, d("qty", 3), verNone), "qty 5 version 7", errEmbRefused, errEmbRefused},
-		{"the last version updated", lot(5, 7), verPlain.Update("l", math.MaxInt64, inc, verNone), "qty 5 version 7", errEmbRefused, errEmbRefused},
+		{
+			reason: "updated in another version", before: lot(5, 6), write: verTokens.Update("l", 7, inc, oid(1)),
+			after: "qty 5 version 6", err: embed.ErrVersion, again: embed.ErrVersion,
+		},
+		{
+			reason: "the version updated", before: lot(5, 7),
+			write: verPlain.Update("l", 7, d("$set", d("version", 3)), verNone),
+			after: "qty 5 version 7", err: errEmbRefused, again: errEmbRefused,
+		},
+		{
+			reason: "the tokens updated", before: lot(5, 7),
+			write: verTokens.Update("l", 7, d("$unset", d("ops", 3)), oid(1)),
+			after: "qty 5 version 7", err: errEmbRefused, again: errEmbRefused,
+		},
+		{
+			reason: "renamed to the version", before: lot(5, 7),
+			write: verPlain.Update("l", 7, d("$rename", d("qty", "version")), verNone),
+			after: "qty 5 version 7", err: errEmbRefused, again: errEmbRefused,
+		},
+		{
+			reason: "no operator", before: lot(5, 7), write: verPlain.Update("l", 7, d("qty", 3), verNone),
+			after: "qty 5 version 7", err: errEmbRefused, again: errEmbRefused,
+		},
+		{
+			reason: "the last version updated", before: lot(5, 7),
+			write: verPlain.Update("l", math.MaxInt64, inc, verNone),
+			after: "qty 5 version 7", err: errEmbRefused, again: errEmbRefused,
+		},
 
-		{"guarded", lot(3, 7), verPlain.Guarded("l", enough, d("$inc", d("qty", int32(-3))), verNone), "qty 0 version 8", nil, model.ErrGuard},
-		{"guarded, and nothing to set", lot(3, 7), verTokens.Guarded("l", enough, nil, oid(1)), "qty 3 version 8 1 ops", nil, nil},
-		{"guarded with a token", lot(9, 7), verTokens.Guarded("l", enough, d("$inc", d("qty", int32(-3))), oid(1)), "qty 6 version 8 1 ops", nil, nil},
-		{"guarded from before versions", bare, verTokens.Guarded("l", enough, d("$inc", d("qty", int32(-3))), oid(1)), "qty 2 version 1 1 ops", nil, nil},
-		{"the guard doesn't hold", lot(2, 7), verTokens.Guarded("l", enough, inc, oid(1)), "qty 2 version 7", model.ErrGuard, model.ErrGuard},
-		{"guarded when it is gone", nil, verTokens.Guarded("l", enough, inc, oid(1)), "", model.ErrNotFound, model.ErrNotFound},
-		{"without a guard", lot(2, 7), verPlain.Guarded("l", nil, inc, verNone), "qty 2 version 7", errEmbRefused, errEmbRefused},
+		{
+			reason: "guarded", before: lot(3, 7),
+			write: verPlain.Guarded("l", enough, d("$inc", d("qty", int32(-3))), verNone),
+			after: "qty 0 version 8", err: nil, again: model.ErrGuard,
+		},
+		{
+			reason: "guarded, and nothing to set", before: lot(3, 7), write: verTokens.Guarded("l", enough, nil, oid(1)),
+			after: "qty 3 version 8 1 ops", err: nil, again: nil,
+		},
+		{
+			reason: "guarded with a token", before: lot(9, 7),
+			write: verTokens.Guarded("l", enough, d("$inc", d("qty", int32(-3))), oid(1)),
+			after: "qty 6 version 8 1 ops", err: nil, again: nil,
+		},
+		{
+			reason: "guarded from before versions", before: bare,
+			write: verTokens.Guarded("l", enough, d("$inc", d("qty", int32(-3))), oid(1)),
+			after: "qty 2 version 1 1 ops", err: nil, again: nil,
+		},
+		{
+			reason: "the guard doesn't hold", before: lot(2, 7), write: verTokens.Guarded("l", enough, inc, oid(1)),
+			after: "qty 2 version 7", err: model.ErrGuard, again: model.ErrGuard,
+		},
+		{
+			reason: "guarded when it is gone", before: nil, write: verTokens.Guarded("l", enough, inc, oid(1)), after: "",
+			err: model.ErrNotFound, again: model.ErrNotFound,
+		},
+		{
+			reason: "without a guard", before: lot(2, 7), write: verPlain.Guarded("l", nil, inc, verNone),
+			after: "qty 2 version 7", err: errEmbRefused, again: errEmbRefused,
+		},
 		{"taken", lot(5, 7), verTokens.Take("l", "qty", 5, oid(1)), "qty 0 version 8 1 ops", nil, nil},
-		{"more than there is taken", lot(5, 7), verTokens.Take("l", "qty", 6, oid(1)), "qty 5 version 7", model.ErrGuard, model.ErrGuard},
-		{"given back", lot(5, 7), verTokens.Guarded("l", d("qty", d("$type", "number")), d("$inc", d("qty", 2)), oid(1)), "qty 7 version 8 1 ops", nil, nil},
+		{
+			reason: "more than there is taken", before: lot(5, 7), write: verTokens.Take("l", "qty", 6, oid(1)),
+			after: "qty 5 version 7", err: model.ErrGuard, again: model.ErrGuard,
+		},
+		{
+			reason: "given back", before: lot(5, 7),
+			write: verTokens.Guarded("l", d("qty", d("$type", "number")), d("$inc", d("qty", 2)), oid(1)),
+			after: "qty 7 version 8 1 ops", err: nil, again: nil,
+		},
 		{"nothing taken", lot(5, 7), verTokens.Take("l", "qty", 0, oid(1)), "qty 5 version 7", errEmbRefused, errEmbRefused},
-		{"taken from no field", lot(5, 7), verTokens.Take("l", "quantity", 1, oid(1)), "qty 5 version 7", errEmbRefused, errEmbRefused},
-		{"taken from a list", lot(5, 7), verTokens.Take("l", "ops", 1, oid(1)), "qty 5 version 7", errEmbRefused, errEmbRefused},
-		{"the last version, guarded", lot(5, math.MaxInt64), verPlain.Take("l", "qty", 1, verNone), fmt.Sprint("qty 5 version ", math.MaxInt64), errServer, errServer},
+		{
+			reason: "taken from no field", before: lot(5, 7), write: verTokens.Take("l", "quantity", 1, oid(1)),
+			after: "qty 5 version 7", err: errEmbRefused, again: errEmbRefused,
+		},
+		{
+			reason: "taken from a list", before: lot(5, 7), write: verTokens.Take("l", "ops", 1, oid(1)),
+			after: "qty 5 version 7", err: errEmbRefused, again: errEmbRefused,
+		},
+		{
+			reason: "the last version, guarded", before: lot(5, math.MaxInt64), write: verPlain.Take("l", "qty", 1, verNone),
+			after: fmt.Sprint("qty 5 version ", math.MaxInt64), err: errServer, again: errServer,
+		},
 	}
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, c := range cases {
@@ -135,7 +197,9 @@ func TestVersionedWrites(t *testing.T) {
 }
 
 // verTaken takes one piece by a store's edit. A token names the request; the zero ObjectID doesn't.
-func verTaken(ctx context.Context, db model.DB, store *model.Store[verLot, string], op bson.ObjectID) (model.Result, error) {
+func verTaken(
+	ctx context.Context, db model.DB, store *model.Store[verLot, string], op bson.ObjectID,
+) (model.Result, error) {
 	if !op.IsZero() {
 		ctx = model.WithToken(ctx, op)
 	}
@@ -154,12 +218,14 @@ var errSoldOut = errors.New("sold out")
 // The check finds versions that aren't numbers, and mends them.
 func TestVersionedChecks(t *testing.T) {
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		if err := verStore(t.Context(), db, verLot{ID: "l", Qty: 1, Version: 4}, d("_id", "n", "version", nil), d("_id", "s", "version", "x")); err != nil {
+		if err := verStore(t.Context(), db, verLot{ID: "l", Qty: 1, Version: 4}, d("_id", "n", "version", nil),
+			d("_id", "s", "version", "x")); err != nil {
 			t.Fatal(err)
 		}
 		check := verPlain.Checks()[0]
 		bad, err := check.All(t.Context(), db)
-		if got := fmt.Sprint(bad); err != nil || got != "[lots 'n': version is of type null lots 's': version is of type string]" {
+		if got := fmt.Sprint(bad); err != nil ||
+			got != "[lots 'n': version is of type null lots 's': version is of type string]" {
 			t.Errorf("found %s, %v", got, err)
 		}
 		mends := check.Mend(bad)
@@ -188,11 +254,15 @@ func TestVersionedDeclarations(t *testing.T) {
 	odds := model.NewCollection[odd, string]("odds")
 	spec := func(s embed.VersionedSpec) func() { return func() { embed.NewVersioned(odds, s) } }
 	for reason, f := range map[string]func(){
-		"no such field": spec(embed.VersionedSpec{}), "a narrow number": spec(embed.VersionedSpec{Version: "n"}), "a number or null": spec(embed.VersionedSpec{Version: "p"}),
-		"an array": spec(embed.VersionedSpec{Version: "l"}),
-		"the _id":  spec(embed.VersionedSpec{Version: "_id"}), "tokens of another type": spec(embed.VersionedSpec{Version: "i", Tokens: "l"}),
-		"tokens stored as null": spec(embed.VersionedSpec{Version: "i", Tokens: "nil"}), "no such tokens": spec(embed.VersionedSpec{Version: "i", Tokens: "ops"}),
-		"a negative Keep": spec(embed.VersionedSpec{Version: "i", Keep: -1}), "no collection": func() { embed.NewVersioned[odd, string](nil, embed.VersionedSpec{}) },
+		"no such field": spec(embed.VersionedSpec{}), "a narrow number": spec(embed.VersionedSpec{Version: "n"}),
+		"a number or null":       spec(embed.VersionedSpec{Version: "p"}),
+		"an array":               spec(embed.VersionedSpec{Version: "l"}),
+		"the _id":                spec(embed.VersionedSpec{Version: "_id"}),
+		"tokens of another type": spec(embed.VersionedSpec{Version: "i", Tokens: "l"}),
+		"tokens stored as null":  spec(embed.VersionedSpec{Version: "i", Tokens: "nil"}),
+		"no such tokens":         spec(embed.VersionedSpec{Version: "i", Tokens: "ops"}),
+		"a negative Keep":        spec(embed.VersionedSpec{Version: "i", Keep: -1}),
+		"no collection":          func() { embed.NewVersioned[odd, string](nil, embed.VersionedSpec{}) },
 	} {
 		t.Run(reason, func(t *testing.T) {
 			if e := catch(t, f); e == nil || e.Remedy == "" {
@@ -217,7 +287,8 @@ func TestVersionedDeclarations(t *testing.T) {
 		i = ran(byInts.Replace(i))
 		mustRun(t, db, model.NewPlan(deep.Guarded("d", d("n", 0), d("$inc", d("n", 5)), oid(2))))
 		e, err := odds.ByID("d").One(t.Context(), db)
-		if err != nil || firstI == 0 || i.I != firstI+1 || i.N != 5 || firstE == 0 || e.Deep.V != firstE+1 || e.N != 5 || len(e.Deep.Ops) != 2 {
+		if err != nil || firstI == 0 || i.I != firstI+1 || i.N != 5 || firstE == 0 || e.Deep.V != firstE+1 ||
+			e.N != 5 || len(e.Deep.Ops) != 2 {
 			t.Errorf("%+v, %+v, %v", i, e, err)
 		}
 	})

@@ -12,7 +12,8 @@ import (
 	"github.com/docmodel/docmodel/mongotest"
 )
 
-// A store counts no change of an uncounted path, and Update counts each one: TestVersionedStoreUncounted has replacements.
+// A store counts no change of an uncounted path, and Update counts each one: TestVersionedStoreUncounted has
+// replacements.
 func TestVersionedUncounted(t *testing.T) {
 	beside := embed.NewVersioned(verLots, embed.VersionedSpec{Uncounted: []string{"qty"}})
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
@@ -25,7 +26,9 @@ func TestVersionedUncounted(t *testing.T) {
 			t.Errorf("stored %s", got)
 		}
 	})
-	for path, problem := range map[string]string{"version": "the technique writes", "ops": "the technique writes", "colour": "colour"} {
+	for path, problem := range map[string]string{
+		"version": "the technique writes", "ops": "the technique writes", "colour": "colour",
+	} {
 		testkit.WantPanic(t, path, problem, func() {
 			embed.NewVersioned(verLots, embed.VersionedSpec{Tokens: "ops", Uncounted: []string{path}})
 		})

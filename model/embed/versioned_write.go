@@ -44,7 +44,10 @@ func (v *versioning) updating(id any, cond bson.D, op bson.ObjectID, otherwise e
 	if err != nil {
 		return model.Refused(v.docs.Name(), err)
 	}
-	w := model.Write{Collection: v.docs.Name(), Expect: model.One, Index: model.IDIndex, Reasons: []model.Reason{{If: byID, Err: otherwise}}}
+	w := model.Write{
+		Collection: v.docs.Name(), Expect: model.One, Index: model.IDIndex,
+		Reasons: []model.Reason{{If: byID, Err: otherwise}},
+	}
 	filter := model.And(byID, cond)
 	if v.ops != "" {
 		filter = model.And(filter, bson.D{{Key: v.ops, Value: bson.D{{Key: "$ne", Value: op}}}})
@@ -75,7 +78,8 @@ func (v *versioning) take(id any, path string, n int64, op bson.ObjectID) model.
 	if err := v.checkAmount(path, n); err != nil {
 		return model.Refused(v.docs.Name(), err)
 	}
-	return v.guarded(id, bson.D{{Key: path, Value: bson.D{{Key: "$gte", Value: n}}}}, bson.D{{Key: "$inc", Value: bson.D{{Key: path, Value: -n}}}}, op)
+	return v.guarded(id, bson.D{{Key: path, Value: bson.D{{Key: "$gte", Value: n}}}},
+		bson.D{{Key: "$inc", Value: bson.D{{Key: path, Value: -n}}}}, op)
 }
 
 // checkAmount refuses an n or a path that Take can't use.
@@ -191,6 +195,7 @@ func merged(u bson.D, op bson.E) bson.D {
 func (v *versioning) footprints() []model.Footprint {
 	name := v.docs.Name()
 	return slices.Concat(
-		model.Writes.In(name, model.Whole), model.Guards.In(name, v.version), model.Owns.In(name, v.ops), model.Spares.In(name, v.spared...),
+		model.Writes.In(name, model.Whole), model.Guards.In(name, v.version), model.Owns.In(name, v.ops),
+		model.Spares.In(name, v.spared...),
 	)
 }

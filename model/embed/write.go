@@ -101,8 +101,11 @@ func (m *embedding) add(parent any, list []any) model.Write {
 	keyPath := m.path + "." + m.key
 	w := model.Write{
 		Collection: m.docs.Name(), Expect: model.One, Once: true, Index: model.IDIndex,
-		Done:    byID,
-		Reasons: []model.Reason{{If: model.And(byID, bson.D{{Key: keyPath, Value: bson.D{{Key: "$in", Value: keys}}}}), Err: errElementExists}},
+		Done: byID,
+		Reasons: []model.Reason{{
+			If:  model.And(byID, bson.D{{Key: keyPath, Value: bson.D{{Key: "$in", Value: keys}}}}),
+			Err: errElementExists,
+		}},
 	}
 	filter := model.And(byID, bson.D{{Key: keyPath, Value: noneOf(keys)}})
 	if m.max > 0 {
@@ -112,7 +115,10 @@ func (m *embedding) add(parent any, list []any) model.Write {
 	for _, v := range elems {
 		w.Done = model.And(w.Done, bson.D{{Key: m.path, Value: model.Eq(v)}})
 	}
-	w.Model = &mongo.UpdateOneModel{Filter: filter, Update: bson.D{{Key: "$push", Value: bson.D{{Key: m.path, Value: pushed(elems)}}}}}
+	w.Model = &mongo.UpdateOneModel{
+		Filter: filter,
+		Update: bson.D{{Key: "$push", Value: bson.D{{Key: m.path, Value: pushed(elems)}}}},
+	}
 	return w
 }
 
@@ -155,18 +161,27 @@ func (m *embedding) put(parent, element any) model.Write {
 	orNone := func(v any) bson.D { return bson.D{{Key: "$ifNull", Value: bson.A{v, bson.A{}}}} }
 	list := bson.D{{Key: "$cond", Value: bson.A{
 		bson.D{{Key: "$in", Value: bson.A{quote(keys[0]), orNone("$" + m.path + "." + m.key)}}},
-		bson.D{{Key: "$map", Value: bson.D{{Key: "input", Value: "$" + m.path}, {Key: "in", Value: bson.D{{Key: "$cond", Value: bson.A{
-			bson.D{{Key: "$eq", Value: bson.A{"$$this." + m.key, quote(keys[0])}}}, quote(elems[0]), "$$this",
-		}}}}}}},
+		bson.D{{
+			Key: "$map",
+			Value: bson.D{{Key: "input", Value: "$" + m.path}, {Key: "in", Value: bson.D{{Key: "$cond", Value: bson.A{
+				bson.D{{Key: "$eq", Value: bson.A{"$$this." + m.key, quote(keys[0])}}}, quote(elems[0]), "$$this",
+			}}}}},
+		}},
 		bson.D{{Key: "$concatArrays", Value: bson.A{orNone("$" + m.path), bson.A{quote(elems[0])}}}},
 	}}}
 	w := model.Write{Collection: m.docs.Name(), Expect: model.One, Once: true, Index: model.IDIndex}
 	filter := byID
 	if m.max > 0 {
-		filter = model.And(byID, bson.D{{Key: "$or", Value: bson.A{m.holds(keys[0].(bson.RawValue)), m.beyond(m.max-1, false)}}})
+		filter = model.And(byID, bson.D{{
+			Key:   "$or",
+			Value: bson.A{m.holds(keys[0].(bson.RawValue)), m.beyond(m.max-1, false)},
+		}})
 		w.Reasons = []model.Reason{{If: byID, Err: errArrayFull}}
 	}
-	w.Model = &mongo.UpdateOneModel{Filter: filter, Update: mongo.Pipeline{{{Key: "$set", Value: bson.D{{Key: m.path, Value: list}}}}}}
+	w.Model = &mongo.UpdateOneModel{
+		Filter: filter,
+		Update: mongo.Pipeline{{{Key: "$set", Value: bson.D{{Key: m.path, Value: list}}}}},
+	}
 	return w
 }
 
@@ -180,7 +195,8 @@ func (m *embedding) replace(parent, element any) model.Write {
 	if err != nil {
 		return model.Refused(m.docs.Name(), err)
 	}
-	return m.toElement(parent, keys[0].(bson.RawValue), bson.D{{Key: "$set", Value: bson.D{{Key: m.path + ".$[e]", Value: elems[0]}}}}, true)
+	return m.toElement(parent, keys[0].(bson.RawValue),
+		bson.D{{Key: "$set", Value: bson.D{{Key: m.path + ".$[e]", Value: elems[0]}}}}, true)
 }
 
 func (m *embedding) update(parent, key any, update bson.D) model.Write {
@@ -205,7 +221,8 @@ func (m *embedding) toElement(parent any, key bson.RawValue, update bson.D, once
 		Collection: m.docs.Name(), Expect: model.One, Once: once, Index: model.IDIndex,
 		Reasons: []model.Reason{{If: byID, Err: ErrNoElement}},
 		Model: &mongo.UpdateOneModel{
-			Filter: model.And(byID, m.holds(key)), Update: update, ArrayFilters: []any{bson.D{{Key: "e." + m.key, Value: model.Eq(key)}}},
+			Filter: model.And(byID, m.holds(key)), Update: update,
+			ArrayFilters: []any{bson.D{{Key: "e." + m.key, Value: model.Eq(key)}}},
 		},
 	}
 }
@@ -258,7 +275,10 @@ func (m *embedding) reorder(parent any, at int, keys []any) model.Write {
 		at = min(at, math.MaxInt32)
 		after := op("$slice", "$$rest", at, op("$max", 1, op("$size", "$$rest")))
 		whole := op("$concatArrays", append(append(bson.A{op("$slice", "$$rest", at)}, named...), after)...)
-		list = bson.D{{Key: "$let", Value: bson.D{{Key: "vars", Value: bson.D{{Key: "rest", Value: rest}}}, {Key: "in", Value: whole}}}}
+		list = bson.D{{
+			Key:   "$let",
+			Value: bson.D{{Key: "vars", Value: bson.D{{Key: "rest", Value: rest}}}, {Key: "in", Value: whole}},
+		}}
 	}
 	filter := model.And(byID, held[0].(bson.D))
 	if len(held) > 1 {
@@ -304,9 +324,15 @@ func (m *embedding) move(from, to, element any) model.Plan {
 	held := bson.D{{Key: m.path, Value: model.Eq(elems[0])}}
 	take := bson.D{{Key: "$pullAll", Value: bson.D{{Key: m.path, Value: elems}}}}
 	p := model.NewPlan(there, model.Write{
-		Collection: m.docs.Name(), Expect: model.One, Index: model.IDIndex, Model: &mongo.UpdateOneModel{Filter: model.And(byID, held), Update: take},
+		Collection: m.docs.Name(), Expect: model.One, Index: model.IDIndex,
+		Model: &mongo.UpdateOneModel{Filter: model.And(byID, held), Update: take},
 	})
-	p.IfStale = []model.Step{model.Write{Collection: m.docs.Name(), Index: model.IDIndex, Model: &mongo.UpdateOneModel{Filter: target, Update: take}}}
+	p.IfStale = []model.Step{
+		model.Write{
+			Collection: m.docs.Name(), Index: model.IDIndex,
+			Model: &mongo.UpdateOneModel{Filter: target, Update: take},
+		},
+	}
 	p.Transactional = true
 	p.Leaves = "the element in both parents: Remove it from the old one"
 	return p

@@ -51,7 +51,10 @@ func NewDocumentKey[D, K any](docs *model.Collection[D, K], parts ...Part) *Docu
 	c := declareKey(docs.Docs(), place, parts, "_id.")
 	var zero K
 	c.DeclareDocument(place, c.Shape().As(reflect.TypeFor[K]()).Nested(), zero)
-	return &DocumentKey[D, K]{model.Parts{}.WithDocs(docs.Docs()).WithKeys(c.Keys()).WithReactions(c.DocumentReactions), docs, c}
+	return &DocumentKey[D, K]{
+		Parts: model.Parts{}.WithDocs(docs.Docs()).WithKeys(c.Keys()).WithReactions(c.DocumentReactions),
+		docs:  docs, c: c,
+	}
 }
 
 // ID returns the _id for the given values, one for each part in order. Use it if K is

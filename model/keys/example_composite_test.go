@@ -10,8 +10,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Users are listed and counted by state, and by city of a state. Their _id is State:City:UserID, so that no index but the one
-// on _id is needed.
+// Users are listed and counted by state, and by city of a state. Their _id is State:City:UserID, so that no index but
+// the one on _id is needed.
 type citizen struct {
 	ID    string `bson:"_id"`
 	State string `bson:"state"`
@@ -33,7 +33,8 @@ func ExampleComposite() {
 
 	insert := citizenStore.InsertMany(
 		citizen{State: "CA", City: "San Francisco", User: 42, Name: "Ann"},
-		citizen{State: "CA", City: "San Francisco", User: 7, Name: "Bob"}, citizen{State: "CA", City: "San", User: 100, Name: "Cy"},
+		citizen{State: "CA", City: "San Francisco", User: 7, Name: "Bob"},
+		citizen{State: "CA", City: "San", User: 100, Name: "Cy"},
 		citizen{State: "CA", City: "Oakland", User: 9, Name: "Di"}, citizen{State: "CAX", City: "San", User: 1, Name: "Ed"},
 	)
 	if _, _, err := insert.Run(ctx, db); err != nil {

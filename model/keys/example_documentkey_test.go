@@ -33,7 +33,8 @@ func ExampleDocumentKey() {
 	defer stop()
 	ctx, db := context.Background(), client.Database("site")
 	plan := dwellers.InsertMany([]dweller{
-		{dwelling{"CA", "San Francisco", 42}, "Ann"}, {dwelling{"CA", "San Francisco", 7}, "Bob"}, {dwelling{"CA", "San", 100}, "Cy"},
+		{dwelling{"CA", "San Francisco", 42}, "Ann"}, {dwelling{"CA", "San Francisco", 7}, "Bob"},
+		{dwelling{"CA", "San", 100}, "Cy"},
 	})
 	if _, err := plan.Run(ctx, db); err != nil {
 		fmt.Println(err)

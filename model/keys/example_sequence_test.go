@@ -10,8 +10,9 @@ import (
 	"github.com/docmodel/docmodel/mongotest"
 )
 
-// Messages are kept by key alone. A reader who is at one wants the one before and the one after it, and yesterday's mail. So the key
-// is the user's id and a number from the user's counter, and the keys of each day's mail are listed in a bag.
+// Messages are kept by key alone. A reader who is at one wants the one before and the one after it, and yesterday's
+// mail. So the key is the user's id and a number from the user's counter, and the keys of each day's mail are listed in
+// a bag.
 type letter struct {
 	ID   string    `bson:"_id"`
 	Sent time.Time `bson:"sent"`
@@ -22,8 +23,10 @@ var (
 	letters  = model.NewCollection[letter, string]("messages")
 	counters = model.NewCollection[keys.SequenceCounter[string], string]("counters")
 	bags     = model.NewCollection[keys.DayBucket, string]("bags")
-	mailbox  = keys.NewSequence(letters, counters, keys.SequenceSpec{Digits: 10, Days: bags, Location: time.FixedZone("CET", 3600)})
-	mail     = model.NewStore(model.New("mail", mailbox), letters)
+	mailbox  = keys.NewSequence(letters, counters, keys.SequenceSpec{
+		Digits: 10, Days: bags, Location: time.FixedZone("CET", 3600),
+	})
+	mail = model.NewStore(model.New("mail", mailbox), letters)
 )
 
 func ExampleSequence() {
@@ -46,7 +49,8 @@ func ExampleSequence() {
 			fmt.Println(err)
 			return
 		}
-		insert, pack := mail.Insert(letter{ID: key, Sent: at, Text: fmt.Sprint("message ", n)}), mailbox.Days().Pack("ann_lee", n, at)
+		insert, pack := mail.Insert(letter{ID: key, Sent: at, Text: fmt.Sprint("message ", n)}),
+			mailbox.Days().Pack("ann_lee", n, at)
 		if _, _, err := insert.Also(pack).Run(ctx, db); err != nil {
 			fmt.Println(err)
 			return

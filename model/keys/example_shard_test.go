@@ -9,7 +9,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Devices send readings; a page shows the latest of a device, a report all of a day. By which key are they divided among shards?
+// Devices send readings; a page shows the latest of a device, a report all of a day. By which key are they divided
+// among shards?
 type measured struct {
 	ID     bson.ObjectID `bson:"_id"`
 	Device string        `bson:"device"`
@@ -28,13 +29,19 @@ var (
 
 func ExampleShard() {
 	day := time.Date(2014, 3, 28, 0, 0, 0, 0, time.UTC)
-	latest := measurements.Find(bson.D{{Key: "device", Value: "d07"}, {Key: "at", Value: bson.D{{Key: "$gte", Value: day}}}})
+	latest := measurements.Find(bson.D{
+		{Key: "device", Value: "d07"},
+		{Key: "at", Value: bson.D{{Key: "$gte", Value: day}}},
+	})
 	report := measurements.Find(bson.D{{Key: "at", Value: bson.D{{Key: "$gte", Value: day}}}})
 
 	// A sample of what is stored: 42 devices, one of which sends a third of all. There will be a hundred million.
 	var sample []measured
 	for i := range 1200 {
-		m := measured{ID: bson.NewObjectIDFromTimestamp(day.Add(time.Duration(i) * time.Minute)), Device: "d00", At: day.Add(time.Duration(i) * time.Minute)}
+		m := measured{
+			ID:     bson.NewObjectIDFromTimestamp(day.Add(time.Duration(i) * time.Minute)),
+			Device: "d00", At: day.Add(time.Duration(i) * time.Minute),
+		}
 		if i%3 > 0 {
 			m.Device = fmt.Sprintf("d%02d", 1+i*7%41)
 		}
@@ -56,8 +63,8 @@ func ExampleShard() {
 		}
 	}
 
-	// The last one: the busy device's readings can be divided by time, though what it sends now goes to one shard. What else of
-	// the model has to be right for it?
+	// The last one: the busy device's readings can be divided by time, though what it sends now goes to one shard. What
+	// else of the model has to be right for it?
 	byDevice := candidates[2]
 	fmt.Println(byDevice.Write(measurements.Delete(sample[0].ID)))
 	unique := model.NewIndex("measurements", bson.D{{Key: "at", Value: 1}})

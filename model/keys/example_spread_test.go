@@ -21,9 +21,13 @@ type dayReading struct {
 
 var (
 	dayReadings = model.NewCollection[dayReading, string]("readings")
-	perDay      = keys.NewSpread(dayReadings, "day", keys.SpreadSpec{Parts: 4, By: "_id", Order: bson.D{{Key: "at", Value: -1}}})
+	perDay      = keys.NewSpread(dayReadings, "day", keys.SpreadSpec{
+		Parts: 4, By: "_id", Order: bson.D{{Key: "at", Value: -1}},
+	})
 	// The same with twice as many parts, while documents are still under one of four.
-	perDay8 = keys.NewSpread(dayReadings, "day", keys.SpreadSpec{Parts: 8, Was: []int{4}, By: "_id", Order: bson.D{{Key: "at", Value: -1}}})
+	perDay8 = keys.NewSpread(dayReadings, "day", keys.SpreadSpec{
+		Parts: 8, Was: []int{4}, By: "_id", Order: bson.D{{Key: "at", Value: -1}},
+	})
 )
 
 func ExampleSpread() {

@@ -34,7 +34,10 @@ func TestKeyedCounters(t *testing.T) {
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, name := range []string{"a", "b"} {
 			own := keyedTenant(keyedModel.On(db), name)
-			for _, w := range []model.Write{keyedLetters.Open("alice"), keyedLetters.Open("alice"), keyedLetters.Raise("alice", 4), keyedLetters.Days().Pack("alice", 5, at)} {
+			for _, w := range []model.Write{
+				keyedLetters.Open("alice"), keyedLetters.Open("alice"), keyedLetters.Raise("alice", 4),
+				keyedLetters.Days().Pack("alice", 5, at),
+			} {
 				if _, err := w.Run(t.Context(), own); err != nil {
 					t.Fatal(err)
 				}
@@ -50,7 +53,8 @@ func TestKeyedCounters(t *testing.T) {
 			if err != nil || day.ID != "alice_2026-11-29" {
 				t.Errorf("%s: day %v, %v", name, day, err)
 			}
-			if _, err := keyedLetters.Days().After("alice", "2026-11-29").One(t.Context(), own); !errors.Is(err, model.ErrNotFound) {
+			if _, err := keyedLetters.Days().After("alice", "2026-11-29").
+				One(t.Context(), own); !errors.Is(err, model.ErrNotFound) {
 				t.Errorf("%s: a later day: %v", name, err)
 			}
 			key, err := keyedLetters.Key(name, 1)
@@ -82,16 +86,19 @@ func TestKeyedCountersMove(t *testing.T) {
 		Seed: func(ctx context.Context, db *mongo.Database) error {
 			own := func(d bson.D) bson.D { return append(d, bson.E{Key: "tenant", Value: "a"}) }
 			_, err := db.Collection("counters").InsertMany(ctx, []any{
-				own(bson.D{{Key: "_id", Value: "alice"}, {Key: "last", Value: int64(7)}}), own(bson.D{{Key: "_id", Value: "bob"}, {Key: "last", Value: int64(2)}}),
+				own(bson.D{{Key: "_id", Value: "alice"}, {Key: "last", Value: int64(7)}}),
+				own(bson.D{{Key: "_id", Value: "bob"}, {Key: "last", Value: int64(2)}}),
 			})
 			if err == nil {
-				_, err = db.Collection("days").InsertOne(ctx, own(bson.D{{Key: "_id", Value: "alice_2026-11-29"}, {Key: "keys", Value: bson.A{"1"}}}))
+				_, err = db.Collection("days").
+					InsertOne(ctx, own(bson.D{{Key: "_id", Value: "alice_2026-11-29"}, {Key: "keys", Value: bson.A{"1"}}}))
 			}
 			if err == nil {
 				_, err = keyedLetters.Raise("alice", 3).Run(ctx, keyedTenant(db, "a"))
 			}
 			if err == nil {
-				_, err = keyedLetters.Days().Pack("alice", 5, time.Date(2026, 11, 29, 10, 0, 0, 0, time.UTC)).Run(ctx, keyedTenant(db, "a"))
+				_, err = keyedLetters.Days().Pack("alice", 5, time.Date(2026, 11, 29, 10, 0, 0, 0, time.UTC)).
+					Run(ctx, keyedTenant(db, "a"))
 			}
 			return err
 		},
@@ -113,7 +120,8 @@ func TestKeyedCountersMove(t *testing.T) {
 				if model.Shell(c.Lookup("_id")) == "{tenant: 'a', of: 'alice'}" {
 					want = 7
 				}
-				if last, _ := c.Lookup("last").AsInt64OK(); last != want || c.Lookup("_id", "of").Type == 0 || c.Lookup("docmodelMoved").Type != 0 {
+				if last, _ := c.Lookup("last").AsInt64OK(); last != want || c.Lookup("_id", "of").Type == 0 ||
+					c.Lookup("docmodelMoved").Type != 0 {
 					t.Errorf("counter %v", c)
 				}
 			}
@@ -136,10 +144,17 @@ func TestKeyedDocumentsMove(t *testing.T) {
 			}
 			var err error
 			for name, docs := range map[string][]any{
-				"wLetters": {own("alice_001", bson.D{{Key: "text", Value: "one"}}), own("alice_002", bson.D{{Key: "text", Value: "two"}})},
-				"wPlaces":  {own("CA :Reno :a1", bson.D{{Key: "state", Value: "CA"}, {Key: "city", Value: "Reno"}, {Key: "user", Value: int64(1)}})},
-				"wRooms":   {own(room, bson.D{{Key: "name", Value: "a"}})},
-				"wNotes":   {own("n", bson.D{{Key: "letter", Value: "alice_002"}})},
+				"wLetters": {
+					own("alice_001", bson.D{{Key: "text", Value: "one"}}),
+					own("alice_002", bson.D{{Key: "text", Value: "two"}}),
+				},
+				"wPlaces": {
+					own("CA :Reno :a1", bson.D{
+						{Key: "state", Value: "CA"}, {Key: "city", Value: "Reno"}, {Key: "user", Value: int64(1)},
+					}),
+				},
+				"wRooms": {own(room, bson.D{{Key: "name", Value: "a"}})},
+				"wNotes": {own("n", bson.D{{Key: "letter", Value: "alice_002"}})},
 			} {
 				_, e := db.Collection(name).InsertMany(ctx, docs)
 				err = errors.Join(err, e)
@@ -148,7 +163,8 @@ func TestKeyedDocumentsMove(t *testing.T) {
 			return errors.Join(err, e)
 		},
 		Run: func(ctx context.Context, db *mongo.Database) error {
-			_, err := model.MoveKeys(worldSequence, worldComposite, worldDocuments).Run(ctx, keyedTenant(worldModel.On(db), "a"), model.JobOptions{})
+			_, err := model.MoveKeys(worldSequence, worldComposite, worldDocuments).
+				Run(ctx, keyedTenant(worldModel.On(db), "a"), model.JobOptions{})
 			return err
 		},
 		Check: func(t testing.TB, db *mongo.Database) {
@@ -157,11 +173,26 @@ func TestKeyedDocumentsMove(t *testing.T) {
 				worldStep
 				want string
 			}{
-				{found("letters", worldSequence.Newest("alice")), "letters: {v: [{_id: 'alice_002', text: 'two', n: Long('0')}, {_id: 'alice_001', text: 'one', n: Long('0')}]}"},
-				{found("places", worldComposite.Prefix("CA")), "places: {v: [{_id: 'CA :Reno :a1', state: 'CA', city: 'Reno', user: Long('1')}]}"},
-				{found("rooms", worldDocuments.Prefix("a", 1)), "rooms: {v: [{_id: {house: 'a', floor: Long('1'), door: 'x'}, name: 'a'}]}"},
+				{
+					worldStep: found("letters", worldSequence.Newest("alice")),
+					want:      "letters: {v: [{_id: 'alice_002', text: 'two', n: Long('0')}, {_id: 'alice_001', text: 'one', n: Long('0')}]}",
+				},
+				{
+					worldStep: found("places", worldComposite.Prefix("CA")),
+					want:      "places: {v: [{_id: 'CA :Reno :a1', state: 'CA', city: 'Reno', user: Long('1')}]}",
+				},
+				{
+					worldStep: found("rooms", worldDocuments.Prefix("a", 1)),
+					want:      "rooms: {v: [{_id: {house: 'a', floor: Long('1'), door: 'x'}, name: 'a'}]}",
+				},
 				{found("joined", model.AggregateAs[bson.D](worldNotes, mongo.Pipeline{
-					{{Key: "$lookup", Value: bson.D{{Key: "from", Value: "wLetters"}, {Key: "localField", Value: "letter"}, {Key: "foreignField", Value: "_id"}, {Key: "as", Value: "l"}}}},
+					{{
+						Key: "$lookup",
+						Value: bson.D{
+							{Key: "from", Value: "wLetters"}, {Key: "localField", Value: "letter"}, {Key: "foreignField", Value: "_id"},
+							{Key: "as", Value: "l"},
+						},
+					}},
 					{{Key: "$project", Value: bson.D{{Key: "_id", Value: "$letter"}, {Key: "l", Value: "$l.text"}}}},
 				})), "joined: {v: [{_id: 'alice_002', l: ['two']}]}"},
 			} {
@@ -169,7 +200,8 @@ func TestKeyedDocumentsMove(t *testing.T) {
 					t.Errorf("%s, want %s", got, step.want)
 				}
 			}
-			if got, err := worldSequence.At("alice", 1).One(t.Context(), keyedTenant(worldModel.On(db), "b")); err != nil || got.Text != "of b" {
+			if got, err := worldSequence.At("alice", 1).
+				One(t.Context(), keyedTenant(worldModel.On(db), "b")); err != nil || got.Text != "of b" {
 				t.Errorf("b: %v, %v", got, err)
 			}
 		},

@@ -20,7 +20,10 @@ func TestKeyedValidation(t *testing.T) {
 			return db.CreateCollection(ctx, "probe")
 		})
 		own := worldModel.On(db)
-		for _, v := range []model.Validation{schema.Of(worldLetters, schema.Spec{}).Validation(), schema.Of(worldRooms, schema.Spec{}).Validation()} {
+		for _, v := range []model.Validation{
+			schema.Of(worldLetters, schema.Spec{}).Validation(),
+			schema.Of(worldRooms, schema.Spec{}).Validation(),
+		} {
 			for name, on := range map[string]model.DB{"base": own, "tenant": keyedTenant(own, "a")} {
 				if err := v.Ensure(t.Context(), on); err != nil {
 					t.Fatal(err)
@@ -38,7 +41,10 @@ func TestKeyedValidation(t *testing.T) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
-		bad := model.Write{Collection: "wLetters", Model: &mongo.InsertOneModel{Document: bson.D{{Key: "_id", Value: "x"}, {Key: "text", Value: 1}}}}
+		bad := model.Write{
+			Collection: "wLetters",
+			Model:      &mongo.InsertOneModel{Document: bson.D{{Key: "_id", Value: "x"}, {Key: "text", Value: 1}}},
+		}
 		if _, err := bad.Run(t.Context(), keyedTenant(own, "a")); err == nil {
 			t.Error("an invalid document was stored")
 		}

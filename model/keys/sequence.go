@@ -93,7 +93,10 @@ func NewSequence[D, K any](
 		in.Days = spec.Days.Name()
 	}
 	uses := []*core.Docs{docs.Docs(), counters.Docs()}
-	s := &Sequence[D, K]{docs: docs, counters: counters, days: spec.Days, in: sequence.Declare(docs.Docs(), counters.Docs(), owner, in)}
+	s := &Sequence[D, K]{
+		docs: docs, counters: counters, days: spec.Days,
+		in: sequence.Declare(docs.Docs(), counters.Docs(), owner, in),
+	}
 	if spec.Days != nil {
 		spec.Days.Docs().MakeKeyed()
 		uses = append(uses, spec.Days.Docs())

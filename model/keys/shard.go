@@ -49,7 +49,8 @@ type Shard[D any] struct {
 // the documents lack, an array, two hashed fields, or a unique hashed key.
 func NewShard[D, K any](docs *model.Collection[D, K], key bson.D, spec ShardSpec) *Shard[D] {
 	out := &Shard[D]{model.Parts{}, declareShard(docs.Docs(), key, spec)}
-	out.Parts = model.NewParts(out.indexes, nil, nil, out.s.footprints).WithDocs(docs.Docs()).WithReactions(out.s.reactions)
+	out.Parts = model.NewParts(out.indexes, nil, nil, out.s.footprints).WithDocs(docs.Docs()).
+		WithReactions(out.s.reactions)
 	return out
 }
 

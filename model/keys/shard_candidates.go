@@ -23,7 +23,8 @@ type ShardCandidate struct {
 // String returns one line, such as "{shop: 1}: 2 of 3 indexes targeted, 1 broken". See
 // the fields Targeted and Broken.
 func (c ShardCandidate) String() string {
-	s := fmt.Sprintf("%s: %d of %d indexes targeted", model.Shell(c.Key), len(c.Targeted), len(c.Targeted)+len(c.Scattered))
+	s := fmt.Sprintf("%s: %d of %d indexes targeted", model.Shell(c.Key), len(c.Targeted),
+		len(c.Targeted)+len(c.Scattered))
 	if len(c.Broken) > 0 {
 		s += fmt.Sprintf(", %d broken", len(c.Broken))
 	}
@@ -59,7 +60,8 @@ func ShardCandidates(m *model.Model, collection string) []ShardCandidate {
 		}
 	}
 	slices.SortStableFunc(out, func(a, b ShardCandidate) int {
-		return cmp.Or(cmp.Compare(len(a.Broken), len(b.Broken)), cmp.Compare(len(b.Targeted), len(a.Targeted)), cmp.Compare(len(b.Key), len(a.Key)))
+		return cmp.Or(cmp.Compare(len(a.Broken), len(b.Broken)), cmp.Compare(len(b.Targeted), len(a.Targeted)),
+			cmp.Compare(len(b.Key), len(a.Key)))
 	})
 	return out
 }

@@ -28,17 +28,24 @@ func TestShardCandidates(t *testing.T) {
 	}{
 		{"no index", nil, []string{"{_id: 'hashed'}: 0 of 0 indexes targeted"}},
 		{"one of two fields", []model.Index{index(false, "device", "at")}, []string{
-			"{device: 1, at: 1}: 1 of 1 indexes targeted", "{device: 1}: 1 of 1 indexes targeted", "{_id: 'hashed'}: 0 of 1 indexes targeted",
-		}},
-		{"a unique one", []model.Index{index(true, "device"), index(false, "device", "at")}, []string{
-			"{device: 1}: 2 of 2 indexes targeted", "{device: 1, at: 1}: 2 of 2 indexes targeted, 1 broken", "{_id: 'hashed'}: 0 of 2 indexes targeted, 1 broken",
-		}},
-		{"two unique ones", []model.Index{index(true, "device"), index(true, "at")}, []string{
-			"{device: 1}: 1 of 2 indexes targeted, 1 broken", "{at: 1}: 1 of 2 indexes targeted, 1 broken", "{_id: 'hashed'}: 0 of 2 indexes targeted, 2 broken",
-		}},
-		{"one that orders nothing", []model.Index{model.NewIndex("measurements", bson.D{{Key: "device", Value: "2dsphere"}})}, []string{
+			"{device: 1, at: 1}: 1 of 1 indexes targeted", "{device: 1}: 1 of 1 indexes targeted",
 			"{_id: 'hashed'}: 0 of 1 indexes targeted",
 		}},
+		{"a unique one", []model.Index{index(true, "device"), index(false, "device", "at")}, []string{
+			"{device: 1}: 2 of 2 indexes targeted", "{device: 1, at: 1}: 2 of 2 indexes targeted, 1 broken",
+			"{_id: 'hashed'}: 0 of 2 indexes targeted, 1 broken",
+		}},
+		{"two unique ones", []model.Index{index(true, "device"), index(true, "at")}, []string{
+			"{device: 1}: 1 of 2 indexes targeted, 1 broken", "{at: 1}: 1 of 2 indexes targeted, 1 broken",
+			"{_id: 'hashed'}: 0 of 2 indexes targeted, 2 broken",
+		}},
+		{
+			reason:  "one that orders nothing",
+			indexes: []model.Index{model.NewIndex("measurements", bson.D{{Key: "device", Value: "2dsphere"}})},
+			want: []string{
+				"{_id: 'hashed'}: 0 of 1 indexes targeted",
+			},
+		},
 	} {
 		var got []string
 		for _, c := range keys.ShardCandidates(model.New("m", model.Entity(measurements, test.indexes...)), "measurements") {

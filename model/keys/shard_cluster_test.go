@@ -32,7 +32,8 @@ type trial struct {
 	coll    *mongo.Collection
 }
 
-// Whatever a target says of a statement, the shards of a cluster see. The engine's router knows nothing of this package.
+// Whatever a target says of a statement, the shards of a cluster see. The engine's router knows nothing of this
+// package.
 func TestShardTargetsOnACluster(t *testing.T) {
 	tenancy.Differs(t, "documents have the tenant's fields too")
 	rounds := 30
@@ -63,7 +64,8 @@ func newTrial(t *testing.T, seed int) *trial {
 	x.command(first.Command("iot"))
 	x.pattern = x.key.Command("iot")[1].Value.(bson.D)
 	for range 12 {
-		if _, err := x.coll.InsertOne(t.Context(), x.document()); err != nil && !mongo.IsDuplicateKeyError(err) && !x.isLimit(err) {
+		if _, err := x.coll.InsertOne(t.Context(), x.document()); err != nil &&
+			!mongo.IsDuplicateKeyError(err) && !x.isLimit(err) {
 			t.Fatal(err)
 		}
 	}
@@ -71,7 +73,8 @@ func newTrial(t *testing.T, seed int) *trial {
 		x.command(x.key.Reshard("iot"))
 	}
 	for range x.r.IntN(12) {
-		_ = x.admin.RunCommand(t.Context(), shardD("split", "iot.readings", "middle", x.edge())).Err() // where a chunk begins already it is refused
+		// where a chunk begins already it is refused
+		_ = x.admin.RunCommand(t.Context(), shardD("split", "iot.readings", "middle", x.edge())).Err()
 		found := slices.Clone(x.pattern)
 		for i := range found {
 			found[i].Value = x.value()
@@ -168,7 +171,10 @@ func (x *trial) filter(depth int) bson.D {
 		d = append(d, bson.E{Key: "place", Value: shardD("site", x.value())})
 	}
 	if depth > 0 && x.r.IntN(4) == 0 {
-		d = append(d, bson.E{Key: []string{"$or", "$and"}[x.r.IntN(2)], Value: bson.A{x.filter(depth - 1), x.filter(depth - 1)}})
+		d = append(d, bson.E{
+			Key:   []string{"$or", "$and"}[x.r.IntN(2)],
+			Value: bson.A{x.filter(depth - 1), x.filter(depth - 1)},
+		})
 	}
 	return d
 }
@@ -239,7 +245,8 @@ func (x *trial) step() {
 		x.t.Fatalf("%s: %d statements: %+v, %v", s.text, len(touched), touched, err)
 	}
 	if problem := x.compare(s, touched[0], slices.Equal(before, x.stored())); problem != "" {
-		x.t.Errorf("MongoDB %s, key %s: %s: %+v, but %s: %+v", x.version, model.Shell(x.pattern), s.text, s.target, problem, touched[0])
+		x.t.Errorf("MongoDB %s, key %s: %s: %+v, but %s: %+v", x.version, model.Shell(x.pattern), s.text,
+			s.target, problem, touched[0])
 	}
 }
 
@@ -284,7 +291,8 @@ func (x *trial) compare(s statement, touch mongotest.Touch, sameKeys bool) strin
 		}
 		return ""
 	case s.target.Scope == keys.NoShard:
-		found := strings.HasPrefix(s.target.Why, "changes") || strings.HasPrefix(s.target.Why, "updateMany can't change") || strings.HasPrefix(s.target.Why, "makes") || strings.HasPrefix(s.target.Why, "the _id")
+		found := strings.HasPrefix(s.target.Why, "changes") || strings.HasPrefix(s.target.Why, "updateMany can't change") ||
+			strings.HasPrefix(s.target.Why, "makes") || strings.HasPrefix(s.target.Why, "the _id")
 		if !refused && !(found && sameKeys) { // what no document is found for isn't refused
 			return "it isn't refused"
 		}
@@ -299,7 +307,8 @@ func (x *trial) compare(s statement, touch mongotest.Touch, sameKeys bool) strin
 		return "it is broadcast"
 	case s.target.Scope == keys.SomeShards && s.target.Ranges == 0 && n > s.target.Values:
 		return "there are more shards than values"
-	case s.target.Scope == keys.AllShards && s.target.Values+s.target.Ranges == 0 && !touch.Broadcast && !(s.replacement && n == 1):
+	case s.target.Scope == keys.AllShards && s.target.Values+s.target.Ranges == 0 && !touch.Broadcast &&
+		!(s.replacement && n == 1):
 		return "it is targeted"
 	}
 	return ""
@@ -338,33 +347,49 @@ func (x *trial) statement() statement {
 			return err
 		}}
 	case 3:
-		return statement{text: text("deleteOne", filter), target: collection(&mongo.DeleteOneModel{Filter: filter}), run: func() error {
-			_, err := x.coll.DeleteOne(ctx, filter)
-			return err
-		}}
+		return statement{
+			text:   text("deleteOne", filter),
+			target: collection(&mongo.DeleteOneModel{Filter: filter}),
+			run: func() error {
+				_, err := x.coll.DeleteOne(ctx, filter)
+				return err
+			},
+		}
 	case 4:
-		return statement{text: text("deleteMany", filter), target: collection(&mongo.DeleteManyModel{Filter: filter}), multi: true, run: func() error {
-			_, err := x.coll.DeleteMany(ctx, filter)
-			return err
-		}}
+		return statement{
+			text:   text("deleteMany", filter),
+			target: collection(&mongo.DeleteManyModel{Filter: filter}),
+			multi:  true,
+			run: func() error {
+				_, err := x.coll.DeleteMany(ctx, filter)
+				return err
+			},
+		}
 	case 5:
 		m := model.FindAndModify{Collection: "readings", Filter: filter, Update: update, Upsert: upsert}
-		return statement{text: text("findAndModify", filter, update), target: x.key.Modify(m), modify: true, run: func() error {
-			err := x.coll.FindOneAndUpdate(ctx, filter, update, options.FindOneAndUpdate().SetUpsert(upsert)).Err()
-			if errors.Is(err, mongo.ErrNoDocuments) {
-				return nil
-			}
-			return err
-		}}
+		return statement{
+			text: text("findAndModify", filter, update), target: x.key.Modify(m), modify: true,
+			run: func() error {
+				err := x.coll.FindOneAndUpdate(ctx, filter, update, options.FindOneAndUpdate().SetUpsert(upsert)).Err()
+				if errors.Is(err, mongo.ErrNoDocuments) {
+					return nil
+				}
+				return err
+			},
+		}
 	case 6:
 		doc := x.document()
 		if x.r.IntN(4) == 0 {
 			doc = append(doc[:2:2], bson.E{Key: "device", Value: bson.A{"a"}})
 		}
-		return statement{text: text("insert", doc), target: collection(&mongo.InsertOneModel{Document: doc}), run: func() error {
-			_, err := x.coll.InsertOne(ctx, doc)
-			return err
-		}}
+		return statement{
+			text:   text("insert", doc),
+			target: collection(&mongo.InsertOneModel{Document: doc}),
+			run: func() error {
+				_, err := x.coll.InsertOne(ctx, doc)
+				return err
+			},
+		}
 	case 7:
 		pipeline := mongo.Pipeline{shardD("$match", filter), shardD("$match", x.filter(0)), shardD("$count", "n")}
 		a := model.Aggregation{Collection: "readings", Pipeline: pipeline}

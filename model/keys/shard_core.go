@@ -33,27 +33,33 @@ func declareShard(docs *core.Docs, key bson.D, spec ShardSpec) *shard {
 	for _, e := range key {
 		f := shardField{path: e.Key, hashed: e.Value == "hashed"}
 		if !f.hashed && direction.Of(e.Value) != 1 {
-			place.Fail(fmt.Sprintf("the shard key's field %q has the value %s", e.Key, model.Shell(e.Value)), `use 1 for ranges or "hashed": a shard key is not descending`)
+			place.Fail(fmt.Sprintf("the shard key's field %q has the value %s", e.Key, model.Shell(e.Value)),
+				`use 1 for ranges or "hashed": a shard key is not descending`)
 		}
 		if f.hashed && slices.ContainsFunc(s.key, func(g shardField) bool { return g.hashed }) {
-			place.Fail("the shard key has two hashed fields", "hash one field: the first for an even spread, or a later field to spread documents with the same first field")
+			place.Fail("the shard key has two hashed fields",
+				"hash one field: the first for an even spread, or a later field to spread documents with the same first field")
 		}
 		for _, g := range s.key {
 			if core.Overlap(f.path, g.path) {
-				place.Fail(fmt.Sprintf("the shard key's fields %q and %q overlap", g.path, f.path), "name each field once, and none below another")
+				place.Fail(fmt.Sprintf("the shard key's fields %q and %q overlap", g.path, f.path),
+					"name each field once, and none below another")
 			}
 		}
 		if s.MustField(f.path).Arrays > 0 {
-			place.Fail(fmt.Sprintf("the shard key's field %q is in an array", f.path), "name a field with a single value in each document")
+			place.Fail(fmt.Sprintf("the shard key's field %q is in an array", f.path),
+				"name a field with a single value in each document")
 		}
 		if s.spec.Unique && f.hashed {
-			place.Fail("a hashed shard key can't be unique", "use a ranged key, or declare a unique index that begins with the key's fields")
+			place.Fail("a hashed shard key can't be unique",
+				"use a ranged key, or declare a unique index that begins with the key's fields")
 		}
 		s.key = append(s.key, f)
 	}
 	for i, name := range spec.Tenant {
 		if i >= len(s.key) || s.key[i].path != name {
-			place.Fail(fmt.Sprintf("the tenant's field %q isn't field %d of the shard key %s", name, i+1, s), "begin the key with the tenant's fields, or leave ShardSpec.Tenant out")
+			place.Fail(fmt.Sprintf("the tenant's field %q isn't field %d of the shard key %s", name, i+1, s),
+				"begin the key with the tenant's fields, or leave ShardSpec.Tenant out")
 		}
 	}
 	return s
@@ -78,7 +84,8 @@ func (s *shard) String() string { return model.Shell(s.pattern()) }
 
 func (s *shard) command(name, db string) bson.D {
 	if db == "" || strings.ContainsAny(db, "/\\. \"$\x00") {
-		core.Fail(fmt.Sprintf("%q isn't a valid database name", db), name+" of "+s.Name(), "give the name of the collection's database")
+		core.Fail(fmt.Sprintf("%q isn't a valid database name", db), name+" of "+s.Name(),
+			"give the name of the collection's database")
 	}
 	d := bson.D{{Key: name, Value: db + "." + s.Name()}, {Key: "key", Value: s.pattern()}}
 	if s.spec.Unique && name == "shardCollection" { // reshardCollection accepts only false
@@ -135,10 +142,18 @@ func brokenIndexes(collection string, key []shardField, list []model.Index) (out
 		place := fmt.Sprintf("index %s of %s", x.Name, collection)
 		switch {
 		case hashed:
-			out = append(out, &model.DeclarationError{Problem: "a hashed index can't be unique", Place: place, Remedy: "declare the fields with 1"})
+			out = append(out, &model.DeclarationError{
+				Problem: "a hashed index can't be unique", Place: place, Remedy: "declare the fields with 1",
+			})
 		case !begins && !byID:
-			out = append(out, &model.DeclarationError{Problem: fmt.Sprintf("a unique index under the shard key %s must begin with its fields", model.Shell(patternOf(key))), Place: place,
-				Remedy: "put " + strings.Join(pathsOf(key), ", ") + " before its keys, or store the values in a collection that is sharded by them, as a unique denorm.IndexTable does"})
+			out = append(out, &model.DeclarationError{
+				Problem: fmt.Sprintf("a unique index under the shard key %s must begin with its fields",
+					model.Shell(patternOf(key))),
+				Place: place,
+
+				Remedy: "put " + strings.Join(pathsOf(key), ", ") +
+					" before its keys, or store the values in a collection that is sharded by them, as a unique denorm.IndexTable does",
+			})
 		}
 	}
 	return out
@@ -160,7 +175,8 @@ func (s *shard) reactions() []model.Reaction {
 		for _, f := range s.key {
 			was, _ := core.ValueAt(w.Before, f.path)
 			if now, _ := core.ValueAt(w.After, f.path); !bsonval.EqualRaw(was, now) {
-				return nil, s.Refuse(f.path, now, "is in the shard key, which changes in a write of its own: use Shard.ChangeKey, with ShardSpec.Moves")
+				return nil, s.Refuse(f.path, now,
+					"is in the shard key, which changes in a write of its own: use Shard.ChangeKey, with ShardSpec.Moves")
 			}
 		}
 		return nil, nil

@@ -259,7 +259,10 @@ func (s *shard) where(c *conditions, collated bool) (t Target, whole bool) {
 	case s.whole(c, collated) != nil:
 		return Target{Scope: OneShard, Values: 1, Why: "the whole shard key " + s.String() + " is given"}, true
 	case s.nothing(c):
-		return Target{Scope: NoShard, Why: "no document can match: a field of the shard key has an empty or contradictory condition"}, false
+		return Target{
+			Scope: NoShard,
+			Why:   "no document can match: a field of the shard key has an empty or contradictory condition",
+		}, false
 	}
 	t = s.count(c)
 	switch {
@@ -352,5 +355,6 @@ func fields(n int) string {
 
 // byID reports whether a filter requests one _id.
 func byID(c *conditions, collated bool) bool {
-	return c != nil && len(c.equal["_id"]) == 1 && c.equal["_id"][0].Type != bson.TypeRegex && canPoint(c.equal["_id"][0], collated)
+	return c != nil && len(c.equal["_id"]) == 1 && c.equal["_id"][0].Type != bson.TypeRegex &&
+		canPoint(c.equal["_id"][0], collated)
 }

@@ -13,7 +13,8 @@ import (
 
 func (s *shard) changeKey(id any, from, to bson.D) model.Write {
 	if !s.spec.Moves {
-		return model.Refused(s.Name(), s.Refuse("newKey", model.Shell(to), "needs ShardSpec.Moves: other commands rely on keys that don't change"))
+		return model.Refused(s.Name(),
+			s.Refuse("newKey", model.Shell(to), "needs ShardSpec.Moves: other commands rely on keys that don't change"))
 	}
 	filter, err := s.ByID(id)
 	if err == nil {
@@ -31,7 +32,8 @@ func (s *shard) changeKey(id any, from, to bson.D) model.Write {
 	done := model.And(filter, equals(s.merged(from, to)))
 	return model.Write{
 		Collection: s.Name(), Expect: model.One, Done: done, Once: true, Index: "_id_",
-		Model: mongo.NewUpdateOneModel().SetFilter(model.And(filter, equals(from))).SetUpdate(bson.D{{Key: "$set", Value: to}}),
+		Model: mongo.NewUpdateOneModel().SetFilter(model.And(filter, equals(from))).
+			SetUpdate(bson.D{{Key: "$set", Value: to}}),
 	}
 }
 
@@ -40,7 +42,8 @@ func (s *shard) checkMove(from, to bson.D) error {
 	for _, f := range s.key {
 		v, ok := bsonval.Get(from, f.path)
 		if !ok {
-			return s.Refuse("oldKey."+f.path, nil, "is missing: give every field of the shard key "+s.String()+" with the values that were read")
+			return s.Refuse("oldKey."+f.path, nil,
+				"is missing: give every field of the shard key "+s.String()+" with the values that were read")
 		}
 		if err := s.checkKeyValue("oldKey."+f.path, v); err != nil {
 			return err

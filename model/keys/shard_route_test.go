@@ -60,8 +60,8 @@ func sentFilters(m *mongotest.Monitor) (out []string) {
 	return out
 }
 
-// What a change has read says to which shard its writes go. A write that may match nothing is sent by _id, unless keys never
-// change.
+// What a change has read says to which shard its writes go. A write that may match nothing is sent by _id, unless keys
+// never change.
 func TestShardKeyOfWhatWasRead(t *testing.T) {
 	tenancy.Differs(t, "the filters have the tenant's fields too")
 	rename := func(expect model.Expect, projection bson.D) model.Change[customer] {
@@ -178,7 +178,8 @@ func TestShardKeyWithinID(t *testing.T) {
 		}
 		const one = "{_id: {site: 'blog', n: 3}, '_id.site': 'blog'}"
 		want := []string{"update {_id: {site: 'blog', n: 3}}", "find " + one, "findAndModify " + one,
-			"find {_id: {$in: [{site: 'blog', n: 3}, {site: 'shop', n: 1}]}, '_id.site': {$in: ['blog', 'shop']}}", "delete " + one}
+			"find {_id: {$in: [{site: 'blog', n: 3}, {site: 'shop', n: 1}]}, '_id.site': {$in: ['blog', 'shop']}}",
+			"delete " + one}
 		got := sentFilters(monitor)
 		for i := range got {
 			got[i] = strings.ReplaceAll(got[i], "{$eq: {site: 'blog', n: 3}}", "{site: 'blog', n: 3}")
@@ -223,10 +224,12 @@ func TestChangeKey(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if _, err := byRegion.ChangeKey(int32(7), shardD("region", "eu"), shardD("region", "apac")).Run(t.Context(), db); !errors.Is(err, model.ErrStale) {
+		if _, err := byRegion.ChangeKey(int32(7), shardD("region", "eu"), shardD("region", "apac")).
+			Run(t.Context(), db); !errors.Is(err, model.ErrStale) {
 			t.Error(err)
 		}
-		if _, err := byRegion.ChangeKey(int32(8), shardD("region", "eu"), shardD("region", "apac")).Run(t.Context(), db); !errors.Is(err, model.ErrNotFound) {
+		if _, err := byRegion.ChangeKey(int32(8), shardD("region", "eu"), shardD("region", "apac")).
+			Run(t.Context(), db); !errors.Is(err, model.ErrNotFound) {
 			t.Error(err)
 		}
 	})
@@ -287,15 +290,19 @@ func TestShardKeyStays(t *testing.T) {
 			t.Error(err)
 		}
 		other := customers.Update(7, shardD("$set", shardD("region", "us")))
-		replaced := model.Write{Collection: "customers", Model: mongo.NewReplaceOneModel().SetFilter(shardD("_id", 7, "region", "eu")).
-			SetReplacement(customer{7, "us", "Ada", 0})}
+		replaced := model.Write{
+			Collection: "customers",
+			Model: mongo.NewReplaceOneModel().SetFilter(shardD("_id", 7, "region", "eu")).
+				SetReplacement(customer{7, "us", "Ada", 0}),
+		}
 		var conflict *model.ConflictError
 		for _, w := range []model.Write{other, customers.Update(7, shardD("$unset", shardD("region", ""))), replaced} {
 			if _, err := w.Run(t.Context(), on); !errors.As(err, &conflict) || !strings.Contains(err.Error(), "ChangeKey") {
 				t.Error(w, err)
 			}
 		}
-		if _, err := customers.Modify(shardD("_id", 7), shardD("$set", shardD("region", "us"))).Run(t.Context(), on); !errors.As(err, &conflict) {
+		if _, err := customers.Modify(shardD("_id", 7), shardD("$set", shardD("region", "us"))).
+			Run(t.Context(), on); !errors.As(err, &conflict) {
 			t.Error(err)
 		}
 		if c, err := customers.ByID(7).One(t.Context(), on); err != nil || c.Region != "eu" || c.Name != "A." {

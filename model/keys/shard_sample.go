@@ -146,7 +146,8 @@ func (s *shard) gather(n int, doc func(int) any) (all sample, err error) {
 				all.doubles++
 			}
 		}
-		if t := key[0].Type; !s.key[0].hashed && (t == bson.TypeObjectID || t == bson.TypeDateTime || t == bson.TypeTimestamp) {
+		if t := key[0].Type; !s.key[0].hashed &&
+			(t == bson.TypeObjectID || t == bson.TypeDateTime || t == bson.TypeTimestamp) {
 			all.timed++
 		}
 		one.key = s.placed(one.raw)
@@ -160,7 +161,10 @@ func (s *shard) placed(key []bson.RawValue) []bson.RawValue {
 	for i, f := range s.key {
 		if f.hashed {
 			out := slices.Clone(key)
-			out[i] = bson.RawValue{Type: bson.TypeInt64, Value: binary.LittleEndian.AppendUint64(nil, uint64(HashedValue(key[i])))}
+			out[i] = bson.RawValue{
+				Type:  bson.TypeInt64,
+				Value: binary.LittleEndian.AppendUint64(nil, uint64(HashedValue(key[i]))),
+			}
 			return out
 		}
 	}
@@ -312,7 +316,8 @@ func (s *shard) warn(d *Distribution, all sample, jumbo []HotKey, spec SampleSpe
 			percent(all.timed), s.key[0].path)
 	}
 	if d.Documents > d.Keys && d.Keys < 10*spec.Shards {
-		add("few keys: %d keys in %d documents: there are never more chunks than keys; add a field to the key", d.Keys, d.Documents)
+		add("few keys: %d keys in %d documents: there are never more chunks than keys; add a field to the key", d.Keys,
+			d.Documents)
 	}
 	if len(jumbo) > 0 {
 		var named []string
@@ -326,16 +331,21 @@ func (s *shard) warn(d *Distribution, all sample, jumbo []HotKey, spec SampleSpe
 			len(jumbo), d.Keys, spec.Range>>20, strings.Join(named, ", "))
 	}
 	if h := d.Hot[0]; d.Documents > d.Keys && h.Share > 1/float64(spec.Shards) {
-		add("frequent key: %s has %.0f %% of the documents, more than one shard of %d: the balancer can't reduce that", model.Shell(h.Key), 100*h.Share, spec.Shards)
+		add("frequent key: %s has %.0f %% of the documents, more than one shard of %d: the balancer can't reduce that",
+			model.Shell(h.Key), 100*h.Share, spec.Shards)
 	}
-	if w := slices.MaxFunc(d.Shards, func(a, b ShardLoad) int { return compareFloats(a.Writes, b.Writes) }).Writes; d.Rising <= 0.5 && d.Documents >= 100 &&
+	if w := slices.MaxFunc(d.Shards, func(a, b ShardLoad) int {
+		return compareFloats(a.Writes, b.Writes)
+	}).Writes; d.Rising <= 0.5 && d.Documents >= 100 &&
 		w*float64(spec.Shards) > 1.5 && spec.Shards > 1 {
 		add("hot shard: %.0f %% of the later documents go to one shard of %d", 100*w, spec.Shards)
 	}
 	if d.Missing > 0 {
-		add("missing fields: %s of the documents lack a field of the key (%s), and are stored together, as for null", percent(d.Missing), strings.Join(s.paths(), ", "))
+		add("missing fields: %s of the documents lack a field of the key (%s), and are stored together, as for null",
+			percent(d.Missing), strings.Join(s.paths(), ", "))
 	}
 	if all.doubles > 0 {
-		add("hashed doubles: %d doubles aren't integers: 2.3 and 2.9 have the hash of 2, and are stored together", all.doubles)
+		add("hashed doubles: %d doubles aren't integers: 2.3 and 2.9 have the hash of 2, and are stored together",
+			all.doubles)
 	}
 }

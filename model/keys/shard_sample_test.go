@@ -18,7 +18,8 @@ import (
 func shardReadings(n int, device func(i int) any, at func(i int) any) []bson.D {
 	out := make([]bson.D, n)
 	for i := range out {
-		out[i] = shardD("_id", bson.NewObjectIDFromTimestamp(time.Unix(int64(i), 0)), "device", device(i), "at", at(i), "site", i%2)
+		out[i] = shardD("_id", bson.NewObjectIDFromTimestamp(time.Unix(int64(i), 0)), "device", device(i),
+			"at", at(i), "site", i%2)
 	}
 	return out
 }
@@ -66,12 +67,28 @@ func TestShardDistribution(t *testing.T) {
 		{"by a hash of _id", byReading2, shardReadings(2000, spread, minute), large, nil, true, true},
 		{"by ObjectIDs", byReading, shardReadings(2000, spread, minute), large, []string{"monotonic"}, true, false},
 		{"by time", byTime, shardReadings(2000, spread, minute), large, []string{"monotonic"}, true, false},
-		{"by time, in no order", byTime, shardReadings(2000, spread, func(int) any { return bson.DateTime(r.IntN(1e9)) }), large, []string{"monotonic"}, true, true},
-		{"by a hash of few devices", byHash, shardReadings(2000, few, minute), large, []string{"few keys", "jumbo chunk", "frequent key", "hot shard"}, false, false},
-		{"by a hash, one of which is busy", byHash, shardReadings(2000, one, minute), keys.SampleSpec{Shards: 4, Documents: 1e7}, []string{"jumbo chunk", "frequent key", "hot shard"}, false, false},
+		{
+			reason: "by time, in no order", key: byTime,
+			docs: shardReadings(2000, spread, func(int) any { return bson.DateTime(r.IntN(1e9)) }),
+			spec: large, want: []string{"monotonic"}, even: true, writes: true,
+		},
+		{
+			reason: "by a hash of few devices", key: byHash, docs: shardReadings(2000, few, minute), spec: large,
+			want: []string{"few keys", "jumbo chunk", "frequent key", "hot shard"},
+			even: false, writes: false,
+		},
+		{
+			reason: "by a hash, one of which is busy", key: byHash, docs: shardReadings(2000, one, minute),
+			spec: keys.SampleSpec{Shards: 4, Documents: 1e7},
+			want: []string{"jumbo chunk", "frequent key", "hot shard"},
+			even: false, writes: false,
+		},
 		{"by a busy device and time", byDevice, shardReadings(2000, one, minute), large, []string{"hot shard"}, true, false},
 		{"a small collection", byDevice, shardReadings(1000, spread, minute), keys.SampleSpec{}, nil, false, true},
-		{"doubles, and some missing", byHalf, shardReadings(2000, half, minute), large, []string{"hot shard", "hashed doubles"}, false, false},
+		{
+			reason: "doubles, and some missing", key: byHalf, docs: shardReadings(2000, half, minute), spec: large,
+			want: []string{"hot shard", "hashed doubles"}, even: false, writes: false,
+		},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			d, err := test.key.Distribution(test.docs, test.spec)
@@ -91,7 +108,8 @@ func TestShardDistribution(t *testing.T) {
 			if want == 0 {
 				want = int64(len(test.docs))
 			}
-			if math.Abs(shares-1) > 1e-9 || math.Abs(writes-1) > 1e-9 || docs < want-9 || docs > want+9 || d.Documents != len(test.docs) {
+			if math.Abs(shares-1) > 1e-9 || math.Abs(writes-1) > 1e-9 || docs < want-9 || docs > want+9 ||
+				d.Documents != len(test.docs) {
 				t.Errorf("shares %v, writes %v, documents %d of %d: %+v", shares, writes, docs, want, d)
 			}
 			fair := 1.3 / float64(len(d.Shards))
@@ -105,7 +123,8 @@ func TestShardDistribution(t *testing.T) {
 // The sums of what is told are those of a plain count.
 func TestShardDistributionCounts(t *testing.T) {
 	docs := shardReadings(400, func(i int) any { return i % 7 }, func(i int) any { return int64(i % 3) })
-	docs = append(docs, shardD("_id", bson.ObjectID{1}, "device", int64(3)), shardD("_id", bson.ObjectID{2}, "device", 3.0, "at", nil))
+	docs = append(docs, shardD("_id", bson.ObjectID{1}, "device", int64(3)),
+		shardD("_id", bson.ObjectID{2}, "device", 3.0, "at", nil))
 	d, err := byDevice.Distribution(docs, keys.SampleSpec{Hot: 2})
 	if err != nil {
 		t.Fatal(err)
@@ -123,7 +142,8 @@ func TestShardDistributionCounts(t *testing.T) {
 	for _, id := range []int{1, 2, 3, 4, 3, 3, 1, 9} {
 		exact = append(exact, shardD("_id", id))
 	}
-	if d, err := byReading.Distribution(exact, keys.SampleSpec{Shards: 2, Range: 1}); err != nil || d.Shards[0].Writes != 0.25 || d.Rising != 0.25 || d.Chunks != 5 || d.Jumbo != 2 {
+	if d, err := byReading.Distribution(exact, keys.SampleSpec{Shards: 2, Range: 1}); err != nil ||
+		d.Shards[0].Writes != 0.25 || d.Rising != 0.25 || d.Chunks != 5 || d.Jumbo != 2 {
 		t.Errorf("a range begins with its first key, and ends before the next one's: %+v, %v", d, err)
 	}
 	// The most frequent key is small; two others are larger than a chunk.
@@ -131,24 +151,30 @@ func TestShardDistributionCounts(t *testing.T) {
 	for i, n := range []int{0, 0, 0, 0, 1, 1, 2, 2} {
 		sized = append(sized, shardD("_id", i, "device", n, "at", 0, "pad", make([]byte, n<<20)))
 	}
-	if d, err := byDevice.Distribution(sized, keys.SampleSpec{Range: 1 << 20}); err != nil || d.Jumbo != 2 || model.Shell(d.Hot[0].Key) != "{device: 0, at: 0}" ||
-		!strings.Contains(fmt.Sprint(d.Warnings), "2 of 3 keys: documents with the same key can't be split, and a chunk has 1 MiB: {device: 2, at: 0} has 4 MiB, {device: 1, at: 0} has 2 MiB; add") {
+	if d, err := byDevice.Distribution(sized, keys.SampleSpec{Range: 1 << 20}); err != nil || d.Jumbo != 2 ||
+		model.Shell(d.Hot[0].Key) != "{device: 0, at: 0}" ||
+		!strings.Contains(fmt.Sprint(d.Warnings),
+			"2 of 3 keys: documents with the same key can't be split, and a chunk has 1 MiB: {device: 2, at: 0} has 4 MiB, {device: 1, at: 0} has 2 MiB; add") {
 		t.Errorf("what is larger than a chunk: %+v, %v", d.Warnings, err)
 	}
 	if d, err := byDevice.Distribution(nil, keys.SampleSpec{}); err != nil || d.Documents != 0 || d.Warnings != nil {
 		t.Errorf("of nothing: %+v, %v", d, err)
 	}
-	if d, err := byDevice.Distribution(docs[:1], keys.SampleSpec{}); err != nil || d.Keys != 1 || d.Chunks != 1 || d.Warnings != nil {
+	if d, err := byDevice.Distribution(docs[:1], keys.SampleSpec{}); err != nil || d.Keys != 1 ||
+		d.Chunks != 1 || d.Warnings != nil {
 		t.Errorf("of one: %+v, %v", d, err)
 	}
 }
 
 func TestShardDistributionRefuses(t *testing.T) {
 	_, array := byDevice.Distribution([]bson.D{shardD("device", bson.A{1}, "at", 1)}, keys.SampleSpec{})
-	_, inArray := keys.NewShard(readings, shardD("a.b", 1), keys.ShardSpec{}).Distribution([]bson.D{shardD("a", bson.A{shardD("b", 1)})}, keys.SampleSpec{})
+	_, inArray := keys.NewShard(readings, shardD("a.b", 1), keys.ShardSpec{}).
+		Distribution([]bson.D{shardD("a", bson.A{shardD("b", 1)})}, keys.SampleSpec{})
 	_, negative := byDevice.Distribution(nil, keys.SampleSpec{Shards: -1})
 	_, unknown := byDevice.Distribution([]bson.D{shardD("device", make(chan int))}, keys.SampleSpec{})
-	for reason, err := range map[string]error{"an array": array, "in an array": inArray, "a negative number": negative, "a channel": unknown} {
+	for reason, err := range map[string]error{
+		"an array": array, "in an array": inArray, "a negative number": negative, "a channel": unknown,
+	} {
 		var bad *model.ValueError
 		if !errors.As(err, &bad) || !strings.HasPrefix(err.Error(), "docmodel: ") {
 			t.Errorf("%s: %v", reason, err)
@@ -159,9 +185,11 @@ func TestShardDistributionRefuses(t *testing.T) {
 // Values of one type that isn't ordered by bytes alone, and of several, stand as MongoDB's order has them.
 func TestShardOrder(t *testing.T) {
 	list := []any{
-		bson.MinKey{}, nil, math.NaN(), math.Inf(-1), int64(math.MinInt64), -1.5, int32(-1), int64(0), 0.5, int32(1), int64(1 << 53), int64(1<<53 + 1), float64(1 << 54), math.Inf(1),
-		"", "a", "é", bson.D{}, shardD("a", 1), shardD("b", 1), shardD("b", 1, "a", 1), shardD("a", "x"), bson.ObjectID{1}, bson.ObjectID{2}, false, true,
-		bson.DateTime(-1), bson.DateTime(1), bson.DateTime(256), bson.Timestamp{T: 1, I: 256}, bson.Timestamp{T: 256}, bson.MaxKey{},
+		bson.MinKey{}, nil, math.NaN(), math.Inf(-1), int64(math.MinInt64), -1.5, int32(-1), int64(0), 0.5, int32(1),
+		int64(1 << 53), int64(1<<53 + 1), float64(1 << 54), math.Inf(1), "", "a", "é", bson.D{}, shardD("a", 1),
+		shardD("b", 1), shardD("b", 1, "a", 1), shardD("a", "x"), bson.ObjectID{1}, bson.ObjectID{2}, false, true,
+		bson.DateTime(-1), bson.DateTime(1), bson.DateTime(256), bson.Timestamp{T: 1, I: 256},
+		bson.Timestamp{T: 256}, bson.MaxKey{},
 	}
 	docs := make([]bson.D, len(list))
 	for i, v := range list {
@@ -182,7 +210,9 @@ func TestShardOrder(t *testing.T) {
 			t.Errorf("%s is not below %s", model.Shell(list[i]), model.Shell(list[i+1]))
 		}
 	}
-	for _, pair := range [][2]any{{int32(2), "10"}, {"2", int64(10)}, {1.5, "256"}, {"-3", "1E-3"}, {"NaN", math.Inf(-1)}} { // texts are Decimal128s
+	for _, pair := range [][2]any{
+		{int32(2), "10"}, {"2", int64(10)}, {1.5, "256"}, {"-3", "1E-3"}, {"NaN", math.Inf(-1)},
+	} { // texts are Decimal128s
 		docs := make([]bson.D, 2)
 		for i, v := range pair {
 			if text, ok := v.(string); ok {
@@ -194,7 +224,8 @@ func TestShardOrder(t *testing.T) {
 			t.Errorf("%s is not above %s", model.Shell(docs[1]), model.Shell(docs[0]))
 		}
 	}
-	if d, _ := byReading.Distribution([]bson.D{shardD("_id", 1), shardD("_id", 1.0), shardD("_id", int64(1))}, keys.SampleSpec{}); d.Keys != 1 {
+	if d, _ := byReading.Distribution([]bson.D{shardD("_id", 1), shardD("_id", 1.0), shardD("_id", int64(1))},
+		keys.SampleSpec{}); d.Keys != 1 {
 		t.Errorf("equal numbers are %d keys", d.Keys)
 	}
 }

@@ -14,8 +14,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// A store writes documents whose shard key isn't the _id, also on servers where findAndModify needs the whole key: it reads the key
-// before, unless the filter tells it.
+// A store writes documents whose shard key isn't the _id, also on servers where findAndModify needs the whole key: it
+// reads the key before, unless the filter tells it.
 func TestShardStores(t *testing.T) {
 	tenancy.Differs(t, "the cluster's documents have no tenant")
 	type area struct {
@@ -53,7 +53,11 @@ func TestShardStores(t *testing.T) {
 					{store.Ensure(area{ID: 1, Region: "eu", Name: "z"}), area{1, "eu", "a", 0}},
 					{store.Ensure(area{ID: 2, Region: "us", Name: "z"}), area{2, "us", "z", 0}},
 					{store.Set(1, named), area{1, "eu", "b", 0}},
-					{store.SetOne(bson.D{{Key: "_id", Value: int32(1)}, {Key: "region", Value: "eu"}}, bson.D{{Key: "name", Value: "c"}}), area{1, "eu", "c", 0}},
+					{
+						change: store.SetOne(bson.D{{Key: "_id", Value: int32(1)}, {Key: "region", Value: "eu"}},
+							bson.D{{Key: "name", Value: "c"}}),
+						want: area{1, "eu", "c", 0},
+					},
 					{store.Edit(1, func(a *area) error { a.Name += "d"; return nil }), area{1, "eu", "cd", 0}},
 					{store.Where(bson.D{{Key: "name", Value: "cd"}}, model.ErrGuard).Delete(1), area{1, "eu", "cd", 0}},
 					{store.Delete(2), area{2, "us", "z", 0}},
@@ -86,8 +90,12 @@ func TestShardStoreHolds(t *testing.T) {
 	}
 	areas, shops := model.NewCollection[area, int32]("areas"), model.NewCollection[shop, int32]("shops")
 	shard := keys.NewShard(areas, shardD("region", 1), keys.ShardSpec{})
-	regions := denorm.NewCopy(areas, shops, denorm.CopySpec{KeyPath: "area", Fields: []denorm.Field{{From: "region", To: "region"}}})
-	m := model.New("held", shard, regions, relate.NewParentRef(shops, "area", areas, relate.ParentRefSpec{MustExist: true}),
+	regions := denorm.NewCopy(areas, shops, denorm.CopySpec{
+		KeyPath: "area",
+		Fields:  []denorm.Field{{From: "region", To: "region"}},
+	})
+	m := model.New("held", shard, regions,
+		relate.NewParentRef(shops, "area", areas, relate.ParentRefSpec{MustExist: true}),
 		denorm.NewCounter(shops, "area", areas, denorm.CounterSpec{Count: "shops"}))
 	client, stop := mongotest.Start(mongotest.WithShards(mongotest.NewShards(3)), mongotest.WithVersion("7.0"))
 	defer stop()

@@ -69,7 +69,8 @@ func (s *shard) elsewhere(collection string, err error) (Target, bool) {
 	case err != nil:
 		return refusedTarget("the command is invalid and isn't sent: " + err.Error()), true
 	case collection != s.Name():
-		return refusedTarget(fmt.Sprintf("the command is for collection %s; this shard key is of %s", collection, s.Name())), true
+		return refusedTarget(fmt.Sprintf("the command is for collection %s; this shard key is of %s",
+			collection, s.Name())), true
 	}
 	return Target{}, false
 }
@@ -124,7 +125,9 @@ func (s *shard) write(w model.Write) Target {
 	case *mongo.UpdateOneModel:
 		return s.single(change{filter: m.Filter, update: m.Update, upsert: upsert(m.Upsert), collation: m.Collation})
 	case *mongo.ReplaceOneModel:
-		return s.single(change{filter: m.Filter, replacement: m.Replacement, upsert: upsert(m.Upsert), collation: m.Collation})
+		return s.single(change{
+			filter: m.Filter, replacement: m.Replacement, upsert: upsert(m.Upsert), collation: m.Collation,
+		})
 	case *mongo.DeleteOneModel:
 		return s.single(change{filter: m.Filter, collation: m.Collation})
 	case *mongo.UpdateManyModel:
@@ -145,7 +148,10 @@ func (s *shard) insert(doc any) Target {
 	case err != nil:
 		return refusedTarget(err.Error())
 	case len(missing) > 0:
-		return Target{Scope: OneShard, Values: 1, Why: "the document has no " + strings.Join(missing, ", ") + ", and is stored as for null"}
+		return Target{
+			Scope: OneShard, Values: 1,
+			Why: "the document has no " + strings.Join(missing, ", ") + ", and is stored as for null",
+		}
 	}
 	return Target{Scope: OneShard, Values: 1, Why: "the document has the shard key " + s.String()}
 }
@@ -276,7 +282,8 @@ func (s *shard) moves(c change, said *conditions, whole bool) (moved, refused st
 			if said != nil {
 				given = said.equal[path]
 			}
-			if path == f.path && v.Type != 0 && (whole || f.path == "_id") && len(given) == 1 && stays(v, given[0], f.path == "_id") {
+			if path == f.path && v.Type != 0 && (whole || f.path == "_id") && len(given) == 1 &&
+				stays(v, given[0], f.path == "_id") {
 				continue
 			}
 			moved = f.path

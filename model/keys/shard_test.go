@@ -18,10 +18,11 @@ import (
 )
 
 var (
-	readings   = model.NewCollection[bson.D, bson.ObjectID]("readings")
-	byDevice   = keys.NewShard(readings, bson.D{{Key: "device", Value: 1}, {Key: "at", Value: 1}}, keys.ShardSpec{})
-	byHash     = keys.NewShard(readings, bson.D{{Key: "device", Value: "hashed"}}, keys.ShardSpec{})
-	bySpread   = keys.NewShard(readings, bson.D{{Key: "site", Value: 1}, {Key: "device", Value: "hashed"}, {Key: "at", Value: 1}}, keys.ShardSpec{})
+	readings = model.NewCollection[bson.D, bson.ObjectID]("readings")
+	byDevice = keys.NewShard(readings, bson.D{{Key: "device", Value: 1}, {Key: "at", Value: 1}}, keys.ShardSpec{})
+	byHash   = keys.NewShard(readings, bson.D{{Key: "device", Value: "hashed"}}, keys.ShardSpec{})
+	bySpread = keys.NewShard(readings,
+		bson.D{{Key: "site", Value: 1}, {Key: "device", Value: "hashed"}, {Key: "at", Value: 1}}, keys.ShardSpec{})
 	byReading  = keys.NewShard(readings, bson.D{{Key: "_id", Value: 1}}, keys.ShardSpec{})
 	posts      = model.NewCollection[bson.D, string]("posts")
 	byPost     = keys.NewComposite(posts, keys.Text("book"), keys.Int("n"))
@@ -58,30 +59,36 @@ func TestShardHash(t *testing.T) {
 		v    any
 		want int64
 	}{
-		{int32(42), -944302157085130861}, {42.123, -944302157085130861}, {int64(42), -944302157085130861}, {decimal("42.9"), -944302157085130861},
-		{int32(0), 4854801880128277513}, {0.456, 4854801880128277513}, {math.NaN(), 4854801880128277513}, {decimal("NaN"), 4854801880128277513},
-		{int32(1), 5902408780260971510}, {1.987, 5902408780260971510}, {decimal("1"), 5902408780260971510},
-		{int32(-1), 1140205862565771219}, {-1.789, 1140205862565771219}, {decimal("-1.789"), 1140205862565771219},
-		{int32(math.MinInt32), 6165898260261354870}, {float64(math.MinInt32), 6165898260261354870}, {int64(math.MaxInt32), 1143184177162245883},
-		{math.MaxFloat64, 921523596458303250}, {int64(math.MaxInt64), 921523596458303250}, {decimal("Infinity"), 921523596458303250}, {decimal("1E+30"), 921523596458303250},
-		{-math.MaxFloat64, 4532067210535695462}, {int64(math.MinInt64), 4532067210535695462}, {decimal("-Infinity"), 4532067210535695462}, {decimal("-1E+30"), 4532067210535695462},
+		{int32(42), -944302157085130861}, {42.123, -944302157085130861}, {int64(42), -944302157085130861},
+		{decimal("42.9"), -944302157085130861}, {int32(0), 4854801880128277513}, {0.456, 4854801880128277513},
+		{math.NaN(), 4854801880128277513}, {decimal("NaN"), 4854801880128277513}, {int32(1), 5902408780260971510},
+		{1.987, 5902408780260971510}, {decimal("1"), 5902408780260971510}, {int32(-1), 1140205862565771219},
+		{-1.789, 1140205862565771219}, {decimal("-1.789"), 1140205862565771219}, {int32(math.MinInt32), 6165898260261354870},
+		{float64(math.MinInt32), 6165898260261354870}, {int64(math.MaxInt32), 1143184177162245883},
+		{math.MaxFloat64, 921523596458303250}, {int64(math.MaxInt64), 921523596458303250},
+		{decimal("Infinity"), 921523596458303250}, {decimal("1E+30"), 921523596458303250},
+		{-math.MaxFloat64, 4532067210535695462}, {int64(math.MinInt64), 4532067210535695462},
+		{decimal("-Infinity"), 4532067210535695462}, {decimal("-1E+30"), 4532067210535695462},
 		{bson.MinKey{}, 7961148599568647290}, {bson.MaxKey{}, 5504842513779440750}, {bson.Undefined{}, 40158834000849533},
 		{"abc", 8478485326885698097}, {bson.Symbol("abc"), 8478485326885698097}, {"", 2049396243249673340},
 		{shardD("a", "abc", "b", int64(123)), 4771603801758380216}, {bson.D{}, 7980500913326740417},
 		{bson.A{"bar", "baz", "qux"}, -2938911267422831539}, {bson.A{}, 8849948234993459283},
 		{bson.Binary{Data: bytes6}, 7252465090394235301}, {bson.Binary{Subtype: 0x80, Data: bytes6}, 5736670452907618262},
 		{bson.Binary{Subtype: 4, Data: []byte{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}}, 6084661258071355978},
-		{oid, -5588663249627035708}, {bson.NilObjectID, -4293118519463489418}, {true, 6405873908747105701}, {false, 6289544573401934092},
-		{bson.DateTime(0x5566778811223344), 4476222765095560467}, {bson.DateTime(0), -1178696894582842035},
-		{bson.Regex{Pattern: "mongodb"}, -7275792090268217043}, {bson.Regex{Pattern: ".*", Options: "i"}, 7095855029187981886},
-		{bson.DBPointer{DB: "c", Pointer: oid}, 940175826736461384}, {bson.JavaScript("func f() { return 1; }"), 6861638109178014270},
+		{oid, -5588663249627035708}, {bson.NilObjectID, -4293118519463489418}, {true, 6405873908747105701},
+		{false, 6289544573401934092}, {bson.DateTime(0x5566778811223344), 4476222765095560467},
+		{bson.DateTime(0), -1178696894582842035}, {bson.Regex{Pattern: "mongodb"}, -7275792090268217043},
+		{bson.Regex{Pattern: ".*", Options: "i"}, 7095855029187981886},
+		{bson.DBPointer{DB: "c", Pointer: oid}, 940175826736461384},
+		{bson.JavaScript("func f() { return 1; }"), 6861638109178014270},
 		{bson.CodeWithScope{Code: "func f() { return 1; }", Scope: shardD("c", true)}, 501342939894575968},
 	} {
 		if got := keys.HashedValue(shardRaw(test.v)); got != test.want {
 			t.Errorf("%s: %d, want %d", model.Shell(test.v), got, test.want)
 		}
 	}
-	if null, missing := keys.HashedValue(bson.RawValue{Type: bson.TypeNull}), keys.HashedValue(bson.RawValue{}); missing != null {
+	if null, missing := keys.HashedValue(bson.RawValue{Type: bson.TypeNull}),
+		keys.HashedValue(bson.RawValue{}); missing != null {
 		t.Errorf("a missing field has the hash %d, and null %d", missing, null)
 	}
 }
@@ -96,13 +103,17 @@ func TestShardDeclarations(t *testing.T) {
 		Name string `bson:"name"`
 	}, int]("lists")
 	for reason, key := range map[string]bson.D{
-		"no field": nil, "descending": shardD("name", -1), "text": shardD("name", "text"), "two hashes": shardD("name", "hashed", "_id", "hashed"),
-		"an array": shardD("tags", 1), "in an array": shardD("name", 1, "subs.n", 1), "twice": shardD("name", 1, "name", "hashed"), "missing": shardD("nam", 1),
+		"no field": nil, "descending": shardD("name", -1), "text": shardD("name", "text"),
+		"two hashes": shardD("name", "hashed", "_id", "hashed"), "an array": shardD("tags", 1),
+		"in an array": shardD("name", 1, "subs.n", 1), "twice": shardD("name", 1, "name", "hashed"),
+		"missing": shardD("nam", 1),
 	} {
 		wantDeclaration(t, reason, func() { keys.NewShard(lists, key, keys.ShardSpec{}) })
 	}
 	wantDeclaration(t, "below another", func() { keys.NewShard(readings, shardD("a", 1, "a.b", 1), keys.ShardSpec{}) })
-	wantDeclaration(t, "a unique hash", func() { keys.NewShard(lists, shardD("_id", 1, "name", "hashed"), keys.ShardSpec{Unique: true}) })
+	wantDeclaration(t, "a unique hash", func() {
+		keys.NewShard(lists, shardD("_id", 1, "name", "hashed"), keys.ShardSpec{Unique: true})
+	})
 	wantDeclaration(t, "no database", func() { byDevice.Command("") })
 	wantDeclaration(t, "a name with a dot", func() { byDevice.Reshard("iot.readings") })
 }
@@ -147,7 +158,8 @@ func TestShardIndexes(t *testing.T) {
 		{"under a hashed key, by another", byHash, unique("readings", "at", 1), false},
 		{"hashed", byHash, unique("readings", "device", "hashed"), false},
 	} {
-		if got := test.key.Check(model.NewParts(func() []model.Index { return []model.Index{test.index} }, nil, nil, nil)); (len(got) == 0) != test.ok {
+		if got := test.key.Check(model.NewParts(func() []model.Index { return []model.Index{test.index} }, nil, nil,
+			nil)); (len(got) == 0) != test.ok {
 			t.Errorf("%s: %v", test.reason, got)
 		}
 		if test.reason == "the _id" || test.index.Collection != "readings" { // which the server makes by itself
@@ -158,7 +170,8 @@ func TestShardIndexes(t *testing.T) {
 			t.Fatal(err)
 		}
 		m := mongo.IndexModel{Keys: test.index.Keys, Options: options.Index().SetUnique(test.index.Unique)}
-		if _, err := client.Database("iot").Collection("readings").Indexes().CreateOne(t.Context(), m); (err == nil) != test.ok && test.reason != "the key's own" {
+		if _, err := client.Database("iot").Collection("readings").Indexes().
+			CreateOne(t.Context(), m); (err == nil) != test.ok && test.reason != "the key's own" {
 			t.Errorf("%s: a mongos says %v", test.reason, err)
 		}
 	}
@@ -188,54 +201,133 @@ func TestShardTargets(t *testing.T) {
 	}{
 		{"all", byDevice, nil, keys.Target{Scope: keys.AllShards}},
 		{"the whole key", byDevice, shardD("at", 5, "device", "a"), keys.Target{Scope: keys.OneShard, Values: 1}},
-		{"by $eq, and more", byDevice, shardD("at", shardD("$eq", 5), "device", "a", "n", 7), keys.Target{Scope: keys.OneShard, Values: 1}},
+		{
+			reason: "by $eq, and more", key: byDevice,
+			filter: shardD("at", shardD("$eq", 5), "device", "a", "n", 7),
+			want:   keys.Target{Scope: keys.OneShard, Values: 1},
+		},
 		{"its first field", byDevice, shardD("device", "a"), keys.Target{Scope: keys.SomeShards, Ranges: 1}},
 		{"its second field", byDevice, shardD("at", 5), keys.Target{Scope: keys.AllShards}},
-		{"a range behind it", byDevice, shardD("device", "a", "at", shardD("$gte", 1, "$lt", 9)), keys.Target{Scope: keys.SomeShards, Ranges: 1}},
+		{
+			reason: "a range behind it", key: byDevice,
+			filter: shardD("device", "a", "at", shardD("$gte", 1, "$lt", 9)),
+			want:   keys.Target{Scope: keys.SomeShards, Ranges: 1},
+		},
 		{"a range", byDevice, shardD("device", shardD("$gt", "a")), keys.Target{Scope: keys.SomeShards, Ranges: 1}},
-		{"$in", byDevice, shardD("device", in("a", "b", "a"), "at", in(1, 1.0, 2)), keys.Target{Scope: keys.SomeShards, Ranges: 2}},
-		{"$in, then a value", byDevice, shardD("device", in("a", "b", "a"), "at", 1), keys.Target{Scope: keys.SomeShards, Values: 2}},
-		{"a value, then $in", byDevice, shardD("device", "a", "at", in(1, 1.0, 2)), keys.Target{Scope: keys.SomeShards, Values: 2}},
+		{
+			reason: "$in", key: byDevice,
+			filter: shardD("device", in("a", "b", "a"), "at", in(1, 1.0, 2)),
+			want:   keys.Target{Scope: keys.SomeShards, Ranges: 2},
+		},
+		{
+			reason: "$in, then a value", key: byDevice, filter: shardD("device", in("a", "b", "a"), "at", 1),
+			want: keys.Target{Scope: keys.SomeShards, Values: 2},
+		},
+		{
+			reason: "a value, then $in", key: byDevice, filter: shardD("device", "a", "at", in(1, 1.0, 2)),
+			want: keys.Target{Scope: keys.SomeShards, Values: 2},
+		},
 		{"$in of one", byDevice, shardD("device", in("a"), "at", 1), keys.Target{Scope: keys.OneShard, Values: 1}},
 		{"$in of the first", byDevice, shardD("device", in("a", "b")), keys.Target{Scope: keys.SomeShards, Ranges: 2}},
 		{"$in of none", byDevice, shardD("device", in()), keys.Target{Scope: keys.NoShard}},
-		{"two values at once", byDevice, shardD("$and", bson.A{shardD("device", "a"), shardD("device", "b")}), keys.Target{Scope: keys.NoShard}},
-		{"$and", byDevice, shardD("$and", bson.A{shardD("device", in("a", "b")), shardD("device", "b", "at", 1)}), keys.Target{Scope: keys.OneShard, Values: 1}},
-		{"$or", byDevice, shardD("$or", bson.A{shardD("device", "a", "at", 1), shardD("device", "b")}), keys.Target{Scope: keys.SomeShards, Ranges: 2}},
-		{"$or of ranges", byDevice, shardD("$or", bson.A{shardD("device", shardD("$lt", "b")), shardD("device", shardD("$gt", "x"))}), keys.Target{Scope: keys.SomeShards, Ranges: 2}},
-		{"$or with a branch that says nothing", byDevice, shardD("$or", bson.A{shardD("device", "a"), shardD("n", 1)}), keys.Target{Scope: keys.AllShards}},
-		{"$or beside what decides", byDevice, shardD("device", "a", "at", 1, "$or", bson.A{shardD("n", 1), shardD("n", 2)}), keys.Target{Scope: keys.OneShard, Values: 1}},
+		{
+			reason: "two values at once", key: byDevice,
+			filter: shardD("$and", bson.A{shardD("device", "a"), shardD("device", "b")}),
+			want:   keys.Target{Scope: keys.NoShard},
+		},
+		{
+			reason: "$and", key: byDevice,
+			filter: shardD("$and", bson.A{shardD("device", in("a", "b")), shardD("device", "b", "at", 1)}),
+			want:   keys.Target{Scope: keys.OneShard, Values: 1},
+		},
+		{
+			reason: "$or", key: byDevice,
+			filter: shardD("$or", bson.A{shardD("device", "a", "at", 1), shardD("device", "b")}),
+			want:   keys.Target{Scope: keys.SomeShards, Ranges: 2},
+		},
+		{
+			reason: "$or of ranges", key: byDevice,
+			filter: shardD("$or", bson.A{shardD("device", shardD("$lt", "b")), shardD("device", shardD("$gt", "x"))}),
+			want:   keys.Target{Scope: keys.SomeShards, Ranges: 2},
+		},
+		{
+			reason: "$or with a branch that says nothing", key: byDevice,
+			filter: shardD("$or", bson.A{shardD("device", "a"), shardD("n", 1)}),
+			want:   keys.Target{Scope: keys.AllShards},
+		},
+		{
+			reason: "$or beside what decides", key: byDevice,
+			filter: shardD("device", "a", "at", 1, "$or", bson.A{shardD("n", 1), shardD("n", 2)}),
+			want:   keys.Target{Scope: keys.OneShard, Values: 1},
+		},
 		{"$ne", byDevice, shardD("device", shardD("$ne", "a")), keys.Target{Scope: keys.AllShards}},
 		{"$nin", byDevice, shardD("device", shardD("$nin", bson.A{"a"})), keys.Target{Scope: keys.AllShards}},
 		{"$not", byDevice, shardD("device", shardD("$not", shardD("$gt", "a"))), keys.Target{Scope: keys.AllShards}},
 		{"$nor", byDevice, shardD("$nor", bson.A{shardD("device", "a")}), keys.Target{Scope: keys.AllShards}},
 		{"$expr", byDevice, shardD("$expr", shardD("$eq", bson.A{"$device", "a"})), keys.Target{Scope: keys.AllShards}},
 		{"null", byDevice, shardD("device", nil, "at", 1), keys.Target{Scope: keys.OneShard, Values: 1}},
-		{"missing", byDevice, shardD("device", shardD("$exists", false), "at", 1), keys.Target{Scope: keys.SomeShards, Values: 2}},
+		{
+			reason: "missing", key: byDevice,
+			filter: shardD("device", shardD("$exists", false), "at", 1),
+			want:   keys.Target{Scope: keys.SomeShards, Values: 2},
+		},
 		{"there", byDevice, shardD("device", shardD("$exists", true)), keys.Target{Scope: keys.AllShards}},
 		{"an array", byDevice, shardD("device", bson.A{"a"}), keys.Target{Scope: keys.AllShards}},
 		{"an array among $in", byDevice, shardD("device", in("a", bson.A{"b"})), keys.Target{Scope: keys.AllShards}},
 		{"a document", byDevice, shardD("device", shardD("a", 1), "at", 1), keys.Target{Scope: keys.OneShard, Values: 1}},
-		{"an anchored pattern", byDevice, shardD("device", bson.Regex{Pattern: "^dev1"}), keys.Target{Scope: keys.SomeShards, Ranges: 1}},
-		{"an anchored $regex", byDevice, shardD("device", shardD("$regex", "^dev1")), keys.Target{Scope: keys.SomeShards, Ranges: 1}},
-		{"a pattern without case", byDevice, shardD("device", bson.Regex{Pattern: "^dev1", Options: "i"}), keys.Target{Scope: keys.AllShards}},
-		{"$regex without case", byDevice, shardD("device", shardD("$regex", "^dev1", "$options", "i")), keys.Target{Scope: keys.AllShards}},
-		{"a pattern anchored to a line", byDevice, shardD("device", bson.Regex{Pattern: "(?m)^dev1"}), keys.Target{Scope: keys.AllShards}},
-		{"a pattern anchored by \\A", byDevice, shardD("device", bson.Regex{Pattern: `\Adev1`}), keys.Target{Scope: keys.SomeShards, Ranges: 1}},
+		{
+			reason: "an anchored pattern", key: byDevice, filter: shardD("device", bson.Regex{Pattern: "^dev1"}),
+			want: keys.Target{Scope: keys.SomeShards, Ranges: 1},
+		},
+		{
+			reason: "an anchored $regex", key: byDevice, filter: shardD("device", shardD("$regex", "^dev1")),
+			want: keys.Target{Scope: keys.SomeShards, Ranges: 1},
+		},
+		{
+			reason: "a pattern without case", key: byDevice,
+			filter: shardD("device", bson.Regex{Pattern: "^dev1", Options: "i"}),
+			want:   keys.Target{Scope: keys.AllShards},
+		},
+		{
+			reason: "$regex without case", key: byDevice,
+			filter: shardD("device", shardD("$regex", "^dev1", "$options", "i")),
+			want:   keys.Target{Scope: keys.AllShards},
+		},
+		{
+			reason: "a pattern anchored to a line", key: byDevice,
+			filter: shardD("device", bson.Regex{Pattern: "(?m)^dev1"}),
+			want:   keys.Target{Scope: keys.AllShards},
+		},
+		{
+			reason: "a pattern anchored by \\A", key: byDevice, filter: shardD("device", bson.Regex{Pattern: `\Adev1`}),
+			want: keys.Target{Scope: keys.SomeShards, Ranges: 1},
+		},
 		{"a pattern anywhere", byDevice, shardD("device", bson.Regex{Pattern: "dev1"}), keys.Target{Scope: keys.AllShards}},
-		{"an anchored alternative", byDevice, shardD("device", bson.Regex{Pattern: "^a|b"}), keys.Target{Scope: keys.AllShards}},
+		{
+			reason: "an anchored alternative", key: byDevice, filter: shardD("device", bson.Regex{Pattern: "^a|b"}),
+			want: keys.Target{Scope: keys.AllShards},
+		},
 		{"a hash", byHash, shardD("device", "a"), keys.Target{Scope: keys.OneShard, Values: 1}},
 		{"hashes", byHash, shardD("device", in("a", "b")), keys.Target{Scope: keys.SomeShards, Values: 2}},
 		{"a range of what is hashed", byHash, shardD("device", shardD("$gt", "a")), keys.Target{Scope: keys.AllShards}},
-		{"a range of what is hashed behind another", bySpread, shardD("site", "s", "device", shardD("$gt", "a")), keys.Target{Scope: keys.SomeShards, Ranges: 1}},
-		{"a hash behind another", bySpread, shardD("site", "s", "device", "a"), keys.Target{Scope: keys.SomeShards, Ranges: 1}},
+		{
+			reason: "a range of what is hashed behind another", key: bySpread,
+			filter: shardD("site", "s", "device", shardD("$gt", "a")),
+			want:   keys.Target{Scope: keys.SomeShards, Ranges: 1},
+		},
+		{
+			reason: "a hash behind another", key: bySpread, filter: shardD("site", "s", "device", "a"),
+			want: keys.Target{Scope: keys.SomeShards, Ranges: 1},
+		},
 		{"all three", bySpread, shardD("site", "s", "device", "a", "at", 1), keys.Target{Scope: keys.OneShard, Values: 1}},
 		{"a range of a composite key", byReading, byPost.Prefix("CA").Filter, keys.Target{Scope: keys.SomeShards, Ranges: 1}},
 	} {
 		if got := query(test.key, test.filter, simple); !sameTarget(got, test.want) {
 			t.Errorf("%s, as a Find: %+v", test.reason, got)
 		}
-		a := readings.Aggregate(mongo.Pipeline{shardD("$match", test.filter), shardD("$match", bson.D{}), shardD("$count", "n")})
+		a := readings.Aggregate(mongo.Pipeline{
+			shardD("$match", test.filter), shardD("$match", bson.D{}), shardD("$count", "n"),
+		})
 		if test.filter == nil {
 			a = readings.Aggregate(mongo.Pipeline{shardD("$count", "n"), shardD("$match", shardD("device", "a", "at", 1))})
 		}
@@ -270,7 +362,8 @@ func TestShardTargets(t *testing.T) {
 }
 
 func sameTarget(got, want keys.Target) bool {
-	return got.Scope == want.Scope && got.Values == want.Values && got.Ranges == want.Ranges && got.Since == want.Since && got.Why != ""
+	return got.Scope == want.Scope && got.Values == want.Values && got.Ranges == want.Ranges &&
+		got.Since == want.Since && got.Why != ""
 }
 
 // What a target says holds for what a query finds: the documents have no more keys than it names.

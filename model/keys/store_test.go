@@ -20,7 +20,8 @@ type parcel struct {
 // A new document of a sequence needs a key. The shard key of a stored one can't change.
 func TestStoreKeys(t *testing.T) {
 	parcels := model.NewCollection[parcel, string]("parcels")
-	sequence := keys.NewSequence(parcels, model.NewCollection[keys.SequenceCounter[string], string]("counters"), keys.SequenceSpec{})
+	sequence := keys.NewSequence(parcels,
+		model.NewCollection[keys.SequenceCounter[string], string]("counters"), keys.SequenceSpec{})
 	shard := keys.NewShard(parcels, bson.D{{Key: "zone", Value: 1}, {Key: "_id", Value: 1}}, keys.ShardSpec{Moves: true})
 	store := model.NewStore(model.New("m", sequence, shard), parcels)
 	id, _ := sequence.Key("ann", 1)

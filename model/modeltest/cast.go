@@ -48,7 +48,9 @@ func (b *backend) newCast() (k *cast, disconnect func(), err error) {
 }
 
 // play runs both operations by the schedule. After the schedule's end, A goes first.
-func (k *cast) play(ctx context.Context, c *InterleaveCase, db string, s schedule, patience time.Duration) (*director, error) {
+func (k *cast) play(
+	ctx context.Context, c *InterleaveCase, db string, s schedule, patience time.Duration,
+) (*director, error) {
 	d := &director{match: c.Match, patience: patience, events: make(chan stageEvent, 16)}
 	for i, name := range []string{"A", "B"} {
 		seat := k[i]

@@ -87,7 +87,8 @@ func explainedPart(c mongotest.Command) (bson.D, bool) {
 	}
 	command = slices.DeleteFunc(command, func(e bson.E) bool {
 		switch e.Key {
-		case "lsid", "$db", "$clusterTime", "recoveryToken", "maxTimeMS", "txnNumber", "autocommit", "startTransaction", "writeConcern", "readConcern", "$readPreference", "stmtId", "stmtIds":
+		case "lsid", "$db", "$clusterTime", "recoveryToken", "maxTimeMS", "txnNumber", "autocommit", "startTransaction",
+			"writeConcern", "readConcern", "$readPreference", "stmtId", "stmtIds":
 			return true
 		}
 		return false
@@ -152,7 +153,10 @@ func examinedText(reply bson.Raw) string {
 		return ""
 	}
 	text := fmt.Sprintf("; examined: %d documents, %d keys", sum.docs, sum.keys)
-	for _, path := range [][]string{{"executionStats", "nReturned"}, {"stages", "0", "$cursor", "executionStats", "nReturned"}} {
+	for _, path := range [][]string{
+		{"executionStats", "nReturned"},
+		{"stages", "0", "$cursor", "executionStats", "nReturned"},
+	} {
 		if n, err := reply.LookupErr(path...); err == nil {
 			found, _ := n.AsInt64OK()
 			return text + fmt.Sprintf("; found: %d", found)
@@ -163,7 +167,9 @@ func examinedText(reply bson.Raw) string {
 
 // suggestion lists indexes that would serve a command without one, each on a line after
 // the separator.
-func suggestion(ctx context.Context, db *mongo.Database, collection string, command bson.D, plan *queryPlan, separator string) string {
+func suggestion(
+	ctx context.Context, db *mongo.Database, collection string, command bson.D, plan *queryPlan, separator string,
+) string {
 	if plan.served() && !plan.sorts || len(plan.scans)+len(plan.whole)+len(plan.scoped)+len(plan.indexes) == 0 {
 		return ""
 	}

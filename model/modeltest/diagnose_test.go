@@ -25,7 +25,11 @@ func TestWantCostDiagnosis(t *testing.T) {
 	orders := db.Collection("orders")
 	var docs []any
 	for n := range 100 {
-		docs = append(docs, bson.D{{Key: "_id", Value: n}, {Key: "status", Value: []string{"new", "paid"}[n%2]}, {Key: "at", Value: n}, {Key: "sum", Value: n % 7}})
+		docs = append(docs, bson.D{
+			{Key: "_id", Value: n},
+			{Key: "status", Value: []string{"new", "paid"}[n%2]},
+			{Key: "at", Value: n}, {Key: "sum", Value: n % 7},
+		})
 	}
 	if _, err := orders.InsertMany(ctx, docs); err != nil {
 		t.Fatal(err)
@@ -46,7 +50,9 @@ func TestWantCostDiagnosis(t *testing.T) {
 		if err := all(orders.Find(ctx, bson.D{{Key: "_id", Value: 3}})); err != nil {
 			return err
 		}
-		_, err := orders.UpdateOne(ctx, bson.D{{Key: "at", Value: 3}}, bson.D{{Key: "$set", Value: bson.D{{Key: "x", Value: 1}}}})
+		_, err := orders.UpdateOne(ctx, bson.D{{Key: "at", Value: 3}}, bson.D{{
+			Key: "$set", Value: bson.D{{Key: "x", Value: 1}},
+		}})
 		return err
 	})
 	const want = `cost: commands: want 1, got 3; documents written: want 0, got 1; documents returned: want 0, got 22
@@ -95,13 +101,16 @@ func TestWantIndexedDiagnosis(t *testing.T) {
 		return bson.D{{Key: "find", Value: "orders"}, {Key: "filter", Value: filter}, {Key: "sort", Value: sort}}
 	}
 	r := &recorder{TB: t}
-	modeltest.WantIndexed(r, db, find(bson.D{{Key: "n", Value: bson.D{{Key: "$gt", Value: 3}}}}, bson.D{{Key: "at", Value: 1}}), "at_1_n_1")
+	modeltest.WantIndexed(r, db,
+		find(bson.D{{Key: "n", Value: bson.D{{Key: "$gt", Value: 3}}}}, bson.D{{Key: "at", Value: 1}}), "at_1_n_1")
 	const head = "indexed: {find: 'orders', filter: {n: {$gt: 3}}, sort: {at: 1}}: the collection is scanned (COLLSCAN), want index at_1_n_1\n"
 	const tail = "\nexamined: 10 documents, 0 keys; found: 6\nno index serves it; one that would: db.orders.createIndex({at: 1, n: 1})"
 	if !strings.HasPrefix(r.text, head) || !strings.HasSuffix(r.text, tail) {
 		t.Errorf("got\n%s\nwant\n%s…%s", r.text, head, tail)
 	}
-	hinted := append(find(bson.D{{Key: "n", Value: 3}}, bson.D{}), bson.E{Key: "hint", Value: bson.D{{Key: "$natural", Value: 1}}})
+	hinted := append(find(bson.D{{Key: "n", Value: 3}}, bson.D{}), bson.E{
+		Key: "hint", Value: bson.D{{Key: "$natural", Value: 1}},
+	})
 	if _, err := orders.Indexes().CreateOne(ctx, mongo.IndexModel{Keys: bson.D{{Key: "n", Value: 1}}}); err != nil {
 		t.Fatal(err)
 	}
@@ -117,16 +126,44 @@ func TestSuggestedIndex(t *testing.T) {
 	ctx := context.Background()
 	db := mongotest.NewClient(t).Database("shop")
 	tests := []struct{ reason, command, lines string }{
-		{"equality before ranges", `{"find": "c", "filter": {"a": {"$gte": 1}, "b": 2, "c": {"$in": [1, 2]}}}`, "db.c.createIndex({b: 1, c: 1, a: 1})"},
-		{"the sort before ranges, in its direction", `{"find": "c", "filter": {"a": {"$ne": 1}, "b": 2}, "sort": {"d": -1, "b": 1, "a": 1}}`, "db.c.createIndex({b: 1, d: -1, a: 1})"},
-		{"$and is one filter", `{"find": "c", "filter": {"$and": [{"a": 1}, {"b": {"$exists": true}}, {"a": {"$lt": 3}}]}}`, "db.c.createIndex({a: 1, b: 1})"},
-		{"an $or needs one for each branch", `{"find": "c", "filter": {"x": 1, "$or": [{"a": 1}, {"b": {"$lt": 1}}]}}`, "db.c.createIndex({x: 1, a: 1})\ndb.c.createIndex({x: 1, b: 1})"},
-		{"elements of an array", `{"find": "c", "filter": {"items": {"$elemMatch": {"sku": "a", "qty": {"$gt": 1}}}, "tags": {"$elemMatch": {"$gt": 1, "$lt": 3}}}}`, "db.c.createIndex({'items.sku': 1, 'items.qty': 1, tags: 1})"},
-		{"a leading $match and $sort", `{"aggregate": "c", "pipeline": [{"$match": {"a": 1}}, {"$match": {"b": 1}}, {"$sort": {"d": 1}}, {"$match": {"e": 1}}], "cursor": {}}`, "db.c.createIndex({a: 1, b: 1, d: 1})"},
+		{
+			reason:  "equality before ranges",
+			command: `{"find": "c", "filter": {"a": {"$gte": 1}, "b": 2, "c": {"$in": [1, 2]}}}`,
+			lines:   "db.c.createIndex({b: 1, c: 1, a: 1})",
+		},
+		{
+			reason:  "the sort before ranges, in its direction",
+			command: `{"find": "c", "filter": {"a": {"$ne": 1}, "b": 2}, "sort": {"d": -1, "b": 1, "a": 1}}`,
+			lines:   "db.c.createIndex({b: 1, d: -1, a: 1})",
+		},
+		{
+			reason:  "$and is one filter",
+			command: `{"find": "c", "filter": {"$and": [{"a": 1}, {"b": {"$exists": true}}, {"a": {"$lt": 3}}]}}`,
+			lines:   "db.c.createIndex({a: 1, b: 1})",
+		},
+		{
+			reason:  "an $or needs one for each branch",
+			command: `{"find": "c", "filter": {"x": 1, "$or": [{"a": 1}, {"b": {"$lt": 1}}]}}`,
+			lines:   "db.c.createIndex({x: 1, a: 1})\ndb.c.createIndex({x: 1, b: 1})",
+		},
+		{
+			reason:  "elements of an array",
+			command: `{"find": "c", "filter": {"items": {"$elemMatch": {"sku": "a", "qty": {"$gt": 1}}}, "tags": {"$elemMatch": {"$gt": 1, "$lt": 3}}}}`,
+			lines:   "db.c.createIndex({'items.sku': 1, 'items.qty': 1, tags: 1})",
+		},
+		{
+			reason:  "a leading $match and $sort",
+			command: `{"aggregate": "c", "pipeline": [{"$match": {"a": 1}}, {"$match": {"b": 1}}, {"$sort": {"d": 1}}, {"$match": {"e": 1}}], "cursor": {}}`,
+			lines:   "db.c.createIndex({a: 1, b: 1, d: 1})",
+		},
 		{"the key of a distinct", `{"distinct": "c", "key": "k", "query": {"a": 1}}`, "db.c.createIndex({a: 1, k: 1})"},
 		{"a count", `{"count": "c", "query": {"a": null}}`, "db.c.createIndex({a: 1})"},
 		{"a delete", `{"delete": "a.b", "deletes": [{"q": {"a": 1}, "limit": 1}]}`, "db.a.b.createIndex({a: 1})"},
-		{"a findAndModify", `{"findAndModify": "my-c", "query": {"a": 1}, "sort": {"b": 1}, "remove": true}`, "db.getCollection('my-c').createIndex({a: 1, b: 1})"},
+		{
+			reason:  "a findAndModify",
+			command: `{"findAndModify": "my-c", "query": {"a": 1}, "sort": {"b": 1}, "remove": true}`,
+			lines:   "db.getCollection('my-c').createIndex({a: 1, b: 1})",
+		},
 		{"operators that no index serves", `{"find": "c", "filter": {"$expr": {"$gt": ["$a", 1]}, "b": {"$size": 2}}}`, ""},
 		{"no filter", `{"find": "c", "filter": {}}`, ""},
 	}
@@ -136,7 +173,8 @@ func TestSuggestedIndex(t *testing.T) {
 			t.Fatal(err)
 		}
 		collection := fmt.Sprint(command[0].Value)
-		if _, err := db.Collection(collection).InsertOne(ctx, bson.D{{Key: "b", Value: 1}, {Key: "a", Value: 0}}); err != nil {
+		if _, err := db.Collection(collection).
+			InsertOne(ctx, bson.D{{Key: "b", Value: 1}, {Key: "a", Value: 0}}); err != nil {
 			t.Fatal(err)
 		}
 		r := &recorder{TB: t}

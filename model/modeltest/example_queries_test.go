@@ -27,8 +27,8 @@ type printer struct{ testing.TB }
 func (*printer) Helper()                      {}
 func (*printer) Errorf(f string, args ...any) { fmt.Printf(f+"\n", args...) }
 
-// What queries cost, and which index serves them, as tests that fail when somebody changes the code or the indexes. t would be
-// the test's *testing.T.
+// What queries cost, and which index serves them, as tests that fail when somebody changes the code or the indexes. t
+// would be the test's *testing.T.
 func Example_queries() {
 	m := mongotest.NewMonitor()
 	client, stop := mongotest.Start(mongotest.WithMonitor(m))

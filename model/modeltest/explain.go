@@ -42,7 +42,9 @@ func WantIndexed(t testing.TB, db model.DB, query any, index string) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
-	reply, err := database.RunCommand(ctx, bson.D{{Key: "explain", Value: command}, {Key: "verbosity", Value: "queryPlanner"}}).Raw()
+	reply, err := database.RunCommand(ctx, bson.D{
+		{Key: "explain", Value: command}, {Key: "verbosity", Value: "queryPlanner"},
+	}).Raw()
 	if err != nil {
 		var failure mongo.ServerError
 		if testserver.IsOnServer(t) && errors.As(err, &failure) && failure.HasErrorCode(notImplemented) {
@@ -57,7 +59,8 @@ func WantIndexed(t testing.TB, db model.DB, query any, index string) {
 		problem = compare(ctx, database, command, fields, index, problem)
 	}
 	if problem != "" {
-		t.Errorf("indexed: %s: %s\n%v%s", mongosh.Shorten(model.Shell(command), 400), problem, planOf(reply), diagnosis(ctx, database, command, plan))
+		t.Errorf("indexed: %s: %s\n%v%s", mongosh.Shorten(model.Shell(command), 400), problem, planOf(reply),
+			diagnosis(ctx, database, command, plan))
 	}
 }
 

@@ -20,12 +20,17 @@ func seedIndexed(t testing.TB, db *mongo.Database) {
 	ctx := context.Background()
 	docs := make([]any, 4000)
 	for i := range docs {
-		docs[i] = bson.D{{Key: "_id", Value: int32(i)}, {Key: "n", Value: int32(i % 400)}, {Key: "m", Value: int32(i)}, {Key: "k", Value: int32(i)}}
+		docs[i] = bson.D{
+			{Key: "_id", Value: int32(i)}, {Key: "n", Value: int32(i % 400)}, {Key: "m", Value: int32(i)},
+			{Key: "k", Value: int32(i)},
+		}
 	}
 	if _, err := db.Collection("parts").InsertMany(ctx, docs); err != nil {
 		t.Fatal(err)
 	}
-	for _, keys := range []bson.D{{{Key: "n", Value: 1}, {Key: "m", Value: 1}}, {{Key: "k", Value: 1}}, {{Key: "k", Value: 1}, {Key: "m", Value: 1}}} {
+	for _, keys := range []bson.D{
+		{{Key: "n", Value: 1}, {Key: "m", Value: 1}}, {{Key: "k", Value: 1}}, {{Key: "k", Value: 1}, {Key: "m", Value: 1}},
+	} {
 		if _, err := db.Collection("parts").Indexes().CreateOne(ctx, model.NewIndex("parts", keys).Model()); err != nil {
 			t.Fatal(err)
 		}
@@ -59,7 +64,11 @@ func TestWantIndexed(t *testing.T) {
 		{"find", "", parts.Find(n3), "n_1_m_1", ""},
 		{"by id", "", parts.ByID(3), "_id_", ""},
 		{"or", "each branch has its index", parts.Find(both), "n_1_m_1", ""},
-		{"command", "a command of one's own", bson.D{{Key: "count", Value: "parts"}, {Key: "query", Value: n3}}, "n_1_m_1", ""},
+		{
+			name: "command", reason: "a command of one's own",
+			query: bson.D{{Key: "count", Value: "parts"}, {Key: "query", Value: n3}},
+			index: "n_1_m_1", problem: "",
+		},
 		{"aggregate", "", parts.Aggregate(mongo.Pipeline{
 			{{Key: "$match", Value: n3}}, {{Key: "$group", Value: bson.D{{Key: "_id", Value: "$m"}}}}}), "n_1_m_1", ""},
 		{"update", "", writeTo(mongo.NewUpdateOneModel().SetFilter(n3).SetUpdate(set(1))), "n_1_m_1", ""},
@@ -67,15 +76,32 @@ func TestWantIndexed(t *testing.T) {
 		{"replace", "", writeTo(mongo.NewReplaceOneModel().SetFilter(byID).SetReplacement(bson.D{})), "_id_", ""},
 		{"delete", "", writeTo(mongo.NewDeleteManyModel().SetFilter(n3)), "n_1_m_1", ""},
 		{"modify", "", parts.Modify(n3, set(1)), "n_1_m_1", ""},
-		{"by id and more", "_id_ examines one document, the index ten", parts.Find(bson.D{{Key: "_id", Value: 3}, {Key: "n", Value: 3}}), "n_1_m_1", ""},
+		{
+			name: "by id and more", reason: "_id_ examines one document, the index ten",
+			query: parts.Find(bson.D{{Key: "_id", Value: 3}, {Key: "n", Value: 3}}),
+			index: "n_1_m_1", problem: "",
+		},
 		{"aggregate by id and more", "", parts.Aggregate(mongo.Pipeline{
 			{{Key: "$match", Value: bson.D{{Key: "_id", Value: 3}, {Key: "n", Value: 3}}}}}), "n_1_m_1", ""},
-		{"update by id and more", "", writeTo(mongo.NewUpdateOneModel().SetFilter(bson.D{{Key: "_id", Value: 3}, {Key: "n", Value: 3}}).
-			SetUpdate(set(1))), "n_1_m_1", ""},
-		{"modify by id and more", "", parts.Modify(bson.D{{Key: "_id", Value: 3}, {Key: "n", Value: 3}}, set(1)), "n_1_m_1", ""},
+		{
+			name: "update by id and more", reason: "",
+			query: writeTo(mongo.NewUpdateOneModel().SetFilter(bson.D{{Key: "_id", Value: 3}, {Key: "n", Value: 3}}).
+				SetUpdate(set(1))),
+			index: "n_1_m_1", problem: "",
+		},
+		{
+			name: "modify by id and more", reason: "",
+			query: parts.Modify(bson.D{{Key: "_id", Value: 3}, {Key: "n", Value: 3}}, set(1)),
+			index: "n_1_m_1", problem: "",
+		},
 		{"another index", "it examines the same", parts.Find(bson.D{{Key: "k", Value: 7}, {Key: "m", Value: 7}}), "k_1", ""},
-		{"a worse index", "it examines more", parts.Find(bson.D{{Key: "n", Value: 3}, {Key: "k", Value: bson.D{{Key: "$gte", Value: 3997}}}}), "k_1",
-			"served by n_1_m_1, which examines 10 keys and 10 documents, want k_1, which examines 3 and 3"},
+		{
+			name: "a worse index", reason: "it examines more",
+			query: parts.Find(bson.D{{Key: "n", Value: 3}, {Key: "k", Value: bson.D{{Key: "$gte", Value: 3997}}}}),
+			index: "k_1",
+
+			problem: "served by n_1_m_1, which examines 10 keys and 10 documents, want k_1, which examines 3 and 3",
+		},
 		{"no index", "a scan", parts.Find(bson.D{{Key: "m", Value: 3}}), "n_1_m_1", "the collection is scanned (COLLSCAN)"},
 		{"wrong index", "another one", parts.ByID(3), "n_1_m_1", "served by _id_, want n_1_m_1"},
 		{"insert", "it looks nothing up", parts.Insert(part{ID: 1}), "_id_", "looks nothing up"},
@@ -134,7 +160,9 @@ func TestWantIndexedScoped(t *testing.T) {
 			t.Fatal(err)
 		}
 		scope := model.Scope{Tenant: bson.D{{Key: "tenant", Value: "t7"}}}
-		set, err := scope.Indexes(model.IndexSet{Needed: []model.Index{model.NewIndex("parts", bson.D{{Key: "name", Value: 1}})}})
+		set, err := scope.Indexes(model.IndexSet{
+			Needed: []model.Index{model.NewIndex("parts", bson.D{{Key: "name", Value: 1}})},
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -149,17 +177,26 @@ func TestWantIndexedScoped(t *testing.T) {
 		}
 		own := scope.On(db)
 		r = &recorder{TB: t}
-		if modeltest.WantIndexed(r, own, bson.D{{Key: "find", Value: "parts"}}, index); !strings.Contains(r.text, "a scope can't be applied to a bson.D") {
+		if modeltest.WantIndexed(r, own, bson.D{{Key: "find", Value: "parts"}}, index); !strings.Contains(r.text,
+			"a scope can't be applied to a bson.D") {
 			t.Errorf("a command: %q", r.text)
 		}
 		modeltest.WantIndexed(t, own, find, index)
 		for _, filter := range []bson.D{{{Key: "size", Value: 7}}, nil} {
 			r = &recorder{TB: t}
-			if modeltest.WantIndexed(r, own, parts.Unchecked().Find(filter), index); !strings.Contains(r.text, "index "+index+" is limited only by the scope") {
+			if modeltest.WantIndexed(r, own, parts.Unchecked().Find(filter), index); !strings.Contains(r.text,
+				"index "+index+" is limited only by the scope") {
 				t.Errorf("the tenant alone, %v: %q", filter, r.text)
 			}
 		}
-		modeltest.WantIndexed(t, own, writeTo(&mongo.UpdateOneModel{Filter: bson.D{{Key: "name", Value: "n7"}}, Update: bson.D{{Key: "$set", Value: bson.D{{Key: "name", Value: "x"}}}}}), index)
-		modeltest.WantIndexed(t, own, model.AggregateAs[bson.D](parts, mongo.Pipeline{{{Key: "$match", Value: bson.D{{Key: "name", Value: "n7"}}}}}), index)
+		modeltest.WantIndexed(t, own,
+			writeTo(&mongo.UpdateOneModel{
+				Filter: bson.D{{Key: "name", Value: "n7"}},
+				Update: bson.D{{Key: "$set", Value: bson.D{{Key: "name", Value: "x"}}}},
+			}), index)
+		modeltest.WantIndexed(t, own,
+			model.AggregateAs[bson.D](parts, mongo.Pipeline{{{
+				Key: "$match", Value: bson.D{{Key: "name", Value: "n7"}},
+			}}}), index)
 	})
 }

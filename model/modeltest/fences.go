@@ -60,7 +60,9 @@ func withoutIgnored(dump string, locks map[lockID]bool, ignore map[string]string
 		fmt.Fprintf(&b, "%q:\n", c.Key)
 		for _, v := range c.Value.(bson.A) {
 			doc := v.(bson.D)
-			if slices.ContainsFunc(doc, func(e bson.E) bool { return e.Key == "_id" && locks[lockID{c.Key, canonicalID(e.Value)}] }) {
+			if slices.ContainsFunc(doc, func(e bson.E) bool {
+				return e.Key == "_id" && locks[lockID{c.Key, canonicalID(e.Value)}]
+			}) {
 				doc = slices.DeleteFunc(doc, func(e bson.E) bool { return e.Key == "fence" })
 			}
 			if len(ignore) > 0 {

@@ -43,7 +43,10 @@ func wantTwo(t testing.TB, db *mongo.Database, errA, errB error) {
 var lostUpdate = modeltest.InterleaveCase{Seed: seedOne, A: readThenSet, B: readThenSet, Check: wantTwo}
 
 // tooMany has more orders than it may have.
-var tooMany = modeltest.InterleaveCase{Max: 3, Seed: seedOne, A: readThenSet, B: readThenSet, Check: func(testing.TB, *mongo.Database, error, error) {}}
+var tooMany = modeltest.InterleaveCase{
+	Max: 3, Seed: seedOne, A: readThenSet, B: readThenSet,
+	Check: func(testing.TB, *mongo.Database, error, error) {},
+}
 
 // brokenOrders are the cases that TestInterleaveFinds starts.
 var brokenOrders = map[string]modeltest.InterleaveCase{"interleave": lostUpdate, "toomany": tooMany, "waits": givesUp}
@@ -172,9 +175,11 @@ const lostUpdateStory = `the order was:
 
 func TestInterleaveFinds(t *testing.T) {
 	for name, want := range map[string][]string{
-		"interleave": {"n is 1", "the order was:", "A parts.find", "B parts.find", "A parts.update", "B returned <nil>", lostUpdateStory},
-		"toomany":    {"more than 3 orders: Match selects 2 commands of A and 2 of B"},
-		"waits":      {"B gave up", "B locks.findAndModify", "of the same kind"},
+		"interleave": {
+			"n is 1", "the order was:", "A parts.find", "B parts.find", "A parts.update", "B returned <nil>", lostUpdateStory,
+		},
+		"toomany": {"more than 3 orders: Match selects 2 commands of A and 2 of B"},
+		"waits":   {"B gave up", "B locks.findAndModify", "of the same kind"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cmd := exec.Command(os.Args[0], "-test.run", "^TestBrokenCase$")

@@ -60,10 +60,16 @@ func wantBothTwo(t testing.TB, db *mongo.Database, errA, errB error) {
 // schedules are the same each time.
 func TestInterleaveConflictingTransactions(t *testing.T) {
 	for name, c := range map[string]modeltest.InterleaveCase{
-		"one document":              {Seed: seedOne, A: incrementInTx, B: incrementInTx, Check: wantTwo},
-		"one document, writes only": {Seed: seedOne, A: incrementInTx, B: incrementInTx, Check: wantTwo, Match: mongotest.Writes},
-		"two documents":             {Seed: seedTwo, A: incrementBothInTx(1, 2), B: incrementBothInTx(1, 2), Check: wantBothTwo},
-		"two, in opposite orders":   {Seed: seedTwo, A: incrementBothInTx(1, 2), B: incrementBothInTx(2, 1), Check: wantBothTwo},
+		"one document": {Seed: seedOne, A: incrementInTx, B: incrementInTx, Check: wantTwo},
+		"one document, writes only": {
+			Seed: seedOne, A: incrementInTx, B: incrementInTx, Check: wantTwo, Match: mongotest.Writes,
+		},
+		"two documents": {
+			Seed: seedTwo, A: incrementBothInTx(1, 2), B: incrementBothInTx(1, 2), Check: wantBothTwo,
+		},
+		"two, in opposite orders": {
+			Seed: seedTwo, A: incrementBothInTx(1, 2), B: incrementBothInTx(2, 1), Check: wantBothTwo,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.Transactions = true

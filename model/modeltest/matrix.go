@@ -212,7 +212,9 @@ func (c FaultCase) row(t *testing.T, b *backend, row faultRow) {
 }
 
 // runCut runs the operation in a process that meets the fault.
-func (c FaultCase) runCut(ctx context.Context, t *testing.T, b *backend, db *mongo.Database, f *mongotest.Faults, row faultRow) error {
+func (c FaultCase) runCut(
+	ctx context.Context, t *testing.T, b *backend, db *mongo.Database, f *mongotest.Faults, row faultRow,
+) error {
 	t.Helper()
 	client, err := mongo.Connect(options.Client().ApplyURI(b.server.URI()).SetDialer(f.Dialer(b.server.Dialer())).
 		SetRetryWrites(false).SetRetryReads(false).SetServerSelectionTimeout(200 * time.Millisecond))
@@ -294,7 +296,8 @@ func (c FaultCase) unchanged(ctx context.Context, t *testing.T, b *backend, db *
 		t.Fatal(err)
 	}
 	if before != after {
-		t.Errorf("running it once more changed the database (-before +after):\n%s\nthe last run:%s%s", cmp.Diff(before, after),
+		t.Errorf("running it once more changed the database (-before +after):\n%s\nthe last run:%s%s",
+			cmp.Diff(before, after),
 			listCommands(f.Commands()), b.plans(f.Commands()))
 	}
 }

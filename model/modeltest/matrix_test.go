@@ -45,7 +45,8 @@ func setAll(ctx context.Context, db *mongo.Database) error {
 	if _, err := coll.UpdateMany(ctx, bson.D{{Key: "n", Value: 10}}, set(20)); err != nil {
 		return err
 	}
-	_, err := db.Collection("log").UpdateOne(ctx, bson.D{{Key: "_id", Value: "done"}}, set(1), options.UpdateOne().SetUpsert(true))
+	_, err := db.Collection("log").
+		UpdateOne(ctx, bson.D{{Key: "_id", Value: "done"}}, set(1), options.UpdateOne().SetUpsert(true))
 	return err
 }
 
@@ -173,8 +174,9 @@ func TestFaultMatrixLease(t *testing.T) {
 			modeltest.FaultMatrix(t, modeltest.FaultCase{
 				Seed: seedParts, Run: run,
 				Repair: func(ctx context.Context, db *mongo.Database) error { // when the time of a dead one's lease has passed
-					_, err := db.Collection("locks").UpdateMany(ctx, bson.D{{Key: "holder", Value: bson.D{{Key: "$exists", Value: true}}}},
-						bson.D{{Key: "$set", Value: bson.D{{Key: "until", Value: time.Unix(0, 0)}}}})
+					_, err := db.Collection("locks").
+						UpdateMany(ctx, bson.D{{Key: "holder", Value: bson.D{{Key: "$exists", Value: true}}}},
+							bson.D{{Key: "$set", Value: bson.D{{Key: "until", Value: time.Unix(0, 0)}}}})
 					return errors.Join(err, run(ctx, db))
 				},
 				Check: func(t testing.TB, db *mongo.Database) {
@@ -273,7 +275,8 @@ func TestBrokenCase(t *testing.T) {
 	case "fence":
 		c.Run = func(ctx context.Context, db *mongo.Database) error {
 			counted := bson.D{{Key: "$inc", Value: bson.D{{Key: "fence", Value: int64(1)}}}}
-			return errors.Join(leased(ctx, db, "tree", func(part) model.Plan { return model.Plan{} }), update(ctx, db, 0, counted))
+			return errors.Join(leased(ctx, db, "tree", func(part) model.Plan { return model.Plan{} }),
+				update(ctx, db, 0, counted))
 		}
 	case "none":
 		c.Run = func(ctx context.Context, db *mongo.Database) error { return nil }

@@ -132,7 +132,8 @@ func testMeasureTransaction(t *testing.T, f *mongotest.Faults) {
 			t.Fatal(err)
 		}
 		insert, update := parts.InsertMany(manyParts(3)), parts.Update(1, set(5))
-		want := insert.Cost().Plus(update.Cost()).Plus(model.Cost{Commands: 2}) // to see whether there are transactions, and the commit
+		// to see whether there are transactions, and the commit
+		want := insert.Cost().Plus(update.Cost()).Plus(model.Cost{Commands: 2})
 		modeltest.WantCost(t, m, want, func() error {
 			return model.InTx(ctx, db, func(ctx context.Context) error {
 				if _, err := insert.Run(ctx, db); err != nil {
@@ -169,9 +170,16 @@ func TestWantCostFails(t *testing.T) {
 		{"difference", model.Cost{Commands: 2}, func() error {
 			_, err := parts.Insert(part{ID: 1}).Run(ctx, db)
 			return err
-		}, "cost: commands: want 2, got 1; documents written: want 0, got 1\nsent:\n\tparts.insert {documents: [{_id: 1, n: 0}]}"},
-		{"nothing sent", model.Cost{Commands: 1}, func() error { return nil }, "cost: commands: want 1, got 0\nno command was sent"},
-		{"error", model.Cost{}, func() error { return errors.New("no") }, "cost: the operation failed: no\nno command was sent"},
+		},
+			"cost: commands: want 2, got 1; documents written: want 0, got 1\nsent:\n\tparts.insert {documents: [{_id: 1, n: 0}]}"},
+		{
+			name: "nothing sent", want: model.Cost{Commands: 1}, f: func() error { return nil },
+			text: "cost: commands: want 1, got 0\nno command was sent",
+		},
+		{
+			name: "error", want: model.Cost{}, f: func() error { return errors.New("no") },
+			text: "cost: the operation failed: no\nno command was sent",
+		},
 		{"price not reached", model.Cost{Commands: 1, Written: 1, Unbounded: true}, func() error { return nil },
 			"cost: commands: want 1, got 0; documents written: want at least 1, got 0\nno command was sent"},
 	}

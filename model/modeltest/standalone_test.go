@@ -33,7 +33,8 @@ func renameWith(t testing.TB, n int) func(context.Context, *mongo.Database) erro
 		if db == nil {
 			db = database
 		}
-		_, err = model.NewPlan(writeTo(mongo.NewUpdateOneModel().SetFilter(bson.D{{Key: "_id", Value: 1}}).SetUpdate(set(n)))).Run(ctx, db)
+		_, err = model.NewPlan(writeTo(mongo.NewUpdateOneModel().SetFilter(bson.D{{Key: "_id", Value: 1}}).
+			SetUpdate(set(n)))).Run(ctx, db)
 		return err
 	}
 }
@@ -65,7 +66,10 @@ func TestStandaloneCases(t *testing.T) {
 				t.Error("no panic")
 			}
 		}()
-		modeltest.Interleave(t, modeltest.InterleaveCase{A: renameWith(t, 7), B: renameWith(t, 7), Transactions: true, Standalone: true,
-			Check: func(testing.TB, *mongo.Database, error, error) {}})
+		modeltest.Interleave(t, modeltest.InterleaveCase{
+			A: renameWith(t, 7), B: renameWith(t, 7), Transactions: true, Standalone: true,
+
+			Check: func(testing.TB, *mongo.Database, error, error) {},
+		})
 	})
 }

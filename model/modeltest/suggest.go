@@ -45,7 +45,9 @@ func lookedUp(command bson.D) (filter, sort bson.D, key string) {
 		case "updates", "deletes":
 			if len(list) > 0 {
 				statement, _ := list[0].(bson.D)
-				return lookedUp(bson.D{{Key: "filter", Value: field(statement, "q")}, {Key: "sort", Value: field(statement, "sort")}})
+				return lookedUp(bson.D{
+					{Key: "filter", Value: field(statement, "q")}, {Key: "sort", Value: field(statement, "sort")},
+				})
 			}
 		}
 	}

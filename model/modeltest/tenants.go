@@ -81,7 +81,10 @@ func (s *tenants) Handle(x testserver.Exchange) error {
 }
 
 // scoped are the commands that must filter by the tenant.
-var scoped = map[string]bool{"find": true, "aggregate": true, "count": true, "distinct": true, "insert": true, "update": true, "delete": true, "findAndModify": true, "bulkWrite": true}
+var scoped = map[string]bool{
+	"find": true, "aggregate": true, "count": true, "distinct": true, "insert": true, "update": true, "delete": true,
+	"findAndModify": true, "bulkWrite": true,
+}
 
 // keptForItself reports whether a collection is the library's own, for locks and
 // checkpoints, by its name in tests.
@@ -180,7 +183,8 @@ func (s *tenants) doOfTest(x testserver.Exchange, cmd mongotest.Command) error {
 			body[0].Value = ownCommand(inner)
 		}
 	case "createIndexes":
-		if body = ownIndexes(body); bytes.Contains(cmd.Body, []byte("unique\x00")) { // the other tenant's equal values would violate a unique index
+		// the other tenant's equal values would violate a unique index
+		if body = ownIndexes(body); bytes.Contains(cmd.Body, []byte("unique\x00")) {
 			if err := s.removeOthers(x, cmd); err != nil {
 				return err
 			}

@@ -75,8 +75,11 @@ func (s *tenants) insertOthers(x testserver.Exchange, cmd mongotest.Command, doc
 	if len(others) == 0 {
 		return nil
 	}
-	reply, err := x.Ask(bson.D{{Key: "insert", Value: cmd.Collection}, {Key: "documents", Value: others}, {Key: "ordered", Value: false},
-		{Key: "bypassDocumentValidation", Value: true}, {Key: "$db", Value: cmd.Database}})
+	reply, err := x.Ask(bson.D{
+		{Key: "insert", Value: cmd.Collection}, {Key: "documents", Value: others}, {Key: "ordered", Value: false},
+
+		{Key: "bypassDocumentValidation", Value: true}, {Key: "$db", Value: cmd.Database},
+	})
 	if err != nil {
 		return err
 	}
@@ -129,7 +132,11 @@ func otherID(id any) any {
 }
 
 func (s *tenants) find(x testserver.Exchange, cmd mongotest.Command, id bson.RawValue) ([]bson.Raw, error) {
-	reply, err := x.Ask(bson.D{{Key: "find", Value: cmd.Collection}, {Key: "filter", Value: bson.D{{Key: "_id", Value: bson.D{{Key: "$eq", Value: id}}}}}, {Key: "$db", Value: cmd.Database}})
+	reply, err := x.Ask(bson.D{
+		{Key: "find", Value: cmd.Collection},
+		{Key: "filter", Value: bson.D{{Key: "_id", Value: bson.D{{Key: "$eq", Value: id}}}}},
+		{Key: "$db", Value: cmd.Database},
+	})
 	return documentsOf(reply.Lookup("cursor", "firstBatch")), err
 }
 
@@ -137,7 +144,8 @@ func (s *tenants) find(x testserver.Exchange, cmd mongotest.Command, id bson.Raw
 func (s *tenants) removeOthers(x testserver.Exchange, cmd mongotest.Command) error {
 	s.forget(mongotest.Command{Name: "drop", Database: cmd.Database, Collection: cmd.Collection})
 	_, err := x.Ask(bson.D{{Key: "delete", Value: cmd.Collection}, {Key: "deletes", Value: bson.A{bson.D{
-		{Key: "q", Value: bson.D{{Key: tenantField, Value: "theirs"}}}, {Key: "limit", Value: 0}}}}, {Key: "$db", Value: cmd.Database}})
+		{Key: "q", Value: bson.D{{Key: tenantField, Value: "theirs"}}}, {Key: "limit", Value: 0}}}},
+		{Key: "$db", Value: cmd.Database}})
 	return err
 }
 

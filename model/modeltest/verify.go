@@ -114,7 +114,9 @@ func Verify(t *testing.T, m *model.Model, c VerifyCase) {
 		c.Sample = 3
 	}
 	eachBackend(t, func(t *testing.T, b *backend) {
-		v := &verification{model: m, VerifyCase: c, backend: b, whole: true, met: map[string]bool{}, storeFields: storeFieldsOf(m)}
+		v := &verification{
+			model: m, VerifyCase: c, backend: b, whole: true, met: map[string]bool{}, storeFields: storeFieldsOf(m),
+		}
 		v.ways(t, "plain", nil)
 		for i := range c.Scopes {
 			v.ways(t, fmt.Sprint("scope ", i+1), &c.Scopes[i])
@@ -152,7 +154,8 @@ func (c VerifyCase) check(m *model.Model) {
 
 // refused reports whether an error is one of Refused.
 func (o VerifyOperation) refused(err error) bool {
-	return o.ofStore && isInvalid(err) || slices.ContainsFunc(o.Refused, func(known error) bool { return errors.Is(err, known) })
+	return o.ofStore && isInvalid(err) ||
+		slices.ContainsFunc(o.Refused, func(known error) bool { return errors.Is(err, known) })
 }
 
 func isInvalid(err error) bool {

@@ -40,7 +40,8 @@ func (p *part) cut(ctx context.Context, st *stage, o VerifyOperation, undisturbe
 	c := FaultCase{Run: p.run(o), Match: mongotest.Writes}
 	first := c.runCut(ctx, st.t, st.b, st.db, f, row)
 	problem := func(format string, args ...any) {
-		p.problem(fmt.Sprintf("\nThe first run returned %v%s", first, listCommands(f.Commands())), row.name+": "+format, args...)
+		p.problem(fmt.Sprintf("\nThe first run returned %v%s", first, listCommands(f.Commands())),
+			row.name+": "+format, args...)
 	}
 	after, err := st.now()
 	if err != nil {
@@ -60,7 +61,8 @@ func (p *part) cut(ctx context.Context, st *stage, o VerifyOperation, undisturbe
 	case len(out.left) > 0:
 		problem("after running it again, and the audit's job, the checks find:%s", lines(out.left))
 	case !out.docs.equal(undisturbed.docs) && !(again != nil && out.docs.equal(p.before)):
-		problem("after running it again (%v) the documents are not as after an undisturbed run:\n%s", again, out.docs.diff(undisturbed.docs))
+		problem("after running it again (%v) the documents are not as after an undisturbed run:\n%s", again,
+			out.docs.diff(undisturbed.docs))
 	}
 	p.beside(out.settled, row.name+": ", listCommands(f.Commands()))
 	if p.mends(out) {
@@ -70,7 +72,9 @@ func (p *part) cut(ctx context.Context, st *stage, o VerifyOperation, undisturbe
 }
 
 // abandon checks what the audit makes of a cut operation without a rerun.
-func (p *part) abandon(st *stage, after image, succeeded bool, undisturbed *solo, problem func(format string, args ...any)) {
+func (p *part) abandon(
+	st *stage, after image, succeeded bool, undisturbed *solo, problem func(format string, args ...any),
+) {
 	out, err := st.settled(after, func() { st.become(after) })
 	if err != nil {
 		problem("when nobody runs it again: %v", err)
@@ -80,7 +84,8 @@ func (p *part) abandon(st *stage, after image, succeeded bool, undisturbed *solo
 	case len(out.left) > 0:
 		problem("when nobody runs it again, the checks find, after the audit's job:%s", lines(out.left))
 	case succeeded && !out.docs.equal(undisturbed.docs):
-		problem("it returned nil in spite of the fault, and the documents are not as after an undisturbed run:\n%s", out.docs.diff(undisturbed.docs))
+		problem("it returned nil in spite of the fault, and the documents are not as after an undisturbed run:\n%s",
+			out.docs.diff(undisturbed.docs))
 	}
 	p.beside(out, "when nobody runs it again: ", "")
 	if len(out.found) > 0 {

@@ -167,7 +167,9 @@ type stored map[string]bson.Raw
 
 // documents returns the documents selected by keep, without excluded fields. Their fields
 // are sorted by name, because servers add fields in different orders.
-func (i image) documents(keep func(collection string, doc bson.Raw) bool, without func(path string) bool) (stored, error) {
+func (i image) documents(
+	keep func(collection string, doc bson.Raw) bool, without func(path string) bool,
+) (stored, error) {
 	out := stored{}
 	for _, c := range i {
 		for _, raw := range c.docs {

@@ -17,7 +17,9 @@ import (
 // unserved says why no index serves a command, or returns "". A find of the first
 // documents in the order of an index is served.
 func unserved(ctx context.Context, db *mongo.Database, command bson.D) (string, error) {
-	reply, err := db.RunCommand(ctx, bson.D{{Key: "explain", Value: command}, {Key: "verbosity", Value: "queryPlanner"}}).Raw()
+	reply, err := db.RunCommand(ctx, bson.D{
+		{Key: "explain", Value: command}, {Key: "verbosity", Value: "queryPlanner"},
+	}).Raw()
 	if err != nil {
 		return "", fmt.Errorf("explain %s: %w", mongosh.Shorten(model.Shell(command), 400), err)
 	}
@@ -80,8 +82,9 @@ func explainables(c mongotest.Command) ([]bson.D, error) {
 
 // unexplained are the fields of a command that don't affect its plan.
 var unexplained = map[string]bool{
-	"lsid": true, "txnNumber": true, "autocommit": true, "startTransaction": true, "readConcern": true, "writeConcern": true, "ordered": true,
-	"bypassDocumentValidation": true, "maxTimeMS": true, "comment": true, "apiVersion": true, "errorsOnly": true,
+	"lsid": true, "txnNumber": true, "autocommit": true, "startTransaction": true, "readConcern": true,
+	"writeConcern": true, "ordered": true, "bypassDocumentValidation": true, "maxTimeMS": true, "comment": true,
+	"apiVersion": true, "errorsOnly": true,
 }
 
 // singly returns a command for each statement.
@@ -123,7 +126,10 @@ func explainedBulk(command bson.D) (out []bson.D) {
 		space, _ := spaces[at].(bson.D)
 		ns, _ := space[0].Value.(string)
 		_, collection, _ := strings.Cut(ns, ".")
-		out = append(out, bson.D{{Key: d[0].Key, Value: collection}, {Key: testserver.StatementsField(d[0].Key), Value: bson.A{asStatement(d)}}})
+		out = append(out, bson.D{
+			{Key: d[0].Key, Value: collection},
+			{Key: testserver.StatementsField(d[0].Key), Value: bson.A{asStatement(d)}},
+		})
 	}
 	return out
 }

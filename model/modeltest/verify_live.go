@@ -37,7 +37,8 @@ func (w two) Live(t *testing.T, o verify.Operation, life []verify.Operation) (ou
 			o := st.judgeLife(errOp, errLife)
 			shown := w.shown(o)
 			like := func(a outcome) bool { return a.docs.equal(o.docs) && (a.errs[0] == nil || errOp != nil) }
-			lived := errLife == nil || slices.ContainsFunc(allowed, func(a outcome) bool { return a.errs[1] != nil }) // all of it
+			// all of it
+			lived := errLife == nil || slices.ContainsFunc(allowed, func(a outcome) bool { return a.errs[1] != nil })
 			if lived && !slices.ContainsFunc(allowed, like) && (errOp == nil || !o.docs.equal(without.docs)) {
 				shown.Odd = o.unlike(allowed, without)
 			}

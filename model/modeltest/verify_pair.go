@@ -63,10 +63,13 @@ func (p *part) runPair(t *testing.T, a, b VerifyOperation) {
 				p.problem("", "%sthe checks find:%s", when, lines(o.found))
 			}
 		}
-		c := InterleaveCase{A: p.run(a), B: p.run(b), judge: func(_ testing.TB, _ *mongo.Database, errA, errB error, story func() string) {
-			n++
-			p.judge(st, s, a, b, [2]error{errA, errB}, story)
-		}}
+		c := InterleaveCase{
+			A: p.run(a), B: p.run(b),
+			judge: func(_ testing.TB, _ *mongo.Database, errA, errB error, story func() string) {
+				n++
+				p.judge(st, s, a, b, [2]error{errA, errB}, story)
+			},
+		}
 		how = p.interleave(st, c, aloneA.commands, aloneB.commands)
 	})
 	if p.done.pairs == nil {

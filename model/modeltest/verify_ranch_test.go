@@ -82,14 +82,18 @@ func TestVerify(t *testing.T) {
 				_, err := horses.Find(bson.D{{Key: "stable", Value: "n"}}).All(ctx, db)
 				return err
 			}},
-			{Name: "a horse that was sold", Refused: []error{model.ErrNotFound}, Run: func(ctx context.Context, db model.DB) error {
-				_, err := horses.ByID("pie").One(ctx, db)
-				return err
-			}},
+			{
+				Name: "a horse that was sold", Refused: []error{model.ErrNotFound},
+				Run: func(ctx context.Context, db model.DB) error {
+					_, err := horses.ByID("pie").One(ctx, db)
+					return err
+				},
+			},
 		},
 		Scopes: []model.Scope{{Tenant: bson.D{{Key: "ranch", Value: "ours"}}}},
 		Ignore: map[string]string{
-			"stables._m": "the tokens of the latest actions, in their order", "horses._m": "the tokens of the latest actions, in their order",
+			"stables._m": "the tokens of the latest actions, in their order",
+			"horses._m":  "the tokens of the latest actions, in their order",
 		},
 		Max: 10, // few orders, for an example
 	})

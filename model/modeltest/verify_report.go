@@ -45,13 +45,15 @@ func (v *verification) finish(t *testing.T) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "verified %q in %d ways\n", v.model.Name(), d.ways)
 	fmt.Fprintf(&b, "\talone: %d reads and %d operations; %s\n", d.reads, d.operations, d.describeIndexes())
-	fmt.Fprintf(&b, "\tcut: %d operations, %d times; the audit had something to mend after %d that were run again, and after %d that nobody ran again\n",
+	fmt.Fprintf(&b,
+		"\tcut: %d operations, %d times; the audit had something to mend after %d that were run again, and after %d that nobody ran again\n",
 		d.operationsCut, d.cuts, d.again, d.abandoned)
 	pairs := 0
 	for _, n := range d.pairs {
 		pairs += n
 	}
-	fmt.Fprintf(&b, "\ttogether: %d pairs of operations, in %d orders; the audit had something to mend after %d\n", pairs, d.orders, d.ordersMended)
+	fmt.Fprintf(&b, "\ttogether: %d pairs of operations, in %d orders; the audit had something to mend after %d\n", pairs,
+		d.orders, d.ordersMended)
 	for _, how := range slices.Sorted(maps.Keys(d.pairs)) {
 		fmt.Fprintf(&b, "\t\t%d %s\n", d.pairs[how], how)
 	}
@@ -125,7 +127,8 @@ const shownProblems = 3
 func (p *part) report(t *testing.T) {
 	t.Helper()
 	if p.mended > 0 {
-		p.done.mended = append(p.done.mended, fmt.Sprintf("%s, %s: %d times, first %s", p.name, p.way.name, p.mended, p.first))
+		p.done.mended = append(p.done.mended,
+			fmt.Sprintf("%s, %s: %d times, first %s", p.name, p.way.name, p.mended, p.first))
 	}
 	say := t.Errorf
 	for _, name := range []string{p.name, p.name + ", " + p.way.name} {

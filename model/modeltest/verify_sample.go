@@ -122,7 +122,8 @@ func (p place) below(name string) place {
 func (s *samples) fill(v reflect.Value, shape core.Shape, at place) error {
 	to, refers := s.refs[at.collection][at.path]
 	switch {
-	case slices.Contains(s.owned[at.collection], at.path), at.path == "_id" && !at.named, shape.Optional && !refers && at.path != "_id":
+	case slices.Contains(s.owned[at.collection], at.path), at.path == "_id" && !at.named, shape.Optional &&
+		!refers && at.path != "_id":
 		return nil
 	case refers && shape.Kind != core.ArrayShape:
 		return s.refer(v, to, at)

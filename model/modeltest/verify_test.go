@@ -24,37 +24,67 @@ func TestVerifyFinds(t *testing.T) {
 		name, reason string
 		wants        []string
 	}{
-		{"index", "a read by a field without an index", []string{"by name indexes, plain: {find: 'gates'", "the collection is scanned (COLLSCAN)", "an index serves 0 of 4 commands"}},
+		{
+			name: "index", reason: "a read by a field without an index",
+			wants: []string{
+				"by name indexes, plain: {find: 'gates'", "the collection is scanned (COLLSCAN)", "an index serves 0 of 4 commands",
+			},
+		},
 		{"cut", "two plain writes without a mark", []string{
 			"pass cut, plain: 1-update-cut-after: after running it again (<nil>) the documents are not as after an undisturbed run",
 			`gates 'n': in: want int32 1, got int32 2`, "The first run returned", "gates.update",
 		}},
 		{"lost", "a read, then a $set of what it says", []string{
-			"enter and enter too, plain: the documents aren't as after enter and then enter too:", "nor as after enter too and then enter:",
-			`gates 'n': in: want int32 2, got int32 1`, "The order was (A is enter, B is enter too):", "B gates.update", "times more",
+			"enter and enter too, plain: the documents aren't as after enter and then enter too:",
+			"nor as after enter too and then enter:", `gates 'n': in: want int32 2, got int32 1`,
+			"The order was (A is enter, B is enter too):", "B gates.update", "times more",
 		}},
 		{"tenant", "a collection that is opened past the scope", []string{
-			"close alone, scope 1: the other tenant's documents changed", `gates 'n~': closed: want boolean false, got boolean true`,
+			"close alone, scope 1: the other tenant's documents changed",
+			`gates 'n~': closed: want boolean false, got boolean true`,
 			"close alone, scope 1: a command doesn't ask for the tenant {ranch: 'ours'}: gates.update",
 			"close alone, scope 1 with transactions",
 		}},
-		{"peek", "a read past the scope, which changes nothing", []string{"peek alone, scope 1: a command doesn't ask for the tenant {ranch: 'ours'}: gates.find"}},
+		{
+			name: "peek", reason: "a read past the scope, which changes nothing",
+			wants: []string{"peek alone, scope 1: a command doesn't ask for the tenant {ranch: 'ours'}: gates.find"},
+		},
 		{"error", "an error that tells a caller nothing, beside another operation", []string{
 			"open and close, plain: close and then open: open returned an error that is none of Refused: it is closed (*errors.errorString)", "The order was",
 		}},
-		{"alone", "an error that is no answer", []string{"open alone, plain: it returned it is closed (*errors.errorString)"}},
-		{"half", "a count that nobody counts", []string{"buy alone, plain: the checks find:", "denorm.Counter: stables 'n': stores {horses: Long('0')}, but its children make {horses: 1}"}},
-		{"swallow", "success although a write was lost", []string{"close cut, plain: 1-update-fail: it returned nil in spite of the fault"}},
+		{
+			name: "alone", reason: "an error that is no answer",
+			wants: []string{"open alone, plain: it returned it is closed (*errors.errorString)"},
+		},
+		{
+			name: "half", reason: "a count that nobody counts",
+			wants: []string{
+				"buy alone, plain: the checks find:",
+				"denorm.Counter: stables 'n': stores {horses: Long('0')}, but its children make {horses: 1}",
+			},
+		},
+		{
+			name: "swallow", reason: "success although a write was lost",
+			wants: []string{"close cut, plain: 1-update-fail: it returned nil in spite of the fault"},
+		},
 		{"write", "a read that writes", []string{"close alone, plain: a read has written"}},
 		{"stray", "a collection that the model doesn't have", []string{"stray alone, plain: it returned docmodel: ", "feed"}},
 		{"bulk", "a write of several that no index serves, in a transaction", []string{
-			"rename indexes, plain with transactions: {update: 'gates', updates: [{q: {name: 'North'}", "the collection is scanned (COLLSCAN)",
+			"rename indexes, plain with transactions: {update: 'gates', updates: [{q: {name: 'North'}",
+			"the collection is scanned (COLLSCAN)",
 		}},
 		{"unique", "a unique index that the tenant doesn't lead", []string{
-			"scope 1: what was seeded, with another tenant's equal documents beside, can't be stored: documents of gates: ", "E11000",
+			"scope 1: what was seeded, with another tenant's equal documents beside, can't be stored: documents of gates: ",
+			"E11000",
 		}},
-		{"seed", "what no job can make right", []string{"plain: after Seed, and the audit's job, the checks find:", "horses 'stray'"}},
-		{"stores", "a rule of a store that forgets updates", []string{"pages set alone, plain: the checks find:", "has another slug", "pages.findAndModify"}},
+		{
+			name: "seed", reason: "what no job can make right",
+			wants: []string{"plain: after Seed, and the audit's job, the checks find:", "horses 'stray'"},
+		},
+		{
+			name: "stores", reason: "a rule of a store that forgets updates",
+			wants: []string{"pages set alone, plain: the checks find:", "has another slug", "pages.findAndModify"},
+		},
 		{"except", "an exception that finds nothing", []string{`Except names "close cut", which finds nothing wrong`}},
 	}
 	for _, tt := range tests {
@@ -81,16 +111,16 @@ func TestVerifyExcept(t *testing.T) {
 	modeltest.Verify(t, wrongOnes, c)
 }
 
-// An operation under a lease that a dead process holds waits until its time has passed. The fence of its lock document, which each
-// run counts up, is not compared.
+// An operation under a lease that a dead process holds waits until its time has passed. The fence of its lock document,
+// which each run counts up, is not compared.
 func TestVerifyLease(t *testing.T) {
 	c := wrong("lease")
 	c.Operations = []modeltest.VerifyOperation{{Name: "close", Refused: []error{errClosed}, Run: closeOnce}}
 	modeltest.Verify(t, wrongOnes, c)
 }
 
-// What needs no index of its own: how many documents there are, the first of all, a collection that isn't there; and what changes nothing
-// when it is run again.
+// What needs no index of its own: how many documents there are, the first of all, a collection that isn't there; and
+// what changes nothing when it is run again.
 func TestVerifyServed(t *testing.T) {
 	tenancy.Differs(t, "all documents of a tenant need an index that the tenant leads")
 	c := wrong("served")
@@ -176,7 +206,8 @@ func wrong(name string) modeltest.VerifyCase {
 		Max:    10,
 		Scopes: []model.Scope{{Tenant: bson.D{{Key: "ranch", Value: "ours"}}}},
 		Seed: func(ctx context.Context, db model.DB) error {
-			_, err := model.NewPlan(stables.Insert(stable{ID: "n", Name: "North"}), gates.Insert(gate{ID: "n", Name: "North"})).Run(ctx, db)
+			_, err := model.NewPlan(stables.Insert(stable{ID: "n", Name: "North"}),
+				gates.Insert(gate{ID: "n", Name: "North"})).Run(ctx, db)
 			return err
 		},
 	}
@@ -201,7 +232,9 @@ func wrong(name string) modeltest.VerifyCase {
 	case "half":
 		c.Operations = []modeltest.VerifyOperation{op("buy", buy)}
 	case "swallow":
-		c.Operations = []modeltest.VerifyOperation{op("close", func(ctx context.Context, db model.DB) error { _ = closeGate(ctx, db); return nil })}
+		c.Operations = []modeltest.VerifyOperation{
+			op("close", func(ctx context.Context, db model.DB) error { _ = closeGate(ctx, db); return nil }),
+		}
 	case "write":
 		c.Reads = []modeltest.VerifyOperation{op("close", closeGate)}
 	case "stray":
@@ -232,7 +265,9 @@ func wrong(name string) modeltest.VerifyCase {
 var errClosed = errors.New("it is closed")
 
 func update(ctx context.Context, db model.DB, operator, field string, value any) error {
-	_, err := model.NewPlan(gates.Update("n", bson.D{{Key: operator, Value: bson.D{{Key: field, Value: value}}}})).Run(ctx, db)
+	_, err := model.NewPlan(gates.Update("n", bson.D{{
+		Key: operator, Value: bson.D{{Key: field, Value: value}},
+	}})).Run(ctx, db)
 	return err
 }
 
@@ -271,7 +306,8 @@ func peek(ctx context.Context, db model.DB) error {
 
 // renameGates renames by a field without an index, in a plan of two collections.
 func renameGates(ctx context.Context, db model.DB) error {
-	byName := mongo.NewUpdateManyModel().SetFilter(bson.D{{Key: "name", Value: "North"}}).SetUpdate(bson.D{{Key: "$set", Value: bson.D{{Key: "name", Value: "Nord"}}}})
+	byName := mongo.NewUpdateManyModel().SetFilter(bson.D{{Key: "name", Value: "North"}}).
+		SetUpdate(bson.D{{Key: "$set", Value: bson.D{{Key: "name", Value: "Nord"}}}})
 	_, err := model.NewPlan(
 		gates.Update("n", bson.D{{Key: "$set", Value: bson.D{{Key: "closed", Value: true}}}}),
 		plainly(stables.Update("n", bson.D{{Key: "$set", Value: bson.D{{Key: "version", Value: int64(0)}}}})),

@@ -47,7 +47,8 @@ func (w two) Meet(t *testing.T, a, b verify.Operation) (m verify.Meeting) {
 		}
 		out := w.shown(o)
 		if !s.allows(o, w.w.before) {
-			out.Odd = fmt.Sprintf("after A and then B:\n%s\nafter B and then A:\n%s", o.docs.diff(s.ab.docs), o.docs.diff(s.ba.docs))
+			out.Odd = fmt.Sprintf("after A and then B:\n%s\nafter B and then A:\n%s",
+				o.docs.diff(s.ab.docs), o.docs.diff(s.ba.docs))
 		}
 		m.Together = append(m.Together, out)
 	}

@@ -189,7 +189,8 @@ func (w *way) documents(all image) (ours, theirs stored, err error) {
 	ours, err = all.documents(func(collection string, doc bson.Raw) bool {
 		lock := w.locks[lockID{collection, canonicalID(doc.Lookup("_id"))}]
 		_, ignored := w.Ignore[collection+".*"]
-		return !lock && !ignored && !w.hides(collection, doc) && !strings.HasPrefix(collection, "docmodel.") && !isTheirs(collection, doc)
+		return !lock && !ignored && !w.hides(collection, doc) && !strings.HasPrefix(collection, "docmodel.") &&
+			!isTheirs(collection, doc)
 	}, w.isIgnored)
 	return ours, theirs, err
 }

@@ -12,7 +12,8 @@ import (
 func TestPlansByVersion(t *testing.T) {
 	plan := model.NewPlan()
 	for _, name := range []string{"a", "b"} {
-		plan.Steps = append(plan.Steps, model.NewCollection[bson.D, int32](name).Insert(bson.D{{Key: "_id", Value: int32(1)}}))
+		plan.Steps = append(plan.Steps,
+			model.NewCollection[bson.D, int32](name).Insert(bson.D{{Key: "_id", Value: int32(1)}}))
 	}
 	for version, commands := range map[string]int{"5.0": 3, "6.0": 3, "7.0": 3, "8.0": 2} {
 		monitor := mongotest.NewMonitor()

@@ -92,7 +92,8 @@ var (
 func need(t *testing.T, db *mongo.Database) {
 	t.Helper()
 	mongotest.Need(t, db, "additionalProperties in $jsonSchema", func(ctx context.Context, db *mongo.Database) error {
-		_, err := db.Collection("need").CountDocuments(ctx, bson.D{{Key: "$jsonSchema", Value: bson.D{{Key: "additionalProperties", Value: false}}}})
+		_, err := db.Collection("need").
+			CountDocuments(ctx, bson.D{{Key: "$jsonSchema", Value: bson.D{{Key: "additionalProperties", Value: false}}}})
 		return err
 	})
 }
@@ -141,12 +142,26 @@ func TestOfPanics(t *testing.T) {
 		{"no type", schema.Spec{Fields: []schema.Field{{Path: "any", Types: []string{}}}}},
 		{"an unknown type", schema.Spec{Fields: []schema.Field{{Path: "any", Types: []string{"text"}}}}},
 		{"a type twice", schema.Spec{Fields: []schema.Field{{Path: "any", Types: []string{"int", "int"}}}}},
-		{"variants of a number", schema.Spec{Fields: []schema.Field{{Path: "n", Tag: "kind", Variants: []schema.Variant{schema.As[sinkLine]("a")}}}}},
+		{
+			reason: "variants of a number",
+			spec: schema.Spec{
+				Fields: []schema.Field{{Path: "n", Tag: "kind", Variants: []schema.Variant{schema.As[sinkLine]("a")}}},
+			},
+		},
 		{"no variants", schema.Spec{Tag: "kind"}},
-		{"a tag twice", schema.Spec{Tag: "kind", Variants: []schema.Variant{schema.As[sinkLine]("a"), schema.As[sinkLine]("a")}}},
+		{
+			reason: "a tag twice",
+			spec:   schema.Spec{Tag: "kind", Variants: []schema.Variant{schema.As[sinkLine]("a"), schema.As[sinkLine]("a")}},
+		},
 		{"a variant that isn't a struct", schema.Spec{Tag: "kind", Variants: []schema.Variant{schema.As[string]("a")}}},
 		{"a tag that is no name", schema.Spec{Tag: "$kind", Variants: []schema.Variant{schema.As[sinkLine]("a")}}},
-		{"a rule about what a variant doesn't have", schema.Spec{Tag: "kind", Variants: []schema.Variant{schema.As[sinkLine]("a", schema.Field{Path: "x", Required: true})}}},
+		{
+			reason: "a rule about what a variant doesn't have",
+			spec: schema.Spec{
+				Tag:      "kind",
+				Variants: []schema.Variant{schema.As[sinkLine]("a", schema.Field{Path: "x", Required: true})},
+			},
+		},
 	} {
 		wantDeclarationError(t, c.reason, func() { schema.Of(sinks, c.spec) })
 	}
@@ -219,7 +234,8 @@ func TestViolations(t *testing.T) {
 	if err := plain.ValidateRaw(bson.Raw("short")); !errors.As(err, &bad) {
 		t.Errorf("no BSON: %v", err)
 	}
-	if err := plain.ValidateRaw(bson.Raw{5, 0, 0, 0, 0}); !errors.As(err, &all) || all[0].Rule != "required" || all[0].Value.Type != 0 {
+	if err := plain.ValidateRaw(bson.Raw{5, 0, 0, 0, 0}); !errors.As(err, &all) || all[0].Rule != "required" ||
+		all[0].Value.Type != 0 {
 		t.Errorf("an empty document: %v", err)
 	}
 }
@@ -233,8 +249,14 @@ func TestEnsure(t *testing.T) {
 			v            model.Validation
 		}{
 			{"the collection is new", "collection", v},
-			{"another level", "validationLevel", model.Validation{Collection: v.Collection, Validator: v.Validator, Level: "moderate"}},
-			{"another action", "validationLevel, validationAction", model.Validation{Collection: v.Collection, Validator: v.Validator, Action: "warn"}},
+			{
+				reason: "another level", diff: "validationLevel",
+				v: model.Validation{Collection: v.Collection, Validator: v.Validator, Level: "moderate"},
+			},
+			{
+				reason: "another action", diff: "validationLevel, validationAction",
+				v: model.Validation{Collection: v.Collection, Validator: v.Validator, Action: "warn"},
+			},
 			{"another validator", "validator, validationAction", schema.Of(tagged, schema.Spec{}).Validation()},
 			{"none", "validator", model.Validation{Collection: v.Collection}},
 		} {
@@ -272,7 +294,8 @@ func TestEnforced(t *testing.T) {
 		mongotest.NeedValidators(t, db)
 		ctx := t.Context()
 		s := schema.Of(tagged, schema.Spec{Fields: []schema.Field{{Path: "n", Min: 0, Max: 5}}})
-		if _, err := db.Collection("tagged").InsertOne(ctx, bson.D{{Key: "_id", Value: "old"}, {Key: "n", Value: "text"}}); err != nil {
+		if _, err := db.Collection("tagged").
+			InsertOne(ctx, bson.D{{Key: "_id", Value: "old"}, {Key: "n", Value: "text"}}); err != nil {
 			t.Fatal(err)
 		}
 		v := s.Validation()
@@ -320,9 +343,10 @@ func TestShapes(t *testing.T) {
 	}
 	s := schema.Of(model.NewCollection[extra, string]("extras"), schema.Spec{Closed: true})
 	got := model.Shell(s.JSONSchema())
-	want := "{bsonType: 'object', required: ['_id', 'any', 'line'], properties: {_id: {bsonType: 'string'}, any: {}, line: {bsonType: 'object', " +
-		"required: ['sku', 'qty', 'note'], properties: {sku: {bsonType: 'string'}, qty: {bsonType: 'int'}, note: {bsonType: ['string', 'null']}}, " +
-		"additionalProperties: false}}, additionalProperties: {bsonType: 'int'}}"
+	want :=
+		"{bsonType: 'object', required: ['_id', 'any', 'line'], properties: {_id: {bsonType: 'string'}, any: {}, line: {bsonType: 'object', " +
+			"required: ['sku', 'qty', 'note'], properties: {sku: {bsonType: 'string'}, qty: {bsonType: 'int'}, note: {bsonType: ['string', 'null']}}, " +
+			"additionalProperties: false}}, additionalProperties: {bsonType: 'int'}}"
 	if got != want {
 		t.Errorf("got %s\nwant %s", got, want)
 	}
@@ -344,10 +368,22 @@ func TestOptions(t *testing.T) {
 		not    string
 	}{
 		{"nil slices are null", options.BSONOptions{}, "tags: {bsonType: ['array', 'null'],", "tags: {bsonType: 'array',"},
-		{"or empty", options.BSONOptions{NilSliceAsEmpty: true}, "tags: {bsonType: 'array',", "tags: {bsonType: ['array', 'null'],"},
-		{"or maps", options.BSONOptions{NilMapAsEmpty: true}, "prices: {bsonType: 'object',", "prices: {bsonType: ['object', 'null'],"},
-		{"or bytes", options.BSONOptions{NilByteSliceAsEmpty: true}, "bytes: {bsonType: 'binData'}", "bytes: {bsonType: ['binData', 'null']}"},
-		{"integers as small as may be", options.BSONOptions{IntMinSize: true}, "big: {bsonType: ['int', 'long']}", "big: {bsonType: 'long'}"},
+		{
+			reason: "or empty", o: options.BSONOptions{NilSliceAsEmpty: true}, has: "tags: {bsonType: 'array',",
+			not: "tags: {bsonType: ['array', 'null'],",
+		},
+		{
+			reason: "or maps", o: options.BSONOptions{NilMapAsEmpty: true}, has: "prices: {bsonType: 'object',",
+			not: "prices: {bsonType: ['object', 'null'],",
+		},
+		{
+			reason: "or bytes", o: options.BSONOptions{NilByteSliceAsEmpty: true}, has: "bytes: {bsonType: 'binData'}",
+			not: "bytes: {bsonType: ['binData', 'null']}",
+		},
+		{
+			reason: "integers as small as may be", o: options.BSONOptions{IntMinSize: true},
+			has: "big: {bsonType: ['int', 'long']}", not: "big: {bsonType: 'long'}",
+		},
 		{"nothing empty is stored", options.BSONOptions{OmitEmpty: true}, "nick: {bsonType: 'string'}", "'price'"},
 	} {
 		if got := with(c.o); !contains(got, c.has) || contains(got, c.not) {

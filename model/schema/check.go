@@ -16,7 +16,8 @@ func (d described) validator() bson.D {
 
 func (d described) checks() []model.Check {
 	return []model.Check{{
-		Name: d.collection + ": documents that don't conform", Collection: d.collection, Rule: "each document of " + d.collection + " conforms to the schema",
+		Name: d.collection + ": documents that don't conform", Collection: d.collection,
+		Rule:     "each document of " + d.collection + " conforms to the schema",
 		Pipeline: mongo.Pipeline{mql.Match(mql.E("$nor", bson.A{d.validator()})), mql.SortID()},
 		Tell: func(f *model.Finding) error {
 			f.ID, f.Problem = f.Detail.Lookup("_id"), d.problem(f.Detail)

@@ -11,8 +11,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// A shop needs its orders for six months, the analysts need them for five years. Kept in one collection they cost both: so they have two,
-// with a time to live for each.
+// A shop needs its orders for six months, the analysts need them for five years. Kept in one collection they cost both:
+// so they have two, with a time to live for each.
 type storeOrder struct {
 	ID       string    `bson:"_id"`
 	Customer string    `bson:"customer"`

@@ -9,8 +9,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Orders travel to browsers as JSON and come back. A browser takes each number as IEEE 754 binary64: of the device's id it makes another
-// device's, of the price 19.90 it makes 19.9.
+// Orders travel to browsers as JSON and come back. A browser takes each number as IEEE 754 binary64: of the device's id
+// it makes another device's, of the price 19.90 it makes 19.9.
 type (
 	plainOrder struct {
 		ID     int64           `bson:"_id" json:"id"`

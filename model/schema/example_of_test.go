@@ -42,7 +42,8 @@ var (
 		Tag:    "kind",
 		Variants: []schema.Variant{
 			schema.As[bookWare]("book", schema.Field{Path: "isbn", Pattern: "^[0-9]{13}$"}),
-			schema.As[discWare]("disc", schema.Field{Path: "tracks", MinItems: 1, MaxItems: 99, NotNull: true}, schema.Field{Path: "tracks.seconds", Above: 0}),
+			schema.As[discWare]("disc", schema.Field{Path: "tracks", MinItems: 1, MaxItems: 99, NotNull: true},
+				schema.Field{Path: "tracks.seconds", Above: 0}),
 		},
 	})
 )
@@ -55,8 +56,14 @@ func ExampleOf() {
 	// What the shop holds already, from before there was a schema. The last one has a price as a text.
 	c := db.Collection("wares")
 	for _, old := range []bson.D{
-		{{Key: "_id", Value: "b1"}, {Key: "price", Value: 1990}, {Key: "kind", Value: "book"}, {Key: "author", Value: "Sadalage"}},
-		{{Key: "_id", Value: "d1"}, {Key: "price", Value: "12.90"}, {Key: "kind", Value: "disc"}, {Key: "artist", Value: "Can"}, {Key: "tracks", Value: bson.A{}}},
+		{
+			{Key: "_id", Value: "b1"}, {Key: "price", Value: 1990}, {Key: "kind", Value: "book"},
+			{Key: "author", Value: "Sadalage"},
+		},
+		{
+			{Key: "_id", Value: "d1"}, {Key: "price", Value: "12.90"}, {Key: "kind", Value: "disc"},
+			{Key: "artist", Value: "Can"}, {Key: "tracks", Value: bson.A{}},
+		},
 	} {
 		if _, err := c.InsertOne(ctx, old); err != nil {
 			fmt.Println(err)

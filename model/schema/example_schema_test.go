@@ -50,7 +50,8 @@ func ExampleSchema() {
 	}
 
 	// Before you enforce a schema, find the stored documents that don't conform.
-	if _, err := db.Collection("pizzas").InsertOne(ctx, bson.D{{Key: "_id", Value: "p0"}, {Key: "size", Value: "small"}}); err != nil {
+	if _, err := db.Collection("pizzas").
+		InsertOne(ctx, bson.D{{Key: "_id", Value: "p0"}, {Key: "size", Value: "small"}}); err != nil {
 		fmt.Println(err)
 	}
 	found, err := pizzaSchema.Checks()[0].All(ctx, db)

@@ -54,8 +54,14 @@ func ExampleVersions() {
 	// What programs of three ages stored. One of them noted a shelf, of which the types know nothing.
 	c := db.Collection("books")
 	for _, stored := range []bson.D{
-		{{Key: "_id", Value: "nosql"}, {Key: "author", Value: "Sadalage, Fowler"}, {Key: "price", Value: 30}, {Key: "shelf", Value: "B7"}},
-		{{Key: "_id", Value: "ddia"}, {Key: "schemaVersion", Value: 2}, {Key: "authors", Value: bson.A{"Kleppmann"}}, {Key: "price", Value: 40}},
+		{
+			{Key: "_id", Value: "nosql"}, {Key: "author", Value: "Sadalage, Fowler"}, {Key: "price", Value: 30},
+			{Key: "shelf", Value: "B7"},
+		},
+		{
+			{Key: "_id", Value: "ddia"}, {Key: "schemaVersion", Value: 2}, {Key: "authors", Value: bson.A{"Kleppmann"}},
+			{Key: "price", Value: 40},
+		},
 	} {
 		if _, err := c.InsertOne(ctx, stored); err != nil {
 			fmt.Println(err)
@@ -81,7 +87,8 @@ func ExampleVersions() {
 	write := bookVersions.Upgrade(old)
 	fmt.Println(write)
 	fmt.Println(write.Cost())
-	change := model.NewStore(model.New("books", bookVersions), books).Edit("nosql", func(b *book) error { b.Price.Cents -= 500; return nil })
+	change := model.NewStore(model.New("books", bookVersions), books).
+		Edit("nosql", func(b *book) error { b.Price.Cents -= 500; return nil })
 	if _, _, err := change.Run(ctx, db); err != nil {
 		fmt.Println(err)
 		return

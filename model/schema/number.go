@@ -53,7 +53,10 @@ func parseNumber(s string) (Number, error) {
 	}
 	d, ok := scanDecimal(s)
 	if !ok {
-		return Number{}, &model.ValueError{Field: "number", Value: s, Reason: "isn't a JSON number, or its exponent is above 999999"}
+		return Number{}, &model.ValueError{
+			Field: "number", Value: s,
+			Reason: "isn't a JSON number, or its exponent is above 999999",
+		}
 	}
 	return Number{d.text(), 0}, nil
 }
@@ -164,7 +167,10 @@ func (n Number) As(t bson.Type) (Number, error) {
 		}
 	}
 	if !ok {
-		return Number{}, &model.ValueError{Field: "number", Value: n.String(), Reason: fmt.Sprintf("can't be stored as %s without loss", t)}
+		return Number{}, &model.ValueError{
+			Field: "number", Value: n.String(),
+			Reason: fmt.Sprintf("can't be stored as %s without loss", t),
+		}
 	}
 	return n, nil
 }

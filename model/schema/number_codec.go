@@ -111,8 +111,12 @@ func ofRaw(v bson.RawValue) (Number, error) {
 
 func ofDecimal128(d bson.Decimal128) (Number, error) {
 	n, err := parseNumber(d.String())
-	if x, ok := scanDecimal(n.text); err == nil && ok && len(x.digits) > 34 { // IEEE 754 calls it non-canonical, and reads it as 0
-		return Number{}, &model.ValueError{Field: "number", Value: d.String(), Reason: "isn't a canonical Decimal128: it has more than 34 digits"}
+	// IEEE 754 calls it non-canonical, and reads it as 0
+	if x, ok := scanDecimal(n.text); err == nil && ok && len(x.digits) > 34 {
+		return Number{}, &model.ValueError{
+			Field: "number", Value: d.String(),
+			Reason: "isn't a canonical Decimal128: it has more than 34 digits",
+		}
 	}
 	n.as = bson.TypeDecimal128
 	return n, err

@@ -35,16 +35,25 @@ func TestNumberDocuments(t *testing.T) {
 	}
 	id := bson.ObjectID{0x50, 0x7f, 11: 1}
 	doc := numDoc(t, bson.D{
-		{Key: "_id", Value: id}, {Key: "n", Value: int64(9007199254740993)}, {Key: "small", Value: int64(5)}, {Key: "text", Value: "9007199254740993"},
-		{Key: "items", Value: bson.A{bson.D{{Key: "price", Value: price}, {Key: "at", Value: time.UnixMilli(1).UTC()}}, math.NaN(), 0.5, nil, true}},
-		{Key: "é\"</", Value: bson.D{{Key: "x", Value: bson.A{}}, {Key: "y", Value: bson.D{}}}}, {Key: "re", Value: bson.Regex{Pattern: "^a", Options: "i"}},
-		{Key: "bin", Value: bson.Binary{Data: []byte{1}}}, {Key: "min", Value: bson.MinKey{}}, {Key: "$where"[1:], Value: "$where"},
+		{Key: "_id", Value: id}, {Key: "n", Value: int64(9007199254740993)}, {Key: "small", Value: int64(5)},
+		{Key: "text", Value: "9007199254740993"},
+		{
+			Key: "items",
+			Value: bson.A{
+				bson.D{{Key: "price", Value: price}, {Key: "at", Value: time.UnixMilli(1).UTC()}},
+				math.NaN(), 0.5, nil, true,
+			},
+		},
+		{Key: "é\"</", Value: bson.D{{Key: "x", Value: bson.A{}}, {Key: "y", Value: bson.D{}}}},
+		{Key: "re", Value: bson.Regex{Pattern: "^a", Options: "i"}}, {Key: "bin", Value: bson.Binary{Data: []byte{1}}},
+		{Key: "min", Value: bson.MinKey{}}, {Key: "$where"[1:], Value: "$where"},
 	})
 	text, risky, err := schema.DocumentJSON(doc)
 	want := `{"_id":{"$oid":"507f00000000000000000001"},"n":"9007199254740993","small":5,"text":"9007199254740993",` +
 		`"items":[{"price":"19.90","at":{"$date":"1970-01-01T00:00:00.001Z"}},"NaN",0.5,null,true],"é\"\u003c/":{"x":[],"y":{}},` +
 		`"re":{"$regularExpression":{"pattern":"^a","options":"i"}},"bin":{"$binary":{"base64":"AQ==","subType":"00"}},"min":{"$minKey":1},"where":"$where"}`
-	if err != nil || string(text) != want || !json.Valid(text) || !slices.Equal(risky, []string{"n", "items.0.price", "items.1"}) {
+	if err != nil || string(text) != want || !json.Valid(text) ||
+		!slices.Equal(risky, []string{"n", "items.0.price", "items.1"}) {
 		t.Fatalf("%s\n%q, %v", text, risky, err)
 	}
 	back, err := schema.DocumentFromJSON(text, risky)
@@ -62,22 +71,28 @@ func TestNumberDocuments(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if back, err = schema.DocumentFromJSON(again, risky); err != nil || back.Lookup("n").AsInt64() != 9007199254740993 || back.Lookup("items", "0", "price").Decimal128() != price {
+	if back, err = schema.DocumentFromJSON(again, risky); err != nil || back.Lookup("n").AsInt64() != 9007199254740993 ||
+		back.Lookup("items", "0", "price").Decimal128() != price {
 		t.Errorf("%s, %v", back, err)
 	}
 }
 
 func TestNumberDocumentRefusals(t *testing.T) {
 	t.Parallel()
-	for _, bad := range []bson.D{{{Key: "$a", Value: 1}}, {{Key: "a.b", Value: 1}}, {{Key: "", Value: 1}}, {{Key: "a", Value: bson.A{bson.D{{Key: "$x", Value: 1}}}}}} {
+	for _, bad := range []bson.D{
+		{{Key: "$a", Value: 1}}, {{Key: "a.b", Value: 1}}, {{Key: "", Value: 1}},
+		{{Key: "a", Value: bson.A{bson.D{{Key: "$x", Value: 1}}}}},
+	} {
 		_, _, err := schema.DocumentJSON(numDoc(t, bad))
 		numRefused(t, model.Shell(bad), err)
 	}
 	_, _, err := schema.DocumentJSON(bson.Raw{5, 0, 0, 0})
 	numRefused(t, "half a document", err)
 	for _, bad := range []string{
-		"", "1", "[]", "null", `{"a":1`, `{"a":1}x`, `{"a":1}{}`, `{"a":1,"a":2}`, `{"a.b":1}`, `{"a":{"$where":1}}`, `{"$oid":"507f00000000000000000001"}`, `{"a":{"$oid":"x"}}`,
-		`{"a":{"b":1,"$gt":2}}`, `{"":1}`, `{"n":"x"}`, `{"n":"0x1"}`, `{"a":1e9999999}`, `{"a":{"$a":{"b":1}}}`, `{"a":]}`, strings.Repeat(`{"a":`, 200) + "1" + strings.Repeat("}", 200),
+		"", "1", "[]", "null", `{"a":1`, `{"a":1}x`, `{"a":1}{}`, `{"a":1,"a":2}`, `{"a.b":1}`, `{"a":{"$where":1}}`,
+		`{"$oid":"507f00000000000000000001"}`, `{"a":{"$oid":"x"}}`, `{"a":{"b":1,"$gt":2}}`, `{"":1}`, `{"n":"x"}`,
+		`{"n":"0x1"}`, `{"a":1e9999999}`, `{"a":{"$a":{"b":1}}}`, `{"a":]}`,
+		strings.Repeat(`{"a":`, 200) + "1" + strings.Repeat("}", 200),
 		`{"a":` + strings.Repeat("[", 200) + strings.Repeat("]", 200) + "}",
 	} {
 		_, err := schema.DocumentFromJSON([]byte(bad), []string{"n"})
@@ -159,8 +174,9 @@ func TestNumberRisks(t *testing.T) {
 		}
 	}
 	want := []string{
-		"_id int64", "v int64", "uquoted uint64", "took time.Duration", "price bson.Decimal128", "prices bson.Decimal128", "rate float64", "any interface {}",
-		"byDay.*.views uint64", "text json.Number", "big big.Int", "nested.n int", "* bson.RawValue",
+		"_id int64", "v int64", "uquoted uint64", "took time.Duration", "price bson.Decimal128", "prices bson.Decimal128",
+		"rate float64", "any interface {}", "byDay.*.views uint64", "text json.Number", "big big.Int",
+		"nested.n int", "* bson.RawValue",
 	}
 	if !slices.Equal(got, want) || silent != 7 {
 		t.Errorf("%q, %d silent", got, silent)
@@ -195,9 +211,10 @@ func TestNumberRisksByOptions(t *testing.T) {
 		return strings.Join(out, " ")
 	}
 	registry := bson.NewRegistry()
-	registry.RegisterTypeEncoder(reflect.TypeFor[moneyRisk](), bson.ValueEncoderFunc(func(_ bson.EncodeContext, w bson.ValueWriter, _ reflect.Value) error {
-		return w.WriteString("1.00")
-	}))
+	registry.RegisterTypeEncoder(reflect.TypeFor[moneyRisk](),
+		bson.ValueEncoderFunc(func(_ bson.EncodeContext, w bson.ValueWriter, _ reflect.Value) error {
+			return w.WriteString("1.00")
+		}))
 	tagged := &options.BSONOptions{UseJSONStructTags: true}
 	for _, c := range []struct {
 		options model.CollectionOptions

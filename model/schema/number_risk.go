@@ -56,7 +56,8 @@ const useNumber = "declare a schema.Number, or an int64 with `json:\",string\"`"
 // known are the types with a risk that their kind doesn't determine.
 var known = map[reflect.Type]NumberRisk{
 	reflect.TypeFor[time.Duration](): {
-		Reason: "is stored as nanoseconds, which beyond 104 days are more than 2^53-1 and lose their last digits", Silent: true,
+		Reason: "is stored as nanoseconds, which beyond 104 days are more than 2^53-1 and lose their last digits",
+		Silent: true,
 		Remedy: "store milliseconds or seconds, or declare a schema.Number",
 	},
 	reflect.TypeFor[bson.Decimal128](): {
@@ -64,19 +65,23 @@ var known = map[reflect.Type]NumberRisk{
 		Remedy: "declare a schema.Number",
 	},
 	reflect.TypeFor[json.Number](): {
-		Reason: "is written with all digits, of which readers keep those of binary64", Silent: true, Remedy: "declare a schema.Number",
+		Reason: "is written with all digits, of which readers keep those of binary64", Silent: true,
+		Remedy: "declare a schema.Number",
 	},
 	reflect.TypeFor[big.Int](): {
 		Reason: "is written with all digits, of which readers keep those of binary64; BSON has no such type", Silent: true,
 		Remedy: "declare a schema.Number",
 	},
-	reflect.TypeFor[Number](): {}, reflect.TypeFor[time.Time](): {}, reflect.TypeFor[bson.DateTime](): {}, reflect.TypeFor[bson.ObjectID](): {},
-	reflect.TypeFor[bson.Timestamp](): {}, reflect.TypeFor[bson.Binary](): {},
+	reflect.TypeFor[Number](): {}, reflect.TypeFor[time.Time](): {}, reflect.TypeFor[bson.DateTime](): {},
+	reflect.TypeFor[bson.ObjectID](): {}, reflect.TypeFor[bson.Timestamp](): {}, reflect.TypeFor[bson.Binary](): {},
 	reflect.TypeFor[bson.RawValue](): unknownRisk, reflect.TypeFor[bson.Raw](): unknownRisk,
 	reflect.TypeFor[bson.D](): unknownRisk, reflect.TypeFor[bson.M](): unknownRisk, reflect.TypeFor[bson.A](): unknownRisk,
 }
 
-var unknownRisk = NumberRisk{Reason: "can hold any fields, so its numbers aren't known", Remedy: "look at documents with schema.DocumentJSON"}
+var unknownRisk = NumberRisk{
+	Reason: "can hold any fields, so its numbers aren't known",
+	Remedy: "look at documents with schema.DocumentJSON",
+}
 
 func (r *risks) add(path string, t reflect.Type, risk NumberRisk) {
 	if risk.Reason != "" {
@@ -97,7 +102,8 @@ func (r *risks) walk(path string, s core.Shape, quoted bool) {
 		}
 		return
 	}
-	if t.Implements(reflect.TypeFor[json.Marshaler]()) || reflect.PointerTo(t).Implements(reflect.TypeFor[json.Marshaler]()) {
+	if t.Implements(reflect.TypeFor[json.Marshaler]()) ||
+		reflect.PointerTo(t).Implements(reflect.TypeFor[json.Marshaler]()) {
 		return
 	}
 	switch t.Kind() {
@@ -107,7 +113,8 @@ func (r *risks) walk(path string, s core.Shape, quoted bool) {
 		}
 	case reflect.Uint, reflect.Uint64, reflect.Uintptr:
 		risk := NumberRisk{
-			Reason: "integers above 2^53-1 lose their last digits, and integers above 2^63-1 can't be stored", Remedy: "declare a schema.Number", Silent: true,
+			Reason: "integers above 2^53-1 lose their last digits, and integers above 2^63-1 can't be stored",
+			Remedy: "declare a schema.Number", Silent: true,
 		}
 		if quoted {
 			risk.Reason, risk.Silent = "integers above 2^63-1 can't be stored", false
@@ -119,7 +126,10 @@ func (r *risks) walk(path string, s core.Shape, quoted bool) {
 			r.add(path, t, risk)
 		}
 	case reflect.Float32, reflect.Float64:
-		r.add(path, t, NumberRisk{Reason: "NaN and infinities aren't JSON, so encoding fails; -0 becomes 0 in JavaScript", Remedy: "don't store them, or declare a schema.Number"})
+		r.add(path, t, NumberRisk{
+			Reason: "NaN and infinities aren't JSON, so encoding fails; -0 becomes 0 in JavaScript",
+			Remedy: "don't store them, or declare a schema.Number",
+		})
 	case reflect.Interface:
 		r.add(path, t, unknownRisk)
 	case reflect.Slice, reflect.Array:

@@ -138,7 +138,10 @@ func TestNumberForms(t *testing.T) {
 		{"minus infinity", float32(math.Inf(-1)), `"-Infinity"`, bson.TypeDouble},
 		{"a price", decimal("1.1"), `1.1`, bson.TypeDecimal128},
 		{"a price with its zero", decimal("1.10"), `"1.10"`, bson.TypeDecimal128},
-		{"34 digits", decimal("0.1234567890123456789012345678901234"), `"0.1234567890123456789012345678901234"`, bson.TypeDecimal128},
+		{
+			reason: "34 digits", from: decimal("0.1234567890123456789012345678901234"),
+			json: `"0.1234567890123456789012345678901234"`, stored: bson.TypeDecimal128,
+		},
 		{"a thousand by its exponent", decimal("1E+3"), `"1E+3"`, bson.TypeDecimal128},
 		{"beyond binary64", decimal("1E+400"), `"1E+400"`, bson.TypeDecimal128},
 		{"below binary64", decimal("1E-6176"), `"1E-6176"`, bson.TypeDecimal128},
@@ -170,8 +173,8 @@ func TestNumberForms(t *testing.T) {
 func TestNumberRefusals(t *testing.T) {
 	t.Parallel()
 	for _, bad := range []string{
-		"", " ", "+1", "01", "-01", ".5", "1.", "1e", "1e+", "1e+-1", "0x1", "1_000", "1 ", " 1", "１", "nan", "inf", "-NaN", "--1", "1e1000000", "1e-1000000",
-		"1e99999999999999999999", "1,5", "1e5.0", "$where", "NaN\x00",
+		"", " ", "+1", "01", "-01", ".5", "1.", "1e", "1e+", "1e+-1", "0x1", "1_000", "1 ", " 1", "１", "nan", "inf", "-NaN",
+		"--1", "1e1000000", "1e-1000000", "1e99999999999999999999", "1,5", "1e5.0", "$where", "NaN\x00",
 	} {
 		n, err := schema.NumberOf(bad)
 		if numRefused(t, bad, err); n != (schema.Number{}) {
@@ -185,7 +188,12 @@ func TestNumberRefusals(t *testing.T) {
 			t.Errorf("%s is read as %s", quoted, n)
 		}
 	}
-	for _, bad := range []any{bson.NewDecimal128(0x3041ed09bead87c0, 0x378d8e6400000000), nil, true, []int{1}, bson.D{}, (*big.Int)(nil), 1i, bson.RawValue{Type: bson.TypeInt64, Value: []byte{1}}, struct{}{}} {
+	for _, bad := range []any{
+		bson.NewDecimal128(0x3041ed09bead87c0, 0x378d8e6400000000),
+		nil, true, []int{1}, bson.D{}, (*big.Int)(nil), 1i,
+		bson.RawValue{Type: bson.TypeInt64, Value: []byte{1}},
+		struct{}{},
+	} {
 		_, err := schema.NumberOf(bad)
 		numRefused(t, "", err)
 	}
@@ -215,11 +223,13 @@ func TestNumberConversions(t *testing.T) {
 		exact   bool
 		decimal bool
 	}{
-		{"12", 12, true, 12, true, true}, {"12.0", 12, true, 12, true, true}, {"1.2e1", 12, true, 12, true, true}, {"-0", 0, true, 0, true, true},
-		{"12.5", 0, false, 12.5, true, true}, {"9223372036854775808", 0, false, 9223372036854775808, false, true},
+		{"12", 12, true, 12, true, true}, {"12.0", 12, true, 12, true, true}, {"1.2e1", 12, true, 12, true, true},
+		{"-0", 0, true, 0, true, true}, {"12.5", 0, false, 12.5, true, true},
+		{"9223372036854775808", 0, false, 9223372036854775808, false, true},
 		{"9007199254740993", 9007199254740993, true, 9007199254740992, false, true}, {"0.1", 0, false, 0.1, true, true},
-		{"1e400", 0, false, math.Inf(1), false, true}, {"Infinity", 0, false, math.Inf(1), true, true}, {"1e999999", 0, false, math.Inf(1), false, false},
-		{"1e-999999", 0, false, 0, false, false}, {strings.Repeat("9", 35), 0, false, 1e35, false, false},
+		{"1e400", 0, false, math.Inf(1), false, true}, {"Infinity", 0, false, math.Inf(1), true, true},
+		{"1e999999", 0, false, math.Inf(1), false, false}, {"1e-999999", 0, false, 0, false, false},
+		{strings.Repeat("9", 35), 0, false, 1e35, false, false},
 	} {
 		n := number(c.text)
 		i, whole := n.Int64()
@@ -234,16 +244,21 @@ func TestNumberConversions(t *testing.T) {
 		as   bson.Type
 		ok   bool
 	}{
-		{"12", bson.TypeInt32, true}, {"12.0", bson.TypeInt32, true}, {"3000000000", bson.TypeInt32, false}, {"3000000000", bson.TypeInt64, true},
-		{"0.1", bson.TypeDecimal128, true}, {"0.1", bson.TypeDouble, true}, {"0.1", bson.TypeInt64, false}, {"9007199254740993", bson.TypeDouble, false},
-		{strings.Repeat("9", 35), bson.TypeDecimal128, false}, {"12", bson.TypeString, false}, {"NaN", bson.TypeDecimal128, true}, {"NaN", bson.TypeInt64, false},
+		{"12", bson.TypeInt32, true}, {"12.0", bson.TypeInt32, true}, {"3000000000", bson.TypeInt32, false},
+		{"3000000000", bson.TypeInt64, true}, {"0.1", bson.TypeDecimal128, true}, {"0.1", bson.TypeDouble, true},
+		{"0.1", bson.TypeInt64, false}, {"9007199254740993", bson.TypeDouble, false},
+		{strings.Repeat("9", 35), bson.TypeDecimal128, false}, {"12", bson.TypeString, false},
+		{"NaN", bson.TypeDecimal128, true}, {"NaN", bson.TypeInt64, false},
 	} {
 		n, err := number(c.text).As(c.as)
 		if (err == nil) != c.ok || c.ok && (numType(t, n) != c.as || n.Compare(number(c.text)) != 0) {
 			t.Errorf("%s as %s: %s, %v", c.text, c.as, n, err)
 		}
 	}
-	sorted := []string{"NaN", "-Infinity", "-1e500", "-10", "-9.5", "-9", "-0.10", "0", "1e-999999", "0.10", "9", "9.01", "10", "9007199254740993", "1e999999", "Infinity"}
+	sorted := []string{
+		"NaN", "-Infinity", "-1e500", "-10", "-9.5", "-9", "-0.10", "0", "1e-999999", "0.10", "9", "9.01", "10",
+		"9007199254740993", "1e999999", "Infinity",
+	}
 	for i, a := range sorted {
 		for j, b := range sorted {
 			if c := number(a).Compare(number(b)); (c < 0) != (i < j) || (c > 0) != (i > j) {
@@ -251,7 +266,8 @@ func TestNumberConversions(t *testing.T) {
 			}
 		}
 	}
-	if number("1.00").Compare(numOf(t, 1.0)) != 0 || number("-0").Compare(schema.Number{}) != 0 || number("0").IsZero() || !(schema.Number{}).IsZero() {
+	if number("1.00").Compare(numOf(t, 1.0)) != 0 || number("-0").Compare(schema.Number{}) != 0 || number("0").IsZero() ||
+		!(schema.Number{}).IsZero() {
 		t.Error("1.00 and 1, -0 and 0, or what is left out")
 	}
 }
@@ -275,8 +291,9 @@ func TestNumberProperty(t *testing.T) {
 			text += "e" + []string{"", "+", "-"}[random.IntN(3)] + string(digits[:1+random.IntN(min(3, len(digits)))])
 		}
 		for _, v := range []any{
-			text, random.Uint64(), random.Int64() >> random.IntN(64), random.Int32(), math.Float64frombits(random.Uint64()), math.Float32frombits(random.Uint32()),
-			random.Float64() * 1e6, numDecimal(random), bson.NewDecimal128(0x3040000000000000-random.Uint64N(40)<<49, random.Uint64N(1000)),
+			text, random.Uint64(), random.Int64() >> random.IntN(64), random.Int32(), math.Float64frombits(random.Uint64()),
+			math.Float32frombits(random.Uint32()), random.Float64() * 1e6, numDecimal(random),
+			bson.NewDecimal128(0x3040000000000000-random.Uint64N(40)<<49, random.Uint64N(1000)),
 		} {
 			n := numOf(t, v)
 			numBack(t, n)
@@ -300,7 +317,8 @@ func numDecimal(random *rand.Rand) any {
 
 // numRat is the number as a fraction, if it is of moderate size.
 func numRat(n schema.Number) *big.Rat {
-	if f, _ := n.Float64(); math.IsNaN(f) || math.Abs(f) > 1e300 || f != 0 && math.Abs(f) < 1e-300 || f == 0 && n.String() != "0" {
+	if f, _ := n.Float64(); math.IsNaN(f) || math.Abs(f) > 1e300 || f != 0 && math.Abs(f) < 1e-300 ||
+		f == 0 && n.String() != "0" {
 		return nil
 	}
 	r, ok := new(big.Rat).SetString(n.String())
@@ -311,7 +329,10 @@ func numRat(n schema.Number) *big.Rat {
 }
 
 func FuzzNumber(f *testing.F) {
-	for _, s := range []string{"0", "-0", "1.10", "1e5", "9007199254740993", "NaN", "1E-6176", "123456789012345678901234567890123456", "1e999999", "-0.000001"} {
+	for _, s := range []string{
+		"0", "-0", "1.10", "1e5", "9007199254740993", "NaN", "1E-6176", "123456789012345678901234567890123456", "1e999999",
+		"-0.000001",
+	} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
@@ -339,22 +360,27 @@ func TestNumberStored(t *testing.T) {
 	accounts := model.NewCollection[account, string]("accounts")
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		var list []account
-		for id, text := range map[string]string{"a": "9007199254740993", "b": "18446744073709551615", "c": "0.10", "d": "-1.5", "e": "9007199254740992"} {
+		for id, text := range map[string]string{
+			"a": "9007199254740993", "b": "18446744073709551615", "c": "0.10", "d": "-1.5", "e": "9007199254740992",
+		} {
 			list = append(list, account{id, number(text)})
 		}
 		if _, err := accounts.InsertMany(list).Run(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}
-		f := accounts.Find(bson.D{{Key: "n", Value: bson.D{{Key: "$gt", Value: number("0.05")}}}}).Sorted(bson.D{{Key: "n", Value: 1}})
+		f := accounts.Find(bson.D{{Key: "n", Value: bson.D{{Key: "$gt", Value: number("0.05")}}}}).
+			Sorted(bson.D{{Key: "n", Value: 1}})
 		got, err := f.All(t.Context(), db)
 		var ids []string
 		for _, a := range got {
 			ids = append(ids, a.ID)
 		}
-		if err != nil || !slices.Equal(ids, []string{"c", "e", "a", "b"}) || got[3].N.String() != "18446744073709551615" || got[0].N.String() != "0.10" {
+		if err != nil || !slices.Equal(ids, []string{"c", "e", "a", "b"}) || got[3].N.String() != "18446744073709551615" ||
+			got[0].N.String() != "0.10" {
 			t.Errorf("%v, %v", got, err)
 		}
-		if _, err := accounts.Update("a", bson.D{{Key: "$inc", Value: bson.D{{Key: "n", Value: number("2")}}}}).Run(t.Context(), db); err != nil {
+		if _, err := accounts.Update("a", bson.D{{Key: "$inc", Value: bson.D{{Key: "n", Value: number("2")}}}}).
+			Run(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}
 		if a, err := accounts.ByID("a").One(t.Context(), db); err != nil || a.N.String() != "9007199254740995" {

@@ -32,7 +32,8 @@ func (b *builder) oneOf(n *node, path, tag string, variants []Variant) {
 	}
 	switch {
 	case !n.allows("object"):
-		b.refuse(path, "variants are documents, but the field is of type "+strings.Join(n.types, " or "), "name another field")
+		b.refuse(path,
+			"variants are documents, but the field is of type "+strings.Join(n.types, " or "), "name another field")
 	case len(variants) == 0:
 		b.refuse(path, "the tag has no variants", "give at least one variant")
 	case len(n.types) == 0:

@@ -54,8 +54,9 @@ func randomSink(r *rand.Rand, id string) sink {
 func oddValue(r *rand.Rand, depth int) any {
 	d, _ := bson.ParseDecimal128([]string{"2", "10.0", "1E+3", "NaN", "-Infinity", "0.5", "-0"}[r.IntN(7)])
 	all := []any{
-		nil, true, "a", "b", "abc", "a\n", "abcd", "x", "éé", int32(r.IntN(12) - 4), int64(r.IntN(12) - 4), int64(1) << 40, float64(r.IntN(24)) / 2,
-		math.NaN(), math.Inf(1), 1e300, math.Copysign(0, -1), d, bson.NewObjectID(), time.UnixMilli(5), bson.Binary{Data: []byte{1}}, bson.Regex{Pattern: "a"},
+		nil, true, "a", "b", "abc", "a\n", "abcd", "x", "éé", int32(r.IntN(12) - 4), int64(r.IntN(12) - 4), int64(1) << 40,
+		float64(r.IntN(24)) / 2, math.NaN(), math.Inf(1), 1e300, math.Copysign(0, -1), d, bson.NewObjectID(),
+		time.UnixMilli(5), bson.Binary{Data: []byte{1}}, bson.Regex{Pattern: "a"},
 	}
 	switch n := r.IntN(len(all) + 6); {
 	case n < len(all):
@@ -69,7 +70,10 @@ func oddValue(r *rand.Rand, depth int) any {
 	case depth > 0:
 		d := bson.D{}
 		for range r.IntN(4) {
-			d = append(d, bson.E{Key: []string{"sku", "qty", "note", "deep", "k", "kind", "r", "w"}[r.IntN(8)], Value: oddValue(r, depth-1)})
+			d = append(d, bson.E{
+				Key:   []string{"sku", "qty", "note", "deep", "k", "kind", "r", "w"}[r.IntN(8)],
+				Value: oddValue(r, depth-1),
+			})
 		}
 		return d
 	}
@@ -109,10 +113,11 @@ func disturb(r *rand.Rand, d bson.D) bson.D {
 
 // edges are values that the engines of patterns and numbers could see differently.
 var edges = []bson.E{
-	{Key: "title", Value: "a\n"}, {Key: "title", Value: "a\nb"}, {Key: "title", Value: "a\n\n"}, {Key: "nick", Value: "\u00e9e\u0301"},
-	{Key: "price", Value: 3.0000001}, {Key: "price", Value: math.Copysign(0, -1)},
-	{Key: "price", Value: math.NaN()}, {Key: "price", Value: math.Inf(1)}, {Key: "n", Value: int64(1) << 62}, {Key: "n", Value: int64(-3)},
-	{Key: "tags", Value: bson.A{"x", "x"}}, {Key: "tags", Value: bson.A{}}, {Key: "any", Value: bson.D{{Key: "deep", Value: nil}}},
+	{Key: "title", Value: "a\n"}, {Key: "title", Value: "a\nb"}, {Key: "title", Value: "a\n\n"},
+	{Key: "nick", Value: "\u00e9e\u0301"}, {Key: "price", Value: 3.0000001}, {Key: "price", Value: math.Copysign(0, -1)},
+	{Key: "price", Value: math.NaN()}, {Key: "price", Value: math.Inf(1)}, {Key: "n", Value: int64(1) << 62},
+	{Key: "n", Value: int64(-3)}, {Key: "tags", Value: bson.A{"x", "x"}}, {Key: "tags", Value: bson.A{}},
+	{Key: "any", Value: bson.D{{Key: "deep", Value: nil}}},
 }
 
 // rounded is a multiple of 1 for MongoDB, which rounds doubles to 15 digits first; DocumentDB doesn't.
@@ -139,7 +144,8 @@ func asD(t testing.TB, v any) bson.D {
 // Whatever the driver writes for the type conforms to what is described of it, closed too.
 func TestDriverWritesConform(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
-	bare, shut, loose := schema.Of(sinks, schema.Spec{}), schema.Of(sinks, schema.Spec{Closed: true}), schema.Of(sinks, schema.Spec{Loose: true})
+	bare, shut, loose := schema.Of(sinks, schema.Spec{}), schema.Of(sinks, schema.Spec{Closed: true}),
+		schema.Of(sinks, schema.Spec{Loose: true})
 	for i := range 300 {
 		doc := randomSink(r, fmt.Sprint(i))
 		for _, s := range []*schema.Schema[sink, string]{bare, shut, loose} {
@@ -230,8 +236,8 @@ func TestValidateAgrees(t *testing.T) {
 	})
 }
 
-// MongoDB lets a document hold a field twice, and $jsonSchema looks at the first, but at each that no property names; DocumentDB
-// looks at each.
+// MongoDB lets a document hold a field twice, and $jsonSchema looks at the first, but at each that no property names;
+// DocumentDB looks at each.
 func TestValidateTwice(t *testing.T) {
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		need(t, db)
@@ -261,7 +267,11 @@ func TestValidateTwice(t *testing.T) {
 			if _, err := db.Collection("c").InsertOne(t.Context(), bson.Raw(raw)); err != nil {
 				t.Fatal(err)
 			}
-			n, err := db.Collection("c").CountDocuments(t.Context(), bson.D{{Key: "$and", Value: bson.A{bson.D{{Key: "_id", Value: x.d[0].Value}}, plain.Validation().Validator}}})
+			n, err := db.Collection("c").
+				CountDocuments(t.Context(), bson.D{{
+					Key:   "$and",
+					Value: bson.A{bson.D{{Key: "_id", Value: x.d[0].Value}}, plain.Validation().Validator},
+				}})
 			if err != nil || (n == 1) != x.want {
 				t.Errorf("$jsonSchema finds %d, %v of %s", n, err, bson.Raw(raw))
 			}
@@ -287,7 +297,10 @@ type (
 
 var (
 	shapeDocs  = model.NewCollection[shapeDoc, string]("shapes")
-	shapeForms = []schema.Variant{schema.As[circle]("circle", schema.Field{Path: "r", Above: 0}), schema.As[square]("square")}
+	shapeForms = []schema.Variant{
+		schema.As[circle]("circle", schema.Field{Path: "r", Above: 0}),
+		schema.As[square]("square"),
+	}
 	shapes     = schema.Of(shapeDocs, schema.Spec{Tag: "kind", Variants: shapeForms})
 	shutShapes = schema.Of(shapeDocs, schema.Spec{Tag: "kind", Variants: shapeForms, Closed: true})
 )

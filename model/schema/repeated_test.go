@@ -29,10 +29,26 @@ func TestSchemaRepeatedField(t *testing.T) {
 		fields bson.D
 		ok     bool
 	}{
-		{"the first version is right", bson.D{{Key: "name", Value: "a"}, {Key: "inner", Value: whole}, {Key: "name", Value: 1}}, true},
-		{"the last is right", bson.D{{Key: "name", Value: 1}, {Key: "inner", Value: whole}, {Key: "name", Value: "a"}}, false},
-		{"inside, the first version is right", bson.D{{Key: "name", Value: "a"}, {Key: "inner", Value: append(whole[:1:1], bson.E{Key: "sku", Value: 1})}}, true},
-		{"inside, the last is right", bson.D{{Key: "name", Value: "a"}, {Key: "inner", Value: append(bson.D{{Key: "sku", Value: 1}}, whole...)}}, false},
+		{
+			reason: "the first version is right",
+			fields: bson.D{{Key: "name", Value: "a"}, {Key: "inner", Value: whole}, {Key: "name", Value: 1}},
+			ok:     true,
+		},
+		{
+			reason: "the last is right",
+			fields: bson.D{{Key: "name", Value: 1}, {Key: "inner", Value: whole}, {Key: "name", Value: "a"}},
+			ok:     false,
+		},
+		{
+			reason: "inside, the first version is right",
+			fields: bson.D{{Key: "name", Value: "a"}, {Key: "inner", Value: append(whole[:1:1], bson.E{Key: "sku", Value: 1})}},
+			ok:     true,
+		},
+		{
+			reason: "inside, the last is right",
+			fields: bson.D{{Key: "name", Value: "a"}, {Key: "inner", Value: append(bson.D{{Key: "sku", Value: 1}}, whole...)}},
+			ok:     false,
+		},
 		{"of no field of the type each counts", bson.D{{Key: "name", Value: "a"}, {Key: "inner", Value: whole},
 			{Key: "more", Value: bson.D{{Key: "k", Value: int32(1)}, {Key: "k", Value: "x"}}}}, false},
 	} {
@@ -46,7 +62,8 @@ func TestSchemaRepeatedField(t *testing.T) {
 		if _, err := db.Collection("docs").InsertOne(t.Context(), bson.Raw(raw)); err != nil {
 			t.Fatal(err)
 		}
-		n, err := db.Collection("docs").CountDocuments(t.Context(), append(bson.D{{Key: "_id", Value: int32(i)}}, s.Validation().Validator...))
+		n, err := db.Collection("docs").
+			CountDocuments(t.Context(), append(bson.D{{Key: "_id", Value: int32(i)}}, s.Validation().Validator...))
 		if err != nil || (n == 1) != c.ok {
 			t.Errorf("%s: the engine finds %d, %v", c.reason, n, err)
 		}

@@ -155,7 +155,8 @@ func (b *builder) text(at place, f Field) {
 		b.only(at, "Pattern is", "string", "string")
 		compiled, err := compile(f.Pattern)
 		if err != nil || strings.ContainsRune(f.Pattern, 0) {
-			b.refuse(at.path, "the pattern "+strconv.Quote(f.Pattern)+" isn't one that Go accepts", "write it in the syntax of Go's package regexp (RE2)")
+			b.refuse(at.path, "the pattern "+strconv.Quote(f.Pattern)+" isn't one that Go accepts",
+				"write it in the syntax of Go's package regexp (RE2)")
 		}
 		at.node.pattern, at.node.compiled = f.Pattern, compiled
 	}
@@ -279,7 +280,8 @@ func (b *builder) only(at place, rule, want string, aliases ...string) {
 		}
 	}
 	if len(at.node.types) > 0 {
-		b.refuse(at.path, rule+" for a "+want+", but the field is of type "+strings.Join(at.node.types, " or "), "name another field, or remove the rule")
+		b.refuse(at.path, rule+" for a "+want+", but the field is of type "+strings.Join(at.node.types, " or "),
+			"name another field, or remove the rule")
 	}
 }
 
@@ -302,7 +304,9 @@ func (b *builder) scalarValue(at place, v any) bson.RawValue {
 	case raw.Type == bson.TypeEmbeddedDocument, raw.Type == bson.TypeArray, raw.Type == bson.TypeNull:
 		b.refuse(at.path, "Enum holds "+model.Shell(raw), "give scalars; null is allowed where a nil value is stored as null")
 	case !at.node.allows(alias) && !(bsonval.IsNumberType(raw.Type) && at.node.allowsNumbers()):
-		b.refuse(at.path, "Enum holds the "+alias+" "+model.Shell(raw)+", but the field is of type "+strings.Join(at.node.types, " or "), "give values of the field's type")
+		b.refuse(at.path,
+			"Enum holds the "+alias+" "+model.Shell(raw)+", but the field is of type "+strings.Join(at.node.types, " or "),
+			"give values of the field's type")
 	}
 	return raw
 }

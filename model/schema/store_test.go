@@ -14,7 +14,10 @@ import (
 
 // A store's change of a document of an older form stores the newest form, and keeps what the types don't know.
 func TestVersionsStore(t *testing.T) {
-	for name, m := range map[string]*model.Model{"in the model": model.New("shop", bookVersions), "not in it": model.New("shop", model.Entity(books))} {
+	for name, m := range map[string]*model.Model{
+		"in the model": model.New("shop", bookVersions),
+		"not in it":    model.New("shop", model.Entity(books)),
+	} {
 		store := model.NewStore(m, books)
 		for way, change := range map[string]model.Change[model.Stored[book]]{
 			"edit":    store.Edit("nosql", func(b *book) error { b.Price.Currency = "USD"; return nil }),
@@ -23,7 +26,10 @@ func TestVersionsStore(t *testing.T) {
 			t.Run(name+", "+way, func(t *testing.T) {
 				mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 					ctx := t.Context()
-					old := bson.D{{Key: "_id", Value: "nosql"}, {Key: "author", Value: "Sadalage, Fowler"}, {Key: "price", Value: 30}, {Key: "shelf", Value: "B7"}}
+					old := bson.D{
+						{Key: "_id", Value: "nosql"}, {Key: "author", Value: "Sadalage, Fowler"}, {Key: "price", Value: 30},
+						{Key: "shelf", Value: "B7"},
+					}
 					if _, err := db.Collection("books").InsertOne(ctx, old); err != nil {
 						t.Fatal(err)
 					}
@@ -34,7 +40,8 @@ func TestVersionsStore(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					if raw.Lookup("author").Type != 0 || raw.Lookup("shelf").StringValue() != "B7" || raw.Lookup("schemaVersion").AsInt64() != 3 {
+					if raw.Lookup("author").Type != 0 || raw.Lookup("shelf").StringValue() != "B7" ||
+						raw.Lookup("schemaVersion").AsInt64() != 3 {
 						t.Errorf("stored %s", raw)
 					}
 					b, err := bookVersions.Decode(raw)
@@ -72,9 +79,12 @@ func TestVersionsStoreInsert(t *testing.T) {
 // On a model's database, Save changes no field in which another technique takes part. An upgrade changes no such field.
 func TestVersionsSavePasses(t *testing.T) {
 	watched := model.NewParts(nil, nil, nil, nil).WithReactions(func() []model.Reaction {
-		return []model.Reaction{{Collection: "books", Paths: []string{"price"}, React: func(model.StoreWrite) (model.Answer, error) {
-			return model.Answer{}, nil
-		}}}
+		return []model.Reaction{{
+			Collection: "books", Paths: []string{"price"},
+			React: func(model.StoreWrite) (model.Answer, error) {
+				return model.Answer{}, nil
+			},
+		}}
 	})
 	m := model.New("shop", bookVersions, watched)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
@@ -125,7 +135,8 @@ type lease struct {
 // A new document gets its time, and each change another version.
 func TestExpiryStore(t *testing.T) {
 	leases := model.NewCollection[lease, string]("leases")
-	store := model.NewStore(model.New("m", schema.NewExpiry(leases, "at", schema.ExpirySpec{After: time.Hour, Archive: "old", Version: "v"})), leases)
+	store := model.NewStore(model.New("m",
+		schema.NewExpiry(leases, "at", schema.ExpirySpec{After: time.Hour, Archive: "old", Version: "v"})), leases)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx, given := t.Context(), time.Date(2020, 1, 2, 3, 4, 5, 0, time.UTC)
 		s, _, err := store.Insert(lease{ID: "a"}).Run(ctx, db)

@@ -25,7 +25,9 @@ type Violation struct {
 
 // bad converts the violation to the library's error for bad input.
 func (v Violation) bad() error {
-	e := &model.ValueError{Collection: v.Collection, Field: cmp.Or(v.Path, "document"), Reason: v.Rule + " " + model.Shell(v.Want)}
+	e := &model.ValueError{
+		Collection: v.Collection, Field: cmp.Or(v.Path, "document"), Reason: v.Rule + " " + model.Shell(v.Want),
+	}
 	switch v.Rule {
 	case "required":
 		e.Reason = "is required"
@@ -75,7 +77,8 @@ func (c *validator) fail(path, rule string, want any, value bson.RawValue) {
 }
 
 func (c *validator) check(n *node, path string, v bson.RawValue) {
-	if len(n.types) > 0 && !slices.ContainsFunc(n.types, func(t string) bool { return slices.Contains(typesOf(t), v.Type) }) {
+	if len(n.types) > 0 &&
+		!slices.ContainsFunc(n.types, func(t string) bool { return slices.Contains(typesOf(t), v.Type) }) {
 		var want any = n.types[0]
 		if len(n.types) > 1 {
 			want = array(n.types)
@@ -234,5 +237,6 @@ var typeAliases = []struct {
 	{"objectId", bson.TypeObjectID}, {"date", bson.TypeDateTime}, {"bool", bson.TypeBoolean}, {"null", bson.TypeNull},
 	{"binData", bson.TypeBinary}, {"regex", bson.TypeRegex}, {"timestamp", bson.TypeTimestamp},
 	{"javascript", bson.TypeJavaScript}, {"javascriptWithScope", bson.TypeCodeWithScope}, {"symbol", bson.TypeSymbol},
-	{"dbPointer", bson.TypeDBPointer}, {"undefined", bson.TypeUndefined}, {"minKey", bson.TypeMinKey}, {"maxKey", bson.TypeMaxKey},
+	{"dbPointer", bson.TypeDBPointer}, {"undefined", bson.TypeUndefined}, {"minKey", bson.TypeMinKey},
+	{"maxKey", bson.TypeMaxKey},
 }

@@ -3,8 +3,8 @@
 //
 //	go test -json ./... | parity -server "MongoDB 8.0.4, replica set"
 //
-// Without -server it only prints. With -engine FILE, what an earlier run printed with -json, the tests of both runs are taken together: the later run may leave
-// out what the earlier one did on the engine (go test -skip).
+// Without -server it only prints. With -engine FILE, what an earlier run printed with -json, the tests of both runs are
+// taken together: the later run may leave out what the earlier one did on the engine (go test -skip).
 //
 // Either way it counts the rows of fault matrices that passed, by package.
 //

@@ -165,7 +165,8 @@ func TestReadTwice(t *testing.T) {
 	}
 	p := compare(run)
 	p.print(out, "S")
-	if want := "server: S; 1 tests ran there, 0 excluded; 2 tests ran on the engine\nparity: p: C/engine has no C/server\n"; !strings.HasSuffix(out.String(), want) {
+	if want :=
+		"server: S; 1 tests ran there, 0 excluded; 2 tests ran on the engine\nparity: p: C/engine has no C/server\n"; !strings.HasSuffix(out.String(), want) {
 		t.Errorf("printed %q, want %q at the end", out.String(), want)
 	}
 	if !run.failed || !strings.HasPrefix(out.String(), "b_test.go:2: broken\n") {

@@ -34,8 +34,8 @@ type testRun struct {
 
 func newRun() *testRun { return &testRun{tests: map[key]*outcome{}} }
 
-// read adds the lines of r, and copies to w what a plain "go test" prints: the lines of packages, and the output of tests
-// that failed or never ended. A line that isn't JSON is copied as it is.
+// read adds the lines of r, and copies to w what a plain "go test" prints: the lines of packages, and the output of
+// tests that failed or never ended. A line that isn't JSON is copied as it is.
 func (run *testRun) read(r io.Reader, w io.Writer) error {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, 64<<20)

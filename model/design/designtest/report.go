@@ -13,7 +13,8 @@ import (
 func (r Report) String() string {
 	var b strings.Builder
 	for _, t := range r.Trials {
-		fmt.Fprintf(&b, "%s, on the %s: %s in each unit of time, priced %s\n", t.Layout.Name, t.Backend, ms(t.Time), ms(t.Priced.Time))
+		fmt.Fprintf(&b, "%s, on the %s: %s in each unit of time, priced %s\n", t.Layout.Name, t.Backend,
+			ms(t.Time), ms(t.Priced.Time))
 		w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.AlignRight)
 		fmt.Fprintln(w, strings.Join(columns, "\t")+"\t")
 		for _, m := range t.Operations {
@@ -25,13 +26,17 @@ func (r Report) String() string {
 	return b.String()
 }
 
-var columns = []string{"operation", "rate", "runs", "commands", "priced", "documents", "priced", "KB read", "priced", "time", "priced", "took"}
+var columns = []string{
+	"operation", "rate", "runs", "commands", "priced", "documents", "priced", "KB read", "priced", "time", "priced",
+	"took",
+}
 
 func (t Trial) row(m Measured) []string {
 	p := t.Priced.Operation(m.Operation)
 	return []string{
-		m.Operation, number(m.Rate), fmt.Sprint(m.Runs), number(m.Commands), number(p.Commands), number(m.Documents()), number(p.Documents()),
-		number(m.Bytes / 1024), number(p.Bytes / 1024), ms(m.Time), ms(p.Time), ms(m.Took),
+		m.Operation, number(m.Rate), fmt.Sprint(m.Runs), number(m.Commands), number(p.Commands),
+		number(m.Documents()), number(p.Documents()), number(m.Bytes / 1024), number(p.Bytes / 1024),
+		ms(m.Time), ms(p.Time), ms(m.Took),
 	}
 }
 
@@ -40,9 +45,15 @@ func ms(t time.Duration) string { return fmt.Sprintf("%.2f ms", float64(t)/float
 // HTML returns the report as a self-contained web page, with a chart of the operations.
 func (r Report) HTML() string {
 	p := page.New(r.Workload.Name)
-	layouts := page.Table{Caption: "Layouts", Head: []string{"layout", "backend", "measured", "priced", "stores"}, Columns: "llrrt"}
+	layouts := page.Table{
+		Caption: "Layouts",
+		Head:    []string{"layout", "backend", "measured", "priced", "stores"},
+		Columns: "llrrt",
+	}
 	for _, t := range r.Trials {
-		layouts.Rows = append(layouts.Rows, []string{t.Layout.Name, t.Backend, ms(t.Time), ms(t.Priced.Time), t.Layout.String()})
+		layouts.Rows = append(layouts.Rows, []string{
+			t.Layout.Name, t.Backend, ms(t.Time), ms(t.Priced.Time), t.Layout.String(),
+		})
 	}
 	p.Table(layouts)
 	p.Section("What each operation takes")
@@ -50,7 +61,10 @@ func (r Report) HTML() string {
 	p.Bars(r.chart())
 	for _, t := range r.Trials {
 		p.Section(t.title())
-		table := page.Table{Caption: "Measured beside priced", Head: columns, Columns: "l" + strings.Repeat("r", len(columns)-1)}
+		table := page.Table{
+			Caption: "Measured beside priced", Head: columns,
+			Columns: "l" + strings.Repeat("r", len(columns)-1),
+		}
 		for _, m := range t.Operations {
 			table.Rows = append(table.Rows, t.row(m))
 		}
@@ -73,7 +87,9 @@ func (r Report) chart() page.Bars {
 		for i, t := range r.Trials {
 			m := t.Operations[k]
 			took, priced := weighted(m.Rate, m.Time), weighted(m.Rate, t.Priced.Operation(o.Name).Time)
-			row.Bars = append(row.Bars, page.Bar{Series: i, Amount: float64(took), Text: ms(took) + ", priced " + ms(priced), Mark: float64(priced)})
+			row.Bars = append(row.Bars, page.Bar{
+				Series: i, Amount: float64(took), Text: ms(took) + ", priced " + ms(priced), Mark: float64(priced),
+			})
 		}
 		group.Rows = append(group.Rows, row)
 	}

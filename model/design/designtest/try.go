@@ -89,7 +89,9 @@ func Try(t *testing.T, w design.Workload, layouts ...design.Layout) Report {
 	return report
 }
 
-func try(t *testing.T, w design.Workload, p design.Prices, db *mongo.Database, monitor *mongotest.Monitor) (Trial, error) {
+func try(
+	t *testing.T, w design.Workload, p design.Prices, db *mongo.Database, monitor *mongotest.Monitor,
+) (Trial, error) {
 	run := p.Runner()
 	if err := run.Fill(t.Context(), db); err != nil {
 		return Trial{}, err
@@ -136,7 +138,8 @@ func (m *Measured) add(c model.Cost, bytes float64, took time.Duration) {
 func (m Measured) mean(o design.Operation, priced design.Price, c design.Costs) Measured {
 	n := float64(m.Runs)
 	m.Operation, m.Rate = o.Name, o.Rate
-	m.Commands, m.Read, m.Written, m.Bytes, m.Took = m.Commands/n, m.Read/n, m.Written/n, m.Bytes/n, time.Duration(float64(m.Took)/n)
+	m.Commands, m.Read, m.Written, m.Bytes, m.Took = m.Commands/n, m.Read/n, m.Written/n, m.Bytes/n,
+		time.Duration(float64(m.Took)/n)
 	as := priced
 	as.Commands, as.Read, as.Written, as.Bytes = m.Commands, m.Read, m.Written, m.Bytes
 	m.Time = as.At(c)

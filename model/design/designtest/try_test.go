@@ -11,11 +11,17 @@ import (
 
 // rooms is a workload of two entities.
 var rooms = design.Workload{
-	Name:      "rooms & guests",
-	Entities:  []design.Entity{{Name: "rooms", Count: 50}, {Name: "guests", Count: 200, Fields: []design.Field{{Name: "name", Text: 10}}}},
+	Name: "rooms & guests",
+	Entities: []design.Entity{
+		{Name: "rooms", Count: 50},
+		{Name: "guests", Count: 200, Fields: []design.Field{{Name: "name", Text: 10}}},
+	},
 	Relations: []design.Relation{{Child: "guests", Field: "room", Parent: "rooms", List: "guests"}},
 	Operations: []design.Operation{
-		{Name: "list", Rate: 99, Accesses: []design.Access{{Of: "rooms", By: []string{"_id"}}, {Of: "guests", By: []string{"room"}}}},
+		{
+			Name: "list", Rate: 99,
+			Accesses: []design.Access{{Of: "rooms", By: []string{"_id"}}, {Of: "guests", By: []string{"room"}}},
+		},
 		{Name: "<arrive>", Rate: 1, Accesses: []design.Access{{Do: design.Insert, Of: "guests"}}},
 	},
 }
@@ -56,12 +62,16 @@ func TestTry(t *testing.T) {
 	report.Want(&r, "apart", "list", 2, 4)
 	report.Want(&r, "apart", "leave", 9, 9)
 	backends := len(report.Trials) / 2 // on each, the price and the measure fail
-	if n := len(r.failures); n != 4*backends+1 || !strings.Contains(r.failures[0], "2 commands and 5 documents, want at most 1 and 5") || !strings.Contains(r.failures[n-1], "no trial") {
+	if n := len(r.failures); n != 4*backends+1 ||
+		!strings.Contains(r.failures[0], "2 commands and 5 documents, want at most 1 and 5") ||
+		!strings.Contains(r.failures[n-1], "no trial") {
 		t.Errorf("failures: %q", r.failures)
 	}
 
 	page := report.HTML()
-	for _, part := range []string{"<title>rooms &amp; guests</title>", "&lt;arrive&gt;", `<table class="bars"`, "prefers-color-scheme: dark"} {
+	for _, part := range []string{
+		"<title>rooms &amp; guests</title>", "&lt;arrive&gt;", `<table class="bars"`, "prefers-color-scheme: dark",
+	} {
 		if !strings.Contains(page, part) {
 			t.Errorf("the page has no %q", part)
 		}

@@ -50,15 +50,18 @@ type Key struct {
 	parts []Part
 }
 
-// Declare checks the parts of a key, and panics if they don't fit. Their fields lie below a path of the documents that ends in a dot, or "".
+// Declare checks the parts of a key, and panics if they don't fit. Their fields lie below a path of the documents that
+// ends in a dot, or "".
 func Declare(docs *core.Docs, place core.Place, parts []Part, below string) *Key {
 	c := &Key{docs, append([]Part(nil), parts...)}
 	if len(c.parts) < 2 {
-		place.Fail(fmt.Sprintf("a composite key of %d parts", len(c.parts)), "give two parts or more; a key of one value needs no composite")
+		place.Fail(fmt.Sprintf("a composite key of %d parts", len(c.parts)),
+			"give two parts or more; a key of one value needs no composite")
 	}
 	for i, p := range c.parts {
 		if p.Kind < Text || p.Kind > ID {
-			place.Fail(fmt.Sprintf("part %d (%q) has no kind", i, p.Path), "make parts with keys.Text, keys.Int, keys.Time or keys.ID")
+			place.Fail(fmt.Sprintf("part %d (%q) has no kind", i, p.Path),
+				"make parts with keys.Text, keys.Int, keys.Time or keys.ID")
 		}
 		for _, earlier := range c.parts[:i] {
 			if earlier.Path == p.Path {
@@ -74,9 +77,11 @@ func Declare(docs *core.Docs, place core.Place, parts []Part, below string) *Key
 		f := c.MustField(below + p.Path)
 		switch {
 		case f.Arrays > 0:
-			place.Fail(fmt.Sprintf("part %q is in an array", p.Path), "name a field that isn't in an array: a key has one value for each part")
+			place.Fail(fmt.Sprintf("part %q is in an array", p.Path),
+				"name a field that isn't in an array: a key has one value for each part")
 		case !f.Open && !p.Kind.holds(f.Type):
-			place.Fail(fmt.Sprintf("part %q is of type %s, not %s", p.Path, f.Type, p.Kind), "make the part with the function for its type")
+			place.Fail(fmt.Sprintf("part %q is of type %s, not %s", p.Path, f.Type, p.Kind),
+				"make the part with the function for its type")
 		}
 	}
 	docs.ShareKeyed()
@@ -154,7 +159,8 @@ func (c *Key) check(i int, v bson.RawValue) error {
 	return err
 }
 
-// DeclareDocument checks a document's fields against those of K. Of a K that marshals itself they are those that its zero value has.
+// DeclareDocument checks a document's fields against those of K. Of a K that marshals itself they are those that its
+// zero value has.
 func (c *Key) DeclareDocument(place core.Place, k core.Shape, zero any) {
 	var want, got []string
 	for _, p := range c.parts {
@@ -166,7 +172,8 @@ func (c *Key) DeclareDocument(place core.Place, k core.Shape, zero any) {
 	fields, rest := k.Fields()
 	switch {
 	case k.Type.Kind() == reflect.Map, rest != nil:
-		place.Fail(fmt.Sprintf("the _id's type %s is or contains a map, whose fields have no order", k.Type), "use a struct, or bson.D")
+		place.Fail(fmt.Sprintf("the _id's type %s is or contains a map, whose fields have no order", k.Type),
+			"use a struct, or bson.D")
 	case k.Kind == core.DocumentShape:
 		for _, f := range fields {
 			if f.Optional {
@@ -190,7 +197,8 @@ func (c *Key) DeclareDocument(place core.Place, k core.Shape, zero any) {
 		}
 	}
 	if !slices.Equal(got, want) {
-		place.Fail(fmt.Sprintf("the _id's type %s has the fields %q, but the parts are %q", k.Type, got, want), "name all fields of the type as parts, in the same order")
+		place.Fail(fmt.Sprintf("the _id's type %s has the fields %q, but the parts are %q", k.Type, got, want),
+			"name all fields of the type as parts, in the same order")
 	}
 }
 

@@ -12,7 +12,10 @@ import (
 
 // Rekey is the job that brings documents under their own keys.
 func (c *Key) Rekey() model.Job {
-	j := model.Job{Name: "composite key of " + c.Name(), Stages: []model.Stage{{Collection: c.Name(), Keyed: []string{c.Name()}, Plan: c.rekeyed}}}
+	j := model.Job{
+		Name:   "composite key of " + c.Name(),
+		Stages: []model.Stage{{Collection: c.Name(), Keyed: []string{c.Name()}, Plan: c.rekeyed}},
+	}
 	for _, p := range c.parts {
 		if p.Only {
 			j.Err = c.Refuse(p.Path, nil, "is stored only in the key, so no field tells which key a document should have")

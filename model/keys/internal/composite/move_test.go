@@ -11,11 +11,13 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// A field of the type that somebody sets, changes or wraps between the reading and the move makes it stale, and isn't lost. One that
-// is empty in another way is none.
+// A field of the type that somebody sets, changes or wraps between the reading and the move makes it stale, and isn't
+// lost. One that is empty in another way is none.
 func TestCompositeMoveGuards(t *testing.T) {
 	const key = "CA :San :a1"
-	stored := bson.D{{Key: "_id", Value: key}, {Key: "state", Value: "CA"}, {Key: "city", Value: "San"}, {Key: "user", Value: int64(1)}}
+	stored := bson.D{
+		{Key: "_id", Value: key}, {Key: "state", Value: "CA"}, {Key: "city", Value: "San"}, {Key: "user", Value: int64(1)},
+	}
 	named := append(stored[:4:4], bson.E{Key: "name", Value: "Ann"})
 	open := keys.NewComposite(model.NewCollection[bson.M, string]("residents"), keys.Text("state"), keys.Text("city"))
 	openStored := bson.D{{Key: "_id", Value: "CA :San"}, {Key: "state", Value: "CA"}, {Key: "city", Value: "San"}}
@@ -43,7 +45,8 @@ func TestCompositeMoveGuards(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				move, replace = open.Move(&was, bson.M{"state": "NV", "city": "Reno"}), open.Move(&was, bson.M{"state": "CA", "city": "San", "x": 1})
+				move, replace = open.Move(&was, bson.M{"state": "NV", "city": "Reno"}),
+					open.Move(&was, bson.M{"state": "CA", "city": "San", "x": 1})
 			} else {
 				was, err := byPlace.Prefix("CA", "San", 1).One(t.Context(), db)
 				if err != nil {

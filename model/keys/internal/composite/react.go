@@ -11,13 +11,16 @@ import (
 
 // Reactions returns how a store makes the _id of a new document, and refuses to change a part of a stored one.
 func (c *Key) Reactions() []model.Reaction {
-	r := model.Reaction{Collection: c.Name(), On: model.OnUpdate, Amend: c.refuseMove, ID: func(doc bson.Raw) (bson.RawValue, error) {
-		key, err := c.ofDocument(doc)
-		if err != nil {
-			return bson.RawValue{}, err
-		}
-		return core.RawValue(key)
-	}}
+	r := model.Reaction{
+		Collection: c.Name(), On: model.OnUpdate, Amend: c.refuseMove,
+		ID: func(doc bson.Raw) (bson.RawValue, error) {
+			key, err := c.ofDocument(doc)
+			if err != nil {
+				return bson.RawValue{}, err
+			}
+			return core.RawValue(key)
+		},
+	}
 	for _, p := range c.parts {
 		if !p.Only {
 			r.Paths = append(r.Paths, p.Path)

@@ -168,7 +168,10 @@ func (c *Key) Counts(prefix []any) (mongo.Pipeline, error) {
 	if k := c.parts[next].Kind; k == Time || k == ID {
 		from += fixedLength
 	}
-	group := bson.D{{Key: "$substrBytes", Value: bson.A{"$_id", 0, bson.D{{Key: "$indexOfBytes", Value: bson.A{"$_id", c.end(next), from}}}}}}
+	group := bson.D{{
+		Key:   "$substrBytes",
+		Value: bson.A{"$_id", 0, bson.D{{Key: "$indexOfBytes", Value: bson.A{"$_id", c.end(next), from}}}},
+	}}
 	return mongo.Pipeline{
 		{{Key: "$match", Value: match}},
 		{{Key: "$group", Value: bson.D{{Key: "_id", Value: group}, {Key: "n", Value: bson.D{{Key: "$sum", Value: 1}}}}}},

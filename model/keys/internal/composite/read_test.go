@@ -17,7 +17,10 @@ import (
 
 // compositeWorld is random documents, in the order of their keys.
 func compositeWorld(r *rand.Rand, n int) []resident {
-	texts := []string{"", "CA", "CAX", "CA ", "CA:", "San", "San Francisco", "San 5", "San\t", "é", "\U0010ffff", "\U0010ffff\U0010ffff", "a \x00", "San ", "\uD7FF", "\uD7FFx"}
+	texts := []string{
+		"", "CA", "CAX", "CA ", "CA:", "San", "San Francisco", "San 5", "San\t", "é", "\U0010ffff", "\U0010ffff\U0010ffff",
+		"a \x00", "San ", "\uD7FF", "\uD7FFx",
+	}
 	seen := map[resident]bool{}
 	var out []resident
 	for range n {
@@ -47,7 +50,8 @@ func TestCompositeQueries(t *testing.T) {
 			world[i].ID, _ = byPlace.Key(&world[i])
 			doc := world[i]
 			id, _ := placeDoc.ID(doc.State, doc.City, doc.User)
-			if _, err := byDocs.Insert(bson.D{{Key: "_id", Value: id}, {Key: "was", Value: doc.ID}}).Run(t.Context(), db); err != nil {
+			if _, err := byDocs.Insert(bson.D{{Key: "_id", Value: id}, {Key: "was", Value: doc.ID}}).
+				Run(t.Context(), db); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -68,17 +72,35 @@ func TestCompositeQueries(t *testing.T) {
 			}{
 				{byPlace.Prefix(), placeDoc.Prefix(), func(z resident) bool { return true }},
 				{byPlace.Prefix(x.State), placeDoc.Prefix(x.State), func(z resident) bool { return z.State == x.State }},
-				{byPlace.Prefix(x.State, x.City), placeDoc.Prefix(x.State, x.City), func(z resident) bool { return z.State == x.State && z.City == x.City }},
-				{byPlace.Prefix(x.State, x.City, x.User), placeDoc.Prefix(x.State, x.City, x.User), func(z resident) bool { return z == x }},
+				{
+					find: byPlace.Prefix(x.State, x.City), docs: placeDoc.Prefix(x.State, x.City),
+					match: func(z resident) bool { return z.State == x.State && z.City == x.City },
+				},
+				{
+					find: byPlace.Prefix(x.State, x.City, x.User), docs: placeDoc.Prefix(x.State, x.City, x.User),
+					match: func(z resident) bool { return z == x },
+				},
 				{byPlace.Range(nil, from, nil), placeDoc.Range(nil, from, nil), func(z resident) bool { return z.State >= from }},
-				{byPlace.Range([]any{x.State}, from, to), placeDoc.Range([]any{x.State}, from, to), func(z resident) bool { return z.State == x.State && z.City >= from && z.City < to }},
-				{byPlace.Range([]any{x.State}, nil, to), placeDoc.Range([]any{x.State}, nil, to), func(z resident) bool { return z.State == x.State && z.City < to }},
+				{
+					find: byPlace.Range([]any{x.State}, from, to), docs: placeDoc.Range([]any{x.State}, from, to),
+					match: func(z resident) bool { return z.State == x.State && z.City >= from && z.City < to },
+				},
+				{
+					find: byPlace.Range([]any{x.State}, nil, to), docs: placeDoc.Range([]any{x.State}, nil, to),
+					match: func(z resident) bool { return z.State == x.State && z.City < to },
+				},
 				{byPlace.Range([]any{x.State, x.City}, low, high), placeDoc.Range([]any{x.State, x.City}, low, high),
 					func(z resident) bool { return z.State == x.State && z.City == x.City && z.User >= low && z.User < high }},
 				{byPlace.Range([]any{x.State, x.City}, low, nil), placeDoc.Range([]any{x.State, x.City}, low, nil),
 					func(z resident) bool { return z.State == x.State && z.City == x.City && z.User >= low }},
-				{byPlace.StartingWith([]any{x.State}, cut), new(model.Find[bson.D]), func(z resident) bool { return z.State == x.State && strings.HasPrefix(z.City, cut) }},
-				{byPlace.StartingWith(nil, cut), new(model.Find[bson.D]), func(z resident) bool { return strings.HasPrefix(z.State, cut) }},
+				{
+					find: byPlace.StartingWith([]any{x.State}, cut), docs: new(model.Find[bson.D]),
+					match: func(z resident) bool { return z.State == x.State && strings.HasPrefix(z.City, cut) },
+				},
+				{
+					find: byPlace.StartingWith(nil, cut), docs: new(model.Find[bson.D]),
+					match: func(z resident) bool { return strings.HasPrefix(z.State, cut) },
+				},
 			} {
 				var want []resident
 				for _, z := range world {
@@ -196,7 +218,10 @@ func TestCompositeCounts(t *testing.T) {
 		x := keys.NewComposite(loose, keys.Time("at"), keys.ID("id"), keys.Int("n"), keys.Int("m"))
 		store := model.NewStore(model.New("loose", x), loose)
 		for i := range 12 {
-			if _, _, err := store.Insert(bson.D{{Key: "at", Value: bson.DateTime(0)}, {Key: "id", Value: bson.ObjectID{1}}, {Key: "n", Value: i / 5}, {Key: "m", Value: i}}).Run(t.Context(), db); err != nil {
+			if _, _, err := store.Insert(bson.D{
+				{Key: "at", Value: bson.DateTime(0)}, {Key: "id", Value: bson.ObjectID{1}}, {Key: "n", Value: i / 5},
+				{Key: "m", Value: i},
+			}).Run(t.Context(), db); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -206,7 +231,10 @@ func TestCompositeCounts(t *testing.T) {
 		}{
 			{nil, "[{1970-01-01T00:00:00.000Z 12}]"},
 			{[]any{bson.DateTime(0)}, "[{1970-01-01T00:00:00.000Z:010000000000000000000000 12}]"},
-			{[]any{bson.DateTime(0), bson.ObjectID{1}}, "[{1970-01-01T00:00:00.000Z:010000000000000000000000:a0 5} {1970-01-01T00:00:00.000Z:010000000000000000000000:a1 5} {1970-01-01T00:00:00.000Z:010000000000000000000000:a2 2}]"},
+			{
+				prefix: []any{bson.DateTime(0), bson.ObjectID{1}},
+				text:   "[{1970-01-01T00:00:00.000Z:010000000000000000000000:a0 5} {1970-01-01T00:00:00.000Z:010000000000000000000000:a1 5} {1970-01-01T00:00:00.000Z:010000000000000000000000:a2 2}]",
+			},
 		} {
 			if got, err := x.Counts(want.prefix...).All(t.Context(), db); err != nil || fmt.Sprint(got) != want.text {
 				t.Errorf("%v: %v, %v", want.prefix, got, err)
@@ -217,7 +245,9 @@ func TestCompositeCounts(t *testing.T) {
 
 // Bounds of StartingWith hold what begins so, and nothing else: computed, for every pair of the texts.
 func TestCompositeStartingWith(t *testing.T) {
-	texts := slices.Concat(compositeTexts, []string{"San!", "a \x1f", "a <<", "\uD7FFx", "\U0010ffff", "\U0010ffff\U0010ffffx", "a\U0010ffffx"})
+	texts := slices.Concat(compositeTexts, []string{
+		"San!", "a \x1f", "a <<", "\uD7FFx", "\U0010ffff", "\U0010ffff\U0010ffffx", "a\U0010ffffx",
+	})
 	for _, prefix := range [][]any{nil, {"CA"}} {
 		for _, p := range texts {
 			f := byPlace.StartingWith(prefix, p)

@@ -12,17 +12,26 @@ import (
 )
 
 var compositeMalformed = []string{
-	"", "CA", "CA :", "CA :b42", "CA :b42:", "CA :b4:2014-03-28T08:00:00.000Z:507f00000000000000000001:x", "CA :a42:2014-03-28T08:00:00.000Z:507f00000000000000000001:x",
-	"CA:b42:2014-03-28T08:00:00.000Z:507f00000000000000000001:x", "CA :b02:2014-03-28T08:00:00.000Z:507f00000000000000000001:x",
-	"CA :S9:2014-03-28T08:00:00.000Z:507f00000000000000000001:x", "CA :s9223372036854775808:2014-03-28T08:00:00.000Z:507f00000000000000000001:x",
-	"CA :A0776627963145224190:2014-03-28T08:00:00.000Z:507f00000000000000000001:x", "CA :t:2014", "CA :b4x:2014", "CA :b42 2014-03-28T08:00:00.000Z",
-	"CA :b42:2014-02-30T08:00:00.000Z:507f00000000000000000001:x", "CA :b42:2014-03-28T08:00:00,000Z:507f00000000000000000001:x",
-	"CA :b42:2014-03-28T08:00:00.000Z:507F00000000000000000001:x", "CA :b42:2014-03-28T08:00:00.000Z:000000000000000000000000:x",
-	"CA :b42:2014-03-28T08:00:00.000Z:507f0000000000000000000:x", "CA :b42:2014-03-28T08:00:00.000Z:507f00000000000000000001x",
-	"CA :b42:2014-03-28T08:00:00.000Z:507f00000000000000000001:x :", "CA :b42:2014-03-28T08:00:00.000Z:507f00000000000000000001:a 5",
-	"a  :b42:2014-03-28T08:00:00.000Z:507f00000000000000000001:x", "a <b :b42:2014-03-28T08:00:00.000Z:507f00000000000000000001:x",
-	"a ;` :b42:2014-03-28T08:00:00.000Z:507f00000000000000000001:x", "a ; :b42:2014", "a ;", "a\t :b42:2014", "\xff :b42:2014", "a \xff :b42:2014",
-	"CA :b42:2014-03-28T08:00:00.000Z:507f00000000000000000001:\xff", "CA :b42:2014-03-28T08:00:00.000Z:507f00000000000000000001:a\x00",
+	"", "CA", "CA :", "CA :b42", "CA :b42:", "CA :b4:2014-03-28T08:00:00.000Z:507f00000000000000000001:x",
+	"CA :a42:2014-03-28T08:00:00.000Z:507f00000000000000000001:x",
+	"CA:b42:2014-03-28T08:00:00.000Z:507f00000000000000000001:x",
+	"CA :b02:2014-03-28T08:00:00.000Z:507f00000000000000000001:x",
+	"CA :S9:2014-03-28T08:00:00.000Z:507f00000000000000000001:x",
+	"CA :s9223372036854775808:2014-03-28T08:00:00.000Z:507f00000000000000000001:x",
+	"CA :A0776627963145224190:2014-03-28T08:00:00.000Z:507f00000000000000000001:x", "CA :t:2014", "CA :b4x:2014",
+	"CA :b42 2014-03-28T08:00:00.000Z", "CA :b42:2014-02-30T08:00:00.000Z:507f00000000000000000001:x",
+	"CA :b42:2014-03-28T08:00:00,000Z:507f00000000000000000001:x",
+	"CA :b42:2014-03-28T08:00:00.000Z:507F00000000000000000001:x",
+	"CA :b42:2014-03-28T08:00:00.000Z:000000000000000000000000:x",
+	"CA :b42:2014-03-28T08:00:00.000Z:507f0000000000000000000:x",
+	"CA :b42:2014-03-28T08:00:00.000Z:507f00000000000000000001x",
+	"CA :b42:2014-03-28T08:00:00.000Z:507f00000000000000000001:x :",
+	"CA :b42:2014-03-28T08:00:00.000Z:507f00000000000000000001:a 5",
+	"a  :b42:2014-03-28T08:00:00.000Z:507f00000000000000000001:x",
+	"a <b :b42:2014-03-28T08:00:00.000Z:507f00000000000000000001:x",
+	"a ;` :b42:2014-03-28T08:00:00.000Z:507f00000000000000000001:x", "a ; :b42:2014", "a ;", "a\t :b42:2014",
+	"\xff :b42:2014", "a \xff :b42:2014", "CA :b42:2014-03-28T08:00:00.000Z:507f00000000000000000001:\xff",
+	"CA :b42:2014-03-28T08:00:00.000Z:507f00000000000000000001:a\x00",
 }
 
 func TestCompositeMalformed(t *testing.T) {
@@ -36,8 +45,9 @@ func TestCompositeMalformed(t *testing.T) {
 	var city string
 	var small int8
 	for _, err := range []error{
-		byPlace.Scan("CA :San", &city, &city, &city), byPlace.Scan("CA :San :b42", &city, &city, &small, &city), byPlace.Scan("CA :San :c999", &city, &city, &small),
-		byPlace.Scan("CA :San :b42", &city, city), byPlace.Scan("CA :San :b42", nil),
+		byPlace.Scan("CA :San", &city, &city, &city), byPlace.Scan("CA :San :b42", &city, &city, &small, &city),
+		byPlace.Scan("CA :San :c999", &city, &city, &small), byPlace.Scan("CA :San :b42", &city, city),
+		byPlace.Scan("CA :San :b42", nil),
 	} {
 		var bad *model.ValueError
 		if !errors.As(err, &bad) {
@@ -69,8 +79,9 @@ func TestCompositeRefuses(t *testing.T) {
 	_, wrong := byPlace.Key(&other)
 	_, partial := placeDoc.ID("CA")
 	for reason, err := range map[string]error{
-		"text": badText, "time": badTime, "year": badYear, "ObjectID": badID, "few": few, "many": many, "float": float, "null": null, "big": big, "unknown": unknown,
-		"nil": nothing, "missing": missing, "array": array, "another _id": wrong, "few for a document": partial,
+		"text": badText, "time": badTime, "year": badYear, "ObjectID": badID, "few": few, "many": many, "float": float,
+		"null": null, "big": big, "unknown": unknown, "nil": nothing, "missing": missing, "array": array,
+		"another _id": wrong, "few for a document": partial,
 		"insert":                placeStore.Insert(other).Err,
 		"insert many":           placeStore.InsertMany(ann, other).Err,
 		"move from nothing":     byPlace.Move(nil, ann).Err(),

@@ -31,8 +31,8 @@ func stamping(db *mongo.Database) model.DB {
 	return model.Scope{Set: bson.D{{Key: "at", Value: townAt.Add(1)}}}.On(db)
 }
 
-// Under a scope that sets a field in each write, a document that changed meanwhile is left alone, and the copy under the new key is
-// taken back, although the scope changed it.
+// Under a scope that sets a field in each write, a document that changed meanwhile is left alone, and the copy under
+// the new key is taken back, although the scope changed it.
 func TestCompositeStampedCopy(t *testing.T) {
 	san := town{State: "CA", City: "San", Name: "San", At: 1}
 	san.ID, _ = towns.Key(&san)

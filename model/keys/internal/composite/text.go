@@ -13,14 +13,17 @@ import (
 
 // How parts are written, so that keys stand bytewise as their values do:
 //
-//   - What ends a text must sort below whatever else can follow in a longer one, and must be found. A text ends with " :".
-//     Within it a space stays a space before what sorts above "<", which is all letters; before anything else, and at the end,
-//     it is " <". A control character is " ;" and the letter that stands for it (a tab is " ;I"), so that a key can be printed.
-//     So after a space come, in this order: the end, control characters, a space before something low, a space before
-//     something high.
-//   - An integer is a letter that says how many digits there are, and the digits: a7, b42, c100. Below zero the letters are
-//     capital, fewer for more digits, and each digit is what it lacks to 9: -1 is S8, -42 is R57.
-//   - A time is 2014-03-28T09:00:00.000Z, an ObjectID its 24 hexadecimal digits: as long for each value.
+//   - What ends a text must sort below whatever else can follow in a longer one, and must be found. A text ends with "
+//
+// :".
+//
+//	  Within it a space stays a space before what sorts above "<", which is all letters; before anything else, and at the end,
+//	  it is " <". A control character is " ;" and the letter that stands for it (a tab is " ;I"), so that a key can be printed.
+//	  So after a space come, in this order: the end, control characters, a space before something low, a space before
+//	  something high.
+//	- An integer is a letter that says how many digits there are, and the digits: a7, b42, c100. Below zero the letters are
+//	  capital, fewer for more digits, and each digit is what it lacks to 9: -1 is S8, -42 is R57.
+//	- A time is 2014-03-28T09:00:00.000Z, an ObjectID its 24 hexadecimal digits: as long for each value.
 //
 // Integers, times and ObjectIDs end by themselves; the ":" behind them is for the reader.
 const (
@@ -124,7 +127,8 @@ func appendInt(dst []byte, n int64) []byte {
 func (c *Key) split(key string, n int) ([]bson.RawValue, error) {
 	out := make([]bson.RawValue, 0, n)
 	malformed := func(i, at int, reason string) error {
-		return c.Refuse("_id", strings.ToValidUTF8(key, "\uFFFD"), fmt.Sprintf("isn't a key: at byte %d, its %s %s", at, c.parts[i].Path, reason))
+		return c.Refuse("_id", strings.ToValidUTF8(key, "\uFFFD"),
+			fmt.Sprintf("isn't a key: at byte %d, its %s %s", at, c.parts[i].Path, reason))
 	}
 	at := 0
 	for i := range n {

@@ -38,8 +38,9 @@ var (
 	residents = model.NewCollection[resident, string]("residents")
 	byPlace   = keys.NewComposite(residents, keys.Text("state"), keys.Text("city"), keys.Int("user"))
 
-	loose    = model.NewCollection[bson.D, string]("loose")
-	ofAll    = keys.NewComposite(loose, keys.Text("text"), keys.Int("n"), keys.Time("at"), keys.ID("id"), keys.Text("last"))
+	loose = model.NewCollection[bson.D, string]("loose")
+	ofAll = keys.NewComposite(loose, keys.Text("text"), keys.Int("n"), keys.Time("at"),
+		keys.ID("id"), keys.Text("last"))
 	byDocs   = model.NewCollection[bson.D, bson.D]("documents")
 	placeDoc = keys.NewDocumentKey(byDocs, keys.Text("state"), keys.Text("city"), keys.Int("user"))
 )
@@ -69,11 +70,15 @@ const (
 
 var (
 	compositeTexts = []string{
-		"", " ", "  ", "a", "a ", "a  ", "a b", "a  b", "a !", "a 5", "a :", "a ;", "a <", "a =", "a <b", "a ;I", "a :b", ":", " :", ";", "<",
-		"\x00", "a\x00", "a\x00b", "a \x00", "a \x00 b", "\t", "a\t", "a\tb", "a\x1f", "a\x1f ", "a!", "a\x7f", "é", "a é", "e\u0301", "\U0001f9e9", "a\U0010ffff",
-		"CA", "CAX", "CA ", "CA:", "San", "San Francisco", "San 5", "San-", "Saint", "$where", "^.*", "|", "{", "\uFFFD", "\uD7FF", "\uE000",
+		"", " ", "  ", "a", "a ", "a  ", "a b", "a  b", "a !", "a 5", "a :", "a ;", "a <", "a =", "a <b", "a ;I",
+		"a :b", ":", " :", ";", "<", "\x00", "a\x00", "a\x00b", "a \x00", "a \x00 b", "\t", "a\t", "a\tb", "a\x1f", "a\x1f ",
+		"a!", "a\x7f", "é", "a é", "e\u0301", "\U0001f9e9", "a\U0010ffff", "CA", "CAX", "CA ", "CA:", "San",
+		"San Francisco", "San 5", "San-", "Saint", "$where", "^.*", "|", "{", "\uFFFD", "\uD7FF", "\uE000",
 	}
-	compositeInts  = []int64{math.MinInt64, math.MinInt64 + 1, -1e18, -100, -99, -10, -9, -1, 0, 1, 9, 10, 42, 99, 100, 1e18, math.MaxInt64 - 1, math.MaxInt64}
+	compositeInts = []int64{
+		math.MinInt64, math.MinInt64 + 1, -1e18, -100, -99, -10, -9, -1, 0, 1, 9, 10, 42, 99, 100, 1e18, math.MaxInt64 - 1,
+		math.MaxInt64,
+	}
 	compositeTimes = []int64{firstMilli, firstMilli + 1, -1, 0, 1, 1395997200000, lastMilli}
 )
 
@@ -82,7 +87,8 @@ func TestCompositeOrder(t *testing.T) {
 	id := bson.ObjectID{11: 1}
 	var all []compositeTuple
 	for _, s := range compositeTexts {
-		all = append(all, compositeTuple{text: s, id: id}, compositeTuple{id: id, last: s}, compositeTuple{text: s, id: id, last: "z"}, compositeTuple{text: s, n: -5, id: id})
+		all = append(all, compositeTuple{text: s, id: id}, compositeTuple{id: id, last: s},
+			compositeTuple{text: s, id: id, last: "z"}, compositeTuple{text: s, n: -5, id: id})
 	}
 	for _, n := range compositeInts {
 		all = append(all, compositeTuple{n: n, id: id}, compositeTuple{text: "a ", n: n, id: id})
@@ -141,8 +147,14 @@ func TestCompositeKeys(t *testing.T) {
 	}{
 		{"CA :b42:2014-03-28T08:00:00.123Z:507f00000000000000000001:San Francisco", []any{"CA", 42, at, id, "San Francisco"}},
 		{" :a0:0000-01-01T00:00:00.000Z:507f00000000000000000001:", []any{"", int32(0), bson.DateTime(firstMilli), id, ""}},
-		{"Route <66 :S8:9999-12-31T23:59:59.999Z:507f00000000000000000001: <", []any{"Route 66", -1, bson.DateTime(lastMilli), id, " "}},
-		{"a ;Ib ;@ :A0776627963145224191:1970-01-01T00:00:00.000Z:507f00000000000000000001:x: <:", []any{"a\tb\x00", math.MinInt64, bson.DateTime(0), id, "x: :"}},
+		{
+			want:   "Route <66 :S8:9999-12-31T23:59:59.999Z:507f00000000000000000001: <",
+			values: []any{"Route 66", -1, bson.DateTime(lastMilli), id, " "},
+		},
+		{
+			want:   "a ;Ib ;@ :A0776627963145224191:1970-01-01T00:00:00.000Z:507f00000000000000000001:x: <:",
+			values: []any{"a\tb\x00", math.MinInt64, bson.DateTime(0), id, "x: :"},
+		},
 	} {
 		if key, err := ofAll.KeyOf(test.values...); key != test.want || err != nil {
 			t.Errorf("%v: %q, %v; want %q", test.values, key, err, test.want)
@@ -166,8 +178,13 @@ func FuzzCompositeOrder(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, s1, s2 string, n1, n2, at1, at2 int64, id []byte, last1, last2 string) {
 		clamp := func(at int64) int64 { return max(firstMilli, min(lastMilli, at)) }
-		x := compositeTuple{text: strings.ToValidUTF8(s1, "?"), n: n1, at: clamp(at1), id: bson.ObjectID{11: 1}, last: strings.ToValidUTF8(last1, "?")}
-		y := compositeTuple{text: strings.ToValidUTF8(s2, "?"), n: n2, at: clamp(at2), id: x.id, last: strings.ToValidUTF8(last2, "?")}
+		x := compositeTuple{
+			text: strings.ToValidUTF8(s1, "?"), n: n1, at: clamp(at1), id: bson.ObjectID{11: 1},
+			last: strings.ToValidUTF8(last1, "?"),
+		}
+		y := compositeTuple{
+			text: strings.ToValidUTF8(s2, "?"), n: n2, at: clamp(at2), id: x.id, last: strings.ToValidUTF8(last2, "?"),
+		}
 		copy(y.id[:], id)
 		if y.id.IsZero() {
 			y.id = x.id
@@ -230,7 +247,9 @@ func TestCompositeKeyOnly(t *testing.T) {
 	if got, err := x.Key(&ann); got != key || err != nil {
 		t.Errorf("%q, %v", got, err)
 	}
-	for _, doc := range []resident{{State: "CA", User: 7}, {ID: key, State: "NV", User: 7}, {ID: "CA :a7", State: "CA", User: 7}} {
+	for _, doc := range []resident{
+		{State: "CA", User: 7}, {ID: key, State: "NV", User: 7}, {ID: "CA :a7", State: "CA", User: 7},
+	} {
 		var bad *model.ValueError
 		if _, err := x.Key(&doc); !errors.As(err, &bad) {
 			t.Errorf("%v: %v", doc, err)

@@ -19,8 +19,8 @@ func (c *Key) raws() *model.Collection[bson.Raw, string] {
 	return raws
 }
 
-// ofDocument is a document's key: by its fields, and for parts that are in the key alone by the _id that it has. An _id that is
-// another key than the fields' is refused.
+// ofDocument is a document's key: by its fields, and for parts that are in the key alone by the _id that it has. An _id
+// that is another key than the fields' is refused.
 func (c *Key) ofDocument(doc bson.Raw) (string, error) {
 	id, hasID := doc.Lookup("_id").StringValueOK()
 	hasID = hasID && id != ""
@@ -34,7 +34,8 @@ func (c *Key) ofDocument(doc bson.Raw) (string, error) {
 			vs[i] = v
 			continue
 		case !hasID:
-			return "", c.Refuse("_id", nil, fmt.Sprintf("is missing, and %s is stored only in the key: set it with KeyOf", p.Path))
+			return "", c.Refuse("_id", nil,
+				fmt.Sprintf("is missing, and %s is stored only in the key: set it with KeyOf", p.Path))
 		case own == nil:
 			var err error
 			if own, err = c.split(id, len(c.parts)); err != nil {
@@ -95,7 +96,8 @@ func (c *Key) Move(was, now any) model.Plan {
 	return p
 }
 
-// shapeOf is how a document's type is stored: that of the collection's documents, or for an interface that of its value.
+// shapeOf is how a document's type is stored: that of the collection's documents, or for an interface that of its
+// value.
 func (c *Key) shapeOf(doc any) core.Shape {
 	if t := c.Shape().Type; (t == nil || t.Kind() == reflect.Interface) && doc != nil {
 		return c.Shape().As(reflect.TypeOf(doc))
@@ -103,8 +105,8 @@ func (c *Key) shapeOf(doc any) core.Shape {
 	return c.Shape()
 }
 
-// moved deletes a document as it was read, after its copy was stored under another key. If others changed it meanwhile, the copy is deleted
-// instead, if it is as it was stored: the document would have two keys, one with old data.
+// moved deletes a document as it was read, after its copy was stored under another key. If others changed it meanwhile,
+// the copy is deleted instead, if it is as it was stored: the document would have two keys, one with old data.
 func (c *Key) moved(asItWas bson.D, id any, copied bson.D) model.Write {
 	w, back := c.takeOut(asItWas), c.takeOut(copied)
 	back.Expect = model.Any
@@ -115,6 +117,7 @@ func (c *Key) moved(asItWas bson.D, id any, copied bson.D) model.Write {
 // takeOut deletes a document as it was read. A second time it finds none, and changes nothing.
 func (c *Key) takeOut(asItWas bson.D) model.Write {
 	return model.Write{
-		Collection: c.Name(), Model: &mongo.DeleteOneModel{Filter: asItWas}, Expect: model.One, Once: true, Final: true, Index: model.IDIndex, Keyed: true,
+		Collection: c.Name(), Model: &mongo.DeleteOneModel{Filter: asItWas}, Expect: model.One, Once: true, Final: true,
+		Index: model.IDIndex, Keyed: true,
 	}
 }

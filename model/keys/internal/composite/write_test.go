@@ -85,14 +85,16 @@ func TestCompositeMove(t *testing.T) {
 		if got := compositeAll(t, db); got != there {
 			t.Errorf("cut and run again: %s", got)
 		}
-		if err := compositeRun(t.Context(), db, partial(byPlace.Move(&ann, moved))); !errors.Is(err, model.ErrNotFound) || compositeAll(t, db) != there {
+		if err := compositeRun(t.Context(), db, partial(byPlace.Move(&ann, moved))); !errors.Is(err, model.ErrNotFound) ||
+			compositeAll(t, db) != there {
 			t.Errorf("run once more: %v, %s", err, compositeAll(t, db))
 		}
 	})
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		mongotest.NeedTransactions(t, db)
 		seed(t, db)
-		if _, err := byPlace.Move(&renamed, moved).RunTx(t.Context(), db); !errors.Is(err, model.ErrStale) || compositeAll(t, db) != first {
+		if _, err := byPlace.Move(&renamed, moved).RunTx(t.Context(), db); !errors.Is(err, model.ErrStale) ||
+			compositeAll(t, db) != first {
 			t.Errorf("a stale move: %v, %s", err, compositeAll(t, db))
 		}
 		if _, err := byPlace.Move(&ann, moved).RunTx(t.Context(), db); err != nil || compositeAll(t, db) != there {
@@ -101,7 +103,8 @@ func TestCompositeMove(t *testing.T) {
 	})
 }
 
-// Documents that drifted, and those of a collection with other _ids, come under their keys, each whole; cut anywhere too.
+// Documents that drifted, and those of a collection with other _ids, come under their keys, each whole; cut anywhere
+// too.
 func TestCompositeRekey(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 10))
 	world := compositeWorld(r, 9)
@@ -115,7 +118,10 @@ func TestCompositeRekey(t *testing.T) {
 		z.Name = fmt.Sprint("n", i)
 		z.ID, _ = byPlace.Key(&z)
 		want = append(want, z.ID+"="+z.Name)
-		doc := bson.D{{Key: "_id", Value: z.ID}, {Key: "state", Value: z.State}, {Key: "city", Value: z.City}, {Key: "user", Value: z.User}, {Key: "name", Value: z.Name}}
+		doc := bson.D{
+			{Key: "_id", Value: z.ID}, {Key: "state", Value: z.State}, {Key: "city", Value: z.City},
+			{Key: "user", Value: z.User}, {Key: "name", Value: z.Name},
+		}
 		switch i % 4 {
 		case 0:
 			doc[0].Value = bson.ObjectID{1, 11: byte(i)}
@@ -162,7 +168,9 @@ func TestCompositeRekey(t *testing.T) {
 			t.Errorf("a key that is taken: %v", err)
 		}
 		// What gets another field between the reading and the writing is deleted under neither key.
-		old := bson.D{{Key: "_id", Value: 1}, {Key: "state", Value: "CA"}, {Key: "city", Value: "San"}, {Key: "user", Value: int64(9)}}
+		old := bson.D{
+			{Key: "_id", Value: 1}, {Key: "state", Value: "CA"}, {Key: "city", Value: "San"}, {Key: "user", Value: int64(9)},
+		}
 		compositeStore(t, db, "residents", []any{append(slices.Clone(old), bson.E{Key: "note", Value: "new"})})
 		read, err := bson.Marshal(old)
 		if err != nil {
@@ -186,7 +194,8 @@ func TestCompositeRekey(t *testing.T) {
 	})
 }
 
-// A writer that changes a document beside the job or a Move, in every order of their commands, leaves one document with its change.
+// A writer that changes a document beside the job or a Move, in every order of their commands, leaves one document with
+// its change.
 func TestCompositeRekeyInterleaved(t *testing.T) {
 	ann := resident{ID: "old", State: "CA", City: "San", User: 1, Name: "Ann"}
 	moving := ann
@@ -202,17 +211,20 @@ func TestCompositeRekeyInterleaved(t *testing.T) {
 			})
 		})
 		t.Run("move beside "+set[0].Key, func(t *testing.T) {
-			movedBeside(t, "residents", moving.ID, moving, set, model.ErrStale, func(ctx context.Context, db *mongo.Database) error {
-				_, err := away.Run(ctx, db)
-				return err
-			})
+			movedBeside(t, "residents", moving.ID, moving, set, model.ErrStale,
+				func(ctx context.Context, db *mongo.Database) error {
+					_, err := away.Run(ctx, db)
+					return err
+				})
 		})
 	}
 }
 
-// movedBeside runs what moves a document, and a writer that sets fields of the document, in every order of their commands: one document is
-// left, with the change if there was one. The move may return the error may.
-func movedBeside(t *testing.T, collection, id string, doc any, set bson.D, may error, move func(ctx context.Context, db *mongo.Database) error) {
+// movedBeside runs what moves a document, and a writer that sets fields of the document, in every order of their
+// commands: one document is left, with the change if there was one. The move may return the error may.
+func movedBeside(
+	t *testing.T, collection, id string, doc any, set bson.D, may error, move func(ctx context.Context, db *mongo.Database) error,
+) {
 	t.Helper()
 	changed := int64(0)
 	modeltest.Interleave(t, modeltest.InterleaveCase{
@@ -260,7 +272,9 @@ func TestCompositeUnique(t *testing.T) {
 		errs := make([]error, 32)
 		for i := range errs {
 			wait.Go(func() {
-				_, _, errs[i] = placeStore.Insert(resident{State: "CA", City: "San", User: 1, Name: fmt.Sprint(i)}).Run(t.Context(), db)
+				_, _, errs[i] = placeStore.Insert(resident{
+					State: "CA", City: "San", User: 1, Name: fmt.Sprint(i),
+				}).Run(t.Context(), db)
 			})
 		}
 		wait.Wait()
@@ -293,16 +307,24 @@ func TestCompositeCosts(t *testing.T) {
 			p.Options.AllowPartial = true
 			modeltest.WantCost(t, m, want, func() error { return compositeRun(t.Context(), db, p) })
 		}
-		modeltest.WantCost(t, m, model.Cost{Commands: 1, Written: 1}, func() error { return compositeInsert(t.Context(), db, ann) })
+		modeltest.WantCost(t, m, model.Cost{Commands: 1, Written: 1}, func() error {
+			return compositeInsert(t.Context(), db, ann)
+		})
 		ann.ID = "CA :San :a1"
 		modeltest.WantCost(t, m, model.Cost{Commands: 1, Written: 2}, func() error {
-			return compositeInsert(t.Context(), db, resident{State: "CA", City: "San", User: 2}, resident{State: "CA", City: "San", User: 3})
+			return compositeInsert(t.Context(), db, resident{State: "CA", City: "San", User: 2},
+				resident{State: "CA", City: "San", User: 3})
 		})
 		run(model.Cost{Commands: 1, Written: 1}, byPlace.Move(&ann, resident{State: "CA", City: "San", User: 1, Name: "Ann"}))
 		ann.Name = "Ann"
 		run(model.Cost{Commands: 2, Written: 2}, byPlace.Move(&ann, resident{State: "NV", City: "Reno", User: 1}))
-		for _, f := range []*model.Find[resident]{byPlace.Prefix("CA"), byPlace.Range([]any{"CA", "San"}, 1, nil), byPlace.StartingWith(nil, "C")} {
-			modeltest.WantCost(t, m, model.Cost{Commands: 1, Returned: 2}, func() error { _, err := f.All(t.Context(), db); return err })
+		for _, f := range []*model.Find[resident]{
+			byPlace.Prefix("CA"), byPlace.Range([]any{"CA", "San"}, 1, nil), byPlace.StartingWith(nil, "C"),
+		} {
+			modeltest.WantCost(t, m, model.Cost{Commands: 1, Returned: 2}, func() error {
+				_, err := f.All(t.Context(), db)
+				return err
+			})
 		}
 		modeltest.WantCost(t, m, model.Cost{Commands: 1, Returned: 1}, func() error {
 			_, err := byPlace.Prefix("CA", "San").After("CA :San :a1").One(t.Context(), db)
@@ -314,11 +336,15 @@ func TestCompositeCosts(t *testing.T) {
 			_, err := job.Run(t.Context(), db, model.JobOptions{})
 			return err
 		})
-		modeltest.WantCost(t, m, model.Cost{Commands: 1, Returned: 1}, func() error { _, err := byPlace.Counts("CA").All(t.Context(), db); return err })
+		modeltest.WantCost(t, m, model.Cost{Commands: 1, Returned: 1}, func() error {
+			_, err := byPlace.Counts("CA").All(t.Context(), db)
+			return err
+		})
 		compositeStore(t, db, "residents", []any{
 			resident{ID: "old", State: "CA", City: "San", User: 1}, resident{ID: "older", State: "CA", City: "San", User: 2},
 		})
-		modeltest.WantCost(t, m, model.Cost{Commands: 1 + 2 + 1 + 2, Written: 4, Returned: 2}, func() error { // an insert for the batch, a delete for each
+		// an insert for the batch, a delete for each
+		modeltest.WantCost(t, m, model.Cost{Commands: 1 + 2 + 1 + 2, Written: 4, Returned: 2}, func() error {
 			_, err := byPlace.Rekey().Run(t.Context(), db, model.JobOptions{})
 			return err
 		})
@@ -326,9 +352,15 @@ func TestCompositeCosts(t *testing.T) {
 		for _, one := range []*model.Find[resident]{
 			byPlace.Prefix("CA", "San", 1), byPlace.Prefix("CA", "San").Sorted(down).After("CA :San :a2"),
 		} {
-			modeltest.WantCost(t, m, model.Cost{Commands: 1, Returned: 1}, func() error { _, err := one.One(t.Context(), db); return err })
+			modeltest.WantCost(t, m, model.Cost{Commands: 1, Returned: 1}, func() error {
+				_, err := one.One(t.Context(), db)
+				return err
+			})
 		}
-		modeltest.WantCost(t, m, model.Cost{Commands: 1, Returned: 2}, func() error { _, err := byPlace.Prefix("CA").Sorted(down).All(t.Context(), db); return err })
+		modeltest.WantCost(t, m, model.Cost{Commands: 1, Returned: 2}, func() error {
+			_, err := byPlace.Prefix("CA").Sorted(down).All(t.Context(), db)
+			return err
+		})
 	}, mongotest.WithMonitor(m))
 }
 
@@ -342,7 +374,8 @@ func (t *tellingTB) Helper() {}
 
 func (t *tellingTB) Errorf(format string, args ...any) { t.problem = fmt.Sprintf(format, args...) }
 
-// Every query is served by the index on _id, among thousands of documents. Conditions on fields of a document as _id are not.
+// Every query is served by the index on _id, among thousands of documents. Conditions on fields of a document as _id
+// are not.
 func TestCompositeIndexed(t *testing.T) {
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		var strs, docs []any
@@ -360,19 +393,26 @@ func TestCompositeIndexed(t *testing.T) {
 			reason string
 			query  any
 		}{
-			{"all parts", byPlace.Prefix("S7", "City B", 107)}, {"Prefix", byPlace.Prefix("S7")}, {"two parts", byPlace.Prefix("S7", "City B")},
-			{"the last first", byPlace.Prefix("S7").Sorted(down)}, {"Range", byPlace.Range([]any{"S7"}, "City B", "City D")},
-			{"an open Range", byPlace.Range([]any{"S7", "City B"}, 5, nil)}, {"StartingWith", byPlace.StartingWith([]any{"S7"}, "City ")},
-			{"StartingWith of the first", byPlace.StartingWith(nil, "S7")}, {"the one after", byPlace.Prefix("S17", "City A").After(key).Limited(1)}, {"the one after of any", byPlace.Prefix().After(key).Limited(1)},
-			{"the one before", byPlace.Prefix("S17").Sorted(down).After(key).Limited(1)}, {"After", byPlace.Prefix("S17").Limited(3).After(key)},
+			{"all parts", byPlace.Prefix("S7", "City B", 107)}, {"Prefix", byPlace.Prefix("S7")},
+			{"two parts", byPlace.Prefix("S7", "City B")}, {"the last first", byPlace.Prefix("S7").Sorted(down)},
+			{"Range", byPlace.Range([]any{"S7"}, "City B", "City D")},
+			{"an open Range", byPlace.Range([]any{"S7", "City B"}, 5, nil)},
+			{"StartingWith", byPlace.StartingWith([]any{"S7"}, "City ")},
+			{"StartingWith of the first", byPlace.StartingWith(nil, "S7")},
+			{"the one after", byPlace.Prefix("S17", "City A").After(key).Limited(1)},
+			{"the one after of any", byPlace.Prefix().After(key).Limited(1)},
+			{"the one before", byPlace.Prefix("S17").Sorted(down).After(key).Limited(1)},
+			{"After", byPlace.Prefix("S17").Limited(3).After(key)},
 			{"After, descending", byPlace.Prefix("S17").Sorted(down).Limited(3).After(key)}, {"Counts", byPlace.Counts("S7")},
 			{"all parts of a document", placeDoc.Prefix("S7", "City B", int64(107))}, {"document Prefix", placeDoc.Prefix("S7")},
-			{"document Range", placeDoc.Range([]any{"S7"}, "City B", "City D")}, {"the last document first", placeDoc.Prefix("S7", "City B").Sorted(down)},
+			{"document Range", placeDoc.Range([]any{"S7"}, "City B", "City D")},
+			{"the last document first", placeDoc.Prefix("S7", "City B").Sorted(down)},
 		} {
 			t.Run(q.reason, func(t *testing.T) { modeltest.WantIndexed(t, db, q.query, model.IDIndex) })
 		}
 		told := &tellingTB{TB: t}
-		if modeltest.WantIndexed(told, db, byDocs.Find(bson.D{{Key: "_id.state", Value: "S7"}}), model.IDIndex); told.problem == "" {
+		if modeltest.WantIndexed(told, db, byDocs.Find(bson.D{{Key: "_id.state", Value: "S7"}}),
+			model.IDIndex); told.problem == "" {
 			t.Error("a condition on a field of a document is served by the index on _id: say so")
 		}
 	})
@@ -402,8 +442,16 @@ func TestDocumentKeyOrderOfFields(t *testing.T) {
 			{"a number is equal in any type", bson.D{e("_id", bson.D{e("state", "CA"), e("city", "San"), e("user", 1.0)})}, 1},
 			{"a prefix passes the other orders and types by", placeDoc.Prefix("CA", "San").Filter, 1},
 			{"a prefix finds what has another type behind it", placeDoc.Prefix("CA").Filter, 3},
-			{"a bound of another type is below all, or above", bson.D{e("_id", bson.D{e("$gte", bson.D{e("state", "")}), e("$lt", bson.D{e("state", int64(9))})})}, 0},
-			{"numbers come before strings, and names after types", bson.D{e("_id", bson.D{e("$lt", bson.D{e("state", "")})})}, 2},
+			{
+				reason: "a bound of another type is below all, or above",
+				filter: bson.D{e("_id", bson.D{e("$gte", bson.D{e("state", "")}), e("$lt", bson.D{e("state", int64(9))})})},
+				want:   0,
+			},
+			{
+				reason: "numbers come before strings, and names after types",
+				filter: bson.D{e("_id", bson.D{e("$lt", bson.D{e("state", "")})})},
+				want:   2,
+			},
 		} {
 			n, err := db.Collection("documents").CountDocuments(t.Context(), test.filter)
 			if err != nil || n != test.want {

@@ -29,7 +29,8 @@ func (s *Sequence) NewAllocator(db model.DB, block int64) *Allocator {
 		place.Fail("the database is nil", "give the database of the owners")
 	}
 	if block < 1 || block > s.Max {
-		place.Fail(fmt.Sprintf("the block has %d numbers", block), fmt.Sprintf("give 1 to %d, the greatest number of the sequence", s.Max))
+		place.Fail(fmt.Sprintf("the block has %d numbers", block),
+			fmt.Sprintf("give 1 to %d, the greatest number of the sequence", s.Max))
 	}
 	return &Allocator{seq: s, db: db, block: block, owners: map[string]*ownerBlock{}}
 }

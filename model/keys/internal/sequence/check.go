@@ -11,13 +11,15 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// Checks are the checks of the documents and their counters. parse is the shell's Parse, whose owner is of the owners' type.
+// Checks are the checks of the documents and their counters. parse is the shell's Parse, whose owner is of the owners'
+// type.
 func (s *Sequence) Checks(parse func(key string) (owner any, n int64, err error)) []model.Check {
 	behind := fmt.Sprintf("%s: counters behind", s.Name())
 	key := fmt.Sprintf("an owner, an underscore and a number of %d digits", s.digits)
 	checks := []model.Check{{
-		Name: behind, Collection: s.Name(), Rule: "each owner's counter isn't below the number of the owner's newest document",
-		Pipeline: s.behind(), Tell: found.Tells(counterBehind.tell),
+		Name: behind, Collection: s.Name(),
+		Rule: "each owner's counter isn't below the number of the owner's newest document", Pipeline: s.behind(),
+		Tell: found.Tells(counterBehind.tell),
 		Mend: found.Mends(behind, s.Name(), func(rows []counterBehind) (p model.Plan) {
 			for _, r := range rows {
 				owner, n, err := parse(r.ID)
@@ -38,7 +40,8 @@ func (s *Sequence) Checks(parse func(key string) (owner any, n int64, err error)
 	}, {
 		Name: fmt.Sprintf("%s._id: foreign keys", s.Name()), Collection: s.Name(), Rule: "each _id is " + key,
 		Pipeline: mongo.Pipeline{
-			{{Key: "$match", Value: bson.D{{Key: "_id", Value: bson.D{{Key: "$not", Value: s.pattern()}}}}}}, {{Key: "$project", Value: bson.D{{Key: "_id", Value: 1}}}},
+			{{Key: "$match", Value: bson.D{{Key: "_id", Value: bson.D{{Key: "$not", Value: s.pattern()}}}}}},
+			{{Key: "$project", Value: bson.D{{Key: "_id", Value: 1}}}},
 		},
 		Tell: func(f *model.Finding) error {
 			f.ID, f.Problem = f.Detail.Lookup("_id"), "the _id isn't "+key
@@ -57,7 +60,8 @@ type counterBehind struct {
 
 // Tell fills in the finding.
 func (r counterBehind) tell(f *model.Finding) {
-	f.ID, f.Problem = f.Detail.Lookup("id"), fmt.Sprintf("the owner's newest document has number %d, but the counter holds %s", r.Newest, show(r.Last))
+	f.ID, f.Problem = f.Detail.Lookup("id"),
+		fmt.Sprintf("the owner's newest document has number %d, but the counter holds %s", r.Newest, show(r.Last))
 }
 
 // A damagedCounter is a counter that gives no numbers.
@@ -72,11 +76,17 @@ func (r damagedCounter) tell(f *model.Finding) { f.ID, f.Problem = r.ID, "last i
 func (s *Sequence) behind() mongo.Pipeline {
 	return append(s.perOwner(bson.E{Key: "id", Value: mql.Op("$max", "$_id")}),
 		bson.D{{Key: "$lookup", Value: bson.D{
-			{Key: "from", Value: s.counters.Name()}, {Key: "localField", Value: "owner"}, {Key: "foreignField", Value: "_id"}, {Key: "as", Value: "counter"},
+			{Key: "from", Value: s.counters.Name()}, {Key: "localField", Value: "owner"}, {Key: "foreignField", Value: "_id"},
+			{Key: "as", Value: "counter"},
 		}}},
 		bson.D{{Key: "$project", Value: bson.D{
-			{Key: "id", Value: 1}, {Key: "owner", Value: 1}, {Key: "newest", Value: 1}, {Key: "last", Value: mql.Op("$arrayElemAt", "$counter.last", 0)},
+			{Key: "id", Value: 1}, {Key: "owner", Value: 1}, {Key: "newest", Value: 1},
+			{Key: "last", Value: mql.Op("$arrayElemAt", "$counter.last", 0)},
 		}}},
-		bson.D{{Key: "$match", Value: mql.Op("$expr", mql.Op("$not", bson.A{mql.Op("$and", s.isWhole("$last"), mql.Op("$gte", "$last", "$newest"))}))}},
+		bson.D{{
+			Key: "$match",
+			Value: mql.Op("$expr",
+				mql.Op("$not", bson.A{mql.Op("$and", s.isWhole("$last"), mql.Op("$gte", "$last", "$newest"))})),
+		}},
 		bson.D{{Key: "$project", Value: bson.D{{Key: "_id", Value: 0}}}})
 }

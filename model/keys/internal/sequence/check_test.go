@@ -18,7 +18,9 @@ func TestSequenceCheckAndRepair(t *testing.T) {
 	seqParallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := t.Context()
-		lasts := []any{int64(3), int64(12), int64(13), int64(100), int32(11), int32(12), "text", 12.0, int64(-1), nil, int64(1 << 40)}
+		lasts := []any{
+			int64(3), int64(12), int64(13), int64(100), int32(11), int32(12), "text", 12.0, int64(-1), nil, int64(1 << 40),
+		}
 		want := map[string]bool{}
 		for i, owner := range seqHostile {
 			seqStore(t, db, seqDaily, owner, 1, 9, 12)
@@ -41,7 +43,8 @@ func TestSequenceCheckAndRepair(t *testing.T) {
 		}
 		for _, f := range behind {
 			owner, n, err := seqDaily.Parse(f.ID.StringValue())
-			if err != nil || !want[owner] || n != 12 || f.Detail.Lookup("owner").StringValue() != owner || !strings.Contains(f.Problem, "has number 12, but the counter holds ") {
+			if err != nil || !want[owner] || n != 12 || f.Detail.Lookup("owner").StringValue() != owner ||
+				!strings.Contains(f.Problem, "has number 12, but the counter holds ") {
 				t.Errorf("%q: %v", owner, f)
 			}
 		}
@@ -97,7 +100,8 @@ func TestSequenceCheckOfIntegers(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if _, err := db.Collection("mail").InsertOne(ctx, bson.D{{Key: "_id", Value: "9999999999999999999_020"}}); err != nil {
+		if _, err := db.Collection("mail").
+			InsertOne(ctx, bson.D{{Key: "_id", Value: "9999999999999999999_020"}}); err != nil {
 			t.Fatal(err) // whose owner is no int64
 		}
 		if _, err := seqByNumber.Raise(7, 20).Run(ctx, db); err != nil {
@@ -124,8 +128,10 @@ func TestSequenceCheckOfIntegers(t *testing.T) {
 func TestSequenceMendRefuses(t *testing.T) {
 	checks := seqPlain.Checks()
 	for reason, f := range map[string]model.Finding{
-		"no key": seqFinding(checks[0], bson.D{{Key: "newest", Value: 3}}), "a key of another sequence": seqFinding(checks[0], bson.D{{Key: "id", Value: "a_3"}}),
-		"of another check": seqFinding(checks[1], bson.D{{Key: "id", Value: "a_000000000000000003"}}), "no detail": {Check: checks[0].Name},
+		"no key":                    seqFinding(checks[0], bson.D{{Key: "newest", Value: 3}}),
+		"a key of another sequence": seqFinding(checks[0], bson.D{{Key: "id", Value: "a_3"}}),
+		"of another check":          seqFinding(checks[1], bson.D{{Key: "id", Value: "a_000000000000000003"}}),
+		"no detail":                 {Check: checks[0].Name},
 	} {
 		t.Run(reason, func(t *testing.T) {
 			var bad *model.ValueError

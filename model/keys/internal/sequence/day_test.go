@@ -88,7 +88,10 @@ func TestSequenceDays(t *testing.T) {
 			t.Fatal(err)
 		}
 		// A document may have any fields.
-		own := bson.D{{Key: "$set", Value: bson.D{{Key: "keysOfDays", Value: 5}, {Key: "doc", Value: 6}, {Key: "day", Value: bson.A{}}}}}
+		own := bson.D{{
+			Key:   "$set",
+			Value: bson.D{{Key: "keysOfDays", Value: 5}, {Key: "doc", Value: 6}, {Key: "day", Value: bson.A{}}},
+		}}
 		if _, err := db.Collection("mail").UpdateByID(ctx, "a_0001", own); err != nil {
 			t.Fatal(err)
 		}
@@ -102,7 +105,8 @@ func TestSequenceDays(t *testing.T) {
 		}
 	})
 	for _, err := range []error{
-		seqPlain.Days().Pack("a", 1, time.Now()).Err, seqPlain.Days().Of("a", "2026-11-21").Err, seqPlain.Days().Unpacked("a").Err,
+		seqPlain.Days().Pack("a", 1, time.Now()).Err, seqPlain.Days().Of("a", "2026-11-21").Err,
+		seqPlain.Days().Unpacked("a").Err,
 		seqPlain.Days().Packed(keys.DayBucket{Keys: []string{"a"}}).Err,
 		local.Days().Of("a", "2026-02-30").Err, local.Days().Range("", "2026-11-21", "2026-11-21").Err,
 		local.Days().Pack("a", 1, time.Date(10000, 1, 2, 0, 0, 0, 0, time.UTC)).Err,
@@ -110,7 +114,8 @@ func TestSequenceDays(t *testing.T) {
 		seqRefused(t, "days", err)
 	}
 	for _, bad := range []string{
-		"", "2026-11-2", "2026-11-021", "2026-13-01", "2026-00-01", "2026-02-29", "2026-11-31", "+026-11-21", "2026/11/21", "2026-11-21 ", "２０２６-11-21", "-001-01-01",
+		"", "2026-11-2", "2026-11-021", "2026-13-01", "2026-00-01", "2026-02-29", "2026-11-31", "+026-11-21", "2026/11/21",
+		"2026-11-21 ", "２０２６-11-21", "-001-01-01",
 	} {
 		seqRefused(t, bad, local.Days().Of("a", bad).Err)
 	}
@@ -119,7 +124,9 @@ func TestSequenceDays(t *testing.T) {
 			t.Error(f.Err)
 		}
 	}
-	for _, bad := range []string{"", "a", "a_2026-02-30", "a_b_2026-11-21", "_2026-11-21", "%_2026-11-21", "a_000000000000000001"} {
+	for _, bad := range []string{
+		"", "a", "a_2026-02-30", "a_b_2026-11-21", "_2026-11-21", "%_2026-11-21", "a_000000000000000001",
+	} {
 		owner, d, err := local.Days().Parse(bad)
 		if seqRefused(t, bad, err); owner != "" || d != "" {
 			t.Errorf("%q gives %q and %s", bad, owner, d)

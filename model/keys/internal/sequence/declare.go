@@ -37,14 +37,18 @@ type Spec struct {
 // Declare checks a declaration, and panics if it doesn't fit. owner is of the owners' type.
 func Declare(docs, counters *core.Docs, owner any, spec Spec) *Sequence {
 	place := core.Place("NewSequence of " + docs.Name())
-	s := &Sequence{Docs: docs, counters: counters, days: spec.Days, digits: cmp.Or(spec.Digits, maxDigits), location: cmp.Or(spec.Location, time.UTC)}
+	s := &Sequence{
+		Docs: docs, counters: counters, days: spec.Days, digits: cmp.Or(spec.Digits, maxDigits),
+		location: cmp.Or(spec.Location, time.UTC),
+	}
 	var ok bool
 	s.kind, ok = ownerKindOf(owner)
 	switch {
 	case s.digits < 1 || s.digits > maxDigits:
 		place.Fail(fmt.Sprintf("Digits is %d", spec.Digits), "give 1 to 18, or 0 for 18")
 	case !ok:
-		place.Fail(fmt.Sprintf("owners are of type %T, which can't be part of a key", owner), "use a string type, an integer type or bson.ObjectID")
+		place.Fail(fmt.Sprintf("owners are of type %T, which can't be part of a key", owner),
+			"use a string type, an integer type or bson.ObjectID")
 	case docs.Name() == counters.Name() || docs.Name() == s.days || counters.Name() == s.days:
 		place.Fail("documents, counters and days share a collection", "give each a collection of its own")
 	case spec.Location != nil && spec.Days == "":

@@ -44,7 +44,8 @@ var (
 
 // seqHostile are owners whose keys must neither meet nor lie among each other's.
 var seqHostile = []string{
-	"a", "a_", "a_1", "a_000000000000000001", "_", "__", "%", "%5F", "%255F", "a%5F", "a`", "a^", "$where", "a.b", "^.*", "|", "é", "NUL\x00", "a\n", "\U0001f9e9",
+	"a", "a_", "a_1", "a_000000000000000001", "_", "__", "%", "%5F", "%255F", "a%5F", "a`", "a^", "$where", "a.b", "^.*",
+	"|", "é", "NUL\x00", "a\n", "\U0001f9e9",
 }
 
 func seqParallel(t *testing.T) {
@@ -96,7 +97,9 @@ func seqAppended(t testing.TB, s *keys.Sequence[seqMail, string], owner string, 
 }
 
 // seqGot are the numbers of what a query returns, all of one owner.
-func seqGot(t testing.TB, db *mongo.Database, s *keys.Sequence[seqMail, string], owner string, f *model.Find[seqMail]) (ns []int64) {
+func seqGot(
+	t testing.TB, db *mongo.Database, s *keys.Sequence[seqMail, string], owner string, f *model.Find[seqMail],
+) (ns []int64) {
 	t.Helper()
 	list, err := f.All(t.Context(), db)
 	if err != nil {
@@ -131,8 +134,9 @@ func TestSequenceKeys(t *testing.T) {
 		}
 	}
 	for _, bad := range []string{
-		"", "_", "a", "a_", "a_1", "_000000000000000001", "a_b_000000000000000001", "a%_000000000000000001", "a%5f_000000000000000001",
-		"a_00000000000000001", "a_0000000000000000001", "a_-00000000000000001", "a_+00000000000000001", "a_1000000000000000000", "a_000000000000000001\n",
+		"", "_", "a", "a_", "a_1", "_000000000000000001", "a_b_000000000000000001", "a%_000000000000000001",
+		"a%5f_000000000000000001", "a_00000000000000001", "a_0000000000000000001", "a_-00000000000000001",
+		"a_+00000000000000001", "a_1000000000000000000", "a_000000000000000001\n",
 	} {
 		owner, n, err := seqPlain.Parse(bad)
 		if seqRefused(t, bad, err); owner != "" || n != 0 {
@@ -316,10 +320,12 @@ func TestSequenceDeclarations(t *testing.T) {
 	}
 	floats := model.NewCollection[keys.SequenceCounter[float64], float64]("counters")
 	for reason, f := range map[string]func(){
-		"20 digits":            func() { keys.NewSequence(seqMails, seqCounters, keys.SequenceSpec{Digits: 20}) },
-		"-1 digits":            func() { keys.NewSequence(seqMails, seqCounters, keys.SequenceSpec{Digits: -1}) },
-		"one collection":       func() { keys.NewSequence(seqMails, named("mail"), keys.SequenceSpec{}) },
-		"days with the mail":   func() { keys.NewSequence(seqMails, seqCounters, keys.SequenceSpec{Days: seqDays.Named("mail")}) },
+		"20 digits":      func() { keys.NewSequence(seqMails, seqCounters, keys.SequenceSpec{Digits: 20}) },
+		"-1 digits":      func() { keys.NewSequence(seqMails, seqCounters, keys.SequenceSpec{Digits: -1}) },
+		"one collection": func() { keys.NewSequence(seqMails, named("mail"), keys.SequenceSpec{}) },
+		"days with the mail": func() {
+			keys.NewSequence(seqMails, seqCounters, keys.SequenceSpec{Days: seqDays.Named("mail")})
+		},
 		"a place without days": func() { keys.NewSequence(seqMails, seqCounters, keys.SequenceSpec{Location: time.UTC}) },
 		"floats as owners":     func() { keys.NewSequence(seqMails, floats, keys.SequenceSpec{}) },
 		"blocks of 0":          func() { seqPlain.Allocator(mongotest.NewClient(t).Database("x"), 0) },
@@ -353,7 +359,10 @@ func TestSequenceCosts(t *testing.T) {
 		want(taken, func() error { _, err := seqDaily.Take("a", 10).Run(ctx, db); return err })
 		want(one, func() error { return seqInsert(seqDaily, "a", 1, seqMail{})(ctx, db) })
 		want(one, func() error { _, err := seqDaily.Days().Pack("a", 1, time.Unix(0, 0)).Run(ctx, db); return err })
-		want(model.Cost{Commands: 1, Returned: 1}, func() error { _, err := seqDaily.Previous("a", 2).One(ctx, db); return err })
+		want(model.Cost{Commands: 1, Returned: 1}, func() error {
+			_, err := seqDaily.Previous("a", 2).One(ctx, db)
+			return err
+		})
 		numbers := seqDaily.Allocator(db, 100)
 		want(taken, func() error {
 			for range 100 {

@@ -23,7 +23,8 @@ func (s *Sequence) Keys() []model.KeyedDocs {
 func (s *Sequence) joinCounters(old, now bson.Raw) (bson.D, bool) {
 	for _, doc := range []bson.Raw{old, now} {
 		last := doc.Lookup("last")
-		if n, ok := last.AsInt64OK(); !ok || last.Type != bson.TypeInt32 && last.Type != bson.TypeInt64 || n < 0 || n > s.Max {
+		if n, ok := last.AsInt64OK(); !ok ||
+			last.Type != bson.TypeInt32 && last.Type != bson.TypeInt64 || n < 0 || n > s.Max {
 			return nil, false
 		}
 	}

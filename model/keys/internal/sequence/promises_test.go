@@ -16,7 +16,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// What the comments promise of indexes: everything by number and by day is served by _id, what is unpacked by the index on the keys.
+// What the comments promise of indexes: everything by number and by day is served by _id, what is unpacked by the index
+// on the keys.
 func TestSequenceIndexed(t *testing.T) {
 	seqParallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
@@ -60,7 +61,8 @@ func TestSequenceIndexed(t *testing.T) {
 			{"Append counts", seqAppended(t, seqDaily, "o007", 4, seqMail{}).Steps[0]},
 		} {
 			t.Run(q.reason, func(t *testing.T) { modeltest.WantIndexed(t, db, q.query, model.IDIndex) })
-			if c, ok := q.query.(interface{ Cost() model.Cost }); ok && !slices.Equal(c.Cost().Indexes, []string{model.IDIndex}) {
+			if c, ok := q.query.(interface{ Cost() model.Cost }); ok &&
+				!slices.Equal(c.Cost().Indexes, []string{model.IDIndex}) {
 				t.Errorf("%s says that %v serves it", q.reason, c.Cost().Indexes)
 			}
 		}
@@ -137,7 +139,8 @@ func TestKeysCosts(t *testing.T) {
 		})
 		t.Run("Append", func(t *testing.T) {
 			mongotest.NeedTransactions(t, db)
-			// A hello, to see whether there are transactions; the read; the count and the insert, as one command since MongoDB 8.0; the commit.
+			// A hello, to see whether there are transactions; the read; the count and the insert, as one command since MongoDB
+			// 8.0; the commit.
 			modeltest.WantCost(t, m, model.Cost{Commands: 4, Written: 2, Returned: 1}, func() error {
 				_, _, err := seqDaily.Append("a", seqMail{}).Run(ctx, db)
 				return err
@@ -157,7 +160,8 @@ func TestSequenceRepairFaults(t *testing.T) {
 				}
 			}
 			_, err := db.Collection("counters").InsertMany(ctx, []any{
-				seqCounter{ID: "a", Last: 3}, bson.D{{Key: "_id", Value: "b"}, {Key: "last", Value: "x"}}, seqCounter{ID: "d", Last: 9},
+				seqCounter{ID: "a", Last: 3}, bson.D{{Key: "_id", Value: "b"}, {Key: "last", Value: "x"}},
+				seqCounter{ID: "d", Last: 9},
 			})
 			return err
 		},
@@ -173,8 +177,8 @@ func TestSequenceRepairFaults(t *testing.T) {
 	})
 }
 
-// An append from a known end, of an owner who has a counter and of one who has none, is cut anywhere. If the first run's commit arrived,
-// a second run writes nothing: it is stale, or finds the equal document that it inserts.
+// An append from a known end, of an owner who has a counter and of one who has none, is cut anywhere. If the first
+// run's commit arrived, a second run writes nothing: it is stale, or finds the equal document that it inserts.
 func TestSequenceAppendKnownFaults(t *testing.T) {
 	for _, last := range []int64{0, 4} {
 		t.Run(fmt.Sprint("after ", last), func(t *testing.T) {

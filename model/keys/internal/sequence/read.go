@@ -25,10 +25,12 @@ func (s *Sequence) counterID(owner any) (bson.D, error) {
 	return commands.ByID(id), nil
 }
 
-// readLast reads a counter, and says what is wrong with it if it gives no next number. It is false where there is no counter.
+// readLast reads a counter, and says what is wrong with it if it gives no next number. It is false where there is no
+// counter.
 func (s *Sequence) readLast(ctx context.Context, db model.DB, id bson.D) (last int64, exists bool, err error) {
 	raw, err := (&model.Find[bson.Raw]{Query: model.Query{
-		Collection: s.counters.Name(), Filter: id, Index: model.IDIndex, Keyed: true, Options: model.ReadOptions{ReadPreference: readpref.Primary()},
+		Collection: s.counters.Name(), Filter: id, Index: model.IDIndex, Keyed: true,
+		Options: model.ReadOptions{ReadPreference: readpref.Primary()},
 	}}).One(ctx, db)
 	if errors.Is(err, model.ErrNotFound) {
 		return 0, false, nil
@@ -44,7 +46,8 @@ func (s *Sequence) readLast(ctx context.Context, db model.DB, id bson.D) (last i
 	last, ok := v.AsInt64OK()
 	switch {
 	case !ok || v.Type != bson.TypeInt32 && v.Type != bson.TypeInt64 || last < 0 || last > s.Max:
-		return 0, true, s.counters.Refuse("last", is, fmt.Sprintf("must be a whole number from 0 to %d: the counter of %s is damaged", s.Max, show(raw.Lookup("_id"))))
+		return 0, true, s.counters.Refuse("last", is,
+			fmt.Sprintf("must be a whole number from 0 to %d: the counter of %s is damaged", s.Max, show(raw.Lookup("_id"))))
 	case last == s.Max:
 		return 0, true, fmt.Errorf("%w: %s holds %d for %s", errExhausted, s.counters.Name(), last, show(raw.Lookup("_id")))
 	}
@@ -106,7 +109,10 @@ func (s *Sequence) Unpacked(owner any) (mongo.Pipeline, error) {
 		{{Key: "$replaceWith", Value: bson.D{{Key: "doc", Value: "$$ROOT"}}}}, // whose own fields are in nobody's way
 		{{Key: "$lookup", Value: bson.D{
 			{Key: "from", Value: s.days}, {Key: "localField", Value: "doc._id"}, {Key: "foreignField", Value: "keys"},
-			{Key: "pipeline", Value: mongo.Pipeline{{{Key: "$limit", Value: 1}}, {{Key: "$project", Value: bson.D{{Key: "_id", Value: 1}}}}}},
+			{
+				Key:   "pipeline",
+				Value: mongo.Pipeline{{{Key: "$limit", Value: 1}}, {{Key: "$project", Value: bson.D{{Key: "_id", Value: 1}}}}},
+			},
 			{Key: "as", Value: "day"},
 		}}},
 		{{Key: "$match", Value: bson.D{{Key: "day", Value: bson.D{{Key: "$size", Value: 0}}}}}},
@@ -122,7 +128,8 @@ func (s *Sequence) NoDays() error {
 	return s.Refuse("Days", nil, "the sequence has no day buckets: declare Days in its spec")
 }
 
-// pattern matches the keys of the sequence. What makes the text of an owner is bounded, so that no key of other code is one.
+// pattern matches the keys of the sequence. What makes the text of an owner is bounded, so that no key of other code is
+// one.
 func (s *Sequence) pattern() bson.Regex {
 	owner := `([^_%]|%25|%5F)[^_%]*((%25|%5F)[^_%]*)*`
 	switch s.kind {
@@ -138,12 +145,16 @@ func (s *Sequence) pattern() bson.Regex {
 func (s *Sequence) ownerOf(text string) any {
 	switch s.kind {
 	case numberOwner:
-		return mql.Op("$convert", bson.D{{Key: "input", Value: text}, {Key: "to", Value: "long"}, {Key: "onError", Value: nil}})
+		return mql.Op("$convert", bson.D{
+			{Key: "input", Value: text}, {Key: "to", Value: "long"}, {Key: "onError", Value: nil},
+		})
 	case objectOwner:
 		return mql.Op("$toObjectId", text)
 	}
 	replace := func(input any, find, with string) bson.D {
-		return mql.Op("$replaceAll", bson.D{{Key: "input", Value: input}, {Key: "find", Value: find}, {Key: "replacement", Value: with}})
+		return mql.Op("$replaceAll", bson.D{
+			{Key: "input", Value: input}, {Key: "find", Value: find}, {Key: "replacement", Value: with},
+		})
 	}
 	return replace(replace(text, "%5F", "_"), "%25", "%")
 }
@@ -152,7 +163,8 @@ func (s *Sequence) ownerOf(text string) any {
 func (s *Sequence) perOwner(more ...bson.E) mongo.Pipeline {
 	parts := mql.Op("$split", "$_id", "_")
 	group := bson.D{
-		{Key: "_id", Value: mql.Op("$arrayElemAt", parts, 0)}, {Key: "newest", Value: mql.Op("$max", mql.Op("$arrayElemAt", parts, 1))},
+		{Key: "_id", Value: mql.Op("$arrayElemAt", parts, 0)},
+		{Key: "newest", Value: mql.Op("$max", mql.Op("$arrayElemAt", parts, 1))},
 	}
 	fields := bson.D{{Key: "owner", Value: s.ownerOf("$_id")}, {Key: "newest", Value: mql.Op("$toLong", "$newest")}}
 	for _, e := range more {
@@ -173,7 +185,8 @@ func (s *Sequence) perOwner(more ...bson.E) mongo.Pipeline {
 // Gaps finds the owners who have fewer documents than numbers.
 func (s *Sequence) Gaps() mongo.Pipeline {
 	first := s.numbered("", 0)[1:] // which no counter gives
-	counted := mql.Op("$cond", mql.Op("$ne", mql.Op("$arrayElemAt", mql.Op("$split", "$_id", "_"), 1), first), int64(1), int64(0))
+	counted := mql.Op("$cond",
+		mql.Op("$ne", mql.Op("$arrayElemAt", mql.Op("$split", "$_id", "_"), 1), first), int64(1), int64(0))
 	return append(s.perOwner(bson.E{Key: "n", Value: mql.Op("$sum", counted)}),
 		bson.D{{Key: "$match", Value: mql.Op("$expr", mql.Op("$lt", "$n", "$newest"))}},
 		bson.D{{Key: "$project", Value: bson.D{{Key: "_id", Value: 0}}}})

@@ -27,7 +27,8 @@ func (s *Sequence) Open(owner any) model.Write {
 	}
 	upsert := true
 	return model.Write{
-		Collection: s.counters.Name(), Index: model.IDIndex, Keyed: true, Done: id, // of two who create it, one meets the other's
+		// of two who create it, one meets the other's
+		Collection: s.counters.Name(), Index: model.IDIndex, Keyed: true, Done: id,
 		Model: &mongo.UpdateOneModel{
 			Filter: id, Update: bson.D{{Key: "$setOnInsert", Value: bson.D{{Key: "last", Value: int64(0)}}}}, Upsert: &upsert,
 		},
@@ -42,7 +43,9 @@ func (s *Sequence) Take(owner any, n int64) (filter, update bson.D, err error) {
 	if n < 1 || n > s.Max {
 		return nil, nil, s.Refuse("n", n, "must be 1 or more, and not above the sequence's last number")
 	}
-	return append(filter, bson.E{Key: "last", Value: s.whole(n)}), bson.D{{Key: "$inc", Value: bson.D{{Key: "last", Value: n}}}}, nil
+	return append(filter, bson.E{Key: "last", Value: s.whole(n)}), bson.D{{
+		Key: "$inc", Value: bson.D{{Key: "last", Value: n}},
+	}}, nil
 }
 
 // keyed is a document under an owner's number.
@@ -63,7 +66,8 @@ func (s *Sequence) keyed(owner any, n int64, doc any) (bson.Raw, string, error) 
 		return nil, "", s.Refuse("document", nil, err.Error())
 	}
 	if len(out) > core.MaxDocument {
-		return nil, "", s.Refuse("document", nil, fmt.Sprintf("has %d bytes, but MongoDB's limit for a document is 16 MiB", len(out)))
+		return nil, "", s.Refuse("document", nil,
+			fmt.Sprintf("has %d bytes, but MongoDB's limit for a document is 16 MiB", len(out)))
 	}
 	return out, key, nil
 }
@@ -113,7 +117,8 @@ func (s *Sequence) appended(owner any, n int64, doc any) model.Plan {
 	case err != nil:
 		return model.RefusedPlan(s.counters.Name(), err)
 	case n < 1 || n > s.Max:
-		return model.RefusedPlan(s.counters.Name(), s.Refuse("n", n, fmt.Sprintf("must be from 1 to %d, the numbers of the sequence", s.Max)))
+		return model.RefusedPlan(s.counters.Name(),
+			s.Refuse("n", n, fmt.Sprintf("must be from 1 to %d, the numbers of the sequence", s.Max)))
 	}
 	count := &mongo.UpdateOneModel{
 		Filter: append(id[:1:1], bson.E{Key: "last", Value: n - 1}),
@@ -123,7 +128,8 @@ func (s *Sequence) appended(owner any, n int64, doc any) model.Plan {
 		count.Upsert = &upsert
 	}
 	p := model.NewPlan(model.Write{
-		Collection: s.counters.Name(), Index: model.IDIndex, Keyed: true, Model: count, Expect: model.One, Reasons: []model.Reason{{If: id, Err: model.ErrStale}},
+		Collection: s.counters.Name(), Index: model.IDIndex, Keyed: true, Model: count, Expect: model.One,
+		Reasons: []model.Reason{{If: id, Err: model.ErrStale}},
 	}, s.insert(owner, n, doc))
 	p.Transactional = true
 	p.Leaves = "a counted number without its document: a gap"
@@ -143,7 +149,11 @@ func (s *Sequence) Raise(owner any, to int64) model.Write {
 	raised := mql.Op("$cond", s.isWhole("$last"), mql.Op("$max", mql.Op("$toLong", "$last"), to), to)
 	return model.Write{
 		Collection: s.counters.Name(), Index: model.IDIndex, Keyed: true, Once: true,
-		Model: &mongo.UpdateOneModel{Filter: id, Update: mongo.Pipeline{{{Key: "$set", Value: bson.D{{Key: "last", Value: raised}}}}}, Upsert: &upsert},
+		Model: &mongo.UpdateOneModel{
+			Filter: id,
+			Update: mongo.Pipeline{{{Key: "$set", Value: bson.D{{Key: "last", Value: raised}}}}},
+			Upsert: &upsert,
+		},
 	}
 }
 
@@ -156,7 +166,8 @@ func (s *Sequence) whole(room int64) bson.D {
 
 // isWhole is the expression of the same.
 func (s *Sequence) isWhole(field string) bson.D {
-	return mql.Op("$and", mql.Op("$in", mql.Op("$type", field), bson.A{"int", "long"}), mql.Op("$gte", field, int64(0)), mql.Op("$lte", field, s.Max))
+	return mql.Op("$and", mql.Op("$in", mql.Op("$type", field), bson.A{"int", "long"}), mql.Op("$gte", field, int64(0)),
+		mql.Op("$lte", field, s.Max))
 }
 
 // Pack adds an owner's document to its day's bucket, or takes it off.
@@ -172,7 +183,10 @@ func (s *Sequence) Pack(owner any, n int64, at time.Time, operator string) model
 	if err != nil {
 		return model.Refused(s.days, err)
 	}
-	m := &mongo.UpdateOneModel{Filter: bson.D{{Key: "_id", Value: id}}, Update: bson.D{{Key: operator, Value: bson.D{{Key: "keys", Value: key}}}}}
+	m := &mongo.UpdateOneModel{
+		Filter: bson.D{{Key: "_id", Value: id}},
+		Update: bson.D{{Key: operator, Value: bson.D{{Key: "keys", Value: key}}}},
+	}
 	w := model.Write{Collection: s.days, Index: model.IDIndex, Keyed: true, Model: m}
 	if operator == "$addToSet" {
 		upsert := true

@@ -22,7 +22,8 @@ import (
 func seqSetCounter(t testing.TB, db *mongo.Database, owner string, last any) {
 	t.Helper()
 	set := bson.D{{Key: "$set", Value: bson.D{{Key: "last", Value: last}}}}
-	if _, err := db.Collection("counters").UpdateByID(t.Context(), owner, set, options.UpdateOne().SetUpsert(true)); err != nil {
+	if _, err := db.Collection("counters").
+		UpdateByID(t.Context(), owner, set, options.UpdateOne().SetUpsert(true)); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -131,15 +132,20 @@ func TestSequenceCounters(t *testing.T) {
 			if n, err := next(seqShort, "a", c.block); n != c.want || (err == nil) != (c.broken == "") {
 				t.Errorf("%s: %d, %v", c.reason, n, err)
 			} else if c.broken != "" {
-				if !strings.Contains(err.Error(), c.broken) || !strings.Contains(err.Error(), "'a'") || errors.Is(err, model.ErrFull) != (c.broken != "damaged") {
+				if !strings.Contains(err.Error(), c.broken) || !strings.Contains(err.Error(), "'a'") ||
+					errors.Is(err, model.ErrFull) != (c.broken != "damaged") {
 					t.Errorf("%s: %v", c.reason, err)
 				}
-				if bad := new(model.ValueError); c.broken == "damaged" && (!errors.As(err, &bad) || bad.Collection != "counters" || bad.Field != "last") {
+				if bad := new(model.ValueError); c.broken == "damaged" &&
+					(!errors.As(err, &bad) || bad.Collection != "counters" || bad.Field != "last") {
 					t.Errorf("%s: %#v", c.reason, err)
 				}
 			}
 			damaged, err := seqShort.Checks()[1].All(ctx, db)
-			if want := c.broken == "damaged"; err != nil || slices.ContainsFunc(damaged, func(f model.Finding) bool { return f.ID.StringValue() == "a" && f.Problem != "" }) != want {
+			if want := c.broken == "damaged"; err != nil ||
+				slices.ContainsFunc(damaged, func(f model.Finding) bool {
+					return f.ID.StringValue() == "a" && f.Problem != ""
+				}) != want {
 				t.Errorf("%s: damaged %v, %v", c.reason, damaged, err)
 			}
 		}
@@ -229,7 +235,8 @@ func TestSequenceAppend(t *testing.T) {
 		}
 		seqWantCounter(t, db, "b", int64(writers*each))
 		seqSetCounter(t, db, "b", "text")
-		if _, _, err := seqPlain.Append("b", seqMail{}).Run(t.Context(), db); !errors.As(err, new(*model.ValueError)) || errors.Is(err, model.ErrFull) {
+		if _, _, err := seqPlain.Append("b", seqMail{}).Run(t.Context(), db); !errors.As(err, new(*model.ValueError)) ||
+			errors.Is(err, model.ErrFull) {
 			t.Errorf("a damaged counter: %v", err)
 		}
 	})
@@ -250,11 +257,13 @@ func TestSequenceAppendKnown(t *testing.T) {
 		if _, err := seqAppended(t, seqPlain, "a", 2, seqMail{Text: "second"}).RunTx(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := seqAppended(t, seqPlain, "a", 2, seqMail{Text: "late"}).RunTx(t.Context(), db); !errors.Is(err, model.ErrStale) {
+		if _, err := seqAppended(t, seqPlain, "a", 2, seqMail{Text: "late"}).
+			RunTx(t.Context(), db); !errors.Is(err, model.ErrStale) {
 			t.Errorf("from an old end: %v", err)
 		}
 		seqStore(t, db, seqPlain, "a", 3) // by other means
-		if _, err := seqAppended(t, seqPlain, "a", 3, seqMail{Text: "third"}).RunTx(t.Context(), db); !errors.Is(err, model.ErrTaken) {
+		if _, err := seqAppended(t, seqPlain, "a", 3, seqMail{Text: "third"}).
+			RunTx(t.Context(), db); !errors.Is(err, model.ErrTaken) {
 			t.Errorf("a number that is taken: %v", err)
 		}
 		seqWantCounter(t, db, "a", int64(2))
@@ -288,7 +297,8 @@ func TestSequenceAppendFaults(t *testing.T) {
 	})
 }
 
-// A document and its place in its day's bucket, cut anywhere: nothing but a gap is left, and the check finds what is unpacked.
+// A document and its place in its day's bucket, cut anywhere: nothing but a gap is left, and the check finds what is
+// unpacked.
 func TestSequenceInsertFaults(t *testing.T) {
 	at, op := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC), bson.NewObjectID()
 	mails := model.NewStore(model.New("mail", seqDaily), seqMails)

@@ -26,7 +26,8 @@ type misplaced struct {
 func (k *Keys) Checks() []model.Check {
 	name := fmt.Sprintf("%s.%s: documents in the wrong part", k.docs.Name(), k.path)
 	return []model.Check{{
-		Name: name, Collection: k.docs.Name(), Rule: fmt.Sprintf("%s holds a value and the document's part, one of %d", k.path, k.spec.Parts),
+		Name: name, Collection: k.docs.Name(),
+		Rule:    fmt.Sprintf("%s holds a value and the document's part, one of %d", k.path, k.spec.Parts),
 		Queries: []*model.Aggregate[bson.Raw]{k.scan(nil)},
 		Read: func(ctx context.Context, db model.DB, filter bson.D) iter.Seq2[model.Finding, error] {
 			return func(yield func(model.Finding, error) bool) {
@@ -56,7 +57,9 @@ func (k *Keys) scan(filter bson.D) *model.Aggregate[bson.Raw] {
 	if len(filter) > 0 {
 		p = append(mongo.Pipeline{mql.Match(filter...)}, p...)
 	}
-	return &model.Aggregate[bson.Raw]{Aggregation: model.Aggregation{Collection: k.docs.Name(), Pipeline: p, Index: model.IDIndex}}
+	return &model.Aggregate[bson.Raw]{
+		Aggregation: model.Aggregation{Collection: k.docs.Name(), Pipeline: p, Index: model.IDIndex},
+	}
 }
 
 // look says whether a document isn't in its part.

@@ -44,7 +44,8 @@ func Declare(docs *core.Docs, path string, spec Spec, hash func(bson.RawValue) i
 	case spec.Parts < 1 || spec.Parts > maxParts:
 		place.Fail(fmt.Sprintf("Parts is %d", spec.Parts), "give 1 to 1000")
 	case core.Overlap(path, "_id"):
-		place.Fail("the key is the _id, which can't change when the number of parts changes", "store the key in another field")
+		place.Fail("the key is the _id, which can't change when the number of parts changes",
+			"store the key in another field")
 	case f.Arrays > 0:
 		place.Fail("the key is in an array", "name a field that isn't in an array")
 	case !f.Open && f.Type.Kind() != reflect.String:
@@ -97,7 +98,8 @@ func (k *Keys) Order() bson.D { return slices.Clone(k.spec.Order) }
 
 // index finds the documents of each part in order.
 func (k *Keys) index() model.Index {
-	return commands.Lookup(k.docs.Name(), "the documents of a part of a spread key, in order", append(bson.D{mql.E(k.path, 1)}, k.Order()...)...)
+	return commands.Lookup(k.docs.Name(), "the documents of a part of a spread key, in order",
+		append(bson.D{mql.E(k.path, 1)}, k.Order()...)...)
 }
 
 // Indexes are that of Find, and that of Point where it isn't by _id.
@@ -109,7 +111,8 @@ func (k *Keys) Indexes() []model.Index {
 }
 
 func (k *Keys) pointIndex() model.Index {
-	return commands.Index(k.docs.Name(), "a document by its spread key and the By field", mql.E(k.path, 1), mql.E(k.spec.By, 1))
+	return commands.Index(k.docs.Name(), "a document by its spread key and the By field",
+		mql.E(k.path, 1), mql.E(k.spec.By, 1))
 }
 
 // Footprints are the paths that are used.
@@ -131,8 +134,8 @@ func (k *Keys) checked(value string) error {
 	return nil
 }
 
-// key is a value with a part: 2014-03-28#007. The number has as many digits whatever Parts is, so that a part keeps its key when Parts
-// changes.
+// key is a value with a part: 2014-03-28#007. The number has as many digits whatever Parts is, so that a part keeps its
+// key when Parts changes.
 func key(value string, part int) string { return fmt.Sprintf("%s%s%03d", value, separator, part) }
 
 // split reads a key. The part is -1 where there is none.

@@ -188,8 +188,9 @@ func TestRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, c := range []model.Change[model.Stored[event]]{
-			storeOf(four).Insert(numbered(1)), storeOf(four).Insert(on("a#b", numbered(1))), storeOf(four).Insert(on(other, numbered(1))),
-			storeOf(byUser).Insert(event{ID: "e1", Day: "d"}), storeOf(chosen).Insert(numbered(1)), storeOf(chosen).Insert(on("a#b", numbered(1))),
+			storeOf(four).Insert(numbered(1)), storeOf(four).Insert(on("a#b", numbered(1))),
+			storeOf(four).Insert(on(other, numbered(1))), storeOf(byUser).Insert(event{ID: "e1", Day: "d"}),
+			storeOf(chosen).Insert(numbered(1)), storeOf(chosen).Insert(on("a#b", numbered(1))),
 			storeOf(chosen).Insert(on("d#004", numbered(1))), storeOf(chosen).Insert(on("#001", numbered(1))),
 		} {
 			testkit.WantError(t, run(t.Context(), db, c), testkit.ErrRefused)
@@ -201,7 +202,8 @@ func TestRefused(t *testing.T) {
 			t.Error("a part by By is told without By")
 		}
 		for _, f := range []*model.Find[event]{
-			four.Point("d", nil), four.Point("", "e1"), chosen.Point("d", "e1"), four.Find("", nil), four.Find("a#b", nil), four.Find("d", bson.D{e("dya", 1)}),
+			four.Point("d", nil), four.Point("", "e1"), chosen.Point("d", "e1"), four.Find("", nil), four.Find("a#b", nil),
+			four.Find("d", bson.D{e("dya", 1)}),
 		} {
 			_, err := f.All(t.Context(), db)
 			testkit.WantError(t, err, testkit.ErrRefused)
@@ -238,7 +240,11 @@ func TestStored(t *testing.T) {
 			{"another chosen part", storeOf(chosen).Set("e4", bson.D{e("day", "d#001")}), "d#001"},
 			{"the other field", storeOf(byUser).Insert(on("d", event{ID: "e5", User: "u"})), keyOf(byUser.Key("d", "u"))},
 			{"another value of the other field", storeOf(byUser).Set("e5", bson.D{e("user", "w")}), keyOf(byUser.Key("d", "w"))},
-			{"an old document", storeOf(eight).Edit("old", func(x *event) error { x.Day = "x"; return nil }), keyOf(eight.Key("x", "old"))},
+			{
+				reason: "an old document",
+				change: storeOf(eight).Edit("old", func(x *event) error { x.Day = "x"; return nil }),
+				want:   keyOf(eight.Key("x", "old")),
+			},
 		} {
 			s, _, err := c.change.Run(t.Context(), db)
 			if err != nil || s.Doc.Day != c.want {
@@ -255,7 +261,8 @@ func TestCheck(t *testing.T) {
 		testkit.Seed(t, db, docs{"events": {
 			bson.D{e("_id", "a"), e("day", "d#999"), e("user", "u")}, bson.D{e("_id", "b"), e("day", "d"), e("user", "u")},
 			bson.D{e("_id", "c"), e("day", "d#1"), e("user", "u")}, bson.D{e("_id", "d"), e("day", 5), e("user", "u")},
-			bson.D{e("_id", "e"), e("day", "d#001")}, bson.D{e("_id", "f"), e("user", "u")}, bson.D{e("_id", "g"), e("day", "#001"), e("user", "u")},
+			bson.D{e("_id", "e"), e("day", "d#001")}, bson.D{e("_id", "f"), e("user", "u")},
+			bson.D{e("_id", "g"), e("day", "#001"), e("user", "u")},
 		}})
 		key, err := byUser.Key("d", "u")
 		if err != nil {
@@ -264,14 +271,16 @@ func TestCheck(t *testing.T) {
 		check := byUser.Checks()[0]
 		found, said := testkit.FindingsOf(t, db, check)
 		want := []string{
-			fmt.Sprintf("events 'a': is under 'd#999', but belongs under '%s'", key), fmt.Sprintf("events 'b': is under 'd', but belongs under '%s'", key),
-			"events 'c': 'd#1' isn't a value with a part", "events 'd': 5 isn't a value with a part", "events 'e': has no user, which chooses its part",
+			fmt.Sprintf("events 'a': is under 'd#999', but belongs under '%s'", key),
+			fmt.Sprintf("events 'b': is under 'd', but belongs under '%s'", key), "events 'c': 'd#1' isn't a value with a part",
+			"events 'd': 5 isn't a value with a part", "events 'e': has no user, which chooses its part",
 			"events 'g': '#001' isn't a value with a part",
 		}
 		if !slices.Equal(said, want) {
 			t.Errorf("%q\nwant %q", said, want)
 		}
-		if _, err := db.Collection("events").UpdateByID(t.Context(), "a", bson.D{e("$set", bson.D{e("day", "x#001")})}); err != nil {
+		if _, err := db.Collection("events").
+			UpdateByID(t.Context(), "a", bson.D{e("$set", bson.D{e("day", "x#001")})}); err != nil {
 			t.Fatal(err)
 		}
 		for range 2 {
@@ -296,10 +305,14 @@ func TestMoves(t *testing.T) {
 		}
 	}
 	testkit.RunFaults(t, map[string]modeltest.FaultCase{
-		"move": {Seed: inserted(four, 0, 6), Run: testkit.InBatchesOf(2, five.Checks()[0].Job()), Check: func(t testing.TB, db *mongo.Database) {
-			right(6)(t, db)
-			testkit.WantNothingFound(t, db, five.Checks())
-		}},
+		"move": {
+			Seed: inserted(four, 0, 6),
+			Run:  testkit.InBatchesOf(2, five.Checks()[0].Job()),
+			Check: func(t testing.TB, db *mongo.Database) {
+				right(6)(t, db)
+				testkit.WantNothingFound(t, db, five.Checks())
+			},
+		},
 	})
 	modeltest.Interleave(t, modeltest.InterleaveCase{
 		Sample: 2, Match: testkit.Interleaved, Seed: inserted(four, 0, 4),
@@ -433,13 +446,17 @@ func TestDeclarations(t *testing.T) {
 	declare := func(path string, spec keys.SpreadSpec) func() { return func() { keys.NewSpread(events, path, spec) } }
 	testkit.WantDeclarationErrors(t,
 		testkit.Wrong("no parts", declare("day", keys.SpreadSpec{}), "Parts is 0", "events.day", "1 to 1000"),
-		testkit.Wrong("too many parts", declare("day", keys.SpreadSpec{Parts: 1001}), "Parts is 1001", "events.day", "1 to 1000"),
+		testkit.Wrong("too many parts", declare("day", keys.SpreadSpec{Parts: 1001}), "Parts is 1001",
+			"events.day", "1 to 1000"),
 		testkit.Wrong("the _id", declare("_id", keys.SpreadSpec{Parts: 4}), "the _id", "events._id", "another field"),
 		testkit.Wrong("no string", declare("at", keys.SpreadSpec{Parts: 4}), "is of type int", "events.at", "string"),
-		testkit.Wrong("an array", func() { keys.NewSpread(lists, "days", keys.SpreadSpec{Parts: 4}) }, "in an array", "lists.days", "isn't in an array"),
+		testkit.Wrong("an array", func() { keys.NewSpread(lists, "days", keys.SpreadSpec{Parts: 4}) }, "in an array",
+			"lists.days", "isn't in an array"),
 		testkit.Wrong("Was twice", declare("day", keys.SpreadSpec{Parts: 4, Was: []int{4}}), "4 twice", "events.day", "once"),
-		testkit.Wrong("Was below 0", declare("day", keys.SpreadSpec{Parts: 4, Was: []int{-1}}), "-1", "events.day", "1 to 1000"),
-		testkit.Wrong("By itself", declare("day", keys.SpreadSpec{Parts: 4, By: "day"}), "the key itself", "events.day", "_id"),
+		testkit.Wrong("Was below 0", declare("day", keys.SpreadSpec{Parts: 4, Was: []int{-1}}), "-1",
+			"events.day", "1 to 1000"),
+		testkit.Wrong("By itself", declare("day", keys.SpreadSpec{Parts: 4, By: "day"}),
+			"the key itself", "events.day", "_id"),
 		testkit.Wrong("By an array", func() {
 			keys.NewSpread(model.NewCollection[struct {
 				ID   string   `bson:"_id"`
@@ -447,8 +464,11 @@ func TestDeclarations(t *testing.T) {
 				Days []string `bson:"days,omitempty"`
 			}, string]("x"), "day", keys.SpreadSpec{Parts: 4, By: "days"})
 		}, "in an array", "x.day", "in an array"),
-		testkit.Wrong("no direction", declare("day", keys.SpreadSpec{Parts: 4, Order: bson.D{e("at", 3)}}), "sorts at by 3", "events.day", "1 or -1"),
-		testkit.Wrong("Order twice", declare("day", keys.SpreadSpec{Parts: 4, Order: append(order, order...)}), "twice", "events.day", "once"),
-		testkit.Wrong("Order by the key", declare("day", keys.SpreadSpec{Parts: 4, Order: bson.D{e("day", 1)}}), `by "day"`, "events.day", "other than"),
+		testkit.Wrong("no direction", declare("day", keys.SpreadSpec{Parts: 4, Order: bson.D{e("at", 3)}}), "sorts at by 3",
+			"events.day", "1 or -1"),
+		testkit.Wrong("Order twice", declare("day", keys.SpreadSpec{Parts: 4, Order: append(order, order...)}),
+			"twice", "events.day", "once"),
+		testkit.Wrong("Order by the key", declare("day", keys.SpreadSpec{Parts: 4, Order: bson.D{e("day", 1)}}), `by "day"`,
+			"events.day", "other than"),
 	)
 }

@@ -19,7 +19,8 @@ func (k *Keys) hashed(v any) (uint64, error) {
 
 func (k *Keys) hashedRaw(raw bson.RawValue) (uint64, error) {
 	if !isKey(raw) {
-		return 0, k.docs.Refuse(k.spec.By, nil, "is missing, null, an array or a regular expression, which can't be looked up")
+		return 0, k.docs.Refuse(k.spec.By, nil,
+			"is missing, null, an array or a regular expression, which can't be looked up")
 	}
 	return uint64(k.hash(raw)), nil
 }

@@ -40,7 +40,8 @@ func Declare(docs *core.Docs, at string, spec Spec) *Expiry {
 	place := core.Place("NewExpiry of " + docs.Name())
 	f := docs.MustField(at)
 	if !f.Open && f.Type != reflect.TypeFor[time.Time]() && f.Type != reflect.TypeFor[bson.DateTime]() {
-		place.Fail(fmt.Sprintf("path %q is of type %s", at, f.Type), "name a field of type time.Time or bson.DateTime, or a pointer to it")
+		place.Fail(fmt.Sprintf("path %q is of type %s", at, f.Type),
+			"name a field of type time.Time or bson.DateTime, or a pointer to it")
 	}
 	if f.Arrays > 0 {
 		place.Fail(fmt.Sprintf("path %q has several times in a document", at), "name a field that isn't in an array")
@@ -48,9 +49,13 @@ func Declare(docs *core.Docs, at string, spec Spec) *Expiry {
 	for _, d := range []struct {
 		name string
 		time.Duration
-	}{{"After", spec.After}, {"Margin", spec.Margin}, {"ArchiveFor", spec.ArchiveFor}, {"After and Margin", spec.After + spec.Margin}} {
+	}{
+		{"After", spec.After}, {"Margin", spec.Margin}, {"ArchiveFor", spec.ArchiveFor},
+		{"After and Margin", spec.After + spec.Margin},
+	} {
 		if d.Duration < 0 || d.Duration%time.Second != 0 || d.Duration/time.Second > math.MaxInt32 {
-			place.Fail(fmt.Sprintf("%s is %v", d.name, d.Duration), "give whole seconds, from 0 to 2147483647: MongoDB stores only these")
+			place.Fail(fmt.Sprintf("%s is %v", d.name, d.Duration),
+				"give whole seconds, from 0 to 2147483647: MongoDB stores only these")
 		}
 	}
 	switch {
@@ -59,7 +64,8 @@ func Declare(docs *core.Docs, at string, spec Spec) *Expiry {
 	case spec.Archive == docs.Name():
 		place.Fail("documents and Archive share a collection", "give Archive another name")
 	case spec.ArchiveFor != 0 && spec.ArchiveFor <= spec.After+spec.Margin:
-		place.Fail(fmt.Sprintf("ArchiveFor is %v, but documents may stay in their collection for %v (After and Margin)", spec.ArchiveFor, spec.After+spec.Margin),
+		place.Fail(fmt.Sprintf("ArchiveFor is %v, but documents may stay in their collection for %v (After and Margin)",
+			spec.ArchiveFor, spec.After+spec.Margin),
 			"give a longer ArchiveFor, or 0 for ever: both times start at the same moment")
 	}
 	if spec.Version != "" {
@@ -74,7 +80,8 @@ func Declare(docs *core.Docs, at string, spec Spec) *Expiry {
 	if spec.Archive != "" {
 		for _, name := range []string{earlierField, touchedField} {
 			if f, err := docs.Field(name); err == nil && !f.Open {
-				place.Fail(fmt.Sprintf("the documents have a field %q", name), "give that field another name: Expiry uses this name")
+				place.Fail(fmt.Sprintf("the documents have a field %q", name),
+					"give that field another name: Expiry uses this name")
 			}
 		}
 	}
@@ -85,7 +92,8 @@ func Declare(docs *core.Docs, at string, spec Spec) *Expiry {
 func (x *Expiry) MustOmitZero(zero any) {
 	doc, err := x.Document(zero)
 	if at, _ := core.ValueAt(doc, x.at); err == nil && at.Type == bson.TypeDateTime && x.spec.After == 0 {
-		core.Fail(fmt.Sprintf("path %q is stored as the year 1 if no time is given, and such a document is deleted at once", x.at),
+		core.Fail(fmt.Sprintf("path %q is stored as the year 1 if no time is given, and such a document is deleted at once",
+			x.at),
 			"NewExpiry of "+x.Name(), "tag the field omitempty, or better make it a *time.Time; or give After")
 	}
 }
@@ -133,5 +141,6 @@ func (x *Expiry) Footprints() []model.Footprint {
 	if x.cold == "" {
 		return out
 	}
-	return slices.Concat(out, model.Writes.In(x.cold, model.Whole), model.Reads.In(x.cold, x.at), model.Owns.In(x.cold, "archivedEarlier"), model.Owns.In(x.Name(), "unarchived"))
+	return slices.Concat(out, model.Writes.In(x.cold, model.Whole), model.Reads.In(x.cold, x.at),
+		model.Owns.In(x.cold, "archivedEarlier"), model.Owns.In(x.Name(), "unarchived"))
 }

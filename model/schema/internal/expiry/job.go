@@ -97,8 +97,8 @@ func (x *Expiry) copyOf(doc, cold bson.Raw) (model.Write, error) {
 	return w, nil
 }
 
-// recounted reports whether a document differs from its copy by nothing but a later version, and Discard's mark: it was restored, or
-// marked as living, and is else what is archived already.
+// recounted reports whether a document differs from its copy by nothing but a later version, and Discard's mark: it was
+// restored, or marked as living, and is else what is archived already.
 func (x *Expiry) recounted(old, doc bson.Raw) bool {
 	if x.version == "" {
 		return false

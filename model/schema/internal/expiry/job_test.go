@@ -34,9 +34,15 @@ var (
 	expOrders   = model.NewCollection[expOrder, string]("orders")
 	expDeleted  = schema.NewExpiry(expOrders, "placed", schema.ExpirySpec{After: 30 * expDay})
 	expEach     = schema.NewExpiry(expOrders, "placed", schema.ExpirySpec{Archive: "cold"})
-	expArchived = schema.NewExpiry(expOrders, "placed", schema.ExpirySpec{After: 30 * expDay, Archive: "cold", ArchiveFor: 5 * 365 * expDay})
-	expVersion  = schema.NewExpiry(expOrders, "placed", schema.ExpirySpec{After: 30 * expDay, Archive: "cold", Version: "v"})
-	expMargin   = schema.NewExpiry(expOrders, "placed", schema.ExpirySpec{After: 30 * expDay, Archive: "cold", Margin: 7 * expDay})
+	expArchived = schema.NewExpiry(expOrders, "placed", schema.ExpirySpec{
+		After: 30 * expDay, Archive: "cold", ArchiveFor: 5 * 365 * expDay,
+	})
+	expVersion = schema.NewExpiry(expOrders, "placed", schema.ExpirySpec{
+		After: 30 * expDay, Archive: "cold", Version: "v",
+	})
+	expMargin = schema.NewExpiry(expOrders, "placed", schema.ExpirySpec{
+		After: 30 * expDay, Archive: "cold", Margin: 7 * expDay,
+	})
 
 	expNow = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 )
@@ -64,7 +70,9 @@ func expPut(t testing.TB, ctx context.Context, db *mongo.Database, collection st
 // expIDs are the _ids of a collection, and each document's own.
 func expIDs(t testing.TB, db *mongo.Database, collection string) (ids []string) {
 	t.Helper()
-	list, err := (&model.Find[bson.Raw]{Query: model.Query{Collection: collection, Filter: bson.D{}, Sort: bson.D{{Key: "_id", Value: 1}}}}).
+	list, err := (&model.Find[bson.Raw]{
+		Query: model.Query{Collection: collection, Filter: bson.D{}, Sort: bson.D{{Key: "_id", Value: 1}}},
+	}).
 		All(context.Background(), db)
 	if err != nil {
 		t.Fatal(err)
@@ -113,12 +121,16 @@ func TestExpiryArchive(t *testing.T) {
 				}
 			}
 			strange := bson.D{
-				{Key: "_id", Value: "d"}, {Key: "placed", Value: expNow.Add(-40 * expDay)}, {Key: "weird", Value: bson.A{"$where", "$$ROOT", bson.D{{Key: "a", Value: bson.Regex{Pattern: "^.*"}}}}},
+				{Key: "_id", Value: "d"}, {Key: "placed", Value: expNow.Add(-40 * expDay)},
+				{Key: "weird", Value: bson.A{"$where", "$$ROOT", bson.D{{Key: "a", Value: bson.Regex{Pattern: "^.*"}}}}},
 				{Key: "v", Value: int32(7)}, {Key: "nan", Value: bson.D{{Key: "a", Value: nil}}},
 			}
 			expPut(t, t.Context(), db, "orders", expAged("a", 29), expAged("b", 30), expAged("c", 31), strange,
-				expOrder{ID: "e"}, bson.D{{Key: "_id", Value: "f"}, {Key: "placed", Value: nil}}, bson.D{{Key: "_id", Value: "g"}, {Key: "placed", Value: "2001-01-01"}})
-			if found, err := x.Live(expNow).Where(bson.D{{Key: "_id", Value: bson.D{{Key: "$lt", Value: "f"}}}}).All(t.Context(), db); err != nil || len(found) != 2 {
+				expOrder{ID: "e"}, bson.D{{Key: "_id", Value: "f"}, {Key: "placed", Value: nil}}, bson.D{
+					{Key: "_id", Value: "g"}, {Key: "placed", Value: "2001-01-01"},
+				})
+			if found, err := x.Live(expNow).Where(bson.D{{Key: "_id", Value: bson.D{{Key: "$lt", Value: "f"}}}}).
+				All(t.Context(), db); err != nil || len(found) != 2 {
 				t.Errorf("%d live: %v, %v", i, found, err)
 			}
 			if p := expRun(t, db, x, model.JobOptions{DryRun: true}); p.Documents != 3 || p.Writes != 6 || p.Modified != 0 {
@@ -185,7 +197,8 @@ func TestExpiryFaults(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					if n, err := b.LookupErr("archivedEarlier", "0", "n"); b.Lookup("n").AsInt64() != 31 || err != nil || n.AsInt64() != 5 {
+					if n, err := b.LookupErr("archivedEarlier", "0", "n"); b.Lookup("n").AsInt64() != 31 ||
+						err != nil || n.AsInt64() != 5 {
 						t.Errorf("b is archived as %s", b)
 					}
 					if list, _ := b.Lookup("archivedEarlier").Array().Values(); len(list) != 1 {
@@ -286,7 +299,9 @@ func TestExpiryTTL(t *testing.T) {
 		ctx, db := t.Context(), mongotest.NewClient(t).Database("x")
 		plain := db.Client().Database("y")
 		each := schema.NewExpiry(expOrders, "placed", schema.ExpirySpec{})
-		tiers := schema.NewExpiry(expOrders, "placed", schema.ExpirySpec{After: 30 * time.Minute, Archive: "cold", ArchiveFor: 5 * time.Hour})
+		tiers := schema.NewExpiry(expOrders, "placed", schema.ExpirySpec{
+			After: 30 * time.Minute, Archive: "cold", ArchiveFor: 5 * time.Hour,
+		})
 		for _, x := range []struct {
 			db *mongo.Database
 			x  *schema.Expiry[expOrder, string]
@@ -298,7 +313,8 @@ func TestExpiryTTL(t *testing.T) {
 		now := time.Now()
 		later := now.Add(30 * time.Minute)
 		expPut(t, ctx, db, "orders", expOrder{ID: "a", Placed: &now}, expOrder{ID: "never"})
-		expPut(t, ctx, plain, "orders", expOrder{ID: "a", Placed: &later}, expOrder{ID: "b", Placed: &later}, expOrder{ID: "c", Placed: &later}, expOrder{ID: "never"})
+		expPut(t, ctx, plain, "orders", expOrder{ID: "a", Placed: &later}, expOrder{ID: "b", Placed: &later},
+			expOrder{ID: "c", Placed: &later}, expOrder{ID: "never"})
 		if _, err := each.Until("c", time.Time{}).Run(ctx, plain); err != nil {
 			t.Fatal(err)
 		}

@@ -14,8 +14,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// What the comments promise of indexes: documents by _id, those that have expired by the index on the time; and of Live that none
-// serves it.
+// What the comments promise of indexes: documents by _id, those that have expired by the index on the time; and of Live
+// that none serves it.
 func TestExpiryIndexed(t *testing.T) {
 	expParallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
@@ -124,15 +124,19 @@ func TestExpiryTouchFaults(t *testing.T) {
 			_, _, err := expEachVersion.Restore("a", later).Run(ctx, db)
 			return err
 		}, expOrder{ID: "a", Placed: &later, N: 31, V: 2}},
-		{"Discard, by version", []any{expAged("a", 1)}, []any{expAged("a", 31)}, func(ctx context.Context, db *mongo.Database) error {
-			pairs, err := expEachVersion.Both(expNow.Add(-40*expDay)).All(ctx, db)
-			for _, p := range pairs {
-				if err == nil {
-					_, err = expEachVersion.Discard(p, oneOp).Run(ctx, db)
+		{
+			reason: "Discard, by version", hot: []any{expAged("a", 1)}, cold: []any{expAged("a", 31)},
+			run: func(ctx context.Context, db *mongo.Database) error {
+				pairs, err := expEachVersion.Both(expNow.Add(-40*expDay)).All(ctx, db)
+				for _, p := range pairs {
+					if err == nil {
+						_, err = expEachVersion.Discard(p, oneOp).Run(ctx, db)
+					}
 				}
-			}
-			return err
-		}, expOrder{ID: "a", Placed: expAged("a", 1).Placed, N: 1, V: 2}},
+				return err
+			},
+			want: expOrder{ID: "a", Placed: expAged("a", 1).Placed, N: 1, V: 2},
+		},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
 			modeltest.FaultMatrix(t, modeltest.FaultCase{

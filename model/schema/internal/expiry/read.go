@@ -38,7 +38,8 @@ func beside(mine, other, as string) mongo.Pipeline {
 	return mongo.Pipeline{
 		{{Key: "$replaceWith", Value: bson.D{{Key: "_id", Value: "$_id"}, {Key: mine, Value: "$$ROOT"}}}},
 		{{Key: "$lookup", Value: bson.D{
-			{Key: "from", Value: other}, {Key: "localField", Value: "_id"}, {Key: "foreignField", Value: "_id"}, {Key: "as", Value: as},
+			{Key: "from", Value: other}, {Key: "localField", Value: "_id"},
+			{Key: "foreignField", Value: "_id"}, {Key: "as", Value: as},
 		}}},
 	}
 }
@@ -53,7 +54,10 @@ func (x *Expiry) Both(now time.Time) model.Aggregation {
 	return model.Aggregation{Collection: x.cold, Pipeline: append(beside("cold", x.Name(), "doc"),
 		bson.D{{Key: "$unwind", Value: "$doc"}},
 		bson.D{{Key: "$sort", Value: bson.D{{Key: "_id", Value: 1}}}},
-		bson.D{{Key: "$addFields", Value: bson.D{{Key: "expired", Value: bson.D{{Key: "$and", Value: bson.A{isDate, past}}}}}}})}
+		bson.D{{
+			Key:   "$addFields",
+			Value: bson.D{{Key: "expired", Value: bson.D{{Key: "$and", Value: bson.A{isDate, past}}}}},
+		}})}
 }
 
 func readOne(ctx context.Context, db model.DB, collection string, filter bson.D) (bson.Raw, error) {

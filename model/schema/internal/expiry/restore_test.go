@@ -19,7 +19,8 @@ func TestExpiryRestore(t *testing.T) {
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := t.Context()
 		expPut(t, ctx, db, "cold", expAged("a", 31), expAged("b", 31), bson.D{
-			{Key: "_id", Value: "c"}, {Key: "placed", Value: expNow}, {Key: "n", Value: 2}, {Key: "archivedEarlier", Value: bson.A{bson.D{{Key: "n", Value: 1}}}},
+			{Key: "_id", Value: "c"}, {Key: "placed", Value: expNow}, {Key: "n", Value: 2},
+			{Key: "archivedEarlier", Value: bson.A{bson.D{{Key: "n", Value: 1}}}},
 		})
 		restore := func(x *schema.Expiry[expOrder, string], id string, until time.Time, steps int) {
 			t.Helper()
@@ -36,7 +37,8 @@ func TestExpiryRestore(t *testing.T) {
 		}
 		expWant(t, db, []string{"a", "b", "c"}, []string{"a", "b", "c"})
 		live, err := expEach.Live(expNow).All(ctx, db)
-		if err != nil || len(live) != 2 || !live[0].Placed.Equal(expNow.Add(expDay)) || live[1].Placed != nil || live[1].N != 31 {
+		if err != nil || len(live) != 2 || !live[0].Placed.Equal(expNow.Add(expDay)) ||
+			live[1].Placed != nil || live[1].N != 31 {
 			t.Errorf("%+v, %v", live, err)
 		}
 		c, err := db.Collection("orders").FindOne(ctx, bson.D{{Key: "_id", Value: "c"}}).Raw()
@@ -155,20 +157,24 @@ func TestExpiryDeclarations(t *testing.T) {
 	schema.NewExpiry(carts, "changed", schema.ExpirySpec{})
 	schema.NewExpiry(carts, "until", schema.ExpirySpec{After: time.Hour})
 	for reason, f := range map[string]func(){
-		"a path that is not there":   bad("place", schema.ExpirySpec{}),
-		"a number":                   bad("n", schema.ExpirySpec{}),
-		"an array":                   bad("tags", schema.ExpirySpec{}),
-		"below 0":                    bad("placed", schema.ExpirySpec{After: -time.Second}),
-		"half a second":              bad("placed", schema.ExpirySpec{After: time.Second / 2}),
-		"a hundred years":            bad("placed", schema.ExpirySpec{After: 100 * 365 * expDay}),
-		"a margin alone":             bad("placed", schema.ExpirySpec{Margin: expDay}),
-		"a version alone":            bad("placed", schema.ExpirySpec{Version: "v"}),
-		"a version that is text":     bad("placed", schema.ExpirySpec{Archive: "cold", Version: "tags"}),
-		"the same collection":        bad("placed", schema.ExpirySpec{Archive: "orders"}),
-		"a collection without name":  bad("placed", schema.ExpirySpec{Archive: "$"}),
-		"archived for less than hot": bad("placed", schema.ExpirySpec{After: 30 * expDay, Archive: "cold", ArchiveFor: 30 * expDay}),
-		"or with the margin":         bad("placed", schema.ExpirySpec{After: 30 * expDay, Margin: expDay, Archive: "cold", ArchiveFor: 31 * expDay}),
-		"no time is stored as one":   func() { schema.NewExpiry(carts, "until", schema.ExpirySpec{}) },
+		"a path that is not there":  bad("place", schema.ExpirySpec{}),
+		"a number":                  bad("n", schema.ExpirySpec{}),
+		"an array":                  bad("tags", schema.ExpirySpec{}),
+		"below 0":                   bad("placed", schema.ExpirySpec{After: -time.Second}),
+		"half a second":             bad("placed", schema.ExpirySpec{After: time.Second / 2}),
+		"a hundred years":           bad("placed", schema.ExpirySpec{After: 100 * 365 * expDay}),
+		"a margin alone":            bad("placed", schema.ExpirySpec{Margin: expDay}),
+		"a version alone":           bad("placed", schema.ExpirySpec{Version: "v"}),
+		"a version that is text":    bad("placed", schema.ExpirySpec{Archive: "cold", Version: "tags"}),
+		"the same collection":       bad("placed", schema.ExpirySpec{Archive: "orders"}),
+		"a collection without name": bad("placed", schema.ExpirySpec{Archive: "$"}),
+		"archived for less than hot": bad("placed", schema.ExpirySpec{
+			After: 30 * expDay, Archive: "cold", ArchiveFor: 30 * expDay,
+		}),
+		"or with the margin": bad("placed", schema.ExpirySpec{
+			After: 30 * expDay, Margin: expDay, Archive: "cold", ArchiveFor: 31 * expDay,
+		}),
+		"no time is stored as one": func() { schema.NewExpiry(carts, "until", schema.ExpirySpec{}) },
 		"a field of its own": func() {
 			schema.NewExpiry(model.NewCollection[taken, string]("taken"), "at", schema.ExpirySpec{Archive: "cold"})
 		},
@@ -195,7 +201,8 @@ func TestExpiryCosts(t *testing.T) {
 			t.Fatal(err)
 		}
 		expPut(t, ctx, db, "orders", expAged("a", 31), expAged("b", 32), expAged("c", 1))
-		modeltest.WantCost(t, monitor, model.Cost{Commands: 5, Written: 4, Returned: 2}, func() error { // and two that find no more
+		// and two that find no more
+		modeltest.WantCost(t, monitor, model.Cost{Commands: 5, Written: 4, Returned: 2}, func() error {
 			_, err := expArchived.Archive(expNow).Run(ctx, db, model.JobOptions{})
 			return err
 		})

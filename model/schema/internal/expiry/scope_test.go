@@ -12,8 +12,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// Under a scope that sets a field in each write, a copy keeps the document's own value. So a job that was cut, and runs again, finds its
-// copies.
+// Under a scope that sets a field in each write, a copy keeps the document's own value. So a job that was cut, and runs
+// again, finds its copies.
 func TestExpiryKeepsStamps(t *testing.T) {
 	var at atomic.Int64
 	at.Store(100)
@@ -26,7 +26,8 @@ func TestExpiryKeepsStamps(t *testing.T) {
 					old := expAged("b", 31)
 					old.N, old.V = 5, 0
 					expPut(t, ctx, db, "cold", old)
-					_, err := db.Collection("orders").UpdateMany(ctx, bson.D{}, bson.D{{Key: "$set", Value: bson.D{{Key: "at", Value: 1}}}})
+					_, err := db.Collection("orders").
+						UpdateMany(ctx, bson.D{}, bson.D{{Key: "$set", Value: bson.D{{Key: "at", Value: 1}}}})
 					return err
 				},
 				Run: func(ctx context.Context, db *mongo.Database) error {

@@ -21,8 +21,8 @@ import (
 // A document with a moment of its own, and a version.
 var expEachVersion = schema.NewExpiry(expOrders, "placed", schema.ExpirySpec{Archive: "cold", Version: "v"})
 
-// An archive that read a document and is slow to delete it, and one that was faster, after which the document is brought back: it
-// stays, in all orders.
+// An archive that read a document and is slow to delete it, and one that was faster, after which the document is
+// brought back: it stays, in all orders.
 func TestExpiryRestoreInterleaved(t *testing.T) {
 	for _, c := range []struct {
 		reason string
@@ -107,12 +107,23 @@ func TestExpiryRestoreVersions(t *testing.T) {
 			want   string // what comes back beside the _id; "" if that is refused
 		}{
 			{"counted up, and the moment goes", bson.D{at, {Key: "v", Value: int64(7)}}, time.Time{}, `{"v":8}`},
-			{"and is another", bson.D{at, {Key: "v", Value: int64(7)}}, time.UnixMilli(0), `{"placed":{"$date":"1970-01-01T00:00:00Z"},"v":8}`},
-			{"a null stays", bson.D{{Key: "placed", Value: nil}, {Key: "v", Value: int32(7)}}, time.Time{}, `{"placed":null,"v":8}`},
+			{
+				reason: "and is another", cold: bson.D{at, {Key: "v", Value: int64(7)}}, until: time.UnixMilli(0),
+				want: `{"placed":{"$date":"1970-01-01T00:00:00Z"},"v":8}`,
+			},
+			{
+				reason: "a null stays",
+				cold:   bson.D{{Key: "placed", Value: nil}, {Key: "v", Value: int32(7)}},
+				until:  time.Time{}, want: `{"placed":null,"v":8}`,
+			},
 			{"none has version 0", bson.D{at, {Key: "n", Value: int32(2)}}, time.Time{}, `{"n":2,"v":1}`},
 			{"null too", bson.D{at, {Key: "v", Value: nil}}, time.Time{}, `{"v":1}`},
 			{"a double", bson.D{at, {Key: "v", Value: 6.5}}, time.Time{}, `{"v":7}`},
-			{"a greater one was archived earlier", bson.D{at, {Key: "v", Value: 1}, earlier(int32(5), 9.0, int64(3))}, time.Time{}, `{"v":10}`},
+			{
+				reason: "a greater one was archived earlier",
+				cold:   bson.D{at, {Key: "v", Value: 1}, earlier(int32(5), 9.0, int64(3))},
+				until:  time.Time{}, want: `{"v":10}`,
+			},
 			{"below 0", bson.D{at, {Key: "v", Value: int32(-4)}}, time.Time{}, `{"v":0}`},
 			{"the last", bson.D{at, {Key: "v", Value: int64(math.MaxInt64)}}, time.Time{}, ""},
 			{"a text", bson.D{at, {Key: "v", Value: "1"}}, time.Time{}, ""},
@@ -126,7 +137,8 @@ func TestExpiryRestoreVersions(t *testing.T) {
 			}
 			expPut(t, t.Context(), db, "cold", append(bson.D{{Key: "_id", Value: "a"}}, c.cold...))
 			read := func(name string) string {
-				d, err := db.Collection(name).FindOne(t.Context(), bson.D{}, options.FindOne().SetProjection(bson.D{{Key: "_id", Value: 0}})).Raw()
+				d, err := db.Collection(name).
+					FindOne(t.Context(), bson.D{}, options.FindOne().SetProjection(bson.D{{Key: "_id", Value: 0}})).Raw()
 				if errors.Is(err, mongo.ErrNoDocuments) {
 					return ""
 				} else if err != nil {
@@ -199,7 +211,9 @@ func TestExpiryCountsOnce(t *testing.T) {
 			}
 		}
 		expWant(t, db, []string{"a"}, nil)
-		for reason, w := range map[string]model.Step{"until": expEachVersion.Until("z", expNow), "never": expEachVersion.Until("z", time.Time{})} {
+		for reason, w := range map[string]model.Step{
+			"until": expEachVersion.Until("z", expNow), "never": expEachVersion.Until("z", time.Time{}),
+		} {
 			if _, err := model.NewPlan(w).Run(t.Context(), db); !errors.Is(err, model.ErrNotFound) {
 				t.Errorf("%s of none: %v", reason, err)
 			}
@@ -217,7 +231,8 @@ func expPair(t *testing.T, cold expOrder) schema.ExpiryPair {
 	return schema.ExpiryPair{ID: bson.Raw(raw).Lookup("_id"), Hot: raw, Cold: raw}
 }
 
-// A document that is restored and archived again as it was leaves no earlier copy, however often; one that was changed does.
+// A document that is restored and archived again as it was leaves no earlier copy, however often; one that was changed
+// does.
 func TestExpiryKeepsOtherStates(t *testing.T) {
 	tenancy.Differs(t, "a restore changes the scope's Set fields, so the document isn't as it was archived")
 	expParallel(t)
@@ -253,7 +268,8 @@ func TestExpiryKeepsOtherStates(t *testing.T) {
 			if held, ok := cold.Lookup("archivedEarlier").ArrayOK(); ok {
 				list, _ = held.Values()
 			}
-			if v := cold.Lookup("v").AsInt64(); v != c.version || len(list) != c.earlier || c.earlier == 0 && cold.Lookup("archivedEarlier").Type != 0 {
+			if v := cold.Lookup("v").AsInt64(); v != c.version || len(list) != c.earlier ||
+				c.earlier == 0 && cold.Lookup("archivedEarlier").Type != 0 {
 				t.Errorf("%s: archived is %s", c.reason, cold)
 			}
 		}

@@ -15,11 +15,14 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// Until is the update that lets a document expire at a time, or never, and the conditions that this isn't done yet, and is done.
+// Until is the update that lets a document expire at a time, or never, and the conditions that this isn't done yet, and
+// is done.
 func (x *Expiry) Until(at time.Time) (update bson.D, other, done bson.E) {
 	moment := bson.NewDateTimeFromTime(at)
 	is := bson.E{Key: x.at, Value: moment}
-	update, other, done = bson.D{{Key: "$set", Value: bson.D{is}}}, bson.E{Key: x.at, Value: bson.D{{Key: "$ne", Value: moment}}}, is
+	update, other, done = bson.D{{Key: "$set", Value: bson.D{is}}}, bson.E{
+		Key: x.at, Value: bson.D{{Key: "$ne", Value: moment}},
+	}, is
 	if at.IsZero() {
 		exists := func(yes bool) bson.E { return bson.E{Key: x.at, Value: bson.D{{Key: "$exists", Value: yes}}} }
 		update, other, done = bson.D{{Key: "$unset", Value: bson.D{{Key: x.at, Value: ""}}}}, exists(true), exists(false)
@@ -30,11 +33,13 @@ func (x *Expiry) Until(at time.Time) (update bson.D, other, done bson.E) {
 	return update, other, done
 }
 
-// Touch completes a write that sets a document's own time, or takes it off. Where there is a version, that is counted up by what
-// changes the time, and a write that is run again finds nothing to change: other is the condition that it isn't done yet.
+// Touch completes a write that sets a document's own time, or takes it off. Where there is a version, that is counted
+// up by what changes the time, and a write that is run again finds nothing to change: other is the condition that it
+// isn't done yet.
 func (x *Expiry) Touch(w model.Write, other, done bson.E) model.Write {
 	if x.spec.After > 0 {
-		return model.Refused(x.Name(), x.Refuse(x.at, nil, "must not be given: the spec has After, so documents expire some time after the field's time"))
+		return model.Refused(x.Name(),
+			x.Refuse(x.at, nil, "must not be given: the spec has After, so documents expire some time after the field's time"))
 	}
 	if m, ok := w.Model.(*mongo.UpdateOneModel); ok && x.version != "" {
 		id := m.Filter.(bson.D)
@@ -67,7 +72,8 @@ func (x *Expiry) Restore(w model.Write, until time.Time) model.Change[any] {
 	case x.cold == "":
 		err = x.NoArchive()
 	case x.spec.After > 0 && !until.IsZero():
-		err = x.Refuse(x.at, until, "must not be given: the spec has After, so documents expire some time after the field's time")
+		err = x.Refuse(x.at, until,
+			"must not be given: the spec has After, so documents expire some time after the field's time")
 	}
 	if err != nil {
 		return commands.RefusedChange[any](x.Name(), err)
@@ -187,10 +193,14 @@ func (x *Expiry) Discard(pair Pair, op bson.ObjectID) model.Plan {
 	unmarked := bson.D{id, {Key: touchedField, Value: bson.D{{Key: "$ne", Value: op}}}}
 	p := model.NewPlan(
 		model.Write{
-			Collection: x.Name(), Index: model.IDIndex, Expect: model.One, Done: bson.D{id, {Key: touchedField, Value: op}}, Once: true,
+			Collection: x.Name(), Index: model.IDIndex, Expect: model.One,
+			Done: bson.D{id, {Key: touchedField, Value: op}}, Once: true,
 			Model: &mongo.UpdateOneModel{Filter: unmarked, Update: mark},
 		},
-		model.Write{Collection: x.cold, Index: model.IDIndex, Final: true, Model: &mongo.DeleteOneModel{Filter: core.AsRead(pair.Cold)}},
+		model.Write{
+			Collection: x.cold, Index: model.IDIndex, Final: true,
+			Model: &mongo.DeleteOneModel{Filter: core.AsRead(pair.Cold)},
+		},
 	)
 	p.Leaves = "a document that is marked as live, and its copy"
 	return p

@@ -14,7 +14,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// Fields that aren't stored, and that the type encodes though they are empty: they are written when they change, and only then.
+// Fields that aren't stored, and that the type encodes though they are empty: they are written when they change, and
+// only then.
 type (
 	sparse struct {
 		ID    string `bson:"_id"`
@@ -43,10 +44,11 @@ type (
 
 var (
 	sparsePeople = model.NewCollection[sparseNext, string]("people")
-	sparseSteps  = schema.NewVersions(sparsePeople, schema.VersionsSpec{Field: "v"}, schema.Upcast(func(s sparse) (sparseNext, error) {
-		limit := s.Limit
-		return sparseNext{s.ID, s.N, s.Flag, s.Inner, &limit, s.Title, 0}, nil
-	}))
+	sparseSteps  = schema.NewVersions(sparsePeople, schema.VersionsSpec{Field: "v"},
+		schema.Upcast(func(s sparse) (sparseNext, error) {
+			limit := s.Limit
+			return sparseNext{s.ID, s.N, s.Flag, s.Inner, &limit, s.Title, 0}, nil
+		}))
 	sparseStore = model.NewStore(model.New("people", sparseSteps), sparsePeople)
 )
 
@@ -62,11 +64,27 @@ func TestSaveAbsent(t *testing.T) {
 		}{
 			{"nothing changes", `{"_id":"a","v":2}`, same, `{"_id":"a","v":2}`, 0},
 			{"nothing changes within", `{"_id":"a","v":2,"inner":{"a":"x"}}`, same, `{"_id":"a","v":2,"inner":{"a":"x"}}`, 0},
-			{"what changes is written alone", `{"_id":"a","v":2}`, func(s *sparseNext) { s.N = 3 }, `{"_id":"a","v":2,"n":3}`, 1},
-			{"and within", `{"_id":"a","v":2,"inner":{"a":"x"}}`, func(s *sparseNext) { s.Inner.B = 3 }, `{"_id":"a","v":2,"inner":{"a":"x","b":3}}`, 1},
-			{"what becomes empty is written", `{"_id":"a","v":2,"n":3}`, func(s *sparseNext) { s.N = 0 }, `{"_id":"a","v":2,"n":0}`, 1},
-			{"a migration writes what its steps change, and what they make", `{"_id":"a"}`, nil, `{"_id":"a","fresh":0,"limit":0,"v":2}`, 1},
-			{"within too", `{"_id":"a","inner":{"b":1},"limit":4}`, nil, `{"_id":"a","inner":{"b":1},"limit":4,"fresh":0,"v":2}`, 1},
+			{
+				reason: "what changes is written alone", before: `{"_id":"a","v":2}`, edit: func(s *sparseNext) { s.N = 3 },
+				after: `{"_id":"a","v":2,"n":3}`, steps: 1,
+			},
+			{
+				reason: "and within", before: `{"_id":"a","v":2,"inner":{"a":"x"}}`, edit: func(s *sparseNext) { s.Inner.B = 3 },
+				after: `{"_id":"a","v":2,"inner":{"a":"x","b":3}}`, steps: 1,
+			},
+			{
+				reason: "what becomes empty is written", before: `{"_id":"a","v":2,"n":3}`, edit: func(s *sparseNext) { s.N = 0 },
+				after: `{"_id":"a","v":2,"n":0}`, steps: 1,
+			},
+			{
+				reason: "a migration writes what its steps change, and what they make",
+				before: `{"_id":"a"}`, edit: nil, after: `{"_id":"a","fresh":0,"limit":0,"v":2}`, steps: 1,
+			},
+			{
+				reason: "within too", before: `{"_id":"a","inner":{"b":1},"limit":4}`, edit: nil,
+				after: `{"_id":"a","inner":{"b":1},"limit":4,"fresh":0,"v":2}`,
+				steps: 1,
+			},
 		} {
 			store(t, db, c.before)
 			change := sparseStore.Edit("a", func(s *sparseNext) error {

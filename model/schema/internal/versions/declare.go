@@ -44,8 +44,8 @@ type Versions struct {
 	maps           bool    // some type holds a map, whose encoding has no order
 }
 
-// Declare checks a declaration, and panics if it doesn't fit. fault makes the error of a document that can't be read or brought up:
-// from its _id, its version, and the cause.
+// Declare checks a declaration, and panics if it doesn't fit. fault makes the error of a document that can't be read or
+// brought up: from its _id, its version, and the cause.
 func Declare(of *core.Docs, spec Spec, steps []Step, fault Fault) *Versions {
 	of.MustField("_id")
 	docs := of.AsStored()
@@ -63,7 +63,8 @@ func Declare(of *core.Docs, spec Spec, steps []Step, fault Fault) *Versions {
 	}
 	x.newest = x.first + len(steps)
 	if newest.Type == reflect.TypeFor[bson.Raw]() {
-		place.Fail("the collection is of bson.Raw, which is the stored document in any version", "declare the collection with bson.D or a struct")
+		place.Fail("the collection is of bson.Raw, which is the stored document in any version",
+			"declare the collection with bson.D or a struct")
 	}
 	if err := core.CheckKey(x.field); err != nil || x.field == "_id" {
 		place.Fail(fmt.Sprintf("the version can't be stored in %q", x.field), "name a top-level field that nothing else uses")
@@ -72,7 +73,8 @@ func Declare(of *core.Docs, spec Spec, steps []Step, fault Fault) *Versions {
 	case x.first < 0:
 		place.Fail("the first version is negative", "count from 1")
 	case x.missing >= 0 && (x.missing < x.first || x.missing > x.newest):
-		place.Fail(fmt.Sprintf("Missing is %d, but the versions are %d to %d", x.missing, x.first, x.newest), "give one of these versions, or -1 for none")
+		place.Fail(fmt.Sprintf("Missing is %d, but the versions are %d to %d", x.missing, x.first, x.newest),
+			"give one of these versions, or -1 for none")
 	}
 	x.steps = append(x.steps, steps...)
 	b := &formBuilder{forms: map[formKey]*form{}}
@@ -81,23 +83,26 @@ func Declare(of *core.Docs, spec Spec, steps []Step, fault Fault) *Versions {
 		case s.Up == nil:
 			place.Fail(fmt.Sprintf("step %d has no function", i+1), "make each step with schema.Upcast")
 		case i > 0 && s.From != steps[i-1].To:
-			place.Fail(fmt.Sprintf("step %d takes a %s, but the previous step makes a %s", i+1, s.From, steps[i-1].To), "give the steps in order")
+			place.Fail(fmt.Sprintf("step %d takes a %s, but the previous step makes a %s", i+1, s.From, steps[i-1].To),
+				"give the steps in order")
 		}
 		x.forms = append(x.forms, b.document(newest.As(s.From), place))
 	}
 	if n := len(steps); n > 0 && steps[n-1].To != newest.Type {
-		place.Fail(fmt.Sprintf("the last step makes a %s, but the documents are of type %s", steps[n-1].To, newest.Type), "end with the collection's own type")
+		place.Fail(fmt.Sprintf("the last step makes a %s, but the documents are of type %s", steps[n-1].To, newest.Type),
+			"end with the collection's own type")
 	}
 	x.forms = append(x.forms, b.document(newest, place))
 	x.maps = b.maps
 	if f := x.forms[len(x.forms)-1].fields[x.field]; f != nil && !f.integer {
-		place.Fail(fmt.Sprintf("%s.%s isn't of an integer type", newest.Type, x.field), "declare the version's field as an int, or leave the field out of the type")
+		place.Fail(fmt.Sprintf("%s.%s isn't of an integer type", newest.Type, x.field),
+			"declare the version's field as an int, or leave the field out of the type")
 	}
 	return x
 }
 
-// Install makes the collection read documents of every version as the newest, and store the newest version with them. into is the type
-// of a pointer to a document.
+// Install makes the collection read documents of every version as the newest, and store the newest version with them.
+// into is the type of a pointer to a document.
 func (x *Versions) Install(older []reflect.Type, into reflect.Type) {
 	x.of.SetVersions(older, into, x.Decode, x.field, x.newest, func(raw bson.Raw) (bson.Raw, error) {
 		return x.upgraded(raw, reflect.New(into.Elem()).Interface())

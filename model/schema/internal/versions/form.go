@@ -10,8 +10,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// form is what a type knows of a stored value: what of it a program that decodes and encodes it again would lose. The nil form
-// knows all.
+// form is what a type knows of a stored value: what of it a program that decodes and encodes it again would lose. The
+// nil form knows all.
 type form struct {
 	fields  map[string]*form // of a struct; nil for what is no struct
 	open    bool             // a struct that keeps fields of any other name too

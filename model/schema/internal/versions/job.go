@@ -15,8 +15,8 @@ func (x *Versions) Outdated() bson.D {
 	return bson.D{{Key: x.field, Value: bson.D{{Key: "$not", Value: bson.D{{Key: "$gte", Value: int32(x.newest)}}}}}}
 }
 
-// Migrate is the job that brings documents up: of one version, or of all for 0. With skip it leaves what it can't bring up. fresh is a
-// new document of the newest type.
+// Migrate is the job that brings documents up: of one version, or of all for 0. With skip it leaves what it can't bring
+// up. fresh is a new document of the newest type.
 func (x *Versions) Migrate(version int, skip bool, fresh func() any) model.Job {
 	name := fmt.Sprintf("%s.%s to %d", x.Name(), x.field, x.newest) // another's checkpoint says nothing of this one
 	stage := model.Stage{Collection: x.Name(), Filter: x.Outdated()}
@@ -40,7 +40,10 @@ func (x *Versions) Migrate(version int, skip bool, fresh func() any) model.Job {
 			case err == nil:
 				p.Steps = append(p.Steps, w)
 			case skip:
-				b.Leave(model.Finding{Collection: x.Name(), ID: raw.Lookup("_id"), Problem: "can't be migrated: " + strings.TrimPrefix(err.Error(), "docmodel: ")})
+				b.Leave(model.Finding{
+					Collection: x.Name(), ID: raw.Lookup("_id"),
+					Problem: "can't be migrated: " + strings.TrimPrefix(err.Error(), "docmodel: "),
+				})
 			default:
 				return model.Plan{}, err
 			}
@@ -72,6 +75,9 @@ func (x *Versions) Counts() mongo.Pipeline {
 			{Key: "documents", Value: bson.D{{Key: "$sum", Value: 1}}},
 		}}},
 		{{Key: "$sort", Value: bson.D{{Key: "_id", Value: 1}}}},
-		{{Key: "$project", Value: bson.D{{Key: "_id", Value: 0}, {Key: "version", Value: "$_id"}, {Key: "documents", Value: 1}}}},
+		{{
+			Key:   "$project",
+			Value: bson.D{{Key: "_id", Value: 0}, {Key: "version", Value: "$_id"}, {Key: "documents", Value: 1}},
+		}},
 	}
 }

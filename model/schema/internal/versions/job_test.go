@@ -60,7 +60,8 @@ func unknown(v any, path string) (out []string) {
 	return out
 }
 
-// A migration leaves what the readers saw before, of the newest version, with all that no type knows; a second one does nothing.
+// A migration leaves what the readers saw before, of the newest version, with all that no type knows; a second one does
+// nothing.
 func TestMigrate(t *testing.T) {
 	n := 60
 	if os.Getenv("DOCMODEL_FULL") != "" {
@@ -93,12 +94,15 @@ func TestMigrate(t *testing.T) {
 		}
 		job := versions.Migrate(schema.MigrateOptions{})
 		stop, batches := errors.New("stop"), 0
-		part, err := job.Run(ctx, db, model.JobOptions{BatchSize: 7, Checkpoint: "jobs", Progress: func(model.Progress) error {
-			if batches++; batches == 2 {
-				return stop
-			}
-			return nil
-		}})
+		part, err := job.Run(ctx, db, model.JobOptions{
+			BatchSize: 7, Checkpoint: "jobs",
+			Progress: func(model.Progress) error {
+				if batches++; batches == 2 {
+					return stop
+				}
+				return nil
+			},
+		})
 		if !errors.Is(err, stop) || part.Modified != 14 {
 			t.Errorf("stopped: %+v, %v", part, err)
 		}
@@ -143,7 +147,8 @@ func show(p personV3) any {
 func TestMigrateSkips(t *testing.T) {
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := t.Context()
-		store(t, db, `{"_id":"1","name":"Ann","n":1}`, `{"_id":"2","name":"","n":1}`, `{"_id":"3","v":9}`, `{"_id":"4","v":"x"}`, `{"_id":"5","name":"Bob","n":1}`,
+		store(t, db, `{"_id":"1","name":"Ann","n":1}`, `{"_id":"2","name":"","n":1}`, `{"_id":"3","v":9}`,
+			`{"_id":"4","v":"x"}`, `{"_id":"5","name":"Bob","n":1}`,
 			`{"_id":"6","v":2,"first":"Cy","n":1}`)
 		var failed *schema.VersionError
 		_, err := versions.Migrate(schema.MigrateOptions{}).Run(ctx, db, model.JobOptions{})
@@ -154,7 +159,8 @@ func TestMigrateSkips(t *testing.T) {
 		if err != nil || one.Modified != 1 {
 			t.Errorf("of version 2: %+v, %v", one, err)
 		}
-		first, err := versions.Migrate(schema.MigrateOptions{Version: 1, Skip: true}).Run(ctx, db, model.JobOptions{DryRun: true})
+		first, err := versions.Migrate(schema.MigrateOptions{Version: 1, Skip: true}).
+			Run(ctx, db, model.JobOptions{DryRun: true})
 		var left *model.LeftError
 		if !errors.As(err, &left) || left.Left != 1 || first.Documents != 3 || first.Writes != 2 {
 			t.Errorf("of version 1, which is missing: %+v, %v", first, err)
@@ -164,7 +170,8 @@ func TestMigrateSkips(t *testing.T) {
 		for _, f := range p.Findings {
 			skipped = append(skipped, f.ID.StringValue())
 		}
-		if !errors.As(err, &left) || left.Left != 2 || p.Left != 2 || p.Modified != 2 || !slices.Equal(skipped, []string{"2", "4"}) ||
+		if !errors.As(err, &left) || left.Left != 2 || p.Left != 2 || p.Modified != 2 ||
+			!slices.Equal(skipped, []string{"2", "4"}) ||
 			!strings.Contains(err.Error(), `people '2': can't be migrated: `) {
 			t.Errorf("skipped %v, %+v, %v", skipped, p, err)
 		}
@@ -173,7 +180,8 @@ func TestMigrateSkips(t *testing.T) {
 		for _, c := range counts {
 			shown = append(shown, fmt.Sprint(c.Version, " ", c.Documents))
 		}
-		if got := fmt.Sprint(shown); err != nil || got != `[{"$numberInt":"1"} 1 {"$numberInt":"3"} 3 {"$numberInt":"9"} 1 "x" 1]` {
+		if got := fmt.Sprint(shown); err != nil ||
+			got != `[{"$numberInt":"1"} 1 {"$numberInt":"3"} 3 {"$numberInt":"9"} 1 "x" 1]` {
 			t.Errorf("counts %s, %v", got, err)
 		}
 		outdated, err := versions.Outdated().All(ctx, db)
@@ -182,7 +190,8 @@ func TestMigrateSkips(t *testing.T) {
 		}
 		var bad *model.ValueError
 		for _, v := range []int{-1, 3, 9} {
-			if _, err := versions.Migrate(schema.MigrateOptions{Version: v}).Run(ctx, db, model.JobOptions{}); !errors.As(err, &bad) {
+			if _, err := versions.Migrate(schema.MigrateOptions{Version: v}).
+				Run(ctx, db, model.JobOptions{}); !errors.As(err, &bad) {
 				t.Errorf("version %d: %v", v, err)
 			}
 		}
@@ -254,7 +263,8 @@ func TestUpgradeInterleaved(t *testing.T) {
 			return err
 		},
 		"old code renames": func(ctx context.Context, db *mongo.Database) error {
-			_, err := db.Collection("people").UpdateByID(ctx, "a", bson.D{{Key: "$set", Value: bson.D{{Key: "name", Value: "Bob Roe"}}}})
+			_, err := db.Collection("people").
+				UpdateByID(ctx, "a", bson.D{{Key: "$set", Value: bson.D{{Key: "name", Value: "Bob Roe"}}}})
 			return err
 		},
 	}
@@ -266,7 +276,8 @@ func TestUpgradeInterleaved(t *testing.T) {
 			modeltest.Interleave(t, modeltest.InterleaveCase{
 				Sample: 2,
 				Seed: func(ctx context.Context, db *mongo.Database) error {
-					_, err := db.Collection("people").InsertOne(ctx, bson.D{{Key: "_id", Value: "a"}, {Key: "name", Value: "Ann Lee"}, {Key: "n", Value: 1}})
+					_, err := db.Collection("people").
+						InsertOne(ctx, bson.D{{Key: "_id", Value: "a"}, {Key: "name", Value: "Ann Lee"}, {Key: "n", Value: 1}})
 					return err
 				},
 				A: ops[pair[0]], B: ops[pair[1]],
@@ -299,7 +310,10 @@ func TestVersionsRace(t *testing.T) {
 		ctx := t.Context()
 		const documents, writers = 4, 32
 		for i := range documents {
-			if _, err := db.Collection("people").InsertOne(ctx, bson.D{{Key: "_id", Value: fmt.Sprint(i)}, {Key: "name", Value: "Ann"}, {Key: "n", Value: 0}}); err != nil {
+			if _, err := db.Collection("people").
+				InsertOne(ctx, bson.D{
+					{Key: "_id", Value: fmt.Sprint(i)}, {Key: "name", Value: "Ann"}, {Key: "n", Value: 0},
+				}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -354,7 +368,9 @@ func TestVersionsCost(t *testing.T) {
 		cost(2, 1, 1, edit("b", func(p *personV3) error { p.N++; return nil }))
 		var many []any
 		for i := range 3000 {
-			many = append(many, bson.D{{Key: "_id", Value: fmt.Sprintf("x%04d", i)}, {Key: "v", Value: 3 - min(1, i/2990)}, {Key: "first", Value: "x"}})
+			many = append(many, bson.D{
+				{Key: "_id", Value: fmt.Sprintf("x%04d", i)}, {Key: "v", Value: 3 - min(1, i/2990)}, {Key: "first", Value: "x"},
+			})
 		}
 		if _, err := db.Collection("people").InsertMany(ctx, many); err != nil {
 			t.Fatal(err)

@@ -12,9 +12,9 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// A change is what turns a stored document into another without touching what its types don't know. Three documents meet: raw, as
-// it is stored; was, what its own type made of it; and next, what the newest type makes of it now. What is equal in was and next
-// stays as it is stored.
+// A change is what turns a stored document into another without touching what its types don't know. Three documents
+// meet: raw, as it is stored; was, what its own type made of it; and next, what the newest type makes of it now. What
+// is equal in was and next stays as it is stored.
 type change struct {
 	set, unset bson.D
 	absent     bson.D // what isn't stored, and is encoded as it was before the change: empty
@@ -135,7 +135,8 @@ func areDocuments(values ...bson.RawValue) bool {
 	return !slices.ContainsFunc(values, func(v bson.RawValue) bool { return v.Type != bson.TypeEmbeddedDocument })
 }
 
-// merged is the value that is stored in the place of another: the next one, and of the stored one what its type doesn't know.
+// merged is the value that is stored in the place of another: the next one, and of the stored one what its type doesn't
+// know.
 func merged(path string, stored, was, next bson.RawValue, old, now *form) (bson.RawValue, error) {
 	switch {
 	case stored.Type != 0 && was.Equal(next):
@@ -160,14 +161,16 @@ func mergedDocument(path string, raw, was, next bson.Raw, old, now *form) (bson.
 		name, v := e.Key(), e.Value()
 		if new := next.Lookup(name); new.Type != 0 {
 			if !old.has(name) {
-				return bson.RawValue{}, fmt.Errorf("%s exists already, but isn't a field of the document's version", rawdoc.Join(path, name))
+				return bson.RawValue{}, fmt.Errorf("%s exists already, but isn't a field of the document's version",
+					rawdoc.Join(path, name))
 			}
 			if v, err = merged(rawdoc.Join(path, name), v, was.Lookup(name), new, old.field(name), now.field(name)); err != nil {
 				return v, err
 			}
 		} else if goes(name, was, next, old, now) {
 			if old.field(name).drops(v) {
-				return v, fmt.Errorf("%s would be removed, but has fields that aren't in the document's version", rawdoc.Join(path, name))
+				return v, fmt.Errorf("%s would be removed, but has fields that aren't in the document's version",
+					rawdoc.Join(path, name))
 			}
 			continue
 		}
@@ -194,7 +197,8 @@ func mergedArray(path string, stored, was, next bson.RawValue, old, now *form) (
 	case errA != nil || errB != nil || errC != nil:
 		return next, errors.Join(errA, errB, errC)
 	case len(a) != len(b) || len(b) != len(c):
-		return next, fmt.Errorf("%s would get more or fewer elements, but these have fields that aren't in the document's version", path)
+		return next,
+			fmt.Errorf("%s would get more or fewer elements, but these have fields that aren't in the document's version", path)
 	}
 	var inner *form
 	if now != nil {

@@ -20,7 +20,9 @@ func TestVersionsIndexed(t *testing.T) {
 		ctx := t.Context()
 		var persons []any
 		for i := range 2000 {
-			persons = append(persons, bson.D{{Key: "_id", Value: fmt.Sprintf("%04d", i)}, {Key: "v", Value: 3 - min(1, i/1990)}, {Key: "first", Value: "x"}})
+			persons = append(persons, bson.D{
+				{Key: "_id", Value: fmt.Sprintf("%04d", i)}, {Key: "v", Value: 3 - min(1, i/1990)}, {Key: "first", Value: "x"},
+			})
 		}
 		if _, err := db.Collection("people").InsertMany(ctx, persons); err != nil {
 			t.Fatal(err)
@@ -39,7 +41,11 @@ func TestVersionsIndexed(t *testing.T) {
 			index  string
 		}{
 			{"ByID", people.ByID("0007"), model.IDIndex},
-			{"Migrate of one version", versions.Raw(versions.Migrate(schema.MigrateOptions{Version: 2}).Stages[0].Filter), "v_1__id_1"},
+			{
+				reason: "Migrate of one version",
+				query:  versions.Raw(versions.Migrate(schema.MigrateOptions{Version: 2}).Stages[0].Filter),
+				index:  "v_1__id_1",
+			},
 			{"Save", versions.Save(old, person), model.IDIndex},
 			{"Upgrade", versions.Upgrade(old), model.IDIndex},
 		} {
@@ -70,7 +76,8 @@ func TestVersionsCosts(t *testing.T) {
 		}
 		stale := func(w model.Write) func() error { return fails(w, model.ErrStale) }
 		gone := func(w model.Write) func() error { return fails(w, model.ErrNotFound) }
-		store(t, db, `{"_id":"a","name":"Ann","n":1}`, `{"_id":"b","v":2,"first":"Bob","n":1}`, `{"_id":"c","v":3,"first":"Cy","n":1}`)
+		store(t, db, `{"_id":"a","name":"Ann","n":1}`, `{"_id":"b","v":2,"first":"Bob","n":1}`,
+			`{"_id":"c","v":3,"first":"Cy","n":1}`)
 		a, b := raw(t, `{"_id":"a","name":"Ann","n":1}`), raw(t, `{"_id":"b","v":2,"first":"Bob","n":1}`)
 		ann, err := versions.Decode(a)
 		if err != nil {

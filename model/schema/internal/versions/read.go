@@ -58,7 +58,8 @@ func (x *Versions) Decode(raw bson.Raw, doc any) error {
 	return err
 }
 
-// upcast reads a document of the n-th version as its own type, which it returns, and puts what the steps make of it into doc.
+// upcast reads a document of the n-th version as its own type, which it returns, and puts what the steps make of it
+// into doc.
 func (x *Versions) upcast(raw bson.Raw, n int, doc any) (own any, err error) {
 	steps := x.steps[n-x.first:]
 	own, err = steps[0].Down(func(into any) error { return x.Docs.Decode(raw, into) })

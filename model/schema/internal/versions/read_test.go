@@ -160,7 +160,9 @@ func store(t testing.TB, db *mongo.Database, docs ...string) {
 
 func stored(t testing.TB, db *mongo.Database) (out []string) {
 	t.Helper()
-	docs, err := (&model.Find[bson.Raw]{Query: people.Find(nil).Sorted(bson.D{{Key: "_id", Value: 1}}).Query}).All(t.Context(), db)
+	docs, err := (&model.Find[bson.Raw]{
+		Query: people.Find(nil).Sorted(bson.D{{Key: "_id", Value: 1}}).Query,
+	}).All(t.Context(), db)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -185,8 +187,9 @@ func TestVersionsRead(t *testing.T) {
 		}
 		store(t, db, all...)
 		got, err := people.Find(nil).Sorted(bson.D{{Key: "_id", Value: 1}}).All(ctx, db)
-		want := "[{a Ann Lee [{home 1}] <nil> 1 [] map[a:2 b:3 c:1 d:4]} {b Bob  [] <nil> 2 [] map[]} {c Cy Fox [] <nil> 3 [] map[]} " +
-			"{d Di Roe [{home 4}] <nil> 4 [] map[a:2 b:3 c:1 d:4]} {e Ed  [{work 5}] <nil> 5 [] map[]} {f Flo  [] <nil> 6 [] map[]}]"
+		want :=
+			"[{a Ann Lee [{home 1}] <nil> 1 [] map[a:2 b:3 c:1 d:4]} {b Bob  [] <nil> 2 [] map[]} {c Cy Fox [] <nil> 3 [] map[]} " +
+				"{d Di Roe [{home 4}] <nil> 4 [] map[a:2 b:3 c:1 d:4]} {e Ed  [{work 5}] <nil> 5 [] map[]} {f Flo  [] <nil> 6 [] map[]}]"
 		if s := fmt.Sprint(got); err != nil || s != want {
 			t.Fatalf("got %s, %v\nwant %s", s, err, want)
 		}
@@ -233,7 +236,8 @@ func TestVersionsOfNamed(t *testing.T) {
 		if _, err := others.Insert(personV3{ID: "b", First: "Bob"}).Run(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}
-		if n, err := db.Collection("others").CountDocuments(t.Context(), bson.D{{Key: "v", Value: int32(3)}}); err != nil || n != 1 {
+		if n, err := db.Collection("others").
+			CountDocuments(t.Context(), bson.D{{Key: "v", Value: int32(3)}}); err != nil || n != 1 {
 			t.Errorf("%d documents of the newest version, %v", n, err)
 		}
 	})
@@ -241,20 +245,37 @@ func TestVersionsOfNamed(t *testing.T) {
 
 // What can't be read says which document it is, and why.
 func TestVersionErrors(t *testing.T) {
-	strict := schema.NewVersions(newPeople(), schema.VersionsSpec{Field: "v", First: 5, Missing: -1}, schema.Upcast(phonesOf))
+	strict := schema.NewVersions(newPeople(), schema.VersionsSpec{Field: "v", First: 5, Missing: -1},
+		schema.Upcast(phonesOf))
 	for _, c := range []struct {
 		reason, doc, message string
 		is                   error
 		strict               bool
 	}{
-		{"newer", `{"_id":1,"v":4}`, "docmodel: people: _id 1, version 4: the version is newer than this program supports: the newest version is 3", schema.ErrNewer, false},
+		{
+			reason: "newer", doc: `{"_id":1,"v":4}`,
+			message: "docmodel: people: _id 1, version 4: the version is newer than this program supports: the newest version is 3",
+			is:      schema.ErrNewer, strict: false,
+		},
 		{"older than the first", `{"_id":1,"v":0}`, "docmodel: people: _id 1, version 0: the first version is 1", nil, false},
 		{"a text", `{"_id":1,"v":"1"}`, "docmodel: people: _id 1, version '1': the version isn't an integer", nil, false},
 		{"a fraction", `{"_id":1,"v":1.5}`, "docmodel: people: _id 1, version 1.5: the version isn't an integer", nil, false},
-		{"endless", `{"_id":1,"v":{"$numberDouble":"Infinity"}}`, "docmodel: people: _id 1, version Infinity: the version isn't an integer", nil, false},
+		{
+			reason: "endless", doc: `{"_id":1,"v":{"$numberDouble":"Infinity"}}`,
+			message: "docmodel: people: _id 1, version Infinity: the version isn't an integer",
+			is:      nil, strict: false,
+		},
 		{"none", `{"_id":1}`, "docmodel: people: _id 1, no version: the document has no version", nil, true},
-		{"one from before the first", `{"_id":1,"v":1}`, "docmodel: people: _id 1, version 1: the first version is 5", nil, true},
-		{"a step fails", `{"_id":"x","name":"","n":1}`, "docmodel: people: _id 'x', no version: step to version 2: a person without a name", errNameless, false},
+		{
+			reason: "one from before the first", doc: `{"_id":1,"v":1}`,
+			message: "docmodel: people: _id 1, version 1: the first version is 5",
+			is:      nil, strict: true,
+		},
+		{
+			reason: "a step fails", doc: `{"_id":"x","name":"","n":1}`,
+			message: "docmodel: people: _id 'x', no version: step to version 2: a person without a name",
+			is:      errNameless, strict: false,
+		},
 		{"a field of another type", `{"_id":"x","v":1,"name":3}`, "", nil, false},
 		{"of the newest", `{"_id":"x","v":3,"first":3}`, "", nil, false},
 	} {
@@ -298,7 +319,10 @@ func TestVersionsPanics(t *testing.T) {
 		{"missing is no version", func() { schema.NewVersions(newPeople(), schema.VersionsSpec{Missing: 4}, one, two) }},
 		{"declared before", func() { schema.NewVersions(people, spec, one, two) }},
 		{"documents as they are stored", func() { schema.NewVersions(model.NewCollection[bson.Raw, string]("raws"), spec) }},
-		{"the field is a text", func() { schema.NewVersions(model.NewCollection[odd, string]("odd"), schema.VersionsSpec{Field: "v"}) }},
+		{
+			reason: "the field is a text",
+			f:      func() { schema.NewVersions(model.NewCollection[odd, string]("odd"), schema.VersionsSpec{Field: "v"}) },
+		},
 		{"a text is no document", func() {
 			schema.NewVersions(newPeople(), spec, schema.Upcast(func(string) (personV3, error) { return personV3{}, nil }))
 		}},
@@ -315,21 +339,62 @@ func TestUpgrade(t *testing.T) {
 			`{"_id":"a","n":1,"first":"Ann","last":"Lee","phones":[{"kind":"home","number":"1"}],"tags":{"a":"2","b":"3","c":"1","d":"4"},"v":3}`, ""},
 		{"from the middle of the chain", `{"_id":"a","v":2,"first":"Ann","phone":"1","n":1}`,
 			`{"_id":"a","v":3,"first":"Ann","n":1,"phones":[{"kind":"home","number":"1"}],"tags":{"a":"2","b":"3","c":"1","d":"4"}}`, ""},
-		{"the newest stays", `{"_id":"a","v":3,"first":"Ann","n":1,"name":"left over"}`, `{"_id":"a","v":3,"first":"Ann","n":1,"name":"left over"}`, ""},
-		{"unknown fields stay", `{"_id":"a","x":{"y":[1,{"z":2}]},"name":"Ann","n":1,"w":null}`, `{"_id":"a","x":{"y":[1,{"z":2}]},"n":1,"w":null,"first":"Ann","v":3}`, ""},
-		{"a long stays a long", `{"_id":"a","name":"Ann","n":{"$numberLong":"1"}}`, `{"_id":"a","n":1,"first":"Ann","v":3}`, ""},
-		{"an empty field that the type leaves out goes with the others", `{"_id":"a","name":"Ann","phone":"","n":1}`, `{"_id":"a","n":1,"first":"Ann","v":3}`, ""},
-		{"and stays where the newest type has it", `{"_id":"a","name":"Ann","home":null,"n":1}`, `{"_id":"a","home":null,"n":1,"first":"Ann","v":3}`, ""},
-		{"below a field, unknown ones stay too", `{"_id":"a","name":"Ann","home":{"street":"S","city":"C","geo":[1,2]},"n":1}`,
-			`{"_id":"a","home":{"city":"C","geo":[1,2],"lane":"S"},"n":1,"first":"Ann","v":3}`, ""},
+		{
+			reason: "the newest stays",
+			before: `{"_id":"a","v":3,"first":"Ann","n":1,"name":"left over"}`,
+			after:  `{"_id":"a","v":3,"first":"Ann","n":1,"name":"left over"}`,
+			err:    "",
+		},
+		{
+			reason: "unknown fields stay",
+			before: `{"_id":"a","x":{"y":[1,{"z":2}]},"name":"Ann","n":1,"w":null}`,
+			after:  `{"_id":"a","x":{"y":[1,{"z":2}]},"n":1,"w":null,"first":"Ann","v":3}`,
+			err:    "",
+		},
+		{
+			reason: "a long stays a long",
+			before: `{"_id":"a","name":"Ann","n":{"$numberLong":"1"}}`,
+			after:  `{"_id":"a","n":1,"first":"Ann","v":3}`, err: "",
+		},
+		{
+			reason: "an empty field that the type leaves out goes with the others",
+			before: `{"_id":"a","name":"Ann","phone":"","n":1}`, after: `{"_id":"a","n":1,"first":"Ann","v":3}`, err: "",
+		},
+		{
+			reason: "and stays where the newest type has it", before: `{"_id":"a","name":"Ann","home":null,"n":1}`,
+			after: `{"_id":"a","home":null,"n":1,"first":"Ann","v":3}`,
+			err:   "",
+		},
+		{
+			reason: "below a field, unknown ones stay too",
+			before: `{"_id":"a","name":"Ann","home":{"street":"S","city":"C","geo":[1,2]},"n":1}`,
+
+			after: `{"_id":"a","home":{"city":"C","geo":[1,2],"lane":"S"},"n":1,"first":"Ann","v":3}`,
+			err:   "",
+		},
 		{"in the elements of an array too", `{"_id":"a","name":"Ann","n":1,"lines":[{"k":"x","u":1},{"w":2,"k":"yy"}]}`,
 			`{"_id":"a","n":1,"lines":[{"k":"x","u":1,"l":1},{"w":2,"k":"yy","l":2}],"first":"Ann","v":3}`, ""},
 		{"elements go where nothing is lost", `{"_id":"a","name":"Ann","n":1,"lines":[{"k":"drop"},{"k":"x"}]}`,
 			`{"_id":"a","n":1,"lines":[{"k":"x","l":1}],"first":"Ann","v":3}`, ""},
-		{"elements go that have unknown fields", `{"_id":"a","name":"Ann","n":1,"lines":[{"k":"drop","u":1},{"k":"x"}]}`, "", "lines would get more or fewer elements"},
-		{"all elements go that have unknown fields", `{"_id":"a","name":"Ann","n":1,"lines":[{"k":"drop","u":1}]}`, "", "lines would be removed"},
-		{"an unknown field has a new field's name", `{"_id":"a","name":"Ann","n":1,"first":"other"}`, "", "first exists already"},
-		{"and so it is below", `{"_id":"a","name":"Ann","n":1,"home":{"street":"S","lane":"L"}}`, "", "home.lane exists already"},
+		{
+			reason: "elements go that have unknown fields",
+			before: `{"_id":"a","name":"Ann","n":1,"lines":[{"k":"drop","u":1},{"k":"x"}]}`,
+			after:  "", err: "lines would get more or fewer elements",
+		},
+		{
+			reason: "all elements go that have unknown fields",
+			before: `{"_id":"a","name":"Ann","n":1,"lines":[{"k":"drop","u":1}]}`,
+			after:  "", err: "lines would be removed",
+		},
+		{
+			reason: "an unknown field has a new field's name", before: `{"_id":"a","name":"Ann","n":1,"first":"other"}`,
+			after: "", err: "first exists already",
+		},
+		{
+			reason: "and so it is below",
+			before: `{"_id":"a","name":"Ann","n":1,"home":{"street":"S","lane":"L"}}`,
+			after:  "", err: "home.lane exists already",
+		},
 	}
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, c := range cases {
@@ -357,7 +422,8 @@ func TestUpgrade(t *testing.T) {
 			}
 		}
 	})
-	if got, want := versions.Upgrade(raw(t, `{"_id":"a","name":"Ann","n":1}`)).Cost(), (model.Cost{Commands: 1, Written: 1}); got.Commands != want.Commands || got.Written != want.Written {
+	if got, want := versions.Upgrade(raw(t, `{"_id":"a","name":"Ann","n":1}`)).Cost(),
+		(model.Cost{Commands: 1, Written: 1}); got.Commands != want.Commands || got.Written != want.Written {
 		t.Errorf("costs %s", got)
 	}
 }

@@ -22,7 +22,8 @@ func (x *Versions) Saved(raw bson.Raw, doc any, upgrade bool) model.Write {
 		return w
 	}
 	// A model's database refuses an update of a Collection in which another technique must take part.
-	plain := model.NewCollection[bson.Raw, any](x.Name()).Update(raw.Lookup("_id"), w.Model.(*mongo.UpdateOneModel).Update.(bson.D))
+	plain := model.NewCollection[bson.Raw, any](x.Name()).
+		Update(raw.Lookup("_id"), w.Model.(*mongo.UpdateOneModel).Update.(bson.D))
 	if plain.Err == nil {
 		plain.Model = w.Model
 	}
@@ -70,7 +71,10 @@ func (x *Versions) save(raw bson.Raw, doc any, upgrade bool) (w model.Write, dif
 		Model: &mongo.UpdateOneModel{Filter: x.guard(raw, old), Update: update},
 	}
 	if upgrade {
-		w.Done = bson.D{{Key: "_id", Value: model.Eq(id)}, {Key: x.field, Value: bson.D{{Key: "$gte", Value: int32(x.newest)}}}}
+		w.Done = bson.D{
+			{Key: "_id", Value: model.Eq(id)},
+			{Key: x.field, Value: bson.D{{Key: "$gte", Value: int32(x.newest)}}},
+		}
 	}
 	return w, len(c.set)+len(c.unset) > 0 || n != x.newest || raw.Lookup(x.field).Type == 0, nil
 }
@@ -108,8 +112,8 @@ func (x *Versions) upgraded(raw bson.Raw, doc any) (bson.Raw, error) {
 	return c.applied(raw, x.newest)
 }
 
-// fill adds to a change those of the absent fields without which the document wouldn't be read as next: most types read what isn't
-// stored as what it is encoded as when it is empty, but the newest may do so otherwise than the one before.
+// fill adds to a change those of the absent fields without which the document wouldn't be read as next: most types read
+// what isn't stored as what it is encoded as when it is empty, but the newest may do so otherwise than the one before.
 func (x *Versions) fill(c *change, raw, next bson.Raw, doc any) error {
 	if len(c.absent) == 0 {
 		return nil

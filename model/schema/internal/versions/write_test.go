@@ -28,7 +28,8 @@ func TestSave(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if _, result, err := peopleStore.Edit("b", func(*personV3) error { return nil }).Run(ctx, db); err != nil || len(result.Steps) != 0 {
+		if _, result, err := peopleStore.Edit("b", func(*personV3) error { return nil }).Run(ctx, db); err != nil ||
+			len(result.Steps) != 0 {
 			t.Errorf("an edit that changes nothing: %v, %v", result, err)
 		}
 		want := []string{`{"_id":"a","n":3,"x":1,"first":"Ann","last":"Lee","v":3}`, `{"_id":"b","first":"Bob","n":2,"v":3}`}
@@ -46,10 +47,12 @@ func TestSave(t *testing.T) {
 		if _, _, err := peopleStore.Edit("", inc).Run(ctx, db); !errors.As(err, &bad) {
 			t.Errorf("no id: %v", err)
 		}
-		if _, _, err := peopleStore.Edit("a", func(p *personV3) error { p.ID = "c"; return nil }).Run(ctx, db); !errors.As(err, &bad) {
+		if _, _, err := peopleStore.Edit("a", func(p *personV3) error { p.ID = "c"; return nil }).
+			Run(ctx, db); !errors.As(err, &bad) {
 			t.Errorf("another id: %v", err)
 		}
-		if _, _, err := peopleStore.Edit("a", func(p *personV3) error { p.Tags = map[string]string{"$x": "1"}; return nil }).Run(ctx, db); !errors.As(err, &bad) {
+		if _, _, err := peopleStore.Edit("a", func(p *personV3) error { p.Tags = map[string]string{"$x": "1"}; return nil }).
+			Run(ctx, db); !errors.As(err, &bad) {
 			t.Errorf("a name that can't be stored: %v", err)
 		}
 		if w := versions.Save(bson.Raw{1}, personV3{}); !errors.As(w.Err, &bad) {
