@@ -25,5 +25,5 @@ type AncestorArraySpec struct {
 // https://highlyscalable.wordpress.com/2012/03/01/nosql-data-modeling-techniques/;
 // https://www.mongodb.com/docs/manual/tutorial/model-tree-structures-with-ancestors-array/.
 func NewAncestorArray[D, K any](c *model.Collection[D, K], spec AncestorArraySpec) *Tree[D, K] {
-	return newTree(c, tree.Ancestors(declaredOf(c, spec.TreeSpec), spec.Ancestors))
+	return newTree(c, tree.DeclareAncestorArray(declaredOf(c, spec.TreeSpec), spec.Ancestors))
 }

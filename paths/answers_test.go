@@ -1,3 +1,6 @@
+// The whole package: a tree of each representation, a tree within a document and a forest in memory
+// give the same answers to the same questions.
+
 package paths_test
 
 import (
@@ -9,9 +12,11 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/mongotest"
 	"github.com/docmodel/docmodel/paths"
+	"github.com/docmodel/docmodel/paths/internal/pathstest"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
@@ -38,12 +43,15 @@ var takes = map[string]struct {
 
 // means are the methods that ask what another one asks.
 var means = map[string]string{
-	"Arrange": "Walk", "Links": "Node", "Pull": "Delete", "Push": "Insert", "Patch": "Set", "Replace": "Set", "RollUp.Children": "Totals",
+	"Arrange": "Walk", "Links": "Node", "Pull": "Delete", "Push": "Insert", "Patch": "Set", "Replace": "Set",
+	"RollUp.Children": "Totals",
 }
 
 // about are the exported methods that name no node, with the reason.
 var about = map[string]string{
-	"Indexes": "declared", "Relations": "declared", "Footprints": "declared", "WithKeys": "declared", "WithDocs": "declared", "WithReactions": "declared", "WithoutReactions": "declared", "Reactions": "declared", "Roots": "of all", "All": "of all", "Dump": "of all", "DumpIDs": "of all", "Len": "of all",
+	"Indexes": "declared", "Relations": "declared", "Footprints": "declared", "WithKeys": "declared",
+	"WithDocs": "declared", "WithReactions": "declared", "WithoutReactions": "declared", "Reactions": "declared",
+	"Roots": "of all", "All": "of all", "Dump": "of all", "DumpIDs": "of all", "Len": "of all",
 	"Load": "of all", "Checks": "of all", "Repair": "of all",
 	"Drop": "of all", "Settled": "of all", "Store": "of all", "Has": "asks whether a node is there",
 	"Branches": "of documents", "Adopt": "of all", "CheckLists": "of all",
@@ -62,7 +70,8 @@ type answerer struct {
 func kindOf(err error) string {
 	var value *model.ValueError
 	for kind, is := range map[string]bool{
-		"no node": errors.Is(err, model.ErrNotFound), "exists": errors.Is(err, model.ErrTaken), "cycle": errors.Is(err, paths.ErrCycle),
+		"no node": errors.Is(err, model.ErrNotFound), "exists": errors.Is(err, model.ErrTaken),
+		"cycle":        errors.Is(err, paths.ErrCycle),
 		"has children": errors.Is(err, paths.ErrHasChildren), "value": errors.As(err, &value),
 	} {
 		if is {
@@ -102,12 +111,15 @@ func questions(fields string) []question {
 			return
 		}
 		q.ref = refs[(i-2)/4]
-		q.at = []func(string) paths.Place[string]{paths.FirstChild[string], paths.LastChild[string], paths.Before[string], paths.After[string]}[i%4](q.ref)
+		q.at = []func(string) paths.Place[string]{
+			paths.FirstChild[string], paths.LastChild[string], paths.Before[string], paths.After[string],
+		}[i%4](q.ref)
 	})
 	return out
 }
 
-// wanted is the kind of the answer that every implementation has to give of what isn't there, and of bad input; "?" where that
+// wanted is the kind of the answer that every implementation has to give of what isn't there, and of bad input; "?"
+// where that
 // depends on the tree.
 func (q question) wanted(op string) string {
 	switch {
@@ -134,10 +146,11 @@ func (a answerer) answer(ask func(question) (string, error), q question, writes 
 	return out
 }
 
-// Each operation that names a node gives the same answer in every implementation: of nodes that are there, of nodes that aren't,
+// Each operation that names a node gives the same answer in every implementation: of nodes that are there, of nodes
+// that aren't,
 // of a negative depth, and when it is run twice.
 func TestSameAnswers(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	const notation = "a(b(c) d) e"
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		said := map[string]map[string]string{} // question, answer, who gave it first
@@ -150,7 +163,7 @@ func TestSameAnswers(t *testing.T) {
 					op = means[method]
 				}
 				for i, q := range questions(takes[op].fields) {
-					if onServer && takes[op].writes && i%3 > 0 && q.ref != "z" && q.id != "z" {
+					if testkit.Sample && takes[op].writes && i%3 > 0 && q.ref != "z" && q.id != "z" {
 						continue
 					}
 					answer := a.answer(ask, q, takes[op].writes)
@@ -180,7 +193,7 @@ func TestSameAnswers(t *testing.T) {
 					}
 				}
 			}
-			if asked < 100 && !onServer {
+			if asked < 100 && !testkit.Sample {
 				t.Errorf("%s: %d questions", a.name, asked)
 			}
 		}
@@ -217,7 +230,7 @@ func TestAnswersOfAll(t *testing.T) {
 
 // Of several writers that delete a node at once, one succeeds, and the others are told that there is no such node.
 func TestDeletesAtOnce(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, a := range answerers(t, db)[1:] {
 			for _, mode := range []paths.DeleteMode{paths.Subtree, paths.Promote} {
@@ -234,7 +247,7 @@ func TestDeletesAtOnce(t *testing.T) {
 					all.Wait()
 					slices.Sort(kinds)
 					if kinds[0] != "" || !slices.Equal(slices.Compact(kinds[1:]), []string{"no node"}) {
-						t.Errorf("%s: %v of %s: %q", a.name, modeName(mode), id, kinds)
+						t.Errorf("%s: %v of %s: %q", a.name, pathstest.ModeName(mode), id, kinds)
 					}
 				}
 			}

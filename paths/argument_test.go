@@ -1,3 +1,5 @@
+// The whole package: arguments that every kind of tree refuses.
+
 package paths_test
 
 import (
@@ -8,41 +10,45 @@ import (
 
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/paths"
+	"github.com/docmodel/docmodel/paths/internal/pathstest"
 )
 
-// What can't be done is refused, by the name of the argument: no document to insert, a depth below 0, an _id that is none.
+// What can't be done is refused, by the name of the argument: no document to insert, a depth below 0, an _id that is
+// none.
 func TestArgumentsRefused(t *testing.T) {
-	for _, k := range kinds {
-		node := category{ID: "a", Ancestors: []string{"a"}, Path: "a/", Left: 1, Right: 2}
+	for _, k := range pathstest.Kinds {
+		node := pathstest.Category{ID: "a", Ancestors: []string{"a"}, Path: "a/", Left: 1, Right: 2}
 		for name, err := range map[string]error{
-			"document":     k.tree.Children(nil).Err,
-			"depth":        k.tree.Descendants(&node, -1).Err,
-			"document 1: ": k.tree.Load([]category{node, {}}).Err,
+			"document":     k.Tree.Children(nil).Err,
+			"depth":        k.Tree.Descendants(&node, -1).Err,
+			"document 1: ": k.Tree.Load([]pathstest.Category{node, {}}).Err,
 		} {
 			var bad *model.ValueError
-			if !errors.As(err, &bad) || !strings.HasPrefix(err.Error(), "docmodel: ") || !strings.Contains(err.Error(), name) {
-				t.Errorf("%s: %s: %v", k.name, name, err)
+			if !errors.As(err, &bad) || !strings.HasPrefix(
+				err.Error(), "docmodel: ",
+			) || !strings.Contains(err.Error(), name) {
+				t.Errorf("%s: %s: %v", k.Name, name, err)
 			}
 		}
-		if err := k.tree.Descendants(&node, 0).Err; err != nil {
-			t.Errorf("%s: all descendants: %v", k.name, err)
+		if err := k.Tree.Descendants(&node, 0).Err; err != nil {
+			t.Errorf("%s: all descendants: %v", k.Name, err)
 		}
-		links := k.tree.Children(&node).Index
-		if got := k.tree.Roots().Index; got != links || links == "" {
-			t.Errorf("%s: the index of roots is %q, of children %q", k.name, got, links)
+		links := k.Tree.Children(&node).Index
+		if got := k.Tree.Roots().Index; got != links || links == "" {
+			t.Errorf("%s: the index of roots is %q, of children %q", k.Name, got, links)
 		}
 	}
 }
 
 // A mode that is none deletes nothing: a node without its parent's list would be lost.
 func TestForestDeleteRefuses(t *testing.T) {
-	f := parse("a(b)")
-	before := linksOf(f)
+	f := pathstest.Parse("a(b)")
+	before := pathstest.LinksOf(f)
 	var bad *model.ValueError
 	if err := f.Delete("a", paths.Rootify+1); !errors.As(err, &bad) || bad.Field != "mode" {
 		t.Error(err)
 	}
-	if after := linksOf(f); !reflect.DeepEqual(before, after) {
+	if after := pathstest.LinksOf(f); !reflect.DeepEqual(before, after) {
 		t.Errorf("%v became %v", before, after)
 	}
 }

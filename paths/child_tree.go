@@ -35,7 +35,7 @@ type ChildTreeSpec struct {
 // https://highlyscalable.wordpress.com/2012/03/01/nosql-data-modeling-techniques/;
 // https://www.mongodb.com/docs/manual/tutorial/model-tree-structures-with-child-references/.
 func NewChildTree[D, K any](c *model.Collection[D, K], spec ChildTreeSpec) *Tree[D, K] {
-	return newTree(c, tree.Children(declaredOf(c, spec.TreeSpec), spec.Children, spec.Max))
+	return newTree(c, tree.DeclareChildTree(declaredOf(c, spec.TreeSpec), spec.Children, spec.Max))
 }
 
 // Adopt returns the change that computes parent links and order keys from existing lists
@@ -50,7 +50,7 @@ func NewChildTree[D, K any](c *model.Collection[D, K], spec ChildTreeSpec) *Tree
 //
 // Cost: one command reads all nodes' tree fields into memory. One command writes up to
 // 25,000 documents or 16 MiB. The [model.Lease] takes two commands.
-func (t *Tree[D, K]) Adopt() model.Change[any] { return t.t.Adopt() }
+func (t *Tree[D, K]) Adopt() model.Change[any] { return t.t.AdoptLists() }
 
 // CheckLists returns the check of the child lists, for use before [Tree.Adopt]. The
 // check's repair runs Adopt. The check finds

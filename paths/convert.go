@@ -35,7 +35,7 @@ import (
 // Cost: as the target's check and its repair: see [Tree.Checks].
 func Convert[D, K any](source, target *Tree[D, K]) model.Change[any] {
 	mustHave("Convert", source != nil && target != nil)
-	return target.t.Converted(source.t)
+	return target.t.ConvertTree(source.t)
 }
 
 // mustHave panics if a tree is nil.
@@ -97,7 +97,7 @@ func ConvertInto[D, K, E, L any](source *Tree[D, K], target *Tree[E, L], build f
 		core.Fail("build is nil", place, "give a function that makes the target's documents")
 	}
 	under, err := target.under(spec)
-	return convert.Job(convert.OfTree(source.t, through(source.t.Decode, build, target.document), bson.RawValue{}), target.t, under, spec.Delete, err)
+	return convert.MakeJob(convert.MakeTreeOrigin(source.t, through(source.t.Decode, build, target.document), bson.RawValue{}), target.t, under, spec.Delete, err)
 }
 
 // under encodes the _id of spec.Under, if it has one.

@@ -27,7 +27,7 @@ func Extract[E, N, O, D, K any](source *DocumentTree[E, N, O], owner O, target *
 	if errOwner != nil {
 		err = errOwner
 	}
-	return convert.Job(convert.OfList(source.t, id, through(source.t.Decode, build, target.document)), target.t, under, spec.Delete, err)
+	return convert.MakeJob(convert.MakeListOrigin(source.t, id, through(source.t.Decode, build, target.document)), target.t, under, spec.Delete, err)
 }
 
 // AbsorbSpec says which part of a tree goes into a document: see [Absorb].
@@ -63,7 +63,7 @@ func Absorb[D, K, E, N, O any](
 	if spec.Top != nil {
 		top, err = source.id(*spec.Top)
 	}
-	return target.absorbing(owner, convert.OfTree(source.t, through(source.t.Decode, build, target.newNode), top), spec.Delete, build == nil, err)
+	return target.absorbing(owner, convert.MakeTreeOrigin(source.t, through(source.t.Decode, build, target.newNode), top), spec.Delete, build == nil, err)
 }
 
 // ConvertDocument returns the change that copies the nodes of sourceOwner to targetOwner.
@@ -79,7 +79,7 @@ func ConvertDocument[E, N, O, F, M, P any](
 	if spec.Top != nil && err == nil {
 		err = source.t.Refuse("Top", nil, "can be used only if the source is a tree of documents")
 	}
-	return target.absorbing(targetOwner, convert.OfList(source.t, id, through(source.t.Decode, build, target.newNode)), spec.Delete, build == nil, err)
+	return target.absorbing(targetOwner, convert.MakeListOrigin(source.t, id, through(source.t.Decode, build, target.newNode)), spec.Delete, build == nil, err)
 }
 
 // absorbing is the change that copies the nodes of an origin to an owner.
@@ -91,5 +91,5 @@ func (t *DocumentTree[E, N, K]) absorbing(owner K, o convert.Origin, remove, non
 	case err == nil:
 		err = errOwner
 	}
-	return convert.Absorb(t.t, id, o, remove, err)
+	return convert.AbsorbOrigin(t.t, id, o, remove, err)
 }

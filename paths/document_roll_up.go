@@ -23,7 +23,7 @@ type DocumentRollUp[V Numeric, E, N, K any] struct {
 //	var likes = paths.NewDocumentRollUp[int64](comments, "likes")
 func NewDocumentRollUp[V Numeric, E, N, K any](t *DocumentTree[E, N, K], path string) *DocumentRollUp[V, E, N, K] {
 	mustHave("NewDocumentRollUp", t != nil)
-	return &DocumentRollUp[V, E, N, K]{tree: t, r: rollup.DeclareDocument(t.t, path, reflect.TypeFor[V]())}
+	return &DocumentRollUp[V, E, N, K]{tree: t, r: rollup.DeclareDocumentRollUp(t.t, path, reflect.TypeFor[V]())}
 }
 
 // Total returns the query that totals the subtree of a node. A missing owner or node
@@ -32,7 +32,7 @@ func NewDocumentRollUp[V Numeric, E, N, K any](t *DocumentTree[E, N, K], path st
 // Cost: as [DocumentTree.Descendants], with one document returned.
 func (r *DocumentRollUp[V, E, N, K]) Total(owner K, id N) *model.Aggregate[Totals[V]] {
 	o, n, err := r.tree.ids(owner, id)
-	return &model.Aggregate[Totals[V]]{Aggregation: r.r.Total(o, n, err)}
+	return &model.Aggregate[Totals[V]]{Aggregation: r.r.FindTotal(o, n, err)}
 }
 
 // Roots returns the query that totals the subtree of each root, in order.
@@ -40,7 +40,7 @@ func (r *DocumentRollUp[V, E, N, K]) Total(owner K, id N) *model.Aggregate[Total
 // Cost: as [DocumentTree.Descendants], with one document returned per root.
 func (r *DocumentRollUp[V, E, N, K]) Roots(owner K) *model.Aggregate[Total[N, V]] {
 	o, err := r.tree.owner(owner)
-	return &model.Aggregate[Total[N, V]]{Aggregation: r.r.Children(o, bson.RawValue{}, err)}
+	return &model.Aggregate[Total[N, V]]{Aggregation: r.r.FindChildTotals(o, bson.RawValue{}, err)}
 }
 
 // Children returns the query that totals the subtree of each child of a node, in order.
@@ -48,5 +48,5 @@ func (r *DocumentRollUp[V, E, N, K]) Roots(owner K) *model.Aggregate[Total[N, V]
 // Cost: as [DocumentTree.Descendants], with one document returned per child.
 func (r *DocumentRollUp[V, E, N, K]) Children(owner K, id N) *model.Aggregate[Total[N, V]] {
 	o, n, err := r.tree.ids(owner, id)
-	return &model.Aggregate[Total[N, V]]{Aggregation: r.r.Children(o, n, err)}
+	return &model.Aggregate[Total[N, V]]{Aggregation: r.r.FindChildTotals(o, n, err)}
 }

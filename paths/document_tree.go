@@ -87,9 +87,9 @@ type DocumentTree[E, N, K any] struct {
 // parent field (DocumentTreeSpec.Parent) omitempty, or use a pointer. A bad path, type
 // or spec panics with a [*model.DeclarationError].
 func NewDocumentTree[E, N, D, K any](owners *model.Collection[D, K], path string, spec DocumentTreeSpec) *DocumentTree[E, N, K] {
-	t := document.Declare(owners.Docs(), owners.Name(), path, document.Spec(spec), reflect.TypeFor[E](), reflect.TypeFor[N]())
+	t := document.DeclareTree(owners.Docs(), owners.Name(), path, document.Spec(spec), reflect.TypeFor[E](), reflect.TypeFor[N]())
 	out := &DocumentTree[E, N, K]{t: t, query: func(p mongo.Pipeline) *model.Aggregate[E] { return model.AggregateAs[E](owners, p) }}
-	out.Parts = model.NewParts(nil, nil, out.t.Checks, out.t.Footprints).WithDocs(owners.Docs()).
+	out.Parts = model.NewParts(nil, nil, out.t.ListChecks, out.t.ListFootprints).WithDocs(owners.Docs()).
 		WithReactions(func() []model.Reaction { return nil })
 	return out
 }
@@ -111,23 +111,23 @@ func (t *DocumentTree[E, N, K]) owner(id K) (bson.RawValue, error) { return t.t.
 // ids checks and encodes an owner's _id and a node's id.
 func (t *DocumentTree[E, N, K]) ids(owner K, id N) (o, n bson.RawValue, err error) {
 	if o, err = t.owner(owner); err == nil {
-		n, err = t.t.NodeID(id)
+		n, err = t.t.EncodeNodeID(id)
 	}
 	return o, n, err
 }
 
-func (t *DocumentTree[E, N, K]) nodeID(id N) (bson.RawValue, error) { return t.t.NodeID(id) }
+func (t *DocumentTree[E, N, K]) nodeID(id N) (bson.RawValue, error) { return t.t.EncodeNodeID(id) }
 
 // newNode encodes a node of the caller.
-func (t *DocumentTree[E, N, K]) newNode(node E) (bson.Raw, error) { return t.t.NewNode(node) }
+func (t *DocumentTree[E, N, K]) newNode(node E) (bson.Raw, error) { return t.t.EncodeNode(node) }
 
 // insertion encodes the arguments of an insert.
 func (t *DocumentTree[E, N, K]) insertion(owner K, node E, at Place[N]) (o bson.RawValue, doc bson.Raw, p forest.Place[bson.RawValue], err error) {
 	if o, err = t.owner(owner); err == nil {
-		doc, err = t.t.NewNode(node)
+		doc, err = t.t.EncodeNode(node)
 	}
 	if err == nil {
-		p, err = forest.PlaceOf(at.place, t.nodeID)
+		p, err = forest.ConvertPlace(at.place, t.nodeID)
 	}
 	return o, doc, p, err
 }
@@ -142,7 +142,7 @@ func (t *DocumentTree[E, N, K]) insertion(owner K, node E, at Place[N]) (o bson.
 // Cost: one command, one document, by _id. A retry is safe.
 func (t *DocumentTree[E, N, K]) Load(owner K, nodes []E) model.Write {
 	o, err := t.owner(owner)
-	return t.t.Load(o, nodes, err)
+	return t.t.LoadTree(o, nodes, err)
 }
 
 // Push returns the write that adds a first or last root, or a first or last child of a
@@ -157,7 +157,7 @@ func (t *DocumentTree[E, N, K]) Load(owner K, nodes []E) model.Write {
 // Cost: one command, one document, by _id. A retry is safe.
 func (t *DocumentTree[E, N, K]) Push(owner K, node E, place Place[N]) model.Write {
 	o, doc, p, err := t.insertion(owner, node, place)
-	return t.t.Push(o, doc, p, err)
+	return t.t.PushNode(o, doc, p, err)
 }
 
 // Patch returns the write that sets fields of a node in a flat tree. Each key of fields
@@ -168,7 +168,7 @@ func (t *DocumentTree[E, N, K]) Push(owner K, node E, place Place[N]) model.Writ
 // Cost: one command, one document, by _id.
 func (t *DocumentTree[E, N, K]) Patch(owner K, id N, fields bson.D) model.Write {
 	o, n, err := t.ids(owner, id)
-	return t.t.Patch(o, n, fields, err)
+	return t.t.PatchNode(o, n, fields, err)
 }
 
 // Pull returns the write that deletes a leaf of a flat tree ([DocumentTree]). If several
@@ -180,7 +180,7 @@ func (t *DocumentTree[E, N, K]) Patch(owner K, id N, fields bson.D) model.Write 
 // commands find the reason.
 func (t *DocumentTree[E, N, K]) Pull(owner K, id N) model.Write {
 	o, n, err := t.ids(owner, id)
-	return t.t.Pull(o, n, err)
+	return t.t.PullNode(o, n, err)
 }
 
 // Insert returns the change that adds a node at a place. The place decides the node's
@@ -190,7 +190,7 @@ func (t *DocumentTree[E, N, K]) Pull(owner K, id N) model.Write {
 // Cost: two commands, one document.
 func (t *DocumentTree[E, N, K]) Insert(owner K, node E, place Place[N]) model.Change[any] {
 	o, doc, p, err := t.insertion(owner, node, place)
-	return t.t.Insert(o, doc, p, err)
+	return t.t.InsertNode(o, doc, p, err)
 }
 
 // Move returns the change that moves a node, with its subtree, to a place. Errors are
@@ -200,11 +200,11 @@ func (t *DocumentTree[E, N, K]) Insert(owner K, node E, place Place[N]) model.Ch
 // two fields of the node. Without Order, Move can write all nodes.
 func (t *DocumentTree[E, N, K]) Move(owner K, id N, place Place[N]) model.Change[any] {
 	o, n, err := t.ids(owner, id)
-	p, errTo := forest.PlaceOf(place.place, t.nodeID)
+	p, errTo := forest.ConvertPlace(place.place, t.nodeID)
 	if err == nil {
 		err = errTo
 	}
-	return t.t.Move(o, n, p, err)
+	return t.t.MoveNode(o, n, p, err)
 }
 
 // Delete returns the change that deletes a node. The parameter mode decides what happens
@@ -215,7 +215,7 @@ func (t *DocumentTree[E, N, K]) Move(owner K, id N, place Place[N]) model.Change
 // is deleted by $pull. Other deletions write the whole list.
 func (t *DocumentTree[E, N, K]) Delete(owner K, id N, mode DeleteMode) model.Change[any] {
 	o, n, err := t.ids(owner, id)
-	return t.t.Delete(o, n, forest.Mode(mode), err)
+	return t.t.DeleteNode(o, n, forest.Mode(mode), err)
 }
 
 // Set returns the change that sets fields of a node, in a flat or nested tree. For fields
@@ -225,7 +225,7 @@ func (t *DocumentTree[E, N, K]) Delete(owner K, id N, mode DeleteMode) model.Cha
 // writer changed the node's position.
 func (t *DocumentTree[E, N, K]) Set(owner K, id N, fields bson.D) model.Change[any] {
 	o, n, err := t.ids(owner, id)
-	return t.t.Set(o, n, fields, err)
+	return t.t.SetNode(o, n, fields, err)
 }
 
 // Replace returns the change that replaces a stored node by a new node with the same id.
@@ -237,11 +237,11 @@ func (t *DocumentTree[E, N, K]) Set(owner K, id N, fields bson.D) model.Change[a
 // Cost: two commands, one document.
 func (t *DocumentTree[E, N, K]) Replace(owner K, node E) model.Change[any] {
 	o, err := t.owner(owner)
-	doc, errNode := t.t.NewNode(node)
+	doc, errNode := t.t.EncodeNode(node)
 	if err == nil {
 		err = errNode
 	}
-	return t.t.Replace(o, doc, err)
+	return t.t.ReplaceNode(o, doc, err)
 }
 
 // Repair returns the change that repairs an owner's list:
@@ -262,7 +262,7 @@ func (t *DocumentTree[E, N, K]) Repair(owner K, fresh ...N) model.Change[any] {
 			ids[i], err = t.nodeID(id)
 		}
 	}
-	return t.t.Repair(o, ids, err)
+	return t.t.RepairList(o, ids, err)
 }
 
 // Arrange yields the nodes of an owner's list in preorder, parents before children.
@@ -271,7 +271,7 @@ func (t *DocumentTree[E, N, K]) Repair(owner K, fresh ...N) model.Change[any] {
 // invalid elements, and later nodes with a repeated id.
 func (t *DocumentTree[E, N, K]) Arrange(elements []E) iter.Seq2[Visit[E], error] {
 	return func(yield func(Visit[E], error) bool) {
-		err := t.t.Arrange(elements, func(node bson.Raw, depth int) bool {
+		err := t.t.ArrangeNodes(elements, func(node bson.Raw, depth int) bool {
 			v := Visit[E]{Depth: depth}
 			err := t.t.Decode(node, &v.Doc)
 			return yield(v, err) && err == nil

@@ -14,7 +14,7 @@ import (
 // Cost: see [DocumentTree].
 func (t *DocumentTree[E, N, K]) Node(owner K, id N) *model.Aggregate[E] {
 	o, n, err := t.ids(owner, id)
-	return t.asked(t.t.Node(o, n, err))
+	return t.asked(t.t.FindNode(o, n, err))
 }
 
 // Roots returns the query of the roots, sorted as by [DocumentTree.Arrange].
@@ -22,7 +22,7 @@ func (t *DocumentTree[E, N, K]) Node(owner K, id N) *model.Aggregate[E] {
 // Cost: see [DocumentTree].
 func (t *DocumentTree[E, N, K]) Roots(owner K) *model.Aggregate[E] {
 	o, err := t.owner(owner)
-	return t.asked(t.t.Roots(o, err))
+	return t.asked(t.t.FindRoots(o, err))
 }
 
 // Parent returns the query of a node's parent. A root has no parent.
@@ -30,7 +30,7 @@ func (t *DocumentTree[E, N, K]) Roots(owner K) *model.Aggregate[E] {
 // Cost: see [DocumentTree].
 func (t *DocumentTree[E, N, K]) Parent(owner K, id N) *model.Aggregate[E] {
 	o, n, err := t.ids(owner, id)
-	return t.asked(t.t.Parent(o, n, err))
+	return t.asked(t.t.FindParent(o, n, err))
 }
 
 // Children returns the query of a node's children, sorted as by [DocumentTree.Arrange].
@@ -38,7 +38,7 @@ func (t *DocumentTree[E, N, K]) Parent(owner K, id N) *model.Aggregate[E] {
 // Cost: see [DocumentTree].
 func (t *DocumentTree[E, N, K]) Children(owner K, id N) *model.Aggregate[E] {
 	o, n, err := t.ids(owner, id)
-	return t.asked(t.t.Children(o, n, err))
+	return t.asked(t.t.FindChildren(o, n, err))
 }
 
 // Siblings returns the query of a node's siblings, sorted as by [DocumentTree.Arrange].
@@ -47,7 +47,7 @@ func (t *DocumentTree[E, N, K]) Children(owner K, id N) *model.Aggregate[E] {
 // Cost: see [DocumentTree].
 func (t *DocumentTree[E, N, K]) Siblings(owner K, id N) *model.Aggregate[E] {
 	o, n, err := t.ids(owner, id)
-	return t.asked(t.t.Siblings(o, n, err))
+	return t.asked(t.t.FindSiblings(o, n, err))
 }
 
 // Ancestors returns the query of the nodes above a node, root first.
@@ -55,7 +55,7 @@ func (t *DocumentTree[E, N, K]) Siblings(owner K, id N) *model.Aggregate[E] {
 // Cost: see [DocumentTree]. For each ancestor, the server reads the list.
 func (t *DocumentTree[E, N, K]) Ancestors(owner K, id N) *model.Aggregate[E] {
 	o, n, err := t.ids(owner, id)
-	return t.asked(t.t.Ancestors(o, n, err))
+	return t.asked(t.t.FindAncestors(o, n, err))
 }
 
 // Descendants returns the query of the nodes below a node, down to a depth, in preorder.
@@ -66,7 +66,7 @@ func (t *DocumentTree[E, N, K]) Ancestors(owner K, id N) *model.Aggregate[E] {
 // faster.
 func (t *DocumentTree[E, N, K]) Descendants(owner K, id N, depth int) *model.Aggregate[E] {
 	o, n, err := t.ids(owner, id)
-	return t.asked(t.t.Descendants(o, n, depth, err))
+	return t.asked(t.t.FindDescendants(o, n, depth, err))
 }
 
 // Leaves returns the query of the childless nodes below a node, in preorder.
@@ -74,7 +74,7 @@ func (t *DocumentTree[E, N, K]) Descendants(owner K, id N, depth int) *model.Agg
 // Cost: as [DocumentTree.Descendants].
 func (t *DocumentTree[E, N, K]) Leaves(owner K, id N) *model.Aggregate[E] {
 	o, n, err := t.ids(owner, id)
-	return t.asked(t.t.Leaves(o, n, err))
+	return t.asked(t.t.FindLeaves(o, n, err))
 }
 
 // asked returns a query with its type.
@@ -105,7 +105,7 @@ func (t *DocumentTree[E, N, K]) Dump(ctx context.Context, db model.DB, owner K) 
 
 // dump yields the nodes of an owner. It returns an error that wasn't yielded.
 func (t *DocumentTree[E, N, K]) dump(ctx context.Context, db model.DB, owner bson.RawValue, yield func(Visit[E], error) bool) error {
-	nodes, err := t.t.Whole(ctx, db, owner)
+	nodes, err := t.t.ReadWholeList(ctx, db, owner)
 	if err != nil {
 		return err
 	}

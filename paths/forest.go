@@ -59,25 +59,25 @@ func (f *Forest[K]) Delete(id K, mode DeleteMode) error { return f.f.Delete(id, 
 func (f *Forest[K]) Len() int { return f.f.Len() }
 
 // Has reports whether the forest contains a node with this id.
-func (f *Forest[K]) Has(id K) bool { return f.f.Has(id) }
+func (f *Forest[K]) Has(id K) bool { return f.f.Contains(id) }
 
 // Roots returns the ids of the roots, from first to last.
-func (f *Forest[K]) Roots() []K { return slices.Clone(f.f.Roots()) }
+func (f *Forest[K]) Roots() []K { return slices.Clone(f.f.ListRoots()) }
 
 // Parent returns the id of a node's parent. For a root, ok is false. A missing node gives
 // [model.ErrNotFound].
 func (f *Forest[K]) Parent(id K) (parent K, ok bool, err error) {
-	parent, ok = f.f.Above(id)
-	return parent, ok, f.f.Need(id)
+	parent, ok = f.f.FindParent(id)
+	return parent, ok, f.f.RequireNodes(id)
 }
 
 // Children returns the ids of a node's children, from first to last. A missing node gives
 // [model.ErrNotFound].
-func (f *Forest[K]) Children(id K) ([]K, error) { return f.ask(id, f.f.Children) }
+func (f *Forest[K]) Children(id K) ([]K, error) { return f.ask(id, f.f.ListChildren) }
 
 // ask returns a copy of the ids that a function finds for an existing node.
 func (f *Forest[K]) ask(id K, of func(id K) []K) ([]K, error) {
-	if err := f.f.Need(id); err != nil {
+	if err := f.f.RequireNodes(id); err != nil {
 		return nil, err
 	}
 	return slices.Clone(of(id)), nil
@@ -85,7 +85,7 @@ func (f *Forest[K]) ask(id K, of func(id K) []K) ([]K, error) {
 
 // Ancestors returns the ids of the nodes above a node, root first, or
 // [model.ErrNotFound].
-func (f *Forest[K]) Ancestors(id K) ([]K, error) { return f.ask(id, f.f.Ancestors) }
+func (f *Forest[K]) Ancestors(id K) ([]K, error) { return f.ask(id, f.f.ListAncestors) }
 
 // Descendants returns the ids of the nodes below a node, down to a depth, in preorder.
 // Depth 1 means children, 0 means all. Errors are [model.ErrNotFound], and a
@@ -94,9 +94,9 @@ func (f *Forest[K]) Descendants(id K, depth int) ([]K, error) {
 	if depth < 0 {
 		return nil, &model.ValueError{Field: "depth", Value: depth, Reason: "is negative: give 0 for all"}
 	}
-	return f.ask(id, func(id K) []K { return f.f.Descendants(id, depth) })
+	return f.ask(id, func(id K) []K { return f.f.ListDescendants(id, depth) })
 }
 
 // All yields all nodes in preorder, with their depths. Don't change the forest inside the
 // loop.
-func (f *Forest[K]) All() iter.Seq2[K, int] { return f.f.All() }
+func (f *Forest[K]) All() iter.Seq2[K, int] { return f.f.WalkAll() }

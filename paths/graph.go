@@ -70,13 +70,13 @@ type Graph[D, K any] struct {
 // spec panics with a [*model.DeclarationError].
 func NewGraph[D, K any](vertices *model.Collection[D, K], edges string, spec GraphSpec) *Graph[D, K] {
 	field := vertices.Docs().MustField(edges)
-	g := graph.Declare(vertices.Name(), field, spec.States)
+	g := graph.DeclareGraph(vertices.Name(), field, spec.States)
 	x := &Graph[D, K]{docs: vertices, edges: core.NewReader[K](vertices.Docs(), edges), g: g}
 	for _, name := range []string{g.Steps, g.Messages} {
 		vertices.Named(name)
 	}
 	x.states = model.NewCollection[VertexState[K], K](g.States)
-	x.Parts = model.NewParts(nil, g.Relations, nil, g.Footprints).WithDocs(vertices.Docs(), x.states.Docs()).
+	x.Parts = model.NewParts(nil, g.ListRelations, nil, g.ListFootprints).WithDocs(vertices.Docs(), x.states.Docs()).
 		WithKeys(x.keys()...).WithReactions(func() []model.Reaction { return nil })
 	return x
 }
@@ -100,11 +100,11 @@ func (x *Graph[D, K]) Distances(sources ...K) *Supersteps {
 	for i, id := range sources {
 		v, err := x.docs.Docs().EncodeID(fmt.Sprintf("sources[%d]", i), id)
 		if err != nil {
-			return x.supersteps(x.g.Distances(nil, err))
+			return x.supersteps(x.g.DeclareDistances(nil, err))
 		}
 		ids = append(ids, v)
 	}
-	return x.supersteps(x.g.Distances(ids, nil))
+	return x.supersteps(x.g.DeclareDistances(ids, nil))
 }
 
 // Components returns the computation that finds each vertex's component. Two vertices are
@@ -114,7 +114,7 @@ func (x *Graph[D, K]) Distances(sources ...K) *Supersteps {
 //
 // Cost: see [Supersteps].
 func (x *Graph[D, K]) Components() *Supersteps {
-	return x.supersteps(x.g.Components())
+	return x.supersteps(x.g.DeclareComponents())
 }
 
 // RankSpec configures a PageRank. The zero value means the defaults.
@@ -132,7 +132,7 @@ type RankSpec struct {
 //
 // Source: Page and others, "The PageRank Citation Ranking", 1998.
 func (x *Graph[D, K]) PageRank(r RankSpec) *Supersteps {
-	return x.supersteps(x.g.PageRank(r.Damping, r.Tolerance))
+	return x.supersteps(x.g.DeclarePageRank(r.Damping, r.Tolerance))
 }
 
 // States returns the query of the results ([VertexState]) of the vertices with the given
@@ -222,4 +222,4 @@ func (x *Graph[D, K]) Unreached() *model.Aggregate[D] {
 // Clear is run again.
 //
 // Cost: four commands.
-func (x *Graph[D, K]) Clear() model.Plan { return x.g.Clear() }
+func (x *Graph[D, K]) Clear() model.Plan { return x.g.PlanClear() }

@@ -48,7 +48,7 @@ func NewProgram[D, K, S, M any](x *Graph[D, K], compute func(v *GraphVertex[D, K
 		core.Fail("the graph or a function is nil", "NewProgram", "give a result of NewGraph, and the function that each vertex computes")
 	}
 	docs := x.docs.Docs()
-	return x.supersteps(x.g.Program(func(step int64, raw bson.Raw) (*graph.Out, error) {
+	return x.supersteps(x.g.DeclareProgram(func(step int64, raw bson.Raw) (*graph.Out, error) {
 		var in struct {
 			ID     K        `bson:"_id"`
 			Vertex bson.Raw `bson:"vertex"`

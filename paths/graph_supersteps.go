@@ -32,7 +32,7 @@ type Supersteps struct {
 }
 
 func (x *Graph[D, K]) supersteps(s *graph.Supersteps) *Supersteps {
-	return &Supersteps{Parts: model.NewParts(s.Indexes, nil, nil, s.Footprints).
+	return &Supersteps{Parts: model.NewParts(s.ListIndexes, nil, nil, s.ListFootprints).
 		WithDocs(x.docs.Docs(), x.states.Docs()).WithKeys(x.keys()...).
 		WithoutReactions("Supersteps.Job"), s: s}
 }
@@ -49,7 +49,7 @@ func (s *Supersteps) Indexes() []model.Index { return s.Parts.Indexes() }
 // continues after the last batch.
 //
 // [Supersteps.Steps] shows the progress. Cost: see [Supersteps].
-func (s *Supersteps) Job() model.Job { return s.s.Job() }
+func (s *Supersteps) Job() model.Job { return s.s.MakeJob() }
 
 // A GraphStep is the record of a finished superstep of a [Supersteps]. Fields that the
 // computation doesn't use are 0.
@@ -71,5 +71,5 @@ type GraphStep struct {
 //
 // Cost: one command, and one per further batch, by _id.
 func (s *Supersteps) Steps() *model.Find[GraphStep] {
-	return &model.Find[GraphStep]{Query: s.s.Records()}
+	return &model.Find[GraphStep]{Query: s.s.FindRecords()}
 }

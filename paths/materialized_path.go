@@ -27,5 +27,5 @@ type MaterializedPathSpec struct {
 // https://highlyscalable.wordpress.com/2012/03/01/nosql-data-modeling-techniques/;
 // https://www.mongodb.com/docs/manual/tutorial/model-tree-structures-with-materialized-paths/.
 func NewMaterializedPath[D, K any](c *model.Collection[D, K], spec MaterializedPathSpec) *Tree[D, K] {
-	return newTree(c, tree.Paths(declaredOf(c, spec.TreeSpec), spec.Path, spec.Segment))
+	return newTree(c, tree.DeclareMaterializedPath(declaredOf(c, spec.TreeSpec), spec.Path, spec.Segment))
 }

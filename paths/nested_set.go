@@ -66,7 +66,7 @@ type NestedSetSpec struct {
 // in SQL", Joe Celko, 1996;
 // https://www.mongodb.com/docs/manual/tutorial/model-tree-structures-with-nested-sets/.
 func NewNestedSet[D, K any](c *model.Collection[D, K], spec NestedSetSpec) *Tree[D, K] {
-	return newTree(c, tree.Nested(declaredOf(c, spec.TreeSpec), tree.NestedSpec{
+	return newTree(c, tree.DeclareNestedSet(declaredOf(c, spec.TreeSpec), tree.NestedSpec{
 		Left: spec.Left, Right: spec.Right, Depth: spec.Depth, Gap: spec.Gap, Direct: spec.Direct,
 	}))
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/docmodel/docmodel/paths"
+	"github.com/docmodel/docmodel/paths/internal/pathstest"
 )
 
 // Numbers that are streamed are those of the forest.
@@ -14,15 +15,15 @@ func TestNestedSetNumber(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 9))
 	f := &paths.Forest[string]{}
 	for range 300 {
-		randomStep(r, f)
+		pathstest.DrawStep(r, f)
 		for _, gap := range []int64{1, 10} {
-			want, seen := numbersOf(f, gap), 0
+			want, seen := pathstest.NumbersOf(f, gap), 0
 			for n, err := range paths.Number(f.All(), gap) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if got := [2]int64{n.Left, n.Right}; got != want[n.Node] || n.Depth != depthOf(f, n.Node) {
-					t.Fatalf("%q of %s: %v at %d, want %v", n.Node, shape(f), got, n.Depth, want[n.Node])
+				if got := [2]int64{n.Left, n.Right}; got != want[n.Node] || n.Depth != pathstest.DepthOf(f, n.Node) {
+					t.Fatalf("%q of %s: %v at %d, want %v", n.Node, pathstest.Shape(f), got, n.Depth, want[n.Node])
 				}
 				seen++
 			}

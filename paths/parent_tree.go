@@ -17,5 +17,5 @@ import (
 // https://highlyscalable.wordpress.com/2012/03/01/nosql-data-modeling-techniques/;
 // https://www.mongodb.com/docs/manual/tutorial/model-tree-structures-with-parent-references/.
 func NewParentTree[D, K any](c *model.Collection[D, K], spec TreeSpec) *Tree[D, K] {
-	return newTree(c, tree.Parents(declaredOf(c, spec)))
+	return newTree(c, tree.DeclareParentTree(declaredOf(c, spec)))
 }

@@ -59,7 +59,7 @@ type RollUp[V Numeric, D, K any] struct {
 //	var products = paths.NewRollUp[int64](tree, "products", "inAll")
 func NewRollUp[V Numeric, D, K any](t *Tree[D, K], path, target string) *RollUp[V, D, K] {
 	mustHave("NewRollUp", t != nil)
-	return &RollUp[V, D, K]{t, rollup.Declare(t.t, path, target, reflect.TypeFor[V](), reflect.TypeFor[Totals[V]]())}
+	return &RollUp[V, D, K]{t, rollup.DeclareRollUp(t.t, path, target, reflect.TypeFor[V](), reflect.TypeFor[Totals[V]]())}
 }
 
 // Total returns the query that totals n's subtree. The fields of [Tree.Links] are enough
@@ -71,7 +71,7 @@ func (r *RollUp[V, D, K]) Total(n *D) *model.Aggregate[Totals[V]] {
 	a := &model.Aggregate[Totals[V]]{}
 	read, err := r.tree.stored(n)
 	if a.Err = err; err == nil {
-		a.Aggregation = r.r.Total(read)
+		a.Aggregation = r.r.FindTotal(read)
 	}
 	return a
 }
@@ -97,7 +97,7 @@ func (r *RollUp[V, D, K]) Branches(n *D, children []D) *model.Aggregate[Branch[V
 			return a
 		}
 	}
-	a.Aggregation = r.r.Branches(above, list)
+	a.Aggregation = r.r.FindBranchTotals(above, list)
 	return a
 }
 
@@ -115,7 +115,7 @@ func (r *RollUp[V, D, K]) Children(ctx context.Context, db model.DB, n *D) ([]To
 		}
 		above = &read
 	}
-	found, err := r.r.Children(ctx, db, above)
+	found, err := r.r.ReadChildTotals(ctx, db, above)
 	if err != nil {
 		return nil, err
 	}
@@ -136,5 +136,5 @@ func (r *RollUp[V, D, K]) Children(ctx context.Context, db model.DB, n *D) ([]To
 // Cost: one command reads all nodes, in batches. Each node takes about 1 KB of memory.
 // The writes take a command per 25,000 documents or 16 MiB. The lease takes two or more.
 func (r *RollUp[V, D, K]) Store() model.Change[any] {
-	return r.r.Store()
+	return r.r.StoreTotals()
 }

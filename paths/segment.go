@@ -7,7 +7,7 @@ import "github.com/docmodel/docmodel/paths/internal/tree"
 // inverse. Errors wrap [ErrSegment] and a [*model.ValueError].
 //
 //	paths.Path("clothing", "men/boys") // "clothing/men%2Fboys/"
-func Path(segments ...string) (string, error) { return tree.Path(segments...) }
+func Path(segments ...string) (string, error) { return tree.JoinSegments(segments...) }
 
 // Segments returns the unescaped segments of a path, none for "".
-func Segments(path string) []string { return tree.Segments(path) }
+func Segments(path string) []string { return tree.SplitPath(path) }

@@ -71,7 +71,7 @@ func declaredOf[D, K any](c *model.Collection[D, K], spec TreeSpec) tree.Declare
 }
 
 func newTree[D, K any](c *model.Collection[D, K], t *tree.Tree) *Tree[D, K] {
-	return &Tree[D, K]{t.Parts(), c, t}
+	return &Tree[D, K]{t.MakeParts(), c, t}
 }
 
 // Indexes returns the indexes of the tree's queries.
@@ -117,7 +117,7 @@ func (t *Tree[D, K]) node(doc *D) (tree.Node, error) {
 	if err != nil {
 		return tree.Node{}, err
 	}
-	return t.t.Typed(stored)
+	return t.t.ReadTypedNode(stored)
 }
 
 // stored is node for a document from the database: it must have the representation's
@@ -125,7 +125,7 @@ func (t *Tree[D, K]) node(doc *D) (tree.Node, error) {
 func (t *Tree[D, K]) stored(doc *D) (tree.Node, error) {
 	n, err := t.node(doc)
 	if err == nil {
-		err = t.t.Sound(n)
+		err = t.t.CheckStored(n)
 	}
 	return n, err
 }
@@ -143,11 +143,11 @@ func (t *Tree[D, K]) stored(doc *D) (tree.Node, error) {
 // write other nodes, and can need up to twelve more commands: see [NewNestedSet].
 func (t *Tree[D, K]) Insert(doc D, place Place[K]) model.Change[any] {
 	stored, err := t.document(doc)
-	p, errAt := forest.PlaceOf(place.place, t.id)
+	p, errAt := forest.ConvertPlace(place.place, t.id)
 	if err == nil {
 		err = errAt
 	}
-	return t.t.Insert(stored, p, err)
+	return t.t.InsertNode(stored, p, err)
 }
 
 // Move returns the change that moves a node and its subtree to a place. Errors are
@@ -162,11 +162,11 @@ func (t *Tree[D, K]) Insert(doc D, place Place[K]) model.Change[any] {
 // tree's constructor.
 func (t *Tree[D, K]) Move(id K, place Place[K]) model.Change[any] {
 	n, err := t.id(id)
-	p, errTo := forest.PlaceOf(place.place, t.id)
+	p, errTo := forest.ConvertPlace(place.place, t.id)
 	if err == nil {
 		err = errTo
 	}
-	return t.t.Move(n, p, err)
+	return t.t.MoveNode(n, p, err)
 }
 
 // Delete returns the change that deletes a node. [DeleteMode] decides what happens to the
@@ -186,7 +186,7 @@ func (t *Tree[D, K]) Move(id K, place Place[K]) model.Change[any] {
 // With Promote and Rootify, a materialized path costs one more command per child.
 func (t *Tree[D, K]) Delete(id K, mode DeleteMode) model.Change[any] {
 	n, err := t.id(id)
-	return t.t.Delete(n, forest.Mode(mode), err)
+	return t.t.DeleteNode(n, forest.Mode(mode), err)
 }
 
 // Rename returns the change that gives a node another segment, and updates the subtree's
@@ -198,7 +198,7 @@ func (t *Tree[D, K]) Delete(id K, mode DeleteMode) model.Change[any] {
 // Cost: seven commands, or six for a root. One update writes the whole subtree.
 func (t *Tree[D, K]) Rename(id K, segment string) model.Change[any] {
 	n, err := t.id(id)
-	return t.t.Rename(n, segment, err)
+	return t.t.RenameNode(n, segment, err)
 }
 
 // Rebalance returns the change that gives the children of a parent new, short order keys
@@ -214,7 +214,7 @@ func (t *Tree[D, K]) Rebalance(parent *K) model.Change[any] {
 	if parent != nil {
 		id, err = t.id(*parent)
 	}
-	return t.t.Rebalance(id, err)
+	return t.t.RebalanceChildren(id, err)
 }
 
 // Load returns the change that stores all nodes of a tree. Pass the documents in any
@@ -228,7 +228,7 @@ func (t *Tree[D, K]) Rebalance(parent *K) model.Change[any] {
 // (six in a new tree).
 func (t *Tree[D, K]) Load(docs []D) model.Change[any] {
 	nodes, err := t.nodes(docs)
-	return t.t.Load(nodes, err)
+	return t.t.LoadNodes(nodes, err)
 }
 
 // nodes encodes documents of the caller and reads their links.
@@ -254,5 +254,5 @@ func (t *Tree[D, K]) nodes(docs []D) ([]tree.Node, error) {
 // Cost: two commands per batch of 500 documents, and two at the end.
 func (t *Tree[D, K]) Drop(target *Tree[D, K]) model.Job {
 	mustHave("Drop", target != nil)
-	return t.t.Drop(target.t)
+	return t.t.DropFields(target.t)
 }

@@ -19,7 +19,7 @@ import (
 // Cost: one command, by _id.
 func (t *Tree[D, K]) Links(id K) *model.Find[D] {
 	f := t.docs.ByID(id)
-	f.Projection = t.t.TreeFields()
+	f.Projection = t.t.ProjectFields()
 	return f
 }
 
@@ -43,7 +43,7 @@ func (t *Tree[D, K]) Children(n *D) *model.Find[D] {
 func (t *Tree[D, K]) Siblings(n *D) *model.Find[D] {
 	read, err := t.node(n)
 	parent := any(nil)
-	if !read.Root() {
+	if !read.IsRoot() {
 		parent = read.Parent
 	}
 	return t.linked(parent, err, mql.E("_id", mql.Op("$ne", read.ID)))
@@ -53,9 +53,9 @@ func (t *Tree[D, K]) Siblings(n *D) *model.Find[D] {
 func (t *Tree[D, K]) linked(parent any, err error, more ...bson.E) *model.Find[D] {
 	f := t.docs.Find(nil)
 	if f.Err = err; err == nil {
-		f = t.docs.Find(append(bson.D{mql.E(t.t.Links.Parent, model.Eq(parent))}, more...)).Sorted(t.t.InOrder())
+		f = t.docs.Find(append(bson.D{mql.E(t.t.Links.Parent, model.Eq(parent))}, more...)).Sorted(t.t.SortSiblings())
 	}
-	f.Index = t.t.ByParent()
+	f.Index = t.t.NameParentIndex()
 	return f
 }
 
@@ -63,7 +63,7 @@ func (t *Tree[D, K]) linked(parent any, err error, more ...bson.E) *model.Find[D
 // the query can find nothing if n was read during a shift: see [NewNestedSet].
 //
 // Cost: one command, by an index. Parent trees and child trees use $graphLookup.
-func (t *Tree[D, K]) Ancestors(n *D) *model.Aggregate[D] { return t.around(n, t.t.Rep.Above) }
+func (t *Tree[D, K]) Ancestors(n *D) *model.Aggregate[D] { return t.around(n, t.t.Rep.FindAncestors) }
 
 // Descendants returns the query of the nodes below n, down to a depth. Depth 1 means
 // children. Depth 0 means all. To sort the nodes, use [Tree.Arrange]. In a nested set,
@@ -71,7 +71,7 @@ func (t *Tree[D, K]) Ancestors(n *D) *model.Aggregate[D] { return t.around(n, t.
 //
 // Cost: one command, by an index. Parent trees and child trees use $graphLookup.
 func (t *Tree[D, K]) Descendants(n *D, depth int) *model.Aggregate[D] {
-	a := t.around(n, func(n tree.Node) tree.Source { return t.t.Rep.Below(n, max(depth, 0)) })
+	a := t.around(n, func(n tree.Node) tree.Source { return t.t.Rep.FindDescendants(n, max(depth, 0)) })
 	if depth < 0 {
 		a.Err = t.t.Refuse("depth", depth, "is negative: give 0 for all")
 	}
@@ -83,7 +83,7 @@ func (t *Tree[D, K]) Descendants(n *D, depth int) *model.Aggregate[D] {
 //
 // Cost: one command, as [Tree.Descendants]. The server looks up each node's children by
 // the index on the links, except in a nested set with a NestedSetSpec.Gap of 0 or 1.
-func (t *Tree[D, K]) Leaves(n *D) *model.Aggregate[D] { return t.around(n, t.t.Leaves) }
+func (t *Tree[D, K]) Leaves(n *D) *model.Aggregate[D] { return t.around(n, t.t.FindLeaves) }
 
 // around is a query of nodes related to n.
 func (t *Tree[D, K]) around(n *D, of func(tree.Node) tree.Source) *model.Aggregate[D] {
@@ -125,7 +125,7 @@ func (t *Tree[D, K]) Arrange(n *D, docs []D) iter.Seq2[Visit[D], error] {
 			yield(Visit[D]{}, err)
 			return
 		}
-		for i, depth := range tree.Arrange(top, nodes) {
+		for i, depth := range tree.ArrangeNodes(top, nodes) {
 			if !yield(Visit[D]{docs[i], depth}, nil) {
 				return
 			}
@@ -142,7 +142,7 @@ func (t *Tree[D, K]) Arrange(n *D, docs []D) iter.Seq2[Visit[D], error] {
 func (t *Tree[D, K]) Dump(ctx context.Context, db model.DB) iter.Seq2[Visit[D], error] {
 	return func(yield func(Visit[D], error) bool) {
 		more := true
-		err := t.t.Dump(ctx, db, func(n tree.Node, depth int) (bool, error) {
+		err := t.t.DumpNodes(ctx, db, func(n tree.Node, depth int) (bool, error) {
 			v := Visit[D]{Depth: depth}
 			if err := t.t.Decode(n.Raw, &v.Doc); err != nil {
 				return false, err

@@ -42,5 +42,5 @@ func NewAbsorb[O, OK, C, CK any](owners *model.Collection[O, OK], path string, c
 		place.Fail("Refs and Order are both given", "leave Order out: the list of ids has an order already")
 	}
 	e := newEmbedding(place, owners, path, children, migrate.Forms{Refs: spec.Refs, Parent: spec.Parent, Order: spec.Order, Key: spec.Key})
-	return newMigration(e.AbsorbIndexes, e.Relations, e.Footprints, e.Absorption(place, spec.State, spec.Overwrite), owners.Docs(), children.Docs())
+	return newMigration(e.ListAbsorbIndexes, e.ListRelations, e.ListFootprints, e.DeclareAbsorption(place, spec.State, spec.Overwrite), owners.Docs(), children.Docs())
 }

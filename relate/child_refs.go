@@ -33,8 +33,8 @@ type ChildRefs[P, PK, C, CK any] struct {
 func NewChildRefs[P, PK, C, CK any](parents *model.Collection[P, PK], path string, children *model.Collection[C, CK]) *ChildRefs[P, PK, C, CK] {
 	children.Docs().MustField("_id")
 	r := &ChildRefs[P, PK, C, CK]{parents: parents, children: children, ids: core.NewReader[CK](parents.Docs(), path)}
-	r.in = childrefs.Declare(parents.Docs(), path, r.ids.Field(), children.Docs())
-	r.Parts = model.NewParts(r.in.Indexes, r.in.Relations, nil, r.in.Footprints).
+	r.in = childrefs.DeclareChildRefs(parents.Docs(), path, r.ids.Field(), children.Docs())
+	r.Parts = model.NewParts(r.in.ListIndexes, r.in.ListRelations, nil, r.in.ListFootprints).
 		WithDocs(parents.Docs(), children.Docs()).WithReactions(func() []model.Reaction { return nil })
 	return r
 }
@@ -50,7 +50,7 @@ func (r *ChildRefs[P, PK, C, CK]) Indexes() []model.Index { return r.Parts.Index
 // Cost: one command, one document, by _id. For a list of documents that contains the id,
 // one read follows.
 func (r *ChildRefs[P, PK, C, CK]) Add(parent PK, children ...CK) model.Write {
-	return r.in.Add(parent, core.Anys(children))
+	return r.in.AddIDs(parent, core.Anys(children))
 }
 
 // AddElement returns the write that appends a document with an id, such as {stockId,
@@ -69,7 +69,7 @@ func (r *ChildRefs[P, PK, C, CK]) AddElement(parent PK, element any) model.Write
 //
 // Cost: as [ChildRefs.AddElement].
 func (r *ChildRefs[P, PK, C, CK]) InsertAt(parent PK, position int, child CK) model.Write {
-	return r.in.InsertAt(parent, position, child)
+	return r.in.InsertID(parent, position, child)
 }
 
 // Remove returns the write that removes every occurrence of the ids from a parent's list.
@@ -77,7 +77,7 @@ func (r *ChildRefs[P, PK, C, CK]) InsertAt(parent PK, position int, child CK) mo
 //
 // Cost: as [ChildRefs.Add].
 func (r *ChildRefs[P, PK, C, CK]) Remove(parent PK, children ...CK) model.Write {
-	return r.in.Remove(parent, core.Anys(children))
+	return r.in.RemoveIDs(parent, core.Anys(children))
 }
 
 // RemoveEverywhere returns the write that removes an id from every parent's list. It is
@@ -85,7 +85,7 @@ func (r *ChildRefs[P, PK, C, CK]) Remove(parent PK, children ...CK) model.Write 
 //
 // Cost: one command, which finds parents by [ChildRefs.Indexes] and writes each.
 func (r *ChildRefs[P, PK, C, CK]) RemoveEverywhere(child CK) model.Write {
-	return r.in.RemoveEverywhere(child)
+	return r.in.RemoveFromAll(child)
 }
 
 // Reorder returns the write that replaces a parent's list of ids. Pass the list that you
@@ -95,7 +95,7 @@ func (r *ChildRefs[P, PK, C, CK]) RemoveEverywhere(child CK) model.Write {
 //
 // Cost: as [ChildRefs.Add].
 func (r *ChildRefs[P, PK, C, CK]) Reorder(parent PK, oldOrder, becomes []CK) model.Write {
-	return r.in.Reorder(parent, core.Anys(oldOrder), core.Anys(becomes))
+	return r.in.ReorderIDs(parent, core.Anys(oldOrder), core.Anys(becomes))
 }
 
-func (r *ChildRefs[P, PK, C, CK]) reference() idref.Ref { return r.in.Reference() }
+func (r *ChildRefs[P, PK, C, CK]) reference() idref.Ref { return r.in.MakeReference() }

@@ -31,7 +31,7 @@ func (r *ChildRefs[P, PK, C, CK]) Children(parent *P) *model.Find[C] {
 //
 // Cost: one command. The server looks up each child by _id.
 func (r *ChildRefs[P, PK, C, CK]) ChildrenOf(parent PK) *model.Aggregate[C] {
-	stages, err := r.in.ChildrenOf(parent)
+	stages, err := r.in.FindChildren(parent)
 	a := model.AggregateAs[C](r.children.Unchecked(), stages)
 	a.Collection = r.parents.Name()
 	commands.Indexed(a, model.IDIndex, err)
@@ -43,7 +43,7 @@ func (r *ChildRefs[P, PK, C, CK]) ChildrenOf(parent PK) *model.Aggregate[C] {
 // Cost: one command, served by [ChildRefs.Indexes].
 func (r *ChildRefs[P, PK, C, CK]) ParentsOf(child CK) *model.Find[P] {
 	id, err := r.in.IDs.Encode(child)
-	f := r.parents.Find(stmt.Is(r.in.Path, id))
-	commands.Served(f, r.in.Index().Name, err)
+	f := r.parents.Find(stmt.MatchValue(r.in.Path, id))
+	commands.Served(f, r.in.MakeIndex().Name, err)
 	return f
 }

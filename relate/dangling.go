@@ -58,16 +58,16 @@ const (
 func NewDangling[D, DK, T, TK any](docs *model.Collection[D, DK], path string, targets *model.Collection[T, TK], spec DanglingSpec) *Dangling[D, DK, T, TK] {
 	targets.Docs().MustField("_id")
 	in := &dangling.Dangling{
-		Docs: docs.Docs(), None: idref.NoReference(targets.Docs(), *new(TK)),
+		Docs: docs.Docs(), None: idref.ListNoReferences(targets.Docs(), *new(TK)),
 		Mends: spec.Repair != ReportOnly, Deletes: spec.Repair == DeleteReferrers,
 	}
 	if spec.Repair > DeleteReferrers {
 		core.Place("NewDangling of "+docs.Name()+"."+path).Fail("the RepairPolicy isn't one of the package's constants", "use a constant of type RepairPolicy")
 	}
 	in.Ref = idref.NewRef(docs.Name(), core.NewReader[TK](docs.Docs(), path).Field(), targets.Name())
-	in.Declare(targets.Docs(), spec.List, spec.ReplaceBy, reflect.TypeFor[TK]())
+	in.CompleteDeclaration(targets.Docs(), spec.List, spec.ReplaceBy, reflect.TypeFor[TK]())
 	out := &Dangling[D, DK, T, TK]{model.Parts{}, docs, in}
-	out.Parts = model.NewParts(out.indexes, out.in.Relations, out.in.Checks, out.in.Footprints).
+	out.Parts = model.NewParts(out.indexes, out.in.ListRelations, out.in.ListChecks, out.in.ListFootprints).
 		WithDocs(docs.Docs(), targets.Docs()).WithReactions(func() []model.Reaction { return nil })
 	return out
 }
@@ -92,7 +92,7 @@ func (d *Dangling[D, DK, T, TK]) reference() idref.Ref { return d.in.Ref }
 // Cost: one command that reads these documents and looks up each id once. Many millions
 // of ids need ReadOptions.AllowDiskUse.
 func (d *Dangling[D, DK, T, TK]) Missing(filter bson.D) *model.Aggregate[Count[bson.RawValue]] {
-	return model.AggregateAs[Count[bson.RawValue]](d.docs, d.in.Missing(filter))
+	return model.AggregateAs[Count[bson.RawValue]](d.docs, d.in.FindMissing(filter))
 }
 
-func (d *Dangling[D, DK, T, TK]) indexes() []model.Index { return []model.Index{d.in.Ref.Index()} }
+func (d *Dangling[D, DK, T, TK]) indexes() []model.Index { return []model.Index{d.in.Ref.MakeIndex()} }

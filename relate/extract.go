@@ -53,7 +53,7 @@ func NewExtract[O, OK, C, CK any](owners *model.Collection[O, OK], path string, 
 	x.IDOf = func(owner bson.RawValue, position int, element bson.RawValue) (bson.RawValue, error) {
 		if spec.ID == nil {
 			var id CK
-			v, err := x.KeyIn(element, &id)
+			v, err := x.DecodeKey(element, &id)
 			if err == nil {
 				err = children.Docs().CheckID(x.Key, id)
 			}
@@ -69,7 +69,7 @@ func NewExtract[O, OK, C, CK any](owners *model.Collection[O, OK], path string, 
 		}
 		return children.Docs().RawID("_id", id)
 	}
-	return newMigration(x.Indexes, x.Relations, x.Footprints, x.Migration(), owners.Docs(), children.Docs())
+	return newMigration(x.ListIndexes, x.ListRelations, x.ListFootprints, x.MakeMigration(), owners.Docs(), children.Docs())
 }
 
 // newEmbedding declares the common part of NewExtract and NewAbsorb.

@@ -17,7 +17,7 @@ func findIDs[D, K any](c *model.Collection[D, K], h idref.Held, ids []K) *model.
 	in := any(ids)
 	var err error
 	if !plainIDs(in) {
-		in, err = h.List(core.Anys(ids))
+		in, err = h.EncodeList(core.Anys(ids))
 	}
 	f := c.Find(commands.AmongIDs(in))
 	commands.Served(f, model.IDIndex, err)

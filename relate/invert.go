@@ -47,10 +47,10 @@ func NewInvert[P, PK, C, CK any](parents *model.Collection[P, PK], listPath stri
 	}
 	parents.Docs().MustField("_id")
 	ids := core.NewReader[CK](parents.Docs(), listPath).Field()
-	v.Declare(parents.Docs(), ids, children.Docs(), core.NewReader[PK](children.Docs(), refPath).Field())
-	in := v.ToRefs()
+	v.CheckDeclaration(parents.Docs(), ids, children.Docs(), core.NewReader[PK](children.Docs(), refPath).Field())
+	in := v.MigrateToRefs()
 	if spec.ToLists {
-		in = v.ToLists()
+		in = v.MigrateToLists()
 	}
-	return newMigration(v.Indexes, v.Relations, v.Footprints, in, parents.Docs(), children.Docs())
+	return newMigration(v.ListIndexes, v.ListRelations, v.ListFootprints, in, parents.Docs(), children.Docs())
 }

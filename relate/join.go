@@ -66,7 +66,7 @@ func NewJoin[P, PK, C any, CK comparable](parents *model.Collection[P, PK], path
 		IDs: j.ids.Field(), Children: children.Name(), Filter: spec.Filter, Sort: spec.Sort, Limit: spec.Limit,
 		ChunkIDs: spec.ChunkIDs, ChunkBytes: spec.ChunkBytes, Batch: spec.Batch, Parallel: spec.Parallel,
 	}
-	j.in.Declare(parents.Name(), children.Docs())
+	j.in.CompleteDeclaration(parents.Name(), children.Docs())
 	return j
 }
 

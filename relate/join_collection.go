@@ -49,9 +49,9 @@ func NewJoinCollection[L, LK, A, AK, B, BK any](
 	rights.Docs().MustField("_id")
 	j := &JoinCollection[L, LK, A, AK, B, BK]{links: links, lefts: lefts, rights: rights}
 	left, right := core.NewReader[AK](links.Docs(), leftPath).Field(), core.NewReader[BK](links.Docs(), rightPath).Field()
-	j.in = joincollection.Declare(links.Docs(), left, lefts.Docs(), right, rights.Docs(), spec.By)
-	j.Parts = model.NewParts(j.in.Indexes, j.in.Relations, j.checks, j.in.Footprints).
-		WithDocs(links.Docs(), lefts.Docs(), rights.Docs()).WithReactions(j.in.Reactions)
+	j.in = joincollection.DeclareRelation(links.Docs(), left, lefts.Docs(), right, rights.Docs(), spec.By)
+	j.Parts = model.NewParts(j.in.ListIndexes, j.in.ListRelations, j.checks, j.in.ListFootprints).
+		WithDocs(links.Docs(), lefts.Docs(), rights.Docs()).WithReactions(j.in.MakeReactions)
 	return j
 }
 
@@ -66,23 +66,23 @@ func (j *JoinCollection[L, LK, A, AK, B, BK]) Checks() []model.Check { return j.
 // Left returns the [JoinSide] of the collection on the left. Its methods take the id of
 // a document in that collection. [OnDeleteSpec] also accepts the side.
 func (j *JoinCollection[L, LK, A, AK, B, BK]) Left() JoinSide[L, LK, A, AK, B] {
-	return JoinSide[L, LK, A, AK, B]{j.links, j.in.Side(true)}
+	return JoinSide[L, LK, A, AK, B]{j.links, j.in.ChooseSide(true)}
 }
 
 // Right returns the [JoinSide] of the collection on the right. Its methods take the id
 // of a document in that collection. [OnDeleteSpec] also accepts the side.
 func (j *JoinCollection[L, LK, A, AK, B, BK]) Right() JoinSide[L, LK, B, BK, A] {
-	return JoinSide[L, LK, B, BK, A]{j.links, j.in.Side(false)}
+	return JoinSide[L, LK, B, BK, A]{j.links, j.in.ChooseSide(false)}
 }
 
 // Pair returns the query of the link between two documents.
 //
 // Cost: one command, one document, served by the unique index on the pair.
 func (j *JoinCollection[L, LK, A, AK, B, BK]) Pair(left AK, right BK) *model.Find[L] {
-	pair, err := j.in.Pair(left, right)
+	pair, err := j.in.MatchPair(left, right)
 	f := j.links.Find(pair)
 	f.Limit = 1
-	commands.Served(f, j.in.PairIndex(), err)
+	commands.Served(f, j.in.NamePairIndex(), err)
 	return f
 }
 

@@ -21,7 +21,7 @@ type child[C any] struct {
 func (j *Join[P, PK, C, CK]) fetch(ctx context.Context, db model.DB, ids []CK) (map[CK]*child[C], error) {
 	chunks := j.chunks(ids)
 	blocks := make([]block[C, CK], len(chunks))
-	err := j.in.Fetch(ctx, len(chunks), func(ctx context.Context, i int) (err error) {
+	err := j.in.FetchChunks(ctx, len(chunks), func(ctx context.Context, i int) (err error) {
 		blocks[i], err = j.fetchChunk(ctx, db, chunks[i])
 		return err
 	})
@@ -49,7 +49,7 @@ func (j *Join[P, PK, C, CK]) fetchChunk(ctx context.Context, db model.DB, ids []
 	if len(j.in.Sort) == 0 {
 		for doc, err := range q.Each(ctx, db) {
 			if err == nil {
-				err = joins.Alive(ctx, len(b.ids))
+				err = joins.CheckContext(ctx, len(b.ids))
 			}
 			if err != nil {
 				return b, err
@@ -67,7 +67,7 @@ func (j *Join[P, PK, C, CK]) fetchChunk(ctx context.Context, db model.DB, ids []
 	}}
 	for doc, err := range raw.Each(ctx, db) {
 		if err == nil {
-			err = joins.Alive(ctx, len(b.ids))
+			err = joins.CheckContext(ctx, len(b.ids))
 		}
 		if err != nil {
 			return b, err
@@ -88,7 +88,7 @@ func (j *Join[P, PK, C, CK]) sortable(raw bson.Raw) (c child[C], id CK, err erro
 	if id, err = j.children.ID(&c.doc); err != nil {
 		return c, id, err
 	}
-	c.keys, err = j.in.SortKeys(raw)
+	c.keys, err = j.in.ReadSortKeys(raw)
 	return c, id, err
 }
 
@@ -99,7 +99,7 @@ func (j *Join[P, PK, C, CK]) unique(ctx context.Context, ids []CK) ([]CK, error)
 	seen := make(map[CK]struct{}, len(ids))
 	out := make([]CK, 0, len(ids))
 	for i, id := range ids {
-		if err := joins.Alive(ctx, i); err != nil {
+		if err := joins.CheckContext(ctx, i); err != nil {
 			return nil, err
 		}
 		k := j.key(id)
@@ -133,7 +133,7 @@ func (j *Join[P, PK, C, CK]) key(id CK) CK {
 func (j *Join[P, PK, C, CK]) chunks(ids []CK) [][]CK {
 	var out [][]CK
 	start := 0
-	for _, end := range j.in.Cuts(len(ids), func(i int) int { return sizeOf(&ids[i]) }) {
+	for _, end := range j.in.CutChunks(len(ids), func(i int) int { return sizeOf(&ids[i]) }) {
 		out = append(out, ids[start:end])
 		start = end
 	}

@@ -87,20 +87,20 @@ type childLoader[C, CK, P, PK any] struct {
 
 func (l *childLoader[C, CK, P, PK]) Load(ctx context.Context, db model.DB, parents []P) ([]Loaded[P, C], error) {
 	out := make([]Loaded[P, C], len(parents))
-	places := joins.PlacesOf(l.ref.parents.Docs())
+	places := joins.NewPlaces(l.ref.parents.Docs())
 	for i := range parents {
 		out[i].Parent = parents[i]
-		if err := places.Add(&parents[i], i); err != nil {
+		if err := places.AddPlace(&parents[i], i); err != nil {
 			return nil, err
 		}
 	}
-	for filter := places.Next(); filter != nil; filter = places.Next() {
+	for filter := places.NextFilter(); filter != nil; filter = places.NextFilter() {
 		found, err := l.ref.Load(filter, l.n).All(ctx, db)
 		if err != nil {
 			return nil, err
 		}
 		for i := range found {
-			at, err := places.Of(&found[i].Parent)
+			at, err := places.FindPlaces(&found[i].Parent)
 			if err != nil {
 				return nil, err
 			}

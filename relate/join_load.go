@@ -25,7 +25,7 @@ func (j *Join[P, PK, C, CK]) Load(ctx context.Context, db model.DB, parents []P)
 	lists := make([][]CK, len(parents))
 	flat := make([]CK, 0, len(parents))
 	for i := range parents {
-		if err := joins.Alive(ctx, i); err != nil {
+		if err := joins.CheckContext(ctx, i); err != nil {
 			return nil, err
 		}
 		start := len(flat)
@@ -128,7 +128,7 @@ func (j *Join[P, PK, C, CK]) Pipeline(filter bson.D) *model.Aggregate[Joined[P, 
 	if j.spec.Fields {
 		fields = model.Project[C](j.children.Find(nil)).Projection
 	}
-	a := model.AggregateAs[Joined[P, C, CK]](j.parents, j.in.Stages(filter, fields))
+	a := model.AggregateAs[Joined[P, C, CK]](j.parents, j.in.MakeStages(filter, fields))
 	a.Options = j.spec.Options
 	if j.spec.Strict && a.Err == nil {
 		a.Err = j.parents.Docs().Refuse("Strict", nil, "a pipeline can't fail for missing ids: read Missing, or use Load")
@@ -145,7 +145,7 @@ func (j *Join[P, PK, C, CK]) assemble(ctx context.Context, p P, ids []CK, found 
 	kept := make([]*child[C], 0, len(ids))
 	var noted map[CK]struct{} // the ids in out.Missing
 	for i, id := range ids {
-		if err := joins.Alive(ctx, i); err != nil {
+		if err := joins.CheckContext(ctx, i); err != nil {
 			return out, err
 		}
 		k := j.key(id)
@@ -182,7 +182,7 @@ func (j *Join[P, PK, C, CK]) assemble(ctx context.Context, p P, ids []CK, found 
 func (j *Join[P, PK, C, CK]) absent(ctx context.Context, db model.DB, ids []CK, found map[CK]*child[C]) (map[CK]bool, error) {
 	var rest []CK
 	for i, id := range ids {
-		if err := joins.Alive(ctx, i); err != nil {
+		if err := joins.CheckContext(ctx, i); err != nil {
 			return nil, err
 		}
 		if _, ok := found[j.key(id)]; !ok {
@@ -207,5 +207,5 @@ func (j *Join[P, PK, C, CK]) absent(ctx context.Context, db model.DB, ids []CK, 
 			gone = append(gone, id)
 		}
 	}
-	return nil, fmt.Errorf("docmodel: %d ids at %s have no document in %s: %s: %w", len(gone), j.path, j.children.Name(), idref.Clipped(gone), model.ErrNotFound)
+	return nil, fmt.Errorf("docmodel: %d ids at %s have no document in %s: %s: %w", len(gone), j.path, j.children.Name(), idref.ShowFirst(gone), model.ErrNotFound)
 }

@@ -22,7 +22,7 @@ func (s JoinSide[L, LK, D, K, O]) reference() idref.Ref { return s.in.Reference(
 // Cost: one command, and one for each further batch.
 func (s JoinSide[L, LK, D, K, O]) Links(id K) *model.Find[L] {
 	f := s.links.Find(nil)
-	s.in.Of(&f.Query, id)
+	s.in.FindLinks(&f.Query, id)
 	return f
 }
 
@@ -36,13 +36,13 @@ func (s JoinSide[L, LK, D, K, O]) Links(id K) *model.Find[L] {
 func (s JoinSide[L, LK, D, K, O]) Others(id K, last *L, n int64) *model.Aggregate[Linked[L, O]] {
 	f := s.Links(id)
 	if last != nil && f.Err == nil {
-		values, err := s.in.Place(*last)
+		values, err := s.in.ReadPlace(*last)
 		if f.Err = err; err == nil {
 			f = f.After(values...)
 		}
 	}
 	f = f.Limited(n)
-	a := model.AggregateAs[Linked[L, O]](s.links, s.in.Joined(&f.Query))
+	a := model.AggregateAs[Linked[L, O]](s.links, s.in.JoinOthers(&f.Query))
 	commands.Indexed(a, f.Index, f.Err)
 	return a
 }
@@ -52,9 +52,9 @@ func (s JoinSide[L, LK, D, K, O]) Others(id K, last *L, n int64) *model.Aggregat
 //
 // Cost: one command, which reads one index key for each link.
 func (s JoinSide[L, LK, D, K, O]) Counts(ids ...K) *model.Aggregate[Count[K]] {
-	stages, err := s.in.IDs.Counts(core.Anys(ids))
+	stages, err := s.in.IDs.CountHolders(core.Anys(ids))
 	a := model.AggregateAs[Count[K]](s.links, stages)
-	commands.Indexed(a, s.in.Index().Name, err)
+	commands.Indexed(a, s.in.MakeIndex().Name, err)
 	return a
 }
 
@@ -63,4 +63,4 @@ func (s JoinSide[L, LK, D, K, O]) Counts(ids ...K) *model.Aggregate[Count[K]] {
 // [model.Store] instead.
 //
 // Cost: one command that deletes the document's links.
-func (s JoinSide[L, LK, D, K, O]) Unlink(id K) model.Write { return s.in.UnlinkAll(id) }
+func (s JoinSide[L, LK, D, K, O]) Unlink(id K) model.Write { return s.in.DeleteLinks(id) }

@@ -26,7 +26,7 @@ type Migration struct {
 func newMigration(
 	indexes func() []model.Index, relations func() []model.Relation, changes func() []model.Footprint, in migrate.Migration, docs ...*core.Docs,
 ) *Migration {
-	return &Migration{model.NewParts(indexes, relations, nil, func() []model.Footprint { return in.Footprints(changes()) }).
+	return &Migration{model.NewParts(indexes, relations, nil, func() []model.Footprint { return in.ListFootprints(changes()) }).
 		WithDocs(docs...).WithoutReactions("the methods of the old form or of the new one"), in}
 }
 
@@ -39,7 +39,7 @@ func (m *Migration) Indexes() []model.Index { return m.Parts.Indexes() }
 // [*model.LeftError] lists documents that can't be copied.
 //
 // Cost per batch: three or four reads, and one command for each kind of write.
-func (m *Migration) Copy() model.Job { return m.in.CopyJob() }
+func (m *Migration) Copy() model.Job { return m.in.MakeCopyJob() }
 
 // Verify returns the check that finds documents whose old and new form differ. A
 // finding's Detail has the fields kind and ids. For elements without ids, the field ids
@@ -61,12 +61,12 @@ func (m *Migration) Copy() model.Job { return m.in.CopyJob() }
 //
 // Cost: one command, which reads both collections. Create the [Migration]'s indexes
 // first.
-func (m *Migration) Verify() model.Check { return m.in.Check() }
+func (m *Migration) Verify() model.Check { return m.in.MakeCheck() }
 
 // Drop returns the job that removes the relation's old form. If a document's old form
 // disagrees with the new form, Drop leaves and reports the document. You can stop Drop
 // anywhere and run it again.
-func (m *Migration) Drop() model.Job { return m.in.DropJob() }
+func (m *Migration) Drop() model.Job { return m.in.MakeDropJob() }
 
 // Restart returns the write that deletes the migration's state, so that the migration can
 // run once more. If one of its jobs was stopped, also delete the job's checkpoint.

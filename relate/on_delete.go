@@ -59,12 +59,12 @@ func NewOnDelete[D, K any](root *model.Collection[D, K], spec OnDeleteSpec) *OnD
 		}
 		return out
 	}
-	in := ondelete.Declare(root.Docs(), ondelete.Rules{
+	in := ondelete.DeclareRules(root.Docs(), ondelete.Rules{
 		Cascade: refs(spec.Cascade), Owns: refs(spec.Owns), Nullify: refs(spec.Nullify), Restrict: refs(spec.Restrict),
 	})
 	forbid := func(found []model.Finding, more bool) error { return &RestrictError{copied(found), more} }
-	return &OnDelete[D, K]{model.NewParts(in.Indexes, in.Relations, nil, in.Footprints).WithDocs(root.Docs()).
-		WithReactions(func() []model.Reaction { return in.Reactions(forbid) }), in}
+	return &OnDelete[D, K]{model.NewParts(in.ListIndexes, in.ListRelations, nil, in.ListFootprints).WithDocs(root.Docs()).
+		WithReactions(func() []model.Reaction { return in.MakeReactions(forbid) }), in}
 }
 
 // Indexes returns the indexes that find referring documents.

@@ -42,10 +42,10 @@ type ParentRefSpec struct {
 func NewParentRef[C, CK, P, PK any](children *model.Collection[C, CK], path string, parents *model.Collection[P, PK], spec ParentRefSpec) *ParentRef[C, CK, P, PK] {
 	parents.Docs().MustField("_id")
 	r := &ParentRef[C, CK, P, PK]{children: children, parents: parents}
-	r.in = parentref.Declare(children.Docs(), core.NewReader[PK](children.Docs(), path).Field(), parents.Docs(), spec.By, spec.CountUp)
-	r.Parts = model.NewParts(r.in.Indexes, r.in.Relations, nil, r.in.Footprints).
+	r.in = parentref.DeclareParentRef(children.Docs(), core.NewReader[PK](children.Docs(), path).Field(), parents.Docs(), spec.By, spec.CountUp)
+	r.Parts = model.NewParts(r.in.ListIndexes, r.in.ListRelations, nil, r.in.ListFootprints).
 		WithDocs(children.Docs(), parents.Docs()).
-		WithReactions(func() []model.Reaction { return r.in.Reactions(spec.MustExist) })
+		WithReactions(func() []model.Reaction { return r.in.MakeReactions(spec.MustExist) })
 	return r
 }
 
@@ -59,7 +59,7 @@ func (r *ParentRef[C, CK, P, PK]) Indexes() []model.Index { return r.Parts.Index
 // Cost: one command for each batch, served by [ParentRef.Indexes].
 func (r *ParentRef[C, CK, P, PK]) Children(parent PK) *model.Find[C] {
 	f := r.children.Find(nil)
-	r.in.Of(&f.Query, parent)
+	r.in.FindChildren(&f.Query, parent)
 	return f
 }
 
@@ -68,13 +68,15 @@ func (r *ParentRef[C, CK, P, PK]) Children(parent PK) *model.Find[C] {
 //
 // Cost: one command that writes each child, by [ParentRef.Indexes].
 func (r *ParentRef[C, CK, P, PK]) MoveAll(oldParent, newParent PK) model.Write {
-	return r.in.MoveAll(oldParent, newParent)
+	return r.in.MoveChildren(oldParent, newParent)
 }
 
 // Lookup returns a $lookup stage for pipelines over the parents. The stage adds an array
 // of each parent's n newest children, newest first. The array's field name is the value
 // of as. If n is 0 or less, the stage adds all children.
-func (r *ParentRef[C, CK, P, PK]) Lookup(as string, n int64) bson.D { return r.in.Lookup("_id", n, as) }
+func (r *ParentRef[C, CK, P, PK]) Lookup(as string, n int64) bson.D {
+	return r.in.LookupChildren("_id", n, as)
+}
 
 // Load returns the query of parents that match a filter. Each result contains a parent
 // and its n newest children, newest first. n = 0 means all children. Each result must fit
@@ -83,7 +85,7 @@ func (r *ParentRef[C, CK, P, PK]) Lookup(as string, n int64) bson.D { return r.i
 // Cost: one command per batch. [ParentRef.Indexes] serves the n children of each parent,
 // but not the filter.
 func (r *ParentRef[C, CK, P, PK]) Load(filter bson.D, n int64) *model.Aggregate[Loaded[P, C]] {
-	stages, err := r.in.Load(filter, n)
+	stages, err := r.in.LoadParents(filter, n)
 	a := model.AggregateAs[Loaded[P, C]](r.parents, stages)
 	commands.Indexed(a, "", err)
 	return a
@@ -95,10 +97,10 @@ func (r *ParentRef[C, CK, P, PK]) Load(filter bson.D, n int64) *model.Aggregate[
 //
 // Cost: one command, which reads one index key for each child ([ParentRef.Indexes]).
 func (r *ParentRef[C, CK, P, PK]) Counts(parents ...PK) *model.Aggregate[Count[PK]] {
-	stages, err := r.in.IDs.Counts(core.Anys(parents))
+	stages, err := r.in.IDs.CountHolders(core.Anys(parents))
 	a := model.AggregateAs[Count[PK]](r.children, stages)
-	commands.Indexed(a, r.in.Index().Name, err)
+	commands.Indexed(a, r.in.MakeIndex().Name, err)
 	return a
 }
 
-func (r *ParentRef[C, CK, P, PK]) reference() idref.Ref { return r.in.Reference() }
+func (r *ParentRef[C, CK, P, PK]) reference() idref.Ref { return r.in.MakeReference() }

@@ -55,7 +55,7 @@ func (s Side[D, K, O, OK]) Listed(doc *D) *model.Find[O] {
 // Cost: one command per batch, by the index on these references.
 func (s Side[D, K, O, OK]) Others(id K) *model.Find[O] {
 	v, err := s.in.Back.Encode(id)
-	f := s.others.Find(stmt.Is(s.in.BackID, v))
+	f := s.others.Find(stmt.MatchValue(s.in.BackID, v))
 	f.Sort = slices.Clone(s.in.Sort)
 	commands.Served(f, s.in.Index.Name, err)
 	return f

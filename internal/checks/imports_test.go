@@ -119,7 +119,7 @@ func refuseImport(p goPackage, imported string) string {
 	case area == "model" && local != "model/modeltest" && strings.HasPrefix(imported, module+"/model/") &&
 		!isOwnCore(local, imported):
 		return "techniques know the vocabulary, and never each other"
-	case slices.Contains(techniqueAreas, area) && isOurs && other != area && other != "model" &&
+	case slices.Contains(techniqueAreas, area) && isOurs && p.isBehindLibrary() && other != area && other != "model" &&
 		!geofieldUsesGeohash(local, imported):
 		return "techniques know the vocabulary, and never each other"
 	case p.isBehindLibrary() && !isOurs && strings.Contains(strings.SplitN(imported, "/", 2)[0], ".") &&

@@ -47,15 +47,17 @@ type testFiles struct {
 
 // readTests parses the test files of a package, and what they share with those of others. Inside the package itself its
 // own names count as imported ones.
-func readTests(t *testing.T, p, shared goPackage) testFiles {
+func readTests(t *testing.T, p goPackage, shared []goPackage) testFiles {
 	t.Helper()
 	out := testFiles{mentions: map[string][]string{}}
 	parse := func(p goPackage, file string) *ast.File { return parsed(t, filepath.Join(p.Dir, file)) }
 	for i, file := range slices.Concat(p.TestGoFiles, p.XTestGoFiles) {
 		out.add(parse(p, file), i < len(p.TestGoFiles), p.Name)
 	}
-	for _, file := range shared.GoFiles {
-		out.share(parse(shared, file), shared.Name)
+	for _, kit := range shared {
+		for _, file := range kit.GoFiles {
+			out.share(parse(kit, file), kit.Name)
+		}
 	}
 	return out
 }

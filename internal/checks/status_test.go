@@ -63,15 +63,21 @@ func statusTable(t *testing.T) string {
 	byName := map[string]goPackage{}
 	tests := map[string][]testFiles{}
 	all := packages(t)
-	kit := all[slices.IndexFunc(all, func(p goPackage) bool { return p.local() == "internal/testkit" })]
 	for _, p := range all {
 		if !p.isLibrary() {
 			continue
 		}
 		byName[p.Name] = p
+		var shared []goPackage
+		for _, q := range all { // what tests of several packages, or of the library's cores, have in common
+			isOurs := within(q.ImportPath, p.ImportPath+"/internal") && strings.HasSuffix(q.Name, "test")
+			if isOurs || q.local() == "internal/testkit" {
+				shared = append(shared, q)
+			}
+		}
 		for _, q := range all { // a technique's tests are the package's, or beside its core
 			if q.ImportPath == p.ImportPath || within(q.ImportPath, p.ImportPath+"/internal") {
-				tests[p.Name] = append(tests[p.Name], readTests(t, q, kit))
+				tests[p.Name] = append(tests[p.Name], readTests(t, q, shared))
 			}
 		}
 	}

@@ -1,5 +1,7 @@
 package convert
 
+// Origins: what a conversion reads, in one form for trees and lists.
+
 import (
 	"bytes"
 	"context"
@@ -18,33 +20,35 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// An Origin is where nodes are taken from.
+// An Origin is a source of nodes.
 type Origin struct {
 	name string
 
-	// scan gives all nodes, each once; byID says that siblings with one order key come by their ids.
+	// scan calls each for all nodes. If byID is true, siblings with equal order keys are
+	// sorted by _id, as queries of a tree return them.
 	scan func(ctx context.Context, db model.DB, each func(piece) error) error
 	byID bool
 
-	// fetch gives those nodes of some ids that are there.
+	// fetch returns the nodes with some ids that still exist.
 	fetch func(ctx context.Context, db model.DB, ids []bson.RawValue) ([]piece, error)
 }
 
-// piece is a node of an origin, and the document that is made of it.
+// A piece is a node of an origin, and the document that the caller's function made of it.
 type piece struct {
 	id   bson.RawValue
 	link forest.Link[string]
 	made bson.Raw
 }
 
-// OfTree is a tree as an origin: all of it, or a node and what is below it.
-func OfTree(t *tree.Tree, made func(bson.Raw) (bson.Raw, error), top bson.RawValue) Origin {
+// MakeTreeOrigin makes an origin of a tree: the whole tree if top has type 0, otherwise
+// the node top, as a root, and its descendants.
+func MakeTreeOrigin(t *tree.Tree, made func(bson.Raw) (bson.Raw, error), top bson.RawValue) Origin {
 	pieceOf := func(doc bson.Raw) (piece, error) {
-		n, err := t.Read(doc)
+		n, err := t.ReadNode(doc)
 		if err != nil {
 			return piece{}, err
 		}
-		p := piece{id: bsonval.Clone(n.ID), link: n.Link()}
+		p := piece{id: bsonval.Clone(n.ID), link: n.MakeLink()}
 		if p.made, err = made(doc); err != nil {
 			err = fmt.Errorf("docmodel: %s of %s: %w", model.Shell(n.ID), t.Collection, err)
 		}
@@ -69,36 +73,37 @@ func OfTree(t *tree.Tree, made func(bson.Raw) (bson.Raw, error), top bson.RawVal
 		if top.Type == 0 {
 			return stream(ctx, db, tree.Source{Pipeline: mongo.Pipeline{}}, each)
 		}
-		n, err := t.One(ctx, db, top)
+		n, err := t.ReadWholeNode(ctx, db, top)
 		if err != nil {
 			return err
 		}
 		p, err := pieceOf(n.Raw)
 		if err == nil {
+			// The top's parent isn't among the nodes.
 			p.link.Root, p.link.Parent = true, ""
 			err = each(p)
 		}
 		if err != nil {
 			return err
 		}
-		return stream(ctx, db, t.Rep.Below(n, 0), each)
+		return stream(ctx, db, t.Rep.FindDescendants(n, 0), each)
 	}
 	fetch := func(ctx context.Context, db model.DB, ids []bson.RawValue) (out []piece, err error) {
-		err = stream(ctx, db, t.ByID(ids...), func(p piece) error { out = append(out, p); return nil })
+		err = stream(ctx, db, t.FindByID(ids...), func(p piece) error { out = append(out, p); return nil })
 		return out, err
 	}
 	return Origin{name: t.Collection, scan: scan, byID: true, fetch: fetch}
 }
 
-// OfList is an owner's list as an origin.
-func OfList(t *document.Tree, owner bson.RawValue, made func(bson.Raw) (bson.Raw, error)) Origin {
+// MakeListOrigin makes an origin of the list in an owner's document.
+func MakeListOrigin(t *document.Tree, owner bson.RawValue, made func(bson.Raw) (bson.Raw, error)) Origin {
 	scan := func(ctx context.Context, db model.DB, each func(piece) error) error {
-		nodes, err := t.Whole(ctx, db, owner)
+		nodes, err := t.ReadWholeList(ctx, db, owner)
 		for i := 0; err == nil && i < len(nodes); i++ {
 			n := nodes[i]
 			p := piece{id: n.ID, link: n.Link}
 			if p.made, err = made(n.Doc); err != nil {
-				return fmt.Errorf("docmodel: %s in %s of %s: %w", model.Shell(n.ID), t.Path, t.Of(owner), err)
+				return fmt.Errorf("docmodel: %s in %s of %s: %w", model.Shell(n.ID), t.Path, t.NameOwner(owner), err)
 			}
 			err = each(p)
 		}
@@ -120,34 +125,41 @@ func OfList(t *document.Tree, owner bson.RawValue, made func(bson.Raw) (bson.Raw
 	return Origin{name: t.Owners + "." + t.Path, scan: scan, fetch: fetch}
 }
 
-// gather reads all nodes of an origin, without what is made of them but for what keep takes from it, and puts them in order. Nodes
-// without a place are [ErrDamaged], and [model.ErrStale]: others may have written while they were read.
-func (o Origin) gather(ctx context.Context, db model.DB, keep func(piece) error) (*forest.Forest[string], error) {
+// gatherNodes reads all nodes of an origin, and returns their forest. keep gets each node
+// once and must copy what it needs. Nodes without a place give [forest.ErrDamaged] and
+// also [model.ErrStale], because other clients may have moved nodes during the read.
+func (o Origin) gatherNodes(ctx context.Context, db model.DB, keep func(piece) error) (*forest.Forest[string], error) {
 	var links []forest.Link[string]
 	seen := map[string]bson.RawValue{}
-	err := o.scan(ctx, db, func(p piece) error {
+	note := func(p piece) error {
 		if _, twice := seen[p.link.ID]; twice {
-			return nil // a cursor may come to a document again that was written meanwhile
+			// A cursor can return a document twice if it was written meanwhile.
+			return nil
 		}
-		seen[p.link.ID] = bsonval.Clone(p.id) // without the document around it
+		// A clone, so that the whole document isn't kept in memory.
+		seen[p.link.ID] = bsonval.Clone(p.id)
 		links = append(links, p.link)
 		return keep(p)
-	})
+	}
+	err := o.scan(ctx, db, note)
 	if err != nil {
 		return nil, err
 	}
 	if o.byID {
 		slices.SortFunc(links, func(a, b forest.Link[string]) int { return bsonval.CompareIDs(seen[a.ID], seen[b.ID]) })
 	}
-	f, lost := forest.New(links)
+	f, lost := forest.BuildForest(links)
 	if len(lost) > 0 {
-		return nil, fmt.Errorf("%w: %d nodes of %s have a missing parent or are in a cycle; perhaps another client writes them now: %w", forest.ErrDamaged, len(lost), o.name, model.ErrStale)
+		return nil, fmt.Errorf(
+			"%w: %d nodes of %s have a missing parent or are in a cycle; perhaps another client writes them now: %w",
+			forest.ErrDamaged, len(lost), o.name, model.ErrStale,
+		)
 	}
 	return f, nil
 }
 
-// stripped is a document with its _id and some fields alone.
-func stripped(doc bson.Raw, fields ...[]string) (bson.Raw, error) {
+// stripDocument returns a document with only its _id and some fields.
+func stripDocument(doc bson.Raw, fields ...[]string) (bson.Raw, error) {
 	out, err := bson.Marshal(bson.D{{Key: "_id", Value: doc.Lookup("_id")}})
 	if err != nil {
 		return nil, err
@@ -161,10 +173,12 @@ func stripped(doc bson.Raw, fields ...[]string) (bson.Raw, error) {
 	return core.SetFields(out, set)
 }
 
-// sumOf tells documents apart by all but the fields of the tree, the fields that a scope added, and the order of their fields.
-func sumOf(t *tree.Tree, doc bson.Raw, added []string) (sum [16]byte, err error) {
+// hashContent returns a hash by which documents are compared. It leaves out the tree's
+// fields and the fields that a scope added, and doesn't depend on the order of fields,
+// because updates append fields at the end.
+func hashContent(t *tree.Tree, doc bson.Raw, added []string) (sum [16]byte, err error) {
 	var blank bson.D
-	for _, path := range t.Tied() {
+	for _, path := range t.ListTreePaths() {
 		blank = append(blank, mql.E(path, nil))
 	}
 	doc, err = core.SetFields(doc, blank)

@@ -1,5 +1,7 @@
 package convert
 
+// What differs between the stored target and the forest that it shall have.
+
 import (
 	"fmt"
 
@@ -12,40 +14,43 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// compare finds what differs, and what is in the way of it.
-func (s *survey) compare(nodes map[string]tree.Node) error {
+// compareFields notes the tree fields that differ, of each node.
+func (s *survey) compareFields(nodes map[string]tree.Node) error {
 	s.want = map[string]bson.D{}
-	canonical := s.to.Rep.Canonical(s.target, nodes)
+	// The representation computes its fields from the new forest alone, as Load and
+	// repairs do.
+	canonical := s.to.Rep.ComputeFields(s.target, nodes)
 	all := make(map[string]bson.D, len(nodes)) // the fields of the representation, encoded
-	for key := range s.target.All() {
+	for key := range s.target.WalkAll() {
 		n := nodes[key]
-		fields, err := encodedFields(canonical[key])
+		fields, err := encodeFields(canonical[key])
 		if err != nil {
 			return err
 		}
 		all[key] = fields
 		was, there := s.stored[key]
-		if !there || was.Root() != n.Root() || !n.Root() && bsonval.Key(was.Parent) != bsonval.Key(n.Parent) {
-			s.set(key, s.to.Links.Parent, n.Parent)
+		if !there || was.IsRoot() != n.IsRoot() || !n.IsRoot() && bsonval.Key(was.Parent) != bsonval.Key(n.Parent) {
+			s.setField(key, s.to.Links.Parent, n.Parent)
 		}
 		if !there || was.Order != n.Order {
-			s.set(key, s.to.Links.Order, forest.StringValue(n.Order))
+			s.setField(key, s.to.Links.Order, forest.EncodeString(n.Order))
 		}
 		for _, e := range fields {
-			if got, _ := core.ValueAt(was.Raw, e.Key); !there || !tree.SameField(got, e.Value.(bson.RawValue)) {
-				s.set(key, e.Key, e.Value.(bson.RawValue))
+			if got, _ := core.ValueAt(was.Raw, e.Key); !there || !tree.IsSameValue(got, e.Value.(bson.RawValue)) {
+				s.setField(key, e.Key, e.Value.(bson.RawValue))
 			}
 		}
 	}
-	return s.clear(nodes, all)
+	return s.clearUniqueValues(nodes, all)
 }
 
-func (s *survey) set(key, path string, v bson.RawValue) {
+// setField notes a field to be written.
+func (s *survey) setField(key, path string, v bson.RawValue) {
 	s.want[key] = append(s.want[key], mql.E(path, v))
 }
 
-// encodedFields are fields with their values encoded.
-func encodedFields(d bson.D) (bson.D, error) {
+// encodeFields encodes the values of fields.
+func encodeFields(d bson.D) (bson.D, error) {
 	out := make(bson.D, len(d))
 	for i, e := range d {
 		v, err := core.RawValue(e.Value)
@@ -57,11 +62,14 @@ func encodedFields(d bson.D) (bson.D, error) {
 	return out, nil
 }
 
-// clear finds the nodes that hold what others are to have in a unique index.
-func (s *survey) clear(nodes map[string]tree.Node, all map[string]bson.D) error {
+// clearUniqueValues finds nodes with a unique value that another node shall have. A node
+// that is deleted gives it up by an early deletion, another one is parked. Two nodes that
+// shall have the same value are refused.
+func (s *survey) clearUniqueValues(nodes map[string]tree.Node, all map[string]bson.D) error {
 	holds, gets := map[string]string{}, map[string]string{}
+	// The field of the unique index, and the value that a node shall have in it.
 	unique := func(key string) (string, bson.RawValue, bool) {
-		parked := s.to.Rep.Parked(nodes[key], all[key])
+		parked := s.to.Rep.ParkFields(nodes[key], all[key])
 		if parked == nil {
 			return "", bson.RawValue{}, false
 		}
@@ -73,14 +81,18 @@ func (s *survey) clear(nodes map[string]tree.Node, all map[string]bson.D) error 
 		return "", bson.RawValue{}, false
 	}
 	path := ""
-	for key := range s.target.All() {
+	for key := range s.target.WalkAll() {
 		field, v, ok := unique(key)
 		if !ok {
-			return nil // no representation has such an index for some nodes only
+			// No representation has such an index for only some of its nodes.
+			return nil
 		}
 		path = field
 		if twin, twice := gets[bsonval.Key(v)]; twice {
-			return fmt.Errorf("%w: %s and %s of %s would both have %s", forest.ErrSegment, model.Shell(s.idOf(twin)), model.Shell(s.idOf(key)), s.to.Collection, model.Shell(v))
+			return fmt.Errorf(
+				"%w: %s and %s of %s would both have %s", forest.ErrSegment, model.Shell(s.findID(twin)),
+				model.Shell(s.findID(key)), s.to.Collection, model.Shell(v),
+			)
 		}
 		gets[bsonval.Key(v)] = key
 	}
@@ -89,23 +101,25 @@ func (s *survey) clear(nodes map[string]tree.Node, all map[string]bson.D) error 
 			holds[bsonval.Key(v)] = key
 		}
 	}
-	for key := range s.target.All() {
+	for key := range s.target.WalkAll() {
 		_, v, _ := unique(key)
 		holder, held := holds[bsonval.Key(v)]
 		switch {
 		case !held || holder == key:
-		case !s.target.Has(holder):
+		// The holder is deleted anyway.
+		case !s.target.Contains(holder):
 			s.early = true
 		default:
 			s.park = append(s.park, s.stored[holder])
-			s.parked = append(s.parked, s.to.Rep.Parked(nodes[holder], all[holder]))
+			s.parked = append(s.parked, s.to.Rep.ParkFields(nodes[holder], all[holder]))
 		}
 	}
 	return nil
 }
 
-// differs reports whether a node's content differs, or it isn't there.
-func (s *survey) differs(key string) (content, missing bool) {
+// compareContent reports whether a node's content differs from the source, and whether
+// the node is missing. A node that only the target has never differs.
+func (s *survey) compareContent(key string) (content, missing bool) {
 	w := s.wanted[key]
 	if w == nil {
 		return false, false

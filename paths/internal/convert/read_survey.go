@@ -1,5 +1,7 @@
 package convert
 
+// The survey: what both trees have, and the forest that the target shall have.
+
 import (
 	"context"
 	"fmt"
@@ -15,7 +17,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// conversion brings the nodes of an origin into a tree.
+// A conversion has the arguments of a job.
 type conversion struct {
 	from   Origin
 	to     *tree.Tree
@@ -23,17 +25,22 @@ type conversion struct {
 	remove bool
 }
 
-// copied is a node of the source as the target is to have it.
+// A copied is a node of the source, as the target shall have it.
 type copied struct {
-	from   bson.RawValue // its id in the source
-	source string        // and as a key
-	order  string        // the source's
-	sum    [16]byte
-	made   bson.Raw // its _id, and the fields that the representation reads
-	added  []string // the target's fields that come from a scope, not from the source
+	from bson.RawValue // its id in the source
+	// The same as a key.
+	source string
+	// The source's order key.
+	order string
+	// The hash of its content.
+	sum  [16]byte
+	made bson.Raw // its _id, and the fields that the representation reads
+	// Fields that a scope adds in the target, and that the source doesn't give.
+	added []string
 }
 
-// A survey is what both trees hold, and what the target is to hold. Its keys are those of the target's _ids.
+// A survey has the nodes of both trees, and what is to be written. Its keys are those of
+// the target's _ids, if nothing else is said.
 type survey struct {
 	*conversion
 	scoping core.Scoping // of the target
@@ -41,63 +48,79 @@ type survey struct {
 	names   map[string]string      // keys of the source to those of the target
 	source  *forest.Forest[string] // by keys of the source
 
-	stored map[string]tree.Node   // the target's nodes, stripped
-	sums   map[string][16]byte    // of those that are wanted
+	stored map[string]tree.Node // the target's nodes, stripped
+	// The hashes of the stored documents that the source has too.
+	sums   map[string][16]byte
 	placed *forest.Forest[string] // as they are stored
-	gone   []tree.Node            // what is to be deleted, children first
-	kept   int
+	// Nodes to be deleted, children first. kept counts the other nodes that only the
+	// target has.
+	gone []tree.Node
+	kept int
 
 	target *forest.Forest[string] // as it is to be
-	want   map[string]bson.D      // what differs in a node's tree fields; of a new one all
-	early  bool                   // deletions come first
-	park   []tree.Node            // what gives up a field of a unique index first
+	// Tree fields of a node that differ; all of them for a new node.
+	want map[string]bson.D
+	// Deletions come first, because a new node needs a unique value of a deleted one.
+	early bool
+	// Nodes that must give up a unique value first, and their temporary fields.
+	park   []tree.Node
 	parked []bson.D
 
-	b       *model.Batch
-	size    int  // how many nodes are written under one lease
-	stirred bool // the source hasn't some of the nodes any more
+	b    *model.Batch
+	size int // how many nodes are written under one lease
+	// The source lost nodes during the conversion.
+	stirred bool
 }
 
-// survey reads both trees and decides, purely, what is to be written.
-func (c *conversion) survey(ctx context.Context, db model.DB) (*survey, error) {
-	s := &survey{conversion: c, scoping: core.ScopingOf(db, c.to.Collection), wanted: map[string]*copied{}, names: map[string]string{}}
+// surveyTrees reads both trees and decides what is to be written. Everything after the
+// reads is pure.
+func (c *conversion) surveyTrees(ctx context.Context, db model.DB) (*survey, error) {
+	s := &survey{
+		conversion: c, scoping: core.ScopingOf(db, c.to.Collection), wanted: map[string]*copied{},
+		names: map[string]string{},
+	}
 	var err error
-	if s.source, err = c.from.gather(ctx, db, s.take); err != nil {
+	// The source first: readTarget hashes only documents that the source has too.
+	if s.source, err = c.from.gatherNodes(ctx, db, s.noteSourceNode); err != nil {
 		return nil, err
 	}
-	if err := s.look(ctx, db); err != nil {
+	if err := s.readTarget(ctx, db); err != nil {
 		return nil, err
 	}
-	if err := s.scope(); err != nil {
+	if err := s.chooseDeletions(); err != nil {
 		return nil, err
 	}
-	nodes, err := s.arrange()
+	nodes, err := s.arrangeTarget()
 	if err != nil {
 		return nil, err
 	}
-	return s, s.compare(nodes)
+	return s, s.compareFields(nodes)
 }
 
-// take notes a node of the source.
-func (s *survey) take(p piece) error {
-	made, err := stripped(p.made, s.to.Own)
+// noteSourceNode keeps a node of the source. Two nodes that become one _id are refused.
+func (s *survey) noteSourceNode(p piece) error {
+	made, err := stripDocument(p.made, s.to.UserFields)
 	if err != nil {
 		return err
 	}
-	w := &copied{from: p.id, source: p.link.ID, order: p.link.Order, made: made, added: s.addedTo(p.made)}
-	if w.sum, err = sumOf(s.to, p.made, w.added); err != nil {
+	w := &copied{from: p.id, source: p.link.ID, order: p.link.Order, made: made, added: s.listAddedFields(p.made)}
+	if w.sum, err = hashContent(s.to, p.made, w.added); err != nil {
 		return err
 	}
 	key := bsonval.Key(made.Lookup("_id"))
 	if twin := s.wanted[key]; twin != nil {
-		return fmt.Errorf("%w: %s and %s of %s both become %s", model.ErrTaken, model.Shell(twin.from), model.Shell(w.from), s.from.name, model.Shell(made.Lookup("_id")))
+		return fmt.Errorf(
+			"%w: %s and %s of %s both become %s", model.ErrTaken, model.Shell(twin.from), model.Shell(w.from),
+			s.from.name, model.Shell(made.Lookup("_id")),
+		)
 	}
 	s.wanted[key], s.names[w.source] = w, key
 	return nil
 }
 
-// addedTo returns the fields that a scope gives to a new document: those of each write, and those that the document lacks.
-func (s *survey) addedTo(doc bson.Raw) (added []string) {
+// listAddedFields returns the fields that a scope sets in each write, and those that it
+// gives to a new document without them.
+func (s *survey) listAddedFields(doc bson.Raw) (added []string) {
 	for _, e := range s.scoping.Set {
 		added = append(added, e.Key)
 	}
@@ -109,18 +132,20 @@ func (s *survey) addedTo(doc bson.Raw) (added []string) {
 	return added
 }
 
-// look reads the target.
-func (s *survey) look(ctx context.Context, db model.DB) error {
+// readTarget reads the target's documents: their tree fields, and the hashes of those
+// that the source has too.
+func (s *survey) readTarget(ctx context.Context, db model.DB) error {
 	s.stored, s.sums = map[string]tree.Node{}, map[string][16]byte{}
 	for doc, err := range s.to.Aggregate(tree.Source{Pipeline: mongo.Pipeline{}}).Each(ctx, db) {
 		if err != nil {
 			return err
 		}
-		small, err := stripped(doc, s.to.Tied(), s.to.Own)
+		// Only the tree's fields stay in memory.
+		small, err := stripDocument(doc, s.to.ListTreePaths(), s.to.UserFields)
 		if err != nil {
 			return err
 		}
-		n, err := s.to.Read(small)
+		n, err := s.to.ReadNode(small)
 		if err != nil {
 			return err
 		}
@@ -129,7 +154,7 @@ func (s *survey) look(ctx context.Context, db model.DB) error {
 		if w == nil {
 			continue
 		}
-		if s.sums[n.Key()], err = sumOf(s.to, doc, w.added); err != nil {
+		if s.sums[n.Key()], err = hashContent(s.to, doc, w.added); err != nil {
 			return err
 		}
 	}
@@ -137,12 +162,14 @@ func (s *survey) look(ctx context.Context, db model.DB) error {
 	for _, n := range s.stored {
 		all = append(all, n)
 	}
-	s.placed = tree.FamilyOf(all, "").Forest
+	s.placed = tree.BuildFamily(all, "").Forest
 	return nil
 }
 
-// scope finds what the target has beside, and what of it is to be deleted.
-func (s *survey) scope() error {
+// chooseDeletions refuses a conversion that would take nodes from elsewhere in the
+// target, and decides which nodes of the target are deleted and which stay. Nodes to be
+// deleted are sorted so that children come before their parents.
+func (s *survey) chooseDeletions() error {
 	top := ""
 	if s.under.Type != 0 {
 		top = bsonval.Key(s.under)
@@ -150,16 +177,23 @@ func (s *survey) scope() error {
 		case s.stored[top].ID.Type == 0:
 			return fmt.Errorf("%w: no node %s in %s", model.ErrNotFound, model.Shell(s.under), s.to.Collection)
 		case s.wanted[top] != nil:
-			return fmt.Errorf("%w: the target %s of %s is one of the nodes to be copied", model.ErrTaken, model.Shell(s.under), s.to.Collection)
+			return fmt.Errorf(
+				"%w: the target %s of %s is one of the nodes to be copied", model.ErrTaken, model.Shell(s.under),
+				s.to.Collection,
+			)
 		}
 	}
+	// With a top, only its subtree may be rewritten or deleted.
 	inside := map[string]bool{}
-	for key := range s.placed.Subtree(top) {
+	for key := range s.placed.WalkSubtree(top) {
 		inside[key] = true
 	}
 	for key := range s.wanted {
-		if top != "" && s.placed.Has(key) && !inside[key] {
-			return fmt.Errorf("%w: %s is in %s already, but not below %s", model.ErrTaken, model.Shell(s.stored[key].ID), s.to.Collection, model.Shell(s.under))
+		if top != "" && s.placed.Contains(key) && !inside[key] {
+			return fmt.Errorf(
+				"%w: %s is in %s already, but not below %s", model.ErrTaken, model.Shell(s.stored[key].ID),
+				s.to.Collection, model.Shell(s.under),
+			)
 		}
 	}
 	for key, n := range s.stored {
@@ -167,14 +201,17 @@ func (s *survey) scope() error {
 		case s.wanted[key] != nil:
 		case s.remove && (top == "" || inside[key] && key != top):
 			s.gone = append(s.gone, n)
-		case s.placed.Has(key) || s.wanted[bsonval.Key(n.Parent)] != nil || s.stored[bsonval.Key(n.Parent)].ID.Type != 0:
+		case s.placed.Contains(key) || s.isParentKnown(n):
 			s.kept++
 		default:
-			return fmt.Errorf("%w: the parent of %s in %s is missing", forest.ErrDamaged, model.Shell(n.ID), s.to.Collection)
+			return fmt.Errorf(
+				"%w: the parent of %s in %s is missing", forest.ErrDamaged, model.Shell(n.ID), s.to.Collection,
+			)
 		}
 	}
+	// Indexes in preorder; 0 for nodes without a place, which are deleted last.
 	at := map[string]int{}
-	for key := range s.placed.All() {
+	for key := range s.placed.WalkAll() {
 		at[key] = len(at) + 1
 	}
 	slices.SortFunc(s.gone, func(a, b tree.Node) int {
@@ -186,8 +223,17 @@ func (s *survey) scope() error {
 	return nil
 }
 
-// siblings are lists of nodes by their parents' keys, "" for the roots: the source's, and after them what else the target has.
-func (s *survey) siblings() (lists map[string][]string, parents []string) {
+// isParentKnown reports whether one of both trees has a node's parent.
+func (s *survey) isParentKnown(n tree.Node) bool {
+	parent := bsonval.Key(n.Parent)
+	return s.wanted[parent] != nil || s.stored[parent].ID.Type != 0
+}
+
+// listSiblings returns the children of each parent, in order; "" is the parent of roots:
+// first the source's nodes, then the nodes that only the target has. parents has the keys
+// in the order of their first child, so that the result doesn't depend on the order of a
+// map.
+func (s *survey) listSiblings() (lists map[string][]string, parents []string) {
 	lists = map[string][]string{}
 	add := func(parent, key string) {
 		if lists[parent] == nil {
@@ -195,9 +241,9 @@ func (s *survey) siblings() (lists map[string][]string, parents []string) {
 		}
 		lists[parent] = append(lists[parent], key)
 	}
-	for source := range s.source.All() {
+	for source := range s.source.WalkAll() {
 		parent := ""
-		if p, ok := s.source.Above(source); ok {
+		if p, ok := s.source.FindParent(source); ok {
 			parent = s.names[p]
 		} else if s.under.Type != 0 {
 			parent = bsonval.Key(s.under)
@@ -212,18 +258,19 @@ func (s *survey) siblings() (lists map[string][]string, parents []string) {
 		if s.wanted[key] != nil || going[key] {
 			return
 		}
-		if n := s.stored[key]; n.Root() {
+		if n := s.stored[key]; n.IsRoot() {
 			add("", key)
 		} else {
 			add(bsonval.Key(n.Parent), key)
 		}
 	}
-	for key := range s.placed.All() {
+	for key := range s.placed.WalkAll() {
 		stay(key)
 	}
+	// Nodes whose parents were missing in the target can have a parent again now.
 	lost := []string{}
 	for key := range s.stored {
-		if !s.placed.Has(key) {
+		if !s.placed.Contains(key) {
 			lost = append(lost, key)
 		}
 	}
@@ -234,9 +281,10 @@ func (s *survey) siblings() (lists map[string][]string, parents []string) {
 	return lists, parents
 }
 
-// arrange makes the target's forest, with its nodes as they are to be placed.
-func (s *survey) arrange() (map[string]tree.Node, error) {
-	lists, parents := s.siblings()
+// arrangeTarget makes the forest that the target shall have, with new parents and order
+// keys.
+func (s *survey) arrangeTarget() (map[string]tree.Node, error) {
+	lists, parents := s.listSiblings()
 	nodes := make(map[string]tree.Node, len(s.wanted)+s.kept)
 	var links []forest.Link[string]
 	for _, parent := range parents {
@@ -247,37 +295,41 @@ func (s *survey) arrange() (map[string]tree.Node, error) {
 			}
 			had = append(had, s.stored[key].Order)
 		}
-		for i, order := range forest.Orders(wanted, had) {
+		// The source's order keys where they can be kept, else the target's.
+		for i, order := range forest.ChooseOrders(wanted, had) {
 			key := lists[parent][i]
-			n, err := s.node(key)
+			n, err := s.makeNode(key)
 			if err != nil {
 				return nil, err
 			}
 			n.Parent, n.Order = forest.Null, order
 			if parent != "" {
-				n.Parent = s.idOf(parent)
+				n.Parent = s.findID(parent)
 			}
 			nodes[key] = n
 			links = append(links, forest.Link[string]{ID: key, Parent: parent, Root: parent == "", Order: order})
 		}
 	}
 	var lost []forest.Link[string]
-	if s.target, lost = forest.New(links); len(lost) > 0 {
-		return nil, fmt.Errorf("%w: %d nodes of %s have a missing parent or are in a cycle", forest.ErrDamaged, len(lost), s.to.Collection)
+	if s.target, lost = forest.BuildForest(links); len(lost) > 0 {
+		return nil, fmt.Errorf(
+			"%w: %d nodes of %s have a missing parent or are in a cycle", forest.ErrDamaged, len(lost), s.to.Collection,
+		)
 	}
 	return nodes, nil
 }
 
-// idOf is the _id of a node of the target.
-func (s *survey) idOf(key string) bson.RawValue {
+// findID returns the _id of a node of the target.
+func (s *survey) findID(key string) bson.RawValue {
 	if w := s.wanted[key]; w != nil {
 		return w.made.Lookup("_id")
 	}
 	return s.stored[key].ID
 }
 
-// node is a node as it will be read: what is stored, with the fields that the source gives.
-func (s *survey) node(key string) (n tree.Node, err error) {
+// makeNode returns a node as it will be stored: the stored one, with the fields that the
+// representation reads taken from the source.
+func (s *survey) makeNode(key string) (n tree.Node, err error) {
 	n, there := s.stored[key]
 	w := s.wanted[key]
 	switch {
@@ -287,7 +339,7 @@ func (s *survey) node(key string) (n tree.Node, err error) {
 		n.Raw = w.made
 	default:
 		var set bson.D
-		for _, path := range s.to.Own {
+		for _, path := range s.to.UserFields {
 			v, _ := core.ValueAt(w.made, path)
 			if v.Type == 0 {
 				v = forest.Null
@@ -299,7 +351,7 @@ func (s *survey) node(key string) (n tree.Node, err error) {
 		}
 	}
 	n.ID = w.made.Lookup("_id")
-	if err := s.to.Loadable(n); err != nil {
+	if err := s.to.CheckLoadable(n); err != nil {
 		return n, fmt.Errorf("docmodel: %s of %s: %w", model.Shell(n.ID), s.to.Collection, err)
 	}
 	return n, nil

@@ -9,28 +9,35 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Absorb is the change that takes the nodes of an origin into an owner's list.
-func Absorb(t *document.Tree, owner bson.RawValue, o Origin, remove bool, err error) model.Change[any] {
-	return t.Absorbing(owner, remove, func(ctx context.Context, db model.DB) ([]document.Node, error) {
+// AbsorbOrigin is the change that replaces an owner's list by the nodes of an origin. It
+// is one atomic write, so it needs neither a lease nor batches. See
+// [document.Tree.AbsorbNodes].
+func AbsorbOrigin(t *document.Tree, owner bson.RawValue, o Origin, remove bool, err error) model.Change[any] {
+	read := func(ctx context.Context, db model.DB) ([]document.Node, error) {
+		// The size is checked while reading, so that a source that is too large isn't
+		// read to its end.
 		pieces := map[string]piece{}
 		size := 0
-		f, err := o.gather(ctx, db, func(p piece) error {
+		f, err := o.gatherNodes(ctx, db, func(p piece) error {
 			pieces[p.link.ID] = p
 			size += len(p.made)
-			return t.Room(o.name, len(pieces), size)
+			return t.CheckRoom(o.name, len(pieces), size)
 		})
 		if err != nil {
 			return nil, err
 		}
 		var out []document.Node
-		for key := range f.All() {
+		for key := range f.WalkAll() {
 			p := pieces[key]
+			// The parent is named by the id that it has in the list, not by its _id in
+			// the source.
 			a := document.Node{Node: p.made, Parent: forest.Null, Order: p.link.Order}
-			if parent, ok := f.Above(key); ok {
-				a.Parent = t.IDOf(pieces[parent].made)
+			if parent, ok := f.FindParent(key); ok {
+				a.Parent = t.ReadID(pieces[parent].made)
 			}
 			out = append(out, a)
 		}
 		return out, nil
-	}, err)
+	}
+	return t.AbsorbNodes(owner, remove, read, err)
 }

@@ -15,17 +15,22 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-func (t *Tree) Checks() []model.Check {
+// ListChecks returns the one check. Its Mend gets the owner's document in the finding, so
+// that it is pure and writes only if the list is still as it was found.
+func (t *Tree) ListChecks() []model.Check {
 	c := model.Check{
-		Name: fmt.Sprintf("%s.%s: damaged trees", t.Owners, t.Path), Collection: t.Owners, Rule: "the list of each owner forms a tree",
-		Mend: t.mend, Queries: []*model.Aggregate[bson.Raw]{t.lists(t.owned(nil), "")},
+		Name: fmt.Sprintf("%s.%s: damaged trees", t.Owners, t.Path), Collection: t.Owners,
+		Rule: "the list of each owner forms a tree",
+		Mend: t.mendFindings, Queries: []*model.Aggregate[bson.Raw]{t.findLists(t.matchOwners(nil), "")},
 	}
 	c.Read = func(ctx context.Context, db model.DB, filter bson.D) iter.Seq2[model.Finding, error] {
 		return func(yield func(model.Finding, error) bool) {
-			for doc, err := range t.lists(t.owned(filter), "").Each(ctx, db) {
+			// Damage is found in memory: a query that found it would be as long as this
+			// package.
+			for doc, err := range t.findLists(t.matchOwners(filter), "").Each(ctx, db) {
 				f, damaged := model.Finding{}, true
 				if err == nil {
-					f, damaged = t.finding(c.Name, doc)
+					f, damaged = t.makeFinding(c.Name, doc)
 				}
 				if damaged && (!yield(f, err) || err != nil) {
 					return
@@ -36,10 +41,10 @@ func (t *Tree) Checks() []model.Check {
 	return []model.Check{c}
 }
 
-// finding is what is wrong with an owner's list, if it is damaged.
-func (t *Tree) finding(check string, doc bson.Raw) (model.Finding, bool) {
+// makeFinding returns what is wrong with an owner's list; false if it is sound.
+func (t *Tree) makeFinding(check string, doc bson.Raw) (model.Finding, bool) {
 	owner := doc.Lookup("_id")
-	problems := t.problems(owner, t.stateOf(doc).List)
+	problems := t.listProblems(owner, t.decodeState(doc).List)
 	if len(problems) == 0 {
 		return model.Finding{}, false
 	}
@@ -51,18 +56,28 @@ func (t *Tree) finding(check string, doc bson.Raw) (model.Finding, bool) {
 		}
 		words[i], list[i] = p.String(), detail
 	}
-	raw, _ := bson.Marshal(bson.D{mql.E("owner", doc), mql.E("problems", list)}) // of values that were read
-	return model.Finding{Check: check, Collection: t.Owners, ID: owner, Problem: strings.Join(words, "; "), Detail: raw}, true
+	// Marshal can't fail: the values were read from the database.
+	raw, _ := bson.Marshal(bson.D{mql.E("owner", doc), mql.E("problems", list)})
+	return model.Finding{
+		Check: check, Collection: t.Owners, ID: owner, Problem: strings.Join(words, "; "), Detail: raw,
+	}, true
 }
 
-// mend is the plan that mends lists as they were found.
-func (t *Tree) mend(found []model.Finding) (all model.Plan) {
+// mendFindings is the plan that repairs lists as they were found. Nodes that need a new
+// id keep their id: only the caller can give one.
+func (t *Tree) mendFindings(found []model.Finding) (all model.Plan) {
 	for i, f := range found {
 		doc, ok := bson.Raw(slices.Clone(f.Detail)).Lookup("owner").DocumentOK()
 		if !ok || doc.Lookup("_id").Type == 0 {
-			return model.RefusedPlan(t.Owners, t.Refuse(fmt.Sprintf("found[%d]", i), nil, "has a Detail that isn't from this check: pass the findings unchanged"))
+			return model.RefusedPlan(
+				t.Owners,
+				t.Refuse(
+					fmt.Sprintf("found[%d]", i), nil,
+					"has a Detail that isn't from this check: pass the findings unchanged",
+				),
+			)
 		}
-		p, err := t.repair(doc.Lookup("_id"), t.stateOf(doc), nil, true)
+		p, err := t.planRepair(doc.Lookup("_id"), t.decodeState(doc), nil, true)
 		if err != nil && !errors.Is(err, forest.ErrDamaged) {
 			return model.RefusedPlan(t.Owners, err)
 		}
@@ -82,7 +97,7 @@ type problem struct {
 	At    string        // the node's path in its owner, by positions
 }
 
-// String is the problem in words: "comments.3 'c7' has a parent that isn't there".
+// String describes the problem: "comments.3 'c7' has a missing parent".
 func (p problem) String() string {
 	s := p.At
 	if p.Node.Type != 0 {
@@ -91,9 +106,10 @@ func (p problem) String() string {
 	return s + " " + p.Kind.String()
 }
 
-// problems are what is wrong with a list: in the order of the list, cycles at the node at which they are cut.
-func (t *Tree) problems(owner, list bson.RawValue) []problem {
-	g, err := t.grove(list)
+// listProblems returns what is wrong with a list, in its order. A cycle is one problem,
+// at the node where the repair cuts it.
+func (t *Tree) listProblems(owner, list bson.RawValue) []problem {
+	g, err := t.readGrove(list)
 	if err != nil {
 		return []problem{{Owner: owner, Kind: forest.NotAList, At: t.Path}}
 	}
@@ -105,29 +121,33 @@ func (t *Tree) problems(owner, list bson.RawValue) []problem {
 		switch {
 		case e.bad != "":
 			say(forest.NotANode)
+		// The first node with an id counts. This one repeats its id.
 		case g.at[e.key()] != i:
 			say(forest.DuplicateID)
 		case forest.IsNull(e.parent):
-		case !g.has(e.parent):
+		case !g.contains(e.parent):
 			say(forest.Orphan)
 		}
 	}
-	for _, i := range g.cycles() {
+	for _, i := range g.findCycles() {
 		out = append(out, problem{Owner: owner, Kind: forest.Cycle, Node: g.all[i].id, At: g.all[i].at})
 	}
 	if t.spec.Order != "" {
-		for _, i := range g.disordered() {
+		for _, i := range g.findDisordered() {
 			out = append(out, problem{Owner: owner, Kind: forest.BadOrder, Node: g.all[i].id, At: g.all[i].at})
 		}
 	}
 	return out
 }
 
-func (g *grove) has(id bson.RawValue) bool { _, ok := g.at[bsonval.Key(id)]; return ok }
+// contains reports whether a node has the id.
+func (g *grove) contains(id bson.RawValue) bool { _, ok := g.at[bsonval.Key(id)]; return ok }
 
-// cycles are the nodes at which cycles are cut: of each, that with the smallest id.
-func (g *grove) cycles() []int {
-	seen := map[string]int{} // 1 on the way that is followed, 2 done
+// findCycles returns the nodes at which cycles are cut: of each cycle the node with the
+// smallest id. So each repair of the same damage gives the same tree.
+func (g *grove) findCycles() []int {
+	// 1 for nodes of the current walk, 2 for nodes of earlier walks.
+	seen := map[string]int{}
 	var out []int
 	for _, e := range g.all {
 		if e.bad != "" {
@@ -139,14 +159,15 @@ func (g *grove) cycles() []int {
 			seen[key] = 1
 			way = append(way, key)
 			n := g.all[g.at[key]]
-			if forest.IsNull(n.parent) || !g.has(n.parent) {
+			if forest.IsNull(n.parent) || !g.contains(n.parent) {
 				break
 			}
 			key = bsonval.Key(n.parent)
 		}
+		// The walk came back to itself, and not to a root or to an orphan.
 		if begun := slices.Index(way, key); begun >= 0 {
 			if n := g.all[g.at[way[len(way)-1]]]; !forest.IsNull(n.parent) && bsonval.Key(n.parent) == key {
-				out = append(out, g.smallest(way[begun:]))
+				out = append(out, g.findSmallest(way[begun:]))
 			}
 		}
 		for _, k := range way {
@@ -157,8 +178,9 @@ func (g *grove) cycles() []int {
 	return out
 }
 
-// smallest is the position of the node with the smallest id.
-func (g *grove) smallest(keys []string) int {
+// findSmallest returns the index of the node with the smallest id, as the server
+// compares.
+func (g *grove) findSmallest(keys []string) int {
 	i := g.at[keys[0]]
 	for _, k := range keys[1:] {
 		if bsonval.CompareIDs(g.all[g.at[k]].id, g.all[i].id) < 0 {
@@ -168,8 +190,9 @@ func (g *grove) smallest(keys []string) int {
 	return i
 }
 
-// disordered are the nodes of the forest whose order keys are none, or those of siblings before them.
-func (g *grove) disordered() []int {
+// findDisordered returns the nodes with an invalid order key, or with the key of the
+// sibling before.
+func (g *grove) findDisordered() []int {
 	var out []int
 	look := func(keys []string) {
 		for i, k := range keys {
@@ -179,33 +202,39 @@ func (g *grove) disordered() []int {
 			}
 		}
 	}
-	look(g.forest.Roots())
-	for k := range g.forest.All() {
-		look(g.forest.Children(k))
+	look(g.forest.ListRoots())
+	for k := range g.forest.WalkAll() {
+		look(g.forest.ListChildren(k))
 	}
 	slices.Sort(out)
 	return out
 }
 
-// owned is the filter of owners that have nodes.
-func (t *Tree) owned(filter bson.D) bson.D {
-	return model.And(filter, bson.D{{Key: t.Path, Value: bson.D{{Key: "$exists", Value: true}, {Key: "$ne", Value: nil}}}})
+// matchOwners matches owners with a list.
+func (t *Tree) matchOwners(filter bson.D) bson.D {
+	return model.And(
+		filter, bson.D{{Key: t.Path, Value: bson.D{{Key: "$exists", Value: true}, {Key: "$ne", Value: nil}}}},
+	)
 }
 
-// fresh gives ids to nodes that have those of others.
-type fresh struct {
-	ids  []bson.RawValue
-	pass bool // nodes for which there is none keep theirs
+// A freshIDs has new ids of the caller's, for nodes that repeat another node's id.
+type freshIDs struct {
+	ids []bson.RawValue
+	// Without a new id, a node keeps its id, and no error is returned.
+	pass bool
 }
 
-// next is an id that no node has.
-func (f *fresh) next(g *grove, taken bson.RawValue) (bson.RawValue, error) {
+// takeID returns the next new id. It marks the id as used, so that it isn't given twice.
+func (f *freshIDs) takeID(g *grove, taken bson.RawValue) (bson.RawValue, error) {
 	if len(f.ids) == 0 {
-		return bson.RawValue{}, fmt.Errorf("%w: two different nodes have the id %s: pass a new id to Repair for the second node", model.ErrTaken, model.Shell(taken))
+		return bson.RawValue{}, fmt.Errorf(
+			"%w: two different nodes have the id %s: pass a new id to Repair for the second node", model.ErrTaken,
+			model.Shell(taken),
+		)
 	}
 	id := f.ids[0]
 	f.ids = f.ids[1:]
-	if g.has(id) {
+	if g.contains(id) {
 		return id, fmt.Errorf("%w: the new id %s that was passed to Repair is in use", model.ErrTaken, model.Shell(id))
 	}
 	g.at[bsonval.Key(id)] = -1

@@ -1,5 +1,7 @@
 package document
 
+// The repair of a list. Each step gives a list that has one kind of damage less.
+
 import (
 	"slices"
 	"strings"
@@ -10,49 +12,57 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Repair is the change that mends an owner's list, with new ids of the caller's.
-func (t *Tree) Repair(owner bson.RawValue, fresh []bson.RawValue, err error) model.Change[any] {
-	return t.change(owner, err, func(s state) (model.Plan, error) { return t.repair(owner, s, fresh, false) })
+// RepairList is the change that repairs an owner's list, with new ids of the caller's.
+func (t *Tree) RepairList(owner bson.RawValue, fresh []bson.RawValue, err error) model.Change[any] {
+	return t.makeChange(owner, err, func(s state) (model.Plan, error) { return t.planRepair(owner, s, fresh, false) })
 }
 
-// repair is the plan that mends a list.
-func (t *Tree) repair(owner bson.RawValue, s state, ids []bson.RawValue, pass bool) (model.Plan, error) {
+// planRepair is the plan that repairs a list:
+//
+//  1. Of equal nodes, one stays. Different nodes with one id get new ids.
+//  2. Orphans and cut cycles become the last roots.
+//  3. Siblings whose order keys don't sort them get new keys.
+func (t *Tree) planRepair(owner bson.RawValue, s state, ids []bson.RawValue, pass bool) (model.Plan, error) {
 	if t.spec.Nested != "" {
-		return t.repairNested(owner, s, &fresh{ids, pass})
+		return t.planNestedRepair(owner, s, &freshIDs{ids, pass})
 	}
-	g, err := t.grove(s.List)
+	g, err := t.readGrove(s.List)
 	if err != nil {
 		return model.Plan{}, err
 	}
-	unique, err := t.unique(g, &fresh{ids, pass})
+	unique, err := t.removeDuplicates(g, &freshIDs{ids, pass})
 	if err != nil {
 		return model.Plan{}, err
 	}
-	if g, err = t.grove(listOf(unique)); err != nil {
+	// The links are read again, because a node with a new id has no children: the nodes
+	// below it belong to the first node with the old id.
+	if g, err = t.readGrove(encodeList(unique)); err != nil {
 		return model.Plan{}, err
 	}
-	next := t.rooted(g)
+	next := t.uprootLost(g)
 	if t.spec.Order != "" {
-		t.spreadAgain(next)
+		t.respreadKeys(next)
 	}
-	return t.commit(owner, s, next)
+	return t.planNewList(owner, s, next)
 }
 
-// unique is a list without second nodes of an id.
-func (t *Tree) unique(g *grove, f *fresh) ([]element, error) {
+// removeDuplicates returns the list with unique ids. Equal nodes come from a write that
+// ran twice, so only the first one stays.
+func (t *Tree) removeDuplicates(g *grove, f *freshIDs) ([]element, error) {
 	var out []element
 	seen := map[string]bool{}
 	for i, e := range g.all {
+		// Whole nodes are compared: id, links and all other fields.
 		bytes := string(e.value.Value)
 		if e.bad == "" && g.at[e.key()] != i {
 			if seen[bytes] {
 				continue
 			}
-			id, err := f.next(g, e.id)
+			id, err := f.takeID(g, e.id)
 			switch {
 			case err == nil:
 				e.id = id
-				e.value = forest.DocumentValue(withFields(e.doc(), field{t.spec.ID, id}))
+				e.value = forest.EncodeDocument(setFields(e.doc(), field{t.spec.ID, id}))
 			case !f.pass:
 				return nil, err
 			}
@@ -63,18 +73,20 @@ func (t *Tree) unique(g *grove, f *fresh) ([]element, error) {
 	return out, nil
 }
 
-// rooted is a list whose orphans, and the nodes at which cycles are cut, are roots after the others.
-func (t *Tree) rooted(g *grove) []element {
+// uprootLost makes roots, after the others, of orphans and of the nodes at which cycles
+// are cut.
+func (t *Tree) uprootLost(g *grove) []element {
 	cut := map[string]bool{}
-	for _, i := range g.cycles() {
+	// By path, not by id: only this element is cut.
+	for _, i := range g.findCycles() {
 		cut[g.all[i].at] = true
 	}
 	var out, roots []element
 	for _, e := range g.all {
-		if e.bad == "" && !forest.IsNull(e.parent) && (!g.has(e.parent) || cut[e.at]) {
+		if e.bad == "" && !forest.IsNull(e.parent) && (!g.contains(e.parent) || cut[e.at]) {
 			e.parent, e.uprooted = forest.Null, true
 			if t.spec.Order == "" {
-				e.value = forest.DocumentValue(withFields(e.doc(), field{t.spec.Parent, forest.Null}))
+				e.value = forest.EncodeDocument(setFields(e.doc(), field{t.spec.Parent, forest.Null}))
 				roots = append(roots, e)
 				continue
 			}
@@ -84,13 +96,13 @@ func (t *Tree) rooted(g *grove) []element {
 	return append(out, roots...)
 }
 
-// spreadAgain gives new order keys to siblings whose keys don't order them. Siblings keep the order in which the tree is read. Nodes
-// that have just become roots come after the other roots.
-func (t *Tree) spreadAgain(list []element) {
+// respreadKeys gives new order keys to all siblings of a group whose keys don't sort it.
+// The siblings keep the order in which they are read. New roots come last.
+func (t *Tree) respreadKeys(list []element) {
 	below := map[string][]int{}
 	for i, e := range list {
 		if e.bad == "" {
-			l := e.link()
+			l := e.makeLink()
 			if l.Root {
 				l.Parent = ""
 			}
@@ -101,18 +113,19 @@ func (t *Tree) spreadAgain(list []element) {
 		slices.SortStableFunc(siblings, func(a, b int) int { return compareSiblings(list[a], list[b]) })
 		good := true
 		for i, n := range siblings {
-			good = good && !list[n].uprooted && forest.CheckKey(list[n].order) == nil && (i == 0 || list[n].order != list[siblings[i-1]].order)
+			differs := i == 0 || list[n].order != list[siblings[i-1]].order
+			good = good && !list[n].uprooted && forest.CheckKey(list[n].order) == nil && differs
 		}
 		if good {
 			continue
 		}
-		for i, order := range forest.Spread(len(siblings)) {
-			t.tie(&list[siblings[i]], order)
+		for i, order := range forest.SpreadKeys(len(siblings)) {
+			t.tieNode(&list[siblings[i]], order)
 		}
 	}
 }
 
-// compareSiblings compares siblings as [forest.New] does, by the bytes of their keys. Nodes that have just become roots are greater.
+// compareSiblings compares siblings by the bytes of their keys. New roots are greater.
 func compareSiblings(a, b element) int {
 	if a.uprooted != b.uprooted {
 		if a.uprooted {
@@ -123,24 +136,28 @@ func compareSiblings(a, b element) int {
 	return strings.Compare(a.order, b.order)
 }
 
-// repairNested mends a nested list, in which ids can come twice, and nothing else.
-func (t *Tree) repairNested(owner bson.RawValue, s state, f *fresh) (model.Plan, error) {
-	g, err := t.grove(s.List)
+// planNestedRepair repairs a nested list. There only ids can be wrong.
+func (t *Tree) planNestedRepair(owner bson.RawValue, s state, f *freshIDs) (model.Plan, error) {
+	g, err := t.readGrove(s.List)
 	if err != nil {
 		return model.Plan{}, err
 	}
 	seen := map[string]bool{}
-	list, err := t.uniqueNested(g, s.List, seen, f)
-	if err != nil || forest.IsNull(s.List) || forest.SameValue(list, s.List) {
+	list, err := t.removeNestedDuplicates(g, s.List, seen, f)
+	if err != nil || forest.IsNull(s.List) || forest.EqualBytes(list, s.List) {
 		return model.Plan{}, err
 	}
-	return model.NewPlan(t.write(edit{
-		owner: owner, filter: t.asRead(s), done: t.is(list), grows: len(list.Value) - len(s.List.Value),
+	return model.NewPlan(t.makeWrite(edit{
+		owner: owner, filter: t.matchAsRead(s), done: t.matchList(list), grows: len(list.Value) - len(s.List.Value),
 		update: mql.Op("$set", bson.D{{Key: t.Path, Value: list}}),
 	})), nil
 }
 
-func (t *Tree) uniqueNested(g *grove, list bson.RawValue, seen map[string]bool, f *fresh) (bson.RawValue, error) {
+// removeNestedDuplicates is removeDuplicates for a nested list. seen has ids, and ids
+// with the bytes of their nodes.
+func (t *Tree) removeNestedDuplicates(
+	g *grove, list bson.RawValue, seen map[string]bool, f *freshIDs,
+) (bson.RawValue, error) {
 	if list.Type != bson.TypeArray {
 		return list, nil
 	}
@@ -150,7 +167,7 @@ func (t *Tree) uniqueNested(g *grove, list bson.RawValue, seen map[string]bool, 
 	}
 	var out []bson.RawValue
 	for _, v := range values {
-		e := t.element(v, "")
+		e := t.readElement(v, "")
 		if e.bad != "" {
 			out = append(out, v)
 			continue
@@ -161,19 +178,19 @@ func (t *Tree) uniqueNested(g *grove, list bson.RawValue, seen map[string]bool, 
 		}
 		if seen[same] = true; !seen[e.key()] {
 			seen[e.key()] = true
-		} else if id, err := f.next(g, e.id); err == nil {
-			doc = withFields(doc, field{t.spec.ID, id})
+		} else if id, err := f.takeID(g, e.id); err == nil {
+			doc = setFields(doc, field{t.spec.ID, id})
 		} else if !f.pass {
 			return list, err
 		}
 		if children := doc.Lookup(t.spec.Nested); children.Type == bson.TypeArray {
-			children, err := t.uniqueNested(g, children, seen, f)
+			children, err := t.removeNestedDuplicates(g, children, seen, f)
 			if err != nil {
 				return list, err
 			}
-			doc = withFields(doc, field{t.spec.Nested, children})
+			doc = setFields(doc, field{t.spec.Nested, children})
 		}
-		out = append(out, forest.DocumentValue(doc))
+		out = append(out, forest.EncodeDocument(doc))
 	}
-	return arrayOf(out), nil
+	return encodeArray(out), nil
 }

@@ -1,4 +1,44 @@
-// Package document holds what is behind paths.DocumentTree.
+// Package document is the core of paths.DocumentTree (paths/document_tree.go,
+// document_tree_read.go): a tree in a list within one document, the owner.
+// paths.DocumentRollUp, Extract and Absorb use it through the packages rollup and
+// convert.
+//
+// # Stored form
+//
+// In the flat form, each node stores its parent's id. An order key is optional; without
+// it, siblings are in the order of the list:
+//
+//	{_id: "p1", rev: 7, comments: [
+//	  {id: "a", parent: null, order: "a0"}, {id: "b", parent: "a", order: "a0"}]}
+//
+// In the nested form, each node has the list of its children, and nothing else ties it:
+//
+//	{_id: "p1", comments: [{id: "a", replies: [{id: "b"}]}]}
+//
+// A parent that is missing, null or a zero value of Go means a root. rev is an optional
+// counter of changes.
+//
+// # Protocol of a change
+//
+//  1. Read the owner's list, and its counter if it has one (state).
+//  2. Decide in memory: a [grove] is the decoded list with its forest.
+//  3. Write one update of the owner. Its filter says that the owner is as it was read: the
+//     counter or the whole list, or only the elements around a pushed node.
+//  4. If the update matches nothing, its Done says whether it was applied before, and its
+//     Reasons name the failed condition. Otherwise the change is stale and begins again.
+//
+// Push, Patch and Pull need no state 1: one update with the ids in its filter is enough.
+//
+// # What a crash leaves
+//
+// Nothing: a change is one atomic update. A client that lost the answer runs the change
+// again, and Done finds the update. Deletions have no Done, because a list without the
+// node can be another writer's work.
+//
+// # Files
+//
+// query*.go make entries of nodes on the server, alike for both forms. read.go has the
+// grove. write*.go plan the changes, check*.go find and repair damage.
 package document
 
 import (
@@ -12,7 +52,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// maxTreeBytes leaves of MongoDB's 16 MiB room for the owner's other writers.
+// maxTreeBytes leaves the owner's other writers room in MongoDB's limit of 16 MiB:
+// https://www.mongodb.com/docs/manual/reference/limits/.
 const maxTreeBytes = 15 << 20
 
 // Spec is the shell's DocumentTreeSpec.
@@ -21,24 +62,26 @@ type Spec struct {
 	Max, MaxBytes                       int
 }
 
-// A Tree is the shell's DocumentTree, without types: nodes come to it encoded.
+// A Tree is the non-generic core of paths.DocumentTree. Nodes and ids come to it encoded.
 type Tree struct {
 	*core.Docs
-	Owners string // their name
+	// The name of the owners' collection.
+	Owners string
 	Path   string
 	list   core.Field
 	spec   Spec
 }
 
-// Declare declares that a list of the owners is a tree of nodes with ids of these types.
-func Declare(docs *core.Docs, owners, path string, spec Spec, node, id reflect.Type) *Tree {
+// DeclareTree declares that a list of the owners is a tree of nodes, with ids of a type.
+func DeclareTree(docs *core.Docs, owners, path string, spec Spec, node, id reflect.Type) *Tree {
 	t := &Tree{Docs: docs, Owners: owners, Path: path, list: docs.CheckArray(path)}
-	t.declare(spec, node, id)
+	t.checkDeclaration(spec, node, id)
 	return t
 }
 
-// declare checks the names of a declaration, and fills in those that are left out.
-func (t *Tree) declare(s Spec, node, id reflect.Type) {
+// checkDeclaration checks the names in a spec against the Go type, and completes the
+// spec.
+func (t *Tree) checkDeclaration(s Spec, node, id reflect.Type) {
 	fail := core.Place("NewDocumentTree of " + t.Owners + "." + t.Path).Fail
 	if s.ID == "" {
 		s.ID = "id"
@@ -47,12 +90,16 @@ func (t *Tree) declare(s Spec, node, id reflect.Type) {
 		s.Parent = "parent"
 	}
 	switch {
+	// In the nested form, the list in which a node is stored is its only link.
 	case s.Nested != "" && s.Parent+s.Order != "":
 		fail("a nested tree can't have Parent and Order", "leave Parent and Order out: the nesting stores both")
 	case s.Max < 0:
 		fail(fmt.Sprintf("Max is %d", s.Max), "give the largest number of nodes of a document, or 0")
 	case s.MaxBytes < 0 || s.MaxBytes > maxTreeBytes:
-		fail(fmt.Sprintf("MaxBytes is %d", s.MaxBytes), "give 0, or at most 15 MiB, which leaves room in MongoDB's 16 MiB")
+		fail(
+			fmt.Sprintf("MaxBytes is %d", s.MaxBytes),
+			"give 0, or at most 15 MiB, which leaves room in MongoDB's 16 MiB",
+		)
 	case !t.list.Open && t.list.Type != node:
 		fail(fmt.Sprintf("the list holds %s, not %s", t.list.Type, node), "name the type of the list's elements")
 	}
@@ -66,7 +113,8 @@ func (t *Tree) declare(s Spec, node, id reflect.Type) {
 		typ        reflect.Type
 		arrays     int
 	}{
-		{s.ID, "ID", id, 0}, {s.Parent, "Parent", id, 0}, {s.Order, "Order", reflect.TypeFor[string](), 0}, {s.Nested, "Nested", node, 1},
+		{s.ID, "ID", id, 0}, {s.Parent, "Parent", id, 0}, {s.Order, "Order", reflect.TypeFor[string](), 0},
+		{s.Nested, "Nested", node, 1},
 	} {
 		if f.name == "" {
 			continue
@@ -86,15 +134,20 @@ func (t *Tree) declare(s Spec, node, id reflect.Type) {
 			fail(fmt.Sprintf("%s %q isn't of type %s", f.what, f.name, f.typ), "name another field, or change its type")
 		}
 	}
-	zero, _ := t.value(t.Path, reflect.Zero(node).Interface()) // what can't be encoded is told when it is
-	if doc, ok := zero.DocumentOK(); ok && s.Parent != "" && !noID(doc.Lookup(s.Parent)) {
-		fail(fmt.Sprintf("Parent %q of a root is stored as %s, which could be an id", s.Parent, model.Shell(doc.Lookup(s.Parent))),
+	// A root's parent is encoded as Go's zero value, which must not look like an id. An
+	// error of the encoding appears when a node is encoded.
+	zero, _ := t.encodeValue(t.Path, reflect.Zero(node).Interface())
+	if doc, ok := zero.DocumentOK(); ok && s.Parent != "" && !isNoID(doc.Lookup(s.Parent)) {
+		fail(fmt.Sprintf(
+			"Parent %q of a root is stored as %s, which could be an id", s.Parent, model.Shell(doc.Lookup(s.Parent)),
+		),
 			"tag the field omitempty, or declare it as a pointer")
 	}
-	t.declareRevision(fail)
+	t.checkRevision(fail)
 }
 
-func (t *Tree) declareRevision(fail func(problem, remedy string)) {
+// checkRevision checks the path of the counter of changes.
+func (t *Tree) checkRevision(fail func(problem, remedy string)) {
 	r := t.spec.Revision
 	if r == "" {
 		return
@@ -110,8 +163,8 @@ func (t *Tree) declareRevision(fail func(problem, remedy string)) {
 	}
 }
 
-// value encodes a value of the caller's, in bytes of its own.
-func (t *Tree) value(field string, v any) (bson.RawValue, error) {
+// encodeValue encodes a value of the caller's into bytes of its own.
+func (t *Tree) encodeValue(field string, v any) (bson.RawValue, error) {
 	out, err := t.Raw(v)
 	if err != nil {
 		return bson.RawValue{}, t.Refuse(field, nil, err.Error())
@@ -119,32 +172,35 @@ func (t *Tree) value(field string, v any) (bson.RawValue, error) {
 	return out, nil
 }
 
-// NodeID is a node's id, checked and encoded.
-func (t *Tree) NodeID(id any) (bson.RawValue, error) {
+// EncodeNodeID checks and encodes a node's id.
+func (t *Tree) EncodeNodeID(id any) (bson.RawValue, error) {
+	// A field is a name or a path, and its new value; type 0 removes it.
 	field := t.Path + "." + t.spec.ID
-	v, err := t.value(field, id)
+	v, err := t.encodeValue(field, id)
 	if err == nil {
-		if reason := notNodeID(v); reason != "" {
+		if reason := explainBadID(v); reason != "" {
 			err = t.Refuse(field, v, reason)
 		}
 	}
 	return v, err
 }
 
-// notNodeID says why a value can't tell nodes apart.
-func notNodeID(id bson.RawValue) string {
+// explainBadID says why a value can't be an id, or returns "". Equality with an array or
+// a regular expression means something else in a filter.
+func explainBadID(id bson.RawValue) string {
 	switch id.Type {
 	case bson.TypeArray, bson.TypeRegex, bson.TypeUndefined:
 		return "is an array, a regular expression or undefined, which can't be a node's id"
 	}
-	if noID(id) {
+	if isNoID(id) {
 		return "the id is empty"
 	}
 	return ""
 }
 
-// noID reports whether a value is what Go's zero values are stored as: in the place of a parent's id, that there is none.
-func noID(id bson.RawValue) bool {
+// isNoID reports whether a value means that there is no parent. Go's zero values are
+// stored as the listed values if the field has no omitempty.
+func isNoID(id bson.RawValue) bool {
 	switch id.Type {
 	case 0, bson.TypeNull:
 		return true
@@ -153,35 +209,38 @@ func noID(id bson.RawValue) bool {
 	case bson.TypeObjectID:
 		return id.ObjectID().IsZero()
 	case bson.TypeEmbeddedDocument:
+		// Five bytes are the empty document.
 		return len(id.Value) <= 5
 	}
 	return false
 }
 
-// IDOf is the id of an encoded node.
-func (t *Tree) IDOf(node bson.Raw) bson.RawValue { return node.Lookup(t.spec.ID) }
+// ReadID returns the id of an encoded node.
+func (t *Tree) ReadID(node bson.Raw) bson.RawValue { return node.Lookup(t.spec.ID) }
 
-// NewNode is a node of the caller's, encoded and checked, without a list of children.
-func (t *Tree) NewNode(node any) (bson.Raw, error) {
+// EncodeNode encodes and checks a node of the caller's. Its list of children must be
+// empty, and is left out.
+func (t *Tree) EncodeNode(node any) (bson.Raw, error) {
 	v, err := t.Part(t.Path, node)
 	if err != nil {
 		return nil, err
 	}
 	doc := v.Document()
-	if reason := notNodeID(doc.Lookup(t.spec.ID)); reason != "" {
+	if reason := explainBadID(doc.Lookup(t.spec.ID)); reason != "" {
 		return nil, t.Refuse(t.Path+"."+t.spec.ID, nil, reason)
 	}
 	if t.spec.Nested == "" {
 		return doc, nil
 	}
+	// Children that come inside a node would escape the checks of Insert.
 	if list := doc.Lookup(t.spec.Nested); list.Type == bson.TypeArray && len(list.Value) > 5 {
 		return nil, t.Refuse(t.Path+"."+t.spec.Nested, nil, "the node has children: insert them one by one")
 	}
-	return withFields(doc, field{t.spec.Nested, bson.RawValue{}}), nil
+	return setFields(doc, field{t.spec.Nested, bson.RawValue{}}), nil
 }
 
-// fields are the fields that a node's are set to, checked and encoded.
-func (t *Tree) fields(set bson.D) ([]field, error) {
+// encodeFields checks and encodes the fields to which a node's fields are set.
+func (t *Tree) encodeFields(set bson.D) ([]field, error) {
 	if len(set) == 0 {
 		return nil, t.Refuse(t.Path, nil, "no field was given: give at least one")
 	}
@@ -196,13 +255,14 @@ func (t *Tree) fields(set bson.D) ([]field, error) {
 				return nil, t.Refuse(path, nil, "is a field of the tree: use Move, Insert or Delete to change it")
 			}
 		}
+		// MongoDB refuses an update that sets a field twice, or a field and a part of it.
 		if slices.ContainsFunc(set[:i], func(o bson.E) bool { return core.Overlap(o.Key, e.Key) }) {
 			return nil, t.Refuse(path, nil, "is set twice: give each field once")
 		}
 		if _, err := t.Lookup(path); err != nil {
 			return nil, t.Refuse(path, nil, err.Error())
 		}
-		v, err := t.value(path, e.Value)
+		v, err := t.encodeValue(path, e.Value)
 		if err != nil {
 			return nil, err
 		}
@@ -220,8 +280,10 @@ type field struct {
 	value bson.RawValue
 }
 
-// withFields is a document with some fields set, or taken out: in their places, or at the end.
-func withFields(doc bson.Raw, set ...field) bson.Raw {
+// setFields returns a document with some fields set or removed: in their places, or at
+// the end. The order of the other fields stays, because the comparison of whole nodes
+// depends on it.
+func setFields(doc bson.Raw, set ...field) bson.Raw {
 	out, done := make([]byte, 4, len(doc)+32*len(set)), make([]bool, len(set))
 	elems, _ := doc.Elements() // of a document that was read or encoded
 	for _, e := range elems {
@@ -240,6 +302,7 @@ func withFields(doc bson.Raw, set ...field) bson.Raw {
 	return core.EndDocument(out, 0)
 }
 
+// appendField appends an element of a BSON document: type, name, zero byte, value.
 func appendField(dst []byte, f field) []byte {
 	if f.value.Type == 0 {
 		return dst
@@ -248,8 +311,8 @@ func appendField(dst []byte, f field) []byte {
 	return append(dst, f.value.Value...)
 }
 
-// arrayOf is an encoded array of documents and others.
-func arrayOf(values []bson.RawValue) bson.RawValue {
+// encodeArray encodes an array. An array is a document whose names are 0, 1, 2 …
+func encodeArray(values []bson.RawValue) bson.RawValue {
 	out := make([]byte, 4)
 	for i, v := range values {
 		out = appendField(out, field{strconv.Itoa(i), v})
@@ -257,8 +320,8 @@ func arrayOf(values []bson.RawValue) bson.RawValue {
 	return bson.RawValue{Type: bson.TypeArray, Value: core.EndDocument(out, 0)}
 }
 
-// Footprints are the paths that are used.
-func (t *Tree) Footprints() []model.Footprint {
+// ListFootprints returns the paths that the tree uses.
+func (t *Tree) ListFootprints() []model.Footprint {
 	out := slices.Concat(model.Writes.In(t.Owners, t.Path), model.Owns.In(t.Owners, t.spec.Revision))
 	for _, f := range []string{t.spec.ID, t.spec.Parent, t.spec.Order, t.spec.Nested} {
 		if f != "" {

@@ -1,5 +1,7 @@
 package document
 
+// Queries for paths.DocumentRollUp. Package rollup gives the accumulators.
+
 import (
 	"fmt"
 	"reflect"
@@ -10,14 +12,17 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// CheckNumber checks that the nodes have numbers of a type in a field, which isn't one of the tree's.
+// CheckNumber panics if the nodes don't have numbers of a type in a field, or if the
+// field is one of the tree's.
 func (t *Tree) CheckNumber(place core.Place, path string, number reflect.Type) {
 	have, err := t.Lookup(t.Path + "." + path)
 	switch {
 	case err != nil:
 		place.Fail(err.Error(), "name a field of the elements")
 	case !have.Open && (have.Type != number || have.Arrays != t.list.Arrays):
-		place.Fail(fmt.Sprintf("%q is of type %s, not %s", path, have.Type, number), "name another field, or change its type")
+		place.Fail(
+			fmt.Sprintf("%q is of type %s, not %s", path, have.Type, number), "name another field, or change its type",
+		)
 	}
 	for _, own := range []string{t.spec.ID, t.spec.Parent, t.spec.Order, t.spec.Nested} {
 		if own != "" && core.Overlap(path, own) {
@@ -26,23 +31,36 @@ func (t *Tree) CheckNumber(place core.Place, path string, number reflect.Type) {
 	}
 }
 
-// Total is the query of what some accumulators make of a node and all nodes below it. totals makes them for a field's path.
-func (t *Tree) Total(owner, id bson.RawValue, path string, totals func(path string) bson.D, err error) model.Aggregation {
-	own := mql.Op("$slice", entriesWith("$$e.i", mql.Literal(id)), 1)
-	return t.query(owner, err,
-		mql.Project(mql.E("e", mql.Op("$concatArrays", own, below(topEntry(id), 0)))), mql.Unwind("$e"),
+// FindTotal is the query of what accumulators make of a node and its descendants. totals
+// returns the accumulators for a field's path.
+func (t *Tree) FindTotal(
+	owner, id bson.RawValue, path string, totals func(path string) bson.D, err error,
+) model.Aggregation {
+	// The node's own entry and those below it. Keys and order don't matter for totals.
+	own := mql.Op("$slice", filterEntries("$$e.i", mql.Literal(id)), 1)
+	return t.queryEntries(owner, err,
+		mql.Project(mql.E("e", mql.Op("$concatArrays", own, collectBelow(makeTopEntry(id), 0)))), mql.Unwind("$e"),
 		mql.Group(nil, totals("e.n."+path)...))
 }
 
-// Totals is the query of the totals of each child of a node, or of each root where parent has no type, in order.
-func (t *Tree) Totals(owner, parent bson.RawValue, path string, totals func(path string) bson.D, err error) model.Aggregation {
+// FindChildTotals is the query of the totals of each child of a node, in order. A parent
+// of type 0 means the roots. Each descendant carries the id of the child above it.
+func (t *Tree) FindChildTotals(
+	owner, parent bson.RawValue, path string, totals func(path string) bson.D, err error,
+) model.Aggregation {
 	of := any(nil)
 	if parent.Type != 0 {
 		of = mql.Literal(parent)
 	}
-	child := bson.D{{Key: "n", Value: "$$e.n"}, {Key: "i", Value: "$$e.i"}, {Key: "k", Value: "$$e.k"}, {Key: "b", Value: "$$e.i"}}
-	all := let(bson.D{{Key: "children", Value: mapped(entriesWith("$$e.p", of), "e", child)}},
-		mql.Op("$concatArrays", "$$children", below("$$children", 0, "b")))
-	sums := append(totals("e.n."+path), mql.E("k", mql.Op("$min", "$e.k"))) // a child's key begins the keys of all nodes below it
-	return t.query(owner, err, mql.Project(mql.E("e", all)), mql.Unwind("$e"), mql.Group("$e.b", sums...), mql.Sort(mql.E("k", 1)), mql.Op("$unset", "k"))
+	child := bson.D{
+		{Key: "n", Value: "$$e.n"}, {Key: "i", Value: "$$e.i"}, {Key: "k", Value: "$$e.k"}, {Key: "b", Value: "$$e.i"},
+	}
+	all := let(bson.D{{Key: "children", Value: mapEach(filterEntries("$$e.p", of), "e", child)}},
+		mql.Op("$concatArrays", "$$children", collectBelow("$$children", 0, "b")))
+	// A child's key is the beginning of the keys below it, so it is their minimum.
+	sums := append(totals("e.n."+path), mql.E("k", mql.Op("$min", "$e.k")))
+	return t.queryEntries(
+		owner, err, mql.Project(mql.E("e", all)), mql.Unwind("$e"), mql.Group("$e.b", sums...), mql.Sort(mql.E("k", 1)),
+		mql.Op("$unset", "k"),
+	)
 }

@@ -1,5 +1,7 @@
 package document
 
+// A list that was read: its nodes, and the forest that they make.
+
 import (
 	"context"
 	"errors"
@@ -12,35 +14,46 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// An element is a node of a list.
+// An element is a node of a list, decoded.
 type element struct {
-	value  bson.RawValue // as it is stored; in the nested form without its children
+	// The stored value; in the nested form without its children.
+	value  bson.RawValue
 	id     bson.RawValue
 	parent bson.RawValue // null for a root
 	order  string
-	at     string // its path in the owner, by positions
-	bad    string // why it is no node
+	// Its path in the owner by positions, such as "comments.3".
+	at string
+	// Why it isn't a node; "" for nodes.
+	bad string
 
-	uprooted bool // a repair has just made it a root
+	// A repair has just made it a root.
+	uprooted bool
 }
 
+// key returns the id as a key of Go maps.
 func (e element) key() string { return bsonval.Key(e.id) }
 
+// doc returns the stored document.
 func (e element) doc() bson.Raw { return e.value.Value }
 
-// A grove is a list that was read.
+// A grove is a list that was read, with its forest.
 type grove struct {
-	all    []element      // flat: as they are listed; nested: parents before their children
-	at     map[string]int // where in all the first of an id is
+	// Flat: in the order of the list. Nested: parents before their children.
+	all []element
+	// The index in all of the first node with an id.
+	at     map[string]int
 	forest *forest.Forest[string]
-	lost   []forest.Link[string] // what has no place in the forest
-	bad    int                   // how many elements are no nodes
+	// Nodes without a place in the forest. bad counts the elements that aren't nodes.
+	lost []forest.Link[string]
+	bad  int // how many elements are no nodes
 }
 
-// grove reads a list.
-func (t *Tree) grove(list bson.RawValue) (*grove, error) {
+// readGrove decodes a list. Repeated ids count as lost. forest.BuildForest isn't given
+// them, because it keeps the node with the least order key, and changes keep the first of
+// the list.
+func (t *Tree) readGrove(list bson.RawValue) (*grove, error) {
 	g := &grove{at: map[string]int{}}
-	if err := t.collect(g, list, t.Path, forest.Null); err != nil {
+	if err := t.collectNodes(g, list, t.Path, forest.Null); err != nil {
 		return nil, err
 	}
 	links := make([]forest.Link[string], 0, len(g.all))
@@ -51,18 +64,19 @@ func (t *Tree) grove(list bson.RawValue) (*grove, error) {
 			continue
 		}
 		if _, twice := g.at[e.key()]; twice { // forest.New would take the one with the least key
-			again = append(again, e.link())
+			again = append(again, e.makeLink())
 			continue
 		}
 		g.at[e.key()] = i
-		links = append(links, e.link())
+		links = append(links, e.makeLink())
 	}
-	g.forest, g.lost = forest.New(links)
+	g.forest, g.lost = forest.BuildForest(links)
 	g.lost = append(g.lost, again...)
 	return g, nil
 }
 
-func (e element) link() forest.Link[string] {
+// makeLink returns the element's link, by keys.
+func (e element) makeLink() forest.Link[string] {
 	l := forest.Link[string]{ID: e.key(), Root: forest.IsNull(e.parent), Order: e.order}
 	if !l.Root {
 		l.Parent = bsonval.Key(e.parent)
@@ -70,12 +84,13 @@ func (e element) link() forest.Link[string] {
 	return l
 }
 
-// collect appends the nodes of a list, and in the nested form those below them.
-func (t *Tree) collect(g *grove, list bson.RawValue, path string, parent bson.RawValue) error {
+// collectNodes appends the nodes of a list, and in the nested form the nodes below them.
+func (t *Tree) collectNodes(g *grove, list bson.RawValue, path string, parent bson.RawValue) error {
 	if forest.IsNull(list) {
 		return nil
 	}
 	if list.Type != bson.TypeArray {
+		// Another client stored something else in the list's place.
 		return fmt.Errorf("%w: %w", forest.ErrDamaged, t.Refuse(path, list, "isn't a list of nodes"))
 	}
 	values, err := list.Array().Values()
@@ -83,16 +98,17 @@ func (t *Tree) collect(g *grove, list bson.RawValue, path string, parent bson.Ra
 		return t.Refuse(path, nil, err.Error())
 	}
 	for i, v := range values {
-		e := t.element(v, path+"."+strconv.Itoa(i))
+		e := t.readElement(v, path+"."+strconv.Itoa(i))
 		if t.spec.Nested == "" {
 			g.all = append(g.all, e)
 			continue
 		}
+		// The nesting says which node is the parent, whatever the node itself stores.
 		e.parent = parent
 		if doc, ok := v.DocumentOK(); ok && e.bad == "" {
-			e.value = forest.DocumentValue(withFields(doc, field{t.spec.Nested, bson.RawValue{}}))
+			e.value = forest.EncodeDocument(setFields(doc, field{t.spec.Nested, bson.RawValue{}}))
 			g.all = append(g.all, e)
-			if err := t.collect(g, doc.Lookup(t.spec.Nested), e.at+"."+t.spec.Nested, e.id); err != nil {
+			if err := t.collectNodes(g, doc.Lookup(t.spec.Nested), e.at+"."+t.spec.Nested, e.id); err != nil {
 				return err
 			}
 			continue
@@ -102,8 +118,8 @@ func (t *Tree) collect(g *grove, list bson.RawValue, path string, parent bson.Ra
 	return nil
 }
 
-// element reads one element.
-func (t *Tree) element(v bson.RawValue, at string) element {
+// readElement decodes one element of a list, at a path.
+func (t *Tree) readElement(v bson.RawValue, at string) element {
 	e := element{value: v, at: at, parent: forest.Null}
 	doc, ok := v.DocumentOK()
 	if !ok {
@@ -111,9 +127,10 @@ func (t *Tree) element(v bson.RawValue, at string) element {
 		return e
 	}
 	e.id = doc.Lookup(t.spec.ID)
-	e.bad = notNodeID(e.id)
+	e.bad = explainBadID(e.id)
 	if t.spec.Parent != "" {
-		if e.parent = doc.Lookup(t.spec.Parent); noID(e.parent) {
+		// All forms of "no parent" are read as null.
+		if e.parent = doc.Lookup(t.spec.Parent); isNoID(e.parent) {
 			e.parent = forest.Null
 		}
 	}
@@ -123,20 +140,21 @@ func (t *Tree) element(v bson.RawValue, at string) element {
 	return e
 }
 
-// find is the element of an id that has a place in the tree.
-func (t *Tree) find(g *grove, id bson.RawValue) (int, error) {
+// findNode returns the index of a node that has a place in the tree. A node without a
+// place is both damaged and not found: callers may wait for a repair.
+func (t *Tree) findNode(g *grove, id bson.RawValue) (int, error) {
 	i, ok := g.at[bsonval.Key(id)]
 	switch {
 	case !ok:
-		return 0, t.fault(model.ErrNotFound, id)
-	case !g.forest.Has(bsonval.Key(id)):
-		return i, fmt.Errorf("%w: %w", forest.ErrDamaged, t.fault(model.ErrNotFound, id))
+		return 0, t.newNodeError(model.ErrNotFound, id)
+	case !g.forest.Contains(bsonval.Key(id)):
+		return i, fmt.Errorf("%w: %w", forest.ErrDamaged, t.newNodeError(model.ErrNotFound, id))
 	}
 	return i, nil
 }
 
-// fault is an error about a node.
-func (t *Tree) fault(kind error, id bson.RawValue) error {
+// newNodeError makes an error about a node, which wraps kind.
+func (t *Tree) newNodeError(kind error, id bson.RawValue) error {
 	switch kind {
 	case model.ErrNotFound:
 		return fmt.Errorf("%w: no node %s in %s of %s", kind, model.Shell(id), t.Path, t.Owners)
@@ -146,32 +164,33 @@ func (t *Tree) fault(kind error, id bson.RawValue) error {
 	return fmt.Errorf("%w: %s in %s of %s", kind, model.Shell(id), t.Path, t.Owners)
 }
 
-// faulty is an error of the forest about a node and a place, in words about what is stored.
-func (t *Tree) faulty(g *grove, err error, id bson.RawValue, at forest.Place[bson.RawValue]) error {
+// explainForestError turns an error of package forest, which knows only keys, into an
+// error with stored ids.
+func (t *Tree) explainForestError(g *grove, err error, id bson.RawValue, at forest.Place[bson.RawValue]) error {
 	for _, kind := range []error{model.ErrTaken, forest.ErrCycle, forest.ErrHasChildren} {
 		if errors.Is(err, kind) {
-			return t.fault(kind, id)
+			return t.newNodeError(kind, id)
 		}
 	}
-	if !at.At.Root() {
-		if _, err := t.find(g, at.Ref); err != nil {
+	if !at.At.IsRoot() {
+		if _, err := t.findNode(g, at.Ref); err != nil {
 			return err
 		}
 	}
-	_, err = t.find(g, id)
+	_, err = t.findNode(g, id)
 	return err
 }
 
-// byKey is a place whose node is named by its key.
-func byKey(at forest.Place[bson.RawValue]) forest.Place[string] {
-	p, _ := forest.PlaceOf(at, func(id bson.RawValue) (string, error) { return bsonval.Key(id), nil })
+// makeKeyPlace returns a place that names its node by its key.
+func makeKeyPlace(at forest.Place[bson.RawValue]) forest.Place[string] {
+	p, _ := forest.ConvertPlace(at, func(id bson.RawValue) (string, error) { return bsonval.Key(id), nil })
 	return p
 }
 
-// parentAt is the id of the parent that a node has at a place that was found.
-func (g *grove) parentAt(at forest.Place[bson.RawValue]) bson.RawValue {
+// findParentAt returns the id of the parent at a place; the place's node must exist.
+func (g *grove) findParentAt(at forest.Place[bson.RawValue]) bson.RawValue {
 	switch {
-	case at.At.Root():
+	case at.At.IsRoot():
 		return forest.Null
 	case at.At == forest.FirstChild || at.At == forest.LastChild:
 		return at.Ref
@@ -179,8 +198,8 @@ func (g *grove) parentAt(at forest.Place[bson.RawValue]) bson.RawValue {
 	return g.all[g.at[bsonval.Key(at.Ref)]].parent
 }
 
-// index is where in the list a node comes at a place.
-func (g *grove) index(at forest.Place[bson.RawValue]) int {
+// findIndex returns the index in the list at which a node is inserted at a place.
+func (g *grove) findIndex(at forest.Place[bson.RawValue]) int {
 	switch at.At {
 	case forest.FirstRoot, forest.FirstChild:
 		return 0
@@ -192,17 +211,18 @@ func (g *grove) index(at forest.Place[bson.RawValue]) int {
 	return len(g.all)
 }
 
-// Arrange goes through the nodes of a list of the caller's in preorder, until each says that it is enough.
-func (t *Tree) Arrange(list any, each func(node bson.Raw, depth int) bool) error {
-	v, err := t.value(t.Path, list)
+// ArrangeNodes calls each for the nodes of a list of the caller's in preorder, until it
+// returns false. Nodes without a place are left out.
+func (t *Tree) ArrangeNodes(list any, each func(node bson.Raw, depth int) bool) error {
+	v, err := t.encodeValue(t.Path, list)
 	if err != nil {
 		return err
 	}
-	g, err := t.grove(v)
+	g, err := t.readGrove(v)
 	if err != nil {
 		return err
 	}
-	for key, depth := range g.forest.All() {
+	for key, depth := range g.forest.WalkAll() {
 		if !each(g.all[g.at[key]].doc(), depth) {
 			return nil
 		}
@@ -218,31 +238,32 @@ type Listed struct {
 	Depth int
 }
 
-// Whole reads the nodes of an owner's list, in preorder. A damaged list is refused.
-func (t *Tree) Whole(ctx context.Context, db model.DB, owner bson.RawValue) (out []Listed, _ error) {
-	s, err := t.state(ctx, db, owner)
+// ReadWholeList reads the nodes of an owner's list, in preorder. It refuses a damaged
+// list.
+func (t *Tree) ReadWholeList(ctx context.Context, db model.DB, owner bson.RawValue) (out []Listed, _ error) {
+	s, err := t.readState(ctx, db, owner)
 	if err != nil {
 		return nil, err
 	}
-	g, err := t.sound(owner, s)
+	g, err := t.readSoundGrove(owner, s)
 	if err != nil {
 		return nil, err
 	}
-	for key, depth := range g.forest.All() {
+	for key, depth := range g.forest.WalkAll() {
 		e := g.all[g.at[key]]
-		out = append(out, Listed{ID: bsonval.Clone(e.id), Link: e.link(), Doc: e.doc(), Depth: depth})
+		out = append(out, Listed{ID: bsonval.Clone(e.id), Link: e.makeLink(), Doc: e.doc(), Depth: depth})
 	}
 	return out, nil
 }
 
-// sound reads a list that isn't damaged.
-func (t *Tree) sound(owner bson.RawValue, s state) (*grove, error) {
-	g, err := t.grove(s.List)
+// readSoundGrove decodes a list, and refuses a damaged one.
+func (t *Tree) readSoundGrove(owner bson.RawValue, s state) (*grove, error) {
+	g, err := t.readGrove(s.List)
 	if err == nil && len(g.lost)+g.bad > 0 {
-		err = fmt.Errorf("%w: %s of %s", forest.ErrDamaged, t.Path, t.Of(owner))
+		err = fmt.Errorf("%w: %s of %s", forest.ErrDamaged, t.Path, t.NameOwner(owner))
 	}
 	return g, err
 }
 
-// Of names an owner in errors.
-func (t *Tree) Of(owner bson.RawValue) string { return t.Owners + " " + model.Shell(owner) }
+// NameOwner names an owner in errors.
+func (t *Tree) NameOwner(owner bson.RawValue) string { return t.Owners + " " + model.Shell(owner) }

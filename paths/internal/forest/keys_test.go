@@ -15,7 +15,10 @@ func TestBetweenKeepsOrder(t *testing.T) {
 		r := rand.New(rand.NewPCG(7, 1))
 		var keys []string
 		for range 3000 {
-			at := map[string]int{"random": r.IntN(len(keys) + 1), "end": len(keys), "beginning": 0, "middle": len(keys) / 2, "after the first": min(1, len(keys))}[place]
+			at := map[string]int{
+				"random": r.IntN(len(keys) + 1), "end": len(keys), "beginning": 0, "middle": len(keys) / 2,
+				"after the first": min(1, len(keys)),
+			}[place]
 			after, before := "", ""
 			if at > 0 {
 				after = keys[at-1]
@@ -23,7 +26,7 @@ func TestBetweenKeepsOrder(t *testing.T) {
 			if at < len(keys) {
 				before = keys[at]
 			}
-			k, err := forest.Between(after, before)
+			k, err := forest.MakeKeyBetween(after, before)
 			if err != nil || k <= after || before != "" && k >= before {
 				t.Fatalf("%s: between %q and %q: %q, %v", place, after, before, k, err)
 			}
@@ -37,8 +40,11 @@ func TestBetweenKeepsOrder(t *testing.T) {
 }
 
 func TestBetweenRefuses(t *testing.T) {
-	for _, c := range [][2]string{{"a1", "a0"}, {"a1", "a1"}, {"", "0"}, {"b", ""}, {"a1 ", ""}, {"a10", ""}, {"", "é"}, {"a1/", ""}, {"", "A" + strings.Repeat("0", 26)}} {
-		if k, err := forest.Between(c[0], c[1]); err == nil {
+	for _, c := range [][2]string{
+		{"a1", "a0"}, {"a1", "a1"}, {"", "0"}, {"b", ""}, {"a1 ", ""}, {"a10", ""}, {"", "é"}, {"a1/", ""},
+		{"", "A" + strings.Repeat("0", 26)},
+	} {
+		if k, err := forest.MakeKeyBetween(c[0], c[1]); err == nil {
 			t.Errorf("between %q and %q: %q, want an error", c[0], c[1], k)
 		}
 	}
@@ -48,7 +54,7 @@ func TestBetweenRefuses(t *testing.T) {
 func TestBetweenBeginning(t *testing.T) {
 	k := "A" + strings.Repeat("0", 25) + "3"
 	for range 40 {
-		first, err := forest.Between("", k)
+		first, err := forest.MakeKeyBetween("", k)
 		if err != nil || first >= k {
 			t.Fatalf("before %q: %q, %v", k, first, err)
 		}
@@ -57,7 +63,7 @@ func TestBetweenBeginning(t *testing.T) {
 }
 
 func TestSpread(t *testing.T) {
-	keys := forest.Spread(100_000)
+	keys := forest.SpreadKeys(100_000)
 	if !slices.IsSorted(keys) || len(slices.Compact(slices.Clone(keys))) != len(keys) || len(keys[len(keys)-1]) > 4 {
 		t.Errorf("%q … %q", keys[:3], keys[len(keys)-1])
 	}
@@ -68,17 +74,17 @@ func FuzzBetween(f *testing.F) {
 	f.Add("", "Zz")
 	f.Add("a0V", "a1")
 	f.Fuzz(func(t *testing.T, after, before string) {
-		k, err := forest.Between(after, before)
+		k, err := forest.MakeKeyBetween(after, before)
 		if err != nil {
 			return
 		}
 		if k <= after || before != "" && k >= before {
 			t.Fatalf("between %q and %q: %q", after, before, k)
 		}
-		if _, err := forest.Between(after, k); err != nil {
+		if _, err := forest.MakeKeyBetween(after, k); err != nil {
 			t.Fatalf("between %q and %q: %v", after, k, err)
 		}
-		if _, err := forest.Between(k, before); err != nil {
+		if _, err := forest.MakeKeyBetween(k, before); err != nil {
 			t.Fatalf("between %q and %q: %v", k, before, err)
 		}
 	})

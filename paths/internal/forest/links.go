@@ -5,19 +5,22 @@ import (
 	"strings"
 )
 
-// A Link is what the documents of a tree say of one node: its parent, if it is no root, and the key that orders it among its
-// siblings.
+// A Link is what a stored node says of its place: its parent, and the key that sorts it
+// among its siblings.
 type Link[K comparable] struct {
 	ID     K
 	Parent K
-	Root   bool // there is no parent
-	Order  string
+	// Root says that there is no parent. Parent is then the zero K, which could be a
+	// valid id.
+	Root  bool
+	Order string
 }
 
-// New makes a forest of links, in any order of them. Siblings come in the order of their keys; those with equal ones as in
-// the list. What can't be placed is returned: links whose parent is missing, those on a cycle or below one, and each but the first
-// of an id.
-func New[K comparable](links []Link[K]) (*Forest[K], []Link[K]) {
+// BuildForest makes a forest of links, in any order of them. Siblings are sorted by their
+// keys; siblings with equal keys keep their order in the list. The second result has the
+// links without a place: those whose parent is missing, those in a cycle or below one,
+// and repeated ids, of which the first one counts.
+func BuildForest[K comparable](links []Link[K]) (*Forest[K], []Link[K]) {
 	f := &Forest[K]{nodes: make(map[K]*leaf[K], len(links))}
 	sorted := slices.Clone(links)
 	slices.SortStableFunc(sorted, func(a, b Link[K]) int { return strings.Compare(a.Order, b.Order) })
@@ -36,6 +39,7 @@ func New[K comparable](links []Link[K]) (*Forest[K], []Link[K]) {
 			below[l.Parent] = append(below[l.Parent], l)
 		}
 	}
+	// Level by level from the roots: what isn't reached has no place.
 	for level := roots; len(level) > 0; {
 		var next []Link[K]
 		for _, l := range level {
@@ -59,14 +63,16 @@ func New[K comparable](links []Link[K]) (*Forest[K], []Link[K]) {
 	return f, lost
 }
 
-// Numbers are the left and right numbers of a forest's nodes as nested sets have them: a node's lie around those of all below it.
-// The first is 1, and they go up by step; a step above 1 leaves gaps.
-func (f *Forest[K]) Numbers(step int64) map[K][2]int64 {
+// NumberNodes returns the left and right numbers of a nested set: the numbers of a node
+// enclose those of its descendants. The first number is 1. The others follow at a
+// distance of step.
+func (f *Forest[K]) NumberNodes(step int64) map[K][2]int64 {
 	out := make(map[K][2]int64, len(f.nodes))
 	n := int64(1)
 	next := func() int64 { n += step; return n - step }
-	var open []K // the nodes whose right number is not given yet
-	for id, depth := range f.All() {
+	// Nodes whose descendants are being numbered.
+	var open []K
+	for id, depth := range f.WalkAll() {
 		for len(open) > depth {
 			last := open[len(open)-1]
 			out[last] = [2]int64{out[last][0], next()}

@@ -1,14 +1,19 @@
 package forest
 
+// New order keys for siblings of which some have keys already.
+
 import (
 	"cmp"
 	"slices"
 )
 
-// Orders are order keys for siblings that stand in their order: those that they are to have, if these are in order; else, as
-// far as they are, those that they have, and others between them. Either list may be shorter, or hold "", where there are none. The
-// siblings after those of wanted come after them.
-func Orders(wanted, had []string) []string {
+// ChooseOrders returns ascending order keys for siblings that are in their right order.
+// If the keys in wanted are valid and ascending, the first siblings get them. Otherwise
+// siblings keep the keys that they had, as many as possible. The others get keys in
+// between. Both lists may be shorter than the siblings or contain "". Few keys change, so
+// that few documents are written. If a key would become too long, all siblings get new
+// keys.
+func ChooseOrders(wanted, had []string) []string {
 	out := make([]string, len(had))
 	keep := make([]bool, len(had))
 	n := 0
@@ -27,16 +32,17 @@ func Orders(wanted, had []string) []string {
 			}
 		}
 	} else {
-		keep = Ascending(had, func(key string) bool { return CheckKey(key) == nil })
+		keep = MarkAscending(had, func(key string) bool { return CheckKey(key) == nil })
 		for i := range had {
 			if keep[i] {
 				out[i] = had[i]
 			}
 		}
 	}
-	kept := slices.Index(keep, true) // the next that is
+	// The index of the next sibling whose key is kept.
+	kept := slices.Index(keep, true)
 	if kept < 0 {
-		return Spread(len(out))
+		return SpreadKeys(len(out))
 	}
 	for i := range out {
 		prev, next := "", ""
@@ -52,18 +58,21 @@ func Orders(wanted, had []string) []string {
 		if keep[i] {
 			continue
 		}
-		key, err := Between(prev, next)
+		key, err := MakeKeyBetween(prev, next)
 		if err != nil || len(key) > LongKey {
-			return Spread(len(out))
+			return SpreadKeys(len(out))
 		}
 		out[i] = key
 	}
 	return out
 }
 
-// Ascending marks the longest Ascending sequence of values that can be kept.
-func Ascending[V cmp.Ordered](values []V, can func(V) bool) []bool {
-	ends := []int{} // where the sequences end that are the best of their length
+// MarkAscending marks the longest ascending subsequence of the values for which can
+// returns true. It keeps, for each length, the subsequence that ends with the smallest
+// value ("patience sorting"), so it needs n log n comparisons.
+func MarkAscending[V cmp.Ordered](values []V, can func(V) bool) []bool {
+	// For each length, the index at which the best subsequence ends.
+	ends := []int{}
 	before := make([]int, len(values))
 	for i, v := range values {
 		if !can(v) {

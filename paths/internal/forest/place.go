@@ -1,5 +1,8 @@
 package forest
 
+// Places: where a node is inserted or moved to, and what happens to the children of a
+// deleted node.
+
 import (
 	"fmt"
 	"reflect"
@@ -13,11 +16,12 @@ type Place[K any] struct {
 	Ref K // the node that At is relative to
 }
 
-// A Position is how a place is named.
+// A Position says how the node Ref determines the place.
 type Position uint8
 
 // The positions. Those of roots name no node.
 const (
+	// Roots need no Ref.
 	LastRoot Position = iota
 	FirstRoot
 	FirstChild
@@ -30,12 +34,12 @@ func (p Position) String() string {
 	return [...]string{"last root", "first root", "first child of", "last child of", "before", "after"}[p]
 }
 
-// Root reports whether no node is named.
-func (p Position) Root() bool { return p <= FirstRoot }
+// IsRoot reports whether the place needs no node to refer to.
+func (p Position) IsRoot() bool { return p <= FirstRoot }
 
-// String says the place in words.
+// String describes the place in words.
 func (p Place[K]) String() string {
-	if p.At.Root() {
+	if p.At.IsRoot() {
 		return p.At.String()
 	}
 	if k := reflect.ValueOf(&p.Ref).Elem(); k.Kind() == reflect.Interface { // a list or a map may hold itself
@@ -44,15 +48,15 @@ func (p Place[K]) String() string {
 	return fmt.Sprintf("%s %v", p.At, p.Ref)
 }
 
-// PlaceOf is a place whose node is named in another way.
-func PlaceOf[K, L any](at Place[K], of func(K) (L, error)) (to Place[L], err error) {
-	if to.At = at.At; !at.At.Root() {
+// ConvertPlace converts the id in a place, such as to a BSON value.
+func ConvertPlace[K, L any](at Place[K], of func(K) (L, error)) (to Place[L], err error) {
+	if to.At = at.At; !at.At.IsRoot() {
 		to.Ref, err = of(at.Ref)
 	}
 	return to, err
 }
 
-// A Mode says what becomes of a deleted node's children.
+// A Mode is the shell's DeleteMode.
 type Mode uint8
 
 // The modes.

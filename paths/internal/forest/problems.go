@@ -2,7 +2,8 @@ package forest
 
 import "fmt"
 
-// A Kind is what can be wrong with a node of a tree.
+// A Kind is a kind of damage. Trees of documents and trees within documents share the
+// kinds.
 type Kind uint8
 
 const (
@@ -14,18 +15,24 @@ const (
 	DuplicateID             // in a document: a node before it has the same id
 	NotANode                // in a document: it is no document, or has no id
 	NotAList                // in a document: the whole list is something else
-	BadSegment              // it has no segment that a path can hold; its path and those of what is below it are left as they are
-	TwoParents              // two lists of children name it
-	BadChange               // the number of its last change is none, or above that of the lock document, which was lost then
+	// it has no segment that a path can hold; its path and those of what is below it are left as they are
+	BadSegment
+	TwoParents // two lists of children name it
+	// the number of its last change is none, or above that of the lock document, which was lost then
+	BadChange
 )
 
-// KindWords are the kinds in the details of findings.
-var KindWords = [...]string{"orphan", "cycle", "order", "field", "same", "duplicate", "notANode", "notAList", "segment", "twoParents", "change"}
+// KindWords are the kinds as a finding's Detail stores them. Users read them: don't
+// rename.
+var KindWords = [...]string{
+	"orphan", "cycle", "order", "field", "same", "duplicate", "notANode", "notAList", "segment", "twoParents", "change",
+}
 
-// String is the kind in words.
+// String describes the kind, after the name of a node.
 func (k Kind) String() string {
 	names := [...]string{
-		"has a missing parent", "is its own ancestor", "has no order key, or the same as a sibling", "has a field that disagrees with the parent links",
+		"has a missing parent", "is its own ancestor", "has no order key, or the same as a sibling",
+		"has a field that disagrees with the parent links",
 		"needs a value that another node has", "has the id of another node", "isn't a node", "isn't a list of nodes",
 		"has no segment for a path",
 		"is a child of two nodes",

@@ -1,5 +1,40 @@
-// Package graph is the core of the shells Graph and Supersteps of package paths: the pipelines of a computation over the documents of a
-// collection, and the job that runs them.
+// Package graph is the core of paths.Graph and paths.Supersteps (paths/graph.go,
+// graph_supersteps.go, graph_program.go): computations over all documents of a
+// collection, in supersteps, as in "Pregel: A System for Large-Scale Graph Processing"
+// (Malewicz et al., 2010). Distances, components and ranks run on the server, in
+// pipelines that end with $merge. A program calls a Go function for each vertex.
+//
+// # Stored form
+//
+// The vertices are the caller's documents. A computation stores its results beside them,
+// in three collections, here for vertices in accounts:
+//
+//	accounts                  {_id: "ann", follows: ["bob", "cy"]}
+//	accounts_states           {_id: "bob", step: 1, via: "ann"}              // distances
+//	accounts_states           {_id: "bob", step: 2, component: "ann", to: […], was: {…}}
+//	accounts_states           {_id: "bob", step: 3, rank: 0.2, was: 0.19, to: […]}
+//	accounts_states_steps     {_id: 2, kind: "distances", asked: 7, changed: 5}
+//	accounts_states_messages  {_id: {s: 3, t: "bob", f: "ann"}, m: […]}      // programs
+//
+// step is the superstep that wrote a state. A record in the steps says that a superstep
+// is over. asked is a hash of the arguments. The record with the _id -1 claims the
+// collections for one computation. The greatest int64 as the _id marks a Clear that isn't
+// over.
+//
+// # Protocol
+//
+//  1. Claim: an upsert that fails with [ErrState] if another computation has the states.
+//  2. Superstep 0 stores the first states, then its record.
+//  3. Superstep n reads the states of n-1, merges new states, then its record. A program
+//     computes its vertices in batches, and deletes the messages that were read.
+//  4. A record in which nothing changed ends the computation (see [Supersteps.IsOver]).
+//
+// # What a crash leaves
+//
+// States of a superstep without its record. The next run computes this superstep again.
+// So each pipeline gives the same result when it meets states of its own superstep: it
+// skips them, or reads the value from before the superstep (was). Nobody may run a
+// computation in two processes: only ranks notice it ([Record].Lost).
 package graph
 
 import (
@@ -20,14 +55,16 @@ import (
 // ErrState is the shell's ErrGraphState.
 var ErrState = errors.New("docmodel: the graph's states are from another computation: run Clear, then start again")
 
-// A Graph names what a computation reads and writes.
+// A Graph names the collections that a computation reads and writes, and the path of the
+// edges.
 type Graph struct {
 	Vertices, Edges         string // a collection, and a path in it
 	States, Steps, Messages string // collections
 }
 
-// Declare checks the path of the edges, and names the collections after that of the states; "" means the vertices' name with "_states".
-func Declare(vertices string, edges core.Field, states string) *Graph {
+// DeclareGraph checks the path of the edges, and derives the names of the collections
+// from that of the states; "" means the vertices' name with "_states".
+func DeclareGraph(vertices string, edges core.Field, states string) *Graph {
 	bad := core.Place("NewGraph of " + vertices).Fail
 	g := &Graph{Vertices: vertices, Edges: edges.Path, States: vertices + "_states"}
 	if states != "" {
@@ -36,25 +73,38 @@ func Declare(vertices string, edges core.Field, states string) *Graph {
 	g.Steps, g.Messages = g.States+"_steps", g.States+"_messages"
 	switch {
 	case !edges.Open && edges.Arrays != 1:
-		bad(fmt.Sprintf("edges %q crosses %d arrays", edges.Path, edges.Arrays), "name a list of ids, or the ids in a list of documents")
+		bad(
+			fmt.Sprintf("edges %q crosses %d arrays", edges.Path, edges.Arrays),
+			"name a list of ids, or the ids in a list of documents",
+		)
 	case edges.Path == "_id" || strings.HasPrefix(edges.Path, "_id."):
 		bad("edges are in the _id", "store the edges in another field")
 	case g.States == vertices || g.Steps == vertices || g.Messages == vertices:
-		bad(fmt.Sprintf("States %q, or a collection named after it, is the vertices' collection", g.States), "name another collection")
+		bad(
+			fmt.Sprintf("States %q, or a collection named after it, is the vertices' collection", g.States),
+			"name another collection",
+		)
 	}
 	return g
 }
 
-// Relations are the edges, and the states of the vertices.
-func (g *Graph) Relations() []model.Relation {
+// ListRelations returns the edges, and the link from a state to its vertex.
+func (g *Graph) ListRelations() []model.Relation {
 	return []model.Relation{
-		{From: g.Vertices, FromPath: g.Edges, To: g.Vertices, ToPath: "_id", FromEnd: model.Many, ToEnd: model.Many, Label: "edge"},
-		{From: g.States, FromPath: "_id", To: g.Vertices, ToPath: "_id", FromEnd: model.ZeroOrOne, ToEnd: model.ExactlyOne, Label: "state"},
+		{
+			From: g.Vertices, FromPath: g.Edges, To: g.Vertices, ToPath: "_id", FromEnd: model.Many, ToEnd: model.Many,
+			Label: "edge",
+		},
+		{
+			From: g.States, FromPath: "_id", To: g.Vertices, ToPath: "_id", FromEnd: model.ZeroOrOne,
+			ToEnd: model.ExactlyOne, Label: "state",
+		},
 	}
 }
 
 // What a computation is, as its records say it.
 const (
+	// The kinds of computations, as their records store them.
 	distances  = "distances"
 	components = "components"
 	rank       = "rank"
@@ -68,25 +118,27 @@ type Supersteps struct {
 	kind  string // which computation
 	asked int64  // and a hash of what it was asked
 
-	from               bson.A // Distances: their _ids, encoded
+	// Of distances: the encoded _ids of the sources.
+	from               bson.A
 	damping, tolerance float64
 	compute            func(step int64, doc bson.Raw) (*Out, error)
 
 	err error
 }
 
-// Distances computes how far each vertex is from the nearest of some, whose _ids are encoded. The error, if any, is returned by each
-// method's result.
-func (g *Graph) Distances(from bson.A, err error) *Supersteps {
+// DeclareDistances declares the distance of each vertex from the nearest of some sources,
+// whose _ids are encoded. Each method's result returns err, if there is one.
+func (g *Graph) DeclareDistances(from bson.A, err error) *Supersteps {
 	s := &Supersteps{g: g, kind: distances, from: from, err: err}
-	return s.asking(from)
+	return s.setAsked(from)
 }
 
-// Components computes which vertices hang together.
-func (g *Graph) Components() *Supersteps { return &Supersteps{g: g, kind: components} }
+// DeclareComponents declares the connected components, with edges in both directions.
+func (g *Graph) DeclareComponents() *Supersteps { return &Supersteps{g: g, kind: components} }
 
-// PageRank computes ranks. It panics where a number is out of its range; 0 is the shell's default.
-func (g *Graph) PageRank(damping, tolerance float64) *Supersteps {
+// DeclarePageRank declares ranks. It panics if a number is out of range; 0 means the
+// default.
+func (g *Graph) DeclarePageRank(damping, tolerance float64) *Supersteps {
 	bad := core.Place("PageRank of " + g.Vertices).Fail
 	if damping == 0 {
 		damping = 0.85
@@ -101,16 +153,17 @@ func (g *Graph) PageRank(damping, tolerance float64) *Supersteps {
 		bad(fmt.Sprintf("Tolerance is %v", tolerance), "use a small positive number")
 	}
 	s := &Supersteps{g: g, kind: rank, damping: damping, tolerance: tolerance}
-	return s.asking(damping)
+	return s.setAsked(damping)
 }
 
-// Program computes a function, which is called with each document of [Graph.vertexStages].
-func (g *Graph) Program(compute func(step int64, doc bson.Raw) (*Out, error)) *Supersteps {
+// DeclareProgram declares a computation by a function, which gets the documents of
+// [Graph.makeVertexStages].
+func (g *Graph) DeclareProgram(compute func(step int64, doc bson.Raw) (*Out, error)) *Supersteps {
 	return &Supersteps{g: g, kind: program, compute: compute}
 }
 
-// asking sets what the computation is asked, by which its records are known.
-func (s *Supersteps) asking(what any) *Supersteps {
+// setAsked stores a hash of the arguments, which the records repeat.
+func (s *Supersteps) setAsked(what any) *Supersteps {
 	raw, err := bson.Marshal(bson.D{mql.E("asked", what)})
 	switch {
 	case s.err != nil:
@@ -123,8 +176,8 @@ func (s *Supersteps) asking(what any) *Supersteps {
 	return s
 }
 
-// Indexes are those that the computation needs on the states, or a program on its messages.
-func (s *Supersteps) Indexes() []model.Index {
+// ListIndexes returns the indexes that the computation's pipelines need.
+func (s *Supersteps) ListIndexes() []model.Index {
 	index := func(collection, why string, keys ...string) model.Index {
 		var d bson.D
 		for _, k := range keys {
@@ -140,7 +193,8 @@ func (s *Supersteps) Indexes() []model.Index {
 		return []model.Index{step}
 	case components:
 		return []model.Index{
-			step, index(s.g.States, "the edges to a vertex", "to"), index(s.g.States, "the vertices of a component", "component", "_id"),
+			step, index(s.g.States, "the edges to a vertex", "to"),
+			index(s.g.States, "the vertices of a component", "component", "_id"),
 		}
 	case program:
 		return []model.Index{step, index(s.g.Messages, "messages to a vertex", "_id.t", "_id.s")}
@@ -148,22 +202,24 @@ func (s *Supersteps) Indexes() []model.Index {
 	return nil
 }
 
-// Footprints are the paths that are used: to clear a graph deletes what its supersteps keep.
-func (g *Graph) Footprints() []model.Footprint {
-	out := slices.Concat(model.Reads.In(g.Vertices, g.Edges), model.Reads.In(g.States, model.Whole), model.Mends.In(g.Steps, "kind"))
-	for _, name := range g.kept() {
+// ListFootprints returns the paths that a graph uses. Clear deletes what supersteps own.
+func (g *Graph) ListFootprints() []model.Footprint {
+	out := slices.Concat(
+		model.Reads.In(g.Vertices, g.Edges), model.Reads.In(g.States, model.Whole), model.Mends.In(g.Steps, "kind"),
+	)
+	for _, name := range g.listKeptCollections() {
 		out = append(out, model.Mends.In(name, model.Whole)...)
 	}
 	return out
 }
 
-// kept are the collections of what supersteps keep.
-func (g *Graph) kept() []string { return []string{g.States, g.Steps, g.Messages} }
+// listKeptCollections names the collections that computations write.
+func (g *Graph) listKeptCollections() []string { return []string{g.States, g.Steps, g.Messages} }
 
-// Footprints are the paths that are used.
-func (s *Supersteps) Footprints() []model.Footprint {
+// ListFootprints returns the paths that a computation uses.
+func (s *Supersteps) ListFootprints() []model.Footprint {
 	out := model.Reads.In(s.g.Vertices, s.g.Edges)
-	for _, name := range s.g.kept() {
+	for _, name := range s.g.listKeptCollections() {
 		out = append(out, model.Owns.In(name, model.Whole)...)
 	}
 	return out

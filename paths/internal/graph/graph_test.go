@@ -21,7 +21,7 @@ var (
 )
 
 func coreOf(states string) *graph.Graph {
-	return graph.Declare("accounts", accounts.Docs().MustField("follows"), states)
+	return graph.DeclareGraph("accounts", accounts.Docs().MustField("follows"), states)
 }
 
 // nearBy is near.Distances.
@@ -30,5 +30,5 @@ func nearBy(from ...string) *graph.Supersteps {
 	for _, id := range from {
 		ids = append(ids, id)
 	}
-	return coreOf("near").Distances(ids, nil)
+	return coreOf("near").DeclareDistances(ids, nil)
 }

@@ -1,5 +1,7 @@
 package graph
 
+// The plans of supersteps, and the job that runs them.
+
 import (
 	"context"
 	"errors"
@@ -9,8 +11,9 @@ import (
 	"github.com/docmodel/docmodel/model"
 )
 
-// Begin is the plan of superstep 0: the first states, and the record. It does nothing once the record is there.
-func (s *Supersteps) Begin() model.Plan {
+// PlanBegin is the plan of superstep 0. It changes nothing if the superstep's record
+// exists.
+func (s *Supersteps) PlanBegin() model.Plan {
 	if s.err != nil {
 		return model.RefusedPlan(s.g.States, s.err)
 	}
@@ -25,21 +28,23 @@ func (s *Supersteps) Begin() model.Plan {
 	default:
 		p = s.beginProgram()
 	}
-	p.Steps = append([]model.Step{s.claim()}, append(p.Steps, s.recordNone())...)
-	return leaving(p)
+	p.Steps = append([]model.Step{s.claimStates()}, append(p.Steps, s.recordEmptyBegin())...)
+	return describeCrash(p)
 }
 
-func leaving(p model.Plan) model.Plan {
+// describeCrash says what a crash of a superstep's plan leaves.
+func describeCrash(p model.Plan) model.Plan {
 	p.Leaves = "some states of the superstep without its record; the next run computes it again"
 	return p
 }
 
-// Step is the plan of the superstep after the last that is over; of a program, what ends it. It is empty when the computation is over.
-func (s *Supersteps) Step(last Record) model.Plan {
-	if err := s.check(last); err != nil {
+// PlanStep is the plan of the superstep after a record, or the end of a program's
+// superstep. It is empty if the computation is over.
+func (s *Supersteps) PlanStep(last Record) model.Plan {
+	if err := s.checkRecord(last); err != nil {
 		return model.RefusedPlan(s.g.States, err)
 	}
-	if s.Over(last) {
+	if s.IsOver(last) {
 		return model.Plan{}
 	}
 	var p model.Plan
@@ -53,31 +58,41 @@ func (s *Supersteps) Step(last Record) model.Plan {
 	default:
 		p = s.endProgram(last.Step + 1)
 	}
-	return leaving(p)
+	return describeCrash(p)
 }
 
-// check says why a computation can't go on from a record.
-func (s *Supersteps) check(last Record) error {
+// checkRecord returns an error if a record is of another computation, or shows damage.
+func (s *Supersteps) checkRecord(last Record) error {
 	switch {
 	case s.err != nil:
 		return s.err
 	case last.Kind == clearing:
 		return fmt.Errorf("%w: a Clear was interrupted: run Clear again", ErrState)
 	case last.Kind != s.kind:
-		return fmt.Errorf("%w: %s contains states of the computation %q, not %q: run Clear first", ErrState, s.g.States, last.Kind, s.kind)
+		return fmt.Errorf(
+			"%w: %s contains states of the computation %q, not %q: run Clear first", ErrState, s.g.States, last.Kind,
+			s.kind,
+		)
 	case last.Asked != s.asked:
-		return fmt.Errorf("%w: %s contains states of other sources or another damping: run Clear first, or give the same arguments", ErrState, s.g.States)
+		return fmt.Errorf(
+			"%w: %s contains states of other sources or another damping: run Clear first, or give the same arguments",
+			ErrState, s.g.States,
+		)
 	case last.Lost != 0:
-		return fmt.Errorf("%w: %d states in %s aren't of superstep %d: run Clear first", ErrState, last.Lost, s.g.States, last.Step)
+		return fmt.Errorf(
+			"%w: %d states in %s aren't of superstep %d: run Clear first", ErrState, last.Lost, s.g.States, last.Step,
+		)
 	case last.Step < 0:
-		return &model.ValueError{Collection: s.g.Steps, Field: "Step", Value: last.Step, Reason: "isn't the number of a superstep"}
+		return &model.ValueError{
+			Collection: s.g.Steps, Field: "Step", Value: last.Step, Reason: "isn't the number of a superstep",
+		}
 	}
 	return nil
 }
 
-// Over reports whether the computation is over after a superstep: nothing changed in it, ranks changed no more than the tolerance,
-// or all vertices halted and nothing was sent.
-func (s *Supersteps) Over(last Record) bool {
+// IsOver reports whether the computation is over after a superstep: nothing changed,
+// ranks changed by no more than the tolerance, or all vertices halted and sent nothing.
+func (s *Supersteps) IsOver(last Record) bool {
 	switch s.kind {
 	case rank:
 		return last.Vertices == 0 || last.Step > 0 && last.Delta <= s.tolerance
@@ -87,22 +102,24 @@ func (s *Supersteps) Over(last Record) bool {
 	return last.Changed == 0
 }
 
-// Job begins the computation, or goes on with it where it was, until it is over.
-func (s *Supersteps) Job() model.Job {
+// MakeJob begins a computation, or continues it after its last record, until it is over.
+func (s *Supersteps) MakeJob() model.Job {
 	name := s.kind + " in " + s.g.States
-	return model.Job{Name: name, Err: s.err, Stages: []model.Stage{{Name: name, Do: s.do}}}
+	return model.Job{Name: name, Err: s.err, Stages: []model.Stage{{Name: name, Do: s.runBatch}}}
 }
 
-// do runs the beginning, a superstep, or a batch of a program's vertices.
-func (s *Supersteps) do(ctx context.Context, b *model.Batch) error {
-	last, err := s.last(ctx, b.DB)
+// runBatch runs superstep 0, one superstep, or a batch of a program's vertices. b.After
+// is the number of the superstep that ran. If the same superstep comes again, it left no
+// record, and the job would never end.
+func (s *Supersteps) runBatch(ctx context.Context, b *model.Batch) error {
+	last, err := s.readLastRecord(ctx, b.DB)
 	began := !errors.Is(err, model.ErrNotFound)
 	if err != nil && began {
 		return err
 	}
-	plan, step := s.Begin(), int64(0)
+	plan, step := s.PlanBegin(), int64(0)
 	if began {
-		plan, step = s.Step(last), last.Step+1
+		plan, step = s.PlanStep(last), last.Step+1
 		if err := plan.Err(); err != nil || len(plan.Steps) == 0 {
 			b.Done = true
 			return err
@@ -110,7 +127,7 @@ func (s *Supersteps) do(ctx context.Context, b *model.Batch) error {
 		if ran, ok := b.After.AsInt64OK(); ok && ran == step {
 			return fmt.Errorf("%w: superstep %d left no record in %s", ErrState, step, s.g.Steps)
 		}
-		if through, err := s.vertices(ctx, b, last); err != nil || !through {
+		if through, err := s.computeVertices(ctx, b, last); err != nil || !through {
 			return err
 		}
 	}

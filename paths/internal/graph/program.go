@@ -7,23 +7,25 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Out is what a function did at a vertex, encoded.
+// An Out collects, encoded, what a function does at a vertex.
 type Out struct {
 	Value  any // the state
 	Halted bool
-	to     []bson.RawValue // each once, in the order of the first message
-	told   []bson.A        // and what was sent there
-	Err    error
+	// The receivers, each once, in the order of the first message to it; told has the
+	// messages.
+	to   []bson.RawValue
+	told []bson.A // and what was sent there
+	Err  error
 }
 
-// Fail notes an error, which ends the run.
+// Fail notes the first error, which ends the run.
 func (o *Out) Fail(err error) {
 	if o.Err == nil {
 		o.Err = err
 	}
 }
 
-// SetValue encodes the state.
+// SetValue encodes the vertex's new state.
 func (o *Out) SetValue(encode func(any) (any, error), v any) {
 	value, err := encode(v)
 	if err != nil {
@@ -32,7 +34,7 @@ func (o *Out) SetValue(encode func(any) (any, error), v any) {
 	o.Value = value
 }
 
-// Send encodes a message.
+// Send encodes a message. Messages to one vertex are stored in one document.
 func (o *Out) Send(encode func(any) (any, error), to, m any) {
 	id, err := encode(to)
 	if err != nil {

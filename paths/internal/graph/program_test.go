@@ -10,8 +10,9 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// A program of the tests: every account tells those that it follows the least id that it has heard of, its own at first. In the end
-// each knows the least of those from which it can be reached.
+// A program of the tests: every account tells those that it follows the least id that it
+// has heard of, its own at first. In the end each knows the least of those from which it
+// can be reached.
 type leastHeard struct {
 	Least string `bson:"least"`
 }
@@ -20,9 +21,10 @@ var told = paths.NewGraph(accounts, "follows", paths.GraphSpec{States: "told"})
 
 func toldProgram() *paths.Supersteps { return paths.NewProgram(told, tell.shell) }
 
-var toldCore = coreOf("told").Program(tell.core)
+var toldCore = coreOf("told").DeclareProgram(tell.core)
 
-// A talk is what a program of the tests does at a vertex. It reports whether the vertex halts.
+// A talk is what a program of the tests does at a vertex. It reports whether the vertex
+// halts.
 type talk func(step int64, a account, state *leastHeard, inbox []string, send func(to, m string)) (halt bool)
 
 // shell is the talk as a user of the package writes it.
@@ -99,10 +101,11 @@ func graphWantTold(t testing.TB, got map[string]graphState, all []account) {
 	}
 }
 
-// chatter tells everybody followed, for three supersteps, all that was heard in the last one; nobody halts before the fourth.
+// chatter tells everybody followed, for three supersteps, all that was heard in the last
+// one; nobody halts before the fourth.
 func chatter() *paths.Supersteps { return paths.NewProgram(told, chat.shell) }
 
-var chatterCore = coreOf("told").Program(chat.core)
+var chatterCore = coreOf("told").DeclareProgram(chat.core)
 
 var chat talk = func(step int64, a account, state *leastHeard, inbox []string, send func(to, m string)) bool {
 	heard := a.ID + strings.Join(inbox, "")

@@ -22,18 +22,23 @@ type Record struct {
 	Sent     int64   `bson:"sent"`     // a program: pairs of vertices of which one sent to the other
 }
 
-// Records is the query of all supersteps' records, in order.
-func (s *Supersteps) Records() model.Query {
-	return s.records(1, bson.D{mql.E("$gte", int64(0)), mql.E("$lt", clearingID)})
+// FindRecords is the query of the records of all finished supersteps, in order.
+func (s *Supersteps) FindRecords() model.Query {
+	return s.queryRecords(1, bson.D{mql.E("$gte", int64(0)), mql.E("$lt", clearingID)})
 }
 
-func (s *Supersteps) records(direction int, ids bson.D) model.Query {
-	return model.Query{Collection: s.g.Steps, Filter: bson.D{mql.E("_id", ids)}, Sort: bson.D{mql.E("_id", direction)}, Index: model.IDIndex, Err: s.err}
+// queryRecords is the query of records with some _ids, in a direction.
+func (s *Supersteps) queryRecords(direction int, ids bson.D) model.Query {
+	return model.Query{
+		Collection: s.g.Steps, Filter: bson.D{mql.E("_id", ids)}, Sort: bson.D{mql.E("_id", direction)},
+		Index: model.IDIndex, Err: s.err,
+	}
 }
 
-// last is the record of the last superstep that is over, or of a Clear that isn't.
-func (s *Supersteps) last(ctx context.Context, db model.DB) (Record, error) {
-	f := &model.Find[Record]{Query: s.records(-1, mql.Op("$gte", int64(0)))}
+// readLastRecord reads the record of the last finished superstep. The mark of an
+// unfinished Clear has the greatest _id, so it is found instead.
+func (s *Supersteps) readLastRecord(ctx context.Context, db model.DB) (Record, error) {
+	f := &model.Find[Record]{Query: s.queryRecords(-1, mql.Op("$gte", int64(0)))}
 	f.Limit = 1
 	return f.One(ctx, db)
 }

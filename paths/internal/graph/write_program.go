@@ -12,11 +12,12 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// errBatch stops the job of a superstep's vertices after a batch.
+// errBatch ends the inner job of the vertices after one batch.
 var errBatch = errors.New("docmodel: a batch is finished")
 
-// vertices computes the next batch of a program's vertices, in the superstep after last. It reports whether all are done.
-func (s *Supersteps) vertices(ctx context.Context, b *model.Batch, last Record) (through bool, err error) {
+// computeVertices computes the next batch of a program's vertices. through is true if the
+// superstep has no more of them. b.After remembers the superstep and the last vertex.
+func (s *Supersteps) computeVertices(ctx context.Context, b *model.Batch, last Record) (through bool, err error) {
 	if s.kind != program {
 		return true, nil
 	}
@@ -32,7 +33,7 @@ func (s *Supersteps) vertices(ctx context.Context, b *model.Batch, last Record) 
 		}
 		return errBatch
 	}
-	p, err := s.VertexJob(last.Step+1).Run(ctx, b.DB, o)
+	p, err := s.MakeVertexJob(last.Step+1).Run(ctx, b.DB, o)
 	b.Documents, b.Writes, b.Modified = p.Documents, p.Writes, p.Modified
 	if !errors.Is(err, errBatch) {
 		return err == nil, err
@@ -41,18 +42,18 @@ func (s *Supersteps) vertices(ctx context.Context, b *model.Batch, last Record) 
 	return false, err
 }
 
-// VertexJob calls the function for the vertices, and writes their states and what they sent. Once the superstep is over it finds
-// nothing to do.
-func (s *Supersteps) VertexJob(n int64) model.Job {
+// MakeVertexJob is the job that calls the function for each vertex, and writes states and
+// messages. After the superstep's record it finds no vertex.
+func (s *Supersteps) MakeVertexJob(n int64) model.Job {
 	return model.Job{Name: fmt.Sprintf("superstep %d of %s", n, s.g.States), Stages: []model.Stage{{
-		Collection: s.g.Vertices, Pipeline: s.g.vertexStages(n),
-		Plan: func(docs []bson.Raw) (model.Plan, error) { return s.vertexPlan(n, docs) },
+		Collection: s.g.Vertices, Pipeline: s.g.makeVertexStages(n),
+		Plan: func(docs []bson.Raw) (model.Plan, error) { return s.planVertices(n, docs) },
 	}}}
 }
 
-// vertexStages gives each vertex what the function is to see: vertex, which is null where it isn't to be called; was, the state
-// before the superstep; inbox.
-func (g *Graph) vertexStages(n int64) mongo.Pipeline {
+// makeVertexStages returns what the function sees: vertex (null if the function isn't
+// called), was (the state before the superstep) and inbox (the messages).
+func (g *Graph) makeVertexStages(n int64) mongo.Pipeline {
 	ours := mql.Op("$eq", "$state.step", n)
 	stages := mongo.Pipeline{
 		mql.Project(mql.E("vertex", "$$ROOT")),
@@ -60,18 +61,20 @@ func (g *Graph) vertexStages(n int64) mongo.Pipeline {
 		mql.Op("$unwind", bson.D{mql.E("path", "$state"), mql.E("preserveNullAndEmptyArrays", true)}),
 		mql.Op("$lookup", bson.D{
 			mql.E("from", g.Messages), mql.E("localField", "_id"), mql.E("foreignField", "_id.t"),
-			mql.E("pipeline", mongo.Pipeline{mql.Match(mql.E("_id.s", n)), mql.Op("$sort", bson.D{mql.E("_id", 1)})}), mql.E("as", "inbox"),
+			mql.E("pipeline", mongo.Pipeline{mql.Match(mql.E("_id.s", n)), mql.Op("$sort", bson.D{mql.E("_id", 1)})}),
+			mql.E("as", "inbox"),
 		}),
 		mql.Project(mql.E("vertex", 1), mql.E("inbox", 1), mql.E("was", mql.Op("$cond", ours, "$state.was",
 			bson.D{mql.E("value", "$state.value"), mql.E("halted", "$state.halted")}))),
 		mql.Project(mql.E("inbox", 1), mql.E("was", 1), mql.E("vertex", mql.Op("$cond",
 			mql.Op("$and", mql.Op("$eq", "$inbox", bson.A{}), mql.Op("$eq", "$was.halted", true)), nil, "$vertex"))),
 	}
-	return append(stages, g.unlessRecorded(n)...)
+	return append(stages, g.skipIfRecorded(n)...)
 }
 
-// vertexPlan calls the function for a batch.
-func (s *Supersteps) vertexPlan(n int64, docs []bson.Raw) (model.Plan, error) {
+// planVertices calls the function for a batch of vertices. A message's _id has the
+// superstep, the receiver and the sender, so that a second run overwrites it.
+func (s *Supersteps) planVertices(n int64, docs []bson.Raw) (model.Plan, error) {
 	var states, messages []model.Step
 	for _, doc := range docs {
 		if v := doc.Lookup("vertex"); v.Type != bson.TypeEmbeddedDocument {
@@ -86,12 +89,20 @@ func (s *Supersteps) vertexPlan(n int64, docs []bson.Raw) (model.Plan, error) {
 		if d, ok := doc.Lookup("was").DocumentOK(); ok {
 			was = d
 		}
-		states = append(states, put(s.g.States, bson.D{mql.E("_id", id)}, &mongo.UpdateOneModel{Update: bson.D{mql.E("$set", bson.D{
-			mql.E("step", n), mql.E("halted", out.Halted), mql.E("value", out.Value), mql.E("sent", len(out.to)), mql.E("was", was),
-		})}}))
+		state := bson.D{mql.E("$set", bson.D{
+			mql.E("step", n), mql.E("halted", out.Halted), mql.E("value", out.Value), mql.E("sent", len(out.to)),
+			mql.E("was", was),
+		})}
+		states = append(states, upsertByID(s.g.States, bson.D{mql.E("_id", id)}, &mongo.UpdateOneModel{Update: state}))
 		for i, to := range out.to {
 			key := bson.D{mql.E("_id", bson.D{mql.E("s", n+1), mql.E("t", to), mql.E("f", id)})}
-			messages = append(messages, put(s.g.Messages, key, &mongo.UpdateOneModel{Update: bson.D{mql.E("$set", bson.D{mql.E("m", out.told[i])})}}))
+			messages = append(
+				messages,
+				upsertByID(
+					s.g.Messages, key,
+					&mongo.UpdateOneModel{Update: bson.D{mql.E("$set", bson.D{mql.E("m", out.told[i])})}},
+				),
+			)
 		}
 	}
 	p := model.NewPlan(append(states, messages...)...)
@@ -101,24 +112,33 @@ func (s *Supersteps) vertexPlan(n int64, docs []bson.Raw) (model.Plan, error) {
 	return p, nil
 }
 
-// put is an upsert by _id.
-func put(collection string, key bson.D, m *mongo.UpdateOneModel) model.Write {
+// upsertByID is an upsert of the document with a key.
+func upsertByID(collection string, key bson.D, m *mongo.UpdateOneModel) model.Write {
 	upsert := true
 	m.Filter, m.Upsert = key, &upsert
 	return model.Write{Collection: collection, Index: model.IDIndex, Model: m}
 }
 
-// beginProgram counts the vertices, all of which are active.
+// beginProgram counts the vertices. All of them are active.
 func (s *Supersteps) beginProgram() model.Plan {
-	return model.NewPlan(s.record(0, s.g.Vertices, mongo.Pipeline{counting("n")}, mql.E("vertices", found("n")), mql.E("active", found("n"))))
+	return model.NewPlan(
+		s.recordStep(
+			0, s.g.Vertices, mongo.Pipeline{countResults("n")}, mql.E("vertices", readFoundField("n")),
+			mql.E("active", readFoundField("n")),
+		),
+	)
 }
 
-// endProgram deletes the messages that were read in earlier supersteps, which nobody reads again, and counts what this one did. The
-// record comes last, for after it nobody would delete them.
+// endProgram deletes the messages of earlier supersteps and counts what this one did. The
+// record comes last: after it, nobody would delete the messages.
 func (s *Supersteps) endProgram(n int64) model.Plan {
 	return model.NewPlan(model.Write{Collection: s.g.Messages, Index: model.IDIndex, Model: &mongo.DeleteManyModel{
-		Filter: bson.D{mql.E("_id", bson.D{mql.E("$gte", bson.D{mql.E("s", int64(0))}), mql.E("$lt", bson.D{mql.E("s", n)})})},
-	}}, s.record(n, s.g.States, mongo.Pipeline{mql.Match(mql.E("step", n)), mql.Group(nil,
-		mql.E("n", mql.Op("$sum", 1)), mql.E("active", mql.Op("$sum", mql.Op("$cond", "$halted", 0, 1))), mql.E("sent", mql.Op("$sum", "$sent")),
-	)}, mql.E("changed", found("n")), mql.E("active", found("active")), mql.E("sent", found("sent"))))
+		Filter: bson.D{
+			mql.E("_id", bson.D{mql.E("$gte", bson.D{mql.E("s", int64(0))}), mql.E("$lt", bson.D{mql.E("s", n)})}),
+		},
+	}}, s.recordStep(n, s.g.States, mongo.Pipeline{mql.Match(mql.E("step", n)), mql.Group(nil,
+		mql.E("n", mql.Op("$sum", 1)), mql.E("active", mql.Op("$sum", mql.Op("$cond", "$halted", 0, 1))),
+		mql.E("sent", mql.Op("$sum", "$sent")),
+	)}, mql.E("changed", readFoundField("n")), mql.E("active", readFoundField("active")),
+		mql.E("sent", readFoundField("sent"))))
 }

@@ -1,5 +1,8 @@
 package rollup
 
+// Totals over trees within one document. The queries are those of package document, with
+// the accumulators of this package.
+
 import (
 	"reflect"
 
@@ -9,24 +12,25 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// DocumentRollUp is what of a DocumentRollUp doesn't depend on types.
+// DocumentRollUp is the non-generic core of paths.DocumentRollUp.
 type DocumentRollUp struct {
 	tree *document.Tree
 	path string
 }
 
-// DeclareDocument declares what is added up in trees within documents: the number at a path in each node.
-func DeclareDocument(t *document.Tree, path string, number reflect.Type) *DocumentRollUp {
+// DeclareDocumentRollUp declares the number at a path in each node of a list.
+func DeclareDocumentRollUp(t *document.Tree, path string, number reflect.Type) *DocumentRollUp {
 	t.CheckNumber(core.Place("NewDocumentRollUp of "+t.Owners+"."+t.Path), path, number)
 	return &DocumentRollUp{tree: t, path: path}
 }
 
-// Total is the query of a node's total.
-func (r *DocumentRollUp) Total(owner, id bson.RawValue, err error) model.Aggregation {
-	return r.tree.Total(owner, id, r.path, totalsOf, err)
+// FindTotal is the query of a node's totals, including its descendants.
+func (r *DocumentRollUp) FindTotal(owner, id bson.RawValue, err error) model.Aggregation {
+	return r.tree.FindTotal(owner, id, r.path, accumulateTotals, err)
 }
 
-// Children is the query of the totals of a node's children, or of the roots where the id has no type.
-func (r *DocumentRollUp) Children(owner, id bson.RawValue, err error) model.Aggregation {
-	return r.tree.Totals(owner, id, r.path, totalsOf, err)
+// FindChildTotals is the query of the totals of a node's children. An id of type 0 means
+// the roots.
+func (r *DocumentRollUp) FindChildTotals(owner, id bson.RawValue, err error) model.Aggregation {
+	return r.tree.FindChildTotals(owner, id, r.path, accumulateTotals, err)
 }

@@ -16,15 +16,19 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// sums are the totals of a subtree.
+// A sums has the totals of a subtree. Integers and floats are added separately: only one
+// of both is stored.
 type sums struct {
-	nodes, values   int64
-	whole, low, top int64 // of whole numbers
-	real, min, max  float64
+	nodes, values int64
+	// Sum, minimum and maximum of integers.
+	whole, low, top int64
+	// The same of floats.
+	real, min, max float64
 }
 
-// add adds the totals of another subtree; false when a sum leaves int64.
-func (s *sums) add(o sums) bool {
+// addSums adds the totals of another subtree. It returns false if the sum leaves int64:
+// the sum then moves in the other direction than the summand's sign says.
+func (s *sums) addSums(o sums) bool {
 	sum := s.whole + o.whole
 	if (sum > s.whole) != (o.whole > 0) && o.whole != 0 {
 		return false
@@ -42,17 +46,17 @@ func (s *sums) add(o sums) bool {
 	return true
 }
 
-// Store is the change that stores totals.
-func (r *RollUp) Store() model.Change[any] {
+// StoreTotals is the change that stores the totals of all nodes.
+func (r *RollUp) StoreTotals() model.Change[any] {
 	c := model.Change[any]{
 		Name: "roll-up " + r.tree.Collection, Lease: r.tree.Lease, Mends: true,
 		Read: func(ctx context.Context, db model.DB) (any, error) {
-			f, err := r.tree.Skeleton(ctx, db, nil, []string{r.path, r.into})
+			f, err := r.tree.ReadSkeleton(ctx, db, nil, []string{r.path, r.into})
 			if err != nil {
 				return nil, err
 			}
 			var nodes []bson.Raw
-			for _, n := range f.Preorder() {
+			for _, n := range f.ListPreorder() {
 				nodes = append(nodes, n.Raw)
 			}
 			return nodes, nil
@@ -62,68 +66,82 @@ func (r *RollUp) Store() model.Change[any] {
 			if !ok {
 				return model.Plan{}, r.tree.Refuse("state", nil, "must be the result of the change's Read")
 			}
-			return r.stored(nodes)
+			return r.planTotals(nodes)
 		},
 	}
 	if r.into == "" {
-		c.Err = r.tree.Refuse("target", nil, "is \"\" in the declaration, so totals can't be stored: give NewRollUp a path")
+		c.Err = r.tree.Refuse(
+			"target", nil, "is \"\" in the declaration, so totals can't be stored: give NewRollUp a path",
+		)
 	}
 	return c
 }
 
-// stored is the plan that stores totals, where they differ.
-func (r *RollUp) stored(docs []bson.Raw) (model.Plan, error) {
+// planTotals is the plan that writes the totals that differ.
+func (r *RollUp) planTotals(docs []bson.Raw) (model.Plan, error) {
 	nodes := make([]tree.Node, len(docs))
 	for i, doc := range docs {
 		var err error
-		if nodes[i], err = r.tree.Read(doc); err != nil {
+		if nodes[i], err = r.tree.ReadNode(doc); err != nil {
 			return model.Plan{}, err
 		}
 	}
-	f := tree.FamilyOf(nodes, "")
+	f := tree.BuildFamily(nodes, "")
 	if len(f.Lost) > 0 {
-		return model.Plan{}, fmt.Errorf("%w: %d nodes of %s have a missing parent or are in a cycle", forest.ErrDamaged, len(f.Lost), r.tree.Collection)
+		return model.Plan{}, fmt.Errorf(
+			"%w: %d nodes of %s have a missing parent or are in a cycle", forest.ErrDamaged, len(f.Lost),
+			r.tree.Collection,
+		)
 	}
 	totals := make(map[string]*sums, len(nodes))
-	order := f.Preorder()
+	order := f.ListPreorder()
 	for _, n := range order {
-		own, err := r.own(n)
+		own, err := r.readOwnTotals(n)
 		if err != nil {
 			return model.Plan{}, err
 		}
 		totals[n.Key()] = &own
 	}
-	for _, n := range slices.Backward(order) { // children before their parents
-		if n.Root() {
+	// Backwards in preorder, children come before their parents.
+	for _, n := range slices.Backward(order) {
+		if n.IsRoot() {
 			continue
 		}
-		if parent := f.Nodes[bsonval.Key(n.Parent)]; !totals[parent.Key()].add(*totals[n.Key()]) {
-			return model.Plan{}, r.tree.Refuse(r.path, parent.ID, "is the _id of a node whose sum doesn't fit into an int64")
+		if parent := f.Nodes[bsonval.Key(n.Parent)]; !totals[parent.Key()].addSums(*totals[n.Key()]) {
+			return model.Plan{}, r.tree.Refuse(
+				r.path, parent.ID, "is the _id of a node whose sum doesn't fit into an int64",
+			)
 		}
 	}
 	var p model.Plan
 	for _, n := range order {
-		want, err := r.encoded(*totals[n.Key()])
+		want, err := r.encodeTotals(*totals[n.Key()])
 		if err != nil {
 			return p, err
 		}
 		got, _ := core.ValueAt(n.Raw, r.into)
-		if forest.SameValue(got, want) {
+		if forest.EqualBytes(got, want) {
 			continue
 		}
-		was := any(nil) // totals that another has stored meanwhile stay
+		// If another writer has stored totals since the read, its totals stay.
+		was := any(nil)
 		if got.Type != 0 {
 			was = model.Eq(got)
 		}
-		p.Steps = append(p.Steps, model.Write{Collection: r.tree.Collection, Index: model.IDIndex, Once: true, Model: &mongo.UpdateOneModel{
-			Filter: bson.D{{Key: "_id", Value: model.Eq(n.ID)}, {Key: r.into, Value: was}}, Update: mql.Op("$set", bson.D{{Key: r.into, Value: want}}),
-		}})
+		p.Steps = append(p.Steps, model.Write{
+			Collection: r.tree.Collection, Index: model.IDIndex, Once: true,
+			Model: &mongo.UpdateOneModel{
+				Filter: bson.D{{Key: "_id", Value: model.Eq(n.ID)}, {Key: r.into, Value: was}},
+				Update: mql.Op("$set", bson.D{{Key: r.into, Value: want}}),
+			},
+		})
 	}
 	return p, nil
 }
 
-// own are the totals of a node alone.
-func (r *RollUp) own(n tree.Node) (sums, error) {
+// readOwnTotals returns the totals of a node alone. A float is allowed among integers if
+// it has no fraction: some clients store all numbers as doubles.
+func (r *RollUp) readOwnTotals(n tree.Node) (sums, error) {
 	v, _ := core.ValueAt(n.Raw, r.path)
 	s := sums{nodes: 1}
 	switch v.Type {
@@ -146,8 +164,8 @@ func (r *RollUp) own(n tree.Node) (sums, error) {
 	return s, nil
 }
 
-// encoded are totals as they are stored.
-func (r *RollUp) encoded(s sums) (bson.RawValue, error) {
+// encodeTotals returns totals as they are stored.
+func (r *RollUp) encodeTotals(s sums) (bson.RawValue, error) {
 	sum, low, top := any(s.whole), any(s.low), any(s.top)
 	if r.float {
 		sum, low, top = s.real, s.min, s.max
@@ -155,6 +173,11 @@ func (r *RollUp) encoded(s sums) (bson.RawValue, error) {
 	if s.values == 0 {
 		low, top = nil, nil
 	}
-	doc, err := bson.Marshal(bson.D{{Key: "nodes", Value: s.nodes}, {Key: "values", Value: s.values}, {Key: "sum", Value: sum}, {Key: "min", Value: low}, {Key: "max", Value: top}})
-	return forest.DocumentValue(doc), err
+	doc, err := bson.Marshal(
+		bson.D{
+			{Key: "nodes", Value: s.nodes}, {Key: "values", Value: s.values}, {Key: "sum", Value: sum},
+			{Key: "min", Value: low}, {Key: "max", Value: top},
+		},
+	)
+	return forest.EncodeDocument(doc), err
 }

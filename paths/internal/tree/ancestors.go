@@ -15,12 +15,17 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// Ancestors declares a tree whose nodes hold the _ids of all their ancestors.
-func Ancestors(d Declared, path string) *Tree {
-	t := d.tree("AncestorArray")
+// DeclareAncestorArray declares a tree whose nodes store the _ids of their ancestors,
+// root first, and then their own. The multikey index on this array finds a subtree by the
+// _id of its top: each descendant has it in its array, and so has the top itself.
+func DeclareAncestorArray(d Declared, path string) *Tree {
+	t := d.declareTree("AncestorArray")
 	path = cmp.Or(path, "ancestors")
 	if f := t.CheckArray(path); !f.Open && f.Type != d.ID {
-		core.Fail(fmt.Sprintf("%q holds values of type %s, not _ids", path, f.Type), "NewAncestorArray of "+t.Collection, "name an array of the _id's type")
+		core.Fail(
+			fmt.Sprintf("%q holds values of type %s, not _ids", path, f.Type), "NewAncestorArray of "+t.Collection,
+			"name an array of the _id's type",
+		)
 	}
 	t.fields = []string{path}
 	index := model.NewIndex(t.Collection, bson.D{{Key: path, Value: 1}})
@@ -30,13 +35,15 @@ func Ancestors(d Declared, path string) *Tree {
 	return t
 }
 
+// ancestorArray is the representation of paths.NewAncestorArray.
 type ancestorArray struct {
 	*Tree
 	path string
 }
 
-// list are a node's ancestors and itself, as its document says.
-func (t *ancestorArray) list(n *Node) []bson.RawValue {
+// readAncestorArray returns the stored array: the ancestors, then the node. It is nil for
+// a nil node (the parent of a root), so that a root's array is its own _id alone.
+func (t *ancestorArray) readAncestorArray(n *Node) []bson.RawValue {
 	if n == nil {
 		return nil
 	}
@@ -49,23 +56,27 @@ func (t *ancestorArray) list(n *Node) []bson.RawValue {
 	return values
 }
 
-func (t *ancestorArray) Sound(n Node) error {
-	if list := t.list(&n); len(list) == 0 || bsonval.Key(list[len(list)-1]) != n.Key() {
-		return t.unsound(n, t.path)
+func (t *ancestorArray) CheckStored(n Node) error {
+	// The last element must be the node itself. More isn't checked here: the array's
+	// other elements are compared with the parent links by the check.
+	if list := t.readAncestorArray(&n); len(list) == 0 || bsonval.Key(list[len(list)-1]) != n.Key() {
+		return t.newUnsoundError(n, t.path)
 	}
 	return nil
 }
 
-func (t *ancestorArray) derive(n Node, s spot) (bson.D, error) {
-	return bson.D{{Key: t.path, Value: append(t.list(s.parent), n.ID)}}, nil
+func (t *ancestorArray) deriveFields(n Node, s spot) (bson.D, error) {
+	return bson.D{{Key: t.path, Value: append(t.readAncestorArray(s.parent), n.ID)}}, nil
 }
 
-func (t *ancestorArray) taken(Node, spot) bson.D { return nil }
+func (t *ancestorArray) matchConflict(Node, spot) bson.D { return nil }
 
-func (t *ancestorArray) removal(n Node, change int64) []model.Step { return t.deleteOne(n, change) }
+func (t *ancestorArray) planLeafDelete(n Node, change int64) []model.Step {
+	return t.deleteByID(n, change)
+}
 
-func (t *ancestorArray) within(n, top Node) (is, known bool) {
-	for _, id := range t.list(&n) {
+func (t *ancestorArray) isWithin(n, top Node) (is, known bool) {
+	for _, id := range t.readAncestorArray(&n) {
 		if bsonval.Key(id) == top.Key() {
 			return true, true
 		}
@@ -73,21 +84,26 @@ func (t *ancestorArray) within(n, top Node) (is, known bool) {
 	return n.Key() == top.Key(), true
 }
 
-// inSubtree matches a node and all below it.
-func (t *ancestorArray) inSubtree(n Node) bson.E { return mql.E(t.path, model.Eq(n.ID)) }
+// matchSubtree matches a node and its descendants.
+func (t *ancestorArray) matchSubtree(n Node) bson.E { return mql.E(t.path, model.Eq(n.ID)) }
 
-func (t *ancestorArray) move(n Node, s spot, change int64) []model.Step {
-	if s.among {
-		return []model.Step{t.relink(n, s, change)}
+// planMove writes a move among siblings as one document. Any other move is one update of
+// the subtree, in which the top also gets its links. If the update is cut, the nodes that
+// were not reached have the old array; the same update, run again, finds exactly those.
+func (t *ancestorArray) planMove(n Node, s spot, change int64) []model.Step {
+	if s.sameParent {
+		return []model.Step{t.relinkNode(n, s, change)}
 	}
-	stage := t.movedLinks(n, s, change)
-	stage = append(stage, t.rebased(s.parent, max(0, len(t.list(&n))-1)))
-	return []model.Step{t.updateSubtree(t.Indexes[1].Name, bson.D{t.inSubtree(n)}, stage, change)}
+	stage := t.setMovedLinks(n, s, change)
+	stage = append(stage, t.rebaseArray(s.parent, max(0, len(t.readAncestorArray(&n))-1)))
+	return []model.Step{t.updateSubtree(t.Indexes[1].Name, bson.D{t.matchSubtree(n)}, stage, change)}
 }
 
-// rebased puts an array's elements from one on behind the ancestors of another parent.
-func (t *ancestorArray) rebased(parent *Node, from int) bson.E {
-	above := t.list(parent)
+// rebaseArray replaces the first elements of an array, up to index from, by the ancestors
+// of another parent. MaxInt32 is the greatest number of elements that $slice accepts:
+// https://www.mongodb.com/docs/manual/reference/operator/aggregation/slice/.
+func (t *ancestorArray) rebaseArray(parent *Node, from int) bson.E {
+	above := t.readAncestorArray(parent)
 	if above == nil {
 		above = []bson.RawValue{}
 	}
@@ -97,77 +113,101 @@ func (t *ancestorArray) rebased(parent *Node, from int) bson.E {
 	}}}}
 }
 
-func (t *ancestorArray) dissolve(n Node, children []Node, to []spot, change int64) []model.Step {
-	stage := bson.D{{Key: t.Links.Change, Value: change}, t.rebased(to[0].parent, len(t.list(&n)))}
-	filter := bson.D{t.inSubtree(n), {Key: "_id", Value: mql.Op("$ne", n.ID)}}
+// planDissolve rebases the descendants first: until the node is deleted, a reader finds
+// each of them below the node or below its new parent.
+func (t *ancestorArray) planDissolve(n Node, children []Node, to []spot, change int64) []model.Step {
+	stage := bson.D{{Key: t.Links.Change, Value: change}, t.rebaseArray(to[0].parent, len(t.readAncestorArray(&n)))}
+	filter := bson.D{t.matchSubtree(n), {Key: "_id", Value: mql.Op("$ne", n.ID)}}
 	steps := []model.Step{t.updateSubtree(t.Indexes[1].Name, filter, stage, change)}
-	return slices.Concat(steps, t.relinkAll(children, to, change), t.deleteOne(n, change))
+	return slices.Concat(steps, t.relinkNodes(children, to, change), t.deleteByID(n, change))
 }
 
-func (t *ancestorArray) prune(n Node, _ []Node, change int64) []model.Step {
-	return []model.Step{t.deleteMany(t.Indexes[1].Name, bson.D{t.inSubtree(n)}, change)}
+func (t *ancestorArray) planSubtreeDelete(n Node, _ []Node, change int64) []model.Step {
+	return []model.Step{t.deleteMatching(t.Indexes[1].Name, bson.D{t.matchSubtree(n)}, change)}
 }
 
-func (t *ancestorArray) Above(n Node) Source {
-	list := t.list(&n)
+// FindAncestors queries by _id. An answer to $in comes in the index's order, so more than
+// one ancestor is sorted by its index in the array.
+func (t *ancestorArray) FindAncestors(n Node) Source {
+	list := t.readAncestorArray(&n)
 	ids := list[:max(0, len(list)-1)]
 	if ids == nil {
 		ids = []bson.RawValue{}
 	}
-	s := t.ByID(append([]bson.RawValue{}, ids...)...)
+	s := t.FindByID(append([]bson.RawValue{}, ids...)...)
 	if len(ids) < 2 {
 		return s
 	}
 	place := mql.Op("$indexOfArray", mql.Literal(ids), "$_id")
-	s.Pipeline = append(s.Pipeline, bson.D{mql.E("$set", bson.D{mql.E(distance, place)})}, sortBy(distance, 1), bson.D{mql.E("$unset", distance)})
+	s.Pipeline = append(
+		s.Pipeline, bson.D{mql.E("$set", bson.D{mql.E(distance, place)})}, sortByField(distance, 1),
+		bson.D{mql.E("$unset", distance)},
+	)
 	return s
 }
 
-func (t *ancestorArray) Below(n Node, depth int) Source {
-	filter := bson.D{t.inSubtree(n), {Key: "_id", Value: mql.Op("$ne", n.ID)}}
+// FindDescendants limits the depth without a computation: a node deeper than depth has an
+// element at the index that the filter says must not exist.
+func (t *ancestorArray) FindDescendants(n Node, depth int) Source {
+	filter := bson.D{t.matchSubtree(n), {Key: "_id", Value: mql.Op("$ne", n.ID)}}
 	if depth > 0 {
-		last := fmt.Sprintf("%s.%d", t.path, len(t.list(&n))+depth)
+		last := fmt.Sprintf("%s.%d", t.path, len(t.readAncestorArray(&n))+depth)
 		filter = append(filter, mql.E(last, mql.Exists(false)))
 	}
 	return Match(t.Indexes[1].Name, filter)
 }
 
-func (t *ancestorArray) Parked(Node, bson.D) bson.D { return nil }
+func (t *ancestorArray) ParkFields(Node, bson.D) bson.D { return nil }
 
-func (t *ancestorArray) Canonical(f *forest.Forest[string], nodes map[string]Node) map[string]bson.D {
+// ComputeFields walks the forest in preorder, with the _ids above the current node in
+// stack.
+func (t *ancestorArray) ComputeFields(f *forest.Forest[string], nodes map[string]Node) map[string]bson.D {
 	out := make(map[string]bson.D, len(nodes))
 	var stack []bson.RawValue
-	for id, depth := range f.All() {
+	for id, depth := range f.WalkAll() {
 		stack = append(stack[:depth], nodes[id].ID)
 		out[id] = bson.D{{Key: t.path, Value: append([]bson.RawValue{}, stack...)}}
 	}
 	return out
 }
 
-// fits says that a node's array is its parent's, and its own _id: so no node can be above itself.
-func (t *ancestorArray) fits() fitting {
+// describeFitting says that a node's array is its parent's array and its own _id. No node
+// of a cycle can satisfy this, because each array would be longer than the one before.
+func (t *ancestorArray) describeFitting() fitting {
 	own, above := "$"+t.path, "$$up."+t.path
 	return fitting{
-		root:  mql.Op("$eq", own, bson.A{"$_id"}),
-		child: mql.Op("$and", mql.Op("$isArray", above), mql.Op("$eq", own, mql.Op("$concatArrays", mql.Op("$cond", mql.Op("$isArray", above), above, bson.A{}), bson.A{"$_id"}))),
+		root: mql.Op("$eq", own, bson.A{"$_id"}),
+		child: mql.Op(
+			"$and", mql.Op("$isArray", above),
+			mql.Op(
+				"$eq", own,
+				mql.Op("$concatArrays", mql.Op("$cond", mql.Op("$isArray", above), above, bson.A{}), bson.A{"$_id"}),
+			),
+		),
 	}
 }
 
-// movedLinks are the fields of a stage that ties a node to another spot, and marks it and what lies below it as changed.
-func (t *Tree) movedLinks(n Node, s spot, change int64) bson.D {
+// setMovedLinks returns the $set fields of an update of a whole subtree: the top gets the
+// links of its new spot, and all nodes get the change number. Other nodes keep their
+// links.
+func (t *Tree) setMovedLinks(n Node, s spot, change int64) bson.D {
 	top := mql.Op("$eq", "$_id", mql.Literal(n.ID))
 	onTop := func(path string, v any) bson.E {
 		return mql.E(path, mql.Cond(top, mql.Literal(v), "$"+path))
 	}
-	return bson.D{onTop(t.Links.Parent, Under(s.parent)), onTop(t.Links.Order, s.order), {Key: t.Links.Change, Value: change}}
+	return bson.D{
+		onTop(t.Links.Parent, EncodeParentID(s.parent)), onTop(t.Links.Order, s.order),
+		{Key: t.Links.Change, Value: change},
+	}
 }
 
-// updateSubtree is an update of documents by one stage, each once.
+// updateSubtree is an update of many documents, each at most once per change, by one $set
+// stage of expressions.
 func (t *Tree) updateSubtree(index string, filter, set bson.D, change int64) model.Write {
 	return model.Write{
 		Collection: t.Collection, Index: index, Once: true,
 		Model: &mongo.UpdateManyModel{
-			Filter: append(filter, t.notYet(change)),
+			Filter: append(filter, t.matchChangedBefore(change)),
 			Update: mongo.Pipeline{mql.Op("$set", set)},
 		},
 	}

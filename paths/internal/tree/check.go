@@ -1,5 +1,8 @@
 package tree
 
+// The check of a whole tree as a [model.Check], its findings, and the change that
+// repairs.
+
 import (
 	"context"
 	"iter"
@@ -11,51 +14,67 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-func (t *Tree) checks() []model.Check {
-	c := t.wholeCheck(t.Collection+": nodes that disagree with the parent links", "the fields of each node agree with the parent links of all nodes", t.repair())
-	for _, s := range t.suspects() {
+// listChecks returns the tree's one check. Its queries find damage on the server; only if
+// one of them finds a document, Read reads all nodes and judges them in memory.
+func (t *Tree) listChecks() []model.Check {
+	c := t.makeWholeCheck(
+		t.Collection+": nodes that disagree with the parent links",
+		"the fields of each node agree with the parent links of all nodes", t.repairTree(),
+	)
+	for _, s := range t.findSuspects() {
 		c.Queries = append(c.Queries, t.Aggregate(s))
 	}
-	c.Read = t.found(c.Name, func(ctx context.Context, db model.DB) ([]problem, error) {
-		report, err := t.checked(ctx, db)
+	c.Read = t.readFindings(c.Name, func(ctx context.Context, db model.DB) ([]problem, error) {
+		report, err := t.checkTreeAndLock(ctx, db)
 		return report.Problems, err
 	})
 	return []model.Check{c}
 }
 
-// checked is the report of a tree and its lock document.
-func (t *Tree) checked(ctx context.Context, db model.DB) (report, error) {
-	report, err := t.Check(ctx, db, 0)
+// checkTreeAndLock reports on the tree and on its lock document, whose fence must not be
+// lower than the nodes' numbers.
+func (t *Tree) checkTreeAndLock(ctx context.Context, db model.DB) (report, error) {
+	report, err := t.CheckTree(ctx, db, 0)
 	if err == nil {
 		err = t.checkLock(ctx, db, &report)
 	}
 	return report, err
 }
 
-// repair is the change that makes a tree whole.
-func (t *Tree) repair() model.Change[any] {
-	c := t.Changing(func(ctx context.Context, db model.DB, s *State) error {
-		if err := t.goOn(ctx, db, s.Change); err != nil {
+// repairTree is the change that writes what the check wants. It mends: after a crash no
+// plan is finished, but the check and the decision run again. The fence is raised first
+// if it is too low, because otherwise the writes would count as late ones and be skipped.
+func (t *Tree) repairTree() model.Change[any] {
+	read := func(ctx context.Context, db model.DB, s *State) error {
+		if err := t.raiseFence(ctx, db, s.Change); err != nil {
 			return err
 		}
-		report, err := t.Check(ctx, db, s.Change)
+		report, err := t.CheckTree(ctx, db, s.Change)
 		s.Repair = report.Repair
 		return err
-	}, func(s State) (model.Plan, error) { return s.Repair, nil })
+	}
+	c := t.MakeChange(read, func(s State) (model.Plan, error) { return s.Repair, nil })
 	c.Mends = true
 	return c
 }
 
-// wholeCheck is a check that a change mends at once.
-func (t *Tree) wholeCheck(name, rule string, mend model.Change[any]) model.Check {
-	return model.Check{Name: name, Collection: t.Collection, Rule: rule, MendAll: func(ctx context.Context, db model.DB, _ time.Duration) (model.Result, error) {
+// makeWholeCheck makes a check that can't mend one finding alone: MendAll runs a change
+// that repairs the tree.
+func (t *Tree) makeWholeCheck(name, rule string, mend model.Change[any]) model.Check {
+	return model.Check{Name: name, Collection: t.Collection, Rule: rule, MendAll: func(
+		ctx context.Context, db model.DB, _ time.Duration,
+	) (model.Result, error) {
 		_, result, err := mend.Run(ctx, db)
 		return result, err
 	}}
 }
 
-// found is the Read of a check of the whole tree.
-func (t *Tree) found(check string, problems func(context.Context, model.DB) ([]problem, error)) func(context.Context, model.DB, bson.D) iter.Seq2[model.Finding, error] {
+// readFindings adapts a function that lists problems to the Read function of a check. A
+// tree can't be checked in part, because a document is right or wrong only beside others,
+// so filters are refused.
+func (t *Tree) readFindings(
+	check string, problems func(context.Context, model.DB) ([]problem, error),
+) func(context.Context, model.DB, bson.D) iter.Seq2[model.Finding, error] {
 	return func(ctx context.Context, db model.DB, filter bson.D) iter.Seq2[model.Finding, error] {
 		return func(yield func(model.Finding, error) bool) {
 			if len(filter) > 0 {
@@ -67,7 +86,7 @@ func (t *Tree) found(check string, problems func(context.Context, model.DB) ([]p
 				yield(model.Finding{}, err)
 				return
 			}
-			for _, f := range t.findings(check, all) {
+			for _, f := range t.makeFindings(check, all) {
 				if !yield(f, nil) {
 					return
 				}
@@ -76,7 +95,9 @@ func (t *Tree) found(check string, problems func(context.Context, model.DB) ([]p
 	}
 }
 
-func (t *Tree) findings(check string, problems []problem) []model.Finding {
+// makeFindings converts problems to findings. Detail has the kind and the field, and the
+// values got and want if there are any.
+func (t *Tree) makeFindings(check string, problems []problem) []model.Finding {
 	out := make([]model.Finding, len(problems))
 	for i, p := range problems {
 		detail := bson.D{mql.E("kind", forest.KindWords[p.Kind]), mql.E("field", p.Field)}
@@ -88,8 +109,11 @@ func (t *Tree) findings(check string, problems []problem) []model.Finding {
 				detail = append(detail, mql.E(v.name, v.held))
 			}
 		}
+		// Marshal can't fail: the values were read from the database.
 		raw, _ := bson.Marshal(detail) // of values that were read
-		out[i] = model.Finding{Check: check, Collection: t.Collection, ID: p.ID, Problem: p.words(), Detail: raw}
+		out[i] = model.Finding{
+			Check: check, Collection: t.Collection, ID: p.ID, Problem: p.describeProblem(), Detail: raw,
+		}
 	}
 	return out
 }

@@ -1,5 +1,10 @@
 package tree
 
+// Queries that find damage on the server. If none of them finds a document, the tree is
+// sound. Each query compares a node with its parent's document, or with the sibling
+// before it. That is enough: if every node fits its parent, the whole is a tree. Where a
+// representation's fields don't exclude cycles, circular nodes are searched too.
+
 import (
 	"context"
 	"slices"
@@ -11,45 +16,56 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// Queries that find, on the server, the documents that can't be right: all of a tree's are right when none of them finds any. Each
-// looks at a document and its parent, or its sibling before it, only; that every node fits to its parent makes the whole a tree.
-
-// fitting is how a sound node of a representation is told by its parent's document.
+// A fitting says how a sound node of a representation is recognised. Its expressions see
+// the node's own fields, the parent's document as the variable $$up, and the field of the
+// sibling before as _former.
 type fitting struct {
-	root  any      // true of a sound root; nil for always
-	child any      // true of a sound node whose parent's document is in the field up; nil for always
-	prev  string   // a field of the sibling before that is read too, into the field before
-	after any      // true of a sound node after that sibling; nil for always
-	more  []Source // other queries
+	// root is an expression that is true for a sound root; nil means always.
+	root any
+	// child is an expression that is true for a sound node below its parent; nil means
+	// always.
+	child any
+	// prev is the field of the sibling before that the expression after reads.
+	prev string
+	// after is an expression that is true for a sound node behind its sibling; nil means
+	// always.
+	after any
+	// more are other queries, which find nothing in a sound tree.
+	more []Source
 }
 
 // Fields of the queries, which no document is stored with.
 const (
+	// Fields that the queries compute. No document is stored with them.
 	up         = "_up"
 	former     = "_former"
 	orderFirst = "_order"
 	sizeField  = "_size" // the size of the whole document
 )
 
-// TreeFields is the projection to the fields that the tree reads.
-func (t *Tree) TreeFields() bson.D {
+// ProjectFields is the projection of the fields that the tree reads.
+func (t *Tree) ProjectFields() bson.D {
 	project := bson.D{}
-	for _, f := range slices.Concat(t.Tied(), t.Own) {
+	for _, f := range slices.Concat(t.ListTreePaths(), t.UserFields) {
 		project = append(project, mql.E(f, 1))
 	}
 	return project
 }
 
-// onlyTreeFields is the stage that leaves what the check of a tree reads.
-func (t *Tree) onlyTreeFields() bson.D { return mql.Op("$project", t.TreeFields()) }
+// projectStage is the stage of ProjectFields. It comes first, so that the server keeps
+// small documents in memory.
+func (t *Tree) projectStage() bson.D { return mql.Op("$project", t.ProjectFields()) }
 
-func (t *Tree) suspects() []Source {
-	f := t.Rep.fits()
-	return append([]Source{t.unfit(f), t.unordered(f)}, f.more...)
+// findSuspects returns the queries of damaged nodes.
+func (t *Tree) findSuspects() []Source {
+	f := t.Rep.describeFitting()
+	return append([]Source{t.findUnfitNodes(f), t.findUnorderedSiblings(f)}, f.more...)
 }
 
-// unfit finds orphans, nodes without an order or with a bad number of a change, and those that don't fit to their parents.
-func (t *Tree) unfit(f fitting) Source {
+// findUnfitNodes is the query of orphans, of nodes with a bad order key or change number,
+// and of nodes that don't fit their parent. The types of parent and _id are compared too:
+// $lookup finds the int64 5 by the int32 5, and Go code would not.
+func (t *Tree) findUnfitNodes(f fitting) Source {
 	parent, change := "$"+t.Links.Parent, "$"+t.Links.Change
 	isRoot := mql.Op("$in", mql.Op("$type", parent), bson.A{"missing", "null"})
 	root, child := f.root, bson.A{
@@ -61,28 +77,34 @@ func (t *Tree) unfit(f fitting) Source {
 	}
 	if f.child != nil {
 		first := mql.Op("$arrayElemAt", "$"+up, 0)
-		child = append(child, bson.D{mql.E("$let", bson.D{mql.E("vars", bson.D{mql.E("up", first)}), mql.E("in", f.child)})})
+		child = append(
+			child, bson.D{mql.E("$let", bson.D{mql.E("vars", bson.D{mql.E("up", first)}), mql.E("in", f.child)})},
+		)
 	}
 	lookup := bson.D{
 		mql.E("from", t.Collection), mql.E("localField", t.Links.Parent), mql.E("foreignField", "_id"),
-		mql.E("pipeline", mongo.Pipeline{t.onlyTreeFields()}), mql.E("as", up),
+		mql.E("pipeline", mongo.Pipeline{t.projectStage()}), mql.E("as", up),
 	}
 	bad := bson.D{mql.E("$or", bson.A{
 		bson.D{mql.E(t.Links.Order, bson.D{mql.E("$not", bson.Regex{Pattern: forest.KeyPattern})})},
 		bson.D{mql.E("$expr", mql.Op("$or",
 			mql.Op("$not", bson.A{mql.Op("$cond", isRoot, root, bson.D{mql.E("$and", child)})}),
+			// The pattern also matches an array that contains a key.
 			mql.Op("$ne", mql.Op("$type", "$"+t.Links.Order), "string"), // an array of a key matches the pattern too
 			mql.Op("$not", bson.A{mql.Op("$in", mql.Op("$type", change), bson.A{"int", "long", "missing", "null"})}),
 			mql.Op("$gt", change, int64(maxChange)),
 		))},
 	})}
 	return Source{Pipeline: mongo.Pipeline{
-		t.onlyTreeFields(), {mql.E("$lookup", lookup)}, {mql.E("$match", bad)}, {mql.E("$unset", up)},
+		t.projectStage(), {mql.E("$lookup", lookup)}, {mql.E("$match", bad)}, {mql.E("$unset", up)},
 	}}
 }
 
-// unordered finds siblings that have one order key, and those that don't come after the one before.
-func (t *Tree) unordered(f fitting) Source {
+// findUnorderedSiblings is the query of siblings with equal order keys, and of nodes that
+// don't fit behind the sibling before. $setWindowFields with $shift shows each node the
+// fields of that sibling:
+// https://www.mongodb.com/docs/manual/reference/operator/aggregation/shift/.
+func (t *Tree) findUnorderedSiblings(f fitting) Source {
 	shift := func(path string) bson.D {
 		return mql.Op("$shift", bson.D{mql.E("output", "$"+path), mql.E("by", -1)})
 	}
@@ -93,29 +115,35 @@ func (t *Tree) unordered(f fitting) Source {
 		bad = mql.Op("$or", bad, mql.Op("$not", bson.A{f.after}))
 	}
 	window := bson.D{
-		mql.E("partitionBy", mql.Op("$ifNull", "$"+t.Links.Parent, nil)), mql.E("sortBy", bson.D{mql.E(t.Links.Order, 1)}), mql.E("output", output),
+		mql.E("partitionBy", mql.Op("$ifNull", "$"+t.Links.Parent, nil)),
+		mql.E("sortBy", bson.D{mql.E(t.Links.Order, 1)}), mql.E("output", output),
 	}
 	return Source{Pipeline: mongo.Pipeline{
-		{mql.E("$match", bson.D{mql.E(t.Links.Parent, bson.D{mql.E("$not", bson.D{mql.E("$type", "array")})})})}, // which none is partitioned by
-		t.onlyTreeFields(), {mql.E("$setWindowFields", window)}, {mql.E("$match", bson.D{mql.E("$expr", bad)})},
+		// which none is partitioned by
+		// $setWindowFields fails if partitionBy is an array.
+		{mql.E("$match", bson.D{mql.E(t.Links.Parent, bson.D{mql.E("$not", bson.D{mql.E("$type", "array")})})})},
+		t.projectStage(), {mql.E("$setWindowFields", window)}, {mql.E("$match", bson.D{mql.E("$expr", bad)})},
 		{mql.E("$unset", bson.A{orderFirst, former})},
 	}}
 }
 
-// circular finds the nodes that are their own ancestors, by the links alone.
-func (t *Tree) circular() Source {
+// findCircularNodes is the query of nodes that are their own ancestors by the parent
+// links.
+func (t *Tree) findCircularNodes() Source {
 	lookup := bson.D{
-		mql.E("from", t.Collection), mql.E("startWith", "$"+t.Links.Parent), mql.E("connectFromField", t.Links.Parent), mql.E("connectToField", "_id"), mql.E("as", up),
+		mql.E("from", t.Collection), mql.E("startWith", "$"+t.Links.Parent), mql.E("connectFromField", t.Links.Parent),
+		mql.E("connectToField", "_id"), mql.E("as", up),
 	}
 	return Source{Pipeline: mongo.Pipeline{
-		t.onlyTreeFields(), {mql.E("$graphLookup", lookup)}, {mql.E("$match", bson.D{mql.E("$expr", mql.Op("$in", "$_id", "$"+up+"._id"))})}, {mql.E("$unset", up)},
+		t.projectStage(), {mql.E("$graphLookup", lookup)},
+		{mql.E("$match", bson.D{mql.E("$expr", mql.Op("$in", "$_id", "$"+up+"._id"))})}, {mql.E("$unset", up)},
 	}}
 }
 
-// suspicious reports whether one of the queries finds anything.
-func (t *Tree) suspicious(ctx context.Context, db model.DB) (bool, error) {
-	for _, s := range t.suspects() {
-		s.Pipeline = append(slices.Clone(s.Pipeline), limit(1))
+// hasSuspects reports whether one of the queries finds anything, and stops at the first.
+func (t *Tree) hasSuspects(ctx context.Context, db model.DB) (bool, error) {
+	for _, s := range t.findSuspects() {
+		s.Pipeline = append(slices.Clone(s.Pipeline), limitTo(1))
 		for _, err := range t.Aggregate(s).Each(ctx, db) {
 			return true, err
 		}

@@ -1,5 +1,7 @@
 package tree
 
+// The child tree: its declaration, its fields, and how its lists are checked.
+
 import (
 	"cmp"
 	"fmt"
@@ -15,16 +17,18 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// Children declares a tree whose nodes hold the _ids of their children.
-func Children(d Declared, path string, most int) *Tree {
-	t := d.tree("ChildTree")
+// DeclareChildTree declares a tree whose nodes store the _ids of their children, in
+// order. most is the greatest number of children; 0 means as many as a document has room
+// for.
+func DeclareChildTree(d Declared, path string, most int) *Tree {
+	t := d.declareTree("ChildTree")
 	path = cmp.Or(path, "children")
 	f := t.CheckArray(path)
-	return t.listing(path, most, f.Open || f.Type == d.ID, f.Type)
+	return t.declareLists(path, most, f.Open || f.Type == d.ID, f.Type)
 }
 
-// listing makes a tree one of lists.
-func (t *Tree) listing(path string, most int, ids bool, holds reflect.Type) *Tree {
+// declareLists checks the array's type, and makes the tree a child tree.
+func (t *Tree) declareLists(path string, most int, ids bool, holds reflect.Type) *Tree {
 	refused := core.Place("NewChildTree of " + t.Collection).Fail
 	switch {
 	case !ids:
@@ -39,18 +43,21 @@ func (t *Tree) listing(path string, most int, ids bool, holds reflect.Type) *Tre
 	return t
 }
 
-// childTree keeps lists of children beside what a parentTree keeps.
+// childTree stores lists of children beside the links of a parentTree, and uses the
+// queries of a parentTree. The lists are for readers who page through children; changes
+// trust the links.
 type childTree struct {
 	parentTree
 	path string
 	most int
 }
 
-// list are a node's children, as its document says; false for what is no list.
-func (t *childTree) list(n *Node) ([]bson.RawValue, bool) {
+// readChildList returns the stored children. ok is false if the value isn't a list.
+func (t *childTree) readChildList(n *Node) ([]bson.RawValue, bool) {
 	v, inArray := core.ValueAt(n.Raw, t.path)
 	if n.typed && (v.Type == 0 || v.Type == bson.TypeNull) {
-		return nil, true // the Go type leaves an empty list out
+		// The caller's Go type leaves out an empty list.
+		return nil, true
 	}
 	array, ok := v.ArrayOK()
 	if !ok || inArray {
@@ -60,23 +67,25 @@ func (t *childTree) list(n *Node) ([]bson.RawValue, bool) {
 	return values, err == nil
 }
 
-func (t *childTree) Sound(n Node) error {
-	if _, ok := t.list(&n); !ok {
-		return t.unsound(n, t.path)
+func (t *childTree) CheckStored(n Node) error {
+	if _, ok := t.readChildList(&n); !ok {
+		return t.newUnsoundError(n, t.path)
 	}
 	return nil
 }
 
-func (t *childTree) derive(n Node, s spot) (bson.D, error) {
-	return bson.D{{Key: t.path, Value: []bson.RawValue{}}}, t.full(s.parent, nil, n)
+func (t *childTree) deriveFields(n Node, s spot) (bson.D, error) {
+	return bson.D{{Key: t.path, Value: []bson.RawValue{}}}, t.checkRoom(s.parent, nil, n)
 }
 
-// full returns an error when a parent's list has no room for nodes, in the place of one that leaves it.
-func (t *childTree) full(parent, leaves *Node, nodes ...Node) error {
+// checkRoom returns [model.ErrFull] if a parent's list can't take nodes. leaves is a node
+// that leaves the list in the same write. An _id that is listed already needs no room, so
+// that a plan can run again.
+func (t *childTree) checkRoom(parent, leaves *Node, nodes ...Node) error {
 	if parent == nil {
 		return nil
 	}
-	list, _ := t.list(parent)
+	list, _ := t.readChildList(parent)
 	listed := make(map[string]bool, len(list))
 	for _, id := range list {
 		listed[bsonval.Key(id)] = true
@@ -90,22 +99,31 @@ func (t *childTree) full(parent, leaves *Node, nodes ...Node) error {
 		if !listed[n.Key()] {
 			grows = true
 			count++
-			size += len(n.ID.Value) + len(fmt.Sprint(count)) + 2 // as an element: its type, its number, a zero byte and the value
+			// A BSON array element has a type byte, its index as text with a zero byte,
+			// and the value: https://bsonspec.org/spec.html.
+			size += len(n.ID.Value) + len(fmt.Sprint(count)) + 2
 		}
 	}
 	switch {
 	case grows && t.most > 0 && count > t.most:
-		return fmt.Errorf("%w: %s of %s in %s would have %d nodes, of at most %d", model.ErrFull, t.path, model.Shell(parent.ID), t.Collection, count, t.most)
+		return fmt.Errorf(
+			"%w: %s of %s in %s would have %d nodes, of at most %d", model.ErrFull, t.path, model.Shell(parent.ID),
+			t.Collection, count, t.most,
+		)
 	case grows && size > model.MaxDocument:
-		return fmt.Errorf("%w: %s of %s in %s would make it larger than 16 MiB", model.ErrFull, t.path, model.Shell(parent.ID), t.Collection)
+		return fmt.Errorf(
+			"%w: %s of %s in %s would make it larger than 16 MiB", model.ErrFull, t.path, model.Shell(parent.ID),
+			t.Collection,
+		)
 	}
 	return nil
 }
 
-func (t *childTree) Canonical(f *forest.Forest[string], nodes map[string]Node) map[string]bson.D {
+// ComputeFields lists the children of each node in the order of their keys.
+func (t *childTree) ComputeFields(f *forest.Forest[string], nodes map[string]Node) map[string]bson.D {
 	out := make(map[string]bson.D, len(nodes))
-	for id := range f.All() {
-		children := f.Children(id)
+	for id := range f.WalkAll() {
+		children := f.ListChildren(id)
 		list := make([]bson.RawValue, len(children))
 		for i, c := range children {
 			list[i] = nodes[c].ID
@@ -115,14 +133,20 @@ func (t *childTree) Canonical(f *forest.Forest[string], nodes map[string]Node) m
 	return out
 }
 
-// fits says that a list holds those that name the node as their parent, in order. The lists don't tell a cycle.
-func (t *childTree) fits() fitting {
+// describeFitting compares each list with the nodes that name the document as their
+// parent, in order. Lists and links of a cycle can agree, so cycles have a query of their
+// own.
+func (t *childTree) describeFitting() fitting {
 	lookup := bson.D{
-		mql.E("from", t.Collection), mql.E("localField", "_id"), mql.E("foreignField", t.Links.Parent), mql.E("as", up), mql.E("pipeline", mongo.Pipeline{
-			{mql.E("$sort", bson.D{mql.E(t.Links.Order, 1), mql.E("_id", 1)})}, {mql.E("$project", bson.D{mql.E(t.Links.Parent, 1)})},
+		mql.E("from", t.Collection), mql.E("localField", "_id"), mql.E(
+			"foreignField", t.Links.Parent,
+		), mql.E("as", up), mql.E("pipeline", mongo.Pipeline{
+			{mql.E("$sort", bson.D{mql.E(t.Links.Order, 1), mql.E("_id", 1)})},
+			{mql.E("$project", bson.D{mql.E(t.Links.Parent, 1)})},
 		}),
 	}
-	return fitting{more: []Source{t.circular(), {Pipeline: mongo.Pipeline{
-		t.onlyTreeFields(), {mql.E("$lookup", lookup)}, {mql.E("$match", bson.D{mql.E("$expr", mql.Op("$ne", "$"+t.path, "$"+up+"._id"))})}, {mql.E("$unset", up)},
+	return fitting{more: []Source{t.findCircularNodes(), {Pipeline: mongo.Pipeline{
+		t.projectStage(), {mql.E("$lookup", lookup)},
+		{mql.E("$match", bson.D{mql.E("$expr", mql.Op("$ne", "$"+t.path, "$"+up+"._id"))})}, {mql.E("$unset", up)},
 	}}}}
 }

@@ -1,5 +1,10 @@
 package tree
 
+// The writes of lists. In one change each list is written at most once, and marked with
+// the change number. The steps are ordered so that a reader who goes by lists, and trusts
+// only entries that the child's parent link confirms, finds each node in some list at
+// each moment.
+
 import (
 	"math"
 	"slices"
@@ -11,66 +16,71 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// The writes of lists. Each document gets at most one of them in a change, which marks it with the change's number. The orders of
-// the steps are such that whoever reads by lists, and believes what the links confirm, finds each node somewhere at each moment.
-
-// listed puts a node that was inserted into its parent's list. It comes after the insert: one that is refused, by a unique index or a
-// validator, leaves nothing.
-func (t *childTree) listed(n Node, s spot, change int64) []model.Step {
+// enterInList adds an inserted node to its parent's list. It comes after the insert: if a
+// validator or a unique index refuses the node, its list stays as it was.
+func (t *childTree) enterInList(n Node, s spot, change int64) []model.Step {
 	if s.parent == nil {
 		return nil
 	}
-	return []model.Step{t.push(n, s, change)}
+	return []model.Step{t.pushToList(n, s, change)}
 }
 
-// move enters the node in its new list, ties it to the new place, and takes it out of the old list.
-func (t *childTree) move(n Node, s spot, change int64) []model.Step {
-	if err := t.full(s.parent, nil, n); err != nil {
+// planMove adds the node to its new list, writes its links, and removes it from the old
+// list, in this order. Among siblings, the list is rearranged after the link.
+func (t *childTree) planMove(n Node, s spot, change int64) []model.Step {
+	if err := t.checkRoom(s.parent, nil, n); err != nil {
 		return []model.Step{model.Refused(t.Collection, err)}
 	}
-	relink := t.relink(n, s, change)
-	if s.parent != nil && s.among {
-		return []model.Step{relink, t.place(s.parent.ID, s.prev, []bson.RawValue{n.ID}, nil, change)}
+	relink := t.relinkNode(n, s, change)
+	if s.parent != nil && s.sameParent {
+		return []model.Step{relink, t.placeInList(s.parent.ID, s.prev, []bson.RawValue{n.ID}, nil, change)}
 	}
-	return slices.Concat(t.listed(n, s, change), []model.Step{relink}, t.pull(n, change))
+	return slices.Concat(t.enterInList(n, s, change), []model.Step{relink}, t.pullFromParent(n, change))
 }
 
-// unlisted takes a node out of a list again, when the move for which it was entered is refused as stale.
-func (t *childTree) unlisted(n Node, s spot, change int64) []model.Step {
-	if s.parent == nil || s.among {
+// undoEntry removes the node from the new list again, if the write of its links was
+// stale: the node had been moved by other code, so the entry is wrong.
+func (t *childTree) undoEntry(n Node, s spot, change int64) []model.Step {
+	if s.parent == nil || s.sameParent {
 		return nil
 	}
-	return []model.Step{t.pullFrom(s.parent.ID, n.ID, mql.E(t.Links.Change, change), nil)}
+	return []model.Step{t.pullFromList(s.parent.ID, n.ID, mql.E(t.Links.Change, change), nil)}
 }
 
-// dissolve enters the children in the node's place in its parent's list, if they go there.
-func (t *childTree) dissolve(n Node, children []Node, to []spot, change int64) []model.Step {
+// planDissolve relinks the children, and puts them in the node's place in its parent's
+// list if they go there.
+func (t *childTree) planDissolve(n Node, children []Node, to []spot, change int64) []model.Step {
 	parent := to[0].parent
-	if err := t.full(parent, &n, children...); err != nil {
+	if err := t.checkRoom(parent, &n, children...); err != nil {
 		return []model.Step{model.Refused(t.Collection, err)}
 	}
-	lists := t.pull(n, change)
+	lists := t.pullFromParent(n, change)
 	if parent != nil {
 		ids := make([]bson.RawValue, len(children))
 		for i, c := range children {
 			ids[i] = c.ID
 		}
-		lists = []model.Step{t.place(parent.ID, &n, ids, &n, change)}
+		lists = []model.Step{t.placeInList(parent.ID, &n, ids, &n, change)}
 	}
-	return slices.Concat(t.relinkAll(children, to, change), lists, t.deleteOne(n, change))
+	return slices.Concat(t.relinkNodes(children, to, change), lists, t.deleteByID(n, change))
 }
 
-func (t *childTree) prune(n Node, below []Node, change int64) []model.Step {
-	return append(t.pull(n, change), t.parentTree.prune(n, below, change)...)
+// planSubtreeDelete removes the top from its list first: a list never names a missing
+// node.
+func (t *childTree) planSubtreeDelete(n Node, below []Node, change int64) []model.Step {
+	return append(t.pullFromParent(n, change), t.parentTree.planSubtreeDelete(n, below, change)...)
 }
 
-func (t *childTree) removal(n Node, change int64) []model.Step {
-	return append(t.pull(n, change), t.deleteOne(n, change)...)
+// planLeafDelete removes the node from its list first, as planSubtreeDelete does.
+func (t *childTree) planLeafDelete(n Node, change int64) []model.Step {
+	return append(t.pullFromParent(n, change), t.deleteByID(n, change)...)
 }
 
-// push is the write that enters a node in the list of its parent-to-be, behind the sibling before it.
-func (t *childTree) push(n Node, s spot, change int64) model.Write {
-	list, _ := t.list(s.parent)
+// pushToList adds a node to its parent's list, behind the sibling before it. The list may
+// lack siblings if other code wrote it. Then the node goes before its next sibling, or to
+// the end.
+func (t *childTree) pushToList(n Node, s spot, change int64) model.Write {
+	list, _ := t.readChildList(s.parent)
 	each := mql.Op("$each", []bson.RawValue{n.ID})
 	index := func(sibling *Node) int {
 		return slices.IndexFunc(list, func(id bson.RawValue) bool { return bsonval.Key(id) == sibling.Key() })
@@ -89,39 +99,52 @@ func (t *childTree) push(n Node, s spot, change int64) model.Write {
 		Collection: t.Collection, Index: model.IDIndex, Once: true,
 		Model: &mongo.UpdateOneModel{
 			Filter: bson.D{
-				{Key: "_id", Value: model.Eq(s.parent.ID)}, {Key: t.path, Value: mql.Op("$ne", n.ID)}, t.notLater(change),
+				{Key: "_id", Value: model.Eq(s.parent.ID)}, {Key: t.path, Value: mql.Op("$ne", n.ID)},
+				t.matchNotChangedAfter(change),
 			},
 			Update: bson.D{
-				{Key: "$push", Value: bson.D{{Key: t.path, Value: each}}}, {Key: "$set", Value: bson.D{{Key: t.Links.Change, Value: change}}},
+				{Key: "$push", Value: bson.D{{Key: t.path, Value: each}}},
+				{Key: "$set", Value: bson.D{{Key: t.Links.Change, Value: change}}},
 			},
 		},
 	}
 }
 
-// pull is the write that takes a node out of its parent's list, if it has a parent.
-func (t *childTree) pull(n Node, change int64) []model.Step {
-	if n.Root() {
+// pullFromParent removes a node from its parent's list. A root is in no list.
+func (t *childTree) pullFromParent(n Node, change int64) []model.Step {
+	if n.IsRoot() {
 		return nil
 	}
-	return []model.Step{t.pullFrom(n.Parent, n.ID, t.notLater(change), mql.Op("$set", bson.D{{Key: t.Links.Change, Value: change}}))}
+	return []model.Step{
+		t.pullFromList(
+			n.Parent, n.ID, t.matchNotChangedAfter(change),
+			mql.Op("$set", bson.D{{Key: t.Links.Change, Value: change}}),
+		),
+	}
 }
 
-// pullFrom matches lists that have the id alone: what is no list is left to the repair.
-func (t *childTree) pullFrom(parent, id bson.RawValue, guard bson.E, mark bson.D) model.Write {
+// pullFromList removes an _id from a list. $elemMatch matches arrays only: a value that
+// is no array stays for the repair, because $pullAll would fail on it.
+func (t *childTree) pullFromList(parent, id bson.RawValue, guard bson.E, mark bson.D) model.Write {
 	return model.Write{
 		Collection: t.Collection, Index: model.IDIndex, Once: true,
 		Model: &mongo.UpdateOneModel{
 			Filter: bson.D{
-				{Key: "_id", Value: model.Eq(parent)}, {Key: t.path, Value: mql.Op("$elemMatch", mql.Op("$eq", id))}, guard,
+				{Key: "_id", Value: model.Eq(parent)}, {Key: t.path, Value: mql.Op("$elemMatch", mql.Op("$eq", id))},
+				guard,
 			},
 			Update: append(mql.Op("$pullAll", bson.D{{Key: t.path, Value: []bson.RawValue{id}}}), mark...),
 		},
 	}
 }
 
-// place is the write that puts nodes behind another in a list, or at its head, wherever they were in it before; the one that leaves
-// is taken out. It is done once, for what leaves may be what the others come behind.
-func (t *childTree) place(parent bson.RawValue, prev *Node, ids []bson.RawValue, leaves *Node, change int64) model.Write {
+// placeInList puts nodes behind prev in a list, or at its head if prev is nil, wherever
+// they were in it before. leaves, if it isn't nil, is removed at last, because it can be
+// prev. The write runs at most once per change: a second run could not find prev after it
+// left.
+func (t *childTree) placeInList(
+	parent bson.RawValue, prev *Node, ids []bson.RawValue, leaves *Node, change int64,
+) model.Write {
 	list := "$" + t.path
 	without := func(ids []bson.RawValue) bson.D {
 		in := mql.Op("$in", "$$id", mql.Literal(ids))
@@ -144,6 +167,8 @@ func (t *childTree) place(parent bson.RawValue, prev *Node, ids []bson.RawValue,
 	}
 	return model.Write{
 		Collection: t.Collection, Index: model.IDIndex, Once: true,
-		Model: &mongo.UpdateOneModel{Filter: bson.D{{Key: "_id", Value: model.Eq(parent)}, t.notYet(change)}, Update: update},
+		Model: &mongo.UpdateOneModel{
+			Filter: bson.D{{Key: "_id", Value: model.Eq(parent)}, t.matchChangedBefore(change)}, Update: update,
+		},
 	}
 }

@@ -1,5 +1,9 @@
 package tree
 
+// Conversion within one collection: the target's fields are written beside the source's.
+// Two trees of one representation can have the same fields. Then the conversion changes
+// the fields in place, and no field is the source's alone.
+
 import (
 	"reflect"
 	"slices"
@@ -10,22 +14,23 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// A conversion in one collection writes the target's fields beside the source's. Two trees of one representation can have the same fields:
-// then the conversion changes these fields in place, and none of them is the source's alone.
-
-// Converted is the change that makes this a tree too, of the links of another representation.
-func (t *Tree) Converted(from *Tree) model.Change[any] {
-	c := t.repair()
-	c.Err = t.convertible(from)
+// ConvertTree is the change that writes this tree's fields into the documents of from.
+// Missing fields are damage that the repair corrects, so the repair is the whole
+// conversion.
+func (t *Tree) ConvertTree(from *Tree) model.Change[any] {
+	c := t.repairTree()
+	c.Err = t.checkConvertible(from)
 	return c
 }
 
-// convertible refuses trees that can't be converted into each other.
-func (t *Tree) convertible(from *Tree) error {
-	if from.Collection != t.Collection || from.Links != t.Links || from.Lease.ID != t.Lease.ID || from.Lease.Collection != t.Lease.Collection {
+// checkConvertible refuses trees that differ in collection, links or lock, and trees of
+// two representations that use one field differently.
+func (t *Tree) checkConvertible(from *Tree) error {
+	sameLock := from.Lease.ID == t.Lease.ID && from.Lease.Collection == t.Lease.Collection
+	if from.Collection != t.Collection || from.Links != t.Links || !sameLock {
 		return t.Refuse("TreeSpec", nil, "the trees have different collections, links or locks")
 	}
-	if t.inPlace(from) {
+	if t.isInPlace(from) {
 		return nil
 	}
 	for _, f := range t.fields {
@@ -36,13 +41,13 @@ func (t *Tree) convertible(from *Tree) error {
 	return nil
 }
 
-// inPlace reports whether a conversion writes the source's own fields.
-func (t *Tree) inPlace(from *Tree) bool {
+// isInPlace reports whether a conversion rewrites the source's own fields.
+func (t *Tree) isInPlace(from *Tree) bool {
 	return len(t.fields) > 0 && slices.Equal(t.fields, from.fields) && reflect.TypeOf(t.Rep) == reflect.TypeOf(from.Rep)
 }
 
-// Drop is the job that takes away the representation's fields that a target doesn't have.
-func (t *Tree) Drop(target *Tree) model.Job {
+// DropFields is the job that removes the fields that only this tree has, not the target.
+func (t *Tree) DropFields(target *Tree) model.Job {
 	unset := bson.D{}
 	var some bson.A
 	for _, f := range t.fields {
@@ -51,7 +56,7 @@ func (t *Tree) Drop(target *Tree) model.Job {
 			some = append(some, bson.D{{Key: f, Value: mql.Exists(true)}})
 		}
 	}
-	j := model.Job{Name: "drop " + t.Collection, Err: target.convertible(t)}
+	j := model.Job{Name: "drop " + t.Collection, Err: target.checkConvertible(t)}
 	switch {
 	case j.Err != nil:
 		return j

@@ -1,5 +1,56 @@
-// Package tree holds what is behind paths.Tree: reading, deciding and writing for every representation, and the representations, of
-// which each adds fields, queries and the writes that keep them.
+// Package tree is the core of [paths.Tree]: a forest in one collection, with one document
+// per node. The shell (paths/tree.go, tree_read.go, convert.go) encodes the caller's
+// documents and _ids, and calls the exported methods here, which have no type parameters.
+//
+// # Stored form
+//
+// Each node stores its parent, a fractional order key among its siblings (package
+// forest), and the number of the change that last wrote it. A representation adds fields.
+// This node has the fields of all five:
+//
+//	{
+//	  _id: "shoes", parent: "men", order: "a1", change: 7,
+//	  children: ["boots"],                   // childTree: _ids of the children, in order
+//	  ancestors: ["root", "men", "shoes"],   // ancestorArray: from the root to the node itself
+//	  path: "root/men/shoes/",               // materializedPath: escaped segments
+//	  left: 5, right: 8, depth: 2,           // nestedSet: numbers of a preorder walk
+//	}
+//
+// A parentTree adds nothing. The parent links and the order keys are the truth: checks
+// compare the other fields with them, and the repair and Convert compute the other fields
+// again (representation.ComputeFields). A root's parent is null or missing.
+//
+// Changes are numbered by the fence of the tree's lock document (see [model.Lease]):
+//
+//	{_id: "categories", fence: 7, holder: ObjectId(…), until: ISODate(…), intent: {plan: …}}
+//
+// # Protocol of a change
+//
+//  1. Take the lease. The fence counts up: it is the number of this change.
+//  2. Read the node, the node to which the place refers, and the nearest siblings (write.go).
+//     A node whose number isn't below this change's shows that the lock document was lost or
+//     is old. The fence is raised, and the change begins again (write_number.go).
+//  3. Decide: a spot with an order key, and the steps of the representation (write_plan.go).
+//  4. Store the plan in the lock document.
+//  5. Write. Each update requires that the document's number is below this change's, or for
+//     some writes not above it, and sets the number. So a plan that runs twice, or late,
+//     writes nothing the second time.
+//  6. Give the lease back, and remove the plan from the lock document.
+//
+// # What a crash leaves
+//
+// Before state 4, a crash leaves the lock only: it expires. From 4 to 6, some of the
+// plan's documents are written. The next change runs the stored plan to its end before it
+// reads. Load, Adopt, Convert and the repair store no plan: the caller runs them again,
+// and they write what is still missing. Readers can see half a change. Each
+// representation orders its writes so that readers lose as little as possible.
+//
+// # Files
+//
+// The files of a representation declare it, and have its queries and the steps of its
+// changes: parents.go, children*.go, ancestors.go, paths.go with segments.go, and
+// nested*.go. The files read*.go have the queries of all trees, check*.go the check and
+// its repair, write*.go the changes, and convert.go the conversion within a collection.
 package tree
 
 import (
@@ -18,98 +69,124 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// links are the fields in which the documents of a tree hold what ties them together: what a tree is repaired and converted from.
+// links names the fields of the parent's _id, the order key and the number of the last
+// change.
 type links struct{ Parent, Order, Change string }
 
 // Tree is a tree in any representation, without the Go types of its documents.
 type Tree struct {
 	*core.Docs
-	Collection string // their name
+	Collection string
 	Links      links
-	fields     []string // that the representation keeps, beside the links
-	Own        []string // fields of the user's that it reads
+	// Paths of the fields that the representation keeps, beside the links.
+	fields []string
+	// Paths of the caller's fields that the tree reads: the segment of a materialized
+	// path.
+	UserFields []string
 	Indexes    []model.Index
 	Lease      *model.Lease
 	Rep        representation
 }
 
-// A representation is how a tree is stored.
+// A representation decides which fields a node has beside its links. Its methods are
+// pure: they make queries and steps from nodes that were read. The steps are guarded by
+// the change number that the method gets.
 type representation interface {
-	// Sound returns an error for a stored node that lacks what the representation keeps beside its links.
-	Sound(n Node) error
-	// derive returns what a node's document holds beside its links, for a new node at a spot.
-	derive(n Node, s spot) (bson.D, error)
-	// taken is a condition that no document may match before a node is put at a spot; nil for none.
-	taken(n Node, s spot) bson.D
-	// move takes a node and all below it to a spot.
-	move(n Node, s spot, change int64) []model.Step
-	// dissolve takes the children of a node, with all below them, to spots under one parent, and deletes the node.
-	dissolve(n Node, children []Node, to []spot, change int64) []model.Step
-	// prune deletes a node and all below it, whose ids are below, if the representation needs them.
-	prune(n Node, below []Node, change int64) []model.Step
-	// removal deletes a node that has no children.
-	removal(n Node, change int64) []model.Step
-	// Canonical is what the documents of a whole forest hold beside their links.
-	Canonical(f *forest.Forest[string], nodes map[string]Node) map[string]bson.D
-	// fits says how a sound node is told: see [tree.suspects].
-	fits() fitting
-	// Parked are values for the fields of a unique index that no node has otherwise, for a node that will get other ones; nil where
-	// there is no such index.
-	Parked(n Node, want bson.D) bson.D
-	// Above is the query of a node's ancestors, and below that of its descendants down to a depth, which is 0 for all.
-	Above(n Node) Source
-	Below(n Node, depth int) Source
-	// within reports whether a node is another, or lies below it; known is false where it takes a query.
-	within(n, top Node) (is, known bool)
+	// CheckStored returns an error for a stored node without the representation's fields.
+	// Such a node was stored by other code, or by a tree of another representation.
+	CheckStored(n Node) error
+	// deriveFields computes the representation's fields of a new node at a spot.
+	deriveFields(n Node, s spot) (bson.D, error)
+	// matchConflict returns a filter that no document may match before a node is put at a
+	// spot. Nil means that no document can conflict.
+	matchConflict(n Node, s spot) bson.D
+	// planMove moves a node and its subtree to a spot.
+	planMove(n Node, s spot, change int64) []model.Step
+	// planDissolve moves the children of a node, with their subtrees, to spots under one
+	// parent, and deletes the node. The spots are parallel to the children.
+	planDissolve(n Node, children []Node, to []spot, change int64) []model.Step
+	// planSubtreeDelete deletes a node and its subtree. below are the descendants: a
+	// representation whose documents don't show their subtree needs their _ids.
+	planSubtreeDelete(n Node, below []Node, change int64) []model.Step
+	// planLeafDelete deletes a node without children.
+	planLeafDelete(n Node, change int64) []model.Step
+	// ComputeFields returns the representation's fields of each node of a whole forest,
+	// by the node's key. Checks, repairs, Load and Convert use it.
+	ComputeFields(f *forest.Forest[string], nodes map[string]Node) map[string]bson.D
+	// describeFitting says how the server recognises a sound node: see [fitting].
+	describeFitting() fitting
+	// ParkFields returns temporary values for the fields of a unique index, which no
+	// other node has, so that two nodes can exchange their values. Nil means that there
+	// is no such index.
+	ParkFields(n Node, want bson.D) bson.D
+	// FindAncestors is the query of a node's ancestors, root first. FindDescendants is
+	// the query of its descendants down to a depth; depth 0 means all.
+	FindAncestors(n Node) Source
+	FindDescendants(n Node, depth int) Source
+	// isWithin reports whether n is top or a descendant of top. known is false if the
+	// documents don't tell it, and a query is needed.
+	isWithin(n, top Node) (is, known bool)
 }
 
-// A roomer is a representation that writes to others to make room for a node. insertion returns what a new node's document holds
-// beside its links when it is inserted, instead of derive, and the steps that come then: so a document that the server refuses is
-// refused before anything is written. around reads, and notes in a spot, what the representation needs to know of the nodes there.
+// A roomer is a representation that must write other nodes to make room for a node: a
+// nested set, whose numbers are all different.
 type roomer interface {
-	around(ctx context.Context, db model.DB, n Node, s *spot, moves bool) error
-	insertion(n Node, s spot, change int64) (bson.D, []model.Step, error)
+	// readAround reads the nodes around a spot that may get new numbers, and notes them
+	// in the spot. moves says that n is already stored and brings its subtree.
+	readAround(ctx context.Context, db model.DB, n Node, s *spot, moves bool) error
+	// planInsertion returns the fields of a new node, in place of deriveFields, and the
+	// steps after its insert. They come after it, so that a document that the server
+	// refuses, by a validator or a unique index, leaves nothing written.
+	planInsertion(n Node, s spot, change int64) (bson.D, []model.Step, error)
 }
 
-// A lister is a representation that writes another document after a node is inserted, and before it is moved.
+// A lister is a representation that writes the parent's document too: a child tree.
 type lister interface {
-	listed(n Node, s spot, change int64) []model.Step
-	// unlisted takes back what a move wrote before it found the node elsewhere.
-	unlisted(n Node, s spot, change int64) []model.Step
+	// enterInList is written after an insert.
+	enterInList(n Node, s spot, change int64) []model.Step
+	// undoEntry removes what a move entered before the node was found elsewhere.
+	undoEntry(n Node, s spot, change int64) []model.Step
 }
 
-// Node is a document of a tree, read.
+// A Node is a document of the tree and its decoded links.
 type Node struct {
+	// The document, or only the tree's fields of it.
 	Raw    bson.Raw
 	ID     bson.RawValue
 	Parent bson.RawValue // null or type 0 for a root
 	Order  string
 	change int64
-	size   int  // of the whole document, in bytes
-	typed  bool // it came through the caller's Go type, which may leave out what is empty
+	size   int
+	typed  bool
 }
 
-// Key is a node's _id as a key of maps.
+// Key returns the _id as a key of Go maps.
 func (n Node) Key() string { return bsonval.Key(n.ID) }
 
-func (n Node) Root() bool { return n.Parent.Type == 0 || n.Parent.Type == bson.TypeNull }
+// IsRoot reports whether the node has no parent: null and a missing field mean the same.
+func (n Node) IsRoot() bool { return n.Parent.Type == 0 || n.Parent.Type == bson.TypeNull }
 
-// Link is a node's link, by keys.
-func (n Node) Link() forest.Link[string] {
-	return forest.Link[string]{ID: n.Key(), Parent: bsonval.Key(n.Parent), Root: n.Root(), Order: n.Order}
+// MakeLink returns the node's link, with keys in place of _ids, for package forest.
+func (n Node) MakeLink() forest.Link[string] {
+	return forest.Link[string]{ID: n.Key(), Parent: bsonval.Key(n.Parent), Root: n.IsRoot(), Order: n.Order}
 }
 
-// spot is a place that was found: between which siblings, under which parent.
+// A spot is a place that was resolved: a parent, the two siblings between which the node
+// goes, and its new order key.
 type spot struct {
 	parent     *Node // nil for a root
 	prev, next *Node // nil at the ends
 	order      string
-	crowd      []Node // the siblings in order, when they get new order keys; nil when they don't
-	at         int    // where among them
-	among      bool   // a node that is moved there is a child of the parent already
+	// The siblings in order, if the order key would be too long and all of them get new
+	// keys; nil otherwise. at is the index of the new node among them.
+	crowd []Node
+	at    int
+	// The node is moved among its siblings.
+	sameParent bool
 
-	// Of a nested set with gaps: the range whose numbers are spread, both ends excluded, and whose they are; 0 for none. below are the
-	// nodes below one that is moved there.
+	// Only for a nested set with gaps: the range of numbers that is spread, without its
+	// ends (0 means that nothing is spread), the nodes whose numbers are in it, and the
+	// descendants of the moved node.
 	from, to    int64
 	near, below []Node
 }
@@ -120,19 +197,22 @@ type Spec struct {
 	For, Wait                          time.Duration
 }
 
-// A Declared is a collection whose documents a tree is declared of, with the type of their _ids.
+// Declared is what every constructor gets: the collection, the type of its _ids, the
+// spec.
 type Declared struct {
 	Docs *core.Docs
 	ID   reflect.Type
 	Spec Spec
 }
 
-// tree checks the links of a declaration.
-func (d Declared) tree(kind string) *Tree {
+// declareTree checks the link fields against the documents' Go type. It panics, as all
+// constructors do: a wrong declaration is a mistake in the program.
+func (d Declared) declareTree(kind string) *Tree {
 	l := links{cmp.Or(d.Spec.Parent, "parent"), cmp.Or(d.Spec.Order, "order"), cmp.Or(d.Spec.Change, "change")}
 	t := &Tree{Docs: d.Docs, Collection: d.Docs.Name(), Links: l}
 	t.Lease = &model.Lease{
-		Collection: cmp.Or(d.Spec.Locks, "docmodel.locks"), ID: cmp.Or(d.Spec.Name, t.Collection), For: d.Spec.For, Wait: d.Spec.Wait, Begin: t.begin,
+		Collection: cmp.Or(d.Spec.Locks, "docmodel.locks"), ID: cmp.Or(d.Spec.Name, t.Collection), For: d.Spec.For,
+		Wait: d.Spec.Wait, Begin: t.readFirstFence,
 	}
 	fail := func(path, problem, remedy string) {
 		core.Fail(problem, fmt.Sprintf("New%s of %s, path %q", kind, t.Collection, path), remedy)
@@ -147,7 +227,10 @@ func (d Declared) tree(kind string) *Tree {
 	} {
 		f := t.MustField(want.path)
 		if !f.Open && (f.Type != want.typ || f.Arrays > 0) {
-			fail(want.path, fmt.Sprintf("%q is a %s, not %s", want.path, f.Type, want.what), "name another field, or change its type")
+			fail(
+				want.path, fmt.Sprintf("%q is a %s, not %s", want.path, f.Type, want.what),
+				"name another field, or change its type",
+			)
 		}
 	}
 	paths := []string{l.Parent, l.Order, l.Change}
@@ -162,41 +245,50 @@ func (d Declared) tree(kind string) *Tree {
 	return t
 }
 
-// uniqueIndex returns the unique index on a field. Documents without the field aren't in the index: a collection, or another tenant's part
-// of it, may not be converted yet.
-func (t *Tree) uniqueIndex(path string) model.Index {
+// makeUniqueIndex returns a unique index that leaves out documents without the field.
+// While a collection is converted, or when only one tenant's part of it is, many
+// documents lack it.
+func (t *Tree) makeUniqueIndex(path string) model.Index {
 	x := model.NewIndex(t.Collection, bson.D{{Key: path, Value: 1}})
 	x.Unique, x.Partial = true, bson.D{{Key: path, Value: mql.Exists(true)}}
 	return x
 }
 
-// Parts are what the shell declares: indexes, relations and checks.
-func (t *Tree) Parts() model.Parts {
-	return model.NewParts(func() []model.Index { return t.Indexes }, t.relations, t.checks, t.footprints).
-		WithDocs(t.Docs).WithReactions(t.reactions)
+// MakeParts returns what the technique declares to a model.
+func (t *Tree) MakeParts() model.Parts {
+	return model.NewParts(func() []model.Index { return t.Indexes }, t.listRelations, t.listChecks, t.listFootprints).
+		WithDocs(t.Docs).WithReactions(t.makeReactions)
 }
 
-// reactions refuse that a store inserts or deletes a node: both need a place in the tree. Fields of the caller's pass.
-func (t *Tree) reactions() []model.Reaction {
+// makeReactions refuses inserts and deletions by a store: they need a place, or a mode
+// for the children, which a store doesn't have. A change of the caller's own fields
+// passes.
+func (t *Tree) makeReactions() []model.Reaction {
 	return []model.Reaction{{Collection: t.Collection, React: func(w model.StoreWrite) (a model.Answer, err error) {
 		switch {
 		case w.Before == nil:
-			err = t.Docs.Refuse("_id", w.After.Lookup("_id"), "is a new node, which needs a place in the tree: use Tree.Insert")
+			err = t.Docs.Refuse(
+				"_id", w.After.Lookup("_id"), "is a new node, which needs a place in the tree: use Tree.Insert",
+			)
 		case w.After == nil:
-			err = t.Docs.Refuse("_id", w.Before.Lookup("_id"), "is a node, whose deletion needs a mode: use Tree.Delete")
+			err = t.Docs.Refuse(
+				"_id", w.Before.Lookup("_id"), "is a node, whose deletion needs a mode: use Tree.Delete",
+			)
 		}
 		return a, err
 	}}}
 }
 
-func (t *Tree) relations() []model.Relation {
+func (t *Tree) listRelations() []model.Relation {
 	return []model.Relation{{
-		From: t.Collection, To: t.Collection, FromPath: t.Links.Parent, ToPath: "_id", FromEnd: model.Many, ToEnd: model.ZeroOrOne, Label: "tree",
+		From: t.Collection, To: t.Collection, FromPath: t.Links.Parent, ToPath: "_id", FromEnd: model.Many,
+		ToEnd: model.ZeroOrOne, Label: "tree",
 	}}
 }
 
-// Read reads a document's links.
-func (t *Tree) Read(doc bson.Raw) (Node, error) {
+// ReadNode decodes a document's links. Links of the wrong type are read as if they were
+// missing, because the check must be able to read damaged nodes.
+func (t *Tree) ReadNode(doc bson.Raw) (Node, error) {
 	n := Node{Raw: doc, ID: doc.Lookup("_id"), size: len(doc)}
 	if size, ok := doc.Lookup(sizeField).AsInt64OK(); ok {
 		n.size = int(size)
@@ -221,59 +313,70 @@ func (t *Tree) Read(doc bson.Raw) (Node, error) {
 	return n, err
 }
 
-// Typed reads a document that came through the caller's Go type.
-func (t *Tree) Typed(doc bson.Raw) (Node, error) {
-	n, err := t.Read(doc)
+// ReadTypedNode decodes a document that the caller's Go type encoded again. omitempty may
+// have removed its empty fields.
+func (t *Tree) ReadTypedNode(doc bson.Raw) (Node, error) {
+	n, err := t.ReadNode(doc)
 	n.typed = true
 	return n, err
 }
 
-// Sound returns an error for a node that lacks what the representation keeps.
-func (t *Tree) Sound(n Node) error { return t.Rep.Sound(n) }
+// CheckStored returns an error for a node without the representation's fields.
+func (t *Tree) CheckStored(n Node) error { return t.Rep.CheckStored(n) }
 
-// linked are the fields that tie a node to a spot.
-func (t *Tree) linked(s spot, change int64) bson.D {
+// setLinks returns the link fields of a node at a spot, in the order parent, order,
+// change.
+func (t *Tree) setLinks(s spot, change int64) bson.D {
 	parent := any(nil)
 	if s.parent != nil {
 		parent = s.parent.ID
 	}
-	return bson.D{{Key: t.Links.Parent, Value: parent}, {Key: t.Links.Order, Value: s.order}, {Key: t.Links.Change, Value: change}}
+	return bson.D{
+		{Key: t.Links.Parent, Value: parent}, {Key: t.Links.Order, Value: s.order},
+		{Key: t.Links.Change, Value: change},
+	}
 }
 
-// notYet is the condition that neither a change nor a later one wrote a document: a writer that is only slow, whose change another
-// finished, finds nothing to write, also where a third has changed documents since.
-func (t *Tree) notYet(change int64) bson.E {
+// matchChangedBefore is the condition that neither this change nor a later one wrote the
+// document. A slow writer, whose change the next holder of the lease finished, then
+// writes nothing, even if a third change wrote the document since. $not also matches a
+// missing field.
+func (t *Tree) matchChangedBefore(change int64) bson.E {
 	return mql.E(t.Links.Change, mql.Op("$not", mql.Op("$gte", change)))
 }
 
-// notLater is the condition that no later change wrote a document.
-func (t *Tree) notLater(change int64) bson.E {
+// matchNotChangedAfter is the condition that no later change wrote the document. It is
+// for writes that have the same result when they run twice, and for documents that an
+// earlier step of the same plan may have marked.
+func (t *Tree) matchNotChangedAfter(change int64) bson.E {
 	return mql.E(t.Links.Change, mql.Op("$not", mql.Op("$gt", change)))
 }
 
-// under reports whether a node is a child of another, or a root where that is nil.
-func (n Node) under(parent *Node) bool {
-	return n.Root() && parent == nil || !n.Root() && parent != nil && bsonval.Key(n.Parent) == parent.Key()
+// isChildOf reports whether a node is a child of a parent; a nil parent means the roots.
+func (n Node) isChildOf(parent *Node) bool {
+	return n.IsRoot() && parent == nil || !n.IsRoot() && parent != nil && bsonval.Key(n.Parent) == parent.Key()
 }
 
-// stays reports whether a node is at a spot already: under its parent, and between its siblings by its own order key.
-func (n Node) stays(s spot) bool {
-	return s.among && forest.CheckKey(n.Order) == nil && (s.prev == nil || s.prev.Order < n.Order) && (s.next == nil || n.Order < s.next.Order)
+// isAtSpot reports whether a node needs no move: it has the parent, and its own order key
+// is between the siblings of the spot.
+func (n Node) isAtSpot(s spot) bool {
+	return s.sameParent && forest.CheckKey(n.Order) == nil &&
+		(s.prev == nil || s.prev.Order < n.Order) && (s.next == nil || n.Order < s.next.Order)
 }
 
-// Under is the parent's id, or null.
-func Under(parent *Node) any {
+// EncodeParentID returns the parent's _id, or nil (BSON null) for a root.
+func EncodeParentID(parent *Node) any {
 	if parent == nil {
 		return nil
 	}
 	return parent.ID
 }
 
-// Tied are the paths of the fields that the tree keeps in a document.
-func (t *Tree) Tied() []string {
+// ListTreePaths returns the paths that the tree owns in a document.
+func (t *Tree) ListTreePaths() []string {
 	return append([]string{t.Links.Parent, t.Links.Order, t.Links.Change}, t.fields...)
 }
 
-func (t *Tree) footprints() []model.Footprint {
-	return slices.Concat(model.Writes.In(t.Collection, model.Whole), model.Owns.In(t.Collection, t.Tied()...))
+func (t *Tree) listFootprints() []model.Footprint {
+	return slices.Concat(model.Writes.In(t.Collection, model.Whole), model.Owns.In(t.Collection, t.ListTreePaths()...))
 }

@@ -1,5 +1,7 @@
 package tree
 
+// The nested set: its declaration, its numbers in a document, and its queries.
+
 import (
 	"cmp"
 	"fmt"
@@ -13,27 +15,31 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// NestedSpec is the shell's NestedSetSpec, without what all trees have.
+// NestedSpec is the shell's NestedSetSpec, without the TreeSpec.
 type NestedSpec struct {
 	Left, Right, Depth string
 	Gap                int64
 	Direct             bool
 }
 
-// Nested declares a tree whose nodes hold the numbers of a nested set.
-func Nested(d Declared, spec NestedSpec) *Tree {
-	t := d.tree("NestedSet")
+// DeclareNestedSet declares a tree whose nodes store the two numbers of a preorder walk
+// and their depth. One index finds descendants by their left number. The other finds
+// ancestors, and the nodes to be shifted, by their right number.
+func DeclareNestedSet(d Declared, spec NestedSpec) *Tree {
+	t := d.declareTree("NestedSet")
 	s := &nestedSet{
-		Tree: t, left: cmp.Or(spec.Left, "left"), right: cmp.Or(spec.Right, "right"), depth: cmp.Or(spec.Depth, "depth"),
-		gap: spec.Gap, direct: spec.Direct,
+		Tree: t, left: cmp.Or(spec.Left, "left"), right: cmp.Or(spec.Right, "right"),
+		depth: cmp.Or(spec.Depth, "depth"),
+		gap:   spec.Gap, direct: spec.Direct,
 	}
 	var types [3]core.Field
 	for i, path := range []string{s.left, s.right, s.depth} {
 		types[i] = t.MustField(path)
 	}
-	s.Check(types)
-	left := t.uniqueIndex(s.left)
-	if s.direct { // other keys, so that one collection can have the unique index too, during a conversion
+	s.checkDeclaration(types)
+	left := t.makeUniqueIndex(s.left)
+	// With other keys than the unique index, both can exist during a conversion.
+	if s.direct {
 		left = model.NewIndex(t.Collection, bson.D{{Key: s.left, Value: 1}, {Key: s.right, Value: 1}})
 	}
 	left.Why = "descendants"
@@ -45,14 +51,15 @@ func Nested(d Declared, spec NestedSpec) *Tree {
 	return t
 }
 
-// maxGap keeps the numbers of 2²⁹ nodes within int64.
+// maxGap keeps the numbers of 2²⁹ nodes within an int64.
 const maxGap = 1 << 32
 
-// maxNumber is the greatest number that is given out: beyond it no shift can go wrong.
+// maxNumber is the greatest number that a node gets. Up to it, no shift overflows an
+// int64.
 const maxNumber = math.MaxInt64 / 2
 
-// Check checks a declaration, whose fields are left, right and depth, and completes it.
-func (t *nestedSet) Check(fields [3]core.Field) {
+// checkDeclaration checks the fields left, right and depth, in this order, and the gap.
+func (t *nestedSet) checkDeclaration(fields [3]core.Field) {
 	refuse := func(remedy, format string, args ...any) {
 		core.Fail(fmt.Sprintf(format, args...), "NewNestedSet of "+t.Collection, remedy)
 	}
@@ -77,23 +84,28 @@ func (t *nestedSet) Check(fields [3]core.Field) {
 	t.gap = max(t.gap, 1)
 }
 
-// nestedSet is what [NewNestedSet] declares, without types.
+// nestedSet is the representation of paths.NewNestedSet.
 type nestedSet struct {
 	*Tree
 	left, right, depth string // paths
 	gap                int64
-	direct             bool
-	wide               bool // depths are stored as int64
+	// A shift takes one update, and queries can meet equal numbers.
+	direct bool
+	// Depths are stored as int64, else as int32: as the Go type of the field encodes
+	// them.
+	wide bool
 }
 
-// Sound is left to the plans: between both updates of a shift, queries meet numbers that no plan can work with.
-func (t *nestedSet) Sound(Node) error { return nil }
+// CheckStored accepts every node. Between the two updates of a shift a node has negative
+// numbers, which is no damage. readSpan refuses them where a plan needs the numbers.
+func (t *nestedSet) CheckStored(Node) error { return nil }
 
-// span is what a node's document holds beside its links.
+// A span is what a node stores beside its links.
 type span struct{ left, right, depth int64 }
 
-// span reads a node's numbers. Those that can't be worked with are an error.
-func (t *nestedSet) span(n Node) (span, error) {
+// readSpan reads a node's numbers. It refuses numbers that no plan can work with: missing
+// ones, negative ones of an unfinished shift, and ones in the wrong order.
+func (t *nestedSet) readSpan(n Node) (span, error) {
 	var s span
 	for _, f := range []struct {
 		path string
@@ -101,22 +113,35 @@ func (t *nestedSet) span(n Node) (span, error) {
 	}{{t.left, &s.left}, {t.right, &s.right}, {t.depth, &s.depth}} {
 		v, _ := core.ValueAt(n.Raw, f.path)
 		i, ok := v.AsInt64OK()
-		if !ok && (v.Type != 0 || f.to != &s.depth) { // a root's depth may be left out, where it is tagged omitempty
-			return s, t.Refuse(f.path, n.ID, "is the _id of a document without a number in this field: repair it with Tree.Checks")
+		// The Go type of a root may leave out its depth 0 (omitempty).
+		if !ok && (v.Type != 0 || f.to != &s.depth) {
+			return s, t.Refuse(
+				f.path, n.ID, "is the _id of a document without a number in this field: repair it with Tree.Checks",
+			)
 		}
 		*f.to = i
 	}
 	switch {
 	case s.left < 0 && s.right < s.left:
-		return s, t.Refuse(t.left, s.left, "is negative: a change of "+model.Shell(n.ID)+" is in progress, or was interrupted; the next change of the tree finishes it")
+		return s, t.Refuse(
+			t.left, s.left,
+			"is negative: a change of "+model.Shell(n.ID)+
+				" is in progress, or was interrupted; the next change of the tree finishes it",
+		)
 	case s.left < 1 || s.right <= s.left || s.right > maxNumber:
-		return s, t.Refuse(t.left, n.ID, fmt.Sprintf("is the _id of a document with the invalid numbers %d and %d: repair it with Tree.Checks", s.left, s.right))
+		return s, t.Refuse(
+			t.left, n.ID,
+			fmt.Sprintf(
+				"is the _id of a document with the invalid numbers %d and %d: repair it with Tree.Checks", s.left,
+				s.right,
+			),
+		)
 	}
 	return s, nil
 }
 
-// stored are a node's fields.
-func (t *nestedSet) stored(s span) bson.D {
+// encodeSpan returns the fields left, right and depth, in this order.
+func (t *nestedSet) encodeSpan(s span) bson.D {
 	depth := any(int32(s.depth))
 	if t.wide {
 		depth = s.depth
@@ -124,49 +149,58 @@ func (t *nestedSet) stored(s span) bson.D {
 	return bson.D{{Key: t.left, Value: s.left}, {Key: t.right, Value: s.right}, {Key: t.depth, Value: depth}}
 }
 
-func (t *nestedSet) byLeft() string  { return t.Indexes[1].Name }
-func (t *nestedSet) byRight() string { return t.Indexes[2].Name }
+// nameLeftIndex names the index that finds descendants.
+func (t *nestedSet) nameLeftIndex() string { return t.Indexes[1].Name }
 
-func (t *nestedSet) taken(Node, spot) bson.D { return nil }
+// nameRightIndex names the index that finds ancestors.
+func (t *nestedSet) nameRightIndex() string { return t.Indexes[2].Name }
 
-func (t *nestedSet) within(n, top Node) (is, known bool) {
-	in, err := t.span(n)
-	around, errTop := t.span(top)
+// matchConflict returns nil: numbers are chosen, so no node can be in the way of another.
+func (t *nestedSet) matchConflict(Node, spot) bson.D { return nil }
+
+// isWithin compares the spans. Unreadable numbers count as not within: the plan refuses
+// them.
+func (t *nestedSet) isWithin(n, top Node) (is, known bool) {
+	in, err := t.readSpan(n)
+	around, errTop := t.readSpan(top)
 	return n.Key() == top.Key() || err == nil && errTop == nil && around.left < in.left && in.right < around.right, true
 }
 
-// Above asks by both numbers, root first.
-func (t *nestedSet) Above(n Node) Source {
-	own, err := t.span(n)
+// FindAncestors matches the spans that contain the node's span. A root comes first.
+func (t *nestedSet) FindAncestors(n Node) Source {
+	own, err := t.readSpan(n)
 	if err != nil {
-		return t.nothing()
+		return t.matchNothing()
 	}
-	return Match(t.byRight(), bson.D{
-		{Key: t.right, Value: mql.Op("$gt", own.right)}, {Key: t.left, Value: bson.D{{Key: "$gt", Value: int64(0)}, {Key: "$lt", Value: own.left}}},
-	}, sortBy(t.left, 1))
+	return Match(t.nameRightIndex(), bson.D{
+		{Key: t.right, Value: mql.Op("$gt", own.right)},
+		{Key: t.left, Value: bson.D{{Key: "$gt", Value: int64(0)}, {Key: "$lt", Value: own.left}}},
+	}, sortByField(t.left, 1))
 }
 
-// Below asks for a range of left numbers, in preorder.
-func (t *nestedSet) Below(n Node, depth int) Source {
-	own, err := t.span(n)
+// FindDescendants matches a range of left numbers, whose order is preorder.
+func (t *nestedSet) FindDescendants(n Node, depth int) Source {
+	own, err := t.readSpan(n)
 	if err != nil {
-		return t.nothing()
+		return t.matchNothing()
 	}
-	filter := bson.D{between(t.left, own.left+1, own.right-1)}
+	filter := bson.D{matchBetween(t.left, own.left+1, own.right-1)}
 	if depth > 0 {
 		filter = append(filter, mql.E(t.depth, mql.Op("$lte", own.depth+int64(depth))))
 	}
-	return Match(t.byLeft(), filter, sortBy(t.left, 1))
+	return Match(t.nameLeftIndex(), filter, sortByField(t.left, 1))
 }
 
-// nothing is the query for a node without numbers.
-func (t *nestedSet) nothing() Source { return Match(t.byLeft(), bson.D{between(t.left, 1, 0)}) }
+// matchNothing is the query for a node with unreadable numbers: it finds no document.
+func (t *nestedSet) matchNothing() Source {
+	return Match(t.nameLeftIndex(), bson.D{matchBetween(t.left, 1, 0)})
+}
 
-// end stands for the number after all others.
+// end, as a bound, stands for all numbers above another. It is never stored.
 const end = math.MaxInt64
 
-// between matches the numbers from one to another, both included.
-func between(path string, from, to int64) bson.E {
+// matchBetween matches the numbers from one to another, including both.
+func matchBetween(path string, from, to int64) bson.E {
 	bounds := mql.Op("$gte", from)
 	if to != end {
 		bounds = append(bounds, mql.E("$lte", to))
@@ -174,8 +208,10 @@ func between(path string, from, to int64) bson.E {
 	return mql.E(path, bounds)
 }
 
-// Parked is a negative left number that no change gives, and no other node that is parked.
-func (t *nestedSet) Parked(_ Node, want bson.D) bson.D {
+// ParkFields returns a left number near the least int64. No change stores such a number,
+// and it is different for nodes that want different numbers. A direct set has no unique
+// index.
+func (t *nestedSet) ParkFields(_ Node, want bson.D) bson.D {
 	if t.direct {
 		return nil
 	}
@@ -188,12 +224,15 @@ func (t *nestedSet) Parked(_ Node, want bson.D) bson.D {
 	return bson.D{{Key: t.left, Value: math.MinInt64 + left}}
 }
 
-// denseLeaves are known by their own numbers: the right one follows the left.
-func (t *nestedSet) denseLeaves(n Node) Source {
-	own, err := t.span(n)
+// findDenseLeaves uses that in a dense set a leaf's right number follows its left number.
+func (t *nestedSet) findDenseLeaves(n Node) Source {
+	own, err := t.readSpan(n)
 	if err != nil {
-		return t.nothing()
+		return t.matchNothing()
 	}
 	leaf := mql.Op("$eq", mql.Op("$subtract", "$"+t.right, "$"+t.left), 1)
-	return Match(t.byLeft(), bson.D{between(t.left, own.left+1, own.right-1), mql.E("$expr", leaf)}, sortBy(t.left, 1))
+	return Match(
+		t.nameLeftIndex(), bson.D{matchBetween(t.left, own.left+1, own.right-1), mql.E("$expr", leaf)},
+		sortByField(t.left, 1),
+	)
 }

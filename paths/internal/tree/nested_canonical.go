@@ -1,5 +1,7 @@
 package tree
 
+// The numbers that follow from the links: for checks, repairs, Load and Convert.
+
 import (
 	"slices"
 
@@ -10,54 +12,68 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// Canonical numbers are dense ones; where there are gaps, those that are stored, as far as they are in order.
-func (t *nestedSet) Canonical(f *forest.Forest[string], nodes map[string]Node) map[string]bson.D {
+// ComputeFields returns dense numbers for a dense set. With gaps, it keeps the stored
+// numbers as far as they are in order, because many numbers are right.
+func (t *nestedSet) ComputeFields(f *forest.Forest[string], nodes map[string]Node) map[string]bson.D {
 	out := make(map[string]bson.D, f.Len())
 	var numbers map[string][2]int64
 	if t.gap > 1 {
-		numbers = t.kept(f, nodes)
+		numbers = t.keepNumbers(f, nodes)
 	}
 	if numbers == nil {
-		numbers = f.Numbers(t.gap)
+		numbers = f.NumberNodes(t.gap)
 	}
-	for id, depth := range f.All() {
-		out[id] = t.stored(span{numbers[id][0], numbers[id][1], int64(depth)})
+	for id, depth := range f.WalkAll() {
+		out[id] = t.encodeSpan(span{numbers[id][0], numbers[id][1], int64(depth)})
 	}
 	return out
 }
 
-// fits says that a node's numbers lie within its parent's, and after those of the sibling before: so no node can be above itself,
-// and no number comes twice. Dense numbers end with twice the number of nodes.
-func (t *nestedSet) fits() fitting {
+// describeFitting says that a node's span lies in its parent's span, and after the span
+// of the sibling before. So no node can be its own ancestor, and no number occurs twice.
+// In a dense set the greatest number is twice the number of nodes: nothing else shows a
+// gap in it.
+func (t *nestedSet) describeFitting() fitting {
 	left, right, depth := "$"+t.left, "$"+t.right, "$"+t.depth
 	whole := bson.A{"int", "long"}
-	isNumber := mql.Op("$and", mql.Op("$in", mql.Op("$type", left), whole), mql.Op("$in", mql.Op("$type", right), whole), mql.Op("$in", mql.Op("$type", depth), whole))
+	isNumber := mql.Op(
+		"$and", mql.Op("$in", mql.Op("$type", left), whole), mql.Op("$in", mql.Op("$type", right), whole),
+		mql.Op("$in", mql.Op("$type", depth), whole),
+	)
 	above := "$$up."
 	aboveDepth := mql.Op("$cond", mql.Op("$in", mql.Op("$type", above+t.depth), whole), above+t.depth, 0)
 	f := fitting{
-		root: mql.Op("$and", isNumber, mql.Op("$gte", left, 1), mql.Op("$lt", left, right), mql.Op("$lte", right, int64(maxNumber)), mql.Op("$eq", depth, 0)),
-		child: mql.Op("$and", isNumber, mql.Op("$lt", above+t.left, left), mql.Op("$lt", left, right), mql.Op("$lt", right, above+t.right),
+		root: mql.Op(
+			"$and", isNumber, mql.Op("$gte", left, 1), mql.Op("$lt", left, right),
+			mql.Op("$lte", right, int64(maxNumber)), mql.Op("$eq", depth, 0),
+		),
+		child: mql.Op("$and", isNumber, mql.Op("$lt", above+t.left, left), mql.Op("$lt", left, right), mql.Op(
+			"$lt", right, above+t.right,
+		),
 			mql.Op("$eq", depth, mql.Op("$add", aboveDepth, 1))),
 		prev: t.right, after: mql.Op("$lt", "$"+former, left),
 	}
 	if t.gap == 1 {
 		total := bson.D{mql.E("_id", nil), mql.E("nodes", mql.Op("$sum", 1)), mql.E("last", mql.Op("$max", right))}
 		f.more = []Source{{Pipeline: mongo.Pipeline{
-			{mql.E("$group", total)}, {mql.E("$match", bson.D{mql.E("$expr", mql.Op("$ne", "$last", mql.Op("$multiply", "$nodes", 2)))})},
+			{mql.E("$group", total)},
+			{mql.E("$match", bson.D{mql.E("$expr", mql.Op("$ne", "$last", mql.Op("$multiply", "$nodes", 2)))})},
 		}}}
 	}
 	return f
 }
 
-// side is one of a node's two numbers.
+// A side is one of a node's two numbers, in the order of the preorder walk.
 type side struct {
 	ID    string
 	right int // 0 or 1
 }
 
-// kept are numbers of which as many as can be are those that are stored, and the others lie in the gaps between them; nil when
-// nothing is stored, or a gap is too narrow.
-func (t *nestedSet) kept(f *forest.Forest[string], nodes map[string]Node) map[string][2]int64 {
+// keepNumbers keeps as many stored numbers as possible and puts the others into the gaps
+// between them. It returns nil if nothing is stored or a gap is too narrow: then all
+// nodes get new numbers. It walks the forest in preorder, opens a node, and closes it
+// after its descendants.
+func (t *nestedSet) keepNumbers(f *forest.Forest[string], nodes map[string]Node) map[string][2]int64 {
 	sides := make([]side, 0, 2*f.Len())
 	var open []string
 	closeTo := func(depth int) {
@@ -66,7 +82,7 @@ func (t *nestedSet) kept(f *forest.Forest[string], nodes map[string]Node) map[st
 			open = open[:len(open)-1]
 		}
 	}
-	for id, depth := range f.All() {
+	for id, depth := range f.WalkAll() {
 		closeTo(depth)
 		sides, open = append(sides, side{id, 0}), append(open, id)
 	}
@@ -78,7 +94,7 @@ func (t *nestedSet) kept(f *forest.Forest[string], nodes map[string]Node) map[st
 			values[i] = v.AsInt64()
 		}
 	}
-	if !t.fill(values, forest.Ascending(values, func(v int64) bool { return v >= 1 && v <= maxNumber })) {
+	if !t.fillNumbers(values, forest.MarkAscending(values, func(v int64) bool { return v >= 1 && v <= maxNumber })) {
 		return nil
 	}
 	out := make(map[string][2]int64, f.Len())
@@ -90,8 +106,10 @@ func (t *nestedSet) kept(f *forest.Forest[string], nodes map[string]Node) map[st
 	return out
 }
 
-// fill gives the values that aren't kept others, between those that are; false if they don't fit.
-func (t *nestedSet) fill(values []int64, keep []bool) bool {
+// fillNumbers sets each run of values that aren't kept: evenly between the kept values
+// around it, or with the declared gap behind the last kept value. It returns false if a
+// run doesn't fit.
+func (t *nestedSet) fillNumbers(values []int64, keep []bool) bool {
 	last := int64(0)
 	for i := 0; i < len(values); i++ {
 		if keep[i] {

@@ -1,5 +1,7 @@
 package tree
 
+// The steps of a nested set's changes: where a node fits, and which numbers shift for it.
+
 import (
 	"slices"
 
@@ -8,48 +10,56 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// room is where a node can be put: after one number and before another, with no other number between them.
+// A room is where a node's numbers can be: above after and below before, with no other
+// number between them. 0 and end are the bounds at the ends of the forest.
 type room struct {
 	after, before int64 // 0 and end at the ends of the forest
 	depth         int64
 }
 
-// room finds the numbers around a spot.
-func (t *nestedSet) room(s spot) (room, error) {
+// findRoom returns the room of a spot, from the numbers of the parent and the siblings.
+func (t *nestedSet) findRoom(s spot) (room, error) {
 	r := room{before: end}
 	if s.parent != nil {
-		p, err := t.span(*s.parent)
+		p, err := t.readSpan(*s.parent)
 		if err != nil {
 			return r, err
 		}
 		r = room{p.left, p.right, p.depth + 1}
 	}
 	if s.prev != nil {
-		p, err := t.span(*s.prev)
+		p, err := t.readSpan(*s.prev)
 		if err != nil {
 			return r, err
 		}
 		r.after = p.right
 	}
 	if s.next != nil {
-		n, err := t.span(*s.next)
+		n, err := t.readSpan(*s.next)
 		if err != nil {
 			return r, err
 		}
 		r.before = n.left
 	}
 	if r.after >= r.before {
-		return r, t.Refuse(t.left, r.before, "isn't above the previous number, so numbers and parent links disagree: repair them with Tree.Checks")
+		return r, t.Refuse(
+			t.left, r.before,
+			"isn't above the previous number, so numbers and parent links disagree: repair them with Tree.Checks",
+		)
 	}
 	return r, nil
 }
 
-// leaf returns the numbers of a new node, and by how much all numbers after the room's first have to be shifted for it.
-func (t *nestedSet) leaf(r room) (s span, by int64, err error) {
+// numberLeaf returns the numbers of a new leaf in a room. Later numbers are shifted by
+// by, which is 0 if the room is wide enough. With gaps, the leaf's numbers divide the
+// room in three equal parts, so that nodes before, in and after the leaf have room.
+func (t *nestedSet) numberLeaf(r room) (s span, by int64, err error) {
 	d := t.gap
 	if r.before == end {
 		if r.after > maxNumber-2*t.gap {
-			return s, 0, t.Refuse(t.left, r.after, "is the last available number: the repair of Tree.Checks gives new numbers")
+			return s, 0, t.Refuse(
+				t.left, r.after, "is the last available number: the repair of Tree.Checks gives new numbers",
+			)
 		}
 	} else {
 		if r.before-r.after < 3 {
@@ -62,68 +72,77 @@ func (t *nestedSet) leaf(r room) (s span, by int64, err error) {
 	return span{r.after + d, r.after + 2*d, r.depth}, by, nil
 }
 
-func (t *nestedSet) derive(_ Node, s spot) (bson.D, error) {
-	r, err := t.room(s)
+// deriveFields returns the fields of a new leaf as if nothing were shifted. checkFit uses
+// it to find errors; planInsertion stores the fields.
+func (t *nestedSet) deriveFields(_ Node, s spot) (bson.D, error) {
+	r, err := t.findRoom(s)
 	if err != nil {
 		return nil, err
 	}
-	numbers, _, err := t.leaf(r)
-	return t.stored(numbers), err
+	numbers, _, err := t.numberLeaf(r)
+	return t.encodeSpan(numbers), err
 }
 
-// insertion begins with negative numbers where others are shifted, and ends when all are turned.
-func (t *nestedSet) insertion(_ Node, s spot, change int64) (bson.D, []model.Step, error) {
-	r, err := t.room(s)
+// planInsertion stores the new node with negative numbers if others are shifted, because
+// its number may still be another node's. The last step turns all numbers of this change.
+func (t *nestedSet) planInsertion(_ Node, s spot, change int64) (bson.D, []model.Step, error) {
+	r, err := t.findRoom(s)
 	if err != nil {
 		return nil, nil, err
 	}
 	if s.to > 0 {
-		given, steps, turned, err := t.renumber(make([]Node, 1), true, s, change)
+		given, steps, turned, err := t.renumberRange(make([]Node, 1), true, s, change)
 		if err != nil {
 			return nil, nil, err
 		}
 		if given[0].depth = r.depth; turned {
-			given[0].left, given[0].right, steps = -given[0].left, -given[0].right, append(steps, t.turn(change))
+			given[0].left, given[0].right, steps = -given[0].left, -given[0].right, append(steps, t.turnNumbers(change))
 		}
-		return t.stored(given[0]), steps, nil
+		return t.encodeSpan(given[0]), steps, nil
 	}
-	numbers, by, err := t.leaf(r)
-	steps := t.steps(shift{bands: []band{{from: r.after + 1, to: end, by: by}}, change: change})
+	numbers, by, err := t.numberLeaf(r)
+	steps := t.planShift(shift{bands: []band{{from: r.after + 1, to: end, by: by}}, change: change})
 	if len(steps) > 1 {
 		numbers.left, numbers.right = -numbers.left, -numbers.right
 	}
-	return t.stored(numbers), steps, err
+	return t.encodeSpan(numbers), steps, err
 }
 
-func (t *nestedSet) refuse(err error) []model.Step {
+// refusePlan returns a step that is never sent, and gives its error when the plan is run.
+func (t *nestedSet) refusePlan(err error) []model.Step {
 	return []model.Step{model.Refused(t.Collection, err)}
 }
 
-func (t *nestedSet) move(n Node, s spot, change int64) []model.Step {
-	own, err := t.span(n)
-	r, errTo := t.room(s)
+// planMove writes only the links if the node's span already lies in the room. If
+// readAround found a range to renumber, the moved and the near nodes are written one by
+// one. Else the subtree, and the numbers on its way, are shifted.
+func (t *nestedSet) planMove(n Node, s spot, change int64) []model.Step {
+	own, err := t.readSpan(n)
+	r, errTo := t.findRoom(s)
 	if err == nil {
 		err = errTo
 	}
 	if err != nil {
-		return t.refuse(err)
+		return t.refusePlan(err)
 	}
 	if r.after < own.left && own.right < r.before {
-		return []model.Step{t.relink(n, s, change)} // between the same numbers
+		return []model.Step{t.relinkNode(n, s, change)} // between the same numbers
 	}
 	if s.to > 0 {
-		return t.renumberedMove(n, own, s, change)
+		return t.moveRenumbered(n, own, s, change)
 	}
-	to := shift{links: t.movedLinks(n, s, change), change: change}
-	to.bands, to.whole = t.swap(own, r)
-	return t.steps(to)
+	to := shift{links: t.setMovedLinks(n, s, change), change: change}
+	to.bands, to.whole = t.chooseBands(own, r)
+	return t.planShift(to)
 }
 
-// swap are the bands that take a subtree into a room: its own, if it fits there and numbers may be left free; else its own and that
-// of all numbers on the way.
-func (t *nestedSet) swap(own span, r room) (bands []band, whole bool) {
+// chooseBands returns the bands that take a subtree into a room. whole is true if the
+// subtree fits into unused numbers, and nothing else is shifted. Otherwise the subtree
+// and the numbers between its old and new place change places: two bands, in ascending
+// order.
+func (t *nestedSet) chooseBands(own span, r room) (bands []band, whole bool) {
 	width, depth := own.right-own.left+1, r.depth-own.depth
-	moved := band{own.left, own.right, 0, depth}
+	moved := band{from: own.left, to: own.right, depth: depth}
 	switch {
 	case t.gap > 1 && r.before == end && r.after <= maxNumber-width-t.gap:
 		moved.by = r.after + t.gap - own.left
@@ -140,20 +159,22 @@ func (t *nestedSet) swap(own span, r room) (bands []band, whole bool) {
 	}
 }
 
-// dissolve shifts the children first: while the node is there, it takes a number that a child may come to have.
-func (t *nestedSet) dissolve(n Node, children []Node, to []spot, change int64) []model.Step {
-	own, err := t.span(n)
-	r, errTo := t.room(to[0])
+// planDissolve shifts the children before the node is deleted, but deletes the node
+// before the shifted numbers turn positive: a child may come to have the node's number.
+func (t *nestedSet) planDissolve(n Node, children []Node, to []spot, change int64) []model.Step {
+	own, err := t.readSpan(n)
+	r, errTo := t.findRoom(to[0])
 	if err == nil {
 		err = errTo
 	}
 	if err != nil {
-		return t.refuse(err)
+		return t.refusePlan(err)
 	}
 	width := own.right - own.left + 1
-	inner := band{own.left + 1, own.right - 1, 0, r.depth - own.depth - 1}
+	inner := band{from: own.left + 1, to: own.right - 1, depth: r.depth - own.depth - 1}
 	s := shift{but: &n, change: change}
-	switch away := r.after > own.right; { // behind all else
+	// away: the children go behind all other nodes (Rootify).
+	switch away := r.after > own.right; {
 	case away && t.gap > 1:
 		inner.by = r.after + t.gap - 1 - own.left
 		s.bands, s.whole = []band{inner}, true
@@ -166,34 +187,40 @@ func (t *nestedSet) dissolve(n Node, children []Node, to []spot, change int64) [
 		inner.by = -1
 		s.bands = []band{inner, {from: own.right + 1, to: end, by: -2}}
 	}
-	steps := t.steps(s)
-	rest := slices.Concat(t.relinkAll(children, to, change), t.deleteOne(n, change))
+	steps := t.planShift(s)
+	rest := slices.Concat(t.relinkNodes(children, to, change), t.deleteByID(n, change))
 	return slices.Insert(steps, min(1, len(steps)), rest...)
 }
 
-// prune passes over what has the change's number: when it is run again, nodes may have come into the range.
-func (t *nestedSet) prune(n Node, _ []Node, change int64) []model.Step {
-	own, err := t.span(n)
+// planSubtreeDelete skips nodes that this change wrote: when the plan runs again, the
+// numbers of the deleted subtree can be those of shifted nodes.
+func (t *nestedSet) planSubtreeDelete(n Node, _ []Node, change int64) []model.Step {
+	own, err := t.readSpan(n)
 	if err != nil {
-		return t.refuse(err)
+		return t.refusePlan(err)
 	}
-	filter := bson.D{between(t.left, own.left, own.right), t.notYet(change)}
-	del := model.Write{Collection: t.Collection, Index: t.byLeft(), Once: true, Model: &mongo.DeleteManyModel{Filter: filter}}
-	return append([]model.Step{del}, t.closed(own, change)...)
+	filter := bson.D{matchBetween(t.left, own.left, own.right), t.matchChangedBefore(change)}
+	del := model.Write{
+		Collection: t.Collection, Index: t.nameLeftIndex(), Once: true, Model: &mongo.DeleteManyModel{Filter: filter},
+	}
+	return append([]model.Step{del}, t.closeRoom(own, change)...)
 }
 
-func (t *nestedSet) removal(n Node, change int64) []model.Step {
-	own, err := t.span(n)
+// planLeafDelete deletes the node, and closes its room in a dense set.
+func (t *nestedSet) planLeafDelete(n Node, change int64) []model.Step {
+	own, err := t.readSpan(n)
 	if err != nil {
-		return t.refuse(err)
+		return t.refusePlan(err)
 	}
-	return append(t.deleteOne(n, change), t.closed(own, change)...)
+	return append(t.deleteByID(n, change), t.closeRoom(own, change)...)
 }
 
-// closed are the steps that close the room of what was deleted, if numbers are dense.
-func (t *nestedSet) closed(own span, change int64) []model.Step {
+// closeRoom shifts the later numbers down by the width of a deleted span, in a dense set.
+func (t *nestedSet) closeRoom(own span, change int64) []model.Step {
 	if t.gap > 1 {
 		return nil
 	}
-	return t.steps(shift{bands: []band{{from: own.right + 1, to: end, by: own.left - own.right - 1}}, change: change})
+	return t.planShift(
+		shift{bands: []band{{from: own.right + 1, to: end, by: own.left - own.right - 1}}, change: change},
+	)
 }

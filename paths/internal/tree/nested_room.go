@@ -1,5 +1,10 @@
 package tree
 
+// New numbers around a gap that is too narrow for a node. The change reads the nodes
+// around the gap, chooses the smallest range of numbers that has room, and spreads the
+// numbers in it evenly. Each renumbered document takes an update of its own, so the
+// ranges are small.
+
 import (
 	"cmp"
 	"context"
@@ -12,24 +17,23 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// Where a gap is too narrow for a node, [Tree] reads the numbers around it, and spreads those of the smallest range that has room:
-// each document of it gets an update of its own.
-
-// mostRenumbered is how many nodes are moved by new numbers, one by one. A larger subtree is shifted as a whole.
+// mostRenumbered is the size of the largest subtree that moves by new numbers, one
+// document after the other. A larger subtree is shifted by one update.
 const mostRenumbered = 1000
 
-// A numeral is one of a node's two numbers.
+// A numeral is one of a node's two numbers. node is an index in a list of nodes.
 type numeral struct {
 	value int64
 	node  int // in a list of nodes
 	right bool
 }
 
-// numerals are the numbers of nodes, in their order; false where some make no sense.
-func (t *nestedSet) numerals(nodes []Node) ([]numeral, bool) {
+// listNumerals returns the numbers of nodes in ascending order; false if a node's numbers
+// can't be read.
+func (t *nestedSet) listNumerals(nodes []Node) ([]numeral, bool) {
 	var out []numeral
 	for i, n := range nodes {
-		s, err := t.span(n)
+		s, err := t.readSpan(n)
 		if err != nil {
 			return nil, false
 		}
@@ -39,10 +43,12 @@ func (t *nestedSet) numerals(nodes []Node) ([]numeral, bool) {
 	return out, true
 }
 
-// around reads what a spot needs for a node's numbers where gaps are left: nothing, if the node fits as it is; else the nodes that get
-// new numbers. It leaves the spot as it is where no range near it has room, and for numbers that make no sense.
-func (t *nestedSet) around(ctx context.Context, db model.DB, n Node, s *spot, moves bool) error {
-	r, err := t.room(*s)
+// readAround finds the range to renumber for a spot, and notes it in the spot with the
+// nodes that are in it. It notes nothing if the node fits without it, if no near range
+// has room (the plan then shifts), or if numbers can't be read (the plan then refuses
+// them).
+func (t *nestedSet) readAround(ctx context.Context, db model.DB, n Node, s *spot, moves bool) error {
+	r, err := t.findRoom(*s)
 	if t.gap == 1 || err != nil || r.before == end || !moves && r.before-r.after >= 3 {
 		return nil // the plan says what is wrong
 	}
@@ -50,15 +56,15 @@ func (t *nestedSet) around(ctx context.Context, db model.DB, n Node, s *spot, mo
 	count := int64(2)
 	var below []Node
 	if moves {
-		if own, err = t.span(n); err != nil || r.after < own.left && own.right < r.before {
+		if own, err = t.readSpan(n); err != nil || r.after < own.left && own.right < r.before {
 			return nil
 		}
-		if _, whole := t.swap(own, r); whole {
+		if _, whole := t.chooseBands(own, r); whole {
 			return nil
 		}
-		q := t.Below(n, 0)
-		q.Pipeline = append(q.Pipeline, limit(mostRenumbered))
-		if below, err = t.Nodes(ctx, db, q); err != nil || len(below) == mostRenumbered {
+		q := t.FindDescendants(n, 0)
+		q.Pipeline = append(q.Pipeline, limitTo(mostRenumbered))
+		if below, err = t.ReadNodes(ctx, db, q); err != nil || len(below) == mostRenumbered {
 			return err
 		}
 		count += 2 * int64(len(below))
@@ -67,15 +73,17 @@ func (t *nestedSet) around(ctx context.Context, db model.DB, n Node, s *spot, mo
 	if found {
 		s.from, s.to = r.after, r.before
 	}
+	// First a few nodes and a wide spread, at last many nodes and any range that has
+	// room.
 	for _, try := range []struct{ read, wide int64 }{{8, 4}, {256, 4}, {256, 0}} {
 		if found {
 			break
 		}
-		near, lowest, highest, err := t.near(ctx, db, r, own, int(try.read))
+		near, lowest, highest, err := t.readNearNodes(ctx, db, r, own, int(try.read))
 		if err != nil {
 			return err
 		}
-		found = t.window(s, near, r, [2]int64{lowest, highest}, count, try.wide)
+		found = t.chooseWindow(s, near, r, [2]int64{lowest, highest}, count, try.wide)
 	}
 	if found {
 		s.below = below
@@ -83,15 +91,21 @@ func (t *nestedSet) around(ctx context.Context, db model.DB, n Node, s *spot, mo
 	return nil
 }
 
-// near reads the nodes whose numbers come next to a room, on both sides, but for those of a subtree. All numbers from lowest to highest
-// are theirs; 0 and end say that there are no others.
-func (t *nestedSet) near(ctx context.Context, db model.DB, r room, but span, n int) (nodes []Node, lowest, highest int64, err error) {
+// readNearNodes reads the nodes with the next numbers on both sides of a room, except
+// those of the span but. All stored numbers from lowest to highest are among them. 0 and
+// end say that no other numbers exist on that side.
+func (t *nestedSet) readNearNodes(
+	ctx context.Context, db model.DB, r room, but span, n int,
+) (nodes []Node, lowest, highest int64, err error) {
 	lowest, highest = 0, end
 	seen := map[string]bool{}
 	for _, q := range []struct {
 		path, index string
 		direction   int
-	}{{t.left, t.byLeft(), 1}, {t.right, t.byRight(), 1}, {t.left, t.byLeft(), -1}, {t.right, t.byRight(), -1}} {
+	}{
+		{t.left, t.nameLeftIndex(), 1}, {t.right, t.nameRightIndex(), 1}, {t.left, t.nameLeftIndex(), -1},
+		{t.right, t.nameRightIndex(), -1},
+	} {
 		bounds := mql.Op("$gt", r.after)
 		if q.direction < 0 {
 			bounds = bson.D{{Key: "$gt", Value: int64(0)}, {Key: "$lt", Value: r.before}}
@@ -100,10 +114,13 @@ func (t *nestedSet) near(ctx context.Context, db model.DB, r room, but span, n i
 			inside := bson.D{{Key: "$gte", Value: but.left}, {Key: "$lte", Value: but.right}}
 			bounds = append(bounds, mql.E("$not", inside))
 		}
-		found, err := t.Nodes(ctx, db, Match(q.index, bson.D{{Key: q.path, Value: bounds}}, sortBy(q.path, q.direction), limit(n)))
+		found, err := t.ReadNodes(
+			ctx, db, Match(q.index, bson.D{{Key: q.path, Value: bounds}}, sortByField(q.path, q.direction), limitTo(n)),
+		)
 		if err != nil {
 			return nil, 0, 0, err
 		}
+		// The answer may be incomplete behind its last number.
 		if len(found) == n {
 			v, _ := core.ValueAt(found[n-1].Raw, q.path)
 			last, _ := v.AsInt64OK()
@@ -123,11 +140,13 @@ func (t *nestedSet) near(ctx context.Context, db model.DB, r room, but span, n i
 	return nodes, lowest, highest, nil
 }
 
-// window chooses the smallest range around a room that holds its numbers and count more, and notes in the spot whose they are. The
-// more numbers there are in a range, the further apart they have to be, by wide, but for a quarter of the gap: so that what is spread
-// once takes many nodes.
-func (t *nestedSet) window(s *spot, nodes []Node, r room, known [2]int64, count, wide int64) bool {
-	all, ok := t.numerals(nodes)
+// chooseWindow chooses the smallest range around a room with place for its own numbers
+// and count more, and notes it in the spot. It tries 1, 2, 4 … numbers on one or both
+// sides. The distance of the spread numbers must grow with the width by the factor wide,
+// up to a quarter of the gap. So a range that was spread once takes many nodes before the
+// next spread.
+func (t *nestedSet) chooseWindow(s *spot, nodes []Node, r room, known [2]int64, count, wide int64) bool {
+	all, ok := t.listNumerals(nodes)
 	if !ok {
 		return false
 	}
@@ -176,28 +195,34 @@ func (t *nestedSet) window(s *spot, nodes []Node, r room, known [2]int64, count,
 	return false
 }
 
-// renumber spreads the numbers of a spot's range, with those of nodes that come to it: in the order that they have among themselves,
-// or, where they have none, as those of one new node. It returns the numbers of the nodes that come, and the steps that write the
-// others, and whether these are turned in the end.
-func (t *nestedSet) renumber(come []Node, fresh bool, s spot, change int64) (numbers []span, steps []model.Step, turned bool, err error) {
-	r, err := t.room(s)
+// renumberRange spreads the numbers of a spot's range, with the numbers of the nodes that
+// come into it. Those keep their order among themselves; if fresh is true, come is one
+// new node without numbers. It returns the numbers of these nodes, the steps that write
+// the other nodes of the range, and whether the numbers are negative until a last step
+// turns them.
+func (t *nestedSet) renumberRange(
+	come []Node, fresh bool, s spot, change int64,
+) (numbers []span, steps []model.Step, turned bool, err error) {
+	r, err := t.findRoom(s)
 	if err != nil {
 		return nil, nil, false, err
 	}
 	inner := []numeral{{0, 0, false}, {0, 0, true}}
 	sound := true
 	if !fresh {
-		inner, sound = t.numerals(come)
+		inner, sound = t.listNumerals(come)
 	}
-	others, known := t.numerals(s.near)
+	others, known := t.listNumerals(s.near)
 	if !sound || !known {
-		return nil, nil, false, t.Refuse(t.left, nil, "has invalid numbers around the place: repair them with Tree.Checks")
+		return nil, nil, false, t.Refuse(
+			t.left, nil, "has invalid numbers around the place: repair them with Tree.Checks",
+		)
 	}
 	others = slices.DeleteFunc(others, func(x numeral) bool { return x.value <= s.from || x.value >= s.to })
 	step := (s.to - s.from) / int64(len(others)+len(inner)+1)
 	numbers, around := make([]span, len(come)), make([]span, len(s.near))
 	for i, n := range s.near {
-		around[i], _ = t.span(n)
+		around[i], _ = t.readSpan(n)
 	}
 	next := s.from
 	give := func(to []span, x numeral) {
@@ -219,48 +244,54 @@ func (t *nestedSet) renumber(come []Node, fresh bool, s spot, change int64) (num
 	}
 	turned = len(s.near) > 0 && !t.direct
 	for i, n := range s.near {
-		was, _ := t.span(n)
+		was, _ := t.readSpan(n)
 		if around[i] == was {
 			continue
 		}
-		steps = append(steps, t.numbered(n, around[i], turned && around[i].left != was.left, nil, change))
+		steps = append(steps, t.writeNumbers(n, around[i], turned && around[i].left != was.left, nil, change))
 	}
 	return numbers, steps, turned, nil
 }
 
-// numbered is the write that gives a node other numbers, negative where they are to be turned, and fields.
-func (t *nestedSet) numbered(n Node, s span, turned bool, fields bson.D, change int64) model.Write {
+// writeNumbers is the write of a node's new numbers and other fields. The numbers are
+// negative if turned is true: two nodes can exchange numbers, and the left number is
+// unique.
+func (t *nestedSet) writeNumbers(n Node, s span, turned bool, fields bson.D, change int64) model.Write {
 	if turned {
 		s.left, s.right = -s.left, -s.right
 	}
-	set := slices.Concat(bson.D{{Key: t.left, Value: s.left}, {Key: t.right, Value: s.right}, {Key: t.Links.Change, Value: change}}, fields)
+	set := slices.Concat(
+		bson.D{{Key: t.left, Value: s.left}, {Key: t.right, Value: s.right}, {Key: t.Links.Change, Value: change}},
+		fields,
+	)
 	return model.Write{Collection: t.Collection, Index: model.IDIndex, Once: true, Model: &mongo.UpdateOneModel{
-		Filter: bson.D{{Key: "_id", Value: model.Eq(n.ID)}, t.notYet(change)}, Update: mql.Op("$set", set),
+		Filter: bson.D{{Key: "_id", Value: model.Eq(n.ID)}, t.matchChangedBefore(change)}, Update: mql.Op("$set", set),
 	}}
 }
 
-// renumberedMove takes a node, with all below it, to a spot whose range was read.
-func (t *nestedSet) renumberedMove(n Node, own span, s spot, change int64) []model.Step {
+// moveRenumbered moves a node and its descendants into the range that was read, one write
+// for each document.
+func (t *nestedSet) moveRenumbered(n Node, own span, s spot, change int64) []model.Step {
 	moved := append([]Node{n}, s.below...)
-	numbers, steps, turned, err := t.renumber(moved, false, s, change)
+	numbers, steps, turned, err := t.renumberRange(moved, false, s, change)
 	if err != nil {
-		return t.refuse(err)
+		return t.refusePlan(err)
 	}
-	r, _ := t.room(s)
+	r, _ := t.findRoom(s)
 	for i, m := range moved {
-		was, _ := t.span(m)
+		was, _ := t.readSpan(m)
 		numbers[i].depth = was.depth + r.depth - own.depth
 		var fields bson.D
-		if depth := t.stored(numbers[i])[2]; numbers[i].depth != was.depth {
+		if depth := t.encodeSpan(numbers[i])[2]; numbers[i].depth != was.depth {
 			fields = bson.D{depth}
 		}
 		if i == 0 {
-			fields = append(fields, t.linked(s, change)[:2]...)
+			fields = append(fields, t.setLinks(s, change)[:2]...)
 		}
-		steps = append(steps, t.numbered(m, numbers[i], turned, fields, change))
+		steps = append(steps, t.writeNumbers(m, numbers[i], turned, fields, change))
 	}
 	if turned {
-		steps = append(steps, t.turn(change))
+		steps = append(steps, t.turnNumbers(change))
 	}
 	return steps
 }

@@ -1,5 +1,8 @@
 package tree
 
+// The parent tree, and the writes of links and the deletions that all representations
+// share.
+
 import (
 	"slices"
 
@@ -10,56 +13,77 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// Parents declares a tree whose nodes name their parents.
-func Parents(d Declared) *Tree {
-	t := d.tree("ParentTree")
+// DeclareParentTree declares a tree whose nodes store nothing beside the links.
+func DeclareParentTree(d Declared) *Tree {
+	t := d.declareTree("ParentTree")
 	t.Rep = &parentTree{t}
 	return t
 }
 
-// parentTree keeps nothing beside the links.
+// parentTree is the representation of paths.NewParentTree. Its methods without a comment
+// have nothing to do: there are no fields to derive, to check or to park.
 type parentTree struct{ *Tree }
 
-func (t *parentTree) Sound(Node) error                  { return nil }
-func (t *parentTree) derive(Node, spot) (bson.D, error) { return nil, nil }
-func (t *parentTree) taken(Node, spot) bson.D           { return nil }
+func (t *parentTree) CheckStored(Node) error                  { return nil }
+func (t *parentTree) deriveFields(Node, spot) (bson.D, error) { return nil, nil }
+func (t *parentTree) matchConflict(Node, spot) bson.D         { return nil }
 
-func (t *parentTree) removal(n Node, change int64) []model.Step { return t.deleteOne(n, change) }
-func (t *parentTree) within(n, top Node) (is, known bool) {
-	return n.Key() == top.Key(), n.Root() || n.Key() == top.Key()
-}
-func (t *parentTree) move(n Node, s spot, c int64) []model.Step {
-	return []model.Step{t.relink(n, s, c)}
-}
-func (t *parentTree) Parked(Node, bson.D) bson.D                                          { return nil }
-func (t *parentTree) Canonical(*forest.Forest[string], map[string]Node) map[string]bson.D { return nil }
-func (t *parentTree) fits() fitting                                                       { return fitting{more: []Source{t.circular()}} }
-
-func (t *parentTree) dissolve(n Node, children []Node, to []spot, change int64) []model.Step {
-	return append(t.relinkAll(children, to, change), t.deleteOne(n, change)...)
+func (t *parentTree) planLeafDelete(n Node, change int64) []model.Step {
+	return t.deleteByID(n, change)
 }
 
-func (t *parentTree) prune(n Node, below []Node, change int64) []model.Step {
+// isWithin knows only that a root is below no other node. Other answers need
+// FindAncestors.
+func (t *parentTree) isWithin(n, top Node) (is, known bool) {
+	return n.Key() == top.Key(), n.IsRoot() || n.Key() == top.Key()
+}
+func (t *parentTree) planMove(n Node, s spot, c int64) []model.Step {
+	return []model.Step{t.relinkNode(n, s, c)}
+}
+func (t *parentTree) ParkFields(Node, bson.D) bson.D { return nil }
+func (t *parentTree) ComputeFields(*forest.Forest[string], map[string]Node) map[string]bson.D {
+	return nil
+}
+
+// describeFitting adds the query of cycles, which parent links alone don't exclude.
+func (t *parentTree) describeFitting() fitting {
+	return fitting{
+		more: []Source{t.findCircularNodes()},
+	}
+}
+
+// planDissolve relinks the children before the node is deleted, so that no child is an
+// orphan.
+func (t *parentTree) planDissolve(n Node, children []Node, to []spot, change int64) []model.Step {
+	return append(t.relinkNodes(children, to, change), t.deleteByID(n, change)...)
+}
+
+// planSubtreeDelete deletes the deepest nodes first, and the top last. If the plan is
+// cut, the nodes that are left still form a tree.
+func (t *parentTree) planSubtreeDelete(n Node, below []Node, change int64) []model.Step {
 	ids := make([]bson.RawValue, 0, len(below)+1)
 	for _, b := range slices.Backward(below) {
 		ids = append(ids, b.ID)
 	}
-	return t.DeleteAll(append(ids, n.ID), change)
+	return t.DeleteByIDs(append(ids, n.ID), change)
 }
 
-func (t *parentTree) Above(n Node) Source {
-	return t.follow(n, "$"+t.Links.Parent, t.Links.Parent, "_id", -1, 0)
+func (t *parentTree) FindAncestors(n Node) Source {
+	return t.followLinks(n, "$"+t.Links.Parent, t.Links.Parent, "_id", -1, 0)
 }
 
-func (t *parentTree) Below(n Node, depth int) Source {
-	return t.follow(n, "$_id", "_id", t.Links.Parent, 1, depth)
+func (t *parentTree) FindDescendants(n Node, depth int) Source {
+	return t.followLinks(n, "$_id", "_id", t.Links.Parent, 1, depth)
 }
 
-// distance is the field in which $graphLookup tells how far a document is; it is not in the results.
+// distance is the field for the depth that $graphLookup finds. Results don't have it.
 const distance = "_distance"
 
-// follow is the pipeline of the documents that are reached from a node's, by distance in a direction.
-func (t *Tree) follow(n Node, start, from, to string, direction, depth int) Source {
+// followLinks is the query of the documents that are reached from a node along a link,
+// sorted by their distance: ascending for direction 1. $graphLookup keeps the found
+// documents in memory:
+// https://www.mongodb.com/docs/manual/reference/operator/aggregation/graphLookup/.
+func (t *Tree) followLinks(n Node, start, from, to string, direction, depth int) Source {
 	lookup := bson.D{
 		{Key: "from", Value: t.Collection}, {Key: "startWith", Value: start}, {Key: "connectFromField", Value: from},
 		{Key: "connectToField", Value: to}, {Key: "as", Value: "nodes"}, {Key: "depthField", Value: distance},
@@ -71,53 +95,66 @@ func (t *Tree) follow(n Node, start, from, to string, direction, depth int) Sour
 		mql.Op("$project", bson.D{{Key: from, Value: 1}}),
 		mql.Op("$graphLookup", lookup),
 		mql.Op("$unwind", "$nodes"),
-		sortBy("nodes."+distance, direction),
+		sortByField("nodes."+distance, direction),
 		mql.Op("$replaceRoot", bson.D{{Key: "newRoot", Value: "$nodes"}}),
 		mql.Op("$unset", distance))
 	return s
 }
 
-// relink is the write that ties a node to another spot. A node that has come back to the old spot by a later change stays there.
-func (t *Tree) relink(n Node, s spot, change int64) model.Write {
+// relinkNode is the write that gives one node the links of a spot. It expects the links
+// that were read. Done says when the write was applied before: the node has the new
+// links.
+func (t *Tree) relinkNode(n Node, s spot, change int64) model.Write {
 	id := mql.E("_id", model.Eq(n.ID))
-	was := bson.D{id, {Key: t.Links.Parent, Value: nil}, {Key: t.Links.Order, Value: n.Order}, t.notYet(change)}
-	if !n.Root() {
+	was := bson.D{
+		id, {Key: t.Links.Parent, Value: nil}, {Key: t.Links.Order, Value: n.Order}, t.matchChangedBefore(change),
+	}
+	if !n.IsRoot() {
 		was[1].Value = model.Eq(n.Parent)
 	}
 	return model.Write{
 		Collection: t.Collection, Expect: model.One, Index: model.IDIndex,
-		Model: &mongo.UpdateOneModel{Filter: was, Update: mql.Op("$set", t.linked(s, change))},
-		Done:  bson.D{id, {Key: t.Links.Parent, Value: model.Eq(Under(s.parent))}, {Key: t.Links.Order, Value: s.order}},
+		Model: &mongo.UpdateOneModel{Filter: was, Update: mql.Op("$set", t.setLinks(s, change))},
+		Done: bson.D{
+			id, {Key: t.Links.Parent, Value: model.Eq(EncodeParentID(s.parent))}, {Key: t.Links.Order, Value: s.order},
+		},
 	}
 }
 
-// relinkAll are the writes that tie nodes to other spots, for a plan that was decided under a lease.
-func (t *Tree) relinkAll(nodes []Node, to []spot, change int64) []model.Step {
+// relinkNodes gives nodes the links of spots. The lease and the change number guard it,
+// not the links that were read: earlier steps of the plan may have marked the nodes.
+func (t *Tree) relinkNodes(nodes []Node, to []spot, change int64) []model.Step {
 	steps := make([]model.Step, len(nodes))
 	for i, n := range nodes {
 		steps[i] = model.Write{Collection: t.Collection, Index: model.IDIndex, Once: true, Model: &mongo.UpdateOneModel{
-			Filter: bson.D{{Key: "_id", Value: model.Eq(n.ID)}, t.notLater(change)}, Update: mql.Op("$set", t.linked(to[i], change)),
+			Filter: bson.D{{Key: "_id", Value: model.Eq(n.ID)}, t.matchNotChangedAfter(change)},
+			Update: mql.Op("$set", t.setLinks(to[i], change)),
 		}}
 	}
 	return steps
 }
 
-// deleteOne deletes a node, unless a later change wrote one of its _id: see notYet.
-func (t *Tree) deleteOne(n Node, change int64) []model.Step {
+// deleteByID deletes a node, except if a later change wrote a document with its _id.
+func (t *Tree) deleteByID(n Node, change int64) []model.Step {
 	return []model.Step{model.Write{Collection: t.Collection, Index: model.IDIndex, Model: &mongo.DeleteOneModel{
-		Filter: bson.D{{Key: "_id", Value: model.Eq(n.ID)}, t.notLater(change)},
+		Filter: bson.D{{Key: "_id", Value: model.Eq(n.ID)}, t.matchNotChangedAfter(change)},
 	}}}
 }
 
-// DeleteAll are the writes that delete documents, ten thousand in each.
-func (t *Tree) DeleteAll(ids []bson.RawValue, change int64) []model.Step {
+// DeleteByIDs deletes documents, 10,000 per command, because a command's filter has a
+// limit of 16 MiB.
+func (t *Tree) DeleteByIDs(ids []bson.RawValue, change int64) []model.Step {
 	var steps []model.Step
 	for part := range slices.Chunk(ids, 10_000) {
-		steps = append(steps, t.deleteMany(model.IDIndex, bson.D{{Key: "_id", Value: mql.Op("$in", part)}}, change))
+		steps = append(steps, t.deleteMatching(model.IDIndex, bson.D{{Key: "_id", Value: mql.Op("$in", part)}}, change))
 	}
 	return steps
 }
 
-func (t *Tree) deleteMany(index string, filter bson.D, change int64) model.Write {
-	return model.Write{Collection: t.Collection, Index: index, Model: &mongo.DeleteManyModel{Filter: append(filter, t.notLater(change))}}
+// deleteMatching deletes the matching documents that no later change wrote.
+func (t *Tree) deleteMatching(index string, filter bson.D, change int64) model.Write {
+	return model.Write{
+		Collection: t.Collection, Index: index,
+		Model: &mongo.DeleteManyModel{Filter: append(filter, t.matchNotChangedAfter(change))},
+	}
 }

@@ -1,5 +1,7 @@
 package tree
 
+// The queries that all representations share.
+
 import (
 	"context"
 	"slices"
@@ -10,27 +12,31 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// Source is a query of a tree's documents: a pipeline, whose results are those documents.
+// A Source is a query of the tree's documents: a pipeline, and the index that it needs.
 type Source struct {
 	Pipeline mongo.Pipeline
 	Index    string
 }
 
+// Aggregate makes a source a value that can be run.
 func (t *Tree) Aggregate(s Source) *model.Aggregate[bson.Raw] {
-	return &model.Aggregate[bson.Raw]{Aggregation: model.Aggregation{Collection: t.Collection, Pipeline: s.Pipeline, Index: s.Index}}
+	return &model.Aggregate[bson.Raw]{
+		Aggregation: model.Aggregation{Collection: t.Collection, Pipeline: s.Pipeline, Index: s.Index},
+	}
 }
 
-// Nodes runs a query, and reads only the fields of the tree.
-func (t *Tree) Nodes(ctx context.Context, db model.DB, s Source) ([]Node, error) {
-	project := t.TreeFields()
+// ReadNodes runs a query, and reads only the tree's fields. A child tree also needs the
+// size of each document, to know whether its list can grow.
+func (t *Tree) ReadNodes(ctx context.Context, db model.DB, s Source) ([]Node, error) {
+	project := t.ProjectFields()
 	if _, ok := t.Rep.(lister); ok {
 		project = append(project, mql.E(sizeField, mql.Op("$bsonSize", "$$ROOT")))
 	}
-	return t.readAs(ctx, db, s, project)
+	return t.readProjected(ctx, db, s, project)
 }
 
-// readAs runs a query with a projection; nil reads whole documents.
-func (t *Tree) readAs(ctx context.Context, db model.DB, s Source, project bson.D) ([]Node, error) {
+// readProjected runs a query with a projection; nil means whole documents.
+func (t *Tree) readProjected(ctx context.Context, db model.DB, s Source, project bson.D) ([]Node, error) {
 	if project != nil {
 		s.Pipeline = append(slices.Clone(s.Pipeline), mql.Op("$project", project))
 	}
@@ -39,7 +45,7 @@ func (t *Tree) readAs(ctx context.Context, db model.DB, s Source, project bson.D
 		if err != nil {
 			return nil, err
 		}
-		n, err := t.Read(doc)
+		n, err := t.ReadNode(doc)
 		if err != nil {
 			return nil, err
 		}
@@ -48,41 +54,46 @@ func (t *Tree) readAs(ctx context.Context, db model.DB, s Source, project bson.D
 	return out, nil
 }
 
-// Match is the query of the documents that match.
+// Match returns the query of the documents that match a filter, with further stages.
 func Match(index string, filter bson.D, more ...bson.D) Source {
 	return Source{Pipeline: append(mongo.Pipeline{mql.Op("$match", filter)}, more...), Index: index}
 }
 
-func sortBy(field string, direction int) bson.D {
+// sortByField is a $sort stage; direction is 1 or -1.
+func sortByField(field string, direction int) bson.D {
 	return mql.Op("$sort", bson.D{{Key: field, Value: direction}})
 }
 
-func limit(n int) bson.D { return mql.Op("$limit", n) }
+// limitTo is a $limit stage.
+func limitTo(n int) bson.D { return mql.Op("$limit", n) }
 
-// ByID is the query of some nodes.
-func (t *Tree) ByID(ids ...bson.RawValue) Source {
+// FindByID is the query of nodes by their _ids.
+func (t *Tree) FindByID(ids ...bson.RawValue) Source {
 	if len(ids) == 1 {
 		return Match(model.IDIndex, bson.D{{Key: "_id", Value: model.Eq(ids[0])}})
 	}
 	return Match(model.IDIndex, bson.D{{Key: "_id", Value: mql.Op("$in", ids)}})
 }
 
-// ByParent is the index of the links.
-func (t *Tree) ByParent() string { return t.Indexes[0].Name }
+// NameParentIndex names the index of the parent and the order key.
+func (t *Tree) NameParentIndex() string { return t.Indexes[0].Name }
 
-// Children is the query of a node's children, or of the roots, in order. Equal keys, which only a damaged tree has, come by _id.
-func (t *Tree) Children(parent any, more ...bson.E) Source {
-	return Match(t.ByParent(), append(bson.D{{Key: t.Links.Parent, Value: model.Eq(parent)}}, more...),
-		mql.Op("$sort", t.InOrder()))
+// FindChildren is the query of a node's children in order, or of the roots if parent is
+// nil.
+func (t *Tree) FindChildren(parent any, more ...bson.E) Source {
+	return Match(t.NameParentIndex(), append(bson.D{{Key: t.Links.Parent, Value: model.Eq(parent)}}, more...),
+		mql.Op("$sort", t.SortSiblings()))
 }
 
-// InOrder is the order of siblings.
-func (t *Tree) InOrder() bson.D {
+// SortSiblings is the sort of siblings. Only a damaged tree has equal order keys. There
+// the _id makes the order the same in each query.
+func (t *Tree) SortSiblings() bson.D {
 	return bson.D{{Key: t.Links.Order, Value: 1}, {Key: "_id", Value: 1}}
 }
 
-// nearest is the query of the sibling just before or after an order key; "" means the last, or the first.
-func (t *Tree) nearest(parent any, key string, after bool, not bson.RawValue) Source {
+// findNearestSibling is the query of the sibling directly before or after an order key.
+// With the key "" it finds the last or the first sibling. A node that moves is excluded.
+func (t *Tree) findNearestSibling(parent any, key string, after bool, not bson.RawValue) Source {
 	filter := bson.D{{Key: t.Links.Parent, Value: model.Eq(parent)}}
 	op, direction := "$lt", -1
 	if after {
@@ -94,5 +105,5 @@ func (t *Tree) nearest(parent any, key string, after bool, not bson.RawValue) So
 	if not.Type != 0 {
 		filter = append(filter, mql.E("_id", mql.Op("$ne", not)))
 	}
-	return Match(t.ByParent(), filter, sortBy(t.Links.Order, direction), limit(1))
+	return Match(t.NameParentIndex(), filter, sortByField(t.Links.Order, direction), limitTo(1))
 }

@@ -1,5 +1,7 @@
 package tree
 
+// Reading a whole forest in preorder.
+
 import (
 	"context"
 	"fmt"
@@ -14,28 +16,31 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// A streamer is a representation by one of whose indexes all nodes come in preorder.
-type streamer interface{ stream() Source }
+// A streamer is a representation with an index in whose order all nodes are in preorder.
+type streamer interface{ streamPreorder() Source }
 
 // stream is the query of all nodes, in preorder.
-func (t *nestedSet) stream() Source {
-	return Match(t.byLeft(), bson.D{between(t.left, 1, end)}, sortBy(t.left, 1))
+func (t *nestedSet) streamPreorder() Source {
+	return Match(t.nameLeftIndex(), bson.D{matchBetween(t.left, 1, end)}, sortByField(t.left, 1))
 }
 
-// Dump goes through all nodes in preorder, until each says that it is enough.
-func (t *Tree) Dump(ctx context.Context, db model.DB, each func(n Node, depth int) (bool, error)) error {
+// DumpNodes calls each for all whole nodes in preorder, until it returns false. Without a
+// stream, the links of all nodes are in memory, and documents are read in batches of 500.
+func (t *Tree) DumpNodes(ctx context.Context, db model.DB, each func(n Node, depth int) (bool, error)) error {
 	if s, ok := t.Rep.(streamer); ok {
-		return t.dumpStream(ctx, db, s.stream(), each)
+		return t.dumpStream(ctx, db, s.streamPreorder(), each)
 	}
-	f, err := t.Skeleton(ctx, db, nil, nil)
+	f, err := t.ReadSkeleton(ctx, db, nil, nil)
 	if err != nil {
 		return err
 	}
 	var ids []bson.RawValue
 	depths := map[string]int{}
-	more, left := true, math.MaxInt // the depth of a node that has vanished
+	// left is the depth of a node that was deleted meanwhile: its descendants are
+	// skipped.
+	more, left := true, math.MaxInt
 	flush := func() error {
-		found, err := t.readAs(ctx, db, t.ByID(ids...), nil)
+		found, err := t.readProjected(ctx, db, t.FindByID(ids...), nil)
 		if err != nil {
 			return err
 		}
@@ -62,7 +67,7 @@ func (t *Tree) Dump(ctx context.Context, db model.DB, each func(n Node, depth in
 		clear(depths)
 		return nil
 	}
-	for key, depth := range f.Forest.All() {
+	for key, depth := range f.Forest.WalkAll() {
 		ids, depths[key] = append(ids, f.Nodes[key].ID), depth
 		if len(ids) == 500 {
 			if err := flush(); err != nil || !more {
@@ -76,18 +81,19 @@ func (t *Tree) Dump(ctx context.Context, db model.DB, each func(n Node, depth in
 	return flush()
 }
 
-// DumpIDs goes through the _ids of all nodes in preorder, until each says that it is enough. It reads only the links.
+// DumpIDs is DumpNodes for callers that need only _ids and depths: it reads only the
+// links.
 func (t *Tree) DumpIDs(ctx context.Context, db model.DB, each func(n Node, depth int) (bool, error)) error {
 	if s, ok := t.Rep.(streamer); ok {
-		links := s.stream()
+		links := s.streamPreorder()
 		links.Pipeline = append(links.Pipeline, mql.Op("$project", bson.D{{Key: t.Links.Parent, Value: 1}}))
 		return t.dumpStream(ctx, db, links, each)
 	}
-	f, err := t.Skeleton(ctx, db, nil, nil)
+	f, err := t.ReadSkeleton(ctx, db, nil, nil)
 	if err != nil {
 		return err
 	}
-	for key, depth := range f.Forest.All() {
+	for key, depth := range f.Forest.WalkAll() {
 		if more, err := each(f.Nodes[key], depth); err != nil || !more {
 			return err
 		}
@@ -95,25 +101,31 @@ func (t *Tree) DumpIDs(ctx context.Context, db model.DB, each func(n Node, depth
 	return nil
 }
 
-// dumpStream goes through nodes that come in preorder.
-func (t *Tree) dumpStream(ctx context.Context, db model.DB, s Source, each func(n Node, depth int) (bool, error)) error {
+// dumpStream goes through nodes that come in preorder. above has the keys of the
+// ancestors of the last node. A node whose parent isn't among them shows a half-written
+// or damaged tree.
+func (t *Tree) dumpStream(
+	ctx context.Context, db model.DB, s Source, each func(n Node, depth int) (bool, error),
+) error {
 	var above []string
 	for doc, err := range t.Aggregate(s).Each(ctx, db) {
 		if err != nil {
 			return err
 		}
-		n, err := t.Read(doc)
+		n, err := t.ReadNode(doc)
 		if err != nil {
 			return err
 		}
 		depth := 0
-		if !n.Root() {
+		if !n.IsRoot() {
 			parent := bsonval.Key(n.Parent)
 			for depth = len(above); depth > 0 && above[depth-1] != parent; {
 				depth--
 			}
 			if depth == 0 {
-				return fmt.Errorf("%w: %s of %s isn't below its parent", forest.ErrDamaged, model.Shell(n.ID), t.Collection)
+				return fmt.Errorf(
+					"%w: %s of %s isn't below its parent", forest.ErrDamaged, model.Shell(n.ID), t.Collection,
+				)
 			}
 		}
 		above = append(above[:depth], n.Key())
@@ -124,32 +136,37 @@ func (t *Tree) dumpStream(ctx context.Context, db model.DB, s Source, each func(
 	return nil
 }
 
-// Skeleton reads the links of nodes, nil for all, and some fields. What has no place in five readings is [ErrDamaged].
-func (t *Tree) Skeleton(ctx context.Context, db model.DB, of mongo.Pipeline, fields []string) (family, error) {
+// ReadSkeleton reads the links of nodes, nil for all, and the named fields. While it
+// reads, a change can move nodes, so that a parent seems to be missing. It therefore
+// reads up to five times before it returns [forest.ErrDamaged].
+func (t *Tree) ReadSkeleton(ctx context.Context, db model.DB, of mongo.Pipeline, fields []string) (family, error) {
 	project := bson.D{{Key: t.Links.Parent, Value: 1}, {Key: t.Links.Order, Value: 1}}
 	for _, f := range fields {
 		project = append(project, mql.E(f, 1))
 	}
 	for n := 1; ; n++ {
-		all, err := t.readAs(ctx, db, Source{Pipeline: of}, project)
+		all, err := t.readProjected(ctx, db, Source{Pipeline: of}, project)
 		if err != nil {
 			return family{}, err
 		}
-		f := FamilyOf(all, "")
+		f := BuildFamily(all, "")
 		if len(f.Lost) == 0 {
 			return f, nil
 		}
 		if n == 5 {
-			return family{}, fmt.Errorf("%w: %d nodes of %s have a missing parent or are in a cycle", forest.ErrDamaged, len(f.Lost), t.Collection)
+			return family{}, fmt.Errorf(
+				"%w: %d nodes of %s have a missing parent or are in a cycle", forest.ErrDamaged, len(f.Lost),
+				t.Collection,
+			)
 		}
-		if err := pause(ctx, n); err != nil {
+		if err := waitBeforeRetry(ctx, n); err != nil {
 			return family{}, err
 		}
 	}
 }
 
-// pause waits before the next reading.
-func pause(ctx context.Context, n int) error {
+// waitBeforeRetry waits 2, 8, 18, 32 milliseconds before the next reading.
+func waitBeforeRetry(ctx context.Context, n int) error {
 	timer := time.NewTimer(time.Duration(n*n) * 2 * time.Millisecond)
 	defer timer.Stop()
 	select {

@@ -1,5 +1,8 @@
 package tree
 
+// Paths of escaped segments, as they are stored and as paths.Path and paths.Segments show
+// them.
+
 import (
 	"fmt"
 	"strings"
@@ -9,13 +12,14 @@ import (
 	"github.com/docmodel/docmodel/paths/internal/forest"
 )
 
-// separator ends each segment of a path, the last one too.
+// separator ends each segment of a path, the last one too. So a path is never the
+// beginning of a sibling's path.
 const separator = "/"
 
-// Path is the path of segments, each escaped.
-func Path(segments ...string) (path string, _ error) {
+// JoinSegments returns the path of segments, each escaped.
+func JoinSegments(segments ...string) (path string, _ error) {
 	for _, s := range segments {
-		escaped, err := escape(s)
+		escaped, err := escapeSegment(s)
 		if err != nil {
 			return "", err
 		}
@@ -24,8 +28,9 @@ func Path(segments ...string) (path string, _ error) {
 	return path, nil
 }
 
-// escape is a segment as paths hold it: % and / as %25 and %2F.
-func escape(segment string) (string, error) {
+// escapeSegment writes % as %25 and / as %2F. An empty segment, invalid UTF-8 and NUL
+// can't be in a path.
+func escapeSegment(segment string) (string, error) {
 	reason := ""
 	switch {
 	case segment == "":
@@ -37,7 +42,9 @@ func escape(segment string) (string, error) {
 	default:
 		return escaper.Replace(segment), nil
 	}
-	return "", fmt.Errorf("%w: %w", forest.ErrSegment, &model.ValueError{Field: "segment", Value: segment, Reason: reason})
+	return "", fmt.Errorf(
+		"%w: %w", forest.ErrSegment, &model.ValueError{Field: "segment", Value: segment, Reason: reason},
+	)
 }
 
 var (
@@ -45,8 +52,8 @@ var (
 	unescaper = strings.NewReplacer("%25", "%", "%2F", "/")
 )
 
-// Segments returns the segments of a path, unescaped; "" has none.
-func Segments(path string) []string {
+// SplitPath returns the segments of a path, unescaped. The path "" has no segments.
+func SplitPath(path string) []string {
 	if path == "" {
 		return nil
 	}
@@ -57,8 +64,9 @@ func Segments(path string) []string {
 	return parts
 }
 
-// prefixes are the paths of the ancestors of a path, root first, without itself.
-func prefixes(path string) []string {
+// listAncestorPaths returns the paths of the ancestors, root first, without the path
+// itself.
+func listAncestorPaths(path string) []string {
 	out := []string{}
 	for i := 0; i < len(path)-1; i++ {
 		if path[i] == '/' {
@@ -68,7 +76,7 @@ func prefixes(path string) []string {
 	return out
 }
 
-// parentPath is the path of the parent; "" for a root.
-func parentPath(path string) string {
+// cutLastSegment returns the parent's path; "" for a root.
+func cutLastSegment(path string) string {
 	return path[:strings.LastIndexByte(strings.TrimSuffix(path, separator), '/')+1]
 }

@@ -1,5 +1,7 @@
 package tree
 
+// The changes that insert and move a node: what they read, and the spot that they find.
+
 import (
 	"context"
 	"fmt"
@@ -13,20 +15,27 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// State is what a change of a tree is decided from, as it was read.
+// A State is what a change has read. Its Decide makes the plan from it alone.
 type State struct {
 	Change int64 // the number that the change writes to each document that it touches
 
-	node            Node // what is inserted, moved or deleted
-	fresh           bool // node is a document of the caller's
-	still           bool // the node is in its place already
-	to              spot
-	children, below []Node     // of a node that is deleted, or whose children get new order keys
-	Repair          model.Plan // what mends the tree
+	node    Node // the node that is inserted, moved, renamed or deleted
+	isNew   bool // the node is the caller's document, not a stored one
+	inPlace bool // the node is already at its spot: nothing is written
+	to      spot
+	// The children of a node that is deleted or whose children get new order keys; below
+	// are the descendants of a node that is deleted with its subtree.
+	children, below []Node
+	// The plan of a repair or of an adoption.
+	Repair model.Plan
 }
 
-// Changing is a change of the tree under its lease. Callers see its state as any.
-func (t *Tree) Changing(read func(context.Context, model.DB, *State) error, decide func(State) (model.Plan, error)) model.Change[any] {
+// MakeChange makes a change under the tree's lease. Its caller sees the state as any.
+// Without the lease, when only the plan is wanted, the change number is one above the
+// nodes' numbers.
+func (t *Tree) MakeChange(
+	read func(context.Context, model.DB, *State) error, decide func(State) (model.Plan, error),
+) model.Change[any] {
 	return model.Change[any]{
 		Name:  "tree " + t.Collection,
 		Lease: t.Lease,
@@ -34,12 +43,12 @@ func (t *Tree) Changing(read func(context.Context, model.DB, *State) error, deci
 			s := State{Change: model.Fence(ctx)}
 			err := read(ctx, db, &s)
 			if s.Change == 0 { // without the lease, to see the plan
-				for _, n := range s.stored() {
+				for _, n := range s.listStoredNodes() {
 					s.Change = max(s.Change, n.change+1)
 				}
 			}
-			if err == nil && s.passed() {
-				err = t.goOn(ctx, db, s.Change)
+			if err == nil && s.hasPassed() {
+				err = t.raiseFence(ctx, db, s.Change)
 			}
 			return s, err
 		},
@@ -48,7 +57,7 @@ func (t *Tree) Changing(read func(context.Context, model.DB, *State) error, deci
 			if !ok {
 				return model.Plan{}, t.Refuse("state", nil, "must be the result of the change's Read")
 			}
-			if err := t.newer(s); err != nil {
+			if err := t.checkNumberIsNewer(s); err != nil {
 				return model.Plan{}, err
 			}
 			return decide(s)
@@ -56,11 +65,11 @@ func (t *Tree) Changing(read func(context.Context, model.DB, *State) error, deci
 	}
 }
 
-// there reads a node.
-func (t *Tree) there(ctx context.Context, db model.DB, id bson.RawValue) (Node, error) {
-	found, err := t.Nodes(ctx, db, t.ByID(id))
+// readNode reads the tree's fields of a node.
+func (t *Tree) readNode(ctx context.Context, db model.DB, id bson.RawValue) (Node, error) {
+	found, err := t.ReadNodes(ctx, db, t.FindByID(id))
 	if err == nil && len(found) == 0 {
-		err = t.missing(id)
+		err = t.newMissingError(id)
 	}
 	if err != nil {
 		return Node{}, err
@@ -68,18 +77,22 @@ func (t *Tree) there(ctx context.Context, db model.DB, id bson.RawValue) (Node, 
 	return found[0], nil
 }
 
-func (t *Tree) missing(id bson.RawValue) error {
+// newMissingError is the error for a node that doesn't exist.
+func (t *Tree) newMissingError(id bson.RawValue) error {
 	return fmt.Errorf("%w: no node %s in %s", model.ErrNotFound, model.Shell(id), t.Collection)
 }
 
-// and reads a node, and the one that a place names, by one query. Nil stands for a node that is not there. The place's is nil too
-// if it names this node, or none.
-func (t *Tree) and(ctx context.Context, db model.DB, id bson.RawValue, at forest.Place[bson.RawValue]) (n, ref *Node, err error) {
+// readNodeAndReference reads a node, and the node to which a place refers, in one query.
+// A missing node gives nil. ref is also nil if the place refers to the node itself or to
+// no node.
+func (t *Tree) readNodeAndReference(
+	ctx context.Context, db model.DB, id bson.RawValue, at forest.Place[bson.RawValue],
+) (n, ref *Node, err error) {
 	ids := []bson.RawValue{id}
-	if !at.At.Root() && bsonval.Key(at.Ref) != bsonval.Key(id) {
+	if !at.At.IsRoot() && bsonval.Key(at.Ref) != bsonval.Key(id) {
 		ids = append(ids, at.Ref)
 	}
-	found, err := t.Nodes(ctx, db, t.ByID(ids...))
+	found, err := t.ReadNodes(ctx, db, t.FindByID(ids...))
 	for i, f := range found {
 		if f.Key() == bsonval.Key(id) {
 			n = &found[i]
@@ -90,56 +103,62 @@ func (t *Tree) and(ctx context.Context, db model.DB, id bson.RawValue, at forest
 	return n, ref, err
 }
 
-// One reads a whole node that has what the representation keeps.
-func (t *Tree) One(ctx context.Context, db model.DB, id bson.RawValue) (Node, error) {
-	found, err := t.readAs(ctx, db, t.ByID(id), nil)
+// ReadWholeNode reads a whole document. Its error tells a missing node and missing
+// fields.
+func (t *Tree) ReadWholeNode(ctx context.Context, db model.DB, id bson.RawValue) (Node, error) {
+	found, err := t.readProjected(ctx, db, t.FindByID(id), nil)
 	if err == nil && len(found) == 0 {
-		err = t.missing(id)
+		err = t.newMissingError(id)
 	}
 	if err != nil {
 		return Node{}, err
 	}
-	return found[0], t.Rep.Sound(found[0])
+	return found[0], t.Rep.CheckStored(found[0])
 }
 
-// readSound reads the tree's fields of a node that has what the representation keeps.
-func (t *Tree) readSound(ctx context.Context, db model.DB, id bson.RawValue) (Node, error) {
-	n, err := t.there(ctx, db, id)
+// readSoundNode reads the tree's fields of a node that must have the representation's
+// fields.
+func (t *Tree) readSoundNode(ctx context.Context, db model.DB, id bson.RawValue) (Node, error) {
+	n, err := t.readNode(ctx, db, id)
 	if err != nil {
 		return Node{}, err
 	}
-	return n, t.Rep.Sound(n)
+	return n, t.Rep.CheckStored(n)
 }
 
-// known is readSound of a node that may be read already.
-func (t *Tree) known(ctx context.Context, db model.DB, id bson.RawValue, n *Node) (Node, error) {
+// readUnlessKnown is readSoundNode for a node that may have been read already.
+func (t *Tree) readUnlessKnown(ctx context.Context, db model.DB, id bson.RawValue, n *Node) (Node, error) {
 	if n == nil {
-		return t.readSound(ctx, db, id)
+		return t.readSoundNode(ctx, db, id)
 	}
-	return *n, t.Rep.Sound(*n)
+	return *n, t.Rep.CheckStored(*n)
 }
 
-// resolve finds a place for a node, which is not in the way of itself. The node that the place names is read, unless it is known.
-func (t *Tree) resolve(ctx context.Context, db model.DB, at forest.Place[bson.RawValue], n, known *Node) (spot, error) {
+// resolvePlace finds the spot of a place for a node n, which doesn't count as its own
+// sibling. known is the node to which the place refers, if it was read. If the order key
+// would be too long, all siblings are read, and get new short keys in the same change.
+func (t *Tree) resolvePlace(
+	ctx context.Context, db model.DB, at forest.Place[bson.RawValue], n, known *Node,
+) (spot, error) {
 	var s spot
 	nearest := func(key string, after bool) (*Node, error) {
-		found, err := t.Nodes(ctx, db, t.nearest(Under(s.parent), key, after, n.ID))
+		found, err := t.ReadNodes(ctx, db, t.findNearestSibling(EncodeParentID(s.parent), key, after, n.ID))
 		if err != nil || len(found) == 0 {
 			return nil, err
 		}
 		return &found[0], nil
 	}
 	var err error
-	if !at.At.Root() {
-		ref, err := t.known(ctx, db, at.Ref, known)
+	if !at.At.IsRoot() {
+		ref, err := t.readUnlessKnown(ctx, db, at.Ref, known)
 		if err != nil {
 			return s, err
 		}
 		switch {
 		case at.At == forest.FirstChild, at.At == forest.LastChild:
 			s.parent = &ref
-		case !ref.Root():
-			parent, err := t.readSound(ctx, db, ref.Parent)
+		case !ref.IsRoot():
+			parent, err := t.readSoundNode(ctx, db, ref.Parent)
 			if err != nil {
 				return s, err
 			}
@@ -163,53 +182,58 @@ func (t *Tree) resolve(ctx context.Context, db model.DB, at forest.Place[bson.Ra
 		s.next, err = nearest(s.prev.Order, true)
 	}
 	if err == nil {
-		err = t.orderOf(&s)
+		err = t.chooseOrderKey(&s)
 	}
 	if err != nil || len(s.order) <= forest.LongKey {
 		return s, err
 	}
-	s.crowd, err = t.Nodes(ctx, db, t.Children(Under(s.parent), mql.E("_id", mql.Op("$ne", n.ID))))
+	s.crowd, err = t.ReadNodes(ctx, db, t.FindChildren(EncodeParentID(s.parent), mql.E("_id", mql.Op("$ne", n.ID))))
 	for i, x := range s.crowd {
 		if s.prev != nil && x.Key() == s.prev.Key() {
 			s.at = i + 1
 		}
 	}
-	s.order = forest.Spread(len(s.crowd) + 1)[s.at]
+	s.order = forest.SpreadKeys(len(s.crowd) + 1)[s.at]
 	return s, err
 }
 
-// uncrowd are the writes that give the siblings around a spot their new order keys, but for those that a later change wrote.
-// They mark the siblings as changed, so that they come after the writes that pass over such nodes.
-func (t *Tree) uncrowd(s spot, change int64) []model.Step {
+// respaceSiblings returns the writes of new order keys around a spot. They mark the
+// siblings with the change number, so they come after the steps that skip marked nodes.
+func (t *Tree) respaceSiblings(s spot, change int64) []model.Step {
 	var steps []model.Step
-	keys := slices.Delete(forest.Spread(len(s.crowd)+1), s.at, s.at+1)
+	keys := slices.Delete(forest.SpreadKeys(len(s.crowd)+1), s.at, s.at+1)
 	for i, n := range s.crowd {
 		if n.Order == keys[i] {
 			continue
 		}
-		steps = append(steps, model.Write{Collection: t.Collection, Index: model.IDIndex, Once: true, Model: &mongo.UpdateOneModel{
-			Filter: bson.D{{Key: "_id", Value: model.Eq(n.ID)}, {Key: t.Links.Change, Value: mql.Op("$not", mql.Op("$gt", change))}},
-			Update: mql.Op("$set", bson.D{{Key: t.Links.Order, Value: keys[i]}, {Key: t.Links.Change, Value: change}}),
-		}})
+		set := bson.D{{Key: t.Links.Order, Value: keys[i]}, {Key: t.Links.Change, Value: change}}
+		steps = append(steps, model.Write{
+			Collection: t.Collection, Index: model.IDIndex, Once: true,
+			Model: &mongo.UpdateOneModel{
+				Filter: bson.D{{Key: "_id", Value: model.Eq(n.ID)}, t.matchNotChangedAfter(change)},
+				Update: mql.Op("$set", set),
+			},
+		})
 	}
 	return steps
 }
 
-// fit returns an error when the representation can't have a node at a spot.
-func (t *Tree) fit(ctx context.Context, db model.DB, n Node, s spot) error {
-	if _, err := t.Rep.derive(n, s); err != nil {
+// checkFit returns an error if a node can't be at a spot.
+func (t *Tree) checkFit(ctx context.Context, db model.DB, n Node, s spot) error {
+	if _, err := t.Rep.deriveFields(n, s); err != nil {
 		return err
 	}
-	return t.free(ctx, db, n, s)
+	return t.checkSpotFree(ctx, db, n, s)
 }
 
-// free returns an error when another node takes a spot, other than those that are leaving it.
-func (t *Tree) free(ctx context.Context, db model.DB, n Node, s spot, leaving ...Node) error {
-	filter := t.Rep.taken(n, s)
+// checkSpotFree returns an error if another node has what the node would get there, such
+// as its path. Nodes that leave the spot in the same change don't count.
+func (t *Tree) checkSpotFree(ctx context.Context, db model.DB, n Node, s spot, leaving ...Node) error {
+	filter := t.Rep.matchConflict(n, s)
 	if filter == nil {
 		return nil
 	}
-	found, err := t.Nodes(ctx, db, Match("", filter, limit(1+len(leaving))))
+	found, err := t.ReadNodes(ctx, db, Match("", filter, limitTo(1+len(leaving))))
 	for _, f := range found {
 		if !slices.ContainsFunc(leaving, func(n Node) bool { return n.Key() == f.Key() }) {
 			return fmt.Errorf("%w: sibling %s has the same segment", forest.ErrSegment, model.Shell(f.ID))
@@ -218,82 +242,86 @@ func (t *Tree) free(ctx context.Context, db model.DB, n Node, s spot, leaving ..
 	return err
 }
 
-// Insert is the change that stores a document at a place.
-func (t *Tree) Insert(doc bson.Raw, at forest.Place[bson.RawValue], err error) model.Change[any] {
-	c := t.Changing(func(ctx context.Context, db model.DB, s *State) error {
-		n, err := t.Read(doc)
+// InsertNode is the change that stores a document at a place. err is an error of its
+// arguments, which the shell found.
+func (t *Tree) InsertNode(doc bson.Raw, at forest.Place[bson.RawValue], err error) model.Change[any] {
+	read := func(ctx context.Context, db model.DB, s *State) error {
+		n, err := t.ReadNode(doc)
 		if err != nil {
 			return err
 		}
-		s.node, s.fresh = n, true
-		taken, ref, err := t.and(ctx, db, n.ID, at)
+		s.node, s.isNew = n, true
+		taken, ref, err := t.readNodeAndReference(ctx, db, n.ID, at)
 		if err == nil && taken != nil {
-			err = t.taken(n.ID)
+			err = t.newTakenError(n.ID)
 		}
 		if err != nil {
 			return err
 		}
-		s.to, err = t.resolve(ctx, db, at, &n, ref)
+		s.to, err = t.resolvePlace(ctx, db, at, &n, ref)
 		if r, ok := t.Rep.(roomer); ok && err == nil {
-			err = r.around(ctx, db, n, &s.to, false)
+			err = r.readAround(ctx, db, n, &s.to, false)
 		}
 		if err == nil {
-			err = t.fit(ctx, db, n, s.to)
+			err = t.checkFit(ctx, db, n, s.to)
 		}
 		return err
-	}, t.insert)
+	}
+	c := t.MakeChange(read, t.decideInsert)
 	c.Err = err
 	return c
 }
 
-// Move is the change that takes a node to a place.
-func (t *Tree) Move(id bson.RawValue, to forest.Place[bson.RawValue], err error) model.Change[any] {
-	c := t.Changing(func(ctx context.Context, db model.DB, s *State) error {
-		found, ref, err := t.and(ctx, db, id, to)
+// MoveNode is the change that moves a node, with its subtree, to a place.
+func (t *Tree) MoveNode(id bson.RawValue, to forest.Place[bson.RawValue], err error) model.Change[any] {
+	read := func(ctx context.Context, db model.DB, s *State) error {
+		found, ref, err := t.readNodeAndReference(ctx, db, id, to)
 		if err == nil && found == nil {
-			err = t.missing(id)
+			err = t.newMissingError(id)
 		}
 		if err == nil {
-			err = t.Rep.Sound(*found)
+			err = t.Rep.CheckStored(*found)
 		}
 		if err != nil {
 			return err
 		}
 		n := *found
 		s.node = n
-		if !to.At.Root() && bsonval.Key(to.Ref) == n.Key() {
-			if s.still = to.At == forest.Before || to.At == forest.After; !s.still {
+		if !to.At.IsRoot() && bsonval.Key(to.Ref) == n.Key() {
+			if s.inPlace = to.At == forest.Before || to.At == forest.After; !s.inPlace {
 				return fmt.Errorf("%w: %s %s itself", forest.ErrCycle, model.Shell(id), to.At)
 			}
 			return nil
 		}
-		s.to, err = t.resolve(ctx, db, to, &n, ref)
+		s.to, err = t.resolvePlace(ctx, db, to, &n, ref)
 		if err == nil {
 			err = t.checkCycle(ctx, db, n, s.to)
 		}
-		s.to.among = n.under(s.to.parent)
-		if s.still = err == nil && n.stays(s.to); err != nil || s.still {
+		s.to.sameParent = n.isChildOf(s.to.parent)
+		if s.inPlace = err == nil && n.isAtSpot(s.to); err != nil || s.inPlace {
 			return err
 		}
 		if r, ok := t.Rep.(roomer); ok {
-			if err := r.around(ctx, db, n, &s.to, true); err != nil {
+			if err := r.readAround(ctx, db, n, &s.to, true); err != nil {
 				return err
 			}
 		}
-		return t.fit(ctx, db, n, s.to)
-	}, t.moveTo)
+		return t.checkFit(ctx, db, n, s.to)
+	}
+	c := t.MakeChange(read, t.decideMove)
 	c.Err = err
 	return c
 }
 
-// checkCycle asks for the new parent's ancestors, if its document doesn't tell them.
+// checkCycle refuses a spot in the node's own subtree. If the parent's document doesn't
+// show its ancestors, they are queried.
 func (t *Tree) checkCycle(ctx context.Context, db model.DB, n Node, s spot) error {
 	if s.parent == nil {
 		return nil
 	}
-	in, known := t.Rep.within(*s.parent, n)
+	in, known := t.Rep.isWithin(*s.parent, n)
 	if !in && !known {
-		above, err := t.Nodes(ctx, db, t.Rep.Above(*s.parent))
+		above, err := t.ReadNodes(ctx, db, t.Rep.FindAncestors(*s.parent))
 		if err != nil {
 			return err
 		}

@@ -1,5 +1,9 @@
 package tree
 
+// The numbers of changes. They come from the lock document, whose fence must not be lower
+// than the number of any node. If the lock document was deleted, or restored from an
+// older backup, the fence is raised above the nodes' numbers.
+
 import (
 	"context"
 	"fmt"
@@ -12,14 +16,13 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// The numbers of a tree's changes come from its lock document, whose fence must be above the numbers of all nodes. A lock document
-// that is lost, or older than the nodes, goes on above them.
-
-// maxChange is the greatest number of a change. A greater one is damage: the lock document could not count on.
+// maxChange is the greatest number of a change. A greater number is damage: if the fence
+// went on from it, it would soon overflow.
 const maxChange = 1 << 62
 
-// isChange reports whether a stored value is the number of a change. A node that no change wrote has none.
-func isChange(v bson.RawValue) bool {
+// isChangeNumber reports whether a stored value is a change number. Nodes that other code
+// stored have none.
+func isChangeNumber(v bson.RawValue) bool {
 	switch v.Type {
 	case 0, bson.TypeNull:
 		return true
@@ -29,77 +32,91 @@ func isChange(v bson.RawValue) bool {
 	return false
 }
 
-// latest is the query of the node with the greatest number of a change, if that is above another number.
-func (t *Tree) latest(above int64) Source {
+// findLatestChange is the query of the node with the greatest change number above a
+// number. No index serves it: it runs in checks, for a new lock document, and in a change
+// that read a node whose number is too high.
+func (t *Tree) findLatestChange(above int64) Source {
 	number := bson.D{
-		mql.E("$gt", above), mql.E("$lte", int64(maxChange)), mql.E("$type", bson.A{"int", "long"}), mql.E("$not", bson.D{mql.E("$type", "array")}),
+		mql.E("$gt", above), mql.E("$lte", int64(maxChange)), mql.E("$type", bson.A{"int", "long"}),
+		mql.E("$not", bson.D{mql.E("$type", "array")}),
 	}
-	return Match("", bson.D{mql.E(t.Links.Change, number)}, sortBy(t.Links.Change, -1), limit(1))
+	return Match("", bson.D{mql.E(t.Links.Change, number)}, sortByField(t.Links.Change, -1), limitTo(1))
 }
 
-// begin is the number above which the changes go on when there is no lock document: see [model.Lease].
-func (t *Tree) begin(ctx context.Context, db model.DB) (int64, error) {
-	found, err := t.Nodes(ctx, db, t.latest(0))
+// readFirstFence is Lease.Begin: the fence from which a new lock document goes on.
+func (t *Tree) readFirstFence(ctx context.Context, db model.DB) (int64, error) {
+	found, err := t.ReadNodes(ctx, db, t.findLatestChange(0))
 	if err != nil || len(found) == 0 {
 		return 0, err
 	}
 	return found[0].change, nil
 }
 
-// passed reports whether a stored node that a change read has the change's number, or a later one.
-func (s State) passed() bool {
-	return slices.ContainsFunc(s.stored(), func(n Node) bool { return n.change >= s.Change && n.change <= maxChange })
+// hasPassed reports whether a node that was read has this change's number or a later one.
+func (s State) hasPassed() bool {
+	return slices.ContainsFunc(
+		s.listStoredNodes(), func(n Node) bool { return n.change >= s.Change && n.change <= maxChange },
+	)
 }
 
-// stored are the nodes that a change read.
-func (s State) stored() []Node {
+// listStoredNodes returns the stored nodes that a change has read.
+func (s State) listStoredNodes() []Node {
 	out := slices.Concat(s.to.crowd, s.to.near, s.to.below, s.children, s.below)
 	for _, n := range []*Node{s.to.parent, s.to.prev, s.to.next} {
 		if n != nil {
 			out = append(out, *n)
 		}
 	}
-	if !s.fresh && s.node.ID.Type != 0 {
+	if !s.isNew && s.node.ID.Type != 0 {
 		out = append(out, s.node)
 	}
 	return out
 }
 
-// goOn lets the fence go on above the numbers of all nodes, if a change's number isn't. The change is stale then, so that it is
-// tried again with another number.
-func (t *Tree) goOn(ctx context.Context, db model.DB, change int64) error {
+// raiseFence raises the fence above all nodes' numbers if a node's number isn't below the
+// change's. It then returns [model.ErrStale], so that the change runs again with a new
+// number.
+func (t *Tree) raiseFence(ctx context.Context, db model.DB, change int64) error {
 	if change == 0 {
 		return nil // there is no lease
 	}
-	found, err := t.Nodes(ctx, db, t.latest(change-1))
+	found, err := t.ReadNodes(ctx, db, t.findLatestChange(change-1))
 	if err != nil || len(found) == 0 {
 		return err
 	}
 	if err := t.Lease.Raise(ctx, db, found[0].change); err != nil {
 		return err
 	}
-	return fmt.Errorf("%w: %s of %s has change %d, and this is change %d", model.ErrStale, model.Shell(found[0].ID), t.Collection, found[0].change, change)
+	return fmt.Errorf(
+		"%w: %s of %s has change %d, and this is change %d", model.ErrStale, model.Shell(found[0].ID), t.Collection,
+		found[0].change, change,
+	)
 }
 
-// checkLock adds to a report the node with the greatest number of a change, if that is above the lock document's fence. The fence is
-// read last: what began meanwhile has raised it.
+// checkLock reports the node with the greatest change number if that is above the fence.
+// The fence is read last, because a change that began meanwhile has raised it.
 func (t *Tree) checkLock(ctx context.Context, db model.DB, report *report) error {
-	found, err := t.Nodes(ctx, db, t.latest(0))
+	found, err := t.ReadNodes(ctx, db, t.findLatestChange(0))
 	if err != nil || len(found) == 0 {
 		return err
 	}
 	fence, err := t.Lease.Last(ctx, db)
 	if err == nil && found[0].change > fence {
 		got, _ := core.ValueAt(found[0].Raw, t.Links.Change)
-		report.Problems = append(report.Problems, problem{Kind: forest.BadChange, ID: found[0].ID, Field: t.Links.Change, Got: got})
+		report.Problems = append(
+			report.Problems, problem{Kind: forest.BadChange, ID: found[0].ID, Field: t.Links.Change, Got: got},
+		)
 	}
 	return err
 }
 
-// numbered finds a number of a change that is none. It gets the repair's.
-func (m *mending) numbered(n Node) {
-	if got, _ := core.ValueAt(n.Raw, m.Links.Change); !isChange(got) {
-		m.report.Problems = append(m.report.Problems, problem{Kind: forest.BadChange, ID: n.ID, Field: m.Links.Change, Got: got})
-		m.set(n, bson.E{Key: m.Links.Change})
+// checkChangeNumber reports an invalid change number. planRepair stores the repair's
+// number.
+func (m *mending) checkChangeNumber(n Node) {
+	if got, _ := core.ValueAt(n.Raw, m.Links.Change); !isChangeNumber(got) {
+		m.report.Problems = append(
+			m.report.Problems, problem{Kind: forest.BadChange, ID: n.ID, Field: m.Links.Change, Got: got},
+		)
+		m.setField(n, bson.E{Key: m.Links.Change})
 	}
 }

@@ -1,5 +1,7 @@
 package tree
 
+// Changes of many nodes at once: Load and Rebalance. Rename changes a subtree's paths.
+
 import (
 	"context"
 	"fmt"
@@ -11,131 +13,148 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// Load is the change that stores the nodes of a whole tree.
-func (t *Tree) Load(nodes []Node, err error) model.Change[any] {
-	c := t.Changing(func(context.Context, model.DB, *State) error { return nil },
-		func(State) (model.Plan, error) { return t.load(nodes), nil })
+// LoadNodes is the change that stores the nodes of a whole tree. It mends: a second run
+// meets equal documents under their _ids, which counts as done.
+func (t *Tree) LoadNodes(nodes []Node, err error) model.Change[any] {
+	c := t.MakeChange(func(context.Context, model.DB, *State) error { return nil },
+		func(State) (model.Plan, error) { return t.decideLoad(nodes), nil })
 	c.Mends, c.Err = true, err
 	return c
 }
 
-// load is the plan that stores nodes, with 0 as the number of the change: so it can be run again from any cut.
-func (t *Tree) load(nodes []Node) model.Plan {
+// decideLoad is the plan of LoadNodes. All nodes have the change number 0, so that a
+// second run makes equal documents.
+func (t *Tree) decideLoad(nodes []Node) model.Plan {
 	links := make([]forest.Link[string], len(nodes))
 	byKey := make(map[string]Node, len(nodes))
 	for i, n := range nodes {
-		links[i] = n.Link()
+		links[i] = n.MakeLink()
 		byKey[n.Key()] = n
 	}
-	f, lost := forest.New(links)
+	f, lost := forest.BuildForest(links)
 	if len(lost) > 0 {
 		n := byKey[lost[0].ID]
-		return model.RefusedPlan(t.Collection, t.Refuse(t.Links.Parent, n.Parent, fmt.Sprintf("%s has a missing parent, is its own ancestor, or has a repeated _id", model.Shell(n.ID))))
+		return model.RefusedPlan(
+			t.Collection,
+			t.Refuse(
+				t.Links.Parent, n.Parent,
+				fmt.Sprintf("%s has a missing parent, is its own ancestor, or has a repeated _id", model.Shell(n.ID)),
+			),
+		)
 	}
-	orders := t.loadOrders(f, byKey)
-	canonical := t.Rep.Canonical(f, byKey)
+	orders := t.chooseLoadOrders(f, byKey)
+	canonical := t.Rep.ComputeFields(f, byKey)
 	p := model.Plan{Steps: make([]model.Step, 0, len(nodes))}
-	for key := range f.All() {
+	for key := range f.WalkAll() {
 		n := byKey[key]
-		set := bson.D{{Key: t.Links.Parent, Value: parentValue(n)}, {Key: t.Links.Order, Value: orders[key]}, {Key: t.Links.Change, Value: int64(0)}}
+		set := bson.D{
+			{Key: t.Links.Parent, Value: encodeParentLink(n)}, {Key: t.Links.Order, Value: orders[key]},
+			{Key: t.Links.Change, Value: int64(0)},
+		}
 		doc, err := core.SetFields(n.Raw, append(set, canonical[key]...))
 		if err == nil {
-			err = t.Loadable(n)
+			err = t.CheckLoadable(n)
 		}
 		if err != nil {
 			return model.RefusedPlan(t.Collection, err)
 		}
 		p.Steps = append(p.Steps, model.Write{
-			Collection: t.Collection, Model: &mongo.InsertOneModel{Document: doc}, Index: model.IDIndex, Reasons: t.takenReasons(n.ID),
+			Collection: t.Collection, Model: &mongo.InsertOneModel{Document: doc}, Index: model.IDIndex,
+			Reasons: t.explainTaken(n.ID),
 		})
 	}
 	return p
 }
 
-// Loadable returns the error of a node that the representation can't have, such as a bad segment.
-func (t *Tree) Loadable(n Node) error {
-	_, err := t.Rep.derive(n, spot{})
+// CheckLoadable returns the error of a node that no spot can have, such as a bad segment.
+func (t *Tree) CheckLoadable(n Node) error {
+	_, err := t.Rep.deriveFields(n, spot{})
 	return err
 }
 
-func parentValue(n Node) any {
-	if n.Root() {
+// encodeParentLink returns a node's link as it is stored.
+func encodeParentLink(n Node) any {
+	if n.IsRoot() {
 		return nil
 	}
 	return n.Parent
 }
 
-// loadOrders are the order keys of nodes that are stored together.
-func (t *Tree) loadOrders(f *forest.Forest[string], nodes map[string]Node) map[string]string {
+// chooseLoadOrders returns the order keys of nodes that are stored together. Siblings
+// that come with good keys in order keep all of them; otherwise they get new keys.
+func (t *Tree) chooseLoadOrders(f *forest.Forest[string], nodes map[string]Node) map[string]string {
 	out := make(map[string]string, len(nodes))
 	give := func(ids []string) {
 		keep := true
 		for i, id := range ids {
-			keep = keep && forest.CheckKey(nodes[id].Order) == nil && (i == 0 || nodes[ids[i-1]].Order < nodes[id].Order)
+			inOrder := i == 0 || nodes[ids[i-1]].Order < nodes[id].Order
+			keep = keep && forest.CheckKey(nodes[id].Order) == nil && inOrder
 		}
-		spread := forest.Spread(len(ids))
+		spread := forest.SpreadKeys(len(ids))
 		for i, id := range ids {
 			if out[id] = spread[i]; keep {
 				out[id] = nodes[id].Order
 			}
 		}
 	}
-	give(f.Roots())
-	for id := range f.All() {
-		give(f.Children(id))
+	give(f.ListRoots())
+	for id := range f.WalkAll() {
+		give(f.ListChildren(id))
 	}
 	return out
 }
 
-// Rebalance is the change that gives a node's children new order keys, or the roots where the id's type is 0.
-func (t *Tree) Rebalance(parent bson.RawValue, err error) model.Change[any] {
-	at := forest.NilIfNull(parent)
-	c := t.Changing(func(ctx context.Context, db model.DB, s *State) (err error) {
-		s.children, err = t.Nodes(ctx, db, t.Children(at))
+// RebalanceChildren is the change that gives a node's children new short order keys. A
+// parent of type 0 means the roots.
+func (t *Tree) RebalanceChildren(parent bson.RawValue, err error) model.Change[any] {
+	at := forest.ConvertNullToNil(parent)
+	c := t.MakeChange(func(ctx context.Context, db model.DB, s *State) (err error) {
+		s.children, err = t.ReadNodes(ctx, db, t.FindChildren(at))
 		if err == nil && at != nil && len(s.children) == 0 {
-			_, err = t.there(ctx, db, parent)
+			_, err = t.readNode(ctx, db, parent)
 		}
 		return err
 	}, func(s State) (model.Plan, error) {
-		return model.NewPlan(t.uncrowd(spot{crowd: s.children, at: len(s.children)}, s.Change)...), nil
+		return model.NewPlan(t.respaceSiblings(spot{crowd: s.children, at: len(s.children)}, s.Change)...), nil
 	})
 	c.Err = err
 	return c
 }
 
-// A renamer is a representation whose nodes have segments.
+// A renamer is a representation whose nodes have segments that can change.
 type renamer interface {
-	rename(n Node, segment string, change int64) []model.Step
-	renamed(n Node, segment string) (Node, error)
+	planRename(n Node, segment string, change int64) []model.Step
+	setSegment(n Node, segment string) (Node, error)
 }
 
-// Rename is the change that gives a node another segment.
-func (t *Tree) Rename(id bson.RawValue, segment string, err error) model.Change[any] {
+// RenameNode is the change that gives a node another segment.
+func (t *Tree) RenameNode(id bson.RawValue, segment string, err error) model.Change[any] {
 	r, ok := t.Rep.(renamer)
 	if !ok && err == nil {
 		err = t.Refuse("segment", segment, "can't be used: this representation has no segments")
 	}
-	c := t.Changing(func(ctx context.Context, db model.DB, s *State) error {
-		n, err := t.readSound(ctx, db, id)
+	read := func(ctx context.Context, db model.DB, s *State) error {
+		n, err := t.readSoundNode(ctx, db, id)
 		if err != nil {
 			return err
 		}
 		s.node = n
 		var at spot
-		if !n.Root() {
-			parent, err := t.readSound(ctx, db, n.Parent)
+		if !n.IsRoot() {
+			parent, err := t.readSoundNode(ctx, db, n.Parent)
 			if err != nil {
 				return err
 			}
 			at.parent = &parent
 		}
-		as, err := r.renamed(n, segment)
+		as, err := r.setSegment(n, segment)
 		if err == nil {
-			err = t.fit(ctx, db, as, at)
+			err = t.checkFit(ctx, db, as, at)
 		}
 		return err
-	}, func(s State) (model.Plan, error) {
-		return model.NewPlan(r.rename(s.node, segment, s.Change)...), nil
+	}
+	c := t.MakeChange(read, func(s State) (model.Plan, error) {
+		return model.NewPlan(r.planRename(s.node, segment, s.Change)...), nil
 	})
 	c.Err = err
 	return c

@@ -64,7 +64,9 @@ func TestChildRefsCosts(t *testing.T) {
 		testkit.CostOf("AddElement", model.NewPlan(holds.AddElement(testkit.OID(1), holding{8, 80})), 1, 1),
 		testkit.CostOf("InsertAt", model.NewPlan(uses.InsertAt("g", 0, "c")), 1, 1),
 		testkit.CostOf("Remove", model.NewPlan(uses.Remove("g", "a", "b")), 1, 1),
-		testkit.CostOf("RemoveEverywhere writes each document that lists it", model.NewPlan(uses.RemoveEverywhere("a")), 1, 2),
+		testkit.CostOf(
+			"RemoveEverywhere writes each document that lists it", model.NewPlan(uses.RemoveEverywhere("a")), 1, 2,
+		),
 		testkit.CostOf("Reorder", model.NewPlan(uses.Reorder("g", []string{"b", "a"}, []string{"a", "b"})), 1, 1),
 		testkit.CostOfRead("Children", uses.Children(&g), 2),
 		testkit.CostOfRead("ChildrenOf", uses.ChildrenOf("g"), 2),
@@ -106,13 +108,25 @@ func TestChildRefsIndexed(t *testing.T) {
 		d := testkit.Docs{}
 		for i := range n {
 			d["screws"] = append(d["screws"], screw{ID: fmt.Sprint("c", i)})
-			d["gadgets"] = append(d["gadgets"], gadget{ID: fmt.Sprint("g", i), Screws: []string{fmt.Sprint("c", i), fmt.Sprint("c", (i+1)%n)}})
-			d["folios"] = append(d["folios"], folio{ID: [12]byte{1, 10: byte(i >> 8), 11: byte(i)}, Holdings: []holding{{int64(i), 1}, {int64(i + 1), 1}}})
+			d["gadgets"] = append(
+				d["gadgets"],
+				gadget{ID: fmt.Sprint("g", i), Screws: []string{fmt.Sprint("c", i), fmt.Sprint("c", (i+1)%n)}},
+			)
+			d["folios"] = append(
+				d["folios"],
+				folio{
+					ID:       [12]byte{1, 10: byte(i >> 8), 11: byte(i)},
+					Holdings: []holding{{int64(i), 1}, {int64(i + 1), 1}},
+				},
+			)
 		}
 		testkit.SeedAlone(t, db, d)
 		testkit.EnsureIndexes(t, db, uses, holds)
 		testkit.WantAllIndexed(t, db, []testkit.IndexedCase{
-			{Reason: "children of a document in hand", Query: uses.Children(&gadget{Screws: []string{"c1", "c77"}}), Index: model.IDIndex},
+			{
+				Reason: "children of a document in hand", Query: uses.Children(&gadget{Screws: []string{"c1", "c77"}}),
+				Index: model.IDIndex,
+			},
 			{Reason: "children by a parent's id", Query: uses.ChildrenOf("g5"), Index: model.IDIndex},
 			{Reason: "parents of a child", Query: uses.ParentsOf("c1"), Index: "screws_1"},
 			{Reason: "parents of a child in elements", Query: holds.ParentsOf(17), Index: "holdings.shareId_1"},

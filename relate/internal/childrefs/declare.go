@@ -1,4 +1,28 @@
-// Package childrefs keeps lists of ids: what is behind relate.ChildRefs.
+// Package childrefs is the core of relate.ChildRefs (relate/child_refs.go,
+// child_refs_read.go): a parent stores the list of its children's _ids.
+//
+// # Stored form
+//
+//	parents  {_id: "g", screws: ["a", "b"]}                       // ids
+//	parents  {_id: "g", parts: [{screw: "a", n: 4}, …]}           // documents: the key is screw
+//	children {_id: "a", …}
+//
+// The order of the list is the caller's. An id occurs at most once.
+//
+// # Protocol
+//
+// Each write changes one parent, and says in its filter what must hold:
+//
+//  1. AddIDs of ids uses $addToSet. AddElement and InsertID push an element if no element has
+//     the id; if the id is there, the write counts as applied.
+//  2. RemoveIDs pulls. It matches whether the ids are there or not.
+//  3. ReorderIDs replaces the whole list if it is as the caller read it.
+//  4. RemoveFromAll is one update of all parents that list a child, found by the index.
+//
+// # What a crash leaves
+//
+// Writes of one parent are atomic. RemoveFromAll can be cut: run it again. An id without
+// a document can stay in a list: relate.Dangling finds it.
 package childrefs
 
 import (
@@ -14,7 +38,7 @@ import (
 	"github.com/docmodel/docmodel/relate/internal/stmt"
 )
 
-// ChildRefs is a list of ids of children in the parents.
+// ChildRefs is the non-generic core of relate.ChildRefs.
 type ChildRefs struct {
 	Parents  *core.Docs
 	Children string
@@ -25,8 +49,9 @@ type ChildRefs struct {
 	key      string     // of the id within an element; "" when the elements are the ids
 }
 
-// Declare panics unless the path lists ids.
-func Declare(parents *core.Docs, path string, ids core.Field, children *core.Docs) ChildRefs {
+// DeclareChildRefs panics unless the path is a list of ids, or of documents with an id
+// each.
+func DeclareChildRefs(parents *core.Docs, path string, ids core.Field, children *core.Docs) ChildRefs {
 	r := ChildRefs{Parents: parents, Children: children.Name(), IDs: idref.NewHeld(parents, path, children), Path: path}
 	r.list = cmp.Or(ids.Array, path)
 	r.key = strings.TrimPrefix(strings.TrimPrefix(path, r.list), ".")
@@ -38,24 +63,28 @@ func Declare(parents *core.Docs, path string, ids core.Field, children *core.Doc
 	return r
 }
 
-func (r *ChildRefs) Reference() idref.Ref {
+// MakeReference returns the reference, for other techniques.
+func (r *ChildRefs) MakeReference() idref.Ref {
 	return idref.Ref{From: r.Parents.Name(), Path: r.Path, To: r.Children, List: r.list, Key: r.key}
 }
 
-func (r *ChildRefs) Index() model.Index {
-	return commands.Index(r.Parents.Name(), stmt.Listing(r.Parents.Name(), r.Children), mql.E(r.Path, 1))
+// MakeIndex returns the index that finds the parents of a child.
+func (r *ChildRefs) MakeIndex() model.Index {
+	return commands.Index(r.Parents.Name(), stmt.DescribeListIndex(r.Parents.Name(), r.Children), mql.E(r.Path, 1))
 }
 
-func (r *ChildRefs) Indexes() []model.Index { return []model.Index{r.Index()} }
+// ListIndexes returns the one index.
+func (r *ChildRefs) ListIndexes() []model.Index { return []model.Index{r.MakeIndex()} }
 
-func (r *ChildRefs) Relations() []model.Relation {
+// ListRelations returns the relation for diagrams.
+func (r *ChildRefs) ListRelations() []model.Relation {
 	return []model.Relation{{
 		From: r.Parents.Name(), FromPath: r.Path, To: r.Children, ToPath: "_id",
 		FromEnd: model.Many, ToEnd: model.Many, Label: "child references",
 	}}
 }
 
-// Footprints are the paths that are used.
-func (r *ChildRefs) Footprints() []model.Footprint {
+// ListFootprints returns the paths that the technique uses.
+func (r *ChildRefs) ListFootprints() []model.Footprint {
 	return model.Writes.In(r.Parents.Name(), r.list)
 }

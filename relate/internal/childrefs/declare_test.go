@@ -36,29 +36,79 @@ var (
 func TestChildRefsDeclarations(t *testing.T) {
 	testkit.Parallel(t)
 	testkit.WantDeclarationErrors(t,
-		testkit.Wrong("a list that isn't there", func() { relate.NewChildRefs(gadgets, "screw", screws) }, `did you mean "screws"`, "gadgets", "bson tags"),
-		testkit.Wrong("not even below a field", func() { relate.NewChildRefs(folios, "holdings.share", shares) }, `"share"`, "folios", "bson tags"),
-		testkit.Wrong("no list", func() { relate.NewChildRefs(gadgets, "name", screws) }, "not an array", "gadgets", "slice"),
-		testkit.Wrong("below no document", func() { relate.NewChildRefs(gadgets, "screws.id", screws) }, `no field "id"`, "gadgets", "bson tags"),
-		testkit.Wrong("a list of another type", func() { relate.NewChildRefs(odds, "stamps", screws) }, "int, not string", "odds", "string"),
-		testkit.Wrong("elements whose id is of another type", func() { relate.NewChildRefs(odds, "homes.number", screws) }, "int, not string", "odds", "string"),
-		testkit.Wrong("the elements instead of their ids", func() { relate.NewChildRefs(folios, "holdings", shares) }, "holding, not int64", "folios", "int64"),
-		testkit.Wrong("a nil list that is stored as null", func() { relate.NewChildRefs(odds, "nulls", screws) }, "null", "odds", "omitempty"),
-		testkit.Wrong("a list within a list", func() { relate.NewChildRefs(odds, "rows.screws", screws) }, "crosses 2 arrays", "odds", "array"),
-		testkit.Wrong("a list of lists", func() { relate.NewChildRefs(odds, "grid", screws) }, "crosses 2 arrays", "odds", "array"),
-		testkit.Wrong("an _id is no list", func() { relate.NewChildRefs(gadgets, "_id", screws) }, "not an array", "gadgets", "slice"),
-		testkit.Wrong("an empty path", func() { relate.NewChildRefs(gadgets, "", screws) }, "must not be empty", "gadgets", "path"),
-		testkit.Wrong("a path that is an operator", func() { relate.NewChildRefs(anything, "$where", anything) }, "dollar", "anything", "path"),
-		testkit.Wrong("a path with an empty part", func() { relate.NewChildRefs(anything, "a..b", anything) }, "must not be empty", "anything", "path"),
-		testkit.Wrong("no collection", func() { relate.NewChildRefs(&model.Collection[gadget, string]{}, "screws", screws) }, "zero Collection", "screws", "NewCollection"),
-		testkit.Wrong("no collection of children", func() { relate.NewChildRefs(gadgets, "screws", &model.Collection[screw, string]{}) }, "zero Collection", "_id", "NewCollection"),
+		testkit.Wrong(
+			"a list that isn't there", func() { relate.NewChildRefs(gadgets, "screw", screws) },
+			`did you mean "screws"`, "gadgets", "bson tags",
+		),
+		testkit.Wrong(
+			"not even below a field", func() { relate.NewChildRefs(folios, "holdings.share", shares) }, `"share"`,
+			"folios", "bson tags",
+		),
+		testkit.Wrong(
+			"no list", func() { relate.NewChildRefs(gadgets, "name", screws) }, "not an array", "gadgets", "slice",
+		),
+		testkit.Wrong(
+			"below no document", func() { relate.NewChildRefs(gadgets, "screws.id", screws) }, `no field "id"`,
+			"gadgets", "bson tags",
+		),
+		testkit.Wrong(
+			"a list of another type", func() { relate.NewChildRefs(odds, "stamps", screws) }, "int, not string", "odds",
+			"string",
+		),
+		testkit.Wrong(
+			"elements whose id is of another type", func() { relate.NewChildRefs(odds, "homes.number", screws) },
+			"int, not string", "odds", "string",
+		),
+		testkit.Wrong(
+			"the elements instead of their ids", func() { relate.NewChildRefs(folios, "holdings", shares) },
+			"holding, not int64", "folios", "int64",
+		),
+		testkit.Wrong(
+			"a nil list that is stored as null", func() { relate.NewChildRefs(odds, "nulls", screws) }, "null", "odds",
+			"omitempty",
+		),
+		testkit.Wrong(
+			"a list within a list", func() { relate.NewChildRefs(odds, "rows.screws", screws) }, "crosses 2 arrays",
+			"odds", "array",
+		),
+		testkit.Wrong(
+			"a list of lists", func() { relate.NewChildRefs(odds, "grid", screws) }, "crosses 2 arrays", "odds",
+			"array",
+		),
+		testkit.Wrong(
+			"an _id is no list", func() { relate.NewChildRefs(gadgets, "_id", screws) }, "not an array", "gadgets",
+			"slice",
+		),
+		testkit.Wrong(
+			"an empty path", func() { relate.NewChildRefs(gadgets, "", screws) }, "must not be empty", "gadgets",
+			"path",
+		),
+		testkit.Wrong(
+			"a path that is an operator", func() { relate.NewChildRefs(anything, "$where", anything) }, "dollar",
+			"anything", "path",
+		),
+		testkit.Wrong(
+			"a path with an empty part", func() { relate.NewChildRefs(anything, "a..b", anything) },
+			"must not be empty", "anything", "path",
+		),
+		testkit.Wrong(
+			"no collection", func() { relate.NewChildRefs(&model.Collection[gadget, string]{}, "screws", screws) },
+			"zero Collection", "screws", "NewCollection",
+		),
+		testkit.Wrong(
+			"no collection of children",
+			func() { relate.NewChildRefs(gadgets, "screws", &model.Collection[screw, string]{}) }, "zero Collection",
+			"_id", "NewCollection",
+		),
 	)
 }
 
 // What can be declared although little is known of it.
 func TestChildRefsDeclarationsThatHold(t *testing.T) {
 	testkit.Parallel(t)
-	filled := model.NewCollectionWith[odd, int]("odds", model.CollectionOptions{BSON: &options.BSONOptions{NilSliceAsEmpty: true}})
+	filled := model.NewCollectionWith[odd, int](
+		"odds", model.CollectionOptions{BSON: &options.BSONOptions{NilSliceAsEmpty: true}},
+	)
 	for reason, declare := range map[string]func(){
 		"a nil slice that the options store as empty": func() { relate.NewChildRefs(filled, "nulls", screws) },
 		"documents of any form":                       func() { relate.NewChildRefs(anything, "refs", anything) },
@@ -72,7 +122,9 @@ func TestChildRefsDeclarationsThatHold(t *testing.T) {
 		})
 	}
 	rows := relate.NewChildRefs(odds, "docs.id", screws)
-	if got, want := rows.AddElement(1, bson.M{"id": "a"}).String(), "db.odds.updateOne({_id: 1, 'docs.id': {$ne: 'a'}}, {$push: {docs: {id: 'a'}}})"; got != want {
+	if got, want := rows.AddElement(
+		1, bson.M{"id": "a"},
+	).String(), "db.odds.updateOne({_id: 1, 'docs.id': {$ne: 'a'}}, {$push: {docs: {id: 'a'}}})"; got != want {
 		t.Errorf("got %s\nwant %s", got, want)
 	}
 	for reason, element := range map[string]any{

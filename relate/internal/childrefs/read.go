@@ -9,10 +9,11 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// ChildrenOf is the pipeline, over the parents, of the children that one lists.
-func (r *ChildRefs) ChildrenOf(parent any) (mongo.Pipeline, error) {
+// FindChildren is the pipeline of the children that a parent lists, in the order of the
+// list. $lookup doesn't keep the order, so each element carries its index until the sort.
+func (r *ChildRefs) FindChildren(parent any) (mongo.Pipeline, error) {
 	id, err := r.Parents.EncodeID("_id", parent)
-	return stmt.Matching(commands.ByID(id),
+	return stmt.BeginWithMatch(commands.ByID(id),
 		mql.Project(mql.E("_id", 0), mql.E("ref", "$"+r.list)),
 		bson.D{{Key: "$unwind", Value: bson.D{{Key: "path", Value: "$ref"}, {Key: "includeArrayIndex", Value: "i"}}}},
 		mql.Lookup(r.Children, idref.JoinPath("ref", r.key), "_id", "child"),

@@ -22,15 +22,27 @@ func TestChildRefsStoredOrder(t *testing.T) {
 		parent any // the stored document of g
 		want   []string
 	}{
-		{"in stored order, not in that of their ids", gadget{ID: "g", Screws: []string{"c", "a", "b"}}, []string{"c", "a", "b"}},
+		{
+			"in stored order, not in that of their ids", gadget{ID: "g", Screws: []string{"c", "a", "b"}},
+			[]string{"c", "a", "b"},
+		},
 		{"duplicates are kept", gadget{ID: "g", Screws: []string{"b", "a", "b"}}, []string{"b", "a", "b"}},
-		{"an id that leads nowhere is passed over", gadget{ID: "g", Screws: []string{"b", "nobody", "a"}}, []string{"b", "a"}},
+		{
+			"an id that leads nowhere is passed over", gadget{ID: "g", Screws: []string{"b", "nobody", "a"}},
+			[]string{"b", "a"},
+		},
 		{"only ids that lead nowhere", gadget{ID: "g", Screws: []string{"nobody"}}, nil},
 		{"no list", gadget{ID: "g"}, nil},
 		{"an empty list", bson.D{{Key: "_id", Value: "g"}, {Key: "screws", Value: bson.A{}}}, nil},
 		{"a list that is null", bson.D{{Key: "_id", Value: "g"}, {Key: "screws", Value: nil}}, nil},
-		{"a null among the ids", bson.D{{Key: "_id", Value: "g"}, {Key: "screws", Value: bson.A{"a", nil, "b"}}}, []string{"a", "b"}},
-		{"an id of another type", bson.D{{Key: "_id", Value: "g"}, {Key: "screws", Value: bson.A{1, "b"}}}, []string{"b"}},
+		{
+			"a null among the ids", bson.D{{Key: "_id", Value: "g"}, {Key: "screws", Value: bson.A{"a", nil, "b"}}},
+			[]string{"a", "b"},
+		},
+		{
+			"an id of another type", bson.D{{Key: "_id", Value: "g"}, {Key: "screws", Value: bson.A{1, "b"}}},
+			[]string{"b"},
+		},
 	}
 	id := func(s screw) string { return s.ID }
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
@@ -64,15 +76,23 @@ func TestChildRefsReads(t *testing.T) {
 					t.Errorf("%s, want %s", got, want)
 				}
 			}
-			if got := holds.Children(&folio{Holdings: []holding{{9, 1}, {8, 1}, {9, 2}}}).String(); !strings.Contains(got, "[Long('9'), Long('8'), Long('9')]") {
+			if got := holds.Children(
+				&folio{Holdings: []holding{{9, 1}, {8, 1}, {9, 2}}},
+			).String(); !strings.Contains(got, "[Long('9'), Long('8'), Long('9')]") {
 				t.Error(got)
 			}
 		})
 		t.Run("children of a document in hand come once", func(t *testing.T) {
-			testkit.WantList(t, testkit.IDsOf(testkit.All(t, db, uses.Children(&g).Sorted(bson.D{{Key: "_id", Value: 1}})), id), []string{"a", "b"})
+			testkit.WantList(
+				t, testkit.IDsOf(testkit.All(t, db, uses.Children(&g).Sorted(bson.D{{Key: "_id", Value: 1}})), id),
+				[]string{"a", "b"},
+			)
 		})
 		t.Run("a condition narrows them", func(t *testing.T) {
-			testkit.WantList(t, testkit.IDsOf(testkit.All(t, db, uses.Children(&g).Where(bson.D{{Key: "_id", Value: "a"}})), id), []string{"a"})
+			testkit.WantList(
+				t, testkit.IDsOf(testkit.All(t, db, uses.Children(&g).Where(bson.D{{Key: "_id", Value: "a"}})), id),
+				[]string{"a"},
+			)
 		})
 		t.Run("of a document without any, there are none", func(t *testing.T) {
 			testkit.WantList(t, testkit.IDsOf(testkit.All(t, db, uses.Children(&gadget{ID: "g"})), id), nil)
@@ -94,7 +114,10 @@ func TestChildRefsReads(t *testing.T) {
 		})
 		t.Run("parents of a child", func(t *testing.T) {
 			name := func(g gadget) string { return g.ID }
-			testkit.WantList(t, testkit.IDsOf(testkit.All(t, db, uses.ParentsOf("a").Sorted(bson.D{{Key: "_id", Value: 1}})), name), []string{"g", "h"})
+			testkit.WantList(
+				t, testkit.IDsOf(testkit.All(t, db, uses.ParentsOf("a").Sorted(bson.D{{Key: "_id", Value: 1}})), name),
+				[]string{"g", "h"},
+			)
 			testkit.WantList(t, testkit.IDsOf(testkit.All(t, db, uses.ParentsOf("c")), name), nil)
 			_, err := uses.ParentsOf("").All(t.Context(), db)
 			testkit.WantError(t, err, testkit.ErrRefused)
@@ -108,12 +131,25 @@ func TestChildRefsElementReads(t *testing.T) {
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		f := folio{testkit.OID(1), []holding{{9, 1}, {7, 2}, {9, 3}, {5, 4}}}
 		testkit.SeedAlone(t, db, testkit.Docs{
-			"folios": {f, bson.D{{Key: "_id", Value: testkit.OID(2)}, {Key: "holdings", Value: bson.A{bson.D{{Key: "number", Value: 1}}, bson.D{{Key: "shareId", Value: int32(7)}}}}}},
+			"folios": {f, bson.D{
+				{Key: "_id", Value: testkit.OID(2)},
+				{
+					Key:   "holdings",
+					Value: bson.A{bson.D{{Key: "number", Value: 1}}, bson.D{{Key: "shareId", Value: int32(7)}}},
+				},
+			}},
 			"shares": {share{7, "seven"}, share{8, "eight"}, share{9, "nine"}},
 		})
 		id := func(s share) int64 { return s.ID }
 		testkit.WantList(t, testkit.IDsOf(testkit.All(t, db, holds.ChildrenOf(testkit.OID(1))), id), []int64{9, 7, 9})
 		testkit.WantList(t, testkit.IDsOf(testkit.All(t, db, holds.ChildrenOf(testkit.OID(2))), id), []int64{7})
-		testkit.WantList(t, testkit.IDsOf(testkit.All(t, db, holds.ParentsOf(7).Sorted(bson.D{{Key: "_id", Value: 1}})), func(f folio) bson.ObjectID { return f.ID }), []bson.ObjectID{testkit.OID(1), testkit.OID(2)})
+		testkit.WantList(
+			t,
+			testkit.IDsOf(
+				testkit.All(t, db, holds.ParentsOf(7).Sorted(bson.D{{Key: "_id", Value: 1}})),
+				func(f folio) bson.ObjectID { return f.ID },
+			),
+			[]bson.ObjectID{testkit.OID(1), testkit.OID(2)},
+		)
 	})
 }

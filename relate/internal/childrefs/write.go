@@ -12,42 +12,55 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-func (r *ChildRefs) refused(err error) model.Write { return model.Refused(r.Parents.Name(), err) }
+// refuseWrite is a write that is never sent, and gives an error when it is run.
+func (r *ChildRefs) refuseWrite(err error) model.Write { return model.Refused(r.Parents.Name(), err) }
 
-func (r *ChildRefs) Add(parent any, children []any) model.Write {
-	ids, err := r.IDs.Some(children)
+// AddIDs is the write that adds ids at the end of a list, except those that it has.
+// Elements that are documents have no $addToSet by key, so only one id can be added by a
+// write.
+func (r *ChildRefs) AddIDs(parent any, children []any) model.Write {
+	ids, err := r.IDs.EncodeSome(children)
 	switch {
 	case err != nil:
-		return r.refused(err)
+		return r.refuseWrite(err)
 	case r.key != "" && len(ids) > 1:
-		return r.refused(r.Parents.Refuse(r.Path, ids, "must be one id, because the list holds documents: add each id by its own write, and join the writes in a plan"))
+		return r.refuseWrite(
+			r.Parents.Refuse(
+				r.Path, ids,
+				"must be one id, because the list holds documents: add each id by its own write, and join the "+
+					"writes in a plan",
+			),
+		)
 	case r.key != "":
-		return r.push(ids[0], under(r.key, ids[0])).Of(r.Parents, parent, nil)
+		return r.pushElement(ids[0], nestValue(r.key, ids[0])).MakeWrite(r.Parents, parent, nil)
 	}
 	value := any(bson.D{{Key: "$each", Value: ids}})
 	if len(ids) == 1 {
 		value = ids[0]
 	}
-	return stmt.GuardedEdit{Update: stmt.Operator("$addToSet", r.list, value)}.Of(r.Parents, parent, nil)
+	return stmt.GuardedEdit{Update: stmt.ApplyOperator("$addToSet", r.list, value)}.MakeWrite(r.Parents, parent, nil)
 }
 
-// AddElement decodes the element's id into id, a pointer to an id of the children.
+// AddElement is the write that adds an element with its id. It decodes the id into id, a
+// pointer to an id of the children, so that the shell can check it.
 func (r *ChildRefs) AddElement(parent, element, id any) model.Write {
-	doc, err := r.element(element)
+	doc, err := r.encodeElement(element)
 	if err != nil {
-		return r.refused(err)
+		return r.refuseWrite(err)
 	}
 	held := doc.Lookup(strings.Split(r.key, ".")...)
 	want := reflect.ValueOf(id).Elem()
 	if held.Type == 0 || held.Unmarshal(id) != nil {
-		return r.refused(r.Parents.Refuse(r.list, nil, fmt.Sprintf("the element has no %s at %q", want.Type(), r.key)))
+		return r.refuseWrite(
+			r.Parents.Refuse(r.list, nil, fmt.Sprintf("the element has no %s at %q", want.Type(), r.key)),
+		)
 	}
 	_, err = r.IDs.Encode(want.Interface())
-	return r.push(held, doc).Of(r.Parents, parent, err)
+	return r.pushElement(held, doc).MakeWrite(r.Parents, parent, err)
 }
 
-// element is an element of the caller's, encoded.
-func (r *ChildRefs) element(v any) (bson.Raw, error) {
+// encodeElement encodes an element of the caller's, which must have the declared type.
+func (r *ChildRefs) encodeElement(v any) (bson.Raw, error) {
 	if r.key == "" {
 		return nil, r.Parents.Refuse(r.list, nil, "is a list of bare ids: use Add")
 	}
@@ -60,69 +73,79 @@ func (r *ChildRefs) element(v any) (bson.Raw, error) {
 	return part.Value, err
 }
 
-func (r *ChildRefs) InsertAt(parent any, position int, child any) model.Write {
+// InsertID is the write that adds an id at an index.
+func (r *ChildRefs) InsertID(parent any, position int, child any) model.Write {
 	id, err := r.IDs.Encode(child)
 	element := id
 	if r.key != "" {
-		element = under(r.key, id)
+		element = nestValue(r.key, id)
 	}
-	e := r.push(id, element)
-	e.Update = stmt.Operator("$push", r.list, bson.D{{Key: "$each", Value: bson.A{element}}, {Key: "$position", Value: position}})
-	return e.Of(r.Parents, parent, err)
+	e := r.pushElement(id, element)
+	e.Update = stmt.ApplyOperator(
+		"$push", r.list, bson.D{{Key: "$each", Value: bson.A{element}}, {Key: "$position", Value: position}},
+	)
+	return e.MakeWrite(r.Parents, parent, err)
 }
 
-// push appends an element to a list that doesn't hold its id.
-func (r *ChildRefs) push(id, element any) stmt.GuardedEdit {
+// pushElement appends an element to a list that doesn't have its id.
+func (r *ChildRefs) pushElement(id, element any) stmt.GuardedEdit {
 	return stmt.GuardedEdit{
-		Update: stmt.Operator("$push", r.list, element),
+		Update: stmt.ApplyOperator("$push", r.list, element),
 		When:   bson.D{{Key: r.Path, Value: bson.D{{Key: "$ne", Value: id}}}},
-		Was:    stmt.Is(r.Path, id),
+		Was:    stmt.MatchValue(r.Path, id),
 		Once:   true,
 	}
 }
 
-func (r *ChildRefs) Remove(parent any, children []any) model.Write {
-	ids, err := r.IDs.Some(children)
-	return stmt.GuardedEdit{Update: stmt.Pulling(r.list, r.key, ids)}.Of(r.Parents, parent, err)
+// RemoveIDs is the write that removes ids from a list.
+func (r *ChildRefs) RemoveIDs(parent any, children []any) model.Write {
+	ids, err := r.IDs.EncodeSome(children)
+	return stmt.GuardedEdit{Update: stmt.PullIDs(r.list, r.key, ids)}.MakeWrite(r.Parents, parent, err)
 }
 
-func (r *ChildRefs) RemoveEverywhere(child any) model.Write {
+// RemoveFromAll is the write that removes a child from the lists of all parents.
+func (r *ChildRefs) RemoveFromAll(child any) model.Write {
 	id, err := r.IDs.Encode(child)
 	if err != nil {
-		return r.refused(err)
+		return r.refuseWrite(err)
 	}
 	return model.Write{
-		Collection: r.Parents.Name(), Index: r.Index().Name,
-		Model: &mongo.UpdateManyModel{Filter: stmt.Is(r.Path, id), Update: stmt.Pulling(r.list, r.key, bson.A{id})},
+		Collection: r.Parents.Name(), Index: r.MakeIndex().Name,
+		Model: &mongo.UpdateManyModel{
+			Filter: stmt.MatchValue(r.Path, id), Update: stmt.PullIDs(r.list, r.key, bson.A{id}),
+		},
 	}
 }
 
-func (r *ChildRefs) Reorder(parent any, was, becomes []any) model.Write {
+// ReorderIDs is the write that replaces a list that the caller has read.
+func (r *ChildRefs) ReorderIDs(parent any, was, becomes []any) model.Write {
 	if r.key != "" {
-		return r.refused(r.Parents.Refuse(r.Path, nil, "holds documents, not bare ids: reorder them with $push, $each and $sort"))
+		return r.refuseWrite(
+			r.Parents.Refuse(r.Path, nil, "holds documents, not bare ids: reorder them with $push, $each and $sort"),
+		)
 	}
-	old, err := r.IDs.List(was)
-	next, nextErr := r.IDs.List(becomes)
+	old, err := r.IDs.EncodeList(was)
+	next, nextErr := r.IDs.EncodeList(becomes)
 	return stmt.GuardedEdit{
-		Update: stmt.Set(r.list, next),
-		When:   bson.D{{Key: r.list, Value: listIs(old)}},
-		Was:    bson.D{{Key: r.list, Value: listIs(next)}},
-	}.Of(r.Parents, parent, cmp.Or(err, nextErr))
+		Update: stmt.SetField(r.list, next),
+		When:   bson.D{{Key: r.list, Value: matchList(old)}},
+		Was:    bson.D{{Key: r.list, Value: matchList(next)}},
+	}.MakeWrite(r.Parents, parent, cmp.Or(err, nextErr))
 }
 
-// listIs matches a whole stored list; an empty one may be missing.
-func listIs(ids bson.A) any {
+// matchList matches a whole stored list. An empty list may be missing.
+func matchList(ids bson.A) any {
 	if len(ids) == 0 {
-		return stmt.In(bson.A{nil, bson.A{}})
+		return stmt.OneOf(bson.A{nil, bson.A{}})
 	}
 	return model.Eq(ids)
 }
 
-// under is a document that holds a value at a dotted path.
-func under(path string, v any) bson.D {
+// nestValue is a document with a value at a dotted path.
+func nestValue(path string, v any) bson.D {
 	head, rest, nested := strings.Cut(path, ".")
 	if nested {
-		v = under(rest, v)
+		v = nestValue(rest, v)
 	}
 	return bson.D{{Key: head, Value: v}}
 }

@@ -1,4 +1,28 @@
-// Package dangling finds and mends references that lead nowhere: what is behind relate.Dangling.
+// Package dangling is the core of relate.Dangling (relate/dangling.go): it finds
+// references whose document doesn't exist, and repairs them if the declaration says how.
+//
+// # Stored form
+//
+// Nothing of its own. It reads a reference in any form that package idref knows:
+//
+//	crates  {_id: 1, main: "x", tags: ["x", "y"], lines: [{tag: "x"}]}
+//	tags    {_id: "y"}                           // x doesn't exist
+//
+// # Protocol
+//
+//  1. The check's pipeline looks up the ids of each document, and returns a row for each id
+//     without a document.
+//  2. Findings must be a minute old before they are repaired: a document may be inserted after
+//     the documents that refer to it.
+//  3. The repair writes each document once (once for each 4 MiB of ids): it removes the ids,
+//     replaces them by another id, or deletes the document. The filter says that the document
+//     still has one of the ids.
+//
+// # What a crash leaves
+//
+// Some references aren't repaired. The next check finds them. An id whose document was
+// inserted after the check is removed all the same. The age of a finding makes this
+// unlikely.
 package dangling
 
 import (
@@ -20,20 +44,25 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// Dangling is a reference whose ids may lead nowhere.
+// Dangling is the non-generic core of relate.Dangling.
 type Dangling struct {
-	Docs    *core.Docs
-	Ref     idref.Ref
-	Mends   bool   // by taking ids away, or
-	Deletes bool   // by deleting the documents that hold them, or
-	by      any    // by putting this id in the place of a missing one
-	None    bson.A // values that stand for no reference
+	Docs *core.Docs
+	Ref  idref.Ref
+	// How a repair is made: Mends removes the ids, Deletes the documents that have them,
+	// and by, if it isn't nil, replaces them.
+	Mends   bool
+	Deletes bool
+	by      any
+	// Values that mean no reference.
+	None bson.A
 }
 
-// Declare panics unless references can be mended as asked for. id is the type of the targets' ids.
-func (d *Dangling) Declare(targets *core.Docs, list string, by any, id reflect.Type) {
+// CompleteDeclaration panics unless references can be repaired as declared. list says
+// which part of the path is the list, if the Go type doesn't. id is the type of the
+// targets' ids.
+func (d *Dangling) CompleteDeclaration(targets *core.Docs, list string, by any, id reflect.Type) {
 	place := core.Place("NewDangling of " + d.Docs.Name() + "." + d.Ref.Path)
-	if problem, remedy := d.Ref.Check(); d.Ref.Deep {
+	if problem, remedy := d.Ref.CheckRef(); d.Ref.Deep {
 		place.Fail(problem, remedy)
 	}
 	switch {
@@ -60,61 +89,66 @@ func (d *Dangling) Declare(targets *core.Docs, list string, by any, id reflect.T
 	}
 }
 
-// find is the pipeline of the references that lead nowhere.
-func (d *Dangling) find() mongo.Pipeline {
+// findDangling is the pipeline of the references without a document. It is sorted by _id,
+// so that a job can go on after a document.
+func (d *Dangling) findDangling() mongo.Pipeline {
 	known := mql.Op("$concatArrays", "$known._id", mql.Literal(d.None))
 	return mongo.Pipeline{
-		{{Key: "$sort", Value: stmt.Ascending("")}},
-		mql.Project(mql.E("ids", stmt.IDList("$"+d.Ref.Path))),
-		d.lookup("ids"),
-		mql.Project(mql.E("_id", 0), mql.E("doc", "$_id"), mql.E("path", mql.Literal(d.Ref.Path)), mql.E("id", stmt.Distinct(stmt.Except("$ids", known)))),
+		{{Key: "$sort", Value: stmt.SortAscending("")}},
+		mql.Project(mql.E("ids", stmt.ListIDs("$"+d.Ref.Path))),
+		d.lookupTargets("ids"),
+		mql.Project(
+			mql.E("_id", 0), mql.E("doc", "$_id"), mql.E("path", mql.Literal(d.Ref.Path)),
+			mql.E("id", stmt.RemoveDuplicates(stmt.ExcludeIDs("$ids", known))),
+		),
 		mql.Unwind("$id"),
 	}
 }
 
-// Missing is the pipeline of the ids that lead nowhere.
-func (d *Dangling) Missing(filter bson.D) mongo.Pipeline {
-	return stmt.Matching(filter,
-		mql.Project(mql.E("_id", 0), mql.E("ids", mql.Op("$setUnion", bson.A{stmt.IDList("$" + d.Ref.Path)}))),
+// FindMissing is the pipeline of the missing ids, with the number of documents that refer
+// to each. It groups before it looks up: each id is looked up once.
+func (d *Dangling) FindMissing(filter bson.D) mongo.Pipeline {
+	return stmt.BeginWithMatch(filter,
+		mql.Project(mql.E("_id", 0), mql.E("ids", mql.Op("$setUnion", bson.A{stmt.ListIDs("$" + d.Ref.Path)}))),
 		mql.Unwind("$ids"),
 		mql.Match(mql.E("ids", mql.Op("$nin", d.None))),
 		mql.Group("$ids", mql.E("n", mql.Op("$sum", int64(1)))),
-		d.lookup("_id"),
+		d.lookupTargets("_id"),
 		mql.Match(mql.E("known", mql.Op("$size", 0))),
 		mql.Project(mql.E("n", 1)),
 		bson.D{{Key: "$sort", Value: bson.D{{Key: "n", Value: -1}, {Key: "_id", Value: 1}}}},
 	)
 }
 
-// lookup adds the targets that exist, their ids only.
-func (d *Dangling) lookup(local string) bson.D {
+// lookupTargets joins the targets that exist, with their ids only.
+func (d *Dangling) lookupTargets(local string) bson.D {
 	return mql.Lookup(d.Ref.To, local, "_id", "known", mql.E("_id", 1))
 }
 
-// row is a reference that leads nowhere.
+// A row is a reference without a document.
 type row idref.Stored
 
-// Tell says where the reference is, and what it holds.
-func (r row) tell(f *model.Finding) {
+// describeFinding says where the reference is, and what it stores.
+func (r row) describeFinding(f *model.Finding) {
 	f.ID, f.Problem = r.Doc, r.Path+" → "+model.Shell(r.ID)+", which doesn't exist"
 }
 
-// Checks is the check of the references, which mends by the declared scope.
-func (d *Dangling) Checks() []model.Check {
+// ListChecks returns the one check of the references.
+func (d *Dangling) ListChecks() []model.Check {
 	from := d.Docs.Name() + "." + d.Ref.Path
 	c := model.Check{
 		Name: from + ": ids without a document in " + d.Ref.To, Collection: d.Docs.Name(), Age: time.Minute,
 		Rule:     "each id of " + from + " is the _id of a document of " + d.Ref.To,
-		Pipeline: d.find(), Tell: found.Tells(row.tell),
+		Pipeline: d.findDangling(), Tell: found.Tells(row.describeFinding),
 	}
 	if d.Mends || d.by != nil {
-		c.Mend = found.Mends(c.Name, d.Docs.Name(), d.mend)
+		c.Mend = found.Mends(c.Name, d.Docs.Name(), d.planMend)
 	}
 	return []model.Check{c}
 }
 
-// mend is the plan that mends references. Each document is written once, or once for each 4 MiB of ids.
-func (d *Dangling) mend(found []row) model.Plan {
+// planMend is the plan that repairs references.
+func (d *Dangling) planMend(found []row) model.Plan {
 	var docs []bson.RawValue
 	ids := map[string][]bson.RawValue{}
 	for _, r := range found {
@@ -122,7 +156,13 @@ func (d *Dangling) mend(found []row) model.Plan {
 			return model.RefusedPlan(d.Docs.Name(), d.Docs.Refuse("_id", nil, "the id is empty"))
 		}
 		if !idref.CanBeID(r.ID) {
-			return model.RefusedPlan(d.Docs.Name(), d.Docs.Refuse(d.Ref.Path, bsonval.Clone(r.ID), "can't be an _id: correct it by hand in document "+model.Shell(r.Doc)))
+			return model.RefusedPlan(
+				d.Docs.Name(),
+				d.Docs.Refuse(
+					d.Ref.Path, bsonval.Clone(r.ID),
+					"can't be an _id: correct it by hand in document "+model.Shell(r.Doc),
+				),
+			)
 		}
 		key := bsonval.Key(r.Doc)
 		if len(ids[key]) == 0 {
@@ -132,8 +172,8 @@ func (d *Dangling) mend(found []row) model.Plan {
 	}
 	var p model.Plan
 	for _, doc := range docs {
-		for _, chunk := range idref.Chunked(ids[bsonval.Key(doc)], idref.MaxIDs) {
-			p.Steps = append(p.Steps, d.mendOne(bsonval.Clone(doc), chunk))
+		for _, chunk := range idref.CutChunks(ids[bsonval.Key(doc)], idref.MaxIDs) {
+			p.Steps = append(p.Steps, d.mendDocument(bsonval.Clone(doc), chunk))
 		}
 	}
 	if len(p.Steps) > 1 {
@@ -142,32 +182,35 @@ func (d *Dangling) mend(found []row) model.Plan {
 	return p
 }
 
-// mendOne is the write to one document, if it still holds one of some ids.
-func (d *Dangling) mendOne(id bson.RawValue, ids bson.A) model.Write {
-	filter := append(commands.ByID(id), d.Ref.Refers(ids)...)
+// mendDocument is the write of one document, if it still has one of some ids.
+func (d *Dangling) mendDocument(id bson.RawValue, ids bson.A) model.Write {
+	filter := append(commands.ByID(id), d.Ref.MatchReferring(ids)...)
 	w := model.Write{Collection: d.Docs.Name(), Index: model.IDIndex, Once: true}
 	switch {
 	case d.by != nil:
-		update, arrayFilters := d.Ref.Replace(ids, d.by)
+		update, arrayFilters := d.Ref.ReplaceIDs(ids, d.by)
 		w.Model = &mongo.UpdateOneModel{Filter: filter, Update: update, ArrayFilters: arrayFilters}
 	case d.Deletes:
 		w.Model = &mongo.DeleteOneModel{Filter: filter}
 	default:
-		w.Model = &mongo.UpdateOneModel{Filter: filter, Update: d.Ref.Detach(ids)}
+		w.Model = &mongo.UpdateOneModel{Filter: filter, Update: d.Ref.DetachIDs(ids)}
 	}
 	return w
 }
 
-func (d *Dangling) Relations() []model.Relation { return []model.Relation{d.Ref.Relation("weak link")} }
+// ListRelations returns the relation for diagrams.
+func (d *Dangling) ListRelations() []model.Relation {
+	return []model.Relation{d.Ref.MakeRelation("weak link")}
+}
 
-// Footprints are the paths that are used.
-func (d *Dangling) Footprints() []model.Footprint {
+// ListFootprints returns the paths that the technique uses.
+func (d *Dangling) ListFootprints() []model.Footprint {
 	name := d.Docs.Name()
 	switch {
 	case d.Deletes:
 		return slices.Concat(model.Reads.In(name, d.Ref.Path), model.Mends.In(name, model.Whole))
 	case d.Mends, d.by != nil:
-		return model.Mends.In(name, d.Ref.Stored())
+		return model.Mends.In(name, d.Ref.StoredPath())
 	}
 	return model.Reads.In(name, d.Ref.Path)
 }

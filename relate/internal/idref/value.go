@@ -1,5 +1,7 @@
 package idref
 
+// Ids that were read: they can have any type.
+
 import (
 	"strings"
 
@@ -9,15 +11,16 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Stored is an id as a document holds it.
+// Stored is an id as a document stores it. It is the Detail of findings.
 type Stored struct {
 	Doc  bson.RawValue `bson:"doc"`  // the _id of the document
 	Path string        `bson:"path"` // where
 	ID   bson.RawValue `bson:"id"`   // of whatever type
 }
 
-// ValuesAt returns what a document holds at a dotted path, arrays on the way and at its end taken apart.
-func ValuesAt(doc bson.Raw, path string) []bson.RawValue {
+// ReadValuesAt returns what a document stores at a dotted path. Arrays on the way and at
+// its end are taken apart, as a filter on the path does.
+func ReadValuesAt(doc bson.Raw, path string) []bson.RawValue {
 	head, rest, nested := strings.Cut(path, ".")
 	v, err := doc.LookupErr(head)
 	if err != nil {
@@ -33,14 +36,15 @@ func ValuesAt(doc bson.Raw, path string) []bson.RawValue {
 	var out []bson.RawValue
 	for _, v := range values {
 		if inner, ok := v.DocumentOK(); ok {
-			out = append(out, ValuesAt(inner, rest)...)
+			out = append(out, ReadValuesAt(inner, rest)...)
 		}
 	}
 	return out
 }
 
-// Without returns the elements of a list that don't hold an id, at the path key or as the element.
-func Without(list bson.RawValue, key string, id bson.RawValue) bson.A {
+// RemoveID returns the elements of a list that don't have an id: at the path key, or as
+// the element if key is "".
+func RemoveID(list bson.RawValue, key string, id bson.RawValue) bson.A {
 	kept := bson.A{}
 	for _, e := range core.Elements(list) {
 		v := e
@@ -56,8 +60,9 @@ func Without(list bson.RawValue, key string, id bson.RawValue) bson.A {
 	return kept
 }
 
-// CanBeID reports whether an _id can have the value. A regular expression would be a pattern in a filter, and a document
-// whose names begin with a dollar sign an operator.
+// CanBeID reports whether an _id can have the value. In a filter, a regular expression
+// would be a pattern, and a document whose names begin with a dollar sign would be
+// operators.
 func CanBeID(v bson.RawValue) bool {
 	switch v.Type {
 	case 0, bson.TypeNull, bson.TypeUndefined, bson.TypeArray, bson.TypeRegex:
@@ -79,8 +84,9 @@ const (
 	MaxIDBytes = 4 << 20 // bytes of ids, roughly
 )
 
-// Chunked cuts ids, copied, into what one command holds: at most n.
-func Chunked(ids []bson.RawValue, n int) []bson.A {
+// CutChunks cuts copies of ids into parts of at most n ids, each for one command.
+// overhead is the size of an array element beside its value.
+func CutChunks(ids []bson.RawValue, n int) []bson.A {
 	const overhead = 12
 	var out []bson.A
 	chunk, bytes := bson.A{}, 0
@@ -99,8 +105,8 @@ func Chunked(ids []bson.RawValue, n int) []bson.A {
 	return out
 }
 
-// AsArray returns copies of ids as an array.
-func AsArray(ids []bson.RawValue) bson.A {
+// CopyIDs returns copies of ids as an array.
+func CopyIDs(ids []bson.RawValue) bson.A {
 	out := make(bson.A, len(ids))
 	for i, id := range ids {
 		out[i] = bsonval.Clone(id)
@@ -108,7 +114,8 @@ func AsArray(ids []bson.RawValue) bson.A {
 	return out
 }
 
-// Key returns the same for two encoded ids exactly when a server takes them for one: int32 1 and int64 1.
+// Key returns the same text for two encoded ids exactly if a server takes them for the
+// same.
 func Key(id any) string {
 	t, data, err := bson.MarshalValue(id)
 	if err != nil {
@@ -117,11 +124,11 @@ func Key(id any) string {
 	return bsonval.Key(bson.RawValue{Type: t, Value: data})
 }
 
-// HoldsValue reports whether there is a value other than null.
-func HoldsValue(v bson.RawValue) bool { return v.Type != 0 && v.Type != bson.TypeNull }
+// IsValue reports whether a value exists and isn't null.
+func IsValue(v bson.RawValue) bool { return v.Type != 0 && v.Type != bson.TypeNull }
 
-// Clipped is the first ids in words.
-func Clipped(ids bson.A) string {
+// ShowFirst shows the first ids, for errors.
+func ShowFirst(ids bson.A) string {
 	const most = 5
 	s := model.Shell(ids[:min(len(ids), most)])
 	if len(ids) > most {

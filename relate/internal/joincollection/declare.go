@@ -1,4 +1,29 @@
-// Package joincollection keeps relations with a document for each pair: what is behind relate.JoinCollection.
+// Package joincollection is the core of relate.JoinCollection (relate/join_collection.go,
+// join_side.go): a many-to-many relation with a document for each pair. The shell has a
+// Side for the documents of each end.
+//
+// # Stored form
+//
+//	users  {_id: "a"}
+//	likes  {_id: "l1", user: "a", item: 7, at: …}      // a link; further fields are the caller's
+//	items  {_id: 7}
+//
+// A unique index on both ids allows one link per pair. An index per side finds the links
+// of a document, newest first.
+//
+// # Protocol
+//
+//  1. The shell inserts a link. A second link of a pair is a duplicate key: the link is there.
+//  2. In a store, a written link fetches both documents, and holds them: a deletion at the same
+//     time conflicts. A missing one is a ReferenceError.
+//  3. In a store, the deletion of a document deletes its links, unless another rule forbids the
+//     deletion. Too many links for an action need Store.DeleteJob.
+//  4. DeleteLinks is one deleteMany of the links of a document.
+//
+// # What a crash leaves
+//
+// One link is one atomic write. DeleteLinks can be cut: run it again. Without stores,
+// links to documents that don't exist can stay: relate.Dangling finds them.
 package joincollection
 
 import (
@@ -14,23 +39,30 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Relation is a collection of links, each of which holds an id of either side.
+// A Relation is the non-generic core of relate.JoinCollection.
 type Relation struct {
-	Links         *core.Docs
-	lefts, rights string     // collections
+	Links *core.Docs
+	// The names of the collections at both ends.
+	lefts, rights string
 	Left, Right   idref.Held // in the links
 	order         bson.D     // newest first, total
 }
 
-// Declare panics unless each link can hold both ids and be put in order by a path.
-func Declare(links *core.Docs, left core.Field, lefts *core.Docs, right core.Field, rights *core.Docs, by string) Relation {
+// DeclareRelation panics unless each link can store both ids, and links can be sorted by
+// a path.
+func DeclareRelation(
+	links *core.Docs, left core.Field, lefts *core.Docs, right core.Field, rights *core.Docs, by string,
+) Relation {
 	place := core.Place("NewJoinCollection of " + links.Name())
 	for _, f := range []core.Field{left, right} {
 		switch {
 		case f.Arrays > 0:
 			place.Fail(fmt.Sprintf("path %q crosses an array", f.Path), "name a single id: each link connects one pair")
 		case f.Path == "_id" || strings.HasPrefix(f.Path, "_id."):
-			place.Fail(fmt.Sprintf("path %q is in the _id", f.Path), "store both ids in fields outside the _id; the _id may repeat them")
+			place.Fail(
+				fmt.Sprintf("path %q is in the _id", f.Path),
+				"store both ids in fields outside the _id; the _id may repeat them",
+			)
 		}
 	}
 	if core.Overlap(left.Path, right.Path) {
@@ -44,22 +76,30 @@ func Declare(links *core.Docs, left core.Field, lefts *core.Docs, right core.Fie
 			place.Fail(fmt.Sprintf("the order %q is one of the ids", by), "order by another field")
 		}
 	}
-	return Relation{links, lefts.Name(), rights.Name(), idref.NewHeld(links, left.Path, lefts), idref.NewHeld(links, right.Path, rights), stmt.NewestFirst(by)}
+	return Relation{
+		Links: links, lefts: lefts.Name(), rights: rights.Name(),
+		Left: idref.NewHeld(links, left.Path, lefts), Right: idref.NewHeld(links, right.Path, rights),
+		order: stmt.SortNewestFirst(by),
+	}
 }
 
-func (j *Relation) Indexes() []model.Index {
-	unique := commands.Index(j.Links.Name(), "one link per pair; the link of a pair", mql.E(j.Left.Path, 1), mql.E(j.Right.Path, 1))
+// ListIndexes returns the unique index of the pair, and an index per side.
+func (j *Relation) ListIndexes() []model.Index {
+	unique := commands.Index(
+		j.Links.Name(), "one link per pair; the link of a pair", mql.E(j.Left.Path, 1), mql.E(j.Right.Path, 1),
+	)
 	unique.Unique = true
-	left, right := j.Side(true), j.Side(false)
-	return []model.Index{unique, left.Index(), right.Index()}
+	left, right := j.ChooseSide(true), j.ChooseSide(false)
+	return []model.Index{unique, left.MakeIndex(), right.MakeIndex()}
 }
 
-// PairIndex is the name of the unique index.
-func (j *Relation) PairIndex() string {
+// NamePairIndex names the unique index, by which a duplicate key is recognised.
+func (j *Relation) NamePairIndex() string {
 	return model.NewIndex("", bson.D{{Key: j.Left.Path, Value: 1}, {Key: j.Right.Path, Value: 1}}).Name
 }
 
-func (j *Relation) Relations() []model.Relation {
+// ListRelations returns the relations for diagrams.
+func (j *Relation) ListRelations() []model.Relation {
 	end := func(path, to string) model.Relation {
 		return model.Relation{
 			From: j.Links.Name(), FromPath: path, To: to, ToPath: "_id",
@@ -69,15 +109,19 @@ func (j *Relation) Relations() []model.Relation {
 	return []model.Relation{end(j.Left.Path, j.lefts), end(j.Right.Path, j.rights)}
 }
 
-// Side is the left side, or the right one.
-func (j *Relation) Side(left bool) Side {
+// ChooseSide returns the left or the right side.
+func (j *Relation) ChooseSide(left bool) Side {
 	if left {
-		return Side{j, j.Left, j.Left.Path, j.lefts, j.Right.Path, j.rights}
+		return Side{
+			Relation: j, IDs: j.Left, path: j.Left.Path, docs: j.lefts, other: j.Right.Path, others: j.rights,
+		}
 	}
-	return Side{j, j.Right, j.Right.Path, j.rights, j.Left.Path, j.lefts}
+	return Side{
+		Relation: j, IDs: j.Right, path: j.Right.Path, docs: j.rights, other: j.Left.Path, others: j.lefts,
+	}
 }
 
-// Side is one side, whose documents have links.
+// A Side is the relation seen from the documents of one end.
 type Side struct {
 	*Relation
 	IDs           idref.Held
@@ -85,16 +129,23 @@ type Side struct {
 	other, others string // the same of the other side
 }
 
-func (s *Side) Index() model.Index {
-	return commands.Lookup(s.Links.Name(), "the "+s.Links.Name()+" of a document of "+s.docs+", newest first", append(bson.D{{Key: s.path, Value: 1}}, s.order...)...)
+// MakeIndex returns the index that finds the links of a document.
+func (s *Side) MakeIndex() model.Index {
+	return commands.Lookup(
+		s.Links.Name(), "the "+s.Links.Name()+" of a document of "+s.docs+", newest first",
+		append(bson.D{{Key: s.path, Value: 1}}, s.order...)...,
+	)
 }
 
+// Reference returns the reference from the links to the side's documents.
 func (s *Side) Reference() idref.Ref {
 	return idref.Ref{From: s.Links.Name(), Path: s.path, To: s.docs}
 }
 
-// Footprints are the paths that are used.
-func (j *Relation) Footprints() []model.Footprint {
+// ListFootprints returns the paths that the technique uses.
+func (j *Relation) ListFootprints() []model.Footprint {
 	links := j.Links.Name()
-	return append(model.Writes.In(links, model.Whole), model.Reads.In(links, j.Left.Path, j.Right.Path, j.order[0].Key)...)
+	return append(
+		model.Writes.In(links, model.Whole), model.Reads.In(links, j.Left.Path, j.Right.Path, j.order[0].Key)...,
+	)
 }

@@ -7,27 +7,30 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Reactions returns what a store does with links: the documents that a link names exist, and
-// the links of a deleted document are deleted.
-func (j *Relation) Reactions() []model.Reaction {
+// Reactions returns what a store does with links: the documents that a link names exist,
+// and the links of a deleted document are deleted.
+func (j *Relation) MakeReactions() []model.Reaction {
 	out := []model.Reaction{{
 		Collection: j.Links.Name(), On: model.OnInsert | model.OnUpdate, Paths: []string{j.Left.Path, j.Right.Path},
 		Fetch: j.fetchEnds,
 	}}
 	for _, left := range []bool{true, false} {
-		s := j.Side(left)
-		out = append(out, model.Reaction{Collection: s.docs, On: model.OnDelete, Fetch: s.fetchLinks, React: s.dropLinks})
+		s := j.ChooseSide(left)
+		out = append(
+			out, model.Reaction{Collection: s.docs, On: model.OnDelete, Fetch: s.fetchLinks, React: s.dropLinks},
+		)
 	}
 	return out
 }
 
-// fetchEnds asks for the documents that a written link names and didn't name before.
+// fetchEnds asks for the documents to which a written link refers and didn't refer
+// before.
 func (j *Relation) fetchEnds(w model.StoreWrite) (out []model.Fetch, err error) {
 	if w.After == nil {
 		return nil, nil
 	}
 	for _, left := range []bool{true, false} {
-		s := j.Side(left)
+		s := j.ChooseSide(left)
 		id, _ := core.ValueAt(w.After, s.path)
 		old, _ := core.ValueAt(w.Before, s.path)
 		switch {
@@ -42,12 +45,14 @@ func (j *Relation) fetchEnds(w model.StoreWrite) (out []model.Fetch, err error) 
 	return out, nil
 }
 
+// fetchLinks asks for the links of a deleted document.
 func (s Side) fetchLinks(w model.StoreWrite) ([]model.Fetch, error) {
 	if w.After != nil || w.Before == nil {
 		return nil, nil
 	}
 	return []model.Fetch{{
-		Collection: s.Links.Name(), By: s.path, ID: bsonval.Clone(w.Before.Lookup("_id")), Paths: []string{model.Whole}, Job: "Store.DeleteJob",
+		Collection: s.Links.Name(), By: s.path, ID: bsonval.Clone(w.Before.Lookup("_id")), Paths: []string{model.Whole},
+		Job:     "Store.DeleteJob",
 		Deletes: true,
 	}}, nil
 }

@@ -13,15 +13,16 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// Of completes the query of a document's links.
-func (s *Side) Of(q *model.Query, id any) {
+// FindLinks completes the query of a document's links.
+func (s *Side) FindLinks(q *model.Query, id any) {
 	v, err := s.IDs.Encode(id)
-	q.Filter, q.Sort = stmt.Is(s.path, v), slices.Clone(s.order)
-	commands.Serve(q, s.Index().Name, err)
+	q.Filter, q.Sort = stmt.MatchValue(s.path, v), slices.Clone(s.order)
+	commands.Serve(q, s.MakeIndex().Name, err)
 }
 
-// Place is what a link holds at the fields of the order.
-func (s *Side) Place(link any) ([]any, error) {
+// ReadPlace returns a link's values in the fields of the order, after which the next page
+// begins. A link without such a value has no place in the order.
+func (s *Side) ReadPlace(link any) ([]any, error) {
 	raw, err := s.Links.Document(link)
 	if err != nil {
 		return nil, s.Links.Refuse("last", nil, err.Error())
@@ -29,7 +30,7 @@ func (s *Side) Place(link any) ([]any, error) {
 	values := make([]any, len(s.order))
 	for i, e := range s.order {
 		v, _ := core.ValueAt(raw, e.Key)
-		if !idref.HoldsValue(v) {
+		if !idref.IsValue(v) {
 			return nil, s.Links.Refuse("last", nil, "the link has no value at "+e.Key+", but links are sorted by it")
 		}
 		values[i] = v
@@ -37,11 +38,12 @@ func (s *Side) Place(link any) ([]any, error) {
 	return values, nil
 }
 
-// Joined is the pipeline of a query of links, each with the document at the other end.
-func (s *Side) Joined(q *model.Query) mongo.Pipeline {
-	stages := stmt.Matching(q.Filter, bson.D{{Key: "$sort", Value: q.Sort}})
+// JoinOthers is the pipeline of a query of links, each with the document at the other
+// end.
+func (s *Side) JoinOthers(q *model.Query) mongo.Pipeline {
+	stages := stmt.BeginWithMatch(q.Filter, bson.D{{Key: "$sort", Value: q.Sort}})
 	if q.Limit > 0 {
 		stages = append(stages, mql.Op("$limit", q.Limit))
 	}
-	return append(stages, stmt.LinkedTo(s.others, s.other)...)
+	return append(stages, stmt.JoinLinked(s.others, s.other)...)
 }

@@ -8,22 +8,26 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// Pair is the filter of one pair.
-func (j *Relation) Pair(left, right any) (bson.D, error) {
+// MatchPair is the filter of the link of a pair.
+func (j *Relation) MatchPair(left, right any) (bson.D, error) {
 	a, err := j.Left.Encode(left)
 	if err != nil {
 		return nil, err
 	}
 	b, err := j.Right.Encode(right)
-	return append(stmt.Is(j.Left.Path, a), stmt.Is(j.Right.Path, b)...), err
+	return append(stmt.MatchValue(j.Left.Path, a), stmt.MatchValue(j.Right.Path, b)...), err
 }
 
+// refuseMissing is the error for a link without an id.
 func (j *Relation) refuseMissing(end idref.Held) error {
 	return j.Links.Refuse(end.Path, nil, "the link has no id")
 }
 
-// UnlinkAll is the write that deletes the links of a document.
-func (s *Side) UnlinkAll(id any) model.Write {
+// DeleteLinks is the write that deletes the links of a document.
+func (s *Side) DeleteLinks(id any) model.Write {
 	v, err := s.IDs.Encode(id)
-	return model.Write{Collection: s.Links.Name(), Index: s.Index().Name, Err: err, Model: &mongo.DeleteManyModel{Filter: stmt.Is(s.path, v)}}
+	return model.Write{
+		Collection: s.Links.Name(), Index: s.MakeIndex().Name, Err: err,
+		Model: &mongo.DeleteManyModel{Filter: stmt.MatchValue(s.path, v)},
+	}
 }

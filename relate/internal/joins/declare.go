@@ -1,5 +1,27 @@
-// Package joins plans joins in the application and by the server: what is behind relate.Join and relate.Then, without the types of
-// documents.
+// Package joins is the core of relate.Join and relate.Then (relate/join.go,
+// join_fetch.go, join_load.go, join_levels.go): it loads the documents to which other
+// documents refer. The shells keep the Go values; this package plans the queries, and
+// keeps ids and their places.
+//
+// # Stored form
+//
+// Nothing of its own. Parents store the ids of children:
+//
+//	posts  {_id: 1, authors: ["b", "a", "x"]}
+//	users  {_id: "a"}, {_id: "b"}               // x doesn't exist: it is reported as missing
+//
+// # Protocol
+//
+// A join has two ways, with the same result: the children of each parent in the order of
+// its ids, or sorted, and the ids without a document.
+//
+//  1. By the server: MakeStages is one aggregation of the parents with $lookup.
+//  2. In the application: the shell reads a batch of parents, collects their ids, cuts them into
+//     chunks ([Join.CutChunks]), and fetches each chunk by a query of its own, several at a time
+//     outside sessions ([Join.FetchChunks]). Places says where each child belongs.
+//
+// Joins only read: a crash leaves nothing. Without a transaction, a child can be deleted
+// between both reads, and is then missing.
 package joins
 
 import (
@@ -15,23 +37,26 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Join is what is loaded of documents whose ids others hold, and how.
+// A Join says which children are loaded, and how.
 type Join struct {
-	IDs          core.Field // in the parents
+	// The field of the parents with the ids.
+	IDs          core.Field
 	Children     string
 	Filter, Sort bson.D
-	Limit        int64 // of each parent's children; 0 means none
-	Order        *order.Sort
+	// The maximum number of a parent's children; 0 means all.
+	Limit int64
+	Order *order.Sort
 
-	ChunkIDs, ChunkBytes int // of one command
+	// The size of one command.
+	ChunkIDs, ChunkBytes int
 	Batch, Parallel      int
 }
 
-// Declare checks the numbers and the sort, and fills in what is left out.
-func (j *Join) Declare(parents string, children *core.Docs) {
+// CompleteDeclaration checks the numbers and the sort, and fills in defaults.
+func (j *Join) CompleteDeclaration(parents string, children *core.Docs) {
 	place := core.Place("NewJoin of " + parents)
 	j.Filter, j.Sort = slices.Clone(j.Filter), slices.Clone(j.Sort)
-	j.check(place)
+	j.checkNumbers(place)
 	var sort bson.D
 	for _, e := range j.Sort {
 		children.MustField(e.Key)
@@ -43,11 +68,15 @@ func (j *Join) Declare(parents string, children *core.Docs) {
 	}
 }
 
-func (j *Join) check(place core.Place) {
+// checkNumbers panics if a number is negative or a sort isn't by 1 or -1.
+func (j *Join) checkNumbers(place core.Place) {
 	for _, n := range []struct {
 		name  string
 		value int64
-	}{{"Limit", j.Limit}, {"ChunkIDs", int64(j.ChunkIDs)}, {"ChunkBytes", int64(j.ChunkBytes)}, {"Batch", int64(j.Batch)}, {"Parallel", int64(j.Parallel)}} {
+	}{
+		{"Limit", j.Limit}, {"ChunkIDs", int64(j.ChunkIDs)}, {"ChunkBytes", int64(j.ChunkBytes)},
+		{"Batch", int64(j.Batch)}, {"Parallel", int64(j.Parallel)},
+	} {
 		if n.value < 0 {
 			place.Fail(fmt.Sprintf("%s is %d", n.name, n.value), "give 1 or more, or 0 for the default")
 		}

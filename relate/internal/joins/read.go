@@ -14,31 +14,37 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// Stages is the join by the server, of the parents that match a filter. fields is the projection of the children, if they are
-// asked for some fields only.
-func (j *Join) Stages(filter, fields bson.D) mongo.Pipeline {
-	ids := stmt.IDList("$parent." + j.IDs.Path)
+// MakeStages is the join by the server, of the parents that match a filter. fields is the
+// projection of the children; nil means whole documents. With a filter of the children, a
+// second $lookup finds out which ids exist: a child that the filter hides isn't missing.
+func (j *Join) MakeStages(filter, fields bson.D) mongo.Pipeline {
+	ids := stmt.ListIDs("$parent." + j.IDs.Path)
 	if !j.IDs.Open && j.IDs.Arrays > 0 {
 		ids = mql.IfNull("$parent."+j.IDs.Path, bson.A{})
 	}
-	inner := stmt.Matching(j.Filter)
+	inner := stmt.BeginWithMatch(j.Filter)
 	if fields != nil {
 		inner = append(inner, mql.Project(fields...))
 	}
-	stages := stmt.Matching(filter, stmt.Nested("parent"), stmt.Set("ids", ids), stmt.Lookup(j.Children, "ids", "_id", "children", inner))
+	stages := stmt.BeginWithMatch(
+		filter, stmt.NestDocument("parent"), stmt.SetField("ids", ids),
+		stmt.Lookup(j.Children, "ids", "_id", "children", inner),
+	)
 	known := "$children._id"
 	if len(j.Filter) > 0 {
 		known = "$known._id"
 		stages = append(stages, mql.Lookup(j.Children, "ids", "_id", "known", mql.E("_id", 1)))
 	}
 	return append(stages, mql.Project(
-		mql.E("parent", 1), mql.E("children", j.ordered()), mql.E("missing", stmt.Distinct(stmt.Except("$ids", known))),
+		mql.E("parent", 1), mql.E("children", j.orderChildren()),
+		mql.E("missing", stmt.RemoveDuplicates(stmt.ExcludeIDs("$ids", known))),
 	))
 }
 
-// ordered is the list of children in the order of the ids, duplicates kept, then sorted and cut.
-func (j *Join) ordered() any {
-	list := stmt.InOrder("$ids", "children")
+// orderChildren is the expression of the children in the order of the ids, with repeated
+// ids, then sorted and cut.
+func (j *Join) orderChildren() any {
+	list := stmt.OrderByIDs("$ids", "children")
 	if len(j.Sort) > 0 {
 		list = bson.D{{Key: "$sortArray", Value: bson.D{{Key: "input", Value: list}, {Key: "sortBy", Value: j.Sort}}}}
 	}
@@ -48,16 +54,16 @@ func (j *Join) ordered() any {
 	return list
 }
 
-// Alive returns the context's error. It asks the context in the first and in each 1,024th turn of a loop.
-func Alive(ctx context.Context, turn int) error {
+// CheckContext returns the context's error, in each 1,024th turn of a loop.
+func CheckContext(ctx context.Context, turn int) error {
 	if turn%1024 != 0 {
 		return nil
 	}
 	return ctx.Err()
 }
 
-// SortKeys are the values of a document by which the children are sorted.
-func (j *Join) SortKeys(doc bson.Raw) (bson.A, error) {
+// ReadSortKeys returns a document's values by which children are sorted.
+func (j *Join) ReadSortKeys(doc bson.Raw) (bson.A, error) {
 	full, err := bsonval.Decode(doc)
 	if err != nil {
 		return nil, err
@@ -65,19 +71,19 @@ func (j *Join) SortKeys(doc bson.Raw) (bson.A, error) {
 	return j.Order.Key(full), nil
 }
 
-// Places are ids, and where in a list each stands.
+// Places are ids, and the indexes in a list at which each occurs.
 type Places struct {
 	docs *core.Docs
 	at   map[string][]int
 	ids  bson.A
 }
 
-// PlacesOf returns the places of documents' ids.
-func PlacesOf(docs *core.Docs) *Places { return &Places{docs: docs, at: map[string][]int{}} }
+// NewPlaces returns empty places for ids of documents of a collection.
+func NewPlaces(docs *core.Docs) *Places { return &Places{docs: docs, at: map[string][]int{}} }
 
-// Add notes the place of the document that doc points at.
-func (p *Places) Add(doc any, place int) error {
-	id, err := p.id(doc)
+// AddPlace notes the index of the document to which doc points.
+func (p *Places) AddPlace(doc any, place int) error {
+	id, err := p.readID(doc)
 	if err != nil {
 		return err
 	}
@@ -89,8 +95,9 @@ func (p *Places) Add(doc any, place int) error {
 	return nil
 }
 
-// Next is the filter of the next ids that one command holds, or nil after the last.
-func (p *Places) Next() bson.D {
+// NextFilter is the filter of the next ids that one command can have, or nil after the
+// last.
+func (p *Places) NextFilter() bson.D {
 	if len(p.ids) == 0 {
 		return nil
 	}
@@ -100,13 +107,14 @@ func (p *Places) Next() bson.D {
 	return filter
 }
 
-// Of returns the places of the document that doc points at.
-func (p *Places) Of(doc any) ([]int, error) {
-	id, err := p.id(doc)
+// FindPlaces returns the indexes of the document to which doc points.
+func (p *Places) FindPlaces(doc any) ([]int, error) {
+	id, err := p.readID(doc)
 	return p.at[bsonval.Key(id)], err
 }
 
-func (p *Places) id(doc any) (bson.RawValue, error) {
+// readID returns the encoded _id of the document to which doc points.
+func (p *Places) readID(doc any) (bson.RawValue, error) {
 	id, err := p.docs.ID(doc)
 	if err != nil {
 		return bson.RawValue{}, err
@@ -114,8 +122,10 @@ func (p *Places) id(doc any) (bson.RawValue, error) {
 	return p.docs.RawID("_id", id)
 }
 
-// Fetch fetches n chunks, several at once if asked for and no session forbids it. The first error ends it.
-func (j *Join) Fetch(ctx context.Context, n int, fetch func(ctx context.Context, i int) error) error {
+// FetchChunks calls fetch for n chunks, several at a time if the declaration says so. A
+// session forbids it: it must not be used by two goroutines. The first error cancels the
+// others.
+func (j *Join) FetchChunks(ctx context.Context, n int, fetch func(ctx context.Context, i int) error) error {
 	parallel := min(j.Parallel, n)
 	if mongo.SessionFromContext(ctx) != nil {
 		parallel = 1
@@ -149,8 +159,9 @@ func (j *Join) Fetch(ctx context.Context, n int, fetch func(ctx context.Context,
 	return context.Cause(ctx)
 }
 
-// Cuts returns the ends of the chunks that n ids are cut into, of which one command each is made; size is what an id takes.
-func (j *Join) Cuts(n int, size func(i int) int) (ends []int) {
+// CutChunks returns the ends of the chunks into which n ids are cut. size returns the
+// bytes of an id.
+func (j *Join) CutChunks(n int, size func(i int) int) (ends []int) {
 	start, bytes := 0, 0
 	for i := range n {
 		s := size(i)

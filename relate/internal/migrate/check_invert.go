@@ -1,5 +1,7 @@
 package migrate
 
+// The comparison of lists with references, on the server.
+
 import (
 	"github.com/docmodel/docmodel/internal/mql"
 	"github.com/docmodel/docmodel/relate/internal/stmt"
@@ -7,51 +9,64 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// verifyRefs compares from the parents' side, and adds the children whose reference leads nowhere.
+// verifyRefs compares the lists with the new references, parent by parent. It adds the
+// children whose reference leads to no parent. With FirstWins, a child may refer to an
+// earlier parent.
 func (v *Inversion) verifyRefs(state state) mongo.Pipeline {
 	others := "$ne"
 	if v.FirstWins {
 		others = "$gt"
 	}
+	// Listed children that refer to no parent, or to another one.
 	unheld := mql.Op("$or", free, mql.Op(others, "$$c.ref", "$_id"))
-	stages := append(v.compared(state), hasOldForm)
-	stages = append(stages, rows(v.Parents, v.common(
-		foundList{mismatchMissing, mql.Map(stmt.Filtered("$there", "c", unheld), "c", "$$c._id")},
-		foundList{mismatchExtra, notAmong("$mine._id", "$ids")},
+	stages := append(v.joinForms(state), hasOldForm)
+	stages = append(stages, makeRows(v.Parents, v.addCommon(
+		foundList{mismatchMissing, mql.Map(stmt.FilterList("$there", "c", unheld), "c", "$$c._id")},
+		foundList{mismatchExtra, keepOthers("$mine._id", "$ids")},
 	)...)...)
-	return append(stages, danglingRefs(v.Children, v.Ref, v.Parents, mismatchExtra))
+	return append(stages, unionDangling(v.Children, v.Ref, v.Parents, mismatchExtra))
 }
 
-// verifyLists compares from the parents' side, and adds the children whose reference leads nowhere. A child without a
-// reference may be listed once the drop has begun.
+// verifyLists compares the references with the new lists. Once a drop has begun, a listed
+// child may have no reference.
 func (v *Inversion) verifyLists(state state) mongo.Pipeline {
-	other := mql.Op("$and", stmt.Not(free), mql.Op("$ne", "$$c.ref", "$_id"))
+	other := mql.Op("$and", stmt.Negate(free), mql.Op("$ne", "$$c.ref", "$_id"))
+	// A child without a reference is wrong only before the drop.
 	detached := mql.Op("$and", free, mql.Op("$eq", "$dropping", bson.A{}))
-	stages := append(v.compared(state), rows(v.Parents, v.common(
-		foundList{mismatchMissing, notAmong("$mine._id", "$ids")},
-		foundList{mismatchExtra, mql.Map(stmt.Filtered("$there", "c", mql.Op("$or", other, detached)), "c", "$$c._id")},
+	stages := append(v.joinForms(state), makeRows(v.Parents, v.addCommon(
+		foundList{mismatchMissing, keepOthers("$mine._id", "$ids")},
+		foundList{
+			mismatchExtra, mql.Map(stmt.FilterList("$there", "c", mql.Op("$or", other, detached)), "c", "$$c._id"),
+		},
 	)...)...)
-	return append(stages, danglingRefs(v.Children, v.Ref, v.Parents, mismatchMissing))
+	return append(stages, unionDangling(v.Children, v.Ref, v.Parents, mismatchMissing))
 }
 
-// compared are the stages that put both forms of a parent side by side: ids, mine, there.
-func (v *Inversion) compared(state state) mongo.Pipeline {
+// joinForms returns the stages that put both forms of a parent side by side: the listed
+// ids, mine (the children that refer to it) and there (the listed children).
+func (v *Inversion) joinForms(state state) mongo.Pipeline {
 	return mongo.Pipeline{
-		mql.Project(mql.E("ids", mql.List(v.List)), mql.E("has", has(v.List))),
-		state.lookup(),
-		lookupDocs(v.Children, "_id", v.Ref, "mine", v.order(), "_id"),
+		mql.Project(mql.E("ids", mql.List(v.List)), mql.E("has", testStored(v.List))),
+		state.lookupState(),
+		lookupDocs(v.Children, "_id", v.Ref, "mine", v.sortChildren(), "_id"),
 		mql.Lookup(v.Children, "ids", "_id", "there", mql.E("ref", "$"+v.Ref)),
 	}
 }
 
-// common adds the mismatches that both directions have.
-func (v *Inversion) common(lists ...foundList) []foundList {
+// addCommon adds the mismatches of both directions.
+func (v *Inversion) addCommon(lists ...foundList) []foundList {
 	lists = append(lists,
-		foundList{mismatchDangling, notAmong("$ids", "$there._id")},
-		foundList{mismatchDuplicate, repeated("$ids")},
+		foundList{mismatchDangling, keepOthers("$ids", "$there._id")},
+		foundList{mismatchDuplicate, listRepeated("$ids")},
 	)
 	if v.Position != "" {
-		lists = append(lists, foundList{mismatchOrder, orderOf(among(stmt.Distinct("$ids"), "$mine._id"), among("$mine._id", "$ids"))})
+		lists = append(
+			lists,
+			foundList{
+				mismatchOrder,
+				compareOrder(keepAmong(stmt.RemoveDuplicates("$ids"), "$mine._id"), keepAmong("$mine._id", "$ids")),
+			},
+		)
 	}
 	return lists
 }

@@ -1,5 +1,7 @@
 package migrate
 
+// Stages and expressions of the checks.
+
 import (
 	"github.com/docmodel/docmodel/internal/commands"
 	"github.com/docmodel/docmodel/internal/mql"
@@ -9,37 +11,46 @@ import (
 )
 
 // free is true for a child, $$c, whose reference holds no id.
-var free = mql.Op("$in", mql.IfNull("$$c.ref", nil), noID())
+var free = mql.Op("$in", mql.IfNull("$$c.ref", nil), listNoIDs())
 
-// has is true where something is stored at a path.
-func has(path string) bson.D { return mql.Op("$ne", mql.Op("$type", "$"+path), "missing") }
+// testStored is the expression of whether anything is stored at a path.
+func testStored(path string) bson.D { return mql.Op("$ne", mql.Op("$type", "$"+path), "missing") }
 
 // hasOldForm keeps the documents that have the old form, and all before a drop has begun.
-var hasOldForm = mql.Match(mql.E("$or", bson.A{bson.D{{Key: "has", Value: true}}, bson.D{{Key: "dropping", Value: mql.Op("$size", 0)}}}))
+// The old form of a document is gone once it was dropped: there is nothing to compare.
+var hasOldForm = mql.Match(
+	mql.E("$or", bson.A{bson.D{{Key: "has", Value: true}}, bson.D{{Key: "dropping", Value: mql.Op("$size", 0)}}}),
+)
 
-// among are the elements of a list that are in another; notAmong those that aren't.
-func among(list, others any) bson.D { return stmt.Filtered(list, "e", mql.Op("$in", "$$e", others)) }
-func notAmong(list, others any) bson.D {
-	return stmt.Filtered(list, "e", stmt.Not(mql.Op("$in", "$$e", others)))
+// keepAmong is the expression of the elements of a list that are in another one.
+func keepAmong(list, others any) bson.D {
+	return stmt.FilterList(list, "e", mql.Op("$in", "$$e", others))
 }
 
-// repeated are the elements that a list holds more than once, each once.
-func repeated(list any) bson.D {
-	times := mql.Op("$size", stmt.Filtered(list, "x", mql.Op("$eq", "$$x", "$$e")))
-	return mql.Op("$setUnion", stmt.Filtered(list, "e", mql.Op("$gt", times, 1)), bson.A{})
+// keepOthers is the expression of the elements of a list that aren't in another one.
+func keepOthers(list, others any) bson.D {
+	return stmt.FilterList(list, "e", stmt.Negate(mql.Op("$in", "$$e", others)))
 }
 
-// orderOf are the ids when two lists of them differ, else none.
-func orderOf(a, b any) bson.D { return mql.Cond(mql.Op("$ne", a, b), a, bson.A{}) }
+// listRepeated is the expression of the elements that a list has more than once, each
+// once.
+func listRepeated(list any) bson.D {
+	times := mql.Op("$size", stmt.FilterList(list, "x", mql.Op("$eq", "$$x", "$$e")))
+	return mql.Op("$setUnion", stmt.FilterList(list, "e", mql.Op("$gt", times, 1)), bson.A{})
+}
 
-// foundList is a kind of mismatch and the expression for its ids.
+// compareOrder is the expression of the ids in a if a and b differ, otherwise of no ids.
+func compareOrder(a, b any) bson.D { return mql.Cond(mql.Op("$ne", a, b), a, bson.A{}) }
+
+// A foundList is a kind of mismatch, and the expression of its ids.
 type foundList struct {
 	kind string
 	ids  any
 }
 
-// rows are the stages that end a Verify: a row for each kind of mismatch of which there is an id.
-func rows(collection string, lists ...foundList) mongo.Pipeline {
+// makeRows returns the stages at the end of a check: a row for each kind of mismatch with
+// ids.
+func makeRows(collection string, lists ...foundList) mongo.Pipeline {
 	found := make(bson.A, len(lists))
 	for i, l := range lists {
 		found[i] = bson.D{{Key: "kind", Value: l.kind}, {Key: "ids", Value: l.ids}}
@@ -47,32 +58,33 @@ func rows(collection string, lists ...foundList) mongo.Pipeline {
 	return mongo.Pipeline{
 		mql.Project(mql.E("found", found)),
 		mql.Unwind("$found"),
-		mql.Match(stmt.Exists("found.ids.0", true)...),
-		row("$found.kind", collection, "$found.ids"),
+		mql.Match(stmt.MatchExists("found.ids.0", true)...),
+		makeRow("$found.kind", collection, "$found.ids"),
 	}
 }
 
-// row is the stage that makes a mismatch of a document.
-func row(kind any, collection string, ids any) bson.D {
+// makeRow is the stage that makes a mismatch of a document.
+func makeRow(kind any, collection string, ids any) bson.D {
 	return mql.Project(mql.E("kind", kind), mql.E("collection", mql.Literal(collection)), mql.E("ids", ids))
 }
 
-// danglingRefs is the stage that adds a row for each document whose reference, a single one, leads nowhere.
-func danglingRefs(from, path, to string, kind string) bson.D {
+// unionDangling is the stage that adds a row for each document whose single reference
+// leads to no document.
+func unionDangling(from, path, to string, kind string) bson.D {
 	return bson.D{{Key: "$unionWith", Value: bson.D{
 		{Key: "coll", Value: from},
 		{Key: "pipeline", Value: mongo.Pipeline{
-			mql.Match(holdsID(path)...),
+			mql.Match(matchID(path)...),
 			mql.Project(mql.E("ref", "$"+path)),
 			lookupDocs(to, "ref", "_id", "to", nil, "_id"),
 			mql.Match(mql.E("to", mql.Op("$size", 0))),
-			row(mql.Literal(kind), from, bson.A{"$ref"}),
+			makeRow(mql.Literal(kind), from, bson.A{"$ref"}),
 		}},
 	}}}
 }
 
-// lookupDocs is a $lookup that sorts, if asked for, and keeps some fields, if any are named, with the foreign one: there
-// are servers that look for it after the pipeline.
+// lookupDocs is a $lookup with a sort and a projection, if given. The projection keeps
+// the foreign field, because some servers match it after the pipeline.
 func lookupDocs(from, local, foreign, as string, sort bson.D, keep ...string) bson.D {
 	inner := mongo.Pipeline{}
 	if len(sort) > 0 {

@@ -10,41 +10,56 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// Absorption completes the declaration, and returns the migration from the documents to the elements.
-func (e *Embedding) Absorption(place core.Place, state string, overwrite bool) Migration {
+// DeclareAbsorption completes the declaration of a migration from documents to elements.
+func (e *Embedding) DeclareAbsorption(place core.Place, state string, overwrite bool) Migration {
 	checkFieldNames(place, e.Key, e.parent, e.order)
 	name := "absorb: " + e.docs + " > " + e.owners + "." + e.path
-	e.state = newState(state, name).over(e.owners, e.holdsAt(e.path), overwrite)
-	return e.absorbMigration(name)
+	// Elements that are there before the first copy belong to others.
+	e.state = newState(state, name).setTarget(e.owners, e.matchStoredAt(e.path), overwrite)
+	return e.makeAbsorption(name)
 }
 
-func (e Embedding) absorbMigration(name string) Migration {
-	drop := []pass{{collection: e.owners, projection: commands.Fields(e.path), plan: e.dropDocs}, orphans(e.docs, e.parent, e.owners)}
+// makeAbsorption makes the migration. With refs, the references are dropped before the
+// documents, so that a document that nobody refers to any more can be told.
+func (e Embedding) makeAbsorption(name string) Migration {
+	drop := []pass{
+		{collection: e.owners, projection: commands.Fields(e.path), plan: e.dropDocs},
+		reportOrphans(e.docs, e.parent, e.owners),
+	}
 	if e.refs != "" {
 		drop = []pass{
-			{collection: e.owners, projection: commands.Fields(e.path, e.refs), filter: stmt.Exists(e.refs, true), plan: e.dropRefs},
+			{
+				collection: e.owners, projection: commands.Fields(e.path, e.refs),
+				filter: stmt.MatchExists(e.refs, true), plan: e.dropRefs,
+			},
 			{collection: e.docs, plan: e.dropUnreferred},
 		}
 	}
 	return Migration{
-		name: name, docs: e.owners, state: e.state, verify: func() mongo.Pipeline { return e.verify(false) }, drop: drop,
-		copy: []pass{{collection: e.owners, filter: e.absorbing(), plan: e.copyDocs}},
+		name: name, docs: e.owners, state: e.state, verify: func() mongo.Pipeline { return e.compareForms(false) },
+		drop: drop,
+		copy: []pass{{collection: e.owners, filter: e.matchAbsorbing(), plan: e.copyDocs}},
 	}
 }
 
-// AbsorbIndexes are the indexes that an absorption is read by.
-func (e Embedding) AbsorbIndexes() []model.Index {
-	out := e.Indexes()
+// ListAbsorbIndexes returns the indexes of an absorption's queries.
+func (e Embedding) ListAbsorbIndexes() []model.Index {
+	out := e.ListIndexes()
 	if e.refs != "" {
-		out = append(out, commands.Index(e.owners, "the documents of "+e.owners+" that embed a document of "+e.docs, mql.E(e.path+"."+e.Key, 1)))
+		out = append(
+			out,
+			commands.Index(
+				e.owners, "the documents of "+e.owners+" that embed a document of "+e.docs, mql.E(e.path+"."+e.Key, 1),
+			),
+		)
 	}
 	return out
 }
 
-// absorbing are the owners that may have documents.
-func (e Embedding) absorbing() bson.D {
+// matchAbsorbing matches the owners that can have documents.
+func (e Embedding) matchAbsorbing() bson.D {
 	if e.refs == "" {
 		return nil
 	}
-	return bson.D{{Key: "$or", Value: bson.A{stmt.Exists(e.refs, true), stmt.Exists(e.path, true)}}}
+	return bson.D{{Key: "$or", Value: bson.A{stmt.MatchExists(e.refs, true), stmt.MatchExists(e.path, true)}}}
 }

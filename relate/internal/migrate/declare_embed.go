@@ -13,26 +13,39 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Embedding is what Extract and Absorb have in common: owners that embed elements at a path, or refer to the documents of
-// another collection that hold the same.
+// An Embedding is what Extract and Absorb have in common: owners that embed elements at a
+// path, or the same content in documents of another collection.
 type Embedding struct {
 	owners, docs string
-	path         string // of the elements, in the owners
-	single       bool   // one subdocument, not an array
-	Key          string // the field of an element that is the document's _id; "" for none
-	refs         string // in the owners: the ids of the documents; "" when the documents hold the owner
-	parent       string // in the documents: the owner's _id
-	order        string // in the documents: their place; "" for none
-	mark         string // in the documents: that they are copies; "" for none
-	state        state
+	// The path of the elements in the owners.
+	path string
+	// The path has one subdocument, not an array.
+	single bool
+	// The field of an element that is the document's _id; "" if elements have no ids.
+	Key string
+	// The path of the documents' ids in the owners; "" if the documents store the owner.
+	refs string
+	// The path of the owner's _id in the documents.
+	parent string
+	// The documents' field for their index in the list; "" for none.
+	order string
+	// The documents' field with the mark of a copy; "" if copies have no mark.
+	mark  string
+	state state
 }
 
-// Forms are the paths of the referenced form, and the field of an element that holds the document's _id.
+// Forms are the paths of the referenced form, and the field of an element with the _id.
 type Forms struct{ Refs, Parent, Order, Key string }
 
-// DeclareEmbedding checks the paths. refs and parent are the fields that hold the ids; one of them is asked for.
-func DeclareEmbedding(place core.Place, owners *core.Docs, path string, children *core.Docs, f Forms, refs, parent func() core.Field) Embedding {
-	e := Embedding{owners: owners.Name(), docs: children.Name(), path: path, Key: f.Key, refs: f.Refs, parent: f.Parent, order: f.Order}
+// DeclareEmbedding checks the paths. refs and parent return the fields with the ids. Only
+// one of them is called, because the other path isn't given.
+func DeclareEmbedding(
+	place core.Place, owners *core.Docs, path string, children *core.Docs, f Forms, refs, parent func() core.Field,
+) Embedding {
+	e := Embedding{
+		owners: owners.Name(), docs: children.Name(), path: path, Key: f.Key, refs: f.Refs, parent: f.Parent,
+		order: f.Order,
+	}
 	owners.MustField("_id")
 	children.MustField("_id")
 	elements := owners.MustField(path)
@@ -40,36 +53,48 @@ func DeclareEmbedding(place core.Place, owners *core.Docs, path string, children
 	if f.Refs != "" {
 		e.checkRefs(place, elements, refs())
 	} else {
-		idref.Single(place, parent())
+		idref.RequireSingle(place, parent())
 	}
 	if f.Order != "" {
-		idref.Single(place, children.MustField(f.Order))
+		idref.RequireSingle(place, children.MustField(f.Order))
 	}
 	return e
 }
 
-// checkPath fails unless the elements are an array that is in no other, or a subdocument.
+// checkPath panics unless the elements are a subdocument, or an array in no other array.
 func (e *Embedding) checkPath(place core.Place, elements core.Field) {
 	if elements.Arrays > 1 || elements.Arrays == 1 && !elements.IsArray() {
-		place.Fail(fmt.Sprintf("path %q is in another array", e.path), "name an array of documents that isn't in another array, or a subdocument")
+		place.Fail(
+			fmt.Sprintf("path %q is in another array", e.path),
+			"name an array of documents that isn't in another array, or a subdocument",
+		)
 	}
 	e.single = !elements.Open && elements.Arrays == 0
 	if (e.refs == "") == (e.parent == "") {
-		place.Fail("Refs and Parent are both given or both missing", "give one of them, for the side that holds the reference")
+		place.Fail(
+			"Refs and Parent are both given or both missing", "give one of them, for the side that holds the reference",
+		)
 	}
 }
 
-// checkRefs fails unless there is a place for the ids of the elements.
+// checkRefs panics unless the field can store the ids of the elements.
 func (e *Embedding) checkRefs(place core.Place, elements, ids core.Field) {
-	if !ids.Open && (ids.Arrays > 1 || ids.Arrays == 1 && !ids.IsArray() || (ids.Arrays == 0) != e.single && !elements.Open) {
-		place.Fail(fmt.Sprintf("path %q can't hold the ids of %q", e.refs, e.path), "use a list of ids for an array, and a single id for a subdocument")
+	if !ids.Open &&
+		(ids.Arrays > 1 || ids.Arrays == 1 && !ids.IsArray() || (ids.Arrays == 0) != e.single && !elements.Open) {
+		place.Fail(
+			fmt.Sprintf("path %q can't hold the ids of %q", e.refs, e.path),
+			"use a list of ids for an array, and a single id for a subdocument",
+		)
 	}
 	if e.refs == e.path {
-		place.Fail("the elements and the ids have the same path", "give them different paths: both exist while the migration runs")
+		place.Fail(
+			"the elements and the ids have the same path",
+			"give them different paths: both exist while the migration runs",
+		)
 	}
 }
 
-// checkFieldNames panics for what is not a single name, and for one that is used twice.
+// checkFieldNames panics for a name with dots, and for a name that is given twice.
 func checkFieldNames(place core.Place, names ...string) {
 	seen := map[string]bool{}
 	for i, n := range names {
@@ -86,42 +111,57 @@ func checkFieldNames(place core.Place, names ...string) {
 	}
 }
 
-// holdsAt is the condition that something is stored at a path of the owners.
-func (e Embedding) holdsAt(path string) bson.D {
+// matchStoredAt is the condition that something is stored at a path of the owners.
+func (e Embedding) matchStoredAt(path string) bson.D {
 	if e.single {
-		return holdsID(path)
+		return matchID(path)
 	}
-	return stmt.Exists(path+".0", true)
+	return stmt.MatchExists(path+".0", true)
 }
 
-func (e Embedding) Indexes() []model.Index {
+// ListIndexes returns the index of the references.
+func (e Embedding) ListIndexes() []model.Index {
 	if e.parent == "" {
-		return []model.Index{commands.Index(e.owners, "the documents of "+e.owners+" that refer to a document of "+e.docs, mql.E(e.refs, 1))}
+		return []model.Index{
+			commands.Index(
+				e.owners, "the documents of "+e.owners+" that refer to a document of "+e.docs, mql.E(e.refs, 1),
+			),
+		}
 	}
-	return []model.Index{commands.Lookup(e.docs, "the "+e.docs+" of a document of "+e.owners+", in order", append(bson.D{{Key: e.parent, Value: 1}}, e.docsOrder()...)...)}
+	return []model.Index{
+		commands.Lookup(
+			e.docs, "the "+e.docs+" of a document of "+e.owners+", in order",
+			append(bson.D{{Key: e.parent, Value: 1}}, e.sortDocs()...)...,
+		),
+	}
 }
 
-func (e Embedding) Relations() []model.Relation {
+// ListRelations returns the relation for diagrams.
+func (e Embedding) ListRelations() []model.Relation {
 	many := model.Many
 	if e.single {
 		many = model.ZeroOrOne
 	}
 	if e.refs != "" {
 		return []model.Relation{{
-			From: e.owners, FromPath: e.refs, To: e.docs, ToPath: "_id", FromEnd: model.ZeroOrOne, ToEnd: many, Label: "child references",
+			From: e.owners, FromPath: e.refs, To: e.docs, ToPath: "_id", FromEnd: model.ZeroOrOne, ToEnd: many,
+			Label: "child references",
 		}}
 	}
 	return []model.Relation{{
-		From: e.docs, FromPath: e.parent, To: e.owners, ToPath: "_id", FromEnd: many, ToEnd: model.ZeroOrOne, Label: "parent reference",
+		From: e.docs, FromPath: e.parent, To: e.owners, ToPath: "_id", FromEnd: many, ToEnd: model.ZeroOrOne,
+		Label: "parent reference",
 	}}
 }
 
-// docsOrder is the order of an owner's documents, total.
-func (e Embedding) docsOrder() bson.D {
-	return stmt.Ascending(e.order)
+// sortDocs is the order of an owner's documents, ending with _id.
+func (e Embedding) sortDocs() bson.D {
+	return stmt.SortAscending(e.order)
 }
 
-// Footprints are the paths that are used.
-func (e Embedding) Footprints() []model.Footprint {
-	return slices.Concat(model.Mends.In(e.owners, e.path, e.refs), model.Mends.In(e.docs, model.Whole, e.parent, e.order, e.mark))
+// ListFootprints returns the paths that the migration uses.
+func (e Embedding) ListFootprints() []model.Footprint {
+	return slices.Concat(
+		model.Mends.In(e.owners, e.path, e.refs), model.Mends.In(e.docs, model.Whole, e.parent, e.order, e.mark),
+	)
 }

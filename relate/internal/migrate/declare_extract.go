@@ -12,7 +12,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// Extraction moves elements of owners into documents.
+// An Extraction moves elements of owners into documents.
 type Extraction struct {
 	Embedding
 
@@ -20,53 +20,69 @@ type Extraction struct {
 	IDOf func(owner bson.RawValue, position int, element bson.RawValue) (bson.RawValue, error)
 }
 
-// NewExtraction checks what is given beside the paths. The caller sets IDOf.
+// NewExtraction checks the fields beside the paths. The caller sets IDOf.
 func NewExtraction(place core.Place, e Embedding, makesID bool, mark, state string, overwrite bool) *Extraction {
 	x := &Extraction{Embedding: e}
 	if (x.Key == "") != makesID {
-		place.Fail("Key and ID are both given or both missing", "give Key, the field with an element's id, or ID, which makes an id from owner and position")
+		place.Fail(
+			"Key and ID are both given or both missing",
+			"give Key, the field with an element's id, or ID, which makes an id from owner and position",
+		)
 	}
+	// The id is made from the index, which must then be stored somewhere.
 	if x.Key == "" && x.refs == "" && x.order == "" && !x.single {
 		place.Fail("elements without ids need an order", "name Order or Refs")
 	}
+	// The mark tells the migration's copies from documents of others.
 	x.mark = cmp.Or(mark, "extracted")
 	checkFieldNames(place, x.Key, x.parent, x.order, x.mark)
-	x.state = newState(state, x.name())
+	x.state = newState(state, x.makeName())
 	if x.refs != "" {
-		x.state = x.state.over(x.owners, x.holdsAt(x.refs), overwrite)
+		x.state = x.state.setTarget(x.owners, x.matchStoredAt(x.refs), overwrite)
 	}
 	return x
 }
 
-func (x *Extraction) name() string { return "extract: " + x.owners + "." + x.path + " > " + x.docs }
+// makeName names the migration, and its state document.
+func (x *Extraction) makeName() string { return "extract: " + x.owners + "." + x.path + " > " + x.docs }
 
-// Migration is the migration from the elements to the documents.
-func (x *Extraction) Migration() Migration {
+// MakeMigration makes the migration from elements to documents.
+func (x *Extraction) MakeMigration() Migration {
 	e := x.Embedding
 	return Migration{
-		name: x.name(), docs: e.owners, state: e.state, verify: func() mongo.Pipeline { return e.verify(true) },
+		name: x.makeName(), docs: e.owners, state: e.state,
+		verify: func() mongo.Pipeline { return e.compareForms(true) },
 		copy: []pass{
-			{collection: e.owners, projection: commands.Fields(e.path, e.refs), filter: x.concerned(), plan: x.copyOwners},
-			{collection: e.docs, filter: stmt.Exists(e.mark, true), plan: x.sweep},
+			{
+				collection: e.owners, projection: commands.Fields(e.path, e.refs), filter: x.matchConcerned(),
+				plan: x.copyOwners,
+			},
+			{collection: e.docs, filter: stmt.MatchExists(e.mark, true), plan: x.deleteOrphanCopies},
 		},
 		drop: []pass{
-			{collection: e.owners, projection: commands.Fields(e.path, e.refs), filter: stmt.Exists(e.path, true), plan: x.dropElements},
-			{collection: e.docs, projection: commands.Fields(e.mark), filter: stmt.Exists(e.mark, true), plan: x.dropMarks},
+			{
+				collection: e.owners, projection: commands.Fields(e.path, e.refs),
+				filter: stmt.MatchExists(e.path, true), plan: x.dropElements,
+			},
+			{
+				collection: e.docs, projection: commands.Fields(e.mark), filter: stmt.MatchExists(e.mark, true),
+				plan: x.dropMarks,
+			},
 		},
 	}
 }
 
-// concerned are the owners that have elements, or references to what were elements.
-func (x *Extraction) concerned() bson.D {
+// matchConcerned matches the owners with elements, or with references to former elements.
+func (x *Extraction) matchConcerned() bson.D {
 	if x.refs == "" {
-		return stmt.Exists(x.path, true)
+		return stmt.MatchExists(x.path, true)
 	}
-	return bson.D{{Key: "$or", Value: bson.A{stmt.Exists(x.path, true), stmt.Exists(x.refs, true)}}}
+	return bson.D{{Key: "$or", Value: bson.A{stmt.MatchExists(x.path, true), stmt.MatchExists(x.refs, true)}}}
 }
 
-// KeyIn decodes the id that an element holds in its key.
-func (x *Extraction) KeyIn(element bson.RawValue, id any) (bson.RawValue, error) {
-	v := x.keyOf(element)
+// DecodeKey decodes the id in an element's key.
+func (x *Extraction) DecodeKey(element bson.RawValue, id any) (bson.RawValue, error) {
+	v := x.readKey(element)
 	if v.Type == 0 {
 		return v, fmt.Errorf("the element has no %q", x.Key)
 	}

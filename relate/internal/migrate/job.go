@@ -1,4 +1,3 @@
-// Package migrate moves a relation of a live collection from one form to another: what is behind relate.Migration.
 package migrate
 
 import (
@@ -12,54 +11,62 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// Migration is an old form and a new one, the passes that copy and drop, and the check that compares.
+// A Migration is an old form and a new one: the passes of Copy and Drop, and the check.
 type Migration struct {
-	name, docs string // what is migrated, and the collection whose documents the check compares
+	// What is migrated, and the collection whose documents the check compares.
+	name, docs string
 	state      state
 	copy, drop []pass
-	verify     func() mongo.Pipeline
+	// The pipeline of the check. A function, because it is long and seldom needed.
+	verify func() mongo.Pipeline
 }
 
-// CopyJob is the job that makes the new form say what the old one says.
-func (m Migration) CopyJob() model.Job { return m.job("copy ", m.copy, m.beginCopy) }
+// MakeCopyJob is the job that writes the new form.
+func (m Migration) MakeCopyJob() model.Job { return m.makeJob("copy ", m.copy, m.beginCopy) }
 
-// DropJob is the job that takes the old form away where both agree.
-func (m Migration) DropJob() model.Job { return m.job("drop ", m.drop, m.beginDrop) }
+// MakeDropJob is the job that removes the old form where both agree.
+func (m Migration) MakeDropJob() model.Job { return m.makeJob("drop ", m.drop, m.beginDrop) }
 
-// pass is a stage of a migration: it goes once through a collection. It plans each batch from what it reads for it. A batch's
-// writes are idempotent, carry what was read in their filters, and pass over what has changed since.
+// A pass goes once through a collection, and plans the writes of each batch. The writes
+// can run again, have in their filters what was read, and skip a document that has
+// changed.
 type pass struct {
 	collection         string
 	filter, projection bson.D
 	plan               func(b *batchReader, docs []bson.Raw) ([]model.Step, error)
 }
 
-// job is a job that begins a phase and goes through its passes.
-func (m Migration) job(phase string, passes []pass, begin func(ctx context.Context, b *model.Batch) error) model.Job {
+// makeJob makes a job that begins a phase, and then goes through its passes.
+func (m Migration) makeJob(
+	phase string, passes []pass, begin func(ctx context.Context, b *model.Batch) error,
+) model.Job {
 	job := model.Job{Name: phase + m.name, Stages: []model.Stage{{Name: "begin to " + phase + m.name, Do: begin}}}
 	for _, p := range passes {
 		job.Stages = append(job.Stages, model.Stage{
 			Collection: p.collection, Filter: p.filter, Projection: p.projection,
 			Work: func(ctx context.Context, b *model.Batch) (model.Plan, error) {
 				if phase == "copy " { // another process may have begun to drop
-					if _, err := m.state.begun(ctx, b.DB); err != nil {
+					if _, err := m.state.hasBegun(ctx, b.DB); err != nil {
 						return model.Plan{}, err
 					}
 				}
-				return p.work(ctx, b)
+				return p.planBatch(ctx, b)
 			},
-			Again: func(err error) bool { return model.DuplicateIndex(err) == model.IDIndex }, // another process stored it
+			// another process stored it
+			Again: func(err error) bool { return model.DuplicateIndex(err) == model.IDIndex },
 		})
 	}
 	return job
 }
 
-// work plans a batch, and leaves what it can't plan.
-func (p pass) work(ctx context.Context, b *model.Batch) (model.Plan, error) {
+// planBatch plans a batch, and leaves findings for what it can't plan.
+func (p pass) planBatch(ctx context.Context, b *model.Batch) (model.Plan, error) {
 	r := &batchReader{ctx: ctx, db: b.DB, collection: p.collection}
 	steps, err := p.plan(r, b.Docs)
+	// What a batch can't plan is left as findings; the job goes on with the other
+	// documents.
 	for _, m := range r.found {
-		f, err := m.finding()
+		f, err := m.makeFinding()
 		if err != nil {
 			return model.Plan{}, err
 		}
@@ -68,14 +75,17 @@ func (p pass) work(ctx context.Context, b *model.Batch) (model.Plan, error) {
 	return model.NewPlan(steps...), err
 }
 
-// orphans is the pass that reports the documents that still hold the _id of a missing owner: no owner's pass finds them.
-func orphans(docs, path, owners string) pass {
-	return pass{docs, holdsID(path), commands.Fields(path), func(b *batchReader, found []bson.Raw) ([]model.Step, error) {
+// reportOrphans is the pass that reports documents with the _id of a missing owner: no
+// pass over the owners finds them.
+func reportOrphans(docs, path, owners string) pass {
+	return pass{docs, matchID(path), commands.Fields(path), func(
+		b *batchReader, found []bson.Raw,
+	) ([]model.Step, error) {
 		ids := make([]bson.RawValue, len(found))
 		for i, d := range found {
-			ids[i] = valueAt(d, path)
+			ids[i] = readValue(d, path)
 		}
-		stored, err := b.byID(owners, ids, commands.Fields())
+		stored, err := b.readByID(owners, ids, commands.Fields())
 		for i, d := range found {
 			if _, ok := stored[bsonval.Key(ids[i])]; !ok && err == nil {
 				b.report(mismatchMissing, d.Lookup("_id"), ids[i])
@@ -85,30 +95,32 @@ func orphans(docs, path, owners string) pass {
 	}}
 }
 
-// beginCopy refuses to copy after a drop, and to begin over what is there.
+// beginCopy begins the copy, or refuses it.
 func (m Migration) beginCopy(ctx context.Context, b *model.Batch) error {
 	b.Done = true
-	if err := m.forAll(b.DB); err != nil {
+	if err := m.refuseTenant(b.DB); err != nil {
 		return err
 	}
 	return m.state.beginCopy(ctx, b.DB, b.DryRun)
 }
 
+// beginDrop records that the drop has begun. From then on, no copy runs.
 func (m Migration) beginDrop(ctx context.Context, b *model.Batch) error {
 	b.Done = true
-	err := m.forAll(b.DB)
+	err := m.refuseTenant(b.DB)
 	if err == nil && !b.DryRun {
-		_, err = m.state.begin("dropping").Run(ctx, b.DB)
+		_, err = m.state.recordPhase("dropping").Run(ctx, b.DB)
 	}
 	return err
 }
 
-// forAll refuses to run for one tenant.
-func (m Migration) forAll(db model.DB) error {
+// refuseTenant refuses to run for one tenant: a migration has one state for all of them.
+func (m Migration) refuseTenant(db model.DB) error {
 	if core.Tenant(db) == "" {
 		return nil
 	}
-	return &model.ConflictError{Collection: m.docs, Reason: "a migration processes whole collections and has one state: " +
+	return &model.ConflictError{Collection: m.docs, Reason: "a migration processes whole collections and has one " +
+		"state: " +
 		"run it without a tenant's scope, for all tenants at once"}
 }
 

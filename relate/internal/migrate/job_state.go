@@ -1,5 +1,7 @@
 package migrate
 
+// The state document of a migration.
+
 import (
 	"cmp"
 	"context"
@@ -15,45 +17,55 @@ import (
 
 // The reasons not to copy.
 var (
-	ErrDropping = errors.New("docmodel: Drop of this migration has begun, so Copy can't run; Restart begins the migration again")
-	ErrPresent  = errors.New("docmodel: the new form already holds data that this migration didn't write, and would delete")
+	ErrDropping = errors.New(
+		"docmodel: Drop of this migration has begun, so Copy can't run; Restart begins the migration again",
+	)
+	ErrPresent = errors.New(
+		"docmodel: the new form already holds data that this migration didn't write, and would delete",
+	)
 )
 
-// state is the document that says how far a migration is.
+// A state is the document that says how far a migration is.
 type state struct {
 	collection, name string
 
-	// What is stored in the new form by somebody else is a document of the collection that the filter matches.
+	// What is stored in the new form by somebody else is a document of the collection
+	// that the filter matches.
 	target    string
 	present   bson.D // nil for a migration that tells its own by itself
 	overwrite bool
 }
 
+// newState names the state document; its collection has a default.
 func newState(collection, name string) state {
 	return state{collection: cmp.Or(collection, "docmodel.migrations"), name: name}
 }
 
-// Footprints are the paths that a migration changes, and the document that says how far it is.
-func (m *Migration) Footprints(changed []model.Footprint) []model.Footprint {
-	return append(changed, model.Footprint{Collection: m.state.collection, Path: model.Whole, Document: m.state.name, Use: model.Owns})
+// ListFootprints returns the paths that a migration changes, and its state document.
+func (m *Migration) ListFootprints(changed []model.Footprint) []model.Footprint {
+	return append(
+		changed,
+		model.Footprint{Collection: m.state.collection, Path: model.Whole, Document: m.state.name, Use: model.Owns},
+	)
 }
 
-// begin records that copying, or dropping, has begun.
-func (s state) begin(phase string) model.Write {
+// recordPhase is the write that records that copying or dropping has begun.
+func (s state) recordPhase(phase string) model.Write {
 	upsert := true
 	return model.Write{Collection: s.collection, Index: model.IDIndex, Model: &mongo.UpdateOneModel{
-		Filter: bson.D{{Key: "_id", Value: s.name}}, Update: stmt.Set(phase, true), Upsert: &upsert,
+		Filter: bson.D{{Key: "_id", Value: s.name}}, Update: stmt.SetField(phase, true), Upsert: &upsert,
 	}}
 }
 
-// beginCopy refuses to copy after a drop, and to begin over what is there.
+// beginCopy refuses to copy after a drop has begun, and to overwrite data of others.
 func (s state) beginCopy(ctx context.Context, db model.DB, dry bool) error {
-	begun, err := s.begun(ctx, db)
+	begun, err := s.hasBegun(ctx, db)
 	if begun || err != nil {
 		return err
 	}
+	// Only before the first copy: later, the new form has what the copy wrote.
 	if s.present != nil && !s.overwrite {
-		there, err := s.holds(ctx, db, s.target, s.present)
+		there, err := s.hasMatch(ctx, db, s.target, s.present)
 		if err != nil {
 			return err
 		}
@@ -64,13 +76,16 @@ func (s state) beginCopy(ctx context.Context, db model.DB, dry bool) error {
 	if dry {
 		return nil
 	}
-	_, err = s.begin("copying").Run(ctx, db)
+	_, err = s.recordPhase("copying").Run(ctx, db)
 	return err
 }
 
-// begun reports whether a copy has begun. A drop is an error.
-func (s state) begun(ctx context.Context, db model.DB) (bool, error) {
-	raw, err := one(s.collection, bson.D{{Key: "_id", Value: s.name}}).One(ctx, db)
+// hasBegun reports whether a copy has begun. It returns [ErrDropping] if a drop has
+// begun.
+func (s state) hasBegun(ctx context.Context, db model.DB) (bool, error) {
+	// Each batch of a copy asks this again: another process can begin to drop at any
+	// time.
+	raw, err := findOne(s.collection, bson.D{{Key: "_id", Value: s.name}}).One(ctx, db)
 	switch {
 	case errors.Is(err, model.ErrNotFound):
 		return false, nil
@@ -82,21 +97,24 @@ func (s state) begun(ctx context.Context, db model.DB) (bool, error) {
 	return true, nil
 }
 
-func (s state) holds(ctx context.Context, db model.DB, collection string, filter bson.D) (bool, error) {
-	_, err := one(collection, filter).One(ctx, db)
+// hasMatch reports whether a document matches.
+func (s state) hasMatch(ctx context.Context, db model.DB, collection string, filter bson.D) (bool, error) {
+	_, err := findOne(collection, filter).One(ctx, db)
 	if errors.Is(err, model.ErrNotFound) {
 		return false, nil
 	}
 	return err == nil, err
 }
 
-// one is the query of a document that matches.
-func one(collection string, filter bson.D) *model.Find[bson.Raw] {
+// findOne is the query of a document that matches.
+func findOne(collection string, filter bson.D) *model.Find[bson.Raw] {
 	return &model.Find[bson.Raw]{Query: model.Query{Collection: collection, Filter: filter}}
 }
 
-// lookup is the stage that puts the state into each row of a pipeline: an empty array until a drop begins.
-func (s state) lookup() bson.D {
+// lookupState is the stage that puts the state into each row: an empty array until a drop
+// begins.
+func (s state) lookupState() bson.D {
+	// The lookup has no join condition: each row gets the same state document.
 	filter := bson.D{{Key: "_id", Value: s.name}, {Key: "dropping", Value: true}}
 	return bson.D{{Key: "$lookup", Value: bson.D{
 		{Key: "from", Value: s.collection},
@@ -105,16 +123,16 @@ func (s state) lookup() bson.D {
 	}}}
 }
 
-// over says what the migration would take away.
-func (s state) over(target string, present bson.D, overwrite bool) state {
+// setTarget says which data of others the migration would overwrite.
+func (s state) setTarget(target string, present bson.D, overwrite bool) state {
 	s.target, s.present, s.overwrite = target, present, overwrite
 	return s
 }
 
-// noID are the values that hold no id: what a Go type's zero value is stored as, too.
-func noID() bson.A { return bson.A{nil, "", bson.ObjectID{}} }
+// listNoIDs returns the values that mean no id, as Go's zero values are stored.
+func listNoIDs() bson.A { return bson.A{nil, "", bson.ObjectID{}} }
 
-// holdsID is the condition that a path holds an id.
-func holdsID(path string) bson.D {
-	return bson.D{{Key: path, Value: mql.Op("$nin", noID())}}
+// matchID is the condition that a path has an id.
+func matchID(path string) bson.D {
+	return bson.D{{Key: path, Value: mql.Op("$nin", listNoIDs())}}
 }

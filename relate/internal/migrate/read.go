@@ -10,7 +10,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// batchReader reads what belongs to the documents of a batch, and collects what is wrong with them.
+// A batchReader reads what belongs to the documents of a batch, and collects mismatches.
 type batchReader struct {
 	ctx        context.Context
 	db         model.DB
@@ -18,28 +18,37 @@ type batchReader struct {
 	found      []mismatch
 }
 
+// report notes a mismatch of a document of the batch.
 func (b *batchReader) report(kind string, id bson.RawValue, ids ...bson.RawValue) {
 	b.found = append(b.found, mismatch{Kind: kind, Collection: b.collection, ID: id, IDs: ids})
 }
 
-// reportSome reports ids, if there are any.
+// reportSome notes a mismatch if there are ids.
 func (b *batchReader) reportSome(kind string, id bson.RawValue, ids []bson.RawValue) {
 	if len(ids) > 0 {
 		b.report(kind, id, ids...)
 	}
 }
 
+// refuse notes that a document can't be migrated, with the reason.
 func (b *batchReader) refuse(id bson.RawValue, reason string, ids ...bson.RawValue) {
-	b.found = append(b.found, mismatch{Kind: mismatchRefused, Collection: b.collection, ID: id, IDs: ids, Reason: reason})
+	b.found = append(
+		b.found, mismatch{Kind: mismatchRefused, Collection: b.collection, ID: id, IDs: ids, Reason: reason},
+	)
 }
 
-// read returns the documents that have one of some values at a path, in chunks that fit a command.
-func (b *batchReader) read(collection, path string, values []bson.RawValue, projection, sort bson.D) ([]bson.Raw, error) {
+// readBy reads the documents with one of some values at a path, in chunks that fit a
+// command.
+func (b *batchReader) readBy(
+	collection, path string, values []bson.RawValue, projection, sort bson.D,
+) ([]bson.Raw, error) {
 	var out []bson.Raw
-	for _, chunk := range idref.Chunked(uniqueValues(values), idref.MaxIDs) {
+	for _, chunk := range idref.CutChunks(removeDuplicates(values), idref.MaxIDs) {
 		f := &model.Find[bson.Raw]{Query: model.Query{
-			Collection: collection, Projection: projection, Sort: sort, Filter: bson.D{{Key: path, Value: stmt.In(chunk)}},
+			Collection: collection, Projection: projection, Sort: sort,
+			Filter: bson.D{{Key: path, Value: stmt.OneOf(chunk)}},
 		}}
+		// The reads of a job go to the primary: what they find decides its writes.
 		docs, err := f.All(b.ctx, b.db)
 		if err != nil {
 			return nil, err
@@ -49,8 +58,8 @@ func (b *batchReader) read(collection, path string, values []bson.RawValue, proj
 	return out, nil
 }
 
-// reported are the documents with a mismatch of a kind.
-func (b *batchReader) reported(kind string) map[string]bool {
+// listReported returns the documents with a mismatch of a kind.
+func (b *batchReader) listReported(kind string) map[string]bool {
 	out := map[string]bool{}
 	for _, m := range b.found {
 		if m.Kind == kind {
@@ -60,20 +69,23 @@ func (b *batchReader) reported(kind string) map[string]bool {
 	return out
 }
 
-// by is read, by the key of the value that each document has at the path.
-func (b *batchReader) by(collection, path string, values []bson.RawValue, projection, sort bson.D) (map[string][]bson.Raw, error) {
-	docs, err := b.read(collection, path, values, projection, sort)
+// readGrouped is readBy, grouped by the value at the path.
+func (b *batchReader) readGrouped(
+	collection, path string, values []bson.RawValue, projection, sort bson.D,
+) (map[string][]bson.Raw, error) {
+	docs, err := b.readBy(collection, path, values, projection, sort)
 	out := map[string][]bson.Raw{}
 	for _, d := range docs {
-		k := bsonval.Key(valueAt(d, path))
+		k := bsonval.Key(readValue(d, path))
 		out[k] = append(out[k], d)
 	}
 	return out, err
 }
 
-// byID is read by _id, as a map.
-func (b *batchReader) byID(collection string, ids []bson.RawValue, projection bson.D) (map[string]bson.Raw, error) {
-	docs, err := b.read(collection, "_id", ids, projection, nil)
+// readByID is readBy for _id, as a map.
+func (b *batchReader) readByID(collection string, ids []bson.RawValue, projection bson.D) (map[string]bson.Raw, error) {
+	docs, err := b.readBy(collection, "_id", ids, projection, nil)
+	// Keys compare as a server does, so that an int32 reference finds an int64 _id.
 	out := make(map[string]bson.Raw, len(docs))
 	for _, d := range docs {
 		out[bsonval.Key(d.Lookup("_id"))] = d

@@ -1,5 +1,7 @@
 package migrate
 
+// Reading elements and documents, and comparing their content.
+
 import (
 	"bytes"
 
@@ -8,20 +10,21 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-func (e Embedding) elements(owner bson.Raw) []bson.RawValue {
-	return listed(valueAt(owner, e.path))
+// readElements returns an owner's elements.
+func (e Embedding) readElements(owner bson.Raw) []bson.RawValue {
+	return listValues(readValue(owner, e.path))
 }
 
-// ids are the references that an owner holds.
-func (e Embedding) ids(owner bson.Raw) []bson.RawValue {
+// readRefs returns an owner's references.
+func (e Embedding) readRefs(owner bson.Raw) []bson.RawValue {
 	if e.refs == "" {
 		return nil
 	}
-	return listed(valueAt(owner, e.refs))
+	return listValues(readValue(owner, e.refs))
 }
 
-// listed are the elements of an array, a single value as one, and none for nothing or null.
-func listed(v bson.RawValue) []bson.RawValue {
+// listValues returns the elements of an array, a single value as one, and none for null.
+func listValues(v bson.RawValue) []bson.RawValue {
 	if v.Type == bson.TypeArray {
 		return core.Elements(v)
 	}
@@ -31,31 +34,33 @@ func listed(v bson.RawValue) []bson.RawValue {
 	return []bson.RawValue{v}
 }
 
-// stored is a list as it is stored: an array, or for a single one the value; of type 0 for no single one.
-func (e Embedding) stored(list []bson.RawValue) bson.RawValue {
+// encodeList returns a list as it is stored: an array, or the value of a subdocument.
+// Type 0 means that there is none.
+func (e Embedding) encodeList(list []bson.RawValue) bson.RawValue {
 	switch {
 	case !e.single:
-		return arrayOf(list)
+		return encodeArray(list)
 	case len(list) > 0:
 		return list[0]
 	}
 	return bson.RawValue{}
 }
 
-// setOrUnset is the update that stores a value, or nothing.
+// setOrUnset is the update that stores a value, or removes the field.
 func setOrUnset(path string, v bson.RawValue) bson.D {
 	if v.Type == 0 {
-		return stmt.Unset(path)
+		return stmt.UnsetFields(path)
 	}
-	return stmt.Set(path, v)
+	return stmt.SetField(path, v)
 }
 
-// body are the fields of a document other than those that the migration keeps there.
-func (e Embedding) body(doc bson.Raw) map[string]bson.RawValue {
+// readBody returns a document's fields, without those that the migration adds.
+func (e Embedding) readBody(doc bson.Raw) map[string]bson.RawValue {
 	out := map[string]bson.RawValue{}
 	elems, _ := doc.Elements()
 	for _, f := range elems {
 		switch f.Key() {
+		// These fields are the migration's.
 		case "_id", e.parent, e.order, e.mark:
 		default:
 			out[f.Key()] = f.Value()
@@ -64,8 +69,8 @@ func (e Embedding) body(doc bson.Raw) map[string]bson.RawValue {
 	return out
 }
 
-// elementBody is body of an element.
-func (e Embedding) elementBody(v bson.RawValue) map[string]bson.RawValue {
+// readElementBody returns an element's fields, without its key.
+func (e Embedding) readElementBody(v bson.RawValue) map[string]bson.RawValue {
 	out := map[string]bson.RawValue{}
 	doc, _ := v.DocumentOK()
 	elems, _ := doc.Elements()
@@ -77,7 +82,8 @@ func (e Embedding) elementBody(v bson.RawValue) map[string]bson.RawValue {
 	return out
 }
 
-func sameBody(a, b map[string]bson.RawValue) bool {
+// isSameBody compares fields byte by byte, in any order.
+func isSameBody(a, b map[string]bson.RawValue) bool {
 	if len(a) != len(b) {
 		return false
 	}
@@ -90,8 +96,8 @@ func sameBody(a, b map[string]bson.RawValue) bool {
 	return true
 }
 
-// keyOf is the id of an element, of type 0 when it has none.
-func (e Embedding) keyOf(element bson.RawValue) bson.RawValue {
+// readKey returns the id of an element; type 0 if it has none.
+func (e Embedding) readKey(element bson.RawValue) bson.RawValue {
 	doc, ok := element.DocumentOK()
 	if !ok || e.Key == "" {
 		return bson.RawValue{}
@@ -103,7 +109,7 @@ func (e Embedding) keyOf(element bson.RawValue) bson.RawValue {
 	return v
 }
 
-// docsOf reads the documents that belong to owners, whole and in order, by the key of the owner, for the parent form.
-func (e Embedding) docsOf(b *batchReader, owners []bson.Raw) (map[string][]bson.Raw, error) {
-	return b.by(e.docs, e.parent, idsOf(owners, "_id"), nil, e.docsOrder())
+// readDocs reads the documents of some owners, whole and in order, by the owner's key.
+func (e Embedding) readDocs(b *batchReader, owners []bson.Raw) (map[string][]bson.Raw, error) {
+	return b.readGrouped(e.docs, e.parent, readIDs(owners, "_id"), nil, e.sortDocs())
 }

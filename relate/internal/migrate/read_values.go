@@ -1,5 +1,7 @@
 package migrate
 
+// Values that were read, and writes that require that they haven't changed.
+
 import (
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/commands"
@@ -11,8 +13,9 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// valueAt returns the value at a dotted path that crosses no array; its type is 0 when there is none.
-func valueAt(doc bson.Raw, path string) bson.RawValue {
+// readValue returns the value at a dotted path that crosses no array; type 0 if there is
+// none.
+func readValue(doc bson.Raw, path string) bson.RawValue {
 	v, inArray := core.ValueAt(doc, path)
 	if inArray {
 		return bson.RawValue{}
@@ -20,7 +23,7 @@ func valueAt(doc bson.Raw, path string) bson.RawValue {
 	return v
 }
 
-// isID reports whether a value can be an id: it is not what an empty field is stored as.
+// isID reports whether a value can be an id: it isn't an empty field's value.
 func isID(v bson.RawValue) bool {
 	switch v.Type {
 	case bson.TypeString:
@@ -28,14 +31,14 @@ func isID(v bson.RawValue) bool {
 	case bson.TypeObjectID:
 		return !v.ObjectID().IsZero()
 	}
-	return idref.HoldsValue(v)
+	return idref.IsValue(v)
 }
 
-// arrayOf is the inverse of valuesOf.
-func arrayOf(values []bson.RawValue) bson.RawValue { return rawOf(idref.AsArray(values)) }
+// encodeArray encodes values as an array.
+func encodeArray(values []bson.RawValue) bson.RawValue { return encodeRaw(idref.CopyIDs(values)) }
 
-// rawOf encodes a value that is known to be encodable.
-func rawOf(v any) bson.RawValue {
+// encodeRaw encodes a value that can be encoded.
+func encodeRaw(v any) bson.RawValue {
 	t, data, err := bson.MarshalValue(v)
 	if err != nil {
 		return bson.RawValue{}
@@ -43,7 +46,8 @@ func rawOf(v any) bson.RawValue {
 	return bson.RawValue{Type: t, Value: data}
 }
 
-func sameValues(a, b []bson.RawValue) bool {
+// isSameList compares two lists, as a server compares their values.
+func isSameList(a, b []bson.RawValue) bool {
 	if len(a) != len(b) {
 		return false
 	}
@@ -55,13 +59,13 @@ func sameValues(a, b []bson.RawValue) bool {
 	return true
 }
 
-// uniqueValues returns the values without later duplicates.
-func uniqueValues(values []bson.RawValue) []bson.RawValue {
+// removeDuplicates returns the values without later duplicates.
+func removeDuplicates(values []bson.RawValue) []bson.RawValue {
 	first, _ := splitDuplicates(values)
 	return first
 }
 
-// splitDuplicates parts the first occurrences from those that repeat one.
+// splitDuplicates parts first occurrences from repeated ones.
 func splitDuplicates(values []bson.RawValue) (first, again []bson.RawValue) {
 	seen := make(map[string]bool, len(values))
 	for _, v := range values {
@@ -75,8 +79,8 @@ func splitDuplicates(values []bson.RawValue) (first, again []bson.RawValue) {
 	return first, again
 }
 
-// partBy parts the values that are among others from those that aren't.
-func partBy(values, others []bson.RawValue) (in, out []bson.RawValue) {
+// partByValues parts the values that are among others from the rest.
+func partByValues(values, others []bson.RawValue) (in, out []bson.RawValue) {
 	among := make(map[string]bool, len(others))
 	for _, v := range others {
 		among[bsonval.Key(v)] = true
@@ -91,34 +95,39 @@ func partBy(values, others []bson.RawValue) (in, out []bson.RawValue) {
 	return in, out
 }
 
-// idsOf returns the values of a field of documents.
-func idsOf(docs []bson.Raw, path string) []bson.RawValue {
+// readIDs returns the ids at a path of documents.
+func readIDs(docs []bson.Raw, path string) []bson.RawValue {
 	out := make([]bson.RawValue, 0, len(docs))
 	for _, d := range docs {
-		if v := valueAt(d, path); isID(v) {
+		if v := readValue(d, path); isID(v) {
 			out = append(out, v)
 		}
 	}
 	return out
 }
 
-// as is the condition that a field is still as it was read, even if that is missing.
-func as(v bson.RawValue) any {
+// matchAsRead is the condition that a field is as it was read, or is still missing.
+func matchAsRead(v bson.RawValue) any {
 	if v.Type == 0 {
 		return mql.Exists(false)
 	}
+	// Equality with null also matches a missing field.
 	if v.Type == bson.TypeNull {
 		return mql.Op("$type", "null")
 	}
 	return mql.Op("$eq", v)
 }
 
-// guardedUpdate is an update of one document that passes over one that has changed since.
-func guardedUpdate(collection string, id bson.RawValue, guard, update bson.D) model.Write {
+// updateIfUnchanged is an update of one document that skips a document that has changed.
+func updateIfUnchanged(collection string, id bson.RawValue, guard, update bson.D) model.Write {
 	return commands.UpdateIf(collection, append(commands.ByID(id), guard...), update)
 }
 
-// guardedDelete deletes a document if it is still as it was read.
-func guardedDelete(collection string, doc bson.Raw) model.Write {
-	return model.Write{Collection: collection, Index: model.IDIndex, Final: true, Model: &mongo.DeleteOneModel{Filter: core.AsRead(doc)}}
+// deleteIfUnchanged deletes a document if it is as it was read. Final: no scope turns the
+// deletion into a mark, because the document's content lives on in the other form.
+func deleteIfUnchanged(collection string, doc bson.Raw) model.Write {
+	return model.Write{
+		Collection: collection, Index: model.IDIndex, Final: true,
+		Model: &mongo.DeleteOneModel{Filter: core.AsRead(doc)},
+	}
 }

@@ -1,5 +1,8 @@
 package migrate
 
+// The drop of Absorb: references and documents are removed where elements have their
+// content.
+
 import (
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/commands"
@@ -9,13 +12,14 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// dropRefs plans to unset the references, of a batch of owners, whose documents are embedded.
+// dropRefs plans to remove the references of a batch of owners that embed all documents.
 func (e Embedding) dropRefs(b *batchReader, owners []bson.Raw) ([]model.Step, error) {
-	docs, err := e.belonging(b, owners)
+	docs, err := e.readBelonging(b, owners)
 	if err != nil {
 		return nil, err
 	}
-	bad := map[string]bool{} // owners that are reported already
+	// Owners that readBelonging has reported.
+	bad := map[string]bool{}
 	for _, m := range b.found {
 		bad[bsonval.Key(m.ID)] = true
 	}
@@ -27,36 +31,41 @@ func (e Embedding) dropRefs(b *batchReader, owners []bson.Raw) ([]model.Step, er
 		if bad[bsonval.Key(id)] || len(b.found) > before {
 			continue
 		}
-		guard := bson.D{{Key: e.refs, Value: as(valueAt(o, e.refs))}}
-		if v := valueAt(o, e.path); len(v.Value) < core.MaxDocument-maxGuard {
-			guard = append(guard, bson.E{Key: e.path, Value: as(v)})
+		// Both forms are in the filter, if they fit: whatever changes since the
+		// comparison, the owner keeps its references.
+		guard := bson.D{{Key: e.refs, Value: matchAsRead(readValue(o, e.refs))}}
+		if v := readValue(o, e.path); len(v.Value) < core.MaxDocument-maxGuard {
+			guard = append(guard, bson.E{Key: e.path, Value: matchAsRead(v)})
 		}
-		steps = append(steps, guardedUpdate(e.owners, id, guard, stmt.Unset(e.refs)))
+		steps = append(steps, updateIfUnchanged(e.owners, id, guard, stmt.UnsetFields(e.refs)))
 	}
 	return steps, nil
 }
 
-// dropUnreferred plans to delete the documents of a batch that an owner embeds and none refers to. Others that are
-// embedded, with other content, are reported; those that nobody embeds are none of the migration's.
+// dropUnreferred plans to delete documents of a batch that an owner embeds and to which
+// no owner refers. Embedded documents with other content are reported. Documents that
+// nobody embeds don't belong to the migration.
 func (e Embedding) dropUnreferred(b *batchReader, docs []bson.Raw) ([]model.Step, error) {
-	ids := idsOf(docs, "_id")
-	referring, err := b.read(e.owners, e.refs, ids, commands.Fields(e.refs), nil)
+	ids := readIDs(docs, "_id")
+	// A document is kept as long as one owner refers to it, even if others embed it.
+	referring, err := b.readBy(e.owners, e.refs, ids, commands.Fields(e.refs), nil)
 	if err != nil {
 		return nil, err
 	}
 	referred := map[string]bool{}
 	for _, o := range referring {
-		for _, id := range e.ids(o) {
+		for _, id := range e.readRefs(o) {
 			referred[bsonval.Key(id)] = true
 		}
 	}
-	embedding, err := b.read(e.owners, e.path+"."+e.Key, ids, commands.Fields(e.path), nil)
+	embedding, err := b.readBy(e.owners, e.path+"."+e.Key, ids, commands.Fields(e.path), nil)
 	if err != nil {
 		return nil, err
 	}
+	// Several owners can embed one document, each with its own content.
 	bodies := map[string][]map[string]bson.RawValue{}
 	for _, o := range embedding {
-		for k, body := range e.embeds(o) {
+		for k, body := range e.mapBodies(o) {
 			bodies[k] = append(bodies[k], body)
 		}
 	}
@@ -67,8 +76,8 @@ func (e Embedding) dropUnreferred(b *batchReader, docs []bson.Raw) ([]model.Step
 		if referred[bsonval.Key(id)] || len(found) == 0 {
 			continue
 		}
-		if e.oneOf(found, d) {
-			steps = append(steps, guardedDelete(e.docs, d))
+		if e.isOneOf(found, d) {
+			steps = append(steps, deleteIfUnchanged(e.docs, d))
 		} else {
 			b.report(mismatchDiffering, id)
 		}
@@ -76,19 +85,20 @@ func (e Embedding) dropUnreferred(b *batchReader, docs []bson.Raw) ([]model.Step
 	return steps, nil
 }
 
-func (e Embedding) oneOf(bodies []map[string]bson.RawValue, doc bson.Raw) bool {
-	want := e.body(doc)
+// isOneOf reports whether a document has one of some contents.
+func (e Embedding) isOneOf(bodies []map[string]bson.RawValue, doc bson.Raw) bool {
+	want := e.readBody(doc)
 	for _, b := range bodies {
-		if sameBody(b, want) {
+		if isSameBody(b, want) {
 			return true
 		}
 	}
 	return false
 }
 
-// dropDocs plans to delete the documents that hold an owner of a batch, which embeds them.
+// dropDocs plans to delete the documents of a batch of owners that embed them.
 func (e Embedding) dropDocs(b *batchReader, owners []bson.Raw) ([]model.Step, error) {
-	docs, err := e.belonging(b, owners)
+	docs, err := e.readBelonging(b, owners)
 	if err != nil {
 		return nil, err
 	}
@@ -97,11 +107,12 @@ func (e Embedding) dropDocs(b *batchReader, owners []bson.Raw) ([]model.Step, er
 		mine := docs[bsonval.Key(o.Lookup("_id"))]
 		before := len(b.found)
 		e.compareDocs(b, o, mine)
+		// A disagreement was reported: nothing of this owner is dropped.
 		if len(b.found) > before {
 			continue
 		}
 		for _, d := range mine {
-			steps = append(steps, guardedDelete(e.docs, d))
+			steps = append(steps, deleteIfUnchanged(e.docs, d))
 		}
 	}
 	return steps, nil

@@ -1,5 +1,7 @@
 package migrate
 
+// The copy of Extract: elements become documents with a mark.
+
 import (
 	"crypto/sha256"
 	"encoding/hex"
@@ -13,17 +15,20 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// extracted is an owner with the documents that its elements become.
+// An extracted is an owner with the documents that its elements become, each with its
+// mark.
 type extracted struct {
 	owner bson.Raw
 	ids   []bson.RawValue
 	docs  []bson.Raw // marked
 }
 
-// extractAll makes the documents of a batch of owners. An owner with an element that can't be extracted is reported, and
-// left out.
+// extractAll makes the documents of a batch of owners. An owner with an element that
+// can't be extracted is reported and left out.
 func (x *Extraction) extractAll(b *batchReader, owners []bson.Raw) []extracted {
 	var out []extracted
+	// Ids of documents of this batch. Two owners with one id would overwrite each other's
+	// document in turn, whenever Copy runs.
 	taken := map[string]bson.RawValue{}
 	for _, o := range owners {
 		e, ok := x.extract(b, o)
@@ -31,6 +36,7 @@ func (x *Extraction) extractAll(b *batchReader, owners []bson.Raw) []extracted {
 			continue
 		}
 		id := o.Lookup("_id")
+		// Two elements of one owner with one id: nobody can say which one is right.
 		if _, again := splitDuplicates(e.ids); len(again) > 0 {
 			b.report(mismatchDuplicate, id, again...)
 			continue
@@ -53,13 +59,15 @@ func (x *Extraction) extractAll(b *batchReader, owners []bson.Raw) []extracted {
 	return out
 }
 
+// extract makes the documents of one owner.
 func (x *Extraction) extract(b *batchReader, owner bson.Raw) (extracted, bool) {
 	out := extracted{owner: owner}
 	id := owner.Lookup("_id")
-	for i, element := range x.elements(owner) {
-		child, doc, err := x.document(id, i, element)
+	for i, element := range x.readElements(owner) {
+		child, doc, err := x.makeDocument(id, i, element)
 		if err != nil {
-			b.refuse(id, err.Error(), rawOf(int32(i)))
+			// An element without a valid id is named by its index.
+			b.refuse(id, err.Error(), encodeRaw(int32(i)))
 			return out, false
 		}
 		out.ids, out.docs = append(out.ids, child), append(out.docs, doc)
@@ -67,8 +75,8 @@ func (x *Extraction) extract(b *batchReader, owner bson.Raw) (extracted, bool) {
 	return out, true
 }
 
-// document makes the document of an element.
-func (x *Extraction) document(owner bson.RawValue, i int, element bson.RawValue) (bson.RawValue, bson.Raw, error) {
+// makeDocument makes the document of an element.
+func (x *Extraction) makeDocument(owner bson.RawValue, i int, element bson.RawValue) (bson.RawValue, bson.Raw, error) {
 	none := bson.RawValue{}
 	raw, ok := element.DocumentOK()
 	if !ok {
@@ -86,10 +94,13 @@ func (x *Extraction) document(owner bson.RawValue, i int, element bson.RawValue)
 	for _, f := range fields {
 		switch name := f.Key(); name {
 		case x.Key:
+			// Without a Key, an element's field with the empty name is refused, as it
+			// can't be in a path.
 			if name != "" {
 				continue
 			}
 			fallthrough
+		// The element's own field would be overwritten by the migration's.
 		case "_id", x.parent, x.order, x.mark:
 			return none, nil, fmt.Errorf("the element has a field %q, which the document needs", name)
 		default:
@@ -105,26 +116,38 @@ func (x *Extraction) document(owner bson.RawValue, i int, element bson.RawValue)
 	if x.order != "" {
 		doc = append(doc, bson.E{Key: x.order, Value: int32(i)})
 	}
+	// The checksum is of the document without the mark, as isOwn computes it again.
 	plain, err := bson.Marshal(doc)
 	if err != nil {
 		return none, nil, err
 	}
-	marked, err := bson.Marshal(append(doc, bson.E{Key: x.mark, Value: bson.D{{Key: "of", Value: owner}, {Key: "sum", Value: checksum(plain)}}}))
+	marked, err := bson.Marshal(
+		append(
+			doc,
+			bson.E{Key: x.mark, Value: bson.D{{Key: "of", Value: owner}, {Key: "sum", Value: computeChecksum(plain)}}},
+		),
+	)
 	return id, marked, err
 }
 
-func checksum(doc bson.Raw) string {
+// computeChecksum returns a checksum of a document's content, for its mark.
+func computeChecksum(doc bson.Raw) string {
+	// Eight bytes are enough to notice a change: this is no protection against an
+	// attacker.
 	h := sha256.Sum256(doc)
 	return hex.EncodeToString(h[:8])
 }
 
-// isOwn reports whether a stored document is a copy that nobody changed.
+// isOwn reports whether a stored document is a copy that nobody has changed: its checksum
+// is the mark's.
 func (e Embedding) isOwn(doc bson.Raw, owner bson.RawValue) bool {
-	mark := valueAt(doc, e.mark)
+	mark := readValue(doc, e.mark)
 	m, ok := mark.DocumentOK()
 	if !ok || bsonval.Key(m.Lookup("of")) != bsonval.Key(owner) {
 		return false
 	}
+	// The order of the fields counts here: an update that only moves a field is a change
+	// too, and the document isn't the migration's any more.
 	elems, _ := doc.Elements()
 	var plain bson.D
 	for _, f := range elems {
@@ -134,16 +157,16 @@ func (e Embedding) isOwn(doc bson.Raw, owner bson.RawValue) bool {
 	}
 	raw, err := bson.Marshal(plain)
 	sum, ok := m.Lookup("sum").StringValueOK()
-	return err == nil && ok && checksum(raw) == sum
+	return err == nil && ok && computeChecksum(raw) == sum
 }
 
-// says reports whether a stored document holds what an extracted one does, marks aside.
-func (e Embedding) says(stored, want bson.Raw) bool {
-	if !sameBody(e.body(stored), e.body(want)) {
+// hasSameContent compares a stored document with an extracted one, without their marks.
+func (e Embedding) hasSameContent(stored, want bson.Raw) bool {
+	if !isSameBody(e.readBody(stored), e.readBody(want)) {
 		return false
 	}
 	for _, f := range []string{e.parent, e.order} {
-		if f != "" && bsonval.Key(valueAt(stored, f)) != bsonval.Key(valueAt(want, f)) {
+		if f != "" && bsonval.Key(readValue(stored, f)) != bsonval.Key(readValue(want, f)) {
 			return false
 		}
 	}
@@ -157,10 +180,12 @@ func (x *Extraction) copyOwners(b *batchReader, owners []bson.Raw) ([]model.Step
 	for _, e := range all {
 		ids = append(ids, e.ids...)
 	}
-	stored, err := b.byID(x.docs, ids, nil)
+	stored, err := b.readByID(x.docs, ids, nil)
 	if err != nil {
 		return nil, err
 	}
+	// Three lists, so that the steps of one kind are next to each other and go in few
+	// commands. The references come last: they never name a document that doesn't exist.
 	var replace, insert, refs []model.Step
 	for _, e := range all {
 		owner := e.owner.Lookup("_id")
@@ -170,10 +195,15 @@ func (x *Extraction) copyOwners(b *batchReader, owners []bson.Raw) ([]model.Step
 			was, ok := stored[bsonval.Key(e.ids[i])]
 			switch {
 			case !ok:
-				inserted = append(inserted, x.copied(&mongo.InsertOneModel{Document: want}))
-			case x.says(was, want):
+				inserted = append(inserted, x.writeCopy(&mongo.InsertOneModel{Document: want}))
+			// Nothing to write: the last copy, or the new program itself, stored it.
+			case x.hasSameContent(was, want):
+			// The element has changed since the last copy. The filter is the whole copy
+			// as it was read.
 			case x.isOwn(was, owner):
-				replaced = append(replaced, x.copied(&mongo.ReplaceOneModel{Filter: core.AsRead(was), Replacement: want}))
+				replaced = append(
+					replaced, x.writeCopy(&mongo.ReplaceOneModel{Filter: core.AsRead(was), Replacement: want}),
+				)
 			default:
 				occupied = append(occupied, e.ids[i])
 			}
@@ -183,30 +213,35 @@ func (x *Extraction) copyOwners(b *batchReader, owners []bson.Raw) ([]model.Step
 			continue
 		}
 		insert, replace = append(insert, inserted...), append(replace, replaced...)
-		if step := x.refStep(e); step != nil {
+		if step := x.updateRefs(e); step != nil {
 			refs = append(refs, *step)
 		}
 	}
 	return append(append(replace, insert...), refs...), nil
 }
 
-// copied stores a document as its element says: with a scope's fields, it would differ from the element.
-func (x *Extraction) copied(m mongo.WriteModel) model.Write {
+// writeCopy stores a document as its element says. With a scope's fields, it would differ
+// from the element.
+func (x *Extraction) writeCopy(m mongo.WriteModel) model.Write {
 	return model.Write{Collection: x.docs, Index: model.IDIndex, Final: true, Model: m}
 }
 
-// refStep is the update of an owner's references, or nil when they are right.
-func (x *Extraction) refStep(e extracted) *model.Write {
+// updateRefs is the update of an owner's references, or nil if they are right.
+func (x *Extraction) updateRefs(e extracted) *model.Write {
 	if x.refs == "" {
 		return nil
 	}
-	was, want := valueAt(e.owner, x.refs), x.stored(e.ids)
-	if sameValues(listed(was), e.ids) && (was.Type != 0 || want.Type == 0) {
+	was, want := readValue(e.owner, x.refs), x.encodeList(e.ids)
+	// The references are right already. A missing array isn't, if an empty one belongs
+	// there.
+	if isSameList(listValues(was), e.ids) && (was.Type != 0 || want.Type == 0) {
 		return nil
 	}
-	if !idref.HoldsValue(was) && want.Type == 0 {
+	if !idref.IsValue(was) && want.Type == 0 {
 		return nil
 	}
-	w := guardedUpdate(x.owners, e.owner.Lookup("_id"), bson.D{{Key: x.refs, Value: as(was)}}, setOrUnset(x.refs, want))
+	w := updateIfUnchanged(
+		x.owners, e.owner.Lookup("_id"), bson.D{{Key: x.refs, Value: matchAsRead(was)}}, setOrUnset(x.refs, want),
+	)
 	return &w
 }

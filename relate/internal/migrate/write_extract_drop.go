@@ -1,5 +1,7 @@
 package migrate
 
+// The drop of Extract: elements and marks are removed, and copies whose element is gone.
+
 import (
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/commands"
@@ -8,20 +10,22 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// ownersOf reads the owners that marked documents are copies of.
-func (x *Extraction) ownersOf(b *batchReader, docs []bson.Raw, projection bson.D) (map[string]bson.Raw, error) {
-	return b.byID(x.owners, idsOf(docs, x.mark+".of"), projection)
+// readOwners reads the owners of marked documents.
+func (x *Extraction) readOwners(b *batchReader, docs []bson.Raw, projection bson.D) (map[string]bson.Raw, error) {
+	return b.readByID(x.owners, readIDs(docs, x.mark+".of"), projection)
 }
 
-// sweep plans to delete the copies whose element is gone.
-func (x *Extraction) sweep(b *batchReader, docs []bson.Raw) ([]model.Step, error) {
-	owners, err := x.ownersOf(b, docs, commands.Fields(x.path))
+// deleteOrphanCopies plans to delete the copies whose element was deleted since the last
+// copy.
+func (x *Extraction) deleteOrphanCopies(b *batchReader, docs []bson.Raw) ([]model.Step, error) {
+	owners, err := x.readOwners(b, docs, commands.Fields(x.path))
 	if err != nil {
 		return nil, err
 	}
+	// Keys of owner and document: an element can move to another owner with its id.
 	embedded := map[string]bool{}
 	for key, o := range owners {
-		for i, element := range x.elements(o) {
+		for i, element := range x.readElements(o) {
 			if id, err := x.IDOf(o.Lookup("_id"), i, element); err == nil {
 				embedded[key+"\x00"+bsonval.Key(id)] = true
 			}
@@ -29,11 +33,11 @@ func (x *Extraction) sweep(b *batchReader, docs []bson.Raw) ([]model.Step, error
 	}
 	var steps []model.Step
 	for _, d := range docs {
-		owner, id := valueAt(d, x.mark+".of"), d.Lookup("_id")
+		owner, id := readValue(d, x.mark+".of"), d.Lookup("_id")
 		switch {
 		case embedded[bsonval.Key(owner)+"\x00"+bsonval.Key(id)]:
 		case x.isOwn(d, owner):
-			steps = append(steps, guardedDelete(x.docs, d))
+			steps = append(steps, deleteIfUnchanged(x.docs, d))
 		default:
 			b.report(mismatchExtra, id, owner)
 		}
@@ -41,20 +45,21 @@ func (x *Extraction) sweep(b *batchReader, docs []bson.Raw) ([]model.Step, error
 	return steps, nil
 }
 
-// dropElements plans to unset the elements, of a batch of owners, that documents hold.
+// dropElements plans to remove the elements of a batch of owners that documents have.
 func (x *Extraction) dropElements(b *batchReader, owners []bson.Raw) ([]model.Step, error) {
 	all := x.extractAll(b, owners)
 	var ids []bson.RawValue
 	for _, e := range all {
 		ids = append(ids, e.ids...)
 	}
-	stored, err := b.byID(x.docs, ids, nil)
+	stored, err := b.readByID(x.docs, ids, nil)
 	if err != nil {
 		return nil, err
 	}
+	// Documents with the owner's _id that don't come from an element are extra.
 	mine := map[string][]bson.Raw{}
 	if x.parent != "" {
-		if mine, err = x.docsOf(b, owners); err != nil {
+		if mine, err = x.readDocs(b, owners); err != nil {
 			return nil, err
 		}
 	}
@@ -67,51 +72,60 @@ func (x *Extraction) dropElements(b *batchReader, owners []bson.Raw) ([]model.St
 			was, ok := stored[bsonval.Key(e.ids[i])]
 			if !ok {
 				missing = append(missing, e.ids[i])
-			} else if !x.says(was, want) {
+			} else if !x.hasSameContent(was, want) {
 				differing = append(differing, e.ids[i])
 			}
 		}
 		b.reportSome(mismatchMissing, id, missing)
 		b.reportSome(mismatchDiffering, id, differing)
-		_, extra := partBy(idsOf(mine[bsonval.Key(id)], "_id"), e.ids)
+		_, extra := partByValues(readIDs(mine[bsonval.Key(id)], "_id"), e.ids)
 		b.reportSome(mismatchExtra, id, extra)
-		guard := bson.D{{Key: x.path, Value: as(valueAt(e.owner, x.path))}}
+		// The elements must be as they were compared; the documents can't be in the
+		// filter.
+		guard := bson.D{{Key: x.path, Value: matchAsRead(readValue(e.owner, x.path))}}
 		if x.refs != "" {
 			x.compareRefs(b, e)
-			guard = append(guard, bson.E{Key: x.refs, Value: as(valueAt(e.owner, x.refs))})
+			guard = append(guard, bson.E{Key: x.refs, Value: matchAsRead(readValue(e.owner, x.refs))})
 		}
 		if len(b.found) == before {
-			steps = append(steps, guardedUpdate(x.owners, id, guard, stmt.Unset(x.path)))
+			steps = append(steps, updateIfUnchanged(x.owners, id, guard, stmt.UnsetFields(x.path)))
 		}
 	}
 	return steps, nil
 }
 
-// compareRefs reports what an owner's references lack, and what they have beside.
+// compareRefs reports where an owner's references and elements disagree.
 func (x *Extraction) compareRefs(b *batchReader, e extracted) {
-	id, refs := e.owner.Lookup("_id"), x.ids(e.owner)
-	kept, missing := partBy(e.ids, refs)
-	_, extra := partBy(refs, e.ids)
+	id, refs := e.owner.Lookup("_id"), x.readRefs(e.owner)
+	kept, missing := partByValues(e.ids, refs)
+	_, extra := partByValues(refs, e.ids)
 	b.reportSome(mismatchMissing, id, missing)
 	b.reportSome(mismatchExtra, id, extra)
-	if len(missing)+len(extra) == 0 && !sameValues(kept, refs) {
+	if len(missing)+len(extra) == 0 && !isSameList(kept, refs) {
 		b.reportSome(mismatchOrder, id, refs)
 	}
 }
 
-// dropMarks plans to take the marks off the documents whose elements have been dropped.
+// dropMarks plans to remove the marks of documents whose elements have been dropped.
 func (x *Extraction) dropMarks(b *batchReader, docs []bson.Raw) ([]model.Step, error) {
-	owners, err := x.ownersOf(b, docs, commands.Fields(x.path))
+	owners, err := x.readOwners(b, docs, commands.Fields(x.path))
 	if err != nil {
 		return nil, err
 	}
 	var steps []model.Step
 	for _, d := range docs {
-		owner := valueAt(d, x.mark+".of")
-		if o, ok := owners[bsonval.Key(owner)]; ok && valueAt(o, x.path).Type != 0 {
-			continue // reported with the owner
+		owner := readValue(d, x.mark+".of")
+		if o, ok := owners[bsonval.Key(owner)]; ok && readValue(o, x.path).Type != 0 {
+			// The owner's elements weren't dropped, and the owner was reported.
+			continue
 		}
-		steps = append(steps, guardedUpdate(x.docs, d.Lookup("_id"), bson.D{{Key: x.mark + ".of", Value: as(owner)}}, stmt.Unset(x.mark)))
+		steps = append(
+			steps,
+			updateIfUnchanged(
+				x.docs, d.Lookup("_id"), bson.D{{Key: x.mark + ".of", Value: matchAsRead(owner)}},
+				stmt.UnsetFields(x.mark),
+			),
+		)
 	}
 	return steps, nil
 }

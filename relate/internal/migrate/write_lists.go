@@ -9,51 +9,62 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// copyLists plans what the lists of a batch of parents shall be.
+// copyLists plans the lists of a batch of parents.
 func (v *Inversion) copyLists(b *batchReader, parents []bson.Raw) ([]model.Step, error) {
-	mine, err := v.childrenOf(b, parents)
+	mine, err := v.readChildren(b, parents)
 	if err != nil {
 		return nil, err
 	}
 	var steps []model.Step
 	for _, p := range parents {
-		id, list := p.Lookup("_id"), valueAt(p, v.List)
-		ids := idsOf(mine[bsonval.Key(id)], "_id")
-		if list.Type == bson.TypeArray && sameValues(core.Elements(list), ids) || !idref.HoldsValue(list) && len(ids) == 0 {
+		id, list := p.Lookup("_id"), readValue(p, v.List)
+		ids := readIDs(mine[bsonval.Key(id)], "_id")
+		// The list is right already, or neither form has a child.
+		if list.Type == bson.TypeArray && isSameList(core.Elements(list), ids) || !idref.IsValue(list) &&
+			len(ids) == 0 {
 			continue
 		}
-		next := arrayOf(ids)
+		next := encodeArray(ids)
+		// The parent and its new list must fit in one document, with some room.
 		if len(next.Value) > core.MaxDocument-len(p)-1024 {
 			b.report(mismatchTooLarge, id)
 			continue
 		}
-		steps = append(steps, guardedUpdate(v.Parents, id, bson.D{{Key: v.List, Value: as(list)}}, stmt.Set(v.List, next)))
+		steps = append(
+			steps,
+			updateIfUnchanged(
+				v.Parents, id, bson.D{{Key: v.List, Value: matchAsRead(list)}}, stmt.SetField(v.List, next),
+			),
+		)
 	}
 	return steps, nil
 }
 
-// dropRefs plans to unset the references that the lists of a batch of parents bear out.
+// dropRefs plans to remove the references that the lists of a batch of parents repeat.
 func (v *Inversion) dropRefs(b *batchReader, parents []bson.Raw) ([]model.Step, error) {
-	mine, err := v.childrenOf(b, parents)
+	mine, err := v.readChildren(b, parents)
 	if err != nil {
 		return nil, err
 	}
-	others, err := v.unheld(b, parents, mine)
+	// The listed children that don't refer to the parent: those who refer to another
+	// parent are extra in this list.
+	others, err := v.readUnheld(b, parents, mine)
 	if err != nil {
 		return nil, err
 	}
 	var steps []model.Step
+	// A parent with any disagreement keeps the references of all its children.
 	for i, p := range parents {
 		id := p.Lookup("_id")
 		before := len(b.found)
-		ids, again := splitDuplicates(core.Elements(valueAt(p, v.List)))
+		ids, again := splitDuplicates(core.Elements(readValue(p, v.List)))
 		b.reportSome(mismatchDuplicate, id, again)
 		children := mine[bsonval.Key(id)]
-		held := idsOf(children, "_id")
-		listed, _ := partBy(ids, held)
-		kept, missing := partBy(held, ids)
+		held := readIDs(children, "_id")
+		listed, _ := partByValues(ids, held)
+		kept, missing := partByValues(held, ids)
 		b.reportSome(mismatchMissing, id, missing)
-		if v.Position != "" && !sameValues(listed, kept) {
+		if v.Position != "" && !isSameList(listed, kept) {
 			b.reportSome(mismatchOrder, id, listed)
 		}
 		b.reportSome(mismatchDangling, id, others[i].dangling)
@@ -61,8 +72,12 @@ func (v *Inversion) dropRefs(b *batchReader, parents []bson.Raw) ([]model.Step, 
 		if len(b.found) > before {
 			continue
 		}
+		// The reference and the place must be as they were read.
 		for _, c := range children {
-			steps = append(steps, guardedUpdate(v.Children, c.Lookup("_id"), v.refGuard(c), stmt.Unset(v.Ref, v.Position)))
+			steps = append(
+				steps,
+				updateIfUnchanged(v.Children, c.Lookup("_id"), v.guardRef(c), stmt.UnsetFields(v.Ref, v.Position)),
+			)
 		}
 	}
 	return steps, nil

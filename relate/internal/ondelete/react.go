@@ -21,34 +21,37 @@ const (
 	mostRestricting = 1001
 )
 
-// Reactions returns what the deletion of a document in a store asks for, for each collection
-// that a rule deletes from. forbid makes the error of references that forbid the deletion.
-func (o *Deletion) Reactions(forbid func(found []model.Finding, more bool) error) (out []model.Reaction) {
-	for _, name := range o.deletedFrom() {
+// Reactions returns what the deletion of a document in a store asks for, for each
+// collection that a rule deletes from. forbid makes the error of references that forbid
+// the deletion.
+func (o *Deletion) MakeReactions(forbid func(found []model.Finding, more bool) error) (out []model.Reaction) {
+	for _, name := range o.listCollections() {
 		var rules []rule
 		for _, r := range o.rules {
-			if r.target() == name {
+			if r.nameCollection() == name {
 				rules = append(rules, r)
 			}
 		}
 		d := deletion{rules, forbid}
-		out = append(out, model.Reaction{Collection: name, On: model.OnDelete, Fetch: d.fetch, React: d.react})
+		out = append(
+			out, model.Reaction{Collection: name, On: model.OnDelete, Fetch: d.fetchReferring, React: d.applyRules},
+		)
 	}
 	return out
 }
 
-// deletedFrom returns the collections whose documents a rule is about.
-func (o *Deletion) deletedFrom() (out []string) {
+// listCollections returns the collections whose deletions have rules.
+func (o *Deletion) listCollections() (out []string) {
 	for _, r := range o.rules {
-		if name := r.target(); !slices.Contains(out, name) {
+		if name := r.nameCollection(); !slices.Contains(out, name) {
 			out = append(out, name)
 		}
 	}
 	return out
 }
 
-// target returns the collection whose deletions the rule follows.
-func (r rule) target() string {
+// nameCollection returns the collection whose deletions the rule follows.
+func (r rule) nameCollection() string {
 	if r.action == owns {
 		return r.ref.From
 	}
@@ -61,7 +64,9 @@ type deletion struct {
 	forbid func(found []model.Finding, more bool) error
 }
 
-func (d deletion) fetch(w model.StoreWrite) (out []model.Fetch, _ error) {
+// fetchReferring asks the store for the documents that the rules are about, rule after
+// rule. applyRules reads the answers in the same order.
+func (d deletion) fetchReferring(w model.StoreWrite) (out []model.Fetch, _ error) {
 	if w.After != nil {
 		return nil, nil
 	}
@@ -69,23 +74,30 @@ func (d deletion) fetch(w model.StoreWrite) (out []model.Fetch, _ error) {
 	for _, r := range d.rules {
 		switch r.action {
 		case owns:
-			for _, id := range ownedIDs(r, w.Before) {
+			for _, id := range readOwnedIDs(r, w.Before) {
 				out = append(out, model.Fetch{Collection: r.ref.To, ID: id, Paths: []string{model.Whole}})
 			}
 		case restrict:
-			out = append(out, model.Fetch{Collection: r.ref.From, By: r.ref.Path, ID: id, Paths: []string{"_id", r.ref.Path}, Limit: mostRestricting})
+			out = append(
+				out,
+				model.Fetch{
+					Collection: r.ref.From, By: r.ref.Path, ID: id, Paths: []string{"_id", r.ref.Path},
+					Limit: mostRestricting,
+				},
+			)
 		default:
 			out = append(out, model.Fetch{
-				Collection: r.ref.From, By: r.ref.Path, ID: id, Paths: []string{model.Whole}, Job: instead, Deletes: r.action == cascade,
+				Collection: r.ref.From, By: r.ref.Path, ID: id, Paths: []string{model.Whole}, Job: instead,
+				Deletes: r.action == cascade,
 			})
 		}
 	}
 	return out, nil
 }
 
-// ownedIDs returns the ids that a document holds at an Owns rule's path.
-func ownedIDs(r rule, doc bson.Raw) (out []bson.RawValue) {
-	for _, id := range idref.ValuesAt(doc, r.ref.Path) {
+// readOwnedIDs returns the ids at the path of an Owns rule.
+func readOwnedIDs(r rule, doc bson.Raw) (out []bson.RawValue) {
+	for _, id := range idref.ReadValuesAt(doc, r.ref.Path) {
 		if idref.CanBeID(id) {
 			out = append(out, bsonval.Clone(id))
 		}
@@ -93,7 +105,8 @@ func ownedIDs(r rule, doc bson.Raw) (out []bson.RawValue) {
 	return out
 }
 
-func (d deletion) react(w model.StoreWrite) (a model.Answer, err error) {
+// applyRules adds the writes that follow from a deletion. at counts the fetches.
+func (d deletion) applyRules(w model.StoreWrite) (a model.Answer, err error) {
 	if w.After != nil {
 		return a, nil
 	}
@@ -102,7 +115,7 @@ func (d deletion) react(w model.StoreWrite) (a model.Answer, err error) {
 	for i, r := range d.rules {
 		n := 1
 		if r.action == owns {
-			n = len(ownedIDs(r, w.Before))
+			n = len(readOwnedIDs(r, w.Before))
 		}
 		for ; n > 0; n, at = n-1, at+1 {
 			for _, doc := range w.FoundAll(at) {
@@ -111,7 +124,8 @@ func (d deletion) react(w model.StoreWrite) (a model.Answer, err error) {
 					restricting[i] = append(restricting[i], doc)
 				case nullify:
 					a.Writes = append(a.Writes, model.StoreWrite{
-						Collection: r.ref.From, Before: doc, Change: func(doc bson.Raw) (bson.D, error) { return detached(r.ref, doc, id), nil },
+						Collection: r.ref.From, Before: doc,
+						Change: func(doc bson.Raw) (bson.D, error) { return detachID(r.ref, doc, id), nil },
 					})
 				default:
 					collection := r.ref.From
@@ -124,26 +138,28 @@ func (d deletion) react(w model.StoreWrite) (a model.Answer, err error) {
 		}
 	}
 	a.Check = func(deleted func(collection string, id bson.RawValue) bool) error {
-		return d.check(id, restricting, deleted)
+		return d.checkRestricting(id, restricting, deleted)
 	}
 	return a, nil
 }
 
-// detached returns the fields of a document that loses an id.
-func detached(ref idref.Ref, doc bson.Raw, id bson.RawValue) bson.D {
+// detachID returns the fields of a document that loses an id.
+func detachID(ref idref.Ref, doc bson.Raw, id bson.RawValue) bson.D {
 	at, _ := core.ValueAt(doc, ref.Path)
 	switch {
 	case ref.List != "":
 		list, _ := core.ValueAt(doc, ref.List)
-		return bson.D{{Key: ref.List, Value: idref.Without(list, ref.Key, id)}}
+		return bson.D{{Key: ref.List, Value: idref.RemoveID(list, ref.Key, id)}}
 	case !bsonval.EqualRaw(at, id):
 		return nil
 	}
 	return bson.D{{Key: ref.Path, Value: bson.RawValue{}}}
 }
 
-// check returns an error if a document that refers to the deleted one remains.
-func (d deletion) check(id bson.RawValue, restricting [][]bson.Raw, deleted func(collection string, id bson.RawValue) bool) error {
+// checkRestricting returns an error if a document that forbids the deletion remains.
+func (d deletion) checkRestricting(
+	id bson.RawValue, restricting [][]bson.Raw, deleted func(collection string, id bson.RawValue) bool,
+) error {
 	var found []model.Finding
 	for i, r := range d.rules {
 		for _, doc := range restricting[i] {
@@ -153,7 +169,7 @@ func (d deletion) check(id bson.RawValue, restricting [][]bson.Raw, deleted func
 			if len(found) == maxBlocked {
 				return d.forbid(found, true)
 			}
-			f, err := blockedBy(r.ref, doc.Lookup("_id"), id)
+			f, err := makeFinding(r.ref, doc.Lookup("_id"), id)
 			if err != nil {
 				return err
 			}
@@ -166,10 +182,11 @@ func (d deletion) check(id bson.RawValue, restricting [][]bson.Raw, deleted func
 	return nil
 }
 
-// blockedBy returns the finding that a document's reference forbids a deletion.
-func blockedBy(ref idref.Ref, doc, target bson.RawValue) (model.Finding, error) {
+// makeFinding returns the finding that a document's reference forbids a deletion.
+func makeFinding(ref idref.Ref, doc, target bson.RawValue) (model.Finding, error) {
 	detail, err := bson.Marshal(idref.Stored{Doc: doc, Path: ref.Path, ID: target})
 	return model.Finding{
-		Check: "restrict " + ref.String(), Collection: ref.From, ID: doc, Problem: ref.Path + " → " + model.Shell(target), Detail: detail,
+		Check: "restrict " + ref.String(), Collection: ref.From, ID: doc,
+		Problem: ref.Path + " → " + model.Shell(target), Detail: detail,
 	}, err
 }

@@ -32,14 +32,43 @@ func TestParentRefDeclarations(t *testing.T) {
 	testkit.Parallel(t)
 	spec := func(by string) relate.ParentRefSpec { return relate.ParentRefSpec{By: by} }
 	testkit.WantDeclarationErrors(t,
-		testkit.Wrong("a reference that isn't there", func() { relate.NewParentRef(entries, "sever", servers, relate.ParentRefSpec{}) }, `did you mean "server"`, "entries", "bson tags"),
-		testkit.Wrong("a reference of another type", func() { relate.NewParentRef(odds, "stamp", servers, relate.ParentRefSpec{}) }, "int, not string", "odds", "string"),
-		testkit.Wrong("a list of references", func() { relate.NewParentRef(odds, "servers", servers, relate.ParentRefSpec{}) }, "crosses an array", "odds", "NewChildRefs"),
-		testkit.Wrong("a reference in a list", func() { relate.NewParentRef(odds, "homes.server", servers, relate.ParentRefSpec{}) }, "crosses an array", "odds", "NewChildRefs"),
-		testkit.Wrong("an order that isn't there", func() { relate.NewParentRef(entries, "server", servers, spec("when")) }, `"when"`, "entries", "bson tags"),
-		testkit.Wrong("an order by a list", func() { relate.NewParentRef(odds, "server", servers, spec("stamps")) }, "crosses an array", "odds", "single"),
-		testkit.Wrong("an order by the reference itself", func() { relate.NewParentRef(entries, "server", servers, spec("server")) }, "the reference", "entries", "differ"),
-		testkit.Wrong("an _id can't change its value", func() { relate.NewParentRef(servers, "_id", servers, relate.ParentRefSpec{}) }, "can't change", "servers", "another field"),
+		testkit.Wrong(
+			"a reference that isn't there",
+			func() { relate.NewParentRef(entries, "sever", servers, relate.ParentRefSpec{}) }, `did you mean "server"`,
+			"entries", "bson tags",
+		),
+		testkit.Wrong(
+			"a reference of another type",
+			func() { relate.NewParentRef(odds, "stamp", servers, relate.ParentRefSpec{}) }, "int, not string", "odds",
+			"string",
+		),
+		testkit.Wrong(
+			"a list of references", func() { relate.NewParentRef(odds, "servers", servers, relate.ParentRefSpec{}) },
+			"crosses an array", "odds", "NewChildRefs",
+		),
+		testkit.Wrong(
+			"a reference in a list",
+			func() { relate.NewParentRef(odds, "homes.server", servers, relate.ParentRefSpec{}) }, "crosses an array",
+			"odds", "NewChildRefs",
+		),
+		testkit.Wrong(
+			"an order that isn't there", func() { relate.NewParentRef(entries, "server", servers, spec("when")) },
+			`"when"`, "entries", "bson tags",
+		),
+		testkit.Wrong(
+			"an order by a list", func() { relate.NewParentRef(odds, "server", servers, spec("stamps")) },
+			"crosses an array", "odds", "single",
+		),
+		testkit.Wrong(
+			"an order by the reference itself",
+			func() { relate.NewParentRef(entries, "server", servers, spec("server")) }, "the reference", "entries",
+			"differ",
+		),
+		testkit.Wrong(
+			"an _id can't change its value",
+			func() { relate.NewParentRef(servers, "_id", servers, relate.ParentRefSpec{}) }, "can't change", "servers",
+			"another field",
+		),
 		testkit.Wrong("no collection of parents", func() {
 			relate.NewParentRef(entries, "server", &model.Collection[server, string]{}, relate.ParentRefSpec{})
 		}, "zero Collection", "_id", "NewCollection"),
@@ -55,7 +84,11 @@ func TestParentRefDeclarationsThatHold(t *testing.T) {
 	for reason, declare := range map[string]func(){
 		"a reference by pointer":    func() { relate.NewParentRef(odds, "pointer", servers, relate.ParentRefSpec{}) },
 		"a reference below a field": func() { relate.NewParentRef(odds, "in.server", servers, relate.ParentRefSpec{}) },
-		"an order by _id, said":     func() { relate.NewParentRef(entries, "server", servers, relate.ParentRefSpec{By: "_id"}) },
+		"an order by _id, said": func() {
+			relate.NewParentRef(
+				entries, "server", servers, relate.ParentRefSpec{By: "_id"},
+			)
+		},
 		"children that are parents": func() { relate.NewParentRef(servers, "rack", servers, relate.ParentRefSpec{}) },
 	} {
 		t.Run(reason, func(t *testing.T) {

@@ -36,7 +36,7 @@ var (
 )
 
 // at is a time some minutes after noon.
-func at(minutes int) time.Time { return time.Date(2014, 3, 28, 12, minutes, 0, 0, time.UTC) }
+func timeAt(minutes int) time.Time { return time.Date(2014, 3, 28, 12, minutes, 0, 0, time.UTC) }
 
 // fill stores some thousand documents of each kind, of which a query by reference matches few.
 func fill(t *testing.T, db *mongo.Database) {
@@ -45,7 +45,7 @@ func fill(t *testing.T, db *mongo.Database) {
 	d := testkit.Docs{}
 	for i := range n {
 		d["servers"] = append(d["servers"], server{ID: fmt.Sprint("s", i)})
-		d["entries"] = append(d["entries"], entry{i, fmt.Sprint("s", i%400), at(i)})
+		d["entries"] = append(d["entries"], entry{i, fmt.Sprint("s", i%400), timeAt(i)})
 	}
 	d["entriesById"] = d["entries"]
 	if err := testkit.Store(t.Context(), db, d); err != nil {
@@ -84,7 +84,10 @@ func TestParentRefIndexed(t *testing.T) {
 		testkit.WantAllIndexed(t, db, []testkit.IndexedCase{
 			{Reason: "children of a parent", Query: writes.Children("s1"), Index: "server_1_at_-1__id_-1"},
 			{Reason: "newest children", Query: writes.Children("s1").Limited(5), Index: "server_1_at_-1__id_-1"},
-			{Reason: "the next page", Query: writes.Children("s1").Limited(5).After(at(1), 77), Index: "server_1_at_-1__id_-1"},
+			{
+				Reason: "the next page", Query: writes.Children("s1").Limited(5).After(timeAt(1), 77),
+				Index: "server_1_at_-1__id_-1",
+			},
 			{Reason: "newest children by _id", Query: byID.Children("s1").Limited(5), Index: "server_1__id_-1"},
 			{Reason: "counts", Query: writes.Counts("s1", "s2"), Index: "server_1_at_-1__id_-1"},
 			{Reason: "parents with their newest children", Query: writes.Load(few, 2), Index: model.IDIndex},

@@ -7,15 +7,15 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Reactions returns what a store's write of a child asks for: that a new parent exists, and
-// that CountUp increases with the reference.
-func (r ParentRef) Reactions(mustExist bool) []model.Reaction {
+// Reactions returns what a store's write of a child asks for: that a new parent exists,
+// and that CountUp increases with the reference.
+func (r ParentRef) MakeReactions(mustExist bool) []model.Reaction {
 	if !mustExist && r.CountUp == "" {
 		return nil
 	}
 	out := model.Reaction{Collection: r.Children.Name(), On: model.OnInsert | model.OnUpdate, Paths: []string{r.Path}}
 	if r.CountUp != "" {
-		out.Amend = r.countUp
+		out.Amend = r.incrementVersion
 	}
 	if mustExist {
 		out.Fetch = r.fetchParent
@@ -23,9 +23,9 @@ func (r ParentRef) Reactions(mustExist bool) []model.Reaction {
 	return []model.Reaction{out}
 }
 
-// countUp returns the next version of a child whose reference changes. A new child keeps
-// its version.
-func (r ParentRef) countUp(w model.StoreWrite) (bson.D, error) {
+// incrementVersion returns the next version of a child whose reference changes. A new
+// child keeps its version.
+func (r ParentRef) incrementVersion(w model.StoreWrite) (bson.D, error) {
 	if w.Before == nil {
 		return nil, nil
 	}
@@ -34,8 +34,9 @@ func (r ParentRef) countUp(w model.StoreWrite) (bson.D, error) {
 	return bson.D{{Key: r.CountUp, Value: n + 1}}, nil
 }
 
-// newParent returns the parent that a written child names and didn't name before, or type 0.
-func (r ParentRef) newParent(w model.StoreWrite) bson.RawValue {
+// findNewParent returns the parent to which a written child refers and didn't refer
+// before, or a value of type 0.
+func (r ParentRef) findNewParent(w model.StoreWrite) bson.RawValue {
 	id, _ := core.ValueAt(w.After, r.Path)
 	if old, _ := core.ValueAt(w.Before, r.Path); id.Type == bson.TypeNull || bsonval.EqualRaw(old, id) {
 		return bson.RawValue{}
@@ -43,8 +44,9 @@ func (r ParentRef) newParent(w model.StoreWrite) bson.RawValue {
 	return bsonval.Clone(id)
 }
 
+// fetchParent asks the store for the new parent.
 func (r ParentRef) fetchParent(w model.StoreWrite) (out []model.Fetch, _ error) {
-	if id := r.newParent(w); id.Type != 0 {
+	if id := r.findNewParent(w); id.Type != 0 {
 		missing := &model.ReferenceError{Collection: r.Children.Name(), Path: r.Path, To: r.parents.Name(), Value: id}
 		out = append(out, model.Fetch{Collection: r.parents.Name(), ID: id, Hold: true, Missing: missing})
 	}

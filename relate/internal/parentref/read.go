@@ -11,15 +11,16 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// Of completes the query of the children of a parent.
-func (r *ParentRef) Of(q *model.Query, parent any) {
+// FindChildren completes the query of a parent's children.
+func (r *ParentRef) FindChildren(q *model.Query, parent any) {
 	id, err := r.IDs.Encode(parent)
-	q.Filter, q.Sort = stmt.Is(r.Path, id), slices.Clone(r.order)
-	commands.Serve(q, r.Index().Name, err)
+	q.Filter, q.Sort = stmt.MatchValue(r.Path, id), slices.Clone(r.order)
+	commands.Serve(q, r.MakeIndex().Name, err)
 }
 
-// Lookup adds the newest children of a document whose id is at a path.
-func (r *ParentRef) Lookup(local string, n int64, as string) bson.D {
+// LookupChildren is the stage that joins the n newest children of the document whose id
+// is at a path; 0 means all.
+func (r *ParentRef) LookupChildren(local string, n int64, as string) bson.D {
 	inner := mongo.Pipeline{{{Key: "$sort", Value: slices.Clone(r.order)}}}
 	if n > 0 {
 		inner = append(inner, mql.Op("$limit", n))
@@ -27,10 +28,10 @@ func (r *ParentRef) Lookup(local string, n int64, as string) bson.D {
 	return stmt.Lookup(r.Children.Name(), local, r.Path, as, inner)
 }
 
-// Load is the pipeline of parents with their newest children.
-func (r *ParentRef) Load(filter bson.D, n int64) (stages mongo.Pipeline, err error) {
+// LoadParents is the pipeline of parents with their newest children.
+func (r *ParentRef) LoadParents(filter bson.D, n int64) (stages mongo.Pipeline, err error) {
 	if n < 0 {
 		err = r.parents.Refuse("n", n, "is negative: give 0 or more")
 	}
-	return stmt.Matching(filter, stmt.Nested("parent"), r.Lookup("parent._id", n, "children")), err
+	return stmt.BeginWithMatch(filter, stmt.NestDocument("parent"), r.LookupChildren("parent._id", n, "children")), err
 }

@@ -13,13 +13,16 @@ import (
 	"github.com/docmodel/docmodel/internal/tenancy"
 )
 
-// Server a has seven entries, three of them at the same time; b has one, c none; one entry's server isn't there, one has
+// Server a has seven entries, three of them at the same time; b has one, c none; one entry's server isn't there, one
+// has
 // none.
 var log = testkit.Docs{
 	"servers": {server{ID: "a", Rack: "r1"}, server{ID: "b", Rack: "r1"}, server{ID: "c", Rack: "r2"}},
 	"entries": {
-		entry{1, "a", at(5)}, entry{2, "a", at(3)}, entry{3, "a", at(3)}, entry{4, "a", at(3)}, entry{5, "a", at(9)},
-		entry{6, "a", at(1)}, entry{7, "a", at(2)}, entry{8, "b", at(4)}, entry{9, "nobody", at(4)}, entry{10, "", at(4)},
+		entry{1, "a", timeAt(5)}, entry{2, "a", timeAt(3)}, entry{3, "a", timeAt(3)}, entry{4, "a", timeAt(3)},
+		entry{5, "a", timeAt(9)},
+		entry{6, "a", timeAt(1)}, entry{7, "a", timeAt(2)}, entry{8, "b", timeAt(4)}, entry{9, "nobody", timeAt(4)},
+		entry{10, "", timeAt(4)},
 	},
 }
 
@@ -30,13 +33,22 @@ func TestParentRefReads(t *testing.T) {
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		testkit.SeedAlone(t, db, log)
 		t.Run("children come newest first, equal times by _id", func(t *testing.T) {
-			testkit.WantList(t, testkit.IDsOf(testkit.All(t, db, writes.Children("a")), entryID), []int{5, 1, 4, 3, 2, 7, 6})
-			testkit.WantList(t, testkit.IDsOf(testkit.All(t, db, ordered.Children("a")), entryID), []int{7, 6, 5, 4, 3, 2, 1})
+			testkit.WantList(
+				t, testkit.IDsOf(testkit.All(t, db, writes.Children("a")), entryID), []int{5, 1, 4, 3, 2, 7, 6},
+			)
+			testkit.WantList(
+				t, testkit.IDsOf(testkit.All(t, db, ordered.Children("a")), entryID), []int{7, 6, 5, 4, 3, 2, 1},
+			)
 			testkit.WantList(t, testkit.IDsOf(testkit.All(t, db, writes.Children("c")), entryID), nil)
 		})
 		t.Run("the newest few", func(t *testing.T) {
-			testkit.WantList(t, testkit.IDsOf(testkit.All(t, db, writes.Children("a").Limited(3)), entryID), []int{5, 1, 4})
-			testkit.WantList(t, testkit.IDsOf(testkit.All(t, db, writes.Children("a").Limited(99)), entryID), []int{5, 1, 4, 3, 2, 7, 6})
+			testkit.WantList(
+				t, testkit.IDsOf(testkit.All(t, db, writes.Children("a").Limited(3)), entryID), []int{5, 1, 4},
+			)
+			testkit.WantList(
+				t, testkit.IDsOf(testkit.All(t, db, writes.Children("a").Limited(99)), entryID),
+				[]int{5, 1, 4, 3, 2, 7, 6},
+			)
 		})
 		t.Run("a count of one parent", func(t *testing.T) {
 			if n, err := writes.Children("a").Count(t.Context(), db); n != 7 || err != nil {
@@ -44,7 +56,9 @@ func TestParentRefReads(t *testing.T) {
 			}
 		})
 		t.Run("what is refused", func(t *testing.T) {
-			for _, f := range []*model.Find[entry]{writes.Children(""), writes.Children("a").Limited(-1), writes.Children("").Limited(1)} {
+			for _, f := range []*model.Find[entry]{
+				writes.Children(""), writes.Children("a").Limited(-1), writes.Children("").Limited(1),
+			} {
 				_, err := f.All(t.Context(), db)
 				testkit.WantError(t, err, testkit.ErrRefused)
 			}
@@ -78,11 +92,14 @@ func TestParentRefPages(t *testing.T) {
 			testkit.WantList(t, got, []int{5, 1, 4, 3, 2, 7, 6})
 		}
 		first := testkit.All(t, db, ordered.Children("a").Limited(2))
-		if _, err := model.NewPlan(entries.Insert(entry{99, "a", at(99)})).Run(t.Context(), db); err != nil {
+		if _, err := model.NewPlan(entries.Insert(entry{99, "a", timeAt(99)})).Run(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}
-		testkit.WantList(t, testkit.IDsOf(testkit.All(t, db, ordered.Children("a").Limited(3).After(first[1].ID)), entryID), []int{5, 4, 3})
-		_, err := writes.Children("a").Limited(3).After(at(3)).All(t.Context(), db)
+		testkit.WantList(
+			t, testkit.IDsOf(testkit.All(t, db, ordered.Children("a").Limited(3).After(first[1].ID)), entryID),
+			[]int{5, 4, 3},
+		)
+		_, err := writes.Children("a").Limited(3).After(timeAt(3)).All(t.Context(), db)
 		testkit.WantError(t, err, testkit.ErrRefused)
 	})
 }
@@ -147,8 +164,12 @@ func TestParentRefSameID(t *testing.T) {
 	}
 	owners, items := model.NewCollection[numbered, any]("owners"), model.NewCollection[numbered, any]("items")
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		testkit.SeedAlone(t, db, testkit.Docs{"owners": {numbered{ID: int64(1)}}, "items": {numbered{ID: "i", Owner: int64(1)}}})
-		loaded, err := relate.NewParentRef(items, "owner", owners, relate.ParentRefSpec{}).Loader(0).Load(t.Context(), db, []numbered{{ID: int32(1)}})
+		testkit.SeedAlone(
+			t, db, testkit.Docs{"owners": {numbered{ID: int64(1)}}, "items": {numbered{ID: "i", Owner: int64(1)}}},
+		)
+		loaded, err := relate.NewParentRef(
+			items, "owner", owners, relate.ParentRefSpec{},
+		).Loader(0).Load(t.Context(), db, []numbered{{ID: int32(1)}})
 		if err != nil || len(loaded) != 1 || len(loaded[0].Children) != 1 {
 			t.Errorf("children of a parent in hand: %v, %v", loaded, err)
 		}

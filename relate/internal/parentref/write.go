@@ -8,27 +8,29 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-func (r *ParentRef) MoveAll(from, to any) model.Write {
-	old, next, err := r.IDs.Pair(from, to)
+// MoveChildren is the write that gives all children of a parent another parent.
+func (r *ParentRef) MoveChildren(from, to any) model.Write {
+	old, next, err := r.IDs.EncodePair(from, to)
 	if err != nil {
 		return model.Refused(r.Children.Name(), err)
 	}
 	return model.Write{
-		Collection: r.Children.Name(), Index: r.Index().Name, Once: r.CountUp != "",
-		Model: &mongo.UpdateManyModel{Filter: stmt.Is(r.Path, old), Update: r.moving(old, next)},
+		Collection: r.Children.Name(), Index: r.MakeIndex().Name, Once: r.CountUp != "",
+		Model: &mongo.UpdateManyModel{Filter: stmt.MatchValue(r.Path, old), Update: r.setParent(old, next)},
 	}
 }
 
-// moving is the update from one parent to another. A move to the same parent changes nothing, so it counts nothing up.
-func (r *ParentRef) moving(old, next any) bson.D {
+// setParent is the update from one parent to another. A move to the same parent changes
+// nothing, so it counts nothing up.
+func (r *ParentRef) setParent(old, next any) bson.D {
 	if idref.Key(old) == idref.Key(next) {
-		return stmt.Set(r.Path, next)
+		return stmt.SetField(r.Path, next)
 	}
-	return r.counting(stmt.Set(r.Path, next))
+	return r.addCountUp(stmt.SetField(r.Path, next))
 }
 
-// counting is an update that counts the child's version up too, if it has one.
-func (r *ParentRef) counting(update bson.D) bson.D {
+// addCountUp adds the counter to an update, if there is one.
+func (r *ParentRef) addCountUp(update bson.D) bson.D {
 	if r.CountUp == "" {
 		return update
 	}

@@ -94,7 +94,7 @@ func whole(links mongo.Pipeline, other, id, back string, list bool) mongo.Pipeli
 	if list {
 		held = mql.IfNull(mql.Op("$arrayElemAt", held, 0), bson.A{})
 	}
-	return append(links, mql.Lookup(other, id, "_id", "doc"), stmt.MatchExpr(stmt.Not(mql.Op("$in", "$_id", held))))
+	return append(links, mql.Lookup(other, id, "_id", "doc"), stmt.MatchExpr(stmt.Negate(mql.Op("$in", "$_id", held))))
 }
 
 // A joined names the documents of an end that a $lookup has added to a link.
@@ -145,10 +145,10 @@ func (e End) asFound(id, mark bson.RawValue) bson.D {
 
 // add is the repair that lists an id. Repairs ignore Max.
 func (e End) add(holder, mark, id bson.RawValue) model.Write {
-	return commands.UpdateIf(e.Docs.Name(), e.asFound(holder, mark), stmt.Operator("$addToSet", e.Path, id))
+	return commands.UpdateIf(e.Docs.Name(), e.asFound(holder, mark), stmt.ApplyOperator("$addToSet", e.Path, id))
 }
 
 // pull is the repair that removes an id from a list.
 func (e End) pull(holder, mark, id bson.RawValue) model.Write {
-	return commands.UpdateIf(e.Docs.Name(), e.asFound(holder, mark), stmt.Operator("$pull", e.Path, model.Eq(id)))
+	return commands.UpdateIf(e.Docs.Name(), e.asFound(holder, mark), stmt.ApplyOperator("$pull", e.Path, model.Eq(id)))
 }

@@ -25,7 +25,7 @@ func (t *TwoWay) Checks() []model.Check {
 func (t *TwoWay) findLists() mongo.Pipeline {
 	owners, ref := t.List.Docs.Name(), "$doc."+t.Ref.Path
 	stages := append(whole(t.List.unwound(), t.Ref.Docs.Name(), "link", t.Ref.Path, false),
-		stmt.Set("names", mql.Op("$setDifference", ref, mql.Literal(slices.Clone(t.none)))),
+		stmt.SetField("names", mql.Op("$setDifference", ref, mql.Literal(slices.Clone(t.none)))),
 		mql.Lookup(owners, "names", "_id", "other", mql.E(t.List.Path, 1), t.List.storeField()),
 		t.listing("link"),
 		t.List.matchSettled(mql.Op("$in", "$_id", "$listing._id"), joined{"doc", t.Ref}, joined{"other", t.List}, joined{"listing", t.List}))
@@ -35,7 +35,7 @@ func (t *TwoWay) findLists() mongo.Pipeline {
 
 // findRefs is the pipeline of the items that name an owner which doesn't list them.
 func (t *TwoWay) findRefs() mongo.Pipeline {
-	links := stmt.Matching(bson.D{{Key: t.Ref.Path, Value: mql.Op("$nin", slices.Clone(t.none))}})
+	links := stmt.BeginWithMatch(bson.D{{Key: t.Ref.Path, Value: mql.Op("$nin", slices.Clone(t.none))}})
 	stages := append(whole(links, t.List.Docs.Name(), t.Ref.Path, t.List.Path, true), t.Ref.again(), t.listing("_id"),
 		t.Ref.matchSettled(mql.Op("$in", "$"+t.Ref.Path, "$again."+t.Ref.Path),
 			joined{"doc", t.List}, joined{"again", t.Ref}, joined{"listing", t.List}))
@@ -57,15 +57,15 @@ func (t *TwoWay) repair(found []halfLink) model.Plan {
 		item := t.Ref.asFound(h.B, h.MarkB)
 		switch {
 		case !h.List && (h.Gone || t.TrustLists):
-			p.Steps = append(p.Steps, commands.UpdateIf(t.Ref.Docs.Name(), append(item, stmt.Is(t.Ref.Path, h.A)...), stmt.Unset(t.Ref.Path)))
+			p.Steps = append(p.Steps, commands.UpdateIf(t.Ref.Docs.Name(), append(item, stmt.MatchValue(t.Ref.Path, h.A)...), stmt.UnsetFields(t.Ref.Path)))
 		case !h.List:
 			p.Steps = append(p.Steps, t.List.add(h.A, h.MarkA, h.B))
 		case h.Gone || h.Kept || !t.TrustLists || given[key]:
 			p.Steps = append(p.Steps, t.List.pull(h.A, h.MarkA, h.B))
 		default: // the item names the owner that lists it, if it still names whom the check saw, or nobody
 			given[key] = true
-			names := append(slices.Clone(t.none), idref.AsArray(h.Names)...)
-			p.Steps = append(p.Steps, commands.UpdateIf(t.Ref.Docs.Name(), append(item, mql.E(t.Ref.Path, stmt.In(names))), stmt.Set(t.Ref.Path, h.A)))
+			names := append(slices.Clone(t.none), idref.CopyIDs(h.Names)...)
+			p.Steps = append(p.Steps, commands.UpdateIf(t.Ref.Docs.Name(), append(item, mql.E(t.Ref.Path, stmt.OneOf(names))), stmt.SetField(t.Ref.Path, h.A)))
 		}
 	}
 	return p

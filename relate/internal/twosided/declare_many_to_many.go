@@ -30,7 +30,7 @@ func (m *ManyToMany) Side(left bool) Side {
 		e, back = m.Left, m.Right
 	}
 	s := e.side(back).listing()
-	s.Index = commands.Index(back.Docs.Name(), stmt.Listing(back.Docs.Name(), e.Docs.Name()), mql.E(back.Path, 1))
+	s.Index = commands.Index(back.Docs.Name(), stmt.DescribeListIndex(back.Docs.Name(), e.Docs.Name()), mql.E(back.Path, 1))
 	return s
 }
 

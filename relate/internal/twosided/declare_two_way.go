@@ -24,18 +24,18 @@ type TwoWay struct {
 // Declare checks the reference and the spec.
 func (t *TwoWay) Declare(ref core.Field, empty any) {
 	place := core.Place("NewTwoWay of " + t.List.String() + " and " + t.Ref.String())
-	idref.Single(place, ref)
+	idref.RequireSingle(place, ref)
 	if t.List.Max < 0 {
 		place.Fail(fmt.Sprintf("Max is %d", t.List.Max), "use 0 for no bound")
 	}
-	t.none = idref.NoReference(t.List.Docs, empty)
+	t.none = idref.ListNoReferences(t.List.Docs, empty)
 }
 
 // Left is the owners' side.
 func (t *TwoWay) Left() Side {
 	s := t.List.side(t.Ref).listing()
 	s.Index = commands.Lookup(t.Ref.Docs.Name(), "the "+t.Ref.Docs.Name()+" of a document of "+t.List.Docs.Name(), mql.E(t.Ref.Path, 1), mql.E("_id", -1))
-	s.Sort = stmt.Ascending("")
+	s.Sort = stmt.SortAscending("")
 	return s
 }
 
@@ -47,7 +47,7 @@ func (t *TwoWay) Right() Side {
 }
 
 func (t *TwoWay) listIndex() model.Index {
-	return commands.Index(t.List.Docs.Name(), stmt.Listing(t.List.Docs.Name(), t.Ref.Docs.Name()), mql.E(t.List.Path, 1))
+	return commands.Index(t.List.Docs.Name(), stmt.DescribeListIndex(t.List.Docs.Name(), t.Ref.Docs.Name()), mql.E(t.List.Path, 1))
 }
 
 func (t *TwoWay) Indexes() []model.Index {

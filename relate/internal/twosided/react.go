@@ -46,7 +46,7 @@ func isNone(none bson.A) func(v bson.RawValue) bool {
 	for _, v := range none {
 		keys[idref.Key(v)] = true
 	}
-	return func(v bson.RawValue) bool { return !idref.HoldsValue(v) || keys[bsonval.Key(v)] }
+	return func(v bson.RawValue) bool { return !idref.IsValue(v) || keys[bsonval.Key(v)] }
 }
 
 func (m mirror) reaction() model.Reaction {
@@ -137,13 +137,13 @@ func (m mirror) change(id, other bson.RawValue, found bson.Raw, add bool) func(d
 		case m.backList && contains(core.Elements(held), id) == add:
 			return nil, nil
 		case m.backList && add:
-			list := append(idref.AsArray(core.Elements(held)), id)
+			list := append(idref.CopyIDs(core.Elements(held)), id)
 			if m.back.Max > 0 && len(list) > m.back.Max {
 				return nil, m.back.fullError(other)
 			}
 			return bson.D{{Key: m.back.Path, Value: list}}, nil
 		case m.backList:
-			return bson.D{{Key: m.back.Path, Value: idref.Without(held, "", id)}}, nil
+			return bson.D{{Key: m.back.Path, Value: idref.RemoveID(held, "", id)}}, nil
 		case bsonval.EqualRaw(held, id) == add:
 			return nil, nil
 		case add && !bsonval.EqualRaw(held, was):

@@ -1,0 +1,32 @@
+package pathstest
+
+import (
+	"context"
+
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/paths"
+)
+
+// Inspect returns the findings of a tree's check.
+func Inspect[D, K any](ctx context.Context, db model.DB, t *paths.Tree[D, K]) ([]model.Finding, error) {
+	return t.Checks()[0].All(ctx, db)
+}
+
+// ReadKind returns the kind of a finding.
+func ReadKind(f model.Finding) string { return f.Detail.Lookup("kind").StringValue() }
+
+// A Runner is a change of a tree, or its repair.
+type Runner interface {
+	Run(context.Context, model.DB) (any, model.Result, error)
+}
+
+// Mending runs the repair of a check.
+type Mending struct{ Check model.Check }
+
+// MendTree returns the repair of a tree, as a Runner.
+func MendTree[D, K any](t *paths.Tree[D, K]) Mending { return Mending{t.Checks()[0]} }
+
+func (m Mending) Run(ctx context.Context, db model.DB) (_ any, _ model.Result, _ error) {
+	result, err := m.Check.MendAll(ctx, db, 0)
+	return nil, result, err
+}
