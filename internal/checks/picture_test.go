@@ -67,7 +67,7 @@ var rooms = []room{
 }
 
 // undrawn is for packages without a room: the module's documentation, and programs and helpers of tests.
-var undrawn = box{packages: "internal/ci/... mongotest/internal/engine/specs internal/testkit"}
+var undrawn = box{packages: "internal/ci/... mongotest/internal/engine/specs internal/testkit paths/internal/pathstest"}
 
 const testsRoom = "Tests"
 
