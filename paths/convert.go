@@ -86,8 +86,11 @@ type IntoSpec[K any] struct {
 // Cost: one command reads the source, and one the target, in batches. Each batch of
 // changed nodes takes at most one read, two commands for the lease, and one to three
 // writes. Under Scope.Delete, a batch with new nodes takes one or two more reads, and
-// documents that were marked can take more writes. Last, the job checks the target. The tree's fields of all nodes are in memory.
-func ConvertInto[D, K, E, L any](source *Tree[D, K], target *Tree[E, L], build func(D) (E, error), spec IntoSpec[L]) model.Job {
+// documents that were marked can take more writes. Last, the job checks the target. The tree's fields of all nodes are
+// in memory.
+func ConvertInto[D, K, E, L any](
+	source *Tree[D, K], target *Tree[E, L], build func(D) (E, error), spec IntoSpec[L],
+) model.Job {
 	mustHave("ConvertInto", source != nil && target != nil)
 	place := "ConvertInto of " + source.t.Collection + " to " + target.t.Collection
 	if source.t.Collection == target.t.Collection {
@@ -97,7 +100,8 @@ func ConvertInto[D, K, E, L any](source *Tree[D, K], target *Tree[E, L], build f
 		core.Fail("build is nil", place, "give a function that makes the target's documents")
 	}
 	under, err := target.under(spec)
-	return convert.MakeJob(convert.MakeTreeOrigin(source.t, through(source.t.Decode, build, target.document), bson.RawValue{}), target.t, under, spec.Delete, err)
+	return convert.MakeJob(convert.MakeTreeOrigin(source.t, through(source.t.Decode, build, target.document),
+		bson.RawValue{}), target.t, under, spec.Delete, err)
 }
 
 // under encodes the _id of spec.Under, if it has one.
@@ -109,7 +113,9 @@ func (t *Tree[D, K]) under(spec IntoSpec[K]) (id bson.RawValue, err error) {
 }
 
 // through decodes a document, calls make, and encodes the result.
-func through[D, E any](decode func(bson.Raw, any) error, make func(D) (E, error), encode func(E) (bson.Raw, error)) func(bson.Raw) (bson.Raw, error) {
+func through[D, E any](
+	decode func(bson.Raw, any) error, make func(D) (E, error), encode func(E) (bson.Raw, error),
+) func(bson.Raw) (bson.Raw, error) {
 	return func(raw bson.Raw) (bson.Raw, error) {
 		var d D
 		if err := decode(raw, &d); err != nil {

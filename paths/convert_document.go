@@ -16,7 +16,9 @@ import (
 //
 // A missing owner gives [model.ErrNotFound]. For later runs, other errors and the cost,
 // see [ConvertInto].
-func Extract[E, N, O, D, K any](source *DocumentTree[E, N, O], owner O, target *Tree[D, K], build func(E) (D, error), spec IntoSpec[K]) model.Job {
+func Extract[E, N, O, D, K any](
+	source *DocumentTree[E, N, O], owner O, target *Tree[D, K], build func(E) (D, error), spec IntoSpec[K],
+) model.Job {
 	mustHave("Extract", source != nil && target != nil)
 	place := "Extract of " + source.t.Owners + "." + source.t.Path + " to " + target.t.Collection
 	if build == nil {
@@ -27,7 +29,8 @@ func Extract[E, N, O, D, K any](source *DocumentTree[E, N, O], owner O, target *
 	if errOwner != nil {
 		err = errOwner
 	}
-	return convert.MakeJob(convert.MakeListOrigin(source.t, id, through(source.t.Decode, build, target.document)), target.t, under, spec.Delete, err)
+	return convert.MakeJob(convert.MakeListOrigin(source.t, id, through(source.t.Decode, build, target.document)),
+		target.t, under, spec.Delete, err)
 }
 
 // AbsorbSpec says which part of a tree goes into a document: see [Absorb].
@@ -63,7 +66,8 @@ func Absorb[D, K, E, N, O any](
 	if spec.Top != nil {
 		top, err = source.id(*spec.Top)
 	}
-	return target.absorbing(owner, convert.MakeTreeOrigin(source.t, through(source.t.Decode, build, target.newNode), top), spec.Delete, build == nil, err)
+	return target.absorbing(owner, convert.MakeTreeOrigin(source.t, through(source.t.Decode, build, target.newNode), top),
+		spec.Delete, build == nil, err)
 }
 
 // ConvertDocument returns the change that copies the nodes of sourceOwner to targetOwner.
@@ -79,7 +83,8 @@ func ConvertDocument[E, N, O, F, M, P any](
 	if spec.Top != nil && err == nil {
 		err = source.t.Refuse("Top", nil, "can be used only if the source is a tree of documents")
 	}
-	return target.absorbing(targetOwner, convert.MakeListOrigin(source.t, id, through(source.t.Decode, build, target.newNode)), spec.Delete, build == nil, err)
+	return target.absorbing(targetOwner,
+		convert.MakeListOrigin(source.t, id, through(source.t.Decode, build, target.newNode)), spec.Delete, build == nil, err)
 }
 
 // absorbing is the change that copies the nodes of an origin to an owner.

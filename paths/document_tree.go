@@ -86,9 +86,15 @@ type DocumentTree[E, N, K any] struct {
 // A root must not store 0 as parent id. If ids aren't strings or ObjectIDs, tag E's
 // parent field (DocumentTreeSpec.Parent) omitempty, or use a pointer. A bad path, type
 // or spec panics with a [*model.DeclarationError].
-func NewDocumentTree[E, N, D, K any](owners *model.Collection[D, K], path string, spec DocumentTreeSpec) *DocumentTree[E, N, K] {
-	t := document.DeclareTree(owners.Docs(), owners.Name(), path, document.Spec(spec), reflect.TypeFor[E](), reflect.TypeFor[N]())
-	out := &DocumentTree[E, N, K]{t: t, query: func(p mongo.Pipeline) *model.Aggregate[E] { return model.AggregateAs[E](owners, p) }}
+func NewDocumentTree[E, N, D, K any](
+	owners *model.Collection[D, K], path string, spec DocumentTreeSpec,
+) *DocumentTree[E, N, K] {
+	t := document.DeclareTree(owners.Docs(), owners.Name(), path, document.Spec(spec),
+		reflect.TypeFor[E](), reflect.TypeFor[N]())
+	out := &DocumentTree[E, N, K]{
+		t:     t,
+		query: func(p mongo.Pipeline) *model.Aggregate[E] { return model.AggregateAs[E](owners, p) },
+	}
 	out.Parts = model.NewParts(nil, nil, out.t.ListChecks, out.t.ListFootprints).WithDocs(owners.Docs()).
 		WithReactions(func() []model.Reaction { return nil })
 	return out
@@ -122,7 +128,9 @@ func (t *DocumentTree[E, N, K]) nodeID(id N) (bson.RawValue, error) { return t.t
 func (t *DocumentTree[E, N, K]) newNode(node E) (bson.Raw, error) { return t.t.EncodeNode(node) }
 
 // insertion encodes the arguments of an insert.
-func (t *DocumentTree[E, N, K]) insertion(owner K, node E, at Place[N]) (o bson.RawValue, doc bson.Raw, p forest.Place[bson.RawValue], err error) {
+func (t *DocumentTree[E, N, K]) insertion(
+	owner K, node E, at Place[N],
+) (o bson.RawValue, doc bson.Raw, p forest.Place[bson.RawValue], err error) {
 	if o, err = t.owner(owner); err == nil {
 		doc, err = t.t.EncodeNode(node)
 	}

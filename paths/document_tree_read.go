@@ -104,7 +104,9 @@ func (t *DocumentTree[E, N, K]) Dump(ctx context.Context, db model.DB, owner K) 
 }
 
 // dump yields the nodes of an owner. It returns an error that wasn't yielded.
-func (t *DocumentTree[E, N, K]) dump(ctx context.Context, db model.DB, owner bson.RawValue, yield func(Visit[E], error) bool) error {
+func (t *DocumentTree[E, N, K]) dump(
+	ctx context.Context, db model.DB, owner bson.RawValue, yield func(Visit[E], error) bool,
+) error {
 	nodes, err := t.t.ReadWholeList(ctx, db, owner)
 	if err != nil {
 		return err

@@ -32,7 +32,8 @@ func ExampleNewAncestorArray() {
 
 	books, databases := "books", "databases"
 	if _, _, err := tree.Load([]part{
-		{ID: "books"}, {ID: "programming", Parent: &books}, {ID: "databases", Parent: &books}, {ID: "mongodb", Parent: &databases},
+		{ID: "books"}, {ID: "programming", Parent: &books}, {ID: "databases", Parent: &books},
+		{ID: "mongodb", Parent: &databases},
 	}).Run(ctx, db); err != nil {
 		fmt.Println(err)
 		return

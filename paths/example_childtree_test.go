@@ -24,7 +24,8 @@ var (
 	topicTree = paths.NewChildTree(topics, paths.ChildTreeSpec{})
 )
 
-// Topics that list their children, and know nothing of their parents, become a tree; then they are moved, and read page by page.
+// Topics that list their children, and know nothing of their parents, become a tree; then they are moved, and read page
+// by page.
 func ExampleNewChildTree() {
 	client, stop := mongotest.Start()
 	defer stop()

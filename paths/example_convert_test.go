@@ -11,9 +11,9 @@ import (
 	"github.com/docmodel/docmodel/paths"
 )
 
-// A shop's categories are a tree of parent links, with numbers for ids. Subtrees are asked for more and more, so the nodes are to
-// hold all their ancestors. In the end the categories move into another collection, where their ids are words, and the words of
-// their paths are what customers see.
+// A shop's categories are a tree of parent links, with numbers for ids. Subtrees are asked for more and more, so the
+// nodes are to hold all their ancestors. In the end the categories move into another collection, where their ids are
+// words, and the words of their paths are what customers see.
 type (
 	section struct {
 		ID        int    `bson:"_id"`
@@ -62,7 +62,8 @@ func ExampleConvert() {
 		title string
 		at    paths.Place[int]
 	}{
-		{1, "Clothing", paths.LastRoot[int]()}, {2, "Men", paths.LastChild(1)}, {3, "Women", paths.FirstChild(1)}, {4, "Shoes", paths.LastChild(2)},
+		{1, "Clothing", paths.LastRoot[int]()}, {2, "Men", paths.LastChild(1)}, {3, "Women", paths.FirstChild(1)},
+		{4, "Shoes", paths.LastChild(2)},
 	} {
 		run(byParents.Insert(section{ID: s.id, Title: s.title}, s.at))
 	}

@@ -11,8 +11,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// A post is shown with its tree of comments, which comes out of the database in one read: a document for the post, and one list in
-// it for all comments, each with its parent's id.
+// A post is shown with its tree of comments, which comes out of the database in one read: a document for the post, and
+// one list in it for all comments, each with its parent's id.
 type (
 	blogPost struct {
 		ID       string        `bson:"_id"`
@@ -50,7 +50,8 @@ func ExampleDocumentTree() {
 	run(blogPosts.Insert(blogPost{ID: "p1", Title: "Seventeen techniques"}))
 	run(blogComments.Push("p1", blogComment{ID: "c1", By: "Ann", Text: "Which one for trees?"}, paths.LastRoot[string]()))
 
-	// A reply is one update, which nothing has to be read for: the comment that it answers must be there, and its own id must not.
+	// A reply is one update, which nothing has to be read for: the comment that it answers must be there, and its own id
+	// must not.
 	reply := blogComments.Push("p1", blogComment{ID: "c2", By: "Bob", Text: "Several."}, paths.LastChild("c1"))
 	fmt.Println(reply)
 	fmt.Println(reply.Cost())
@@ -86,8 +87,13 @@ func ExampleDocumentTree() {
 	change(blogComments.Delete("p1", "c1", paths.Promote))
 	show()
 
-	// Code that doesn't know of the tree takes a comment away from over its reply. The check finds it, and the repair mends it.
-	_, err := blogPosts.Of(db).UpdateByID(ctx, "p1", bson.D{{Key: "$pull", Value: bson.D{{Key: "comments", Value: bson.D{{Key: "id", Value: "c3"}}}}}})
+	// Code that doesn't know of the tree takes a comment away from over its reply. The check finds it, and the repair
+	// mends it.
+	_, err := blogPosts.Of(db).
+		UpdateByID(ctx, "p1", bson.D{{
+			Key:   "$pull",
+			Value: bson.D{{Key: "comments", Value: bson.D{{Key: "id", Value: "c3"}}}},
+		}})
 	check := blogComments.Checks()[0]
 	found, errCheck := check.All(ctx, db)
 	fmt.Println(found, err, errCheck)

@@ -9,8 +9,8 @@ import (
 	"github.com/docmodel/docmodel/paths"
 )
 
-// Accounts follow accounts. Who is how far from Ann, which of them hang together, who counts most? Neighbours of one are one
-// query; of all of them these are computed in supersteps.
+// Accounts follow accounts. Who is how far from Ann, which of them hang together, who counts most? Neighbours of one
+// are one query; of all of them these are computed in supersteps.
 type account struct {
 	ID      string   `bson:"_id"`
 	Follows []string `bson:"follows,omitempty"`
@@ -29,7 +29,8 @@ func ExampleGraph() {
 	ctx, db := context.Background(), client.Database("social")
 
 	plan := accounts.InsertMany([]account{
-		{"ann", []string{"bob", "cy"}}, {"bob", []string{"cy", "dan"}}, {"cy", []string{"dan"}}, {"dan", nil}, // dan follows nobody
+		// dan follows nobody
+		{"ann", []string{"bob", "cy"}}, {"bob", []string{"cy", "dan"}}, {"cy", []string{"dan"}}, {"dan", nil},
 		{"eve", []string{"fay"}}, {"fay", []string{"eve", "gone"}}, // nobody is called gone
 	})
 	if _, err := plan.Run(ctx, db); err != nil {

@@ -37,7 +37,8 @@ func ExampleNewMaterializedPath() {
 		ids[i] = bson.ObjectID{11: byte(i + 1)}
 	}
 	if _, _, err := tree.Load([]department{
-		{ID: ids[0], Name: "Clothing"}, {ID: ids[1], Name: "Men's", Parent: &ids[0]}, {ID: ids[2], Name: "Shoes/Boots", Parent: &ids[1]},
+		{ID: ids[0], Name: "Clothing"}, {ID: ids[1], Name: "Men's", Parent: &ids[0]},
+		{ID: ids[2], Name: "Shoes/Boots", Parent: &ids[1]},
 		{ID: ids[3], Name: "Women's", Parent: &ids[0]},
 	}).Run(ctx, db); err != nil {
 		fmt.Println(err)

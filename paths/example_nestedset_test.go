@@ -10,8 +10,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// The catalog of a shop is read all the time, and changed now and then. Every category has two numbers, which lie around those of
-// all categories below it: whatever is below Clothing is one range.
+// The catalog of a shop is read all the time, and changed now and then. Every category has two numbers, which lie
+// around those of all categories below it: whatever is below Clothing is one range.
 type aisle struct {
 	ID     string  `bson:"_id"`
 	Parent *string `bson:"parent"`

@@ -31,7 +31,8 @@ func ExampleNewParentTree() {
 
 	hello, spam := "hello", "spam"
 	if _, _, err := threads.Load([]comment{
-		{ID: "hello", Text: "Hello"}, {ID: "hi", Parent: &hello, Text: "Hi"}, {ID: "spam", Text: "Buy"}, {ID: "indeed", Parent: &spam, Text: "Indeed"},
+		{ID: "hello", Text: "Hello"}, {ID: "hi", Parent: &hello, Text: "Hi"}, {ID: "spam", Text: "Buy"},
+		{ID: "indeed", Parent: &spam, Text: "Indeed"},
 	}).Run(ctx, db); err != nil {
 		fmt.Println(err)
 		return

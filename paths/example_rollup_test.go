@@ -10,7 +10,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// A kind of goods is a node of a tree that keeps paths; of its own it has the number of items, and their total below it.
+// A kind of goods is a node of a tree that keeps paths; of its own it has the number of items, and their total below
+// it.
 type kindOfGoods struct {
 	ID     string  `bson:"_id"`
 	Items  int64   `bson:"items,omitempty"`
@@ -28,7 +29,8 @@ var (
 	goodsInAll   = paths.NewRollUp[int64](goods, "items", "total")
 )
 
-// A shop's page of a category lists the categories below it, and says of each how many items there are in it and all below.
+// A shop's page of a category lists the categories below it, and says of each how many items there are in it and all
+// below.
 func ExampleRollUp() {
 	client, stop := mongotest.Start()
 	defer stop()
@@ -62,7 +64,8 @@ func ExampleRollUp() {
 	// Stored in each node, they come with it. A change of one number is brought up to its ancestors, and to nobody else.
 	_, stored, err := goodsInAll.Store().Run(ctx, db)
 	fmt.Println(stored.Modified(), "totals written", err)
-	if _, err := kindsOfGoods.Update("boots", bson.D{{Key: "$inc", Value: bson.D{{Key: "items", Value: 1}}}}).Run(ctx, db); err != nil {
+	if _, err := kindsOfGoods.Update("boots", bson.D{{Key: "$inc", Value: bson.D{{Key: "items", Value: 1}}}}).
+		Run(ctx, db); err != nil {
 		fmt.Println(err)
 	}
 	_, stored, err = goodsInAll.Store().Run(ctx, db)

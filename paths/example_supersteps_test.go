@@ -10,8 +10,8 @@ import (
 	"github.com/docmodel/docmodel/paths"
 )
 
-// Towns and roads between them. How far is it from A to each, by road? A function in Go tells each town's neighbours, whenever it
-// has found a shorter way, and Supersteps runs it for all towns, round after round.
+// Towns and roads between them. How far is it from A to each, by road? A function in Go tells each town's neighbours,
+// whenever it has found a shorter way, and Supersteps runs it for all towns, round after round.
 type (
 	town struct {
 		ID    string `bson:"_id"`
@@ -59,7 +59,8 @@ func ExampleSupersteps() {
 	ctx, db := context.Background(), client.Database("map")
 
 	plan := towns.InsertMany([]town{
-		{"A", []road{{"B", 9}, {"C", 2}}}, {"B", []road{{"D", 1}}}, {"C", []road{{"B", 3}, {"D", 9}}}, {"D", nil}, {"E", []road{{"A", 1}}},
+		{"A", []road{{"B", 9}, {"C", 2}}}, {"B", []road{{"D", 1}}}, {"C", []road{{"B", 3}, {"D", 9}}}, {"D", nil},
+		{"E", []road{{"A", 1}}},
 	})
 	if _, err := plan.Run(ctx, db); err != nil {
 		fmt.Println(err)
@@ -75,7 +76,8 @@ func ExampleSupersteps() {
 		_, err := fromA.Job().Run(ctx, db, model.JobOptions{})
 		return err
 	})
-	fmt.Println(cost.Commands, "commands: four to begin, nine for each superstep, eight for the last, one to see that it is over", err)
+	fmt.Println(cost.Commands,
+		"commands: four to begin, nine for each superstep, eight for the last, one to see that it is over", err)
 	for step, err := range fromA.Steps().Each(ctx, db) {
 		fmt.Printf("superstep %d: %d towns computed, %d told, %v\n", step.Step, step.Changed, step.Sent, err)
 	}

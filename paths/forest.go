@@ -20,7 +20,10 @@ type Forest[K comparable] struct{ f forest.Forest[K] }
 func NewForest[D any, K comparable](walk iter.Seq2[Visit[D], error], id func(D) K) (*Forest[K], error) {
 	f := &Forest[K]{}
 	if walk == nil || id == nil {
-		return nil, &model.ValueError{Field: "walk", Reason: "is nil: give a sequence of nodes, and a function that returns their ids"}
+		return nil, &model.ValueError{
+			Field:  "walk",
+			Reason: "is nil: give a sequence of nodes, and a function that returns their ids",
+		}
 	}
 	var above []K
 	for v, err := range walk {
@@ -28,7 +31,10 @@ func NewForest[D any, K comparable](walk iter.Seq2[Visit[D], error], id func(D) 
 			return nil, err
 		}
 		if v.Depth < 0 || v.Depth > len(above) {
-			return nil, &model.ValueError{Field: "depth", Value: v.Depth, Reason: fmt.Sprintf("is too deep after a node of depth %d: in preorder, depth grows by at most 1", len(above)-1)}
+			return nil, &model.ValueError{
+				Field: "depth", Value: v.Depth,
+				Reason: fmt.Sprintf("is too deep after a node of depth %d: in preorder, depth grows by at most 1", len(above)-1),
+			}
 		}
 		k, at := id(v.Doc), LastRoot[K]()
 		if above = above[:v.Depth]; v.Depth > 0 {

@@ -45,7 +45,8 @@ func (v *GraphVertex[D, K, S, M]) Send(target K, m M) { v.send(target, m) }
 // compute ends the run.
 func NewProgram[D, K, S, M any](x *Graph[D, K], compute func(v *GraphVertex[D, K, S, M]) error) *Supersteps {
 	if x == nil || compute == nil {
-		core.Fail("the graph or a function is nil", "NewProgram", "give a result of NewGraph, and the function that each vertex computes")
+		core.Fail("the graph or a function is nil", "NewProgram",
+			"give a result of NewGraph, and the function that each vertex computes")
 	}
 	docs := x.docs.Docs()
 	return x.supersteps(x.g.DeclareProgram(func(step int64, raw bson.Raw) (*graph.Out, error) {

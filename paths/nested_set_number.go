@@ -61,7 +61,10 @@ func numberable(depth, open int, n, gap int64) error {
 		return &model.ValueError{Field: "depth", Value: depth, Reason: "is negative"}
 	}
 	if depth > open {
-		return &model.ValueError{Field: "depth", Value: depth, Reason: fmt.Sprintf("is too deep after a node of depth %d: in preorder, depth grows by at most 1", open-1)}
+		return &model.ValueError{
+			Field: "depth", Value: depth,
+			Reason: fmt.Sprintf("is too deep after a node of depth %d: in preorder, depth grows by at most 1", open-1),
+		}
 	}
 	if left := (math.MaxInt64 - n) / gap; left < int64(open)+3 {
 		return &model.ValueError{Field: "gap", Value: gap, Reason: "leaves no numbers for so many nodes: give a smaller gap"}

@@ -35,12 +35,17 @@ type AbsorbSpec struct {
 // Cost: see [Migration.Copy]. Copy reads whole owners.
 //
 // Source: "6 Rules of Thumb for MongoDB Schema Design"; texts on Azure Cosmos DB.
-func NewAbsorb[O, OK, C, CK any](owners *model.Collection[O, OK], path string, children *model.Collection[C, CK], spec AbsorbSpec) *Migration {
+func NewAbsorb[O, OK, C, CK any](
+	owners *model.Collection[O, OK], path string, children *model.Collection[C, CK], spec AbsorbSpec,
+) *Migration {
 	place := core.Place("NewAbsorb of " + owners.Name() + "." + path)
 	spec.Key = cmp.Or(spec.Key, "_id")
 	if spec.Refs != "" && spec.Order != "" {
 		place.Fail("Refs and Order are both given", "leave Order out: the list of ids has an order already")
 	}
-	e := newEmbedding(place, owners, path, children, migrate.Forms{Refs: spec.Refs, Parent: spec.Parent, Order: spec.Order, Key: spec.Key})
-	return newMigration(e.ListAbsorbIndexes, e.ListRelations, e.ListFootprints, e.DeclareAbsorption(place, spec.State, spec.Overwrite), owners.Docs(), children.Docs())
+	e := newEmbedding(place, owners, path, children, migrate.Forms{
+		Refs: spec.Refs, Parent: spec.Parent, Order: spec.Order, Key: spec.Key,
+	})
+	return newMigration(e.ListAbsorbIndexes, e.ListRelations, e.ListFootprints,
+		e.DeclareAbsorption(place, spec.State, spec.Overwrite), owners.Docs(), children.Docs())
 }

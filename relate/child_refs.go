@@ -30,7 +30,9 @@ type ChildRefs[P, PK, C, CK any] struct {
 // NewChildRefs declares that the parents' field at path is a list of ids of children. It
 // panics with a [*model.DeclarationError] if the field isn't such a list, or if a nil
 // slice would be stored there as null.
-func NewChildRefs[P, PK, C, CK any](parents *model.Collection[P, PK], path string, children *model.Collection[C, CK]) *ChildRefs[P, PK, C, CK] {
+func NewChildRefs[P, PK, C, CK any](
+	parents *model.Collection[P, PK], path string, children *model.Collection[C, CK],
+) *ChildRefs[P, PK, C, CK] {
 	children.Docs().MustField("_id")
 	r := &ChildRefs[P, PK, C, CK]{parents: parents, children: children, ids: core.NewReader[CK](parents.Docs(), path)}
 	r.in = childrefs.DeclareChildRefs(parents.Docs(), path, r.ids.Field(), children.Docs())

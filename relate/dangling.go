@@ -55,14 +55,17 @@ const (
 // NewDangling declares that the documents' field at path contains ids of targets: one id,
 // a list of ids, or a list of documents with one id each. An invalid path or spec panics
 // with a [*model.DeclarationError].
-func NewDangling[D, DK, T, TK any](docs *model.Collection[D, DK], path string, targets *model.Collection[T, TK], spec DanglingSpec) *Dangling[D, DK, T, TK] {
+func NewDangling[D, DK, T, TK any](
+	docs *model.Collection[D, DK], path string, targets *model.Collection[T, TK], spec DanglingSpec,
+) *Dangling[D, DK, T, TK] {
 	targets.Docs().MustField("_id")
 	in := &dangling.Dangling{
 		Docs: docs.Docs(), None: idref.ListNoReferences(targets.Docs(), *new(TK)),
 		Mends: spec.Repair != ReportOnly, Deletes: spec.Repair == DeleteReferrers,
 	}
 	if spec.Repair > DeleteReferrers {
-		core.Place("NewDangling of "+docs.Name()+"."+path).Fail("the RepairPolicy isn't one of the package's constants", "use a constant of type RepairPolicy")
+		core.Place("NewDangling of "+docs.Name()+"."+path).
+			Fail("the RepairPolicy isn't one of the package's constants", "use a constant of type RepairPolicy")
 	}
 	in.Ref = idref.NewRef(docs.Name(), core.NewReader[TK](docs.Docs(), path).Field(), targets.Name())
 	in.CompleteDeclaration(targets.Docs(), spec.List, spec.ReplaceBy, reflect.TypeFor[TK]())

@@ -9,8 +9,8 @@ import (
 	"github.com/docmodel/docmodel/relate"
 )
 
-// A person has a few addresses, which nobody asks for without the person: they move from a collection of their own, as it
-// came out of a relational database, into the person.
+// A person has a few addresses, which nobody asks for without the person: they move from a collection of their own, as
+// it came out of a relational database, into the person.
 type resident struct {
 	ID        string        `bson:"_id"`
 	Name      string        `bson:"name"`
@@ -40,7 +40,9 @@ func ExampleNewAbsorb() {
 		residents.InsertMany([]resident{
 			{ID: "kate", Name: "Kate Monster", Home: []int{2, 1}}, {ID: "lucy", Name: "Lucy", Home: []int{9}},
 		}),
-		homeAddresses.InsertMany([]homeAddress{{1, "123 Avenue Q", "New York"}, {2, "123 Sesame St", "Anytown"}, {3, "Nobody's", "Nowhere"}}),
+		homeAddresses.InsertMany([]homeAddress{
+			{1, "123 Avenue Q", "New York"}, {2, "123 Sesame St", "Anytown"}, {3, "Nobody's", "Nowhere"},
+		}),
 	)
 	if _, err := seed.Run(ctx, db); err != nil {
 		fmt.Println(err)
@@ -57,8 +59,8 @@ func ExampleNewAbsorb() {
 		fmt.Println(monitor.Cost())
 	}
 
-	// Kate's addresses moved in, in the order of her list. Lucy's id led nowhere, and stays for somebody to decide; so does
-	// an address that nobody refers to.
+	// Kate's addresses moved in, in the order of her list. Lucy's id led nowhere, and stays for somebody to decide; so
+	// does an address that nobody refers to.
 	for person, err := range residents.Find(nil).Each(ctx, db) {
 		fmt.Println(person, err)
 	}

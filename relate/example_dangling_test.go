@@ -67,8 +67,8 @@ func ExampleDangling() {
 	}
 	fmt.Println(err)
 
-	// What mending would send, and the job that finds and mends. Beside other writers leave the check its age: the job looks
-	// again after that time, so that it mends nothing that was only about to be completed.
+	// What mending would send, and the job that finds and mends. Beside other writers leave the check its age: the job
+	// looks again after that time, so that it mends nothing that was only about to be completed.
 	repair := check.Mend(found)
 	fmt.Println(repair)
 	fmt.Println(repair.Cost(), "-", repair.Guarantee())

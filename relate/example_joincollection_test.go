@@ -36,9 +36,10 @@ var (
 	writers      = model.NewCollection[writer, string]("authors")
 	writtenBooks = model.NewCollection[writtenBook, string]("books")
 	authorships  = model.NewCollection[authorship, string]("authorships")
-	authored     = relate.NewJoinCollection(authorships, "authorId", writers, "bookId", writtenBooks, relate.JoinCollectionSpec{By: "since"})
-	authoring    = model.New("press", authored)
-	authorStore  = model.NewStore(authoring, authorships)
+	authored     = relate.NewJoinCollection(authorships, "authorId", writers, "bookId", writtenBooks,
+		relate.JoinCollectionSpec{By: "since"})
+	authoring   = model.New("press", authored)
+	authorStore = model.NewStore(authoring, authorships)
 )
 
 // authorOf is the filter of a pair.

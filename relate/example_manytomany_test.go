@@ -27,7 +27,8 @@ type authoredBook struct {
 var (
 	bookAuthors   = model.NewCollection[bookAuthor, string]("authors")
 	authoredBooks = model.NewCollection[authoredBook, string]("books")
-	wrote         = relate.NewManyToMany(bookAuthors, "books", authoredBooks, "authors", relate.ManyToManySpec{MaxRight: 1})
+	wrote         = relate.NewManyToMany(bookAuthors, "books", authoredBooks, "authors",
+		relate.ManyToManySpec{MaxRight: 1})
 
 	bookshelf   = model.New("library", wrote)
 	shelfAuthor = model.NewStore(bookshelf, bookAuthors)
@@ -45,7 +46,9 @@ func ExampleManyToMany() {
 	fmt.Println(err)
 
 	// Write either list: the store writes the other one.
-	_, _, err = shelfBook.Insert(authoredBook{ID: "b1", Title: "Azure Cosmos DB 101", Authors: []string{"a1"}}).Run(ctx, db)
+	_, _, err = shelfBook.Insert(authoredBook{
+		ID: "b1", Title: "Azure Cosmos DB 101", Authors: []string{"a1"},
+	}).Run(ctx, db)
 	fmt.Println(err)
 	books, err := wrote.Left().Others("a1").All(ctx, db)
 	fmt.Println(books, err)

@@ -9,8 +9,9 @@ import (
 	"github.com/docmodel/docmodel/relate"
 )
 
-// A publisher listed its books, as long as they were few. Now there may be any number: each book shall hold its publisher
-// instead, and the place that it had in the list. Both forms are declared, for both are there while the data moves.
+// A publisher listed its books, as long as they were few. Now there may be any number: each book shall hold its
+// publisher instead, and the place that it had in the list. Both forms are declared, for both are there while the data
+// moves.
 type imprint struct {
 	ID    string `bson:"_id"`
 	Name  string `bson:"name"`

@@ -10,8 +10,8 @@ import (
 	"github.com/docmodel/docmodel/relate"
 )
 
-// A publisher's books go with it, and their reviews with them; readers' shelves let go of a book; a book that a shop still
-// lists in its catalog can't go at all.
+// A publisher's books go with it, and their reviews with them; readers' shelves let go of a book; a book that a shop
+// still lists in its catalog can't go at all.
 type press struct {
 	ID string `bson:"_id"`
 }

@@ -42,7 +42,8 @@ func ExampleParentRef() {
 	for i := range lines {
 		lines[i] = logLine{i + 1, "AAAB", start.Add(time.Duration(i) * time.Second), fmt.Sprintf("cpu is at %d °C", 40+i)}
 	}
-	load := model.Concat(model.NewPlan(machines.Insert(machine{"AAAB", "goofy.example.com", "127.66.66.66"})), logLines.InsertMany(lines))
+	load := model.Concat(model.NewPlan(machines.Insert(machine{"AAAB", "goofy.example.com", "127.66.66.66"})),
+		logLines.InsertMany(lines))
 	if _, err := load.Run(ctx, db); err != nil {
 		fmt.Println(err)
 		return
@@ -83,7 +84,8 @@ func ExampleParentRef() {
 
 	// A message moves to another host only from the one it was read with.
 	store := model.NewStore(model.New("logs", writtenBy), logLines)
-	move := store.SetOne(bson.D{{Key: "_id", Value: 100}, {Key: "host", Value: "AAAC"}}, bson.D{{Key: "host", Value: "AAAD"}})
+	move := store.SetOne(bson.D{{Key: "_id", Value: 100}, {Key: "host", Value: "AAAC"}},
+		bson.D{{Key: "host", Value: "AAAD"}})
 	_, _, err = move.Run(ctx, db)
 	fmt.Println(errors.Is(err, model.ErrNotFound))
 	// Output:

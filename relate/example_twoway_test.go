@@ -45,7 +45,8 @@ func ExampleTwoWay() {
 			fmt.Println(err)
 		}
 	}
-	if _, _, err := workItems.Insert(workItem{ID: "ADF9", What: "Write lesson plan", Owner: "kate"}).Run(ctx, db); err != nil {
+	if _, _, err := workItems.Insert(workItem{ID: "ADF9", What: "Write lesson plan", Owner: "kate"}).
+		Run(ctx, db); err != nil {
 		fmt.Println(err)
 	}
 

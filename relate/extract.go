@@ -46,10 +46,13 @@ type ExtractSpec[OK, CK any] struct {
 // Cost: see [Migration.Copy]. A batch sends at most three write commands.
 //
 // Source: texts on Azure Cosmos DB.
-func NewExtract[O, OK, C, CK any](owners *model.Collection[O, OK], path string, children *model.Collection[C, CK], spec ExtractSpec[OK, CK]) *Migration {
+func NewExtract[O, OK, C, CK any](
+	owners *model.Collection[O, OK], path string, children *model.Collection[C, CK], spec ExtractSpec[OK, CK],
+) *Migration {
 	place := core.Place("NewExtract of " + owners.Name() + "." + path)
 	f := migrate.Forms{Refs: spec.Refs, Parent: spec.Parent, Order: spec.Order, Key: spec.Key}
-	x := migrate.NewExtraction(place, newEmbedding(place, owners, path, children, f), spec.ID != nil, spec.Mark, spec.State, spec.Overwrite)
+	x := migrate.NewExtraction(place, newEmbedding(place, owners, path, children, f), spec.ID != nil, spec.Mark,
+		spec.State, spec.Overwrite)
 	x.IDOf = func(owner bson.RawValue, position int, element bson.RawValue) (bson.RawValue, error) {
 		if spec.ID == nil {
 			var id CK
@@ -69,11 +72,14 @@ func NewExtract[O, OK, C, CK any](owners *model.Collection[O, OK], path string, 
 		}
 		return children.Docs().RawID("_id", id)
 	}
-	return newMigration(x.ListIndexes, x.ListRelations, x.ListFootprints, x.MakeMigration(), owners.Docs(), children.Docs())
+	return newMigration(x.ListIndexes, x.ListRelations, x.ListFootprints, x.MakeMigration(),
+		owners.Docs(), children.Docs())
 }
 
 // newEmbedding declares the common part of NewExtract and NewAbsorb.
-func newEmbedding[O, OK, C, CK any](place core.Place, owners *model.Collection[O, OK], path string, children *model.Collection[C, CK], f migrate.Forms) migrate.Embedding {
+func newEmbedding[O, OK, C, CK any](
+	place core.Place, owners *model.Collection[O, OK], path string, children *model.Collection[C, CK], f migrate.Forms,
+) migrate.Embedding {
 	return migrate.DeclareEmbedding(place, owners.Docs(), path, children.Docs(), f,
 		func() core.Field { return core.NewReader[CK](owners.Docs(), f.Refs).Field() },
 		func() core.Field { return core.NewReader[OK](children.Docs(), f.Parent).Field() })

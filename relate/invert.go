@@ -40,7 +40,9 @@ type InvertSpec struct {
 // Cost: see [Migration.Copy]. A batch sends one update command.
 //
 // Source: texts on Azure Cosmos DB.
-func NewInvert[P, PK, C, CK any](parents *model.Collection[P, PK], listPath string, children *model.Collection[C, CK], refPath string, spec InvertSpec) *Migration {
+func NewInvert[P, PK, C, CK any](
+	parents *model.Collection[P, PK], listPath string, children *model.Collection[C, CK], refPath string, spec InvertSpec,
+) *Migration {
 	v := &migrate.Inversion{
 		Parents: parents.Name(), Children: children.Name(), List: listPath, Ref: refPath,
 		Position: spec.Order, FirstWins: spec.FirstWins, Overwrite: spec.Overwrite, State: spec.State,

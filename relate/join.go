@@ -57,7 +57,9 @@ type Joined[P, C any, CK comparable] struct {
 
 // NewJoin declares that the parents' field at path contains ids of children. An invalid
 // path or spec panics with a [*model.DeclarationError].
-func NewJoin[P, PK, C any, CK comparable](parents *model.Collection[P, PK], path string, children *model.Collection[C, CK], spec JoinSpec) *Join[P, PK, C, CK] {
+func NewJoin[P, PK, C any, CK comparable](
+	parents *model.Collection[P, PK], path string, children *model.Collection[C, CK], spec JoinSpec,
+) *Join[P, PK, C, CK] {
 	j := &Join[P, PK, C, CK]{parents: parents, children: children, path: path, spec: spec}
 	j.oneType = reflect.TypeFor[CK]().Kind() != reflect.Interface
 	children.Docs().MustField("_id")

@@ -88,5 +88,6 @@ func (j *JoinCollection[L, LK, A, AK, B, BK]) Pair(left AK, right BK) *model.Fin
 
 func (j *JoinCollection[L, LK, A, AK, B, BK]) checks() []model.Check {
 	gone := DanglingSpec{Repair: DeleteReferrers}
-	return append(NewDangling(j.links, j.in.Left.Path, j.lefts, gone).Checks(), NewDangling(j.links, j.in.Right.Path, j.rights, gone).Checks()...)
+	return append(NewDangling(j.links, j.in.Left.Path, j.lefts, gone).Checks(),
+		NewDangling(j.links, j.in.Right.Path, j.rights, gone).Checks()...)
 }

@@ -26,7 +26,9 @@ type levels[P, PK, C any, CK comparable, R any] struct {
 // several parents share is loaded once.
 //
 // Cost: one Load for each level.
-func Then[P, PK, C any, CK comparable, R any](first *Join[P, PK, C, CK], next Loader[C, R]) Loader[P, Joined[P, R, CK]] {
+func Then[P, PK, C any, CK comparable, R any](
+	first *Join[P, PK, C, CK], next Loader[C, R],
+) Loader[P, Joined[P, R, CK]] {
 	if first == nil || next == nil {
 		core.Fail("a join is nil", "Then", "give a result of NewJoin or Then")
 	}

@@ -57,7 +57,9 @@ func (j *Join[P, PK, C, CK]) Load(ctx context.Context, db model.DB, parents []P)
 // one batch and its children in memory. An error ends the sequence.
 //
 // Cost: as [Join.Load], for each batch.
-func (j *Join[P, PK, C, CK]) Each(ctx context.Context, db model.DB, parents iter.Seq2[P, error]) iter.Seq2[Joined[P, C, CK], error] {
+func (j *Join[P, PK, C, CK]) Each(
+	ctx context.Context, db model.DB, parents iter.Seq2[P, error],
+) iter.Seq2[Joined[P, C, CK], error] {
 	return func(yield func(Joined[P, C, CK], error) bool) {
 		if parents == nil {
 			yield(Joined[P, C, CK]{}, &model.ValueError{Field: "parents", Reason: "is nil: give a sequence of parents"})
@@ -137,7 +139,9 @@ func (j *Join[P, PK, C, CK]) Pipeline(filter bson.D) *model.Aggregate[Joined[P, 
 }
 
 // assemble puts one parent's children in order, and lists its missing ids.
-func (j *Join[P, PK, C, CK]) assemble(ctx context.Context, p P, ids []CK, found map[CK]*child[C], absent map[CK]bool) (Joined[P, C, CK], error) {
+func (j *Join[P, PK, C, CK]) assemble(
+	ctx context.Context, p P, ids []CK, found map[CK]*child[C], absent map[CK]bool,
+) (Joined[P, C, CK], error) {
 	out := Joined[P, C, CK]{Parent: p}
 	if err := ctx.Err(); err != nil {
 		return out, err
@@ -179,7 +183,9 @@ func (j *Join[P, PK, C, CK]) assemble(ctx context.Context, p P, ids []CK, found 
 
 // absent returns the ids that no document has. With a Filter it looks up the ids without
 // a match once more by _id alone.
-func (j *Join[P, PK, C, CK]) absent(ctx context.Context, db model.DB, ids []CK, found map[CK]*child[C]) (map[CK]bool, error) {
+func (j *Join[P, PK, C, CK]) absent(
+	ctx context.Context, db model.DB, ids []CK, found map[CK]*child[C],
+) (map[CK]bool, error) {
 	var rest []CK
 	for i, id := range ids {
 		if err := joins.CheckContext(ctx, i); err != nil {
@@ -207,5 +213,6 @@ func (j *Join[P, PK, C, CK]) absent(ctx context.Context, db model.DB, ids []CK, 
 			gone = append(gone, id)
 		}
 	}
-	return nil, fmt.Errorf("docmodel: %d ids at %s have no document in %s: %s: %w", len(gone), j.path, j.children.Name(), idref.ShowFirst(gone), model.ErrNotFound)
+	return nil, fmt.Errorf("docmodel: %d ids at %s have no document in %s: %s: %w", len(gone), j.path, j.children.Name(),
+		idref.ShowFirst(gone), model.ErrNotFound)
 }

@@ -37,7 +37,9 @@ type ManyToManySpec struct {
 // NewManyToMany declares that documents of two collections list each other's _ids, in the
 // arrays at leftPath and rightPath. An invalid path or spec panics with a
 // [*model.DeclarationError].
-func NewManyToMany[L, LK, R, RK any](left *model.Collection[L, LK], leftPath string, right *model.Collection[R, RK], rightPath string, spec ManyToManySpec) *ManyToMany[L, LK, R, RK] {
+func NewManyToMany[L, LK, R, RK any](
+	left *model.Collection[L, LK], leftPath string, right *model.Collection[R, RK], rightPath string, spec ManyToManySpec,
+) *ManyToMany[L, LK, R, RK] {
 	left.Docs().CheckArray(leftPath)
 	right.Docs().CheckArray(rightPath)
 	m := &ManyToMany[L, LK, R, RK]{in: twosided.ManyToMany{

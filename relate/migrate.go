@@ -26,8 +26,11 @@ type Migration struct {
 func newMigration(
 	indexes func() []model.Index, relations func() []model.Relation, changes func() []model.Footprint, in migrate.Migration, docs ...*core.Docs,
 ) *Migration {
-	return &Migration{model.NewParts(indexes, relations, nil, func() []model.Footprint { return in.ListFootprints(changes()) }).
-		WithDocs(docs...).WithoutReactions("the methods of the old form or of the new one"), in}
+	return &Migration{
+		Parts: model.NewParts(indexes, relations, nil, func() []model.Footprint { return in.ListFootprints(changes()) }).
+			WithDocs(docs...).WithoutReactions("the methods of the old form or of the new one"),
+		in: in,
+	}
 }
 
 // Indexes returns the indexes that Copy, Verify and Drop need.

@@ -29,20 +29,38 @@ func TestMigrationDeclarations(t *testing.T) {
 		reason, want string
 		declare      func()
 	}{
-		{"the reference must be declared too", `no field "publisher"`, func() { relate.NewInvert(imprints, "books", volumes, "publisher", relate.InvertSpec{}) }},
+		{
+			reason: "the reference must be declared too", want: `no field "publisher"`,
+			declare: func() { relate.NewInvert(imprints, "books", volumes, "publisher", relate.InvertSpec{}) },
+		},
 		{"the order must exist", `no field "nth"`, func() {
 			relate.NewInvert(imprints, "books", volumes, "pub-id", relate.InvertSpec{Order: "nth"})
 		}},
 		{"fields beside the ids would be lost", "not bare ids", func() {
 			relate.NewInvert(blogPosts, "comments.id", blogRemarks, "post", relate.InvertSpec{})
 		}},
-		{"a list is no single reference", "not int", func() { relate.NewInvert(imprints, "name", volumes, "pub-id", relate.InvertSpec{}) }},
-		{"elements need an id", "Key and ID are both given or both missing", func() { extract(relate.ExtractSpec[string, int]{Parent: "post", Order: "place"}) }},
-		{"one side holds the reference", "Refs and Parent are both given or both missing", func() { extract(relate.ExtractSpec[string, int]{Key: "id"}) }},
+		{
+			reason: "a list is no single reference", want: "not int",
+			declare: func() { relate.NewInvert(imprints, "name", volumes, "pub-id", relate.InvertSpec{}) },
+		},
+		{
+			reason: "elements need an id", want: "Key and ID are both given or both missing",
+			declare: func() { extract(relate.ExtractSpec[string, int]{Parent: "post", Order: "place"}) },
+		},
+		{
+			reason: "one side holds the reference", want: "Refs and Parent are both given or both missing",
+			declare: func() { extract(relate.ExtractSpec[string, int]{Key: "id"}) },
+		},
 		{"elements without ids need an order", "need an order", func() {
-			extract(relate.ExtractSpec[string, int]{ID: func(string, int, bson.Raw) (int, error) { return 0, nil }, Parent: "post"})
+			extract(relate.ExtractSpec[string, int]{
+				ID:     func(string, int, bson.Raw) (int, error) { return 0, nil },
+				Parent: "post",
+			})
 		}},
-		{"a key is a name, not a path", "dot", func() { extract(relate.ExtractSpec[string, int]{Key: "a.id", Parent: "post"}) }},
+		{
+			reason: "a key is a name, not a path", want: "dot",
+			declare: func() { extract(relate.ExtractSpec[string, int]{Key: "a.id", Parent: "post"}) },
+		},
 		{"a mark is a name that can be stored", "dollar", func() {
 			extract(relate.ExtractSpec[string, int]{Key: "id", Parent: "post", Mark: "$mark"})
 		}},
@@ -56,7 +74,8 @@ func TestMigrationDeclarations(t *testing.T) {
 			relate.NewAbsorb(residents, "addresses", homeAddresses, relate.AbsorbSpec{Refs: "addressIds", Order: "street"})
 		}},
 		{"the ids can't be where the elements go", "the elements and the ids have the same path", func() {
-			relate.NewAbsorb(model.NewCollection[bson.D, string]("p"), "list", model.NewCollection[bson.D, int]("c"), relate.AbsorbSpec{Refs: "list"})
+			relate.NewAbsorb(model.NewCollection[bson.D, string]("p"), "list", model.NewCollection[bson.D, int]("c"),
+				relate.AbsorbSpec{Refs: "list"})
 		}},
 	} {
 		t.Run(tc.reason, func(t *testing.T) {

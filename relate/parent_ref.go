@@ -39,10 +39,13 @@ type ParentRefSpec struct {
 
 // NewParentRef declares that the children's field at path contains the id of a parent. An
 // invalid path or spec panics with a [*model.DeclarationError].
-func NewParentRef[C, CK, P, PK any](children *model.Collection[C, CK], path string, parents *model.Collection[P, PK], spec ParentRefSpec) *ParentRef[C, CK, P, PK] {
+func NewParentRef[C, CK, P, PK any](
+	children *model.Collection[C, CK], path string, parents *model.Collection[P, PK], spec ParentRefSpec,
+) *ParentRef[C, CK, P, PK] {
 	parents.Docs().MustField("_id")
 	r := &ParentRef[C, CK, P, PK]{children: children, parents: parents}
-	r.in = parentref.DeclareParentRef(children.Docs(), core.NewReader[PK](children.Docs(), path).Field(), parents.Docs(), spec.By, spec.CountUp)
+	r.in = parentref.DeclareParentRef(children.Docs(), core.NewReader[PK](children.Docs(), path).Field(),
+		parents.Docs(), spec.By, spec.CountUp)
 	r.Parts = model.NewParts(r.in.ListIndexes, r.in.ListRelations, nil, r.in.ListFootprints).
 		WithDocs(children.Docs(), parents.Docs()).
 		WithReactions(func() []model.Reaction { return r.in.MakeReactions(spec.MustExist) })

@@ -20,7 +20,9 @@ type Side[D, K, O, OK any] struct {
 	in     twosided.Side
 }
 
-func newSide[D, K, O, OK any](docs *model.Collection[D, K], others *model.Collection[O, OK], in twosided.Side) Side[D, K, O, OK] {
+func newSide[D, K, O, OK any](
+	docs *model.Collection[D, K], others *model.Collection[O, OK], in twosided.Side,
+) Side[D, K, O, OK] {
 	return Side[D, K, O, OK]{docs: docs, others: others, held: core.NewReader[OK](docs.Docs(), in.IDs.Path), in: in}
 }
 

@@ -33,11 +33,14 @@ type TwoWaySpec struct {
 // NewTwoWay declares a one-to-many relation, stored in the owners' list at listPath and
 // in the items' field at refPath. An invalid path or spec panics with a
 // [*model.DeclarationError].
-func NewTwoWay[O, OK, I, IK any](owners *model.Collection[O, OK], listPath string, items *model.Collection[I, IK], refPath string, spec TwoWaySpec) *TwoWay[O, OK, I, IK] {
+func NewTwoWay[O, OK, I, IK any](
+	owners *model.Collection[O, OK], listPath string, items *model.Collection[I, IK], refPath string, spec TwoWaySpec,
+) *TwoWay[O, OK, I, IK] {
 	owners.Docs().CheckArray(listPath)
 	ref := items.Docs().MustField(refPath)
 	t := &TwoWay[O, OK, I, IK]{in: twosided.TwoWay{
-		List: twosided.End{Docs: owners.Docs(), Path: listPath, Max: spec.Max}, Ref: twosided.End{Docs: items.Docs(), Path: refPath},
+		List:       twosided.End{Docs: owners.Docs(), Path: listPath, Max: spec.Max},
+		Ref:        twosided.End{Docs: items.Docs(), Path: refPath},
 		TrustLists: spec.TrustLists,
 	}}
 	t.in.Declare(ref, *new(OK))

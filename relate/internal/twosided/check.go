@@ -87,8 +87,8 @@ func (e End) unwound() mongo.Pipeline {
 // storeField projects the field of stores.
 func (e End) storeField() bson.E { return mql.E(string(e.Docs.StoreField()), 1) }
 
-// whole completes a pipeline of links, with the documents at the path id as doc: it drops the links whose documents have
-// the _id at the path back.
+// whole completes a pipeline of links, with the documents at the path id as doc: it drops the links whose documents
+// have the _id at the path back.
 func whole(links mongo.Pipeline, other, id, back string, list bool) mongo.Pipeline {
 	held := any("$doc." + back)
 	if list {
@@ -103,8 +103,8 @@ type joined struct {
 	end  End
 }
 
-// matchSettled is the stage that keeps the links for which a condition still holds, and whose documents, with the joined
-// ones, tell of no unfinished action.
+// matchSettled is the stage that keeps the links for which a condition still holds, and whose documents, with the
+// joined ones, tell of no unfinished action.
 func (e End) matchSettled(still any, others ...joined) bson.D {
 	filter := bson.D{mql.E("$expr", still), mql.E(e.Docs.StoreField().Action(), mql.Exists(false))}
 	for _, o := range others {
@@ -118,8 +118,8 @@ func (e End) again() bson.D {
 	return mql.Lookup(e.Docs.Name(), "_id", "_id", "again", mql.E(e.Path, 1), e.storeField())
 }
 
-// row is the stage that makes a half-link of the end's document and of the one at the other end, which is joined as doc.
-// self is the name of the document's own id, a or b.
+// row is the stage that makes a half-link of the end's document and of the one at the other end, which is joined as
+// doc. self is the name of the document's own id, a or b.
 func (e End) row(back End, self, other string, otherID any, more ...bson.E) bson.D {
 	own, others := string(e.Docs.StoreField()), string(back.Docs.StoreField())
 	marks := map[string]string{"a": "markA", "b": "markB"}
@@ -133,8 +133,8 @@ func (e End) row(back End, self, other string, otherID any, more ...bson.E) bson
 
 var halfLinkOrder = bson.D{{Key: "$sort", Value: bson.D{{Key: "a", Value: 1}, {Key: "b", Value: 1}}}}
 
-// asFound is the filter of a document whose store's field is as the check read it. After another write, the repair's write
-// matches nothing, and the next check tells.
+// asFound is the filter of a document whose store's field is as the check read it. After another write, the repair's
+// write matches nothing, and the next check tells.
 func (e End) asFound(id, mark bson.RawValue) bson.D {
 	cond := any(mql.Exists(false))
 	if mark.Type != 0 {

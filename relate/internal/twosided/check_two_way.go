@@ -28,7 +28,8 @@ func (t *TwoWay) findLists() mongo.Pipeline {
 		stmt.SetField("names", mql.Op("$setDifference", ref, mql.Literal(slices.Clone(t.none)))),
 		mql.Lookup(owners, "names", "_id", "other", mql.E(t.List.Path, 1), t.List.storeField()),
 		t.listing("link"),
-		t.List.matchSettled(mql.Op("$in", "$_id", "$listing._id"), joined{"doc", t.Ref}, joined{"other", t.List}, joined{"listing", t.List}))
+		t.List.matchSettled(mql.Op("$in", "$_id", "$listing._id"), joined{"doc", t.Ref}, joined{"other", t.List},
+			joined{"listing", t.List}))
 	kept := mql.Op("$in", "$link", mql.IfNull(mql.Op("$arrayElemAt", "$other."+t.List.Path, 0), bson.A{}))
 	return append(stages, t.List.row(t.Ref, "a", "b", "$link", mql.E("names", 1), mql.E("kept", kept)), halfLinkOrder)
 }
@@ -42,8 +43,8 @@ func (t *TwoWay) findRefs() mongo.Pipeline {
 	return append(stages, t.Ref.row(t.List, "b", "a", "$"+t.Ref.Path), halfLinkOrder)
 }
 
-// listing is the stage that adds the owners which list an item. An owner's action writes the owner first, then the item and
-// the item's old owner.
+// listing is the stage that adds the owners which list an item. An owner's action writes the owner first, then the item
+// and the item's old owner.
 func (t *TwoWay) listing(item string) bson.D {
 	return mql.Lookup(t.List.Docs.Name(), item, t.List.Path, "listing", t.List.storeField())
 }
@@ -57,7 +58,9 @@ func (t *TwoWay) repair(found []halfLink) model.Plan {
 		item := t.Ref.asFound(h.B, h.MarkB)
 		switch {
 		case !h.List && (h.Gone || t.TrustLists):
-			p.Steps = append(p.Steps, commands.UpdateIf(t.Ref.Docs.Name(), append(item, stmt.MatchValue(t.Ref.Path, h.A)...), stmt.UnsetFields(t.Ref.Path)))
+			p.Steps = append(p.Steps,
+				commands.UpdateIf(t.Ref.Docs.Name(), append(item, stmt.MatchValue(t.Ref.Path, h.A)...),
+					stmt.UnsetFields(t.Ref.Path)))
 		case !h.List:
 			p.Steps = append(p.Steps, t.List.add(h.A, h.MarkA, h.B))
 		case h.Gone || h.Kept || !t.TrustLists || given[key]:
@@ -65,7 +68,9 @@ func (t *TwoWay) repair(found []halfLink) model.Plan {
 		default: // the item names the owner that lists it, if it still names whom the check saw, or nobody
 			given[key] = true
 			names := append(slices.Clone(t.none), idref.CopyIDs(h.Names)...)
-			p.Steps = append(p.Steps, commands.UpdateIf(t.Ref.Docs.Name(), append(item, mql.E(t.Ref.Path, stmt.OneOf(names))), stmt.SetField(t.Ref.Path, h.A)))
+			p.Steps = append(p.Steps,
+				commands.UpdateIf(t.Ref.Docs.Name(), append(item, mql.E(t.Ref.Path, stmt.OneOf(names))),
+					stmt.SetField(t.Ref.Path, h.A)))
 		}
 	}
 	return p

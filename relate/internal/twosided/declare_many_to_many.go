@@ -19,7 +19,8 @@ type ManyToMany struct {
 // Declare checks the spec.
 func (m *ManyToMany) Declare() {
 	if m.Left.Max < 0 || m.Right.Max < 0 {
-		core.Place("NewManyToMany of "+m.Left.String()+" and "+m.Right.String()).Fail("a bound is negative", "use 0 for no bound")
+		core.Place("NewManyToMany of "+m.Left.String()+" and "+m.Right.String()).
+			Fail("a bound is negative", "use 0 for no bound")
 	}
 }
 
@@ -30,7 +31,8 @@ func (m *ManyToMany) Side(left bool) Side {
 		e, back = m.Left, m.Right
 	}
 	s := e.side(back).listing()
-	s.Index = commands.Index(back.Docs.Name(), stmt.DescribeListIndex(back.Docs.Name(), e.Docs.Name()), mql.E(back.Path, 1))
+	s.Index = commands.Index(back.Docs.Name(),
+		stmt.DescribeListIndex(back.Docs.Name(), e.Docs.Name()), mql.E(back.Path, 1))
 	return s
 }
 

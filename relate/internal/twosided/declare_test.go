@@ -36,7 +36,9 @@ func TestTwoWayDeclarations(t *testing.T) {
 		"a list of another type":      declare("names", "stamp"),
 		"a reference of another type": declare("stamps", "name"),
 		"a negative bound":            func() { relate.NewTwoWay(odds, "stamps", odds, "stamp", relate.TwoWaySpec{Max: -1}) },
-		"no owners":                   func() { relate.NewTwoWay(&model.Collection[odd, int]{}, "stamps", odds, "stamp", relate.TwoWaySpec{}) },
+		"no owners": func() {
+			relate.NewTwoWay(&model.Collection[odd, int]{}, "stamps", odds, "stamp", relate.TwoWaySpec{})
+		},
 	} {
 		t.Run(reason, func(t *testing.T) {
 			var d *model.DeclarationError
@@ -62,7 +64,10 @@ var (
 // TestTwoSidedSameID: int32 1 and int64 1 are one id, as they are to the server.
 func TestTwoSidedSameID(t *testing.T) {
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		testkit.SeedAlone(t, db, testkit.Docs{"lefts": {numberedDoc{ID: int64(1), Bare: []any{"i"}}}, "rights": {numberedDoc{ID: "i", Owner: int32(1)}}})
+		testkit.SeedAlone(t, db, testkit.Docs{
+			"lefts":  {numberedDoc{ID: int64(1), Bare: []any{"i"}}},
+			"rights": {numberedDoc{ID: "i", Owner: int32(1)}},
+		})
 		way := relate.NewTwoWay(numberedLefts, "bare", numberedRights, "owner", relate.TwoWaySpec{})
 		testkit.WantNothingFound(t, db, way.Checks())
 		store := model.NewStore(model.New("way", way), numberedRights)

@@ -28,7 +28,11 @@ func TestTwoWayIndexed(t *testing.T) {
 		testkit.EnsureIndexes(t, db, bareWay)
 		testkit.WantAllIndexed(t, db, []testkit.IndexedCase{
 			{Reason: "the items of an owner", Query: bareWay.Left().Others("o7"), Index: "owner_1__id_-1"},
-			{Reason: "the items of an owner in hand", Query: bareWay.Left().Listed(&bareOwner{ID: "o7", Items: []string{"i7_0", "i7_1"}}), Index: model.IDIndex},
+			{
+				Reason: "the items of an owner in hand",
+				Query:  bareWay.Left().Listed(&bareOwner{ID: "o7", Items: []string{"i7_0", "i7_1"}}),
+				Index:  model.IDIndex,
+			},
 			{Reason: "the owners that list an item", Query: bareWay.Right().Others("i7_1"), Index: "items_1"},
 		})
 	})

@@ -24,7 +24,8 @@ func wantRefusedFindings(t *testing.T, check model.Check) {
 	whole := testkit.FoundAs(t, check, bson.D{{Key: "a", Value: "a"}, {Key: "b", Value: "b"}})
 	for reason, found := range map[string][]model.Finding{
 		"another check's": {{Check: "another", Detail: whole[0].Detail}}, "without a detail": {{Check: check.Name}},
-		"without an id": testkit.FoundAs(t, check, bson.D{{Key: "a", Value: "a"}}), "without ids": testkit.FoundAs(t, check, bson.D{}),
+		"without an id": testkit.FoundAs(t, check, bson.D{{Key: "a", Value: "a"}}),
+		"without ids":   testkit.FoundAs(t, check, bson.D{}),
 	} {
 		t.Run(reason, func(t *testing.T) { testkit.WantError(t, check.Mend(found).Err(), testkit.ErrRefused) })
 	}

@@ -24,7 +24,9 @@ var (
 )
 
 // peerStores returns the stores of both sides.
-func peerStores(m *relate.ManyToMany[barePeer, string, barePeer, string]) (lefts, rights *model.Store[barePeer, string]) {
+func peerStores(
+	m *relate.ManyToMany[barePeer, string, barePeer, string],
+) (lefts, rights *model.Store[barePeer, string]) {
 	linked := model.New("peers", m)
 	return model.NewStore(linked, bareLefts), model.NewStore(linked, bareRights)
 }
@@ -41,7 +43,10 @@ func TestManyToManyRepairFaults(t *testing.T) {
 		t.Run(fmt.Sprint("trust ", trust), func(t *testing.T) {
 			modeltest.FaultMatrix(t, modeltest.FaultCase{
 				Seed: func(ctx context.Context, db *mongo.Database) error {
-					return testkit.Store(ctx, db, testkit.Docs{"lefts": {peer("l", "left", "lost"), peer("m")}, "rights": {peer("left"), peer("right", "m", "nobody")}})
+					return testkit.Store(ctx, db, testkit.Docs{
+						"lefts":  {peer("l", "left", "lost"), peer("m")},
+						"rights": {peer("left"), peer("right", "m", "nobody")},
+					})
 				},
 				Run:   testkit.MendedAll(trustingPeers(trust).Checks()),
 				Check: func(t testing.TB, db *mongo.Database) { wantNoHalfPeers(t, db) },

@@ -14,7 +14,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-var boundedPeers = relate.NewManyToMany(bareLefts, "peers", bareRights, "peers", relate.ManyToManySpec{MaxLeft: 2, MaxRight: 2})
+var boundedPeers = relate.NewManyToMany(bareLefts, "peers", bareRights, "peers",
+	relate.ManyToManySpec{MaxLeft: 2, MaxRight: 2})
 
 // peers are the documents of both sides.
 func peers(left any, rights ...any) testkit.Docs {
@@ -35,10 +36,14 @@ func TestManyToManyReads(t *testing.T) {
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		l, r := peer("l", "s", "r", "gone"), peer("r", "l", "m")
 		testkit.SeedAlone(t, db, testkit.Docs{"lefts": {l, peer("m", "r")}, "rights": {r, peer("s", "l")}})
-		testkit.WantList(t, testkit.IDsOf(testkit.All(t, db, barePeers.Left().Others("l").Sorted(byID)), bareID), []string{"r", "s"})
-		testkit.WantList(t, testkit.IDsOf(testkit.All(t, db, barePeers.Left().Listed(&l).Sorted(byID)), bareID), []string{"r", "s"})
-		testkit.WantList(t, testkit.IDsOf(testkit.All(t, db, barePeers.Right().Others("r").Sorted(byID)), bareID), []string{"l", "m"})
-		testkit.WantList(t, testkit.IDsOf(testkit.All(t, db, barePeers.Right().Listed(&r).Sorted(byID)), bareID), []string{"l", "m"})
+		testkit.WantList(t,
+			testkit.IDsOf(testkit.All(t, db, barePeers.Left().Others("l").Sorted(byID)), bareID), []string{"r", "s"})
+		testkit.WantList(t,
+			testkit.IDsOf(testkit.All(t, db, barePeers.Left().Listed(&l).Sorted(byID)), bareID), []string{"r", "s"})
+		testkit.WantList(t,
+			testkit.IDsOf(testkit.All(t, db, barePeers.Right().Others("r").Sorted(byID)), bareID), []string{"l", "m"})
+		testkit.WantList(t,
+			testkit.IDsOf(testkit.All(t, db, barePeers.Right().Listed(&r).Sorted(byID)), bareID), []string{"l", "m"})
 		if got := testkit.All(t, db, barePeers.Left().Listed(&barePeer{ID: "k"})); len(got) != 0 {
 			t.Errorf("a document without a list has %v", got)
 		}
@@ -62,8 +67,20 @@ func TestManyToManyRepair(t *testing.T) {
 		trust bool
 		after testkit.Docs
 	}{
-		{false, testkit.Docs{"lefts": {peer("l", "ok", "left"), peer("m")}, "rights": {peer("ok", "l"), peer("left", "l"), alone("right")}}},
-		{true, testkit.Docs{"lefts": {peer("l", "ok"), peer("m", "right")}, "rights": {peer("ok", "l"), peer("left"), peer("right", "m")}}},
+		{
+			trust: false,
+			after: testkit.Docs{
+				"lefts":  {peer("l", "ok", "left"), peer("m")},
+				"rights": {peer("ok", "l"), peer("left", "l"), alone("right")},
+			},
+		},
+		{
+			trust: true,
+			after: testkit.Docs{
+				"lefts":  {peer("l", "ok"), peer("m", "right")},
+				"rights": {peer("ok", "l"), peer("left"), peer("right", "m")},
+			},
+		},
 	} {
 		t.Run(fmt.Sprint("trust ", c.trust), func(t *testing.T) {
 			mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
@@ -98,7 +115,8 @@ func trustingPeers(right bool) *relate.ManyToMany[barePeer, string, barePeer, st
 }
 
 func TestManyToManyChecks(t *testing.T) {
-	testkit.WantNames(t, barePeers.Checks(), "lefts.peers: links that the right side lacks", "rights.peers: links that the left side lacks")
+	testkit.WantNames(t, barePeers.Checks(), "lefts.peers: links that the right side lacks",
+		"rights.peers: links that the left side lacks")
 	wantRefusedFindings(t, barePeers.Checks()[0])
 }
 
@@ -170,10 +188,14 @@ func TestManyToManyDeclarations(t *testing.T) {
 	testkit.Parallel(t)
 	type spec = relate.ManyToManySpec
 	for reason, declare := range map[string]func(){
-		"no such left list":  func() { relate.NewManyToMany(bareLefts, "pears", bareRights, "peers", relate.ManyToManySpec{}) },
-		"no such right list": func() { relate.NewManyToMany(bareLefts, "peers", bareRights, "pears", relate.ManyToManySpec{}) },
-		"no list":            func() { relate.NewManyToMany(bareLefts, "_id", bareRights, "peers", relate.ManyToManySpec{}) },
-		"a negative bound":   func() { relate.NewManyToMany(bareLefts, "peers", bareRights, "peers", spec{MaxRight: -1}) },
+		"no such left list": func() {
+			relate.NewManyToMany(bareLefts, "pears", bareRights, "peers", relate.ManyToManySpec{})
+		},
+		"no such right list": func() {
+			relate.NewManyToMany(bareLefts, "peers", bareRights, "pears", relate.ManyToManySpec{})
+		},
+		"no list":          func() { relate.NewManyToMany(bareLefts, "_id", bareRights, "peers", relate.ManyToManySpec{}) },
+		"a negative bound": func() { relate.NewManyToMany(bareLefts, "peers", bareRights, "peers", spec{MaxRight: -1}) },
 		"no lefts": func() {
 			relate.NewManyToMany(&model.Collection[barePeer, string]{}, "peers", bareRights, "peers", relate.ManyToManySpec{})
 		},

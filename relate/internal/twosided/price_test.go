@@ -13,8 +13,9 @@ func TestMendingPrices(t *testing.T) {
 	aged := bareWay.Checks()[0]
 	aged.Age = time.Millisecond
 	testkit.WantPricesAnew(t, testkit.Stored(testkit.Docs{
-		"owners": {lister("a", "lost", "free"), lister("b")}, "items": {bareItem{ID: "free"}, bareItem{ID: "alone", Owner: "b"}},
-		"lefts": {peer("l", "left", "gone")}, "rights": {peer("left"), peer("right", "l")},
+		"owners": {lister("a", "lost", "free"), lister("b")},
+		"items":  {bareItem{ID: "free"}, bareItem{ID: "alone", Owner: "b"}}, "lefts": {peer("l", "left", "gone")},
+		"rights": {peer("left"), peer("right", "l")},
 	}),
 		testkit.Does("half-links mended", 2+2, 3, 3, testkit.MendedNow(bareWay.Checks()...)),
 		testkit.Does("half-links of many mended", 2+3, 3, 3, testkit.MendedNow(barePeers.Checks()...)),

@@ -10,7 +10,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// A mirror is the reaction of one side: a write of its documents changes the other side. The write of the other side leaves nothing to do for this side.
+// A mirror is the reaction of one side: a write of its documents changes the other side. The write of the other side
+// leaves nothing to do for this side.
 type mirror struct {
 	end, back End
 	list      bool // the end is a list
@@ -121,7 +122,9 @@ func (m mirror) react(w model.StoreWrite) (a model.Answer, _ error) {
 				Collection: m.back.Docs.Name(), Before: found, Hold: true, Change: m.change(id, other, found, i < len(added)),
 			})
 		case i < len(added):
-			return a, &model.ReferenceError{Collection: m.end.Docs.Name(), Path: m.end.Path, To: m.back.Docs.Name(), Value: other}
+			return a, &model.ReferenceError{
+				Collection: m.end.Docs.Name(), Path: m.end.Path, To: m.back.Docs.Name(), Value: other,
+			}
 		}
 	}
 	return a, nil
@@ -156,5 +159,6 @@ func (m mirror) change(id, other bson.RawValue, found bson.Raw, add bool) func(d
 }
 
 func (e End) fullError(id any) error {
-	return fmt.Errorf("docmodel: %s of %s %s has %d links already: %w", e.Path, e.Docs.Name(), model.Shell(id), e.Max, model.ErrFull)
+	return fmt.Errorf("docmodel: %s of %s %s has %d links already: %w", e.Path, e.Docs.Name(),
+		model.Shell(id), e.Max, model.ErrFull)
 }

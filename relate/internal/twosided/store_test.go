@@ -20,11 +20,16 @@ type change = model.Change[model.Stored[bareDoc]]
 func wantStored(t testing.TB, db *mongo.Database, want testkit.Docs) {
 	t.Helper()
 	for name := range want {
-		if _, err := db.Collection(name).UpdateMany(t.Context(), bson.D{}, bson.D{{Key: "$unset", Value: bson.D{{Key: "_m", Value: ""}, {Key: "kept", Value: ""}}}}); err != nil {
+		if _, err := db.Collection(name).
+			UpdateMany(t.Context(), bson.D{}, bson.D{{
+				Key:   "$unset",
+				Value: bson.D{{Key: "_m", Value: ""}, {Key: "kept", Value: ""}},
+			}}); err != nil {
 			t.Fatal(err)
 		}
 		for _, list := range []string{"items", "peers"} {
-			if _, err := db.Collection(name).UpdateMany(t.Context(), set(list, bson.A{}), bson.D{{Key: "$unset", Value: set(list, "")}}); err != nil {
+			if _, err := db.Collection(name).
+				UpdateMany(t.Context(), set(list, bson.A{}), bson.D{{Key: "$unset", Value: set(list, "")}}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -45,30 +50,97 @@ func TestStoreWritesBothSides(t *testing.T) {
 		change        change
 		err           error
 	}{
-		{reason: "a free item", before: relation(bareItem{ID: "x"}, lister("a", "y"), lister("b")), change: wayItems.Set("x", set("owner", "a")), after: started},
-		{reason: "an item whose owner is stored as null", before: relation(bson.D{{Key: "_id", Value: "x"}, {Key: "owner", Value: nil}}, lister("a", "y"), lister("b")),
-			change: wayItems.Set("x", set("owner", "a")), after: started},
+		{
+			reason: "a free item",
+			before: relation(bareItem{ID: "x"}, lister("a", "y"), lister("b")),
+			change: wayItems.Set("x", set("owner", "a")), after: started,
+		},
+		{
+			reason: "an item whose owner is stored as null",
+			before: relation(bson.D{{Key: "_id", Value: "x"}, {Key: "owner", Value: nil}}, lister("a", "y"), lister("b")),
+
+			change: wayItems.Set("x", set("owner", "a")), after: started,
+		},
 		{reason: "from one owner to another", before: started, change: wayItems.Set("x", set("owner", "b")),
 			after: relation(bareItem{ID: "x", Owner: "b"}, lister("a", "y"), lister("b", "x"))},
 		{reason: "the last item taken away", before: relation(bareItem{ID: "x", Owner: "a"}, lister("a", "x")),
 			change: wayItems.Set("x", set("owner", bson.RawValue{})), after: relation(bareItem{ID: "x"}, lister("a"))},
-		{reason: "a list takes another owner's item", before: relation(bareItem{ID: "x", Owner: "a"}, lister("a", "x"), lister("b")),
-			change: wayOwners.Set("b", set("items", []string{"x"})), after: relation(bareItem{ID: "x", Owner: "b"}, lister("a"), lister("b", "x"))},
-		{reason: "an owner that isn't there", before: started, change: wayItems.Set("x", set("owner", "z")), err: model.ErrNotFound},
-		{reason: "an item that isn't there", before: started, change: wayOwners.Set("b", set("items", []string{"z"})), err: model.ErrNotFound},
-		{reason: "the last place", before: relation(bareItem{ID: "x"}, lister("b", "y")), change: boundedItems.Set("x", set("owner", "b")),
-			after: relation(bareItem{ID: "x", Owner: "b"}, lister("b", "y", "x"))},
-		{reason: "a full list", before: relation(bareItem{ID: "x"}, lister("b", "y", "z")), change: boundedItems.Set("x", set("owner", "b")), err: model.ErrFull},
-		{reason: "a list that is too long", before: relation(bareItem{ID: "x"}, lister("b")), change: boundedOwners.Set("b", set("items", []string{"x", "y", "z"})), err: model.ErrFull},
-		{reason: "a full list that lists the item already", before: relation(bareItem{ID: "x"}, lister("b", "y", "x")), change: boundedItems.Set("x", set("owner", "b")),
-			after: relation(bareItem{ID: "x", Owner: "b"}, lister("b", "y", "x"))},
-		{reason: "a new pair", before: peers(peer("l"), peer("r"), peer("s")), change: peerLefts.Set("l", set("peers", []string{"r"})), after: linked},
-		{reason: "a pair by the right side", before: peers(peer("l"), peer("r"), peer("s")), change: peerRights.Set("r", set("peers", []string{"l"})), after: linked},
-		{reason: "half a pair is made whole", before: peers(peer("l"), peer("r", "l"), peer("s")), change: peerLefts.Set("l", set("peers", []string{"r"})), after: linked},
-		{reason: "one pair for another", before: linked, change: peerLefts.Set("l", set("peers", []string{"s"})), after: peers(peer("l", "s"), peer("r"), peer("s", "l"))},
-		{reason: "a peer that isn't there", before: linked, change: peerLefts.Set("l", set("peers", []string{"z"})), err: model.ErrNotFound},
-		{reason: "a full right", before: peers(peer("l", "s"), peer("r", "j", "k")), change: boundedLefts.Set("l", set("peers", []string{"s", "r"})), err: model.ErrFull},
-		{reason: "a document and its links", before: linked, change: peerLefts.Delete("l"), after: testkit.Docs{"lefts": {}, "rights": {peer("r"), peer("s")}}},
+		{
+			reason: "a list takes another owner's item",
+			before: relation(bareItem{ID: "x", Owner: "a"}, lister("a", "x"), lister("b")),
+
+			change: wayOwners.Set("b", set("items", []string{"x"})),
+			after:  relation(bareItem{ID: "x", Owner: "b"}, lister("a"), lister("b", "x")),
+		},
+		{
+			reason: "an owner that isn't there", before: started, change: wayItems.Set("x", set("owner", "z")),
+			err: model.ErrNotFound,
+		},
+		{
+			reason: "an item that isn't there", before: started,
+			change: wayOwners.Set("b", set("items", []string{"z"})),
+			err:    model.ErrNotFound,
+		},
+		{
+			reason: "the last place",
+			before: relation(bareItem{ID: "x"}, lister("b", "y")),
+			change: boundedItems.Set("x", set("owner", "b")),
+
+			after: relation(bareItem{ID: "x", Owner: "b"}, lister("b", "y", "x")),
+		},
+		{
+			reason: "a full list",
+			before: relation(bareItem{ID: "x"}, lister("b", "y", "z")),
+			change: boundedItems.Set("x", set("owner", "b")), err: model.ErrFull,
+		},
+		{
+			reason: "a list that is too long", before: relation(bareItem{ID: "x"}, lister("b")),
+			change: boundedOwners.Set("b", set("items", []string{"x", "y", "z"})),
+			err:    model.ErrFull,
+		},
+		{
+			reason: "a full list that lists the item already",
+			before: relation(bareItem{ID: "x"}, lister("b", "y", "x")),
+			change: boundedItems.Set("x", set("owner", "b")),
+
+			after: relation(bareItem{ID: "x", Owner: "b"}, lister("b", "y", "x")),
+		},
+		{
+			reason: "a new pair", before: peers(peer("l"), peer("r"), peer("s")),
+			change: peerLefts.Set("l", set("peers", []string{"r"})),
+			after:  linked,
+		},
+		{
+			reason: "a pair by the right side", before: peers(peer("l"), peer("r"), peer("s")),
+			change: peerRights.Set("r", set("peers", []string{"l"})),
+			after:  linked,
+		},
+		{
+			reason: "half a pair is made whole",
+			before: peers(peer("l"), peer("r", "l"), peer("s")),
+			change: peerLefts.Set("l", set("peers", []string{"r"})),
+			after:  linked,
+		},
+		{
+			reason: "one pair for another", before: linked,
+			change: peerLefts.Set("l", set("peers", []string{"s"})),
+			after:  peers(peer("l", "s"), peer("r"), peer("s", "l")),
+		},
+		{
+			reason: "a peer that isn't there", before: linked,
+			change: peerLefts.Set("l", set("peers", []string{"z"})),
+			err:    model.ErrNotFound,
+		},
+		{
+			reason: "a full right",
+			before: peers(peer("l", "s"), peer("r", "j", "k")),
+			change: boundedLefts.Set("l", set("peers", []string{"s", "r"})),
+			err:    model.ErrFull,
+		},
+		{
+			reason: "a document and its links", before: linked, change: peerLefts.Delete("l"),
+			after: testkit.Docs{"lefts": {}, "rights": {peer("r"), peer("s")}},
+		},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
 			eachWay(t, func(t *testing.T, db *mongo.Database, on model.DB) {
@@ -107,7 +179,8 @@ type meeting struct {
 	after  testkit.Docs // what the action leaves
 }
 
-// meetings are actions whose writes leave each kind of half-link for a moment, and actions on documents with a half-link.
+// meetings are actions whose writes leave each kind of half-link for a moment, and actions on documents with a
+// half-link.
 func meetings() (out []meeting) {
 	owned := relation(bareItem{ID: "x", Owner: "a"}, lister("a", "x"), lister("b"))
 	ofB := relation(bareItem{ID: "x", Owner: "b"}, lister("a"), lister("b", "x"))
@@ -116,29 +189,44 @@ func meetings() (out []meeting) {
 	free := relation(bareItem{ID: "x"}, lister("a"), lister("b"))
 	for _, trust := range []bool{false, true} {
 		way, many := trusting(trust).Checks(), trustingPeers(trust).Checks()
-		add := func(name string, seed testkit.Docs, after testkit.Docs, half bool, checks []model.Check, change func() change) {
-			out = append(out, meeting{fmt.Sprintf("%s, trust %v", name, trust), seed, change, checks, half, after})
-		}
+		add :=
+			func(name string, seed testkit.Docs, after testkit.Docs, half bool, checks []model.Check, change func() change) {
+				out = append(out, meeting{fmt.Sprintf("%s, trust %v", name, trust), seed, change, checks, half, after})
+			}
 		toB := func() change { return wayItems.Set("x", set("owner", "b")) }
 		toA := func() change { return wayItems.Set("x", set("owner", "a")) }
 		add("item to another owner", owned, ofB, false, way, toB)
-		add("list takes another owner's item", owned, ofB, false, way, func() change { return wayOwners.Set("b", set("items", []string{"x"})) })
+		add("list takes another owner's item", owned, ofB, false, way, func() change {
+			return wayOwners.Set("b", set("items", []string{"x"}))
+		})
 		add("item freed", owned, free, false, way, func() change { return wayItems.Set("x", set("owner", bson.RawValue{})) })
-		add("item deleted", owned, testkit.Docs{"owners": {lister("a"), lister("b")}, "items": {}}, false, way, func() change { return wayItems.Delete("x") })
-		add("owner deleted", owned, relation(bareItem{ID: "x"}, lister("b")), false, way, func() change { return wayOwners.Delete("a") })
-		add("owner inserted", owned, relation(bareItem{ID: "x", Owner: "c"}, lister("a"), lister("b"), lister("c", "x")), false, way,
+		add("item deleted", owned, testkit.Docs{"owners": {lister("a"), lister("b")}, "items": {}},
+			false, way, func() change {
+				return wayItems.Delete("x")
+			})
+		add("owner deleted", owned, relation(bareItem{ID: "x"}, lister("b")), false, way, func() change {
+			return wayOwners.Delete("a")
+		})
+		add("owner inserted", owned,
+			relation(bareItem{ID: "x", Owner: "c"}, lister("a"), lister("b"), lister("c", "x")), false, way,
 			func() change { return wayOwners.Insert(lister("c", "x")) })
 		add("item that its owner lists", relation(bareItem{ID: "x"}, lister("a", "x"), lister("b")),
 			relation(bareItem{ID: "x", Owner: "a"}, lister("a", "x"), lister("b")), true, way, toA)
-		add("item to an owner that doesn't list it, from one that does", relation(bareItem{ID: "x", Owner: "b"}, lister("a", "x"), lister("b")), // a wins
+		add("item to an owner that doesn't list it, from one that does",
+			relation(bareItem{ID: "x", Owner: "b"}, lister("a", "x"), lister("b")), // a wins
 			relation(bareItem{ID: "x", Owner: "a"}, lister("a", "x"), lister("b")), true, way, toA)
-		add("list with an item that names its owner", relation(bareItem{ID: "x", Owner: "b"}, lister("a"), lister("b")), ofB, true, way,
+		add("list with an item that names its owner",
+			relation(bareItem{ID: "x", Owner: "b"}, lister("a"), lister("b")), ofB, true, way,
 			func() change { return wayOwners.Set("b", set("items", []string{"x"})) })
 		add("peers", linked, relinked, false, many, func() change { return peerLefts.Set("l", set("peers", []string{"s"})) })
-		add("peer deleted", linked, testkit.Docs{"lefts": {}, "rights": {peer("r"), peer("s")}}, false, many, func() change { return peerLefts.Delete("l") })
-		add("peer that lists already", peers(peer("l"), peer("r"), peer("s", "l")), peers(peer("l", "s"), peer("r"), peer("s", "l")), true, many,
+		add("peer deleted", linked, testkit.Docs{"lefts": {}, "rights": {peer("r"), peer("s")}}, false, many, func() change {
+			return peerLefts.Delete("l")
+		})
+		add("peer that lists already", peers(peer("l"), peer("r"), peer("s", "l")),
+			peers(peer("l", "s"), peer("r"), peer("s", "l")), true, many,
 			func() change { return peerLefts.Set("l", set("peers", []string{"s"})) })
-		add("peer that doesn't list any more", peers(peer("l", "r"), peer("r"), peer("s")), peers(peer("l"), peer("r"), peer("s")), true, many,
+		add("peer that doesn't list any more", peers(peer("l", "r"), peer("r"), peer("s")),
+			peers(peer("l"), peer("r"), peer("s")), true, many,
 			func() change { return peerLefts.Set("l", set("peers", []string{})) })
 	}
 	return out
@@ -158,8 +246,8 @@ func mendOn(ctx context.Context, on model.DB, checks ...model.Check) (planned in
 	return planned, nil
 }
 
-// A check and its repair meet a store's action in every order of their commands. The check finds nothing of the action, and
-// the repair undoes nothing.
+// A check and its repair meet a store's action in every order of their commands. The check finds nothing of the action,
+// and the repair undoes nothing.
 func TestRepairsMeetActions(t *testing.T) {
 	testkit.Parallel(t)
 	for _, tx := range []bool{false, true} {
@@ -218,7 +306,8 @@ func (m meeting) meet(t *testing.T, tx bool, check model.Check) {
 	})
 }
 
-// A store's action is cut at each write. The check then finds nothing, the repair writes nothing, and the retry finishes.
+// A store's action is cut at each write. The check then finds nothing, the repair writes nothing, and the retry
+// finishes.
 func TestRepairsOfCutActions(t *testing.T) {
 	testkit.Parallel(t)
 	for _, m := range meetings() {

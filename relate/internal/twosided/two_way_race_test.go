@@ -63,7 +63,10 @@ func TestTwoWayRepairFaults(t *testing.T) {
 				Seed: func(ctx context.Context, db *mongo.Database) error {
 					return testkit.Store(ctx, db, testkit.Docs{
 						"owners": {lister("a", "lost", "free", "both"), lister("b", "both")},
-						"items":  {bareItem{ID: "free"}, bareItem{ID: "both", Owner: "b"}, bareItem{ID: "alone", Owner: "b"}, bareItem{ID: "orphan", Owner: "z"}},
+						"items": {
+							bareItem{ID: "free"}, bareItem{ID: "both", Owner: "b"}, bareItem{ID: "alone", Owner: "b"},
+							bareItem{ID: "orphan", Owner: "z"},
+						},
 					})
 				},
 				Run:   testkit.MendedAll(trusting(trust).Checks()),
@@ -83,7 +86,9 @@ func TestTwoWayMendWaits(t *testing.T) {
 		done := make(chan error, 1)
 		go func() {
 			time.Sleep(100 * time.Millisecond)
-			_, err := bareOwners.Update("b", bson.D{{Key: "$addToSet", Value: bson.D{{Key: "items", Value: "x"}}}}).Run(t.Context(), db)
+			_, err := bareOwners.Update("b", bson.D{{
+				Key: "$addToSet", Value: bson.D{{Key: "items", Value: "x"}},
+			}}).Run(t.Context(), db)
 			done <- err
 		}()
 		check := trusting(true).Checks()[1]
@@ -132,14 +137,16 @@ func TestMendDecidesAtThePrimary(t *testing.T) {
 			if _, err := db.Collection("owners").UpdateByID(t.Context(), "a", whole); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := db.Collection("items").UpdateByID(t.Context(), "y", bson.D{{Key: "$set", Value: bson.D{{Key: "owner", Value: "a"}}}}); err != nil {
+			if _, err := db.Collection("items").
+				UpdateByID(t.Context(), "y", bson.D{{Key: "$set", Value: bson.D{{Key: "owner", Value: "a"}}}}); err != nil {
 				t.Fatal(err)
 			}
 			if planned, err := testkit.MendAll(t.Context(), db, trusting(trust).Checks()); err != nil || planned > 0 {
 				t.Errorf("trusting %v: a mend of whole links wrote %d, %v", trust, planned, err)
 			}
 		}
-	}, mongotest.WithFaults(faults), mongotest.WithClientOptions(options.Client().SetReadPreference(readpref.SecondaryPreferred())))
+	}, mongotest.WithFaults(faults),
+		mongotest.WithClientOptions(options.Client().SetReadPreference(readpref.SecondaryPreferred())))
 }
 
 var _ model.Technique = bareWay

@@ -31,10 +31,19 @@ func TestTwoWayReads(t *testing.T) {
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		bareItemID := func(i bareItem) string { return i.ID }
 		a := lister("a", "y", "x", "gone")
-		testkit.SeedAlone(t, db, testkit.Docs{"owners": {a, lister("b", "z", "x")}, "items": {bareItem{ID: "x", Owner: "a"}, bareItem{ID: "y", Owner: "a"}, bareItem{ID: "z", Owner: "b"}, bareItem{ID: "w"}}})
+		testkit.SeedAlone(t, db, testkit.Docs{
+			"owners": {a, lister("b", "z", "x")},
+			"items": {
+				bareItem{ID: "x", Owner: "a"}, bareItem{ID: "y", Owner: "a"}, bareItem{ID: "z", Owner: "b"}, bareItem{ID: "w"},
+			},
+		})
 		testkit.WantList(t, testkit.IDsOf(testkit.All(t, db, bareWay.Left().Others("a")), bareItemID), []string{"x", "y"})
-		testkit.WantList(t, testkit.IDsOf(testkit.All(t, db, bareWay.Left().Listed(&a).Sorted(bson.D{{Key: "_id", Value: 1}})), bareItemID), []string{"x", "y"})
-		testkit.WantList(t, testkit.IDsOf(testkit.All(t, db, bareWay.Right().Others("x").Sorted(bson.D{{Key: "_id", Value: 1}})), func(o bareOwner) string { return o.ID }), []string{"a", "b"})
+		testkit.WantList(t,
+			testkit.IDsOf(testkit.All(t, db, bareWay.Left().Listed(&a).Sorted(bson.D{{Key: "_id", Value: 1}})),
+				bareItemID), []string{"x", "y"})
+		testkit.WantList(t,
+			testkit.IDsOf(testkit.All(t, db, bareWay.Right().Others("x").Sorted(bson.D{{Key: "_id", Value: 1}})),
+				func(o bareOwner) string { return o.ID }), []string{"a", "b"})
 		wantListed(t, bareWay.Left().Listed(&a), "['y', 'x', 'gone']")
 		if got := testkit.All(t, db, bareWay.Left().Listed(&bareOwner{ID: "c"})); len(got) != 0 {
 			t.Errorf("an owner without a list has items %v", got)
@@ -76,42 +85,55 @@ func TestTwoWayRepair(t *testing.T) {
 			bson.D{{Key: "_id", Value: "null"}, {Key: "owner", Value: nil}},
 		},
 	}
-	kept := []any{bareItem{ID: "both", Owner: "b"}, bareItem{ID: "moved", Owner: "b"}, bareItem{ID: "ok", Owner: "a"}, half["items"][7], half["items"][8]}
+	kept := []any{
+		bareItem{ID: "both", Owner: "b"}, bareItem{ID: "moved", Owner: "b"}, bareItem{ID: "ok", Owner: "a"}, half["items"][7],
+		half["items"][8],
+	}
 	for _, c := range []struct {
 		trust bool
 		after testkit.Docs
 	}{
 		{false, testkit.Docs{
 			"owners": {lister("a", "ok"), lister("b", "both", "moved"), lister("c", "alone", "taken")},
-			"items":  append([]any{bareItem{ID: "free"}, bareItem{ID: "taken", Owner: "c"}, bareItem{ID: "alone", Owner: "c"}, bareItem{ID: "orphan"}}, kept...),
+			"items": append([]any{
+				bareItem{ID: "free"}, bareItem{ID: "taken", Owner: "c"}, bareItem{ID: "alone", Owner: "c"}, bareItem{ID: "orphan"},
+			}, kept...),
 		}},
 		{true, testkit.Docs{
 			"owners": {lister("a", "ok", "free", "taken"), lister("b", "both", "moved"), lister("c")},
-			"items":  append([]any{bareItem{ID: "free", Owner: "a"}, bareItem{ID: "taken", Owner: "a"}, bareItem{ID: "alone"}, bareItem{ID: "orphan"}}, kept...),
+			"items": append([]any{
+				bareItem{ID: "free", Owner: "a"}, bareItem{ID: "taken", Owner: "a"}, bareItem{ID: "alone"}, bareItem{ID: "orphan"},
+			}, kept...),
 		}},
 	} {
 		t.Run(fmt.Sprint("trust ", c.trust), func(t *testing.T) {
 			mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 				testkit.SeedAlone(t, db, half)
 				checks := trusting(c.trust).Checks()
-				lists, refs := testkit.Details[halfLink](t, testkit.All(t, db, checks[0])), testkit.Details[halfLink](t, testkit.All(t, db, checks[1]))
+				lists, refs := testkit.Details[halfLink](t, testkit.All(t, db, checks[0])),
+					testkit.Details[halfLink](t, testkit.All(t, db, checks[1]))
 				if diff := mongotest.Diff([]halfLink{
-					{List: true, A: "a", B: "both", Names: []string{"b"}, Kept: true}, {List: true, A: "a", B: "free", Names: []string{}},
-					{List: true, A: "a", B: "lost", Gone: true, Names: []string{}}, {List: true, A: "a", B: "taken", Names: []string{"c"}},
+					{List: true, A: "a", B: "both", Names: []string{"b"}, Kept: true},
+					{List: true, A: "a", B: "free", Names: []string{}}, {List: true, A: "a", B: "lost", Gone: true, Names: []string{}},
+					{List: true, A: "a", B: "taken", Names: []string{"c"}},
 				}, lists); diff != "" {
 					t.Errorf("%s:\n%s", checks[0].Name, diff)
 				}
-				if diff := mongotest.Diff([]halfLink{{A: "c", B: "alone"}, {A: "c", B: "taken"}, {A: "z", B: "orphan", Gone: true}}, refs); diff != "" {
+				if diff := mongotest.Diff([]halfLink{
+					{A: "c", B: "alone"}, {A: "c", B: "taken"}, {A: "z", B: "orphan", Gone: true},
+				}, refs); diff != "" {
 					t.Errorf("%s:\n%s", checks[1].Name, diff)
 				}
 				said := fmt.Sprint(testkit.AllFound(t, db, checks))
-				if want := "[owners 'a': links to 'both', which refers to 'b' owners 'a': links to 'free', which doesn't link back " +
-					"owners 'a': links to 'lost', which doesn't exist owners 'a': links to 'taken', which refers to 'c' " +
-					"items 'alone': links to 'c', which doesn't link back items 'taken': links to 'c', which doesn't link back " +
-					"items 'orphan': links to 'z', which doesn't exist]"; said != want {
+				if want :=
+					"[owners 'a': links to 'both', which refers to 'b' owners 'a': links to 'free', which doesn't link back " +
+						"owners 'a': links to 'lost', which doesn't exist owners 'a': links to 'taken', which refers to 'c' " +
+						"items 'alone': links to 'c', which doesn't link back items 'taken': links to 'c', which doesn't link back " +
+						"items 'orphan': links to 'z', which doesn't exist]"; said != want {
 					t.Errorf("found %s\nwant %s", said, want)
 				}
-				if planned, err := testkit.MendAll(t.Context(), db, checks); err != nil || planned < 6 { // what mends a list may mend a reference
+				// what mends a list may mend a reference
+				if planned, err := testkit.MendAll(t.Context(), db, checks); err != nil || planned < 6 {
 					t.Fatalf("planned %d, %v", planned, err)
 				}
 				testkit.WantNothingFound(t, db, checks)
@@ -120,7 +142,8 @@ func TestTwoWayRepair(t *testing.T) {
 					t.Errorf("again: %v, %v", planned, err)
 				}
 				testkit.SeedAlone(t, db, half)
-				plan := model.Concat(checks[0].Mend(testkit.All(t, db, checks[0])), checks[1].Mend(testkit.All(t, db, checks[1]))) // both looked first
+				// both looked first
+				plan := model.Concat(checks[0].Mend(testkit.All(t, db, checks[0])), checks[1].Mend(testkit.All(t, db, checks[1])))
 				if _, err := plan.Run(t.Context(), db); err != nil || len(plan.Steps) != 7 {
 					t.Errorf("%d steps, %v", len(plan.Steps), err)
 				}
@@ -158,7 +181,8 @@ func trusting(lists bool) *relate.TwoWay[bareOwner, string, bareItem, string] {
 }
 
 func TestTwoWayChecks(t *testing.T) {
-	testkit.WantNames(t, bareWay.Checks(), "owners.items: links that items.owner lacks", "items.owner: links that owners.items lacks")
+	testkit.WantNames(t, bareWay.Checks(), "owners.items: links that items.owner lacks",
+		"items.owner: links that owners.items lacks")
 }
 
 // Owners whose id is an ObjectID: an item that stores the zero one has no owner.
@@ -186,19 +210,27 @@ func TestTwoWayHostileIDs(t *testing.T) {
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, id := range []string{"$where", "a.b", "^.*", "$$ROOT", "{$ne: null}", "é\x00"} {
 			item := bareItem{ID: id}
-			testkit.SeedAlone(t, db, testkit.Docs{"owners": {lister(id), lister("a", "y")}, "items": {item, bareItem{ID: "y", Owner: "a"}}})
+			testkit.SeedAlone(t, db, testkit.Docs{
+				"owners": {lister(id), lister("a", "y")}, "items": {item, bareItem{ID: "y", Owner: "a"}},
+			})
 			if _, _, err := wayItems.Set(id, bson.D{{Key: "owner", Value: id}}).Run(t.Context(), db); err != nil {
 				t.Fatal(id, err)
 			}
 			wantNoHalfLinks(t, db, bareWay)
-			wantStored(t, db, testkit.Docs{"owners": {lister(id, id), lister("a", "y")}, "items": {bareItem{ID: id, Owner: id}, bareItem{ID: "y", Owner: "a"}}})
+			wantStored(t, db, testkit.Docs{
+				"owners": {lister(id, id), lister("a", "y")},
+				"items":  {bareItem{ID: id, Owner: id}, bareItem{ID: "y", Owner: "a"}},
+			})
 		}
 	})
 }
 
 func TestTwoWayCosts(t *testing.T) {
 	testkit.Parallel(t)
-	before := testkit.Docs{"owners": {lister("a", "x"), lister("b")}, "items": {bareItem{ID: "x", Owner: "a"}, bareItem{ID: "y"}}}
+	before := testkit.Docs{
+		"owners": {lister("a", "x"), lister("b")},
+		"items":  {bareItem{ID: "x", Owner: "a"}, bareItem{ID: "y"}},
+	}
 	m := mongotest.NewMonitor()
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, c := range []testkit.CostCase{
