@@ -94,9 +94,9 @@ type Counter[C, CK, P, PK any] struct {
 func NewCounter[C, CK, P, PK any](
 	children *model.Collection[C, CK], reference string, parents *model.Collection[P, PK], spec CounterSpec,
 ) *Counter[C, CK, P, PK] {
-	out := &Counter[C, CK, P, PK]{model.Parts{}, counter.Declare(children.Docs(), reference, parents.Docs(), spec.core())}
-	out.Parts = model.NewParts(out.c.Indexes, out.c.Relations, out.c.Checks, out.c.Footprints).
-		WithDocs(children.Docs(), parents.Docs()).WithReactions(out.c.Reactions)
+	out := &Counter[C, CK, P, PK]{model.Parts{}, counter.DeclareCounter(children.Docs(), reference, parents.Docs(), spec.core())}
+	out.Parts = model.NewParts(out.c.ListIndexes, out.c.ListRelations, out.c.ListChecks, out.c.ListFootprints).
+		WithDocs(children.Docs(), parents.Docs()).WithReactions(out.c.MakeReactions)
 	return out
 }
 
@@ -127,5 +127,5 @@ func (x *Counter[C, CK, P, PK]) Checks() []model.Check { return x.Parts.Checks()
 // reference, it reads all children: relate.ParentRef declares such an index. If a number
 // is wrong, one more read, without an index, and one write.
 func (x *Counter[C, CK, P, PK]) Recount(parent PK) model.Change[model.Finding] {
-	return x.c.Recount(parent)
+	return x.c.RecountParent(parent)
 }

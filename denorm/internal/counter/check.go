@@ -16,7 +16,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// A drift is a parent with the numbers that it holds, and those that its children make.
+// A drift is a parent with the numbers that it stores, and the numbers that its children
+// make.
 type drift struct {
 	ID      bson.RawValue `bson:"_id"`
 	Stored  bson.Raw      `bson:"stored"`  // by flatName, without those that are missing
@@ -25,36 +26,39 @@ type drift struct {
 	Differs bool          `bson:"differs"`
 }
 
-// describe leaves Problem empty for a parent whose numbers are right.
-func (d drift) describe(f *model.Finding) {
+// describeFinding leaves Problem empty for a parent whose numbers are right.
+func (d drift) describeFinding(f *model.Finding) {
 	if f.ID = d.ID; d.Differs {
 		f.Problem = fmt.Sprintf("stores %s, but its children make %s", model.Shell(d.Stored), model.Shell(d.Counted))
 	}
 }
 
-// countEach is the pipeline that returns a drift for each parent. It reads the parent before its children.
-func (c *Counter) countEach(stages ...bson.D) mongo.Pipeline {
+// countEachParent is the pipeline that returns a drift for each parent. It reads the
+// parent before its children.
+func (c *Counter) countEachParent(stages ...bson.D) mongo.Pipeline {
 	unwind := bson.D{{Key: "path", Value: "$child"}, {Key: "preserveNullAndEmptyArrays", Value: true}}
-	children := mongo.Pipeline{mql.Project(c.parentFields()...), c.lookupChildren(), {{Key: "$unwind", Value: unwind}}}
-	return slices.Concat(stages, children, c.group())
+	children := mongo.Pipeline{mql.Project(c.projectParent()...), c.lookupChildren(), {{Key: "$unwind", Value: unwind}}}
+	return slices.Concat(stages, children, c.compareNumbers())
 }
 
-// countAll is the pipeline that returns the drifts of all parents. It reads the parents, then the children, and groups
-// them together, so that it needs no index. A parent that has changed since it was read is left out.
-func (c *Counter) countAll() mongo.Pipeline {
+// countAllParents is the pipeline that returns the drifts of all parents with wrong
+// numbers. It reads the parents, then the children, and groups them together, so it needs
+// no index. Last it reads each such parent again: one that has changed since it was read
+// is left out.
+func (c *Counter) countAllParents() mongo.Pipeline {
 	counts := model.And(bson.D{{Key: c.reference, Value: bson.D{{Key: "$ne", Value: nil}}}}, c.filter)
 	union := bson.D{{Key: "coll", Value: c.docs.Name()}, {Key: "pipeline", Value: bson.A{
-		mql.Match(counts...), mql.Project(commands.Fields(c.paths()...)...),
+		mql.Match(counts...), mql.Project(commands.Fields(c.listChildPaths()...)...),
 		mql.Project(mql.E("_id", "$"+c.reference), mql.E("child", "$$ROOT")),
 	}}}
-	parent := mql.Project(append(c.parentFields(), mql.E("isParent", mql.Literal(true)))...)
-	now := mql.Lookup(c.parents.Name(), "_id", "_id", "now", c.parentFields()...)
+	parent := mql.Project(append(c.projectParent(), mql.E("isParent", mql.Literal(true)))...)
+	now := mql.Lookup(c.parents.Name(), "_id", "_id", "now", c.projectParent()...)
 	same := func(name string) bson.D {
 		return mql.Op("$eq", mql.IfNull("$"+name, nil), mql.IfNull(mql.Op("$first", "$now."+name), nil))
 	}
 	return slices.Concat(
 		mongo.Pipeline{parent, {{Key: "$unionWith", Value: union}}},
-		c.group(mql.E("isParent", mql.Op("$max", "$isParent"))),
+		c.compareNumbers(mql.E("isParent", mql.Op("$max", "$isParent"))),
 		mongo.Pipeline{mql.Match(mql.E("isParent", true), mql.E("differs", true))},
 		stored.WithoutActions(c.docs),
 		mongo.Pipeline{
@@ -64,24 +68,25 @@ func (c *Counter) countAll() mongo.Pipeline {
 	)
 }
 
-// parentFields are the fields of a drift that a parent has.
-func (c *Counter) parentFields() bson.D {
+// projectParent returns the fields of a drift that come from the parent.
+func (c *Counter) projectParent() bson.D {
 	numbers := bson.D{}
 	for _, x := range c.slots {
-		numbers = append(numbers, bson.E{Key: flatName(x.path), Value: "$" + x.path})
+		numbers = append(numbers, bson.E{Key: flattenPath(x.path), Value: "$" + x.path})
 	}
 	return bson.D{{Key: "stored", Value: numbers}, {Key: "tokens", Value: "$" + c.parents.StoreField().Tokens()}}
 }
 
-// group returns the stages that make drifts of parents and of their children, which are at child.
-func (c *Counter) group(more ...bson.E) (out mongo.Pipeline) {
+// compareNumbers returns the stages that make drifts of parents and of their children,
+// which are at child.
+func (c *Counter) compareNumbers(more ...bson.E) (out mongo.Pipeline) {
 	ofParent := func(name string) bson.E { return mql.E(name, mql.Op("$max", "$"+name)) } // children have none
 	fields := append([]bson.E{ofParent("stored"), ofParent("tokens")}, more...)
-	out = append(out, mql.Group("$_id", append(fields, c.accumulators()...)...))
+	out = append(out, mql.Group("$_id", append(fields, c.accumulateSlots()...)...))
 	counted, differs := bson.D{}, bson.A{}
 	for i, x := range c.slots {
-		counted = append(counted, bson.E{Key: flatName(x.path), Value: c.made(i)})
-		differs = append(differs, c.differs(i))
+		counted = append(counted, bson.E{Key: flattenPath(x.path), Value: c.computeSlot(i)})
+		differs = append(differs, c.compareSlot(i))
 	}
 	shown := bson.D{
 		{Key: "stored", Value: 1}, {Key: "counted", Value: counted}, {Key: "differs", Value: mql.Op("$or", differs)},
@@ -93,23 +98,24 @@ func (c *Counter) group(more ...bson.E) (out mongo.Pipeline) {
 	return append(out, mql.Project(shown...))
 }
 
-// lookupChildren looks up the children that count. It keeps the reference in them, because DocumentDB joins after the
-// projection.
+// lookupChildren looks up the children that count. It keeps the reference in them,
+// because DocumentDB joins after the projection.
 func (c *Counter) lookupChildren() bson.D {
-	inner := bson.A{mql.Project(commands.Fields(c.paths()...)...)}
+	inner := bson.A{mql.Project(commands.Fields(c.listChildPaths()...)...)}
 	if len(c.filter) > 0 {
 		inner = append(bson.A{mql.Match(c.filter...)}, inner...)
 	}
 	return bson.D{{Key: "$lookup", Value: bson.D{
-		{Key: "from", Value: c.docs.Name()}, {Key: "localField", Value: "_id"}, {Key: "foreignField", Value: c.reference},
-		{Key: "pipeline", Value: inner}, {Key: "as", Value: "child"},
+		{Key: "from", Value: c.docs.Name()}, {Key: "localField", Value: "_id"},
+		{Key: "foreignField", Value: c.reference}, {Key: "pipeline", Value: inner}, {Key: "as", Value: "child"},
 	}}}
 }
 
-// accumulators compute the i-th slot as vi, and for sums the sum of absolute values as ai.
-func (c *Counter) accumulators() (out bson.D) {
+// accumulateSlots computes the i-th slot as vi, and for sums the sum of absolute values
+// as ai, which compareSlot needs.
+func (c *Counter) accumulateSlots() (out bson.D) {
 	for i, x := range c.slots {
-		path, name := "$child."+c.path(x), fmt.Sprint("v", i)
+		path, name := "$child."+c.childPath(x), fmt.Sprint("v", i)
 		var acc bson.D
 		switch x.kind {
 		case countChildren:
@@ -134,16 +140,18 @@ func (c *Counter) accumulators() (out bson.D) {
 	return out
 }
 
-// path is where a child has the number of a slot, or "".
-func (c *Counter) path(x slot) string {
+// childPath returns the path of a slot's value in a child, or "" for a slot that reads no
+// value.
+func (c *Counter) childPath(x slot) string {
 	if x.kind == countChildren || x.kind == quotient {
 		return ""
 	}
 	return c.sources[x.source].path
 }
 
-// made is the expression of the i-th slot by the children.
-func (c *Counter) made(i int) any {
+// computeSlot returns the expression of the i-th slot as the children make it, after
+// accumulateSlots.
+func (c *Counter) computeSlot(i int) any {
 	if x := c.slots[i]; x.kind == quotient {
 		sum, n := fmt.Sprint("$v", x.sum), fmt.Sprint("$v", x.n)
 		return mql.Cond(mql.Op("$gt", n, 0), mql.Op("$divide", sum, n), nil)
@@ -151,12 +159,13 @@ func (c *Counter) made(i int) any {
 	return fmt.Sprint("$v", i)
 }
 
-// differs is the expression that the i-th slot is not what the children make. Sums of floats must differ by more than
-// 1e-9 of the sum of absolute values, because the order of adding changes how they are rounded.
-func (c *Counter) differs(i int) bson.D {
-	x, made := c.slots[i], c.made(i)
-	stored := "$stored." + flatName(x.path)
-	if x.extreme() {
+// compareSlot returns the expression that the i-th slot isn't what the children make.
+// Sums of floats must differ by more than 1e-9 of the sum of absolute values, because the
+// order of adding changes how they are rounded.
+func (c *Counter) compareSlot(i int) bson.D {
+	x, made := c.slots[i], c.computeSlot(i)
+	stored := "$stored." + flattenPath(x.path)
+	if x.isExtreme() {
 		return mql.Op("$ne", mql.IfNull(stored, nil), made)
 	}
 	size := fmt.Sprint("$a", i)
@@ -174,23 +183,25 @@ func (c *Counter) differs(i int) bson.D {
 	return mql.Cond(mql.Op("$and", floats, mql.Op("$isNumber", held)), apart, mql.Op("$ne", held, made))
 }
 
-// Checks returns the checks of the numbers, and of the references.
-func (c *Counter) Checks() []model.Check {
+// ListChecks returns the check of the numbers, and the check of the references.
+func (c *Counter) ListChecks() []model.Check {
 	check := model.Check{
-		Name: fmt.Sprintf("%s.%s: numbers that differ from the documents of %s", c.parents.Name(), c.slotPaths(), c.docs.Name()), Collection: c.parents.Name(),
+		Name: fmt.Sprintf("%s.%s: numbers that differ from the documents of %s", c.parents.Name(), c.joinSlotPaths(),
+			c.docs.Name()), Collection: c.parents.Name(),
 		Rule:     fmt.Sprintf("the numbers of each document agree with its children in %s", c.docs.Name()),
-		Pipeline: c.countAll(),
+		Pipeline: c.countAllParents(),
 		InTransaction: slices.Concat(
-			c.countEach(), mongo.Pipeline{mql.Match(mql.E("differs", true))},
+			c.countEachParent(), mongo.Pipeline{mql.Match(mql.E("differs", true))},
 			stored.WithoutActions(c.docs), mongo.Pipeline{mql.SortID()}),
-		Tell: found.Tells(drift.describe),
+		Tell: found.Tells(drift.describeFinding),
 	}
-	check.Mend = found.Mends(check.Name, c.parents.Name(), c.repair)
-	return []model.Check{check, c.uncounted()}
+	check.Mend = found.Mends(check.Name, c.parents.Name(), c.planRepair)
+	return []model.Check{check, c.checkReferences()}
 }
 
-// slotPaths are the paths of the parents' numbers, for the names of checks.
-func (c *Counter) slotPaths() string {
+// joinSlotPaths returns the parents' paths, for the names of checks: two Counters of one
+// collection must differ by name.
+func (c *Counter) joinSlotPaths() string {
 	var paths []string
 	for _, x := range c.slots {
 		paths = append(paths, x.path)
@@ -198,15 +209,19 @@ func (c *Counter) slotPaths() string {
 	return strings.Join(paths, ", ")
 }
 
-// uncounted finds the children that name a missing parent. A person decides about them.
-func (c *Counter) uncounted() model.Check {
+// checkReferences finds the children that name a missing parent. Only a person can decide
+// about them.
+func (c *Counter) checkReferences() model.Check {
 	return model.Check{
-		Name: fmt.Sprintf("%s.%s: ids that no document of %s has, for its %s", c.docs.Name(), c.reference, c.parents.Name(), c.slotPaths()), Collection: c.docs.Name(),
-		Rule: fmt.Sprintf("each id of %s.%s is the _id of a document of %s", c.docs.Name(), c.reference, c.parents.Name()),
+		Name: fmt.Sprintf("%s.%s: ids that no document of %s has, for its %s", c.docs.Name(), c.reference,
+			c.parents.Name(), c.joinSlotPaths()), Collection: c.docs.Name(),
+		Rule: fmt.Sprintf("each id of %s.%s is the _id of a document of %s", c.docs.Name(),
+			c.reference, c.parents.Name()),
 		Pipeline: mongo.Pipeline{
-			mql.Match(mql.E(c.reference, bson.D{{Key: "$ne", Value: nil}})), mql.Project(mql.E("parent", "$"+c.reference)),
-			mql.Lookup(c.parents.Name(), "parent", "_id", "known", mql.E("_id", 1)), mql.Match(mql.E("known", mql.Op("$size", 0))),
-			mql.Project(mql.E("parent", 1)), mql.SortID(),
+			mql.Match(mql.E(c.reference, bson.D{{Key: "$ne", Value: nil}})),
+			mql.Project(mql.E("parent", "$"+c.reference)),
+			mql.Lookup(c.parents.Name(), "parent", "_id", "known", mql.E("_id", 1)),
+			mql.Match(mql.E("known", mql.Op("$size", 0))), mql.Project(mql.E("parent", 1)), mql.SortID(),
 		},
 		Tell: func(f *model.Finding) error {
 			f.ID = f.Detail.Lookup("_id")
@@ -216,19 +231,20 @@ func (c *Counter) uncounted() model.Check {
 	}
 }
 
-// Recount counts the children of one parent, and writes the numbers that differ.
-func (c *Counter) Recount(parent any) model.Change[model.Finding] {
+// RecountParent counts the children of one parent, and writes the numbers that differ. A
+// parent that changed since the read gives model.ErrStale, and the change reads again.
+func (c *Counter) RecountParent(parent any) model.Change[model.Finding] {
 	id, err := c.parents.ByID(parent)
 	if err != nil {
 		return commands.RefusedChange[model.Finding](c.parents.Name(), err)
 	}
-	check := c.Checks()[0]
+	check := c.ListChecks()[0]
 	return model.Change[model.Finding]{
 		Name: "counter " + c.docs.Name(),
 		Read: func(ctx context.Context, db model.DB) (f model.Finding, err error) {
 			f.Check, f.Collection = check.Name, c.parents.Name()
 			f.Detail, err = (&model.Aggregate[bson.Raw]{Aggregation: model.Aggregation{
-				Collection: c.parents.Name(), Pipeline: c.countEach(mql.Match(id...)), Index: model.IDIndex,
+				Collection: c.parents.Name(), Pipeline: c.countEachParent(mql.Match(id...)), Index: model.IDIndex,
 			}}).One(ctx, db)
 			if err == nil {
 				err = check.Tell(&f)
@@ -246,14 +262,15 @@ func (c *Counter) Recount(parent any) model.Change[model.Finding] {
 			if !d.Differs {
 				return model.Plan{}, nil
 			}
-			w := c.mend(d)
+			w := c.mendParent(d)
 			w.Expect = model.One
 			return model.NewPlan(w), nil
 		},
 	}
 }
 
-// refuseActions returns an error if the counted parent doesn't know an unfinished action yet: see [stored.WithoutActions].
+// refuseActions returns an error if the counted parent doesn't know an unfinished action
+// yet: see [stored.WithoutActions].
 func (c *Counter) refuseActions(ctx context.Context, db model.DB, f model.Finding) error {
 	action := c.docs.StoreField().Action()
 	children, err := (&model.Find[bson.Raw]{Query: model.Query{
@@ -263,31 +280,34 @@ func (c *Counter) refuseActions(ctx context.Context, db model.DB, f model.Findin
 	known := core.Elements(f.Detail.Lookup("tokens"))
 	for _, child := range children {
 		if !stored.Contains(known, child.Lookup(strings.Split(action+".id", ".")...)) {
-			return fmt.Errorf("%w (%s %s: an action on the child %s is unfinished: repeat the action, or run the repair of the model's audit)",
+			return fmt.Errorf("%w (%s %s: an action on the child %s is unfinished: repeat the action, or run the "+
+				"repair of the model's audit)",
 				model.ErrStale, c.parents.Name(), model.Shell(f.ID), model.Shell(child.Lookup("_id")))
 		}
 	}
 	return err
 }
 
-// mend is the write that gives a parent what its children make. It requires that no action has changed the parent since:
-// an action outside transactions changes the tokens, and one in a transaction the numbers.
-func (c *Counter) mend(d drift) model.Write {
+// mendParent is the write that gives a parent the numbers that its children make. It
+// requires that no action has changed the parent since it was read: an action outside
+// transactions changes the tokens, and one in a transaction the numbers.
+func (c *Counter) mendParent(d drift) model.Write {
 	filter := append(commands.ByID(d.ID), stored.HoldsAt(c.parents.StoreField().Tokens(), d.Tokens))
 	var set, unset bson.D
 	for _, x := range c.slots {
-		v, err := d.Counted.LookupErr(flatName(x.path))
+		v, err := d.Counted.LookupErr(flattenPath(x.path))
 		switch {
 		case err != nil:
-			return model.Refused(c.parents.Name(), c.parents.Refuse(x.path, nil, "is missing from the finding: pass the findings unchanged"))
+			return model.Refused(c.parents.Name(),
+				c.parents.Refuse(x.path, nil, "is missing from the finding: pass the findings unchanged"))
 		case v.Type == bson.TypeNull:
 			unset = append(unset, bson.E{Key: x.path, Value: ""})
-		case v.Type == bson.TypeInt32 && !x.extreme():
+		case v.Type == bson.TypeInt32 && !x.isExtreme():
 			set = append(set, bson.E{Key: x.path, Value: int64(v.Int32())})
 		default:
 			set = append(set, bson.E{Key: x.path, Value: v})
 		}
-		held, _ := d.Stored.LookupErr(flatName(x.path))
+		held, _ := d.Stored.LookupErr(flattenPath(x.path))
 		filter = append(filter, stored.HoldsAt(x.path, held))
 	}
 	w := commands.UpdateIf(c.parents.Name(), filter, commands.Operators(mql.E("$set", set), mql.E("$unset", unset)))
@@ -295,14 +315,17 @@ func (c *Counter) mend(d drift) model.Write {
 	return w
 }
 
-func (c *Counter) repair(rows []drift) model.Plan {
-	return found.Mended(rows, "some parents counted; the next check finds the others", func(i int, d drift) (w model.Write) {
+// planRepair writes the numbers of the findings' parents. It refuses findings that the check
+// didn't return.
+func (c *Counter) planRepair(rows []drift) model.Plan {
+	mend := func(i int, d drift) (w model.Write) {
 		switch {
 		case !stored.IsKey(d.ID):
 			return found.NotReturned(c.parents.Name(), i, "_id")
 		case !d.Differs:
 			return w
 		}
-		return c.mend(d)
-	})
+		return c.mendParent(d)
+	}
+	return found.Mended(rows, "some parents counted; the next check finds the others", mend)
 }

@@ -9,30 +9,36 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// A condition is one of Spec.Where. Its method holds decides as a query does.
+// A condition is one part of Spec.Where. matchValue decides in Go as the server decides
+// for the filter, because reactions and checks must count the same children.
 type condition struct {
 	path, op string
-	values   []bson.RawValue // several for $in
+	// One value, or several for $in.
+	values []bson.RawValue
 }
 
+// declareWhere parses the conditions, and makes the filter of the children that count.
+// The filter also leaves out children that a store is deleting outside a transaction:
+// they count nowhere from the moment at which the deletion begins.
 func (c *Counter) declareWhere(where bson.D) {
 	for _, e := range where {
-		c.watched(e.Key)
+		c.checkChildField(e.Key)
 		v, err := c.docs.Raw(e.Value)
 		if err != nil {
 			c.place.Fail(fmt.Sprintf("the condition on %q: %v", e.Key, err), "give a scalar")
 		}
 		doc, isDoc := v.DocumentOK()
 		if !isDoc {
-			c.condition(e.Key, "$eq", v)
+			c.addCondition(e.Key, "$eq", v)
 			continue
 		}
 		elems, _ := doc.Elements()
 		if len(elems) == 0 {
-			c.place.Fail(fmt.Sprintf("the condition on %q is an empty document", e.Key), "give a scalar, or {operator: scalar}")
+			c.place.Fail(fmt.Sprintf("the condition on %q is an empty document", e.Key),
+				"give a scalar, or {operator: scalar}")
 		}
 		for _, x := range elems {
-			c.condition(e.Key, x.Key(), x.Value())
+			c.addCondition(e.Key, x.Key(), x.Value())
 		}
 	}
 	for _, w := range c.where {
@@ -42,14 +48,19 @@ func (c *Counter) declareWhere(where bson.D) {
 		}
 		c.filter = model.And(c.filter, bson.D{{Key: w.path, Value: bson.D{{Key: w.op, Value: v}}}})
 	}
-	c.filter = model.And(c.filter, bson.D{{Key: c.docs.StoreField().Deletes(), Value: bson.D{{Key: "$ne", Value: true}}}})
+	c.filter = model.And(c.filter, bson.D{{
+		Key: c.docs.StoreField().Deletes(), Value: bson.D{{Key: "$ne", Value: true}},
+	}})
 }
 
-func (c *Counter) condition(path, op string, v bson.RawValue) {
+// addCondition accepts only operators and types for which matchValue agrees with the
+// server.
+func (c *Counter) addCondition(path, op string, v bson.RawValue) {
 	w := condition{path, op, []bson.RawValue{bsonval.Clone(v)}}
 	fail := func(what string) {
 		c.place.Fail(fmt.Sprintf("the condition on %q, {%s: %s}, %s", path, op, model.Shell(v), what),
-			"use $eq, $ne, $gt, $gte, $lt, $lte, $exists or $in with a number, string, date, boolean or ObjectID; null only with $eq, $ne and $in")
+			"use $eq, $ne, $gt, $gte, $lt, $lte, $exists or $in with a number, string, date, boolean or ObjectID; "+
+				"null only with $eq, $ne and $in")
 	}
 	ok := isScalar
 	switch op {
@@ -79,6 +90,8 @@ func (c *Counter) condition(path, op string, v bson.RawValue) {
 	c.where = append(c.where, w)
 }
 
+// isScalar reports whether a value is a scalar that has an order: NaN and infinities are
+// refused.
 func isScalar(v bson.RawValue) bool {
 	switch v.Type {
 	case bson.TypeDouble:
@@ -91,8 +104,9 @@ func isScalar(v bson.RawValue) bool {
 	return false
 }
 
-// holds decides the condition for the value that a child has at the path.
-func (w condition) holds(v bson.RawValue) bool {
+// matchValue decides the condition for the value that a child has at the path; type 0 is
+// a missing field. As in a query, a missing field equals null.
+func (w condition) matchValue(v bson.RawValue) bool {
 	equal := func() bool {
 		for _, x := range w.values {
 			none := v.Type == 0 || v.Type == bson.TypeNull || v.Type == bson.TypeUndefined
@@ -122,7 +136,8 @@ func (w condition) holds(v bson.RawValue) bool {
 	return ok && n <= 0
 }
 
-// compareScalars orders two scalars of one kind as a query does. For different kinds it returns false.
+// compareScalars orders two scalars of one kind as a query does, by type bracketing. For
+// different kinds it returns false.
 func compareScalars(a, b bson.RawValue) (int, bool) {
 	switch {
 	case bsonval.RawNaN(a) || bsonval.RawNaN(b):

@@ -7,19 +7,21 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Reactions returns what a write of a child asks for. A store writes a child and its
-// parents' numbers exactly once, so that the reactions store no tokens and no marks.
-func (c *Counter) Reactions() []model.Reaction {
+// MakeReactions returns what a write of a child asks for. A store writes a child and its
+// parents' numbers exactly once, so the reactions store no tokens and no marks.
+func (c *Counter) MakeReactions() []model.Reaction {
 	return []model.Reaction{{
-		Collection: c.docs.Name(), Paths: c.paths(), Fetch: c.fetch, React: c.react, Parents: c.parents.Name(), ParentPath: c.reference,
+		Collection: c.docs.Name(), Paths: c.listChildPaths(), Fetch: c.fetchParents, React: c.updateParents,
+		Parents: c.parents.Name(), ParentPath: c.reference,
 	}}
 }
 
-// written returns the transition that a store's write of a child is.
-func (c *Counter) written(w model.StoreWrite) (t transition, err error) {
+// readTransition computes what a store's write of a child changes. Before is nil for an
+// insert, After for a deletion.
+func (c *Counter) readTransition(w model.StoreWrite) (t transition, err error) {
 	var was, now bson.RawValue
 	if w.Before != nil {
-		if t.was, err = c.ofDocument(w.Before); err != nil {
+		if t.was, err = c.readChild(w.Before); err != nil {
 			return t, err
 		}
 		if was, err = stored.At(c.docs, w.Before, c.reference); err != nil {
@@ -27,49 +29,52 @@ func (c *Counter) written(w model.StoreWrite) (t transition, err error) {
 		}
 	}
 	if w.After != nil {
-		if t.now, err = c.ofDocument(w.After); err != nil {
+		if t.now, err = c.readChild(w.After); err != nil {
 			return t, err
 		}
 		if now, err = stored.At(c.docs, w.After, c.reference); err != nil {
 			return t, err
 		}
 	}
-	named, err := c.parentNamed(now)
+	named, err := c.namesParent(now)
 	if named && !bsonval.EqualRaw(was, now) {
 		t.comes = bsonval.Clone(now)
 	}
 	return t, err
 }
 
-// leaving returns the slots of which a transition may take the smallest or greatest value
-// from the old parent.
-func (c *Counter) leaving(t transition) (out []slot) {
+// listLeavingSlots returns the slots whose smallest or greatest value the transition may
+// take from the old parent.
+func (c *Counter) listLeavingSlots(t transition) (out []slot) {
 	for _, x := range c.slots {
-		if x.extreme() && c.leaves(t, t.was.parent, x).Type != 0 {
+		if x.isExtreme() && c.findLeavingValue(t, t.was.parent, x).Type != 0 {
 			out = append(out, x)
 		}
 	}
 	return out
 }
 
-// leavingNow returns the slots in leaving, or none if a transaction hopes that the parent's
-// value is beyond the child's: the update of the parent requires it.
-func (c *Counter) leavingNow(w model.StoreWrite, t transition) []slot {
-	slots := c.leaving(t)
+// listSlotsToRead returns listLeavingSlots, or nil if a transaction hopes that the
+// parent's value is beyond the child's. The update of the parent then requires it. If it
+// matches nothing, the store runs the transaction again and reads.
+func (c *Counter) listSlotsToRead(w model.StoreWrite, t transition) []slot {
+	slots := c.listLeavingSlots(t)
 	if len(slots) > 0 && w.Tx && w.Hope() {
 		return nil
 	}
 	return slots
 }
 
-// fetch asks for the old parent, then for the next value of each slot in leaving, and then
-// for the new parent.
-func (c *Counter) fetch(w model.StoreWrite) (out []model.Fetch, err error) {
-	t, err := c.written(w)
+// fetchParents asks for the old parent, then for the next value of each slot in
+// listSlotsToRead, and then for the new parent. updateParents finds the documents by this
+// order. Outside transactions, the parent's tokens are read too: they are the guard of
+// the update.
+func (c *Counter) fetchParents(w model.StoreWrite) (out []model.Fetch, err error) {
+	t, err := c.readTransition(w)
 	if err != nil {
 		return nil, err
 	}
-	for i, x := range c.leavingNow(w, t) {
+	for i, x := range c.listSlotsToRead(w, t) {
 		if i == 0 {
 			out = append(out, model.Fetch{Collection: c.parents.Name(), ID: t.was.parent, Deleted: true})
 			if !w.Tx {
@@ -77,24 +82,27 @@ func (c *Counter) fetch(w model.StoreWrite) (out []model.Fetch, err error) {
 			}
 		}
 		out[0].Paths = append(out[0].Paths, x.path)
-		q := c.nextQuery(t.was.parent, w.Before.Lookup("_id"), x)
+		q := c.queryNextExtreme(t.was.parent, w.Before.Lookup("_id"), x)
 		q.Limit = 1
 		out = append(out, model.Fetch{Query: &q})
 	}
 	if t.comes.Type != 0 {
-		out = append(out, model.Fetch{Collection: c.parents.Name(), ID: t.comes, Hold: true, Missing: c.noParent(t.comes)})
+		out = append(out, model.Fetch{
+			Collection: c.parents.Name(), ID: t.comes, Hold: true, Missing: c.newReferenceError(t.comes),
+		})
 	}
 	return out, nil
 }
 
-// react returns the updates of the parents.
-func (c *Counter) react(w model.StoreWrite) (a model.Answer, err error) {
-	t, err := c.written(w)
+// updateParents returns the updates of the parents, from the documents that fetchParents
+// asked for.
+func (c *Counter) updateParents(w model.StoreWrite) (a model.Answer, err error) {
+	t, err := c.readTransition(w)
 	if err != nil {
 		return a, err
 	}
 	var old *parentDoc
-	slots := c.leavingNow(w, t)
+	slots := c.listSlotsToRead(w, t)
 	if len(slots) > 0 {
 		old = &parentDoc{ID: t.was.parent, Doc: w.Found(0), Next: map[string]bson.RawValue{}}
 	}
@@ -106,6 +114,6 @@ func (c *Counter) react(w model.StoreWrite) (a model.Answer, err error) {
 			}
 		}
 	}
-	a.Once = c.tellParents(t, old, w.Tx)
+	a.Once = c.planParentUpdates(t, old, w.Tx)
 	return a, nil
 }

@@ -12,24 +12,26 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// A contribution is what a child counts for. A parent of type 0 means that it counts nowhere. values are the numbers of
-// Counter.sources; a missing one has type 0.
+// A contribution is what a child counts for. A parent of type 0 means that it counts
+// nowhere.
 type contribution struct {
 	parent bson.RawValue
+	// In the order of Counter.sources; type 0 for a missing value.
 	values []bson.RawValue
 }
 
-func (a contribution) of(parent bson.RawValue) bool {
+// countsFor reports whether the child counts for this parent.
+func (a contribution) countsFor(parent bson.RawValue) bool {
 	return a.parent.Type != 0 && bsonval.EqualRaw(a.parent, parent)
 }
 
-// contribution reads what a child counts for, by what it has at each path.
-func (c *Counter) contribution(at func(path string) (bson.RawValue, error)) (out contribution, err error) {
+// readContribution reads what a child counts for. at returns the child's value at a path.
+func (c *Counter) readContribution(at func(path string) (bson.RawValue, error)) (out contribution, err error) {
 	ref, err := at(c.reference)
 	if err != nil {
 		return out, err
 	}
-	if named, err := c.parentNamed(ref); !named {
+	if named, err := c.namesParent(ref); !named {
 		return out, err
 	}
 	for _, w := range c.where {
@@ -40,7 +42,7 @@ func (c *Counter) contribution(at func(path string) (bson.RawValue, error)) (out
 		if v.Type == bson.TypeArray {
 			return out, c.docs.Refuse(w.path, nil, "is an array: Where compares scalars only")
 		}
-		if !w.holds(v) {
+		if !w.matchValue(v) {
 			return out, nil
 		}
 	}
@@ -48,7 +50,7 @@ func (c *Counter) contribution(at func(path string) (bson.RawValue, error)) (out
 	for _, s := range c.sources {
 		v, err := at(s.path)
 		if err == nil {
-			v, err = c.amount(s, v)
+			v, err = c.convertAmount(s, v)
 		}
 		if err != nil {
 			return out, err
@@ -58,20 +60,24 @@ func (c *Counter) contribution(at func(path string) (bson.RawValue, error)) (out
 	return out, nil
 }
 
-// parentNamed reports whether a reference names a parent.
-func (c *Counter) parentNamed(ref bson.RawValue) (bool, error) {
+// namesParent reports whether a reference names a parent. Null and missing references
+// name none.
+func (c *Counter) namesParent(ref bson.RawValue) (bool, error) {
 	switch {
 	case ref.Type == 0 || ref.Type == bson.TypeNull || ref.Type == bson.TypeUndefined:
 		return false, nil
 	case !stored.IsKey(ref):
-		return false, c.docs.Refuse(c.reference, nil, "is an array, a regular expression or undefined: a reference is the _id of one document")
+		return false,
+			c.docs.Refuse(c.reference, nil,
+				"is an array, a regular expression or undefined: a reference is the _id of one document")
 	}
 	return true, nil
 }
 
-// amount is the value of a source as it is counted: an int64, a finite double or decimal, or a date. Other values count
-// as missing.
-func (c *Counter) amount(s source, v bson.RawValue) (bson.RawValue, error) {
+// convertAmount returns the value of a source as it is counted: an int64, a finite double
+// or decimal, or a date. Other values count as missing, except for arrays and for numbers
+// that aren't finite, which are refused: NaN would stay in the sum for ever.
+func (c *Counter) convertAmount(s source, v bson.RawValue) (bson.RawValue, error) {
 	if s.date {
 		if v.Type != bson.TypeDateTime {
 			return bson.RawValue{}, nil
@@ -94,50 +100,55 @@ func (c *Counter) amount(s source, v bson.RawValue) (bson.RawValue, error) {
 	return bson.RawValue{}, nil
 }
 
-// ofDocument reads a child.
-func (c *Counter) ofDocument(doc bson.Raw) (contribution, error) {
-	return c.contribution(func(path string) (bson.RawValue, error) { return stored.At(c.docs, doc, path) })
+// readChild reads a child.
+func (c *Counter) readChild(doc bson.Raw) (contribution, error) {
+	return c.readContribution(func(path string) (bson.RawValue, error) { return stored.At(c.docs, doc, path) })
 }
 
 var errSum = errors.New("the difference is too large for its type")
 
-// difference is a - b, as it is added to a sum. A missing value is 0, and integers stay integers.
-func difference(a, b bson.RawValue) (any, error) {
+// subtractAmounts returns a - b, to be added to a sum. A missing value is 0. Integers
+// stay integers, so that sums of integers are exact; an overflow is an error, because the
+// server would convert the sum to a double.
+func subtractAmounts(a, b bson.RawValue) (any, error) {
 	if a.Type == bson.TypeDecimal128 || b.Type == bson.TypeDecimal128 {
-		return decimalDifference(a, b)
+		return subtractDecimals(a, b)
 	}
 	if a.Type == bson.TypeDouble || b.Type == bson.TypeDouble {
-		f := asFloat(a) - asFloat(b)
+		f := convertToFloat(a) - convertToFloat(b)
 		if math.IsInf(f, 0) {
 			return nil, errSum
 		}
 		return f, nil
 	}
-	x, y := asInt(a), asInt(b)
+	x, y := convertToInt(a), convertToInt(b)
 	if d := x - y; (d < x) == (y > 0) {
 		return d, nil
 	}
 	return nil, errSum
 }
 
-func asInt(v bson.RawValue) int64 {
+// convertToInt returns 0 for a value that isn't an int64, such as a missing one.
+func convertToInt(v bson.RawValue) int64 {
 	if v.Type != bson.TypeInt64 {
 		return 0
 	}
 	return v.Int64()
 }
 
-func asFloat(v bson.RawValue) float64 {
+func convertToFloat(v bson.RawValue) float64 {
 	if v.Type == bson.TypeDouble {
 		return v.Double()
 	}
-	return float64(asInt(v))
+	return float64(convertToInt(v))
 }
 
-// decimalDifference subtracts exactly. A result of more than 34 digits is refused.
-func decimalDifference(a, b bson.RawValue) (any, error) {
-	x, ex, errX := decimalParts(a)
-	y, ey, errY := decimalParts(b)
+// subtractDecimals subtracts exactly. It refuses a result of more than 34 digits, which a
+// Decimal128 can't store, and exponents more than 100 apart, before big.Int computes with
+// them.
+func subtractDecimals(a, b bson.RawValue) (any, error) {
+	x, ex, errX := splitDecimal(a)
+	y, ey, errY := splitDecimal(b)
 	if err := errors.Join(errX, errY); err != nil {
 		return nil, err
 	}
@@ -155,18 +166,22 @@ func decimalDifference(a, b bson.RawValue) (any, error) {
 	return d, nil
 }
 
-func decimalParts(v bson.RawValue) (*big.Int, int, error) {
+// splitDecimal returns the digits and the exponent of ten. It refuses a double: its
+// difference from a decimal isn't exact.
+func splitDecimal(v bson.RawValue) (*big.Int, int, error) {
 	switch v.Type {
 	case bson.TypeDecimal128:
 		return v.Decimal128().BigInt()
 	case bson.TypeDouble:
-		return nil, 0, fmt.Errorf("is a float where the other value is a decimal, or the reverse: their difference isn't exact")
+		return nil, 0,
+			fmt.Errorf("is a float where the other value is a decimal, or the reverse: their difference isn't exact")
 	}
-	return big.NewInt(asInt(v)), 0, nil
+	return big.NewInt(convertToInt(v)), 0, nil
 }
 
-// beyond reports whether a value is at least as extreme as another.
-func (s slot) beyond(a, b bson.RawValue) bool {
+// isAtLeastAsExtreme reports whether a is as small as b, or as great, or more so. Values
+// of different kinds aren't.
+func (s slot) isAtLeastAsExtreme(a, b bson.RawValue) bool {
 	n, ok := compareScalars(a, b)
 	if s.kind == smallest {
 		n = -n

@@ -9,8 +9,10 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// nextQuery finds the smallest or greatest value of a parent's children other than one.
-func (c *Counter) nextQuery(parent, child bson.RawValue, x slot) model.Query {
+// queryNextExtreme finds the smallest or greatest value of a parent's children other than
+// the given child. The bound keeps other types out: the index also contains children
+// without the value, or with a string.
+func (c *Counter) queryNextExtreme(parent, child bson.RawValue, x slot) model.Query {
 	from, order, bound := c.sources[x.source], 1, any(math.Inf(-1))
 	if x.kind == greatest {
 		order = -1
@@ -28,26 +30,27 @@ func (c *Counter) nextQuery(parent, child bson.RawValue, x slot) model.Query {
 	}
 }
 
-// leaves is the value of an extreme's source that a transition takes from a parent without giving it one that is as
-// extreme, or type 0.
-func (c *Counter) leaves(t transition, parent bson.RawValue, x slot) bson.RawValue {
-	if !x.extreme() || !t.was.of(parent) || t.was.values[x.source].Type == 0 {
+// findLeavingValue returns the value that a transition takes from a parent's extreme
+// without giving it one that is as extreme. Type 0 means that the extreme can't be lost.
+func (c *Counter) findLeavingValue(t transition, parent bson.RawValue, x slot) bson.RawValue {
+	if !x.isExtreme() || !t.was.countsFor(parent) || t.was.values[x.source].Type == 0 {
 		return bson.RawValue{}
 	}
 	v := t.was.values[x.source]
-	if t.now.of(parent) && t.now.values[x.source].Type != 0 && x.beyond(t.now.values[x.source], v) {
+	if t.now.countsFor(parent) && t.now.values[x.source].Type != 0 && x.isAtLeastAsExtreme(t.now.values[x.source], v) {
 		return bson.RawValue{}
 	}
 	return v
 }
 
-// mayLeave reports whether the extreme that a parent held when it was read may be the value that a transition takes.
-func (c *Counter) mayLeave(t transition, p *parentDoc, x slot) bool {
-	v := c.leaves(t, p.ID, x)
+// mayBeStoredExtreme reports whether the extreme that the parent had when it was read may
+// be the value that goes away. It may not if the stored extreme is strictly beyond it.
+func (c *Counter) mayBeStoredExtreme(t transition, p *parentDoc, x slot) bool {
+	v := c.findLeavingValue(t, p.ID, x)
 	if v.Type == 0 {
 		return false
 	}
 	held, _ := stored.At(c.docs, p.Doc, x.path)
 	n, ok := compareScalars(held, v)
-	return !ok || n == 0 || !x.beyond(held, v)
+	return !ok || n == 0 || !x.isAtLeastAsExtreme(held, v)
 }

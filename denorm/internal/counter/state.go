@@ -8,15 +8,17 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// A transition is a change of a child, from what it counted for to what it counts for.
+// A transition is a change of a child: what it counted for, and what it counts for now.
 type transition struct {
 	was, now contribution
-	comes    bson.RawValue // the parent that the child names after, and didn't name before; type 0 for none
+	// The parent that the child names now and didn't name before; type 0 for none. The
+	// child may not count for it, because of Spec.Where, but the parent must exist.
+	comes bson.RawValue
 }
 
-// parents are the parents that the transition changes. Their order is the same in all actions, so that no two
-// transactions wait for each other.
-func (t transition) parents() []bson.RawValue {
+// listParents returns the parents that the transition changes. Their order is the same in
+// all actions, so that no two transactions wait for each other.
+func (t transition) listParents() []bson.RawValue {
 	var ids []bson.RawValue
 	for _, id := range []bson.RawValue{t.was.parent, t.now.parent, t.comes} {
 		if id.Type != 0 && !stored.Contains(ids, id) {
@@ -27,17 +29,18 @@ func (t transition) parents() []bson.RawValue {
 	return ids
 }
 
-// names reports whether the child names the parent, which it didn't name before.
-func (t transition) names(parent bson.RawValue) bool {
+// namesNewParent reports whether the child names this parent now, and didn't before.
+func (t transition) namesNewParent(parent bson.RawValue) bool {
 	return t.comes.Type != 0 && bsonval.EqualRaw(t.comes, parent)
 }
 
 // A parentDoc is a parent as the store read it.
 type parentDoc struct {
-	ID  bson.RawValue
-	Doc bson.Raw // its tokens, and the smallest and greatest; nil if there is no such parent
+	ID bson.RawValue
+	// The parent's tokens and extremes. Nil if the parent doesn't exist.
+	Doc bson.Raw
 
-	// Next are the smallest or greatest values of the other children, by the path where the parent keeps them.
-	// Type 0 means that no other child has a value.
+	// Next are the smallest or greatest values of the other children, by the path where
+	// the parent keeps them. Type 0 means that no other child has a value.
 	Next map[string]bson.RawValue
 }

@@ -13,42 +13,47 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// tellParents returns the updates that tell a transition to its parents. old is the parent that may lose its smallest or
-// greatest value, or nil. In a transaction, its values can't change meanwhile.
-func (c *Counter) tellParents(t transition, old *parentDoc, tx bool) (writes []model.Write) {
-	for _, id := range t.parents() {
+// planParentUpdates returns the updates of the parents of a transition. old is the parent
+// that may lose its smallest or greatest value, or nil. In a transaction, its values
+// can't change meanwhile.
+func (c *Counter) planParentUpdates(t transition, old *parentDoc, tx bool) (writes []model.Write) {
+	for _, id := range t.listParents() {
 		p := old
 		if p != nil && !bsonval.EqualRaw(p.ID, id) {
 			p = nil
 		}
-		if w, ok := c.tell(t, id, p, tx); ok {
+		if w, ok := c.updateParent(t, id, p, tx); ok {
 			writes = append(writes, w)
 		}
 	}
 	return writes
 }
 
-// A parentUpdate is a change of a parent.
+// A parentUpdate collects the changes of one parent by operator.
 type parentUpdate struct {
 	inc, min, max, set, unset bson.D
-	guarded                   bool // by its extreme, or by what was read
+	// The filter has a condition on an extreme or on the tokens, so that no match means a
+	// stale read.
+	guarded bool
 }
 
-func (u parentUpdate) empty() bool {
+func (u parentUpdate) isEmpty() bool {
 	return len(u.inc)+len(u.min)+len(u.max)+len(u.set)+len(u.unset) == 0
 }
 
-// tell is the write that changes a parent by a transition. p is the parent as it was read, or nil if it wasn't read.
-func (c *Counter) tell(t transition, id bson.RawValue, p *parentDoc, tx bool) (model.Write, bool) {
+// updateParent returns the write that changes one parent, and false if nothing changes. p
+// is the parent as it was read, or nil if it wasn't read. A deleted parent is updated too
+// (Deleted): its children still count, and it may be restored.
+func (c *Counter) updateParent(t transition, id bson.RawValue, p *parentDoc, tx bool) (model.Write, bool) {
 	w := model.Write{Collection: c.parents.Name(), Index: model.IDIndex, Deleted: true}
 	filter := commands.ByID(bsonval.Clone(id))
 	var u parentUpdate
 	for _, x := range c.slots {
-		if x.extreme() {
-			filter = c.tellExtreme(t, id, p, x, &u, filter, tx)
+		if x.isExtreme() {
+			filter = c.changeExtreme(t, id, p, x, &u, filter, tx)
 			continue
 		}
-		n, err := c.tellSum(t, id, x)
+		n, err := c.changeSum(t, id, x)
 		if err != nil {
 			return model.Refused(c.parents.Name(), c.docs.Refuse(c.sources[x.source].path, nil, err.Error())), true
 		}
@@ -56,30 +61,31 @@ func (c *Counter) tell(t transition, id bson.RawValue, p *parentDoc, tx bool) (m
 			u.inc = append(u.inc, bson.E{Key: x.path, Value: n})
 		}
 	}
-	if u.empty() {
+	if u.isEmpty() {
 		return w, false
 	}
 	if gone := p != nil && p.Doc == nil; u.guarded && !gone {
 		w.Expect = model.One
 	}
-	if t.names(id) && tx { // outside transactions, the parent can be deleted after the store has read it
-		w.Expect, w.Reasons = model.One, []model.Reason{{Err: c.noParent(id)}}
+	if t.namesNewParent(id) && tx { // outside transactions, the parent can be deleted after the store has read it
+		w.Expect, w.Reasons = model.One, []model.Reason{{Err: c.newReferenceError(id)}}
 	}
-	w.Model = &mongo.UpdateOneModel{Filter: filter, Update: c.update(u)}
+	w.Model = &mongo.UpdateOneModel{Filter: filter, Update: c.encodeUpdate(u)}
 	return w, true
 }
 
-// noParent is the error for a missing parent that a child newly names.
-func (c *Counter) noParent(id bson.RawValue) error {
+// newReferenceError is the error for a parent that a child newly names, and that doesn't
+// exist.
+func (c *Counter) newReferenceError(id bson.RawValue) error {
 	return &model.ReferenceError{Collection: c.docs.Name(), Path: c.reference, To: c.parents.Name(), Value: id}
 }
 
-// tellSum is the number that is added to a slot, or nil.
-func (c *Counter) tellSum(t transition, id bson.RawValue, x slot) (any, error) {
+// changeSum returns the number to add to a count or a sum, or nil.
+func (c *Counter) changeSum(t transition, id bson.RawValue, x slot) (any, error) {
 	var was, now bson.RawValue
 	n := 0
 	for i, a := range []contribution{t.was, t.now} {
-		if !a.of(id) {
+		if !a.countsFor(id) {
 			continue
 		}
 		v := core.MustRawValue(int64(1))
@@ -103,27 +109,28 @@ func (c *Counter) tellSum(t transition, id bson.RawValue, x slot) (any, error) {
 		if was.Equal(now) {
 			return nil, nil
 		}
-		return difference(now, was)
+		return subtractAmounts(now, was)
 	case n == 0:
 		return nil, nil
 	}
 	return int64(n), nil
 }
 
-// tellExtreme lowers or raises an extreme. Where a value leaves, it guards the write: the parent's extreme is beyond that
-// value, or the parent is as it was read, and the next value is known. What was read in the transaction needs no guard.
-func (c *Counter) tellExtreme(
+// changeExtreme lowers or raises an extreme. If a value goes away, it guards the write:
+// the parent's extreme is beyond that value, or the parent is as it was read, and the
+// next value is known. What a transaction read needs no guard.
+func (c *Counter) changeExtreme(
 	t transition, id bson.RawValue, p *parentDoc, x slot, u *parentUpdate, filter bson.D, tx bool,
 ) bson.D {
 	var come bson.RawValue
-	if t.now.of(id) {
+	if t.now.countsFor(id) {
 		come = t.now.values[x.source]
 	}
-	v := c.leaves(t, id, x)
+	v := c.findLeavingValue(t, id, x)
 	u.guarded = u.guarded || v.Type != 0
-	if v.Type != 0 && p != nil && (tx || c.mayLeave(t, p, x)) {
+	if v.Type != 0 && p != nil && (tx || c.mayBeStoredExtreme(t, p, x)) {
 		next, known := p.Next[x.path]
-		if come.Type != 0 && (next.Type == 0 || x.beyond(come, next)) {
+		if come.Type != 0 && (next.Type == 0 || x.isAtLeastAsExtreme(come, next)) {
 			next = come
 		}
 		if known {
@@ -135,7 +142,7 @@ func (c *Counter) tellExtreme(
 			if tx {
 				return filter
 			}
-			return c.unchanged(filter, p)
+			return c.guardTokens(filter, p)
 		}
 	}
 	if v.Type != 0 {
@@ -155,8 +162,9 @@ func (c *Counter) tellExtreme(
 	return filter
 }
 
-// unchanged asks that no action outside transactions has changed the parent since it was read.
-func (c *Counter) unchanged(filter bson.D, p *parentDoc) bson.D {
+// guardTokens requires that no action outside transactions has changed the parent since
+// it was read: each one adds its token.
+func (c *Counter) guardTokens(filter bson.D, p *parentDoc) bson.D {
 	tokens := c.parents.StoreField().Tokens()
 	if bsonval.Index(filter, tokens) >= 0 {
 		return filter
@@ -165,16 +173,19 @@ func (c *Counter) unchanged(filter bson.D, p *parentDoc) bson.D {
 	return append(filter, stored.HoldsAt(tokens, bsonval.Clone(v)))
 }
 
-// update writes a parentUpdate. Quotients follow in a second stage.
-func (c *Counter) update(u parentUpdate) any {
+// encodeUpdate encodes a parentUpdate with operators. A quotient needs a pipeline,
+// because it is computed from the new sum.
+func (c *Counter) encodeUpdate(u parentUpdate) any {
 	if slices.ContainsFunc(c.slots, func(x slot) bool { return x.kind == quotient }) {
-		return c.updatePipeline(u)
+		return c.encodePipeline(u)
 	}
-	return commands.Operators(mql.E("$inc", u.inc), mql.E("$min", u.min), mql.E("$max", u.max), mql.E("$set", u.set), mql.E("$unset", u.unset))
+	return commands.Operators(mql.E("$inc", u.inc), mql.E("$min", u.min), mql.E("$max", u.max),
+		mql.E("$set", u.set), mql.E("$unset", u.unset))
 }
 
-// updatePipeline is update as a pipeline.
-func (c *Counter) updatePipeline(u parentUpdate) mongo.Pipeline {
+// encodePipeline encodes a parentUpdate as an update pipeline. Quotients follow in a
+// second stage: within one $set stage, expressions see the fields from before the stage.
+func (c *Counter) encodePipeline(u parentUpdate) mongo.Pipeline {
 	var set, then bson.D
 	add := func(path string, v any) { set = append(set, bson.E{Key: path, Value: v}) }
 	for _, e := range u.inc {
@@ -194,7 +205,10 @@ func (c *Counter) updatePipeline(u parentUpdate) mongo.Pipeline {
 	for _, x := range c.slots {
 		if x.kind == quotient {
 			sum, n := "$"+c.slots[x.sum].path, "$"+c.slots[x.n].path
-			then = append(then, bson.E{Key: x.path, Value: mql.Cond(mql.Op("$gt", n, 0), mql.Op("$divide", sum, n), "$$REMOVE")})
+			then = append(then, bson.E{
+				Key:   x.path,
+				Value: mql.Cond(mql.Op("$gt", n, 0), mql.Op("$divide", sum, n), "$$REMOVE"),
+			})
 		}
 	}
 	out := mongo.Pipeline{}
