@@ -80,12 +80,12 @@ type CopySpec struct {
 // panics with a [*model.DeclarationError] if a path or a type doesn't fit, paths overlap,
 // or the array of copies can be stored as null.
 func NewCopy[S, SK, T, TK any](sources *model.Collection[S, SK], targets *model.Collection[T, TK], spec CopySpec) *Copy[S, SK, TK] {
-	c := copies.Declare(sources.Docs(), targets.Docs(), copies.Spec{
+	c := copies.DeclareCopying(sources.Docs(), targets.Docs(), copies.Spec{
 		KeyPath: spec.KeyPath, Listed: spec.Listed, Fields: fieldsOf(spec.Fields), Version: spec.Version, VersionTo: spec.VersionTo,
 		CountUp: spec.CountUp, Lists: spec.Lists,
 	})
-	parts := model.NewParts(c.Indexes, c.Relations, c.Checks, c.Footprints).WithDocs(sources.Docs(), targets.Docs())
-	return &Copy[S, SK, TK]{parts.WithReactions(c.Reactions), sources, c}
+	parts := model.NewParts(c.ListIndexes, c.ListRelations, c.ListChecks, c.ListFootprints).WithDocs(sources.Docs(), targets.Docs())
+	return &Copy[S, SK, TK]{parts.WithReactions(c.MakeReactions), sources, c}
 }
 
 func fieldsOf(list []Field) (out []copies.Field) {
@@ -114,7 +114,7 @@ func (c *Copy[S, SK, TK]) Checks() []model.Check { return c.Parts.Checks() }
 // Cost: one command, which writes each changed document. CopySpec.Listed needs one
 // command for each 16 MiB of ids.
 func (c *Copy[S, SK, TK]) Propagate(source *S) model.Plan {
-	return c.c.Propagate(source)
+	return c.c.PropagateDocument(source)
 }
 
 // PropagateJob is [Copy.Propagate] as a job, in batches, for sources with very many
@@ -123,7 +123,7 @@ func (c *Copy[S, SK, TK]) Propagate(source *S) model.Plan {
 // Cost: two commands for each batch of 500 documents, and two at the end. If no copy is
 // outdated, one command.
 func (c *Copy[S, SK, TK]) PropagateJob(source *S) model.Job {
-	return c.c.PropagateJob(source)
+	return c.c.MakePropagateJob(source)
 }
 
 // Refresh returns the change that reads a source and updates its copies. To update only
@@ -132,7 +132,7 @@ func (c *Copy[S, SK, TK]) PropagateJob(source *S) model.Job {
 //
 // Cost: one command more than [Copy.Propagate].
 func (c *Copy[S, SK, TK]) Refresh(source SK, docs ...TK) model.Change[bson.Raw] {
-	return c.c.Refresh(source, core.Anys(docs))
+	return c.c.RefreshCopies(source, core.Anys(docs))
 }
 
 // Rebuild returns the job that corrects the copies of all sources, even if a copy already
@@ -140,7 +140,7 @@ func (c *Copy[S, SK, TK]) Refresh(source SK, docs ...TK) model.Change[bson.Raw] 
 //
 // Cost: two commands for each batch of 500 sources, and two commands at the end.
 func (c *Copy[S, SK, TK]) Rebuild() model.Job {
-	return c.c.Rebuild()
+	return c.c.MakeRebuildJob()
 }
 
 // Unfolded returns the check that finds the sources that [Copy.Fold] doesn't delete. Such
@@ -148,7 +148,9 @@ func (c *Copy[S, SK, TK]) Rebuild() model.Job {
 // in dropFields don't count. There is no repair.
 //
 // Cost: one command, which reads every source and its copies.
-func (c *Copy[S, SK, TK]) Unfolded(dropFields ...string) model.Check { return c.c.Unfolded(dropFields) }
+func (c *Copy[S, SK, TK]) Unfolded(dropFields ...string) model.Check {
+	return c.c.CheckUnfolded(dropFields)
+}
 
 // Fold returns the job that deletes the sources and leaves their copies. First stop other
 // writers and run [Copy.Rebuild]. The job keeps the sources that [Copy.Unfolded] finds.
@@ -156,7 +158,7 @@ func (c *Copy[S, SK, TK]) Unfolded(dropFields ...string) model.Check { return c.
 // crash, run the job again.
 //
 // Cost: two commands for each batch of 500 sources, and two commands at the end.
-func (c *Copy[S, SK, TK]) Fold(dropFields ...string) model.Job { return c.c.Fold(dropFields) }
+func (c *Copy[S, SK, TK]) Fold(dropFields ...string) model.Job { return c.c.FoldSources(dropFields) }
 
 // Spread returns the aggregation that counts copies, for [CopySpread.BreakEven]. The
 // aggregation has one result, or no result if there are no copies.
@@ -164,7 +166,7 @@ func (c *Copy[S, SK, TK]) Fold(dropFields ...string) model.Job { return c.c.Fold
 // Cost: one command, which reads every document of the collection with the copies. With
 // CopySpec.Listed, it also looks up the sources of each document.
 func (c *Copy[S, SK, TK]) Spread() *model.Aggregate[CopySpread] {
-	return &model.Aggregate[CopySpread]{Aggregation: c.c.Spread()}
+	return &model.Aggregate[CopySpread]{Aggregation: c.c.CountSpread()}
 }
 
 // A CopySpread counts the copies of a [Copy].

@@ -1,5 +1,8 @@
 package copies
 
+// This file has the checks and their repair. A repair compares with the values that the
+// check found, so that it never overwrites a copy that has changed since.
+
 import (
 	"fmt"
 	"strings"
@@ -13,8 +16,9 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// Checks find copies that differ, and copies of missing sources.
-func (c *Copying) Checks() []model.Check {
+// ListChecks returns the check of different copies, and with KeyPath the check of copies
+// without a source.
+func (c *Copying) ListChecks() []model.Check {
 	var paths []string
 	for _, f := range c.spec.Fields {
 		paths = append(paths, f.To)
@@ -23,34 +27,40 @@ func (c *Copying) Checks() []model.Check {
 	differ := model.Check{
 		Name: of + c.docs.Name() + " that differ", Collection: c.to.Name(),
 		Rule:     fmt.Sprintf("each copy has the values of its document of %s", c.docs.Name()),
-		Pipeline: c.drift(), Tell: found.Tells(drift.tell),
+		Pipeline: c.findDrift(), Tell: found.Tells(drift.describeFinding),
 	}
-	differ.Mend = found.Mends(differ.Name, c.to.Name(), c.repair)
+	differ.Mend = found.Mends(differ.Name, c.to.Name(), c.planRepair)
 	if c.key == "" {
 		return []model.Check{differ}
 	}
 	return []model.Check{differ, {
 		Name: of + "missing " + c.docs.Name(), Collection: c.to.Name(),
 		Rule:     fmt.Sprintf("each copy's document of %s exists", c.docs.Name()),
-		Pipeline: c.gone(), Tell: found.Tells(goneCopy.tell),
+		Pipeline: c.findGoneSources(), Tell: found.Tells(goneCopy.describeFinding),
 	}}
 }
 
 // A drift is a copy that differs from its source.
 type drift struct {
-	Doc           bson.RawValue `bson:"doc"`   // the _id of the document that holds the copy
-	Source        bson.RawValue `bson:"src"`   // the _id of the source
-	Ahead         bool          `bson:"ahead"` // the copy's version is beyond the source's
-	Found         bson.Raw      `bson:"found"` // the copied fields, nested as in the document, or in the array's element
-	Want          bson.Raw      `bson:"want"`  // the same by the source
-	Version       bson.RawValue `bson:"v"`     // the copy's; of type 0 if it has none
-	SourceVersion bson.RawValue `bson:"wv"`    // the source's
+	Doc    bson.RawValue `bson:"doc"`   // the _id of the document that holds the copy
+	Source bson.RawValue `bson:"src"`   // the _id of the source
+	Ahead  bool          `bson:"ahead"` // the copy's version is beyond the source's
+	// The copied fields, nested as in the document or in the array's element.
+	Found         bson.Raw      `bson:"found"`
+	Want          bson.Raw      `bson:"want"` // the same by the source
+	Version       bson.RawValue `bson:"v"`    // the copy's; of type 0 if it has none
+	SourceVersion bson.RawValue `bson:"wv"`   // the source's
 }
 
-func (d drift) tell(f *model.Finding) {
-	f.ID, f.Problem = d.Doc, fmt.Sprintf("copies %s from %s, which has %s", commands.Shorten(model.Shell(d.Found)), model.Shell(d.Source), commands.Shorten(model.Shell(d.Want)))
+// describeFinding shows the shortened values, and also the versions if the copy's is
+// newer.
+func (d drift) describeFinding(f *model.Finding) {
+	f.ID, f.Problem = d.Doc,
+		fmt.Sprintf("copies %s from %s, which has %s", commands.Shorten(model.Shell(d.Found)), model.Shell(d.Source),
+			commands.Shorten(model.Shell(d.Want)))
 	if d.Ahead {
-		f.Problem += fmt.Sprintf(": the copy's version %s is newer than the source's, %s", model.Shell(d.Version), model.Shell(d.SourceVersion))
+		f.Problem += fmt.Sprintf(": the copy's version %s is newer than the source's, %s", model.Shell(d.Version),
+			model.Shell(d.SourceVersion))
 	}
 }
 
@@ -61,35 +71,39 @@ type goneCopy struct {
 	Found  bson.Raw      `bson:"found"`
 }
 
-func (d goneCopy) tell(f *model.Finding) {
-	f.ID, f.Problem = d.Doc, fmt.Sprintf("copies %s from %s, which doesn't exist", commands.Shorten(model.Shell(d.Found)), model.Shell(d.Source))
+func (d goneCopy) describeFinding(f *model.Finding) {
+	f.ID, f.Problem = d.Doc,
+		fmt.Sprintf("copies %s from %s, which doesn't exist",
+			commands.Shorten(model.Shell(d.Found)), model.Shell(d.Source))
 }
 
-// pairs are the stages that give a row for each copy whose source exists: doc is the _id of the document, c the element or,
-// outside arrays, the document, and src the source.
-func (c *Copying) pairs() mongo.Pipeline {
+// pairWithSources returns the stages that give a row for each copy whose source exists.
+// doc is the document's _id, c the element or (without arrays) the document, and src the
+// source.
+func (c *Copying) pairWithSources() mongo.Pipeline {
 	if c.key == "" {
-		return append(c.copies(), mql.Lookup(c.docs.Name(), "doc", c.spec.Listed, "src"), mql.Unwind("$src"))
+		return append(c.unwindCopies(), mql.Lookup(c.docs.Name(), "doc", c.spec.Listed, "src"), mql.Unwind("$src"))
 	}
-	return append(c.copies(), mql.Lookup(c.docs.Name(), "c."+c.key, "_id", "src"), mql.Unwind("$src"))
+	return append(c.unwindCopies(), mql.Lookup(c.docs.Name(), "c."+c.key, "_id", "src"), mql.Unwind("$src"))
 }
 
-// copies are the stages that give a row for each copy, without its source.
-func (c *Copying) copies() mongo.Pipeline {
+// unwindCopies returns the stages that give a row for each copy, without its source.
+func (c *Copying) unwindCopies() mongo.Pipeline {
 	at := "$$ROOT"
 	if len(c.arrays) > 0 {
 		at = "$" + c.arrays[0]
 	}
 	p := mongo.Pipeline{mql.Project(mql.E("_id", 0), mql.E("doc", "$_id"), mql.E("c", at))}
-	p = append(p, c.unwind("c")...)
+	p = append(p, c.unwindArrays("c")...)
 	if c.key != "" {
 		p = append(p, mql.Match(mql.E("c."+c.key, bson.D{{Key: "$ne", Value: nil}})))
 	}
 	return p
 }
 
-// unwind are the stages that leave in a field, which holds the first array, each element of the last.
-func (c *Copying) unwind(field string) (p mongo.Pipeline) {
+// unwindArrays returns the stages that replace a field, which contains the outermost
+// array, by each element of the innermost one.
+func (c *Copying) unwindArrays(field string) (p mongo.Pipeline) {
 	for i := range c.arrays {
 		if i > 0 {
 			p = append(p, mql.Set(mql.E(field, "$"+field+"."+c.arrays[i])))
@@ -99,8 +113,9 @@ func (c *Copying) unwind(field string) (p mongo.Pipeline) {
 	return p
 }
 
-// fieldsAt is the expression of the copied fields, nested as in a copy; where says where each is.
-func (c *Copying) fieldsAt(where func(Field) string) bson.D {
+// nestFields returns an expression of the copied fields, nested as in a copy. where
+// returns the expression of one field.
+func (c *Copying) nestFields(where func(Field) string) bson.D {
 	paths, from := make([]string, len(c.fields)), map[string]string{}
 	for i, f := range c.fields {
 		paths[i], from[f.To] = f.To, where(f)
@@ -108,25 +123,31 @@ func (c *Copying) fieldsAt(where func(Field) string) bson.D {
 	return stored.Nested(paths, func(path string) (any, bool) { return from[path], true })
 }
 
-func (c *Copying) drift() mongo.Pipeline {
+// findDrift returns the stages that find different copies, and copies with a newer
+// version than the source.
+func (c *Copying) findDrift() mongo.Pipeline {
 	row := bson.D{
 		{Key: "doc", Value: 1}, {Key: "src", Value: "$src._id"},
-		{Key: "found", Value: c.fieldsAt(func(f Field) string { return "$c." + f.To })},
-		{Key: "want", Value: c.fieldsAt(func(f Field) string { return "$src." + f.From })},
+		{Key: "found", Value: c.nestFields(func(f Field) string { return "$c." + f.To })},
+		{Key: "want", Value: c.nestFields(func(f Field) string { return "$src." + f.From })},
 	}
 	if c.key != "" {
 		row[1].Value = "$c." + c.key
 	}
 	wrong, ahead := mql.Op("$ne", "$found", "$want"), any(false)
 	if c.version != "" {
+		// A missing version counts as 0 (see readVersion) if no version is a time. Null
+		// is below every value otherwise.
 		none := any(nil)
 		if c.counts && !c.times {
 			none = int64(0)
 		}
-		row = append(row, bson.E{Key: "v", Value: "$c." + c.version}, bson.E{Key: "wv", Value: mql.IfNull("$src."+c.spec.Version, none)})
+		row = append(row, bson.E{Key: "v", Value: "$c." + c.version}, bson.E{
+			Key: "wv", Value: mql.IfNull("$src."+c.spec.Version, none),
+		})
 		wrong, ahead = mql.Op("$or", "$ahead", wrong), mql.Op("$gt", "$v", "$wv")
 	}
-	return append(c.pairs(),
+	return append(c.pairWithSources(),
 		mql.Project(row...),
 		mql.Set(mql.E("ahead", ahead)),
 		mql.Match(mql.E("$expr", wrong)),
@@ -134,33 +155,35 @@ func (c *Copying) drift() mongo.Pipeline {
 	)
 }
 
-// gone are the stages that give a row for each copy whose source is missing.
-func (c *Copying) gone() mongo.Pipeline {
-	return append(c.copies(),
+// findGoneSources returns the stages that find copies without a source.
+func (c *Copying) findGoneSources() mongo.Pipeline {
+	return append(c.unwindCopies(),
 		mql.Lookup(c.docs.Name(), "c."+c.key, "_id", "src"),
 		mql.Match(mql.E("src", bson.D{{Key: "$size", Value: 0}})),
-		mql.Project(mql.E("doc", 1), mql.E("src", "$c."+c.key), mql.E("found", c.fieldsAt(func(f Field) string { return "$c." + f.To }))),
+		mql.Project(mql.E("doc", 1), mql.E("src", "$c."+c.key),
+			mql.E("found", c.nestFields(func(f Field) string { return "$c." + f.To }))),
 		mql.Sort(mql.E("doc", 1), mql.E("src", 1)),
 	)
 }
 
-// repair is the plan that mends drifts. It sets the copied fields and nothing else: elements that were pushed since, and
-// other fields, stay.
-func (c *Copying) repair(rows []drift) model.Plan {
-	return found.Mended(rows, "some copies corrected; the next check finds the others", func(i int, d drift) model.Write {
+// planRepair corrects different copies. It sets only the copied fields: elements that
+// were pushed meanwhile, and other fields, stay.
+func (c *Copying) planRepair(rows []drift) model.Plan {
+	mend := func(i int, d drift) model.Write {
 		if !stored.IsKey(d.Doc) || !stored.IsKey(d.Source) {
 			return found.NotReturned(c.to.Name(), i, "document or no source")
 		}
-		w, err := c.mend(d)
+		w, err := c.mendCopy(d)
 		if err != nil {
 			return model.Refused(c.to.Name(), err)
 		}
 		return w
-	})
+	}
+	return found.Mended(rows, "some copies corrected; the next check finds the others", mend)
 }
 
-// mend sets one copy, if it is as it was found.
-func (c *Copying) mend(d drift) (w model.Write, err error) {
+// mendCopy sets one copy, if it is as it was found.
+func (c *Copying) mendCopy(d drift) (w model.Write, err error) {
 	was, now := source{id: d.Source, version: d.Version}, source{id: d.Source}
 	for _, f := range c.fields {
 		found, err := stored.At(c.to, d.Found, f.To)
@@ -178,10 +201,10 @@ func (c *Copying) mend(d drift) (w model.Write, err error) {
 			now.version = bson.RawValue{}
 		}
 	}
-	return c.changed(d.Doc, was, now), nil
+	return c.replaceCopy(d.Doc, was, now), nil
 }
 
-// An unfolded is a source that can't go without loss.
+// An unfolded is a source that FoldSources must keep.
 type unfolded struct {
 	ID     bson.RawValue `bson:"_id"`
 	Copied bool          `bson:"copied"` // a document holds a copy of it
@@ -189,7 +212,8 @@ type unfolded struct {
 	Extra  []string      `bson:"extra"`  // its fields that are not copied
 }
 
-func (u unfolded) tell(f *model.Finding) {
+// describeFinding gives all reasons, because each needs another remedy.
+func (u unfolded) describeFinding(f *model.Finding) {
 	var why []string
 	if !u.Copied {
 		why = append(why, "no document holds a copy of it")
@@ -203,18 +227,20 @@ func (u unfolded) tell(f *model.Finding) {
 	f.ID, f.Problem = u.ID, strings.Join(why, "; ")
 }
 
-// Unfolded is the check of the sources that Fold leaves.
-func (c *Copying) Unfolded(drop []string) model.Check {
-	stages, err := c.fold(drop)
+// CheckUnfolded is the check of the sources that FoldSources keeps.
+func (c *Copying) CheckUnfolded(drop []string) model.Check {
+	stages, err := c.judgeSources(drop)
 	return model.Check{
-		Name: fmt.Sprintf("%s: documents that can't be folded into %s", c.docs.Name(), c.to.Name()), Collection: c.docs.Name(), Err: err,
+		Name:       fmt.Sprintf("%s: documents that can't be folded into %s", c.docs.Name(), c.to.Name()),
+		Collection: c.docs.Name(), Err: err,
 		Rule: fmt.Sprintf("the copies in %s contain every field of each document", c.to.Name()),
 		Pipeline: append(stages,
 			mql.Match(mql.E("$or", bson.A{
-				bson.D{{Key: "copied", Value: false}}, bson.D{{Key: "stale", Value: true}}, bson.D{{Key: "extra", Value: bson.D{{Key: "$ne", Value: bson.A{}}}}},
+				bson.D{{Key: "copied", Value: false}}, bson.D{{Key: "stale", Value: true}},
+				bson.D{{Key: "extra", Value: bson.D{{Key: "$ne", Value: bson.A{}}}}},
 			})),
 			mql.SortID(), mql.Op("$unset", "source"),
 		),
-		Tell: found.Tells(unfolded.tell),
+		Tell: found.Tells(unfolded.describeFinding),
 	}
 }

@@ -1,4 +1,52 @@
-// Package copies is the core of denorm.Copy: fields of a source that other documents hold too.
+// Package copies is the core of denorm.Copy (denorm/copy.go): documents contain copies of
+// a source's fields. The shell encodes documents and _ids, and passes the methods to
+// model.Parts. Stores call MakeReactions, audits call ListChecks.
+//
+// # Stored form
+//
+// With KeyPath, a document stores the source's _id beside each copy. Here the source is a
+// publisher, and an order has a copy in each element of its array:
+//
+//	publishers {_id: "oreilly", name: "O'Reilly", v: 3}
+//	orders     {_id: 1, items: [{publisher: {id: "oreilly", name: "O'Reilly", v: 3}, n: 2}]}
+//
+// KeyPath is items.publisher.id. Copying.base is "items.": the paths of a copy, listed by
+// listCopyPaths, are relative to it. With Listed, the source lists the _ids of the
+// documents:
+//
+//	publishers {_id: "oreilly", name: "O'Reilly", v: 3, books: [7, 8]}
+//	books      {_id: 7, publisher: {name: "O'Reilly", v: 3}}
+//
+// The version v is optional. It grows with each change of a copied field, and an update
+// changes only copies whose version is older.
+//
+// # Protocol of a store's writes
+//
+// Write of a document with copies:
+//
+//  1. compareCopies finds the sources of which the stored document has no copy yet.
+//  2. fetchSources reads and holds them, so that a transaction that changes a source conflicts.
+//  3. fillCopies sets the copies' fields in the document before it is written. A copy that was
+//     there keeps its values.
+//  4. Outside transactions, the store reads the sources again after the write. correctNewCopies
+//     updates a copy whose source has changed meanwhile.
+//
+// Write of a source:
+//
+//  1. incrementVersion sets the next version if a copied field changes.
+//  2. The store writes the source.
+//  3. updateCopies updates all copies by one updateMany command with array filters. With
+//     Listed, updateListedCopies also gives new documents their copy (assignCopy), and takes it
+//     from documents that aren't listed any more (clearCopy).
+//
+// # What a crash leaves
+//
+// In a transaction, nothing. Otherwise a crash after the write of a source leaves older
+// copies, and the source's unfinished action in the store's field. A retry, or the next
+// client that needs the source, finishes it. All updates of copies are repeatable. A plan
+// or job of the shell that is cut is run again: RefreshCopies for one source,
+// MakeRebuildJob for all. MakePropagateJob and FoldSources go on with the documents that
+// still match.
 package copies
 
 import (
@@ -16,25 +64,36 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Copying is a denorm.Copy without its types.
+// A Copying is the non-generic core of denorm.Copy.
 type Copying struct {
 	docs  *core.Docs // the sources
 	to    *core.Docs // the documents that hold copies
 	place core.Place
 	spec  Spec
 
-	arrays  []string // on the way to a copy, each below the one before; none for fields of the document
-	base    string   // the last of them whole, with a dot; "" for none
-	key     string   // the source's _id below the base; "" if the source lists its documents
-	fields  []Field  // To is below the base
-	version string   // below the base; "" for none
-	paths   []string // of the fields and of the version, as an update finds them: items.$[e].name
-	counts  bool     // the version can be a number, which is counted up
-	times   bool     // the version can be a time
-	index   string   // the name of the index that finds copies
+	// Arrays on the way to a copy, each relative to the one before. Empty if copies are
+	// fields of the document itself.
+	arrays []string
+	// Path of the innermost array, with a dot at the end; "" for none.
+	base string
+	// Path of the source's _id, relative to base; "" if the source lists its documents.
+	key string
+	// To is relative to base.
+	fields []Field
+	// Path of a copy's version, relative to base; "" for none.
+	version string
+	// Paths of the fields and then of the version, as an update finds them:
+	// items.$[e].name.
+	paths []string
+	// The version can be a number, which incrementVersion increases.
+	counts bool
+	// The version can be a time, which the caller sets.
+	times bool
+	// Name of the index that finds copies.
+	index string
 }
 
-// A Spec is a denorm.CopySpec.
+// A Spec is denorm.CopySpec without type parameters.
 type Spec struct {
 	KeyPath, Listed    string
 	Fields             []Field
@@ -43,19 +102,22 @@ type Spec struct {
 	Lists              []string
 }
 
-// A Field is a denorm.Field.
+// A Field is denorm.Field.
 type Field struct{ From, To string }
 
-// Declare declares that documents hold copies of sources. It panics with a
-// *model.DeclarationError when they can't.
-func Declare(sources, holders *core.Docs, spec Spec) *Copying {
+// DeclareCopying panics with a model.DeclarationError if documents can't contain such
+// copies. The steps depend on each other: declareKey sets base, declareField needs it,
+// and the paths of updates need both.
+func DeclareCopying(sources, holders *core.Docs, spec Spec) *Copying {
 	c := &Copying{docs: sources, to: holders, spec: spec}
 	from, to := c.docs.MustField, c.to.MustField
 	c.place = core.Place(fmt.Sprintf("NewCopy of %s to %s", c.docs.Name(), c.to.Name()))
 	c.spec.Lists = slices.Clone(spec.Lists)
 	switch {
 	case (c.spec.KeyPath == "") == (c.spec.Listed == ""):
-		c.place.Fail("exactly one of KeyPath and Listed is needed", "give KeyPath if copies are stored next to the source's _id, or Listed if the source lists the ids of the documents with copies")
+		c.place.Fail("exactly one of KeyPath and Listed is needed",
+			"give KeyPath if copies are stored next to the source's _id, or Listed if the source lists the ids of "+
+				"the documents with copies")
 	case (c.spec.Version == "") != (c.spec.VersionTo == ""):
 		c.place.Fail("Version and VersionTo belong together", "give both, or leave both out")
 	case len(c.spec.Fields) == 0:
@@ -81,15 +143,16 @@ func Declare(sources, holders *core.Docs, spec Spec) *Copying {
 		c.declareCountUp(to(c.spec.CountUp))
 	}
 	for _, f := range c.fields {
-		c.paths = append(c.paths, c.path(f.To))
+		c.paths = append(c.paths, c.updatePath(f.To))
 	}
-	c.paths = append(c.paths, c.path(c.version))
-	c.index = c.Indexes()[0].Name
+	c.paths = append(c.paths, c.updatePath(c.version))
+	c.index = c.ListIndexes()[0].Name
 	return c
 }
 
-// declareCounted checks a number that is counted up.
-func (c *Copying) declareCounted(place string, f core.Field, remedy string) {
+// checkCounted checks a number that $inc increases: it must exist as one number, never as
+// null.
+func (c *Copying) checkCounted(place string, f core.Field, remedy string) {
 	switch {
 	case f.Arrays > 0:
 		c.place.Fail(place+" is an array, or is in one", "name a field that is neither an array nor in one")
@@ -103,36 +166,40 @@ func (c *Copying) declareCounted(place string, f core.Field, remedy string) {
 // declareCountUp checks the number that every write to a document counts up.
 func (c *Copying) declareCountUp(f core.Field) {
 	place := fmt.Sprintf("CountUp %q", f.Path)
-	c.declareCounted(place, f, "name a field of type int64 or int: the version that an embed.Versioned counts up")
+	c.checkCounted(place, f, "name a field of type int64 or int: the version that an embed.Versioned counts up")
 	if core.Overlap(f.Path, "_id") {
 		c.place.Fail(place+" is within _id, which can't change", "name another field")
 	}
-	for _, path := range append(c.places(), "") {
+	for _, path := range append(c.listCopyPaths(), "") {
 		if at := strings.TrimSuffix(c.base+path, "."); at != "" && core.Overlap(f.Path, at) {
 			c.place.Fail(fmt.Sprintf("paths %q and %q overlap", at, f.Path), "name a version field that isn't copied")
 		}
 	}
 }
 
-// declareList checks that the source's path lists _ids of the documents.
+// declareList requires a list of _ids, or one _id, outside other arrays: the query of the
+// sources that list a document must be served by one index.
 func (c *Copying) declareList(list, id core.Field) {
 	if list.Array != "" && list.Array != list.Path || list.Arrays > 1 {
 		c.place.Fail(fmt.Sprintf("Listed %q is in an array", list.Path), "name a list of ids, or one id")
 	}
 	if !list.Open && !id.Open && list.Type != id.Type {
-		c.place.Fail(fmt.Sprintf("Listed %q holds values of type %s, but the _ids of %s are of type %s", list.Path, list.Type, c.to.Name(), id.Type), "name a path that holds _ids of that type")
+		c.place.Fail(fmt.Sprintf("Listed %q holds values of type %s, but the _ids of %s are of type %s", list.Path,
+			list.Type, c.to.Name(), id.Type), "name a path that holds _ids of that type")
 	}
 	if len(c.spec.Lists) > 0 {
 		c.place.Fail("Lists is given without KeyPath", "leave Lists out: it says where KeyPath crosses arrays")
 	}
 }
 
-// declareKey takes KeyPath apart at its arrays.
+// declareKey divides KeyPath at its arrays, and sets arrays, base and key. Lists names
+// the arrays of untyped documents, whose types can't show them.
 func (c *Copying) declareKey(id core.Field) {
 	path := c.spec.KeyPath
 	key := c.to.MustField(path)
 	if !id.Open && !key.Open && key.Type != id.Type {
-		c.place.Fail(fmt.Sprintf("KeyPath %q holds values of type %s, but the _ids of %s are of type %s", path, key.Type, c.docs.Name(), id.Type), "name a path that holds _ids of that type")
+		c.place.Fail(fmt.Sprintf("KeyPath %q holds values of type %s, but the _ids of %s are of type %s", path,
+			key.Type, c.docs.Name(), id.Type), "name a path that holds _ids of that type")
 	}
 	if core.Overlap(path, "_id") {
 		c.place.Fail("KeyPath is within _id", "an _id can't change: store the copied key in another field")
@@ -152,7 +219,8 @@ func (c *Copying) declareKey(id core.Field) {
 		case !f.IsArray() && !slices.Contains(c.spec.Lists, at):
 			continue
 		case i == len(parts)-1:
-			c.place.Fail(fmt.Sprintf("KeyPath %q is an array of ids", path), "store an array of documents that hold the id and the copied fields")
+			c.place.Fail(fmt.Sprintf("KeyPath %q is an array of ids", path),
+				"store an array of documents that hold the id and the copied fields")
 		case !f.Open && f.Arrays > crossed+1:
 			c.place.Fail(fmt.Sprintf("%q is an array of arrays", at), "store an array of documents")
 		}
@@ -163,7 +231,9 @@ func (c *Copying) declareKey(id core.Field) {
 	}
 }
 
-// declareField checks a field and returns where it is, below the base.
+// declareField returns the path of a copied field, relative to base. A copy must be in
+// the same element as the key. Otherwise one array filter couldn't select the copy by its
+// source.
 func (c *Copying) declareField(f Field) string {
 	src, dst := c.docs.MustField(f.From), c.to.MustField(f.To)
 	rel, inside := strings.CutPrefix(f.To, c.base)
@@ -179,15 +249,20 @@ func (c *Copying) declareField(f Field) string {
 	case core.Overlap(f.To, "_id"):
 		c.place.Fail("To is within _id", "an _id can't be changed: copy to another field")
 	case !inside:
-		c.place.Fail(fmt.Sprintf("To %q isn't in the array element that holds KeyPath %q", f.To, c.spec.KeyPath), "copy to a path that begins with "+c.base)
+		c.place.Fail(fmt.Sprintf("To %q isn't in the array element that holds KeyPath %q", f.To, c.spec.KeyPath),
+			"copy to a path that begins with "+c.base)
 	case !dst.Open && dst.Arrays != len(c.arrays)+listed:
-		c.place.Fail(fmt.Sprintf("To %q is in another array of the element", f.To), "copy to a field of the element itself, or copy the whole array")
+		c.place.Fail(fmt.Sprintf("To %q is in another array of the element", f.To),
+			"copy to a field of the element itself, or copy the whole array")
 	case !src.Open && !dst.Open && (src.Type != dst.Type || src.IsArray() != dst.IsArray()):
-		c.place.Fail(fmt.Sprintf("From %q is of type %s, but To %q is of type %s", f.From, stored.KindOf(src), f.To, stored.KindOf(dst)), "declare both with the same type")
+		c.place.Fail(fmt.Sprintf("From %q is of type %s, but To %q is of type %s", f.From, stored.KindOf(src), f.To,
+			stored.KindOf(dst)), "declare both with the same type")
 	}
 	return rel
 }
 
+// declareVersion finds out whether versions are numbers, times, or (in untyped documents)
+// either.
 func (c *Copying) declareVersion(f core.Field) {
 	if f.Open {
 		c.counts, c.times = true, true
@@ -198,17 +273,19 @@ func (c *Copying) declareVersion(f core.Field) {
 		c.times = true
 	default:
 		switch f.Type.Kind() {
-		case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64, reflect.Uint8, reflect.Uint16, reflect.Uint32:
+		case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64, reflect.Uint8,
+			reflect.Uint16, reflect.Uint32:
 			c.counts = true
 		}
 	}
 	if f.IsArray() || !c.counts && !c.times {
-		c.place.Fail(fmt.Sprintf("Version %q is of type %s", f.Path, stored.KindOf(f)), "use an integer type, which Set counts up, or a time")
+		c.place.Fail(fmt.Sprintf("Version %q is of type %s", f.Path, stored.KindOf(f)),
+			"use an integer type, which Set counts up, or a time")
 	}
 }
 
-// sourcePaths are the paths of a source that copies depend on, but for its _id.
-func (c *Copying) sourcePaths() (out []string) {
+// listSourcePaths returns the paths of a source on which copies depend, without its _id.
+func (c *Copying) listSourcePaths() (out []string) {
 	for _, f := range c.fields {
 		out = append(out, f.From)
 	}
@@ -220,9 +297,11 @@ func (c *Copying) sourcePaths() (out []string) {
 	return out
 }
 
-// checkOverlap refuses paths of which one is above or the same as another, on either side.
+// checkOverlap refuses paths of which one contains another, on either side. Within one
+// collection it also refuses a copy of a copy: an update of the first would not reach the
+// second.
 func (c *Copying) checkOverlap() {
-	from := c.sourcePaths()
+	from := c.listSourcePaths()
 	var to []string
 	for _, f := range c.fields {
 		to = append(to, f.To)
@@ -237,22 +316,25 @@ func (c *Copying) checkOverlap() {
 		for i, p := range paths {
 			for _, other := range paths[:i] {
 				if core.Overlap(p, other) {
-					c.place.Fail(fmt.Sprintf("paths %q and %q overlap", other, p), "copy each field once, to a path of its own")
+					c.place.Fail(fmt.Sprintf("paths %q and %q overlap", other, p),
+						"copy each field once, to a path of its own")
 				}
 			}
 		}
 	}
 	for _, f := range c.fields {
-		for _, place := range c.places() {
+		for _, place := range c.listCopyPaths() {
 			if c.docs.Name() == c.to.Name() && core.Overlap(f.From, c.base+place) {
-				c.place.Fail(fmt.Sprintf("From %q is itself a copied field, in %q", f.From, c.base+place), "copy from the document that owns the value")
+				c.place.Fail(fmt.Sprintf("From %q is itself a copied field, in %q", f.From, c.base+place),
+					"copy from the document that owns the value")
 			}
 		}
 	}
 }
 
-// Indexes are those of the copies.
-func (c *Copying) Indexes() []model.Index {
+// ListIndexes returns the index that finds the copies of a source, or with Listed, the
+// sources of a document.
+func (c *Copying) ListIndexes() []model.Index {
 	why := fmt.Sprintf("the copies of %s in %s", c.docs.Name(), c.to.Name())
 	if c.spec.Listed != "" {
 		return []model.Index{commands.Index(c.docs.Name(), why, mql.E(c.spec.Listed, 1))}
@@ -260,35 +342,39 @@ func (c *Copying) Indexes() []model.Index {
 	return []model.Index{commands.Lookup(c.to.Name(), why, mql.E(c.spec.KeyPath, 1), mql.E("_id", -1))}
 }
 
-// Relations are what a diagram shows.
-func (c *Copying) Relations() []model.Relation {
+// ListRelations returns the relation for diagrams. Its label says that it is a copy.
+func (c *Copying) ListRelations() []model.Relation {
 	r := model.Relation{
-		From: c.to.Name(), FromPath: c.spec.KeyPath, To: c.docs.Name(), ToPath: "_id", FromEnd: model.Many, ToEnd: model.ZeroOrOne, Label: "copy",
+		From: c.to.Name(), FromPath: c.spec.KeyPath, To: c.docs.Name(), ToPath: "_id", FromEnd: model.Many,
+		ToEnd: model.ZeroOrOne, Label: "copy",
 	}
 	if len(c.arrays) > 0 {
 		r.ToEnd = model.Many
 	}
 	if c.spec.Listed != "" {
 		r = model.Relation{
-			From: c.docs.Name(), FromPath: c.spec.Listed, To: c.to.Name(), ToPath: "_id", FromEnd: model.ZeroOrOne, ToEnd: model.Many, Label: "copy",
+			From: c.docs.Name(), FromPath: c.spec.Listed, To: c.to.Name(), ToPath: "_id", FromEnd: model.ZeroOrOne,
+			ToEnd: model.Many, Label: "copy",
 		}
 	}
 	return []model.Relation{r}
 }
 
-func (c *Copying) projection() bson.D {
+// projectSource returns the projection of a source to the fields that decodeSource reads.
+func (c *Copying) projectSource() bson.D {
 	var d bson.D
-	for _, path := range c.sourcePaths() {
+	for _, path := range c.listSourcePaths() {
 		d = append(d, bson.E{Key: path, Value: 1})
 	}
 	return d
 }
 
-// Footprints are the paths that are used.
-func (c *Copying) Footprints() []model.Footprint {
+// ListFootprints are the paths that are used.
+func (c *Copying) ListFootprints() []model.Footprint {
 	name := c.to.Name()
 	out := slices.Concat(
-		model.Mends.In(c.docs.Name(), model.Whole), model.Writes.In(c.docs.Name(), c.spec.Version), model.Owns.In(name, c.spec.VersionTo), model.Reads.In(c.docs.Name(), c.spec.Listed),
+		model.Mends.In(c.docs.Name(), model.Whole), model.Writes.In(c.docs.Name(), c.spec.Version),
+		model.Owns.In(name, c.spec.VersionTo), model.Reads.In(c.docs.Name(), c.spec.Listed),
 		model.Writes.In(name, c.spec.KeyPath, c.spec.CountUp), model.Writes.In(name, c.arrays...),
 	)
 	for _, f := range c.spec.Fields {

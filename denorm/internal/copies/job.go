@@ -1,5 +1,7 @@
 package copies
 
+// This file has the jobs over all sources, or over all documents with copies of a source.
+
 import (
 	"crypto/sha256"
 	"fmt"
@@ -14,16 +16,18 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// Fold is the job that deletes the sources of which the copies tell everything.
-func (c *Copying) Fold(drop []string) model.Job {
-	stages, err := c.fold(drop)
+// FoldSources is the job that deletes the sources whose fields all are in their copies.
+func (c *Copying) FoldSources(drop []string) model.Job {
+	stages, err := c.judgeSources(drop)
 	return model.Job{Name: "fold " + c.docs.Name() + " into " + c.to.Name(), Err: err, Stages: []model.Stage{{
-		Collection: c.docs.Name(), Pipeline: stages, Plan: commands.Batched("", c.unneeded),
+		Collection: c.docs.Name(), Pipeline: stages, Plan: commands.Batched("", c.deleteUnneeded),
 	}}}
 }
 
-// fold are the stages that say of each source whether it can go.
-func (c *Copying) fold(drop []string) (mongo.Pipeline, error) {
+// judgeSources returns the stages that find for each source whether it has a copy,
+// whether a copy differs, and which fields no copy has. FoldSources and CheckUnfolded
+// decide by the same rows.
+func (c *Copying) judgeSources(drop []string) (mongo.Pipeline, error) {
 	whole := bson.A{"_id"}
 	keep := func(name string) {
 		if name != "" && !strings.Contains(name, ".") {
@@ -41,6 +45,7 @@ func (c *Copying) fold(drop []string) (mongo.Pipeline, error) {
 		}
 		keep(name)
 	}
+	// The lookup begins at the source. With Listed, it follows the list to the documents.
 	local, foreign := "_id", c.spec.KeyPath
 	if c.key == "" {
 		local, foreign = "source."+c.spec.Listed, "_id"
@@ -51,7 +56,10 @@ func (c *Copying) fold(drop []string) (mongo.Pipeline, error) {
 		if let != nil {
 			d = append(d, bson.E{Key: "let", Value: let})
 		}
-		stage[0].Value = append(d, bson.E{Key: "pipeline", Value: append(pipeline, bson.D{{Key: "$limit", Value: int64(1)}})})
+		stage[0].Value = append(d, bson.E{
+			Key:   "pipeline",
+			Value: append(pipeline, bson.D{{Key: "$limit", Value: int64(1)}}),
+		})
 		return stage
 	}
 	names := mql.Map(mql.Op("$objectToArray", "$$ROOT"), "f", "$$f.k")
@@ -60,30 +68,33 @@ func (c *Copying) fold(drop []string) (mongo.Pipeline, error) {
 		mql.Project(mql.E("source", "$$ROOT"), mql.E("extra", mql.Op("$setDifference", names, mql.Literal(whole)))),
 		correlated("copied", nil, nil),
 		correlated("stale", bson.D{
-			{Key: "id", Value: "$_id"}, {Key: "want", Value: c.fieldsAt(func(f Field) string { return "$source." + f.From })},
-		}, c.staleCopies()),
+			{Key: "id", Value: "$_id"},
+			{Key: "want", Value: c.nestFields(func(f Field) string { return "$source." + f.From })},
+		}, c.findStaleCopies()),
 		mql.Set(mql.E("copied", found("$copied")), mql.E("stale", found("$stale"))),
 	}, nil
 }
 
-// staleCopies are the stages, over the documents that hold copies of a source, that leave those of other values. They keep the
-// documents' fields, without which DocumentDB finds none.
-func (c *Copying) staleCopies() mongo.Pipeline {
+// findStaleCopies returns the stages, over the documents with copies of a source, that
+// leave different copies. They keep the documents' fields, because without them
+// DocumentDB finds no document.
+func (c *Copying) findStaleCopies() mongo.Pipeline {
 	const held = "docmodel_copy"
 	at := "$$ROOT"
 	if len(c.arrays) > 0 {
 		at = "$" + c.arrays[0]
 	}
-	differs := mql.Op("$ne", c.fieldsAt(func(f Field) string { return "$" + held + "." + f.To }), "$$want")
+	differs := mql.Op("$ne", c.nestFields(func(f Field) string { return "$" + held + "." + f.To }), "$$want")
 	if c.key != "" {
 		differs = mql.Op("$and", mql.Op("$eq", "$"+held+"."+c.key, "$$id"), differs)
 	}
-	p := append(mongo.Pipeline{mql.Set(mql.E(held, at))}, c.unwind(held)...)
+	p := append(mongo.Pipeline{mql.Set(mql.E(held, at))}, c.unwindArrays(held)...)
 	return append(p, mql.Match(mql.E("$expr", differs)))
 }
 
-// unneeded is the deletion of a source that can go.
-func (c *Copying) unneeded(row bson.Raw) ([]model.Step, error) {
+// deleteUnneeded deletes a source if it has a copy, all copies agree, and nothing else is
+// in it. The filter is the whole document as it was read.
+func (c *Copying) deleteUnneeded(row bson.Raw) ([]model.Step, error) {
 	if len(core.Elements(row.Lookup("extra"))) > 0 || !row.Lookup("copied").Boolean() || row.Lookup("stale").Boolean() {
 		return nil, nil
 	}
@@ -93,60 +104,66 @@ func (c *Copying) unneeded(row bson.Raw) ([]model.Step, error) {
 	}}, nil
 }
 
-// PropagateJob works through the documents with an older copy of a source that the caller read.
-func (c *Copying) PropagateJob(doc any) model.Job {
-	s, err := c.read(doc)
+// MakePropagateJob returns the job over the documents with an older copy of a source that
+// the caller read. Its name contains a hash of the _id: two sources need two jobs, and
+// logs must not have the _id.
+func (c *Copying) MakePropagateJob(doc any) model.Job {
+	s, err := c.readSource(doc)
 	job := model.Job{Name: "copy " + c.docs.Name() + " to " + c.to.Name(), Err: err}
 	if err != nil {
 		return job
 	}
-	job.Name += fmt.Sprintf(", source %.8x", sha256.Sum256([]byte(model.Shell(s.id)))) // logs have the name, and must not have the id
+	// logs have the name, and must not have the id
+	job.Name += fmt.Sprintf(", source %.8x", sha256.Sum256([]byte(model.Shell(s.id))))
 	if c.spec.Listed != "" {
 		job.Err = c.docs.Refuse(c.spec.Listed, nil, "the spec has Listed: use Propagate instead")
 		return job
 	}
 	job.Stages = []model.Stage{{
-		Collection: c.to.Name(), Filter: c.holding(s.id, c.pending(s, nil)), Projection: bson.D{{Key: "_id", Value: 1}},
+		Collection: c.to.Name(), Filter: c.matchHolder(s.id, c.matchPending(s)),
+		Projection: bson.D{{Key: "_id", Value: 1}},
 		Plan: func(docs []bson.Raw) (model.Plan, error) {
 			ids := make([]bson.RawValue, len(docs))
 			for i, d := range docs {
 				ids[i] = bsonval.Clone(d.Lookup("_id"))
 			}
-			return model.NewPlan(c.among(s, ids)), nil
+			return model.NewPlan(c.updateAmong(s, ids)), nil
 		},
 	}}
 	return job
 }
 
-// among is the write that brings up to date the copies of a source in some documents.
-func (c *Copying) among(s source, ids []bson.RawValue) model.Write {
+// updateAmong updates the copies of a source in the documents with these _ids.
+func (c *Copying) updateAmong(s source, ids []bson.RawValue) model.Write {
 	return model.Write{
 		Collection: c.to.Name(), Once: true, Index: model.IDIndex,
 		Model: &mongo.UpdateManyModel{
-			Filter: append(commands.AmongIDs(mql.A(ids)), within(c.arrays, c.pending(s, nil))...),
-			Update: c.update(s, nil), ArrayFilters: c.arrayFilters(c.touched(s), len(c.arrays)),
+			Filter: append(commands.AmongIDs(mql.A(ids)), matchInArrays(c.arrays, c.matchPending(s))...),
+			Update: c.encodeUpdate(s), ArrayFilters: c.makeArrayFilters(c.matchTouchedElement(s)),
 		},
 	}
 }
 
-// Rebuild is the job over the sources that brings every copy up to date.
-func (c *Copying) Rebuild() model.Job {
+// MakeRebuildJob returns the job over the sources that corrects every copy.
+func (c *Copying) MakeRebuildJob() model.Job {
 	return model.Job{Name: "copy " + c.docs.Name() + " to " + c.to.Name(), Stages: []model.Stage{{
-		Collection: c.docs.Name(), Projection: c.projection(), Plan: commands.Batched("", c.rebuild),
+		Collection: c.docs.Name(), Projection: c.projectSource(), Plan: commands.Batched("", c.correctCopies),
 	}}}
 }
 
-// rebuild are the steps for a source. With a version, a copy of the source's own one is set too if it differs.
-func (c *Copying) rebuild(doc bson.Raw) ([]model.Step, error) {
-	s, err := c.state(doc)
+// correctCopies returns the steps for one source. With a version, it also corrects a copy
+// of the same version with different values, which other writes leave alone.
+func (c *Copying) correctCopies(doc bson.Raw) ([]model.Step, error) {
+	s, err := c.decodeSource(doc)
 	if err != nil {
 		return nil, err
 	}
-	match, element := c.pending(s, nil), c.touched(s)
+	match, element := c.matchPending(s), c.matchTouchedElement(s)
 	if c.version != "" {
-		same := bson.D{{Key: c.version, Value: s.version}, c.differing(s, nil)}
-		match = c.element(s.id, mql.E("$or", bson.A{bson.D{c.older(s)}, same}))
-		element = c.element(s.id, mql.E(c.version, mql.Op("$not", mql.Op("$gt", s.version))))
+		// A newer version is kept: the source may have been read before its last change.
+		same := bson.D{{Key: c.version, Value: s.version}, c.matchDifferent(s)}
+		match = c.matchElement(s.id, mql.E("$or", bson.A{bson.D{c.matchOlder(s)}, same}))
+		element = c.matchElement(s.id, mql.E(c.version, mql.Op("$not", mql.Op("$gt", s.version))))
 	}
-	return c.updates(s, match, element, c.update(s, nil)), nil
+	return c.planUpdates(s, match, element, c.encodeUpdate(s)), nil
 }

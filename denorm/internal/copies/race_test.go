@@ -18,8 +18,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// versioned are the forms that keep versions, each once; of them the first two in quick runs.
-func versioned() (out []copyForm) {
+// listVersionedForms are the forms that keep versions, each once; of them the first two in quick runs.
+func listVersionedForms() (out []copyForm) {
 	for _, f := range copyForms {
 		if f.versioned && (everyPair || len(out) < 2) {
 			out = append(out, f)
@@ -121,7 +121,7 @@ func TestCopyFaults(t *testing.T) {
 // Two operations in every order of their commands: the copies are the source's in the end.
 func TestCopyInterleaved(t *testing.T) {
 	parallel(t)
-	for _, f := range versioned() {
+	for _, f := range listVersionedForms() {
 		second := map[string]func(context.Context, *mongo.Database) error{"set": f.rename("c"), "repair": mendedNow(f.c.Checks()...)}
 		for name, b := range second {
 			t.Run(f.name+" set | "+name, func(t *testing.T) {

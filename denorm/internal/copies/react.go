@@ -1,5 +1,7 @@
 package copies
 
+// This file has the reactions of stores for copies with KeyPath.
+
 import (
 	"slices"
 	"strconv"
@@ -13,42 +15,46 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// Reactions returns how a copy is filled when a document with a copy is written, and how
-// the copies follow a source.
-func (c *Copying) Reactions() []model.Reaction {
+// MakeReactions returns two reactions. The first fills copies when a document with copies
+// is written. The second updates copies when a source is written. With Listed, both have
+// other functions (react_listed.go), because a document doesn't contain its source's _id.
+func (c *Copying) MakeReactions() []model.Reaction {
 	fill := model.Reaction{
 		Collection: c.to.Name(), On: model.OnInsert | model.OnUpdate, Paths: []string{c.spec.KeyPath},
-		Fetch: c.fetchSources, Amend: c.fill, Correct: c.correct,
+		Fetch: c.fetchSources, Amend: c.fillCopies, Correct: c.correctNewCopies,
 	}
-	follow := model.Reaction{Collection: c.docs.Name(), On: model.OnUpdate, Paths: c.from(), React: c.follow}
+	follow := model.Reaction{
+		Collection: c.docs.Name(), On: model.OnUpdate, Paths: c.listCopiedPaths(), React: c.updateCopies,
+	}
 	if c.version != "" {
-		follow.Paths, follow.Amend = append(follow.Paths, c.spec.Version), c.countVersion
+		follow.Paths, follow.Amend = append(follow.Paths, c.spec.Version), c.incrementVersion
 	}
 	if len(c.arrays) > 0 {
-		for _, place := range c.places()[1:] {
+		for _, place := range c.listCopyPaths()[1:] {
 			fill.Derives = append(fill.Derives, c.base+place)
 		}
 	}
 	if c.key == "" {
-		fill.On, fill.Paths, fill.Fetch, fill.Amend, fill.React = model.OnInsert, nil, c.fetchListing, c.fillListed, c.holdListing
+		fill.On, fill.Paths, fill.Fetch, fill.Amend, fill.React = model.OnInsert, nil, c.fetchListing,
+			c.fillListed, c.holdListing
 		fill.Correct = c.correctListed
 		follow.On, follow.Paths = model.OnInsert|model.OnUpdate, append(follow.Paths, c.spec.Listed)
-		follow.Fetch, follow.React = c.fetchListed, c.followListed
+		follow.Fetch, follow.React = c.fetchListed, c.updateListedCopies
 	}
 	return []model.Reaction{fill, follow}
 }
 
-// countVersion returns the next version of a source of which a copied field changes. The
-// caller gives a version that is a time.
-func (c *Copying) countVersion(w model.StoreWrite) (bson.D, error) {
+// incrementVersion returns the next version of a source if a copied field changes. The
+// caller sets a version that is a time.
+func (c *Copying) incrementVersion(w model.StoreWrite) (bson.D, error) {
 	if w.Before == nil {
 		return nil, nil
 	}
-	was, err := c.state(w.Before)
+	was, err := c.decodeSource(w.Before)
 	if err != nil {
 		return nil, err
 	}
-	now, err := stored.AtEach(c.docs, w.After, append(slices.Clone(c.from()), c.spec.Version))
+	now, err := stored.AtEach(c.docs, w.After, append(slices.Clone(c.listCopiedPaths()), c.spec.Version))
 	if err != nil {
 		return nil, err
 	}
@@ -66,31 +72,33 @@ func (c *Copying) countVersion(w model.StoreWrite) (bson.D, error) {
 		return nil, nil
 	}
 	if changed && c.counts { // the store calls again with the counted version
-		if version, err := c.next(was.version, bson.RawValue{}); err == nil && version.Equal(given) {
+		if version, err := c.chooseNextVersion(was.version, bson.RawValue{}); err == nil && version.Equal(given) {
 			return nil, nil
 		}
 	}
-	version, err := c.next(was.version, given)
+	version, err := c.chooseNextVersion(was.version, given)
 	return bson.D{{Key: c.spec.Version, Value: version}}, err
 }
 
-// from returns the paths of the copied fields in a source.
-func (c *Copying) from() (out []string) {
+// listCopiedPaths returns the paths of the copied fields in a source.
+func (c *Copying) listCopiedPaths() (out []string) {
 	for _, f := range c.fields {
 		out = append(out, f.From)
 	}
 	return out
 }
 
-// fetched returns the paths of a source that its copies have.
-func (c *Copying) fetched() []string {
+// listFetchedPaths returns the paths of a source from which a copy is made: the fields
+// and the version.
+func (c *Copying) listFetchedPaths() []string {
 	if c.version != "" {
-		return append(c.from(), c.spec.Version)
+		return append(c.listCopiedPaths(), c.spec.Version)
 	}
-	return c.from()
+	return c.listCopiedPaths()
 }
 
-// A placedCopy is a copy in a document that a store writes.
+// A placedCopy is a copy in a document that a store writes. kept says that the stored
+// document has a copy of the same source, so that held is read from there.
 type placedCopy struct {
 	prefix string        // of its paths, with indexes: "items.0."
 	key    bson.RawValue // the source's _id; type 0 for none
@@ -98,12 +106,13 @@ type placedCopy struct {
 	kept   bool          // the stored document has a copy of the source: held is as there
 }
 
-// copiesIn returns the copies in a document: one outside arrays, else one for each element.
-func (c *Copying) copiesIn(doc bson.Raw) (out []placedCopy, err error) {
+// readCopies returns the copies in a document: one if there are no arrays, else one for
+// each element.
+func (c *Copying) readCopies(doc bson.Raw) (out []placedCopy, err error) {
 	var walk func(prefix string, at bson.Raw, arrays []string) error
 	walk = func(prefix string, at bson.Raw, arrays []string) error {
 		if len(arrays) == 0 {
-			p, err := c.placed(prefix, at)
+			p, err := c.readCopy(prefix, at)
 			out = append(out, p)
 			return err
 		}
@@ -123,8 +132,9 @@ func (c *Copying) copiesIn(doc bson.Raw) (out []placedCopy, err error) {
 	return out, err
 }
 
-// placed reads a copy in a document, or in an element of an array.
-func (c *Copying) placed(prefix string, at bson.Raw) (p placedCopy, err error) {
+// readCopy reads the copy in a document or in an element. A null key means that there is
+// no source.
+func (c *Copying) readCopy(prefix string, at bson.Raw) (p placedCopy, err error) {
 	p.prefix = prefix
 	if c.key != "" {
 		if p.key, err = stored.At(c.to, at, c.key); err != nil {
@@ -151,13 +161,14 @@ func (c *Copying) placed(prefix string, at bson.Raw) (p placedCopy, err error) {
 	return p, err
 }
 
-// written returns the copies in a document that a store writes, and the _ids of the sources
-// of which the stored document has no copy.
-func (c *Copying) written(w model.StoreWrite) (copies []placedCopy, fresh []bson.RawValue, err error) {
-	if copies, err = c.copiesIn(w.After); err != nil || w.After == nil {
+// compareCopies returns the copies in a document that a store writes, and the _ids of the
+// sources of which the stored document has no copy. fetchSources and fillCopies rely on
+// the same order of these _ids.
+func (c *Copying) compareCopies(w model.StoreWrite) (copies []placedCopy, fresh []bson.RawValue, err error) {
+	if copies, err = c.readCopies(w.After); err != nil || w.After == nil {
 		return nil, nil, err
 	}
-	before, err := c.copiesIn(w.Before)
+	before, err := c.readCopies(w.Before)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -167,6 +178,8 @@ func (c *Copying) written(w model.StoreWrite) (copies []placedCopy, fresh []bson
 		switch {
 		case p.key.Type == 0:
 		case j >= 0:
+			// Only updateCopies and repairs change a stored copy, by the source's
+			// version.
 			p.held, p.kept = before[j].held, true
 		case !stored.Contains(fresh, p.key):
 			fresh = append(fresh, p.key)
@@ -175,21 +188,26 @@ func (c *Copying) written(w model.StoreWrite) (copies []placedCopy, fresh []bson
 	return copies, fresh, nil
 }
 
+// fetchSources asks for the sources of new copies, which must exist.
 func (c *Copying) fetchSources(w model.StoreWrite) (out []model.Fetch, err error) {
-	_, fresh, err := c.written(w)
+	_, fresh, err := c.compareCopies(w)
 	for _, id := range fresh {
 		out = append(out, model.Fetch{
-			Collection: c.docs.Name(), ID: bsonval.Clone(id), Paths: c.fetched(),
-			Hold:    true, // a transaction that changes the source mustn't miss the new copy
-			Missing: &model.ReferenceError{Collection: c.to.Name(), Path: c.spec.KeyPath, To: c.docs.Name(), Value: bsonval.Clone(id)},
+			Collection: c.docs.Name(), ID: bsonval.Clone(id), Paths: c.listFetchedPaths(),
+			Hold: true, // a transaction that changes the source mustn't miss the new copy
+			Missing: &model.ReferenceError{
+				Collection: c.to.Name(), Path: c.spec.KeyPath, To: c.docs.Name(), Value: bsonval.Clone(id),
+			},
 		})
 	}
 	return out, err
 }
 
-// fill returns the copied fields of the sources to which the document refers.
-func (c *Copying) fill(w model.StoreWrite) (set bson.D, err error) {
-	copies, fresh, err := c.written(w)
+// fillCopies returns the copied fields for each copy in the document. Copies without a
+// source get no values. The caller's own values never win. It also increments CountUp if
+// an update changes a copy.
+func (c *Copying) fillCopies(w model.StoreWrite) (set bson.D, err error) {
+	copies, fresh, err := c.compareCopies(w)
 	if err != nil {
 		return nil, err
 	}
@@ -199,7 +217,7 @@ func (c *Copying) fill(w model.StoreWrite) (set bson.D, err error) {
 			s = p.held
 		} else if p.key.Type != 0 {
 			i := slices.IndexFunc(fresh, func(id bson.RawValue) bool { return bsonval.EqualRaw(id, p.key) })
-			if s, err = c.state(w.Found(i)); err != nil {
+			if s, err = c.decodeSource(w.Found(i)); err != nil {
 				return nil, err
 			}
 		}
@@ -228,20 +246,20 @@ func (c *Copying) appendCopy(set bson.D, prefix string, s source) bson.D {
 	return set
 }
 
-// correct returns the writes that bring new copies up to date whose sources have changed
-// since they were read.
-func (c *Copying) correct(w model.StoreWrite) (steps []model.Step, err error) {
-	_, fresh, err := c.written(w)
+// correctNewCopies returns updates of new copies whose sources have changed since they
+// were read. The store calls it outside transactions, after the document's write.
+func (c *Copying) correctNewCopies(w model.StoreWrite) (steps []model.Step, err error) {
+	_, fresh, err := c.compareCopies(w)
 	if err != nil {
 		return nil, err
 	}
-	copies, err := c.copiesIn(w.After)
+	copies, err := c.readCopies(w.After)
 	if err != nil {
 		return nil, err
 	}
 	for i, id := range fresh {
 		j := slices.IndexFunc(copies, func(p placedCopy) bool { return bsonval.EqualRaw(p.key, id) })
-		if step, err := c.correction(w, copies[j].held, w.Found(i)); err != nil || step != nil {
+		if step, err := c.correctCopy(w, copies[j].held, w.Found(i)); err != nil || step != nil {
 			steps = append(steps, step)
 			if err != nil {
 				return nil, err
@@ -251,21 +269,21 @@ func (c *Copying) correct(w model.StoreWrite) (steps []model.Step, err error) {
 	return steps, nil
 }
 
-// correction returns the write that brings the copies of a source in a document up to date,
-// or nil if the source is as it was copied, or missing.
-func (c *Copying) correction(w model.StoreWrite, was source, doc bson.Raw) (model.Step, error) {
+// correctCopy returns the update of the copies of one source in a document. It is nil if
+// the source is unchanged or missing.
+func (c *Copying) correctCopy(w model.StoreWrite, was source, doc bson.Raw) (model.Step, error) {
 	if doc == nil {
 		return nil, nil
 	}
-	now, err := c.state(doc)
-	if err != nil || c.equal(was, now) {
+	now, err := c.decodeSource(doc)
+	if err != nil || c.isSameCopy(was, now) {
 		return nil, err
 	}
-	return c.changed(w.After.Lookup("_id"), was, now), nil
+	return c.replaceCopy(w.After.Lookup("_id"), was, now), nil
 }
 
-// equal reports whether a copy of both sources is the same.
-func (c *Copying) equal(a, b source) bool {
+// isSameCopy reports whether two sources give equal copies.
+func (c *Copying) isSameCopy(a, b source) bool {
 	for i := range c.fields {
 		if !a.values[i].Equal(b.values[i]) {
 			return false
@@ -274,16 +292,18 @@ func (c *Copying) equal(a, b source) bool {
 	return c.version == "" || a.version.Equal(b.version)
 }
 
-// changed returns the write that changes the copies of a source in a document, if they are
-// as they were.
-func (c *Copying) changed(doc bson.RawValue, was, now source) model.Write {
-	element := c.element(now.id, c.matchSource(was)...)
-	w := commands.UpdateIf(c.to.Name(), append(commands.ByID(doc), within(c.arrays, element)...), c.update(now, nil))
-	w.Model.(*mongo.UpdateOneModel).ArrayFilters = c.arrayFilters(element, len(c.arrays))
+// replaceCopy replaces the copies of a source in a document, if they are still equal to
+// was. So it never overwrites a newer copy, with versions or without.
+func (c *Copying) replaceCopy(doc bson.RawValue, was, now source) model.Write {
+	element := c.matchElement(now.id, c.matchSource(was)...)
+	w := commands.UpdateIf(c.to.Name(),
+		append(commands.ByID(doc), matchInArrays(c.arrays, element)...), c.encodeUpdate(now))
+	w.Model.(*mongo.UpdateOneModel).ArrayFilters = c.makeArrayFilters(element)
 	return w
 }
 
-// matchSource returns the condition that a copy has the values and the version of a source.
+// matchSource returns the condition that a copy has the values and the version of a
+// source.
 func (c *Copying) matchSource(s source) (out bson.D) {
 	for i, f := range c.fields {
 		out = append(out, stored.HoldsAt(f.To, s.values[i]))
@@ -294,14 +314,15 @@ func (c *Copying) matchSource(s source) (out bson.D) {
 	return out
 }
 
-// follow returns the writes that bring the copies of a changed source up to date.
-func (c *Copying) follow(w model.StoreWrite) (a model.Answer, err error) {
+// updateCopies returns the writes that update the copies of a changed source. They are
+// repeatable, so they are Then, not Once.
+func (c *Copying) updateCopies(w model.StoreWrite) (a model.Answer, err error) {
 	if w.Before == nil || w.After == nil {
 		return a, nil
 	}
-	s, err := c.state(w.After)
+	s, err := c.decodeSource(w.After)
 	if err == nil {
-		a.Then = c.propagate(s, nil)
+		a.Then = c.propagateSource(s)
 	}
 	return a, err
 }

@@ -15,7 +15,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-func changed[S any](c model.Change[S], way func(context.Context, model.DB) (model.DB, error)) testkit.DBFunc {
+func runChange[S any](c model.Change[S], way func(context.Context, model.DB) (model.DB, error)) testkit.DBFunc {
 	return func(ctx context.Context, db *mongo.Database) error {
 		on, err := way(ctx, db)
 		if err != nil {
@@ -28,8 +28,8 @@ func changed[S any](c model.Change[S], way func(context.Context, model.DB) (mode
 
 func plain(_ context.Context, db model.DB) (model.DB, error) { return db, nil }
 
-// fresh returns a new document that is to have copies of the source s.
-func (f copyForm) fresh() holder {
+// newHolder returns a new document that is to have copies of the source s.
+func (f copyForm) newHolder() holder {
 	h := holder{ID: "new"}
 	switch {
 	case f.c == ofListed:
@@ -50,7 +50,7 @@ func (f copyForm) relating() model.Action {
 		return f.sources().Set("s", bson.D{e("docs", []string{"h1", "h2", "h3", "later"})})
 	}
 	return f.holders().Edit("h3", func(h *holder) error {
-		like := f.fresh()
+		like := f.newHolder()
 		h.Src, h.Items, h.Groups = like.Src, like.Items, like.Groups
 		return nil
 	})
@@ -65,12 +65,12 @@ func TestCopyStoreInterleaved(t *testing.T) {
 			if tx {
 				way, with = model.WithTransactions, "in transactions"
 			}
-			for name, action := range map[string]model.Action{"insert": f.holders().Insert(f.fresh()), "update": f.relating()} {
+			for name, action := range map[string]model.Action{"insert": f.holders().Insert(f.newHolder()), "update": f.relating()} {
 				t.Run(f.name+" "+name+" "+with, func(t *testing.T) {
 					if os.Getenv(mongotest.EnvURI) == "" {
 						t.Parallel()
 					}
-					f.interleave(t, tx, changed(action.Change(), way), changed(f.sources().Set("s", bson.D{e("name", "b")}), way))
+					f.interleave(t, tx, runChange(action.Change(), way), runChange(f.sources().Set("s", bson.D{e("name", "b")}), way))
 				})
 			}
 		}
@@ -128,7 +128,7 @@ func TestCopyStoreCosts(t *testing.T) {
 						t.Fatal(err)
 					}
 					mustExec(t, db, model.NewPlan(origins.Update("s", bson.D{e("$push", bson.D{e("docs", "later")})})))
-					modeltest.WantCost(t, m, want, func() error { return changed(f.holders().Insert(f.fresh()), way)(t.Context(), db) })
+					modeltest.WantCost(t, m, want, func() error { return runChange(f.holders().Insert(f.newHolder()), way)(t.Context(), db) })
 				}, mongotest.WithMonitor(m))
 			})
 		}

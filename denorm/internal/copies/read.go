@@ -1,5 +1,7 @@
 package copies
 
+// This file reads sources (decodeSource) and counts copies (CountSpread).
+
 import (
 	"math"
 
@@ -12,7 +14,9 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// A source is what its copies depend on. A value of type 0 is not there.
+// A source is the part of a source document on which copies depend. A value of type 0 is
+// missing. version is the number 0 if the source has no version yet; read is the version
+// as it is stored.
 type source struct {
 	id      bson.RawValue
 	values  []bson.RawValue // of the fields, in their order
@@ -21,17 +25,18 @@ type source struct {
 	listed  []bson.RawValue // the documents that the source lists
 }
 
-// read is the state of a source that the caller read; doc points at it.
-func (c *Copying) read(doc any) (source, error) {
+// readSource decodes a document that the caller read. doc points to it.
+func (c *Copying) readSource(doc any) (source, error) {
 	raw, err := stored.ReadDocument(c.docs, doc)
 	if err != nil {
 		return source{}, err
 	}
-	return c.state(raw)
+	return c.decodeSource(raw)
 }
 
-// state reads a source. Its values lie in doc.
-func (c *Copying) state(doc bson.Raw) (s source, err error) {
+// decodeSource reads a source. Its values point into doc: they are valid as long as doc
+// is.
+func (c *Copying) decodeSource(doc bson.Raw) (s source, err error) {
 	s.id = doc.Lookup("_id")
 	if s.id.Type == 0 {
 		return s, c.docs.Refuse("_id", nil, "the document has none")
@@ -53,7 +58,7 @@ func (c *Copying) state(doc bson.Raw) (s source, err error) {
 			return s, err
 		}
 		s.read = v
-		if s.version, err = c.versionIs(v); err != nil {
+		if s.version, err = c.readVersion(v); err != nil {
 			return s, err
 		}
 	}
@@ -62,14 +67,14 @@ func (c *Copying) state(doc bson.Raw) (s source, err error) {
 		if err != nil {
 			return s, err
 		}
-		s.listed, err = c.listedIn(v)
+		s.listed, err = c.readListedIDs(v)
 		return s, err
 	}
 	return s, nil
 }
 
-// versionIs is the version of a source that holds v. A whole number that is not there is 0.
-func (c *Copying) versionIs(v bson.RawValue) (bson.RawValue, error) {
+// readVersion returns the version of a source. A missing number counts as 0.
+func (c *Copying) readVersion(v bson.RawValue) (bson.RawValue, error) {
 	switch {
 	case c.counts && (v.Type == 0 || v.Type == bson.TypeNull):
 		return core.MustRawValue(int64(0)), nil
@@ -81,8 +86,8 @@ func (c *Copying) versionIs(v bson.RawValue) (bson.RawValue, error) {
 	return v, nil
 }
 
-// listedIn are the distinct _ids of a list, or of what is one.
-func (c *Copying) listedIn(v bson.RawValue) (out []bson.RawValue, _ error) {
+// readListedIDs returns the distinct _ids in a list. A single value is a list of one.
+func (c *Copying) readListedIDs(v bson.RawValue) (out []bson.RawValue, _ error) {
 	list := []bson.RawValue{v}
 	if v.Type == bson.TypeArray {
 		var err error
@@ -106,8 +111,9 @@ func (c *Copying) listedIn(v bson.RawValue) (out []bson.RawValue, _ error) {
 	return out, nil
 }
 
-// places are the paths of a copy, below the base.
-func (c *Copying) places() (paths []string) {
+// listCopyPaths returns the paths of a copy, relative to base: the key if there is one,
+// the fields, the version.
+func (c *Copying) listCopyPaths() (paths []string) {
 	if c.key != "" {
 		paths = append(paths, c.key)
 	}
@@ -120,8 +126,9 @@ func (c *Copying) places() (paths []string) {
 	return paths
 }
 
-// next is the version after a change; given is that of the change, if it has one.
-func (c *Copying) next(was, given bson.RawValue) (bson.RawValue, error) {
+// chooseNextVersion returns the version after a change. A number is increased by 1. A
+// time must be given, and be later than the stored one.
+func (c *Copying) chooseNextVersion(was, given bson.RawValue) (bson.RawValue, error) {
 	switch was.Type {
 	case bson.TypeInt32, bson.TypeInt64:
 		n := was.AsInt64()
@@ -129,7 +136,8 @@ func (c *Copying) next(was, given bson.RawValue) (bson.RawValue, error) {
 		case given.Type != 0:
 			return given, c.docs.Refuse(c.spec.Version, given, "can't be set: the store increases the version itself")
 		case n == math.MaxInt64:
-			return given, c.docs.Refuse(c.spec.Version, was, "the version is the largest int64, so it can't be increased")
+			return given,
+				c.docs.Refuse(c.spec.Version, was, "the version is the largest int64, so it can't be increased")
 		case was.Type == bson.TypeInt32 && n < math.MaxInt32:
 			return core.MustRawValue(int32(n + 1)), nil
 		}
@@ -144,14 +152,14 @@ func (c *Copying) next(was, given bson.RawValue) (bson.RawValue, error) {
 	return given, nil
 }
 
-// Spread counts documents, sources and copies.
-func (c *Copying) Spread() model.Aggregation {
+// CountSpread counts documents, sources and copies, for denorm.CopySpread.
+func (c *Copying) CountSpread() model.Aggregation {
 	sum := func(v any) bson.D { return mql.Op("$sum", v) }
 	source := "$c." + c.key
-	pairs := c.copies()
+	pairs := c.unwindCopies()
 	if c.key == "" {
 		source = "$src._id"
-		pairs = c.pairs()
+		pairs = c.pairWithSources()
 	}
 	first := func(path string) bson.D { return mql.Op("$arrayElemAt", path, 0) }
 	pairs = append(pairs,
@@ -163,7 +171,8 @@ func (c *Copying) Spread() model.Aggregation {
 			}},
 			{Key: "sources", Value: mongo.Pipeline{
 				mql.Group("$_id.src", mql.E("n", sum(int64(1)))),
-				mql.Group(nil, mql.E("sources", sum(int64(1))), mql.E("pairs", sum("$n")), mql.E("most", mql.Op("$max", "$n"))),
+				mql.Group(nil, mql.E("sources", sum(int64(1))), mql.E("pairs", sum("$n")),
+					mql.E("most", mql.Op("$max", "$n"))),
 			}},
 		}}},
 		mql.Unwind("$sources"),

@@ -1,5 +1,8 @@
 package copies
 
+// This file has the conditions and updates of copies, and the plans that update the
+// copies of one source.
+
 import (
 	"context"
 	"errors"
@@ -16,11 +19,13 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// maxListed is how many ids one command holds at most.
+// maxListed is the greatest number of _ids in one command.
 const maxListed = 10_000
 
-// element is the condition that something holds the key, and others.
-func (c *Copying) element(id bson.RawValue, others ...bson.E) bson.D {
+// matchElement matches the part of a document that has the source's _id, and other
+// conditions. With Listed, the _id isn't stored in the copy: only the other conditions
+// remain.
+func (c *Copying) matchElement(id bson.RawValue, others ...bson.E) bson.D {
 	if c.key == "" {
 		return others
 	}
@@ -29,52 +34,57 @@ func (c *Copying) element(id bson.RawValue, others ...bson.E) bson.D {
 	return append(d, others...)
 }
 
-// within is a condition on an element, as one on what holds the arrays.
-func within(arrays []string, element bson.D) bson.D {
+// matchInArrays turns a condition on an array's element into a condition on the document,
+// by $elemMatch for each array. So all parts of the condition must hold for the same
+// element.
+func matchInArrays(arrays []string, element bson.D) bson.D {
 	if len(arrays) == 0 {
 		return element
 	}
-	return bson.D{{Key: arrays[0], Value: bson.D{{Key: "$elemMatch", Value: within(arrays[1:], element)}}}}
+	return bson.D{{Key: arrays[0], Value: bson.D{{Key: "$elemMatch", Value: matchInArrays(arrays[1:], element)}}}}
 }
 
-// holding is the condition that a document holds such a copy. Arrays within arrays have the key by its path too, for there
-// DocumentDB takes no index for $elemMatch.
-func (c *Copying) holding(id bson.RawValue, element bson.D) bson.D {
-	d := within(c.arrays, element)
+// matchHolder matches documents with such a copy. For arrays within arrays it repeats the
+// key by its path, because DocumentDB uses no index for a nested $elemMatch.
+func (c *Copying) matchHolder(id bson.RawValue, element bson.D) bson.D {
+	d := matchInArrays(c.arrays, element)
 	if len(c.arrays) > 1 {
 		d = append(bson.D{{Key: c.spec.KeyPath, Value: mql.Eq(id)}}, d...)
 	}
 	return d
 }
 
-// identifier names the elements of array i in updates.
-func (c *Copying) identifier(i int) string {
+// nameArrayFilter returns the identifier of the elements of array i in updates: e for the
+// innermost array.
+func (c *Copying) nameArrayFilter(i int) string {
 	if i == len(c.arrays)-1 {
 		return "e"
 	}
 	return fmt.Sprintf("o%d", i+1)
 }
 
-// path is where an update finds a path of a copy: items.$[e].name.
-func (c *Copying) path(rel string) string {
+// updatePath returns the path of a copy's field in an update: items.$[e].name. See
+// https://www.mongodb.com/docs/manual/reference/operator/update/positional-filtered/.
+func (c *Copying) updatePath(rel string) string {
 	if len(c.arrays) == 0 {
 		return rel
 	}
 	var b strings.Builder
 	for i, a := range c.arrays {
-		b.WriteString(a + ".$[" + c.identifier(i) + "].")
+		b.WriteString(a + ".$[" + c.nameArrayFilter(i) + "].")
 	}
 	return b.String() + rel
 }
 
-// arrayFilters say which elements an update changes. An outer one must hold such an element: one without the inner array would
-// fail the update.
-func (c *Copying) arrayFilters(element bson.D, depth int) []any {
+// makeArrayFilters selects the elements that an update changes. An element of an outer
+// array must contain a selected inner element: an element without the inner array would
+// make the update fail.
+func (c *Copying) makeArrayFilters(element bson.D) []any {
 	var out []any
-	for i := range c.arrays[:depth] {
-		id := c.identifier(i) + "."
+	for i := range c.arrays {
+		id := c.nameArrayFilter(i) + "."
 		if i < len(c.arrays)-1 {
-			out = append(out, commands.Prefixed(id, within(c.arrays[i+1:], element)))
+			out = append(out, commands.Prefixed(id, matchInArrays(c.arrays[i+1:], element)))
 			continue
 		}
 		out = append(out, commands.Prefixed(id, element))
@@ -82,9 +92,10 @@ func (c *Copying) arrayFilters(element bson.D, depth int) []any {
 	return out
 }
 
-// update sets a copy's fields to those of a source, and its version; of some fields only, if which is not nil. It sets first too, before
-// them.
-func (c *Copying) update(s source, which []bool, first ...bson.E) bson.Raw {
+// encodeUpdate sets a copy's fields and version to those of a source. It unsets fields
+// that the source doesn't have. It writes BSON directly instead of building a bson.D
+// first.
+func (c *Copying) encodeUpdate(s source) bson.Raw {
 	buf, begun, missing := make([]byte, 4, 128), 0, false
 	put := func(path string, v bson.RawValue) {
 		if v.Type == 0 {
@@ -96,16 +107,13 @@ func (c *Copying) update(s source, which []bool, first ...bson.E) bson.Raw {
 		}
 		buf = core.AppendRaw(buf, path, v)
 	}
-	for _, e := range first {
-		put(e.Key, e.Value.(bson.RawValue))
-	}
-	c.eachField(s, which, put)
+	c.visitFields(s, put)
 	if begun > 0 {
 		buf = core.EndDocument(buf, begun)
 	}
 	if missing {
 		buf, begun = core.AppendDocument(buf, bson.TypeEmbeddedDocument, "$unset")
-		c.eachField(s, which, func(path string, v bson.RawValue) {
+		c.visitFields(s, func(path string, v bson.RawValue) {
 			if v.Type == 0 {
 				buf = core.AppendRaw(buf, path, emptyString)
 			}
@@ -121,38 +129,36 @@ func (c *Copying) update(s source, which []bool, first ...bson.E) bson.Raw {
 
 var emptyString, oneMore = core.MustRawValue(""), core.MustRawValue(int64(1))
 
-// eachField tells where an update finds the fields of a copy, the version last, and the source's values.
-func (c *Copying) eachField(s source, which []bool, f func(path string, v bson.RawValue)) {
+// visitFields calls f with the update path and the source's value of each copied field,
+// and last of the version.
+func (c *Copying) visitFields(s source, f func(path string, v bson.RawValue)) {
 	for i := range c.fields {
-		if which == nil || which[i] {
-			f(c.paths[i], s.values[i])
-		}
+		f(c.paths[i], s.values[i])
 	}
 	if c.version != "" {
 		f(c.paths[len(c.fields)], s.version)
 	}
 }
 
-// counting is an update of a document that counts up CopySpec.CountUp too.
-func (c *Copying) counting(update bson.D) bson.D {
+// addCountUp adds an increment of CopySpec.CountUp to an update of a document.
+func (c *Copying) addCountUp(update bson.D) bson.D {
 	if c.spec.CountUp == "" {
 		return update
 	}
 	return append(update, bson.E{Key: "$inc", Value: bson.D{{Key: c.spec.CountUp, Value: int64(1)}}})
 }
 
-// older is the condition that a version is below a source's, or not there.
-func (c *Copying) older(s source) bson.E {
+// matchOlder matches a version below the source's, or a missing version. $not with $gte,
+// unlike $lt, also matches a missing field.
+func (c *Copying) matchOlder(s source) bson.E {
 	return bson.E{Key: c.version, Value: bson.D{{Key: "$not", Value: bson.D{{Key: "$gte", Value: s.version}}}}}
 }
 
-// differing is the condition that one of the fields isn't the source's.
-func (c *Copying) differing(s source, which []bool) bson.E {
+// matchDifferent matches copies in which at least one field differs from the source.
+func (c *Copying) matchDifferent(s source) bson.E {
 	var any bson.A
 	for i, f := range c.fields {
-		if which == nil || which[i] {
-			any = append(any, bson.D{{Key: f.To, Value: stored.IsNot(s.values[i])}})
-		}
+		any = append(any, bson.D{{Key: f.To, Value: stored.IsNot(s.values[i])}})
 	}
 	if len(any) == 1 {
 		return any[0].(bson.D)[0]
@@ -160,42 +166,47 @@ func (c *Copying) differing(s source, which []bool) bson.E {
 	return bson.E{Key: "$or", Value: any}
 }
 
-// pending is the condition on a copy that a propagation changes.
-func (c *Copying) pending(s source, which []bool) bson.D {
+// matchPending matches the copies that a propagation changes: older copies, or without
+// versions, different copies.
+func (c *Copying) matchPending(s source) bson.D {
 	if c.version != "" {
-		return c.element(s.id, c.older(s))
+		return c.matchElement(s.id, c.matchOlder(s))
 	}
-	return c.element(s.id, c.differing(s, which))
+	return c.matchElement(s.id, c.matchDifferent(s))
 }
 
-// touched is the condition on the elements that an update with array filters changes; nil for an update without array filters. It has
-// no $or, which array filters don't need: an element that holds the values already may be set to them.
-func (c *Copying) touched(s source) bson.D {
+// matchTouchedElement matches the array elements that an update changes. It is nil if
+// copies aren't in arrays. It has no $or: an element that has the values already may be
+// set to them again.
+func (c *Copying) matchTouchedElement(s source) bson.D {
 	switch {
 	case len(c.arrays) == 0:
 		return nil
 	case c.version != "":
-		return c.element(s.id, c.older(s))
+		return c.matchElement(s.id, c.matchOlder(s))
 	}
-	return c.element(s.id)
+	return c.matchElement(s.id)
 }
 
-// Propagate is the plan that brings the copies of a source, as the caller read it, up to date.
-func (c *Copying) Propagate(doc any) model.Plan {
-	s, err := c.read(doc)
+// PropagateDocument returns the plan that updates the copies of a source, as the caller
+// read it.
+func (c *Copying) PropagateDocument(doc any) model.Plan {
+	s, err := c.readSource(doc)
 	if err != nil {
 		return model.RefusedPlan(c.docs.Name(), err)
 	}
-	return model.Plan{Steps: c.propagate(s, nil)}
+	return model.Plan{Steps: c.propagateSource(s)}
 }
 
-// propagate are the steps that bring the copies of a source up to date, in some fields only, if which is not nil.
-func (c *Copying) propagate(s source, which []bool) []model.Step {
-	return c.updates(s, c.pending(s, which), c.touched(s), c.update(s, which))
+// propagateSource are the steps that bring the copies of a source up to date, in some
+// fields only, if which is not nil.
+func (c *Copying) propagateSource(s source) []model.Step {
+	return c.planUpdates(s, c.matchPending(s), c.matchTouchedElement(s), c.encodeUpdate(s))
 }
 
-// updates are the steps that update the copies of a source that a condition matches.
-func (c *Copying) updates(s source, match, element bson.D, update bson.Raw) (steps []model.Step) {
+// planUpdates returns the steps that update those copies of a source that match. element
+// selects array elements.
+func (c *Copying) planUpdates(s source, match, element bson.D, update bson.Raw) (steps []model.Step) {
 	if s.id.Type == 0 {
 		return nil
 	}
@@ -205,13 +216,14 @@ func (c *Copying) updates(s source, match, element bson.D, update bson.Raw) (ste
 	return []model.Step{model.Write{
 		Collection: c.to.Name(), Once: true, Index: c.index,
 		Model: &mongo.UpdateManyModel{
-			Filter: c.holding(s.id, match), Update: update, ArrayFilters: c.arrayFilters(element, len(c.arrays)),
+			Filter: c.matchHolder(s.id, match), Update: update, ArrayFilters: c.makeArrayFilters(element),
 		},
 	}}
 }
 
-// Refresh is the change that reads a source and brings its copies up to date: all of them, or those in some documents.
-func (c *Copying) Refresh(from any, docs []any) model.Change[bson.Raw] {
+// RefreshCopies returns the change that reads a source and updates its copies: all of
+// them, or those in the documents with the given _ids.
+func (c *Copying) RefreshCopies(from any, docs []any) model.Change[bson.Raw] {
 	id, err := c.docs.RawID("_id", from)
 	var only []bson.RawValue
 	for _, doc := range docs {
@@ -224,26 +236,28 @@ func (c *Copying) Refresh(from any, docs []any) model.Change[bson.Raw] {
 			return commands.ReadOne(ctx, db, c.docs.Name(), commands.ByID(id), nil)
 		},
 		Decide: func(doc bson.Raw) (model.Plan, error) {
-			s, err := c.state(doc)
+			s, err := c.decodeSource(doc)
 			if err != nil {
 				return model.Plan{}, err
 			}
 			if len(only) > 0 {
-				return c.refresh(s, only), nil
+				return c.refreshDocuments(s, only), nil
 			}
-			return model.Plan{Steps: c.propagate(s, nil)}, nil
+			return model.Plan{Steps: c.propagateSource(s)}, nil
 		},
 	}
 }
 
-// refresh is the plan that brings up to date the copies of a source in some documents, of
-// those that it lists, if it does.
-func (c *Copying) refresh(s source, docs []bson.RawValue) (p model.Plan) {
+// refreshDocuments updates the copies in some documents. With Listed, documents that the
+// source doesn't list are left out: they may have the copy of another source.
+func (c *Copying) refreshDocuments(s source, docs []bson.RawValue) (p model.Plan) {
 	if c.spec.Listed != "" {
-		docs = slices.DeleteFunc(slices.Clone(docs), func(id bson.RawValue) bool { return !stored.Contains(s.listed, id) })
+		docs = slices.DeleteFunc(slices.Clone(docs), func(id bson.RawValue) bool {
+			return !stored.Contains(s.listed, id)
+		})
 	}
 	if len(docs) > 0 && s.id.Type != 0 {
-		p = model.NewPlan(c.among(s, docs))
+		p = model.NewPlan(c.updateAmong(s, docs))
 	}
 	return p
 }
