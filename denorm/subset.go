@@ -56,10 +56,10 @@ type SubsetSpec struct {
 // children. The array can't lie inside another array, and can't be stored as null. An
 // invalid path, type or spec panics with a [*model.DeclarationError].
 func NewSubset[P, PK, C, CK any](children *model.Collection[C, CK], refPath string, parents *model.Collection[P, PK], path string, spec SubsetSpec) *Subset[P, PK, C, CK] {
-	s := subset.Declare(children.Docs(), refPath, parents.Docs(), path, subset.Spec(spec))
-	return &Subset[P, PK, C, CK]{model.NewParts(s.Indexes, s.Relations, s.Checks, s.Footprints).
+	s := subset.DeclareSubset(children.Docs(), refPath, parents.Docs(), path, subset.Spec(spec))
+	return &Subset[P, PK, C, CK]{model.NewParts(s.ListIndexes, s.ListRelations, s.ListChecks, s.ListFootprints).
 		WithDocs(children.Docs(), parents.Docs()).
-		WithReactions(s.Reactions), children, s}
+		WithReactions(s.MakeReactions), children, s}
 }
 
 // Indexes returns the index that finds a parent's children in order.
@@ -79,7 +79,7 @@ func (x *Subset[P, PK, C, CK]) Checks() []model.Check { return x.Parts.Checks() 
 // Cost: two reads, by _id and by [Subset.Indexes], of up to SubsetSpec.Max children and ten
 // more. An outdated array costs one write.
 func (x *Subset[P, PK, C, CK]) Refresh(parent PK) model.Change[any] {
-	return x.s.Refresh(parent)
+	return x.s.RefreshParent(parent)
 }
 
 // Rest returns the query of the children after the last element of a parent's array, in
@@ -89,7 +89,7 @@ func (x *Subset[P, PK, C, CK]) Refresh(parent PK) model.Change[any] {
 // Cost: one command per batch, served by [Subset.Indexes].
 func (x *Subset[P, PK, C, CK]) Rest(parent *P) *model.Find[C] {
 	f := x.children.Find(nil)
-	if last := x.s.Rest(&f.Query, parent); last != nil {
+	if last := x.s.FindRest(&f.Query, parent); last != nil {
 		return f.After(last...)
 	}
 	return f
@@ -100,6 +100,6 @@ func (x *Subset[P, PK, C, CK]) Rest(parent *P) *model.Find[C] {
 // Cost: one command per batch, served by [Subset.Indexes].
 func (x *Subset[P, PK, C, CK]) Children(parent PK) *model.Find[C] {
 	f := x.children.Find(nil)
-	x.s.Children(&f.Query, parent)
+	x.s.FindChildren(&f.Query, parent)
 	return f
 }

@@ -15,16 +15,18 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// A drift is a parent's array and what its children say.
+// A drift is a parent with its stored array and the array that its children make.
 type drift struct {
-	ID    bson.RawValue `bson:"_id"`   // of the parent
-	Found bson.RawValue `bson:"found"` // what is stored, as a rule an array; of type 0 if nothing is
-	Want  bson.RawValue `bson:"want"`  // the array by the children
+	ID bson.RawValue `bson:"_id"` // of the parent
+	// The stored value, usually an array; type 0 if the field is missing.
+	Found bson.RawValue `bson:"found"`
+	// The array that the children make.
+	Want bson.RawValue `bson:"want"`
 
 	Tokens bson.RawValue `bson:"tokens"` // the parent's tokens, of type 0 for none
 }
 
-func (d drift) tell(f *model.Finding) {
+func (d drift) describeFinding(f *model.Finding) {
 	n := func(v bson.RawValue) int { return len(core.Elements(v)) }
 	f.ID, f.Problem = d.ID, fmt.Sprintf("holds %d children, but should hold %d", n(d.Found), n(d.Want))
 	if n(d.Found) == n(d.Want) {
@@ -32,46 +34,55 @@ func (d drift) tell(f *model.Finding) {
 	}
 }
 
-// differs is the expression that an array is not what the children say; nothing and an empty one are the same.
-func differs() bson.D { return mql.Op("$ne", mql.IfNull("$found", bson.A{}), "$want") }
+// compareArrays is the expression that the stored array differs. A missing array equals
+// an empty one.
+func compareArrays() bson.D { return mql.Op("$ne", mql.IfNull("$found", bson.A{}), "$want") }
 
-// Checks find parents whose array isn't what their children say.
-func (s *Subset) Checks() []model.Check {
-	name := fmt.Sprintf("%s.%s: arrays that don't hold the first children in %s", s.parents.Name(), s.path, s.docs.Name())
+// ListChecks returns the check of parents whose array isn't the array that the children
+// make.
+func (s *Subset) ListChecks() []model.Check {
+	name := fmt.Sprintf("%s.%s: arrays that don't hold the first children in %s",
+		s.parents.Name(), s.path, s.docs.Name())
 	return []model.Check{{
-		Name: name, Collection: s.parents.Name(), Rule: fmt.Sprintf("%s holds the first children in %s, in order", s.path, s.docs.Name()),
-		Pipeline: s.drift(), Tell: found.Tells(drift.tell),
-		Mend: found.Mends(name, s.parents.Name(), func(rows []drift) model.Plan { return s.repair(rows, false) }),
+		Name: name, Collection: s.parents.Name(),
+		Rule:     fmt.Sprintf("%s holds the first children in %s, in order", s.path, s.docs.Name()),
+		Pipeline: s.findDrift(), Tell: found.Tells(drift.describeFinding),
+		Mend: found.Mends(name, s.parents.Name(), s.planRepair),
 	}}
 }
 
-func (s *Subset) drift() mongo.Pipeline {
-	differ := mongo.Pipeline{mql.Match(mql.E("$expr", differs()))}
-	return slices.Concat(s.stages(), differ, stored.WithoutActions(s.docs), mongo.Pipeline{mql.SortID()})
+func (s *Subset) findDrift() mongo.Pipeline {
+	differ := mongo.Pipeline{mql.Match(mql.E("$expr", compareArrays()))}
+	return slices.Concat(s.compareStages(), differ, stored.WithoutActions(s.docs), mongo.Pipeline{mql.SortID()})
 }
 
-// repair is the plan that sets the arrays that differ. With expect, one that changed meanwhile is stale.
-func (s *Subset) repair(rows []drift, expect bool) model.Plan {
-	return found.Mended(rows, "some arrays corrected; the next check finds the others", func(i int, d drift) (w model.Write) {
+// planRepair sets the arrays that differ. An array that has changed since it was found is
+// left for the next check.
+func (s *Subset) planRepair(rows []drift) model.Plan {
+	mend := func(i int, d drift) (w model.Write) {
 		switch {
 		case !stored.IsKey(d.ID) || d.Want.Type != bson.TypeArray:
 			return found.NotReturned(s.parents.Name(), i, "_id or no array to set")
-		case s.same(d.Found, core.Elements(d.Want)):
+		case s.isSameArray(d.Found, core.Elements(d.Want)):
 			return w
 		}
-		return s.setArray(d, valuesOf(core.Elements(d.Want)), expect)
-	})
+		return s.setArray(d, cloneValues(core.Elements(d.Want)), false)
+	}
+	return found.Mended(rows, "some arrays corrected; the next check finds the others", mend)
 }
 
-// same reports whether an array holds just these elements.
-func (s *Subset) same(found bson.RawValue, want []bson.RawValue) bool {
+// isSameArray reports whether an array has exactly these elements. A missing array equals
+// an empty one.
+func (s *Subset) isSameArray(found bson.RawValue, want []bson.RawValue) bool {
 	if found.Type != bson.TypeArray && (found.Type != 0 || len(want) > 0) {
 		return false
 	}
 	return slices.EqualFunc(core.Elements(found), want, bsonval.EqualRaw)
 }
 
-// setArray sets a parent's array, if it is as it was found, and no action outside transactions has changed the parent.
+// setArray sets a parent's array if it is as it was found, and if no action outside
+// transactions has changed the parent. With expect, an array that has changed makes the
+// plan stale.
 func (s *Subset) setArray(d drift, list bson.A, expect bool) model.Write {
 	id := bson.D{{Key: "_id", Value: mql.Eq(bsonval.Clone(d.ID))}}
 	filter := append(id[:1:1], stored.HoldsAt(s.path, bsonval.Clone(d.Found)),
@@ -83,7 +94,7 @@ func (s *Subset) setArray(d drift, list bson.A, expect bool) model.Write {
 	return w
 }
 
-func valuesOf(elements []bson.RawValue) bson.A {
+func cloneValues(elements []bson.RawValue) bson.A {
 	list := make(bson.A, len(elements))
 	for i, v := range elements {
 		list[i] = bsonval.Clone(v)

@@ -11,18 +11,22 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// A store writes a child and the arrays of its parents. Several children of one parent can be written by one action,
-// and each reaction sees one of them. In a transaction, the steps of an array have this order: all removals (see
-// [removal]), the children, then all additions and replacements. The steps of a kind can be in any order. Outside
+// A store writes a child and the arrays of its parents. Several children of one parent
+// can be written by one action, and each reaction sees one of them. In a transaction, the
+// steps of an array have this order: all removals (see [removal]), the children, then all
+// additions and replacements. The steps of a kind can be in any order. Outside
 // transactions see [rewrite].
 
-// Reactions returns what a write of a child asks for.
-func (s *Subset) Reactions() []model.Reaction {
-	paths := s.fixed()
+// MakeReactions returns what a write of a child asks for. Whole children are copied with
+// every field, so each change is of interest.
+func (s *Subset) MakeReactions() []model.Reaction {
+	paths := s.listCopiedPaths()
 	if s.whole {
 		paths = []string{model.Whole}
 	}
-	return []model.Reaction{{Collection: s.docs.Name(), Paths: paths, Fetch: s.fetch, AsBefore: true, React: s.react}}
+	return []model.Reaction{{
+		Collection: s.docs.Name(), Paths: paths, Fetch: s.fetchNeighbours, AsBefore: true, React: s.updateArrays,
+	}}
 }
 
 // A transition says which arrays a write of a child changes.
@@ -35,21 +39,24 @@ type transition struct {
 	replaces bool // the element changes in its place
 }
 
-// stays reports whether the child takes another place in the same array.
-func (t transition) stays() bool { return t.leaves && t.enters && t.from.Equal(t.to) }
+// staysInParent reports whether the child takes another place in the same array.
+func (t transition) staysInParent() bool { return t.leaves && t.enters && t.from.Equal(t.to) }
 
-func (s *Subset) transition(w model.StoreWrite) (t transition, err error) {
+// readTransition compares a child before and after a write. A child that moves, by its
+// parent or by its sort fields, leaves one place and enters another. A child must have
+// all sort fields before it can enter.
+func (s *Subset) readTransition(w model.StoreWrite) (t transition, err error) {
 	if w.Before != nil {
-		if t.from, err = s.parent(w.Before); err == nil {
-			t.was, err = s.element(w.Before)
+		if t.from, err = s.readParent(w.Before); err == nil {
+			t.was, err = s.makeElement(w.Before)
 		}
 	}
 	if w.After != nil && err == nil {
-		if t.to, err = s.parent(w.After); err == nil && t.to.Type != 0 {
-			err = s.ordered(w.After)
+		if t.to, err = s.readParent(w.After); err == nil && t.to.Type != 0 {
+			err = s.checkSortFields(w.After)
 		}
 		if err == nil {
-			t.now, err = s.element(w.After)
+			t.now, err = s.makeElement(w.After)
 		}
 	}
 	moves := !t.from.Equal(t.to) || !s.sameOrder(t.was, t.now)
@@ -58,56 +65,61 @@ func (s *Subset) transition(w model.StoreWrite) (t transition, err error) {
 	return t, err
 }
 
-// fetch asks for the children that may fill up the array which the child leaves, and for the new parent. Outside
-// transactions it asks for the old parent first, whose tokens tell of actions that end meanwhile.
-func (s *Subset) fetch(w model.StoreWrite) (out []model.Fetch, err error) {
-	t, err := s.transition(w)
+// fetchNeighbours asks for the children that may fill up the array which the child
+// leaves, and for the new parent. Outside transactions it asks for the old parent first:
+// its tokens show which actions end meanwhile. updateArrays relies on this order.
+func (s *Subset) fetchNeighbours(w model.StoreWrite) (out []model.Fetch, err error) {
+	t, err := s.readTransition(w)
 	if err != nil {
 		return nil, err
 	}
 	switch {
 	case t.leaves && w.Tx:
 		q := model.Query{Limit: int64(s.windowSize()), Keyed: s.docs.IsKeyed(), Collection: s.docs.Name()}
-		s.Children(&q, t.from)
+		s.FindChildren(&q, t.from)
 		if isDeletion(w) && !s.whole {
 			q.Projection = commands.Fields(s.copies...)
 		}
 		out, err = append(out, model.Fetch{Query: &q}), q.Err
 	case t.leaves:
 		var q *model.Query
-		q, err = s.windowOf(t.from)
-		out = append(out, model.Fetch{Query: s.tokensOf(t.from)}, model.Fetch{Query: q})
+		q, err = s.queryWindow(t.from)
+		out = append(out, model.Fetch{Query: s.queryTokens(t.from)}, model.Fetch{Query: q})
 	}
-	if t.enters && (w.Tx || !t.stays()) { // a push that changes nothing must conflict with a concurrent removal too
-		out = append(out, model.Fetch{Collection: s.parents.Name(), ID: t.to, Hold: true, Missing: s.noParent(t.to)})
+	// a push that changes nothing must conflict with a concurrent removal too
+	if t.enters && (w.Tx || !t.staysInParent()) {
+		out = append(out, model.Fetch{
+			Collection: s.parents.Name(), ID: t.to, Hold: true, Missing: s.newReferenceError(t.to),
+		})
 	}
 	return out, err
 }
 
+// isDeletion reports whether the child is deleted. Weak writes count as moves.
 func isDeletion(w model.StoreWrite) bool { return w.After == nil && !w.Weak }
 
-// react returns the writes of the arrays. A new parent must exist.
-func (s *Subset) react(w model.StoreWrite) (a model.Answer, err error) {
-	t, err := s.transition(w)
+// updateArrays returns the writes of the arrays. A new parent must exist.
+func (s *Subset) updateArrays(w model.StoreWrite) (a model.Answer, err error) {
+	t, err := s.readTransition(w)
 	if err != nil {
 		return a, err
 	}
 	if !w.Tx {
-		return s.reactInTurn(w, t)
+		return s.updateArraysOutsideTx(w, t)
 	}
 	if t.leaves {
-		a = s.remove(w, t.from)
+		a = s.planRemoval(w, t.from)
 	}
 	if !t.enters && !t.replaces {
 		return a, nil
 	}
-	value, err := s.newValue(w, t)
+	value, err := s.encodeElement(w, t)
 	switch {
 	case err != nil:
 	case t.enters:
-		push := commands.UpdateIf(s.parents.Name(), commands.ByID(t.to), s.pushAll(bson.A{value}))
+		push := commands.UpdateIf(s.parents.Name(), commands.ByID(t.to), s.pushElements(bson.A{value}))
 		push.Once, push.Done = false, commands.ByID(t.to)
-		push.Expect, push.Reasons = model.One, []model.Reason{{Err: s.noParent(t.to)}}
+		push.Expect, push.Reasons = model.One, []model.Reason{{Err: s.newReferenceError(t.to)}}
 		a.Then = append(a.Then, push)
 	default:
 		id := t.now.Document().Lookup("_id")
@@ -117,8 +129,9 @@ func (s *Subset) react(w model.StoreWrite) (a model.Answer, err error) {
 	return a, err
 }
 
-// newValue returns the new element: a whole child has the fields that scopes add.
-func (s *Subset) newValue(w model.StoreWrite, t transition) (any, error) {
+// encodeElement returns the new element. A whole child gets the fields that scopes add to
+// it.
+func (s *Subset) encodeElement(w model.StoreWrite, t transition) (any, error) {
 	switch {
 	case !s.whole:
 		return t.now, nil
@@ -130,8 +143,10 @@ func (s *Subset) newValue(w model.StoreWrite, t transition) (any, error) {
 	return core.PlaceUpdated(s.docs.Name(), base.After, set), err
 }
 
-// changedFields returns the fields that an update sets and removes, by their paths. The server adds new fields in
-// the order of their names on each level, and a copy must have them in the same order.
+// changedFields returns the fields that an update sets and removes, by their paths. The
+// server adds new fields in the order of their names on each level
+// (https://www.mongodb.com/docs/manual/reference/operator/update/set/), and a copy must
+// have them in the same order: the check compares documents exactly.
 func changedFields(prefix string, before, after bson.Raw) (set, unset bson.D) {
 	now, _ := after.Elements()
 	was, _ := before.Elements()
@@ -156,6 +171,8 @@ func changedFields(prefix string, before, after bson.Raw) (set, unset bson.D) {
 	return set, unset
 }
 
+// hasPlainNames reports whether an update can set each field of a document by its path.
+// Names with dots or dollars can't.
 func hasPlainNames(doc bson.Raw) bool {
 	elems, err := doc.Elements()
 	isPlain := func(e bson.RawElement) bool { return core.CheckKey(e.Key()) == nil }

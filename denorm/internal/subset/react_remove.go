@@ -12,17 +12,21 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// mostRemoved is how many children of one parent an action can remove from the first Max and those that follow.
+// mostRemoved is the greatest number of children of one parent that an action can remove
+// from the first Max children and the children that follow. A greater number reads more
+// children for each removal.
 const mostRemoved = 10
 
-// windowSize is the number of children that a removal reads.
+// windowSize is the number of children that a removal reads: enough to fill up after
+// mostRemoved removals.
 func (s *Subset) windowSize() int { return s.max + mostRemoved }
 
-// A removal removes a child from its parent's array, which the next children fill up. Other children of the parent
-// may be written by the same action. So the steps are completed when all its writes are known: model.Answer.Check
-// then says which children the action deletes. If the child is moved, its removal also looks at the other children
-// as the action leaves them, to find which of them it moves. Deletions of children and moves of others can't be
-// joined.
+// A removal removes a child from its parent's array, which the next children fill up.
+// Other children of the parent may be written by the same action. So the steps are
+// completed when all its writes are known: model.Answer.Check then says which children
+// the action deletes. If the child is moved, its removal also looks at the other children
+// as the action leaves them, to find which of them it moves. Deletions of children and
+// moves of others can't be joined.
 type removal struct {
 	s      *Subset
 	parent bson.RawValue
@@ -35,8 +39,9 @@ type removal struct {
 	hold       *mongo.UpdateManyModel // of the children that fill up: they must still be as they were read at commit
 }
 
-// remove returns the steps that remove a child from the array of a parent, and the check that completes them.
-func (s *Subset) remove(w model.StoreWrite, parent bson.RawValue) (a model.Answer) {
+// planRemoval returns the steps that remove a child from a parent's array, and the check
+// that completes them.
+func (s *Subset) planRemoval(w model.StoreWrite, parent bson.RawValue) (a model.Answer) {
 	r := &removal{s: s, parent: parent, window: w.FoundAll(0), moves: !isDeletion(w), at: -1}
 	r.moved = make([]bool, len(r.window))
 	for i, doc := range r.window {
@@ -52,7 +57,7 @@ func (s *Subset) remove(w model.StoreWrite, parent bson.RawValue) (a model.Answe
 	}
 	pull := commands.UpdateIf(s.parents.Name(), commands.ByID(parent), bson.D{})
 	r.pull = pull.Model.(*mongo.UpdateOneModel)
-	a.First, a.Check = []model.Step{pull}, r.complete
+	a.First, a.Check = []model.Step{pull}, r.completeSteps
 	if len(r.window) > s.max {
 		push := commands.UpdateIf(s.parents.Name(), commands.ByID(parent), bson.D{})
 		r.push, r.hold = push.Model.(*mongo.UpdateOneModel), &mongo.UpdateManyModel{}
@@ -65,8 +70,8 @@ func (s *Subset) remove(w model.StoreWrite, parent bson.RawValue) (a model.Answe
 	return a
 }
 
-// lookAtOthers returns writes of the other children that change nothing. A child counts as moved unless its write
-// finds it in its place.
+// lookAtOthers returns writes of the other children that change nothing. A child counts
+// as moved unless its write finds it in its place.
 func (r *removal) lookAtOthers() (writes []model.StoreWrite) {
 	for i, doc := range r.window {
 		if i == r.at {
@@ -74,7 +79,7 @@ func (r *removal) lookAtOthers() (writes []model.StoreWrite) {
 		}
 		r.moved[i] = true
 		look := func(now bson.Raw) (bson.D, error) {
-			t, err := r.s.transition(model.StoreWrite{Before: doc, After: now})
+			t, err := r.s.readTransition(model.StoreWrite{Before: doc, After: now})
 			r.moved[i] = t.leaves
 			return nil, err
 		}
@@ -83,10 +88,11 @@ func (r *removal) lookAtOthers() (writes []model.StoreWrite) {
 	return writes
 }
 
-// complete decides which children fill up the array, and refuses what it can't decide.
-func (r *removal) complete(deleted func(collection string, id bson.RawValue) bool) error {
+// completeSteps decides which children fill up the array. It refuses to guess if the
+// window is too small.
+func (r *removal) completeSteps(deleted func(collection string, id bson.RawValue) bool) error {
 	if deleted(r.s.parents.Name(), r.parent) {
-		return r.fillUp(nil)
+		return r.setUpdates(nil)
 	}
 	var fill []bson.Raw
 	kept := 0
@@ -108,31 +114,34 @@ func (r *removal) complete(deleted func(collection string, id bson.RawValue) boo
 			"names a parent of which one action removes more than %d children: use several actions",
 			mostRemoved))
 	}
-	return r.fillUp(fill)
+	return r.setUpdates(fill)
 }
 
-// fillUp sets the updates of the array. Another removal may have added the same children, so they are pulled first.
-func (r *removal) fillUp(fill []bson.Raw) error {
+// setUpdates sets the updates of the array. Another removal may have added the same
+// children, so they are pulled first.
+func (r *removal) setUpdates(fill []bson.Raw) error {
 	out := bson.A{bsonval.Clone(r.window[r.at].Lookup("_id"))}
 	ids, list := bson.A{}, bson.A{}
 	for _, doc := range fill {
-		element, err := r.s.element(doc)
+		element, err := r.s.makeElement(doc)
 		if err != nil {
 			return err
 		}
 		ids = append(ids, bsonval.Clone(doc.Lookup("_id")))
-		list = append(list, r.s.placed(element, core.PlaceUpdated(r.s.docs.Name(), r.s.docs.StoreField().RemoveFrom(doc), nil)))
+		list = append(list,
+			r.s.placeElement(element, core.PlaceUpdated(r.s.docs.Name(), r.s.docs.StoreField().RemoveFrom(doc), nil)))
 	}
 	gone := bson.D{{Key: "_id", Value: mql.Op("$in", append(out, ids...))}}
 	r.pull.Update = mql.Op("$pull", bson.D{{Key: r.s.path, Value: gone}})
 	if r.push != nil {
-		r.push.Update = r.s.pushAll(list)
+		r.push.Update = r.s.pushElements(list)
 		r.hold.Filter = commands.AmongIDs(ids)
 		r.hold.Update = r.s.docs.StoreField().HoldUpdate()
 	}
 	return nil
 }
 
-func (s *Subset) noParent(id bson.RawValue) error {
+// newReferenceError is the error for a parent that doesn't exist.
+func (s *Subset) newReferenceError(id bson.RawValue) error {
 	return &model.ReferenceError{Collection: s.docs.Name(), Path: s.ref, To: s.parents.Name(), Value: bsonval.Clone(id)}
 }

@@ -12,8 +12,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// element is what of a child the array holds.
-func (s *Subset) element(child bson.Raw) (bson.RawValue, error) {
+// makeElement returns the element of a child.
+func (s *Subset) makeElement(child bson.Raw) (bson.RawValue, error) {
 	if path, err := core.CheckNames(child, ""); err != nil {
 		return bson.RawValue{}, s.docs.Refuse(path, nil, err.Error())
 	}
@@ -25,8 +25,9 @@ func (s *Subset) element(child bson.Raw) (bson.RawValue, error) {
 	return core.MustRawValue(stored.NestedValues(paths, held)), err
 }
 
-// ordered refuses a child that lacks a field of By: it would be on no page.
-func (s *Subset) ordered(child bson.Raw) error {
+// checkSortFields refuses a child that lacks a field of By: a page that begins after
+// another child would never show it.
+func (s *Subset) checkSortFields(child bson.Raw) error {
 	for _, e := range s.by {
 		if v, err := stored.At(s.docs, child, e.Key); err != nil {
 			return err
@@ -37,8 +38,8 @@ func (s *Subset) ordered(child bson.Raw) error {
 	return nil
 }
 
-// parent is the parent of a child; type 0 for none.
-func (s *Subset) parent(child bson.Raw) (bson.RawValue, error) {
+// readParent returns the _id of a child's parent; type 0 for none.
+func (s *Subset) readParent(child bson.Raw) (bson.RawValue, error) {
 	v, err := stored.At(s.docs, child, s.ref)
 	if err != nil || v.Type == bson.TypeNull {
 		return bson.RawValue{}, err
@@ -49,8 +50,9 @@ func (s *Subset) parent(child bson.Raw) (bson.RawValue, error) {
 	return bsonval.Clone(v), nil
 }
 
-// lastOf are the values that the last element of a parent is sorted by, or nil when there may be no further child.
-func (s *Subset) lastOf(parent any) ([]any, error) {
+// readLastPlace returns the sort values of the last element of a parent, or nil if the
+// array is empty.
+func (s *Subset) readLastPlace(parent any) ([]any, error) {
 	doc, err := stored.ReadDocument(s.parents, parent)
 	if err != nil {
 		return nil, err
@@ -73,13 +75,14 @@ func (s *Subset) lastOf(parent any) ([]any, error) {
 	return values, nil
 }
 
-// stages say of each parent what it holds, and what its children say. A child that an unfinished action deletes doesn't
-// count.
-func (s *Subset) stages() mongo.Pipeline {
+// compareStages returns the stages that give, for each parent, the stored array and the
+// array that its children make. A child that an unfinished action deletes doesn't count.
+func (s *Subset) compareStages() mongo.Pipeline {
 	first := mql.Lookup(s.docs.Name(), "_id", s.ref, "want")
 	args := first[0].Value.(bson.D)
 	children := mongo.Pipeline{
-		mql.Match(mql.E(s.docs.StoreField().Deletes(), mql.Exists(false))), {{Key: "$sort", Value: s.order("")}}, {{Key: "$limit", Value: int64(s.max)}},
+		mql.Match(mql.E(s.docs.StoreField().Deletes(), mql.Exists(false))), {{Key: "$sort", Value: s.makeSort("")}},
+		{{Key: "$limit", Value: int64(s.max)}},
 	}
 	want := any(1)
 	if s.whole {
@@ -95,21 +98,22 @@ func (s *Subset) stages() mongo.Pipeline {
 	}
 }
 
-// Children makes a query one of all children of a parent, in order.
-func (s *Subset) Children(q *model.Query, parent any) {
+// FindChildren sets a query to all children of a parent, in order.
+func (s *Subset) FindChildren(q *model.Query, parent any) {
 	id, err := s.parents.RawID("_id", parent)
-	q.Filter, q.Sort, q.Index = bson.D{{Key: s.ref, Value: mql.Eq(id)}}, s.order(""), s.Indexes()[0].Name
+	q.Filter, q.Sort, q.Index = bson.D{{Key: s.ref, Value: mql.Eq(id)}}, s.makeSort(""), s.ListIndexes()[0].Name
 	if err != nil {
 		q.Err = err
 	}
 }
 
-// Rest is [Subset.Children] of a parent that the caller read. It returns the values of the last child that the parent holds, after
-// which the query is to go on; nil for none.
-func (s *Subset) Rest(q *model.Query, parent any) []any {
+// FindRest is [Subset.FindChildren] for a parent that the caller read. It returns the
+// sort values of the parent's last element, after which the query must continue; nil for
+// none.
+func (s *Subset) FindRest(q *model.Query, parent any) []any {
 	id, err := s.parents.ID(parent)
-	s.Children(q, id)
-	values, errLast := s.lastOf(parent)
+	s.FindChildren(q, id)
+	values, errLast := s.readLastPlace(parent)
 	if q.Err = cmp.Or(err, errLast); q.Err != nil {
 		return nil
 	}

@@ -13,7 +13,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// sameOrder reports whether two elements are documents that are sorted by the same values.
+// sameOrder reports whether two elements are documents that are sorted by the same
+// values.
 func (s *Subset) sameOrder(a, b bson.RawValue) bool {
 	first, ok := a.DocumentOK()
 	second, too := b.DocumentOK()
@@ -24,24 +25,26 @@ func (s *Subset) sameOrder(a, b bson.RawValue) bool {
 	})
 }
 
-// placed is the value of an element: the whole child as the plan stores it, with the fields of scopes, or the element.
-func (s *Subset) placed(element bson.RawValue, child core.Placed) any {
+// placeElement returns the value to store: the whole child as the plan stores it, with
+// the fields of scopes, or the element.
+func (s *Subset) placeElement(element bson.RawValue, child core.Placed) any {
 	if s.whole {
 		return child
 	}
 	return element
 }
 
-// pushAll is the update that pushes elements, and keeps the first.
-func (s *Subset) pushAll(list bson.A) bson.D {
+// pushElements is the update that pushes elements and keeps the first Max of the sorted
+// array.
+func (s *Subset) pushElements(list bson.A) bson.D {
 	return mql.Op("$push", bson.D{{Key: s.path, Value: bson.D{
-		{Key: "$each", Value: list}, {Key: "$sort", Value: s.order("")}, {Key: "$slice", Value: s.max},
+		{Key: "$each", Value: list}, {Key: "$sort", Value: s.makeSort("")}, {Key: "$slice", Value: s.max},
 	}}})
 }
 
-// Refresh is the change that makes a parent's array what its children say. An unfinished action then changes the array
-// as if it had been right before.
-func (s *Subset) Refresh(parent any) model.Change[any] {
+// RefreshParent is the change that sets a parent's array by its children. An unfinished
+// action then changes the array as if it had been right before.
+func (s *Subset) RefreshParent(parent any) model.Change[any] {
 	id, err := s.parents.RawID("_id", parent)
 	return model.Change[rewrite]{
 		Name: "subset " + s.parents.Name() + "." + s.path, Err: err,
@@ -54,27 +57,27 @@ func (s *Subset) Refresh(parent any) model.Change[any] {
 				}
 				return r, err
 			}
-			q, err := s.windowOf(id)
+			q, err := s.queryWindow(id)
 			if err == nil {
 				r.window, err = (&model.Find[bson.Raw]{Query: *q}).All(ctx, db)
 			}
 			return r, err
 		},
-		Decide: s.refreshed,
+		Decide: s.planRefresh,
 	}.Change()
 }
 
-// refreshed is the plan that sets an array that differs.
-func (s *Subset) refreshed(r rewrite) (p model.Plan, err error) {
+// planRefresh sets the array if it differs. A missing parent needs no write.
+func (s *Subset) planRefresh(r rewrite) (p model.Plan, err error) {
 	if r.parent == nil {
 		return p, nil
 	}
-	if _, err = r.prepare(); err != nil {
+	if _, err = r.prepareUpdate(); err != nil {
 		return p, err
 	}
 	held, err := stored.At(s.parents, r.parent, s.path)
-	list := r.list(nil)
-	if err != nil || s.same(held, core.Elements(core.MustRawValue(list))) {
+	list := r.listElements(nil)
+	if err != nil || s.isSameArray(held, core.Elements(core.MustRawValue(list))) {
 		return p, err
 	}
 	d := drift{ID: r.t.from, Found: held, Tokens: s.parents.StoreField().TokensIn(r.parent)}
