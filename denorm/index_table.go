@@ -92,9 +92,9 @@ func (e *IndexEntry[K]) UnmarshalBSON(b []byte) error {
 //   - these paths overlap each other or _id
 //   - entries is an invalid name, or the name of docs
 func NewIndexTable[D, K any](docs *model.Collection[D, K], path, entries string, spec IndexTableSpec) *IndexTable[D, K] {
-	t := indextable.Declare(docs.Docs(), path, entries, spec.Unique, spec.Copies)
-	return &IndexTable[D, K]{model.NewParts(nil, t.Relations, t.Checks, t.Footprints).
-		WithDocs(docs.Docs()).WithKeys(t.Keys()...).WithReactions(t.Reactions), docs, docs.Named(entries).Unchecked(), t}
+	t := indextable.DeclareTable(docs.Docs(), path, entries, spec.Unique, spec.Copies)
+	return &IndexTable[D, K]{model.NewParts(nil, t.ListRelations, t.ListChecks, t.ListFootprints).
+		WithDocs(docs.Docs()).WithKeys(t.ListKeyedDocs()...).WithReactions(t.MakeReactions), docs, docs.Named(entries).Unchecked(), t}
 }
 
 // Checks returns the checks that find and repair
@@ -118,9 +118,9 @@ func (x *IndexTable[D, K]) Checks() []model.Check { return x.Parts.Checks() }
 //
 // Cost: one command by _id, and one for each further batch.
 func (x *IndexTable[D, K]) Lookup(value any) *model.Find[IndexEntry[K]] {
-	filter, err := x.t.Find(value)
+	filter, err := x.t.FindEntries(value)
 	return &model.Find[IndexEntry[K]]{Query: model.Query{
-		Collection: x.t.Entries(), Filter: filter, Sort: bson.D{{Key: "_id", Value: 1}}, Index: model.IDIndex, Keyed: x.t.Keyed() != nil, Err: err,
+		Collection: x.t.Entries(), Filter: filter, Sort: bson.D{{Key: "_id", Value: 1}}, Index: model.IDIndex, Keyed: x.t.ListKeyed() != nil, Err: err,
 	}}
 }
 
@@ -130,9 +130,9 @@ func (x *IndexTable[D, K]) Lookup(value any) *model.Find[IndexEntry[K]] {
 // Cost: one command for each batch. MongoDB reads the value's entries and one document
 // for each entry, by _id.
 func (x *IndexTable[D, K]) Documents(value any) *model.Aggregate[D] {
-	stages, err := x.t.Documents(value)
+	stages, err := x.t.FindDocuments(value)
 	a := x.entries.Aggregate(stages)
-	a.Keyed = x.t.Keyed()
+	a.Keyed = x.t.ListKeyed()
 	return commands.Indexed(a, model.IDIndex, err)
 }
 
@@ -143,5 +143,5 @@ func (x *IndexTable[D, K]) Documents(value any) *model.Aggregate[D] {
 //
 // Cost: two commands per batch of 500 documents, and two at the end.
 func (x *IndexTable[D, K]) Rebuild() model.Job {
-	return indextable.Tables{x.t}.Rebuild("index table " + x.t.Entries())
+	return indextable.Tables{x.t}.MakeRebuildJob("index table " + x.t.Entries())
 }

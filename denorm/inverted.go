@@ -34,11 +34,11 @@ func NewInverted[D, K any](docs *model.Collection[D, K], prefix string, paths ..
 	var cores indextable.Tables
 	for _, path := range paths {
 		entries := docs.Docs().Named(prefix + "." + path).Name() // panics for a name that MongoDB refuses
-		cores = append(cores, indextable.Declare(docs.Docs(), path, entries, false, nil))
+		cores = append(cores, indextable.DeclareTable(docs.Docs(), path, entries, false, nil))
 	}
 	in := inverted.Declare(docs.Docs(), cores)
 	return &Inverted[D, K]{model.NewParts(nil, in.Relations, in.Checks, in.Footprints).
-		WithDocs(docs.Docs()).WithKeys(cores.Keys()...).WithReactions(in.Reactions), docs, in, cores}
+		WithDocs(docs.Docs()).WithKeys(cores.ListKeyedDocs()...).WithReactions(in.Reactions), docs, in, cores}
 }
 
 // Checks returns the [IndexTable.Checks] of each declared path.
@@ -50,7 +50,7 @@ func (x *Inverted[D, K]) Checks() []model.Check { return x.Parts.Checks() }
 // Cost: for each batch of 500 documents, one command to read, and one for each path at
 // which the documents have values. At the end, two more commands.
 func (x *Inverted[D, K]) Rebuild() model.Job {
-	return x.cores.Rebuild("inverted index of " + x.docs.Name())
+	return x.cores.MakeRebuildJob("inverted index of " + x.docs.Name())
 }
 
 // Is returns the query of the documents with this value at a declared path. When

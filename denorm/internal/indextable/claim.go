@@ -26,26 +26,30 @@ var (
 	confirmed = core.MustMarshal(append(mql.Set(sure), notNew))
 )
 
-// A claim is what one action does to entries of one document. The entries share the parts
-// of its writes.
+// A claim is what one action does to the entries of one document. The entries share the
+// parts of its writes.
 type claim struct {
-	t       *Table
-	id      bson.RawValue
-	at      time.Time // the beginning of the action
+	t  *Table
+	id bson.RawValue
+	// The beginning of the action.
+	at      time.Time
 	copies  bson.D
 	entries []entry
 
-	ops       bson.E // the entry has this claim
-	add, pull bson.E // the operators that add and remove the claim
+	// Condition that an entry has this claim.
+	ops bson.E
+	// The operators that add and remove the claim.
+	add, pull bson.E
 }
 
-// An entry is one that a claim is about.
+// An entry is one of the entries of a claim, with its filter.
 type entry struct {
 	value bson.RawValue
 	key   bson.D // its filter
 }
 
-// claimEntries returns the claim of an action on the entries of a document's values.
+// claimEntries returns the claim of an action on the entries of a document's values. The
+// operators are built once, because an array can have many entries.
 func (t *Table) claimEntries(w model.StoreWrite, id bson.RawValue, copies bson.D, values []bson.RawValue) *claim {
 	ops := mql.E("ops", w.Token)
 	var field any = bson.D{ops}
@@ -54,24 +58,28 @@ func (t *Table) claimEntries(w model.StoreWrite, id bson.RawValue, copies bson.D
 	}
 	c.entries = make([]entry, len(values))
 	for i, v := range values {
-		c.entries[i] = entry{v, t.key(v, id)}
+		c.entries[i] = entry{v, t.matchEntry(v, id)}
 	}
 	return c
 }
 
-// enter claims a value for a document: by a new entry, or by one more claim of the stored
-// entry. The copied fields of a stored entry are set when the claim is confirmed.
-func (c *claim) enter(e entry) model.Write {
-	return c.upsert(e, "$setOnInsert", notSure, mql.E("at", c.at))
+// addClaim claims a value for a document: by a new entry, or by one more claim of the
+// stored entry. The copied fields of a stored entry are set when the claim is confirmed.
+func (c *claim) addClaim(e entry) model.Write {
+	return c.upsertEntry(e, "$setOnInsert", notSure, mql.E("at", c.at))
 }
 
-// enterSure is enter and confirm in one write, for a transaction. It adds the claim too,
-// because the repair deletes an entry only if its claims are the same as before.
-func (c *claim) enterSure(e entry) model.Write { return c.upsert(e, "$set", sure) }
+// addSureClaim is addClaim and confirmEntry in one write, for a transaction. It adds the
+// claim too, because the repair deletes an entry only if its claims are the same as
+// before.
+func (c *claim) addSureClaim(e entry) model.Write { return c.upsertEntry(e, "$set", sure) }
 
-func (c *claim) upsert(e entry, op string, fields ...bson.E) model.Write {
+// upsertEntry upserts an entry with the claim. In a unique table, an upsert of another
+// document's value meets a duplicate key. Reasons then tell a value that is taken for
+// good from one that is only claimed.
+func (c *claim) upsertEntry(e entry, op string, fields ...bson.E) model.Write {
 	t := c.t
-	w := t.upsertOne(e.key, bson.D{{Key: op, Value: t.fields(c.copies, fields...)}, c.add})
+	w := t.upsertOne(e.key, bson.D{{Key: op, Value: t.makeFields(c.copies, fields...)}, c.add})
 	if t.unique {
 		w.Done = append(e.key, c.ops)
 		held := bson.D{{Key: "_id", Value: mql.Eq(e.value)}, sure}
@@ -83,24 +91,26 @@ func (c *claim) upsert(e entry, op string, fields ...bson.E) model.Write {
 	return w
 }
 
-// confirm says that the document holds the value of an entry, unless the claim is gone. The
-// copied fields of an entry that is sure already may be newer.
-func (c *claim) confirm(key bson.D) model.Write {
+// confirmEntry says that the document has the value of an entry, unless the claim is
+// gone. The copied fields of an entry that is sure already may be newer.
+func (c *claim) confirmEntry(key bson.D) model.Write {
 	if len(c.t.copies) == 0 {
-		return c.t.update(append(key, c.ops), confirmed)
+		return c.t.updateEntry(append(key, c.ops), confirmed)
 	}
-	return c.t.update(append(key, notSure, c.ops), append(mql.Set(c.t.fields(c.copies, sure)...), notNew))
+	return c.t.updateEntry(append(key, notSure, c.ops), append(mql.Set(c.t.makeFields(c.copies, sure)...), notNew))
 }
 
-// takeBack removes the claims. An entry without other claims, which isn't sure, is deleted.
-func (c *claim) takeBack() (steps []model.Step) {
+// withdrawClaims removes the claims. An entry without other claims, which isn't sure, is
+// deleted. The order matters: an entry that another action claims between the two writes
+// stays.
+func (c *claim) withdrawClaims() (steps []model.Step) {
 	if len(c.entries) == 0 {
 		return nil
 	}
 	var pull any = bson.D{c.pull}
 	steps = make([]model.Step, 0, 2*len(c.entries))
 	for _, e := range c.entries {
-		steps = append(steps, c.t.update(e.key, pull))
+		steps = append(steps, c.t.updateEntry(e.key, pull))
 	}
 	for _, e := range c.entries {
 		steps = append(steps, c.t.deleteOne(append(e.key, notSure, unclaimed)))
@@ -108,12 +118,14 @@ func (c *claim) takeBack() (steps []model.Step) {
 	return steps
 }
 
-// renewCopies sets the copied fields of the entry of a value that the document keeps, in a transaction.
+// renewCopies sets the copied fields of the entry of a value that the document keeps, in
+// a transaction.
 func (t *Table) renewCopies(v bson.RawValue, now state) model.Write {
-	return t.update(t.key(v, now.id), mql.Set(mql.E("doc", now.copies)))
+	return t.updateEntry(t.matchEntry(v, now.id), mql.Set(mql.E("doc", now.copies)))
 }
 
-// replaceCopies is renewCopies outside transactions: it changes no fields that another client has set since.
+// replaceCopies is renewCopies outside transactions: it changes no fields that another
+// client has set since.
 func (t *Table) replaceCopies(v bson.RawValue, was, now state) model.Write {
-	return t.update(append(t.key(v, now.id), mql.E("doc", was.copies)), mql.Set(mql.E("doc", now.copies)))
+	return t.updateEntry(append(t.matchEntry(v, now.id), mql.E("doc", was.copies)), mql.Set(mql.E("doc", now.copies)))
 }

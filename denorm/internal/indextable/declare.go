@@ -1,15 +1,22 @@
-// Package indextable is the core of denorm.IndexTable, and of the tables of a
-// denorm.Inverted: entries that find documents by a value.
+// Package indextable is the core of denorm.IndexTable (denorm/index_table.go), and of the
+// tables of a denorm.Inverted (package inverted): entries that find documents by a value.
+// The shells make queries of FindEntries and FindDocuments, and pass the other methods to
+// model.Parts. Stores call MakeReactions, audits call ListChecks.
 //
-// An entry is stored as
+// # Stored form
 //
-//	{_id: {v: value, id: document's _id}, doc: {copied fields}, ops: [tokens], sure: true}
+// A user and its entry in a table of emails, with the copied field name:
 //
-// In a unique table the _id is the value, and id a field. The claims of an entry are its
-// tokens: of the actions that gave the document the value. sure is true after the write of
-// the document. Until then, the field at is the time of the first claim.
+//	users    {_id: 7, email: "a@b.c", name: "Ann"}
+//	emails   {_id: {v: "a@b.c", id: 7}, doc: {name: "Ann"}, ops: [tokens], sure: true}
+//	emails   {_id: "a@b.c", id: 7, doc: {name: "Ann"}, ops: [tokens], sure: true}   // unique
 //
-// A store's action outside transactions writes in these steps:
+// The claims of an entry are its tokens: of the actions that gave the document the value.
+// sure is true after the write of the document. Until then, the field at is the time of
+// the first claim. An array has an entry for each distinct element, a missing or null
+// value has none.
+//
+// # Protocol of a store's action outside transactions
 //
 //  1. An upsert claims the entry of each new value. If the entry is there, the action adds
 //     its token. The claims of the old values' entries are removed (ops: [], sure: false).
@@ -18,11 +25,15 @@
 //     if they are as they were. The old values' entries that nothing claims are deleted.
 //  4. The document loses _m.op.
 //
-// A crash before 2 leaves a claim. The check of surplus entries deletes it after a minute,
-// if the claims are the same. A stale action removes its claims. A crash after 2 leaves
-// _m.op, by which the store runs 3 and 4 again. A writer that is late changes only entries
-// that it claimed, or that nothing claims. In a transaction the entries are written at
-// once. Their claims keep a concurrent check from deleting them.
+// In a transaction the entries are written at once (updateEntriesInTx). Their claims keep
+// a concurrent check from deleting them.
+//
+// # What a crash leaves
+//
+// A crash before state 2 leaves a claim. The check of surplus entries deletes it after a
+// minute, if the claims are the same. A stale action removes its claims. A crash after
+// state 2 leaves _m.op, by which the store runs 3 and 4 again. A writer that is late
+// changes only entries that it claimed, or that nothing claims.
 package indextable
 
 import (
@@ -34,26 +45,35 @@ import (
 	"github.com/docmodel/docmodel/model"
 )
 
-// A Table is a denorm.IndexTable without its types. Documents come to it encoded.
+// A Table is the non-generic core of denorm.IndexTable. Its methods take encoded
+// documents.
 type Table struct {
-	docs    *core.Docs
-	entries string // their collection
-	path    string
-	field   core.Field
-	unique  bool
-	copies  []string
+	docs *core.Docs
+	// Name of the entries' collection.
+	entries string
+	// Path of the values in a document.
+	path   string
+	field  core.Field
+	unique bool
+	// Paths of the fields that an entry copies.
+	copies []string
 }
 
-// Declare declares that a collection of entries finds documents by the values at a path. It panics with a
-// *model.DeclarationError when it can't.
-func Declare(docs *core.Docs, path, entries string, unique bool, copies []string) *Table {
-	t := &Table{docs: docs, entries: entries, path: path, field: docs.MustField(path), unique: unique, copies: slices.Clone(copies)}
+// DeclareTable panics with a model.DeclarationError if entries can't find documents by
+// this path. A unique table is noted as keyed (core.NoteKeyed): its _ids are values of
+// documents, so tenants need different ones.
+func DeclareTable(docs *core.Docs, path, entries string, unique bool, copies []string) *Table {
+	t := &Table{
+		docs: docs, entries: entries, path: path, field: docs.MustField(path), unique: unique,
+		copies: slices.Clone(copies),
+	}
 	place := core.Place(fmt.Sprintf("NewIndexTable of %s.%s", t.docs.Name(), t.path))
 	switch {
 	case core.Overlap(t.path, "_id"):
 		place.Fail(fmt.Sprintf("path %q is in the _id", t.path), "name another path: the _id has an index already")
 	case t.field.Arrays > 1 || t.field.Array != "" && t.field.Array != t.path:
-		place.Fail(fmt.Sprintf("path %q is in an array", t.path), "store the values in a top-level array field, and name that field")
+		place.Fail(fmt.Sprintf("path %q is in an array", t.path),
+			"store the values in a top-level array field, and name that field")
 	case t.entries == t.docs.Name():
 		place.Fail("the entries are in the documents' own collection", "give them a collection of their own")
 	}
@@ -70,25 +90,28 @@ func Declare(docs *core.Docs, path, entries string, unique bool, copies []string
 	return t
 }
 
-// Path is what the documents are found by.
+// Path returns the path by which documents are found.
 func (t *Table) Path() string { return t.path }
 
-// Entries is the collection of the entries.
+// Entries returns the name of the entries' collection.
 func (t *Table) Entries() string { return t.entries }
 
-// Relations are what a diagram shows.
-func (t *Table) Relations() []model.Relation {
+// ListRelations returns the relation for diagrams. Only the entry of a unique single
+// value is at most one.
+func (t *Table) ListRelations() []model.Relation {
 	from := model.Many
 	if t.unique && !t.field.IsArray() {
 		from = model.ZeroOrOne
 	}
 	return []model.Relation{{
-		From: t.entries, FromPath: t.idPath(), To: t.docs.Name(), ToPath: "_id", FromEnd: from, ToEnd: model.ExactlyOne, Label: "index table",
+		From: t.entries, FromPath: t.idPath(), To: t.docs.Name(), ToPath: "_id", FromEnd: from,
+		ToEnd: model.ExactlyOne, Label: "index table",
 	}}
 }
 
-// Footprints are the paths that are used.
-func (t *Table) Footprints() []model.Footprint {
+// ListFootprints are the paths that are used.
+func (t *Table) ListFootprints() []model.Footprint {
 	name := t.docs.Name()
-	return slices.Concat(model.Writes.In(name, append([]string{model.Whole, t.path}, t.copies...)...), model.Owns.In(t.entries, model.Whole))
+	return slices.Concat(model.Writes.In(name, append([]string{model.Whole, t.path}, t.copies...)...),
+		model.Owns.In(t.entries, model.Whole))
 }

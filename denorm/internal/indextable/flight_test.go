@@ -39,7 +39,7 @@ func TestIndexTableInFlight(t *testing.T) {
 				t.Run(x.name+" "+c.name+" | "+name, func(t *testing.T) {
 					parallel(t)
 					for writes := range c.writes {
-						modeltest.Interleave(t, c.beside(writes+1, name == "rebuild", run))
+						modeltest.Interleave(t, c.runBeside(writes+1, name == "rebuild", run))
 					}
 				})
 			}
@@ -69,9 +69,9 @@ func mendInFlight(ctx context.Context, db *mongo.Database, check model.Check) er
 	return err
 }
 
-// beside returns the action, which is cut after some writes and run again, beside an
+// runBeside returns the action, which is cut after some writes and run again, beside an
 // operation.
-func (c flight) beside(writes int, rebuilds bool, other dbFunc) modeltest.InterleaveCase {
+func (c flight) runBeside(writes int, rebuilds bool, other dbFunc) modeltest.InterleaveCase {
 	x := c.tableCase
 	return modeltest.InterleaveCase{
 		Match: mongotest.All, Sample: 1, Nested: !everyPair,

@@ -8,23 +8,25 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Rebuild returns the job that writes missing entries. A document that an unfinished action
-// deletes gets no entries.
-func (ts Tables) Rebuild(name string) model.Job {
+// MakeRebuildJob returns the job that writes missing entries. A document that an
+// unfinished action deletes gets no entries.
+func (ts Tables) MakeRebuildJob(name string) model.Job {
 	return model.Job{Name: name, Stages: []model.Stage{{
-		Collection: ts[0].docs.Name(), Filter: bson.D{ts[0].isStaying()}, Projection: ts.Projection(), Plan: ts.rebuild,
+		Collection: ts[0].docs.Name(), Filter: bson.D{ts[0].matchStaying()},
+		Projection: ts.MakeProjection(), Plan: ts.planRebuild,
 	}}}
 }
 
-// Projection is what documents hold at the paths of the tables, and what entries copy.
-func (ts Tables) Projection() bson.D { return commands.Fields(ts.held()...) }
+// MakeProjection projects documents to the paths of the tables and to the fields that
+// entries copy.
+func (ts Tables) MakeProjection() bson.D { return commands.Fields(ts.listReadPaths()...) }
 
-// rebuild is the plan for a batch of documents.
-func (ts Tables) rebuild(docs []bson.Raw) (model.Plan, error) {
+// planRebuild returns the plan for a batch of documents.
+func (ts Tables) planRebuild(docs []bson.Raw) (model.Plan, error) {
 	states := make([][]state, len(docs))
 	for i, doc := range docs {
 		var err error
-		if states[i], err = ts.states(slices.Clone(doc)); err != nil {
+		if states[i], err = ts.readStates(slices.Clone(doc)); err != nil {
 			return model.Plan{}, commands.InDocument(doc, err)
 		}
 	}
@@ -32,7 +34,7 @@ func (ts Tables) rebuild(docs []bson.Raw) (model.Plan, error) {
 	for i, t := range ts { // table by table, so that the writes of one share a command
 		for _, of := range states {
 			for _, v := range of[i].values {
-				p.Steps = append(p.Steps, t.ensure(v, of[i].id, of[i].copies))
+				p.Steps = append(p.Steps, t.insertEntry(v, of[i].id, of[i].copies))
 			}
 		}
 	}

@@ -6,17 +6,18 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Keyed names the entries' collection if their _ids are the values.
-func (t *Table) Keyed() []string {
+// ListKeyed returns the entries' collection if their _ids are the values.
+func (t *Table) ListKeyed() []string {
 	if !t.unique {
 		return nil
 	}
 	return []string{t.entries}
 }
 
-// Keys says how entries with an old _id are joined to the tenant's: the tenant's entry of
-// the same document was written later. The _ids of other entries contain the documents' _ids.
-func (t *Table) Keys() []model.KeyedDocs {
+// ListKeyedDocs says how entries with an old _id are joined to the tenant's entries: the
+// tenant's entry of the same document was written later. The _ids of other entries
+// contain the documents' _ids.
+func (t *Table) ListKeyedDocs() []model.KeyedDocs {
 	if !t.unique {
 		return []model.KeyedDocs{{Collection: t.entries, From: []*core.Docs{t.docs}}}
 	}
@@ -25,16 +26,17 @@ func (t *Table) Keys() []model.KeyedDocs {
 	}}}
 }
 
-// Keys says for all tables how entries with an old _id are joined to the tenant's.
-func (ts Tables) Keys() (out []model.KeyedDocs) {
+// ListKeyedDocs returns ListKeyedDocs of all tables.
+func (ts Tables) ListKeyedDocs() (out []model.KeyedDocs) {
 	for _, t := range ts {
-		out = append(out, t.Keys()...)
+		out = append(out, t.ListKeyedDocs()...)
 	}
 	return out
 }
 
-// keyed marks a write to the entries of a unique table, whose _ids are the values.
-func (t *Table) keyed(w model.Write) model.Write {
+// markKeyed marks a write of a unique table's entries, whose _ids are the values. Scopes
+// then add the tenant to the _id.
+func (t *Table) markKeyed(w model.Write) model.Write {
 	w.Keyed = t.unique
 	return w
 }

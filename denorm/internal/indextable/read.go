@@ -10,13 +10,14 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// Find is the filter of a value's entries.
-func (t *Table) Find(value any) (bson.D, error) {
-	v, err := t.Value(value)
+// FindEntries returns the filter of a value's entries. It refuses arrays and null, which
+// have no entry of their own.
+func (t *Table) FindEntries(value any) (bson.D, error) {
+	v, err := t.EncodeValue(value)
 	if err != nil {
 		return nil, err
 	}
-	list, err := t.values(v)
+	list, err := t.listEntryValues(v)
 	switch {
 	case err != nil:
 		return nil, err
@@ -27,22 +28,29 @@ func (t *Table) Find(value any) (bson.D, error) {
 	case t.unique:
 		return commands.ByID(v), nil
 	}
-	return t.OfValue(v), nil
+	return t.MatchValue(v), nil
 }
 
-// OfValue is the range of a value's entries, in a table that is not unique.
-func (t *Table) OfValue(v bson.RawValue) bson.D {
+// MatchValue returns the range of a value's entries, in a table that isn't unique. _ids
+// are compared as whole documents, so one range of the _id index has all entries of the
+// value
+// (https://www.mongodb.com/docs/manual/reference/bson-type-comparison-order/#objects).
+func (t *Table) MatchValue(v bson.RawValue) bson.D {
 	bound := func(id any) bson.D { return bson.D{{Key: "v", Value: v}, {Key: "id", Value: id}} }
-	return bson.D{{Key: "_id", Value: bson.D{{Key: "$gte", Value: bound(bson.MinKey{})}, {Key: "$lte", Value: bound(bson.MaxKey{})}}}}
+	return bson.D{{
+		Key:   "_id",
+		Value: bson.D{{Key: "$gte", Value: bound(bson.MinKey{})}, {Key: "$lte", Value: bound(bson.MaxKey{})}},
+	}}
 }
 
-// Documents is the pipeline from a value's entries to the documents that hold it.
-func (t *Table) Documents(value any) (mongo.Pipeline, error) {
-	filter, err := t.Find(value)
+// FindDocuments returns the pipeline from a value's entries to the documents. The last
+// stage skips surplus entries: their document doesn't have the value.
+func (t *Table) FindDocuments(value any) (mongo.Pipeline, error) {
+	filter, err := t.FindEntries(value)
 	if err != nil {
 		return nil, err
 	}
-	v, err := t.Value(value)
+	v, err := t.EncodeValue(value)
 	return mongo.Pipeline{
 		mql.Match(filter...),
 		mql.SortID(),
@@ -53,8 +61,8 @@ func (t *Table) Documents(value any) (mongo.Pipeline, error) {
 	}, err
 }
 
-// Value encodes a value that is looked up.
-func (t *Table) Value(value any) (bson.RawValue, error) {
+// EncodeValue encodes a value that is looked up.
+func (t *Table) EncodeValue(value any) (bson.RawValue, error) {
 	return t.docs.FieldValue(t.field, value, true)
 }
 
@@ -72,8 +80,9 @@ func (t *Table) valuePath() string {
 	return "_id.v"
 }
 
-// values returns the distinct values that have an entry when the path holds v.
-func (t *Table) values(v bson.RawValue) (out []bson.RawValue, _ error) {
+// listEntryValues returns the distinct values that have an entry if the path has the
+// value v.
+func (t *Table) listEntryValues(v bson.RawValue) (out []bson.RawValue, _ error) {
 	list := []bson.RawValue{v}
 	if v.Type == bson.TypeArray {
 		var err error
@@ -90,7 +99,9 @@ func (t *Table) values(v bson.RawValue) (out []bson.RawValue, _ error) {
 		case 0, bson.TypeNull:
 			continue
 		case bson.TypeArray, bson.TypeRegex, bson.TypeUndefined:
-			return nil, t.docs.Refuse(t.path, e, "an array within an array, a regular expression or undefined can't have an entry")
+			return nil,
+				t.docs.Refuse(t.path, e,
+					"an array within an array, a regular expression or undefined can't have an entry")
 		}
 		if path, err := core.CheckNames(e, t.path); err != nil {
 			return nil, t.docs.Refuse(path, nil, err.Error())
@@ -107,19 +118,21 @@ func (t *Table) values(v bson.RawValue) (out []bson.RawValue, _ error) {
 	return out, nil
 }
 
-// states are what of a document each table depends on.
-func (ts Tables) states(doc bson.Raw) ([]state, error) {
+// readStates returns the state of a document for each table.
+func (ts Tables) readStates(doc bson.Raw) ([]state, error) {
 	out := make([]state, len(ts))
 	for i, t := range ts {
 		var err error
-		if out[i], err = t.state(doc); err != nil {
+		if out[i], err = t.readState(doc); err != nil {
 			return nil, err
 		}
 	}
 	return out, nil
 }
 
-// A state is what of a document the table depends on.
+// A state is the part of a document on which the table depends. at is the value at the
+// path, values its distinct elements, and copies the copied fields as an entry stores
+// them.
 type state struct {
 	id     bson.RawValue
 	at     bson.RawValue // what the path holds
@@ -128,12 +141,12 @@ type state struct {
 	copies bson.D
 }
 
-func (t *Table) state(doc bson.Raw) (s state, err error) {
+func (t *Table) readState(doc bson.Raw) (s state, err error) {
 	s.id = doc.Lookup("_id")
 	if s.at, err = stored.At(t.docs, doc, t.path); err != nil {
 		return s, err
 	}
-	if s.values, err = t.values(s.at); err != nil {
+	if s.values, err = t.listEntryValues(s.at); err != nil {
 		return s, err
 	}
 	s.held, err = stored.AtEach(t.docs, doc, t.copies)
@@ -141,8 +154,8 @@ func (t *Table) state(doc bson.Raw) (s state, err error) {
 	return s, err
 }
 
-// held are the paths that entries hold values of.
-func (ts Tables) held() (out []string) {
+// listReadPaths returns the paths of which entries have values.
+func (ts Tables) listReadPaths() (out []string) {
 	for _, t := range ts {
 		out = append(append(out, t.path), t.copies...)
 	}

@@ -35,7 +35,7 @@ func Declare(docs *core.Docs, tables indextable.Tables) *Index {
 // Relations are those of the tables.
 func (in *Index) Relations() (out []model.Relation) {
 	for _, t := range in.tables {
-		out = append(out, t.Relations()...)
+		out = append(out, t.ListRelations()...)
 	}
 	return out
 }
@@ -43,7 +43,7 @@ func (in *Index) Relations() (out []model.Relation) {
 // Checks are those of the tables.
 func (in *Index) Checks() (out []model.Check) {
 	for _, t := range in.tables {
-		out = append(out, t.Checks()...)
+		out = append(out, t.ListChecks()...)
 	}
 	return out
 }
@@ -51,7 +51,7 @@ func (in *Index) Checks() (out []model.Check) {
 // Reactions are those of the tables.
 func (in *Index) Reactions() (out []model.Reaction) {
 	for _, t := range in.tables {
-		out = append(out, t.Reactions()...)
+		out = append(out, t.MakeReactions()...)
 	}
 	return out
 }
@@ -60,7 +60,7 @@ func (in *Index) Reactions() (out []model.Reaction) {
 func (in *Index) Footprints() []model.Footprint {
 	var out []model.Footprint
 	for _, t := range in.tables {
-		out = append(out, t.Footprints()...)
+		out = append(out, t.ListFootprints()...)
 	}
 	return out
 }

@@ -67,10 +67,10 @@ func (in *Index) Is(path string, value any) Query {
 		return q
 	}
 	t := in.tables[q.table]
-	if _, q.err = t.Find(value); q.err != nil {
+	if _, q.err = t.FindEntries(value); q.err != nil {
 		return q
 	}
-	q.value, q.err = t.Value(value)
+	q.value, q.err = t.EncodeValue(value)
 	return q
 }
 
@@ -196,7 +196,7 @@ func (in *Index) parts(terms []queryTerm) (out [][]numbered) {
 func (in *Index) entries(part []numbered) bson.D {
 	ranges := make(bson.A, len(part))
 	for i, t := range part {
-		ranges[i] = in.tables[t.table].OfValue(t.value)
+		ranges[i] = in.tables[t.table].MatchValue(t.value)
 	}
 	if len(ranges) == 1 {
 		return ranges[0].(bson.D)
@@ -283,7 +283,7 @@ func (in *Index) Direct(q model.Query, ids bson.A, err error) model.Query {
 		err = in.docs.Refuse("_id", nil, "no id was given: give at least one")
 	}
 	q.Filter = bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}}}
-	q.Projection, q.Sort, q.Index = in.tables.Projection(), bson.D{{Key: "_id", Value: 1}}, model.IDIndex
+	q.Projection, q.Sort, q.Index = in.tables.MakeProjection(), bson.D{{Key: "_id", Value: 1}}, model.IDIndex
 	if err != nil {
 		q.Err = err
 	}
