@@ -36,9 +36,9 @@ func NewInverted[D, K any](docs *model.Collection[D, K], prefix string, paths ..
 		entries := docs.Docs().Named(prefix + "." + path).Name() // panics for a name that MongoDB refuses
 		cores = append(cores, indextable.DeclareTable(docs.Docs(), path, entries, false, nil))
 	}
-	in := inverted.Declare(docs.Docs(), cores)
-	return &Inverted[D, K]{model.NewParts(nil, in.Relations, in.Checks, in.Footprints).
-		WithDocs(docs.Docs()).WithKeys(cores.ListKeyedDocs()...).WithReactions(in.Reactions), docs, in, cores}
+	in := inverted.DeclareIndex(docs.Docs(), cores)
+	return &Inverted[D, K]{model.NewParts(nil, in.ListRelations, in.ListChecks, in.ListFootprints).
+		WithDocs(docs.Docs()).WithKeys(cores.ListKeyedDocs()...).WithReactions(in.MakeReactions), docs, in, cores}
 }
 
 // Checks returns the [IndexTable.Checks] of each declared path.
@@ -57,7 +57,7 @@ func (x *Inverted[D, K]) Rebuild() model.Job {
 // run, the query gives a [*model.ValueError] for an undeclared path. The same applies if
 // the value is nil, an array or a regular expression.
 func (x *Inverted[D, K]) Is(path string, value any) InvertedQuery {
-	return InvertedQuery{x.in.Is(path, value)}
+	return InvertedQuery{x.in.MatchValue(path, value)}
 }
 
 // IDs returns the query for the sorted _ids of the documents that q finds. If q has
@@ -66,7 +66,7 @@ func (x *Inverted[D, K]) Is(path string, value any) InvertedQuery {
 // Cost: one command that reads the [IndexTable] entries of q's values. With more than 16
 // values, DocumentDB can read all entries of q's paths.
 func (x *Inverted[D, K]) IDs(q InvertedQuery) *model.Aggregate[InvertedID[K]] {
-	c, err := x.in.IDs(q.q)
+	c, err := x.in.FindIDs(q.q)
 	return commands.Indexed(model.AggregateAs[InvertedID[K]](x.docs.Named(c.Collection).Unchecked(), c.Stages), model.IDIndex, err)
 }
 
@@ -75,7 +75,7 @@ func (x *Inverted[D, K]) IDs(q InvertedQuery) *model.Aggregate[InvertedID[K]] {
 //
 // Cost: as [Inverted.IDs].
 func (x *Inverted[D, K]) Count(q InvertedQuery) *model.Aggregate[Count] {
-	c, err := x.in.Count(q.q)
+	c, err := x.in.CountIDs(q.q)
 	return commands.Indexed(model.AggregateAs[Count](x.docs.Named(c.Collection).Unchecked(), c.Stages), model.IDIndex, err)
 }
 
@@ -84,7 +84,7 @@ func (x *Inverted[D, K]) Count(q InvertedQuery) *model.Aggregate[Count] {
 //
 // Cost: as [Inverted.IDs], and one document for each found _id.
 func (x *Inverted[D, K]) Documents(q InvertedQuery) *model.Aggregate[D] {
-	c, err := x.in.Documents(q.q)
+	c, err := x.in.FindDocuments(q.q)
 	return commands.Indexed(x.docs.Named(c.Collection).Unchecked().Aggregate(c.Stages), model.IDIndex, err)
 }
 
@@ -94,7 +94,7 @@ func (x *Inverted[D, K]) Documents(q InvertedQuery) *model.Aggregate[D] {
 //
 // Cost: as [Inverted.Documents].
 func (x *Inverted[D, K]) Report(q InvertedQuery, path string) *model.Aggregate[Counted[bson.RawValue]] {
-	c, err := x.in.Report(q.q, path)
+	c, err := x.in.ReportValues(q.q, path)
 	return commands.Indexed(model.AggregateAs[Counted[bson.RawValue]](x.docs.Named(c.Collection).Unchecked(), c.Stages), model.IDIndex, err)
 }
 
@@ -103,7 +103,7 @@ func (x *Inverted[D, K]) Report(q InvertedQuery, path string) *model.Aggregate[C
 //
 // Cost: one command that reads the path's whole [IndexTable].
 func (x *Inverted[D, K]) Values(path string) *model.Aggregate[Counted[bson.RawValue]] {
-	c, err := x.in.Values(path)
+	c, err := x.in.CountValues(path)
 	return commands.Indexed(model.AggregateAs[Counted[bson.RawValue]](x.docs.Named(c.Collection).Unchecked(), c.Stages), "", err)
 }
 
@@ -120,23 +120,25 @@ type InvertedQuery struct{ q inverted.Query }
 
 // And returns the query of the documents that match q and all the given queries.
 func (q InvertedQuery) And(others ...InvertedQuery) InvertedQuery {
-	return q.with(inverted.And, others)
+	return q.combineWith(inverted.And, others)
 }
 
 // Or returns the query of the documents that q or another of the queries finds.
-func (q InvertedQuery) Or(others ...InvertedQuery) InvertedQuery { return q.with(inverted.Or, others) }
+func (q InvertedQuery) Or(others ...InvertedQuery) InvertedQuery {
+	return q.combineWith(inverted.Or, others)
+}
 
 // Minus returns the query of the documents that q finds and none of the others finds.
 func (q InvertedQuery) Minus(others ...InvertedQuery) InvertedQuery {
-	return q.with(inverted.Minus, others)
+	return q.combineWith(inverted.Minus, others)
 }
 
-func (q InvertedQuery) with(how inverted.Combination, others []InvertedQuery) InvertedQuery {
+func (q InvertedQuery) combineWith(how inverted.Combination, others []InvertedQuery) InvertedQuery {
 	list := make([]inverted.Query, len(others))
 	for i, o := range others {
 		list[i] = o.q
 	}
-	return InvertedQuery{q.q.With(how, list)}
+	return InvertedQuery{q.q.CombineWith(how, list)}
 }
 
 // Direct returns the query of the documents with these ids, in the order of _id. The
@@ -153,5 +155,5 @@ func (x *Inverted[D, K]) Direct(ids ...K) *model.Find[bson.Raw] {
 		}
 		list[i] = f.Filter[0].Value
 	}
-	return &model.Find[bson.Raw]{Query: x.in.Direct(x.docs.Find(nil).Query, list, err)}
+	return &model.Find[bson.Raw]{Query: x.in.FindDirect(x.docs.Find(nil).Query, list, err)}
 }

@@ -1,4 +1,36 @@
-// Package inverted is the core of denorm.Inverted: documents found by the values of several fields, which are combined.
+// Package inverted is the core of denorm.Inverted (denorm/inverted.go): queries of
+// documents by combinations of several fields' values. The shell makes an
+// indextable.Table for each path, and turns a Pipeline into a typed model.Aggregate.
+//
+// # Stored form
+//
+// Package indextable stores the entries. For the paths color and size, and the prefix
+// "idx":
+//
+//	shirts     {_id: 7, color: "red", size: ["s", "m"]}
+//	idx.color  {_id: {v: "red", id: 7}, ops: [tokens], sure: true}
+//	idx.size   {_id: {v: "s", id: 7}, …}
+//	idx.size   {_id: {v: "m", id: 7}, …}
+//
+// Nothing else is stored. A store writes the entries by the reactions of the tables.
+//
+// # Protocol of a query
+//
+// The query (color = red) and not (size = s) runs as one pipeline:
+//
+//  1. listTerms numbers the distinct values of the query: red is 0, s is 1.
+//  2. divideTerms divides them into parts, each read by one range of an _id index. The first
+//     part is the pipeline's collection. A $unionWith reads each other part.
+//  3. Each entry gives {id, is}: the document's _id and the number of its value.
+//  4. A $group collects the numbers of each _id: {_id: 7, is: [0, 1]}.
+//  5. The query as a filter on these numbers: {$and: [{is: 0}, {$nor: [{is: 1}]}]}.
+//  6. FindDocuments and ReportValues look the documents up by _id, and ask each again for the
+//     query's values. So they skip surplus entries.
+//
+// # What a crash leaves
+//
+// This package only reads. A crash in a store can leave surplus or missing entries: see
+// package indextable. FindIDs, CountIDs and CountValues include surplus entries.
 package inverted
 
 import (
@@ -9,14 +41,15 @@ import (
 	"github.com/docmodel/docmodel/model"
 )
 
-// An Index is a denorm.Inverted without its types.
+// An Index is the non-generic core of denorm.Inverted.
 type Index struct {
 	docs   *core.Docs
 	tables indextable.Tables
 }
 
-// Declare declares inverted indexes of the paths of tables. It panics with a *model.DeclarationError for paths that overlap.
-func Declare(docs *core.Docs, tables indextable.Tables) *Index {
+// DeclareIndex panics with a model.DeclarationError if there is no path, or if two paths
+// overlap.
+func DeclareIndex(docs *core.Docs, tables indextable.Tables) *Index {
 	in := &Index{docs, tables}
 	place := core.Place("NewInverted of " + in.docs.Name())
 	if len(in.tables) == 0 {
@@ -32,32 +65,32 @@ func Declare(docs *core.Docs, tables indextable.Tables) *Index {
 	return in
 }
 
-// Relations are those of the tables.
-func (in *Index) Relations() (out []model.Relation) {
+// ListRelations returns the relations of the tables.
+func (in *Index) ListRelations() (out []model.Relation) {
 	for _, t := range in.tables {
 		out = append(out, t.ListRelations()...)
 	}
 	return out
 }
 
-// Checks are those of the tables.
-func (in *Index) Checks() (out []model.Check) {
+// ListChecks returns the checks of the tables.
+func (in *Index) ListChecks() (out []model.Check) {
 	for _, t := range in.tables {
 		out = append(out, t.ListChecks()...)
 	}
 	return out
 }
 
-// Reactions are those of the tables.
-func (in *Index) Reactions() (out []model.Reaction) {
+// MakeReactions returns the reactions of the tables.
+func (in *Index) MakeReactions() (out []model.Reaction) {
 	for _, t := range in.tables {
 		out = append(out, t.MakeReactions()...)
 	}
 	return out
 }
 
-// Footprints are the paths that are used.
-func (in *Index) Footprints() []model.Footprint {
+// ListFootprints are the paths that are used.
+func (in *Index) ListFootprints() []model.Footprint {
 	var out []model.Footprint
 	for _, t := range in.tables {
 		out = append(out, t.ListFootprints()...)
