@@ -72,14 +72,14 @@ type WideRow[L, LK, R, RK any] struct {
 func NewWideRow[L, LK, R, RK any](
 	left *model.Collection[L, LK], right *model.Collection[R, RK], spec WideRowSpec,
 ) *WideRow[L, LK, R, RK] {
-	w := widerow.Declare([2]widerow.Side{
+	w := widerow.DeclareRows([2]widerow.Side{
 		{Rows: spec.LeftRows, Docs: left.Docs(), Copies: spec.LeftCopies}, {Rows: spec.RightRows, Docs: right.Docs(), Copies: spec.RightCopies},
 	}, [2]reflect.Type{reflect.TypeFor[LK](), reflect.TypeFor[RK]()}, spec.Max, spec.MaxBytes)
-	return &WideRow[L, LK, R, RK]{model.NewParts(w.Indexes, w.Relations, w.Checks, w.Footprints).
+	return &WideRow[L, LK, R, RK]{model.NewParts(w.ListIndexes, w.ListRelations, w.ListChecks, w.ListFootprints).
 		WithDocs(left.Docs(), right.Docs()).WithKeys(
 		model.KeyedDocs{Collection: spec.LeftRows, From: []*core.Docs{left.Docs(), right.Docs()}},
 		model.KeyedDocs{Collection: spec.RightRows, From: []*core.Docs{left.Docs(), right.Docs()}}).
-		WithReactions(w.Reactions), w}
+		WithReactions(w.MakeReactions), w}
 }
 
 // Indexes returns two indexes for each collection of rows.
@@ -109,7 +109,7 @@ func (x *WideRow[L, LK, R, RK]) Checks() []model.Check { return x.Parts.Checks()
 // Cost: eight commands, two documents. If a [RowPage] is full, four more commands write
 // three more documents. If the documents are linked: two commands.
 func (x *WideRow[L, LK, R, RK]) Link(left LK, right RK, t time.Time, token bson.ObjectID) model.Change[any] {
-	return x.w.Link(left, right, t, token)
+	return x.w.LinkPair(left, right, t, token)
 }
 
 // Unlink returns the change that removes a link from both documents' rows. If the
@@ -117,7 +117,7 @@ func (x *WideRow[L, LK, R, RK]) Link(left LK, right RK, t time.Time, token bson.
 //
 // Cost: four commands, two documents.
 func (x *WideRow[L, LK, R, RK]) Unlink(left LK, right RK) model.Change[any] {
-	return x.w.Unlink(left, right)
+	return x.w.UnlinkPair(left, right)
 }
 
 // Linked returns the query that finds whether left is linked to right. The result is a
@@ -126,7 +126,7 @@ func (x *WideRow[L, LK, R, RK]) Unlink(left LK, right RK) model.Change[any] {
 //
 // Cost: one command, served by [WideRow.Indexes].
 func (x *WideRow[L, LK, R, RK]) Linked(left LK, right RK) *model.Find[RowPage[RK]] {
-	return &model.Find[RowPage[RK]]{Query: x.w.Linked(left, right)}
+	return &model.Find[RowPage[RK]]{Query: x.w.FindLinked(left, right)}
 }
 
 // A RowPage is one of the documents that store a row of a [WideRow]. Each column is a
@@ -161,7 +161,7 @@ type RowSide[K, O any] struct {
 //
 // Cost: one command per batch, served by _id.
 func (s RowSide[K, O]) Newest(id K, pageToken string, n int64) *model.Aggregate[RowColumn[O]] {
-	return &model.Aggregate[RowColumn[O]]{Aggregation: s.w.Newest(s.side, id, pageToken, n)}
+	return &model.Aggregate[RowColumn[O]]{Aggregation: s.w.FindNewest(s.side, id, pageToken, n)}
 }
 
 // Oldest returns the pipeline of a document's n oldest links ([RowColumn]), oldest first.
@@ -170,12 +170,12 @@ func (s RowSide[K, O]) Newest(id K, pageToken string, n int64) *model.Aggregate[
 //
 // Cost: one command per batch, served by [WideRow.Indexes].
 func (s RowSide[K, O]) Oldest(id K, pageToken string, n int64) *model.Aggregate[RowColumn[O]] {
-	return &model.Aggregate[RowColumn[O]]{Aggregation: s.w.Oldest(s.side, id, pageToken, n)}
+	return &model.Aggregate[RowColumn[O]]{Aggregation: s.w.FindOldest(s.side, id, pageToken, n)}
 }
 
 // ColumnsFrom returns a value for the parameter pageToken. With this value,
 // [RowSide.Oldest] begins at the time t, and [RowSide.Newest] begins before t.
-func ColumnsFrom(t time.Time) string { return widerow.From(t) }
+func ColumnsFrom(t time.Time) string { return widerow.KeyFrom(t) }
 
 // A RowCount is the size of a row of a [WideRow].
 type RowCount struct {
@@ -189,5 +189,5 @@ type RowCount struct {
 //
 // Cost: one command, served by _id. It reads every RowPage of the row.
 func (s RowSide[K, O]) Count(id K) *model.Aggregate[RowCount] {
-	return &model.Aggregate[RowCount]{Aggregation: s.w.Count(s.side, id)}
+	return &model.Aggregate[RowCount]{Aggregation: s.w.CountColumns(s.side, id)}
 }

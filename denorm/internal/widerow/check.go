@@ -15,45 +15,57 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// Checks find half links, old and missing documents, and rows that are too large.
-func (w *Rows) Checks() []model.Check {
-	out := []model.Check{w.links()}
-	of := func(side int, problem, rule string, stages mongo.Pipeline, tell func(*model.Finding) error) model.Check {
-		rows, docs := w.sides[1-side].Rows, w.sides[side].Docs.Name()
-		return model.Check{
-			Name: fmt.Sprintf("%s.cols: %s %s", rows, problem, docs), Collection: rows, Rule: fmt.Sprintf(rule, docs), Pipeline: stages,
-			Tell: func(f *model.Finding) error { f.Collection = docs; return tell(f) },
+// ListChecks returns the checks of half links, old copies, missing documents and full
+// pages.
+func (w *Rows) ListChecks() []model.Check {
+	out := []model.Check{w.checkLinks()}
+	newCheck :=
+		func(side int, problem, rule string, stages mongo.Pipeline, tell func(*model.Finding) error) model.Check {
+			rows, docs := w.sides[1-side].Rows, w.sides[side].Docs.Name()
+			return model.Check{
+				Name: fmt.Sprintf("%s.cols: %s %s", rows, problem, docs), Collection: rows,
+				Rule: fmt.Sprintf(rule, docs), Pipeline: stages,
+				Tell: func(f *model.Finding) error { f.Collection = docs; return tell(f) },
+			}
 		}
-	}
 	for side := range w.sides {
 		if len(w.sides[side].Copies) > 0 {
-			c := of(side, "stale copies of", "columns have the copied fields of their document of %s", w.stale(side), found.Tells(columnDrift.tell))
-			c.Mend = found.Mends(c.Name, c.Collection, func(rows []columnDrift) model.Plan { return w.renew(side, rows) })
+			c := newCheck(side, "stale copies of", "columns have the copied fields of their document of %s",
+				w.findStaleCopies(side), found.Tells(columnDrift.describeFinding))
+			c.Mend = found.Mends(c.Name, c.Collection, func(rows []columnDrift) model.Plan {
+				return w.planRenewal(side, rows)
+			})
 			out = append(out, c)
 		}
 	}
 	for side := range w.sides {
-		out = append(out, of(side, "columns of missing documents of", "each column's document of %s exists", w.missing(side), found.Tells(missingColumns.tell)))
+		out = append(out,
+			newCheck(side, "columns of missing documents of", "each column's document of %s exists",
+				w.findMissingDocuments(side), found.Tells(missingColumns.describeFinding)))
 	}
 	for _, s := range w.sides {
 		out = append(out, model.Check{
-			Name: s.Rows + ".cols: too many columns", Collection: s.Rows, Rule: fmt.Sprintf("each document holds at most %d columns", w.max),
+			Name: s.Rows + ".cols: too many columns", Collection: s.Rows,
+			Rule: fmt.Sprintf("each document holds at most %d columns", w.max),
 			Pipeline: mongo.Pipeline{
 				mql.Match(mql.E("n", mql.Op("$gt", w.max))), mql.Project(mql.E("n", 1)), mql.SortID(),
 			},
-			Tell: found.Tells(fullRow.tell),
+			Tell: found.Tells(fullRow.describeFinding),
 		})
 	}
 	return out
 }
 
-// links is the check of pairs. It joins all columns of both sides, so that a part of the rows is no use to it.
-func (w *Rows) links() model.Check {
-	tell := found.Tells(linkDrift.tell)
+// checkLinks is the check of pairs. It joins all columns of both sides, so it can't check
+// a part of the rows.
+func (w *Rows) checkLinks() model.Check {
+	tell := found.Tells(linkDrift.describeFinding)
 	c := model.Check{
-		Name: fmt.Sprintf("%s.cols: incomplete and repeated links with %s", w.sides[0].Rows, w.sides[1].Rows), Collection: w.sides[0].Rows, Age: time.Minute,
-		Rule:     fmt.Sprintf("each link has one column in %s and one in %s, with the same time", w.sides[0].Rows, w.sides[1].Rows),
-		Pipeline: w.check(),
+		Name:       fmt.Sprintf("%s.cols: incomplete and repeated links with %s", w.sides[0].Rows, w.sides[1].Rows),
+		Collection: w.sides[0].Rows, Age: time.Minute,
+		Rule: fmt.Sprintf("each link has one column in %s and one in %s, with the same time",
+			w.sides[0].Rows, w.sides[1].Rows),
+		Pipeline: w.joinColumns(),
 		Tell: func(f *model.Finding) error {
 			f.Collection = w.sides[0].Docs.Name()
 			return tell(f)
@@ -63,7 +75,7 @@ func (w *Rows) links() model.Check {
 	c.Read = func(ctx context.Context, db model.DB, filter bson.D) iter.Seq2[model.Finding, error] {
 		if len(filter) > 0 {
 			return func(yield func(model.Finding, error) bool) {
-				yield(model.Finding{}, w.refuse("filter", nil, "must be empty: the check compares all rows"))
+				yield(model.Finding{}, w.refuseValue("filter", nil, "must be empty: the check compares all rows"))
 			}
 		}
 		return all.Each(ctx, db)
@@ -74,8 +86,11 @@ func (w *Rows) links() model.Check {
 	return c
 }
 
-// mendLinks mends the pairs that a check finds, one after the other.
-func (w *Rows) mendLinks(ctx context.Context, db model.DB, check model.Check, age time.Duration) (out model.Result, _ error) {
+// mendLinks mends the pairs that a check finds, one after the other. It adds up the
+// results as if they were one plan.
+func (w *Rows) mendLinks(
+	ctx context.Context, db model.DB, check model.Check, age time.Duration,
+) (out model.Result, _ error) {
 	limit := time.Now().Add(-age)
 	found, err := check.All(ctx, db)
 	if err != nil {
@@ -89,7 +104,7 @@ func (w *Rows) mendLinks(ctx context.Context, db model.DB, check model.Check, ag
 		if !f.Since.Before(limit) {
 			continue
 		}
-		_, r, err := w.mend(d, limit).Run(ctx, db)
+		_, r, err := w.mendLink(d, limit).Run(ctx, db)
 		for i := range r.Steps {
 			if r.Steps[i].Batch >= 0 {
 				r.Steps[i].Batch += len(out.Batches)
@@ -106,7 +121,7 @@ func (w *Rows) mendLinks(ctx context.Context, db model.DB, check model.Check, ag
 	return out, nil
 }
 
-// A linkDrift is a pair whose columns are not one in each row, both of one time.
+// A linkDrift is a pair that doesn't have one column in each row, with the same time.
 type linkDrift struct {
 	Left     bson.RawValue `bson:"left"` // the _id of the left document
 	Right    bson.RawValue `bson:"right"`
@@ -122,8 +137,9 @@ type linkColumn struct {
 	Op   bson.ObjectID `bson:"op"`
 }
 
-// Tell takes the latest column for the beginning: the second in its token is over then.
-func (d linkDrift) tell(f *model.Finding) {
+// describeFinding sets Since to the latest column. An ObjectID has whole seconds, so it
+// adds one.
+func (d linkDrift) describeFinding(f *model.Finding) {
 	var n [2]int
 	for _, c := range d.Columns {
 		n[min(max(c.Side, 0), 1)]++
@@ -131,33 +147,38 @@ func (d linkDrift) tell(f *model.Finding) {
 			f.Since = t
 		}
 	}
-	f.ID, f.Problem = d.Left, fmt.Sprintf("its link to %s has %d left and %d right columns", commands.Shorten(model.Shell(d.Right)), n[0], n[1])
+	f.ID, f.Problem = d.Left,
+		fmt.Sprintf("its link to %s has %d left and %d right columns",
+			commands.Shorten(model.Shell(d.Right)), n[0], n[1])
 }
 
-// A fullRow is a document of a row with more than Max columns.
+// A fullRow is a page with more than max columns.
 type fullRow struct {
 	ID bson.RawValue `bson:"_id"`
 	N  int64         `bson:"n"`
 }
 
-func (d fullRow) tell(f *model.Finding) { f.ID, f.Problem = d.ID, fmt.Sprintf("holds %d columns", d.N) }
+func (d fullRow) describeFinding(f *model.Finding) {
+	f.ID, f.Problem = d.ID, fmt.Sprintf("holds %d columns", d.N)
+}
 
-// check joins the columns of both sides by their pairs.
-func (w *Rows) check() mongo.Pipeline {
+// joinColumns is the pipeline that joins the columns of both sides by their pairs.
+func (w *Rows) joinColumns() mongo.Pipeline {
 	columns := func(side int) mongo.Pipeline {
 		ids := []string{"$row", "$cols.id"}
 		fields := bson.D{
-			{Key: "_id", Value: 0}, {Key: "l", Value: ids[side]}, {Key: "r", Value: ids[1-side]}, {Key: "side", Value: mql.Literal(side)},
-			{Key: "at", Value: "$cols.at"}, {Key: "op", Value: "$cols.op"},
+			{Key: "_id", Value: 0}, {Key: "l", Value: ids[side]}, {Key: "r", Value: ids[1-side]},
+			{Key: "side", Value: mql.Literal(side)}, {Key: "at", Value: "$cols.at"}, {Key: "op", Value: "$cols.op"},
 		}
-		return append(w.whole(side), mql.Unwind("$cols"), mql.Project(fields...))
+		return append(w.hideMovedColumns(side), mql.Unwind("$cols"), mql.Project(fields...))
 	}
 	union := bson.D{{Key: "coll", Value: w.sides[1].Rows}, {Key: "pipeline", Value: columns(1)}}
 	column := bson.D{{Key: "side", Value: "$side"}, {Key: "at", Value: "$at"}, {Key: "op", Value: "$op"}}
 	group := bson.D{
-		{Key: "_id", Value: bson.D{{Key: "l", Value: "$l"}, {Key: "r", Value: "$r"}}}, {Key: "columns", Value: mql.Op("$push", column)},
-		{Key: "n", Value: mql.Op("$sum", 1)}, {Key: "rights", Value: mql.Op("$sum", "$side")},
-		{Key: "first", Value: mql.Op("$min", "$at")}, {Key: "last", Value: mql.Op("$max", "$at")},
+		{Key: "_id", Value: bson.D{{Key: "l", Value: "$l"}, {Key: "r", Value: "$r"}}},
+		{Key: "columns", Value: mql.Op("$push", column)}, {Key: "n", Value: mql.Op("$sum", 1)},
+		{Key: "rights", Value: mql.Op("$sum", "$side")}, {Key: "first", Value: mql.Op("$min", "$at")},
+		{Key: "last", Value: mql.Op("$max", "$at")},
 	}
 	whole := bson.A{mql.Op("$eq", "$n", 2), mql.Op("$eq", "$rights", 1), mql.Op("$eq", "$first", "$last")}
 	documents := func(side int, local, as string) bson.D {
@@ -176,16 +197,18 @@ func (w *Rows) check() mongo.Pipeline {
 		mql.SortID(),
 		mql.Project(
 			mql.E("_id", 0), mql.E("left", "$_id.l"), mql.E("right", "$_id.r"), mql.E("columns", 1),
-			mql.E("leftDoc", mql.Op("$arrayElemAt", "$leftDoc", 0)), mql.E("rightDoc", mql.Op("$arrayElemAt", "$rightDoc", 0)),
+			mql.E("leftDoc", mql.Op("$arrayElemAt", "$leftDoc", 0)),
+			mql.E("rightDoc", mql.Op("$arrayElemAt", "$rightDoc", 0)),
 		))
 }
 
-// mend makes a pair whole as the left row says. It reads the pair again, and leaves it alone if one of its columns was written
-// at a limit or later.
-func (w *Rows) mend(found linkDrift, limit time.Time) model.Change[any] {
-	o := operation{pair: w.pair(found.Left, found.Right)}
+// mendLink makes a pair whole as the left row says. It reads the pair again, and changes
+// nothing if one of its columns was written at the limit or later: that operation may be
+// running.
+func (w *Rows) mendLink(found linkDrift, limit time.Time) model.Change[any] {
+	o := operation{pair: w.makePair(found.Left, found.Right)}
 	for side, doc := range []bson.Raw{found.LeftDoc, found.RightDoc} {
-		copied, err := w.copied(side, doc)
+		copied, err := w.copyFields(side, doc)
 		if err != nil {
 			return commands.RefusedChange[any](w.sides[0].Rows, err)
 		}
@@ -205,8 +228,8 @@ func (w *Rows) mend(found linkDrift, limit time.Time) model.Change[any] {
 				return time.Time{}, false, false
 			}
 		}
-		t, linked := earliest(s.held[0])
+		t, linked := findEarliest(s.held[0])
 		return t, linked, true
 	}
-	return w.operate(o)
+	return w.runOperation(o)
 }

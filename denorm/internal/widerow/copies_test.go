@@ -43,7 +43,7 @@ func TestWideRowStale(t *testing.T) {
 			for f := range 3 {
 				if r.IntN(3) > 0 {
 					links[n]++
-					mustLink(t, db, wide.Link(fan(f).ID, song(n).ID, at(n), token(10*n+f)))
+					mustLink(t, db, wide.Link(fan(f).ID, song(n).ID, minute(n), token(10*n+f)))
 				}
 			}
 		}

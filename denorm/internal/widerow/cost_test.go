@@ -42,7 +42,7 @@ func TestWideRowWritesIndexed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		testkit.WantStepsIndexed(t, db, "WideRow", model.IDIndex, testkit.PlanOf(t, db, wide.Link(fan(1).ID, song(7).ID, at(15), token(1))), testkit.PlanOf(t, db, wide.Unlink("f1", "s1")))
+		testkit.WantStepsIndexed(t, db, "WideRow", model.IDIndex, testkit.PlanOf(t, db, wide.Link(fan(1).ID, song(7).ID, minute(15), token(1))), testkit.PlanOf(t, db, wide.Unlink("f1", "s1")))
 		for _, c := range []struct {
 			reason string
 			plan   model.Plan

@@ -16,7 +16,7 @@ import (
 func TestWideRowRepairFaults(t *testing.T) {
 	parallel(t)
 	linked := func(ctx context.Context, db *mongo.Database) error {
-		return errors.Join(seedWide(ctx, db), wideRun(ctx, db, wide.Link(fan(2).ID, song(1).ID, at(7), token(50))))
+		return errors.Join(seedWide(ctx, db), wideRun(ctx, db, wide.Link(fan(2).ID, song(1).ID, minute(7), token(50))))
 	}
 	without := func(id string) bson.D {
 		return bson.D{e("$pull", bson.D{e("cols", bson.D{e("id", id)})}), e("$inc", bson.D{e("n", -1)})}
@@ -40,9 +40,9 @@ func TestWideRowRepairFaults(t *testing.T) {
 	runFaults(t, map[string]modeltest.FaultCase{
 		"half links": {
 			Seed: inTurn(linked, func(ctx context.Context, db *mongo.Database) error {
-				later := denorm.ColumnsFrom(at(31)) + "|f1"
+				later := denorm.ColumnsFrom(minute(31)) + "|f1"
 				return errors.Join(updates(ctx, db, "songsByFan", "f1#", without("s2")),
-					updates(ctx, db, "fansBySong", "s1#", without("f1"), "s3#", bson.D{e("$set", bson.D{e("cols.0.k", later), e("cols.0.at", at(31))})}))
+					updates(ctx, db, "fansBySong", "s1#", without("f1"), "s3#", bson.D{e("$set", bson.D{e("cols.0.k", later), e("cols.0.at", minute(31))})}))
 			}),
 			Run: wideMend,
 			Check: func(t testing.TB, db *mongo.Database) {

@@ -13,47 +13,53 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// A link copies fields of both documents. In a transaction, it holds both documents, so that
-// it conflicts with their changes and deletions. Outside transactions, a document can change after it was read. The client
-// that changes it updates the columns that it finds, and the new column may come later. So the link reads the documents
-// again after it has stored the columns.
+// A link copies fields of both documents. In a transaction, it holds both documents, so
+// that it conflicts with their changes and deletions. Outside transactions, a document
+// can change after it was read. The client that changes it updates the columns that it
+// finds, and the new column may come later. So the link reads the documents again after
+// it has stored the columns.
 
-// Link is the change that links two documents at a time.
-func (w *Rows) Link(left, right any, at time.Time, op bson.ObjectID) model.Change[any] {
+// LinkPair returns the change that links two documents at a time. A pair that is linked
+// keeps its time.
+func (w *Rows) LinkPair(left, right any, at time.Time, op bson.ObjectID) model.Change[any] {
 	at = time.UnixMilli(at.UnixMilli()).UTC()
-	o := operation{pair: w.ids(left, right), op: op, at: at, links: true}
+	o := operation{pair: w.encodePair(left, right), op: op, at: at, links: true}
 	switch year := at.Year(); {
 	case o.pair.err != nil:
 	case op.IsZero():
-		o.pair.err = w.refuse("token", nil, commands.NoToken)
+		o.pair.err = w.refuseValue("token", nil, commands.NoToken)
 	case year < 0 || year > 9999:
-		o.pair.err = w.refuse("t", at, "must be in the years 0 to 9999")
+		o.pair.err = w.refuseValue("t", at, "must be in the years 0 to 9999")
 	default:
-		o.pair.err = w.checkSize(o)
+		o.pair.err = w.checkColumnSize(o)
 	}
 	o.since = func(s state) (time.Time, bool, bool) {
-		if t, ok := earliest(s.held[0]); ok {
+		if t, ok := findEarliest(s.held[0]); ok {
 			return t, true, true
 		}
 		return at, true, true
 	}
-	return w.operate(o)
+	return w.runOperation(o)
 }
 
-func (w *Rows) checkSize(o operation) error {
-	if max(w.columnSize(o, 0), w.columnSize(o, 1)) > int64(w.maxBytes/2) {
-		return w.refuse("_id", nil, "a column has more bytes than half of MaxBytes")
+// checkColumnSize refuses columns that take more than half of a page: a split could then
+// leave no room.
+func (w *Rows) checkColumnSize(o operation) error {
+	if max(w.estimateColumnSize(o, 0), w.estimateColumnSize(o, 1)) > int64(w.maxBytes/2) {
+		return w.refuseValue("_id", nil, "a column has more bytes than half of MaxBytes")
 	}
 	return nil
 }
 
-// readLinked reads what the columns of a new link copy. Both documents must exist.
-func (w *Rows) readLinked(ctx context.Context, db model.DB, o operation) (docs [2]bson.Raw, err error) {
+// readLinkedDocuments reads the fields that the columns of a new link copy. Both
+// documents must exist.
+func (w *Rows) readLinkedDocuments(ctx context.Context, db model.DB, o operation) (docs [2]bson.Raw, err error) {
 	for side := range docs {
-		docs[side], err = w.readCopied(ctx, db, o.pair, side)
+		docs[side], err = w.readCopiedFields(ctx, db, o.pair, side)
 		if errors.Is(err, model.ErrNotFound) {
 			return docs, &model.ReferenceError{
-				Collection: w.sides[1-side].Rows, Path: "cols.id", To: w.sides[side].Docs.Name(), Value: o.pair.ids[side],
+				Collection: w.sides[1-side].Rows, Path: "cols.id", To: w.sides[side].Docs.Name(),
+				Value: o.pair.ids[side],
 			}
 		}
 		if err != nil {
@@ -61,11 +67,12 @@ func (w *Rows) readLinked(ctx context.Context, db model.DB, o operation) (docs [
 		}
 	}
 	o.docs = docs
-	return docs, w.checkSize(o)
+	return docs, w.checkColumnSize(o)
 }
 
-// readCopied reads the fields of a side's document that columns copy.
-func (w *Rows) readCopied(ctx context.Context, db model.DB, p pair, side int) (bson.Raw, error) {
+// readCopiedFields reads the fields of a side's document that columns copy. A document
+// that an unfinished action deletes counts as missing.
+func (w *Rows) readCopiedFields(ctx context.Context, db model.DB, p pair, side int) (bson.Raw, error) {
 	docs := w.sides[side].Docs
 	doc, err := (&model.Find[bson.Raw]{Query: model.Query{
 		Collection: docs.Name(), Filter: commands.ByID(p.ids[side]), Index: model.IDIndex, Keyed: docs.IsKeyed(),
@@ -77,10 +84,11 @@ func (w *Rows) readCopied(ctx context.Context, db model.DB, p pair, side int) (b
 	if err != nil {
 		return nil, err
 	}
-	return w.copied(side, doc)
+	return w.copyFields(side, doc)
 }
 
-// holdDocuments returns the writes by which a transaction relies on both documents.
+// holdDocuments returns the writes by which a transaction conflicts with changes and
+// deletions of both documents.
 func (w *Rows) holdDocuments(p pair) (steps []model.Step) {
 	for side, s := range w.sides {
 		hold := commands.UpdateOne(s.Docs.Name(), commands.ByID(p.ids[side]), s.Docs.StoreField().HoldUpdate())
@@ -90,9 +98,10 @@ func (w *Rows) holdDocuments(p pair) (steps []model.Step) {
 	return steps
 }
 
-// correct returns the change that reads the linked documents again, and updates the columns that copy other fields of
-// them than docs. It repeats until the documents don't change.
-func (w *Rows) correct(p pair, docs [2]bson.Raw) *model.Change[state] {
+// correctColumns returns the change that reads the linked documents again, and updates
+// the columns if copied fields aren't those in docs. It repeats until the documents don't
+// change.
+func (w *Rows) correctColumns(p pair, docs [2]bson.Raw) *model.Change[state] {
 	differs := func(s state, side int) bool { return s.docs[side] != nil && !bytes.Equal(s.docs[side], docs[side]) }
 	return &model.Change[state]{
 		Name: "wide row " + w.sides[0].Rows + ": correct",
@@ -101,7 +110,7 @@ func (w *Rows) correct(p pair, docs [2]bson.Raw) *model.Change[state] {
 				if len(w.sides[side].Copies) == 0 {
 					continue
 				}
-				s.docs[side], err = w.readCopied(ctx, db, p, side)
+				s.docs[side], err = w.readCopiedFields(ctx, db, p, side)
 				if err != nil && !errors.Is(err, model.ErrNotFound) {
 					return s, err
 				}
@@ -111,7 +120,7 @@ func (w *Rows) correct(p pair, docs [2]bson.Raw) *model.Change[state] {
 		Decide: func(s state) (plan model.Plan, _ error) {
 			for side := range w.sides {
 				if differs(s, side) {
-					plan.Steps = append(plan.Steps, w.refresh(side, p.ids[side], s.docs[side]))
+					plan.Steps = append(plan.Steps, w.updateCopies(side, p.ids[side], s.docs[side]))
 				}
 			}
 			return plan, nil
@@ -120,14 +129,15 @@ func (w *Rows) correct(p pair, docs [2]bson.Raw) *model.Change[state] {
 			if !differs(s, 0) && !differs(s, 1) {
 				return nil
 			}
-			return w.correct(p, s.docs)
+			return w.correctColumns(p, s.docs)
 		},
 	}
 }
 
-// corrects returns the change that follows a link, or nil. If an earlier attempt has stored a column, what the column
-// copies isn't known.
-func (w *Rows) corrects(s state, o operation) *model.Change[state] {
+// chooseCorrection returns the change that follows a link, or nil. If an earlier attempt
+// has stored a column, its copied fields aren't known, so both documents count as
+// changed.
+func (w *Rows) chooseCorrection(s state, o operation) *model.Change[state] {
 	own := func(h heldColumn) bool { return h.Op == o.op }
 	stored := slices.ContainsFunc(s.held[0], own) || slices.ContainsFunc(s.held[1], own)
 	copies := len(w.sides[0].Copies)+len(w.sides[1].Copies) > 0
@@ -138,10 +148,10 @@ func (w *Rows) corrects(s state, o operation) *model.Change[state] {
 	if stored {
 		docs = [2]bson.Raw{}
 	}
-	return w.correct(o.pair, docs)
+	return w.correctColumns(o.pair, docs)
 }
 
-// lacks reports whether a side's row has no column of the pair at a time.
-func (s state) lacks(side int, key string) bool {
+// lacksColumn reports whether a side's row has no column of the pair with this key.
+func (s state) lacksColumn(side int, key string) bool {
 	return !slices.ContainsFunc(s.held[side], func(h heldColumn) bool { return h.Key == key })
 }

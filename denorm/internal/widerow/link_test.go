@@ -27,21 +27,21 @@ func TestWideRowLinkCommands(t *testing.T) {
 		old, now string // MongoDB 7.0 and 8.0
 	}{
 		{
-			what: "new", link: wide.Link("f2", "s1", at(5), token(1)),
+			what: "new", link: wide.Link("f2", "s1", minute(5), token(1)),
 			old: "aggregate aggregate aggregate aggregate find find update update update update commitTransaction",
 			now: "aggregate aggregate aggregate aggregate find find bulkWrite commitTransaction",
 		},
 		{
-			what: "linked", link: wide.Link("f1", "s1", at(5), token(1)),
+			what: "linked", link: wide.Link("f1", "s1", minute(5), token(1)),
 			old: "aggregate aggregate aggregate aggregate commitTransaction", now: "aggregate aggregate aggregate aggregate commitTransaction",
 		},
 		{
-			what: "a missing left document", link: wide.Link("f9", "s1", at(5), token(1)), missing: "fans",
+			what: "a missing left document", link: wide.Link("f9", "s1", minute(5), token(1)), missing: "fans",
 			old: "aggregate aggregate aggregate aggregate find abortTransaction",
 			now: "aggregate aggregate aggregate aggregate find abortTransaction",
 		},
 		{
-			what: "a missing right document", link: wide.Link("f2", "s99", at(5), token(1)), missing: "songs",
+			what: "a missing right document", link: wide.Link("f2", "s99", minute(5), token(1)), missing: "songs",
 			old: "aggregate aggregate aggregate aggregate find find abortTransaction",
 			now: "aggregate aggregate aggregate aggregate find find abortTransaction",
 		},
@@ -123,7 +123,7 @@ func TestWideRowLinkMeets(t *testing.T) {
 				modeltest.Interleave(t, modeltest.InterleaveCase{
 					Transactions: transactions, Nested: !everyPair || name == "song renamed twice", Seed: seedWide, B: run(other),
 					A: run(func(ctx context.Context, on model.DB) error {
-						_, _, err := wide.Link("f1", "s7", at(15), token(1)).Run(ctx, on)
+						_, _, err := wide.Link("f1", "s7", minute(15), token(1)).Run(ctx, on)
 						return err
 					}),
 					Check: func(t testing.TB, db *mongo.Database, errA, errB error) {
@@ -148,7 +148,7 @@ func TestWideRowLinkAgain(t *testing.T) {
 	parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := t.Context()
-		link := wide.Link("f1", "s7", at(15), token(1))
+		link := wide.Link("f1", "s7", minute(15), token(1))
 		cut := link
 		cut.Then = nil
 		rename := bson.D{e("$set", bson.D{e("name", "New")})}

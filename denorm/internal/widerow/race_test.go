@@ -26,7 +26,7 @@ func seedWide(ctx context.Context, db *mongo.Database) error {
 		return err
 	}
 	for n := range 4 {
-		if err := wideRun(ctx, db, wide.Link(fan(1).ID, song(n).ID, at(10*n), token(100+n))); err != nil {
+		if err := wideRun(ctx, db, wide.Link(fan(1).ID, song(n).ID, minute(10*n), token(100+n))); err != nil {
 			return err
 		}
 	}
@@ -49,10 +49,10 @@ func TestWideRowFaults(t *testing.T) {
 		ops  []model.Change[any]
 		want string
 	}{
-		{"link", []model.Change[any]{wide.Link(fan(2).ID, song(1).ID, at(5), token(1))}, "s0@0 s1@10 s2@20 s3@30"},
-		{"split in the middle", []model.Change[any]{wide.Link(fan(1).ID, song(5).ID, at(15), token(1))}, "s0@0 s1@10 s5@15 s2@20 s3@30"},
-		{"split below", []model.Change[any]{wide.Link(fan(1).ID, song(5).ID, at(25), token(1))}, "s0@0 s1@10 s2@20 s5@25 s3@30"},
-		{"split at the end", []model.Change[any]{wide.Link(fan(1).ID, song(5).ID, at(45), token(1))}, "s0@0 s1@10 s2@20 s3@30 s5@45"},
+		{"link", []model.Change[any]{wide.Link(fan(2).ID, song(1).ID, minute(5), token(1))}, "s0@0 s1@10 s2@20 s3@30"},
+		{"split in the middle", []model.Change[any]{wide.Link(fan(1).ID, song(5).ID, minute(15), token(1))}, "s0@0 s1@10 s5@15 s2@20 s3@30"},
+		{"split below", []model.Change[any]{wide.Link(fan(1).ID, song(5).ID, minute(25), token(1))}, "s0@0 s1@10 s2@20 s5@25 s3@30"},
+		{"split at the end", []model.Change[any]{wide.Link(fan(1).ID, song(5).ID, minute(45), token(1))}, "s0@0 s1@10 s2@20 s3@30 s5@45"},
 		{"unlink", []model.Change[any]{wide.Unlink("f1", "s1")}, "s0@0 s2@20 s3@30"},
 	} {
 		for _, how := range []string{"run again", "mended"} {
@@ -100,10 +100,10 @@ func TestWideRowInterleaved(t *testing.T) {
 	type oid = bson.ObjectID
 	type change = model.Change[any]
 	ops := []operation{
-		op("link 15", func(op oid) change { return wide.Link(fan(1).ID, song(5).ID, at(15), op) }),
+		op("link 15", func(op oid) change { return wide.Link(fan(1).ID, song(5).ID, minute(15), op) }),
 		op("unlink 2", func(op oid) change { return wide.Unlink("f1", "s2") }),
-		op("link 25", func(op oid) change { return wide.Link(fan(1).ID, song(6).ID, at(25), op) }),
-		op("link 5 later", func(op oid) change { return wide.Link(fan(1).ID, song(5).ID, at(35), op) }),
+		op("link 25", func(op oid) change { return wide.Link(fan(1).ID, song(6).ID, minute(25), op) }),
+		op("link 5 later", func(op oid) change { return wide.Link(fan(1).ID, song(5).ID, minute(35), op) }),
 		op("unlink 5", func(op oid) change { return wide.Unlink("f1", "s5") }),
 	}
 	for i, a := range ops {
@@ -173,7 +173,7 @@ func TestWideRowManyWriters(t *testing.T) {
 		var wait sync.WaitGroup
 		for i := range 32 {
 			wait.Go(func() {
-				list := []model.Change[any]{wide.Link(fan(1).ID, song(i).ID, at(i*7%32), token(i))}
+				list := []model.Change[any]{wide.Link(fan(1).ID, song(i).ID, minute(i*7%32), token(i))}
 				if i%4 == 0 {
 					list = append(list, wide.Unlink("f1", song(i).ID))
 				}
@@ -211,9 +211,9 @@ func TestWideRowCosts(t *testing.T) {
 			run    func(context.Context, *mongo.Database) error
 			want   model.Cost
 		}{
-			{"Link", run(wide.Link(fan(2).ID, song(1).ID, at(1), token(1))), model.Cost{Commands: 8, Written: 2, Returned: 5}},
-			{"Link that splits", run(wide.Link(fan(1).ID, song(7).ID, at(15), token(1))), model.Cost{Commands: 11, Written: 5, Returned: 6}},
-			{"Link of what is linked", run(wide.Link(fan(1).ID, song(1).ID, at(50), token(1))), model.Cost{Commands: 2, Returned: 4}},
+			{"Link", run(wide.Link(fan(2).ID, song(1).ID, minute(1), token(1))), model.Cost{Commands: 8, Written: 2, Returned: 5}},
+			{"Link that splits", run(wide.Link(fan(1).ID, song(7).ID, minute(15), token(1))), model.Cost{Commands: 11, Written: 5, Returned: 6}},
+			{"Link of what is linked", run(wide.Link(fan(1).ID, song(1).ID, minute(50), token(1))), model.Cost{Commands: 2, Returned: 4}},
 			{"Unlink", run(wide.Unlink("f1", "s1")), model.Cost{Commands: 4, Written: 2, Returned: 2}},
 			{"Left().Newest", read(wide.Left().Newest("f1", "", 3)), model.Cost{Commands: 1, Returned: 3}},
 			{"Right().Oldest", read(wide.Right().Oldest("s1", "", 3)), model.Cost{Commands: 1, Returned: 1}},
@@ -242,7 +242,7 @@ func TestWideRowIndexed(t *testing.T) {
 		for i := range 4000 {
 			id := fmt.Sprint("f", i)
 			list = append(list, bson.D{e("_id", id+"#"), e("row", id), e("low", ""), e("hi", "~"), e("n", 1), e("cols", bson.A{
-				bson.D{e("k", denorm.ColumnsFrom(at(1))+"|s"), e("at", at(1)), e("id", fmt.Sprint("s", i)), e("op", token(1))}})})
+				bson.D{e("k", denorm.ColumnsFrom(minute(1))+"|s"), e("at", minute(1)), e("id", fmt.Sprint("s", i)), e("op", token(1))}})})
 		}
 		if err := store(t.Context(), db, docs{"songsByFan": list, "fans": {fan(77)}, "songs": {song(8)}}); err != nil {
 			t.Fatal(err)
@@ -255,8 +255,8 @@ func TestWideRowIndexed(t *testing.T) {
 			query         any
 		}{
 			{"Linked", "cols.id_1_row_1", wide.Linked("f77", "s77")},
-			{"Left().Newest", model.IDIndex, wide.Left().Newest("f77", denorm.ColumnsFrom(at(9)), 5)},
-			{"Left().Oldest", "row_1_hi_1", wide.Left().Oldest("f77", denorm.ColumnsFrom(at(9)), 5)},
+			{"Left().Newest", model.IDIndex, wide.Left().Newest("f77", denorm.ColumnsFrom(minute(9)), 5)},
+			{"Left().Oldest", "row_1_hi_1", wide.Left().Oldest("f77", denorm.ColumnsFrom(minute(9)), 5)},
 			{"Left().Count", model.IDIndex, wide.Left().Count("f77")},
 		} {
 			t.Run(test.reason, func(t *testing.T) { modeltest.WantIndexed(t, db, test.query, test.index) })
@@ -264,7 +264,7 @@ func TestWideRowIndexed(t *testing.T) {
 		// Who holds the pair, in both rows, and the documents of both that it belongs into: of the right row there are few here.
 		// Then the linked documents.
 		pair := "cols.id_1_row_1"
-		link := testkit.ReadBy("Link", wide.Link(fan(77).ID, song(8).ID, at(2), token(1)), pair, "", "", "")
+		link := testkit.ReadBy("Link", wide.Link(fan(77).ID, song(8).ID, minute(2), token(1)), pair, "", "", "")
 		wantReadsIndexed(t, db, m, link)
 		mongotest.NeedTransactions(t, db)
 		wantReadsIndexed(t, db, m, link.InTx(pair, model.IDIndex, "", "", "", ""))
@@ -276,8 +276,8 @@ func TestWideRowStalePlan(t *testing.T) {
 	parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		testkit.MustSeed(t, db, seedMembers)
-		mustLink(t, db, wide.Link(fan(1).ID, song(1).ID, at(10), token(1)), wide.Link(fan(1).ID, song(2).ID, at(20), token(2)))
-		link := wide.Link(fan(1).ID, song(3).ID, at(25), token(3))
+		mustLink(t, db, wide.Link(fan(1).ID, song(1).ID, minute(10), token(1)), wide.Link(fan(1).ID, song(2).ID, minute(20), token(2)))
+		link := wide.Link(fan(1).ID, song(3).ID, minute(25), token(3))
 		state, err := link.Read(t.Context(), db)
 		if err != nil {
 			t.Fatal(err)
@@ -286,7 +286,7 @@ func TestWideRowStalePlan(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		split := bson.D{e("at", denorm.ColumnsFrom(at(15))), e("page", "f1#"+denorm.ColumnsFrom(at(15)))}
+		split := bson.D{e("at", denorm.ColumnsFrom(minute(15))), e("page", "f1#"+denorm.ColumnsFrom(minute(15)))}
 		if _, err := db.Collection("songsByFan").UpdateByID(t.Context(), "f1#", bson.D{e("$set", bson.D{e("split", split)})}); err != nil {
 			t.Fatal(err)
 		}

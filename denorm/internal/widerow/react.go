@@ -7,14 +7,14 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Reactions returns how columns follow the documents that they copy. A linked document can't
-// be deleted.
-func (w *Rows) Reactions() (out []model.Reaction) {
+// MakeReactions returns reactions to changes and deletions of linked documents. A linked
+// document can't be deleted.
+func (w *Rows) MakeReactions() (out []model.Reaction) {
 	for side, s := range w.sides {
 		if len(s.Copies) > 0 {
 			out = append(out, model.Reaction{
 				Collection: s.Docs.Name(), On: model.OnUpdate, Paths: s.Copies,
-				React: func(e model.StoreWrite) (model.Answer, error) { return w.follow(side, e) },
+				React: func(e model.StoreWrite) (model.Answer, error) { return w.updateColumns(side, e) },
 			})
 		}
 		out = append(out, model.Reaction{
@@ -22,7 +22,8 @@ func (w *Rows) Reactions() (out []model.Reaction) {
 			Fetch: func(e model.StoreWrite) ([]model.Fetch, error) { return w.fetchLinks(side, e), nil },
 			React: func(e model.StoreWrite) (a model.Answer, err error) {
 				if e.Found(0) != nil {
-					err = s.Docs.Refuse("_id", e.Before.Lookup("_id"), "is linked: run WideRow.Unlink for each link first")
+					err = s.Docs.Refuse("_id", e.Before.Lookup("_id"),
+						"is linked: run WideRow.Unlink for each link first")
 				}
 				return a, err
 			},
@@ -31,35 +32,40 @@ func (w *Rows) Reactions() (out []model.Reaction) {
 	return out
 }
 
-// fetchLinks returns the query of a page with links of a document that is deleted.
+// fetchLinks asks for one page with links of a document that is deleted.
 func (w *Rows) fetchLinks(side int, e model.StoreWrite) []model.Fetch {
 	if e.Before == nil || e.After != nil {
 		return nil
 	}
 	return []model.Fetch{{Query: &model.Query{
-		Collection: w.sides[side].Rows, Projection: bson.D{{Key: "_id", Value: 1}}, Limit: 1, Index: w.Indexes()[2*side+1].Name,
-		Filter: bson.D{{Key: "row", Value: mql.Eq(bsonval.Clone(e.Before.Lookup("_id")))}, {Key: "cols.0", Value: mql.Exists(true)}},
+		Collection: w.sides[side].Rows, Projection: bson.D{{Key: "_id", Value: 1}}, Limit: 1,
+		Index: w.ListIndexes()[2*side+1].Name,
+		Filter: bson.D{
+			{Key: "row", Value: mql.Eq(bsonval.Clone(e.Before.Lookup("_id")))},
+			{Key: "cols.0", Value: mql.Exists(true)},
+		},
 	}}}
 }
 
-// follow returns the write that gives the columns of a changed document its fields.
-func (w *Rows) follow(side int, e model.StoreWrite) (a model.Answer, err error) {
+// updateColumns returns the write that gives the columns of a changed document its
+// fields.
+func (w *Rows) updateColumns(side int, e model.StoreWrite) (a model.Answer, err error) {
 	if e.Before == nil || e.After == nil {
 		return a, nil
 	}
-	copied, err := w.copied(side, e.After)
+	copied, err := w.copyFields(side, e.After)
 	if err == nil {
-		_, err = w.text(side, e.After.Lookup("_id"))
+		_, err = w.encodeText(side, e.After.Lookup("_id"))
 	}
 	if err == nil {
-		a.Then = []model.Step{w.refresh(side, bsonval.Clone(e.After.Lookup("_id")), copied)}
+		a.Then = []model.Step{w.updateCopies(side, bsonval.Clone(e.After.Lookup("_id")), copied)}
 	}
 	return a, err
 }
 
-// refresh returns the write that gives the columns of a document its copied fields.
-func (w *Rows) refresh(side int, id bson.RawValue, copied bson.Raw) model.Write {
-	return w.carry(side,
+// updateCopies sets the copied fields in all columns of a document.
+func (w *Rows) updateCopies(side int, id bson.RawValue, copied bson.Raw) model.Write {
+	return w.setCopies(side,
 		bson.D{{Key: "id", Value: mql.Eq(id)}, {Key: "doc", Value: bson.D{{Key: "$ne", Value: copied}}}},
 		bson.D{{Key: "c.id", Value: mql.Eq(id)}}, copied)
 }

@@ -49,8 +49,8 @@ func wideOf(spec denorm.WideRowSpec) *fanRow {
 	return denorm.NewWideRow(fans, songs, spec)
 }
 
-// at is a minute.
-func at(n int) time.Time { return time.Date(2017, 12, 1, 0, n, 0, 0, time.UTC) }
+// minute is a time.
+func minute(n int) time.Time { return time.Date(2017, 12, 1, 0, n, 0, 0, time.UTC) }
 
 func fan(n int) *member { return &member{ID: fmt.Sprint("f", n), Name: fmt.Sprint("Fan ", n)} }
 
@@ -98,7 +98,7 @@ func wideKeys(t testing.TB, db *mongo.Database, a *model.Aggregate[denorm.RowCol
 	}
 	var out []string
 	for _, c := range cols {
-		out = append(out, fmt.Sprintf("%s@%d", c.ID, int(c.At.Sub(at(0)).Minutes())))
+		out = append(out, fmt.Sprintf("%s@%d", c.ID, int(c.At.Sub(minute(0)).Minutes())))
 	}
 	return strings.Join(out, " ")
 }
@@ -143,7 +143,7 @@ func TestWideRowOrder(t *testing.T) {
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		testkit.MustSeed(t, db, seedMembers)
 		for _, n := range []int{3, 1, 9, 2, 8, 0, 5, 4, 7, 6} {
-			mustLink(t, db, wide.Link(fan(1).ID, song(n).ID, at(n), token(n)))
+			mustLink(t, db, wide.Link(fan(1).ID, song(n).ID, minute(n), token(n)))
 		}
 		wantWide(t, db, wide, 4)
 		for _, test := range []struct {
@@ -154,10 +154,10 @@ func TestWideRowOrder(t *testing.T) {
 			{wide.Left().Oldest("f1", "", 100), "s0@0 s1@1 s2@2 s3@3 s4@4 s5@5 s6@6 s7@7 s8@8 s9@9"},
 			{wide.Left().Newest("f1", "", 0), "s9@9 s8@8 s7@7 s6@6 s5@5 s4@4 s3@3 s2@2 s1@1 s0@0"},
 			{wide.Left().Newest("f1", "", 3), "s9@9 s8@8 s7@7"},
-			{wide.Left().Newest("f1", denorm.ColumnsFrom(at(7)), 3), "s6@6 s5@5 s4@4"},
-			{wide.Left().Oldest("f1", denorm.ColumnsFrom(at(7)), 2), "s7@7 s8@8"},
-			{wide.Left().Oldest("f1", denorm.ColumnsFrom(at(7))+"|s7", 2), "s8@8 s9@9"},
-			{wide.Left().Newest("f1", denorm.ColumnsFrom(at(0)), 3), ""},
+			{wide.Left().Newest("f1", denorm.ColumnsFrom(minute(7)), 3), "s6@6 s5@5 s4@4"},
+			{wide.Left().Oldest("f1", denorm.ColumnsFrom(minute(7)), 2), "s7@7 s8@8"},
+			{wide.Left().Oldest("f1", denorm.ColumnsFrom(minute(7))+"|s7", 2), "s8@8 s9@9"},
+			{wide.Left().Newest("f1", denorm.ColumnsFrom(minute(0)), 3), ""},
 			{wide.Left().Newest("f2", "", 3), ""},
 			{wide.Right().Newest("s3", "", 3), "f1@3"},
 			{wide.Right().Oldest("s3", "", 3), "f1@3"},
@@ -174,10 +174,10 @@ func TestWideRowOrder(t *testing.T) {
 			t.Errorf("counts %+v, %v", count, err)
 		}
 		linked, err := wide.Linked("f1", "s7").One(t.Context(), db)
-		if err != nil || len(linked.Cols) != 1 || !linked.Cols[0].At.Equal(at(7)) || linked.Cols[0].Doc.Lookup("name").StringValue() != "Song 7" {
+		if err != nil || len(linked.Cols) != 1 || !linked.Cols[0].At.Equal(minute(7)) || linked.Cols[0].Doc.Lookup("name").StringValue() != "Song 7" {
 			t.Errorf("linked: %+v, %v", linked, err)
 		}
-		mustLink(t, db, wide.Unlink("f1", "s7"), wide.Unlink("f1", "s7"), wide.Link(fan(1).ID, song(8).ID, at(30), token(50)))
+		mustLink(t, db, wide.Unlink("f1", "s7"), wide.Unlink("f1", "s7"), wide.Link(fan(1).ID, song(8).ID, minute(30), token(50)))
 		if _, err := wide.Linked("f1", "s7").One(t.Context(), db); !errors.Is(err, model.ErrNotFound) {
 			t.Errorf("unlinked: %v", err)
 		}
@@ -194,7 +194,7 @@ func TestWideRowSizes(t *testing.T) {
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := testkit.MustSeed(t, db, seedMembers)
 		for n := range 12 {
-			mustLink(t, db, wide.Link(fan(1).ID, song(n).ID, at(n), token(n)))
+			mustLink(t, db, wide.Link(fan(1).ID, song(n).ID, minute(n), token(n)))
 		}
 		if count, err := wide.Left().Count("f1").One(t.Context(), db); err != nil || count != (denorm.RowCount{Columns: 12, Documents: 3}) {
 			t.Errorf("%+v, %v", count, err)
@@ -204,7 +204,7 @@ func TestWideRowSizes(t *testing.T) {
 			if err := updates(ctx, db, "songs", s, bson.D{e("$set", bson.D{e("name", strings.Repeat("x", 400))})}); err != nil {
 				t.Fatal(err)
 			}
-			mustLink(t, db, tight.Link(fan(2).ID, s, at(17*n%20), token(n)))
+			mustLink(t, db, tight.Link(fan(2).ID, s, minute(17*n%20), token(n)))
 		}
 		pages, err := (&model.Find[bson.Raw]{Query: model.Query{Collection: "songsByFan", Filter: bson.D{e("row", "f2")}}}).All(t.Context(), db)
 		if err != nil || len(pages) < 3 {
@@ -219,8 +219,8 @@ func TestWideRowSizes(t *testing.T) {
 		if err := updates(ctx, db, "songs", "s30", bson.D{e("$set", bson.D{e("name", strings.Repeat("x", 2000))})}); err != nil {
 			t.Fatal(err)
 		}
-		wantError(t, wideRun(ctx, db, tight.Link(fan(2).ID, "s30", at(1), token(1))), errRefused)
-		wantError(t, tight.Link(strings.Repeat("i", 2000), song(1).ID, at(1), token(1)).Err, errRefused)
+		wantError(t, wideRun(ctx, db, tight.Link(fan(2).ID, "s30", minute(1), token(1))), errRefused)
+		wantError(t, tight.Link(strings.Repeat("i", 2000), song(1).ID, minute(1), token(1)).Err, errRefused)
 	})
 }
 
@@ -229,7 +229,7 @@ func TestWideRowWrongCount(t *testing.T) {
 	parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		testkit.MustSeed(t, db, seedMembers)
-		mustLink(t, db, wide.Link(fan(1).ID, song(1).ID, at(1), token(1)))
+		mustLink(t, db, wide.Link(fan(1).ID, song(1).ID, minute(1), token(1)))
 		emptied := bson.D{e("_id", "f2#"), e("row", "f2"), e("low", ""), e("hi", "~"), e("n", 4), e("rev", 1), e("cols", bson.A{})}
 		if _, err := db.Collection("songsByFan").UpdateByID(t.Context(), "f1#", bson.D{e("$set", bson.D{e("n", 9)})}); err != nil {
 			t.Fatal(err)
@@ -240,7 +240,7 @@ func TestWideRowWrongCount(t *testing.T) {
 		if over, err := foundBy(t.Context(), db, wide.Checks()[5:]); err != nil || fmt.Sprint(over) != "[songsByFan 'f1#': holds 9 columns]" {
 			t.Errorf("oversized: %v, %v", over, err)
 		}
-		mustLink(t, db, wide.Link(fan(1).ID, song(2).ID, at(0), token(2)), wide.Link(fan(2).ID, song(2).ID, at(0), token(3)))
+		mustLink(t, db, wide.Link(fan(1).ID, song(2).ID, minute(0), token(2)), wide.Link(fan(2).ID, song(2).ID, minute(0), token(3)))
 		wantWide(t, db, wide, 4)
 	})
 }
@@ -251,7 +251,7 @@ func TestWideRowFollows(t *testing.T) {
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		testkit.MustSeed(t, db, seedMembers)
 		for n := range 6 {
-			mustLink(t, db, wide.Link(fan(1).ID, song(n).ID, at(n), token(n)), wide.Link(fan(2).ID, song(n).ID, at(n), token(10+n)))
+			mustLink(t, db, wide.Link(fan(1).ID, song(n).ID, minute(n), token(n)), wide.Link(fan(2).ID, song(n).ID, minute(n), token(10+n)))
 		}
 		testkit.MustChange(t, db, songStore.Set("s3", bson.D{e("name", "$name"), e("home", address{"1"})}))
 		for _, f := range []string{"f1", "f2"} {
@@ -270,7 +270,7 @@ func TestWideRowFollows(t *testing.T) {
 			}
 		}
 		testkit.MustChange(t, db, fanStore.Set("f1", bson.D{e("name", "New")}))
-		if c, err := wide.Right().Newest("s5", denorm.ColumnsFrom(at(6)), 2).All(t.Context(), db); err != nil || len(c) != 2 || c[1].Doc.Lookup("name").StringValue() != "New" {
+		if c, err := wide.Right().Newest("s5", denorm.ColumnsFrom(minute(6)), 2).All(t.Context(), db); err != nil || len(c) != 2 || c[1].Doc.Lookup("name").StringValue() != "New" {
 			t.Errorf("%v, %v", c, err)
 		}
 		wantWide(t, db, wide, 4)
@@ -282,9 +282,9 @@ func TestWideRowRefuses(t *testing.T) {
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		_, narrowed := wide.Checks()[0].In(bson.D{e("_id", "f1#")}).All(t.Context(), db)
 		for reason, err := range map[string]error{
-			"no token":     wideRun(t.Context(), db, wide.Link(fan(1).ID, song(1).ID, at(1), bson.NilObjectID)),
-			"no left _id":  wideRun(t.Context(), db, wide.Link("", song(1).ID, at(1), token(1))),
-			"no right _id": wideRun(t.Context(), db, wide.Link(fan(1).ID, "", at(1), token(1))),
+			"no token":     wideRun(t.Context(), db, wide.Link(fan(1).ID, song(1).ID, minute(1), bson.NilObjectID)),
+			"no left _id":  wideRun(t.Context(), db, wide.Link("", song(1).ID, minute(1), token(1))),
+			"no right _id": wideRun(t.Context(), db, wide.Link(fan(1).ID, "", minute(1), token(1))),
 			"year 10000":   wideRun(t.Context(), db, wide.Link(fan(1).ID, song(1).ID, time.Date(10_000, 1, 1, 0, 0, 0, 0, time.UTC), token(1))),
 			"unlink none":  wideRun(t.Context(), db, wide.Unlink("", "s1")),
 			"some links":   narrowed,
@@ -335,7 +335,7 @@ func TestWideRowProperty(t *testing.T) {
 			if _, linked := plain[pair]; !linked {
 				plain[pair] = when
 			}
-			mustLink(t, db, wide.Link(fan(pair[0]).ID, song(pair[1]).ID, at(when), token(i)))
+			mustLink(t, db, wide.Link(fan(pair[0]).ID, song(pair[1]).ID, minute(when), token(i)))
 		}
 		wantLinks(t, db, plain)
 		list := []any{}

@@ -11,27 +11,31 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// A operation is what is to become of a pair.
+// An operation says what a pair must become: linked, unlinked, or repaired.
 type operation struct {
-	pair  pair
-	docs  [2]bson.Raw   // what each side's document is copied as, in columns of the other side's rows
-	op    bson.ObjectID // of columns that are added
-	links bool          // the documents must exist, and are read for columns that are added
+	pair pair
+	// Copied fields of each side's document, in columns of the other side's rows.
+	docs [2]bson.Raw
+	op   bson.ObjectID // of columns that are added
+	// The documents must exist. They are read if columns are added.
+	links bool
 
-	// since says from when the pair is to be linked, or that it isn't to be; and whether anything is to be done.
+	// since says from when the pair is to be linked, or that it isn't to be; and whether
+	// anything is to be done.
 	since func(s state) (t time.Time, linked, act bool)
 
-	// at is from when a pair is linked that has no column yet. The zero time is for operations that link no such pair.
+	// at is from when a pair is linked that has no column yet. The zero time is for
+	// operations that link no such pair.
 	at time.Time
 }
 
-// refuse refuses something that is of both sides.
-func (w *Rows) refuse(field string, v any, reason string) error {
+// refuseValue refuses a value that concerns both sides.
+func (w *Rows) refuseValue(field string, v any, reason string) error {
 	return core.ValueError(w.sides[0].Rows, field, v, reason)
 }
 
-// earliest is the earliest time of a pair's columns in one row.
-func earliest(held []heldColumn) (t time.Time, ok bool) {
+// findEarliest returns the earliest time of a pair's columns in one row.
+func findEarliest(held []heldColumn) (t time.Time, ok bool) {
 	for i, h := range held {
 		if i == 0 || h.At.Before(t) {
 			t, ok = h.At, true
@@ -40,8 +44,9 @@ func earliest(held []heldColumn) (t time.Time, ok bool) {
 	return t, ok
 }
 
-// copied are the fields of a document that columns carry; nil if none are declared.
-func (w *Rows) copied(side int, doc bson.Raw) (bson.Raw, error) {
+// copyFields returns the fields of a document that columns copy; nil if no copies are
+// declared.
+func (w *Rows) copyFields(side int, doc bson.Raw) (bson.Raw, error) {
 	s := w.sides[side]
 	if len(s.Copies) == 0 || doc == nil {
 		return nil, nil
@@ -63,37 +68,46 @@ func (w *Rows) copied(side int, doc bson.Raw) (bson.Raw, error) {
 	return raw, nil
 }
 
-// Unlink is the change that takes both columns of a pair away.
-func (w *Rows) Unlink(left, right any) model.Change[any] {
-	return w.operate(operation{pair: w.ids(left, right), since: func(state) (time.Time, bool, bool) { return time.Time{}, false, true }})
+// UnlinkPair returns the change that removes both columns of a pair.
+func (w *Rows) UnlinkPair(left, right any) model.Change[any] {
+	return w.runOperation(operation{
+		pair:  w.encodePair(left, right),
+		since: func(state) (time.Time, bool, bool) { return time.Time{}, false, true },
+	})
 }
 
-func (w *Rows) operate(o operation) model.Change[any] {
+// runOperation returns the change of an operation. It has many attempts, because popular
+// rows have many writers.
+func (w *Rows) runOperation(o operation) model.Change[any] {
 	if o.pair.err != nil {
 		return commands.RefusedChange[any](w.sides[0].Rows, o.pair.err)
 	}
 	return model.Change[state]{
 		Name:     "wide row " + w.sides[0].Rows,
 		Attempts: 100,
-		Read:     func(ctx context.Context, db model.DB) (state, error) { return w.read(ctx, db, o) },
-		Decide:   func(s state) (model.Plan, error) { return w.decide(s, o), nil },
-		Then:     func(s state) *model.Change[state] { return w.corrects(s, o) },
+		Read:     func(ctx context.Context, db model.DB) (state, error) { return w.readState(ctx, db, o) },
+		Decide:   func(s state) (model.Plan, error) { return w.planOperation(s, o), nil },
+		Then:     func(s state) *model.Change[state] { return w.chooseCorrection(s, o) },
 	}.Change()
 }
 
-func (w *Rows) roomy(page bson.Raw) bool {
+// hasRoom reports whether a page has fewer columns than max.
+func (w *Rows) hasRoom(page bson.Raw) bool {
 	n, _ := page.Lookup("n").AsInt64OK()
 	return n < int64(w.max)
 }
 
-// columnSize is at least how much a column adds to its document.
-func (w *Rows) columnSize(o operation, side int) int64 {
+// estimateColumnSize returns an upper estimate, in bytes, of what a column adds to its
+// page: the copied fields, the _id in the key and in the column, and 128 bytes for the
+// names and the other fields.
+func (w *Rows) estimateColumnSize(o operation, side int) int64 {
 	return int64(len(o.docs[1-side]) + 2*len(o.pair.texts[1-side]) + 128)
 }
 
-// decide is the plan that gives a pair the columns it is to have: in the left row first, and there the missing before
-// the others go.
-func (w *Rows) decide(s state, o operation) model.Plan {
+// planOperation returns the plan that gives a pair its right columns: in the left row
+// first, and in each row the missing column before others are removed. So a crash never
+// leaves a pair without a column that it should keep.
+func (w *Rows) planOperation(s state, o operation) model.Plan {
 	t, linked, act := o.since(s)
 	if !act {
 		return model.Plan{}
@@ -107,8 +121,8 @@ func (w *Rows) decide(s state, o operation) model.Plan {
 		if linked {
 			key = o.pair.columnKey(side, t)
 		}
-		if linked && s.lacks(side, key) {
-			steps = append(steps, w.add(side, o, t, s.place[side])...)
+		if linked && s.lacksColumn(side, key) {
+			steps = append(steps, w.addColumn(side, o, t, s.place[side])...)
 		}
 		for _, h := range s.held[side] {
 			if next, parted := h.Parted.Lookup("split", "page").StringValueOK(); parted {
@@ -116,7 +130,7 @@ func (w *Rows) decide(s state, o operation) model.Plan {
 				h.Page = next
 			}
 			if h.Key != key {
-				steps = append(steps, w.take(side, h))
+				steps = append(steps, w.removeColumn(side, h))
 			}
 		}
 	}
@@ -126,8 +140,8 @@ func (w *Rows) decide(s state, o operation) model.Plan {
 	return commands.Leaving("half a link, or an unfinished split of a row's document; the check finds it", steps...)
 }
 
-// column is the pair's column in a side's row.
-func (w *Rows) column(side int, o operation, t time.Time) bson.D {
+// makeColumn returns the pair's column in a side's row.
+func (w *Rows) makeColumn(side int, o operation, t time.Time) bson.D {
 	d := bson.D{
 		{Key: "k", Value: o.pair.columnKey(side, t)}, {Key: "at", Value: bson.NewDateTimeFromTime(t)},
 		{Key: "id", Value: o.pair.ids[1-side]}, {Key: "op", Value: o.op},
@@ -138,31 +152,37 @@ func (w *Rows) column(side int, o operation, t time.Time) bson.D {
 	return d
 }
 
-// take is the write that takes a column away.
-func (w *Rows) take(side int, h heldColumn) model.Write {
-	filter := append(bson.D{{Key: "_id", Value: h.Page}, {Key: "cols.k", Value: h.Key}}, notParted(h.Key))
-	return w.update(side, filter, bson.D{
+// removeColumn pulls a column from its page. If the page has been marked for a split
+// meanwhile, the write is stale.
+func (w *Rows) removeColumn(side int, h heldColumn) model.Write {
+	filter := append(bson.D{{Key: "_id", Value: h.Page}, {Key: "cols.k", Value: h.Key}}, matchNotSplitting(h.Key))
+	return w.updatePage(side, filter, bson.D{
 		{Key: "$pull", Value: bson.D{{Key: "cols", Value: bson.D{{Key: "k", Value: h.Key}}}}},
 		{Key: "$inc", Value: bson.D{{Key: "n", Value: -1}, {Key: "rev", Value: int64(1)}}},
 	})
 }
 
-// notParted asks that a document isn't being split at or before a key.
-func notParted(key string) bson.E {
+// matchNotSplitting requires that a page isn't being split at or below a key.
+func matchNotSplitting(key string) bson.E {
 	return bson.E{Key: "split.at", Value: bson.D{{Key: "$not", Value: bson.D{{Key: "$lte", Value: key}}}}}
 }
 
-// A state is what an operation on a pair decides from: the columns that there are, and the documents of rows that it
-// touches.
+// A state is what an operation on a pair decides from: the columns that exist, and the
+// pages that it touches.
 type state struct {
-	held  [2][]heldColumn // in the left row and in the right
-	place [2]rowPlace     // where a missing column belongs
-	docs  [2]bson.Raw     // of a link: what each side's document is copied as
-	adds  bool            // a column is missing
-	tx    bool            // it was read in a transaction
+	// The pair's columns in the left and in the right row.
+	held [2][]heldColumn
+	// Where a missing column belongs.
+	place [2]rowPlace
+	docs  [2]bson.Raw // of a link: what each side's document is copied as
+	// A column is missing.
+	adds bool
+	// The state was read in a transaction.
+	tx bool
 }
 
-// A heldColumn is a column of a pair, where it was found.
+// A heldColumn is a column of a pair, and where it was found. Parted is its whole page if
+// the page is being split at or below the column.
 type heldColumn struct {
 	Page   string    // the _id of the row's document
 	Key    string    // the column's
@@ -171,7 +191,9 @@ type heldColumn struct {
 	Parted bson.Raw // the document, if it is being split at or before the column; else nil
 }
 
-// A rowPlace is the document of a row that a column belongs into.
+// A rowPlace is the page in which a column belongs. Page is nil if the row has none. It
+// has its columns only if Whole is true, because then it must be split. Before is the
+// whole page before it, if that page is still marked as being split into this one.
 type rowPlace struct {
 	Page  bson.Raw // what it says of itself; with its columns if it has to be split; nil if the row has none
 	Whole bool     // it has its columns
