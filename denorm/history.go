@@ -99,11 +99,11 @@ type History[D, K any] struct {
 func NewHistory[D, K any](
 	docs *model.Collection[D, K], revisions *model.Collection[Revision[D, K], RevisionID[K]], spec HistorySpec,
 ) *History[D, K] {
-	h := history.Declare(docs.Docs(), revisions.Docs(), history.Spec{
+	h := history.DeclareHistory(docs.Docs(), revisions.Docs(), history.Spec{
 		Version: spec.Version, Revised: spec.Revised, Subject: spec.Subject, Personal: spec.Personal, Uncounted: spec.Uncounted,
 		RevisedType: reflect.TypeFor[Revised](),
 	})
-	return &History[D, K]{model.NewParts(h.Indexes, h.Relations, h.Checks, h.Footprints).
+	return &History[D, K]{model.NewParts(h.ListIndexes, h.ListRelations, h.ListChecks, h.ListFootprints).
 		WithDocs(docs.Docs(), revisions.Docs()).
 		WithKeys(model.KeyedDocs{Collection: revisions.Name(), From: []*core.Docs{docs.Docs()}}).
 		WithoutReactions("History.Insert, History.Set, History.Change and History.Delete, " +
@@ -131,7 +131,7 @@ func (x *History[D, K]) Checks() []model.Check { return x.Parts.Checks() }
 //
 // Cost: three commands, which write two documents. In a transaction, one document.
 func (x *History[D, K]) Insert(doc D, note Revised, token bson.ObjectID) model.Change[any] {
-	return x.h.Insert(&doc, note.note(), token)
+	return x.h.InsertDocument(&doc, note.note(), token)
 }
 
 // Set returns the change that sets a document's fields by their paths. A nil value stores
@@ -140,7 +140,7 @@ func (x *History[D, K]) Insert(doc D, note Revised, token bson.ObjectID) model.C
 //
 // Cost: one read, by _id and token, and two writes, by _id.
 func (x *History[D, K]) Set(id K, fields bson.D, note Revised, token bson.ObjectID) model.Change[any] {
-	return x.h.Set(id, fields, note.note(), token)
+	return x.h.SetFields(id, fields, note.note(), token)
 }
 
 // Change returns the change that replaces a document by the result of decide. The
@@ -161,7 +161,7 @@ func (x *History[D, K]) Change(id K, note Revised, token bson.ObjectID, decide f
 			return &next, err
 		}
 	}
-	return x.h.Change(id, note.note(), token, decided)
+	return x.h.ChangeDocument(id, note.note(), token, decided)
 }
 
 // Delete returns the change that deletes a document and keeps its versions. For note,
@@ -173,7 +173,7 @@ func (x *History[D, K]) Change(id K, note Revised, token bson.ObjectID, decide f
 // Cost: five commands, four documents. In a transaction since MongoDB 8.0, three
 // commands.
 func (x *History[D, K]) Delete(id K, note Revised, token bson.ObjectID) model.Change[any] {
-	return x.h.Delete(id, note.note(), token)
+	return x.h.DeleteDocument(id, note.note(), token)
 }
 
 // Restore returns the change that stores an earlier version of a document as a new
@@ -183,7 +183,7 @@ func (x *History[D, K]) Delete(id K, note Revised, token bson.ObjectID) model.Ch
 //
 // Cost: as [History.Set].
 func (x *History[D, K]) Restore(id K, version int64, note Revised, token bson.ObjectID) model.Change[any] {
-	return x.h.Restore(id, version, note.note(), token)
+	return x.h.RestoreVersion(id, version, note.note(), token)
 }
 
 // AsOf returns the query of a document as it was at the time t. It has no result if the
@@ -191,7 +191,7 @@ func (x *History[D, K]) Restore(id K, version int64, note Revised, token bson.Ob
 //
 // Cost: one command, by _id and the index by time.
 func (x *History[D, K]) AsOf(id K, t time.Time) *model.Aggregate[Revision[D, K]] {
-	pipeline, err := x.h.AsOf(id, t)
+	pipeline, err := x.h.FindAsOf(id, t)
 	return commands.Indexed(model.AggregateAs[Revision[D, K]](x.docs, pipeline), model.IDIndex, err)
 }
 
@@ -200,7 +200,7 @@ func (x *History[D, K]) AsOf(id K, t time.Time) *model.Aggregate[Revision[D, K]]
 //
 // Cost: one command, by _id.
 func (x *History[D, K]) Version(id K, version int64) *model.Aggregate[Revision[D, K]] {
-	pipeline, err := x.h.Version(id, version)
+	pipeline, err := x.h.FindVersion(id, version)
 	return commands.Indexed(model.AggregateAs[Revision[D, K]](x.docs, pipeline), model.IDIndex, err)
 }
 
@@ -211,7 +211,7 @@ func (x *History[D, K]) Version(id K, version int64) *model.Aggregate[Revision[D
 //
 // Cost: one command, n+1 revisions, by _id.
 func (x *History[D, K]) Revisions(id K, version, n int64) *model.Aggregate[Revision[D, K]] {
-	pipeline, err := x.h.Revisions(id, version, n)
+	pipeline, err := x.h.FindRevisions(id, version, n)
 	return commands.Indexed(model.AggregateAs[Revision[D, K]](x.docs, pipeline), model.IDIndex, err)
 }
 
@@ -221,7 +221,7 @@ func (x *History[D, K]) Revisions(id K, version, n int64) *model.Aggregate[Revis
 //
 // Cost: one command, by _id and the index by time.
 func (x *History[D, K]) Between(id K, start, end time.Time) *model.Aggregate[Revision[D, K]] {
-	pipeline, err := x.h.Between(id, start, end)
+	pipeline, err := x.h.FindBetween(id, start, end)
 	return commands.Indexed(model.AggregateAs[Revision[D, K]](x.docs, pipeline), model.IDIndex, err)
 }
 
@@ -230,7 +230,7 @@ func (x *History[D, K]) Between(id K, start, end time.Time) *model.Aggregate[Rev
 // the [Revised] field. A document that can't be stored as BSON gives a
 // [*model.ValueError].
 func (x *History[D, K]) Diff(older, newer D) (out []Difference, err error) {
-	found, err := x.h.Diff(older, newer)
+	found, err := x.h.CompareDocuments(older, newer)
 	for _, d := range found {
 		out = append(out, Difference(d))
 	}
@@ -246,7 +246,7 @@ func (x *History[D, K]) Diff(older, newer D) (out []Difference, err error) {
 // Cost: two writes per document and one write per revision. For a string subject, the job
 // reads all documents and revisions, and writes once for each cleared field.
 func (x *History[D, K]) Erase(subject any, note Revised, token bson.ObjectID) model.Job {
-	return x.h.Erase(subject, note.note(), token)
+	return x.h.EraseSubject(subject, note.note(), token)
 }
 
 // Traces returns the checks for data that [History.Erase] would remove for this subject.
@@ -254,4 +254,4 @@ func (x *History[D, K]) Erase(subject any, note Revised, token bson.ObjectID) mo
 //
 // Cost: one command per check. If subject is a string, the commands read all documents
 // and revisions. Otherwise, they use the indexes on HistorySpec.Subject.
-func (x *History[D, K]) Traces(subject any) []model.Check { return x.h.Traces(subject) }
+func (x *History[D, K]) Traces(subject any) []model.Check { return x.h.CheckTraces(subject) }

@@ -1,5 +1,8 @@
 package history
 
+// This file has the checks and their repairs. They find only what a crash or other code
+// leaves: the changes themselves repair what they meet.
+
 import (
 	"fmt"
 	"time"
@@ -13,13 +16,16 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// Checks find deletions that were cut, documents behind their revisions, and revisions that are missing or stand for other versions.
-func (h *History) Checks() []model.Check {
-	return []model.Check{h.unfinished(), h.behind(), h.gaps(), h.overwritten()}
+// ListChecks returns the checks of deletions that were cut, of documents with a lower
+// number than their revisions, and of revisions that are missing or stand for other
+// versions.
+func (h *History) ListChecks() []model.Check {
+	return []model.Check{h.checkDeletions(), h.checkVersions(), h.checkGaps(), h.checkLostVersions()}
 }
 
-// unfinished finds documents that are marked as gone.
-func (h *History) unfinished() model.Check {
+// checkDeletions finds documents that are marked as gone. A running deletion has a minute
+// to finish.
+func (h *History) checkDeletions() model.Check {
 	type row struct {
 		ID   bson.RawValue `bson:"_id"`
 		At   time.Time     `bson:"at"`
@@ -27,6 +33,21 @@ func (h *History) unfinished() model.Check {
 		Mark bson.RawValue `bson:"mark"`
 	}
 	name := fmt.Sprintf("%s.%s: unfinished deletions", h.docs.Name(), h.revised)
+	finish := func(rows []row) model.Plan {
+		var steps []model.Step
+		for i, r := range rows {
+			doc, err := h.makeTombstone(r.ID, r.V, r.Mark)
+			if err != nil || r.ID.Type == 0 || r.Mark.Type == 0 {
+				return model.NewPlan(found.NotReturned(h.docs.Name(), i, "_id, version and mark"))
+			}
+			o, err := h.checkID(r.ID)
+			if err != nil {
+				return model.RefusedPlan(h.docs.Name(), err)
+			}
+			steps = append(steps, h.finishDeletion(o, r.V, doc)...)
+		}
+		return commands.Leaving(leavesGone, steps...)
+	}
 	return model.Check{
 		Name: name, Collection: h.docs.Name(), Age: time.Minute, Rule: "no document is marked as deleted",
 		Pipeline: append(found.Pipeline(bson.D{mql.E(h.revised+".gone", true)},
@@ -34,26 +55,13 @@ func (h *History) unfinished() model.Check {
 		Tell: found.Tells(func(r row, f *model.Finding) {
 			f.ID, f.Since, f.Problem = r.ID, r.At, "is marked as deleted, but still exists"
 		}),
-		Mend: found.Mends(name, h.docs.Name(), func(rows []row) model.Plan {
-			var steps []model.Step
-			for i, r := range rows {
-				doc, err := h.tombstone(r.ID, r.V, r.Mark)
-				if err != nil || r.ID.Type == 0 || r.Mark.Type == 0 {
-					return model.NewPlan(found.NotReturned(h.docs.Name(), i, "_id, version and mark"))
-				}
-				o, err := h.one(r.ID)
-				if err != nil {
-					return model.RefusedPlan(h.docs.Name(), err)
-				}
-				steps = append(steps, h.buried(o, r.V, doc)...)
-			}
-			return commands.Leaving(leavesGone, steps...)
-		}),
+		Mend: found.Mends(name, h.docs.Name(), finish),
 	}
 }
 
-// behind finds documents that have a version which another revision has, or had before.
-func (h *History) behind() model.Check {
+// checkVersions finds documents whose number another version's revision has, or had
+// before.
+func (h *History) checkVersions() model.Check {
 	type row struct {
 		ID      bson.RawValue `bson:"_id"`
 		Version int64         `bson:"v"`
@@ -61,16 +69,29 @@ func (h *History) behind() model.Check {
 		Newest  int64         `bson:"newest"`
 	}
 	name := fmt.Sprintf("%s.%s: versions below those of the revisions", h.docs.Name(), h.version)
-	newest := mongo.Pipeline{newestFirst, limit(1), mql.Project(mql.E("v", "$_id.v"), mql.E("token", 1))}
+	raise := func(i int, r row) model.Write {
+		if r.ID.Type == 0 {
+			return found.NotReturned(h.docs.Name(), i, "_id")
+		}
+		as := append(h.matchVersion(r.Version), stored.HoldsAt(h.revised+".op", r.Op))
+		return commands.UpdateIf(
+			h.docs.Name(), model.And(commands.ByID(r.ID), as), mql.Op("$set", bson.D{mql.E(h.version, r.Newest+1)}),
+		)
+	}
+	newest := mongo.Pipeline{newestFirst, limitTo(1), mql.Project(mql.E("v", "$_id.v"), mql.E("token", 1))}
 	lookup := bson.D{
-		mql.E("from", h.revisions.Name()), mql.E("localField", "_id"), mql.E("foreignField", "_id.id"), mql.E("pipeline", newest), mql.E("as", "rows"),
+		mql.E("from", h.revisions.Name()), mql.E("localField", "_id"), mql.E("foreignField", "_id.id"),
+		mql.E("pipeline", newest), mql.E("as", "rows"),
 	}
 	other := mql.Op("$and", mql.Op("$eq", "$newest", "$v"), mql.Op("$ne", "$token", "$op"))
 	return model.Check{
-		Name: name, Collection: h.docs.Name(), Rule: "no revision has a later version than its document, or is another version of its number",
+		Name: name, Collection: h.docs.Name(),
+		Rule: "no revision has a later version than its document, or is another version of its number",
 		Pipeline: mongo.Pipeline{
-			mql.Project(mql.E("v", mql.IfNull("$"+h.version, int64(0))), mql.E("op", "$"+h.revised+".op")), mql.Op("$lookup", lookup),
-			mql.Project(mql.E("v", 1), mql.E("op", 1), mql.E("newest", mql.Op("$max", "$rows.v")), mql.E("token", mql.Op("$arrayElemAt", "$rows.token", 0))),
+			mql.Project(mql.E("v", mql.IfNull("$"+h.version, int64(0))), mql.E("op", "$"+h.revised+".op")),
+			mql.Op("$lookup", lookup),
+			mql.Project(mql.E("v", 1), mql.E("op", 1), mql.E("newest", mql.Op("$max", "$rows.v")),
+				mql.E("token", mql.Op("$arrayElemAt", "$rows.token", 0))),
 			mql.Match(mql.E("$expr", mql.Op("$or", mql.Op("$gt", "$newest", "$v"), other))), mql.SortID(),
 		},
 		Tell: found.Tells(func(r row, f *model.Finding) {
@@ -80,36 +101,35 @@ func (h *History) behind() model.Check {
 			}
 		}),
 		Mend: found.Mends(name, h.docs.Name(), func(rows []row) model.Plan {
-			return found.Mended(rows, "some versions raised; the next check finds the others", func(i int, r row) model.Write {
-				if r.ID.Type == 0 {
-					return found.NotReturned(h.docs.Name(), i, "_id")
-				}
-				as := append(h.at(r.Version), stored.HoldsAt(h.revised+".op", r.Op))
-				return commands.UpdateIf(h.docs.Name(), model.And(commands.ByID(r.ID), as), mql.Op("$set", bson.D{mql.E(h.version, r.Newest+1)}))
-			})
+			return found.Mended(rows, "some versions raised; the next check finds the others", raise)
 		}),
 	}
 }
 
-// overwritten finds deletions that later changes took for the revision of their own version: a deletion ends when it begins.
-func (h *History) overwritten() model.Check {
+// checkLostVersions finds deletions that later changes took for the revision of their own
+// version. A deletion ends when it begins, so a later end shows it.
+func (h *History) checkLostVersions() model.Check {
 	type row struct {
 		ID bson.RawValue `bson:"_id"`
 		At time.Time     `bson:"until"`
 	}
 	return model.Check{
-		Name: h.revisions.Name() + ": lost versions", Collection: h.revisions.Name(), Rule: "no deletion ends after it began",
+		Name: h.revisions.Name() + ": lost versions", Collection: h.revisions.Name(),
+		Rule: "no deletion ends after it began",
 		Pipeline: mongo.Pipeline{
-			mql.Match(mql.E("gone", true), mql.E("$expr", mql.Op("$gt", "$until", "$at"))), mql.Project(mql.E("until", 1)), mql.SortID(),
+			mql.Match(mql.E("gone", true), mql.E("$expr", mql.Op("$gt", "$until", "$at"))),
+			mql.Project(mql.E("until", 1)), mql.SortID(),
 		},
 		Tell: found.Tells(func(r row, f *model.Finding) {
-			f.ID, f.Since, f.Problem = r.ID, r.At, "is a deletion, but a document had this version later: the document in this version, and in some before, is lost"
+			f.ID, f.Since, f.Problem = r.ID, r.At,
+				"is a deletion, but a document had this version later: the document in this version, and in some "+
+					"before, is lost"
 		}),
 	}
 }
 
-// gaps finds revisions that are missing between others.
-func (h *History) gaps() model.Check {
+// checkGaps finds revisions that are missing between others.
+func (h *History) checkGaps() model.Check {
 	type row struct {
 		ID    bson.RawValue `bson:"_id"`
 		First int64         `bson:"first"`
@@ -120,8 +140,10 @@ func (h *History) gaps() model.Check {
 		Name: h.revisions.Name() + ": missing revisions", Collection: h.revisions.Name(),
 		Rule: "the revisions of a document have consecutive versions",
 		Pipeline: mongo.Pipeline{
-			mql.Group("$_id.id", mql.E("first", mql.Op("$min", "$_id.v")), mql.E("last", mql.Op("$max", "$_id.v")), commands.CountEach()),
-			mql.Match(mql.E("$expr", mql.Op("$lt", "$n", mql.Op("$subtract", mql.Op("$add", "$last", 1), "$first")))), mql.SortID(),
+			mql.Group("$_id.id", mql.E("first", mql.Op("$min", "$_id.v")),
+				mql.E("last", mql.Op("$max", "$_id.v")), commands.CountEach()),
+			mql.Match(mql.E("$expr",
+				mql.Op("$lt", "$n", mql.Op("$subtract", mql.Op("$add", "$last", 1), "$first")))), mql.SortID(),
 		},
 		Tell: found.Tells(func(r row, f *model.Finding) {
 			f.ID, f.Problem = r.ID, fmt.Sprintf("has only %d revisions from version %d to %d", r.N, r.First, r.Last)

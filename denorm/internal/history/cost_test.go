@@ -18,17 +18,17 @@ import (
 func TestHistoryCosts(t *testing.T) {
 	parallel(t)
 	testkit.WantPricesAnew(t, begin,
-		testkit.Does("Insert", 3, 2, 0, changed(kept.Insert(card{ID: "b"}, by(2), token(1)))),
+		testkit.Does("Insert", 3, 2, 0, changed(kept.Insert(card{ID: "b"}, makeNote(2), token(1)))),
 		testkit.Does("Set", 3, 2, 1, changed(setN("a", 3, 2, token(1)))),
 		testkit.Does("Change", 3, 2, 1, changed(add("a", 3, 2, token(1)))),
-		testkit.Does("Restore", 3, 2, 3, changed(kept.Restore("a", 1, by(2), token(1)))),
-		testkit.Does("Delete", 5, 4, 1, changed(kept.Delete("a", by(2), token(1)))),
+		testkit.Does("Restore", 3, 2, 3, changed(kept.Restore("a", 1, makeNote(2), token(1)))),
+		testkit.Does("Delete", 5, 4, 1, changed(kept.Delete("a", makeNote(2), token(1)))),
 		testkit.Reads("AsOf", 1, kept.AsOf("a", minute(0))),
 		testkit.Reads("Version", 1, kept.Version("a", 1)),
 		testkit.Reads("Revisions", 2, kept.Revisions("a", 0, 0)),
 		testkit.Reads("Between", 2, kept.Between("a", minute(0), minute(9))),
 		testkit.Does("Erase", 12, 3, 2, func(ctx context.Context, db *mongo.Database) error {
-			return testkit.RunJob(ctx, db, kept.Erase("ann", by(2), token(1)))
+			return testkit.RunJob(ctx, db, kept.Erase("ann", makeNote(2), token(1)))
 		}),
 	)
 }
@@ -49,8 +49,8 @@ func TestHistoryCostsInTransactions(t *testing.T) {
 			want   model.Cost
 		}{
 			{"Set", setN("a", 3, 2, token(1)), model.Cost{Commands: 5, Written: 2, Returned: 1}},
-			{"Delete", kept.Delete("a", by(3), token(2)), model.Cost{Commands: 5, Written: 3, Returned: 1}},
-			{"Insert", kept.Insert(card{ID: "a", N: 1}, by(4), token(3)), model.Cost{Commands: 6, Written: 1, Returned: 1}},
+			{"Delete", kept.Delete("a", makeNote(3), token(2)), model.Cost{Commands: 5, Written: 3, Returned: 1}},
+			{"Insert", kept.Insert(card{ID: "a", N: 1}, makeNote(4), token(3)), model.Cost{Commands: 6, Written: 1, Returned: 1}},
 		} {
 			modeltest.WantCost(t, m, test.want, func() error {
 				tx, err := model.WithTransactions(t.Context(), db)
@@ -97,19 +97,19 @@ func TestHistoryUnderScope(t *testing.T) {
 		of := func(tenant string) model.DB {
 			return model.Scope{Tenant: bson.D{e("tenant", tenant)}, Delete: bson.D{e("seen", int64(7))}}.On(db)
 		}
-		run(t, of("x"), kept.Insert(card{ID: "a", Owner: "ann", Mail: "m", N: 1}, by(0), token(1)), setN("a", 2, 1, token(2)))
+		run(t, of("x"), kept.Insert(card{ID: "a", Owner: "ann", Mail: "m", N: 1}, makeNote(0), token(1)), setN("a", 2, 1, token(2)))
 		_, _, err := setN("a", 3, 2, token(3)).Run(t.Context(), of("y"))
 		wantIs(t, err, model.ErrNotFound)
 		wantStory(t, of("y"), "a", "")
 		if n := traces(t, of("y"), "ann"); n != 0 {
 			t.Errorf("%d traces of another tenant", n)
 		}
-		run(t, of("x"), kept.Delete("a", by(3), token(4)))
+		run(t, of("x"), kept.Delete("a", makeNote(3), token(4)))
 		wantStory(t, of("x"), "a", "1:1 2:2 3:gone")
 		if n, err := db.Collection("cards").CountDocuments(t.Context(), bson.D{}); n != 0 || err != nil {
 			t.Errorf("%d cards left, %v", n, err)
 		}
-		run(t, of("x"), kept.Restore("a", 2, by(4), token(5)))
+		run(t, of("x"), kept.Restore("a", 2, makeNote(4), token(5)))
 		wantStory(t, of("x"), "a", "1:1 2:2 3:gone 4:2")
 	})
 }

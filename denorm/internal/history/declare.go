@@ -1,4 +1,45 @@
-// Package history is the core of denorm.History: documents and their earlier versions.
+// Package history is the core of denorm.History (denorm/history.go): documents with all
+// their earlier versions. The shell encodes documents and _ids, makes typed queries of
+// the Find methods, and passes the other methods to model.Parts. A model.Store can't
+// write these documents, because it has no note of who changes them.
+//
+// # Stored form
+//
+// A document in version 4, and its revisions. Version 1 was its insert:
+//
+//	docs       {_id: "a", version: 4, revised: {at: ISODate(…), by: "ann", op: ObjectId(…)}, …}
+//	revisions  {_id: {id: "a", v: 1}, at: …, until: …, token: …, doc: {_id: "a", version: 1, …}}
+//	revisions  {_id: {id: "a", v: 2}, at: …, until: …, token: …, doc: {…}}
+//	revisions  {_id: {id: "a", v: 3}, at: …, until: …, token: …, doc: {…}}
+//
+// A revision has the token of the change that began its version. The current version has
+// no revision yet, except for the claim of an insert (without doc) and the tombstone of a
+// deletion (gone: true, doc has only _id, version and revised).
+//
+// # Protocol of a change
+//
+//  1. readState reads the document and whether a revision has this token. The newest revision
+//     is read too, but the first attempt leaves it out (runctx.HopeFirst) unless the change
+//     needs it.
+//  2. If the operation was applied before, planSettling ends it. A note with an earlier time
+//     than the last change is refused (checkClock).
+//  3. storeRevision upserts the version that was read, under {id, v}. A revision of this number
+//     with another token makes the write stale.
+//  4. The document is written with the next version, the note and the token, if its version and
+//     its token are as they were read (matchAsRead).
+//
+// A deletion marks the document as gone in state 4, stores the tombstone, and then
+// deletes the document. An insert claims its number after it has stored the document: see
+// insert.go.
+//
+// # What a crash leaves
+//
+// After state 3, a revision that equals the document: the next change uses it
+// (leavesRow). After an insert, a document whose number no revision claims. If another
+// revision has this number, the document is misnumbered, and the next change or the
+// repair gives it a higher one (leavesNew). During a deletion, a document that is marked
+// as gone: the next operation on it, or the repair, deletes it (leavesGone). A job of
+// EraseSubject is run again.
 package history
 
 import (
@@ -15,30 +56,39 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// ErrNoRevision says that no revision of that version is stored.
+// ErrNoRevision says that no revision of this version is stored.
 var ErrNoRevision = fmt.Errorf("docmodel: this version has no stored revision: %w", model.ErrNotFound)
 
-// A History is a denorm.History without its types.
+// A History is the non-generic core of denorm.History.
 type History struct {
 	docs      *core.Docs
 	revisions *core.Docs
-	version   string
-	revised   string
-	subject   string
-	personal  []string
-	blank     []any // for each personal path: what an erased document may hold there
-	spared    []string
+	// Path of the version.
+	version string
+	// Path of the note of the last change.
+	revised string
+	// Path of the person's id; "" for none.
+	subject string
+	// Paths that EraseSubject removes.
+	personal []string
+	// For each path in personal: the condition that its value isn't null or zero. An
+	// erased document may have a zero value, because a Go program stores it again.
+	blank []any
+	// Paths that other techniques write without counting the version up.
+	spared []string
 }
 
-// A Spec is a denorm.HistorySpec.
+// A Spec is denorm.HistorySpec.
 type Spec struct {
 	Version, Revised, Subject string
 	Personal, Uncounted       []string
 	RevisedType               reflect.Type
 }
 
-// Declare declares that documents have a history. It panics with a *model.DeclarationError when they can't.
-func Declare(docs, revisions *core.Docs, s Spec) *History {
+// DeclareHistory panics with a model.DeclarationError if documents can't have a history.
+// The version must be a plain int64: a missing version counts as 0, and null must not be
+// mistaken for it.
+func DeclareHistory(docs, revisions *core.Docs, s Spec) *History {
 	h := &History{
 		docs: docs, revisions: revisions, version: cmp.Or(s.Version, "version"), revised: cmp.Or(s.Revised, "revised"),
 		subject: s.Subject, personal: slices.Clone(s.Personal), spared: slices.Clone(s.Uncounted),
@@ -51,17 +101,20 @@ func Declare(docs, revisions *core.Docs, s Spec) *History {
 	v := docs.MustField(h.version)
 	switch {
 	case v.Arrays > 0 || v.NullParent() != "" || v.StoresNull() || !v.Open && v.Type != reflect.TypeFor[int64]():
-		place.Fail(fmt.Sprintf("the version %q isn't a plain int64", h.version), "declare it as an int64 that isn't in an array")
+		place.Fail(fmt.Sprintf("the version %q isn't a plain int64", h.version),
+			"declare it as an int64 that isn't in an array")
 	case core.Overlap(h.version, "_id"):
 		place.Fail("the version is in the _id, which can't change", "name another field")
 	}
 	r := docs.MustField(h.revised)
 	if r.Arrays > 0 || r.NullParent() != "" || !r.Open && r.Type != s.RevisedType {
-		place.Fail(fmt.Sprintf("the field %q isn't a denorm.Revised", h.revised), "declare it as *denorm.Revised, tagged omitempty, not in an array")
+		place.Fail(fmt.Sprintf("the field %q isn't a denorm.Revised", h.revised),
+			"declare it as *denorm.Revised, tagged omitempty, not in an array")
 	}
 	for _, path := range h.spared {
-		if docs.MustField(path); h.keeps(path) {
-			place.Fail(fmt.Sprintf("Uncounted %q holds a field that the technique writes", path), "name paths that other techniques write")
+		if docs.MustField(path); h.isReserved(path) {
+			place.Fail(fmt.Sprintf("Uncounted %q holds a field that the technique writes", path),
+				"name paths that other techniques write")
 		}
 	}
 	if core.Overlap(h.version, h.revised) {
@@ -71,9 +124,12 @@ func Declare(docs, revisions *core.Docs, s Spec) *History {
 	return h
 }
 
+// declarePersonal checks Subject and Personal, and fills blank.
 func (h *History) declarePersonal(place core.Place) {
 	if (h.subject == "") != (len(h.personal) == 0) {
-		place.Fail("Subject and Personal belong together", "give both, or leave both out: Subject names the person that a document is about, Personal the fields to erase")
+		place.Fail("Subject and Personal belong together",
+			"give both, or leave both out: Subject names the person that a document is about, Personal the fields "+
+				"to erase")
 	}
 	if h.subject == "" {
 		return
@@ -86,8 +142,9 @@ func (h *History) declarePersonal(place core.Place) {
 		switch {
 		case f.Array != "" && f.Array != path:
 			place.Fail(fmt.Sprintf("Personal %q is in an array", path), "name the whole array")
-		case h.keeps(path), core.Overlap(path, h.subject):
-			place.Fail(fmt.Sprintf("Personal %q holds the _id, the Subject or a field that the technique writes", path), "name fields that can be removed")
+		case h.isReserved(path), core.Overlap(path, h.subject):
+			place.Fail(fmt.Sprintf("Personal %q holds the _id, the Subject or a field that the technique writes", path),
+				"name fields that can be removed")
 		case slices.ContainsFunc(h.personal, func(p string) bool { return p != path && core.Overlap(p, path) }):
 			place.Fail(fmt.Sprintf("Personal %q overlaps another path of Personal", path), "name each field once")
 		}
@@ -105,42 +162,49 @@ func (h *History) declarePersonal(place core.Place) {
 	}
 }
 
-// keeps reports whether a path is, or holds, what the technique keeps.
-func (h *History) keeps(path string) bool {
+// isReserved reports whether a path overlaps the _id, the version or the note.
+func (h *History) isReserved(path string) bool {
 	return core.Overlap(path, h.version) || core.Overlap(path, h.revised) || core.Overlap(path, "_id")
 }
 
-// Indexes find a document's revisions by time and an operation's revision, and what concerns a subject.
-func (h *History) Indexes() []model.Index {
+// ListIndexes returns the indexes of a document's revisions by time, of an operation's
+// revision by token, and of all documents and revisions of a subject.
+func (h *History) ListIndexes() []model.Index {
 	name := h.revisions.Name()
 	out := []model.Index{
 		commands.Index(name, "the revision of a document at a time", mql.E("_id.id", 1), mql.E("at", -1)),
 		commands.Index(name, "whether an operation was applied", mql.E("token", 1)),
 	}
 	if h.subject != "" {
-		out = append(out, commands.Index(name, "documents and revisions about a subject", mql.E("doc."+h.subject, 1), mql.E("_id", 1)))
+		out = append(out,
+			commands.Index(name, "documents and revisions about a subject",
+				mql.E("doc."+h.subject, 1), mql.E("_id", 1)))
 	}
 	if h.subject != "" && h.subject != "_id" {
-		out = append(out, commands.Index(h.docs.Name(), "documents and revisions about a subject", mql.E(h.subject, 1), mql.E("_id", 1)))
+		out = append(out,
+			commands.Index(h.docs.Name(), "documents and revisions about a subject",
+				mql.E(h.subject, 1), mql.E("_id", 1)))
 	}
 	return out
 }
 
-// Relations are what a diagram shows.
-func (h *History) Relations() []model.Relation {
+// ListRelations returns the relation for diagrams. A deleted document has revisions too,
+// so its end is ZeroOrOne.
+func (h *History) ListRelations() []model.Relation {
 	return []model.Relation{{
 		From: h.revisions.Name(), FromPath: "_id.id", To: h.docs.Name(), ToPath: "_id",
 		FromEnd: model.Many, ToEnd: model.ZeroOrOne, Label: "history",
 	}}
 }
 
-// Footprints are the paths that are used.
-func (h *History) Footprints() []model.Footprint {
+// ListFootprints are the paths that are used.
+func (h *History) ListFootprints() []model.Footprint {
 	name := h.docs.Name()
 	return slices.Concat(
 		model.Writes.In(name, model.Whole), model.Guards.In(name, h.version), model.Owns.In(name, h.version, h.revised),
 		model.Spares.In(name, h.spared...), model.Reads.In(name, h.subject), model.Writes.In(name, h.personal...),
-		model.Writes.In(h.revisions.Name(), model.Whole, "until"), model.Owns.In(h.revisions.Name(), "at", "token", "gone", "doc"),
+		model.Writes.In(h.revisions.Name(), model.Whole, "until"),
+		model.Owns.In(h.revisions.Name(), "at", "token", "gone", "doc"),
 	)
 }
 
@@ -150,8 +214,8 @@ type Note struct {
 	By, Reason string
 }
 
-// check refuses a note that can't be stored, and an operation without a token.
-func (h *History) check(n Note, op bson.ObjectID) error {
+// checkNote refuses a note that can't be stored, and an operation without a token.
+func (h *History) checkNote(n Note, op bson.ObjectID) error {
 	switch year := n.At.UTC().Year(); {
 	case op.IsZero():
 		return h.docs.Refuse(h.revised+".op", nil, commands.NoToken)
@@ -163,8 +227,8 @@ func (h *History) check(n Note, op bson.ObjectID) error {
 	return nil
 }
 
-// stored is the note as documents hold it.
-func (n Note) stored(op bson.ObjectID, gone bool) bson.D {
+// encodeNote returns the note as documents store it. gone marks a deletion.
+func (n Note) encodeNote(op bson.ObjectID, gone bool) bson.D {
 	d := bson.D{mql.E("at", bson.NewDateTimeFromTime(n.At)), mql.E("by", n.By)}
 	if n.Reason != "" {
 		d = append(d, mql.E("reason", n.Reason))

@@ -13,8 +13,8 @@ type Difference struct {
 	From, To bson.RawValue
 }
 
-// Diff compares two documents field by field, and arrays whole.
-func (h *History) Diff(from, to any) ([]Difference, error) {
+// CompareDocuments compares two documents field by field, and arrays whole.
+func (h *History) CompareDocuments(from, to any) ([]Difference, error) {
 	a, err := h.docs.Document(from)
 	if err != nil {
 		return nil, h.docs.Refuse("older", nil, err.Error())
@@ -23,19 +23,22 @@ func (h *History) Diff(from, to any) ([]Difference, error) {
 	if err != nil {
 		return nil, h.docs.Refuse("newer", nil, err.Error())
 	}
-	return h.diff(nil, "", a, b), nil
+	return h.compareFields(nil, "", a, b), nil
 }
 
-func (h *History) diff(out []Difference, at string, a, b bson.Raw) []Difference {
+// compareFields appends the differences below a path. The fields that the technique
+// writes don't count.
+func (h *History) compareFields(out []Difference, at string, a, b bson.Raw) []Difference {
 	compare := func(key string, x, y bson.RawValue) {
 		path := at + key
 		if path == h.version || path == h.revised || x.Type == y.Type && bytes.Equal(x.Value, y.Value) {
 			return
 		}
-		if core.Overlap(path, h.version) || core.Overlap(path, h.revised) || x.Type == bson.TypeEmbeddedDocument && y.Type == x.Type {
+		if core.Overlap(path, h.version) || core.Overlap(path, h.revised) ||
+			x.Type == bson.TypeEmbeddedDocument && y.Type == x.Type {
 			inX, _ := x.DocumentOK()
 			inY, _ := y.DocumentOK()
-			out = h.diff(out, path+".", inX, inY)
+			out = h.compareFields(out, path+".", inX, inY)
 			return
 		}
 		out = append(out, Difference{path, x, y})

@@ -1,5 +1,7 @@
 package history
 
+// This file removes a person's data, and finds what is left of it.
+
 import (
 	"fmt"
 	"slices"
@@ -13,48 +15,61 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// Erase is the job that removes a subject's personal fields from documents and revisions.
-func (h *History) Erase(subject any, note Note, op bson.ObjectID) model.Job {
+// EraseSubject is the job that removes a subject's personal fields from documents and
+// revisions.
+func (h *History) EraseSubject(subject any, note Note, op bson.ObjectID) model.Job {
 	job := model.Job{Name: "erase from " + h.docs.Name()}
-	s, err := h.subjectOf(subject)
+	s, err := h.encodeSubject(subject)
 	if err == nil {
-		err = h.check(note, op)
+		err = h.checkNote(note, op)
 	}
 	if err != nil {
 		job.Err = err
 		return job
 	}
-	blank := h.unset("doc.")
+	blank := h.unsetPersonal("doc.")
 	revisions := model.Stage{
-		Name: "revisions", Collection: h.revisions.Name(), Filter: h.traces(s, "doc."), Projection: bson.D{mql.E("_id", 1)},
-		Plan: commands.Batched("some revisions erased; the next run of the job erases the others", func(row bson.Raw) ([]model.Step, error) {
-			return []model.Step{commands.UpdateIf(h.revisions.Name(), commands.ByID(row.Lookup("_id")), blank)}, nil
-		}),
+		Name: "revisions", Collection: h.revisions.Name(), Filter: h.matchTraces(s, "doc."),
+		Projection: bson.D{mql.E("_id", 1)},
+		Plan: commands.Batched("some revisions erased; the next run of the job erases the others",
+			func(row bson.Raw) ([]model.Step, error) {
+				return []model.Step{commands.UpdateIf(h.revisions.Name(), commands.ByID(row.Lookup("_id")), blank)}, nil
+			}),
 	}
 	documents := model.Stage{
-		Name: "documents", Collection: h.docs.Name(), Filter: h.traces(s, ""),
-		Plan: commands.Batched(leavesRow, func(doc bson.Raw) ([]model.Step, error) { return h.erased(doc, note, op) }),
+		Name: "documents", Collection: h.docs.Name(), Filter: h.matchTraces(s, ""),
+		Plan: commands.Batched(leavesRow, func(doc bson.Raw) ([]model.Step, error) {
+			return h.eraseDocument(doc, note, op)
+		}),
 	}
-	// First the revisions, so that no change of a document restores one; and again, for those that others stored meanwhile.
+	// First the revisions, so that no change of a document restores one; and again, for
+	// those that others stored meanwhile.
 	again := revisions
 	again.Name = "revisions of changes meanwhile"
 	job.Stages = []model.Stage{revisions, documents, again}
 	for _, name := range []string{h.docs.Name(), h.revisions.Name()} {
-		if actor, path, ok := h.actor(s, name); ok {
+		if actor, path, ok := h.matchActor(s, name); ok {
 			job.Stages = append(job.Stages, model.Stage{
-				Name: "changes by the subject in " + name, Collection: name, Filter: actor, Projection: bson.D{mql.E("_id", 1)},
-				Plan: commands.Batched("some changes without their actor; the next run of the job removes the others", func(doc bson.Raw) ([]model.Step, error) {
-					return []model.Step{commands.UpdateIf(name, model.And(commands.ByID(doc.Lookup("_id")), actor), mql.Op("$set", bson.D{mql.E(path, "")}))}, nil
-				}),
+				Name: "changes by the subject in " + name, Collection: name, Filter: actor,
+				Projection: bson.D{mql.E("_id", 1)},
+				Plan: commands.Batched("some changes without their actor; the next run of the job removes the others",
+					func(doc bson.Raw) ([]model.Step, error) {
+						return []model.Step{
+							commands.UpdateIf(name, model.And(commands.ByID(doc.Lookup("_id")), actor),
+								mql.Op("$set", bson.D{mql.E(path, "")})),
+						}, nil
+					}),
 			})
 		}
 	}
 	return job
 }
 
-func (h *History) subjectOf(subject any) (bson.RawValue, error) {
+// encodeSubject encodes the value of a subject.
+func (h *History) encodeSubject(subject any) (bson.RawValue, error) {
 	if h.subject == "" {
-		return bson.RawValue{}, h.docs.Refuse("subject", subject, "the spec has no Subject: declare Subject and Personal")
+		return bson.RawValue{},
+			h.docs.Refuse("subject", subject, "the spec has no Subject: declare Subject and Personal")
 	}
 	f, err := h.docs.Field(h.subject)
 	if err != nil {
@@ -67,8 +82,8 @@ func (h *History) subjectOf(subject any) (bson.RawValue, error) {
 	return v, err
 }
 
-// traces matches documents of a subject that hold personal fields.
-func (h *History) traces(subject bson.RawValue, prefix string) bson.D {
+// matchTraces matches documents of a subject that have personal fields.
+func (h *History) matchTraces(subject bson.RawValue, prefix string) bson.D {
 	holds := bson.A{}
 	for i, path := range h.personal {
 		holds = append(holds, bson.D{mql.E(prefix+path, h.blank[i])})
@@ -76,8 +91,9 @@ func (h *History) traces(subject bson.RawValue, prefix string) bson.D {
 	return bson.D{mql.E(prefix+h.subject, mql.Eq(subject)), mql.E("$or", holds)}
 }
 
-// actor matches documents of a collection that the subject changed, by a name that is the subject's.
-func (h *History) actor(subject bson.RawValue, collection string) (filter bson.D, path string, ok bool) {
+// matchActor matches documents of a collection that the subject changed. Revised.By is a
+// name, so ok is false for a subject that isn't a string.
+func (h *History) matchActor(subject bson.RawValue, collection string) (filter bson.D, path string, ok bool) {
 	path = h.revised + ".by"
 	if collection == h.revisions.Name() {
 		path = "doc." + path
@@ -86,7 +102,8 @@ func (h *History) actor(subject bson.RawValue, collection string) (filter bson.D
 	return bson.D{mql.E(path, by)}, path, ok && by != ""
 }
 
-func (h *History) unset(prefix string) bson.D {
+// unsetPersonal is the update that removes the personal fields, at paths below a prefix.
+func (h *History) unsetPersonal(prefix string) bson.D {
 	var fields bson.D
 	for _, path := range h.personal {
 		fields = append(fields, mql.E(prefix+path, ""))
@@ -94,47 +111,51 @@ func (h *History) unset(prefix string) bson.D {
 	return bson.D{mql.E("$unset", fields)}
 }
 
-// erased is a change that removes the personal fields. The revision of the version before has none either.
-func (h *History) erased(doc bson.Raw, note Note, op bson.ObjectID) ([]model.Step, error) {
-	v, err := h.versionOf(doc)
+// eraseDocument is a change that removes the personal fields. The revision of the version
+// before has none either.
+func (h *History) eraseDocument(doc bson.Raw, note Note, op bson.ObjectID) ([]model.Step, error) {
+	v, err := h.readVersion(doc)
 	if err != nil {
 		return nil, err
 	}
 	c := changing{note: note, reading: reading{op: op}}
-	if c.one, err = h.one(doc.Lookup("_id")); err != nil {
+	if c.document, err = h.checkID(doc.Lookup("_id")); err != nil {
 		return nil, err
 	}
-	at, _, gone := h.revisedOf(doc)
+	at, _, gone := h.readNote(doc)
 	if gone {
-		return h.buried(c.one, v, doc), nil
+		return h.finishDeletion(c.document, v, doc), nil
 	}
 	if note.At.Before(at) {
 		c.note.At = at // erasing doesn't wait for a clock
 	}
-	kept, err := without(doc, h.personal)
+	kept, err := removeFields(doc, h.personal)
 	if err != nil {
 		return nil, err
 	}
-	update := append(h.unset(""), mql.E("$set", bson.D{mql.E(h.version, v+1), mql.E(h.revised, c.note.stored(op, false))}))
-	plan, err := h.superseding(&c, doc, v, kept, func(filter bson.D) mongo.WriteModel {
+	update := append(h.unsetPersonal(""),
+		mql.E("$set", bson.D{mql.E(h.version, v+1), mql.E(h.revised, c.note.encodeNote(op, false))}))
+	plan, err := h.planNextVersion(&c, doc, v, kept, func(filter bson.D) mongo.WriteModel {
 		return &mongo.UpdateOneModel{Filter: filter, Update: update}
 	})
 	return plan.Steps, err
 }
 
-// without is a document without some fields.
-func without(doc bson.Raw, paths []string) (bson.Raw, error) {
+// removeFields returns a document without some fields.
+func removeFields(doc bson.Raw, paths []string) (bson.Raw, error) {
 	var d bson.D
 	if err := bson.Unmarshal(doc, &d); err != nil {
 		return nil, err
 	}
 	for _, path := range paths {
-		d = withoutAt(d, strings.Split(path, "."))
+		d = removeField(d, strings.Split(path, "."))
 	}
 	return bson.Marshal(d)
 }
 
-func withoutAt(d bson.D, path []string) bson.D {
+// removeField removes the field at a path. It doesn't enter arrays: declarePersonal
+// allows no path into an array.
+func removeField(d bson.D, path []string) bson.D {
 	i := slices.IndexFunc(d, func(e bson.E) bool { return e.Key == path[0] })
 	if i < 0 {
 		return d
@@ -143,14 +164,14 @@ func withoutAt(d bson.D, path []string) bson.D {
 		return slices.Delete(d, i, i+1)
 	}
 	if inner, ok := d[i].Value.(bson.D); ok {
-		d[i].Value = withoutAt(inner, path[1:])
+		d[i].Value = removeField(inner, path[1:])
 	}
 	return d
 }
 
-// Traces are the checks that find what is stored of a subject.
-func (h *History) Traces(subject any) []model.Check {
-	s, err := h.subjectOf(subject)
+// CheckTraces returns the checks that find what is stored of a subject.
+func (h *History) CheckTraces(subject any) []model.Check {
+	s, err := h.encodeSubject(subject)
 	out := make([]model.Check, 2)
 	for i, part := range []struct{ name, prefix, index string }{
 		{h.docs.Name(), "", model.NewIndex("", bson.D{mql.E(h.subject, 1), mql.E("_id", 1)}).Name},
@@ -161,8 +182,8 @@ func (h *History) Traces(subject any) []model.Check {
 			Rule: "no document holds personal fields of the subject, and no change names the subject as its actor",
 		}
 		if err == nil {
-			filter := h.traces(s, part.prefix)
-			if actor, _, ok := h.actor(s, part.name); ok {
+			filter := h.matchTraces(s, part.prefix)
+			if actor, _, ok := h.matchActor(s, part.name); ok {
 				filter = bson.D{mql.E("$or", bson.A{filter, actor})}
 			} else if c.Index = part.index; h.subject == "_id" && part.prefix == "" {
 				c.Index = model.IDIndex

@@ -35,9 +35,9 @@ func TestHistoryErase(t *testing.T) {
 		run(t, db,
 			kept.Set("a", bson.D{e("mail", "b@x")}, denorm.Revised{At: minute(2), By: "ann"}, token(1)),
 			kept.Insert(card{ID: "b", Owner: "bea", Mail: "bea@x", N: 1}, denorm.Revised{At: minute(2), By: "ann"}, token(2)),
-			kept.Insert(card{ID: "c", Owner: "ann", Mail: "c@x", N: 1}, by(3), token(3)),
-			kept.Delete("c", by(4), token(4)),
-			kept.Insert(card{ID: "d", Owner: "ann", N: 1}, by(5), token(5)),
+			kept.Insert(card{ID: "c", Owner: "ann", Mail: "c@x", N: 1}, makeNote(3), token(3)),
+			kept.Delete("c", makeNote(4), token(4)),
+			kept.Insert(card{ID: "d", Owner: "ann", N: 1}, makeNote(5), token(5)),
 		)
 		if n := traces(t, db, "ann"); n != 5 { // two cards, of which one was changed by her, and versions 1 and 2 of a, and 1 of c
 			t.Errorf("%d traces before", n)
@@ -62,15 +62,15 @@ func TestHistoryErase(t *testing.T) {
 		if err != nil || a.Mail != "" || a.Home.City != "" || len(a.Home.Tags) != 1 || !a.Revised.At.Equal(minute(2)) || a.Revised.By != "dpo" {
 			t.Errorf("%+v, %v", a, err)
 		}
-		run(t, db, kept.Restore("a", 1, by(9), token(7)))
+		run(t, db, kept.Restore("a", 1, makeNote(9), token(7)))
 		if n := traces(t, db, "ann"); n != 0 {
 			t.Errorf("%d traces after an erased version was restored", n)
 		}
 		wantSound(t, db)
-		if _, err := kept.Erase(nil, by(9), token(8)).Run(t.Context(), db, model.JobOptions{}); err == nil {
+		if _, err := kept.Erase(nil, makeNote(9), token(8)).Run(t.Context(), db, model.JobOptions{}); err == nil {
 			t.Error("a nil subject is taken")
 		}
-		if _, err := counting.Erase("ann", by(9), token(8)).Run(t.Context(), db, model.JobOptions{}); err == nil {
+		if _, err := counting.Erase("ann", makeNote(9), token(8)).Run(t.Context(), db, model.JobOptions{}); err == nil {
 			t.Error("a history without a subject erases")
 		}
 	})
@@ -86,14 +86,14 @@ func TestHistoryEraseInterleaved(t *testing.T) {
 			return changed(add("a", 5, 2, op))(ctx, db)
 		}},
 		{Name: "restore", Run: func(ctx context.Context, db *mongo.Database, op bson.ObjectID) error {
-			return changed(kept.Restore("a", 1, by(2), op))(ctx, db)
+			return changed(kept.Restore("a", 1, makeNote(2), op))(ctx, db)
 		}},
 		{Name: "delete", Run: func(ctx context.Context, db *mongo.Database, op bson.ObjectID) error {
-			return changed(kept.Delete("a", by(2), op))(ctx, db)
+			return changed(kept.Delete("a", makeNote(2), op))(ctx, db)
 		}},
 	} {
 		erase := operation{Name: "erase", Run: func(ctx context.Context, db *mongo.Database, op bson.ObjectID) error {
-			return testkit.RunJob(ctx, db, kept.Erase("ann", by(2), op))
+			return testkit.RunJob(ctx, db, kept.Erase("ann", makeNote(2), op))
 		}}
 		testkit.Meet(t, erase, other, modeltest.InterleaveCase{
 			Sample: 3, Seed: begin, Match: mongotest.Writes,

@@ -24,7 +24,7 @@ func TestHistoryReads(t *testing.T) {
 		if err := begin(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}
-		run(t, db, kept.Delete("a", by(4), token(1)), kept.Insert(card{ID: "a", N: 7}, by(6), token(2)), setN("a", 8, 8, token(3)))
+		run(t, db, kept.Delete("a", makeNote(4), token(1)), kept.Insert(card{ID: "a", N: 7}, makeNote(6), token(2)), setN("a", 8, 8, token(3)))
 		wantStory(t, db, "a", "1:1 2:2 3:gone 4:7 5:8")
 		for at, want := range map[int]int64{-1: 0, 0: 1, 1: 2, 3: 2, 4: 0, 5: 0, 6: 7, 7: 7, 8: 8, 99: 8} {
 			r, err := kept.AsOf("a", minute(at)).One(t.Context(), db)
@@ -61,8 +61,8 @@ func TestHistoryAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 		ops := []model.Change[any]{
-			setN("a", 5, 2, token(1)), add("a", 10, 3, token(2)), kept.Restore("a", 1, by(4), token(3)), kept.Delete("a", by(5), token(4)),
-			kept.Insert(card{ID: "a", N: 9}, by(6), token(5)), kept.Delete("a", by(7), token(6)), kept.Restore("a", 4, by(8), token(7)),
+			setN("a", 5, 2, token(1)), add("a", 10, 3, token(2)), kept.Restore("a", 1, makeNote(4), token(3)), kept.Delete("a", makeNote(5), token(4)),
+			kept.Insert(card{ID: "a", N: 9}, makeNote(6), token(5)), kept.Delete("a", makeNote(7), token(6)), kept.Restore("a", 4, makeNote(8), token(7)),
 		}
 		for i, op := range ops {
 			run(t, db, ops[:i]...)
@@ -90,26 +90,26 @@ func TestHistoryErrors(t *testing.T) {
 			says   string
 		}{
 			"a clock that runs backwards": {setN("a", 3, 0, token(1)), denorm.ErrEarlier, "cards: revised.at: is before the last change's time, 2014-03-01T12:01:00Z"},
-			"an unknown version":          {kept.Restore("a", 7, by(2), token(1)), denorm.ErrNoRevision, "version 7 of 'a'"},
-			"the newest version":          {kept.Restore("a", 2, by(2), token(1)), denorm.ErrNoRevision, ""},
+			"an unknown version":          {kept.Restore("a", 7, makeNote(2), token(1)), denorm.ErrNoRevision, "version 7 of 'a'"},
+			"the newest version":          {kept.Restore("a", 2, makeNote(2), token(1)), denorm.ErrNoRevision, ""},
 			"no such card":                {setN("b", 3, 2, token(1)), model.ErrNotFound, ""},
-			"no card to delete":           {kept.Delete("b", by(2), token(1)), model.ErrNotFound, ""},
-			"none to restore":             {kept.Restore("b", 1, by(2), token(1)), denorm.ErrNoRevision, ""},
-			"an _id that is taken":        {kept.Insert(card{ID: "a"}, by(2), token(1)), model.ErrTaken, "cards: 'a' is taken"},
+			"no card to delete":           {kept.Delete("b", makeNote(2), token(1)), model.ErrNotFound, ""},
+			"none to restore":             {kept.Restore("b", 1, makeNote(2), token(1)), denorm.ErrNoRevision, ""},
+			"an _id that is taken":        {kept.Insert(card{ID: "a"}, makeNote(2), token(1)), model.ErrTaken, "cards: 'a' is taken"},
 			"no token":                    {setN("a", 3, 2, none), testkit.ErrRefused, "token"},
 			"no time":                     {kept.Set("a", bson.D{e("n", int64(1))}, denorm.Revised{By: "x"}, token(1)), testkit.ErrRefused, "revised.at"},
-			"the version":                 {kept.Set("a", bson.D{e("version", int64(1))}, by(2), token(1)), testkit.ErrRefused, "version"},
-			"a version of a new card":     {kept.Insert(card{ID: "c", Version: 3}, by(2), token(1)), testkit.ErrRefused, "version"},
-			"an unknown field":            {kept.Set("a", bson.D{e("m", int64(1))}, by(2), token(1)), testkit.ErrRefused, "m"},
-			"a value of another type":     {kept.Set("a", bson.D{e("n", "x")}, by(2), token(1)), testkit.ErrRefused, "n"},
-			"a negative version":          {kept.Restore("a", -1, by(2), token(1)), testkit.ErrRefused, "version"},
-			"no decide":                   {kept.Change("a", by(2), token(1), nil), testkit.ErrRefused, "decide"},
-			"another _id": {kept.Change("a", by(2), token(1), func(c card) (card, error) {
+			"the version":                 {kept.Set("a", bson.D{e("version", int64(1))}, makeNote(2), token(1)), testkit.ErrRefused, "version"},
+			"a version of a new card":     {kept.Insert(card{ID: "c", Version: 3}, makeNote(2), token(1)), testkit.ErrRefused, "version"},
+			"an unknown field":            {kept.Set("a", bson.D{e("m", int64(1))}, makeNote(2), token(1)), testkit.ErrRefused, "m"},
+			"a value of another type":     {kept.Set("a", bson.D{e("n", "x")}, makeNote(2), token(1)), testkit.ErrRefused, "n"},
+			"a negative version":          {kept.Restore("a", -1, makeNote(2), token(1)), testkit.ErrRefused, "version"},
+			"no decide":                   {kept.Change("a", makeNote(2), token(1), nil), testkit.ErrRefused, "decide"},
+			"another _id": {kept.Change("a", makeNote(2), token(1), func(c card) (card, error) {
 				c.ID = "b"
 				return c, nil
 			}), testkit.ErrRefused, "_id"},
-			"a card that is too large":             {kept.Set("a", bson.D{e("mail", strings.Repeat("x", 17<<20))}, by(2), token(1)), nil, ""},
-			"whole documents with paths of others": {counting.Change("a", by(2), token(1), func(c card) (card, error) { return c, nil }), testkit.ErrRefused, "Uncounted"},
+			"a card that is too large":             {kept.Set("a", bson.D{e("mail", strings.Repeat("x", 17<<20))}, makeNote(2), token(1)), nil, ""},
+			"whole documents with paths of others": {counting.Change("a", makeNote(2), token(1), func(c card) (card, error) { return c, nil }), testkit.ErrRefused, "Uncounted"},
 		} {
 			_, _, err := test.change.Run(t.Context(), db)
 			if test.want != nil {
@@ -151,7 +151,7 @@ func TestHistoryOfOldDocuments(t *testing.T) {
 		if err != nil || r.Doc.N != 4 {
 			t.Errorf("%+v, %v", r, err)
 		}
-		run(t, db, kept.Restore("a", 0, by(1), token(2)))
+		run(t, db, kept.Restore("a", 0, makeNote(1), token(2)))
 		var doc bson.D
 		if err := db.Collection("cards").FindOne(t.Context(), bson.D{}).Decode(&doc); err != nil {
 			t.Fatal(err)
@@ -197,7 +197,7 @@ func TestHistoryChecks(t *testing.T) {
 		testkit.WantDistinctChecks(t, kept.Checks(), 4)
 		testkit.WantRefusedFindings(t, kept.Checks()...)
 		t.Run("deletions under way", func(t *testing.T) {
-			p := testkit.PlanOf(t, db, kept.Delete("a", by(4), token(1)))
+			p := testkit.PlanOf(t, db, kept.Delete("a", makeNote(4), token(1)))
 			p.Steps, p.InTx = p.Steps[:2], nil
 			if err := exec(t.Context(), db, p); err != nil {
 				t.Fatal(err)
@@ -215,13 +215,13 @@ func TestHistoryChecks(t *testing.T) {
 			wantSound(t, db)
 		})
 		t.Run("a deletion under way is finished by an insertion", func(t *testing.T) {
-			run(t, db, kept.Insert(card{ID: "a", N: 3}, by(5), token(3)))
-			p := testkit.PlanOf(t, db, kept.Delete("a", by(6), token(4)))
+			run(t, db, kept.Insert(card{ID: "a", N: 3}, makeNote(5), token(3)))
+			p := testkit.PlanOf(t, db, kept.Delete("a", makeNote(6), token(4)))
 			p.Steps, p.InTx = p.Steps[:2], nil
 			if err := exec(t.Context(), db, p); err != nil {
 				t.Fatal(err)
 			}
-			run(t, db, kept.Insert(card{ID: "a", N: 6}, by(7), token(5)))
+			run(t, db, kept.Insert(card{ID: "a", N: 6}, makeNote(7), token(5)))
 			wantStory(t, db, "a", "1:1 2:2 3:gone 4:3 5:gone 6:6")
 			wantSound(t, db)
 		})

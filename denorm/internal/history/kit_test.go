@@ -56,14 +56,14 @@ var (
 // minute is a time, n minutes after noon.
 func minute(n int) time.Time { return time.Date(2014, 3, 1, 12, n, 0, 0, time.UTC) }
 
-func by(n int) denorm.Revised { return denorm.Revised{At: minute(n), By: "bob"} }
+func makeNote(n int) denorm.Revised { return denorm.Revised{At: minute(n), By: "bob"} }
 
 func setN(id string, n, at int, op bson.ObjectID) model.Change[any] {
-	return kept.Set(id, bson.D{e("n", int64(n))}, by(at), op)
+	return kept.Set(id, bson.D{e("n", int64(n))}, makeNote(at), op)
 }
 
 func add(id string, n, at int, op bson.ObjectID) model.Change[any] {
-	return kept.Change(id, by(at), op, func(c card) (card, error) {
+	return kept.Change(id, makeNote(at), op, func(c card) (card, error) {
 		c.N += int64(n)
 		return c, nil
 	})
@@ -72,7 +72,7 @@ func add(id string, n, at int, op bson.ObjectID) model.Change[any] {
 // begin stores card a, in version 2.
 func begin(ctx context.Context, db *mongo.Database) error {
 	for i, c := range []model.Change[any]{
-		kept.Insert(card{ID: "a", Owner: "ann", Mail: "a@x", Home: &home{City: "Rome", Tags: []string{"x"}}, N: 1}, by(0), token(100)), setN("a", 2, 1, token(101)),
+		kept.Insert(card{ID: "a", Owner: "ann", Mail: "a@x", Home: &home{City: "Rome", Tags: []string{"x"}}, N: 1}, makeNote(0), token(100)), setN("a", 2, 1, token(101)),
 	} {
 		if _, _, err := c.Run(ctx, db); err != nil {
 			return fmt.Errorf("%d: %w", i, err)

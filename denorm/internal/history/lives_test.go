@@ -14,11 +14,11 @@ import (
 
 // cardChanges are the operations on card a, by their names.
 var cardChanges = map[string]func(op bson.ObjectID) model.Change[any]{
-	"insert":  func(op bson.ObjectID) model.Change[any] { return kept.Insert(card{ID: "a", N: 9}, by(9), op) },
+	"insert":  func(op bson.ObjectID) model.Change[any] { return kept.Insert(card{ID: "a", N: 9}, makeNote(9), op) },
 	"set":     func(op bson.ObjectID) model.Change[any] { return setN("a", 5, 9, op) },
 	"add":     func(op bson.ObjectID) model.Change[any] { return add("a", 10, 9, op) },
-	"delete":  func(op bson.ObjectID) model.Change[any] { return kept.Delete("a", by(9), op) },
-	"restore": func(op bson.ObjectID) model.Change[any] { return kept.Restore("a", 1, by(9), op) },
+	"delete":  func(op bson.ObjectID) model.Change[any] { return kept.Delete("a", makeNote(9), op) },
+	"restore": func(op bson.ObjectID) model.Change[any] { return kept.Restore("a", 1, makeNote(9), op) },
 }
 
 func cardOperation(name string) operation {
@@ -54,7 +54,7 @@ func TestHistoryLives(t *testing.T) {
 		if err := begin(ctx, db); err != nil {
 			return err
 		}
-		return changed(kept.Delete("a", by(2), token(102)))(ctx, db)
+		return changed(kept.Delete("a", makeNote(2), token(102)))(ctx, db)
 	}
 	if !testkit.EveryPair {
 		lives = []testkit.Life{lives[1], lives[4]}

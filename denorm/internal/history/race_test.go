@@ -34,12 +34,12 @@ func TestHistoryFaults(t *testing.T) {
 	}{
 		"set":                  {again(setN("a", 5, 2, token(1))), "1:1 2:2 3:5"},
 		"change":               {again(add("a", 5, 2, token(1))), "1:1 2:2 3:7"},
-		"delete":               {again(kept.Delete("a", by(2), token(1))), "1:1 2:2 3:gone"},
-		"delete and insert":    {again(kept.Delete("a", by(2), token(1)), kept.Insert(card{ID: "a", N: 4}, by(3), token(2))), "1:1 2:2 3:gone 4:4"},
-		"restore":              {again(kept.Restore("a", 1, by(2), token(1))), "1:1 2:2 3:1"},
-		"restore what is gone": {again(kept.Delete("a", by(2), token(1)), kept.Restore("a", 2, by(3), token(2))), "1:1 2:2 3:gone 4:2"},
+		"delete":               {again(kept.Delete("a", makeNote(2), token(1))), "1:1 2:2 3:gone"},
+		"delete and insert":    {again(kept.Delete("a", makeNote(2), token(1)), kept.Insert(card{ID: "a", N: 4}, makeNote(3), token(2))), "1:1 2:2 3:gone 4:4"},
+		"restore":              {again(kept.Restore("a", 1, makeNote(2), token(1))), "1:1 2:2 3:1"},
+		"restore what is gone": {again(kept.Delete("a", makeNote(2), token(1)), kept.Restore("a", 2, makeNote(3), token(2))), "1:1 2:2 3:gone 4:2"},
 		"erase": {func(ctx context.Context, db *mongo.Database) error {
-			return testkit.RunJob(ctx, db, kept.Erase("ann", by(2), token(1)))
+			return testkit.RunJob(ctx, db, kept.Erase("ann", makeNote(2), token(1)))
 		}, "1:1 2:2 3:2"},
 	} {
 		cases[name] = modeltest.FaultCase{Seed: begin, Run: test.run, Check: func(t testing.TB, db *mongo.Database) {
@@ -60,13 +60,13 @@ func TestHistoryInterleaved(t *testing.T) {
 			return changed(add("a", 10, 2, op))(ctx, db)
 		}},
 		{Name: "delete", Run: func(ctx context.Context, db *mongo.Database, op bson.ObjectID) error {
-			return changed(kept.Delete("a", by(2), op))(ctx, db)
+			return changed(kept.Delete("a", makeNote(2), op))(ctx, db)
 		}},
 		{Name: "restore", Run: func(ctx context.Context, db *mongo.Database, op bson.ObjectID) error {
-			return changed(kept.Restore("a", 1, by(2), op))(ctx, db)
+			return changed(kept.Restore("a", 1, makeNote(2), op))(ctx, db)
 		}},
 		{Name: "insert", Run: func(ctx context.Context, db *mongo.Database, op bson.ObjectID) error {
-			return changed(kept.Insert(card{ID: "a", N: 9}, by(2), op))(ctx, db)
+			return changed(kept.Insert(card{ID: "a", N: 9}, makeNote(2), op))(ctx, db)
 		}},
 	}
 	for _, pair := range testkit.Pairs(ops) {
@@ -144,16 +144,16 @@ func TestHistoryAgainstNaive(t *testing.T) {
 			var want error
 			switch kind := rng.IntN(6); {
 			case kind == 0:
-				next.gone, c = true, kept.Delete(id, by(clock), op)
+				next.gone, c = true, kept.Delete(id, makeNote(clock), op)
 			case kind == 1 && len(list) > 1:
 				v := rng.IntN(len(list) - 1)
-				next.n, c = list[v].n, kept.Restore(id, int64(v+1), by(clock), op)
+				next.n, c = list[v].n, kept.Restore(id, int64(v+1), makeNote(clock), op)
 				if list[v].gone {
 					want = denorm.ErrNoRevision
 				}
 				there = true
 			case !there:
-				c, there = kept.Insert(card{ID: id, N: next.n}, by(clock), op), true
+				c, there = kept.Insert(card{ID: id, N: next.n}, makeNote(clock), op), true
 			default:
 				c = setN(id, i, clock, op)
 			}

@@ -1,5 +1,7 @@
 package history
 
+// This file has the queries of revisions, and the read of a change.
+
 import (
 	"context"
 	"math"
@@ -13,26 +15,30 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// one is a document's _id, checked.
-type one struct {
-	id   bson.RawValue
+// A document is an encoded _id, and the filter by it, which may contain the keys of
+// scopes.
+type document struct {
+	id bson.RawValue
+	// The filter by _id.
 	byID bson.D
 }
 
-func (h *History) one(id any) (o one, err error) {
+// checkID encodes an _id.
+func (h *History) checkID(id any) (o document, err error) {
 	if o.id, err = h.docs.RawID("_id", id); err == nil {
 		o.byID, err = h.docs.ByID(id)
 	}
 	return o, err
 }
 
-// rowID is the _id of a revision.
-func (o one) rowID(version int64) bson.D {
+// makeRevisionID returns the _id of a revision.
+func (o document) makeRevisionID(version int64) bson.D {
 	return bson.D{mql.E("id", o.id), mql.E("v", version)}
 }
 
-// rows matches the revisions of a document. They are a range of _id, in the order of versions.
-func (o one) rows(below int64) bson.D {
+// matchRevisions matches the revisions of a document below a version; 0 for all. They are
+// a range of _id, in the order of versions.
+func (o document) matchRevisions(below int64) bson.D {
 	last := bson.D{mql.E("id", o.id), mql.E("v", bson.MaxKey{})}
 	if below > 0 {
 		last[1].Value = below
@@ -40,8 +46,8 @@ func (o one) rows(below int64) bson.D {
 	return bson.D{mql.E("_id", bson.D{mql.E("$gte", bson.D{mql.E("id", o.id)}), mql.E("$lt", last)})}
 }
 
-// current is the stored document as a revision.
-func (h *History) current() bson.D {
+// projectRevision is the stage that turns the current document into a revision.
+func (h *History) projectRevision() bson.D {
 	return mql.Project(
 		mql.E("_id", bson.D{mql.E("id", "$_id"), mql.E("v", mql.IfNull("$"+h.version, int64(0)))}),
 		mql.E("at", mql.IfNull("$"+h.revised+".at", never)), mql.E("token", "$"+h.revised+".op"),
@@ -49,52 +55,60 @@ func (h *History) current() bson.D {
 	)
 }
 
-// never is the time of a document that was stored without one.
+// never is the time of a document that was stored without a note.
 var never = bson.NewDateTimeFromTime(time.Time{})
 
-func (h *History) union(stages ...bson.D) bson.D {
+// unionRevisions is the stage that adds revisions to the current document.
+func (h *History) unionRevisions(stages ...bson.D) bson.D {
 	return mql.Op("$unionWith", bson.D{mql.E("coll", h.revisions.Name()), mql.E("pipeline", mongo.Pipeline(stages))})
 }
 
 var (
-	newestFirst = mql.Sort(mql.E("_id", -1))
-	byTime      = mql.Sort(mql.E("at", -1), mql.E("_id", -1))
-	there       = mql.Match(mql.E("gone", bson.D{mql.E("$ne", true)}))
-	whole       = mql.E("doc", mql.Exists(true)) // not only the claim of a number
+	// Revisions of one document are in the order of _id, and so of their versions.
+	newestFirst      = mql.Sort(mql.E("_id", -1))
+	byTime           = mql.Sort(mql.E("at", -1), mql.E("_id", -1))
+	excludeDeletions = mql.Match(mql.E("gone", bson.D{mql.E("$ne", true)}))
+	hasDocument      = mql.E("doc", mql.Exists(true)) // not only the claim of a number
 )
 
-func limit(n int64) bson.D { return bson.D{mql.E("$limit", n)} }
+// limitTo is a $limit stage.
+func limitTo(n int64) bson.D { return bson.D{mql.E("$limit", n)} }
 
-// AsOf finds the revision that a document had at a time.
-func (h *History) AsOf(id any, at time.Time) (mongo.Pipeline, error) {
-	o, err := h.one(id)
+// FindAsOf finds the revision that a document had at a time: the newest of those that
+// began before.
+func (h *History) FindAsOf(id any, at time.Time) (mongo.Pipeline, error) {
+	o, err := h.checkID(id)
 	if err != nil {
 		return nil, err
 	}
 	until := mql.E("at", mql.Op("$lte", bson.NewDateTimeFromTime(at)))
 	return mongo.Pipeline{
-		mql.Match(o.byID...), h.current(), mql.Match(until),
-		h.union(mql.Match(mql.E("_id.id", mql.Eq(o.id)), until, whole), byTime, limit(1)),
-		newestFirst, limit(1), there,
+		mql.Match(o.byID...), h.projectRevision(), mql.Match(until),
+		h.unionRevisions(mql.Match(mql.E("_id.id", mql.Eq(o.id)), until, hasDocument), byTime, limitTo(1)),
+		newestFirst, limitTo(1), excludeDeletions,
 	}, nil
 }
 
-// Version finds one revision.
-func (h *History) Version(id any, version int64) (mongo.Pipeline, error) {
-	o, err := h.one(id)
+// FindVersion finds one version, in the document or in its revisions.
+func (h *History) FindVersion(id any, version int64) (mongo.Pipeline, error) {
+	o, err := h.checkID(id)
 	if err == nil {
 		err = h.checkVersion(version)
 	}
 	if err != nil {
 		return nil, err
 	}
-	is := mql.E("_id", mql.Eq(o.rowID(version)))
-	return mongo.Pipeline{mql.Match(o.byID...), h.current(), mql.Match(is), h.union(mql.Match(is, whole)), limit(1), there}, nil
+	is := mql.E("_id", mql.Eq(o.makeRevisionID(version)))
+	return mongo.Pipeline{
+		mql.Match(o.byID...), h.projectRevision(), mql.Match(is), h.unionRevisions(mql.Match(is, hasDocument)),
+		limitTo(1), excludeDeletions,
+	}, nil
 }
 
-// Revisions finds the revisions before the version after, newest first.
-func (h *History) Revisions(id any, after, n int64) (mongo.Pipeline, error) {
-	o, err := h.one(id)
+// FindRevisions finds the revisions before the version after, newest first. It reads one
+// more than n, because the current version can be stored twice.
+func (h *History) FindRevisions(id any, after, n int64) (mongo.Pipeline, error) {
+	o, err := h.checkID(id)
 	switch {
 	case err != nil:
 		return nil, err
@@ -103,42 +117,50 @@ func (h *History) Revisions(id any, after, n int64) (mongo.Pipeline, error) {
 	case n < 0 || n == math.MaxInt64:
 		return nil, h.docs.Refuse("n", n, "is negative: give 0 for all revisions")
 	}
-	rows := []bson.D{mql.Match(append(o.rows(after), whole)...)}
+	rows := []bson.D{mql.Match(append(o.matchRevisions(after), hasDocument)...)}
 	if n > 0 {
-		rows = append(rows, newestFirst, limit(n+1))
+		rows = append(rows, newestFirst, limitTo(n+1))
 	}
-	out := mongo.Pipeline{mql.Match(o.byID...), h.current()}
+	out := mongo.Pipeline{mql.Match(o.byID...), h.projectRevision()}
 	if after > 0 {
 		out = append(out, mql.Match(mql.E("_id.v", mql.Op("$lt", after))))
 	}
-	out = append(append(out, h.union(rows...)), once()...)
+	out = append(append(out, h.unionRevisions(rows...)), keepEachOnce()...)
 	if n > 0 {
-		out = append(out, limit(n))
+		out = append(out, limitTo(n))
 	}
 	return out, nil
 }
 
-// Between finds the revisions that began within a time, newest first.
-func (h *History) Between(id any, from, to time.Time) (mongo.Pipeline, error) {
-	o, err := h.one(id)
+// FindBetween finds the revisions that began within a span of time, newest first.
+func (h *History) FindBetween(id any, from, to time.Time) (mongo.Pipeline, error) {
+	o, err := h.checkID(id)
 	switch {
 	case err != nil:
 		return nil, err
 	case !from.Before(to):
 		return nil, h.docs.Refuse("end", to, "isn't after start: give a later time")
 	}
-	within := mql.E("at", bson.D{mql.E("$gte", bson.NewDateTimeFromTime(from)), mql.E("$lt", bson.NewDateTimeFromTime(to))})
+	within := mql.E("at", bson.D{
+		mql.E("$gte", bson.NewDateTimeFromTime(from)), mql.E("$lt", bson.NewDateTimeFromTime(to)),
+	})
 	out := mongo.Pipeline{
-		mql.Match(o.byID...), h.current(), mql.Match(within), h.union(mql.Match(mql.E("_id.id", mql.Eq(o.id)), within, whole)),
+		mql.Match(o.byID...), h.projectRevision(), mql.Match(within),
+		h.unionRevisions(mql.Match(mql.E("_id.id", mql.Eq(o.id)), within, hasDocument)),
 	}
-	return append(out, once()...), nil
+	return append(out, keepEachOnce()...), nil
 }
 
-// once keeps each revision once: a change under way has stored the current version already.
-func once() mongo.Pipeline {
-	return mongo.Pipeline{mql.Group("$_id", mql.E("row", mql.Op("$first", "$$ROOT"))), mql.ReplaceRoot("$row"), newestFirst}
+// keepEachOnce keeps each revision once: a change that is running has already stored the
+// current version.
+func keepEachOnce() mongo.Pipeline {
+	return mongo.Pipeline{
+		mql.Group("$_id", mql.E("row", mql.Op("$first", "$$ROOT"))),
+		mql.ReplaceRoot("$row"), newestFirst,
+	}
 }
 
+// checkVersion refuses numbers after which no version could come.
 func (h *History) checkVersion(version int64) error {
 	switch {
 	case version < 0:
@@ -149,36 +171,46 @@ func (h *History) checkVersion(version int64) error {
 	return nil
 }
 
-// state is what a change reads: the document, and what its revisions tell.
+// A state is what a change reads: the document, and facts from its revisions.
 type state struct {
-	doc     bson.Raw // nil: it isn't stored
-	applied bool     // a revision says that the operation was applied
-	last    bson.Raw // the _id, at and token of the newest revision, where it was asked for
-	wanted  bson.Raw // the revision to restore, where it was asked for
+	// Nil if the document isn't stored.
+	doc     bson.Raw
+	applied bool // a revision says that the operation was applied
+	// The _id, at and token of the newest revision, if it was read.
+	last bson.Raw
+	// The revision to restore, if it was read.
+	wanted bson.Raw
 }
 
-// reading says what a change needs.
+// A reading says what a change needs to read. wanted is a version to restore, or -1.
 type reading struct {
-	one
-	op     bson.ObjectID
+	document
+	op bson.ObjectID
+	// Read the newest revision even in the first attempt.
 	last   bool
 	wanted int64 // -1: none
 }
 
-func (h *History) read(ctx context.Context, db model.DB, r reading) (s state, err error) {
+// readState reads everything in one command. Each result has one field, whose name says
+// what it is.
+func (h *History) readState(ctx context.Context, db model.DB, r reading) (s state, err error) {
 	project := func(as string) bson.D { return mql.Project(mql.E("_id", 0), mql.E(as, "$$ROOT")) }
 	pipeline := mongo.Pipeline{
 		mql.Match(r.byID...), project("doc"),
-		h.union(mql.Match(mql.E("token", r.op), mql.E("_id.id", mql.Eq(r.id))), limit(1), mql.Project(mql.E("_id", 0), mql.E("applied", mql.Literal(true)))),
+		h.unionRevisions(mql.Match(mql.E("token", r.op), mql.E("_id.id", mql.Eq(r.id))), limitTo(1),
+			mql.Project(mql.E("_id", 0), mql.E("applied", mql.Literal(true)))),
 	}
 	if r.last || !runctx.HopeFirst(ctx) { // a change that meets another revision of its number reads again
-		pipeline = append(pipeline, h.union(mql.Match(r.rows(0)...), newestFirst, limit(1),
+		pipeline = append(pipeline, h.unionRevisions(mql.Match(r.matchRevisions(0)...), newestFirst, limitTo(1),
 			mql.Project(mql.E("_id", 1), mql.E("at", 1), mql.E("token", 1)), project("last")))
 	}
 	if r.wanted >= 0 {
-		pipeline = append(pipeline, h.union(mql.Match(mql.E("_id", mql.Eq(r.rowID(r.wanted)))), project("wanted")))
+		pipeline = append(pipeline,
+			h.unionRevisions(mql.Match(mql.E("_id", mql.Eq(r.makeRevisionID(r.wanted)))), project("wanted")))
 	}
-	a := &model.Aggregate[bson.Raw]{Aggregation: model.Aggregation{Collection: h.docs.Name(), Pipeline: pipeline, Index: model.IDIndex}}
+	a := &model.Aggregate[bson.Raw]{
+		Aggregation: model.Aggregation{Collection: h.docs.Name(), Pipeline: pipeline, Index: model.IDIndex},
+	}
 	rows, err := a.All(ctx, db)
 	for _, row := range rows {
 		elements, err := row.Elements()
@@ -200,8 +232,8 @@ func (h *History) read(ctx context.Context, db model.DB, r reading) (s state, er
 	return s, err
 }
 
-// versionOf is a stored document's version.
-func (h *History) versionOf(doc bson.Raw) (int64, error) {
+// readVersion returns a stored document's version; 0 if it is missing.
+func (h *History) readVersion(doc bson.Raw) (int64, error) {
 	v, _ := core.ValueAt(doc, h.version)
 	if v.Type == 0 || v.Type == bson.TypeNull {
 		return 0, nil
@@ -213,8 +245,8 @@ func (h *History) versionOf(doc bson.Raw) (int64, error) {
 	return n, h.checkVersion(n)
 }
 
-// revisedOf is what a stored document says of its last change.
-func (h *History) revisedOf(doc bson.Raw) (at time.Time, op bson.ObjectID, gone bool) {
+// readNote returns what a stored document says of its last change.
+func (h *History) readNote(doc bson.Raw) (at time.Time, op bson.ObjectID, gone bool) {
 	v, _ := core.ValueAt(doc, h.revised)
 	note, ok := v.DocumentOK()
 	if !ok {
