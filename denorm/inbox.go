@@ -44,8 +44,8 @@ type Inbox[D, K any] struct {
 //   - the array can be stored as null: tag it omitempty
 //   - InboxSpec.Keep is out of range
 func NewInbox[D, K any](docs *model.Collection[D, K], path string, spec InboxSpec) *Inbox[D, K] {
-	in := inbox.Declare(docs.Docs(), path, spec.Keep, reflect.TypeFor[Receipt]())
-	return &Inbox[D, K]{model.NewParts(nil, nil, nil, in.Footprints).WithDocs(docs.Docs()).
+	in := inbox.DeclareInbox(docs.Docs(), path, spec.Keep, reflect.TypeFor[Receipt]())
+	return &Inbox[D, K]{model.NewParts(nil, nil, nil, in.ListFootprints).WithDocs(docs.Docs()).
 		WithReactions(func() []model.Reaction { return nil }), docs, in}
 }
 
@@ -56,7 +56,7 @@ func NewInbox[D, K any](docs *model.Collection[D, K], path string, spec InboxSpe
 //
 // Cost: one command, one document, by _id. A retry or error costs up to three more reads.
 func (x *Inbox[D, K]) Handle(id K, update bson.D, event any, token bson.ObjectID) model.Write {
-	return x.in.Handle(id, update, event, token)
+	return x.in.HandleEvent(id, update, event, token)
 }
 
 // Once returns the write that stores only an event's token, for an event that changes
@@ -66,7 +66,7 @@ func (x *Inbox[D, K]) Handle(id K, update bson.D, event any, token bson.ObjectID
 //
 // Cost: as [Inbox.Handle].
 func (x *Inbox[D, K]) Once(id K, event any, token bson.ObjectID) model.Write {
-	return x.in.Once(id, event, token)
+	return x.in.StoreReceipt(id, event, token)
 }
 
 // Insert returns the write that stores the new document doc with the event's token. A
@@ -77,5 +77,5 @@ func (x *Inbox[D, K]) Once(id K, event any, token bson.ObjectID) model.Write {
 //
 // Cost: one command, one document. If the _id is taken, up to three more reads.
 func (x *Inbox[D, K]) Insert(doc D, event any, token bson.ObjectID) model.Write {
-	return x.in.Insert(&doc, event, token)
+	return x.in.InsertDocument(&doc, event, token)
 }

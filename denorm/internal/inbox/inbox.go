@@ -1,4 +1,38 @@
-// Package inbox is the core of denorm.Inbox: documents that handle each event once.
+// Package inbox is the core of denorm.Inbox (denorm/inbox.go): documents that apply each
+// event once. The shell gives the Go types. It has no indexes and checks: all writes are
+// by _id.
+//
+// # Stored form
+//
+// An account that has applied two events, with its receipts, oldest first:
+//
+//	accounts {_id: 7, balance: 30, receipts: [
+//	  {t: ObjectId("…1"), sum: NumberLong(…)},
+//	  {t: ObjectId("…2"), sum: NumberLong(…)},
+//	]}
+//
+// t is the event's token, sum the first eight bytes of the SHA-256 digest of the encoded
+// event. A document keeps the newest Inbox.keep receipts: a repeat of an older event is
+// applied again.
+//
+// # Protocol
+//
+// HandleEvent is one update, which is atomic in MongoDB:
+//
+//  1. The filter requires that no receipt has the token.
+//  2. The update applies the event, and pushes the receipt with $slice.
+//  3. If nothing matches, Write.Done finds a receipt with the same token and digest: the event
+//     was applied before. A receipt with the same token and another digest is ErrToken.
+//
+// InsertDocument is an insert with the first receipt. A duplicate key is judged in the
+// same way. StoreReceipt stores only a receipt, as the first write of a plan in a
+// transaction. For a repeated event it gives ErrHandled, so that the transaction writes
+// nothing.
+//
+// # What a crash leaves
+//
+// Nothing: the effect and the receipt are in one write. If the client doesn't know
+// whether it was applied, it repeats the write.
 package inbox
 
 import (
@@ -18,20 +52,24 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// An Inbox is a denorm.Inbox without its types.
+// An Inbox is the non-generic core of denorm.Inbox.
 type Inbox struct {
 	docs *core.Docs
+	// Path of the receipts.
 	path string
+	// Number of receipts that a document keeps.
 	keep int
 }
 
-// Declare declares that documents keep receipts. It panics with a *model.DeclarationError when they can't.
-func Declare(docs *core.Docs, path string, keep int, receipt reflect.Type) *Inbox {
+// DeclareInbox panics with a model.DeclarationError if documents can't store receipts.
+// receipt is the type denorm.Receipt.
+func DeclareInbox(docs *core.Docs, path string, keep int, receipt reflect.Type) *Inbox {
 	in := &Inbox{docs, path, cmp.Or(keep, 100)}
 	f, place := docs.CheckArray(path), core.Place(fmt.Sprintf("NewInbox of %s.%s", docs.Name(), path))
 	switch {
 	case !f.Open && f.Type != receipt:
-		place.Fail(fmt.Sprintf("the receipts at %q are of type %s", path, f.Type), "declare them as []denorm.Receipt, tagged omitempty")
+		place.Fail(fmt.Sprintf("the receipts at %q are of type %s", path, f.Type),
+			"declare them as []denorm.Receipt, tagged omitempty")
 	case core.Overlap(path, "_id"):
 		place.Fail("the receipts are in the _id, which can't change", "name another field")
 	case in.keep < 1 || in.keep > 10_000:
@@ -40,13 +78,14 @@ func Declare(docs *core.Docs, path string, keep int, receipt reflect.Type) *Inbo
 	return in
 }
 
-// Footprints are the paths that are used.
-func (in *Inbox) Footprints() []model.Footprint {
+// ListFootprints are the paths that are used.
+func (in *Inbox) ListFootprints() []model.Footprint {
 	return slices.Concat(model.Writes.In(in.docs.Name(), model.Whole), model.Owns.In(in.docs.Name(), in.path))
 }
 
-// receipt is what is kept of an event.
-func (in *Inbox) receipt(event any, op bson.ObjectID) (bson.D, error) {
+// makeReceipt returns the receipt of an event. The digest covers the type of the value
+// too, so that equal bytes of two types differ.
+func (in *Inbox) makeReceipt(event any, op bson.ObjectID) (bson.D, error) {
 	if op.IsZero() {
 		return nil, in.docs.Refuse(in.path, nil, commands.NoToken)
 	}
@@ -58,8 +97,9 @@ func (in *Inbox) receipt(event any, op bson.ObjectID) (bson.D, error) {
 	return bson.D{mql.E("t", op), mql.E("sum", int64(binary.LittleEndian.Uint64(sum[:8])))}, nil
 }
 
-// applied says how a write knows that its event was handled, and that its token wasn't this event's.
-func (in *Inbox) applied(w *model.Write, byID, receipt bson.D) {
+// recognizeRepeat sets how a write finds out that its event was applied before, or that
+// its token belongs to another event.
+func (in *Inbox) recognizeRepeat(w *model.Write, byID, receipt bson.D) {
 	of := func(d bson.D) bson.D { return model.And(byID, bson.D{mql.E(in.path, mql.Op("$elemMatch", d))}) }
 	w.Done, w.Token = of(receipt), receipt[0].Value.(bson.ObjectID)
 	w.Reasons = append(w.Reasons, model.Reason{
@@ -70,9 +110,11 @@ func (in *Inbox) applied(w *model.Write, byID, receipt bson.D) {
 // ErrHandled says that the event was handled before.
 var ErrHandled = fmt.Errorf("docmodel: the event was handled before: %w", model.ErrTaken)
 
-// Once is the write that keeps an event's token, and fails if it was kept before.
-func (in *Inbox) Once(id, event any, op bson.ObjectID) model.Write {
-	receipt, err := in.receipt(event, op)
+// StoreReceipt is the write that stores an event's receipt, and fails if it was stored
+// before. So it has no Done: a repeat must end the transaction instead of passing as
+// applied.
+func (in *Inbox) StoreReceipt(id, event any, op bson.ObjectID) model.Write {
+	receipt, err := in.makeReceipt(event, op)
 	if err != nil {
 		return model.Refused(in.docs.Name(), err)
 	}
@@ -81,16 +123,18 @@ func (in *Inbox) Once(id, event any, op bson.ObjectID) model.Write {
 		return model.Refused(in.docs.Name(), err)
 	}
 	push := bson.D{mql.E("$each", bson.A{receipt}), mql.E("$slice", -in.keep)}
-	w := in.handled(byID, bson.D{mql.E("$push", bson.D{mql.E(in.path, push)})}, receipt)
+	w := in.updateOnce(byID, bson.D{mql.E("$push", bson.D{mql.E(in.path, push)})}, receipt)
 	w.Reasons = append(w.Reasons, model.Reason{If: w.Done, Err: ErrHandled})
 	w.Done, w.Token = nil, bson.NilObjectID
 	return w
 }
 
-// Handle is the write that has a document handle an event.
-func (in *Inbox) Handle(id any, update bson.D, event any, op bson.ObjectID) model.Write {
+// HandleEvent is the write that applies an update and stores the event's receipt. The
+// caller's own $push is joined with the push of the receipt, because an update can't have
+// an operator twice.
+func (in *Inbox) HandleEvent(id any, update bson.D, event any, op bson.ObjectID) model.Write {
 	refused := func(err error) model.Write { return model.Refused(in.docs.Name(), err) }
-	receipt, err := in.receipt(event, op)
+	receipt, err := in.makeReceipt(event, op)
 	if err != nil {
 		return refused(err)
 	}
@@ -125,22 +169,26 @@ func (in *Inbox) Handle(id any, update bson.D, event any, op bson.ObjectID) mode
 	if !pushed {
 		u = append(u, mql.E("$push", bson.D{push}))
 	}
-	return in.handled(byID, u, receipt)
+	return in.updateOnce(byID, u, receipt)
 }
 
-// handled is the write of an update that keeps a receipt.
-func (in *Inbox) handled(byID, u, receipt bson.D) model.Write {
+// updateOnce is an update that also stores a receipt, which isn't stored yet.
+func (in *Inbox) updateOnce(byID, u, receipt bson.D) model.Write {
 	w := model.Write{
 		Collection: in.docs.Name(), Index: model.IDIndex, Expect: model.One, Once: true,
-		Model: &mongo.UpdateOneModel{Filter: model.And(byID, bson.D{mql.E(in.path+".t", mql.Op("$ne", receipt[0].Value))}), Update: u},
+		Model: &mongo.UpdateOneModel{
+			Filter: model.And(byID, bson.D{mql.E(in.path+".t", mql.Op("$ne", receipt[0].Value))}),
+			Update: u,
+		},
 	}
-	in.applied(&w, byID, receipt)
+	in.recognizeRepeat(&w, byID, receipt)
 	return w
 }
 
-// Insert is the write that stores a document as the effect of an event.
-func (in *Inbox) Insert(ptr, event any, op bson.ObjectID) model.Write {
-	receipt, err := in.receipt(event, op)
+// InsertDocument is the write that stores a document as the effect of an event. ptr
+// points to it.
+func (in *Inbox) InsertDocument(ptr, event any, op bson.ObjectID) model.Write {
+	receipt, err := in.makeReceipt(event, op)
 	if err != nil {
 		return model.Refused(in.docs.Name(), err)
 	}
@@ -158,7 +206,7 @@ func (in *Inbox) Insert(ptr, event any, op bson.ObjectID) model.Write {
 	}
 	byID := commands.ByID(id)
 	w := model.Write{Collection: in.docs.Name(), Index: model.IDIndex, Model: &mongo.InsertOneModel{Document: raw}}
-	in.applied(&w, byID, receipt)
+	in.recognizeRepeat(&w, byID, receipt)
 	w.Reasons = append(w.Reasons, model.Reason{If: byID, Err: commands.Taken(in.docs.Name(), id, false)})
 	return w
 }
