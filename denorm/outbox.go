@@ -103,15 +103,15 @@ type Outbox[D, K, E any] struct {
 //   - E isn't stored as a document
 //   - a field of spec is invalid
 func NewOutbox[E, D, K any](docs *model.Collection[D, K], path string, spec OutboxSpec) *Outbox[D, K, E] {
-	o := outbox.Declare(docs.Docs(), path, outbox.Spec{
+	o := outbox.DeclareOutbox(docs.Docs(), path, outbox.Spec{
 		Max: spec.Max, MaxBytes: spec.MaxBytes, Create: spec.Create, Type: reflect.TypeFor[Outgoing[E]](), Event: reflect.TypeFor[E](),
 	})
 	return newOutbox[E](docs, o, nil)
 }
 
 func newOutbox[E, D, K any](docs *model.Collection[D, K], o *outbox.Outbox, makeEvent outbox.MakeEvent) *Outbox[D, K, E] {
-	return &Outbox[D, K, E]{model.NewParts(o.Indexes, nil, nil, o.Footprints).WithDocs(docs.Docs()).
-		WithReactions(func() []model.Reaction { return o.Reactions(makeEvent) }), docs, o}
+	return &Outbox[D, K, E]{model.NewParts(o.ListIndexes, nil, nil, o.ListFootprints).WithDocs(docs.Docs()).
+		WithReactions(func() []model.Reaction { return o.MakeReactions(makeEvent) }), docs, o}
 }
 
 // PublishChanges returns the outbox for a model in which each write of a [model.Store]
@@ -161,13 +161,13 @@ func (x *Outbox[D, K, E]) Indexes() []model.Index { return x.Parts.Indexes() }
 //
 // Cost: one command, one document, by _id. A retry or error costs up to five more reads.
 func (x *Outbox[D, K, E]) Publish(id K, event E, t time.Time, token bson.ObjectID) model.Write {
-	return x.o.Publish(id, event, t, token)
+	return x.o.PublishEvent(id, event, t, token)
 }
 
 // Outgoing returns an [Outgoing] value with one event, for a new document. Pass the new
 // document's _id as id. For event, t and token, see [Outbox.Publish].
 func (x *Outbox[D, K, E]) Outgoing(id K, event E, t time.Time, token bson.ObjectID) (out Outgoing[E], err error) {
-	raw, err := x.o.Outgoing(id, event, t, token)
+	raw, err := x.o.MakeOutgoing(id, event, t, token)
 	if err == nil {
 		err = x.docs.Docs().AsStored().Decode(raw, &out)
 	}
@@ -179,7 +179,7 @@ func (x *Outbox[D, K, E]) Outgoing(id K, event E, t time.Time, token bson.Object
 //
 // Cost: one command, served by the partial indexes; it reads each document with events.
 func (x *Outbox[D, K, E]) Depth() *model.Aggregate[OutboxDepth] {
-	return model.AggregateAs[OutboxDepth](x.docs, x.o.Depth())
+	return model.AggregateAs[OutboxDepth](x.docs, x.o.CountEvents())
 }
 
 // Parked returns the query of the documents with parked events. An event is parked after
@@ -187,20 +187,22 @@ func (x *Outbox[D, K, E]) Depth() *model.Aggregate[OutboxDepth] {
 //
 // Cost: one command for each batch, served by a partial index.
 func (x *Outbox[D, K, E]) Parked() *model.Find[D] {
-	return commands.Served(x.docs.Find(x.o.Parked()), x.o.Indexes()[1].Name, nil)
+	return commands.Served(x.docs.Find(x.o.MatchParked()), x.o.ListIndexes()[1].Name, nil)
 }
 
 // Retry returns the write that moves a document's parked events ([Outbox.Parked]) behind
 // its waiting events. For each moved event, [OutgoingEvent].Attempts becomes 0.
 //
 // Cost: one command, one document, by _id.
-func (x *Outbox[D, K, E]) Retry(id K) model.Write { return x.o.Retry(id) }
+func (x *Outbox[D, K, E]) Retry(id K) model.Write { return x.o.RetryParked(id) }
 
 // Drop returns the write that deletes a document's parked event ([Outbox.Parked]) with
 // this token. Without such an event it does nothing.
 //
 // Cost: as [Outbox.Retry].
-func (x *Outbox[D, K, E]) Drop(id K, token bson.ObjectID) model.Write { return x.o.Drop(id, token) }
+func (x *Outbox[D, K, E]) Drop(id K, token bson.ObjectID) model.Write {
+	return x.o.DropParked(id, token)
+}
 
 // RelaySpec configures a [Relay]. All runners (processes that run the Relay) need the
 // same RelaySpec.

@@ -1,4 +1,46 @@
-// Package outbox is the core of denorm.Outbox: events that wait in the documents whose change they tell.
+// Package outbox is the core of denorm.Outbox and denorm.Relay (denorm/outbox.go): events
+// wait in the documents that they are about, until a relay delivers them. The shell
+// encodes bodies and _ids, and decodes each Event for the caller's function. Stores call
+// MakeReactions.
+//
+// # Stored form
+//
+// An order with one waiting and one parked event, in the field out:
+//
+//	orders {_id: 7, …, out: {
+//	  events: [{id: ObjectId(…), at: ISODate(…), body: {…}, attempts: 1, after: ISODate(…), error: "…"}],
+//	  parked: [{id: ObjectId(…), at: ISODate(…), body: {…}, attempts: 10, error: "…"}],
+//	  hash: NumberLong(1093…),  // hashID of the _id, from 0 to 2^31-1
+//	  fence: NumberLong(12),    // the greatest fence of a runner that wrote the outbox
+//	}}
+//
+// A relay divides the hashes into parts. Its runners divide the parts by documents in a
+// collection of leases (lease.go). For the relay "mail" with 16 parts:
+//
+//	docmodel.relays {_id: "mail/16/3", owner: ObjectId(runner), until: ISODate(…), fence: 12}
+//	docmodel.relays {_id: "mail/runner/65f0…", until: ISODate(…)}
+//	docmodel.relays {_id: "mail/fence", fence: 12}
+//
+// # Protocol of an event
+//
+//  1. PublishEvent (or appendEvent, in a store) adds the event by the write of the document.
+//     The token as id makes a repeat do nothing.
+//  2. A runner takes the lease of a part (takePart), with a fence that is greater than all
+//     fences before. holdLease extends it after each third of its duration.
+//  3. findDue reads documents of the part with a due event, by the partial index of hash.
+//  4. deliverDocument calls the caller's function for each event in order, up to the first that
+//     fails. It begins no event after the deadline, which is before the lease ends.
+//  5. storeOutcome removes the delivered events, and counts the failure of the failed event or
+//     parks it. The update requires that the document has no greater fence, and stores its own.
+//  6. giveBack ends the lease. In runLoop, this happens only if another runner should have it.
+//
+// # What a crash leaves
+//
+// The event is in the same write as the change, so none is lost. A crash between states 4
+// and 5 delivers the events again: each is delivered at least once. A crashed runner's
+// leases end after RelaySpec.For, and another runner takes its parts. A runner that is
+// only slow can deliver late, but state 5 fails for it as soon as the new runner has
+// written (errLost). The consumer can refuse such deliveries by their fence.
 package outbox
 
 import (
@@ -17,7 +59,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// An Outbox is a denorm.Outbox without its types.
+// An Outbox is the non-generic core of denorm.Outbox.
 type Outbox struct {
 	docs *core.Docs
 	path string
@@ -26,17 +68,19 @@ type Outbox struct {
 	events, parked, hash, fence string // paths in a document
 }
 
-// A Spec is a denorm.OutboxSpec.
+// A Spec is denorm.OutboxSpec, with the types of the field and of the events.
 type Spec struct {
 	Max      int
 	MaxBytes int
 	Create   bool
 
-	Type, Event reflect.Type // of the field, and of the events
+	// Type of the outbox's field.
+	Type, Event reflect.Type
 }
 
-// Declare declares that documents have an outbox. It panics with a *model.DeclarationError when they can't.
-func Declare(docs *core.Docs, path string, spec Spec) *Outbox {
+// DeclareOutbox panics with a model.DeclarationError if documents can't have such an
+// outbox.
+func DeclareOutbox(docs *core.Docs, path string, spec Spec) *Outbox {
 	o := &Outbox{
 		docs: docs, path: path, spec: spec,
 		events: path + ".events", parked: path + ".parked", hash: path + ".hash", fence: path + ".fence",
@@ -45,47 +89,53 @@ func Declare(docs *core.Docs, path string, spec Spec) *Outbox {
 	f, place := docs.MustField(path), core.Place(fmt.Sprintf("NewOutbox of %s.%s", docs.Name(), path))
 	switch {
 	case f.Arrays > 0 || f.NullParent() != "" || f.StoresNull() || !f.Open && f.Type != spec.Type:
-		place.Fail(fmt.Sprintf("the field %q isn't a denorm.Outgoing of the events' type", path), "declare it as denorm.Outgoing, tagged omitempty, not in an array")
+		place.Fail(fmt.Sprintf("the field %q isn't a denorm.Outgoing of the events' type", path),
+			"declare it as denorm.Outgoing, tagged omitempty, not in an array")
 	case core.Overlap(path, "_id"):
 		place.Fail("the outbox is in the _id, which can't change", "name another field")
 	case !stored.IsDocumentType(spec.Event):
-		place.Fail(fmt.Sprintf("events are of type %s, which isn't stored as a document", spec.Event), "wrap each event in a struct")
+		place.Fail(fmt.Sprintf("events are of type %s, which isn't stored as a document", spec.Event),
+			"wrap each event in a struct")
 	case o.spec.Max < 1 || o.spec.Max > 10_000:
-		place.Fail(fmt.Sprintf("Max is %d", spec.Max), "give 1 to 10,000, the number of events that may wait in a document")
+		place.Fail(fmt.Sprintf("Max is %d", spec.Max),
+			"give 1 to 10,000, the number of events that may wait in a document")
 	case o.spec.MaxBytes < 1 || o.spec.MaxBytes > stored.MaxBytes:
 		place.Fail(fmt.Sprintf("MaxBytes is %d", spec.MaxBytes), "give at most 15 MiB")
 	}
 	return o
 }
 
-// Footprints are the paths that are used.
-func (o *Outbox) Footprints() []model.Footprint {
+// ListFootprints returns the paths that are used.
+func (o *Outbox) ListFootprints() []model.Footprint {
 	name := o.docs.Name()
-	return slices.Concat(model.Owns.In(name, o.path), o.created())
+	return slices.Concat(model.Owns.In(name, o.path), o.listCreated())
 }
 
-func (o *Outbox) created() []model.Footprint {
+// listCreated returns the footprint of a Publish that creates missing documents.
+func (o *Outbox) listCreated() []model.Footprint {
 	if o.spec.Create {
 		return model.Writes.In(o.docs.Name(), model.Whole)
 	}
 	return nil
 }
 
-// waiting is the condition that events wait in a document.
-func (o *Outbox) waiting() bson.E { return mql.E(o.events+".id", mql.Exists(true)) }
+// matchWaiting is the condition that events wait in a document. It is also the filter of
+// the partial index, so that queries with it can use the index.
+func (o *Outbox) matchWaiting() bson.E { return mql.E(o.events+".id", mql.Exists(true)) }
 
-// Indexes find documents in which events wait, or are parked.
-func (o *Outbox) Indexes() []model.Index {
+// ListIndexes returns the partial indexes of the documents with waiting events, and with
+// parked events.
+func (o *Outbox) ListIndexes() []model.Index {
 	name := o.docs.Name()
 	due := commands.Index(name, "the documents with waiting events, by the hash of their _id", mql.E(o.hash, 1))
-	due.Partial = bson.D{o.waiting()}
+	due.Partial = bson.D{o.matchWaiting()}
 	due.Name += "_waiting"
 	parked := commands.Index(name, "the documents with parked events", mql.E(o.parked+".id", 1))
 	parked.Partial = bson.D{mql.E(o.parked+".id", mql.Exists(true))}
 	return []model.Index{due, parked}
 }
 
-// An Event is an event as it waits.
+// An Event is an event as it waits. After is the time of the next attempt.
 type Event struct {
 	ID       bson.ObjectID `bson:"id"`
 	At       time.Time     `bson:"at"`
@@ -95,8 +145,8 @@ type Event struct {
 	Error    string        `bson:"error,omitempty"`
 }
 
-// event checks and encodes an event.
-func (o *Outbox) event(body any, at time.Time, op bson.ObjectID) (bson.D, error) {
+// encodeEvent checks and encodes an event.
+func (o *Outbox) encodeEvent(body any, at time.Time, op bson.ObjectID) (bson.D, error) {
 	switch year := at.UTC().Year(); {
 	case op.IsZero():
 		return nil, o.docs.Refuse(o.events+".id", nil, commands.NoToken)
@@ -108,13 +158,16 @@ func (o *Outbox) event(body any, at time.Time, op bson.ObjectID) (bson.D, error)
 		return nil, err
 	}
 	if n := len(raw.Value); n > o.spec.MaxBytes {
-		return nil, o.docs.Refuse(o.events+".body", nil, fmt.Sprintf("has %d bytes, but OutboxSpec.MaxBytes is %d", n, o.spec.MaxBytes))
+		return nil,
+			o.docs.Refuse(o.events+".body", nil,
+				fmt.Sprintf("has %d bytes, but OutboxSpec.MaxBytes is %d", n, o.spec.MaxBytes))
 	}
 	return bson.D{mql.E("id", op), mql.E("at", bson.NewDateTimeFromTime(at)), mql.E("body", raw)}, nil
 }
 
-// hashOf divides documents among the runners of a relay. It is from 0 to 2^31-1, and never changes.
-func hashOf(id bson.RawValue) int64 {
+// hashID divides documents among the runners of a relay. It is from 0 to 2^31-1, and must
+// never change, because it is stored.
+func hashID(id bson.RawValue) int64 {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte{byte(id.Type)})
 	_, _ = h.Write(id.Value)

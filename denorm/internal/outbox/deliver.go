@@ -23,20 +23,21 @@ var (
 	errExpired = errors.New("docmodel: the lease of the relay's runner could not be extended in time")
 )
 
-// work hands on the events of a part until the context ends or the lease is lost.
-func (r *running) work(ctx context.Context, p *part) {
+// workOnPart delivers the events of a part until the context ends or the lease is lost.
+func (r *running) workOnPart(ctx context.Context, p *part) {
 	for ctx.Err() == nil {
-		more, err := r.pass(ctx, p)
+		more, err := r.deliverBatch(ctx, p)
 		if errors.Is(err, errLost) {
 			return
 		}
 		if !more || err != nil {
-			pause(ctx, r.Spec.Poll)
+			wait(ctx, r.Spec.Poll)
 		}
 	}
 }
 
-func pause(ctx context.Context, d time.Duration) {
+// wait waits until the duration is over or the context ends.
+func wait(ctx context.Context, d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
@@ -45,64 +46,69 @@ func pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-// batch is how many documents a pass reads at a time.
+// batch is how many documents deliverBatch reads at a time.
 const batch = 100
 
-// hashes is the number of values of hashOf.
+// hashes is the number of values of hashID.
 const hashes = int64(1) << 31
 
-// beginOf returns the least hash of a part.
-func beginOf(n, parts int) int64 { return hashes * int64(n) / int64(parts) }
+// findPartStart returns the least hash of a part.
+func findPartStart(n, parts int) int64 { return hashes * int64(n) / int64(parts) }
 
-// partOf returns the part of a hash.
-func partOf(hash int64, parts int) int {
+// findPart returns the part of a hash. It is the inverse of findPartStart.
+func findPart(hash int64, parts int) int {
 	n := int(hash * int64(parts) / hashes)
-	if n+1 < parts && beginOf(n+1, parts) <= hash { // the division lost its rest
+	if n+1 < parts && findPartStart(n+1, parts) <= hash { // the division lost its rest
 		n++
 	}
 	return n
 }
 
-// due finds documents of a part in which an event waits that may be tried.
-func (o *Outbox) due(n, parts int, now time.Time) *model.Find[bson.Raw] {
-	f := o.dueIn(beginOf(n, parts), beginOf(n+1, parts), now)
+// findDue finds documents of a part whose first event may be tried now. The first event
+// decides, because events are delivered in order.
+func (o *Outbox) findDue(n, parts int, now time.Time) *model.Find[bson.Raw] {
+	f := o.findDueBetween(findPartStart(n, parts), findPartStart(n+1, parts), now)
 	f.Limit, f.Projection = batch, bson.D{mql.E(o.path, 1)}
 	return f
 }
 
-// firstDue finds the first document, by hash, of a part and those behind it.
-func (o *Outbox) firstDue(n, parts int, now time.Time) *model.Find[bson.Raw] {
-	f := o.dueIn(beginOf(n, parts), hashes, now)
+// findFirstDue finds the first document, by hash, in a part and all parts after it.
+func (o *Outbox) findFirstDue(n, parts int, now time.Time) *model.Find[bson.Raw] {
+	f := o.findDueBetween(findPartStart(n, parts), hashes, now)
 	f.Limit, f.Projection, f.Sort = 1, bson.D{mql.E(o.hash, 1)}, bson.D{mql.E(o.hash, 1)}
 	return f
 }
 
-func (o *Outbox) dueIn(from, to int64, now time.Time) *model.Find[bson.Raw] {
+// findDueBetween finds due documents in a range of hashes. $not with $gt also matches a
+// first event without a time.
+func (o *Outbox) findDueBetween(from, to int64, now time.Time) *model.Find[bson.Raw] {
 	return &model.Find[bson.Raw]{Query: model.Query{
-		Collection: o.docs.Name(), Index: o.Indexes()[0].Name,
+		Collection: o.docs.Name(), Index: o.ListIndexes()[0].Name,
 		Filter: bson.D{
-			mql.E(o.hash, bson.D{mql.E("$gte", from), mql.E("$lt", to)}), o.waiting(),
+			mql.E(o.hash, bson.D{mql.E("$gte", from), mql.E("$lt", to)}), o.matchWaiting(),
 			mql.E(o.events+".0.after", bson.D{mql.E("$not", mql.Op("$gt", now))}),
 		},
 	}}
 }
 
-// pass hands on events of a part. more says that there may be others now.
-func (r *running) pass(ctx context.Context, p *part) (more bool, err error) {
-	docs, err := r.Outbox.due(p.n, r.Spec.Parts, time.Now()).All(runctx.Deciding(ctx), r.db)
+// deliverBatch delivers events of a part. more says that there may be more of them.
+func (r *running) deliverBatch(ctx context.Context, p *part) (more bool, err error) {
+	docs, err := r.Outbox.findDue(p.n, r.Spec.Parts, time.Now()).All(runctx.Deciding(ctx), r.db)
 	if err != nil {
 		return false, err
 	}
 	for _, doc := range docs {
-		if err := r.document(ctx, p, doc); err != nil {
+		if err := r.deliverDocument(ctx, p, doc); err != nil {
 			return false, err
 		}
 	}
 	return len(docs) > 0, nil
 }
 
-// document hands on the events of a document in their order, up to the first that fails.
-func (r *running) document(ctx context.Context, p *part, doc bson.Raw) error {
+// deliverDocument delivers the events of a document in their order, up to the first that
+// fails. A greater fence in the document shows that another runner has the part, or that
+// the leases were lost: then later fences must be greater.
+func (r *running) deliverDocument(ctx context.Context, p *part, doc bson.Raw) error {
 	id := doc.Lookup("_id")
 	box, _ := core.ValueAt(doc, r.Outbox.path)
 	var held struct {
@@ -113,7 +119,7 @@ func (r *running) document(ctx context.Context, p *part, doc bson.Raw) error {
 		return commands.InDocument(doc, err)
 	}
 	if held.Fence > p.fence {
-		return errors.Join(errLost, r.leases.raise(ctx, held.Fence))
+		return errors.Join(errLost, r.leases.raiseFence(ctx, held.Fence))
 	}
 	var handed []bson.ObjectID
 	var failed *Event
@@ -126,27 +132,27 @@ func (r *running) document(ctx context.Context, p *part, doc bson.Raw) error {
 			break
 		}
 		var err error
-		if err, ended = r.hand(ctx, p, id, e); err != nil {
+		if err, ended = r.callDeliver(ctx, p, id, e); err != nil {
 			if ended == nil {
-				e.Error, failed = short(err), &e
+				e.Error, failed = shortenError(err), &e
 			}
 			break
 		}
 		handed = append(handed, e.ID)
 	}
-	return cmp.Or(r.settle(ctx, p, id, handed, failed), ended)
+	return cmp.Or(r.storeOutcome(ctx, p, id, handed, failed), ended)
 }
 
-// hand calls the user's function, which has until the lease ends. If the lease or the run ended before the function failed, ended
-// says so: that isn't the event's failure.
-func (r *running) hand(ctx context.Context, p *part, id bson.RawValue, e Event) (err, ended error) {
+// callDeliver calls the caller's function, which has until the lease ends. If the lease
+// or the run ended before the function failed, ended says so: that isn't the event's
+// failure.
+func (r *running) callDeliver(ctx context.Context, p *part, id bson.RawValue, e Event) (err, ended error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	last := func() time.Duration { return time.Until(p.deadline().Add(r.Spec.For / 8)) }
 	var mu sync.Mutex
 	var watch *time.Timer
-	mu.Lock()
-	watch = time.AfterFunc(last(), func() {
+	cancelAtEnd := func() {
 		mu.Lock()
 		defer mu.Unlock()
 		if left := last(); left > 0 { // it was extended meanwhile
@@ -154,7 +160,9 @@ func (r *running) hand(ctx context.Context, p *part, id bson.RawValue, e Event) 
 			return
 		}
 		cancel(errExpired)
-	})
+	}
+	mu.Lock() // the function can run before watch is set
+	watch = time.AfterFunc(last(), cancelAtEnd)
 	mu.Unlock()
 	defer watch.Stop()
 	if err = r.Hand(ctx, id, e, p.fence); err != nil {
@@ -163,8 +171,8 @@ func (r *running) hand(ctx context.Context, p *part, id bson.RawValue, e Event) 
 	return err, ended
 }
 
-// short is the text of an error, short enough to be stored with each event.
-func short(err error) string {
+// shortenError returns the text of an error, short enough to be stored with each event.
+func shortenError(err error) string {
 	s := err.Error()
 	if len(s) > 500 {
 		s = strings.ToValidUTF8(s[:500], "") + "…"
@@ -172,61 +180,74 @@ func short(err error) string {
 	return s
 }
 
-// settle takes the events that were handed on out of a document, and notes the one that failed.
-func (r *running) settle(ctx context.Context, p *part, id bson.RawValue, handed []bson.ObjectID, failed *Event) error {
+// storeOutcome removes the delivered events from a document, and notes the failed one.
+func (r *running) storeOutcome(
+	ctx context.Context, p *part, id bson.RawValue, handed []bson.ObjectID, failed *Event,
+) error {
 	o := r.Outbox
 	var steps []model.Step
 	if len(handed) > 0 {
-		steps = append(steps, o.fenced(id, p.fence, mql.Op("$pull", bson.D{mql.E(o.events, bson.D{mql.E("id", mql.Op("$in", handed))})})))
+		steps = append(steps,
+			o.updateFenced(id, p.fence,
+				mql.Op("$pull", bson.D{mql.E(o.events, bson.D{mql.E("id", mql.Op("$in", handed))})})))
 	}
 	if failed != nil {
-		steps = append(steps, r.failure(id, p.fence, failed))
+		steps = append(steps, r.storeFailure(id, p.fence, failed))
 	}
 	if len(steps) == 0 {
 		if !time.Now().Before(p.deadline()) {
-			pause(ctx, r.Spec.Poll) // until the lease is extended
+			wait(ctx, r.Spec.Poll) // until the lease is extended
 		}
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.Spec.For) // what was handed on is noted, also at the end
+	// what was handed on is noted, also at the end
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.Spec.For)
 	defer cancel()
 	for _, s := range steps {
 		if _, err := s.(model.Write).Run(ctx, r.db); errors.Is(err, model.ErrStale) {
 			return errLost
-		} else if err != nil && !errors.Is(err, model.ErrNotFound) { // a document that was deleted took its events along
+			// A document that was deleted took its events along.
+		} else if err != nil && !errors.Is(err, model.ErrNotFound) {
 			return err
 		}
 	}
 	return nil
 }
 
-// fenced is an update of a document that no later holder of its part has written.
-func (o *Outbox) fenced(id bson.RawValue, fence int64, update bson.D) model.Write {
+// updateFenced is an update of a document that no later holder of its part has written.
+func (o *Outbox) updateFenced(id bson.RawValue, fence int64, update bson.D) model.Write {
 	byID := commands.ByID(id)
 	update = append(slices.Clone(update), mql.E("$max", bson.D{mql.E(o.fence, fence)}))
 	return model.Write{
 		Collection: o.docs.Name(), Index: model.IDIndex, Expect: model.One, Once: true,
-		Model: &mongo.UpdateOneModel{Filter: model.And(byID, bson.D{mql.E(o.fence, bson.D{mql.E("$not", mql.Op("$gt", fence))})}), Update: update},
+		Model: &mongo.UpdateOneModel{
+			Filter: model.And(byID, bson.D{mql.E(o.fence, bson.D{mql.E("$not", mql.Op("$gt", fence))})}),
+			Update: update,
+		},
 	}
 }
 
-// failure counts an attempt, or parks an event that had as many as there are.
-func (r *running) failure(id bson.RawValue, fence int64, e *Event) model.Write {
+// storeFailure counts a failed attempt, and sets the pause until the next one. After the
+// last attempt, it parks the event.
+func (r *running) storeFailure(id bson.RawValue, fence int64, e *Event) model.Write {
 	o := r.Outbox
 	e.Attempts++
 	if e.Attempts >= r.Spec.Attempts {
 		e.After = time.Time{}
-		return o.fenced(id, fence, bson.D{
-			mql.E("$pull", bson.D{mql.E(o.events, bson.D{mql.E("id", e.ID)})}), mql.E("$push", bson.D{mql.E(o.parked, e)}),
+		return o.updateFenced(id, fence, bson.D{
+			mql.E("$pull", bson.D{mql.E(o.events, bson.D{mql.E("id", e.ID)})}),
+			mql.E("$push", bson.D{mql.E(o.parked, e)}),
 		})
 	}
 	wait := r.Spec.Pause
 	for n := 1; n < e.Attempts && wait < r.Spec.MaxPause; n++ {
 		wait *= 2
 	}
-	// The event is the first that waits: those before it were taken out, and others are added behind it.
-	w := o.fenced(id, fence, bson.D{mql.E("$set", bson.D{
-		mql.E(o.events+".$.attempts", e.Attempts), mql.E(o.events+".$.after", time.Now().Add(min(wait, r.Spec.MaxPause))), mql.E(o.events+".$.error", e.Error),
+	// The event is the first that waits: those before it were taken out, and others are
+	// added behind it.
+	w := o.updateFenced(id, fence, bson.D{mql.E("$set", bson.D{
+		mql.E(o.events+".$.attempts", e.Attempts),
+		mql.E(o.events+".$.after", time.Now().Add(min(wait, r.Spec.MaxPause))), mql.E(o.events+".$.error", e.Error),
 	})})
 	one := w.Model.(*mongo.UpdateOneModel)
 	one.Filter = model.And(one.Filter.(bson.D), bson.D{mql.E(o.events+".id", e.ID)})

@@ -16,16 +16,19 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// leases are the documents by which the runners of a relay divide its parts. They belong to the library, and no scope holds for them;
-// their names hold the tenant.
+// leases are the documents by which the runners of a relay divide its parts. They belong
+// to the library, so scopes don't apply to them. Their names contain the tenant.
 type leases struct {
 	name, collection string
 	parts            int
-	long             time.Duration
-	db               model.DB
-	me               bson.ObjectID
+	// How long a lease lasts: RelaySpec.For.
+	duration time.Duration
+	db       model.DB
+	// The id of this runner.
+	runner bson.ObjectID
 }
 
+// newLeases returns the leases of a run. Each run is a runner of its own, with a new id.
 func newLeases(r *Relay, db model.DB) *leases {
 	name := r.Name
 	if t := core.Tenant(db); t != "" {
@@ -34,17 +37,19 @@ func newLeases(r *Relay, db model.DB) *leases {
 	return &leases{name, r.Spec.Leases, r.Spec.Parts, r.Spec.For, core.Database(db), bson.NewObjectID()}
 }
 
-// A lease is a part that this runner has.
+// A lease is a part that this runner has. until is read by the goroutine that delivers,
+// and stored by the one that extends.
 type lease struct {
 	n     int
 	fence int64
 	until *atomic.Int64 // when it runs out, in nanoseconds; extended while the part is worked on
 }
 
-// deadline is a moment before the lease runs out, after which nothing is begun.
+// deadline is a moment before the lease ends. After it, nothing is begun. The last
+// quarter of the duration is the margin for the delivery and for differences of clocks.
 func (l *lease) deadline() time.Time { return time.Unix(0, l.until.Load()) }
 
-// A leaseDoc is a lease document, or a runner's.
+// A leaseDoc is a document of a lease, of a runner or of the relay's fence.
 type leaseDoc struct {
 	ID    string        `bson:"_id"`
 	Owner bson.ObjectID `bson:"owner,omitempty"`
@@ -52,11 +57,15 @@ type leaseDoc struct {
 	Fence int64         `bson:"fence"`
 }
 
-func (l *leases) id(n int) string { return fmt.Sprintf("%s/%d/%d", l.name, l.parts, n) }
+// leaseID is the _id of a part's lease. It contains the number of parts: after a change
+// of it, old leases don't fit.
+func (l *leases) leaseID(n int) string { return fmt.Sprintf("%s/%d/%d", l.name, l.parts, n) }
 
-func (l *leases) runner(id bson.ObjectID) string { return l.name + "/runner/" + id.Hex() }
+// runnerID is the _id of a runner's document.
+func (l *leases) runnerID(id bson.ObjectID) string { return l.name + "/runner/" + id.Hex() }
 
-func (l *leases) write(filter, update bson.D, upsert bool) model.Write {
+// makeUpdate is an update of one document of the leases.
+func (l *leases) makeUpdate(filter, update bson.D, upsert bool) model.Write {
 	one := &mongo.UpdateOneModel{Filter: filter, Update: update}
 	if upsert {
 		one.Upsert = &upsert
@@ -64,45 +73,57 @@ func (l *leases) write(filter, update bson.D, upsert bool) model.Write {
 	return model.Write{Collection: l.collection, Model: one, Index: model.IDIndex}
 }
 
-// alive says that this runner lives.
-func (l *leases) alive(ctx context.Context) error {
-	_, err := l.write(commands.ByID(l.runner(l.me)), mql.Op("$set", bson.D{mql.E("until", time.Now().Add(l.long))}), true).Run(ctx, l.db)
+// signalAlive stores that this runner lives, for the shares of the others.
+func (l *leases) signalAlive(ctx context.Context) error {
+	_, err := l.makeUpdate(commands.ByID(l.runnerID(l.runner)),
+		mql.Op("$set", bson.D{mql.E("until", time.Now().Add(l.duration))}), true).Run(ctx, l.db)
 	return err
 }
 
-// quit gives all leases back, and takes this runner off the list, and those that died.
-func (l *leases) quit(ctx context.Context) {
+// giveAllBack gives all leases back, and removes this runner and dead runners from the
+// list.
+func (l *leases) giveAllBack(ctx context.Context) {
 	own := model.Write{Collection: l.collection, Index: model.IDIndex, Model: &mongo.UpdateManyModel{
-		Filter: bson.D{mql.E("_id", bson.D{mql.E("$gte", l.name+"/"), mql.E("$lt", l.name+"0")}), mql.E("owner", l.me)},
+		Filter: bson.D{
+			mql.E("_id", bson.D{mql.E("$gte", l.name+"/"), mql.E("$lt", l.name+"0")}),
+			mql.E("owner", l.runner),
+		},
 		Update: mql.Op("$set", bson.D{mql.E("until", time.Unix(0, 0))}),
 	}}
 	_, _ = own.Run(ctx, l.db)
 	prefix := bson.D{mql.E("$gte", l.name+"/runner/"), mql.E("$lt", l.name+"/runner0")}
 	w := model.Write{Collection: l.collection, Index: model.IDIndex, Model: &mongo.DeleteManyModel{Filter: bson.D{
-		mql.E("_id", prefix), mql.E("$or", bson.A{commands.ByID(l.runner(l.me)), bson.D{mql.E("until", mql.Op("$lt", time.Now().Add(-10*l.long)))}}),
+		mql.E("_id", prefix),
+		mql.E("$or", bson.A{
+			commands.ByID(l.runnerID(l.runner)),
+			bson.D{mql.E("until", mql.Op("$lt", time.Now().Add(-10*l.duration)))},
+		}),
 	}}}
 	_, _ = w.Run(ctx, l.db)
 }
 
-func (l *leases) find(filter bson.D) *model.Find[leaseDoc] {
+func (l *leases) findLeases(filter bson.D) *model.Find[leaseDoc] {
 	return &model.Find[leaseDoc]{Query: model.Query{Collection: l.collection, Filter: filter, Index: model.IDIndex}}
 }
 
-// runners counts the runners that live.
-func (l *leases) runners(ctx context.Context) (int, error) {
-	n, err := l.find(bson.D{
-		mql.E("_id", bson.D{mql.E("$gte", l.name+"/runner/"), mql.E("$lt", l.name+"/runner0")}), mql.E("until", mql.Op("$gt", time.Now())),
+// countRunners counts the runners that live.
+func (l *leases) countRunners(ctx context.Context) (int, error) {
+	n, err := l.findLeases(bson.D{
+		mql.E("_id", bson.D{mql.E("$gte", l.name+"/runner/"), mql.E("$lt", l.name+"/runner0")}),
+		mql.E("until", mql.Op("$gt", time.Now())),
 	}).Count(ctx, l.db)
 	return max(int(n), 1), err
 }
 
-// free are the parts that nobody has.
-func (l *leases) free(ctx context.Context) (out []int, err error) {
+// listFreeParts returns the parts that no runner has.
+func (l *leases) listFreeParts(ctx context.Context) (out []int, err error) {
 	ids := make([]string, l.parts)
 	for n := range ids {
-		ids[n] = l.id(n)
+		ids[n] = l.leaseID(n)
 	}
-	taken, err := l.find(bson.D{mql.E("_id", mql.Op("$in", ids)), mql.E("until", mql.Op("$gt", time.Now()))}).All(ctx, l.db)
+	taken, err := l.findLeases(bson.D{
+		mql.E("_id", mql.Op("$in", ids)), mql.E("until", mql.Op("$gt", time.Now())),
+	}).All(ctx, l.db)
 	for n := range ids {
 		if !slices.ContainsFunc(taken, func(s leaseDoc) bool { return s.ID == ids[n] }) {
 			out = append(out, n)
@@ -111,46 +132,54 @@ func (l *leases) free(ctx context.Context) (out []int, err error) {
 	return out, err
 }
 
-// take takes a part if nobody has it. Its fence is greater than all that the relay had before, in whatever number of parts.
-func (l *leases) take(ctx context.Context, n int) (out lease, ok bool, _ error) {
+// takePart takes a part if no runner has it. Its fence is greater than all fences of the
+// relay before, with any number of parts. An upsert that meets a duplicate key shows that
+// another runner has the lease.
+func (l *leases) takePart(ctx context.Context, n int) (out lease, ok bool, _ error) {
 	began := time.Now()
-	until := began.Add(l.long)
-	free := model.And(commands.ByID(l.id(n)), bson.D{mql.E("until", mql.Op("$lte", began))})
-	set := mql.Op("$set", bson.D{mql.E("owner", l.me), mql.E("until", until)})
-	if _, err := l.write(free, set, true).Run(ctx, l.db); mongo.IsDuplicateKeyError(err) { // somebody has it
+	until := began.Add(l.duration)
+	free := model.And(commands.ByID(l.leaseID(n)), bson.D{mql.E("until", mql.Op("$lte", began))})
+	set := mql.Op("$set", bson.D{mql.E("owner", l.runner), mql.E("until", until)})
+	if _, err := l.makeUpdate(free, set, true).Run(ctx, l.db); mongo.IsDuplicateKeyError(err) { // somebody has it
 		return out, false, nil
 	} else if err != nil {
 		return out, false, err
 	}
 	counter := &model.Modify[leaseDoc]{FindAndModify: model.FindAndModify{
-		Collection: l.collection, Filter: commands.ByID(l.name + "/fence"), Update: mql.Op("$inc", bson.D{mql.E("fence", int64(1))}), Upsert: true, After: true,
+		Collection: l.collection, Filter: commands.ByID(l.name + "/fence"),
+		Update: mql.Op("$inc", bson.D{mql.E("fence", int64(1))}), Upsert: true, After: true,
 	}}
 	count, err := counter.Run(ctx, l.db)
 	if err != nil {
 		return out, false, errors.Join(err, l.giveBack(ctx, &lease{n: n}))
 	}
-	if ok, err := l.set(ctx, n, bson.D{mql.E("fence", count.Fence)}); !ok || err != nil {
+	if ok, err := l.setOwnLease(ctx, n, bson.D{mql.E("fence", count.Fence)}); !ok || err != nil {
 		return out, false, err
 	}
 	out = lease{n: n, fence: count.Fence, until: &atomic.Int64{}}
-	out.until.Store(began.Add(l.long * 3 / 4).UnixNano())
+	out.until.Store(began.Add(l.duration * 3 / 4).UnixNano())
 	return out, true, nil
 }
 
-// raise has fences go on above one that a document holds, should the leases have been lost.
-func (l *leases) raise(ctx context.Context, fence int64) error {
-	_, err := l.write(commands.ByID(l.name+"/fence"), mql.Op("$max", bson.D{mql.E("fence", fence)}), true).Run(ctx, l.db)
+// raiseFence makes later fences greater than the one that a document has, in case the
+// leases were lost.
+func (l *leases) raiseFence(ctx context.Context, fence int64) error {
+	_, err := l.makeUpdate(commands.ByID(l.name+"/fence"),
+		mql.Op("$max", bson.D{mql.E("fence", fence)}), true).Run(ctx, l.db)
 	return err
 }
 
-// mine is the filter of a lease that this runner has.
-func (l *leases) mine(n int) bson.D {
-	return model.And(commands.ByID(l.id(n)), bson.D{mql.E("owner", l.me), mql.E("until", mql.Op("$gt", time.Now()))})
+// matchOwnLease is the filter of a lease that this runner has.
+func (l *leases) matchOwnLease(n int) bson.D {
+	return model.And(commands.ByID(l.leaseID(n)), bson.D{
+		mql.E("owner", l.runner), mql.E("until", mql.Op("$gt", time.Now())),
+	})
 }
 
-// set writes to a lease that this runner has. It reports whether it still had it.
-func (l *leases) set(ctx context.Context, n int, fields bson.D) (bool, error) {
-	w := l.write(l.mine(n), mql.Op("$set", fields), false)
+// setOwnLease writes a lease that this runner has. It reports whether it still had the
+// lease.
+func (l *leases) setOwnLease(ctx context.Context, n int, fields bson.D) (bool, error) {
+	w := l.makeUpdate(l.matchOwnLease(n), mql.Op("$set", fields), false)
 	w.Expect = model.One
 	_, err := w.Run(ctx, l.db)
 	if errors.Is(err, model.ErrStale) || errors.Is(err, model.ErrNotFound) {
@@ -159,18 +188,18 @@ func (l *leases) set(ctx context.Context, n int, fields bson.D) (bool, error) {
 	return err == nil, err
 }
 
-// extend makes a lease last longer. It reports whether this runner still has it.
-func (l *leases) extend(ctx context.Context, p *lease) (bool, error) {
+// extendLease extends a lease. It reports whether this runner still has it.
+func (l *leases) extendLease(ctx context.Context, p *lease) (bool, error) {
 	began := time.Now()
-	ok, err := l.set(ctx, p.n, bson.D{mql.E("until", began.Add(l.long))})
+	ok, err := l.setOwnLease(ctx, p.n, bson.D{mql.E("until", began.Add(l.duration))})
 	if ok && err == nil {
-		p.until.Store(began.Add(l.long * 3 / 4).UnixNano())
+		p.until.Store(began.Add(l.duration * 3 / 4).UnixNano())
 	}
 	return ok, err
 }
 
 // giveBack ends a lease.
 func (l *leases) giveBack(ctx context.Context, p *lease) error {
-	_, err := l.set(ctx, p.n, bson.D{mql.E("until", time.Unix(0, 0))})
+	_, err := l.setOwnLease(ctx, p.n, bson.D{mql.E("until", time.Unix(0, 0))})
 	return err
 }

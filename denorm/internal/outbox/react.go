@@ -10,28 +10,32 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// MakeEvent returns the event of a change. before is nil for an insert, after for a deletion.
+// MakeEvent returns the event of a change. before is nil for an insert, after for a
+// deletion.
 type MakeEvent func(before, after bson.Raw) (body any, publish bool, err error)
 
-// Reactions returns what a store does with documents that have an outbox: it publishes the
-// event of a change, if makeEvent isn't nil, and deletes no document with events.
-func (o *Outbox) Reactions(makeEvent MakeEvent) []model.Reaction {
+// MakeReactions returns what a store does with documents that have an outbox: it
+// publishes the event of a change if makeEvent isn't nil, and refuses to delete a
+// document with events.
+func (o *Outbox) MakeReactions(makeEvent MakeEvent) []model.Reaction {
 	r := reaction{o, makeEvent}
 	out := model.Reaction{Collection: o.docs.Name(), React: r.refuseLoss}
 	if makeEvent != nil {
-		out.Paths, out.Amend = []string{model.Whole}, r.publish
+		out.Paths, out.Amend = []string{model.Whole}, r.appendEvent
 	}
 	return []model.Reaction{out}
 }
 
+// A reaction is an outbox in a store, with the function that makes events; nil for none.
 type reaction struct {
 	*Outbox
 	makeEvent MakeEvent
 }
 
-// publish returns the fields that add the event to the document. The event's _id is the
-// token, or the next free one after it. Its time is that of the token.
-func (r reaction) publish(w model.StoreWrite) (bson.D, error) {
+// appendEvent returns the fields that add the event to the document. The event's id is
+// the token, or the next free one after it. Its time is the time in the token, so that a
+// second call makes the same event.
+func (r reaction) appendEvent(w model.StoreWrite) (bson.D, error) {
 	body, publish, err := r.makeEvent(w.Before, w.After)
 	if err != nil || !publish {
 		return nil, err
@@ -44,9 +48,9 @@ func (r reaction) publish(w model.StoreWrite) (bson.D, error) {
 	}
 	id := w.Token
 	for hasEvent(list, id) || hasEvent(core.Elements(parked), id) {
-		id = nextToken(id)
+		id = incrementToken(id)
 	}
-	event, err := r.event(body, w.Token.Timestamp(), id)
+	event, err := r.encodeEvent(body, w.Token.Timestamp(), id)
 	if err != nil {
 		return nil, err
 	}
@@ -54,9 +58,10 @@ func (r reaction) publish(w model.StoreWrite) (bson.D, error) {
 	for _, e := range list {
 		events = append(events, e)
 	}
-	return bson.D{mql.E(r.events, append(events, event)), mql.E(r.hash, hashOf(w.After.Lookup("_id")))}, nil
+	return bson.D{mql.E(r.events, append(events, event)), mql.E(r.hash, hashID(w.After.Lookup("_id")))}, nil
 }
 
+// hasEvent reports whether a list of events has one with this id.
 func hasEvent(list []bson.RawValue, id bson.ObjectID) bool {
 	return slices.ContainsFunc(list, func(e bson.RawValue) bool {
 		doc, ok := e.DocumentOK()
@@ -65,7 +70,8 @@ func hasEvent(list []bson.RawValue, id bson.ObjectID) bool {
 	})
 }
 
-func nextToken(id bson.ObjectID) bson.ObjectID {
+// incrementToken returns the next ObjectID, as a number of twelve bytes.
+func incrementToken(id bson.ObjectID) bson.ObjectID {
 	for i := len(id) - 1; i >= 0; i-- {
 		if id[i]++; id[i] != 0 {
 			break
@@ -90,7 +96,8 @@ func (r reaction) refuseLoss(w model.StoreWrite) (a model.Answer, _ error) {
 	}
 	_, publish, err := r.makeEvent(w.Before, nil)
 	if err == nil && publish {
-		err = r.docs.Refuse(r.path, nil, "can't hold the event of a deletion: publish it by an Outbox in a separate collection")
+		err = r.docs.Refuse(r.path, nil,
+			"can't hold the event of a deletion: publish it by an Outbox in a separate collection")
 	}
 	return a, err
 }

@@ -6,23 +6,28 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// Parked matches the documents in which events are parked.
-func (o *Outbox) Parked() bson.D {
+// MatchParked matches the documents with parked events.
+func (o *Outbox) MatchParked() bson.D {
 	return bson.D{mql.E(o.parked+".id", mql.Op("$gt", bson.NilObjectID))} // a range of the index
 }
 
-// Depth adds up what waits, and what is parked.
-func (o *Outbox) Depth() mongo.Pipeline {
+// CountEvents adds up the waiting, failing and parked events.
+func (o *Outbox) CountEvents() mongo.Pipeline {
 	size := func(path string) bson.D { return mql.Op("$size", mql.List(path)) }
 	return mongo.Pipeline{
-		mql.Match(mql.E("$or", bson.A{bson.D{mql.E(o.hash, mql.Op("$gte", int64(0))), o.waiting()}, o.Parked()})),
+		mql.Match(mql.E("$or", bson.A{
+			bson.D{mql.E(o.hash, mql.Op("$gte", int64(0))), o.matchWaiting()},
+			o.MatchParked(),
+		})),
 		mql.Project(
-			mql.E("waiting", size(o.events)), mql.E("parked", size(o.parked)), mql.E("oldest", mql.Op("$min", "$"+o.events+".at")),
+			mql.E("waiting", size(o.events)), mql.E("parked", size(o.parked)),
+			mql.E("oldest", mql.Op("$min", "$"+o.events+".at")),
 			mql.E("failing", mql.Op("$size", bson.D{mql.E("$filter", bson.D{
 				mql.E("input", mql.List(o.events)), mql.E("as", "e"), mql.E("cond", mql.Op("$gt", "$$e.attempts", 0)),
 			})})),
 		),
-		mql.Group(nil, mql.E("documents", mql.Op("$sum", 1)), mql.E("waiting", mql.Op("$sum", "$waiting")), mql.E("failing", mql.Op("$sum", "$failing")),
+		mql.Group(nil, mql.E("documents", mql.Op("$sum", 1)), mql.E("waiting", mql.Op("$sum", "$waiting")),
+			mql.E("failing", mql.Op("$sum", "$failing")),
 			mql.E("parked", mql.Op("$sum", "$parked")), mql.E("oldest", mql.Op("$min", "$oldest"))),
 	}
 }

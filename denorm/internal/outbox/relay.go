@@ -12,7 +12,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// A Relay is a denorm.Relay without its types.
+// A Relay is the non-generic core of denorm.Relay. Hand delivers an event.
 type Relay struct {
 	Outbox *Outbox
 	Name   string
@@ -30,14 +30,16 @@ type RelaySpec struct {
 	Once            bool
 }
 
-// defaults fills in what isn't given.
-func (s *RelaySpec) defaults() {
+// setDefaults sets the fields that are zero.
+func (s *RelaySpec) setDefaults() {
 	s.Attempts, s.Parts = cmp.Or(s.Attempts, 10), cmp.Or(s.Parts, 16)
 	s.Pause, s.MaxPause = cmp.Or(s.Pause, time.Second), cmp.Or(s.MaxPause, time.Minute)
-	s.For, s.Poll, s.Leases = cmp.Or(s.For, 10*time.Second), cmp.Or(s.Poll, time.Second), cmp.Or(s.Leases, "docmodel.relays")
+	s.For, s.Poll, s.Leases = cmp.Or(s.For, 10*time.Second), cmp.Or(s.Poll, time.Second),
+		cmp.Or(s.Leases, "docmodel.relays")
 }
 
-func (r *Relay) check() error {
+// checkSpec refuses a spec with which no runner could work.
+func (r *Relay) checkSpec() error {
 	refuse := func(field string, v any, reason string) error { return r.Outbox.docs.Refuse(field, v, reason) }
 	s := r.Spec
 	switch {
@@ -59,24 +61,26 @@ func (r *Relay) check() error {
 	return nil
 }
 
-// Run hands events on until the context ends, or, with Once, until nothing is due.
+// Run delivers events until the context ends, or, with Once, until nothing is due.
 func (r *Relay) Run(ctx context.Context, db model.DB) error {
-	r.Spec.defaults()
-	if err := cmp.Or(r.check(), core.CheckRun(ctx, db)); err != nil {
+	r.Spec.setDefaults()
+	if err := cmp.Or(r.checkSpec(), core.CheckRun(ctx, db)); err != nil {
 		return err
 	}
 	if err := core.CheckTenantNames(ctx, db, r.Spec.Leases); err != nil {
 		return err
 	}
-	run := &running{Relay: r, db: db, leases: newLeases(r, db), held: map[int]*part{}, ended: make(chan *part, r.Spec.Parts)}
-	if r.Spec.Once {
-		return run.once(ctx)
+	run := &running{
+		Relay: r, db: db, leases: newLeases(r, db), held: map[int]*part{}, ended: make(chan *part, r.Spec.Parts),
 	}
-	defer run.leave(ctx)
-	return run.loop(ctx)
+	if r.Spec.Once {
+		return run.runOnce(ctx)
+	}
+	defer run.leaveRelay(ctx)
+	return run.runLoop(ctx)
 }
 
-// running is a relay that runs.
+// A running is a relay that runs. ended receives the parts whose lease was lost.
 type running struct {
 	*Relay
 	db     model.DB
@@ -85,28 +89,31 @@ type running struct {
 	ended  chan *part
 }
 
-// A part is one of the shares of the documents, in hand.
+// A part is a share of the documents whose lease this runner has.
 type part struct {
 	lease
-	cancel context.CancelCauseFunc // ends the work on it
-	done   chan struct{}           // closed when the work on it has ended
+	// Ends the work on the part.
+	cancel context.CancelCauseFunc
+	// Closed when the work on the part has ended.
+	done chan struct{}
 }
 
-// once goes through the parts in which something is due, unless another runner has them.
-func (r *running) once(ctx context.Context) error {
+// runOnce visits the parts in which something is due, unless another runner has them.
+// findFirstDue skips empty parts.
+func (r *running) runOnce(ctx context.Context) error {
 	for n := 0; n < r.Spec.Parts; n++ {
-		first, err := r.Outbox.firstDue(n, r.Spec.Parts, time.Now()).All(runctx.Deciding(ctx), r.db)
+		first, err := r.Outbox.findFirstDue(n, r.Spec.Parts, time.Now()).All(runctx.Deciding(ctx), r.db)
 		if err != nil || len(first) == 0 {
 			return err
 		}
 		hash, _ := core.ValueAt(first[0], r.Outbox.hash)
-		n = partOf(hash.AsInt64(), r.Spec.Parts)
-		l, ok, err := r.leases.take(ctx, n)
+		n = findPart(hash.AsInt64(), r.Spec.Parts)
+		l, ok, err := r.leases.takePart(ctx, n)
 		switch {
 		case err != nil:
 			return err
 		case ok:
-			if err := r.empty(ctx, &part{lease: l}); err != nil {
+			if err := r.emptyPart(ctx, &part{lease: l}); err != nil {
 				return err
 			}
 		}
@@ -114,12 +121,12 @@ func (r *running) once(ctx context.Context) error {
 	return nil
 }
 
-// empty delivers what is due in a part, and gives the part back.
-func (r *running) empty(ctx context.Context, p *part) error {
-	held, stop := r.hold(ctx, p)
+// emptyPart delivers what is due in a part, and gives the part back.
+func (r *running) emptyPart(ctx context.Context, p *part) error {
+	held, stop := r.holdLease(ctx, p)
 	var err error
 	for more := true; more && err == nil; {
-		more, err = r.pass(held, p)
+		more, err = r.deliverBatch(held, p)
 	}
 	if lost := context.Cause(held); errors.Is(err, errLost) || ctx.Err() == nil && errors.Is(lost, errLost) {
 		err = nil // the runner that took it goes on, or the next run with a greater fence
@@ -128,8 +135,9 @@ func (r *running) empty(ctx context.Context, p *part) error {
 	return errors.Join(err, r.leases.giveBack(ctx, &p.lease))
 }
 
-// hold returns a context that lasts as long as this runner has the part. It extends the lease after each third of its time.
-func (r *running) hold(ctx context.Context, p *part) (context.Context, context.CancelFunc) {
+// holdLease returns a context that lasts as long as this runner has the part. It extends
+// the lease after each third of its duration, so that one extension can fail.
+func (r *running) holdLease(ctx context.Context, p *part) (context.Context, context.CancelFunc) {
 	ctx, p.cancel = context.WithCancelCause(ctx)
 	ended := make(chan struct{})
 	go func() {
@@ -143,7 +151,7 @@ func (r *running) hold(ctx context.Context, p *part) (context.Context, context.C
 				return
 			case <-tick.C:
 			}
-			if ok, err := r.leases.extend(extending, &p.lease); !ok && err == nil {
+			if ok, err := r.leases.extendLease(extending, &p.lease); !ok && err == nil {
 				p.cancel(errLost)
 			} // after an error the lease may run out; its deadline is known
 		}
@@ -154,31 +162,33 @@ func (r *running) hold(ctx context.Context, p *part) (context.Context, context.C
 	}
 }
 
-// loop takes its share of the parts, and gives back what others should have.
-func (r *running) loop(ctx context.Context) error {
+// runLoop takes this runner's share of the parts, and gives back the parts that others
+// should have.
+func (r *running) runLoop(ctx context.Context) error {
 	tick := time.NewTicker(r.Spec.For / 3)
 	defer tick.Stop()
 	for {
-		_ = r.share(ctx) // what failed is tried again at the next tick
+		_ = r.takeShare(ctx) // what failed is tried again at the next tick
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-tick.C:
 		case p := <-r.ended: // its lease was lost
 			if r.held[p.n] == p {
-				p.stop()
+				p.stopPart()
 				delete(r.held, p.n)
 			}
 		}
 	}
 }
 
-// share brings the parts in hand to this runner's share of all.
-func (r *running) share(ctx context.Context) error {
-	if err := r.leases.alive(ctx); err != nil {
+// takeShare takes or gives back parts until this runner has its share: the number of
+// parts divided by the number of runners, rounded up.
+func (r *running) takeShare(ctx context.Context) error {
+	if err := r.leases.signalAlive(ctx); err != nil {
 		return err
 	}
-	n, err := r.leases.runners(ctx)
+	n, err := r.leases.countRunners(ctx)
 	if err != nil {
 		return err
 	}
@@ -187,33 +197,34 @@ func (r *running) share(ctx context.Context) error {
 		if len(r.held) <= want {
 			break
 		}
-		p.stop()
+		p.stopPart()
 		delete(r.held, k)
 		_ = r.leases.giveBack(ctx, &p.lease)
 	}
 	if len(r.held) >= want {
 		return nil
 	}
-	free, err := r.leases.free(ctx)
+	free, err := r.leases.listFreeParts(ctx)
 	for _, k := range free {
 		if err != nil || len(r.held) >= want {
 			break
 		}
 		var l lease
 		var ok bool
-		if l, ok, err = r.leases.take(ctx, k); ok && err == nil {
-			r.begin(ctx, l)
+		if l, ok, err = r.leases.takePart(ctx, k); ok && err == nil {
+			r.startPart(ctx, l)
 		}
 	}
 	return err
 }
 
-func (r *running) begin(ctx context.Context, l lease) {
+// startPart begins the work on a part in a goroutine.
+func (r *running) startPart(ctx context.Context, l lease) {
 	p := &part{lease: l, done: make(chan struct{})}
 	r.held[l.n] = p
-	ctx, stop := r.hold(ctx, p)
+	ctx, stop := r.holdLease(ctx, p)
 	go func() {
-		r.work(ctx, p)
+		r.workOnPart(ctx, p)
 		lost := ctx.Err() == nil || errors.Is(context.Cause(ctx), errLost)
 		stop()
 		close(p.done)
@@ -223,18 +234,19 @@ func (r *running) begin(ctx context.Context, l lease) {
 	}()
 }
 
-// stop ends the work on a part, and waits for what is in hand.
-func (p *part) stop() {
+// stopPart ends the work on a part, and waits until the current event is delivered.
+func (p *part) stopPart() {
 	p.cancel(nil)
 	<-p.done
 }
 
-// leave gives all parts back.
-func (r *running) leave(ctx context.Context) {
+// leaveRelay gives all parts back. The context of Run has ended, so it uses one of its
+// own.
+func (r *running) leaveRelay(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.Spec.For)
 	defer cancel()
 	for _, p := range r.held {
-		p.stop()
+		p.stopPart()
 	}
-	r.leases.quit(ctx) // a lease too that was taken as the context ended
+	r.leases.giveAllBack(ctx) // a lease too that was taken as the context ended
 }

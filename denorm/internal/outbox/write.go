@@ -15,9 +15,10 @@ import (
 // errFull says that too many events wait in a document.
 var errFull = fmt.Errorf("docmodel: OutboxSpec.Max events wait already, so run the relay: %w", model.ErrFull)
 
-// Publish is the write that adds an event to a document.
-func (o *Outbox) Publish(id, body any, at time.Time, op bson.ObjectID) model.Write {
-	event, err := o.event(body, at, op)
+// PublishEvent is the write that adds an event to a document. Its filter has the limit
+// and the token: if nothing matches, Done and Reasons find out why.
+func (o *Outbox) PublishEvent(id, body any, at time.Time, op bson.ObjectID) model.Write {
+	event, err := o.encodeEvent(body, at, op)
 	if err != nil {
 		return model.Refused(o.docs.Name(), err)
 	}
@@ -32,12 +33,14 @@ func (o *Outbox) Publish(id, body any, at time.Time, op bson.ObjectID) model.Wri
 	room := fmt.Sprintf("%s.%d", o.events, o.spec.Max-1)
 	none := bson.D{mql.E(o.events+".id", mql.Op("$ne", op)), mql.E(o.parked+".id", mql.Op("$ne", op))}
 	update := bson.D{
-		mql.E("$push", bson.D{mql.E(o.events, event)}), mql.E("$set", bson.D{mql.E(o.hash, hashOf(raw))}),
+		mql.E("$push", bson.D{mql.E(o.events, event)}), mql.E("$set", bson.D{mql.E(o.hash, hashID(raw))}),
 	}
 	holds := func(path string) bson.D { return model.And(byID, bson.D{mql.E(path+".id", op)}) }
 	w := model.Write{
 		Collection: o.docs.Name(), Index: model.IDIndex, Expect: model.One, Once: true, Token: op,
-		Done: model.And(byID, bson.D{mql.E("$or", bson.A{o.same(o.events, event, op), o.same(o.parked, event, op)})}),
+		Done: model.And(byID, bson.D{
+			mql.E("$or", bson.A{o.matchEvent(o.events, event, op), o.matchEvent(o.parked, event, op)}),
+		}),
 		Reasons: []model.Reason{
 			{If: holds(o.events), Err: stored.ErrToken}, {If: holds(o.parked), Err: stored.ErrToken},
 			{If: model.And(byID, bson.D{mql.E(room, mql.Exists(true))}), Err: errFull},
@@ -52,14 +55,14 @@ func (o *Outbox) Publish(id, body any, at time.Time, op bson.ObjectID) model.Wri
 	return w
 }
 
-// same matches documents that hold this very event.
-func (o *Outbox) same(path string, event bson.D, op bson.ObjectID) bson.D {
+// matchEvent matches documents that have an event with this token and this body.
+func (o *Outbox) matchEvent(path string, event bson.D, op bson.ObjectID) bson.D {
 	return bson.D{mql.E(path, mql.Op("$elemMatch", bson.D{mql.E("id", op), mql.E("body", mql.Eq(event[2].Value))}))}
 }
 
-// Outgoing is what a new document holds of its first event.
-func (o *Outbox) Outgoing(id, body any, at time.Time, op bson.ObjectID) (bson.Raw, error) {
-	event, err := o.event(body, at, op)
+// MakeOutgoing returns the outbox of a new document with its first event.
+func (o *Outbox) MakeOutgoing(id, body any, at time.Time, op bson.ObjectID) (bson.Raw, error) {
+	event, err := o.encodeEvent(body, at, op)
 	if err != nil {
 		return nil, err
 	}
@@ -67,11 +70,12 @@ func (o *Outbox) Outgoing(id, body any, at time.Time, op bson.ObjectID) (bson.Ra
 	if err != nil {
 		return nil, err
 	}
-	return bson.Marshal(bson.D{mql.E("events", bson.A{event}), mql.E("hash", hashOf(raw))})
+	return bson.Marshal(bson.D{mql.E("events", bson.A{event}), mql.E("hash", hashID(raw))})
 }
 
-// Retry is the write that lets parked events of a document wait again.
-func (o *Outbox) Retry(id any) model.Write {
+// RetryParked is the write that lets parked events of a document wait again, without
+// attempts.
+func (o *Outbox) RetryParked(id any) model.Write {
 	byID, err := o.docs.ByID(id)
 	if err != nil {
 		return model.Refused(o.docs.Name(), err)
@@ -84,8 +88,8 @@ func (o *Outbox) Retry(id any) model.Write {
 	return commands.UpdateIf(o.docs.Name(), model.And(byID, bson.D{mql.E(o.parked+".id", mql.Exists(true))}), update)
 }
 
-// Drop is the write that deletes a parked event.
-func (o *Outbox) Drop(id any, op bson.ObjectID) model.Write {
+// DropParked is the write that deletes a parked event.
+func (o *Outbox) DropParked(id any, op bson.ObjectID) model.Write {
 	byID, err := o.docs.ByID(id)
 	if err == nil && op.IsZero() {
 		err = o.docs.Refuse(o.parked+".id", nil, "is the zero ObjectID: name the event by its token")
