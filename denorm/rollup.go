@@ -115,9 +115,9 @@ func NewRollup[E, K, G, V any](
 		core.Bins = append(core.Bins, rollup.Unit(p))
 	}
 	types := rollup.Types{Group: reflect.TypeFor[G](), Number: reflect.TypeFor[V](), Mark: reflect.TypeFor[RollupMark]()}
-	out := &Rollup[E, K, G, V]{model.Parts{}, bins, rollup.Declare(events.Docs(), bins.Docs(), core, types)}
-	out.Parts = model.NewParts(out.r.Indexes, nil, out.r.Checks, out.r.Footprints).
-		WithDocs(events.Docs(), bins.Docs()).WithKeys(out.r.Keys()).WithReactions(out.r.Reactions)
+	out := &Rollup[E, K, G, V]{model.Parts{}, bins, rollup.DeclareRollup(events.Docs(), bins.Docs(), core, types)}
+	out.Parts = model.NewParts(out.r.ListIndexes, nil, out.r.ListChecks, out.r.ListFootprints).
+		WithDocs(events.Docs(), bins.Docs()).WithKeys(out.r.DescribeKeys()).WithReactions(out.r.MakeReactions)
 	return out
 }
 
@@ -136,7 +136,7 @@ func (x *Rollup[E, K, G, V]) Checks() []model.Check { return x.Parts.Checks() }
 //
 // Cost: two commands if no event is marked. Each batch of 500 events
 // (JobOptions.BatchSize) takes seven commands.
-func (x *Rollup[E, K, G, V]) Roll() model.Job { return x.r.Roll() }
+func (x *Rollup[E, K, G, V]) Roll() model.Job { return x.r.MakeRollJob() }
 
 // Rebuild returns the job that recounts the bins ([RollupDoc]) from start to end. Both
 // times must be starts of the shortest bins (RollupSpec.Bins), and start before end.
@@ -144,7 +144,9 @@ func (x *Rollup[E, K, G, V]) Roll() model.Job { return x.r.Roll() }
 // changes give [model.ErrStale].
 //
 // Cost: four to seven commands for each hour, day and month that has bins.
-func (x *Rollup[E, K, G, V]) Rebuild(start, end time.Time) model.Job { return x.r.Rebuild(start, end) }
+func (x *Rollup[E, K, G, V]) Rebuild(start, end time.Time) model.Job {
+	return x.r.MakeRebuildJob(start, end)
+}
 
 // Bins returns the query for a group's bins of length unit, in time order. Bounds:
 // start ≤ RollupDoc.Start < end. A zero time means no bound. For the next page, pass the
@@ -152,7 +154,7 @@ func (x *Rollup[E, K, G, V]) Rebuild(start, end time.Time) model.Job { return x.
 //
 // Cost: one command per batch, served by _id.
 func (x *Rollup[E, K, G, V]) Bins(group G, unit Period, start, end time.Time) *model.Find[RollupDoc[G, V]] {
-	filter, err := x.r.Bins(group, rollup.Unit(unit), start, end)
+	filter, err := x.r.FindBins(group, rollup.Unit(unit), start, end)
 	f := x.bins.Find(filter)
 	f.Sort = bson.D{{Key: "_id", Value: 1}}
 	return commands.Served(f, model.IDIndex, err)
@@ -164,7 +166,7 @@ func (x *Rollup[E, K, G, V]) Bins(group G, unit Period, start, end time.Time) *m
 //
 // Cost: one command, served by _id.
 func (x *Rollup[E, K, G, V]) Total(group G, start, end time.Time) *model.Aggregate[RollupTotal[V]] {
-	pipeline, err := x.r.Total(group, start, end)
+	pipeline, err := x.r.SumBins(group, start, end)
 	return commands.Indexed(model.AggregateAs[RollupTotal[V]](x.bins, pipeline), model.IDIndex, err)
 }
 
@@ -174,4 +176,4 @@ func (x *Rollup[E, K, G, V]) Total(group G, start, end time.Time) *model.Aggrega
 // write again.
 //
 // Cost: one command, served by [Rollup.Indexes].
-func (x *Rollup[E, K, G, V]) Expire(cutoff time.Time) model.Write { return x.r.Expire(cutoff) }
+func (x *Rollup[E, K, G, V]) Expire(cutoff time.Time) model.Write { return x.r.ExpireEvents(cutoff) }

@@ -1,5 +1,7 @@
 package rollup
 
+// This file has the checks. Their repairs do what MakeRollJob and MakeRebuildJob do.
+
 import (
 	"context"
 	"fmt"
@@ -14,37 +16,42 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// Checks find bins that differ from what they are made of, and events that wait.
-func (r *Rollup) Checks() []model.Check {
+// ListChecks returns the checks of events that wait, and of bins that differ from their
+// events or finer bins.
+func (r *Rollup) ListChecks() []model.Check {
 	events, bins := r.docs.Name(), r.bins.Name()
-	wait := mongo.Pipeline{mql.Match(mql.E(r.batchPath(), mql.Exists(true))), mql.Project(mql.E("_id", 1)), mql.SortID()}
+	wait := mongo.Pipeline{
+		mql.Match(mql.E(r.batchPath(), mql.Exists(true))),
+		mql.Project(mql.E("_id", 1)), mql.SortID(),
+	}
 	out := []model.Check{
 		{
 			Name: fmt.Sprintf("%s.%s: events that aren't rolled up", events, r.mark), Collection: events,
 			Rule:  "an event is rolled up within a minute",
-			Index: r.Waiting().Name, Age: time.Minute, Pipeline: wait, Tell: found.Says("isn't rolled up"),
+			Index: r.WaitingIndex().Name, Age: time.Minute, Pipeline: wait, Tell: found.Says("isn't rolled up"),
 			MendAll: func(ctx context.Context, db model.DB, _ time.Duration) (model.Result, error) {
-				result, err := all(ctx, db, r.finishBegun)
+				result, err := runToEnd(ctx, db, r.finishBegunBatch)
 				if err != nil {
 					return result, err
 				}
-				more, err := all(ctx, db, r.rollNext)
-				return joined(result, more), err
+				more, err := runToEnd(ctx, db, r.rollNextBatch)
+				return joinResults(result, more), err
 			},
 		},
-		r.check(r.levels[:1], fmt.Sprintf("%s: bins that differ from %s", bins, events),
-			fmt.Sprintf("each %s bin counts the events of its time and group", r.finest())),
+		r.checkBins(r.levels[:1], fmt.Sprintf("%s: bins that differ from %s", bins, events),
+			fmt.Sprintf("each %s bin counts the events of its time and group", r.finestUnit())),
 	}
 	if len(r.levels) > 1 {
-		out = append(out, r.check(r.levels[1:], bins+": bins that differ from the finer bins",
+		out = append(out, r.checkBins(r.levels[1:], bins+": bins that differ from the finer bins",
 			"each bin is the total of the finer bins of its time and group"))
 	}
 	return out
 }
 
-// joined is a result with another one after it.
-func joined(a, b model.Result) model.Result {
+// joinResults returns the result of two plans that ran one after the other.
+func joinResults(a, b model.Result) model.Result {
 	for _, s := range b.Steps {
+		// A step that wasn't sent has the batch -1.
 		if s.Batch >= 0 {
 			s.Batch += len(a.Batches)
 		}
@@ -57,17 +64,21 @@ func joined(a, b model.Result) model.Result {
 	return a
 }
 
-// check compares the bins of some units.
-func (r *Rollup) check(levels []Unit, name, rule string) model.Check {
-	c := model.Check{Name: name, Collection: r.bins.Name(), Rule: rule, Queries: []*model.Aggregate[bson.Raw]{r.firstBin(levels[0], time.Time{})}}
+// checkBins is the check of the bins of some units.
+func (r *Rollup) checkBins(levels []Unit, name, rule string) model.Check {
+	c := model.Check{
+		Name: name, Collection: r.bins.Name(), Rule: rule,
+		Queries: []*model.Aggregate[bson.Raw]{r.findFirstBin(levels[0], time.Time{})},
+	}
 	c.Read = func(ctx context.Context, db model.DB, filter bson.D) iter.Seq2[model.Finding, error] {
 		return func(yield func(model.Finding, error) bool) {
 			if len(filter) > 0 {
-				yield(model.Finding{}, r.bins.Refuse("filter", nil, "must be empty: the check also looks for missing bins"))
+				yield(model.Finding{},
+					r.bins.Refuse("filter", nil, "must be empty: the check also looks for missing bins"))
 				return
 			}
 			for _, u := range levels {
-				if !r.compare(ctx, db, u, func(f model.Finding, err error) bool {
+				if !r.compareBins(ctx, db, u, func(f model.Finding, err error) bool {
 					f.Check, f.Collection = name, r.bins.Name()
 					return yield(f, err)
 				}) {
@@ -78,9 +89,11 @@ func (r *Rollup) check(levels []Unit, name, rule string) model.Check {
 	}
 	c.MendAll = func(ctx context.Context, db model.DB, _ time.Duration) (done model.Result, err error) {
 		for _, u := range levels {
-			from := r.since(u)
-			more, err := all(ctx, db, func(ctx context.Context, w *work) error { return r.rebuildNext(ctx, w, u, from, time.Time{}) })
-			if done = joined(done, more); err != nil {
+			from := r.findCheckStart(u)
+			more, err := runToEnd(ctx, db, func(ctx context.Context, w *work) error {
+				return r.rebuildNextBins(ctx, w, u, from, time.Time{})
+			})
+			if done = joinResults(done, more); err != nil {
 				return done, err
 			}
 		}
@@ -89,49 +102,51 @@ func (r *Rollup) check(levels []Unit, name, rule string) model.Check {
 	return c
 }
 
-// since is when the first bin begins of which all events are stored; zero means all. Finer bins are all stored.
-func (r *Rollup) since(u Unit) time.Time {
-	if r.kept == 0 || u != r.finest() {
+// findCheckStart returns the time at which the first bin begins of which all events are
+// stored; zero for all. Finer bins are never deleted.
+func (r *Rollup) findCheckStart(u Unit) time.Time {
+	if r.kept == 0 || u != r.finestUnit() {
 		return time.Time{}
 	}
-	return u.next(time.Now().Add(-r.kept), r.zone)
+	return u.findNextStart(time.Now().Add(-r.kept), r.zone)
 }
 
-// compare yields the bins of a unit that differ. It reports whether to go on.
-func (r *Rollup) compare(ctx context.Context, db model.DB, u Unit, yield func(model.Finding, error) bool) bool {
+// compareBins yields the bins of a unit that differ. It reports whether to go on.
+func (r *Rollup) compareBins(ctx context.Context, db model.DB, u Unit, yield func(model.Finding, error) bool) bool {
 	fail := func(err error) bool { yield(model.Finding{}, err); return false }
-	for at := r.since(u); ; {
-		start, ok, err := r.seek(ctx, db, u, at)
+	for at := r.findCheckStart(u); ; {
+		start, ok, err := r.seekNextBin(ctx, db, u, at)
 		if err != nil {
 			return fail(err)
 		}
 		if !ok {
 			return true
 		}
-		at = u.next(start, r.zone)
-		rows, err := r.differing(ctx, db, u, start, at)
+		at = u.findNextStart(start, r.zone)
+		rows, err := r.findDifferences(ctx, db, u, start, at)
 		if err != nil {
 			return fail(err)
 		}
 		for _, row := range rows {
-			if !yield(r.finding(row), nil) {
+			if !yield(r.describeRow(row), nil) {
 				return false
 			}
 		}
 	}
 }
 
-// differing are the bins that differ in two reads, and are the same in both: so no batch came between the reads of a bin and of
-// what it is made of. Batches under way are passed over.
-func (r *Rollup) differing(ctx context.Context, db model.DB, u Unit, start, end time.Time) (out []row, _ error) {
-	rows, _, err := r.examine(ctx, db, u, start, end)
+// findDifferences returns the bins that differ in two reads, and that are the same in
+// both: so no batch came between the reads of a bin and of its events. Batches that are
+// running are passed over.
+func (r *Rollup) findDifferences(ctx context.Context, db model.DB, u Unit, start, end time.Time) (out []row, _ error) {
+	rows, _, err := r.examineBins(ctx, db, u, start, end)
 	if err != nil || len(rows) == 0 {
 		return nil, err
 	}
-	again, _, err := r.examine(ctx, db, u, start, end)
+	again, _, err := r.examineBins(ctx, db, u, start, end)
 	for _, b := range again {
 		for _, a := range rows {
-			if a.want.id == b.want.id && unchanged(a.held, b.held) {
+			if a.want.id == b.want.id && isSameBin(a.held, b.held) {
 				out = append(out, b)
 			}
 		}
@@ -139,16 +154,16 @@ func (r *Rollup) differing(ctx context.Context, db model.DB, u Unit, start, end 
 	return out, err
 }
 
-// finding tells a row.
-func (r *Rollup) finding(x row) model.Finding {
-	n, values := r.numbers(x.want)
+// describeRow returns the finding of a row.
+func (r *Rollup) describeRow(x row) model.Finding {
+	n, values := r.encodeNumbers(x.want)
 	want := bson.D{{Key: "n", Value: n}, {Key: "values", Value: values}}
 	f := model.Finding{ID: core.MustRawValue(x.want.id)}
-	detail := append(bson.D{{Key: "_id", Value: x.want.id}}, x.want.identity()...)
+	detail := append(bson.D{{Key: "_id", Value: x.want.id}}, x.want.listFixedFields()...)
 	if x.held == nil {
 		f.Problem = fmt.Sprintf("is missing, but should count %d events", n)
 	} else {
-		n, values := r.numbers(&x.was)
+		n, values := r.encodeNumbers(&x.was)
 		held := bson.D{{Key: "n", Value: n}, {Key: "values", Value: values}}
 		f.Problem = fmt.Sprintf("stores %s, but its events or finer bins make %s", model.Shell(held), model.Shell(want))
 		detail = append(detail, bson.E{Key: "held", Value: held})

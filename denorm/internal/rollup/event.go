@@ -1,5 +1,7 @@
 package rollup
 
+// This file reads events, and computes with their numbers in the number type of the bins.
+
 import (
 	"crypto/sha256"
 	"errors"
@@ -15,25 +17,29 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// An event is what a document counts for.
+// An event is the part of a document that is counted.
 type event struct {
-	id     bson.RawValue
-	at     time.Time
-	key    string          // the group as a part of an _id; "" without By
-	group  []bson.RawValue // by Rollup.by
-	values []any           // by Rollup.sources, as the bins store them; nil for none
-	batch  bson.ObjectID   // zero while it waits
+	id bson.RawValue
+	at time.Time
+	// The group as the beginning of a bin's _id; "" without By.
+	key string
+	// In the order of Rollup.by.
+	group []bson.RawValue
+	// In the order of Rollup.sources, as the bins store them; nil for a missing value.
+	values []any
+	// Zero while the event waits.
+	batch  bson.ObjectID
 	marked bool
 }
 
-// projection are the fields of an event that count.
-func (r *Rollup) projection() bson.D {
-	paths := r.counted()
+// projectEvent projects events to the fields that readEvent needs.
+func (r *Rollup) projectEvent() bson.D {
+	paths := r.listCountedPaths()
 	return commands.Fields(slices.Insert(paths, 1, r.batchPath())...)
 }
 
-// event reads a document.
-func (r *Rollup) event(doc bson.Raw) (e event, err error) {
+// readEvent reads and checks an event.
+func (r *Rollup) readEvent(doc bson.Raw) (e event, err error) {
 	e.id = bsonval.Clone(doc.Lookup("_id"))
 	e.batch, e.marked = doc.Lookup(r.mark, "batch").ObjectIDOK()
 	at, err := stored.At(r.docs, doc, r.time)
@@ -54,9 +60,11 @@ func (r *Rollup) event(doc bson.Raw) (e event, err error) {
 		if err != nil {
 			return e, err
 		}
-		text, ok := textOf(v)
+		text, ok := encodeText(v)
 		if !ok {
-			return e, r.docs.Refuse(path, nil, "must be a string that isn't empty, an integer or an ObjectID: it is part of the group")
+			return e,
+				r.docs.Refuse(path, nil,
+					"must be a string that isn't empty, an integer or an ObjectID: it is part of the group")
 		}
 		texts, e.group = append(texts, text), append(e.group, bsonval.Clone(v))
 	}
@@ -66,7 +74,7 @@ func (r *Rollup) event(doc bson.Raw) (e event, err error) {
 		if err != nil {
 			return e, err
 		}
-		n, err := r.kind.number(v)
+		n, err := r.kind.convertNumber(v)
 		if err != nil {
 			return e, r.docs.Refuse(s.path, v, err.Error())
 		}
@@ -75,10 +83,11 @@ func (r *Rollup) event(doc bson.Raw) (e event, err error) {
 	return e, nil
 }
 
-// refusal makes the error of a field.
+// A refusal makes the error of a field.
 type refusal func(field string, v any, reason string) error
 
-// checkTime refuses times that no bin can begin at.
+// checkTime refuses times for which a bin could begin outside the years 0 to 9999. Two
+// months are a safe margin for each unit and zone.
 func (r *Rollup) checkTime(refuse refusal, field string, t time.Time) error {
 	first, last := t.UTC().AddDate(0, -2, 0).Year(), t.UTC().AddDate(0, 2, 0).Year()
 	if t.IsZero() || first < 0 || last > 9999 {
@@ -87,8 +96,8 @@ func (r *Rollup) checkTime(refuse refusal, field string, t time.Time) error {
 	return nil
 }
 
-// textOf is a group's value as a part of an _id.
-func textOf(v bson.RawValue) (string, bool) {
+// encodeText returns a group's value as a part of an _id.
+func encodeText(v bson.RawValue) (string, bool) {
 	switch v.Type {
 	case bson.TypeString:
 		return keytext.Of(v.StringValue())
@@ -103,18 +112,20 @@ func textOf(v bson.RawValue) (string, bool) {
 }
 
 var (
+	// NaN in a sum would stay for ever.
 	errFinite = errors.New("isn't a finite number, so it can't be added up")
 	errExact  = errors.New("can't be stored exactly in the number type of the bins")
 	errSum    = errors.New("the sum is too large for the number type of the bins")
 )
 
-// number is a value as the bins store it. Other values than numbers count as missing.
-func (k kind) number(v bson.RawValue) (any, error) {
+// convertNumber returns a number as the bins store it. Values of other types count as
+// missing. A number that can't be stored exactly is refused.
+func (k kind) convertNumber(v bson.RawValue) (any, error) {
 	switch v.Type {
 	case bson.TypeInt32:
-		return k.of(int64(v.Int32())), nil
+		return k.convertInt(int64(v.Int32())), nil
 	case bson.TypeInt64:
-		return k.of(v.Int64()), nil
+		return k.convertInt(v.Int64()), nil
 	case bson.TypeDouble:
 		f := v.Double()
 		switch {
@@ -139,8 +150,8 @@ func (k kind) number(v bson.RawValue) (any, error) {
 	return nil, nil
 }
 
-// of is an integer as the bins store it.
-func (k kind) of(n int64) any {
+// convertInt returns an integer as the bins store it.
+func (k kind) convertInt(n int64) any {
 	switch k {
 	case floats:
 		return float64(n)
@@ -151,8 +162,9 @@ func (k kind) of(n int64) any {
 	return n
 }
 
-// add adds numbers of the bins; nil is nothing.
-func (k kind) add(a, b any) (any, error) {
+// addNumbers adds numbers of the bins. Nil is a missing number. An overflow is an error,
+// because $inc would fail on the server.
+func (k kind) addNumbers(a, b any) (any, error) {
 	switch {
 	case a == nil:
 		return b, nil
@@ -172,8 +184,8 @@ func (k kind) add(a, b any) (any, error) {
 	return sum, nil
 }
 
-// extreme is the smaller of two numbers, or the greater.
-func extreme(a, b any, greater bool) any {
+// chooseExtreme returns the smaller of two numbers, or the greater.
+func chooseExtreme(a, b any, greater bool) any {
 	switch {
 	case a == nil:
 		return b
@@ -185,15 +197,17 @@ func extreme(a, b any, greater bool) any {
 	return a
 }
 
-// token is that of the batch which an event leads. An event leads one batch at most, for its mark goes from waiting to a
-// batch and then away: so its own _id tells that batch from all others. What the events hold is part of it in case an event is
-// deleted, and another one is stored under its _id.
-func token(docs []bson.Raw) (op bson.ObjectID) {
+// makeToken makes the token of the batch that an event leads. An event leads at most one
+// batch, because its mark goes from waiting to a batch, and is then removed: so its own
+// _id distinguishes this batch from all others. The token also depends on the contents of
+// the events, in case an event is deleted and another one is stored under its _id.
+func makeToken(docs []bson.Raw) (op bson.ObjectID) {
 	h := sha256.New()
 	for _, d := range docs {
 		h.Write(d)
 	}
 	copy(op[:], h.Sum(nil))
+	// The zero token stands for events that wait.
 	op[0] |= 1 // never zero
 	return op
 }

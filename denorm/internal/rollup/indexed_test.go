@@ -29,7 +29,7 @@ func TestRollupReadsIndexed(t *testing.T) {
 			bins = append(bins, bson.D{e("_id", fmt.Sprint("z#hour#", i)), e("group", "z"), e("unit", "hour"), e("start", at), e("n", int64(1))})
 		}
 		seed(t, db, docs{"hits": events, "totals": bins})
-		if err := errors.Join(createIndexes(ctx, db, rolled), inserted(ctx, db, rolled, five...)); err != nil {
+		if err := errors.Join(createIndexes(ctx, db, rolled), insertHits(ctx, db, rolled, five...)); err != nil {
 			t.Fatal(err)
 		}
 		before := len(m.Commands())
@@ -55,11 +55,11 @@ func TestRollupReadsIndexed(t *testing.T) {
 			}
 			index := model.IDIndex
 			switch filter := bson.Raw(raw).Lookup("filter"); {
-			case x.Name == "aggregate", has(filter, "unit"):
+			case x.Name == "aggregate", hasField(filter, "unit"):
 				index = "unit_1_start_1"
-			case has(filter, "at"):
+			case hasField(filter, "at"):
 				index = "at_1"
-			case has(filter, "mark.batch") && !has(filter, "_id"):
+			case hasField(filter, "mark.batch") && !hasField(filter, "_id"):
 				index = "mark.batch_1__id_1"
 			}
 			if reads[index]++; reads[index] < 4 {
@@ -72,7 +72,7 @@ func TestRollupReadsIndexed(t *testing.T) {
 	}, mongotest.WithMonitor(m))
 }
 
-func has(filter bson.RawValue, field string) bool {
+func hasField(filter bson.RawValue, field string) bool {
 	doc, ok := filter.DocumentOK()
 	if !ok {
 		return false
@@ -90,7 +90,7 @@ func TestRollFullBatch(t *testing.T) {
 		for i := range 500 {
 			list = append(list, hit{ID: fmt.Sprintf("h%03d", i), Site: "a", At: night.Add(time.Duration(i) * time.Second)})
 		}
-		if err := errors.Join(createIndexes(t.Context(), db, rolled), inserted(t.Context(), db, rolled, list...)); err != nil {
+		if err := errors.Join(createIndexes(t.Context(), db, rolled), insertHits(t.Context(), db, rolled, list...)); err != nil {
 			t.Fatal(err)
 		}
 		before := len(m.Commands())

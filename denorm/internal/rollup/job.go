@@ -1,5 +1,7 @@
 package rollup
 
+// This file has the job that adds waiting events to bins, batch by batch.
+
 import (
 	"cmp"
 	"context"
@@ -16,31 +18,34 @@ import (
 )
 
 const (
-	batchSize  = 500
-	mostEvents = 5000 // of a batch, for the leader lists them
+	// Events in a batch, unless JobOptions say otherwise.
+	batchSize = 500
+	// The greatest number of events in a batch, because the leader lists them.
+	mostEvents = 5000
 )
 
-// Roll is the job that adds the waiting events to their bins.
-func (r *Rollup) Roll() model.Job {
+// MakeRollJob returns the job that adds the waiting events to their bins.
+func (r *Rollup) MakeRollJob() model.Job {
 	return model.Job{Name: "roll-up of " + r.docs.Name() + " into " + r.bins.Name(), Stages: []model.Stage{
-		{Name: "finish the interrupted batches", Do: does(r.finishBegun)},
-		{Name: "roll up the waiting events", Do: does(r.rollNext)},
+		{Name: "finish the interrupted batches", Do: makeDo(r.finishBegunBatch)},
+		{Name: "roll up the waiting events", Do: makeDo(r.rollNextBatch)},
 	}}
 }
 
-// A work is a batch of a job, with what its plans did.
+// A work is a batch of a job, with the results of its plans.
 type work struct {
 	*model.Batch
+	// Results of the plans so far, for the repairs of checks.
 	done model.Result
 }
 
-// does is a stage's Do.
-func does(f func(context.Context, *work) error) func(context.Context, *model.Batch) error {
+// makeDo returns a stage's Do.
+func makeDo(f func(context.Context, *work) error) func(context.Context, *model.Batch) error {
 	return func(ctx context.Context, b *model.Batch) error { return f(ctx, &work{Batch: b}) }
 }
 
-// run runs a plan, and adds up what it did.
-func (w *work) run(ctx context.Context, p model.Plan) error {
+// runPlan runs a plan, and adds its result to done.
+func (w *work) runPlan(ctx context.Context, p model.Plan) error {
 	result, err := p.Run(ctx, w.DB)
 	w.Writes, w.Modified = w.Writes+int64(len(p.Steps)), w.Modified+result.Modified()
 	for _, s := range result.Steps {
@@ -56,8 +61,8 @@ func (w *work) run(ctx context.Context, p model.Plan) error {
 	return err
 }
 
-// all does a part of a job until it is done.
-func all(ctx context.Context, db model.DB, do func(context.Context, *work) error) (model.Result, error) {
+// runToEnd repeats a part of a job until it is done.
+func runToEnd(ctx context.Context, db model.DB, do func(context.Context, *work) error) (model.Result, error) {
 	w := &work{Batch: &model.Batch{DB: db}}
 	for {
 		if err := do(ctx, w); err != nil || w.Done {
@@ -66,24 +71,29 @@ func all(ctx context.Context, db model.DB, do func(context.Context, *work) error
 	}
 }
 
-// find reads at most n documents of the events or the bins, in one command. An event that a scope has marked as deleted
-// still counts.
-func find(docs *core.Docs, filter, fields, sort bson.D, n int, index string) *model.Find[bson.Raw] {
+// findDocs reads at most n documents of the events or the bins, in one command. An event
+// that a scope has marked as deleted still counts.
+func findDocs(docs *core.Docs, filter, fields, sort bson.D, n int, index string) *model.Find[bson.Raw] {
 	return &model.Find[bson.Raw]{Query: model.Query{
-		Collection: docs.Name(), Filter: filter, Projection: fields, Sort: sort, Limit: int64(n), Index: index, Deleted: true, Keyed: docs.IsKeyed(),
+		Collection: docs.Name(), Filter: filter, Projection: fields, Sort: sort, Limit: int64(n), Index: index,
+		Deleted: true, Keyed: docs.IsKeyed(),
 		Options: model.ReadOptions{BatchSize: commands.WholeReply(0, n)},
 	}}
 }
 
-// begun are the batches under way, by the marks of their leaders.
-func (r *Rollup) begun(limit int) *model.Find[bson.Raw] {
+// findBegun finds the batches that were begun, by the marks of their leaders.
+func (r *Rollup) findBegun(limit int) *model.Find[bson.Raw] {
 	is := bson.D{{Key: "$exists", Value: true}, {Key: "$gt", Value: waiting}}
-	return find(r.docs, bson.D{{Key: r.batchPath(), Value: is}, {Key: r.mark + ".events", Value: bson.D{{Key: "$exists", Value: true}}}},
-		bson.D{{Key: r.mark, Value: 1}}, nil, limit, r.Waiting().Name)
+	return findDocs(r.docs,
+		bson.D{
+			{Key: r.batchPath(), Value: is},
+			{Key: r.mark + ".events", Value: bson.D{{Key: "$exists", Value: true}}},
+		},
+		bson.D{{Key: r.mark, Value: 1}}, nil, limit, r.WaitingIndex().Name)
 }
 
-// batchOf reads the mark of a leader.
-func (r *Rollup) batchOf(doc bson.Raw) (b batch) {
+// readBatch reads the mark of a leader.
+func (r *Rollup) readBatch(doc bson.Raw) (b batch) {
 	b.leader = bsonval.Clone(doc.Lookup("_id"))
 	b.op, _ = doc.Lookup(r.mark, "batch").ObjectIDOK()
 	for _, id := range core.Elements(doc.Lookup(r.mark, "events")) {
@@ -92,9 +102,10 @@ func (r *Rollup) batchOf(doc bson.Raw) (b batch) {
 	return b
 }
 
-// finishBegun finishes one batch that was begun.
-func (r *Rollup) finishBegun(ctx context.Context, w *work) error {
-	leader, err := r.begun(1).One(ctx, w.DB)
+// finishBegunBatch finishes one batch that was begun, by a run that crashed or is still
+// running.
+func (r *Rollup) finishBegunBatch(ctx context.Context, w *work) error {
+	leader, err := r.findBegun(1).One(ctx, w.DB)
 	if errors.Is(err, model.ErrNotFound) || err == nil && w.DryRun {
 		w.Done = true
 		return nil
@@ -102,19 +113,19 @@ func (r *Rollup) finishBegun(ctx context.Context, w *work) error {
 	if err != nil {
 		return err
 	}
-	old := r.batchOf(leader)
+	old := r.readBatch(leader)
 	w.Documents = int64(len(old.events))
-	return r.finish(ctx, w, old, true)
+	return r.finishBatch(ctx, w, old, true)
 }
 
-// most is how often something is tried while others write.
-const most = 100
+// maxTries is how often something is tried while other clients write.
+const maxTries = 100
 
-// rollNext makes a batch of the events that wait after those of the one before, and finishes it. Where another runner claims
-// the leader first, it reads again what waits.
-func (r *Rollup) rollNext(ctx context.Context, w *work) error {
+// rollNextBatch makes a batch of the events that wait after the last batch, and finishes
+// it. If another runner claims the leader first, it reads the waiting events again.
+func (r *Rollup) rollNextBatch(ctx context.Context, w *work) error {
 	for n := 1; ; n++ {
-		next, after, err := r.next(ctx, w)
+		next, after, err := r.chooseBatch(ctx, w)
 		if err != nil {
 			return err
 		}
@@ -122,29 +133,31 @@ func (r *Rollup) rollNext(ctx context.Context, w *work) error {
 			w.After, w.Writes = after, int64(len(next.events))
 			return nil
 		}
-		err = w.run(ctx, model.NewPlan(r.lead(next)))
+		err = w.runPlan(ctx, model.NewPlan(r.claimLeader(next)))
 		if err == nil {
 			w.After = after
-			return r.finish(ctx, w, next, false)
+			return r.finishBatch(ctx, w, next, false)
 		}
-		if taken := errors.Is(err, model.ErrStale) || errors.Is(err, model.ErrNotFound); !taken || n == most {
+		if taken := errors.Is(err, model.ErrStale) || errors.Is(err, model.ErrNotFound); !taken || n == maxTries {
 			return err
 		}
 	}
 }
 
-// next reads the events that a batch may claim, and leaves those that no bin can count. after is the last one.
-func (r *Rollup) next(ctx context.Context, w *work) (next batch, after bson.RawValue, err error) {
+// chooseBatch reads the events that a batch may claim. It leaves those that no bin can
+// count. after is the _id of the last event.
+func (r *Rollup) chooseBatch(ctx context.Context, w *work) (next batch, after bson.RawValue, err error) {
 	size := min(cmp.Or(w.Size, batchSize), mostEvents)
-	filter := bson.D{r.isWaiting()}
+	filter := bson.D{r.matchWaiting()}
 	if after = w.After; after.Type != 0 {
 		filter = append(filter, bson.E{Key: "_id", Value: bson.D{{Key: "$gt", Value: after}}})
 	}
-	found := find(r.docs, filter, r.projection(), bson.D{{Key: "_id", Value: 1}}, size, r.Waiting().Name)
+	found := findDocs(r.docs, filter, r.projectEvent(), bson.D{{Key: "_id", Value: 1}}, size, r.WaitingIndex().Name)
 	docs, err := found.All(ctx, w.DB)
 	if err != nil {
 		return next, after, err
 	}
+	// A read that isn't full has found the last waiting events.
 	w.Documents, w.Done = int64(len(docs)), len(docs) < size
 	if len(docs) > 0 {
 		after = bsonval.Clone(docs[len(docs)-1].Lookup("_id"))
@@ -153,88 +166,97 @@ func (r *Rollup) next(ctx context.Context, w *work) (next batch, after bson.RawV
 	var left []model.Finding
 	ts := tallies{}
 	for _, doc := range docs {
-		e, err := r.event(doc)
+		e, err := r.readEvent(doc)
 		if err != nil {
 			left = append(left, model.Finding{Collection: r.docs.Name(), ID: e.id, Problem: err.Error()})
 			continue
 		}
-		if err := r.addAll(ts, e); err != nil {
+		if err := r.addToAllBins(ts, e); err != nil {
+			// Nothing is claimed yet, so an overflow leaves all events waiting.
 			return next, after, err // before anything is claimed
 		}
 		fit, next.events = append(fit, doc), append(next.events, e.id)
 	}
 	if w.Leave(left...); len(fit) > 0 {
-		next.leader, next.op = next.events[0], token(fit)
+		next.leader, next.op = next.events[0], makeToken(fit)
 	}
 	return next, after, nil
 }
 
-// finish finishes a batch, again while another one makes the bins that it makes. again says that some of it may be done.
-func (r *Rollup) finish(ctx context.Context, w *work, of batch, again bool) error {
+// finishBatch finishes a batch. It tries again while other batches make the same bins.
+// again says that a part may be done.
+func (r *Rollup) finishBatch(ctx context.Context, w *work, of batch, again bool) error {
 	for n := 1; ; n++ {
-		err := r.finishOnce(ctx, w, of, again)
-		if !mongo.IsDuplicateKeyError(err) || n == most {
+		err := r.tryFinishBatch(ctx, w, of, again)
+		if !mongo.IsDuplicateKeyError(err) || n == maxTries {
 			return err
 		}
 		again = true
 	}
 }
 
-// finishOnce claims the events of a batch, adds them to their bins and takes the marks off. Any number of runners may do so
-// at a time, and again: the bins hold the token.
-func (r *Rollup) finishOnce(ctx context.Context, w *work, of batch, again bool) error {
+// tryFinishBatch claims the events of a batch, adds them to their bins and removes the
+// marks. Any number of runners can do so at the same time, and repeat it, because the
+// bins have the token.
+func (r *Rollup) tryFinishBatch(ctx context.Context, w *work, of batch, again bool) error {
 	if len(of.events) > 1 {
-		if err := w.run(ctx, model.NewPlan(r.claim(of))); err != nil {
+		if err := w.runPlan(ctx, model.NewPlan(r.claimFollowers(of))); err != nil {
 			return err
 		}
 	}
-	ts, err := r.members(ctx, w.DB, of)
+	ts, err := r.tallyBatch(ctx, w.DB, of)
 	if err != nil {
 		return err
 	}
-	list := ts.sorted()
+	list := ts.sortTallies()
 	if again && len(list) > 0 {
-		if list, err = r.without(ctx, w.DB, list, of.op); err != nil {
+		if list, err = r.skipCounted(ctx, w.DB, list, of.op); err != nil {
 			return err
 		}
 	}
+	// Followers lose their marks before the leader does: as long as the leader has its
+	// list, findBegun finds the batch.
 	steps := make([]model.Step, 0, len(list)+2)
 	for _, t := range list {
-		steps = append(steps, r.write(t, of.op))
+		steps = append(steps, r.addTally(t, of.op))
 	}
 	if len(of.events) > 1 {
-		steps = append(steps, r.release(of))
+		steps = append(steps, r.unmarkFollowers(of))
 	}
-	return w.run(ctx, commands.Leaving("a batch of marked events that only some of its bins count; the next run finishes it", append(steps, r.end(of))...))
+	return w.runPlan(ctx,
+		commands.Leaving("a batch of marked events that only some of its bins count; the next run finishes it",
+			append(steps, r.unmarkLeader(of))...))
 }
 
-// members are what the events of a batch add to their bins.
-func (r *Rollup) members(ctx context.Context, db model.DB, of batch) (tallies, error) {
-	found := find(r.docs, append(commands.AmongIDs(mql.A(of.events)), r.inBatch(of.op)), r.projection(), nil, len(of.events), model.IDIndex)
+// tallyBatch returns the numbers that the events of a batch add to their bins.
+func (r *Rollup) tallyBatch(ctx context.Context, db model.DB, of batch) (tallies, error) {
+	found := findDocs(r.docs, append(commands.AmongIDs(mql.A(of.events)), r.matchBatch(of.op)), r.projectEvent(),
+		nil, len(of.events), model.IDIndex)
 	ts := tallies{}
 	for doc, err := range found.Each(ctx, db) {
 		if err != nil {
 			return nil, err
 		}
-		e, err := r.event(doc)
+		e, err := r.readEvent(doc)
 		if err != nil {
 			return nil, err
 		}
-		if err := r.addAll(ts, e); err != nil {
+		if err := r.addToAllBins(ts, e); err != nil {
 			return nil, err
 		}
 	}
 	return ts, nil
 }
 
-// without are the tallies whose bins don't hold a token yet.
-func (r *Rollup) without(ctx context.Context, db model.DB, list []*tally, op bson.ObjectID) ([]*tally, error) {
+// skipCounted removes the tallies whose bins have the token already.
+func (r *Rollup) skipCounted(ctx context.Context, db model.DB, list []*tally, op bson.ObjectID) ([]*tally, error) {
 	ids := make(bson.A, len(list))
 	for i, t := range list {
 		ids[i] = t.id
 	}
 	done := map[string]bool{}
-	for doc, err := range find(r.bins, append(commands.AmongIDs(ids), bson.E{Key: "ops", Value: op}), bson.D{{Key: "_id", Value: 1}}, nil, len(ids), model.IDIndex).Each(ctx, db) {
+	for doc, err := range findDocs(r.bins, append(commands.AmongIDs(ids), bson.E{Key: "ops", Value: op}),
+		bson.D{{Key: "_id", Value: 1}}, nil, len(ids), model.IDIndex).Each(ctx, db) {
 		if err != nil {
 			return nil, err
 		}

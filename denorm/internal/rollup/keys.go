@@ -8,24 +8,24 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Keys says how a bin with an old _id is joined to the tenant's.
-func (r *Rollup) Keys() model.KeyedDocs {
-	return model.KeyedDocs{Collection: r.bins.Name(), Join: r.join}
+// DescribeKeys says how a bin with an old _id is joined to the tenant's.
+func (r *Rollup) DescribeKeys() model.KeyedDocs {
+	return model.KeyedDocs{Collection: r.bins.Name(), Join: r.joinBins}
 }
 
-// join adds the numbers of a bin to another one of the same group and time. A batch that
-// both hold can't be told apart, so such bins aren't joined.
-func (r *Rollup) join(old, now bson.Raw) (bson.D, bool) {
+// joinBins adds the numbers of a bin to another one of the same group and time. If both
+// have a common batch, its numbers can't be separated, so such bins aren't joined.
+func (r *Rollup) joinBins(old, now bson.Raw) (bson.D, bool) {
 	ops := core.Elements(old.Lookup("ops"))
 	for _, v := range ops {
-		if op, ok := v.ObjectIDOK(); !ok || holds(now, op) {
+		if op, ok := v.ObjectIDOK(); !ok || hasToken(now, op) {
 			return nil, false
 		}
 	}
-	t := r.held(old)
+	t := r.decodeBin(old)
 	inc, low, high := bson.D{mql.E("n", t.n)}, bson.D{}, bson.D{}
 	for i, p := range t.parts {
-		at := "values." + r.sources[i].name() + "."
+		at := "values." + r.sources[i].flatName() + "."
 		if p.n != 0 {
 			inc = append(inc, mql.E(at+"n", p.n))
 		}
@@ -39,6 +39,8 @@ func (r *Rollup) join(old, now bson.Raw) (bson.D, bool) {
 			high = append(high, mql.E(at+"max", p.max))
 		}
 	}
+	// The old bin's tokens come first, so that $slice removes them before newer ones.
 	push := bson.D{mql.E("$each", mql.A(ops)), mql.E("$position", 0), mql.E("$slice", -r.keep)}
-	return commands.Operators(mql.E("$inc", inc), mql.E("$min", low), mql.E("$max", high), mql.E("$push", bson.D{mql.E("ops", push)})), true
+	return commands.Operators(mql.E("$inc", inc), mql.E("$min", low), mql.E("$max", high),
+		mql.E("$push", bson.D{mql.E("ops", push)})), true
 }

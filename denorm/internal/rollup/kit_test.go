@@ -74,8 +74,8 @@ var five = []hit{
 	hitOf("1", "a", 0, 10), hitOf("2", "a", time.Hour, 20), hitOf("3", "b", 0, 5), hitOf("4", "a", 30*time.Minute, -7), hitOf("5", "a", 9*24*time.Hour, 1),
 }
 
-// inserted stores hits that wait.
-func inserted(ctx context.Context, db model.DB, x *rollupOf, list ...hit) error {
+// insertHits stores hits that wait.
+func insertHits(ctx context.Context, db model.DB, x *rollupOf, list ...hit) error {
 	events := model.NewStore(model.New("hits", x), hits)
 	for _, h := range list {
 		if _, _, err := events.Insert(h).Run(ctx, db); err != nil {

@@ -22,15 +22,15 @@ import (
 func TestRollupPrices(t *testing.T) {
 	parallel(t)
 	waiting := func(ctx context.Context, db *mongo.Database) error {
-		return errors.Join(createIndexes(ctx, db, rolled), inserted(ctx, db, rolled, five...))
+		return errors.Join(createIndexes(ctx, db, rolled), insertHits(ctx, db, rolled, five...))
 	}
 	from, to := night.Add(-30*time.Minute), night.Add(24*time.Hour-30*time.Minute)
 	testkit.WantPrices(t, waiting,
 		testkit.Does("Insert", 1, 1, 0, func(ctx context.Context, db *mongo.Database) error {
-			return inserted(ctx, db, rolled, hitOf("6", "a", 0, 1))
+			return insertHits(ctx, db, rolled, hitOf("6", "a", 0, 1))
 		}),
 		testkit.Does("Insert once more", 2, 0, 1, func(ctx context.Context, db *mongo.Database) error {
-			return inserted(ctx, db, rolled, hitOf("6", "a", 0, 1))
+			return insertHits(ctx, db, rolled, hitOf("6", "a", 0, 1))
 		}),
 		testkit.Does("Roll", 8, 22, 12, rolledUp), // 6 events twice, 10 bins
 		testkit.Does("Roll of nothing", 2, 0, 0, rolledUp),
@@ -78,7 +78,7 @@ func TestRollupRefuses(t *testing.T) {
 	monitor := mongotest.NewMonitor()
 	db := mongotest.NewClient(t, mongotest.WithMonitor(monitor)).Database("hits")
 	for _, h := range []hit{marked, timeless, far, hitOf("1", "", 0, 1), hitOf("", "a", 0, 1)} {
-		wantError(t, inserted(t.Context(), db, rolled, h), errRefused)
+		wantError(t, insertHits(t.Context(), db, rolled, h), errRefused)
 	}
 	if sent := monitor.Commands(); len(sent) > 0 {
 		t.Errorf("sent %v", sent)
@@ -104,7 +104,7 @@ func TestRollupLeavesWhatDoesNotFit(t *testing.T) {
 			bson.D{e("_id", "0"), e("site", "a"), e("at", "noon"), mark}, bson.D{e("_id", "00"), e("site", nil), e("at", night), mark},
 			bson.D{e("_id", "01"), e("site", "a"), e("at", night), e("ms", math.NaN()), mark},
 		}})
-		if err := inserted(ctx, db, rolled, five...); err != nil {
+		if err := insertHits(ctx, db, rolled, five...); err != nil {
 			t.Fatal(err)
 		}
 		for range 2 {
@@ -129,8 +129,8 @@ func TestRollupChecks(t *testing.T) {
 		ctx := t.Context()
 		seed(t, db, docs{"totals": nil, "hits": nil})
 		past := bson.D{e("_id", "past"), e("site", "c"), e("at", night), e("ms", int64(3))}
-		if err := errors.Join(inserted(ctx, db, rolled, five...), rolledUp(ctx, db), store(ctx, db, docs{"hits": {past}}),
-			inserted(ctx, db, rolled, hitOf("6", "a", 0, 8)), spoil(ctx, db, "a#hour#2026-10-25T00:00:00Z", bson.D{e("$set", bson.D{e("values.ms.max", int64(99))})}),
+		if err := errors.Join(insertHits(ctx, db, rolled, five...), rolledUp(ctx, db), store(ctx, db, docs{"hits": {past}}),
+			insertHits(ctx, db, rolled, hitOf("6", "a", 0, 8)), spoil(ctx, db, "a#hour#2026-10-25T00:00:00Z", bson.D{e("$set", bson.D{e("values.ms.max", int64(99))})}),
 			spoil(ctx, db, "b#day#2026-10-24T22:00:00Z", bson.D{e("$set", bson.D{e("n", int64(7))})})); err != nil {
 			t.Fatal(err)
 		}
@@ -176,7 +176,7 @@ func TestRollupExpire(t *testing.T) {
 		ctx := t.Context()
 		seed(t, db, docs{"totals": nil, "hits": nil})
 		late := hitOf("6", "a", 0, 8)
-		if err := errors.Join(inserted(ctx, db, rolled, five...), rolledUp(ctx, db), inserted(ctx, db, rolled, late),
+		if err := errors.Join(insertHits(ctx, db, rolled, five...), rolledUp(ctx, db), insertHits(ctx, db, rolled, late),
 			exec(ctx, db, model.NewPlan(rolled.Expire(night.AddDate(0, 0, 2)))), rolledUp(ctx, db)); err != nil {
 			t.Fatal(err)
 		}
@@ -203,7 +203,7 @@ func TestRollupInTransactions(t *testing.T) {
 		for n := range 10 {
 			ctx := t.Context()
 			seed(t, db, docs{"totals": nil, "hits": nil})
-			if err := inserted(ctx, within, rolled, five...); err != nil {
+			if err := insertHits(ctx, within, rolled, five...); err != nil {
 				t.Fatal(err)
 			}
 			f.From(mongotest.All, n+1, mongotest.Fail(8000))

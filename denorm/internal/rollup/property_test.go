@@ -55,7 +55,7 @@ func rollupSteps(t *testing.T, db *mongo.Database, f *mongotest.Faults, zone *ti
 			if len(list) > 0 && r.IntN(4) == 0 {
 				h = list[r.IntN(len(list))] // once more
 			}
-			err := inserted(t.Context(), db, x, h)
+			err := insertHits(t.Context(), db, x, h)
 			if i := indexOf(list, h.ID); i < 0 {
 				list = append(list, h)
 			} else if same := h.Site == list[i].Site && h.At.Equal(list[i].At) && h.Ms == list[i].Ms; same != (err == nil) || err != nil && !errors.Is(err, model.ErrTaken) {

@@ -27,14 +27,14 @@ var (
 // A roll-up and a rebuild that are cut anywhere, and run again, count each event once.
 func TestRollupFaults(t *testing.T) {
 	parallel(t)
-	waiting := func(ctx context.Context, db *mongo.Database) error { return inserted(ctx, db, rolled, five...) }
+	waiting := func(ctx context.Context, db *mongo.Database) error { return insertHits(ctx, db, rolled, five...) }
 	for name, c := range map[string]modeltest.FaultCase{
 		"one batch":     {Seed: waiting, Run: rolledUp},
 		"batches of 3":  {Seed: waiting, Run: rolled3},
 		"batches of 1":  {Seed: waiting, Run: func(ctx context.Context, db *mongo.Database) error { return roll(ctx, db, rolled, 1) }},
 		"by the checks": {Seed: waiting, Run: rolledUp, Repair: mendedNow},
 		"insert": {Run: func(ctx context.Context, db *mongo.Database) error {
-			return errors.Join(inserted(ctx, db, rolled, five...), rolledUp(ctx, db))
+			return errors.Join(insertHits(ctx, db, rolled, five...), rolledUp(ctx, db))
 		}},
 		"rebuild": {Run: rebuilt, Seed: func(ctx context.Context, db *mongo.Database) error {
 			_, dropped := db.Collection("totals").DeleteOne(ctx, bson.D{e("_id", "b#hour#2026-10-25T00:00:00Z")})
@@ -64,7 +64,7 @@ func mendedNow(ctx context.Context, db *mongo.Database) error {
 func TestRollupInterleaved(t *testing.T) {
 	parallel(t)
 	late := hitOf("6", "a", 10*time.Minute, 100)
-	insert := func(ctx context.Context, db *mongo.Database) error { return inserted(ctx, db, rolled, late) }
+	insert := func(ctx context.Context, db *mongo.Database) error { return insertHits(ctx, db, rolled, late) }
 	// A batch was begun, and one event of it claimed.
 	begun := func(ctx context.Context, db *mongo.Database) error {
 		op := testkit.Token(7)
@@ -102,7 +102,7 @@ func TestRollupInterleaved(t *testing.T) {
 			modeltest.Interleave(t, modeltest.InterleaveCase{
 				Sample: 2, Nested: !every, Match: match,
 				Seed: func(ctx context.Context, db *mongo.Database) error {
-					err := errors.Join(inserted(ctx, db, rolled, five[0]), rolledUp(ctx, db), inserted(ctx, db, rolled, five[1:]...))
+					err := errors.Join(insertHits(ctx, db, rolled, five[0]), rolledUp(ctx, db), insertHits(ctx, db, rolled, five[1:]...))
 					if err == nil && c.seed != nil {
 						err = c.seed(ctx, db)
 					}

@@ -10,17 +10,24 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Reactions returns what a store does with events: a new event waits for the next Roll. The
-// counted fields of an event can't change, and an event that waits can't be deleted.
-func (r *Rollup) Reactions() []model.Reaction {
+// MakeReactions returns what a store does with events: a new event waits for the next
+// run. The counted fields of an event can't change, and an event that waits can't be
+// deleted.
+func (r *Rollup) MakeReactions() []model.Reaction {
 	return []model.Reaction{
-		{Collection: r.docs.Name(), On: model.OnInsert, Paths: r.counted(), Amend: r.wait, Transient: []string{r.mark}},
-		{Collection: r.docs.Name(), On: model.OnUpdate | model.OnDelete, Paths: r.counted(), React: r.keepEvent},
+		{
+			Collection: r.docs.Name(), On: model.OnInsert, Paths: r.listCountedPaths(), Amend: r.markEvent,
+			Transient: []string{r.mark},
+		},
+		{
+			Collection: r.docs.Name(), On: model.OnUpdate | model.OnDelete, Paths: r.listCountedPaths(),
+			React: r.refuseEventChange,
+		},
 	}
 }
 
-// counted returns the fields of an event that count.
-func (r *Rollup) counted() []string {
+// listCountedPaths returns the fields of an event that decide about bins.
+func (r *Rollup) listCountedPaths() []string {
 	out := append([]string{r.time}, r.by...)
 	for _, s := range r.sources {
 		out = append(out, s.path)
@@ -28,21 +35,24 @@ func (r *Rollup) counted() []string {
 	return out
 }
 
-// wait returns the mark of a new event.
-func (r *Rollup) wait(w model.StoreWrite) (bson.D, error) {
-	if _, err := r.event(w.After); err != nil {
+// markEvent returns the mark of a new event. It checks the event too, so that no stored
+// event is refused later.
+func (r *Rollup) markEvent(w model.StoreWrite) (bson.D, error) {
+	if _, err := r.readEvent(w.After); err != nil {
 		return nil, err
 	}
 	return bson.D{mql.E(r.mark, bson.D{mql.E("batch", waiting)})}, nil
 }
 
-func (r *Rollup) keepEvent(w model.StoreWrite) (a model.Answer, _ error) {
+// refuseEventChange refuses changes after which the bins would be wrong.
+func (r *Rollup) refuseEventChange(w model.StoreWrite) (a model.Answer, _ error) {
 	switch {
 	case w.After == nil && w.Before.Lookup(r.mark).Type != 0:
-		return a, core.Final(fmt.Errorf("%w (the event %s of %s isn't in the bins yet: run Rollup.Roll before the deletion)",
-			model.ErrStale, model.Shell(w.Before.Lookup("_id")), r.docs.Name()))
+		return a,
+			core.Final(fmt.Errorf("%w (the event %s of %s isn't in the bins yet: run Rollup.Roll before the deletion)",
+				model.ErrStale, model.Shell(w.Before.Lookup("_id")), r.docs.Name()))
 	case w.After != nil:
-		for _, path := range r.counted() {
+		for _, path := range r.listCountedPaths() {
 			was, err := stored.At(r.docs, w.Before, path)
 			if err != nil {
 				return a, err

@@ -63,7 +63,7 @@ func TestRollupStore(t *testing.T) {
 }
 
 // An event is inserted by one command, without a transaction. A retry of a transaction that
-// inserted it finds it, also after Roll has removed the mark.
+// insertHits it finds it, also after Roll has removed the mark.
 func TestRollupStoreTransactions(t *testing.T) {
 	parallel(t)
 	stored := model.NewStore(model.New("hits", rolled), hits)

@@ -1,5 +1,7 @@
 package rollup
 
+// This file has the queries of bins, and the pipeline that adds up bins of several units.
+
 import (
 	"fmt"
 	"slices"
@@ -12,8 +14,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// key is a group as the _ids of its bins begin.
-func (r *Rollup) key(group any) (string, error) {
+// encodeGroup returns a group as the beginning of its bins' _ids.
+func (r *Rollup) encodeGroup(group any) (string, error) {
 	if len(r.by) == 0 {
 		return "", nil
 	}
@@ -30,31 +32,34 @@ func (r *Rollup) key(group any) (string, error) {
 	}
 	var texts []string
 	for _, path := range r.by {
-		text, ok := textOf(raw.Lookup(flat(path)))
+		text, ok := encodeText(raw.Lookup(flattenPath(path)))
 		if !ok {
-			return "", r.bins.Refuse("group."+flat(path), nil, "the group is empty: give a value for each path of By")
+			return "",
+				r.bins.Refuse("group."+flattenPath(path), nil, "the group is empty: give a value for each path of By")
 		}
 		texts = append(texts, text)
 	}
 	return strings.Join(texts, "#"), nil
 }
 
-// within matches the bins of a group that begin from ≤ t < to; a zero time is no bound.
-func within(key string, u Unit, from, to time.Time) bson.D {
-	at := binKey(key, u)
+// matchBins matches the bins of a group that begin from ≤ t < to. A zero time means no
+// bound.
+func matchBins(key string, u Unit, from, to time.Time) bson.D {
+	at := makeBinPrefix(key, u)
+	// "$" is the character after "#", and keytext leaves no "#" in a group.
 	first, last := at+"#", at+"$"
 	if !from.IsZero() {
-		first += binTime(from)
+		first += formatTime(from)
 	}
 	if !to.IsZero() {
-		last = at + "#" + binTime(to)
+		last = at + "#" + formatTime(to)
 	}
 	return keytext.Range(first, last)
 }
 
-// Bins is the filter of a group's bins of a unit.
-func (r *Rollup) Bins(group any, u Unit, from, to time.Time) (bson.D, error) {
-	key, err := r.key(group)
+// FindBins returns the filter of a group's bins of a unit.
+func (r *Rollup) FindBins(group any, u Unit, from, to time.Time) (bson.D, error) {
+	key, err := r.encodeGroup(group)
 	switch {
 	case err != nil:
 		return nil, err
@@ -70,11 +75,11 @@ func (r *Rollup) Bins(group any, u Unit, from, to time.Time) (bson.D, error) {
 			}
 		}
 	}
-	return within(key, u, ceilSecond(from), ceilSecond(to)), nil
+	return matchBins(key, u, roundUpToSecond(from), roundUpToSecond(to)), nil
 }
 
-// ceilSecond is the next full second: bins begin at one.
-func ceilSecond(t time.Time) time.Time {
+// roundUpToSecond returns the next full second, because bins begin at one.
+func roundUpToSecond(t time.Time) time.Time {
 	if t.Nanosecond() == 0 {
 		return t
 	}
@@ -87,8 +92,9 @@ type span struct {
 	from, to time.Time
 }
 
-// cover divides a time into as few bins as can be: the coarsest that fit, and finer ones before and after.
-func (r *Rollup) cover(level int, from, to time.Time) (out []span) {
+// coverWithBins divides a time into as few bins as possible: the coarsest that fit, and
+// finer ones before and after.
+func (r *Rollup) coverWithBins(level int, from, to time.Time) (out []span) {
 	if !from.Before(to) {
 		return nil
 	}
@@ -96,28 +102,30 @@ func (r *Rollup) cover(level int, from, to time.Time) (out []span) {
 	if level == 0 {
 		return []span{{u, from, to}}
 	}
-	first, last := u.start(from, r.zone), u.start(to, r.zone)
+	first, last := u.findStart(from, r.zone), u.findStart(to, r.zone)
 	if first.Before(from) {
-		first = u.next(from, r.zone)
+		first = u.findNextStart(from, r.zone)
 	}
 	if !first.Before(last) {
-		return r.cover(level-1, from, to)
+		return r.coverWithBins(level-1, from, to)
 	}
-	return slices.Concat(r.cover(level-1, from, first), []span{{u, first, last}}, r.cover(level-1, last, to))
+	return slices.Concat(r.coverWithBins(level-1, from, first), []span{{u, first, last}},
+		r.coverWithBins(level-1, last, to))
 }
 
-// Total is the pipeline that adds up a group's bins of a time.
-func (r *Rollup) Total(group any, from, to time.Time) (mongo.Pipeline, error) {
-	key, err := r.key(group)
+// SumBins is the pipeline that adds up a group's bins of a span of time.
+func (r *Rollup) SumBins(group any, from, to time.Time) (mongo.Pipeline, error) {
+	key, err := r.encodeGroup(group)
 	if err == nil {
-		err = r.span(from, to)
+		err = r.checkSpan(from, to)
 	}
 	if err != nil {
 		return nil, err
 	}
+	// Each span is a range of _id.
 	either := bson.A{}
-	for _, s := range r.cover(len(r.levels)-1, from, to) {
-		either = append(either, within(key, s.unit, s.from, s.to))
+	for _, s := range r.coverWithBins(len(r.levels)-1, from, to) {
+		either = append(either, matchBins(key, s.unit, s.from, s.to))
 	}
 	match := bson.D{{Key: "$or", Value: either}}
 	if len(either) == 1 {
@@ -129,7 +137,7 @@ func (r *Rollup) Total(group any, from, to time.Time) (mongo.Pipeline, error) {
 		add := func(name, op string, wanted bool) {
 			if wanted {
 				as := fmt.Sprint(name, i)
-				sums = append(sums, mql.E(as, mql.Op(op, "$values."+s.name()+"."+name)))
+				sums = append(sums, mql.E(as, mql.Op(op, "$values."+s.flatName()+"."+name)))
 				part = append(part, mql.E(name, "$"+as))
 			}
 		}
@@ -137,7 +145,7 @@ func (r *Rollup) Total(group any, from, to time.Time) (mongo.Pipeline, error) {
 		add("sum", "$sum", s.sum)
 		add("min", "$min", s.min)
 		add("max", "$max", s.max)
-		values = append(values, mql.E(s.name(), part))
+		values = append(values, mql.E(s.flatName(), part))
 	}
 	fields := []bson.E{mql.E("_id", 0), mql.E("n", 1)}
 	if len(values) > 0 {

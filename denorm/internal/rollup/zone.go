@@ -1,5 +1,9 @@
 package rollup
 
+// This file finds where hours, days and months begin and end in a time zone. Clocks are
+// put forward and back, in some zones at midnight, and a zone can leave out a whole day.
+// A bin always ends where the next one begins.
+
 import "time"
 
 // A Unit is the length of a bin. The values are those of denorm.Period.
@@ -14,6 +18,7 @@ const (
 // units are all units, the finest first.
 var units = []Unit{Hourly, Daily, Monthly}
 
+// String returns the unit as bins store it.
 func (u Unit) String() string {
 	switch u {
 	case Hourly:
@@ -26,83 +31,92 @@ func (u Unit) String() string {
 	return ""
 }
 
-// start is when the bin begins that a time falls into.
-func (u Unit) start(t time.Time, zone *time.Location) time.Time {
+// findStart returns the time at which the bin of a time begins.
+func (u Unit) findStart(t time.Time, zone *time.Location) time.Time {
 	if u == Hourly {
-		return hourStart(t, zone)
+		return findHourStart(t, zone)
 	}
-	year, month, day := dayOf(t, zone)
+	// A month begins with its first day, whatever that day's first moment is.
+	year, month, day := findDay(t, zone)
 	if u == Monthly {
 		day = 1
 	}
-	return midnight(year, month, day, zone)
+	return findMidnight(year, month, day, zone)
 }
 
-// next is when the bin after that of a time begins.
-func (u Unit) next(t time.Time, zone *time.Location) time.Time {
+// findNextStart returns the time at which the next bin begins.
+func (u Unit) findNextStart(t time.Time, zone *time.Location) time.Time {
 	if u == Hourly {
-		return hourEnd(t, zone)
+		return findHourEnd(t, zone)
 	}
-	year, month, day := dayOf(t, zone)
+	year, month, day := findDay(t, zone)
 	for n := 1; ; n++ { // a day that a zone has left out begins when the next one does
 		d, m := day+n, month
 		if u == Monthly {
 			d, m = 1, month+time.Month(n)
 		}
-		if end := midnight(year, m, d, zone); end.After(t) {
+		if end := findMidnight(year, m, d, zone); end.After(t) {
 			return end
 		}
 	}
 }
 
-// hourStart is the last full hour of the clock, or the moment at which the clock was changed since.
-func hourStart(t time.Time, zone *time.Location) time.Time {
+// findHourStart returns the last full hour of the clock, or the moment at which the clock
+// was changed since then.
+func findHourStart(t time.Time, zone *time.Location) time.Time {
 	t = t.In(zone)
-	start := fullHour(t)
-	if changed, _ := t.ZoneBounds(); changed.After(start) && offset(changed.Add(-1)) != offset(t) {
+	start := truncateToHour(t)
+	if changed, _ := t.ZoneBounds(); changed.After(start) && readOffset(changed.Add(-1)) != readOffset(t) {
 		return changed
 	}
 	return start
 }
 
-// hourEnd is the next full hour of the clock, or the moment at which the clock is changed before.
-func hourEnd(t time.Time, zone *time.Location) time.Time {
+// findHourEnd returns the next full hour of the clock, or the moment at which the clock
+// is changed before it.
+func findHourEnd(t time.Time, zone *time.Location) time.Time {
 	t = t.In(zone)
-	end := fullHour(t).Add(time.Hour)
-	if _, changed := t.ZoneBounds(); !changed.IsZero() && changed.Before(end) && offset(changed) != offset(t) {
+	end := truncateToHour(t).Add(time.Hour)
+	if _, changed := t.ZoneBounds(); !changed.IsZero() && changed.Before(end) && readOffset(changed) != readOffset(t) {
 		return changed
 	}
 	return end
 }
 
-// fullHour takes the minutes off a time.
-func fullHour(t time.Time) time.Time {
-	return t.Add(-time.Duration(t.Minute())*time.Minute - time.Duration(t.Second())*time.Second - time.Duration(t.Nanosecond()))
+// truncateToHour removes the minutes of a time. time.Truncate works in UTC, and zones can
+// have an offset of half an hour.
+func truncateToHour(t time.Time) time.Time {
+	minutes := time.Duration(t.Minute())*time.Minute + time.Duration(t.Second())*time.Second
+	return t.Add(-minutes - time.Duration(t.Nanosecond()))
 }
 
-func offset(t time.Time) int {
+// readOffset returns a time's offset from UTC, in seconds.
+func readOffset(t time.Time) int {
 	_, n := t.Zone()
 	return n
 }
 
-// dayOf is the day that a time belongs to. A clock that is put back over midnight shows the day before once more: that
-// hour belongs to the day that has begun.
-func dayOf(t time.Time, zone *time.Location) (int, time.Month, int) {
+// findDay returns the day to which a time belongs. A clock that is put back over midnight
+// shows the day before once more: that hour belongs to the day that has begun.
+func findDay(t time.Time, zone *time.Location) (int, time.Month, int) {
 	year, month, day := t.In(zone).Date()
-	if begun := midnight(year, month, day+1, zone); !begun.After(t) {
+	if begun := findMidnight(year, month, day+1, zone); !begun.After(t) {
 		return time.Date(year, month, day+1, 0, 0, 0, 0, time.UTC).Date()
 	}
 	return year, month, day
 }
 
-// midnight is the first moment at which clocks show the beginning of a day. Where they skip it, it is the moment at which
-// they skip.
-func midnight(year int, month time.Month, day int, zone *time.Location) time.Time {
+// findMidnight returns the first moment at which clocks show the beginning of a day. If
+// they skip it, it is the moment at which they skip.
+func findMidnight(year int, month time.Month, day int, zone *time.Location) time.Time {
 	wall := time.Date(year, month, day, 0, 0, 0, 0, time.UTC)
-	before, after := offset(wall.Add(-36*time.Hour).In(zone)), offset(wall.Add(36*time.Hour).In(zone))
-	early, late := wall.Add(-time.Duration(max(before, after))*time.Second), wall.Add(-time.Duration(min(before, after))*time.Second)
+	// Clocks 36 hours earlier and later show the offsets before and after a change at
+	// midnight.
+	before, after := readOffset(wall.Add(-36*time.Hour).In(zone)), readOffset(wall.Add(36*time.Hour).In(zone))
+	early, late := wall.Add(-time.Duration(max(before, after))*time.Second),
+		wall.Add(-time.Duration(min(before, after))*time.Second)
 	for _, t := range []time.Time{early.In(zone), late.In(zone)} {
-		if t.Add(time.Duration(offset(t)) * time.Second).UTC().Equal(wall) {
+		if t.Add(time.Duration(readOffset(t)) * time.Second).UTC().Equal(wall) {
 			return t
 		}
 	}

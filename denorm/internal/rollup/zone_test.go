@@ -41,13 +41,13 @@ func TestBinsTileTime(t *testing.T) {
 		}
 		for _, at := range moments {
 			for i, u := range units {
-				start, next := u.start(at, zone), u.next(at, zone)
-				if start.After(at) || !next.After(at) || !u.start(start, zone).Equal(start) || !u.next(start, zone).Equal(next) ||
-					!u.start(next, zone).Equal(next) || !u.start(next.Add(-1), zone).Equal(start) {
+				start, next := u.findStart(at, zone), u.findNextStart(at, zone)
+				if start.After(at) || !next.After(at) || !u.findStart(start, zone).Equal(start) || !u.findNextStart(start, zone).Equal(next) ||
+					!u.findStart(next, zone).Equal(next) || !u.findStart(next.Add(-1), zone).Equal(start) {
 					t.Fatalf("%s: the %s of %s is from %s to %s", name, u, at.In(zone), start, next)
 				}
 				if i > 0 {
-					if finer := units[i-1]; !finer.start(start, zone).Equal(start) || !finer.start(next, zone).Equal(next) {
+					if finer := units[i-1]; !finer.findStart(start, zone).Equal(start) || !finer.findStart(next, zone).Equal(next) {
 						t.Fatalf("%s: the %s from %s to %s doesn't begin with the %s", name, u, start, next, finer)
 					}
 				}
@@ -81,12 +81,12 @@ func TestBinsAtClockChanges(t *testing.T) {
 	} {
 		zone := location(t, test.zone)
 		at, _ := time.Parse(time.RFC3339, test.at)
-		day, hour := Daily.start(at, zone), Hourly.start(at, zone)
-		if got := Daily.next(at, zone).Sub(day); got != test.day || binTime(day) != test.start {
-			t.Errorf("%s: the day of %s begins at %s and has %s", test.zone, test.at, binTime(day), got)
+		day, hour := Daily.findStart(at, zone), Hourly.findStart(at, zone)
+		if got := Daily.findNextStart(at, zone).Sub(day); got != test.day || formatTime(day) != test.start {
+			t.Errorf("%s: the day of %s begins at %s and has %s", test.zone, test.at, formatTime(day), got)
 		}
-		if got := Hourly.next(at, zone).Sub(hour); got != test.hour || binTime(hour) != test.finer {
-			t.Errorf("%s: the hour of %s begins at %s and has %s", test.zone, test.at, binTime(hour), got)
+		if got := Hourly.findNextStart(at, zone).Sub(hour); got != test.hour || formatTime(hour) != test.finer {
+			t.Errorf("%s: the hour of %s begins at %s and has %s", test.zone, test.at, formatTime(hour), got)
 		}
 	}
 }
@@ -97,12 +97,12 @@ func TestCover(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for range 2000 {
 		x := &Rollup{levels: units[r.IntN(3):], zone: location(t, zones[r.IntN(5)])}
-		from := x.finest().start(time.Unix(1_700_000_000+r.Int64N(1e8), 0), x.zone)
-		to := x.finest().next(from.Add(time.Duration(r.Int64N(int64(100*24*time.Hour)))), x.zone)
+		from := x.finestUnit().findStart(time.Unix(1_700_000_000+r.Int64N(1e8), 0), x.zone)
+		to := x.finestUnit().findNextStart(from.Add(time.Duration(r.Int64N(int64(100*24*time.Hour)))), x.zone)
 		at := from
-		spans := x.cover(len(x.levels)-1, from, to)
+		spans := x.coverWithBins(len(x.levels)-1, from, to)
 		for _, s := range spans {
-			if !s.from.Equal(at) || !s.unit.start(s.from, x.zone).Equal(s.from) || !s.unit.start(s.to, x.zone).Equal(s.to) {
+			if !s.from.Equal(at) || !s.unit.findStart(s.from, x.zone).Equal(s.from) || !s.unit.findStart(s.to, x.zone).Equal(s.to) {
 				t.Fatalf("%s to %s is covered by %v", from, to, spans)
 			}
 			at = s.to
