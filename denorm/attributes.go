@@ -34,10 +34,10 @@ type AttributesSpec struct {
 //   - a nil slice at path is stored as null: tag the field omitempty
 //   - the elements lack a field that spec names, or the name field isn't a string
 func NewAttributes[D, K any](owners *model.Collection[D, K], path string, spec AttributesSpec) *Attributes[D, K] {
-	a := attributes.Declare(owners.Docs(), path, spec.Name, spec.Value)
-	indexes := func() []model.Index { return []model.Index{a.Index()} }
-	return &Attributes[D, K]{model.NewParts(indexes, nil, a.Checks, a.Footprints).
-		WithDocs(owners.Docs()).WithReactions(a.Reactions), owners, a}
+	a := attributes.DeclareList(owners.Docs(), path, spec.Name, spec.Value)
+	indexes := func() []model.Index { return []model.Index{a.MakeIndex()} }
+	return &Attributes[D, K]{model.NewParts(indexes, nil, a.ListChecks, a.ListFootprints).
+		WithDocs(owners.Docs()).WithReactions(a.MakeReactions), owners, a}
 }
 
 // Indexes returns the index on names and values.
@@ -54,7 +54,7 @@ func (a *Attributes[D, K]) Checks() []model.Check { return a.Parts.Checks() }
 //
 // Cost: one command, one document, by _id. [model.Merge] can't merge the write.
 func (a *Attributes[D, K]) Set(owner K, list bson.D) model.Write {
-	return a.a.Set(a.owners.ByID(owner).Query, list)
+	return a.a.SetAttributes(a.owners.ByID(owner).Query, list)
 }
 
 // Unset returns the write that removes the attributes with these names from the document
@@ -64,7 +64,7 @@ func (a *Attributes[D, K]) Set(owner K, list bson.D) model.Write {
 //
 // Cost: one command, one document, by _id.
 func (a *Attributes[D, K]) Unset(owner K, names ...string) model.Write {
-	pull, err := a.a.Unset(names)
+	pull, err := a.a.UnsetAttributes(names)
 	if err != nil {
 		return model.Refused(a.owners.Name(), err)
 	}
@@ -77,7 +77,7 @@ func (a *Attributes[D, K]) Unset(owner K, names ...string) model.Write {
 // Cost: one command, served by [Attributes.Indexes]. On DocumentDB the query reads all
 // documents that have an attribute of this name.
 func (a *Attributes[D, K]) Equal(name string, value any) *model.Find[D] {
-	filter, err := a.a.Equal(name, value)
+	filter, err := a.a.MatchEqual(name, value)
 	return a.find(filter, err)
 }
 
@@ -88,7 +88,7 @@ func (a *Attributes[D, K]) Equal(name string, value any) *model.Find[D] {
 //
 // Cost: one command, served by [Attributes.Indexes].
 func (a *Attributes[D, K]) Match(name string, condition bson.D) *model.Find[D] {
-	filter, err := a.a.Match(name, condition)
+	filter, err := a.a.MatchCondition(name, condition)
 	return a.find(filter, err)
 }
 
@@ -96,13 +96,13 @@ func (a *Attributes[D, K]) Match(name string, condition bson.D) *model.Find[D] {
 //
 // Cost: one command, served by [Attributes.Indexes].
 func (a *Attributes[D, K]) Has(name string) *model.Find[D] {
-	filter, err := a.a.Has(name)
+	filter, err := a.a.MatchName(name)
 	return a.find(filter, err)
 }
 
 func (a *Attributes[D, K]) find(filter bson.D, err error) *model.Find[D] {
 	f := a.owners.Find(filter)
-	return commands.Served(f, a.a.Index().Name, cmp.Or(f.Err, err))
+	return commands.Served(f, a.a.MakeIndex().Name, cmp.Or(f.Err, err))
 }
 
 // Survey returns the query that counts attributes for each name and BSON type. Results
@@ -110,5 +110,5 @@ func (a *Attributes[D, K]) find(filter bson.D, err error) *model.Find[D] {
 //
 // Cost: one command that reads every owner.
 func (a *Attributes[D, K]) Survey() *model.Aggregate[Use] {
-	return model.AggregateAs[Use](a.owners, a.a.Survey())
+	return model.AggregateAs[Use](a.owners, a.a.CountUses())
 }

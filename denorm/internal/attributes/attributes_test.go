@@ -35,7 +35,7 @@ var (
 	specs = denorm.NewAttributes(goods, "specs", denorm.AttributesSpec{})
 )
 
-func specified(list ...spec) docs { return docs{"goods": {good{"g", list}}} }
+func makeGoods(list ...spec) docs { return docs{"goods": {good{"g", list}}} }
 
 // attrs are the attributes of a name, a value, a name, a value.
 var attrs = testkit.D
@@ -44,26 +44,26 @@ func TestAttributesWrites(t *testing.T) {
 	parallel(t)
 	red := spec{K: "color", V: "red"}
 	runWriteCases(t, []writeCase{
-		{Reason: "the first attribute", Before: specified(), Write: specs.Set("g", attrs("color", "red")), After: specified(red), Status: model.Applied, Again: model.Applied},
-		{Reason: "one more comes last", Before: specified(red), Write: specs.Set("g", attrs("size", 5)), After: specified(red, spec{K: "size", V: 5}), Status: model.Applied, Again: model.Applied},
-		{Reason: "one that is there changes where it stands, and keeps what is beside it", Before: specified(spec{K: "size", V: 4, Unit: "cm"}, red), Write: specs.Set("g", attrs("size", 5)),
-			After: specified(spec{K: "size", V: 5, Unit: "cm"}, red), Status: model.Applied, Again: model.Applied},
-		{Reason: "some that are there and some that aren't", Before: specified(red, spec{K: "size", V: 4}), Write: specs.Set("g", attrs("width", 1.5, "size", nil, "tags", bson.A{"a", "$b"})),
-			After: specified(red, spec{K: "size"}, spec{K: "width", V: 1.5}, spec{K: "tags", V: bson.A{"a", "$b"}}), Status: model.Applied, Again: model.Applied},
+		{Reason: "the first attribute", Before: makeGoods(), Write: specs.Set("g", attrs("color", "red")), After: makeGoods(red), Status: model.Applied, Again: model.Applied},
+		{Reason: "one more comes last", Before: makeGoods(red), Write: specs.Set("g", attrs("size", 5)), After: makeGoods(red, spec{K: "size", V: 5}), Status: model.Applied, Again: model.Applied},
+		{Reason: "one that is there changes where it stands, and keeps what is beside it", Before: makeGoods(spec{K: "size", V: 4, Unit: "cm"}, red), Write: specs.Set("g", attrs("size", 5)),
+			After: makeGoods(spec{K: "size", V: 5, Unit: "cm"}, red), Status: model.Applied, Again: model.Applied},
+		{Reason: "some that are there and some that aren't", Before: makeGoods(red, spec{K: "size", V: 4}), Write: specs.Set("g", attrs("width", 1.5, "size", nil, "tags", bson.A{"a", "$b"})),
+			After: makeGoods(red, spec{K: "size"}, spec{K: "width", V: 1.5}, spec{K: "tags", V: bson.A{"a", "$b"}}), Status: model.Applied, Again: model.Applied},
 		{Reason: "a list that is stored as null", Before: docs{"goods": {bson.D{{Key: "_id", Value: "g"}, {Key: "specs", Value: nil}}}}, Write: specs.Set("g", attrs("color", "red")),
-			After: specified(red), Status: model.Applied, Again: model.Applied},
+			After: makeGoods(red), Status: model.Applied, Again: model.Applied},
 		{Reason: "an owner that isn't there", Before: docs{"goods": {}}, Write: specs.Set("g", attrs("color", "red")), Err: model.ErrNotFound},
-		{Reason: "no attribute", Before: specified(red), Write: specs.Set("g", nil), Err: errRefused},
-		{Reason: "an empty name", Before: specified(red), Write: specs.Set("g", attrs("", 1)), Err: errRefused},
-		{Reason: "a name twice", Before: specified(red), Write: specs.Set("g", attrs("a", 1, "a", 2)), Err: errRefused},
-		{Reason: "an empty owner", Before: specified(red), Write: specs.Set("", attrs("a", 1)), Err: errRefused},
-		{Reason: "a value that can't be stored", Before: specified(red), Write: specs.Set("g", attrs("a", func() {})), Err: errRefused},
-		{Reason: "a value with a name that can't be stored", Before: specified(red), Write: specs.Set("g", attrs("a", bson.D{{Key: "$x", Value: 1}})), Err: errRefused},
-		{Reason: "taken off", Before: specified(red, spec{K: "size", V: 4}), Write: specs.Unset("g", "color", "none"), After: specified(spec{K: "size", V: 4}), Status: model.Applied, Again: model.Applied},
-		{Reason: "taken off where it isn't", Before: specified(red), Write: specs.Unset("g", "size"), Status: model.Applied, Again: model.Applied},
+		{Reason: "no attribute", Before: makeGoods(red), Write: specs.Set("g", nil), Err: errRefused},
+		{Reason: "an empty name", Before: makeGoods(red), Write: specs.Set("g", attrs("", 1)), Err: errRefused},
+		{Reason: "a name twice", Before: makeGoods(red), Write: specs.Set("g", attrs("a", 1, "a", 2)), Err: errRefused},
+		{Reason: "an empty owner", Before: makeGoods(red), Write: specs.Set("", attrs("a", 1)), Err: errRefused},
+		{Reason: "a value that can't be stored", Before: makeGoods(red), Write: specs.Set("g", attrs("a", func() {})), Err: errRefused},
+		{Reason: "a value with a name that can't be stored", Before: makeGoods(red), Write: specs.Set("g", attrs("a", bson.D{{Key: "$x", Value: 1}})), Err: errRefused},
+		{Reason: "taken off", Before: makeGoods(red, spec{K: "size", V: 4}), Write: specs.Unset("g", "color", "none"), After: makeGoods(spec{K: "size", V: 4}), Status: model.Applied, Again: model.Applied},
+		{Reason: "taken off where it isn't", Before: makeGoods(red), Write: specs.Unset("g", "size"), Status: model.Applied, Again: model.Applied},
 		{Reason: "taken off an owner that isn't there", Before: docs{"goods": {}}, Write: specs.Unset("g", "size"), Err: model.ErrNotFound},
-		{Reason: "nothing to take off", Before: specified(red), Write: specs.Unset("g"), Err: errRefused},
-		{Reason: "an empty name to take off", Before: specified(red), Write: specs.Unset("g", ""), Err: errRefused},
+		{Reason: "nothing to take off", Before: makeGoods(red), Write: specs.Unset("g"), Err: errRefused},
+		{Reason: "an empty name to take off", Before: makeGoods(red), Write: specs.Unset("g", ""), Err: errRefused},
 	})
 }
 
@@ -72,20 +72,20 @@ func TestAttributesHostile(t *testing.T) {
 	parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, s := range []string{"$where", "a.b", "$specs", "$$this", "^.*", "é\x00"} {
-			seed(t, db, specified(spec{K: "x", V: 1}))
+			seed(t, db, makeGoods(spec{K: "x", V: 1}))
 			for range 2 {
 				if _, err := specs.Set("g", attrs(s, s, s+"2", bson.D{{Key: "in", Value: s}})).Run(t.Context(), db); err != nil {
 					t.Fatal(s, err)
 				}
 			}
-			wantDocs(t, db, specified(spec{K: "x", V: 1}, spec{K: s, V: s}, spec{K: s + "2", V: bson.D{{Key: "in", Value: s}}}))
+			wantDocs(t, db, makeGoods(spec{K: "x", V: 1}, spec{K: s, V: s}, spec{K: s + "2", V: bson.D{{Key: "in", Value: s}}}))
 			if found, err := specs.Equal(s, s).All(t.Context(), db); err != nil || len(found) != 1 {
 				t.Errorf("%s: found %d, %v", s, len(found), err)
 			}
 			if _, err := specs.Unset("g", s, s+"2").Run(t.Context(), db); err != nil {
 				t.Fatal(s, err)
 			}
-			wantDocs(t, db, specified(spec{K: "x", V: 1}))
+			wantDocs(t, db, makeGoods(spec{K: "x", V: 1}))
 		}
 	})
 }
@@ -144,7 +144,7 @@ func TestAttributesLockstep(t *testing.T) {
 	parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		random := rand.New(rand.NewPCG(5, 6))
-		seed(t, db, specified())
+		seed(t, db, makeGoods())
 		var want []spec
 		for range 60 {
 			name := string(rune('a' + random.IntN(6)))
@@ -173,7 +173,7 @@ func TestAttributesLockstep(t *testing.T) {
 func TestAttributesConcurrent(t *testing.T) {
 	parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		seed(t, db, specified())
+		seed(t, db, makeGoods())
 		errs := make([]error, 32)
 		var all sync.WaitGroup
 		for n := range errs {
@@ -245,13 +245,13 @@ func TestAttributesFaults(t *testing.T) {
 		w     model.Write
 		after docs
 	}{
-		"Set":   {specs.Set("g", attrs("a", 2, "b", 3)), specified(spec{K: "a", V: 2}, spec{K: "b", V: 3})},
+		"Set":   {specs.Set("g", attrs("a", 2, "b", 3)), makeGoods(spec{K: "a", V: 2}, spec{K: "b", V: 3})},
 		"Unset": {specs.Unset("g", "a"), docs{"goods": {bson.D{{Key: "_id", Value: "g"}, {Key: "specs", Value: bson.A{}}}}}},
 	} {
 		t.Run(reason, func(t *testing.T) {
 			modeltest.FaultMatrix(t, modeltest.FaultCase{
 				Seed: func(ctx context.Context, db *mongo.Database) error {
-					return store(ctx, db, specified(spec{K: "a", V: 1}))
+					return store(ctx, db, makeGoods(spec{K: "a", V: 1}))
 				},
 				Run: func(ctx context.Context, db *mongo.Database) error {
 					_, err := c.w.Run(ctx, db)
@@ -345,7 +345,7 @@ func TestAttributesPrices(t *testing.T) {
 func TestAttributesMendIndexed(t *testing.T) {
 	parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		seed(t, db, specified(spec{K: "x", V: 1}, spec{K: "x", V: 2}))
+		seed(t, db, makeGoods(spec{K: "x", V: 1}, spec{K: "x", V: 2}))
 		wantStepsIndexed(t, db, "Attributes.Checks", model.IDIndex, testkit.Mended(t, db, specs.Checks())...)
 	})
 }

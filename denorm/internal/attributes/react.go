@@ -6,19 +6,23 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Reactions returns how a store refuses a document that has an attribute twice, or without a name.
-func (a *List) Reactions() []model.Reaction {
-	return []model.Reaction{{Collection: a.docs.Name(), Paths: []string{a.path}, Amend: func(w model.StoreWrite) (bson.D, error) {
-		list, _ := core.ValueAt(w.After, a.path)
-		var names []string
-		for _, e := range core.Elements(list) {
-			doc, _ := e.DocumentOK()
-			name, _ := doc.Lookup(a.name).StringValueOK()
-			names = append(names, name)
-		}
-		if len(names) == 0 {
-			return nil, nil
-		}
-		return nil, a.checkNames(names)
-	}}}
+// MakeReactions returns how a store refuses a document that has an attribute twice, or
+// one without a name.
+func (a *List) MakeReactions() []model.Reaction {
+	return []model.Reaction{{Collection: a.docs.Name(), Paths: []string{a.path}, Amend: a.checkDocument}}
+}
+
+// checkDocument amends nothing: it only refuses wrong names.
+func (a *List) checkDocument(w model.StoreWrite) (bson.D, error) {
+	list, _ := core.ValueAt(w.After, a.path)
+	var names []string
+	for _, e := range core.Elements(list) {
+		doc, _ := e.DocumentOK()
+		name, _ := doc.Lookup(a.name).StringValueOK()
+		names = append(names, name)
+	}
+	if len(names) == 0 {
+		return nil, nil
+	}
+	return nil, a.checkNames(names)
 }

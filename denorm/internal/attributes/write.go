@@ -11,8 +11,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// Set is the write that gives the document of an id's query attributes.
-func (a *List) Set(id model.Query, list bson.D) model.Write {
+// SetAttributes is the write that sets attributes of the document that id finds.
+func (a *List) SetAttributes(id model.Query, list bson.D) model.Write {
 	values, names := make([]any, len(list)), make([]string, len(list))
 	for i, x := range list {
 		v, err := a.docs.Encode(x.Value)
@@ -20,7 +20,8 @@ func (a *List) Set(id model.Query, list bson.D) model.Write {
 			_, err = core.CheckNames(v, "")
 		}
 		if err != nil {
-			return model.Refused(a.docs.Name(), a.docs.Refuse(fmt.Sprintf("%s[%d].%s", a.path, i, a.value), nil, err.Error()))
+			return model.Refused(a.docs.Name(),
+				a.docs.Refuse(fmt.Sprintf("%s[%d].%s", a.path, i, a.value), nil, err.Error()))
 		}
 		values[i], names[i] = v, x.Key
 	}
@@ -35,26 +36,32 @@ func (a *List) Set(id model.Query, list bson.D) model.Write {
 	for i, text := range names {
 		name, value := mql.Literal(text), mql.E(a.value, mql.Literal(values[i]))
 		branches = append(branches, bson.D{
-			{Key: "case", Value: mql.Op("$eq", "$$this."+a.name, name)}, {Key: "then", Value: mql.Op("$mergeObjects", "$$this", bson.D{value})},
+			{Key: "case", Value: mql.Op("$eq", "$$this."+a.name, name)},
+			{Key: "then", Value: mql.Op("$mergeObjects", "$$this", bson.D{value})},
 		})
-		there := mql.Op("$in", name, mql.IfNull("$"+a.names(), bson.A{}))
+		there := mql.Op("$in", name, mql.IfNull("$"+a.namePath(), bson.A{}))
 		fresh = append(fresh, mql.Cond(there, bson.A{}, bson.A{bson.D{{Key: a.name, Value: name}, value}}))
 	}
-	fresh[0] = bson.D{{Key: "$map", Value: bson.D{{Key: "input", Value: held}, {Key: "in", Value: bson.D{{Key: "$switch", Value: bson.D{
-		{Key: "branches", Value: branches}, {Key: "default", Value: "$$this"},
-	}}}}}}}
-	w := commands.UpdateIf(a.docs.Name(), id.Filter, mongo.Pipeline{mql.Set(mql.E(a.path, mql.Op("$concatArrays", fresh...)))})
+	fresh[0] = bson.D{{
+		Key: "$map",
+		Value: bson.D{{Key: "input", Value: held}, {Key: "in", Value: bson.D{{Key: "$switch", Value: bson.D{
+			{Key: "branches", Value: branches}, {Key: "default", Value: "$$this"},
+		}}}}},
+	}}
+	w := commands.UpdateIf(a.docs.Name(), id.Filter, mongo.Pipeline{
+		mql.Set(mql.E(a.path, mql.Op("$concatArrays", fresh...))),
+	})
 	w.Expect = model.One
 	return w
 }
 
-// Unset is the update that takes attributes off.
-func (a *List) Unset(names []string) (bson.D, error) {
+// UnsetAttributes is the update that removes attributes.
+func (a *List) UnsetAttributes(names []string) (bson.D, error) {
 	named := bson.D{{Key: a.name, Value: mql.Op("$in", mql.A(names))}}
 	return mql.Op("$pull", bson.D{{Key: a.path, Value: named}}), a.checkNames(names)
 }
 
-// checkNames refuses no name, an empty one, and one given twice.
+// checkNames refuses an empty list, an empty name, and a name that is given twice.
 func (a *List) checkNames(names []string) error {
 	if len(names) == 0 {
 		return a.docs.Refuse(a.path, nil, "no attribute was given: give at least one")
