@@ -53,9 +53,9 @@ type Bounded[D, K any] struct {
 //   - a nil slice is stored as null (to prevent this, tag the field omitempty)
 //   - spec is invalid
 func NewBounded[D, K any](owners *model.Collection[D, K], path string, spec BoundedSpec) *Bounded[D, K] {
-	b := bounded.Declare(owners.Docs(), path, bounded.Spec(spec))
-	return &Bounded[D, K]{model.NewParts(nil, nil, b.Checks, b.Footprints).
-		WithDocs(owners.Docs()).WithReactions(b.Reactions), owners, b}
+	b := bounded.DeclareArray(owners.Docs(), path, bounded.Spec(spec))
+	return &Bounded[D, K]{model.NewParts(nil, nil, b.ListChecks, b.ListFootprints).
+		WithDocs(owners.Docs()).WithReactions(b.MakeReactions), owners, b}
 }
 
 // Checks returns one check, which finds arrays with more than Max elements. The repair
@@ -74,7 +74,7 @@ func (b *Bounded[D, K]) Checks() []model.Check { return b.Parts.Checks() }
 // Cost: one command, one document, by _id. With a Key, one or two more commands if the
 // update matches nothing.
 func (b *Bounded[D, K]) Push(owner K, elements ...any) model.Write {
-	return b.b.Push(owner, elements, nil, nil)
+	return b.b.PushElements(owner, elements, nil, nil)
 }
 
 // PushWith returns the write of [Bounded.Push] with further operators for the same
@@ -84,7 +84,7 @@ func (b *Bounded[D, K]) Push(owner K, elements ...any) model.Write {
 //
 // Cost: as [Bounded.Push].
 func (b *Bounded[D, K]) PushWith(owner K, update bson.D, elements ...any) model.Write {
-	return b.b.Push(owner, elements, update, func() model.Write { return commands.Own(b.owners.Update(owner, update)) })
+	return b.b.PushElements(owner, elements, update, func() model.Write { return commands.Own(b.owners.Update(owner, update)) })
 }
 
 // Remove returns the write that removes the elements with these keys from an owner's
@@ -93,7 +93,7 @@ func (b *Bounded[D, K]) PushWith(owner K, update bson.D, elements ...any) model.
 //
 // Cost: one command, one document, by _id.
 func (b *Bounded[D, K]) Remove(owner K, keys ...any) model.Write {
-	pull, err := b.b.Pull(keys)
+	pull, err := b.b.PullKeys(keys)
 	if err != nil {
 		return model.Refused(b.owners.Name(), err)
 	}
@@ -107,7 +107,7 @@ func (b *Bounded[D, K]) Remove(owner K, keys ...any) model.Write {
 func (b *Bounded[D, K]) Slice(owner K, n int) *model.Find[D] {
 	f := b.owners.ByID(owner)
 	var err error
-	f.Projection, err = b.b.Slice(n)
+	f.Projection, err = b.b.ProjectSlice(n)
 	f.Err = cmp.Or(f.Err, err)
 	return f
 }
@@ -116,4 +116,4 @@ func (b *Bounded[D, K]) Slice(owner K, n int) *model.Find[D] {
 // Max elements
 // (https://www.mongodb.com/docs/manual/core/schema-validation/specify-json-schema/). Not
 // every server enforces it.
-func (b *Bounded[D, K]) Validation() model.Validation { return b.b.Validation() }
+func (b *Bounded[D, K]) Validation() model.Validation { return b.b.MakeValidation() }

@@ -29,19 +29,19 @@ var (
 	byN    = bson.D{{Key: "n", Value: 1}, {Key: "id", Value: 1}}
 	byNTop = bson.D{{Key: "n", Value: -1}, {Key: "id", Value: 1}}
 
-	last     = bounded(denorm.BoundedSpec{Max: 3})
-	creating = bounded(denorm.BoundedSpec{Max: 3, Create: true})
-	first    = bounded(denorm.BoundedSpec{Max: 3, First: true})
-	newest   = bounded(denorm.BoundedSpec{Max: 3, By: byN})
-	topmost  = bounded(denorm.BoundedSpec{Max: 3, By: byNTop, First: true})
-	lastKey  = bounded(denorm.BoundedSpec{Max: 3, Key: "id"})
-	firstKey = bounded(denorm.BoundedSpec{Max: 3, Key: "id", First: true})
-	newKey   = bounded(denorm.BoundedSpec{Max: 3, Key: "id", By: byN})
-	topKey   = bounded(denorm.BoundedSpec{Max: 3, Key: "id", By: byNTop, First: true})
+	last     = newBounded(denorm.BoundedSpec{Max: 3})
+	creating = newBounded(denorm.BoundedSpec{Max: 3, Create: true})
+	first    = newBounded(denorm.BoundedSpec{Max: 3, First: true})
+	newest   = newBounded(denorm.BoundedSpec{Max: 3, By: byN})
+	topmost  = newBounded(denorm.BoundedSpec{Max: 3, By: byNTop, First: true})
+	lastKey  = newBounded(denorm.BoundedSpec{Max: 3, Key: "id"})
+	firstKey = newBounded(denorm.BoundedSpec{Max: 3, Key: "id", First: true})
+	newKey   = newBounded(denorm.BoundedSpec{Max: 3, Key: "id", By: byN})
+	topKey   = newBounded(denorm.BoundedSpec{Max: 3, Key: "id", By: byNTop, First: true})
 	tops     = denorm.NewBounded(boards, "stats.tops", denorm.BoundedSpec{Max: 2, First: true, By: bson.D{{Key: "", Value: -1}}})
 )
 
-func bounded(spec denorm.BoundedSpec) *denorm.Bounded[board, string] {
+func newBounded(spec denorm.BoundedSpec) *denorm.Bounded[board, string] {
 	return denorm.NewBounded(boards, "posts", spec)
 }
 
@@ -54,8 +54,8 @@ func posts(notation ...string) []post {
 	return list
 }
 
-// with is the board b with posts.
-func with(notation ...string) docs {
+// makeBoard is the board b with posts.
+func makeBoard(notation ...string) docs {
 	return docs{"boards": {board{ID: "b", Posts: posts(notation...)}}}
 }
 

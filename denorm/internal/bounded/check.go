@@ -10,34 +10,42 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// Checks finds arrays over the bound.
-func (b *Array) Checks() []model.Check {
+// ListChecks returns the check of arrays over the bound.
+func (b *Array) ListChecks() []model.Check {
 	collection, path := b.docs.Name(), b.field.Path
 	name := fmt.Sprintf("%s.%s: oversized arrays", collection, path)
-	update := mql.Op("$push", bson.D{{Key: path, Value: append(bson.D{{Key: "$each", Value: bson.A{}}}, b.modifiers()...)}})
+	update := mql.Op("$push", bson.D{{
+		Key:   path,
+		Value: append(bson.D{{Key: "$each", Value: bson.A{}}}, b.makeModifiers()...),
+	}})
 	return []model.Check{{
 		Name: name, Collection: collection, Rule: fmt.Sprintf("an array holds at most %d elements", b.spec.Max),
 		Pipeline: mongo.Pipeline{
-			mql.Match(b.over()...), mql.SortID(), mql.Project(mql.E("n", mql.Op("$size", "$"+path))),
+			mql.Match(b.matchOversized()...), mql.SortID(), mql.Project(mql.E("n", mql.Op("$size", "$"+path))),
 		},
-		Tell: found.Tells(oversized.tell), Mend: found.MendsIf(name, collection, b.over(), "some arrays cut to the bound; the next check finds the others", mongo.UpdateOneModel{Update: update}),
+		Tell: found.Tells(oversized.describeFinding),
+		Mend: found.MendsIf(name, collection, b.matchOversized(),
+			"some arrays cut to the bound; the next check finds the others", mongo.UpdateOneModel{Update: update}),
 	}}
 }
 
-// An oversized is an array that holds more elements than its bound.
+// An oversized is an array with more elements than its bound.
 type oversized struct {
 	ID bson.RawValue `bson:"_id"`
 	N  int64         `bson:"n"`
 }
 
-func (o oversized) tell(f *model.Finding) {
+// describeFinding gives the number of elements.
+func (o oversized) describeFinding(f *model.Finding) {
 	f.ID, f.Problem = o.ID, fmt.Sprintf("holds %d elements", o.N)
 }
 
-// over matches an array that has an element after the last that is kept.
-func (b *Array) over() bson.D {
+// matchOversized matches an array that has an element after the last that is kept. A
+// document can have a field with this number as its name, so the type is part of the
+// condition.
+func (b *Array) matchOversized() bson.D {
 	return bson.D{
-		{Key: b.field.Path, Value: mql.Op("$type", "array")}, // not a document with a field of that number
+		{Key: b.field.Path, Value: mql.Op("$type", "array")},
 		{Key: fmt.Sprintf("%s.%d", b.field.Path, b.spec.Max), Value: mql.Exists(true)},
 	}
 }

@@ -95,8 +95,8 @@ func TestBoundedPrices(t *testing.T) {
 func TestBoundedWritesIndexed(t *testing.T) {
 	parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		seed(t, db, with("a1", "b2"))
+		seed(t, db, makeBoard("a1", "b2"))
 		wantStepsIndexed(t, db, "Bounded", model.IDIndex, model.NewPlan(last.PushWith("b", bson.D{e("$set", bson.D{e("name", "x")})}, elements("b1")...), creating.Push("b", elements("b1")...)))
-		wantStepsIndexed(t, db, "Bounded.Checks", model.IDIndex, testkit.Mended(t, db, bounded(denorm.BoundedSpec{Max: 1}).Checks())...)
+		wantStepsIndexed(t, db, "Bounded.Checks", model.IDIndex, testkit.Mended(t, db, newBounded(denorm.BoundedSpec{Max: 1}).Checks())...)
 	})
 }

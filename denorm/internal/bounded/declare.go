@@ -1,4 +1,30 @@
-// Package bounded is the core of denorm.Bounded: an array that keeps n elements.
+// Package bounded is the core of denorm.Bounded (denorm/bounded.go): an array that keeps
+// at most Max elements. The shell encodes nothing: elements are encoded here, into the
+// bytes of the update. The shell finds owners by _id, and passes the other methods to
+// model.Parts. Stores call MakeReactions, audits call ListChecks.
+//
+// # Stored form
+//
+// A host with its last three messages (Max 3, By {time: 1}, Key id):
+//
+//	hosts {_id: "h", log: [{id: 5, time: 50}, {id: 6, time: 60}, {id: 7, time: 70}]}
+//
+// Nothing else is stored. The bound and the order are in each write.
+//
+// # Protocol of a push
+//
+//  1. One update: $push with $each, then $sort if there is an order, then $slice. With a Key,
+//     the filter requires that the array has none of the pushed keys.
+//  2. With a Key, a push that matches nothing was perhaps applied before. Write.Done
+//     (matchPushed) matches an array as the push leaves it: it has all keys, or it is full and
+//     would drop the missing elements again.
+//
+// # What a crash leaves
+//
+// Nothing: each push is one update of one document. Without a Key, a client that doesn't
+// know whether a push was applied can add the elements twice. Other code can make an
+// array too long. The check finds it, and its repair pushes no element, by which the
+// server sorts and shortens the array.
 package bounded
 
 import (
@@ -12,25 +38,29 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// An Array is a denorm.Bounded without its types.
+// An Array is the non-generic core of denorm.Bounded.
 type Array struct {
-	docs  *core.Docs
+	docs *core.Docs
+	// The array. Its type is that of the elements.
 	field core.Field
 	spec  Spec
-	bound []byte // the elements of modifiers, encoded
+	// The fields of makeModifiers, encoded once for all pushes.
+	bound []byte
 }
 
-// A Spec is a denorm.BoundedSpec.
+// A Spec is denorm.BoundedSpec.
 type Spec struct {
-	Max    int
+	Max int
+	// Keep the first elements. Otherwise the last are kept.
 	First  bool
 	By     bson.D
 	Key    string
 	Create bool
 }
 
-// Declare declares that an array is bounded. It panics with a *model.DeclarationError when it can't be.
-func Declare(docs *core.Docs, path string, spec Spec) *Array {
+// DeclareArray panics with a model.DeclarationError if the array can't be bounded in this
+// way.
+func DeclareArray(docs *core.Docs, path string, spec Spec) *Array {
 	b := &Array{docs: docs, field: docs.CheckArray(path), spec: spec}
 	b.spec.By = slices.Clone(spec.By)
 	place := core.Place(fmt.Sprintf("NewBounded of %s.%s", docs.Name(), path))
@@ -47,7 +77,8 @@ func Declare(docs *core.Docs, path string, spec Spec) *Array {
 		if e.Key != "" {
 			docs.MustField(path + "." + e.Key)
 		} else if len(spec.By) > 1 {
-			place.Fail("By names both fields of an element and the element itself", "name fields only, or only the empty name")
+			place.Fail("By names both fields of an element and the element itself",
+				"name fields only, or only the empty name")
 		}
 		if direction.Of(e.Value) == 0 {
 			place.Fail(fmt.Sprintf("By sorts %s by %s", e.Key, model.Shell(e.Value)), "sort by 1 or -1")
@@ -56,7 +87,7 @@ func Declare(docs *core.Docs, path string, spec Spec) *Array {
 	if spec.Key != "" {
 		docs.MustField(path + "." + spec.Key)
 	}
-	bound, err := bson.Marshal(b.modifiers())
+	bound, err := bson.Marshal(b.makeModifiers())
 	if err != nil {
 		place.Fail(err.Error(), "sort by 1 or -1")
 	}
@@ -64,8 +95,10 @@ func Declare(docs *core.Docs, path string, spec Spec) *Array {
 	return b
 }
 
-// modifiers are those of $push after $each: what keeps the bound.
-func (b *Array) modifiers() bson.D {
+// makeModifiers returns the modifiers of $push after $each, which keep the bound. The
+// server sorts before it slices, whatever their order is:
+// https://www.mongodb.com/docs/manual/reference/operator/update/push/.
+func (b *Array) makeModifiers() bson.D {
 	slice := bson.E{Key: "$slice", Value: -b.spec.Max}
 	if b.spec.First {
 		slice.Value = b.spec.Max
@@ -79,8 +112,8 @@ func (b *Array) modifiers() bson.D {
 	return bson.D{slice}
 }
 
-// Validation is by the $jsonSchema of the bound.
-func (b *Array) Validation() model.Validation {
+// MakeValidation returns the $jsonSchema of the bound.
+func (b *Array) MakeValidation() model.Validation {
 	schema := bson.D{{Key: "bsonType", Value: "array"}, {Key: "maxItems", Value: b.spec.Max}}
 	parts := strings.Split(b.field.Path, ".")
 	for _, part := range slices.Backward(parts) {
@@ -89,8 +122,8 @@ func (b *Array) Validation() model.Validation {
 	return model.Validation{Collection: b.docs.Name(), Validator: bson.D{{Key: "$jsonSchema", Value: schema}}}
 }
 
-// Footprints are the paths that are used.
-func (b *Array) Footprints() []model.Footprint {
+// ListFootprints are the paths that are used.
+func (b *Array) ListFootprints() []model.Footprint {
 	out := append(model.Writes.In(b.docs.Name(), b.field.Path), model.Mends.In(b.docs.Name(), b.field.Path)...)
 	if b.spec.Create {
 		out = append(out, model.Writes.In(b.docs.Name(), model.Whole)...)

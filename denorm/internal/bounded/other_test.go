@@ -22,8 +22,8 @@ var many = docs{"boards": {
 	bson.D{{Key: "_id", Value: "f"}, {Key: "posts", Value: nil}}, bson.D{{Key: "_id", Value: "g"}, {Key: "posts", Value: "no list"}},
 }}
 
-// trimmed are the same, with what the two that are over the bound keep.
-func trimmed(d, e []post) docs {
+// makeTrimmed are the same, with what the two that are over the bound keep.
+func makeTrimmed(d, e []post) docs {
 	list := slices.Clone(many["boards"])
 	list[3], list[4] = board{ID: "d", Posts: d}, board{ID: "e", Posts: e}
 	return docs{"boards": list}
@@ -41,11 +41,11 @@ func TestBoundedTrim(t *testing.T) {
 		found  []string
 		after  docs
 	}{
-		{"to the last", many, last, found, trimmed(posts("a1", "d4", "b2"), posts("b8", "d6", "c7"))},
-		{"to the first", many, first, found, trimmed(posts("c3", "a1", "d4"), posts("a9", "e5", "b8"))},
-		{"to the greatest; arrays within the bound are not even sorted", many, newest, found, trimmed(posts("b2", "c3", "d4"), posts("c7", "b8", "a9"))},
-		{"to the top", many, topmost, found, trimmed(posts("d4", "c3", "b2"), posts("a9", "b8", "c7"))},
-		{"with nothing over the bound", with("a1"), last, nil, with("a1")},
+		{"to the last", many, last, found, makeTrimmed(posts("a1", "d4", "b2"), posts("b8", "d6", "c7"))},
+		{"to the first", many, first, found, makeTrimmed(posts("c3", "a1", "d4"), posts("a9", "e5", "b8"))},
+		{"to the greatest; arrays within the bound are not even sorted", many, newest, found, makeTrimmed(posts("b2", "c3", "d4"), posts("c7", "b8", "a9"))},
+		{"to the top", many, topmost, found, makeTrimmed(posts("d4", "c3", "b2"), posts("a9", "b8", "c7"))},
+		{"with nothing over the bound", makeBoard("a1"), last, nil, makeBoard("a1")},
 		{"with a document in the array's place", docs{"boards": {bson.D{e("_id", "b"), e("posts", bson.D{e("3", 1)})}}}, last, nil, docs{"boards": {bson.D{e("_id", "b"), e("posts", bson.D{e("3", 1)})}}}},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
@@ -71,14 +71,14 @@ func TestBoundedTrim(t *testing.T) {
 func TestBoundedRemove(t *testing.T) {
 	parallel(t)
 	runWriteCases(t, []writeCase{
-		{Reason: "by key", Before: with("a1", "b2", "c3"), Write: lastKey.Remove("b", "a", "c"), After: with("b2"), Status: model.Applied, Again: model.Applied},
-		{Reason: "a key that isn't there is passed over", Before: with("a1"), Write: lastKey.Remove("b", "x"), Status: model.Applied, Again: model.Applied},
-		{Reason: "every element of the key", Before: with("a1", "b2", "a3"), Write: lastKey.Remove("b", "a"), After: with("b2"), Status: model.Applied, Again: model.Applied},
-		{Reason: "from a document without the array", Before: with(), Write: lastKey.Remove("b", "a"), Status: model.Applied, Again: model.Applied},
+		{Reason: "by key", Before: makeBoard("a1", "b2", "c3"), Write: lastKey.Remove("b", "a", "c"), After: makeBoard("b2"), Status: model.Applied, Again: model.Applied},
+		{Reason: "a key that isn't there is passed over", Before: makeBoard("a1"), Write: lastKey.Remove("b", "x"), Status: model.Applied, Again: model.Applied},
+		{Reason: "every element of the key", Before: makeBoard("a1", "b2", "a3"), Write: lastKey.Remove("b", "a"), After: makeBoard("b2"), Status: model.Applied, Again: model.Applied},
+		{Reason: "from a document without the array", Before: makeBoard(), Write: lastKey.Remove("b", "a"), Status: model.Applied, Again: model.Applied},
 		{Reason: "from a missing owner", Before: docs{"boards": {}}, Write: lastKey.Remove("b", "a"), Err: model.ErrNotFound},
-		{Reason: "no key", Before: with("a1"), Write: lastKey.Remove("b"), Err: errRefused},
-		{Reason: "a nil key", Before: with("a1"), Write: lastKey.Remove("b", nil), Err: errRefused},
-		{Reason: "without a Key", Before: with("a1"), Write: last.Remove("b", "a"), Err: errRefused},
+		{Reason: "no key", Before: makeBoard("a1"), Write: lastKey.Remove("b"), Err: errRefused},
+		{Reason: "a nil key", Before: makeBoard("a1"), Write: lastKey.Remove("b", nil), Err: errRefused},
+		{Reason: "without a Key", Before: makeBoard("a1"), Write: last.Remove("b", "a"), Err: errRefused},
 	})
 }
 
@@ -110,12 +110,12 @@ func TestBoundedFaults(t *testing.T) {
 		write  model.Write
 		after  docs
 	}{
-		{"Push of one with a key", with("a1", "b2", "c3"), lastKey.Push("b", elements("d4")...), with("b2", "c3", "d4")},
-		{"Push of more than the bound", with("a1"), lastKey.Push("b", elements("b2", "c3", "d4", "e5")...), with("c3", "d4", "e5")},
-		{"Push of more than fit first", with("a1", "b2"), firstKey.Push("b", elements("c3", "d4")...), with("a1", "b2", "c3")},
-		{"Push of what sorts too low", with("a4", "b5"), newKey.Push("b", elements("c1", "d9")...), with("a4", "b5", "d9")},
-		{"Push to the top", with("a5", "b4"), topKey.Push("b", elements("c1", "d9")...), with("d9", "a5", "b4")},
-		{"Remove", with("a1", "b2", "c3"), lastKey.Remove("b", "a", "c"), with("b2")},
+		{"Push of one with a key", makeBoard("a1", "b2", "c3"), lastKey.Push("b", elements("d4")...), makeBoard("b2", "c3", "d4")},
+		{"Push of more than the bound", makeBoard("a1"), lastKey.Push("b", elements("b2", "c3", "d4", "e5")...), makeBoard("c3", "d4", "e5")},
+		{"Push of more than fit first", makeBoard("a1", "b2"), firstKey.Push("b", elements("c3", "d4")...), makeBoard("a1", "b2", "c3")},
+		{"Push of what sorts too low", makeBoard("a4", "b5"), newKey.Push("b", elements("c1", "d9")...), makeBoard("a4", "b5", "d9")},
+		{"Push to the top", makeBoard("a5", "b4"), topKey.Push("b", elements("c1", "d9")...), makeBoard("d9", "a5", "b4")},
+		{"Remove", makeBoard("a1", "b2", "c3"), lastKey.Remove("b", "a", "c"), makeBoard("b2")},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			modeltest.FaultMatrix(t, modeltest.FaultCase{
@@ -133,7 +133,7 @@ func TestBoundedFaults(t *testing.T) {
 			Seed: func(ctx context.Context, db *mongo.Database) error { return store(ctx, db, many) },
 			Run:  checkJob(newest.Checks()[0]),
 			Check: func(t testing.TB, db *mongo.Database) {
-				wantDocs(t, db, trimmed(posts("b2", "c3", "d4"), posts("c7", "b8", "a9")))
+				wantDocs(t, db, makeTrimmed(posts("b2", "c3", "d4"), posts("c7", "b8", "a9")))
 			},
 		})
 	})
@@ -143,13 +143,13 @@ func TestBoundedFaults(t *testing.T) {
 func TestBoundedPushAgain(t *testing.T) {
 	parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		seed(t, db, with("a1"))
+		seed(t, db, makeBoard("a1"))
 		for range 2 {
 			if _, err := last.Push("b", elements("b2")...).Run(t.Context(), db); err != nil {
 				t.Fatal(err)
 			}
 		}
-		wantDocs(t, db, with("a1", "b2", "b2"))
+		wantDocs(t, db, makeBoard("a1", "b2", "b2"))
 	})
 }
 
@@ -164,14 +164,16 @@ func TestBoundedPushMeetsPush(t *testing.T) {
 	}
 	modeltest.Interleave(t, modeltest.InterleaveCase{
 		Match: interleaved,
-		Seed:  func(ctx context.Context, db *mongo.Database) error { return store(ctx, db, with("a1", "b2", "c3")) },
-		A:     push("d9"),
-		B:     push("e5"),
+		Seed: func(ctx context.Context, db *mongo.Database) error {
+			return store(ctx, db, makeBoard("a1", "b2", "c3"))
+		},
+		A: push("d9"),
+		B: push("e5"),
 		Check: func(t testing.TB, db *mongo.Database, errA, errB error) {
 			if err := errors.Join(errA, errB); err != nil {
 				t.Error(err)
 			}
-			wantDocs(t, db, with("c3", "e5", "d9"))
+			wantDocs(t, db, makeBoard("c3", "e5", "d9"))
 		},
 	})
 }
@@ -194,21 +196,21 @@ func TestBoundedDeclarations(t *testing.T) {
 		declare             func()
 		problem, at, remedy string
 	}{
-		{"no bound", func() { bounded(denorm.BoundedSpec{}) }, "Max is 0", "boards.posts", "give 1 or more"},
-		{"a negative bound", func() { bounded(denorm.BoundedSpec{Max: -1}) }, "Max is -1", "boards.posts", "give 1 or more"},
+		{"no bound", func() { newBounded(denorm.BoundedSpec{}) }, "Max is 0", "boards.posts", "give 1 or more"},
+		{"a negative bound", func() { newBounded(denorm.BoundedSpec{Max: -1}) }, "Max is -1", "boards.posts", "give 1 or more"},
 		{"an array that isn't there", func() { denorm.NewBounded(boards, "post", by()) }, `did you mean "posts"`, "boards", "bson tags"},
 		{"no array", func() { denorm.NewBounded(boards, "name", by()) }, "not an array", "boards", "slice"},
 		{"a nil array that is stored as null", func() { denorm.NewBounded(nulls, "posts", by()) }, "null", "nullBoards", "omitempty"},
 		{"an array within an array", func() { denorm.NewBounded(nulls, "rows.posts", by()) }, "crosses 2 arrays", "nullBoards", "array"},
-		{"an order by what elements don't have", func() { bounded(by(bson.E{Key: "time", Value: 1})) }, `"time"`, "boards", "bson tags"},
-		{"an order by neither 1 nor -1", func() { bounded(by(bson.E{Key: "n", Value: 2})) }, "sorts n by 2", "boards.posts", "1 or -1"},
-		{"a direction as text", func() { bounded(by(bson.E{Key: "n", Value: "1"})) }, "sorts n by '1'", "boards.posts", "1 or -1"},
-		{"an order by a field twice", func() { bounded(by(bson.E{Key: "n", Value: 1}, bson.E{Key: "n", Value: -1})) }, "twice", "boards.posts", "once"},
-		{"an order by the element and a field", func() { bounded(by(bson.E{Key: "", Value: 1}, bson.E{Key: "n", Value: 1})) }, "both fields of an element and the element itself", "boards.posts", "only"},
+		{"an order by what elements don't have", func() { newBounded(by(bson.E{Key: "time", Value: 1})) }, `"time"`, "boards", "bson tags"},
+		{"an order by neither 1 nor -1", func() { newBounded(by(bson.E{Key: "n", Value: 2})) }, "sorts n by 2", "boards.posts", "1 or -1"},
+		{"a direction as text", func() { newBounded(by(bson.E{Key: "n", Value: "1"})) }, "sorts n by '1'", "boards.posts", "1 or -1"},
+		{"an order by a field twice", func() { newBounded(by(bson.E{Key: "n", Value: 1}, bson.E{Key: "n", Value: -1})) }, "twice", "boards.posts", "once"},
+		{"an order by the element and a field", func() { newBounded(by(bson.E{Key: "", Value: 1}, bson.E{Key: "n", Value: 1})) }, "both fields of an element and the element itself", "boards.posts", "only"},
 		{"an order by an operator", func() { denorm.NewBounded(nulls, "maps", by(bson.E{Key: "$n", Value: 1})) }, "dollar", "nullBoards", "path"},
-		{"a key that elements don't have", func() { bounded(denorm.BoundedSpec{Max: 1, Key: "_id"}) }, `"_id"`, "boards", "bson tags"},
+		{"a key that elements don't have", func() { newBounded(denorm.BoundedSpec{Max: 1, Key: "_id"}) }, `"_id"`, "boards", "bson tags"},
 		{"a key of scalars", func() { denorm.NewBounded(boards, "stats.tops", denorm.BoundedSpec{Max: 1, Key: "id"}) }, `no field "id"`, "boards", "bson tags"},
-		{"a key that is created", func() { bounded(denorm.BoundedSpec{Max: 1, Key: "id", Create: true}) }, "Create with a Key", "boards", "owners"},
+		{"a key that is created", func() { newBounded(denorm.BoundedSpec{Max: 1, Key: "id", Create: true}) }, "Create with a Key", "boards", "owners"},
 		{"no collection", func() { denorm.NewBounded(&model.Collection[board, string]{}, "posts", by()) }, "zero Collection", "posts", "NewCollection"},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
@@ -223,7 +225,7 @@ func TestBoundedDeclarations(t *testing.T) {
 		})
 	}
 	spec := denorm.BoundedSpec{Max: 3, By: slices.Clone(byN)}
-	b := bounded(spec)
+	b := newBounded(spec)
 	spec.By[0].Value = -1
 	if got := b.Checks()[0].Mend([]model.Finding{{Check: "boards.posts: oversized arrays", Detail: marshal(bson.D{e("_id", "b")})}}).String(); !strings.Contains(got, "$sort: {n: 1, id: 1}") {
 		t.Errorf("the declaration changed with the caller's spec: %s", got)

@@ -24,7 +24,7 @@ type kept struct {
 	list  []post
 }
 
-func (k *kept) after(more ...post) []post {
+func (k *kept) pushAll(more ...post) []post {
 	out := append(slices.Clone(k.list), more...)
 	if k.less != nil {
 		slices.SortStableFunc(out, k.less)
@@ -37,22 +37,22 @@ func (k *kept) after(more ...post) []post {
 	return out
 }
 
-func (k *kept) has(id string) bool {
+func (k *kept) hasPost(id string) bool {
 	return slices.ContainsFunc(k.list, func(p post) bool { return p.ID == id })
 }
 
 // push says what a push does: applied, recognized as done, or refused as stale.
 func (k *kept) push(more []post) (model.Status, error) {
-	missing := slices.DeleteFunc(slices.Clone(more), func(p post) bool { return k.has(p.ID) })
+	missing := slices.DeleteFunc(slices.Clone(more), func(p post) bool { return k.hasPost(p.ID) })
 	switch {
 	case !k.key || len(missing) == len(more):
-		k.list = k.after(more...)
+		k.list = k.pushAll(more...)
 		return model.Applied, nil
 	case k.less == nil && !k.first:
-		if tail := more[max(0, len(more)-k.max):]; !slices.ContainsFunc(tail, func(p post) bool { return !k.has(p.ID) }) {
+		if tail := more[max(0, len(more)-k.max):]; !slices.ContainsFunc(tail, func(p post) bool { return !k.hasPost(p.ID) }) {
 			return model.Already, nil
 		}
-	case len(missing) == 0 || len(k.list) >= k.max && slices.Equal(k.after(missing...), k.after()):
+	case len(missing) == 0 || len(k.list) >= k.max && slices.Equal(k.pushAll(missing...), k.pushAll()):
 		return model.Already, nil
 	}
 	return model.NotSent, model.ErrStale
@@ -60,7 +60,7 @@ func (k *kept) push(more []post) (model.Status, error) {
 
 func (k *kept) trim() {
 	if len(k.list) > k.max {
-		k.list = k.after()
+		k.list = k.pushAll()
 	}
 }
 
@@ -82,7 +82,7 @@ func TestBoundedIsAppendSortCut(t *testing.T) {
 					t.Run(fmt.Sprintf("order %d, keep %d, key %q", i, keep, key), func(t *testing.T) {
 						random := rand.New(rand.NewPCG(uint64(i), uint64(keep)+2*uint64(len(key))))
 						for round := range 4 {
-							b := bounded(denorm.BoundedSpec{Max: 1 + round*2, First: first, By: order.by, Key: key})
+							b := newBounded(denorm.BoundedSpec{Max: 1 + round*2, First: first, By: order.by, Key: key})
 							k := &kept{max: 1 + round*2, first: first, less: order.less, key: key != ""}
 							lockstep(t, db, random, b, k)
 						}
@@ -146,9 +146,9 @@ func randomPosts(random *rand.Rand) (list []post, args []any) {
 // MongoDB doesn't promise which of equal elements stays; which values stay, it does.
 func TestBoundedTies(t *testing.T) {
 	parallel(t)
-	tied := bounded(denorm.BoundedSpec{Max: 3, By: bson.D{{Key: "n", Value: 1}}})
+	tied := newBounded(denorm.BoundedSpec{Max: 3, By: bson.D{{Key: "n", Value: 1}}})
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		seed(t, db, with("a2", "b2", "c1"))
+		seed(t, db, makeBoard("a2", "b2", "c1"))
 		if _, err := tied.Push("b", elements("d2", "e2")...).Run(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}

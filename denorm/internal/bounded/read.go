@@ -5,8 +5,9 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Slice is the projection of the first n elements, or with a negative n of the last.
-func (b *Array) Slice(n int) (bson.D, error) {
+// ProjectSlice is the projection of the first n elements, or with a negative n of the
+// last.
+func (b *Array) ProjectSlice(n int) (bson.D, error) {
 	if n == 0 {
 		return nil, b.docs.Refuse("n", n, "is 0: give the number of elements to read")
 	}

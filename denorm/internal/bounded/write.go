@@ -13,17 +13,19 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-func (b *Array) refuse(field string, v any, reason string) model.Write {
+// refuseWrite is a write that gives an error.
+func (b *Array) refuseWrite(field string, v any, reason string) model.Write {
 	return model.Refused(b.docs.Name(), b.docs.Refuse(field, v, reason))
 }
 
-// Push is the push of elements, with other operators, which update makes a write of.
-func (b *Array) Push(owner any, elements []any, with bson.D, update func() model.Write) model.Write {
+// PushElements is the push of elements, with other operators. update makes a write of
+// these operators, if they can't be joined with the push here.
+func (b *Array) PushElements(owner any, elements []any, with bson.D, update func() model.Write) model.Write {
 	if update != nil && len(with) == 0 {
-		return b.refuse("with", nil, "no operator was given: use Push")
+		return b.refuseWrite("with", nil, "no operator was given: use Push")
 	}
 	if len(elements) == 0 {
-		return b.refuse(b.field.Path, nil, "no element was given: give at least one")
+		return b.refuseWrite(b.field.Path, nil, "no element was given: give at least one")
 	}
 	id, err := b.docs.EncodeID("_id", owner)
 	if err == nil {
@@ -37,14 +39,14 @@ func (b *Array) Push(owner any, elements []any, with bson.D, update func() model
 		return model.Refused(b.docs.Name(), err)
 	}
 	if b.spec.Create {
-		with = created(with, b.docs.VersionField())
+		with = addVersion(with, b.docs.VersionField())
 	}
 	if !p.appendOthers(with, b.field.Path, b.docs) { // let it be refused, or united with care
-		return b.merge(b.Push(owner, elements, nil, nil), update())
+		return b.mergeWrites(b.PushElements(owner, elements, nil, nil), update())
 	}
 	m, byID := &p.parts.model, bson.D(p.parts.filter[:])
 	byID[0] = bson.E{Key: "_id", Value: mql.Eq(id)}
-	m.Filter, m.Update = byID, p.update()
+	m.Filter, m.Update = byID, p.endUpdate()
 	w := model.Write{Collection: b.docs.Name(), Model: m, Expect: model.One, Index: model.IDIndex}
 	if upsert := b.spec.Create; upsert {
 		m.Upsert = &upsert
@@ -52,20 +54,20 @@ func (b *Array) Push(owner any, elements []any, with bson.D, update func() model
 	if b.spec.Key == "" {
 		return w
 	}
-	each, keys, err := b.keys(p.each)
+	each, keys, err := b.readKeys(p.each)
 	if err != nil {
 		return model.Refused(b.docs.Name(), err)
 	}
 	path := b.field.Path + "." + b.spec.Key
 	m.Filter = model.And(byID, bson.D{{Key: path, Value: bson.D{{Key: "$nin", Value: keys}}}})
-	w.Done = model.And(byID, b.done(path, each, keys))
+	w.Done = model.And(byID, b.matchPushed(path, each, keys))
 	w.Once = true
 	return w
 }
 
-// merge unites the push with an update of the same owner. The update upserts too if the
-// push does.
-func (b *Array) merge(push, update model.Write) model.Write {
+// mergeWrites merges the push with an update of the same owner. The update upserts too if
+// the push does.
+func (b *Array) mergeWrites(push, update model.Write) model.Write {
 	if m, ok := update.Model.(*mongo.UpdateOneModel); ok && b.spec.Create {
 		m.SetUpsert(true)
 	}
@@ -76,8 +78,9 @@ func (b *Array) merge(push, update model.Write) model.Write {
 	return w
 }
 
-// keys reads the elements of an encoded array, and the key of each; each must have one, and none may come twice.
-func (b *Array) keys(array bson.RawArray) (each []bson.RawValue, keys bson.A, err error) {
+// readKeys reads the elements of an encoded array, and the key of each. Each must have
+// one, and no key may occur twice.
+func (b *Array) readKeys(array bson.RawArray) (each []bson.RawValue, keys bson.A, err error) {
 	if each, err = array.Values(); err != nil {
 		return nil, nil, err
 	}
@@ -98,8 +101,8 @@ func (b *Array) keys(array bson.RawArray) (each []bson.RawValue, keys bson.A, er
 	return each, keys, nil
 }
 
-// Pull is the update that takes elements out.
-func (b *Array) Pull(keys []any) (bson.D, error) {
+// PullKeys is the update that removes elements by their keys.
+func (b *Array) PullKeys(keys []any) (bson.D, error) {
 	switch {
 	case b.spec.Key == "":
 		return nil, b.docs.Refuse(b.field.Path, nil, "the spec has no Key: declare one")

@@ -1,5 +1,7 @@
 package bounded
 
+// This file recognizes a push that was applied before.
+
 import (
 	"fmt"
 	"slices"
@@ -10,9 +12,10 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// done matches an array as a push of elements with keys leaves it, so that the push is recognized when it is run again:
-// the array holds each of them, or it is full and would drop again what it doesn't hold.
-func (b *Array) done(path string, each []bson.RawValue, keys bson.A) bson.D {
+// matchPushed matches an array as a push of elements with keys leaves it, so that a
+// repeated push is recognized: the array has each element, or it is full and would drop
+// the missing ones again.
+func (b *Array) matchPushed(path string, each []bson.RawValue, keys bson.A) bson.D {
 	all := func(keys bson.A) bson.D { return bson.D{{Key: path, Value: mql.Op("$all", keys)}} }
 	switch {
 	case len(keys) == 1:
@@ -20,25 +23,28 @@ func (b *Array) done(path string, each []bson.RawValue, keys bson.A) bson.D {
 	case len(b.spec.By) == 0 && !b.spec.First:
 		return all(keys[max(0, len(keys)-b.spec.Max):]) // the last push out the others
 	case len(b.spec.By) == 0:
-		return mql.Op("$or", all(keys), b.full())
+		return mql.Op("$or", all(keys), b.matchFull())
 	}
-	again := bson.A{b.full()}
+	again := bson.A{b.matchFull()}
 	for i, e := range each {
-		values, ok := b.sortValues(e)
+		values, ok := b.readSortValues(e)
 		if !ok {
 			return all(keys)
 		}
-		again = append(again, mql.Op("$or", bson.D{{Key: path, Value: mql.Eq(keys[i])}}, mql.Op("$expr", b.dropped(values))))
+		again = append(again,
+			mql.Op("$or", bson.D{{Key: path, Value: mql.Eq(keys[i])}}, mql.Op("$expr", b.wouldDrop(values))))
 	}
 	return mql.Op("$or", all(keys), bson.D{{Key: "$and", Value: again}})
 }
 
-func (b *Array) full() bson.D {
+// matchFull matches an array with Max elements.
+func (b *Array) matchFull() bson.D {
 	return bson.D{{Key: fmt.Sprintf("%s.%d", b.field.Path, b.spec.Max-1), Value: mql.Exists(true)}}
 }
 
-// sortValues reads what an element is sorted by. An array there has no single place in the order.
-func (b *Array) sortValues(element bson.RawValue) ([]any, bool) {
+// readSortValues reads the values by which an element is sorted. An array has no single
+// place in the order.
+func (b *Array) readSortValues(element bson.RawValue) ([]any, bool) {
 	values := make([]any, len(b.spec.By))
 	for i, by := range b.spec.By {
 		switch v := stored.ElementAt(element, by.Key); v.Type {
@@ -52,8 +58,9 @@ func (b *Array) sortValues(element bson.RawValue) ([]any, bool) {
 	return values, true
 }
 
-// dropped is the expression that no kept element would be dropped before one with these sort values.
-func (b *Array) dropped(values []any) bson.D {
+// wouldDrop is the expression that an element with these sort values is dropped before
+// all elements of the array.
+func (b *Array) wouldDrop(values []any) bson.D {
 	var before bson.A
 	equal := bson.A{}
 	for i, by := range b.spec.By {

@@ -1,5 +1,7 @@
 package bounded
 
+// This file encodes the update of a push directly into BSON.
+
 import (
 	"fmt"
 	"reflect"
@@ -12,27 +14,30 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// A pushUpdate is an update by $push and other operators, encoded while it is built: the driver has only to copy it.
+// A pushUpdate is an update by $push and other operators, encoded while it is built: the
+// driver only has to copy it.
 type pushUpdate struct {
 	parts *pushParts
 	buf   []byte
 	each  bson.RawArray // the elements
 }
 
-// pushParts are the parts of a small update, in one allocation. What is larger grows out of them.
+// pushParts are the parts of a small update, in one allocation. A larger update allocates
+// more.
 type pushParts struct {
 	model  mongo.UpdateOneModel
 	filter [1]bson.E
 	buf    [192]byte
 }
 
+// newPush begins an update. The first four bytes are its length, which endUpdate sets.
 func newPush() pushUpdate {
 	p := new(pushParts)
-	return pushUpdate{parts: p, buf: p.buf[:4]} // that hold the length at last
+	return pushUpdate{parts: p, buf: p.buf[:4]}
 }
 
-// update ends the update.
-func (p *pushUpdate) update() bson.Raw { return core.EndDocument(p.buf, 0) }
+// endUpdate ends the update, and writes its length.
+func (p *pushUpdate) endUpdate() bson.Raw { return core.EndDocument(p.buf, 0) }
 
 // appendPush adds the $push of elements, whose types are checked.
 func (b *Array) appendPush(p *pushUpdate, elements []any) error {
@@ -52,6 +57,8 @@ func (b *Array) appendPush(p *pushUpdate, elements []any) error {
 	return nil
 }
 
+// appendElement encodes one element. The type of a closed field has only its own names,
+// so that they needn't be checked. A pointer to the element's type is accepted too.
 func (b *Array) appendElement(buf []byte, i int, e any) ([]byte, error) {
 	refused := func(below, reason string) error {
 		return b.docs.Refuse(strings.TrimSuffix(fmt.Sprintf("%s[%d].%s", b.field.Path, i, below), "."), nil, reason)
@@ -77,8 +84,9 @@ func (b *Array) appendElement(buf []byte, i int, e any) ([]byte, error) {
 	return buf, nil
 }
 
-// appendOthers adds other operators. It reports false where it takes care to say whether they go together: when two name one
-// field, or fields within one, or an operator comes twice; and where a value can't be stored.
+// appendOthers adds other operators. It reports false if it can't easily decide whether
+// they fit together: if two name one field, or fields within one, if an operator occurs
+// twice, or if a value can't be stored. model.Merge then decides.
 func (p *pushUpdate) appendOthers(with bson.D, path string, docs *core.Docs) bool {
 	for i, op := range with {
 		fields, ok := op.Value.(bson.D)
@@ -87,11 +95,11 @@ func (p *pushUpdate) appendOthers(with bson.D, path string, docs *core.Docs) boo
 		}
 		buf, begun := core.AppendDocument(p.buf, bson.TypeEmbeddedDocument, op.Key)
 		for j, f := range fields {
-			if sameField(f.Key, path) || setsField(fields[:j], f.Key) {
+			if isSameField(f.Key, path) || hasField(fields[:j], f.Key) {
 				return false
 			}
 			for _, before := range with[:i] {
-				if before.Key == op.Key || setsField(before.Value.(bson.D), f.Key) {
+				if before.Key == op.Key || hasField(before.Value.(bson.D), f.Key) {
 					return false
 				}
 			}
@@ -105,8 +113,9 @@ func (p *pushUpdate) appendOthers(with bson.D, path string, docs *core.Docs) boo
 	return true
 }
 
-// created is an update that gives the document that it creates its version too, nil for none.
-func created(with, version bson.D) bson.D {
+// addVersion adds the version of a document that the update creates. A nil version adds
+// nothing.
+func addVersion(with, version bson.D) bson.D {
 	if version == nil {
 		return with
 	}
@@ -120,17 +129,18 @@ func created(with, version bson.D) bson.D {
 	return append(with, bson.E{Key: "$setOnInsert", Value: version})
 }
 
-func setsField(fields bson.D, path string) bool {
+// hasField reports whether one of the fields begins with the same field as a path.
+func hasField(fields bson.D, path string) bool {
 	for _, f := range fields {
-		if sameField(f.Key, path) {
+		if isSameField(f.Key, path) {
 			return true
 		}
 	}
 	return false
 }
 
-// sameField reports whether two paths begin with the same field.
-func sameField(a, b string) bool {
+// isSameField reports whether two paths begin with the same field.
+func isSameField(a, b string) bool {
 	for i := 0; ; i++ {
 		endA, endB := i == len(a) || a[i] == '.', i == len(b) || b[i] == '.'
 		switch {
