@@ -84,7 +84,8 @@ func TestApproximateIsUnbiased(t *testing.T) {
 			added := int64(0)
 			for i := range grid {
 				for _, s := range a.Count("t", events, (float64(i)+0.5)/grid).Steps {
-					added += s.(model.Write).Model.(*mongo.UpdateOneModel).Update.(bson.D)[0].Value.(bson.D)[0].Value.(int64)
+					added +=
+						s.(model.Write).Model.(*mongo.UpdateOneModel).Update.(bson.D)[0].Value.(bson.D)[0].Value.(int64)
 				}
 			}
 			if got := float64(added) / grid; math.Abs(got-float64(events)) > float64(n)/grid {
@@ -191,7 +192,9 @@ func TestApproximateDeclarations(t *testing.T) {
 func TestApproximatePrices(t *testing.T) {
 	parallel(t)
 	testkit.WantPrices(t, testkit.Stored(viewed(0)),
-		testkit.Writes("Count", 1, 1, views.Count("t", 1, 0)), testkit.Writes("Count of none", 0, 0, views.Count("t", 1, 0.5)), testkit.Writes("Count of many", 1, 1, views.Count("t", 77, 0.5)))
+		testkit.Writes("Count", 1, 1, views.Count("t", 1, 0)),
+		testkit.Writes("Count of none", 0, 0, views.Count("t", 1, 0.5)),
+		testkit.Writes("Count of many", 1, 1, views.Count("t", 77, 0.5)))
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		seed(t, db, viewed(1))
 		wantStepsIndexed(t, db, "Approximate", model.IDIndex, views.Count("t", 1, 0), views.Count("t", 77, 0))

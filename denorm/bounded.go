@@ -84,7 +84,9 @@ func (b *Bounded[D, K]) Push(owner K, elements ...any) model.Write {
 //
 // Cost: as [Bounded.Push].
 func (b *Bounded[D, K]) PushWith(owner K, update bson.D, elements ...any) model.Write {
-	return b.b.PushElements(owner, elements, update, func() model.Write { return commands.Own(b.owners.Update(owner, update)) })
+	return b.b.PushElements(owner, elements, update, func() model.Write {
+		return commands.Own(b.owners.Update(owner, update))
+	})
 }
 
 // Remove returns the write that removes the elements with these keys from an owner's

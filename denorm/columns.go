@@ -73,7 +73,10 @@ type Columns[D, K any] struct {
 // [*model.DeclarationError].
 func NewColumns[D, K any](docs *model.Collection[D, K], flat string, spec ColumnsSpec) *Columns[D, K] {
 	docs.Docs().MustField("_id")
-	out := &Columns[D, K]{model.Parts{}, docs, docs.Named(flat).Unchecked(), columns.Declare(docs.Docs(), flat, columns.Spec(spec))}
+	out := &Columns[D, K]{
+		Parts: model.Parts{}, docs: docs, flat: docs.Named(flat).Unchecked(),
+		c: columns.Declare(docs.Docs(), flat, columns.Spec(spec)),
+	}
 	out.Parts = model.NewParts(nil, out.relations, out.c.Checks, out.c.Footprints).WithDocs(docs.Docs()).
 		WithKeys(model.KeyedDocs{Collection: flat, From: []*core.Docs{docs.Docs()}}).WithReactions(out.c.Reactions)
 	return out
@@ -153,6 +156,7 @@ func (x *Columns[D, K]) Survey() *model.Aggregate[Use] {
 
 func (x *Columns[D, K]) relations() []model.Relation {
 	return []model.Relation{{
-		From: x.flat.Name(), FromPath: "_id", To: x.docs.Name(), ToPath: "_id", FromEnd: model.ZeroOrOne, ToEnd: model.ExactlyOne, Label: "columns",
+		From: x.flat.Name(), FromPath: "_id", To: x.docs.Name(), ToPath: "_id", FromEnd: model.ZeroOrOne,
+		ToEnd: model.ExactlyOne, Label: "columns",
 	}}
 }

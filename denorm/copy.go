@@ -79,12 +79,15 @@ type CopySpec struct {
 // NewCopy declares that target documents contain copies of source documents' fields. It
 // panics with a [*model.DeclarationError] if a path or a type doesn't fit, paths overlap,
 // or the array of copies can be stored as null.
-func NewCopy[S, SK, T, TK any](sources *model.Collection[S, SK], targets *model.Collection[T, TK], spec CopySpec) *Copy[S, SK, TK] {
+func NewCopy[S, SK, T, TK any](
+	sources *model.Collection[S, SK], targets *model.Collection[T, TK], spec CopySpec,
+) *Copy[S, SK, TK] {
 	c := copies.DeclareCopying(sources.Docs(), targets.Docs(), copies.Spec{
-		KeyPath: spec.KeyPath, Listed: spec.Listed, Fields: fieldsOf(spec.Fields), Version: spec.Version, VersionTo: spec.VersionTo,
-		CountUp: spec.CountUp, Lists: spec.Lists,
+		KeyPath: spec.KeyPath, Listed: spec.Listed, Fields: fieldsOf(spec.Fields), Version: spec.Version,
+		VersionTo: spec.VersionTo, CountUp: spec.CountUp, Lists: spec.Lists,
 	})
-	parts := model.NewParts(c.ListIndexes, c.ListRelations, c.ListChecks, c.ListFootprints).WithDocs(sources.Docs(), targets.Docs())
+	parts := model.NewParts(c.ListIndexes, c.ListRelations, c.ListChecks, c.ListFootprints).
+		WithDocs(sources.Docs(), targets.Docs())
 	return &Copy[S, SK, TK]{parts.WithReactions(c.MakeReactions), sources, c}
 }
 

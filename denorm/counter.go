@@ -94,7 +94,10 @@ type Counter[C, CK, P, PK any] struct {
 func NewCounter[C, CK, P, PK any](
 	children *model.Collection[C, CK], reference string, parents *model.Collection[P, PK], spec CounterSpec,
 ) *Counter[C, CK, P, PK] {
-	out := &Counter[C, CK, P, PK]{model.Parts{}, counter.DeclareCounter(children.Docs(), reference, parents.Docs(), spec.core())}
+	out := &Counter[C, CK, P, PK]{
+		Parts: model.Parts{},
+		c:     counter.DeclareCounter(children.Docs(), reference, parents.Docs(), spec.core()),
+	}
 	out.Parts = model.NewParts(out.c.ListIndexes, out.c.ListRelations, out.c.ListChecks, out.c.ListFootprints).
 		WithDocs(children.Docs(), parents.Docs()).WithReactions(out.c.MakeReactions)
 	return out

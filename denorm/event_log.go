@@ -79,7 +79,9 @@ type EventLog[K, E, S any] struct {
 //   - K can't be part of an _id, or E isn't stored as a document
 //   - snapshots and commits share a collection
 //   - a spec field is missing or out of range
-func NewEventLog[K, E, S any](commits *model.Collection[EventCommit[K, E], string], spec EventLogSpec[K, E, S]) *EventLog[K, E, S] {
+func NewEventLog[K, E, S any](
+	commits *model.Collection[EventCommit[K, E], string], spec EventLogSpec[K, E, S],
+) *EventLog[K, E, S] {
 	uses := []*core.Docs{commits.Docs()}
 	var docs *core.Docs
 	if spec.Snapshots != nil {
@@ -182,7 +184,9 @@ func (l *EventLog[K, E, S]) events(key K, op bson.ObjectID, list []E) eventlog.E
 // Cost: two commands, one document, by _id. With EventLogSpec.Snapshots, some appends
 // also store a snapshot. If only the snapshot fails, the events are stored, but the
 // change gives an error.
-func (l *EventLog[K, E, S]) Append(key K, expected int64, t time.Time, events []E, token bson.ObjectID) model.Change[any] {
+func (l *EventLog[K, E, S]) Append(
+	key K, expected int64, t time.Time, events []E, token bson.ObjectID,
+) model.Change[any] {
 	return l.l.Append(key, expected, t, token, l.events(key, token, events))
 }
 
@@ -266,7 +270,10 @@ func (l *EventLog[K, E, S]) Refresh(key K) model.Change[any] {
 
 // readAs returns a change that only reads, with its state converted by as.
 func readAs[S, T any](c model.Change[T], as func(T) S) model.Change[S] {
-	out := model.Change[S]{Name: c.Name, Attempts: c.Attempts, Err: c.Err, Decide: func(S) (model.Plan, error) { return model.Plan{}, nil }}
+	out := model.Change[S]{
+		Name: c.Name, Attempts: c.Attempts, Err: c.Err,
+		Decide: func(S) (model.Plan, error) { return model.Plan{}, nil },
+	}
 	if c.Read != nil {
 		out.Read = func(ctx context.Context, db model.DB) (s S, err error) {
 			v, err := c.Read(ctx, db)

@@ -72,7 +72,8 @@ func NewProjection[K, E, S, V any](
 	if spec.Poll == 0 {
 		needs = []model.Need{{Feature: "change streams", Why: "Stream follows " + log.commits.Name() + " without Poll"}}
 	}
-	p.Parts = model.NewParts(p.p.Indexes, nil, nil, p.p.Footprints, needs...).WithDocs(log.commits.Docs(), views.Docs()).
+	p.Parts = model.NewParts(p.p.Indexes, nil, nil, p.p.Footprints, needs...).
+		WithDocs(log.commits.Docs(), views.Docs()).
 		WithoutReactions("EventLog.Append and Projection.CatchUp")
 	return p
 }

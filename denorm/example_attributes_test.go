@@ -48,7 +48,8 @@ func ExampleAttributes() {
 	}
 	// One index serves every attribute.
 	fmt.Print(model.New("shop", articleSpecs).Indexes())
-	white := articleSpecs.Equal("color", "white").Where(articleSpecs.Match("watt", bson.D{{Key: "$lt", Value: 30}}).Filter)
+	white := articleSpecs.Equal("color", "white").
+		Where(articleSpecs.Match("watt", bson.D{{Key: "$lt", Value: 30}}).Filter)
 	fmt.Println(white)
 	for found, err := range white.Each(ctx, db) {
 		fmt.Println(found, err)

@@ -41,7 +41,9 @@ func ExampleBounded() {
 	}
 	noon := time.Date(2014, 3, 28, 12, 0, 0, 0, time.UTC)
 	for _, minute := range []int{5, 1, 4, 2, 3} {
-		w := lastLines.Push("AAAB", keptLine{noon.Add(time.Duration(minute) * time.Minute), fmt.Sprint("minute ", minute)})
+		w := lastLines.Push("AAAB", keptLine{
+			Time: noon.Add(time.Duration(minute) * time.Minute), Message: fmt.Sprint("minute ", minute),
+		})
 		if minute == 5 {
 			fmt.Println(w)
 			fmt.Println(w.Cost())

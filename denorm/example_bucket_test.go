@@ -10,8 +10,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// A post has any number of comments, and its page shows a hundred at a time. They are stored as they are shown: a document
-// for each hundred. Here it is three.
+// A post has any number of comments, and its page shows a hundred at a time. They are stored as they are shown: a
+// document for each hundred. Here it is three.
 type comment struct {
 	ID    bson.ObjectID `bson:"id"`
 	Text  string        `bson:"text"`
@@ -20,7 +20,9 @@ type comment struct {
 
 var (
 	commentPages = model.NewCollection[denorm.BucketDoc[string, comment], string]("comments")
-	comments     = denorm.NewBucket(commentPages, denorm.BucketSpec{Max: 3, ElementKey: "id", Totals: []string{"likes"}})
+	comments     = denorm.NewBucket(commentPages, denorm.BucketSpec{
+		Max: 3, ElementKey: "id", Totals: []string{"likes"},
+	})
 )
 
 func ExampleBucket() {

@@ -9,7 +9,8 @@ import (
 	"github.com/docmodel/docmodel/mongotest"
 )
 
-// Orders hold their customer and items. The analysts' store takes flat documents with few columns, and refuses some names.
+// Orders hold their customer and items. The analysts' store takes flat documents with few columns, and refuses some
+// names.
 type order struct {
 	ID       int         `bson:"_id"`
 	Customer *customer   `bson:"customer,omitempty"`

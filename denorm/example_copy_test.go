@@ -10,8 +10,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// A product's page shows the names of its parts; so each product holds them, beside the parts' ids. A part's price changes
-// often, and its name seldom: only the name is copied.
+// A product's page shows the names of its parts; so each product holds them, beside the parts' ids. A part's price
+// changes often, and its name seldom: only the name is copied.
 type (
 	part struct {
 		ID    string  `bson:"_id"`
@@ -34,7 +34,8 @@ var (
 	parts     = model.NewCollection[part, string]("parts")
 	products  = model.NewCollection[product, string]("products")
 	partNames = denorm.NewCopy(parts, products, denorm.CopySpec{
-		KeyPath: "items.id", Fields: []denorm.Field{{From: "name", To: "items.name"}}, Version: "v", VersionTo: "items.v",
+		KeyPath: "items.id", Fields: []denorm.Field{{From: "name", To: "items.name"}},
+		Version: "v", VersionTo: "items.v",
 	})
 )
 
@@ -65,7 +66,10 @@ func ExampleCopy() {
 	fmt.Println(all, err)
 
 	// Somebody writes to a product past the copy: the check finds it, and mending gives the name back.
-	slip := products.Update(shifter.ID, bson.D{{Key: "$set", Value: bson.D{{Key: "items.0.name", Value: "#6 grommet"}}}})
+	slip := products.Update(shifter.ID, bson.D{{
+		Key:   "$set",
+		Value: bson.D{{Key: "items.0.name", Value: "#6 grommet"}},
+	}})
 	if _, err := slip.Run(ctx, db); err != nil {
 		fmt.Println(err)
 	}

@@ -28,8 +28,9 @@ type (
 var (
 	capacityCourses = model.NewCollection[capacityCourse, string]("courses")
 	capacityPlaces  = model.NewCollection[capacityPlace, string]("places")
-	studentsOf      = denorm.NewCounter(capacityPlaces, "course", capacityCourses, denorm.CounterSpec{Count: "students"})
-	placeStore      = model.NewStore(model.New("courses", studentsOf), capacityPlaces)
+	studentsOf      = denorm.NewCounter(capacityPlaces, "course", capacityCourses,
+		denorm.CounterSpec{Count: "students"})
+	placeStore = model.NewStore(model.New("courses", studentsOf), capacityPlaces)
 )
 
 // enroll returns the change that gives a student a place in a course, if the course has a
@@ -39,7 +40,10 @@ func enroll(course, student string) model.Change[any] {
 	free := model.Write{
 		Collection: capacityCourses.Name(),
 		Model: mongo.NewUpdateOneModel().
-			SetFilter(bson.D{{Key: "_id", Value: course}, {Key: "$expr", Value: bson.D{{Key: "$lt", Value: bson.A{"$students", "$seats"}}}}}).
+			SetFilter(bson.D{
+				{Key: "_id", Value: course},
+				{Key: "$expr", Value: bson.D{{Key: "$lt", Value: bson.A{"$students", "$seats"}}}},
+			}).
 			SetUpdate(bson.D{{Key: "$set", Value: bson.D{{Key: "last", Value: student}}}}),
 		Expect:  model.One,
 		Reasons: []model.Reason{{If: bson.D{{Key: "_id", Value: course}}, Err: model.ErrFull}},

@@ -10,8 +10,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// A page of publishers shows how many books each has, and the price of the cheapest. Counting the books of each on every
-// read is what shall not be done: the publisher holds the numbers, and the few writes keep them.
+// A page of publishers shows how many books each has, and the price of the cheapest. Counting the books of each on
+// every read is what shall not be done: the publisher holds the numbers, and the few writes keep them.
 type (
 	counterBook struct {
 		ID        string  `bson:"_id"`
@@ -41,7 +41,8 @@ func ExampleCounter() {
 	defer stop()
 	ctx, db := context.Background(), client.Database("shop")
 
-	if _, err := counterPublishers.InsertMany([]counterPublisher{{ID: "mspress"}, {ID: "oreilly"}}).Run(ctx, db); err != nil {
+	if _, err := counterPublishers.InsertMany([]counterPublisher{{ID: "mspress"}, {ID: "oreilly"}}).
+		Run(ctx, db); err != nil {
 		fmt.Println(err)
 		return
 	}

@@ -27,7 +27,8 @@ type (
 var (
 	movements = model.NewCollection[denorm.EventCommit[string, movement], string]("movements")
 	balances  = model.NewCollection[denorm.EventState[string, balance], string]("balances")
-	ledger    = denorm.NewEventLog(movements, denorm.EventLogSpec[string, movement, balance]{Fold: moved, Snapshots: balances, Every: 100})
+	ledger    = denorm.NewEventLog(movements,
+		denorm.EventLogSpec[string, movement, balance]{Fold: moved, Snapshots: balances, Every: 100})
 )
 
 func moved(b balance, m movement) (balance, error) {
@@ -81,7 +82,9 @@ func ExampleEventLog() {
 
 	// The newest balance, that of Monday, and that after the first event.
 	load := ledger.Load("anna")
-	for _, read := range []model.Change[denorm.EventState[string, balance]]{load, ledger.AsOf("anna", monday), ledger.At("anna", 1)} {
+	for _, read := range []model.Change[denorm.EventState[string, balance]]{
+		load, ledger.AsOf("anna", monday), ledger.At("anna", 1),
+	} {
 		s, _, err := read.Run(ctx, db)
 		fmt.Println("version", s.Version, "-", s.State.Cents, err)
 	}

@@ -55,7 +55,10 @@ func flatten(c denorm.FeedChange[shopOrder, string]) model.Plan {
 		total += i.Price
 		plan.Steps = append(plan.Steps, model.Write{Collection: "items", Model: &mongo.ReplaceOneModel{
 			Filter: bson.D{{Key: "_id", Value: fmt.Sprintf("%s/%d", c.ID, n)}}, Upsert: &upsert,
-			Replacement: bson.D{{Key: "order", Value: c.ID}, {Key: "n", Value: n}, {Key: "sku", Value: i.SKU}, {Key: "price", Value: i.Price}},
+			Replacement: bson.D{
+				{Key: "order", Value: c.ID}, {Key: "n", Value: n}, {Key: "sku", Value: i.SKU},
+				{Key: "price", Value: i.Price},
+			},
 		}})
 	}
 	plan.Steps = append(plan.Steps, model.Write{Collection: "orders", Model: &mongo.ReplaceOneModel{
@@ -78,10 +81,11 @@ func ExampleFeed() {
 	// A program runs the feed until its context ends. Once ends it when nothing is left to do.
 	run := func() {
 		applied := int64(0)
-		err := flatOrders.Stream().Run(ctx, db, model.StreamOptions{Once: true, Wait: 1, Progress: func(p model.StreamProgress) error {
-			applied = p.Applied
-			return nil
-		}})
+		err := flatOrders.Stream().
+			Run(ctx, db, model.StreamOptions{Once: true, Wait: 1, Progress: func(p model.StreamProgress) error {
+				applied = p.Applied
+				return nil
+			}})
 		totals := map[string]int32{}
 		cur, _ := db.Collection("orders").Find(ctx, bson.D{})
 		for cur.Next(ctx) {
@@ -95,7 +99,9 @@ func ExampleFeed() {
 	shop := db.Collection("customersOrdersAndItems")
 	_, _ = shop.InsertMany(ctx, []any{first, newOrder("o2", "bob", 3)})
 	run()
-	_, _ = shop.UpdateOne(ctx, bson.D{{Key: "_id", Value: "o1"}}, bson.D{{Key: "$pop", Value: bson.D{{Key: "items", Value: 1}}}})
+	_, _ = shop.UpdateOne(ctx, bson.D{{Key: "_id", Value: "o1"}}, bson.D{{
+		Key: "$pop", Value: bson.D{{Key: "items", Value: 1}},
+	}})
 	_, _ = shop.DeleteOne(ctx, bson.D{{Key: "_id", Value: "o2"}})
 	_, _ = shop.InsertOne(ctx, newOrder("o3", "cy", 1, 1, 1))
 	run()
@@ -105,7 +111,8 @@ func ExampleFeed() {
 	defer func() { fmt.Println(recover()) }()
 	denorm.NewFeed(shopOrders, "count", first, func(c denorm.FeedChange[shopOrder, string]) model.Plan {
 		return model.NewPlan(model.Write{Collection: "counts", Model: &mongo.UpdateOneModel{
-			Filter: bson.D{{Key: "_id", Value: "orders"}}, Update: bson.D{{Key: "$inc", Value: bson.D{{Key: "n", Value: 1}}}},
+			Filter: bson.D{{Key: "_id", Value: "orders"}},
+			Update: bson.D{{Key: "$inc", Value: bson.D{{Key: "n", Value: 1}}}},
 		}})
 	}, denorm.FeedSpec{})
 	// Output:

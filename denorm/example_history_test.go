@@ -25,7 +25,9 @@ type contract struct {
 var (
 	contracts = model.NewCollection[contract, string]("contracts")
 	revisions = model.NewCollection[denorm.Revision[contract, string], denorm.RevisionID[string]]("contracts_revisions")
-	versions  = denorm.NewHistory(contracts, revisions, denorm.HistorySpec{Subject: "client", Personal: []string{"phone"}})
+	versions  = denorm.NewHistory(contracts, revisions, denorm.HistorySpec{
+		Subject: "client", Personal: []string{"phone"},
+	})
 )
 
 // Lawyers change contracts, and must be able to say what a contract said on a day, and who
@@ -40,9 +42,12 @@ func ExampleHistory() {
 			fmt.Println(err)
 		}
 	}
-	change(versions.Insert(contract{ID: "c1", Client: "ann", Phone: "555-1234", Price: 100}, denorm.Revised{At: day(1), By: "bob"}, bson.NewObjectID()))
-	change(versions.Set("c1", bson.D{{Key: "price", Value: int64(120)}}, denorm.Revised{At: day(10), By: "eve", Reason: "inflation"}, bson.NewObjectID()))
-	change(versions.Set("c1", bson.D{{Key: "price", Value: int64(90)}}, denorm.Revised{At: day(9), By: "bob"}, bson.NewObjectID()))
+	change(versions.Insert(contract{ID: "c1", Client: "ann", Phone: "555-1234", Price: 100},
+		denorm.Revised{At: day(1), By: "bob"}, bson.NewObjectID()))
+	change(versions.Set("c1", bson.D{{Key: "price", Value: int64(120)}},
+		denorm.Revised{At: day(10), By: "eve", Reason: "inflation"}, bson.NewObjectID()))
+	change(versions.Set("c1", bson.D{{Key: "price", Value: int64(90)}},
+		denorm.Revised{At: day(9), By: "bob"}, bson.NewObjectID()))
 
 	old, err := versions.AsOf("c1", day(5)).One(ctx, db)
 	fmt.Println("on the fifth:", old.Doc.Price, err)
@@ -59,7 +64,8 @@ func ExampleHistory() {
 	fmt.Println("gone:", errors.Is(err, model.ErrNotFound))
 
 	// Ann wants to be forgotten.
-	_, err = versions.Erase("ann", denorm.Revised{At: day(20), By: "privacy"}, bson.NewObjectID()).Run(ctx, db, model.JobOptions{})
+	_, err = versions.Erase("ann", denorm.Revised{At: day(20), By: "privacy"}, bson.NewObjectID()).
+		Run(ctx, db, model.JobOptions{})
 	for _, check := range versions.Traces("ann") {
 		found, err := check.All(ctx, db)
 		fmt.Println(check.Name, found, err)

@@ -42,7 +42,8 @@ func ExampleInverted() {
 	}
 
 	// Who came to a.com, from Oslo or to c.com, but never to b.com?
-	query := surfersBy.Is("sites", "a.com").And(surfersBy.Is("city", "Oslo").Or(surfersBy.Is("sites", "c.com"))).Minus(surfersBy.Is("sites", "b.com"))
+	query := surfersBy.Is("sites", "a.com").And(surfersBy.Is("city", "Oslo").Or(surfersBy.Is("sites", "c.com"))).
+		Minus(surfersBy.Is("sites", "b.com"))
 	fmt.Println(surfersBy.IDs(query))
 	ids, err := surfersBy.IDs(query).All(ctx, db)
 	fmt.Println(ids, err)

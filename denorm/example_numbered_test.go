@@ -10,7 +10,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// A résumé lists skills, each with a level. Who is excellent at poetry? Fields skill: [...], level: [...] couldn't tell.
+// A résumé lists skills, each with a level. Who is excellent at poetry? Fields skill: [...], level: [...] couldn't
+// tell.
 type resume struct {
 	ID     string       `bson:"_id"`
 	Name   string       `bson:"name,omitempty"`
@@ -25,7 +26,9 @@ type skillLevel struct {
 
 var (
 	resumes     = model.NewCollection[resume, string]("resumes")
-	skillFields = denorm.NewNumbered(resumes, "skills", denorm.NumberedSpec{Max: 3, Fields: []string{"skill", "level"}, Key: "skill"})
+	skillFields = denorm.NewNumbered(resumes, "skills", denorm.NumberedSpec{
+		Max: 3, Fields: []string{"skill", "level"}, Key: "skill",
+	})
 )
 
 func ExampleNumbered() {

@@ -57,13 +57,14 @@ func ExampleOutbox() {
 	fmt.Println(depth.Waiting, "wait since", depth.Oldest)
 
 	// Nobody can read the event "lost". It is parked, and the next event follows.
-	relay := tells.Relay("mail", denorm.RelaySpec{Attempts: 1, Once: true}, func(_ context.Context, d denorm.Delivery[string, parcelEvent]) error {
-		if d.Body.State == "lost" {
-			return errors.New("no such template")
-		}
-		fmt.Println("handed on:", d.Key, d.Body.State)
-		return nil
-	})
+	relay := tells.Relay("mail", denorm.RelaySpec{Attempts: 1, Once: true},
+		func(_ context.Context, d denorm.Delivery[string, parcelEvent]) error {
+			if d.Body.State == "lost" {
+				return errors.New("no such template")
+			}
+			fmt.Println("handed on:", d.Key, d.Body.State)
+			return nil
+		})
 	fmt.Println(relay.Run(ctx, db))
 	parked, _ := tells.Parked().All(ctx, db)
 	fmt.Println("parked:", parked[0].Outbox.Parked[0].Body, parked[0].Outbox.Parked[0].Error)

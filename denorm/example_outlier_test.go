@@ -10,8 +10,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// A book knows the customers who bought it. Nearly every book has few; a bestseller has more than its document can hold. Here
-// a book keeps two, and an overflow document three.
+// A book knows the customers who bought it. Nearly every book has few; a bestseller has more than its document can
+// hold. Here a book keeps two, and an overflow document three.
 type (
 	book struct {
 		ID     string  `bson:"_id"`
@@ -69,7 +69,10 @@ func ExampleOutlier() {
 	fmt.Println(books.Find(bson.D{{Key: "extras", Value: true}}))
 
 	// A book that outgrew its document before overflow was declared.
-	show(model.NewPlan(books.Update("b2", bson.D{{Key: "$set", Value: bson.D{{Key: "buyers", Value: []buyer{{ID: "ann"}, {ID: "bob"}, {ID: "cy"}}}}}})))
+	show(model.NewPlan(books.Update("b2", bson.D{{
+		Key:   "$set",
+		Value: bson.D{{Key: "buyers", Value: []buyer{{ID: "ann"}, {ID: "bob"}, {ID: "cy"}}}},
+	}})))
 	for _, check := range buyersOf.Checks() {
 		found, err := check.All(ctx, db)
 		fmt.Println(check.Name, found, err)

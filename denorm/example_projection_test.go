@@ -50,7 +50,8 @@ func ExampleProjection() {
 	once := model.StreamOptions{Once: true, Wait: time.Millisecond} // a program runs it until it ends
 	steps := []func() error{
 		func() error {
-			_, _, err := orderLog.Append(7, 0, now, []orderEvent{{"ordered", 4000}, {"extended", 500}}, bson.ObjectID{11: 1}).Run(ctx, db)
+			_, _, err := orderLog.Append(7, 0, now, []orderEvent{{"ordered", 4000}, {"extended", 500}},
+				bson.ObjectID{11: 1}).Run(ctx, db)
 			return err
 		},
 		func() error { return orderList.Stream().Run(ctx, db, once) },

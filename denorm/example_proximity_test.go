@@ -25,8 +25,10 @@ type (
 
 var (
 	skilledPeople = model.NewCollection[skilled, string]("resumes")
-	skillText     = denorm.NewProximity(skilledPeople, "skills", denorm.ProximitySpec{Text: "skillText", Fields: []string{"skill", "level"}})
-	resumeStore   = model.NewStore(model.New("jobs", skillText), skilledPeople)
+	skillText     = denorm.NewProximity(skilledPeople, "skills", denorm.ProximitySpec{
+		Text: "skillText", Fields: []string{"skill", "level"},
+	})
+	resumeStore = model.NewStore(model.New("jobs", skillText), skilledPeople)
 )
 
 func ExampleProximity() {

@@ -53,7 +53,8 @@ func ExampleRelay() {
 	running, cancel := context.WithCancel(ctx)
 	defer cancel()
 	failed := false
-	relay := lampTells.Relay("heating", denorm.RelaySpec{Pause: 50 * time.Millisecond, Poll: 10 * time.Millisecond, Parts: 1},
+	relay := lampTells.Relay("heating",
+		denorm.RelaySpec{Pause: 50 * time.Millisecond, Poll: 10 * time.Millisecond, Parts: 1},
 		func(_ context.Context, d denorm.Delivery[string, switched]) error {
 			if d.Key == "hall" && !failed {
 				failed = true

@@ -34,13 +34,15 @@ var (
 
 var amsterdam, _ = time.LoadLocation("Europe/Amsterdam")
 
-// A chart needs the page views of each hour, the report those of the month. Counting the events each time reads all of them.
+// A chart needs the page views of each hour, the report those of the month. Counting the events each time reads all of
+// them.
 func ExampleRollup() {
 	client, stop := mongotest.Start()
 	defer stop()
 	ctx, db := context.Background(), client.Database("site")
 
-	night := time.Date(2026, 10, 25, 0, 30, 0, 0, time.UTC)                                 // summer time ends: it is 2:30, and an hour later again
+	// summer time ends: it is 2:30, and an hour later again
+	night := time.Date(2026, 10, 25, 0, 30, 0, 0, time.UTC)
 	for i, after := range []time.Duration{0, time.Hour, 12 * time.Hour, 10 * time.Minute} { // the last one comes late
 		view := pageView{ID: fmt.Sprint("v", i), Page: "/home", At: night.Add(after), Took: int64(10 * (i + 1))}
 		if _, _, err := viewStore.Insert(view).Run(ctx, db); err != nil {
@@ -55,7 +57,8 @@ func ExampleRollup() {
 	}
 	fmt.Println(progress.Documents, "events rolled up")
 
-	hours := pageTotals.Bins("/home", denorm.Hourly, time.Date(2026, 10, 25, 0, 0, 0, 0, amsterdam), time.Date(2026, 10, 26, 0, 0, 0, 0, amsterdam))
+	hours := pageTotals.Bins("/home", denorm.Hourly, time.Date(2026, 10, 25, 0, 0, 0, 0, amsterdam),
+		time.Date(2026, 10, 26, 0, 0, 0, 0, amsterdam))
 	fmt.Println(hours)
 	list, err := hours.All(ctx, db)
 	if err != nil {
@@ -64,11 +67,13 @@ func ExampleRollup() {
 	}
 	for _, bin := range list {
 		took := bin.Values["took"]
-		fmt.Println(bin.Start.In(amsterdam).Format("15:04 MST"), bin.N, "views,", took.Sum/took.N, "ms, at most", took.Max)
+		fmt.Println(bin.Start.In(amsterdam).Format("15:04 MST"), bin.N, "views,", took.Sum/took.N,
+			"ms, at most", took.Max)
 	}
 
 	// From the last hour of September to the first day of November: an hour, a month and a day.
-	total := pageTotals.Total("/home", time.Date(2026, 9, 30, 23, 0, 0, 0, amsterdam), time.Date(2026, 11, 2, 0, 0, 0, 0, amsterdam))
+	total := pageTotals.Total("/home", time.Date(2026, 9, 30, 23, 0, 0, 0, amsterdam),
+		time.Date(2026, 11, 2, 0, 0, 0, 0, amsterdam))
 	fmt.Println(total)
 	all, err := total.One(ctx, db)
 	if err != nil {

@@ -13,7 +13,8 @@ import (
 
 // A concert is sold out within minutes: thousands of buyers take seats of one number. In one document each buyer
 // would wait for all others.
-var seats = denorm.NewSlots(model.NewCollection[denorm.SlotDoc[string], string]("seats"), denorm.SlotsSpec{Slots: 4, Stock: true})
+var seats = denorm.NewSlots(model.NewCollection[denorm.SlotDoc[string], string]("seats"),
+	denorm.SlotsSpec{Slots: 4, Stock: true})
 
 func ExampleSlots() {
 	client, stop := mongotest.Start()

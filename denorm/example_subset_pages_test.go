@@ -29,7 +29,8 @@ type (
 var (
 	pagedStories = model.NewCollection[pagedStory, string]("stories")
 	storyPages   = denorm.NewBucket(
-		model.NewCollection[denorm.BucketDoc[string, storyComment], string]("comments"), denorm.BucketSpec{Max: 3, ElementKey: "id"})
+		model.NewCollection[denorm.BucketDoc[string, storyComment], string]("comments"),
+		denorm.BucketSpec{Max: 3, ElementKey: "id"})
 	storyComments = denorm.NewSubsetPages(pagedStories, "newest", storyPages,
 		denorm.SubsetPagesSpec{Max: 2, By: bson.D{{Key: "at", Value: -1}}})
 )

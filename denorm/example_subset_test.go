@@ -10,8 +10,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// A post is shown with its newest comments; who wants to read the others pages through them. Unbounded, the comments would
-// outgrow the post.
+// A post is shown with its newest comments; who wants to read the others pages through them. Unbounded, the comments
+// would outgrow the post.
 type (
 	blogPost struct {
 		ID     string         `bson:"_id"`

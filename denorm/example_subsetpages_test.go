@@ -26,7 +26,8 @@ type (
 var (
 	editedStories = model.NewCollection[editedStory, string]("stories")
 	editedPages   = denorm.NewBucket(
-		model.NewCollection[denorm.BucketDoc[string, editedComment], string]("comments"), denorm.BucketSpec{Max: 100, ElementKey: "id"})
+		model.NewCollection[denorm.BucketDoc[string, editedComment], string]("comments"),
+		denorm.BucketSpec{Max: 100, ElementKey: "id"})
 	editedComments = denorm.NewSubsetPages(editedStories, "newest", editedPages,
 		denorm.SubsetPagesSpec{Max: 2, By: bson.D{{Key: "id", Value: -1}}})
 )

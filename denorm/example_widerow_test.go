@@ -11,8 +11,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// A user likes many items, and an item is liked by many users. Two pages are read all the time: what a user likes and who
-// likes an item, each the newest first, with titles and names. Both are rows of columns keyed by time and id.
+// A user likes many items, and an item is liked by many users. Two pages are read all the time: what a user likes and
+// who likes an item, each the newest first, with titles and names. Both are rows of columns keyed by time and id.
 type (
 	likingUser struct {
 		ID   string `bson:"_id"`
@@ -40,7 +40,8 @@ func ExampleWideRow() {
 	op := func(n byte) bson.ObjectID { return bson.ObjectID{0x65, 11: n} } // bson.NewObjectID() gives a fresh one
 
 	_, err := model.Concat(
-		likingUsers.InsertMany([]likingUser{{"u1", "jerrylou"}, {"u2", "gunsluo"}}), likedItems.InsertMany([]likedItem{{"i1", "mac pro"}, {"i2", "ipad"}}),
+		likingUsers.InsertMany([]likingUser{{"u1", "jerrylou"}, {"u2", "gunsluo"}}),
+		likedItems.InsertMany([]likedItem{{"i1", "mac pro"}, {"i2", "ipad"}}),
 	).Run(ctx, db)
 	if err != nil {
 		fmt.Println(err)

@@ -158,8 +158,8 @@ func (f *Feed[D, K]) Stream() model.Stream { return f.stream }
 func (f *Feed[D, K]) Plan(c FeedChange[D, K]) model.Plan {
 	id, err := f.source.Docs().Raw(c.ID)
 	e := model.Event{
-		Kind: c.Kind, Updated: bytes.Clone(c.Updated), Removed: slices.Clone(c.Removed), Truncated: bytes.Clone(c.Truncated),
-		Token: c.Token, Time: c.Time, ID: id,
+		Kind: c.Kind, Updated: bytes.Clone(c.Updated), Removed: slices.Clone(c.Removed),
+		Truncated: bytes.Clone(c.Truncated), Token: c.Token, Time: c.Time, ID: id,
 	}
 	if err == nil && c.Doc != nil {
 		e.Document, err = f.source.Docs().Document(*c.Doc)

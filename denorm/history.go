@@ -44,9 +44,10 @@ type RevisionID[K any] struct {
 
 // A Revision is one version of a document.
 type Revision[D, K any] struct {
-	ID    RevisionID[K] `bson:"_id"`
-	At    time.Time     `bson:"at"`              // when the version began; zero if unknown
-	Until time.Time     `bson:"until,omitempty"` // when the version ended; zero for the newest version, At for a deletion
+	ID RevisionID[K] `bson:"_id"`
+	At time.Time     `bson:"at"` // when the version began; zero if unknown
+	// when the version ended; zero for the newest version, At for a deletion
+	Until time.Time     `bson:"until,omitempty"`
 	Token bson.ObjectID `bson:"token,omitempty"` // the token of the change that began the version
 	Gone  bool          `bson:"gone,omitempty"`  // this version is a deletion: Doc has only _id, version and [Revised]
 	Doc   D             `bson:"doc"`
@@ -100,7 +101,8 @@ func NewHistory[D, K any](
 	docs *model.Collection[D, K], revisions *model.Collection[Revision[D, K], RevisionID[K]], spec HistorySpec,
 ) *History[D, K] {
 	h := history.DeclareHistory(docs.Docs(), revisions.Docs(), history.Spec{
-		Version: spec.Version, Revised: spec.Revised, Subject: spec.Subject, Personal: spec.Personal, Uncounted: spec.Uncounted,
+		Version: spec.Version, Revised: spec.Revised, Subject: spec.Subject, Personal: spec.Personal,
+		Uncounted:   spec.Uncounted,
 		RevisedType: reflect.TypeFor[Revised](),
 	})
 	return &History[D, K]{model.NewParts(h.ListIndexes, h.ListRelations, h.ListChecks, h.ListFootprints).

@@ -91,10 +91,13 @@ func (e *IndexEntry[K]) UnmarshalBSON(b []byte) error {
 //   - path or one of IndexTableSpec.Copies isn't in D, or is inside an array
 //   - these paths overlap each other or _id
 //   - entries is an invalid name, or the name of docs
-func NewIndexTable[D, K any](docs *model.Collection[D, K], path, entries string, spec IndexTableSpec) *IndexTable[D, K] {
+func NewIndexTable[D, K any](
+	docs *model.Collection[D, K], path, entries string, spec IndexTableSpec,
+) *IndexTable[D, K] {
 	t := indextable.DeclareTable(docs.Docs(), path, entries, spec.Unique, spec.Copies)
 	return &IndexTable[D, K]{model.NewParts(nil, t.ListRelations, t.ListChecks, t.ListFootprints).
-		WithDocs(docs.Docs()).WithKeys(t.ListKeyedDocs()...).WithReactions(t.MakeReactions), docs, docs.Named(entries).Unchecked(), t}
+		WithDocs(docs.Docs()).WithKeys(t.ListKeyedDocs()...).WithReactions(t.MakeReactions), docs,
+		docs.Named(entries).Unchecked(), t}
 }
 
 // Checks returns the checks that find and repair
@@ -120,7 +123,8 @@ func (x *IndexTable[D, K]) Checks() []model.Check { return x.Parts.Checks() }
 func (x *IndexTable[D, K]) Lookup(value any) *model.Find[IndexEntry[K]] {
 	filter, err := x.t.FindEntries(value)
 	return &model.Find[IndexEntry[K]]{Query: model.Query{
-		Collection: x.t.Entries(), Filter: filter, Sort: bson.D{{Key: "_id", Value: 1}}, Index: model.IDIndex, Keyed: x.t.ListKeyed() != nil, Err: err,
+		Collection: x.t.Entries(), Filter: filter, Sort: bson.D{{Key: "_id", Value: 1}}, Index: model.IDIndex,
+		Keyed: x.t.ListKeyed() != nil, Err: err,
 	}}
 }
 

@@ -67,7 +67,8 @@ func (x *Inverted[D, K]) Is(path string, value any) InvertedQuery {
 // values, DocumentDB can read all entries of q's paths.
 func (x *Inverted[D, K]) IDs(q InvertedQuery) *model.Aggregate[InvertedID[K]] {
 	c, err := x.in.FindIDs(q.q)
-	return commands.Indexed(model.AggregateAs[InvertedID[K]](x.docs.Named(c.Collection).Unchecked(), c.Stages), model.IDIndex, err)
+	return commands.Indexed(model.AggregateAs[InvertedID[K]](x.docs.Named(c.Collection).Unchecked(),
+		c.Stages), model.IDIndex, err)
 }
 
 // Count returns the query that counts the ids that q finds. For a transaction, see
@@ -76,7 +77,8 @@ func (x *Inverted[D, K]) IDs(q InvertedQuery) *model.Aggregate[InvertedID[K]] {
 // Cost: as [Inverted.IDs].
 func (x *Inverted[D, K]) Count(q InvertedQuery) *model.Aggregate[Count] {
 	c, err := x.in.CountIDs(q.q)
-	return commands.Indexed(model.AggregateAs[Count](x.docs.Named(c.Collection).Unchecked(), c.Stages), model.IDIndex, err)
+	return commands.Indexed(model.AggregateAs[Count](x.docs.Named(c.Collection).Unchecked(),
+		c.Stages), model.IDIndex, err)
 }
 
 // Documents returns the query of the documents that q finds, sorted by _id. For a
@@ -95,7 +97,8 @@ func (x *Inverted[D, K]) Documents(q InvertedQuery) *model.Aggregate[D] {
 // Cost: as [Inverted.Documents].
 func (x *Inverted[D, K]) Report(q InvertedQuery, path string) *model.Aggregate[Counted[bson.RawValue]] {
 	c, err := x.in.ReportValues(q.q, path)
-	return commands.Indexed(model.AggregateAs[Counted[bson.RawValue]](x.docs.Named(c.Collection).Unchecked(), c.Stages), model.IDIndex, err)
+	return commands.Indexed(model.AggregateAs[Counted[bson.RawValue]](x.docs.Named(c.Collection).Unchecked(),
+		c.Stages), model.IDIndex, err)
 }
 
 // Values returns the query that counts the documents per value of a declared path, in the
@@ -104,7 +107,8 @@ func (x *Inverted[D, K]) Report(q InvertedQuery, path string) *model.Aggregate[C
 // Cost: one command that reads the path's whole [IndexTable].
 func (x *Inverted[D, K]) Values(path string) *model.Aggregate[Counted[bson.RawValue]] {
 	c, err := x.in.CountValues(path)
-	return commands.Indexed(model.AggregateAs[Counted[bson.RawValue]](x.docs.Named(c.Collection).Unchecked(), c.Stages), "", err)
+	return commands.Indexed(model.AggregateAs[Counted[bson.RawValue]](x.docs.Named(c.Collection).
+		Unchecked(), c.Stages), "", err)
 }
 
 // An InvertedID is a result of [Inverted.IDs]: a document's _id.

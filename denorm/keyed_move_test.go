@@ -45,7 +45,8 @@ func TestKeyedMoveDeleted(t *testing.T) {
 						"at all":           {bson.D{}, life.n},
 						"not moved to end": {bson.D{{Key: "docmodelMoved", Value: true}}, 0},
 					} {
-						if n, err := db.Collection(life.in).CountDocuments(t.Context(), want.filter); err != nil || n != want.n {
+						if n, err := db.Collection(life.in).
+							CountDocuments(t.Context(), want.filter); err != nil || n != want.n {
 							t.Errorf("%d documents %s, %v, want %d", n, what, err, want.n)
 						}
 					}
@@ -80,7 +81,8 @@ func TestKeyedDeletedNotJoined(t *testing.T) {
 				hiding := model.Scope{Delete: bson.D{{Key: "deletedAt", Value: keyedTime}}}.On(own)
 				var left *model.LeftError
 				_, err := model.MoveKeys(keyedDays).Run(t.Context(), hiding, model.JobOptions{})
-				if !errors.As(err, &left) || len(left.Findings) != 1 || model.Shell(left.Findings[0].ID) != "'site#2026-11-29#me'" {
+				if !errors.As(err, &left) || len(left.Findings) != 1 ||
+					model.Shell(left.Findings[0].ID) != "'site#2026-11-29#me'" {
 					t.Errorf("the job: %v", err)
 				}
 				if n, err := db.Collection("days").CountDocuments(t.Context(), bson.D{}); err != nil || n != 2 {

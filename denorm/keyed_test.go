@@ -34,18 +34,27 @@ type (
 )
 
 var (
-	keyedUsers  = model.NewCollection[keyedUser, string]("users")
-	keyedMails  = denorm.NewIndexTable(keyedUsers, "email", "users.email", denorm.IndexTableSpec{Unique: true})
-	keyedDays   = denorm.NewUniqueCount(model.NewCollection[denorm.UniqueDoc[string, string], string]("days"), denorm.UniqueSpec{Period: denorm.Daily})
-	keyedMonths = denorm.NewUniqueCount(model.NewCollection[denorm.UniqueDoc[string, string], string]("months"), denorm.UniqueSpec{Period: denorm.Monthly})
-	keyedStock  = denorm.NewSlots(model.NewCollection[denorm.SlotDoc[string], string]("stock"), denorm.SlotsSpec{Slots: 2, Stock: true})
-	keyedMail   = denorm.NewBucket(model.NewCollection[denorm.BucketDoc[string, keyedItem], string]("mail"), denorm.BucketSpec{Max: 2})
-	keyedLog    = denorm.NewEventLog(model.NewCollection[denorm.EventCommit[string, keyedItem], string]("log"), denorm.EventLogSpec[string, keyedItem, int64]{
-		Fold: func(sum int64, e keyedItem) (int64, error) { return sum + e.V, nil },
-	})
+	keyedUsers = model.NewCollection[keyedUser, string]("users")
+	keyedMails = denorm.NewIndexTable(keyedUsers, "email", "users.email", denorm.IndexTableSpec{Unique: true})
+	keyedDays  = denorm.NewUniqueCount(model.NewCollection[denorm.UniqueDoc[string, string], string]("days"),
+		denorm.UniqueSpec{Period: denorm.Daily})
+	keyedMonths = denorm.NewUniqueCount(model.NewCollection[denorm.UniqueDoc[string, string], string]("months"),
+		denorm.UniqueSpec{Period: denorm.Monthly})
+	keyedStock = denorm.NewSlots(model.NewCollection[denorm.SlotDoc[string], string]("stock"),
+		denorm.SlotsSpec{Slots: 2, Stock: true})
+	keyedMail = denorm.NewBucket(model.NewCollection[denorm.BucketDoc[string, keyedItem], string]("mail"),
+		denorm.BucketSpec{Max: 2})
+	keyedLog = denorm.NewEventLog(model.NewCollection[denorm.EventCommit[string, keyedItem], string]("log"),
+		denorm.EventLogSpec[string, keyedItem, int64]{
+			Fold: func(sum int64, e keyedItem) (int64, error) { return sum + e.V, nil },
+		})
 	keyedEvents = model.NewCollection[keyedEvent, string]("hits")
 	keyedBins   = denorm.NewRollup(keyedEvents, model.NewCollection[denorm.RollupDoc[string, int64], string]("bins"),
-		denorm.RollupSpec{Time: "at", By: []string{"site"}, Sums: []string{"n"}, Bins: []denorm.Period{denorm.Hourly, denorm.Daily}, Mark: "state"})
+		denorm.RollupSpec{
+			Time: "at", By: []string{"site"}, Sums: []string{"n"},
+			Bins: []denorm.Period{denorm.Hourly, denorm.Daily},
+			Mark: "state",
+		})
 
 	keyedUserStore  = model.NewStore(model.New("users", keyedMails), keyedUsers)
 	keyedEventStore = model.NewStore(model.New("events", keyedBins), keyedEvents)
@@ -80,17 +89,24 @@ func keyedLives() []keyedLife {
 			}
 		}},
 		{"UniqueCount", keyedDays, "days", 2, func(t *testing.T, db model.DB, name string) {
-			keyedRun(t, db, keyedDays.VisitAll([]model.Write{keyedDays.Visit("site", "me", keyedTime), keyedDays.Visit("site", "you", keyedTime)}))
+			keyedRun(t, db,
+				keyedDays.VisitAll([]model.Write{
+					keyedDays.Visit("site", "me", keyedTime), keyedDays.Visit("site", "you", keyedTime),
+				}))
 			keyedRun(t, db, model.NewPlan(keyedDays.Visit("site", "me", keyedTime)))
-			keyedWant(t, db, keyedDays.Visits("site", time.Time{}, time.Time{}), func(d denorm.UniqueDoc[string, string]) any { return d.ID },
+			keyedWant(t, db, keyedDays.Visits("site", time.Time{}, time.Time{}),
+				func(d denorm.UniqueDoc[string, string]) any { return d.ID },
 				"site#2026-11-29#me", "site#2026-11-29#you")
-			keyedWant(t, db, keyedDays.Visits("site", time.Time{}, time.Time{}).After("site#2026-11-29#me"), func(d denorm.UniqueDoc[string, string]) any { return d.ID },
+			keyedWant(t, db, keyedDays.Visits("site", time.Time{}, time.Time{}).After("site#2026-11-29#me"),
+				func(d denorm.UniqueDoc[string, string]) any { return d.ID },
 				"site#2026-11-29#you")
 			keyedRun(t, db, keyedDays.Rollup(keyedMonths, keyedTime.AddDate(0, 0, -1), keyedTime.AddDate(0, 0, 1)))
-			if n, err := keyedMonths.Count("site", time.Time{}, time.Time{}).One(t.Context(), db); err != nil || n.N != 2 {
+			if n, err := keyedMonths.Count("site", time.Time{}, time.Time{}).
+				One(t.Context(), db); err != nil || n.N != 2 {
 				t.Errorf("the month counts %v, %v", n, err)
 			}
-			keyedWant(t, db, keyedMonths.Seen("site", "you", keyedTime), func(d denorm.UniqueDoc[string, string]) any { return d.ID }, "site#2026-11#you")
+			keyedWant(t, db, keyedMonths.Seen("site", "you", keyedTime),
+				func(d denorm.UniqueDoc[string, string]) any { return d.ID }, "site#2026-11#you")
 		}},
 		{"Slots", keyedStock, "stock", 8, func(t *testing.T, db model.DB, name string) {
 			for range 4 {
@@ -99,7 +115,8 @@ func keyedLives() []keyedLife {
 			keyedChange(t, db, keyedStock.Take("nut", 18, bson.NewObjectID()))
 			keyedChange(t, db, keyedStock.Resize("nut", 8))
 			keyedChange(t, db, keyedStock.Resize("nut", 1))
-			if total, err := keyedStock.Total("nut").One(t.Context(), db); err != nil || total.Sum != 2 || total.Free != 2 || total.Key != "nut" {
+			if total, err := keyedStock.Total("nut").One(t.Context(), db); err != nil || total.Sum != 2 ||
+				total.Free != 2 || total.Key != "nut" {
 				t.Errorf("total %v, %v", total, err)
 			}
 		}},
@@ -107,7 +124,8 @@ func keyedLives() []keyedLife {
 			for v := range int64(5) {
 				keyedChange(t, db, keyedMail.Append("box", keyedItem{v}))
 			}
-			keyedWant(t, db, keyedMail.Newest("box"), func(b denorm.BucketDoc[string, keyedItem]) any { return b.ID }, "box#0000000002", "box#0000000001", "box#0000000000")
+			keyedWant(t, db, keyedMail.Newest("box"), func(b denorm.BucketDoc[string, keyedItem]) any { return b.ID },
+				"box#0000000002", "box#0000000001", "box#0000000000")
 			first, err := keyedMail.Newest("box").Limited(2).Page(t.Context(), db, "")
 			if err != nil || len(first.Docs) != 2 || first.Docs[1].ID != "box#0000000001" {
 				t.Fatalf("page %v, %v", first, err)
@@ -116,7 +134,8 @@ func keyedLives() []keyedLife {
 			if err != nil || len(second.Docs) != 1 || second.Docs[0].ID != "box#0000000000" || second.Next != "" {
 				t.Errorf("second page %v, %v", second, err)
 			}
-			keyedWant(t, db, keyedMail.Page("box", 1), func(b denorm.BucketDoc[string, keyedItem]) any { return b.ID }, "box#0000000001")
+			keyedWant(t, db, keyedMail.Page("box", 1),
+				func(b denorm.BucketDoc[string, keyedItem]) any { return b.ID }, "box#0000000001")
 		}},
 		{"EventLog", keyedLog, "log", 2, func(t *testing.T, db model.DB, name string) {
 			keyedChange(t, db, keyedLog.Append("cart", 0, keyedTime, []keyedItem{{1}, {2}}, bson.NewObjectID()))
@@ -128,12 +147,15 @@ func keyedLives() []keyedLife {
 		}},
 		{"Rollup", keyedBins, "bins", 2, func(t *testing.T, db model.DB, name string) {
 			keyedChange(t, db, keyedEventStore.InsertMany(
-				keyedEvent{ID: name + "1", At: keyedTime, Site: "a", N: 4}, keyedEvent{ID: name + "2", At: keyedTime, Site: "a", N: 5},
+				keyedEvent{ID: name + "1", At: keyedTime, Site: "a", N: 4}, keyedEvent{
+					ID: name + "2", At: keyedTime, Site: "a", N: 5,
+				},
 			))
 			if _, err := keyedBins.Roll().Run(t.Context(), db, model.JobOptions{}); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := keyedBins.Rebuild(keyedTime.Add(-10*time.Hour), keyedTime.Add(14*time.Hour)).Run(t.Context(), db, model.JobOptions{}); err != nil {
+			if _, err := keyedBins.Rebuild(keyedTime.Add(-10*time.Hour), keyedTime.Add(14*time.Hour)).
+				Run(t.Context(), db, model.JobOptions{}); err != nil {
 				t.Fatal(err)
 			}
 			total, err := keyedBins.Total("a", keyedTime, keyedTime.Add(time.Hour)).One(t.Context(), db)
@@ -155,7 +177,9 @@ func TestKeyedTenants(t *testing.T) {
 				life.live(t, keyedTenant(db, "b"), "b")
 				both := model.Scope{Tenant: bson.D{{Key: "region", Value: "eu"}}}.On(keyedTenant(db, "c"))
 				life.live(t, both, "c")
-				reversed := model.Scope{Tenant: bson.D{{Key: "tenant", Value: "c"}}}.On(model.Scope{Tenant: bson.D{{Key: "region", Value: "eu"}}}.On(db))
+				reversed := model.Scope{
+					Tenant: bson.D{{Key: "tenant", Value: "c"}},
+				}.On(model.Scope{Tenant: bson.D{{Key: "region", Value: "eu"}}}.On(db))
 				for _, db := range []model.DB{keyedTenant(db, "a"), keyedTenant(db, "b"), both, reversed} {
 					wantSound(t, db, life.of)
 				}
@@ -181,11 +205,15 @@ func TestKeyedMove(t *testing.T) {
 				},
 				Check: func(t testing.TB, db *mongo.Database) {
 					wantSound(t, keyedTenant(db, "a"), life.of)
-					n, err := db.Collection(life.in).CountDocuments(t.Context(), bson.D{{Key: "_id.of", Value: bson.D{{Key: "$exists", Value: false}}}})
+					n, err := db.Collection(life.in).
+						CountDocuments(t.Context(), bson.D{{
+							Key: "_id.of", Value: bson.D{{Key: "$exists", Value: false}},
+						}})
 					if err != nil || n != 0 {
 						t.Errorf("%d documents have an old _id, %v", n, err)
 					}
-					n, err = db.Collection(life.in).CountDocuments(t.Context(), bson.D{{Key: "docmodelMoved", Value: nil}})
+					n, err = db.Collection(life.in).
+						CountDocuments(t.Context(), bson.D{{Key: "docmodelMoved", Value: nil}})
 					if err != nil || n != life.n {
 						t.Errorf("%d documents, %v, want %d", n, err, life.n)
 					}
@@ -216,25 +244,37 @@ func TestKeyedJoin(t *testing.T) {
 		}, func(t *testing.T, db model.DB) {
 			keyedChange(t, db, keyedStock.Add("nut", 7, bson.NewObjectID()))
 		}, func(t testing.TB, db model.DB) {
-			if total, err := keyedStock.Total("nut").One(t.Context(), db); err != nil || total.Sum != 12 || total.Free != 12 {
+			if total, err := keyedStock.Total("nut").One(t.Context(), db); err != nil ||
+				total.Sum != 12 || total.Free != 12 {
 				t.Errorf("total %v, %v", total, err)
 			}
 		}},
-		{"UniqueCount", keyedDays, func(t *testing.T, db model.DB) { keyedRun(t, db, visit("me")) }, func(t *testing.T, db model.DB) {
-			keyedRun(t, db, visit("me"))
-			keyedRun(t, db, visit("you"))
-		}, func(t testing.TB, db model.DB) {
-			if n, err := keyedDays.Count("site", time.Time{}, time.Time{}).One(t.Context(), db); err != nil || n.N != 2 {
-				t.Errorf("counts %v, %v", n, err)
-			}
-		}},
-		{"Rollup", keyedBins, func(t *testing.T, db model.DB) { rolled(t, db, "1", 4) }, func(t *testing.T, db model.DB) { rolled(t, db, "2", 5) },
-			func(t testing.TB, db model.DB) {
+		{
+			name: "UniqueCount", of: keyedDays,
+			old: func(t *testing.T, db model.DB) { keyedRun(t, db, visit("me")) },
+			now: func(t *testing.T, db model.DB) {
+				keyedRun(t, db, visit("me"))
+				keyedRun(t, db, visit("you"))
+			},
+			want: func(t testing.TB, db model.DB) {
+				if n, err := keyedDays.Count("site", time.Time{}, time.Time{}).
+					One(t.Context(), db); err != nil || n.N != 2 {
+					t.Errorf("counts %v, %v", n, err)
+				}
+			},
+		},
+		{
+			name: "Rollup", of: keyedBins,
+			old: func(t *testing.T, db model.DB) { rolled(t, db, "1", 4) },
+			now: func(t *testing.T, db model.DB) { rolled(t, db, "2", 5) },
+
+			want: func(t testing.TB, db model.DB) {
 				total, err := keyedBins.Total("a", keyedTime, keyedTime.Add(time.Hour)).One(t.Context(), db)
 				if err != nil || total.N != 2 || total.Values["n"].Sum != 9 {
 					t.Errorf("total %v, %v", total, err)
 				}
-			}},
+			},
+		},
 		{"IndexTable", keyedMails, func(t *testing.T, db model.DB) {
 			keyedChange(t, db, keyedUserStore.Insert(keyedUser{"1", "same@mail"}))
 		}, func(t *testing.T, db model.DB) {
@@ -242,7 +282,8 @@ func TestKeyedJoin(t *testing.T) {
 				t.Fatal(err)
 			}
 		}, func(t testing.TB, db model.DB) {
-			if list, err := keyedMails.Lookup("same@mail").All(t.Context(), db); err != nil || len(list) != 1 || list[0].ID != "1" {
+			if list, err := keyedMails.Lookup("same@mail").All(t.Context(), db); err != nil ||
+				len(list) != 1 || list[0].ID != "1" {
 				t.Errorf("entries %v, %v", list, err)
 			}
 		}},
@@ -291,7 +332,8 @@ func TestKeyedNotJoined(t *testing.T) {
 		if _, err := model.MoveKeys(keyedMail).Run(t.Context(), db, model.JobOptions{}); !errors.As(err, &refused) {
 			t.Errorf("without a tenant: %v", err)
 		}
-		if _, err := model.MoveKeys(model.Entity(model.NewCollection[keyedUser, string]("users"))).Run(t.Context(), own, model.JobOptions{}); !errors.As(err, &refused) {
+		if _, err := model.MoveKeys(model.Entity(model.NewCollection[keyedUser, string]("users"))).
+			Run(t.Context(), own, model.JobOptions{}); !errors.As(err, &refused) {
 			t.Errorf("without keyed documents: %v", err)
 		}
 	})

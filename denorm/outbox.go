@@ -104,12 +104,15 @@ type Outbox[D, K, E any] struct {
 //   - a field of spec is invalid
 func NewOutbox[E, D, K any](docs *model.Collection[D, K], path string, spec OutboxSpec) *Outbox[D, K, E] {
 	o := outbox.DeclareOutbox(docs.Docs(), path, outbox.Spec{
-		Max: spec.Max, MaxBytes: spec.MaxBytes, Create: spec.Create, Type: reflect.TypeFor[Outgoing[E]](), Event: reflect.TypeFor[E](),
+		Max: spec.Max, MaxBytes: spec.MaxBytes, Create: spec.Create, Type: reflect.TypeFor[Outgoing[E]](),
+		Event: reflect.TypeFor[E](),
 	})
 	return newOutbox[E](docs, o, nil)
 }
 
-func newOutbox[E, D, K any](docs *model.Collection[D, K], o *outbox.Outbox, makeEvent outbox.MakeEvent) *Outbox[D, K, E] {
+func newOutbox[E, D, K any](
+	docs *model.Collection[D, K], o *outbox.Outbox, makeEvent outbox.MakeEvent,
+) *Outbox[D, K, E] {
 	return &Outbox[D, K, E]{model.NewParts(o.ListIndexes, nil, nil, o.ListFootprints).WithDocs(docs.Docs()).
 		WithReactions(func() []model.Reaction { return o.MakeReactions(makeEvent) }), docs, o}
 }
@@ -123,7 +126,8 @@ func newOutbox[E, D, K any](docs *model.Collection[D, K], o *outbox.Outbox, make
 // A deletion's event, which the document can't keep, gives a [*model.ValueError].
 func (x *Outbox[D, K, E]) PublishChanges(event func(before, after *D) (body E, publish bool)) *Outbox[D, K, E] {
 	if event == nil {
-		core.Place("Outbox.PublishChanges of "+x.docs.Name()).Fail("event is nil", "give a function that makes the events")
+		core.Place("Outbox.PublishChanges of "+x.docs.Name()).
+			Fail("event is nil", "give a function that makes the events")
 	}
 	decode := func(raw bson.Raw) (*D, error) {
 		if raw == nil {
@@ -229,14 +233,19 @@ type Relay struct{ r outbox.Relay }
 // deliver runs, so deliver can last longer than RelaySpec.For. If the process loses the
 // lease, deliver's context ends. A delivery that fails after that isn't counted in
 // OutgoingEvent.Attempts.
-func (x *Outbox[D, K, E]) Relay(name string, spec RelaySpec, deliver func(context.Context, Delivery[K, E]) error) Relay {
+func (x *Outbox[D, K, E]) Relay(
+	name string, spec RelaySpec, deliver func(context.Context, Delivery[K, E]) error,
+) Relay {
 	r := outbox.Relay{Outbox: x.o, Name: name, Spec: outbox.RelaySpec(spec)}
 	if deliver == nil {
 		return Relay{r}
 	}
 	docs := x.docs.Docs().AsStored()
 	r.Hand = func(ctx context.Context, id bson.RawValue, e outbox.Event, fence int64) error {
-		d := Delivery[K, E]{Fence: fence, OutgoingEvent: OutgoingEvent[E]{ID: e.ID, At: e.At, Attempts: e.Attempts, After: e.After, Error: e.Error}}
+		d := Delivery[K, E]{
+			Fence:         fence,
+			OutgoingEvent: OutgoingEvent[E]{ID: e.ID, At: e.At, Attempts: e.Attempts, After: e.After, Error: e.Error},
+		}
 		if err := id.Unmarshal(&d.Key); err != nil {
 			return err
 		}

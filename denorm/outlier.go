@@ -61,9 +61,12 @@ type Outlier[D, K, E any] struct {
 //   - path or spec is invalid, or a nil array would be stored as null
 //   - the array and the Bucket have different element types
 //   - the Bucket has a Period, or uses the owners' collection
-func NewOutlier[D, K, E any](owners *model.Collection[D, K], path string, overflow *Bucket[K, E], spec OutlierSpec) *Outlier[D, K, E] {
+func NewOutlier[D, K, E any](
+	owners *model.Collection[D, K], path string, overflow *Bucket[K, E], spec OutlierSpec,
+) *Outlier[D, K, E] {
 	if overflow == nil {
-		core.Place("NewOutlier of "+owners.Name()).Fail("the bucket of the overflow is nil", "give a result of NewBucket")
+		core.Place("NewOutlier of "+owners.Name()).
+			Fail("the bucket of the overflow is nil", "give a result of NewBucket")
 	}
 	o := outlier.Declare(owners.Docs(), path, reflect.TypeFor[E](), overflow.in, outlier.Spec(spec))
 	out := &Outlier[D, K, E]{model.Parts{}, owners, overflow, o}

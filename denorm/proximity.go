@@ -45,7 +45,8 @@ type Proximity[D, K any] struct {
 // inside another array. NewProximity panics with a [*model.DeclarationError] if path or
 // spec doesn't fit the type D. ProximitySpec.Text can't overlap the list or _id.
 func NewProximity[D, K any](docs *model.Collection[D, K], path string, spec ProximitySpec) *Proximity[D, K] {
-	p := proximity.Declare(flat.List{Docs: docs.Docs(), Path: path, Fields: spec.Fields, Beside: true}, spec.Text, spec.IgnoreCase)
+	p := proximity.Declare(flat.List{Docs: docs.Docs(), Path: path, Fields: spec.Fields, Beside: true},
+		spec.Text, spec.IgnoreCase)
 	return &Proximity[D, K]{model.NewParts(p.Indexes, nil, p.Checks, p.Footprints).
 		WithDocs(docs.Docs()).WithReactions(p.Reactions), docs, p}
 }

@@ -46,9 +46,10 @@ var (
 	})
 	shelfNumbers = denorm.NewCounter(folders, "shelf", shelves, denorm.CounterSpec{Count: "n"})
 	folderStore  = model.NewStore(model.New("shelves", shelfNumbers), folders)
-	folderDays   = denorm.NewRollup(folders, model.NewCollection[denorm.RollupDoc[string, int64], string]("folderDays"), denorm.RollupSpec{
-		Time: "at", By: []string{"shelf"}, Sums: []string{"n"}, Bins: []denorm.Period{denorm.Daily}, Mark: "mark",
-	})
+	folderDays   = denorm.NewRollup(folders,
+		model.NewCollection[denorm.RollupDoc[string, int64], string]("folderDays"), denorm.RollupSpec{
+			Time: "at", By: []string{"shelf"}, Sums: []string{"n"}, Bins: []denorm.Period{denorm.Daily}, Mark: "mark",
+		})
 	folderInbox   = denorm.NewInbox(folders, "done", denorm.InboxSpec{Keep: 10})
 	folderEvents  = denorm.NewOutbox[folderEvent](folders, "box", denorm.OutboxSpec{})
 	folderCreates = denorm.NewOutbox[folderEvent](folders, "box", denorm.OutboxSpec{Create: true})
@@ -61,15 +62,17 @@ func rerunCases() map[string]model.Action {
 	op, event := testkit.Token(1), folderEvent{"created"}
 	inc, set := bson.D{e("$inc", bson.D{e("n", 1)})}, bson.D{e("$set", bson.D{e("name", "N")})}
 	return map[string]model.Action{
-		"Store.Insert, Copy":          model.NewStore(model.New("names", shelfNames), folders).Insert(unnamed),
-		"Store.Insert, Rollup":        model.NewStore(model.New("days", folderDays), folders).Insert(fresh),
-		"Inbox.Insert":                folderInbox.Insert(fresh, event, op),
-		"Inbox.Handle":                folderInbox.Handle("old", inc, event, op),
-		"Outbox.Publish":              folderEvents.Publish("old", event, noon, op),
-		"Outbox.Publish, Create":      folderCreates.Publish("new", event, noon, op),
-		"Store.Insert, Counter":       folderStore.Insert(fresh),
-		"a merge of Publish and $inc": model.Merge(folderEvents.Publish("old", event, noon, op), folders.Update("old", inc)),
-		"a merge of Handle and $inc":  model.Merge(folders.Update("old", inc), folderInbox.Handle("old", set, event, op)),
+		"Store.Insert, Copy":     model.NewStore(model.New("names", shelfNames), folders).Insert(unnamed),
+		"Store.Insert, Rollup":   model.NewStore(model.New("days", folderDays), folders).Insert(fresh),
+		"Inbox.Insert":           folderInbox.Insert(fresh, event, op),
+		"Inbox.Handle":           folderInbox.Handle("old", inc, event, op),
+		"Outbox.Publish":         folderEvents.Publish("old", event, noon, op),
+		"Outbox.Publish, Create": folderCreates.Publish("new", event, noon, op),
+		"Store.Insert, Counter":  folderStore.Insert(fresh),
+		"a merge of Publish and $inc": model.Merge(folderEvents.Publish("old", event, noon, op),
+			folders.Update("old", inc)),
+		"a merge of Handle and $inc": model.Merge(folders.Update("old", inc),
+			folderInbox.Handle("old", set, event, op)),
 	}
 }
 
@@ -86,7 +89,8 @@ func TestRerunTechniques(t *testing.T) {
 	number := folders.Update("other", bson.D{e("$inc", bson.D{e("n", 1)})})
 	for name, action := range rerunCases() {
 		for way, change := range map[string]model.Change[any]{
-			"alone": action.Change(), "joined": action.Change().Also(number), "joined after": number.Change().Also(action),
+			"alone": action.Change(), "joined": action.Change().Also(number),
+			"joined after": number.Change().Also(action),
 		} {
 			t.Run(name+", "+way, func(t *testing.T) {
 				mongotest.Each(t, func(t *testing.T, db *mongo.Database) {

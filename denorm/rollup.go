@@ -114,7 +114,9 @@ func NewRollup[E, K, G, V any](
 	for _, p := range spec.Bins {
 		core.Bins = append(core.Bins, rollup.Unit(p))
 	}
-	types := rollup.Types{Group: reflect.TypeFor[G](), Number: reflect.TypeFor[V](), Mark: reflect.TypeFor[RollupMark]()}
+	types := rollup.Types{
+		Group: reflect.TypeFor[G](), Number: reflect.TypeFor[V](), Mark: reflect.TypeFor[RollupMark](),
+	}
 	out := &Rollup[E, K, G, V]{model.Parts{}, bins, rollup.DeclareRollup(events.Docs(), bins.Docs(), core, types)}
 	out.Parts = model.NewParts(out.r.ListIndexes, nil, out.r.ListChecks, out.r.ListFootprints).
 		WithDocs(events.Docs(), bins.Docs()).WithKeys(out.r.DescribeKeys()).WithReactions(out.r.MakeReactions)

@@ -33,10 +33,12 @@ func TestStoreOwners(t *testing.T) {
 	buckets := model.NewCollection[denorm.BucketDoc[string, storeLine], string]("tails")
 	bucket := denorm.NewBucket(buckets, denorm.BucketSpec{Max: 3})
 	outlier := denorm.NewOutlier(hosts, "tail", bucket, denorm.OutlierSpec{Max: 1, Flag: "more"})
-	m := model.New("m", denorm.NewBounded(hosts, "lines", denorm.BoundedSpec{Max: 2}), denorm.NewApproximate(hosts, "hits", 10), outlier)
+	m := model.New("m", denorm.NewBounded(hosts, "lines", denorm.BoundedSpec{Max: 2}),
+		denorm.NewApproximate(hosts, "hits", 10), outlier)
 	store := model.NewStore(m, hosts)
-	testkit.WantDeclarationErrors(t, testkit.Wrong("buckets", func() { model.NewStore(model.New("m", bucket), buckets) },
-		"Bucket", "NewStore of tails", "Bucket.Append"))
+	testkit.WantDeclarationErrors(t,
+		testkit.Wrong("buckets", func() { model.NewStore(model.New("m", bucket), buckets) },
+			"Bucket", "NewStore of tails", "Bucket.Append"))
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		run := func(c model.Change[model.Stored[storeHost]], field string) {
 			t.Helper()
@@ -63,7 +65,8 @@ func TestStoreOwners(t *testing.T) {
 		run(store.Delete("b"), "")
 		overflow := denorm.BucketDoc[string, storeLine]{ID: "a#0000000009", Items: []storeLine{{"z"}}}
 		_, _, err := model.NewStore(m, buckets).Insert(overflow).Run(t.Context(), db)
-		if value := (*model.ValueError)(nil); !errors.As(err, &value) || !strings.Contains(err.Error(), "Outlier.Append") {
+		if value := (*model.ValueError)(nil); !errors.As(err, &value) ||
+			!strings.Contains(err.Error(), "Outlier.Append") {
 			t.Errorf("an overflow document: %v", err)
 		}
 	})

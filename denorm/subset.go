@@ -55,7 +55,9 @@ type SubsetSpec struct {
 // parent's _id. The value of path is where each parent stores an array of its first
 // children. The array can't lie inside another array, and can't be stored as null. An
 // invalid path, type or spec panics with a [*model.DeclarationError].
-func NewSubset[P, PK, C, CK any](children *model.Collection[C, CK], refPath string, parents *model.Collection[P, PK], path string, spec SubsetSpec) *Subset[P, PK, C, CK] {
+func NewSubset[P, PK, C, CK any](
+	children *model.Collection[C, CK], refPath string, parents *model.Collection[P, PK], path string, spec SubsetSpec,
+) *Subset[P, PK, C, CK] {
 	s := subset.DeclareSubset(children.Docs(), refPath, parents.Docs(), path, subset.Spec(spec))
 	return &Subset[P, PK, C, CK]{model.NewParts(s.ListIndexes, s.ListRelations, s.ListChecks, s.ListFootprints).
 		WithDocs(children.Docs(), parents.Docs()).

@@ -51,9 +51,12 @@ type SubsetPages[P, K, E any] struct {
 // of a Bucket's pages. The Bucket needs an ElementKey and its own collection. Give
 // [model.New] the SubsetPages, but not its Bucket. A bad path, Bucket or spec panics
 // with a [*model.DeclarationError].
-func NewSubsetPages[P, K, E any](parents *model.Collection[P, K], path string, pages *Bucket[K, E], spec SubsetPagesSpec) *SubsetPages[P, K, E] {
+func NewSubsetPages[P, K, E any](
+	parents *model.Collection[P, K], path string, pages *Bucket[K, E], spec SubsetPagesSpec,
+) *SubsetPages[P, K, E] {
 	if pages == nil {
-		core.Place("NewSubsetPages of "+parents.Name()).Fail("the bucket of the pages is nil", "give a result of NewBucket")
+		core.Place("NewSubsetPages of "+parents.Name()).
+			Fail("the bucket of the pages is nil", "give a result of NewBucket")
 	}
 	s := subsetpages.Declare(parents.Docs(), path, reflect.TypeFor[E](), pages.in, subsetpages.Spec(spec))
 	return &SubsetPages[P, K, E]{model.NewParts(s.Indexes, s.Relations, s.Checks, s.Footprints).

@@ -60,9 +60,12 @@ type UniqueCount[G, M any] struct {
 // for each UniqueSpec.Period. It panics with a [*model.DeclarationError] if G or M can't
 // be written into an _id, or if the spec is invalid.
 func NewUniqueCount[G, M any](docs *model.Collection[UniqueDoc[G, M], string], spec UniqueSpec) *UniqueCount[G, M] {
-	out := &UniqueCount[G, M]{model.Parts{}, docs, uniquecount.Declare(docs.Docs(), reflect.TypeFor[G](), reflect.TypeFor[M](), uniquecount.Spec{
-		Period: keytext.Period(spec.Period), Location: spec.Location, For: spec.For,
-	})}
+	out := &UniqueCount[G, M]{
+		Parts: model.Parts{}, docs: docs,
+		u: uniquecount.Declare(docs.Docs(), reflect.TypeFor[G](), reflect.TypeFor[M](), uniquecount.Spec{
+			Period: keytext.Period(spec.Period), Location: spec.Location, For: spec.For,
+		}),
+	}
 	out.Parts = model.NewParts(out.u.Indexes, nil, nil, out.u.Footprints).
 		WithDocs(docs.Docs()).WithKeys(model.KeyedDocs{
 		Collection: docs.Name(), Join: func(_, _ bson.Raw) (bson.D, bool) { return nil, true }, // both say the same
@@ -150,7 +153,8 @@ func (x *UniqueCount[G, M]) Counts(start, end time.Time) *model.Aggregate[Counte
 // Cost: one command per period of target, served by [UniqueCount.Indexes].
 func (x *UniqueCount[G, M]) Rollup(target *UniqueCount[G, M], start, end time.Time) model.Plan {
 	if target == nil {
-		return model.RefusedPlan(x.docs.Name(), x.docs.Docs().Refuse("target", nil, "is nil: give a result of NewUniqueCount"))
+		return model.RefusedPlan(x.docs.Name(),
+			x.docs.Docs().Refuse("target", nil, "is nil: give a result of NewUniqueCount"))
 	}
 	return x.u.Rollup(target.u, start, end)
 }

@@ -67,7 +67,10 @@ type (
 )
 
 func renamed(t tune1) (tune, error) {
-	return tune{ID: t.ID, Label: t.Label, Name: t.Title, Year: int(t.Year), Maker: tuneRole{t.Maker}, Rev: t.Rev, Notes: t.Notes}, nil
+	return tune{
+		ID: t.ID, Label: t.Label, Name: t.Title, Year: int(t.Year), Maker: tuneRole{t.Maker},
+		Rev: t.Rev, Notes: t.Notes,
+	}, nil
 }
 
 func newTunes() *model.Collection[tune, string] { return model.NewCollection[tune, string]("tunes") }
@@ -107,14 +110,22 @@ func TestVersionsBesideTechniques(t *testing.T) {
 			denorm.NewCounter(lists, "tune", tunes, denorm.CounterSpec{Count: "plays"})
 		}},
 		"a subset": {declare: func(tunes collection) {
-			denorm.NewSubset(tunes, "album", lists, "last", denorm.SubsetSpec{By: bson.D{e("year", -1)}, Fields: []string{"name", "year"}, Max: 3})
+			denorm.NewSubset(tunes, "album", lists, "last", denorm.SubsetSpec{
+				By: bson.D{e("year", -1)}, Fields: []string{"name", "year"}, Max: 3,
+			})
 		}},
 		"a subset of whole documents": {declare: func(tunes collection) {
 			denorm.NewSubset(tunes, "label", lists, "whole", denorm.SubsetSpec{By: bson.D{e("year", -1)}, Max: 3})
 		}},
-		"an index table":   {declare: func(tunes collection) { denorm.NewIndexTable(tunes, "name", "tunesByName", denorm.IndexTableSpec{}) }},
+		"an index table": {
+			declare: func(tunes collection) {
+				denorm.NewIndexTable(tunes, "name", "tunesByName", denorm.IndexTableSpec{})
+			},
+		},
 		"an inverted list": {declare: func(tunes collection) { denorm.NewInverted(tunes, "tunesBy", "words") }},
-		"a bounded list":   {declare: func(tunes collection) { denorm.NewBounded(tunes, "list", denorm.BoundedSpec{Max: 3}) }},
+		"a bounded list": {
+			declare: func(tunes collection) { denorm.NewBounded(tunes, "list", denorm.BoundedSpec{Max: 3}) },
+		},
 	} {
 		for _, first := range []string{"the technique", "the versions"} {
 			t.Run(reason+", "+first+" first", func(t *testing.T) {
@@ -123,7 +134,9 @@ func TestVersionsBesideTechniques(t *testing.T) {
 					d, refused := recover().(*model.DeclarationError)
 					if refused == c.fits {
 						t.Errorf("refused: %v", d)
-					} else if refused && (d.Place == "" || !strings.Contains(d.Remedy, "Migrate") || !strings.Contains(d.Problem, "tune1")) {
+					} else if refused &&
+						(d.Place == "" || !strings.Contains(d.Remedy, "Migrate") ||
+							!strings.Contains(d.Problem, "tune1")) {
 						t.Errorf("the refusal doesn't say what to do: %v", d)
 					}
 				}()
@@ -145,10 +158,16 @@ func TestCopyOfVersions(t *testing.T) {
 	parallel(t)
 	tunes, lists := newTunes(), model.NewCollection[playlist, string]("playlists")
 	versions := tuneVersions(tunes)
-	years := denorm.NewCopy(tunes, lists, denorm.CopySpec{KeyPath: "tune", Fields: []denorm.Field{{From: "year", To: "year"}}})
+	years := denorm.NewCopy(tunes, lists, denorm.CopySpec{
+		KeyPath: "tune",
+		Fields:  []denorm.Field{{From: "year", To: "year"}},
+	})
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := t.Context()
-		if err := store(ctx, db, docs{"tunes": {tune1{ID: "t", Title: "Take Five", Year: 1959}}, "playlists": {playlist{ID: "p", Tune: "t", Year: 1959}}}); err != nil {
+		if err := store(ctx, db, docs{
+			"tunes":     {tune1{ID: "t", Title: "Take Five", Year: 1959}},
+			"playlists": {playlist{ID: "p", Tune: "t", Year: 1959}},
+		}); err != nil {
 			t.Fatal(err)
 		}
 		check := func(want int) {
@@ -160,7 +179,8 @@ func TestCopyOfVersions(t *testing.T) {
 			}
 		}
 		check(1959)
-		testkit.MustChange(t, db, model.NewStore(model.New("years", years, versions), tunes).Set("t", bson.D{e("year", 1961)}))
+		testkit.MustChange(t, db,
+			model.NewStore(model.New("years", years, versions), tunes).Set("t", bson.D{e("year", 1961)}))
 		check(1961)
 		if now, err := tunes.ByID("t").One(ctx, db); err != nil || now.Year != 1961 || now.Name != "Take Five" {
 			t.Errorf("%+v, %v", now, err)
@@ -168,11 +188,15 @@ func TestCopyOfVersions(t *testing.T) {
 	})
 }
 
-// Techniques read whole documents of every version as the newest, and store the newest version with those that they store.
+// Techniques read whole documents of every version as the newest, and store the newest version with those that they
+// store.
 func TestTechniquesReadVersions(t *testing.T) {
 	parallel(t)
 	tunes, lists := newTunes(), model.NewCollection[playlist, string]("playlists")
-	years := denorm.NewCopy(tunes, lists, denorm.CopySpec{KeyPath: "tune", Fields: []denorm.Field{{From: "year", To: "year"}}})
+	years := denorm.NewCopy(tunes, lists, denorm.CopySpec{
+		KeyPath: "tune",
+		Fields:  []denorm.Field{{From: "year", To: "year"}},
+	})
 	labelled := denorm.NewCounter(tunes, "label", lists, denorm.CounterSpec{Count: "count"})
 	byYear := denorm.NewIndexTable(tunes, "year", "tunesByYear", denorm.IndexTableSpec{})
 	byYearStore := model.NewStore(model.New("tunes", byYear), tunes)
@@ -180,12 +204,16 @@ func TestTechniquesReadVersions(t *testing.T) {
 	labels := relate.NewParentRef(tunes, "label", lists, relate.ParentRefSpec{})
 	versions := tuneVersions(tunes)
 	listsOf := model.NewStore(model.New("years", years, versions), lists)
-	revised := model.NewStore(model.New("revised", embed.NewVersioned(tunes, embed.VersionedSpec{Version: "rev"})), tunes)
+	revised := model.NewStore(model.New("revised",
+		embed.NewVersioned(tunes, embed.VersionedSpec{Version: "rev"})), tunes)
 	tunesOf := model.NewStore(model.New("labels", labelled, versions), tunes)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := t.Context()
 		was := tune1{ID: "t", Label: "l", Title: "Take Five", Year: 1959}
-		if err := store(ctx, db, docs{"tunes": {was}, "playlists": {playlist{ID: "p", Tune: "t"}, playlist{ID: "l"}}}); err != nil {
+		if err := store(ctx, db, docs{
+			"tunes":     {was},
+			"playlists": {playlist{ID: "p", Tune: "t"}, playlist{ID: "l"}},
+		}); err != nil {
 			t.Fatal(err)
 		}
 		want := func(id, name string, version any) {
@@ -194,7 +222,9 @@ func TestTechniquesReadVersions(t *testing.T) {
 				Name    string `bson:"name"`
 				Version any    `bson:"schemaVersion"`
 			}
-			if err := db.Collection("tunes").FindOne(ctx, bson.D{e("_id", id)}).Decode(&held); err != nil || held.Name != name || held.Version != version {
+			if err := db.Collection("tunes").FindOne(ctx, bson.D{e("_id", id)}).
+				Decode(&held); err != nil || held.Name != name ||
+				held.Version != version {
 				t.Errorf("%s is stored as %+v, %v", id, held, err)
 			}
 		}
@@ -209,7 +239,8 @@ func TestTechniquesReadVersions(t *testing.T) {
 		if q, err := lists.ByID("q").One(ctx, db); err != nil || q.Year != 1959 {
 			t.Errorf("a copy is filled with %+v, %v", q, err)
 		}
-		if children, err := labels.Children("l").All(ctx, db); err != nil || len(children) != 1 || children[0].Name != "Take Five" {
+		if children, err := labels.Children("l").All(ctx, db); err != nil || len(children) != 1 ||
+			children[0].Name != "Take Five" {
 			t.Errorf("%+v, %v", children, err)
 		}
 		run(tunesOf.Insert(tune{ID: "n", Label: "l", Name: "Blue Rondo", Year: 1959}).Change())
@@ -221,7 +252,9 @@ func TestTechniquesReadVersions(t *testing.T) {
 		want("m", "Unsquare", int32(2))
 		mustExec(t, db, model.NewPlan(last.Push("o", note{"1"})))
 		want("o", "", int32(2))
-		mustExec(t, db, model.NewPlan(last.PushWith("w", bson.D{e("$setOnInsert", bson.D{e("year", 1961)}), e("$set", bson.D{e("label", "l")})}, note{"1"})))
+		mustExec(t, db,
+			model.NewPlan(last.PushWith("w",
+				bson.D{e("$setOnInsert", bson.D{e("year", 1961)}), e("$set", bson.D{e("label", "l")})}, note{"1"})))
 		want("w", "", int32(2))
 		want("t", "", nil)
 		run(revised.Edit("t", func(s *tune) error { s.Name += "!"; return nil }).Change())
@@ -229,20 +262,26 @@ func TestTechniquesReadVersions(t *testing.T) {
 	})
 }
 
-// Parts of a document carry no version of the whole one, and a feed's plan is made of the newest document, which isn't brought up.
+// Parts of a document carry no version of the whole one, and a feed's plan is made of the newest document, which isn't
+// brought up.
 func TestVersionsOfParts(t *testing.T) {
 	parallel(t)
 	tunes, lists := newTunes(), model.NewCollection[playlist, string]("playlists")
 	tuneVersions(tunes)
-	rows := denorm.NewWideRow(tunes, lists, denorm.WideRowSpec{LeftRows: "tune_rows", RightRows: "list_rows", LeftCopies: []string{"year"}})
-	names := denorm.NewFeed(tunes, "names", tune{ID: "s", Name: "Solar"}, func(c denorm.FeedChange[tune, string]) model.Plan {
-		if c.Doc == nil {
-			return model.Plan{}
-		}
-		return model.NewPlan(lists.Update(c.ID, bson.D{e("$set", bson.D{e("name", c.Doc.Name)})}))
-	}, denorm.FeedSpec{})
+	rows := denorm.NewWideRow(tunes, lists, denorm.WideRowSpec{
+		LeftRows: "tune_rows", RightRows: "list_rows", LeftCopies: []string{"year"},
+	})
+	names := denorm.NewFeed(tunes, "names", tune{ID: "s", Name: "Solar"},
+		func(c denorm.FeedChange[tune, string]) model.Plan {
+			if c.Doc == nil {
+				return model.Plan{}
+			}
+			return model.NewPlan(lists.Update(c.ID, bson.D{e("$set", bson.D{e("name", c.Doc.Name)})}))
+		}, denorm.FeedSpec{})
 	now := tune{ID: "t", Label: "l", Name: "Take Five", Year: 1959}
-	if plan := names.Plan(denorm.FeedChange[tune, string]{Kind: model.Inserted, ID: "t", Doc: &now}); !strings.Contains(plan.String(), "Take Five") {
+	if plan := names.Plan(denorm.FeedChange[tune, string]{
+		Kind: model.Inserted, ID: "t", Doc: &now,
+	}); !strings.Contains(plan.String(), "Take Five") {
 		t.Errorf("the plan of a change is %v", plan)
 	}
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
@@ -251,7 +290,8 @@ func TestVersionsOfParts(t *testing.T) {
 			t.Fatal(err)
 		}
 		var row struct{ Cols []denorm.RowColumn[string] }
-		if err := db.Collection("list_rows").FindOne(t.Context(), bson.D{}).Decode(&row); err != nil || len(row.Cols) != 1 {
+		if err := db.Collection("list_rows").FindOne(t.Context(), bson.D{}).
+			Decode(&row); err != nil || len(row.Cols) != 1 {
 			t.Fatalf("%+v, %v", row, err)
 		}
 		if got := row.Cols[0].Doc.String(); got != `{"year": {"$numberInt":"1959"}}` {

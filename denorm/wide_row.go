@@ -73,7 +73,8 @@ func NewWideRow[L, LK, R, RK any](
 	left *model.Collection[L, LK], right *model.Collection[R, RK], spec WideRowSpec,
 ) *WideRow[L, LK, R, RK] {
 	w := widerow.DeclareRows([2]widerow.Side{
-		{Rows: spec.LeftRows, Docs: left.Docs(), Copies: spec.LeftCopies}, {Rows: spec.RightRows, Docs: right.Docs(), Copies: spec.RightCopies},
+		{Rows: spec.LeftRows, Docs: left.Docs(), Copies: spec.LeftCopies},
+		{Rows: spec.RightRows, Docs: right.Docs(), Copies: spec.RightCopies},
 	}, [2]reflect.Type{reflect.TypeFor[LK](), reflect.TypeFor[RK]()}, spec.Max, spec.MaxBytes)
 	return &WideRow[L, LK, R, RK]{model.NewParts(w.ListIndexes, w.ListRelations, w.ListChecks, w.ListFootprints).
 		WithDocs(left.Docs(), right.Docs()).WithKeys(

@@ -44,24 +44,70 @@ func TestAttributesWrites(t *testing.T) {
 	parallel(t)
 	red := spec{K: "color", V: "red"}
 	runWriteCases(t, []writeCase{
-		{Reason: "the first attribute", Before: makeGoods(), Write: specs.Set("g", attrs("color", "red")), After: makeGoods(red), Status: model.Applied, Again: model.Applied},
-		{Reason: "one more comes last", Before: makeGoods(red), Write: specs.Set("g", attrs("size", 5)), After: makeGoods(red, spec{K: "size", V: 5}), Status: model.Applied, Again: model.Applied},
-		{Reason: "one that is there changes where it stands, and keeps what is beside it", Before: makeGoods(spec{K: "size", V: 4, Unit: "cm"}, red), Write: specs.Set("g", attrs("size", 5)),
-			After: makeGoods(spec{K: "size", V: 5, Unit: "cm"}, red), Status: model.Applied, Again: model.Applied},
-		{Reason: "some that are there and some that aren't", Before: makeGoods(red, spec{K: "size", V: 4}), Write: specs.Set("g", attrs("width", 1.5, "size", nil, "tags", bson.A{"a", "$b"})),
-			After: makeGoods(red, spec{K: "size"}, spec{K: "width", V: 1.5}, spec{K: "tags", V: bson.A{"a", "$b"}}), Status: model.Applied, Again: model.Applied},
-		{Reason: "a list that is stored as null", Before: docs{"goods": {bson.D{{Key: "_id", Value: "g"}, {Key: "specs", Value: nil}}}}, Write: specs.Set("g", attrs("color", "red")),
-			After: makeGoods(red), Status: model.Applied, Again: model.Applied},
-		{Reason: "an owner that isn't there", Before: docs{"goods": {}}, Write: specs.Set("g", attrs("color", "red")), Err: model.ErrNotFound},
+		{
+			Reason: "the first attribute", Before: makeGoods(), Write: specs.Set("g", attrs("color", "red")),
+			After: makeGoods(red), Status: model.Applied, Again: model.Applied,
+		},
+		{
+			Reason: "one more comes last", Before: makeGoods(red), Write: specs.Set("g", attrs("size", 5)),
+			After: makeGoods(red, spec{K: "size", V: 5}), Status: model.Applied, Again: model.Applied,
+		},
+		{
+			Reason: "one that is there changes where it stands, and keeps what is beside it",
+			Before: makeGoods(spec{K: "size", V: 4, Unit: "cm"}, red),
+			Write:  specs.Set("g", attrs("size", 5)),
+
+			After:  makeGoods(spec{K: "size", V: 5, Unit: "cm"}, red),
+			Status: model.Applied, Again: model.Applied,
+		},
+		{
+			Reason: "some that are there and some that aren't",
+			Before: makeGoods(red, spec{K: "size", V: 4}),
+			Write:  specs.Set("g", attrs("width", 1.5, "size", nil, "tags", bson.A{"a", "$b"})),
+
+			After:  makeGoods(red, spec{K: "size"}, spec{K: "width", V: 1.5}, spec{K: "tags", V: bson.A{"a", "$b"}}),
+			Status: model.Applied, Again: model.Applied,
+		},
+		{
+			Reason: "a list that is stored as null",
+			Before: docs{"goods": {bson.D{{Key: "_id", Value: "g"}, {Key: "specs", Value: nil}}}},
+			Write:  specs.Set("g", attrs("color", "red")),
+			After:  makeGoods(red), Status: model.Applied, Again: model.Applied,
+		},
+		{
+			Reason: "an owner that isn't there", Before: docs{"goods": {}},
+			Write: specs.Set("g", attrs("color", "red")),
+			Err:   model.ErrNotFound,
+		},
 		{Reason: "no attribute", Before: makeGoods(red), Write: specs.Set("g", nil), Err: errRefused},
 		{Reason: "an empty name", Before: makeGoods(red), Write: specs.Set("g", attrs("", 1)), Err: errRefused},
 		{Reason: "a name twice", Before: makeGoods(red), Write: specs.Set("g", attrs("a", 1, "a", 2)), Err: errRefused},
 		{Reason: "an empty owner", Before: makeGoods(red), Write: specs.Set("", attrs("a", 1)), Err: errRefused},
-		{Reason: "a value that can't be stored", Before: makeGoods(red), Write: specs.Set("g", attrs("a", func() {})), Err: errRefused},
-		{Reason: "a value with a name that can't be stored", Before: makeGoods(red), Write: specs.Set("g", attrs("a", bson.D{{Key: "$x", Value: 1}})), Err: errRefused},
-		{Reason: "taken off", Before: makeGoods(red, spec{K: "size", V: 4}), Write: specs.Unset("g", "color", "none"), After: makeGoods(spec{K: "size", V: 4}), Status: model.Applied, Again: model.Applied},
-		{Reason: "taken off where it isn't", Before: makeGoods(red), Write: specs.Unset("g", "size"), Status: model.Applied, Again: model.Applied},
-		{Reason: "taken off an owner that isn't there", Before: docs{"goods": {}}, Write: specs.Unset("g", "size"), Err: model.ErrNotFound},
+		{
+			Reason: "a value that can't be stored", Before: makeGoods(red),
+			Write: specs.Set("g", attrs("a", func() {})),
+			Err:   errRefused,
+		},
+		{
+			Reason: "a value with a name that can't be stored",
+			Before: makeGoods(red),
+			Write:  specs.Set("g", attrs("a", bson.D{{Key: "$x", Value: 1}})),
+			Err:    errRefused,
+		},
+		{
+			Reason: "taken off", Before: makeGoods(red, spec{K: "size", V: 4}),
+			Write: specs.Unset("g", "color", "none"), After: makeGoods(spec{K: "size", V: 4}),
+			Status: model.Applied, Again: model.Applied,
+		},
+		{
+			Reason: "taken off where it isn't", Before: makeGoods(red),
+			Write: specs.Unset("g", "size"), Status: model.Applied,
+			Again: model.Applied,
+		},
+		{
+			Reason: "taken off an owner that isn't there", Before: docs{"goods": {}}, Write: specs.Unset("g", "size"),
+			Err: model.ErrNotFound,
+		},
 		{Reason: "nothing to take off", Before: makeGoods(red), Write: specs.Unset("g"), Err: errRefused},
 		{Reason: "an empty name to take off", Before: makeGoods(red), Write: specs.Unset("g", ""), Err: errRefused},
 	})
@@ -74,11 +120,13 @@ func TestAttributesHostile(t *testing.T) {
 		for _, s := range []string{"$where", "a.b", "$specs", "$$this", "^.*", "é\x00"} {
 			seed(t, db, makeGoods(spec{K: "x", V: 1}))
 			for range 2 {
-				if _, err := specs.Set("g", attrs(s, s, s+"2", bson.D{{Key: "in", Value: s}})).Run(t.Context(), db); err != nil {
+				if _, err := specs.Set("g", attrs(s, s, s+"2", bson.D{{Key: "in", Value: s}})).
+					Run(t.Context(), db); err != nil {
 					t.Fatal(s, err)
 				}
 			}
-			wantDocs(t, db, makeGoods(spec{K: "x", V: 1}, spec{K: s, V: s}, spec{K: s + "2", V: bson.D{{Key: "in", Value: s}}}))
+			wantDocs(t, db,
+				makeGoods(spec{K: "x", V: 1}, spec{K: s, V: s}, spec{K: s + "2", V: bson.D{{Key: "in", Value: s}}}))
 			if found, err := specs.Equal(s, s).All(t.Context(), db); err != nil || len(found) != 1 {
 				t.Errorf("%s: found %d, %v", s, len(found), err)
 			}
@@ -108,7 +156,11 @@ func TestAttributesReads(t *testing.T) {
 			{"by a value that is an array", specs.Equal("tags", bson.A{"x", "y"}), []string{"b"}},
 			{"by null", specs.Equal("none", nil), []string{"c"}},
 			{"by range", specs.Match("size", d("$gte", 6)), []string{"b"}},
-			{"by several attributes", specs.Match("size", d("$gte", 5)).Where(specs.Match("width", d("$lt", 6)).Filter), []string{"b"}},
+			{
+				reason: "by several attributes",
+				query:  specs.Match("size", d("$gte", 5)).Where(specs.Match("width", d("$lt", 6)).Filter),
+				want:   []string{"b"},
+			},
 			{"by name alone", specs.Has("size"), []string{"a", "b", "c"}},
 			{"by what nobody has", specs.Has("weight"), []string{}},
 		} {
@@ -127,19 +179,23 @@ func TestAttributesReads(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, want := fmt.Sprint(uses), "[{color string 1} {none null 1} {size int 2} {size string 1} {tags array 1} {width int 2}]"; got != want {
+		if got, want := fmt.Sprint(uses),
+			"[{color string 1} {none null 1} {size int 2} {size string 1} {tags array 1} {width int 2}]"; got != want {
 			t.Errorf("survey\n%s, want\n%s", got, want)
 		}
 	})
 	for reason, err := range map[string]error{
-		"an empty name": specs.Equal("", 1).Err, "an empty name to have": specs.Has("").Err, "an empty condition": specs.Match("a", nil).Err,
-		"a condition without operators": specs.Match("a", bson.D{{Key: "b", Value: 1}}).Err, "a value that can't be stored": specs.Equal("a", func() {}).Err,
+		"an empty name": specs.Equal("", 1).Err, "an empty name to have": specs.Has("").Err,
+		"an empty condition":            specs.Match("a", nil).Err,
+		"a condition without operators": specs.Match("a", bson.D{{Key: "b", Value: 1}}).Err,
+		"a value that can't be stored":  specs.Equal("a", func() {}).Err,
 	} {
 		t.Run(reason, func(t *testing.T) { wantError(t, err, errRefused) })
 	}
 }
 
-// Whatever is set and taken off in whatever order, the list is the map that the same makes, in the order of first setting.
+// Whatever is set and taken off in whatever order, the list is the map that the same makes, in the order of first
+// setting.
 func TestAttributesLockstep(t *testing.T) {
 	parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
@@ -200,7 +256,10 @@ func TestAttributesRepair(t *testing.T) {
 	damaged := docs{"goods": {
 		good{"a", []spec{{K: "x", V: 1}, {K: "y", V: 2}, {K: "x", V: 3}, {K: "x", V: 4}, {K: "y", V: 5}}},
 		good{"b", []spec{{K: "x", V: 1}, {K: "y", V: 1}}},
-		bson.D{{Key: "_id", Value: "c"}, {Key: "specs", Value: bson.A{nameless, spec{K: "z", V: 1}, nameless, spec{K: "z", V: 2}}}},
+		bson.D{
+			{Key: "_id", Value: "c"},
+			{Key: "specs", Value: bson.A{nameless, spec{K: "z", V: 1}, nameless, spec{K: "z", V: 2}}},
+		},
 	}}
 	mended := docs{"goods": {
 		good{"a", []spec{{K: "x", V: 1}, {K: "y", V: 2}}}, damaged["goods"][1],
@@ -221,7 +280,8 @@ func TestAttributesRepair(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, want := fmt.Sprint(found), `[goods 'a': holds "x" 3 times goods 'a': holds "y" 2 times goods 'c': holds "z" 2 times]`; got != want {
+		if got, want := fmt.Sprint(found),
+			`[goods 'a': holds "x" 3 times goods 'a': holds "y" 2 times goods 'c': holds "z" 2 times]`; got != want {
 			t.Errorf("found %s, want %s", got, want)
 		}
 		if c := check.Mend(found).Cost(); c.Commands != 2 && c.Commands != 1 {
@@ -230,7 +290,8 @@ func TestAttributesRepair(t *testing.T) {
 	})
 	check := specs.Checks()[0]
 	for reason, f := range map[string]model.Finding{
-		"without an id": {Check: check.Name, Detail: marshal(bson.D{e("name", "x")})}, "without a detail": {Check: check.Name},
+		"without an id":    {Check: check.Name, Detail: marshal(bson.D{e("name", "x")})},
+		"without a detail": {Check: check.Name},
 		"of another check": {Check: "goods.specs", Detail: marshal(bson.D{e("id", "a"), e("name", "x")})},
 	} {
 		if _, err := check.Mend([]model.Finding{f}).Run(t.Context(), nil); !errors.As(err, new(*model.ValueError)) {
@@ -245,8 +306,11 @@ func TestAttributesFaults(t *testing.T) {
 		w     model.Write
 		after docs
 	}{
-		"Set":   {specs.Set("g", attrs("a", 2, "b", 3)), makeGoods(spec{K: "a", V: 2}, spec{K: "b", V: 3})},
-		"Unset": {specs.Unset("g", "a"), docs{"goods": {bson.D{{Key: "_id", Value: "g"}, {Key: "specs", Value: bson.A{}}}}}},
+		"Set": {specs.Set("g", attrs("a", 2, "b", 3)), makeGoods(spec{K: "a", V: 2}, spec{K: "b", V: 3})},
+		"Unset": {
+			w:     specs.Unset("g", "a"),
+			after: docs{"goods": {bson.D{{Key: "_id", Value: "g"}, {Key: "specs", Value: bson.A{}}}}},
+		},
 	} {
 		t.Run(reason, func(t *testing.T) {
 			modeltest.FaultMatrix(t, modeltest.FaultCase{
@@ -281,12 +345,16 @@ func TestAttributesCostsAndIndex(t *testing.T) {
 			query  any
 			index  string
 		}{
-			{"Equal", specs.Equal("k7", 7), index}, {"Match", specs.Match("k7", bson.D{{Key: "$lt", Value: 60}}), index}, {"Has", specs.Has("k7"), index},
-			{"Set", specs.Set("g7", attrs("k7", 1)), model.IDIndex}, {"Unset", specs.Unset("g7", "k7"), model.IDIndex},
+			{"Equal", specs.Equal("k7", 7), index},
+			{"Match", specs.Match("k7", bson.D{{Key: "$lt", Value: 60}}), index}, {"Has", specs.Has("k7"), index},
+			{"Set", specs.Set("g7", attrs("k7", 1)), model.IDIndex},
+			{"Unset", specs.Unset("g7", "k7"), model.IDIndex},
 		} {
 			t.Run(test.reason, func(t *testing.T) { modeltest.WantIndexed(t, db, test.query, test.index) })
 		}
-		for reason, w := range map[string]model.Write{"Set": specs.Set("g9", attrs("k7", 1)), "Unset": specs.Unset("g11", "k11")} {
+		for reason, w := range map[string]model.Write{
+			"Set": specs.Set("g9", attrs("k7", 1)), "Unset": specs.Unset("g11", "k11"),
+		} {
 			t.Run(reason+" costs", func(t *testing.T) {
 				modeltest.WantCost(t, m, model.Cost{Commands: 1, Written: 1}, func() error {
 					_, err := w.Run(t.Context(), db)
@@ -335,9 +403,19 @@ func TestAttributesDeclarations(t *testing.T) {
 // What each operation costs that no other test measures is what its value says, and what its documentation says.
 func TestAttributesPrices(t *testing.T) {
 	parallel(t)
-	testkit.WantPrices(t, testkit.Stored(docs{"goods": {good{"a", []spec{{K: "x", V: 1}, {K: "x", V: 3}, {K: "y", V: 5}, {K: "y", V: 6}}}, good{"b", []spec{{K: "x", V: "1"}, {K: "x", V: 1}}}}}),
-		testkit.Reads("Equal", 2, specs.Equal("x", 1)), testkit.Reads("Match", 1, specs.Match("y", bson.D{e("$gt", 5)})), testkit.Reads("Has", 2, specs.Has("x")),
-		testkit.Reads("Survey", 3, specs.Survey()).Differs("the scope's fields are fields of the documents that it lists"), testkit.Reads("Checks", 3, specs.Checks()[0].Find()), testkit.Mending(1, 2, specs.Checks()[0]),
+	testkit.WantPrices(t,
+		testkit.Stored(docs{
+			"goods": {
+				good{"a", []spec{{K: "x", V: 1}, {K: "x", V: 3}, {K: "y", V: 5}, {K: "y", V: 6}}},
+				good{"b", []spec{{K: "x", V: "1"}, {K: "x", V: 1}}},
+			},
+		}),
+		testkit.Reads("Equal", 2, specs.Equal("x", 1)),
+		testkit.Reads("Match", 1, specs.Match("y", bson.D{e("$gt", 5)})),
+		testkit.Reads("Has", 2, specs.Has("x")),
+		testkit.Reads("Survey", 3, specs.Survey()).
+			Differs("the scope's fields are fields of the documents that it lists"),
+		testkit.Reads("Checks", 3, specs.Checks()[0].Find()), testkit.Mending(1, 2, specs.Checks()[0]),
 	)
 }
 

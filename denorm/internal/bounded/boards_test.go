@@ -38,7 +38,9 @@ var (
 	firstKey = newBounded(denorm.BoundedSpec{Max: 3, Key: "id", First: true})
 	newKey   = newBounded(denorm.BoundedSpec{Max: 3, Key: "id", By: byN})
 	topKey   = newBounded(denorm.BoundedSpec{Max: 3, Key: "id", By: byNTop, First: true})
-	tops     = denorm.NewBounded(boards, "stats.tops", denorm.BoundedSpec{Max: 2, First: true, By: bson.D{{Key: "", Value: -1}}})
+	tops     = denorm.NewBounded(boards, "stats.tops", denorm.BoundedSpec{
+		Max: 2, First: true, By: bson.D{{Key: "", Value: -1}},
+	})
 )
 
 func newBounded(spec denorm.BoundedSpec) *denorm.Bounded[board, string] {

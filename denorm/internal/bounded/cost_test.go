@@ -36,11 +36,24 @@ func TestBoundedCosts(t *testing.T) {
 		run    func(context.Context, *mongo.Database) error
 		want   model.Cost
 	}{
-		{"Push", last.Push("b", elements("x1", "y2")...).Cost(), write(last.Push("b", elements("x1", "y2")...)), model.Cost{Commands: 1, Written: 1}},
+		{
+			reason: "Push", said: last.Push("b", elements("x1", "y2")...).Cost(),
+			run: write(last.Push("b", elements("x1", "y2")...)), want: model.Cost{Commands: 1, Written: 1},
+		},
 		{"Push with a key", keyed.Cost(), write(keyed), model.Cost{Commands: 1, Written: 1}},
-		{"Push of a known key asks", model.Cost{Commands: 2, Returned: 1}, write(known), model.Cost{Commands: 2, Returned: 1}},
-		{"Push with Create, of an owner that isn't there", creating.Push("n", elements("x1")...).Cost(), write(creating.Push("n", elements("x1")...)), model.Cost{Commands: 1, Written: 1}},
-		{"Remove", lastKey.Remove("b", "a").Cost(), write(lastKey.Remove("b", "a")), model.Cost{Commands: 1, Written: 1}},
+		{
+			reason: "Push of a known key asks", said: model.Cost{Commands: 2, Returned: 1}, run: write(known),
+			want: model.Cost{Commands: 2, Returned: 1},
+		},
+		{
+			reason: "Push with Create, of an owner that isn't there",
+			said:   creating.Push("n", elements("x1")...).Cost(), run: write(creating.Push("n", elements("x1")...)),
+			want: model.Cost{Commands: 1, Written: 1},
+		},
+		{
+			reason: "Remove", said: lastKey.Remove("b", "a").Cost(), run: write(lastKey.Remove("b", "a")),
+			want: model.Cost{Commands: 1, Written: 1},
+		},
 		{"Slice", last.Slice("e", -1).Cost(), read(last.Slice("e", -1)), model.Cost{Commands: 1, Returned: 1}},
 		{"Checks", last.Checks()[0].Find().Cost(), func(ctx context.Context, db *mongo.Database) error {
 			_, err := last.Checks()[0].All(ctx, db)
@@ -96,7 +109,10 @@ func TestBoundedWritesIndexed(t *testing.T) {
 	parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		seed(t, db, makeBoard("a1", "b2"))
-		wantStepsIndexed(t, db, "Bounded", model.IDIndex, model.NewPlan(last.PushWith("b", bson.D{e("$set", bson.D{e("name", "x")})}, elements("b1")...), creating.Push("b", elements("b1")...)))
-		wantStepsIndexed(t, db, "Bounded.Checks", model.IDIndex, testkit.Mended(t, db, newBounded(denorm.BoundedSpec{Max: 1}).Checks())...)
+		wantStepsIndexed(t, db, "Bounded", model.IDIndex,
+			model.NewPlan(last.PushWith("b", bson.D{e("$set", bson.D{e("name", "x")})}, elements("b1")...),
+				creating.Push("b", elements("b1")...)))
+		wantStepsIndexed(t, db, "Bounded.Checks", model.IDIndex,
+			testkit.Mended(t, db, newBounded(denorm.BoundedSpec{Max: 1}).Checks())...)
 	})
 }

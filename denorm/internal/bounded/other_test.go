@@ -19,7 +19,8 @@ import (
 var many = docs{"boards": {
 	board{ID: "a"}, board{ID: "b", Posts: posts("a1")}, board{ID: "c", Posts: posts("c3", "a1", "b2")},
 	board{ID: "d", Posts: posts("c3", "a1", "d4", "b2")}, board{ID: "e", Posts: posts("a9", "e5", "b8", "d6", "c7")},
-	bson.D{{Key: "_id", Value: "f"}, {Key: "posts", Value: nil}}, bson.D{{Key: "_id", Value: "g"}, {Key: "posts", Value: "no list"}},
+	bson.D{{Key: "_id", Value: "f"}, {Key: "posts", Value: nil}},
+	bson.D{{Key: "_id", Value: "g"}, {Key: "posts", Value: "no list"}},
 }}
 
 // makeTrimmed are the same, with what the two that are over the bound keep.
@@ -43,10 +44,19 @@ func TestBoundedTrim(t *testing.T) {
 	}{
 		{"to the last", many, last, found, makeTrimmed(posts("a1", "d4", "b2"), posts("b8", "d6", "c7"))},
 		{"to the first", many, first, found, makeTrimmed(posts("c3", "a1", "d4"), posts("a9", "e5", "b8"))},
-		{"to the greatest; arrays within the bound are not even sorted", many, newest, found, makeTrimmed(posts("b2", "c3", "d4"), posts("c7", "b8", "a9"))},
+		{
+			reason: "to the greatest; arrays within the bound are not even sorted",
+			before: many, b: newest, found: found,
+			after: makeTrimmed(posts("b2", "c3", "d4"), posts("c7", "b8", "a9")),
+		},
 		{"to the top", many, topmost, found, makeTrimmed(posts("d4", "c3", "b2"), posts("a9", "b8", "c7"))},
 		{"with nothing over the bound", makeBoard("a1"), last, nil, makeBoard("a1")},
-		{"with a document in the array's place", docs{"boards": {bson.D{e("_id", "b"), e("posts", bson.D{e("3", 1)})}}}, last, nil, docs{"boards": {bson.D{e("_id", "b"), e("posts", bson.D{e("3", 1)})}}}},
+		{
+			reason: "with a document in the array's place",
+			before: docs{"boards": {bson.D{e("_id", "b"), e("posts", bson.D{e("3", 1)})}}},
+			b:      last, found: nil,
+			after: docs{"boards": {bson.D{e("_id", "b"), e("posts", bson.D{e("3", 1)})}}},
+		},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
 			mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
@@ -71,11 +81,26 @@ func TestBoundedTrim(t *testing.T) {
 func TestBoundedRemove(t *testing.T) {
 	parallel(t)
 	runWriteCases(t, []writeCase{
-		{Reason: "by key", Before: makeBoard("a1", "b2", "c3"), Write: lastKey.Remove("b", "a", "c"), After: makeBoard("b2"), Status: model.Applied, Again: model.Applied},
-		{Reason: "a key that isn't there is passed over", Before: makeBoard("a1"), Write: lastKey.Remove("b", "x"), Status: model.Applied, Again: model.Applied},
-		{Reason: "every element of the key", Before: makeBoard("a1", "b2", "a3"), Write: lastKey.Remove("b", "a"), After: makeBoard("b2"), Status: model.Applied, Again: model.Applied},
-		{Reason: "from a document without the array", Before: makeBoard(), Write: lastKey.Remove("b", "a"), Status: model.Applied, Again: model.Applied},
-		{Reason: "from a missing owner", Before: docs{"boards": {}}, Write: lastKey.Remove("b", "a"), Err: model.ErrNotFound},
+		{
+			Reason: "by key", Before: makeBoard("a1", "b2", "c3"),
+			Write: lastKey.Remove("b", "a", "c"), After: makeBoard("b2"), Status: model.Applied, Again: model.Applied,
+		},
+		{
+			Reason: "a key that isn't there is passed over", Before: makeBoard("a1"), Write: lastKey.Remove("b", "x"),
+			Status: model.Applied, Again: model.Applied,
+		},
+		{
+			Reason: "every element of the key", Before: makeBoard("a1", "b2", "a3"), Write: lastKey.Remove("b", "a"),
+			After: makeBoard("b2"), Status: model.Applied, Again: model.Applied,
+		},
+		{
+			Reason: "from a document without the array", Before: makeBoard(), Write: lastKey.Remove("b", "a"),
+			Status: model.Applied, Again: model.Applied,
+		},
+		{
+			Reason: "from a missing owner", Before: docs{"boards": {}}, Write: lastKey.Remove("b", "a"),
+			Err: model.ErrNotFound,
+		},
 		{Reason: "no key", Before: makeBoard("a1"), Write: lastKey.Remove("b"), Err: errRefused},
 		{Reason: "a nil key", Before: makeBoard("a1"), Write: lastKey.Remove("b", nil), Err: errRefused},
 		{Reason: "without a Key", Before: makeBoard("a1"), Write: last.Remove("b", "a"), Err: errRefused},
@@ -85,8 +110,15 @@ func TestBoundedRemove(t *testing.T) {
 func TestBoundedReads(t *testing.T) {
 	parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		seed(t, db, docs{"boards": append(slices.Clone(many["boards"][:5]), board{ID: "h", Name: "n", Posts: posts("a1", "b2", "c3")})})
-		for n, want := range map[int][]post{1: posts("a1"), 2: posts("a1", "b2"), -1: posts("c3"), -2: posts("b2", "c3"), 9: posts("a1", "b2", "c3"), -9: posts("a1", "b2", "c3")} {
+		seed(t, db, docs{
+			"boards": append(slices.Clone(many["boards"][:5]), board{
+				ID: "h", Name: "n", Posts: posts("a1", "b2", "c3"),
+			}),
+		})
+		for n, want := range map[int][]post{
+			1: posts("a1"), 2: posts("a1", "b2"), -1: posts("c3"), -2: posts("b2", "c3"), 9: posts("a1", "b2", "c3"),
+			-9: posts("a1", "b2", "c3"),
+		} {
 			got, err := last.Slice("h", n).One(t.Context(), db)
 			if err != nil || got.Name != "n" || !slices.Equal(got.Posts, want) {
 				t.Errorf("slice %d: %v, %v; want %v", n, got, err, want)
@@ -110,11 +142,29 @@ func TestBoundedFaults(t *testing.T) {
 		write  model.Write
 		after  docs
 	}{
-		{"Push of one with a key", makeBoard("a1", "b2", "c3"), lastKey.Push("b", elements("d4")...), makeBoard("b2", "c3", "d4")},
-		{"Push of more than the bound", makeBoard("a1"), lastKey.Push("b", elements("b2", "c3", "d4", "e5")...), makeBoard("c3", "d4", "e5")},
-		{"Push of more than fit first", makeBoard("a1", "b2"), firstKey.Push("b", elements("c3", "d4")...), makeBoard("a1", "b2", "c3")},
-		{"Push of what sorts too low", makeBoard("a4", "b5"), newKey.Push("b", elements("c1", "d9")...), makeBoard("a4", "b5", "d9")},
-		{"Push to the top", makeBoard("a5", "b4"), topKey.Push("b", elements("c1", "d9")...), makeBoard("d9", "a5", "b4")},
+		{
+			name: "Push of one with a key", before: makeBoard("a1", "b2", "c3"),
+			write: lastKey.Push("b", elements("d4")...),
+			after: makeBoard("b2", "c3", "d4"),
+		},
+		{
+			name: "Push of more than the bound", before: makeBoard("a1"),
+			write: lastKey.Push("b", elements("b2", "c3", "d4", "e5")...),
+			after: makeBoard("c3", "d4", "e5"),
+		},
+		{
+			name: "Push of more than fit first", before: makeBoard("a1", "b2"),
+			write: firstKey.Push("b", elements("c3", "d4")...), after: makeBoard("a1", "b2", "c3"),
+		},
+		{
+			name: "Push of what sorts too low", before: makeBoard("a4", "b5"),
+			write: newKey.Push("b", elements("c1", "d9")...),
+			after: makeBoard("a4", "b5", "d9"),
+		},
+		{
+			name: "Push to the top", before: makeBoard("a5", "b4"), write: topKey.Push("b", elements("c1", "d9")...),
+			after: makeBoard("d9", "a5", "b4"),
+		},
 		{"Remove", makeBoard("a1", "b2", "c3"), lastKey.Remove("b", "a", "c"), makeBoard("b2")},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -197,21 +247,78 @@ func TestBoundedDeclarations(t *testing.T) {
 		problem, at, remedy string
 	}{
 		{"no bound", func() { newBounded(denorm.BoundedSpec{}) }, "Max is 0", "boards.posts", "give 1 or more"},
-		{"a negative bound", func() { newBounded(denorm.BoundedSpec{Max: -1}) }, "Max is -1", "boards.posts", "give 1 or more"},
-		{"an array that isn't there", func() { denorm.NewBounded(boards, "post", by()) }, `did you mean "posts"`, "boards", "bson tags"},
+		{
+			reason:  "a negative bound",
+			declare: func() { newBounded(denorm.BoundedSpec{Max: -1}) },
+			problem: "Max is -1", at: "boards.posts", remedy: "give 1 or more",
+		},
+		{
+			reason:  "an array that isn't there",
+			declare: func() { denorm.NewBounded(boards, "post", by()) },
+			problem: `did you mean "posts"`, at: "boards", remedy: "bson tags",
+		},
 		{"no array", func() { denorm.NewBounded(boards, "name", by()) }, "not an array", "boards", "slice"},
-		{"a nil array that is stored as null", func() { denorm.NewBounded(nulls, "posts", by()) }, "null", "nullBoards", "omitempty"},
-		{"an array within an array", func() { denorm.NewBounded(nulls, "rows.posts", by()) }, "crosses 2 arrays", "nullBoards", "array"},
-		{"an order by what elements don't have", func() { newBounded(by(bson.E{Key: "time", Value: 1})) }, `"time"`, "boards", "bson tags"},
-		{"an order by neither 1 nor -1", func() { newBounded(by(bson.E{Key: "n", Value: 2})) }, "sorts n by 2", "boards.posts", "1 or -1"},
-		{"a direction as text", func() { newBounded(by(bson.E{Key: "n", Value: "1"})) }, "sorts n by '1'", "boards.posts", "1 or -1"},
-		{"an order by a field twice", func() { newBounded(by(bson.E{Key: "n", Value: 1}, bson.E{Key: "n", Value: -1})) }, "twice", "boards.posts", "once"},
-		{"an order by the element and a field", func() { newBounded(by(bson.E{Key: "", Value: 1}, bson.E{Key: "n", Value: 1})) }, "both fields of an element and the element itself", "boards.posts", "only"},
-		{"an order by an operator", func() { denorm.NewBounded(nulls, "maps", by(bson.E{Key: "$n", Value: 1})) }, "dollar", "nullBoards", "path"},
-		{"a key that elements don't have", func() { newBounded(denorm.BoundedSpec{Max: 1, Key: "_id"}) }, `"_id"`, "boards", "bson tags"},
-		{"a key of scalars", func() { denorm.NewBounded(boards, "stats.tops", denorm.BoundedSpec{Max: 1, Key: "id"}) }, `no field "id"`, "boards", "bson tags"},
-		{"a key that is created", func() { newBounded(denorm.BoundedSpec{Max: 1, Key: "id", Create: true}) }, "Create with a Key", "boards", "owners"},
-		{"no collection", func() { denorm.NewBounded(&model.Collection[board, string]{}, "posts", by()) }, "zero Collection", "posts", "NewCollection"},
+		{
+			reason:  "a nil array that is stored as null",
+			declare: func() { denorm.NewBounded(nulls, "posts", by()) },
+			problem: "null", at: "nullBoards", remedy: "omitempty",
+		},
+		{
+			reason:  "an array within an array",
+			declare: func() { denorm.NewBounded(nulls, "rows.posts", by()) },
+			problem: "crosses 2 arrays", at: "nullBoards", remedy: "array",
+		},
+		{
+			reason:  "an order by what elements don't have",
+			declare: func() { newBounded(by(bson.E{Key: "time", Value: 1})) },
+			problem: `"time"`, at: "boards", remedy: "bson tags",
+		},
+		{
+			reason:  "an order by neither 1 nor -1",
+			declare: func() { newBounded(by(bson.E{Key: "n", Value: 2})) },
+			problem: "sorts n by 2", at: "boards.posts", remedy: "1 or -1",
+		},
+		{
+			reason:  "a direction as text",
+			declare: func() { newBounded(by(bson.E{Key: "n", Value: "1"})) },
+			problem: "sorts n by '1'", at: "boards.posts", remedy: "1 or -1",
+		},
+		{
+			reason:  "an order by a field twice",
+			declare: func() { newBounded(by(bson.E{Key: "n", Value: 1}, bson.E{Key: "n", Value: -1})) },
+			problem: "twice", at: "boards.posts", remedy: "once",
+		},
+		{
+			reason:  "an order by the element and a field",
+			declare: func() { newBounded(by(bson.E{Key: "", Value: 1}, bson.E{Key: "n", Value: 1})) },
+			problem: "both fields of an element and the element itself",
+			at:      "boards.posts", remedy: "only",
+		},
+		{
+			reason:  "an order by an operator",
+			declare: func() { denorm.NewBounded(nulls, "maps", by(bson.E{Key: "$n", Value: 1})) },
+			problem: "dollar", at: "nullBoards", remedy: "path",
+		},
+		{
+			reason:  "a key that elements don't have",
+			declare: func() { newBounded(denorm.BoundedSpec{Max: 1, Key: "_id"}) },
+			problem: `"_id"`, at: "boards", remedy: "bson tags",
+		},
+		{
+			reason:  "a key of scalars",
+			declare: func() { denorm.NewBounded(boards, "stats.tops", denorm.BoundedSpec{Max: 1, Key: "id"}) },
+			problem: `no field "id"`, at: "boards", remedy: "bson tags",
+		},
+		{
+			reason:  "a key that is created",
+			declare: func() { newBounded(denorm.BoundedSpec{Max: 1, Key: "id", Create: true}) },
+			problem: "Create with a Key", at: "boards", remedy: "owners",
+		},
+		{
+			reason:  "no collection",
+			declare: func() { denorm.NewBounded(&model.Collection[board, string]{}, "posts", by()) },
+			problem: "zero Collection", at: "posts", remedy: "NewCollection",
+		},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			err := panicOf(test.declare)
@@ -219,7 +326,8 @@ func TestBoundedDeclarations(t *testing.T) {
 			if !errors.As(err, &d) {
 				t.Fatalf("panicked with %v, want a *model.DeclarationError", err)
 			}
-			if !strings.Contains(d.Problem, test.problem) || !strings.Contains(d.Place, test.at) || !strings.Contains(d.Remedy, test.remedy) {
+			if !strings.Contains(d.Problem, test.problem) || !strings.Contains(d.Place, test.at) ||
+				!strings.Contains(d.Remedy, test.remedy) {
 				t.Errorf("%v\nwant %q at %q, remedy %q", d, test.problem, test.at, test.remedy)
 			}
 		})
@@ -227,7 +335,9 @@ func TestBoundedDeclarations(t *testing.T) {
 	spec := denorm.BoundedSpec{Max: 3, By: slices.Clone(byN)}
 	b := newBounded(spec)
 	spec.By[0].Value = -1
-	if got := b.Checks()[0].Mend([]model.Finding{{Check: "boards.posts: oversized arrays", Detail: marshal(bson.D{e("_id", "b")})}}).String(); !strings.Contains(got, "$sort: {n: 1, id: 1}") {
+	if got := b.Checks()[0].Mend([]model.Finding{{
+		Check: "boards.posts: oversized arrays", Detail: marshal(bson.D{e("_id", "b")}),
+	}}).String(); !strings.Contains(got, "$sort: {n: 1, id: 1}") {
 		t.Errorf("the declaration changed with the caller's spec: %s", got)
 	}
 }

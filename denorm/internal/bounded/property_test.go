@@ -49,7 +49,9 @@ func (k *kept) push(more []post) (model.Status, error) {
 		k.list = k.pushAll(more...)
 		return model.Applied, nil
 	case k.less == nil && !k.first:
-		if tail := more[max(0, len(more)-k.max):]; !slices.ContainsFunc(tail, func(p post) bool { return !k.hasPost(p.ID) }) {
+		if tail := more[max(0, len(more)-k.max):]; !slices.ContainsFunc(tail, func(p post) bool {
+			return !k.hasPost(p.ID)
+		}) {
 			return model.Already, nil
 		}
 	case len(missing) == 0 || len(k.list) >= k.max && slices.Equal(k.pushAll(missing...), k.pushAll()):

@@ -135,7 +135,8 @@ func TestBucketAppend(t *testing.T) {
 				{Key: "_id", Value: "p#0000000000"}, {Key: "key", Value: "p"}, {Key: "seq", Value: int64(0)},
 				{Key: "n", Value: 2}, {Key: "bytes", Value: sizeOf(a, b)}, {Key: "items", Value: []note{a, b}},
 				{Key: "totals", Value: bson.D{
-					{Key: "n", Value: total(int64(3), int64(-2), int64(5))}, {Key: "f", Value: total(tenth+fifth, tenth, fifth)},
+					{Key: "n", Value: total(int64(3), int64(-2), int64(5))},
+					{Key: "f", Value: total(tenth+fifth, tenth, fifth)},
 					{Key: "sub/x", Value: total(int64(7), int64(7), int64(7))},
 				}},
 			}}})
@@ -166,7 +167,8 @@ func TestBucketAppendBounds(t *testing.T) {
 		t.Run("by bytes", func(t *testing.T) {
 			for _, b := range []*noteBucket{budgeted, roomy} {
 				empty(t, db)
-				appendAll(t, db, b, "p", ofSize("a", 60), ofSize("b", 60), ofSize("c", 61), ofSize("d", 60), ofSize("e", 59), ofSize("f", 120))
+				appendAll(t, db, b, "p", ofSize("a", 60), ofSize("b", 60), ofSize("c", 61), ofSize("d", 60),
+					ofSize("e", 59), ofSize("f", 120))
 				wantPages(t, db, b, "p", []string{"a", "b"}, []string{"c"}, []string{"d", "e"}, []string{"f"})
 			}
 		})
@@ -205,16 +207,42 @@ func TestBucketAppendTo(t *testing.T) {
 	before := func(n int, more ...bson.E) docs { return docs{"notes": {bucketOf(n, more...)}} }
 	closed := bson.E{Key: "closed", Value: true}
 	runWriteCases(t, []writeCase{
-		{Reason: "creates a bucket", Before: docs{"notes": {}}, Write: byKey.AppendTo("p", 0, noted("a")), After: before(1), Status: model.Applied, Again: model.Already},
-		{Reason: "fills it", Before: before(2), Write: byKey.AppendTo("p", 0, noted("c")), After: before(3), Status: model.Applied, Again: model.Already},
+		{
+			Reason: "creates a bucket", Before: docs{"notes": {}},
+			Write: byKey.AppendTo("p", 0, noted("a")), After: before(1), Status: model.Applied, Again: model.Already,
+		},
+		{
+			Reason: "fills it", Before: before(2), Write: byKey.AppendTo("p", 0, noted("c")), After: before(3),
+			Status: model.Applied, Again: model.Already,
+		},
 		{Reason: "not over Max", Before: before(3), Write: byKey.AppendTo("p", 0, noted("d")), Err: model.ErrFull},
-		{Reason: "nor into a closed one", Before: before(1, closed), Write: byKey.AppendTo("p", 0, noted("d")), Err: model.ErrFull},
-		{Reason: "what a full bucket holds is there", Before: before(3), Write: byKey.AppendTo("p", 0, noted("a")), Status: model.Already, Again: model.Already},
-		{Reason: "what a closed bucket holds is there", Before: before(1, closed), Write: byKey.AppendTo("p", 0, noted("a")), Status: model.Already, Again: model.Already},
-		{Reason: "a bucket without a count is not full", Before: docs{"notes": {bson.D{{Key: "_id", Value: "p#0000000000"}}}}, Write: byKey.AppendTo("p", 0, noted("a")), Err: model.ErrStale},
-		{Reason: "not over MaxBytes", Before: before(2), Write: budgeted.AppendTo("p", 0, ofSize("x", 100)), Err: model.ErrFull},
+		{
+			Reason: "nor into a closed one", Before: before(1, closed), Write: byKey.AppendTo("p", 0, noted("d")),
+			Err: model.ErrFull,
+		},
+		{
+			Reason: "what a full bucket holds is there", Before: before(3), Write: byKey.AppendTo("p", 0, noted("a")),
+			Status: model.Already, Again: model.Already,
+		},
+		{
+			Reason: "what a closed bucket holds is there", Before: before(1, closed),
+			Write: byKey.AppendTo("p", 0, noted("a")), Status: model.Already, Again: model.Already,
+		},
+		{
+			Reason: "a bucket without a count is not full",
+			Before: docs{"notes": {bson.D{{Key: "_id", Value: "p#0000000000"}}}},
+			Write:  byKey.AppendTo("p", 0, noted("a")), Err: model.ErrStale,
+		},
+		{
+			Reason: "not over MaxBytes", Before: before(2),
+			Write: budgeted.AppendTo("p", 0, ofSize("x", 100)),
+			Err:   model.ErrFull,
+		},
 		{Reason: "a number below 0", Before: before(1), Write: byKey.AppendTo("p", -1, noted("a")), Err: errRefused},
-		{Reason: "a number with too many digits", Before: before(1), Write: byKey.AppendTo("p", 1e10, noted("a")), Err: errRefused},
+		{
+			Reason: "a number with too many digits", Before: before(1), Write: byKey.AppendTo("p", 1e10, noted("a")),
+			Err: errRefused,
+		},
 	})
 }
 
@@ -223,7 +251,8 @@ func TestBucketRefusals(t *testing.T) {
 	parallel(t)
 	nan, late := note{ID: "a", F: math.NaN()}, time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)
 	open := denorm.NewBucket(notes, denorm.BucketSpec{Max: 3, ElementKey: "any", Totals: []string{"any"}})
-	anything := denorm.NewBucket(model.NewCollection[denorm.BucketDoc[string, any], string]("anything"), denorm.BucketSpec{Max: 1})
+	anything := denorm.NewBucket(model.NewCollection[denorm.BucketDoc[string, any], string]("anything"),
+		denorm.BucketSpec{Max: 1})
 	for _, c := range []struct {
 		reason string
 		err    error

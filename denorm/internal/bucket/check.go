@@ -21,7 +21,9 @@ func (b *Buckets) Checks() []model.Check {
 	is, update := b.recount()
 	return commands.KeyedChecks([]model.Check{{
 		Name: counts, Collection: b.Docs.Name(), Rule: "a bucket's count, bytes and totals are those of its items",
-		Pipeline: b.miscounted(), Tell: found.Tells(drift.tell), Mend: found.MendsIf(counts, b.Docs.Name(), is, "some buckets corrected; the next check finds the others", mongo.UpdateOneModel{Update: update}),
+		Pipeline: b.miscounted(), Tell: found.Tells(drift.tell),
+		Mend: found.MendsIf(counts, b.Docs.Name(), is, "some buckets corrected; the next check finds the others",
+			mongo.UpdateOneModel{Update: update}),
 	}, {
 		Name: b.Docs.Name() + ": oversized buckets", Collection: b.Docs.Name(), Rule: most,
 		Pipeline: b.oversized(), Tell: found.Tells(oversizedBucket.tell),
@@ -36,7 +38,8 @@ type drift struct {
 }
 
 func (d drift) tell(f *model.Finding) {
-	f.ID, f.Problem = d.ID, fmt.Sprintf("stores %s, but its items make %s", model.Shell(d.Stored), model.Shell(d.Counted))
+	f.ID, f.Problem = d.ID,
+		fmt.Sprintf("stores %s, but its items make %s", model.Shell(d.Stored), model.Shell(d.Counted))
 }
 
 // An oversizedBucket holds more than Max or MaxBytes.
@@ -67,12 +70,14 @@ func BytesOf(list any) bson.D {
 	return mql.Op("$toLong", mql.Op("$sum", mql.Map(list, "item", size)))
 }
 
-// countTotal gives sum, min and max in the order of the items, which is that of the $inc that kept the sum; otherwise where
-// no item has a number. Integers are made long, as an append keeps them.
+// countTotal gives sum, min and max in the order of the items, which is that of the $inc that kept the sum; otherwise
+// where no item has a number. Integers are made long, as an append keeps them.
 func countTotal(t total, otherwise any, of func(values string) any) bson.D {
-	value := mql.Cond(mql.Op("$in", mql.Op("$type", "$$item."+t.path), bson.A{"int", "long"}), mql.Op("$toLong", "$$item."+t.path), "$$item."+t.path)
+	value := mql.Cond(mql.Op("$in", mql.Op("$type", "$$item."+t.path), bson.A{"int", "long"}),
+		mql.Op("$toLong", "$$item."+t.path), "$$item."+t.path)
 	values := mql.Op("$filter", bson.D{
-		{Key: "input", Value: mql.Map(Items(), "item", value)}, {Key: "as", Value: "value"}, {Key: "cond", Value: mql.Op("$isNumber", "$$value")},
+		{Key: "input", Value: mql.Map(Items(), "item", value)}, {Key: "as", Value: "value"},
+		{Key: "cond", Value: mql.Op("$isNumber", "$$value")},
 	})
 	return mql.Op("$let", bson.D{
 		{Key: "vars", Value: bson.D{{Key: "values", Value: values}}},
@@ -82,12 +87,16 @@ func countTotal(t total, otherwise any, of func(values string) any) bson.D {
 
 func countSum(values string) any {
 	return mql.Op("$reduce", bson.D{
-		{Key: "input", Value: values}, {Key: "initialValue", Value: int64(0)}, {Key: "in", Value: mql.Op("$add", "$$value", "$$this")},
+		{Key: "input", Value: values}, {Key: "initialValue", Value: int64(0)},
+		{Key: "in", Value: mql.Op("$add", "$$value", "$$this")},
 	})
 }
 
 func countAll(values string) any {
-	return bson.D{{Key: "sum", Value: countSum(values)}, {Key: "min", Value: mql.Op("$min", values)}, {Key: "max", Value: mql.Op("$max", values)}}
+	return bson.D{
+		{Key: "sum", Value: countSum(values)}, {Key: "min", Value: mql.Op("$min", values)},
+		{Key: "max", Value: mql.Op("$max", values)},
+	}
 }
 
 // differs is the expression that a bucket's counts are not those of its items.
@@ -146,7 +155,8 @@ func (b *Buckets) Recounted() bson.D {
 
 // staysClosed closes a bucket that was full by its count.
 func (b *Buckets) staysClosed() bson.E {
-	return mql.E("closed", mql.Cond(mql.Op("$gte", mql.IfNull("$n", 0), b.Spec.Max), true, mql.IfNull("$closed", "$$REMOVE")))
+	return mql.E("closed",
+		mql.Cond(mql.Op("$gte", mql.IfNull("$n", 0), b.Spec.Max), true, mql.IfNull("$closed", "$$REMOVE")))
 }
 
 func (b *Buckets) oversized() mongo.Pipeline {

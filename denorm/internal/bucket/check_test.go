@@ -48,7 +48,8 @@ func totalOf(sum, least, most any) bson.D {
 	return bson.D{{Key: "sum", Value: sum}, {Key: "min", Value: least}, {Key: "max", Value: most}}
 }
 
-// The check finds each bucket that doesn't add up, and no other. Its job mends them all, and a second run changes nothing.
+// The check finds each bucket that doesn't add up, and no other. Its job mends them all, and a second run changes
+// nothing.
 func TestBucketRepair(t *testing.T) {
 	parallel(t)
 	ab := []note{numbered("a", 5, 0.5), numbered("b", -2, 0.25)}
@@ -62,26 +63,62 @@ func TestBucketRepair(t *testing.T) {
 		{"right", bucketDoc(0, ab, right...), nil},
 		{"right without numbers", bucketDoc(0, bare), nil},
 		{"right, closed", bucketDoc(0, bare, closed), nil},
-		{"too high a count", bucketDoc(0, ab, right[0], bson.E{Key: "n", Value: 3}), bucketDoc(0, ab, right[0], closed)},
+		{
+			reason: "too high a count",
+			before: bucketDoc(0, ab, right[0], bson.E{Key: "n", Value: 3}),
+			after:  bucketDoc(0, ab, right[0], closed),
+		},
 		{"too low a count", bucketDoc(0, ab, right[0], bson.E{Key: "n", Value: 1}), bucketDoc(0, ab, right...)},
-		{"too low a count, closed", bucketDoc(0, ab, right[0], closed, bson.E{Key: "n", Value: 1}), bucketDoc(0, ab, right[0], closed)},
+		{
+			reason: "too low a count, closed",
+			before: bucketDoc(0, ab, right[0], closed, bson.E{Key: "n", Value: 1}),
+			after:  bucketDoc(0, ab, right[0], closed),
+		},
 		{"no count", bucketDoc(0, ab, right[0], bson.E{Key: "n"}), bucketDoc(0, ab, right...)},
-		{"a count as text, which is more than any number", bucketDoc(0, ab, right[0], bson.E{Key: "n", Value: "2"}), bucketDoc(0, ab, right[0], closed)},
+		{
+			reason: "a count as text, which is more than any number",
+			before: bucketDoc(0, ab, right[0], bson.E{Key: "n", Value: "2"}),
+			after:  bucketDoc(0, ab, right[0], closed),
+		},
 		{"other bytes", bucketDoc(0, ab, right[0], bson.E{Key: "bytes", Value: int64(7)}), bucketDoc(0, ab, right...)},
 		{"no bytes", bucketDoc(0, ab, right[0], bson.E{Key: "bytes"}), bucketDoc(0, ab, right...)},
 		{"no totals", bucketDoc(0, ab), bucketDoc(0, ab, right...)},
-		{"another sum", bucketDoc(0, ab, totalsOf(totalOf(int64(4), int64(-2), int64(5)), totalOf(0.75, 0.25, 0.5))), bucketDoc(0, ab, right...)},
-		{"another least", bucketDoc(0, ab, totalsOf(totalOf(int64(3), int64(-3), int64(5)), totalOf(0.75, 0.25, 0.5))), bucketDoc(0, ab, right...)},
-		{"another greatest", bucketDoc(0, ab, totalsOf(totalOf(int64(3), int64(-2), int64(5)), totalOf(0.75, 0.25, 0.625))), bucketDoc(0, ab, right...)},
-		{"a total of nothing", bucketDoc(0, bare, totalsOf(totalOf(int64(3), int64(-2), int64(5)), nil)), bucketDoc(0, bare, totalsOf(nil, nil))},
-		{"no items at all", bucketDoc(0, bare, bson.E{Key: "items"}), bucketDoc(0, nil, bson.E{Key: "items"}, totalsOf(nil, nil))},
-		{"items that are no list", bucketDoc(0, bare, bson.E{Key: "items", Value: "x"}), bucketDoc(0, nil, bson.E{Key: "items", Value: "x"}, totalsOf(nil, nil))},
+		{
+			reason: "another sum",
+			before: bucketDoc(0, ab, totalsOf(totalOf(int64(4), int64(-2), int64(5)), totalOf(0.75, 0.25, 0.5))),
+			after:  bucketDoc(0, ab, right...),
+		},
+		{
+			reason: "another least",
+			before: bucketDoc(0, ab, totalsOf(totalOf(int64(3), int64(-3), int64(5)), totalOf(0.75, 0.25, 0.5))),
+			after:  bucketDoc(0, ab, right...),
+		},
+		{
+			reason: "another greatest",
+			before: bucketDoc(0, ab, totalsOf(totalOf(int64(3), int64(-2), int64(5)), totalOf(0.75, 0.25, 0.625))),
+			after:  bucketDoc(0, ab, right...),
+		},
+		{
+			reason: "a total of nothing",
+			before: bucketDoc(0, bare, totalsOf(totalOf(int64(3), int64(-2), int64(5)), nil)),
+			after:  bucketDoc(0, bare, totalsOf(nil, nil)),
+		},
+		{
+			reason: "no items at all", before: bucketDoc(0, bare, bson.E{Key: "items"}),
+			after: bucketDoc(0, nil, bson.E{Key: "items"}, totalsOf(nil, nil)),
+		},
+		{
+			reason: "items that are no list",
+			before: bucketDoc(0, bare, bson.E{Key: "items", Value: "x"}),
+			after:  bucketDoc(0, nil, bson.E{Key: "items", Value: "x"}, totalsOf(nil, nil)),
+		},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
 			mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 				seed(t, db, docs{"notes": {c.before, bucketDoc(7, bare)}})
 				found, _ := findingsOf(t, db, added.Checks()[0])
-				if (len(found) > 0) != (c.after != nil) || len(found) > 0 && found[0].ID.StringValue() != "p#0000000000" {
+				if (len(found) > 0) != (c.after != nil) ||
+					len(found) > 0 && found[0].ID.StringValue() != "p#0000000000" {
 					t.Fatalf("found %v", found)
 				}
 				after := c.after
@@ -107,9 +144,12 @@ func TestBucketChecks(t *testing.T) {
 	wantRefusedFindings(t, budgeted.Checks()...)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ab := []note{numbered("a", 5, 0.5), numbered("b", -2, 0.25)}
-		seed(t, db, docs{"notes": {bucketDoc(0, ab, bson.E{Key: "n", Value: 9}), bucketDoc(1, ab, bson.E{Key: "bytes", Value: "x"})}})
+		seed(t, db, docs{
+			"notes": {bucketDoc(0, ab, bson.E{Key: "n", Value: 9}), bucketDoc(1, ab, bson.E{Key: "bytes", Value: "x"})},
+		})
 		got, said := findingsOf(t, db, added.Checks()[0])
-		if len(got) != 2 || !strings.HasPrefix(said[0], "notes 'p#0000000000': stores {n: 9, bytes: ") || !strings.Contains(said[0], ", but its items make {n: 2, bytes: ") {
+		if len(got) != 2 || !strings.HasPrefix(said[0], "notes 'p#0000000000': stores {n: 9, bytes: ") ||
+			!strings.Contains(said[0], ", but its items make {n: 2, bytes: ") {
 			t.Fatal(said)
 		}
 		type counts struct {
@@ -122,7 +162,10 @@ func TestBucketChecks(t *testing.T) {
 			Counted counts   `bson:"counted"`
 		}
 		var details [2]detail
-		want := counts{N: 2, Bytes: sizeOf(ab...), Totals: map[string]denorm.Total{"n": {Sum: 3, Min: -2, Max: 5}, "f": {Sum: 0.75, Min: 0.25, Max: 0.5}}}
+		want := counts{
+			N: 2, Bytes: sizeOf(ab...),
+			Totals: map[string]denorm.Total{"n": {Sum: 3, Min: -2, Max: 5}, "f": {Sum: 0.75, Min: 0.25, Max: 0.5}},
+		}
 		for i, f := range got {
 			details[i] = testkit.Detail[detail](t, f)
 			if diff := mongotest.Diff(want, details[i].Counted, mongotest.IgnoreOrder()); diff != "" {
@@ -139,7 +182,13 @@ func TestBucketChecks(t *testing.T) {
 			t.Errorf("oversized: %v", said)
 		}
 		four := append(slices.Clone(ab), noted("c"), noted("d"))
-		seed(t, db, docs{"notes": {bucketDoc(0, ab), bucketDoc(1, four), bucketDoc(2, ab, bson.E{Key: "bytes", Value: int64(121)}), bucketDoc(3, four, bson.E{Key: "bytes"})}})
+		seed(t, db, docs{
+			"notes": {
+				bucketDoc(0, ab), bucketDoc(1, four),
+				bucketDoc(2, ab, bson.E{Key: "bytes", Value: int64(121)}),
+				bucketDoc(3, four, bson.E{Key: "bytes"}),
+			},
+		})
 		of1 := fmt.Sprintf("notes 'p#0000000001': holds 4 items and %s bytes", model.Shell(sizeOf(four...)))
 		for _, c := range []struct {
 			b    *noteBucket
@@ -163,7 +212,12 @@ func TestBucketChecks(t *testing.T) {
 func TestBucketRepairFaults(t *testing.T) {
 	parallel(t)
 	ab := []note{numbered("a", 5, 0.5), numbered("b", -2, 0.25)}
-	wrong := docs{"notes": {bucketDoc(0, ab, bson.E{Key: "n", Value: 0}), bucketDoc(1, ab), bucketDoc(2, ab, bson.E{Key: "bytes", Value: 1})}}
+	wrong := docs{
+		"notes": {
+			bucketDoc(0, ab, bson.E{Key: "n", Value: 0}), bucketDoc(1, ab),
+			bucketDoc(2, ab, bson.E{Key: "bytes", Value: 1}),
+		},
+	}
 	seedWrong := func(ctx context.Context, db *mongo.Database) error { return store(ctx, db, wrong) }
 	modeltest.FaultMatrix(t, modeltest.FaultCase{
 		Seed: seedWrong,

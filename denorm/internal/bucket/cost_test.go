@@ -17,7 +17,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// bucketCost is an operation on five notes in two buckets, and its price: what its value says, if it says any, and exactly.
+// bucketCost is an operation on five notes in two buckets, and its price: what its value says, if it says any, and
+// exactly.
 type bucketCost struct {
 	reason string
 	said   model.Cost
@@ -45,18 +46,46 @@ func TestBucketCosts(t *testing.T) {
 	unsaid := model.Cost{}
 	tests := []bucketCost{
 		{"Append", unsaid, appending(plain, "q", noted("x")), model.Cost{Commands: 2, Written: 1}},
-		{"Append with room", unsaid, appending(plain, "p", noted("x")), model.Cost{Commands: 2, Written: 1, Returned: 1}},
-		{"Append with a Key", unsaid, appending(byKey, "p", noted("x")), model.Cost{Commands: 2, Written: 1, Returned: 1}},
+		{
+			reason: "Append with room", said: unsaid, run: appending(plain, "p", noted("x")),
+			want: model.Cost{Commands: 2, Written: 1, Returned: 1},
+		},
+		{
+			reason: "Append with a Key", said: unsaid, run: appending(byKey, "p", noted("x")),
+			want: model.Cost{Commands: 2, Written: 1, Returned: 1},
+		},
 		{"Append of what is there", unsaid, appending(byKey, "p", noted("0")), model.Cost{Commands: 2, Returned: 4}},
-		{"Append that closes a bucket", unsaid, appending(budgeted, "p", ofSize("x", 120)), model.Cost{Commands: 3, Written: 2, Returned: 1}},
-		{"AppendTo", plain.AppendTo("p", 1, noted("x")).Cost(), write(plain.AppendTo("p", 1, noted("x"))), model.Cost{Commands: 1, Written: 1}},
-		{"AppendTo of what is there", unsaid, write(byKey.AppendTo("p", 0, noted("0"))), model.Cost{Commands: 2, Returned: 1}},
-		{"AppendTo a full bucket", unsaid, full(byKey.AppendTo("p", 0, noted("x"))), model.Cost{Commands: 3, Returned: 1}},
+		{
+			reason: "Append that closes a bucket", said: unsaid, run: appending(budgeted, "p", ofSize("x", 120)),
+			want: model.Cost{Commands: 3, Written: 2, Returned: 1},
+		},
+		{
+			reason: "AppendTo", said: plain.AppendTo("p", 1, noted("x")).Cost(),
+			run:  write(plain.AppendTo("p", 1, noted("x"))),
+			want: model.Cost{Commands: 1, Written: 1},
+		},
+		{
+			reason: "AppendTo of what is there", said: unsaid, run: write(byKey.AppendTo("p", 0, noted("0"))),
+			want: model.Cost{Commands: 2, Returned: 1},
+		},
+		{
+			reason: "AppendTo a full bucket", said: unsaid, run: full(byKey.AppendTo("p", 0, noted("x"))),
+			want: model.Cost{Commands: 3, Returned: 1},
+		},
 		{"Page", plain.Page("p", 0).Cost(), find(plain.Page("p", 0)), model.Cost{Commands: 1, Returned: 1}},
 		{"Oldest", plain.Oldest("p").Cost(), find(plain.Oldest("p")), model.Cost{Commands: 1, Returned: 2}},
-		{"Newest", plain.Newest("p").Cost(), find(plain.Newest("p").Limited(1).After()), model.Cost{Commands: 1, Returned: 1}},
-		{"Between", daily.Between("p", noon, noon.Add(1)).Cost(), find(daily.Between("p", noon, noon.Add(1))), model.Cost{Commands: 1}},
-		{"Holding", byKey.Holding("p", "0").Cost(), find(byKey.Holding("p", "0")), model.Cost{Commands: 1, Returned: 1}},
+		{
+			reason: "Newest", said: plain.Newest("p").Cost(), run: find(plain.Newest("p").Limited(1).After()),
+			want: model.Cost{Commands: 1, Returned: 1},
+		},
+		{
+			reason: "Between", said: daily.Between("p", noon, noon.Add(1)).Cost(),
+			run: find(daily.Between("p", noon, noon.Add(1))), want: model.Cost{Commands: 1},
+		},
+		{
+			reason: "Holding", said: byKey.Holding("p", "0").Cost(), run: find(byKey.Holding("p", "0")),
+			want: model.Cost{Commands: 1, Returned: 1},
+		},
 		{"Elements", plain.Elements("p").Cost(), func(ctx context.Context, db *mongo.Database) error {
 			_, err := plain.Elements("p").All(ctx, db)
 			return err
@@ -73,7 +102,10 @@ func TestBucketCosts(t *testing.T) {
 		}, model.Cost{Commands: 1}})
 	}
 	// The _ids of a batch, its findings, and two to read the end.
-	tests = append(tests, bucketCost{"a job that finds nothing", unsaid, checkJob(plain.Checks()[0]), model.Cost{Commands: 4, Returned: 2}})
+	tests = append(tests, bucketCost{
+		reason: "a job that finds nothing", said: unsaid, run: checkJob(plain.Checks()[0]),
+		want: model.Cost{Commands: 4, Returned: 2},
+	})
 	checkBucketCosts(t, tests)
 }
 
@@ -115,7 +147,10 @@ func TestBucketIndexed(t *testing.T) {
 		var list []any
 		for i := range 4000 {
 			key := fmt.Sprint("k", i)
-			list = append(list, noteDoc{ID: key + "#0000000000", Key: key, N: 2, Items: []note{noted(fmt.Sprint("a", i)), noted("b")}})
+			list = append(list, noteDoc{
+				ID: key + "#0000000000", Key: key, N: 2,
+				Items: []note{noted(fmt.Sprint("a", i)), noted("b")},
+			})
 		}
 		if err := store(t.Context(), db, docs{"notes": list}); err != nil {
 			t.Fatal(err)
@@ -201,20 +236,41 @@ func TestBucketDeclarations(t *testing.T) {
 		{"no Max", of(spec{}), "Max is 0", "give 1 or more"},
 		{"a negative Max", of(spec{Max: -1}), "Max is -1", "give 1 or more"},
 		{"negative bytes", of(spec{Max: 1, MaxBytes: -1}), "MaxBytes is -1", "15 MiB"},
-		{"more bytes than a document has room for", of(spec{Max: 1, MaxBytes: 16 << 20}), "MaxBytes is 16777216", "15 MiB"},
+		{
+			reason: "more bytes than a document has room for", declare: of(spec{Max: 1, MaxBytes: 16 << 20}),
+			problem: "MaxBytes is 16777216", remedy: "15 MiB",
+		},
 		{"another Period", of(spec{Max: 1, Period: 9, At: "at"}), "Period is 9", "denorm.Daily"},
-		{"a Period without a time", of(spec{Max: 1, Period: denorm.Daily}), "Period and At belong together", "give both, or leave both out"},
-		{"a time without a Period", of(spec{Max: 1, At: "at"}), "Period and At belong together", "give both, or leave both out"},
+		{
+			reason: "a Period without a time", declare: of(spec{Max: 1, Period: denorm.Daily}),
+			problem: "Period and At belong together", remedy: "give both, or leave both out",
+		},
+		{
+			reason: "a time without a Period", declare: of(spec{Max: 1, At: "at"}),
+			problem: "Period and At belong together",
+			remedy:  "give both, or leave both out",
+		},
 		{"Location is given without a Period", of(spec{Max: 1, Location: time.UTC}), "a Location", "Period"},
 		{"a time that elements don't have", of(spec{Max: 1, Period: denorm.Daily, At: "time"}), `"time"`, "bson tags"},
 		{"a time that is none", of(spec{Max: 1, Period: denorm.Daily, At: "id"}), "At", "time.Time"},
 		{"a key that elements don't have", of(spec{Max: 1, ElementKey: "_id"}), `"_id"`, "bson tags"},
-		{"a key with several values", of(spec{Max: 1, ElementKey: "tags"}), "several values", "name a field that isn't in an array"},
+		{
+			reason: "a key with several values", declare: of(spec{Max: 1, ElementKey: "tags"}),
+			problem: "several values",
+			remedy:  "name a field that isn't in an array",
+		},
 		{"a total that elements don't have", of(spec{Max: 1, Totals: []string{"m"}}), `"m"`, "bson tags"},
 		{"a total of text", of(spec{Max: 1, Totals: []string{"id"}}), `Totals "id" is of type string`, "integer"},
-		{"a total of a list", of(spec{Max: 1, Totals: []string{"tags"}}), "several values", "name a field that isn't in an array"},
+		{
+			reason: "a total of a list", declare: of(spec{Max: 1, Totals: []string{"tags"}}), problem: "several values",
+			remedy: "name a field that isn't in an array",
+		},
 		{"a total twice", of(spec{Max: 1, Totals: []string{"n", "n"}}), "twice", "once"},
-		{"no collection", func() { denorm.NewBucket(&model.Collection[noteDoc, string]{}, spec{Max: 1}) }, "zero Collection", "NewCollection"},
+		{
+			reason:  "no collection",
+			declare: func() { denorm.NewBucket(&model.Collection[noteDoc, string]{}, spec{Max: 1}) },
+			problem: "zero Collection", remedy: "NewCollection",
+		},
 		{"elements that are scalars", func() {
 			denorm.NewBucket(model.NewCollection[denorm.BucketDoc[string, float64], string]("x"), spec{Max: 1})
 		}, ", which isn't stored as a document", "struct"},
@@ -253,7 +309,8 @@ func TestBucketDeclarations(t *testing.T) {
 func TestBucketPrices(t *testing.T) {
 	parallel(t)
 	wrong := bucketDoc(0, []note{numbered("a", 5, 0.5)}, bson.E{Key: "n", Value: 0})
-	testkit.WantPrices(t, testkit.Stored(docs{"notes": {wrong}}), testkit.Reads("Checks", 1, added.Checks()[0].Find()), testkit.Mending(1, 1, added.Checks()[0]))
+	testkit.WantPrices(t, testkit.Stored(docs{"notes": {wrong}}), testkit.Reads("Checks", 1, added.Checks()[0].Find()),
+		testkit.Mending(1, 1, added.Checks()[0]))
 }
 
 func panicOf(f func()) (err error) {

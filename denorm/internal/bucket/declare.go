@@ -49,23 +49,28 @@ func Declare(docs *core.Docs, key reflect.Type, spec Spec) *Buckets {
 	case spec.Max < 1 || spec.Max > math.MaxInt32:
 		place.Fail(fmt.Sprintf("Max is %d", spec.Max), "give 1 or more")
 	case spec.MaxBytes < 0 || spec.MaxBytes > stored.MaxBytes:
-		place.Fail(fmt.Sprintf("MaxBytes is %d", spec.MaxBytes), "give 0, or at most 15 MiB, which leaves room in MongoDB's 16 MiB")
+		place.Fail(fmt.Sprintf("MaxBytes is %d", spec.MaxBytes),
+			"give 0, or at most 15 MiB, which leaves room in MongoDB's 16 MiB")
 	case spec.Period > keytext.Monthly:
 		place.Fail(fmt.Sprintf("Period is %d", spec.Period), "use denorm.NoPeriod, denorm.Daily or denorm.Monthly")
 	case (spec.Period == 0) != (spec.At == ""):
 		place.Fail("Period and At belong together", "give both, or leave both out")
 	case spec.Period == 0 && spec.Location != nil:
-		place.Fail("a Location without a Period", "Location says where a day begins: give a Period too, or leave Location out")
+		place.Fail("a Location without a Period",
+			"Location says where a day begins: give a Period too, or leave Location out")
 	case items.Arrays > 1 || !items.Open && !stored.IsDocumentType(items.Type):
-		place.Fail(fmt.Sprintf("elements are of type %s, which isn't stored as a document", items.Type), "wrap each element in a struct")
+		place.Fail(fmt.Sprintf("elements are of type %s, which isn't stored as a document", items.Type),
+			"wrap each element in a struct")
 	case !keytext.IsKeyType(key):
-		place.Fail(fmt.Sprintf("keys are of type %s, which can't be part of an _id", key), "use a string type, an integer type or bson.ObjectID")
+		place.Fail(fmt.Sprintf("keys are of type %s, which can't be part of an _id", key),
+			"use a string type, an integer type or bson.ObjectID")
 	}
 	// single looks up a path of which each element has one.
 	single := func(what, path string) core.Field {
 		f := docs.MustField("items." + path)
 		if f.Arrays > 1 || f.IsArray() {
-			place.Fail(fmt.Sprintf("%s %q is in an array of the element, so it has several values", what, path), "name a field that isn't in an array")
+			place.Fail(fmt.Sprintf("%s %q is in an array of the element, so it has several values", what, path),
+				"name a field that isn't in an array")
 		}
 		return f
 	}
@@ -73,8 +78,10 @@ func Declare(docs *core.Docs, key reflect.Type, spec Spec) *Buckets {
 		single("ElementKey", spec.ElementKey)
 	}
 	if spec.At != "" {
-		if f := single("At", spec.At); !f.Open && f.Type != reflect.TypeFor[time.Time]() && f.Type != reflect.TypeFor[bson.DateTime]() {
-			place.Fail(fmt.Sprintf("At %q is of type %s", spec.At, f.Type), "name a field of type time.Time or bson.DateTime")
+		if f := single("At", spec.At); !f.Open && f.Type != reflect.TypeFor[time.Time]() &&
+			f.Type != reflect.TypeFor[bson.DateTime]() {
+			place.Fail(fmt.Sprintf("At %q is of type %s", spec.At, f.Type),
+				"name a field of type time.Time or bson.DateTime")
 		}
 	}
 	for _, path := range spec.Totals {
@@ -118,7 +125,8 @@ func (b *Buckets) ID(key any, period string, seq int64) (string, error) {
 
 func (b *Buckets) PageID(key any, seq int64) (string, error) {
 	if b.Spec.Period != 0 {
-		return "", b.Docs.Refuse("seq", seq, "the spec has a Period, and buckets are numbered within each period: use Between")
+		return "", b.Docs.Refuse("seq", seq,
+			"the spec has a Period, and buckets are numbered within each period: use Between")
 	}
 	return b.ID(key, "", seq)
 }
@@ -152,9 +160,12 @@ func (b *Buckets) OfStoredKey(key bson.RawValue) (bson.D, error) {
 
 // RefuseStores returns the reaction that refuses a store's writes of buckets. instead names the methods to call.
 func (b *Buckets) RefuseStores(instead string) model.Reaction {
-	return model.Reaction{Collection: b.Docs.Name(), Paths: []string{model.Whole}, React: func(model.StoreWrite) (a model.Answer, _ error) {
-		return a, b.Docs.Refuse("document", nil, "is a bucket, which a store can't write: call "+instead)
-	}}
+	return model.Reaction{
+		Collection: b.Docs.Name(), Paths: []string{model.Whole},
+		React: func(model.StoreWrite) (a model.Answer, _ error) {
+			return a, b.Docs.Refuse("document", nil, "is a bucket, which a store can't write: call "+instead)
+		},
+	}
 }
 
 // ofPeriods matches the buckets of a key from one period to another, both included.
@@ -166,7 +177,8 @@ func (b *Buckets) ofPeriods(key any, first, last string) (bson.D, error) {
 // Footprints are the paths that are used.
 func (b *Buckets) Footprints() []model.Footprint {
 	name := b.Docs.Name()
-	return slices.Concat(model.Writes.In(name, model.Whole, "items"), model.Owns.In(name, "key", "n", "seq", "closed", "bytes"), b.optional())
+	return slices.Concat(model.Writes.In(name, model.Whole, "items"),
+		model.Owns.In(name, "key", "n", "seq", "closed", "bytes"), b.optional())
 }
 
 // optional are the footprints of fields that not all buckets have.

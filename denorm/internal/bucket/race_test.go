@@ -38,8 +38,8 @@ func filled(b *noteBucket, list ...note) func(context.Context, *mongo.Database) 
 	}
 }
 
-// An append that is cut anywhere, and run again, adds once: into an empty sequence, a bucket with room, after a full one, and
-// after one that is closed for it.
+// An append that is cut anywhere, and run again, adds once: into an empty sequence, a bucket with room, after a full
+// one, and after one that is closed for it.
 func TestBucketFaults(t *testing.T) {
 	parallel(t)
 	for _, c := range []struct {
@@ -51,7 +51,11 @@ func TestBucketFaults(t *testing.T) {
 	}{
 		{"the first", added, nil, noted("a"), [][]string{{"a"}}},
 		{"with room", added, []note{noted("a")}, numbered("b", 1, 2), [][]string{{"a", "b"}}},
-		{"after a full bucket", added, []note{noted("a"), noted("b"), noted("c")}, noted("d"), [][]string{{"a", "b", "c"}, {"d"}}},
+		{
+			reason: "after a full bucket", b: added,
+			before: []note{noted("a"), noted("b"), noted("c")}, add: noted("d"),
+			want: [][]string{{"a", "b", "c"}, {"d"}},
+		},
 		{"the last place", added, []note{noted("a"), noted("b")}, noted("c"), [][]string{{"a", "b", "c"}}},
 		{"by bytes", budgeted, []note{ofSize("a", 100)}, ofSize("b", 60), [][]string{{"a"}, {"b"}}},
 	} {
@@ -139,8 +143,8 @@ func TestBucketInterleaved(t *testing.T) {
 	}
 }
 
-// wantWhole says that a key's pages hold each of the ids once, that all before the newest are full or closed, and numbered
-// without a gap.
+// wantWhole says that a key's pages hold each of the ids once, that all before the newest are full or closed, and
+// numbered without a gap.
 func wantWhole(t testing.TB, db *mongo.Database, b *noteBucket, most int, want []string) {
 	t.Helper()
 	pages, err := b.Oldest("p").All(context.Background(), db)
@@ -161,7 +165,8 @@ func wantWhole(t testing.TB, db *mongo.Database, b *noteBucket, most int, want [
 	wantCounted(t, db, b)
 }
 
-// Thirty-two that append at once, each element by two of them: nothing is lost, doubled or overfilled, by number or by bytes.
+// Thirty-two that append at once, each element by two of them: nothing is lost, doubled or overfilled, by number or by
+// bytes.
 func TestBucketConcurrent(t *testing.T) {
 	parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
@@ -172,7 +177,9 @@ func TestBucketConcurrent(t *testing.T) {
 			appendTwice(t, db, added, 3, func(id string) note { return numbered(id, 7, 0.1) })
 		})
 		t.Run("by bytes", func(t *testing.T) {
-			appendTwice(t, db, budgeted, 10, func(id string) note { return ofSize(id, 50+3*int(id[0]-'0')+2*int(id[len(id)-1]-'0')) })
+			appendTwice(t, db, budgeted, 10, func(id string) note {
+				return ofSize(id, 50+3*int(id[0]-'0')+2*int(id[len(id)-1]-'0'))
+			})
 		})
 	})
 }
@@ -236,7 +243,9 @@ func TestBucketProperty(t *testing.T) {
 		for s := range uint64(6) {
 			random := rand.New(rand.NewPCG(s, 1))
 			most, bytes := 1+random.IntN(5), int64(150+random.IntN(200))
-			b := denorm.NewBucket(notes, denorm.BucketSpec{Max: most, MaxBytes: bytes, ElementKey: "id", Totals: []string{"n", "f"}})
+			b := denorm.NewBucket(notes, denorm.BucketSpec{
+				Max: most, MaxBytes: bytes, ElementKey: "id", Totals: []string{"n", "f"},
+			})
 			empty(t, db)
 			want, sums := map[string][]string{}, map[string]int64{}
 			for range 60 {
@@ -256,11 +265,15 @@ func TestBucketProperty(t *testing.T) {
 					t.Fatalf("%d %q: %v, %v; want %v", s, key, idsOfNotes(got), err, ids)
 				}
 				totals, err := b.Totals(key).One(t.Context(), db)
-				if err != nil || totals.N != int64(len(ids)) || totals.Totals["n"].Sum != float64(sums[key]) || totals.Bytes != sizeOf(got...) {
+				if err != nil || totals.N != int64(len(ids)) || totals.Totals["n"].Sum != float64(sums[key]) ||
+					totals.Bytes != sizeOf(got...) {
 					t.Errorf("%d %q: totals %+v, %v", s, key, totals, err)
 				}
 				pages, err := b.Newest(key).All(t.Context(), db)
-				if err != nil || len(pages) != totals.Buckets || slices.ContainsFunc(pages, func(p noteDoc) bool { return p.N > most || p.Bytes > bytes || p.Key != key }) {
+				if err != nil || len(pages) != totals.Buckets ||
+					slices.ContainsFunc(pages, func(p noteDoc) bool {
+						return p.N > most || p.Bytes > bytes || p.Key != key
+					}) {
 					t.Errorf("%d %q: pages %+v, %v", s, key, pages, err)
 				}
 			}
@@ -272,7 +285,10 @@ func TestBucketProperty(t *testing.T) {
 // Keys that look like commands, patterns or other keys' buckets stay data.
 func TestBucketHostileKeys(t *testing.T) {
 	parallel(t)
-	keys := []string{"$where", "a.b", "^.*", "$$ROOT", "{$ne: null}", "é\x00", "p", "p#", "p#0000000000", "p%23", "p%", "p$", "#", "%", "p#2014-03-28", "|", "/"}
+	keys := []string{
+		"$where", "a.b", "^.*", "$$ROOT", "{$ne: null}", "é\x00", "p", "p#", "p#0000000000",
+		"p%23", "p%", "p$", "#", "%", "p#2014-03-28", "|", "/",
+	}
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		empty(t, db)
 		at := time.Date(2014, 3, 28, 0, 0, 0, 0, time.UTC)
@@ -280,15 +296,19 @@ func TestBucketHostileKeys(t *testing.T) {
 			empty(t, db)
 			for _, key := range keys {
 				for i := range 4 {
-					appendAll(t, db, b, key, note{ID: key + fmt.Sprint(i), Any: bson.D{{Key: "x", Value: key}}, At: &at})
+					appendAll(t, db, b, key, note{
+						ID: key + fmt.Sprint(i), Any: bson.D{{Key: "x", Value: key}}, At: &at,
+					})
 				}
 			}
 			for _, key := range keys {
 				want := []string{key + "0", key + "1", key + "2", key + "3"}
-				if got, err := b.Elements(key).All(t.Context(), db); err != nil || !slices.Equal(idsOfNotes(got), want) {
+				if got, err := b.Elements(key).All(t.Context(), db); err != nil ||
+					!slices.Equal(idsOfNotes(got), want) {
 					t.Errorf("%q: %q, %v", key, idsOfNotes(got), err)
 				}
-				if got, err := b.Holding(key, key+"3").All(t.Context(), db); err != nil || len(got) != 1 || got[0].Key != key {
+				if got, err := b.Holding(key, key+"3").All(t.Context(), db); err != nil ||
+					len(got) != 1 || got[0].Key != key {
 					t.Errorf("%q holds: %v, %v", key, got, err)
 				}
 			}

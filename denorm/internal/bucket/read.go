@@ -55,7 +55,8 @@ func (b *Buckets) KeyIndex() model.Index {
 	if b.Spec.ElementKey == "" {
 		return model.Index{}
 	}
-	return commands.Index(b.Docs.Name(), "the bucket that holds an element", mql.E("key", 1), mql.E("items."+b.Spec.ElementKey, 1))
+	return commands.Index(b.Docs.Name(), "the bucket that holds an element", mql.E("key", 1),
+		mql.E("items."+b.Spec.ElementKey, 1))
 }
 
 // Holding matches the buckets of a key that hold an element.
@@ -97,13 +98,18 @@ func (b *Buckets) Holder(e Element) bson.D {
 // Total is the pipeline that adds up the buckets of a key.
 func (b *Buckets) Total(key any) (mongo.Pipeline, error) {
 	filter, err := b.OfKey(key)
-	group := bson.D{mql.E("buckets", mql.Op("$sum", 1)), mql.E("n", mql.Op("$sum", "$n")), mql.E("bytes", mql.Op("$sum", "$bytes"))}
+	group := bson.D{
+		mql.E("buckets", mql.Op("$sum", 1)), mql.E("n", mql.Op("$sum", "$n")), mql.E("bytes", mql.Op("$sum", "$bytes")),
+	}
 	kept := bson.D{}
 	for i, t := range b.totals {
 		names, total := []string{"sum", "min", "max"}, bson.D{}
 		for _, name := range names {
 			field := fmt.Sprintf("%s%d", name, i)
-			group = append(group, bson.E{Key: field, Value: bson.D{{Key: "$" + name, Value: "$totals." + t.name + "." + name}}})
+			group = append(group, bson.E{
+				Key:   field,
+				Value: bson.D{{Key: "$" + name, Value: "$totals." + t.name + "." + name}},
+			})
 			total = append(total, bson.E{Key: name, Value: "$" + field})
 		}
 		kept = append(kept, bson.E{Key: t.name, Value: total})

@@ -23,7 +23,8 @@ func TestBucketReads(t *testing.T) {
 			appendAll(t, db, byKey, "p", noted(want[i]))
 			appendAll(t, db, byKey, "p#", noted(want[i]))
 		}
-		if page, err := byKey.Page("p", 1).One(t.Context(), db); err != nil || fmt.Sprint(idsOfNotes(page.Items)) != "[3 4 5]" || page.Key != "p" {
+		if page, err := byKey.Page("p", 1).One(t.Context(), db); err != nil ||
+			fmt.Sprint(idsOfNotes(page.Items)) != "[3 4 5]" || page.Key != "p" {
 			t.Errorf("page 1: %v, %v", page, err)
 		}
 		_, err := byKey.Page("p", 4).One(t.Context(), db)
@@ -31,7 +32,8 @@ func TestBucketReads(t *testing.T) {
 		if all, err := byKey.Elements("p").All(t.Context(), db); err != nil || !slices.Equal(idsOfNotes(all), want) {
 			t.Errorf("elements: %v, %v", all, err)
 		}
-		if p, err := byKey.Holding("p", "7").All(t.Context(), db); err != nil || len(p) != 1 || p[0].ID != "p#0000000002" {
+		if p, err := byKey.Holding("p", "7").All(t.Context(), db); err != nil || len(p) != 1 ||
+			p[0].ID != "p#0000000002" {
 			t.Errorf("holding 7: %v, %v", p, err)
 		}
 		if p, err := byKey.Holding("p", "77").All(t.Context(), db); err != nil || len(p) != 0 {
@@ -69,10 +71,12 @@ func TestBucketPaging(t *testing.T) {
 				f = first().Limited(limit).After(pages[len(pages)-1].ID)
 			}
 		}
-		if got := walk(func() *model.Find[noteDoc] { return byKey.Oldest("p") }, 3); got != "0:[0 1 2] 1:[3 4 5] 2:[6 7 8] 3:[9 10] " {
+		if got := walk(func() *model.Find[noteDoc] { return byKey.Oldest("p") },
+			3); got != "0:[0 1 2] 1:[3 4 5] 2:[6 7 8] 3:[9 10] " {
 			t.Errorf("oldest first: %s", got)
 		}
-		if got := walk(func() *model.Find[noteDoc] { return byKey.Newest("p") }, 1); got != "3:[9 10] 2:[6 7 8] 1:[3 4 5] 0:[0 1 2] " {
+		if got := walk(func() *model.Find[noteDoc] { return byKey.Newest("p") },
+			1); got != "3:[9 10] 2:[6 7 8] 1:[3 4 5] 0:[0 1 2] " {
 			t.Errorf("newest first: %s", got)
 		}
 	})
@@ -95,7 +99,8 @@ func TestBucketTotals(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got.Buckets != 3 || got.N != 7 || got.Bytes == 0 || len(got.Totals) != 3 ||
-			got.Totals["n"] != (denorm.Total{Sum: 60, Min: -20, Max: 40}) || got.Totals["f"] != (denorm.Total{Sum: 3.5, Min: 0.5, Max: 0.5}) ||
+			got.Totals["n"] != (denorm.Total{Sum: 60, Min: -20, Max: 40}) ||
+			got.Totals["f"] != (denorm.Total{Sum: 3.5, Min: 0.5, Max: 0.5}) ||
 			got.Totals["sub/x"] != (denorm.Total{}) {
 			t.Errorf("totals %+v", got)
 		}
@@ -103,7 +108,8 @@ func TestBucketTotals(t *testing.T) {
 		if err != nil || page.Totals["n"] != (denorm.Total{Sum: 50, Min: 20, Max: 30}) {
 			t.Errorf("totals of page 1: %+v, %v", page.Totals, err)
 		}
-		if got, err := plain.Totals("q").One(t.Context(), db); err != nil || got.Buckets != 1 || got.N != 1 || len(got.Totals) != 0 {
+		if got, err := plain.Totals("q").One(t.Context(), db); err != nil || got.Buckets != 1 ||
+			got.N != 1 || len(got.Totals) != 0 {
 			t.Errorf("without totals: %+v, %v", got, err)
 		}
 		_, err = added.Totals("x").One(t.Context(), db)

@@ -48,9 +48,9 @@ func (b *Buckets) Append(key, element any) model.Change[any] {
 	}.Change()
 }
 
-// ReadEnd reads the newest bucket, and then whether any holds the element, in one command. The server runs a $unionWith after
-// the stages before it. In this order: if no bucket holds the element, it can come only into the newest bucket that was read,
-// or one after it, and the write's own guard sees it there.
+// ReadEnd reads the newest bucket, and then whether any holds the element, in one command. The server runs a $unionWith
+// after the stages before it. In this order: if no bucket holds the element, it can come only into the newest bucket
+// that was read, or one after it, and the write's own guard sees it there.
 func (b *Buckets) ReadEnd(ctx context.Context, db model.DB, e Element) (end End, err error) {
 	ofPeriod, err := b.ofPeriods(e.key, e.period, e.period)
 	if err != nil {
@@ -61,11 +61,18 @@ func (b *Buckets) ReadEnd(ctx context.Context, db model.DB, e Element) (end End,
 		mql.Project(mql.E("seq", 1), mql.E("n", 1), mql.E("bytes", 1), mql.E("closed", 1)),
 	}
 	if b.Spec.ElementKey != "" {
-		newest = append(newest, bson.D{{Key: "$unionWith", Value: bson.D{{Key: "coll", Value: b.Docs.Name()}, {Key: "pipeline", Value: mongo.Pipeline{
-			mql.Match(b.Holder(e)...), {{Key: "$limit", Value: 1}}, mql.Project(mql.E("holds", mql.Literal(true))),
-		}}}}})
+		newest = append(newest, bson.D{{
+			Key: "$unionWith",
+			Value: bson.D{{Key: "coll", Value: b.Docs.Name()}, {Key: "pipeline", Value: mongo.Pipeline{
+				mql.Match(b.Holder(e)...), {{Key: "$limit", Value: 1}}, mql.Project(mql.E("holds", mql.Literal(true))),
+			}}},
+		}})
 	}
-	found, err := (&model.Aggregate[foundEnd]{Aggregation: model.Aggregation{Collection: b.Docs.Name(), Pipeline: newest, Index: model.IDIndex, Keyed: b.KeyedNames()}}).All(ctx, db)
+	found, err := (&model.Aggregate[foundEnd]{
+		Aggregation: model.Aggregation{
+			Collection: b.Docs.Name(), Pipeline: newest, Index: model.IDIndex, Keyed: b.KeyedNames(),
+		},
+	}).All(ctx, db)
 	for _, f := range found {
 		if f.Holds {
 			end.Holds = f.End.ID
@@ -121,7 +128,8 @@ func (b *Buckets) OpenedID(e Element, end End) string {
 	return id
 }
 
-// updateOnly makes the write into a bucket that was read one that opens no bucket. If the bucket was deleted meanwhile, the write is stale.
+// updateOnly makes the write into a bucket that was read one that opens no bucket. If the bucket was deleted meanwhile,
+// the write is stale.
 func (b *Buckets) updateOnly(w model.Write) model.Write {
 	if w.Err != nil {
 		return w
@@ -135,9 +143,12 @@ func (b *Buckets) updateOnly(w model.Write) model.Write {
 
 // closing is the write that keeps a bucket from taking more.
 func (b *Buckets) closing(id string) model.Write {
-	return model.Write{Collection: b.Docs.Name(), Index: model.IDIndex, Keyed: b.Docs.IsKeyed(), Model: &mongo.UpdateOneModel{
-		Filter: bson.D{{Key: "_id", Value: id}}, Update: mql.Set(mql.E("closed", true)),
-	}}
+	return model.Write{
+		Collection: b.Docs.Name(), Index: model.IDIndex, Keyed: b.Docs.IsKeyed(),
+		Model: &mongo.UpdateOneModel{
+			Filter: bson.D{{Key: "_id", Value: id}}, Update: mql.Set(mql.E("closed", true)),
+		},
+	}
 }
 
 // AppendTo adds an element to the bucket of a number.
@@ -218,13 +229,15 @@ func (b *Buckets) Encoded(key, element any) (e Element, err error) {
 	}
 	if b.Spec.ElementKey != "" {
 		if e.ID = e.lookup(b.Spec.ElementKey); !stored.IsKey(e.ID) {
-			return e, b.Docs.Refuse("items[]."+b.Spec.ElementKey, nil, "is missing or null: BucketSpec.ElementKey needs a value")
+			return e, b.Docs.Refuse("items[]."+b.Spec.ElementKey, nil,
+				"is missing or null: BucketSpec.ElementKey needs a value")
 		}
 	}
 	if b.Spec.Period != 0 {
 		at := e.lookup(b.Spec.At)
 		if at.Type != bson.TypeDateTime {
-			return e, b.Docs.Refuse("items[]."+b.Spec.At, nil, "the element has no time: give a value to the spec's At field")
+			return e, b.Docs.Refuse("items[]."+b.Spec.At, nil,
+				"the element has no time: give a value to the spec's At field")
 		}
 		if e.period, err = b.periodOf("items[]."+b.Spec.At, at.Time()); err != nil {
 			return e, err
@@ -259,10 +272,12 @@ func (b *Buckets) number(v bson.RawValue, path string) (any, error) {
 	return nil, b.Docs.Refuse("items[]."+path, v, "isn't a finite int32, int64 or double, so Totals can't add it up")
 }
 
-// Without takes an element out of a bucket, and counts what stays. One that was full stays closed: those after it hold later elements.
+// Without takes an element out of a bucket, and counts what stays. One that was full stays closed: those after it hold
+// later elements.
 func (b *Buckets) Without(bucket string, e Element) model.Write {
 	others := mql.Op("$filter", bson.D{
-		{Key: "input", Value: Items()}, {Key: "as", Value: "item"}, {Key: "cond", Value: mql.Op("$ne", "$$item."+b.Spec.ElementKey, mql.Literal(e.ID))},
+		{Key: "input", Value: Items()}, {Key: "as", Value: "item"},
+		{Key: "cond", Value: mql.Op("$ne", "$$item."+b.Spec.ElementKey, mql.Literal(e.ID))},
 	})
 	holds := bson.D{{Key: "_id", Value: bucket}, {Key: "items." + b.Spec.ElementKey, Value: mql.Eq(e.ID)}}
 	w := commands.UpdateIf(b.Docs.Name(), holds, mongo.Pipeline{
@@ -274,7 +289,8 @@ func (b *Buckets) Without(bucket string, e Element) model.Write {
 	return w
 }
 
-// errFull says that a bucket doesn't take an element. It is stale too: an append reads again and goes on to the next bucket.
+// errFull says that a bucket doesn't take an element. It is stale too: an append reads again and goes on to the next
+// bucket.
 var errFull error = full{}
 
 type full struct{}

@@ -26,13 +26,18 @@ var (
 	strictOnes = denorm.NewColumns(openSheets, "flat", denorm.ColumnsSpec{})
 	otherForms = []*denorm.Columns[bson.D, any]{
 		sheets, denorm.NewColumns(openSheets, "flat", denorm.ColumnsSpec{Escape: true, Typed: true, Separator: "_"}),
-		denorm.NewColumns(openSheets, "flat", denorm.ColumnsSpec{Escape: true, WholeArrays: true, Separator: "|", Refuse: "é$."}),
+		denorm.NewColumns(openSheets, "flat", denorm.ColumnsSpec{
+			Escape: true, WholeArrays: true, Separator: "|", Refuse: "é$.",
+		}),
 	}
 )
 
 // columnsRandom is a random document with names of every kind.
 func columnsRandom(r *rand.Rand, depth int) bson.D {
-	names := []string{"a", "b", "", "a/b", "a.b", "$a", "#0", "#", "%", "%41", "é", "\U0001f9e9", "_id", "x!int", "a_b", "a,b:`c`", "0", "|", " ", "\xff"}
+	names := []string{
+		"a", "b", "", "a/b", "a.b", "$a", "#0", "#", "%", "%41", "é", "\U0001f9e9", "_id",
+		"x!int", "a_b", "a,b:`c`", "0", "|", " ", "\xff",
+	}
 	d := bson.D{}
 	for range r.IntN(5) {
 		name := names[r.IntN(len(names))]
@@ -126,7 +131,11 @@ func FuzzColumnsBack(f *testing.F) {
 
 func TestColumnsNames(t *testing.T) {
 	parallel(t)
-	d := bson.D{e("_id", bson.D{e("a", 1)}), e("to", bson.D{e("city", "Rome"), e("", nil)}), e("l", bson.A{1, bson.D{e("x/y", true)}, bson.A{}}), e("#n", bson.D{})}
+	d := bson.D{
+		e("_id", bson.D{e("a", 1)}), e("to", bson.D{e("city", "Rome"), e("", nil)}),
+		e("l", bson.A{1, bson.D{e("x/y", true)}, bson.A{}}),
+		e("#n", bson.D{}),
+	}
 	for i, want := range []string{
 		"{_id: {a: 1}, 'to/city': 'Rome', 'to/%': null, 'l/#0': 1, 'l/#1/x%2Fy': true, 'l/#2': [], '%23n': {}}",
 		"{_id: {a: 1}, 'to_city!string': 'Rome', 'to_%!null': null, 'l_#0!int': 1, 'l_#1_x/y!bool': true, 'l_#2!array': [], '%23n!object': {}}",
@@ -141,7 +150,8 @@ func TestColumnsNames(t *testing.T) {
 		path []any
 		want string
 	}{
-		{[]any{"_id"}, "_id"}, {[]any{"l", 1, "x/y"}, "l/#1/x%2Fy"}, {[]any{"", "#n"}, "%/%23n"}, {nil, ""}, {[]any{1}, ""}, {[]any{"a", -1}, ""}, {[]any{"a", 1.5}, ""}, {[]any{"a.b"}, ""},
+		{[]any{"_id"}, "_id"}, {[]any{"l", 1, "x/y"}, "l/#1/x%2Fy"}, {[]any{"", "#n"}, "%/%23n"},
+		{nil, ""}, {[]any{1}, ""}, {[]any{"a", -1}, ""}, {[]any{"a", 1.5}, ""}, {[]any{"a.b"}, ""},
 	} {
 		got, err := strictOnes.Column(c.path...)
 		if got != c.want || (err == nil) != (c.want != "") {
@@ -174,10 +184,15 @@ func TestColumnsProblems(t *testing.T) {
 		want []string
 	}{
 		{bson.D{e("a", 1), e("b", bson.A{1, 2, 3})}, nil},
-		{bson.D{e("a", 1), e("b", bson.A{1, 2, 3, 4}), e("c", 1)}, []string{"document: has more than 6 properties, the MaxProperties of the spec: 7"}},
+		{
+			d:    bson.D{e("a", 1), e("b", bson.A{1, 2, 3, 4}), e("c", 1)},
+			want: []string{"document: has more than 6 properties, the MaxProperties of the spec: 7"},
+		},
 		{bson.D{e("x", deep)}, []string{"x.c.c.d: is nested deeper than 3 levels"}},
 		{bson.D{e("a,b", bson.D{e("$x", 1), e("ok", 1)}), e("l", bson.A{bson.D{e("p.q", 1)}})}, []string{
-			"a,b: the name contains a character of ColumnsSpec.Refuse: rename the field, or set Escape", "a,b.$x: the name contains a character of ColumnsSpec.Refuse: rename the field, or set Escape", "l[0].p.q: the name contains a character of ColumnsSpec.Refuse: rename the field, or set Escape"}},
+			"a,b: the name contains a character of ColumnsSpec.Refuse: rename the field, or set Escape",
+			"a,b.$x: the name contains a character of ColumnsSpec.Refuse: rename the field, or set Escape",
+			"l[0].p.q: the name contains a character of ColumnsSpec.Refuse: rename the field, or set Escape"}},
 		{bson.D{e("a", bson.D{e("x", 1)}), e("a", bson.D{e("y", 1)})}, []string{"a: occurs twice in its document"}},
 	} {
 		var got []string
@@ -207,8 +222,10 @@ func TestColumnsProblems(t *testing.T) {
 func TestColumnsBackRefuses(t *testing.T) {
 	parallel(t)
 	for _, d := range []bson.D{
-		{e("#0", 1)}, {e("a/#0", 1), e("a/b", 1)}, {e("a/b", 1), e("a/#0", 1)}, {e("a", 1), e("a/b", 1)}, {e("a/b", 1), e("a", 1)}, {e("a", 1), e("a", 1)}, {e("a", 1), e("%61", 1)},
-		{e("a/#1", 1)}, {e("a/#0", 1), e("a/#00", 1)}, {e("a/#x", 1)}, {e("a//b", 1)}, {e("a/", 1)}, {e("a%2", 1)}, {e("a%zz", 1)}, {e("a%00", 1)}, {e(strings.Repeat("a/", 300)+"a", 1)},
+		{e("#0", 1)}, {e("a/#0", 1), e("a/b", 1)}, {e("a/b", 1), e("a/#0", 1)}, {e("a", 1), e("a/b", 1)},
+		{e("a/b", 1), e("a", 1)}, {e("a", 1), e("a", 1)}, {e("a", 1), e("%61", 1)}, {e("a/#1", 1)},
+		{e("a/#0", 1), e("a/#00", 1)}, {e("a/#x", 1)}, {e("a//b", 1)}, {e("a/", 1)}, {e("a%2", 1)}, {e("a%zz", 1)},
+		{e("a%00", 1)}, {e(strings.Repeat("a/", 300)+"a", 1)},
 	} {
 		_, err := sheets.Back(marshal(d))
 		if err == nil {
@@ -232,12 +249,33 @@ func TestColumnsStore(t *testing.T) {
 	doc := bson.D{e("_id", "s"), e("to", bson.D{e("city", "Rome")})}
 	flat := docs{"flat": {bson.D{e("_id", "s"), e("to/city", "Rome")}}}
 	runWriteCases(t, []writeCase{
-		{Reason: "a new one", Before: docs{"flat": {}}, Write: strictOnes.Store(doc), After: flat, Status: model.Applied, Again: model.Applied},
-		{Reason: "in the place of another", Before: docs{"flat": {bson.D{e("_id", "s"), e("old", 1)}}}, Write: strictOnes.Store(doc), After: flat, Status: model.Applied, Again: model.Applied},
-		{Reason: "deleted", Before: flat, Write: strictOnes.Delete("s"), After: docs{"flat": {}}, Status: model.Applied, Again: model.Applied},
+		{
+			Reason: "a new one", Before: docs{"flat": {}}, Write: strictOnes.Store(doc),
+			After: flat, Status: model.Applied,
+			Again: model.Applied,
+		},
+		{
+			Reason: "in the place of another",
+			Before: docs{"flat": {bson.D{e("_id", "s"), e("old", 1)}}},
+			Write:  strictOnes.Store(doc), After: flat, Status: model.Applied, Again: model.Applied,
+		},
+		{
+			Reason: "deleted", Before: flat, Write: strictOnes.Delete("s"),
+			After: docs{"flat": {}}, Status: model.Applied,
+			Again: model.Applied,
+		},
 		{Reason: "no _id", Before: flat, Write: strictOnes.Store(bson.D{e("a", 1)}), Err: errRefused},
-		{Reason: "a refused name", Before: flat, Write: strictOnes.Store(bson.D{e("_id", "s"), e("a,b", 1)}), Err: errRefused},
-		{Reason: "a name that a flat document can't have", Before: flat, Write: denorm.NewColumns(openSheets, "flat", denorm.ColumnsSpec{Refuse: ","}).Store(bson.D{e("_id", "s"), e("a.b", 1)}), Err: errRefused},
+		{
+			Reason: "a refused name", Before: flat,
+			Write: strictOnes.Store(bson.D{e("_id", "s"), e("a,b", 1)}),
+			Err:   errRefused,
+		},
+		{
+			Reason: "a name that a flat document can't have", Before: flat,
+			Write: denorm.NewColumns(openSheets, "flat", denorm.ColumnsSpec{Refuse: ","}).
+				Store(bson.D{e("_id", "s"), e("a.b", 1)}),
+			Err: errRefused,
+		},
 		{Reason: "no _id to delete", Before: flat, Write: strictOnes.Delete(nil), Err: errRefused},
 	})
 }
@@ -245,8 +283,19 @@ func TestColumnsStore(t *testing.T) {
 func TestColumnsFill(t *testing.T) {
 	tenancy.Differs(t, "the fields of the scope are fields of the documents that it compares or lists")
 	parallel(t)
-	source := docs{"sheets": {bson.D{e("_id", "a"), e("x", bson.D{e("y", 1)})}, bson.D{e("_id", "b"), e("x", bson.A{"1", 2})}, bson.D{e("_id", "c"), e("x", 3)}}}
-	flat := docs{"flat": {bson.D{e("_id", "a"), e("x/y", 1)}, bson.D{e("_id", "b"), e("x/#0", "1"), e("x/#1", 2)}, bson.D{e("_id", "c"), e("x", 3)}}}
+	source := docs{
+		"sheets": {
+			bson.D{e("_id", "a"), e("x", bson.D{e("y", 1)})}, bson.D{e("_id", "b"), e("x", bson.A{"1", 2})},
+			bson.D{e("_id", "c"), e("x", 3)},
+		},
+	}
+	flat := docs{
+		"flat": {
+			bson.D{e("_id", "a"), e("x/y", 1)},
+			bson.D{e("_id", "b"), e("x/#0", "1"), e("x/#1", 2)},
+			bson.D{e("_id", "c"), e("x", 3)},
+		},
+	}
 	fill := func(ctx context.Context, db *mongo.Database) error {
 		_, err := strictOnes.Rebuild(nil).Run(ctx, db, model.JobOptions{})
 		if err != nil {
@@ -256,7 +305,10 @@ func TestColumnsFill(t *testing.T) {
 	}
 	modeltest.FaultMatrix(t, modeltest.FaultCase{
 		Seed: func(ctx context.Context, db *mongo.Database) error {
-			return errors.Join(store(ctx, db, source), store(ctx, db, docs{"flat": {bson.D{e("_id", "a"), e("x", 1)}, bson.D{e("_id", "gone")}, bson.D{e("_id", 7)}}}))
+			return errors.Join(store(ctx, db, source),
+				store(ctx, db, docs{
+					"flat": {bson.D{e("_id", "a"), e("x", 1)}, bson.D{e("_id", "gone")}, bson.D{e("_id", 7)}},
+				}))
 		},
 		Run:   fill,
 		Check: func(t testing.TB, db *mongo.Database) { wantDocs(t, db, flat) },
@@ -264,11 +316,14 @@ func TestColumnsFill(t *testing.T) {
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		seed(t, db, flat)
 		uses, err := strictOnes.Survey().All(t.Context(), db)
-		if got, want := fmt.Sprint(uses), "[{_id string 3} {x int 1} {x/#0 string 1} {x/#1 int 1} {x/y int 1}]"; err != nil || got != want {
+		if got, want := fmt.Sprint(uses),
+			"[{_id string 3} {x int 1} {x/#0 string 1} {x/#1 int 1} {x/y int 1}]"; err != nil || got != want {
 			t.Errorf("survey %s, want %s, %v", got, want, err)
 		}
 		seed(t, db, docs{"sheets": {bson.D{e("_id", "a"), e("x", bson.D{e("y:z", 1)})}}})
-		if _, said := findingsOf(t, db, strictOnes.Checks()[0]); !slices.Equal(said, []string{"flat 'b': its document doesn't exist", "flat 'c': its document doesn't exist"}) {
+		if _, said := findingsOf(t, db, strictOnes.Checks()[0]); !slices.Equal(said, []string{
+			"flat 'b': its document doesn't exist", "flat 'c': its document doesn't exist",
+		}) {
 			t.Errorf("found %q", said)
 		}
 		wantError(t, fill(t.Context(), db), errRefused)
@@ -296,11 +351,17 @@ func TestColumnsDeclarations(t *testing.T) {
 		return func() { denorm.NewColumns(openSheets, "flat", spec) }
 	}
 	for reason, f := range map[string]func(){
-		"the documents' collection": func() { denorm.NewColumns(openSheets, "sheets", denorm.ColumnsSpec{}) }, "no name": func() { denorm.NewColumns(openSheets, "", denorm.ColumnsSpec{}) },
-		"a letter": declare(denorm.ColumnsSpec{Separator: "x"}), "a dot": declare(denorm.ColumnsSpec{Separator: "."}),
-		"two characters": declare(denorm.ColumnsSpec{Separator: "//"}), "a mark": declare(denorm.ColumnsSpec{Separator: "#"}), "letters": declare(denorm.ColumnsSpec{Refuse: "a"}),
-		"marks": declare(denorm.ColumnsSpec{Refuse: "%"}), "a limit below 0": declare(denorm.ColumnsSpec{MaxProperties: -1}), "a depth below 0": declare(denorm.ColumnsSpec{MaxDepth: -1}),
-		"a great depth": declare(denorm.ColumnsSpec{MaxDepth: 201}),
+		"the documents' collection": func() { denorm.NewColumns(openSheets, "sheets", denorm.ColumnsSpec{}) },
+		"no name":                   func() { denorm.NewColumns(openSheets, "", denorm.ColumnsSpec{}) },
+		"a letter":                  declare(denorm.ColumnsSpec{Separator: "x"}),
+		"a dot":                     declare(denorm.ColumnsSpec{Separator: "."}),
+		"two characters":            declare(denorm.ColumnsSpec{Separator: "//"}),
+		"a mark":                    declare(denorm.ColumnsSpec{Separator: "#"}),
+		"letters":                   declare(denorm.ColumnsSpec{Refuse: "a"}),
+		"marks":                     declare(denorm.ColumnsSpec{Refuse: "%"}),
+		"a limit below 0":           declare(denorm.ColumnsSpec{MaxProperties: -1}),
+		"a depth below 0":           declare(denorm.ColumnsSpec{MaxDepth: -1}),
+		"a great depth":             declare(denorm.ColumnsSpec{MaxDepth: 201}),
 	} {
 		t.Run(reason, func(t *testing.T) {
 			var d *model.DeclarationError
@@ -316,9 +377,16 @@ func TestColumnsPrices(t *testing.T) {
 	parallel(t)
 	const comparesFields = "the scope's fields are fields of the documents that it lists"
 	sheet := func(id string) bson.D { return bson.D{e("_id", id), e("x", bson.D{e("y", 1)})} }
-	testkit.WantPrices(t, testkit.Stored(docs{"sheets": {sheet("a"), sheet("b")}, "flat": {bson.D{e("_id", "gone")}, bson.D{e("_id", "z")}}}),
-		testkit.Does("Rebuild", 4, 2, 2, inBatchesOf(500, strictOnes.Rebuild(nil))), testkit.Reads("Survey", 2, strictOnes.Survey()).Differs(comparesFields), testkit.Reads("Checks", 2, strictOnes.Checks()[0].Find()),
-		testkit.Mending(1, 2, strictOnes.Checks()[0]), testkit.Writes("Delete", 1, 1, model.NewPlan(strictOnes.Delete("a"))),
+	testkit.WantPrices(t,
+		testkit.Stored(docs{
+			"sheets": {sheet("a"), sheet("b")},
+			"flat":   {bson.D{e("_id", "gone")}, bson.D{e("_id", "z")}},
+		}),
+		testkit.Does("Rebuild", 4, 2, 2, inBatchesOf(500, strictOnes.Rebuild(nil))),
+		testkit.Reads("Survey", 2, strictOnes.Survey()).Differs(comparesFields),
+		testkit.Reads("Checks", 2, strictOnes.Checks()[0].Find()),
+		testkit.Mending(1, 2, strictOnes.Checks()[0]),
+		testkit.Writes("Delete", 1, 1, model.NewPlan(strictOnes.Delete("a"))),
 	)
 }
 

@@ -36,7 +36,8 @@ type Spec struct {
 	Typed                   bool
 }
 
-// Declare declares that the collection named flat holds the documents as columns. It panics with a *model.DeclarationError when it can't.
+// Declare declares that the collection named flat holds the documents as columns. It panics with a
+// *model.DeclarationError when it can't.
 func Declare(docs *core.Docs, flat string, spec Spec) *Columns {
 	place := core.Place("NewColumns of " + docs.Name())
 	c := &Columns{docs: docs, flat: flat, spec: spec}
@@ -49,7 +50,8 @@ func Declare(docs *core.Docs, flat string, spec Spec) *Columns {
 	case len(s.Separator) != 1 || !strings.Contains("\"&'()*+,-/:;<=>?@[\\]^_`{|}~", s.Separator):
 		place.Fail(fmt.Sprintf("Separator is %q", s.Separator), `give one character, as "/", "_" or "|"`)
 	case strings.ContainsAny(s.Refuse, "%#!_") || strings.ContainsFunc(s.Refuse, isAlphanumeric):
-		place.Fail(fmt.Sprintf("Refuse is %q", s.Refuse), "leave out letters, digits and the characters that column names need: % # ! _")
+		place.Fail(fmt.Sprintf("Refuse is %q", s.Refuse),
+			"leave out letters, digits and the characters that column names need: % # ! _")
 	case s.MaxProperties < 0:
 		place.Fail(fmt.Sprintf("MaxProperties is %d", s.MaxProperties), "give 1 or more, or 0 for 1000")
 	case s.MaxDepth < 0 || s.MaxDepth > greatestDepth:
@@ -100,7 +102,8 @@ func (c *Columns) Column(path []any) (string, error) {
 		case string:
 			name, refused := c.name(p)
 			if refused {
-				return "", c.docs.Refuse(p, nil, "the name contains a character of ColumnsSpec.Refuse: rename the field, or set Escape")
+				return "", c.docs.Refuse(p, nil,
+					"the name contains a character of ColumnsSpec.Refuse: rename the field, or set Escape")
 			}
 			parts = append(parts, name)
 			continue
@@ -110,7 +113,9 @@ func (c *Columns) Column(path []any) (string, error) {
 				continue
 			}
 		}
-		return "", c.docs.Refuse("path", nil, model.Shell(p)+" isn't valid: a path consists of strings (fields) and, after the first, ints from 0 (elements)")
+		return "", c.docs.Refuse("path", nil,
+			model.Shell(p)+
+				" isn't valid: a path consists of strings (fields) and, after the first, ints from 0 (elements)")
 	}
 	if len(parts) == 0 {
 		return "", c.docs.Refuse("path", nil, "is empty")

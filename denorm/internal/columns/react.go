@@ -18,11 +18,13 @@ func (c *Columns) Reactions() []model.Reaction {
 func (c *Columns) follow(w model.StoreWrite) (a model.Answer, err error) {
 	switch {
 	case !w.Tx:
-		return a, fmt.Errorf("%w (%s: outside transactions, write the document by its collection, on a database without "+
-			"Model.On, then call Columns.Store or Columns.Delete)", model.ErrTransactional, w)
+		return a,
+			fmt.Errorf("%w (%s: outside transactions, write the document by its collection, on a database without "+
+				"Model.On, then call Columns.Store or Columns.Delete)", model.ErrTransactional, w)
 	case w.After == nil:
 		a.Then = []model.Step{model.Write{
-			Collection: c.flat, Index: model.IDIndex, Model: &mongo.DeleteOneModel{Filter: commands.ByID(bsonval.Clone(w.Before.Lookup("_id")))},
+			Collection: c.flat, Index: model.IDIndex,
+			Model: &mongo.DeleteOneModel{Filter: commands.ByID(bsonval.Clone(w.Before.Lookup("_id")))},
 		}}
 		return a, nil
 	}

@@ -61,7 +61,8 @@ func (c *Columns) typed(name string, v bson.RawValue) (string, error) {
 // place puts a value where its column's name says.
 func (c *Columns) place(node *tree, column string, parts []string, v bson.RawValue) error {
 	if len(parts) > greatestDepth {
-		return c.docs.Refuse(commands.Shorten(column), nil, fmt.Sprintf("is nested deeper than %d levels", greatestDepth))
+		return c.docs.Refuse(commands.Shorten(column), nil,
+			fmt.Sprintf("is nested deeper than %d levels", greatestDepth))
 	}
 	for i, part := range parts {
 		element := strings.HasPrefix(part, "#")
@@ -115,7 +116,8 @@ func (c *Columns) nested(n *tree, path string) (any, error) {
 	for i := range a {
 		e, ok := n.below["#"+strconv.Itoa(i)]
 		if !ok {
-			return nil, c.docs.Refuse(strings.TrimPrefix(path, "."), nil, fmt.Sprintf("has %d elements, but element %d is missing", len(a), i))
+			return nil, c.docs.Refuse(strings.TrimPrefix(path, "."), nil,
+				fmt.Sprintf("has %d elements, but element %d is missing", len(a), i))
 		}
 		v, err := c.nested(e, fmt.Sprintf("%s[%d]", path, i))
 		if err != nil {
@@ -156,11 +158,11 @@ func unescape(s string) (string, bool) {
 // typeNames are BSON's types by the names that $type gives them.
 var typeNames = map[bson.Type]string{
 	bson.TypeDouble: "double", bson.TypeString: "string", bson.TypeEmbeddedDocument: "object", bson.TypeArray: "array",
-	bson.TypeBinary: "binData", bson.TypeUndefined: "undefined", bson.TypeObjectID: "objectId", bson.TypeBoolean: "bool",
-	bson.TypeDateTime: "date", bson.TypeNull: "null", bson.TypeRegex: "regex", bson.TypeDBPointer: "dbPointer",
-	bson.TypeJavaScript: "javascript", bson.TypeSymbol: "symbol", bson.TypeCodeWithScope: "javascriptWithScope",
-	bson.TypeInt32: "int", bson.TypeTimestamp: "timestamp", bson.TypeInt64: "long", bson.TypeDecimal128: "decimal",
-	bson.TypeMinKey: "minKey", bson.TypeMaxKey: "maxKey",
+	bson.TypeBinary: "binData", bson.TypeUndefined: "undefined", bson.TypeObjectID: "objectId",
+	bson.TypeBoolean: "bool", bson.TypeDateTime: "date", bson.TypeNull: "null", bson.TypeRegex: "regex",
+	bson.TypeDBPointer: "dbPointer", bson.TypeJavaScript: "javascript", bson.TypeSymbol: "symbol",
+	bson.TypeCodeWithScope: "javascriptWithScope", bson.TypeInt32: "int", bson.TypeTimestamp: "timestamp",
+	bson.TypeInt64: "long", bson.TypeDecimal128: "decimal", bson.TypeMinKey: "minKey", bson.TypeMaxKey: "maxKey",
 }
 
 func typeName(t bson.Type) string { return typeNames[t] }

@@ -84,7 +84,8 @@ func (c *Columns) Flatten(doc bson.Raw) (bson.Raw, error) {
 	w := &walker{Columns: c, out: bson.D{}}
 	w.document(doc, "", "", 1)
 	if w.properties > c.spec.MaxProperties {
-		w.problem("document", w.properties, fmt.Sprintf("has more than %d properties, the MaxProperties of the spec", c.spec.MaxProperties))
+		w.problem("document", w.properties,
+			fmt.Sprintf("has more than %d properties, the MaxProperties of the spec", c.spec.MaxProperties))
 	}
 	if len(w.problems) == 1 {
 		return nil, w.problems[0]

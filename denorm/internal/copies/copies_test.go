@@ -66,7 +66,9 @@ var (
 	bareFields = copies(denorm.CopySpec{KeyPath: "src"}, "")
 	inItems    = copies(denorm.CopySpec{KeyPath: "items.id", Version: "v", VersionTo: "items.v"}, "items.")
 	bareItems  = copies(denorm.CopySpec{KeyPath: "items.id"}, "items.")
-	inGroups   = copies(denorm.CopySpec{KeyPath: "groups.items.id", Version: "v", VersionTo: "groups.items.v"}, "groups.items.")
+	inGroups   = copies(denorm.CopySpec{
+		KeyPath: "groups.items.id", Version: "v", VersionTo: "groups.items.v",
+	}, "groups.items.")
 	bareGroups = copies(denorm.CopySpec{KeyPath: "groups.items.id"}, "groups.items.")
 	ofListed   = copies(denorm.CopySpec{Listed: "docs", Version: "v", VersionTo: "v"}, "")
 )
@@ -145,7 +147,8 @@ func (f copyForm) faultOf(c copied, sources map[string]origin) string {
 		return "gone"
 	case f.versioned && *c.v > s.V:
 		return "ahead"
-	case *c.name != s.Name || *c.city != s.Info.City || !slices.Equal(*c.tags, s.Tags) || (*c.tags == nil) != (s.Tags == nil):
+	case *c.name != s.Name || *c.city != s.Info.City || !slices.Equal(*c.tags, s.Tags) ||
+		(*c.tags == nil) != (s.Tags == nil):
 		return "stale"
 	}
 	return ""
@@ -366,7 +369,8 @@ func (f copyForm) relate(t *testing.T, db *mongo.Database, r *rand.Rand, id stri
 	testkit.MustChange(t, db, f.holders().Replace(h))
 }
 
-// What is changed past the copy is found completely, and repaired exactly: the copied fields of those copies and nothing else.
+// What is changed past the copy is found completely, and repaired exactly: the copied fields of those copies and
+// nothing else.
 func TestCopyDrift(t *testing.T) {
 	parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {

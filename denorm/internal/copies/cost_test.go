@@ -21,9 +21,13 @@ func TestCopyPrices(t *testing.T) {
 	page := func(id string, n int) bson.D { return bson.D{e("$set", bson.D{e("name", id), e("v", int64(n))})} }
 	three := []any{holder{ID: "h1", Src: "s"}, holder{ID: "h2", Src: "s"}, holder{ID: "h3", Src: "gone"}}
 	testkit.WantPrices(t, testkit.Stored(docs{"origins": {source, origin{ID: "t"}}, "holders": three}),
-		testkit.Reads("Checks, differ", 2, ofDocument.Checks()[0].Find()), testkit.Reads("Checks, missing", 1, ofDocument.Checks()[1].Find()), testkit.Mending(1, 2, ofDocument.Checks()[0]),
-		testkit.Does("PropagateJob", 4, 2, 2, inBatchesOf(500, ofDocument.PropagateJob(&origin{ID: "s", Name: "b", V: 1}))),
-		testkit.Does("PropagateJob of what is new", 1, 0, 0, inBatchesOf(500, ofDocument.PropagateJob(&origin{ID: "s", Name: "b", V: 1}))),
+		testkit.Reads("Checks, differ", 2, ofDocument.Checks()[0].Find()),
+		testkit.Reads("Checks, missing", 1, ofDocument.Checks()[1].Find()),
+		testkit.Mending(1, 2, ofDocument.Checks()[0]),
+		testkit.Does("PropagateJob", 4, 2, 2,
+			inBatchesOf(500, ofDocument.PropagateJob(&origin{ID: "s", Name: "b", V: 1}))),
+		testkit.Does("PropagateJob of what is new", 1, 0, 0,
+			inBatchesOf(500, ofDocument.PropagateJob(&origin{ID: "s", Name: "b", V: 1}))),
 		testkit.Reads("Spread", 1, ofDocument.Spread()),
 		testkit.Reads("Unfolded", 2, ofDocument.Unfolded("info", "at").Find()),
 		testkit.Does("a change of the source", 1, 1, 0, func(ctx context.Context, db *mongo.Database) error {

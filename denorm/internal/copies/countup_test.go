@@ -26,7 +26,10 @@ func TestCopyCountsUp(t *testing.T) {
 		{"document, bare", "", denorm.CopySpec{KeyPath: "src"}},
 		{"items", "items.", denorm.CopySpec{KeyPath: "items.id", Version: "v", VersionTo: "items.v"}},
 		{"items, bare", "items.", denorm.CopySpec{KeyPath: "items.id"}},
-		{"groups", "groups.items.", denorm.CopySpec{KeyPath: "groups.items.id", Version: "v", VersionTo: "groups.items.v"}},
+		{
+			name: "groups", base: "groups.items.",
+			spec: denorm.CopySpec{KeyPath: "groups.items.id", Version: "v", VersionTo: "groups.items.v"},
+		},
 		{"groups, bare", "groups.items.", denorm.CopySpec{KeyPath: "groups.items.id"}},
 		{"listed", "", denorm.CopySpec{Listed: "docs", Version: "v", VersionTo: "v"}},
 		{"listed, bare", "", denorm.CopySpec{Listed: "docs"}},
@@ -40,7 +43,9 @@ func TestCopyCountsUp(t *testing.T) {
 	}
 }
 
-func copyCountsUp(t *testing.T, db *mongo.Database, c *denorm.Copy[origin, string, string], spec denorm.CopySpec, base string) {
+func copyCountsUp(
+	t *testing.T, db *mongo.Database, c *denorm.Copy[origin, string, string], spec denorm.CopySpec, base string,
+) {
 	ctx := t.Context()
 	s := origin{ID: "s", Name: "one", Tags: []string{"x"}, V: 1}
 	h := holder{ID: "h", Rev: 1, Groups: []group{{Title: "t"}}}
@@ -60,10 +65,12 @@ func copyCountsUp(t *testing.T, db *mongo.Database, c *denorm.Copy[origin, strin
 			if want := before.Rev + 1 - int64(run); err != nil || after.Rev != want {
 				t.Errorf("%s, run %d: version %d, want %d, %v", name, run, after.Rev, want, err)
 			}
-			if _, err := revised.Update("h", before.Rev, nil, bson.NilObjectID).Run(ctx, db); run == 0 && !errors.Is(err, embed.ErrVersion) {
+			if _, err := revised.Update("h", before.Rev, nil, bson.NilObjectID).Run(ctx, db); run == 0 &&
+				!errors.Is(err, embed.ErrVersion) {
 				t.Errorf("%s: a write in the version that was read before gives %v", name, err)
 			} else if run == 1 && err == nil { // it was the newest: no more than counted up
-				if _, err := db.Collection("holders").UpdateByID(ctx, "h", bson.D{e("$inc", bson.D{e("rev", -1)})}); err != nil {
+				if _, err := db.Collection("holders").
+					UpdateByID(ctx, "h", bson.D{e("$inc", bson.D{e("rev", -1)})}); err != nil {
 					t.Fatal(err)
 				}
 			}

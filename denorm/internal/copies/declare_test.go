@@ -31,45 +31,83 @@ func TestCopyDeclarations(t *testing.T) {
 		"key type":    func() { denorm.NewCopy(origins, holders, denorm.CopySpec{KeyPath: "items.v", Fields: name}) },
 		"key in _id":  func() { denorm.NewCopy(origins, holders, denorm.CopySpec{KeyPath: "_id", Fields: name}) },
 		"array of ids": func() {
-			denorm.NewCopy(origins, holders, denorm.CopySpec{KeyPath: "tags", Fields: []denorm.Field{{From: "name", To: "name"}}})
+			denorm.NewCopy(origins, holders, denorm.CopySpec{
+				KeyPath: "tags",
+				Fields:  []denorm.Field{{From: "name", To: "name"}},
+			})
 		},
 		"outside element": func() {
-			denorm.NewCopy(origins, holders, denorm.CopySpec{KeyPath: "items.id", Fields: []denorm.Field{{From: "name", To: "name"}}})
+			denorm.NewCopy(origins, holders, denorm.CopySpec{
+				KeyPath: "items.id",
+				Fields:  []denorm.Field{{From: "name", To: "name"}},
+			})
 		},
 		"further array": func() { denorm.NewCopy(origins, holders, denorm.CopySpec{KeyPath: "src", Fields: name}) },
 		"type of field": func() {
-			denorm.NewCopy(origins, holders, denorm.CopySpec{KeyPath: "src", Fields: []denorm.Field{{From: "name", To: "v"}}})
+			denorm.NewCopy(origins, holders, denorm.CopySpec{
+				KeyPath: "src", Fields: []denorm.Field{{From: "name", To: "v"}},
+			})
 		},
 		"list and scalar": func() {
-			denorm.NewCopy(origins, holders, denorm.CopySpec{KeyPath: "src", Fields: []denorm.Field{{From: "tags", To: "name"}}})
+			denorm.NewCopy(origins, holders, denorm.CopySpec{
+				KeyPath: "src",
+				Fields:  []denorm.Field{{From: "tags", To: "name"}},
+			})
 		},
 		"to the _id": func() {
-			denorm.NewCopy(origins, holders, denorm.CopySpec{KeyPath: "src", Fields: []denorm.Field{{From: "name", To: "_id"}}})
+			denorm.NewCopy(origins, holders, denorm.CopySpec{
+				KeyPath: "src",
+				Fields:  []denorm.Field{{From: "name", To: "_id"}},
+			})
 		},
 		"from the _id": func() {
-			denorm.NewCopy(origins, holders, denorm.CopySpec{KeyPath: "src", Fields: []denorm.Field{{From: "_id", To: "name"}}})
+			denorm.NewCopy(origins, holders, denorm.CopySpec{
+				KeyPath: "src",
+				Fields:  []denorm.Field{{From: "_id", To: "name"}},
+			})
 		},
 		"over the key": func() {
-			denorm.NewCopy(origins, holders, denorm.CopySpec{KeyPath: "src", Fields: []denorm.Field{{From: "name", To: "src"}}})
+			denorm.NewCopy(origins, holders, denorm.CopySpec{
+				KeyPath: "src",
+				Fields:  []denorm.Field{{From: "name", To: "src"}},
+			})
 		},
 		"one place twice": func() {
-			denorm.NewCopy(origins, holders, denorm.CopySpec{KeyPath: "src", Fields: []denorm.Field{{From: "name", To: "name"}, {From: "note", To: "name"}}})
+			denorm.NewCopy(origins, holders, denorm.CopySpec{
+				KeyPath: "src",
+				Fields:  []denorm.Field{{From: "name", To: "name"}, {From: "note", To: "name"}},
+			})
 		},
 		"version of text": func() {
-			denorm.NewCopy(origins, holders, denorm.CopySpec{KeyPath: "src", Fields: []denorm.Field{{From: "name", To: "name"}}, Version: "note", VersionTo: "src"})
+			denorm.NewCopy(origins, holders, denorm.CopySpec{
+				KeyPath: "src",
+				Fields:  []denorm.Field{{From: "name", To: "name"}},
+				Version: "note", VersionTo: "src",
+			})
 		},
 		"needless Lists": func() {
-			denorm.NewCopy(origins, holders, denorm.CopySpec{KeyPath: "items.id", Fields: name, Lists: []string{"items"}})
+			denorm.NewCopy(origins, holders, denorm.CopySpec{
+				KeyPath: "items.id", Fields: name, Lists: []string{"items"},
+			})
 		},
 		"listed elsewhere": func() {
-			denorm.NewCopy(origins, holders, denorm.CopySpec{Listed: "v", Fields: []denorm.Field{{From: "name", To: "name"}}})
+			denorm.NewCopy(origins, holders, denorm.CopySpec{
+				Listed: "v",
+				Fields: []denorm.Field{{From: "name", To: "name"}},
+			})
 		},
 		"null list": func() { denorm.NewCopy(origins, withNulls, denorm.CopySpec{KeyPath: "items.id", Fields: name}) },
 		"a copy of a copy": func() {
-			denorm.NewCopy(holders, holders, denorm.CopySpec{KeyPath: "src", Fields: []denorm.Field{{From: "name", To: "name"}}})
+			denorm.NewCopy(holders, holders, denorm.CopySpec{
+				KeyPath: "src",
+				Fields:  []denorm.Field{{From: "name", To: "name"}},
+			})
 		},
 		"inside a list": func() {
-			denorm.NewCopy(holders, origins, denorm.CopySpec{KeyPath: "note", Fields: []denorm.Field{{From: "items.name", To: "name"}}})
+			denorm.NewCopy(holders, origins, denorm.CopySpec{
+				KeyPath: "note",
+				Fields:  []denorm.Field{{From: "items.name", To: "name"}},
+			})
 		},
 		"counts up a text": func() {
 			denorm.NewCopy(origins, holders, denorm.CopySpec{KeyPath: "items.id", Fields: name, CountUp: "name"})
@@ -78,18 +116,25 @@ func TestCopyDeclarations(t *testing.T) {
 			denorm.NewCopy(origins, holders, denorm.CopySpec{KeyPath: "items.id", Fields: name, CountUp: "items.v"})
 		},
 		"counts up what is copied": func() {
-			denorm.NewCopy(origins, holders, denorm.CopySpec{KeyPath: "src", Fields: []denorm.Field{{From: "v", To: "rev"}}, CountUp: "rev"})
+			denorm.NewCopy(origins, holders, denorm.CopySpec{
+				KeyPath: "src", Fields: []denorm.Field{{From: "v", To: "rev"}}, CountUp: "rev",
+			})
 		},
 		"counts up what isn't there": func() {
 			denorm.NewCopy(origins, holders, denorm.CopySpec{KeyPath: "items.id", Fields: name, CountUp: "version"})
 		},
 		"a list as Version": func() {
-			denorm.NewCopy(origins, holders, denorm.CopySpec{KeyPath: "src", Fields: []denorm.Field{{From: "name", To: "name"}}, Version: "tags", VersionTo: "tags"})
+			denorm.NewCopy(origins, holders, denorm.CopySpec{
+				KeyPath: "src",
+				Fields:  []denorm.Field{{From: "name", To: "name"}},
+				Version: "tags", VersionTo: "tags",
+			})
 		},
 	} {
 		t.Run(reason, func(t *testing.T) {
 			defer func() {
-				if d, ok := recover().(*model.DeclarationError); !ok || d.Problem == "" || d.Place == "" || d.Remedy == "" {
+				if d, ok := recover().(*model.DeclarationError); !ok || d.Problem == "" ||
+					d.Place == "" || d.Remedy == "" {
 					t.Errorf("panicked with %v, want a *model.DeclarationError", d)
 				}
 			}()

@@ -43,7 +43,8 @@ func TestCopyRepairFaults(t *testing.T) {
 				for i := range ahead {
 					ahead[i].Key = at + ahead[i].Key
 				}
-				return updates(ctx, db, "holders", "h1", bson.D{e("$set", bson.D{e(at+"name", "wrong")})}, "h2", bson.D{e("$set", ahead)})
+				return updates(ctx, db, "holders", "h1", bson.D{e("$set", bson.D{e(at+"name", "wrong")})}, "h2",
+					bson.D{e("$set", ahead)})
 			}),
 			Run: mendedByJobs(f.c.Checks()...), Check: whole("a"),
 		}

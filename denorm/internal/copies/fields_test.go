@@ -46,7 +46,8 @@ var (
 	courseStore    = model.NewStore(school, courses)
 )
 
-// A document that counts, and holds copied fields, moves with both: fields that the new source doesn't have are taken away.
+// A document that counts, and holds copied fields, moves with both: fields that the new source doesn't have are taken
+// away.
 func TestCopyInCountedDocument(t *testing.T) {
 	parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
@@ -97,7 +98,9 @@ func TestCopyRefreshNamed(t *testing.T) {
 				var list []any
 				for _, id := range []string{"h1", "h2", "h3"} {
 					old := held{ID: "s", Name: "old", V: 1}
-					h := holder{ID: id, Src: "s", Name: "old", V: 1, Items: []held{old}, Groups: []group{{Items: []held{old}}}}
+					h := holder{
+						ID: id, Src: "s", Name: "old", V: 1, Items: []held{old}, Groups: []group{{Items: []held{old}}},
+					}
 					if id == "h3" && f.name != "listed" {
 						h = holder{ID: id}
 					}
@@ -112,7 +115,8 @@ func TestCopyRefreshNamed(t *testing.T) {
 						t.Errorf("wrote %d, want %d, %v", result.Modified(), want, err)
 					}
 				}
-				if found, err := foundBy(ctx, db, f.c.Checks()); err != nil || len(found) != 1 || found[0].ID.StringValue() != "h2" {
+				if found, err := foundBy(ctx, db, f.c.Checks()); err != nil || len(found) != 1 ||
+					found[0].ID.StringValue() != "h2" {
 					t.Errorf("the check finds %v, %v", found, err)
 				}
 				plan, err := f.c.Refresh("s", "h1").Decide(asDoc(t, s))

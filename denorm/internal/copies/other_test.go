@@ -26,7 +26,8 @@ var (
 	})
 )
 
-// Ragged documents, in which what should be an array is missing, null, a scalar or holds scalars, don't stop a propagation.
+// Ragged documents, in which what should be an array is missing, null, a scalar or holds scalars, don't stop a
+// propagation.
 func TestCopyRagged(t *testing.T) {
 	parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
@@ -35,14 +36,32 @@ func TestCopyRagged(t *testing.T) {
 		ragged := []any{
 			bson.D{e("_id", "1")},
 			bson.D{e("_id", "2"), e("groups", nil)},
-			bson.D{e("_id", "3"), e("groups", bson.A{bson.D{}, "x", bson.D{e("items", nil)}, bson.D{e("items", "s")}, bson.D{e("items", bson.A{"s", nil, item, 7})}})},
-			bson.D{e("_id", "4"), e("groups", bson.A{nil, bson.D{e("items", bson.A{bson.D{e("id", nil)}, bson.D{e("id", "t")}, item})}})},
+			bson.D{
+				e("_id", "3"),
+				e("groups", bson.A{
+					bson.D{}, "x", bson.D{e("items", nil)}, bson.D{e("items", "s")},
+					bson.D{e("items", bson.A{"s", nil, item, 7})},
+				}),
+			},
+			bson.D{
+				e("_id", "4"),
+				e("groups", bson.A{nil, bson.D{e("items", bson.A{bson.D{e("id", nil)}, bson.D{e("id", "t")}, item})}}),
+			},
 		}
 		want := bson.D{e("id", "s"), e("name", "new"), e("v", int64(2))}
 		after := []any{
 			ragged[0], ragged[1],
-			bson.D{e("_id", "3"), e("groups", bson.A{bson.D{}, "x", bson.D{e("items", nil)}, bson.D{e("items", "s")}, bson.D{e("items", bson.A{"s", nil, want, 7})}})},
-			bson.D{e("_id", "4"), e("groups", bson.A{nil, bson.D{e("items", bson.A{bson.D{e("id", nil)}, bson.D{e("id", "t")}, want})}})},
+			bson.D{
+				e("_id", "3"),
+				e("groups", bson.A{
+					bson.D{}, "x", bson.D{e("items", nil)}, bson.D{e("items", "s")},
+					bson.D{e("items", bson.A{"s", nil, want, 7})},
+				}),
+			},
+			bson.D{
+				e("_id", "4"),
+				e("groups", bson.A{nil, bson.D{e("items", bson.A{bson.D{e("id", nil)}, bson.D{e("id", "t")}, want})}}),
+			},
 		}
 		for name, run := range map[string]func() error{
 			"propagate": func() error { return exec(t.Context(), db, looseGroups.Propagate(&s)) },
@@ -79,10 +98,14 @@ func TestCopyNothing(t *testing.T) {
 	loose := model.NewCollection[bson.D, any]("origins")
 	c := denorm.NewCopy(loose, looseDocs, denorm.CopySpec{KeyPath: "src", Fields: []denorm.Field{{From: "x", To: "x"}}})
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		for _, x := range []bson.D{{}, {e("x", nil)}, {e("x", bson.A{})}, {e("x", bson.D{})}, {e("x", bson.Regex{Pattern: "a"})}, {e("x", "$y")}} {
+		for _, x := range []bson.D{
+			{}, {e("x", nil)}, {e("x", bson.A{})}, {e("x", bson.D{})},
+			{e("x", bson.Regex{Pattern: "a"})}, {e("x", "$y")},
+		} {
 			s := append(bson.D{e("_id", 1)}, x...)
 			seed(t, db, docs{"origins": {s}, "holders": {
-				bson.D{e("_id", 1), e("src", 1)}, bson.D{e("_id", 2), e("src", 1), e("x", nil)}, bson.D{e("_id", 3), e("src", 1), e("x", "y")},
+				bson.D{e("_id", 1), e("src", 1)}, bson.D{e("_id", 2), e("src", 1), e("x", nil)},
+				bson.D{e("_id", 3), e("src", 1), e("x", "y")},
 			}})
 			if err := exec(t.Context(), db, c.Propagate(&s)); err != nil {
 				t.Fatal(err)
@@ -108,7 +131,9 @@ func TestCopyFold(t *testing.T) {
 			listed := []string{}
 			seed(t, db, docs{"origins": nil, "holders": nil})
 			var p model.Plan
-			for i, s := range []origin{{ID: "fine", Name: "a"}, {ID: "lonely"}, {ID: "stale", Name: "x"}, {ID: "more", Name: "a", Note: "own"}} {
+			for i, s := range []origin{
+				{ID: "fine", Name: "a"}, {ID: "lonely"}, {ID: "stale", Name: "x"}, {ID: "more", Name: "a", Note: "own"},
+			} {
 				if s.ID != "lonely" {
 					h := holder{ID: fmt.Sprint("h", i), Src: s.ID, Name: "a", Items: []held{{ID: s.ID, Name: "a"}}}
 					h.Groups = []group{{Title: "x"}, {Items: []held{{ID: s.ID, Name: "a"}}}}
@@ -127,7 +152,8 @@ func TestCopyFold(t *testing.T) {
 				listed = append(listed, u.String())
 			}
 			want := []string{
-				"origins 'lonely': no document holds a copy of it", "origins 'more': its fields note aren't copied", "origins 'stale': a copy has other values than the source",
+				"origins 'lonely': no document holds a copy of it", "origins 'more': its fields note aren't copied",
+				"origins 'stale': a copy has other values than the source",
 			}
 			if strings.Join(listed, "\n") != strings.Join(want, "\n") {
 				t.Errorf("%s: unfolded %q", f.name, listed)
@@ -145,7 +171,8 @@ func TestCopyFold(t *testing.T) {
 	})
 }
 
-// A job over many copies reads and writes only what is to be changed, tells how far it is, and goes on where it stopped.
+// A job over many copies reads and writes only what is to be changed, tells how far it is, and goes on where it
+// stopped.
 func TestCopyPropagateJob(t *testing.T) {
 	parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
@@ -158,7 +185,10 @@ func TestCopyPropagateJob(t *testing.T) {
 		job := ofDocument.PropagateJob(&s)
 		job.Stages[0].BatchSize = 6
 		stop := errors.New("stop")
-		p, err := job.Run(t.Context(), db, model.JobOptions{Checkpoint: "jobs", Progress: func(p model.Progress) error { return stop }})
+		p, err := job.Run(t.Context(), db, model.JobOptions{
+			Checkpoint: "jobs",
+			Progress:   func(p model.Progress) error { return stop },
+		})
 		if !errors.Is(err, stop) || p.Modified != 6 {
 			t.Errorf("%+v, %v", p, err)
 		}
@@ -216,7 +246,10 @@ func TestCopyCosts(t *testing.T) {
 		}
 		sources := model.NewStore(model.New("items", inItems), origins)
 		set := func(field, value string) func() error {
-			return func() error { _, _, err := sources.Set("s", bson.D{e(field, value)}).Run(t.Context(), db); return err }
+			return func() error {
+				_, _, err := sources.Set("s", bson.D{e(field, value)}).Run(t.Context(), db)
+				return err
+			}
 		}
 		modeltest.WantCost(t, monitor, model.Cost{Commands: 4, Written: 5, Returned: 1}, set("name", "b"))
 		s.Name, s.V = "b", 1
@@ -237,7 +270,10 @@ func TestCopyIndexed(t *testing.T) {
 		var hs []holder
 		for i := range 3000 {
 			id := fmt.Sprint("s", i)
-			hs = append(hs, holder{ID: fmt.Sprint(i), Src: id, Items: []held{{ID: id}, {ID: "t" + id}}, Groups: []group{{Items: []held{{ID: id}}}}})
+			hs = append(hs, holder{
+				ID: fmt.Sprint(i), Src: id, Items: []held{{ID: id}, {ID: "t" + id}},
+				Groups: []group{{Items: []held{{ID: id}}}},
+			})
 		}
 		mustExec(t, db, holders.InsertMany(hs))
 		if err := model.New("test", ofDocument, inItems, inGroups).Indexes().Ensure(t.Context(), db); err != nil {
@@ -246,10 +282,13 @@ func TestCopyIndexed(t *testing.T) {
 		for _, f := range copyForms[:6] {
 			update := f.c.Propagate(&origin{ID: "s77", Name: "z", V: 9}).Steps[0].(model.Write)
 			filter := update.Model.(*mongo.UpdateManyModel).Filter.(bson.D)
-			t.Run(f.name, func(t *testing.T) { modeltest.WantIndexed(t, db, holders.Find(filter), f.c.Indexes()[0].Name) })
+			t.Run(f.name, func(t *testing.T) {
+				modeltest.WantIndexed(t, db, holders.Find(filter), f.c.Indexes()[0].Name)
+			})
 			job := f.c.PropagateJob(&origin{ID: "s77", Name: "z", V: 9})
 			t.Run(f.name+" job", func(t *testing.T) {
-				modeltest.WantIndexed(t, db, holders.Find(job.Stages[0].Filter).Sorted(bson.D{e("_id", 1)}), f.c.Indexes()[0].Name)
+				modeltest.WantIndexed(t, db,
+					holders.Find(job.Stages[0].Filter).Sorted(bson.D{e("_id", 1)}), f.c.Indexes()[0].Name)
 			})
 		}
 	})
@@ -264,7 +303,8 @@ func TestCopySpread(t *testing.T) {
 				t.Fatal(err)
 			}
 			want := map[int]denorm.CopySpread{
-				0: {Documents: 2, Sources: 1, Pairs: 2, Most: 2}, 1: {Documents: 2, Sources: 2, Pairs: 4, Most: 2}, 2: {Documents: 2, Sources: 1, Pairs: 2, Most: 2},
+				0: {Documents: 2, Sources: 1, Pairs: 2, Most: 2}, 1: {Documents: 2, Sources: 2, Pairs: 4, Most: 2},
+				2: {Documents: 2, Sources: 1, Pairs: 2, Most: 2},
 			}[f.depth]
 			got, err := f.c.Spread().All(t.Context(), db)
 			if err != nil || len(got) != 1 || got[0] != want {

@@ -106,7 +106,9 @@ func TestCopyFaults(t *testing.T) {
 						}
 						for i := range hs {
 							for _, c := range f.copies(&hs[i], sources) {
-								if want := map[bool]string{true: "a", false: "b"}[name == "fold"]; c.src == "s" && *c.name != want {
+								if want := map[bool]string{
+									true: "a", false: "b",
+								}[name == "fold"]; c.src == "s" && *c.name != want {
 									t.Errorf("%s has %q", hs[i].ID, *c.name)
 								}
 							}
@@ -122,7 +124,9 @@ func TestCopyFaults(t *testing.T) {
 func TestCopyInterleaved(t *testing.T) {
 	parallel(t)
 	for _, f := range listVersionedForms() {
-		second := map[string]func(context.Context, *mongo.Database) error{"set": f.rename("c"), "repair": mendedNow(f.c.Checks()...)}
+		second := map[string]func(context.Context, *mongo.Database) error{
+			"set": f.rename("c"), "repair": mendedNow(f.c.Checks()...),
+		}
 		for name, b := range second {
 			t.Run(f.name+" set | "+name, func(t *testing.T) {
 				if os.Getenv("MONGODB_URI") == "" {
@@ -157,11 +161,14 @@ func TestCopyRepairLosesNothing(t *testing.T) {
 			if err := copyForms[2].oneOf(ctx, db); err != nil {
 				return err
 			}
-			return exec(ctx, db, model.NewPlan(holders.Update("h1", bson.D{e("$set", bson.D{e("items.1.name", "wrong")})})))
+			return exec(ctx, db,
+				model.NewPlan(holders.Update("h1", bson.D{e("$set", bson.D{e("items.1.name", "wrong")})})))
 		},
 		A: mendedNow(inItems.Checks()...),
 		B: func(ctx context.Context, db *mongo.Database) error {
-			push := holders.Update("h1", bson.D{e("$push", bson.D{e("items", bson.D{e("$each", []held{{ID: "new"}}), e("$position", 0)})})})
+			push := holders.Update("h1", bson.D{
+				e("$push", bson.D{e("items", bson.D{e("$each", []held{{ID: "new"}}), e("$position", 0)})}),
+			})
 			note := mongo.NewUpdateOneModel().SetFilter(bson.D{e("_id", "h1"), e("items.id", "s")}).
 				SetUpdate(bson.D{e("$set", bson.D{e("items.$.note", "mine")})})
 			return exec(ctx, db, model.NewPlan(push), model.NewPlan(model.Write{Collection: "holders", Model: note}))

@@ -56,7 +56,8 @@ func (f copyForm) relating() model.Action {
 	})
 }
 
-// A copy that is stored while its source changes is up to date after both, in every order, with transactions and without.
+// A copy that is stored while its source changes is up to date after both, in every order, with transactions and
+// without.
 func TestCopyStoreInterleaved(t *testing.T) {
 	parallel(t)
 	for _, f := range copyForms {
@@ -65,12 +66,15 @@ func TestCopyStoreInterleaved(t *testing.T) {
 			if tx {
 				way, with = model.WithTransactions, "in transactions"
 			}
-			for name, action := range map[string]model.Action{"insert": f.holders().Insert(f.newHolder()), "update": f.relating()} {
+			for name, action := range map[string]model.Action{
+				"insert": f.holders().Insert(f.newHolder()), "update": f.relating(),
+			} {
 				t.Run(f.name+" "+name+" "+with, func(t *testing.T) {
 					if os.Getenv(mongotest.EnvURI) == "" {
 						t.Parallel()
 					}
-					f.interleave(t, tx, runChange(action.Change(), way), runChange(f.sources().Set("s", bson.D{e("name", "b")}), way))
+					f.interleave(t, tx, runChange(action.Change(), way),
+						runChange(f.sources().Set("s", bson.D{e("name", "b")}), way))
 				})
 			}
 		}
@@ -109,7 +113,8 @@ func TestCopyStoreCosts(t *testing.T) {
 	m := mongotest.NewMonitor()
 	for _, f := range copyForms {
 		for name, want := range map[string]model.Cost{
-			"plain": {Commands: 3, Written: 1, Returned: 2}, "in a transaction": {Commands: 2 + 2, Written: 2, Returned: 1},
+			"plain":            {Commands: 3, Written: 1, Returned: 2},
+			"in a transaction": {Commands: 2 + 2, Written: 2, Returned: 1},
 		} {
 			if f.depth == 1 { // of two sources
 				want.Returned *= 2
@@ -128,14 +133,17 @@ func TestCopyStoreCosts(t *testing.T) {
 						t.Fatal(err)
 					}
 					mustExec(t, db, model.NewPlan(origins.Update("s", bson.D{e("$push", bson.D{e("docs", "later")})})))
-					modeltest.WantCost(t, m, want, func() error { return runChange(f.holders().Insert(f.newHolder()), way)(t.Context(), db) })
+					modeltest.WantCost(t, m, want, func() error {
+						return runChange(f.holders().Insert(f.newHolder()), way)(t.Context(), db)
+					})
 				}, mongotest.WithMonitor(m))
 			})
 		}
 	}
 }
 
-// A caller can't write what a copy in an array has. The values may be empty, as they are stored, or those of the source.
+// A caller can't write what a copy in an array has. The values may be empty, as they are stored, or those of the
+// source.
 func TestCopyStoreRefuses(t *testing.T) {
 	parallel(t)
 	loose := denorm.NewCopy(origins, looseDocs, denorm.CopySpec{
@@ -157,7 +165,11 @@ func TestCopyStoreRefuses(t *testing.T) {
 			{"another name in an update", f.holders().Set("h1", items(held{ID: "s", Name: "x"})), errRefused},
 			{"another name in an element", f.holders().Set("h1", bson.D{e("items.1.name", "x")}), errRefused},
 			{"a missing source in an update", f.holders().Set("h1", items(held{ID: "none"})), model.ErrNotFound},
-			{"no element of the array", model.NewStore(model.New("loose", loose), looseDocs).Set("h1", bson.D{e("items.id", "s")}), errRefused},
+			{
+				reason: "no element of the array",
+				change: model.NewStore(model.New("loose", loose), looseDocs).Set("h1", bson.D{e("items.id", "s")}),
+				is:     errRefused,
+			},
 			{"the name of the source", f.holders().Insert(holder{ID: "new", Items: []held{{ID: "s", Name: "a"}}}), nil},
 			{"the stored name", f.holders().Set("h1", items(held{ID: "other", Name: "a"}, held{ID: "s"})), nil},
 		} {
@@ -174,14 +186,25 @@ func TestCopyStoreRefuses(t *testing.T) {
 	})
 }
 
-// Two copies in one array have one update. A document that leaves one source's list has the copy of another source that lists it.
+// Two copies in one array have one update. A document that leaves one source's list has the copy of another source that
+// lists it.
 func TestCopyStoreTwice(t *testing.T) {
 	parallel(t)
-	names := denorm.NewCopy(origins, holders, denorm.CopySpec{KeyPath: "items.id", Fields: []denorm.Field{{From: "name", To: "items.name"}}})
-	cities := denorm.NewCopy(origins, holders, denorm.CopySpec{KeyPath: "items.id", Fields: []denorm.Field{{From: "info.city", To: "items.info.city"}}})
+	names := denorm.NewCopy(origins, holders, denorm.CopySpec{
+		KeyPath: "items.id",
+		Fields:  []denorm.Field{{From: "name", To: "items.name"}},
+	})
+	cities := denorm.NewCopy(origins, holders, denorm.CopySpec{
+		KeyPath: "items.id",
+		Fields:  []denorm.Field{{From: "info.city", To: "items.info.city"}},
+	})
 	both := model.New("both", names, cities)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		mustExec(t, db, origins.InsertMany([]origin{{ID: "s", Name: "a", Info: info{"Rome"}, Docs: []string{"l"}}, {ID: "t", Name: "b", V: 3}}))
+		mustExec(t, db,
+			origins.InsertMany([]origin{
+				{ID: "s", Name: "a", Info: info{"Rome"}, Docs: []string{"l"}},
+				{ID: "t", Name: "b", V: 3},
+			}))
 		want := func(id string, items ...held) {
 			t.Helper()
 			h, err := holders.ByID(id).One(t.Context(), db)
@@ -191,7 +214,8 @@ func TestCopyStoreTwice(t *testing.T) {
 		}
 		testkit.MustChange(t, db, model.NewStore(both, holders).Insert(holder{ID: "h", Items: []held{{ID: "s"}}}))
 		want("h", held{ID: "s", Name: "a", Info: info{"Rome"}})
-		testkit.MustChange(t, db, model.NewStore(both, origins).Set("s", bson.D{e("name", "c"), e("info", info{"Oslo"})}))
+		testkit.MustChange(t, db,
+			model.NewStore(both, origins).Set("s", bson.D{e("name", "c"), e("info", info{"Oslo"})}))
 		want("h", held{ID: "s", Name: "c", Info: info{"Oslo"}})
 
 		f := copyForms[6]

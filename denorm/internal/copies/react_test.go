@@ -12,13 +12,14 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// A store fills copies with their version, counts the version of a source up when a copied field changes, and brings the copies up to
-// date.
+// A store fills copies with their version, counts the version of a source up when a copied field changes, and brings
+// the copies up to date.
 func TestCopyStoreVersion(t *testing.T) {
 	items := model.NewCollection[stockItem, string]("stockItems")
 	lines := model.NewCollection[stockLine, string]("stockLines")
 	names := denorm.NewCopy(items, lines, denorm.CopySpec{
-		KeyPath: "item.id", Fields: []denorm.Field{{From: "name", To: "item.name"}}, Version: "nameVersion", VersionTo: "item.v",
+		KeyPath: "item.id", Fields: []denorm.Field{{From: "name", To: "item.name"}},
+		Version: "nameVersion", VersionTo: "item.v",
 	})
 	m := model.New("stock", names)
 	itemStore, lineStore := model.NewStore(m, items), model.NewStore(m, lines)
@@ -50,7 +51,10 @@ func TestCopyStoreVersion(t *testing.T) {
 		want(err, stockItemRef{"nut", "Nuts", 1}, 1)
 		_, _, err = itemStore.Set("nut", bson.D{e("qty", int64(3))}).Run(ctx, db)
 		want(err, stockItemRef{"nut", "Nuts", 1}, 1)
-		_, _, err = itemStore.Edit("nut", func(i *stockItem) error { i.Name, i.Qty = "Nut", 4; return nil }).Run(ctx, db)
+		_, _, err = itemStore.Edit("nut", func(i *stockItem) error {
+			i.Name, i.Qty = "Nut", 4
+			return nil
+		}).Run(ctx, db)
 		want(err, stockItemRef{"nut", "Nut", 2}, 2)
 		_, _, err = itemStore.Set("nut", bson.D{e("nameVersion", int64(9))}).Run(ctx, db)
 		if value := (*model.ValueError)(nil); !errors.As(err, &value) || value.Field != "nameVersion" {
@@ -86,7 +90,9 @@ func TestCopyStoreTime(t *testing.T) {
 		if _, _, err := placeStore.Insert(place{"p", "Rome", day(1)}).Run(ctx, db); err != nil {
 			t.Fatal(err)
 		}
-		if s, _, err := visitStore.Insert(visit{ID: "v", Place: "p"}).Run(ctx, db); err != nil || s.Doc.Name != "Rome" || !s.Doc.At.Equal(day(1)) {
+		if s, _, err := visitStore.Insert(visit{ID: "v", Place: "p"}).
+			Run(ctx, db); err != nil || s.Doc.Name != "Rome" ||
+			!s.Doc.At.Equal(day(1)) {
 			t.Fatal(s.Doc, err)
 		}
 		for _, fields := range []bson.D{{e("name", "Oslo")}, {e("name", "Oslo"), e("at", day(1).Add(-time.Hour))}} {
@@ -104,7 +110,8 @@ func TestCopyStoreTime(t *testing.T) {
 	})
 }
 
-// A replacement that omits the version keeps the stored one. So the next change still has a newer version than the copies.
+// A replacement that omits the version keeps the stored one. So the next change still has a newer version than the
+// copies.
 func TestCopyStoreKeepsVersion(t *testing.T) {
 	type (
 		place struct {

@@ -22,10 +22,14 @@ func TestCopyStamped(t *testing.T) {
 		Maker maker  `bson:"maker"`
 	}
 	makers, toys := model.NewCollection[maker, string]("makers"), model.NewCollection[toy, string]("toys")
-	of := denorm.NewCopy(makers, toys, denorm.CopySpec{KeyPath: "maker._id", Fields: []denorm.Field{{From: "name", To: "maker.name"}, {From: "at", To: "maker.at"}}})
+	of := denorm.NewCopy(makers, toys, denorm.CopySpec{
+		KeyPath: "maker._id",
+		Fields:  []denorm.Field{{From: "name", To: "maker.name"}, {From: "at", To: "maker.at"}},
+	})
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		m := maker{ID: "m", Name: "Mo", At: 1}
-		if _, err := model.NewPlan(makers.Insert(m), toys.Insert(toy{ID: "t", Maker: m})).Run(t.Context(), db); err != nil {
+		if _, err := model.NewPlan(makers.Insert(m), toys.Insert(toy{ID: "t", Maker: m})).
+			Run(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}
 		copied := func() int {
@@ -37,7 +41,8 @@ func TestCopyStamped(t *testing.T) {
 			return got.Maker.At
 		}
 		later := model.Scope{Set: bson.D{{Key: "at", Value: 2}}}.On(db)
-		if _, _, err := model.NewStore(model.New("toys", of), makers).Set("m", bson.D{{Key: "name", Value: "Ma"}}).Run(t.Context(), later); err != nil {
+		if _, _, err := model.NewStore(model.New("toys", of), makers).Set("m", bson.D{{Key: "name", Value: "Ma"}}).
+			Run(t.Context(), later); err != nil {
 			t.Fatal(err)
 		}
 		if at := copied(); at != 1 {

@@ -31,13 +31,17 @@ type (
 	}
 )
 
-// TestCopyOfVersioned holds what CopySpec.Version says: a rename by an update and Refresh reaches the copies, and writes to other fields
-// make none of them look old.
+// TestCopyOfVersioned holds what CopySpec.Version says: a rename by an update and Refresh reaches the copies, and
+// writes to other fields make none of them look old.
 func TestCopyOfVersioned(t *testing.T) {
 	items := model.NewCollection[stockItem, string]("stockItems")
 	lines := model.NewCollection[stockLine, string]("stockLines")
 	stock := embed.NewVersioned(items, embed.VersionedSpec{})
-	spec := denorm.CopySpec{KeyPath: "item.id", Fields: []denorm.Field{{From: "name", To: "item.name"}}, Version: "nameVersion", VersionTo: "item.v"}
+	spec := denorm.CopySpec{
+		KeyPath: "item.id",
+		Fields:  []denorm.Field{{From: "name", To: "item.name"}},
+		Version: "nameVersion", VersionTo: "item.v",
+	}
 	names := denorm.NewCopy(items, lines, spec)
 	spec.Version = "version"
 	shared := denorm.NewCopy(items, lines, spec) // the version of every write
@@ -63,7 +67,10 @@ func TestCopyOfVersioned(t *testing.T) {
 		if n := refresh(names); n != 0 {
 			t.Errorf("%d copies are written after a write to another field", n)
 		}
-		rename := bson.D{{Key: "$set", Value: bson.D{{Key: "name", Value: "M8"}}}, {Key: "$inc", Value: bson.D{{Key: "nameVersion", Value: 1}}}}
+		rename := bson.D{
+			{Key: "$set", Value: bson.D{{Key: "name", Value: "M8"}}},
+			{Key: "$inc", Value: bson.D{{Key: "nameVersion", Value: 1}}},
+		}
 		if _, err := stock.Update("nut", 2, rename, bson.NilObjectID).Run(ctx, db); err != nil {
 			t.Fatal(err)
 		}

@@ -58,13 +58,17 @@ func TestCounterKeeps(t *testing.T) {
 			ID: "a", Volumes: 2, Pages: 400, Weight: 13, Mean: denorm.Average{Sum: 30, N: 1}, Each: 30,
 			Least: 100, Most: 300, Cheap: 30, Latest: *day(5),
 		}, b}},
-		{"everything at once", []change{set("1", e("pages", 7), e("house", "b"), e("title", "T"), e("price", price(1)))}, []house{{
-			ID: "a", Volumes: 1, Pages: 300, Weight: 4, Mean: denorm.Average{Sum: 30, N: 1}, Each: 30,
-			Least: 300, Most: 300, Cheap: 30, Latest: *day(9),
-		}, {
-			ID: "b", Volumes: 1, Pages: 7, Weight: 3, Mean: denorm.Average{Sum: 1, N: 1}, Each: 1,
-			Least: 7, Most: 7, Cheap: 1, Latest: *day(5),
-		}}},
+		{
+			reason: "everything at once",
+			do:     []change{set("1", e("pages", 7), e("house", "b"), e("title", "T"), e("price", price(1)))},
+			want: []house{{
+				ID: "a", Volumes: 1, Pages: 300, Weight: 4, Mean: denorm.Average{Sum: 30, N: 1}, Each: 30,
+				Least: 300, Most: 300, Cheap: 30, Latest: *day(9),
+			}, {
+				ID: "b", Volumes: 1, Pages: 7, Weight: 3, Mean: denorm.Average{Sum: 1, N: 1}, Each: 1,
+				Least: 7, Most: 7, Cheap: 1, Latest: *day(5),
+			}},
+		},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			bothWays(t, func(t *testing.T, db *mongo.Database, way model.DB) {
@@ -87,7 +91,8 @@ func TestCounterRepeats(t *testing.T) {
 		}
 		ctx := model.WithToken(t.Context(), token(1))
 		move := fully.set("1", e("house", "b"), e("pages", 7))
-		if err := errors.Join(run(ctx, db, move), run(t.Context(), db, fully.set("1", e("house", "a"), e("pages", 2)))); err != nil {
+		if err := errors.Join(run(ctx, db, move),
+			run(t.Context(), db, fully.set("1", e("house", "a"), e("pages", 2)))); err != nil {
 			t.Fatal(err)
 		}
 		if err := run(model.WithToken(t.Context(), token(1)), db, move); err != nil {
@@ -116,10 +121,20 @@ func TestCounterRefuses(t *testing.T) {
 		}{
 			{"no number", fully.volumes.Insert(volume{ID: "2", House: "a", Price: &nan}), errRefused, "finite"},
 			{"no number to set", fully.set("1", e("price", &nan)), errRefused, "finite"},
-			{"a missing parent", fully.volumes.Insert(volumeOf("3", "z", 1)), model.ErrNotFound, "volumes.house names 'z'"},
+			{
+				reason: "a missing parent", change: fully.volumes.Insert(volumeOf("3", "z", 1)), err: model.ErrNotFound,
+				says: "volumes.house names 'z'",
+			},
 			{"a missing parent of a child that doesn't count", fully.volumes.Insert(draft), model.ErrNotFound, "'z'"},
-			{"a missing parent for two", fully.volumes.InsertMany(volumeOf("4", "a", 1), volumeOf("3", "z", 1)), model.ErrNotFound, "'z'"},
-			{"a move to a missing parent", fully.set("1", e("house", "z"), e("title", "T")), model.ErrNotFound, "volumes.house names 'z'"},
+			{
+				reason: "a missing parent for two",
+				change: fully.volumes.InsertMany(volumeOf("4", "a", 1), volumeOf("3", "z", 1)),
+				err:    model.ErrNotFound, says: "'z'",
+			},
+			{
+				reason: "a move to a missing parent", change: fully.set("1", e("house", "z"), e("title", "T")),
+				err: model.ErrNotFound, says: "volumes.house names 'z'",
+			},
 			{"a taken _id", fully.volumes.Insert(volumeOf("1", "b", 1)), nil, ""},
 			{"a missing child", fully.set("9", e("pages", 1)), model.ErrNotFound, ""},
 		} {
@@ -150,7 +165,8 @@ func TestCounterMissingParent(t *testing.T) {
 	parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		if err := errors.Join(seedHouses(t.Context(), db, volumeOf("1", "a", 1)),
-			exec(t.Context(), db, volumes.InsertMany([]volume{volumeOf("2", "z", 1), volumeOf("3", "", 1)}))); err != nil {
+			exec(t.Context(), db,
+				volumes.InsertMany([]volume{volumeOf("2", "z", 1), volumeOf("3", "", 1)}))); err != nil {
 			t.Fatal(err)
 		}
 		found, err := fully.Checks()[1].All(t.Context(), db)
@@ -183,7 +199,9 @@ func TestCounterDeclaration(t *testing.T) {
 	}
 	for reason, path := range map[string]string{"another type than _id": "pages", "within _id": "_id"} {
 		t.Run(reason, func(t *testing.T) {
-			wantDeclarationError(t, func() { denorm.NewCounter(volumes, path, houses, denorm.CounterSpec{Count: "volumes"}) })
+			wantDeclarationError(t, func() {
+				denorm.NewCounter(volumes, path, houses, denorm.CounterSpec{Count: "volumes"})
+			})
 		})
 	}
 }

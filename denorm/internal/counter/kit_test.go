@@ -77,7 +77,8 @@ var (
 	// counted keeps sums; ranged keeps extremes too, and full everything.
 	counted = ledgerOf(denorm.CounterSpec{Count: "volumes", Sums: []denorm.Field{{From: "pages", To: "pages"}}})
 	ranged  = ledgerOf(denorm.CounterSpec{
-		Count: "volumes", Mins: []denorm.Field{{From: "pages", To: "least"}}, Maxs: []denorm.Field{{From: "pages", To: "most"}},
+		Count: "volumes", Mins: []denorm.Field{{From: "pages", To: "least"}},
+		Maxs: []denorm.Field{{From: "pages", To: "most"}},
 	})
 	fully = ledgerOf(denorm.CounterSpec{
 		Count: "volumes", Where: bson.D{e("state", bson.D{e("$ne", "draft")})},

@@ -15,7 +15,8 @@ import (
 	"github.com/docmodel/docmodel/internal/tenancy"
 )
 
-// Random operations on a few volumes, without transactions and in them, keep what a plain model says, and random drift is found whole and mended exactly.
+// Random operations on a few volumes, without transactions and in them, keep what a plain model says, and random drift
+// is found whole and mended exactly.
 func TestCounterProperty(t *testing.T) {
 	tenancy.Differs(t, "an _id that was deleted stays taken")
 	parallel(t)
@@ -37,7 +38,9 @@ func TestCounterProperty(t *testing.T) {
 			fields, homes := bson.D{}, []string{"a", "b", ""}
 			switch n := r.IntN(6); {
 			case !there:
-				v = volume{ID: id, House: homes[r.IntN(3)], Pages: 1 + r.IntN(5), State: []string{"", "draft"}[r.IntN(2)]}
+				v = volume{
+					ID: id, House: homes[r.IntN(3)], Pages: 1 + r.IntN(5), State: []string{"", "draft"}[r.IntN(2)],
+				}
 				if r.IntN(2) == 0 {
 					v.Price, v.Out = price(float64(r.IntN(4))), day(1+r.IntN(4))
 				}
@@ -109,7 +112,9 @@ func plainHouse(id string, plain map[string]volume) house {
 func counterSpoil(t *testing.T, db *mongo.Database, r *rand.Rand, plain map[string]volume) {
 	t.Helper()
 	want := map[string]bool{}
-	for _, path := range []string{"volumes", "pages", "weight", "least", "mean.n", "mean.sum", "each", "most", "latest"}[r.IntN(9):] {
+	for _, path := range []string{
+		"volumes", "pages", "weight", "least", "mean.n", "mean.sum", "each", "most", "latest",
+	}[r.IntN(9):] {
 		id := []string{"a", "b"}[r.IntN(2)]
 		if path == "each" && plainHouse(id, plain).Mean.N == 0 || r.IntN(2) == 0 {
 			continue
@@ -118,7 +123,8 @@ func counterSpoil(t *testing.T, db *mongo.Database, r *rand.Rand, plain map[stri
 		if path == "latest" {
 			v = time.Now()
 		}
-		if _, err := db.Collection("houses").UpdateByID(t.Context(), id, bson.D{e("$set", bson.D{e(path, v)})}); err != nil {
+		if _, err := db.Collection("houses").
+			UpdateByID(t.Context(), id, bson.D{e("$set", bson.D{e(path, v)})}); err != nil {
 			t.Fatal(err)
 		}
 		want[id] = true
@@ -142,7 +148,8 @@ func counterSpoil(t *testing.T, db *mongo.Database, r *rand.Rand, plain map[stri
 	}
 	if r.IntN(2) == 0 {
 		mustExec(t, db, check.Mend(found), check.Mend(found))
-	} else if out, err := check.Job().Run(t.Context(), db, model.JobOptions{}); err != nil || out.Modified != int64(len(want)) {
+	} else if out, err := check.Job().Run(t.Context(), db, model.JobOptions{}); err != nil ||
+		out.Modified != int64(len(want)) {
 		t.Errorf("%+v, %v", out, err)
 	}
 	wantHouses(t, db, fully, plainHouse("a", plain), plainHouse("b", plain))

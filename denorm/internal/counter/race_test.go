@@ -45,7 +45,8 @@ func seedTwo(l ledger) dbFunc {
 	return func(ctx context.Context, db *mongo.Database) error {
 		return errors.Join(
 			exec(ctx, db, houses.InsertMany([]house{{ID: "a"}, {ID: "b"}})),
-			run(ctx, db, l.volumes.Insert(volumeOf("0", "a", 60)), l.volumes.Insert(volumeOf("1", "a", 100)), l.volumes.Insert(volumeOf("2", "a", 300))))
+			run(ctx, db, l.volumes.Insert(volumeOf("0", "a", 60)), l.volumes.Insert(volumeOf("1", "a", 100)),
+				l.volumes.Insert(volumeOf("2", "a", 300))))
 	}
 }
 
@@ -69,8 +70,8 @@ func repairing(ctx context.Context, db model.DB, l ledger) error {
 	return err
 }
 
-// An action is cut at each of its writes. Then the numbers are neither found wrong nor changed, and the action counts once
-// when it is finished: by a retry, or by the audit's repair.
+// An action is cut at each of its writes. Then the numbers are neither found wrong nor changed, and the action counts
+// once when it is finished: by a retry, or by the audit's repair.
 func TestCounterCut(t *testing.T) {
 	parallel(t)
 	for i, l := range []ledger{counted, ranged} {
@@ -83,7 +84,9 @@ func TestCounterCut(t *testing.T) {
 					parallel(t)
 					modeltest.FaultMatrix(t, modeltest.FaultCase{
 						Seed: seedTwo(l),
-						Run:  func(ctx context.Context, db *mongo.Database) error { return a.run(ctx, db, l, token(1)) },
+						Run: func(ctx context.Context, db *mongo.Database) error {
+							return a.run(ctx, db, l, token(1))
+						},
 						Repair: func(ctx context.Context, db *mongo.Database) error {
 							err := errors.Join(wantNoDrift(ctx, db, l), recounting(ctx, db, l), repairing(ctx, db, l))
 							if repaired {
@@ -123,7 +126,8 @@ func TestCounterRecountMeets(t *testing.T) {
 						Seed: func(ctx context.Context, db *mongo.Database) error {
 							err := seedTwo(l)(ctx, db)
 							if wrong {
-								err = errors.Join(err, updates(ctx, db, "houses", "a", bson.D{e("$inc", bson.D{e("volumes", int64(40))})}))
+								err = errors.Join(err,
+									updates(ctx, db, "houses", "a", bson.D{e("$inc", bson.D{e("volumes", int64(40))})}))
 							}
 							return err
 						},

@@ -38,9 +38,14 @@ func TestCounterCosts(t *testing.T) {
 		plain, tx model.Cost
 	}{
 		{"Insert", ran(counted.volumes.Insert(volumeOf("9", "a", 1))), cost(4, 3, 1), cost(2, 2, 0)},
-		{"Insert of what names no parent", ran(counted.volumes.Insert(volumeOf("9", "", 1))), cost(1, 1, 0), cost(2, 1, 0)},
+		{
+			reason: "Insert of what names no parent",
+			run:    ran(counted.volumes.Insert(volumeOf("9", "", 1))),
+			plain:  cost(1, 1, 0), tx: cost(2, 1, 0),
+		},
 		{"Set of a number", ran(counted.set("1", e("pages", 2))), cost(4, 3, 1), cost(3, 2, 1)},
-		{"Set of the greatest", ran(ranged.set("2", e("pages", 50))), cost(6, 3, 3), cost(8, 3, 4)}, // the transaction runs again,
+		// the transaction runs again,
+		{"Set of the greatest", ran(ranged.set("2", e("pages", 50))), cost(6, 3, 3), cost(8, 3, 4)},
 		{"Set of a new greatest", ran(ranged.set("2", e("pages", 500))), cost(6, 3, 3), cost(3, 2, 1)},
 		{"Set of another field", ran(counted.set("1", e("title", "T"))), cost(1, 1, 1), cost(1, 1, 1)},
 		{"Move", ran(counted.set("1", e("house", "b"))), cost(5, 4, 2), cost(3, 3, 1)},
@@ -70,7 +75,8 @@ func TestCounterCosts(t *testing.T) {
 func TestCounterPrices(t *testing.T) {
 	parallel(t)
 	testkit.WantPrices(t, func(ctx context.Context, db *mongo.Database) error {
-		return errors.Join(seedHouses(ctx, db, volumeOf("1", "a", 100)), updates(ctx, db, "houses", "b", bson.D{e("$set", bson.D{e("volumes", 3)})}))
+		return errors.Join(seedHouses(ctx, db, volumeOf("1", "a", 100)),
+			updates(ctx, db, "houses", "b", bson.D{e("$set", bson.D{e("volumes", 3)})}))
 	}, testkit.Reads("Checks", 1, fully.Checks()[0].Find()), testkit.Mending(1, 1, fully.Checks()[0]))
 }
 
@@ -93,11 +99,14 @@ func TestCounterIndexed(t *testing.T) {
 		next := &model.Find[bson.Raw]{Query: model.Query{
 			Collection: "volumes", Limit: 1, Sort: bson.D{e("pages", -1)},
 			Filter: bson.D{
-				e("house", "h7"), e("pages", bson.D{e("$gte", math.Inf(-1))}), e("kept.op.gone", bson.D{e("$ne", true)}), e("_id", bson.D{e("$ne", "9")}),
+				e("house", "h7"), e("pages", bson.D{e("$gte", math.Inf(-1))}),
+				e("kept.op.gone", bson.D{e("$ne", true)}),
+				e("_id", bson.D{e("$ne", "9")}),
 			},
 		}}
 		modeltest.WantIndexed(t, db, next, "house_1_pages_1")
-		modeltest.WantIndexed(t, db, volumes.Find(bson.D{e("house", "h7")}), "house_1_pages_1") // what Check and Recount look up
+		// what Check and Recount look up
+		modeltest.WantIndexed(t, db, volumes.Find(bson.D{e("house", "h7")}), "house_1_pages_1")
 		wantReadsIndexed(t, db, m,
 			testkit.ReadBy("Set", ranged.set("31", e("pages", 1)), model.IDIndex, model.IDIndex, "house_1_pages_1"))
 	}, mongotest.WithMonitor(m))
@@ -113,7 +122,8 @@ func TestCounterWritesIndexed(t *testing.T) {
 		}
 		var plans []model.Plan
 		for _, c := range []change{
-			fully.volumes.Insert(volumeOf("3", "a", 1)), fully.set("2", e("pages", 1)), fully.set("2", e("house", "b")), fully.volumes.Delete("1"),
+			fully.volumes.Insert(volumeOf("3", "a", 1)), fully.set("2", e("pages", 1)), fully.set("2", e("house", "b")),
+			fully.volumes.Delete("1"),
 		} {
 			plans = append(plans, testkit.PlanOf(t, db, c))
 		}
@@ -129,7 +139,8 @@ func TestCounterWhere(t *testing.T) {
 		values = append(values, n)
 	}
 	dec, _ := bson.ParseDecimal128("1.5")
-	values = append(values, nil, int32(1), int64(2), dec, "", "a", "b", true, false, bson.DateTime(0), bson.DateTime(5), token(1), token(2), bson.D{e("x", 1)})
+	values = append(values, nil, int32(1), int64(2), dec, "", "a", "b", true, false, bson.DateTime(0), bson.DateTime(5),
+		token(1), token(2), bson.D{e("x", 1)})
 	var conditions []any
 	for _, v := range []any{1, 1.5, "a", true, bson.DateTime(5), token(1)} {
 		conditions = append(conditions, v)
@@ -149,7 +160,8 @@ func TestCounterWhere(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, condition := range conditions {
-			c := denorm.NewCounter(loose, "of", loose.Named("owners"), denorm.CounterSpec{Count: "n", Where: bson.D{e("v", condition)}})
+			c := denorm.NewCounter(loose, "of", loose.Named("owners"),
+				denorm.CounterSpec{Count: "n", Where: bson.D{e("v", condition)}})
 			var matched []bson.D
 			cur, err := db.Collection("loose").Find(t.Context(), bson.D{e("v", condition)})
 			if err != nil {
@@ -189,7 +201,8 @@ func TestCounterNumbers(t *testing.T) {
 	parallel(t)
 	owners := loose.Named("owners")
 	c := denorm.NewCounter(loose, "of", owners, denorm.CounterSpec{
-		Sums: []denorm.Field{{From: "v", To: "sum"}}, Mins: []denorm.Field{{From: "v", To: "min"}}, Maxs: []denorm.Field{{From: "v", To: "max"}},
+		Sums: []denorm.Field{{From: "v", To: "sum"}}, Mins: []denorm.Field{{From: "v", To: "min"}},
+		Maxs: []denorm.Field{{From: "v", To: "max"}},
 	})
 	children := model.NewStore(model.New("numbers", c), loose)
 	decimal := func(s string) bson.Decimal128 {
@@ -207,7 +220,11 @@ func TestCounterNumbers(t *testing.T) {
 			least     any
 			mayRefuse bool
 		}{
-			{"decimals", []any{decimal("0.1"), decimal("12345678901234567890.25"), decimal("0.2")}, decimal("0.30"), decimal("0.1"), false},
+			{
+				reason: "decimals",
+				of:     []any{decimal("0.1"), decimal("12345678901234567890.25"), decimal("0.2")},
+				sum:    decimal("0.30"), least: decimal("0.1"), mayRefuse: false,
+			},
 			{"decimals and integers", []any{decimal("0.5"), int64(7), int32(2)}, decimal("2.5"), decimal("0.5"), false},
 			{"integers", []any{int32(5), int64(math.MaxInt64) - 5, int64(-1)}, int64(4), int64(-1), false},
 			{"floats", []any{0.1, 0.7, 0.2}, nil, 0.1, false},

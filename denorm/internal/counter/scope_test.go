@@ -85,16 +85,28 @@ func counterDeletedParents(t *testing.T, scored score, most bool) {
 		want   map[string][3]int64
 	}{
 		{"a delete", scored.players.Delete("1"), map[string][3]int64{"red": {1, 3, 3}, "blue": {}}},
-		{"a number", scored.players.Set("1", bson.D{e("goals", int64(1))}), map[string][3]int64{"red": {2, 4, 3}, "blue": {}}},
-		{"a move to another parent", scored.players.Set("1", bson.D{e("team", "blue")}), map[string][3]int64{"red": {1, 3, 3}, "blue": {1, 5, 5}}},
+		{
+			reason: "a number",
+			do:     scored.players.Set("1", bson.D{e("goals", int64(1))}),
+			want:   map[string][3]int64{"red": {2, 4, 3}, "blue": {}},
+		},
+		{
+			reason: "a move to another parent",
+			do:     scored.players.Set("1", bson.D{e("team", "blue")}),
+			want:   map[string][3]int64{"red": {1, 3, 3}, "blue": {1, 5, 5}},
+		},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 				ctx, scoped := t.Context(), ofTenant("a").On(db)
-				if err := exec(ctx, db, teams.InsertMany([]team{{ID: "red", Tenant: "a"}, {ID: "blue", Tenant: "a"}, {ID: "foreign", Tenant: "b"}})); err != nil {
+				if err := exec(ctx, db,
+					teams.InsertMany([]team{
+						{ID: "red", Tenant: "a"}, {ID: "blue", Tenant: "a"}, {ID: "foreign", Tenant: "b"},
+					})); err != nil {
 					t.Fatal(err)
 				}
-				mustPlay(t, scoped, scored.players.Insert(one), scored.players.Insert(player{ID: "2", Tenant: "a", Team: "red", Goals: 3}))
+				mustPlay(t, scoped, scored.players.Insert(one),
+					scored.players.Insert(player{ID: "2", Tenant: "a", Team: "red", Goals: 3}))
 				mustExec(t, scoped, model.NewPlan(teams.Delete("red")))
 				mustPlay(t, scoped, test.do)
 				all, err := teams.Find(nil).All(ctx, db)
@@ -139,7 +151,8 @@ func TestCounterDeletedChildren(t *testing.T) {
 			if err != nil || (one.Deleted == nil) != (n == 1) {
 				t.Errorf("%s: %+v, %v", when, one, err)
 			}
-			if raw, err := db.Collection("players").FindOne(ctx, bson.D{e("_m.op", bson.D{e("$exists", true)})}).Raw(); err == nil {
+			if raw, err := db.Collection("players").
+				FindOne(ctx, bson.D{e("_m.op", bson.D{e("$exists", true)})}).Raw(); err == nil {
 				t.Errorf("%s: %s is unfinished", when, raw)
 			}
 			if found, err := foundBy(ctx, db, scored.Checks()); err != nil || len(found) > 0 {

@@ -38,14 +38,26 @@ func TestEventLogAppend(t *testing.T) {
 		{"the middle of a commit", plain.Append("a", 1, minute(2), cents(4), token(9)), denorm.ErrVersion, nil},
 		{"no version", plain.Append("a", 0, minute(2), cents(4), token(9)), denorm.ErrVersion, nil},
 		{"an unknown version", plain.Append("a", 4, minute(2), cents(4), token(9)), denorm.ErrVersion, nil},
-		{"an unknown version of a new account", plain.Append("b", 1, minute(2), cents(4), token(9)), denorm.ErrVersion, nil},
+		{
+			reason: "an unknown version of a new account",
+			op:     plain.Append("b", 1, minute(2), cents(4), token(9)),
+			want:   denorm.ErrVersion, events: nil,
+		},
 		{"again", plain.Append("a", 2, minute(1), cents(3), token(2)), nil, nil},
 		{"again at another time", plain.Append("a", 2, minute(7), cents(3), token(2)), nil, nil},
 		{"again since others appended", plain.Append("a", 0, noon, cents(1, 2), token(1)), nil, nil},
 		{"the token with other events", plain.Append("a", 2, minute(1), cents(4), token(2)), denorm.ErrToken, nil},
 		{"the token with more events", plain.Append("a", 0, minute(1), cents(1, 2, 3), token(1)), denorm.ErrToken, nil},
-		{"the last token at the next version", plain.Append("a", 3, minute(2), cents(3), token(2)), denorm.ErrToken, nil},
-		{"an older token at the next version", plain.Append("a", 3, minute(2), cents(1, 2), token(1)), denorm.ErrToken, nil},
+		{
+			reason: "the last token at the next version",
+			op:     plain.Append("a", 3, minute(2), cents(3), token(2)),
+			want:   denorm.ErrToken, events: nil,
+		},
+		{
+			reason: "an older token at the next version",
+			op:     plain.Append("a", 3, minute(2), cents(1, 2), token(1)),
+			want:   denorm.ErrToken, events: nil,
+		},
 		{"an earlier time", plain.Append("a", 3, noon, cents(4), token(9)), denorm.ErrEarlier, nil},
 		{"no events", plain.Append("a", 3, minute(2), nil, token(9)), errRefused, nil},
 		{"too many events", plain.Append("a", 3, minute(2), make([]move, 21), token(9)), errRefused, nil},
@@ -61,7 +73,8 @@ func TestEventLogAppend(t *testing.T) {
 				if err := createIndexes(t.Context(), db, plain); err != nil {
 					t.Fatal(err)
 				}
-				mustRun(t, db, plain.Append("a", 0, noon, cents(1, 2), token(1)), plain.Append("a", 2, minute(1), cents(3), token(2)))
+				mustRun(t, db, plain.Append("a", 0, noon, cents(1, 2), token(1)),
+					plain.Append("a", 2, minute(1), cents(3), token(2)))
 				before, _ := mongotest.Dump(t.Context(), db)
 				sent := len(m.Commands())
 				_, _, err := c.op.Run(t.Context(), db)
@@ -86,7 +99,8 @@ func TestEventLogAppend(t *testing.T) {
 		})
 	}
 	_, _, err := plain.Append("a", 3, noon, cents(1), token(1)).Run(t.Context(), mongotest.NewClient(t).Database("x"))
-	if !errors.Is(err, model.ErrStale) || !strings.Contains(err.Error(), "version 3") || !strings.Contains(err.Error(), "version 0") {
+	if !errors.Is(err, model.ErrStale) || !strings.Contains(err.Error(), "version 3") ||
+		!strings.Contains(err.Error(), "version 0") {
 		t.Errorf("the error of another version: %v", err)
 	}
 	if !errors.Is(denorm.ErrToken, model.ErrTaken) {
@@ -101,10 +115,12 @@ func TestEventLogDecide(t *testing.T) {
 		mustRun(t, db, snapped.Decide("a", noon, token(1), func(s snapshot) ([]move, error) { return cents(100), nil }))
 		first := snapped.Decide("a", minute(1), token(2), withdraw(60))
 		mustRun(t, db, first, snapped.Decide("a", minute(2), token(3), withdraw(30)), first)
-		if err := run(t.Context(), db, snapped.Decide("a", minute(3), token(4), withdraw(30))); !errors.Is(err, errOverdrawn) {
+		if err := run(t.Context(), db,
+			snapped.Decide("a", minute(3), token(4), withdraw(30))); !errors.Is(err, errOverdrawn) {
 			t.Errorf("error %v", err)
 		}
-		mustRun(t, db, snapped.Decide("a", noon, token(5), func(snapshot) ([]move, error) { return nil, nil }), // nothing
+		// nothing
+		mustRun(t, db, snapped.Decide("a", noon, token(5), func(snapshot) ([]move, error) { return nil, nil }),
 			snapped.Decide("a", noon, token(6), withdraw(1))) // a clock that is behind
 		if got := amounts(t, db, "a"); !slices.Equal(got, []int64{100, -60, -30, -1}) {
 			t.Errorf("events %v", got)
@@ -119,8 +135,8 @@ func TestEventLogDecide(t *testing.T) {
 	})
 }
 
-// Two operations in every order of their commands: one of two appends at a version wins, decisions follow one another, and the
-// log has neither gap nor fork.
+// Two operations in every order of their commands: one of two appends at a version wins, decisions follow one another,
+// and the log has neither gap nor fork.
 func TestEventLogInterleaved(t *testing.T) {
 	parallel(t)
 	ops := []testkit.Operation{
@@ -160,7 +176,9 @@ func TestEventLogInterleaved(t *testing.T) {
 							name string
 							err  error
 						}{{a.Name, errA}, {b.Name, errB}} {
-							want += map[string]int{"append": 2, "decide": 1, "the same": 1, "the same decision": 1}[x.name] * map[bool]int{true: 1}[x.err == nil]
+							want += map[string]int{
+								"append": 2, "decide": 1, "the same": 1, "the same decision": 1,
+							}[x.name] * map[bool]int{true: 1}[x.err == nil]
 						}
 						if a.Name == b.Name && strings.HasPrefix(a.Name, "the same") {
 							want = 1
@@ -258,7 +276,8 @@ func TestEventLogFaults(t *testing.T) {
 						t.Errorf("events %v, want %v", got, c.want)
 					}
 					n, err := snapshots.ByID("a").Count(context.Background(), db)
-					if want := c.name == "append over a snapshot" || c.name == "refresh"; err != nil || (n == 1) != want {
+					if want := c.name == "append over a snapshot" ||
+						c.name == "refresh"; err != nil || (n == 1) != want {
 						t.Errorf("%d snapshots, want %v, %v", n, want, err)
 					}
 					sound(t, db, snapped)
@@ -291,8 +310,10 @@ func TestEventLogTransaction(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		mustRun(t, all, snapped.Append("a", 5, noon, cents(6), token(4)), snapped.Append("a", 5, noon, cents(6), token(4)))
-		if err := run(t.Context(), all, snapped.Append("a", 5, noon, cents(7), token(5))); !errors.Is(err, denorm.ErrVersion) {
+		mustRun(t, all, snapped.Append("a", 5, noon, cents(6), token(4)),
+			snapped.Append("a", 5, noon, cents(6), token(4)))
+		if err := run(t.Context(), all,
+			snapped.Append("a", 5, noon, cents(7), token(5))); !errors.Is(err, denorm.ErrVersion) {
 			t.Errorf("error %v", err)
 		}
 		sound(t, db, snapped)
@@ -303,22 +324,27 @@ func TestEventLogTransaction(t *testing.T) {
 func TestEventLogTransactionsMeet(t *testing.T) {
 	parallel(t)
 	op := func(name string, tx bool, change func(bson.ObjectID) model.Change[any]) testkit.Operation {
-		return testkit.Operation{Name: name, Run: func(ctx context.Context, db *mongo.Database, op bson.ObjectID) error {
-			on := model.DB(db)
-			if tx {
-				var err error
-				if on, err = model.WithTransactions(ctx, db); err != nil {
-					return err
+		return testkit.Operation{
+			Name: name,
+			Run: func(ctx context.Context, db *mongo.Database, op bson.ObjectID) error {
+				on := model.DB(db)
+				if tx {
+					var err error
+					if on, err = model.WithTransactions(ctx, db); err != nil {
+						return err
+					}
 				}
-			}
-			return run(ctx, on, change(op))
-		}}
+				return run(ctx, on, change(op))
+			},
+		}
 	}
 	appends := func(op bson.ObjectID) model.Change[any] { return snapped.Append("a", 3, noon, cents(1, 2), op) }
 	decides := func(op bson.ObjectID) model.Change[any] { return snapped.Decide("a", noon, op, withdraw(10)) }
 	for _, ops := range [][2]testkit.Operation{
-		{op("append", true, appends), op("append too", true, appends)}, {op("append", true, appends), op("append without", false, appends)},
-		{op("decide", true, decides), op("decide too", true, decides)}, {op("decide", true, decides), op("append without", false, appends)},
+		{op("append", true, appends), op("append too", true, appends)},
+		{op("append", true, appends), op("append without", false, appends)},
+		{op("decide", true, decides), op("decide too", true, decides)},
+		{op("decide", true, decides), op("append without", false, appends)},
 	} {
 		t.Run(ops[0].Name+" | "+ops[1].Name, func(t *testing.T) {
 			testkit.Meet(t, ops[0], ops[1], modeltest.InterleaveCase{
@@ -336,7 +362,8 @@ func TestEventLogTransactionsMeet(t *testing.T) {
 							lost++
 						}
 					}
-					if got := amounts(t, db, "a")[3:]; lost > 1 || len(got) == 0 || ops[1].Name[:6] == "append" && ops[0].Name == "append" && (lost != 1 || len(got) != 2) {
+					if got := amounts(t, db, "a")[3:]; lost > 1 || len(got) == 0 ||
+						ops[1].Name[:6] == "append" && ops[0].Name == "append" && (lost != 1 || len(got) != 2) {
 						t.Errorf("added %v: %v, %v", got, errA, errB)
 					}
 					sound(t, db, snapped)
@@ -413,7 +440,8 @@ func TestEventLogLockstep(t *testing.T) {
 				err = errOverdrawn
 				upTo := rng.Int64N(have + 1)
 				sum, n := replayed(key, upTo, now)
-				if s := read(t, db, snapped.At(key, upTo)); s.Version != n || s.State.Balance != sum || s.State.Moves != n {
+				if s := read(t, db, snapped.At(key, upTo)); s.Version != n ||
+					s.State.Balance != sum || s.State.Moves != n {
 					t.Fatalf("%d: %s at %d is %+v, want %d of %d", i, key, upTo, s, sum, n)
 				}
 				until := minute(rng.IntN(i + 1))

@@ -24,7 +24,8 @@ func (l *Log) Checks() []model.Check {
 		Name: name, Collection: l.Docs.Name(),
 		Rule: "the events of an aggregate are numbered without gaps or overlaps, each commit's _id has its first number, and times never decrease",
 		Queries: []*model.Aggregate[bson.Raw]{{Aggregation: model.Aggregation{
-			Collection: l.Docs.Name(), Pipeline: mongo.Pipeline{mql.SortID(), mql.Project(headerFields()...)}, Index: model.IDIndex,
+			Collection: l.Docs.Name(),
+			Pipeline:   mongo.Pipeline{mql.SortID(), mql.Project(headerFields()...)}, Index: model.IDIndex,
 		}}},
 		Read: func(ctx context.Context, db model.DB, filter bson.D) iter.Seq2[model.Finding, error] {
 			return l.disorder(ctx, db, name, filter)
@@ -36,11 +37,12 @@ func (l *Log) Checks() []model.Check {
 	return commands.KeyedChecks(out, l.Docs.Name())
 }
 
-// headers is the query of the commits without their events, in order. Of each event an empty document is read: to count them.
+// headers is the query of the commits without their events, in order. Of each event an empty document is read: to count
+// them.
 func (l *Log) headers(filter bson.D) *model.Find[bson.Raw] {
 	return &model.Find[bson.Raw]{Query: model.Query{
-		Collection: l.Docs.Name(), Keyed: true, Filter: filter, Sort: bson.D{mql.E("_id", 1)}, Index: model.IDIndex, Deleted: true,
-		Projection: headerFields(), Options: model.ReadOptions{BatchSize: batch},
+		Collection: l.Docs.Name(), Keyed: true, Filter: filter, Sort: bson.D{mql.E("_id", 1)},
+		Index: model.IDIndex, Deleted: true, Projection: headerFields(), Options: model.ReadOptions{BatchSize: batch},
 	}}
 }
 
@@ -136,11 +138,15 @@ func (h header) follows(before header) string {
 	}
 	switch {
 	case h.First > last+1:
-		return fmt.Sprintf("begins with event %d, but the previous commit ends with event %d: events are missing", h.First, last)
+		return fmt.Sprintf("begins with event %d, but the previous commit ends with event %d: events are missing",
+			h.First,
+			last)
 	case h.First <= last:
-		return fmt.Sprintf("begins with event %d, but the previous commit ends with event %d: they overlap", h.First, last)
+		return fmt.Sprintf("begins with event %d, but the previous commit ends with event %d: they overlap", h.First,
+			last)
 	case last > 0 && h.At < before.At:
-		return fmt.Sprintf("has the time %s, which is before the previous commit's, %s", model.Shell(h.At), model.Shell(before.At))
+		return fmt.Sprintf("has the time %s, which is before the previous commit's, %s",
+			model.Shell(h.At), model.Shell(before.At))
 	}
 	return ""
 }
@@ -150,13 +156,15 @@ func (l *Log) wrongSnapshots() model.Check {
 	name := docs.Name() + ": wrong snapshots"
 	query := func(filter bson.D) *model.Find[bson.Raw] {
 		return &model.Find[bson.Raw]{Query: model.Query{
-			Collection: docs.Name(), Keyed: true, Filter: model.And(filter, bson.D{mql.E("revision", l.Fold.Revision)}), Sort: bson.D{mql.E("_id", 1)},
+			Collection: docs.Name(), Keyed: true, Filter: model.And(filter, bson.D{mql.E("revision", l.Fold.Revision)}),
+			Sort: bson.D{mql.E("_id", 1)},
 		}}
 	}
 	return model.Check{
 		Name: name, Collection: docs.Name(), Rule: "a snapshot equals the state that the events up to its version make",
 		Queries: []*model.Aggregate[bson.Raw]{{Aggregation: model.Aggregation{
-			Collection: docs.Name(), Pipeline: mongo.Pipeline{mql.Match(mql.E("revision", l.Fold.Revision)), mql.SortID()},
+			Collection: docs.Name(),
+			Pipeline:   mongo.Pipeline{mql.Match(mql.E("revision", l.Fold.Revision)), mql.SortID()},
 		}}},
 		Read: func(ctx context.Context, db model.DB, filter bson.D) iter.Seq2[model.Finding, error] {
 			return func(yield func(model.Finding, error) bool) {
@@ -176,12 +184,13 @@ func (l *Log) wrongSnapshots() model.Check {
 			}
 		},
 		Mend: found.Mends(name, docs.Name(), func(rows []bson.Raw) model.Plan {
-			return found.Mended(rows, "some snapshots deleted; the next check finds the others", func(i int, row bson.Raw) model.Write {
-				if row.Lookup("_id").Type == 0 {
-					return found.NotReturned(docs.Name(), i, "_id")
-				}
-				return commands.DeleteOne(docs.Name(), core.AsRead(row))
-			})
+			return found.Mended(rows, "some snapshots deleted; the next check finds the others",
+				func(i int, row bson.Raw) model.Write {
+					if row.Lookup("_id").Type == 0 {
+						return found.NotReturned(docs.Name(), i, "_id")
+					}
+					return commands.DeleteOne(docs.Name(), core.AsRead(row))
+				})
 		}),
 	}
 }
@@ -213,7 +222,8 @@ func (l *Log) wrong(ctx context.Context, db model.DB, raw bson.Raw) (string, err
 		}
 	}
 	if s.Version != claimed.Version {
-		return fmt.Sprintf("claims version %d, but the commit there ends with event %d", claimed.Version, s.Version), nil
+		return fmt.Sprintf("claims version %d, but the commit there ends with event %d",
+			claimed.Version, s.Version), nil
 	}
 	again, err := l.Fold.Encode(typed, s)
 	if err != nil {

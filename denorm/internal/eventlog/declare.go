@@ -61,21 +61,28 @@ const (
 )
 
 // Declare checks a declaration, and panics if it doesn't fit the documents.
-func Declare(docs *core.Docs, key reflect.Type, hasFold bool, fold Fold, spec Spec, keyOf func(bson.Raw) (any, error)) *Log {
+func Declare(
+	docs *core.Docs, key reflect.Type, hasFold bool, fold Fold, spec Spec, keyOf func(bson.Raw) (any, error),
+) *Log {
 	items, place := docs.MustField("events"), core.Place("NewEventLog of "+docs.Name())
 	switch {
 	case spec.MaxEvents < 0 || spec.MaxEvents > maxEvents:
 		place.Fail(fmt.Sprintf("MaxEvents is %d", spec.MaxEvents), "give 0 for 1000, or at most 100000")
 	case spec.MaxBytes < 0 || spec.MaxBytes > stored.MaxBytes:
-		place.Fail(fmt.Sprintf("MaxBytes is %d", spec.MaxBytes), "give 0, or at most 15 MiB, which leaves room in MongoDB's 16 MiB")
-	case items.Arrays > 1 || !items.Open && items.Type.Kind() != reflect.Interface && !stored.IsDocumentType(items.Type):
-		place.Fail(fmt.Sprintf("events are of type %s, which isn't stored as a document", items.Type), "wrap each event in a struct")
+		place.Fail(fmt.Sprintf("MaxBytes is %d", spec.MaxBytes),
+			"give 0, or at most 15 MiB, which leaves room in MongoDB's 16 MiB")
+	case items.Arrays > 1 ||
+		!items.Open && items.Type.Kind() != reflect.Interface && !stored.IsDocumentType(items.Type):
+		place.Fail(fmt.Sprintf("events are of type %s, which isn't stored as a document", items.Type),
+			"wrap each event in a struct")
 	case !keytext.IsKeyType(key):
-		place.Fail(fmt.Sprintf("keys are of type %s, which can't be part of an _id", key), "use a string type, an integer type or bson.ObjectID")
+		place.Fail(fmt.Sprintf("keys are of type %s, which can't be part of an _id", key),
+			"use a string type, an integer type or bson.ObjectID")
 	case !hasFold:
 		place.Fail("Fold is nil", "give a function that applies an event to a state")
 	case (fold.Docs == nil) != (spec.Every == 0):
-		place.Fail("Snapshots and Every belong together", "give both the collection of the snapshots and the number of events between two snapshots, or leave both out")
+		place.Fail("Snapshots and Every belong together",
+			"give both the collection of the snapshots and the number of events between two snapshots, or leave both out")
 	case spec.Every < 0:
 		place.Fail(fmt.Sprintf("Every is %d", spec.Every), "give the number of events between two snapshots, 1 or more")
 	case fold.Docs != nil && fold.Docs.Name() == docs.Name():
@@ -97,14 +104,16 @@ func (l *Log) Indexes() []model.Index { return []model.Index{l.opIndex()} }
 
 func (l *Log) opIndex() model.Index {
 	// DocumentDB fails at queries of an indexed field that is called op.
-	x := commands.Index(l.Docs.Name(), "the commit of an operation; a key uses each token once", mql.E("key", 1), mql.E("token", 1))
+	x := commands.Index(l.Docs.Name(), "the commit of an operation; a key uses each token once",
+		mql.E("key", 1), mql.E("token", 1))
 	x.Unique = true
 	return x
 }
 
 // Footprints are the paths that are used.
 func (l *Log) Footprints() []model.Footprint {
-	out := append(model.Owns.In(l.Docs.Name(), model.Whole), model.Owns.In(l.Docs.Name(), "key", "first", "last", "at", "token", "events")...)
+	out := append(model.Owns.In(l.Docs.Name(), model.Whole),
+		model.Owns.In(l.Docs.Name(), "key", "first", "last", "at", "token", "events")...)
 	if l.Fold.Docs != nil {
 		out = append(out, l.Fold.footprints(l.Fold.Docs.Name())...)
 	}
@@ -112,7 +121,8 @@ func (l *Log) Footprints() []model.Footprint {
 }
 
 func (f Fold) footprints(collection string) []model.Footprint {
-	return append(model.Owns.In(collection, model.Whole), model.Owns.In(collection, "version", "at", "revision", "state")...)
+	return append(model.Owns.In(collection, model.Whole),
+		model.Owns.In(collection, "version", "at", "revision", "state")...)
 }
 
 // A Key is a key of the caller's, checked and encoded.

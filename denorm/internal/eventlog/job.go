@@ -14,17 +14,26 @@ import (
 // Rebuild is the job that fills a new generation.
 func (p *Projection) Rebuild() model.Job {
 	name := "rebuild " + p.docs.Name()
-	return model.Job{Name: name, Stages: []model.Stage{{Name: "fill the new generation", Do: func(ctx context.Context, b *model.Batch) error {
-		return p.pass(ctx, b, p.begin, nil)
-	}}}}
+	return model.Job{
+		Name: name,
+		Stages: []model.Stage{{Name: "fill the new generation", Do: func(ctx context.Context, b *model.Batch) error {
+			return p.pass(ctx, b, p.begin, nil)
+		}}},
+	}
 }
 
 // Switch is the job that lets readers read the new generation.
 func (p *Projection) Switch() model.Job {
 	name := "switch " + p.docs.Name()
-	return model.Job{Name: name, Stages: []model.Stage{{Name: "close the live generation, and fill the new one", Do: func(ctx context.Context, b *model.Batch) error {
-		return p.pass(ctx, b, p.close, p.moved)
-	}}}}
+	return model.Job{
+		Name: name,
+		Stages: []model.Stage{{
+			Name: "close the live generation, and fill the new one",
+			Do: func(ctx context.Context, b *model.Batch) error {
+				return p.pass(ctx, b, p.close, p.moved)
+			},
+		}},
+	}
 }
 
 // A passing is the place of a pass.
@@ -39,10 +48,12 @@ func (p *Projection) begin(at Pointer) (Pointer, error) {
 	case at.Building != 0 && at.BuildingRevision == p.fold.Revision:
 		return at, nil
 	case at.Building != 0:
-		return at, p.docs.Refuse("Revision", p.fold.Revision, fmt.Sprintf("revision %[2]d is building generation %[1]d: Switch to it or Drop it first",
-			at.Building, at.BuildingRevision))
+		return at, p.docs.Refuse("Revision", p.fold.Revision,
+			fmt.Sprintf("revision %[2]d is building generation %[1]d: Switch to it or Drop it first",
+				at.Building, at.BuildingRevision))
 	case at.LiveRevision > p.fold.Revision:
-		return at, p.docs.Refuse("Revision", p.fold.Revision, fmt.Sprintf("is older than the live generation's revision, %d", at.LiveRevision))
+		return at, p.docs.Refuse("Revision", p.fold.Revision,
+			fmt.Sprintf("is older than the live generation's revision, %d", at.LiveRevision))
 	}
 	to := at
 	to.Building = max(at.Last, at.Live) + 1
@@ -55,7 +66,9 @@ func (p *Projection) close(at Pointer) (Pointer, error) {
 	to := at
 	switch {
 	case at.Building != 0 && at.BuildingRevision != p.fold.Revision:
-		return at, p.docs.Refuse("Revision", p.fold.Revision, fmt.Sprintf("revision %[2]d is building generation %[1]d: Drop it first, or switch with that revision", at.Building, at.BuildingRevision))
+		return at, p.docs.Refuse("Revision", p.fold.Revision,
+			fmt.Sprintf("revision %[2]d is building generation %[1]d: Drop it first, or switch with that revision",
+				at.Building, at.BuildingRevision))
 	case at.Building != 0:
 		to.Closing = true
 	}
@@ -67,8 +80,11 @@ func (p *Projection) moved(at Pointer) Pointer {
 	return Pointer{ID: at.ID, Live: at.Building, LiveRevision: at.BuildingRevision, Last: at.Last}
 }
 
-// pass does one batch of a pass over all keys. first is what the pointer is set to before, last what it is set to after.
-func (p *Projection) pass(ctx context.Context, b *model.Batch, first func(Pointer) (Pointer, error), last func(Pointer) Pointer) error {
+// pass does one batch of a pass over all keys. first is what the pointer is set to before, last what it is set to
+// after.
+func (p *Projection) pass(
+	ctx context.Context, b *model.Batch, first func(Pointer) (Pointer, error), last func(Pointer) Pointer,
+) error {
 	var place passing
 	if doc, ok := b.After.DocumentOK(); ok {
 		if err := bson.Unmarshal(doc, &place); err != nil {
@@ -90,14 +106,17 @@ func (p *Projection) pass(ctx context.Context, b *model.Batch, first func(Pointe
 		at, place.Generation = to, to.Building
 	}
 	switch {
-	case place.Generation == 0, at.Building == 0 && at.Live == place.Generation: // nothing is being built, or all was done
+	// nothing is being built, or all was done
+	case place.Generation == 0, at.Building == 0 && at.Live == place.Generation:
 		b.Done = true
 		return nil
 	case b.DryRun: // the pointer may not say so
 	case at.Building != place.Generation:
-		return p.docs.Refuse("generation", place.Generation, "is no longer being built: another process dropped it or switched to it while the job ran")
+		return p.docs.Refuse("generation", place.Generation,
+			"is no longer being built: another process dropped it or switched to it while the job ran")
 	case last != nil && !at.Closing:
-		return p.docs.Refuse("generation", place.Generation, "accepts writes again, since another process changed the pointer while the job ran: run Switch again")
+		return p.docs.Refuse("generation", place.Generation,
+			"accepts writes again, since another process changed the pointer while the job ran: run Switch again")
 	}
 	n, err := p.fill(ctx, b, &place)
 	if err != nil {
@@ -133,8 +152,9 @@ func (p *Projection) fill(ctx context.Context, b *model.Batch, place *passing) (
 		size = batchKeys
 	}
 	firsts, err := (&model.Find[bson.Raw]{Query: model.Query{
-		Collection: p.log.Docs.Name(), Keyed: true, Filter: bson.D{mql.E("_id", mql.Op("$gt", place.After)), mql.E("first", 1)},
-		Projection: commands.Fields("key"), Sort: bson.D{mql.E("_id", 1)}, Limit: size, Index: model.IDIndex, Deleted: true,
+		Collection: p.log.Docs.Name(), Keyed: true,
+		Filter: bson.D{mql.E("_id", mql.Op("$gt", place.After)), mql.E("first", 1)}, Projection: commands.Fields("key"),
+		Sort: bson.D{mql.E("_id", 1)}, Limit: size, Index: model.IDIndex, Deleted: true,
 	}}).All(ctx, b.DB)
 	if err != nil {
 		return 0, err
@@ -170,7 +190,8 @@ func (p *Projection) fill(ctx context.Context, b *model.Batch, place *passing) (
 	if len(steps) == 0 || b.DryRun {
 		return len(firsts), nil
 	}
-	r, err := commands.Leaving("some documents of the new generation; the next run of the job adds the others", steps...).Run(ctx, b.DB)
+	r, err := commands.Leaving("some documents of the new generation; the next run of the job adds the others",
+		steps...).Run(ctx, b.DB)
 	b.Modified += r.Modified()
 	return len(firsts), err
 }

@@ -10,7 +10,10 @@ import (
 func (l *Log) Keys() []model.KeyedDocs {
 	out := []model.KeyedDocs{{Collection: l.Docs.Name(), Token: "token"}}
 	if l.Fold.Docs != nil {
-		out = append(out, model.KeyedDocs{Collection: l.Fold.Docs.Name(), Join: func(_, _ bson.Raw) (bson.D, bool) { return nil, true }})
+		out = append(out, model.KeyedDocs{
+			Collection: l.Fold.Docs.Name(),
+			Join:       func(_, _ bson.Raw) (bson.D, bool) { return nil, true },
+		})
 	}
 	return out
 }

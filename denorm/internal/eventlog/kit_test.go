@@ -61,9 +61,11 @@ var (
 	snapshots = model.NewCollection[snapshot, string]("snapshots")
 	views     = model.NewCollection[viewDoc, string]("lines")
 
-	plain    = denorm.NewEventLog(commits, spec{Fold: apply, MaxEvents: 20})
-	snapped  = denorm.NewEventLog(commits, spec{Fold: apply, Snapshots: snapshots, Every: 4, MaxEvents: 20})
-	newer    = denorm.NewEventLog(commits, spec{Fold: apply, Revision: 2, Snapshots: snapshots, Every: 4, MaxEvents: 20})
+	plain   = denorm.NewEventLog(commits, spec{Fold: apply, MaxEvents: 20})
+	snapped = denorm.NewEventLog(commits, spec{Fold: apply, Snapshots: snapshots, Every: 4, MaxEvents: 20})
+	newer   = denorm.NewEventLog(commits, spec{
+		Fold: apply, Revision: 2, Snapshots: snapshots, Every: 4, MaxEvents: 20,
+	})
 	listed   = denorm.NewProjection(plain, views, lineSpec{Fold: list, Poll: time.Minute})
 	relisted = denorm.NewProjection(plain, views, lineSpec{Fold: relist, Revision: 1, Poll: time.Minute})
 

@@ -22,9 +22,9 @@ const DefaultPlaces = "docmodel.projections"
 
 // Projection is the non-generic core of denorm.Projection.
 //
-// A writer reads in this order: the last commit of a key, the pointer, the documents. So what it writes to a generation was in
-// the log before it read that this generation takes writes. When the pointer is set to closing, the live generation takes no
-// more: a writer that doesn't know brings nothing that a pass which begins afterwards could miss.
+// A writer reads in this order: the last commit of a key, the pointer, the documents. So what it writes to a generation
+// was in the log before it read that this generation takes writes. When the pointer is set to closing, the live
+// generation takes no more: a writer that doesn't know brings nothing that a pass which begins afterwards could miss.
 type Projection struct {
 	log    *Log
 	docs   *core.Docs // of the views, under the name that generations begin with
@@ -34,7 +34,9 @@ type Projection struct {
 }
 
 // DeclareProjection checks a declaration, and panics if it doesn't fit the documents.
-func DeclareProjection(log *Log, docs *core.Docs, hasFold bool, fold Fold, places string, poll time.Duration) *Projection {
+func DeclareProjection(
+	log *Log, docs *core.Docs, hasFold bool, fold Fold, places string, poll time.Duration,
+) *Projection {
 	places = cmp.Or(places, DefaultPlaces)
 	place := core.Place("NewProjection of " + docs.Name())
 	switch {
@@ -43,7 +45,8 @@ func DeclareProjection(log *Log, docs *core.Docs, hasFold bool, fold Fold, place
 	case poll < 0:
 		place.Fail(fmt.Sprintf("Poll is %v", poll), "give the longest delay after which a commit becomes visible, or 0")
 	case docs.Name() == log.Docs.Name() || places == log.Docs.Name() || places == docs.Name():
-		place.Fail("views, ProjectionSpec.Places and the commits share a collection", "give each of them a collection of its own")
+		place.Fail("views, ProjectionSpec.Places and the commits share a collection",
+			"give each of them a collection of its own")
 	}
 	docs.MustField("state")
 	return &Projection{log, docs, fold, places, poll}
@@ -64,7 +67,9 @@ func (p *Projection) Indexes() []model.Index {
 	if p.poll == 0 {
 		return nil
 	}
-	return []model.Index{commands.Index(p.log.Docs.Name(), "the commits since the last poll", mql.E("at", 1), mql.E("_id", 1))}
+	return []model.Index{
+		commands.Index(p.log.Docs.Name(), "the commits since the last poll", mql.E("at", 1), mql.E("_id", 1)),
+	}
 }
 
 // A Pointer says which generations there are. The zero Pointer says that nothing is stored.
@@ -112,7 +117,8 @@ func (p *Projection) move(from, to Pointer) model.Write {
 			mql.E("buildingRevision", x.BuildingRevision), mql.E("closing", x.Closing), mql.E("last", x.Last),
 		}
 	}
-	w := commands.UpdateOne(p.places, append(bson.D{mql.E("_id", from.ID)}, fields(from)...), mql.Op("$set", fields(to)))
+	w := commands.UpdateOne(p.places, append(bson.D{mql.E("_id", from.ID)}, fields(from)...),
+		mql.Op("$set", fields(to)))
 	w.Done = append(bson.D{mql.E("_id", to.ID)}, fields(to)...)
 	return w
 }
@@ -128,10 +134,12 @@ func (p *Projection) targets(at Pointer) (out []int64, err error) {
 	switch {
 	case len(out) > 0 || at.Closing && at.LiveRevision == p.fold.Revision: // Switch fills the new generation
 	case p.fold.Revision > max(at.LiveRevision, at.BuildingRevision):
-		err = p.docs.Refuse("Revision", p.fold.Revision, "is higher than the revision of every generation: run Projection.Rebuild")
+		err = p.docs.Refuse("Revision", p.fold.Revision,
+			"is higher than the revision of every generation: run Projection.Rebuild")
 	default:
-		err = p.docs.Refuse("Revision", p.fold.Revision, fmt.Sprintf("is the revision of no generation: the live one has %d, "+
-			"so end this program or run it with that revision", at.LiveRevision))
+		err = p.docs.Refuse("Revision", p.fold.Revision,
+			fmt.Sprintf("is the revision of no generation: the live one has %d, "+
+				"so end this program or run it with that revision", at.LiveRevision))
 	}
 	return out, err
 }
@@ -170,7 +178,9 @@ func (p *Projection) CatchUp(key any) model.Change[any] {
 }
 
 // read reads what brings a key's documents up to a version. commit is one that was read before, and ends there, or nil.
-func (p *Projection) read(ctx context.Context, db model.DB, k Key, upTo int64, commit bson.Raw) (c catching, err error) {
+func (p *Projection) read(
+	ctx context.Context, db model.DB, k Key, upTo int64, commit bson.Raw,
+) (c catching, err error) {
 	c.key = k
 	if c.pointer, err = p.pointer(ctx, db); err != nil {
 		return c, err
@@ -240,7 +250,8 @@ func (p *Projection) decide(c catching) (model.Plan, error) {
 // Stream is the stream of commits that brings documents up to date.
 func (p *Projection) Stream() model.Stream {
 	s := model.Stream{
-		Name: fmt.Sprintf("%s, revision %d", p.docs.Name(), p.fold.Revision), Collection: p.log.Docs.Name(), Places: p.places,
+		Name:       fmt.Sprintf("%s, revision %d", p.docs.Name(), p.fold.Revision),
+		Collection: p.log.Docs.Name(), Places: p.places,
 		Work: func(ctx context.Context, db model.DB, e model.Event) (model.Plan, error) {
 			if e.Document == nil {
 				return model.Plan{}, nil
@@ -280,23 +291,25 @@ func (p *Projection) keyOf(commit bson.Raw) (Key, error) {
 
 // Load reads a key's document in the live generation. Where there is none, another generation may have come meanwhile.
 func (p *Projection) Load(key any) model.Change[State] {
-	return reading(p.log, "read "+p.docs.Name()+" of", key, nil, func(ctx context.Context, db model.DB, k Key) (State, error) {
-		at, err := p.pointer(ctx, db)
-		for err == nil {
-			raw, err := (&model.Find[bson.Raw]{Query: model.Query{
-				Collection: p.Name(at.Live), Keyed: true, Filter: commands.ByID(k.value), Index: model.IDIndex, Deleted: true,
-			}}).One(ctx, db)
-			if err == nil {
-				return p.fold.state(raw)
+	return reading(p.log, "read "+p.docs.Name()+" of", key, nil,
+		func(ctx context.Context, db model.DB, k Key) (State, error) {
+			at, err := p.pointer(ctx, db)
+			for err == nil {
+				raw, err := (&model.Find[bson.Raw]{Query: model.Query{
+					Collection: p.Name(at.Live), Keyed: true, Filter: commands.ByID(k.value),
+					Index: model.IDIndex, Deleted: true,
+				}}).One(ctx, db)
+				if err == nil {
+					return p.fold.state(raw)
+				}
+				now, err2 := p.pointer(ctx, db)
+				if err2 != nil || now.Live == at.Live || !errors.Is(err, model.ErrNotFound) {
+					return State{}, cmp.Or(err2, err)
+				}
+				at = now
 			}
-			now, err2 := p.pointer(ctx, db)
-			if err2 != nil || now.Live == at.Live || !errors.Is(err, model.ErrNotFound) {
-				return State{}, cmp.Or(err2, err)
-			}
-			at = now
-		}
-		return State{}, err
-	})
+			return State{}, err
+		})
 }
 
 // Generations reads the pointer.
@@ -310,16 +323,19 @@ func (p *Projection) Generations() model.Change[Pointer] {
 // Drop deletes a generation that is not live. One that is being built is given up first.
 func (p *Projection) Drop(generation int64) model.Change[any] {
 	if generation < 1 {
-		return commands.RefusedChange[any](p.docs.Name(), p.docs.Refuse("generation", generation, "must be 1 or more: generations are numbered from 1"))
+		return commands.RefusedChange[any](p.docs.Name(),
+			p.docs.Refuse("generation", generation, "must be 1 or more: generations are numbered from 1"))
 	}
 	return model.Change[Pointer]{
 		Name: "drop " + p.docs.Name(), Attempts: 8, Read: p.pointer,
 		Decide: func(at Pointer) (model.Plan, error) {
 			switch {
 			case generation == at.Live:
-				return model.Plan{}, p.docs.Refuse("generation", generation, "is the live generation, which readers use: switch to another generation first")
+				return model.Plan{}, p.docs.Refuse("generation", generation,
+					"is the live generation, which readers use: switch to another generation first")
 			case generation > at.Last:
-				return model.Plan{}, p.docs.Refuse("generation", generation, "doesn't exist: no generation has this number yet")
+				return model.Plan{}, p.docs.Refuse("generation", generation,
+					"doesn't exist: no generation has this number yet")
 			}
 			var steps []model.Step
 			if generation == at.Building {
@@ -328,7 +344,8 @@ func (p *Projection) Drop(generation int64) model.Change[any] {
 				steps = append(steps, p.move(at, to))
 			}
 			steps = append(steps, model.Write{
-				Collection: p.Name(generation), Once: true, Final: true, Model: &mongo.DeleteManyModel{Filter: bson.D{}},
+				Collection: p.Name(generation), Once: true, Final: true,
+				Model: &mongo.DeleteManyModel{Filter: bson.D{}},
 			})
 			return commands.Leaving("some documents of a generation that nobody reads; run Drop again", steps...), nil
 		},

@@ -58,7 +58,8 @@ func wantViews(t testing.TB, db *mongo.Database, p *lines, generation int64, fol
 	}
 	for _, v := range got {
 		w := want[v.ID]
-		if v.Version != w.Version || !v.At.Equal(w.At) || v.State.Total != w.State.Total || !slices.Equal(v.State.Amounts, w.State.Amounts) {
+		if v.Version != w.Version || !v.At.Equal(w.At) || v.State.Total != w.State.Total ||
+			!slices.Equal(v.State.Amounts, w.State.Amounts) {
 			t.Errorf("generation %d: %+v, want %+v", generation, v, w)
 		}
 	}
@@ -85,7 +86,8 @@ func TestProjectionCatchUp(t *testing.T) {
 				wantViews(t, db, listed, 1, list)
 			}
 		}
-		if v := read(t, db, listed.Load("a")); v.Version != 8 || v.State.Total != 46 || !v.At.Equal(minute(3)) || v.ID != "a" {
+		if v := read(t, db, listed.Load("a")); v.Version != 8 || v.State.Total != 46 ||
+			!v.At.Equal(minute(3)) || v.ID != "a" {
 			t.Errorf("view %+v", v)
 		}
 		var value *model.ValueError
@@ -133,14 +135,20 @@ func TestProjectionStream(t *testing.T) {
 	}
 	t.Run("reordered", func(t *testing.T) {
 		mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-			mustRun(t, db, plain.Append("a", 0, noon, cents(1), token(1)), plain.Append("a", 1, noon, cents(2), token(2)), plain.Append("a", 2, noon, cents(3), token(3)))
-			all, err := (&model.Find[bson.Raw]{Query: model.Query{Collection: "commits", Sort: bson.D{e("_id", 1)}}}).All(t.Context(), db)
+			mustRun(t, db, plain.Append("a", 0, noon, cents(1), token(1)),
+				plain.Append("a", 1, noon, cents(2), token(2)),
+				plain.Append("a", 2, noon, cents(3), token(3)))
+			all, err := (&model.Find[bson.Raw]{
+				Query: model.Query{Collection: "commits", Sort: bson.D{e("_id", 1)}},
+			}).All(t.Context(), db)
 			if err != nil {
 				t.Fatal(err)
 			}
 			s := listed.Stream()
 			for _, i := range []int{1, 0, 1, 2, 0} {
-				plan, err := s.Work(t.Context(), db, model.Event{Kind: model.Inserted, ID: all[i].Lookup("_id"), Document: all[i]})
+				plan, err := s.Work(t.Context(), db, model.Event{
+					Kind: model.Inserted, ID: all[i].Lookup("_id"), Document: all[i],
+				})
 				if err == nil {
 					_, err = plan.Run(t.Context(), db)
 				}
@@ -156,15 +164,16 @@ func TestProjectionStream(t *testing.T) {
 	})
 }
 
-// A projection gets a new function while writers are at work: each reader sees each account's version grow only, and in the end
-// the new generation is a replay of everything.
+// A projection gets a new function while writers are at work: each reader sees each account's version grow only, and in
+// the end the new generation is a replay of everything.
 func TestProjectionRebuild(t *testing.T) {
 	parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx, stop := context.WithCancel(t.Context())
 		defer stop()
 		for i := range 5 {
-			mustRun(t, db, plain.Append(fmt.Sprint("k", i), 0, noon, cents(1), bson.NewObjectID()), listed.CatchUp(fmt.Sprint("k", i)))
+			mustRun(t, db, plain.Append(fmt.Sprint("k", i), 0, noon, cents(1), bson.NewObjectID()),
+				listed.CatchUp(fmt.Sprint("k", i)))
 		}
 		var all sync.WaitGroup
 		for i := range 4 {
@@ -172,7 +181,10 @@ func TestProjectionRebuild(t *testing.T) {
 				rng := rand.New(rand.NewPCG(1, uint64(i)))
 				for ctx.Err() == nil {
 					key := fmt.Sprint("k", rng.IntN(8))
-					err := run(t.Context(), db, plain.Decide(key, noon, bson.NewObjectID(), func(s snapshot) ([]move, error) { return cents(s.Version), nil }))
+					err := run(t.Context(), db,
+						plain.Decide(key, noon, bson.NewObjectID(), func(s snapshot) ([]move, error) {
+							return cents(s.Version), nil
+						}))
 					if err == nil && i%2 == 0 {
 						err = catchUpOld(t.Context(), db, key)
 					}
@@ -205,12 +217,14 @@ func TestProjectionRebuild(t *testing.T) {
 		}
 		err := jobs(t.Context(), db, relisted.Rebuild(), relisted.Switch())
 		old := read(t, db, relisted.Generations())
-		err = errors.Join(err, run(t.Context(), db, relisted.Drop(1)), jobs(t.Context(), db, relisted.Rebuild(), relisted.Switch(), relisted.Switch()))
+		err = errors.Join(err, run(t.Context(), db, relisted.Drop(1)),
+			jobs(t.Context(), db, relisted.Rebuild(), relisted.Switch(), relisted.Switch()))
 		time.Sleep(20 * time.Millisecond)
 		stop()
 		all.Wait()
 		for i := range 8 {
-			err = errors.Join(err, run(t.Context(), db, relisted.CatchUp(fmt.Sprint("k", i))), catchUpOld(t.Context(), db, fmt.Sprint("k", i)))
+			err = errors.Join(err, run(t.Context(), db, relisted.CatchUp(fmt.Sprint("k", i))),
+				catchUpOld(t.Context(), db, fmt.Sprint("k", i)))
 		}
 		if err != nil || old != (denorm.Generations{Live: 2}) {
 			t.Fatal(old, err)
@@ -229,8 +243,8 @@ func catchUpOld(ctx context.Context, db model.DB, key string) error {
 	return err
 }
 
-// Before the first view is written, a newer revision's rebuild takes the live generation: the older one is refused, and what an older
-// program loads has the revision that is stored.
+// Before the first view is written, a newer revision's rebuild takes the live generation: the older one is refused, and
+// what an older program loads has the revision that is stored.
 func TestProjectionOlder(t *testing.T) {
 	parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
@@ -252,8 +266,8 @@ func TestProjectionOlder(t *testing.T) {
 	})
 }
 
-// A rebuild and a switch that are killed at each of their commands, with an append and both revisions' catch-ups after, and run
-// again, come to the same end.
+// A rebuild and a switch that are killed at each of their commands, with an append and both revisions' catch-ups after,
+// and run again, come to the same end.
 func TestProjectionFaults(t *testing.T) {
 	parallel(t)
 	started := func(ctx context.Context, db *mongo.Database) error {
@@ -266,7 +280,8 @@ func TestProjectionFaults(t *testing.T) {
 		return nil
 	}
 	later := func(ctx context.Context, db *mongo.Database) error {
-		if err := errors.Join(run(ctx, db, plain.Append("k1", 2, noon, cents(3), token(8))), catchUpOld(ctx, db, "k1")); err != nil {
+		if err := errors.Join(run(ctx, db, plain.Append("k1", 2, noon, cents(3), token(8))),
+			catchUpOld(ctx, db, "k1")); err != nil {
 			return err
 		}
 		var value *model.ValueError
@@ -300,9 +315,11 @@ func TestProjectionFaults(t *testing.T) {
 	})
 }
 
-// killedAt kills a rebuild and a switch at a command, lets events come in, and runs both again. It reports whether there was
-// such a command.
-func killedAt(t *testing.T, n int, action mongotest.Action, started, later func(context.Context, *mongo.Database) error) bool {
+// killedAt kills a rebuild and a switch at a command, lets events come in, and runs both again. It reports whether
+// there was such a command.
+func killedAt(
+	t *testing.T, n int, action mongotest.Action, started, later func(context.Context, *mongo.Database) error,
+) bool {
 	faults := mongotest.NewFaults()
 	db := mongotest.NewClient(t, mongotest.WithFaults(faults)).Database("x")
 	ctx := t.Context()
@@ -357,7 +374,10 @@ func TestProjectionJobs(t *testing.T) {
 				if _, err = j.Run(t.Context(), db, o); err != nil && !errors.Is(err, stop) || n > 20 {
 					t.Fatal(n, err)
 				}
-				mustRun(t, db, plain.Decide(fmt.Sprint("k", n%9), noon, bson.NewObjectID(), func(snapshot) ([]move, error) { return cents(int64(n)), nil }))
+				mustRun(t, db,
+					plain.Decide(fmt.Sprint("k", n%9), noon, bson.NewObjectID(), func(snapshot) ([]move, error) {
+						return cents(int64(n)), nil
+					}))
 			}
 		}
 		generations(t, db, denorm.Generations{Live: 2})
@@ -385,8 +405,8 @@ func TestProjectionJobs(t *testing.T) {
 	})
 }
 
-// Any two of a projection's operations, in every order of their commands: the new generation is never behind the old one once it
-// is live.
+// Any two of a projection's operations, in every order of their commands: the new generation is never behind the old
+// one once it is live.
 func TestProjectionInterleaved(t *testing.T) {
 	parallel(t)
 	ops := []testkit.Operation{
@@ -394,7 +414,9 @@ func TestProjectionInterleaved(t *testing.T) {
 			return catchUpOld(ctx, db, "a")
 		}},
 		{Name: "append, catch up", Run: func(ctx context.Context, db *mongo.Database, op bson.ObjectID) error {
-			return errors.Join(run(ctx, db, plain.Decide("a", noon, op, func(snapshot) ([]move, error) { return cents(7), nil })), catchUpOld(ctx, db, "a"))
+			return errors.Join(run(ctx, db,
+				plain.Decide("a", noon, op, func(snapshot) ([]move, error) { return cents(7), nil })),
+				catchUpOld(ctx, db, "a"))
 		}},
 		{Name: "switch", Run: func(ctx context.Context, db *mongo.Database, op bson.ObjectID) error {
 			return jobs(ctx, db, relisted.Switch())
@@ -412,8 +434,10 @@ func TestProjectionInterleaved(t *testing.T) {
 				testkit.Meet(t, a, b, modeltest.InterleaveCase{
 					Sample: 2, Nested: true,
 					Seed: func(ctx context.Context, db *mongo.Database) error {
-						return errors.Join(run(ctx, db, plain.Append("a", 0, noon, cents(1), token(20)), listed.CatchUp("a")),
-							jobs(ctx, db, relisted.Rebuild()), run(ctx, db, plain.Append("a", 1, noon, cents(2), token(21))))
+						return errors.Join(run(ctx, db,
+							plain.Append("a", 0, noon, cents(1), token(20)), listed.CatchUp("a")),
+							jobs(ctx, db, relisted.Rebuild()),
+							run(ctx, db, plain.Append("a", 1, noon, cents(2), token(21))))
 					},
 					Check: func(t testing.TB, db *mongo.Database, errA, errB error) {
 						for _, err := range []error{errA, errB} {
@@ -428,7 +452,8 @@ func TestProjectionInterleaved(t *testing.T) {
 						if err := errors.Join(err, err2); err != nil || at.Live == 2 && now.Version < old.Version {
 							t.Errorf("%+v: the old view is %+v, the live one %+v, %v", at, old, now, err)
 						}
-						if err := errors.Join(jobs(ctx, db, relisted.Switch()), run(ctx, db, relisted.CatchUp("a"))); err != nil {
+						if err := errors.Join(jobs(ctx, db, relisted.Switch()),
+							run(ctx, db, relisted.CatchUp("a"))); err != nil {
 							t.Error(err)
 						}
 						wantViews(t, db, relisted, max(2, read(t, db, listed.Generations()).Live), relist)

@@ -19,7 +19,8 @@ const batch = 1000
 // head reads the last commit of a key, without its events.
 func (l *Log) head(ctx context.Context, db model.DB, k Key) (Head, error) {
 	h, err := (&model.Find[Head]{Query: model.Query{
-		Collection: l.Docs.Name(), Keyed: true, Filter: k.All(), Sort: bson.D{mql.E("_id", -1)}, Index: model.IDIndex, Deleted: true,
+		Collection: l.Docs.Name(), Keyed: true, Filter: k.All(), Sort: bson.D{mql.E("_id", -1)},
+		Index: model.IDIndex, Deleted: true,
 		Projection: commands.Fields("first", "last", "at", "token"),
 	}}).One(ctx, db)
 	if errors.Is(err, model.ErrNotFound) {
@@ -42,7 +43,8 @@ func (l *Log) commitAt(ctx context.Context, db model.DB, k Key, first int64) (bs
 // commits is the query of a filter's commits in their order.
 func (l *Log) commits(filter bson.D) *model.Find[bson.Raw] {
 	return &model.Find[bson.Raw]{Query: model.Query{
-		Collection: l.Docs.Name(), Keyed: true, Filter: filter, Sort: bson.D{mql.E("_id", 1)}, Index: model.IDIndex, Deleted: true,
+		Collection: l.Docs.Name(), Keyed: true, Filter: filter, Sort: bson.D{mql.E("_id", 1)},
+		Index: model.IDIndex, Deleted: true,
 		Options: model.ReadOptions{BatchSize: batch},
 	}}
 }
@@ -161,7 +163,9 @@ func (l *Log) loadFor(ctx context.Context, db model.DB, k Key, op bson.ObjectID)
 }
 
 // reading is a change that only reads.
-func reading[S any](l *Log, name string, key any, bad error, read func(context.Context, model.DB, Key) (S, error)) model.Change[S] {
+func reading[S any](
+	l *Log, name string, key any, bad error, read func(context.Context, model.DB, Key) (S, error),
+) model.Change[S] {
 	k, err := l.Key(key)
 	if err == nil {
 		err = bad
@@ -225,7 +229,8 @@ func (l *Log) Version(key any) model.Change[int64] {
 	})
 }
 
-// Commits matches the commits that hold events from ≤ n ≤ to; 0 for to is all. The first of them may begin up to MaxEvents before.
+// Commits matches the commits that hold events from ≤ n ≤ to; 0 for to is all. The first of them may begin up to
+// MaxEvents before.
 func (l *Log) Commits(key any, from, to int64) (bson.D, error) {
 	k, err := l.Key(key)
 	if to == 0 {

@@ -36,7 +36,8 @@ func TestEventLogSnapshots(t *testing.T) {
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for i, want := range []int64{0, 4, 4, 8, 8, 12, 12} {
 			mustRun(t, db, snapped.Append("a", int64(2*i), minute(i), cents(1, 2), token(i)))
-			if s := snapshotOf(t, db); s.Version != want || s.State.Moves != want || want > 0 && !s.At.Equal(minute(int(want/2-1))) {
+			if s := snapshotOf(t, db); s.Version != want || s.State.Moves != want ||
+				want > 0 && !s.At.Equal(minute(int(want/2-1))) {
 				t.Errorf("after %d: %+v, want version %d", 2*i+2, s, want)
 			}
 			if s := read(t, db, snapped.Load("a")); s.Version != int64(2*i+2) || s.State.Balance != int64(3*i+3) {
@@ -46,11 +47,14 @@ func TestEventLogSnapshots(t *testing.T) {
 		if s := snapshotOf(t, db); s.Version != 12 || s.State.Balance != 18 {
 			t.Errorf("the snapshot is %+v", s)
 		}
-		if err := updates(t.Context(), db, "snapshots", "a", bson.D{e("$set", bson.D{e("state.balance", int64(1000))})}); err != nil {
+		if err := updates(t.Context(), db, "snapshots", "a", bson.D{
+			e("$set", bson.D{e("state.balance", int64(1000))}),
+		}); err != nil {
 			t.Fatal(err)
 		}
 		// A read begins with it; a newer revision doesn't, and replaces it.
-		if a, b := read(t, db, snapped.Load("a")), read(t, db, newer.Load("a")); a.State.Balance != 1003 || b.State.Balance != 21 || b.Revision != 2 {
+		if a, b := read(t, db, snapped.Load("a")), read(t, db, newer.Load("a")); a.State.Balance != 1003 ||
+			b.State.Balance != 21 || b.Revision != 2 {
 			t.Errorf("states %+v and %+v", a, b)
 		}
 		for _, before := range []model.Change[snapshot]{snapped.At("a", 3), snapped.AsOf("a", minute(1))} {
@@ -66,7 +70,9 @@ func TestEventLogSnapshots(t *testing.T) {
 		if s := snapshotOf(t, db); s.Revision != 2 {
 			t.Errorf("an older revision replaced it by %+v", s)
 		}
-		if err := updates(t.Context(), db, "snapshots", "a", bson.D{e("$set", bson.D{e("revision", 0), e("version", int64(20))})}); err != nil {
+		if err := updates(t.Context(), db, "snapshots", "a", bson.D{
+			e("$set", bson.D{e("revision", 0), e("version", int64(20))}),
+		}); err != nil {
 			t.Fatal(err)
 		}
 		if err := run(t.Context(), db, plain.Refresh("a")); err == nil {
@@ -84,9 +90,11 @@ func TestEventLogTypes(t *testing.T) {
 	}
 	when := noon.Add(123 * time.Millisecond)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		mustRun(t, db, snapped.Append("a", 0, noon, []move{{Cents: 1, Price: price, When: &when}, {}, {}, {}}, token(1)))
+		mustRun(t, db,
+			snapped.Append("a", 0, noon, []move{{Cents: 1, Price: price, When: &when}, {}, {}, {}}, token(1)))
 		for _, l := range []*ledger{snapped, plain} {
-			if s := read(t, db, l.Load("a")); s.State.Price != price || s.State.When == nil || !s.State.When.Equal(when) {
+			if s := read(t, db, l.Load("a")); s.State.Price != price || s.State.When == nil ||
+				!s.State.When.Equal(when) {
 				t.Errorf("state %+v", s)
 			}
 		}
@@ -98,7 +106,9 @@ func TestEventLogTypes(t *testing.T) {
 	)
 	union := embed.NewUnion[event]("kind", embed.Case[deposit]("deposit"), embed.Case[withdrawal]("withdrawal"))
 	list := model.NewCollectionWith[commit, string]("commits", union.Options())
-	l := denorm.NewEventLog(list, denorm.EventLogSpec[bson.ObjectID, event, int64]{Fold: func(s int64, x event) (int64, error) { return s + x.amount(), nil }})
+	l := denorm.NewEventLog(list, denorm.EventLogSpec[bson.ObjectID, event, int64]{
+		Fold: func(s int64, x event) (int64, error) { return s + x.amount(), nil },
+	})
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		id := token(77)
 		mustRun(t, db, l.Append(id, 0, noon, []event{deposit{5}, withdrawal{2, "cash"}}, token(1)))
@@ -127,12 +137,16 @@ type (
 func (d deposit) amount() int64    { return d.Cents }
 func (w withdrawal) amount() int64 { return -w.Cents }
 
-// The check of commits finds each way in which they can be out of order, and nothing else. Reads of a log with a gap fail.
+// The check of commits finds each way in which they can be out of order, and nothing else. Reads of a log with a gap
+// fail.
 func TestEventLogCommitsCheck(t *testing.T) {
 	tenancy.Differs(t, "it stores documents by hand")
 	parallel(t)
 	doc := func(id, key string, first, last int64, at int, n int) commit {
-		return commit{ID: id, Key: key, First: first, Last: last, At: minute(at), Token: bson.NewObjectID(), Events: make([]move, n)}
+		return commit{
+			ID: id, Key: key, First: first, Last: last, At: minute(at), Token: bson.NewObjectID(),
+			Events: make([]move, n),
+		}
 	}
 	for _, c := range []struct {
 		reason string
@@ -155,13 +169,15 @@ func TestEventLogCommitsCheck(t *testing.T) {
 	} {
 		t.Run(c.reason, func(t *testing.T) {
 			mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-				mustRun(t, db, plain.Append("a", 0, noon, cents(1, 2), token(1)), plain.Append("a", 2, minute(1), cents(3), token(2)))
+				mustRun(t, db, plain.Append("a", 0, noon, cents(1, 2), token(1)),
+					plain.Append("a", 2, minute(1), cents(3), token(2)))
 				if err := store(t.Context(), db, docs{"commits": {c.doc}}); err != nil {
 					t.Fatal(err)
 				}
 				check := plain.Checks()[0]
 				_, said := findingsOf(t, db, check)
-				if (c.says == "") != (len(said) == 0) || len(said) > 1 || c.says != "" && !strings.Contains(said[0], c.says) {
+				if (c.says == "") != (len(said) == 0) || len(said) > 1 ||
+					c.says != "" && !strings.Contains(said[0], c.says) {
 					t.Errorf("found %q", said)
 				}
 				if _, _, err := plain.Load("a").Run(t.Context(), db); !errors.Is(err, c.reads) {
@@ -200,7 +216,8 @@ func TestEventLogSnapshotsCheck(t *testing.T) {
 			check := snapped.Checks()[1]
 			mend := modeltest.FaultCase{
 				Seed: func(ctx context.Context, db *mongo.Database) error {
-					return errors.Join(run(ctx, db, snapped.Append("a", 0, noon, cents(1, 2), token(1)), snapped.Append("a", 2, noon, cents(3, 4), token(2))),
+					return errors.Join(run(ctx, db, snapped.Append("a", 0, noon, cents(1, 2), token(1)),
+						snapped.Append("a", 2, noon, cents(3, 4), token(2))),
 						updates(ctx, db, "snapshots", "a", c.update))
 				},
 				Run: checkJob(check),
@@ -218,7 +235,8 @@ func TestEventLogSnapshotsCheck(t *testing.T) {
 				modeltest.FaultMatrix(t, mend)
 			}
 			mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-				mustRun(t, db, snapped.Append("a", 0, noon, cents(1, 2), token(1)), snapped.Append("a", 2, noon, cents(3, 4), token(2)))
+				mustRun(t, db, snapped.Append("a", 0, noon, cents(1, 2), token(1)),
+					snapped.Append("a", 2, noon, cents(3, 4), token(2)))
 				if err := updates(t.Context(), db, "snapshots", "a", c.update); err != nil {
 					t.Fatal(err)
 				}
@@ -242,7 +260,8 @@ func TestEventLogScope(t *testing.T) {
 			return model.Scope{Tenant: bson.D{e("tenant", tenant)}, Delete: bson.D{e("deletedAt", int64(7))}}.On(db)
 		}
 		one, two := of("one"), of("two")
-		mustRun(t, one, snapped.Append("a", 0, noon, cents(1, 2), token(1)), snapped.Append("a", 2, noon, cents(3, 4), token(2)), listed.CatchUp("a"))
+		mustRun(t, one, snapped.Append("a", 0, noon, cents(1, 2), token(1)),
+			snapped.Append("a", 2, noon, cents(3, 4), token(2)), listed.CatchUp("a"))
 		mustRun(t, two, snapped.Append("b", 0, noon, cents(7), token(1)), listed.CatchUp("b"))
 		if _, err := commits.Delete("a#0000000000000003").Run(t.Context(), one); err != nil {
 			t.Fatal(err)
@@ -250,7 +269,8 @@ func TestEventLogScope(t *testing.T) {
 		if _, err := snapshots.Delete("a").Run(t.Context(), one); err != nil {
 			t.Fatal(err)
 		}
-		mustRun(t, one, snapped.Append("a", 4, noon, cents(5), token(3)), snapped.Append("a", 2, noon, cents(3, 4), token(2)),
+		mustRun(t, one, snapped.Append("a", 4, noon, cents(5), token(3)),
+			snapped.Append("a", 2, noon, cents(3, 4), token(2)),
 			snapped.Decide("a", noon, token(4), withdraw(1)), listed.CatchUp("a"), snapped.Refresh("a"))
 		if s := read(t, one, snapped.Load("a")); s.Version != 6 || s.State.Balance != 14 {
 			t.Errorf("state %+v", s)
@@ -279,7 +299,8 @@ func TestEventLogScope(t *testing.T) {
 		if a, b := read(t, one, listed.Generations()), read(t, two, listed.Generations()); a.Live != 1 || b.Live != 2 {
 			t.Errorf("generations %+v, %+v", a, b)
 		}
-		if a, b := read(t, one, listed.Load("a")), read(t, two, listed.Load("b")); a.State.Total != 14 || b.State.Total != 7 {
+		if a, b := read(t, one, listed.Load("a")),
+			read(t, two, listed.Load("b")); a.State.Total != 14 || b.State.Total != 7 {
 			t.Errorf("views %+v, %+v", a, b)
 		}
 		if err := run(t.Context(), two, listed.Drop(1)); err != nil {
@@ -295,7 +316,8 @@ func TestEventLogScope(t *testing.T) {
 func TestEventLogFoldFails(t *testing.T) {
 	parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		mustRun(t, db, plain.Append("a", 0, noon, cents(1), token(1)), plain.Append("a", 1, noon, []move{{Text: "broken"}}, token(2)))
+		mustRun(t, db, plain.Append("a", 0, noon, cents(1), token(1)),
+			plain.Append("a", 1, noon, []move{{Text: "broken"}}, token(2)))
 		_, _, err := plain.Load("a").Run(t.Context(), db)
 		if !errors.Is(err, errRefusedEvent) || !strings.Contains(err.Error(), "a#0000000000000002") {
 			t.Errorf("error %v", err)
@@ -309,10 +331,13 @@ func TestEventLogFoldFails(t *testing.T) {
 				t.Errorf("error %v", err)
 			}
 		}
-		if _, _, err := plain.At("a", 3).Run(t.Context(), db); !errors.Is(err, denorm.ErrVersion) && !errors.Is(err, errRefusedEvent) {
+		if _, _, err := plain.At("a", 3).Run(t.Context(), db); !errors.Is(err, denorm.ErrVersion) &&
+			!errors.Is(err, errRefusedEvent) {
 			t.Errorf("a version to come: %v", err)
 		}
-		for _, f := range []*model.Find[commit]{plain.Commits("", 1, 0), plain.Commits("a", 0, 0), plain.Commits("a", 2, 1)} {
+		for _, f := range []*model.Find[commit]{
+			plain.Commits("", 1, 0), plain.Commits("a", 0, 0), plain.Commits("a", 2, 1),
+		} {
 			if _, err := f.All(t.Context(), db); !errors.As(err, &value) {
 				t.Errorf("error %v", err)
 			}
@@ -325,18 +350,26 @@ func TestEventLogDeclarations(t *testing.T) {
 	declare := func(s spec) func() { return func() { denorm.NewEventLog(commits, s) } }
 	project := func(s lineSpec) func() { return func() { denorm.NewProjection(plain, views, s) } }
 	for reason, f := range map[string]func(){
-		"no Fold": declare(spec{}), "Every alone": declare(spec{Fold: apply, Every: 3}), "Snapshots alone": declare(spec{Fold: apply, Snapshots: snapshots}),
-		"a negative Every": declare(spec{Fold: apply, Snapshots: snapshots, Every: -1}), "negative MaxEvents": declare(spec{Fold: apply, MaxEvents: -1}),
-		"too many MaxEvents": declare(spec{Fold: apply, MaxEvents: 1e6}), "MaxBytes": declare(spec{Fold: apply, MaxBytes: 17 << 20}),
-		"snapshots and commits are in the same collection": declare(spec{Fold: apply, Snapshots: snapshots.Named("commits"), Every: 3}),
+		"no Fold": declare(spec{}), "Every alone": declare(spec{Fold: apply, Every: 3}),
+		"Snapshots alone":    declare(spec{Fold: apply, Snapshots: snapshots}),
+		"a negative Every":   declare(spec{Fold: apply, Snapshots: snapshots, Every: -1}),
+		"negative MaxEvents": declare(spec{Fold: apply, MaxEvents: -1}),
+		"too many MaxEvents": declare(spec{Fold: apply, MaxEvents: 1e6}),
+		"MaxBytes":           declare(spec{Fold: apply, MaxBytes: 17 << 20}),
+		"snapshots and commits are in the same collection": declare(spec{
+			Fold: apply, Snapshots: snapshots.Named("commits"), Every: 3,
+		}),
 		"events are numbers": func() {
-			denorm.NewEventLog(model.NewCollection[denorm.EventCommit[string, int], string]("x"), denorm.EventLogSpec[string, int, int]{Fold: func(a, b int) (int, error) { return a + b, nil }})
+			denorm.NewEventLog(model.NewCollection[denorm.EventCommit[string, int], string]("x"),
+				denorm.EventLogSpec[string, int, int]{Fold: func(a, b int) (int, error) { return a + b, nil }})
 		},
 		"keys are lists": func() {
-			denorm.NewEventLog(model.NewCollection[denorm.EventCommit[[]string, move], string]("x"), denorm.EventLogSpec[[]string, move, account]{Fold: apply})
+			denorm.NewEventLog(model.NewCollection[denorm.EventCommit[[]string, move], string]("x"),
+				denorm.EventLogSpec[[]string, move, account]{Fold: apply})
 		},
 		"no Fold of a projection": project(lineSpec{}), "a negative Poll": project(lineSpec{Fold: list, Poll: -1}),
-		"places among commits": project(lineSpec{Fold: list, Places: "commits"}), "views among commits": func() { denorm.NewProjection(plain, views.Named("commits"), lineSpec{Fold: list}) },
+		"places among commits": project(lineSpec{Fold: list, Places: "commits"}),
+		"views among commits":  func() { denorm.NewProjection(plain, views.Named("commits"), lineSpec{Fold: list}) },
 	} {
 		t.Run(reason, func(t *testing.T) {
 			var d *model.DeclarationError
@@ -356,10 +389,13 @@ func TestEventLogCosts(t *testing.T) {
 				return err
 			}
 		}
-		return errors.Join(createIndexes(ctx, db, snapped), run(ctx, db, snapped.Append("b", 0, noon, cents(1), token(1)), listed.CatchUp("b")))
+		return errors.Join(createIndexes(ctx, db, snapped),
+			run(ctx, db, snapped.Append("b", 0, noon, cents(1), token(1)), listed.CatchUp("b")))
 	}
 	does := func(reason string, commands, written, returned int, c model.Change[any]) testkit.Price {
-		return testkit.Does(reason, commands, written, returned, func(ctx context.Context, db *mongo.Database) error { return run(ctx, db, c) })
+		return testkit.Does(reason, commands, written, returned, func(ctx context.Context, db *mongo.Database) error {
+			return run(ctx, db, c)
+		})
 	}
 	reads := func(reason string, commands, returned int, c model.Change[snapshot]) testkit.Price {
 		return testkit.Does(reason, commands, 0, returned, func(ctx context.Context, db *mongo.Database) error {
@@ -368,7 +404,9 @@ func TestEventLogCosts(t *testing.T) {
 		})
 	}
 	job := func(reason string, commands, written, returned int, j model.Job) testkit.Price {
-		return testkit.Does(reason, commands, written, returned, func(ctx context.Context, db *mongo.Database) error { return jobs(ctx, db, j) })
+		return testkit.Does(reason, commands, written, returned, func(ctx context.Context, db *mongo.Database) error {
+			return jobs(ctx, db, j)
+		})
 	}
 	testkit.WantPricesAnew(t, begun,
 		does("Append", 2, 1, 1, snapped.Append("a", 6, noon, cents(1), token(9))),
@@ -376,7 +414,8 @@ func TestEventLogCosts(t *testing.T) {
 		does("Decide", 4, 1, 3, snapped.Decide("a", noon, token(9), withdraw(1))),
 		does("Refresh", 3, 1, 3, snapped.Refresh("a")),
 		reads("Load", 2, 3, snapped.Load("a")), reads("Load without snapshots", 1, 6, plain.Load("a")),
-		reads("At", 2, 2, snapped.At("a", 5)), reads("At before the snapshot", 2, 4, snapped.At("a", 3)), reads("AsOf", 2, 3, snapped.AsOf("a", noon)),
+		reads("At", 2, 2, snapped.At("a", 5)), reads("At before the snapshot", 2, 4, snapped.At("a", 3)),
+		reads("AsOf", 2, 3, snapped.AsOf("a", noon)),
 		testkit.Does("Version", 1, 0, 1, func(ctx context.Context, db *mongo.Database) error {
 			_, _, err := snapped.Version("a").Run(ctx, db)
 			return err
@@ -411,7 +450,11 @@ func TestEventLogIndexed(t *testing.T) {
 		var many []any
 		for i := range 4000 {
 			key, first := fmt.Sprintf("k%02d", i%40), int64(i/40+1)
-			many = append(many, commit{ID: fmt.Sprintf("%s#%016d", key, first), Key: key, First: first, Last: first, At: noon, Token: bson.NewObjectID(), Events: cents(1)})
+			many = append(many, commit{
+				ID: fmt.Sprintf("%s#%016d", key, first), Key: key, First: first, Last: first, At: noon,
+				Token:  bson.NewObjectID(),
+				Events: cents(1),
+			})
 		}
 		seed(t, db, docs{"commits": many})
 		err := createIndexes(t.Context(), db, snapped)

@@ -29,7 +29,8 @@ func (l *Log) commit(k Key, after int64, at time.Time, events Events) (bson.Raw,
 	case events.N == 0:
 		return nil, l.Docs.Refuse("events", nil, "no events were given: give at least one")
 	case events.N > l.Spec.MaxEvents:
-		return nil, l.Docs.Refuse("events", events.N, fmt.Sprintf("are more events than MaxEvents, %d", l.Spec.MaxEvents))
+		return nil, l.Docs.Refuse("events", events.N,
+			fmt.Sprintf("are more events than MaxEvents, %d", l.Spec.MaxEvents))
 	case after < 0 || last > maxVersion:
 		return nil, l.Docs.Refuse("expected", after, "must be from 0 to 9999999999999999")
 	}
@@ -40,7 +41,8 @@ func (l *Log) commit(k Key, after int64, at time.Time, events Events) (bson.Raw,
 	list := raw.Lookup("events")
 	for i, e := range core.Elements(list) {
 		if e.Type != bson.TypeEmbeddedDocument {
-			return nil, l.Docs.Refuse(fmt.Sprintf("events.%d", i), e, "must be stored as a document: wrap the event in a struct")
+			return nil, l.Docs.Refuse(fmt.Sprintf("events.%d", i), e,
+				"must be stored as a document: wrap the event in a struct")
 		}
 	}
 	if size := int64(len(list.Value)); size > l.Spec.MaxBytes {
@@ -60,7 +62,8 @@ func (l *Log) opAndTime(at time.Time, op bson.ObjectID) error {
 	return nil
 }
 
-// insert is the write of a commit. byID is the error of another commit under its _id, byOp that of another commit of its token.
+// insert is the write of a commit. byID is the error of another commit under its _id, byOp that of another commit of
+// its token.
 func (l *Log) insert(k Key, raw bson.Raw, byID, byOp error) model.Write {
 	id := commands.ByID(raw.Lookup("_id"))
 	op, events := mql.E("token", raw.Lookup("token")), mql.E("events", mql.Eq(raw.Lookup("events")))
@@ -128,7 +131,8 @@ func (l *Log) decideAppend(k Key, expected int64, raw bson.Raw, a appending) (mo
 	case a.Head.Token == op:
 		return model.Plan{}, l.reused(op)
 	case bson.DateTime(at) < a.Head.At:
-		return model.Plan{}, l.errorf(stored.ErrEarlier, "the time %s is before the last commit's, %s", model.Shell(bson.DateTime(at)), model.Shell(a.Head.At))
+		return model.Plan{}, l.errorf(stored.ErrEarlier, "the time %s is before the last commit's, %s",
+			model.Shell(bson.DateTime(at)), model.Shell(a.Head.At))
 	}
 	return model.NewPlan(l.insert(k, raw, l.versionError(k, expected, -1), l.reused(op))), nil
 }

@@ -26,8 +26,8 @@ type Spec struct {
 	Overlap time.Duration
 }
 
-// Declare declares the stream of a feed, which has no Plan yet; none says that the feed has no function. It panics with a
-// *model.DeclarationError when it can't be.
+// Declare declares the stream of a feed, which has no Plan yet; none says that the feed has no function. It panics with
+// a *model.DeclarationError when it can't be.
 func Declare(source *core.Docs, name string, none bool, spec Spec) model.Stream {
 	place := placeOf(source.Name(), name)
 	spec.Places = cmp.Or(spec.Places, defaultPlaces)
@@ -43,10 +43,12 @@ func Declare(source *core.Docs, name string, none bool, spec Spec) model.Stream 
 	}
 	if spec.Mark != "" {
 		if err := core.CheckKey(spec.Mark); err != nil || spec.Mark == "_id" {
-			place.Fail(fmt.Sprintf("Mark is %q", spec.Mark), "name a field of the source, without dots, that only the feed writes")
+			place.Fail(fmt.Sprintf("Mark is %q", spec.Mark),
+				"name a field of the source, without dots, that only the feed writes")
 		}
 		if f, err := source.Field(spec.Mark); err == nil && !f.Open && f.Type.Kind() != reflect.String {
-			place.Fail(fmt.Sprintf("Mark %q is of type %s in the documents", spec.Mark, f.Type), "name a field that the documents don't have, or a string")
+			place.Fail(fmt.Sprintf("Mark %q is of type %s in the documents", spec.Mark, f.Type),
+				"name a field that the documents don't have, or a string")
 		}
 	}
 	if spec.Since == "" && spec.Overlap > 0 {
@@ -76,7 +78,8 @@ func Declare(source *core.Docs, name string, none bool, spec Spec) model.Stream 
 }
 
 func growing(t reflect.Type) bool {
-	return t == reflect.TypeFor[bson.Timestamp]() || t.Kind() == reflect.String || t.Kind() >= reflect.Int && t.Kind() <= reflect.Uint64
+	return t == reflect.TypeFor[bson.Timestamp]() || t.Kind() == reflect.String ||
+		t.Kind() >= reflect.Int && t.Kind() <= reflect.Uint64
 }
 
 func placeOf(source, name string) core.Place {
@@ -90,8 +93,12 @@ func Try(s model.Stream, sample bson.Raw, err error) {
 		place.Fail("the sample: "+err.Error(), "give a sample document like those that the feed will process")
 	}
 	steps := 0
-	for _, kind := range []model.EventKind{model.Inserted, model.Updated, model.Replaced, model.Deleted, model.Scanned} {
-		e := model.Event{Kind: kind, ID: sample.Lookup("_id"), Document: sample, Token: "sample", Time: time.Unix(0, 0).UTC()}
+	for _, kind := range []model.EventKind{
+		model.Inserted, model.Updated, model.Replaced, model.Deleted, model.Scanned,
+	} {
+		e := model.Event{
+			Kind: kind, ID: sample.Lookup("_id"), Document: sample, Token: "sample", Time: time.Unix(0, 0).UTC(),
+		}
 		if kind == model.Deleted || kind == model.Updated && s.Bare {
 			e.Document = nil
 		}
@@ -119,6 +126,9 @@ func Index(s model.Stream) model.Index {
 
 // Footprints are the paths that a feed uses, beside those that its plans write.
 func Footprints(source string, s model.Stream, spec Spec) []model.Footprint {
-	place := model.Footprint{Collection: cmp.Or(s.Places, defaultPlaces), Path: model.Whole, Document: s.Name, Use: model.Owns}
-	return slices.Concat(model.Reads.In(source, model.Whole), model.Owns.In(source, spec.Mark), model.Reads.In(source, spec.Since), []model.Footprint{place})
+	place := model.Footprint{
+		Collection: cmp.Or(s.Places, defaultPlaces), Path: model.Whole, Document: s.Name, Use: model.Owns,
+	}
+	return slices.Concat(model.Reads.In(source, model.Whole), model.Owns.In(source, spec.Mark),
+		model.Reads.In(source, spec.Since), []model.Footprint{place})
 }

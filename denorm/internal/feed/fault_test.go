@@ -118,7 +118,8 @@ func feedKilled(t *testing.T, o model.StreamOptions, begun bool, n int, action m
 	feedRun(t, db, feed, o)
 	for _, name := range []string{"copies", "second"} {
 		if got, want := feedText(t, db, name), feedText(t, db, "boards"); got != want {
-			t.Errorf("command %d: %s are\n%s\nof the boards\n%s\nafter a run that ended with %v", n, name, got, want, err)
+			t.Errorf("command %d: %s are\n%s\nof the boards\n%s\nafter a run that ended with %v",
+				n, name, got, want, err)
 		}
 	}
 	return sent
@@ -130,7 +131,10 @@ func TestFeedCut(t *testing.T) {
 	parallel(t)
 	o := feedOnce
 	o.Workers, o.SaveEvery = 1, 2
-	actions := []mongotest.Action{mongotest.CutBefore(), mongotest.CutAfter(), mongotest.Fail(11600, "RetryableWriteError", "ResumableChangeStreamError")}
+	actions := []mongotest.Action{
+		mongotest.CutBefore(), mongotest.CutAfter(),
+		mongotest.Fail(11600, "RetryableWriteError", "ResumableChangeStreamError"),
+	}
 	for n, sent := 1, feedSent(t, o, true); n <= sent; n++ {
 		for i, action := range actions {
 			if !everyPair && (n+i)%2 > 0 {
@@ -156,8 +160,8 @@ func TestFeedCut(t *testing.T) {
 	}
 }
 
-// Many writers, a feed that is stopped and started meanwhile, with one worker and with many: in each run the changes of each
-// board come in order, those of different boards at the same time, and in the end the copies are the boards.
+// Many writers, a feed that is stopped and started meanwhile, with one worker and with many: in each run the changes of
+// each board come in order, those of different boards at the same time, and in the end the copies are the boards.
 func TestFeedOrder(t *testing.T) {
 	tenancy.Differs(t, "a stream is refused under a scope's filter")
 	parallel(t)
@@ -173,7 +177,8 @@ func TestFeedOrder(t *testing.T) {
 				writers.Go(func() {
 					for i := range 40 {
 						time.Sleep(2 * time.Millisecond)
-						if err := feedChanges(t.Context(), db, uint64(w), i*1000+w, 2, true); err != nil && !mongo.IsDuplicateKeyError(err) {
+						if err := feedChanges(t.Context(), db, uint64(w), i*1000+w, 2, true); err != nil &&
+							!mongo.IsDuplicateKeyError(err) {
 							t.Error(err)
 						}
 					}

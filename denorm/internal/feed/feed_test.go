@@ -48,7 +48,8 @@ func feedCopy(c feedChange) model.Plan {
 		return model.NewPlan(model.Write{Collection: "copies", Model: &mongo.DeleteOneModel{Filter: id}})
 	}
 	return model.NewPlan(model.Write{Collection: "copies", Model: &mongo.ReplaceOneModel{
-		Filter: id, Upsert: &upsert, Replacement: bson.D{{Key: "name", Value: c.Doc.Name}, {Key: "posts", Value: len(c.Doc.Posts)}},
+		Filter: id, Upsert: &upsert,
+		Replacement: bson.D{{Key: "name", Value: c.Doc.Name}, {Key: "posts", Value: len(c.Doc.Posts)}},
 	}})
 }
 
@@ -79,7 +80,8 @@ func wantCopies(t testing.TB, db *mongo.Database) {
 // feedText shows each document with its name and number of posts.
 func feedText(t testing.TB, db *mongo.Database, collection string) string {
 	t.Helper()
-	cur, err := db.Collection(collection).Find(t.Context(), bson.D{}, options.Find().SetSort(bson.D{{Key: "_id", Value: 1}}))
+	cur, err := db.Collection(collection).
+		Find(t.Context(), bson.D{}, options.Find().SetSort(bson.D{{Key: "_id", Value: 1}}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +127,8 @@ func TestFeedFollows(t *testing.T) {
 		feedWrite(t, err)
 		_, err = boards.Update("a", bson.D{e("$set", bson.D{e("posts", []post{{"x", 1}, {"y", 2}})})}).Run(ctx, db)
 		feedWrite(t, err)
-		_, err = db.Collection("boards").ReplaceOne(ctx, bson.D{{Key: "_id", Value: "b"}}, bson.D{{Key: "name", Value: "BB"}})
+		_, err = db.Collection("boards").
+			ReplaceOne(ctx, bson.D{{Key: "_id", Value: "b"}}, bson.D{{Key: "name", Value: "BB"}})
 		feedWrite(t, err)
 		_, err = boards.Insert(board{ID: "d", Name: "D"}).Run(ctx, db)
 		feedWrite(t, err)
@@ -156,15 +159,22 @@ func TestFeedChanges(t *testing.T) {
 		}
 		got = append(got, fmt.Sprintf("%s %s %s %s %v", c.Kind, c.ID, doc, c.Updated, c.Removed))
 		return model.NewPlan(model.Write{Collection: "seen", Model: &mongo.UpdateOneModel{
-			Filter: bson.D{{Key: "_id", Value: c.ID}}, Update: bson.D{{Key: "$set", Value: bson.D{{Key: "k", Value: c.Kind.String()}}}},
+			Filter: bson.D{{Key: "_id", Value: c.ID}},
+			Update: bson.D{{Key: "$set", Value: bson.D{{Key: "k", Value: c.Kind.String()}}}},
 		}})
 	}
 	for _, test := range []struct {
 		bare bool
 		want string
 	}{
-		{false, "scanned a A  []\nupdated a AA {\"name\": \"AA\"} [stats]\nreplaced a R  []\ninserted b B  []\ndeleted b none  []"},
-		{true, "scanned a A  []\nupdated a none {\"name\": \"AA\"} [stats]\nreplaced a R  []\nupdated c none {\"name\": \"CC\"} []\ninserted b B  []\ndeleted b none  []"},
+		{
+			bare: false,
+			want: "scanned a A  []\nupdated a AA {\"name\": \"AA\"} [stats]\nreplaced a R  []\ninserted b B  []\ndeleted b none  []",
+		},
+		{
+			bare: true,
+			want: "scanned a A  []\nupdated a none {\"name\": \"AA\"} [stats]\nreplaced a R  []\nupdated c none {\"name\": \"CC\"} []\ninserted b B  []\ndeleted b none  []",
+		},
 	} {
 		feed := newFeed(see, denorm.FeedSpec{Bare: test.bare})
 		t.Run(fmt.Sprint("bare ", test.bare), func(t *testing.T) {
@@ -177,17 +187,21 @@ func TestFeedChanges(t *testing.T) {
 			b := db.Collection("boards")
 			ctx := t.Context()
 			_, err := b.UpdateOne(ctx, bson.D{{Key: "_id", Value: "a"}}, bson.D{
-				{Key: "$set", Value: bson.D{{Key: "name", Value: "AA"}}}, {Key: "$unset", Value: bson.D{{Key: "stats", Value: ""}}},
+				{Key: "$set", Value: bson.D{{Key: "name", Value: "AA"}}},
+				{Key: "$unset", Value: bson.D{{Key: "stats", Value: ""}}},
 			})
 			feedWrite(t, err)
 			feedRun(t, db, feed, one)
 			_, err = b.ReplaceOne(ctx, bson.D{{Key: "_id", Value: "a"}}, board{ID: "a", Name: "R"})
 			feedWrite(t, err)
 			feedRun(t, db, feed, one)
-			seed(t, db, docs{"boards": {board{ID: "a", Name: "R"}, board{ID: "c", Name: "C"}}}) // and c, whose update is gone again
+			// and c, whose update is gone again
+			seed(t, db, docs{"boards": {board{ID: "a", Name: "R"}, board{ID: "c", Name: "C"}}})
 			feedRun(t, db, feed, one)
 			got = got[:3]
-			_, err = b.UpdateOne(ctx, bson.D{{Key: "_id", Value: "c"}}, bson.D{{Key: "$set", Value: bson.D{{Key: "name", Value: "CC"}}}})
+			_, err = b.UpdateOne(ctx, bson.D{{Key: "_id", Value: "c"}}, bson.D{{
+				Key: "$set", Value: bson.D{{Key: "name", Value: "CC"}},
+			}})
 			feedWrite(t, err)
 			_, err = b.DeleteOne(ctx, bson.D{{Key: "_id", Value: "c"}})
 			feedWrite(t, err)
@@ -221,10 +235,24 @@ func TestFeedDeclarations(t *testing.T) {
 	}{
 		{"the function is nil", "the function is nil", nil, denorm.FeedSpec{}},
 		{"adds", "isn't repeatable", write(&mongo.UpdateOneModel{Filter: id, Update: inc}, "c"), denorm.FeedSpec{}},
-		{"pushes", "isn't repeatable", write(&mongo.UpdateOneModel{Filter: id, Update: bson.D{{Key: "$push", Value: bson.D{{Key: "n", Value: 1}}}}}, "c"), denorm.FeedSpec{}},
-		{"inserts without an _id", "isn't repeatable", write(&mongo.InsertOneModel{Document: bson.D{}}, "c"), denorm.FeedSpec{}},
+		{
+			reason: "pushes", want: "isn't repeatable",
+			apply: write(&mongo.UpdateOneModel{
+				Filter: id,
+				Update: bson.D{{Key: "$push", Value: bson.D{{Key: "n", Value: 1}}}},
+			}, "c"),
+			spec: denorm.FeedSpec{},
+		},
+		{
+			reason: "inserts without an _id", want: "isn't repeatable",
+			apply: write(&mongo.InsertOneModel{Document: bson.D{}}, "c"),
+			spec:  denorm.FeedSpec{},
+		},
 		{"is transactional", "isn't repeatable", func(feedChange) model.Plan {
-			return model.Plan{Transactional: true, Steps: []model.Step{model.Write{Collection: "c", Model: &mongo.DeleteOneModel{Filter: id}}}}
+			return model.Plan{
+				Transactional: true,
+				Steps:         []model.Step{model.Write{Collection: "c", Model: &mongo.DeleteOneModel{Filter: id}}},
+			}
 		}, denorm.FeedSpec{}},
 		{"adds for deletions only", "deleted: docmodel: the plan isn't repeatable", func(c feedChange) model.Plan {
 			if c.Kind != model.Deleted {
@@ -232,29 +260,78 @@ func TestFeedDeclarations(t *testing.T) {
 			}
 			return write(&mongo.UpdateOneModel{Filter: id, Update: inc}, "c")(c)
 		}, denorm.FeedSpec{}},
-		{"has bad input", "is nil", func(feedChange) model.Plan { return model.RefusedPlan("c", errors.New("is nil")) }, denorm.FeedSpec{}},
-		{"does nothing", "the plans for the sample are empty, so they can't be checked", func(feedChange) model.Plan { return model.Plan{} }, denorm.FeedSpec{}},
-		{"writes to the source", "Mark", write(&mongo.UpdateOneModel{Filter: id, Update: set}, "boards"), denorm.FeedSpec{}},
-		{"replaces in the source", "only updates", write(&mongo.ReplaceOneModel{Filter: id, Replacement: bson.D{}}, "boards"), denorm.FeedSpec{Mark: "feed"}},
-		{"deletes in the source", "only updates", write(&mongo.DeleteOneModel{Filter: id}, "boards"), denorm.FeedSpec{Mark: "feed"}},
-		{"inserts into the source", "only updates", write(&mongo.InsertOneModel{Document: id}, "boards"), denorm.FeedSpec{Mark: "feed"}},
-		{"upserts into the source", "only updates", write(&mongo.UpdateOneModel{Filter: id, Update: set, Upsert: &yes}, "boards"), denorm.FeedSpec{Mark: "feed"}},
+		{
+			reason: "has bad input", want: "is nil",
+			apply: func(feedChange) model.Plan { return model.RefusedPlan("c", errors.New("is nil")) },
+			spec:  denorm.FeedSpec{},
+		},
+		{
+			reason: "does nothing",
+			want:   "the plans for the sample are empty, so they can't be checked",
+			apply:  func(feedChange) model.Plan { return model.Plan{} },
+			spec:   denorm.FeedSpec{},
+		},
+		{
+			reason: "writes to the source", want: "Mark",
+			apply: write(&mongo.UpdateOneModel{Filter: id, Update: set}, "boards"),
+			spec:  denorm.FeedSpec{},
+		},
+		{
+			reason: "replaces in the source", want: "only updates",
+			apply: write(&mongo.ReplaceOneModel{Filter: id, Replacement: bson.D{}}, "boards"),
+			spec:  denorm.FeedSpec{Mark: "feed"},
+		},
+		{
+			reason: "deletes in the source", want: "only updates",
+			apply: write(&mongo.DeleteOneModel{Filter: id}, "boards"),
+			spec:  denorm.FeedSpec{Mark: "feed"},
+		},
+		{
+			reason: "inserts into the source", want: "only updates",
+			apply: write(&mongo.InsertOneModel{Document: id}, "boards"),
+			spec:  denorm.FeedSpec{Mark: "feed"},
+		},
+		{
+			reason: "upserts into the source", want: "only updates",
+			apply: write(&mongo.UpdateOneModel{Filter: id, Update: set, Upsert: &yes}, "boards"),
+			spec:  denorm.FeedSpec{Mark: "feed"},
+		},
 		{"merges into the source", "$merge or $out", func(feedChange) model.Plan {
-			return model.NewPlan(model.MergeInto{Collection: "c", Once: true, Pipeline: mongo.Pipeline{{{Key: "$merge", Value: bson.D{{Key: "into", Value: "boards"}}}}}})
+			return model.NewPlan(model.MergeInto{
+				Collection: "c", Once: true,
+				Pipeline: mongo.Pipeline{{{Key: "$merge", Value: bson.D{{Key: "into", Value: "boards"}}}}},
+			})
 		}, denorm.FeedSpec{Mark: "feed"}},
 		{"merges by a pipeline into the source", "$merge or $out", func(feedChange) model.Plan {
 			into := bson.D{{Key: "into", Value: "boards"}, {Key: "whenMatched", Value: mongo.Pipeline{set}}}
-			return model.NewPlan(model.MergeInto{Collection: "c", Once: true, Pipeline: mongo.Pipeline{{{Key: "$merge", Value: into}}}})
+			return model.NewPlan(model.MergeInto{
+				Collection: "c", Once: true,
+				Pipeline: mongo.Pipeline{{{Key: "$merge", Value: into}}},
+			})
 		}, denorm.FeedSpec{Mark: "feed"}},
 		{"updates by a pipeline beside a $merge", "runs in a transaction", func(feedChange) model.Plan {
 			into := bson.D{{Key: "into", Value: "others"}, {Key: "whenMatched", Value: mongo.Pipeline{set}}}
 			return model.NewPlan(
-				model.Write{Collection: "boards", Once: true, Model: &mongo.UpdateOneModel{Filter: id, Update: mongo.Pipeline{set}}},
+				model.Write{
+					Collection: "boards", Once: true,
+					Model: &mongo.UpdateOneModel{Filter: id, Update: mongo.Pipeline{set}},
+				},
 				model.MergeInto{Collection: "c", Once: true, Pipeline: mongo.Pipeline{{{Key: "$merge", Value: into}}}},
 			)
 		}, denorm.FeedSpec{Mark: "feed"}},
-		{"sets what is polled by", "sets the field name", write(&mongo.UpdateOneModel{Filter: id, Update: set}, "boards"), denorm.FeedSpec{Mark: "feed", Since: "name"}},
-		{"sets the mark", "feed", write(&mongo.UpdateOneModel{Filter: id, Update: bson.D{{Key: "$set", Value: bson.D{{Key: "feed", Value: 1}}}}}, "boards"), denorm.FeedSpec{Mark: "feed"}},
+		{
+			reason: "sets what is polled by", want: "sets the field name",
+			apply: write(&mongo.UpdateOneModel{Filter: id, Update: set}, "boards"),
+			spec:  denorm.FeedSpec{Mark: "feed", Since: "name"},
+		},
+		{
+			reason: "sets the mark", want: "feed",
+			apply: write(&mongo.UpdateOneModel{
+				Filter: id,
+				Update: bson.D{{Key: "$set", Value: bson.D{{Key: "feed", Value: 1}}}},
+			}, "boards"),
+			spec: denorm.FeedSpec{Mark: "feed"},
+		},
 		{"a dotted mark", "Mark", feedCopy, denorm.FeedSpec{Mark: "a.b"}},
 		{"a mark of another type", "Mark", feedCopy, denorm.FeedSpec{Mark: "posts"}},
 		{"no such field", "nosuch", feedCopy, denorm.FeedSpec{Since: "nosuch"}},
@@ -288,7 +365,10 @@ func TestFeedSample(t *testing.T) {
 			if c.Doc != nil {
 				c.Doc.Posts[0].ID = "changed"
 			}
-			return model.NewPlan(model.Write{Collection: "c", Model: &mongo.DeleteOneModel{Filter: bson.D{{Key: "_id", Value: c.ID}}}})
+			return model.NewPlan(model.Write{
+				Collection: "c",
+				Model:      &mongo.DeleteOneModel{Filter: bson.D{{Key: "_id", Value: c.ID}}},
+			})
 		}
 		denorm.NewFeed(boards, "f", sample, newSample, denorm.FeedSpec{Bare: bare})
 		want := fmt.Sprintf("[inserted s true updated s %v replaced s true deleted s false scanned s true]", !bare)
@@ -317,7 +397,10 @@ func TestFeedOwnWrites(t *testing.T) {
 				Filter: bson.D{{Key: "_id", Value: c.ID}}, Update: bson.D{{Key: "$set", Value: fields}},
 			}}
 			if pipeline {
-				w.Model = &mongo.UpdateOneModel{Filter: bson.D{{Key: "_id", Value: c.ID}}, Update: mongo.Pipeline{{{Key: "$set", Value: fields}}}}
+				w.Model = &mongo.UpdateOneModel{
+					Filter: bson.D{{Key: "_id", Value: c.ID}},
+					Update: mongo.Pipeline{{{Key: "$set", Value: fields}}},
+				}
 			}
 			return model.NewPlan(w)
 		}
@@ -340,7 +423,8 @@ func TestFeedOwnWrites(t *testing.T) {
 				t.Errorf("the scan made %d changes, want 2", seen)
 			}
 			for _, n := range []string{"x", "y"} {
-				_, err := db.Collection("boards").UpdateMany(t.Context(), bson.D{}, bson.D{{Key: "$set", Value: bson.D{{Key: "name", Value: n}}}})
+				_, err := db.Collection("boards").
+					UpdateMany(t.Context(), bson.D{}, bson.D{{Key: "$set", Value: bson.D{{Key: "name", Value: n}}}})
 				feedWrite(t, err)
 				names(fmt.Sprintf("a %[1]s 0\nb %[1]s 0", strings.ToUpper(n)))
 				if seen != 2 {
@@ -382,5 +466,6 @@ func TestFeedPrices(t *testing.T) {
 		list = append(list, board{ID: fmt.Sprint("b", i)})
 	}
 	feed := denorm.NewFeed(boards, "copies", board{ID: "s", Name: "n"}, feedCopy, denorm.FeedSpec{})
-	testkit.WantPrices(t, testkit.Stored(docs{"boards": list}), testkit.Does("Rebuild", 4, 3, 3, inBatchesOf(500, feed.Rebuild())))
+	testkit.WantPrices(t, testkit.Stored(docs{"boards": list}),
+		testkit.Does("Rebuild", 4, 3, 3, inBatchesOf(500, feed.Rebuild())))
 }

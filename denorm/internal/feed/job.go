@@ -11,7 +11,9 @@ func Rebuild(s model.Stream) model.Job {
 		plans := make([]model.Plan, len(docs))
 		for i, doc := range docs {
 			var err error
-			if plans[i], err = s.PlanFor(model.Event{Kind: model.Scanned, ID: doc.Lookup("_id"), Document: doc}); err != nil {
+			if plans[i], err = s.PlanFor(model.Event{
+				Kind: model.Scanned, ID: doc.Lookup("_id"), Document: doc,
+			}); err != nil {
 				return model.Plan{}, err
 			}
 		}

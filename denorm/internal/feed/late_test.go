@@ -18,7 +18,9 @@ import (
 
 // feedLate starts a run whose first write to the copies is held back, and returns when
 // that write waits.
-func feedLate(t *testing.T, feed model.Stream, o model.StreamOptions) (db *mongo.Database, gate *mongotest.Gate, ended chan error) {
+func feedLate(
+	t *testing.T, feed model.Stream, o model.StreamOptions,
+) (db *mongo.Database, gate *mongotest.Gate, ended chan error) {
 	t.Helper()
 	gate, f := mongotest.NewGate(), mongotest.NewFaults()
 	db = mongotest.NewClient(t, mongotest.WithFaults(f)).Database("feed")
@@ -34,7 +36,10 @@ func feedLate(t *testing.T, feed model.Stream, o model.StreamOptions) (db *mongo
 
 func feedRename(t *testing.T, db *mongo.Database, name string) {
 	t.Helper()
-	_, err := db.Collection("boards").UpdateOne(t.Context(), bson.D{{Key: "_id", Value: "a"}}, bson.D{{Key: "$set", Value: bson.D{{Key: "name", Value: name}}}})
+	_, err := db.Collection("boards").
+		UpdateOne(t.Context(), bson.D{{Key: "_id", Value: "a"}}, bson.D{{
+			Key: "$set", Value: bson.D{{Key: "name", Value: name}},
+		}})
 	feedWrite(t, err)
 }
 
@@ -118,7 +123,8 @@ func TestFeedTakesOver(t *testing.T) {
 				SetRetryWrites(false).SetServerSelectionTimeout(time.Second))).Database("feed")
 			seed(t, db, docs{"boards": {board{ID: "a", Name: "old"}}})
 			dead := false
-			f.From(func(c mongotest.Command) bool { dead = dead || c.Collection == "copies"; return dead }, 1, mongotest.CutBefore())
+			f.From(func(c mongotest.Command) bool { dead = dead || c.Collection == "copies"; return dead },
+				1, mongotest.CutBefore())
 			dying := o
 			dying.Attempts = 1
 			if err := feed.Run(t.Context(), db, dying); err == nil {

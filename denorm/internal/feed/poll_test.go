@@ -30,7 +30,9 @@ func TestFeedPolls(t *testing.T) {
 			feedWrite(t, feedChanges(t.Context(), db, 1, i*100, 10, false))
 			// Many documents with one value, over several pages; and one without the field, which is passed over.
 			for k := range 10 {
-				_, err := boards.Insert(board{ID: fmt.Sprintf("x%d%d", i, k), Name: fmt.Sprintf("v%02d99", i)}).Run(t.Context(), db)
+				_, err := boards.Insert(board{
+					ID: fmt.Sprintf("x%d%d", i, k), Name: fmt.Sprintf("v%02d99", i),
+				}).Run(t.Context(), db)
 				feedWrite(t, err)
 			}
 			n := feedRun(t, db, feed, o)
@@ -61,7 +63,12 @@ func TestFeedPollsFromNow(t *testing.T) {
 		if n := feedRun(t, db, feed, o); n != 0 {
 			t.Errorf("%d old documents were applied", n)
 		}
-		seed(t, db, docs{"boards": {board{ID: "a", Name: "1"}, board{ID: "b", Name: "2"}, board{ID: "c", Name: "2"}, board{ID: "d", Name: "3"}}})
+		seed(t, db, docs{
+			"boards": {
+				board{ID: "a", Name: "1"}, board{ID: "b", Name: "2"}, board{ID: "c", Name: "2"},
+				board{ID: "d", Name: "3"},
+			},
+		})
 		if n := feedRun(t, db, feed, o); n != 2 {
 			t.Errorf("%d documents were applied, want c and d", n)
 		}
@@ -99,19 +106,22 @@ func TestFeedPollOverlap(t *testing.T) {
 		db := mongotest.NewClient(t).Database("feed")
 		events := model.NewCollection[bson.M, bson.ObjectID]("events")
 		var got []string
-		feed := denorm.NewFeed(events, "events", bson.M{"_id": bson.NewObjectID()}, func(c denorm.FeedChange[bson.M, bson.ObjectID]) model.Plan {
-			if c.Doc == nil {
-				return model.Plan{}
-			}
-			name, _ := (*c.Doc)["name"].(string)
-			got = append(got, name)
-			return model.NewPlan(model.Write{Collection: "events", Model: &mongo.UpdateOneModel{
-				Filter: bson.D{{Key: "_id", Value: c.ID}}, Update: bson.D{{Key: "$set", Value: bson.D{{Key: "upper", Value: strings.ToUpper(name)}}}},
-			}})
-		}, denorm.FeedSpec{Since: "at", Overlap: time.Minute, Mark: "fed"}).Stream()
+		feed := denorm.NewFeed(events, "events", bson.M{"_id": bson.NewObjectID()},
+			func(c denorm.FeedChange[bson.M, bson.ObjectID]) model.Plan {
+				if c.Doc == nil {
+					return model.Plan{}
+				}
+				name, _ := (*c.Doc)["name"].(string)
+				got = append(got, name)
+				return model.NewPlan(model.Write{Collection: "events", Model: &mongo.UpdateOneModel{
+					Filter: bson.D{{Key: "_id", Value: c.ID}},
+					Update: bson.D{{Key: "$set", Value: bson.D{{Key: "upper", Value: strings.ToUpper(name)}}}},
+				}})
+			}, denorm.FeedSpec{Since: "at", Overlap: time.Minute, Mark: "fed"}).Stream()
 		o := model.StreamOptions{Poll: true, Once: true, Workers: 1}
 		insert := func(name string, at time.Time) {
-			_, err := db.Collection("events").InsertOne(t.Context(), bson.D{{Key: "name", Value: name}, {Key: "at", Value: at}})
+			_, err := db.Collection("events").
+				InsertOne(t.Context(), bson.D{{Key: "name", Value: name}, {Key: "at", Value: at}})
 			feedWrite(t, err)
 		}
 		run := func(want string) {
@@ -137,8 +147,8 @@ func TestFeedPollOverlap(t *testing.T) {
 	})
 }
 
-// What a feed costs beside its plans: a command for the place in SaveEvery changes, and what reads them; a poll's query is
-// served by the index that the feed declares.
+// What a feed costs beside its plans: a command for the place in SaveEvery changes, and what reads them; a poll's query
+// is served by the index that the feed declares.
 func TestFeedCost(t *testing.T) {
 	tenancy.Differs(t, "a stream is refused under a scope's filter")
 	parallel(t)

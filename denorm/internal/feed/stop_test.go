@@ -27,14 +27,20 @@ func TestFeedFails(t *testing.T) {
 		want   error
 		tries  int
 	}{
-		{"bad input", func(id string) model.Plan { return model.RefusedPlan("copies", &model.ValueError{Reason: "bad"}) }, nil, 0},
+		{
+			reason: "bad input",
+			plan:   func(id string) model.Plan { return model.RefusedPlan("copies", &model.ValueError{Reason: "bad"}) },
+			want:   nil, tries: 0,
+		},
 		{"isn't repeatable", func(id string) model.Plan {
 			return model.NewPlan(model.Write{Collection: "copies", Model: &mongo.UpdateOneModel{
-				Filter: bson.D{{Key: "_id", Value: id}}, Update: bson.D{{Key: "$inc", Value: bson.D{{Key: "n", Value: 1}}}}}})
+				Filter: bson.D{{Key: "_id", Value: id}},
+				Update: bson.D{{Key: "$inc", Value: bson.D{{Key: "n", Value: 1}}}}}})
 		}, model.ErrNotRepeatable, 0},
 		{"a document that is gone", func(id string) model.Plan {
 			return model.NewPlan(model.Write{Collection: "none", Expect: model.One, Model: &mongo.UpdateOneModel{
-				Filter: bson.D{{Key: "_id", Value: id}}, Update: bson.D{{Key: "$set", Value: bson.D{{Key: "n", Value: 1}}}}}})
+				Filter: bson.D{{Key: "_id", Value: id}},
+				Update: bson.D{{Key: "$set", Value: bson.D{{Key: "n", Value: 1}}}}}})
 		}, model.ErrNotFound, 3},
 	} {
 		broken := true
@@ -53,7 +59,8 @@ func TestFeedFails(t *testing.T) {
 			o.Attempts, o.Workers = 3, 1
 			err := feed.Run(t.Context(), db, o)
 			var failed *model.StreamError
-			if !errors.As(err, &failed) || failed.Event.ID.StringValue() != "poison" || failed.Stream != "copies" || test.want != nil && !errors.Is(err, test.want) {
+			if !errors.As(err, &failed) || failed.Event.ID.StringValue() != "poison" || failed.Stream != "copies" ||
+				test.want != nil && !errors.Is(err, test.want) {
 				t.Fatalf("the feed ends with %v, want a StreamError of the change with %v", err, test.want)
 			}
 			if !strings.Contains(err.Error(), "inserted 'poison'") {
@@ -89,10 +96,13 @@ func TestFeedTakenOver(t *testing.T) {
 	defer cancel()
 	ready, done := make(chan bool, 1000), make(chan error, 1)
 	go func() {
-		done <- feed.Run(ctx, db, model.StreamOptions{Wait: time.Millisecond, Progress: func(model.StreamProgress) error {
-			ready <- true
-			return nil
-		}})
+		done <- feed.Run(ctx, db, model.StreamOptions{
+			Wait: time.Millisecond,
+			Progress: func(model.StreamProgress) error {
+				ready <- true
+				return nil
+			},
+		})
 	}()
 	select {
 	case <-ready:
@@ -122,12 +132,15 @@ func TestFeedStops(t *testing.T) {
 		progress := func() model.StreamProgress { mu.Lock(); defer mu.Unlock(); return last }
 		done := make(chan error)
 		go func() {
-			done <- feed.Run(ctx, db, model.StreamOptions{Workers: 1, Grace: time.Hour, PlanTime: time.Hour, Progress: func(p model.StreamProgress) error {
-				mu.Lock()
-				defer mu.Unlock()
-				last = p
-				return nil
-			}})
+			done <- feed.Run(ctx, db, model.StreamOptions{
+				Workers: 1, Grace: time.Hour, PlanTime: time.Hour,
+				Progress: func(p model.StreamProgress) error {
+					mu.Lock()
+					defer mu.Unlock()
+					last = p
+					return nil
+				},
+			})
 		}()
 		time.Sleep(5 * time.Second)
 		if p := progress(); p.Backlog != 0 || p.Lag != 0 || p.Mode != model.Following {

@@ -31,7 +31,8 @@ func Declare(place core.Place, n List) List {
 		place.Fail(fmt.Sprintf("path %q is in the _id", n.Path), "an _id is not stored flat")
 	case list.Open:
 	case !list.IsArray() || list.Arrays > 1:
-		place.Fail(fmt.Sprintf("path %q isn't an array, or is in another array", n.Path), "name a slice field that isn't in an array")
+		place.Fail(fmt.Sprintf("path %q isn't an array, or is in another array", n.Path),
+			"name a slice field that isn't in an array")
 	case len(n.Fields) == 0 && stored.IsDocumentType(list.Type):
 		place.Fail(fmt.Sprintf("the elements at %q are documents", n.Path), "name their fields in Fields")
 	}
@@ -41,7 +42,8 @@ func Declare(place core.Place, n List) List {
 		case core.CheckKey(f) != nil:
 			place.Fail(fmt.Sprintf("field %q isn't a top-level field of the elements", f), "name a field without dots")
 		case below.Arrays > 1:
-			place.Fail(fmt.Sprintf("field %q of the elements is an array", f), "leave the field out of the elements: a flat list can't contain a list")
+			place.Fail(fmt.Sprintf("field %q of the elements is an array", f),
+				"leave the field out of the elements: a flat list can't contain a list")
 		case slices.Contains(n.Fields[:i], f):
 			place.Fail(fmt.Sprintf("field %q is named twice", f), "name each field once")
 		}
@@ -126,7 +128,8 @@ func (n *List) Element(i int, v bson.RawValue) (Element, error) {
 		case at < 0 && n.Beside:
 			continue
 		case at < 0:
-			return nil, n.Docs.Refuse(place+"."+e.Key(), nil, "isn't one of the declared Fields, and would be lost: declare it")
+			return nil, n.Docs.Refuse(place+"."+e.Key(), nil,
+				"isn't one of the declared Fields, and would be lost: declare it")
 		case out[at].Type != 0:
 			return nil, n.Docs.Refuse(place+"."+e.Key(), nil, "occurs twice in the element")
 		case e.Value().Type == bson.TypeArray:

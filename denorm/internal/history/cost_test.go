@@ -33,8 +33,8 @@ func TestHistoryCosts(t *testing.T) {
 	)
 }
 
-// In a transaction an operation's writes are one command, and each collection is read by one of its own; the commit and, for the test,
-// the hello are two more.
+// In a transaction an operation's writes are one command, and each collection is read by one of its own; the commit
+// and, for the test, the hello are two more.
 func TestHistoryCostsInTransactions(t *testing.T) {
 	parallel(t)
 	m := mongotest.NewMonitor()
@@ -50,7 +50,11 @@ func TestHistoryCostsInTransactions(t *testing.T) {
 		}{
 			{"Set", setN("a", 3, 2, token(1)), model.Cost{Commands: 5, Written: 2, Returned: 1}},
 			{"Delete", kept.Delete("a", makeNote(3), token(2)), model.Cost{Commands: 5, Written: 3, Returned: 1}},
-			{"Insert", kept.Insert(card{ID: "a", N: 1}, makeNote(4), token(3)), model.Cost{Commands: 6, Written: 1, Returned: 1}},
+			{
+				reason: "Insert",
+				change: kept.Insert(card{ID: "a", N: 1}, makeNote(4), token(3)),
+				want:   model.Cost{Commands: 6, Written: 1, Returned: 1},
+			},
 		} {
 			modeltest.WantCost(t, m, test.want, func() error {
 				tx, err := model.WithTransactions(t.Context(), db)
@@ -74,7 +78,11 @@ func TestHistoryIndexed(t *testing.T) {
 			id := fmt.Sprint("c", i)
 			docs = append(docs, bson.D{e("_id", id), e("owner", id), e("n", int64(i)), e("version", int64(9))})
 			for v := range 9 {
-				old = append(old, bson.D{e("_id", bson.D{e("id", id), e("v", int64(v))}), e("at", minute(v)), e("token", testkit.OID(10*i+v)), e("doc", bson.D{e("_id", id), e("owner", id), e("mail", "x")})})
+				old = append(old, bson.D{
+					e("_id", bson.D{e("id", id), e("v", int64(v))}), e("at", minute(v)),
+					e("token", testkit.OID(10*i+v)),
+					e("doc", bson.D{e("_id", id), e("owner", id), e("mail", "x")}),
+				})
 			}
 		}
 		testkit.Seed(t, db, testkit.Docs{"cards": docs, "cards_revisions": old})
@@ -82,7 +90,9 @@ func TestHistoryIndexed(t *testing.T) {
 			t.Fatal(err)
 		}
 		for name, q := range map[string]any{
-			"AsOf": kept.AsOf("c7", minute(4)), "Version": kept.Version("c7", 3), "Revisions": kept.Revisions("c7", 5, 2), "Between": kept.Between("c7", minute(2), minute(4)),
+			"AsOf": kept.AsOf("c7", minute(4)), "Version": kept.Version("c7", 3),
+			"Revisions": kept.Revisions("c7", 5, 2),
+			"Between":   kept.Between("c7", minute(2), minute(4)),
 		} {
 			t.Run(name, func(t *testing.T) { modeltest.WantIndexed(t, db, q, model.IDIndex) })
 		}
@@ -97,7 +107,8 @@ func TestHistoryUnderScope(t *testing.T) {
 		of := func(tenant string) model.DB {
 			return model.Scope{Tenant: bson.D{e("tenant", tenant)}, Delete: bson.D{e("seen", int64(7))}}.On(db)
 		}
-		run(t, of("x"), kept.Insert(card{ID: "a", Owner: "ann", Mail: "m", N: 1}, makeNote(0), token(1)), setN("a", 2, 1, token(2)))
+		run(t, of("x"), kept.Insert(card{ID: "a", Owner: "ann", Mail: "m", N: 1}, makeNote(0), token(1)),
+			setN("a", 2, 1, token(2)))
 		_, _, err := setN("a", 3, 2, token(3)).Run(t.Context(), of("y"))
 		wantIs(t, err, model.ErrNotFound)
 		wantStory(t, of("y"), "a", "")

@@ -34,12 +34,14 @@ func TestHistoryErase(t *testing.T) {
 		}
 		run(t, db,
 			kept.Set("a", bson.D{e("mail", "b@x")}, denorm.Revised{At: minute(2), By: "ann"}, token(1)),
-			kept.Insert(card{ID: "b", Owner: "bea", Mail: "bea@x", N: 1}, denorm.Revised{At: minute(2), By: "ann"}, token(2)),
+			kept.Insert(card{ID: "b", Owner: "bea", Mail: "bea@x", N: 1},
+				denorm.Revised{At: minute(2), By: "ann"}, token(2)),
 			kept.Insert(card{ID: "c", Owner: "ann", Mail: "c@x", N: 1}, makeNote(3), token(3)),
 			kept.Delete("c", makeNote(4), token(4)),
 			kept.Insert(card{ID: "d", Owner: "ann", N: 1}, makeNote(5), token(5)),
 		)
-		if n := traces(t, db, "ann"); n != 5 { // two cards, of which one was changed by her, and versions 1 and 2 of a, and 1 of c
+		// two cards, of which one was changed by her, and versions 1 and 2 of a, and 1 of c
+		if n := traces(t, db, "ann"); n != 5 {
 			t.Errorf("%d traces before", n)
 		}
 		job := kept.Erase("ann", denorm.Revised{At: minute(1), By: "dpo"}, token(6))
@@ -59,7 +61,8 @@ func TestHistoryErase(t *testing.T) {
 			t.Errorf("another person's card: %+v, %v", b, err)
 		}
 		a, err := cards.ByID("a").One(t.Context(), db)
-		if err != nil || a.Mail != "" || a.Home.City != "" || len(a.Home.Tags) != 1 || !a.Revised.At.Equal(minute(2)) || a.Revised.By != "dpo" {
+		if err != nil || a.Mail != "" || a.Home.City != "" || len(a.Home.Tags) != 1 ||
+			!a.Revised.At.Equal(minute(2)) || a.Revised.By != "dpo" {
 			t.Errorf("%+v, %v", a, err)
 		}
 		run(t, db, kept.Restore("a", 1, makeNote(9), token(7)))

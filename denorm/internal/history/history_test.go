@@ -24,7 +24,8 @@ func TestHistoryReads(t *testing.T) {
 		if err := begin(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}
-		run(t, db, kept.Delete("a", makeNote(4), token(1)), kept.Insert(card{ID: "a", N: 7}, makeNote(6), token(2)), setN("a", 8, 8, token(3)))
+		run(t, db, kept.Delete("a", makeNote(4), token(1)), kept.Insert(card{ID: "a", N: 7}, makeNote(6), token(2)),
+			setN("a", 8, 8, token(3)))
 		wantStory(t, db, "a", "1:1 2:2 3:gone 4:7 5:8")
 		for at, want := range map[int]int64{-1: 0, 0: 1, 1: 2, 3: 2, 4: 0, 5: 0, 6: 7, 7: 7, 8: 8, 99: 8} {
 			r, err := kept.AsOf("a", minute(at)).One(t.Context(), db)
@@ -33,7 +34,8 @@ func TestHistoryReads(t *testing.T) {
 			}
 		}
 		between, err := kept.Between("a", minute(1), minute(6)).All(t.Context(), db)
-		if err != nil || len(between) != 2 || !between[0].Gone || between[1].Doc.N != 2 || between[0].Doc.Revised.By != "bob" {
+		if err != nil || len(between) != 2 || !between[0].Gone || between[1].Doc.N != 2 ||
+			between[0].Doc.Revised.By != "bob" {
 			t.Errorf("between: %+v, %v", between, err)
 		}
 		page, err := kept.Revisions("a", 5, 2).All(t.Context(), db)
@@ -61,8 +63,9 @@ func TestHistoryAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 		ops := []model.Change[any]{
-			setN("a", 5, 2, token(1)), add("a", 10, 3, token(2)), kept.Restore("a", 1, makeNote(4), token(3)), kept.Delete("a", makeNote(5), token(4)),
-			kept.Insert(card{ID: "a", N: 9}, makeNote(6), token(5)), kept.Delete("a", makeNote(7), token(6)), kept.Restore("a", 4, makeNote(8), token(7)),
+			setN("a", 5, 2, token(1)), add("a", 10, 3, token(2)), kept.Restore("a", 1, makeNote(4), token(3)),
+			kept.Delete("a", makeNote(5), token(4)), kept.Insert(card{ID: "a", N: 9}, makeNote(6), token(5)),
+			kept.Delete("a", makeNote(7), token(6)), kept.Restore("a", 4, makeNote(8), token(7)),
 		}
 		for i, op := range ops {
 			run(t, db, ops[:i]...)
@@ -89,27 +92,57 @@ func TestHistoryErrors(t *testing.T) {
 			want   error
 			says   string
 		}{
-			"a clock that runs backwards": {setN("a", 3, 0, token(1)), denorm.ErrEarlier, "cards: revised.at: is before the last change's time, 2014-03-01T12:01:00Z"},
-			"an unknown version":          {kept.Restore("a", 7, makeNote(2), token(1)), denorm.ErrNoRevision, "version 7 of 'a'"},
-			"the newest version":          {kept.Restore("a", 2, makeNote(2), token(1)), denorm.ErrNoRevision, ""},
-			"no such card":                {setN("b", 3, 2, token(1)), model.ErrNotFound, ""},
-			"no card to delete":           {kept.Delete("b", makeNote(2), token(1)), model.ErrNotFound, ""},
-			"none to restore":             {kept.Restore("b", 1, makeNote(2), token(1)), denorm.ErrNoRevision, ""},
-			"an _id that is taken":        {kept.Insert(card{ID: "a"}, makeNote(2), token(1)), model.ErrTaken, "cards: 'a' is taken"},
-			"no token":                    {setN("a", 3, 2, none), testkit.ErrRefused, "token"},
-			"no time":                     {kept.Set("a", bson.D{e("n", int64(1))}, denorm.Revised{By: "x"}, token(1)), testkit.ErrRefused, "revised.at"},
-			"the version":                 {kept.Set("a", bson.D{e("version", int64(1))}, makeNote(2), token(1)), testkit.ErrRefused, "version"},
-			"a version of a new card":     {kept.Insert(card{ID: "c", Version: 3}, makeNote(2), token(1)), testkit.ErrRefused, "version"},
-			"an unknown field":            {kept.Set("a", bson.D{e("m", int64(1))}, makeNote(2), token(1)), testkit.ErrRefused, "m"},
-			"a value of another type":     {kept.Set("a", bson.D{e("n", "x")}, makeNote(2), token(1)), testkit.ErrRefused, "n"},
-			"a negative version":          {kept.Restore("a", -1, makeNote(2), token(1)), testkit.ErrRefused, "version"},
-			"no decide":                   {kept.Change("a", makeNote(2), token(1), nil), testkit.ErrRefused, "decide"},
+			"a clock that runs backwards": {
+				change: setN("a", 3, 0, token(1)), want: denorm.ErrEarlier,
+				says: "cards: revised.at: is before the last change's time, 2014-03-01T12:01:00Z",
+			},
+			"an unknown version": {
+				change: kept.Restore("a", 7, makeNote(2), token(1)), want: denorm.ErrNoRevision,
+				says: "version 7 of 'a'",
+			},
+			"the newest version": {kept.Restore("a", 2, makeNote(2), token(1)), denorm.ErrNoRevision, ""},
+			"no such card":       {setN("b", 3, 2, token(1)), model.ErrNotFound, ""},
+			"no card to delete":  {kept.Delete("b", makeNote(2), token(1)), model.ErrNotFound, ""},
+			"none to restore":    {kept.Restore("b", 1, makeNote(2), token(1)), denorm.ErrNoRevision, ""},
+			"an _id that is taken": {
+				change: kept.Insert(card{ID: "a"}, makeNote(2), token(1)),
+				want:   model.ErrTaken, says: "cards: 'a' is taken",
+			},
+			"no token": {setN("a", 3, 2, none), testkit.ErrRefused, "token"},
+			"no time": {
+				change: kept.Set("a", bson.D{e("n", int64(1))}, denorm.Revised{By: "x"}, token(1)),
+				want:   testkit.ErrRefused, says: "revised.at",
+			},
+			"the version": {
+				change: kept.Set("a", bson.D{e("version", int64(1))}, makeNote(2), token(1)),
+				want:   testkit.ErrRefused, says: "version",
+			},
+			"a version of a new card": {
+				change: kept.Insert(card{ID: "c", Version: 3}, makeNote(2), token(1)),
+				want:   testkit.ErrRefused, says: "version",
+			},
+			"an unknown field": {
+				change: kept.Set("a", bson.D{e("m", int64(1))}, makeNote(2), token(1)),
+				want:   testkit.ErrRefused, says: "m",
+			},
+			"a value of another type": {
+				change: kept.Set("a", bson.D{e("n", "x")}, makeNote(2), token(1)),
+				want:   testkit.ErrRefused, says: "n",
+			},
+			"a negative version": {kept.Restore("a", -1, makeNote(2), token(1)), testkit.ErrRefused, "version"},
+			"no decide":          {kept.Change("a", makeNote(2), token(1), nil), testkit.ErrRefused, "decide"},
 			"another _id": {kept.Change("a", makeNote(2), token(1), func(c card) (card, error) {
 				c.ID = "b"
 				return c, nil
 			}), testkit.ErrRefused, "_id"},
-			"a card that is too large":             {kept.Set("a", bson.D{e("mail", strings.Repeat("x", 17<<20))}, makeNote(2), token(1)), nil, ""},
-			"whole documents with paths of others": {counting.Change("a", makeNote(2), token(1), func(c card) (card, error) { return c, nil }), testkit.ErrRefused, "Uncounted"},
+			"a card that is too large": {
+				change: kept.Set("a", bson.D{e("mail", strings.Repeat("x", 17<<20))}, makeNote(2), token(1)),
+				want:   nil, says: "",
+			},
+			"whole documents with paths of others": {
+				change: counting.Change("a", makeNote(2), token(1), func(c card) (card, error) { return c, nil }),
+				want:   testkit.ErrRefused, says: "Uncounted",
+			},
 		} {
 			_, _, err := test.change.Run(t.Context(), db)
 			if test.want != nil {
@@ -127,7 +160,10 @@ func TestHistoryErrors(t *testing.T) {
 			t.Errorf("a refused change wrote:\n%s", diff)
 		}
 		wantStory(t, db, "a", "1:1 2:2")
-		for _, a := range []*model.Aggregate[row]{kept.Revisions("a", -1, 0), kept.Revisions("a", 0, -1), kept.Between("a", minute(1), minute(1)), kept.Version("a", -1), kept.AsOf("", minute(1))} {
+		for _, a := range []*model.Aggregate[row]{
+			kept.Revisions("a", -1, 0), kept.Revisions("a", 0, -1), kept.Between("a", minute(1), minute(1)),
+			kept.Version("a", -1), kept.AsOf("", minute(1)),
+		} {
 			_, err := a.All(t.Context(), db)
 			testkit.WantError(t, err, testkit.ErrRefused)
 		}
@@ -165,7 +201,10 @@ func TestHistoryOfOldDocuments(t *testing.T) {
 
 func TestHistoryDiff(t *testing.T) {
 	a := card{ID: "a", N: 1, Mail: "x", Home: &home{City: "Rome", Tags: []string{"x"}}, Version: 1}
-	b := card{ID: "a", N: 2, Home: &home{City: "Rome", Tags: []string{"y"}}, Seen: 3, Version: 2, Revised: &denorm.Revised{By: "x"}}
+	b := card{
+		ID: "a", N: 2, Home: &home{City: "Rome", Tags: []string{"y"}}, Seen: 3, Version: 2,
+		Revised: &denorm.Revised{By: "x"},
+	}
 	got, err := kept.Diff(a, b)
 	shell := func(v bson.RawValue) string {
 		if v.Type == 0 {
@@ -226,7 +265,8 @@ func TestHistoryChecks(t *testing.T) {
 			wantSound(t, db)
 		})
 		t.Run("versions behind", func(t *testing.T) {
-			if _, err := db.Collection("cards").ReplaceOne(t.Context(), bson.D{e("_id", "a")}, card{ID: "a", N: 50, Version: 1}); err != nil {
+			if _, err := db.Collection("cards").
+				ReplaceOne(t.Context(), bson.D{e("_id", "a")}, card{ID: "a", N: 50, Version: 1}); err != nil {
 				t.Fatal(err)
 			}
 			_, said := testkit.FindingsOf(t, db, kept.Checks()[1])
@@ -241,16 +281,28 @@ func TestHistoryChecks(t *testing.T) {
 			wantSound(t, db)
 		})
 		t.Run("a revision that is another's", func(t *testing.T) {
-			all := testkit.Docs{"cards": {card{ID: "b", N: 2, Version: 2, Revised: &denorm.Revised{At: minute(9), Op: token(8)}}}}
+			all := testkit.Docs{
+				"cards": {card{ID: "b", N: 2, Version: 2, Revised: &denorm.Revised{At: minute(9), Op: token(8)}}},
+			}
 			testkit.Seed(t, db, all)
 			if _, err := db.Collection("cards_revisions").InsertMany(t.Context(), []any{
-				row{ID: denorm.RevisionID[string]{ID: "b", Version: 1}, At: minute(1), Until: minute(9), Token: token(6), Doc: card{ID: "b"}},
-				row{ID: denorm.RevisionID[string]{ID: "b", Version: 2}, At: minute(2), Until: minute(9), Token: token(7), Gone: true, Doc: card{ID: "b"}},
+				row{
+					ID: denorm.RevisionID[string]{ID: "b", Version: 1},
+					At: minute(1), Until: minute(9), Token: token(6), Doc: card{ID: "b"},
+				},
+				row{
+					ID: denorm.RevisionID[string]{ID: "b", Version: 2},
+					At: minute(2), Until: minute(9), Token: token(7), Gone: true, Doc: card{ID: "b"},
+				},
 			}); err != nil {
 				t.Fatal(err)
 			}
-			for i, want := range map[int]string{1: "has version 2, but its revision is another's", 3: "is a deletion, but a document had this version later"} {
-				if _, said := testkit.FindingsOf(t, db, kept.Checks()[i]); len(said) != 1 || !strings.Contains(said[0], want) {
+			for i, want := range map[int]string{
+				1: "has version 2, but its revision is another's",
+				3: "is a deletion, but a document had this version later",
+			} {
+				if _, said := testkit.FindingsOf(t, db, kept.Checks()[i]); len(said) != 1 ||
+					!strings.Contains(said[0], want) {
 					t.Errorf("found %q, want %q", said, want)
 				}
 			}
@@ -258,7 +310,8 @@ func TestHistoryChecks(t *testing.T) {
 			wantStory(t, db, "b", "1:0 2:gone 3:2 4:5")
 		})
 		t.Run("missing revisions", func(t *testing.T) {
-			if _, err := db.Collection("cards_revisions").DeleteOne(t.Context(), bson.D{e("_id.v", int64(4))}); err != nil {
+			if _, err := db.Collection("cards_revisions").
+				DeleteOne(t.Context(), bson.D{e("_id.v", int64(4))}); err != nil {
 				t.Fatal(err)
 			}
 			_, said := testkit.FindingsOf(t, db, kept.Checks()[2])

@@ -47,9 +47,11 @@ type (
 )
 
 var (
-	cards    = model.NewCollection[card, string]("cards")
-	rows     = model.NewCollection[row, denorm.RevisionID[string]]("cards_revisions")
-	kept     = denorm.NewHistory(cards, rows, denorm.HistorySpec{Subject: "owner", Personal: []string{"mail", "home.city"}})
+	cards = model.NewCollection[card, string]("cards")
+	rows  = model.NewCollection[row, denorm.RevisionID[string]]("cards_revisions")
+	kept  = denorm.NewHistory(cards, rows, denorm.HistorySpec{
+		Subject: "owner", Personal: []string{"mail", "home.city"},
+	})
 	counting = denorm.NewHistory(cards, rows, denorm.HistorySpec{Uncounted: []string{"seen"}})
 )
 
@@ -72,7 +74,8 @@ func add(id string, n, at int, op bson.ObjectID) model.Change[any] {
 // begin stores card a, in version 2.
 func begin(ctx context.Context, db *mongo.Database) error {
 	for i, c := range []model.Change[any]{
-		kept.Insert(card{ID: "a", Owner: "ann", Mail: "a@x", Home: &home{City: "Rome", Tags: []string{"x"}}, N: 1}, makeNote(0), token(100)), setN("a", 2, 1, token(101)),
+		kept.Insert(card{ID: "a", Owner: "ann", Mail: "a@x", Home: &home{City: "Rome", Tags: []string{"x"}}, N: 1},
+			makeNote(0), token(100)), setN("a", 2, 1, token(101)),
 	} {
 		if _, _, err := c.Run(ctx, db); err != nil {
 			return fmt.Errorf("%d: %w", i, err)

@@ -41,8 +41,8 @@ func cardLife(names ...string) (out testkit.Life) {
 	return out
 }
 
-// Whole lives of a card pass between any two commands of an operation. Each operation that returned nil is a version, before and after
-// further changes, and a retry of the operation adds none.
+// Whole lives of a card pass between any two commands of an operation. Each operation that returned nil is a version,
+// before and after further changes, and a retry of the operation adds none.
 func TestHistoryLives(t *testing.T) {
 	refused := []error{model.ErrNotFound, model.ErrTaken, denorm.ErrNoRevision}
 	lives := []testkit.Life{
@@ -81,7 +81,8 @@ func TestHistoryLives(t *testing.T) {
 			}
 			t.Run(state+" "+name, func(t *testing.T) {
 				testkit.LiveBetween(t, cardOperation(name), lives, modeltest.InterleaveCase{Seed: seed}, refused, check)
-				testkit.LiveBetween(t, cardInTx(name), lives, modeltest.InterleaveCase{Seed: seed, Transactions: true}, refused, check)
+				testkit.LiveBetween(t, cardInTx(name), lives,
+					modeltest.InterleaveCase{Seed: seed, Transactions: true}, refused, check)
 			})
 		}
 	}

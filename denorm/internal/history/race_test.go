@@ -32,12 +32,19 @@ func TestHistoryFaults(t *testing.T) {
 		run  dbFunc
 		want string
 	}{
-		"set":                  {again(setN("a", 5, 2, token(1))), "1:1 2:2 3:5"},
-		"change":               {again(add("a", 5, 2, token(1))), "1:1 2:2 3:7"},
-		"delete":               {again(kept.Delete("a", makeNote(2), token(1))), "1:1 2:2 3:gone"},
-		"delete and insert":    {again(kept.Delete("a", makeNote(2), token(1)), kept.Insert(card{ID: "a", N: 4}, makeNote(3), token(2))), "1:1 2:2 3:gone 4:4"},
-		"restore":              {again(kept.Restore("a", 1, makeNote(2), token(1))), "1:1 2:2 3:1"},
-		"restore what is gone": {again(kept.Delete("a", makeNote(2), token(1)), kept.Restore("a", 2, makeNote(3), token(2))), "1:1 2:2 3:gone 4:2"},
+		"set":    {again(setN("a", 5, 2, token(1))), "1:1 2:2 3:5"},
+		"change": {again(add("a", 5, 2, token(1))), "1:1 2:2 3:7"},
+		"delete": {again(kept.Delete("a", makeNote(2), token(1))), "1:1 2:2 3:gone"},
+		"delete and insert": {
+			run: again(kept.Delete("a", makeNote(2), token(1)),
+				kept.Insert(card{ID: "a", N: 4}, makeNote(3), token(2))),
+			want: "1:1 2:2 3:gone 4:4",
+		},
+		"restore": {again(kept.Restore("a", 1, makeNote(2), token(1))), "1:1 2:2 3:1"},
+		"restore what is gone": {
+			run:  again(kept.Delete("a", makeNote(2), token(1)), kept.Restore("a", 2, makeNote(3), token(2))),
+			want: "1:1 2:2 3:gone 4:2",
+		},
 		"erase": {func(ctx context.Context, db *mongo.Database) error {
 			return testkit.RunJob(ctx, db, kept.Erase("ann", makeNote(2), token(1)))
 		}, "1:1 2:2 3:2"},
@@ -71,13 +78,15 @@ func TestHistoryInterleaved(t *testing.T) {
 	}
 	for _, pair := range testkit.Pairs(ops) {
 		testkit.Meet(t, pair[0], pair[1], modeltest.InterleaveCase{
-			Sample: 3, Seed: begin, Match: testkit.Interleaved, Check: func(t testing.TB, db *mongo.Database, errA, errB error) {
+			Sample: 3, Seed: begin, Match: testkit.Interleaved,
+			Check: func(t testing.TB, db *mongo.Database, errA, errB error) {
 				done := 0
 				for _, err := range []error{errA, errB} {
 					switch {
 					case err == nil:
 						done++
-					case !errors.Is(err, model.ErrNotFound) && !errors.Is(err, model.ErrTaken) && !errors.Is(err, denorm.ErrNoRevision):
+					case !errors.Is(err, model.ErrNotFound) && !errors.Is(err, model.ErrTaken) &&
+						!errors.Is(err, denorm.ErrNoRevision):
 						t.Error(err)
 					}
 				}

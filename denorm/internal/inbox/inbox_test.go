@@ -67,7 +67,8 @@ func TestInboxHandle(t *testing.T) {
 			want += int64(n)
 			for range 3 { // this event, and one of the last three again
 				for _, k := range []int{n, max(1, n-rng.IntN(3))} {
-					if _, err := handled.Handle("a", inc(int64(k)), transfer{int64(k)}, token(k)).Run(t.Context(), db); err != nil {
+					if _, err := handled.Handle("a", inc(int64(k)), transfer{int64(k)}, token(k)).
+						Run(t.Context(), db); err != nil {
 						t.Fatal(err)
 					}
 				}
@@ -77,7 +78,8 @@ func TestInboxHandle(t *testing.T) {
 		if _, err := handled.Once("a", transfer{1}, token(50)).Run(t.Context(), db); err != nil {
 			t.Errorf("without an effect: %v", err)
 		}
-		if _, err := handled.Once("a", transfer{1}, token(50)).Run(t.Context(), db); !errors.Is(err, denorm.ErrHandled) {
+		if _, err := handled.Once("a", transfer{1}, token(50)).
+			Run(t.Context(), db); !errors.Is(err, denorm.ErrHandled) {
 			t.Errorf("without an effect, again: %v", err)
 		}
 		push := bson.D{e("$push", bson.D{e("done", denorm.Receipt{})})}
@@ -90,12 +92,21 @@ func TestInboxHandle(t *testing.T) {
 			"no account, once":         {handled.Once("b", transfer{9}, token(51)), model.ErrNotFound},
 			"no update":                {handled.Handle("a", nil, transfer{9}, token(51)), testkit.ErrRefused},
 			"no such account":          {handled.Handle("b", inc(9), transfer{9}, token(51)), model.ErrNotFound},
-			"no token":                 {handled.Handle("a", inc(9), transfer{9}, bson.NilObjectID), testkit.ErrRefused},
-			"its own field":            {handled.Handle("a", push, transfer{9}, token(51)), testkit.ErrRefused},
-			"renamed into":             {handled.Handle("a", bson.D{e("$rename", bson.D{e("balance", "done")})}, transfer{9}, token(51)), testkit.ErrRefused},
-			"no operators":             {handled.Handle("a", bson.D{e("balance", 1)}, transfer{9}, token(51)), testkit.ErrRefused},
-			"an unknown field":         {handled.Handle("a", bson.D{e("$set", bson.D{e("balanced", 1)})}, transfer{9}, token(51)), testkit.ErrRefused},
-			"no event":                 {handled.Handle("a", inc(1), make(chan int), token(51)), testkit.ErrRefused},
+			"no token": {
+				w:    handled.Handle("a", inc(9), transfer{9}, bson.NilObjectID),
+				want: testkit.ErrRefused,
+			},
+			"its own field": {handled.Handle("a", push, transfer{9}, token(51)), testkit.ErrRefused},
+			"renamed into": {
+				w:    handled.Handle("a", bson.D{e("$rename", bson.D{e("balance", "done")})}, transfer{9}, token(51)),
+				want: testkit.ErrRefused,
+			},
+			"no operators": {handled.Handle("a", bson.D{e("balance", 1)}, transfer{9}, token(51)), testkit.ErrRefused},
+			"an unknown field": {
+				w:    handled.Handle("a", bson.D{e("$set", bson.D{e("balanced", 1)})}, transfer{9}, token(51)),
+				want: testkit.ErrRefused,
+			},
+			"no event": {handled.Handle("a", inc(1), make(chan int), token(51)), testkit.ErrRefused},
 		} {
 			_, err := test.w.Run(t.Context(), db)
 			if testkit.WantError(t, err, test.want); err == nil {
@@ -130,7 +141,8 @@ func TestInboxInsert(t *testing.T) {
 		if !errors.Is(err, model.ErrTaken) || errors.Is(err, denorm.ErrToken) {
 			t.Errorf("another document: %v", err)
 		}
-		_, err = handled.Insert(account{ID: "c", Done: []denorm.Receipt{{}}}, transfer{6}, token(9)).Run(t.Context(), db)
+		_, err = handled.Insert(account{ID: "c", Done: []denorm.Receipt{{}}}, transfer{6},
+			token(9)).Run(t.Context(), db)
 		testkit.WantError(t, err, testkit.ErrRefused)
 	})
 }
@@ -138,10 +150,13 @@ func TestInboxInsert(t *testing.T) {
 // Two deliveries of one event meet, and two events.
 func TestInboxInterleaved(t *testing.T) {
 	handle := func(n int) testkit.Operation {
-		return testkit.Operation{Name: fmt.Sprint("handle ", n), Run: func(ctx context.Context, db *mongo.Database, _ bson.ObjectID) error {
-			_, err := handled.Handle("a", inc(int64(n)), transfer{int64(n)}, token(n)).Run(ctx, db)
-			return err
-		}}
+		return testkit.Operation{
+			Name: fmt.Sprint("handle ", n),
+			Run: func(ctx context.Context, db *mongo.Database, _ bson.ObjectID) error {
+				_, err := handled.Handle("a", inc(int64(n)), transfer{int64(n)}, token(n)).Run(ctx, db)
+				return err
+			},
+		}
 	}
 	for n, want := range map[int]int64{1: 1, 2: 3} {
 		testkit.Meet(t, handle(1), handle(n), modeltest.InterleaveCase{
@@ -174,9 +189,11 @@ func TestInboxInTransaction(t *testing.T) {
 		}()); err != nil {
 			t.Fatal(err)
 		}
-		p := model.NewPlan(handled.Once("a", transfer{3}, token(1)), accounts.Update("a", inc(-3)), accounts.Update("b", inc(3)))
+		p := model.NewPlan(handled.Once("a", transfer{3}, token(1)), accounts.Update("a", inc(-3)),
+			accounts.Update("b", inc(3)))
 		for n := range 2 {
-			if _, err := p.RunTx(t.Context(), db); n == 0 && err != nil || n == 1 && !errors.Is(err, denorm.ErrHandled) {
+			if _, err := p.RunTx(t.Context(), db); n == 0 && err != nil ||
+				n == 1 && !errors.Is(err, denorm.ErrHandled) {
 				t.Fatal(err)
 			}
 			wantBalance(t, db, "a", -3)
@@ -195,7 +212,8 @@ func TestInboxCosts(t *testing.T) {
 		if err := begin(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}
-		testkit.WantStepsIndexed(t, db, "Inbox", model.IDIndex, model.NewPlan(handled.Handle("a", inc(1), transfer{1}, token(1))))
+		testkit.WantStepsIndexed(t, db, "Inbox", model.IDIndex,
+			model.NewPlan(handled.Handle("a", inc(1), transfer{1}, token(1))))
 	})
 }
 
@@ -220,7 +238,8 @@ func TestInboxWithOutbox(t *testing.T) {
 		Box     denorm.Outgoing[transfer] `bson:"box,omitempty"`
 	}
 	both := model.NewCollection[relayed, string]("accounts")
-	in, out := denorm.NewInbox(both, "done", denorm.InboxSpec{}), denorm.NewOutbox[transfer](both, "box", denorm.OutboxSpec{})
+	in, out := denorm.NewInbox(both, "done", denorm.InboxSpec{}),
+		denorm.NewOutbox[transfer](both, "box", denorm.OutboxSpec{})
 	parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		if err := begin(t.Context(), db); err != nil {
@@ -233,10 +252,11 @@ func TestInboxWithOutbox(t *testing.T) {
 			if _, err := w.Run(t.Context(), db); err != nil {
 				t.Fatal(err)
 			}
-			relay := out.Relay("x", denorm.RelaySpec{Once: true, Parts: 1}, func(context.Context, denorm.Delivery[string, transfer]) error {
-				told++
-				return nil
-			})
+			relay := out.Relay("x", denorm.RelaySpec{Once: true, Parts: 1},
+				func(context.Context, denorm.Delivery[string, transfer]) error {
+					told++
+					return nil
+				})
 			if err := relay.Run(t.Context(), db); err != nil || told != 1 {
 				t.Fatalf("told %d times, %v", told, err)
 			}

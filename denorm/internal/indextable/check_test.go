@@ -22,7 +22,9 @@ func TestIndexTableDrift(t *testing.T) {
 			seed(t, db, docs{"members": nil, "cities": nil, "tags": nil})
 			var list []member
 			for i := range 30 {
-				m := member{ID: fmt.Sprint(i), Name: fmt.Sprint("n", i), City: cities[r.IntN(4)], Tags: cities[:r.IntN(4)]}
+				m := member{
+					ID: fmt.Sprint(i), Name: fmt.Sprint("n", i), City: cities[r.IntN(4)], Tags: cities[:r.IntN(4)],
+				}
 				if r.IntN(2) == 0 {
 					m.Home = &address{fmt.Sprint(i)}
 				}

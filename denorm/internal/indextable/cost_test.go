@@ -21,7 +21,8 @@ func TestIndexTableWritesIndexed(t *testing.T) {
 		other := []any{bson.D{e("_id", "other")}} // explain of an empty collection shows no index
 		seed(t, db, docs{"emails": other})
 		ann := member{ID: "a", City: "Rome", Email: "a@x", Tags: []string{"x", "y"}}
-		planned := byChange(t, db, storeOfAll.Insert(ann), storeOfAll.Set("a", bson.D{e("city", "Oslo"), e("email", "b@x")}), storeOfAll.Delete("a"))
+		planned := byChange(t, db, storeOfAll.Insert(ann),
+			storeOfAll.Set("a", bson.D{e("city", "Oslo"), e("email", "b@x")}), storeOfAll.Delete("a"))
 		byID("IndexTable", planned...)
 		mustChange(t, db, cutAfter(1, cityStore.Insert(ann)))
 		mustExec(t, db, model.NewPlan(members.Insert(member{ID: "y", City: "Oslo"})))

@@ -13,7 +13,9 @@ import (
 // A repair of an index table that finds every kind of drift.
 func TestIndexTableRepairFaults(t *testing.T) {
 	parallel(t)
-	ann, bob := member{ID: "a", Name: "Ann", City: "Rome", Email: "a@x", Tags: []string{"x"}}, member{ID: "b", Name: "Bob", City: "Oslo", Email: "b@x", Tags: []string{"x", "y"}}
+	ann, bob := member{ID: "a", Name: "Ann", City: "Rome", Email: "a@x", Tags: []string{"x"}}, member{
+		ID: "b", Name: "Bob", City: "Oslo", Email: "b@x", Tags: []string{"x", "y"},
+	}
 	spoiled := func(s *memberStore) dbFunc {
 		return func(ctx context.Context, db *mongo.Database) error {
 			lost := cutAfter(1, s.Insert(member{ID: "z", City: "Lost", Email: "z@x"}))
@@ -23,10 +25,16 @@ func TestIndexTableRepairFaults(t *testing.T) {
 		}
 	}
 	runFaults(t, map[string]modeltest.FaultCase{
-		"repair": {Seed: spoiled(cityStore), Run: mendedByJobs(byCity.Checks()...), Check: func(t testing.TB, db *mongo.Database) {
-			wantDrifts(t, db, byCity)
-			wantEntries(t, db, "cities", "Oslo of b: {name: 'Bo', home: {}}", "Rome of a: {name: 'Ann', home: {}}")
-		}},
-		"unique repair": {Seed: spoiled(emailStore), Run: mendedByJobs(byEmail.Checks()...), Check: func(t testing.TB, db *mongo.Database) { wantDrifts(t, db, byEmail) }},
+		"repair": {
+			Seed: spoiled(cityStore), Run: mendedByJobs(byCity.Checks()...),
+			Check: func(t testing.TB, db *mongo.Database) {
+				wantDrifts(t, db, byCity)
+				wantEntries(t, db, "cities", "Oslo of b: {name: 'Bo', home: {}}", "Rome of a: {name: 'Ann', home: {}}")
+			},
+		},
+		"unique repair": {
+			Seed: spoiled(emailStore), Run: mendedByJobs(byEmail.Checks()...),
+			Check: func(t testing.TB, db *mongo.Database) { wantDrifts(t, db, byEmail) },
+		},
 	})
 }

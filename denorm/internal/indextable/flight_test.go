@@ -33,7 +33,9 @@ func TestIndexTableInFlight(t *testing.T) {
 				return err
 			}}
 			for _, check := range x.table.Checks() {
-				beside[check.Name] = func(ctx context.Context, db *mongo.Database) error { return mendInFlight(ctx, db, check) }
+				beside[check.Name] = func(ctx context.Context, db *mongo.Database) error {
+					return mendInFlight(ctx, db, check)
+				}
 			}
 			for name, run := range beside {
 				t.Run(x.name+" "+c.name+" | "+name, func(t *testing.T) {
@@ -83,7 +85,8 @@ func (c flight) runBeside(writes int, rebuilds bool, other dbFunc) modeltest.Int
 		},
 		A: func(ctx context.Context, db *mongo.Database) error {
 			err := run(ctx, db, token(1), cutAfter(writes, c.change))
-			if again := run(ctx, db, token(1), c.change); !errors.Is(again, model.ErrNotFound) { // a deletion that wasn't cut
+			// a deletion that wasn't cut
+			if again := run(ctx, db, token(1), c.change); !errors.Is(again, model.ErrNotFound) {
 				err = errors.Join(err, again)
 			}
 			return err

@@ -40,11 +40,13 @@ var (
 	members = model.NewCollectionWith[member, string]("members", model.CollectionOptions{StoreField: "kept"})
 	loose   = model.NewCollection[bson.D, any]("loose")
 
-	byCity  = denorm.NewIndexTable(members, "city", "cities", denorm.IndexTableSpec{Copies: []string{"name", "home.zip"}})
+	byCity = denorm.NewIndexTable(members, "city", "cities",
+		denorm.IndexTableSpec{Copies: []string{"name", "home.zip"}})
 	byTag   = denorm.NewIndexTable(members, "tags", "tags", denorm.IndexTableSpec{})
 	byEmail = denorm.NewIndexTable(members, "email", "emails", denorm.IndexTableSpec{Unique: true})
-	byAny   = denorm.NewIndexTable(loose, "at.place", "places", denorm.IndexTableSpec{Copies: []string{"note", "at.more"}})
-	oneAny  = denorm.NewIndexTable(loose, "at.place", "places", denorm.IndexTableSpec{Unique: true})
+	byAny   = denorm.NewIndexTable(loose, "at.place", "places",
+		denorm.IndexTableSpec{Copies: []string{"note", "at.more"}})
+	oneAny = denorm.NewIndexTable(loose, "at.place", "places", denorm.IndexTableSpec{Unique: true})
 )
 
 // The stores of members, each with one table.
@@ -69,7 +71,8 @@ func wantDrifts[D, K any](t testing.TB, db *mongo.Database, x *denorm.IndexTable
 // texts are findings in short: "surplus: 'Paris' of 7".
 func texts(found []model.Finding) (out []string) {
 	for _, f := range found {
-		s := fmt.Sprintf("%s: %s of %s", indexFault(f), model.Shell(f.Detail.Lookup("v")), model.Shell(f.Detail.Lookup("id")))
+		s := fmt.Sprintf("%s: %s of %s", indexFault(f), model.Shell(f.Detail.Lookup("v")),
+			model.Shell(f.Detail.Lookup("id")))
 		if other, err := f.Detail.LookupErr("other"); err == nil {
 			s += ", held by " + model.Shell(other)
 		}
@@ -157,7 +160,11 @@ func TestIndexTableSet(t *testing.T) {
 			{"another value", bson.D{e("city", "Oslo")}, "Oslo of a: {name: 'Ann', home: {}}"},
 			{"a copied field", bson.D{e("name", "Anna")}, "Rome of a: {name: 'Anna', home: {}}"},
 			{"above a copied field", bson.D{e("home", address{"1"})}, "Rome of a: {name: 'Ann', home: {zip: '1'}}"},
-			{"both, and another", bson.D{e("city", "Oslo"), e("name", "Bo"), e("age", 8)}, "Oslo of a: {name: 'Bo', home: {}}"},
+			{
+				reason: "both, and another",
+				fields: bson.D{e("city", "Oslo"), e("name", "Bo"), e("age", 8)},
+				entry:  "Oslo of a: {name: 'Bo', home: {}}",
+			},
 			{"neither", bson.D{e("age", 8)}, "Rome of a: {name: 'Ann', home: {}}"},
 			{"the same value", bson.D{e("city", "Rome")}, "Rome of a: {name: 'Ann', home: {}}"},
 		} {
@@ -181,13 +188,15 @@ func TestIndexTableSet(t *testing.T) {
 		})
 		t.Run("elements come and go", func(t *testing.T) {
 			seed(t, db, docs{"members": nil, "tags": nil})
-			mustChange(t, db, tagStore.Insert(member{ID: "c", Tags: []string{"x", "y"}}), tagStore.Set("c", bson.D{e("tags", []string{"y", "z"})}))
+			mustChange(t, db, tagStore.Insert(member{ID: "c", Tags: []string{"x", "y"}}),
+				tagStore.Set("c", bson.D{e("tags", []string{"y", "z"})}))
 			wantEntries(t, db, "tags", "y of c", "z of c")
 			wantDrifts(t, db, byTag)
 		})
 		t.Run("the document is gone", func(t *testing.T) {
 			seed(t, db, docs{"members": nil, "cities": nil})
-			wantError(t, run(t.Context(), db, token(3), cityStore.Set("a", bson.D{e("city", "Oslo")})), model.ErrNotFound)
+			wantError(t,
+				run(t.Context(), db, token(3), cityStore.Set("a", bson.D{e("city", "Oslo")})), model.ErrNotFound)
 			wantEntries(t, db, "cities")
 		})
 	})
@@ -222,7 +231,8 @@ func TestIndexTableLookup(t *testing.T) {
 		}
 		for i, id := range []string{"a", "d", "f", "z"} {
 			x := entries[i]
-			if x.ID != id || x.Value.StringValue() != "Rome" || x.Sure != (id != "z") || id != "z" && x.Doc.Lookup("name").StringValue() != "N"+id {
+			if x.ID != id || x.Value.StringValue() != "Rome" || x.Sure != (id != "z") ||
+				id != "z" && x.Doc.Lookup("name").StringValue() != "N"+id {
 				t.Errorf("entry %d: %+v", i, x)
 			}
 		}
@@ -263,13 +273,15 @@ func TestIndexTableLookup(t *testing.T) {
 func TestIndexTableUnique(t *testing.T) {
 	parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		mustChange(t, db, emailStore.Insert(member{ID: "a", Email: "a@x"}), emailStore.Insert(member{ID: "b", Email: "b@x"}))
+		mustChange(t, db, emailStore.Insert(member{ID: "a", Email: "a@x"}),
+			emailStore.Insert(member{ID: "b", Email: "b@x"}))
 		for reason, c := range map[string]memberChange{
 			"insert": emailStore.Insert(member{ID: "c", Email: "a@x"}),
 			"set":    emailStore.Set("b", bson.D{e("email", "a@x")}),
 		} {
 			err := run(t.Context(), db, token(3), c)
-			if !errors.Is(err, model.ErrTaken) || !strings.HasSuffix(err.Error(), "emails: 'a@x' is taken by another document") {
+			if !errors.Is(err, model.ErrTaken) ||
+				!strings.HasSuffix(err.Error(), "emails: 'a@x' is taken by another document") {
 				t.Errorf("%s: %v", reason, err)
 			}
 			if n, err := members.Find(bson.D{e("email", "a@x")}).Count(t.Context(), db); err != nil || n != 1 {
@@ -277,7 +289,8 @@ func TestIndexTableUnique(t *testing.T) {
 			}
 			wantDrifts(t, db, byEmail)
 		}
-		mustChange(t, db, emailStore.Set("a", bson.D{e("email", "c@x")}), emailStore.Set("b", bson.D{e("email", "a@x")}))
+		mustChange(t, db, emailStore.Set("a", bson.D{e("email", "c@x")}),
+			emailStore.Set("b", bson.D{e("email", "a@x")}))
 		wantSettled(t, db, byEmail)
 	})
 }
@@ -292,7 +305,8 @@ func TestIndexTableClaimAge(t *testing.T) {
 			t.Fatal(err)
 		}
 		other := emailStore.Insert(member{ID: "e", Email: "d@x"})
-		if err := run(t.Context(), db, token(7), other); !errors.Is(err, model.ErrTaken) || !strings.Contains(err.Error(), "isn't confirmed") {
+		if err := run(t.Context(), db, token(7), other); !errors.Is(err, model.ErrTaken) ||
+			!strings.Contains(err.Error(), "isn't confirmed") {
 			t.Errorf("a pending claim: %v", err)
 		}
 		wantDrifts(t, db, byEmail, "surplus: 'd@x' of 'd'")

@@ -27,18 +27,62 @@ func TestIndexTableCosts(t *testing.T) {
 			want   model.Cost // outside transactions
 			tx     model.Cost // in a transaction, with its commit
 		}{
-			{"Insert", cityStore.Insert(member{ID: "n", City: "Oslo"}), model.Cost{Commands: 4, Written: 4}, model.Cost{Commands: 2, Written: 2}},
-			{"Insert, unique", emailStore.Insert(member{ID: "n", Email: "n@x"}), model.Cost{Commands: 4, Written: 4}, model.Cost{Commands: 2, Written: 2}},
-			{"Insert of two elements", tagStore.Insert(member{ID: "n", Tags: []string{"x", "y"}}), model.Cost{Commands: 4, Written: 6}, model.Cost{Commands: 2, Written: 3}},
-			{"Insert without a value", cityStore.Insert(member{ID: "n"}), model.Cost{Commands: 1, Written: 1}, model.Cost{Commands: 2, Written: 1}},
-			{"Set of the value", cityStore.Set("a", bson.D{e("city", "Oslo")}), model.Cost{Commands: 6, Written: 6, Returned: 1}, model.Cost{Commands: 3, Written: 3, Returned: 1}},
-			{"Set, unique", emailStore.Set("a", bson.D{e("email", "c@x")}), model.Cost{Commands: 6, Written: 6, Returned: 1}, model.Cost{Commands: 3, Written: 3, Returned: 1}},
-			{"Set of elements", tagStore.Set("a", bson.D{e("tags", []string{"y", "z"})}), model.Cost{Commands: 6, Written: 6, Returned: 1}, model.Cost{Commands: 3, Written: 3, Returned: 1}},
-			{"Set of the same value", cityStore.Set("a", bson.D{e("city", "Rome")}), model.Cost{Commands: 1, Returned: 1}, model.Cost{Commands: 2, Written: 1, Returned: 1}},
-			{"Set of a copied field", cityStore.Set("a", bson.D{e("name", "Bo")}), model.Cost{Commands: 4, Written: 3, Returned: 1}, model.Cost{Commands: 3, Written: 2, Returned: 1}},
-			{"Set of another field", cityStore.Set("a", bson.D{e("age", 7)}), model.Cost{Commands: 1, Written: 1, Returned: 1}, model.Cost{Commands: 1, Written: 1, Returned: 1}},
-			{"Set to null", cityStore.Set("a", bson.D{e("city", nil)}), model.Cost{Commands: 5, Written: 4, Returned: 1}, model.Cost{Commands: 3, Written: 2, Returned: 1}},
-			{"Delete", tagStore.Delete("a"), model.Cost{Commands: 5, Written: 6, Returned: 1}, model.Cost{Commands: 3, Written: 3, Returned: 1}},
+			{
+				reason: "Insert", change: cityStore.Insert(member{ID: "n", City: "Oslo"}),
+				want: model.Cost{Commands: 4, Written: 4}, tx: model.Cost{Commands: 2, Written: 2},
+			},
+			{
+				reason: "Insert, unique", change: emailStore.Insert(member{ID: "n", Email: "n@x"}),
+				want: model.Cost{Commands: 4, Written: 4}, tx: model.Cost{Commands: 2, Written: 2},
+			},
+			{
+				reason: "Insert of two elements",
+				change: tagStore.Insert(member{ID: "n", Tags: []string{"x", "y"}}),
+				want:   model.Cost{Commands: 4, Written: 6}, tx: model.Cost{Commands: 2, Written: 3},
+			},
+			{
+				reason: "Insert without a value", change: cityStore.Insert(member{ID: "n"}),
+				want: model.Cost{Commands: 1, Written: 1}, tx: model.Cost{Commands: 2, Written: 1},
+			},
+			{
+				reason: "Set of the value", change: cityStore.Set("a", bson.D{e("city", "Oslo")}),
+				want: model.Cost{Commands: 6, Written: 6, Returned: 1},
+				tx:   model.Cost{Commands: 3, Written: 3, Returned: 1},
+			},
+			{
+				reason: "Set, unique", change: emailStore.Set("a", bson.D{e("email", "c@x")}),
+				want: model.Cost{Commands: 6, Written: 6, Returned: 1},
+				tx:   model.Cost{Commands: 3, Written: 3, Returned: 1},
+			},
+			{
+				reason: "Set of elements",
+				change: tagStore.Set("a", bson.D{e("tags", []string{"y", "z"})}),
+				want:   model.Cost{Commands: 6, Written: 6, Returned: 1},
+				tx:     model.Cost{Commands: 3, Written: 3, Returned: 1},
+			},
+			{
+				reason: "Set of the same value", change: cityStore.Set("a", bson.D{e("city", "Rome")}),
+				want: model.Cost{Commands: 1, Returned: 1}, tx: model.Cost{Commands: 2, Written: 1, Returned: 1},
+			},
+			{
+				reason: "Set of a copied field", change: cityStore.Set("a", bson.D{e("name", "Bo")}),
+				want: model.Cost{Commands: 4, Written: 3, Returned: 1},
+				tx:   model.Cost{Commands: 3, Written: 2, Returned: 1},
+			},
+			{
+				reason: "Set of another field", change: cityStore.Set("a", bson.D{e("age", 7)}),
+				want: model.Cost{Commands: 1, Written: 1, Returned: 1},
+				tx:   model.Cost{Commands: 1, Written: 1, Returned: 1},
+			},
+			{
+				reason: "Set to null", change: cityStore.Set("a", bson.D{e("city", nil)}),
+				want: model.Cost{Commands: 5, Written: 4, Returned: 1},
+				tx:   model.Cost{Commands: 3, Written: 2, Returned: 1},
+			},
+			{
+				reason: "Delete", change: tagStore.Delete("a"), want: model.Cost{Commands: 5, Written: 6, Returned: 1},
+				tx: model.Cost{Commands: 3, Written: 3, Returned: 1},
+			},
 		} {
 			begin := func(t *testing.T, on model.DB) {
 				seed(t, db, docs{"members": nil, "cities": nil, "tags": nil, "emails": nil})
@@ -73,9 +117,13 @@ func TestIndexTableCosts(t *testing.T) {
 				read(n, func() error { _, err := byCity.Checks()[i].All(t.Context(), db); return err })
 			}
 			plan := mended(t, db, byCity.Checks()[:1])[0]
-			modeltest.WantCost(t, m, model.Cost{Commands: 1, Written: 1}, func() error { _, err := plan.Run(t.Context(), db); return err })
+			modeltest.WantCost(t, m, model.Cost{Commands: 1, Written: 1}, func() error {
+				_, err := plan.Run(t.Context(), db)
+				return err
+			})
 			seed(t, db, docs{"cities": nil})
-			modeltest.WantCost(t, m, model.Cost{Commands: 4, Written: 1, Returned: 1}, func() error { // the last two reads find the end
+			// the last two reads find the end
+			modeltest.WantCost(t, m, model.Cost{Commands: 4, Written: 1, Returned: 1}, func() error {
 				_, err := byCity.Rebuild().Run(t.Context(), db, model.JobOptions{})
 				return err
 			})
@@ -91,7 +139,9 @@ func TestIndexTableIndexed(t *testing.T) {
 		for i := range 3000 {
 			id := bson.D{e("v", fmt.Sprint("c", i%1000)), e("id", fmt.Sprint(i))}
 			cities = append(cities, bson.D{e("_id", id), e("ops", bson.A{token(1)}), e("sure", true)})
-			emails = append(emails, bson.D{e("_id", fmt.Sprint(i)), e("id", fmt.Sprint(i)), e("ops", bson.A{token(1)}), e("sure", true)})
+			emails = append(emails, bson.D{
+				e("_id", fmt.Sprint(i)), e("id", fmt.Sprint(i)), e("ops", bson.A{token(1)}), e("sure", true),
+			})
 		}
 		seed(t, db, docs{"cities": cities, "emails": emails})
 		queries := []struct {
@@ -100,7 +150,8 @@ func TestIndexTableIndexed(t *testing.T) {
 			index  string
 		}{
 			{"Lookup", byCity.Lookup("c7"), model.IDIndex}, {"unique Lookup", byEmail.Lookup("7"), model.IDIndex},
-			{"Documents", byCity.Documents("c7"), model.IDIndex}, {"unique Documents", byEmail.Documents("7"), model.IDIndex},
+			{"Documents", byCity.Documents("c7"), model.IDIndex},
+			{"unique Documents", byEmail.Documents("7"), model.IDIndex},
 		}
 		for _, q := range queries {
 			t.Run(q.reason, func(t *testing.T) { modeltest.WantIndexed(t, db, q.query, q.index) })
@@ -112,8 +163,9 @@ func TestIndexTableIndexed(t *testing.T) {
 func TestIndexTableHostile(t *testing.T) {
 	parallel(t)
 	values := []any{
-		"$where", "a.b", "NUL\x00", "é", "", strings.Repeat("x", 2000), int32(1), 1.5, true, bson.NewObjectID(), bson.D{e("a", "$x"), e("b", int64(2))},
-		bson.Binary{Data: []byte{1}}, bson.DateTime(5), bson.MinKey{}, bson.MaxKey{},
+		"$where", "a.b", "NUL\x00", "é", "", strings.Repeat("x", 2000), int32(1), 1.5, true, bson.NewObjectID(),
+		bson.D{e("a", "$x"), e("b", int64(2))}, bson.Binary{Data: []byte{1}}, bson.DateTime(5),
+		bson.MinKey{}, bson.MaxKey{},
 	}
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, x := range []*denorm.IndexTable[bson.D, any]{byAny, oneAny} {
@@ -137,7 +189,8 @@ func TestIndexTableHostile(t *testing.T) {
 			for i, v := range values { // each to the next, the last first
 				i = len(values) - 1 - i
 				v = values[i]
-				mustChangeLoose(t, db, store.Set(i, bson.D{e("at", bson.D{e("place", bson.D{e("new", v)})}), e("note", nil)}))
+				mustChangeLoose(t, db,
+					store.Set(i, bson.D{e("at", bson.D{e("place", bson.D{e("new", v)})}), e("note", nil)}))
 			}
 			wantDrifts(t, db, x)
 		}
@@ -180,13 +233,15 @@ func TestIndexTableUniqueElements(t *testing.T) {
 	x := denorm.NewIndexTable(members, "tags", "uniqueTags", denorm.IndexTableSpec{Unique: true})
 	store := storeOf(x)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		mustChange(t, db, store.Insert(member{ID: "a", Tags: []string{"x", "y"}}), store.Insert(member{ID: "b", Tags: []string{"z"}}))
+		mustChange(t, db, store.Insert(member{ID: "a", Tags: []string{"x", "y"}}),
+			store.Insert(member{ID: "b", Tags: []string{"z"}}))
 		before, err := mongotest.Dump(t.Context(), db)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for i, c := range []memberChange{
-			store.Insert(member{ID: "c", Tags: []string{"w", "y"}}), store.Set("b", bson.D{e("tags", []string{"z", "w", "x"})}),
+			store.Insert(member{ID: "c", Tags: []string{"w", "y"}}),
+			store.Set("b", bson.D{e("tags", []string{"z", "w", "x"})}),
 		} {
 			if err := run(t.Context(), db, token(3+i), c); !errors.Is(err, model.ErrTaken) {
 				t.Errorf("error %v", err)
@@ -205,14 +260,17 @@ func TestIndexTableRefuses(t *testing.T) {
 	nested := bson.D{e("_id", 1), e("at", bson.D{e("place", bson.A{bson.A{1}})})}
 	pattern := bson.D{e("_id", 1), e("at", bson.D{e("place", bson.Regex{Pattern: "x"})})}
 	refusals := map[string]error{
-		"lookup of another type":     byCity.Lookup(7).Err,
-		"lookup of null":             byCity.Lookup(nil).Err,
-		"lookup of an array":         byAny.Lookup(bson.A{1}).Err,
-		"documents of another type":  byCity.Documents(7).Err,
-		"nothing surplus":            byCity.Checks()[0].Mend(emptyFinding(byCity.Checks()[0])).Err(),
-		"nothing stale":              byCity.Checks()[1].Mend(emptyFinding(byCity.Checks()[1])).Err(),
-		"nothing missing":            byCity.Checks()[2].Mend(emptyFinding(byCity.Checks()[2])).Err(),
-		"rebuild of what can't have": func() error { _, err := byAny.Rebuild().Stages[0].Plan([]bson.Raw{marshal(nested)}); return err }(),
+		"lookup of another type":    byCity.Lookup(7).Err,
+		"lookup of null":            byCity.Lookup(nil).Err,
+		"lookup of an array":        byAny.Lookup(bson.A{1}).Err,
+		"documents of another type": byCity.Documents(7).Err,
+		"nothing surplus":           byCity.Checks()[0].Mend(emptyFinding(byCity.Checks()[0])).Err(),
+		"nothing stale":             byCity.Checks()[1].Mend(emptyFinding(byCity.Checks()[1])).Err(),
+		"nothing missing":           byCity.Checks()[2].Mend(emptyFinding(byCity.Checks()[2])).Err(),
+		"rebuild of what can't have": func() error {
+			_, err := byAny.Rebuild().Stages[0].Plan([]bson.Raw{marshal(nested)})
+			return err
+		}(),
 	}
 	store := model.NewStore(model.New("loose", byAny), loose)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
@@ -247,7 +305,8 @@ func TestIndexTableDeclaration(t *testing.T) {
 	} {
 		t.Run(reason, func(t *testing.T) {
 			defer func() {
-				if d, ok := recover().(*model.DeclarationError); !ok || d.Problem == "" || d.Place == "" || d.Remedy == "" {
+				if d, ok := recover().(*model.DeclarationError); !ok || d.Problem == "" ||
+					d.Place == "" || d.Remedy == "" {
 					t.Errorf("panic %v", d)
 				}
 			}()
@@ -255,7 +314,8 @@ func TestIndexTableDeclaration(t *testing.T) {
 		})
 	}
 	r := byEmail.Relations()[0]
-	if r.From != "emails" || r.FromPath != "id" || r.FromEnd != model.ZeroOrOne || byCity.Relations()[0].FromEnd != model.Many || byCity.Relations()[0].FromPath != "_id.id" {
+	if r.From != "emails" || r.FromPath != "id" || r.FromEnd != model.ZeroOrOne ||
+		byCity.Relations()[0].FromEnd != model.Many || byCity.Relations()[0].FromPath != "_id.id" {
 		t.Errorf("relations: %v", r)
 	}
 }

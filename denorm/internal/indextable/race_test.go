@@ -31,7 +31,8 @@ func wantSettled(t testing.TB, db *mongo.Database, x *denorm.IndexTable[member, 
 	t.Helper()
 	wantDrifts(t, db, x)
 	for _, name := range []string{"cities", "tags", "emails"} {
-		if n, err := db.Collection(name).CountDocuments(context.Background(), bson.D{e("sure", false)}); err != nil || n > 0 {
+		if n, err := db.Collection(name).
+			CountDocuments(context.Background(), bson.D{e("sure", false)}); err != nil || n > 0 {
 			t.Errorf("%d entries of %s are not confirmed, %v", n, name, err)
 		}
 	}
@@ -97,8 +98,12 @@ func TestIndexTableFaults(t *testing.T) {
 		t.Run(x.name+" rebuild and repair", func(t *testing.T) {
 			modeltest.FaultMatrix(t, modeltest.FaultCase{
 				Seed: func(ctx context.Context, db *mongo.Database) error {
-					lost := cutAfter(1, x.store.Insert(member{ID: "z", City: "Lost", Email: "z@x", Tags: []string{"l"}}))
-					many := members.InsertMany([]member{faultyMember, {ID: "b", City: "Oslo", Email: "b@x", Tags: []string{"x"}}})
+					lost := cutAfter(1,
+						x.store.Insert(member{ID: "z", City: "Lost", Email: "z@x", Tags: []string{"l"}}))
+					many := members.InsertMany([]member{
+						faultyMember,
+						{ID: "b", City: "Oslo", Email: "b@x", Tags: []string{"x"}},
+					})
 					_, err := many.Run(ctx, db)
 					return errors.Join(err, run(ctx, db, token(3), lost))
 				},
@@ -199,7 +204,9 @@ func TestIndexTableInterleaved(t *testing.T) {
 				if !everyPair && j != (i+quick)%len(x.ops) {
 					continue
 				}
-				t.Run(x.name+" "+a.Name+" | "+b.Name, func(t *testing.T) { modeltest.Interleave(t, meeting(t, x.tableCase, a, b)) })
+				t.Run(x.name+" "+a.Name+" | "+b.Name, func(t *testing.T) {
+					modeltest.Interleave(t, meeting(t, x.tableCase, a, b))
+				})
 			}
 		}
 	}
@@ -249,7 +256,8 @@ func meeting(t *testing.T, x tableCase, a, b operation) modeltest.InterleaveCase
 		Check: func(t testing.TB, db *mongo.Database, errA, errB error) {
 			for _, err := range []error{errA, errB} {
 				duplicate := mongo.IsDuplicateKeyError(err)
-				if err != nil && !errors.Is(err, model.ErrStale) && !errors.Is(err, model.ErrNotFound) && !errors.Is(err, model.ErrTaken) && !duplicate {
+				if err != nil && !errors.Is(err, model.ErrStale) && !errors.Is(err, model.ErrNotFound) &&
+					!errors.Is(err, model.ErrTaken) && !duplicate {
 					t.Errorf("error %v", err)
 				}
 			}

@@ -13,13 +13,19 @@ import (
 // What each operation costs that no other test measures is what its value says, and what its documentation says.
 func TestInvertedPrices(t *testing.T) {
 	parallel(t)
-	ann, bob := member{ID: "a", Name: "Ann", City: "Rome", Tags: []string{"x", "y"}}, member{ID: "b", Name: "Bob", City: "Oslo", Tags: []string{"x"}}
+	ann, bob := member{ID: "a", Name: "Ann", City: "Rome", Tags: []string{"x", "y"}}, member{
+		ID: "b", Name: "Bob", City: "Oslo", Tags: []string{"x"},
+	}
 	rome := membersBy.Is("city", "Rome").And(membersBy.Is("tags", "x"))
 	testkit.WantPrices(t, func(ctx context.Context, db *mongo.Database) error {
 		return exec(ctx, db, members.InsertMany([]member{ann, bob}))
 	},
-		testkit.Does("Rebuild", 5, 5, 2, inBatchesOf(500, membersBy.Rebuild())), testkit.Reads("IDs", 1, membersBy.IDs(rome)), testkit.Reads("Count", 1, membersBy.Count(rome)), testkit.Reads("Documents", 1, membersBy.Documents(rome)),
-		testkit.Reads("Report", 1, membersBy.Report(rome, "name")), testkit.Reads("Values", 2, membersBy.Values("tags")), testkit.Reads("Direct", 2, membersBy.Direct("a", "b")),
+		testkit.Does("Rebuild", 5, 5, 2, inBatchesOf(500, membersBy.Rebuild())),
+		testkit.Reads("IDs", 1, membersBy.IDs(rome)),
+		testkit.Reads("Count", 1, membersBy.Count(rome)), testkit.Reads("Documents", 1, membersBy.Documents(rome)),
+		testkit.Reads("Report", 1, membersBy.Report(rome, "name")),
+		testkit.Reads("Values", 2, membersBy.Values("tags")),
+		testkit.Reads("Direct", 2, membersBy.Direct("a", "b")),
 	)
 }
 

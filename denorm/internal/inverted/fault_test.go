@@ -11,7 +11,9 @@ import (
 // A rebuild of several tables can be cut anywhere and run again.
 func TestInvertedRebuildFaults(t *testing.T) {
 	parallel(t)
-	ann, bob := member{ID: "a", Name: "Ann", City: "Rome", Tags: []string{"x"}}, member{ID: "b", Name: "Bob", City: "Oslo", Tags: []string{"x", "y"}}
+	ann, bob := member{ID: "a", Name: "Ann", City: "Rome", Tags: []string{"x"}}, member{
+		ID: "b", Name: "Bob", City: "Oslo", Tags: []string{"x", "y"},
+	}
 	runFaults(t, map[string]modeltest.FaultCase{
 		"rebuild of inverted indexes": {
 			Seed: func(ctx context.Context, db *mongo.Database) error {

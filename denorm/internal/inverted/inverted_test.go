@@ -74,9 +74,17 @@ func invertedRandom(r *rand.Rand, depth int) invertedSet {
 	}
 	switch r.IntN(3) {
 	case 0:
-		return invertedSet{a.query.Or(others...), func(m member) bool { return a.holds(m) || any(m) }, "or(" + text + ")"}
+		return invertedSet{
+			query: a.query.Or(others...),
+			holds: func(m member) bool { return a.holds(m) || any(m) },
+			text:  "or(" + text + ")",
+		}
 	case 1:
-		return invertedSet{a.query.Minus(others...), func(m member) bool { return a.holds(m) && !any(m) }, "minus(" + text + ")"}
+		return invertedSet{
+			query: a.query.Minus(others...),
+			holds: func(m member) bool { return a.holds(m) && !any(m) },
+			text:  "minus(" + text + ")",
+		}
 	}
 	return invertedSet{a.query.And(others...), func(m member) bool {
 		return a.holds(m) && !slices.ContainsFunc(list, func(s invertedSet) bool { return !s.holds(m) })
@@ -200,8 +208,10 @@ func checkInverted(t *testing.T, db *mongo.Database, held map[string]member, s i
 	if err := errors.Join(err, err2, err3, err4); err != nil {
 		t.Fatal(s.text, err)
 	}
-	if !slices.Equal(ids, want) && len(want) > 0 || !slices.Equal(found, ids) || count.N != int64(len(want)) || fmt.Sprint(got) != fmt.Sprint(report) {
-		t.Errorf("%s: ids %v, documents %v, count %v, report %v, want %v, %v", s.text, ids, found, count, got, want, report)
+	if !slices.Equal(ids, want) && len(want) > 0 || !slices.Equal(found, ids) || count.N != int64(len(want)) ||
+		fmt.Sprint(got) != fmt.Sprint(report) {
+		t.Errorf("%s: ids %v, documents %v, count %v, report %v, want %v, %v", s.text, ids, found,
+			count, got, want, report)
 	}
 }
 
@@ -243,7 +253,9 @@ func TestInvertedReads(t *testing.T) {
 	parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		seed(t, db, docs{"members": {
-			member{ID: "a", City: "Oslo", Tags: []string{"x", "y", "x"}}, member{ID: "b", City: "Oslo", Tags: []string{"y"}}, member{ID: "c", City: "Rome"},
+			member{ID: "a", City: "Oslo", Tags: []string{"x", "y", "x"}},
+			member{ID: "b", City: "Oslo", Tags: []string{"y"}},
+			member{ID: "c", City: "Rome"},
 			bson.D{e("_id", "d"), e("city", "Oslo"), e("tags", bson.A{nil, "y"})},
 		}})
 		if _, err := membersBy.Rebuild().Run(t.Context(), db, model.JobOptions{}); err != nil {
@@ -265,16 +277,20 @@ func TestInvertedReads(t *testing.T) {
 			t.Errorf("%v ids, %d documents, %v", ids, len(list), err)
 		}
 		// So is one that moved past the tables.
-		if _, err := members.Update("d", bson.D{e("$set", bson.D{e("city", "Bonn")})}).Run(t.Context(), db); err != nil {
+		if _, err := members.Update("d", bson.D{e("$set", bson.D{e("city", "Bonn")})}).
+			Run(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}
 		list, err = membersBy.Documents(oslo).All(t.Context(), db)
 		report, err2 = membersBy.Report(oslo.Or(membersBy.Is("city", "Rome")), "city").All(t.Context(), db)
-		if err := errors.Join(err, err2); err != nil || len(list) != 1 || list[0].ID != "a" || fmt.Sprint(report) != `[{"Oslo" 1} {"Rome" 1}]` {
+		if err := errors.Join(err, err2); err != nil || len(list) != 1 || list[0].ID != "a" ||
+			fmt.Sprint(report) != `[{"Oslo" 1} {"Rome" 1}]` {
 			t.Errorf("%v, %v, %v", list, report, err)
 		}
 		direct, err := membersBy.Direct("c", "a", "none").All(t.Context(), db)
-		if err != nil || len(direct) != 2 || model.Shell(direct[0]) != "{_id: 'a', city: 'Oslo', tags: ['x', 'y', 'x']}" || model.Shell(direct[1]) != "{_id: 'c', city: 'Rome'}" {
+		if err != nil || len(direct) != 2 ||
+			model.Shell(direct[0]) != "{_id: 'a', city: 'Oslo', tags: ['x', 'y', 'x']}" ||
+			model.Shell(direct[1]) != "{_id: 'c', city: 'Rome'}" {
 			t.Errorf("direct %v, %v", direct, err)
 		}
 	})
@@ -289,11 +305,16 @@ func TestInvertedRefusals(t *testing.T) {
 		many = many.Or(membersBy.Is("city", fmt.Sprint(i)))
 	}
 	for reason, err := range map[string]error{
-		"an empty query": membersBy.IDs(denorm.InvertedQuery{}).Err, "an empty query among others": membersBy.IDs(city.And(denorm.InvertedQuery{})).Err,
-		"of another index": membersBy.IDs(other.Is("city", "Oslo")).Err, "with one of another index": membersBy.Count(city.Or(other.Is("city", "Oslo"))).Err,
-		"an unknown path": membersBy.Documents(membersBy.Is("name", "x")).Err, "null": membersBy.Report(membersBy.Is("city", nil), "name").Err,
-		"a value of another type": membersBy.IDs(city.Minus(membersBy.Is("city", 5))).Err, "a report of no field": membersBy.Report(city, "nme").Err, "too many values": membersBy.IDs(many).Err,
-		"the values of no index": membersBy.Values("name").Err, "no id": membersBy.Direct().Err, "an empty id": membersBy.Direct("").Err,
+		"an empty query":              membersBy.IDs(denorm.InvertedQuery{}).Err,
+		"an empty query among others": membersBy.IDs(city.And(denorm.InvertedQuery{})).Err,
+		"of another index":            membersBy.IDs(other.Is("city", "Oslo")).Err,
+		"with one of another index":   membersBy.Count(city.Or(other.Is("city", "Oslo"))).Err,
+		"an unknown path":             membersBy.Documents(membersBy.Is("name", "x")).Err,
+		"null":                        membersBy.Report(membersBy.Is("city", nil), "name").Err,
+		"a value of another type":     membersBy.IDs(city.Minus(membersBy.Is("city", 5))).Err,
+		"a report of no field":        membersBy.Report(city, "nme").Err, "too many values": membersBy.IDs(many).Err,
+		"the values of no index": membersBy.Values("name").Err, "no id": membersBy.Direct().Err,
+		"an empty id": membersBy.Direct("").Err,
 	} {
 		t.Run(reason, func(t *testing.T) { wantError(t, err, errRefused) })
 	}
@@ -301,8 +322,12 @@ func TestInvertedRefusals(t *testing.T) {
 		t.Errorf("and nothing: %v", membersBy.IDs(q))
 	}
 	for reason, f := range map[string]func(){
-		"no path": func() { denorm.NewInverted(members, "by") }, "no such path": func() { denorm.NewInverted(members, "by", "cty") }, "a path twice": func() { denorm.NewInverted(members, "by", "city", "city") },
-		"paths that overlap": func() { denorm.NewInverted(model.NewCollection[bson.D, any]("loose"), "by", "at", "at.place") }, "no name": func() { denorm.NewInverted(members, "$", "city") },
+		"no path":      func() { denorm.NewInverted(members, "by") },
+		"no such path": func() { denorm.NewInverted(members, "by", "cty") },
+		"a path twice": func() { denorm.NewInverted(members, "by", "city", "city") },
+		"paths that overlap": func() {
+			denorm.NewInverted(model.NewCollection[bson.D, any]("loose"), "by", "at", "at.place")
+		}, "no name": func() { denorm.NewInverted(members, "$", "city") },
 	} {
 		t.Run(reason, func(t *testing.T) {
 			if d := testkit.Catch(t, f); d == nil || d.Remedy == "" {
@@ -321,7 +346,9 @@ func TestInvertedCostsAndIndex(t *testing.T) {
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		var list []any
 		for i := range 3000 {
-			list = append(list, member{ID: fmt.Sprint("m", i), City: fmt.Sprint("c", i%500), Tags: []string{fmt.Sprint("t", i%400)}})
+			list = append(list, member{
+				ID: fmt.Sprint("m", i), City: fmt.Sprint("c", i%500), Tags: []string{fmt.Sprint("t", i%400)},
+			})
 		}
 		seed(t, db, docs{"members": list})
 		if _, err := membersBy.Rebuild().Run(t.Context(), db, model.JobOptions{}); err != nil {
@@ -344,7 +371,9 @@ func TestInvertedCostsAndIndex(t *testing.T) {
 			return err
 		})
 		for reason, query := range map[string]any{
-			"a value": membersBy.IDs(membersBy.Is("city", "c7")), "IDs": membersBy.IDs(q), "Count": membersBy.Count(q), "Documents": membersBy.Documents(q), "Report": membersBy.Report(q, "name"), "Direct": membersBy.Direct("m1", "m2"),
+			"a value": membersBy.IDs(membersBy.Is("city", "c7")), "IDs": membersBy.IDs(q), "Count": membersBy.Count(q),
+			"Documents": membersBy.Documents(q), "Report": membersBy.Report(q, "name"),
+			"Direct": membersBy.Direct("m1", "m2"),
 		} {
 			t.Run(reason, func(t *testing.T) { modeltest.WantIndexed(t, db, query, model.IDIndex) })
 		}

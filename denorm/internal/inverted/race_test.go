@@ -61,7 +61,8 @@ func TestInvertedFaults(t *testing.T) {
 func TestInvertedInterleaved(t *testing.T) {
 	parallel(t)
 	ops := map[string]memberChange{
-		"city": stored.Set("a", bson.D{e("city", "Oslo")}), "tags": stored.Set("a", bson.D{e("tags", []string{"y"})}), "delete": stored.Delete("a"),
+		"city": stored.Set("a", bson.D{e("city", "Oslo")}), "tags": stored.Set("a", bson.D{e("tags", []string{"y"})}),
+		"delete": stored.Delete("a"),
 	}
 	for i, a := range ops {
 		for j, b := range ops {

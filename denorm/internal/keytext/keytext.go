@@ -24,8 +24,8 @@ func IsKeyType(t reflect.Type) bool {
 }
 
 // Of is a key as a part of an _id; false for an empty one. No two keys have the same text, and none holds the "#" that
-// ends it; so what begins with a key are the ids from text# up to text$, and nobody else's. Integers and ObjectIDs stand in
-// their order; texts bytewise, but that "#" and "%" stand where "%" does.
+// ends it; so what begins with a key are the ids from text# up to text$, and nobody else's. Integers and ObjectIDs
+// stand in their order; texts bytewise, but that "#" and "%" stand where "%" does.
 func Of(key any) (string, bool) {
 	v := reflect.ValueOf(key)
 	switch {
@@ -85,8 +85,8 @@ const (
 	Monthly
 )
 
-// Text is the day or month that a time falls into, so that texts stand in the order of times; "" without a period, and false
-// for a year that has not four digits.
+// Text is the day or month that a time falls into, so that texts stand in the order of times; "" without a period, and
+// false for a year that has not four digits.
 func (p Period) Text(t time.Time, location *time.Location) (string, bool) {
 	t = t.In(location)
 	switch {

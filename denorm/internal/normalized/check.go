@@ -26,9 +26,10 @@ func (n *Parts) Checks() (out []model.Check) {
 	for _, p := range n.parts {
 		if p.Key != "" {
 			out = append(out, model.Check{
-				Name: fmt.Sprintf("%s.%s: keys whose documents disagree", n.docs.Name(), p.Path), Collection: n.docs.Name(),
-				Rule:     "documents with the same key have the same values for it",
-				Pipeline: n.conflicts(p), Tell: found.Tells(conflict.tell),
+				Name:       fmt.Sprintf("%s.%s: keys whose documents disagree", n.docs.Name(), p.Path),
+				Collection: n.docs.Name(),
+				Rule:       "documents with the same key have the same values for it",
+				Pipeline:   n.conflicts(p), Tell: found.Tells(conflict.tell),
 			})
 		}
 	}
@@ -39,8 +40,9 @@ func (n *Parts) Checks() (out []model.Check) {
 func (n *Parts) drifting(rows mongo.Pipeline, into string) model.Check {
 	name := fmt.Sprintf("%s: rows that are missing or differ in %s", n.docs.Name(), into)
 	return model.Check{
-		Name: name, Collection: n.docs.Name(), Rule: "each row in " + into + " exists and has the values of the documents",
-		Pipeline: differing(rows, into), Tell: found.Tells(rowDrift.tell), Mend: found.Mends(name, into, restored(into)),
+		Name: name, Collection: n.docs.Name(),
+		Rule: "each row in " + into + " exists and has the values of the documents", Pipeline: differing(rows, into),
+		Tell: found.Tells(rowDrift.tell), Mend: found.Mends(name, into, restored(into)),
 	}
 }
 
@@ -49,7 +51,8 @@ func (n *Parts) tooMany(surplus mongo.Pipeline, into string) model.Check {
 	name := into + ": rows without a document"
 	return model.Check{
 		Name: name, Collection: into, Rule: "each row has a document in " + n.docs.Name(),
-		Pipeline: surplus, Tell: found.Tells(rowDrift.tell), Mend: found.Mends(name, into, func(rows []rowDrift) model.Plan {
+		Pipeline: surplus, Tell: found.Tells(rowDrift.tell),
+		Mend: found.Mends(name, into, func(rows []rowDrift) model.Plan {
 			return found.Mended(rows, "", func(i int, d rowDrift) model.Write {
 				if d.ID.Type == 0 || d.Want != nil {
 					return found.NotReturned(into, i, "_id, or is of a row to write")
@@ -76,7 +79,8 @@ func (d rowDrift) tell(f *model.Finding) {
 	case d.Found == nil:
 		f.Problem = "the row is missing"
 	default:
-		f.Problem = fmt.Sprintf("the row is %s, but should be %s", commands.Shorten(model.Shell(d.Found)), commands.Shorten(model.Shell(d.Want)))
+		f.Problem = fmt.Sprintf("the row is %s, but should be %s", commands.Shorten(model.Shell(d.Found)),
+			commands.Shorten(model.Shell(d.Want)))
 	}
 }
 
@@ -92,8 +96,8 @@ func (c conflict) tell(f *model.Finding) {
 	f.Problem = fmt.Sprintf("the documents have %d different values for this key", len(c.Versions))
 }
 
-// latest are the stages that make a keyed part's rows of the keys that documents hold: each row is of the last document that holds
-// the key, whichever documents come in.
+// latest are the stages that make a keyed part's rows of the keys that documents hold: each row is of the last document
+// that holds the key, whichever documents come in.
 func (p part) latest(docs string) mongo.Pipeline {
 	last := mql.Lookup(docs, "_id", p.Path+"."+p.Key, "last")
 	last[0].Value = append(last[0].Value.(bson.D), bson.E{Key: "pipeline", Value: mongo.Pipeline{
@@ -147,18 +151,22 @@ func (n *Parts) surplus(p part) mongo.Pipeline {
 // restored returns the plan that writes rows that are missing, and those that differ if they are as they were found.
 func restored(into string) func([]rowDrift) model.Plan {
 	return func(rows []rowDrift) model.Plan {
-		return found.Mended(rows, "some rows written; the next check finds the others", func(i int, d rowDrift) model.Write {
-			if d.ID.Type == 0 || d.Want == nil {
-				return found.NotReturned(into, i, "_id or no row to write")
-			}
-			id := commands.ByID(d.ID)
-			w := model.Write{Collection: into, Index: model.IDIndex, Once: true, Done: id, Model: &mongo.InsertOneModel{Document: d.Want}}
-			if d.Found != nil {
-				same := mql.E("$expr", mql.Op("$in", "$$ROOT", bson.A{mql.Literal(d.Found)}))
-				w.Done, w.Model = nil, &mongo.ReplaceOneModel{Filter: append(id, same), Replacement: d.Want}
-			}
-			return w
-		})
+		return found.Mended(rows, "some rows written; the next check finds the others",
+			func(i int, d rowDrift) model.Write {
+				if d.ID.Type == 0 || d.Want == nil {
+					return found.NotReturned(into, i, "_id or no row to write")
+				}
+				id := commands.ByID(d.ID)
+				w := model.Write{
+					Collection: into, Index: model.IDIndex, Once: true, Done: id,
+					Model: &mongo.InsertOneModel{Document: d.Want},
+				}
+				if d.Found != nil {
+					same := mql.E("$expr", mql.Op("$in", "$$ROOT", bson.A{mql.Literal(d.Found)}))
+					w.Done, w.Model = nil, &mongo.ReplaceOneModel{Filter: append(id, same), Replacement: d.Want}
+				}
+				return w
+			})
 	}
 }
 

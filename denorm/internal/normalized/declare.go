@@ -45,9 +45,11 @@ func Declare(docs *core.Docs, into string, parts []Part) *Parts {
 		f := docs.MustField(p.Path)
 		switch {
 		case strings.Contains(p.Path, ".") || p.Path == "_id":
-			place.Fail(fmt.Sprintf("path %q isn't a top-level field of the documents, or is the _id", p.Path), "name another field")
+			place.Fail(fmt.Sprintf("path %q isn't a top-level field of the documents, or is the _id",
+				p.Path), "name another field")
 		case slices.Contains(names, p.Into):
-			place.Fail(fmt.Sprintf("collection %q already has the documents, the main rows or another part", p.Into), "give each part a collection of its own")
+			place.Fail(fmt.Sprintf("collection %q already has the documents, the main rows or another part", p.Into),
+				"give each part a collection of its own")
 		case slices.ContainsFunc(parts[:i], func(o Part) bool { return o.Path == p.Path }):
 			place.Fail(fmt.Sprintf("path %q is named twice", p.Path), "name each path once")
 		case p.Key == "" && !f.Open && (!f.IsArray() || f.Arrays > 1):
@@ -55,10 +57,12 @@ func Declare(docs *core.Docs, into string, parts []Part) *Parts {
 		case p.Key != "" && (f.IsArray() || !f.Open && !stored.IsDocumentType(f.Type)):
 			place.Fail(fmt.Sprintf("path %q isn't a document", p.Path), "leave the Key out if the part is an array")
 		case p.Key != "" && (core.CheckKey(p.Key) != nil || docs.MustField(p.Path+"."+p.Key).IsArray()):
-			place.Fail(fmt.Sprintf("Key %q of %q isn't a single value", p.Key, p.Path), "name a field of that document, without dots")
+			place.Fail(fmt.Sprintf("Key %q of %q isn't a single value", p.Key, p.Path),
+				"name a field of that document, without dots")
 		}
 		if id, err := docs.Field(p.Path + "._id"); p.Key != "_id" && err == nil && !id.Open {
-			place.Fail(fmt.Sprintf("the document at %q has an _id", p.Path), "use the _id as Key, or give that field another name: a row has an _id of its own")
+			place.Fail(fmt.Sprintf("the document at %q has an _id", p.Path),
+				"use the _id as Key, or give that field another name: a row has an _id of its own")
 		}
 		names = append(names, p.Into)
 		n.parts = append(n.parts, part{p, !f.Open && !stored.IsDocumentType(f.Type)})
@@ -70,7 +74,9 @@ func Declare(docs *core.Docs, into string, parts []Part) *Parts {
 func (n *Parts) Indexes() (out []model.Index) {
 	for _, p := range n.parts {
 		if p.Key == "" {
-			out = append(out, commands.Index(p.Into, "the "+p.Path+" of one of "+n.into+", in order", mql.E("_id.of", 1), mql.E("_id.n", 1)))
+			out = append(out,
+				commands.Index(p.Into, "the "+p.Path+" of one of "+n.into+", in order",
+					mql.E("_id.of", 1), mql.E("_id.n", 1)))
 		}
 	}
 	return out
@@ -80,11 +86,13 @@ func (n *Parts) Indexes() (out []model.Index) {
 func (n *Parts) Relations() (out []model.Relation) {
 	for _, p := range n.parts {
 		r := model.Relation{
-			From: p.Into, FromPath: "_id.of", To: n.into, ToPath: "_id", FromEnd: model.Many, ToEnd: model.ExactlyOne, Label: p.Path,
+			From: p.Into, FromPath: "_id.of", To: n.into, ToPath: "_id", FromEnd: model.Many,
+			ToEnd: model.ExactlyOne, Label: p.Path,
 		}
 		if p.Key != "" {
 			r = model.Relation{
-				From: n.into, FromPath: p.Path, To: p.Into, ToPath: "_id", FromEnd: model.Many, ToEnd: model.ZeroOrOne, Label: p.Path,
+				From: n.into, FromPath: p.Path, To: p.Into, ToPath: "_id", FromEnd: model.Many,
+				ToEnd: model.ZeroOrOne, Label: p.Path,
 			}
 		}
 		out = append(out, r)

@@ -39,7 +39,8 @@ var orders = model.NewCollection[order, int]("customersOrdersAndItems")
 
 // Every kind of part, over orders.
 var allRows = denorm.NewNormalized(orders.Named("source"), "orders",
-	denorm.Part{Path: "customer", Into: "customers", Key: "id"}, denorm.Part{Path: "items", Into: "items"}, denorm.Part{Path: "notes", Into: "notes"})
+	denorm.Part{Path: "customer", Into: "customers", Key: "id"}, denorm.Part{Path: "items", Into: "items"},
+	denorm.Part{Path: "notes", Into: "notes"})
 
 // normalizedDoc is a random order; customers with one id live in one city.
 func normalizedDoc(r *rand.Rand, id int) bson.D {
@@ -119,7 +120,8 @@ func TestNormalizedThereAndBack(t *testing.T) {
 			list = append(list, normalizedDoc(r, i))
 		}
 		seed(t, db, docs{"source": list})
-		if err := errors.Join(normalize(t.Context(), db), model.New("test", allRows).Indexes().Ensure(t.Context(), db)); err != nil {
+		if err := errors.Join(normalize(t.Context(), db),
+			model.New("test", allRows).Indexes().Ensure(t.Context(), db)); err != nil {
 			t.Fatal(err)
 		}
 		if _, drifts := normalizedDrifts(t, db); drifts != nil {
@@ -135,7 +137,9 @@ func TestNormalizedThereAndBack(t *testing.T) {
 				t.Errorf("order %d:\n%s", i, diff)
 			}
 		}
-		one, err := (&model.Aggregate[bson.D]{Aggregation: allRows.Documents(bson.D{e("_id", 3)}).Aggregation}).All(t.Context(), db)
+		one, err := (&model.Aggregate[bson.D]{
+			Aggregation: allRows.Documents(bson.D{e("_id", 3)}).Aggregation,
+		}).All(t.Context(), db)
 		if err != nil || len(one) != 1 || one[0][0].Value != int32(3) {
 			t.Errorf("one: %v, %v", one, err)
 		}
@@ -148,19 +152,24 @@ func TestNormalizedRepair(t *testing.T) {
 	parallel(t)
 	source := docs{"source": {
 		order{ID: 1, Customer: &customer{"ann", "Oslo"}, Items: []orderItem{{"a", 1}, {"b", 2}}, Notes: []string{"x"}},
-		order{ID: 2, Customer: &customer{"bob", "Rome"}, Items: []orderItem{{"a", 3}}}, order{ID: 3, Customer: &customer{City: "Bonn"}},
+		order{ID: 2, Customer: &customer{"bob", "Rome"}, Items: []orderItem{{"a", 3}}},
+		order{ID: 3, Customer: &customer{City: "Bonn"}},
 	}}
 	row := func(n int64, of int, fields ...bson.E) bson.D {
 		return append(bson.D{e("_id", bson.D{e("of", of), e("n", n)})}, fields...)
 	}
 	divided := docs{
 		"orders": {
-			bson.D{e("_id", 1), e("customer", "ann"), e("items", 2), e("notes", 1)}, bson.D{e("_id", 2), e("customer", "bob"), e("items", 1)},
+			bson.D{e("_id", 1), e("customer", "ann"), e("items", 2), e("notes", 1)},
+			bson.D{e("_id", 2), e("customer", "bob"), e("items", 1)},
 			bson.D{e("_id", 3), e("customer", bson.D{e("city", "Bonn")})},
 		},
 		"customers": {bson.D{e("_id", "ann"), e("city", "Oslo")}, bson.D{e("_id", "bob"), e("city", "Rome")}},
-		"items":     {row(0, 1, e("sku", "a"), e("qty", 1)), row(1, 1, e("sku", "b"), e("qty", 2)), row(0, 2, e("sku", "a"), e("qty", 3))},
-		"notes":     {row(0, 1, e("value", "x"))},
+		"items": {
+			row(0, 1, e("sku", "a"), e("qty", 1)), row(1, 1, e("sku", "b"), e("qty", 2)),
+			row(0, 2, e("sku", "a"), e("qty", 3)),
+		},
+		"notes": {row(0, 1, e("value", "x"))},
 	}
 	damage := func(ctx context.Context, db *mongo.Database) error {
 		del := func(name string, id any) error {
@@ -171,11 +180,19 @@ func TestNormalizedRepair(t *testing.T) {
 			_, err := db.Collection(name).UpdateOne(ctx, bson.D{e("_id", id)}, bson.D{e("$set", d)})
 			return err
 		}
-		return errors.Join(del("orders", 2), del("items", bson.D{e("of", 1), e("n", 1)}), set("orders", 1, bson.D{e("items", 7)}),
-			set("customers", "ann", bson.D{e("city", "Bergen")}), set("notes", bson.D{e("of", 1), e("n", 0)}, bson.D{e("more", 1)}),
-			store(ctx, db, docs{"orders": {bson.D{e("_id", 9)}}, "items": {row(2, 1), row(0, 3), row(0, 9)}, "notes": {row(0, 2)}, "customers": {bson.D{e("_id", "zoe")}}}))
+		return errors.Join(del("orders", 2), del("items", bson.D{e("of", 1), e("n", 1)}),
+			set("orders", 1, bson.D{e("items", 7)}),
+			set("customers", "ann", bson.D{e("city", "Bergen")}),
+			set("notes", bson.D{e("of", 1), e("n", 0)}, bson.D{e("more", 1)}),
+			store(ctx, db, docs{
+				"orders": {bson.D{e("_id", 9)}}, "items": {row(2, 1), row(0, 3), row(0, 9)}, "notes": {row(0, 2)},
+				"customers": {bson.D{e("_id", "zoe")}},
+			}))
 	}
-	for reason, run := range map[string]dbFunc{"checks": normalMended, "a run and checks": inTurn(normalize, normalMended)} {
+	for reason, run := range map[string]dbFunc{
+		"checks":           normalMended,
+		"a run and checks": inTurn(normalize, normalMended),
+	} {
 		t.Run(reason, func(t *testing.T) {
 			modeltest.FaultMatrix(t, modeltest.FaultCase{
 				Seed: func(ctx context.Context, db *mongo.Database) error {
@@ -193,13 +210,16 @@ func TestNormalizedRepair(t *testing.T) {
 		}
 		found, texts := normalizedDrifts(t, db)
 		want := []string{
-			"differs customers 'ann'", "surplus customers 'zoe'", "missing items {of: 1, n: Long('1')}", "surplus items {of: 1, n: Long('2')}", "surplus items {of: 3, n: Long('0')}",
-			"surplus items {of: 9, n: Long('0')}", "differs notes {of: 1, n: Long('0')}", "surplus notes {of: 2, n: Long('0')}", "differs orders 1", "missing orders 2", "surplus orders 9",
+			"differs customers 'ann'", "surplus customers 'zoe'", "missing items {of: 1, n: Long('1')}",
+			"surplus items {of: 1, n: Long('2')}", "surplus items {of: 3, n: Long('0')}",
+			"surplus items {of: 9, n: Long('0')}", "differs notes {of: 1, n: Long('0')}",
+			"surplus notes {of: 2, n: Long('0')}", "differs orders 1", "missing orders 2", "surplus orders 9",
 		}
 		if !slices.Equal(texts, want) {
 			t.Errorf("found\n%s\nwant\n%s", texts, want)
 		}
-		if d := found[0].Detail; d.Lookup("want", "city").StringValue() != "Oslo" || d.Lookup("found", "city").StringValue() != "Bergen" {
+		if d := found[0].Detail; d.Lookup("want", "city").StringValue() != "Oslo" ||
+			d.Lookup("found", "city").StringValue() != "Bergen" {
 			t.Errorf("differs: %s", d)
 		}
 		for i, want := range []string{
@@ -214,21 +234,25 @@ func TestNormalizedRepair(t *testing.T) {
 	wantDistinctChecks(t, allRows.Checks(), 9)
 	wantRefusedFindings(t, allRows.Checks()...)
 	differ, surplus := allRows.Checks()[0], allRows.Checks()[1]
-	for c, d := range map[*model.Check]bson.D{&differ: {e("_id", "a")}, &surplus: {e("_id", "a"), e("want", bson.D{})}} {
-		if err := c.Mend([]model.Finding{{Check: c.Name, Detail: marshal(d)}}).Err(); !errors.As(err, new(*model.ValueError)) {
+	for c, d := range map[*model.Check]bson.D{
+		&differ: {e("_id", "a")}, &surplus: {e("_id", "a"), e("want", bson.D{})},
+	} {
+		if err := c.Mend([]model.Finding{{Check: c.Name, Detail: marshal(d)}}).
+			Err(); !errors.As(err, new(*model.ValueError)) {
 			t.Errorf("%s takes the other's finding: %v", c.Name, err)
 		}
 	}
 }
 
-// A row of a key is that of the last document that holds it, also where a check reads only some documents. A row that was written
-// since it was found stays.
+// A row of a key is that of the last document that holds it, also where a check reads only some documents. A row that
+// was written since it was found stays.
 func TestNormalizedMendsAsFound(t *testing.T) {
 	tenancy.Differs(t, "a $merge is refused under a scope's filter")
 	parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		seed(t, db, docs{"orders": nil, "customers": {bson.D{e("_id", "bob"), e("city", "Bonn")}}, "source": {
-			order{ID: 1, Customer: &customer{"ann", "Oslo"}}, order{ID: 2, Customer: &customer{"ann", "Rome"}}, order{ID: 3, Customer: &customer{"bob", "Rome"}},
+			order{ID: 1, Customer: &customer{"ann", "Oslo"}}, order{ID: 2, Customer: &customer{"ann", "Rome"}},
+			order{ID: 3, Customer: &customer{"bob", "Rome"}},
 		}})
 		check := allRows.Checks()[0]
 		found, _ := findingsOf(t, db, check)
@@ -238,11 +262,15 @@ func TestNormalizedMendsAsFound(t *testing.T) {
 				t.Errorf("of order %d: %v", id, some)
 			}
 		}
-		since := docs{"customers": {bson.D{e("_id", "ann"), e("city", "Paris")}, bson.D{e("_id", "bob"), e("city", "Bern")}}}
+		since := docs{
+			"customers": {bson.D{e("_id", "ann"), e("city", "Paris")}, bson.D{e("_id", "bob"), e("city", "Bern")}},
+		}
 		seed(t, db, since)
 		mustExec(t, db, check.Mend(found))
 		wantDocs(t, db, since)
-		mended := docs{"customers": {bson.D{e("_id", "ann"), e("city", "Rome")}, bson.D{e("_id", "bob"), e("city", "Rome")}}}
+		mended := docs{
+			"customers": {bson.D{e("_id", "ann"), e("city", "Rome")}, bson.D{e("_id", "bob"), e("city", "Rome")}},
+		}
 		if err := checkJob(check)(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}
@@ -257,18 +285,24 @@ func TestNormalizedSome(t *testing.T) {
 	m := mongotest.NewMonitor()
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		seed(t, db, docs{"source": {
-			order{ID: 1, Customer: &customer{"ann", "Oslo"}}, order{ID: 2, Customer: &customer{"ann", "Rome"}}, order{ID: 3, Customer: &customer{"bob", "Rome"}}, order{ID: 4, Customer: &customer{"bob", "Rome"}},
+			order{ID: 1, Customer: &customer{"ann", "Oslo"}}, order{ID: 2, Customer: &customer{"ann", "Rome"}},
+			order{ID: 3, Customer: &customer{"bob", "Rome"}}, order{ID: 4, Customer: &customer{"bob", "Rome"}},
 		}})
 		modeltest.WantCost(t, m, allRows.Plan(nil).Cost(), func() error {
 			_, err := allRows.Plan(bson.D{e("_id", 1)}).Run(t.Context(), db)
 			return err
 		})
-		wantDocs(t, db, docs{"orders": {bson.D{e("_id", 1), e("customer", "ann")}}, "customers": {bson.D{e("_id", "ann"), e("city", "Oslo")}}})
+		wantDocs(t, db, docs{
+			"orders":    {bson.D{e("_id", 1), e("customer", "ann")}},
+			"customers": {bson.D{e("_id", "ann"), e("city", "Oslo")}},
+		})
 		conflicts := allRows.Checks()[8]
 		found, said := findingsOf(t, db, conflicts)
-		if !slices.Equal(said, []string{"customers 'ann': the documents have 2 different values for this key"}) || conflicts.Job().Err == nil {
+		if !slices.Equal(said, []string{"customers 'ann': the documents have 2 different values for this key"}) ||
+			conflicts.Job().Err == nil {
 			t.Errorf("conflicts %q", said)
-		} else if versions, err := found[0].Detail.Lookup("versions").Array().Values(); err != nil || len(versions) != 2 {
+		} else if versions, err := found[0].Detail.Lookup("versions").Array().
+			Values(); err != nil || len(versions) != 2 {
 			t.Errorf("versions %v, %v", versions, err)
 		}
 	}, mongotest.WithMonitor(m))
@@ -281,14 +315,20 @@ func TestNormalizedIndexed(t *testing.T) {
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		var list []any
 		for i := range 3000 {
-			list = append(list, order{ID: i, Customer: &customer{fmt.Sprint("c", i%1000), "Oslo"}, Items: []orderItem{{"a", i}, {"b", i}}})
+			list = append(list, order{
+				ID:       i,
+				Customer: &customer{fmt.Sprint("c", i%1000), "Oslo"},
+				Items:    []orderItem{{"a", i}, {"b", i}},
+			})
 		}
 		seed(t, db, docs{"source": list})
-		if err := errors.Join(normalize(t.Context(), db), model.New("test", allRows).Indexes().Ensure(t.Context(), db)); err != nil {
+		if err := errors.Join(normalize(t.Context(), db),
+			model.New("test", allRows).Indexes().Ensure(t.Context(), db)); err != nil {
 			t.Fatal(err)
 		}
 		modeltest.WantIndexed(t, db, allRows.Documents(bson.D{e("_id", 7)}), model.IDIndex)
-		asLookedUp := &model.Find[bson.Raw]{Query: model.Query{Collection: "items", Filter: bson.D{e("_id.of", 7)}}} // explain is silent on lookups
+		// explain is silent on lookups
+		asLookedUp := &model.Find[bson.Raw]{Query: model.Query{Collection: "items", Filter: bson.D{e("_id.of", 7)}}}
 		modeltest.WantIndexed(t, db, asLookedUp, allRows.Indexes()[0].Name)
 	})
 }
@@ -301,10 +341,15 @@ func TestNormalizedDeclarations(t *testing.T) {
 	}
 	items := denorm.Part{Path: "items", Into: "items"}
 	for reason, f := range map[string]func(){
-		"the documents' collection": declare("customersOrdersAndItems"), "two of one name": declare("items", items), "one part twice": declare("o", items, denorm.Part{Path: "items", Into: "i"}),
-		"no name": declare("o", denorm.Part{Path: "items"}), "no such path": declare("o", denorm.Part{Path: "item", Into: "i"}), "the _id": declare("o", denorm.Part{Path: "_id", Into: "i"}),
-		"a path within": declare("o", denorm.Part{Path: "customer.city", Into: "i"}), "no array": declare("o", denorm.Part{Path: "customer", Into: "i"}),
-		"a Key of an array": declare("o", denorm.Part{Path: "items", Into: "i", Key: "sku"}), "no such Key": declare("o", denorm.Part{Path: "customer", Into: "i", Key: "name"}),
+		"the documents' collection": declare("customersOrdersAndItems"), "two of one name": declare("items", items),
+		"one part twice":            declare("o", items, denorm.Part{Path: "items", Into: "i"}),
+		"no name":                   declare("o", denorm.Part{Path: "items"}),
+		"no such path":              declare("o", denorm.Part{Path: "item", Into: "i"}),
+		"the _id":                   declare("o", denorm.Part{Path: "_id", Into: "i"}),
+		"a path within":             declare("o", denorm.Part{Path: "customer.city", Into: "i"}),
+		"no array":                  declare("o", denorm.Part{Path: "customer", Into: "i"}),
+		"a Key of an array":         declare("o", denorm.Part{Path: "items", Into: "i", Key: "sku"}),
+		"no such Key":               declare("o", denorm.Part{Path: "customer", Into: "i", Key: "name"}),
 		"a Key of a list of values": declare("o", denorm.Part{Path: "notes", Into: "i", Key: "x"}),
 		"rows with an _id": func() {
 			type nested struct {
@@ -335,9 +380,12 @@ func TestNormalizedPrices(t *testing.T) {
 		prices = append(prices, testkit.Reads(c.Name, 0, c.Find()))
 	}
 	prices = append(prices, testkit.Reads("Documents", 2, allRows.Documents(nil)),
-		testkit.Does("a row too many", 1, 1, 0, testkit.Stored(docs{"items": {bson.D{e("_id", bson.D{e("of", 9), e("n", int64(0))})}}})), testkit.Mending(1, 1, allRows.Checks()[3]))
+		testkit.Does("a row too many", 1, 1, 0,
+			testkit.Stored(docs{"items": {bson.D{e("_id", bson.D{e("of", 9), e("n", int64(0))})}}})),
+		testkit.Mending(1, 1, allRows.Checks()[3]))
 	testkit.WantPrices(t, testkit.Stored(docs{"source": {
-		order{ID: 1, Customer: &customer{"ann", "Oslo"}, Items: []orderItem{{"a", 1}}}, order{ID: 2, Customer: &customer{"bob", "Rome"}, Items: []orderItem{{"a", 3}}},
+		order{ID: 1, Customer: &customer{"ann", "Oslo"}, Items: []orderItem{{"a", 1}}},
+		order{ID: 2, Customer: &customer{"bob", "Rome"}, Items: []orderItem{{"a", 3}}},
 	}}), prices...)
 }
 

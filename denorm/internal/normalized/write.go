@@ -15,7 +15,8 @@ func (p part) held() bson.D {
 		return mql.Op("$isArray", "$"+p.Path)
 	}
 	key := "$" + p.Path + "." + p.Key
-	return mql.Op("$and", mql.Op("$eq", mql.Op("$type", "$"+p.Path), "object"), mql.Op("$not", mql.Op("$in", mql.Op("$type", key), bson.A{"missing", "null", "undefined", "array"})))
+	return mql.Op("$and", mql.Op("$eq", mql.Op("$type", "$"+p.Path), "object"),
+		mql.Op("$not", mql.Op("$in", mql.Op("$type", key), bson.A{"missing", "null", "undefined", "array"})))
 }
 
 // kept is the expression of what stays of the part in the main row.
@@ -29,7 +30,8 @@ func (p part) kept() bson.D {
 // without is the expression of a document without one of its fields.
 func without(doc, name string) bson.D {
 	return mql.Op("$arrayToObject", mql.Op("$filter", bson.D{
-		{Key: "input", Value: mql.Op("$objectToArray", doc)}, {Key: "as", Value: "field"}, {Key: "cond", Value: mql.Op("$ne", "$$field.k", mql.Literal(name))},
+		{Key: "input", Value: mql.Op("$objectToArray", doc)}, {Key: "as", Value: "field"},
+		{Key: "cond", Value: mql.Op("$ne", "$$field.k", mql.Literal(name))},
 	}))
 }
 
@@ -37,7 +39,8 @@ func without(doc, name string) bson.D {
 func (p part) rows() mongo.Pipeline {
 	match := mql.Match(mql.E("$expr", p.held()))
 	if p.Key != "" {
-		row := mql.Op("$mergeObjects", bson.D{{Key: "_id", Value: "$_id"}}, without("$row", p.Key), bson.D{{Key: "_id", Value: "$_id"}})
+		row := mql.Op("$mergeObjects", bson.D{{Key: "_id", Value: "$_id"}}, without("$row", p.Key),
+			bson.D{{Key: "_id", Value: "$_id"}})
 		return mongo.Pipeline{
 			match,
 			mql.SortID(),
@@ -78,9 +81,14 @@ func (n *Parts) Plan(filter bson.D) model.Plan {
 	}
 	step := func(rows mongo.Pipeline, into string) model.Step {
 		merge := bson.D{{Key: "$merge", Value: bson.D{
-			{Key: "into", Value: into}, {Key: "on", Value: "_id"}, {Key: "whenMatched", Value: "replace"}, {Key: "whenNotMatched", Value: "insert"},
+			{Key: "into", Value: into}, {Key: "on", Value: "_id"}, {Key: "whenMatched", Value: "replace"},
+			{Key: "whenNotMatched", Value: "insert"},
 		}}}
-		return model.MergeInto{Collection: n.docs.Name(), Pipeline: append(slices.Concat(match, rows), merge), Once: true}
+		return model.MergeInto{
+			Collection: n.docs.Name(),
+			Pipeline:   append(slices.Concat(match, rows), merge),
+			Once:       true,
+		}
 	}
 	var p model.Plan
 	for _, part := range n.parts {

@@ -82,7 +82,9 @@ func TestNumberedThereAndBack(t *testing.T) {
 			return bytes.Compare([]byte(a.(bson.D)[0].Value.(string)), []byte(b.(bson.D)[0].Value.(string)))
 		})
 		wantNumberedSound(t, db, numberedAny)
-		got, err := numberedAny.Documents(&model.Find[bson.Raw]{Query: model.Query{Sort: bson.D{e("_id", 1)}}}).All(t.Context(), db)
+		got, err := numberedAny.Documents(&model.Find[bson.Raw]{
+			Query: model.Query{Sort: bson.D{e("_id", 1)}},
+		}).All(t.Context(), db)
 		if err != nil || len(got) != len(want) {
 			t.Fatal(len(got), err)
 		}
@@ -129,13 +131,16 @@ func TestNumberedRepair(t *testing.T) {
 	wantRefusedFindings(t, skillFields.Checks()...)
 	d := func(id string, fields ...bson.E) bson.D { return append(bson.D{e("_id", id)}, fields...) }
 	damaged := docs{"resumes": {
-		d("a", e("skills", 1), e("skill_2", "Math")), d("b", e("skill_1", "Math")), d("c", e("skills", "two"), e("level_1", "Poor")),
-		d("d", e("skills", 2.5)), d("e", e("skills", nil), e("skill_3", 1)), d("f", e("skills", bson.A{})), d("g", e("skills", 9)), d("h", e("skills", -1)),
-		d("ok1", e("skills", 2.0), e("skill_1", 1)), d("ok2"), d("ok3", e("skills", nil)), d("ok4", e("skills", int64(0))),
+		d("a", e("skills", 1), e("skill_2", "Math")), d("b", e("skill_1", "Math")),
+		d("c", e("skills", "two"), e("level_1", "Poor")), d("d", e("skills", 2.5)),
+		d("e", e("skills", nil), e("skill_3", 1)), d("f", e("skills", bson.A{})), d("g", e("skills", 9)),
+		d("h", e("skills", -1)), d("ok1", e("skills", 2.0), e("skill_1", 1)), d("ok2"), d("ok3", e("skills", nil)),
+		d("ok4", e("skills", int64(0))),
 	}}
 	mended := docs{"resumes": {
-		d("a", e("skills", 2), e("skill_2", "Math")), d("b", e("skill_1", "Math"), e("skills", 1)), d("c", e("skills", 1), e("level_1", "Poor")),
-		d("d", e("skills", 0)), d("e", e("skills", 3), e("skill_3", 1)), damaged["resumes"][5], damaged["resumes"][6], d("h", e("skills", 0)),
+		d("a", e("skills", 2), e("skill_2", "Math")), d("b", e("skill_1", "Math"), e("skills", 1)),
+		d("c", e("skills", 1), e("level_1", "Poor")), d("d", e("skills", 0)), d("e", e("skills", 3), e("skill_3", 1)),
+		damaged["resumes"][5], damaged["resumes"][6], d("h", e("skills", 0)),
 		damaged["resumes"][8], damaged["resumes"][9], damaged["resumes"][10], damaged["resumes"][11],
 	}}
 	modeltest.FaultMatrix(t, modeltest.FaultCase{
@@ -150,17 +155,23 @@ func TestNumberedRepair(t *testing.T) {
 			found, said := findingsOf(t, db, c)
 			got = append(got, said...)
 			for _, f := range found {
-				raw := bson.Raw(marshal(damaged["resumes"][slices.IndexFunc(damaged["resumes"], func(d any) bool { return d.(bson.D)[0].Value == f.ID.StringValue() })].(bson.D)))
+				raw := bson.Raw(marshal(damaged["resumes"][slices.IndexFunc(damaged["resumes"], func(d any) bool {
+					return d.(bson.D)[0].Value == f.ID.StringValue()
+				})].(bson.D)))
 				if _, err := skillFields.Back(raw); err == nil && raw.Lookup("skills").Type != bson.TypeArray {
 					t.Errorf("%s is taken back", raw)
 				}
 			}
 		}
 		if want := []string{
-			"resumes 'a': has the count 1, but its last numbered field has the number 2", "resumes 'b': has no count, but its last numbered field has the number 1",
-			"resumes 'c': has the count 'two', but its last numbered field has the number 1", "resumes 'd': has the count 2.5, but its last numbered field has the number 0",
-			"resumes 'e': has the count null, but its last numbered field has the number 3", "resumes 'h': has the count -1, but its last numbered field has the number 0",
-			"resumes 'f': holds an array, but its last numbered field has the number 0", "resumes 'g': has the count 9, but its last numbered field has the number 0",
+			"resumes 'a': has the count 1, but its last numbered field has the number 2",
+			"resumes 'b': has no count, but its last numbered field has the number 1",
+			"resumes 'c': has the count 'two', but its last numbered field has the number 1",
+			"resumes 'd': has the count 2.5, but its last numbered field has the number 0",
+			"resumes 'e': has the count null, but its last numbered field has the number 3",
+			"resumes 'h': has the count -1, but its last numbered field has the number 0",
+			"resumes 'f': holds an array, but its last numbered field has the number 0",
+			"resumes 'g': has the count 9, but its last numbered field has the number 0",
 		}; !slices.Equal(got, want) {
 			t.Errorf("found %q, want %q", got, want)
 		}
@@ -169,14 +180,22 @@ func TestNumberedRepair(t *testing.T) {
 		}
 		// What no list counts fails no query.
 		seed(t, db, docs{"resumes": {
-			d("a", e("skills", math.NaN()), e("skill_1", "Go")), d("b", e("skills", math.Inf(1)), e("skill_1", "Go")), d("c", e("skills", -5), e("skill_1", "Go")), d("d", e("skills", 1.5), e("skill_1", "Go")),
+			d("a", e("skills", math.NaN()), e("skill_1", "Go")), d("b", e("skills", math.Inf(1)), e("skill_1", "Go")),
+			d("c", e("skills", -5), e("skill_1", "Go")), d("d", e("skills", 1.5), e("skill_1", "Go")),
 		}})
 		query := skillFields.Equal(bson.D{e("skill", "Go")}).Sorted(bson.D{e("_id", 1)})
 		odd, err := skillFields.Documents(query).All(t.Context(), db)
-		if err != nil || len(odd) != 4 || len(odd[0].Skills) != 0 || len(odd[1].Skills) != 3 || len(odd[2].Skills) != 0 || len(odd[3].Skills) != 1 {
+		if err != nil || len(odd) != 4 || len(odd[0].Skills) != 0 || len(odd[1].Skills) != 3 ||
+			len(odd[2].Skills) != 0 ||
+			len(odd[3].Skills) != 1 {
 			t.Errorf("odd counts: %v, %v", odd, err)
 		}
-		seed(t, db, docs{"resumes": {d("a", e("langs", 2), e("langs-1", "en")), d("b", e("langs", 0), e("langs-1", "en")), d("c", e("langs", 1), e("langs-1", nil))}})
+		seed(t, db, docs{
+			"resumes": {
+				d("a", e("langs", 2), e("langs-1", "en")), d("b", e("langs", 0), e("langs-1", "en")),
+				d("c", e("langs", 1), e("langs-1", nil)),
+			},
+		})
 		plain := numberedLangs.Checks()[0]
 		if found, said := findingsOf(t, db, plain); len(found) != 2 {
 			t.Errorf("found %q", said)
@@ -192,8 +211,9 @@ func TestNumberedRepair(t *testing.T) {
 func TestNumberedConvert(t *testing.T) {
 	parallel(t)
 	nested := docs{"resumes": {
-		resume{ID: "a", Name: "Ann", Skills: []skillLevel{{"Math", "Poor"}, {"Poetry", "Good"}}}, resume{ID: "b", Skills: []skillLevel{{}}},
-		bson.D{e("_id", "c"), e("skills", bson.A{})}, bson.D{e("_id", "d"), e("skills", nil)}, resume{ID: "e"},
+		resume{ID: "a", Name: "Ann", Skills: []skillLevel{{"Math", "Poor"}, {"Poetry", "Good"}}},
+		resume{ID: "b", Skills: []skillLevel{{}}}, bson.D{e("_id", "c"), e("skills", bson.A{})},
+		bson.D{e("_id", "d"), e("skills", nil)}, resume{ID: "e"},
 	}}
 	convert := func(ctx context.Context, db *mongo.Database) error {
 		_, err := skillFields.Convert().Run(ctx, db, model.JobOptions{})
@@ -204,8 +224,12 @@ func TestNumberedConvert(t *testing.T) {
 		Run:  convert,
 		Check: func(t testing.TB, db *mongo.Database) {
 			wantDocs(t, db, docs{"resumes": {
-				bson.D{e("_id", "a"), e("name", "Ann"), e("skills", 2), e("skill_1", "Math"), e("level_1", "Poor"), e("skill_2", "Poetry"), e("level_2", "Good")},
-				bson.D{e("_id", "b"), e("skills", 1)}, bson.D{e("_id", "c"), e("skills", 0)}, nested["resumes"][3], nested["resumes"][4],
+				bson.D{
+					e("_id", "a"), e("name", "Ann"), e("skills", 2), e("skill_1", "Math"), e("level_1", "Poor"),
+					e("skill_2", "Poetry"), e("level_2", "Good"),
+				},
+				bson.D{e("_id", "b"), e("skills", 1)}, bson.D{e("_id", "c"), e("skills", 0)},
+				nested["resumes"][3], nested["resumes"][4],
 			}})
 		},
 	})

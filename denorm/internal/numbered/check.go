@@ -18,7 +18,9 @@ func (n *List) Checks() []model.Check {
 	set := mql.Set(mql.E(n.Path, n.highest()))
 	return []model.Check{{
 		Name: name, Collection: n.Docs.Name(), Rule: "a list's count equals the number of its numbered fields",
-		Pipeline: n.finding(is), Tell: found.Tells(wrongCount.tell), Mend: found.MendsIf(name, n.Docs.Name(), is, "some counts corrected; the next check finds the others", mongo.UpdateOneModel{Update: mongo.Pipeline{set}}),
+		Pipeline: n.finding(is), Tell: found.Tells(wrongCount.tell),
+		Mend: found.MendsIf(name, n.Docs.Name(), is, "some counts corrected; the next check finds the others",
+			mongo.UpdateOneModel{Update: mongo.Pipeline{set}}),
 	}, {
 		Name: place + ": lists that aren't stored flat", Collection: n.Docs.Name(),
 		Rule:     fmt.Sprintf("a list is stored flat and holds at most %d elements", n.max),
@@ -58,9 +60,11 @@ func (n *List) highest() bson.D {
 	return mql.Op("$switch", bson.D{{Key: "branches", Value: there}, {Key: "default", Value: 0}})
 }
 
-// sound is the expression that a count fits the highest position. An element can be without fields, but not a plain value.
+// sound is the expression that a count fits the highest position. An element can be without fields, but not a plain
+// value.
 func (n *List) sound(count string, highest any) bson.D {
-	whole := mql.Op("$and", mql.Op("$isNumber", count), mql.Op("$gte", count, highest), mql.Op("$lte", count, n.max), mql.Op("$eq", count, mql.Op("$trunc", count)))
+	whole := mql.Op("$and", mql.Op("$isNumber", count), mql.Op("$gte", count, highest), mql.Op("$lte", count, n.max),
+		mql.Op("$eq", count, mql.Op("$trunc", count)))
 	if len(n.Fields) == 0 {
 		whole = mql.Op("$and", mql.Op("$isNumber", count), mql.Op("$eq", count, highest))
 	}
@@ -74,14 +78,16 @@ func (n *List) finding(is bson.D) mongo.Pipeline {
 	return mongo.Pipeline{
 		mql.Match(is...),
 		mql.SortID(),
-		mql.Project(mql.E("nested", array), mql.E("count", mql.Cond(array, "$$REMOVE", count)), mql.E("highest", n.highest())),
+		mql.Project(mql.E("nested", array), mql.E("count", mql.Cond(array, "$$REMOVE", count)),
+			mql.E("highest", n.highest())),
 	}
 }
 
 // unfit is the expression that a list is an array, or counts too many.
 func (n *List) unfit() bson.D {
 	count := "$" + n.Path
-	return mql.Op("$or", mql.Op("$isArray", count), mql.Op("$and", mql.Op("$isNumber", count), mql.Op("$gt", count, n.max)))
+	return mql.Op("$or", mql.Op("$isArray", count),
+		mql.Op("$and", mql.Op("$isNumber", count), mql.Op("$gt", count, n.max)))
 }
 
 // miscounted is the expression that a list's count can be set, and is wrong.

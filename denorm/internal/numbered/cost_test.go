@@ -16,14 +16,21 @@ func TestNumberedPrices(t *testing.T) {
 	parallel(t)
 	nested := func(id string, skills ...skillLevel) resume { return resume{ID: id, Skills: skills} }
 	math := skillLevel{"Math", "Poor"}
-	testkit.WantPrices(t, testkit.Stored(docs{"resumes": {nested("n1", math), nested("n2", math, skillLevel{"Go", "Good"}), nested("n3")}}),
-		testkit.Reads("Checks", 0, skillFields.Checks()[0].Find()), testkit.Reads("Checks of what isn't flat", 2, skillFields.Checks()[1].Find()), testkit.Does("Convert", 4, 2, 2, inBatchesOf(500, skillFields.Convert())),
-		testkit.Writes("Insert", 1, 1, model.NewPlan(skillFields.Insert(nested("r", math)))), testkit.Writes("Replace", 1, 1, model.NewPlan(skillFields.Replace(nested("r", math)))),
+	testkit.WantPrices(t,
+		testkit.Stored(docs{
+			"resumes": {nested("n1", math), nested("n2", math, skillLevel{"Go", "Good"}), nested("n3")},
+		}),
+		testkit.Reads("Checks", 0, skillFields.Checks()[0].Find()),
+		testkit.Reads("Checks of what isn't flat", 2, skillFields.Checks()[1].Find()),
+		testkit.Does("Convert", 4, 2, 2, inBatchesOf(500, skillFields.Convert())),
+		testkit.Writes("Insert", 1, 1, model.NewPlan(skillFields.Insert(nested("r", math)))),
+		testkit.Writes("Replace", 1, 1, model.NewPlan(skillFields.Replace(nested("r", math)))),
 		testkit.Does("AppendAt of what is there", 2, 0, 1, func(ctx context.Context, db *mongo.Database) error {
 			return exec(ctx, db, model.NewPlan(skillFields.AppendAt("r", 1, math)))
 		}),
 		testkit.Does("Append of what is there", 2, 0, 2, testkit.Changed(skillFields.Append("r", math))),
-		testkit.Reads("Equal", 3, skillFields.Equal(bson.D{e("skill", "Math")})), testkit.Reads("Match", 1, skillFields.Match(bson.D{e("skill", bson.D{e("$eq", "Go")})})),
+		testkit.Reads("Equal", 3, skillFields.Equal(bson.D{e("skill", "Math")})),
+		testkit.Reads("Match", 1, skillFields.Match(bson.D{e("skill", bson.D{e("$eq", "Go")})})),
 		testkit.Reads("Documents", 3, skillFields.Documents(skillFields.Equal(bson.D{e("skill", "Math")}))),
 		testkit.Does("a wrong count", 1, 1, 0, func(ctx context.Context, db *mongo.Database) error {
 			return updates(ctx, db, "resumes", "r", bson.D{e("$set", bson.D{e("skills", 0)})})
@@ -44,8 +51,14 @@ func TestNumberedWritesIndexed(t *testing.T) {
 			testkit.WantStepsIndexed(t, db, reason, model.IDIndex, plans...)
 		}
 		seed(t, db, docs{"resumes": {resume{ID: "r"}}})
-		byID("Numbered.Checks", skillFields.Checks()[0].Mend([]model.Finding{{Check: skillFields.Checks()[0].Name, Detail: marshal(bson.D{e("_id", "r")})}}))
-		byID("Numbered", model.NewPlan(skillFields.Set("r", skillLevel{"Go", "Good"}), skillFields.AppendAt("r", 0, skillLevel{"Go", "Good"}), skillFields.Replace(resume{ID: "r"})),
+		byID("Numbered.Checks",
+			skillFields.Checks()[0].Mend([]model.Finding{{
+				Check: skillFields.Checks()[0].Name, Detail: marshal(bson.D{e("_id", "r")}),
+			}}))
+		byID("Numbered",
+			model.NewPlan(skillFields.Set("r", skillLevel{"Go", "Good"}),
+				skillFields.AppendAt("r", 0, skillLevel{"Go", "Good"}),
+				skillFields.Replace(resume{ID: "r"})),
 			testkit.PlanOf(t, db, skillFields.Append("r", skillLevel{"Go", "Good"})))
 	})
 }

@@ -40,16 +40,19 @@ type Spec struct {
 func Declare(list flat.List, spec Spec) *List {
 	at := core.Place(fmt.Sprintf("NewNumbered of %s.%s", list.Docs.Name(), list.Path))
 	if strings.Contains(list.Path, ".") {
-		at.Fail(fmt.Sprintf("path %q is in an embedded document", list.Path), "move the list to the top level of the document")
+		at.Fail(fmt.Sprintf("path %q is in an embedded document", list.Path),
+			"move the list to the top level of the document")
 	}
 	n := &List{flat.Declare(at, list), spec.Max, cmp.Or(spec.Separator, "_"), spec.Key, map[string]place{}}
 	switch {
 	case spec.Max < 1 || spec.Max > maxNumbered:
-		at.Fail(fmt.Sprintf("Max is %d", spec.Max), "give 1 to 60: each position has an index, and a collection at most 64")
+		at.Fail(fmt.Sprintf("Max is %d", spec.Max),
+			"give 1 to 60: each position has an index, and a collection at most 64")
 	case strings.ContainsAny(n.separator, "0123456789$.\x00"):
 		at.Fail(fmt.Sprintf("Separator is %q", n.separator), "use a text without digits, dots, dollar signs and NULs")
 	case n.key != "" && !slices.Contains(n.Columns(), n.key):
-		at.Fail(fmt.Sprintf("Key %q isn't one of the Fields of the elements", n.key), "name one of Fields or, for plain values, the list itself")
+		at.Fail(fmt.Sprintf("Key %q isn't one of the Fields of the elements", n.key),
+			"name one of Fields or, for plain values, the list itself")
 	}
 	for i := 1; i <= n.max; i++ {
 		for c, column := range n.Columns() {
@@ -92,7 +95,8 @@ func (n *List) index(position int) model.Index {
 	for _, c := range n.Columns() {
 		keys = append(keys, bson.E{Key: n.name(c, position), Value: 1})
 	}
-	return commands.Index(n.Docs.Name(), fmt.Sprintf("%s by element %d of %s", n.Docs.Name(), position, n.Path), keys...)
+	return commands.Index(n.Docs.Name(),
+		fmt.Sprintf("%s by element %d of %s", n.Docs.Name(), position, n.Path), keys...)
 }
 
 // Footprints are the paths that are used.

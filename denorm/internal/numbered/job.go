@@ -21,7 +21,10 @@ func (n *List) convert(doc bson.Raw) ([]model.Step, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []model.Step{commands.UpdateIf(n.Docs.Name(), append(commands.ByID(doc.Lookup("_id")), mql.E(n.Path, mql.Eq(v))), n.set(list))}, nil
+	return []model.Step{
+		commands.UpdateIf(n.Docs.Name(),
+			append(commands.ByID(doc.Lookup("_id")), mql.E(n.Path, mql.Eq(v))), n.set(list)),
+	}, nil
 }
 
 // Convert is the job that stores nested documents flat, in place.
@@ -36,7 +39,10 @@ func (n *List) Convert() model.Job {
 // Restore is the write that nests all flat documents again.
 func (n *List) Restore() model.Write {
 	return model.Write{Collection: n.Docs.Name(), Once: true, Model: &mongo.UpdateManyModel{
-		Filter: bson.D{{Key: n.Path, Value: bson.D{{Key: "$type", Value: "number"}}}, {Key: "$expr", Value: n.sound("$"+n.Path, n.highest())}},
+		Filter: bson.D{
+			{Key: n.Path, Value: bson.D{{Key: "$type", Value: "number"}}},
+			{Key: "$expr", Value: n.sound("$"+n.Path, n.highest())},
+		},
 		Update: n.nest(),
 	}}
 }

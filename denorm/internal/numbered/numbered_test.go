@@ -33,14 +33,18 @@ type (
 
 var (
 	resumes     = model.NewCollection[resume, string]("resumes")
-	skillFields = denorm.NewNumbered(resumes, "skills", denorm.NumberedSpec{Max: 3, Fields: []string{"skill", "level"}, Key: "skill"})
+	skillFields = denorm.NewNumbered(resumes, "skills", denorm.NumberedSpec{
+		Max: 3, Fields: []string{"skill", "level"}, Key: "skill",
+	})
 
-	numberedLoose = denorm.NewNumbered(resumes, "skills", denorm.NumberedSpec{Max: 3, Fields: []string{"skill", "level"}})
+	numberedLoose = denorm.NewNumbered(resumes, "skills",
+		denorm.NumberedSpec{Max: 3, Fields: []string{"skill", "level"}})
 	numberedLangs = denorm.NewNumbered(resumes, "langs", denorm.NumberedSpec{Max: 3, Key: "langs", Separator: "-"})
 
 	// The same over documents of any kind.
-	numberedOpen      = model.NewCollection[bson.D, any]("resumes")
-	numberedAny       = denorm.NewNumbered(numberedOpen, "skills", denorm.NumberedSpec{Max: 3, Fields: []string{"skill", "level"}})
+	numberedOpen = model.NewCollection[bson.D, any]("resumes")
+	numberedAny  = denorm.NewNumbered(numberedOpen, "skills",
+		denorm.NumberedSpec{Max: 3, Fields: []string{"skill", "level"}})
 	numberedAnyValues = denorm.NewNumbered(numberedOpen, "langs", denorm.NumberedSpec{Max: 3})
 )
 
@@ -55,36 +59,126 @@ func TestNumberedWrites(t *testing.T) {
 	three := numberedFlat("skills", 3, "skill_1", "Math", "skill_2", "Poetry", "skill_3", "Go")
 	math, poetry := skillLevel{"Math", "Poor"}, skillLevel{"Poetry", "Good"}
 	runWriteCases(t, []writeCase{
-		{Reason: "a new document", Before: docs{"resumes": {}}, Write: skillFields.Insert(resume{ID: "r", Skills: []skillLevel{math, poetry}}), After: two, Status: model.Applied, Again: model.Already},
-		{Reason: "a new document without a list", Before: docs{"resumes": {}}, Write: skillFields.Insert(resume{ID: "r"}), After: numberedFlat(), Status: model.Applied, Again: model.Already},
-		{Reason: "another document in its place", Before: two, Write: skillFields.Replace(resume{ID: "r", Skills: []skillLevel{math}}), After: one, Status: model.Applied, Again: model.Applied},
-		{Reason: "a shorter list", Before: three, Write: skillFields.Set("r", math), After: one, Status: model.Applied, Again: model.Applied},
-		{Reason: "an empty list", Before: three, Write: skillFields.Set("r"), After: numberedFlat("skills", 0), Status: model.Applied, Again: model.Applied},
-		{Reason: "a longer list, with a field that an element hasn't", Before: two, Write: skillFields.Set("r", skillLevel{Skill: "Math"}, skillLevel{Skill: "Poetry"}, skillLevel{Skill: "Go"}), After: three, Status: model.Applied, Again: model.Applied},
-		{Reason: "a document that isn't there", Before: docs{"resumes": {}}, Write: skillFields.Set("r", math), Err: model.ErrNotFound},
-		{Reason: "the first element", Before: numberedFlat(), Write: skillFields.AppendAt("r", 0, math), After: one, Status: model.Applied, Again: model.Already},
-		{Reason: "the first element, of a null", Before: numberedFlat("skills", nil), Write: skillFields.AppendAt("r", 0, math), After: one, Status: model.Applied, Again: model.Already},
-		{Reason: "one more", Before: one, Write: skillFields.AppendAt("r", 1, poetry), After: two, Status: model.Applied, Again: model.Already},
-		{Reason: "one that is there", Before: two, Write: skillFields.AppendAt("r", 2, math), Status: model.Already, Again: model.Already},
-		{Reason: "a longer list than was read", Before: two, Write: numberedLoose.AppendAt("r", 1, math), Err: model.ErrStale},
-		{Reason: "a shorter list than was read", Before: one, Write: numberedLoose.AppendAt("r", 2, math), Err: model.ErrStale},
+		{
+			Reason: "a new document", Before: docs{"resumes": {}},
+			Write: skillFields.Insert(resume{ID: "r", Skills: []skillLevel{math, poetry}}),
+			After: two, Status: model.Applied, Again: model.Already,
+		},
+		{
+			Reason: "a new document without a list", Before: docs{"resumes": {}},
+			Write: skillFields.Insert(resume{ID: "r"}), After: numberedFlat(),
+			Status: model.Applied, Again: model.Already,
+		},
+		{
+			Reason: "another document in its place", Before: two,
+			Write: skillFields.Replace(resume{ID: "r", Skills: []skillLevel{math}}),
+			After: one, Status: model.Applied, Again: model.Applied,
+		},
+		{
+			Reason: "a shorter list", Before: three, Write: skillFields.Set("r", math),
+			After: one, Status: model.Applied,
+			Again: model.Applied,
+		},
+		{
+			Reason: "an empty list", Before: three, Write: skillFields.Set("r"), After: numberedFlat("skills", 0),
+			Status: model.Applied, Again: model.Applied,
+		},
+		{
+			Reason: "a longer list, with a field that an element hasn't",
+			Before: two,
+			Write: skillFields.Set("r", skillLevel{Skill: "Math"}, skillLevel{Skill: "Poetry"},
+				skillLevel{Skill: "Go"}),
+			After: three, Status: model.Applied, Again: model.Applied,
+		},
+		{
+			Reason: "a document that isn't there", Before: docs{"resumes": {}}, Write: skillFields.Set("r", math),
+			Err: model.ErrNotFound,
+		},
+		{
+			Reason: "the first element", Before: numberedFlat(), Write: skillFields.AppendAt("r", 0, math), After: one,
+			Status: model.Applied, Again: model.Already,
+		},
+		{
+			Reason: "the first element, of a null", Before: numberedFlat("skills", nil),
+			Write: skillFields.AppendAt("r", 0, math), After: one, Status: model.Applied, Again: model.Already,
+		},
+		{
+			Reason: "one more", Before: one, Write: skillFields.AppendAt("r", 1, poetry),
+			After: two, Status: model.Applied,
+			Again: model.Already,
+		},
+		{
+			Reason: "one that is there", Before: two, Write: skillFields.AppendAt("r", 2, math), Status: model.Already,
+			Again: model.Already,
+		},
+		{
+			Reason: "a longer list than was read", Before: two,
+			Write: numberedLoose.AppendAt("r", 1, math), Err: model.ErrStale,
+		},
+		{
+			Reason: "a shorter list than was read", Before: one, Write: numberedLoose.AppendAt("r", 2, math),
+			Err: model.ErrStale,
+		},
 		{Reason: "no position is free", Before: three, Write: numberedLoose.AppendAt("r", 3, math), Err: model.ErrFull},
 		{Reason: "a count below 0", Before: three, Write: numberedLoose.AppendAt("r", -1, math), Err: errRefused},
-		{Reason: "too many elements", Before: one, Write: skillFields.Set("r", math, math, math, math), Err: errRefused},
+		{
+			Reason: "too many elements", Before: one,
+			Write: skillFields.Set("r", math, math, math, math),
+			Err:   errRefused,
+		},
 		{Reason: "no key", Before: one, Write: skillFields.AppendAt("r", 1, skillLevel{}), Err: errRefused},
-		{Reason: "an undeclared field", Before: one, Write: numberedAny.Set("r", bson.D{{Key: "other", Value: 1}}), Err: errRefused},
-		{Reason: "a field that stands twice", Before: one, Write: numberedAny.Set("r", bson.D{{Key: "skill", Value: 1}, {Key: "skill", Value: 1}}), Err: errRefused},
-		{Reason: "an array in an element", Before: one, Write: numberedAny.Set("r", bson.D{{Key: "skill", Value: bson.A{1}}}), Err: errRefused},
+		{
+			Reason: "an undeclared field", Before: one,
+			Write: numberedAny.Set("r", bson.D{{Key: "other", Value: 1}}),
+			Err:   errRefused,
+		},
+		{
+			Reason: "a field that stands twice", Before: one,
+			Write: numberedAny.Set("r", bson.D{{Key: "skill", Value: 1}, {Key: "skill", Value: 1}}),
+			Err:   errRefused,
+		},
+		{
+			Reason: "an array in an element", Before: one,
+			Write: numberedAny.Set("r", bson.D{{Key: "skill", Value: bson.A{1}}}),
+			Err:   errRefused,
+		},
 		{Reason: "an array as plain value", Before: one, Write: numberedAnyValues.Set("r", bson.A{1}), Err: errRefused},
 		{Reason: "an element that is no document", Before: one, Write: numberedAny.Set("r", "Math"), Err: errRefused},
-		{Reason: "a name that can't be stored", Before: one, Write: numberedAny.Set("r", bson.D{{Key: "skill", Value: bson.D{{Key: "$x", Value: 1}}}}), Err: errRefused},
-		{Reason: "a list that is no list", Before: one, Write: numberedAny.Insert(bson.D{{Key: "_id", Value: "x"}, {Key: "skills", Value: 2}}), Err: errRefused},
-		{Reason: "a field of a numbered name", Before: one, Write: numberedAny.Replace(bson.D{{Key: "_id", Value: "r"}, {Key: "skill_1", Value: 2}}), Err: errRefused},
+		{
+			Reason: "a name that can't be stored", Before: one,
+			Write: numberedAny.Set("r", bson.D{{Key: "skill", Value: bson.D{{Key: "$x", Value: 1}}}}),
+			Err:   errRefused,
+		},
+		{
+			Reason: "a list that is no list", Before: one,
+			Write: numberedAny.Insert(bson.D{{Key: "_id", Value: "x"}, {Key: "skills", Value: 2}}),
+			Err:   errRefused,
+		},
+		{
+			Reason: "a field of a numbered name", Before: one,
+			Write: numberedAny.Replace(bson.D{{Key: "_id", Value: "r"}, {Key: "skill_1", Value: 2}}),
+			Err:   errRefused,
+		},
 		{Reason: "no _id", Before: one, Write: numberedAny.AppendAt(nil, 0, bson.D{}), Err: errRefused},
-		{Reason: "plain values", Before: one, Write: numberedLangs.Set("r", "en", "de"), After: numberedFlat("skills", 1, "skill_1", "Math", "level_1", "Poor", "langs", 2, "langs-1", "en", "langs-2", "de"),
-			Status: model.Applied, Again: model.Applied},
-		{Reason: "a plain value more", Before: numberedFlat("langs", 1, "langs-1", "en"), Write: numberedLangs.AppendAt("r", 1, "de"), After: numberedFlat("langs", 2, "langs-1", "en", "langs-2", "de"), Status: model.Applied, Again: model.Already},
-		{Reason: "a plain value that is there", Before: numberedFlat("langs", 1, "langs-1", "en"), Write: numberedLangs.AppendAt("r", 1, "en"), Status: model.Already, Again: model.Already},
+		{
+			Reason: "plain values", Before: one, Write: numberedLangs.Set("r", "en", "de"),
+			After: numberedFlat("skills", 1, "skill_1", "Math", "level_1", "Poor", "langs", 2,
+				"langs-1", "en", "langs-2", "de"),
+
+			Status: model.Applied, Again: model.Applied,
+		},
+		{
+			Reason: "a plain value more",
+			Before: numberedFlat("langs", 1, "langs-1", "en"),
+			Write:  numberedLangs.AppendAt("r", 1, "de"),
+			After:  numberedFlat("langs", 2, "langs-1", "en", "langs-2", "de"),
+			Status: model.Applied, Again: model.Already,
+		},
+		{
+			Reason: "a plain value that is there",
+			Before: numberedFlat("langs", 1, "langs-1", "en"),
+			Write:  numberedLangs.AppendAt("r", 1, "en"), Status: model.Already, Again: model.Already,
+		},
 	})
 }
 
@@ -110,7 +204,10 @@ func TestNumberedAppend(t *testing.T) {
 		}
 		_, err := add(numberedLoose, skillLevel{"Math", "Poor"})
 		wantError(t, err, model.ErrFull)
-		wantDocs(t, db, numberedFlat("skills", 3, "skill_1", "Math", "level_1", "Poor", "skill_2", "Poetry", "level_2", "Poor", "skill_3", "Math", "level_3", "Poor"))
+		wantDocs(t, db,
+			numberedFlat("skills", 3, "skill_1", "Math", "level_1", "Poor", "skill_2", "Poetry",
+				"level_2", "Poor", "skill_3",
+				"Math", "level_3", "Poor"))
 		_, _, err = skillFields.Append("none", skillLevel{"Math", "Poor"}).Run(t.Context(), db)
 		wantError(t, err, model.ErrNotFound)
 		_, _, err = skillFields.Append("r", skillLevel{}).Run(t.Context(), db)
@@ -124,7 +221,9 @@ func TestNumberedAppend(t *testing.T) {
 // Thirty-two at once: nothing is lost, nothing is there twice, and the list has no gap.
 func TestNumberedConcurrent(t *testing.T) {
 	parallel(t)
-	wide := denorm.NewNumbered(resumes, "skills", denorm.NumberedSpec{Max: 40, Fields: []string{"skill", "level"}, Key: "skill"})
+	wide := denorm.NewNumbered(resumes, "skills", denorm.NumberedSpec{
+		Max: 40, Fields: []string{"skill", "level"}, Key: "skill",
+	})
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		seed(t, db, numberedFlat())
 		errs := make([]error, 32)
@@ -174,7 +273,8 @@ func TestNumberedQueries(t *testing.T) {
 		return d
 	}
 	list := []resume{
-		{ID: "a", Skills: []skillLevel{{"Poetry", "Poor"}, {"Math", "Good"}}}, {ID: "b", Skills: []skillLevel{{"Math", "Poor"}, {"Go", "Poor"}, {"Poetry", "Good"}}},
+		{ID: "a", Skills: []skillLevel{{"Poetry", "Poor"}, {"Math", "Good"}}},
+		{ID: "b", Skills: []skillLevel{{"Math", "Poor"}, {"Go", "Poor"}, {"Poetry", "Good"}}},
 		{ID: "c", Skills: []skillLevel{{Level: "Good"}}}, {ID: "d"}, {ID: "e", Skills: []skillLevel{{"$gt", "^.*"}}},
 	}
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
@@ -195,8 +295,16 @@ func TestNumberedQueries(t *testing.T) {
 			{"null beside a value", skillFields.Equal(is("skill", nil, "level", "Good")), []string{"c"}},
 			{"what looks like an operator", skillFields.Equal(is("skill", "$gt", "level", "^.*")), []string{"e"}},
 			{"a document that looks like an operator", skillFields.Equal(is("skill", is("$gt", ""))), nil},
-			{"operators", skillFields.Match(is("skill", is("$in", bson.A{"Math", "Go"}), "level", is("$eq", "Poor"))), []string{"b"}},
-			{"operators that hold of nothing", skillFields.Match(is("skill", is("$ne", "Math"))), []string{"a", "b", "c", "e"}},
+			{
+				reason: "operators",
+				query:  skillFields.Match(is("skill", is("$in", bson.A{"Math", "Go"}), "level", is("$eq", "Poor"))),
+				want:   []string{"b"},
+			},
+			{
+				reason: "operators that hold of nothing",
+				query:  skillFields.Match(is("skill", is("$ne", "Math"))),
+				want:   []string{"a", "b", "c", "e"},
+			},
 			{"operators that ask for nothing", skillFields.Match(is("skill", is("$exists", false))), []string{"c"}},
 		} {
 			t.Run(c.reason, func(t *testing.T) {
@@ -204,7 +312,9 @@ func TestNumberedQueries(t *testing.T) {
 				var got []string
 				for _, r := range found {
 					got = append(got, r.ID)
-					if i := slices.IndexFunc(list, func(o resume) bool { return o.ID == r.ID }); fmt.Sprint(list[i]) != fmt.Sprint(r) {
+					if i := slices.IndexFunc(list, func(o resume) bool {
+						return o.ID == r.ID
+					}); fmt.Sprint(list[i]) != fmt.Sprint(r) {
 						t.Errorf("%v came back as %v", list[i], r)
 					}
 				}
@@ -215,15 +325,21 @@ func TestNumberedQueries(t *testing.T) {
 		}
 		page := skillFields.Equal(is("level", "Poor")).Sorted(is("_id", -1)).Limited(1)
 		page.Skip = 1
-		if got, err := skillFields.Documents(page).All(t.Context(), db); err != nil || len(got) != 1 || got[0].ID != "a" {
+		if got, err := skillFields.Documents(page).All(t.Context(), db); err != nil ||
+			len(got) != 1 || got[0].ID != "a" {
 			t.Errorf("a page: %v, %v", got, err)
 		}
 	})
 	for reason, err := range map[string]error{
-		"no field": skillFields.Equal(nil).Err, "an unknown field": skillFields.Equal(is("name", 1)).Err, "a field twice": skillFields.Equal(is("skill", 1, "skill", 2)).Err,
-		"an array": skillFields.Equal(is("skill", bson.A{1})).Err, "a value that can't be stored": skillFields.Equal(is("skill", func() {})).Err,
-		"no condition": skillFields.Match(nil).Err, "a value as condition": skillFields.Match(is("skill", "a")).Err, "a document as condition": skillFields.Match(is("skill", is("a", 1))).Err,
-		"an empty condition": skillFields.Match(is("skill", bson.D{})).Err, "of a refused query": skillFields.Documents(skillFields.Equal(nil)).Err,
+		"no field": skillFields.Equal(nil).Err, "an unknown field": skillFields.Equal(is("name", 1)).Err,
+		"a field twice":                     skillFields.Equal(is("skill", 1, "skill", 2)).Err,
+		"an array":                          skillFields.Equal(is("skill", bson.A{1})).Err,
+		"a value that can't be stored":      skillFields.Equal(is("skill", func() {})).Err,
+		"no condition":                      skillFields.Match(nil).Err,
+		"a value as condition":              skillFields.Match(is("skill", "a")).Err,
+		"a document as condition":           skillFields.Match(is("skill", is("a", 1))).Err,
+		"an empty condition":                skillFields.Match(is("skill", bson.D{})).Err,
+		"of a refused query":                skillFields.Documents(skillFields.Equal(nil)).Err,
 		"a condition that can't be encoded": skillFields.Match(is("skill", func() {})).Err,
 	} {
 		t.Run(reason, func(t *testing.T) { wantError(t, err, errRefused) })
@@ -236,7 +352,10 @@ func TestNumberedCostsAndIndexes(t *testing.T) {
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		var list []any
 		for i := range 4000 {
-			flat, err := skillFields.Flatten(resume{ID: fmt.Sprint("r", i), Skills: []skillLevel{{fmt.Sprint("s", i%900), "Poor"}, {fmt.Sprint("t", i%900), "Good"}}})
+			flat, err := skillFields.Flatten(resume{
+				ID:     fmt.Sprint("r", i),
+				Skills: []skillLevel{{fmt.Sprint("s", i%900), "Poor"}, {fmt.Sprint("t", i%900), "Good"}},
+			})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -254,7 +373,8 @@ func TestNumberedCostsAndIndexes(t *testing.T) {
 		}
 		set := skillFields.Set("r1", skillLevel{"s1", "Poor"})
 		modeltest.WantCost(t, m, set.Cost(), run(set))
-		modeltest.WantCost(t, m, model.Cost{Commands: 1, Written: 1}, run(skillFields.AppendAt("r1", 1, skillLevel{"s2", "Poor"})))
+		modeltest.WantCost(t, m, model.Cost{Commands: 1, Written: 1},
+			run(skillFields.AppendAt("r1", 1, skillLevel{"s2", "Poor"})))
 		modeltest.WantCost(t, m, model.Cost{Commands: 2, Written: 1, Returned: 1}, func() error {
 			_, _, err := skillFields.Append("r2", skillLevel{"x", "Poor"}).Run(t.Context(), db)
 			return err
@@ -265,7 +385,8 @@ func TestNumberedCostsAndIndexes(t *testing.T) {
 			})
 		}
 		t.Run("Documents", func(t *testing.T) {
-			modeltest.WantIndexed(t, db, skillFields.Documents(skillFields.Equal(bson.D{e("skill", "t7")})), "skill_2_1_level_2_1")
+			modeltest.WantIndexed(t, db,
+				skillFields.Documents(skillFields.Equal(bson.D{e("skill", "t7")})), "skill_2_1_level_2_1")
 		})
 	}, mongotest.WithMonitor(m))
 }
@@ -277,13 +398,18 @@ func TestNumberedDeclarations(t *testing.T) {
 	}
 	fields := []string{"skill", "level"}
 	for reason, f := range map[string]func(){
-		"no such path": declare("skils", denorm.NumberedSpec{Max: 1, Fields: fields}), "no list": declare("name", denorm.NumberedSpec{Max: 1}),
-		"the _id": declare("_id", denorm.NumberedSpec{Max: 1}), "a path within": declare("a.b", denorm.NumberedSpec{Max: 1}),
-		"no Max": declare("langs", denorm.NumberedSpec{}), "a great Max": declare("langs", denorm.NumberedSpec{Max: 61}),
-		"no Fields": declare("skills", denorm.NumberedSpec{Max: 1}), "Fields of values": declare("langs", denorm.NumberedSpec{Max: 1, Fields: fields}),
-		"no such field": declare("skills", denorm.NumberedSpec{Max: 1, Fields: []string{"skill", "lvl"}}), "a field twice": declare("skills", denorm.NumberedSpec{Max: 1, Fields: []string{"skill", "skill"}}),
-		"a digit": declare("langs", denorm.NumberedSpec{Max: 1, Separator: "0"}), "a dot": declare("langs", denorm.NumberedSpec{Max: 1, Separator: "."}),
-		"no such Key": declare("skills", denorm.NumberedSpec{Max: 1, Fields: fields, Key: "langs"}),
+		"no such path":  declare("skils", denorm.NumberedSpec{Max: 1, Fields: fields}),
+		"no list":       declare("name", denorm.NumberedSpec{Max: 1}),
+		"the _id":       declare("_id", denorm.NumberedSpec{Max: 1}),
+		"a path within": declare("a.b", denorm.NumberedSpec{Max: 1}), "no Max": declare("langs", denorm.NumberedSpec{}),
+		"a great Max":      declare("langs", denorm.NumberedSpec{Max: 61}),
+		"no Fields":        declare("skills", denorm.NumberedSpec{Max: 1}),
+		"Fields of values": declare("langs", denorm.NumberedSpec{Max: 1, Fields: fields}),
+		"no such field":    declare("skills", denorm.NumberedSpec{Max: 1, Fields: []string{"skill", "lvl"}}),
+		"a field twice":    declare("skills", denorm.NumberedSpec{Max: 1, Fields: []string{"skill", "skill"}}),
+		"a digit":          declare("langs", denorm.NumberedSpec{Max: 1, Separator: "0"}),
+		"a dot":            declare("langs", denorm.NumberedSpec{Max: 1, Separator: "."}),
+		"no such Key":      declare("skills", denorm.NumberedSpec{Max: 1, Fields: fields, Key: "langs"}),
 	} {
 		t.Run(reason, func(t *testing.T) {
 			if d := testkit.Catch(t, f); d == nil || d.Remedy == "" {

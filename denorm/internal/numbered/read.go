@@ -56,8 +56,8 @@ func (n *List) Match(conditions bson.D) (bson.D, error) {
 	return n.anywhere(held, true), nil
 }
 
-// anywhere matches conditions at one position, whichever. Where they could hold of a position without an element, the count
-// must reach it.
+// anywhere matches conditions at one position, whichever. Where they could hold of a position without an element, the
+// count must reach it.
 func (n *List) anywhere(conditions bson.D, absent bool) bson.D {
 	or := make(bson.A, n.max)
 	for i := range or {
@@ -115,7 +115,8 @@ func (n *List) nest() mongo.Pipeline {
 		list[i] = e
 	}
 	count := "$" + n.Path
-	within := mql.Op("$toInt", mql.Op("$max", 0, mql.Op("$min", count, n.max))) // whatever number stands there, so that no document fails the query
+	// whatever number stands there, so that no document fails the query
+	within := mql.Op("$toInt", mql.Op("$max", 0, mql.Op("$min", count, n.max)))
 	return mongo.Pipeline{
 		mql.Set(mql.E(n.Path, mql.Cond(mql.Op("$isNumber", count), mql.Op("$slice", list, within), count))),
 		{{Key: "$unset", Value: mql.A(n.all(1))}},
@@ -150,7 +151,8 @@ func (n *List) Back(doc bson.Raw) (bson.Raw, error) {
 		switch {
 		case v.Type == bson.TypeNull && highest == 0:
 		case !ok || count < highest || count > n.max:
-			return nil, n.Docs.Refuse(n.Path, v, fmt.Sprintf("isn't the count of the numbered fields, whose last number is %d", highest))
+			return nil, n.Docs.Refuse(n.Path, v,
+				fmt.Sprintf("isn't the count of the numbered fields, whose last number is %d", highest))
 		case len(n.Fields) == 0 && count > highest:
 			return nil, n.Docs.Refuse(n.Path, v, "counts a value that doesn't exist")
 		default:

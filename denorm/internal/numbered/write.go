@@ -103,7 +103,8 @@ func (n *List) appended(element any) (flat.Element, error) {
 		return nil, err
 	}
 	if n.key != "" && !stored.IsKey(n.keyOf(list[0])) {
-		return nil, n.Docs.Refuse(n.Path+"[0]."+n.key, nil, "the element has no key: give a value to the spec's Key field")
+		return nil, n.Docs.Refuse(n.Path+"[0]."+n.key, nil,
+			"the element has no key: give a value to the spec's Key field")
 	}
 	return list[0], nil
 }
@@ -157,7 +158,10 @@ func (n *List) appendAt(id bson.D, count int, e flat.Element) model.Write {
 			gone = append(gone, bson.E{Key: n.name(column, count+1), Value: ""})
 		}
 	}
-	w.Model = &mongo.UpdateOneModel{Filter: filter, Update: commands.Operators(mql.E("$set", set), mql.E("$unset", gone))}
+	w.Model = &mongo.UpdateOneModel{
+		Filter: filter,
+		Update: commands.Operators(mql.E("$set", set), mql.E("$unset", gone)),
+	}
 	return w
 }
 
@@ -167,8 +171,8 @@ type end struct {
 	holds bool // it holds the element's Key already
 }
 
-// Append is the change that adds an element at the end of the list of the document that a filter finds by _id. refused is an error
-// of the filter.
+// Append is the change that adds an element at the end of the list of the document that a filter finds by _id. refused
+// is an error of the filter.
 func (n *List) Append(id bson.D, element any, refused error) model.Change[any] {
 	e, err := n.appended(element)
 	if refused != nil {

@@ -57,7 +57,8 @@ func lotWith(t testing.TB, db model.DB, id string, events ...int) {
 		t.Fatal(err)
 	}
 	for _, n := range events {
-		if _, err := wide.Publish(id, told{n}, noon.Add(time.Duration(n)*time.Second), opOf(id, n)).Run(ctx, db); err != nil {
+		if _, err := wide.Publish(id, told{n}, noon.Add(time.Duration(n)*time.Second), opOf(id, n)).
+			Run(ctx, db); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -37,12 +37,19 @@ func TestOutboxPublish(t *testing.T) {
 			want error
 			says string
 		}{
-			"a token of another event": {box.Publish("a", told{3}, noon, token(2)), denorm.ErrToken, "used for something else"},
-			"no such lot":              {box.Publish("b", told{3}, noon, token(3)), model.ErrNotFound, ""},
-			"no token":                 {box.Publish("a", told{3}, noon, bson.NilObjectID), testkit.ErrRefused, "box.events.id"},
-			"no time":                  {box.Publish("a", told{3}, time.Time{}, token(3)), testkit.ErrRefused, "box.events.at"},
-			"no _id":                   {box.Publish("", told{3}, noon, token(3)), testkit.ErrRefused, "_id"},
-			"dropped without a token":  {box.Drop("a", bson.NilObjectID), testkit.ErrRefused, "box.parked.id"},
+			"a token of another event": {
+				w: box.Publish("a", told{3}, noon, token(2)), want: denorm.ErrToken, says: "used for something else",
+			},
+			"no such lot": {box.Publish("b", told{3}, noon, token(3)), model.ErrNotFound, ""},
+			"no token": {
+				w:    box.Publish("a", told{3}, noon, bson.NilObjectID),
+				want: testkit.ErrRefused, says: "box.events.id",
+			},
+			"no time": {
+				w: box.Publish("a", told{3}, time.Time{}, token(3)), want: testkit.ErrRefused, says: "box.events.at",
+			},
+			"no _id":                  {box.Publish("", told{3}, noon, token(3)), testkit.ErrRefused, "_id"},
+			"dropped without a token": {box.Drop("a", bson.NilObjectID), testkit.ErrRefused, "box.parked.id"},
 		} {
 			_, err := test.w.Run(t.Context(), db)
 			testkit.WantError(t, err, test.want)
@@ -62,7 +69,8 @@ func TestOutboxPublish(t *testing.T) {
 		if _, err := box.Publish("a", told{5}, noon, token(5)).Run(t.Context(), db); err != nil {
 			t.Errorf("the fifth event again, in a full box: %v", err)
 		}
-		long := denorm.NewOutbox[bson.D](model.NewCollection[bson.D, string]("lots"), "box", denorm.OutboxSpec{MaxBytes: 100})
+		long := denorm.NewOutbox[bson.D](model.NewCollection[bson.D, string]("lots"), "box",
+			denorm.OutboxSpec{MaxBytes: 100})
 		_, err = long.Publish("a", bson.D{e("x", strings.Repeat("x", 100))}, noon, token(9)).Run(t.Context(), db)
 		testkit.WantError(t, err, testkit.ErrRefused)
 	})
@@ -76,7 +84,8 @@ func TestOutboxMerged(t *testing.T) {
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		lotWith(t, db, "a")
 		change := model.Merge(
-			versioned.Guarded("a", bson.D{e("n", bson.D{e("$lt", 5)})}, bson.D{e("$inc", bson.D{e("n", int64(1))})}, token(1)),
+			versioned.Guarded("a", bson.D{e("n", bson.D{e("$lt", 5)})},
+				bson.D{e("$inc", bson.D{e("n", int64(1))})}, token(1)),
 			box.Publish("a", told{1}, noon, token(1)),
 		)
 		var s sink
@@ -104,7 +113,8 @@ func TestOutboxInTransaction(t *testing.T) {
 		fails := errors.New("taken back")
 		act := func(n int, end error) error {
 			return model.InTx(t.Context(), db, func(ctx context.Context) error {
-				p := model.MergePlans(model.NewPlan(lots.Delete("a")), model.NewPlan(byKey.Publish("k", told{n}, noon, token(n))))
+				p := model.MergePlans(model.NewPlan(lots.Delete("a")),
+					model.NewPlan(byKey.Publish("k", told{n}, noon, token(n))))
 				if _, err := p.Run(ctx, db); err != nil {
 					return err
 				}
@@ -123,7 +133,8 @@ func TestOutboxInTransaction(t *testing.T) {
 			}
 		}
 		var s sink
-		if err := byKey.Relay("keys", denorm.RelaySpec{Once: true}, s.hand).Run(t.Context(), db); err != nil || !slices.Equal(s.got["k"], []int{2, 3}) {
+		if err := byKey.Relay("keys", denorm.RelaySpec{Once: true}, s.hand).Run(t.Context(), db); err != nil ||
+			!slices.Equal(s.got["k"], []int{2, 3}) {
 			t.Errorf("%v, %v", s.got, err)
 		}
 	})
@@ -150,7 +161,8 @@ func TestRelayOnce(t *testing.T) {
 			t.Errorf("%v", s.got)
 		}
 		depth, err := wide.Depth().One(t.Context(), db)
-		if err != nil || depth.Waiting != 2 || depth.Failing != 1 || depth.Parked != 0 || depth.Documents != 1 || !depth.Oldest.Equal(noon.Add(2*time.Second)) {
+		if err != nil || depth.Waiting != 2 || depth.Failing != 1 || depth.Parked != 0 || depth.Documents != 1 ||
+			!depth.Oldest.Equal(noon.Add(2*time.Second)) {
 			t.Errorf("%+v, %v", depth, err)
 		}
 		if err := once(&s)(t.Context(), db); err != nil || s.all != 7 {
@@ -168,7 +180,8 @@ func TestRelayOnce(t *testing.T) {
 			t.Errorf("%v wait, %v are parked, %v came", events, parked, s.got["b"])
 		}
 		found, err := wide.Parked().All(t.Context(), db)
-		if err != nil || len(found) != 1 || found[0].Box.Parked[0].Error != errHand.Error() || found[0].Box.Parked[0].Attempts != 2 {
+		if err != nil || len(found) != 1 || found[0].Box.Parked[0].Error != errHand.Error() ||
+			found[0].Box.Parked[0].Attempts != 2 {
 			t.Errorf("%+v, %v", found, err)
 		}
 		s.fail = nil
@@ -248,13 +261,15 @@ func TestRelayFaults(t *testing.T) {
 				}}
 				p := model.NewPlan(lots.Insert(lot{ID: "a"}), lots.Insert(lot{ID: "b"}))
 				for i := range 3 {
-					p.Steps = append(p.Steps, wide.Publish("a", told{i}, noon, opOf("a", i)), wide.Publish("b", told{i}, noon, opOf("b", i)))
+					p.Steps = append(p.Steps, wide.Publish("a", told{i}, noon, opOf("a", i)),
+						wide.Publish("b", told{i}, noon, opOf("b", i)))
 				}
 				return testkit.Exec(ctx, db, p)
 			},
 			Run: func(ctx context.Context, db *mongo.Database) error {
 				// The leases of the run that was cut are over.
-				if _, err := db.Collection("docmodel.relays").DeleteMany(ctx, bson.D{e("until", bson.D{e("$gt", noon)})}); err != nil {
+				if _, err := db.Collection("docmodel.relays").
+					DeleteMany(ctx, bson.D{e("until", bson.D{e("$gt", noon)})}); err != nil {
 					return err
 				}
 				// An event that failed is tried in the second run.
@@ -285,18 +300,24 @@ func TestRelayFaults(t *testing.T) {
 // Publishing meets publishing, and a relay.
 func TestOutboxInterleaved(t *testing.T) {
 	publish := func(n int) testkit.Operation {
-		return testkit.Operation{Name: fmt.Sprint("publish ", n), Run: func(ctx context.Context, db *mongo.Database, op bson.ObjectID) error {
-			_, err := wide.Publish("a", told{n}, noon, op).Run(ctx, db)
-			return err
-		}}
+		return testkit.Operation{
+			Name: fmt.Sprint("publish ", n),
+			Run: func(ctx context.Context, db *mongo.Database, op bson.ObjectID) error {
+				_, err := wide.Publish("a", told{n}, noon, op).Run(ctx, db)
+				return err
+			},
+		}
 	}
 	for _, with := range []string{"publish", "relay"} {
 		var s *sink
 		other := publish(3)
 		if with == "relay" {
-			other = testkit.Operation{Name: "relay", Run: func(ctx context.Context, db *mongo.Database, _ bson.ObjectID) error {
-				return once(s, func(r *denorm.RelaySpec) { r.Parts = 1 })(ctx, db)
-			}}
+			other = testkit.Operation{
+				Name: "relay",
+				Run: func(ctx context.Context, db *mongo.Database, _ bson.ObjectID) error {
+					return once(s, func(r *denorm.RelaySpec) { r.Parts = 1 })(ctx, db)
+				},
+			}
 		}
 		testkit.Meet(t, publish(2), other, modeltest.InterleaveCase{
 			Sample: 3, Match: mongotest.Writes,
@@ -312,7 +333,8 @@ func TestOutboxInterleaved(t *testing.T) {
 				if err := errors.Join(errA, errB, once(s)(context.Background(), db)); err != nil {
 					t.Error(err)
 				}
-				if got := s.got["a"]; len(got) < 2 || got[0] != 1 || !slices.Contains(got, 2) || len(firsts(got)) != len(got) {
+				if got := s.got["a"]; len(got) < 2 || got[0] != 1 || !slices.Contains(got, 2) ||
+					len(firsts(got)) != len(got) {
 					t.Errorf("%v came", got)
 				}
 			},
@@ -329,7 +351,8 @@ func TestOutboxCosts(t *testing.T) {
 	publish := wide.Publish("a", told{2}, noon, token(2))
 	testkit.WantPricesAnew(t, seed,
 		testkit.Writes("Publish", 1, 1, model.NewPlan(publish)),
-		testkit.Writes("Publish, merged", 1, 1, model.NewPlan(model.Merge(lots.Update("a", bson.D{e("$set", bson.D{e("n", int64(1))})}), publish))),
+		testkit.Writes("Publish, merged", 1, 1,
+			model.NewPlan(model.Merge(lots.Update("a", bson.D{e("$set", bson.D{e("n", int64(1))})}), publish))),
 		testkit.Does("Retry of none", 1, 0, 0, testkit.Doing(wide.Retry("a"))),
 		testkit.Does("a relay with one event", 8, 5, 3, once(&sink{}, func(r *denorm.RelaySpec) { r.Parts = 1 })),
 		testkit.Reads("Depth", 1, wide.Depth()),

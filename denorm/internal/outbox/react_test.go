@@ -66,7 +66,8 @@ func TestOutboxPublishChanges(t *testing.T) {
 				t.Errorf("an event without a time: %+v", event)
 			}
 		}
-		if problem := mongotest.Diff([]int{1, 12, 34}, bodies); problem != "" || got.Box.Events[0].ID.Timestamp() != token(1).Timestamp() || len(seen) != 3 || got.Box.Hash == 0 {
+		if problem := mongotest.Diff([]int{1, 12, 34}, bodies); problem != "" ||
+			got.Box.Events[0].ID.Timestamp() != token(1).Timestamp() || len(seen) != 3 || got.Box.Hash == 0 {
 			t.Errorf("%s %+v", problem, got.Box)
 		}
 		run(kept.Insert(lot{ID: "b", N: 7}), nil)
@@ -76,5 +77,7 @@ func TestOutboxPublishChanges(t *testing.T) {
 		}
 		run(kept.Delete("b"), nil)
 	}, mongotest.WithMonitor(monitor))
-	testkit.WantDeclarationErrors(t, testkit.Wrong("no function", func() { small.PublishChanges(nil) }, "event is nil", "PublishChanges of lots", "function"))
+	testkit.WantDeclarationErrors(t,
+		testkit.Wrong("no function", func() { small.PublishChanges(nil) }, "event is nil",
+			"PublishChanges of lots", "function"))
 }

@@ -30,8 +30,8 @@ func until(t *testing.T, what string, is func() bool) {
 	}
 }
 
-// Three runners divide the lots, one of them dies, another joins, and receivers fail now and then: all events come, those of a lot in
-// their order.
+// Three runners divide the lots, one of them dies, another joins, and receivers fail now and then: all events come,
+// those of a lot in their order.
 func TestRelayRunners(t *testing.T) {
 	const all, each = 40, 6
 	parallel(t)
@@ -39,7 +39,10 @@ func TestRelayRunners(t *testing.T) {
 		for i := range all {
 			lotWith(t, db, fmt.Sprint("l", i), 1, 2)
 		}
-		spec := denorm.RelaySpec{Attempts: 50, Pause: time.Millisecond, MaxPause: 5 * time.Millisecond, Parts: 8, For: 2 * time.Second, Poll: 5 * time.Millisecond}
+		spec := denorm.RelaySpec{
+			Attempts: 50, Pause: time.Millisecond, MaxPause: 5 * time.Millisecond, Parts: 8, For: 2 * time.Second,
+			Poll: 5 * time.Millisecond,
+		}
 		rng := rand.New(rand.NewPCG(1, 1))
 		s := &sink{fail: func(delivery, int) error {
 			if rng.IntN(10) == 0 {
@@ -118,7 +121,10 @@ func TestRelayShares(t *testing.T) {
 		spec := denorm.RelaySpec{Parts: 6, For: 3 * time.Second, Poll: 10 * time.Millisecond}
 		relay := wide.Relay("shares", spec, func(context.Context, delivery) error { return nil })
 		owners := func() (out []int) {
-			cur, err := db.Collection("docmodel.relays").Find(t.Context(), bson.D{e("owner", bson.D{e("$exists", true)}), e("until", bson.D{e("$gt", time.Now())})})
+			cur, err := db.Collection("docmodel.relays").
+				Find(t.Context(), bson.D{
+					e("owner", bson.D{e("$exists", true)}), e("until", bson.D{e("$gt", time.Now())}),
+				})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -162,7 +168,9 @@ func TestRelayFence(t *testing.T) {
 	parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		lotWith(t, db, "a", 1, 2)
-		spec := denorm.RelaySpec{Once: true, Parts: 1, For: 2 * time.Second, Attempts: 9, Pause: time.Nanosecond, MaxPause: time.Nanosecond}
+		spec := denorm.RelaySpec{
+			Once: true, Parts: 1, For: 2 * time.Second, Attempts: 9, Pause: time.Nanosecond, MaxPause: time.Nanosecond,
+		}
 		var fences []int64
 		var order []string
 		second := wide.Relay("fence", spec, func(_ context.Context, d delivery) error {
@@ -196,14 +204,15 @@ func TestRelayFence(t *testing.T) {
 // loseLeases ends all leases, as after a pause of their runners.
 func loseLeases(t *testing.T, db *mongo.Database) {
 	t.Helper()
-	if _, err := db.Collection("docmodel.relays").UpdateMany(t.Context(), bson.D{e("owner", bson.D{e("$exists", true)})},
-		bson.D{e("$set", bson.D{e("until", time.Unix(0, 0))})}); err != nil {
+	if _, err := db.Collection("docmodel.relays").
+		UpdateMany(t.Context(), bson.D{e("owner", bson.D{e("$exists", true)})},
+			bson.D{e("$set", bson.D{e("until", time.Unix(0, 0))})}); err != nil {
 		t.Error(err)
 	}
 }
 
-// A delivery may take longer than the lease, which the relay extends: the context doesn't end, and the event is delivered once. The bubble's
-// clock makes the delivery exactly twice as long as the lease, which takes no time.
+// A delivery may take longer than the lease, which the relay extends: the context doesn't end, and the event is
+// delivered once. The bubble's clock makes the delivery exactly twice as long as the lease, which takes no time.
 func TestRelaySlow(t *testing.T) {
 	for _, once := range []bool{true, false} {
 		t.Run(fmt.Sprintf("once %v", once), func(t *testing.T) {
@@ -212,7 +221,9 @@ func TestRelaySlow(t *testing.T) {
 				lotWith(t, db, "a", 1)
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
-				spec := denorm.RelaySpec{Once: once, Parts: 1, Attempts: 1, For: time.Second, Poll: 20 * time.Millisecond}
+				spec := denorm.RelaySpec{
+					Once: once, Parts: 1, Attempts: 1, For: time.Second, Poll: 20 * time.Millisecond,
+				}
 				delivered := 0
 				relay := wide.Relay("slow", spec, func(ctx context.Context, _ delivery) error {
 					delivered++
@@ -280,7 +291,9 @@ func TestRelayOnceCost(t *testing.T) {
 				lotWith(t, db, "b", 1)
 			}
 			before := len(m.Commands())
-			err := wide.Relay("idle", denorm.RelaySpec{Once: true}, func(context.Context, delivery) error { return nil }).Run(t.Context(), db)
+			err := wide.Relay("idle", denorm.RelaySpec{Once: true}, func(context.Context, delivery) error {
+				return nil
+			}).Run(t.Context(), db)
 			if got := len(m.Commands()) - before; err != nil || got > want {
 				t.Errorf("%d documents with events: %d commands, want at most %d; %v", waits, got, want, err)
 			}
@@ -336,8 +349,11 @@ func TestRelayRefuses(t *testing.T) {
 	}
 	for reason, f := range map[string]func(){
 		"no such field": declared("bag", denorm.OutboxSpec{}), "another type": declared("n", denorm.OutboxSpec{}),
-		"a negative bound": declared("box", denorm.OutboxSpec{Max: -1}), "a large bound": declared("box", denorm.OutboxSpec{MaxBytes: 16 << 20}),
-		"events that are no documents": func() { denorm.NewOutbox[int](model.NewCollection[bson.D, any]("x"), "box", denorm.OutboxSpec{}) },
+		"a negative bound": declared("box", denorm.OutboxSpec{Max: -1}),
+		"a large bound":    declared("box", denorm.OutboxSpec{MaxBytes: 16 << 20}),
+		"events that are no documents": func() {
+			denorm.NewOutbox[int](model.NewCollection[bson.D, any]("x"), "box", denorm.OutboxSpec{})
+		},
 	} {
 		if testkit.Catch(t, f) == nil {
 			t.Errorf("%s: it is taken", reason)

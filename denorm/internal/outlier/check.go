@@ -21,7 +21,8 @@ const (
 	unsplitFault   fault = "unsplit"   // its array is over Max, and was not split
 	oversizedFault fault = "oversized" // its array is over Max, though there is overflow: other code pushed into it
 	unflaggedFault fault = "unflagged" // it has overflow, and no flag: readers miss it
-	leftoverFault  fault = "leftover"  // a Split that was cut has left overflow documents, and the array was shortened since
+	// a Split that was cut has left overflow documents, and the array was shortened since
+	leftoverFault fault = "leftover"
 )
 
 func (o *Outlier) Checks() []model.Check {
@@ -30,13 +31,16 @@ func (o *Outlier) Checks() []model.Check {
 	return commands.KeyedChecks([]model.Check{{
 		Name: flags, Collection: o.docs.Name(), Age: time.Minute,
 		Rule:     "an owner with overflow has the flag, unless a Split of its array is in progress",
-		Pipeline: o.check(unflaggedFault, leftoverFault), Tell: found.Tells(drift.tell), Mend: found.Mends(flags, o.docs.Name(), o.repair),
+		Pipeline: o.check(unflaggedFault, leftoverFault), Tell: found.Tells(drift.tell),
+		Mend: found.Mends(flags, o.docs.Name(), o.repair),
 	}, {
-		Name: place + ": arrays over Max", Collection: o.docs.Name(), Rule: fmt.Sprintf("an owner's array holds at most %d elements", o.spec.Max),
+		Name: place + ": arrays over Max", Collection: o.docs.Name(),
+		Rule:     fmt.Sprintf("an owner's array holds at most %d elements", o.spec.Max),
 		Pipeline: o.check(unsplitFault, oversizedFault), Tell: found.Tells(drift.tell),
 	}, {
 		Name: orphans, Collection: o.in.Docs.Name(), Rule: "an overflow document has an owner",
-		Pipeline: o.orphans(), Tell: found.Tells(orphan.tell), Mend: found.Mends(orphans, o.in.Docs.Name(), o.deleteOrphans),
+		Pipeline: o.orphans(), Tell: found.Tells(orphan.tell),
+		Mend: found.Mends(orphans, o.in.Docs.Name(), o.deleteOrphans),
 	}}, o.in.KeyedNames()...)
 }
 
@@ -56,7 +60,9 @@ type page struct {
 }
 
 func (d drift) tell(f *model.Finding) {
-	f.ID, f.Problem = d.ID, fmt.Sprintf("%s: its array holds %d elements, and there are overflow documents without the flag: %d", d.Fault, d.N, len(d.Pages))
+	f.ID, f.Problem = d.ID,
+		fmt.Sprintf("%s: its array holds %d elements, and there are overflow documents without the flag: %d",
+			d.Fault, d.N, len(d.Pages))
 	switch {
 	case d.Fault == oversizedFault:
 		f.Problem = fmt.Sprintf("%s: its array holds %d elements although there is overflow", d.Fault, d.N)
@@ -77,8 +83,8 @@ func (d orphan) tell(f *model.Finding) {
 	f.ID, f.Problem = d.ID, fmt.Sprintf("the owner %s doesn't exist", model.Shell(d.Owner))
 }
 
-// check is the pipeline over the owners that finds these faults; an owner has one at most. A page counts as a Split's if it has
-// its stamp.
+// check is the pipeline over the owners that finds these faults; an owner has one at most. A page counts as a Split's
+// if it has its stamp.
 func (o *Outlier) check(faults ...fault) mongo.Pipeline {
 	lookup := mql.Lookup(o.in.Docs.Name(), "_id", "key", "pages")
 	args := lookup[0].Value.(bson.D)
@@ -108,7 +114,9 @@ func (o *Outlier) check(faults ...fault) mongo.Pipeline {
 	return mongo.Pipeline{
 		mql.Project(mql.E("kept", o.list()), mql.E("flagged", o.flagged())),
 		lookup,
-		mql.Project(mql.E("n", mql.Op("$size", "$kept")), mql.E("flagged", 1), mql.E("pages._id", 1), mql.E("pages.split", 1), mql.E("pages.held", 1)),
+		mql.Project(mql.E("n", mql.Op("$size", "$kept")), mql.E("flagged", 1), mql.E("pages._id", 1),
+			mql.E("pages.split", 1),
+			mql.E("pages.held", 1)),
 		mql.Project(mql.E("n", 1), mql.E("pages", 1), mql.E("fault", fault)),
 		mql.Match(mql.E("fault", bson.D{{Key: "$in", Value: faults}})),
 		mql.SortID(),
@@ -117,7 +125,10 @@ func (o *Outlier) check(faults ...fault) mongo.Pipeline {
 
 func (o *Outlier) orphans() mongo.Pipeline {
 	find := mql.Lookup(o.docs.Name(), "key", "_id", "owner")
-	find[0].Value = append(find[0].Value.(bson.D), bson.E{Key: "pipeline", Value: mongo.Pipeline{mql.Project(mql.E("_id", 1))}})
+	find[0].Value = append(find[0].Value.(bson.D), bson.E{
+		Key:   "pipeline",
+		Value: mongo.Pipeline{mql.Project(mql.E("_id", 1))},
+	})
 	return mongo.Pipeline{
 		mql.Project(mql.E("key", 1), mql.E("n", 1), mql.E("bytes", 1)),
 		find,
@@ -135,13 +146,17 @@ func (o *Outlier) repair(rows []drift) model.Plan {
 		case d.ID.Type == 0:
 			return model.NewPlan(found.NotReturned(o.docs.Name(), i, "_id"))
 		case d.Fault == unflaggedFault:
-			steps = append(steps, model.Write{Collection: o.docs.Name(), Index: model.IDIndex, Model: &mongo.UpdateOneModel{
-				Filter: append(commands.ByID(d.ID), o.isUnflagged()), Update: mql.Set(mql.E(o.spec.Flag, true)),
-			}})
+			steps = append(steps, model.Write{
+				Collection: o.docs.Name(), Index: model.IDIndex,
+				Model: &mongo.UpdateOneModel{
+					Filter: append(commands.ByID(d.ID), o.isUnflagged()), Update: mql.Set(mql.E(o.spec.Flag, true)),
+				},
+			})
 		case d.Fault == leftoverFault:
 			steps = append(steps, o.discard(d.Pages)...)
 		default:
-			reason := fmt.Sprintf("%q isn't a problem that this check finds: pass the findings unchanged", commands.Shorten(string(d.Fault)))
+			reason := fmt.Sprintf("%q isn't a problem that this check finds: pass the findings unchanged",
+				commands.Shorten(string(d.Fault)))
 			return model.RefusedPlan(o.docs.Name(), o.docs.Refuse(fmt.Sprintf("found[%d].Fault", i), nil, reason))
 		}
 	}
@@ -158,16 +173,21 @@ func (o *Outlier) discard(pages []page) (steps []model.Step) {
 		if page.Split == 0 || !page.Held {
 			return nil
 		}
-		steps = append(steps, commands.DeleteOne(o.in.Docs.Name(), bson.D{{Key: "_id", Value: page.ID}, {Key: "split", Value: page.Split}}))
+		steps = append(steps,
+			commands.DeleteOne(o.in.Docs.Name(), bson.D{
+				{Key: "_id", Value: page.ID}, {Key: "split", Value: page.Split},
+			}))
 	}
 	return steps
 }
 
 func (o *Outlier) deleteOrphans(rows []orphan) model.Plan {
-	return found.Mended(rows, "some overflow documents without an owner deleted; the next check finds the others", func(i int, d orphan) model.Write {
-		if d.ID.Type == 0 {
-			return found.NotReturned(o.in.Docs.Name(), i, "_id")
-		}
-		return commands.DeleteOne(o.in.Docs.Name(), append(commands.ByID(d.ID), stored.HoldsAt("n", d.N), stored.HoldsAt("bytes", d.Bytes)))
-	})
+	return found.Mended(rows, "some overflow documents without an owner deleted; the next check finds the others",
+		func(i int, d orphan) model.Write {
+			if d.ID.Type == 0 {
+				return found.NotReturned(o.in.Docs.Name(), i, "_id")
+			}
+			return commands.DeleteOne(o.in.Docs.Name(),
+				append(commands.ByID(d.ID), stored.HoldsAt("n", d.N), stored.HoldsAt("bytes", d.Bytes)))
+		})
 }

@@ -23,11 +23,18 @@ func TestOutlierWritesIndexed(t *testing.T) {
 			t.Helper()
 			testkit.WantStepsIndexed(t, db, reason, model.IDIndex, plans...)
 		}
-		if err := errors.Join(store(ctx, db, docs{"books": {book{ID: "a"}, book{ID: "b", Buyers: outlierBuyers("1 2 3")}, book{ID: "c"}}}), outlierAppend(ctx, db, buyersOf, "a", "1 2 3"), outlierAppend(ctx, db, buyersOf, "c", "1 2 3")); err != nil {
+		if err := errors.Join(store(ctx, db, docs{
+			"books": {book{ID: "a"}, book{ID: "b", Buyers: outlierBuyers("1 2 3")}, book{ID: "c"}},
+		}), outlierAppend(ctx, db, buyersOf, "a", "1 2 3"),
+			outlierAppend(ctx, db, buyersOf, "c", "1 2 3")); err != nil {
 			t.Fatal(err)
 		}
-		byID("Outlier", testkit.PlanOf(t, db, buyersOf.Append("a", buyer{ID: "x"})), testkit.PlanOf(t, db, buyersOf.Remove("a", "1")), testkit.PlanOf(t, db, buyersOf.Remove("a", "3")), buyersOf.Delete("a"))
-		raw, err := (&model.Find[bson.Raw]{Query: model.Query{Collection: "books", Filter: bson.D{e("_id", "b")}}}).All(ctx, db)
+		byID("Outlier", testkit.PlanOf(t, db, buyersOf.Append("a", buyer{ID: "x"})),
+			testkit.PlanOf(t, db, buyersOf.Remove("a", "1")),
+			testkit.PlanOf(t, db, buyersOf.Remove("a", "3")), buyersOf.Delete("a"))
+		raw, err := (&model.Find[bson.Raw]{
+			Query: model.Query{Collection: "books", Filter: bson.D{e("_id", "b")}},
+		}).All(ctx, db)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -36,7 +43,8 @@ func TestOutlierWritesIndexed(t *testing.T) {
 			t.Fatal(err)
 		}
 		byID("Outlier.Split", split)
-		if err := errors.Join(updates(ctx, db, "books", "a", bson.D{e("$unset", bson.D{e("extras", "")})}), outlierPush(ctx, db, "c", "7 8 9")); err != nil {
+		if err := errors.Join(updates(ctx, db, "books", "a", bson.D{e("$unset", bson.D{e("extras", "")})}),
+			outlierPush(ctx, db, "c", "7 8 9")); err != nil {
 			t.Fatal(err)
 		}
 		byID("Outlier.Checks", mended(t, db, buyersOf.Checks()[:1])...)
@@ -54,10 +62,13 @@ func TestOutlierPrices(t *testing.T) {
 		for _, id := range []string{"a", "b", "c"} {
 			err = errors.Join(err, outlierAppend(ctx, db, buyersOf, id, "1 2 3 4 5 6"))
 		}
-		return errors.Join(err, outlierPush(ctx, db, "b", "7 8 9 10"), updates(ctx, db, "books", "c", bson.D{e("$unset", bson.D{e("extras", "")})}))
+		return errors.Join(err, outlierPush(ctx, db, "b", "7 8 9 10"),
+			updates(ctx, db, "books", "c", bson.D{e("$unset", bson.D{e("extras", "")})}))
 	}
 	testkit.WantPrices(t, crowd,
-		testkit.Reads("Holding", 1, buyersOf.Holding("a", "5")), testkit.Reads("Holding in the array", 1, buyersOf.Holding("a", "1")), testkit.Reads("Overflow", 2, buyerPages.Oldest("a")),
+		testkit.Reads("Holding", 1, buyersOf.Holding("a", "5")),
+		testkit.Reads("Holding in the array", 1, buyersOf.Holding("a", "1")),
+		testkit.Reads("Overflow", 2, buyerPages.Oldest("a")),
 		testkit.Reads("Outliers", 2, withFlag()), testkit.Reads("Checks", 1, buyersOf.Checks()[0].Find()),
 		testkit.Reads("Checks of arrays", 1, buyersOf.Checks()[1].Find()), testkit.Mending(1, 1, buyersOf.Checks()[0]),
 		// The batch, two new overflow documents, the owner, and two to find the end.
@@ -78,12 +89,16 @@ func TestOutlierRepairFaults(t *testing.T) {
 				split := books.Insert(book{ID: "left", Buyers: outlierBuyers("1 2 3 4 5 6 7")})
 				err := errors.Join(exec(ctx, db, model.NewPlan(split)), outlierSplitCut(ctx, db))
 				for _, id := range []string{"a", "b"} {
-					err = errors.Join(err, exec(ctx, db, model.NewPlan(books.Insert(book{ID: id}))), outlierAppend(ctx, db, buyersOf, id, "1 2 3 4"),
+					err = errors.Join(err, exec(ctx, db, model.NewPlan(books.Insert(book{ID: id}))),
+						outlierAppend(ctx, db, buyersOf, id, "1 2 3 4"),
 						updates(ctx, db, "books", id, bson.D{e("$unset", bson.D{e("extras", "")})}))
 				}
-				return errors.Join(err, updates(ctx, db, "books", "left", bson.D{e("$pull", bson.D{e("buyers", bson.D{e("id", "1")})})}))
+				return errors.Join(err,
+					updates(ctx, db, "books", "left", bson.D{e("$pull", bson.D{e("buyers", bson.D{e("id", "1")})})}))
 			},
-			Run: inTurn(outlierMend, func(ctx context.Context, db *mongo.Database) error { return outlierSplit(ctx, db, buyersOf) }),
+			Run: inTurn(outlierMend, func(ctx context.Context, db *mongo.Database) error {
+				return outlierSplit(ctx, db, buyersOf)
+			}),
 			Check: func(t testing.TB, db *mongo.Database) {
 				wantOutlier(t, db, buyersOf, "left", "2 3 4 5 6 7")
 				wantOutlier(t, db, buyersOf, "a", "1 2 3 4")
@@ -93,7 +108,8 @@ func TestOutlierRepairFaults(t *testing.T) {
 		"orphans": {
 			Seed: func(ctx context.Context, db *mongo.Database) error {
 				err := exec(ctx, db, books.InsertMany([]book{{ID: "a"}, {ID: "b"}}))
-				return errors.Join(err, outlierAppend(ctx, db, buyersOf, "a", "1 2 3 4 5 6"), outlierAppend(ctx, db, buyersOf, "b", "1 2 3"),
+				return errors.Join(err, outlierAppend(ctx, db, buyersOf, "a", "1 2 3 4 5 6"),
+					outlierAppend(ctx, db, buyersOf, "b", "1 2 3"),
 					exec(ctx, db, model.NewPlan(books.Delete("a"))))
 			},
 			Run: checkJob(buyersOf.Checks()[2]),

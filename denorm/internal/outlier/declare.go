@@ -1,4 +1,5 @@
-// Package outlier is what is behind denorm.Outlier: it keeps the first elements of an owner in it, and the others in buckets.
+// Package outlier is what is behind denorm.Outlier: it keeps the first elements of an owner in it, and the others in
+// buckets.
 package outlier
 
 import (
@@ -39,20 +40,24 @@ func Declare(owners *core.Docs, path string, element reflect.Type, overflow *buc
 	case o.spec.Max < 1 || o.spec.Max > 1_000_000:
 		place.Fail(fmt.Sprintf("Max is %d", o.spec.Max), "give 1 to 1,000,000")
 	case o.spec.MaxBytes < 0 || o.spec.MaxBytes > stored.MaxBytes:
-		place.Fail(fmt.Sprintf("MaxBytes is %d", o.spec.MaxBytes), "give 0, or at most 15 MiB, which leaves room in MongoDB's 16 MiB")
+		place.Fail(fmt.Sprintf("MaxBytes is %d", o.spec.MaxBytes),
+			"give 0, or at most 15 MiB, which leaves room in MongoDB's 16 MiB")
 	case o.spec.Flag == "":
 		place.Fail("Flag is empty", "name the path of a bool that tells whether there is overflow")
 	case core.Overlap(o.spec.Flag, o.path) || core.Overlap(o.spec.Flag, "_id"):
 		place.Fail(fmt.Sprintf("Flag %q overlaps the array or the _id", o.spec.Flag), "name another field")
 	case o.in.Spec.Period != 0:
-		place.Fail("the Bucket of the overflow has a Period", "declare the Bucket without a Period: its pages must be in the order of appending")
+		place.Fail("the Bucket of the overflow has a Period",
+			"declare the Bucket without a Period: its pages must be in the order of appending")
 	case o.in.Docs.Name() == o.docs.Name():
 		place.Fail("owners and overflow are in the same collection", "give the Bucket a collection of its own")
 	case !array.Open && array.Type != element:
-		place.Fail(fmt.Sprintf("the array holds elements of type %s, but the overflow of type %s", array.Type, element), "declare both with the same type of elements")
+		place.Fail(fmt.Sprintf("the array holds elements of type %s, but the overflow of type %s", array.Type, element),
+			"declare both with the same type of elements")
 	}
 	if flag := o.docs.MustField(o.spec.Flag); flag.Arrays > 0 || !flag.Open && flag.Type.Kind() != reflect.Bool {
-		place.Fail(fmt.Sprintf("Flag %q is of type %s", o.spec.Flag, stored.KindOf(flag)), "name a bool that isn't in an array")
+		place.Fail(fmt.Sprintf("Flag %q is of type %s", o.spec.Flag, stored.KindOf(flag)),
+			"name a bool that isn't in an array")
 	}
 	return o
 }
@@ -93,13 +98,16 @@ func (o *Outlier) position(n int) string { return fmt.Sprintf("%s.%d", o.path, n
 // Relations says that overflow documents name their owners.
 func (o *Outlier) Relations() []model.Relation {
 	return []model.Relation{{
-		From: o.in.Docs.Name(), FromPath: "key", To: o.docs.Name(), ToPath: "_id", FromEnd: model.Many, ToEnd: model.ExactlyOne, Label: "overflow",
+		From: o.in.Docs.Name(), FromPath: "key", To: o.docs.Name(), ToPath: "_id", FromEnd: model.Many,
+		ToEnd: model.ExactlyOne, Label: "overflow",
 	}}
 }
 
 // Footprints are the paths that are used.
 func (o *Outlier) Footprints() []model.Footprint {
 	return slices.Concat(
-		model.Writes.In(o.docs.Name(), model.Whole), model.Owns.In(o.docs.Name(), o.path, o.spec.Flag), o.in.Footprints(), model.Owns.In(o.in.Docs.Name(), "split"),
+		model.Writes.In(o.docs.Name(), model.Whole),
+		model.Owns.In(o.docs.Name(), o.path, o.spec.Flag), o.in.Footprints(),
+		model.Owns.In(o.in.Docs.Name(), "split"),
 	)
 }

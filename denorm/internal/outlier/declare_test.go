@@ -22,27 +22,38 @@ func TestOutlierDeclarations(t *testing.T) {
 	type noted struct {
 		At time.Time `bson:"at"`
 	}
-	daily := denorm.NewBucket(model.NewCollection[denorm.BucketDoc[string, noted], string]("notes"), denorm.BucketSpec{Max: 2, Period: denorm.Daily, At: "at"})
+	daily := denorm.NewBucket(model.NewCollection[denorm.BucketDoc[string, noted], string]("notes"),
+		denorm.BucketSpec{Max: 2, Period: denorm.Daily, At: "at"})
 	for reason, declare := range map[string]func(){
 		"no bound": func() { denorm.NewOutlier(books, "buyers", buyerPages, denorm.OutlierSpec{Flag: "extras"}) },
 		"no flag":  func() { denorm.NewOutlier(books, "buyers", buyerPages, denorm.OutlierSpec{Max: 2}) },
 		"too many bytes": func() {
-			denorm.NewOutlier(books, "buyers", buyerPages, denorm.OutlierSpec{Max: 2, MaxBytes: 16 << 20, Flag: "extras"})
+			denorm.NewOutlier(books, "buyers", buyerPages,
+				denorm.OutlierSpec{Max: 2, MaxBytes: 16 << 20, Flag: "extras"})
 		},
-		"flag is text": func() { denorm.NewOutlier(books, "buyers", buyerPages, denorm.OutlierSpec{Max: 2, Flag: "title"}) },
+		"flag is text": func() {
+			denorm.NewOutlier(books, "buyers", buyerPages, denorm.OutlierSpec{Max: 2, Flag: "title"})
+		},
 		"flag in the array": func() {
 			denorm.NewOutlier(books, "buyers", buyerPages, denorm.OutlierSpec{Max: 2, Flag: "buyers.paid"})
 		},
-		"unknown flag":   func() { denorm.NewOutlier(books, "buyers", buyerPages, denorm.OutlierSpec{Max: 2, Flag: "extra"}) },
-		"unknown array":  func() { denorm.NewOutlier(books, "buyer", buyerPages, spec) },
-		"no array":       func() { denorm.NewOutlier(books, "title", buyerPages, spec) },
-		"other elements": func() { denorm.NewOutlier(shelves, "books", buyerPages, denorm.OutlierSpec{Max: 2, Flag: "full"}) },
-		"by day":         func() { denorm.NewOutlier(shelves, "books", daily, denorm.OutlierSpec{Max: 2, Flag: "full"}) },
-		"owners and overflow are in the same collection": func() { denorm.NewOutlier(books.Named("buyers"), "buyers", buyerPages, spec) },
+		"unknown flag": func() {
+			denorm.NewOutlier(books, "buyers", buyerPages, denorm.OutlierSpec{Max: 2, Flag: "extra"})
+		},
+		"unknown array": func() { denorm.NewOutlier(books, "buyer", buyerPages, spec) },
+		"no array":      func() { denorm.NewOutlier(books, "title", buyerPages, spec) },
+		"other elements": func() {
+			denorm.NewOutlier(shelves, "books", buyerPages, denorm.OutlierSpec{Max: 2, Flag: "full"})
+		},
+		"by day": func() { denorm.NewOutlier(shelves, "books", daily, denorm.OutlierSpec{Max: 2, Flag: "full"}) },
+		"owners and overflow are in the same collection": func() {
+			denorm.NewOutlier(books.Named("buyers"), "buyers", buyerPages, spec)
+		},
 	} {
 		t.Run(reason, func(t *testing.T) {
 			defer func() {
-				if d, ok := recover().(*model.DeclarationError); !ok || d.Problem == "" || d.Place == "" || d.Remedy == "" {
+				if d, ok := recover().(*model.DeclarationError); !ok || d.Problem == "" ||
+					d.Place == "" || d.Remedy == "" {
 					t.Errorf("panicked with %v, want a *model.DeclarationError", d)
 				}
 			}()
@@ -71,7 +82,10 @@ func TestOutlierRefusals(t *testing.T) {
 		"nobody's count":        buyersOf.Count("").Err,
 		"a pattern":             buyersOf.Holding("a", bson.Regex{Pattern: "."}).Err,
 		"holding without a Key": outlierPlain.Holding("a", "x").Err,
-		"none of the faults":    buyersOf.Checks()[0].Mend([]model.Finding{{Check: buyersOf.Checks()[0].Name, Detail: marshal(bson.D{e("_id", "a"), e("fault", "x")})}}).Err(),
+		"none of the faults": buyersOf.Checks()[0].Mend([]model.Finding{{
+			Check:  buyersOf.Checks()[0].Name,
+			Detail: marshal(bson.D{e("_id", "a"), e("fault", "x")}),
+		}}).Err(),
 	} {
 		var bad *model.ValueError
 		if !errors.As(err, &bad) || bad.Collection == "" || bad.Field == "" || bad.Reason == "" {

@@ -16,7 +16,9 @@ import (
 func (o *Outlier) Settle() model.Job {
 	j := model.Job{Name: "outlier settled " + o.docs.Name() + "." + o.path, Stages: []model.Stage{{
 		Collection: o.docs.Name(), BatchSize: 10, Keyed: o.in.KeyedNames(),
-		Filter: o.oversized(), Projection: bson.D{{Key: o.path, Value: 1}}, Pipeline: o.crowd(), Plan: commands.Batched("elements that both the overflow and the array hold; the next run removes them from the array", o.settleOwner),
+		Filter: o.oversized(), Projection: bson.D{{Key: o.path, Value: 1}}, Pipeline: o.crowd(),
+		Plan: commands.Batched("elements that both the overflow and the array hold; the next run removes them from the array",
+			o.settleOwner),
 	}}}
 	if o.in.Spec.ElementKey == "" {
 		j.Err = o.docs.Refuse(o.path, nil, "can be settled only if the Bucket has an ElementKey: give one to its spec")
@@ -32,7 +34,8 @@ func (o *Outlier) oversized() bson.D {
 	}
 }
 
-// A crowded owner is one that is over Max, and of its overflow documents the numbers, and the elements that its array has too.
+// A crowded owner is one that is over Max, and of its overflow documents the numbers, and the elements that its array
+// has too.
 type crowded struct {
 	ID    bson.RawValue   `bson:"_id"`
 	Kept  []bson.RawValue `bson:"kept"`
@@ -46,7 +49,8 @@ type crowded struct {
 func (o *Outlier) crowd() mongo.Pipeline {
 	stage := mql.Lookup(o.in.Docs.Name(), "_id", "key", "pages")
 	same := mql.Op("$filter", bson.D{
-		{Key: "input", Value: bucket.Items()}, {Key: "as", Value: "item"}, {Key: "cond", Value: mql.Op("$in", "$$item."+o.in.Spec.ElementKey, "$$keys")},
+		{Key: "input", Value: bucket.Items()}, {Key: "as", Value: "item"},
+		{Key: "cond", Value: mql.Op("$in", "$$item."+o.in.Spec.ElementKey, "$$keys")},
 	})
 	stage[0].Value = append(stage[0].Value.(bson.D),
 		bson.E{Key: "let", Value: bson.D{{Key: "keys", Value: "$keys"}}},
@@ -57,7 +61,8 @@ func (o *Outlier) crowd() mongo.Pipeline {
 	}
 }
 
-// settleOwner are the steps for one owner: overflow documents after the last one for what isn't there already, and then the array.
+// settleOwner are the steps for one owner: overflow documents after the last one for what isn't there already, and then
+// the array.
 func (o *Outlier) settleOwner(doc bson.Raw) ([]model.Step, error) {
 	var owner crowded
 	if err := bson.Unmarshal(doc, &owner); err != nil {
@@ -97,7 +102,8 @@ func (o *Outlier) settleOwner(doc bson.Raw) ([]model.Step, error) {
 			move = append(move, e)
 			held[name(e.ID)] = item
 		case !bytes.Equal(there.Value, item.Value):
-			return nil, o.docs.Refuse(o.position(keep+i), model.Shell(e.ID), "is stored twice with different fields: remove one of the two")
+			return nil, o.docs.Refuse(o.position(keep+i), model.Shell(e.ID),
+				"is stored twice with different fields: remove one of the two")
 		}
 	}
 	steps, err := o.splitPages(key, id, next, move, len(owner.Kept))

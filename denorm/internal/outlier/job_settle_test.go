@@ -36,8 +36,8 @@ func TestOutlierSettleFaults(t *testing.T) {
 	})
 }
 
-// Of random owners, split, appended to and pushed into past the technique, each element is there once afterwards, whichever part of
-// the job ran before, and whatever was appended or pushed meanwhile.
+// Of random owners, split, appended to and pushed into past the technique, each element is there once afterwards,
+// whichever part of the job ran before, and whatever was appended or pushed meanwhile.
 func TestOutlierSettle(t *testing.T) {
 	parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
@@ -117,7 +117,8 @@ func outlierCrowd(t testing.TB, db *mongo.Database, x *outlier) model.Plan {
 	t.Helper()
 	j := x.Settle()
 	read, err := (&model.Aggregate[bson.Raw]{Aggregation: model.Aggregation{
-		Collection: j.Stages[0].Collection, Pipeline: append(mongo.Pipeline{{e("$match", j.Stages[0].Filter)}}, j.Stages[0].Pipeline...),
+		Collection: j.Stages[0].Collection,
+		Pipeline:   append(mongo.Pipeline{{e("$match", j.Stages[0].Filter)}}, j.Stages[0].Pipeline...),
 	}}).All(t.Context(), db)
 	if err != nil {
 		t.Fatal(err)
@@ -138,7 +139,8 @@ func TestOutlierSettleRefused(t *testing.T) {
 		ctx := t.Context()
 		for _, other := range []string{"3", "1"} { // in the overflow, and in the array
 			seed(t, db, docs{"books": {book{ID: "b"}}, "buyers": nil})
-			if err := errors.Join(outlierAppend(ctx, db, buyersOf, "b", "1 2 3"), outlierPush(ctx, db, "b", other)); err != nil {
+			if err := errors.Join(outlierAppend(ctx, db, buyersOf, "b", "1 2 3"),
+				outlierPush(ctx, db, "b", other)); err != nil {
 				t.Fatal(err)
 			}
 			late := outlierCrowd(t, db, buyersOf)
@@ -152,7 +154,8 @@ func TestOutlierSettleRefused(t *testing.T) {
 			if _, err := late.Run(ctx, db); !errors.Is(err, model.ErrStale) {
 				t.Errorf("a late one: %v", err)
 			}
-			mustExec(t, db, model.NewPlan(books.Update("b", bson.D{e("$push", bson.D{e("buyers", buyer{ID: other, Paid: 77})})})))
+			mustExec(t, db,
+				model.NewPlan(books.Update("b", bson.D{e("$push", bson.D{e("buyers", buyer{ID: other, Paid: 77})})})))
 			var refused *model.ValueError
 			if err := outlierSettle(ctx, db, buyersOf); !errors.As(err, &refused) || refused.Field != "buyers.2" {
 				t.Errorf("with other fields: %v", err)
@@ -161,7 +164,8 @@ func TestOutlierSettleRefused(t *testing.T) {
 		}
 		// A page that somebody else began meanwhile isn't written over.
 		seed(t, db, docs{"books": {book{ID: "b"}}, "buyers": nil})
-		if err := errors.Join(outlierAppend(ctx, db, buyersOf, "b", "1 2 3 4 5"), outlierPush(ctx, db, "b", "7 8")); err != nil {
+		if err := errors.Join(outlierAppend(ctx, db, buyersOf, "b", "1 2 3 4 5"),
+			outlierPush(ctx, db, "b", "7 8")); err != nil {
 			t.Fatal(err)
 		}
 		late := outlierCrowd(t, db, buyersOf)

@@ -15,7 +15,9 @@ import (
 func (o *Outlier) Split() model.Job {
 	return model.Job{Name: "outlier " + o.docs.Name() + "." + o.path, Stages: []model.Stage{{
 		Collection: o.docs.Name(), BatchSize: 10,
-		Filter: o.unsplit(), Projection: bson.D{{Key: o.path, Value: 1}}, Plan: commands.Batched("overflow documents of an array that still holds all elements; the next run completes them", o.splitOwner),
+		Filter: o.unsplit(), Projection: bson.D{{Key: o.path, Value: 1}},
+		Plan: commands.Batched("overflow documents of an array that still holds all elements; the next run completes them",
+			o.splitOwner),
 	}}}
 }
 
@@ -54,7 +56,9 @@ func (o *Outlier) splitOwner(doc bson.Raw) (steps []model.Step, _ error) {
 }
 
 // splitPages are the writes of as few overflow documents as hold these elements of an array, from a number on.
-func (o *Outlier) splitPages(key any, id bson.RawValue, seq int64, move []bucket.Element, length int) (steps []model.Step, _ error) {
+func (o *Outlier) splitPages(
+	key any, id bson.RawValue, seq int64, move []bucket.Element, length int,
+) (steps []model.Step, _ error) {
 	for len(move) > 0 {
 		n, bytes := 0, int64(0)
 		for n < len(move) && n < o.in.Spec.Max {
@@ -109,9 +113,11 @@ func (o *Outlier) ownerKey(id bson.RawValue) (any, error) {
 	return nil, o.docs.Refuse("_id", id, "has a type that can't be the key of the Bucket")
 }
 
-// splitPage is the upsert of an overflow document. It replaces what a Split of a shorter array left under this number, if it
-// begins as this one does; what a Split of the same array left is the same.
-func (o *Outlier) splitPage(key any, id bson.RawValue, seq int64, page []bucket.Element, length int) (model.Write, error) {
+// splitPage is the upsert of an overflow document. It replaces what a Split of a shorter array left under this number,
+// if it begins as this one does; what a Split of the same array left is the same.
+func (o *Outlier) splitPage(
+	key any, id bson.RawValue, seq int64, page []bucket.Element, length int,
+) (model.Write, error) {
 	bucket, err := o.in.ID(key, "", seq)
 	if err != nil {
 		return model.Write{}, err
@@ -125,9 +131,16 @@ func (o *Outlier) splitPage(key any, id bson.RawValue, seq int64, page []bucket.
 		{Key: "key", Value: mql.Literal(id)}, {Key: "seq", Value: seq}, {Key: "closed", Value: true},
 		{Key: "split", Value: split}, {Key: "items", Value: mql.Literal(list)},
 	}
-	shorter := bson.D{own[0], {Key: "split", Value: mql.Op("$lt", split)}, {Key: "items.0", Value: mql.Op("$eq", list[0])}}
-	w := o.in.MarkKeyed(commands.UpsertOne(o.in.Docs.Name(), shorter, mongo.Pipeline{mql.Set(set...), mql.Set(o.in.Recounted()...)}))
-	w.Expect, w.Done = model.One, bson.D{own[0], {Key: "split", Value: split}, {Key: "items", Value: bson.D{{Key: "$eq", Value: list}}}}
+	shorter := bson.D{
+		own[0], {Key: "split", Value: mql.Op("$lt", split)}, {Key: "items.0", Value: mql.Op("$eq", list[0])},
+	}
+	w := o.in.MarkKeyed(commands.UpsertOne(o.in.Docs.Name(), shorter, mongo.Pipeline{
+		mql.Set(set...), mql.Set(o.in.Recounted()...),
+	}))
+	w.Expect, w.Done = model.One, bson.D{
+		own[0], {Key: "split", Value: split},
+		{Key: "items", Value: bson.D{{Key: "$eq", Value: list}}},
+	}
 	w.Reasons = []model.Reason{{If: own, Err: errLeftover}}
 	return w, nil
 }
@@ -142,7 +155,12 @@ func (o *Outlier) shorten(id bson.RawValue, keep int, list []bson.RawValue, flag
 	w := commands.UpdateIf(o.docs.Name(), append(commands.ByID(id), is, mql.E(o.position(o.spec.Max), mql.Exists(true)),
 		// One more than was read, so that a longer array differs.
 		mql.E("$expr", mql.Op("$eq", mql.Op("$slice", o.list(), keep, len(end)+1), mql.Literal(end))),
-	), append(mql.Set(flag), mql.E("$push", bson.D{{Key: o.path, Value: bson.D{{Key: "$each", Value: bson.A{}}, {Key: "$slice", Value: keep}}}})))
+	),
+		append(mql.Set(flag),
+			mql.E("$push", bson.D{{
+				Key:   o.path,
+				Value: bson.D{{Key: "$each", Value: bson.A{}}, {Key: "$slice", Value: keep}},
+			}})))
 	w.Expect, w.Done = model.One, done
 	return w
 }

@@ -14,8 +14,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// Whole lives of a book pass between any two commands of an append. If the book is there at the end, it has each buyer that was
-// acknowledged since it was inserted, and the checks find nothing.
+// Whole lives of a book pass between any two commands of an append. If the book is there at the end, it has each buyer
+// that was acknowledged since it was inserted, and the checks find nothing.
 func TestOutlierLives(t *testing.T) {
 	tenancy.Differs(t, "an _id that is marked as deleted can't be inserted again")
 	runs := map[string]func(ctx context.Context, db model.DB) error{
@@ -38,10 +38,15 @@ func TestOutlierLives(t *testing.T) {
 		}
 	}
 	plain := func(name string) operation {
-		return operation{Name: name, Run: func(ctx context.Context, db *mongo.Database, _ bson.ObjectID) error { return runs[name](ctx, db) }}
+		return operation{
+			Name: name,
+			Run:  func(ctx context.Context, db *mongo.Database, _ bson.ObjectID) error { return runs[name](ctx, db) },
+		}
 	}
 	inTx := func(name string) operation {
-		return testkit.InTx(name, func(ctx context.Context, db model.DB, _ bson.ObjectID) error { return runs[name](ctx, db) })
+		return testkit.InTx(name, func(ctx context.Context, db model.DB, _ bson.ObjectID) error {
+			return runs[name](ctx, db)
+		})
 	}
 	life := func(names ...string) (out testkit.Life) {
 		for _, name := range names {
@@ -50,7 +55,8 @@ func TestOutlierLives(t *testing.T) {
 		return out
 	}
 	lives := []testkit.Life{
-		life("delete"), life("delete", "insert"), life("delete", "insert", "append p"), life("delete", "insert", "append p", "append q", "append r"),
+		life("delete"), life("delete", "insert"), life("delete", "insert", "append p"),
+		life("delete", "insert", "append p", "append q", "append r"),
 	}
 	for _, stored := range []string{"u", "u v", "u v w", "u v w 1 2"} {
 		seed := inTurn(testkit.Stored(docs{"books": {book{ID: "a"}}, "buyers": nil}),
@@ -61,7 +67,8 @@ func TestOutlierLives(t *testing.T) {
 		refused := []error{model.ErrNotFound, model.ErrStale}
 		t.Run(stored, func(t *testing.T) {
 			testkit.LiveBetween(t, plain("append x"), lives, modeltest.InterleaveCase{Seed: seed}, refused, check)
-			testkit.LiveBetween(t, inTx("append x"), lives, modeltest.InterleaveCase{Seed: seed, Transactions: true}, refused, check)
+			testkit.LiveBetween(t, inTx("append x"), lives,
+				modeltest.InterleaveCase{Seed: seed, Transactions: true}, refused, check)
 		})
 	}
 }

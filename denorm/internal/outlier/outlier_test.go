@@ -45,9 +45,13 @@ type outlier = denorm.Outlier[book, string, buyer]
 
 var (
 	outlierPlainPages = denorm.NewBucket(moreBuyers, denorm.BucketSpec{Max: 3})
-	outlierPlain      = denorm.NewOutlier(books, "buyers", outlierPlainPages, denorm.OutlierSpec{Max: 2, Flag: "extras"})
-	outlierBytePages  = denorm.NewBucket(moreBuyers, denorm.BucketSpec{Max: 10, MaxBytes: 70, ElementKey: "id", Totals: []string{"paid"}})
-	outlierBytes      = denorm.NewOutlier(books, "buyers", outlierBytePages, denorm.OutlierSpec{Max: 10, MaxBytes: 60, Flag: "extras"})
+	outlierPlain      = denorm.NewOutlier(books, "buyers", outlierPlainPages,
+		denorm.OutlierSpec{Max: 2, Flag: "extras"})
+	outlierBytePages = denorm.NewBucket(moreBuyers, denorm.BucketSpec{
+		Max: 10, MaxBytes: 70, ElementKey: "id", Totals: []string{"paid"},
+	})
+	outlierBytes = denorm.NewOutlier(books, "buyers", outlierBytePages,
+		denorm.OutlierSpec{Max: 10, MaxBytes: 60, Flag: "extras"})
 )
 
 // withFlag is the query of the owners that have overflow.
@@ -83,7 +87,10 @@ func outlierSplit(ctx context.Context, db *mongo.Database, x *outlier) error {
 
 // outlierPush is other code, which knows nothing of overflow.
 func outlierPush(ctx context.Context, db *mongo.Database, id, buyers string) error {
-	return exec(ctx, db, model.NewPlan(books.Update(id, bson.D{e("$push", bson.D{e("buyers", bson.D{e("$each", outlierBuyers(buyers))})})})))
+	return exec(ctx, db,
+		model.NewPlan(books.Update(id, bson.D{
+			e("$push", bson.D{e("buyers", bson.D{e("$each", outlierBuyers(buyers))})}),
+		})))
 }
 
 func outlierIDs(list []buyer) string {
@@ -94,8 +101,8 @@ func outlierIDs(list []buyer) string {
 	return strings.Join(ids, " ")
 }
 
-// wantOutlier says what a book's buyers are, in order; that array and pages hold no more than they may, the counts are right,
-// and the check finds nothing.
+// wantOutlier says what a book's buyers are, in order; that array and pages hold no more than they may, the counts are
+// right, and the check finds nothing.
 func wantOutlier(t testing.TB, db *mongo.Database, x *outlier, id, want string) {
 	t.Helper()
 	ctx := context.Background()
@@ -125,7 +132,8 @@ func wantOutlier(t testing.TB, db *mongo.Database, x *outlier, id, want string) 
 		}
 	}
 	n, err := x.Count(id).One(ctx, db)
-	if err != nil || n.Kept+n.Overflow != int64(seen) || seen != len(list) || len(b.Buyers) > most || !b.Extras && len(pages) > 0 {
+	if err != nil || n.Kept+n.Overflow != int64(seen) || seen != len(list) || len(b.Buyers) > most ||
+		!b.Extras && len(pages) > 0 {
 		t.Errorf("%v, %v; the book holds %d, extras %v, %d pages", n, err, len(b.Buyers), b.Extras, len(pages))
 	}
 	wantOutlierDrift(t, db, x)
@@ -157,7 +165,10 @@ func TestOutlierProperty(t *testing.T) {
 		for n, x := range []*outlier{buyersOf, outlierBytes, buyersOf} {
 			r := rand.New(rand.NewPCG(uint64(n), 7))
 			ids := []string{"a", "a#", "$where"}
-			seed(t, db, docs{"books": {book{ID: ids[0]}, book{ID: ids[1], Buyers: []buyer{}}, book{ID: ids[2]}}, "buyers": nil})
+			seed(t, db, docs{
+				"books":  {book{ID: ids[0]}, book{ID: ids[1], Buyers: []buyer{}}, book{ID: ids[2]}},
+				"buyers": nil,
+			})
 			want := map[string][]string{}
 			for range 60 {
 				id, who := ids[r.IntN(3)], fmt.Sprintf("b%0*d", 1+r.IntN(2)*r.IntN(12), r.IntN(20))
@@ -247,16 +258,58 @@ func TestOutlierFaults(t *testing.T) {
 		run    func(context.Context, *mongo.Database) error
 		want   string
 	}{
-		{"append with room", buyersOf, "a", func(ctx context.Context, db *mongo.Database) error { return outlierAppend(ctx, db, buyersOf, "b", "x") }, "a x"},
-		{"append over the bound", buyersOf, "a b", func(ctx context.Context, db *mongo.Database) error { return outlierAppend(ctx, db, buyersOf, "b", "x") }, "a b x"},
-		{"append after a full page", buyersOf, "a b c d e", func(ctx context.Context, db *mongo.Database) error { return outlierAppend(ctx, db, buyersOf, "b", "x") }, "a b c d e x"},
-		{"append by bytes", outlierBytes, "a b cccccccccccccccccccccccc", func(ctx context.Context, db *mongo.Database) error {
-			return outlierAppend(ctx, db, outlierBytes, "b", "xxxxxxxxxxxxxxxxxxxxxxxxxx")
-		}, "a b cccccccccccccccccccccccc xxxxxxxxxxxxxxxxxxxxxxxxxx"},
-		{"remove from the array", buyersOf, "a b c", func(ctx context.Context, db *mongo.Database) error { return outlierRemove(ctx, db, buyersOf, "b", "a") }, "b c"},
-		{"remove from a full page", buyersOf, "a b c d e f", func(ctx context.Context, db *mongo.Database) error { return outlierRemove(ctx, db, buyersOf, "b", "d") }, "a b c e f"},
-		{"split", buyersOf, "", func(ctx context.Context, db *mongo.Database) error { return outlierSplit(ctx, db, buyersOf) }, "1 2 3 4 5 6 7"},
-		{"split by bytes", outlierBytes, "", func(ctx context.Context, db *mongo.Database) error { return outlierSplit(ctx, db, outlierBytes) }, "1 2 3 4 5 6 7 8 9 10 11 12"},
+		{
+			name: "append with room", x: buyersOf, before: "a",
+			run: func(ctx context.Context, db *mongo.Database) error {
+				return outlierAppend(ctx, db, buyersOf, "b", "x")
+			},
+			want: "a x",
+		},
+		{
+			name: "append over the bound", x: buyersOf, before: "a b",
+			run: func(ctx context.Context, db *mongo.Database) error {
+				return outlierAppend(ctx, db, buyersOf, "b", "x")
+			},
+			want: "a b x",
+		},
+		{
+			name: "append after a full page", x: buyersOf, before: "a b c d e",
+			run: func(ctx context.Context, db *mongo.Database) error {
+				return outlierAppend(ctx, db, buyersOf, "b", "x")
+			},
+			want: "a b c d e x",
+		},
+		{
+			name: "append by bytes", x: outlierBytes, before: "a b cccccccccccccccccccccccc",
+			run: func(ctx context.Context, db *mongo.Database) error {
+				return outlierAppend(ctx, db, outlierBytes, "b", "xxxxxxxxxxxxxxxxxxxxxxxxxx")
+			},
+			want: "a b cccccccccccccccccccccccc xxxxxxxxxxxxxxxxxxxxxxxxxx",
+		},
+		{
+			name: "remove from the array", x: buyersOf, before: "a b c",
+			run: func(ctx context.Context, db *mongo.Database) error {
+				return outlierRemove(ctx, db, buyersOf, "b", "a")
+			},
+			want: "b c",
+		},
+		{
+			name: "remove from a full page", x: buyersOf, before: "a b c d e f",
+			run: func(ctx context.Context, db *mongo.Database) error {
+				return outlierRemove(ctx, db, buyersOf, "b", "d")
+			},
+			want: "a b c e f",
+		},
+		{
+			name: "split", x: buyersOf, before: "",
+			run:  func(ctx context.Context, db *mongo.Database) error { return outlierSplit(ctx, db, buyersOf) },
+			want: "1 2 3 4 5 6 7",
+		},
+		{
+			name: "split by bytes", x: outlierBytes, before: "",
+			run:  func(ctx context.Context, db *mongo.Database) error { return outlierSplit(ctx, db, outlierBytes) },
+			want: "1 2 3 4 5 6 7 8 9 10 11 12",
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			modeltest.FaultMatrix(t, modeltest.FaultCase{
@@ -275,7 +328,8 @@ func TestOutlierFaults(t *testing.T) {
 	t.Run("delete", func(t *testing.T) {
 		modeltest.FaultMatrix(t, modeltest.FaultCase{
 			Seed: func(ctx context.Context, db *mongo.Database) error {
-				return errors.Join(exec(ctx, db, model.NewPlan(books.Insert(book{ID: "b"}))), outlierAppend(ctx, db, buyersOf, "b", "1 2 3 4 5 6 7"))
+				return errors.Join(exec(ctx, db, model.NewPlan(books.Insert(book{ID: "b"}))),
+					outlierAppend(ctx, db, buyersOf, "b", "1 2 3 4 5 6 7"))
 			},
 			Run: func(ctx context.Context, db *mongo.Database) error { return exec(ctx, db, buyersOf.Delete("b")) },
 			Check: func(t testing.TB, db *mongo.Database) {
@@ -287,18 +341,25 @@ func TestOutlierFaults(t *testing.T) {
 	})
 }
 
-// Two operations in every order of their commands: each element is there once, in an order that both could have been in.
+// Two operations in every order of their commands: each element is there once, in an order that both could have been
+// in.
 func TestOutlierInterleaved(t *testing.T) {
 	parallel(t)
 	add := func(id string) operation {
-		return operation{Name: "append " + id, Run: func(ctx context.Context, db *mongo.Database, _ bson.ObjectID) error {
-			return outlierAppend(ctx, db, buyersOf, "b", id)
-		}}
+		return operation{
+			Name: "append " + id,
+			Run: func(ctx context.Context, db *mongo.Database, _ bson.ObjectID) error {
+				return outlierAppend(ctx, db, buyersOf, "b", id)
+			},
+		}
 	}
 	remove := func(id string) operation {
-		return operation{Name: "remove " + id, Run: func(ctx context.Context, db *mongo.Database, _ bson.ObjectID) error {
-			return outlierRemove(ctx, db, buyersOf, "b", id)
-		}}
+		return operation{
+			Name: "remove " + id,
+			Run: func(ctx context.Context, db *mongo.Database, _ bson.ObjectID) error {
+				return outlierRemove(ctx, db, buyersOf, "b", id)
+			},
+		}
 	}
 	split := operation{Name: "split", Run: func(ctx context.Context, db *mongo.Database, _ bson.ObjectID) error {
 		return outlierSplit(ctx, db, buyersOf)

@@ -6,13 +6,17 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Reactions returns how a store refuses to delete an owner whose overflow would stay. The flag is set before the first overflow document
-// is stored.
+// Reactions returns how a store refuses to delete an owner whose overflow would stay. The flag is set before the first
+// overflow document is stored.
 func (o *Outlier) Reactions() []model.Reaction {
-	return []model.Reaction{{Collection: o.docs.Name(), On: model.OnDelete, React: func(w model.StoreWrite) (a model.Answer, _ error) {
-		if flag, _ := core.ValueAt(w.Before, o.spec.Flag); flag.Type == bson.TypeBoolean && flag.Boolean() {
-			return a, o.docs.Refuse(o.spec.Flag, true, "is set, so the document has overflow: delete it by Outlier.Delete")
-		}
-		return a, nil
-	}}, o.in.RefuseStores("Outlier.Append and Outlier.Remove")}
+	return []model.Reaction{
+		{Collection: o.docs.Name(), On: model.OnDelete, React: func(w model.StoreWrite) (a model.Answer, _ error) {
+			if flag, _ := core.ValueAt(w.Before, o.spec.Flag); flag.Type == bson.TypeBoolean && flag.Boolean() {
+				return a, o.docs.Refuse(o.spec.Flag, true,
+					"is set, so the document has overflow: delete it by Outlier.Delete")
+			}
+			return a, nil
+		}},
+		o.in.RefuseStores("Outlier.Append and Outlier.Remove"),
+	}
 }

@@ -8,8 +8,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// pages is the stage that adds to each owner its overflow documents that a filter matches, if "flagged" says that there are any. The
-// $expr stands alone: DocumentDB serves a $match beside it by no index.
+// pages is the stage that adds to each owner its overflow documents that a filter matches, if "flagged" says that there
+// are any. The $expr stands alone: DocumentDB serves a $match beside it by no index.
 func (o *Outlier) pages(filter bson.D, more ...bson.D) bson.D {
 	inner := mongo.Pipeline{
 		mql.Match(filter...),
@@ -22,17 +22,21 @@ func (o *Outlier) pages(filter bson.D, more ...bson.D) bson.D {
 	}}}
 }
 
-// all are the stages of an owner's elements, of the pages that a filter matches. The owner goes through twice, once for its array
-// and once for its pages: so both come in order, as one stream, from one reading of the owner.
+// all are the stages of an owner's elements, of the pages that a filter matches. The owner goes through twice, once for
+// its array and once for its pages: so both come in order, as one stream, from one reading of the owner.
 func (o *Outlier) all(id bson.RawValue, filter bson.D) mongo.Pipeline {
 	second := mql.Op("$eq", "$part", 1)
 	return mongo.Pipeline{
 		mql.Match(commands.ByID(id)...),
 		mql.Project(mql.E("kept", o.list()), mql.E("flagged", o.flagged()), mql.E("part", mql.Literal(bson.A{0, 1}))),
 		mql.Unwind("$part"),
-		mql.Project(mql.E("kept", mql.Cond(second, bson.A{}, "$kept")), mql.E("flagged", mql.Op("$and", second, "$flagged"))),
+		mql.Project(mql.E("kept", mql.Cond(second, bson.A{}, "$kept")),
+			mql.E("flagged", mql.Op("$and", second, "$flagged"))),
 		o.pages(filter, mql.Project(mql.E("items", bucket.Items()))),
-		{{Key: "$unwind", Value: bson.D{{Key: "path", Value: "$page"}, {Key: "preserveNullAndEmptyArrays", Value: true}}}},
+		{{
+			Key:   "$unwind",
+			Value: bson.D{{Key: "path", Value: "$page"}, {Key: "preserveNullAndEmptyArrays", Value: true}},
+		}},
 		mql.Project(mql.E("item", mql.IfNull("$page.items", "$kept"))),
 		mql.Unwind("$item"),
 		mql.ReplaceRoot("$item"),
@@ -74,6 +78,7 @@ func (o *Outlier) Count(owner any) (mongo.Pipeline, error) {
 		mql.Match(commands.ByID(id)...),
 		mql.Project(mql.E("kept", mql.Op("$size", o.list())), mql.E("flagged", o.flagged())),
 		o.pages(filter, mql.Project(mql.E("n", 1))),
-		mql.Project(mql.E("_id", 0), mql.E("kept", 1), mql.E("overflow", mql.Op("$sum", "$page.n")), mql.E("pages", mql.Op("$size", "$page"))),
+		mql.Project(mql.E("_id", 0), mql.E("kept", 1), mql.E("overflow", mql.Op("$sum", "$page.n")),
+			mql.E("pages", mql.Op("$size", "$page"))),
 	}, err
 }

@@ -33,7 +33,9 @@ func (o *Outlier) change(
 	if err != nil {
 		return commands.RefusedChange[any](o.docs.Name(), err)
 	}
-	return model.Change[state]{Name: "outlier " + o.docs.Name() + "." + o.path, Read: read, Decide: decide, Attempts: 100, Then: then}.Change()
+	return model.Change[state]{
+		Name: "outlier " + o.docs.Name() + "." + o.path, Read: read, Decide: decide, Attempts: 100, Then: then,
+	}.Change()
 }
 
 // Append adds an element after all others.
@@ -65,9 +67,9 @@ func (o *Outlier) openedPage(e bucket.Element, s state) string {
 	return o.in.OpenedID(e, s.Overflow)
 }
 
-// confirmOwner reads the owner again after an append opened an overflow document. If the owner was deleted meanwhile, its overflow was deleted
-// with it, perhaps before this document was stored, which is deleted then. An owner that was inserted since has no flag yet. An append to
-// an existing overflow document needs no second read, since it opens none.
+// confirmOwner reads the owner again after an append opened an overflow document. If the owner was deleted meanwhile,
+// its overflow was deleted with it, perhaps before this document was stored, which is deleted then. An owner that was
+// inserted since has no flag yet. An append to an existing overflow document needs no second read, since it opens none.
 func (o *Outlier) confirmOwner(id bson.RawValue, e bucket.Element, page string) *model.Change[state] {
 	return &model.Change[state]{
 		Name: "outlier " + o.docs.Name() + "." + o.path, Attempts: 100,
@@ -95,8 +97,11 @@ func (o *Outlier) room(e bucket.Element, s state) bool {
 	return s.N < int64(o.spec.Max) && (o.spec.MaxBytes == 0 || s.Bytes+int64(len(e.Item.Value)) <= o.spec.MaxBytes)
 }
 
-// read reads the owner, and then its overflow if it is needed. In this order: what Split moves in between is seen in the overflow.
-func (o *Outlier) read(ctx context.Context, db model.DB, id bson.RawValue, e bucket.Element, overflow func(state) bool) (state, error) {
+// read reads the owner, and then its overflow if it is needed. In this order: what Split moves in between is seen in
+// the overflow.
+func (o *Outlier) read(
+	ctx context.Context, db model.DB, id bson.RawValue, e bucket.Element, overflow func(state) bool,
+) (state, error) {
 	s, err := o.readOwner(ctx, db, id, e)
 	if err != nil || !overflow(s) || s.N > int64(o.spec.Max) && !s.Flagged {
 		return s, err
@@ -163,7 +168,8 @@ func (o *Outlier) decide(id bson.RawValue, e bucket.Element, s state) (model.Pla
 	}
 	p, err := o.in.Decide(e, s.Overflow)
 	p.Steps = append([]model.Step{o.setFlag(id, e, s)}, p.Steps...)
-	p.Options.AllowPartial = o.in.Spec.ElementKey == "" // half of it is whole; only what was written can't be recognized
+	// half of it is whole; only what was written can't be recognized
+	p.Options.AllowPartial = o.in.Spec.ElementKey == ""
 	p.Leaves = "a flag without overflow; the next append writes the overflow"
 	return p, err
 }
@@ -184,7 +190,8 @@ func (o *Outlier) push(id bson.RawValue, e bucket.Element) model.Write {
 	return w
 }
 
-// touchOwner are the writes that make a transaction conflict with a deletion of the owner: two, because a write without a change doesn't.
+// touchOwner are the writes that make a transaction conflict with a deletion of the owner: two, because a write without
+// a change doesn't.
 func (o *Outlier) touchOwner(id bson.RawValue) []model.Step {
 	flagged := append(commands.ByID(id), mql.E(o.spec.Flag, true))
 	off := commands.UpdateIf(o.docs.Name(), flagged, mql.Op("$unset", bson.D{mql.E(o.spec.Flag, "")}))
@@ -192,8 +199,8 @@ func (o *Outlier) touchOwner(id bson.RawValue) []model.Step {
 	return []model.Step{off, commands.UpdateIf(o.docs.Name(), commands.ByID(id), mql.Set(mql.E(o.spec.Flag, true)))}
 }
 
-// setFlag is the write that says that there is overflow, if the array is still full. From then on the array takes no element: so what it
-// doesn't hold now, it never will.
+// setFlag is the write that says that there is overflow, if the array is still full. From then on the array takes no
+// element: so what it doesn't hold now, it never will.
 func (o *Outlier) setFlag(id bson.RawValue, e bucket.Element, s state) model.Write {
 	filter := append(commands.ByID(id), o.isUnflagged(), mql.E(o.position(o.spec.Max), mql.Exists(false)))
 	if s.N >= int64(o.spec.Max) {
@@ -242,7 +249,8 @@ func (o *Outlier) Remove(owner, key any) model.Change[any] {
 // pull takes an element out of the array. Not matching is stale: it may have been moved into the overflow.
 func (o *Outlier) pull(id bson.RawValue, e bucket.Element) model.Write {
 	pull := bson.D{{Key: o.path, Value: bson.D{{Key: o.in.Spec.ElementKey, Value: mql.Eq(e.ID)}}}}
-	w := commands.UpdateIf(o.docs.Name(), append(commands.ByID(id), mql.E(o.keyPath(), mql.Eq(e.ID))), mql.Op("$pull", pull))
+	w := commands.UpdateIf(o.docs.Name(),
+		append(commands.ByID(id), mql.E(o.keyPath(), mql.Eq(e.ID))), mql.Op("$pull", pull))
 	w.Expect = model.One
 	return w
 }
@@ -256,7 +264,10 @@ func (o *Outlier) Delete(owner model.Write, key any) model.Plan {
 	if owner.Err != nil {
 		return model.RefusedPlan(o.docs.Name(), owner.Err)
 	}
-	p := model.NewPlan(owner, o.in.MarkKeyed(model.Write{Collection: o.in.Docs.Name(), Index: model.IDIndex, Model: &mongo.DeleteManyModel{Filter: overflow}}))
+	p := model.NewPlan(owner,
+		o.in.MarkKeyed(model.Write{
+			Collection: o.in.Docs.Name(), Index: model.IDIndex, Model: &mongo.DeleteManyModel{Filter: overflow},
+		}))
 	p.Leaves = "overflow without an owner; the checks find it"
 	return p
 }
@@ -266,6 +277,7 @@ var ErrUnsound = errors.New("docmodel: the array and its overflow don't fit toge
 
 var (
 	errUnsplit   = fmt.Errorf("%w: the array holds more than Max elements and has no overflow yet: run Outlier.Split first", ErrUnsound)
-	errUnflagged = fmt.Errorf("%w: there is overflow without the flag: run the Job of the first check of Outlier.Checks", ErrUnsound)
-	errLeftover  = fmt.Errorf("docmodel: stored overflow isn't the end of the array: %w", model.ErrStale)
+	errUnflagged = fmt.Errorf("%w: there is overflow without the flag: run the Job of the first check of Outlier.Checks",
+		ErrUnsound)
+	errLeftover = fmt.Errorf("docmodel: stored overflow isn't the end of the array: %w", model.ErrStale)
 )

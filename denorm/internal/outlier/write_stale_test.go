@@ -19,7 +19,9 @@ import (
 // outlierPlanned is the plan of a Split for a book as it is now.
 func outlierPlanned(t testing.TB, db *mongo.Database, x *outlier, id string) model.Plan {
 	t.Helper()
-	doc, err := (&model.Find[bson.Raw]{Query: model.Query{Collection: "books", Filter: bson.D{e("_id", id)}}}).One(t.Context(), db)
+	doc, err := (&model.Find[bson.Raw]{
+		Query: model.Query{Collection: "books", Filter: bson.D{e("_id", id)}},
+	}).One(t.Context(), db)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +110,8 @@ func TestOutlierSplitGrown(t *testing.T) {
 				if cut > 0 {
 					wantOutlierDrift(t, db, x, "b unsplit")
 				}
-				if list, err := x.Elements("b").All(t.Context(), db); err != nil || outlierIDs(list) != "1 2 3 4 5 6 7 8 9" {
+				if list, err := x.Elements("b").All(t.Context(), db); err != nil ||
+					outlierIDs(list) != "1 2 3 4 5 6 7 8 9" {
 					t.Errorf("while it is split: %v, %v", list, err)
 				}
 				if cut == 3 { // another one meets it: what it writes of a shorter array is refused
@@ -130,7 +133,9 @@ func TestOutlierSplitGrown(t *testing.T) {
 				}
 				_, err := late.Run(t.Context(), db)
 				wantErrorText(t, err, model.ErrStale, "stored overflow")
-				wantOutlier(t, db, x, "b", map[bool]string{false: "1 2 3 4 5 6 7 8 9 x", true: "1 2 3 5 6 7 8 9 x"}[x == buyersOf])
+				wantOutlier(t, db, x, "b", map[bool]string{
+					false: "1 2 3 4 5 6 7 8 9 x", true: "1 2 3 5 6 7 8 9 x",
+				}[x == buyersOf])
 			}
 		}
 	})
@@ -179,10 +184,13 @@ func TestOutlierDrift(t *testing.T) {
 			mustExec(t, db, outlierUpTo(outlierPlanned(t, db, buyersOf, id), 2))
 		}
 		update("shrunk", bson.D{e("$pull", bson.D{e("buyers", bson.D{e("id", "1")})})})
-		update("short", bson.D{e("$set", bson.D{e("buyers", outlierBuyers("1 7"))})}) // by a person, who took the rest out
-		wantOutlierDrift(t, db, buyersOf, "cut unsplit", "grown unsplit", "lost unflagged", "over oversized", "short unflagged", "shrunk leftover")
+		// by a person, who took the rest out
+		update("short", bson.D{e("$set", bson.D{e("buyers", outlierBuyers("1 7"))})})
+		wantOutlierDrift(t, db, buyersOf, "cut unsplit", "grown unsplit", "lost unflagged", "over oversized",
+			"short unflagged", "shrunk leftover")
 		if _, said := findingsOf(t, db, buyersOf.Checks()[1]); !slices.Equal(said, []string{
-			"books 'cut': unsplit: its array holds 7 elements, and there are overflow documents without the flag: 1", "books 'grown': unsplit: its array holds 7 elements",
+			"books 'cut': unsplit: its array holds 7 elements, and there are overflow documents without the flag: 1",
+			"books 'grown': unsplit: its array holds 7 elements",
 			"books 'over': oversized: its array holds 4 elements although there is overflow",
 		}) {
 			t.Errorf("over Max: %q", said)
@@ -211,8 +219,11 @@ func TestOutlierDrift(t *testing.T) {
 			t.Fatal(err)
 		}
 		wantOutlierDrift(t, db, buyersOf)
-		for id, want := range map[string]string{"few": "1 2", "cut": "1 2 3 4 5 6 7", "grown": "1 2 3 4 5 6 7", "lost": "1 2 3 4",
-			"shrunk": "2 3 4 5 6 7", "whole": "1 2 3 4", "over": "1 2 3 8 9"} {
+		for id, want := range map[string]string{
+			"few": "1 2", "cut": "1 2 3 4 5 6 7", "grown": "1 2 3 4 5 6 7", "lost": "1 2 3 4",
+			"shrunk": "2 3 4 5 6 7",
+			"whole":  "1 2 3 4", "over": "1 2 3 8 9",
+		} {
 			if list, err := buyersOf.Elements(id).All(ctx, db); err != nil || outlierIDs(list) != want {
 				t.Errorf("%s has %v, %v", id, list, err)
 			}
@@ -238,7 +249,8 @@ func TestOutlierFlagsLost(t *testing.T) {
 				if err := outlierAppend(t.Context(), db, buyersOf, id, list); err != nil {
 					t.Fatal(err)
 				}
-			} else if err := errors.Join(outlierPush(t.Context(), db, id, list), outlierSplit(t.Context(), db, buyersOf)); err != nil {
+			} else if err := errors.Join(outlierPush(t.Context(), db, id, list),
+				outlierSplit(t.Context(), db, buyersOf)); err != nil {
 				t.Fatal(err)
 			}
 			all = append(all, list)
@@ -285,7 +297,12 @@ func TestOutlierOrphans(t *testing.T) {
 			t.Errorf("%q", said)
 		}
 		wantOutlier(t, db, buyersOf, "b", "1 2 3 4 5 6")
-		seed(t, db, docs{"buyers": {bson.D{e("_id", "x#0"), e("key", "x")}, bson.D{e("_id", 5), e("key", "y"), e("n", "many"), e("bytes", nil)}}})
+		seed(t, db, docs{
+			"buyers": {
+				bson.D{e("_id", "x#0"), e("key", "x")},
+				bson.D{e("_id", 5), e("key", "y"), e("n", "many"), e("bytes", nil)},
+			},
+		})
 		if err := checkJob(check)(t.Context(), db); err != nil { // other code's, without counts
 			t.Error(err)
 		}
@@ -308,15 +325,37 @@ func TestOutlierCosts(t *testing.T) {
 		}{
 			{"append with room", "1", model.Cost{Commands: 2, Written: 1, Returned: 1}, add(buyersOf, "x")},
 			{"append over the bound", "1 2", model.Cost{Commands: 5, Written: 2, Returned: 2}, add(buyersOf, "x")},
-			{"append over the bound, no key", "1 2", model.Cost{Commands: 5, Written: 2, Returned: 2}, add(outlierPlain, "x")},
+			{
+				reason: "append over the bound, no key", before: "1 2",
+				want: model.Cost{Commands: 5, Written: 2, Returned: 2}, run: add(outlierPlain, "x"),
+			},
 			{"append to overflow", "1 2 3", model.Cost{Commands: 3, Written: 1, Returned: 2}, add(buyersOf, "x")},
-			{"append to overflow, no key", "1 2 3", model.Cost{Commands: 3, Written: 1, Returned: 2}, add(outlierPlain, "x")},
-			{"append to full overflow", "1 2 3 4 5", model.Cost{Commands: 4, Written: 1, Returned: 3}, add(buyersOf, "x")},
+			{
+				reason: "append to overflow, no key", before: "1 2 3",
+				want: model.Cost{Commands: 3, Written: 1, Returned: 2}, run: add(outlierPlain, "x"),
+			},
+			{
+				reason: "append to full overflow", before: "1 2 3 4 5",
+				want: model.Cost{Commands: 4, Written: 1, Returned: 3}, run: add(buyersOf, "x"),
+			},
 			{"append what the array holds", "1 2 3", model.Cost{Commands: 2, Returned: 2}, add(buyersOf, "1")},
-			{"remove from the array", "1 2 3", model.Cost{Commands: 2, Written: 1, Returned: 1}, func(ctx context.Context) error { return outlierRemove(ctx, db, buyersOf, "b", "1") }},
-			{"remove from overflow", "1 2 3", model.Cost{Commands: 3, Written: 1, Returned: 3}, func(ctx context.Context) error { return outlierRemove(ctx, db, buyersOf, "b", "3") }},
-			{"remove what isn't there", "1", model.Cost{Commands: 2, Returned: 1}, func(ctx context.Context) error { return outlierRemove(ctx, db, buyersOf, "b", "x") }},
-			{"delete", "1 2 3", model.Cost{Commands: 2, Written: 2}, func(ctx context.Context) error { return exec(ctx, db, buyersOf.Delete("b")) }},
+			{
+				reason: "remove from the array", before: "1 2 3",
+				want: model.Cost{Commands: 2, Written: 1, Returned: 1},
+				run:  func(ctx context.Context) error { return outlierRemove(ctx, db, buyersOf, "b", "1") },
+			},
+			{
+				reason: "remove from overflow", before: "1 2 3", want: model.Cost{Commands: 3, Written: 1, Returned: 3},
+				run: func(ctx context.Context) error { return outlierRemove(ctx, db, buyersOf, "b", "3") },
+			},
+			{
+				reason: "remove what isn't there", before: "1", want: model.Cost{Commands: 2, Returned: 1},
+				run: func(ctx context.Context) error { return outlierRemove(ctx, db, buyersOf, "b", "x") },
+			},
+			{
+				reason: "delete", before: "1 2 3", want: model.Cost{Commands: 2, Written: 2},
+				run: func(ctx context.Context) error { return exec(ctx, db, buyersOf.Delete("b")) },
+			},
 			{"elements", "1 2 3 4", model.Cost{Commands: 1, Returned: 4}, func(ctx context.Context) error {
 				_, err := buyersOf.Elements("b").All(ctx, db)
 				return err
@@ -336,7 +375,9 @@ func TestOutlierCosts(t *testing.T) {
 		}
 		t.Run("split", func(t *testing.T) {
 			seed(t, db, docs{"books": {book{ID: "b", Buyers: outlierBuyers("1 2 3 4 5 6 7")}}, "buyers": nil})
-			modeltest.WantCost(t, monitor, model.Cost{Commands: 6, Written: 3, Returned: 1}, func() error { return outlierSplit(t.Context(), db, buyersOf) })
+			modeltest.WantCost(t, monitor, model.Cost{Commands: 6, Written: 3, Returned: 1}, func() error {
+				return outlierSplit(t.Context(), db, buyersOf)
+			})
 		})
 	}, mongotest.WithMonitor(monitor))
 }
@@ -361,8 +402,8 @@ func TestOutlierIndexed(t *testing.T) {
 	})
 }
 
-// The partial index on the flag serves the outliers. On DocumentDB it does too, but all of it is read, which is what is asked, and that
-// looks like an index read from end to end; so only the engine is asked.
+// The partial index on the flag serves the outliers. On DocumentDB it does too, but all of it is read, which is what is
+// asked, and that looks like an index read from end to end; so only the engine is asked.
 func TestOutlierFlagIndexed(t *testing.T) {
 	parallel(t)
 	db := mongotest.NewClient(t).Database("shop")
@@ -381,7 +422,10 @@ func TestOutlierFlagIndexed(t *testing.T) {
 func TestOutlierMissing(t *testing.T) {
 	parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		seed(t, db, docs{"books": {bson.D{e("_id", "null"), e("buyers", nil)}, bson.D{e("_id", "text"), e("buyers", "x")}}, "buyers": nil})
+		seed(t, db, docs{
+			"books":  {bson.D{e("_id", "null"), e("buyers", nil)}, bson.D{e("_id", "text"), e("buyers", "x")}},
+			"buyers": nil,
+		})
 		wantError(t, outlierAppend(t.Context(), db, buyersOf, "gone", "x"), model.ErrNotFound)
 		wantError(t, outlierRemove(t.Context(), db, buyersOf, "gone", "x"), model.ErrNotFound)
 		wantError(t, outlierAppend(t.Context(), db, buyersOf, "null", "x"), errRefused)

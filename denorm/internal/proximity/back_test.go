@@ -14,7 +14,10 @@ import (
 
 // proximityElement is an element with words of what delimiters, patterns and characters there are.
 func proximityElement(r *rand.Rand) bson.D {
-	pieces := []string{"a", "b", "a", "b", " ", " ", "\t", "|", ",", ";", "%", "%7C", "\x00", ".", "é", "\U0001f9e9", "$x", "^", "\\", "-"}
+	pieces := []string{
+		"a", "b", "a", "b", " ", " ", "\t", "|", ",", ";", "%", "%7C", "\x00", ".", "é",
+		"\U0001f9e9", "$x", "^", "\\", "-",
+	}
 	el := bson.D{}
 	for _, f := range []string{"skill", "level"} {
 		switch r.IntN(8) {
@@ -32,7 +35,8 @@ func proximityElement(r *rand.Rand) bson.D {
 	return el
 }
 
-// A list comes back from its text, the server writes the same text, and queries find what a plain search of the list does.
+// A list comes back from its text, the server writes the same text, and queries find what a plain search of the list
+// does.
 func TestProximityThereAndBack(t *testing.T) {
 	parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
@@ -78,7 +82,8 @@ func TestProximityThereAndBack(t *testing.T) {
 		}
 		for range 60 {
 			words := []string{"a", "b", "aa", "a,b", ".", "é", "%", "a|", ";", "\x00"}
-			a, b, between, order := words[r.IntN(len(words))], words[r.IntN(len(words))], r.IntN(4), denorm.WordOrder(r.IntN(2))
+			a, b, between, order := words[r.IntN(len(words))], words[r.IntN(len(words))], r.IntN(4),
+				denorm.WordOrder(r.IntN(2))
 			found, err := openText.Near(a, b, between, order).All(t.Context(), db)
 			if err != nil {
 				t.Fatal(err)
@@ -89,7 +94,8 @@ func TestProximityThereAndBack(t *testing.T) {
 			}
 			for id, list := range lists {
 				if want := proximityHolds(list, a, b, between, order); got[id] != want {
-					t.Errorf("%q and %q, %d between, order %d: %v is found %v, want %v", a, b, between, order, list, got[id], want)
+					t.Errorf("%q and %q, %d between, order %d: %v is found %v, want %v", a, b, between,
+						order, list, got[id], want)
 				}
 			}
 		}

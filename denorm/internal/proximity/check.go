@@ -13,7 +13,8 @@ import (
 
 // Checks finds texts that differ from their list.
 func (p *List) Checks() []model.Check {
-	name, is := fmt.Sprintf("%s.%s: texts that differ from %s", p.Docs.Name(), p.field, p.Path), mql.Op("$expr", p.differs())
+	name, is := fmt.Sprintf("%s.%s: texts that differ from %s", p.Docs.Name(), p.field, p.Path),
+		mql.Op("$expr", p.differs())
 	isList := mql.Op("$isArray", "$"+p.Path)
 	set := mql.Set(mql.E(p.field, mql.Cond(isList, p.listText(), "$$REMOVE")))
 	return []model.Check{{
@@ -23,7 +24,9 @@ func (p *List) Checks() []model.Check {
 			mql.SortID(),
 			mql.Project(mql.E("text", "$"+p.field), mql.E("want", mql.Cond(isList, p.listText(), nil))),
 		},
-		Tell: found.Tells(drift.tell), Mend: found.MendsIf(name, p.Docs.Name(), is, "some texts corrected; the next check finds the others", mongo.UpdateOneModel{Update: mongo.Pipeline{set}}),
+		Tell: found.Tells(drift.tell),
+		Mend: found.MendsIf(name, p.Docs.Name(), is, "some texts corrected; the next check finds the others",
+			mongo.UpdateOneModel{Update: mongo.Pipeline{set}}),
 	}}
 }
 

@@ -20,7 +20,8 @@ type List struct {
 	options string // of the regular expressions
 }
 
-// Declare declares that a list is kept as text too, in a field. It panics with a *model.DeclarationError when it can't be.
+// Declare declares that a list is kept as text too, in a field. It panics with a *model.DeclarationError when it can't
+// be.
 func Declare(list flat.List, field string, ignoreCase bool) *List {
 	place := core.Place(fmt.Sprintf("NewProximity of %s.%s", list.Docs.Name(), list.Path))
 	p := &List{List: flat.Declare(place, list), field: field}
@@ -33,7 +34,8 @@ func Declare(list flat.List, field string, ignoreCase bool) *List {
 	case core.Overlap(field, p.Path) || field == "_id":
 		place.Fail(fmt.Sprintf("Text %q overlaps the list or the _id", field), "give the text a field of its own")
 	case err == nil && !f.Open && (f.IsArray() || f.Type.Kind() != reflect.String):
-		place.Fail(fmt.Sprintf("Text %q is of type %s", field, f.Type), "declare it as a string, or leave the field out of the type")
+		place.Fail(fmt.Sprintf("Text %q is of type %s", field, f.Type),
+			"declare it as a string, or leave the field out of the type")
 	}
 	for _, column := range p.Columns() {
 		path := p.Path
@@ -50,7 +52,9 @@ func Declare(list flat.List, field string, ignoreCase bool) *List {
 
 // Indexes returns the index of the texts.
 func (p *List) Indexes() []model.Index {
-	return []model.Index{commands.Index(p.Docs.Name(), "reads the texts of "+p.Path+" in place of the documents", mql.E(p.field, 1))}
+	return []model.Index{
+		commands.Index(p.Docs.Name(), "reads the texts of "+p.Path+" in place of the documents", mql.E(p.field, 1)),
+	}
 }
 
 // Footprints are the paths that are used.

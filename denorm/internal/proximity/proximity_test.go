@@ -34,12 +34,16 @@ type (
 
 var (
 	resumes   = model.NewCollection[resume, string]("resumes")
-	skillText = denorm.NewProximity(resumes, "skills", denorm.ProximitySpec{Text: "skillText", Fields: []string{"skill", "level"}})
+	skillText = denorm.NewProximity(resumes, "skills", denorm.ProximitySpec{
+		Text: "skillText", Fields: []string{"skill", "level"},
+	})
 
 	langText    = denorm.NewProximity(resumes, "langs", denorm.ProximitySpec{Text: "langText", IgnoreCase: true})
 	openResumes = model.NewCollection[bson.D, any]("resumes")
 
-	openText  = denorm.NewProximity(openResumes, "skills", denorm.ProximitySpec{Text: "skillText", Fields: []string{"skill", "level"}})
+	openText = denorm.NewProximity(openResumes, "skills", denorm.ProximitySpec{
+		Text: "skillText", Fields: []string{"skill", "level"},
+	})
 	openLangs = denorm.NewProximity(openResumes, "cv.langs", denorm.ProximitySpec{Text: "langText"})
 )
 
@@ -62,20 +66,60 @@ func TestProximityWrites(t *testing.T) {
 	two := resumeWith("skills", bson.A{math, poetry}, "skillText", "|Math,Poor|Poe%7Ctry,50%25%2C or so%3B%00|")
 	last := resumeWith("skills", bson.A{poetry}, "skillText", "|Poe%7Ctry,50%25%2C or so%3B%00|")
 	runWriteCases(t, []writeCase{
-		{Reason: "one more", Before: one, Write: openText.Add("r", poetry), After: two, Status: model.Applied, Again: model.Already},
-		{Reason: "the first", Before: resumeWith(), Write: openText.Add("r", math), After: one, Status: model.Applied, Again: model.Already},
-		{Reason: "the first, of a null", Before: resumeWith("skills", nil), Write: openText.Add("r", math), After: one, Status: model.Applied, Again: model.Already},
-		{Reason: "one that is there", Before: two, Write: openText.Add("r", math), Status: model.Already, Again: model.Already},
-		{Reason: "one more of none", Before: docs{"resumes": {}}, Write: openText.Add("r", math), Err: model.ErrNotFound},
-		{Reason: "taken out", Before: two, Write: openText.Remove("r", math), After: last, Status: model.Applied, Again: model.Applied},
-		{Reason: "all taken out", Before: two, Write: openText.Remove("r", poetry, math), After: resumeWith("skills", bson.A{}, "skillText", "|"), Status: model.Applied, Again: model.Applied},
-		{Reason: "taken out where it isn't", Before: one, Write: openText.Remove("r", poetry), Status: model.Applied, Again: model.Applied},
-		{Reason: "null taken out of a list", Before: resumeWith("cv", bson.D{e("langs", bson.A{nil, "en"})}, "langText", "|;;|en|"), Write: openLangs.Remove("r", nil),
-			After: resumeWith("cv", bson.D{e("langs", bson.A{"en"})}, "langText", "|en|"), Status: model.Applied, Again: model.Applied},
-		{Reason: "null taken out of nothing", Before: resumeWith(), Write: openLangs.Remove("r", nil), Status: model.Applied, Again: model.Applied},
+		{
+			Reason: "one more", Before: one, Write: openText.Add("r", poetry), After: two, Status: model.Applied,
+			Again: model.Already,
+		},
+		{
+			Reason: "the first", Before: resumeWith(), Write: openText.Add("r", math),
+			After: one, Status: model.Applied,
+			Again: model.Already,
+		},
+		{
+			Reason: "the first, of a null", Before: resumeWith("skills", nil),
+			Write: openText.Add("r", math), After: one, Status: model.Applied, Again: model.Already,
+		},
+		{
+			Reason: "one that is there", Before: two, Write: openText.Add("r", math), Status: model.Already,
+			Again: model.Already,
+		},
+		{
+			Reason: "one more of none", Before: docs{"resumes": {}}, Write: openText.Add("r", math),
+			Err: model.ErrNotFound,
+		},
+		{
+			Reason: "taken out", Before: two, Write: openText.Remove("r", math), After: last, Status: model.Applied,
+			Again: model.Applied,
+		},
+		{
+			Reason: "all taken out", Before: two, Write: openText.Remove("r", poetry, math),
+			After:  resumeWith("skills", bson.A{}, "skillText", "|"),
+			Status: model.Applied, Again: model.Applied,
+		},
+		{
+			Reason: "taken out where it isn't", Before: one, Write: openText.Remove("r", poetry), Status: model.Applied,
+			Again: model.Applied,
+		},
+		{
+			Reason: "null taken out of a list",
+			Before: resumeWith("cv", bson.D{e("langs", bson.A{nil, "en"})}, "langText", "|;;|en|"),
+			Write:  openLangs.Remove("r", nil),
+
+			After:  resumeWith("cv", bson.D{e("langs", bson.A{"en"})}, "langText", "|en|"),
+			Status: model.Applied, Again: model.Applied,
+		},
+		{
+			Reason: "null taken out of nothing", Before: resumeWith(),
+			Write: openLangs.Remove("r", nil), Status: model.Applied,
+			Again: model.Applied,
+		},
 		{Reason: "nothing to take out", Before: one, Write: openText.Remove("r"), Err: errRefused},
 		{Reason: "what is no text", Before: one, Write: openText.Add("r", bson.D{e("skill", 1)}), Err: errRefused},
-		{Reason: "what is no UTF-8", Before: one, Write: openText.Add("r", bson.D{e("skill", "\xff")}), Err: errRefused},
+		{
+			Reason: "what is no UTF-8", Before: one,
+			Write: openText.Add("r", bson.D{e("skill", "\xff")}),
+			Err:   errRefused,
+		},
 		{Reason: "what is no document", Before: one, Write: openText.Add("r", "Math"), Err: errRefused},
 		{Reason: "what can't be encoded", Before: one, Write: openText.Remove("r", func() {}), Err: errRefused},
 		{Reason: "no _id to add to", Before: one, Write: openText.Add(nil, math), Err: errRefused},
@@ -88,7 +132,8 @@ func TestProximityStore(t *testing.T) {
 	parallel(t)
 	type change = model.Change[model.Stored[bson.D]]
 	skill := func(name string) bson.D { return bson.D{e("skill", name), e("level", "Poor")} }
-	texts, langs := model.NewStore(model.New("resumes", openText), openResumes), model.NewStore(model.New("resumes", openLangs), openResumes)
+	texts, langs := model.NewStore(model.New("resumes", openText), openResumes),
+		model.NewStore(model.New("resumes", openLangs), openResumes)
 	doc := func(fields ...bson.E) bson.D { return append(bson.D{e("_id", "r")}, fields...) }
 	one := resumeWith("skills", bson.A{skill("Math")}, "skillText", "|Math,Poor|")
 	two := resumeWith("skills", bson.A{skill("Math"), skill("Go")}, "skillText", "|Math,Poor|Go,Poor|")
@@ -101,29 +146,53 @@ func TestProximityStore(t *testing.T) {
 		after  docs
 		err    error
 	}{
-		"a new document":     {none, texts.Insert(doc(e("skills", bson.A{skill("Math")}))), one, nil},
-		"without a list":     {none, texts.Insert(doc()), resumeWith(), nil},
-		"an empty list":      {none, texts.Insert(doc(e("skills", bson.A{}))), resumeWith("skills", bson.A{}, "skillText", "|"), nil},
-		"a list deeper down": {none, langs.Insert(doc(e("cv", deep))), resumeWith("cv", deep, "langText", "|en|;;||"), nil},
+		"a new document": {none, texts.Insert(doc(e("skills", bson.A{skill("Math")}))), one, nil},
+		"without a list": {none, texts.Insert(doc()), resumeWith(), nil},
+		"an empty list": {
+			before: none, change: texts.Insert(doc(e("skills", bson.A{}))),
+			after: resumeWith("skills", bson.A{}, "skillText", "|"), err: nil,
+		},
+		"a list deeper down": {
+			before: none, change: langs.Insert(doc(e("cv", deep))),
+			after: resumeWith("cv", deep, "langText", "|en|;;||"), err: nil,
+		},
 		"another document": {one, texts.Replace(doc(e("skills", bson.A{skill("Go")}))),
 			resumeWith("skills", bson.A{skill("Go")}, "skillText", "|Go,Poor|"), nil},
 		"another list":           {two, texts.Set("r", list(skill("Math"))), one, nil},
 		"an empty list in place": {two, texts.Set("r", list()), resumeWith("skills", bson.A{}, "skillText", "|"), nil},
 		"no list in place":       {two, texts.Set("r", bson.D{e("skills", bson.RawValue{})}), resumeWith(), nil},
-		"a list with its text":   {two, texts.Set("r", append(list(skill("Math")), e("skillText", "|Math,Poor|"))), one, nil},
+		"a list with its text": {
+			before: two,
+			change: texts.Set("r", append(list(skill("Math")), e("skillText", "|Math,Poor|"))),
+			after:  one, err: nil,
+		},
 		"fields that an element hasn't, and others": {one, texts.Set("r", list(bson.D{e("level", nil), e("years", 3)})),
 			resumeWith("skills", bson.A{bson.D{e("level", nil), e("years", 3)}}, "skillText", "|;,;;|"), nil},
 		"one element": {one, texts.Set("r", bson.D{e("skills.0.level", "Good")}),
-			resumeWith("skills", bson.A{bson.D{e("skill", "Math"), e("level", "Good")}}, "skillText", "|Math,Good|"), nil},
-		"another list deeper down": {resumeWith("cv", bson.D{e("x", 1)}), langs.Set("r", bson.D{e("cv.langs", bson.A{"en"})}),
-			resumeWith("cv", bson.D{e("x", 1), e("langs", bson.A{"en"})}, "langText", "|en|"), nil},
+			resumeWith("skills", bson.A{bson.D{e("skill", "Math"), e("level", "Good")}},
+				"skillText", "|Math,Good|"), nil},
+		"another list deeper down": {
+			before: resumeWith("cv", bson.D{e("x", 1)}),
+			change: langs.Set("r", bson.D{e("cv.langs", bson.A{"en"})}),
+
+			after: resumeWith("cv", bson.D{e("x", 1), e("langs", bson.A{"en"})}, "langText", "|en|"),
+			err:   nil,
+		},
 		"a document that isn't there": {none, texts.Set("r", list(skill("Math"))), none, model.ErrNotFound},
 		"a Set without text":          {one, texts.Set("r", list(bson.D{e("skill", 1)})), one, errRefused},
-		"a Set of another text":       {one, texts.Set("r", append(list(skill("Go")), e("skillText", "|x|"))), one, errRefused},
-		"another text":                {none, texts.Insert(doc(e("skills", bson.A{}), e("skillText", "x"))), none, errRefused},
-		"what is no list":             {none, texts.Insert(doc(e("skills", "Math"))), none, errRefused},
-		"a list within lists":         {none, langs.Insert(doc(e("cv", bson.A{1}))), none, errRefused},
-		"elements without text":       {one, texts.Replace(doc(e("skills", bson.A{1}))), one, errRefused},
+		"a Set of another text": {
+			before: one,
+			change: texts.Set("r", append(list(skill("Go")), e("skillText", "|x|"))),
+			after:  one, err: errRefused,
+		},
+		"another text": {
+			before: none,
+			change: texts.Insert(doc(e("skills", bson.A{}), e("skillText", "x"))),
+			after:  none, err: errRefused,
+		},
+		"what is no list":       {none, texts.Insert(doc(e("skills", "Math"))), none, errRefused},
+		"a list within lists":   {none, langs.Insert(doc(e("cv", bson.A{1}))), none, errRefused},
+		"elements without text": {one, texts.Replace(doc(e("skills", bson.A{1}))), one, errRefused},
 	} {
 		t.Run(reason, func(t *testing.T) {
 			if reason == "another document" {
@@ -145,7 +214,12 @@ func TestProximityQueries(t *testing.T) {
 		resume{ID: "a", Skills: []skillLevel{{"Poetry", "Poor"}, {"Math", "Excellent"}}},
 		resume{ID: "b", Skills: []skillLevel{{"Classical Poetry", "Truly Excellent"}, {"Math", "Poor"}}},
 		resume{ID: "c", Skills: []skillLevel{{"C++ (20|20)", "a.b,c"}, {Level: "Poor"}}},
-		resume{ID: "d"}, resume{ID: "e", Skills: []skillLevel{{"poetry", "excellent"}, {"Math\nMath", ".*"}, {"x", "NUL\x00%"}}, Langs: []string{"Old  English", "DE", "é"}},
+		resume{ID: "d"},
+		resume{
+			ID:     "e",
+			Skills: []skillLevel{{"poetry", "excellent"}, {"Math\nMath", ".*"}, {"x", "NUL\x00%"}},
+			Langs:  []string{"Old  English", "DE", "é"},
+		},
 	}
 	is := func(kv ...any) (d bson.D) {
 		for i := 0; i < len(kv); i += 2 {
@@ -188,7 +262,12 @@ func TestProximityQueries(t *testing.T) {
 			{"words that look like patterns", skillText.Near("C++", "(20|20)", 0, denorm.InOrder), "c"},
 			{"a comma is no end of a word", skillText.Near("(20|20)", "a.b,c", 0, denorm.InOrder), "c"},
 			{"several spaces", langText.Near("old", "english", 0, denorm.InOrder), "e"},
-			{"both conditions", skillText.Near("Poetry", "Excellent", 1, denorm.AnyOrder).Where(skillText.Equal(is("skill", "Math")).Filter), "b"},
+			{
+				reason: "both conditions",
+				query: skillText.Near("Poetry", "Excellent", 1, denorm.AnyOrder).
+					Where(skillText.Equal(is("skill", "Math")).Filter),
+				want: "b",
+			},
 		} {
 			t.Run(c.reason, func(t *testing.T) {
 				found, err := c.query.Sorted(is("_id", 1)).All(t.Context(), db)
@@ -204,11 +283,19 @@ func TestProximityQueries(t *testing.T) {
 	})
 	long := strings.Repeat("x", 40000)
 	for reason, err := range map[string]error{
-		"no field": skillText.Equal(nil).Err, "an unknown field": skillText.Equal(is("name", "x")).Err, "a number": skillText.Equal(is("skill", 1)).Err,
-		"a pattern": skillText.Equal(is("skill", bson.Regex{Pattern: "."})).Err, "an operator": skillText.Equal(is("skill", is("$gt", ""))).Err,
-		"no UTF-8": skillText.Equal(is("skill", "\xff")).Err, "a long text": skillText.Equal(is("skill", long)).Err, "a long word": skillText.Near("a", long, 0, denorm.InOrder).Err,
-		"an empty word": skillText.Near("", "b", 0, denorm.InOrder).Err, "two words": skillText.Near("a", "b c", 0, denorm.InOrder).Err, "a word of no UTF-8": skillText.Near("a", "\xff", 0, denorm.InOrder).Err,
-		"fewer than none between": skillText.Near("a", "b", -1, denorm.InOrder).Err, "too many between": skillText.Near("a", "b", 101, denorm.InOrder).Err, "no order": skillText.Near("a", "b", 1, 7).Err,
+		"no field": skillText.Equal(nil).Err, "an unknown field": skillText.Equal(is("name", "x")).Err,
+		"a number":                skillText.Equal(is("skill", 1)).Err,
+		"a pattern":               skillText.Equal(is("skill", bson.Regex{Pattern: "."})).Err,
+		"an operator":             skillText.Equal(is("skill", is("$gt", ""))).Err,
+		"no UTF-8":                skillText.Equal(is("skill", "\xff")).Err,
+		"a long text":             skillText.Equal(is("skill", long)).Err,
+		"a long word":             skillText.Near("a", long, 0, denorm.InOrder).Err,
+		"an empty word":           skillText.Near("", "b", 0, denorm.InOrder).Err,
+		"two words":               skillText.Near("a", "b c", 0, denorm.InOrder).Err,
+		"a word of no UTF-8":      skillText.Near("a", "\xff", 0, denorm.InOrder).Err,
+		"fewer than none between": skillText.Near("a", "b", -1, denorm.InOrder).Err,
+		"too many between":        skillText.Near("a", "b", 101, denorm.InOrder).Err,
+		"no order":                skillText.Near("a", "b", 1, 7).Err,
 	} {
 		t.Run(reason, func(t *testing.T) { wantError(t, err, errRefused) })
 	}
@@ -223,7 +310,8 @@ func TestProximityConcurrent(t *testing.T) {
 		var all sync.WaitGroup
 		for i := range errs {
 			all.Go(func() {
-				_, errs[i] = skillText.Add("r", skillLevel{fmt.Sprint("s", i/2), "Poor"}).Run(t.Context(), db) // each twice
+				// each twice
+				_, errs[i] = skillText.Add("r", skillLevel{fmt.Sprint("s", i/2), "Poor"}).Run(t.Context(), db)
 			})
 		}
 		all.Wait()
@@ -258,14 +346,19 @@ func TestProximityRepair(t *testing.T) {
 	math := bson.D{e("skill", "Math"), e("level", "a|b%")}
 	d := func(id string, fields ...bson.E) bson.D { return append(bson.D{e("_id", id)}, fields...) }
 	damaged := docs{"resumes": {
-		d("a", e("skills", bson.A{math}), e("skillText", "|Math,Poor|")), d("b", e("skills", bson.A{math, bson.D{e("level", nil)}})), d("c", e("skillText", "|")),
-		d("d", e("skills", bson.A{}), e("skillText", 5)), d("e", e("skills", nil), e("skillText", "|x,y|")), d("f", e("skills", bson.A{1, bson.D{e("skill", 1)}, nil})),
+		d("a", e("skills", bson.A{math}), e("skillText", "|Math,Poor|")),
+		d("b", e("skills", bson.A{math, bson.D{e("level", nil)}})), d("c", e("skillText", "|")),
+		d("d", e("skills", bson.A{}), e("skillText", 5)), d("e", e("skills", nil), e("skillText", "|x,y|")),
+		d("f", e("skills", bson.A{1, bson.D{e("skill", 1)}, nil})),
 		d("ok1", e("skills", bson.A{math}), e("skillText", "|Math,a%7Cb%25|")), d("ok2"), d("ok3", e("skills", nil)),
 	}}
 	mended := docs{"resumes": {
-		damaged["resumes"][6], d("b", e("skills", bson.A{math, bson.D{e("level", nil)}}), e("skillText", "|Math,a%7Cb%25|;,;;|")), d("c"),
-		d("d", e("skills", bson.A{}), e("skillText", "|")), d("e", e("skills", nil)), d("f", e("skills", bson.A{1, bson.D{e("skill", 1)}, nil}), e("skillText", "|;,;|;;;,;|;,;|")),
-		damaged["resumes"][6], damaged["resumes"][7], damaged["resumes"][8],
+		damaged["resumes"][6],
+		d("b", e("skills", bson.A{math, bson.D{e("level", nil)}}), e("skillText", "|Math,a%7Cb%25|;,;;|")), d("c"),
+		d("d", e("skills", bson.A{}), e("skillText", "|")), d("e", e("skills", nil)),
+		d("f", e("skills", bson.A{1, bson.D{e("skill", 1)}, nil}),
+			e("skillText", "|;,;|;;;,;|;,;|")), damaged["resumes"][6],
+		damaged["resumes"][7], damaged["resumes"][8],
 	}}
 	mended["resumes"][0] = d("a", mended["resumes"][0].(bson.D)[1:]...)
 	modeltest.FaultMatrix(t, modeltest.FaultCase{
@@ -278,9 +371,12 @@ func TestProximityRepair(t *testing.T) {
 		wantTexts(t, db, openText, "a", "b", "c", "d", "e", "f")
 		_, said := findingsOf(t, db, openText.Checks()[0])
 		if want := []string{
-			"resumes 'a': has the text '|Math,Poor|', but its list makes '|Math,a%7Cb%25|'", "resumes 'b': has no text, but its list makes '|Math,a%7Cb%25|;,;;|'",
-			"resumes 'c': has the text '|', and the list is missing", "resumes 'd': has the text 5, but its list makes '|'",
-			"resumes 'e': has the text '|x,y|', and the list is missing", "resumes 'f': has no text, but its list makes '|;,;|;;;,;|;,;|'",
+			"resumes 'a': has the text '|Math,Poor|', but its list makes '|Math,a%7Cb%25|'",
+			"resumes 'b': has no text, but its list makes '|Math,a%7Cb%25|;,;;|'",
+			"resumes 'c': has the text '|', and the list is missing",
+			"resumes 'd': has the text 5, but its list makes '|'",
+			"resumes 'e': has the text '|x,y|', and the list is missing",
+			"resumes 'f': has no text, but its list makes '|;,;|;;;,;|;,;|'",
 		}; !slices.Equal(said, want) {
 			t.Errorf("found %q, want %q", said, want)
 		}
@@ -298,10 +394,13 @@ func TestProximityCosts(t *testing.T) {
 				return err
 			}
 		}
-		for _, w := range []model.Write{skillText.Add("r", skillLevel{"Go", "Good"}), skillText.Remove("r", skillLevel{"Go", "Good"})} {
+		for _, w := range []model.Write{
+			skillText.Add("r", skillLevel{"Go", "Good"}), skillText.Remove("r", skillLevel{"Go", "Good"}),
+		} {
 			modeltest.WantCost(t, m, w.Cost(), run(w))
 		}
-		modeltest.WantCost(t, m, model.Cost{Commands: 2, Returned: 1}, run(skillText.Add("r", skillLevel{"Math", "Poor"})))
+		modeltest.WantCost(t, m, model.Cost{Commands: 2, Returned: 1},
+			run(skillText.Add("r", skillLevel{"Math", "Poor"})))
 		modeltest.WantCost(t, m, model.Cost{Commands: 1, Returned: 1}, func() error {
 			_, err := skillText.Equal(bson.D{e("skill", "Math")}).All(t.Context(), db)
 			return err
@@ -328,12 +427,18 @@ func TestProximityDeclarations(t *testing.T) {
 		return func() { denorm.NewProximity(resumes, path, spec) }
 	}
 	for reason, f := range map[string]func(){
-		"no Text": declare("langs", denorm.ProximitySpec{}), "a path as Text": declare("langs", denorm.ProximitySpec{Text: "a.b"}),
-		"the list as Text": declare("langs", denorm.ProximitySpec{Text: "langs"}), "the _id as Text": declare("langs", denorm.ProximitySpec{Text: "_id"}),
-		"a Text that is a list": declare("langs", denorm.ProximitySpec{Text: "skills"}), "Fields is empty": declare("skills", denorm.ProximitySpec{Text: "t"}),
-		"no such path": declare("lang", denorm.ProximitySpec{Text: "t"}), "no such field": declare("skills", denorm.ProximitySpec{Text: "t", Fields: []string{"x"}}),
-		"Fields of strings": declare("langs", denorm.ProximitySpec{Text: "t", Fields: fields}),
-		"no strings":        func() { denorm.NewProximity(boards, "posts", denorm.ProximitySpec{Text: "t", Fields: []string{"n"}}) },
+		"no Text":               declare("langs", denorm.ProximitySpec{}),
+		"a path as Text":        declare("langs", denorm.ProximitySpec{Text: "a.b"}),
+		"the list as Text":      declare("langs", denorm.ProximitySpec{Text: "langs"}),
+		"the _id as Text":       declare("langs", denorm.ProximitySpec{Text: "_id"}),
+		"a Text that is a list": declare("langs", denorm.ProximitySpec{Text: "skills"}),
+		"Fields is empty":       declare("skills", denorm.ProximitySpec{Text: "t"}),
+		"no such path":          declare("lang", denorm.ProximitySpec{Text: "t"}),
+		"no such field":         declare("skills", denorm.ProximitySpec{Text: "t", Fields: []string{"x"}}),
+		"Fields of strings":     declare("langs", denorm.ProximitySpec{Text: "t", Fields: fields}),
+		"no strings": func() {
+			denorm.NewProximity(boards, "posts", denorm.ProximitySpec{Text: "t", Fields: []string{"n"}})
+		},
 		"a Text of another type": func() {
 			denorm.NewProximity(boards, "posts", denorm.ProximitySpec{Text: "stats", Fields: []string{"id"}})
 		},
@@ -358,8 +463,10 @@ func TestProximityPrices(t *testing.T) {
 	store := model.NewStore(model.New("resumes", skillText), resumes)
 	testkit.WantPrices(t, testkit.Stored(docs{"resumes": {nested("a", math), nested("b", skillLevel{"Go", "Good"})}}),
 		testkit.Reads("Checks", 2, skillText.Checks()[0].Find()), testkit.Mending(1, 2, skillText.Checks()[0]),
-		testkit.Does("Insert", 1, 1, 0, testkit.Changed(store.Insert(nested("r", math)))), testkit.Does("Replace", 2, 1, 1, testkit.Changed(store.Replace(nested("r", math, skillLevel{"Go", "Good"})))),
-		testkit.Does("Set", 1, 1, 1, testkit.Changed(store.Set("b", bson.D{e("skills", []skillLevel{{"Go", "Poor"}})}))),
+		testkit.Does("Insert", 1, 1, 0, testkit.Changed(store.Insert(nested("r", math)))),
+		testkit.Does("Replace", 2, 1, 1, testkit.Changed(store.Replace(nested("r", math, skillLevel{"Go", "Good"})))),
+		testkit.Does("Set", 1, 1, 1,
+			testkit.Changed(store.Set("b", bson.D{e("skills", []skillLevel{{"Go", "Poor"}})}))),
 		testkit.Reads("Near", 2, skillText.Near("Math", "Poor", 0, denorm.InOrder)),
 		testkit.Does("Add to none", 3, 0, 0, func(ctx context.Context, db *mongo.Database) error {
 			if err := exec(ctx, db, model.NewPlan(skillText.Add("none", math))); !errors.Is(err, model.ErrNotFound) {
@@ -376,7 +483,9 @@ func TestProximityWritesIndexed(t *testing.T) {
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		seed(t, db, docs{"resumes": {resume{ID: "r"}}})
 		check := skillText.Checks()[0]
-		wantStepsIndexed(t, db, "Proximity.Checks", model.IDIndex, check.Mend([]model.Finding{{Check: check.Name, Detail: marshal(bson.D{e("_id", "r")})}}))
-		wantStepsIndexed(t, db, "Proximity", model.IDIndex, model.NewPlan(skillText.Remove("r", skillLevel{"Go", "Good"})))
+		wantStepsIndexed(t, db, "Proximity.Checks", model.IDIndex,
+			check.Mend([]model.Finding{{Check: check.Name, Detail: marshal(bson.D{e("_id", "r")})}}))
+		wantStepsIndexed(t, db, "Proximity", model.IDIndex,
+			model.NewPlan(skillText.Remove("r", skillLevel{"Go", "Good"})))
 	})
 }

@@ -81,7 +81,9 @@ func (p *List) Near(word, other string, between int, order Order) (bson.D, error
 // matches is the filter of a pattern.
 func (p *List) matches(pattern string) (bson.D, error) {
 	if len(pattern) > maxRegex {
-		return nil, p.Docs.Refuse(p.field, nil, fmt.Sprintf("the pattern has %d bytes, but the server's limit is %d: give fewer or shorter words", len(pattern), maxRegex))
+		return nil, p.Docs.Refuse(p.field, nil,
+			fmt.Sprintf("the pattern has %d bytes, but the server's limit is %d: give fewer or shorter words",
+				len(pattern), maxRegex))
 	}
 	return bson.D{{Key: p.field, Value: bson.Regex{Pattern: pattern, Options: p.options}}}, nil
 }

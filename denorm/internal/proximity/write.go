@@ -76,10 +76,14 @@ func (p *List) Add(id bson.D, element any, err error) model.Write {
 		return model.Refused(p.Docs.Name(), err)
 	}
 	holds := mql.Op("$elemMatch", mql.Op("$eq", stored[0]))
-	w := commands.UpdateIf(p.Docs.Name(), append(slices.Clone(id), mql.E(p.Path, mql.Op("$not", holds))), mongo.Pipeline{mql.Set(
-		mql.E(p.Path, mql.Op("$concatArrays", mql.IfNull("$"+p.Path, bson.A{}), bson.A{mql.Literal(stored[0])})),
-		mql.E(p.field, mql.Op("$concat", mql.IfNull("$"+p.field, "|"), mql.Literal(text))),
-	)})
+	w := commands.UpdateIf(p.Docs.Name(),
+		append(slices.Clone(id), mql.E(p.Path, mql.Op("$not", holds))), mongo.Pipeline{
+			mql.Set(
+				mql.E(p.Path,
+					mql.Op("$concatArrays", mql.IfNull("$"+p.Path, bson.A{}), bson.A{mql.Literal(stored[0])})),
+				mql.E(p.field, mql.Op("$concat", mql.IfNull("$"+p.field, "|"), mql.Literal(text))),
+			),
+		})
 	w.Expect, w.Done = model.One, append(slices.Clone(id), mql.E(p.Path, holds))
 	return w
 }
@@ -120,7 +124,8 @@ func (p *List) listText() bson.D {
 		parts = append(parts, valueText(v))
 	}
 	return mql.Op("$reduce", bson.D{
-		{Key: "input", Value: "$" + p.Path}, {Key: "initialValue", Value: "|"}, {Key: "in", Value: mql.Op("$concat", append(parts, "|")...)},
+		{Key: "input", Value: "$" + p.Path}, {Key: "initialValue", Value: "|"},
+		{Key: "in", Value: mql.Op("$concat", append(parts, "|")...)},
 	})
 }
 
@@ -128,14 +133,17 @@ func (p *List) listText() bson.D {
 func valueText(v string) bson.D {
 	var escaped any = v
 	for _, x := range textEscapes {
-		escaped = mql.Op("$replaceAll", bson.D{{Key: "input", Value: escaped}, {Key: "find", Value: x.char}, {Key: "replacement", Value: x.as}})
+		escaped = mql.Op("$replaceAll", bson.D{
+			{Key: "input", Value: escaped}, {Key: "find", Value: x.char}, {Key: "replacement", Value: x.as},
+		})
 	}
 	branch := func(of string, then any) bson.D {
 		return bson.D{{Key: "case", Value: mql.Op("$eq", mql.Op("$type", v), of)}, {Key: "then", Value: then}}
 	}
 	return mql.Op("$switch", bson.D{
 		{Key: "branches", Value: bson.A{
-			branch("string", escaped), branch("missing", textMissing), branch("null", textNull), branch("undefined", textNull),
+			branch("string", escaped), branch("missing", textMissing), branch("null", textNull),
+			branch("undefined", textNull),
 		}},
 		{Key: "default", Value: textForeign},
 	})

@@ -16,8 +16,8 @@ const (
 	textForeign = ";;;"
 )
 
-// textEscapes are the characters that a value can't hold as they are: "%" is the first to be written, and the last to be
-// read.
+// textEscapes are the characters that a value can't hold as they are: "%" is the first to be written, and the last to
+// be read.
 var textEscapes = []struct{ char, as string }{{"%", "%25"}, {"|", "%7C"}, {",", "%2C"}, {";", "%3B"}, {"\x00", "%00"}}
 
 // Text is the text of a list of elements.

@@ -26,7 +26,10 @@ func TestRollupReadsIndexed(t *testing.T) {
 		for i := range 3000 {
 			at := night.AddDate(-1, 0, 0).Add(time.Duration(i) * time.Hour)
 			events = append(events, bson.D{e("_id", fmt.Sprintf("old%04d", i)), e("site", "z"), e("at", at)})
-			bins = append(bins, bson.D{e("_id", fmt.Sprint("z#hour#", i)), e("group", "z"), e("unit", "hour"), e("start", at), e("n", int64(1))})
+			bins = append(bins, bson.D{
+				e("_id", fmt.Sprint("z#hour#", i)), e("group", "z"), e("unit", "hour"),
+				e("start", at), e("n", int64(1)),
+			})
 		}
 		seed(t, db, docs{"hits": events, "totals": bins})
 		if err := errors.Join(createIndexes(ctx, db, rolled), insertHits(ctx, db, rolled, five...)); err != nil {
@@ -40,7 +43,8 @@ func TestRollupReadsIndexed(t *testing.T) {
 		from := night.Add(-30 * time.Minute)
 		modeltest.WantIndexed(t, db, rolled.Bins("a", denorm.Hourly, from, from.Add(24*time.Hour)), model.IDIndex)
 		modeltest.WantIndexed(t, db, rolled.Total("a", from, from.Add(3*time.Hour)), model.IDIndex)
-		if strings.HasSuffix(t.Name(), "/engine") { // several ranges in one $or; DocumentDB may read a small collection whole
+		// several ranges in one $or; DocumentDB may read a small collection whole
+		if strings.HasSuffix(t.Name(), "/engine") {
 			modeltest.WantIndexed(t, db, rolled.Total("a", from, from.Add(48*time.Hour)), model.IDIndex)
 		}
 		reads := map[string]int{}
@@ -88,9 +92,12 @@ func TestRollFullBatch(t *testing.T) {
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		var list []hit
 		for i := range 500 {
-			list = append(list, hit{ID: fmt.Sprintf("h%03d", i), Site: "a", At: night.Add(time.Duration(i) * time.Second)})
+			list = append(list, hit{
+				ID: fmt.Sprintf("h%03d", i), Site: "a", At: night.Add(time.Duration(i) * time.Second),
+			})
 		}
-		if err := errors.Join(createIndexes(t.Context(), db, rolled), insertHits(t.Context(), db, rolled, list...)); err != nil {
+		if err := errors.Join(createIndexes(t.Context(), db, rolled),
+			insertHits(t.Context(), db, rolled, list...)); err != nil {
 			t.Fatal(err)
 		}
 		before := len(m.Commands())

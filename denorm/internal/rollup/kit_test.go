@@ -71,7 +71,8 @@ func hitOf(id, site string, after time.Duration, ms int64) hit {
 
 // five are hits of two sites, in two hours that are shown alike, two days and two months.
 var five = []hit{
-	hitOf("1", "a", 0, 10), hitOf("2", "a", time.Hour, 20), hitOf("3", "b", 0, 5), hitOf("4", "a", 30*time.Minute, -7), hitOf("5", "a", 9*24*time.Hour, 1),
+	hitOf("1", "a", 0, 10), hitOf("2", "a", time.Hour, 20), hitOf("3", "b", 0, 5), hitOf("4", "a", 30*time.Minute, -7),
+	hitOf("5", "a", 9*24*time.Hour, 1),
 }
 
 // insertHits stores hits that wait.
@@ -97,7 +98,8 @@ type naive struct {
 }
 
 func clockOf(unit string, t time.Time, zone *time.Location) string {
-	return t.In(zone).Format(map[string]string{"hour": "2006-01-02 15h -0700", "day": "2006-01-02", "month": "2006-01"}[unit])
+	return t.In(zone).
+		Format(map[string]string{"hour": "2006-01-02 15h -0700", "day": "2006-01-02", "month": "2006-01"}[unit])
 }
 
 // plainBins are the bins of hits.
@@ -129,7 +131,9 @@ func storedBins(t testing.TB, db *mongo.Database, zone *time.Location) map[strin
 			t.Fatal(err)
 		}
 		v := bin.Values["ms"]
-		out[fmt.Sprint(bin.Group, " ", bin.Unit, " ", clockOf(bin.Unit, bin.Start, zone))] = naive{bin.N, v.N, v.Sum, v.Min, v.Max}
+		out[fmt.Sprint(bin.Group, " ", bin.Unit, " ", clockOf(bin.Unit, bin.Start, zone))] = naive{
+			N: bin.N, Values: v.N, Sum: v.Sum, Min: v.Min, Max: v.Max,
+		}
 	}
 	return out
 }

@@ -46,9 +46,11 @@ func TestRollupPrices(t *testing.T) {
 func TestRollupRefuses(t *testing.T) {
 	t.Parallel()
 	for want, change := range map[string]func(*denorm.RollupSpec){
-		"Bins is empty":                      func(s *denorm.RollupSpec) { s.Bins = nil },
-		"Bins has the Period 0":              func(s *denorm.RollupSpec) { s.Bins = []denorm.Period{denorm.NoPeriod} },
-		"names the day twice":                func(s *denorm.RollupSpec) { s.Bins = []denorm.Period{denorm.Daily, denorm.Daily} },
+		"Bins is empty":         func(s *denorm.RollupSpec) { s.Bins = nil },
+		"Bins has the Period 0": func(s *denorm.RollupSpec) { s.Bins = []denorm.Period{denorm.NoPeriod} },
+		"names the day twice": func(s *denorm.RollupSpec) {
+			s.Bins = []denorm.Period{denorm.Daily, denorm.Daily}
+		},
 		"Keep is -1":                         func(s *denorm.RollupSpec) { s.Keep = -1 },
 		"For is -1ns":                        func(s *denorm.RollupSpec) { s.For = -1 },
 		`Time "site" is of type string`:      func(s *denorm.RollupSpec) { s.Time = "site" },
@@ -58,7 +60,9 @@ func TestRollupRefuses(t *testing.T) {
 		"the groups of the bins are of type": func(s *denorm.RollupSpec) { s.By = nil },
 		`have no field "site"`:               func(s *denorm.RollupSpec) { s.By = []string{"site", "ms"} },
 		`path "nowhere"`:                     func(s *denorm.RollupSpec) { s.Maxs = []string{"nowhere"} },
-		`By "ms" is of type int64`:           func(s *denorm.RollupSpec) { s.By, s.Sums, s.Mins, s.Maxs = []string{"ms"}, nil, nil, nil },
+		`By "ms" is of type int64`: func(s *denorm.RollupSpec) {
+			s.By, s.Sums, s.Mins, s.Maxs = []string{"ms"}, nil, nil, nil
+		},
 	} {
 		spec := rollupSpec(nil)
 		change(&spec)
@@ -66,7 +70,9 @@ func TestRollupRefuses(t *testing.T) {
 			t.Errorf("panics with %v, want %q", got, want)
 		}
 	}
-	if got := panicOf(func() { denorm.NewRollup(hits, totals.Named("hits"), rollupSpec(nil)) }); !strings.Contains(fmt.Sprint(got), "the events' own collection") {
+	if got := panicOf(func() {
+		denorm.NewRollup(hits, totals.Named("hits"), rollupSpec(nil))
+	}); !strings.Contains(fmt.Sprint(got), "the events' own collection") {
 		t.Errorf("panics with %v", got)
 	}
 	marked := hitOf("1", "a", 0, 1)
@@ -86,9 +92,11 @@ func TestRollupRefuses(t *testing.T) {
 	wantError(t, model.NewPlan(rolled.Expire(time.Time{})).Err(), errRefused)
 	half := night.Add(time.Minute)
 	for _, err := range []error{
-		rolled.Bins("", denorm.Hourly, night, night).Err, rolled.Bins("a", denorm.NoPeriod, time.Time{}, time.Time{}).Err,
-		rolled.Bins("a", denorm.Daily, night, night).Err, rolled.Bins("a", denorm.Daily, far.At, time.Time{}).Err, rolled.Total("a", half, half.Add(time.Hour)).Err,
-		rolled.Total("a", night, night).Err, rolled.Rebuild(time.Time{}, night).Err, rolled.Rebuild(half, half.Add(time.Hour)).Err,
+		rolled.Bins("", denorm.Hourly, night, night).Err,
+		rolled.Bins("a", denorm.NoPeriod, time.Time{}, time.Time{}).Err,
+		rolled.Bins("a", denorm.Daily, night, night).Err, rolled.Bins("a", denorm.Daily, far.At, time.Time{}).Err,
+		rolled.Total("a", half, half.Add(time.Hour)).Err, rolled.Total("a", night, night).Err,
+		rolled.Rebuild(time.Time{}, night).Err, rolled.Rebuild(half, half.Add(time.Hour)).Err,
 	} {
 		wantError(t, err, errRefused)
 	}
@@ -101,7 +109,8 @@ func TestRollupLeavesWhatDoesNotFit(t *testing.T) {
 		ctx := t.Context()
 		mark := e("mark", bson.D{e("batch", bson.ObjectID{})})
 		seed(t, db, docs{"totals": nil, "hits": {
-			bson.D{e("_id", "0"), e("site", "a"), e("at", "noon"), mark}, bson.D{e("_id", "00"), e("site", nil), e("at", night), mark},
+			bson.D{e("_id", "0"), e("site", "a"), e("at", "noon"), mark},
+			bson.D{e("_id", "00"), e("site", nil), e("at", night), mark},
 			bson.D{e("_id", "01"), e("site", "a"), e("at", night), e("ms", math.NaN()), mark},
 		}})
 		if err := insertHits(ctx, db, rolled, five...); err != nil {
@@ -121,16 +130,18 @@ func TestRollupLeavesWhatDoesNotFit(t *testing.T) {
 	})
 }
 
-// Checks find bins that are wrong, missing or too many, and events that wait; mending makes them right. Events that are not rolled
-// up yet are no difference. Bins of a time that events are not kept for are passed over.
+// Checks find bins that are wrong, missing or too many, and events that wait; mending makes them right. Events that are
+// not rolled up yet are no difference. Bins of a time that events are not kept for are passed over.
 func TestRollupChecks(t *testing.T) {
 	parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := t.Context()
 		seed(t, db, docs{"totals": nil, "hits": nil})
 		past := bson.D{e("_id", "past"), e("site", "c"), e("at", night), e("ms", int64(3))}
-		if err := errors.Join(insertHits(ctx, db, rolled, five...), rolledUp(ctx, db), store(ctx, db, docs{"hits": {past}}),
-			insertHits(ctx, db, rolled, hitOf("6", "a", 0, 8)), spoil(ctx, db, "a#hour#2026-10-25T00:00:00Z", bson.D{e("$set", bson.D{e("values.ms.max", int64(99))})}),
+		if err := errors.Join(insertHits(ctx, db, rolled, five...), rolledUp(ctx, db),
+			store(ctx, db, docs{"hits": {past}}),
+			insertHits(ctx, db, rolled, hitOf("6", "a", 0, 8)),
+			spoil(ctx, db, "a#hour#2026-10-25T00:00:00Z", bson.D{e("$set", bson.D{e("values.ms.max", int64(99))})}),
 			spoil(ctx, db, "b#day#2026-10-24T22:00:00Z", bson.D{e("$set", bson.D{e("n", int64(7))})})); err != nil {
 			t.Fatal(err)
 		}
@@ -141,7 +152,8 @@ func TestRollupChecks(t *testing.T) {
 		}
 		want := []string{
 			`"6" isn't rolled up`,
-			`"a#hour#2026-10-25T00:00:00Z" stores {n: Long('1'), values: {ms: {n: Long('1'), sum: Long('10'), min: Long('10'), max: Long('99')}}}`,
+			`"a#hour#2026-10-25T00:00:00Z" stores {n: Long('1'), values: {ms: {n: Long('1'), sum: Long('10'), ` +
+				`min: Long('10'), max: Long('99')}}}`,
 			`"c#hour#2026-10-25T00:00:00Z" is missing, but should count 1 events`,
 			`"b#day#2026-10-24T22:00:00Z" stores {n: Long('7')`,
 		}
@@ -155,13 +167,15 @@ func TestRollupChecks(t *testing.T) {
 			t.Fatal(err)
 		}
 		ms := int64(3)
-		wantBins(t, db, rolled, amsterdam, append(five[:5:5], hitOf("6", "a", 0, 8), hit{ID: "past", Site: "c", At: night, Ms: &ms})...)
+		wantBins(t, db, rolled, amsterdam,
+			append(five[:5:5], hitOf("6", "a", 0, 8), hit{ID: "past", Site: "c", At: night, Ms: &ms})...)
 
 		spec := rollupSpec(amsterdam)
 		spec.For = time.Since(night)/2 + time.Hour // night is long ago, or still to come
 		if spec.For > 0 {
 			old := denorm.NewRollup(hits, totals, spec)
-			if err := spoil(ctx, db, "a#hour#2026-10-25T00:00:00Z", bson.D{e("$inc", bson.D{e("n", int64(1))})}); err != nil {
+			if err := spoil(ctx, db, "a#hour#2026-10-25T00:00:00Z",
+				bson.D{e("$inc", bson.D{e("n", int64(1))})}); err != nil {
 				t.Fatal(err)
 			}
 			testkit.WantNothingFound(t, db, old.Checks()[1:2])
@@ -176,11 +190,13 @@ func TestRollupExpire(t *testing.T) {
 		ctx := t.Context()
 		seed(t, db, docs{"totals": nil, "hits": nil})
 		late := hitOf("6", "a", 0, 8)
-		if err := errors.Join(insertHits(ctx, db, rolled, five...), rolledUp(ctx, db), insertHits(ctx, db, rolled, late),
+		if err := errors.Join(insertHits(ctx, db, rolled, five...), rolledUp(ctx, db),
+			insertHits(ctx, db, rolled, late),
 			exec(ctx, db, model.NewPlan(rolled.Expire(night.AddDate(0, 0, 2)))), rolledUp(ctx, db)); err != nil {
 			t.Fatal(err)
 		}
-		if got, want := storedBins(t, db, amsterdam), plainBins(append(five[:5:5], late), amsterdam); fmt.Sprint(got) != fmt.Sprint(want) {
+		if got, want := storedBins(t, db, amsterdam),
+			plainBins(append(five[:5:5], late), amsterdam); fmt.Sprint(got) != fmt.Sprint(want) {
 			t.Errorf("the bins are %v, want %v", got, want)
 		}
 		left, err := hits.Find(nil).All(ctx, db)
@@ -234,16 +250,19 @@ func TestRollupTenants(t *testing.T) {
 		Tenant string `bson:"tenant"`
 		Site   string `bson:"site"`
 	}
-	x := denorm.NewRollup(model.NewCollection[owned, string]("hits"), model.NewCollection[denorm.RollupDoc[group, int64], string]("totals"), denorm.RollupSpec{
-		Time: "at", By: []string{"tenant", "site"}, Bins: []denorm.Period{denorm.Hourly, denorm.Daily}, Mark: "mark",
-	})
+	x := denorm.NewRollup(model.NewCollection[owned, string]("hits"),
+		model.NewCollection[denorm.RollupDoc[group, int64], string]("totals"), denorm.RollupSpec{
+			Time: "at", By: []string{"tenant", "site"},
+			Bins: []denorm.Period{denorm.Hourly, denorm.Daily}, Mark: "mark",
+		})
 	events := model.NewStore(model.New("owned", x), model.NewCollection[owned, string]("hits"))
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := t.Context()
 		for i := range 6 {
 			tenant := []string{"a", "b"}[i%2]
 			scoped := model.Scope{Tenant: bson.D{e("tenant", tenant)}, Delete: bson.D{e("deletedAt", 7)}}.On(db)
-			if _, _, err := events.Insert(owned{ID: fmt.Sprint(i), Tenant: tenant, Site: "s", At: night}).Run(ctx, scoped); err != nil {
+			if _, _, err := events.Insert(owned{ID: fmt.Sprint(i), Tenant: tenant, Site: "s", At: night}).
+				Run(ctx, scoped); err != nil {
 				t.Fatal(err)
 			}
 			if i%4 > 1 {
@@ -252,7 +271,10 @@ func TestRollupTenants(t *testing.T) {
 			if _, err := x.Roll().Run(ctx, scoped, model.JobOptions{}); err != nil {
 				t.Fatal(err)
 			}
-			if waiting, err := db.Collection("hits").CountDocuments(ctx, bson.D{e("tenant", tenant), e("mark", bson.D{e("$exists", true)})}); err != nil || waiting != 0 {
+			if waiting, err := db.Collection("hits").
+				CountDocuments(ctx, bson.D{
+					e("tenant", tenant), e("mark", bson.D{e("$exists", true)}),
+				}); err != nil || waiting != 0 {
 				t.Errorf("%d wait, %v", waiting, err)
 			}
 			bins, err := x.Bins(group{tenant, "s"}, denorm.Daily, time.Time{}, time.Time{}).All(ctx, scoped)

@@ -17,8 +17,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// Random events, late, repeated and out of order, batches that are cut at any command, and two runners at once keep the bins
-// that a plain model says; so does a rebuild, and totals of random times are those of the events.
+// Random events, late, repeated and out of order, batches that are cut at any command, and two runners at once keep the
+// bins that a plain model says; so does a rebuild, and totals of random times are those of the events.
 func TestRollupProperty(t *testing.T) {
 	parallel(t)
 	for _, zone := range []*time.Location{amsterdam, lordHowe, time.UTC} {
@@ -42,12 +42,16 @@ func TestRollupProperty(t *testing.T) {
 func rollupSteps(t *testing.T, db *mongo.Database, f *mongotest.Faults, zone *time.Location, steps int) {
 	x, r := newRollup(zone), rand.New(rand.NewPCG(7, 8))
 	year := []time.Time{ // around the changes of the clock
-		night, time.Date(2026, 3, 29, 0, 0, 0, 0, time.UTC), time.Date(2026, 4, 4, 14, 0, 0, 0, time.UTC), time.Date(2026, 10, 3, 15, 0, 0, 0, time.UTC),
+		night, time.Date(2026, 3, 29, 0, 0, 0, 0, time.UTC), time.Date(2026, 4, 4, 14, 0, 0, 0, time.UTC),
+		time.Date(2026, 10, 3, 15, 0, 0, 0, time.UTC),
 	}
 	var list []hit
 	for step := range steps {
 		for range r.IntN(12) {
-			h := hit{ID: fmt.Sprintf("%04d", r.IntN(10_000)), Site: []string{"a", "b#", "c%"}[r.IntN(3)], At: year[r.IntN(4)].Add(time.Duration(r.Int64N(int64(50 * time.Hour)))).Truncate(time.Millisecond)}
+			h := hit{
+				ID: fmt.Sprintf("%04d", r.IntN(10_000)), Site: []string{"a", "b#", "c%"}[r.IntN(3)],
+				At: year[r.IntN(4)].Add(time.Duration(r.Int64N(int64(50 * time.Hour)))).Truncate(time.Millisecond),
+			}
 			if r.IntN(4) > 0 {
 				ms := r.Int64N(1<<50) - 1<<49
 				h.Ms = &ms
@@ -58,7 +62,9 @@ func rollupSteps(t *testing.T, db *mongo.Database, f *mongotest.Faults, zone *ti
 			err := insertHits(t.Context(), db, x, h)
 			if i := indexOf(list, h.ID); i < 0 {
 				list = append(list, h)
-			} else if same := h.Site == list[i].Site && h.At.Equal(list[i].At) && h.Ms == list[i].Ms; same != (err == nil) || err != nil && !errors.Is(err, model.ErrTaken) {
+			} else if same := h.Site == list[i].Site && h.At.Equal(list[i].At) &&
+				h.Ms == list[i].Ms; same != (err == nil) ||
+				err != nil && !errors.Is(err, model.ErrTaken) {
 				t.Fatalf("another event of one _id: %v", err)
 			}
 		}
@@ -139,7 +145,8 @@ func wantTotals(t *testing.T, db *mongo.Database, x *rollupOf, zone *time.Locati
 				if want.Values == 0 {
 					want.Min, want.Max = *h.Ms, *h.Ms
 				}
-				want.Values, want.Sum, want.Min, want.Max = want.Values+1, want.Sum+*h.Ms, min(want.Min, *h.Ms), max(want.Max, *h.Ms)
+				want.Values, want.Sum, want.Min, want.Max = want.Values+1, want.Sum+*h.Ms,
+					min(want.Min, *h.Ms), max(want.Max, *h.Ms)
 			}
 		}
 		got, err := x.Total("a", from, to).One(t.Context(), db)
@@ -173,19 +180,26 @@ func TestRollupNumbers(t *testing.T) {
 		Shop    bson.ObjectID `bson:"where/shop"`
 	}
 	sales := model.NewCollection[sale, string]("sales")
-	exact := denorm.NewRollup(sales, model.NewCollection[denorm.RollupDoc[group, bson.Decimal128], string]("byShop"), denorm.RollupSpec{
-		Time: "at", By: []string{"where.country", "where.shop"}, Sums: []string{"price", "pieces"}, Mins: []string{"price"},
-		Bins: []denorm.Period{denorm.Daily}, Mark: "mark",
-	})
-	rates := denorm.NewRollup(sales, model.NewCollection[denorm.RollupDoc[struct{}, float64], string]("rates"), denorm.RollupSpec{
-		Time: "at", Sums: []string{"rate", "pieces"}, Maxs: []string{"rate"}, Bins: []denorm.Period{denorm.Daily, denorm.Monthly}, Mark: "mark2",
-	})
+	exact := denorm.NewRollup(sales,
+		model.NewCollection[denorm.RollupDoc[group, bson.Decimal128], string]("byShop"), denorm.RollupSpec{
+			Time: "at", By: []string{"where.country", "where.shop"}, Sums: []string{"price", "pieces"},
+			Mins: []string{"price"}, Bins: []denorm.Period{denorm.Daily}, Mark: "mark",
+		})
+	rates := denorm.NewRollup(sales,
+		model.NewCollection[denorm.RollupDoc[struct{}, float64], string]("rates"), denorm.RollupSpec{
+			Time: "at", Sums: []string{"rate", "pieces"}, Maxs: []string{"rate"},
+			Bins: []denorm.Period{denorm.Daily, denorm.Monthly}, Mark: "mark2",
+		})
 	saleStore := model.NewStore(model.New("sales", exact), sales)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := t.Context()
 		seed(t, db, docs{"sales": nil})
 		for i := range 10 {
-			s := sale{ID: fmt.Sprint(i), At: bson.NewDateTimeFromTime(night.AddDate(0, 0, i)), Pieces: int32(i), Rate: 0.1}
+			s := sale{
+				ID:     fmt.Sprint(i),
+				At:     bson.NewDateTimeFromTime(night.AddDate(0, 0, i)),
+				Pieces: int32(i), Rate: 0.1,
+			}
 			s.Where.Country, s.Where.Shop = "nl", testkit.Token(1)
 			s.Price, _ = bson.ParseDecimal128(fmt.Sprintf("0.%d", i))
 			if i%2 > 0 {
@@ -198,21 +212,30 @@ func TestRollupNumbers(t *testing.T) {
 		if _, err := exact.Roll().Run(ctx, db, model.JobOptions{BatchSize: 4}); err != nil {
 			t.Fatal(err)
 		}
-		list, err := exact.Bins(group{"nl", testkit.Token(1)}, denorm.Daily, night.Add(-time.Hour), night.Add(24*time.Hour)).All(ctx, db)
+		list, err := exact.Bins(group{"nl", testkit.Token(1)}, denorm.Daily, night.Add(-time.Hour),
+			night.Add(24*time.Hour)).All(ctx, db)
 		if err != nil || len(list) != 1 {
 			t.Fatal(list, err)
 		}
-		if v := list[0].Values; list[0].N != 6 || v["price"].Sum.String() != "2.5" || v["price"].Min.String() != "0.0" || v["pieces"].Sum.String() != "25" {
+		if v := list[0].Values; list[0].N != 6 || v["price"].Sum.String() != "2.5" ||
+			v["price"].Min.String() != "0.0" ||
+			v["pieces"].Sum.String() != "25" {
 			t.Errorf("the bin is %v", list[0])
 		}
-		if _, err := db.Collection("sales").UpdateMany(ctx, bson.D{}, bson.D{e("$set", bson.D{e("mark2", bson.D{e("batch", bson.ObjectID{})})})}); err != nil {
+		if _, err := db.Collection("sales").
+			UpdateMany(ctx, bson.D{}, bson.D{
+				e("$set", bson.D{e("mark2", bson.D{e("batch", bson.ObjectID{})})}),
+			}); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := rates.Roll().Run(ctx, db, model.JobOptions{BatchSize: 3}); err != nil {
 			t.Fatal(err)
 		}
-		total, err := rates.Total(struct{}{}, night.Add(-30*time.Minute).AddDate(0, 0, -24), night.Add(-30*time.Minute).AddDate(0, 0, 60)).One(ctx, db)
-		if v := total.Values["rate"]; err != nil || total.N != 10 || v.Sum < 0.999999 || v.Sum > 1.000001 || v.Max != 0.1 || total.Values["pieces"].Sum != 45 {
+		total, err := rates.Total(struct{}{}, night.Add(-30*time.Minute).AddDate(0, 0, -24),
+			night.Add(-30*time.Minute).AddDate(0, 0, 60)).One(ctx, db)
+		if v := total.Values["rate"]; err != nil || total.N != 10 || v.Sum < 0.999999 ||
+			v.Sum > 1.000001 || v.Max != 0.1 ||
+			total.Values["pieces"].Sum != 45 {
 			t.Errorf("the total is %v, %v", total, err)
 		}
 		testkit.WantNothingFound(t, db, append(exact.Checks(), rates.Checks()...))

@@ -17,7 +17,8 @@ import (
 
 var (
 	rebuilt = func(ctx context.Context, db *mongo.Database) error {
-		_, err := rolled.Rebuild(night.Add(-30*time.Minute), night.Add(20*24*time.Hour+30*time.Minute)).Run(ctx, db, model.JobOptions{})
+		_, err := rolled.Rebuild(night.Add(-30*time.Minute), night.Add(20*24*time.Hour+30*time.Minute)).
+			Run(ctx, db, model.JobOptions{})
 		return err
 	}
 	rolledUp = func(ctx context.Context, db *mongo.Database) error { return roll(ctx, db, rolled, 0) }
@@ -29,9 +30,12 @@ func TestRollupFaults(t *testing.T) {
 	parallel(t)
 	waiting := func(ctx context.Context, db *mongo.Database) error { return insertHits(ctx, db, rolled, five...) }
 	for name, c := range map[string]modeltest.FaultCase{
-		"one batch":     {Seed: waiting, Run: rolledUp},
-		"batches of 3":  {Seed: waiting, Run: rolled3},
-		"batches of 1":  {Seed: waiting, Run: func(ctx context.Context, db *mongo.Database) error { return roll(ctx, db, rolled, 1) }},
+		"one batch":    {Seed: waiting, Run: rolledUp},
+		"batches of 3": {Seed: waiting, Run: rolled3},
+		"batches of 1": {
+			Seed: waiting,
+			Run:  func(ctx context.Context, db *mongo.Database) error { return roll(ctx, db, rolled, 1) },
+		},
 		"by the checks": {Seed: waiting, Run: rolledUp, Repair: mendedNow},
 		"insert": {Run: func(ctx context.Context, db *mongo.Database) error {
 			return errors.Join(insertHits(ctx, db, rolled, five...), rolledUp(ctx, db))
@@ -39,7 +43,9 @@ func TestRollupFaults(t *testing.T) {
 		"rebuild": {Run: rebuilt, Seed: func(ctx context.Context, db *mongo.Database) error {
 			_, dropped := db.Collection("totals").DeleteOne(ctx, bson.D{e("_id", "b#hour#2026-10-25T00:00:00Z")})
 			return errors.Join(waiting(ctx, db), rolledUp(ctx, db), dropped,
-				spoil(ctx, db, "a#hour#2026-10-25T01:00:00Z", bson.D{e("$inc", bson.D{e("n", int64(4)), e("values.ms.sum", int64(1))})}),
+				spoil(ctx, db, "a#hour#2026-10-25T01:00:00Z", bson.D{
+					e("$inc", bson.D{e("n", int64(4)), e("values.ms.sum", int64(1))}),
+				}),
 				spoil(ctx, db, "a#month#2026-10-31T23:00:00Z", bson.D{e("$unset", bson.D{e("values", "")})}))
 		}},
 	} {
@@ -69,7 +75,8 @@ func TestRollupInterleaved(t *testing.T) {
 	begun := func(ctx context.Context, db *mongo.Database) error {
 		op := testkit.Token(7)
 		mark := bson.D{e("batch", op), e("events", bson.A{"2", "3", "4", "5"})}
-		return testkit.Updates(ctx, db, "hits", "2", bson.D{e("$set", bson.D{e("mark", mark)})}, "4", bson.D{e("$set", bson.D{e("mark.batch", op)})})
+		return testkit.Updates(ctx, db, "hits", "2", bson.D{e("$set", bson.D{e("mark", mark)})}, "4",
+			bson.D{e("$set", bson.D{e("mark.batch", op)})})
 	}
 	wrong := func(ctx context.Context, db *mongo.Database) error {
 		return spoil(ctx, db, "a#hour#2026-10-25T00:00:00Z", bson.D{e("$inc", bson.D{e("n", int64(4))})})
@@ -94,7 +101,8 @@ func TestRollupInterleaved(t *testing.T) {
 		"roll, mend":       {a: rolledUp, b: mendedNow, seed: wrong},
 	} {
 		t.Run(name, func(t *testing.T) {
-			every := everyPair && !strings.Contains(name, "rebuild") && !strings.Contains(name, "mend") && !strings.HasSuffix(name, "of 3") // those have too many orders
+			every := everyPair && !strings.Contains(name, "rebuild") && !strings.Contains(name, "mend") &&
+				!strings.HasSuffix(name, "of 3") // those have too many orders
 			match := mongotest.All
 			if every {
 				match = mongotest.Writes
@@ -102,7 +110,8 @@ func TestRollupInterleaved(t *testing.T) {
 			modeltest.Interleave(t, modeltest.InterleaveCase{
 				Sample: 2, Nested: !every, Match: match,
 				Seed: func(ctx context.Context, db *mongo.Database) error {
-					err := errors.Join(insertHits(ctx, db, rolled, five[0]), rolledUp(ctx, db), insertHits(ctx, db, rolled, five[1:]...))
+					err := errors.Join(insertHits(ctx, db, rolled, five[0]), rolledUp(ctx, db),
+						insertHits(ctx, db, rolled, five[1:]...))
 					if err == nil && c.seed != nil {
 						err = c.seed(ctx, db)
 					}

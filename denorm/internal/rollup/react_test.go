@@ -25,7 +25,8 @@ func TestRollupStore(t *testing.T) {
 			}
 		}
 		var passed *model.ConflictError
-		if _, err := hits.Insert(hitOf("x", "a", 0, 1)).Run(ctx, model.New("hits", rolled).On(db)); !errors.As(err, &passed) {
+		if _, err := hits.Insert(hitOf("x", "a", 0, 1)).
+			Run(ctx, model.New("hits", rolled).On(db)); !errors.As(err, &passed) {
 			t.Errorf("an event that no store marks: %v", err)
 		}
 		_, _, err := stored.Insert(hit{ID: "x", Site: "a"}).Run(ctx, db)

@@ -7,8 +7,9 @@ import (
 )
 
 var zones = []string{
-	"UTC", "Europe/Amsterdam", "America/New_York", "Asia/Kolkata", "Australia/Lord_Howe", "America/St_Johns", "America/Sao_Paulo",
-	"America/Havana", "Pacific/Apia", "Asia/Kathmandu", "Africa/Casablanca", "Pacific/Kwajalein", "Asia/Beirut", "America/Scoresbysund",
+	"UTC", "Europe/Amsterdam", "America/New_York", "Asia/Kolkata", "Australia/Lord_Howe",
+	"America/St_Johns", "America/Sao_Paulo", "America/Havana", "Pacific/Apia", "Asia/Kathmandu", "Africa/Casablanca",
+	"Pacific/Kwajalein", "Asia/Beirut", "America/Scoresbysund",
 }
 
 func location(t *testing.T, name string) *time.Location {
@@ -42,18 +43,22 @@ func TestBinsTileTime(t *testing.T) {
 		for _, at := range moments {
 			for i, u := range units {
 				start, next := u.findStart(at, zone), u.findNextStart(at, zone)
-				if start.After(at) || !next.After(at) || !u.findStart(start, zone).Equal(start) || !u.findNextStart(start, zone).Equal(next) ||
+				if start.After(at) || !next.After(at) || !u.findStart(start, zone).Equal(start) ||
+					!u.findNextStart(start, zone).Equal(next) ||
 					!u.findStart(next, zone).Equal(next) || !u.findStart(next.Add(-1), zone).Equal(start) {
 					t.Fatalf("%s: the %s of %s is from %s to %s", name, u, at.In(zone), start, next)
 				}
 				if i > 0 {
-					if finer := units[i-1]; !finer.findStart(start, zone).Equal(start) || !finer.findStart(next, zone).Equal(next) {
+					if finer := units[i-1]; !finer.findStart(start, zone).Equal(start) ||
+						!finer.findStart(next, zone).Equal(next) {
 						t.Fatalf("%s: the %s from %s to %s doesn't begin with the %s", name, u, start, next, finer)
 					}
 				}
 				clock := start.In(zone)
 				changed, _ := clock.ZoneBounds()
-				if !changed.Equal(start) && (clock.Minute() != 0 || clock.Second() != 0 || u != Hourly && clock.Hour() != 0 || u == Monthly && clock.Day() != 1) {
+				if !changed.Equal(start) &&
+					(clock.Minute() != 0 || clock.Second() != 0 || u != Hourly && clock.Hour() != 0 ||
+						u == Monthly && clock.Day() != 1) {
 					t.Fatalf("%s: the %s begins at %s", name, u, clock)
 				}
 			}
@@ -69,15 +74,44 @@ func TestBinsAtClockChanges(t *testing.T) {
 		day, hour    time.Duration // how long
 		start, finer string        // when they begin
 	}{
-		{"Europe/Amsterdam", "2026-10-25T00:30:00Z", 25 * time.Hour, time.Hour, "2026-10-24T22:00:00Z", "2026-10-25T00:00:00Z"},
-		{"Europe/Amsterdam", "2026-10-25T01:30:00Z", 25 * time.Hour, time.Hour, "2026-10-24T22:00:00Z", "2026-10-25T01:00:00Z"},
-		{"Europe/Amsterdam", "2026-03-29T12:00:00Z", 23 * time.Hour, time.Hour, "2026-03-28T23:00:00Z", "2026-03-29T12:00:00Z"},
-		{"America/New_York", "2026-11-01T06:15:00Z", 25 * time.Hour, time.Hour, "2026-11-01T04:00:00Z", "2026-11-01T06:00:00Z"},
-		{"Asia/Kolkata", "2026-06-01T10:00:00Z", 24 * time.Hour, time.Hour, "2026-05-31T18:30:00Z", "2026-06-01T09:30:00Z"},
-		{"Australia/Lord_Howe", "2026-04-04T15:10:00Z", 24*time.Hour + 30*time.Minute, 30 * time.Minute, "2026-04-04T13:00:00Z", "2026-04-04T15:00:00Z"},
-		{"Australia/Lord_Howe", "2026-10-03T15:40:00Z", 24*time.Hour - 30*time.Minute, 30 * time.Minute, "2026-10-03T13:30:00Z", "2026-10-03T15:30:00Z"},
-		{"America/Sao_Paulo", "2018-11-04T12:00:00Z", 23 * time.Hour, time.Hour, "2018-11-04T03:00:00Z", "2018-11-04T12:00:00Z"},
-		{"Pacific/Apia", "2011-12-30T09:00:00Z", 24 * time.Hour, time.Hour, "2011-12-29T10:00:00Z", "2011-12-30T09:00:00Z"},
+		{
+			zone: "Europe/Amsterdam", at: "2026-10-25T00:30:00Z", day: 25 * time.Hour, hour: time.Hour,
+			start: "2026-10-24T22:00:00Z", finer: "2026-10-25T00:00:00Z",
+		},
+		{
+			zone: "Europe/Amsterdam", at: "2026-10-25T01:30:00Z", day: 25 * time.Hour, hour: time.Hour,
+			start: "2026-10-24T22:00:00Z", finer: "2026-10-25T01:00:00Z",
+		},
+		{
+			zone: "Europe/Amsterdam", at: "2026-03-29T12:00:00Z", day: 23 * time.Hour, hour: time.Hour,
+			start: "2026-03-28T23:00:00Z", finer: "2026-03-29T12:00:00Z",
+		},
+		{
+			zone: "America/New_York", at: "2026-11-01T06:15:00Z", day: 25 * time.Hour, hour: time.Hour,
+			start: "2026-11-01T04:00:00Z", finer: "2026-11-01T06:00:00Z",
+		},
+		{
+			zone: "Asia/Kolkata", at: "2026-06-01T10:00:00Z", day: 24 * time.Hour, hour: time.Hour,
+			start: "2026-05-31T18:30:00Z", finer: "2026-06-01T09:30:00Z",
+		},
+		{
+			zone: "Australia/Lord_Howe", at: "2026-04-04T15:10:00Z",
+			day: 24*time.Hour + 30*time.Minute, hour: 30 * time.Minute, start: "2026-04-04T13:00:00Z",
+			finer: "2026-04-04T15:00:00Z",
+		},
+		{
+			zone: "Australia/Lord_Howe", at: "2026-10-03T15:40:00Z",
+			day: 24*time.Hour - 30*time.Minute, hour: 30 * time.Minute, start: "2026-10-03T13:30:00Z",
+			finer: "2026-10-03T15:30:00Z",
+		},
+		{
+			zone: "America/Sao_Paulo", at: "2018-11-04T12:00:00Z", day: 23 * time.Hour, hour: time.Hour,
+			start: "2018-11-04T03:00:00Z", finer: "2018-11-04T12:00:00Z",
+		},
+		{
+			zone: "Pacific/Apia", at: "2011-12-30T09:00:00Z", day: 24 * time.Hour, hour: time.Hour,
+			start: "2011-12-29T10:00:00Z", finer: "2011-12-30T09:00:00Z",
+		},
 	} {
 		zone := location(t, test.zone)
 		at, _ := time.Parse(time.RFC3339, test.at)
@@ -102,7 +136,8 @@ func TestCover(t *testing.T) {
 		at := from
 		spans := x.coverWithBins(len(x.levels)-1, from, to)
 		for _, s := range spans {
-			if !s.from.Equal(at) || !s.unit.findStart(s.from, x.zone).Equal(s.from) || !s.unit.findStart(s.to, x.zone).Equal(s.to) {
+			if !s.from.Equal(at) || !s.unit.findStart(s.from, x.zone).Equal(s.from) ||
+				!s.unit.findStart(s.to, x.zone).Equal(s.to) {
 				t.Fatalf("%s to %s is covered by %v", from, to, spans)
 			}
 			at = s.to

@@ -18,12 +18,14 @@ import (
 // Checks find transfers that nobody has finished, keys whose slots don't go together, and slots with wrong contents.
 func (s *Slots) Checks() []model.Check {
 	name := s.docs.Name()
-	open, whole, single := name+": unfinished transfers", name+": slots of a key that don't fit together", name+": slots with wrong contents"
+	open, whole, single := name+": unfinished transfers", name+": slots of a key that don't fit together",
+		name+": slots with wrong contents"
 	all := &model.Aggregate[bson.Raw]{Aggregation: model.Aggregation{Collection: name, Pipeline: s.slotsOf(nil)}}
 	return commands.KeyedChecks([]model.Check{{
 		Name: open, Collection: name, Rule: "no transfer is left between two slots",
-		Pipeline: found.Pipeline(bson.D{{Key: "out", Value: mql.Exists(true)}}, mql.E("key", 1), mql.E("n", 1), mql.E("out", 1)),
-		Tell:     found.Tells(unfinished.tell), Mend: found.Mends(open, name, s.finishAll),
+		Pipeline: found.Pipeline(bson.D{{Key: "out", Value: mql.Exists(true)}}, mql.E("key", 1),
+			mql.E("n", 1), mql.E("out", 1)),
+		Tell: found.Tells(unfinished.tell), Mend: found.Mends(open, name, s.finishAll),
 	}, {
 		Name: whole, Collection: name, Rule: s.rule(),
 		Read: s.broken, Queries: []*model.Aggregate[bson.Raw]{all}, Mend: found.Mends(whole, name, s.completeAll),
@@ -80,11 +82,14 @@ func (s *Slots) wrong() mongo.Pipeline {
 	list := mql.Cond(mql.Op("$gt", "$of", 0), mql.List("ops"), bson.A{})
 	divisor := mql.Op("$max", 1, "$of") // of a closed slot nothing is asked
 	stray := mql.Op("$size", mql.Op("$filter", bson.D{
-		{Key: "input", Value: list}, {Key: "as", Value: "t"}, {Key: "cond", Value: mql.Op("$ne", mql.Op("$mod", "$$t.h", divisor), "$n")},
+		{Key: "input", Value: list}, {Key: "as", Value: "t"},
+		{Key: "cond", Value: mql.Op("$ne", mql.Op("$mod", "$$t.h", divisor), "$n")},
 	}))
 	return mongo.Pipeline{
 		mql.Project(mql.E("free", 1), mql.E("stray", stray)),
-		mql.Match(mql.E("$or", bson.A{bson.D{{Key: "free", Value: mql.Op("$lt", 0)}}, bson.D{{Key: "stray", Value: mql.Op("$gt", 0)}}})),
+		mql.Match(mql.E("$or", bson.A{
+			bson.D{{Key: "free", Value: mql.Op("$lt", 0)}}, bson.D{{Key: "stray", Value: mql.Op("$gt", 0)}},
+		})),
 	}
 }
 
@@ -116,8 +121,8 @@ type keyed struct {
 	Key  bson.RawValue `bson:"key"`
 }
 
-// broken yields the keys whose slots don't go together, at the first slot of each. A key that looks like one is read anew until
-// two reads are alike, for others write meanwhile.
+// broken yields the keys whose slots don't go together, at the first slot of each. A key that looks like one is read
+// anew until two reads are alike, for others write meanwhile.
 func (s *Slots) broken(ctx context.Context, db model.DB, filter bson.D) iter.Seq2[model.Finding, error] {
 	return func(yield func(model.Finding, error) bool) {
 		var k key
@@ -129,7 +134,11 @@ func (s *Slots) broken(ctx context.Context, db model.DB, filter bson.D) iter.Seq
 			f, err := s.confirmed(ctx, db, k, st)
 			return (f.Problem != "" || err != nil) && !yield(f, err) || err != nil
 		}
-		rows := &model.Aggregate[keyed]{Aggregation: model.Aggregation{Collection: s.docs.Name(), Pipeline: s.slotsOf(filter), Keyed: []string{s.docs.Name()}}}
+		rows := &model.Aggregate[keyed]{
+			Aggregation: model.Aggregation{
+				Collection: s.docs.Name(), Pipeline: s.slotsOf(filter), Keyed: []string{s.docs.Name()},
+			},
+		}
 		for row, err := range rows.Each(ctx, db) {
 			if err != nil {
 				yield(model.Finding{}, err)
@@ -195,10 +204,12 @@ func (p problem) text() string {
 		list = append(list, fmt.Sprintf("%d slots of %d are missing", len(p.Missing), p.Of))
 	}
 	if p.Closed > 0 {
-		list = append(list, fmt.Sprintf("%d slots of %d are closed, and no other slot counts their operations", p.Closed, p.Of))
+		list = append(list,
+			fmt.Sprintf("%d slots of %d are closed, and no other slot counts their operations", p.Closed, p.Of))
 	}
 	if p.Shared > 0 {
-		list = append(list, fmt.Sprintf("the operations of %d slots of %d are counted by more than one slot", p.Shared, p.Of))
+		list = append(list,
+			fmt.Sprintf("the operations of %d slots of %d are counted by more than one slot", p.Shared, p.Of))
 	}
 	if p.Sum != p.Free {
 		list = append(list, fmt.Sprintf("the slots add up to %d, but their stock is %d", p.Sum, p.Free))

@@ -50,10 +50,23 @@ func TestSlotsChecks(t *testing.T) {
 			{"a slot deleted", remove(3), 1, "1 slots of 4 are missing", true},
 			{"a slot closed", damage(3, set("of", 0)), 1, "1 slots of 4 are closed", false},
 			{"a slot opened twice", damage(0, set("of", 1)), 1, "are counted by more than one slot", false},
-			{"stock from nowhere", damage(0, set("free", int64(11))), 1, "the slots add up to 9, but their stock is 11", false},
-			{"a sum from nowhere", damage(0, set("sum", int64(8))), 1, "the slots add up to 8, but their stock is 9", false},
+			{
+				reason: "stock from nowhere", damage: damage(0, set("free", int64(11))), check: 1,
+				text: "the slots add up to 9, but their stock is 11", mends: false,
+			},
+			{
+				reason: "a sum from nowhere", damage: damage(0, set("sum", int64(8))), check: 1,
+				text: "the slots add up to 8, but their stock is 9", mends: false,
+			},
 			{"stock below zero", damage(1, set("free", int64(-1))), 2, "has -1 in stock", false},
-			{"another's tokens", damage(0, set("ops", bson.A{bson.D{{Key: "op", Value: token(1)}, {Key: "n", Value: int64(9)}, {Key: "h", Value: 3}}})), 2, "1 tokens of other slots", false},
+			{
+				reason: "another's tokens",
+				damage: damage(0,
+					set("ops", bson.A{
+						bson.D{{Key: "op", Value: token(1)}, {Key: "n", Value: int64(9)}, {Key: "h", Value: 3}},
+					})),
+				check: 2, text: "1 tokens of other slots", mends: false,
+			},
 		} {
 			t.Run(c.reason, func(t *testing.T) {
 				seed(t, db, docs{"numbers": nil})
@@ -119,7 +132,8 @@ func TestSlotsDeclarations(t *testing.T) {
 	} {
 		t.Run(reason, func(t *testing.T) {
 			defer func() {
-				if d, ok := recover().(*model.DeclarationError); !ok || d.Problem == "" || d.Place == "" || d.Remedy == "" {
+				if d, ok := recover().(*model.DeclarationError); !ok || d.Problem == "" ||
+					d.Place == "" || d.Remedy == "" {
 					t.Errorf("panic %v", d)
 				}
 			}()

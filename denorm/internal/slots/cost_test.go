@@ -33,10 +33,19 @@ func TestSlotsCosts(t *testing.T) {
 			{"Add", run(seats.Add("s", 1, tokenOf(0, 4, 5))), model.Cost{Commands: 1, Written: 1}},
 			{"Add of a new key", run(seats.Add("new", 1, token(50))), model.Cost{Commands: 5, Written: 5}},
 			{"Add again", run(seats.Add("s", 9, tokenOf(0, 4, 0))), model.Cost{Commands: 3, Returned: 8}},
-			{"Add with another number", run(pair.Add("s", 1, token(50))), model.Cost{Commands: 3, Written: 1, Returned: 4}},
+			{
+				reason: "Add with another number", run: run(pair.Add("s", 1, token(50))),
+				want: model.Cost{Commands: 3, Written: 1, Returned: 4},
+			},
 			{"Take", run(seats.Take("s", 1, tokenOf(0, 4, 5))), model.Cost{Commands: 1, Written: 1}},
-			{"Take of one slot for another", run(seats.Take("s", 1, tokenOf(1, 4, 5))), model.Cost{Commands: 5, Written: 3, Returned: 4}},
-			{"Take of two slots for another", run(seats.Take("s", 15, tokenOf(1, 4, 5))), model.Cost{Commands: 7, Written: 6, Returned: 4}},
+			{
+				reason: "Take of one slot for another", run: run(seats.Take("s", 1, tokenOf(1, 4, 5))),
+				want: model.Cost{Commands: 5, Written: 3, Returned: 4},
+			},
+			{
+				reason: "Take of two slots for another", run: run(seats.Take("s", 15, tokenOf(1, 4, 5))),
+				want: model.Cost{Commands: 7, Written: 6, Returned: 4},
+			},
 			{"Take of too much", short, model.Cost{Commands: 3, Returned: 8}},
 			{"Resize to twice", run(seats.Resize("s", 8)), model.Cost{Commands: 5, Written: 16, Returned: 20}},
 			{"Resize to half", run(seats.Resize("s", 2)), model.Cost{Commands: 7, Written: 8, Returned: 16}},
@@ -92,7 +101,8 @@ func TestSlotsInTransaction(t *testing.T) {
 		errUndone := errors.New("undone")
 		for _, want := range []error{errUndone, nil} {
 			err := model.InTx(t.Context(), db, func(ctx context.Context) error {
-				return errors.Join(inTurn(seats.Take("s", 2, tokenOf(0, 4, 1)), seats.Take("s", 3, tokenOf(1, 4, 1)), seats.Add("s", 1, token(40)))(ctx, db), want)
+				return errors.Join(inTurn(seats.Take("s", 2, tokenOf(0, 4, 1)), seats.Take("s", 3, tokenOf(1, 4, 1)),
+					seats.Add("s", 1, token(40)))(ctx, db), want)
 			})
 			if !errors.Is(err, want) {
 				t.Fatal(err)
@@ -107,7 +117,8 @@ func TestSlotsInTransaction(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, c := range []model.Change[any]{
-			seats.Take("s", 3, tokenOf(2, 4, 2)), seats.Take("s", 3, tokenOf(2, 4, 2)), seats.Add("new", 3, token(4)), seats.Resize("s", 8), seats.Resize("s", 2),
+			seats.Take("s", 3, tokenOf(2, 4, 2)), seats.Take("s", 3, tokenOf(2, 4, 2)), seats.Add("new", 3, token(4)),
+			seats.Resize("s", 8), seats.Resize("s", 2),
 		} {
 			if _, _, err := c.Run(t.Context(), on); err != nil {
 				t.Fatal(err)

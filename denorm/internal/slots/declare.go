@@ -1,17 +1,18 @@
 // Package slots is the core of denorm.Slots: a number kept in several documents.
 //
-// The slots of a key divide the hashes of tokens among them: slot n of m holds the tokens whose hash is n modulo m. A slot whose
-// "of" is 0 is closed and holds none. No slot is ever deleted, so that a writer that comes late finds what it fails at.
+// The slots of a key divide the hashes of tokens among them: slot n of m holds the tokens whose hash is n modulo m. A
+// slot whose "of" is 0 is closed and holds none. No slot is ever deleted, so that a writer that comes late finds what
+// it fails at.
 //
-// Whatever leaves a slot is a transfer in its field "out": stock for another slot, or what a split or a merge hands over. One
-// update takes it out of the slot and puts it there, under the next number of the slot. A second one adds it to the other slot,
-// which notes the number, so that it is added once however often that is tried. A third one removes it. Whoever meets a transfer
-// finishes it. No transfer moves a sum: the sums of all slots, closed ones too, are the total. A Take whose slot has too little
-// sends itself along with the stock that it needs, so that whoever finishes the transfer takes too: otherwise two Takes could
-// move the same stock to and fro.
+// Whatever leaves a slot is a transfer in its field "out": stock for another slot, or what a split or a merge hands
+// over. One update takes it out of the slot and puts it there, under the next number of the slot. A second one adds it
+// to the other slot, which notes the number, so that it is added once however often that is tried. A third one removes
+// it. Whoever meets a transfer finishes it. No transfer moves a sum: the sums of all slots, closed ones too, are the
+// total. A Take whose slot has too little sends itself along with the stock that it needs, so that whoever finishes the
+// transfer takes too: otherwise two Takes could move the same stock to and fro.
 //
-// A merge needs two slots at rest. So the lower one first notes in "in" which transfer of the upper one it waits for. Until that
-// has come, or can't come any more, the lower one is not split or merged.
+// A merge needs two slots at rest. So the lower one first notes in "in" which transfer of the upper one it waits for.
+// Until that has come, or can't come any more, the lower one is not split or merged.
 package slots
 
 import (
@@ -58,7 +59,8 @@ func Declare(docs *core.Docs, key reflect.Type, spec Spec) *Slots {
 	case s.spec.Keep < 1 || s.spec.Keep > 10_000:
 		place.Fail(fmt.Sprintf("Keep is %d", spec.Keep), "give 1 to 10000, the number of tokens in a slot")
 	case !keytext.IsKeyType(key):
-		place.Fail(fmt.Sprintf("keys are of type %s, which can't be part of an _id", key), "use a string type, an integer type or bson.ObjectID")
+		place.Fail(fmt.Sprintf("keys are of type %s, which can't be part of an _id", key),
+			"use a string type, an integer type or bson.ObjectID")
 	}
 	docs.MakeKeyed()
 	return s
@@ -102,7 +104,8 @@ type Token struct {
 	H  int32         `bson:"h"`
 }
 
-// A Transfer is what leaves a slot. Of is what the other slot is divided by from then on, 0 for a transfer of stock alone.
+// A Transfer is what leaves a slot. Of is what the other slot is divided by from then on, 0 for a transfer of stock
+// alone.
 type Transfer struct {
 	Seq  int64   `bson:"seq"`
 	To   int32   `bson:"to"`

@@ -14,7 +14,8 @@ func (s *Slots) Keys() model.KeyedDocs {
 // numbered by the slot that sends them, so the numbers never go back.
 func (s *Slots) join(old, now bson.Raw) (bson.D, bool) {
 	var a, b Slot
-	if bson.Unmarshal(withoutID(old), &a) != nil || bson.Unmarshal(withoutID(now), &b) != nil || a.Of != b.Of || a.Out != nil || b.Out != nil || a.In != nil || b.In != nil {
+	if bson.Unmarshal(withoutID(old), &a) != nil || bson.Unmarshal(withoutID(now), &b) != nil || a.Of != b.Of ||
+		a.Out != nil || b.Out != nil || a.In != nil || b.In != nil {
 		return nil, false
 	}
 	inc := bson.D{{Key: "sum", Value: a.Sum}}
@@ -25,7 +26,9 @@ func (s *Slots) join(old, now bson.Raw) (bson.D, bool) {
 	for name, n := range a.Got {
 		most = append(most, bson.E{Key: "got." + name, Value: n})
 	}
-	push := bson.D{{Key: "$each", Value: tokens(a.Ops)}, {Key: "$position", Value: 0}, {Key: "$slice", Value: -s.spec.Keep}}
+	push := bson.D{
+		{Key: "$each", Value: tokens(a.Ops)}, {Key: "$position", Value: 0}, {Key: "$slice", Value: -s.spec.Keep},
+	}
 	return bson.D{
 		{Key: "$inc", Value: inc}, {Key: "$max", Value: most}, {Key: "$push", Value: bson.D{{Key: "ops", Value: push}}},
 	}, true

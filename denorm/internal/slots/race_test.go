@@ -67,14 +67,29 @@ func TestSlotsFaults(t *testing.T) {
 		{"a take", full(), pair.Take("s", 3, tokenOf(0, 2, 1)), 6},
 		{"a take that moves", full(), pair.Take("s", 3, tokenOf(1, 2, 1)), 6},
 		{"a take of all", spread, pair.Take("s", 14, tokenOf(1, 2, 1)), 0},
-		{"a take after a cut one", seeded(full(), cut(pair.Take("s", 3, tokenOf(1, 2, 1)), 1)), pair.Take("s", 4, tokenOf(1, 2, 2)), 2},
-		{"an add after a cut creation", cut(pair.Add("s", 3, tokenOf(1, 2, 1)), 1), pair.Add("s", 3, tokenOf(1, 2, 1)), 3},
+		{
+			reason: "a take after a cut one",
+			seed:   seeded(full(), cut(pair.Take("s", 3, tokenOf(1, 2, 1)), 1)),
+			run:    pair.Take("s", 4, tokenOf(1, 2, 2)), want: 2,
+		},
+		{
+			reason: "an add after a cut creation", seed: cut(pair.Add("s", 3, tokenOf(1, 2, 1)), 1),
+			run: pair.Add("s", 3, tokenOf(1, 2, 1)), want: 3,
+		},
 		{"an add with another number", seeded(full(), run(pair.Resize("s", 8))), pair.Add("s", 3, token(1)), 12},
 		{"double", spread, pair.Resize("s", 4), 14},
 		{"double after a cut creation", cut(pair.Add("s", 3, tokenOf(1, 2, 1)), 1), pair.Resize("s", 4), 0},
 		{"halve", spread, pair.Resize("s", 1), 14},
-		{"double while others move", seeded(full(), cut(pair.Take("s", 3, tokenOf(1, 2, 1)), 1)), pair.Resize("s", 4), 6},
-		{"halve while others move", seeded(full(), cut(pair.Take("s", 3, tokenOf(1, 2, 1)), 1)), pair.Resize("s", 1), 6},
+		{
+			reason: "double while others move",
+			seed:   seeded(full(), cut(pair.Take("s", 3, tokenOf(1, 2, 1)), 1)),
+			run:    pair.Resize("s", 4), want: 6,
+		},
+		{
+			reason: "halve while others move",
+			seed:   seeded(full(), cut(pair.Take("s", 3, tokenOf(1, 2, 1)), 1)),
+			run:    pair.Resize("s", 1), want: 6,
+		},
 		{"halve after a cut double", seeded(spread, cut(pair.Resize("s", 4), 3)), pair.Resize("s", 1), 14},
 		{"double after a cut halve", seeded(spread, cut(pair.Resize("s", 1), 0)), pair.Resize("s", 4), 14},
 	} {
@@ -120,7 +135,10 @@ func TestSlotsInterleaved(t *testing.T) {
 	}{
 		{"the first two", nil, pair.Add("s", 1, s(0, 1)), pair.Add("s", 2, s(1, 1)), 1, 2, false},
 		{"the first two of one slot", nil, pair.Add("s", 1, s(0, 1)), pair.Add("s", 2, s(0, 2)), 1, 2, false},
-		{"the first two of two declarations", nil, pair.Add("s", 1, s(0, 1)), seats.Add("s", 2, tokenOf(3, 4, 1)), 1, 2, false},
+		{
+			reason: "the first two of two declarations", seed: nil, a: pair.Add("s", 1, s(0, 1)),
+			b: seats.Add("s", 2, tokenOf(3, 4, 1)), an: 1, bn: 2, many: false,
+		},
 		{"the first twice", nil, pair.Add("s", 2, s(1, 1)), pair.Add("s", 2, s(1, 1)), 2, 0, false},
 		{"the first and a take", nil, pair.Add("s", 2, s(1, 1)), pair.Take("s", 1, s(0, 1)), 2, -1, false},
 		{"two takes", full(), pair.Take("s", 5, s(0, 1)), pair.Take("s", 5, s(0, 2)), -5, -5, false},
@@ -129,12 +147,21 @@ func TestSlotsInterleaved(t *testing.T) {
 		{"a take that moves twice", full(), pair.Take("s", 5, s(1, 1)), pair.Take("s", 5, s(1, 1)), -5, 0, false},
 		{"both fit", full(), pair.Take("s", 4, s(1, 1)), pair.Take("s", 5, s(0, 2)), -4, -5, false},
 		{"an add and a double", full(), pair.Add("s", 5, s(0, 1)), pair.Resize("s", 4), 5, 0, false},
-		{"an add again and a double", seeded(full(), run(pair.Add("s", 5, s(0, 1)))), pair.Add("s", 5, s(0, 1)), pair.Resize("s", 4), 0, 0, false},
-		{"an add again and a halve", seeded(full(), run(pair.Add("s", 5, s(1, 1)))), pair.Add("s", 5, s(1, 1)), pair.Resize("s", 1), 0, 0, false},
+		{
+			reason: "an add again and a double", seed: seeded(full(), run(pair.Add("s", 5, s(0, 1)))),
+			a: pair.Add("s", 5, s(0, 1)), b: pair.Resize("s", 4), an: 0, bn: 0, many: false,
+		},
+		{
+			reason: "an add again and a halve", seed: seeded(full(), run(pair.Add("s", 5, s(1, 1)))),
+			a: pair.Add("s", 5, s(1, 1)), b: pair.Resize("s", 1), an: 0, bn: 0, many: false,
+		},
 		{"an add and a halve", full(), pair.Add("s", 5, s(1, 1)), pair.Resize("s", 1), 5, 0, false},
 		{"a take that moves and a double", full(), pair.Take("s", 5, s(1, 1)), pair.Resize("s", 4), -5, 0, true},
 		{"a take that moves and a halve", full(), pair.Take("s", 5, s(1, 1)), pair.Resize("s", 1), -5, 0, true},
-		{"the first and a double", cut(pair.Add("s", 3, s(1, 1)), 1), pair.Add("s", 3, s(1, 1)), pair.Resize("s", 4), 3, 0, true},
+		{
+			reason: "the first and a double", seed: cut(pair.Add("s", 3, s(1, 1)), 1), a: pair.Add("s", 3, s(1, 1)),
+			b: pair.Resize("s", 4), an: 3, bn: 0, many: true,
+		},
 		{"two doubles", full(), pair.Resize("s", 4), pair.Resize("s", 4), 0, 0, true},
 		{"two halves", full(), pair.Resize("s", 1), pair.Resize("s", 1), 0, 0, true},
 	} {
@@ -198,8 +225,8 @@ func TestSlotsResizesMeet(t *testing.T) {
 	})
 }
 
-// 64 writers of one stock, while it is divided again and again: each operation counts once though it is run twice, takes stop
-// where nothing is left, and nothing is ever below zero.
+// 64 writers of one stock, while it is divided again and again: each operation counts once though it is run twice,
+// takes stop where nothing is left, and nothing is ever below zero.
 func TestSlotsConcurrent(t *testing.T) {
 	parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
@@ -218,7 +245,8 @@ func again(ctx context.Context, db *mongo.Database, c model.Change[any]) error {
 
 func concurrent(t *testing.T, db *mongo.Database, writers, each int) {
 	ctx := t.Context()
-	s := denorm.NewSlots(stored, denorm.SlotsSpec{Slots: 8, Stock: true, Keep: 1000}) // all writers in one slot would crowd out fewer
+	// all writers in one slot would crowd out fewer
+	s := denorm.NewSlots(stored, denorm.SlotsSpec{Slots: 8, Stock: true, Keep: 1000})
 	must(t, db, s.Add("s", 100, token(1<<20)))
 	var added, taken, short atomic.Int64
 	var all, others sync.WaitGroup

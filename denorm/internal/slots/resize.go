@@ -41,7 +41,9 @@ func (s *Slots) round(k key, of int32, n int) model.Change[State] {
 			case len(st.Slots) == 0:
 				return p, model.ErrNotFound
 			case len(p.Steps) > 0 && n > mostRounds:
-				return model.Plan{}, fmt.Errorf("docmodel: %s: another Resize of %s to a different number is running", s.docs.Name(), k.text)
+				return model.Plan{},
+					fmt.Errorf("docmodel: %s: another Resize of %s to a different number is running", s.docs.Name(),
+						k.text)
 			case len(p.Steps) > 0:
 				p.Leaves = "slots of which only some are divided; run Resize again"
 			}

@@ -107,7 +107,8 @@ func wantFree(t testing.TB, db *mongo.Database, s *slots, key string, want int64
 func TestSlotsAdd(t *testing.T) {
 	parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		must(t, db, likes.Add("p", 3, token(1)), likes.Add("p", -5, token(2)), likes.Add("p#", 7, token(1)), likes.Add("p", 10, token(3)))
+		must(t, db, likes.Add("p", 3, token(1)), likes.Add("p", -5, token(2)), likes.Add("p#", 7, token(1)),
+			likes.Add("p", 10, token(3)))
 		wantSum(t, db, likes, "p", 8)
 		wantSum(t, db, likes, "p#", 7)
 		must(t, db, likes.Add("p", 3, token(1)), likes.Add("p", -5, token(2)))
@@ -117,7 +118,8 @@ func TestSlotsAdd(t *testing.T) {
 		_, err = likes.Total("x").One(t.Context(), db)
 		wantError(t, err, model.ErrNotFound)
 		all, err := likes.Totals().All(t.Context(), db)
-		if err != nil || len(all) != 2 || all[0] != (denorm.SlotTotal[string]{Key: "p", Sum: 8, Slots: 4}) || all[1].Sum != 7 {
+		if err != nil || len(all) != 2 ||
+			all[0] != (denorm.SlotTotal[string]{Key: "p", Sum: 8, Slots: 4}) || all[1].Sum != 7 {
 			t.Errorf("totals %+v, %v", all, err)
 		}
 		op := tokenOf(1, 4, 9)

@@ -14,8 +14,9 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// A State is what an operation decides from: the slots of its key in the order of their numbers. Of their tokens it has those
-// of the operation. Of the zero value nothing was read: it is hoped that the key has as many slots as were declared.
+// A State is what an operation decides from: the slots of its key in the order of their numbers. Of their tokens it has
+// those of the operation. Of the zero value nothing was read: it is hoped that the key has as many slots as were
+// declared.
 type State struct {
 	Read   bool
 	Steady bool // two reads found the same
@@ -127,7 +128,11 @@ var errMoved = fmt.Errorf("docmodel: the slots changed while they were read: %w"
 
 // fields are what is read of a slot.
 func fields(op bson.ObjectID) bson.D {
-	d := bson.D{mql.E("n", 1), mql.E("of", 1), mql.E("sum", 1), mql.E("free", 1), mql.E("seq", 1), mql.E("out", 1), mql.E("in", 1), mql.E("got", 1)}
+	d := bson.D{
+		mql.E("n", 1), mql.E("of", 1), mql.E("sum", 1), mql.E("free", 1), mql.E("seq", 1),
+		mql.E("out", 1), mql.E("in", 1),
+		mql.E("got", 1),
+	}
 	if !op.IsZero() {
 		d = append(d, mql.E("ops", mql.Op("$elemMatch", bson.D{{Key: "op", Value: op}})))
 	}
@@ -142,8 +147,8 @@ func (s *Slots) collect(ctx context.Context, db model.DB, text string, op bson.O
 	return State{Read: true, Slots: list}, err
 }
 
-// read reads the slots of an operation's key, or hopes for the declared number. That a stock has too little must be found twice:
-// slots are read one after the other, while others write.
+// read reads the slots of an operation's key, or hopes for the declared number. That a stock has too little must be
+// found twice: slots are read one after the other, while others write.
 func (s *Slots) read(ctx context.Context, db model.DB, o operation) (State, error) {
 	if runctx.HopeFirst(ctx) {
 		return State{}, nil
@@ -175,8 +180,8 @@ type move struct {
 	n    int64
 }
 
-// gather says which slots hand over what a slot lacks to take n, the fullest first. Those that have more than will be left on
-// average hand over more, so that they become even.
+// gather says which slots hand over what a slot lacks to take n, the fullest first. Those that have more than will be
+// left on average hand over more, so that they become even.
 func (st State) gather(to *Slot, n int64) (moves []move, enough bool) {
 	var total, live int64
 	var others []*Slot

@@ -46,12 +46,17 @@ func (s *Slots) finishOne(k key, from int32, t Transfer) (steps []model.Step) {
 
 // waits is the filter of the slot that a transfer is for, until it has come.
 func (s *Slots) waits(k key, from int32, t Transfer) bson.D {
-	return bson.D{{Key: "_id", Value: k.id(t.To)}, {Key: "got." + came(from), Value: mql.Op("$not", mql.Op("$gte", t.Seq))}}
+	return bson.D{
+		{Key: "_id", Value: k.id(t.To)},
+		{Key: "got." + came(from), Value: mql.Op("$not", mql.Op("$gte", t.Seq))},
+	}
 }
 
 // receiveFor adds a transfer, and takes from it what it was sent for.
 func (s *Slots) receiveFor(k key, from int32, t Transfer) model.Write {
-	filter := append(s.waits(k, from, t), bson.E{Key: "of", Value: t.For.Of}, bson.E{Key: "ops.op", Value: mql.Op("$ne", t.For.Op)})
+	filter := append(s.waits(k, from, t), bson.E{Key: "of", Value: t.For.Of}, bson.E{
+		Key: "ops.op", Value: mql.Op("$ne", t.For.Op),
+	})
 	if lacks := -t.For.N - t.Free; lacks > 0 {
 		filter = append(filter, bson.E{Key: "free", Value: mql.Op("$gte", lacks)})
 	}
@@ -85,41 +90,51 @@ func (s *Slots) receive(k key, from int32, t Transfer) model.Write {
 	return commands.UpdateIf(s.docs.Name(), s.waits(k, from, t), update)
 }
 
-// together are the tokens of two slots that become one. Nothing says which are later; so they are taken in turn from both
-// ends, and each slot's latest stay.
+// together are the tokens of two slots that become one. Nothing says which are later; so they are taken in turn from
+// both ends, and each slot's latest stay.
 func (s *Slots) together(list []Token) any {
 	latest := tokens(list)
 	slices.Reverse(latest)
 	pairs := mql.Op("$zip", bson.D{
-		{Key: "inputs", Value: bson.A{mql.Op("$reverseArray", mql.List("ops")), mql.Literal(latest)}}, {Key: "useLongestLength", Value: true},
+		{Key: "inputs", Value: bson.A{mql.Op("$reverseArray", mql.List("ops")), mql.Literal(latest)}},
+		{Key: "useLongestLength", Value: true},
 	})
 	flat := mql.Op("$reduce", bson.D{
-		{Key: "input", Value: pairs}, {Key: "initialValue", Value: bson.A{}}, {Key: "in", Value: mql.Op("$concatArrays", "$$value", "$$this")},
+		{Key: "input", Value: pairs}, {Key: "initialValue", Value: bson.A{}},
+		{Key: "in", Value: mql.Op("$concatArrays", "$$value", "$$this")},
 	})
-	there := mql.Op("$filter", bson.D{{Key: "input", Value: flat}, {Key: "as", Value: "t"}, {Key: "cond", Value: mql.Op("$ne", "$$t", nil)}})
+	there := mql.Op("$filter", bson.D{
+		{Key: "input", Value: flat}, {Key: "as", Value: "t"}, {Key: "cond", Value: mql.Op("$ne", "$$t", nil)},
+	})
 	return mql.Op("$reverseArray", mql.Op("$slice", there, s.spec.Keep))
 }
 
 // clear removes a transfer that has come.
 func (s *Slots) clear(k key, n int32, seq int64) model.Write {
-	return commands.UpdateIf(s.docs.Name(), bson.D{{Key: "_id", Value: k.id(n)}, {Key: "out.seq", Value: seq}}, mql.Op("$unset", bson.D{{Key: "out", Value: ""}}))
+	return commands.UpdateIf(s.docs.Name(), bson.D{{Key: "_id", Value: k.id(n)}, {Key: "out.seq", Value: seq}},
+		mql.Op("$unset", bson.D{{Key: "out", Value: ""}}))
 }
 
 // begin takes a transfer of stock out of a slot.
 func (s *Slots) begin(k key, from *Slot, t Transfer) model.Write {
-	out := bson.D{{Key: "seq", Value: t.Seq}, {Key: "to", Value: t.To}, {Key: "of", Value: t.Of}, {Key: "free", Value: t.Free}}
+	out := bson.D{
+		{Key: "seq", Value: t.Seq}, {Key: "to", Value: t.To}, {Key: "of", Value: t.Of}, {Key: "free", Value: t.Free},
+	}
 	done := bson.D{
-		{Key: "_id", Value: k.id(from.N)}, {Key: "out.seq", Value: t.Seq}, {Key: "out.to", Value: t.To}, {Key: "out.of", Value: t.Of}, {Key: "out.free", Value: t.Free},
+		{Key: "_id", Value: k.id(from.N)}, {Key: "out.seq", Value: t.Seq}, {Key: "out.to", Value: t.To},
+		{Key: "out.of", Value: t.Of}, {Key: "out.free", Value: t.Free},
 	}
 	if t.For != nil {
 		out = append(out, bson.E{Key: "for", Value: append(t.For.stored(), bson.E{Key: "of", Value: t.For.Of})})
-		done = append(done, bson.E{Key: "out.for.op", Value: t.For.Op}, bson.E{Key: "out.for.n", Value: t.For.N}, bson.E{Key: "out.for.of", Value: t.For.Of})
+		done = append(done, bson.E{Key: "out.for.op", Value: t.For.Op}, bson.E{Key: "out.for.n", Value: t.For.N},
+			bson.E{Key: "out.for.of", Value: t.For.Of})
 	} else {
 		done = append(done, bson.E{Key: "out.for", Value: mql.Exists(false)})
 	}
 	filter := append(s.atRest(k, from), bson.E{Key: "free", Value: mql.Op("$gte", t.Free)})
 	w := commands.UpdateIf(s.docs.Name(), filter, bson.D{
-		{Key: "$set", Value: bson.D{{Key: "seq", Value: t.Seq}, {Key: "out", Value: out}}}, {Key: "$inc", Value: bson.D{{Key: "free", Value: -t.Free}}},
+		{Key: "$set", Value: bson.D{{Key: "seq", Value: t.Seq}, {Key: "out", Value: out}}},
+		{Key: "$inc", Value: bson.D{{Key: "free", Value: -t.Free}}},
 	})
 	w.Expect, w.Done = model.One, done
 	return w
@@ -145,7 +160,9 @@ func (s *Slots) send(o operation, to *Slot, moves []move) (before []model.Step, 
 
 // atRest is the filter of a slot that has begun no transfer since it was read.
 func (s *Slots) atRest(k key, slot *Slot) bson.D {
-	return bson.D{{Key: "_id", Value: k.id(slot.N)}, {Key: "seq", Value: slot.Seq}, {Key: "out", Value: mql.Exists(false)}}
+	return bson.D{
+		{Key: "_id", Value: k.id(slot.N)}, {Key: "seq", Value: slot.Seq}, {Key: "out", Value: mql.Exists(false)},
+	}
 }
 
 // still is the filter of a slot at rest that is divided as it was read and awaits nothing.
@@ -158,9 +175,15 @@ func (s *Slots) split(k key, slot *Slot) []model.Step {
 	of, to := 2*slot.Of, slot.N+slot.Of
 	list := mql.List("ops")
 	those := func(operator string) bson.D {
-		return mql.Op("$filter", bson.D{{Key: "input", Value: list}, {Key: "as", Value: "t"}, {Key: "cond", Value: mql.Op(operator, mql.Op("$mod", "$$t.h", of), to)}})
+		return mql.Op("$filter", bson.D{
+			{Key: "input", Value: list}, {Key: "as", Value: "t"},
+			{Key: "cond", Value: mql.Op(operator, mql.Op("$mod", "$$t.h", of), to)},
+		})
 	}
-	out := bson.D{{Key: "seq", Value: slot.Seq + 1}, {Key: "to", Value: to}, {Key: "of", Value: of}, {Key: "ops", Value: those("$eq")}}
+	out := bson.D{
+		{Key: "seq", Value: slot.Seq + 1}, {Key: "to", Value: to}, {Key: "of", Value: of},
+		{Key: "ops", Value: those("$eq")},
+	}
 	set := bson.D{{Key: "of", Value: of}, {Key: "seq", Value: slot.Seq + 1}, {Key: "ops", Value: those("$ne")}}
 	if s.spec.Stock {
 		half := mql.Op("$max", int64(0), mql.Op("$min", slot.Free/2, "$free"))
@@ -168,7 +191,10 @@ func (s *Slots) split(k key, slot *Slot) []model.Step {
 		set = append(set, bson.E{Key: "free", Value: mql.Op("$subtract", "$free", half)})
 	}
 	set = append(set, bson.E{Key: "out", Value: out})
-	return []model.Step{s.ensure(k, to, 0), commands.UpdateIf(s.docs.Name(), s.still(k, slot), mongo.Pipeline{mql.Set(set...)})}
+	return []model.Step{
+		s.ensure(k, to, 0),
+		commands.UpdateIf(s.docs.Name(), s.still(k, slot), mongo.Pipeline{mql.Set(set...)}),
+	}
 }
 
 // await notes in the lower of two slots that the upper one is merged into it by its next transfer.
@@ -183,17 +209,28 @@ func (s *Slots) merge(k key, st State, lower *Slot) (steps []model.Step) {
 	upper := st.slot(lower.In.From)
 	switch {
 	case upper != nil && upper.Seq == lower.In.Seq-1 && upper.Of == lower.Of:
-		out := bson.D{{Key: "seq", Value: lower.In.Seq}, {Key: "to", Value: lower.N}, {Key: "of", Value: lower.Of / 2}, {Key: "ops", Value: mql.List("ops")}}
+		out := bson.D{
+			{Key: "seq", Value: lower.In.Seq}, {Key: "to", Value: lower.N}, {Key: "of", Value: lower.Of / 2},
+			{Key: "ops", Value: mql.List("ops")},
+		}
 		set := bson.D{{Key: "of", Value: int32(0)}, {Key: "seq", Value: lower.In.Seq}, {Key: "ops", Value: bson.A{}}}
 		if s.spec.Stock {
-			out, set = append(out, bson.E{Key: "free", Value: "$free"}), append(set, bson.E{Key: "free", Value: int64(0)})
+			out, set = append(out, bson.E{Key: "free", Value: "$free"}),
+				append(set, bson.E{Key: "free", Value: int64(0)})
 		}
 		set = append(set, bson.E{Key: "out", Value: out})
 		return []model.Step{commands.UpdateIf(s.docs.Name(), s.still(k, upper), mongo.Pipeline{mql.Set(set...)})}
 	case upper != nil && upper.Seq == lower.In.Seq-1: // its next transfer must be another
-		return []model.Step{commands.UpdateIf(s.docs.Name(), s.atRest(k, upper), mql.Op("$set", bson.D{{Key: "seq", Value: lower.In.Seq}}))}
+		return []model.Step{
+			commands.UpdateIf(s.docs.Name(), s.atRest(k, upper),
+				mql.Op("$set", bson.D{{Key: "seq", Value: lower.In.Seq}})),
+		}
 	case upper == nil || upper.Out == nil || upper.Out.Seq != lower.In.Seq:
-		return []model.Step{commands.UpdateIf(s.docs.Name(), bson.D{{Key: "_id", Value: k.id(lower.N)}, {Key: "in.seq", Value: lower.In.Seq}}, mql.Op("$unset", bson.D{{Key: "in", Value: ""}}))}
+		return []model.Step{
+			commands.UpdateIf(s.docs.Name(),
+				bson.D{{Key: "_id", Value: k.id(lower.N)}, {Key: "in.seq", Value: lower.In.Seq}},
+				mql.Op("$unset", bson.D{{Key: "in", Value: ""}})),
+		}
 	}
 	return nil
 }

@@ -27,7 +27,8 @@ func (o operation) token() Token { return Token{o.op, o.n, o.hash()} }
 func (s *Slots) Add(k any, n int64, op bson.ObjectID) model.Change[any] {
 	switch {
 	case n == 0:
-		return commands.RefusedChange[any](s.docs.Name(), s.docs.Refuse("n", n, "is 0, which adds nothing: give another number"))
+		return commands.RefusedChange[any](s.docs.Name(),
+			s.docs.Refuse("n", n, "is 0, which adds nothing: give another number"))
 	case n < 0 && s.spec.Stock:
 		return commands.RefusedChange[any](s.docs.Name(), s.docs.Refuse("n", n, "is negative: use Take"))
 	}
@@ -40,7 +41,8 @@ func (s *Slots) Take(k any, n int64, op bson.ObjectID) model.Change[any] {
 	case n <= 0:
 		return commands.RefusedChange[any](s.docs.Name(), s.docs.Refuse("n", n, "must be above 0"))
 	case !s.spec.Stock:
-		return commands.RefusedChange[any](s.docs.Name(), s.docs.Refuse("n", nil, "the slots have no stock: declare them with Stock, or use Add"))
+		return commands.RefusedChange[any](s.docs.Name(),
+			s.docs.Refuse("n", nil, "the slots have no stock: declare them with Stock, or use Add"))
 	}
 	return s.change(k, operation{n: -n, op: op, take: true})
 }
@@ -77,7 +79,9 @@ func (e *ShortError) Unwrap() error { return model.ErrFull }
 
 // reused says that a token came with another amount.
 func (s *Slots) reused(t Token, n int64) error {
-	return fmt.Errorf("docmodel: %s: the token %s counts %d already, so it can't count %d: %w", s.docs.Name(), t.Op.Hex(), t.N, n, stored.ErrToken)
+	return fmt.Errorf("docmodel: %s: the token %s counts %d already, so it can't count %d: %w",
+		s.docs.Name(), t.Op.Hex(),
+		t.N, n, stored.ErrToken)
 }
 
 // decide writes to the slot of the operation, once what others left is finished.
@@ -137,7 +141,9 @@ var errHoped = fmt.Errorf("docmodel: the operation's slot has changed: %w", mode
 
 // count is the write that counts an operation in a slot.
 func (s *Slots) count(o operation, n, of int32) model.Write {
-	filter := bson.D{{Key: "_id", Value: o.key.id(n)}, {Key: "of", Value: of}, {Key: "ops.op", Value: mql.Op("$ne", o.op)}}
+	filter := bson.D{
+		{Key: "_id", Value: o.key.id(n)}, {Key: "of", Value: of}, {Key: "ops.op", Value: mql.Op("$ne", o.op)},
+	}
 	inc := bson.D{{Key: "sum", Value: o.n}}
 	if s.spec.Stock {
 		inc = append(inc, bson.E{Key: "free", Value: o.n})
@@ -192,7 +198,8 @@ func (s *Slots) fresh(k key, n int32, more ...bson.E) bson.D {
 	return d
 }
 
-// create stores the slots of a new key. Slot 0 is the first: of two that store different numbers of slots, one finds it taken.
+// create stores the slots of a new key. Slot 0 is the first: of two that store different numbers of slots, one finds it
+// taken.
 func (s *Slots) create(k key) []model.Step {
 	of := int32(s.spec.Slots)
 	id := bson.D{{Key: "_id", Value: k.id(0)}}
@@ -225,7 +232,10 @@ func (s *Slots) complete(k key, list []int32, of int32) (steps []model.Step) {
 // ensure stores a slot unless it is there.
 func (s *Slots) ensure(k key, n, of int32) model.Write {
 	id := bson.D{{Key: "_id", Value: k.id(n)}}
-	w := commands.UpsertOne(s.docs.Name(), id, bson.D{{Key: "$setOnInsert", Value: s.fresh(k, n, bson.E{Key: "of", Value: of})}})
+	w := commands.UpsertOne(s.docs.Name(), id, bson.D{{
+		Key:   "$setOnInsert",
+		Value: s.fresh(k, n, bson.E{Key: "of", Value: of}),
+	}})
 	w.Done = id
 	return w
 }

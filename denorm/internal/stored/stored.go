@@ -163,8 +163,8 @@ func IsNumberType(t reflect.Type) bool {
 	return false
 }
 
-// IsDocumentType reports whether a type's zero value, or an empty one where that is nil, is stored as a document. What can't be encoded
-// is told when it is.
+// IsDocumentType reports whether a type's zero value, or an empty one where that is nil, is stored as a document. What
+// can't be encoded is told when it is.
 func IsDocumentType(t reflect.Type) bool {
 	v := reflect.Zero(t)
 	switch t.Kind() {
@@ -177,8 +177,8 @@ func IsDocumentType(t reflect.Type) bool {
 	return err != nil || bson.Raw(raw).Lookup("v").Type == bson.TypeEmbeddedDocument
 }
 
-// Nested builds a document of paths; leaf says what each path holds, and whether it is there. The field of a path follows
-// those before it, and stands in one document with those that begin as it does.
+// Nested builds a document of paths; leaf says what each path holds, and whether it is there. The field of a path
+// follows those before it, and stands in one document with those that begin as it does.
 func Nested(paths []string, leaf func(path string) (any, bool)) bson.D {
 	return nestedBelow("", paths, leaf)
 }

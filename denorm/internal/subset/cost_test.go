@@ -17,7 +17,12 @@ func TestSubsetPrices(t *testing.T) {
 	testkit.WantPrices(t, inTurn(fiveRemarks, func(ctx context.Context, db *mongo.Database) error {
 		return exec(ctx, db, model.NewPlan(remarks.Delete("r4")))
 	}),
-		testkit.Reads("Children", 4, newestThree.Children("a")), testkit.Reads("Rest", 1, newestThree.Rest(&thread{ID: "a", Newest: []remark{{ID: "r3", At: 3}, {ID: "r2", At: 2}, {ID: "r1", At: 1}}})),
+		testkit.Reads("Children", 4, newestThree.Children("a")),
+		testkit.Reads("Rest", 1,
+			newestThree.Rest(&thread{
+				ID:     "a",
+				Newest: []remark{{ID: "r3", At: 3}, {ID: "r2", At: 2}, {ID: "r1", At: 1}},
+			})),
 		testkit.Reads("Checks", 1, newestThree.Checks()[0].Find()), testkit.Mending(1, 1, newestThree.Checks()[0]),
 		testkit.Does("a deletion", 1, 1, 0, func(ctx context.Context, db *mongo.Database) error {
 			return exec(ctx, db, model.NewPlan(remarks.Delete("r3")))
@@ -44,8 +49,10 @@ func TestSubsetWritesIndexed(t *testing.T) {
 		}
 		byID("Subset", testkit.PlanOf(t, db, newest.Insert(remark{ID: "new", Thread: "a", At: 7}).Change()),
 			testkit.PlanOf(t, db, newest.Set("r3", bson.D{e("text", "y")}).Change()),
-			testkit.PlanOf(t, db, newest.Set("r3", bson.D{e("at", 0)}).Change()), testkit.PlanOf(t, db, newest.Delete("r3").Change()))
+			testkit.PlanOf(t, db, newest.Set("r3", bson.D{e("at", 0)}).Change()),
+			testkit.PlanOf(t, db, newest.Delete("r3").Change()))
 		mustExec(t, db, model.NewPlan(remarks.Delete("r3")))
-		byID("Subset.Checks", append(mended(t, db, newestThree.Checks()), testkit.PlanOf(t, db, newestThree.Refresh("a")))...)
+		byID("Subset.Checks",
+			append(mended(t, db, newestThree.Checks()), testkit.PlanOf(t, db, newestThree.Refresh("a")))...)
 	})
 }

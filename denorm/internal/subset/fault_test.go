@@ -13,11 +13,18 @@ import (
 func TestSubsetRepairFaults(t *testing.T) {
 	parallel(t)
 	spoiled := inTurn(fiveRemarks, func(ctx context.Context, db *mongo.Database) error {
-		return exec(ctx, db, model.NewPlan(remarks.Delete("r3"), remarks.Delete("r4")), model.NewPlan(remarks.Insert(remark{ID: "new", Thread: "b", At: 1})))
+		return exec(ctx, db, model.NewPlan(remarks.Delete("r3"), remarks.Delete("r4")),
+			model.NewPlan(remarks.Insert(remark{ID: "new", Thread: "b", At: 1})))
 	})
 	right := func(t testing.TB, db *mongo.Database) {
 		subsetDrift(t, db, newestThree)
-		want := []any{thread{ID: "a", Newest: []remark{{ID: "r2", At: 2, Text: "x"}, {ID: "r1", At: 1, Text: "x"}, {ID: "r0", Text: "x"}}}, thread{ID: "b", Newest: []remark{{ID: "new", At: 1}}}}
+		want := []any{
+			thread{
+				ID:     "a",
+				Newest: []remark{{ID: "r2", At: 2, Text: "x"}, {ID: "r1", At: 1, Text: "x"}, {ID: "r0", Text: "x"}},
+			},
+			thread{ID: "b", Newest: []remark{{ID: "new", At: 1}}},
+		}
 		wantDocs(t, db, docs{"threads": want})
 	}
 	runFaults(t, map[string]modeltest.FaultCase{

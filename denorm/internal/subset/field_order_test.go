@@ -13,17 +13,19 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// The check finds nothing where a change added fields, one or several, in whatever order they were given: the stored copy has its fields
-// in the order in which the check compares them.
+// The check finds nothing where a change added fields, one or several, in whatever order they were given: the stored
+// copy has its fields in the order in which the check compares them.
 func TestSubsetSetKeepsFieldOrder(t *testing.T) {
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		mongotest.Need(t, db, "new fields in the order of their names", addsByName)
 		mustExec(t, db, model.NewPlan(threads.Insert(thread{ID: "t"})))
 		_, _, notes := byTwo()
-		mustRun(t, db, notes.Insert(remark{ID: "a", Thread: "t", At: 1}), notes.Insert(remark{ID: "b", Thread: "t", At: 2}))
+		mustRun(t, db, notes.Insert(remark{ID: "a", Thread: "t", At: 1}),
+			notes.Insert(remark{ID: "b", Thread: "t", At: 2}))
 		for _, x := range []*denorm.Subset[thread, string, remark, string]{newestThree, wholeTwo} {
 			for _, id := range []string{"a", "b"} {
-				mustExec(t, db, model.NewPlan(remarks.Update(id, bson.D{e("$unset", bson.D{e("text", ""), e("likes", "")})})))
+				mustExec(t, db,
+					model.NewPlan(remarks.Update(id, bson.D{e("$unset", bson.D{e("text", ""), e("likes", "")})})))
 			}
 			if err := mendedNow(x.Checks()...)(t.Context(), db); err != nil {
 				t.Fatal(err)

@@ -28,14 +28,32 @@ func TestSubsetCosts(t *testing.T) {
 			want   model.Cost
 			run    func(context.Context) error
 		}{
-			{"insert", model.Cost{Commands: 4, Written: 3, Returned: 1}, run(newest.Insert(remark{ID: "r9", Thread: "a", At: 9}))},
-			{"a copied field", model.Cost{Commands: 4, Written: 3, Returned: 1}, run(newest.Set("r3", bson.D{e("text", "y")}))},
-			{"a field that isn't copied", model.Cost{Commands: 1, Written: 1, Returned: 1}, run(newest.Set("r3", bson.D{e("likes", 3)}))},
-			{"another place", model.Cost{Commands: 6, Written: 3, Returned: 7}, run(newest.Set("r3", bson.D{e("at", 7)}))},
-			{"another parent", model.Cost{Commands: 8, Written: 4, Returned: 8}, run(newest.Set("r3", bson.D{e("thread", "b")}))},
+			{
+				reason: "insert", want: model.Cost{Commands: 4, Written: 3, Returned: 1},
+				run: run(newest.Insert(remark{ID: "r9", Thread: "a", At: 9})),
+			},
+			{
+				reason: "a copied field", want: model.Cost{Commands: 4, Written: 3, Returned: 1},
+				run: run(newest.Set("r3", bson.D{e("text", "y")})),
+			},
+			{
+				reason: "a field that isn't copied", want: model.Cost{Commands: 1, Written: 1, Returned: 1},
+				run: run(newest.Set("r3", bson.D{e("likes", 3)})),
+			},
+			{
+				reason: "another place", want: model.Cost{Commands: 6, Written: 3, Returned: 7},
+				run: run(newest.Set("r3", bson.D{e("at", 7)})),
+			},
+			{
+				reason: "another parent", want: model.Cost{Commands: 8, Written: 4, Returned: 8},
+				run: run(newest.Set("r3", bson.D{e("thread", "b")})),
+			},
 			{"delete", model.Cost{Commands: 6, Written: 3, Returned: 7}, run(newest.Delete("r3"))},
 			{"delete one that isn't held", model.Cost{Commands: 6, Written: 3, Returned: 7}, run(newest.Delete("r0"))},
-			{"refresh what is true", model.Cost{Commands: 2, Returned: 6}, func(ctx context.Context) error { return runChange(ctx, db, newestThree.Refresh("a")) }},
+			{
+				reason: "refresh what is true", want: model.Cost{Commands: 2, Returned: 6},
+				run: func(ctx context.Context) error { return runChange(ctx, db, newestThree.Refresh("a")) },
+			},
 		} {
 			t.Run(c.reason, func(t *testing.T) {
 				seed(t, db, docs{"threads": nil, "remarks": nil})
@@ -61,9 +79,11 @@ func TestSubsetIndexed(t *testing.T) {
 			t.Fatal(err)
 		}
 		modeltest.WantIndexed(t, db, newestThree.Children("77"), newestThree.Indexes()[0].Name)
-		modeltest.WantIndexed(t, db, newestThree.Rest(&thread{ID: "77", Newest: []remark{{ID: "3", At: 3}}}), newestThree.Indexes()[0].Name)
+		modeltest.WantIndexed(t, db, newestThree.Rest(&thread{ID: "77", Newest: []remark{{ID: "3", At: 3}}}),
+			newestThree.Indexes()[0].Name)
 		wantReadsIndexed(t, db, m,
-			testkit.ReadBy("Set", newest.Set("7", bson.D{e("at", 1)}).Change(), model.IDIndex, model.IDIndex, newestThree.Indexes()[0].Name),
+			testkit.ReadBy("Set", newest.Set("7", bson.D{e("at", 1)}).Change(), model.IDIndex, model.IDIndex,
+				newestThree.Indexes()[0].Name),
 			testkit.ReadBy("Refresh", newestThree.Refresh("7"), model.IDIndex, newestThree.Indexes()[0].Name))
 	}, mongotest.WithMonitor(m))
 }
@@ -80,7 +100,8 @@ func TestSubsetMissing(t *testing.T) {
 		mustExec(t, db, model.NewPlan(remarks.Insert(remark{ID: "x", Thread: "gone"})))
 		mustRun(t, db, newest.Set("x", bson.D{e("thread", "b")}))
 		subsetDrift(t, db, newestThree)
-		mustRun(t, db, newest.Insert(remark{ID: "alone"}), newest.Set("alone", bson.D{e("text", "y")}), newest.Set("alone", bson.D{e("thread", "b")}))
+		mustRun(t, db, newest.Insert(remark{ID: "alone"}), newest.Set("alone", bson.D{e("text", "y")}),
+			newest.Set("alone", bson.D{e("thread", "b")}))
 		subsetDrift(t, db, newestThree)
 		mustRun(t, db, newest.Delete("alone"))
 		subsetDrift(t, db, newestThree)
@@ -97,16 +118,26 @@ func TestSubsetDeclarations(t *testing.T) {
 			denorm.NewSubset(remarks, "thread", threads, "newest", denorm.SubsetSpec{Max: 3, By: bson.D{e("at", 0)}})
 		},
 		"ordered twice": func() {
-			denorm.NewSubset(remarks, "thread", threads, "newest", denorm.SubsetSpec{Max: 3, By: bson.D{e("at", 1), e("at", 1)}})
+			denorm.NewSubset(remarks, "thread", threads, "newest",
+				denorm.SubsetSpec{Max: 3, By: bson.D{e("at", 1), e("at", 1)}})
 		},
-		"unknown reference": func() { denorm.NewSubset(remarks, "tread", threads, "newest", denorm.SubsetSpec{Max: 3, By: by}) },
-		"reference's type":  func() { denorm.NewSubset(remarks, "at", threads, "newest", denorm.SubsetSpec{Max: 3, By: by}) },
-		"no array":          func() { denorm.NewSubset(remarks, "thread", threads, "title", denorm.SubsetSpec{Max: 3, By: by}) },
+		"unknown reference": func() {
+			denorm.NewSubset(remarks, "tread", threads, "newest", denorm.SubsetSpec{Max: 3, By: by})
+		},
+		"reference's type": func() {
+			denorm.NewSubset(remarks, "at", threads, "newest", denorm.SubsetSpec{Max: 3, By: by})
+		},
+		"no array": func() {
+			denorm.NewSubset(remarks, "thread", threads, "title", denorm.SubsetSpec{Max: 3, By: by})
+		},
 		"unknown field": func() {
-			denorm.NewSubset(remarks, "thread", threads, "newest", denorm.SubsetSpec{Max: 3, By: by, Fields: []string{"x"}})
+			denorm.NewSubset(remarks, "thread", threads, "newest",
+				denorm.SubsetSpec{Max: 3, By: by, Fields: []string{"x"}})
 		},
 		"copied twice": func() {
-			denorm.NewSubset(remarks, "thread", threads, "newest", denorm.SubsetSpec{Max: 3, By: by, Fields: []string{"text", "text"}})
+			denorm.NewSubset(remarks, "thread", threads, "newest", denorm.SubsetSpec{
+				Max: 3, By: by, Fields: []string{"text", "text"},
+			})
 		},
 		"other elements": func() {
 			type board struct {
@@ -121,7 +152,8 @@ func TestSubsetDeclarations(t *testing.T) {
 	} {
 		t.Run(reason, func(t *testing.T) {
 			defer func() {
-				if d, ok := recover().(*model.DeclarationError); !ok || d.Problem == "" || d.Place == "" || d.Remedy == "" {
+				if d, ok := recover().(*model.DeclarationError); !ok || d.Problem == "" ||
+					d.Place == "" || d.Remedy == "" {
 					t.Errorf("panicked with %v, want a *model.DeclarationError", d)
 				}
 			}()

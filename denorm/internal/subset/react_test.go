@@ -40,7 +40,9 @@ func ofThread(deleted, moved []string) model.Technique {
 							continue
 						case slices.Contains(deleted, id):
 						case slices.Contains(moved, id):
-							write.Change = func(bson.Raw) (bson.D, error) { return bson.D{e("thread", bson.RawValue{})}, nil }
+							write.Change = func(bson.Raw) (bson.D, error) {
+								return bson.D{e("thread", bson.RawValue{})}, nil
+							}
 						default:
 							continue
 						}
@@ -59,13 +61,18 @@ func following() model.Technique {
 			return []model.Reaction{{
 				Collection: "remarks", Paths: []string{"thread"},
 				Fetch: func(model.StoreWrite) ([]model.Fetch, error) {
-					return []model.Fetch{{Query: &model.Query{Collection: "remarks", Filter: bson.D{e("_id", "d")}}}}, nil
+					return []model.Fetch{{
+						Query: &model.Query{Collection: "remarks", Filter: bson.D{e("_id", "d")}},
+					}}, nil
 				},
 				React: func(w model.StoreWrite) (a model.Answer, err error) {
 					if w.Before != nil && w.After != nil && w.Before.Lookup("_id").StringValue() == "a" {
-						a.Writes = []model.StoreWrite{{Collection: "remarks", Before: w.Found(0), Change: func(bson.Raw) (bson.D, error) {
-							return bson.D{e("thread", bson.RawValue{})}, nil
-						}}}
+						a.Writes = []model.StoreWrite{{
+							Collection: "remarks", Before: w.Found(0),
+							Change: func(bson.Raw) (bson.D, error) {
+								return bson.D{e("thread", bson.RawValue{})}, nil
+							},
+						}}
 					}
 					return a, err
 				},
@@ -114,8 +121,9 @@ func TestSubsetStoreSiblings(t *testing.T) {
 	}{
 		{deleted: "ab"}, {deleted: "ad"}, {deleted: "abcd"}, {deleted: "de"}, {deleted: "abcdefg"}, {deleted: "gca"},
 		{moved: "ab"}, {moved: "ad"}, {moved: "cd"}, {moved: "abdef"}, {moved: "dfa"},
-		{deleted: "a", moved: "b", refused: true}, {deleted: "a", moved: "d", refused: true}, {deleted: "g", moved: "a", refused: true},
-		{deleted: "abcdefghijkl", refused: true}, {moved: "abcdefghijkl", refused: true},
+		{deleted: "a", moved: "b", refused: true}, {deleted: "a", moved: "d", refused: true},
+		{deleted: "g", moved: "a", refused: true}, {deleted: "abcdefghijkl", refused: true},
+		{moved: "abcdefghijkl", refused: true},
 	}
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		tx := transacting(t, db)
@@ -127,7 +135,8 @@ func TestSubsetStoreSiblings(t *testing.T) {
 				}
 				m, posts, _ := byTwo(ofThread(ids(test.deleted), ids(test.moved)))
 				err := last(posts.Set("t", bson.D{e("title", "new")}).Run(t.Context(), tx))
-				if value := (*model.ValueError)(nil); test.refused != errors.As(err, &value) || !test.refused && err != nil {
+				if value := (*model.ValueError)(nil); test.refused != errors.As(err, &value) ||
+					!test.refused && err != nil {
 					t.Error(err)
 				}
 				for f, err := range m.Audit().Each(t.Context(), db) {
@@ -155,7 +164,8 @@ func TestSubsetStoreFollowing(t *testing.T) {
 			if err := seedRemarks(t.Context(), tx, 6); err != nil {
 				t.Fatal(err)
 			}
-			if err := last(store.Edit("a", func(r *remark) error { r.Thread = ""; return nil }).Run(t.Context(), tx)); err != nil {
+			if err := last(store.Edit("a", func(r *remark) error { r.Thread = ""; return nil }).
+				Run(t.Context(), tx)); err != nil {
 				t.Fatal(err)
 			}
 			got, err := threads.ByID("t").One(t.Context(), db)
@@ -176,13 +186,18 @@ func TestSubsetStoreMeets(t *testing.T) {
 	m, _, notes := byTwo()
 	set := func(id string, fields bson.D) model.Change[model.Stored[remark]] { return notes.Set(id, fields) }
 	others := map[string]model.Change[any]{
-		"refresh": newestThree.Refresh("t"), "delete d": notes.Delete("d").Change(), "delete b": notes.Delete("b").Change(), "text of d": set("d", bson.D{e("text", "new")}).Change(),
-		"d is the oldest": set("d", bson.D{e("at", 1)}).Change(), "d moves": set("d", bson.D{e("thread", "u")}).Change(),
-		"between": notes.Insert(remark{ID: "z", Thread: "t", At: 97}).Change(), "likes of c": set("c", bson.D{e("likes", 7)}).Change(),
-		"e is the newest": set("e", bson.D{e("at", 500)}).Change(), "text of e": set("e", bson.D{e("text", "new")}).Change(),
+		"refresh": newestThree.Refresh("t"), "delete d": notes.Delete("d").Change(),
+		"delete b": notes.Delete("b").Change(), "text of d": set("d", bson.D{e("text", "new")}).Change(),
+		"d is the oldest": set("d", bson.D{e("at", 1)}).Change(),
+		"d moves":         set("d", bson.D{e("thread", "u")}).Change(),
+		"between":         notes.Insert(remark{ID: "z", Thread: "t", At: 97}).Change(),
+		"likes of c":      set("c", bson.D{e("likes", 7)}).Change(),
+		"e is the newest": set("e", bson.D{e("at", 500)}).Change(),
+		"text of e":       set("e", bson.D{e("text", "new")}).Change(),
 	}
 	firsts := map[string]model.Change[any]{
-		"delete a": notes.Delete("a").Change(), "a moves": set("a", bson.D{e("thread", "u")}).Change(), "a is the oldest": set("a", bson.D{e("at", 2)}).Change(),
+		"delete a": notes.Delete("a").Change(), "a moves": set("a", bson.D{e("thread", "u")}).Change(),
+		"a is the oldest": set("a", bson.D{e("at", 2)}).Change(),
 	}
 	for first, a := range firsts {
 		for other, b := range others {
@@ -195,13 +210,16 @@ func TestSubsetStoreMeets(t *testing.T) {
 						return db
 					}
 					run := func(c model.Change[any]) func(context.Context, *mongo.Database) error {
-						return func(ctx context.Context, db *mongo.Database) error { return last(c.Run(ctx, way(ctx, db))) }
+						return func(ctx context.Context, db *mongo.Database) error {
+							return last(c.Run(ctx, way(ctx, db)))
+						}
 					}
 					meet := modeltest.InterleaveCase{
 						Transactions: transactions, Nested: transactions, Sample: 1, A: run(a), B: run(b),
 						Seed: func(ctx context.Context, db *mongo.Database) error {
 							err := seedRemarks(ctx, way(ctx, db), 5)
-							return errors.Join(err, last(model.NewStore(m, threads).Insert(thread{ID: "u"}).Run(ctx, db)))
+							return errors.Join(err,
+								last(model.NewStore(m, threads).Insert(thread{ID: "u"}).Run(ctx, db)))
 						},
 						Check: func(t testing.TB, db *mongo.Database, errA, errB error) {
 							if err := errors.Join(errA, errB); err != nil {
@@ -237,7 +255,8 @@ func TestSubsetStoreRefuses(t *testing.T) {
 			for field, c := range map[string]model.Change[model.Stored[remark]]{
 				"at": notes.Set("a", bson.D{e("at", nil)}),
 			} {
-				if value := (*model.ValueError)(nil); !errors.As(last(c.Run(t.Context(), way)), &value) || value.Field != field {
+				if value := (*model.ValueError)(nil); !errors.As(last(c.Run(t.Context(), way)),
+					&value) || value.Field != field {
 					t.Errorf("%s: %v", c.Name, last(c.Run(t.Context(), way)))
 				}
 			}
@@ -245,7 +264,8 @@ func TestSubsetStoreRefuses(t *testing.T) {
 			if value := (*model.ValueError)(nil); !errors.As(err, &value) || value.Field != "newest" {
 				t.Error(err)
 			}
-			if err := last(notes.Insert(remark{ID: fmt.Sprint("lost", i), Thread: "none", At: 1}).Run(t.Context(), way)); !errors.Is(err, model.ErrNotFound) {
+			if err := last(notes.Insert(remark{ID: fmt.Sprint("lost", i), Thread: "none", At: 1}).
+				Run(t.Context(), way)); !errors.Is(err, model.ErrNotFound) {
 				t.Error(err)
 			}
 		}
@@ -266,7 +286,8 @@ func TestSubsetStoreField(t *testing.T) {
 		if err := seedRemarks(t.Context(), db, 3); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := db.Collection("remarks").UpdateMany(t.Context(), bson.D{}, bson.D{e("$inc", bson.D{e("kept.hold", int64(1))})}); err != nil {
+		if _, err := db.Collection("remarks").
+			UpdateMany(t.Context(), bson.D{}, bson.D{e("$inc", bson.D{e("kept.hold", int64(1))})}); err != nil {
 			t.Fatal(err)
 		}
 		want := func(reason string, err error) {
@@ -281,7 +302,8 @@ func TestSubsetStoreField(t *testing.T) {
 		want("held", nil)
 		want("Set", last(notes.Set("a", bson.D{e("likes", 3)}).Run(t.Context(), db)))
 		if tx, err := model.WithTransactions(t.Context(), db); err == nil {
-			want("Set in a transaction", last(notes.Set("a", bson.D{e("text", "y"), e("likes", 0)}).Run(t.Context(), tx)))
+			want("Set in a transaction",
+				last(notes.Set("a", bson.D{e("text", "y"), e("likes", 0)}).Run(t.Context(), tx)))
 		}
 		want("Delete", last(notes.Delete("a").Run(t.Context(), db)))
 	})
@@ -295,7 +317,11 @@ func TestSubsetStoreStamped(t *testing.T) {
 		tx, at := transacting(t, db), 0
 		stamped := func() model.DB {
 			at++
-			return model.Scope{Insert: bson.D{e("by", "ann")}, Set: bson.D{e("at1", at), e("about", bson.D{e("z", at)})}, Collections: []string{"remarks"}}.On(tx)
+			return model.Scope{
+				Insert:      bson.D{e("by", "ann")},
+				Set:         bson.D{e("at1", at), e("about", bson.D{e("z", at)})},
+				Collections: []string{"remarks"},
+			}.On(tx)
 		}
 		if err := seedRemarks(t.Context(), stamped(), 5); err != nil {
 			t.Fatal(err)
@@ -317,15 +343,16 @@ func TestSubsetStoreStamped(t *testing.T) {
 	})
 }
 
-// A counter's average is written by a pipeline, which can't be merged with the array's update: without transactions too,
-// each of the two updates is applied once.
+// A counter's average is written by a pipeline, which can't be merged with the array's update: without transactions
+// too, each of the two updates is applied once.
 func TestSubsetStoreBesideAverage(t *testing.T) {
 	rating := denorm.NewCounter(remarks, "thread", threads, denorm.CounterSpec{
 		Averages: []denorm.CounterAverage{{From: "likes", To: "rating", Value: "score"}},
 	})
 	m, posts, notes := byTwo(rating)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		err := errors.Join(last(posts.Insert(thread{ID: "t"}).Run(t.Context(), db)), last(posts.Insert(thread{ID: "u"}).Run(t.Context(), db)))
+		err := errors.Join(last(posts.Insert(thread{ID: "t"}).Run(t.Context(), db)),
+			last(posts.Insert(thread{ID: "u"}).Run(t.Context(), db)))
 		for i, id := range []string{"a", "b", "c", "d", "e"} {
 			for range 2 { // a request that comes twice
 				ctx := model.WithToken(t.Context(), token(i+1))

@@ -17,7 +17,10 @@ func TestSubsetStamped(t *testing.T) {
 		at := 0
 		request := func(collections ...string) model.DB {
 			at++
-			s := model.Scope{Tenant: bson.D{e("team", "x")}, Insert: bson.D{e("by", "ann")}, Set: bson.D{e("at1", at)}, Collections: collections}
+			s := model.Scope{
+				Tenant: bson.D{e("team", "x")}, Insert: bson.D{e("by", "ann")}, Set: bson.D{e("at1", at)},
+				Collections: collections,
+			}
 			return model.Scope{Set: bson.D{e("at2", -at)}, Collections: collections}.On(s.On(db))
 		}
 		want := func(reason string) {
@@ -30,16 +33,22 @@ func TestSubsetStamped(t *testing.T) {
 			if _, err := db.Collection("remarks").DeleteMany(t.Context(), bson.D{}); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := db.Collection("threads").UpdateMany(t.Context(), bson.D{}, bson.D{e("$set", bson.D{e("team", "x")}), e("$unset", bson.D{e("whole", "")})}); err != nil {
+			if _, err := db.Collection("threads").
+				UpdateMany(t.Context(), bson.D{}, bson.D{
+					e("$set", bson.D{e("team", "x")}), e("$unset", bson.D{e("whole", "")}),
+				}); err != nil {
 				t.Fatal(err)
 			}
 			for i, id := range []string{"a", "b", "c"} {
-				if _, _, err := whole.Insert(remark{ID: id, Thread: "t", At: i}).Run(t.Context(), request(scoped...)); err != nil {
+				if _, _, err := whole.Insert(remark{ID: id, Thread: "t", At: i}).
+					Run(t.Context(), request(scoped...)); err != nil {
 					t.Fatal(err)
 				}
 				want("insert " + id)
 			}
-			for _, set := range []bson.D{{e("text", "x")}, {e("likes", 2), e("text", "y")}, {e("at", 0)}, {e("thread", "u")}} {
+			for _, set := range []bson.D{
+				{e("text", "x")}, {e("likes", 2), e("text", "y")}, {e("at", 0)}, {e("thread", "u")},
+			} {
 				if _, _, err := whole.Set("c", set).Run(t.Context(), request(scoped...)); err != nil {
 					t.Fatal(err)
 				}

@@ -45,7 +45,8 @@ var (
 	newestThree = denorm.NewSubset(remarks, "thread", threads, "newest", denorm.SubsetSpec{
 		Max: 3, By: bson.D{e("at", -1)}, Fields: []string{"text"},
 	})
-	wholeTwo = denorm.NewSubset(remarks, "thread", threads, "whole", denorm.SubsetSpec{Max: 2, By: bson.D{e("at", -1), e("_id", 1)}})
+	wholeTwo = denorm.NewSubset(remarks, "thread", threads, "whole",
+		denorm.SubsetSpec{Max: 2, By: bson.D{e("at", -1), e("_id", 1)}})
 )
 
 // firstOf is what a thread is to hold, by the remarks in memory.
@@ -141,10 +142,14 @@ func TestSubsetFollows(t *testing.T) {
 				switch k := r.IntN(8); {
 				case k < 3 || len(ids) == 0:
 					ids = append(ids, id)
-					err = runChange(t.Context(), db, store.Insert(remark{ID: id, Thread: []string{"a", "b"}[r.IntN(2)], At: r.IntN(9), Text: id, Likes: r.IntN(5)}))
+					err = runChange(t.Context(), db,
+						store.Insert(remark{
+							ID: id, Thread: []string{"a", "b"}[r.IntN(2)], At: r.IntN(9), Text: id, Likes: r.IntN(5),
+						}))
 				case k < 6:
 					fields := []bson.D{
-						{e("text", id)}, {e("at", r.IntN(9))}, {e("likes", r.IntN(5)), e("text", id)}, {e("thread", []string{"a", "b"}[r.IntN(2)])},
+						{e("text", id)}, {e("at", r.IntN(9))}, {e("likes", r.IntN(5)), e("text", id)},
+						{e("thread", []string{"a", "b"}[r.IntN(2)])},
 						{e("thread", "b"), e("at", r.IntN(9))},
 					}[r.IntN(5)]
 					err = runChange(t.Context(), db, store.Set(ids[r.IntN(len(ids))], fields))
@@ -274,10 +279,12 @@ func TestSubsetFaults(t *testing.T) {
 func fiveRemarks(ctx context.Context, db *mongo.Database) error {
 	err := exec(ctx, db, model.NewPlan(threads.Insert(thread{ID: "a"}), threads.Insert(thread{ID: "b"})))
 	for n := range 5 {
-		err = errors.Join(err, runChange(ctx, db, newest.Insert(remark{ID: fmt.Sprint("r", n), Thread: "a", At: n, Text: "x"})))
+		err = errors.Join(err,
+			runChange(ctx, db, newest.Insert(remark{ID: fmt.Sprint("r", n), Thread: "a", At: n, Text: "x"})))
 	}
 	for _, name := range []string{"threads", "remarks"} {
-		_, failed := db.Collection(name).UpdateMany(ctx, bson.D{}, bson.D{e("$unset", bson.D{e("_m", ""), e("kept", "")})})
+		_, failed := db.Collection(name).
+			UpdateMany(ctx, bson.D{}, bson.D{e("$unset", bson.D{e("_m", ""), e("kept", "")})})
 		err = errors.Join(err, failed)
 	}
 	return err

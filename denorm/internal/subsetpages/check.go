@@ -41,36 +41,45 @@ func (d orphan) tell(f *model.Finding) {
 	f.ID, f.Problem = d.ID, fmt.Sprintf("the parent %s doesn't exist", model.Shell(d.Parent))
 }
 
-// Checks find arrays that aren't the newest elements of their pages, and pages without a parent. Those of the pages come after them.
+// Checks find arrays that aren't the newest elements of their pages, and pages without a parent. Those of the pages
+// come after them.
 func (s *Subset) Checks() []model.Check {
-	name := fmt.Sprintf("%s.%s: arrays that don't hold the newest elements in %s", s.docs.Name(), s.path, s.in.Docs.Name())
+	name := fmt.Sprintf("%s.%s: arrays that don't hold the newest elements in %s", s.docs.Name(),
+		s.path, s.in.Docs.Name())
 	orphans := s.in.Docs.Name() + ": pages without a parent"
 	return slices.Concat([]model.Check{{
-		Name: name, Collection: s.docs.Name(), Rule: fmt.Sprintf("%s holds the newest elements in %s, in order", s.path, s.in.Docs.Name()),
-		Pipeline: append(s.stages(), mql.Match(mql.E("$expr", mql.Op("$ne", mql.IfNull("$found", bson.A{}), "$want"))), mql.SortID()),
-		Tell:     found.Tells(drift.tell), Mend: found.Mends(name, s.docs.Name(), s.repair),
+		Name: name, Collection: s.docs.Name(),
+		Rule: fmt.Sprintf("%s holds the newest elements in %s, in order", s.path, s.in.Docs.Name()),
+		Pipeline: append(s.stages(),
+			mql.Match(mql.E("$expr", mql.Op("$ne", mql.IfNull("$found", bson.A{}), "$want"))), mql.SortID()),
+		Tell: found.Tells(drift.tell), Mend: found.Mends(name, s.docs.Name(), s.repair),
 	}, {
 		Name: orphans, Collection: s.in.Docs.Name(), Rule: "each page has a parent", Keyed: s.in.KeyedNames(),
-		Pipeline: s.orphans(), Tell: found.Tells(orphan.tell), Mend: found.Mends(orphans, s.in.Docs.Name(), s.deleteOrphans),
+		Pipeline: s.orphans(), Tell: found.Tells(orphan.tell),
+		Mend: found.Mends(orphans, s.in.Docs.Name(), s.deleteOrphans),
 	}}, s.in.Checks())
 }
 
 // repair is the plan that sets the arrays that differ, if they are as they were found.
 func (s *Subset) repair(rows []drift) model.Plan {
-	return found.Mended(rows, "some arrays corrected; the next check finds the others", func(i int, d drift) (w model.Write) {
-		switch {
-		case !stored.IsKey(d.ID) || d.Want.Type != bson.TypeArray:
-			return found.NotReturned(s.docs.Name(), i, "_id or no array to set")
-		case same(d.Found, core.Elements(d.Want)):
-			return w
-		}
-		return s.setArray(d, core.Elements(d.Want), false)
-	})
+	return found.Mended(rows, "some arrays corrected; the next check finds the others",
+		func(i int, d drift) (w model.Write) {
+			switch {
+			case !stored.IsKey(d.ID) || d.Want.Type != bson.TypeArray:
+				return found.NotReturned(s.docs.Name(), i, "_id or no array to set")
+			case same(d.Found, core.Elements(d.Want)):
+				return w
+			}
+			return s.setArray(d, core.Elements(d.Want), false)
+		})
 }
 
 func (s *Subset) orphans() mongo.Pipeline {
 	find := mql.Lookup(s.docs.Name(), "key", "_id", "parent")
-	find[0].Value = append(find[0].Value.(bson.D), bson.E{Key: "pipeline", Value: mongo.Pipeline{mql.Project(mql.E("_id", 1))}})
+	find[0].Value = append(find[0].Value.(bson.D), bson.E{
+		Key:   "pipeline",
+		Value: mongo.Pipeline{mql.Project(mql.E("_id", 1))},
+	})
 	return mongo.Pipeline{
 		mql.Project(mql.E("key", 1), mql.E("n", 1), mql.E("bytes", 1)),
 		find,
@@ -86,6 +95,7 @@ func (s *Subset) deleteOrphans(rows []orphan) model.Plan {
 		if d.ID.Type == 0 {
 			return found.NotReturned(s.in.Docs.Name(), i, "_id")
 		}
-		return s.in.MarkKeyed(commands.DeleteOne(s.in.Docs.Name(), append(commands.ByID(d.ID), stored.HoldsAt("n", d.N), stored.HoldsAt("bytes", d.Bytes))))
+		return s.in.MarkKeyed(commands.DeleteOne(s.in.Docs.Name(),
+			append(commands.ByID(d.ID), stored.HoldsAt("n", d.N), stored.HoldsAt("bytes", d.Bytes))))
 	})
 }

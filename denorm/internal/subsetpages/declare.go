@@ -1,4 +1,5 @@
-// Package subsetpages is the core of denorm.SubsetPages: all elements of a parent in pages, and the newest of them in the parent.
+// Package subsetpages is the core of denorm.SubsetPages: all elements of a parent in pages, and the newest of them in
+// the parent.
 package subsetpages
 
 import (
@@ -43,7 +44,8 @@ func Declare(parents *core.Docs, path string, element reflect.Type, pages *bucke
 	case pages.Docs.Name() == parents.Name():
 		place.Fail("parents and pages are in the same collection", "give the Bucket a collection of its own")
 	case !array.Open && array.Type != element:
-		place.Fail(fmt.Sprintf("the array holds elements of type %s, but the pages of type %s", array.Type, element), "declare both with the same type of elements")
+		place.Fail(fmt.Sprintf("the array holds elements of type %s, but the pages of type %s", array.Type, element),
+			"declare both with the same type of elements")
 	}
 	for i, e := range spec.By {
 		f := pages.Docs.MustField("items." + e.Key)
@@ -51,13 +53,16 @@ func Declare(parents *core.Docs, path string, element reflect.Type, pages *bucke
 		case direction.Of(e.Value) == 0:
 			place.Fail(fmt.Sprintf("By sorts %s by %s", e.Key, model.Shell(e.Value)), "sort by 1 or -1")
 		case f.Arrays > 1 || f.IsArray():
-			place.Fail(fmt.Sprintf("By sorts by %q, which is in an array of the element", e.Key), "sort by single values")
+			place.Fail(fmt.Sprintf("By sorts by %q, which is in an array of the element", e.Key),
+				"sort by single values")
 		case slices.ContainsFunc(spec.By[:i], func(o bson.E) bool { return core.Overlap(o.Key, e.Key) }):
 			place.Fail(fmt.Sprintf("By names %q twice", e.Key), "name each field once")
 		}
 		s.by = append(s.by, bson.E{Key: e.Key, Value: int32(direction.Of(e.Value))})
 	}
-	if key := pages.Spec.ElementKey; !slices.ContainsFunc(s.by, func(e bson.E) bool { return core.Overlap(e.Key, key) }) {
+	if key := pages.Spec.ElementKey; !slices.ContainsFunc(s.by, func(e bson.E) bool {
+		return core.Overlap(e.Key, key)
+	}) {
 		s.by = append(s.by, bson.E{Key: key, Value: s.by[len(s.by)-1].Value})
 	}
 	return s
@@ -75,11 +80,13 @@ func (s *Subset) Indexes() []model.Index { return s.in.Indexes() }
 // Relations says that pages name their parents.
 func (s *Subset) Relations() []model.Relation {
 	return []model.Relation{{
-		From: s.in.Docs.Name(), FromPath: "key", To: s.docs.Name(), ToPath: "_id", FromEnd: model.Many, ToEnd: model.ExactlyOne, Label: "pages",
+		From: s.in.Docs.Name(), FromPath: "key", To: s.docs.Name(), ToPath: "_id", FromEnd: model.Many,
+		ToEnd: model.ExactlyOne, Label: "pages",
 	}}
 }
 
 // Footprints are the paths that are used.
 func (s *Subset) Footprints() []model.Footprint {
-	return slices.Concat(model.Writes.In(s.docs.Name(), model.Whole), model.Owns.In(s.docs.Name(), s.path), s.in.Footprints())
+	return slices.Concat(model.Writes.In(s.docs.Name(), model.Whole),
+		model.Owns.In(s.docs.Name(), s.path), s.in.Footprints())
 }

@@ -12,12 +12,15 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// Whole lives of a thread pass between any two commands of an operation. The thread that is there at the end shows the newest of its
-// pages' remarks, once the checks' job has run, and holds each remark of its own life.
+// Whole lives of a thread pass between any two commands of an operation. The thread that is there at the end shows the
+// newest of its pages' remarks, once the checks' job has run, and holds each remark of its own life.
 func TestSubsetPagesLives(t *testing.T) {
 	tenancy.Differs(t, "an _id that is marked as deleted can't be inserted again")
 	operation := func(name string, run dbFunc) testkit.Operation {
-		return testkit.Operation{Name: name, Run: func(ctx context.Context, db *mongo.Database, _ bson.ObjectID) error { return run(ctx, db) }}
+		return testkit.Operation{
+			Name: name,
+			Run:  func(ctx context.Context, db *mongo.Database, _ bson.ObjectID) error { return run(ctx, db) },
+		}
 	}
 	insert := operation("insert", func(ctx context.Context, db *mongo.Database) error {
 		return exec(ctx, db, model.NewPlan(threads.Insert(thread{ID: "a"})))
@@ -31,7 +34,8 @@ func TestSubsetPagesLives(t *testing.T) {
 		operation("set 2", changed(newest.Set("a", "r2", bson.D{e("likes", 5)}))),
 	}
 	for _, op := range ops {
-		testkit.LiveBetween(t, op, lives, modeltest.InterleaveCase{Seed: begun(1, 2, 3, 4)}, []error{model.ErrNotFound, model.ErrStale},
+		testkit.LiveBetween(t, op, lives, modeltest.InterleaveCase{Seed: begun(1, 2, 3, 4)},
+			[]error{model.ErrNotFound, model.ErrStale},
 			func(t testing.TB, db *mongo.Database, lived testkit.Lived) {
 				if err := testkit.MendedNow(newest.Checks()...)(context.Background(), db); err != nil {
 					t.Fatal(err)
@@ -40,7 +44,8 @@ func TestSubsetPagesLives(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if n := len(lived.Names); lived.Names[n-1] == "append" && (len(doc.Newest) != 2 || doc.Newest[0].At != 23 || doc.Newest[1].At != 22) {
+				if n := len(lived.Names); lived.Names[n-1] == "append" &&
+					(len(doc.Newest) != 2 || doc.Newest[0].At != 23 || doc.Newest[1].At != 22) {
 					t.Errorf("the thread shows %+v", doc.Newest)
 				}
 				wantNothingFound(t, db, newest.Checks())

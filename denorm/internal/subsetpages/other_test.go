@@ -76,9 +76,18 @@ func TestCosts(t *testing.T) {
 			run    dbFunc
 		}{
 			{"append", model.Cost{Commands: 4, Written: 2, Returned: 2}, appended(9)},
-			{"set in a page", model.Cost{Commands: 3, Written: 1, Returned: 2}, changed(newest.Set("a", "r1", bson.D{e("text", "y")}))},
-			{"set in both", model.Cost{Commands: 5, Written: 2, Returned: 3}, changed(newest.Set("a", "r4", bson.D{e("text", "y")}))},
-			{"set its place", model.Cost{Commands: 5, Written: 2, Returned: 3}, changed(newest.Set("a", "r4", bson.D{e("at", 0)}))},
+			{
+				reason: "set in a page", want: model.Cost{Commands: 3, Written: 1, Returned: 2},
+				run: changed(newest.Set("a", "r1", bson.D{e("text", "y")})),
+			},
+			{
+				reason: "set in both", want: model.Cost{Commands: 5, Written: 2, Returned: 3},
+				run: changed(newest.Set("a", "r4", bson.D{e("text", "y")})),
+			},
+			{
+				reason: "set its place", want: model.Cost{Commands: 5, Written: 2, Returned: 3},
+				run: changed(newest.Set("a", "r4", bson.D{e("at", 0)})),
+			},
 			{"remove from a page", model.Cost{Commands: 3, Written: 1, Returned: 2}, changed(newest.Remove("a", "r1"))},
 			{"remove from both", model.Cost{Commands: 6, Written: 2, Returned: 4}, changed(newest.Remove("a", "r4"))},
 			{"refresh what is true", model.Cost{Commands: 1, Returned: 1}, changed(newest.Refresh("a"))},
@@ -95,7 +104,10 @@ func TestCosts(t *testing.T) {
 		}
 		many := make([]page, 3000)
 		for i := range many {
-			many[i] = page{ID: fmt.Sprintf("t%04d#0000000000", i), Key: fmt.Sprintf("t%04d", i), N: 1, Items: []remark{remarkAt(i)}}
+			many[i] = page{
+				ID: fmt.Sprintf("t%04d#0000000000", i), Key: fmt.Sprintf("t%04d", i), N: 1,
+				Items: []remark{remarkAt(i)},
+			}
 		}
 		mustExec(t, db, model.NewCollection[page, string]("pages").InsertMany(many))
 		if err := createIndexes(t.Context(), db, newest); err != nil {
@@ -114,17 +126,25 @@ func TestDeclarations(t *testing.T) {
 	noKey := denorm.NewBucket(model.NewCollection[page, string]("pages"), denorm.BucketSpec{Max: 3})
 	same := denorm.NewBucket(model.NewCollection[page, string]("posts"), denorm.BucketSpec{Max: 3, ElementKey: "id"})
 	testkit.WantDeclarationErrors(t,
-		testkit.Wrong("the bucket of the pages is nil", declare("newest", nil, denorm.SubsetPagesSpec{Max: 2, By: by}), "the bucket of the pages is nil", "threads", "NewBucket"),
-		testkit.Wrong("no bound", declare("newest", pages, denorm.SubsetPagesSpec{By: by}), "Max is 0", "threads.newest", "1 to 100,000"),
-		testkit.Wrong("no order", declare("newest", pages, denorm.SubsetPagesSpec{Max: 2}), "By is empty", "threads.newest", "order"),
-		testkit.Wrong("no array", declare("title", pages, denorm.SubsetPagesSpec{Max: 2, By: by}), "not an array", "threads", "slice"),
-		testkit.Wrong("no key", declare("newest", noKey, denorm.SubsetPagesSpec{Max: 2, By: by}), "no ElementKey", "threads.newest", "identifies"),
+		testkit.Wrong("the bucket of the pages is nil", declare("newest", nil, denorm.SubsetPagesSpec{Max: 2, By: by}),
+			"the bucket of the pages is nil", "threads", "NewBucket"),
+		testkit.Wrong("no bound", declare("newest", pages, denorm.SubsetPagesSpec{By: by}), "Max is 0",
+			"threads.newest", "1 to 100,000"),
+		testkit.Wrong("no order", declare("newest", pages, denorm.SubsetPagesSpec{Max: 2}), "By is empty",
+			"threads.newest", "order"),
+		testkit.Wrong("no array", declare("title", pages, denorm.SubsetPagesSpec{Max: 2, By: by}),
+			"not an array", "threads", "slice"),
+		testkit.Wrong("no key", declare("newest", noKey, denorm.SubsetPagesSpec{Max: 2, By: by}), "no ElementKey",
+			"threads.newest", "identifies"),
 		testkit.Wrong("parents and pages are in the same collection", func() {
 			denorm.NewSubsetPages(threads.Named("posts"), "newest", same, denorm.SubsetPagesSpec{Max: 2, By: by})
 		}, "parents and pages are in the same collection", "posts.newest", "own"),
-		testkit.Wrong("twice", declare("newest", pages, denorm.SubsetPagesSpec{Max: 2, By: append(by, by...)}), "twice", "threads.newest", "once"),
-		testkit.Wrong("no direction", declare("newest", pages, denorm.SubsetPagesSpec{Max: 2, By: bson.D{e("at", 2)}}), "sorts at by 2", "threads.newest", "1 or -1"),
-		testkit.Wrong("no field", declare("newest", pages, denorm.SubsetPagesSpec{Max: 2, By: bson.D{e("time", 1)}}), `"time"`, "pages", "bson tags"),
+		testkit.Wrong("twice", declare("newest", pages, denorm.SubsetPagesSpec{Max: 2, By: append(by, by...)}), "twice",
+			"threads.newest", "once"),
+		testkit.Wrong("no direction", declare("newest", pages, denorm.SubsetPagesSpec{Max: 2, By: bson.D{e("at", 2)}}),
+			"sorts at by 2", "threads.newest", "1 or -1"),
+		testkit.Wrong("no field", declare("newest", pages, denorm.SubsetPagesSpec{Max: 2, By: bson.D{e("time", 1)}}),
+			`"time"`, "pages", "bson tags"),
 	)
 }
 
@@ -138,7 +158,8 @@ func TestTransactions(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range []model.Change[any]{
-		newest.Append("a", remarkAt(5)), newest.Append("a", remarkAt(5)), newest.Remove("a", "r4"), newest.Set("a", "r5", bson.D{e("text", "y")}),
+		newest.Append("a", remarkAt(5)), newest.Append("a", remarkAt(5)), newest.Remove("a", "r4"),
+		newest.Set("a", "r5", bson.D{e("text", "y")}),
 		newest.Set("a", "r1", bson.D{e("at", 7)}),
 	} {
 		if _, _, err := c.Run(t.Context(), tx); err != nil {

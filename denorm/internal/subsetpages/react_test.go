@@ -60,7 +60,8 @@ func TestSubsetPagesStore(t *testing.T) {
 			if err != nil || len(left) != 2 || left[0].Key != "b" || left[1].Key != "b" {
 				t.Errorf("%+v, %v", left, err)
 			}
-			_, _, err = model.NewStore(pagedModel, pageDocs).Set("b#0000000000", bson.D{e("items", []remark{})}).Run(t.Context(), way)
+			_, _, err = model.NewStore(pagedModel, pageDocs).
+				Set("b#0000000000", bson.D{e("items", []remark{})}).Run(t.Context(), way)
 			if err == nil || !strings.Contains(err.Error(), "SubsetPages.Append") {
 				t.Error("a store's write of a page:", err)
 			}

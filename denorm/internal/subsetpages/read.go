@@ -41,7 +41,8 @@ func (s *Subset) stages() mongo.Pipeline {
 // readDrift reads a parent's array and what its pages say; nil without a parent.
 func (s *Subset) readDrift(ctx context.Context, db model.DB, id bson.RawValue) (*drift, error) {
 	row, err := (&model.Aggregate[bson.Raw]{Aggregation: model.Aggregation{
-		Collection: s.docs.Name(), Index: model.IDIndex, Pipeline: append(mongo.Pipeline{mql.Match(commands.ByID(id)...)}, s.stages()...),
+		Collection: s.docs.Name(), Index: model.IDIndex,
+		Pipeline: append(mongo.Pipeline{mql.Match(commands.ByID(id)...)}, s.stages()...),
 	}}).One(ctx, db)
 	if errors.Is(err, model.ErrNotFound) {
 		return nil, nil
@@ -51,9 +52,13 @@ func (s *Subset) readDrift(ctx context.Context, db model.DB, id bson.RawValue) (
 
 // readItem reads an element in the page that holds it.
 func (s *Subset) readItem(ctx context.Context, db model.DB, e bucket.Element) (st state, _ error) {
-	items := bson.D{{Key: "items", Value: mql.Op("$elemMatch", bson.D{{Key: s.in.Spec.ElementKey, Value: mql.Eq(e.ID)}})}}
+	items := bson.D{{
+		Key:   "items",
+		Value: mql.Op("$elemMatch", bson.D{{Key: s.in.Spec.ElementKey, Value: mql.Eq(e.ID)}}),
+	}}
 	page, err := (&model.Find[bson.Raw]{Query: model.Query{
-		Collection: s.in.Docs.Name(), Filter: s.in.Holder(e), Projection: items, Index: s.in.KeyIndex().Name, Keyed: s.in.Docs.IsKeyed(),
+		Collection: s.in.Docs.Name(), Filter: s.in.Holder(e), Projection: items, Index: s.in.KeyIndex().Name,
+		Keyed: s.in.Docs.IsKeyed(),
 	}}).One(ctx, db)
 	if errors.Is(err, model.ErrNotFound) {
 		return st, nil
@@ -69,7 +74,9 @@ func (s *Subset) readItem(ctx context.Context, db model.DB, e bucket.Element) (s
 }
 
 // readHeld reads an element in the parent's array; one of type 0 if it isn't there. A parent that is gone holds none.
-func (s *Subset) readHeld(ctx context.Context, db model.DB, id bson.RawValue, e bucket.Element) (held bson.RawValue, _ error) {
+func (s *Subset) readHeld(
+	ctx context.Context, db model.DB, id bson.RawValue, e bucket.Element,
+) (held bson.RawValue, _ error) {
 	parent, err := commands.ReadOne(ctx, db, s.docs.Name(), commands.ByID(id), commands.Fields(s.path))
 	if errors.Is(err, model.ErrNotFound) {
 		return held, nil
@@ -82,7 +89,8 @@ func (s *Subset) readHeld(ctx context.Context, db model.DB, id bson.RawValue, e 
 	return held, err
 }
 
-// Rest is the pipeline of the pages of a parent that was read, the newest first, without the elements that its array holds.
+// Rest is the pipeline of the pages of a parent that was read, the newest first, without the elements that its array
+// holds.
 func (s *Subset) Rest(parent any, after string, n int64) (mongo.Pipeline, error) {
 	id, err := s.docs.ID(parent)
 	if err != nil {
@@ -118,7 +126,8 @@ func (s *Subset) Rest(parent any, after string, n int64) (mongo.Pipeline, error)
 		{Key: "cond", Value: mql.Op("$not", bson.A{mql.Op("$in", "$$item."+s.in.Spec.ElementKey, mql.Literal(held))})},
 	})
 	p := mongo.Pipeline{
-		mql.Match(filter...), mql.Sort(mql.E("_id", -1)), mql.Set(mql.E("items", others)), mql.Match(mql.E("items.0", mql.Exists(true))),
+		mql.Match(filter...), mql.Sort(mql.E("_id", -1)), mql.Set(mql.E("items", others)),
+		mql.Match(mql.E("items.0", mql.Exists(true))),
 	}
 	if n > 0 {
 		p = append(p, bson.D{{Key: "$limit", Value: n}})

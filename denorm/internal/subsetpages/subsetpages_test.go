@@ -105,16 +105,28 @@ func TestOperations(t *testing.T) {
 			array, all []int
 		}{
 			{"the first", nil, newest.Append("a", remarkAt(1)), []int{1}, []int{1}},
-			{"one more than the array holds", []int{1, 2, 3}, newest.Append("a", remarkAt(4)), []int{4, 3}, []int{1, 2, 3, 4}},
+			{
+				reason: "one more than the array holds", before: []int{1, 2, 3}, run: newest.Append("a", remarkAt(4)),
+				array: []int{4, 3}, all: []int{1, 2, 3, 4},
+			},
 			{"an element that is older", []int{2, 3}, newest.Append("a", remarkAt(1)), []int{3, 2}, []int{2, 3, 1}},
 			{"one that is there", []int{1, 2, 3}, newest.Append("a", remarkAt(1)), []int{3, 2}, []int{1, 2, 3}},
-			{"one that is there, and in the array", []int{1, 2, 3}, newest.Append("a", remarkAt(3)), []int{3, 2}, []int{1, 2, 3}},
+			{
+				reason: "one that is there, and in the array", before: []int{1, 2, 3},
+				run: newest.Append("a", remarkAt(3)), array: []int{3, 2}, all: []int{1, 2, 3},
+			},
 			{"remove from the array", []int{1, 2, 3, 4}, newest.Remove("a", "r4"), []int{3, 2}, []int{1, 2, 3}},
 			{"remove from a page alone", []int{1, 2, 3, 4}, newest.Remove("a", "r1"), []int{4, 3}, []int{2, 3, 4}},
 			{"remove the only one", []int{1}, newest.Remove("a", "r1"), nil, nil},
 			{"remove what isn't there", []int{1}, newest.Remove("a", "r9"), []int{1}, []int{1}},
-			{"another place, out of the array", []int{1, 2, 3}, newest.Set("a", "r3", bson.D{e("at", 0)}), []int{2, 1}, []int{1, 2, 0}},
-			{"another place, into the array", []int{1, 2, 3}, newest.Set("a", "r1", bson.D{e("at", 9)}), []int{9, 3}, []int{9, 2, 3}},
+			{
+				reason: "another place, out of the array", before: []int{1, 2, 3},
+				run: newest.Set("a", "r3", bson.D{e("at", 0)}), array: []int{2, 1}, all: []int{1, 2, 0},
+			},
+			{
+				reason: "another place, into the array", before: []int{1, 2, 3},
+				run: newest.Set("a", "r1", bson.D{e("at", 9)}), array: []int{9, 3}, all: []int{9, 2, 3},
+			},
 			{"refresh what is true", []int{1, 2, 3}, newest.Refresh("a"), []int{3, 2}, []int{1, 2, 3}},
 		} {
 			t.Run(c.reason, func(t *testing.T) {
@@ -136,7 +148,8 @@ func TestSet(t *testing.T) {
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		begin(t, db, 1, 2, 3)
 		for _, id := range []string{"r1", "r3"} {
-			if err := changed(newest.Set("a", id, bson.D{e("likes", 5), e("text", "new")}))(t.Context(), db); err != nil {
+			if err := changed(newest.Set("a", id,
+				bson.D{e("likes", 5), e("text", "new")}))(t.Context(), db); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -177,7 +190,10 @@ func TestRefused(t *testing.T) {
 		} {
 			wantError(t, changed(c.run)(t.Context(), db), c.want)
 		}
-		for _, q := range []*model.Aggregate[page]{newest.Rest(&thread{ID: "a"}, "b#0000000000", 1), newest.Rest(&thread{ID: "a"}, "", -1), newest.Rest(&thread{}, "", 1)} {
+		for _, q := range []*model.Aggregate[page]{
+			newest.Rest(&thread{ID: "a"}, "b#0000000000", 1), newest.Rest(&thread{ID: "a"}, "", -1),
+			newest.Rest(&thread{}, "", 1),
+		} {
 			_, err := q.All(t.Context(), db)
 			wantError(t, err, errRefused)
 		}
@@ -257,8 +273,10 @@ func TestMend(t *testing.T) {
 	parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for reason, newestNow := range map[string]any{
-			"gone": bson.D{e("$unset", bson.D{e("newest", "")})}, "old fields": bson.D{e("$set", bson.D{e("newest.0.text", "old")})},
-			"one too many": bson.D{e("$push", bson.D{e("newest", remarkAt(0))})}, "no array": bson.D{e("$set", bson.D{e("newest", "x")})},
+			"gone":         bson.D{e("$unset", bson.D{e("newest", "")})},
+			"old fields":   bson.D{e("$set", bson.D{e("newest.0.text", "old")})},
+			"one too many": bson.D{e("$push", bson.D{e("newest", remarkAt(0))})},
+			"no array":     bson.D{e("$set", bson.D{e("newest", "x")})},
 		} {
 			t.Run(reason, func(t *testing.T) {
 				begin(t, db, 1, 2, 3)
@@ -283,7 +301,8 @@ func TestFaults(t *testing.T) {
 	cases := map[string]modeltest.FaultCase{}
 	add := func(name string, run dbFunc, array, all []int) {
 		cases[name] = modeltest.FaultCase{
-			Seed: begun(1, 2, 3, 4), Run: run, Check: func(t testing.TB, db *mongo.Database) { holds(t, db, array, all) },
+			Seed: begun(1, 2, 3, 4), Run: run,
+			Check: func(t testing.TB, db *mongo.Database) { holds(t, db, array, all) },
 		}
 	}
 	add("append", appended(5), []int{5, 4}, []int{1, 2, 3, 4, 5})
@@ -301,7 +320,9 @@ func TestFaults(t *testing.T) {
 		_, err := db.Collection("threads").UpdateByID(ctx, "a", bson.D{e("$unset", bson.D{e("newest", "")})})
 		return err
 	}
-	for name, run := range map[string]dbFunc{"refresh": changed(newest.Refresh("a")), "mend": checkJob(newest.Checks()[0])} {
+	for name, run := range map[string]dbFunc{
+		"refresh": changed(newest.Refresh("a")), "mend": checkJob(newest.Checks()[0]),
+	} {
 		cases[name] = modeltest.FaultCase{
 			Seed: inTurn(begun(1, 2, 3, 4), spoil), Run: run,
 			Check: func(t testing.TB, db *mongo.Database) { holds(t, db, []int{4, 3}, []int{1, 2, 3, 4}) },
@@ -326,7 +347,11 @@ func TestMeets(t *testing.T) {
 		{"remove 10", changed(newest.Remove("a", "r10")), func(l []int) []int { return without(l, 10) }},
 		{"set 40", changed(newest.Set("a", "r40", bson.D{e("text", "y")})), func(l []int) []int { return l }},
 		{"set 20", changed(newest.Set("a", "r20", bson.D{e("text", "z")})), func(l []int) []int { return l }},
-		{"move 10", changed(newest.Set("a", "r10", bson.D{e("at", 50)})), func(l []int) []int { return append(without(l, 10), 50) }},
+		{
+			name: "move 10",
+			run:  changed(newest.Set("a", "r10", bson.D{e("at", 50)})),
+			do:   func(l []int) []int { return append(without(l, 10), 50) },
+		},
 	}
 	for _, a := range ops {
 		for _, b := range ops {

@@ -22,7 +22,9 @@ type (
 )
 
 // change is a change that is followed by what then returns, unless that is nil.
-func (s *Subset) change(err error, read reads, decide decides, then func(state) *model.Change[state]) model.Change[state] {
+func (s *Subset) change(
+	err error, read reads, decide decides, then func(state) *model.Change[state],
+) model.Change[state] {
 	if err != nil {
 		return commands.RefusedChange[state](s.docs.Name(), err)
 	}
@@ -67,11 +69,13 @@ func (s *Subset) Append(parent, element any) model.Change[any] {
 	).Change()
 }
 
-// push pushes an element into the array unless its key is there. An array that holds the key was filled from the pages meanwhile.
+// push pushes an element into the array unless its key is there. An array that holds the key was filled from the pages
+// meanwhile.
 func (s *Subset) push(id bson.RawValue, e bucket.Element) model.Write {
-	w := commands.UpdateIf(s.docs.Name(), append(commands.ByID(id), mql.E(s.keyPath(), stored.IsNot(e.ID))), mql.Op("$push", bson.D{{Key: s.path, Value: bson.D{
-		{Key: "$each", Value: bson.A{e.Item}}, {Key: "$sort", Value: s.order()}, {Key: "$slice", Value: s.max},
-	}}}))
+	w := commands.UpdateIf(s.docs.Name(), append(commands.ByID(id), mql.E(s.keyPath(), stored.IsNot(e.ID))),
+		mql.Op("$push", bson.D{{Key: s.path, Value: bson.D{
+			{Key: "$each", Value: bson.A{e.Item}}, {Key: "$sort", Value: s.order()}, {Key: "$slice", Value: s.max},
+		}}}))
 	w.Expect, w.Done = model.One, commands.ByID(id)
 	return w
 }
@@ -106,7 +110,8 @@ func (s *Subset) Set(parent, key any, fields bson.D) model.Change[any] {
 			if err := s.ordered(now); err != nil || now.Equal(st.Item) {
 				return p, err
 			}
-			w := replace(s.in.Docs.Name(), bson.D{{Key: "_id", Value: st.Holder}}, "items", st.Item, now, mql.Set(s.in.Recounted()...))
+			w := replace(s.in.Docs.Name(), bson.D{{Key: "_id", Value: st.Holder}}, "items", st.Item, now,
+				mql.Set(s.in.Recounted()...))
 			return model.NewPlan(s.in.MarkKeyed(w)), nil
 		},
 		func(state) *model.Change[state] {
@@ -118,8 +123,8 @@ func (s *Subset) Set(parent, key any, fields bson.D) model.Change[any] {
 	).Change()
 }
 
-// follow makes an element of the parent's array what its page holds. The array is read after the page was written: what fills the
-// array later reads the page after that too.
+// follow makes an element of the parent's array what its page holds. The array is read after the page was written: what
+// fills the array later reads the page after that too.
 func (s *Subset) follow(id bson.RawValue, e bucket.Element) *model.Change[state] {
 	c := s.change(nil,
 		func(ctx context.Context, db model.DB) (st state, err error) {
@@ -200,7 +205,9 @@ func (s *Subset) Remove(parent, key any) model.Change[any] {
 }
 
 func (s *Subset) deletePages(filter bson.D) model.Write {
-	return s.in.MarkKeyed(model.Write{Collection: s.in.Docs.Name(), Index: model.IDIndex, Model: &mongo.DeleteManyModel{Filter: filter}})
+	return s.in.MarkKeyed(model.Write{
+		Collection: s.in.Docs.Name(), Index: model.IDIndex, Model: &mongo.DeleteManyModel{Filter: filter},
+	})
 }
 
 // Refresh makes a parent's array what its pages say.
@@ -216,8 +223,8 @@ func (s *Subset) refresh(id bson.RawValue) *model.Change[state] {
 	return s.filled(id, func(context.Context, model.DB) (bool, error) { return true, nil })
 }
 
-// filled makes a parent's array what its pages say, if it must. It looks again after each write: while an array was full, it may
-// have dropped what should have come into it.
+// filled makes a parent's array what its pages say, if it must. It looks again after each write: while an array was
+// full, it may have dropped what should have come into it.
 func (s *Subset) filled(id bson.RawValue, must func(context.Context, model.DB) (bool, error)) *model.Change[state] {
 	differs := func(st state) bool { return st.Drift != nil && !same(st.Drift.Found, core.Elements(st.Drift.Want)) }
 	c := s.change(nil,

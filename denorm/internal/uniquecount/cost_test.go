@@ -18,12 +18,17 @@ func TestUniqueCountPrices(t *testing.T) {
 	parallel(t)
 	april := uniqueDay(3)
 	testkit.WantPrices(t, testkit.Stored(docs{}),
-		testkit.Writes("Visits in a plan", 1, 3, model.NewPlan(visitors.Visit("a", "x", noon), visitors.Visit("a", "y", noon), visitors.Visit("b", "x", uniqueDay(5)))),
+		testkit.Writes("Visits in a plan", 1, 3,
+			model.NewPlan(visitors.Visit("a", "x", noon), visitors.Visit("a", "y", noon),
+				visitors.Visit("b", "x", uniqueDay(5)))),
 		testkit.Does("Visit", 1, 1, 0, func(ctx context.Context, db *mongo.Database) error {
 			return exec(ctx, db, model.NewPlan(visitors.Visit("a", "z", noon)))
 		}),
-		testkit.Reads("Count", 1, visitors.Count("a", noon, april)), testkit.Reads("Counts", 1, visitors.Counts(noon, april)), testkit.Reads("PerPeriod", 1, visitors.PerPeriod("a", noon, april)),
-		testkit.Reads("Visits", 3, visitors.Visits("a", noon, april)), testkit.Reads("Seen", 1, visitors.Seen("a", "x", noon)),
+		testkit.Reads("Count", 1, visitors.Count("a", noon, april)),
+		testkit.Reads("Counts", 1, visitors.Counts(noon, april)),
+		testkit.Reads("PerPeriod", 1, visitors.PerPeriod("a", noon, april)),
+		testkit.Reads("Visits", 3, visitors.Visits("a", noon, april)),
+		testkit.Reads("Seen", 1, visitors.Seen("a", "x", noon)),
 		testkit.Does("Rollup", 1, 0, 0, func(ctx context.Context, db *mongo.Database) error {
 			return exec(ctx, db, visitors.Rollup(monthsOf, noon, april))
 		}).Differs("the scope's fields are fields of the documents that it compares or lists, or it is refused"),
@@ -49,8 +54,10 @@ func TestUniqueCountExpireFaults(t *testing.T) {
 	april := uniqueDay(4)
 	runFaults(t, map[string]modeltest.FaultCase{"rollup and expire": {
 		Seed: func(ctx context.Context, db *mongo.Database) error {
-			return exec(ctx, db, model.NewPlan(visitors.Visit("a", "x", noon), visitors.Visit("a", "y", noon), visitors.Visit("a", "x", uniqueDay(1)),
-				visitors.Visit("b", "x", uniqueDay(2)), visitors.Visit("a", "x", uniqueDay(5))))
+			return exec(ctx, db,
+				model.NewPlan(visitors.Visit("a", "x", noon), visitors.Visit("a", "y", noon),
+					visitors.Visit("a", "x", uniqueDay(1)),
+					visitors.Visit("b", "x", uniqueDay(2)), visitors.Visit("a", "x", uniqueDay(5))))
 		},
 		Run: func(ctx context.Context, db *mongo.Database) error {
 			return exec(ctx, db, visitors.Rollup(monthsOf, noon, april), model.NewPlan(visitors.Expire(april)))

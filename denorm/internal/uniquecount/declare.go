@@ -36,15 +36,18 @@ func Declare(docs *core.Docs, group, member reflect.Type, spec Spec) *Members {
 	case s.Period > keytext.Monthly:
 		place.Fail(fmt.Sprintf("Period is %d", s.Period), "use denorm.NoPeriod, denorm.Daily or denorm.Monthly")
 	case s.Period == keytext.None && s.Location != nil:
-		place.Fail("Location is given without a Period", "Location says where a day begins: give a Period too, or leave Location out")
+		place.Fail("Location is given without a Period",
+			"Location says where a day begins: give a Period too, or leave Location out")
 	case s.Period == keytext.None && s.For != 0:
 		place.Fail("For is given without a Period", "give a Period too: without a Period, counts are kept for ever")
 	case s.For != 0 && s.For < least[s.Period]:
 		place.Fail(fmt.Sprintf("For is %s, but a period is longer", s.For), "give at least one Period")
 	case !keytext.IsKeyType(group):
-		place.Fail(fmt.Sprintf("groups are of type %s, which can't be part of an _id", group), "use a string type, an integer type or bson.ObjectID")
+		place.Fail(fmt.Sprintf("groups are of type %s, which can't be part of an _id", group),
+			"use a string type, an integer type or bson.ObjectID")
 	case !keytext.IsKeyType(member):
-		place.Fail(fmt.Sprintf("members are of type %s, which can't be part of an _id", member), "use a string type, an integer type or bson.ObjectID")
+		place.Fail(fmt.Sprintf("members are of type %s, which can't be part of an _id", member),
+			"use a string type, an integer type or bson.ObjectID")
 	}
 	if u.spec.Location == nil {
 		u.spec.Location = time.UTC
@@ -58,7 +61,10 @@ func (u *Members) Indexes() []model.Index {
 	if u.spec.Period == keytext.None {
 		return nil
 	}
-	out := []model.Index{commands.Index(u.docs.Name(), "counts of all groups by period", mql.E("period", 1), mql.E("group", 1), mql.E("member", 1))}
+	out := []model.Index{
+		commands.Index(u.docs.Name(), "counts of all groups by period", mql.E("period", 1),
+			mql.E("group", 1), mql.E("member", 1)),
+	}
 	if u.spec.For > 0 {
 		x := commands.Index(u.docs.Name(), "deletes old periods", mql.E("from", 1))
 		x.ExpireAfter = u.spec.For

@@ -14,10 +14,11 @@ import (
 
 // A store makes the _id and the period of a visit, and refuses what would make them wrong.
 func TestUniqueCountStore(t *testing.T) {
-	store := func(x *denorm.UniqueCount[string, string], docs *model.Collection[click, string]) (*model.Model, *model.Store[click, string]) {
-		m := model.New("m", x)
-		return m, model.NewStore(m, docs)
-	}
+	store :=
+		func(x *denorm.UniqueCount[string, string], docs *model.Collection[click, string]) (*model.Model, *model.Store[click, string]) {
+			m := model.New("m", x)
+			return m, model.NewStore(m, docs)
+		}
 	daily, days := store(visitors, clicks)
 	ever, forever := store(foreverOf, clicks.Named("forever"))
 	type change = model.Change[model.Stored[click]]
@@ -60,7 +61,8 @@ func TestUniqueCountStore(t *testing.T) {
 				on := way(test.m)
 				_, _, err := test.change.Run(t.Context(), on)
 				var value *model.ValueError
-				if errors.As(err, &value) && value.Field != test.refused || value == nil && (err != nil || test.refused != "") {
+				if errors.As(err, &value) && value.Field != test.refused ||
+					value == nil && (err != nil || test.refused != "") {
 					t.Errorf("%s: %v, want a refusal of %q", test.change.Name, err, test.refused)
 				}
 				count := visitors.Count("a", noon.Add(-12*time.Hour), noon)

@@ -64,7 +64,8 @@ func (u *Members) PerPeriod(group any, from, to time.Time) (mongo.Pipeline, erro
 	if u.spec.Period == keytext.None {
 		err = u.docs.Refuse("period", nil, "PerPeriod needs a Period: declare one")
 	}
-	return append(mongo.Pipeline{mql.Match(filter...), mql.Group("$period", commands.CountEach())}, commands.ByValue()...), err
+	return append(mongo.Pipeline{mql.Match(filter...), mql.Group("$period", commands.CountEach())},
+		commands.ByValue()...), err
 }
 
 // ofPeriods matches the documents of all groups from one period to another.

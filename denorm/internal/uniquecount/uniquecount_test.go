@@ -45,40 +45,75 @@ func TestUniqueCountVisit(t *testing.T) {
 	parallel(t)
 	ann := docs{"clicks": {uniqueDoc("a", "2014-03-28", "ann")}}
 	runWriteCases(t, []writeCase{
-		{Reason: "somebody new", Before: docs{"clicks": {}}, Write: visitors.Visit("a", "ann", noon), After: ann, Status: model.Applied, Again: model.Applied},
-		{Reason: "later that day", Before: ann, Write: visitors.Visit("a", "ann", noon.Add(11*time.Hour)), Status: model.Applied, Again: model.Applied},
-		{Reason: "the next day", Before: ann, Write: visitors.Visit("a", "ann", noon.Add(12*time.Hour)), After: docs{"clicks": {ann["clicks"][0], uniqueDoc("a", "2014-03-29", "ann")}}, Status: model.Applied, Again: model.Applied},
+		{
+			Reason: "somebody new", Before: docs{"clicks": {}}, Write: visitors.Visit("a", "ann", noon), After: ann,
+			Status: model.Applied, Again: model.Applied,
+		},
+		{
+			Reason: "later that day", Before: ann,
+			Write:  visitors.Visit("a", "ann", noon.Add(11*time.Hour)),
+			Status: model.Applied, Again: model.Applied,
+		},
+		{
+			Reason: "the next day", Before: ann,
+			Write:  visitors.Visit("a", "ann", noon.Add(12*time.Hour)),
+			After:  docs{"clicks": {ann["clicks"][0], uniqueDoc("a", "2014-03-29", "ann")}},
+			Status: model.Applied, Again: model.Applied,
+		},
 		{Reason: "for ever", Before: docs{"forever": {}}, Write: foreverOf.Visit("a#b%", "$x\x00", time.Time{}),
-			After: docs{"forever": {bson.D{e("_id", "a%23b%25#$x\x00"), e("group", "a#b%"), e("member", "$x\x00")}}}, Status: model.Applied, Again: model.Applied},
-		{Reason: "over", Before: docs{"clicks": {uniqueDoc("a", "2014-03-27", "x"), uniqueDoc("b", "2014-03-28", "x")}}, Write: visitors.Expire(noon),
-			After: docs{"clicks": {uniqueDoc("b", "2014-03-28", "x")}}, Status: model.Applied, Again: model.Applied},
+			After:  docs{"forever": {bson.D{e("_id", "a%23b%25#$x\x00"), e("group", "a#b%"), e("member", "$x\x00")}}},
+			Status: model.Applied, Again: model.Applied},
+		{
+			Reason: "over",
+			Before: docs{"clicks": {uniqueDoc("a", "2014-03-27", "x"), uniqueDoc("b", "2014-03-28", "x")}},
+			Write:  visitors.Expire(noon),
+
+			After:  docs{"clicks": {uniqueDoc("b", "2014-03-28", "x")}},
+			Status: model.Applied, Again: model.Applied,
+		},
 		{Reason: "no group", Before: ann, Write: visitors.Visit("", "ann", noon), Err: errRefused},
 		{Reason: "no member", Before: ann, Write: visitors.Visit("a", "", noon), Err: errRefused},
 		{Reason: "no time", Before: ann, Write: visitors.Visit("a", "ann", time.Time{}), Err: errRefused},
-		{Reason: "a time too late", Before: ann, Write: visitors.Visit("a", "ann", noon.AddDate(8000, 0, 0)), Err: errRefused},
-		{Reason: "nothing is over without a Period", Before: docs{"forever": {}}, Write: foreverOf.Expire(noon), Err: errRefused},
+		{
+			Reason: "a time too late", Before: ann,
+			Write: visitors.Visit("a", "ann", noon.AddDate(8000, 0, 0)),
+			Err:   errRefused,
+		},
+		{
+			Reason: "nothing is over without a Period", Before: docs{"forever": {}}, Write: foreverOf.Expire(noon),
+			Err: errRefused,
+		},
 		{Reason: "over before no time", Before: ann, Write: visitors.Expire(time.Time{}), Err: errRefused},
 	})
 	for reason, err := range map[string]error{
-		"a bad visit among good ones": visitors.VisitAll([]model.Write{visitors.Visit("a", "b", noon), visitors.Visit("a", "", noon)}).Err(), "no visit": visitors.VisitAll([]model.Write{{}}).Err(),
-		"times backwards": visitors.Count("a", noon, noon).Err, "no group to count": visitors.Count("", noon, uniqueDay(1)).Err, "no group to list": visitors.Visits("", noon, uniqueDay(1)).Err,
-		"times without a Period": foreverOf.Count("a", noon, time.Time{}).Err, "times without a Period, of all": foreverOf.Counts(noon, time.Time{}).Err, "no Period to count by": foreverOf.PerPeriod("a", time.Time{}, time.Time{}).Err,
-		"a time too late":          visitors.Counts(noon, noon.AddDate(8000, 0, 0)).Err,
-		"nobody to look for":       visitors.Seen("a", "", noon).Err,
-		"a rollup into shorter":    monthsOf.Rollup(visitors, noon, uniqueDay(1)).Err(),
-		"a rollup of none":         foreverOf.Rollup(monthsOf, noon, uniqueDay(1)).Err(),
-		"a rollup without times":   visitors.Rollup(monthsOf, noon, time.Time{}).Err(),
-		"a rollup backwards":       visitors.Rollup(monthsOf, noon, noon).Err(),
-		"a rollup of centuries":    visitors.Rollup(monthsOf, noon, noon.AddDate(100, 0, 0)).Err(),
-		"a rollup into itself":     visitors.Rollup(denorm.NewUniqueCount(clicks, denorm.UniqueSpec{}), noon, uniqueDay(1)).Err(),
-		"a rollup to other nights": visitors.Rollup(denorm.NewUniqueCount(clicks.Named("x"), denorm.UniqueSpec{Period: denorm.Monthly, Location: time.FixedZone("Tokyo", 9*3600)}), noon, uniqueDay(1)).Err(),
+		"a bad visit among good ones": visitors.VisitAll([]model.Write{
+			visitors.Visit("a", "b", noon), visitors.Visit("a", "", noon),
+		}).Err(), "no visit": visitors.VisitAll([]model.Write{{}}).Err(),
+		"times backwards":                visitors.Count("a", noon, noon).Err,
+		"no group to count":              visitors.Count("", noon, uniqueDay(1)).Err,
+		"no group to list":               visitors.Visits("", noon, uniqueDay(1)).Err,
+		"times without a Period":         foreverOf.Count("a", noon, time.Time{}).Err,
+		"times without a Period, of all": foreverOf.Counts(noon, time.Time{}).Err,
+		"no Period to count by":          foreverOf.PerPeriod("a", time.Time{}, time.Time{}).Err,
+		"a time too late":                visitors.Counts(noon, noon.AddDate(8000, 0, 0)).Err,
+		"nobody to look for":             visitors.Seen("a", "", noon).Err,
+		"a rollup into shorter":          monthsOf.Rollup(visitors, noon, uniqueDay(1)).Err(),
+		"a rollup of none":               foreverOf.Rollup(monthsOf, noon, uniqueDay(1)).Err(),
+		"a rollup without times":         visitors.Rollup(monthsOf, noon, time.Time{}).Err(),
+		"a rollup backwards":             visitors.Rollup(monthsOf, noon, noon).Err(),
+		"a rollup of centuries":          visitors.Rollup(monthsOf, noon, noon.AddDate(100, 0, 0)).Err(),
+		"a rollup into itself": visitors.Rollup(denorm.NewUniqueCount(clicks, denorm.UniqueSpec{}),
+			noon, uniqueDay(1)).Err(),
+		"a rollup to other nights": visitors.Rollup(denorm.NewUniqueCount(clicks.Named("x"), denorm.UniqueSpec{
+			Period: denorm.Monthly, Location: time.FixedZone("Tokyo", 9*3600),
+		}), noon, uniqueDay(1)).Err(),
 	} {
 		t.Run(reason, func(t *testing.T) { wantError(t, err, errRefused) })
 	}
 }
 
-// Whatever visits there are, in whatever order: counts are those of a plain map, rolled up too, with groups and members that
-// hold what keys are written with.
+// Whatever visits there are, in whatever order: counts are those of a plain map, rolled up too, with groups and members
+// that hold what keys are written with.
 func TestUniqueCountProperty(t *testing.T) {
 	tenancy.Differs(t, "a $merge is refused under a scope's filter")
 	parallel(t)
@@ -95,10 +130,13 @@ func TestUniqueCountProperty(t *testing.T) {
 		for range 600 {
 			k := key{groups[r.IntN(len(groups))], []string{"x", "x#y", "x%", "#", "2014-03-28#z"}[r.IntN(5)], r.IntN(8)}
 			seen[k] = true
-			visits = append(visits, visitors.Visit(k.group, k.member, uniqueDay(k.day).Add(time.Duration(r.IntN(700))*time.Minute)))
+			visits = append(visits,
+				visitors.Visit(k.group, k.member, uniqueDay(k.day).Add(time.Duration(r.IntN(700))*time.Minute)))
 		}
 		mustExec(t, db, model.NewPlan(visits[:400]...), model.NewPlan(visits[300:]...))
-		mustExec(t, db, visitors.Rollup(monthsOf, noon, uniqueDay(3)), visitors.Rollup(monthsOf, uniqueDay(2), uniqueDay(8)), visitors.Rollup(foreverOf, noon, uniqueDay(8)))
+		mustExec(t, db, visitors.Rollup(monthsOf, noon, uniqueDay(3)),
+			visitors.Rollup(monthsOf, uniqueDay(2), uniqueDay(8)),
+			visitors.Rollup(foreverOf, noon, uniqueDay(8)))
 		count := func(group string, from, to int) int64 {
 			members := map[string]bool{}
 			for k := range seen {
@@ -117,7 +155,10 @@ func TestUniqueCountProperty(t *testing.T) {
 				t.Errorf("%q from %d to %d: %d, want %d, %v", group, from, to, got.N, want, err)
 			}
 			all, err := visitors.Counts(uniqueDay(from), uniqueDay(to-1).Add(time.Hour)).All(t.Context(), db)
-			if err != nil || !slices.IsSortedFunc(all, func(a, b denorm.Counted[string]) int { return slices.Compare([]byte(a.Value), []byte(b.Value)) }) {
+			if err != nil ||
+				!slices.IsSortedFunc(all, func(a, b denorm.Counted[string]) int {
+					return slices.Compare([]byte(a.Value), []byte(b.Value))
+				}) {
 				t.Errorf("counts %v, %v", all, err)
 			}
 			for _, g := range groups {
@@ -134,7 +175,8 @@ func TestUniqueCountProperty(t *testing.T) {
 			month, err3 := monthsOf.Count(g, noon, uniqueDay(3)).One(t.Context(), db)
 			april, err4 := monthsOf.Count(g, uniqueDay(4), uniqueDay(7)).One(t.Context(), db)
 			want := count(g, 0, 8)
-			if err := errors.Join(err, err2, err3, err4); err != nil || total.N != want || ever.N != want || month.N != count(g, 0, 4) || april.N != count(g, 4, 8) {
+			if err := errors.Join(err, err2, err3, err4); err != nil || total.N != want || ever.N != want ||
+				month.N != count(g, 0, 4) || april.N != count(g, 4, 8) {
 				t.Errorf("%q: %v %v %v %v, want %d, %v", g, total, ever, month, april, want, err)
 			}
 			listed, err := visitors.Visits(g, uniqueDay(2), none).All(t.Context(), db)
@@ -159,7 +201,8 @@ func TestUniqueCountProperty(t *testing.T) {
 			}
 		}
 		midnight := noon.Add(-12 * time.Hour) // a time that a query ends at is not in it
-		if got, err := visitors.Count("CA", midnight, midnight.AddDate(0, 0, 1)).One(t.Context(), db); err != nil || got.N != count("CA", 0, 1) {
+		if got, err := visitors.Count("CA", midnight, midnight.AddDate(0, 0, 1)).One(t.Context(), db); err != nil ||
+			got.N != count("CA", 0, 1) {
 			t.Errorf("one day: %v, want %d, %v", got, count("CA", 0, 1), err)
 		}
 		zero, err := visitors.Count("nobody", none, none).One(t.Context(), db)
@@ -211,18 +254,31 @@ func TestUniqueCountConcurrent(t *testing.T) {
 func TestUniqueCountFaults(t *testing.T) {
 	tenancy.Differs(t, "a $merge is refused under a scope's filter")
 	parallel(t)
-	visits := model.NewPlan(visitors.Visit("a", "x", noon), visitors.Visit("a", "y", noon), visitors.Visit("a", "x", uniqueDay(5)), visitors.Visit("a", "x", noon))
+	visits := model.NewPlan(visitors.Visit("a", "x", noon), visitors.Visit("a", "y", noon),
+		visitors.Visit("a", "x", uniqueDay(5)), visitors.Visit("a", "x", noon))
 	modeltest.FaultMatrix(t, modeltest.FaultCase{
 		Run: func(ctx context.Context, db *mongo.Database) error {
 			return exec(ctx, db, visits, visitors.Rollup(monthsOf, noon, uniqueDay(8)))
 		},
 		Check: func(t testing.TB, db *mongo.Database) {
 			wantDocs(t, db, docs{
-				"clicks": {uniqueDoc("a", "2014-03-28", "x"), uniqueDoc("a", "2014-03-28", "y"), uniqueDoc("a", "2014-04-02", "x")},
+				"clicks": {
+					uniqueDoc("a", "2014-03-28", "x"), uniqueDoc("a", "2014-03-28", "y"),
+					uniqueDoc("a", "2014-04-02", "x"),
+				},
 				"months": {
-					bson.D{e("_id", "a#2014-03#x"), e("group", "a"), e("member", "x"), e("period", "2014-03"), e("from", time.Date(2014, 3, 1, 0, 0, 0, 0, time.UTC))},
-					bson.D{e("_id", "a#2014-03#y"), e("group", "a"), e("member", "y"), e("period", "2014-03"), e("from", time.Date(2014, 3, 1, 0, 0, 0, 0, time.UTC))},
-					bson.D{e("_id", "a#2014-04#x"), e("group", "a"), e("member", "x"), e("period", "2014-04"), e("from", time.Date(2014, 4, 1, 0, 0, 0, 0, time.UTC))},
+					bson.D{
+						e("_id", "a#2014-03#x"), e("group", "a"), e("member", "x"), e("period", "2014-03"),
+						e("from", time.Date(2014, 3, 1, 0, 0, 0, 0, time.UTC)),
+					},
+					bson.D{
+						e("_id", "a#2014-03#y"), e("group", "a"), e("member", "y"), e("period", "2014-03"),
+						e("from", time.Date(2014, 3, 1, 0, 0, 0, 0, time.UTC)),
+					},
+					bson.D{
+						e("_id", "a#2014-04#x"), e("group", "a"), e("member", "x"), e("period", "2014-04"),
+						e("from", time.Date(2014, 4, 1, 0, 0, 0, 0, time.UTC)),
+					},
 				},
 			})
 		},
@@ -240,14 +296,16 @@ func TestUniqueCountKeep(t *testing.T) {
 			t.Fatal(err)
 		}
 		start := time.Now() // of the bubble
-		if err := exec(ctx, db, model.NewPlan(twoDays.Visit("g", "x", start)), twoDays.Rollup(monthsOf, start, start.Add(time.Hour))); err != nil {
+		if err := exec(ctx, db, model.NewPlan(twoDays.Visit("g", "x", start)),
+			twoDays.Rollup(monthsOf, start, start.Add(time.Hour))); err != nil {
 			t.Fatal(err)
 		}
 		for _, want := range []int64{1, 1, 0} {
 			day, err := twoDays.Count("g", start, start.Add(time.Hour)).One(ctx, db)
 			month, err2 := monthsOf.Count("g", start, start.Add(time.Hour)).One(ctx, db)
 			if err := errors.Join(err, err2); err != nil || day.N != want || month.N != 1 {
-				t.Errorf("after %s: %d of the day, want %d, %d of the month, %v", time.Since(start), day.N, want, month.N, err)
+				t.Errorf("after %s: %d of the day, want %d, %d of the month, %v", time.Since(start),
+					day.N, want, month.N, err)
 			}
 			time.Sleep(24*time.Hour + 2*time.Minute)
 		}
@@ -275,16 +333,30 @@ func TestUniqueCountCostsAndIndexes(t *testing.T) {
 			_, err := visitors.Count("g7", noon, uniqueDay(300)).One(t.Context(), db)
 			return err
 		})
-		period, rollup := visitors.Indexes()[0].Name, visitors.Rollup(monthsOf, noon, uniqueDay(1)).Steps[0].(model.MergeInto)
+		period, rollup := visitors.Indexes()[0].Name,
+			visitors.Rollup(monthsOf, noon, uniqueDay(1)).Steps[0].(model.MergeInto)
 		for _, test := range []struct {
 			reason string
 			query  any
 			index  string
 		}{
-			{"Count", visitors.Count("g7", noon, uniqueDay(3)), model.IDIndex}, {"PerPeriod", visitors.PerPeriod("g7", noon, uniqueDay(3)), model.IDIndex},
-			{"Visits", visitors.Visits("g7", noon, uniqueDay(3)), model.IDIndex}, {"Seen", visitors.Seen("g7", "m7", noon), model.IDIndex},
-			{"Rollup", &model.Aggregate[bson.Raw]{Aggregation: model.Aggregation{Collection: rollup.Collection, Pipeline: rollup.Pipeline[:len(rollup.Pipeline)-1]}}, period},
-			{"Counts", visitors.Counts(noon, uniqueDay(1)), period}, {"Visit", visitors.Visit("g7", "m7", noon), model.IDIndex}, {"Expire", visitors.Expire(uniqueDay(1)), period},
+			{"Count", visitors.Count("g7", noon, uniqueDay(3)), model.IDIndex},
+			{"PerPeriod", visitors.PerPeriod("g7", noon, uniqueDay(3)), model.IDIndex},
+			{"Visits", visitors.Visits("g7", noon, uniqueDay(3)), model.IDIndex},
+			{"Seen", visitors.Seen("g7", "m7", noon), model.IDIndex},
+			{
+				reason: "Rollup",
+				query: &model.Aggregate[bson.Raw]{
+					Aggregation: model.Aggregation{
+						Collection: rollup.Collection,
+						Pipeline:   rollup.Pipeline[:len(rollup.Pipeline)-1],
+					},
+				},
+				index: period,
+			},
+			{"Counts", visitors.Counts(noon, uniqueDay(1)), period},
+			{"Visit", visitors.Visit("g7", "m7", noon), model.IDIndex},
+			{"Expire", visitors.Expire(uniqueDay(1)), period},
 		} {
 			t.Run(test.reason, func(t *testing.T) { modeltest.WantIndexed(t, db, test.query, test.index) })
 		}
@@ -296,10 +368,13 @@ func TestUniqueCountDeclarations(t *testing.T) {
 	declare := func(spec denorm.UniqueSpec) func() { return func() { denorm.NewUniqueCount(clicks, spec) } }
 	for reason, f := range map[string]func(){
 		"no such Period":   declare(denorm.UniqueSpec{Period: 7}),
-		"a Location alone": declare(denorm.UniqueSpec{Location: time.UTC}), "Keep alone": declare(denorm.UniqueSpec{For: time.Hour}),
-		"a short Keep": declare(denorm.UniqueSpec{Period: denorm.Daily, For: time.Hour}), "a month's Keep": declare(denorm.UniqueSpec{Period: denorm.Monthly, For: 24 * time.Hour}),
+		"a Location alone": declare(denorm.UniqueSpec{Location: time.UTC}),
+		"Keep alone":       declare(denorm.UniqueSpec{For: time.Hour}),
+		"a short Keep":     declare(denorm.UniqueSpec{Period: denorm.Daily, For: time.Hour}),
+		"a month's Keep":   declare(denorm.UniqueSpec{Period: denorm.Monthly, For: 24 * time.Hour}),
 		"no key": func() {
-			denorm.NewUniqueCount(model.NewCollection[denorm.UniqueDoc[string, []string], string]("x"), denorm.UniqueSpec{})
+			denorm.NewUniqueCount(model.NewCollection[denorm.UniqueDoc[string, []string], string]("x"),
+				denorm.UniqueSpec{})
 		},
 	} {
 		t.Run(reason, func(t *testing.T) {

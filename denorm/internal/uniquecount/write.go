@@ -53,7 +53,9 @@ func (u *Members) document(group, member any, at time.Time) (v visit, err error)
 		v.fields = append(v.fields, bson.E{Key: f.name, Value: enc})
 	}
 	if p != "" {
-		v.fields = append(v.fields, bson.E{Key: "period", Value: p}, bson.E{Key: "from", Value: u.spec.Period.Start(at, u.spec.Location)})
+		v.fields = append(v.fields, bson.E{Key: "period", Value: p}, bson.E{
+			Key: "from", Value: u.spec.Period.Start(at, u.spec.Location),
+		})
 		p = "#" + p
 	}
 	v.id = g + p + "#" + m
@@ -87,7 +89,8 @@ func (u *Members) VisitAll(visits []model.Write) (p model.Plan) {
 			id, ok = w.Done[0].Value.(string)
 		}
 		if !ok {
-			err := cmp.Or(w.Err, u.docs.Refuse(fmt.Sprintf("visits[%d]", i), nil, "isn't a visit: pass a result of Visit"))
+			err := cmp.Or(w.Err,
+				u.docs.Refuse(fmt.Sprintf("visits[%d]", i), nil, "isn't a visit: pass a result of Visit"))
 			return model.RefusedPlan(u.docs.Name(), fmt.Errorf("docmodel: visit %d: %w", i, err))
 		}
 		byID[id] = w
@@ -110,7 +113,10 @@ func (u *Members) Expire(before time.Time) model.Write {
 	if err != nil {
 		return model.Refused(u.docs.Name(), err)
 	}
-	return model.Write{Collection: u.docs.Name(), Index: u.Indexes()[0].Name, Final: true, Model: &mongo.DeleteManyModel{
-		Filter: bson.D{{Key: "period", Value: bson.D{{Key: "$lt", Value: text}}}},
-	}}
+	return model.Write{
+		Collection: u.docs.Name(), Index: u.Indexes()[0].Name, Final: true,
+		Model: &mongo.DeleteManyModel{
+			Filter: bson.D{{Key: "period", Value: bson.D{{Key: "$lt", Value: text}}}},
+		},
+	}
 }

@@ -42,7 +42,8 @@ func (u *Members) Rollup(into *Members, from, to time.Time) model.Plan {
 			}
 		}
 		if len(steps) == maxRollups {
-			return refuse("end", to, fmt.Sprintf("is too far from the start: one rollup fills at most %d periods", maxRollups))
+			return refuse("end", to,
+				fmt.Sprintf("is too far from the start: one rollup fills at most %d periods", maxRollups))
 		}
 		steps = append(steps, u.rollupTo(into, at, end))
 		at = end
@@ -58,19 +59,27 @@ func (u *Members) rollupTo(into *Members, from, to time.Time) model.Step {
 	if into.spec.Period != keytext.None {
 		text, _ := into.spec.Period.Text(from, into.spec.Location)
 		id[1] = "#" + text + "#"
-		set = bson.D{{Key: "period", Value: text}, {Key: "from", Value: into.spec.Period.Start(from, into.spec.Location)}}
+		set = bson.D{
+			{Key: "period", Value: text},
+			{Key: "from", Value: into.spec.Period.Start(from, into.spec.Location)},
+		}
 	}
 	p := mongo.Pipeline{
 		mql.Match(ofPeriods(first, last)...),
 		mql.Project(mql.E("group", 1), mql.E("member", 1), mql.E("key", mql.Op("$split", "$_id", "#"))),
 		mql.Group(mql.Op("$concat", id...),
-			bson.E{Key: "group", Value: mql.Op("$first", "$group")}, bson.E{Key: "member", Value: mql.Op("$first", "$member")}),
+			bson.E{Key: "group", Value: mql.Op("$first", "$group")}, bson.E{
+				Key: "member", Value: mql.Op("$first", "$member"),
+			}),
 	}
 	if len(set) > 0 {
 		p = append(p, mql.Set(set...))
 	}
 	p = append(p, bson.D{{Key: "$merge", Value: bson.D{
-		{Key: "into", Value: into.docs.Name()}, {Key: "on", Value: "_id"}, {Key: "whenMatched", Value: "keepExisting"}, {Key: "whenNotMatched", Value: "insert"},
+		{Key: "into", Value: into.docs.Name()}, {Key: "on", Value: "_id"}, {Key: "whenMatched", Value: "keepExisting"},
+		{Key: "whenNotMatched", Value: "insert"},
 	}}})
-	return model.MergeInto{Collection: u.docs.Name(), Pipeline: p, Once: true, Keyed: []string{u.docs.Name(), into.docs.Name()}, Err: err}
+	return model.MergeInto{
+		Collection: u.docs.Name(), Pipeline: p, Once: true, Keyed: []string{u.docs.Name(), into.docs.Name()}, Err: err,
+	}
 }

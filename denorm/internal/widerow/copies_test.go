@@ -30,7 +30,8 @@ func wideStale(t testing.TB, db *mongo.Database, side int) (found []model.Findin
 	return found, said
 }
 
-// Copied fields that are old, at random and in any form, are found whole, and nothing else; renewed, all are as their documents say.
+// Copied fields that are old, at random and in any form, are found whole, and nothing else; renewed, all are as their
+// documents say.
 func TestWideRowStale(t *testing.T) {
 	parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
@@ -61,13 +62,22 @@ func TestWideRowStale(t *testing.T) {
 				mustExec(t, db, model.NewPlan(songs.Delete(id)))
 				want = append(want, fmt.Sprintf(`songs 's8': doesn't exist, but %d columns link to it`, links[n]))
 			case n%3 == 0: // a name that looks like a path
-				mustExec(t, db, model.NewPlan(songs.Update(id, bson.D{e("$set", bson.D{e("name", "$name"), e("home", address{"7"})})})))
-				want = append(want, fmt.Sprintf(`songs '%s': %d columns have the copied fields {name: 'Song %d', home: {}}, but should have {name: '$name', home: {zip: '7'}}`, id, links[n], n))
+				mustExec(t, db,
+					model.NewPlan(songs.Update(id, bson.D{
+						e("$set", bson.D{e("name", "$name"), e("home", address{"7"})}),
+					})))
+				want = append(want,
+					fmt.Sprintf(`songs '%s': %d columns have the copied fields {name: 'Song %d', home: {}}, `+
+						`but should have {name: '$name', home: {zip: '7'}}`, id, links[n], n))
 			case n%3 == 1: // columns that carry nothing
 				mustExec(t, db, model.NewPlan(model.Write{Collection: "songsByFan", Model: &mongo.UpdateManyModel{
-					Filter: bson.D{e("cols.id", id)}, Update: bson.D{e("$unset", bson.D{e("cols.$[c].doc", "")})}, ArrayFilters: []any{bson.D{e("c.id", id)}},
+					Filter: bson.D{e("cols.id", id)}, Update: bson.D{e("$unset", bson.D{e("cols.$[c].doc", "")})},
+					ArrayFilters: []any{bson.D{e("c.id", id)}},
 				}}))
-				want = append(want, fmt.Sprintf(`songs '%s': %d columns have the copied fields nothing, but should have {name: 'Song %d', home: {}}`, id, links[n], n))
+				want = append(want,
+					fmt.Sprintf(`songs '%s': %d columns have the copied fields nothing, `+
+						`but should have {name: 'Song %d', home: {}}`,
+						id, links[n], n))
 			}
 		}
 		found, said := wideStale(t, db, 1)
@@ -105,7 +115,9 @@ func TestWideRowStaleRefused(t *testing.T) {
 	}
 	for reason, err := range map[string]error{
 		"what is no result": wide.Checks()[1].Mend(emptyFinding(wide.Checks()[1])).Err(),
-		"no document":       wide.Checks()[2].Mend([]model.Finding{{Check: wide.Checks()[2].Name, Detail: marshal(bson.D{e("id", "s1")})}}).Err(),
+		"no document": wide.Checks()[2].Mend([]model.Finding{{
+			Check: wide.Checks()[2].Name, Detail: marshal(bson.D{e("id", "s1")}),
+		}}).Err(),
 	} {
 		if !errors.Is(err, errRefused) && !errors.As(err, new(*model.ValueError)) {
 			t.Errorf("%s: %v", reason, err)

@@ -17,18 +17,24 @@ func TestWideRowPrices(t *testing.T) {
 	parallel(t)
 	half := bson.D{e("$pull", bson.D{e("cols", bson.D{e("id", "s2")})}), e("$inc", bson.D{e("n", -1)})}
 	linked := func(ctx context.Context, db *mongo.Database) error {
-		return errors.Join(seedWide(ctx, db), updates(ctx, db, "songs", "s1", bson.D{e("$set", bson.D{e("name", "new")})}),
+		return errors.Join(seedWide(ctx, db),
+			updates(ctx, db, "songs", "s1", bson.D{e("$set", bson.D{e("name", "new")})}),
 			updates(ctx, db, "fansBySong", "s0#", bson.D{e("$set", bson.D{e("cols.0.doc.name", "old")})}))
 	}
 	testkit.WantPrices(t, linked,
-		testkit.Reads("Linked", 1, wide.Linked("f1", "s1")), testkit.Reads("Left().Count", 1, wide.Left().Count("f1")), testkit.Reads("Right().Count", 1, wide.Right().Count("s1")),
-		testkit.Reads("Left().Oldest", 2, wide.Left().Oldest("f1", "", 2)), testkit.Reads("Right().Newest", 1, wide.Right().Newest("s1", "", 2)), testkit.Reads("Checks, columns", 0, wide.Checks()[5].Find()),
-		testkit.Reads("Checks, right", 1, wide.Checks()[2].Find()), testkit.Mending(1, 1, wide.Checks()[2]), testkit.Reads("Checks, missing", 0, wide.Checks()[4].Find()),
+		testkit.Reads("Linked", 1, wide.Linked("f1", "s1")), testkit.Reads("Left().Count", 1, wide.Left().Count("f1")),
+		testkit.Reads("Right().Count", 1, wide.Right().Count("s1")),
+		testkit.Reads("Left().Oldest", 2, wide.Left().Oldest("f1", "", 2)),
+		testkit.Reads("Right().Newest", 1, wide.Right().Newest("s1", "", 2)),
+		testkit.Reads("Checks, columns", 0, wide.Checks()[5].Find()),
+		testkit.Reads("Checks, right", 1, wide.Checks()[2].Find()), testkit.Mending(1, 1, wide.Checks()[2]),
+		testkit.Reads("Checks, missing", 0, wide.Checks()[4].Find()),
 		testkit.Reads("Checks, left", 1, wide.Checks()[1].Find()), testkit.Mending(1, 1, wide.Checks()[1]),
 		testkit.Does("half a link", 1, 1, 0, func(ctx context.Context, db *mongo.Database) error {
 			return updates(ctx, db, "songsByFan", "f1#", half)
 		}),
-		testkit.Reads("Checks, links", 1, wide.Checks()[0].Find()), testkit.Does("mend links", 4, 1, 2, mendedByJobs(wide.Checks()[0])),
+		testkit.Reads("Checks, links", 1, wide.Checks()[0].Find()),
+		testkit.Does("mend links", 4, 1, 2, mendedByJobs(wide.Checks()[0])),
 	)
 }
 
@@ -38,16 +44,20 @@ func TestWideRowWritesIndexed(t *testing.T) {
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx, renamed := t.Context(), bson.D{e("$set", bson.D{e("name", "new")})}
 		testkit.MustSeed(t, db, seedWide)
-		err := errors.Join(updates(ctx, db, "songs", "s1", renamed), updates(ctx, db, "fans", "f1", renamed), createIndexes(ctx, db, wide))
+		err := errors.Join(updates(ctx, db, "songs", "s1", renamed), updates(ctx, db, "fans", "f1", renamed),
+			createIndexes(ctx, db, wide))
 		if err != nil {
 			t.Fatal(err)
 		}
-		testkit.WantStepsIndexed(t, db, "WideRow", model.IDIndex, testkit.PlanOf(t, db, wide.Link(fan(1).ID, song(7).ID, minute(15), token(1))), testkit.PlanOf(t, db, wide.Unlink("f1", "s1")))
+		testkit.WantStepsIndexed(t, db, "WideRow", model.IDIndex,
+			testkit.PlanOf(t, db, wide.Link(fan(1).ID, song(7).ID, minute(15), token(1))),
+			testkit.PlanOf(t, db, wide.Unlink("f1", "s1")))
 		for _, c := range []struct {
 			reason string
 			plan   model.Plan
 		}{
-			{"Checks, left", mended(t, db, wide.Checks()[1:2])[0]}, {"Checks, right", mended(t, db, wide.Checks()[2:3])[0]},
+			{"Checks, left", mended(t, db, wide.Checks()[1:2])[0]},
+			{"Checks, right", mended(t, db, wide.Checks()[2:3])[0]},
 		} {
 			testkit.WantStepsIndexed(t, db, "WideRow."+c.reason, "cols.id_1_row_1", c.plan)
 		}

@@ -42,7 +42,9 @@ func TestWideRowRepairFaults(t *testing.T) {
 			Seed: inTurn(linked, func(ctx context.Context, db *mongo.Database) error {
 				later := denorm.ColumnsFrom(minute(31)) + "|f1"
 				return errors.Join(updates(ctx, db, "songsByFan", "f1#", without("s2")),
-					updates(ctx, db, "fansBySong", "s1#", without("f1"), "s3#", bson.D{e("$set", bson.D{e("cols.0.k", later), e("cols.0.at", minute(31))})}))
+					updates(ctx, db, "fansBySong", "s1#", without("f1"), "s3#", bson.D{
+						e("$set", bson.D{e("cols.0.k", later), e("cols.0.at", minute(31))}),
+					}))
 			}),
 			Run: wideMend,
 			Check: func(t testing.TB, db *mongo.Database) {
@@ -57,8 +59,17 @@ func TestWideRowRepairFaults(t *testing.T) {
 				}
 			},
 		},
-		"repair left":    {Seed: inTurn(linked, renamed("fans", "New", "f1", "f2")), Run: mendedByJobs(wide.Checks()[1]), Check: fresh},
-		"repair right":   {Seed: inTurn(linked, renamed("songs", "New", "s0", "s1", "s3")), Run: mendedByJobs(wide.Checks()[2]), Check: fresh},
-		"a changed name": {Seed: linked, Check: fresh, Run: testkit.Changed(songStore.Set("s1", bson.D{e("name", "New")}))},
+		"repair left": {
+			Seed: inTurn(linked, renamed("fans", "New", "f1", "f2")),
+			Run:  mendedByJobs(wide.Checks()[1]), Check: fresh,
+		},
+		"repair right": {
+			Seed: inTurn(linked, renamed("songs", "New", "s0", "s1", "s3")),
+			Run:  mendedByJobs(wide.Checks()[2]), Check: fresh,
+		},
+		"a changed name": {
+			Seed: linked, Check: fresh,
+			Run: testkit.Changed(songStore.Set("s1", bson.D{e("name", "New")})),
+		},
 	})
 }

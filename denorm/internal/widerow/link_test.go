@@ -33,7 +33,8 @@ func TestWideRowLinkCommands(t *testing.T) {
 		},
 		{
 			what: "linked", link: wide.Link("f1", "s1", minute(5), token(1)),
-			old: "aggregate aggregate aggregate aggregate commitTransaction", now: "aggregate aggregate aggregate aggregate commitTransaction",
+			old: "aggregate aggregate aggregate aggregate commitTransaction",
+			now: "aggregate aggregate aggregate aggregate commitTransaction",
 		},
 		{
 			what: "a missing left document", link: wide.Link("f9", "s1", minute(5), token(1)), missing: "fans",
@@ -70,7 +71,8 @@ func TestWideRowLinkCommands(t *testing.T) {
 				t.Errorf("%s on %s: sent %s, want %s", c.what, version, got, want)
 			}
 			var missing *model.ReferenceError
-			if errors.As(err, &missing) != (c.missing != "") || missing != nil && (missing.To != c.missing || !errors.Is(err, model.ErrNotFound)) {
+			if errors.As(err, &missing) != (c.missing != "") ||
+				missing != nil && (missing.To != c.missing || !errors.Is(err, model.ErrNotFound)) {
 				t.Errorf("%s on %s: %v", c.what, version, err)
 			}
 			wantWide(t, plain, wide, 4)
@@ -78,7 +80,8 @@ func TestWideRowLinkCommands(t *testing.T) {
 	}
 }
 
-// Link meets a change or a deletion of a linked document in every order. Its columns then have the fields of the document.
+// Link meets a change or a deletion of a linked document in every order. Its columns then have the fields of the
+// document.
 func TestWideRowLinkMeets(t *testing.T) {
 	parallel(t)
 	for name, other := range map[string]func(ctx context.Context, on model.DB) error{
@@ -121,7 +124,8 @@ func TestWideRowLinkMeets(t *testing.T) {
 			t.Run(fmt.Sprintf("%s, transactions %v", name, transactions), func(t *testing.T) {
 				parallel(t)
 				modeltest.Interleave(t, modeltest.InterleaveCase{
-					Transactions: transactions, Nested: !everyPair || name == "song renamed twice", Seed: seedWide, B: run(other),
+					Transactions: transactions, Nested: !everyPair || name == "song renamed twice",
+					Seed: seedWide, B: run(other),
 					A: run(func(ctx context.Context, on model.DB) error {
 						_, _, err := wide.Link("f1", "s7", minute(15), token(1)).Run(ctx, on)
 						return err
@@ -129,11 +133,13 @@ func TestWideRowLinkMeets(t *testing.T) {
 					Check: func(t testing.TB, db *mongo.Database, errA, errB error) {
 						refused := errB != nil && name == "deleted song" && errors.As(errB, new(*model.ValueError))
 						late := name == "deleted song" && errors.Is(errA, model.ErrNotFound)
-						if errA != nil && !late || errB != nil && !refused || late == refused && name == "deleted song" {
+						if errA != nil && !late || errB != nil && !refused ||
+							late == refused && name == "deleted song" {
 							t.Errorf("%v, %v", errA, errB)
 						}
 						wantWide(t, db, wide, 4)
-						if found, err := foundBy(context.Background(), db, wide.Checks()); len(found) > 0 || err != nil {
+						if found, err := foundBy(context.Background(), db,
+							wide.Checks()); len(found) > 0 || err != nil {
 							t.Errorf("they find %v, %v", found, err)
 						}
 					},
@@ -152,7 +158,8 @@ func TestWideRowLinkAgain(t *testing.T) {
 		cut := link
 		cut.Then = nil
 		rename := bson.D{e("$set", bson.D{e("name", "New")})}
-		if err := errors.Join(seedWide(ctx, db), wideRun(ctx, db, cut), updates(ctx, db, "songs", "s7", rename), wideRun(ctx, db, link)); err != nil {
+		if err := errors.Join(seedWide(ctx, db), wideRun(ctx, db, cut), updates(ctx, db, "songs", "s7", rename),
+			wideRun(ctx, db, link)); err != nil {
 			t.Fatal(err)
 		}
 		if found, err := foundBy(ctx, db, wide.Checks()); len(found) > 0 || err != nil {

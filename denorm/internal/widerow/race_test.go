@@ -50,9 +50,21 @@ func TestWideRowFaults(t *testing.T) {
 		want string
 	}{
 		{"link", []model.Change[any]{wide.Link(fan(2).ID, song(1).ID, minute(5), token(1))}, "s0@0 s1@10 s2@20 s3@30"},
-		{"split in the middle", []model.Change[any]{wide.Link(fan(1).ID, song(5).ID, minute(15), token(1))}, "s0@0 s1@10 s5@15 s2@20 s3@30"},
-		{"split below", []model.Change[any]{wide.Link(fan(1).ID, song(5).ID, minute(25), token(1))}, "s0@0 s1@10 s2@20 s5@25 s3@30"},
-		{"split at the end", []model.Change[any]{wide.Link(fan(1).ID, song(5).ID, minute(45), token(1))}, "s0@0 s1@10 s2@20 s3@30 s5@45"},
+		{
+			name: "split in the middle",
+			ops:  []model.Change[any]{wide.Link(fan(1).ID, song(5).ID, minute(15), token(1))},
+			want: "s0@0 s1@10 s5@15 s2@20 s3@30",
+		},
+		{
+			name: "split below",
+			ops:  []model.Change[any]{wide.Link(fan(1).ID, song(5).ID, minute(25), token(1))},
+			want: "s0@0 s1@10 s2@20 s5@25 s3@30",
+		},
+		{
+			name: "split at the end",
+			ops:  []model.Change[any]{wide.Link(fan(1).ID, song(5).ID, minute(45), token(1))},
+			want: "s0@0 s1@10 s2@20 s3@30 s5@45",
+		},
 		{"unlink", []model.Change[any]{wide.Unlink("f1", "s1")}, "s0@0 s2@20 s3@30"},
 	} {
 		for _, how := range []string{"run again", "mended"} {
@@ -62,7 +74,8 @@ func TestWideRowFaults(t *testing.T) {
 					Run:  func(ctx context.Context, db *mongo.Database) error { return wideRun(ctx, db, c.ops...) },
 					Check: func(t testing.TB, db *mongo.Database) {
 						wantWide(t, db, wide, 4)
-						if got := wideKeys(t, db, wide.Left().Oldest("f1", "", 100)); got != c.want && how == "run again" {
+						got := wideKeys(t, db, wide.Left().Oldest("f1", "", 100))
+						if got != c.want && how == "run again" {
 							t.Errorf("%s, want %s", got, c.want)
 						}
 					},
@@ -82,7 +95,8 @@ func wantNoHalf(t testing.TB, db *mongo.Database) {
 	if found, err := wide.Checks()[0].All(context.Background(), db); err != nil || len(found) > 0 {
 		t.Errorf("the check finds %v, %v", found, err)
 	}
-	up, down := wideKeys(t, db, wide.Left().Oldest("f1", "", 100)), strings.Fields(wideKeys(t, db, wide.Left().Newest("f1", "", 100)))
+	up, down := wideKeys(t, db, wide.Left().Oldest("f1", "", 100)),
+		strings.Fields(wideKeys(t, db, wide.Left().Newest("f1", "", 100)))
 	slices.Reverse(down)
 	if up != strings.Join(down, " ") || len(slices.Compact(down)) < 3 || strings.Count(up, "s3@30") != 1 {
 		t.Errorf("reads %s, and back %s", up, down)
@@ -141,7 +155,9 @@ func wideMeet(t *testing.T, a, b operation) {
 				t.Fatal(err)
 			}
 			wantWide(t, db, wide, 4)
-			kept := map[string]bool{"s0": true, "s1": true, "s3": true, "s2": a.Name != "unlink 2" && b.Name != "unlink 2"}
+			kept := map[string]bool{
+				"s0": true, "s1": true, "s3": true, "s2": a.Name != "unlink 2" && b.Name != "unlink 2",
+			}
 			kept["s6"] = a.Name == "link 25" || b.Name == "link 25"
 			cols, err := wide.Left().Oldest("f1", "", 100).All(ctx, db)
 			if err != nil {
@@ -211,9 +227,21 @@ func TestWideRowCosts(t *testing.T) {
 			run    func(context.Context, *mongo.Database) error
 			want   model.Cost
 		}{
-			{"Link", run(wide.Link(fan(2).ID, song(1).ID, minute(1), token(1))), model.Cost{Commands: 8, Written: 2, Returned: 5}},
-			{"Link that splits", run(wide.Link(fan(1).ID, song(7).ID, minute(15), token(1))), model.Cost{Commands: 11, Written: 5, Returned: 6}},
-			{"Link of what is linked", run(wide.Link(fan(1).ID, song(1).ID, minute(50), token(1))), model.Cost{Commands: 2, Returned: 4}},
+			{
+				reason: "Link",
+				run:    run(wide.Link(fan(2).ID, song(1).ID, minute(1), token(1))),
+				want:   model.Cost{Commands: 8, Written: 2, Returned: 5},
+			},
+			{
+				reason: "Link that splits",
+				run:    run(wide.Link(fan(1).ID, song(7).ID, minute(15), token(1))),
+				want:   model.Cost{Commands: 11, Written: 5, Returned: 6},
+			},
+			{
+				reason: "Link of what is linked",
+				run:    run(wide.Link(fan(1).ID, song(1).ID, minute(50), token(1))),
+				want:   model.Cost{Commands: 2, Returned: 4},
+			},
 			{"Unlink", run(wide.Unlink("f1", "s1")), model.Cost{Commands: 4, Written: 2, Returned: 2}},
 			{"Left().Newest", read(wide.Left().Newest("f1", "", 3)), model.Cost{Commands: 1, Returned: 3}},
 			{"Right().Oldest", read(wide.Right().Oldest("s1", "", 3)), model.Cost{Commands: 1, Returned: 1}},
@@ -241,8 +269,13 @@ func TestWideRowIndexed(t *testing.T) {
 		var list []any
 		for i := range 4000 {
 			id := fmt.Sprint("f", i)
-			list = append(list, bson.D{e("_id", id+"#"), e("row", id), e("low", ""), e("hi", "~"), e("n", 1), e("cols", bson.A{
-				bson.D{e("k", denorm.ColumnsFrom(minute(1))+"|s"), e("at", minute(1)), e("id", fmt.Sprint("s", i)), e("op", token(1))}})})
+			column := bson.D{
+				e("k", denorm.ColumnsFrom(minute(1))+"|s"), e("at", minute(1)),
+				e("id", fmt.Sprint("s", i)), e("op", token(1)),
+			}
+			list = append(list, bson.D{
+				e("_id", id+"#"), e("row", id), e("low", ""), e("hi", "~"), e("n", 1), e("cols", bson.A{column}),
+			})
 		}
 		if err := store(t.Context(), db, docs{"songsByFan": list, "fans": {fan(77)}, "songs": {song(8)}}); err != nil {
 			t.Fatal(err)
@@ -261,8 +294,8 @@ func TestWideRowIndexed(t *testing.T) {
 		} {
 			t.Run(test.reason, func(t *testing.T) { modeltest.WantIndexed(t, db, test.query, test.index) })
 		}
-		// Who holds the pair, in both rows, and the documents of both that it belongs into: of the right row there are few here.
-		// Then the linked documents.
+		// Who holds the pair, in both rows, and the documents of both that it belongs into: of the right row there are
+		// few here. Then the linked documents.
 		pair := "cols.id_1_row_1"
 		link := testkit.ReadBy("Link", wide.Link(fan(77).ID, song(8).ID, minute(2), token(1)), pair, "", "", "")
 		wantReadsIndexed(t, db, m, link)
@@ -276,7 +309,8 @@ func TestWideRowStalePlan(t *testing.T) {
 	parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		testkit.MustSeed(t, db, seedMembers)
-		mustLink(t, db, wide.Link(fan(1).ID, song(1).ID, minute(10), token(1)), wide.Link(fan(1).ID, song(2).ID, minute(20), token(2)))
+		mustLink(t, db, wide.Link(fan(1).ID, song(1).ID, minute(10), token(1)),
+			wide.Link(fan(1).ID, song(2).ID, minute(20), token(2)))
 		link := wide.Link(fan(1).ID, song(3).ID, minute(25), token(3))
 		state, err := link.Read(t.Context(), db)
 		if err != nil {
@@ -287,7 +321,8 @@ func TestWideRowStalePlan(t *testing.T) {
 			t.Fatal(err)
 		}
 		split := bson.D{e("at", denorm.ColumnsFrom(minute(15))), e("page", "f1#"+denorm.ColumnsFrom(minute(15)))}
-		if _, err := db.Collection("songsByFan").UpdateByID(t.Context(), "f1#", bson.D{e("$set", bson.D{e("split", split)})}); err != nil {
+		if _, err := db.Collection("songsByFan").
+			UpdateByID(t.Context(), "f1#", bson.D{e("$set", bson.D{e("split", split)})}); err != nil {
 			t.Fatal(err)
 		}
 		_, err = plan.Run(t.Context(), db)

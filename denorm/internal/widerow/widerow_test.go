@@ -112,7 +112,9 @@ func wantWide(t testing.TB, db *mongo.Database, w *fanRow, most int) {
 		t.Errorf("the check finds %v, %v", found, err)
 	}
 	for _, rows := range []string{"songsByFan", "fansBySong"} {
-		pages, err := (&model.Find[denorm.RowPage[string]]{Query: model.Query{Collection: rows, Sort: bson.D{e("_id", 1)}}}).All(ctx, db)
+		pages, err := (&model.Find[denorm.RowPage[string]]{
+			Query: model.Query{Collection: rows, Sort: bson.D{e("_id", 1)}},
+		}).All(ctx, db)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -120,7 +122,8 @@ func wantWide(t testing.TB, db *mongo.Database, w *fanRow, most int) {
 		for _, p := range pages {
 			row, _, _ := strings.Cut(p.ID, "#")
 			if p.N != len(p.Cols) || p.N > most || p.Low != high[row] || p.ID != row+"#"+p.Low {
-				t.Errorf("%s: document %s from %q, after %q, counts %d of %d columns", rows, p.ID, p.Low, high[row], p.N, len(p.Cols))
+				t.Errorf("%s: document %s from %q, after %q, counts %d of %d columns", rows, p.ID, p.Low,
+					high[row], p.N, len(p.Cols))
 			}
 			for i, c := range p.Cols {
 				if c.Key < p.Low || c.Key >= p.High || i > 0 && c.Key <= p.Cols[i-1].Key {
@@ -170,14 +173,17 @@ func TestWideRowOrder(t *testing.T) {
 		if err != nil || count.Columns != 10 || count.Documents < 3 {
 			t.Errorf("counts %+v, %v", count, err)
 		}
-		if count, err := wide.Right().Count("s1").One(t.Context(), db); err != nil || count != (denorm.RowCount{Columns: 1, Documents: 1}) {
+		if count, err := wide.Right().Count("s1").One(t.Context(), db); err != nil ||
+			count != (denorm.RowCount{Columns: 1, Documents: 1}) {
 			t.Errorf("counts %+v, %v", count, err)
 		}
 		linked, err := wide.Linked("f1", "s7").One(t.Context(), db)
-		if err != nil || len(linked.Cols) != 1 || !linked.Cols[0].At.Equal(minute(7)) || linked.Cols[0].Doc.Lookup("name").StringValue() != "Song 7" {
+		if err != nil || len(linked.Cols) != 1 || !linked.Cols[0].At.Equal(minute(7)) ||
+			linked.Cols[0].Doc.Lookup("name").StringValue() != "Song 7" {
 			t.Errorf("linked: %+v, %v", linked, err)
 		}
-		mustLink(t, db, wide.Unlink("f1", "s7"), wide.Unlink("f1", "s7"), wide.Link(fan(1).ID, song(8).ID, minute(30), token(50)))
+		mustLink(t, db, wide.Unlink("f1", "s7"), wide.Unlink("f1", "s7"),
+			wide.Link(fan(1).ID, song(8).ID, minute(30), token(50)))
 		if _, err := wide.Linked("f1", "s7").One(t.Context(), db); !errors.Is(err, model.ErrNotFound) {
 			t.Errorf("unlinked: %v", err)
 		}
@@ -196,17 +202,21 @@ func TestWideRowSizes(t *testing.T) {
 		for n := range 12 {
 			mustLink(t, db, wide.Link(fan(1).ID, song(n).ID, minute(n), token(n)))
 		}
-		if count, err := wide.Left().Count("f1").One(t.Context(), db); err != nil || count != (denorm.RowCount{Columns: 12, Documents: 3}) {
+		if count, err := wide.Left().Count("f1").One(t.Context(), db); err != nil ||
+			count != (denorm.RowCount{Columns: 12, Documents: 3}) {
 			t.Errorf("%+v, %v", count, err)
 		}
 		for n := range 20 {
 			s := song(n).ID
-			if err := updates(ctx, db, "songs", s, bson.D{e("$set", bson.D{e("name", strings.Repeat("x", 400))})}); err != nil {
+			longer := bson.D{e("$set", bson.D{e("name", strings.Repeat("x", 400))})}
+			if err := updates(ctx, db, "songs", s, longer); err != nil {
 				t.Fatal(err)
 			}
 			mustLink(t, db, tight.Link(fan(2).ID, s, minute(17*n%20), token(n)))
 		}
-		pages, err := (&model.Find[bson.Raw]{Query: model.Query{Collection: "songsByFan", Filter: bson.D{e("row", "f2")}}}).All(t.Context(), db)
+		pages, err := (&model.Find[bson.Raw]{
+			Query: model.Query{Collection: "songsByFan", Filter: bson.D{e("row", "f2")}},
+		}).All(t.Context(), db)
 		if err != nil || len(pages) < 3 {
 			t.Errorf("%d documents, %v", len(pages), err)
 		}
@@ -216,7 +226,9 @@ func TestWideRowSizes(t *testing.T) {
 			}
 		}
 		wantWide(t, db, tight, 20)
-		if err := updates(ctx, db, "songs", "s30", bson.D{e("$set", bson.D{e("name", strings.Repeat("x", 2000))})}); err != nil {
+		if err := updates(ctx, db, "songs", "s30", bson.D{
+			e("$set", bson.D{e("name", strings.Repeat("x", 2000))}),
+		}); err != nil {
 			t.Fatal(err)
 		}
 		wantError(t, wideRun(ctx, db, tight.Link(fan(2).ID, "s30", minute(1), token(1))), errRefused)
@@ -230,17 +242,22 @@ func TestWideRowWrongCount(t *testing.T) {
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		testkit.MustSeed(t, db, seedMembers)
 		mustLink(t, db, wide.Link(fan(1).ID, song(1).ID, minute(1), token(1)))
-		emptied := bson.D{e("_id", "f2#"), e("row", "f2"), e("low", ""), e("hi", "~"), e("n", 4), e("rev", 1), e("cols", bson.A{})}
-		if _, err := db.Collection("songsByFan").UpdateByID(t.Context(), "f1#", bson.D{e("$set", bson.D{e("n", 9)})}); err != nil {
+		emptied := bson.D{
+			e("_id", "f2#"), e("row", "f2"), e("low", ""), e("hi", "~"), e("n", 4), e("rev", 1), e("cols", bson.A{}),
+		}
+		if _, err := db.Collection("songsByFan").
+			UpdateByID(t.Context(), "f1#", bson.D{e("$set", bson.D{e("n", 9)})}); err != nil {
 			t.Fatal(err)
 		}
 		if err := store(t.Context(), db, docs{"songsByFan": {emptied}}); err != nil {
 			t.Fatal(err)
 		}
-		if over, err := foundBy(t.Context(), db, wide.Checks()[5:]); err != nil || fmt.Sprint(over) != "[songsByFan 'f1#': holds 9 columns]" {
+		if over, err := foundBy(t.Context(), db, wide.Checks()[5:]); err != nil ||
+			fmt.Sprint(over) != "[songsByFan 'f1#': holds 9 columns]" {
 			t.Errorf("oversized: %v, %v", over, err)
 		}
-		mustLink(t, db, wide.Link(fan(1).ID, song(2).ID, minute(0), token(2)), wide.Link(fan(2).ID, song(2).ID, minute(0), token(3)))
+		mustLink(t, db, wide.Link(fan(1).ID, song(2).ID, minute(0), token(2)),
+			wide.Link(fan(2).ID, song(2).ID, minute(0), token(3)))
 		wantWide(t, db, wide, 4)
 	})
 }
@@ -251,7 +268,8 @@ func TestWideRowFollows(t *testing.T) {
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		testkit.MustSeed(t, db, seedMembers)
 		for n := range 6 {
-			mustLink(t, db, wide.Link(fan(1).ID, song(n).ID, minute(n), token(n)), wide.Link(fan(2).ID, song(n).ID, minute(n), token(10+n)))
+			mustLink(t, db, wide.Link(fan(1).ID, song(n).ID, minute(n), token(n)),
+				wide.Link(fan(2).ID, song(n).ID, minute(n), token(10+n)))
 		}
 		testkit.MustChange(t, db, songStore.Set("s3", bson.D{e("name", "$name"), e("home", address{"1"})}))
 		for _, f := range []string{"f1", "f2"} {
@@ -270,7 +288,8 @@ func TestWideRowFollows(t *testing.T) {
 			}
 		}
 		testkit.MustChange(t, db, fanStore.Set("f1", bson.D{e("name", "New")}))
-		if c, err := wide.Right().Newest("s5", denorm.ColumnsFrom(minute(6)), 2).All(t.Context(), db); err != nil || len(c) != 2 || c[1].Doc.Lookup("name").StringValue() != "New" {
+		if c, err := wide.Right().Newest("s5", denorm.ColumnsFrom(minute(6)), 2).All(t.Context(), db); err != nil ||
+			len(c) != 2 || c[1].Doc.Lookup("name").StringValue() != "New" {
 			t.Errorf("%v, %v", c, err)
 		}
 		wantWide(t, db, wide, 4)
@@ -285,12 +304,13 @@ func TestWideRowRefuses(t *testing.T) {
 			"no token":     wideRun(t.Context(), db, wide.Link(fan(1).ID, song(1).ID, minute(1), bson.NilObjectID)),
 			"no left _id":  wideRun(t.Context(), db, wide.Link("", song(1).ID, minute(1), token(1))),
 			"no right _id": wideRun(t.Context(), db, wide.Link(fan(1).ID, "", minute(1), token(1))),
-			"year 10000":   wideRun(t.Context(), db, wide.Link(fan(1).ID, song(1).ID, time.Date(10_000, 1, 1, 0, 0, 0, 0, time.UTC), token(1))),
-			"unlink none":  wideRun(t.Context(), db, wide.Unlink("", "s1")),
-			"some links":   narrowed,
-			"no page":      wide.Left().Newest("f1", "", -1).Err,
-			"no row":       wide.Right().Oldest("", "", 1).Err,
-			"no pair":      wide.Linked("", "x").Err,
+			"year 10000": wideRun(t.Context(), db,
+				wide.Link(fan(1).ID, song(1).ID, time.Date(10_000, 1, 1, 0, 0, 0, 0, time.UTC), token(1))),
+			"unlink none": wideRun(t.Context(), db, wide.Unlink("", "s1")),
+			"some links":  narrowed,
+			"no page":     wide.Left().Newest("f1", "", -1).Err,
+			"no row":      wide.Right().Oldest("", "", 1).Err,
+			"no pair":     wide.Linked("", "x").Err,
 		} {
 			t.Run(reason, func(t *testing.T) { wantError(t, err, errRefused) })
 		}
@@ -316,8 +336,8 @@ func TestWideRowRefuses(t *testing.T) {
 	}
 }
 
-// Random links at random times are what a plain map says, from both ends; random drift is found whole and mended as the left
-// rows say.
+// Random links at random times are what a plain map says, from both ends; random drift is found whole and mended as the
+// left rows say.
 func TestWideRowProperty(t *testing.T) {
 	parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
@@ -355,7 +375,8 @@ func TestWideRowProperty(t *testing.T) {
 				delete(plain, pair)
 			}
 			pull := bson.D{e("$pull", bson.D{e("cols", bson.D{e("id", col)})}), e("$inc", bson.D{e("n", -1)})}
-			if _, err := db.Collection(rows).UpdateMany(t.Context(), bson.D{e("row", row), e("cols.id", col)}, pull); err != nil {
+			if _, err := db.Collection(rows).
+				UpdateMany(t.Context(), bson.D{e("row", row), e("cols.id", col)}, pull); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -406,11 +427,13 @@ func wantLinks(t *testing.T, db *mongo.Database, plain map[[2]int]int) {
 	}
 	for n := range 12 {
 		if n < 3 {
-			if got, want := wideKeys(t, db, wide.Left().Oldest(fan(n).ID, "", 100)), text(byFan[fan(n).ID]); got != want {
+			got, want := wideKeys(t, db, wide.Left().Oldest(fan(n).ID, "", 100)), text(byFan[fan(n).ID])
+			if got != want {
 				t.Errorf("fan %d: %s, want %s", n, got, want)
 			}
 		}
-		if got, want := wideKeys(t, db, wide.Right().Oldest(song(n).ID, "", 100)), text(bySong[song(n).ID]); got != want {
+		got, want := wideKeys(t, db, wide.Right().Oldest(song(n).ID, "", 100)), text(bySong[song(n).ID])
+		if got != want {
 			t.Errorf("song %d: %s, want %s", n, got, want)
 		}
 	}
