@@ -15,8 +15,8 @@ import (
 // Collection.
 type Collection[D, K any] struct{ docs *core.Docs }
 
-// CollectionOptions are the encoding options of your mongo.Client. If you set such
-// options on the client, repeat them here.
+// CollectionOptions are options of a collection. BSON and Registry are the encoding options
+// of your mongo.Client: if you set such options on the client, repeat them here.
 type CollectionOptions struct {
 	BSON     *options.BSONOptions // nil means the driver's default
 	Registry *bson.Registry       // nil means the driver's default

@@ -116,7 +116,7 @@ type Types struct { // The types of RollupDoc.Group, of its numbers and of an ev
 type kind uint8
 
 const (
-	ints kind = iota
+	_ kind = iota // integers: a sum doesn't depend on the order of adding
 	// Sums of floats depend on the order of adding, so hasSameSum allows a difference.
 	floats
 	decimals
