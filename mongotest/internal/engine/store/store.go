@@ -134,8 +134,8 @@ func (s *Store) leave(t *Txn) {
 // wait returns when the transaction has ended, which its lifetime makes sure
 // of, or with the context's error.
 func (t *Txn) wait(ctx context.Context) error {
-	// real time: where the clock stands still, the wait still ends
-	timer := time.NewTimer(min(t.deadline.Sub(t.store.Now()), Lifetime))
+	left := min(t.deadline.Sub(t.store.Now()), Lifetime)
+	timer := time.NewTimer(left) // real time: where the clock stands still, the wait still ends
 	defer timer.Stop()
 	select {
 	case <-t.done:
