@@ -3,6 +3,7 @@ package modeltest
 import (
 	"bytes"
 	"fmt"
+	"path"
 	"runtime"
 	"runtime/debug"
 	"slices"
@@ -129,14 +130,12 @@ func caller() string {
 }
 
 // isOfTests reports whether a function of this module, by its name without the module's
-// path, is part of the tests.
+// path, is part of the tests: of a package of internal or mongotest, or of one whose name
+// ends with "test".
 func isOfTests(function string) bool {
-	for _, dir := range []string{"model/modeltest", "mongotest", "internal/"} {
-		if strings.HasPrefix(function, dir) {
-			return true
-		}
-	}
-	return false
+	name, _, _ := strings.Cut(path.Base(function), ".")
+	return strings.HasPrefix(function, "internal/") || strings.HasPrefix(function, "mongotest/") ||
+		strings.HasSuffix(name, "test")
 }
 
 // exchange sends a body, or the command itself, and then stores the other tenant's
