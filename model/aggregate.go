@@ -123,7 +123,7 @@ func (a *Aggregation) Command() bson.D {
 	cmd := bson.D{
 		{Key: "aggregate", Value: a.Collection}, {Key: "pipeline", Value: stages}, {Key: "cursor", Value: cursor},
 	}
-	return a.Options.commandOptions(cmd)
+	return a.Options.appendTo(cmd)
 }
 
 // String returns the pipeline as a mongosh command.
@@ -131,7 +131,7 @@ func (a *Aggregation) String() string {
 	if a.Err != nil {
 		return "// refused: " + a.Err.Error()
 	}
-	if o := a.Options.commandOptions(nil); len(o) > 0 {
+	if o := a.Options.appendTo(nil); len(o) > 0 {
 		return shellCall(a.Collection, "aggregate", a.Pipeline, o)
 	}
 	return shellCall(a.Collection, "aggregate", a.Pipeline)
@@ -184,7 +184,7 @@ func readPipeline(ctx context.Context, db DB, of *Aggregation) *read {
 		err = core.CheckRun(ctx, db)
 	}
 	if err == nil {
-		err = cmp.Or(core.CheckDepth(a.Pipeline), a.Options.check())
+		err = cmp.Or(core.CheckDepth(a.Pipeline), a.Options.shared().check())
 	}
 	pipeline, unions := a.Pipeline, []union(nil)
 	if err == nil && runctx.InTransaction(ctx) {
@@ -210,25 +210,7 @@ func (a *Aggregation) opener(
 	db DB, collection string, pipeline mongo.Pipeline,
 ) func(context.Context) (*mongo.Cursor, error) {
 	return func(ctx context.Context) (*mongo.Cursor, error) {
-		o := options.Aggregate()
-		if a.Options.Hint != nil {
-			o.SetHint(a.Options.Hint)
-		}
-		if a.Options.Collation != nil {
-			o.SetCollation(a.Options.Collation)
-		}
-		if a.Options.Comment != nil {
-			o.SetComment(a.Options.Comment)
-		}
-		if len(a.Options.Let) > 0 {
-			o.SetLet(a.Options.Let)
-		}
-		if a.Options.BatchSize != 0 {
-			o.SetBatchSize(a.Options.BatchSize)
-		}
-		if a.Options.AllowDiskUse {
-			o.SetAllowDiskUse(true)
-		}
+		o := withReadOptions(options.Aggregate(), a.Options)
 		if pipeline == nil {
 			pipeline = mongo.Pipeline{}
 		}

@@ -36,14 +36,6 @@ type FindAndModify struct {
 	keys  bson.D // the tenant that scopes put into the _ids
 }
 
-// ModifyOptions are options of a [Modify]. Zero fields aren't sent.
-type ModifyOptions struct {
-	Hint      any                // index name or key pattern
-	Collation *options.Collation // nil means the collection's collation
-	Comment   any                // shown in the profiler and logs
-	Let       bson.D             // variables for $expr
-}
-
 // Modify returns a findAndModify command. An empty filter matches any document. A nil
 // filter makes Run return a [*ValueError]. To delete the document, pass a nil update and
 // set [FindAndModify].Remove.
@@ -151,7 +143,7 @@ func sendModify(ctx context.Context, db DB, m *FindAndModify, doc any) error {
 	coll := collectionOf(ctx, db, m.codec, m.Collection)
 	var res *mongo.SingleResult
 	if m.Remove {
-		res = coll.FindOneAndDelete(ctx, orEmpty(m.Filter), deleteOptions(m))
+		res = coll.FindOneAndDelete(ctx, orEmpty(m.Filter), withModifyOptions(options.FindOneAndDelete(), m))
 	} else {
 		res = coll.FindOneAndUpdate(ctx, orEmpty(m.Filter), m.Update, updateOptions(m))
 	}
@@ -194,13 +186,7 @@ func (m *FindAndModify) Command() bson.D {
 	add(m.Upsert, "upsert", true)
 	add(len(m.Projection) > 0, "fields", m.Projection)
 	add(len(m.ArrayFilters) > 0, "arrayFilters", m.ArrayFilters)
-	add(m.Options.Hint != nil, "hint", m.Options.Hint)
-	if m.Options.Collation != nil {
-		add(true, "collation", collationD(m.Options.Collation))
-	}
-	add(m.Options.Comment != nil, "comment", m.Options.Comment)
-	add(len(m.Options.Let) > 0, "let", m.Options.Let)
-	return cmd
+	return m.Options.appendTo(cmd)
 }
 
 // String returns the command in mongosh syntax.
@@ -234,61 +220,37 @@ func checkModify(m *FindAndModify) error {
 		return &ValueError{Collection: m.Collection, Field: "Update", Reason: "is missing"}
 	}
 	return cmp.Or(core.CheckDepth(m.Filter), core.CheckDepth(m.Update), core.CheckDepth(m.Sort),
-		core.CheckDepth(m.Projection), core.CheckDepth(m.ArrayFilters),
-		core.CheckDepth(m.Options.Hint), core.CheckDepth(m.Options.Comment), core.CheckDepth(m.Options.Let))
+		core.CheckDepth(m.Projection), core.CheckDepth(m.ArrayFilters), m.Options.check())
 }
 
-func deleteOptions(m *FindAndModify) *options.FindOneAndDeleteOptionsBuilder {
-	o := options.FindOneAndDelete()
+// A modifyBuilder builds the driver's options of a findAndModify command.
+type modifyBuilder[B any] interface {
+	optionsBuilder[B]
+	SetSort(any) B
+	SetProjection(any) B
+}
+
+// withModifyOptions is withOptions for findAndModify commands.
+func withModifyOptions[B modifyBuilder[B]](b B, m *FindAndModify) B {
 	if len(m.Sort) > 0 {
-		o.SetSort(m.Sort)
+		b.SetSort(m.Sort)
 	}
 	if len(m.Projection) > 0 {
-		o.SetProjection(m.Projection)
+		b.SetProjection(m.Projection)
 	}
-	if m.Options.Hint != nil {
-		o.SetHint(m.Options.Hint)
-	}
-	if m.Options.Collation != nil {
-		o.SetCollation(m.Options.Collation)
-	}
-	if m.Options.Comment != nil {
-		o.SetComment(m.Options.Comment)
-	}
-	if len(m.Options.Let) > 0 {
-		o.SetLet(m.Options.Let)
-	}
-	return o
+	return withOptions(b, m.Options)
 }
 
 func updateOptions(m *FindAndModify) *options.FindOneAndUpdateOptionsBuilder {
-	o := options.FindOneAndUpdate()
+	o := withModifyOptions(options.FindOneAndUpdate(), m)
 	if m.Upsert {
 		o.SetUpsert(true)
 	}
 	if m.After {
 		o.SetReturnDocument(options.After)
 	}
-	if len(m.Sort) > 0 {
-		o.SetSort(m.Sort)
-	}
-	if len(m.Projection) > 0 {
-		o.SetProjection(m.Projection)
-	}
 	if len(m.ArrayFilters) > 0 {
 		o.SetArrayFilters(m.ArrayFilters)
-	}
-	if m.Options.Hint != nil {
-		o.SetHint(m.Options.Hint)
-	}
-	if m.Options.Collation != nil {
-		o.SetCollation(m.Options.Collation)
-	}
-	if m.Options.Comment != nil {
-		o.SetComment(m.Options.Comment)
-	}
-	if len(m.Options.Let) > 0 {
-		o.SetLet(m.Options.Let)
 	}
 	return o
 }

@@ -42,13 +42,35 @@ func (o ReadOptions) collectionOptions() *options.CollectionOptionsBuilder {
 	return c
 }
 
+// shared returns the options that other commands have too.
+func (o ReadOptions) shared() ModifyOptions {
+	return ModifyOptions{Hint: o.Hint, Collation: o.Collation, Comment: o.Comment, Let: o.Let}
+}
+
+// appendTo appends the common options of find and aggregate to a command.
+func (o ReadOptions) appendTo(cmd bson.D) bson.D {
+	cmd = o.shared().appendTo(cmd)
+	if o.AllowDiskUse {
+		cmd = append(cmd, bson.E{Key: "allowDiskUse", Value: true})
+	}
+	return cmd
+}
+
+// ModifyOptions are options of a [Modify]. Zero fields aren't sent.
+type ModifyOptions struct {
+	Hint      any                // index name or key pattern
+	Collation *options.Collation // nil means the collection's collation
+	Comment   any                // shown in the profiler and logs
+	Let       bson.D             // variables for $expr
+}
+
 // check returns an error for options that can't be encoded.
-func (o ReadOptions) check() error {
+func (o ModifyOptions) check() error {
 	return cmp.Or(core.CheckDepth(o.Hint), core.CheckDepth(o.Comment), core.CheckDepth(o.Let))
 }
 
-// commandOptions appends the common options of find and aggregate to a command.
-func (o ReadOptions) commandOptions(cmd bson.D) bson.D {
+// appendTo appends the options to a command.
+func (o ModifyOptions) appendTo(cmd bson.D) bson.D {
 	if o.Hint != nil {
 		cmd = append(cmd, bson.E{Key: "hint", Value: o.Hint})
 	}
@@ -61,10 +83,49 @@ func (o ReadOptions) commandOptions(cmd bson.D) bson.D {
 	if len(o.Let) > 0 {
 		cmd = append(cmd, bson.E{Key: "let", Value: o.Let})
 	}
-	if o.AllowDiskUse {
-		cmd = append(cmd, bson.E{Key: "allowDiskUse", Value: true})
-	}
 	return cmd
+}
+
+// An optionsBuilder builds the driver's options of one kind of command.
+type optionsBuilder[B any] interface {
+	SetHint(any) B
+	SetCollation(*options.Collation) B
+	SetComment(any) B
+}
+
+// withOptions adds options to the driver's. A command that takes no variables has no SetLet.
+func withOptions[B optionsBuilder[B]](b B, o ModifyOptions) B {
+	if o.Hint != nil {
+		b.SetHint(o.Hint)
+	}
+	if o.Collation != nil {
+		b.SetCollation(o.Collation)
+	}
+	if o.Comment != nil {
+		b.SetComment(o.Comment)
+	}
+	if takes, ok := any(b).(interface{ SetLet(any) B }); ok && len(o.Let) > 0 {
+		takes.SetLet(o.Let)
+	}
+	return b
+}
+
+// A cursorBuilder builds the driver's options of find or aggregate.
+type cursorBuilder[B any] interface {
+	optionsBuilder[B]
+	SetBatchSize(int32) B
+	SetAllowDiskUse(bool) B
+}
+
+// withReadOptions is withOptions for find and aggregate.
+func withReadOptions[B cursorBuilder[B]](b B, o ReadOptions) B {
+	if o.BatchSize != 0 {
+		b.SetBatchSize(o.BatchSize)
+	}
+	if o.AllowDiskUse {
+		b.SetAllowDiskUse(true)
+	}
+	return withOptions(b, o.shared())
 }
 
 // PlanOptions apply to each command of a plan. Zero fields aren't sent.

@@ -269,7 +269,7 @@ func (q *Query) Command() bson.D {
 	if q.Options.BatchSize != 0 {
 		add("batchSize", q.Options.BatchSize)
 	}
-	return q.Options.commandOptions(cmd)
+	return q.Options.appendTo(cmd)
 }
 
 // String returns the query in mongosh syntax.

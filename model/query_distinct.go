@@ -52,16 +52,7 @@ func (q *Query) distinct(ctx context.Context, db DB, path string, into any) erro
 	}
 	ctx, cancel := q.Options.context(ctx)
 	defer cancel()
-	o := options.Distinct()
-	if q.Options.Hint != nil {
-		o.SetHint(q.Options.Hint)
-	}
-	if q.Options.Collation != nil {
-		o.SetCollation(q.Options.Collation)
-	}
-	if q.Options.Comment != nil {
-		o.SetComment(q.Options.Comment)
-	}
+	o := withOptions(options.Distinct(), q.Options.shared())
 	if err := checkCollations(ctx, db, scoped.used); err != nil {
 		return err
 	}

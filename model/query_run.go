@@ -28,7 +28,7 @@ func readQuery(ctx context.Context, db DB, q *Query) *read {
 		ctx: ctx, db: db, kind: "find", index: q.Index, options: q.Options, codec: q.codec,
 		refused: cmp.Or(checkQuery(q), core.CheckRun(ctx, db)), collection: q.Collection, filter: q.Filter,
 		open: func(ctx context.Context) (*mongo.Cursor, error) {
-			o := options.Find()
+			o := withReadOptions(options.Find(), q.Options)
 			if len(q.Projection) > 0 {
 				o.SetProjection(pick(runctx.Decides(ctx), routesOf(ctx).projection(q.Collection, q.Projection), q.Projection))
 			}
@@ -40,24 +40,6 @@ func readQuery(ctx context.Context, db DB, q *Query) *read {
 			}
 			if q.Limit != 0 {
 				o.SetLimit(q.Limit)
-			}
-			if q.Options.Hint != nil {
-				o.SetHint(q.Options.Hint)
-			}
-			if q.Options.Collation != nil {
-				o.SetCollation(q.Options.Collation)
-			}
-			if q.Options.Comment != nil {
-				o.SetComment(q.Options.Comment)
-			}
-			if len(q.Options.Let) > 0 {
-				o.SetLet(q.Options.Let)
-			}
-			if q.Options.BatchSize != 0 {
-				o.SetBatchSize(q.Options.BatchSize)
-			}
-			if q.Options.AllowDiskUse {
-				o.SetAllowDiskUse(true)
 			}
 			return collectionOf(ctx, db, q.codec, q.Collection, q.Options.collectionOptions()).
 				Find(ctx, orEmpty(routed(ctx, db, q.Collection, q.Filter)), o)
@@ -82,7 +64,7 @@ func checkQuery(q *Query) error {
 	case q.Collection == "":
 		return errNoCollection("a query")
 	}
-	return cmp.Or(core.CheckDepth(q.Filter), core.CheckDepth(q.Projection), core.CheckDepth(q.Sort), q.Options.check())
+	return cmp.Or(core.CheckDepth(q.Filter), core.CheckDepth(q.Projection), core.CheckDepth(q.Sort), q.Options.shared().check())
 }
 
 // Count counts the documents that the query would return. Skip and Limit apply.
@@ -106,21 +88,12 @@ func (q *Query) count(ctx context.Context, db DB) (int64, error) {
 	}
 	ctx, cancel := q.Options.context(ctx)
 	defer cancel()
-	o := options.Count()
+	o := withOptions(options.Count(), q.Options.shared())
 	if q.Skip != 0 {
 		o.SetSkip(q.Skip)
 	}
 	if q.Limit != 0 {
 		o.SetLimit(q.Limit)
-	}
-	if q.Options.Hint != nil {
-		o.SetHint(q.Options.Hint)
-	}
-	if q.Options.Collation != nil {
-		o.SetCollation(q.Options.Collation)
-	}
-	if q.Options.Comment != nil {
-		o.SetComment(q.Options.Comment)
 	}
 	if len(q.Options.Let) > 0 {
 		return 0, &ValueError{Collection: q.Collection, Field: "Let", Reason: "Count takes no variables"}

@@ -348,10 +348,7 @@ func (r *runner) halfWay(ctx context.Context, b batch, step int) {
 }
 
 func (r *runner) sendMerge(ctx context.Context, b batch) error {
-	o := options.Aggregate()
-	if r.plan.Options.Comment != nil {
-		o.SetComment(r.plan.Options.Comment)
-	}
+	o := withOptions(options.Aggregate(), ModifyOptions{Comment: r.plan.Options.Comment})
 	if r.plan.Options.BypassDocumentValidation {
 		o.SetBypassDocumentValidation(true)
 	}

@@ -22,11 +22,12 @@ func (r *runner) sendReturning(ctx context.Context, b batch, w Write) error {
 	coll := collectionOf(ctx, r.db, nil, b.collection, r.plan.Options.collectionOptions())
 	res := &mongo.BulkWriteResult{Acknowledged: true}
 	var found *mongo.SingleResult
+	comment := ModifyOptions{Comment: r.plan.Options.Comment}
 	switch m := w.Model.(type) {
 	case *mongo.DeleteOneModel:
-		found, res.DeletedCount = coll.FindOneAndDelete(ctx, m.Filter, returnOptions(options.FindOneAndDelete(), r.plan)), 1
+		found, res.DeletedCount = coll.FindOneAndDelete(ctx, m.Filter, withOptions(options.FindOneAndDelete(), comment)), 1
 	case *mongo.UpdateOneModel:
-		o := returnOptions(options.FindOneAndUpdate(), r.plan)
+		o := withOptions(options.FindOneAndUpdate(), comment)
 		if !w.returning.before {
 			o.SetReturnDocument(options.After)
 		}
@@ -49,12 +50,4 @@ func (r *runner) sendReturning(ctx context.Context, b batch, w Write) error {
 		return &StepError{Step: b.first, Err: err}
 	}
 	return r.answered(ctx, b, res)
-}
-
-// returnOptions adds the plan's comment to the options of a findAndModify command.
-func returnOptions[O interface{ SetComment(any) O }](o O, p Plan) O {
-	if p.Options.Comment != nil {
-		o.SetComment(p.Options.Comment)
-	}
-	return o
 }
