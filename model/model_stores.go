@@ -20,6 +20,9 @@ func (m *modelStores) add(s *store) {
 	if m.stores == nil {
 		m.stores = map[string]*store{}
 	}
+	if earlier := m.stores[s.docs.Name()]; earlier != nil {
+		s.compareField(earlier.docs)
+	}
 	m.stores[s.docs.Name()] = s
 }
 

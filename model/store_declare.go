@@ -47,6 +47,7 @@ func declareStore(m *Model, docs *core.Docs) *store {
 			for _, d := range all {
 				s.keyed[d.Name()] = s.keyed[d.Name()] || d.IsKeyed()
 				s.fields[d.Name()] = d.StoreField()
+				s.compareField(d)
 			}
 		}
 		s.declare(t)
@@ -55,12 +56,22 @@ func declareStore(m *Model, docs *core.Docs) *store {
 	return s
 }
 
+// compareField panics if another declaration of the store's collection has another field of
+// stores. Each would take the other's unfinished actions for finished ones.
+func (s *store) compareField(other *core.Docs) {
+	if other.Name() == s.docs.Name() && other.StoreField() != s.docs.StoreField() {
+		core.Place("NewStore of "+s.docs.Name()).Fail(
+			fmt.Sprintf("the collection is declared with stores' field %s, but in the model with stores' field %s",
+				s.docs.StoreField(), other.StoreField()), "declare the collection with the same CollectionOptions")
+	}
+}
+
 // fieldOf returns the field of stores in a collection's documents.
 func (s *store) fieldOf(collection string) core.StoreField {
 	if f, ok := s.fields[collection]; ok {
 		return f
 	}
-	return (&core.Docs{}).StoreField()
+	return core.DefaultStoreField
 }
 
 // declare adds a technique's reactions, and the paths that it owns.

@@ -18,7 +18,8 @@ import (
 //	}}
 type StoreField string
 
-const defaultStoreField StoreField = "_m"
+// DefaultStoreField is the field of a collection that names no other.
+const DefaultStoreField StoreField = "_m"
 
 // Hold is the path of the number that transactions increment to hold a document.
 func (f StoreField) Hold() string { return string(f) + ".hold" }
@@ -70,7 +71,7 @@ func (f StoreField) RemoveFrom(doc bson.Raw) bson.Raw {
 }
 
 // StoreField returns the field of stores in the collection's documents.
-func (d *Docs) StoreField() StoreField { return cmp.Or(d.storeField, defaultStoreField) }
+func (d *Docs) StoreField() StoreField { return cmp.Or(d.storeField, DefaultStoreField) }
 
 // WithStoreField returns the declaration with another field of stores. It panics if stores
 // can't have the field. The name "" changes nothing.

@@ -39,6 +39,14 @@ func TestStoreFieldRefusals(t *testing.T) {
 	if err := testkit.PanicOf(func() { model.NewStore(m, memosWith("lib")) }); err != nil {
 		t.Error(err)
 	}
+	for name, m := range map[string]*model.Model{
+		"another store": m, "a technique": model.New("memos", model.Entity(memosWith("lib"))),
+	} {
+		err := testkit.PanicOf(func() { model.NewStore(m, memosWith("kept")) })
+		if err == nil || !strings.Contains(err.Error(), "with stores' field kept") || !strings.Contains(err.Error(), "lib") {
+			t.Errorf("beside %s with another field: %v, want both fields", name, err)
+		}
+	}
 }
 
 func TestStoreFieldRemoveFrom(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
+	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/internal/testserver"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/mongotest"
@@ -127,7 +128,7 @@ func Verify(t *testing.T, m *model.Model, c VerifyCase) {
 
 // storeFieldsOf returns the fields in which the stores of a model keep their own data.
 func storeFieldsOf(m *model.Model) []string {
-	fields := []string{"_m"} // of collections without a store
+	fields := []string{string(core.DefaultStoreField)} // of collections without a store
 	for _, s := range m.Stores() {
 		fields = append(fields, string(s.Collection().Docs().StoreField()))
 	}

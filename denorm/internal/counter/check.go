@@ -272,14 +272,14 @@ func (c *Counter) RecountParent(parent any) model.Change[model.Finding] {
 // refuseActions returns an error if the counted parent doesn't know an unfinished action
 // yet: see [stored.WithoutActions].
 func (c *Counter) refuseActions(ctx context.Context, db model.DB, f model.Finding) error {
-	action := c.docs.StoreField().Action()
+	field := c.docs.StoreField()
 	children, err := (&model.Find[bson.Raw]{Query: model.Query{
-		Collection: c.docs.Name(), Filter: bson.D{{Key: action + ".to", Value: mql.Eq(f.ID)}},
-		Projection: bson.D{{Key: action + ".id", Value: 1}}, Deleted: true,
+		Collection: c.docs.Name(), Filter: bson.D{{Key: field.Action() + ".to", Value: mql.Eq(f.ID)}},
+		Projection: bson.D{{Key: field.Action() + ".id", Value: 1}}, Deleted: true,
 	}}).All(ctx, db)
 	known := core.Elements(f.Detail.Lookup("tokens"))
 	for _, child := range children {
-		if !stored.Contains(known, child.Lookup(strings.Split(action+".id", ".")...)) {
+		if action, _ := field.ActionIn(child); !stored.Contains(known, action.Lookup("id")) {
 			return fmt.Errorf("%w (%s %s: an action on the child %s is unfinished: repeat the action, or run the "+
 				"repair of the model's audit)",
 				model.ErrStale, c.parents.Name(), model.Shell(f.ID), model.Shell(child.Lookup("_id")))
