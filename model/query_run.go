@@ -64,7 +64,8 @@ func checkQuery(q *Query) error {
 	case q.Collection == "":
 		return errNoCollection("a query")
 	}
-	return cmp.Or(core.CheckDepth(q.Filter), core.CheckDepth(q.Projection), core.CheckDepth(q.Sort), q.Options.shared().check())
+	return cmp.Or(core.CheckDepth(q.Filter), core.CheckDepth(q.Projection), core.CheckDepth(q.Sort),
+		q.Options.shared().check())
 }
 
 // Count counts the documents that the query would return. Skip and Limit apply.
