@@ -142,22 +142,11 @@ func (a *Aggregation) String() string {
 //go:noinline
 func (a *Aggregation) Cost() Cost { return readCost(a.Index) }
 
-// holdPipeline adds the scope's filter for every collection that the pipeline reads.
-func holdPipeline(a *Aggregation, s *scope) {
-	pipeline, err := s.collect(&a.used).withKeyed(a.Keyed).matchExactly(a.Options.Collation).
-		pipeline(a.Collection, a.Pipeline)
-	if a.Options.Collation == nil {
-		a.used = alsoFirst(a.used, a.Collection)
-	}
-	a.Pipeline = pipeline
-	a.Err = cmp.Or(a.Err, err, nothingHidden(a.Collection, a.Options.Let))
-}
-
 // scopedPipeline returns the pipeline under the database's scopes.
 func scopedPipeline(db DB, a *Aggregation) *Aggregation {
 	own := *a
-	for _, s := range scopesOf(db) {
-		holdPipeline(&own, s)
+	if w := rewriterOf(db); w != nil {
+		w.aggregation(&own)
 	}
 	return &own
 }

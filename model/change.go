@@ -222,7 +222,7 @@ func (c *changing) attempted(ctx context.Context, db DB, op *observation) (Resul
 	if attempts <= 0 {
 		attempts = 8
 	}
-	ctx = withRoutes(runctx.Deciding(ctx), db)
+	ctx = withRouter(runctx.Deciding(ctx), db)
 	if c.action != nil {
 		ctx = runctx.BeginAction(ctx, c.action.name, c.action)
 	}
@@ -356,7 +356,10 @@ func (c *changing) decided(ctx context.Context, db DB) (Plan, error) {
 // looked counts the reads in a row that returned the same state. After too many it
 // returns an error.
 func (c *changing) looked(ctx context.Context) error {
-	moves := routesOf(ctx).moves()
+	moves := 0
+	if r := routerOf(ctx); r != nil {
+		moves = r.moves()
+	}
 	if c.stale == nil || !c.unchanged() || moves > c.moves {
 		c.same, c.moves = 0, moves
 		return nil

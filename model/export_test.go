@@ -25,9 +25,9 @@ func Scoped[T any](s Scope, v T) T {
 	return next.Interface().(T)
 }
 
-func (q *Query) hold(s *scope)         { holdQuery(q, s) }
-func (a *Aggregation) hold(s *scope)   { holdPipeline(a, s) }
-func (m *FindAndModify) hold(s *scope) { holdModify(m, s) }
+func (q *Query) hold(s *scope)         { s.query(q) }
+func (a *Aggregation) hold(s *scope)   { s.aggregation(a) }
+func (m *FindAndModify) hold(s *scope) { s.findAndModify(m) }
 
 // Unobserved does for an operation all that is done for its observers.
 func Unobserved(ctx context.Context, db DB) {
@@ -50,4 +50,11 @@ func StoredPlan(p Plan) (Plan, error) {
 		return p, err
 	}
 	return decodePlan(data)
+}
+
+// Apart returns the database of a transaction without bulkWrite for several collections.
+func Apart(db DB) DB {
+	h := handleOf(db)
+	h.Together = false
+	return h
 }

@@ -158,3 +158,11 @@ func isEquality(v any) bool {
 // Eq returns the condition that a field equals v. It wraps v in $eq if the server could
 // read v as operators or as a regular expression.
 func Eq(v any) any { return mql.Eq(v) }
+
+// equalTo returns the value of an equality condition.
+func equalTo(v any) any {
+	if d, ok := v.(bson.D); ok && len(d) == 1 && d[0].Key == "$eq" {
+		return d[0].Value
+	}
+	return v
+}

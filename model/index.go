@@ -137,10 +137,6 @@ func (x Index) beginsWith(k bson.E, n int) bool {
 	})
 }
 
-func sameD(a, b bson.D) bool {
-	return slices.EqualFunc(a, b, func(x, y bson.E) bool { return x.Key == y.Key && sameValue(x.Value, y.Value) })
-}
-
 // ttl converts expireAfterSeconds to ExpireAfter.
 func ttl(seconds int64) time.Duration {
 	if seconds <= 0 {

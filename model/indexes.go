@@ -120,8 +120,8 @@ func (s IndexSet) Ensure(ctx context.Context, db DB) error {
 	if err := core.CheckRun(ctx, db); err != nil {
 		return err
 	}
-	s = indexesUnder(s, db)
-	if err := checkCollations(ctx, db, indexUses(db, s)); err != nil {
+	s, uses := s.under(db)
+	if err := checkCollations(ctx, db, uses); err != nil {
 		return err
 	}
 	byCollection := map[string][]mongo.IndexModel{}
@@ -138,6 +138,15 @@ func (s IndexSet) Ensure(ctx context.Context, db DB) error {
 		}
 	}
 	return nil
+}
+
+// under returns the set under the scopes of a database, and the collections in which the
+// scopes compare a tenant.
+func (s IndexSet) under(db DB) (IndexSet, []use) {
+	if w := rewriterOf(db); w != nil {
+		return w.indexes(s)
+	}
+	return s, nil
 }
 
 // An IndexDiff is the difference between an [IndexSet] and the indexes of a database.
@@ -162,7 +171,7 @@ func (s IndexSet) Diff(ctx context.Context, db DB) (IndexDiff, error) {
 	if err := core.CheckRun(ctx, db); err != nil {
 		return diff, err
 	}
-	s = indexesUnder(s, db)
+	s, _ = s.under(db)
 	collations, err := s.readCollations(ctx, db)
 	if err != nil {
 		return diff, err

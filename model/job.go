@@ -169,7 +169,7 @@ func (j Job) Run(ctx context.Context, db DB, o JobOptions) (Progress, error) {
 
 func (j Job) run(ctx context.Context, db DB, o JobOptions) (Progress, error) {
 	p := Progress{Stage: o.From.Stage, After: o.From.After}
-	ctx = withRoutes(runctx.Deciding(ctx), db)
+	ctx = withRouter(runctx.Deciding(ctx), db)
 	if err := j.usable(o); err != nil {
 		return p, err
 	}
@@ -180,7 +180,7 @@ func (j Job) run(ctx context.Context, db DB, o JobOptions) (Progress, error) {
 		db = marking(db)
 	}
 	if o.Checkpoint != "" {
-		if err := checkTenantNames(ctx, db, o.Checkpoint); err != nil {
+		if err := core.CheckTenantNames(ctx, db, o.Checkpoint); err != nil {
 			return p, err
 		}
 	}

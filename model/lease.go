@@ -92,7 +92,7 @@ func (l Lease) hold(ctx context.Context, db DB, mends bool) (
 	if err := l.check(); err != nil {
 		return nil, nil, ctx, err
 	}
-	if err := checkTenantNames(ctx, db, l.Collection); err != nil {
+	if err := core.CheckTenantNames(ctx, db, l.Collection); err != nil {
 		return nil, nil, ctx, err
 	}
 	l.ID = tenantID(db, l.ID)
@@ -352,7 +352,7 @@ func (l Lease) in(ctx context.Context, db DB) (Lease, error) {
 	if err := cmp.Or(l.check(), core.CheckRun(ctx, db)); err != nil {
 		return l, err
 	}
-	if err := checkTenantNames(ctx, db, l.Collection); err != nil {
+	if err := core.CheckTenantNames(ctx, db, l.Collection); err != nil {
 		return l, err
 	}
 	l.ID = tenantID(db, l.ID)

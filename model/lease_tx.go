@@ -11,6 +11,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
+	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/internal/runctx"
 )
 
@@ -21,7 +22,7 @@ func (l Lease) meet(ctx context.Context, db DB, mends bool) (context.Context, er
 	if err := l.check(); err != nil {
 		return ctx, err
 	}
-	if err := checkTenantNames(ctx, db, l.Collection); err != nil {
+	if err := core.CheckTenantNames(ctx, db, l.Collection); err != nil {
 		return ctx, err
 	}
 	at := l

@@ -217,59 +217,6 @@ func (m *merger) addOperator(op bson.E) error {
 	return nil
 }
 
-// operators returns an update by operators, with each operator's fields as a bson.D. It
-// returns false for another kind of update.
-func operators(update any) (bson.D, bool) {
-	raw, ok := update.(bson.Raw)
-	if !ok {
-		d, ok := update.(bson.D)
-		return d, ok
-	}
-	d, ok := asDocument(raw)
-	for i := range d {
-		if fields, isDocument := asDocument(d[i].Value); isDocument {
-			d[i].Value = fields
-		}
-	}
-	return d, ok
-}
-
-// asDocument returns the fields of a document of any Go type.
-func asDocument(v any) (bson.D, bool) {
-	var doc bson.Raw
-	switch v := v.(type) {
-	case bson.D:
-		return v, true
-	case bson.Raw:
-		doc = v
-	case bson.RawValue:
-		var ok bool
-		if doc, ok = v.DocumentOK(); !ok {
-			return nil, false
-		}
-	default:
-		raw, err := (*core.Codec)(nil).Document(bson.D{{Key: "v", Value: v}})
-		if err != nil {
-			return nil, false
-		}
-		return asDocument(raw.Lookup("v"))
-	}
-	elems, err := doc.Elements()
-	out := make(bson.D, len(elems))
-	for i, e := range elems {
-		out[i] = bson.E{Key: e.Key(), Value: e.Value()}
-	}
-	return out, err == nil
-}
-
-func asString(v any) (string, bool) {
-	if raw, ok := v.(bson.RawValue); ok {
-		return raw.StringValueOK()
-	}
-	s, ok := v.(string)
-	return s, ok
-}
-
 // use records a path, unless it conflicts with a recorded path. It reports a duplicate
 // for the same $set twice, and for the same $push of the shared token.
 func (m *merger) use(p pathUse) (duplicate bool, err error) {

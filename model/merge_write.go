@@ -169,20 +169,3 @@ func reasonsOf(writes []Write, equal bool) []Reason {
 	}
 	return out
 }
-
-// idOf returns the _id that a filter requires, if it requires exactly one.
-func idOf(filter bson.D) (id any, ok bool) {
-	if i := indexOfID(filter); i >= 0 && pinsID(filter) {
-		return filter[i].Value, true
-	}
-	return nil, false
-}
-
-func indexOfID(filter bson.D) int {
-	for i, e := range filter {
-		if e.Key == "_id" {
-			return i
-		}
-	}
-	return -1
-}

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/docmodel/docmodel/internal/core"
-	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
@@ -58,13 +57,6 @@ func (m *Model) reactingCollections() map[string]*reactingDocs {
 		}
 	}
 	return out
-}
-
-func appendNew(list []string, s string) []string {
-	if slices.Contains(list, s) {
-		return list
-	}
-	return append(list, s)
 }
 
 // passing refuses a write of a [Collection] that passes by the model's techniques.
@@ -144,9 +136,4 @@ func (r *reactingDocs) followedBy(path string) (by []string) {
 		}
 	}
 	return by
-}
-
-func elementsOf(doc bson.Raw) []bson.RawElement {
-	out, _ := doc.Elements()
-	return out
 }

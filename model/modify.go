@@ -73,47 +73,11 @@ func (c declaration) findAndModify(m *FindAndModify, filter, update bson.D) {
 	}
 }
 
-// holdModify adds the scope's filter and fields. It refuses a Remove if the scope only
-// marks documents as deleted.
-func holdModify(m *FindAndModify, s *scope) {
-	if m.Err == nil {
-		m.Err = cmp.Or(s.knows(m.Collection), s.passingModify(m), s.admits(m.Collection, m.Keyed))
-	}
-	if !s.holds(m.Collection) || m.Err != nil || m.Filter == nil { // checkModify refuses a nil filter
-		return
-	}
-	if m.Remove && s.mark != nil {
-		m.Err = &ConflictError{
-			Collection: m.Collection,
-			Reason:     "can't run under a scope that marks deletions: use an Update",
-		}
-		return
-	}
-	if m.Err = cmp.Or(s.allows(m.Collection, m.Filter), nothingHidden(m.Collection, m.Projection),
-		nothingHidden(m.Collection, m.Options.Let)); m.Err != nil {
-		return
-	}
-	if s.keys(m.Collection, m.Keyed) {
-		k := keyer{s.tenant, m.keys}
-		m.Filter, m.Sort, m.Projection, m.Update = k.filter(m.Filter), k.paths(m.Sort),
-			k.projection(m.Projection), k.update(m.Update)
-		m.keys = core.JoinTenants(m.keys, s.tenant)
-		if m.Err = checkUpsertID(m.Collection, m.Filter, m.Update, m.Upsert); m.Err != nil {
-			return
-		}
-	}
-	m.Filter = orEmpty(And(m.Filter, s.exactly(m.Options.Collation, s.filter)))
-	m.used = s.withUse(m.used, m.Collection)
-	if !m.Remove {
-		m.Update, m.Err = s.update(m.Collection, m.Update, m.Upsert)
-	}
-}
-
 // scopedModify returns the findAndModify under the database's scopes.
 func scopedModify(db DB, m *FindAndModify) *FindAndModify {
 	own := *m
-	for _, s := range scopesOf(db) {
-		holdModify(&own, s)
+	if w := rewriterOf(db); w != nil {
+		w.findAndModify(&own)
 	}
 	return &own
 }
@@ -133,7 +97,9 @@ func sendModify(ctx context.Context, db DB, m *FindAndModify, doc any) error {
 		return err
 	}
 	m = scopedModify(db, m)
-	m.routed(ctx, db)
+	if r := routerOf(withRouter(ctx, db)); r != nil && m.Err == nil {
+		r.findAndModify(m)
+	}
 	if err := checkModify(m); err != nil {
 		return err
 	}

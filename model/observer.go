@@ -3,8 +3,6 @@ package model
 import (
 	"context"
 	"time"
-
-	"github.com/docmodel/docmodel/internal/core"
 )
 
 // An Observer receives each [Operation] that runs on a database: see [Observer.On].
@@ -85,28 +83,17 @@ type Operation struct {
 // On returns a database that reports its operations to o. For two observers, use
 // b.On(a.On(db)): a's Start is called first, and a's End last.
 func (o Observer) On(db DB) DB {
-	h := core.HandleOf(db)
-	h.Observers = with(db, o)
-	if scopes := scopesOf(db); len(scopes) > 0 {
-		h.Scopes = scopes
-	}
+	h := handleOf(db)
+	h.observers = append(h.observers, o)
 	return h
-}
-
-// with returns the observers of a database and one more.
-func with(db DB, o Observer) any {
-	before := observersOf(db)
-	return append(before[:len(before):len(before)], o)
 }
 
 // observersOf returns the observers of a database, in the order in which they were given.
 func observersOf(db DB) []Observer {
-	h, ok := db.(*core.Handle)
-	if !ok || h == nil {
-		return nil
+	if h, ok := db.(*handle); ok && h != nil {
+		return h.observers
 	}
-	list, _ := h.Observers.([]Observer)
-	return list
+	return nil
 }
 
 // observed reports whether a database has an observer.
@@ -118,7 +105,7 @@ func unobserved(db DB) DB {
 	if !observed(db) {
 		return db
 	}
-	own := *db.(*core.Handle)
-	own.Observers = nil
-	return &own
+	h := handleOf(db)
+	h.observers = nil
+	return h
 }

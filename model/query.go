@@ -117,25 +117,6 @@ func reverses(a, b bson.D) bool {
 	})
 }
 
-// holdQuery adds the scope's filter.
-func holdQuery(q *Query, s *scope) {
-	if q.Err = cmp.Or(q.Err, s.knows(q.Collection)); q.Err == nil && !q.stored {
-		q.Err = s.admits(q.Collection, q.Keyed)
-	}
-	if !s.holds(q.Collection) || q.Err != nil {
-		return
-	}
-	q.Err = cmp.Or(s.allows(q.Collection, q.Filter), nothingHidden(q.Collection, q.Projection),
-		nothingHidden(q.Collection, q.Options.Let))
-	if q.Err == nil && !q.stored && s.keys(q.Collection, q.Keyed) {
-		k := keyer{s.tenant, q.keys}
-		q.Filter, q.Sort, q.Projection = k.filter(q.Filter), k.paths(q.Sort), k.projection(q.Projection)
-		q.keys = core.JoinTenants(q.keys, s.tenant)
-	}
-	narrow(q, s.exactly(q.Options.Collation, s.shown(q.Deleted)))
-	q.used = s.withUse(q.used, q.Collection)
-}
-
 // nextPage sets q to the next page of from: see [Find.After].
 //
 //go:noinline
@@ -210,13 +191,6 @@ func directed(dir any) (op, bound string, ok bool) {
 		return "$lt", "$lte", true
 	}
 	return "", "", false
-}
-
-func pick[T any](cond bool, a, b T) T {
-	if cond {
-		return a
-	}
-	return b
 }
 
 // project sets q to from with the projection of a struct's fields.
@@ -317,10 +291,3 @@ func (q *Query) String() string {
 //
 //go:noinline
 func (q *Query) Cost() Cost { return readCost(q.Index) }
-
-func orEmpty(d bson.D) bson.D {
-	if d == nil {
-		return bson.D{}
-	}
-	return d
-}

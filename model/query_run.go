@@ -30,7 +30,11 @@ func readQuery(ctx context.Context, db DB, q *Query) *read {
 		open: func(ctx context.Context) (*mongo.Cursor, error) {
 			o := withReadOptions(options.Find(), q.Options)
 			if len(q.Projection) > 0 {
-				o.SetProjection(pick(runctx.Decides(ctx), routesOf(ctx).projection(q.Collection, q.Projection), q.Projection))
+				projection := q.Projection
+				if r := routerOf(ctx); r != nil && runctx.Decides(ctx) {
+					projection = r.projection(q.Collection, projection)
+				}
+				o.SetProjection(projection)
 			}
 			if len(q.Sort) > 0 {
 				o.SetSort(q.Sort)
@@ -51,8 +55,8 @@ func readQuery(ctx context.Context, db DB, q *Query) *read {
 // scopedQuery returns the query under the database's scopes.
 func scopedQuery(db DB, q *Query) *Query {
 	own := *q
-	for _, s := range scopesOf(db) {
-		holdQuery(&own, s)
+	if w := rewriterOf(db); w != nil {
+		w.query(&own)
 	}
 	return &own
 }

@@ -66,10 +66,10 @@ func (r *read) drain(
 		_ = cur.Close(ctx)
 	}()
 	op.answered(cur)
-	routes := routesOf(ctx)
+	router := routerOf(ctx)
 	for op.next(ctx, cur) {
-		if r.kind == "find" {
-			routes.saw(r.collection, cur.Current)
+		if router != nil && r.kind == "find" {
+			router.saw(r.collection, cur.Current)
 		}
 		if len(r.keys) > 0 {
 			cur.Current = core.WithoutTenant(cur.Current, r.keys)

@@ -35,11 +35,14 @@ func (p Plan) Run(ctx context.Context, db DB) (Result, error) {
 
 // run is Run within an operation, which is nil if nobody observes it.
 func (p Plan) run(ctx context.Context, db DB, op *observation) (Result, error) {
-	ctx = withRoutes(ctx, db)
+	ctx = withRouter(ctx, db)
 	if runctx.InTransaction(ctx) {
 		p = p.inTx()
 	}
-	p = routesOf(ctx).plan(p.under(db))
+	p = p.under(db)
+	if r := routerOf(ctx); r != nil {
+		p = r.plan(p)
+	}
 	batches, err := p.split()
 	op.priced(p, grouped(batches, joiningOf(ctx, db, p)))
 	if err = cmp.Or(err, core.CheckRun(ctx, db), core.CheckDepth(p.Options.Comment)); err != nil {

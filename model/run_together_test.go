@@ -36,8 +36,7 @@ func TestTogether(t *testing.T) {
 	monitor := mongotest.NewMonitor()
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		tx := withTransactions(t, db)
-		apart := core.HandleOf(tx)
-		apart.Together = false // as an older server
+		apart := model.Apart(tx) // as an older server
 		var results []model.Result
 		var left [][]part
 		for _, on := range []model.DB{tx, apart} {

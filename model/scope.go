@@ -5,17 +5,8 @@ import (
 	"slices"
 
 	"github.com/docmodel/docmodel/internal/core"
-	"github.com/docmodel/docmodel/internal/runctx"
 	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/mongo"
 )
-
-// A DB is where plans and queries run: a *mongo.Database, or the result of [Scope.On],
-// [Observer.On] and similar functions.
-type DB interface {
-	Name() string
-	Client() *mongo.Client
-}
 
 // A Scope applies a tenant, soft deletion and fixed fields to all reads and writes. Use
 // the database that [Scope.On] returns:
@@ -99,7 +90,7 @@ func (s Scope) On(db DB) DB {
 
 // on returns the database under one more scope, or a database that refuses everything.
 func (s *scope) on(db DB, err error) DB {
-	h := core.HandleOf(db)
+	h := handleOf(db)
 	if h.Err != nil {
 		return h
 	}
@@ -113,8 +104,12 @@ func (s *scope) on(db DB, err error) DB {
 		h.Err = err
 		return h
 	}
+	s.tests, h.Tests = h.Tests, false
 	all := underModels(append(slices.Clip(outer), s))
-	h.Scopes, h.Tenant = all, tenantText(all)
+	h.rewrites, h.Scoped = scopes(all), true
+	if !s.tests {
+		h.Tenant = tenantText(all)
+	}
 	if h.TextTenant == "" && !s.tests {
 		h.TextTenant = s.text
 	}
@@ -147,7 +142,7 @@ type scope struct {
 	gives    bson.D   // the caller's Insert
 	mark     bson.D   // the fields that mark a document as deleted, or nil
 	only     []string // the collections that it applies to, or nil for all
-	tests    bool     // it comes from [everywhere]
+	tests    bool     // tests set it everywhere: see [core.Everywhere]
 	keyIn    []string // the keyed collections of the command that the scope is applied to
 	used     *[]use   // collects where the command compares the tenant: see [use]
 
@@ -239,14 +234,6 @@ func marksNothing(v any) bool {
 		})
 }
 
-func fieldOf(d bson.D, key string) (any, bool) {
-	i := slices.IndexFunc(d, func(e bson.E) bool { return e.Key == key })
-	if i < 0 {
-		return nil, false
-	}
-	return d[i].Value, true
-}
-
 // knows refuses a collection that isn't in the model.
 func (s *scope) knows(collection string) error {
 	if s.model == "" || s.known[collection] {
@@ -261,73 +248,4 @@ func (s *scope) knows(collection string) error {
 
 func (s *scope) holds(collection string) bool {
 	return s.only == nil || slices.Contains(s.only, collection)
-}
-
-// scopesOf returns the scopes of a database, the outermost first.
-func scopesOf(db DB) []*scope {
-	if h, ok := db.(*core.Handle); ok {
-		if h == nil { // refused where the command would be sent
-			return nil
-		}
-		list, _ := h.Scopes.([]*scope)
-		return list
-	}
-	return everywhere()
-}
-
-// everywhere returns the scopes of a database without a scope. Tests set one to run as a
-// tenant: see CONTRIBUTING.md.
-func everywhere() []*scope {
-	next, ok := runctx.Everywhere.(func() Scope)
-	if !ok {
-		return nil
-	}
-	own, err := next().compiled()
-	if err != nil {
-		panic(err)
-	}
-	own.tests = true
-	return []*scope{own}
-}
-
-// bare returns the database without scopes and transactions. Use it for the library's
-// internal documents, and for writes that already have the scopes applied.
-func bare(db DB) DB {
-	if len(scopesOf(db)) == 0 && !core.Transacts(db) {
-		return db
-	}
-	h := core.HandleOf(db)
-	h.Scopes, h.Tx = nil, false
-	return h
-}
-
-// marking returns the database without automatic transactions.
-func marking(db DB) DB {
-	if !core.Transacts(db) {
-		return db
-	}
-	h := core.HandleOf(db)
-	h.Tx = false
-	return h
-}
-
-// tenantName returns the tenant's own name of an internal document, for example a place
-// or a checkpoint.
-func tenantName(db DB, name string) string {
-	if t := core.Tenant(db); t != "" {
-		return name + " " + t
-	}
-	return name
-}
-
-// tenantID is [tenantName] for an _id of any type.
-func tenantID(db DB, id any) any {
-	t := core.Tenant(db)
-	if t == "" {
-		return id
-	}
-	if name, ok := id.(string); ok {
-		return tenantName(db, name)
-	}
-	return bson.D{{Key: "of", Value: id}, {Key: "tenant", Value: t}}
 }

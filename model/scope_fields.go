@@ -8,20 +8,6 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-func init() { core.ScopingOf = scopingOf }
-
-// scopingOf returns what all scopes of a database do to a collection's documents.
-func scopingOf(db core.DB, collection string) (out core.Scoping) {
-	for _, s := range scopesOf(db) {
-		add := s.additions(collection)
-		out.Insert, out.Set = append(out.Insert, add.Insert...), append(out.Set, add.Set...)
-		if s.holds(collection) {
-			out.Mark = append(out.Mark, s.mark...)
-		}
-	}
-	return out
-}
-
 // update adds the fields of every write to an update. For an upsert it also adds the
 // fields of new documents.
 func (s *scope) update(collection string, update any, upsert bool) (any, error) {

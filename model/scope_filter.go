@@ -52,14 +52,6 @@ func asksTenant(condition, tenant any) bool {
 	return isEquality(condition) && isTenant(equalTo(condition), tenant)
 }
 
-// equalTo returns the value of an equality condition.
-func equalTo(v any) any {
-	if d, ok := v.(bson.D); ok && len(d) == 1 && d[0].Key == "$eq" {
-		return d[0].Value
-	}
-	return v
-}
-
 // nothingHidden refuses code that the server runs, because a scope can't know what the
 // code reads.
 func nothingHidden(collection string, doc bson.D) error {

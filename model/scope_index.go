@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/docmodel/docmodel/internal/core"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
@@ -20,29 +19,6 @@ func (s Scope) Indexes(set IndexSet) (IndexSet, error) {
 		return IndexSet{}, err
 	}
 	return own.indexes(set), nil
-}
-
-// indexesUnder returns the set under the scopes of a database. The outermost scope's
-// fields come first. It skips the scope that tests set everywhere, because those tests
-// put the tenant into all index keys themselves.
-func indexesUnder(set IndexSet, db DB) IndexSet {
-	if !core.Scoped(db) {
-		return set
-	}
-	list := scopesOf(db)
-	set.Needed = slices.Clone(set.Needed)
-	for i, x := range set.Needed {
-		if slices.ContainsFunc(list, func(s *scope) bool { return s.keys(x.Collection, false) }) {
-			set.Needed[i].Keys = keyer{}.paths(x.Keys)
-			set.Needed[i].Partial = keyer{}.paths(x.Partial)
-		}
-	}
-	for _, s := range slices.Backward(list) {
-		if !s.tests {
-			set = s.indexes(set)
-		}
-	}
-	return set
 }
 
 func (s *scope) indexes(set IndexSet) IndexSet {

@@ -17,6 +17,10 @@ const (
 	keyBelow = keyPart + "."
 )
 
+func init() {
+	core.WithKeyIDs = func(filter, tenant bson.D) bson.D { return keyer{tenant: tenant}.filter(filter) }
+}
+
 // A keyer puts a tenant into the _ids of a command on a keyed collection.
 type keyer struct {
 	tenant bson.D

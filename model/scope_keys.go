@@ -53,12 +53,11 @@ func (s *scope) admits(collection string, keyed bool) error {
 	if len(s.tenant) == 0 || !s.holds(collection) || s.tests || s.alone && keyed || !core.NeedsModel(collection) {
 		return nil
 	}
-	const carry = "its _ids are made of keys and carry the tenant, which only a model tells to the commands of all techniques: "
 	if !s.modeled {
-		return &ConflictError{Collection: collection, Reason: carry + "use a database of Model.On"}
+		return needsModel(collection)
 	}
 	if is, declared := s.keyed[collection]; !declared || keyed && !is {
-		return &ConflictError{Collection: collection, Reason: carry +
+		return &ConflictError{Collection: collection, Reason: carryTenant +
 			"give the database's model the technique that makes the _ids, with the same Collection value"}
 	}
 	return nil
@@ -129,20 +128,13 @@ func (s *scope) keying(w Write) (Write, error) {
 	return out, nil
 }
 
-// checkKeyed refuses a write to which [Scope.Plan] was applied without a model, if only a
-// model can tell that its _ids carry the tenant.
-func checkKeyed(db DB, w Write) Write {
-	if w.under == nil || len(w.under.unkeyed) == 0 || !core.NeedsModel(w.Collection) {
-		return w
-	}
+// refuseUnkeyed refuses a write of [Scope.Plan] that the database's model doesn't admit.
+func (l scopes) refuseUnkeyed(w Write) error {
 	own := scope{tenant: w.under.unkeyed}
-	for _, s := range scopesOf(db) {
+	for _, s := range l {
 		own.modeled, own.keyed, own.tests = own.modeled || s.modeled, s.keyed, own.tests || s.tests
 	}
-	if err := own.admits(w.Collection, false); err != nil {
-		return Refused(w.Collection, err)
-	}
-	return w
+	return own.admits(w.Collection, false)
 }
 
 // beforeKeys are the stages before which a pipeline's documents have their stored _ids.
@@ -257,17 +249,6 @@ func (s *scope) graphed(args bson.D) (bson.D, mongo.Pipeline) {
 	}}}}}
 }
 
-// withValue returns a copy of a document with another value of a field that it has.
-func withValue(d bson.D, key string, v any) bson.D {
-	out := slices.Clone(d)
-	for i := range out {
-		if out[i].Key == key {
-			out[i].Value = v
-		}
-	}
-	return out
-}
-
 // keyedTarget adds the stage that puts the tenant into the _ids which a $merge writes.
 func (s *scope) keyedTarget(head mongo.Pipeline) mongo.Pipeline {
 	if i := slices.IndexFunc(head, isKeyTarget); i >= 0 {
@@ -307,12 +288,4 @@ func mergesKeyed(args bson.D) bson.D {
 		}
 	}
 	return out
-}
-
-// keyedID returns the filter for an _id without the tenant.
-func (u scoped) keyedID(id any) bson.D {
-	if len(u.keys) == 0 {
-		return bson.D{{Key: "_id", Value: id}}
-	}
-	return bson.D{keyer{tenant: u.keys}.condition(id)}
 }

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"unicode/utf8"
 
-	"github.com/docmodel/docmodel/internal/core"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
@@ -50,19 +49,6 @@ func canonicalTenant(v any) (own any, reason string) {
 		}
 	}
 	return nil, want
-}
-
-// encodedValue encodes a value. The bytes of the result are well formed.
-func encodedValue(v any) (bson.RawValue, error) {
-	raw, ok := v.(bson.RawValue)
-	if !ok {
-		doc, err := (*core.Codec)(nil).Document(bson.D{{Key: "v", Value: v}})
-		if err != nil {
-			return raw, err
-		}
-		raw = doc.Lookup("v")
-	}
-	return raw, raw.Validate()
 }
 
 // isTenant reports whether a value is the value of a scope's tenant. Numbers of different

@@ -6,17 +6,6 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// allowKeyIDs returns the validation for a database. In a collection that the database's model
-// knows as keyed, the rule for _id also allows the _id of a tenant.
-func (v Validation) allowKeyIDs(db DB) Validation {
-	if slices.ContainsFunc(scopesOf(db), func(s *scope) bool {
-		return s.keyed[v.Collection] || s.keys(v.Collection, false)
-	}) {
-		v.Validator = keyedValidator(v.Validator)
-	}
-	return v
-}
-
 func keyedValidator(filter bson.D) bson.D {
 	out := slices.Clone(filter)
 	for i, e := range filter {

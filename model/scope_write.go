@@ -9,27 +9,6 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// under returns the plan with a database's scopes applied.
-func (p Plan) under(db DB) Plan {
-	for _, s := range scopesOf(db) {
-		p = s.plan(p)
-	}
-	p.Steps, p.IfStale, p.InTx = checkKeyedSteps(db, p.Steps), checkKeyedSteps(db, p.IfStale), checkKeyedSteps(db, p.InTx)
-	return p
-}
-
-func checkKeyedSteps(db DB, steps []Step) []Step {
-	for i, step := range steps {
-		w, ok := step.(Write)
-		if !ok || w.under == nil || len(w.under.unkeyed) == 0 {
-			continue
-		}
-		steps = slices.Clone(steps)
-		steps[i] = checkKeyed(db, w)
-	}
-	return steps
-}
-
 // plan applies the scope to each step of a plan.
 func (s *scope) plan(p Plan) Plan {
 	p.Steps, p.IfStale = s.steps(p.Steps), s.steps(undoing(p.IfStale))
@@ -166,40 +145,6 @@ func (s *scope) scoped(w Write, filter bson.D) (out mongo.WriteModel, marks bool
 	return out, marks, err
 }
 
-// unscoped returns the write's model before scopes were applied. Scopes don't change the
-// write's guarantee: their filters test whether the document exists, and they set the
-// same values each time.
-func (w Write) unscoped() mongo.WriteModel {
-	if w.isScoped() {
-		return w.under.plain
-	}
-	return w.Model
-}
-
-// isScoped reports whether scopes were applied to the write's present model.
-func (w Write) isScoped() bool { return w.under != nil && w.under.covered == w.Model }
-
-// stamped returns the fields that scopes added to an inserted document.
-func (w Write) stamped() map[string]bool {
-	m, ok := w.unscoped().(*mongo.InsertOneModel)
-	if !ok || !w.isScoped() {
-		return nil
-	}
-	own, err := (*core.Codec)(nil).Document(m.Document)
-	all, isRaw := w.Model.(*mongo.InsertOneModel).Document.(bson.Raw)
-	if err != nil || !isRaw {
-		return nil
-	}
-	out := map[string]bool{}
-	elems, _ := all.Elements()
-	for _, e := range elems {
-		if v := own.Lookup(e.Key()); v.Type == 0 || !v.Equal(e.Value()) {
-			out[e.Key()] = true
-		}
-	}
-	return out
-}
-
 // reasons restricts the write's reasons to documents that the scope shows. For an insert
 // they may match any document of the tenant, unless the reason wraps ErrStale: a hidden
 // document can't be read again.
@@ -214,25 +159,6 @@ func (s *scope) reasons(w Write) []Reason {
 		}
 	}
 	return out
-}
-
-// inserts reports whether a write may store a new document.
-func inserts(model mongo.WriteModel) bool {
-	if core.IsNilModel(model) {
-		return false
-	}
-	var upsert *bool
-	switch m := model.(type) {
-	case *mongo.InsertOneModel:
-		return true
-	case *mongo.UpdateOneModel:
-		upsert = m.Upsert
-	case *mongo.UpdateManyModel:
-		upsert = m.Upsert
-	case *mongo.ReplaceOneModel:
-		upsert = m.Upsert
-	}
-	return upsert != nil && *upsert
 }
 
 // marking returns the update that replaces a delete.

@@ -150,33 +150,6 @@ func (k ShardKey) refusedUpsert() error {
 	}
 }
 
-// withFilter returns the write with a filter that reaches no other documents. The write's
-// guarantee still depends on its old filter.
-func (w Write) withFilter(filter bson.D) Write {
-	under := w.scoping()
-	under.plain = w.unscoped()
-	switch m := w.Model.(type) {
-	case *mongo.UpdateOneModel:
-		c := *m
-		c.Filter, w.Model = filter, &c
-	case *mongo.UpdateManyModel:
-		c := *m
-		c.Filter, w.Model = filter, &c
-	case *mongo.ReplaceOneModel:
-		c := *m
-		c.Filter, w.Model = filter, &c
-	case *mongo.DeleteOneModel:
-		c := *m
-		c.Filter, w.Model = filter, &c
-	case *mongo.DeleteManyModel:
-		c := *m
-		c.Filter, w.Model = filter, &c
-	}
-	under.covered = w.Model
-	w.under = &under
-	return w
-}
-
 // keeps refuses a write that may change a document's key.
 func (k ShardKey) keeps(w Write, filter bson.D) error {
 	if k.Moves {

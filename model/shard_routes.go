@@ -24,42 +24,8 @@ type routes struct {
 // forgets the earlier documents.
 const maxRoutes = 10_000
 
-type routesKey struct{}
-
-func routesOf(ctx context.Context) *routes {
-	if ctx == nil {
-		return nil
-	}
-	r, _ := ctx.Value(routesKey{}).(*routes)
-	return r
-}
-
-// withRoutes returns a context that remembers shard keys, if the database belongs to a
-// model with sharded collections.
-func withRoutes(ctx context.Context, db DB) context.Context {
-	if ctx == nil || routesOf(ctx) != nil {
-		return ctx
-	}
-	var keys map[string]ShardKey
-	for _, s := range scopesOf(db) {
-		for name, key := range s.sharded {
-			if keys == nil {
-				keys = map[string]ShardKey{}
-			}
-			keys[name] = key
-		}
-	}
-	if keys == nil {
-		return ctx
-	}
-	return context.WithValue(ctx, routesKey{}, &routes{keys: keys, known: map[string]map[string]bson.D{}})
-}
-
 // saw remembers the key of a document that was read.
 func (r *routes) saw(collection string, doc bson.Raw) {
-	if r == nil {
-		return
-	}
 	key, sharded := r.keys[collection]
 	id, err := doc.LookupErr("_id")
 	if !sharded || err != nil {
@@ -98,9 +64,6 @@ func (r *routes) of(collection string) func(bson.RawValue) bson.D {
 
 // moves returns how often a document had a changed key.
 func (r *routes) moves() int {
-	if r == nil {
-		return 0
-	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.moved
@@ -108,9 +71,6 @@ func (r *routes) moves() int {
 
 // plan returns the plan with shard keys in its filters.
 func (r *routes) plan(p Plan) Plan {
-	if r == nil {
-		return p
-	}
 	p.Steps, p.IfStale, p.InTx = r.steps(p.Steps), r.steps(p.IfStale), r.steps(p.InTx)
 	return p
 }
@@ -137,9 +97,6 @@ func (r *routes) steps(steps []Step) []Step {
 // filter returns a read's filter with the known shard key. It uses keys of documents that
 // were read only if keys can't change.
 func (r *routes) filter(collection string, filter bson.D, upsert bool) bson.D {
-	if r == nil {
-		return filter
-	}
 	key, sharded := r.keys[collection]
 	if !sharded {
 		return filter
@@ -153,7 +110,7 @@ func (r *routes) filter(collection string, filter bson.D, upsert bool) bson.D {
 // projection adds the fields of the shard key to the projection of a read that decides a
 // write, so that the write can use them.
 func (r *routes) projection(collection string, projection bson.D) bson.D {
-	if r == nil || !includes(projection) {
+	if !includes(projection) {
 		return projection
 	}
 	out := projection
@@ -187,16 +144,11 @@ func mentionsBelow(projection bson.D, path string) bool {
 	return false
 }
 
-// routed returns a read's filter with the known shard key.
-func routed(ctx context.Context, db DB, collection string, filter bson.D) bson.D {
-	return routesOf(withRoutes(ctx, db)).filter(collection, filter, false)
-}
-
 // isRouted reports whether a findAndModify with the filter has the whole shard key of its
 // collection, or needs none. Before MongoDB 7.1, mongos refuses it otherwise.
 func isRouted(ctx context.Context, db DB, collection string, filter bson.D) bool {
-	r := routesOf(withRoutes(ctx, db))
-	if r == nil {
+	r, ok := routerOf(withRouter(ctx, db)).(*routes)
+	if !ok {
 		return true
 	}
 	key, sharded := r.keys[collection]
@@ -211,12 +163,8 @@ func isRouted(ctx context.Context, db DB, collection string, filter bson.D) bool
 	return key.whole(r.filter(collection, filter, false))
 }
 
-// routed adds the known shard key to the filter. An upsert needs the whole key.
-func (m *FindAndModify) routed(ctx context.Context, db DB) {
-	r := routesOf(withRoutes(ctx, db))
-	if r == nil || m.Err != nil {
-		return
-	}
+// findAndModify adds the known shard key to the filter. An upsert needs the whole key.
+func (r *routes) findAndModify(m *FindAndModify) {
 	key, sharded := r.keys[m.Collection]
 	if !sharded {
 		return

@@ -10,6 +10,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
+	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/internal/runctx"
 )
 
@@ -38,7 +39,7 @@ type sincePlace struct {
 func (r *streamRun) claim(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.options.Grace)
 	defer cancel()
-	if err := checkTenantNames(ctx, r.db, r.stream.Places); err != nil {
+	if err := core.CheckTenantNames(ctx, r.db, r.stream.Places); err != nil {
 		return err
 	}
 	o := options.FindOneAndUpdate().SetUpsert(true).SetReturnDocument(options.After)

@@ -165,10 +165,7 @@ func WithTransactions(ctx context.Context, db DB) (DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := core.HandleOf(db)
-	if list := scopesOf(db); len(list) > 0 {
-		h.Scopes = list
-	}
+	h := handleOf(db)
 	h.Tx, h.Together = true, tx.Together
 	return h, nil
 }

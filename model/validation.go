@@ -82,7 +82,7 @@ func (v Validation) String() string {
 // Cost: one listCollections command, and one command for a change. A new collection costs
 // up to two more commands.
 func (v Validation) Ensure(ctx context.Context, db DB) error {
-	v = v.allowKeyIDs(db)
+	v = v.under(db)
 	_, differs, err := v.diff(ctx, db)
 	if err != nil || len(differs) == 0 {
 		return err
@@ -115,7 +115,7 @@ func (v Validation) failed(err error) error {
 //
 // Cost: one listCollections command.
 func (v Validation) Diff(ctx context.Context, db DB) (have Validation, differs []string, err error) {
-	return v.allowKeyIDs(db).diff(ctx, db)
+	return v.under(db).diff(ctx, db)
 }
 
 func (v Validation) diff(ctx context.Context, db DB) (have Validation, differs []string, err error) {
@@ -181,4 +181,12 @@ func (m *Model) Validations() (out []Validation) {
 		out[i].Validator = And(out[i].Validator, v.Validator)
 	}
 	return out
+}
+
+// under returns the validation under the scopes of a database.
+func (v Validation) under(db DB) Validation {
+	if w := rewriterOf(db); w != nil {
+		return w.validation(v)
+	}
+	return v
 }

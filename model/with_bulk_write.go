@@ -24,10 +24,7 @@ func WithBulkWrite(ctx context.Context, db DB, level *writeconcern.WriteConcern)
 	if err != nil {
 		return nil, err
 	}
-	h := core.HandleOf(db)
-	if list := scopesOf(db); len(list) > 0 {
-		h.Scopes = list
-	}
+	h := handleOf(db)
 	h.Bulk, h.WriteConcern = hello.WireVersion >= helloSince80, level
 	return h, nil
 }

@@ -96,26 +96,6 @@ type Write struct {
 	transient map[string]bool // of an insert: see [Reaction].Transient
 }
 
-// scoped is what the scopes of a database made of a write. Writes share it, so it never
-// changes.
-type scoped struct {
-	plain, covered mongo.WriteModel // the model before and after
-	within         bson.D           // the conditions on documents that the write reaches
-	tenant         bson.D           // the tenant of the inserted document
-	keys           bson.D           // the tenant in the _ids
-	unkeyed        bson.D           // the tenant of [Scope.Plan], which isn't in the _ids: the database's model decides
-	marks          bool             // the write was a delete
-	text           string           // a field of the tenant whose value is a string, or "": see [use]
-}
-
-// scoping returns what scopes made of the write, or the zero value.
-func (w Write) scoping() scoped {
-	if w.under == nil {
-		return scoped{}
-	}
-	return *w.under
-}
-
 // A Reason replaces a failed write's error by an error that says why the write failed,
 // such as [ErrFull].
 type Reason struct {

@@ -138,7 +138,7 @@ func (w *walker) bad(t reflect.Type, depth int) []reflect.Value {
 	case reflect.TypeFor[*mongo.Database](), reflect.TypeFor[context.Context]():
 		return out
 	case reflect.TypeFor[model.DB](), reflect.TypeFor[core.DB]():
-		add((*mongo.Database)(nil), (*core.Handle)(nil), &core.Handle{}, foreign{},
+		add((*mongo.Database)(nil), core.TestHandle(nil), foreign{},
 			model.Scope{Tenant: bson.D{{Key: "tenant", Value: ""}}}.On(w.db), model.Observer{}.On(w.db))
 		return out
 	case reflect.TypeFor[bson.Raw]():

@@ -135,7 +135,7 @@ func keyedOf(m *model.Model) map[string]bool {
 	own := model.Scope{Tenant: bson.D{e("tenant", "a")}}.On(m.On((&mongo.Client{}).Database("none")))
 	for _, name := range m.Collections() {
 		q := model.Query{Collection: name, Filter: bson.D{e("_id", "x")}}
-		if scoped, _, ok := core.UnderScopes(own, &q); ok &&
+		if scoped, _, ok := own.(core.Handle).UnderScopes(&q); ok &&
 			strings.Contains(model.Shell(scoped.(interface{ Command() bson.D }).Command()), core.KeyOf+": 'x'") {
 			out[name] = true
 		}

@@ -1,7 +1,6 @@
 package core
 
 import (
-	"context"
 	"runtime"
 	"sync"
 	"weak"
@@ -62,12 +61,8 @@ func CollationsOf(db DB) *Collations {
 
 // TextTenant returns a field of the handle's tenant whose value is a string, or "".
 func TextTenant(db DB) string {
-	if h, ok := db.(*Handle); ok && h != nil {
-		return h.TextTenant
+	if s := settingsOf(db); s != nil {
+		return s.TextTenant
 	}
 	return ""
 }
-
-// CheckTenantNames refuses a collection in which the names of two tenants can be equal, because
-// of its default collation. Package model sets it.
-var CheckTenantNames func(ctx context.Context, db DB, collection string) error

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/writeconcern"
 )
@@ -15,95 +14,130 @@ type DB interface {
 	Client() *mongo.Client
 }
 
-// A Handle is a database with scopes or observers. Package model makes it.
-type Handle struct {
-	Database *mongo.Database
-	Scopes   any    // of package model; nil without scopes
-	Tenant   string // names the tenant of the library's own documents, or ""
+// A Handle is a database with scopes, observers or settings for its writes. Package model makes
+// it.
+type Handle interface {
+	DB
 
+	// Settings returns the settings of the handle. The caller must not change them.
+	Settings() *HandleSettings
+
+	// Scoping returns what the scopes do to the documents of a collection.
+	Scoping(collection string) Scoping
+
+	// CheckTenantNames refuses a collection in which the names of two tenants can be equal,
+	// because of its default collation.
+	CheckTenantNames(ctx context.Context, collection string) error
+
+	// UnderScopes returns a query or a write as the handle sends it, and the fields that the
+	// scopes add to filters. It returns false for a value that can't be scoped. Tests explain it.
+	UnderScopes(query any) (scoped any, fields []string, ok bool)
+}
+
+// HandleSettings are what a [Handle] says of the commands that run on it.
+type HandleSettings struct {
+	Database *mongo.Database
+
+	Scoped     bool   // it has a scope, or the model of Model.On
+	Tenant     string // names the tenant of the library's own documents, or ""
 	TextTenant string // a field of the tenant whose value is a string, or ""
 
-	Observers any   // of package model; nil without observers
-	Err       error // bad input: everything that runs on the handle fails with it
-	Tx        bool  // run related writes in a transaction
-	Together  bool  // with Tx: the server has bulkWrite for several collections
-	Bulk      bool  // outside transactions, send writes of several collections by bulkWrite
+	Err      error // bad input: everything that runs on the handle fails with it
+	Tx       bool  // run related writes in a transaction
+	Together bool  // with Tx: the server has bulkWrite for several collections
+	Bulk     bool  // outside transactions, send writes of several collections by bulkWrite
 
 	WriteConcern *writeconcern.WriteConcern // of bulkWrite; nil for the client's
+
+	Tests bool // the next scope is the one that tests set everywhere
 }
 
-// Name returns the database's name.
-func (h *Handle) Name() string {
-	if h == nil || h.Database == nil {
-		return ""
+// Everywhere, if not nil, returns the handle that stands for a database without a handle. Tests
+// set it to run as a tenant: see CONTRIBUTING.md.
+var Everywhere func(*mongo.Database) Handle
+
+// settingsOf returns the settings of a handle, or nil for another DB.
+func settingsOf(db DB) *HandleSettings {
+	if h, ok := db.(Handle); ok {
+		return h.Settings()
 	}
-	return h.Database.Name()
-}
-
-// Client returns the database's client.
-func (h *Handle) Client() *mongo.Client {
-	if h == nil || h.Database == nil {
-		return nil
-	}
-	return h.Database.Client()
-}
-
-// UnderScopes returns a query or a write as it is sent under the scopes of a database, and
-// the fields that the scopes add to filters. It returns false for a value that can't be
-// scoped. Package model sets it.
-var UnderScopes func(db DB, query any) (scoped any, fields []string, ok bool)
-
-// WithKeyIDs returns a filter with a tenant in its conditions on _id. Package model sets
-// it.
-var WithKeyIDs func(filter, tenant bson.D) bson.D
-
-// HandleOf returns a new handle on a database, with everything that db has. Its Err is
-// the result of [CheckDB].
-func HandleOf(db DB) *Handle {
-	own := &Handle{}
-	if h, ok := db.(*Handle); ok && h != nil {
-		*own = *h
-	} else if d, ok := db.(*mongo.Database); ok {
-		own.Database = d
-	}
-	own.Err = CheckDB(db)
-	return own
+	return nil
 }
 
 // Database returns the driver's database behind a DB that passed [CheckRun].
 func Database(db DB) *mongo.Database {
-	if h, ok := db.(*Handle); ok {
-		return h.Database
+	if s := settingsOf(db); s != nil {
+		return s.Database
 	}
 	return db.(*mongo.Database)
 }
 
 // Transacts reports whether related writes run in a transaction.
 func Transacts(db DB) bool {
-	h, ok := db.(*Handle)
-	return ok && h != nil && h.Tx
+	s := settingsOf(db)
+	return s != nil && s.Tx
 }
 
 // Together reports whether the writes of a transaction can be sent as one command.
 func Together(db DB) bool {
-	h, ok := db.(*Handle)
-	return ok && h != nil && h.Together
+	s := settingsOf(db)
+	return s != nil && s.Together
 }
 
 // Bulk reports whether writes of several collections are sent as one command outside
 // transactions, and their write concern.
 func Bulk(db DB) (*writeconcern.WriteConcern, bool) {
-	h, ok := db.(*Handle)
-	if !ok || h == nil {
+	s := settingsOf(db)
+	if s == nil {
 		return nil, false
 	}
-	return h.WriteConcern, h.Bulk
+	return s.WriteConcern, s.Bulk
 }
 
 // Scoped reports whether a database is under a scope.
 func Scoped(db DB) bool {
-	h, ok := db.(*Handle)
-	return ok && h != nil && h.Scopes != nil
+	s := settingsOf(db)
+	return s != nil && s.Scoped
+}
+
+// Tenant returns a text that names the handle's tenant, or "".
+func Tenant(db DB) string {
+	if s := settingsOf(db); s != nil {
+		return s.Tenant
+	}
+	return ""
+}
+
+// ScopingOf returns the scoping of a collection. A job needs it to compare documents with
+// stored ones.
+func ScopingOf(db DB, collection string) Scoping {
+	if h := EverywhereOf(db); h != nil {
+		return h.Scoping(collection)
+	}
+	return Scoping{}
+}
+
+// EverywhereOf returns a handle as it is, and the handle of [Everywhere] for the driver's
+// database. It returns nil if nothing stands for the database.
+func EverywhereOf(db DB) Handle {
+	switch db := db.(type) {
+	case Handle:
+		return db
+	case *mongo.Database:
+		if Everywhere != nil && db != nil {
+			return Everywhere(db)
+		}
+	}
+	return nil
+}
+
+// CheckTenantNames refuses a collection in which the names of two tenants can be equal, because
+// of its default collation.
+func CheckTenantNames(ctx context.Context, db DB, collection string) error {
+	if h, ok := db.(Handle); ok {
+		return h.CheckTenantNames(ctx, collection)
+	}
+	return nil
 }
 
 // CheckRun refuses a nil context and an unusable database, before anything is sent.
@@ -125,22 +159,12 @@ func CheckDB(db DB) error {
 			return ValueError("", "db", nil, none)
 		}
 		return nil
-	case *Handle:
-		if db == nil {
+	case Handle:
+		s := db.Settings()
+		if s == nil || s.Err == nil && s.Database == nil {
 			return ValueError("", "db", nil, none)
 		}
-		if db.Err == nil && db.Database == nil {
-			return ValueError("", "db", nil, none)
-		}
-		return db.Err
+		return s.Err
 	}
 	return ValueError("", "db", fmt.Sprintf("%T", db), "must be a *mongo.Database, or a result of Scope.On or Observer.On")
-}
-
-// Tenant returns a text that names the handle's tenant, or "".
-func Tenant(db DB) string {
-	if h, ok := db.(*Handle); ok && h != nil {
-		return h.Tenant
-	}
-	return ""
 }

@@ -8,10 +8,6 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// Everywhere is a func() model.Scope, the scope of a database that is under none: nil, but in tests that run as a
-// tenant.
-var Everywhere any
-
 type (
 	decidingKey struct{}
 	lastingKey  struct{}

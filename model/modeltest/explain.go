@@ -90,9 +90,9 @@ func explained(db model.DB, query any) (database *mongo.Database, command bson.D
 	if err := core.CheckDB(db); err != nil {
 		return nil, nil, nil, err
 	}
-	if _, scoped := db.(*core.Handle); scoped {
+	if h, is := db.(core.Handle); is {
 		var ok bool
-		if query, fields, ok = core.UnderScopes(db, query); !ok {
+		if query, fields, ok = h.UnderScopes(query); !ok {
 			return nil, nil, nil, fmt.Errorf("a scope can't be applied to a %T: pass a query or a write of package model", query)
 		}
 	}

@@ -11,12 +11,13 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/docmodel/docmodel/internal/runctx"
+	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/internal/tenancy"
 	"github.com/docmodel/docmodel/internal/testserver"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
 // With DOCMODEL_TENANT set, the library runs everything under one tenant's scope, and an
@@ -43,12 +44,12 @@ func init() {
 		return
 	}
 	var now atomic.Int64 // a retry comes later than the first run
-	runctx.Everywhere = func() model.Scope {
+	core.Everywhere = func(db *mongo.Database) core.Handle {
 		return model.Scope{
 			Tenant: bson.D{{Key: tenantField, Value: "mine"}},
 			Set:    bson.D{{Key: changedField, Value: now.Add(1)}},
 			Delete: bson.D{{Key: deletedField, Value: int64(7)}},
-		}
+		}.On(core.TestHandle(db)).(core.Handle)
 	}
 	testserver.NewCompanion = func(s testserver.Server) testserver.Companion {
 		return &tenants{server: s, others: map[string]map[string]bson.Raw{}, cursors: map[int64]bool{}}
