@@ -386,3 +386,13 @@ func (c *changing) leased(ctx context.Context, db DB) (Result, error) {
 	}
 	return run(plan.under(db)) // a writer that finishes the plan does so under these scopes
 }
+
+// noteBegun notes the documents that the plan wrote first. If one is missing later, another
+// client has finished the action, and deleted the document since.
+func (p Plan) noteBegun(ctx context.Context, r Result) {
+	for i, step := range p.Steps {
+		if w, ok := step.(Write); ok && w.begins != nil && i < len(r.Steps) && r.Steps[i].Status != NotSent {
+			runctx.ActionOf(ctx).NoteBegun(w.Token, w.begins)
+		}
+	}
+}

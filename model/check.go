@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/docmodel/docmodel/internal/core"
-	"github.com/docmodel/docmodel/internal/runctx"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -118,78 +117,6 @@ func (c Check) Find() *Aggregate[bson.Raw] {
 	return &Aggregate[bson.Raw]{a}
 }
 
-// Each yields the findings, batch by batch. It ends at the first error. Cost: as
-// [Check.Find]. If [Check.Read] is set, the cost is Read's cost.
-func (c Check) Each(ctx context.Context, db DB) iter.Seq2[Finding, error] {
-	if !observed(db) {
-		return c.each(ctx, db)
-	}
-	return func(yield func(Finding, error) bool) {
-		ctx, op := begin(ctx, db, "check", c.Name, c.Collection, 0)
-		defer op.end()
-		var failure error
-		for f, err := range c.each(ctx, db) {
-			if err != nil {
-				failure = err
-			}
-			if !yield(f, err) {
-				break
-			}
-		}
-		op.settle(failure)
-	}
-}
-
-func (c Check) each(ctx context.Context, db DB) iter.Seq2[Finding, error] {
-	if c.Read != nil && c.Err == nil {
-		return c.signed(c.Read(ctx, db, c.filter))
-	}
-	if c.InTransaction != nil && runctx.InTransaction(ctx) {
-		c.Pipeline = c.InTransaction
-	}
-	return func(yield func(Finding, error) bool) {
-		for row, err := range c.Find().Each(ctx, db) {
-			f := Finding{Check: c.Name, Collection: c.Collection, Detail: row, Technique: c.technique}
-			if err == nil {
-				err = c.tell(&f)
-			}
-			if !yield(f, err) || err != nil {
-				return
-			}
-		}
-	}
-}
-
-// signed sets the Technique of findings.
-func (c Check) signed(found iter.Seq2[Finding, error]) iter.Seq2[Finding, error] {
-	return func(yield func(Finding, error) bool) {
-		for f, err := range found {
-			if f.Technique = c.technique; !yield(f, err) {
-				return
-			}
-		}
-	}
-}
-
-// All returns every finding.
-func (c Check) All(ctx context.Context, db DB) (found []Finding, _ error) {
-	for f, err := range c.Each(ctx, db) {
-		if err != nil {
-			return nil, err
-		}
-		found = append(found, f)
-	}
-	return found, nil
-}
-
-func (c Check) tell(f *Finding) error {
-	if c.Tell == nil {
-		f.ID, f.Problem = f.Detail.Lookup("_id"), shell(f.Detail)
-		return nil
-	}
-	return c.Tell(f)
-}
-
 // String returns the Pipeline or the Queries as mongosh commands. If Err is set, it
 // returns the text of Err.
 func (c Check) String() string {
@@ -201,4 +128,26 @@ func (c Check) String() string {
 		lines[i] = q.String()
 	}
 	return strings.Join(lines, "\n")
+}
+
+// A LeftError reports documents that a finished job couldn't process.
+type LeftError struct {
+	Job      string
+	Left     int64     // number of findings; a document can have several
+	Findings []Finding // the first 1,000 unresolved findings
+}
+
+func (e *LeftError) Error() string {
+	noun := "findings"
+	if e.Left == 1 {
+		noun = "finding"
+	}
+	s := fmt.Sprintf("docmodel: job %s couldn't process %d %s", e.Job, e.Left, noun)
+	for i, f := range e.Findings[:min(len(e.Findings), 3)] {
+		s += []string{": ", "; "}[min(i, 1)] + f.String()
+	}
+	if e.Left > 3 {
+		s += "; …"
+	}
+	return s
 }

@@ -14,9 +14,6 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
 )
 
-// A use is a collection in which a command compares a tenant that is a string.
-type use struct{ collection, tenant string }
-
 // alsoFirst adds the first collection of a pipeline to the uses, because its default
 // collation applies to the whole pipeline.
 func alsoFirst(list []use, collection string) []use {

@@ -42,26 +42,6 @@ func (m *Model) diagram() *diagram {
 	return &d
 }
 
-// Entity returns a Technique that shows all fields of a collection in [Model.Diagram].
-//
-// Pass the indexes that no other technique declares: see [NewIndex]. Entity panics with a
-// [*DeclarationError] for an index of another collection.
-func Entity[D, K any](c *Collection[D, K], indexes ...Index) Technique {
-	indexes = slices.Clone(indexes)
-	e := entity{NewParts(func() []Index { return slices.Clone(indexes) }, nil, nil, nil).WithDocs(c.Docs()), declOf(c)}
-	for _, i := range indexes {
-		if i.Collection != e.c.Name() {
-			core.Fail("an index of "+i.Collection, "Entity of "+e.c.Name(), "pass it to the Entity of its own collection")
-		}
-	}
-	return e
-}
-
-type entity struct {
-	Parts
-	c declaration
-}
-
 // diagram is a diagram under construction.
 type diagram struct {
 	boxes []box

@@ -181,3 +181,30 @@ func orEmpty(d bson.D) bson.D {
 	}
 	return d
 }
+
+// pinsID reports whether the filter has an equality on _id.
+func pinsID(filter bson.D) bool {
+	for _, e := range filter {
+		if e.Key == "_id" {
+			return isEquality(e.Value)
+		}
+	}
+	return false
+}
+
+// isZero reports whether a projection's value excludes its field.
+func isZero(v any) bool {
+	switch v := v.(type) {
+	case bool:
+		return !v
+	case int:
+		return v == 0
+	case int32:
+		return v == 0
+	case int64:
+		return v == 0
+	case float64:
+		return v == 0
+	}
+	return false
+}

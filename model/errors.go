@@ -136,24 +136,6 @@ func (e *StepError) Error() string {
 	return at + strings.ReplaceAll(strings.TrimPrefix(e.Err.Error(), "docmodel: "), ": docmodel: ", ": ") // the name once
 }
 
-// placeOf returns the Where of a step's error.
-func placeOf(s Step) string {
-	switch s := s.(type) {
-	case Write:
-		filter, _ := s.filter().(bson.D)
-		if i := indexOfID(filter); i >= 0 {
-			filter = filter[i : i+1]
-		}
-		if len(filter) > 0 {
-			return s.Collection + " " + clip(shell(filter), 120)
-		}
-		return s.Collection
-	case MergeInto:
-		return s.Collection
-	}
-	return ""
-}
-
 // Unwrap returns Err.
 func (e *StepError) Unwrap() error { return e.Err }
 
@@ -208,3 +190,17 @@ func notFound(err error, collection string, filter bson.D) error {
 	}
 	return fmt.Errorf("%w (%s %s)", ErrNotFound, collection, clip(shell(filter), 120))
 }
+
+// errGone is the [ErrNotFound] of a write whose document doesn't exist. A [Change] reads
+// again after errGone, because its plan may have been decided when the document existed.
+var errGone error = goneError{}
+
+type goneError struct{}
+
+func (goneError) Error() string { return "docmodel: not found: no document has this _id" }
+
+func (goneError) Unwrap() error { return ErrNotFound }
+
+// outdated reports whether a plan ended because its decision is outdated. A new decision
+// may succeed.
+func outdated(err error) bool { return errors.Is(err, ErrStale) || errors.Is(err, errGone) }

@@ -33,7 +33,7 @@ func (m *FindAndModify) hold(s *scope) { s.findAndModify(m) }
 func Unobserved(ctx context.Context, db DB) {
 	ctx, op := begin(ctx, db, "plan", "", "", 0)
 	defer op.end()
-	op.priced(Plan{}, nil)
+	op.priced(Cost{})
 	op.reads("")
 	op.tried()
 	observationOf(ctx).sent(1)

@@ -2,25 +2,11 @@ package model
 
 import (
 	"context"
-	"errors"
 	"slices"
 
 	"github.com/docmodel/docmodel/internal/runctx"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
-
-// errGone is the [ErrNotFound] of a write whose document doesn't exist. A [Change] reads
-// again after errGone, because its plan may have been decided when the document existed.
-var errGone error = goneError{}
-
-type goneError struct{}
-
-func (goneError) Error() string { return "docmodel: not found: no document has this _id" }
-func (goneError) Unwrap() error { return ErrNotFound }
-
-// outdated reports whether a plan ended because its decision is outdated. A new decision
-// may succeed.
-func outdated(err error) bool { return errors.Is(err, ErrStale) || errors.Is(err, errGone) }
 
 // gone reports whether a write matched nothing because no visible document has the _id of
 // its filter. It asks the server only if the filter has other conditions too, and no

@@ -178,16 +178,6 @@ func notRepeatable(s Step) string {
 	return "its model isn't known"
 }
 
-// pinsID reports whether the filter has an equality on _id.
-func pinsID(filter bson.D) bool {
-	for _, e := range filter {
-		if e.Key == "_id" {
-			return isEquality(e.Value)
-		}
-	}
-	return false
-}
-
 // notIdempotent returns why an update that is applied twice may do more than once.
 func notIdempotent(update any) string {
 	ops, ok := operators(update)

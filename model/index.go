@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/docmodel/docmodel/internal/direction"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
@@ -131,9 +132,8 @@ func (x Index) covers(y Index) string {
 // beginsWith reports whether one of the index's first n keys is k, in any direction.
 func (x Index) beginsWith(k bson.E, n int) bool {
 	return slices.ContainsFunc(x.Keys[:n], func(e bson.E) bool {
-		_, _, plain := directed(k.Value)
-		_, _, both := directed(e.Value)
-		return e.Key == k.Key && (plain && both || keyText(e.Value) == keyText(k.Value))
+		plain := direction.Of(k.Value) != 0 && direction.Of(e.Value) != 0
+		return e.Key == k.Key && (plain || keyText(e.Value) == keyText(k.Value))
 	})
 }
 

@@ -132,28 +132,6 @@ func (p Progress) String() string {
 	return s
 }
 
-// A LeftError reports documents that a finished job couldn't process.
-type LeftError struct {
-	Job      string
-	Left     int64     // number of findings; a document can have several
-	Findings []Finding // the first 1,000 unresolved findings
-}
-
-func (e *LeftError) Error() string {
-	noun := "findings"
-	if e.Left == 1 {
-		noun = "finding"
-	}
-	s := fmt.Sprintf("docmodel: job %s couldn't process %d %s", e.Job, e.Left, noun)
-	for i, f := range e.Findings[:min(len(e.Findings), 3)] {
-		s += []string{": ", "; "}[min(i, 1)] + f.String()
-	}
-	if e.Left > 3 {
-		s += "; …"
-	}
-	return s
-}
-
 // Run runs the job, and returns the job's Progress, even with an error. If the job can't
 // process some documents, Run processes the rest and then returns a [*LeftError].
 //

@@ -47,22 +47,3 @@ func (h *held) extend(ctx context.Context) (lost bool) {
 	}
 	return lost
 }
-
-// outlive returns a context that ends a given time after ctx has ended, for closing and
-// releasing.
-func outlive(ctx context.Context, by time.Duration) (context.Context, context.CancelFunc) {
-	out, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	stop := context.AfterFunc(ctx, func() {
-		timer := time.NewTimer(by)
-		defer timer.Stop()
-		select {
-		case <-timer.C:
-			cancel()
-		case <-out.Done():
-		}
-	})
-	return out, func() {
-		stop()
-		cancel()
-	}
-}

@@ -87,3 +87,18 @@ func typeBeside(t, other reflect.Type) string {
 	}
 	return t.String()
 }
+
+// documentsOf returns the collections that a technique tells by WithDocs, or an entity's.
+func documentsOf(t Technique) []*core.Docs {
+	if e, ok := t.(entity); ok {
+		return []*core.Docs{e.c.Docs}
+	}
+	own, ok := t.(interface {
+		documents() (docs []*core.Docs, only bool)
+	})
+	if !ok {
+		return nil
+	}
+	docs, _ := own.documents()
+	return docs
+}

@@ -5,29 +5,45 @@ import (
 	"slices"
 	"sync"
 
-	"go.mongodb.org/mongo-driver/v2/bson"
+	"github.com/docmodel/docmodel/internal/core"
 )
 
 // modelStores are the stores of a model, by collection.
 type modelStores struct {
 	mu     sync.Mutex
-	stores map[string]*store
+	stores map[string]modelStore
 }
 
-func (m *modelStores) add(s *store) {
+// A modelStore is a store as its model knows it.
+type modelStore interface {
+	// collection returns the collection that the store writes.
+	collection() *core.Docs
+
+	// compareField panics if another declaration of the collection has another field of stores.
+	compareField(other *core.Docs)
+
+	// reactedCollections returns the collections whose documents can tell of unfinished actions
+	// of the store.
+	reactedCollections() []string
+
+	// unfinishedCheck finds the unfinished actions of a collection.
+	unfinishedCheck(collection string) Check
+}
+
+func (m *modelStores) add(s modelStore) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.stores == nil {
-		m.stores = map[string]*store{}
+		m.stores = map[string]modelStore{}
 	}
-	if earlier := m.stores[s.docs.Name()]; earlier != nil {
-		s.compareField(earlier.docs)
+	if earlier := m.stores[s.collection().Name()]; earlier != nil {
+		s.compareField(earlier.collection())
 	}
-	m.stores[s.docs.Name()] = s
+	m.stores[s.collection().Name()] = s
 }
 
 // sorted returns the stores in the order of the collections' names.
-func (m *modelStores) sorted() (out []*store) {
+func (m *modelStores) sorted() (out []modelStore) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, name := range slices.Sorted(maps.Keys(m.stores)) {
@@ -36,32 +52,19 @@ func (m *modelStores) sorted() (out []*store) {
 	return out
 }
 
-// Stores returns the stores that [NewStore] has made of the model, one for each collection,
-// for tools such as modeltest.Verify. Their documents are bson.Raw. A bson.Raw isn't
-// compared with the Go type of the collection.
-func (m *Model) Stores() (out []*Store[bson.Raw, any]) {
-	m.mustExist("Model.Stores")
-	for _, s := range m.stores.sorted() {
-		raw := *s
-		raw.docs = s.docs.AsRaw()
-		out = append(out, &Store[bson.Raw, any]{docs: &Collection[bson.Raw, any]{raw.docs}, in: &raw})
+// checks returns the checks that find unfinished actions, of all collections whose documents
+// can tell of them.
+func (m *modelStores) checks() (out []Check) {
+	of := map[string]modelStore{}
+	for _, s := range m.sorted() {
+		for _, collection := range s.reactedCollections() {
+			if of[collection] == nil {
+				of[collection] = s
+			}
+		}
+	}
+	for _, collection := range slices.Sorted(maps.Keys(of)) {
+		out = append(out, of[collection].unfinishedCheck(collection))
 	}
 	return out
-}
-
-// Collection returns the store's collection, for reads.
-func (s *Store[D, K]) Collection() *Collection[D, K] { return s.docs }
-
-// ID returns the _id under which Insert stores the document, whether the caller gives it or
-// a technique makes it. The errors are those of [Store.Insert] before it sends anything.
-func (s *Store[D, K]) ID(doc D) (id K, err error) {
-	raw, err := s.checked(&doc)
-	if err != nil {
-		return id, err
-	}
-	var stored D
-	if err := s.docs.Docs().Decode(raw, &stored); err != nil {
-		return id, err
-	}
-	return s.docs.ID(&stored)
 }

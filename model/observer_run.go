@@ -143,43 +143,15 @@ func (op *observation) counting(f func(context.Context) error) func(context.Cont
 	}
 }
 
-// firstCollection returns the collection of the plan's first step.
-func (p Plan) firstCollection() string {
-	if len(p.Steps) == 0 {
-		return ""
-	}
-	switch s := p.Steps[0].(type) {
-	case Write:
-		return s.Collection
-	case MergeInto:
-		return s.Collection
-	}
-	return ""
-}
-
-// priced records the declared cost of a plan that is split into commands.
-func (op *observation) priced(p Plan, batches [][]batch) {
-	if op == nil {
-		return
-	}
-	if len(batches) > 0 {
-		op.told.Declared = p.costIn(len(batches))
+// priced records the declared cost.
+func (op *observation) priced(c Cost) {
+	if op != nil {
+		op.told.Declared = c
 	}
 }
 
 // reads records the declared cost of a read.
-func (op *observation) reads(index string) {
-	if op != nil {
-		op.told.Declared = readCost(index)
-	}
-}
-
-// changes records the declared cost of a findAndModify.
-func (op *observation) changes(m *FindAndModify) {
-	if op != nil {
-		op.told.Declared = m.Cost()
-	}
-}
+func (op *observation) reads(index string) { op.priced(readCost(index)) }
 
 // sent counts commands.
 func (op *observation) sent(n int) {

@@ -2,25 +2,15 @@ package model
 
 import (
 	"context"
-	"errors"
+	"time"
 
 	"github.com/docmodel/docmodel/internal/core"
+	"github.com/docmodel/docmodel/internal/runctx"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 	"go.mongodb.org/mongo-driver/v2/mongo/readconcern"
 	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
-
-	"github.com/docmodel/docmodel/internal/runctx"
 )
-
-// collectionOf opens the driver's collection for one command, and counts the command for
-// an observer.
-func collectionOf(
-	ctx context.Context, db DB, c *core.Codec, name string, more ...options.Lister[options.CollectionOptions],
-) *mongo.Collection {
-	observationOf(ctx).sent(1)
-	return openCollection(ctx, db, c, name, more...)
-}
 
 // openCollection opens the driver's collection with the codec's options. Every command of
 // this module uses it. A read that decides a write goes to the primary.
@@ -64,19 +54,21 @@ func lasting(ctx context.Context) *readconcern.ReadConcern {
 	return readconcern.Linearizable()
 }
 
-// lastingRead runs a read that must not be rolled back. A server without a replica set
-// has no rollbacks, so there it runs a plain read.
-func lastingRead(ctx context.Context, read func(context.Context) error) error {
-	err := read(runctx.Lasting(ctx))
-	if notReplicated(err) {
-		return read(runctx.Deciding(ctx))
+// outlive returns a context that ends a given time after ctx has ended, for closing and
+// releasing.
+func outlive(ctx context.Context, by time.Duration) (context.Context, context.CancelFunc) {
+	out, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() {
+		timer := time.NewTimer(by)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+			cancel()
+		case <-out.Done():
+		}
+	})
+	return out, func() {
+		stop()
+		cancel()
 	}
-	return err
-}
-
-// notReplicated reports whether a server refused a linearizable read because it isn't in
-// a replica set.
-func notReplicated(err error) bool {
-	var e mongo.ServerError
-	return errors.As(err, &e) && e.HasErrorCode(123) // NotAReplicaSet
 }

@@ -195,23 +195,6 @@ func projectSort(q *Query) (bson.D, error) {
 	return out, nil
 }
 
-// isZero reports whether a projection's value excludes its field.
-func isZero(v any) bool {
-	switch v := v.(type) {
-	case bool:
-		return !v
-	case int:
-		return v == 0
-	case int32:
-		return v == 0
-	case int64:
-		return v == 0
-	case float64:
-		return v == 0
-	}
-	return false
-}
-
 // sort returns the query's sort, or its reverse for a page that is read backwards.
 func (p paging) sort() bson.D {
 	if !p.backwards {

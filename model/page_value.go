@@ -2,7 +2,6 @@ package model
 
 import (
 	"encoding/binary"
-	"reflect"
 	"unicode/utf8"
 
 	"github.com/docmodel/docmodel/internal/bsonval"
@@ -20,33 +19,6 @@ const maxToken = 64 << 10
 // adds a few levels, and the server accepts 200 levels in a command
 // (https://www.mongodb.com/docs/manual/reference/limits/).
 const maxValueLevels = 180
-
-const (
-	severalValues = "is an array, so a document has several values to sort by"
-	noOrder       = "is a pattern or code, which queries can't compare"
-)
-
-var orderlessTypes = map[reflect.Type]bool{
-	reflect.TypeFor[bson.Regex](): true, reflect.TypeFor[bson.JavaScript](): true,
-	reflect.TypeFor[bson.CodeWithScope](): true, reflect.TypeFor[bson.DBPointer](): true,
-}
-
-// refuseSortType returns the reason why the field's Go type can't sort pages, or "".
-func refuseSortType(docs *core.Docs, path string) string {
-	if docs == nil || docs.IsZero() {
-		return ""
-	}
-	f, err := docs.Lookup(path)
-	switch {
-	case err != nil: // CheckSort has accepted the path: a technique stores it, or an older version
-		return ""
-	case f.Arrays > 0:
-		return "is in an array, so a document has several values to sort by"
-	case orderlessTypes[f.Type]:
-		return noOrder
-	}
-	return ""
-}
 
 // refuseSortValue returns the reason why a page can't begin after a document with this
 // value, or "". The value can be forged.

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/docmodel/docmodel/internal/core"
+	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
 // A Step is a [Write] or a [MergeInto] in a [Plan].
@@ -140,4 +141,36 @@ func remarks(what string, steps []Step) []string {
 		}
 	}
 	return lines
+}
+
+// placeOf returns the Where of a step's error.
+func placeOf(s Step) string {
+	switch s := s.(type) {
+	case Write:
+		filter, _ := s.filter().(bson.D)
+		if i := indexOfID(filter); i >= 0 {
+			filter = filter[i : i+1]
+		}
+		if len(filter) > 0 {
+			return s.Collection + " " + clip(shell(filter), 120)
+		}
+		return s.Collection
+	case MergeInto:
+		return s.Collection
+	}
+	return ""
+}
+
+// firstCollection returns the collection of the plan's first step.
+func (p Plan) firstCollection() string {
+	if len(p.Steps) == 0 {
+		return ""
+	}
+	switch s := p.Steps[0].(type) {
+	case Write:
+		return s.Collection
+	case MergeInto:
+		return s.Collection
+	}
+	return ""
 }

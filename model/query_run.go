@@ -6,6 +6,7 @@ import (
 
 	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/internal/runctx"
+	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
@@ -109,3 +110,5 @@ func (q *Query) count(ctx context.Context, db DB) (int64, error) {
 	return collectionOf(ctx, db, q.codec, q.Collection, q.Options.collectionOptions()).
 		CountDocuments(ctx, orEmpty(routed(ctx, db, q.Collection, q.Filter)), o)
 }
+
+func (q *Query) under(db DB) interface{ Command() bson.D } { return scopedQuery(db, q) }

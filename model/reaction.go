@@ -294,3 +294,12 @@ func (e StoreWrite) String() string {
 	}
 	return fmt.Sprintf("%s %s %s", verb, e.Collection, shell(doc.Lookup("_id")))
 }
+
+// reacting is a technique whose Parts say what it does when a store writes.
+type reacting interface {
+	reacts() (ok bool, instead string)
+	Reactions() []Reaction
+}
+
+// reachesOthers reports whether the reaction reads or writes other documents.
+func (r Reaction) reachesOthers() bool { return r.Fetch != nil || r.React != nil }

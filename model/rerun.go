@@ -85,14 +85,6 @@ func (r *runner) ranBefore(ctx context.Context, known int, isKnown bool) (bool, 
 	return inserts > 0 && found == inserts, nil
 }
 
-// isNewIn reports that no run has inserted the document, because a duplicate key error names
-// another index than that of _id. An inserted document violates the index of _id first.
-func (w Write) isNewIn(err error) bool {
-	_, insert := w.Model.(*mongo.InsertOneModel)
-	keys := violated(err)
-	return insert && w.Done == nil && len(keys) > 0 && !slices.Equal(keys, []string{"_id"})
-}
-
 // hasTokens reports whether a stored token can tell that the plan was run before.
 func (p Plan) hasTokens() bool {
 	return slices.ContainsFunc(p.Steps, func(s Step) bool {

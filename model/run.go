@@ -44,7 +44,9 @@ func (p Plan) run(ctx context.Context, db DB, op *observation) (Result, error) {
 		p = r.plan(p)
 	}
 	batches, err := p.split()
-	op.priced(p, grouped(batches, joiningOf(ctx, db, p)))
+	if op != nil && len(batches) > 0 {
+		op.priced(p.costIn(len(grouped(batches, joiningOf(ctx, db, p)))))
+	}
 	if err = cmp.Or(err, core.CheckRun(ctx, db), core.CheckDepth(p.Options.Comment)); err != nil {
 		return newResult(p), err
 	}

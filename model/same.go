@@ -1,72 +1,15 @@
 package model
 
 import (
-	"context"
 	"maps"
 	"slices"
 	"strings"
 
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/core"
-	"github.com/docmodel/docmodel/internal/runctx"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
-	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
 )
-
-// skipOwn handles a duplicate key error of an insert. It returns how many inserts, from
-// this one on, were made before by the same write: an interrupted command leaves its
-// first documents. It reads up to 1000 documents at once. In a transaction it returns the
-// error, because the transaction is aborted and can't be queried.
-func (r *runner) skipOwn(ctx context.Context, b batch, at int, dup error) (skipped int, _ error) {
-	step := b.first + at
-	w := r.plan.Steps[step].(Write)
-	if runctx.InTransaction(ctx) {
-		return 0, &StepError{Step: step, Err: dup}
-	}
-	if b.kind != insertKind || w.Done != nil || w.isNewIn(dup) {
-		return 1, r.judge(ctx, step, w, dup)
-	}
-	models := b.models[at:min(at+1000, len(b.models))]
-	ids := make(bson.A, 0, len(models))
-	for i, m := range models {
-		if shell(r.plan.Steps[step+i].(Write).scoping().tenant) != shell(w.scoping().tenant) {
-			models = models[:i]
-			break
-		}
-		if id := idOfInsert(m); id.Type != 0 {
-			ids = append(ids, id)
-		}
-	}
-	stored := map[string]bson.Raw{}
-	find := &Find[bson.Raw]{Query{
-		Collection: w.Collection,
-		Filter:     And(bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}}}, w.scoping().tenant),
-		Options:    ReadOptions{ReadPreference: readpref.Primary()}, stored: true,
-	}}
-	for doc, err := range find.Each(ctx, unobserved(r.db)) {
-		if err != nil {
-			return 0, &StepError{Step: step, Err: err}
-		}
-		stored[bsonval.Key(doc.Lookup("_id"))] = doc
-	}
-	later := touchedAfter(r.plan.Steps[b.first+len(b.models):], w.Collection) // the batch itself only inserts
-	for i, m := range models {
-		doc, ok := stored[bsonval.Key(idOfInsert(m))]
-		if i > 0 && !ok {
-			return i, nil
-		}
-		mine := later.and(r.plan.Steps[step+i].(Write).changing())
-		if !mine.same(doc, m.(*mongo.InsertOneModel).Document.(bson.Raw)) {
-			if i > 0 {
-				return i, nil // it is sent again and meets its own duplicate key
-			}
-			return 1, r.judge(ctx, step, w, dup)
-		}
-		r.result.Steps[step+i].Status = Already
-	}
-	return len(models), nil
-}
 
 func idOfInsert(m mongo.WriteModel) bson.RawValue {
 	return m.(*mongo.InsertOneModel).Document.(bson.Raw).Lookup("_id")
@@ -255,4 +198,12 @@ func collectFields(doc bson.Raw, out map[string]bool) {
 			}
 		}
 	}
+}
+
+// isNewIn reports that no run has inserted the document, because a duplicate key error names
+// another index than that of _id. An inserted document violates the index of _id first.
+func (w Write) isNewIn(err error) bool {
+	_, insert := w.Model.(*mongo.InsertOneModel)
+	keys := violated(err)
+	return insert && w.Done == nil && len(keys) > 0 && !slices.Equal(keys, []string{"_id"})
 }

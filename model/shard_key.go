@@ -1,7 +1,6 @@
 package model
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -26,28 +25,6 @@ type ShardKey struct {
 	// With Moves, a key that was read can be old. Only writes with Expect [One] put it
 	// into their filter.
 	Moves bool
-}
-
-// ShardKeys returns the shard keys of the model's collections.
-func (m *Model) ShardKeys() (out []ShardKey) {
-	m.mustExist("Model.ShardKeys")
-	for _, t := range m.techniques {
-		if isSharded(t) {
-			out = append(out, t.(interface{ ShardKey() ShardKey }).ShardKey())
-		}
-	}
-	return out
-}
-
-// compareShardKeys refuses a collection with two keys.
-func (m *Model) compareShardKeys() {
-	seen := map[string]bool{}
-	for _, k := range m.ShardKeys() {
-		if seen[k.Collection] {
-			m.fail(fmt.Sprintf("collection %q has two shard keys", k.Collection), "declare one keys.Shard for each collection")
-		}
-		seen[k.Collection] = true
-	}
 }
 
 // complete adds the missing fields of the key to the filter. known returns the key of a

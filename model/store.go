@@ -356,3 +356,20 @@ func (s *Store[D, K]) change(
 	}
 	return out
 }
+
+// Collection returns the store's collection, for reads.
+func (s *Store[D, K]) Collection() *Collection[D, K] { return s.docs }
+
+// ID returns the _id under which Insert stores the document, whether the caller gives it or
+// a technique makes it. The errors are those of [Store.Insert] before it sends anything.
+func (s *Store[D, K]) ID(doc D) (id K, err error) {
+	raw, err := s.checked(&doc)
+	if err != nil {
+		return id, err
+	}
+	var stored D
+	if err := s.docs.Docs().Decode(raw, &stored); err != nil {
+		return id, err
+	}
+	return s.docs.ID(&stored)
+}

@@ -3,33 +3,23 @@ package model
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/internal/runctx"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// checks returns the checks that find unfinished actions, of all collections whose
-// documents can tell of them.
-func (m *modelStores) checks() (out []Check) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	var names []string
-	of := map[string]*store{}
-	for _, s := range m.stores {
-		for _, r := range s.reactions {
-			if r.React != nil && of[r.Collection] == nil {
-				of[r.Collection] = s
-				names = append(names, r.Collection)
-			}
+func (s *store) collection() *core.Docs { return s.docs }
+
+// reactedCollections returns the collections in which techniques react with other writes.
+func (s *store) reactedCollections() (out []string) {
+	for _, r := range s.reactions {
+		if r.React != nil {
+			out = appendNew(out, r.Collection)
 		}
-	}
-	slices.Sort(names)
-	for _, name := range names {
-		out = append(out, of[name].unfinishedCheck(name))
 	}
 	return out
 }

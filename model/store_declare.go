@@ -26,12 +26,6 @@ type store struct {
 	transient map[string]map[string]bool // by collection: see Reaction.Transient
 }
 
-// reacting is a technique whose Parts say what it does when a store writes.
-type reacting interface {
-	reacts() (ok bool, instead string)
-	Reactions() []Reaction
-}
-
 // declareStore collects the model's reactions. It panics if a technique writes the
 // collection's documents and has no reactions.
 func declareStore(m *Model, docs *core.Docs) *store {

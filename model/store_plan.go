@@ -196,9 +196,6 @@ func (s *store) actsAlone(kind Occasion) bool {
 	})
 }
 
-// reachesOthers reports whether the reaction reads or writes other documents.
-func (r Reaction) reachesOthers() bool { return r.Fetch != nil || r.React != nil }
-
 // concernedBy returns the reactions that are called for an update of these paths.
 func (s *store) concernedBy(set bson.D) (out []Reaction) {
 	paths := make([]string, len(set))

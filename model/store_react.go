@@ -236,13 +236,3 @@ func (c *reactionCall) missing(state *storeState) error {
 	}
 	return nil
 }
-
-func changedPaths(before, after bson.Raw) (out []string) {
-	if before == nil || after == nil {
-		return nil
-	}
-	for _, e := range difference(before, after) {
-		out = append(out, e.Key)
-	}
-	return out
-}

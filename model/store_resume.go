@@ -103,16 +103,6 @@ func (s *store) writeOf(before, after bson.Raw) StoreWrite {
 	return StoreWrite{Collection: s.docs.Name(), Before: before, After: after}
 }
 
-// noteBegun notes the documents that the plan wrote first. If one is missing later, another
-// client has finished the action, and deleted the document since.
-func (p Plan) noteBegun(ctx context.Context, r Result) {
-	for i, step := range p.Steps {
-		if w, ok := step.(Write); ok && w.begins != nil && i < len(r.Steps) && r.Steps[i].Status != NotSent {
-			runctx.ActionOf(ctx).NoteBegun(w.Token, w.begins)
-		}
-	}
-}
-
 // begun returns the state of an action that an earlier attempt began, or finished. stored is
 // nil for a missing document.
 func (s *store) begun(

@@ -92,27 +92,6 @@ func (s Stream) touches(step Step) (own ownUpdate, reason string) {
 	return noUpdate, ""
 }
 
-// mergeTarget returns the collection that a MergeInto writes.
-func mergeTarget(m MergeInto) string {
-	if len(m.Pipeline) == 0 {
-		return ""
-	}
-	last := m.Pipeline[len(m.Pipeline)-1][0].Value
-	if d, ok := last.(bson.D); ok {
-		for _, key := range []string{"into", "coll"} {
-			if v := valueOf(d, key); v != nil {
-				last = v
-				break
-			}
-		}
-	}
-	if d, ok := last.(bson.D); ok {
-		last = valueOf(d, "coll")
-	}
-	name, _ := last.(string)
-	return name
-}
-
 // setsField reports whether an update may set a field, or a path above or below it.
 func setsField(update any, path string) bool {
 	hits := func(fields any) bool {

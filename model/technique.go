@@ -64,21 +64,6 @@ func (p Parts) documents() (docs []*core.Docs, only bool) {
 	return p.docs, p.reactions == nil && p.indexes == nil && p.relations == nil && p.checks == nil && p.footprints == nil
 }
 
-// documentsOf returns the collections that a technique tells by WithDocs, or an entity's.
-func documentsOf(t Technique) []*core.Docs {
-	if e, ok := t.(entity); ok {
-		return []*core.Docs{e.c.Docs}
-	}
-	own, ok := t.(interface {
-		documents() (docs []*core.Docs, only bool)
-	})
-	if !ok {
-		return nil
-	}
-	docs, _ := own.documents()
-	return docs
-}
-
 // Indexes returns the needed indexes.
 func (p Parts) Indexes() []Index { return called(p.indexes) }
 
@@ -116,4 +101,24 @@ type Relation struct {
 	FromPath, ToPath string // the path that stores the reference, and the path it refers to
 	FromEnd, ToEnd   Cardinality
 	Label            string // text for diagrams, for example "history"
+}
+
+// Entity returns a Technique that shows all fields of a collection in [Model.Diagram].
+//
+// Pass the indexes that no other technique declares: see [NewIndex]. Entity panics with a
+// [*DeclarationError] for an index of another collection.
+func Entity[D, K any](c *Collection[D, K], indexes ...Index) Technique {
+	indexes = slices.Clone(indexes)
+	e := entity{NewParts(func() []Index { return slices.Clone(indexes) }, nil, nil, nil).WithDocs(c.Docs()), declOf(c)}
+	for _, i := range indexes {
+		if i.Collection != e.c.Name() {
+			core.Fail("an index of "+i.Collection, "Entity of "+e.c.Name(), "pass it to the Entity of its own collection")
+		}
+	}
+	return e
+}
+
+type entity struct {
+	Parts
+	c declaration
 }

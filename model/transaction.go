@@ -30,7 +30,9 @@ func (p Plan) RunTx(ctx context.Context, db DB) (Result, error) {
 func (p Plan) runTx(ctx context.Context, db DB, op *observation) (Result, error) {
 	p = p.inTx().under(db)
 	batches, err := p.split()
-	op.priced(p, grouped(batches, joiningInTx(core.Together(db) || together(ctx))))
+	if op != nil && len(batches) > 0 {
+		op.priced(p.costIn(len(grouped(batches, joiningInTx(core.Together(db) || together(ctx))))))
+	}
 	if err = cmp.Or(err, core.CheckRun(ctx, db), core.CheckDepth(p.Options.Comment)); err != nil {
 		return newResult(p), err
 	}

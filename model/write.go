@@ -255,3 +255,31 @@ func (m MergeInto) check() error {
 	}
 	return &ValueError{Collection: m.Collection, Field: "Pipeline", Reason: "must end in $merge or $out"}
 }
+
+// returning makes a plan's only write a findAndModify command, which also returns the
+// document. Then a [Store] needs no read.
+type returning struct {
+	before bool     // return the document from before the write
+	doc    bson.Raw // the returned document
+}
+
+// mergeTarget returns the collection that a MergeInto writes.
+func mergeTarget(m MergeInto) string {
+	if len(m.Pipeline) == 0 {
+		return ""
+	}
+	last := m.Pipeline[len(m.Pipeline)-1][0].Value
+	if d, ok := last.(bson.D); ok {
+		for _, key := range []string{"into", "coll"} {
+			if v := valueOf(d, key); v != nil {
+				last = v
+				break
+			}
+		}
+	}
+	if d, ok := last.(bson.D); ok {
+		last = valueOf(d, "coll")
+	}
+	name, _ := last.(string)
+	return name
+}

@@ -113,3 +113,6 @@ func (u scoped) keyedID(id any) bson.D {
 	}
 	return bson.D{keyer{tenant: u.keys}.condition(id)}
 }
+
+// A use is a collection in which a command compares a tenant that is a string.
+type use struct{ collection, tenant string }

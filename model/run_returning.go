@@ -5,17 +5,9 @@ import (
 	"errors"
 
 	"github.com/docmodel/docmodel/internal/core"
-	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
-
-// returning makes a plan's only write a findAndModify command, which also returns the
-// document. Then a [Store] needs no read.
-type returning struct {
-	before bool     // return the document from before the write
-	doc    bson.Raw // the returned document
-}
 
 // sendReturning sends a write that returns its document.
 func (r *runner) sendReturning(ctx context.Context, b batch, w Write) error {

@@ -1,0 +1,27 @@
+package model
+
+import (
+	"fmt"
+)
+
+// ShardKeys returns the shard keys of the model's collections.
+func (m *Model) ShardKeys() (out []ShardKey) {
+	m.mustExist("Model.ShardKeys")
+	for _, t := range m.techniques {
+		if isSharded(t) {
+			out = append(out, t.(interface{ ShardKey() ShardKey }).ShardKey())
+		}
+	}
+	return out
+}
+
+// compareShardKeys refuses a collection with two keys.
+func (m *Model) compareShardKeys() {
+	seen := map[string]bool{}
+	for _, k := range m.ShardKeys() {
+		if seen[k.Collection] {
+			m.fail(fmt.Sprintf("collection %q has two shard keys", k.Collection), "declare one keys.Shard for each collection")
+		}
+		seen[k.Collection] = true
+	}
+}
