@@ -15,6 +15,13 @@ import (
 //
 // Source: the attribute pattern,
 // https://www.mongodb.com/docs/manual/data-modeling/design-patterns/group-data/attribute-pattern/.
+//
+// # Indexes and checks
+//
+// Indexes returns the index on names and values.
+//
+// Checks returns the check for repeated names. The repair keeps the first attribute of
+// each name.
 type Attributes[D, K any] struct {
 	model.Parts
 
@@ -39,13 +46,6 @@ func NewAttributes[D, K any](owners *model.Collection[D, K], path string, spec A
 	return &Attributes[D, K]{model.NewParts(indexes, nil, a.ListChecks, a.ListFootprints).
 		WithDocs(owners.Docs()).WithReactions(a.MakeReactions), owners, a}
 }
-
-// Indexes returns the index on names and values.
-func (a *Attributes[D, K]) Indexes() []model.Index { return a.Parts.Indexes() }
-
-// Checks returns the check for repeated names. The repair keeps the first attribute of
-// each name.
-func (a *Attributes[D, K]) Checks() []model.Check { return a.Parts.Checks() }
 
 // Set returns the write that sets attributes of the document whose _id is owner. The
 // parameter list contains names and values. An existing attribute keeps its position, and
@@ -74,7 +74,7 @@ func (a *Attributes[D, K]) Unset(owner K, names ...string) model.Write {
 // Equal returns the query of the documents with an attribute of exactly this name and
 // value.
 //
-// Cost: one command, served by [Attributes.Indexes]. On DocumentDB the query reads all
+// Cost: one command, served by [Attributes].Indexes. On DocumentDB the query reads all
 // documents that have an attribute of this name.
 func (a *Attributes[D, K]) Equal(name string, value any) *model.Find[D] {
 	filter, err := a.a.MatchEqual(name, value)
@@ -86,7 +86,7 @@ func (a *Attributes[D, K]) Equal(name string, value any) *model.Find[D] {
 // operator, gives a [*model.ValueError]. For several attributes, pass the Filter of one
 // query to [model.Find.Where] of another query.
 //
-// Cost: one command, served by [Attributes.Indexes].
+// Cost: one command, served by [Attributes].Indexes.
 func (a *Attributes[D, K]) Match(name string, condition bson.D) *model.Find[D] {
 	filter, err := a.a.MatchCondition(name, condition)
 	return a.find(filter, err)
@@ -94,7 +94,7 @@ func (a *Attributes[D, K]) Match(name string, condition bson.D) *model.Find[D] {
 
 // Has returns the query of the documents that have an attribute of this name.
 //
-// Cost: one command, served by [Attributes.Indexes].
+// Cost: one command, served by [Attributes].Indexes.
 func (a *Attributes[D, K]) Has(name string) *model.Find[D] {
 	filter, err := a.a.MatchName(name)
 	return a.find(filter, err)

@@ -40,6 +40,11 @@ type BoundedSpec struct {
 //
 // Source: "6 Rules of Thumb for MongoDB Schema Design", part 2;
 // https://www.mongodb.com/docs/manual/reference/operator/update/slice/.
+//
+// # Checks
+//
+// Checks returns one check, which finds arrays with more than Max elements. The repair
+// shortens the array as a push does.
 type Bounded[D, K any] struct {
 	model.Parts
 
@@ -57,10 +62,6 @@ func NewBounded[D, K any](owners *model.Collection[D, K], path string, spec Boun
 	return &Bounded[D, K]{model.NewParts(nil, nil, b.ListChecks, b.ListFootprints).
 		WithDocs(owners.Docs()).WithReactions(b.MakeReactions), owners, b}
 }
-
-// Checks returns one check, which finds arrays with more than Max elements. The repair
-// shortens the array as a push does.
-func (b *Bounded[D, K]) Checks() []model.Check { return b.Parts.Checks() }
 
 // Push returns the write that adds elements to an owner's array. The write also sorts and
 // shortens the array. A missing owner gives model.ErrNotFound, unless BoundedSpec.Create

@@ -82,6 +82,14 @@ type BucketTotals struct {
 //
 // Source: "NoSQL Data Modeling Techniques", §5;
 // https://www.mongodb.com/docs/manual/data-modeling/design-patterns/group-data/bucket-pattern/.
+//
+// # Indexes and checks
+//
+// Indexes returns the index that finds an element, if BucketSpec.ElementKey is set.
+//
+// Checks returns two checks:
+//   - Buckets with wrong N, Bytes or Totals. The repair corrects these fields.
+//   - Buckets over Max or MaxBytes. There is no repair.
 type Bucket[K, E any] struct {
 	model.Parts
 
@@ -102,14 +110,6 @@ func NewBucket[K, E any](buckets *model.Collection[BucketDoc[K, E], string], spe
 		WithDocs(buckets.Docs()).WithKeys(model.KeyedDocs{Collection: buckets.Name()}).WithoutReactions("Bucket.Append")
 	return out
 }
-
-// Indexes returns the index that finds an element, if BucketSpec.ElementKey is set.
-func (b *Bucket[K, E]) Indexes() []model.Index { return b.Parts.Indexes() }
-
-// Checks returns two checks:
-//   - Buckets with wrong N, Bytes or Totals. The repair corrects these fields.
-//   - Buckets over Max or MaxBytes. There is no repair.
-func (b *Bucket[K, E]) Checks() []model.Check { return b.Parts.Checks() }
 
 // Append returns the change that adds an element at the end of the key's sequence.
 //
@@ -193,7 +193,7 @@ func (b *Bucket[K, E]) Elements(key K) *model.Aggregate[E] {
 // element is the element's id: see BucketSpec.ElementKey. Without BucketSpec.ElementKey,
 // the query gives a [*model.ValueError].
 //
-// Cost: one command, served by [Bucket.Indexes].
+// Cost: one command, served by [Bucket].Indexes.
 func (b *Bucket[K, E]) Holding(key K, element any) *model.Find[BucketDoc[K, E]] {
 	filter, err := b.in.Holding(key, element)
 	return commands.Served(b.buckets.Find(filter), b.in.KeyIndex().Name, err)

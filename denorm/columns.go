@@ -60,6 +60,13 @@ type ColumnsSpec struct {
 //
 // Source: the analytical store of Azure Cosmos DB,
 // https://learn.microsoft.com/azure/cosmos-db/analytical-store-introduction.
+//
+// # Checks
+//
+// Checks returns one check: flat documents without an original. The repair deletes these
+// documents.
+//
+// Cost: the check looks up each original by _id.
 type Columns[D, K any] struct {
 	model.Parts
 
@@ -81,12 +88,6 @@ func NewColumns[D, K any](docs *model.Collection[D, K], flat string, spec Column
 		WithKeys(model.KeyedDocs{Collection: flat, From: []*core.Docs{docs.Docs()}}).WithReactions(out.c.Reactions)
 	return out
 }
-
-// Checks returns one check: flat documents without an original. The repair deletes these
-// documents.
-//
-// Cost: the check looks up each original by _id.
-func (x *Columns[D, K]) Checks() []model.Check { return x.Parts.Checks() }
 
 // Column returns the column name of a path: Column("items", 0, "price") returns
 // "items/#0/price". An int is the position of an array element. With ColumnsSpec.Typed,

@@ -32,6 +32,18 @@ import (
 // Source: "Denormalization", "6 Rules of Thumb for MongoDB Schema Design", part 2; the
 // Extended Reference pattern,
 // https://www.mongodb.com/company/blog/building-with-patterns-the-extended-reference-pattern.
+//
+// # Indexes and checks
+//
+// Indexes returns an index on CopySpec.Listed if set, else on KeyPath.
+//
+// Checks returns these checks:
+//
+//   - Copies that differ from the source, or have a newer version. The repair writes the
+//     source's values and version.
+//   - With KeyPath, copies of missing sources. There is no repair.
+//
+// Cost: each check looks up every copy's source by an index.
 type Copy[S, SK, TK any] struct {
 	model.Parts
 
@@ -97,18 +109,6 @@ func fieldsOf(list []Field) (out []copies.Field) {
 	}
 	return out
 }
-
-// Indexes returns an index on CopySpec.Listed if set, else on KeyPath.
-func (c *Copy[S, SK, TK]) Indexes() []model.Index { return c.Parts.Indexes() }
-
-// Checks returns these checks:
-//
-//   - Copies that differ from the source, or have a newer version. The repair writes the
-//     source's values and version.
-//   - With KeyPath, copies of missing sources. There is no repair.
-//
-// Cost: each check looks up every copy's source by an index.
-func (c *Copy[S, SK, TK]) Checks() []model.Check { return c.Parts.Checks() }
 
 // Propagate returns the plan that updates the copies to the values in source, after a write
 // that no [model.Store] made. With

@@ -67,7 +67,7 @@ type Average struct {
 // Each action counts once, with transactions and without: see [model.Store]. Without
 // transactions, a parent has the old numbers until the action is finished. If some of a
 // child's writers use transactions, and others don't, use transactions for
-// [Counter.Recount] and the repair of [Counter.Checks], and don't set Mins or Maxs.
+// [Counter.Recount] and the repair of [Counter].Checks, and don't set Mins or Maxs.
 //
 // # Several counters
 //
@@ -81,6 +81,22 @@ type Average struct {
 //
 // Source:
 // https://www.mongodb.com/docs/manual/data-modeling/design-patterns/computed-values/computed-schema-pattern/.
+//
+// # Indexes and checks
+//
+// Indexes returns the indexes by which a deletion finds the next minimum or maximum. Without
+// Mins and Maxs, a Counter needs none.
+//
+// Checks returns the checks that find
+//
+//   - wrong numbers. Parents that an unfinished action has yet to change are skipped, and
+//     parents that change meanwhile.
+//   - children that name a missing parent. There is no repair.
+//
+// Cost: the first check reads every parent and every child once, and needs no index. The
+// server groups them, so it keeps the numbers of all parents: in memory, or since MongoDB
+// 6.0 on disk beyond 100 MB. In a transaction, it looks the children up for each parent. If
+// numbers differ, it reads the children once more, for unfinished actions.
 type Counter[C, CK, P, PK any] struct {
 	model.Parts
 
@@ -102,22 +118,6 @@ func NewCounter[C, CK, P, PK any](
 		WithDocs(children.Docs(), parents.Docs()).WithReactions(out.c.MakeReactions)
 	return out
 }
-
-// Indexes returns the indexes by which a deletion finds the next minimum or maximum. Without
-// Mins and Maxs, a Counter needs none.
-func (x *Counter[C, CK, P, PK]) Indexes() []model.Index { return x.Parts.Indexes() }
-
-// Checks returns the checks that find
-//
-//   - wrong numbers. Parents that an unfinished action has yet to change are skipped, and
-//     parents that change meanwhile.
-//   - children that name a missing parent. There is no repair.
-//
-// Cost: the first check reads every parent and every child once, and needs no index. The
-// server groups them, so it keeps the numbers of all parents: in memory, or since MongoDB
-// 6.0 on disk beyond 100 MB. In a transaction, it looks the children up for each parent. If
-// numbers differ, it reads the children once more, for unfinished actions.
-func (x *Counter[C, CK, P, PK]) Checks() []model.Check { return x.Parts.Checks() }
 
 // Recount returns the change that counts a parent's children and corrects the parent's
 // numbers. If all numbers were right, the Finding's Problem is empty. A missing parent

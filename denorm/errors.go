@@ -13,7 +13,7 @@ import (
 // (OutlierSpec.Flag) isn't set, but one of these is true:
 //   - The array has over OutlierSpec.Max elements. Run [Outlier.Split].
 //   - The call found overflow documents. Run the job of the first check in
-//     [Outlier.Checks].
+//     [Outlier].Checks.
 var ErrUnsound = outlier.ErrUnsound
 
 // A ShortError says that a stock has less than the amount that [Slots.Take] asks for. It

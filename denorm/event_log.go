@@ -65,6 +65,18 @@ type EventLogSpec[K, E, S any] struct {
 // Source: Event Sourcing pattern
 // (https://learn.microsoft.com/azure/architecture/patterns/event-sourcing); "Event
 // Sourcing", M. Fowler (https://martinfowler.com/eaaDev/EventSourcing.html).
+//
+// # Indexes and checks
+//
+// Indexes returns the unique index on the key and token of an [EventCommit].
+//
+// Checks returns one check, or two checks with EventLogSpec.Snapshots:
+//
+//   - Commits with gaps or wrong fields. There is no repair.
+//   - Snapshots that don't match the events. The repair deletes the snapshots.
+//
+// Cost: the first check reads all commits. The second check sends one command per
+// snapshot.
 type EventLog[K, E, S any] struct {
 	model.Parts
 
@@ -151,18 +163,6 @@ func stateOf[K, S any](key any, s eventlog.State, revision int) EventState[K, S]
 	}
 	return out
 }
-
-// Indexes returns the unique index on the key and token of an [EventCommit].
-func (l *EventLog[K, E, S]) Indexes() []model.Index { return l.Parts.Indexes() }
-
-// Checks returns one check, or two checks with EventLogSpec.Snapshots:
-//
-//   - Commits with gaps or wrong fields. There is no repair.
-//   - Snapshots that don't match the events. The repair deletes the snapshots.
-//
-// Cost: the first check reads all commits. The second check sends one command per
-// snapshot.
-func (l *EventLog[K, E, S]) Checks() []model.Check { return l.Parts.Checks() }
 
 // events returns the non-generic form of the events of an append.
 func (l *EventLog[K, E, S]) events(key K, op bson.ObjectID, list []E) eventlog.Events {

@@ -47,6 +47,11 @@ type ProjectionSpec[V, E any] struct {
 // Source: Materialized View pattern
 // (https://learn.microsoft.com/azure/architecture/patterns/materialized-view); CQRS
 // pattern (https://learn.microsoft.com/azure/architecture/patterns/cqrs).
+//
+// # Indexes
+//
+// Indexes returns an index only if ProjectionSpec.Poll is set. To index the views, create
+// indexes on each generation's collection ([Projection.In]).
 type Projection[K, E, V any] struct {
 	model.Parts
 
@@ -77,10 +82,6 @@ func NewProjection[K, E, S, V any](
 		WithoutReactions("EventLog.Append and Projection.CatchUp")
 	return p
 }
-
-// Indexes returns an index only if ProjectionSpec.Poll is set. To index the views, create
-// indexes on each generation's collection ([Projection.In]).
-func (p *Projection[K, E, V]) Indexes() []model.Index { return p.Parts.Indexes() }
 
 // CatchUp returns the change that updates the view of the [EventLog] aggregate with this
 // key. The change writes to the generations (see [Projection]) that have p's

@@ -32,6 +32,10 @@ import (
 // smaller token or version.
 //
 // Source: change streams, https://www.mongodb.com/docs/manual/changeStreams/.
+//
+// # Indexes
+//
+// Indexes returns the index for polling, if FeedSpec.Since is set.
 type Feed[D, K any] struct {
 	model.Parts
 
@@ -110,9 +114,6 @@ func NewFeed[D, K any](
 		WithReactions(func() []model.Reaction { return nil })
 	return f
 }
-
-// Indexes returns the index for polling, if FeedSpec.Since is set.
-func (f *Feed[D, K]) Indexes() []model.Index { return f.Parts.Indexes() }
 
 // change decodes an event into a typed change.
 func (f *Feed[D, K]) change(e model.Event) (FeedChange[D, K], error) {

@@ -86,6 +86,18 @@ type Difference struct {
 //
 // Source: the Document Versioning pattern,
 // https://www.mongodb.com/docs/manual/data-modeling/design-patterns/data-versioning/document-versioning/.
+//
+// # Indexes and checks
+//
+// Indexes returns the indexes by time, token and HistorySpec.Subject.
+//
+// Checks returns four checks:
+//   - Unfinished deletions. The repair finishes deletions older than a minute.
+//   - Documents with a lower version than a revision, or with the version of a revision
+//     that isn't theirs. The repair raises the version.
+//   - Gaps between revisions. There is no repair.
+//   - Deletions that have the number of a later document's version, which is lost. There
+//     is no repair.
 type History[D, K any] struct {
 	model.Parts
 
@@ -113,18 +125,6 @@ func NewHistory[D, K any](
 }
 
 func (r Revised) note() history.Note { return history.Note{At: r.At, By: r.By, Reason: r.Reason} }
-
-// Indexes returns the indexes by time, token and HistorySpec.Subject.
-func (x *History[D, K]) Indexes() []model.Index { return x.Parts.Indexes() }
-
-// Checks returns four checks:
-//   - Unfinished deletions. The repair finishes deletions older than a minute.
-//   - Documents with a lower version than a revision, or with the version of a revision
-//     that isn't theirs. The repair raises the version.
-//   - Gaps between revisions. There is no repair.
-//   - Deletions that have the number of a later document's version, which is lost. There
-//     is no repair.
-func (x *History[D, K]) Checks() []model.Check { return x.Parts.Checks() }
 
 // Insert returns the change that stores doc as a new document. The version in doc must be
 // 0. A new _id gets version 1. The _id of a deleted document gets its next version. An
@@ -170,7 +170,7 @@ func (x *History[D, K]) Change(id K, note Revised, token bson.ObjectID, decide f
 // token and errors, see [History].
 //
 // A crash can leave the document, with Revised.Gone set. A retry with the same token, or
-// the repair of [History.Checks], finishes the deletion.
+// the repair of [History].Checks, finishes the deletion.
 //
 // Cost: five commands, four documents. In a transaction since MongoDB 8.0, three
 // commands.

@@ -36,6 +36,22 @@ import (
 // (https://learn.microsoft.com/azure/architecture/patterns/index-table); "Unique
 // Constraints on Arbitrary Fields",
 // https://www.mongodb.com/docs/manual/tutorial/unique-constraints-on-arbitrary-fields/.
+//
+// # Checks
+//
+// Checks returns the checks that find and repair
+//
+//   - surplus entries older than a minute. If a store's action can wait longer before it
+//     writes the document, raise [model.Check].Age.
+//   - old copied fields
+//   - values without an entry
+//
+// With IndexTableSpec.Unique, one more check finds documents that share a value. To
+// repair, change the value in all but one.
+//
+// The checks leave the entries of a document with an unfinished action of a store.
+//
+// Cost: one look-up by _id for each entry or value.
 type IndexTable[D, K any] struct {
 	model.Parts
 
@@ -100,21 +116,6 @@ func NewIndexTable[D, K any](
 		docs.Named(entries).Unchecked(), t}
 }
 
-// Checks returns the checks that find and repair
-//
-//   - surplus entries older than a minute. If a store's action can wait longer before it
-//     writes the document, raise [model.Check].Age.
-//   - old copied fields
-//   - values without an entry
-//
-// With IndexTableSpec.Unique, one more check finds documents that share a value. To
-// repair, change the value in all but one.
-//
-// The checks leave the entries of a document with an unfinished action of a store.
-//
-// Cost: one look-up by _id for each entry or value.
-func (x *IndexTable[D, K]) Checks() []model.Check { return x.Parts.Checks() }
-
 // Lookup returns the query of a value's entries, sorted by the documents' _ids. Lookup
 // can return an entry whose document lacks the value. [IndexTable.Documents] skips this
 // entry. A nil value or an array gives a [*model.ValueError].
@@ -142,7 +143,7 @@ func (x *IndexTable[D, K]) Documents(value any) *model.Aggregate[D] {
 
 // Rebuild returns the job that writes missing entries. You can repeat the job, and run it
 // during writes. An entry of a value that a concurrent action removes can be left: see
-// [IndexTable.Checks]. In a unique table, if documents share a value, the lowest _id gets the
+// [IndexTable].Checks. In a unique table, if documents share a value, the lowest _id gets the
 // entry.
 //
 // Cost: two commands per batch of 500 documents, and two at the end.

@@ -19,6 +19,10 @@ import (
 // [Inverted.Values] include surplus entries.
 //
 // Source: "Inverted Search – Direct Aggregation" ("NoSQL Data Modeling Techniques", §10).
+//
+// # Checks
+//
+// Checks returns the [IndexTable].Checks of each declared path.
 type Inverted[D, K any] struct {
 	model.Parts
 
@@ -40,9 +44,6 @@ func NewInverted[D, K any](docs *model.Collection[D, K], prefix string, paths ..
 	return &Inverted[D, K]{model.NewParts(nil, in.ListRelations, in.ListChecks, in.ListFootprints).
 		WithDocs(docs.Docs()).WithKeys(cores.ListKeyedDocs()...).WithReactions(in.MakeReactions), docs, in, cores}
 }
-
-// Checks returns the [IndexTable.Checks] of each declared path.
-func (x *Inverted[D, K]) Checks() []model.Check { return x.Parts.Checks() }
 
 // Rebuild returns the job that writes missing entries of all declared paths, as
 // [IndexTable.Rebuild] does.

@@ -31,6 +31,18 @@ type Part struct {
 //
 // Source: normalizing for the analytical store of Azure Cosmos DB;
 // https://www.mongodb.com/docs/manual/reference/operator/aggregation/merge/.
+//
+// # Indexes and checks
+//
+// Indexes returns one index for each array [Part].
+//
+// Checks returns checks for
+//   - missing or wrong rows. The repair writes the rows.
+//   - rows without a document. The repair deletes the rows.
+//   - embedded documents that share a key but differ. There is no repair.
+//
+// Cost: the checks find rows by _id. If a [Part] has a Key, index the Key's path in the
+// documents, such as customer.id. Otherwise, each key costs a collection scan.
 type Normalized[D, K any] struct {
 	model.Parts
 
@@ -53,20 +65,8 @@ func NewNormalized[D, K any](docs *model.Collection[D, K], target string, parts 
 		WithDocs(docs.Docs()).WithKeys(n.Keys()...).WithoutReactions("Normalized.Plan"), docs, docs.Named(target), n}
 }
 
-// Indexes returns one index for each array [Part].
-func (x *Normalized[D, K]) Indexes() []model.Index { return x.Parts.Indexes() }
-
-// Checks returns checks for
-//   - missing or wrong rows. The repair writes the rows.
-//   - rows without a document. The repair deletes the rows.
-//   - embedded documents that share a key but differ. There is no repair.
-//
-// Cost: the checks find rows by _id. If a [Part] has a Key, index the Key's path in the
-// documents, such as customer.id. Otherwise, each key costs a collection scan.
-func (x *Normalized[D, K]) Checks() []model.Check { return x.Parts.Checks() }
-
 // Plan returns the plan that writes the rows of documents that match filter. Nil means
-// all. The plan deletes no rows: see [Normalized.Checks]. Run the plan again after a
+// all. The plan deletes no rows: see [Normalized].Checks. Run the plan again after a
 // crash, or if documents changed meanwhile.
 //
 // Cost: one command per collection of rows. Each reads the documents.

@@ -44,6 +44,16 @@ type NumberedSpec struct {
 //
 // Source: "Nested Documents Flattening: Numbered Field Names" ("NoSQL Data Modeling
 // Techniques", §15).
+//
+// # Indexes and checks
+//
+// Indexes returns one index for each number from 1 to NumberedSpec.Max, such as
+// {skill_1: 1, level_1: 1}.
+//
+// Checks returns two checks:
+//   - Missing or wrong counts, which the repair corrects.
+//   - Lists stored as arrays, and counts above NumberedSpec.Max. For arrays, run
+//     [Numbered.Convert]. For counts, raise Max.
 type Numbered[D, K any] struct {
 	model.Parts
 
@@ -64,16 +74,6 @@ func NewNumbered[D, K any](docs *model.Collection[D, K], path string, spec Numbe
 		WithoutReactions("Numbered.Insert, Numbered.Replace, Numbered.Set and Numbered.Append"), docs, n}
 }
 
-// Indexes returns one index for each number from 1 to NumberedSpec.Max, such as
-// {skill_1: 1, level_1: 1}.
-func (x *Numbered[D, K]) Indexes() []model.Index { return x.Parts.Indexes() }
-
-// Checks returns two checks:
-//   - Missing or wrong counts, which the repair corrects.
-//   - Lists stored as arrays, and counts above NumberedSpec.Max. For arrays, run
-//     [Numbered.Convert]. For counts, raise Max.
-func (x *Numbered[D, K]) Checks() []model.Check { return x.Parts.Checks() }
-
 // Flatten returns the stored form of a document. It returns a [*model.ValueError] if
 //
 //   - the list has more than NumberedSpec.Max elements
@@ -89,7 +89,7 @@ func (x *Numbered[D, K]) Flatten(doc D) (bson.Raw, error) {
 
 // Back decodes a stored document. The numbered fields become doc's list. Back accepts
 // documents that still store the list as an array. If the stored count doesn't fit the
-// numbered fields, Back returns a [*model.ValueError]: see [Numbered.Checks].
+// numbered fields, Back returns a [*model.ValueError]: see [Numbered].Checks.
 func (x *Numbered[D, K]) Back(flat bson.Raw) (doc D, err error) {
 	raw, err := x.n.Back(flat)
 	if err != nil {
@@ -208,7 +208,7 @@ func (x *Numbered[D, K]) Documents(query *model.Find[bson.Raw]) *model.Aggregate
 func (x *Numbered[D, K]) Convert() model.Job { return x.n.Convert() }
 
 // Restore returns the write that stores all flat lists (numbered fields) as arrays again.
-// It leaves out documents that [Numbered.Checks] finds. After a crash, run it again.
+// It leaves out documents that [Numbered].Checks finds. After a crash, run it again.
 //
 // Cost: one command that reads every document and writes the flat documents.
 func (x *Numbered[D, K]) Restore() model.Write { return x.n.Restore() }

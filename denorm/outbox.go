@@ -90,6 +90,10 @@ type OutboxDepth struct {
 // Under a [model.Scope], the events of hidden documents wait.
 //
 // Source: https://microservices.io/patterns/data/transactional-outbox.html.
+//
+// # Indexes
+//
+// Indexes returns two partial indexes, for waiting and for parked events.
 type Outbox[D, K, E any] struct {
 	model.Parts
 
@@ -149,9 +153,6 @@ func (x *Outbox[D, K, E]) PublishChanges(event func(before, after *D) (body E, p
 		return body, publish, nil
 	})
 }
-
-// Indexes returns two partial indexes, for waiting and for parked events.
-func (x *Outbox[D, K, E]) Indexes() []model.Index { return x.Parts.Indexes() }
 
 // Publish returns the write that adds an event of time t to a document, also if nothing
 // else changes in it. As token, pass a new bson.NewObjectID(). Before the delivery, a

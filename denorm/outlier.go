@@ -46,6 +46,18 @@ type OutlierCount struct {
 //
 // Source:
 // https://www.mongodb.com/company/blog/building-with-patterns-the-outlier-pattern.
+//
+// # Indexes and checks
+//
+// Indexes returns an index for OutlierSpec.Flag and one for the overflow documents.
+//
+// Checks returns three checks. For the overflow's content, use [Bucket].Checks.
+//   - Overflow of an owner without the flag. Readers miss the overflow. The repair sets
+//     the flag. If [Outlier.Split] crashed and BucketSpec.ElementKey is set, the repair
+//     deletes repeated elements.
+//   - Arrays over Max elements. Use [Outlier.Split]. For owners with the flag, use
+//     [Outlier.Settle].
+//   - Overflow without an owner. The repair deletes the overflow.
 type Outlier[D, K, E any] struct {
 	model.Parts
 
@@ -76,18 +88,6 @@ func NewOutlier[D, K, E any](
 	return out
 }
 
-// Indexes returns an index for OutlierSpec.Flag and one for the overflow documents.
-func (x *Outlier[D, K, E]) Indexes() []model.Index { return x.Parts.Indexes() }
-
-// Checks returns three checks. For the overflow's content, use [Bucket.Checks].
-//   - Overflow of an owner without the flag. Readers miss the overflow. The repair sets
-//     the flag. If [Outlier.Split] crashed and BucketSpec.ElementKey is set, the repair
-//     deletes repeated elements.
-//   - Arrays over Max elements. Use [Outlier.Split]. For owners with the flag, use
-//     [Outlier.Settle].
-//   - Overflow without an owner. The repair deletes the overflow.
-func (x *Outlier[D, K, E]) Checks() []model.Check { return x.Parts.Checks() }
-
 // Append returns the change that adds an element to the owner's array. The first element
 // that doesn't fit and all later elements go to overflow documents. Errors are
 // [model.ErrNotFound] for a missing owner, and [ErrUnsound].
@@ -115,7 +115,7 @@ func (x *Outlier[D, K, E]) Remove(owner K, key any) model.Change[any] {
 
 // Delete returns the plan that deletes an owner and then its overflow documents. It can
 // be run again. A crash can leave overflow documents without an owner: see
-// [Outlier.Checks].
+// [Outlier].Checks.
 //
 // Cost: two commands, by _id; the owner and its overflow are deleted.
 func (x *Outlier[D, K, E]) Delete(owner K) model.Plan {
@@ -136,7 +136,7 @@ func (x *Outlier[D, K, E]) Elements(owner K) *model.Aggregate[E] {
 // BucketSpec.ElementKey, the query gives a [*model.ValueError].
 //
 // Cost: one command. It finds the owner by _id, and overflow documents by
-// [Bucket.Indexes].
+// [Bucket].Indexes.
 func (x *Outlier[D, K, E]) Holding(owner K, key any) *model.Aggregate[E] {
 	pipeline, err := x.o.Holding(owner, key)
 	return aggregateByID[E](x.overflow.buckets, x.owners.Name(), x.overflow.in.KeyedNames(), pipeline, err)
@@ -153,7 +153,7 @@ func aggregateByID[R, D, K any](
 }
 
 // Count returns the query that counts an owner's elements. For elements in the [Bucket],
-// the query uses the Bucket's stored counts. [Bucket.Checks] finds wrong counts. For a
+// the query uses the Bucket's stored counts. [Bucket].Checks finds wrong counts. For a
 // missing owner, [model.Aggregate.One] returns model.ErrNotFound.
 //
 // Cost: one command, by _id in each collection. It reads the owner's overflow documents.
@@ -165,7 +165,7 @@ func (x *Outlier[D, K, E]) Count(owner K) *model.Aggregate[OutlierCount] {
 // Split returns the job that shortens arrays of more than OutlierSpec.Max elements. The
 // later elements move to overflow documents. Split skips owners whose OutlierSpec.Flag is
 // true: use [Outlier.Settle]. If an array loses elements during the job, the job can end
-// with [model.ErrStale]: see [Outlier.Checks]. After a crash, run the job again.
+// with [model.ErrStale]: see [Outlier].Checks. After a crash, run the job again.
 //
 // Cost: a scan for owners with such arrays, in batches of 10. Each owner costs one
 // command, and one command per overflow document.

@@ -34,6 +34,13 @@ type ProximitySpec struct {
 //
 // Source: "Nested Documents Flattening: Proximity Queries" ("NoSQL Data Modeling
 // Techniques", §16); https://www.mongodb.com/docs/manual/reference/operator/query/regex/.
+//
+// # Indexes and checks
+//
+// Indexes returns an optional index on the text: queries scan it, not all documents.
+//
+// Checks returns the check that compares each document's text with its list. The repair
+// rewrites wrong texts.
 type Proximity[D, K any] struct {
 	model.Parts
 
@@ -50,13 +57,6 @@ func NewProximity[D, K any](docs *model.Collection[D, K], path string, spec Prox
 	return &Proximity[D, K]{model.NewParts(p.Indexes, nil, p.Checks, p.Footprints).
 		WithDocs(docs.Docs()).WithReactions(p.Reactions), docs, p}
 }
-
-// Indexes returns an optional index on the text: queries scan it, not all documents.
-func (x *Proximity[D, K]) Indexes() []model.Index { return x.Parts.Indexes() }
-
-// Checks returns the check that compares each document's text with its list. The repair
-// rewrites wrong texts.
-func (x *Proximity[D, K]) Checks() []model.Check { return x.Parts.Checks() }
 
 // Text computes the text that is stored for these elements. Each element, or each of
 // its ProximitySpec.Fields, must be a UTF-8 string, null or missing. Another type gives

@@ -94,6 +94,15 @@ type RollupTotal[V any] struct {
 //
 // Source:
 // https://www.mongodb.com/docs/manual/data-modeling/design-patterns/computed-values/computed-schema-pattern/.
+//
+// # Indexes and checks
+//
+// Indexes returns indexes for uncounted events, events by time, and bins by start.
+//
+// Checks returns checks that find marked events and wrong bins. The repairs work as
+// [Rollup.Roll] and [Rollup.Rebuild].
+//
+// Cost: the checks of bins read every bin, and every event younger than RollupSpec.For.
 type Rollup[E, K, G, V any] struct {
 	model.Parts
 
@@ -122,15 +131,6 @@ func NewRollup[E, K, G, V any](
 		WithDocs(events.Docs(), bins.Docs()).WithKeys(out.r.DescribeKeys()).WithReactions(out.r.MakeReactions)
 	return out
 }
-
-// Indexes returns indexes for uncounted events, events by time, and bins by start.
-func (x *Rollup[E, K, G, V]) Indexes() []model.Index { return x.Parts.Indexes() }
-
-// Checks returns checks that find marked events and wrong bins. The repairs work as
-// [Rollup.Roll] and [Rollup.Rebuild].
-//
-// Cost: the checks of bins read every bin, and every event younger than RollupSpec.For.
-func (x *Rollup[E, K, G, V]) Checks() []model.Check { return x.Parts.Checks() }
 
 // Roll returns the job that adds marked events to bins ([RollupDoc]). Several
 // clients can run Roll concurrently. Events that can't be counted stay marked, and Run
@@ -177,5 +177,5 @@ func (x *Rollup[E, K, G, V]) Total(group G, start, end time.Time) *model.Aggrega
 // Never call [Rollup.Rebuild] for times of deleted events. After an interruption, run the
 // write again.
 //
-// Cost: one command, served by [Rollup.Indexes].
+// Cost: one command, served by [Rollup].Indexes.
 func (x *Rollup[E, K, G, V]) Expire(cutoff time.Time) model.Write { return x.r.ExpireEvents(cutoff) }

@@ -70,6 +70,15 @@ type SlotTotal[K any] struct {
 //
 // Source: https://firebase.google.com/docs/firestore/solutions/counters. [Slots.Resize]
 // uses Litwin's linear hashing.
+//
+// # Checks
+//
+// Checks returns three checks for
+//
+//   - unfinished transfers. The repair finishes the transfers.
+//   - keys with missing slots, with a wrong stock, or with tokens that belong to no slot
+//     or to several. The repair only stores missing slots.
+//   - slots with another slot's tokens, or with negative stock. There is no repair.
 type Slots[K any] struct {
 	model.Parts
 
@@ -85,14 +94,6 @@ func NewSlots[K any](docs *model.Collection[SlotDoc[K], string], spec SlotsSpec)
 	return &Slots[K]{model.NewParts(nil, nil, s.Checks, s.Footprints).WithDocs(docs.Docs()).WithKeys(s.Keys()).
 		WithoutReactions("Slots.Add and Slots.Take"), docs, s}
 }
-
-// Checks returns three checks for
-//
-//   - unfinished transfers. The repair finishes the transfers.
-//   - keys with missing slots, with a wrong stock, or with tokens that belong to no slot
-//     or to several. The repair only stores missing slots.
-//   - slots with another slot's tokens, or with negative stock. There is no repair.
-func (s *Slots[K]) Checks() []model.Check { return s.Parts.Checks() }
 
 // Add returns the change that adds n to a key's number. The parameter token identifies
 // the operation. While the slot remembers the token, a retry adds nothing: see

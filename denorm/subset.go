@@ -28,6 +28,17 @@ import (
 // SubsetSpec.Max children and ten more.
 //
 // Source: https://www.mongodb.com/company/blog/building-with-patterns-the-subset-pattern.
+//
+// # Indexes and checks
+//
+// Indexes returns the index that finds a parent's children in order.
+//
+// Checks returns one check, which finds outdated arrays. Parents that an unfinished action
+// has yet to change are skipped. For existing children, or after a change of SubsetSpec,
+// run the check's job.
+//
+// Cost: the check reads each parent's first children by the index. If arrays are outdated,
+// it reads the children once more, for unfinished actions.
 type Subset[P, PK, C, CK any] struct {
 	model.Parts
 
@@ -64,21 +75,10 @@ func NewSubset[P, PK, C, CK any](
 		WithReactions(s.MakeReactions), children, s}
 }
 
-// Indexes returns the index that finds a parent's children in order.
-func (x *Subset[P, PK, C, CK]) Indexes() []model.Index { return x.Parts.Indexes() }
-
-// Checks returns one check, which finds outdated arrays. Parents that an unfinished action
-// has yet to change are skipped. For existing children, or after a change of SubsetSpec,
-// run the check's job.
-//
-// Cost: the check reads each parent's first children by the index. If arrays are outdated,
-// it reads the children once more, for unfinished actions.
-func (x *Subset[P, PK, C, CK]) Checks() []model.Check { return x.Parts.Checks() }
-
 // Refresh returns the change that updates a parent's array from the stored children. A
 // missing parent isn't an error.
 //
-// Cost: two reads, by _id and by [Subset.Indexes], of up to SubsetSpec.Max children and ten
+// Cost: two reads, by _id and by [Subset].Indexes, of up to SubsetSpec.Max children and ten
 // more. An outdated array costs one write.
 func (x *Subset[P, PK, C, CK]) Refresh(parent PK) model.Change[any] {
 	return x.s.RefreshParent(parent)
@@ -88,7 +88,7 @@ func (x *Subset[P, PK, C, CK]) Refresh(parent PK) model.Change[any] {
 // the order of SubsetSpec.By. The parameter parent needs _id and the array. For the
 // next page, pass the last child's values of By and _id to [model.Find.After].
 //
-// Cost: one command per batch, served by [Subset.Indexes].
+// Cost: one command per batch, served by [Subset].Indexes.
 func (x *Subset[P, PK, C, CK]) Rest(parent *P) *model.Find[C] {
 	f := x.children.Find(nil)
 	if last := x.s.FindRest(&f.Query, parent); last != nil {
@@ -99,7 +99,7 @@ func (x *Subset[P, PK, C, CK]) Rest(parent *P) *model.Find[C] {
 
 // Children returns the query of all children of a parent, in the order of SubsetSpec.By.
 //
-// Cost: one command per batch, served by [Subset.Indexes].
+// Cost: one command per batch, served by [Subset].Indexes.
 func (x *Subset[P, PK, C, CK]) Children(parent PK) *model.Find[C] {
 	f := x.children.Find(nil)
 	x.s.FindChildren(&f.Query, parent)

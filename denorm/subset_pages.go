@@ -39,6 +39,18 @@ type SubsetPagesSpec struct {
 //
 // Source:
 // https://www.mongodb.com/docs/manual/data-modeling/design-patterns/group-data/subset-pattern/.
+//
+// # Indexes and checks
+//
+// Indexes returns the pages' [Bucket].Indexes.
+//
+// Checks returns these checks, then the pages' [Bucket].Checks:
+//
+//   - Parents whose array isn't the pages' newest elements. After you declare or change a
+//     SubsetPages, run this check's job.
+//   - Pages without a parent. The repair deletes the pages.
+//
+// Cost: each check reads all pages.
 type SubsetPages[P, K, E any] struct {
 	model.Parts
 
@@ -63,18 +75,6 @@ func NewSubsetPages[P, K, E any](
 		WithDocs(parents.Docs(), pages.buckets.Docs()).WithKeys(model.KeyedDocs{Collection: pages.buckets.Name()}).
 		WithReactions(s.Reactions), parents, pages, s}
 }
-
-// Indexes returns the pages' [Bucket.Indexes].
-func (x *SubsetPages[P, K, E]) Indexes() []model.Index { return x.Parts.Indexes() }
-
-// Checks returns these checks, then the pages' [Bucket.Checks]:
-//
-//   - Parents whose array isn't the pages' newest elements. After you declare or change a
-//     SubsetPages, run this check's job.
-//   - Pages without a parent. The repair deletes the pages.
-//
-// Cost: each check reads all pages.
-func (x *SubsetPages[P, K, E]) Checks() []model.Check { return x.Parts.Checks() }
 
 // Append returns the change that adds an element to the parent's array and, like
 // [Bucket.Append], to the newest page. A retry is safe. A missing parent gives

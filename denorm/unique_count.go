@@ -49,6 +49,11 @@ type UniqueDoc[G, M any] struct {
 //
 // Source: "Aggregation with Composite Keys" and "Composite Key Index", "NoSQL Data
 // Modeling Techniques", §9 and §8.
+//
+// # Indexes
+//
+// Indexes returns the index for [UniqueCount.Counts], if UniqueSpec.Period is set. With
+// UniqueSpec.For, Indexes also returns the TTL index.
 type UniqueCount[G, M any] struct {
 	model.Parts
 
@@ -72,10 +77,6 @@ func NewUniqueCount[G, M any](docs *model.Collection[UniqueDoc[G, M], string], s
 	}).WithReactions(out.u.Reactions)
 	return out
 }
-
-// Indexes returns the index for [UniqueCount.Counts], if UniqueSpec.Period is set. With
-// UniqueSpec.For, Indexes also returns the TTL index.
-func (x *UniqueCount[G, M]) Indexes() []model.Index { return x.Parts.Indexes() }
 
 // Visit returns the upsert of a member's visit to a group at time t.
 //
@@ -138,7 +139,7 @@ func (x *UniqueCount[G, M]) PerPeriod(group G, start, end time.Time) *model.Aggr
 // groups. Counts reads the periods that overlap the time from start up to, but not
 // including, end. The result omits groups without members.
 //
-// Cost: one command, served by [UniqueCount.Indexes]. The command reads all index keys of
+// Cost: one command, served by [UniqueCount].Indexes. The command reads all index keys of
 // these periods, or the whole collection if both times are zero.
 func (x *UniqueCount[G, M]) Counts(start, end time.Time) *model.Aggregate[Counted[G]] {
 	pipeline, index, err := x.u.Counts(start, end)
@@ -150,7 +151,7 @@ func (x *UniqueCount[G, M]) Counts(start, end time.Time) *model.Aggregate[Counte
 // time from start up to, but not including, end. More than 120 periods of target give a
 // [*model.ValueError]. After a crash, run the plan again.
 //
-// Cost: one command per period of target, served by [UniqueCount.Indexes].
+// Cost: one command per period of target, served by [UniqueCount].Indexes.
 func (x *UniqueCount[G, M]) Rollup(target *UniqueCount[G, M], start, end time.Time) model.Plan {
 	if target == nil {
 		return model.RefusedPlan(x.docs.Name(),
@@ -162,6 +163,6 @@ func (x *UniqueCount[G, M]) Rollup(target *UniqueCount[G, M], start, end time.Ti
 // Expire returns the write that deletes the documents of all periods that are over at the
 // cutoff. Without UniqueSpec.Period it gives a [*model.ValueError].
 //
-// Cost: one command, served by [UniqueCount.Indexes]. After an interruption, counts of
+// Cost: one command, served by [UniqueCount].Indexes. After an interruption, counts of
 // these periods can be too low.
 func (x *UniqueCount[G, M]) Expire(cutoff time.Time) model.Write { return x.u.Expire(cutoff) }

@@ -57,9 +57,24 @@ type RowColumn[K any] struct {
 //
 // A [model.Store] of the left or the right documents updates their copied fields in the
 // columns. It doesn't delete a linked document: run [WideRow.Unlink] first. After other
-// writes of the documents, run the repairs of [WideRow.Checks].
+// writes of the documents, run the repairs of [WideRow].Checks.
 //
 // Source: a text on data as an ordered map of maps.
+//
+// # Indexes and checks
+//
+// Indexes returns two indexes for each collection of rows.
+//
+// Checks returns checks for four problems. A running operation can look like a problem.
+//
+//   - Links with missing or repeated columns, or with different times in the two rows.
+//     The repair keeps the left row's earliest column. If the left row has no column,
+//     the repair removes the link.
+//   - Columns with outdated fields. The repair updates the fields.
+//   - Columns that link to a missing document. Use [WideRow.Unlink].
+//   - Pages over WideRowSpec.Max columns. The next new column splits the page.
+//
+// Cost: the first check reads all rows. The others read the left or the right rows.
 type WideRow[L, LK, R, RK any] struct {
 	model.Parts
 
@@ -82,21 +97,6 @@ func NewWideRow[L, LK, R, RK any](
 		model.KeyedDocs{Collection: spec.RightRows, From: []*core.Docs{left.Docs(), right.Docs()}}).
 		WithReactions(w.MakeReactions), w}
 }
-
-// Indexes returns two indexes for each collection of rows.
-func (x *WideRow[L, LK, R, RK]) Indexes() []model.Index { return x.Parts.Indexes() }
-
-// Checks returns checks for four problems. A running operation can look like a problem.
-//
-//   - Links with missing or repeated columns, or with different times in the two rows.
-//     The repair keeps the left row's earliest column. If the left row has no column,
-//     the repair removes the link.
-//   - Columns with outdated fields. The repair updates the fields.
-//   - Columns that link to a missing document. Use [WideRow.Unlink].
-//   - Pages over WideRowSpec.Max columns. The next new column splits the page.
-//
-// Cost: the first check reads all rows. The others read the left or the right rows.
-func (x *WideRow[L, LK, R, RK]) Checks() []model.Check { return x.Parts.Checks() }
 
 // Link returns the change that links two stored documents, with the time t, and copies their
 // fields. Pass a new bson.NewObjectID() as token. An existing link keeps its time. A retry is safe.
@@ -125,7 +125,7 @@ func (x *WideRow[L, LK, R, RK]) Unlink(left LK, right RK) model.Change[any] {
 // [RowPage] that contains only the link's column. If the two aren't linked, Count gives 0
 // and One gives model.ErrNotFound.
 //
-// Cost: one command, served by [WideRow.Indexes].
+// Cost: one command, served by [WideRow].Indexes.
 func (x *WideRow[L, LK, R, RK]) Linked(left LK, right RK) *model.Find[RowPage[RK]] {
 	return &model.Find[RowPage[RK]]{Query: x.w.FindLinked(left, right)}
 }
@@ -169,7 +169,7 @@ func (s RowSide[K, O]) Newest(id K, pageToken string, n int64) *model.Aggregate[
 // The parameters are those of [RowSide.Newest]. With the pageToken [ColumnsFrom](t),
 // links begin at the time t.
 //
-// Cost: one command per batch, served by [WideRow.Indexes].
+// Cost: one command per batch, served by [WideRow].Indexes.
 func (s RowSide[K, O]) Oldest(id K, pageToken string, n int64) *model.Aggregate[RowColumn[O]] {
 	return &model.Aggregate[RowColumn[O]]{Aggregation: s.w.FindOldest(s.side, id, pageToken, n)}
 }

@@ -26,7 +26,7 @@ type ChildTreeSpec struct {
 //
 // If a list and a stored parent disagree, the parent is right. During a change, a node
 // can be in no list or in two lists. After a crash, the tree's next change corrects the
-// lists. The repair of [Tree.Checks] rewrites wrong lists.
+// lists. The repair of [Tree].Checks rewrites wrong lists.
 //
 // Cost: an insert or a delete writes two documents. A move writes up to three documents.
 // [Promote] also writes the children. For queries, see [NewParentTree].
@@ -56,7 +56,7 @@ func (t *Tree[D, K]) Adopt() model.Change[any] { return t.t.AdoptLists() }
 // check's repair runs Adopt. The check finds
 //
 //   - a node in two lists, a cycle, or a field that isn't a list: correct by hand
-//   - a missing node or a repeated child in a list: after Adopt, use [Tree.Checks]
+//   - a missing node or a repeated child in a list: after Adopt, use [Tree].Checks
 //   - a stored parent that differs from the lists: Adopt overwrites the parent
 //
 // Cost: one command reads the tree's fields of all documents.

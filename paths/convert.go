@@ -32,7 +32,7 @@ import (
 // Trees of different kinds must have different fields. Otherwise the change returns a
 // [*model.ValueError].
 //
-// Cost: as the target's check and its repair: see [Tree.Checks].
+// Cost: as the target's check and its repair: see [Tree].Checks.
 func Convert[D, K any](source, target *Tree[D, K]) model.Change[any] {
 	mustHave("Convert", source != nil && target != nil)
 	return target.t.ConvertTree(source.t)

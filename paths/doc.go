@@ -41,5 +41,5 @@
 //	descendants          $graphLookup by parent  one query      one range of an index
 //
 // A lock admits one writer at a time. A reader can see part of a change: see [Tree].
-// The repair of [Tree.Checks] corrects damage by other code.
+// The repair of [Tree].Checks corrects damage by other code.
 package paths

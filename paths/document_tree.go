@@ -72,6 +72,18 @@ type DocumentTreeSpec struct {
 // Sources: "Tree Aggregation" of
 // https://highlyscalable.wordpress.com/2012/03/01/nosql-data-modeling-techniques/;
 // https://www.mongodb.com/docs/manual/reference/operator/update/push/.
+//
+// # Checks
+//
+// Checks returns one check, which finds:
+//   - invalid elements, and repeated ids
+//   - missing parents, and cycles
+//   - siblings with equal or missing order keys
+//
+// The repair leaves invalid elements unchanged. If different nodes share an id, run
+// [DocumentTree.Repair] with new ids.
+//
+// Cost: one command reads every list, in batches. The repair writes each changed list.
 type DocumentTree[E, N, K any] struct {
 	model.Parts
 
@@ -99,17 +111,6 @@ func NewDocumentTree[E, N, D, K any](
 		WithReactions(func() []model.Reaction { return nil })
 	return out
 }
-
-// Checks returns one check, which finds:
-//   - invalid elements, and repeated ids
-//   - missing parents, and cycles
-//   - siblings with equal or missing order keys
-//
-// The repair leaves invalid elements unchanged. If different nodes share an id, run
-// [DocumentTree.Repair] with new ids.
-//
-// Cost: one command reads every list, in batches. The repair writes each changed list.
-func (t *DocumentTree[E, N, K]) Checks() []model.Check { return t.Parts.Checks() }
 
 // owner checks and encodes an owner's _id.
 func (t *DocumentTree[E, N, K]) owner(id K) (bson.RawValue, error) { return t.t.RawID("_id", id) }

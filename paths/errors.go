@@ -13,7 +13,7 @@ var (
 	ErrHasChildren = forest.ErrHasChildren
 
 	// ErrDamaged means that the tree is damaged. Nothing was written. Repair the tree by
-	// [Tree.Checks] or [DocumentTree.Repair].
+	// [Tree].Checks or [DocumentTree.Repair].
 	ErrDamaged = forest.ErrDamaged
 
 	// ErrSegment means that a node's segment (name in a path) is invalid. A segment must

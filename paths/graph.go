@@ -163,7 +163,7 @@ func (x *Graph[D, K]) States(ids ...K) *model.Find[VertexState[K]] {
 // A vertex is near if it is at most distance edges from a source. Before Within, run
 // [Graph.Distances].
 //
-// Cost: one command, and one per further batch, by the index of [Supersteps.Indexes].
+// Cost: one command, and one per further batch, by the index of [Supersteps].Indexes.
 func (x *Graph[D, K]) Within(distance int64) *model.Find[VertexState[K]] {
 	return x.find(bson.D{mql.E("step", mql.Op("$lte", distance))}, "step", 1, "step_1__id_1")
 }
@@ -171,7 +171,7 @@ func (x *Graph[D, K]) Within(distance int64) *model.Find[VertexState[K]] {
 // Component returns the query of a component's vertices, each as a [VertexState]. As id,
 // pass the component's least _id. Before Component, run [Graph.Components].
 //
-// Cost: one command, and one per further batch, by the index of [Supersteps.Indexes].
+// Cost: one command, and one per further batch, by the index of [Supersteps].Indexes.
 func (x *Graph[D, K]) Component(id K) *model.Find[VertexState[K]] {
 	v, err := x.docs.Docs().EncodeID("id", id)
 	f := x.find(bson.D{mql.E("component", model.Eq(v))}, "_id", 1, "component_1__id_1")

@@ -25,6 +25,10 @@ import (
 //	a program   5, and 2 to 4 per batch of vertices  states and messages
 //
 // PageRank and programs read every vertex. Superstep 0 takes four or five commands.
+//
+// # Indexes
+//
+// Indexes returns the indexes that the computation needs.
 type Supersteps struct {
 	model.Parts
 
@@ -36,9 +40,6 @@ func (x *Graph[D, K]) supersteps(s *graph.Supersteps) *Supersteps {
 		WithDocs(x.docs.Docs(), x.states.Docs()).WithKeys(x.keys()...).
 		WithoutReactions("Supersteps.Job"), s: s}
 }
-
-// Indexes returns the indexes that the computation needs.
-func (s *Supersteps) Indexes() []model.Index { return s.Parts.Indexes() }
 
 // Job returns the job that runs the computation to its end. After an interruption, run
 // the job again. To begin anew, first run [Graph.Clear]. Stored states of another

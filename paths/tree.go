@@ -36,8 +36,30 @@ import (
 // tree's next change waits up to TreeSpec.For, and first finishes the crashed change.
 //
 // With [model.WithTransactions], a crash leaves nothing, and readers see no parts.
-// [Tree.Load], [Tree.Adopt], [RollUp.Store], [Convert] and repairs by [Tree.Checks] never
+// [Tree.Load], [Tree.Adopt], [RollUp.Store], [Convert] and repairs by [Tree].Checks never
 // run in a transaction. If one of them crashes, run it again.
+//
+// # Indexes and checks
+//
+// Indexes returns the indexes of the tree's queries.
+//
+// Checks returns one check. A finding's Detail has the fields field, got (stored), want
+// (correct) and kind. The kinds are:
+//
+//   - orphan: the parent is missing
+//   - cycle: the node is its own ancestor
+//   - order: the order key is missing or repeated
+//   - field: a field contradicts the parent links
+//   - same: two nodes would have the same path
+//   - segment: the node's segment can't be in a path
+//   - change: the number in TreeSpec.Change is invalid or too high
+//
+// The repair trusts the parent links, and deletes no nodes. Orphans, and one node of each
+// cycle, become the last roots. Correct the kinds same and segment yourself. After a
+// crash of the repair, queries can miss nodes.
+//
+// Cost: four to seven commands. For a damaged tree, one command reads all nodes into
+// memory. The repair adds two commands, and one per 25,000 documents or 16 MiB.
 type Tree[D, K any] struct {
 	model.Parts
 
@@ -73,28 +95,6 @@ func declaredOf[D, K any](c *model.Collection[D, K], spec TreeSpec) tree.Declare
 func newTree[D, K any](c *model.Collection[D, K], t *tree.Tree) *Tree[D, K] {
 	return &Tree[D, K]{t.MakeParts(), c, t}
 }
-
-// Indexes returns the indexes of the tree's queries.
-func (t *Tree[D, K]) Indexes() []model.Index { return t.Parts.Indexes() }
-
-// Checks returns one check. A finding's Detail has the fields field, got (stored), want
-// (correct) and kind. The kinds are:
-//
-//   - orphan: the parent is missing
-//   - cycle: the node is its own ancestor
-//   - order: the order key is missing or repeated
-//   - field: a field contradicts the parent links
-//   - same: two nodes would have the same path
-//   - segment: the node's segment can't be in a path
-//   - change: the number in TreeSpec.Change is invalid or too high
-//
-// The repair trusts the parent links, and deletes no nodes. Orphans, and one node of each
-// cycle, become the last roots. Correct the kinds same and segment yourself. After a
-// crash of the repair, queries can miss nodes.
-//
-// Cost: four to seven commands. For a damaged tree, one command reads all nodes into
-// memory. The repair adds two commands, and one per 25,000 documents or 16 MiB.
-func (t *Tree[D, K]) Checks() []model.Check { return t.Parts.Checks() }
 
 // document encodes a document of the caller as it would be stored.
 func (t *Tree[D, K]) document(doc D) (bson.Raw, error) {

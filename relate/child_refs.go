@@ -18,6 +18,10 @@ import (
 //
 // Source: "6 Rules of Thumb for MongoDB Schema Design", part 1;
 // https://www.mongodb.com/docs/manual/tutorial/model-referenced-one-to-many-relationships-between-documents/.
+//
+// # Indexes
+//
+// Indexes returns the index that finds a child's parents.
 type ChildRefs[P, PK, C, CK any] struct {
 	model.Parts
 
@@ -40,9 +44,6 @@ func NewChildRefs[P, PK, C, CK any](
 		WithDocs(parents.Docs(), children.Docs()).WithReactions(func() []model.Reaction { return nil })
 	return r
 }
-
-// Indexes returns the index that finds a child's parents.
-func (r *ChildRefs[P, PK, C, CK]) Indexes() []model.Index { return r.Parts.Indexes() }
 
 // Add returns the write that appends ids to a parent's list. Ids that are already in the
 // list keep their place. If the list contains documents, the write appends a document
@@ -85,7 +86,7 @@ func (r *ChildRefs[P, PK, C, CK]) Remove(parent PK, children ...CK) model.Write 
 // RemoveEverywhere returns the write that removes an id from every parent's list. It is
 // idempotent, but not atomic.
 //
-// Cost: one command, which finds parents by [ChildRefs.Indexes] and writes each.
+// Cost: one command, which finds parents by [ChildRefs].Indexes and writes each.
 func (r *ChildRefs[P, PK, C, CK]) RemoveEverywhere(child CK) model.Write {
 	return r.in.RemoveFromAll(child)
 }

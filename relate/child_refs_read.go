@@ -40,7 +40,7 @@ func (r *ChildRefs[P, PK, C, CK]) ChildrenOf(parent PK) *model.Aggregate[C] {
 
 // ParentsOf returns the query of the parents that list a child.
 //
-// Cost: one command, served by [ChildRefs.Indexes].
+// Cost: one command, served by [ChildRefs].Indexes.
 func (r *ChildRefs[P, PK, C, CK]) ParentsOf(child CK) *model.Find[P] {
 	id, err := r.in.IDs.Encode(child)
 	f := r.parents.Find(stmt.MatchValue(r.in.Path, id))

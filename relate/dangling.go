@@ -17,6 +17,18 @@ import (
 // during the repair, the repair can remove references to the document.
 //
 // Source: "Hoe zit het met refererende sleutels" and other texts on Azure Cosmos DB.
+//
+// # Indexes and checks
+//
+// Indexes returns the index on the references, for [OnDelete].
+//
+// Checks returns one check, which finds ids of missing documents. It ignores null, the
+// empty id and missing fields. The repair waits until a reference has dangled for a
+// minute ([model.Check].Age). If you store referenced documents later, set a longer Age.
+// A value that can't be an _id stays: see [*model.LeftError].
+//
+// Cost: the check reads every document, and looks up all references by _id. The check
+// needs MongoDB 5.0.
 type Dangling[D, DK, T, TK any] struct {
 	model.Parts
 
@@ -74,18 +86,6 @@ func NewDangling[D, DK, T, TK any](
 		WithDocs(docs.Docs(), targets.Docs()).WithReactions(func() []model.Reaction { return nil })
 	return out
 }
-
-// Indexes returns the index on the references, for [OnDelete].
-func (d *Dangling[D, DK, T, TK]) Indexes() []model.Index { return d.Parts.Indexes() }
-
-// Checks returns one check, which finds ids of missing documents. It ignores null, the
-// empty id and missing fields. The repair waits until a reference has dangled for a
-// minute ([model.Check].Age). If you store referenced documents later, set a longer Age.
-// A value that can't be an _id stays: see [*model.LeftError].
-//
-// Cost: the check reads every document, and looks up all references by _id. The check
-// needs MongoDB 5.0.
-func (d *Dangling[D, DK, T, TK]) Checks() []model.Check { return d.Parts.Checks() }
 
 func (d *Dangling[D, DK, T, TK]) reference() idref.Ref { return d.in.Ref }
 

@@ -22,6 +22,14 @@ import (
 // forbids the deletion.
 //
 // Source: texts on Azure Cosmos DB.
+//
+// # Indexes and checks
+//
+// Indexes returns the unique index on the pair, and one index for each side, newest links
+// first.
+//
+// Checks returns one check for each side. The check finds links to missing documents. The
+// repair deletes these links: see [Dangling].
 type JoinCollection[L, LK, A, AK, B, BK any] struct {
 	model.Parts
 
@@ -54,14 +62,6 @@ func NewJoinCollection[L, LK, A, AK, B, BK any](
 		WithDocs(links.Docs(), lefts.Docs(), rights.Docs()).WithReactions(j.in.MakeReactions)
 	return j
 }
-
-// Indexes returns the unique index on the pair, and one index for each side, newest links
-// first.
-func (j *JoinCollection[L, LK, A, AK, B, BK]) Indexes() []model.Index { return j.Parts.Indexes() }
-
-// Checks returns one check for each side. The check finds links to missing documents. The
-// repair deletes these links: see [Dangling].
-func (j *JoinCollection[L, LK, A, AK, B, BK]) Checks() []model.Check { return j.Parts.Checks() }
 
 // Left returns the [JoinSide] of the collection on the left. Its methods take the id of
 // a document in that collection. [OnDeleteSpec] also accepts the side.

@@ -9,7 +9,7 @@ import (
 )
 
 // A JoinSide is one side of a [JoinCollection]: links (L) connect its documents (D) with
-// documents of the other side (O). All methods are served by [JoinCollection.Indexes].
+// documents of the other side (O). All methods are served by [JoinCollection].Indexes.
 type JoinSide[L, LK, D, K, O any] struct {
 	links *model.Collection[L, LK]
 	in    joincollection.Side

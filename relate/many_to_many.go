@@ -15,6 +15,21 @@ import (
 // a denorm.Counter.
 //
 // Source: texts on Azure Cosmos DB.
+//
+// # Indexes and checks
+//
+// Indexes returns the index on each list.
+//
+// Checks returns, in this order:
+//
+//  1. Links that only the left list has.
+//  2. Links that only the right list has.
+//
+// The repairs change the right side to match the left side. TrustRight
+// ([ManyToManySpec]) reverses the direction. Links to missing documents are removed. An
+// unfinished action of a [model.Store] isn't a finding.
+//
+// Cost: check 1 reads every left document. Check 2 reads every right document.
 type ManyToMany[L, LK, R, RK any] struct {
 	model.Parts
 
@@ -52,21 +67,6 @@ func NewManyToMany[L, LK, R, RK any](
 		WithDocs(left.Docs(), right.Docs()).WithReactions(m.in.Reactions)
 	return m
 }
-
-// Indexes returns the index on each list.
-func (m *ManyToMany[L, LK, R, RK]) Indexes() []model.Index { return m.Parts.Indexes() }
-
-// Checks returns, in this order:
-//
-//  1. Links that only the left list has.
-//  2. Links that only the right list has.
-//
-// The repairs change the right side to match the left side. TrustRight
-// ([ManyToManySpec]) reverses the direction. Links to missing documents are removed. An
-// unfinished action of a [model.Store] isn't a finding.
-//
-// Cost: check 1 reads every left document. Check 2 reads every right document.
-func (m *ManyToMany[L, LK, R, RK]) Checks() []model.Check { return m.Parts.Checks() }
 
 // Left returns the left side, for queries by a left document.
 func (m *ManyToMany[L, LK, R, RK]) Left() Side[L, LK, R, RK] { return m.left }

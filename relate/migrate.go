@@ -18,6 +18,10 @@ import (
 //
 // If the new form has data, the first Copy can return [ErrPresent]. After Drop has begun,
 // Copy returns [ErrDropping].
+//
+// # Indexes
+//
+// Indexes returns the indexes that Copy, Verify and Drop need.
 type Migration struct {
 	model.Parts
 	in migrate.Migration
@@ -32,9 +36,6 @@ func newMigration(
 		in: in,
 	}
 }
-
-// Indexes returns the indexes that Copy, Verify and Drop need.
-func (m *Migration) Indexes() []model.Index { return m.Parts.Indexes() }
 
 // Copy returns the job that stores the old form's content in the new form. You can stop
 // the job anywhere and run the job again. If documents change during the job,

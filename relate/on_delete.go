@@ -22,6 +22,10 @@ import (
 // deletion. The checks of [Dangling] find such references.
 //
 // Source: texts on Azure Cosmos DB; ON DELETE of SQL.
+//
+// # Indexes
+//
+// Indexes returns the indexes that find referring documents.
 type OnDelete[D, K any] struct {
 	model.Parts
 	in *ondelete.Deletion
@@ -66,9 +70,6 @@ func NewOnDelete[D, K any](root *model.Collection[D, K], spec OnDeleteSpec) *OnD
 	return &OnDelete[D, K]{model.NewParts(in.ListIndexes, in.ListRelations, nil, in.ListFootprints).WithDocs(root.Docs()).
 		WithReactions(func() []model.Reaction { return in.MakeReactions(forbid) }), in}
 }
-
-// Indexes returns the indexes that find referring documents.
-func (o *OnDelete[D, K]) Indexes() []model.Index { return o.Parts.Indexes() }
 
 // copied returns a deep copy of findings.
 func copied(found []model.Finding) []model.Finding {

@@ -15,6 +15,10 @@ import (
 //
 // Source: "6 Rules of Thumb for MongoDB Schema Design", part 1;
 // https://www.mongodb.com/docs/manual/tutorial/model-referenced-one-to-many-relationships-between-documents/.
+//
+// # Indexes
+//
+// Indexes returns the compound index on the parent's id and on [ParentRefSpec].By.
 type ParentRef[C, CK, P, PK any] struct {
 	model.Parts
 
@@ -52,14 +56,11 @@ func NewParentRef[C, CK, P, PK any](
 	return r
 }
 
-// Indexes returns the compound index on the parent's id and on [ParentRefSpec].By.
-func (r *ParentRef[C, CK, P, PK]) Indexes() []model.Index { return r.Parts.Indexes() }
-
 // Children returns the query of a parent's children. The newest child, with the greatest
 // value at [ParentRefSpec].By, is first. For the next page, pass the last child's value
 // at ParentRefSpec.By (if set) and _id to [model.Find.After].
 //
-// Cost: one command for each batch, served by [ParentRef.Indexes].
+// Cost: one command for each batch, served by [ParentRef].Indexes.
 func (r *ParentRef[C, CK, P, PK]) Children(parent PK) *model.Find[C] {
 	f := r.children.Find(nil)
 	r.in.FindChildren(&f.Query, parent)
@@ -69,7 +70,7 @@ func (r *ParentRef[C, CK, P, PK]) Children(parent PK) *model.Find[C] {
 // MoveAll returns the write that moves every child of oldParent to newParent. It isn't
 // atomic. After a crash, run it again.
 //
-// Cost: one command that writes each child, by [ParentRef.Indexes].
+// Cost: one command that writes each child, by [ParentRef].Indexes.
 func (r *ParentRef[C, CK, P, PK]) MoveAll(oldParent, newParent PK) model.Write {
 	return r.in.MoveChildren(oldParent, newParent)
 }
@@ -85,7 +86,7 @@ func (r *ParentRef[C, CK, P, PK]) Lookup(as string, n int64) bson.D {
 // and its n newest children, newest first. n = 0 means all children. Each result must fit
 // in 16 MiB. Load needs MongoDB 5.0.
 //
-// Cost: one command per batch. [ParentRef.Indexes] serves the n children of each parent,
+// Cost: one command per batch. [ParentRef].Indexes serves the n children of each parent,
 // but not the filter.
 func (r *ParentRef[C, CK, P, PK]) Load(filter bson.D, n int64) *model.Aggregate[Loaded[P, C]] {
 	stages, err := r.in.LoadParents(filter, n)
@@ -98,7 +99,7 @@ func (r *ParentRef[C, CK, P, PK]) Load(filter bson.D, n int64) *model.Aggregate[
 // sorted by the parents' ids. A parent without children has no result. If no id is given,
 // the query fails.
 //
-// Cost: one command, which reads one index key for each child ([ParentRef.Indexes]).
+// Cost: one command, which reads one index key for each child ([ParentRef].Indexes).
 func (r *ParentRef[C, CK, P, PK]) Counts(parents ...PK) *model.Aggregate[Count[PK]] {
 	stages, err := r.in.IDs.CountHolders(core.Anys(parents))
 	a := model.AggregateAs[Count[PK]](r.children, stages)

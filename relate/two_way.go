@@ -12,6 +12,21 @@ import (
 // leave a half-link, which only one side stores. The checks find half-links.
 //
 // Source: "6 Rules of Thumb for MongoDB Schema Design", part 2.
+//
+// # Indexes and checks
+//
+// Indexes returns indexes on the items' reference and on the owners' list.
+//
+// Checks returns these checks:
+//
+//  1. Listed items that are missing or don't name the owner.
+//  2. Items whose owner is missing or doesn't list the item.
+//
+// The repairs change the lists to match the items. With [TwoWaySpec].TrustLists, they
+// change the items. A reference to a missing owner is removed. An unfinished action of a
+// [model.Store] isn't a finding.
+//
+// Cost: check 1 reads every owner. Check 2 reads every item with an owner.
 type TwoWay[O, OK, I, IK any] struct {
 	model.Parts
 
@@ -49,21 +64,6 @@ func NewTwoWay[O, OK, I, IK any](
 		WithDocs(owners.Docs(), items.Docs()).WithReactions(t.in.Reactions)
 	return t
 }
-
-// Indexes returns indexes on the items' reference and on the owners' list.
-func (t *TwoWay[O, OK, I, IK]) Indexes() []model.Index { return t.Parts.Indexes() }
-
-// Checks returns these checks:
-//
-//  1. Listed items that are missing or don't name the owner.
-//  2. Items whose owner is missing or doesn't list the item.
-//
-// The repairs change the lists to match the items. With [TwoWaySpec].TrustLists, they
-// change the items. A reference to a missing owner is removed. An unfinished action of a
-// [model.Store] isn't a finding.
-//
-// Cost: check 1 reads every owner. Check 2 reads every item with an owner.
-func (t *TwoWay[O, OK, I, IK]) Checks() []model.Check { return t.Parts.Checks() }
 
 // Left returns the owners' side, to find an owner's items.
 func (t *TwoWay[O, OK, I, IK]) Left() Side[O, OK, I, IK] { return t.owners }

@@ -55,7 +55,7 @@ func (f *field) projection() bson.D {
 }
 
 // Rebuild returns the job that writes missing keys and corrects wrong keys. See also
-// [Field.Checks]. Before you add keys to stored documents, deploy the program that
+// [Field].Checks. Before you add keys to stored documents, deploy the program that
 // writes keys. After a crash, run the job again.
 //
 // Cost: two commands per 500 documents, and two commands at the end.

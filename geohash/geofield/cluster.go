@@ -38,7 +38,7 @@ func (c *Cluster) UnmarshalBSON(data []byte) error {
 // zoom level of a map needs two more bits. For filters, see [Field.Within]. The counts
 // include some documents around the area.
 //
-// Cost: one command, served by [Field.Indexes]. For document reads, see [Field.Keys].
+// Cost: one command, served by [Field].Indexes. For document reads, see [Field.Keys].
 func (f *Field[D, K]) Clusters(area Area, bits int, filters ...bson.D) *model.Aggregate[Cluster] {
 	pipeline, err := f.f.clusters(area, bits, filters)
 	a := model.AggregateAs[Cluster](f.owners, pipeline)

@@ -23,7 +23,7 @@
 //	Show the query                                    [Within], [Nearest]
 //	Count by cell of a map                            [Field.Clusters]
 //	Read keys without documents                       [Field.Keys]
-//	Find and repair wrong keys                        [Field.Checks]
+//	Find and repair wrong keys                        [Field].Checks
 //	Introduce the field in a live collection          [Field.Rebuild]
 //
 // # Exactness
@@ -37,5 +37,5 @@
 // # Consistency
 //
 // If code changes a point without a store or [Field.Complete], the key stays old. Searches
-// can miss documents with old keys. The job of [Field.Checks] repairs old keys.
+// can miss documents with old keys. The job of [Field].Checks repairs old keys.
 package geofield

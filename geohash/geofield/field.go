@@ -23,6 +23,22 @@ import (
 // Sources: G. M. Morton, A computer oriented geodetic data base (IBM, 1966); "Geohash
 // Index" of
 // https://highlyscalable.wordpress.com/2012/03/01/nosql-data-modeling-techniques/.
+//
+// # Indexes and checks
+//
+// Indexes returns one index on FieldSpec.Prefix, the key and FieldSpec.Suffix. With
+// FieldSpec.Sphere, Indexes also returns a 2dsphere index.
+//
+// The Prefix fields and the key, ascending, can form a shard key. A model with this
+// keys.Shard refuses to move a place. Use the store of a model without it, and move a place
+// by [model.Store.SetOne], with the _id and the document's old shard key in the filter. The
+// write must be retryable, or in a transaction
+// (https://www.mongodb.com/docs/manual/core/sharding-change-shard-key-value/).
+//
+// Checks returns one check, which finds invalid points and wrong or missing keys. The
+// repair writes or removes the key.
+//
+// Cost: the check reads every document, with one command per batch.
 type Field[D, K any] struct {
 	model.Parts
 
@@ -163,19 +179,3 @@ func (f *field) footprints() []model.Footprint {
 		model.Reads.In(f.Name(), f.prefix...), model.Reads.In(f.Name(), f.suffix...),
 	)
 }
-
-// Indexes returns one index on FieldSpec.Prefix, the key and FieldSpec.Suffix. With
-// FieldSpec.Sphere, Indexes also returns a 2dsphere index.
-//
-// The Prefix fields and the key, ascending, can form a shard key. A model with this
-// keys.Shard refuses to move a place. Use the store of a model without it, and move a place
-// by [model.Store.SetOne], with the _id and the document's old shard key in the filter. The
-// write must be retryable, or in a transaction
-// (https://www.mongodb.com/docs/manual/core/sharding-change-shard-key-value/).
-func (x *Field[D, K]) Indexes() []model.Index { return x.Parts.Indexes() }
-
-// Checks returns one check, which finds invalid points and wrong or missing keys. The
-// repair writes or removes the key.
-//
-// Cost: the check reads every document, with one command per batch.
-func (x *Field[D, K]) Checks() []model.Check { return x.Parts.Checks() }

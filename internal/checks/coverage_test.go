@@ -22,9 +22,9 @@ func TestCoverage(t *testing.T) {
 		cases := byMethod[f.name]
 		delete(byMethod, f.name)
 		switch {
-		case f.part && some[f.name]:
-			t.Errorf("%s comes from model.Parts, so go doc doesn't list it: declare it, and say there what it returns", f.name)
-		case len(cases) == 0 && f.part: // the technique has none
+		case f.part && !some[f.name]: // the technique has none
+		case f.part && !strings.Contains(docOf(t, f.name), f.name[strings.LastIndexByte(f.name, '.')+1:]+" returns"):
+			t.Errorf("%s comes from model.Parts, so go doc doesn't list it: say in the comment of the type what it returns", f.name)
 		case len(cases) == 0:
 			t.Errorf("%s returns a %s and has no case: register one in internal/checks", f.name, f.returns)
 		case f.mutable != "" && !slices.ContainsFunc(cases, func(c Case) bool { return c.From != nil }):

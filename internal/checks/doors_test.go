@@ -11,15 +11,16 @@ import (
 
 // doors are the files of the library that open the driver's database, and why no scope need hold there.
 var doors = map[string]string{
-	"internal/core/run.go":   "it makes the handles",
-	"model/open.go":          "every document is read and written through it, after the scopes were applied",
-	"model/indexes.go":       "indexes hold no documents; their keys are led by the tenant before",
-	"model/index_stored.go":  "indexes and collations, which hold no documents",
-	"model/scope_default.go": "the default collations of collections, which hold no documents",
-	"model/validation.go":    "a validator is a collection's",
-	"model/stream_follow.go": "a ping, for the server's time",
-	"model/transaction.go":   "hello, which asks the server what it is",
-	"model/advise/survey.go": "the server's own count, where no scope holds",
+	"internal/core/run.go":       "it makes the handles",
+	"model/open.go":              "every document is read and written through it, after the scopes were applied",
+	"model/indexes_run.go":       "indexes hold no documents; their keys are led by the tenant before",
+	"model/index_stored.go":      "indexes and collations, which hold no documents",
+	"model/default_collation.go": "the default collations of collections, which hold no documents",
+	"model/validation_run.go":    "a validator is a collection's",
+	"model/handle.go":            "the name and the client of the database, and no collection",
+	"model/stream_follow.go":     "a ping, for the server's time",
+	"model/transaction.go":       "hello, which asks the server what it is",
+	"model/advise/survey.go":     "the server's own count, where no scope holds",
 
 	"denorm/internal/outbox/lease.go": "the leases of a relay, which are the library's own; their names hold the tenant",
 

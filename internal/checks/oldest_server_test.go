@@ -137,6 +137,7 @@ func hasOperator(v any, names ...string) bool {
 func docOf(t *testing.T, method string) string {
 	t.Helper()
 	names := strings.Split(method, ".")
+	owner, own := strings.Join(names[1:len(names)-1], "."), names[len(names)-1]
 	for _, p := range libraries(t) {
 		if p.Name() != names[0] {
 			continue
@@ -152,14 +153,29 @@ func docOf(t *testing.T, method string) string {
 				t.Fatal(err)
 			}
 			for _, d := range file.Decls {
+				if comment := typeComment(d, owner); comment != "" && fromParts[own] {
+					return comment
+				}
 				f, ok := d.(*ast.FuncDecl)
-				if ok && f.Name.Name == names[len(names)-1] && receiverOf(f) == strings.Join(names[1:len(names)-1], ".") {
+				if ok && f.Name.Name == own && receiverOf(f) == owner {
 					return f.Doc.Text()
 				}
 			}
 		}
 	}
 	t.Fatalf("%s has no declaration", method)
+	return ""
+}
+
+// fromParts are the methods that techniques have from model.Parts. The comments of the
+// techniques' types describe them.
+var fromParts = map[string]bool{"Indexes": true, "Checks": true}
+
+// typeComment returns the comment of a declaration, if it declares the type.
+func typeComment(d ast.Decl, name string) string {
+	if g, ok := d.(*ast.GenDecl); ok && g.Tok == token.TYPE && g.Specs[0].(*ast.TypeSpec).Name.Name == name {
+		return g.Doc.Text()
+	}
 	return ""
 }
 

@@ -51,6 +51,18 @@ const (
 //
 // Source: "One-to-Few", "6 Rules of Thumb for MongoDB Schema Design", part 1;
 // https://www.mongodb.com/docs/manual/tutorial/model-embedded-one-to-many-relationships-between-documents/.
+//
+// # Indexes and checks
+//
+// Indexes returns the index on the elements' key, and EmbeddedSpec.Indexes.
+//
+// Checks returns checks for
+//
+//   - repeated keys, or too many elements. The repair follows EmbeddedSpec.Keep.
+//   - null. The repair stores an empty array.
+//   - other non-arrays, or elements without a valid key. There is no repair.
+//
+// Cost: each check reads every parent.
 type Embedded[D, K, E any] struct {
 	model.Parts
 
@@ -157,15 +169,3 @@ func (m *embedding) serving(cond bson.D) string {
 func (m *embedding) footprints() []model.Footprint {
 	return append(model.Writes.In(m.docs.Name(), m.path), model.Mends.In(m.docs.Name(), m.path)...)
 }
-
-// Indexes returns the index on the elements' key, and EmbeddedSpec.Indexes.
-func (x *Embedded[D, K, E]) Indexes() []model.Index { return x.Parts.Indexes() }
-
-// Checks returns checks for
-//
-//   - repeated keys, or too many elements. The repair follows EmbeddedSpec.Keep.
-//   - null. The repair stores an empty array.
-//   - other non-arrays, or elements without a valid key. There is no repair.
-//
-// Cost: each check reads every parent.
-func (x *Embedded[D, K, E]) Checks() []model.Check { return x.Parts.Checks() }

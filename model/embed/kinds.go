@@ -14,6 +14,15 @@ import (
 
 // Kinds queries values of a [Union] by type. The values are whole documents, fields or
 // array elements of one collection.
+//
+// # Indexes and checks
+//
+// Indexes returns the indexes that [KindsSpec] declares.
+//
+// Checks returns one check, which finds unknown and missing tags. [Kinds.Retag] stores
+// missing tags.
+//
+// Cost: the check reads every document.
 type Kinds[D, K any] struct {
 	model.Parts
 
@@ -135,15 +144,6 @@ func (k *kinds) checkField(tag, name string) (err error) {
 	}
 	return err
 }
-
-// Indexes returns the indexes that [KindsSpec] declares.
-func (k *Kinds[D, K]) Indexes() []model.Index { return k.Parts.Indexes() }
-
-// Checks returns one check, which finds unknown and missing tags. [Kinds.Retag] stores
-// missing tags.
-//
-// Cost: the check reads every document.
-func (k *Kinds[D, K]) Checks() []model.Check { return k.Parts.Checks() }
 
 // Of returns the query of the documents in which a value has one of the tags. Without
 // KindsSpec.Path, the value is the whole document. No tag, or an unknown tag, gives a

@@ -15,6 +15,12 @@ import (
 // Nested is an array in each element of an [Embedded] array: each address of a person has
 // phones. To read inner arrays, query the outer Embedded. A missing outer element gives
 // [ErrNoElement].
+//
+// # Indexes and checks
+//
+// Indexes returns the Indexes of the spec given to [NewNested].
+//
+// Checks returns the checks of [Embedded], for inner arrays, at the same cost.
 type Nested[K, F any] struct {
 	model.Parts
 
@@ -64,12 +70,6 @@ func newNesting(outer *embedding, elem reflect.Type, path string, spec EmbeddedS
 	m.indexes = checkIndexes(outer.docs, place, full, spec.Indexes)
 	return &nesting{outer, m, path}
 }
-
-// Indexes returns the Indexes of the spec given to [NewNested].
-func (n *Nested[K, F]) Indexes() []model.Index { return n.Parts.Indexes() }
-
-// Checks returns the checks of [Embedded], for inner arrays, at the same cost.
-func (n *Nested[K, F]) Checks() []model.Check { return n.Parts.Checks() }
 
 // Add appends elements to an inner array, all or none. The parameter key is the outer
 // element's key. For errors, see [Nested] and [Embedded.Add].

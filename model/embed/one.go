@@ -15,6 +15,15 @@ import (
 // One is one document (the subdocument) inside another (the parent): a person's address.
 //
 // Each write is one atomic update, by _id. A missing parent gives [model.ErrNotFound].
+//
+// # Indexes and checks
+//
+// Indexes returns the indexes declared in OneSpec.Indexes.
+//
+// Checks returns one check, without repair. It finds parents in which the subdocument, or
+// a field above the subdocument, isn't a document.
+//
+// Cost: the check reads every parent.
 type One[D, K, E any] struct {
 	model.Parts
 
@@ -63,15 +72,6 @@ func newSubdocument(c *core.Docs, elem reflect.Type, path string, indexes []bson
 	elementType(c, place, f, elem)
 	return &subdocument{c, path, checkIndexes(c, place, path, indexes)}
 }
-
-// Indexes returns the indexes declared in OneSpec.Indexes.
-func (o *One[D, K, E]) Indexes() []model.Index { return o.Parts.Indexes() }
-
-// Checks returns one check, without repair. It finds parents in which the subdocument, or
-// a field above the subdocument, isn't a document.
-//
-// Cost: the check reads every parent.
-func (o *One[D, K, E]) Checks() []model.Check { return o.Parts.Checks() }
 
 // Put stores or overwrites a parent's subdocument. The write is idempotent.
 //

@@ -69,6 +69,11 @@ type VersionedSpec struct {
 //
 // Source: "Atomic Aggregates", "NoSQL Data Modeling Techniques", 4;
 // https://www.mongodb.com/docs/manual/core/write-operations-atomicity/.
+//
+// # Checks
+//
+// Checks returns one check, which reads every document. The check finds versions that
+// aren't numbers. The repair stores the server's time in microseconds.
 type Versioned[D, K any] struct {
 	model.Parts
 
@@ -138,10 +143,6 @@ func newVersioning(c *core.Docs, s VersionedSpec) *versioning {
 	}
 	return v
 }
-
-// Checks returns one check, which reads every document. The check finds versions that
-// aren't numbers. The repair stores the server's time in microseconds.
-func (v *Versioned[D, K]) Checks() []model.Check { return v.Parts.Checks() }
 
 // Update applies update operators to the document with this version, and increases the
 // version. If the stored version differs, Update gives [ErrVersion].

@@ -70,6 +70,20 @@ type SequenceGap[K any] struct {
 //
 // Source: "Enumerable Keys", "NoSQL Data Modeling Techniques", §5;
 // https://www.mongodb.com/docs/manual/reference/operator/update/inc/.
+//
+// # Indexes and checks
+//
+// Indexes returns an index on [DayBucket].Keys, if SequenceSpec.Days is set.
+//
+// Checks returns three checks:
+//
+//   - For owners with documents: counters that are missing, damaged or too low. The
+//     repair raises the counter.
+//   - Also for owners without documents: damaged counters. Repair them by
+//     [Sequence.Raise].
+//   - _ids that aren't keys of the sequence. There is no repair.
+//
+// Cost: the checks read all counters and _ids.
 type Sequence[D, K any] struct {
 	model.Parts
 
@@ -118,20 +132,6 @@ func (s *Sequence[D, K]) reactions() []model.Reaction {
 		return nil, err
 	}}}
 }
-
-// Indexes returns an index on [DayBucket].Keys, if SequenceSpec.Days is set.
-func (s *Sequence[D, K]) Indexes() []model.Index { return s.Parts.Indexes() }
-
-// Checks returns three checks:
-//
-//   - For owners with documents: counters that are missing, damaged or too low. The
-//     repair raises the counter.
-//   - Also for owners without documents: damaged counters. Repair them by
-//     [Sequence.Raise].
-//   - _ids that aren't keys of the sequence. There is no repair.
-//
-// Cost: the checks read all counters and _ids.
-func (s *Sequence[D, K]) Checks() []model.Check { return s.Parts.Checks() }
 
 // Key returns the _id of an owner's document with the number n, such as
 // "alice_000000000000000042". In the owner's part, "_" becomes %5F, and "%" becomes %25.

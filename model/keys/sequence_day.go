@@ -100,7 +100,7 @@ func (d *Days[D, K]) Packed(bucket DayBucket) *model.Find[D] {
 // [Days.Pack]. Call Pack for each, with the document's own time.
 //
 // Cost: one command that reads the owner's documents, and looks up a bucket for each by
-// [Sequence.Indexes].
+// [Sequence].Indexes.
 func (d *Days[D, K]) Unpacked(owner K) *model.Aggregate[D] {
 	pipeline, err := d.s.in.Unpacked(owner)
 	return commands.Indexed(model.AggregateAs[D](d.s.docs, pipeline), model.IDIndex, err)

@@ -39,6 +39,10 @@ type ShardSpec struct {
 // (mongotest.WithShards).
 //
 // Source: data modeling for Azure Cosmos DB. Manual: "Shard Keys", "Choose a Shard Key".
+//
+// # Indexes
+//
+// Indexes returns the index that the key needs, unless the key is {_id: 1}.
 type Shard[D any] struct {
 	model.Parts
 	s *shard
@@ -54,12 +58,9 @@ func NewShard[D, K any](docs *model.Collection[D, K], key bson.D, spec ShardSpec
 	return out
 }
 
-// Indexes returns the index that the key needs, unless the key is {_id: 1}.
-func (x *Shard[D]) Indexes() []model.Index { return x.Parts.Indexes() }
-
 // Command returns the command that shards the collection in database db. Run it on the
 // database admin, through a mongos. A collection with documents needs the index of
-// [Shard.Indexes] first. Only [Shard.Reshard] or unshardCollection (MongoDB 8.0) undoes
+// [Shard].Indexes first. Only [Shard.Reshard] or unshardCollection (MongoDB 8.0) undoes
 // it. Manual: "shardCollection".
 //
 //	client.Database("admin").RunCommand(ctx, byDevice.Command("iot"))
@@ -67,7 +68,7 @@ func (x *Shard[D]) Command(db string) bson.D { return x.s.command("shardCollecti
 
 // Reshard returns the command that replaces the shard key of the collection in database
 // db (since MongoDB 5.0). The command rewrites all documents. Run the command like
-// [Shard.Command]. With [ShardSpec].Unique, first create the index of [Shard.Indexes].
+// [Shard.Command]. With [ShardSpec].Unique, first create the index of [Shard].Indexes.
 // In this case, the new key must begin with the old key. Manual: "reshardCollection".
 func (x *Shard[D]) Reshard(db string) bson.D { return x.s.command("reshardCollection", db) }
 

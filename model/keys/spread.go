@@ -45,13 +45,23 @@ type SpreadSpec struct {
 // # Changing the number of parts
 //
 //  1. Declare {Parts: 16, Was: []int{8}} in all programs.
-//  2. To move documents, repair with [Spread.Checks].
+//  2. To move documents, repair with [Spread].Checks.
 //  3. When the check finds nothing, remove Was.
 //
 // While a document moves, a query can miss the document or return it twice.
 //
 // Source: https://learn.microsoft.com/azure/cosmos-db/nosql/synthetic-partition-keys;
 // https://firebase.google.com/docs/firestore/solutions/shard-timestamp.
+//
+// # Indexes and checks
+//
+// Indexes returns an index on the key and [SpreadSpec].Order. If [SpreadSpec].By is set
+// and isn't _id, a second index is on the key and By.
+//
+// Checks returns one check, which finds documents in a wrong part. Its repair skips
+// documents with an invalid key. It also skips documents without [SpreadSpec].By's field.
+//
+// Cost: the check reads every document.
 type Spread[D, K any] struct {
 	model.Parts
 
@@ -66,16 +76,6 @@ func NewSpread[D, K any](docs *model.Collection[D, K], path string, spec SpreadS
 	return &Spread[D, K]{model.NewParts(k.Indexes, nil, k.Checks, k.Footprints).
 		WithDocs(docs.Docs()).WithReactions(k.Reactions), docs, k}
 }
-
-// Indexes returns an index on the key and [SpreadSpec].Order. If [SpreadSpec].By is set
-// and isn't _id, a second index is on the key and By.
-func (s *Spread[D, K]) Indexes() []model.Index { return s.Parts.Indexes() }
-
-// Checks returns one check, which finds documents in a wrong part. Its repair skips
-// documents with an invalid key. It also skips documents without [SpreadSpec].By's field.
-//
-// Cost: the check reads every document.
-func (s *Spread[D, K]) Checks() []model.Check { return s.Parts.Checks() }
 
 // Key returns the key of the string value, such as "2014-03-28#007". The parameter
 // byValue is what the document stores at [SpreadSpec].By. Writes that change value or

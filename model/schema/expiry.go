@@ -70,6 +70,11 @@ type ExpiryPair struct {
 //
 // Source: transactional and analytical time-to-live in Azure Cosmos DB;
 // https://www.mongodb.com/docs/manual/core/index-ttl/.
+//
+// # Indexes
+//
+// Indexes returns the index on the time. It is a TTL index, unless Archive is set without
+// Margin. ArchiveFor adds a TTL index on the cold collection.
 type Expiry[D, K any] struct {
 	model.Parts
 
@@ -98,10 +103,6 @@ func NewExpiry[D, K any](docs *model.Collection[D, K], atPath string, spec Expir
 	}
 	return x
 }
-
-// Indexes returns the index on the time. It is a TTL index, unless Archive is set without
-// Margin. ArchiveFor adds a TTL index on the cold collection.
-func (x *Expiry[D, K]) Indexes() []model.Index { return x.Parts.Indexes() }
 
 // Expired returns the query of documents that expire at or before the time in now, oldest
 // first. The query finds only documents that aren't deleted or moved yet.

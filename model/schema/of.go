@@ -14,6 +14,12 @@ import (
 //
 // Source: https://www.mongodb.com/docs/manual/core/schema-validation/;
 // https://www.mongodb.com/docs/manual/reference/operator/query/jsonSchema/.
+//
+// # Checks
+//
+// Checks returns one check, which finds documents that don't conform. Run the check
+// before the server enforces [Schema.Validation]. The check reads the collection, and has
+// no repair.
 type Schema[D, K any] struct {
 	model.Parts
 	c  *model.Collection[D, K]
@@ -26,11 +32,6 @@ type described struct {
 	root       *node
 	opaque     map[string]string
 }
-
-// Checks returns one check, which finds documents that don't conform. Run the check
-// before the server enforces [Schema.Validation]. The check reads the collection, and has
-// no repair.
-func (s *Schema[D, K]) Checks() []model.Check { return s.Parts.Checks() }
 
 // Of describes documents by the rules of spec, and by the BSON types that the driver
 // writes for Go types:

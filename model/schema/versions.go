@@ -40,6 +40,11 @@ import (
 //
 // Source: the schema versioning pattern
 // (https://www.mongodb.com/docs/manual/data-modeling/design-patterns/data-versioning/schema-versioning/).
+//
+// # Indexes
+//
+// Indexes returns the index on the version, for [Versions.Outdated] and
+// [Versions.Migrate]. Pass the Versions to [model.New] only if you want this index.
 type Versions[D, K any] struct {
 	model.Parts
 
@@ -101,10 +106,6 @@ func NewVersions[D, K any](c *model.Collection[D, K], spec VersionsSpec, steps .
 	return &Versions[D, K]{model.NewParts(in.Indexes, nil, nil, in.Footprints).WithDocs(c.Docs()).
 		WithReactions(func() []model.Reaction { return nil }), c, in}
 }
-
-// Indexes returns the index on the version, for [Versions.Outdated] and
-// [Versions.Migrate]. Pass the Versions to [model.New] only if you want this index.
-func (v *Versions[D, K]) Indexes() []model.Index { return v.Parts.Indexes() }
 
 // Raw returns the query of documents as stored, for [Versions.Decode] and
 // [Versions.Save]. The query also finds documents that can't be decoded.
