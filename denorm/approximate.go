@@ -49,7 +49,9 @@ func NewApproximate[D, K any](owners *model.Collection[D, K], path string, n int
 // Cost: at most one command and one document, by _id.
 func (a *Approximate[D, K]) Count(owner K, events int64, draw float64) model.Plan {
 	docs := a.owners.Docs()
-	w := commands.Own(a.owners.Update(owner, bson.D{{Key: "$inc", Value: bson.D{{Key: a.path, Value: int64(1)}}}}))
+	w := commands.AdoptWrite(a.owners.Update(owner, bson.D{{
+		Key: "$inc", Value: bson.D{{Key: a.path, Value: int64(1)}},
+	}}))
 	switch {
 	case w.Err != nil:
 	case events < 0:

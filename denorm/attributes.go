@@ -68,7 +68,7 @@ func (a *Attributes[D, K]) Unset(owner K, names ...string) model.Write {
 	if err != nil {
 		return model.Refused(a.owners.Name(), err)
 	}
-	return commands.Own(a.owners.Update(owner, pull))
+	return commands.AdoptWrite(a.owners.Update(owner, pull))
 }
 
 // Equal returns the query of the documents with an attribute of exactly this name and
@@ -102,7 +102,7 @@ func (a *Attributes[D, K]) Has(name string) *model.Find[D] {
 
 func (a *Attributes[D, K]) find(filter bson.D, err error) *model.Find[D] {
 	f := a.owners.Find(filter)
-	return commands.Served(f, a.a.MakeIndex().Name, cmp.Or(f.Err, err))
+	return commands.ServeFind(f, a.a.MakeIndex().Name, cmp.Or(f.Err, err))
 }
 
 // Survey returns the query that counts attributes for each name and BSON type. Results

@@ -86,7 +86,7 @@ func (b *Bounded[D, K]) Push(owner K, elements ...any) model.Write {
 // Cost: as [Bounded.Push].
 func (b *Bounded[D, K]) PushWith(owner K, update bson.D, elements ...any) model.Write {
 	return b.b.PushElements(owner, elements, update, func() model.Write {
-		return commands.Own(b.owners.Update(owner, update))
+		return commands.AdoptWrite(b.owners.Update(owner, update))
 	})
 }
 
@@ -100,7 +100,7 @@ func (b *Bounded[D, K]) Remove(owner K, keys ...any) model.Write {
 	if err != nil {
 		return model.Refused(b.owners.Name(), err)
 	}
-	return commands.Own(b.owners.Update(owner, pull))
+	return commands.AdoptWrite(b.owners.Update(owner, pull))
 }
 
 // Slice returns the query of one owner's document with only the array's first n elements.

@@ -144,7 +144,7 @@ func (b *Bucket[K, E]) AppendTo(key K, seq int64, element E) model.Write {
 // Cost: one command, one document by _id.
 func (b *Bucket[K, E]) Page(key K, seq int64) *model.Find[BucketDoc[K, E]] {
 	id, err := b.in.PageID(key, seq)
-	return commands.Served(b.buckets.ByID(id), model.IDIndex, err)
+	return commands.ServeFind(b.buckets.ByID(id), model.IDIndex, err)
 }
 
 // Oldest returns the query of a key's buckets, oldest first. Limit their number with
@@ -166,7 +166,7 @@ func (b *Bucket[K, E]) pages(key K, direction int) *model.Find[BucketDoc[K, E]] 
 func (b *Bucket[K, E]) find(filter bson.D, direction int, err error) *model.Find[BucketDoc[K, E]] {
 	f := b.buckets.Find(filter)
 	f.Sort = bson.D{{Key: "_id", Value: direction}}
-	return commands.Served(f, model.IDIndex, err)
+	return commands.ServeFind(f, model.IDIndex, err)
 }
 
 // Between returns the query of a key's buckets for the time [start, end), oldest first.
@@ -186,7 +186,7 @@ func (b *Bucket[K, E]) Between(key K, start, end time.Time) *model.Find[BucketDo
 // Cost: one command, by _id, and one for each further batch.
 func (b *Bucket[K, E]) Elements(key K) *model.Aggregate[E] {
 	pipeline, err := b.in.Elements(key)
-	return commands.Indexed(model.AggregateAs[E](b.buckets, pipeline), model.IDIndex, err)
+	return commands.ServeAggregate(model.AggregateAs[E](b.buckets, pipeline), model.IDIndex, err)
 }
 
 // Holding returns the query of the key's bucket that holds an element. The parameter
@@ -196,7 +196,7 @@ func (b *Bucket[K, E]) Elements(key K) *model.Aggregate[E] {
 // Cost: one command, served by [Bucket].Indexes.
 func (b *Bucket[K, E]) Holding(key K, element any) *model.Find[BucketDoc[K, E]] {
 	filter, err := b.in.Holding(key, element)
-	return commands.Served(b.buckets.Find(filter), b.in.KeyIndex().Name, err)
+	return commands.ServeFind(b.buckets.Find(filter), b.in.KeyIndex().Name, err)
 }
 
 // Totals returns the pipeline that adds up the counts, bytes and totals stored in a key's
@@ -205,7 +205,7 @@ func (b *Bucket[K, E]) Holding(key K, element any) *model.Find[BucketDoc[K, E]] 
 // Cost: one command, by _id; it reads every bucket of the key.
 func (b *Bucket[K, E]) Totals(key K) *model.Aggregate[BucketTotals] {
 	pipeline, err := b.in.Total(key)
-	return commands.Indexed(model.AggregateAs[BucketTotals](b.buckets, pipeline), model.IDIndex, err)
+	return commands.ServeAggregate(model.AggregateAs[BucketTotals](b.buckets, pipeline), model.IDIndex, err)
 }
 
 // Validation returns the validation that refuses invalid buckets. A bucket is invalid if

@@ -98,7 +98,7 @@ func (x *Columns[D, K]) Column(path ...any) (string, error) { return x.c.Column(
 // Flatten computes doc's flat document, with columns in the order of doc's fields.
 // The error joins a [*model.ValueError] for each problem, such as a repeated field name.
 func (x *Columns[D, K]) Flatten(doc D) (bson.Raw, error) {
-	raw, err := stored.Document(x.docs.Docs(), doc)
+	raw, err := stored.EncodeDocument(x.docs.Docs(), doc)
 	if err != nil {
 		return nil, err
 	}
@@ -122,7 +122,7 @@ func (x *Columns[D, K]) Back(flat bson.Raw) (doc D, err error) {
 //
 // Cost: one command, one document, by _id.
 func (x *Columns[D, K]) Store(doc D) model.Write {
-	raw, err := stored.ReadDocument(x.docs.Docs(), &doc)
+	raw, err := stored.EncodeReadDocument(x.docs.Docs(), &doc)
 	if err != nil {
 		return model.Refused(x.flat.Name(), err)
 	}
@@ -143,7 +143,7 @@ func (x *Columns[D, K]) Delete(id K) model.Write { return x.flat.Delete(id) }
 func (x *Columns[D, K]) Rebuild(filter bson.D) model.Job {
 	f := x.docs.Find(filter)
 	return model.Job{Name: "columns " + x.flat.Name(), Err: f.Err, Stages: []model.Stage{{
-		Collection: x.docs.Name(), Filter: f.Filter, Plan: commands.Batched("", x.c.Fill),
+		Collection: x.docs.Name(), Filter: f.Filter, Plan: commands.PlanBatches("", x.c.Fill),
 	}}}
 }
 

@@ -255,7 +255,7 @@ func (l *EventLog[K, E, S]) Commits(key K, start, end int64) *model.Find[EventCo
 	filter, err := l.l.Commits(key, start, end)
 	f := l.commits.Find(filter)
 	f.Sort, f.Deleted = bson.D{{Key: "_id", Value: 1}}, true
-	return commands.Served(f, model.IDIndex, err)
+	return commands.ServeFind(f, model.IDIndex, err)
 }
 
 // Refresh returns the change that writes a snapshot of an aggregate's newest state. (For

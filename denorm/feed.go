@@ -103,7 +103,7 @@ func NewFeed[D, K any](
 		}
 		return apply(c), nil
 	}
-	raw, err := stored.ReadDocument(source.Docs(), &sample)
+	raw, err := stored.EncodeReadDocument(source.Docs(), &sample)
 	feed.Try(f.stream, raw, err)
 	footprints := func() []model.Footprint { return feed.Footprints(source.Name(), f.stream, feed.Spec(spec)) }
 	var needs []model.Need

@@ -194,7 +194,7 @@ func (x *History[D, K]) Restore(id K, version int64, note Revised, token bson.Ob
 // Cost: one command, by _id and the index by time.
 func (x *History[D, K]) AsOf(id K, t time.Time) *model.Aggregate[Revision[D, K]] {
 	pipeline, err := x.h.FindAsOf(id, t)
-	return commands.Indexed(model.AggregateAs[Revision[D, K]](x.docs, pipeline), model.IDIndex, err)
+	return commands.ServeAggregate(model.AggregateAs[Revision[D, K]](x.docs, pipeline), model.IDIndex, err)
 }
 
 // Version returns the query of one version of a document. A version that is a deletion
@@ -203,7 +203,7 @@ func (x *History[D, K]) AsOf(id K, t time.Time) *model.Aggregate[Revision[D, K]]
 // Cost: one command, by _id.
 func (x *History[D, K]) Version(id K, version int64) *model.Aggregate[Revision[D, K]] {
 	pipeline, err := x.h.FindVersion(id, version)
-	return commands.Indexed(model.AggregateAs[Revision[D, K]](x.docs, pipeline), model.IDIndex, err)
+	return commands.ServeAggregate(model.AggregateAs[Revision[D, K]](x.docs, pipeline), model.IDIndex, err)
 }
 
 // Revisions returns the query of a document's n newest versions, newest first, including
@@ -214,7 +214,7 @@ func (x *History[D, K]) Version(id K, version int64) *model.Aggregate[Revision[D
 // Cost: one command, n+1 revisions, by _id.
 func (x *History[D, K]) Revisions(id K, version, n int64) *model.Aggregate[Revision[D, K]] {
 	pipeline, err := x.h.FindRevisions(id, version, n)
-	return commands.Indexed(model.AggregateAs[Revision[D, K]](x.docs, pipeline), model.IDIndex, err)
+	return commands.ServeAggregate(model.AggregateAs[Revision[D, K]](x.docs, pipeline), model.IDIndex, err)
 }
 
 // Between returns the query of a document's versions with start ≤ Revision.At < end,
@@ -224,7 +224,7 @@ func (x *History[D, K]) Revisions(id K, version, n int64) *model.Aggregate[Revis
 // Cost: one command, by _id and the index by time.
 func (x *History[D, K]) Between(id K, start, end time.Time) *model.Aggregate[Revision[D, K]] {
 	pipeline, err := x.h.FindBetween(id, start, end)
-	return commands.Indexed(model.AggregateAs[Revision[D, K]](x.docs, pipeline), model.IDIndex, err)
+	return commands.ServeAggregate(model.AggregateAs[Revision[D, K]](x.docs, pipeline), model.IDIndex, err)
 }
 
 // Diff returns the paths at which two documents differ, in the order of the older

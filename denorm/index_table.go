@@ -138,7 +138,7 @@ func (x *IndexTable[D, K]) Documents(value any) *model.Aggregate[D] {
 	stages, err := x.t.FindDocuments(value)
 	a := x.entries.Aggregate(stages)
 	a.Keyed = x.t.ListKeyed()
-	return commands.Indexed(a, model.IDIndex, err)
+	return commands.ServeAggregate(a, model.IDIndex, err)
 }
 
 // Rebuild returns the job that writes missing entries. You can repeat the job, and run it

@@ -68,7 +68,7 @@ func (x *Inverted[D, K]) Is(path string, value any) InvertedQuery {
 // values, DocumentDB can read all entries of q's paths.
 func (x *Inverted[D, K]) IDs(q InvertedQuery) *model.Aggregate[InvertedID[K]] {
 	c, err := x.in.FindIDs(q.q)
-	return commands.Indexed(model.AggregateAs[InvertedID[K]](x.docs.Named(c.Collection).Unchecked(),
+	return commands.ServeAggregate(model.AggregateAs[InvertedID[K]](x.docs.Named(c.Collection).Unchecked(),
 		c.Stages), model.IDIndex, err)
 }
 
@@ -78,7 +78,7 @@ func (x *Inverted[D, K]) IDs(q InvertedQuery) *model.Aggregate[InvertedID[K]] {
 // Cost: as [Inverted.IDs].
 func (x *Inverted[D, K]) Count(q InvertedQuery) *model.Aggregate[Count] {
 	c, err := x.in.CountIDs(q.q)
-	return commands.Indexed(model.AggregateAs[Count](x.docs.Named(c.Collection).Unchecked(),
+	return commands.ServeAggregate(model.AggregateAs[Count](x.docs.Named(c.Collection).Unchecked(),
 		c.Stages), model.IDIndex, err)
 }
 
@@ -88,7 +88,7 @@ func (x *Inverted[D, K]) Count(q InvertedQuery) *model.Aggregate[Count] {
 // Cost: as [Inverted.IDs], and one document for each found _id.
 func (x *Inverted[D, K]) Documents(q InvertedQuery) *model.Aggregate[D] {
 	c, err := x.in.FindDocuments(q.q)
-	return commands.Indexed(x.docs.Named(c.Collection).Unchecked().Aggregate(c.Stages), model.IDIndex, err)
+	return commands.ServeAggregate(x.docs.Named(c.Collection).Unchecked().Aggregate(c.Stages), model.IDIndex, err)
 }
 
 // Report returns the query that counts q's documents for each value at path, in the order
@@ -98,7 +98,7 @@ func (x *Inverted[D, K]) Documents(q InvertedQuery) *model.Aggregate[D] {
 // Cost: as [Inverted.Documents].
 func (x *Inverted[D, K]) Report(q InvertedQuery, path string) *model.Aggregate[Counted[bson.RawValue]] {
 	c, err := x.in.ReportValues(q.q, path)
-	return commands.Indexed(model.AggregateAs[Counted[bson.RawValue]](x.docs.Named(c.Collection).Unchecked(),
+	return commands.ServeAggregate(model.AggregateAs[Counted[bson.RawValue]](x.docs.Named(c.Collection).Unchecked(),
 		c.Stages), model.IDIndex, err)
 }
 
@@ -108,7 +108,7 @@ func (x *Inverted[D, K]) Report(q InvertedQuery, path string) *model.Aggregate[C
 // Cost: one command that reads the path's whole [IndexTable].
 func (x *Inverted[D, K]) Values(path string) *model.Aggregate[Counted[bson.RawValue]] {
 	c, err := x.in.CountValues(path)
-	return commands.Indexed(model.AggregateAs[Counted[bson.RawValue]](x.docs.Named(c.Collection).
+	return commands.ServeAggregate(model.AggregateAs[Counted[bson.RawValue]](x.docs.Named(c.Collection).
 		Unchecked(), c.Stages), "", err)
 }
 

@@ -85,5 +85,5 @@ func (x *Normalized[D, K]) Plan(filter bson.D) model.Plan {
 // Cost: one command. For each main row, the server finds the rows of each part by index.
 func (x *Normalized[D, K]) Documents(filter bson.D) *model.Aggregate[D] {
 	f := x.main.Find(filter)
-	return commands.Indexed(x.main.Aggregate(x.n.Documents(f.Filter)), "", f.Err)
+	return commands.ServeAggregate(x.main.Aggregate(x.n.Documents(f.Filter)), "", f.Err)
 }

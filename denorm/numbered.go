@@ -80,7 +80,7 @@ func NewNumbered[D, K any](docs *model.Collection[D, K], path string, spec Numbe
 //   - a field of doc has the name of a numbered field
 //   - an element contains an array, or a field that isn't in NumberedSpec.Fields
 func (x *Numbered[D, K]) Flatten(doc D) (bson.Raw, error) {
-	raw, err := stored.Document(x.n.Docs, doc)
+	raw, err := stored.EncodeDocument(x.n.Docs, doc)
 	if err != nil {
 		return nil, err
 	}
@@ -103,7 +103,7 @@ func (x *Numbered[D, K]) Back(flat bson.Raw) (doc D, err error) {
 //
 // Cost: one command, one document.
 func (x *Numbered[D, K]) Insert(doc D) model.Write {
-	return flat.StoredAs(commands.Own(x.docs.Insert(doc)), x.n.Flatten)
+	return flat.StoredAs(commands.AdoptWrite(x.docs.Insert(doc)), x.n.Flatten)
 }
 
 // Replace returns the write that stores doc, flattened by [Numbered.Flatten], in place of
@@ -112,7 +112,7 @@ func (x *Numbered[D, K]) Insert(doc D) model.Write {
 //
 // Cost: one command, one document, by _id.
 func (x *Numbered[D, K]) Replace(doc D) model.Write {
-	return flat.StoredAs(commands.Own(x.docs.Replace(doc)), x.n.Flatten)
+	return flat.StoredAs(commands.AdoptWrite(x.docs.Replace(doc)), x.n.Flatten)
 }
 
 // Set returns the write that replaces a document's list by the given elements. It is
@@ -125,7 +125,7 @@ func (x *Numbered[D, K]) Set(id K, elements ...any) model.Write {
 	if err != nil {
 		return model.Refused(x.n.Docs.Name(), err)
 	}
-	return commands.Own(x.docs.Update(id, update))
+	return commands.AdoptWrite(x.docs.Update(id, update))
 }
 
 // AppendAt returns the write that adds an element at the end of a list of n elements.
@@ -179,7 +179,7 @@ func (x *Numbered[D, K]) Match(conditions bson.D) *model.Find[bson.Raw] {
 }
 
 func (x *Numbered[D, K]) find(filter bson.D, index string, err error) *model.Find[bson.Raw] {
-	return commands.Served(&model.Find[bson.Raw]{Query: x.docs.Find(filter).Query}, index, err)
+	return commands.ServeFind(&model.Find[bson.Raw]{Query: x.docs.Find(filter).Query}, index, err)
 }
 
 // Documents returns the pipeline that finds a query's documents, decoded as D. The
@@ -196,7 +196,7 @@ func (x *Numbered[D, K]) Documents(query *model.Find[bson.Raw]) *model.Aggregate
 	}
 	a := x.docs.Aggregate(x.n.Documents(query.Query))
 	a.Options = query.Options
-	return commands.Indexed(a, query.Index, query.Err)
+	return commands.ServeAggregate(a, query.Index, query.Err)
 }
 
 // Convert returns the job that changes stored arrays to numbered fields. An array that

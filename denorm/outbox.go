@@ -192,7 +192,7 @@ func (x *Outbox[D, K, E]) Depth() *model.Aggregate[OutboxDepth] {
 //
 // Cost: one command for each batch, served by a partial index.
 func (x *Outbox[D, K, E]) Parked() *model.Find[D] {
-	return commands.Served(x.docs.Find(x.o.MatchParked()), x.o.ListIndexes()[1].Name, nil)
+	return commands.ServeFind(x.docs.Find(x.o.MatchParked()), x.o.ListIndexes()[1].Name, nil)
 }
 
 // Retry returns the write that moves a document's parked events ([Outbox.Parked]) behind

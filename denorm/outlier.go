@@ -119,7 +119,7 @@ func (x *Outlier[D, K, E]) Remove(owner K, key any) model.Change[any] {
 //
 // Cost: two commands, by _id; the owner and its overflow are deleted.
 func (x *Outlier[D, K, E]) Delete(owner K) model.Plan {
-	return x.o.Delete(commands.Own(x.owners.Delete(owner)), owner)
+	return x.o.Delete(commands.AdoptWrite(x.owners.Delete(owner)), owner)
 }
 
 // Elements returns the query of all elements of an owner, in the order of appending. A
@@ -147,7 +147,7 @@ func (x *Outlier[D, K, E]) Holding(owner K, key any) *model.Aggregate[E] {
 func aggregateByID[R, D, K any](
 	decode *model.Collection[D, K], owners string, keyed []string, pipeline []bson.D, err error,
 ) *model.Aggregate[R] {
-	a := commands.Indexed(model.AggregateAs[R](decode.Unchecked(), pipeline), model.IDIndex, err)
+	a := commands.ServeAggregate(model.AggregateAs[R](decode.Unchecked(), pipeline), model.IDIndex, err)
 	a.Collection, a.Keyed = owners, keyed
 	return a
 }

@@ -118,5 +118,5 @@ func (x *Proximity[D, K]) Near(word, other string, between int, order WordOrder)
 }
 
 func (x *Proximity[D, K]) find(filter bson.D, err error) *model.Find[D] {
-	return commands.Served(x.docs.Find(filter), "", err)
+	return commands.ServeFind(x.docs.Find(filter), "", err)
 }

@@ -159,7 +159,7 @@ func (x *Rollup[E, K, G, V]) Bins(group G, unit Period, start, end time.Time) *m
 	filter, err := x.r.FindBins(group, rollup.Unit(unit), start, end)
 	f := x.bins.Find(filter)
 	f.Sort = bson.D{{Key: "_id", Value: 1}}
-	return commands.Served(f, model.IDIndex, err)
+	return commands.ServeFind(f, model.IDIndex, err)
 }
 
 // Total returns the pipeline that adds up a group's bins with start ≤ RollupDoc.Start <
@@ -169,7 +169,7 @@ func (x *Rollup[E, K, G, V]) Bins(group G, unit Period, start, end time.Time) *m
 // Cost: one command, served by _id.
 func (x *Rollup[E, K, G, V]) Total(group G, start, end time.Time) *model.Aggregate[RollupTotal[V]] {
 	pipeline, err := x.r.SumBins(group, start, end)
-	return commands.Indexed(model.AggregateAs[RollupTotal[V]](x.bins, pipeline), model.IDIndex, err)
+	return commands.ServeAggregate(model.AggregateAs[RollupTotal[V]](x.bins, pipeline), model.IDIndex, err)
 }
 
 // Expire returns the write that deletes the events earlier than cutoff. Events that

@@ -121,7 +121,7 @@ func (s *Slots[K]) Take(key K, n int64, token bson.ObjectID) model.Change[any] {
 // Cost: one command, which reads the key's slots by _id.
 func (s *Slots[K]) Total(key K) *model.Aggregate[SlotTotal[K]] {
 	pipeline, err := s.s.Total(key)
-	return commands.Indexed(model.AggregateAs[SlotTotal[K]](s.docs, pipeline), model.IDIndex, err)
+	return commands.ServeAggregate(model.AggregateAs[SlotTotal[K]](s.docs, pipeline), model.IDIndex, err)
 }
 
 // Totals returns the pipeline of all keys' totals, ordered by key.

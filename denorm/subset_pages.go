@@ -121,5 +121,5 @@ func (x *SubsetPages[P, K, E]) Refresh(parent K) model.Change[any] { return x.s.
 // are all in the parent's array. They don't count in n.
 func (x *SubsetPages[P, K, E]) Rest(parent *P, pageToken string, n int64) *model.Aggregate[BucketDoc[K, E]] {
 	pipeline, err := x.s.Rest(parent, pageToken, n)
-	return commands.Indexed(model.AggregateAs[BucketDoc[K, E]](x.pages.buckets, pipeline), model.IDIndex, err)
+	return commands.ServeAggregate(model.AggregateAs[BucketDoc[K, E]](x.pages.buckets, pipeline), model.IDIndex, err)
 }

@@ -99,7 +99,7 @@ func (x *UniqueCount[G, M]) VisitAll(visits []model.Write) model.Plan { return x
 // Cost: one command, one document by _id.
 func (x *UniqueCount[G, M]) Seen(group G, member M, t time.Time) *model.Find[UniqueDoc[G, M]] {
 	id, err := x.u.ID(group, member, t)
-	return commands.Served(x.docs.ByID(id), model.IDIndex, err)
+	return commands.ServeFind(x.docs.ByID(id), model.IDIndex, err)
 }
 
 // Visits returns the query of a group's documents, ordered by period and member. The
@@ -111,7 +111,7 @@ func (x *UniqueCount[G, M]) Visits(group G, start, end time.Time) *model.Find[Un
 	filter, err := x.u.OfGroup(group, start, end)
 	f := x.docs.Find(filter)
 	f.Sort = bson.D{{Key: "_id", Value: 1}}
-	return commands.Served(f, model.IDIndex, err)
+	return commands.ServeFind(f, model.IDIndex, err)
 }
 
 // Count returns the pipeline that counts a group's different members. Count reads the
@@ -121,7 +121,7 @@ func (x *UniqueCount[G, M]) Visits(group G, start, end time.Time) *model.Find[Un
 // Cost: one command, served by _id; it reads the group's keys of these periods.
 func (x *UniqueCount[G, M]) Count(group G, start, end time.Time) *model.Aggregate[Count] {
 	pipeline, err := x.u.Count(group, start, end)
-	return commands.Indexed(model.AggregateAs[Count](x.docs, pipeline), model.IDIndex, err)
+	return commands.ServeAggregate(model.AggregateAs[Count](x.docs, pipeline), model.IDIndex, err)
 }
 
 // PerPeriod returns the pipeline that counts a group's different members in each period,
@@ -132,7 +132,7 @@ func (x *UniqueCount[G, M]) Count(group G, start, end time.Time) *model.Aggregat
 // Cost: as [UniqueCount.Count].
 func (x *UniqueCount[G, M]) PerPeriod(group G, start, end time.Time) *model.Aggregate[Counted[string]] {
 	pipeline, err := x.u.PerPeriod(group, start, end)
-	return commands.Indexed(model.AggregateAs[Counted[string]](x.docs, pipeline), model.IDIndex, err)
+	return commands.ServeAggregate(model.AggregateAs[Counted[string]](x.docs, pipeline), model.IDIndex, err)
 }
 
 // Counts returns the pipeline that counts each group's different members, in the order of
@@ -143,7 +143,7 @@ func (x *UniqueCount[G, M]) PerPeriod(group G, start, end time.Time) *model.Aggr
 // these periods, or the whole collection if both times are zero.
 func (x *UniqueCount[G, M]) Counts(start, end time.Time) *model.Aggregate[Counted[G]] {
 	pipeline, index, err := x.u.Counts(start, end)
-	return commands.Indexed(model.AggregateAs[Counted[G]](x.docs, pipeline), index, err)
+	return commands.ServeAggregate(model.AggregateAs[Counted[G]](x.docs, pipeline), index, err)
 }
 
 // Rollup returns the plan that copies members into target, which has a longer Period

@@ -34,7 +34,7 @@ func (r *ChildRefs[P, PK, C, CK]) ChildrenOf(parent PK) *model.Aggregate[C] {
 	stages, err := r.in.FindChildren(parent)
 	a := model.AggregateAs[C](r.children.Unchecked(), stages)
 	a.Collection = r.parents.Name()
-	commands.Indexed(a, model.IDIndex, err)
+	commands.ServeAggregate(a, model.IDIndex, err)
 	return a
 }
 
@@ -44,6 +44,6 @@ func (r *ChildRefs[P, PK, C, CK]) ChildrenOf(parent PK) *model.Aggregate[C] {
 func (r *ChildRefs[P, PK, C, CK]) ParentsOf(child CK) *model.Find[P] {
 	id, err := r.in.IDs.Encode(child)
 	f := r.parents.Find(stmt.MatchValue(r.in.Path, id))
-	commands.Served(f, r.in.MakeIndex().Name, err)
+	commands.ServeFind(f, r.in.MakeIndex().Name, err)
 	return f
 }

@@ -19,8 +19,8 @@ func findIDs[D, K any](c *model.Collection[D, K], h idref.Held, ids []K) *model.
 	if !plainIDs(in) {
 		in, err = h.EncodeList(core.Anys(ids))
 	}
-	f := c.Find(commands.AmongIDs(in))
-	commands.Served(f, model.IDIndex, err)
+	f := c.Find(commands.MatchIDs(in))
+	commands.ServeFind(f, model.IDIndex, err)
 	return f
 }
 

@@ -56,7 +56,8 @@ func NewJoinCollection[L, LK, A, AK, B, BK any](
 	lefts.Docs().MustField("_id")
 	rights.Docs().MustField("_id")
 	j := &JoinCollection[L, LK, A, AK, B, BK]{links: links, lefts: lefts, rights: rights}
-	left, right := core.NewReader[AK](links.Docs(), leftPath).Field(), core.NewReader[BK](links.Docs(), rightPath).Field()
+	left, right := core.NewReader[AK](links.Docs(), leftPath).Field(),
+		core.NewReader[BK](links.Docs(), rightPath).Field()
 	j.in = joincollection.DeclareRelation(links.Docs(), left, lefts.Docs(), right, rights.Docs(), spec.By)
 	j.Parts = model.NewParts(j.in.ListIndexes, j.in.ListRelations, j.checks, j.in.ListFootprints).
 		WithDocs(links.Docs(), lefts.Docs(), rights.Docs()).WithReactions(j.in.MakeReactions)
@@ -82,7 +83,7 @@ func (j *JoinCollection[L, LK, A, AK, B, BK]) Pair(left AK, right BK) *model.Fin
 	pair, err := j.in.MatchPair(left, right)
 	f := j.links.Find(pair)
 	f.Limit = 1
-	commands.Served(f, j.in.NamePairIndex(), err)
+	commands.ServeFind(f, j.in.NamePairIndex(), err)
 	return f
 }
 

@@ -160,9 +160,9 @@ func sizeOf(id any) int {
 }
 
 func (j *Join[P, PK, C, CK]) query(ids []CK) *model.Find[C] {
-	f := j.children.Find(commands.AmongIDs(core.Anys(ids))).Where(j.in.Filter)
+	f := j.children.Find(commands.MatchIDs(core.Anys(ids))).Where(j.in.Filter)
 	f.Options, f.Index = j.spec.Options, model.IDIndex
-	f.Options.BatchSize = commands.WholeReply(f.Options.BatchSize, len(ids))
+	f.Options.BatchSize = commands.SizeReply(f.Options.BatchSize, len(ids))
 	if j.spec.Fields {
 		f = model.Project[C](f)
 	}
@@ -175,9 +175,9 @@ func (j *Join[P, PK, C, CK]) seen(ctx context.Context, db model.DB, ids []CK, ab
 		ID CK `bson:"_id"`
 	}
 	for _, chunk := range j.chunks(ids) {
-		f := model.Project[key](j.children.Find(commands.AmongIDs(core.Anys(chunk))))
+		f := model.Project[key](j.children.Find(commands.MatchIDs(core.Anys(chunk))))
 		f.Options = j.spec.Options
-		f.Options.BatchSize = commands.WholeReply(f.Options.BatchSize, len(chunk))
+		f.Options.BatchSize = commands.SizeReply(f.Options.BatchSize, len(chunk))
 		for k, err := range f.Each(ctx, db) {
 			if err != nil {
 				return err

@@ -133,7 +133,8 @@ func (j *Join[P, PK, C, CK]) Pipeline(filter bson.D) *model.Aggregate[Joined[P, 
 	a := model.AggregateAs[Joined[P, C, CK]](j.parents, j.in.MakeStages(filter, fields))
 	a.Options = j.spec.Options
 	if j.spec.Strict && a.Err == nil {
-		a.Err = j.parents.Docs().Refuse("Strict", nil, "a pipeline can't fail for missing ids: read Missing, or use Load")
+		a.Err = j.parents.Docs().Refuse("Strict", nil, "a pipeline can't fail for missing ids: read Missing, or use "+
+			"Load")
 	}
 	return a
 }
@@ -213,6 +214,7 @@ func (j *Join[P, PK, C, CK]) absent(
 			gone = append(gone, id)
 		}
 	}
-	return nil, fmt.Errorf("docmodel: %d ids at %s have no document in %s: %s: %w", len(gone), j.path, j.children.Name(),
+	return nil, fmt.Errorf("docmodel: %d ids at %s have no document in %s: %s: %w", len(gone),
+		j.path, j.children.Name(),
 		idref.ShowFirst(gone), model.ErrNotFound)
 }

@@ -43,7 +43,7 @@ func (s JoinSide[L, LK, D, K, O]) Others(id K, last *L, n int64) *model.Aggregat
 	}
 	f = f.Limited(n)
 	a := model.AggregateAs[Linked[L, O]](s.links, s.in.JoinOthers(&f.Query))
-	commands.Indexed(a, f.Index, f.Err)
+	commands.ServeAggregate(a, f.Index, f.Err)
 	return a
 }
 
@@ -54,7 +54,7 @@ func (s JoinSide[L, LK, D, K, O]) Others(id K, last *L, n int64) *model.Aggregat
 func (s JoinSide[L, LK, D, K, O]) Counts(ids ...K) *model.Aggregate[Count[K]] {
 	stages, err := s.in.IDs.CountHolders(core.Anys(ids))
 	a := model.AggregateAs[Count[K]](s.links, stages)
-	commands.Indexed(a, s.in.MakeIndex().Name, err)
+	commands.ServeAggregate(a, s.in.MakeIndex().Name, err)
 	return a
 }
 

@@ -31,7 +31,9 @@ func newMigration(
 	indexes func() []model.Index, relations func() []model.Relation, changes func() []model.Footprint, in migrate.Migration, docs ...*core.Docs,
 ) *Migration {
 	return &Migration{
-		Parts: model.NewParts(indexes, relations, nil, func() []model.Footprint { return in.ListFootprints(changes()) }).
+		Parts: model.NewParts(indexes, relations, nil, func() []model.Footprint {
+			return in.ListFootprints(changes())
+		}).
 			WithDocs(docs...).WithoutReactions("the methods of the old form or of the new one"),
 		in: in,
 	}

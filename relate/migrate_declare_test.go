@@ -71,7 +71,8 @@ func TestMigrationDeclarations(t *testing.T) {
 			relate.NewExtract(crowds, "all", homeAddresses, relate.ExtractSpec[string, int]{Key: "_id", Refs: "at"})
 		}},
 		{"the ids have an order", "Refs and Order are both given", func() {
-			relate.NewAbsorb(residents, "addresses", homeAddresses, relate.AbsorbSpec{Refs: "addressIds", Order: "street"})
+			relate.NewAbsorb(residents, "addresses", homeAddresses,
+				relate.AbsorbSpec{Refs: "addressIds", Order: "street"})
 		}},
 		{"the ids can't be where the elements go", "the elements and the ids have the same path", func() {
 			relate.NewAbsorb(model.NewCollection[bson.D, string]("p"), "list", model.NewCollection[bson.D, int]("c"),

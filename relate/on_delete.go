@@ -57,7 +57,8 @@ func NewOnDelete[D, K any](root *model.Collection[D, K], spec OnDeleteSpec) *OnD
 		out := make([]idref.Ref, len(referrers))
 		for i, from := range referrers {
 			if from == nil {
-				core.Place("NewOnDelete of "+root.Name()).Fail("a Referrer is nil", "give a technique that holds references")
+				core.Place("NewOnDelete of "+root.Name()).Fail("a Referrer is nil", "give a technique that holds "+
+					"references")
 			}
 			out[i] = from.reference()
 		}
@@ -67,8 +68,11 @@ func NewOnDelete[D, K any](root *model.Collection[D, K], spec OnDeleteSpec) *OnD
 		Cascade: refs(spec.Cascade), Owns: refs(spec.Owns), Nullify: refs(spec.Nullify), Restrict: refs(spec.Restrict),
 	})
 	forbid := func(found []model.Finding, more bool) error { return &RestrictError{copied(found), more} }
-	return &OnDelete[D, K]{model.NewParts(in.ListIndexes, in.ListRelations, nil, in.ListFootprints).WithDocs(root.Docs()).
-		WithReactions(func() []model.Reaction { return in.MakeReactions(forbid) }), in}
+	return &OnDelete[D, K]{
+		Parts: model.NewParts(in.ListIndexes, in.ListRelations, nil, in.ListFootprints).WithDocs(root.Docs()).
+			WithReactions(func() []model.Reaction { return in.MakeReactions(forbid) }),
+		in: in,
+	}
 }
 
 // copied returns a deep copy of findings.

@@ -91,7 +91,7 @@ func (r *ParentRef[C, CK, P, PK]) Lookup(as string, n int64) bson.D {
 func (r *ParentRef[C, CK, P, PK]) Load(filter bson.D, n int64) *model.Aggregate[Loaded[P, C]] {
 	stages, err := r.in.LoadParents(filter, n)
 	a := model.AggregateAs[Loaded[P, C]](r.parents, stages)
-	commands.Indexed(a, "", err)
+	commands.ServeAggregate(a, "", err)
 	return a
 }
 
@@ -103,7 +103,7 @@ func (r *ParentRef[C, CK, P, PK]) Load(filter bson.D, n int64) *model.Aggregate[
 func (r *ParentRef[C, CK, P, PK]) Counts(parents ...PK) *model.Aggregate[Count[PK]] {
 	stages, err := r.in.IDs.CountHolders(core.Anys(parents))
 	a := model.AggregateAs[Count[PK]](r.children, stages)
-	commands.Indexed(a, r.in.MakeIndex().Name, err)
+	commands.ServeAggregate(a, r.in.MakeIndex().Name, err)
 	return a
 }
 

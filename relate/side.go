@@ -59,6 +59,6 @@ func (s Side[D, K, O, OK]) Others(id K) *model.Find[O] {
 	v, err := s.in.Back.Encode(id)
 	f := s.others.Find(stmt.MatchValue(s.in.BackID, v))
 	f.Sort = slices.Clone(s.in.Sort)
-	commands.Served(f, s.in.Index.Name, err)
+	commands.ServeFind(f, s.in.Index.Name, err)
 	return f
 }

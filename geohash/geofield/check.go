@@ -32,13 +32,16 @@ func (f *field) checks(find func(filter bson.D) *model.Find[bson.Raw]) []model.C
 						return
 					}
 					m, bad := f.misplaced(raw)
-					if bad && !yield(model.Finding{Check: name, Collection: f.Name(), ID: m.id, Problem: m.reason, Detail: raw}, nil) {
+					if bad &&
+						!yield(model.Finding{
+							Check: name, Collection: f.Name(), ID: m.id, Problem: m.reason, Detail: raw,
+						}, nil) {
 						return
 					}
 				}
 			}
 		},
-		Mend: found.Mends(name, f.Name(), f.repair),
+		Mend: found.MendRows(name, f.Name(), f.repair),
 	}}
 }
 
@@ -88,7 +91,8 @@ func (f *field) repair(docs []bson.Raw) model.Plan {
 			Collection: f.Name(), Index: model.IDIndex, Once: true,
 			Model: &mongo.UpdateOneModel{
 				Filter: bson.D{
-					{Key: "_id", Value: same(m.id)}, {Key: f.point, Value: same(m.point)}, {Key: f.key, Value: same(m.key)},
+					{Key: "_id", Value: same(m.id)}, {Key: f.point, Value: same(m.point)},
+					{Key: f.key, Value: same(m.key)},
 				},
 				Update: update,
 			},

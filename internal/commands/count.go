@@ -6,8 +6,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// Uses returns stages that count documents by a name and a value's BSON type.
-func Uses(name, value string) mongo.Pipeline {
+// CountUses returns stages that count documents by a name and a value's BSON type.
+func CountUses(name, value string) mongo.Pipeline {
 	return mongo.Pipeline{
 		mql.Group(bson.D{{Key: "name", Value: name}, {Key: "type", Value: mql.Op("$type", value)}},
 			mql.E("documents", mql.Op("$sum", 1))),
@@ -18,8 +18,8 @@ func Uses(name, value string) mongo.Pipeline {
 // CountEach counts the documents of a group as n.
 func CountEach() bson.E { return bson.E{Key: "n", Value: bson.D{{Key: "$sum", Value: 1}}} }
 
-// Total counts the documents. Without documents it returns one result, 0.
-func Total() mongo.Pipeline {
+// CountDocuments counts the documents. Without documents it returns one result, 0.
+func CountDocuments() mongo.Pipeline {
 	return mongo.Pipeline{
 		mql.Group(nil, CountEach()),
 		{{Key: "$facet", Value: bson.D{{Key: "found", Value: mongo.Pipeline{{{Key: "$limit", Value: 1}}}}}}},
@@ -27,7 +27,7 @@ func Total() mongo.Pipeline {
 	}
 }
 
-// ByValue sorts groups by _id and returns each as a value and its n.
-func ByValue() mongo.Pipeline {
+// SortByValue sorts groups by _id and returns each as a value and its n.
+func SortByValue() mongo.Pipeline {
 	return mongo.Pipeline{mql.SortID(), mql.Project(mql.E("_id", 0), mql.E("value", "$_id"), mql.E("n", 1))}
 }

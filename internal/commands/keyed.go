@@ -6,20 +6,20 @@ import (
 	"github.com/docmodel/docmodel/model"
 )
 
-// Keyed marks a write to documents whose _ids are made of keys.
-func Keyed(w model.Write) model.Write {
+// MarkKeyed marks a write to documents whose _ids are made of keys.
+func MarkKeyed(w model.Write) model.Write {
 	w.Keyed = true
 	return w
 }
 
-// KeyedPlan marks the writes of a plan to a collection whose _ids are made of keys.
-func KeyedPlan(p model.Plan, collection string) model.Plan {
-	p.Steps, p.InTx, p.IfStale = keyedSteps(p.Steps, collection), keyedSteps(p.InTx, collection),
-		keyedSteps(p.IfStale, collection)
+// MarkPlanKeyed marks the writes of a plan to a collection whose _ids are made of keys.
+func MarkPlanKeyed(p model.Plan, collection string) model.Plan {
+	p.Steps, p.InTx, p.IfStale = markStepsKeyed(p.Steps, collection), markStepsKeyed(p.InTx, collection),
+		markStepsKeyed(p.IfStale, collection)
 	return p
 }
 
-func keyedSteps(steps []model.Step, collection string) []model.Step {
+func markStepsKeyed(steps []model.Step, collection string) []model.Step {
 	out := slices.Clone(steps)
 	for i, s := range out {
 		w, ok := s.(model.Write)
@@ -30,7 +30,7 @@ func keyedSteps(steps []model.Step, collection string) []model.Step {
 		for j, r := range w.Reasons {
 			if r.Instead != nil {
 				w.Reasons = slices.Clone(w.Reasons)
-				w.Reasons[j].Instead = keyedSteps(r.Instead, collection)
+				w.Reasons[j].Instead = markStepsKeyed(r.Instead, collection)
 			}
 		}
 		out[i] = w
@@ -38,8 +38,8 @@ func keyedSteps(steps []model.Step, collection string) []model.Step {
 	return out
 }
 
-// KeyedChecks marks checks that use collections whose _ids are made of keys.
-func KeyedChecks(checks []model.Check, collections ...string) []model.Check {
+// MarkChecksKeyed marks checks that use collections whose _ids are made of keys.
+func MarkChecksKeyed(checks []model.Check, collections ...string) []model.Check {
 	for i := range checks {
 		c := &checks[i]
 		c.Keyed = collections
@@ -47,7 +47,7 @@ func KeyedChecks(checks []model.Check, collections ...string) []model.Check {
 			c.Mend = func(found []model.Finding) model.Plan {
 				p := mend(found)
 				for _, name := range collections {
-					p = KeyedPlan(p, name)
+					p = MarkPlanKeyed(p, name)
 				}
 				return p
 			}
@@ -59,13 +59,13 @@ func KeyedChecks(checks []model.Check, collections ...string) []model.Check {
 	return checks
 }
 
-// KeyedChange marks the writes of a change to collections whose _ids are made of keys.
-func KeyedChange[S any](c model.Change[S], collections ...string) model.Change[S] {
+// MarkChangeKeyed marks the writes of a change to collections whose _ids are made of keys.
+func MarkChangeKeyed[S any](c model.Change[S], collections ...string) model.Change[S] {
 	if decide := c.Decide; decide != nil {
 		c.Decide = func(s S) (model.Plan, error) {
 			p, err := decide(s)
 			for _, name := range collections {
-				p = KeyedPlan(p, name)
+				p = MarkPlanKeyed(p, name)
 			}
 			return p, err
 		}

@@ -8,26 +8,26 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Serve says which index serves a query, or why the query can't be sent.
+// ServeQuery says which index serves a query, or why the query can't be sent.
 //
 //go:noinline
-func Serve(q *model.Query, index string, err error) { q.Index, q.Err = index, cmp.Or(err, q.Err) }
+func ServeQuery(q *model.Query, index string, err error) { q.Index, q.Err = index, cmp.Or(err, q.Err) }
 
-// Served is a query after [Serve].
-func Served[D any](f *model.Find[D], index string, err error) *model.Find[D] {
-	Serve(&f.Query, index, err)
+// ServeFind is a query after [Serve].
+func ServeFind[D any](f *model.Find[D], index string, err error) *model.Find[D] {
+	ServeQuery(&f.Query, index, err)
 	return f
 }
 
-// Indexed is [Served] for a pipeline.
-func Indexed[R any](a *model.Aggregate[R], index string, err error) *model.Aggregate[R] {
+// ServeAggregate is [Served] for a pipeline.
+func ServeAggregate[R any](a *model.Aggregate[R], index string, err error) *model.Aggregate[R] {
 	a.Index, a.Err = index, cmp.Or(err, a.Err)
 	return a
 }
 
-// WholeReply returns the batch size with which the first reply has all of at most n
+// SizeReply returns the batch size with which the first reply has all of at most n
 // documents: the given size if it isn't 0, 0 (the server's 101), or n+1.
-func WholeReply(given int32, n int) int32 {
+func SizeReply(given int32, n int) int32 {
 	if given != 0 || n <= 100 {
 		return given
 	}
@@ -41,8 +41,8 @@ func ReadOne(ctx context.Context, db model.DB, collection string, id, fields bso
 	}).One(ctx, db)
 }
 
-// Fields returns the projection of paths. It ignores "". The _id is always read.
-func Fields(paths ...string) bson.D {
+// ProjectFields returns the projection of paths. It ignores "". The _id is always read.
+func ProjectFields(paths ...string) bson.D {
 	var d bson.D
 	for _, p := range paths {
 		if p != "" && p != "_id" {
@@ -55,23 +55,23 @@ func Fields(paths ...string) bson.D {
 	return d
 }
 
-// Index returns an index with its purpose.
-func Index(collection, why string, keys ...bson.E) model.Index {
+// MakeIndex returns an index with its purpose.
+func MakeIndex(collection, why string, keys ...bson.E) model.Index {
 	x := model.NewIndex(collection, bson.D(keys))
 	x.Why = why
 	return x
 }
 
-// Lookup is [Index] for queries that compare the first key for equality, and sort by the
+// MakeLookupIndex is [Index] for queries that compare the first key for equality, and sort by the
 // others.
-func Lookup(collection, why string, keys ...bson.E) model.Index {
-	x := Index(collection, why, keys...)
+func MakeLookupIndex(collection, why string, keys ...bson.E) model.Index {
+	x := MakeIndex(collection, why, keys...)
 	x.Equal = 1
 	return x
 }
 
-// Prefixed returns a filter whose paths are below a prefix.
-func Prefixed(prefix string, d bson.D) bson.D {
+// PrefixPaths returns a filter whose paths are below a prefix.
+func PrefixPaths(prefix string, d bson.D) bson.D {
 	out := make(bson.D, len(d))
 	for i, e := range d {
 		out[i] = bson.E{Key: prefix + e.Key, Value: e.Value}

@@ -16,9 +16,9 @@ type takenError struct {
 	pending    bool // not confirmed: the operation runs, or crashed
 }
 
-// Taken returns the error for a value that another document has. pending means that the
+// NewTakenError returns the error for a value that another document has. pending means that the
 // claim isn't confirmed.
-func Taken(collection string, value bson.RawValue, pending bool) error {
+func NewTakenError(collection string, value bson.RawValue, pending bool) error {
 	return &takenError{collection, value, pending}
 }
 
@@ -46,8 +46,8 @@ func Shorten(s string) string {
 	return s
 }
 
-// RefusedChange returns a change that returns an error.
-func RefusedChange[S any](collection string, err error) model.Change[S] {
+// RefuseChange returns a change that returns an error.
+func RefuseChange[S any](collection string, err error) model.Change[S] {
 	return model.Change[S]{
 		Name: collection, Err: err,
 		Decide: func(S) (model.Plan, error) { return model.RefusedPlan(collection, err), nil },

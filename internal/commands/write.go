@@ -12,17 +12,17 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// ByID returns the filter for one document.
-func ByID(id any) bson.D { return bson.D{{Key: "_id", Value: mql.Eq(id)}} }
+// MatchID returns the filter for one document.
+func MatchID(id any) bson.D { return bson.D{{Key: "_id", Value: mql.Eq(id)}} }
 
-// AmongIDs is the filter of several documents, by a list of their ids.
+// MatchIDs is the filter of several documents, by a list of their ids.
 //
 //go:noinline
-func AmongIDs(ids any) bson.D { return bson.D{{Key: "_id", Value: mql.Op("$in", ids)}} }
+func MatchIDs(ids any) bson.D { return bson.D{{Key: "_id", Value: mql.Op("$in", ids)}} }
 
-// Own returns a technique's write that a Collection made. A model's database refuses the writes of a Collection
+// AdoptWrite returns a technique's write that a Collection made. A model's database refuses the writes of a Collection
 // that pass by techniques, and no others.
-func Own(w model.Write) model.Write {
+func AdoptWrite(w model.Write) model.Write {
 	return model.Write{
 		Collection: w.Collection, Model: w.Model, Expect: w.Expect, Done: w.Done, Token: w.Token,
 		Reasons: w.Reasons, Once: w.Once, Deleted: w.Deleted, Final: w.Final, Keyed: w.Keyed, IfMarked: w.IfMarked,
@@ -57,12 +57,13 @@ func UpsertOne(collection string, filter bson.D, update any) model.Write {
 // delete into a mark.
 func DeleteOne(collection string, filter bson.D) model.Write {
 	return model.Write{
-		Collection: collection, Index: model.IDIndex, Once: true, Final: true, Model: &mongo.DeleteOneModel{Filter: filter},
+		Collection: collection, Index: model.IDIndex, Once: true, Final: true,
+		Model: &mongo.DeleteOneModel{Filter: filter},
 	}
 }
 
-// Operators joins update operators. It leaves out operators without fields.
-func Operators(ops ...bson.E) (out bson.D) {
+// JoinOperators joins update operators. It leaves out operators without fields.
+func JoinOperators(ops ...bson.E) (out bson.D) {
 	for _, o := range ops {
 		if len(o.Value.(bson.D)) > 0 {
 			out = append(out, o)
@@ -71,8 +72,8 @@ func Operators(ops ...bson.E) (out bson.D) {
 	return out
 }
 
-// Leaving returns a plan that says what a crash leaves, if it has several steps.
-func Leaving(leaves string, steps ...model.Step) model.Plan {
+// PlanLeaving returns a plan that says what a crash leaves, if it has several steps.
+func PlanLeaving(leaves string, steps ...model.Step) model.Plan {
 	p := model.NewPlan(steps...)
 	if len(steps) > 1 {
 		p.Leaves = leaves
@@ -80,14 +81,14 @@ func Leaving(leaves string, steps ...model.Step) model.Plan {
 	return p
 }
 
-// Batched makes a job's plans from the steps for each document. An error names the
+// PlanBatches makes a job's plans from the steps for each document. An error names the
 // document.
-func Batched(leaves string, steps func(doc bson.Raw) ([]model.Step, error)) func([]bson.Raw) (model.Plan, error) {
+func PlanBatches(leaves string, steps func(doc bson.Raw) ([]model.Step, error)) func([]bson.Raw) (model.Plan, error) {
 	return func(docs []bson.Raw) (p model.Plan, _ error) {
 		for _, doc := range docs {
 			more, err := steps(slices.Clone(doc))
 			if err != nil {
-				return model.Plan{}, InDocument(doc, err)
+				return model.Plan{}, NameDocument(doc, err)
 			}
 			p.Steps = append(p.Steps, more...)
 		}
@@ -98,7 +99,7 @@ func Batched(leaves string, steps func(doc bson.Raw) ([]model.Step, error)) func
 	}
 }
 
-// InDocument adds a document's _id to an error.
-func InDocument(doc bson.Raw, err error) error {
+// NameDocument adds a document's _id to an error.
+func NameDocument(doc bson.Raw, err error) error {
 	return fmt.Errorf("document %s: %w", Shorten(model.Shell(doc.Lookup("_id"))), err)
 }

@@ -69,7 +69,7 @@ func execute(ctx context.Context, db model.DB, p model.Plan) error {
 func written(name string, w ...model.Write) operation {
 	steps := make([]model.Step, len(w))
 	for i := range w {
-		steps[i] = commands.Own(w[i])
+		steps[i] = commands.AdoptWrite(w[i])
 	}
 	return planned(name, model.NewPlan(steps...))
 }

@@ -12,8 +12,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// Tells completes findings by decoding their details as F. tell fills in ID, Problem and Since.
-func Tells[F any](tell func(row F, f *model.Finding)) func(*model.Finding) error {
+// DescribeRows completes findings by decoding their details as F. tell fills in ID, Problem and Since.
+func DescribeRows[F any](tell func(row F, f *model.Finding)) func(*model.Finding) error {
 	return func(f *model.Finding) error {
 		var row F
 		if err := bson.Unmarshal(f.Detail, &row); err != nil {
@@ -24,21 +24,21 @@ func Tells[F any](tell func(row F, f *model.Finding)) func(*model.Finding) error
 	}
 }
 
-// Says completes findings of whole documents, by one text for all.
-func Says(problem string) func(*model.Finding) error {
+// DescribeDocuments completes findings of whole documents, by one text for all.
+func DescribeDocuments(problem string) func(*model.Finding) error {
 	return func(f *model.Finding) error {
 		f.ID, f.Problem = f.Detail.Lookup("_id"), problem
 		return nil
 	}
 }
 
-// Pipeline returns the _id, and more fields, of the documents that match a filter.
-func Pipeline(filter bson.D, fields ...bson.E) mongo.Pipeline {
+// FindMatching returns the _id, and more fields, of the documents that match a filter.
+func FindMatching(filter bson.D, fields ...bson.E) mongo.Pipeline {
 	return mongo.Pipeline{mql.Match(filter...), mql.Project(append(bson.D{{Key: "_id", Value: 1}}, fields...)...)}
 }
 
-// Orphans returns the _ids of documents that have no document of their _id in another collection.
-func Orphans(of string) mongo.Pipeline {
+// FindOrphans returns the _ids of documents that have no document of their _id in another collection.
+func FindOrphans(of string) mongo.Pipeline {
 	return mongo.Pipeline{
 		mql.Project(mql.E("_id", 1)),
 		mql.Lookup(of, "_id", "_id", "source"),
@@ -46,9 +46,9 @@ func Orphans(of string) mongo.Pipeline {
 	}
 }
 
-// Mends returns a plan for the details of findings, decoded as F. A finding of another check, and one whose detail
+// MendRows returns a plan for the details of findings, decoded as F. A finding of another check, and one whose detail
 // isn't an F, is refused.
-func Mends[F any](check, collection string, mend func(rows []F) model.Plan) func([]model.Finding) model.Plan {
+func MendRows[F any](check, collection string, mend func(rows []F) model.Plan) func([]model.Finding) model.Plan {
 	return func(found []model.Finding) model.Plan {
 		rows := make([]F, len(found))
 		for i, f := range found {
@@ -68,9 +68,9 @@ func Mends[F any](check, collection string, mend func(rows []F) model.Plan) func
 	}
 }
 
-// Mended returns a plan of one write for each finding. A refused write refuses the plan. A write without a Model is
+// PlanWrites returns a plan of one write for each finding. A refused write refuses the plan. A write without a Model is
 // left out.
-func Mended[R any](found []R, leaves string, write func(i int, row R) model.Write) model.Plan {
+func PlanWrites[R any](found []R, leaves string, write func(i int, row R) model.Write) model.Plan {
 	var steps []model.Step
 	for i, row := range found {
 		w := write(i, row)
@@ -81,37 +81,37 @@ func Mended[R any](found []R, leaves string, write func(i int, row R) model.Writ
 			steps = append(steps, w)
 		}
 	}
-	return commands.Leaving(leaves, steps...)
+	return commands.PlanLeaving(leaves, steps...)
 }
 
-// NotReturned refuses a finding that the check can't have returned.
-func NotReturned(collection string, i int, lacks string) model.Write {
+// RefuseFinding refuses a finding that the check can't have returned.
+func RefuseFinding(collection string, i int, lacks string) model.Write {
 	return model.Refused(collection, &model.ValueError{
 		Collection: collection, Field: fmt.Sprintf("found[%d]", i),
 		Reason: "has no " + lacks + ": pass the findings unchanged",
 	})
 }
 
-// MendsByID mends each found document by one write, which needs only the document's _id.
-func MendsByID(check, collection, leaves string, write func(id bson.D) model.Write) func([]model.Finding) model.Plan {
+// MendByID mends each found document by one write, which needs only the document's _id.
+func MendByID(check, collection, leaves string, write func(id bson.D) model.Write) func([]model.Finding) model.Plan {
 	type row struct {
 		ID bson.RawValue `bson:"_id"`
 	}
-	return Mends(check, collection, func(found []row) model.Plan {
-		return Mended(found, leaves, func(i int, f row) model.Write {
+	return MendRows(check, collection, func(found []row) model.Plan {
+		return PlanWrites(found, leaves, func(i int, f row) model.Write {
 			if f.ID.Type == 0 {
-				return NotReturned(collection, i, "_id")
+				return RefuseFinding(collection, i, "_id")
 			}
-			return write(commands.ByID(f.ID))
+			return write(commands.MatchID(f.ID))
 		})
 	})
 }
 
-// MendsIf is [MendsByID] by an update of each document that still matches the check's condition.
-func MendsIf(
+// MendMatching is [MendsByID] by an update of each document that still matches the check's condition.
+func MendMatching(
 	check, collection string, is bson.D, leaves string, update mongo.UpdateOneModel,
 ) func([]model.Finding) model.Plan {
-	return MendsByID(check, collection, leaves, func(id bson.D) model.Write {
+	return MendByID(check, collection, leaves, func(id bson.D) model.Write {
 		one := update
 		one.Filter = model.And(id, is)
 		return model.Write{Collection: collection, Index: model.IDIndex, Once: true, Model: &one}

@@ -14,10 +14,10 @@ func (m *embedding) checks() []model.Check {
 	return m.checksOf(arrayChecks{
 		repeated: model.Check{
 			Rule: "each key occurs once in " + m.path, Pipeline: m.repeated(),
-			Tell: found.Tells(func(r repeatedElement, f *model.Finding) {
+			Tell: found.DescribeRows(func(r repeatedElement, f *model.Finding) {
 				f.ID, f.Problem = r.ID, fmt.Sprintf("holds the key %s %d times", model.Shell(r.Key), r.Times)
 			}),
-			Mend: found.Mends(m.checkName(repeatedKeys), m.docs.Name(), m.mendRepeated),
+			Mend: found.MendRows(m.checkName(repeatedKeys), m.docs.Name(), m.mendRepeated),
 		},
 		over: over, trim: mongo.UpdateOneModel{Update: m.trimmed(m.path)},
 		null: null, empty: mongo.UpdateOneModel{Update: bson.D{{Key: "$set", Value: bson.D{{Key: m.path, Value: bson.A{}}}}}},
@@ -53,24 +53,24 @@ func (m *embedding) checksOf(a arrayChecks) []model.Check {
 	if m.max > 0 {
 		c := model.Check{
 			Name: m.checkName(tooMany), Collection: name, Rule: fmt.Sprintf("%s has at most %d elements", m.path, m.max),
-			Pipeline: found.Pipeline(a.over), Tell: found.Says(fmt.Sprintf("%s has more than %d elements", m.path, m.max)),
+			Pipeline: found.FindMatching(a.over), Tell: found.DescribeDocuments(fmt.Sprintf("%s has more than %d elements", m.path, m.max)),
 		}
 		if m.keep != KeepDistinct {
-			c.Mend = found.MendsIf(c.Name, name, a.over,
+			c.Mend = found.MendMatching(c.Name, name, a.over,
 				"some arrays repaired; the others have too many elements, which the next check finds", a.trim)
 		}
 		out = append(out, c)
 	}
 	null := model.Check{
-		Name: m.checkName(nullInstead), Collection: name, Rule: m.path + " isn't null", Pipeline: found.Pipeline(a.null),
-		Tell: found.Says(m.path + " is null"),
+		Name: m.checkName(nullInstead), Collection: name, Rule: m.path + " isn't null", Pipeline: found.FindMatching(a.null),
+		Tell: found.DescribeDocuments(m.path + " is null"),
 	}
-	null.Mend = found.MendsIf(null.Name, name, a.null,
+	null.Mend = found.MendMatching(null.Name, name, a.null,
 		"some arrays repaired; the others are null, which the next check finds", a.empty)
 	rule := fmt.Sprintf("an array of documents, each with a key at %s", m.key)
 	return append(out, null, model.Check{
 		Name: m.checkName(malformed), Collection: name, Rule: m.path + " is " + rule,
-		Pipeline: found.Pipeline(a.malformed), Tell: found.Says(m.path + " isn't " + rule),
+		Pipeline: found.FindMatching(a.malformed), Tell: found.DescribeDocuments(m.path + " isn't " + rule),
 	})
 }
 

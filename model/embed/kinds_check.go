@@ -24,8 +24,8 @@ func (k *kinds) checks() []model.Check {
 	return []model.Check{{
 		Name: k.docs.Name() + "." + k.tag() + ": unknown tags", Collection: k.docs.Name(),
 		Rule:     "each value has a declared tag: " + strings.Join(k.u.tags(), ", "),
-		Pipeline: found.Pipeline(k.strangers(), bson.E{Key: "tags", Value: tags}),
-		Tell: found.Tells(func(r row, f *model.Finding) {
+		Pipeline: found.FindMatching(k.strangers(), bson.E{Key: "tags", Value: tags}),
+		Tell: found.DescribeRows(func(r row, f *model.Finding) {
 			f.ID, f.Problem = r.ID, k.tag()+" is "+strings.Join(k.unknown(r.Tags), ", ")
 		}),
 	}}

@@ -20,11 +20,11 @@ func (n *nesting) checks() []model.Check {
 	return m.checksOf(arrayChecks{
 		repeated: model.Check{
 			Rule: "each key occurs once in " + m.path + " of one element", Pipeline: n.repeated(),
-			Tell: found.Tells(func(r repeatedInner, f *model.Finding) {
+			Tell: found.DescribeRows(func(r repeatedInner, f *model.Finding) {
 				f.ID, f.Problem = r.ID,
 					fmt.Sprintf("holds the key %s %d times in the element %s", model.Shell(r.Key), r.Times, model.Shell(r.In))
 			}),
-			Mend: found.Mends(m.checkName(repeatedKeys), m.docs.Name(), n.mendRepeated),
+			Mend: found.MendRows(m.checkName(repeatedKeys), m.docs.Name(), n.mendRepeated),
 		},
 		over: n.outer.matching(m.oversized("", n.path)),
 		trim: mongo.UpdateOneModel{Update: m.trimmed(inEach), ArrayFilters: []any{m.oversized("e.", n.path)}},

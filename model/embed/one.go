@@ -135,8 +135,8 @@ func (s *subdocument) checks() []model.Check {
 	}
 	return []model.Check{{
 		Name: s.docs.Name() + "." + s.path + ": not a document", Collection: s.docs.Name(),
-		Rule: s.path + " is a document or is missing", Pipeline: found.Pipeline(bson.D{{Key: "$or", Value: ways}}),
-		Tell: found.Says(s.path + " isn't a document"),
+		Rule: s.path + " is a document or is missing", Pipeline: found.FindMatching(bson.D{{Key: "$or", Value: ways}}),
+		Tell: found.DescribeDocuments(s.path + " isn't a document"),
 	}}
 }
 

@@ -193,11 +193,11 @@ func (v *versioning) checks() []model.Check {
 	}
 	return []model.Check{{
 		Name: name, Collection: v.docs.Name(), Rule: v.version + " is a number or is missing",
-		Pipeline: found.Pipeline(v.malformed(), bson.E{Key: "type", Value: bson.D{{Key: "$type", Value: "$" + v.version}}}),
-		Tell: found.Tells(func(r row, f *model.Finding) {
+		Pipeline: found.FindMatching(v.malformed(), bson.E{Key: "type", Value: bson.D{{Key: "$type", Value: "$" + v.version}}}),
+		Tell: found.DescribeRows(func(r row, f *model.Finding) {
 			f.ID, f.Problem = r.ID, fmt.Sprintf("%s is of type %s", v.version, r.Type)
 		}),
-		Mend: found.MendsIf(name, v.docs.Name(), v.malformed(),
+		Mend: found.MendMatching(name, v.docs.Name(), v.malformed(),
 			"some documents repaired; the others still have no version, which the next check finds", mongo.UpdateOneModel{
 				Update: mongo.Pipeline{mql.Set(mql.E(v.version, mql.Op("$multiply", mql.Op("$toLong", "$$NOW"), int64(1000))))},
 			}),

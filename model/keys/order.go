@@ -9,5 +9,5 @@ import (
 // inKeyOrder sorts a query by _id, in direction 1 or -1.
 func inKeyOrder[D any](f *model.Find[D], direction int, err error) *model.Find[D] {
 	f.Sort = bson.D{{Key: "_id", Value: direction}}
-	return commands.Served(f, model.IDIndex, err)
+	return commands.ServeFind(f, model.IDIndex, err)
 }

@@ -181,7 +181,7 @@ func (s *Sequence[D, K]) Append(owner K, doc D) model.Change[int64] {
 // Cost: one command, one document by _id.
 func (s *Sequence[D, K]) At(owner K, n int64) *model.Find[D] {
 	key, err := s.in.Key(owner, n)
-	return commands.Served(s.docs.ByID(key), model.IDIndex, err)
+	return commands.ServeFind(s.docs.ByID(key), model.IDIndex, err)
 }
 
 // Previous returns the query of an owner's documents with numbers below n, highest number

@@ -93,7 +93,7 @@ func (d *Days[D, K]) find(filter bson.D, direction int, err error) *model.Find[D
 //
 // Cost: one command, served by _id.
 func (d *Days[D, K]) Packed(bucket DayBucket) *model.Find[D] {
-	return d.s.find(commands.AmongIDs(mql.A(bucket.Keys)), 1, d.s.in.NoDays())
+	return d.s.find(commands.MatchIDs(mql.A(bucket.Keys)), 1, d.s.in.NoDays())
 }
 
 // Unpacked returns an owner's documents that no bucket lists, because of a crash before
@@ -103,5 +103,5 @@ func (d *Days[D, K]) Packed(bucket DayBucket) *model.Find[D] {
 // [Sequence].Indexes.
 func (d *Days[D, K]) Unpacked(owner K) *model.Aggregate[D] {
 	pipeline, err := d.s.in.Unpacked(owner)
-	return commands.Indexed(model.AggregateAs[D](d.s.docs, pipeline), model.IDIndex, err)
+	return commands.ServeAggregate(model.AggregateAs[D](d.s.docs, pipeline), model.IDIndex, err)
 }

@@ -110,7 +110,7 @@ func NewExpiry[D, K any](docs *model.Collection[D, K], atPath string, spec Expir
 // Cost: one command, served by the index on the time.
 func (x *Expiry[D, K]) Expired(now time.Time) *model.Find[D] {
 	i := x.in.Index()
-	return commands.Served(x.docs.Find(x.in.Expired(now)).Sorted(i.Keys), i.Name, nil)
+	return commands.ServeFind(x.docs.Find(x.in.Expired(now)).Sorted(i.Keys), i.Name, nil)
 }
 
 // Live returns the query of documents that expire after the given time, or never expire.
@@ -126,7 +126,7 @@ func (x *Expiry[D, K]) Live(now time.Time) *model.Find[D] { return x.docs.Find(x
 // more read, and a missing document costs two more.
 func (x *Expiry[D, K]) Until(id K, t time.Time) model.Write {
 	set, other, done := x.in.Until(t)
-	return x.in.Touch(commands.Own(x.docs.Update(id, set)), other, done)
+	return x.in.Touch(commands.AdoptWrite(x.docs.Update(id, set)), other, done)
 }
 
 // Archive returns the job that moves expired documents to the cold collection: see
@@ -157,7 +157,7 @@ func (x *Expiry[D, K]) Archived(id K) *model.Find[D] {
 //
 // Cost: three commands, one document.
 func (x *Expiry[D, K]) Restore(id K, until time.Time) model.Change[any] {
-	w := commands.Own(x.docs.Delete(id)) // checks and encodes the id
+	w := commands.AdoptWrite(x.docs.Delete(id)) // checks and encodes the id
 	return x.in.Restore(w, until)
 }
 

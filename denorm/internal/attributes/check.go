@@ -17,8 +17,8 @@ func (a *List) ListChecks() []model.Check {
 	name := fmt.Sprintf("%s.%s: repeated names", a.docs.Name(), a.path)
 	return []model.Check{{
 		Name: name, Collection: a.docs.Name(), Rule: "a document holds each attribute's name once",
-		Pipeline: a.findRepeated(), Tell: found.Tells(repeatedAttribute.describeFinding),
-		Mend: found.Mends(name, a.docs.Name(), a.planRepair),
+		Pipeline: a.findRepeated(), Tell: found.DescribeRows(repeatedAttribute.describeFinding),
+		Mend: found.MendRows(name, a.docs.Name(), a.planRepair),
 	}}
 }
 
@@ -56,15 +56,15 @@ func (a *List) planRepair(rows []repeatedAttribute) model.Plan {
 		key := bsonval.Key(r.ID)
 		switch {
 		case r.ID.Type == 0:
-			return found.NotReturned(a.docs.Name(), i, "_id")
+			return found.RefuseFinding(a.docs.Name(), i, "_id")
 		case done[key]:
 			return w
 		}
 		done[key] = true
-		filter := append(commands.ByID(r.ID), mql.E(a.namePath(), r.Name))
+		filter := append(commands.MatchID(r.ID), mql.E(a.namePath(), r.Name))
 		return commands.UpdateIf(a.docs.Name(), filter, mongo.Pipeline{mql.Set(mql.E(a.path, first))})
 	}
-	return found.Mended(
+	return found.PlanWrites(
 		rows, "some documents repaired; the others still hold repeated attributes, which the next check finds", mend,
 	)
 }

@@ -69,7 +69,7 @@ func (a *List) valuePath() string { return a.path + "." + a.value }
 // MakeIndex returns the index on names and values.
 func (a *List) MakeIndex() model.Index {
 	why := "documents of " + a.docs.Name() + " by any of their attributes"
-	return commands.Index(a.docs.Name(), why, mql.E(a.namePath(), 1), mql.E(a.valuePath(), 1))
+	return commands.MakeIndex(a.docs.Name(), why, mql.E(a.namePath(), 1), mql.E(a.valuePath(), 1))
 }
 
 // ListFootprints are the paths that are used.

@@ -69,7 +69,7 @@ func (a *List) checkCondition(condition bson.D) error {
 // CountUses is the pipeline that counts names by the types of their values.
 func (a *List) CountUses() mongo.Pipeline {
 	return append(a.unwindAttributes(),
-		append(commands.Uses("$a."+a.name, "$a."+a.value), mql.Sort(mql.E("name", 1), mql.E("type", 1)))...)
+		append(commands.CountUses("$a."+a.name, "$a."+a.value), mql.Sort(mql.E("name", 1), mql.E("type", 1)))...)
 }
 
 // unwindAttributes returns the stages that give one result for each attribute of each

@@ -23,8 +23,8 @@ func (b *Array) ListChecks() []model.Check {
 		Pipeline: mongo.Pipeline{
 			mql.Match(b.matchOversized()...), mql.SortID(), mql.Project(mql.E("n", mql.Op("$size", "$"+path))),
 		},
-		Tell: found.Tells(oversized.describeFinding),
-		Mend: found.MendsIf(name, collection, b.matchOversized(),
+		Tell: found.DescribeRows(oversized.describeFinding),
+		Mend: found.MendMatching(name, collection, b.matchOversized(),
 			"some arrays cut to the bound; the next check finds the others", mongo.UpdateOneModel{Update: update}),
 	}}
 }

@@ -19,14 +19,14 @@ func (b *Buckets) Checks() []model.Check {
 		most += fmt.Sprintf(" and %d bytes", b.Spec.MaxBytes)
 	}
 	is, update := b.recount()
-	return commands.KeyedChecks([]model.Check{{
+	return commands.MarkChecksKeyed([]model.Check{{
 		Name: counts, Collection: b.Docs.Name(), Rule: "a bucket's count, bytes and totals are those of its items",
-		Pipeline: b.miscounted(), Tell: found.Tells(drift.tell),
-		Mend: found.MendsIf(counts, b.Docs.Name(), is, "some buckets corrected; the next check finds the others",
+		Pipeline: b.miscounted(), Tell: found.DescribeRows(drift.tell),
+		Mend: found.MendMatching(counts, b.Docs.Name(), is, "some buckets corrected; the next check finds the others",
 			mongo.UpdateOneModel{Update: update}),
 	}, {
 		Name: b.Docs.Name() + ": oversized buckets", Collection: b.Docs.Name(), Rule: most,
-		Pipeline: b.oversized(), Tell: found.Tells(oversizedBucket.tell),
+		Pipeline: b.oversized(), Tell: found.DescribeRows(oversizedBucket.tell),
 	}}, b.KeyedNames()...)
 }
 

@@ -55,7 +55,7 @@ func (b *Buckets) KeyIndex() model.Index {
 	if b.Spec.ElementKey == "" {
 		return model.Index{}
 	}
-	return commands.Index(b.Docs.Name(), "the bucket that holds an element", mql.E("key", 1),
+	return commands.MakeIndex(b.Docs.Name(), "the bucket that holds an element", mql.E("key", 1),
 		mql.E("items."+b.Spec.ElementKey, 1))
 }
 

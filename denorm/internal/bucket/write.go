@@ -38,7 +38,7 @@ type Element struct {
 func (b *Buckets) Append(key, element any) model.Change[any] {
 	e, err := b.Encoded(key, element)
 	if err != nil {
-		return commands.RefusedChange[any](b.Docs.Name(), err)
+		return commands.RefuseChange[any](b.Docs.Name(), err)
 	}
 	return model.Change[End]{
 		Name:     "bucket " + b.Docs.Name(),

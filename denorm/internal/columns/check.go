@@ -19,7 +19,7 @@ func (c *Columns) Checks() []model.Check {
 	name := c.flat + ": flat documents without their document"
 	return []model.Check{{
 		Name: name, Collection: c.flat, Rule: "each flat document has its document in " + c.docs.Name(),
-		Pipeline: found.Orphans(c.docs.Name()), Tell: found.Tells(orphan.tell),
-		Mend: found.MendsByID(name, c.flat, "", func(id bson.D) model.Write { return commands.DeleteOne(c.flat, id) }),
+		Pipeline: found.FindOrphans(c.docs.Name()), Tell: found.DescribeRows(orphan.tell),
+		Mend: found.MendByID(name, c.flat, "", func(id bson.D) model.Write { return commands.DeleteOne(c.flat, id) }),
 	}}
 }

@@ -24,7 +24,7 @@ func (c *Columns) follow(w model.StoreWrite) (a model.Answer, err error) {
 	case w.After == nil:
 		a.Then = []model.Step{model.Write{
 			Collection: c.flat, Index: model.IDIndex,
-			Model: &mongo.DeleteOneModel{Filter: commands.ByID(bsonval.Clone(w.Before.Lookup("_id")))},
+			Model: &mongo.DeleteOneModel{Filter: commands.MatchID(bsonval.Clone(w.Before.Lookup("_id")))},
 		}}
 		return a, nil
 	}

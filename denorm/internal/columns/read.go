@@ -169,7 +169,7 @@ func typeName(t bson.Type) string { return typeNames[t] }
 
 // Survey is the pipeline of what columns there are.
 func (c *Columns) Survey() mongo.Pipeline {
-	uses := commands.Uses("$column.k", "$column.v")
+	uses := commands.CountUses("$column.k", "$column.v")
 	return mongo.Pipeline{
 		mql.Project(mql.E("_id", 0), mql.E("column", mql.Op("$objectToArray", "$$ROOT"))),
 		mql.Unwind("$column"),

@@ -110,7 +110,7 @@ func (c *Columns) Store(doc bson.Raw) model.Write {
 	}
 	upsert := true
 	return model.Write{Collection: c.flat, Index: model.IDIndex, Model: &mongo.ReplaceOneModel{
-		Filter: commands.ByID(doc.Lookup("_id")), Replacement: flat, Upsert: &upsert,
+		Filter: commands.MatchID(doc.Lookup("_id")), Replacement: flat, Upsert: &upsert,
 	}}
 }
 

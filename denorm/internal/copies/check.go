@@ -27,16 +27,16 @@ func (c *Copying) ListChecks() []model.Check {
 	differ := model.Check{
 		Name: of + c.docs.Name() + " that differ", Collection: c.to.Name(),
 		Rule:     fmt.Sprintf("each copy has the values of its document of %s", c.docs.Name()),
-		Pipeline: c.findDrift(), Tell: found.Tells(drift.describeFinding),
+		Pipeline: c.findDrift(), Tell: found.DescribeRows(drift.describeFinding),
 	}
-	differ.Mend = found.Mends(differ.Name, c.to.Name(), c.planRepair)
+	differ.Mend = found.MendRows(differ.Name, c.to.Name(), c.planRepair)
 	if c.key == "" {
 		return []model.Check{differ}
 	}
 	return []model.Check{differ, {
 		Name: of + "missing " + c.docs.Name(), Collection: c.to.Name(),
 		Rule:     fmt.Sprintf("each copy's document of %s exists", c.docs.Name()),
-		Pipeline: c.findGoneSources(), Tell: found.Tells(goneCopy.describeFinding),
+		Pipeline: c.findGoneSources(), Tell: found.DescribeRows(goneCopy.describeFinding),
 	}}
 }
 
@@ -120,7 +120,7 @@ func (c *Copying) nestFields(where func(Field) string) bson.D {
 	for i, f := range c.fields {
 		paths[i], from[f.To] = f.To, where(f)
 	}
-	return stored.Nested(paths, func(path string) (any, bool) { return from[path], true })
+	return stored.NestFields(paths, func(path string) (any, bool) { return from[path], true })
 }
 
 // findDrift returns the stages that find different copies, and copies with a newer
@@ -171,7 +171,7 @@ func (c *Copying) findGoneSources() mongo.Pipeline {
 func (c *Copying) planRepair(rows []drift) model.Plan {
 	mend := func(i int, d drift) model.Write {
 		if !stored.IsKey(d.Doc) || !stored.IsKey(d.Source) {
-			return found.NotReturned(c.to.Name(), i, "document or no source")
+			return found.RefuseFinding(c.to.Name(), i, "document or no source")
 		}
 		w, err := c.mendCopy(d)
 		if err != nil {
@@ -179,18 +179,18 @@ func (c *Copying) planRepair(rows []drift) model.Plan {
 		}
 		return w
 	}
-	return found.Mended(rows, "some copies corrected; the next check finds the others", mend)
+	return found.PlanWrites(rows, "some copies corrected; the next check finds the others", mend)
 }
 
 // mendCopy sets one copy, if it is as it was found.
 func (c *Copying) mendCopy(d drift) (w model.Write, err error) {
 	was, now := source{id: d.Source, version: d.Version}, source{id: d.Source}
 	for _, f := range c.fields {
-		found, err := stored.At(c.to, d.Found, f.To)
+		found, err := stored.ValueAt(c.to, d.Found, f.To)
 		if err != nil {
 			return w, err
 		}
-		want, err := stored.At(c.to, d.Want, f.To)
+		want, err := stored.ValueAt(c.to, d.Want, f.To)
 		if err != nil {
 			return w, err
 		}
@@ -241,6 +241,6 @@ func (c *Copying) CheckUnfolded(drop []string) model.Check {
 			})),
 			mql.SortID(), mql.Op("$unset", "source"),
 		),
-		Tell: found.Tells(unfolded.describeFinding),
+		Tell: found.DescribeRows(unfolded.describeFinding),
 	}
 }

@@ -157,7 +157,7 @@ func (c *Copying) checkCounted(place string, f core.Field, remedy string) {
 	case f.Arrays > 0:
 		c.place.Fail(place+" is an array, or is in one", "name a field that is neither an array nor in one")
 	case !f.Open && (f.Type == reflect.TypeFor[bson.DateTime]() || !reflect.Zero(f.Type).CanInt()):
-		c.place.Fail(place+" is "+stored.KindOf(f), remedy)
+		c.place.Fail(place+" is "+stored.DescribeKind(f), remedy)
 	case f.StoresNull():
 		c.place.Fail(place+" can be stored as null, which $inc can't increase", "declare it as a plain int64")
 	}
@@ -255,8 +255,9 @@ func (c *Copying) declareField(f Field) string {
 		c.place.Fail(fmt.Sprintf("To %q is in another array of the element", f.To),
 			"copy to a field of the element itself, or copy the whole array")
 	case !src.Open && !dst.Open && (src.Type != dst.Type || src.IsArray() != dst.IsArray()):
-		c.place.Fail(fmt.Sprintf("From %q is of type %s, but To %q is of type %s", f.From, stored.KindOf(src), f.To,
-			stored.KindOf(dst)), "declare both with the same type")
+		c.place.Fail(fmt.Sprintf("From %q is of type %s, but To %q is of type %s", f.From,
+			stored.DescribeKind(src), f.To,
+			stored.DescribeKind(dst)), "declare both with the same type")
 	}
 	return rel
 }
@@ -279,7 +280,7 @@ func (c *Copying) declareVersion(f core.Field) {
 		}
 	}
 	if f.IsArray() || !c.counts && !c.times {
-		c.place.Fail(fmt.Sprintf("Version %q is of type %s", f.Path, stored.KindOf(f)),
+		c.place.Fail(fmt.Sprintf("Version %q is of type %s", f.Path, stored.DescribeKind(f)),
 			"use an integer type, which Set counts up, or a time")
 	}
 }
@@ -337,9 +338,9 @@ func (c *Copying) checkOverlap() {
 func (c *Copying) ListIndexes() []model.Index {
 	why := fmt.Sprintf("the copies of %s in %s", c.docs.Name(), c.to.Name())
 	if c.spec.Listed != "" {
-		return []model.Index{commands.Index(c.docs.Name(), why, mql.E(c.spec.Listed, 1))}
+		return []model.Index{commands.MakeIndex(c.docs.Name(), why, mql.E(c.spec.Listed, 1))}
 	}
-	return []model.Index{commands.Lookup(c.to.Name(), why, mql.E(c.spec.KeyPath, 1), mql.E("_id", -1))}
+	return []model.Index{commands.MakeLookupIndex(c.to.Name(), why, mql.E(c.spec.KeyPath, 1), mql.E("_id", -1))}
 }
 
 // ListRelations returns the relation for diagrams. Its label says that it is a copy.

@@ -20,7 +20,7 @@ import (
 func (c *Copying) FoldSources(drop []string) model.Job {
 	stages, err := c.judgeSources(drop)
 	return model.Job{Name: "fold " + c.docs.Name() + " into " + c.to.Name(), Err: err, Stages: []model.Stage{{
-		Collection: c.docs.Name(), Pipeline: stages, Plan: commands.Batched("", c.deleteUnneeded),
+		Collection: c.docs.Name(), Pipeline: stages, Plan: commands.PlanBatches("", c.deleteUnneeded),
 	}}}
 }
 
@@ -138,7 +138,7 @@ func (c *Copying) updateAmong(s source, ids []bson.RawValue) model.Write {
 	return model.Write{
 		Collection: c.to.Name(), Once: true, Index: model.IDIndex,
 		Model: &mongo.UpdateManyModel{
-			Filter: append(commands.AmongIDs(mql.A(ids)), matchInArrays(c.arrays, c.matchPending(s))...),
+			Filter: append(commands.MatchIDs(mql.A(ids)), matchInArrays(c.arrays, c.matchPending(s))...),
 			Update: c.encodeUpdate(s), ArrayFilters: c.makeArrayFilters(c.matchTouchedElement(s)),
 		},
 	}
@@ -147,7 +147,7 @@ func (c *Copying) updateAmong(s source, ids []bson.RawValue) model.Write {
 // MakeRebuildJob returns the job over the sources that corrects every copy.
 func (c *Copying) MakeRebuildJob() model.Job {
 	return model.Job{Name: "copy " + c.docs.Name() + " to " + c.to.Name(), Stages: []model.Stage{{
-		Collection: c.docs.Name(), Projection: c.projectSource(), Plan: commands.Batched("", c.correctCopies),
+		Collection: c.docs.Name(), Projection: c.projectSource(), Plan: commands.PlanBatches("", c.correctCopies),
 	}}}
 }
 

@@ -54,7 +54,7 @@ func (c *Copying) incrementVersion(w model.StoreWrite) (bson.D, error) {
 	if err != nil {
 		return nil, err
 	}
-	now, err := stored.AtEach(c.docs, w.After, append(slices.Clone(c.listCopiedPaths()), c.spec.Version))
+	now, err := stored.ValuesAt(c.docs, w.After, append(slices.Clone(c.listCopiedPaths()), c.spec.Version))
 	if err != nil {
 		return nil, err
 	}
@@ -137,7 +137,7 @@ func (c *Copying) readCopies(doc bson.Raw) (out []placedCopy, err error) {
 func (c *Copying) readCopy(prefix string, at bson.Raw) (p placedCopy, err error) {
 	p.prefix = prefix
 	if c.key != "" {
-		if p.key, err = stored.At(c.to, at, c.key); err != nil {
+		if p.key, err = stored.ValueAt(c.to, at, c.key); err != nil {
 			return p, err
 		}
 		if p.key.Type == bson.TypeNull {
@@ -149,14 +149,14 @@ func (c *Copying) readCopy(prefix string, at bson.Raw) (p placedCopy, err error)
 	}
 	p.held.id = p.key
 	for _, f := range c.fields {
-		v, err := stored.At(c.to, at, f.To)
+		v, err := stored.ValueAt(c.to, at, f.To)
 		if err != nil {
 			return p, err
 		}
 		p.held.values = append(p.held.values, v)
 	}
 	if c.version != "" {
-		p.held.version, err = stored.At(c.to, at, c.version)
+		p.held.version, err = stored.ValueAt(c.to, at, c.version)
 	}
 	return p, err
 }
@@ -297,7 +297,7 @@ func (c *Copying) isSameCopy(a, b source) bool {
 func (c *Copying) replaceCopy(doc bson.RawValue, was, now source) model.Write {
 	element := c.matchElement(now.id, c.matchSource(was)...)
 	w := commands.UpdateIf(c.to.Name(),
-		append(commands.ByID(doc), matchInArrays(c.arrays, element)...), c.encodeUpdate(now))
+		append(commands.MatchID(doc), matchInArrays(c.arrays, element)...), c.encodeUpdate(now))
 	w.Model.(*mongo.UpdateOneModel).ArrayFilters = c.makeArrayFilters(element)
 	return w
 }
@@ -306,10 +306,10 @@ func (c *Copying) replaceCopy(doc bson.RawValue, was, now source) model.Write {
 // source.
 func (c *Copying) matchSource(s source) (out bson.D) {
 	for i, f := range c.fields {
-		out = append(out, stored.HoldsAt(f.To, s.values[i]))
+		out = append(out, stored.MatchValueAt(f.To, s.values[i]))
 	}
 	if c.version != "" {
-		out = append(out, stored.HoldsAt(c.version, s.version))
+		out = append(out, stored.MatchValueAt(c.version, s.version))
 	}
 	return out
 }

@@ -47,7 +47,7 @@ func (c *Copying) holdListing(w model.StoreWrite) (a model.Answer, err error) {
 		return a, nil
 	}
 	a.Then = []model.Step{
-		commands.UpdateOne(c.docs.Name(), commands.ByID(bsonval.Clone(doc.Lookup("_id"))),
+		commands.UpdateOne(c.docs.Name(), commands.MatchID(bsonval.Clone(doc.Lookup("_id"))),
 			c.docs.StoreField().HoldUpdate()),
 	}
 	return a, nil
@@ -86,7 +86,8 @@ func (c *Copying) readListChange(w model.StoreWrite) (x listChange, err error) {
 			return x, err
 		}
 	}
-	x.added, x.removed = stored.Without(x.now.listed, x.was.listed), stored.Without(x.was.listed, x.now.listed)
+	x.added, x.removed = stored.SubtractValues(x.now.listed, x.was.listed),
+		stored.SubtractValues(x.was.listed, x.now.listed)
 	return x, nil
 }
 
@@ -190,7 +191,7 @@ func (c *Copying) encodeOperators(s source) bson.D {
 }
 
 func (c *Copying) updateHolder(id bson.RawValue, match, update bson.D) model.Write {
-	return commands.UpdateIf(c.to.Name(), append(commands.ByID(id), match...), update)
+	return commands.UpdateIf(c.to.Name(), append(commands.MatchID(id), match...), update)
 }
 
 // updateListed updates documents by their _ids, maxListed in a command.
@@ -198,7 +199,7 @@ func (c *Copying) updateListed(docs []bson.RawValue, match bson.D, update any) (
 	for part := range slices.Chunk(docs, maxListed) {
 		steps = append(steps, model.Write{
 			Collection: c.to.Name(), Once: true, Index: model.IDIndex,
-			Model: &mongo.UpdateManyModel{Filter: append(commands.AmongIDs(mql.A(part)), match...), Update: update},
+			Model: &mongo.UpdateManyModel{Filter: append(commands.MatchIDs(mql.A(part)), match...), Update: update},
 		})
 	}
 	return steps

@@ -27,7 +27,7 @@ type source struct {
 
 // readSource decodes a document that the caller read. doc points to it.
 func (c *Copying) readSource(doc any) (source, error) {
-	raw, err := stored.ReadDocument(c.docs, doc)
+	raw, err := stored.EncodeReadDocument(c.docs, doc)
 	if err != nil {
 		return source{}, err
 	}
@@ -43,7 +43,7 @@ func (c *Copying) decodeSource(doc bson.Raw) (s source, err error) {
 	}
 	s.values = make([]bson.RawValue, 0, len(c.fields))
 	for _, f := range c.fields {
-		v, err := stored.At(c.docs, doc, f.From)
+		v, err := stored.ValueAt(c.docs, doc, f.From)
 		if err != nil {
 			return s, err
 		}
@@ -53,7 +53,7 @@ func (c *Copying) decodeSource(doc bson.Raw) (s source, err error) {
 		s.values = append(s.values, v)
 	}
 	if c.version != "" {
-		v, err := stored.At(c.docs, doc, c.spec.Version)
+		v, err := stored.ValueAt(c.docs, doc, c.spec.Version)
 		if err != nil {
 			return s, err
 		}
@@ -63,7 +63,7 @@ func (c *Copying) decodeSource(doc bson.Raw) (s source, err error) {
 		}
 	}
 	if c.spec.Listed != "" {
-		v, err := stored.At(c.docs, doc, c.spec.Listed)
+		v, err := stored.ValueAt(c.docs, doc, c.spec.Listed)
 		if err != nil {
 			return s, err
 		}

@@ -84,10 +84,10 @@ func (c *Copying) makeArrayFilters(element bson.D) []any {
 	for i := range c.arrays {
 		id := c.nameArrayFilter(i) + "."
 		if i < len(c.arrays)-1 {
-			out = append(out, commands.Prefixed(id, matchInArrays(c.arrays[i+1:], element)))
+			out = append(out, commands.PrefixPaths(id, matchInArrays(c.arrays[i+1:], element)))
 			continue
 		}
-		out = append(out, commands.Prefixed(id, element))
+		out = append(out, commands.PrefixPaths(id, element))
 	}
 	return out
 }
@@ -158,7 +158,7 @@ func (c *Copying) matchOlder(s source) bson.E {
 func (c *Copying) matchDifferent(s source) bson.E {
 	var any bson.A
 	for i, f := range c.fields {
-		any = append(any, bson.D{{Key: f.To, Value: stored.IsNot(s.values[i])}})
+		any = append(any, bson.D{{Key: f.To, Value: stored.MatchOther(s.values[i])}})
 	}
 	if len(any) == 1 {
 		return any[0].(bson.D)[0]
@@ -233,7 +233,7 @@ func (c *Copying) RefreshCopies(from any, docs []any) model.Change[bson.Raw] {
 	return model.Change[bson.Raw]{
 		Name: "copy " + c.docs.Name() + " to " + c.to.Name(), Err: err,
 		Read: func(ctx context.Context, db model.DB) (bson.Raw, error) {
-			return commands.ReadOne(ctx, db, c.docs.Name(), commands.ByID(id), nil)
+			return commands.ReadOne(ctx, db, c.docs.Name(), commands.MatchID(id), nil)
 		},
 		Decide: func(doc bson.Raw) (model.Plan, error) {
 			s, err := c.decodeSource(doc)

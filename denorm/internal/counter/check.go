@@ -48,7 +48,7 @@ func (c *Counter) countEachParent(stages ...bson.D) mongo.Pipeline {
 func (c *Counter) countAllParents() mongo.Pipeline {
 	counts := model.And(bson.D{{Key: c.reference, Value: bson.D{{Key: "$ne", Value: nil}}}}, c.filter)
 	union := bson.D{{Key: "coll", Value: c.docs.Name()}, {Key: "pipeline", Value: bson.A{
-		mql.Match(counts...), mql.Project(commands.Fields(c.listChildPaths()...)...),
+		mql.Match(counts...), mql.Project(commands.ProjectFields(c.listChildPaths()...)...),
 		mql.Project(mql.E("_id", "$"+c.reference), mql.E("child", "$$ROOT")),
 	}}}
 	parent := mql.Project(append(c.projectParent(), mql.E("isParent", mql.Literal(true)))...)
@@ -60,7 +60,7 @@ func (c *Counter) countAllParents() mongo.Pipeline {
 		mongo.Pipeline{parent, {{Key: "$unionWith", Value: union}}},
 		c.compareNumbers(mql.E("isParent", mql.Op("$max", "$isParent"))),
 		mongo.Pipeline{mql.Match(mql.E("isParent", true), mql.E("differs", true))},
-		stored.WithoutActions(c.docs),
+		stored.SkipUnfinished(c.docs),
 		mongo.Pipeline{
 			now, mql.Match(mql.E("$expr", mql.Op("$and", same("stored"), same("tokens")))),
 			mql.Project(mql.E("now", 0), mql.E("isParent", 0)), mql.SortID(),
@@ -101,7 +101,7 @@ func (c *Counter) compareNumbers(more ...bson.E) (out mongo.Pipeline) {
 // lookupChildren looks up the children that count. It keeps the reference in them,
 // because DocumentDB joins after the projection.
 func (c *Counter) lookupChildren() bson.D {
-	inner := bson.A{mql.Project(commands.Fields(c.listChildPaths()...)...)}
+	inner := bson.A{mql.Project(commands.ProjectFields(c.listChildPaths()...)...)}
 	if len(c.filter) > 0 {
 		inner = append(bson.A{mql.Match(c.filter...)}, inner...)
 	}
@@ -192,10 +192,10 @@ func (c *Counter) ListChecks() []model.Check {
 		Pipeline: c.countAllParents(),
 		InTransaction: slices.Concat(
 			c.countEachParent(), mongo.Pipeline{mql.Match(mql.E("differs", true))},
-			stored.WithoutActions(c.docs), mongo.Pipeline{mql.SortID()}),
-		Tell: found.Tells(drift.describeFinding),
+			stored.SkipUnfinished(c.docs), mongo.Pipeline{mql.SortID()}),
+		Tell: found.DescribeRows(drift.describeFinding),
 	}
-	check.Mend = found.Mends(check.Name, c.parents.Name(), c.planRepair)
+	check.Mend = found.MendRows(check.Name, c.parents.Name(), c.planRepair)
 	return []model.Check{check, c.checkReferences()}
 }
 
@@ -236,7 +236,7 @@ func (c *Counter) checkReferences() model.Check {
 func (c *Counter) RecountParent(parent any) model.Change[model.Finding] {
 	id, err := c.parents.ByID(parent)
 	if err != nil {
-		return commands.RefusedChange[model.Finding](c.parents.Name(), err)
+		return commands.RefuseChange[model.Finding](c.parents.Name(), err)
 	}
 	check := c.ListChecks()[0]
 	return model.Change[model.Finding]{
@@ -270,7 +270,7 @@ func (c *Counter) RecountParent(parent any) model.Change[model.Finding] {
 }
 
 // refuseActions returns an error if the counted parent doesn't know an unfinished action
-// yet: see [stored.WithoutActions].
+// yet: see [stored.SkipUnfinished].
 func (c *Counter) refuseActions(ctx context.Context, db model.DB, f model.Finding) error {
 	field := c.docs.StoreField()
 	children, err := (&model.Find[bson.Raw]{Query: model.Query{
@@ -292,7 +292,7 @@ func (c *Counter) refuseActions(ctx context.Context, db model.DB, f model.Findin
 // requires that no action has changed the parent since it was read: an action outside
 // transactions changes the tokens, and one in a transaction the numbers.
 func (c *Counter) mendParent(d drift) model.Write {
-	filter := append(commands.ByID(d.ID), stored.HoldsAt(c.parents.StoreField().Tokens(), d.Tokens))
+	filter := append(commands.MatchID(d.ID), stored.MatchValueAt(c.parents.StoreField().Tokens(), d.Tokens))
 	var set, unset bson.D
 	for _, x := range c.slots {
 		v, err := d.Counted.LookupErr(flattenPath(x.path))
@@ -308,9 +308,9 @@ func (c *Counter) mendParent(d drift) model.Write {
 			set = append(set, bson.E{Key: x.path, Value: v})
 		}
 		held, _ := d.Stored.LookupErr(flattenPath(x.path))
-		filter = append(filter, stored.HoldsAt(x.path, held))
+		filter = append(filter, stored.MatchValueAt(x.path, held))
 	}
-	w := commands.UpdateIf(c.parents.Name(), filter, commands.Operators(mql.E("$set", set), mql.E("$unset", unset)))
+	w := commands.UpdateIf(c.parents.Name(), filter, commands.JoinOperators(mql.E("$set", set), mql.E("$unset", unset)))
 	w.Deleted = true
 	return w
 }
@@ -321,11 +321,11 @@ func (c *Counter) planRepair(rows []drift) model.Plan {
 	mend := func(i int, d drift) (w model.Write) {
 		switch {
 		case !stored.IsKey(d.ID):
-			return found.NotReturned(c.parents.Name(), i, "_id")
+			return found.RefuseFinding(c.parents.Name(), i, "_id")
 		case !d.Differs:
 			return w
 		}
 		return c.mendParent(d)
 	}
-	return found.Mended(rows, "some parents counted; the next check finds the others", mend)
+	return found.PlanWrites(rows, "some parents counted; the next check finds the others", mend)
 }

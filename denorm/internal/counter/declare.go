@@ -278,7 +278,7 @@ func (c *Counter) listChildPaths() []string {
 
 // makeIndex is an index of the children.
 func (c *Counter) makeIndex(keys bson.D, why string) model.Index {
-	return commands.Lookup(c.docs.Name(), why, keys...)
+	return commands.MakeLookupIndex(c.docs.Name(), why, keys...)
 }
 
 // ListIndexes returns the indexes by which a deletion finds the next smallest or greatest

@@ -24,7 +24,7 @@ func (c *Counter) readTransition(w model.StoreWrite) (t transition, err error) {
 		if t.was, err = c.readChild(w.Before); err != nil {
 			return t, err
 		}
-		if was, err = stored.At(c.docs, w.Before, c.reference); err != nil {
+		if was, err = stored.ValueAt(c.docs, w.Before, c.reference); err != nil {
 			return t, err
 		}
 	}
@@ -32,7 +32,7 @@ func (c *Counter) readTransition(w model.StoreWrite) (t transition, err error) {
 		if t.now, err = c.readChild(w.After); err != nil {
 			return t, err
 		}
-		if now, err = stored.At(c.docs, w.After, c.reference); err != nil {
+		if now, err = stored.ValueAt(c.docs, w.After, c.reference); err != nil {
 			return t, err
 		}
 	}
@@ -109,7 +109,7 @@ func (c *Counter) updateParents(w model.StoreWrite) (a model.Answer, err error) 
 	for i, x := range slots {
 		old.Next[x.path] = bson.RawValue{}
 		if doc := w.Found(1 + i); doc != nil {
-			if old.Next[x.path], err = stored.At(c.docs, doc, c.sources[x.source].path); err != nil {
+			if old.Next[x.path], err = stored.ValueAt(c.docs, doc, c.sources[x.source].path); err != nil {
 				return a, err
 			}
 		}

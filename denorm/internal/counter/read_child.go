@@ -102,7 +102,7 @@ func (c *Counter) convertAmount(s source, v bson.RawValue) (bson.RawValue, error
 
 // readChild reads a child.
 func (c *Counter) readChild(doc bson.Raw) (contribution, error) {
-	return c.readContribution(func(path string) (bson.RawValue, error) { return stored.At(c.docs, doc, path) })
+	return c.readContribution(func(path string) (bson.RawValue, error) { return stored.ValueAt(c.docs, doc, path) })
 }
 
 var errSum = errors.New("the difference is too large for its type")

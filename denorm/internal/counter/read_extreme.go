@@ -50,7 +50,7 @@ func (c *Counter) mayBeStoredExtreme(t transition, p *parentDoc, x slot) bool {
 	if v.Type == 0 {
 		return false
 	}
-	held, _ := stored.At(c.docs, p.Doc, x.path)
+	held, _ := stored.ValueAt(c.docs, p.Doc, x.path)
 	n, ok := compareScalars(held, v)
 	return !ok || n == 0 || !x.isAtLeastAsExtreme(held, v)
 }

@@ -46,7 +46,7 @@ func (u parentUpdate) isEmpty() bool {
 // (Deleted): its children still count, and it may be restored.
 func (c *Counter) updateParent(t transition, id bson.RawValue, p *parentDoc, tx bool) (model.Write, bool) {
 	w := model.Write{Collection: c.parents.Name(), Index: model.IDIndex, Deleted: true}
-	filter := commands.ByID(bsonval.Clone(id))
+	filter := commands.MatchID(bsonval.Clone(id))
 	var u parentUpdate
 	for _, x := range c.slots {
 		if x.isExtreme() {
@@ -169,8 +169,8 @@ func (c *Counter) guardTokens(filter bson.D, p *parentDoc) bson.D {
 	if bsonval.Index(filter, tokens) >= 0 {
 		return filter
 	}
-	v, _ := stored.At(c.parents, p.Doc, tokens)
-	return append(filter, stored.HoldsAt(tokens, bsonval.Clone(v)))
+	v, _ := stored.ValueAt(c.parents, p.Doc, tokens)
+	return append(filter, stored.MatchValueAt(tokens, bsonval.Clone(v)))
 }
 
 // encodeUpdate encodes a parentUpdate with operators. A quotient needs a pipeline,
@@ -179,7 +179,7 @@ func (c *Counter) encodeUpdate(u parentUpdate) any {
 	if slices.ContainsFunc(c.slots, func(x slot) bool { return x.kind == quotient }) {
 		return c.encodePipeline(u)
 	}
-	return commands.Operators(mql.E("$inc", u.inc), mql.E("$min", u.min), mql.E("$max", u.max),
+	return commands.JoinOperators(mql.E("$inc", u.inc), mql.E("$min", u.min), mql.E("$max", u.max),
 		mql.E("$set", u.set), mql.E("$unset", u.unset))
 }
 

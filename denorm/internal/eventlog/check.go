@@ -22,7 +22,8 @@ func (l *Log) Checks() []model.Check {
 	name := l.Docs.Name() + ": commits out of order"
 	out := []model.Check{{
 		Name: name, Collection: l.Docs.Name(),
-		Rule: "the events of an aggregate are numbered without gaps or overlaps, each commit's _id has its first number, and times never decrease",
+		Rule: "the events of an aggregate are numbered without gaps or overlaps, each commit's _id has its first " +
+			"number, and times never decrease",
 		Queries: []*model.Aggregate[bson.Raw]{{Aggregation: model.Aggregation{
 			Collection: l.Docs.Name(),
 			Pipeline:   mongo.Pipeline{mql.SortID(), mql.Project(headerFields()...)}, Index: model.IDIndex,
@@ -32,9 +33,9 @@ func (l *Log) Checks() []model.Check {
 		},
 	}}
 	if l.Fold.Docs != nil {
-		return commands.KeyedChecks(append(out, l.wrongSnapshots()), l.Docs.Name(), l.Fold.Docs.Name())
+		return commands.MarkChecksKeyed(append(out, l.wrongSnapshots()), l.Docs.Name(), l.Fold.Docs.Name())
 	}
-	return commands.KeyedChecks(out, l.Docs.Name())
+	return commands.MarkChecksKeyed(out, l.Docs.Name())
 }
 
 // headers is the query of the commits without their events, in order. Of each event an empty document is read: to count
@@ -46,7 +47,9 @@ func (l *Log) headers(filter bson.D) *model.Find[bson.Raw] {
 	}}
 }
 
-func headerFields() bson.D { return commands.Fields("key", "first", "last", "at", "events._none") }
+func headerFields() bson.D {
+	return commands.ProjectFields("key", "first", "last", "at", "events._none")
+}
 
 // A header is a commit as the check reads it.
 type header struct {
@@ -183,11 +186,11 @@ func (l *Log) wrongSnapshots() model.Check {
 				}
 			}
 		},
-		Mend: found.Mends(name, docs.Name(), func(rows []bson.Raw) model.Plan {
-			return found.Mended(rows, "some snapshots deleted; the next check finds the others",
+		Mend: found.MendRows(name, docs.Name(), func(rows []bson.Raw) model.Plan {
+			return found.PlanWrites(rows, "some snapshots deleted; the next check finds the others",
 				func(i int, row bson.Raw) model.Write {
 					if row.Lookup("_id").Type == 0 {
-						return found.NotReturned(docs.Name(), i, "_id")
+						return found.RefuseFinding(docs.Name(), i, "_id")
 					}
 					return commands.DeleteOne(docs.Name(), core.AsRead(row))
 				})

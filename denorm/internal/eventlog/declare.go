@@ -82,7 +82,8 @@ func Declare(
 		place.Fail("Fold is nil", "give a function that applies an event to a state")
 	case (fold.Docs == nil) != (spec.Every == 0):
 		place.Fail("Snapshots and Every belong together",
-			"give both the collection of the snapshots and the number of events between two snapshots, or leave both out")
+			"give both the collection of the snapshots and the number of events between two snapshots, or leave "+
+				"both out")
 	case spec.Every < 0:
 		place.Fail(fmt.Sprintf("Every is %d", spec.Every), "give the number of events between two snapshots, 1 or more")
 	case fold.Docs != nil && fold.Docs.Name() == docs.Name():
@@ -104,7 +105,7 @@ func (l *Log) Indexes() []model.Index { return []model.Index{l.opIndex()} }
 
 func (l *Log) opIndex() model.Index {
 	// DocumentDB fails at queries of an indexed field that is called op.
-	x := commands.Index(l.Docs.Name(), "the commit of an operation; a key uses each token once",
+	x := commands.MakeIndex(l.Docs.Name(), "the commit of an operation; a key uses each token once",
 		mql.E("key", 1), mql.E("token", 1))
 	x.Unique = true
 	return x

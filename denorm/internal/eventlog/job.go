@@ -153,8 +153,9 @@ func (p *Projection) fill(ctx context.Context, b *model.Batch, place *passing) (
 	}
 	firsts, err := (&model.Find[bson.Raw]{Query: model.Query{
 		Collection: p.log.Docs.Name(), Keyed: true,
-		Filter: bson.D{mql.E("_id", mql.Op("$gt", place.After)), mql.E("first", 1)}, Projection: commands.Fields("key"),
-		Sort: bson.D{mql.E("_id", 1)}, Limit: size, Index: model.IDIndex, Deleted: true,
+		Filter:     bson.D{mql.E("_id", mql.Op("$gt", place.After)), mql.E("first", 1)},
+		Projection: commands.ProjectFields("key"), Sort: bson.D{mql.E("_id", 1)}, Limit: size,
+		Index: model.IDIndex, Deleted: true,
 	}}).All(ctx, b.DB)
 	if err != nil {
 		return 0, err
@@ -190,7 +191,7 @@ func (p *Projection) fill(ctx context.Context, b *model.Batch, place *passing) (
 	if len(steps) == 0 || b.DryRun {
 		return len(firsts), nil
 	}
-	r, err := commands.Leaving("some documents of the new generation; the next run of the job adds the others",
+	r, err := commands.PlanLeaving("some documents of the new generation; the next run of the job adds the others",
 		steps...).Run(ctx, b.DB)
 	b.Modified += r.Modified()
 	return len(firsts), err

@@ -68,7 +68,7 @@ func (p *Projection) Indexes() []model.Index {
 		return nil
 	}
 	return []model.Index{
-		commands.Index(p.log.Docs.Name(), "the commits since the last poll", mql.E("at", 1), mql.E("_id", 1)),
+		commands.MakeIndex(p.log.Docs.Name(), "the commits since the last poll", mql.E("at", 1), mql.E("_id", 1)),
 	}
 }
 
@@ -93,7 +93,7 @@ func (p *Projection) pointer(ctx context.Context, db model.DB) (Pointer, error) 
 		id += " " + tenant
 	}
 	at, err := (&model.Find[Pointer]{Query: model.Query{
-		Collection: p.places, Filter: commands.ByID(id), Index: model.IDIndex,
+		Collection: p.places, Filter: commands.MatchID(id), Index: model.IDIndex,
 	}}).One(ctx, db)
 	if errors.Is(err, model.ErrNotFound) {
 		return Pointer{ID: id, Live: 1, LiveRevision: p.fold.Revision}, nil
@@ -162,7 +162,7 @@ type catching struct {
 func (p *Projection) CatchUp(key any) model.Change[any] {
 	k, err := p.log.Key(key)
 	if err != nil {
-		return commands.RefusedChange[any](p.docs.Name(), err)
+		return commands.RefuseChange[any](p.docs.Name(), err)
 	}
 	return model.Change[catching]{
 		Name: "catch up " + p.docs.Name(), Attempts: 8,
@@ -244,7 +244,7 @@ func (p *Projection) decide(c catching) (model.Plan, error) {
 		}
 		steps = append(steps, w)
 	}
-	return commands.Leaving("a document that is up to date in one generation only", steps...), nil
+	return commands.PlanLeaving("a document that is up to date in one generation only", steps...), nil
 }
 
 // Stream is the stream of commits that brings documents up to date.
@@ -296,7 +296,7 @@ func (p *Projection) Load(key any) model.Change[State] {
 			at, err := p.pointer(ctx, db)
 			for err == nil {
 				raw, err := (&model.Find[bson.Raw]{Query: model.Query{
-					Collection: p.Name(at.Live), Keyed: true, Filter: commands.ByID(k.value),
+					Collection: p.Name(at.Live), Keyed: true, Filter: commands.MatchID(k.value),
 					Index: model.IDIndex, Deleted: true,
 				}}).One(ctx, db)
 				if err == nil {
@@ -323,7 +323,7 @@ func (p *Projection) Generations() model.Change[Pointer] {
 // Drop deletes a generation that is not live. One that is being built is given up first.
 func (p *Projection) Drop(generation int64) model.Change[any] {
 	if generation < 1 {
-		return commands.RefusedChange[any](p.docs.Name(),
+		return commands.RefuseChange[any](p.docs.Name(),
 			p.docs.Refuse("generation", generation, "must be 1 or more: generations are numbered from 1"))
 	}
 	return model.Change[Pointer]{
@@ -347,7 +347,8 @@ func (p *Projection) Drop(generation int64) model.Change[any] {
 				Collection: p.Name(generation), Once: true, Final: true,
 				Model: &mongo.DeleteManyModel{Filter: bson.D{}},
 			})
-			return commands.Leaving("some documents of a generation that nobody reads; run Drop again", steps...), nil
+			return commands.PlanLeaving("some documents of a generation that nobody reads; run Drop again", steps...),
+				nil
 		},
 	}.Change()
 }

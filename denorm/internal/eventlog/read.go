@@ -21,7 +21,7 @@ func (l *Log) head(ctx context.Context, db model.DB, k Key) (Head, error) {
 	h, err := (&model.Find[Head]{Query: model.Query{
 		Collection: l.Docs.Name(), Keyed: true, Filter: k.All(), Sort: bson.D{mql.E("_id", -1)},
 		Index: model.IDIndex, Deleted: true,
-		Projection: commands.Fields("first", "last", "at", "token"),
+		Projection: commands.ProjectFields("first", "last", "at", "token"),
 	}}).One(ctx, db)
 	if errors.Is(err, model.ErrNotFound) {
 		return Head{}, nil
@@ -32,7 +32,8 @@ func (l *Log) head(ctx context.Context, db model.DB, k Key) (Head, error) {
 // commitAt reads the commit whose first event has a number; nil for none.
 func (l *Log) commitAt(ctx context.Context, db model.DB, k Key, first int64) (bson.Raw, error) {
 	raw, err := (&model.Find[bson.Raw]{Query: model.Query{
-		Collection: l.Docs.Name(), Keyed: true, Filter: commands.ByID(k.ID(first)), Index: model.IDIndex, Deleted: true,
+		Collection: l.Docs.Name(), Keyed: true, Filter: commands.MatchID(k.ID(first)),
+		Index: model.IDIndex, Deleted: true,
 	}}).One(ctx, db)
 	if errors.Is(err, model.ErrNotFound) {
 		return nil, nil
@@ -84,7 +85,7 @@ func (l *Log) replay(ctx context.Context, db model.DB, f Fold, k Key, s State, u
 // stored reads a state of this revision; nil if there is none.
 func (f Fold) stored(ctx context.Context, db model.DB, collection string, id any) (bson.Raw, error) {
 	raw, err := (&model.Find[bson.Raw]{Query: model.Query{
-		Collection: collection, Keyed: true, Filter: commands.ByID(id), Index: model.IDIndex, Deleted: true,
+		Collection: collection, Keyed: true, Filter: commands.MatchID(id), Index: model.IDIndex, Deleted: true,
 	}}).One(ctx, db)
 	if errors.Is(err, model.ErrNotFound) {
 		return nil, nil
@@ -171,7 +172,7 @@ func reading[S any](
 		err = bad
 	}
 	if err != nil {
-		return commands.RefusedChange[S](l.Docs.Name(), err)
+		return commands.RefuseChange[S](l.Docs.Name(), err)
 	}
 	return model.Change[S]{
 		Name: name + " " + l.Docs.Name(), Attempts: 1,

@@ -65,7 +65,7 @@ func (l *Log) opAndTime(at time.Time, op bson.ObjectID) error {
 // insert is the write of a commit. byID is the error of another commit under its _id, byOp that of another commit of
 // its token.
 func (l *Log) insert(k Key, raw bson.Raw, byID, byOp error) model.Write {
-	id := commands.ByID(raw.Lookup("_id"))
+	id := commands.MatchID(raw.Lookup("_id"))
 	op, events := mql.E("token", raw.Lookup("token")), mql.E("events", mql.Eq(raw.Lookup("events")))
 	token, _ := raw.Lookup("token").ObjectIDOK()
 	return model.Write{
@@ -96,7 +96,7 @@ func (l *Log) Append(key any, expected int64, at time.Time, op bson.ObjectID, ev
 		raw, err = l.commit(k, expected, at, events)
 	}
 	if err != nil {
-		return commands.RefusedChange[any](l.Docs.Name(), err)
+		return commands.RefuseChange[any](l.Docs.Name(), err)
 	}
 	last := expected + int64(events.N)
 	c := model.Change[appending]{
@@ -154,7 +154,7 @@ func (l *Log) Decide(key any, at time.Time, op bson.ObjectID, decide func(State)
 		err = l.Docs.Refuse("decide", nil, "is nil: give the function that decides the events")
 	}
 	if err != nil {
-		return commands.RefusedChange[Loaded](l.Docs.Name(), err)
+		return commands.RefuseChange[Loaded](l.Docs.Name(), err)
 	}
 	c := model.Change[Loaded]{
 		Name: "decide " + l.Docs.Name(), Attempts: 100,
@@ -219,7 +219,7 @@ func (l *Log) Snapshot(key any) model.Change[Loaded] {
 		err = l.Docs.Refuse("Snapshots", nil, "the spec has no Snapshots: declare their collection")
 	}
 	if err != nil {
-		return commands.RefusedChange[Loaded](l.Docs.Name(), err)
+		return commands.RefuseChange[Loaded](l.Docs.Name(), err)
 	}
 	return l.snapshot(k)
 }
@@ -260,7 +260,7 @@ func (f Fold) put(collection string, k Key, s State) (model.Write, error) {
 			set = append(set, mql.E(e.Key(), e.Value()))
 		}
 	}
-	id := commands.ByID(raw.Lookup("_id"))
+	id := commands.MatchID(raw.Lookup("_id"))
 	w := commands.UpsertOne(collection, bson.D{id[0], is("$lt", "$lt")}, mql.Op("$set", set))
 	w.Done, w.Deleted, w.Keyed = bson.D{id[0], is("$gt", "$gte")}, true, true
 	w.Reasons = []model.Reason{{If: id, Err: model.ErrStale}} // another writer has just created it

@@ -108,7 +108,8 @@ func Try(s model.Stream, sample bson.Raw, err error) {
 		plan, err := s.PlanFor(e)
 		if err != nil {
 			place.Fail(fmt.Sprintf("the plan for the sample, %s: %v", kind, err),
-				"make the plan repeatable: set, replace or delete documents by an _id from the change; or give another sample")
+				"make the plan repeatable: set, replace or delete documents by an _id from the change; or give "+
+					"another sample")
 		}
 		steps += len(plan.Steps)
 	}
@@ -121,7 +122,7 @@ func Try(s model.Stream, sample bson.Raw, err error) {
 // Index is the index that polling reads by.
 func Index(s model.Stream) model.Index {
 	why := "the documents that were written since the last poll of feed " + s.Name
-	return commands.Index(s.Collection, why, mql.E(s.Since, 1), mql.E("_id", 1))
+	return commands.MakeIndex(s.Collection, why, mql.E(s.Since, 1), mql.E("_id", 1))
 }
 
 // Footprints are the paths that a feed uses, beside those that its plans write.

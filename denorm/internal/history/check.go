@@ -38,7 +38,7 @@ func (h *History) checkDeletions() model.Check {
 		for i, r := range rows {
 			doc, err := h.makeTombstone(r.ID, r.V, r.Mark)
 			if err != nil || r.ID.Type == 0 || r.Mark.Type == 0 {
-				return model.NewPlan(found.NotReturned(h.docs.Name(), i, "_id, version and mark"))
+				return model.NewPlan(found.RefuseFinding(h.docs.Name(), i, "_id, version and mark"))
 			}
 			o, err := h.checkID(r.ID)
 			if err != nil {
@@ -46,16 +46,16 @@ func (h *History) checkDeletions() model.Check {
 			}
 			steps = append(steps, h.finishDeletion(o, r.V, doc)...)
 		}
-		return commands.Leaving(leavesGone, steps...)
+		return commands.PlanLeaving(leavesGone, steps...)
 	}
 	return model.Check{
 		Name: name, Collection: h.docs.Name(), Age: time.Minute, Rule: "no document is marked as deleted",
-		Pipeline: append(found.Pipeline(bson.D{mql.E(h.revised+".gone", true)},
+		Pipeline: append(found.FindMatching(bson.D{mql.E(h.revised+".gone", true)},
 			mql.E("at", "$"+h.revised+".at"), mql.E("v", "$"+h.version), mql.E("mark", "$"+h.revised)), mql.SortID()),
-		Tell: found.Tells(func(r row, f *model.Finding) {
+		Tell: found.DescribeRows(func(r row, f *model.Finding) {
 			f.ID, f.Since, f.Problem = r.ID, r.At, "is marked as deleted, but still exists"
 		}),
-		Mend: found.Mends(name, h.docs.Name(), finish),
+		Mend: found.MendRows(name, h.docs.Name(), finish),
 	}
 }
 
@@ -71,11 +71,11 @@ func (h *History) checkVersions() model.Check {
 	name := fmt.Sprintf("%s.%s: versions below those of the revisions", h.docs.Name(), h.version)
 	raise := func(i int, r row) model.Write {
 		if r.ID.Type == 0 {
-			return found.NotReturned(h.docs.Name(), i, "_id")
+			return found.RefuseFinding(h.docs.Name(), i, "_id")
 		}
-		as := append(h.matchVersion(r.Version), stored.HoldsAt(h.revised+".op", r.Op))
+		as := append(h.matchVersion(r.Version), stored.MatchValueAt(h.revised+".op", r.Op))
 		return commands.UpdateIf(
-			h.docs.Name(), model.And(commands.ByID(r.ID), as), mql.Op("$set", bson.D{mql.E(h.version, r.Newest+1)}),
+			h.docs.Name(), model.And(commands.MatchID(r.ID), as), mql.Op("$set", bson.D{mql.E(h.version, r.Newest+1)}),
 		)
 	}
 	newest := mongo.Pipeline{newestFirst, limitTo(1), mql.Project(mql.E("v", "$_id.v"), mql.E("token", 1))}
@@ -94,14 +94,14 @@ func (h *History) checkVersions() model.Check {
 				mql.E("token", mql.Op("$arrayElemAt", "$rows.token", 0))),
 			mql.Match(mql.E("$expr", mql.Op("$or", mql.Op("$gt", "$newest", "$v"), other))), mql.SortID(),
 		},
-		Tell: found.Tells(func(r row, f *model.Finding) {
+		Tell: found.DescribeRows(func(r row, f *model.Finding) {
 			f.ID, f.Problem = r.ID, fmt.Sprintf("has version %d, but a revision has version %d", r.Version, r.Newest)
 			if r.Newest == r.Version {
 				f.Problem = fmt.Sprintf("has version %d, but its revision is another's", r.Version)
 			}
 		}),
-		Mend: found.Mends(name, h.docs.Name(), func(rows []row) model.Plan {
-			return found.Mended(rows, "some versions raised; the next check finds the others", raise)
+		Mend: found.MendRows(name, h.docs.Name(), func(rows []row) model.Plan {
+			return found.PlanWrites(rows, "some versions raised; the next check finds the others", raise)
 		}),
 	}
 }
@@ -120,7 +120,7 @@ func (h *History) checkLostVersions() model.Check {
 			mql.Match(mql.E("gone", true), mql.E("$expr", mql.Op("$gt", "$until", "$at"))),
 			mql.Project(mql.E("until", 1)), mql.SortID(),
 		},
-		Tell: found.Tells(func(r row, f *model.Finding) {
+		Tell: found.DescribeRows(func(r row, f *model.Finding) {
 			f.ID, f.Since, f.Problem = r.ID, r.At,
 				"is a deletion, but a document had this version later: the document in this version, and in some "+
 					"before, is lost"
@@ -145,7 +145,7 @@ func (h *History) checkGaps() model.Check {
 			mql.Match(mql.E("$expr",
 				mql.Op("$lt", "$n", mql.Op("$subtract", mql.Op("$add", "$last", 1), "$first")))), mql.SortID(),
 		},
-		Tell: found.Tells(func(r row, f *model.Finding) {
+		Tell: found.DescribeRows(func(r row, f *model.Finding) {
 			f.ID, f.Problem = r.ID, fmt.Sprintf("has only %d revisions from version %d to %d", r.N, r.First, r.Last)
 		}),
 	}

@@ -172,17 +172,17 @@ func (h *History) isReserved(path string) bool {
 func (h *History) ListIndexes() []model.Index {
 	name := h.revisions.Name()
 	out := []model.Index{
-		commands.Index(name, "the revision of a document at a time", mql.E("_id.id", 1), mql.E("at", -1)),
-		commands.Index(name, "whether an operation was applied", mql.E("token", 1)),
+		commands.MakeIndex(name, "the revision of a document at a time", mql.E("_id.id", 1), mql.E("at", -1)),
+		commands.MakeIndex(name, "whether an operation was applied", mql.E("token", 1)),
 	}
 	if h.subject != "" {
 		out = append(out,
-			commands.Index(name, "documents and revisions about a subject",
+			commands.MakeIndex(name, "documents and revisions about a subject",
 				mql.E("doc."+h.subject, 1), mql.E("_id", 1)))
 	}
 	if h.subject != "" && h.subject != "_id" {
 		out = append(out,
-			commands.Index(h.docs.Name(), "documents and revisions about a subject",
+			commands.MakeIndex(h.docs.Name(), "documents and revisions about a subject",
 				mql.E(h.subject, 1), mql.E("_id", 1)))
 	}
 	return out

@@ -27,18 +27,21 @@ func (h *History) EraseSubject(subject any, note Note, op bson.ObjectID) model.J
 		job.Err = err
 		return job
 	}
+	// A revision's _id is enough: running the $unset again changes nothing.
 	blank := h.unsetPersonal("doc.")
 	revisions := model.Stage{
 		Name: "revisions", Collection: h.revisions.Name(), Filter: h.matchTraces(s, "doc."),
 		Projection: bson.D{mql.E("_id", 1)},
-		Plan: commands.Batched("some revisions erased; the next run of the job erases the others",
+		Plan: commands.PlanBatches("some revisions erased; the next run of the job erases the others",
 			func(row bson.Raw) ([]model.Step, error) {
-				return []model.Step{commands.UpdateIf(h.revisions.Name(), commands.ByID(row.Lookup("_id")), blank)}, nil
+				return []model.Step{
+					commands.UpdateIf(h.revisions.Name(), commands.MatchID(row.Lookup("_id")), blank),
+				}, nil
 			}),
 	}
 	documents := model.Stage{
 		Name: "documents", Collection: h.docs.Name(), Filter: h.matchTraces(s, ""),
-		Plan: commands.Batched(leavesRow, func(doc bson.Raw) ([]model.Step, error) {
+		Plan: commands.PlanBatches(leavesRow, func(doc bson.Raw) ([]model.Step, error) {
 			return h.eraseDocument(doc, note, op)
 		}),
 	}
@@ -47,15 +50,17 @@ func (h *History) EraseSubject(subject any, note Note, op bson.ObjectID) model.J
 	again := revisions
 	again.Name = "revisions of changes meanwhile"
 	job.Stages = []model.Stage{revisions, documents, again}
+	// The subject as the actor of changes is not among the personal fields.
 	for _, name := range []string{h.docs.Name(), h.revisions.Name()} {
 		if actor, path, ok := h.matchActor(s, name); ok {
 			job.Stages = append(job.Stages, model.Stage{
 				Name: "changes by the subject in " + name, Collection: name, Filter: actor,
 				Projection: bson.D{mql.E("_id", 1)},
-				Plan: commands.Batched("some changes without their actor; the next run of the job removes the others",
+				Plan: commands.PlanBatches("some changes without their actor; the next run of the job removes the "+
+					"others",
 					func(doc bson.Raw) ([]model.Step, error) {
 						return []model.Step{
-							commands.UpdateIf(name, model.And(commands.ByID(doc.Lookup("_id")), actor),
+							commands.UpdateIf(name, model.And(commands.MatchID(doc.Lookup("_id")), actor),
 								mql.Op("$set", bson.D{mql.E(path, "")})),
 						}, nil
 					}),
@@ -188,7 +193,8 @@ func (h *History) CheckTraces(subject any) []model.Check {
 			} else if c.Index = part.index; h.subject == "_id" && part.prefix == "" {
 				c.Index = model.IDIndex
 			}
-			c.Pipeline, c.Tell = found.Pipeline(filter), found.Says(fmt.Sprintf("still names %s", model.Shell(s)))
+			c.Pipeline, c.Tell = found.FindMatching(filter),
+				found.DescribeDocuments(fmt.Sprintf("still names %s", model.Shell(s)))
 		}
 		out[i] = c
 	}

@@ -40,7 +40,7 @@ func (h *History) InsertDocument(ptr any, note Note, op bson.ObjectID) model.Cha
 		c.last = true
 		c.decide = func(s state) (model.Plan, error) {
 			if _, _, gone := h.readNote(s.doc); s.doc != nil && !gone {
-				return model.Plan{}, commands.Taken(h.docs.Name(), c.id, false)
+				return model.Plan{}, commands.NewTakenError(h.docs.Name(), c.id, false)
 			}
 			return h.planInsert(c, s, raw)
 		}
@@ -69,9 +69,9 @@ func (h *History) planInsert(c *changing, s state, raw bson.Raw) (model.Plan, er
 	w := model.Write{
 		Collection: h.docs.Name(), Model: &mongo.InsertOneModel{Document: doc}, Index: model.IDIndex,
 		Done:    model.And(c.byID, bson.D{mql.E(h.revised+".op", c.op)}),
-		Reasons: []model.Reason{{If: c.byID, Err: commands.Taken(h.docs.Name(), c.id, false)}},
+		Reasons: []model.Reason{{If: c.byID, Err: commands.NewTakenError(h.docs.Name(), c.id, false)}},
 	}
-	p := commands.Leaving(leavesNew, append(slices.Clone(steps), w, h.claimVersion(c, version))...)
+	p := commands.PlanLeaving(leavesNew, append(slices.Clone(steps), w, h.claimVersion(c, version))...)
 	if len(steps) > 0 {
 		p.Leaves = leavesGone + "; then " + leavesNew
 	}
@@ -116,7 +116,7 @@ func (h *History) RestoreVersion(id any, version int64, note Note, op bson.Objec
 // document exists, nobody else adds a revision: so a claimed number is higher than the
 // number of each revision.
 func (h *History) claimVersion(c *changing, version int64) model.Write {
-	id := commands.ByID(c.makeRevisionID(version))
+	id := commands.MatchID(c.makeRevisionID(version))
 	token := mql.E("token", c.op)
 	return model.Write{
 		Collection: h.revisions.Name(), Index: model.IDIndex, Once: true, Model: &mongo.InsertOneModel{Document: bson.D{

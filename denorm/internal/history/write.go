@@ -48,7 +48,7 @@ func (h *History) makeChange(
 		c.document, err = h.checkID(id)
 	}
 	if err != nil {
-		return commands.RefusedChange[any](h.docs.Name(), err)
+		return commands.RefuseChange[any](h.docs.Name(), err)
 	}
 	prepare(&c)
 	return model.Change[state]{
@@ -212,7 +212,7 @@ func (h *History) storeRevision(o document, version int64, doc bson.Raw, until t
 	if gone {
 		set = append(set, mql.E("gone", true))
 	}
-	id := commands.ByID(o.makeRevisionID(version))
+	id := commands.MatchID(o.makeRevisionID(version))
 	w := commands.UpsertOne(h.revisions.Name(), append(bson.D{id[0]}, matchToken("token", op)),
 		mongo.Pipeline{mql.Set(set...)})
 	w.Reasons = []model.Reason{{If: id, Err: model.ErrStale}}
@@ -248,7 +248,7 @@ func (h *History) planNextVersion(
 	if err := h.checkSize(kept); err != nil {
 		return model.Plan{}, err
 	}
-	return commands.Leaving(leavesRow, h.storeRevision(c.document, version, kept, c.note.At),
+	return commands.PlanLeaving(leavesRow, h.storeRevision(c.document, version, kept, c.note.At),
 		h.writeGuarded(c, doc, version, write)), nil
 }
 
@@ -284,7 +284,7 @@ func (h *History) DeleteDocument(id any, note Note, op bson.ObjectID) model.Chan
 				return model.Plan{}, err
 			}
 			if gone {
-				return commands.Leaving(leavesGone, h.finishDeletion(c.document, v, s.doc)...), nil
+				return commands.PlanLeaving(leavesGone, h.finishDeletion(c.document, v, s.doc)...), nil
 			}
 			return h.planDeletion(c, s.doc, v)
 		}

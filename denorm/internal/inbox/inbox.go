@@ -204,9 +204,9 @@ func (in *Inbox) InsertDocument(ptr, event any, op bson.ObjectID) model.Write {
 	if raw, err = core.SetFields(raw, bson.D{mql.E(in.path, bson.A{receipt})}); err != nil {
 		return model.Refused(in.docs.Name(), in.docs.Refuse("document", nil, err.Error()))
 	}
-	byID := commands.ByID(id)
+	byID := commands.MatchID(id)
 	w := model.Write{Collection: in.docs.Name(), Index: model.IDIndex, Model: &mongo.InsertOneModel{Document: raw}}
 	in.recognizeRepeat(&w, byID, receipt)
-	w.Reasons = append(w.Reasons, model.Reason{If: byID, Err: commands.Taken(in.docs.Name(), id, false)})
+	w.Reasons = append(w.Reasons, model.Reason{If: byID, Err: commands.NewTakenError(in.docs.Name(), id, false)})
 	return w
 }

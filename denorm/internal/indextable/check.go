@@ -20,14 +20,14 @@ func (t *Table) ListChecks() []model.Check {
 	surplus := model.Check{
 		Name: t.entries + ": surplus entries", Collection: t.entries, Age: time.Minute,
 		Rule:     fmt.Sprintf("each entry's document holds the value in %s of %s", t.path, t.docs.Name()),
-		Pipeline: t.findSurplus(), Tell: found.Tells(surplusEntry.describeFinding),
+		Pipeline: t.findSurplus(), Tell: found.DescribeRows(surplusEntry.describeFinding),
 	}
 	surplus.Mend = mendEntries(t, surplus.Name,
 		func(d surplusEntry) (v, id bson.RawValue) { return d.Value, d.ID }, t.removeSurplus)
 	stale := model.Check{
 		Name: t.entries + ".doc: stale copies", Collection: t.entries,
 		Rule:     fmt.Sprintf("the copied fields of each entry equal those of its document of %s", t.docs.Name()),
-		Pipeline: t.findStaleCopies(), Tell: found.Tells(staleEntry.describeFinding),
+		Pipeline: t.findStaleCopies(), Tell: found.DescribeRows(staleEntry.describeFinding),
 	}
 	stale.Mend = mendEntries(t, stale.Name,
 		func(d staleEntry) (v, id bson.RawValue) { return d.Value, d.ID }, t.renewFoundCopies)
@@ -35,7 +35,7 @@ func (t *Table) ListChecks() []model.Check {
 		Name:       fmt.Sprintf("%s.%s: values without an entry in %s", t.docs.Name(), t.path, t.entries),
 		Collection: t.docs.Name(),
 		Rule:       fmt.Sprintf("each value has an entry in %s", t.entries),
-		Pipeline:   t.findFaultyValues("missing"), Tell: found.Tells(missingEntry.describeFinding),
+		Pipeline:   t.findFaultyValues("missing"), Tell: found.DescribeRows(missingEntry.describeFinding),
 	}
 	missing.Mend = mendEntries(t, missing.Name, func(d missingEntry) (v, id bson.RawValue) { return d.Value, d.ID },
 		func(d missingEntry) model.Write { return t.insertEntry(d.Value, d.ID, d.Want) })
@@ -49,7 +49,7 @@ func (t *Table) ListChecks() []model.Check {
 			Name: fmt.Sprintf("%s.%s: values whose entry in %s is of another document", t.docs.Name(), t.path,
 				t.entries), Collection: t.docs.Name(),
 			Rule:     fmt.Sprintf("the entry of each value in %s names the document that holds the value", t.entries),
-			Pipeline: t.findFaultyValues("conflict"), Tell: found.Tells(takenEntry.describeFinding),
+			Pipeline: t.findFaultyValues("conflict"), Tell: found.DescribeRows(takenEntry.describeFinding),
 		})
 	}
 	for i := range out {
@@ -170,8 +170,8 @@ func (t *Table) findStaleCopies() mongo.Pipeline {
 		t.matchFinished(),
 		{{Key: "$project", Value: bson.D{
 			{Key: "v", Value: "$" + t.valuePath()}, {Key: "id", Value: "$" + t.idPath()}, {Key: "found", Value: "$doc"},
-			{Key: "want", Value: stored.NestedPaths(t.copies, "$src.")}, {Key: "held", Value: t.holdsValue()},
-			{Key: "same", Value: mql.Op("$eq", "$doc", stored.NestedPaths(t.copies, "$src."))},
+			{Key: "want", Value: stored.NestPaths(t.copies, "$src.")}, {Key: "held", Value: t.holdsValue()},
+			{Key: "same", Value: mql.Op("$eq", "$doc", stored.NestPaths(t.copies, "$src."))},
 		}}},
 		mql.Match(mql.E("held", true), mql.E("same", false)),
 		mql.SortID(),
@@ -196,7 +196,7 @@ func (t *Table) findFaultyValues(fault string) mongo.Pipeline {
 				mql.Op("$not", bson.A{mql.Op("$in", "$_id.id", "$entry.id")})))
 		out = append(out, bson.E{Key: "other", Value: mql.Op("$arrayElemAt", "$entry.id", 0)})
 	} else if len(t.copies) > 0 {
-		fields = append(fields, bson.E{Key: "want", Value: stored.NestedPaths(t.copies, "$")})
+		fields = append(fields, bson.E{Key: "want", Value: stored.NestPaths(t.copies, "$")})
 		group = append(group, bson.E{Key: "want", Value: bson.D{{Key: "$first", Value: "$want"}}})
 		out = append(out, bson.E{Key: "want", Value: 1})
 	}
@@ -220,12 +220,12 @@ func mendEntries[R any](
 ) func([]model.Finding) model.Plan {
 	mend := func(i int, row R) model.Write {
 		if v, id := place(row); !stored.IsKey(v) || !stored.IsKey(id) {
-			return found.NotReturned(t.entries, i, "value or no _id")
+			return found.RefuseFinding(t.entries, i, "value or no _id")
 		}
 		return write(row)
 	}
-	return found.Mends(check, t.entries, func(rows []R) model.Plan {
-		return found.Mended(rows, "some entries corrected; the next check finds the others", mend)
+	return found.MendRows(check, t.entries, func(rows []R) model.Plan {
+		return found.PlanWrites(rows, "some entries corrected; the next check finds the others", mend)
 	})
 }
 
@@ -236,7 +236,7 @@ func (t *Table) removeSurplus(d surplusEntry) model.Write {
 
 // renewFoundCopies sets copied fields that are as they were found.
 func (t *Table) renewFoundCopies(d staleEntry) model.Write {
-	return t.updateEntry(append(t.matchEntry(d.Value, d.ID), stored.AsFound("doc", d.Found)),
+	return t.updateEntry(append(t.matchEntry(d.Value, d.ID), stored.MatchDocumentAt("doc", d.Found)),
 		mql.Set(mql.E("doc", d.Want)))
 }
 

@@ -84,8 +84,8 @@ func (c *claim) upsertEntry(e entry, op string, fields ...bson.E) model.Write {
 		w.Done = append(e.key, c.ops)
 		held := bson.D{{Key: "_id", Value: mql.Eq(e.value)}, sure}
 		w.Reasons = []model.Reason{
-			{If: held, Err: commands.Taken(t.entries, e.value, false)},
-			{If: held[:1:1], Err: commands.Taken(t.entries, e.value, true)},
+			{If: held, Err: commands.NewTakenError(t.entries, e.value, false)},
+			{If: held[:1:1], Err: commands.NewTakenError(t.entries, e.value, true)},
 		}
 	}
 	return w

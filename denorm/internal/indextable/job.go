@@ -19,7 +19,7 @@ func (ts Tables) MakeRebuildJob(name string) model.Job {
 
 // MakeProjection projects documents to the paths of the tables and to the fields that
 // entries copy.
-func (ts Tables) MakeProjection() bson.D { return commands.Fields(ts.listReadPaths()...) }
+func (ts Tables) MakeProjection() bson.D { return commands.ProjectFields(ts.listReadPaths()...) }
 
 // planRebuild returns the plan for a batch of documents.
 func (ts Tables) planRebuild(docs []bson.Raw) (model.Plan, error) {
@@ -27,7 +27,7 @@ func (ts Tables) planRebuild(docs []bson.Raw) (model.Plan, error) {
 	for i, doc := range docs {
 		var err error
 		if states[i], err = ts.readStates(slices.Clone(doc)); err != nil {
-			return model.Plan{}, commands.InDocument(doc, err)
+			return model.Plan{}, commands.NameDocument(doc, err)
 		}
 	}
 	var p model.Plan

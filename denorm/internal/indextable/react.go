@@ -33,11 +33,11 @@ func (t *Table) updateEntries(w model.StoreWrite) (a model.Answer, err error) {
 	if w.Before == nil {
 		was.id = now.id
 	}
-	entered, left := stored.Without(now.values, was.values), stored.Without(was.values, now.values)
+	entered, left := stored.SubtractValues(now.values, was.values), stored.SubtractValues(was.values, now.values)
 	c := t.claimEntries(w, was.id, now.copies, entered)
 	var renewed []bson.RawValue // the kept values, if copied fields change
 	if slices.ContainsFunc(t.copies, func(path string) bool { return !was.held[path].Equal(now.held[path]) }) {
-		renewed = stored.Without(now.values, entered)
+		renewed = stored.SubtractValues(now.values, entered)
 	}
 	if w.Tx {
 		return t.updateEntriesInTx(c, left, renewed, now), nil

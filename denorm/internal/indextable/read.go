@@ -26,7 +26,7 @@ func (t *Table) FindEntries(value any) (bson.D, error) {
 	case len(list) == 0:
 		return nil, t.docs.Refuse(t.path, nil, "is null, which has no entry: query the documents themselves")
 	case t.unique:
-		return commands.ByID(v), nil
+		return commands.MatchID(v), nil
 	}
 	return t.MatchValue(v), nil
 }
@@ -143,14 +143,14 @@ type state struct {
 
 func (t *Table) readState(doc bson.Raw) (s state, err error) {
 	s.id = doc.Lookup("_id")
-	if s.at, err = stored.At(t.docs, doc, t.path); err != nil {
+	if s.at, err = stored.ValueAt(t.docs, doc, t.path); err != nil {
 		return s, err
 	}
 	if s.values, err = t.listEntryValues(s.at); err != nil {
 		return s, err
 	}
-	s.held, err = stored.AtEach(t.docs, doc, t.copies)
-	s.copies = stored.NestedValues(t.copies, s.held)
+	s.held, err = stored.ValuesAt(t.docs, doc, t.copies)
+	s.copies = stored.NestValues(t.copies, s.held)
 	return s, err
 }
 

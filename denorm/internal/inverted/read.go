@@ -243,7 +243,7 @@ func projectNumber(part []numberedTerm) bson.D {
 // CountIDs counts the ids that a query finds.
 func (in *Index) CountIDs(q Query) (Pipeline, error) {
 	c, err := in.FindIDs(q)
-	c.Stages = append(slices.Clone(c.Stages), commands.Total()...)
+	c.Stages = append(slices.Clone(c.Stages), commands.CountDocuments()...)
 	return c, err
 }
 
@@ -293,7 +293,7 @@ func (in *Index) ReportValues(q Query, path string) (Pipeline, error) {
 		mql.Group(bson.D{{Key: "value", Value: "$value"}, {Key: "id", Value: "$_id"}}),
 		mql.Group("$_id.value", commands.CountEach()),
 	)
-	c.Stages = append(c.Stages, commands.ByValue()...)
+	c.Stages = append(c.Stages, commands.SortByValue()...)
 	return c, nil
 }
 
@@ -302,7 +302,7 @@ func (in *Index) CountValues(path string) (Pipeline, error) {
 	i, err := in.findTable(path)
 	return Pipeline{
 		Collection: in.tables[i].Entries(),
-		Stages:     append(mongo.Pipeline{mql.Group("$_id.v", commands.CountEach())}, commands.ByValue()...),
+		Stages:     append(mongo.Pipeline{mql.Group("$_id.v", commands.CountEach())}, commands.SortByValue()...),
 	}, err
 }
 

@@ -21,7 +21,7 @@ func (n *Parts) Checks() (out []model.Check) {
 		}
 		out = append(out, n.drifting(rows, p.Into), n.tooMany(n.surplus(p), p.Into))
 	}
-	gone := append(found.Orphans(n.docs.Name()), mql.Set(mql.E("into", mql.Literal(n.into))))
+	gone := append(found.FindOrphans(n.docs.Name()), mql.Set(mql.E("into", mql.Literal(n.into))))
 	out = append(out, n.drifting(n.mainRows(), n.into), n.tooMany(gone, n.into))
 	for _, p := range n.parts {
 		if p.Key != "" {
@@ -29,7 +29,7 @@ func (n *Parts) Checks() (out []model.Check) {
 				Name:       fmt.Sprintf("%s.%s: keys whose documents disagree", n.docs.Name(), p.Path),
 				Collection: n.docs.Name(),
 				Rule:       "documents with the same key have the same values for it",
-				Pipeline:   n.conflicts(p), Tell: found.Tells(conflict.tell),
+				Pipeline:   n.conflicts(p), Tell: found.DescribeRows(conflict.tell),
 			})
 		}
 	}
@@ -42,7 +42,7 @@ func (n *Parts) drifting(rows mongo.Pipeline, into string) model.Check {
 	return model.Check{
 		Name: name, Collection: n.docs.Name(),
 		Rule: "each row in " + into + " exists and has the values of the documents", Pipeline: differing(rows, into),
-		Tell: found.Tells(rowDrift.tell), Mend: found.Mends(name, into, restored(into)),
+		Tell: found.DescribeRows(rowDrift.tell), Mend: found.MendRows(name, into, restored(into)),
 	}
 }
 
@@ -51,13 +51,13 @@ func (n *Parts) tooMany(surplus mongo.Pipeline, into string) model.Check {
 	name := into + ": rows without a document"
 	return model.Check{
 		Name: name, Collection: into, Rule: "each row has a document in " + n.docs.Name(),
-		Pipeline: surplus, Tell: found.Tells(rowDrift.tell),
-		Mend: found.Mends(name, into, func(rows []rowDrift) model.Plan {
-			return found.Mended(rows, "", func(i int, d rowDrift) model.Write {
+		Pipeline: surplus, Tell: found.DescribeRows(rowDrift.tell),
+		Mend: found.MendRows(name, into, func(rows []rowDrift) model.Plan {
+			return found.PlanWrites(rows, "", func(i int, d rowDrift) model.Write {
 				if d.ID.Type == 0 || d.Want != nil {
-					return found.NotReturned(into, i, "_id, or is of a row to write")
+					return found.RefuseFinding(into, i, "_id, or is of a row to write")
 				}
-				return commands.DeleteOne(into, commands.ByID(d.ID))
+				return commands.DeleteOne(into, commands.MatchID(d.ID))
 			})
 		}),
 	}
@@ -151,12 +151,12 @@ func (n *Parts) surplus(p part) mongo.Pipeline {
 // restored returns the plan that writes rows that are missing, and those that differ if they are as they were found.
 func restored(into string) func([]rowDrift) model.Plan {
 	return func(rows []rowDrift) model.Plan {
-		return found.Mended(rows, "some rows written; the next check finds the others",
+		return found.PlanWrites(rows, "some rows written; the next check finds the others",
 			func(i int, d rowDrift) model.Write {
 				if d.ID.Type == 0 || d.Want == nil {
-					return found.NotReturned(into, i, "_id or no row to write")
+					return found.RefuseFinding(into, i, "_id or no row to write")
 				}
-				id := commands.ByID(d.ID)
+				id := commands.MatchID(d.ID)
 				w := model.Write{
 					Collection: into, Index: model.IDIndex, Once: true, Done: id,
 					Model: &mongo.InsertOneModel{Document: d.Want},

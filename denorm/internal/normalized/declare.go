@@ -75,7 +75,7 @@ func (n *Parts) Indexes() (out []model.Index) {
 	for _, p := range n.parts {
 		if p.Key == "" {
 			out = append(out,
-				commands.Index(p.Into, "the "+p.Path+" of one of "+n.into+", in order",
+				commands.MakeIndex(p.Into, "the "+p.Path+" of one of "+n.into+", in order",
 					mql.E("_id.of", 1), mql.E("_id.n", 1)))
 		}
 	}

@@ -18,13 +18,13 @@ func (n *List) Checks() []model.Check {
 	set := mql.Set(mql.E(n.Path, n.highest()))
 	return []model.Check{{
 		Name: name, Collection: n.Docs.Name(), Rule: "a list's count equals the number of its numbered fields",
-		Pipeline: n.finding(is), Tell: found.Tells(wrongCount.tell),
-		Mend: found.MendsIf(name, n.Docs.Name(), is, "some counts corrected; the next check finds the others",
+		Pipeline: n.finding(is), Tell: found.DescribeRows(wrongCount.tell),
+		Mend: found.MendMatching(name, n.Docs.Name(), is, "some counts corrected; the next check finds the others",
 			mongo.UpdateOneModel{Update: mongo.Pipeline{set}}),
 	}, {
 		Name: place + ": lists that aren't stored flat", Collection: n.Docs.Name(),
 		Rule:     fmt.Sprintf("a list is stored flat and holds at most %d elements", n.max),
-		Pipeline: n.finding(mql.Op("$expr", n.unfit())), Tell: found.Tells(wrongCount.tell),
+		Pipeline: n.finding(mql.Op("$expr", n.unfit())), Tell: found.DescribeRows(wrongCount.tell),
 	}}
 }
 

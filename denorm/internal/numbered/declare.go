@@ -95,7 +95,7 @@ func (n *List) index(position int) model.Index {
 	for _, c := range n.Columns() {
 		keys = append(keys, bson.E{Key: n.name(c, position), Value: 1})
 	}
-	return commands.Index(n.Docs.Name(),
+	return commands.MakeIndex(n.Docs.Name(),
 		fmt.Sprintf("%s by element %d of %s", n.Docs.Name(), position, n.Path), keys...)
 }
 

@@ -23,14 +23,14 @@ func (n *List) convert(doc bson.Raw) ([]model.Step, error) {
 	}
 	return []model.Step{
 		commands.UpdateIf(n.Docs.Name(),
-			append(commands.ByID(doc.Lookup("_id")), mql.E(n.Path, mql.Eq(v))), n.set(list)),
+			append(commands.MatchID(doc.Lookup("_id")), mql.E(n.Path, mql.Eq(v))), n.set(list)),
 	}, nil
 }
 
 // Convert is the job that stores nested documents flat, in place.
 func (n *List) Convert() model.Job {
 	return model.Job{Name: "numbered " + n.Docs.Name() + "." + n.Path, Stages: []model.Stage{{
-		Collection: n.Docs.Name(), Plan: commands.Batched("", n.convert),
+		Collection: n.Docs.Name(), Plan: commands.PlanBatches("", n.convert),
 		Filter:     bson.D{{Key: n.Path, Value: bson.D{{Key: "$type", Value: "array"}}}},
 		Projection: bson.D{{Key: n.Path, Value: 1}},
 	}}}

@@ -93,7 +93,7 @@ func (n *List) set(list []flat.Element) bson.D {
 			}
 		}
 	}
-	return commands.Operators(mql.E("$set", n.flat(list)), mql.E("$unset", gone))
+	return commands.JoinOperators(mql.E("$set", n.flat(list)), mql.E("$unset", gone))
 }
 
 // appended encodes and checks one element that is to be added.
@@ -160,7 +160,7 @@ func (n *List) appendAt(id bson.D, count int, e flat.Element) model.Write {
 	}
 	w.Model = &mongo.UpdateOneModel{
 		Filter: filter,
-		Update: commands.Operators(mql.E("$set", set), mql.E("$unset", gone)),
+		Update: commands.JoinOperators(mql.E("$set", set), mql.E("$unset", gone)),
 	}
 	return w
 }
@@ -179,7 +179,7 @@ func (n *List) Append(id bson.D, element any, refused error) model.Change[any] {
 		err = refused
 	}
 	if err != nil {
-		return commands.RefusedChange[any](n.Docs.Name(), err)
+		return commands.RefuseChange[any](n.Docs.Name(), err)
 	}
 	return model.Change[end]{
 		Name: "numbered " + n.Docs.Name() + "." + n.Path,

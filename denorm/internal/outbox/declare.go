@@ -127,10 +127,10 @@ func (o *Outbox) matchWaiting() bson.E { return mql.E(o.events+".id", mql.Exists
 // parked events.
 func (o *Outbox) ListIndexes() []model.Index {
 	name := o.docs.Name()
-	due := commands.Index(name, "the documents with waiting events, by the hash of their _id", mql.E(o.hash, 1))
+	due := commands.MakeIndex(name, "the documents with waiting events, by the hash of their _id", mql.E(o.hash, 1))
 	due.Partial = bson.D{o.matchWaiting()}
 	due.Name += "_waiting"
-	parked := commands.Index(name, "the documents with parked events", mql.E(o.parked+".id", 1))
+	parked := commands.MakeIndex(name, "the documents with parked events", mql.E(o.parked+".id", 1))
 	parked.Partial = bson.D{mql.E(o.parked+".id", mql.Exists(true))}
 	return []model.Index{due, parked}
 }

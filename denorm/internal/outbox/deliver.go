@@ -116,7 +116,7 @@ func (r *running) deliverDocument(ctx context.Context, p *part, doc bson.Raw) er
 		Fence  int64   `bson:"fence"`
 	}
 	if err := box.Unmarshal(&held); err != nil {
-		return commands.InDocument(doc, err)
+		return commands.NameDocument(doc, err)
 	}
 	if held.Fence > p.fence {
 		return errors.Join(errLost, r.leases.raiseFence(ctx, held.Fence))
@@ -216,7 +216,7 @@ func (r *running) storeOutcome(
 
 // updateFenced is an update of a document that no later holder of its part has written.
 func (o *Outbox) updateFenced(id bson.RawValue, fence int64, update bson.D) model.Write {
-	byID := commands.ByID(id)
+	byID := commands.MatchID(id)
 	update = append(slices.Clone(update), mql.E("$max", bson.D{mql.E(o.fence, fence)}))
 	return model.Write{
 		Collection: o.docs.Name(), Index: model.IDIndex, Expect: model.One, Once: true,

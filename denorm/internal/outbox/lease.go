@@ -75,7 +75,7 @@ func (l *leases) makeUpdate(filter, update bson.D, upsert bool) model.Write {
 
 // signalAlive stores that this runner lives, for the shares of the others.
 func (l *leases) signalAlive(ctx context.Context) error {
-	_, err := l.makeUpdate(commands.ByID(l.runnerID(l.runner)),
+	_, err := l.makeUpdate(commands.MatchID(l.runnerID(l.runner)),
 		mql.Op("$set", bson.D{mql.E("until", time.Now().Add(l.duration))}), true).Run(ctx, l.db)
 	return err
 }
@@ -95,7 +95,7 @@ func (l *leases) giveAllBack(ctx context.Context) {
 	w := model.Write{Collection: l.collection, Index: model.IDIndex, Model: &mongo.DeleteManyModel{Filter: bson.D{
 		mql.E("_id", prefix),
 		mql.E("$or", bson.A{
-			commands.ByID(l.runnerID(l.runner)),
+			commands.MatchID(l.runnerID(l.runner)),
 			bson.D{mql.E("until", mql.Op("$lt", time.Now().Add(-10*l.duration)))},
 		}),
 	}}}
@@ -138,7 +138,7 @@ func (l *leases) listFreeParts(ctx context.Context) (out []int, err error) {
 func (l *leases) takePart(ctx context.Context, n int) (out lease, ok bool, _ error) {
 	began := time.Now()
 	until := began.Add(l.duration)
-	free := model.And(commands.ByID(l.leaseID(n)), bson.D{mql.E("until", mql.Op("$lte", began))})
+	free := model.And(commands.MatchID(l.leaseID(n)), bson.D{mql.E("until", mql.Op("$lte", began))})
 	set := mql.Op("$set", bson.D{mql.E("owner", l.runner), mql.E("until", until)})
 	if _, err := l.makeUpdate(free, set, true).Run(ctx, l.db); mongo.IsDuplicateKeyError(err) { // somebody has it
 		return out, false, nil
@@ -146,7 +146,7 @@ func (l *leases) takePart(ctx context.Context, n int) (out lease, ok bool, _ err
 		return out, false, err
 	}
 	counter := &model.Modify[leaseDoc]{FindAndModify: model.FindAndModify{
-		Collection: l.collection, Filter: commands.ByID(l.name + "/fence"),
+		Collection: l.collection, Filter: commands.MatchID(l.name + "/fence"),
 		Update: mql.Op("$inc", bson.D{mql.E("fence", int64(1))}), Upsert: true, After: true,
 	}}
 	count, err := counter.Run(ctx, l.db)
@@ -164,14 +164,14 @@ func (l *leases) takePart(ctx context.Context, n int) (out lease, ok bool, _ err
 // raiseFence makes later fences greater than the one that a document has, in case the
 // leases were lost.
 func (l *leases) raiseFence(ctx context.Context, fence int64) error {
-	_, err := l.makeUpdate(commands.ByID(l.name+"/fence"),
+	_, err := l.makeUpdate(commands.MatchID(l.name+"/fence"),
 		mql.Op("$max", bson.D{mql.E("fence", fence)}), true).Run(ctx, l.db)
 	return err
 }
 
 // matchOwnLease is the filter of a lease that this runner has.
 func (l *leases) matchOwnLease(n int) bson.D {
-	return model.And(commands.ByID(l.leaseID(n)), bson.D{
+	return model.And(commands.MatchID(l.leaseID(n)), bson.D{
 		mql.E("owner", l.runner), mql.E("until", mql.Op("$gt", time.Now())),
 	})
 }

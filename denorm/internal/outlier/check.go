@@ -28,19 +28,19 @@ const (
 func (o *Outlier) Checks() []model.Check {
 	place := o.docs.Name() + "." + o.path
 	flags, orphans := place+": overflow without the flag", o.in.Docs.Name()+": overflow without an owner"
-	return commands.KeyedChecks([]model.Check{{
+	return commands.MarkChecksKeyed([]model.Check{{
 		Name: flags, Collection: o.docs.Name(), Age: time.Minute,
 		Rule:     "an owner with overflow has the flag, unless a Split of its array is in progress",
-		Pipeline: o.check(unflaggedFault, leftoverFault), Tell: found.Tells(drift.tell),
-		Mend: found.Mends(flags, o.docs.Name(), o.repair),
+		Pipeline: o.check(unflaggedFault, leftoverFault), Tell: found.DescribeRows(drift.tell),
+		Mend: found.MendRows(flags, o.docs.Name(), o.repair),
 	}, {
 		Name: place + ": arrays over Max", Collection: o.docs.Name(),
 		Rule:     fmt.Sprintf("an owner's array holds at most %d elements", o.spec.Max),
-		Pipeline: o.check(unsplitFault, oversizedFault), Tell: found.Tells(drift.tell),
+		Pipeline: o.check(unsplitFault, oversizedFault), Tell: found.DescribeRows(drift.tell),
 	}, {
 		Name: orphans, Collection: o.in.Docs.Name(), Rule: "an overflow document has an owner",
-		Pipeline: o.orphans(), Tell: found.Tells(orphan.tell),
-		Mend: found.Mends(orphans, o.in.Docs.Name(), o.deleteOrphans),
+		Pipeline: o.orphans(), Tell: found.DescribeRows(orphan.tell),
+		Mend: found.MendRows(orphans, o.in.Docs.Name(), o.deleteOrphans),
 	}}, o.in.KeyedNames()...)
 }
 
@@ -144,12 +144,12 @@ func (o *Outlier) repair(rows []drift) model.Plan {
 	for i, d := range rows {
 		switch {
 		case d.ID.Type == 0:
-			return model.NewPlan(found.NotReturned(o.docs.Name(), i, "_id"))
+			return model.NewPlan(found.RefuseFinding(o.docs.Name(), i, "_id"))
 		case d.Fault == unflaggedFault:
 			steps = append(steps, model.Write{
 				Collection: o.docs.Name(), Index: model.IDIndex,
 				Model: &mongo.UpdateOneModel{
-					Filter: append(commands.ByID(d.ID), o.isUnflagged()), Update: mql.Set(mql.E(o.spec.Flag, true)),
+					Filter: append(commands.MatchID(d.ID), o.isUnflagged()), Update: mql.Set(mql.E(o.spec.Flag, true)),
 				},
 			})
 		case d.Fault == leftoverFault:
@@ -160,7 +160,7 @@ func (o *Outlier) repair(rows []drift) model.Plan {
 			return model.RefusedPlan(o.docs.Name(), o.docs.Refuse(fmt.Sprintf("found[%d].Fault", i), nil, reason))
 		}
 	}
-	return commands.Leaving("some owners repaired; the next check finds the others", steps...)
+	return commands.PlanLeaving("some owners repaired; the next check finds the others", steps...)
 }
 
 // discard deletes the pages that a Split left, if all that is on them is in the array. Without a key, elements that are
@@ -182,12 +182,12 @@ func (o *Outlier) discard(pages []page) (steps []model.Step) {
 }
 
 func (o *Outlier) deleteOrphans(rows []orphan) model.Plan {
-	return found.Mended(rows, "some overflow documents without an owner deleted; the next check finds the others",
+	return found.PlanWrites(rows, "some overflow documents without an owner deleted; the next check finds the others",
 		func(i int, d orphan) model.Write {
 			if d.ID.Type == 0 {
-				return found.NotReturned(o.in.Docs.Name(), i, "_id")
+				return found.RefuseFinding(o.in.Docs.Name(), i, "_id")
 			}
 			return commands.DeleteOne(o.in.Docs.Name(),
-				append(commands.ByID(d.ID), stored.HoldsAt("n", d.N), stored.HoldsAt("bytes", d.Bytes)))
+				append(commands.MatchID(d.ID), stored.MatchValueAt("n", d.N), stored.MatchValueAt("bytes", d.Bytes)))
 		})
 }

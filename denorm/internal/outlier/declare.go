@@ -56,14 +56,14 @@ func Declare(owners *core.Docs, path string, element reflect.Type, overflow *buc
 			"declare both with the same type of elements")
 	}
 	if flag := o.docs.MustField(o.spec.Flag); flag.Arrays > 0 || !flag.Open && flag.Type.Kind() != reflect.Bool {
-		place.Fail(fmt.Sprintf("Flag %q is of type %s", o.spec.Flag, stored.KindOf(flag)),
+		place.Fail(fmt.Sprintf("Flag %q is of type %s", o.spec.Flag, stored.DescribeKind(flag)),
 			"name a bool that isn't in an array")
 	}
 	return o
 }
 
 func (o *Outlier) flagIndex() model.Index {
-	x := commands.Index(o.docs.Name(), "owners that have overflow", mql.E(o.spec.Flag, 1), mql.E("_id", 1))
+	x := commands.MakeIndex(o.docs.Name(), "owners that have overflow", mql.E(o.spec.Flag, 1), mql.E("_id", 1))
 	x.Partial = bson.D{{Key: o.spec.Flag, Value: true}}
 	return x
 }
@@ -71,7 +71,7 @@ func (o *Outlier) flagIndex() model.Index {
 func (o *Outlier) Indexes() []model.Index {
 	x := o.in.KeyIndex()
 	if o.in.Spec.ElementKey == "" {
-		x = commands.Index(o.in.Docs.Name(), "the overflow of an owner, for the check", mql.E("key", 1))
+		x = commands.MakeIndex(o.in.Docs.Name(), "the overflow of an owner, for the check", mql.E("key", 1))
 	}
 	return []model.Index{o.flagIndex(), x}
 }

@@ -17,7 +17,8 @@ func (o *Outlier) Settle() model.Job {
 	j := model.Job{Name: "outlier settled " + o.docs.Name() + "." + o.path, Stages: []model.Stage{{
 		Collection: o.docs.Name(), BatchSize: 10, Keyed: o.in.KeyedNames(),
 		Filter: o.oversized(), Projection: bson.D{{Key: o.path, Value: 1}}, Pipeline: o.crowd(),
-		Plan: commands.Batched("elements that both the overflow and the array hold; the next run removes them from the array",
+		Plan: commands.PlanBatches("elements that both the overflow and the array hold; the next run removes them "+
+			"from the array",
 			o.settleOwner),
 	}}}
 	if o.in.Spec.ElementKey == "" {

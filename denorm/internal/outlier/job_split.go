@@ -16,7 +16,8 @@ func (o *Outlier) Split() model.Job {
 	return model.Job{Name: "outlier " + o.docs.Name() + "." + o.path, Stages: []model.Stage{{
 		Collection: o.docs.Name(), BatchSize: 10,
 		Filter: o.unsplit(), Projection: bson.D{{Key: o.path, Value: 1}},
-		Plan: commands.Batched("overflow documents of an array that still holds all elements; the next run completes them",
+		Plan: commands.PlanBatches("overflow documents of an array that still holds all elements; the next run "+
+			"completes them",
 			o.splitOwner),
 	}}}
 }
@@ -30,7 +31,7 @@ func (o *Outlier) unsplit() bson.D {
 
 // splitOwner are the steps for one owner: an overflow document for each part of what is over, and then the array.
 func (o *Outlier) splitOwner(doc bson.Raw) (steps []model.Step, _ error) {
-	v, err := stored.At(o.docs, doc, o.path)
+	v, err := stored.ValueAt(o.docs, doc, o.path)
 	if err != nil {
 		return nil, err
 	}
@@ -150,12 +151,13 @@ func (o *Outlier) shorten(id bson.RawValue, keep int, list []bson.RawValue, flag
 	end, flag := mql.A(list[keep:]), mql.E(o.spec.Flag, true)
 	is, done := flag, bson.D(nil)
 	if !flagged {
-		is, done = o.isUnflagged(), append(commands.ByID(id), flag)
+		is, done = o.isUnflagged(), append(commands.MatchID(id), flag)
 	}
-	w := commands.UpdateIf(o.docs.Name(), append(commands.ByID(id), is, mql.E(o.position(o.spec.Max), mql.Exists(true)),
-		// One more than was read, so that a longer array differs.
-		mql.E("$expr", mql.Op("$eq", mql.Op("$slice", o.list(), keep, len(end)+1), mql.Literal(end))),
-	),
+	w := commands.UpdateIf(o.docs.Name(),
+		append(commands.MatchID(id), is, mql.E(o.position(o.spec.Max), mql.Exists(true)),
+			// One more than was read, so that a longer array differs.
+			mql.E("$expr", mql.Op("$eq", mql.Op("$slice", o.list(), keep, len(end)+1), mql.Literal(end))),
+		),
 		append(mql.Set(flag),
 			mql.E("$push", bson.D{{
 				Key:   o.path,

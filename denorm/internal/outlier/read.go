@@ -27,7 +27,7 @@ func (o *Outlier) pages(filter bson.D, more ...bson.D) bson.D {
 func (o *Outlier) all(id bson.RawValue, filter bson.D) mongo.Pipeline {
 	second := mql.Op("$eq", "$part", 1)
 	return mongo.Pipeline{
-		mql.Match(commands.ByID(id)...),
+		mql.Match(commands.MatchID(id)...),
 		mql.Project(mql.E("kept", o.list()), mql.E("flagged", o.flagged()), mql.E("part", mql.Literal(bson.A{0, 1}))),
 		mql.Unwind("$part"),
 		mql.Project(mql.E("kept", mql.Cond(second, bson.A{}, "$kept")),
@@ -75,7 +75,7 @@ func (o *Outlier) of(owner any) (id bson.RawValue, overflow bson.D, err error) {
 func (o *Outlier) Count(owner any) (mongo.Pipeline, error) {
 	id, filter, err := o.of(owner)
 	return mongo.Pipeline{
-		mql.Match(commands.ByID(id)...),
+		mql.Match(commands.MatchID(id)...),
 		mql.Project(mql.E("kept", mql.Op("$size", o.list())), mql.E("flagged", o.flagged())),
 		o.pages(filter, mql.Project(mql.E("n", 1))),
 		mql.Project(mql.E("_id", 0), mql.E("kept", 1), mql.E("overflow", mql.Op("$sum", "$page.n")),

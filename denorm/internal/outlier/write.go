@@ -31,7 +31,7 @@ func (o *Outlier) change(
 	err error, read func(context.Context, model.DB) (state, error), decide func(state) (model.Plan, error), then func(state) *model.Change[state],
 ) model.Change[any] {
 	if err != nil {
-		return commands.RefusedChange[any](o.docs.Name(), err)
+		return commands.RefuseChange[any](o.docs.Name(), err)
 	}
 	return model.Change[state]{
 		Name: "outlier " + o.docs.Name() + "." + o.path, Read: read, Decide: decide, Attempts: 100, Then: then,
@@ -130,7 +130,7 @@ func (o *Outlier) readOwner(ctx context.Context, db model.DB, id bson.RawValue, 
 	}
 	return (&model.Aggregate[state]{Aggregation: model.Aggregation{
 		Collection: o.docs.Name(), Index: model.IDIndex,
-		Pipeline: mongo.Pipeline{mql.Match(commands.ByID(id)...), mql.Project(fields...)},
+		Pipeline: mongo.Pipeline{mql.Match(commands.MatchID(id)...), mql.Project(fields...)},
 	}}).One(ctx, db)
 }
 
@@ -176,11 +176,11 @@ func (o *Outlier) decide(id bson.RawValue, e bucket.Element, s state) (model.Pla
 
 // push is the write of an element into the array.
 func (o *Outlier) push(id bson.RawValue, e bucket.Element) model.Write {
-	filter := append(commands.ByID(id), o.isUnflagged(), mql.E(o.position(o.spec.Max-1), mql.Exists(false)))
+	filter := append(commands.MatchID(id), o.isUnflagged(), mql.E(o.position(o.spec.Max-1), mql.Exists(false)))
 	w := model.Write{Collection: o.docs.Name(), Index: model.IDIndex, Expect: model.One}
 	if o.in.Spec.ElementKey != "" {
-		filter = append(filter, bson.E{Key: o.keyPath(), Value: stored.IsNot(e.ID)})
-		w.Done, w.Once = append(commands.ByID(id), mql.E(o.keyPath(), mql.Eq(e.ID))), true
+		filter = append(filter, bson.E{Key: o.keyPath(), Value: stored.MatchOther(e.ID)})
+		w.Done, w.Once = append(commands.MatchID(id), mql.E(o.keyPath(), mql.Eq(e.ID))), true
 	}
 	if o.spec.MaxBytes > 0 {
 		room := o.spec.MaxBytes - int64(len(e.Item.Value))
@@ -193,16 +193,16 @@ func (o *Outlier) push(id bson.RawValue, e bucket.Element) model.Write {
 // touchOwner are the writes that make a transaction conflict with a deletion of the owner: two, because a write without
 // a change doesn't.
 func (o *Outlier) touchOwner(id bson.RawValue) []model.Step {
-	flagged := append(commands.ByID(id), mql.E(o.spec.Flag, true))
+	flagged := append(commands.MatchID(id), mql.E(o.spec.Flag, true))
 	off := commands.UpdateIf(o.docs.Name(), flagged, mql.Op("$unset", bson.D{mql.E(o.spec.Flag, "")}))
 	off.Expect = model.One
-	return []model.Step{off, commands.UpdateIf(o.docs.Name(), commands.ByID(id), mql.Set(mql.E(o.spec.Flag, true)))}
+	return []model.Step{off, commands.UpdateIf(o.docs.Name(), commands.MatchID(id), mql.Set(mql.E(o.spec.Flag, true)))}
 }
 
 // setFlag is the write that says that there is overflow, if the array is still full. From then on the array takes no
 // element: so what it doesn't hold now, it never will.
 func (o *Outlier) setFlag(id bson.RawValue, e bucket.Element, s state) model.Write {
-	filter := append(commands.ByID(id), o.isUnflagged(), mql.E(o.position(o.spec.Max), mql.Exists(false)))
+	filter := append(commands.MatchID(id), o.isUnflagged(), mql.E(o.position(o.spec.Max), mql.Exists(false)))
 	if s.N >= int64(o.spec.Max) {
 		filter = append(filter, mql.E(o.position(o.spec.Max-1), mql.Exists(true)))
 	} else {
@@ -210,9 +210,9 @@ func (o *Outlier) setFlag(id bson.RawValue, e bucket.Element, s state) model.Wri
 		filter = append(filter, mql.E("$expr", mql.Op("$gt", bucket.BytesOf(o.list()), room)))
 	}
 	flag := mql.E(o.spec.Flag, true)
-	done := append(commands.ByID(id), flag)
+	done := append(commands.MatchID(id), flag)
 	if o.in.Spec.ElementKey != "" {
-		absent := bson.E{Key: o.keyPath(), Value: stored.IsNot(e.ID)}
+		absent := bson.E{Key: o.keyPath(), Value: stored.MatchOther(e.ID)}
 		filter, done = append(filter, absent), append(done, absent)
 	}
 	w := commands.UpdateIf(o.docs.Name(), filter, mql.Set(flag))
@@ -250,7 +250,7 @@ func (o *Outlier) Remove(owner, key any) model.Change[any] {
 func (o *Outlier) pull(id bson.RawValue, e bucket.Element) model.Write {
 	pull := bson.D{{Key: o.path, Value: bson.D{{Key: o.in.Spec.ElementKey, Value: mql.Eq(e.ID)}}}}
 	w := commands.UpdateIf(o.docs.Name(),
-		append(commands.ByID(id), mql.E(o.keyPath(), mql.Eq(e.ID))), mql.Op("$pull", pull))
+		append(commands.MatchID(id), mql.E(o.keyPath(), mql.Eq(e.ID))), mql.Op("$pull", pull))
 	w.Expect = model.One
 	return w
 }
@@ -276,8 +276,10 @@ func (o *Outlier) Delete(owner model.Write, key any) model.Plan {
 var ErrUnsound = errors.New("docmodel: the array and its overflow don't fit together")
 
 var (
-	errUnsplit   = fmt.Errorf("%w: the array holds more than Max elements and has no overflow yet: run Outlier.Split first", ErrUnsound)
-	errUnflagged = fmt.Errorf("%w: there is overflow without the flag: run the Job of the first check of Outlier.Checks",
+	errUnsplit = fmt.Errorf("%w: the array holds more than Max elements and has no overflow yet: run "+
+		"Outlier.Split first", ErrUnsound)
+	errUnflagged = fmt.Errorf("%w: there is overflow without the flag: run the Job of the first check of "+
+		"Outlier.Checks",
 		ErrUnsound)
 	errLeftover = fmt.Errorf("docmodel: stored overflow isn't the end of the array: %w", model.ErrStale)
 )

@@ -24,8 +24,8 @@ func (p *List) Checks() []model.Check {
 			mql.SortID(),
 			mql.Project(mql.E("text", "$"+p.field), mql.E("want", mql.Cond(isList, p.listText(), nil))),
 		},
-		Tell: found.Tells(drift.tell),
-		Mend: found.MendsIf(name, p.Docs.Name(), is, "some texts corrected; the next check finds the others",
+		Tell: found.DescribeRows(drift.tell),
+		Mend: found.MendMatching(name, p.Docs.Name(), is, "some texts corrected; the next check finds the others",
 			mongo.UpdateOneModel{Update: mongo.Pipeline{set}}),
 	}}
 }

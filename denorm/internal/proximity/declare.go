@@ -53,7 +53,7 @@ func Declare(list flat.List, field string, ignoreCase bool) *List {
 // Indexes returns the index of the texts.
 func (p *List) Indexes() []model.Index {
 	return []model.Index{
-		commands.Index(p.Docs.Name(), "reads the texts of "+p.Path+" in place of the documents", mql.E(p.field, 1)),
+		commands.MakeIndex(p.Docs.Name(), "reads the texts of "+p.Path+" in place of the documents", mql.E(p.field, 1)),
 	}
 }
 

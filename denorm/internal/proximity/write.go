@@ -41,7 +41,7 @@ func (p *List) WithText(doc bson.Raw) (bson.Raw, error) {
 			out = append(out, bson.E{Key: e.Key(), Value: e.Value()})
 		}
 	}
-	v, err := stored.At(p.Docs, doc, p.Path)
+	v, err := stored.ValueAt(p.Docs, doc, p.Path)
 	switch {
 	case err != nil:
 		return nil, err

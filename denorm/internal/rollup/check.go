@@ -28,7 +28,8 @@ func (r *Rollup) ListChecks() []model.Check {
 		{
 			Name: fmt.Sprintf("%s.%s: events that aren't rolled up", events, r.mark), Collection: events,
 			Rule:  "an event is rolled up within a minute",
-			Index: r.WaitingIndex().Name, Age: time.Minute, Pipeline: wait, Tell: found.Says("isn't rolled up"),
+			Index: r.WaitingIndex().Name, Age: time.Minute, Pipeline: wait,
+			Tell: found.DescribeDocuments("isn't rolled up"),
 			MendAll: func(ctx context.Context, db model.DB, _ time.Duration) (model.Result, error) {
 				result, err := runToEnd(ctx, db, r.finishBegunBatch)
 				if err != nil {

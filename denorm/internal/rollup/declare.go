@@ -308,19 +308,20 @@ func (r *Rollup) finestUnit() Unit { return r.levels[0] }
 // WaitingIndex is the index of the events that aren't counted yet. It is partial, so it
 // stays small.
 func (r *Rollup) WaitingIndex() model.Index {
-	x := commands.Index(r.docs.Name(), "events that are not rolled up yet", mql.E(r.batchPath(), 1), mql.E("_id", 1))
+	x := commands.MakeIndex(r.docs.Name(), "events that are not rolled up yet",
+		mql.E(r.batchPath(), 1), mql.E("_id", 1))
 	x.Partial = bson.D{{Key: r.batchPath(), Value: mql.Exists(true)}}
 	return x
 }
 
 // TimeIndex is the index of the events by their time.
 func (r *Rollup) TimeIndex() model.Index {
-	return commands.Index(r.docs.Name(), "the events of a bin", mql.E(r.time, 1))
+	return commands.MakeIndex(r.docs.Name(), "the events of a bin", mql.E(r.time, 1))
 }
 
 // StartIndex is the index of the bins by the time at which they begin.
 func (r *Rollup) StartIndex() model.Index {
-	return commands.Index(r.bins.Name(), "the bins of all groups at a time", mql.E("unit", 1), mql.E("start", 1))
+	return commands.MakeIndex(r.bins.Name(), "the bins of all groups at a time", mql.E("unit", 1), mql.E("start", 1))
 }
 
 // ListIndexes returns the indexes of events and bins.

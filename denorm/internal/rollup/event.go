@@ -35,14 +35,14 @@ type event struct {
 // projectEvent projects events to the fields that readEvent needs.
 func (r *Rollup) projectEvent() bson.D {
 	paths := r.listCountedPaths()
-	return commands.Fields(slices.Insert(paths, 1, r.batchPath())...)
+	return commands.ProjectFields(slices.Insert(paths, 1, r.batchPath())...)
 }
 
 // readEvent reads and checks an event.
 func (r *Rollup) readEvent(doc bson.Raw) (e event, err error) {
 	e.id = bsonval.Clone(doc.Lookup("_id"))
 	e.batch, e.marked = doc.Lookup(r.mark, "batch").ObjectIDOK()
-	at, err := stored.At(r.docs, doc, r.time)
+	at, err := stored.ValueAt(r.docs, doc, r.time)
 	if err != nil {
 		return e, err
 	}
@@ -56,7 +56,7 @@ func (r *Rollup) readEvent(doc bson.Raw) (e event, err error) {
 	}
 	var texts []string
 	for _, path := range r.by {
-		v, err := stored.At(r.docs, doc, path)
+		v, err := stored.ValueAt(r.docs, doc, path)
 		if err != nil {
 			return e, err
 		}
@@ -70,7 +70,7 @@ func (r *Rollup) readEvent(doc bson.Raw) (e event, err error) {
 	}
 	e.key = strings.Join(texts, "#")
 	for _, s := range r.sources {
-		v, err := stored.At(r.docs, doc, s.path)
+		v, err := stored.ValueAt(r.docs, doc, s.path)
 		if err != nil {
 			return e, err
 		}

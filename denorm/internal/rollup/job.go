@@ -77,7 +77,7 @@ func findDocs(docs *core.Docs, filter, fields, sort bson.D, n int, index string)
 	return &model.Find[bson.Raw]{Query: model.Query{
 		Collection: docs.Name(), Filter: filter, Projection: fields, Sort: sort, Limit: int64(n), Index: index,
 		Deleted: true, Keyed: docs.IsKeyed(),
-		Options: model.ReadOptions{BatchSize: commands.WholeReply(0, n)},
+		Options: model.ReadOptions{BatchSize: commands.SizeReply(0, n)},
 	}}
 }
 
@@ -224,13 +224,13 @@ func (r *Rollup) tryFinishBatch(ctx context.Context, w *work, of batch, again bo
 		steps = append(steps, r.unmarkFollowers(of))
 	}
 	return w.runPlan(ctx,
-		commands.Leaving("a batch of marked events that only some of its bins count; the next run finishes it",
+		commands.PlanLeaving("a batch of marked events that only some of its bins count; the next run finishes it",
 			append(steps, r.unmarkLeader(of))...))
 }
 
 // tallyBatch returns the numbers that the events of a batch add to their bins.
 func (r *Rollup) tallyBatch(ctx context.Context, db model.DB, of batch) (tallies, error) {
-	found := findDocs(r.docs, append(commands.AmongIDs(mql.A(of.events)), r.matchBatch(of.op)), r.projectEvent(),
+	found := findDocs(r.docs, append(commands.MatchIDs(mql.A(of.events)), r.matchBatch(of.op)), r.projectEvent(),
 		nil, len(of.events), model.IDIndex)
 	ts := tallies{}
 	for doc, err := range found.Each(ctx, db) {
@@ -255,7 +255,7 @@ func (r *Rollup) skipCounted(ctx context.Context, db model.DB, list []*tally, op
 		ids[i] = t.id
 	}
 	done := map[string]bool{}
-	for doc, err := range findDocs(r.bins, append(commands.AmongIDs(ids), bson.E{Key: "ops", Value: op}),
+	for doc, err := range findDocs(r.bins, append(commands.MatchIDs(ids), bson.E{Key: "ops", Value: op}),
 		bson.D{{Key: "_id", Value: 1}}, nil, len(ids), model.IDIndex).Each(ctx, db) {
 		if err != nil {
 			return nil, err

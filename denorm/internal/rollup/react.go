@@ -53,11 +53,11 @@ func (r *Rollup) refuseEventChange(w model.StoreWrite) (a model.Answer, _ error)
 				model.ErrStale, model.Shell(w.Before.Lookup("_id")), r.docs.Name()))
 	case w.After != nil:
 		for _, path := range r.listCountedPaths() {
-			was, err := stored.At(r.docs, w.Before, path)
+			was, err := stored.ValueAt(r.docs, w.Before, path)
 			if err != nil {
 				return a, err
 			}
-			now, err := stored.At(r.docs, w.After, path)
+			now, err := stored.ValueAt(r.docs, w.After, path)
 			if err != nil {
 				return a, err
 			}

@@ -108,7 +108,7 @@ func (r *Rollup) rebuildNextBins(ctx context.Context, w *work, u Unit, from, to 
 			steps[i] = r.correctBin(row)
 		}
 		if err := w.runPlan(ctx,
-			commands.Leaving("some bins counted; the next run counts the others", steps...)); err != nil {
+			commands.PlanLeaving("some bins counted; the next run counts the others", steps...)); err != nil {
 			return err
 		}
 	}
@@ -163,14 +163,14 @@ func (r *Rollup) seekNextBin(
 		if !at.IsZero() {
 			is = bson.D{{Key: "$gte", Value: at}}
 		}
-		doc, err := findDocs(r.docs, bson.D{{Key: r.time, Value: is}}, commands.Fields(r.time),
+		doc, err := findDocs(r.docs, bson.D{{Key: r.time, Value: is}}, commands.ProjectFields(r.time),
 			bson.D{{Key: r.time, Value: 1}}, 1, r.TimeIndex().Name).One(ctx, db)
 		if errors.Is(err, model.ErrNotFound) {
 			return start, ok, nil
 		} else if err != nil {
 			return start, false, err
 		}
-		t, err := stored.At(r.docs, doc, r.time)
+		t, err := stored.ValueAt(r.docs, doc, r.time)
 		if err != nil {
 			return start, false, err
 		}
@@ -358,13 +358,13 @@ func (r *Rollup) correctBin(row row) model.Write {
 	filter := bson.D{{Key: "_id", Value: row.want.id}}
 	// A batch that came meanwhile has changed ops, and another rebuild the numbers.
 	for _, path := range []string{"ops", "n", "values"} {
-		filter = append(filter, stored.HoldsAt(path, bsonval.Clone(row.held.Lookup(path))))
+		filter = append(filter, stored.MatchValueAt(path, bsonval.Clone(row.held.Lookup(path))))
 	}
-	return commands.Keyed(commands.UpdateIf(r.bins.Name(), filter,
-		commands.Operators(mql.E("$set", set), mql.E("$unset", unset))))
+	return commands.MarkKeyed(commands.UpdateIf(r.bins.Name(), filter,
+		commands.JoinOperators(mql.E("$set", set), mql.E("$unset", unset))))
 }
 
 // upsertBin writes a bin by _id.
 func (r *Rollup) upsertBin(filter bson.D, update any) model.Write {
-	return commands.Keyed(commands.UpsertOne(r.bins.Name(), filter, update))
+	return commands.MarkKeyed(commands.UpsertOne(r.bins.Name(), filter, update))
 }

@@ -175,7 +175,7 @@ func (r *Rollup) addTally(t *tally, op bson.ObjectID) model.Write {
 	// The token and the numbers are in one update: a bin never has one without the other.
 	push := bson.D{{Key: "ops", Value: bson.D{{Key: "$each", Value: bson.A{op}}, {Key: "$slice", Value: -r.keep}}}}
 	id := bson.E{Key: "_id", Value: t.id}
-	w := r.upsertBin(bson.D{id, {Key: "ops", Value: bson.D{{Key: "$ne", Value: op}}}}, commands.Operators(
+	w := r.upsertBin(bson.D{id, {Key: "ops", Value: bson.D{{Key: "$ne", Value: op}}}}, commands.JoinOperators(
 		mql.E("$inc", inc), mql.E("$min", low), mql.E("$max", high),
 		mql.E("$setOnInsert", t.listFixedFields()), mql.E("$push", push)))
 	w.Done = bson.D{id, {Key: "ops", Value: op}}

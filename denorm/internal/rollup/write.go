@@ -63,10 +63,10 @@ func (b batch) listFollowers() bson.A {
 // leader waits.
 func (r *Rollup) claimLeader(b batch) model.Write {
 	mark := bson.D{{Key: "batch", Value: b.op}, {Key: "events", Value: mql.A(b.events)}}
-	w := commands.UpdateIf(r.docs.Name(), append(commands.ByID(b.leader), r.matchWaiting()),
+	w := commands.UpdateIf(r.docs.Name(), append(commands.MatchID(b.leader), r.matchWaiting()),
 		mql.Set(mql.E(r.mark, mark)))
 	w.Expect, w.Deleted = model.One, true
-	w.Done = append(commands.ByID(b.leader), bson.E{Key: r.batchPath(), Value: b.op})
+	w.Done = append(commands.MatchID(b.leader), bson.E{Key: r.batchPath(), Value: b.op})
 	return w
 }
 
@@ -74,19 +74,19 @@ func (r *Rollup) claimLeader(b batch) model.Write {
 // has run once to its end, no event of the list waits, and none can come to the batch or
 // leave it for another.
 func (r *Rollup) claimFollowers(b batch) model.Write {
-	return r.updateEvents(append(commands.AmongIDs(b.listFollowers()), r.matchWaiting()),
+	return r.updateEvents(append(commands.MatchIDs(b.listFollowers()), r.matchWaiting()),
 		mql.Set(mql.E(r.batchPath(), b.op)))
 }
 
 // unmarkFollowers removes the marks of the batch's events, without the leader's.
 func (r *Rollup) unmarkFollowers(b batch) model.Write {
-	return r.updateEvents(append(commands.AmongIDs(b.listFollowers()), r.matchBatch(b.op)),
+	return r.updateEvents(append(commands.MatchIDs(b.listFollowers()), r.matchBatch(b.op)),
 		mql.Op("$unset", bson.D{{Key: r.mark, Value: ""}}))
 }
 
 // unmarkLeader removes the leader's mark, and with it the list.
 func (r *Rollup) unmarkLeader(b batch) model.Write {
-	w := commands.UpdateIf(r.docs.Name(), append(commands.ByID(b.leader), r.matchBatch(b.op)),
+	w := commands.UpdateIf(r.docs.Name(), append(commands.MatchID(b.leader), r.matchBatch(b.op)),
 		mql.Op("$unset", bson.D{{Key: r.mark, Value: ""}}))
 	w.Deleted = true
 	return w

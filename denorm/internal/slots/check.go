@@ -21,17 +21,17 @@ func (s *Slots) Checks() []model.Check {
 	open, whole, single := name+": unfinished transfers", name+": slots of a key that don't fit together",
 		name+": slots with wrong contents"
 	all := &model.Aggregate[bson.Raw]{Aggregation: model.Aggregation{Collection: name, Pipeline: s.slotsOf(nil)}}
-	return commands.KeyedChecks([]model.Check{{
+	return commands.MarkChecksKeyed([]model.Check{{
 		Name: open, Collection: name, Rule: "no transfer is left between two slots",
-		Pipeline: found.Pipeline(bson.D{{Key: "out", Value: mql.Exists(true)}}, mql.E("key", 1),
+		Pipeline: found.FindMatching(bson.D{{Key: "out", Value: mql.Exists(true)}}, mql.E("key", 1),
 			mql.E("n", 1), mql.E("out", 1)),
-		Tell: found.Tells(unfinished.tell), Mend: found.Mends(open, name, s.finishAll),
+		Tell: found.DescribeRows(unfinished.tell), Mend: found.MendRows(open, name, s.finishAll),
 	}, {
 		Name: whole, Collection: name, Rule: s.rule(),
-		Read: s.broken, Queries: []*model.Aggregate[bson.Raw]{all}, Mend: found.Mends(whole, name, s.completeAll),
+		Read: s.broken, Queries: []*model.Aggregate[bson.Raw]{all}, Mend: found.MendRows(whole, name, s.completeAll),
 	}, {
 		Name: single, Collection: name, Rule: "a slot holds only its own tokens, and its stock isn't negative",
-		Pipeline: s.wrong(), Tell: found.Tells(wrongSlot.tell),
+		Pipeline: s.wrong(), Tell: found.DescribeRows(wrongSlot.tell),
 	}}, name)
 }
 
@@ -69,7 +69,7 @@ func (s *Slots) finishAll(rows []unfinished) (p model.Plan) {
 	for i, u := range rows {
 		k, ok := ofID(u.ID, u.Key)
 		if !ok || u.Out.Seq == 0 {
-			return model.NewPlan(found.NotReturned(s.docs.Name(), i, "transfer"))
+			return model.NewPlan(found.RefuseFinding(s.docs.Name(), i, "transfer"))
 		}
 		p.Steps = append(append(p.Steps, s.ensure(k, u.Out.To, 0)), s.finishOne(k, u.N, u.Out)...)
 	}
@@ -255,12 +255,12 @@ func (s *Slots) completeAll(rows []problem) (p model.Plan) {
 	for i, row := range rows {
 		k, ok := ofID(row.ID, row.Key)
 		if !ok || row.Of == 0 {
-			return model.NewPlan(found.NotReturned(s.docs.Name(), i, "number of slots"))
+			return model.NewPlan(found.RefuseFinding(s.docs.Name(), i, "number of slots"))
 		}
 		if len(row.Missing) == 0 || row.Closed > 0 || row.Shared > 0 {
 			continue
 		}
 		p.Steps = append(p.Steps, s.complete(k, row.Missing, row.Of)...)
 	}
-	return commands.Leaving("some slots stored; the next check finds the others", p.Steps...)
+	return commands.PlanLeaving("some slots stored; the next check finds the others", p.Steps...)
 }

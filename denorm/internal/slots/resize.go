@@ -23,14 +23,14 @@ func (s *Slots) Resize(k any, slots int) model.Change[any] {
 		err = s.docs.Refuse("slots", slots, "must be a power of two from 1 to 1024")
 	}
 	if err != nil {
-		return commands.RefusedChange[any](s.docs.Name(), err)
+		return commands.RefuseChange[any](s.docs.Name(), err)
 	}
 	return s.round(of, int32(slots), 1).Change()
 }
 
 // round is one plan of a resize, and those after it.
 func (s *Slots) round(k key, of int32, n int) model.Change[State] {
-	c := commands.KeyedChange(model.Change[State]{
+	c := commands.MarkChangeKeyed(model.Change[State]{
 		Name: "slots " + s.docs.Name() + " resize",
 		Read: func(ctx context.Context, db model.DB) (State, error) {
 			return s.collect(ctx, db, k.text, bson.NilObjectID)

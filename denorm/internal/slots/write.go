@@ -27,10 +27,10 @@ func (o operation) token() Token { return Token{o.op, o.n, o.hash()} }
 func (s *Slots) Add(k any, n int64, op bson.ObjectID) model.Change[any] {
 	switch {
 	case n == 0:
-		return commands.RefusedChange[any](s.docs.Name(),
+		return commands.RefuseChange[any](s.docs.Name(),
 			s.docs.Refuse("n", n, "is 0, which adds nothing: give another number"))
 	case n < 0 && s.spec.Stock:
-		return commands.RefusedChange[any](s.docs.Name(), s.docs.Refuse("n", n, "is negative: use Take"))
+		return commands.RefuseChange[any](s.docs.Name(), s.docs.Refuse("n", n, "is negative: use Take"))
 	}
 	return s.change(k, operation{n: n, op: op})
 }
@@ -39,9 +39,9 @@ func (s *Slots) Add(k any, n int64, op bson.ObjectID) model.Change[any] {
 func (s *Slots) Take(k any, n int64, op bson.ObjectID) model.Change[any] {
 	switch {
 	case n <= 0:
-		return commands.RefusedChange[any](s.docs.Name(), s.docs.Refuse("n", n, "must be above 0"))
+		return commands.RefuseChange[any](s.docs.Name(), s.docs.Refuse("n", n, "must be above 0"))
 	case !s.spec.Stock:
-		return commands.RefusedChange[any](s.docs.Name(),
+		return commands.RefuseChange[any](s.docs.Name(),
 			s.docs.Refuse("n", nil, "the slots have no stock: declare them with Stock, or use Add"))
 	}
 	return s.change(k, operation{n: -n, op: op, take: true})
@@ -53,9 +53,9 @@ func (s *Slots) change(k any, o operation) model.Change[any] {
 		err = s.docs.Refuse("token", nil, commands.NoToken)
 	}
 	if err != nil {
-		return commands.RefusedChange[any](s.docs.Name(), err)
+		return commands.RefuseChange[any](s.docs.Name(), err)
 	}
-	return commands.KeyedChange(model.Change[State]{
+	return commands.MarkChangeKeyed(model.Change[State]{
 		Name:     "slots " + s.docs.Name(),
 		Read:     func(ctx context.Context, db model.DB) (State, error) { return s.read(ctx, db, o) },
 		Decide:   func(st State) (model.Plan, error) { return s.decide(o, st) },

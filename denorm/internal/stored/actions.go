@@ -7,11 +7,11 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// WithoutActions leaves out the parents that don't know an unfinished action yet. Its child is written first, then its
+// SkipUnfinished leaves out the parents that don't know an unfinished action yet. Its child is written first, then its
 // parents, which remember the token. The documents that come in have a parent's tokens in the field tokens. The lookup
 // is the same for all parents, so that the server can keep its result. It comes last: an action that ended since the
 // parent was read has changed the parent's tokens.
-func WithoutActions(children *core.Docs) mongo.Pipeline {
+func SkipUnfinished(children *core.Docs) mongo.Pipeline {
 	action := children.StoreField().Action()
 	unknown := mql.Op("$filter", bson.D{
 		{Key: "input", Value: "$actions"}, {Key: "as", Value: "a"},

@@ -13,8 +13,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Document encodes a document that the caller hands in.
-func Document(docs *core.Docs, doc any) (bson.Raw, error) {
+// EncodeDocument encodes a document that the caller hands in.
+func EncodeDocument(docs *core.Docs, doc any) (bson.Raw, error) {
 	raw, err := docs.Document(doc)
 	if err != nil {
 		return nil, docs.Refuse("document", nil, err.Error())
@@ -22,19 +22,20 @@ func Document(docs *core.Docs, doc any) (bson.Raw, error) {
 	return raw, nil
 }
 
-// ReadDocument encodes a document that the caller read, in bytes of its own. doc points at it, and it must have an _id.
-func ReadDocument(docs *core.Docs, doc any) (bson.Raw, error) {
+// EncodeReadDocument encodes a document that the caller read, in bytes of its own. doc points at it, and it must have
+// an _id.
+func EncodeReadDocument(docs *core.Docs, doc any) (bson.Raw, error) {
 	if _, err := docs.ID(doc); err != nil {
 		return nil, err
 	}
 	if raw, ok := doc.(*bson.Raw); ok {
-		return Document(docs, slices.Clone(*raw))
+		return EncodeDocument(docs, slices.Clone(*raw))
 	}
-	return Document(docs, reflect.ValueOf(doc).Elem().Interface())
+	return EncodeDocument(docs, reflect.ValueOf(doc).Elem().Interface())
 }
 
-// At returns what a document holds at a path; type 0 for nothing.
-func At(docs *core.Docs, doc bson.Raw, path string) (bson.RawValue, error) {
+// ValueAt returns what a document holds at a path; type 0 for nothing.
+func ValueAt(docs *core.Docs, doc bson.Raw, path string) (bson.RawValue, error) {
 	v, inArray := core.ValueAt(doc, path)
 	if inArray {
 		return v, docs.Refuse(path, nil, "is in an array in this document")
@@ -42,27 +43,27 @@ func At(docs *core.Docs, doc bson.Raw, path string) (bson.RawValue, error) {
 	return v, nil
 }
 
-// AtEach returns what a document holds at several paths.
-func AtEach(docs *core.Docs, doc bson.Raw, paths []string) (held map[string]bson.RawValue, err error) {
+// ValuesAt returns what a document holds at several paths.
+func ValuesAt(docs *core.Docs, doc bson.Raw, paths []string) (held map[string]bson.RawValue, err error) {
 	held = make(map[string]bson.RawValue, len(paths))
 	for _, path := range paths {
-		if held[path], err = At(docs, doc, path); err != nil {
+		if held[path], err = ValueAt(docs, doc, path); err != nil {
 			return nil, err
 		}
 	}
 	return held, nil
 }
 
-// AfterSet returns what a path holds after set, which core.Docs.Set returned. It held old before.
-func AfterSet(docs *core.Docs, set bson.D, path string, old bson.RawValue) (bson.RawValue, error) {
-	if v, given, err := GivenBy(docs, set, path); given {
+// ValueAfterSet returns what a path holds after set, which core.Docs.Set returned. It held old before.
+func ValueAfterSet(docs *core.Docs, set bson.D, path string, old bson.RawValue) (bson.RawValue, error) {
+	if v, given, err := ValueSetBy(docs, set, path); given {
 		return v, err
 	}
 	return old, nil
 }
 
-// GivenBy returns what set, which core.Docs.Set returned, sets a path to, if it does.
-func GivenBy(docs *core.Docs, set bson.D, path string) (v bson.RawValue, given bool, err error) {
+// ValueSetBy returns what set, which core.Docs.Set returned, sets a path to, if it does.
+func ValueSetBy(docs *core.Docs, set bson.D, path string) (v bson.RawValue, given bool, err error) {
 	for _, e := range set {
 		v := e.Value.(bson.RawValue)
 		if e.Key == path {
@@ -73,30 +74,30 @@ func GivenBy(docs *core.Docs, set bson.D, path string) (v bson.RawValue, given b
 			if !isDoc {
 				return bson.RawValue{}, true, nil
 			}
-			v, err := At(docs, inner, below)
+			v, err := ValueAt(docs, inner, below)
 			return v, true, err
 		}
 	}
 	return v, false, nil
 }
 
-// Sets reports whether fields are set at one of the paths, or above it.
-func Sets(fields bson.D, paths ...string) bool {
+// SetsAny reports whether fields are set at one of the paths, or above it.
+func SetsAny(fields bson.D, paths ...string) bool {
 	return slices.ContainsFunc(fields, func(e bson.E) bool {
 		return slices.ContainsFunc(paths, func(path string) bool { return core.Overlap(e.Key, path) })
 	})
 }
 
-// HoldsAt is the condition that a path holds exactly this value. Type 0 means that the path is missing.
-func HoldsAt(path string, v bson.RawValue) bson.E {
+// MatchValueAt is the condition that a path holds exactly this value. Type 0 means that the path is missing.
+func MatchValueAt(path string, v bson.RawValue) bson.E {
 	if v.Type == 0 {
 		return bson.E{Key: path, Value: mql.Exists(false)}
 	}
 	return bson.E{Key: path, Value: mql.Eq(v)}
 }
 
-// IsNot is the opposite of the condition of [HoldsAt], without the path.
-func IsNot(v bson.RawValue) bson.D {
+// MatchOther is the opposite of the condition of [HoldsAt], without the path.
+func MatchOther(v bson.RawValue) bson.D {
 	switch v.Type {
 	case 0:
 		return mql.Exists(true)
@@ -130,8 +131,8 @@ func Contains(list []bson.RawValue, v bson.RawValue) bool {
 	return slices.ContainsFunc(list, func(x bson.RawValue) bool { return bsonval.EqualRaw(x, v) })
 }
 
-// Without returns the values of a that b doesn't hold.
-func Without(a, b []bson.RawValue) (out []bson.RawValue) {
+// SubtractValues returns the values of a that b doesn't hold.
+func SubtractValues(a, b []bson.RawValue) (out []bson.RawValue) {
 	const few = 8 // for which comparing is faster than a map
 	if len(a) <= few && len(b) <= few {
 		for _, v := range a {
@@ -177,13 +178,13 @@ func IsDocumentType(t reflect.Type) bool {
 	return err != nil || bson.Raw(raw).Lookup("v").Type == bson.TypeEmbeddedDocument
 }
 
-// Nested builds a document of paths; leaf says what each path holds, and whether it is there. The field of a path
+// NestFields builds a document of paths; leaf says what each path holds, and whether it is there. The field of a path
 // follows those before it, and stands in one document with those that begin as it does.
-func Nested(paths []string, leaf func(path string) (any, bool)) bson.D {
-	return nestedBelow("", paths, leaf)
+func NestFields(paths []string, leaf func(path string) (any, bool)) bson.D {
+	return nestFieldsBelow("", paths, leaf)
 }
 
-func nestedBelow(prefix string, paths []string, leaf func(path string) (any, bool)) bson.D {
+func nestFieldsBelow(prefix string, paths []string, leaf func(path string) (any, bool)) bson.D {
 	d := bson.D{}
 	if len(paths) == 0 {
 		return d
@@ -198,7 +199,7 @@ func nestedBelow(prefix string, paths []string, leaf func(path string) (any, boo
 		if deeper {
 			below := prefix + name + "."
 			inner := slices.DeleteFunc(slices.Clone(paths), func(p string) bool { return !strings.HasPrefix(p, below) })
-			d = append(d, bson.E{Key: name, Value: nestedBelow(below, inner, leaf)})
+			d = append(d, bson.E{Key: name, Value: nestFieldsBelow(below, inner, leaf)})
 		} else if v, ok := leaf(path); ok {
 			d = append(d, bson.E{Key: name, Value: v})
 		}
@@ -206,18 +207,18 @@ func nestedBelow(prefix string, paths []string, leaf func(path string) (any, boo
 	return d
 }
 
-// NestedValues is [Nested] for values that were read. A value of type 0 is missing.
-func NestedValues(paths []string, held map[string]bson.RawValue) bson.D {
-	return Nested(paths, func(path string) (any, bool) { return held[path], held[path].Type != 0 })
+// NestValues is [Nested] for values that were read. A value of type 0 is missing.
+func NestValues(paths []string, held map[string]bson.RawValue) bson.D {
+	return NestFields(paths, func(path string) (any, bool) { return held[path], held[path].Type != 0 })
 }
 
-// NestedPaths is [Nested] for expressions: each field is its path below a prefix.
-func NestedPaths(paths []string, prefix string) bson.D {
-	return Nested(paths, func(path string) (any, bool) { return prefix + path, true })
+// NestPaths is [Nested] for expressions: each field is its path below a prefix.
+func NestPaths(paths []string, prefix string) bson.D {
+	return NestFields(paths, func(path string) (any, bool) { return prefix + path, true })
 }
 
-// KindOf says what a field holds.
-func KindOf(f core.Field) string {
+// DescribeKind says what a field holds.
+func DescribeKind(f core.Field) string {
 	if f.IsArray() {
 		return "a list of " + f.Type.String()
 	}
@@ -238,8 +239,8 @@ func CheckCopies(place core.Place, docs *core.Docs, paths []string) {
 	}
 }
 
-// AsFound is the condition that a path holds the document that a check found there; nil for nothing.
-func AsFound(path string, doc bson.Raw) bson.E {
+// MatchDocumentAt is the condition that a path holds the document that a check found there; nil for nothing.
+func MatchDocumentAt(path string, doc bson.Raw) bson.E {
 	if doc == nil {
 		return mql.E(path, mql.Exists(false))
 	}

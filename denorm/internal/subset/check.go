@@ -46,14 +46,14 @@ func (s *Subset) ListChecks() []model.Check {
 	return []model.Check{{
 		Name: name, Collection: s.parents.Name(),
 		Rule:     fmt.Sprintf("%s holds the first children in %s, in order", s.path, s.docs.Name()),
-		Pipeline: s.findDrift(), Tell: found.Tells(drift.describeFinding),
-		Mend: found.Mends(name, s.parents.Name(), s.planRepair),
+		Pipeline: s.findDrift(), Tell: found.DescribeRows(drift.describeFinding),
+		Mend: found.MendRows(name, s.parents.Name(), s.planRepair),
 	}}
 }
 
 func (s *Subset) findDrift() mongo.Pipeline {
 	differ := mongo.Pipeline{mql.Match(mql.E("$expr", compareArrays()))}
-	return slices.Concat(s.compareStages(), differ, stored.WithoutActions(s.docs), mongo.Pipeline{mql.SortID()})
+	return slices.Concat(s.compareStages(), differ, stored.SkipUnfinished(s.docs), mongo.Pipeline{mql.SortID()})
 }
 
 // planRepair sets the arrays that differ. An array that has changed since it was found is
@@ -62,13 +62,13 @@ func (s *Subset) planRepair(rows []drift) model.Plan {
 	mend := func(i int, d drift) (w model.Write) {
 		switch {
 		case !stored.IsKey(d.ID) || d.Want.Type != bson.TypeArray:
-			return found.NotReturned(s.parents.Name(), i, "_id or no array to set")
+			return found.RefuseFinding(s.parents.Name(), i, "_id or no array to set")
 		case s.isSameArray(d.Found, core.Elements(d.Want)):
 			return w
 		}
 		return s.setArray(d, cloneValues(core.Elements(d.Want)), false)
 	}
-	return found.Mended(rows, "some arrays corrected; the next check finds the others", mend)
+	return found.PlanWrites(rows, "some arrays corrected; the next check finds the others", mend)
 }
 
 // isSameArray reports whether an array has exactly these elements. A missing array equals
@@ -85,8 +85,8 @@ func (s *Subset) isSameArray(found bson.RawValue, want []bson.RawValue) bool {
 // plan stale.
 func (s *Subset) setArray(d drift, list bson.A, expect bool) model.Write {
 	id := bson.D{{Key: "_id", Value: mql.Eq(bsonval.Clone(d.ID))}}
-	filter := append(id[:1:1], stored.HoldsAt(s.path, bsonval.Clone(d.Found)),
-		stored.HoldsAt(s.parents.StoreField().Tokens(), bsonval.Clone(d.Tokens)))
+	filter := append(id[:1:1], stored.MatchValueAt(s.path, bsonval.Clone(d.Found)),
+		stored.MatchValueAt(s.parents.StoreField().Tokens(), bsonval.Clone(d.Tokens)))
 	w := commands.UpdateIf(s.parents.Name(), filter, mql.Set(mql.E(s.path, list)))
 	if expect {
 		w.Expect, w.Done = model.One, append(id[:1:1], bson.E{Key: s.path, Value: bson.D{{Key: "$eq", Value: list}}})

@@ -153,8 +153,8 @@ func (s *Subset) declareCopy(path string, place core.Place) {
 	case from.Array != "" && slices.ContainsFunc(s.by, func(e bson.E) bool { return e.Key == path }):
 		place.Fail(fmt.Sprintf("By sorts by the array %q", path), "sort by single values")
 	case !from.Open && !to.Open && (from.Type != to.Type || from.IsArray() != to.IsArray()):
-		place.Fail(fmt.Sprintf("%q is of type %s in %s, but of type %s in %s.%s", path, stored.KindOf(from),
-			s.docs.Name(), stored.KindOf(to), s.parents.Name(), s.path), "declare both with the same type")
+		place.Fail(fmt.Sprintf("%q is of type %s in %s, but of type %s in %s.%s", path, stored.DescribeKind(from),
+			s.docs.Name(), stored.DescribeKind(to), s.parents.Name(), s.path), "declare both with the same type")
 	case !to.Open && to.Arrays != 1+isList:
 		place.Fail(fmt.Sprintf("%q is in an array in %s.%s", path, s.parents.Name(), s.path), "copy the whole array")
 	}
@@ -185,7 +185,7 @@ func (s *Subset) makeSort(prefix string) bson.D {
 func (s *Subset) ListIndexes() []model.Index {
 	why := fmt.Sprintf("the children of a document of %s, in order", s.parents.Name())
 	return []model.Index{
-		commands.Lookup(s.docs.Name(), why, append(bson.D{{Key: s.ref, Value: 1}}, s.makeSort("")...)...),
+		commands.MakeLookupIndex(s.docs.Name(), why, append(bson.D{{Key: s.ref, Value: 1}}, s.makeSort("")...)...),
 	}
 }
 

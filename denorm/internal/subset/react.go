@@ -78,7 +78,7 @@ func (s *Subset) fetchNeighbours(w model.StoreWrite) (out []model.Fetch, err err
 		q := model.Query{Limit: int64(s.windowSize()), Keyed: s.docs.IsKeyed(), Collection: s.docs.Name()}
 		s.FindChildren(&q, t.from)
 		if isDeletion(w) && !s.whole {
-			q.Projection = commands.Fields(s.copies...)
+			q.Projection = commands.ProjectFields(s.copies...)
 		}
 		out, err = append(out, model.Fetch{Query: &q}), q.Err
 	case t.leaves:
@@ -117,14 +117,14 @@ func (s *Subset) updateArrays(w model.StoreWrite) (a model.Answer, err error) {
 	switch {
 	case err != nil:
 	case t.enters:
-		push := commands.UpdateIf(s.parents.Name(), commands.ByID(t.to), s.pushElements(bson.A{value}))
-		push.Once, push.Done = false, commands.ByID(t.to)
+		push := commands.UpdateIf(s.parents.Name(), commands.MatchID(t.to), s.pushElements(bson.A{value}))
+		push.Once, push.Done = false, commands.MatchID(t.to)
 		push.Expect, push.Reasons = model.One, []model.Reason{{Err: s.newReferenceError(t.to)}}
 		a.Then = append(a.Then, push)
 	default:
 		id := t.now.Document().Lookup("_id")
 		a.Then = append(a.Then, commands.UpdateIf(s.parents.Name(),
-			append(commands.ByID(t.to), mql.E(s.path+"._id", mql.Eq(id))), mql.Set(mql.E(s.path+".$", value))))
+			append(commands.MatchID(t.to), mql.E(s.path+"._id", mql.Eq(id))), mql.Set(mql.E(s.path+".$", value))))
 	}
 	return a, err
 }

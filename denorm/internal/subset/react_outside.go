@@ -39,7 +39,8 @@ func (s *Subset) updateArraysOutsideTx(w model.StoreWrite, t transition) (a mode
 	}
 	switch {
 	case t.enters && !t.staysInParent():
-		a.Once = append(a.Once, commands.UpdateIf(s.parents.Name(), commands.ByID(t.to), s.pushElements(bson.A{value})))
+		a.Once = append(a.Once,
+			commands.UpdateIf(s.parents.Name(), commands.MatchID(t.to), s.pushElements(bson.A{value})))
 	case t.replaces:
 		a.Once = append(a.Once, s.replaceElement(t, value))
 	}
@@ -51,7 +52,7 @@ func (s *Subset) updateArraysOutsideTx(w model.StoreWrite, t transition) (a mode
 // so the filter requires an element.
 func (s *Subset) replaceElement(t transition, value any) model.Write {
 	w := commands.UpdateIf(s.parents.Name(),
-		append(commands.ByID(t.to), mql.E(s.path+".0", mql.Exists(true))), mql.Set(mql.E(s.path+".$[child]", value)))
+		append(commands.MatchID(t.to), mql.E(s.path+".0", mql.Exists(true))), mql.Set(mql.E(s.path+".$[child]", value)))
 	id := t.now.Document().Lookup("_id")
 	w.Model.(*mongo.UpdateOneModel).ArrayFilters = []any{bson.D{{Key: "child._id", Value: mql.Eq(bsonval.Clone(id))}}}
 	return w
@@ -64,7 +65,7 @@ func (s *Subset) queryWindow(parent bson.RawValue) (*model.Query, error) {
 	s.FindChildren(&q, parent)
 	q.Filter = append(q.Filter, mql.E(s.docs.StoreField().Deletes(), mql.Exists(false)))
 	if !s.whole {
-		q.Projection = commands.Fields(append([]string{s.docs.StoreField().Action()}, s.copies...)...)
+		q.Projection = commands.ProjectFields(append([]string{s.docs.StoreField().Action()}, s.copies...)...)
 	}
 	return &q, q.Err
 }
@@ -72,9 +73,9 @@ func (s *Subset) queryWindow(parent bson.RawValue) (*model.Query, error) {
 // queryTokens reads the tokens of the actions that have changed a parent.
 func (s *Subset) queryTokens(parent bson.RawValue) *model.Query {
 	return &model.Query{
-		Collection: s.parents.Name(), Filter: commands.ByID(parent), Index: model.IDIndex, Limit: 1,
+		Collection: s.parents.Name(), Filter: commands.MatchID(parent), Index: model.IDIndex, Limit: 1,
 		Keyed:      s.parents.IsKeyed(),
-		Projection: commands.Fields(s.parents.StoreField().Tokens()),
+		Projection: commands.ProjectFields(s.parents.StoreField().Tokens()),
 	}
 }
 
@@ -106,7 +107,7 @@ func (r *rewrite) prepareUpdate() (w model.Write, err error) {
 		return w, fmt.Errorf("%w (%s %s: many actions on its children in %s are unfinished)",
 			model.ErrStale, r.s.parents.Name(), model.Shell(r.t.from), r.s.docs.Name())
 	}
-	filter := append(commands.ByID(bsonval.Clone(r.t.from)), r.matchTokens())
+	filter := append(commands.MatchID(bsonval.Clone(r.t.from)), r.matchTokens())
 	w = commands.UpdateIf(r.s.parents.Name(), filter, mql.Set(mql.E(r.s.path, list)))
 	r.update, w.Expect = w.Model.(*mongo.UpdateOneModel), model.One
 	return w, nil
@@ -116,7 +117,7 @@ func (r *rewrite) prepareUpdate() (w model.Write, err error) {
 // were read.
 func (r *rewrite) matchTokens() bson.E {
 	field := r.s.parents.StoreField()
-	return stored.HoldsAt(field.Tokens(), bsonval.Clone(field.TokensIn(r.parent)))
+	return stored.MatchValueAt(field.Tokens(), bsonval.Clone(field.TokensIn(r.parent)))
 }
 
 // completeUpdate leaves out all children that the action deletes. The updates that follow
@@ -136,7 +137,7 @@ func (r *rewrite) completeUpdate(deleted func(collection string, id bson.RawValu
 		return nil
 	}
 	either := bson.A{bson.D{r.matchTokens()}, bson.D{{Key: r.s.path, Value: mql.Op("$eq", list)}}}
-	r.update.Filter = append(commands.ByID(bsonval.Clone(r.t.from)), bson.E{Key: "$or", Value: either})
+	r.update.Filter = append(commands.MatchID(bsonval.Clone(r.t.from)), bson.E{Key: "$or", Value: either})
 	r.update.Update = mql.Set(mql.E(r.s.path, list))
 	return nil
 }
@@ -185,8 +186,8 @@ func (r *rewrite) isComing(doc bson.Raw) bool {
 // comesBefore reports whether a child comes before another one in the order of By.
 func (s *Subset) comesBefore(child, other bson.Raw) bool {
 	for _, e := range s.by {
-		x, _ := stored.At(s.docs, child, e.Key)
-		y, _ := stored.At(s.docs, other, e.Key)
+		x, _ := stored.ValueAt(s.docs, child, e.Key)
+		y, _ := stored.ValueAt(s.docs, other, e.Key)
 		if n := bsonval.CompareRaw(x, y) * int(e.Value.(int32)); n != 0 {
 			return n < 0
 		}

@@ -55,11 +55,11 @@ func (s *Subset) planRemoval(w model.StoreWrite, parent bson.RawValue) (a model.
 	if r.moves {
 		a.Writes = r.lookAtOthers()
 	}
-	pull := commands.UpdateIf(s.parents.Name(), commands.ByID(parent), bson.D{})
+	pull := commands.UpdateIf(s.parents.Name(), commands.MatchID(parent), bson.D{})
 	r.pull = pull.Model.(*mongo.UpdateOneModel)
 	a.First, a.Check = []model.Step{pull}, r.completeSteps
 	if len(r.window) > s.max {
-		push := commands.UpdateIf(s.parents.Name(), commands.ByID(parent), bson.D{})
+		push := commands.UpdateIf(s.parents.Name(), commands.MatchID(parent), bson.D{})
 		r.push, r.hold = push.Model.(*mongo.UpdateOneModel), &mongo.UpdateManyModel{}
 		push.Once = false
 		a.First = append(a.First, push)
@@ -135,7 +135,7 @@ func (r *removal) setUpdates(fill []bson.Raw) error {
 	r.pull.Update = mql.Op("$pull", bson.D{{Key: r.s.path, Value: gone}})
 	if r.push != nil {
 		r.push.Update = r.s.pushElements(list)
-		r.hold.Filter = commands.AmongIDs(ids)
+		r.hold.Filter = commands.MatchIDs(ids)
 		r.hold.Update = r.s.docs.StoreField().HoldUpdate()
 	}
 	return nil

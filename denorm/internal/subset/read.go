@@ -21,15 +21,15 @@ func (s *Subset) makeElement(child bson.Raw) (bson.RawValue, error) {
 		return core.MustRawValue(s.docs.StoreField().RemoveFrom(child)), nil
 	}
 	paths := append([]string{"_id"}, s.copies...)
-	held, err := stored.AtEach(s.docs, child, paths)
-	return core.MustRawValue(stored.NestedValues(paths, held)), err
+	held, err := stored.ValuesAt(s.docs, child, paths)
+	return core.MustRawValue(stored.NestValues(paths, held)), err
 }
 
 // checkSortFields refuses a child that lacks a field of By: a page that begins after
 // another child would never show it.
 func (s *Subset) checkSortFields(child bson.Raw) error {
 	for _, e := range s.by {
-		if v, err := stored.At(s.docs, child, e.Key); err != nil {
+		if v, err := stored.ValueAt(s.docs, child, e.Key); err != nil {
 			return err
 		} else if v.Type == 0 || v.Type == bson.TypeNull {
 			return s.docs.Refuse(e.Key, nil, "is missing or null in the child, but By sorts by it")
@@ -40,7 +40,7 @@ func (s *Subset) checkSortFields(child bson.Raw) error {
 
 // readParent returns the _id of a child's parent; type 0 for none.
 func (s *Subset) readParent(child bson.Raw) (bson.RawValue, error) {
-	v, err := stored.At(s.docs, child, s.ref)
+	v, err := stored.ValueAt(s.docs, child, s.ref)
 	if err != nil || v.Type == bson.TypeNull {
 		return bson.RawValue{}, err
 	}
@@ -53,11 +53,11 @@ func (s *Subset) readParent(child bson.Raw) (bson.RawValue, error) {
 // readLastPlace returns the sort values of the last element of a parent, or nil if the
 // array is empty.
 func (s *Subset) readLastPlace(parent any) ([]any, error) {
-	doc, err := stored.ReadDocument(s.parents, parent)
+	doc, err := stored.EncodeReadDocument(s.parents, parent)
 	if err != nil {
 		return nil, err
 	}
-	v, err := stored.At(s.parents, doc, s.path)
+	v, err := stored.ValueAt(s.parents, doc, s.path)
 	list := core.Elements(v)
 	if err != nil || len(list) == 0 {
 		return nil, err
@@ -68,7 +68,7 @@ func (s *Subset) readLastPlace(parent any) ([]any, error) {
 	}
 	values := make([]any, len(s.by))
 	for i, e := range s.by {
-		if values[i], err = stored.At(s.docs, last, e.Key); err != nil {
+		if values[i], err = stored.ValueAt(s.docs, last, e.Key); err != nil {
 			return nil, err
 		}
 	}
@@ -88,7 +88,7 @@ func (s *Subset) compareStages() mongo.Pipeline {
 	if s.whole {
 		children = append(children, mql.Op("$unset", string(s.docs.StoreField())))
 	} else {
-		want = mql.Map("$want", "child", stored.NestedPaths(append([]string{"_id"}, s.copies...), "$$child."))
+		want = mql.Map("$want", "child", stored.NestPaths(append([]string{"_id"}, s.copies...), "$$child."))
 	}
 	first[0].Value = append(args, bson.E{Key: "pipeline", Value: children})
 	return mongo.Pipeline{

@@ -19,8 +19,8 @@ func (s *Subset) sameOrder(a, b bson.RawValue) bool {
 	first, ok := a.DocumentOK()
 	second, too := b.DocumentOK()
 	return ok && too && !slices.ContainsFunc(s.by, func(e bson.E) bool {
-		x, _ := stored.At(s.docs, first, e.Key)
-		y, _ := stored.At(s.docs, second, e.Key)
+		x, _ := stored.ValueAt(s.docs, first, e.Key)
+		y, _ := stored.ValueAt(s.docs, second, e.Key)
 		return !x.Equal(y)
 	})
 }
@@ -50,8 +50,8 @@ func (s *Subset) RefreshParent(parent any) model.Change[any] {
 		Name: "subset " + s.parents.Name() + "." + s.path, Err: err,
 		Read: func(ctx context.Context, db model.DB) (r rewrite, err error) {
 			r = rewrite{s: s, t: transition{from: id}}
-			fields := commands.Fields(s.path, s.parents.StoreField().Tokens())
-			if r.parent, err = commands.ReadOne(ctx, db, s.parents.Name(), commands.ByID(id), fields); err != nil {
+			fields := commands.ProjectFields(s.path, s.parents.StoreField().Tokens())
+			if r.parent, err = commands.ReadOne(ctx, db, s.parents.Name(), commands.MatchID(id), fields); err != nil {
 				if errors.Is(err, model.ErrNotFound) {
 					err = nil
 				}
@@ -75,7 +75,7 @@ func (s *Subset) planRefresh(r rewrite) (p model.Plan, err error) {
 	if _, err = r.prepareUpdate(); err != nil {
 		return p, err
 	}
-	held, err := stored.At(s.parents, r.parent, s.path)
+	held, err := stored.ValueAt(s.parents, r.parent, s.path)
 	list := r.listElements(nil)
 	if err != nil || s.isSameArray(held, core.Elements(core.MustRawValue(list))) {
 		return p, err

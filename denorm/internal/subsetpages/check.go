@@ -52,21 +52,21 @@ func (s *Subset) Checks() []model.Check {
 		Rule: fmt.Sprintf("%s holds the newest elements in %s, in order", s.path, s.in.Docs.Name()),
 		Pipeline: append(s.stages(),
 			mql.Match(mql.E("$expr", mql.Op("$ne", mql.IfNull("$found", bson.A{}), "$want"))), mql.SortID()),
-		Tell: found.Tells(drift.tell), Mend: found.Mends(name, s.docs.Name(), s.repair),
+		Tell: found.DescribeRows(drift.tell), Mend: found.MendRows(name, s.docs.Name(), s.repair),
 	}, {
 		Name: orphans, Collection: s.in.Docs.Name(), Rule: "each page has a parent", Keyed: s.in.KeyedNames(),
-		Pipeline: s.orphans(), Tell: found.Tells(orphan.tell),
-		Mend: found.Mends(orphans, s.in.Docs.Name(), s.deleteOrphans),
+		Pipeline: s.orphans(), Tell: found.DescribeRows(orphan.tell),
+		Mend: found.MendRows(orphans, s.in.Docs.Name(), s.deleteOrphans),
 	}}, s.in.Checks())
 }
 
 // repair is the plan that sets the arrays that differ, if they are as they were found.
 func (s *Subset) repair(rows []drift) model.Plan {
-	return found.Mended(rows, "some arrays corrected; the next check finds the others",
+	return found.PlanWrites(rows, "some arrays corrected; the next check finds the others",
 		func(i int, d drift) (w model.Write) {
 			switch {
 			case !stored.IsKey(d.ID) || d.Want.Type != bson.TypeArray:
-				return found.NotReturned(s.docs.Name(), i, "_id or no array to set")
+				return found.RefuseFinding(s.docs.Name(), i, "_id or no array to set")
 			case same(d.Found, core.Elements(d.Want)):
 				return w
 			}
@@ -91,11 +91,12 @@ func (s *Subset) orphans() mongo.Pipeline {
 
 // deleteOrphans deletes pages, unless something was appended to them or removed since.
 func (s *Subset) deleteOrphans(rows []orphan) model.Plan {
-	return found.Mended(rows, "some pages deleted; the next check finds the others", func(i int, d orphan) model.Write {
-		if d.ID.Type == 0 {
-			return found.NotReturned(s.in.Docs.Name(), i, "_id")
-		}
-		return s.in.MarkKeyed(commands.DeleteOne(s.in.Docs.Name(),
-			append(commands.ByID(d.ID), stored.HoldsAt("n", d.N), stored.HoldsAt("bytes", d.Bytes))))
-	})
+	return found.PlanWrites(rows, "some pages deleted; the next check finds the others",
+		func(i int, d orphan) model.Write {
+			if d.ID.Type == 0 {
+				return found.RefuseFinding(s.in.Docs.Name(), i, "_id")
+			}
+			return s.in.MarkKeyed(commands.DeleteOne(s.in.Docs.Name(),
+				append(commands.MatchID(d.ID), stored.MatchValueAt("n", d.N), stored.MatchValueAt("bytes", d.Bytes))))
+		})
 }

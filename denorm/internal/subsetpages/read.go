@@ -42,7 +42,7 @@ func (s *Subset) stages() mongo.Pipeline {
 func (s *Subset) readDrift(ctx context.Context, db model.DB, id bson.RawValue) (*drift, error) {
 	row, err := (&model.Aggregate[bson.Raw]{Aggregation: model.Aggregation{
 		Collection: s.docs.Name(), Index: model.IDIndex,
-		Pipeline: append(mongo.Pipeline{mql.Match(commands.ByID(id)...)}, s.stages()...),
+		Pipeline: append(mongo.Pipeline{mql.Match(commands.MatchID(id)...)}, s.stages()...),
 	}}).One(ctx, db)
 	if errors.Is(err, model.ErrNotFound) {
 		return nil, nil
@@ -77,7 +77,7 @@ func (s *Subset) readItem(ctx context.Context, db model.DB, e bucket.Element) (s
 func (s *Subset) readHeld(
 	ctx context.Context, db model.DB, id bson.RawValue, e bucket.Element,
 ) (held bson.RawValue, _ error) {
-	parent, err := commands.ReadOne(ctx, db, s.docs.Name(), commands.ByID(id), commands.Fields(s.path))
+	parent, err := commands.ReadOne(ctx, db, s.docs.Name(), commands.MatchID(id), commands.ProjectFields(s.path))
 	if errors.Is(err, model.ErrNotFound) {
 		return held, nil
 	}
@@ -96,11 +96,11 @@ func (s *Subset) Rest(parent any, after string, n int64) (mongo.Pipeline, error)
 	if err != nil {
 		return nil, err
 	}
-	doc, err := stored.ReadDocument(s.docs, parent)
+	doc, err := stored.EncodeReadDocument(s.docs, parent)
 	if err != nil {
 		return nil, err
 	}
-	array, err := stored.At(s.docs, doc, s.path)
+	array, err := stored.ValueAt(s.docs, doc, s.path)
 	if err != nil {
 		return nil, err
 	}

@@ -26,7 +26,7 @@ func (s *Subset) change(
 	err error, read reads, decide decides, then func(state) *model.Change[state],
 ) model.Change[state] {
 	if err != nil {
-		return commands.RefusedChange[state](s.docs.Name(), err)
+		return commands.RefuseChange[state](s.docs.Name(), err)
 	}
 	return model.Change[state]{
 		Name: "subset in pages " + s.docs.Name() + "." + s.path, Read: read, Decide: decide, Attempts: 100, Then: then,
@@ -46,7 +46,8 @@ func (s *Subset) Append(parent, element any) model.Change[any] {
 	return s.change(err,
 		func(ctx context.Context, db model.DB) (st state, err error) {
 			// A page of a missing parent would be an orphan.
-			if _, err = commands.ReadOne(ctx, db, s.docs.Name(), commands.ByID(id), commands.Fields()); err == nil {
+			if _, err = commands.ReadOne(ctx, db, s.docs.Name(), commands.MatchID(id),
+				commands.ProjectFields()); err == nil {
 				st.End, err = s.in.ReadEnd(ctx, db, e)
 			}
 			return st, err
@@ -72,11 +73,11 @@ func (s *Subset) Append(parent, element any) model.Change[any] {
 // push pushes an element into the array unless its key is there. An array that holds the key was filled from the pages
 // meanwhile.
 func (s *Subset) push(id bson.RawValue, e bucket.Element) model.Write {
-	w := commands.UpdateIf(s.docs.Name(), append(commands.ByID(id), mql.E(s.keyPath(), stored.IsNot(e.ID))),
+	w := commands.UpdateIf(s.docs.Name(), append(commands.MatchID(id), mql.E(s.keyPath(), stored.MatchOther(e.ID))),
 		mql.Op("$push", bson.D{{Key: s.path, Value: bson.D{
 			{Key: "$each", Value: bson.A{e.Item}}, {Key: "$sort", Value: s.order()}, {Key: "$slice", Value: s.max},
 		}}}))
-	w.Expect, w.Done = model.One, commands.ByID(id)
+	w.Expect, w.Done = model.One, commands.MatchID(id)
 	return w
 }
 
@@ -137,7 +138,7 @@ func (s *Subset) follow(id bson.RawValue, e bucket.Element) *model.Change[state]
 		},
 		func(st state) (p model.Plan, _ error) {
 			if st.Item.Type != 0 && !st.Item.Equal(st.Held) {
-				p = model.NewPlan(replace(s.docs.Name(), commands.ByID(id), s.path, st.Held, st.Item))
+				p = model.NewPlan(replace(s.docs.Name(), commands.MatchID(id), s.path, st.Held, st.Item))
 			}
 			return p, nil
 		}, nil)
@@ -214,7 +215,7 @@ func (s *Subset) deletePages(filter bson.D) model.Write {
 func (s *Subset) Refresh(parent any) model.Change[any] {
 	id, err := s.docs.RawID("_id", parent)
 	if err != nil {
-		return commands.RefusedChange[any](s.docs.Name(), err)
+		return commands.RefuseChange[any](s.docs.Name(), err)
 	}
 	return s.refresh(id).Change()
 }
@@ -265,10 +266,10 @@ func (s *Subset) setArray(d drift, want []bson.RawValue, expect bool) model.Writ
 		list[i] = bsonval.Clone(v)
 	}
 	id := bsonval.Clone(d.ID)
-	asFound := append(commands.ByID(id), stored.HoldsAt(s.path, bsonval.Clone(d.Found)))
+	asFound := append(commands.MatchID(id), stored.MatchValueAt(s.path, bsonval.Clone(d.Found)))
 	w := commands.UpdateIf(s.docs.Name(), asFound, mql.Op("$set", bson.D{{Key: s.path, Value: list}}))
 	if expect {
-		w.Expect, w.Done = model.One, append(commands.ByID(id), mql.E(s.path, mql.Op("$eq", list)))
+		w.Expect, w.Done = model.One, append(commands.MatchID(id), mql.E(s.path, mql.Op("$eq", list)))
 	}
 	return w
 }

@@ -62,11 +62,11 @@ func (u *Members) Indexes() []model.Index {
 		return nil
 	}
 	out := []model.Index{
-		commands.Index(u.docs.Name(), "counts of all groups by period", mql.E("period", 1),
+		commands.MakeIndex(u.docs.Name(), "counts of all groups by period", mql.E("period", 1),
 			mql.E("group", 1), mql.E("member", 1)),
 	}
 	if u.spec.For > 0 {
-		x := commands.Index(u.docs.Name(), "deletes old periods", mql.E("from", 1))
+		x := commands.MakeIndex(u.docs.Name(), "deletes old periods", mql.E("from", 1))
 		x.ExpireAfter = u.spec.For
 		out = append(out, x)
 	}

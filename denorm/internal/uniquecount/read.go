@@ -55,7 +55,7 @@ func (u *Members) Count(group any, from, to time.Time) (mongo.Pipeline, error) {
 	if !u.once(first, last) {
 		p = append(p, mql.Group("$member"))
 	}
-	return append(p, commands.Total()...), err
+	return append(p, commands.CountDocuments()...), err
 }
 
 // PerPeriod is the pipeline that counts the members of a group in each period.
@@ -65,7 +65,7 @@ func (u *Members) PerPeriod(group any, from, to time.Time) (mongo.Pipeline, erro
 		err = u.docs.Refuse("period", nil, "PerPeriod needs a Period: declare one")
 	}
 	return append(mongo.Pipeline{mql.Match(filter...), mql.Group("$period", commands.CountEach())},
-		commands.ByValue()...), err
+		commands.SortByValue()...), err
 }
 
 // ofPeriods matches the documents of all groups from one period to another.
@@ -93,5 +93,5 @@ func (u *Members) Counts(from, to time.Time) (p mongo.Pipeline, index string, er
 		both := bson.D{{Key: "group", Value: "$group"}, {Key: "member", Value: "$member"}}
 		p = append(p, mql.Group(both), mql.Group("$_id.group", commands.CountEach()))
 	}
-	return append(p, commands.ByValue()...), index, err
+	return append(p, commands.SortByValue()...), index, err
 }

@@ -48,7 +48,7 @@ func (u *Members) Rollup(into *Members, from, to time.Time) model.Plan {
 		steps = append(steps, u.rollupTo(into, at, end))
 		at = end
 	}
-	return commands.Leaving("some periods filled; run the plan again for the others", steps...)
+	return commands.PlanLeaving("some periods filled; run the plan again for the others", steps...)
 }
 
 // rollupTo fills one period of another collection, or the whole of one without periods.

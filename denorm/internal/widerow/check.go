@@ -31,8 +31,8 @@ func (w *Rows) ListChecks() []model.Check {
 	for side := range w.sides {
 		if len(w.sides[side].Copies) > 0 {
 			c := newCheck(side, "stale copies of", "columns have the copied fields of their document of %s",
-				w.findStaleCopies(side), found.Tells(columnDrift.describeFinding))
-			c.Mend = found.Mends(c.Name, c.Collection, func(rows []columnDrift) model.Plan {
+				w.findStaleCopies(side), found.DescribeRows(columnDrift.describeFinding))
+			c.Mend = found.MendRows(c.Name, c.Collection, func(rows []columnDrift) model.Plan {
 				return w.planRenewal(side, rows)
 			})
 			out = append(out, c)
@@ -41,7 +41,7 @@ func (w *Rows) ListChecks() []model.Check {
 	for side := range w.sides {
 		out = append(out,
 			newCheck(side, "columns of missing documents of", "each column's document of %s exists",
-				w.findMissingDocuments(side), found.Tells(missingColumns.describeFinding)))
+				w.findMissingDocuments(side), found.DescribeRows(missingColumns.describeFinding)))
 	}
 	for _, s := range w.sides {
 		out = append(out, model.Check{
@@ -50,7 +50,7 @@ func (w *Rows) ListChecks() []model.Check {
 			Pipeline: mongo.Pipeline{
 				mql.Match(mql.E("n", mql.Op("$gt", w.max))), mql.Project(mql.E("n", 1)), mql.SortID(),
 			},
-			Tell: found.Tells(fullRow.describeFinding),
+			Tell: found.DescribeRows(fullRow.describeFinding),
 		})
 	}
 	return out
@@ -59,7 +59,7 @@ func (w *Rows) ListChecks() []model.Check {
 // checkLinks is the check of pairs. It joins all columns of both sides, so it can't check
 // a part of the rows.
 func (w *Rows) checkLinks() model.Check {
-	tell := found.Tells(linkDrift.describeFinding)
+	tell := found.DescribeRows(linkDrift.describeFinding)
 	c := model.Check{
 		Name:       fmt.Sprintf("%s.cols: incomplete and repeated links with %s", w.sides[0].Rows, w.sides[1].Rows),
 		Collection: w.sides[0].Rows, Age: time.Minute,
@@ -210,7 +210,7 @@ func (w *Rows) mendLink(found linkDrift, limit time.Time) model.Change[any] {
 	for side, doc := range []bson.Raw{found.LeftDoc, found.RightDoc} {
 		copied, err := w.copyFields(side, doc)
 		if err != nil {
-			return commands.RefusedChange[any](w.sides[0].Rows, err)
+			return commands.RefuseChange[any](w.sides[0].Rows, err)
 		}
 		o.docs[side] = copied
 	}

@@ -59,7 +59,7 @@ func (w *Rows) findStaleCopies(side int) mongo.Pipeline {
 		mql.Unwind("$src"),
 		mql.Project(
 			mql.E("_id", 0), mql.E("id", "$_id.id"), mql.E("found", "$_id.doc"), mql.E("n", 1),
-			mql.E("want", stored.NestedPaths(w.sides[side].Copies, "$src.")),
+			mql.E("want", stored.NestPaths(w.sides[side].Copies, "$src.")),
 		),
 		mql.Match(mql.E("$expr", mql.Op("$ne", "$found", "$want"))),
 		mql.Sort(mql.E("id", 1), mql.E("found", 1)),
@@ -79,13 +79,13 @@ func (w *Rows) findMissingDocuments(side int) mongo.Pipeline {
 // planRenewal returns the plan that updates the copied fields of columns that are as they
 // were found.
 func (w *Rows) planRenewal(side int, rows []columnDrift) model.Plan {
-	return found.Mended(rows, "some columns updated; the next check finds the others",
+	return found.PlanWrites(rows, "some columns updated; the next check finds the others",
 		func(i int, d columnDrift) model.Write {
 			if !stored.IsKey(d.ID) || d.Want == nil {
-				return found.NotReturned(w.sides[1-side].Rows, i, "_id or no fields")
+				return found.RefuseFinding(w.sides[1-side].Rows, i, "_id or no fields")
 			}
-			is := bson.D{{Key: "id", Value: mql.Eq(d.ID)}, stored.AsFound("doc", d.Found)}
-			return w.setCopies(side, is, commands.Prefixed("c.", is), d.Want)
+			is := bson.D{{Key: "id", Value: mql.Eq(d.ID)}, stored.MatchDocumentAt("doc", d.Found)}
+			return w.setCopies(side, is, commands.PrefixPaths("c.", is), d.Want)
 		})
 }
 

@@ -181,9 +181,9 @@ func (p pair) columnKey(side int, at time.Time) string {
 func (w *Rows) ListIndexes() (out []model.Index) {
 	for _, s := range w.sides {
 		out = append(out,
-			commands.Index(s.Rows, "the column of a pair, and the columns that copy a document",
+			commands.MakeIndex(s.Rows, "the column of a pair, and the columns that copy a document",
 				mql.E("cols.id", 1), mql.E("row", 1)),
-			commands.Index(s.Rows, "pages, oldest first", mql.E("row", 1), mql.E("hi", 1)))
+			commands.MakeIndex(s.Rows, "pages, oldest first", mql.E("row", 1), mql.E("hi", 1)))
 	}
 	return out
 }

@@ -75,8 +75,8 @@ func (w *Rows) readLinkedDocuments(ctx context.Context, db model.DB, o operation
 func (w *Rows) readCopiedFields(ctx context.Context, db model.DB, p pair, side int) (bson.Raw, error) {
 	docs := w.sides[side].Docs
 	doc, err := (&model.Find[bson.Raw]{Query: model.Query{
-		Collection: docs.Name(), Filter: commands.ByID(p.ids[side]), Index: model.IDIndex, Keyed: docs.IsKeyed(),
-		Projection: commands.Fields(append(slices.Clone(w.sides[side].Copies), docs.StoreField().Deletes())...),
+		Collection: docs.Name(), Filter: commands.MatchID(p.ids[side]), Index: model.IDIndex, Keyed: docs.IsKeyed(),
+		Projection: commands.ProjectFields(append(slices.Clone(w.sides[side].Copies), docs.StoreField().Deletes())...),
 	}}).One(ctx, db)
 	if err == nil && docs.StoreField().IsDeleting(doc) && !runctx.InTransaction(ctx) {
 		err = model.ErrNotFound
@@ -91,7 +91,7 @@ func (w *Rows) readCopiedFields(ctx context.Context, db model.DB, p pair, side i
 // deletions of both documents.
 func (w *Rows) holdDocuments(p pair) (steps []model.Step) {
 	for side, s := range w.sides {
-		hold := commands.UpdateOne(s.Docs.Name(), commands.ByID(p.ids[side]), s.Docs.StoreField().HoldUpdate())
+		hold := commands.UpdateOne(s.Docs.Name(), commands.MatchID(p.ids[side]), s.Docs.StoreField().HoldUpdate())
 		hold.Index, hold.Keyed = model.IDIndex, s.Docs.IsKeyed()
 		steps = append(steps, hold)
 	}

@@ -51,11 +51,11 @@ func (w *Rows) copyFields(side int, doc bson.Raw) (bson.Raw, error) {
 	if len(s.Copies) == 0 || doc == nil {
 		return nil, nil
 	}
-	held, err := stored.AtEach(s.Docs, doc, s.Copies)
+	held, err := stored.ValuesAt(s.Docs, doc, s.Copies)
 	if err != nil {
 		return nil, err
 	}
-	raw, err := stored.Document(s.Docs.AsStored(), stored.NestedValues(s.Copies, held))
+	raw, err := stored.EncodeDocument(s.Docs.AsStored(), stored.NestValues(s.Copies, held))
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +80,7 @@ func (w *Rows) UnlinkPair(left, right any) model.Change[any] {
 // rows have many writers.
 func (w *Rows) runOperation(o operation) model.Change[any] {
 	if o.pair.err != nil {
-		return commands.RefusedChange[any](w.sides[0].Rows, o.pair.err)
+		return commands.RefuseChange[any](w.sides[0].Rows, o.pair.err)
 	}
 	return model.Change[state]{
 		Name:     "wide row " + w.sides[0].Rows,
@@ -137,7 +137,7 @@ func (w *Rows) planOperation(s state, o operation) model.Plan {
 	if o.links && s.adds && s.tx {
 		steps = append(steps, w.holdDocuments(o.pair)...)
 	}
-	return commands.Leaving("half a link, or an unfinished split of a row's document; the check finds it", steps...)
+	return commands.PlanLeaving("half a link, or an unfinished split of a row's document; the check finds it", steps...)
 }
 
 // makeColumn returns the pair's column in a side's row.

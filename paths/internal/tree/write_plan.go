@@ -71,7 +71,7 @@ func (t *Tree) explainTaken(id bson.RawValue) []model.Reason {
 
 // newTakenError is the error for an _id that another document has.
 func (t *Tree) newTakenError(id bson.RawValue) error {
-	return commands.Taken(t.Collection+"._id", id, false)
+	return commands.NewTakenError(t.Collection+"._id", id, false)
 }
 
 // decideInsert is the plan of InsertNode. The insert comes first: if the server refuses

@@ -70,7 +70,7 @@ func (r *ChildRefs) MakeReference() idref.Ref {
 
 // MakeIndex returns the index that finds the parents of a child.
 func (r *ChildRefs) MakeIndex() model.Index {
-	return commands.Index(r.Parents.Name(), stmt.DescribeListIndex(r.Parents.Name(), r.Children), mql.E(r.Path, 1))
+	return commands.MakeIndex(r.Parents.Name(), stmt.DescribeListIndex(r.Parents.Name(), r.Children), mql.E(r.Path, 1))
 }
 
 // ListIndexes returns the one index.

@@ -13,7 +13,7 @@ import (
 // list. $lookup doesn't keep the order, so each element carries its index until the sort.
 func (r *ChildRefs) FindChildren(parent any) (mongo.Pipeline, error) {
 	id, err := r.Parents.EncodeID("_id", parent)
-	return stmt.BeginWithMatch(commands.ByID(id),
+	return stmt.BeginWithMatch(commands.MatchID(id),
 		mql.Project(mql.E("_id", 0), mql.E("ref", "$"+r.list)),
 		bson.D{{Key: "$unwind", Value: bson.D{{Key: "path", Value: "$ref"}, {Key: "includeArrayIndex", Value: "i"}}}},
 		mql.Lookup(r.Children, idref.JoinPath("ref", r.key), "_id", "child"),

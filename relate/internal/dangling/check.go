@@ -139,10 +139,10 @@ func (d *Dangling) ListChecks() []model.Check {
 	c := model.Check{
 		Name: from + ": ids without a document in " + d.Ref.To, Collection: d.Docs.Name(), Age: time.Minute,
 		Rule:     "each id of " + from + " is the _id of a document of " + d.Ref.To,
-		Pipeline: d.findDangling(), Tell: found.Tells(row.describeFinding),
+		Pipeline: d.findDangling(), Tell: found.DescribeRows(row.describeFinding),
 	}
 	if d.Mends || d.by != nil {
-		c.Mend = found.Mends(c.Name, d.Docs.Name(), d.planMend)
+		c.Mend = found.MendRows(c.Name, d.Docs.Name(), d.planMend)
 	}
 	return []model.Check{c}
 }
@@ -184,7 +184,7 @@ func (d *Dangling) planMend(found []row) model.Plan {
 
 // mendDocument is the write of one document, if it still has one of some ids.
 func (d *Dangling) mendDocument(id bson.RawValue, ids bson.A) model.Write {
-	filter := append(commands.ByID(id), d.Ref.MatchReferring(ids)...)
+	filter := append(commands.MatchID(id), d.Ref.MatchReferring(ids)...)
 	w := model.Write{Collection: d.Docs.Name(), Index: model.IDIndex, Once: true}
 	switch {
 	case d.by != nil:

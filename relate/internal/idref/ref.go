@@ -77,7 +77,8 @@ func (r Ref) MakeRelation(label string) model.Relation {
 
 // MakeIndex returns the index that finds the documents with an id.
 func (r Ref) MakeIndex() model.Index {
-	return commands.Lookup(r.From, "the documents of "+r.From+" that refer to a document of "+r.To, mql.E(r.Path, 1))
+	return commands.MakeLookupIndex(r.From,
+		"the documents of "+r.From+" that refer to a document of "+r.To, mql.E(r.Path, 1))
 }
 
 // MatchReferring is the filter of the documents that store one of some ids. If the type

@@ -85,7 +85,7 @@ func DeclareRelation(
 
 // ListIndexes returns the unique index of the pair, and an index per side.
 func (j *Relation) ListIndexes() []model.Index {
-	unique := commands.Index(
+	unique := commands.MakeIndex(
 		j.Links.Name(), "one link per pair; the link of a pair", mql.E(j.Left.Path, 1), mql.E(j.Right.Path, 1),
 	)
 	unique.Unique = true
@@ -131,7 +131,7 @@ type Side struct {
 
 // MakeIndex returns the index that finds the links of a document.
 func (s *Side) MakeIndex() model.Index {
-	return commands.Lookup(
+	return commands.MakeLookupIndex(
 		s.Links.Name(), "the "+s.Links.Name()+" of a document of "+s.docs+", newest first",
 		append(bson.D{{Key: s.path, Value: 1}}, s.order...)...,
 	)

@@ -17,7 +17,7 @@ import (
 func (s *Side) FindLinks(q *model.Query, id any) {
 	v, err := s.IDs.Encode(id)
 	q.Filter, q.Sort = stmt.MatchValue(s.path, v), slices.Clone(s.order)
-	commands.Serve(q, s.MakeIndex().Name, err)
+	commands.ServeQuery(q, s.MakeIndex().Name, err)
 }
 
 // ReadPlace returns a link's values in the fields of the order, after which the next page

@@ -102,7 +102,7 @@ func (p *Places) NextFilter() bson.D {
 		return nil
 	}
 	n := min(idref.MaxIDs, len(p.ids))
-	filter := commands.AmongIDs(p.ids[:n])
+	filter := commands.MatchIDs(p.ids[:n])
 	p.ids = p.ids[n:]
 	return filter
 }

@@ -52,7 +52,7 @@ import (
 func (m Migration) MakeCheck() model.Check {
 	return model.Check{
 		Name: "verify " + m.name, Collection: m.docs, Rule: "the old form and the new form agree", Pipeline: m.verify(),
-		Tell: found.Tells(mismatch.describeFinding),
+		Tell: found.DescribeRows(mismatch.describeFinding),
 	}
 }
 

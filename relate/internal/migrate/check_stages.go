@@ -91,7 +91,7 @@ func lookupDocs(from, local, foreign, as string, sort bson.D, keep ...string) bs
 		inner = append(inner, bson.D{{Key: "$sort", Value: sort}})
 	}
 	if len(keep) > 0 {
-		inner = append(inner, mql.Project(commands.Fields(append(keep, foreign)...)...))
+		inner = append(inner, mql.Project(commands.ProjectFields(append(keep, foreign)...)...))
 	}
 	return stmt.Lookup(from, local, foreign, as, inner)
 }

@@ -23,13 +23,13 @@ func (e *Embedding) DeclareAbsorption(place core.Place, state string, overwrite 
 // documents, so that a document that nobody refers to any more can be told.
 func (e Embedding) makeAbsorption(name string) Migration {
 	drop := []pass{
-		{collection: e.owners, projection: commands.Fields(e.path), plan: e.dropDocs},
+		{collection: e.owners, projection: commands.ProjectFields(e.path), plan: e.dropDocs},
 		reportOrphans(e.docs, e.parent, e.owners),
 	}
 	if e.refs != "" {
 		drop = []pass{
 			{
-				collection: e.owners, projection: commands.Fields(e.path, e.refs),
+				collection: e.owners, projection: commands.ProjectFields(e.path, e.refs),
 				filter: stmt.MatchExists(e.refs, true), plan: e.dropRefs,
 			},
 			{collection: e.docs, plan: e.dropUnreferred},
@@ -48,7 +48,7 @@ func (e Embedding) ListAbsorbIndexes() []model.Index {
 	if e.refs != "" {
 		out = append(
 			out,
-			commands.Index(
+			commands.MakeIndex(
 				e.owners, "the documents of "+e.owners+" that embed a document of "+e.docs, mql.E(e.path+"."+e.Key, 1),
 			),
 		)

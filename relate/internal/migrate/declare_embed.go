@@ -123,13 +123,13 @@ func (e Embedding) matchStoredAt(path string) bson.D {
 func (e Embedding) ListIndexes() []model.Index {
 	if e.parent == "" {
 		return []model.Index{
-			commands.Index(
+			commands.MakeIndex(
 				e.owners, "the documents of "+e.owners+" that refer to a document of "+e.docs, mql.E(e.refs, 1),
 			),
 		}
 	}
 	return []model.Index{
-		commands.Lookup(
+		commands.MakeLookupIndex(
 			e.docs, "the "+e.docs+" of a document of "+e.owners+", in order",
 			append(bson.D{{Key: e.parent, Value: 1}}, e.sortDocs()...)...,
 		),

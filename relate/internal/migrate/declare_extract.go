@@ -54,18 +54,18 @@ func (x *Extraction) MakeMigration() Migration {
 		verify: func() mongo.Pipeline { return e.compareForms(true) },
 		copy: []pass{
 			{
-				collection: e.owners, projection: commands.Fields(e.path, e.refs), filter: x.matchConcerned(),
+				collection: e.owners, projection: commands.ProjectFields(e.path, e.refs), filter: x.matchConcerned(),
 				plan: x.copyOwners,
 			},
 			{collection: e.docs, filter: stmt.MatchExists(e.mark, true), plan: x.deleteOrphanCopies},
 		},
 		drop: []pass{
 			{
-				collection: e.owners, projection: commands.Fields(e.path, e.refs),
+				collection: e.owners, projection: commands.ProjectFields(e.path, e.refs),
 				filter: stmt.MatchExists(e.path, true), plan: x.dropElements,
 			},
 			{
-				collection: e.docs, projection: commands.Fields(e.mark), filter: stmt.MatchExists(e.mark, true),
+				collection: e.docs, projection: commands.ProjectFields(e.mark), filter: stmt.MatchExists(e.mark, true),
 				plan: x.dropMarks,
 			},
 		},

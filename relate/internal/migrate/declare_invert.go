@@ -45,8 +45,8 @@ func (v *Inversion) CheckDeclaration(parents *core.Docs, ids core.Field, childre
 // ListIndexes returns the indexes of the list and of the reference.
 func (v *Inversion) ListIndexes() []model.Index {
 	return []model.Index{
-		commands.Index(v.Parents, stmt.DescribeListIndex(v.Parents, v.Children), mql.E(v.List, 1)),
-		commands.Lookup(
+		commands.MakeIndex(v.Parents, stmt.DescribeListIndex(v.Parents, v.Children), mql.E(v.List, 1)),
+		commands.MakeLookupIndex(
 			v.Children, "the "+v.Children+" of a document of "+v.Parents+", in order",
 			append(bson.D{{Key: v.Ref, Value: 1}}, v.sortChildren()...)...,
 		),
@@ -70,11 +70,12 @@ func (v *Inversion) MigrateToRefs() Migration {
 	state := newState(v.State, name).setTarget(v.Children, matchID(v.Ref), v.Overwrite)
 	return Migration{
 		name: name, docs: v.Parents, state: state, verify: func() mongo.Pipeline { return v.verifyRefs(state) },
-		copy: []pass{{collection: v.Children, projection: commands.Fields(v.Ref, v.Position), plan: v.copyRefs}},
+		copy: []pass{{collection: v.Children, projection: commands.ProjectFields(v.Ref, v.Position), plan: v.copyRefs}},
 		drop: []pass{
 			{
-				collection: v.Parents, projection: commands.Fields(v.List), filter: stmt.MatchExists(v.List, true),
-				plan: v.dropLists,
+				collection: v.Parents, projection: commands.ProjectFields(v.List),
+				filter: stmt.MatchExists(v.List, true),
+				plan:   v.dropLists,
 			},
 		},
 	}
@@ -86,9 +87,9 @@ func (v *Inversion) MigrateToLists() Migration {
 	state := newState(v.State, name).setTarget(v.Parents, stmt.MatchExists(v.List+".0", true), v.Overwrite)
 	return Migration{
 		name: name, docs: v.Parents, state: state, verify: func() mongo.Pipeline { return v.verifyLists(state) },
-		copy: []pass{{collection: v.Parents, projection: commands.Fields(v.List), plan: v.copyLists}},
+		copy: []pass{{collection: v.Parents, projection: commands.ProjectFields(v.List), plan: v.copyLists}},
 		drop: []pass{
-			{collection: v.Parents, projection: commands.Fields(v.List), plan: v.dropRefs},
+			{collection: v.Parents, projection: commands.ProjectFields(v.List), plan: v.dropRefs},
 			reportOrphans(v.Children, v.Ref, v.Parents),
 		},
 	}

@@ -78,14 +78,14 @@ func (p pass) planBatch(ctx context.Context, b *model.Batch) (model.Plan, error)
 // reportOrphans is the pass that reports documents with the _id of a missing owner: no
 // pass over the owners finds them.
 func reportOrphans(docs, path, owners string) pass {
-	return pass{docs, matchID(path), commands.Fields(path), func(
+	return pass{docs, matchID(path), commands.ProjectFields(path), func(
 		b *batchReader, found []bson.Raw,
 	) ([]model.Step, error) {
 		ids := make([]bson.RawValue, len(found))
 		for i, d := range found {
 			ids[i] = readValue(d, path)
 		}
-		stored, err := b.readByID(owners, ids, commands.Fields())
+		stored, err := b.readByID(owners, ids, commands.ProjectFields())
 		for i, d := range found {
 			if _, ok := stored[bsonval.Key(ids[i])]; !ok && err == nil {
 				b.report(mismatchMissing, d.Lookup("_id"), ids[i])

@@ -10,7 +10,7 @@ import (
 // readChildren reads the children of some parents, in order, by the parent's key.
 func (v *Inversion) readChildren(b *batchReader, parents []bson.Raw) (map[string][]bson.Raw, error) {
 	return b.readGrouped(
-		v.Children, v.Ref, readIDs(parents, "_id"), commands.Fields(v.Ref, v.Position), v.sortChildren(),
+		v.Children, v.Ref, readIDs(parents, "_id"), commands.ProjectFields(v.Ref, v.Position), v.sortChildren(),
 	)
 }
 
@@ -30,7 +30,7 @@ func (v *Inversion) readUnheld(b *batchReader, parents []bson.Raw, mine map[stri
 		)
 		all = append(all, rest[i]...)
 	}
-	docs, err := b.readByID(v.Children, all, commands.Fields(v.Ref))
+	docs, err := b.readByID(v.Children, all, commands.ProjectFields(v.Ref))
 	if err != nil {
 		return nil, err
 	}

@@ -120,7 +120,7 @@ func matchAsRead(v bson.RawValue) any {
 
 // updateIfUnchanged is an update of one document that skips a document that has changed.
 func updateIfUnchanged(collection string, id bson.RawValue, guard, update bson.D) model.Write {
-	return commands.UpdateIf(collection, append(commands.ByID(id), guard...), update)
+	return commands.UpdateIf(collection, append(commands.MatchID(id), guard...), update)
 }
 
 // deleteIfUnchanged deletes a document if it is as it was read. Final: no scope turns the

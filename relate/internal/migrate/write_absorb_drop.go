@@ -48,7 +48,7 @@ func (e Embedding) dropRefs(b *batchReader, owners []bson.Raw) ([]model.Step, er
 func (e Embedding) dropUnreferred(b *batchReader, docs []bson.Raw) ([]model.Step, error) {
 	ids := readIDs(docs, "_id")
 	// A document is kept as long as one owner refers to it, even if others embed it.
-	referring, err := b.readBy(e.owners, e.refs, ids, commands.Fields(e.refs), nil)
+	referring, err := b.readBy(e.owners, e.refs, ids, commands.ProjectFields(e.refs), nil)
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +58,7 @@ func (e Embedding) dropUnreferred(b *batchReader, docs []bson.Raw) ([]model.Step
 			referred[bsonval.Key(id)] = true
 		}
 	}
-	embedding, err := b.readBy(e.owners, e.path+"."+e.Key, ids, commands.Fields(e.path), nil)
+	embedding, err := b.readBy(e.owners, e.path+"."+e.Key, ids, commands.ProjectFields(e.path), nil)
 	if err != nil {
 		return nil, err
 	}

@@ -18,7 +18,7 @@ func (x *Extraction) readOwners(b *batchReader, docs []bson.Raw, projection bson
 // deleteOrphanCopies plans to delete the copies whose element was deleted since the last
 // copy.
 func (x *Extraction) deleteOrphanCopies(b *batchReader, docs []bson.Raw) ([]model.Step, error) {
-	owners, err := x.readOwners(b, docs, commands.Fields(x.path))
+	owners, err := x.readOwners(b, docs, commands.ProjectFields(x.path))
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +108,7 @@ func (x *Extraction) compareRefs(b *batchReader, e extracted) {
 
 // dropMarks plans to remove the marks of documents whose elements have been dropped.
 func (x *Extraction) dropMarks(b *batchReader, docs []bson.Raw) ([]model.Step, error) {
-	owners, err := x.readOwners(b, docs, commands.Fields(x.path))
+	owners, err := x.readOwners(b, docs, commands.ProjectFields(x.path))
 	if err != nil {
 		return nil, err
 	}

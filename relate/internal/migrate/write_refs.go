@@ -19,7 +19,7 @@ type claim struct {
 // copyRefs plans the references of a batch of children.
 func (v *Inversion) copyRefs(b *batchReader, children []bson.Raw) ([]model.Step, error) {
 	parents, err := b.readBy(
-		v.Parents, v.List, readIDs(children, "_id"), commands.Fields(v.List), stmt.SortAscending(""),
+		v.Parents, v.List, readIDs(children, "_id"), commands.ProjectFields(v.List), stmt.SortAscending(""),
 	)
 	if err != nil {
 		return nil, err

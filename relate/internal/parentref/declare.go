@@ -98,7 +98,7 @@ func (r *ParentRef) MakeReference() idref.Ref {
 // MakeIndex returns the index that finds a parent's children in order.
 func (r *ParentRef) MakeIndex() model.Index {
 	why := "the " + r.Children.Name() + " of a document of " + r.parents.Name() + ", newest first"
-	return commands.Lookup(r.Children.Name(), why, append(bson.D{{Key: r.Path, Value: 1}}, r.order...)...)
+	return commands.MakeLookupIndex(r.Children.Name(), why, append(bson.D{{Key: r.Path, Value: 1}}, r.order...)...)
 }
 
 // ListIndexes returns the one index.

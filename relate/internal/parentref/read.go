@@ -15,7 +15,7 @@ import (
 func (r *ParentRef) FindChildren(q *model.Query, parent any) {
 	id, err := r.IDs.Encode(parent)
 	q.Filter, q.Sort = stmt.MatchValue(r.Path, id), slices.Clone(r.order)
-	commands.Serve(q, r.MakeIndex().Name, err)
+	commands.ServeQuery(q, r.MakeIndex().Name, err)
 }
 
 // LookupChildren is the stage that joins the n newest children of the document whose id

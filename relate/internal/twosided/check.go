@@ -33,8 +33,8 @@ type halfLink struct {
 	MarkA bson.RawValue `bson:"markA"`
 	MarkB bson.RawValue `bson:"markB"`
 
-	// Of a TwoWay, where a list says more than the item: the owner that the item names instead, if any, and whether that
-	// owner lists the item too.
+	// Of a TwoWay, where a list says more than the item: the owner that the item names instead, if any, and whether
+	// that owner lists the item too.
 	Names []bson.RawValue `bson:"names"`
 	Kept  bool            `bson:"kept"`
 }
@@ -63,12 +63,13 @@ func (h halfLink) tell(f *model.Finding) {
 func (e End) halfLinks(back End, other string, find mongo.Pipeline, mend func([]halfLink) model.Plan) model.Check {
 	name, docs := e.String()+": links that "+other+" lacks", e.Docs
 	return model.Check{
-		Name: name, Collection: docs.Name(), Age: time.Minute, Pipeline: find, Tell: found.Tells(halfLink.tell),
+		Name: name, Collection: docs.Name(), Age: time.Minute, Pipeline: find, Tell: found.DescribeRows(halfLink.tell),
 		Rule: "each id of " + e.String() + " refers to a document whose " + back.String() + " refers back",
-		Mend: found.Mends(name, docs.Name(), func(found []halfLink) model.Plan {
+		Mend: found.MendRows(name, docs.Name(), func(found []halfLink) model.Plan {
 			for i, h := range found {
 				if h.A.Type == 0 || h.B.Type == 0 {
-					return model.RefusedPlan(docs.Name(), docs.Refuse("_id", nil, "the link has no id: correct it by hand"))
+					return model.RefusedPlan(docs.Name(), docs.Refuse("_id", nil, "the link has no id: correct it "+
+						"by hand"))
 				}
 				for _, v := range []*bson.RawValue{&found[i].A, &found[i].B, &found[i].MarkA, &found[i].MarkB} {
 					*v = bsonval.Clone(*v)
@@ -140,7 +141,7 @@ func (e End) asFound(id, mark bson.RawValue) bson.D {
 	if mark.Type != 0 {
 		cond = model.Eq(mark)
 	}
-	return append(commands.ByID(id), mql.E(string(e.Docs.StoreField()), cond))
+	return append(commands.MatchID(id), mql.E(string(e.Docs.StoreField()), cond))
 }
 
 // add is the repair that lists an id. Repairs ignore Max.

@@ -32,8 +32,9 @@ func (e End) String() string { return e.Docs.Name() + "." + e.Path }
 // side is the side whose documents have this end, and the others the other one.
 func (e End) side(back End) Side {
 	return Side{
-		Ref: idref.Ref{From: e.Docs.Name(), Path: e.Path, To: back.Docs.Name()},
-		IDs: idref.NewHeld(e.Docs, e.Path, back.Docs), Back: idref.NewHeld(back.Docs, back.Path, e.Docs), BackID: back.Path,
+		Ref:  idref.Ref{From: e.Docs.Name(), Path: e.Path, To: back.Docs.Name()},
+		IDs:  idref.NewHeld(e.Docs, e.Path, back.Docs),
+		Back: idref.NewHeld(back.Docs, back.Path, e.Docs), BackID: back.Path,
 	}
 }
 

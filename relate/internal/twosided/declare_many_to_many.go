@@ -31,7 +31,7 @@ func (m *ManyToMany) Side(left bool) Side {
 		e, back = m.Left, m.Right
 	}
 	s := e.side(back).listing()
-	s.Index = commands.Index(back.Docs.Name(),
+	s.Index = commands.MakeIndex(back.Docs.Name(),
 		stmt.DescribeListIndex(back.Docs.Name(), e.Docs.Name()), mql.E(back.Path, 1))
 	return s
 }

@@ -35,7 +35,9 @@ func TestTwoWayDeclarations(t *testing.T) {
 		"a list as reference":         declare("stamps", "stamps"),
 		"a list of another type":      declare("names", "stamp"),
 		"a reference of another type": declare("stamps", "name"),
-		"a negative bound":            func() { relate.NewTwoWay(odds, "stamps", odds, "stamp", relate.TwoWaySpec{Max: -1}) },
+		"a negative bound": func() {
+			relate.NewTwoWay(odds, "stamps", odds, "stamp", relate.TwoWaySpec{Max: -1})
+		},
 		"no owners": func() {
 			relate.NewTwoWay(&model.Collection[odd, int]{}, "stamps", odds, "stamp", relate.TwoWaySpec{})
 		},

@@ -34,7 +34,8 @@ func (t *TwoWay) Declare(ref core.Field, empty any) {
 // Left is the owners' side.
 func (t *TwoWay) Left() Side {
 	s := t.List.side(t.Ref).listing()
-	s.Index = commands.Lookup(t.Ref.Docs.Name(), "the "+t.Ref.Docs.Name()+" of a document of "+t.List.Docs.Name(),
+	s.Index = commands.MakeLookupIndex(t.Ref.Docs.Name(),
+		"the "+t.Ref.Docs.Name()+" of a document of "+t.List.Docs.Name(),
 		mql.E(t.Ref.Path, 1), mql.E("_id", -1))
 	s.Sort = stmt.SortAscending("")
 	return s
@@ -48,7 +49,7 @@ func (t *TwoWay) Right() Side {
 }
 
 func (t *TwoWay) listIndex() model.Index {
-	return commands.Index(t.List.Docs.Name(),
+	return commands.MakeIndex(t.List.Docs.Name(),
 		stmt.DescribeListIndex(t.List.Docs.Name(), t.Ref.Docs.Name()), mql.E(t.List.Path, 1))
 }
 

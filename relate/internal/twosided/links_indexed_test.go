@@ -43,8 +43,10 @@ func TestManyToManyIndexed(t *testing.T) {
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		all := testkit.Docs{}
 		for i := range 1000 {
-			all["lefts"] = append(all["lefts"], peer(fmt.Sprint("l", i), fmt.Sprint("r", i), fmt.Sprint("r", (i+1)%1000)))
-			all["rights"] = append(all["rights"], peer(fmt.Sprint("r", i), fmt.Sprint("l", i), fmt.Sprint("l", (i+999)%1000)))
+			all["lefts"] = append(all["lefts"],
+				peer(fmt.Sprint("l", i), fmt.Sprint("r", i), fmt.Sprint("r", (i+1)%1000)))
+			all["rights"] = append(all["rights"],
+				peer(fmt.Sprint("r", i), fmt.Sprint("l", i), fmt.Sprint("l", (i+999)%1000)))
 		}
 		testkit.SeedAlone(t, db, all)
 		testkit.EnsureIndexes(t, db, barePeers)

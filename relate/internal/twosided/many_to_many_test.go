@@ -49,8 +49,10 @@ func TestManyToManyReads(t *testing.T) {
 		}
 	})
 	for reason, err := range map[string]error{
-		"rights of an empty id": barePeers.Left().Others("").Err, "lefts of an empty id": barePeers.Right().Others("").Err,
-		"rights of no document": barePeers.Left().Listed(nil).Err, "lefts of no document": barePeers.Right().Listed(nil).Err,
+		"rights of an empty id": barePeers.Left().Others("").Err,
+		"lefts of an empty id":  barePeers.Right().Others("").Err,
+		"rights of no document": barePeers.Left().Listed(nil).Err,
+		"lefts of no document":  barePeers.Right().Listed(nil).Err,
 	} {
 		t.Run(reason, func(t *testing.T) { testkit.WantError(t, err, testkit.ErrRefused) })
 	}
@@ -90,13 +92,15 @@ func TestManyToManyRepair(t *testing.T) {
 					{{List: true, A: "l", B: "left"}, {List: true, A: "l", B: "lost", Gone: true}},
 					{{A: "m", B: "right"}, {A: "nobody", B: "right", Gone: true}},
 				} {
-					if diff := mongotest.Diff(want, testkit.Details[halfLink](t, testkit.All(t, db, checks[i]))); diff != "" {
+					if diff := mongotest.Diff(want,
+						testkit.Details[halfLink](t, testkit.All(t, db, checks[i]))); diff != "" {
 						t.Errorf("%s:\n%s", checks[i].Name, diff)
 					}
 				}
 				said := fmt.Sprint(testkit.AllFound(t, db, checks))
-				if want := "[lefts 'l': links to 'left', which doesn't link back lefts 'l': links to 'lost', which doesn't exist " +
-					"rights 'right': links to 'm', which doesn't link back rights 'right': links to 'nobody', which doesn't exist]"; said != want {
+				if want :=
+					"[lefts 'l': links to 'left', which doesn't link back lefts 'l': links to 'lost', which doesn't exist " +
+						"rights 'right': links to 'm', which doesn't link back rights 'right': links to 'nobody', which doesn't exist]"; said != want {
 					t.Errorf("found %s\nwant %s", said, want)
 				}
 				if planned, err := testkit.MendAll(t.Context(), db, checks); err != nil || planned != 4 {
@@ -125,12 +129,17 @@ func TestManyToManyHostileIDs(t *testing.T) {
 	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, id := range []string{"$where", "a.b", "^.*", "$$ROOT", "{$ne: null}", "é\x00"} {
-			testkit.SeedAlone(t, db, testkit.Docs{"lefts": {peer(id), peer("m", "q")}, "rights": {peer(id), peer("q", "m")}})
-			if _, _, err := peerLefts.Set(id, bson.D{{Key: "peers", Value: []string{id}}}).Run(t.Context(), db); err != nil {
+			testkit.SeedAlone(t, db, testkit.Docs{
+				"lefts": {peer(id), peer("m", "q")}, "rights": {peer(id), peer("q", "m")},
+			})
+			if _, _, err := peerLefts.Set(id, bson.D{{Key: "peers", Value: []string{id}}}).
+				Run(t.Context(), db); err != nil {
 				t.Fatal(id, err)
 			}
 			wantNoHalfPeers(t, db)
-			wantStored(t, db, testkit.Docs{"lefts": {peer(id, id), peer("m", "q")}, "rights": {peer(id, id), peer("q", "m")}})
+			wantStored(t, db, testkit.Docs{
+				"lefts": {peer(id, id), peer("m", "q")}, "rights": {peer(id, id), peer("q", "m")},
+			})
 		}
 	})
 }
@@ -194,10 +203,15 @@ func TestManyToManyDeclarations(t *testing.T) {
 		"no such right list": func() {
 			relate.NewManyToMany(bareLefts, "peers", bareRights, "pears", relate.ManyToManySpec{})
 		},
-		"no list":          func() { relate.NewManyToMany(bareLefts, "_id", bareRights, "peers", relate.ManyToManySpec{}) },
-		"a negative bound": func() { relate.NewManyToMany(bareLefts, "peers", bareRights, "peers", spec{MaxRight: -1}) },
+		"no list": func() {
+			relate.NewManyToMany(bareLefts, "_id", bareRights, "peers", relate.ManyToManySpec{})
+		},
+		"a negative bound": func() {
+			relate.NewManyToMany(bareLefts, "peers", bareRights, "peers", spec{MaxRight: -1})
+		},
 		"no lefts": func() {
-			relate.NewManyToMany(&model.Collection[barePeer, string]{}, "peers", bareRights, "peers", relate.ManyToManySpec{})
+			relate.NewManyToMany(&model.Collection[barePeer, string]{}, "peers", bareRights, "peers",
+				relate.ManyToManySpec{})
 		},
 	} {
 		t.Run(reason, func(t *testing.T) {

@@ -119,7 +119,8 @@ func (m mirror) react(w model.StoreWrite) (a model.Answer, _ error) {
 		switch {
 		case found != nil:
 			a.Writes = append(a.Writes, model.StoreWrite{
-				Collection: m.back.Docs.Name(), Before: found, Hold: true, Change: m.change(id, other, found, i < len(added)),
+				Collection: m.back.Docs.Name(), Before: found, Hold: true,
+				Change: m.change(id, other, found, i < len(added)),
 			})
 		case i < len(added):
 			return a, &model.ReferenceError{
@@ -150,7 +151,8 @@ func (m mirror) change(id, other bson.RawValue, found bson.Raw, add bool) func(d
 		case bsonval.EqualRaw(held, id) == add:
 			return nil, nil
 		case add && !bsonval.EqualRaw(held, was):
-			return nil, m.end.Docs.Refuse(m.end.Path, other, "is in the lists of two documents that are written together")
+			return nil, m.end.Docs.Refuse(m.end.Path, other, "is in the lists of two documents that are written "+
+				"together")
 		case add:
 			return bson.D{{Key: m.back.Path, Value: id}}, nil
 		}

@@ -29,7 +29,8 @@ func wantStored(t testing.TB, db *mongo.Database, want testkit.Docs) {
 		}
 		for _, list := range []string{"items", "peers"} {
 			if _, err := db.Collection(name).
-				UpdateMany(t.Context(), set(list, bson.A{}), bson.D{{Key: "$unset", Value: set(list, "")}}); err != nil {
+				UpdateMany(t.Context(), set(list, bson.A{}),
+					bson.D{{Key: "$unset", Value: set(list, "")}}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -57,7 +58,8 @@ func TestStoreWritesBothSides(t *testing.T) {
 		},
 		{
 			reason: "an item whose owner is stored as null",
-			before: relation(bson.D{{Key: "_id", Value: "x"}, {Key: "owner", Value: nil}}, lister("a", "y"), lister("b")),
+			before: relation(bson.D{{Key: "_id", Value: "x"}, {Key: "owner", Value: nil}},
+				lister("a", "y"), lister("b")),
 
 			change: wayItems.Set("x", set("owner", "a")), after: started,
 		},
@@ -199,7 +201,9 @@ func meetings() (out []meeting) {
 		add("list takes another owner's item", owned, ofB, false, way, func() change {
 			return wayOwners.Set("b", set("items", []string{"x"}))
 		})
-		add("item freed", owned, free, false, way, func() change { return wayItems.Set("x", set("owner", bson.RawValue{})) })
+		add("item freed", owned, free, false, way, func() change {
+			return wayItems.Set("x", set("owner", bson.RawValue{}))
+		})
 		add("item deleted", owned, testkit.Docs{"owners": {lister("a"), lister("b")}, "items": {}},
 			false, way, func() change {
 				return wayItems.Delete("x")
@@ -218,10 +222,13 @@ func meetings() (out []meeting) {
 		add("list with an item that names its owner",
 			relation(bareItem{ID: "x", Owner: "b"}, lister("a"), lister("b")), ofB, true, way,
 			func() change { return wayOwners.Set("b", set("items", []string{"x"})) })
-		add("peers", linked, relinked, false, many, func() change { return peerLefts.Set("l", set("peers", []string{"s"})) })
-		add("peer deleted", linked, testkit.Docs{"lefts": {}, "rights": {peer("r"), peer("s")}}, false, many, func() change {
-			return peerLefts.Delete("l")
+		add("peers", linked, relinked, false, many, func() change {
+			return peerLefts.Set("l", set("peers", []string{"s"}))
 		})
+		add("peer deleted", linked, testkit.Docs{"lefts": {}, "rights": {peer("r"), peer("s")}},
+			false, many, func() change {
+				return peerLefts.Delete("l")
+			})
 		add("peer that lists already", peers(peer("l"), peer("r"), peer("s", "l")),
 			peers(peer("l", "s"), peer("r"), peer("s", "l")), true, many,
 			func() change { return peerLefts.Set("l", set("peers", []string{"s"})) })

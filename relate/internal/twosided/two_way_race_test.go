@@ -138,7 +138,9 @@ func TestMendDecidesAtThePrimary(t *testing.T) {
 				t.Fatal(err)
 			}
 			if _, err := db.Collection("items").
-				UpdateByID(t.Context(), "y", bson.D{{Key: "$set", Value: bson.D{{Key: "owner", Value: "a"}}}}); err != nil {
+				UpdateByID(t.Context(), "y", bson.D{{
+					Key: "$set", Value: bson.D{{Key: "owner", Value: "a"}},
+				}}); err != nil {
 				t.Fatal(err)
 			}
 			if planned, err := testkit.MendAll(t.Context(), db, trusting(trust).Checks()); err != nil || planned > 0 {

@@ -34,10 +34,12 @@ func TestTwoWayReads(t *testing.T) {
 		testkit.SeedAlone(t, db, testkit.Docs{
 			"owners": {a, lister("b", "z", "x")},
 			"items": {
-				bareItem{ID: "x", Owner: "a"}, bareItem{ID: "y", Owner: "a"}, bareItem{ID: "z", Owner: "b"}, bareItem{ID: "w"},
+				bareItem{ID: "x", Owner: "a"}, bareItem{ID: "y", Owner: "a"},
+				bareItem{ID: "z", Owner: "b"}, bareItem{ID: "w"},
 			},
 		})
-		testkit.WantList(t, testkit.IDsOf(testkit.All(t, db, bareWay.Left().Others("a")), bareItemID), []string{"x", "y"})
+		testkit.WantList(t,
+			testkit.IDsOf(testkit.All(t, db, bareWay.Left().Others("a")), bareItemID), []string{"x", "y"})
 		testkit.WantList(t,
 			testkit.IDsOf(testkit.All(t, db, bareWay.Left().Listed(&a).Sorted(bson.D{{Key: "_id", Value: 1}})),
 				bareItemID), []string{"x", "y"})
@@ -86,7 +88,8 @@ func TestTwoWayRepair(t *testing.T) {
 		},
 	}
 	kept := []any{
-		bareItem{ID: "both", Owner: "b"}, bareItem{ID: "moved", Owner: "b"}, bareItem{ID: "ok", Owner: "a"}, half["items"][7],
+		bareItem{ID: "both", Owner: "b"}, bareItem{ID: "moved", Owner: "b"},
+		bareItem{ID: "ok", Owner: "a"}, half["items"][7],
 		half["items"][8],
 	}
 	for _, c := range []struct {
@@ -96,13 +99,15 @@ func TestTwoWayRepair(t *testing.T) {
 		{false, testkit.Docs{
 			"owners": {lister("a", "ok"), lister("b", "both", "moved"), lister("c", "alone", "taken")},
 			"items": append([]any{
-				bareItem{ID: "free"}, bareItem{ID: "taken", Owner: "c"}, bareItem{ID: "alone", Owner: "c"}, bareItem{ID: "orphan"},
+				bareItem{ID: "free"}, bareItem{ID: "taken", Owner: "c"},
+				bareItem{ID: "alone", Owner: "c"}, bareItem{ID: "orphan"},
 			}, kept...),
 		}},
 		{true, testkit.Docs{
 			"owners": {lister("a", "ok", "free", "taken"), lister("b", "both", "moved"), lister("c")},
 			"items": append([]any{
-				bareItem{ID: "free", Owner: "a"}, bareItem{ID: "taken", Owner: "a"}, bareItem{ID: "alone"}, bareItem{ID: "orphan"},
+				bareItem{ID: "free", Owner: "a"}, bareItem{ID: "taken", Owner: "a"},
+				bareItem{ID: "alone"}, bareItem{ID: "orphan"},
 			}, kept...),
 		}},
 	} {
@@ -114,7 +119,8 @@ func TestTwoWayRepair(t *testing.T) {
 					testkit.Details[halfLink](t, testkit.All(t, db, checks[1]))
 				if diff := mongotest.Diff([]halfLink{
 					{List: true, A: "a", B: "both", Names: []string{"b"}, Kept: true},
-					{List: true, A: "a", B: "free", Names: []string{}}, {List: true, A: "a", B: "lost", Gone: true, Names: []string{}},
+					{List: true, A: "a", B: "free", Names: []string{}},
+					{List: true, A: "a", B: "lost", Gone: true, Names: []string{}},
 					{List: true, A: "a", B: "taken", Names: []string{"c"}},
 				}, lists); diff != "" {
 					t.Errorf("%s:\n%s", checks[0].Name, diff)
@@ -143,7 +149,8 @@ func TestTwoWayRepair(t *testing.T) {
 				}
 				testkit.SeedAlone(t, db, half)
 				// both looked first
-				plan := model.Concat(checks[0].Mend(testkit.All(t, db, checks[0])), checks[1].Mend(testkit.All(t, db, checks[1])))
+				plan := model.Concat(checks[0].Mend(testkit.All(t, db, checks[0])),
+					checks[1].Mend(testkit.All(t, db, checks[1])))
 				if _, err := plan.Run(t.Context(), db); err != nil || len(plan.Steps) != 7 {
 					t.Errorf("%d steps, %v", len(plan.Steps), err)
 				}

@@ -39,7 +39,7 @@ func (c *Key) rekeyed(docs []bson.Raw) (p model.Plan, err error) {
 		if is, ok := id.StringValueOK(); ok && is == key {
 			continue
 		}
-		p.Steps = append(p.Steps, commands.Own(c.raws().Insert(now)))
+		p.Steps = append(p.Steps, commands.AdoptWrite(c.raws().Insert(now)))
 		removed = append(removed, c.moved(core.AsRead(doc), id, core.AsStored(c.Name(), now)))
 	}
 	if len(removed) > 0 {

@@ -82,14 +82,14 @@ func (c *Key) Move(was, now any) model.Plan {
 	}
 	asItWas := c.shapeOf(was).AsRead(old)
 	if from == to {
-		w := commands.Own(c.raws().Replace(doc))
+		w := commands.AdoptWrite(c.raws().Replace(doc))
 		if m, ok := w.Model.(*mongo.ReplaceOneModel); ok {
 			m.Filter = asItWas
 			w.Done, w.Once = c.shapeOf(now).AsStored(c.Name(), doc), true
 		}
 		return model.NewPlan(w)
 	}
-	w := commands.Own(c.raws().Insert(doc))
+	w := commands.AdoptWrite(c.raws().Insert(doc))
 	p := model.NewPlan(w, c.moved(asItWas, from, c.shapeOf(now).AsStored(c.Name(), doc)))
 	p.Transactional = true
 	p.Leaves = "the document with both keys; run the plan again to remove the old key"
@@ -110,7 +110,7 @@ func (c *Key) shapeOf(doc any) core.Shape {
 func (c *Key) moved(asItWas bson.D, id any, copied bson.D) model.Write {
 	w, back := c.takeOut(asItWas), c.takeOut(copied)
 	back.Expect = model.Any
-	w.Reasons = []model.Reason{{If: commands.ByID(id), Err: model.ErrStale, Instead: []model.Step{back}}}
+	w.Reasons = []model.Reason{{If: commands.MatchID(id), Err: model.ErrStale, Instead: []model.Step{back}}}
 	return w
 }
 

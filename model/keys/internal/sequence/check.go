@@ -19,8 +19,8 @@ func (s *Sequence) Checks(parse func(key string) (owner any, n int64, err error)
 	checks := []model.Check{{
 		Name: behind, Collection: s.Name(),
 		Rule: "each owner's counter isn't below the number of the owner's newest document", Pipeline: s.behind(),
-		Tell: found.Tells(counterBehind.tell),
-		Mend: found.Mends(behind, s.Name(), func(rows []counterBehind) (p model.Plan) {
+		Tell: found.DescribeRows(counterBehind.tell),
+		Mend: found.MendRows(behind, s.Name(), func(rows []counterBehind) (p model.Plan) {
 			for _, r := range rows {
 				owner, n, err := parse(r.ID)
 				if err != nil {
@@ -32,7 +32,7 @@ func (s *Sequence) Checks(parse func(key string) (owner any, n int64, err error)
 		}),
 	}, {
 		Name: fmt.Sprintf("%s.last: damaged counters of %s", s.counters.Name(), s.Name()), Collection: s.counters.Name(),
-		Rule: fmt.Sprintf("last is a whole number from 0 to %d", s.Max), Tell: found.Tells(damagedCounter.tell),
+		Rule: fmt.Sprintf("last is a whole number from 0 to %d", s.Max), Tell: found.DescribeRows(damagedCounter.tell),
 		Pipeline: mongo.Pipeline{
 			{{Key: "$match", Value: bson.D{{Key: "$nor", Value: bson.A{bson.D{{Key: "last", Value: s.whole(0)}}}}}}},
 			{{Key: "$project", Value: bson.D{{Key: "last", Value: 1}}}},
@@ -48,7 +48,7 @@ func (s *Sequence) Checks(parse func(key string) (owner any, n int64, err error)
 			return nil
 		},
 	}}
-	return commands.KeyedChecks(checks, s.counters.Name(), s.Name())
+	return commands.MarkChecksKeyed(checks, s.counters.Name(), s.Name())
 }
 
 // A counterBehind is an owner whose counter is behind the documents, missing or damaged.

@@ -100,7 +100,7 @@ func (s *Sequence) Indexes() []model.Index {
 	if s.days == "" {
 		return nil
 	}
-	return []model.Index{commands.Index(s.days, "documents that no day bucket lists", mql.E("keys", 1))}
+	return []model.Index{commands.MakeIndex(s.days, "documents that no day bucket lists", mql.E("keys", 1))}
 }
 
 // Footprints are the paths that are used.

@@ -22,7 +22,7 @@ func (s *Sequence) counterID(owner any) (bson.D, error) {
 	if err != nil {
 		return nil, s.Refuse("owner", nil, err.Error())
 	}
-	return commands.ByID(id), nil
+	return commands.MatchID(id), nil
 }
 
 // readLast reads a counter, and says what is wrong with it if it gives no next number. It is false where there is no

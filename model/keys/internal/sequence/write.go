@@ -94,7 +94,7 @@ func (s *Sequence) Append(owner, doc any) model.Change[int64] {
 		}
 	}
 	if err != nil {
-		return commands.RefusedChange[int64](s.Name(), err)
+		return commands.RefuseChange[int64](s.Name(), err)
 	}
 	return model.Change[int64]{
 		Name: "sequence " + s.Name(),

@@ -43,7 +43,7 @@ func (k *Keys) Checks() []model.Check {
 				}
 			}
 		},
-		Mend: found.Mends(name, k.docs.Name(), k.repair),
+		Mend: found.MendRows(name, k.docs.Name(), k.repair),
 	}}
 }
 
@@ -102,10 +102,10 @@ func (k *Keys) repair(rows []misplaced) model.Plan {
 	for i, d := range rows {
 		switch {
 		case d.ID.Type == 0:
-			return model.NewPlan(found.NotReturned(k.docs.Name(), i, "_id"))
+			return model.NewPlan(found.RefuseFinding(k.docs.Name(), i, "_id"))
 		case d.Want != "":
 			steps = append(steps, k.moved(d))
 		}
 	}
-	return commands.Leaving("some documents moved; the next check finds the others", steps...)
+	return commands.PlanLeaving("some documents moved; the next check finds the others", steps...)
 }

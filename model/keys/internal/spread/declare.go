@@ -98,7 +98,7 @@ func (k *Keys) Order() bson.D { return slices.Clone(k.spec.Order) }
 
 // index finds the documents of each part in order.
 func (k *Keys) index() model.Index {
-	return commands.Lookup(k.docs.Name(), "the documents of a part of a spread key, in order",
+	return commands.MakeLookupIndex(k.docs.Name(), "the documents of a part of a spread key, in order",
 		append(bson.D{mql.E(k.path, 1)}, k.Order()...)...)
 }
 
@@ -111,7 +111,7 @@ func (k *Keys) Indexes() []model.Index {
 }
 
 func (k *Keys) pointIndex() model.Index {
-	return commands.Index(k.docs.Name(), "a document by its spread key and the By field",
+	return commands.MakeIndex(k.docs.Name(), "a document by its spread key and the By field",
 		mql.E(k.path, 1), mql.E(k.spec.By, 1))
 }
 

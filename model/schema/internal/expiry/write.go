@@ -76,7 +76,7 @@ func (x *Expiry) Restore(w model.Write, until time.Time) model.Change[any] {
 			"must not be given: the spec has After, so documents expire some time after the field's time")
 	}
 	if err != nil {
-		return commands.RefusedChange[any](x.Name(), err)
+		return commands.RefuseChange[any](x.Name(), err)
 	}
 	id := w.Model.(*mongo.DeleteOneModel).Filter.(bson.D)
 	return model.Change[state]{
