@@ -25,6 +25,7 @@ var finishedCores = []string{
 	"denorm/internal/inverted",
 	"denorm/internal/outbox",
 	"denorm/internal/rollup",
+	"denorm/internal/stored",
 	"denorm/internal/subset",
 	"denorm/internal/widerow",
 	"paths/internal/convert",

@@ -7,10 +7,14 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// SkipUnfinished leaves out the parents that don't know an unfinished action yet. Its child is written first, then its
-// parents, which remember the token. The documents that come in have a parent's tokens in the field tokens. The lookup
-// is the same for all parents, so that the server can keep its result. It comes last: an action that ended since the
-// parent was read has changed the parent's tokens.
+// SkipUnfinished returns stages that leave out parents which an unfinished action of a
+// store hasn't reached yet. The action writes its child first, then its parents, which
+// remember the action's token. The documents that come in have a parent's tokens in the
+// field tokens.
+//
+// The lookup is the same for all parents, so the server can keep its result. The stages
+// come last: an action that ended after the parent was read has changed the parent's
+// tokens.
 func SkipUnfinished(children *core.Docs) mongo.Pipeline {
 	action := children.StoreField().Action()
 	unknown := mql.Op("$filter", bson.D{

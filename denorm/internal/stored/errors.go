@@ -8,9 +8,10 @@ import (
 )
 
 var (
-	// ErrToken says that an operation's token was used before, for something else.
+	// ErrToken says that an operation's token was used before, for another operation.
 	ErrToken = fmt.Errorf("docmodel: the token was used for something else: %w", model.ErrTaken)
 
-	// ErrEarlier says that something happened before what is stored last, by the times that the callers gave.
+	// ErrEarlier says that a change is before the last stored change, by the callers'
+	// times.
 	ErrEarlier = errors.New("docmodel: the time is before the time of the last change: check the clock")
 )

@@ -1,4 +1,33 @@
-// Package stored reads and compares encoded values: what a document holds at a path, or will hold after a $set.
+// Package stored reads, compares and matches the values that documents hold at paths. The
+// cores of package denorm call it, and denorm's shells where they encode a document.
+//
+// # Stored form
+//
+// The package stores nothing of its own. A path, such as "author.name", leads through
+// documents and never through an array:
+//
+//	{_id: 7, author: {name: "Ann", born: 1970}, tags: ["a", "b"]}
+//
+//	author.name   the string "Ann"
+//	author.died   missing: a bson.RawValue of type 0, everywhere in this package
+//	tags          the whole array
+//	tags.x        an error of ValueAt: the path is in an array
+//
+// A missing value and null are different values. ValueAt tells them apart, and so do the
+// filters of MatchValueAt and MatchOther.
+//
+// # Protocol of a write that depends on a read
+//
+//  1. A core reads a document, and takes its values with ValueAt or ValuesAt.
+//  2. It computes the new values. ValueAfterSet says what a path will hold after a $set.
+//  3. The filter of its write has MatchValueAt, or MatchDocumentAt, for each value of state 1.
+//     So the write changes nothing if another client has changed the document since.
+//
+// # What a crash leaves
+//
+// Nothing: the package sends no command. SkipUnfinished (actions.go) is for checks that
+// look at documents which a crashed action of a store has left half done: it skips them,
+// because the store's own repair finishes them.
 package stored
 
 import (
@@ -13,7 +42,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// EncodeDocument encodes a document that the caller hands in.
+// EncodeDocument encodes a document that the caller passed.
 func EncodeDocument(docs *core.Docs, doc any) (bson.Raw, error) {
 	raw, err := docs.Document(doc)
 	if err != nil {
@@ -22,8 +51,8 @@ func EncodeDocument(docs *core.Docs, doc any) (bson.Raw, error) {
 	return raw, nil
 }
 
-// EncodeReadDocument encodes a document that the caller read, in bytes of its own. doc points at it, and it must have
-// an _id.
+// EncodeReadDocument encodes a document that the caller read, so it must have an _id. doc
+// is a pointer. The result shares no bytes with it.
 func EncodeReadDocument(docs *core.Docs, doc any) (bson.Raw, error) {
 	if _, err := docs.ID(doc); err != nil {
 		return nil, err
@@ -34,7 +63,8 @@ func EncodeReadDocument(docs *core.Docs, doc any) (bson.Raw, error) {
 	return EncodeDocument(docs, reflect.ValueOf(doc).Elem().Interface())
 }
 
-// ValueAt returns what a document holds at a path; type 0 for nothing.
+// ValueAt returns the value at a path of a document. A missing value has type 0. A path
+// that leads into an array is an error: it has several values.
 func ValueAt(docs *core.Docs, doc bson.Raw, path string) (bson.RawValue, error) {
 	v, inArray := core.ValueAt(doc, path)
 	if inArray {
@@ -43,7 +73,7 @@ func ValueAt(docs *core.Docs, doc bson.Raw, path string) (bson.RawValue, error) 
 	return v, nil
 }
 
-// ValuesAt returns what a document holds at several paths.
+// ValuesAt returns the values at several paths, by path.
 func ValuesAt(docs *core.Docs, doc bson.Raw, paths []string) (held map[string]bson.RawValue, err error) {
 	held = make(map[string]bson.RawValue, len(paths))
 	for _, path := range paths {
@@ -54,7 +84,8 @@ func ValuesAt(docs *core.Docs, doc bson.Raw, paths []string) (held map[string]bs
 	return held, nil
 }
 
-// ValueAfterSet returns what a path holds after set, which core.Docs.Set returned. It held old before.
+// ValueAfterSet returns the value at a path after set, which core.Docs.Set returned. old
+// is the value before.
 func ValueAfterSet(docs *core.Docs, set bson.D, path string, old bson.RawValue) (bson.RawValue, error) {
 	if v, given, err := ValueSetBy(docs, set, path); given {
 		return v, err
@@ -62,7 +93,8 @@ func ValueAfterSet(docs *core.Docs, set bson.D, path string, old bson.RawValue) 
 	return old, nil
 }
 
-// ValueSetBy returns what set, which core.Docs.Set returned, sets a path to, if it does.
+// ValueSetBy returns the value that set, which core.Docs.Set returned, gives a path.
+// given is false if set doesn't change the path.
 func ValueSetBy(docs *core.Docs, set bson.D, path string) (v bson.RawValue, given bool, err error) {
 	for _, e := range set {
 		v := e.Value.(bson.RawValue)
@@ -81,14 +113,15 @@ func ValueSetBy(docs *core.Docs, set bson.D, path string) (v bson.RawValue, give
 	return v, false, nil
 }
 
-// SetsAny reports whether fields are set at one of the paths, or above it.
+// SetsAny reports whether a field is set at one of the paths, above it or below it.
 func SetsAny(fields bson.D, paths ...string) bool {
 	return slices.ContainsFunc(fields, func(e bson.E) bool {
 		return slices.ContainsFunc(paths, func(path string) bool { return core.Overlap(e.Key, path) })
 	})
 }
 
-// MatchValueAt is the condition that a path holds exactly this value. Type 0 means that the path is missing.
+// MatchValueAt is the condition that a path has exactly this value. Type 0 matches a
+// missing path, but not null.
 func MatchValueAt(path string, v bson.RawValue) bson.E {
 	if v.Type == 0 {
 		return bson.E{Key: path, Value: mql.Exists(false)}
@@ -96,7 +129,9 @@ func MatchValueAt(path string, v bson.RawValue) bson.E {
 	return bson.E{Key: path, Value: mql.Eq(v)}
 }
 
-// MatchOther is the opposite of the condition of [HoldsAt], without the path.
+// MatchOther is the opposite of the condition of [MatchValueAt], without the path. Null
+// and regular expressions need $not: {$ne: null} wouldn't match a missing field, and the
+// server refuses a pattern in $ne.
 func MatchOther(v bson.RawValue) bson.D {
 	switch v.Type {
 	case 0:
@@ -109,7 +144,8 @@ func MatchOther(v bson.RawValue) bson.D {
 	return mql.Op("$ne", v)
 }
 
-// IsKey reports whether documents or elements can be found by a value: null, lists and regular expressions are no keys.
+// IsKey reports whether a value can identify a document or an element. Null matches
+// missing fields too, a list matches its elements, and a regular expression is a pattern.
 func IsKey(v bson.RawValue) bool {
 	switch v.Type {
 	case 0, bson.TypeNull, bson.TypeUndefined, bson.TypeRegex, bson.TypeArray:
@@ -118,7 +154,7 @@ func IsKey(v bson.RawValue) bool {
 	return true
 }
 
-// ElementAt returns what an element holds at a path. The path "" returns the element.
+// ElementAt returns the value at a path of an element. The path "" returns the element.
 func ElementAt(v bson.RawValue, path string) bson.RawValue {
 	if path == "" {
 		return v
@@ -127,11 +163,13 @@ func ElementAt(v bson.RawValue, path string) bson.RawValue {
 	return doc.Lookup(strings.Split(path, ".")...)
 }
 
+// Contains reports whether a list has a value that a server considers equal: numbers are
+// compared by value, whatever their types.
 func Contains(list []bson.RawValue, v bson.RawValue) bool {
 	return slices.ContainsFunc(list, func(x bson.RawValue) bool { return bsonval.EqualRaw(x, v) })
 }
 
-// SubtractValues returns the values of a that b doesn't hold.
+// SubtractValues returns the values of a that aren't in b, in the order of a.
 func SubtractValues(a, b []bson.RawValue) (out []bson.RawValue) {
 	const few = 8 // for which comparing is faster than a map
 	if len(a) <= few && len(b) <= few {
@@ -164,8 +202,9 @@ func IsNumberType(t reflect.Type) bool {
 	return false
 }
 
-// IsDocumentType reports whether a type's zero value, or an empty one where that is nil, is stored as a document. What
-// can't be encoded is told when it is.
+// IsDocumentType reports whether an empty value of a type is stored as a document. A type
+// that can't be encoded passes: the error comes when a value is encoded, and names its
+// place.
 func IsDocumentType(t reflect.Type) bool {
 	v := reflect.Zero(t)
 	switch t.Kind() {
@@ -178,12 +217,14 @@ func IsDocumentType(t reflect.Type) bool {
 	return err != nil || bson.Raw(raw).Lookup("v").Type == bson.TypeEmbeddedDocument
 }
 
-// NestFields builds a document of paths; leaf says what each path holds, and whether it is there. The field of a path
-// follows those before it, and stands in one document with those that begin as it does.
+// NestFields builds a document from paths. leaf returns the value at a path, and whether
+// the field exists. Fields are in the order of paths, but paths that begin with the same
+// name share one inner document, at the place of the first.
 func NestFields(paths []string, leaf func(path string) (any, bool)) bson.D {
 	return nestFieldsBelow("", paths, leaf)
 }
 
+// nestFieldsBelow is [NestFields] for paths that begin with the prefix.
 func nestFieldsBelow(prefix string, paths []string, leaf func(path string) (any, bool)) bson.D {
 	d := bson.D{}
 	if len(paths) == 0 {
@@ -207,17 +248,18 @@ func nestFieldsBelow(prefix string, paths []string, leaf func(path string) (any,
 	return d
 }
 
-// NestValues is [Nested] for values that were read. A value of type 0 is missing.
+// NestValues is [NestFields] for values that were read. A value of type 0 is left out.
 func NestValues(paths []string, held map[string]bson.RawValue) bson.D {
 	return NestFields(paths, func(path string) (any, bool) { return held[path], held[path].Type != 0 })
 }
 
-// NestPaths is [Nested] for expressions: each field is its path below a prefix.
+// NestPaths is [NestFields] for expressions: each field is its own path after a prefix,
+// such as "$src.".
 func NestPaths(paths []string, prefix string) bson.D {
 	return NestFields(paths, func(path string) (any, bool) { return prefix + path, true })
 }
 
-// DescribeKind says what a field holds.
+// DescribeKind names the type of a field for an error of a declaration.
 func DescribeKind(f core.Field) string {
 	if f.IsArray() {
 		return "a list of " + f.Type.String()
@@ -225,7 +267,8 @@ func DescribeKind(f core.Field) string {
 	return f.Type.String()
 }
 
-// CheckCopies checks the paths of fields that are copied under one document.
+// CheckCopies checks the paths of fields that are copied into one document. Paths that
+// overlap would be written twice in one update, which the server refuses.
 func CheckCopies(place core.Place, docs *core.Docs, paths []string) {
 	for i, p := range paths {
 		if f := docs.MustField(p); f.Array != "" && f.Array != p {
@@ -239,7 +282,8 @@ func CheckCopies(place core.Place, docs *core.Docs, paths []string) {
 	}
 }
 
-// MatchDocumentAt is the condition that a path holds the document that a check found there; nil for nothing.
+// MatchDocumentAt is the condition that a path has the document that a check found there;
+// nil for a missing one.
 func MatchDocumentAt(path string, doc bson.Raw) bson.E {
 	if doc == nil {
 		return mql.E(path, mql.Exists(false))
@@ -247,5 +291,6 @@ func MatchDocumentAt(path string, doc bson.Raw) bson.E {
 	return mql.E(path, mql.Op("$eq", doc))
 }
 
-// MaxBytes leaves of MongoDB's 16 MiB room for an array and the other fields of its document.
+// MaxBytes is the limit for an array. It leaves room in MongoDB's 16 MiB for the other
+// fields of the document.
 const MaxBytes = 15 << 20
