@@ -28,6 +28,7 @@ var finishedCores = []string{
 	"denorm/internal/stored",
 	"denorm/internal/subset",
 	"denorm/internal/widerow",
+	"internal/found",
 	"paths/internal/convert",
 	"paths/internal/document",
 	"paths/internal/forest",
