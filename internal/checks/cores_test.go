@@ -28,6 +28,7 @@ var finishedCores = []string{
 	"denorm/internal/stored",
 	"denorm/internal/subset",
 	"denorm/internal/widerow",
+	"internal/commands",
 	"internal/found",
 	"paths/internal/convert",
 	"paths/internal/document",

@@ -18,7 +18,8 @@ func CountUses(name, value string) mongo.Pipeline {
 // CountEach counts the documents of a group as n.
 func CountEach() bson.E { return bson.E{Key: "n", Value: bson.D{{Key: "$sum", Value: 1}}} }
 
-// CountDocuments counts the documents. Without documents it returns one result, 0.
+// CountDocuments returns stages that count the documents. Without documents they return
+// one result, 0: the $facet runs even if no document comes in.
 func CountDocuments() mongo.Pipeline {
 	return mongo.Pipeline{
 		mql.Group(nil, CountEach()),
@@ -27,7 +28,8 @@ func CountDocuments() mongo.Pipeline {
 	}
 }
 
-// SortByValue sorts groups by _id and returns each as a value and its n.
+// SortByValue returns stages that sort groups by _id and return each as a value and its
+// n.
 func SortByValue() mongo.Pipeline {
 	return mongo.Pipeline{mql.SortID(), mql.Project(mql.E("_id", 0), mql.E("value", "$_id"), mql.E("n", 1))}
 }

@@ -19,6 +19,7 @@ func MarkPlanKeyed(p model.Plan, collection string) model.Plan {
 	return p
 }
 
+// markStepsKeyed marks copies of the steps, also of the steps that a Reason has instead.
 func markStepsKeyed(steps []model.Step, collection string) []model.Step {
 	out := slices.Clone(steps)
 	for i, s := range out {
@@ -38,7 +39,8 @@ func markStepsKeyed(steps []model.Step, collection string) []model.Step {
 	return out
 }
 
-// MarkChecksKeyed marks checks that use collections whose _ids are made of keys.
+// MarkChecksKeyed marks checks, their queries and their repairs, that use collections
+// whose _ids are made of keys.
 func MarkChecksKeyed(checks []model.Check, collections ...string) []model.Check {
 	for i := range checks {
 		c := &checks[i]
@@ -59,7 +61,8 @@ func MarkChecksKeyed(checks []model.Check, collections ...string) []model.Check 
 	return checks
 }
 
-// MarkChangeKeyed marks the writes of a change to collections whose _ids are made of keys.
+// MarkChangeKeyed marks the writes of a change to collections whose _ids are made of
+// keys.
 func MarkChangeKeyed[S any](c model.Change[S], collections ...string) model.Change[S] {
 	if decide := c.Decide; decide != nil {
 		c.Decide = func(s S) (model.Plan, error) {

@@ -9,17 +9,15 @@ import (
 )
 
 // ServeQuery says which index serves a query, or why the query can't be sent.
-//
-//go:noinline
 func ServeQuery(q *model.Query, index string, err error) { q.Index, q.Err = index, cmp.Or(err, q.Err) }
 
-// ServeFind is a query after [Serve].
+// ServeFind is [ServeQuery] for a Find. It returns the Find.
 func ServeFind[D any](f *model.Find[D], index string, err error) *model.Find[D] {
 	ServeQuery(&f.Query, index, err)
 	return f
 }
 
-// ServeAggregate is [Served] for a pipeline.
+// ServeAggregate is [ServeQuery] for a pipeline. It returns the Aggregate.
 func ServeAggregate[R any](a *model.Aggregate[R], index string, err error) *model.Aggregate[R] {
 	a.Index, a.Err = index, cmp.Or(err, a.Err)
 	return a
@@ -62,8 +60,8 @@ func MakeIndex(collection, why string, keys ...bson.E) model.Index {
 	return x
 }
 
-// MakeLookupIndex is [Index] for queries that compare the first key for equality, and sort by the
-// others.
+// MakeLookupIndex is [MakeIndex] for queries that compare the first key for equality, and
+// sort by the others.
 func MakeLookupIndex(collection, why string, keys ...bson.E) model.Index {
 	x := MakeIndex(collection, why, keys...)
 	x.Equal = 1

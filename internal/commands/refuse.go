@@ -16,8 +16,8 @@ type takenError struct {
 	pending    bool // not confirmed: the operation runs, or crashed
 }
 
-// NewTakenError returns the error for a value that another document has. pending means that the
-// claim isn't confirmed.
+// NewTakenError returns the error for a value that another document has. pending means
+// that the claim isn't confirmed.
 func NewTakenError(collection string, value bson.RawValue, pending bool) error {
 	return &takenError{collection, value, pending}
 }
@@ -46,7 +46,7 @@ func Shorten(s string) string {
 	return s
 }
 
-// RefuseChange returns a change that returns an error.
+// RefuseChange returns a change that fails with an error before it reads or writes.
 func RefuseChange[S any](collection string, err error) model.Change[S] {
 	return model.Change[S]{
 		Name: collection, Err: err,

@@ -1,5 +1,33 @@
-// Package commands makes queries, writes, plans and indexes that several techniques
-// share.
+// Package commands makes the queries, writes, plans, changes and indexes that several
+// techniques send in the same way. The techniques call it, in their shells and in their
+// cores. The package sends nothing itself: package model does.
+//
+// # Stored form
+//
+// The package has no collection of its own. Its filters and updates are on the _id, so
+// that each finds one document, in any collection of a technique:
+//
+//	MatchID(7)                     {_id: {$eq: 7}}
+//	UpdateIf(c, filter, update)    updateOne, repeatable, a missing match is fine
+//	UpdateOne(c, filter, update)   updateOne that must match, else the plan is stale
+//	UpsertOne(c, filter, update)   updateOne with upsert
+//	DeleteOne(c, filter)           deleteOne of a derived document
+//
+// # Protocol of a write
+//
+//  1. A technique makes the write with one of these functions, and adds to the filter the
+//     values that it has read.
+//  2. It may mark the write: Expect and Done for a write that must match, MarkKeyed for
+//     _ids that are made of keys and so differ from tenant to tenant.
+//  3. PlanLeaving or PlanBatches joins writes to a plan.
+//  4. Package model sends the plan. A model's database refuses writes of a Collection that
+//     pass by its techniques. AdoptWrite is how a technique sends such a write as its own.
+//
+// # What a crash leaves
+//
+// Each function makes one write, or a plan with the text of what its crash leaves.
+// PlanLeaving sets the text only if the plan has several steps, because one write is
+// whole or absent.
 package commands
 
 import (
@@ -15,13 +43,11 @@ import (
 // MatchID returns the filter for one document.
 func MatchID(id any) bson.D { return bson.D{{Key: "_id", Value: mql.Eq(id)}} }
 
-// MatchIDs is the filter of several documents, by a list of their ids.
-//
-//go:noinline
+// MatchIDs returns the filter for several documents, by a list of their _ids.
 func MatchIDs(ids any) bson.D { return bson.D{{Key: "_id", Value: mql.Op("$in", ids)}} }
 
-// AdoptWrite returns a technique's write that a Collection made. A model's database refuses the writes of a Collection
-// that pass by techniques, and no others.
+// AdoptWrite returns a write that a Collection made as a technique's own write. A model's
+// database refuses a Collection's writes that pass by its techniques, and no others.
 func AdoptWrite(w model.Write) model.Write {
 	return model.Write{
 		Collection: w.Collection, Model: w.Model, Expect: w.Expect, Done: w.Done, Token: w.Token,
@@ -62,7 +88,8 @@ func DeleteOne(collection string, filter bson.D) model.Write {
 	}
 }
 
-// JoinOperators joins update operators. It leaves out operators without fields.
+// JoinOperators joins update operators. It leaves out operators without fields, which the
+// server would refuse before MongoDB 5.0.
 func JoinOperators(ops ...bson.E) (out bson.D) {
 	for _, o := range ops {
 		if len(o.Value.(bson.D)) > 0 {
@@ -81,8 +108,8 @@ func PlanLeaving(leaves string, steps ...model.Step) model.Plan {
 	return p
 }
 
-// PlanBatches makes a job's plans from the steps for each document. An error names the
-// document.
+// PlanBatches makes a job's plans from the steps for each document. steps receives a
+// clone, so that the writes may keep parts of the document. An error names the document.
 func PlanBatches(leaves string, steps func(doc bson.Raw) ([]model.Step, error)) func([]bson.Raw) (model.Plan, error) {
 	return func(docs []bson.Raw) (p model.Plan, _ error) {
 		for _, doc := range docs {
