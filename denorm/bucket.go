@@ -106,7 +106,7 @@ func NewBucket[K, E any](buckets *model.Collection[BucketDoc[K, E], string], spe
 		Period: keytext.Period(spec.Period), At: spec.At, Location: spec.Location,
 	})}
 	buckets.Docs().MakeKeyed()
-	out.Parts = model.NewParts(out.in.Indexes, nil, out.in.Checks, out.in.Footprints).
+	out.Parts = model.NewParts(out.in.ListIndexes, nil, out.in.ListChecks, out.in.ListFootprints).
 		WithDocs(buckets.Docs()).WithKeys(model.KeyedDocs{Collection: buckets.Name()}).WithoutReactions("Bucket.Append")
 	return out
 }
@@ -119,7 +119,7 @@ func NewBucket[K, E any](buckets *model.Collection[BucketDoc[K, E], string], spe
 // Cost: two commands, one document, by _id. In a transaction, BucketSpec.ElementKey adds
 // one command. A bucket without room (MaxBytes) adds one command and one document.
 func (b *Bucket[K, E]) Append(key K, element E) model.Change[any] {
-	return b.in.Append(key, element)
+	return b.in.AppendElement(key, element)
 }
 
 // AppendTo returns the write that adds an element to the key's bucket with number seq.
@@ -143,7 +143,7 @@ func (b *Bucket[K, E]) AppendTo(key K, seq int64, element E) model.Write {
 //
 // Cost: one command, one document by _id.
 func (b *Bucket[K, E]) Page(key K, seq int64) *model.Find[BucketDoc[K, E]] {
-	id, err := b.in.PageID(key, seq)
+	id, err := b.in.MakePageID(key, seq)
 	return commands.ServeFind(b.buckets.ByID(id), model.IDIndex, err)
 }
 
@@ -158,7 +158,7 @@ func (b *Bucket[K, E]) Oldest(key K) *model.Find[BucketDoc[K, E]] { return b.pag
 func (b *Bucket[K, E]) Newest(key K) *model.Find[BucketDoc[K, E]] { return b.pages(key, -1) }
 
 func (b *Bucket[K, E]) pages(key K, direction int) *model.Find[BucketDoc[K, E]] {
-	filter, err := b.in.OfKey(key)
+	filter, err := b.in.MatchKey(key)
 	return b.find(filter, direction, err)
 }
 
@@ -176,7 +176,7 @@ func (b *Bucket[K, E]) find(filter bson.D, direction int, err error) *model.Find
 //
 // Cost: one command, by _id. It reads one document for each bucket.
 func (b *Bucket[K, E]) Between(key K, start, end time.Time) *model.Find[BucketDoc[K, E]] {
-	filter, err := b.in.Between(key, start, end)
+	filter, err := b.in.MatchBetween(key, start, end)
 	return b.find(filter, 1, err)
 }
 
@@ -185,7 +185,7 @@ func (b *Bucket[K, E]) Between(key K, start, end time.Time) *model.Find[BucketDo
 //
 // Cost: one command, by _id, and one for each further batch.
 func (b *Bucket[K, E]) Elements(key K) *model.Aggregate[E] {
-	pipeline, err := b.in.Elements(key)
+	pipeline, err := b.in.FindElements(key)
 	return commands.ServeAggregate(model.AggregateAs[E](b.buckets, pipeline), model.IDIndex, err)
 }
 
@@ -195,8 +195,8 @@ func (b *Bucket[K, E]) Elements(key K) *model.Aggregate[E] {
 //
 // Cost: one command, served by [Bucket].Indexes.
 func (b *Bucket[K, E]) Holding(key K, element any) *model.Find[BucketDoc[K, E]] {
-	filter, err := b.in.Holding(key, element)
-	return commands.ServeFind(b.buckets.Find(filter), b.in.KeyIndex().Name, err)
+	filter, err := b.in.MatchHolding(key, element)
+	return commands.ServeFind(b.buckets.Find(filter), b.in.MakeKeyIndex().Name, err)
 }
 
 // Totals returns the pipeline that adds up the counts, bytes and totals stored in a key's
@@ -204,7 +204,7 @@ func (b *Bucket[K, E]) Holding(key K, element any) *model.Find[BucketDoc[K, E]] 
 //
 // Cost: one command, by _id; it reads every bucket of the key.
 func (b *Bucket[K, E]) Totals(key K) *model.Aggregate[BucketTotals] {
-	pipeline, err := b.in.Total(key)
+	pipeline, err := b.in.SumBuckets(key)
 	return commands.ServeAggregate(model.AggregateAs[BucketTotals](b.buckets, pipeline), model.IDIndex, err)
 }
 
@@ -212,4 +212,4 @@ func (b *Bucket[K, E]) Totals(key K) *model.Aggregate[BucketTotals] {
 // it has more than BucketSpec.Max elements, or lacks a field that [Bucket.Append] always
 // writes. Some servers don't enforce the validation
 // (https://www.mongodb.com/docs/manual/core/schema-validation/specify-json-schema/).
-func (b *Bucket[K, E]) Validation() model.Validation { return b.in.Validation() }
+func (b *Bucket[K, E]) Validation() model.Validation { return b.in.MakeValidation() }

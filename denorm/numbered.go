@@ -103,7 +103,7 @@ func (x *Numbered[D, K]) Back(flat bson.Raw) (doc D, err error) {
 //
 // Cost: one command, one document.
 func (x *Numbered[D, K]) Insert(doc D) model.Write {
-	return flat.StoredAs(commands.AdoptWrite(x.docs.Insert(doc)), x.n.Flatten)
+	return flat.StoreAs(commands.AdoptWrite(x.docs.Insert(doc)), x.n.Flatten)
 }
 
 // Replace returns the write that stores doc, flattened by [Numbered.Flatten], in place of
@@ -112,7 +112,7 @@ func (x *Numbered[D, K]) Insert(doc D) model.Write {
 //
 // Cost: one command, one document, by _id.
 func (x *Numbered[D, K]) Replace(doc D) model.Write {
-	return flat.StoredAs(commands.AdoptWrite(x.docs.Replace(doc)), x.n.Flatten)
+	return flat.StoreAs(commands.AdoptWrite(x.docs.Replace(doc)), x.n.Flatten)
 }
 
 // Set returns the write that replaces a document's list by the given elements. It is

@@ -129,7 +129,7 @@ func (x *Outlier[D, K, E]) Delete(owner K) model.Plan {
 // Cost: one command, by _id in each collection, and one per further batch.
 func (x *Outlier[D, K, E]) Elements(owner K) *model.Aggregate[E] {
 	pipeline, err := x.o.Elements(owner)
-	return aggregateByID[E](x.overflow.buckets, x.owners.Name(), x.overflow.in.KeyedNames(), pipeline, err)
+	return aggregateByID[E](x.overflow.buckets, x.owners.Name(), x.overflow.in.ListKeyed(), pipeline, err)
 }
 
 // Holding returns the query that finds an owner's element by the element's key. Without
@@ -139,7 +139,7 @@ func (x *Outlier[D, K, E]) Elements(owner K) *model.Aggregate[E] {
 // [Bucket].Indexes.
 func (x *Outlier[D, K, E]) Holding(owner K, key any) *model.Aggregate[E] {
 	pipeline, err := x.o.Holding(owner, key)
-	return aggregateByID[E](x.overflow.buckets, x.owners.Name(), x.overflow.in.KeyedNames(), pipeline, err)
+	return aggregateByID[E](x.overflow.buckets, x.owners.Name(), x.overflow.in.ListKeyed(), pipeline, err)
 }
 
 // aggregateByID returns the aggregation of a pipeline on the owners. The options of
@@ -159,7 +159,7 @@ func aggregateByID[R, D, K any](
 // Cost: one command, by _id in each collection. It reads the owner's overflow documents.
 func (x *Outlier[D, K, E]) Count(owner K) *model.Aggregate[OutlierCount] {
 	pipeline, err := x.o.Count(owner)
-	return aggregateByID[OutlierCount](x.owners, x.owners.Name(), x.overflow.in.KeyedNames(), pipeline, err)
+	return aggregateByID[OutlierCount](x.owners, x.owners.Name(), x.overflow.in.ListKeyed(), pipeline, err)
 }
 
 // Split returns the job that shortens arrays of more than OutlierSpec.Max elements. The

@@ -91,7 +91,7 @@ type Slots[K any] struct {
 // with a [*model.DeclarationError].
 func NewSlots[K any](docs *model.Collection[SlotDoc[K], string], spec SlotsSpec) *Slots[K] {
 	s := slots.Declare(docs.Docs(), reflect.TypeFor[K](), slots.Spec(spec))
-	return &Slots[K]{model.NewParts(nil, nil, s.Checks, s.Footprints).WithDocs(docs.Docs()).WithKeys(s.Keys()).
+	return &Slots[K]{model.NewParts(nil, nil, s.ListChecks, s.ListFootprints).WithDocs(docs.Docs()).WithKeys(s.DescribeKeys()).
 		WithoutReactions("Slots.Add and Slots.Take"), docs, s}
 }
 
@@ -102,7 +102,7 @@ func NewSlots[K any](docs *model.Collection[SlotDoc[K], string], spec SlotsSpec)
 // Cost: one command, one document by _id. A key's first Add costs five commands and
 // stores all slots.
 func (s *Slots[K]) Add(key K, n int64, token bson.ObjectID) model.Change[any] {
-	return s.s.Add(key, n, token)
+	return s.s.AddNumber(key, n, token)
 }
 
 // Take returns the change that takes the amount n from a key's stock. A stock below n
@@ -112,7 +112,7 @@ func (s *Slots[K]) Add(key K, n int64, token bson.ObjectID) model.Change[any] {
 // Cost: one command, one document (slot) by _id. If the slot needs stock from one other
 // slot, five commands and three writes.
 func (s *Slots[K]) Take(key K, n int64, token bson.ObjectID) model.Change[any] {
-	return s.s.Take(key, n, token)
+	return s.s.TakeStock(key, n, token)
 }
 
 // Total returns the pipeline of a key's total. For an unknown key, Aggregate.One gives
@@ -120,7 +120,7 @@ func (s *Slots[K]) Take(key K, n int64, token bson.ObjectID) model.Change[any] {
 //
 // Cost: one command, which reads the key's slots by _id.
 func (s *Slots[K]) Total(key K) *model.Aggregate[SlotTotal[K]] {
-	pipeline, err := s.s.Total(key)
+	pipeline, err := s.s.SumKey(key)
 	return commands.ServeAggregate(model.AggregateAs[SlotTotal[K]](s.docs, pipeline), model.IDIndex, err)
 }
 
@@ -128,7 +128,7 @@ func (s *Slots[K]) Total(key K) *model.Aggregate[SlotTotal[K]] {
 //
 // Cost: one command per batch. The server reads the whole collection.
 func (s *Slots[K]) Totals() *model.Aggregate[SlotTotal[K]] {
-	return model.AggregateAs[SlotTotal[K]](s.docs, s.s.Totals())
+	return model.AggregateAs[SlotTotal[K]](s.docs, s.s.SumKeys())
 }
 
 // Resize returns the change that sets a key's number of slots, a power of two up to 1024.
@@ -138,5 +138,5 @@ func (s *Slots[K]) Totals() *model.Aggregate[SlotTotal[K]] {
 // Cost: one command, and four per doubling or six per halving. A number other than
 // SlotsSpec.Slots adds two commands to each later operation on the key.
 func (s *Slots[K]) Resize(key K, slots int) model.Change[any] {
-	return s.s.Resize(key, slots)
+	return s.s.ResizeKey(key, slots)
 }

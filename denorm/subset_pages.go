@@ -71,9 +71,9 @@ func NewSubsetPages[P, K, E any](
 			Fail("the bucket of the pages is nil", "give a result of NewBucket")
 	}
 	s := subsetpages.Declare(parents.Docs(), path, reflect.TypeFor[E](), pages.in, subsetpages.Spec(spec))
-	return &SubsetPages[P, K, E]{model.NewParts(s.Indexes, s.Relations, s.Checks, s.Footprints).
+	return &SubsetPages[P, K, E]{model.NewParts(s.ListIndexes, s.ListRelations, s.ListChecks, s.ListFootprints).
 		WithDocs(parents.Docs(), pages.buckets.Docs()).WithKeys(model.KeyedDocs{Collection: pages.buckets.Name()}).
-		WithReactions(s.Reactions), parents, pages, s}
+		WithReactions(s.MakeReactions), parents, pages, s}
 }
 
 // Append returns the change that adds an element to the parent's array and, like
@@ -83,7 +83,7 @@ func NewSubsetPages[P, K, E any](
 // Cost: two reads, and two writes of one document each. A full page, a retry or a
 // transaction adds commands.
 func (x *SubsetPages[P, K, E]) Append(parent K, element E) model.Change[any] {
-	return x.s.Append(parent, element)
+	return x.s.AppendElement(parent, element)
 }
 
 // Set returns the change that sets fields of the element with this key, in its page and
@@ -94,7 +94,7 @@ func (x *SubsetPages[P, K, E]) Append(parent K, element E) model.Change[any] {
 // Cost: two reads and one write. A change of the parent's array adds two commands. If
 // fields contains a SubsetPagesSpec.By path, the second read reads all pages.
 func (x *SubsetPages[P, K, E]) Set(parent K, key any, fields bson.D) model.Change[any] {
-	return x.s.Set(parent, key, fields)
+	return x.s.SetElement(parent, key, fields)
 }
 
 // Remove returns the change that removes the element with this key from its page and from
@@ -103,7 +103,7 @@ func (x *SubsetPages[P, K, E]) Set(parent K, key any, fields bson.D) model.Chang
 // Cost: two reads and one write. An element in the array costs three more commands: two
 // reads of all the parent's pages, and one write.
 func (x *SubsetPages[P, K, E]) Remove(parent K, key any) model.Change[any] {
-	return x.s.Remove(parent, key)
+	return x.s.RemoveElement(parent, key)
 }
 
 // Refresh returns the change that sets a parent's array from the parent's pages. A
@@ -111,7 +111,7 @@ func (x *SubsetPages[P, K, E]) Remove(parent K, key any) model.Change[any] {
 //
 // Cost: one command reads all pages of the parent. If the array differs, two more
 // commands write the array and read the pages again.
-func (x *SubsetPages[P, K, E]) Refresh(parent K) model.Change[any] { return x.s.Refresh(parent) }
+func (x *SubsetPages[P, K, E]) Refresh(parent K) model.Change[any] { return x.s.RefreshParent(parent) }
 
 // Rest returns the pipeline of a parent's pages, newest first, without the elements of
 // the parent's array. Pass the parent as you read it. pageToken is "" for the first call,
@@ -120,6 +120,6 @@ func (x *SubsetPages[P, K, E]) Refresh(parent K) model.Change[any] { return x.s.
 // Cost: one command per batch, served by _id. The server also reads pages whose elements
 // are all in the parent's array. They don't count in n.
 func (x *SubsetPages[P, K, E]) Rest(parent *P, pageToken string, n int64) *model.Aggregate[BucketDoc[K, E]] {
-	pipeline, err := x.s.Rest(parent, pageToken, n)
+	pipeline, err := x.s.FindRest(parent, pageToken, n)
 	return commands.ServeAggregate(model.AggregateAs[BucketDoc[K, E]](x.pages.buckets, pipeline), model.IDIndex, err)
 }

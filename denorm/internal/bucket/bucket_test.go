@@ -42,7 +42,7 @@ var (
 	daily    = denorm.NewBucket(notes, denorm.BucketSpec{Max: 2, ElementKey: "id", Period: denorm.Daily, At: "at"})
 )
 
-func noted(id string) note { return note{ID: id} }
+func makeNote(id string) note { return note{ID: id} }
 
 // ofSize is a note whose document has as many bytes.
 func ofSize(id string, bytes int) note {
@@ -116,9 +116,9 @@ func TestBucketAppend(t *testing.T) {
 		t.Run("three to a bucket, each key by itself", func(t *testing.T) {
 			empty(t, db)
 			for i := range 7 {
-				appendAll(t, db, plain, "p", noted(fmt.Sprint(i)))
+				appendAll(t, db, plain, "p", makeNote(fmt.Sprint(i)))
 			}
-			appendAll(t, db, plain, "q", noted("z"))
+			appendAll(t, db, plain, "q", makeNote("z"))
 			wantPages(t, db, plain, "p", []string{"0", "1", "2"}, []string{"3", "4", "5"}, []string{"6"})
 			wantPages(t, db, plain, "q", []string{"z"})
 		})
@@ -145,7 +145,7 @@ func TestBucketAppend(t *testing.T) {
 		t.Run("a second time", func(t *testing.T) {
 			empty(t, db)
 			for i, id := range []string{"a", "b", "c", "d", "a", "c", "d"} {
-				_, result, err := byKey.Append("p", noted(id)).Run(t.Context(), db)
+				_, result, err := byKey.Append("p", makeNote(id)).Run(t.Context(), db)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -154,7 +154,7 @@ func TestBucketAppend(t *testing.T) {
 				}
 			}
 			wantPages(t, db, byKey, "p", []string{"a", "b", "c"}, []string{"d"})
-			appendAll(t, db, byKey, "q", noted("a")) // of another key
+			appendAll(t, db, byKey, "q", makeNote("a")) // of another key
 			wantPages(t, db, byKey, "q", []string{"a"})
 		})
 	})
@@ -175,10 +175,10 @@ func TestBucketAppendBounds(t *testing.T) {
 		t.Run("a small one doesn't go back before a large one", func(t *testing.T) {
 			empty(t, db)
 			appendAll(t, db, budgeted, "p", ofSize("a", 100), ofSize("b", 60))
-			_, err := budgeted.AppendTo("p", 0, noted("c")).Run(t.Context(), db)
+			_, err := budgeted.AppendTo("p", 0, makeNote("c")).Run(t.Context(), db)
 			wantError(t, err, model.ErrFull)
 			wantError(t, err, model.ErrStale) // so that a Change tries again
-			appendAll(t, db, budgeted, "p", noted("c"))
+			appendAll(t, db, budgeted, "p", makeNote("c"))
 			wantPages(t, db, budgeted, "p", []string{"a"}, []string{"b", "c"})
 		})
 		t.Run("by day", func(t *testing.T) {
@@ -197,7 +197,7 @@ func TestBucketAppendBounds(t *testing.T) {
 func TestBucketAppendTo(t *testing.T) {
 	parallel(t)
 	bucketOf := func(n int, more ...bson.E) bson.D {
-		list := []note{noted("a"), noted("b"), noted("c")}[:n]
+		list := []note{makeNote("a"), makeNote("b"), makeNote("c")}[:n]
 		d := bson.D{
 			{Key: "_id", Value: "p#0000000000"}, {Key: "key", Value: "p"}, {Key: "seq", Value: int64(0)},
 			{Key: "n", Value: n}, {Key: "bytes", Value: sizeOf(list...)}, {Key: "items", Value: list},
@@ -209,38 +209,38 @@ func TestBucketAppendTo(t *testing.T) {
 	runWriteCases(t, []writeCase{
 		{
 			Reason: "creates a bucket", Before: docs{"notes": {}},
-			Write: byKey.AppendTo("p", 0, noted("a")), After: before(1), Status: model.Applied, Again: model.Already,
+			Write: byKey.AppendTo("p", 0, makeNote("a")), After: before(1), Status: model.Applied, Again: model.Already,
 		},
 		{
-			Reason: "fills it", Before: before(2), Write: byKey.AppendTo("p", 0, noted("c")), After: before(3),
+			Reason: "fills it", Before: before(2), Write: byKey.AppendTo("p", 0, makeNote("c")), After: before(3),
 			Status: model.Applied, Again: model.Already,
 		},
-		{Reason: "not over Max", Before: before(3), Write: byKey.AppendTo("p", 0, noted("d")), Err: model.ErrFull},
+		{Reason: "not over Max", Before: before(3), Write: byKey.AppendTo("p", 0, makeNote("d")), Err: model.ErrFull},
 		{
-			Reason: "nor into a closed one", Before: before(1, closed), Write: byKey.AppendTo("p", 0, noted("d")),
+			Reason: "nor into a closed one", Before: before(1, closed), Write: byKey.AppendTo("p", 0, makeNote("d")),
 			Err: model.ErrFull,
 		},
 		{
-			Reason: "what a full bucket holds is there", Before: before(3), Write: byKey.AppendTo("p", 0, noted("a")),
+			Reason: "what a full bucket holds is there", Before: before(3), Write: byKey.AppendTo("p", 0, makeNote("a")),
 			Status: model.Already, Again: model.Already,
 		},
 		{
 			Reason: "what a closed bucket holds is there", Before: before(1, closed),
-			Write: byKey.AppendTo("p", 0, noted("a")), Status: model.Already, Again: model.Already,
+			Write: byKey.AppendTo("p", 0, makeNote("a")), Status: model.Already, Again: model.Already,
 		},
 		{
 			Reason: "a bucket without a count is not full",
 			Before: docs{"notes": {bson.D{{Key: "_id", Value: "p#0000000000"}}}},
-			Write:  byKey.AppendTo("p", 0, noted("a")), Err: model.ErrStale,
+			Write:  byKey.AppendTo("p", 0, makeNote("a")), Err: model.ErrStale,
 		},
 		{
 			Reason: "not over MaxBytes", Before: before(2),
 			Write: budgeted.AppendTo("p", 0, ofSize("x", 100)),
 			Err:   model.ErrFull,
 		},
-		{Reason: "a number below 0", Before: before(1), Write: byKey.AppendTo("p", -1, noted("a")), Err: errRefused},
+		{Reason: "a number below 0", Before: before(1), Write: byKey.AppendTo("p", -1, makeNote("a")), Err: errRefused},
 		{
-			Reason: "a number with too many digits", Before: before(1), Write: byKey.AppendTo("p", 1e10, noted("a")),
+			Reason: "a number with too many digits", Before: before(1), Write: byKey.AppendTo("p", 1e10, makeNote("a")),
 			Err: errRefused,
 		},
 	})
@@ -259,7 +259,7 @@ func TestBucketRefusals(t *testing.T) {
 	}{
 		{"text as element", anything.AppendTo("p", 0, "text").Err},
 		{"nil as element", anything.AppendTo("p", 0, nil).Err},
-		{"no key", plain.Append("", noted("a")).Err},
+		{"no key", plain.Append("", makeNote("a")).Err},
 		{"no element key", byKey.Append("p", note{}).Err},
 		{"a null as element key", open.Append("p", note{}).Err},
 		{"an array as element key", open.Append("p", note{Any: []int{1}}).Err},
@@ -267,7 +267,7 @@ func TestBucketRefusals(t *testing.T) {
 		{"a total that isn't a number", added.Append("p", nan).Err},
 		{"an infinite total", added.Append("p", note{ID: "a", F: math.Inf(1)}).Err},
 		{"more bytes than a bucket has", budgeted.Append("p", ofSize("a", 121)).Err},
-		{"no time", daily.Append("p", noted("a")).Err},
+		{"no time", daily.Append("p", makeNote("a")).Err},
 		{"a time after the year 9999", daily.Append("p", note{ID: "a", At: &late}).Err},
 		{"a field name with a dollar", plain.Append("p", note{Any: bson.D{{Key: "$x", Value: 1}}}).Err},
 		{"an element that can't be encoded", plain.Append("p", note{Any: func() {}}).Err},
@@ -293,7 +293,7 @@ func TestBucketRefusals(t *testing.T) {
 	}
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		empty(t, db)
-		_, _, err := plain.Append("", noted("a")).Run(t.Context(), db)
+		_, _, err := plain.Append("", makeNote("a")).Run(t.Context(), db)
 		wantError(t, err, errRefused)
 		wantDocs(t, db, docs{"notes": {}})
 	})

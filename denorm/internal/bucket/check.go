@@ -12,22 +12,22 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-func (b *Buckets) Checks() []model.Check {
+func (b *Buckets) ListChecks() []model.Check {
 	counts := b.Docs.Name() + ": miscounted buckets"
 	most := fmt.Sprintf("a bucket holds at most %d items", b.Spec.Max)
 	if b.Spec.MaxBytes > 0 {
 		most += fmt.Sprintf(" and %d bytes", b.Spec.MaxBytes)
 	}
-	is, update := b.recount()
+	is, update := b.planRecount()
 	return commands.MarkChecksKeyed([]model.Check{{
 		Name: counts, Collection: b.Docs.Name(), Rule: "a bucket's count, bytes and totals are those of its items",
-		Pipeline: b.miscounted(), Tell: found.DescribeRows(drift.tell),
+		Pipeline: b.findMiscounted(), Tell: found.DescribeRows(drift.describeFinding),
 		Mend: found.MendMatching(counts, b.Docs.Name(), is, "some buckets corrected; the next check finds the others",
 			mongo.UpdateOneModel{Update: update}),
 	}, {
 		Name: b.Docs.Name() + ": oversized buckets", Collection: b.Docs.Name(), Rule: most,
-		Pipeline: b.oversized(), Tell: found.DescribeRows(oversizedBucket.tell),
-	}}, b.KeyedNames()...)
+		Pipeline: b.findOversized(), Tell: found.DescribeRows(oversizedBucket.describeFinding),
+	}}, b.ListKeyed()...)
 }
 
 // A drift is a bucket whose counts are not those of its items.
@@ -37,7 +37,7 @@ type drift struct {
 	Counted bson.Raw      `bson:"counted"` // the same by the items, without totals of which no item has a value
 }
 
-func (d drift) tell(f *model.Finding) {
+func (d drift) describeFinding(f *model.Finding) {
 	f.ID, f.Problem = d.ID,
 		fmt.Sprintf("stores %s, but its items make %s", model.Shell(d.Stored), model.Shell(d.Counted))
 }
@@ -49,23 +49,23 @@ type oversizedBucket struct {
 	Bytes bson.RawValue `bson:"bytes"` // as they are stored
 }
 
-func (d oversizedBucket) tell(f *model.Finding) {
+func (d oversizedBucket) describeFinding(f *model.Finding) {
 	f.ID, f.Problem = d.ID, fmt.Sprintf("holds %d items", d.N)
 	if d.Bytes.Type != 0 {
 		f.Problem += " and " + model.Shell(d.Bytes) + " bytes"
 	}
 }
 
-// Items is the bucket's array, or an empty one.
-func Items() bson.D { return mql.List("items") }
+// ListItems is the bucket's array, or an empty one.
+func ListItems() bson.D { return mql.List("items") }
 
 // countN, countBytes and countTotal are the expressions of what the items add up to.
-func countN() bson.D { return mql.Op("$size", Items()) }
+func countN() bson.D { return mql.Op("$size", ListItems()) }
 
-func countBytes() bson.D { return BytesOf(Items()) }
+func countBytes() bson.D { return SumSizes(ListItems()) }
 
-// BytesOf adds up the sizes of a list's documents.
-func BytesOf(list any) bson.D {
+// SumSizes adds up the sizes of a list's documents.
+func SumSizes(list any) bson.D {
 	size := mql.Cond(mql.Op("$eq", mql.Op("$type", "$$item"), "object"), mql.Op("$bsonSize", "$$item"), 0)
 	return mql.Op("$toLong", mql.Op("$sum", mql.Map(list, "item", size)))
 }
@@ -76,7 +76,7 @@ func countTotal(t total, otherwise any, of func(values string) any) bson.D {
 	value := mql.Cond(mql.Op("$in", mql.Op("$type", "$$item."+t.path), bson.A{"int", "long"}),
 		mql.Op("$toLong", "$$item."+t.path), "$$item."+t.path)
 	values := mql.Op("$filter", bson.D{
-		{Key: "input", Value: mql.Map(Items(), "item", value)}, {Key: "as", Value: "value"},
+		{Key: "input", Value: mql.Map(ListItems(), "item", value)}, {Key: "as", Value: "value"},
 		{Key: "cond", Value: mql.Op("$isNumber", "$$value")},
 	})
 	return mql.Op("$let", bson.D{
@@ -99,8 +99,8 @@ func countAll(values string) any {
 	}
 }
 
-// differs is the expression that a bucket's counts are not those of its items.
-func (b *Buckets) differs() bson.D {
+// compareCounts is the expression that a bucket's counts are not those of its items.
+func (b *Buckets) compareCounts() bson.D {
 	or := bson.A{mql.Op("$ne", "$n", countN()), mql.Op("$ne", "$bytes", countBytes())}
 	for _, t := range b.totals {
 		path := "$totals." + t.name
@@ -116,59 +116,59 @@ func (b *Buckets) differs() bson.D {
 	return bson.D{{Key: "$or", Value: or}}
 }
 
-func (b *Buckets) miscounted() mongo.Pipeline {
+func (b *Buckets) findMiscounted() mongo.Pipeline {
 	stored := bson.D{{Key: "n", Value: "$n"}, {Key: "bytes", Value: "$bytes"}}
 	counted := bson.D{{Key: "n", Value: countN()}, {Key: "bytes", Value: countBytes()}}
-	if totals := b.counted(); len(totals) > 0 {
+	if totals := b.countTotals(); len(totals) > 0 {
 		stored = append(stored, bson.E{Key: "totals", Value: "$totals"})
 		counted = append(counted, bson.E{Key: "totals", Value: totals})
 	}
 	return mongo.Pipeline{
-		mql.Match(mql.E("$expr", b.differs())),
+		mql.Match(mql.E("$expr", b.compareCounts())),
 		mql.SortID(),
 		mql.Project(mql.E("stored", stored), mql.E("counted", counted)),
 	}
 }
 
-// counted are the totals by the items, each under its name.
-func (b *Buckets) counted() (d bson.D) {
+// countTotals are the totals by the items, each under its name.
+func (b *Buckets) countTotals() (d bson.D) {
 	for _, t := range b.totals {
 		d = append(d, bson.E{Key: t.name, Value: countTotal(t, "$$REMOVE", countAll)})
 	}
 	return d
 }
 
-// recount is the filter of a bucket that is miscounted, and the update that counts it anew.
-func (b *Buckets) recount() (is bson.D, update mongo.Pipeline) {
-	set := b.Recounted()
-	return mql.Op("$expr", b.differs()), mongo.Pipeline{mql.Set(slices.Insert(set, 2, b.staysClosed())...)}
+// planRecount is the filter of a bucket that is miscounted, and the update that counts it anew.
+func (b *Buckets) planRecount() (is bson.D, update mongo.Pipeline) {
+	set := b.CountAgain()
+	return mql.Op("$expr", b.compareCounts()), mongo.Pipeline{mql.Set(slices.Insert(set, 2, b.closeIfFull())...)}
 }
 
-// Recounted are the counts of a bucket by its items.
-func (b *Buckets) Recounted() bson.D {
+// CountAgain are the counts of a bucket by its items.
+func (b *Buckets) CountAgain() bson.D {
 	set := bson.D{{Key: "n", Value: countN()}, {Key: "bytes", Value: countBytes()}}
-	for _, e := range b.counted() {
+	for _, e := range b.countTotals() {
 		set = append(set, bson.E{Key: "totals." + e.Key, Value: e.Value})
 	}
 	return set
 }
 
-// staysClosed closes a bucket that was full by its count.
-func (b *Buckets) staysClosed() bson.E {
+// closeIfFull closes a bucket that was full by its count.
+func (b *Buckets) closeIfFull() bson.E {
 	return mql.E("closed",
 		mql.Cond(mql.Op("$gte", mql.IfNull("$n", 0), b.Spec.Max), true, mql.IfNull("$closed", "$$REMOVE")))
 }
 
-func (b *Buckets) oversized() mongo.Pipeline {
+func (b *Buckets) findOversized() mongo.Pipeline {
 	return mongo.Pipeline{
-		{{Key: "$match", Value: b.over()}},
+		{{Key: "$match", Value: b.matchOversized()}},
 		mql.SortID(),
 		mql.Project(mql.E("n", countN()), mql.E("bytes", 1)),
 	}
 }
 
-// over matches a bucket that has an item after the last that it may hold, or counts too many bytes.
-func (b *Buckets) over() bson.D {
+// matchOversized matches a bucket that has an item after the last that it may hold, or counts too many bytes.
+func (b *Buckets) matchOversized() bson.D {
 	tooMany := bson.D{{Key: fmt.Sprintf("items.%d", b.Spec.Max), Value: mql.Exists(true)}}
 	if b.Spec.MaxBytes == 0 {
 		return tooMany
@@ -177,7 +177,7 @@ func (b *Buckets) over() bson.D {
 	return bson.D{{Key: "$or", Value: bson.A{tooMany, tooLarge}}}
 }
 
-func (b *Buckets) Validation() model.Validation {
+func (b *Buckets) MakeValidation() model.Validation {
 	list := bson.D{{Key: "bsonType", Value: "array"}, {Key: "maxItems", Value: b.Spec.Max}}
 	return model.Validation{Collection: b.Docs.Name(), Validator: bson.D{{Key: "$jsonSchema", Value: bson.D{
 		{Key: "required", Value: bson.A{"key", "seq", "n", "bytes", "items"}},

@@ -16,8 +16,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// numbered is a note with two of the numbers that are added up.
-func numbered(id string, n int64, f float64) note { return note{ID: id, N: &n, F: f} }
+// makeNumbered is a note with two of the numbers that are added up.
+func makeNumbered(id string, n int64, f float64) note { return note{ID: id, N: &n, F: f} }
 
 // bucketDoc is a bucket as it is stored, with these fields in the place of its own; a nil one is left out.
 func bucketDoc(seq int, list []note, fields ...bson.E) bson.D {
@@ -52,9 +52,9 @@ func totalOf(sum, least, most any) bson.D {
 // nothing.
 func TestBucketRepair(t *testing.T) {
 	parallel(t)
-	ab := []note{numbered("a", 5, 0.5), numbered("b", -2, 0.25)}
+	ab := []note{makeNumbered("a", 5, 0.5), makeNumbered("b", -2, 0.25)}
 	right := []bson.E{totalsOf(totalOf(int64(3), int64(-2), int64(5)), totalOf(0.75, 0.25, 0.5))}
-	bare := []note{noted("a")}
+	bare := []note{makeNote("a")}
 	closed := bson.E{Key: "closed", Value: true}
 	for _, c := range []struct {
 		reason        string
@@ -143,7 +143,7 @@ func TestBucketChecks(t *testing.T) {
 	wantDistinctChecks(t, budgeted.Checks(), 2)
 	wantRefusedFindings(t, budgeted.Checks()...)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		ab := []note{numbered("a", 5, 0.5), numbered("b", -2, 0.25)}
+		ab := []note{makeNumbered("a", 5, 0.5), makeNumbered("b", -2, 0.25)}
 		seed(t, db, docs{
 			"notes": {bucketDoc(0, ab, bson.E{Key: "n", Value: 9}), bucketDoc(1, ab, bson.E{Key: "bytes", Value: "x"})},
 		})
@@ -181,7 +181,7 @@ func TestBucketChecks(t *testing.T) {
 		if over, said := findingsOf(t, db, plain.Checks()[1]); len(over) != 0 {
 			t.Errorf("oversized: %v", said)
 		}
-		four := append(slices.Clone(ab), noted("c"), noted("d"))
+		four := append(slices.Clone(ab), makeNote("c"), makeNote("d"))
 		seed(t, db, docs{
 			"notes": {
 				bucketDoc(0, ab), bucketDoc(1, four),
@@ -211,7 +211,7 @@ func TestBucketChecks(t *testing.T) {
 // A mending that is cut, or that meets an append, leaves what adds up.
 func TestBucketRepairFaults(t *testing.T) {
 	parallel(t)
-	ab := []note{numbered("a", 5, 0.5), numbered("b", -2, 0.25)}
+	ab := []note{makeNumbered("a", 5, 0.5), makeNumbered("b", -2, 0.25)}
 	wrong := docs{
 		"notes": {
 			bucketDoc(0, ab, bson.E{Key: "n", Value: 0}), bucketDoc(1, ab),
@@ -231,7 +231,7 @@ func TestBucketRepairFaults(t *testing.T) {
 		Seed: func(ctx context.Context, db *mongo.Database) error {
 			return store(ctx, db, docs{"notes": {bucketDoc(0, ab, bson.E{Key: "n", Value: 0})}})
 		},
-		A: appending(added, "p", numbered("c", 1, 1)),
+		A: appending(added, "p", makeNumbered("c", 1, 1)),
 		B: checkJob(added.Checks()[0]),
 		Check: func(t testing.TB, db *mongo.Database, errA, errB error) {
 			if errA != nil || errB != nil {

@@ -45,31 +45,31 @@ func TestBucketCosts(t *testing.T) {
 	}
 	unsaid := model.Cost{}
 	tests := []bucketCost{
-		{"Append", unsaid, appending(plain, "q", noted("x")), model.Cost{Commands: 2, Written: 1}},
+		{"Append", unsaid, appending(plain, "q", makeNote("x")), model.Cost{Commands: 2, Written: 1}},
 		{
-			reason: "Append with room", said: unsaid, run: appending(plain, "p", noted("x")),
+			reason: "Append with room", said: unsaid, run: appending(plain, "p", makeNote("x")),
 			want: model.Cost{Commands: 2, Written: 1, Returned: 1},
 		},
 		{
-			reason: "Append with a Key", said: unsaid, run: appending(byKey, "p", noted("x")),
+			reason: "Append with a Key", said: unsaid, run: appending(byKey, "p", makeNote("x")),
 			want: model.Cost{Commands: 2, Written: 1, Returned: 1},
 		},
-		{"Append of what is there", unsaid, appending(byKey, "p", noted("0")), model.Cost{Commands: 2, Returned: 4}},
+		{"Append of what is there", unsaid, appending(byKey, "p", makeNote("0")), model.Cost{Commands: 2, Returned: 4}},
 		{
 			reason: "Append that closes a bucket", said: unsaid, run: appending(budgeted, "p", ofSize("x", 120)),
 			want: model.Cost{Commands: 3, Written: 2, Returned: 1},
 		},
 		{
-			reason: "AppendTo", said: plain.AppendTo("p", 1, noted("x")).Cost(),
-			run:  write(plain.AppendTo("p", 1, noted("x"))),
+			reason: "AppendTo", said: plain.AppendTo("p", 1, makeNote("x")).Cost(),
+			run:  write(plain.AppendTo("p", 1, makeNote("x"))),
 			want: model.Cost{Commands: 1, Written: 1},
 		},
 		{
-			reason: "AppendTo of what is there", said: unsaid, run: write(byKey.AppendTo("p", 0, noted("0"))),
+			reason: "AppendTo of what is there", said: unsaid, run: write(byKey.AppendTo("p", 0, makeNote("0"))),
 			want: model.Cost{Commands: 2, Returned: 1},
 		},
 		{
-			reason: "AppendTo a full bucket", said: unsaid, run: full(byKey.AppendTo("p", 0, noted("x"))),
+			reason: "AppendTo a full bucket", said: unsaid, run: full(byKey.AppendTo("p", 0, makeNote("x"))),
 			want: model.Cost{Commands: 3, Returned: 1},
 		},
 		{"Page", plain.Page("p", 0).Cost(), find(plain.Page("p", 0)), model.Cost{Commands: 1, Returned: 1}},
@@ -120,7 +120,7 @@ func checkBucketCosts(t *testing.T, tests []bucketCost) {
 					}
 					empty(t, db)
 					for i := range 5 {
-						appendAll(t, db, plain, "p", noted(fmt.Sprint(i)))
+						appendAll(t, db, plain, "p", makeNote(fmt.Sprint(i)))
 					}
 					modeltest.WantCost(t, m, want, func() error { return test.run(t.Context(), db) })
 				}
@@ -149,7 +149,7 @@ func TestBucketIndexed(t *testing.T) {
 			key := fmt.Sprint("k", i)
 			list = append(list, noteDoc{
 				ID: key + "#0000000000", Key: key, N: 2,
-				Items: []note{noted(fmt.Sprint("a", i)), noted("b")},
+				Items: []note{makeNote(fmt.Sprint("a", i)), makeNote("b")},
 			})
 		}
 		if err := store(t.Context(), db, docs{"notes": list}); err != nil {
@@ -169,7 +169,7 @@ func TestBucketIndexed(t *testing.T) {
 			{"Elements", model.IDIndex, plain.Elements("k77")},
 			{"Totals", model.IDIndex, added.Totals("k77")},
 			{"Holding", "key_1_items.id_1", byKey.Holding("k77", "a77")},
-			{"AppendTo", model.IDIndex, byKey.AppendTo("k77", 0, noted("x"))},
+			{"AppendTo", model.IDIndex, byKey.AppendTo("k77", 0, makeNote("x"))},
 		} {
 			t.Run(test.reason, func(t *testing.T) { modeltest.WantIndexed(t, db, test.query, test.index) })
 		}
@@ -194,7 +194,7 @@ func eachKey[K comparable](t *testing.T, db *mongo.Database, keys []K, empty str
 	for range 2 {
 		for _, key := range keys {
 			for _, id := range []string{"a", "b"} {
-				if _, _, err := b.Append(key, noted(id)).Run(t.Context(), db); err != nil {
+				if _, _, err := b.Append(key, makeNote(id)).Run(t.Context(), db); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -300,7 +300,7 @@ func TestBucketDeclarations(t *testing.T) {
 	totals := []string{"n"}
 	b := denorm.NewBucket(notes, spec{Max: 1, Totals: totals})
 	totals[0] = "x"
-	if got := b.AppendTo("p", 0, numbered("a", 1, 1)).String(); !strings.Contains(got, "totals.n.sum") {
+	if got := b.AppendTo("p", 0, makeNumbered("a", 1, 1)).String(); !strings.Contains(got, "totals.n.sum") {
 		t.Errorf("the declaration changed with the caller's spec: %s", got)
 	}
 }
@@ -308,7 +308,7 @@ func TestBucketDeclarations(t *testing.T) {
 // What finds and counts anew buckets that were miscounted costs what its value says.
 func TestBucketPrices(t *testing.T) {
 	parallel(t)
-	wrong := bucketDoc(0, []note{numbered("a", 5, 0.5)}, bson.E{Key: "n", Value: 0})
+	wrong := bucketDoc(0, []note{makeNumbered("a", 5, 0.5)}, bson.E{Key: "n", Value: 0})
 	testkit.WantPrices(t, testkit.Stored(docs{"notes": {wrong}}), testkit.Reads("Checks", 1, added.Checks()[0].Find()),
 		testkit.Mending(1, 1, added.Checks()[0]))
 }

@@ -100,18 +100,18 @@ func Declare(docs *core.Docs, key reflect.Type, spec Spec) *Buckets {
 // maxSeq is the greatest number that the _id of a bucket has room for.
 const maxSeq = 9_999_999_999
 
-// keyText is a key as the beginning of an _id.
-func (b *Buckets) keyText(key any) (string, error) {
-	text, ok := keytext.Of(key)
+// encodeKey is a key as the beginning of an _id.
+func (b *Buckets) encodeKey(key any) (string, error) {
+	text, ok := keytext.EncodeKey(key)
 	if !ok {
 		return "", b.Docs.Refuse("key", nil, "the key is empty: give the key of the buckets")
 	}
 	return text, nil
 }
 
-// ID is the _id of a bucket.
-func (b *Buckets) ID(key any, period string, seq int64) (string, error) {
-	text, err := b.keyText(key)
+// MakeID is the _id of a bucket.
+func (b *Buckets) MakeID(key any, period string, seq int64) (string, error) {
+	text, err := b.encodeKey(key)
 	switch {
 	case err != nil:
 		return "", err
@@ -123,39 +123,39 @@ func (b *Buckets) ID(key any, period string, seq int64) (string, error) {
 	return fmt.Sprintf("%s#%010d", text, seq), nil
 }
 
-func (b *Buckets) PageID(key any, seq int64) (string, error) {
+func (b *Buckets) MakePageID(key any, seq int64) (string, error) {
 	if b.Spec.Period != 0 {
 		return "", b.Docs.Refuse("seq", seq,
 			"the spec has a Period, and buckets are numbered within each period: use Between")
 	}
-	return b.ID(key, "", seq)
+	return b.MakeID(key, "", seq)
 }
 
-// periodOf is the day or month that a time falls into.
-func (b *Buckets) periodOf(field string, t time.Time) (string, error) {
-	text, ok := b.Spec.Period.Text(t, b.Spec.Location)
+// formatPeriod is the day or month that a time falls into.
+func (b *Buckets) formatPeriod(field string, t time.Time) (string, error) {
+	text, ok := b.Spec.Period.FormatPeriod(t, b.Spec.Location)
 	if !ok {
 		return "", b.Docs.Refuse(field, t, "must be in the years 0 to 9999")
 	}
 	return text, nil
 }
 
-// OfKey matches the buckets of a key.
-func (b *Buckets) OfKey(key any) (bson.D, error) {
-	text, err := b.keyText(key)
+// MatchKey matches the buckets of a key.
+func (b *Buckets) MatchKey(key any) (bson.D, error) {
+	text, err := b.encodeKey(key)
 	if err != nil {
 		return nil, err
 	}
-	return keytext.Range(text+"#", text+"$"), nil
+	return keytext.MatchRange(text+"#", text+"$"), nil
 }
 
-// OfStoredKey is [Buckets.OfKey] for a key as it is stored.
-func (b *Buckets) OfStoredKey(key bson.RawValue) (bson.D, error) {
-	text, ok := keytext.OfStored(key)
+// MatchStoredKey is [Buckets.OfKey] for a key as it is stored.
+func (b *Buckets) MatchStoredKey(key bson.RawValue) (bson.D, error) {
+	text, ok := keytext.EncodeStoredKey(key)
 	if !ok {
 		return nil, b.Docs.Refuse("key", key, "can't be the key of buckets")
 	}
-	return keytext.Range(text+"#", text+"$"), nil
+	return keytext.MatchRange(text+"#", text+"$"), nil
 }
 
 // RefuseStores returns the reaction that refuses a store's writes of buckets. instead names the methods to call.
@@ -168,21 +168,21 @@ func (b *Buckets) RefuseStores(instead string) model.Reaction {
 	}
 }
 
-// ofPeriods matches the buckets of a key from one period to another, both included.
-func (b *Buckets) ofPeriods(key any, first, last string) (bson.D, error) {
-	text, err := b.keyText(key)
-	return keytext.PeriodRange(text, first, last), err
+// matchPeriods matches the buckets of a key from one period to another, both included.
+func (b *Buckets) matchPeriods(key any, first, last string) (bson.D, error) {
+	text, err := b.encodeKey(key)
+	return keytext.MatchPeriods(text, first, last), err
 }
 
-// Footprints are the paths that are used.
-func (b *Buckets) Footprints() []model.Footprint {
+// ListFootprints are the paths that are used.
+func (b *Buckets) ListFootprints() []model.Footprint {
 	name := b.Docs.Name()
 	return slices.Concat(model.Writes.In(name, model.Whole, "items"),
-		model.Owns.In(name, "key", "n", "seq", "closed", "bytes"), b.optional())
+		model.Owns.In(name, "key", "n", "seq", "closed", "bytes"), b.listOptionalFootprints())
 }
 
-// optional are the footprints of fields that not all buckets have.
-func (b *Buckets) optional() (out []model.Footprint) {
+// listOptionalFootprints are the footprints of fields that not all buckets have.
+func (b *Buckets) listOptionalFootprints() (out []model.Footprint) {
 	if b.Spec.Period != keytext.None {
 		out = model.Owns.In(b.Docs.Name(), "period")
 	}
@@ -198,8 +198,8 @@ func (b *Buckets) MarkKeyed(w model.Write) model.Write {
 	return w
 }
 
-// KeyedNames names the collection if the buckets' _ids carry the tenant.
-func (b *Buckets) KeyedNames() []string {
+// ListKeyed names the collection if the buckets' _ids carry the tenant.
+func (b *Buckets) ListKeyed() []string {
 	if b.Docs.IsKeyed() {
 		return []string{b.Docs.Name()}
 	}

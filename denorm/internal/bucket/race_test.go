@@ -26,8 +26,8 @@ func appending(b *noteBucket, key string, n note) func(context.Context, *mongo.D
 	}
 }
 
-// filled appends notes before a case begins.
-func filled(b *noteBucket, list ...note) func(context.Context, *mongo.Database) error {
+// fillBucket appends notes before a case begins.
+func fillBucket(b *noteBucket, list ...note) func(context.Context, *mongo.Database) error {
 	return func(ctx context.Context, db *mongo.Database) error {
 		for _, n := range list {
 			if err := appending(b, "p", n)(ctx, db); err != nil {
@@ -49,19 +49,19 @@ func TestBucketFaults(t *testing.T) {
 		add    note
 		want   [][]string
 	}{
-		{"the first", added, nil, noted("a"), [][]string{{"a"}}},
-		{"with room", added, []note{noted("a")}, numbered("b", 1, 2), [][]string{{"a", "b"}}},
+		{"the first", added, nil, makeNote("a"), [][]string{{"a"}}},
+		{"with room", added, []note{makeNote("a")}, makeNumbered("b", 1, 2), [][]string{{"a", "b"}}},
 		{
 			reason: "after a full bucket", b: added,
-			before: []note{noted("a"), noted("b"), noted("c")}, add: noted("d"),
+			before: []note{makeNote("a"), makeNote("b"), makeNote("c")}, add: makeNote("d"),
 			want: [][]string{{"a", "b", "c"}, {"d"}},
 		},
-		{"the last place", added, []note{noted("a"), noted("b")}, noted("c"), [][]string{{"a", "b", "c"}}},
+		{"the last place", added, []note{makeNote("a"), makeNote("b")}, makeNote("c"), [][]string{{"a", "b", "c"}}},
 		{"by bytes", budgeted, []note{ofSize("a", 100)}, ofSize("b", 60), [][]string{{"a"}, {"b"}}},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
 			modeltest.FaultMatrix(t, modeltest.FaultCase{
-				Seed:  filled(c.b, c.before...),
+				Seed:  fillBucket(c.b, c.before...),
 				Run:   appending(c.b, "p", c.add),
 				Check: func(t testing.TB, db *mongo.Database) { wantPages(t, db, c.b, "p", c.want...) },
 			})
@@ -74,7 +74,7 @@ func TestBucketAppendAgain(t *testing.T) {
 	parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		empty(t, db)
-		appendAll(t, db, plain, "p", noted("a"), noted("a"))
+		appendAll(t, db, plain, "p", makeNote("a"), makeNote("a"))
 		wantPages(t, db, plain, "p", []string{"a", "a"})
 	})
 }
@@ -84,11 +84,11 @@ func TestBucketAppendInTransaction(t *testing.T) {
 	parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		mongotest.NeedTransactions(t, db)
-		appendAll(t, db, byKey, "p", noted("a"), noted("b"))
+		appendAll(t, db, byKey, "p", makeNote("a"), makeNote("b"))
 		errUndone := errors.New("undone")
 		for _, want := range []error{errUndone, nil} {
 			err := model.InTx(t.Context(), db, func(ctx context.Context) error {
-				return errors.Join(filled(byKey, noted("b"), noted("c"), noted("d"))(ctx, db), want)
+				return errors.Join(fillBucket(byKey, makeNote("b"), makeNote("c"), makeNote("d"))(ctx, db), want)
 			})
 			if !errors.Is(err, want) {
 				t.Fatal(err)
@@ -110,22 +110,22 @@ func TestBucketInterleaved(t *testing.T) {
 		before []note
 		x, y   note
 	}{
-		{"into an empty sequence", byKey, nil, noted("x"), noted("y")},
-		{"into the last place", byKey, []note{noted("a"), noted("b")}, noted("x"), noted("y")},
-		{"after a full bucket", byKey, []note{noted("a"), noted("b"), noted("c")}, noted("x"), noted("y")},
+		{"into an empty sequence", byKey, nil, makeNote("x"), makeNote("y")},
+		{"into the last place", byKey, []note{makeNote("a"), makeNote("b")}, makeNote("x"), makeNote("y")},
+		{"after a full bucket", byKey, []note{makeNote("a"), makeNote("b"), makeNote("c")}, makeNote("x"), makeNote("y")},
 		{"by bytes", budgeted, []note{ofSize("a", 60)}, ofSize("x", 61), ofSize("y", 60)},
 		{"by bytes, both too large", budgeted, []note{ofSize("a", 60)}, ofSize("x", 61), ofSize("y", 62)},
-		{"the same into an empty sequence", byKey, nil, noted("x"), noted("x")},
-		{"the same into the last place", byKey, []note{noted("a"), noted("b")}, noted("x"), noted("x")},
-		{"the same after a full bucket", byKey, []note{noted("a"), noted("b"), noted("c")}, noted("x"), noted("x")},
+		{"the same into an empty sequence", byKey, nil, makeNote("x"), makeNote("x")},
+		{"the same into the last place", byKey, []note{makeNote("a"), makeNote("b")}, makeNote("x"), makeNote("x")},
+		{"the same after a full bucket", byKey, []note{makeNote("a"), makeNote("b"), makeNote("c")}, makeNote("x"), makeNote("x")},
 		{"the same by bytes", budgeted, []note{ofSize("a", 60)}, ofSize("x", 61), ofSize("x", 61)},
-		{"without a key", plain, []note{noted("a"), noted("b")}, noted("x"), noted("y")},
+		{"without a key", plain, []note{makeNote("a"), makeNote("b")}, makeNote("x"), makeNote("y")},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
 			modeltest.Interleave(t, modeltest.InterleaveCase{
 				Match:  interleaved,
 				Sample: 5,
-				Seed:   filled(c.b, c.before...),
+				Seed:   fillBucket(c.b, c.before...),
 				A:      appending(c.b, "p", c.x),
 				B:      appending(c.b, "p", c.y),
 				Check: func(t testing.TB, db *mongo.Database, errA, errB error) {
@@ -174,7 +174,7 @@ func TestBucketConcurrent(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Run("by number", func(t *testing.T) {
-			appendTwice(t, db, added, 3, func(id string) note { return numbered(id, 7, 0.1) })
+			appendTwice(t, db, added, 3, func(id string) note { return makeNumbered(id, 7, 0.1) })
 		})
 		t.Run("by bytes", func(t *testing.T) {
 			appendTwice(t, db, budgeted, 10, func(id string) note {
@@ -224,7 +224,7 @@ func TestBucketConcurrentWithoutKey(t *testing.T) {
 			}
 			all.Go(func() {
 				for i := range each {
-					errs[w] = errors.Join(errs[w], appending(plain, "p", noted(fmt.Sprint(w, ".", i)))(t.Context(), db))
+					errs[w] = errors.Join(errs[w], appending(plain, "p", makeNote(fmt.Sprint(w, ".", i)))(t.Context(), db))
 				}
 			})
 		}

@@ -12,28 +12,28 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// Between matches the buckets of the periods that some times fall into.
-func (b *Buckets) Between(key any, from, to time.Time) (bson.D, error) {
+// MatchBetween matches the buckets of the periods that some times fall into.
+func (b *Buckets) MatchBetween(key any, from, to time.Time) (bson.D, error) {
 	switch {
 	case b.Spec.Period == 0:
 		return nil, b.Docs.Refuse("start", nil, "the spec has no Period: use Page, Oldest or Newest")
 	case !from.Before(to):
 		return nil, b.Docs.Refuse("end", to, "isn't after start: give a later time")
 	}
-	first, err := b.periodOf("start", from)
+	first, err := b.formatPeriod("start", from)
 	if err != nil {
 		return nil, err
 	}
-	last, err := b.periodOf("end", to.Add(-time.Nanosecond))
+	last, err := b.formatPeriod("end", to.Add(-time.Nanosecond))
 	if err != nil {
 		return nil, err
 	}
-	return b.ofPeriods(key, first, last)
+	return b.matchPeriods(key, first, last)
 }
 
-// Elements is the pipeline of the elements of a key, in the order of pages.
-func (b *Buckets) Elements(key any) (mongo.Pipeline, error) {
-	filter, err := b.OfKey(key)
+// FindElements is the pipeline of the elements of a key, in the order of pages.
+func (b *Buckets) FindElements(key any) (mongo.Pipeline, error) {
+	filter, err := b.MatchKey(key)
 	return mongo.Pipeline{
 		mql.Match(filter...),
 		mql.SortID(),
@@ -42,16 +42,16 @@ func (b *Buckets) Elements(key any) (mongo.Pipeline, error) {
 	}, err
 }
 
-// Indexes is the index that finds an element, if elements have keys.
-func (b *Buckets) Indexes() []model.Index {
+// ListIndexes is the index that finds an element, if elements have keys.
+func (b *Buckets) ListIndexes() []model.Index {
 	if b.Spec.ElementKey == "" {
 		return nil
 	}
-	return []model.Index{b.KeyIndex()}
+	return []model.Index{b.MakeKeyIndex()}
 }
 
-// KeyIndex is the index that finds an element, or none.
-func (b *Buckets) KeyIndex() model.Index {
+// MakeKeyIndex is the index that finds an element, or none.
+func (b *Buckets) MakeKeyIndex() model.Index {
 	if b.Spec.ElementKey == "" {
 		return model.Index{}
 	}
@@ -59,21 +59,21 @@ func (b *Buckets) KeyIndex() model.Index {
 		mql.E("items."+b.Spec.ElementKey, 1))
 }
 
-// Holding matches the buckets of a key that hold an element.
-func (b *Buckets) Holding(key, element any) (bson.D, error) {
-	e, err := b.Keyed(key, element)
+// MatchHolding matches the buckets of a key that hold an element.
+func (b *Buckets) MatchHolding(key, element any) (bson.D, error) {
+	e, err := b.EncodeElementKey(key, element)
 	if err != nil {
 		return nil, err
 	}
-	return b.Holder(e), nil
+	return b.MatchHolder(e), nil
 }
 
-// Keyed is an element of which only the key is known.
-func (b *Buckets) Keyed(key, element any) (e Element, err error) {
+// EncodeElementKey is an element of which only the key is known.
+func (b *Buckets) EncodeElementKey(key, element any) (e Element, err error) {
 	if b.Spec.ElementKey == "" {
 		return e, b.Docs.Refuse("items", nil, "needs BucketSpec.ElementKey: give it in the declaration")
 	}
-	if _, err = b.keyText(key); err != nil {
+	if _, err = b.encodeKey(key); err != nil {
 		return e, err
 	}
 	e.key = key
@@ -90,14 +90,14 @@ func (b *Buckets) Keyed(key, element any) (e Element, err error) {
 	return e, nil
 }
 
-// Holder matches the bucket that holds an element.
-func (b *Buckets) Holder(e Element) bson.D {
+// MatchHolder matches the bucket that holds an element.
+func (b *Buckets) MatchHolder(e Element) bson.D {
 	return bson.D{{Key: "key", Value: mql.Eq(e.stored)}, {Key: "items." + b.Spec.ElementKey, Value: mql.Eq(e.ID)}}
 }
 
-// Total is the pipeline that adds up the buckets of a key.
-func (b *Buckets) Total(key any) (mongo.Pipeline, error) {
-	filter, err := b.OfKey(key)
+// SumBuckets is the pipeline that adds up the buckets of a key.
+func (b *Buckets) SumBuckets(key any) (mongo.Pipeline, error) {
+	filter, err := b.MatchKey(key)
 	group := bson.D{
 		mql.E("buckets", mql.Op("$sum", 1)), mql.E("n", mql.Op("$sum", "$n")), mql.E("bytes", mql.Op("$sum", "$bytes")),
 	}

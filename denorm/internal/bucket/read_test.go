@@ -20,8 +20,8 @@ func TestBucketReads(t *testing.T) {
 		var want []string
 		for i := range 11 {
 			want = append(want, fmt.Sprint(i))
-			appendAll(t, db, byKey, "p", noted(want[i]))
-			appendAll(t, db, byKey, "p#", noted(want[i]))
+			appendAll(t, db, byKey, "p", makeNote(want[i]))
+			appendAll(t, db, byKey, "p#", makeNote(want[i]))
 		}
 		if page, err := byKey.Page("p", 1).One(t.Context(), db); err != nil ||
 			fmt.Sprint(idsOfNotes(page.Items)) != "[3 4 5]" || page.Key != "p" {
@@ -53,8 +53,8 @@ func TestBucketPaging(t *testing.T) {
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		empty(t, db)
 		for i := range 11 {
-			appendAll(t, db, byKey, "p", noted(fmt.Sprint(i)))
-			appendAll(t, db, byKey, "p#", noted(fmt.Sprint(i)))
+			appendAll(t, db, byKey, "p", makeNote(fmt.Sprint(i)))
+			appendAll(t, db, byKey, "p#", makeNote(fmt.Sprint(i)))
 		}
 		walk := func(first func() *model.Find[noteDoc], limit int64) (got string) {
 			for f := first().Limited(limit).After(); ; {
@@ -93,7 +93,7 @@ func TestBucketTotals(t *testing.T) {
 			}
 			appendAll(t, db, added, "p", n)
 		}
-		appendAll(t, db, added, "q", noted("a"))
+		appendAll(t, db, added, "q", makeNote("a"))
 		got, err := added.Totals("p").One(t.Context(), db)
 		if err != nil {
 			t.Fatal(err)

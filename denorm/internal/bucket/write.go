@@ -34,16 +34,16 @@ type Element struct {
 	numbers []any // by bucketing.totals; nil where the element has none
 }
 
-// Append adds an element at the end of the key's sequence.
-func (b *Buckets) Append(key, element any) model.Change[any] {
-	e, err := b.Encoded(key, element)
+// AppendElement adds an element at the end of the key's sequence.
+func (b *Buckets) AppendElement(key, element any) model.Change[any] {
+	e, err := b.EncodeElement(key, element)
 	if err != nil {
 		return commands.RefuseChange[any](b.Docs.Name(), err)
 	}
 	return model.Change[End]{
 		Name:     "bucket " + b.Docs.Name(),
 		Read:     func(ctx context.Context, db model.DB) (End, error) { return b.ReadEnd(ctx, db, e) },
-		Decide:   func(end End) (model.Plan, error) { return b.Decide(e, end) },
+		Decide:   func(end End) (model.Plan, error) { return b.PlanAppend(e, end) },
 		Attempts: 100,
 	}.Change()
 }
@@ -52,7 +52,7 @@ func (b *Buckets) Append(key, element any) model.Change[any] {
 // after the stages before it. In this order: if no bucket holds the element, it can come only into the newest bucket
 // that was read, or one after it, and the write's own guard sees it there.
 func (b *Buckets) ReadEnd(ctx context.Context, db model.DB, e Element) (end End, err error) {
-	ofPeriod, err := b.ofPeriods(e.key, e.period, e.period)
+	ofPeriod, err := b.matchPeriods(e.key, e.period, e.period)
 	if err != nil {
 		return End{}, err
 	}
@@ -64,13 +64,13 @@ func (b *Buckets) ReadEnd(ctx context.Context, db model.DB, e Element) (end End,
 		newest = append(newest, bson.D{{
 			Key: "$unionWith",
 			Value: bson.D{{Key: "coll", Value: b.Docs.Name()}, {Key: "pipeline", Value: mongo.Pipeline{
-				mql.Match(b.Holder(e)...), {{Key: "$limit", Value: 1}}, mql.Project(mql.E("holds", mql.Literal(true))),
+				mql.Match(b.MatchHolder(e)...), {{Key: "$limit", Value: 1}}, mql.Project(mql.E("holds", mql.Literal(true))),
 			}}},
 		}})
 	}
 	found, err := (&model.Aggregate[foundEnd]{
 		Aggregation: model.Aggregation{
-			Collection: b.Docs.Name(), Pipeline: newest, Index: model.IDIndex, Keyed: b.KeyedNames(),
+			Collection: b.Docs.Name(), Pipeline: newest, Index: model.IDIndex, Keyed: b.ListKeyed(),
 		},
 	}).All(ctx, db)
 	for _, f := range found {
@@ -89,8 +89,8 @@ type foundEnd struct {
 	Holds bool `bson:"holds"`
 }
 
-// Decide writes to the newest bucket, or closes it and opens the next.
-func (b *Buckets) Decide(e Element, end End) (model.Plan, error) {
+// PlanAppend writes to the newest bucket, or closes it and opens the next.
+func (b *Buckets) PlanAppend(e Element, end End) (model.Plan, error) {
 	if end.Holds != "" {
 		return model.Plan{Applied: true}, nil
 	}
@@ -124,7 +124,7 @@ func (b *Buckets) OpenedID(e Element, end End) string {
 	if end.Holds != "" || !opens {
 		return ""
 	}
-	id, _ := b.ID(e.key, e.period, seq)
+	id, _ := b.MakeID(e.key, e.period, seq)
 	return id
 }
 
@@ -153,7 +153,7 @@ func (b *Buckets) closing(id string) model.Write {
 
 // AppendTo adds an element to the bucket of a number.
 func (b *Buckets) AppendTo(key any, seq int64, element any) model.Write {
-	e, err := b.Encoded(key, element)
+	e, err := b.EncodeElement(key, element)
 	if err != nil {
 		return model.Refused(b.Docs.Name(), err)
 	}
@@ -162,7 +162,7 @@ func (b *Buckets) AppendTo(key any, seq int64, element any) model.Write {
 
 // write is the upsert of an element into the bucket of a number.
 func (b *Buckets) write(e Element, seq int64) model.Write {
-	id, err := b.ID(e.key, e.period, seq)
+	id, err := b.MakeID(e.key, e.period, seq)
 	if err != nil {
 		return model.Refused(b.Docs.Name(), err)
 	}
@@ -212,10 +212,10 @@ func (b *Buckets) update(e Element, seq int64) bson.D {
 	return append(u, bson.E{Key: "$setOnInsert", Value: append(fresh, bson.E{Key: "seq", Value: seq})})
 }
 
-// Encoded encodes and checks what an append is handed.
-func (b *Buckets) Encoded(key, element any) (e Element, err error) {
+// EncodeElement encodes and checks what an append is handed.
+func (b *Buckets) EncodeElement(key, element any) (e Element, err error) {
 	e.key = key
-	if _, err = b.keyText(key); err != nil {
+	if _, err = b.encodeKey(key); err != nil {
 		return e, err
 	}
 	if e.stored, err = b.Docs.Encode(key); err != nil {
@@ -239,7 +239,7 @@ func (b *Buckets) Encoded(key, element any) (e Element, err error) {
 			return e, b.Docs.Refuse("items[]."+b.Spec.At, nil,
 				"the element has no time: give a value to the spec's At field")
 		}
-		if e.period, err = b.periodOf("items[]."+b.Spec.At, at.Time()); err != nil {
+		if e.period, err = b.formatPeriod("items[]."+b.Spec.At, at.Time()); err != nil {
 			return e, err
 		}
 	}
@@ -272,17 +272,17 @@ func (b *Buckets) number(v bson.RawValue, path string) (any, error) {
 	return nil, b.Docs.Refuse("items[]."+path, v, "isn't a finite int32, int64 or double, so Totals can't add it up")
 }
 
-// Without takes an element out of a bucket, and counts what stays. One that was full stays closed: those after it hold
+// RemoveElement takes an element out of a bucket, and counts what stays. One that was full stays closed: those after it hold
 // later elements.
-func (b *Buckets) Without(bucket string, e Element) model.Write {
+func (b *Buckets) RemoveElement(bucket string, e Element) model.Write {
 	others := mql.Op("$filter", bson.D{
-		{Key: "input", Value: Items()}, {Key: "as", Value: "item"},
+		{Key: "input", Value: ListItems()}, {Key: "as", Value: "item"},
 		{Key: "cond", Value: mql.Op("$ne", "$$item."+b.Spec.ElementKey, mql.Literal(e.ID))},
 	})
 	holds := bson.D{{Key: "_id", Value: bucket}, {Key: "items." + b.Spec.ElementKey, Value: mql.Eq(e.ID)}}
 	w := commands.UpdateIf(b.Docs.Name(), holds, mongo.Pipeline{
-		mql.Set(b.staysClosed(), mql.E("items", others)),
-		mql.Set(b.Recounted()...),
+		mql.Set(b.closeIfFull(), mql.E("items", others)),
+		mql.Set(b.CountAgain()...),
 		mql.Op("$unset", "split"), // no Split may put back what is gone
 	})
 	w.Expect, w.Keyed = model.One, b.Docs.IsKeyed()

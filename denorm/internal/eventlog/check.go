@@ -96,7 +96,7 @@ func (l *Log) disorder(ctx context.Context, db model.DB, check string, filter bs
 
 // headerBefore reads the commit before one in its key's order; the zero header for none.
 func (l *Log) headerBefore(ctx context.Context, db model.DB, h header) (before header, err error) {
-	f := l.headers(keytext.Range(h.text+"#", h.ID))
+	f := l.headers(keytext.MatchRange(h.text+"#", h.ID))
 	f.Sort, f.Limit, f.Options.BatchSize = bson.D{mql.E("_id", -1)}, 1, 0
 	raw, err := f.One(ctx, db)
 	if errors.Is(err, model.ErrNotFound) {

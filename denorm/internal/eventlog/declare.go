@@ -135,7 +135,7 @@ type Key struct {
 
 // Key checks and encodes a key.
 func (l *Log) Key(key any) (k Key, err error) {
-	text, ok := keytext.Of(key)
+	text, ok := keytext.EncodeKey(key)
 	if !ok {
 		return k, l.Docs.Refuse("key", nil, "the key is empty: give the key of the aggregate")
 	}
@@ -153,7 +153,7 @@ func (k Key) ID(first int64) string { return fmt.Sprintf("%s#%016d", k.text, fir
 func (k Key) String() string { return commands.Shorten(model.Shell(k.typed)) }
 
 // All matches the commits of the key.
-func (k Key) All() bson.D { return keytext.Range(k.text+"#", k.text+"$") }
+func (k Key) All() bson.D { return keytext.MatchRange(k.text+"#", k.text+"$") }
 
 // From matches the commits that begin with the events from ≤ n ≤ to.
 func (k Key) From(from, to int64) bson.D {
@@ -161,7 +161,7 @@ func (k Key) From(from, to int64) bson.D {
 	if to < maxVersion {
 		end = k.ID(to + 1)
 	}
-	return keytext.Range(k.ID(from), end)
+	return keytext.MatchRange(k.ID(from), end)
 }
 
 // A Head is a commit without its events. The zero Head says that there is none.

@@ -51,16 +51,16 @@ func Declare(place core.Place, n List) List {
 	return n
 }
 
-// Columns are the names that an element's values come under: its fields, or for plain values the list's own.
-func (n *List) Columns() []string {
+// ListColumns are the names that an element's values come under: its fields, or for plain values the list's own.
+func (n *List) ListColumns() []string {
 	if len(n.Fields) > 0 {
 		return n.Fields
 	}
 	return []string{n.Path[strings.LastIndexByte(n.Path, '.')+1:]}
 }
 
-// Encoded is a value of the caller's, in bytes of its own, checked for names that can't be stored.
-func (n *List) Encoded(field string, v any) (bson.RawValue, error) {
+// EncodeValue is a value of the caller's, in bytes of its own, checked for names that can't be stored.
+func (n *List) EncodeValue(field string, v any) (bson.RawValue, error) {
 	raw, err := n.Docs.Raw(v)
 	if err != nil {
 		return bson.RawValue{}, n.Docs.Refuse(field, nil, err.Error())
@@ -74,13 +74,13 @@ func (n *List) Encoded(field string, v any) (bson.RawValue, error) {
 // An Element holds the values of an element in the order of [List.Columns]. A missing field has type 0.
 type Element []bson.RawValue
 
-// Given encodes and checks elements that the caller hands in.
-func (n *List) Given(list []any) ([]Element, error) {
+// EncodeElements encodes and checks elements that the caller hands in.
+func (n *List) EncodeElements(list []any) ([]Element, error) {
 	out := make([]Element, len(list))
 	for i, e := range list {
-		v, err := n.Encoded(fmt.Sprintf("%s[%d]", n.Path, i), e)
+		v, err := n.EncodeValue(fmt.Sprintf("%s[%d]", n.Path, i), e)
 		if err == nil {
-			out[i], err = n.Element(i, v)
+			out[i], err = n.SplitElement(i, v)
 		}
 		if err != nil {
 			return nil, err
@@ -89,23 +89,23 @@ func (n *List) Given(list []any) ([]Element, error) {
 	return out, nil
 }
 
-// Listed checks the elements of an array that a document holds.
-func (n *List) Listed(v bson.RawValue) ([]Element, error) {
+// ReadElements checks the elements of an array that a document holds.
+func (n *List) ReadElements(v bson.RawValue) ([]Element, error) {
 	values, err := bson.RawArray(v.Value).Values()
 	if err != nil {
 		return nil, n.Docs.Refuse(n.Path, nil, err.Error())
 	}
 	out := make([]Element, len(values))
 	for i, e := range values {
-		if out[i], err = n.Element(i, e); err != nil {
+		if out[i], err = n.SplitElement(i, e); err != nil {
 			return nil, err
 		}
 	}
 	return out, nil
 }
 
-// Element takes one element apart. What has no place in the flat form is refused, so that nothing is lost.
-func (n *List) Element(i int, v bson.RawValue) (Element, error) {
+// SplitElement takes one element apart. What has no place in the flat form is refused, so that nothing is lost.
+func (n *List) SplitElement(i int, v bson.RawValue) (Element, error) {
 	place := fmt.Sprintf("%s[%d]", n.Path, i)
 	if len(n.Fields) == 0 {
 		if v.Type == bson.TypeArray {
@@ -140,8 +140,8 @@ func (n *List) Element(i int, v bson.RawValue) (Element, error) {
 	return out, nil
 }
 
-// Nested is an element as the array holds it.
-func (n *List) Nested(e Element) any {
+// JoinElement is an element as the array holds it.
+func (n *List) JoinElement(e Element) any {
 	if len(n.Fields) == 0 {
 		if e[0].Type == 0 {
 			return nil // a gap, as the server reads it too
@@ -157,13 +157,13 @@ func (n *List) Nested(e Element) any {
 	return d
 }
 
-// ConditionsOn checks conditions on fields of one element: each field is declared, and named once.
-func (n *List) ConditionsOn(conditions bson.D) error {
+// CheckConditions checks conditions on fields of one element: each field is declared, and named once.
+func (n *List) CheckConditions(conditions bson.D) error {
 	if len(conditions) == 0 {
 		return n.Docs.Refuse(n.Path, nil, "no condition was given: give at least one")
 	}
 	for i, c := range conditions {
-		if !slices.Contains(n.Columns(), c.Key) {
+		if !slices.Contains(n.ListColumns(), c.Key) {
 			return n.Docs.Refuse(n.Path, c.Key, "isn't one of the declared Fields of the elements")
 		}
 		if slices.ContainsFunc(conditions[:i], func(o bson.E) bool { return o.Key == c.Key }) {
@@ -173,10 +173,10 @@ func (n *List) ConditionsOn(conditions bson.D) error {
 	return nil
 }
 
-// Equalities are conditions that fields hold just these values, whatever they look like; null matches a field that an
+// EncodeEqualities are conditions that fields hold just these values, whatever they look like; null matches a field that an
 // element hasn't, too.
-func (n *List) Equalities(fields bson.D) (bson.D, error) {
-	if err := n.ConditionsOn(fields); err != nil {
+func (n *List) EncodeEqualities(fields bson.D) (bson.D, error) {
+	if err := n.CheckConditions(fields); err != nil {
 		return nil, err
 	}
 	out := make(bson.D, len(fields))
@@ -190,8 +190,8 @@ func (n *List) Equalities(fields bson.D) (bson.D, error) {
 	return out, nil
 }
 
-// StoredAs makes of an insert or a replacement one of the document in another form.
-func StoredAs(w model.Write, form func(bson.Raw) (bson.Raw, error)) model.Write {
+// StoreAs makes of an insert or a replacement one of the document in another form.
+func StoreAs(w model.Write, form func(bson.Raw) (bson.Raw, error)) model.Write {
 	if w.Err != nil {
 		return w
 	}

@@ -23,16 +23,16 @@ func IsKeyType(t reflect.Type) bool {
 	return t == reflect.TypeFor[bson.ObjectID]()
 }
 
-// Of is a key as a part of an _id; false for an empty one. No two keys have the same text, and none holds the "#" that
+// EncodeKey is a key as a part of an _id; false for an empty one. No two keys have the same text, and none holds the "#" that
 // ends it; so what begins with a key are the ids from text# up to text$, and nobody else's. Integers and ObjectIDs
 // stand in their order; texts bytewise, but that "#" and "%" stand where "%" does.
-func Of(key any) (string, bool) {
+func EncodeKey(key any) (string, bool) {
 	v := reflect.ValueOf(key)
 	switch {
 	case v.IsValid() && v.Kind() == reflect.String && v.Len() > 0:
-		return String(v.String()), true
+		return EscapeString(v.String()), true
 	case v.IsValid() && v.CanInt():
-		return Int(v.Int()), true
+		return SortableInt(v.Int()), true
 	}
 	if id, ok := key.(bson.ObjectID); ok && !id.IsZero() {
 		return id.Hex(), true
@@ -40,32 +40,32 @@ func Of(key any) (string, bool) {
 	return "", false
 }
 
-// OfStored is [Of] for a key as it is stored.
-func OfStored(key bson.RawValue) (string, bool) {
+// EncodeStoredKey is [Of] for a key as it is stored.
+func EncodeStoredKey(key bson.RawValue) (string, bool) {
 	switch key.Type {
 	case bson.TypeString:
-		return Of(key.StringValue())
+		return EncodeKey(key.StringValue())
 	case bson.TypeInt32, bson.TypeInt64:
-		return Int(key.AsInt64()), true
+		return SortableInt(key.AsInt64()), true
 	case bson.TypeObjectID:
-		return Of(key.ObjectID())
+		return EncodeKey(key.ObjectID())
 	}
 	return "", false
 }
 
-// String is a string without the "#" that ends a key.
-func String(s string) string { return strings.NewReplacer("%", "%25", "#", "%23").Replace(s) }
+// EscapeString is a string without the "#" that ends a key.
+func EscapeString(s string) string { return strings.NewReplacer("%", "%25", "#", "%23").Replace(s) }
 
-// Int is an integer whose text sorts as it does, negative ones first.
-func Int(n int64) string { return fmt.Sprintf("%020d", uint64(n)^(1<<63)) }
+// SortableInt is an integer whose text sorts as it does, negative ones first.
+func SortableInt(n int64) string { return fmt.Sprintf("%020d", uint64(n)^(1<<63)) }
 
-// Range matches the ids from one up to, but not including, another.
-func Range(from, to string) bson.D {
+// MatchRange matches the ids from one up to, but not including, another.
+func MatchRange(from, to string) bson.D {
 	return bson.D{{Key: "_id", Value: bson.D{{Key: "$gte", Value: from}, {Key: "$lt", Value: to}}}}
 }
 
-// PeriodRange matches the ids that begin with a key and a period, from one to another, both included; "" is no bound.
-func PeriodRange(key, first, last string) bson.D {
+// MatchPeriods matches the ids that begin with a key and a period, from one to another, both included; "" is no bound.
+func MatchPeriods(key, first, last string) bson.D {
 	from, to := key+"#", key+"$"
 	if first != "" {
 		from += first + "#"
@@ -73,7 +73,7 @@ func PeriodRange(key, first, last string) bson.D {
 	if last != "" {
 		to = key + "#" + last + "$"
 	}
-	return Range(from, to)
+	return MatchRange(from, to)
 }
 
 // A Period says whether documents of different days or months are kept apart. 0 keeps them together.
@@ -85,9 +85,9 @@ const (
 	Monthly
 )
 
-// Text is the day or month that a time falls into, so that texts stand in the order of times; "" without a period, and
+// FormatPeriod is the day or month that a time falls into, so that texts stand in the order of times; "" without a period, and
 // false for a year that has not four digits.
-func (p Period) Text(t time.Time, location *time.Location) (string, bool) {
+func (p Period) FormatPeriod(t time.Time, location *time.Location) (string, bool) {
 	t = t.In(location)
 	switch {
 	case t.Year() < 0 || t.Year() > 9999:
@@ -100,8 +100,8 @@ func (p Period) Text(t time.Time, location *time.Location) (string, bool) {
 	return "", true
 }
 
-// Start is when the day or month begins that a time falls into.
-func (p Period) Start(t time.Time, location *time.Location) time.Time {
+// StartOf is when the day or month begins that a time falls into.
+func (p Period) StartOf(t time.Time, location *time.Location) time.Time {
 	year, month, day := t.In(location).Date()
 	if p == Monthly {
 		day = 1
@@ -109,8 +109,8 @@ func (p Period) Start(t time.Time, location *time.Location) time.Time {
 	return time.Date(year, month, day, 0, 0, 0, 0, location)
 }
 
-// Next is when the period after that of a time begins.
-func (p Period) Next(t time.Time, location *time.Location) time.Time {
+// StartOfNext is when the period after that of a time begins.
+func (p Period) StartOfNext(t time.Time, location *time.Location) time.Time {
 	year, month, day := t.In(location).Date()
 	if p == Monthly {
 		return time.Date(year, month+1, 1, 0, 0, 0, 0, location)

@@ -52,7 +52,7 @@ func (n *List) highest() bson.D {
 	there := bson.A{}
 	for i := n.max; i > 0; i-- {
 		any := bson.A{}
-		for _, c := range n.Columns() {
+		for _, c := range n.ListColumns() {
 			any = append(any, mql.Op("$ne", mql.Op("$type", "$"+n.name(c, i)), "missing"))
 		}
 		there = append(there, bson.D{{Key: "case", Value: mql.Op("$or", any...)}, {Key: "then", Value: i}})

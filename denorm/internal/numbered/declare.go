@@ -50,12 +50,12 @@ func Declare(list flat.List, spec Spec) *List {
 			"give 1 to 60: each position has an index, and a collection at most 64")
 	case strings.ContainsAny(n.separator, "0123456789$.\x00"):
 		at.Fail(fmt.Sprintf("Separator is %q", n.separator), "use a text without digits, dots, dollar signs and NULs")
-	case n.key != "" && !slices.Contains(n.Columns(), n.key):
+	case n.key != "" && !slices.Contains(n.ListColumns(), n.key):
 		at.Fail(fmt.Sprintf("Key %q isn't one of the Fields of the elements", n.key),
 			"name one of Fields or, for plain values, the list itself")
 	}
 	for i := 1; i <= n.max; i++ {
-		for c, column := range n.Columns() {
+		for c, column := range n.ListColumns() {
 			name := n.name(column, i)
 			if f, err := n.Docs.Field(name); name == n.Path || err == nil && !f.Open {
 				at.Fail(fmt.Sprintf("the documents have a field %q already", name), "use another Separator")
@@ -74,7 +74,7 @@ func (n *List) name(column string, position int) string {
 // all are the names of all numbered fields from a position on.
 func (n *List) all(from int) (out []string) {
 	for i := from; i <= n.max; i++ {
-		for _, c := range n.Columns() {
+		for _, c := range n.ListColumns() {
 			out = append(out, n.name(c, i))
 		}
 	}
@@ -92,7 +92,7 @@ func (n *List) Indexes() []model.Index {
 
 func (n *List) index(position int) model.Index {
 	var keys bson.D
-	for _, c := range n.Columns() {
+	for _, c := range n.ListColumns() {
 		keys = append(keys, bson.E{Key: n.name(c, position), Value: 1})
 	}
 	return commands.MakeIndex(n.Docs.Name(),

@@ -14,7 +14,7 @@ func (n *List) convert(doc bson.Raw) ([]model.Step, error) {
 	if v.Type != bson.TypeArray {
 		return nil, nil
 	}
-	list, err := n.Listed(v)
+	list, err := n.ReadElements(v)
 	if err == nil {
 		err = n.fits(len(list))
 	}

@@ -16,7 +16,7 @@ import (
 
 // Equal matches an element whose fields hold these values.
 func (n *List) Equal(fields bson.D) (bson.D, error) {
-	values, err := n.Equalities(fields)
+	values, err := n.EncodeEqualities(fields)
 	if err != nil {
 		return nil, err
 	}
@@ -34,7 +34,7 @@ func (n *List) Equal(fields bson.D) (bson.D, error) {
 
 // Match matches an element that fulfils conditions of operators.
 func (n *List) Match(conditions bson.D) (bson.D, error) {
-	if err := n.ConditionsOn(conditions); err != nil {
+	if err := n.CheckConditions(conditions); err != nil {
 		return nil, err
 	}
 	held := make(bson.D, len(conditions))
@@ -62,7 +62,7 @@ func (n *List) anywhere(conditions bson.D, absent bool) bson.D {
 	or := make(bson.A, n.max)
 	for i := range or {
 		at := make(bson.D, 0, len(conditions)+1)
-		for _, column := range n.Columns() { // in the order of the index
+		for _, column := range n.ListColumns() { // in the order of the index
 			if j := slices.IndexFunc(conditions, func(c bson.E) bool { return c.Key == column }); j >= 0 {
 				at = append(at, bson.E{Key: n.name(column, i+1), Value: conditions[j].Value})
 			}
@@ -77,7 +77,7 @@ func (n *List) anywhere(conditions bson.D, absent bool) bson.D {
 
 // Serves is the index that conditions are served by at the first position, or "".
 func (n *List) Serves(conditions bson.D) string {
-	if !slices.ContainsFunc(conditions, func(c bson.E) bool { return c.Key == n.Columns()[0] }) {
+	if !slices.ContainsFunc(conditions, func(c bson.E) bool { return c.Key == n.ListColumns()[0] }) {
 		return ""
 	}
 	return n.index(1).Name
@@ -105,7 +105,7 @@ func (n *List) nest() mongo.Pipeline {
 	list := make(bson.A, n.max)
 	for i := range list {
 		if len(n.Fields) == 0 {
-			list[i] = "$" + n.name(n.Columns()[0], i+1)
+			list[i] = "$" + n.name(n.ListColumns()[0], i+1)
 			continue
 		}
 		e := bson.D{}
@@ -131,7 +131,7 @@ func (n *List) Back(doc bson.Raw) (bson.Raw, error) {
 	}
 	list, highest := make([]flat.Element, n.max), 0
 	for i := range list {
-		list[i] = make(flat.Element, len(n.Columns()))
+		list[i] = make(flat.Element, len(n.ListColumns()))
 	}
 	out, at := make(bson.D, 0, len(elems)), -1
 	for _, e := range elems {
@@ -158,7 +158,7 @@ func (n *List) Back(doc bson.Raw) (bson.Raw, error) {
 		default:
 			nested := make(bson.A, count)
 			for i := range nested {
-				nested[i] = n.Nested(list[i])
+				nested[i] = n.JoinElement(list[i])
 			}
 			out[at].Value = nested
 		}

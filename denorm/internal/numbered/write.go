@@ -39,7 +39,7 @@ func (n *List) Flatten(doc bson.Raw) (bson.Raw, error) {
 		case e.Value().Type != bson.TypeArray:
 			return nil, n.Docs.Refuse(n.Path, e.Value(), "must be a list")
 		default:
-			list, err := n.Listed(e.Value())
+			list, err := n.ReadElements(e.Value())
 			if err == nil {
 				err = n.fits(len(list))
 			}
@@ -63,7 +63,7 @@ func (n *List) flat(list []flat.Element) bson.D {
 
 // at are the numbered fields of an element.
 func (n *List) at(position int, e flat.Element) (out bson.D) {
-	for c, column := range n.Columns() {
+	for c, column := range n.ListColumns() {
 		if e[c].Type != 0 {
 			out = append(out, bson.E{Key: n.name(column, position), Value: e[c]})
 		}
@@ -73,7 +73,7 @@ func (n *List) at(position int, e flat.Element) (out bson.D) {
 
 // Set is the update that gives a document's list these elements.
 func (n *List) Set(elements []any) (bson.D, error) {
-	list, err := n.Given(elements)
+	list, err := n.EncodeElements(elements)
 	if err == nil {
 		err = n.fits(len(list))
 	}
@@ -87,7 +87,7 @@ func (n *List) Set(elements []any) (bson.D, error) {
 func (n *List) set(list []flat.Element) bson.D {
 	var gone bson.D
 	for i := 1; i <= n.max; i++ {
-		for c, column := range n.Columns() {
+		for c, column := range n.ListColumns() {
 			if i > len(list) || list[i-1][c].Type == 0 {
 				gone = append(gone, bson.E{Key: n.name(column, i), Value: ""})
 			}
@@ -98,7 +98,7 @@ func (n *List) set(list []flat.Element) bson.D {
 
 // appended encodes and checks one element that is to be added.
 func (n *List) appended(element any) (flat.Element, error) {
-	list, err := n.Given([]any{element})
+	list, err := n.EncodeElements([]any{element})
 	if err != nil {
 		return nil, err
 	}
@@ -109,7 +109,7 @@ func (n *List) appended(element any) (flat.Element, error) {
 	return list[0], nil
 }
 
-func (n *List) keyOf(e flat.Element) bson.RawValue { return e[slices.Index(n.Columns(), n.key)] }
+func (n *List) keyOf(e flat.Element) bson.RawValue { return e[slices.Index(n.ListColumns(), n.key)] }
 
 // holds is the condition that one of the first positions has the element's key.
 func (n *List) holds(e flat.Element, positions int) bson.A {
@@ -153,7 +153,7 @@ func (n *List) appendAt(id bson.D, count int, e flat.Element) model.Write {
 	}
 	set, gone := bson.D{{Key: n.Path, Value: count + 1}}, bson.D{}
 	set = append(set, n.at(count+1, e)...)
-	for c, column := range n.Columns() {
+	for c, column := range n.ListColumns() {
 		if e[c].Type == 0 {
 			gone = append(gone, bson.E{Key: n.name(column, count+1), Value: ""})
 		}

@@ -41,7 +41,7 @@ func (o *Outlier) Checks() []model.Check {
 		Name: orphans, Collection: o.in.Docs.Name(), Rule: "an overflow document has an owner",
 		Pipeline: o.orphans(), Tell: found.DescribeRows(orphan.tell),
 		Mend: found.MendRows(orphans, o.in.Docs.Name(), o.deleteOrphans),
-	}}, o.in.KeyedNames()...)
+	}}, o.in.ListKeyed()...)
 }
 
 // An drift is an owner whose array, flag and overflow don't go together.
@@ -88,7 +88,7 @@ func (d orphan) tell(f *model.Finding) {
 func (o *Outlier) check(faults ...fault) mongo.Pipeline {
 	lookup := mql.Lookup(o.in.Docs.Name(), "_id", "key", "pages")
 	args := lookup[0].Value.(bson.D)
-	held := mql.Op("$setIsSubset", bucket.Items(), "$$kept")
+	held := mql.Op("$setIsSubset", bucket.ListItems(), "$$kept")
 	lookup[0].Value = append(args,
 		bson.E{Key: "let", Value: bson.D{{Key: "flagged", Value: "$flagged"}, {Key: "kept", Value: "$kept"}}},
 		bson.E{Key: "pipeline", Value: mongo.Pipeline{

@@ -69,7 +69,7 @@ func (o *Outlier) flagIndex() model.Index {
 }
 
 func (o *Outlier) Indexes() []model.Index {
-	x := o.in.KeyIndex()
+	x := o.in.MakeKeyIndex()
 	if o.in.Spec.ElementKey == "" {
 		x = commands.MakeIndex(o.in.Docs.Name(), "the overflow of an owner, for the check", mql.E("key", 1))
 	}
@@ -107,7 +107,7 @@ func (o *Outlier) Relations() []model.Relation {
 func (o *Outlier) Footprints() []model.Footprint {
 	return slices.Concat(
 		model.Writes.In(o.docs.Name(), model.Whole),
-		model.Owns.In(o.docs.Name(), o.path, o.spec.Flag), o.in.Footprints(),
+		model.Owns.In(o.docs.Name(), o.path, o.spec.Flag), o.in.ListFootprints(),
 		model.Owns.In(o.in.Docs.Name(), "split"),
 	)
 }

@@ -15,7 +15,7 @@ import (
 // Settle moves what other code pushed over the bound to the end of the overflow.
 func (o *Outlier) Settle() model.Job {
 	j := model.Job{Name: "outlier settled " + o.docs.Name() + "." + o.path, Stages: []model.Stage{{
-		Collection: o.docs.Name(), BatchSize: 10, Keyed: o.in.KeyedNames(),
+		Collection: o.docs.Name(), BatchSize: 10, Keyed: o.in.ListKeyed(),
 		Filter: o.oversized(), Projection: bson.D{{Key: o.path, Value: 1}}, Pipeline: o.crowd(),
 		Plan: commands.PlanBatches("elements that both the overflow and the array hold; the next run removes them "+
 			"from the array",
@@ -50,7 +50,7 @@ type crowded struct {
 func (o *Outlier) crowd() mongo.Pipeline {
 	stage := mql.Lookup(o.in.Docs.Name(), "_id", "key", "pages")
 	same := mql.Op("$filter", bson.D{
-		{Key: "input", Value: bucket.Items()}, {Key: "as", Value: "item"},
+		{Key: "input", Value: bucket.ListItems()}, {Key: "as", Value: "item"},
 		{Key: "cond", Value: mql.Op("$in", "$$item."+o.in.Spec.ElementKey, "$$keys")},
 	})
 	stage[0].Value = append(stage[0].Value.(bson.D),
@@ -93,7 +93,7 @@ func (o *Outlier) settleOwner(doc bson.Raw) ([]model.Step, error) {
 	}
 	var move []bucket.Element
 	for i, item := range owner.Kept[keep:] {
-		e, err := o.in.Encoded(key, item)
+		e, err := o.in.EncodeElement(key, item)
 		if err != nil {
 			return nil, err
 		}

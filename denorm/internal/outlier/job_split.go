@@ -44,7 +44,7 @@ func (o *Outlier) splitOwner(doc bson.Raw) (steps []model.Step, _ error) {
 	keep := o.keep(list)
 	move := make([]bucket.Element, 0, len(list)-keep)
 	for _, item := range list[keep:] {
-		e, err := o.in.Encoded(key, item)
+		e, err := o.in.EncodeElement(key, item)
 		if err != nil {
 			return nil, err
 		}
@@ -119,7 +119,7 @@ func (o *Outlier) ownerKey(id bson.RawValue) (any, error) {
 func (o *Outlier) splitPage(
 	key any, id bson.RawValue, seq int64, page []bucket.Element, length int,
 ) (model.Write, error) {
-	bucket, err := o.in.ID(key, "", seq)
+	bucket, err := o.in.MakeID(key, "", seq)
 	if err != nil {
 		return model.Write{}, err
 	}
@@ -136,7 +136,7 @@ func (o *Outlier) splitPage(
 		own[0], {Key: "split", Value: mql.Op("$lt", split)}, {Key: "items.0", Value: mql.Op("$eq", list[0])},
 	}
 	w := o.in.MarkKeyed(commands.UpsertOne(o.in.Docs.Name(), shorter, mongo.Pipeline{
-		mql.Set(set...), mql.Set(o.in.Recounted()...),
+		mql.Set(set...), mql.Set(o.in.CountAgain()...),
 	}))
 	w.Expect, w.Done = model.One, bson.D{
 		own[0], {Key: "split", Value: split},

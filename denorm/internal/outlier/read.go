@@ -32,7 +32,7 @@ func (o *Outlier) all(id bson.RawValue, filter bson.D) mongo.Pipeline {
 		mql.Unwind("$part"),
 		mql.Project(mql.E("kept", mql.Cond(second, bson.A{}, "$kept")),
 			mql.E("flagged", mql.Op("$and", second, "$flagged"))),
-		o.pages(filter, mql.Project(mql.E("items", bucket.Items()))),
+		o.pages(filter, mql.Project(mql.E("items", bucket.ListItems()))),
 		{{
 			Key:   "$unwind",
 			Value: bson.D{{Key: "path", Value: "$page"}, {Key: "preserveNullAndEmptyArrays", Value: true}},
@@ -55,18 +55,18 @@ func (o *Outlier) Holding(owner, key any) (mongo.Pipeline, error) {
 	if err != nil {
 		return nil, err
 	}
-	e, err := o.in.Keyed(owner, key)
+	e, err := o.in.EncodeElementKey(owner, key)
 	if err != nil {
 		return nil, err
 	}
 	same := mql.Match(mql.E(o.in.Spec.ElementKey, mql.Eq(e.ID)))
-	return append(o.all(id, o.in.Holder(e)), same), nil
+	return append(o.all(id, o.in.MatchHolder(e)), same), nil
 }
 
 // of returns an owner's _id, and the filter of its overflow.
 func (o *Outlier) of(owner any) (id bson.RawValue, overflow bson.D, err error) {
 	if id, err = o.docs.RawID("_id", owner); err == nil {
-		overflow, err = o.in.OfKey(owner)
+		overflow, err = o.in.MatchKey(owner)
 	}
 	return id, overflow, err
 }

@@ -43,7 +43,7 @@ func (o *Outlier) Append(owner, element any) model.Change[any] {
 	id, err := o.docs.RawID("_id", owner)
 	var e bucket.Element
 	if err == nil {
-		e, err = o.in.Encoded(owner, element)
+		e, err = o.in.EncodeElement(owner, element)
 	}
 	return o.change(err,
 		func(ctx context.Context, db model.DB) (state, error) {
@@ -123,7 +123,7 @@ func (o *Outlier) readOwner(ctx context.Context, db model.DB, id bson.RawValue, 
 		{Key: "flagged", Value: o.flagged()}, {Key: "type", Value: mql.Op("$type", "$"+o.path)},
 	}
 	if o.spec.MaxBytes > 0 {
-		fields = append(fields, bson.E{Key: "bytes", Value: bucket.BytesOf(o.list())})
+		fields = append(fields, bson.E{Key: "bytes", Value: bucket.SumSizes(o.list())})
 	}
 	if o.in.Spec.ElementKey != "" {
 		fields = append(fields, bson.E{Key: "holds", Value: mql.Op("$in", mql.Literal(e.ID), o.keys())})
@@ -158,7 +158,7 @@ func (o *Outlier) decide(id bson.RawValue, e bucket.Element, s state) (model.Pla
 	case s.Holds:
 		return model.Plan{Applied: true}, nil
 	case s.Flagged:
-		p, err := o.in.Decide(e, s.Overflow)
+		p, err := o.in.PlanAppend(e, s.Overflow)
 		if s.Tx && err == nil && o.openedPage(e, s) != "" {
 			p.Steps = append(o.touchOwner(id), p.Steps...)
 		}
@@ -166,7 +166,7 @@ func (o *Outlier) decide(id bson.RawValue, e bucket.Element, s state) (model.Pla
 	case o.room(e, s):
 		return model.NewPlan(o.push(id, e)), nil
 	}
-	p, err := o.in.Decide(e, s.Overflow)
+	p, err := o.in.PlanAppend(e, s.Overflow)
 	p.Steps = append([]model.Step{o.setFlag(id, e, s)}, p.Steps...)
 	// half of it is whole; only what was written can't be recognized
 	p.Options.AllowPartial = o.in.Spec.ElementKey == ""
@@ -184,7 +184,7 @@ func (o *Outlier) push(id bson.RawValue, e bucket.Element) model.Write {
 	}
 	if o.spec.MaxBytes > 0 {
 		room := o.spec.MaxBytes - int64(len(e.Item.Value))
-		filter = append(filter, bson.E{Key: "$expr", Value: mql.Op("$lte", bucket.BytesOf(o.list()), room)})
+		filter = append(filter, bson.E{Key: "$expr", Value: mql.Op("$lte", bucket.SumSizes(o.list()), room)})
 	}
 	w.Model = &mongo.UpdateOneModel{Filter: filter, Update: mql.Op("$push", bson.D{{Key: o.path, Value: e.Item}})}
 	return w
@@ -207,7 +207,7 @@ func (o *Outlier) setFlag(id bson.RawValue, e bucket.Element, s state) model.Wri
 		filter = append(filter, mql.E(o.position(o.spec.Max-1), mql.Exists(true)))
 	} else {
 		room := o.spec.MaxBytes - int64(len(e.Item.Value))
-		filter = append(filter, mql.E("$expr", mql.Op("$gt", bucket.BytesOf(o.list()), room)))
+		filter = append(filter, mql.E("$expr", mql.Op("$gt", bucket.SumSizes(o.list()), room)))
 	}
 	flag := mql.E(o.spec.Flag, true)
 	done := append(commands.MatchID(id), flag)
@@ -225,7 +225,7 @@ func (o *Outlier) Remove(owner, key any) model.Change[any] {
 	id, err := o.docs.RawID("_id", owner)
 	var e bucket.Element
 	if err == nil {
-		e, err = o.in.Keyed(owner, key)
+		e, err = o.in.EncodeElementKey(owner, key)
 	}
 	return o.change(err,
 		func(ctx context.Context, db model.DB) (state, error) {
@@ -239,7 +239,7 @@ func (o *Outlier) Remove(owner, key any) model.Change[any] {
 			case s.Holds:
 				return model.NewPlan(o.pull(id, e)), nil
 			case s.Overflow.Holds != "":
-				return model.NewPlan(o.in.Without(s.Overflow.Holds, e)), nil
+				return model.NewPlan(o.in.RemoveElement(s.Overflow.Holds, e)), nil
 			}
 			return model.Plan{}, nil
 		}, nil,
@@ -257,7 +257,7 @@ func (o *Outlier) pull(id bson.RawValue, e bucket.Element) model.Write {
 
 // Delete deletes an owner, and then its overflow.
 func (o *Outlier) Delete(owner model.Write, key any) model.Plan {
-	overflow, err := o.in.OfKey(key)
+	overflow, err := o.in.MatchKey(key)
 	if owner.Err == nil {
 		owner.Err = err
 	}

@@ -37,7 +37,7 @@ func Declare(list flat.List, field string, ignoreCase bool) *List {
 		place.Fail(fmt.Sprintf("Text %q is of type %s", field, f.Type),
 			"declare it as a string, or leave the field out of the type")
 	}
-	for _, column := range p.Columns() {
+	for _, column := range p.ListColumns() {
 		path := p.Path
 		if len(p.Fields) > 0 {
 			path += "." + column

@@ -27,12 +27,12 @@ const (
 
 // Equal is the filter of the documents with an element of these fields.
 func (p *List) Equal(fields bson.D) (bson.D, error) {
-	values, err := p.Equalities(fields)
+	values, err := p.EncodeEqualities(fields)
 	if err != nil {
 		return nil, err
 	}
-	parts := make([]string, len(p.Columns()))
-	for i, column := range p.Columns() {
+	parts := make([]string, len(p.ListColumns()))
+	for i, column := range p.ListColumns() {
 		parts[i] = "[^,|]*"
 		for _, v := range values {
 			switch raw := v.Value.(bson.RawValue); {
@@ -101,7 +101,7 @@ func (p *List) Back(text string, list any) error {
 			break
 		}
 		parts := strings.Split(element, ",")
-		if len(parts) != len(p.Columns()) {
+		if len(parts) != len(p.ListColumns()) {
 			return bad(fmt.Sprintf("has an element of %d values", len(parts)))
 		}
 		e := make(flat.Element, len(parts))
@@ -118,7 +118,7 @@ func (p *List) Back(text string, list any) error {
 			}
 			e[c] = core.MustRawValue(value)
 		}
-		elements = append(elements, p.Nested(e))
+		elements = append(elements, p.JoinElement(e))
 	}
 	if err := core.MustRawValue(elements).Unmarshal(list); err != nil {
 		return bad("can't be decoded: " + err.Error())

@@ -17,9 +17,9 @@ func (p *List) both(elements []any) (stored bson.A, list []flat.Element, err err
 	stored = make(bson.A, len(elements))
 	list = make([]flat.Element, len(elements))
 	for i, e := range elements {
-		v, err := p.Encoded(p.Path+"[]", e)
+		v, err := p.EncodeValue(p.Path+"[]", e)
 		if err == nil {
-			list[i], err = p.Element(i, v)
+			list[i], err = p.SplitElement(i, v)
 		}
 		if err != nil {
 			return nil, nil, err
@@ -46,7 +46,7 @@ func (p *List) WithText(doc bson.Raw) (bson.Raw, error) {
 	case err != nil:
 		return nil, err
 	case v.Type == bson.TypeArray:
-		list, err := p.Listed(v)
+		list, err := p.ReadElements(v)
 		if err != nil {
 			return nil, err
 		}
@@ -113,7 +113,7 @@ func (p *List) Remove(id bson.D, elements []any, err error) model.Write {
 // listText is the expression of the text of the list that a document holds.
 func (p *List) listText() bson.D {
 	parts := bson.A{"$$value"}
-	for i, column := range p.Columns() {
+	for i, column := range p.ListColumns() {
 		if i > 0 {
 			parts = append(parts, ",")
 		}

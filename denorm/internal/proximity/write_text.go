@@ -22,7 +22,7 @@ var textEscapes = []struct{ char, as string }{{"%", "%25"}, {"|", "%7C"}, {",", 
 
 // Text is the text of a list of elements.
 func (p *List) Text(elements []any) (string, error) {
-	list, err := p.Given(elements)
+	list, err := p.EncodeElements(elements)
 	if err != nil {
 		return "", err
 	}
@@ -54,11 +54,11 @@ func (p *List) elementText(i int, e flat.Element) (string, error) {
 			parts[c] = textNull
 		case bson.TypeString:
 			if !utf8.ValidString(v.StringValue()) {
-				return "", p.Docs.Refuse(fmt.Sprintf("%s[%d].%s", p.Path, i, p.Columns()[c]), nil, "isn't valid UTF-8")
+				return "", p.Docs.Refuse(fmt.Sprintf("%s[%d].%s", p.Path, i, p.ListColumns()[c]), nil, "isn't valid UTF-8")
 			}
 			parts[c] = escapeText(v.StringValue())
 		default:
-			return "", p.Docs.Refuse(fmt.Sprintf("%s[%d].%s", p.Path, i, p.Columns()[c]), v, "must be a string")
+			return "", p.Docs.Refuse(fmt.Sprintf("%s[%d].%s", p.Path, i, p.ListColumns()[c]), v, "must be a string")
 		}
 	}
 	return strings.Join(parts, ",") + "|", nil

@@ -100,13 +100,13 @@ func (r *Rollup) checkTime(refuse refusal, field string, t time.Time) error {
 func encodeText(v bson.RawValue) (string, bool) {
 	switch v.Type {
 	case bson.TypeString:
-		return keytext.Of(v.StringValue())
+		return keytext.EncodeKey(v.StringValue())
 	case bson.TypeInt32:
-		return keytext.Of(v.Int32())
+		return keytext.EncodeKey(v.Int32())
 	case bson.TypeInt64:
-		return keytext.Of(v.Int64())
+		return keytext.EncodeKey(v.Int64())
 	case bson.TypeObjectID:
-		return keytext.Of(v.ObjectID())
+		return keytext.EncodeKey(v.ObjectID())
 	}
 	return "", false
 }

@@ -20,7 +20,7 @@ func (r *Rollup) encodeGroup(group any) (string, error) {
 		return "", nil
 	}
 	if len(r.by) == 1 {
-		text, ok := keytext.Of(group)
+		text, ok := keytext.EncodeKey(group)
 		if !ok {
 			return "", r.bins.Refuse("group", nil, "the group is empty: give a value for each path of By")
 		}
@@ -54,7 +54,7 @@ func matchBins(key string, u Unit, from, to time.Time) bson.D {
 	if !to.IsZero() {
 		last = at + "#" + formatTime(to)
 	}
-	return keytext.Range(first, last)
+	return keytext.MatchRange(first, last)
 }
 
 // FindBins returns the filter of a group's bins of a unit.

@@ -15,27 +15,27 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// Checks find transfers that nobody has finished, keys whose slots don't go together, and slots with wrong contents.
-func (s *Slots) Checks() []model.Check {
+// ListChecks find transfers that nobody has finished, keys whose slots don't go together, and slots with wrong contents.
+func (s *Slots) ListChecks() []model.Check {
 	name := s.docs.Name()
 	open, whole, single := name+": unfinished transfers", name+": slots of a key that don't fit together",
 		name+": slots with wrong contents"
-	all := &model.Aggregate[bson.Raw]{Aggregation: model.Aggregation{Collection: name, Pipeline: s.slotsOf(nil)}}
+	all := &model.Aggregate[bson.Raw]{Aggregation: model.Aggregation{Collection: name, Pipeline: s.readSlots(nil)}}
 	return commands.MarkChecksKeyed([]model.Check{{
 		Name: open, Collection: name, Rule: "no transfer is left between two slots",
 		Pipeline: found.FindMatching(bson.D{{Key: "out", Value: mql.Exists(true)}}, mql.E("key", 1),
 			mql.E("n", 1), mql.E("out", 1)),
-		Tell: found.DescribeRows(unfinished.tell), Mend: found.MendRows(open, name, s.finishAll),
+		Tell: found.DescribeRows(unfinished.describeFinding), Mend: found.MendRows(open, name, s.planFinish),
 	}, {
-		Name: whole, Collection: name, Rule: s.rule(),
-		Read: s.broken, Queries: []*model.Aggregate[bson.Raw]{all}, Mend: found.MendRows(whole, name, s.completeAll),
+		Name: whole, Collection: name, Rule: s.describeRule(),
+		Read: s.findBrokenKeys, Queries: []*model.Aggregate[bson.Raw]{all}, Mend: found.MendRows(whole, name, s.planCompletion),
 	}, {
 		Name: single, Collection: name, Rule: "a slot holds only its own tokens, and its stock isn't negative",
-		Pipeline: s.wrong(), Tell: found.DescribeRows(wrongSlot.tell),
+		Pipeline: s.findWrongSlots(), Tell: found.DescribeRows(wrongSlot.describeFinding),
 	}}, name)
 }
 
-func (s *Slots) rule() string {
+func (s *Slots) describeRule() string {
 	rule := "each token belongs to one slot of its key"
 	if s.spec.Stock {
 		rule += ", and the stock in slots and transfers equals the sum of the slots"
@@ -51,12 +51,12 @@ type unfinished struct {
 	Out Transfer      `bson:"out"`
 }
 
-func (u unfinished) tell(f *model.Finding) {
+func (u unfinished) describeFinding(f *model.Finding) {
 	f.ID, f.Problem = f.Detail.Lookup("_id"), fmt.Sprintf("holds transfer %d to slot %d", u.Out.Seq, u.Out.To)
 }
 
-// ofID is the key of a slot by its _id.
-func ofID(id string, stored any) (key, bool) {
+// parseID is the key of a slot by its _id.
+func parseID(id string, stored any) (key, bool) {
 	i := strings.LastIndexByte(id, '#')
 	if i <= 0 {
 		return key{}, false
@@ -64,21 +64,21 @@ func ofID(id string, stored any) (key, bool) {
 	return key{id[:i], stored}, true
 }
 
-// finishAll finishes transfers that were found.
-func (s *Slots) finishAll(rows []unfinished) (p model.Plan) {
+// planFinish finishes transfers that were found.
+func (s *Slots) planFinish(rows []unfinished) (p model.Plan) {
 	for i, u := range rows {
-		k, ok := ofID(u.ID, u.Key)
+		k, ok := parseID(u.ID, u.Key)
 		if !ok || u.Out.Seq == 0 {
 			return model.NewPlan(found.RefuseFinding(s.docs.Name(), i, "transfer"))
 		}
-		p.Steps = append(append(p.Steps, s.ensure(k, u.Out.To, 0)), s.finishOne(k, u.N, u.Out)...)
+		p.Steps = append(append(p.Steps, s.ensureSlot(k, u.Out.To, 0)), s.finishTransfer(k, u.N, u.Out)...)
 	}
 	p.Leaves = "some transfers finished; the next check finds the others"
 	return p
 }
 
-// wrong finds slots by themselves.
-func (s *Slots) wrong() mongo.Pipeline {
+// findWrongSlots finds slots by themselves.
+func (s *Slots) findWrongSlots() mongo.Pipeline {
 	list := mql.Cond(mql.Op("$gt", "$of", 0), mql.List("ops"), bson.A{})
 	divisor := mql.Op("$max", 1, "$of") // of a closed slot nothing is asked
 	stray := mql.Op("$size", mql.Op("$filter", bson.D{
@@ -99,20 +99,20 @@ type wrongSlot struct {
 	Stray int64 `bson:"stray"` // tokens of other slots
 }
 
-func (w wrongSlot) tell(f *model.Finding) {
+func (w wrongSlot) describeFinding(f *model.Finding) {
 	f.ID, f.Problem = f.Detail.Lookup("_id"), fmt.Sprintf("holds %d tokens of other slots", w.Stray)
 	if w.Free < 0 {
 		f.Problem = fmt.Sprintf("has %d in stock", w.Free)
 	}
 }
 
-// slotsOf are the slots that match a filter, in the order of keys.
-func (s *Slots) slotsOf(filter bson.D) mongo.Pipeline {
+// readSlots are the slots that match a filter, in the order of keys.
+func (s *Slots) readSlots(filter bson.D) mongo.Pipeline {
 	var p mongo.Pipeline
 	if len(filter) > 0 {
 		p = append(p, mql.Match(filter...))
 	}
-	return append(p, mql.SortID(), mql.Project(append(fields(bson.ObjectID{}), mql.E("key", 1))...))
+	return append(p, mql.SortID(), mql.Project(append(projectSlot(bson.ObjectID{}), mql.E("key", 1))...))
 }
 
 // keyed is a slot with its key.
@@ -121,22 +121,22 @@ type keyed struct {
 	Key  bson.RawValue `bson:"key"`
 }
 
-// broken yields the keys whose slots don't go together, at the first slot of each. A key that looks like one is read
+// findBrokenKeys yields the keys whose slots don't go together, at the first slot of each. A key that looks like one is read
 // anew until two reads are alike, for others write meanwhile.
-func (s *Slots) broken(ctx context.Context, db model.DB, filter bson.D) iter.Seq2[model.Finding, error] {
+func (s *Slots) findBrokenKeys(ctx context.Context, db model.DB, filter bson.D) iter.Seq2[model.Finding, error] {
 	return func(yield func(model.Finding, error) bool) {
 		var k key
 		var st State
 		ended := func() bool { // whether to end
-			if len(st.Slots) == 0 || s.problem(st).none() {
+			if len(st.Slots) == 0 || s.findProblem(st).isEmpty() {
 				return false
 			}
-			f, err := s.confirmed(ctx, db, k, st)
+			f, err := s.confirmProblem(ctx, db, k, st)
 			return (f.Problem != "" || err != nil) && !yield(f, err) || err != nil
 		}
 		rows := &model.Aggregate[keyed]{
 			Aggregation: model.Aggregation{
-				Collection: s.docs.Name(), Pipeline: s.slotsOf(filter), Keyed: []string{s.docs.Name()},
+				Collection: s.docs.Name(), Pipeline: s.readSlots(filter), Keyed: []string{s.docs.Name()},
 			},
 		}
 		for row, err := range rows.Each(ctx, db) {
@@ -144,7 +144,7 @@ func (s *Slots) broken(ctx context.Context, db model.DB, filter bson.D) iter.Seq
 				yield(model.Finding{}, err)
 				return
 			}
-			of, _ := ofID(row.ID, row.Key)
+			of, _ := parseID(row.ID, row.Key)
 			if of.text != k.text {
 				if ended() {
 					return
@@ -158,24 +158,24 @@ func (s *Slots) broken(ctx context.Context, db model.DB, filter bson.D) iter.Seq
 	}
 }
 
-// confirmed is the finding of a key, unless there is none or another batch has it.
-func (s *Slots) confirmed(ctx context.Context, db model.DB, k key, seen State) (f model.Finding, _ error) {
-	st, err := s.collect(ctx, db, k.text, bson.ObjectID{})
+// confirmProblem is the finding of a key, unless there is none or another batch has it.
+func (s *Slots) confirmProblem(ctx context.Context, db model.DB, k key, seen State) (f model.Finding, _ error) {
+	st, err := s.readKey(ctx, db, k.text, bson.ObjectID{})
 	for range mostCollects {
 		before := st
 		if err != nil {
 			return f, err
 		}
-		if st, err = s.collect(ctx, db, k.text, bson.ObjectID{}); reflect.DeepEqual(before, st) {
+		if st, err = s.readKey(ctx, db, k.text, bson.ObjectID{}); reflect.DeepEqual(before, st) {
 			break
 		}
 	}
-	p := s.problem(st)
-	if err != nil || p.none() || len(st.Slots) == 0 || st.Slots[0].ID != seen.Slots[0].ID {
+	p := s.findProblem(st)
+	if err != nil || p.isEmpty() || len(st.Slots) == 0 || st.Slots[0].ID != seen.Slots[0].ID {
 		return f, err
 	}
 	p.ID, p.Key = st.Slots[0].ID, k.stored.(bson.RawValue)
-	f = model.Finding{Check: s.Checks()[1].Name, Collection: s.docs.Name(), Problem: p.text()}
+	f = model.Finding{Check: s.ListChecks()[1].Name, Collection: s.docs.Name(), Problem: p.describeProblem()}
 	if f.Detail, err = bson.Marshal(p); err == nil {
 		f.ID = f.Detail.Lookup("_id")
 	}
@@ -194,11 +194,11 @@ type problem struct {
 	Free    int64         `bson:"free"` // with transfers; the sum without Stock
 }
 
-func (p problem) none() bool {
+func (p problem) isEmpty() bool {
 	return len(p.Missing) == 0 && p.Closed == 0 && p.Shared == 0 && p.Sum == p.Free
 }
 
-func (p problem) text() string {
+func (p problem) describeProblem() string {
 	var list []string
 	if len(p.Missing) > 0 {
 		list = append(list, fmt.Sprintf("%d slots of %d are missing", len(p.Missing), p.Of))
@@ -217,10 +217,10 @@ func (p problem) text() string {
 	return strings.Join(list, "; ")
 }
 
-// problem says what is wrong.
-func (s *Slots) problem(st State) (p problem) {
-	now := st.settled()
-	of := now.most()
+// findProblem says what is wrong.
+func (s *Slots) findProblem(st State) (p problem) {
+	now := st.applyTransfers()
+	of := now.maxDivisor()
 	for n := range of {
 		holders := int32(0)
 		for _, slot := range now.Slots {
@@ -231,36 +231,36 @@ func (s *Slots) problem(st State) (p problem) {
 		switch {
 		case holders > 1:
 			p.Shared++
-		case holders == 0 && now.slot(n) == nil:
+		case holders == 0 && now.findSlot(n) == nil:
 			p.Missing = append(p.Missing, n)
 		case holders == 0:
 			p.Closed++
 		}
 	}
-	sum, free := now.total(), int64(0)
+	sum, free := now.sumSlots(), int64(0)
 	for _, slot := range now.Slots {
 		free += slot.Free
 	}
 	if s.spec.Stock && sum != free {
 		p.Sum, p.Free = sum, free
 	}
-	if !p.none() {
+	if !p.isEmpty() {
 		p.Of = of
 	}
 	return p
 }
 
-// completeAll stores what is missing. Nothing else can be mended by a write that knows to be right.
-func (s *Slots) completeAll(rows []problem) (p model.Plan) {
+// planCompletion stores what is missing. Nothing else can be mended by a write that knows to be right.
+func (s *Slots) planCompletion(rows []problem) (p model.Plan) {
 	for i, row := range rows {
-		k, ok := ofID(row.ID, row.Key)
+		k, ok := parseID(row.ID, row.Key)
 		if !ok || row.Of == 0 {
 			return model.NewPlan(found.RefuseFinding(s.docs.Name(), i, "number of slots"))
 		}
 		if len(row.Missing) == 0 || row.Closed > 0 || row.Shared > 0 {
 			continue
 		}
-		p.Steps = append(p.Steps, s.complete(k, row.Missing, row.Of)...)
+		p.Steps = append(p.Steps, s.completeSlots(k, row.Missing, row.Of)...)
 	}
 	return commands.PlanLeaving("some slots stored; the next check finds the others", p.Steps...)
 }

@@ -44,7 +44,7 @@ func TestSlotsChecks(t *testing.T) {
 			text   string
 			mends  bool
 		}{
-			{"nothing", seeded(), -1, "", false},
+			{"nothing", runInTurn(), -1, "", false},
 			{"a Take that was cut", cut(seats.Take("s", 8, tokenOf(1, 4, 0)), 1), 0, "transfer 1 to slot 1", true},
 			{"an Add that was cut", cut(seats.Add("new", 8, tokenOf(1, 4, 0)), 2), 1, "2 slots of 4 are missing", true},
 			{"a slot deleted", remove(3), 1, "1 slots of 4 are missing", true},
@@ -110,7 +110,7 @@ func TestSlotsDamaged(t *testing.T) {
 	parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		must(t, db, seats.Add("s", 9, tokenOf(0, 4, 0)))
-		if err := seeded(damage(3, set("of", 0)), remove(2))(t.Context(), db); err != nil {
+		if err := runInTurn(damage(3, set("of", 0)), remove(2))(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}
 		must(t, db, seats.Add("s", 1, tokenOf(2, 4, 1)))

@@ -54,7 +54,7 @@ func Declare(docs *core.Docs, key reflect.Type, spec Spec) *Slots {
 	}
 	place := core.Place("NewSlots of " + docs.Name())
 	switch {
-	case !IsNumber(s.spec.Slots):
+	case !IsSlotCount(s.spec.Slots):
 		place.Fail(fmt.Sprintf("Slots is %d", spec.Slots), "give a power of two from 1 to 1024")
 	case s.spec.Keep < 1 || s.spec.Keep > 10_000:
 		place.Fail(fmt.Sprintf("Keep is %d", spec.Keep), "give 1 to 10000, the number of tokens in a slot")
@@ -66,14 +66,14 @@ func Declare(docs *core.Docs, key reflect.Type, spec Spec) *Slots {
 	return s
 }
 
-// IsNumber reports whether a key can have so many slots.
-func IsNumber(slots int) bool { return slots > 0 && slots <= Most && bits.OnesCount(uint(slots)) == 1 }
+// IsSlotCount reports whether a key can have so many slots.
+func IsSlotCount(slots int) bool { return slots > 0 && slots <= Most && bits.OnesCount(uint(slots)) == 1 }
 
-// Footprints are the paths that are used.
-func (s *Slots) Footprints() []model.Footprint { return model.Owns.In(s.docs.Name(), model.Whole) }
+// ListFootprints are the paths that are used.
+func (s *Slots) ListFootprints() []model.Footprint { return model.Owns.In(s.docs.Name(), model.Whole) }
 
-// Hash is what decides the slot of an operation.
-func Hash(op bson.ObjectID) int32 {
+// HashToken is what decides the slot of an operation.
+func HashToken(op bson.ObjectID) int32 {
 	h := fnv.New32a()
 	h.Write(op[:])
 	x := h.Sum32() // its low bits alone know little of the token's first bytes
@@ -133,8 +133,8 @@ type key struct {
 	stored any
 }
 
-func (s *Slots) key(k any) (key, error) {
-	text, ok := keytext.Of(k)
+func (s *Slots) encodeKey(k any) (key, error) {
+	text, ok := keytext.EncodeKey(k)
 	if !ok {
 		return key{}, s.docs.Refuse("key", nil, "the key is empty: give the key of the slots")
 	}
@@ -145,10 +145,10 @@ func (s *Slots) key(k any) (key, error) {
 	return key{text, stored}, nil
 }
 
-func (k key) id(n int32) string { return fmt.Sprintf("%s#%04d", k.text, n) }
+func (k key) slotID(n int32) string { return fmt.Sprintf("%s#%04d", k.text, n) }
 
-// OfKey matches the slots of a key.
-func (s *Slots) OfKey(k any) (bson.D, error) {
-	of, err := s.key(k)
-	return keytext.Range(of.text+"#", of.text+"$"), err
+// MatchKey matches the slots of a key.
+func (s *Slots) MatchKey(k any) (bson.D, error) {
+	of, err := s.encodeKey(k)
+	return keytext.MatchRange(of.text+"#", of.text+"$"), err
 }

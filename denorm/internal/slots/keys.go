@@ -5,16 +5,16 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Keys says how a slot with an old _id is joined to the tenant's slot.
-func (s *Slots) Keys() model.KeyedDocs {
-	return model.KeyedDocs{Collection: s.docs.Name(), Join: s.join}
+// DescribeKeys says how a slot with an old _id is joined to the tenant's slot.
+func (s *Slots) DescribeKeys() model.KeyedDocs {
+	return model.KeyedDocs{Collection: s.docs.Name(), Join: s.joinSlots}
 }
 
-// join adds what a slot counts to another one of the same key and number. Transfers are
+// joinSlots adds what a slot counts to another one of the same key and number. Transfers are
 // numbered by the slot that sends them, so the numbers never go back.
-func (s *Slots) join(old, now bson.Raw) (bson.D, bool) {
+func (s *Slots) joinSlots(old, now bson.Raw) (bson.D, bool) {
 	var a, b Slot
-	if bson.Unmarshal(withoutID(old), &a) != nil || bson.Unmarshal(withoutID(now), &b) != nil || a.Of != b.Of ||
+	if bson.Unmarshal(removeID(old), &a) != nil || bson.Unmarshal(removeID(now), &b) != nil || a.Of != b.Of ||
 		a.Out != nil || b.Out != nil || a.In != nil || b.In != nil {
 		return nil, false
 	}
@@ -27,15 +27,15 @@ func (s *Slots) join(old, now bson.Raw) (bson.D, bool) {
 		most = append(most, bson.E{Key: "got." + name, Value: n})
 	}
 	push := bson.D{
-		{Key: "$each", Value: tokens(a.Ops)}, {Key: "$position", Value: 0}, {Key: "$slice", Value: -s.spec.Keep},
+		{Key: "$each", Value: encodeTokens(a.Ops)}, {Key: "$position", Value: 0}, {Key: "$slice", Value: -s.spec.Keep},
 	}
 	return bson.D{
 		{Key: "$inc", Value: inc}, {Key: "$max", Value: most}, {Key: "$push", Value: bson.D{{Key: "ops", Value: push}}},
 	}, true
 }
 
-// withoutID returns a slot without its _id, which has no string if it carries a tenant.
-func withoutID(doc bson.Raw) bson.Raw {
+// removeID returns a slot without its _id, which has no string if it carries a tenant.
+func removeID(doc bson.Raw) bson.Raw {
 	var fields bson.D
 	elems, _ := doc.Elements()
 	for _, e := range elems {

@@ -8,7 +8,7 @@ import (
 type docs = testkit.Docs
 
 var (
-	hash                = core.Hash
+	hash                = core.HashToken
 	seed                = testkit.Seed
 	parallel            = testkit.Parallel
 	interleaved         = testkit.Interleaved

@@ -38,7 +38,7 @@ func cut(c model.Change[any], steps int) operation {
 	}
 }
 
-func seeded(list ...operation) operation {
+func runInTurn(list ...operation) operation {
 	return func(ctx context.Context, db *mongo.Database) error {
 		for _, f := range list {
 			if err := f(ctx, db); err != nil {
@@ -55,7 +55,7 @@ func full() operation { return run(pair.Add("s", 9, tokenOf(0, 2, 9))) }
 // Each operation can be cut at each write and run again: it counts once, and the stock is whole.
 func TestSlotsFaults(t *testing.T) {
 	parallel(t)
-	spread := seeded(full(), run(pair.Add("s", 5, tokenOf(1, 2, 9))))
+	spread := runInTurn(full(), run(pair.Add("s", 5, tokenOf(1, 2, 9))))
 	for _, c := range []struct {
 		reason string
 		seed   operation
@@ -69,29 +69,29 @@ func TestSlotsFaults(t *testing.T) {
 		{"a take of all", spread, pair.Take("s", 14, tokenOf(1, 2, 1)), 0},
 		{
 			reason: "a take after a cut one",
-			seed:   seeded(full(), cut(pair.Take("s", 3, tokenOf(1, 2, 1)), 1)),
+			seed:   runInTurn(full(), cut(pair.Take("s", 3, tokenOf(1, 2, 1)), 1)),
 			run:    pair.Take("s", 4, tokenOf(1, 2, 2)), want: 2,
 		},
 		{
 			reason: "an add after a cut creation", seed: cut(pair.Add("s", 3, tokenOf(1, 2, 1)), 1),
 			run: pair.Add("s", 3, tokenOf(1, 2, 1)), want: 3,
 		},
-		{"an add with another number", seeded(full(), run(pair.Resize("s", 8))), pair.Add("s", 3, token(1)), 12},
+		{"an add with another number", runInTurn(full(), run(pair.Resize("s", 8))), pair.Add("s", 3, token(1)), 12},
 		{"double", spread, pair.Resize("s", 4), 14},
 		{"double after a cut creation", cut(pair.Add("s", 3, tokenOf(1, 2, 1)), 1), pair.Resize("s", 4), 0},
 		{"halve", spread, pair.Resize("s", 1), 14},
 		{
 			reason: "double while others move",
-			seed:   seeded(full(), cut(pair.Take("s", 3, tokenOf(1, 2, 1)), 1)),
+			seed:   runInTurn(full(), cut(pair.Take("s", 3, tokenOf(1, 2, 1)), 1)),
 			run:    pair.Resize("s", 4), want: 6,
 		},
 		{
 			reason: "halve while others move",
-			seed:   seeded(full(), cut(pair.Take("s", 3, tokenOf(1, 2, 1)), 1)),
+			seed:   runInTurn(full(), cut(pair.Take("s", 3, tokenOf(1, 2, 1)), 1)),
 			run:    pair.Resize("s", 1), want: 6,
 		},
-		{"halve after a cut double", seeded(spread, cut(pair.Resize("s", 4), 3)), pair.Resize("s", 1), 14},
-		{"double after a cut halve", seeded(spread, cut(pair.Resize("s", 1), 0)), pair.Resize("s", 4), 14},
+		{"halve after a cut double", runInTurn(spread, cut(pair.Resize("s", 4), 3)), pair.Resize("s", 1), 14},
+		{"double after a cut halve", runInTurn(spread, cut(pair.Resize("s", 1), 0)), pair.Resize("s", 4), 14},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
 			modeltest.FaultMatrix(t, modeltest.FaultCase{
@@ -148,11 +148,11 @@ func TestSlotsInterleaved(t *testing.T) {
 		{"both fit", full(), pair.Take("s", 4, s(1, 1)), pair.Take("s", 5, s(0, 2)), -4, -5, false},
 		{"an add and a double", full(), pair.Add("s", 5, s(0, 1)), pair.Resize("s", 4), 5, 0, false},
 		{
-			reason: "an add again and a double", seed: seeded(full(), run(pair.Add("s", 5, s(0, 1)))),
+			reason: "an add again and a double", seed: runInTurn(full(), run(pair.Add("s", 5, s(0, 1)))),
 			a: pair.Add("s", 5, s(0, 1)), b: pair.Resize("s", 4), an: 0, bn: 0, many: false,
 		},
 		{
-			reason: "an add again and a halve", seed: seeded(full(), run(pair.Add("s", 5, s(1, 1)))),
+			reason: "an add again and a halve", seed: runInTurn(full(), run(pair.Add("s", 5, s(1, 1)))),
 			a: pair.Add("s", 5, s(1, 1)), b: pair.Resize("s", 1), an: 0, bn: 0, many: false,
 		},
 		{"an add and a halve", full(), pair.Add("s", 5, s(1, 1)), pair.Resize("s", 1), 5, 0, false},
@@ -215,7 +215,7 @@ func TestSlotsResizesMeet(t *testing.T) {
 	parallel(t)
 	modeltest.Interleave(t, modeltest.InterleaveCase{
 		Match: mongotest.Writes, Sample: 5, Nested: true,
-		Seed: seeded(full(), run(pair.Add("s", 5, tokenOf(1, 2, 9)))),
+		Seed: runInTurn(full(), run(pair.Add("s", 5, tokenOf(1, 2, 9)))),
 		A:    run(pair.Resize("s", 4)), B: run(pair.Resize("s", 1)),
 		Check: func(t testing.TB, db *mongo.Database, _, _ error) {
 			wantSum(t, db, pair, "s", 14)
@@ -234,8 +234,8 @@ func TestSlotsConcurrent(t *testing.T) {
 	})
 }
 
-// again runs a change until no deadlock of DocumentDB ends it.
-func again(ctx context.Context, db *mongo.Database, c model.Change[any]) error {
+// runUntilUndisturbed runs a change until no deadlock of DocumentDB ends it.
+func runUntilUndisturbed(ctx context.Context, db *mongo.Database, c model.Change[any]) error {
 	err := run(c)(ctx, db)
 	for testkit.Deadlocked(err) {
 		err = run(c)(ctx, db)
@@ -258,7 +258,7 @@ func concurrent(t *testing.T, db *mongo.Database, writers, each int) {
 				return
 			default:
 			}
-			if err := again(ctx, db, s.Resize("s", []int{16, 4, 8, 2, 1, 32}[i%6])); err != nil {
+			if err := runUntilUndisturbed(ctx, db, s.Resize("s", []int{16, 4, 8, 2, 1, 32}[i%6])); err != nil {
 				t.Error(err)
 				return
 			}
@@ -283,14 +283,14 @@ func concurrent(t *testing.T, db *mongo.Database, writers, each int) {
 				if random.IntN(3) == 0 {
 					c, count = s.Add("s", n, op), &added
 				}
-				err := again(ctx, db, c)
+				err := runUntilUndisturbed(ctx, db, c)
 				if errors.Is(err, model.ErrFull) {
 					short.Add(1)
 					continue
 				}
 				if err == nil {
 					count.Add(n)
-					err = again(ctx, db, c)
+					err = runUntilUndisturbed(ctx, db, c)
 				}
 				if err != nil {
 					t.Errorf("writer %d: %v", w, err)

@@ -6,19 +6,19 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// Total is the pipeline that adds up the slots of a key.
-func (s *Slots) Total(k any) (mongo.Pipeline, error) {
-	filter, err := s.OfKey(k)
-	return mongo.Pipeline{mql.Match(filter...), s.added()}, err
+// SumKey is the pipeline that adds up the slots of a key.
+func (s *Slots) SumKey(k any) (mongo.Pipeline, error) {
+	filter, err := s.MatchKey(k)
+	return mongo.Pipeline{mql.Match(filter...), s.groupByKey()}, err
 }
 
-// Totals is the pipeline that adds up the slots of each key.
-func (s *Slots) Totals() mongo.Pipeline {
-	return mongo.Pipeline{s.added(), mql.SortID()}
+// SumKeys is the pipeline that adds up the slots of each key.
+func (s *Slots) SumKeys() mongo.Pipeline {
+	return mongo.Pipeline{s.groupByKey(), mql.SortID()}
 }
 
-// added adds up slots by their keys.
-func (s *Slots) added() bson.D {
+// groupByKey adds up slots by their keys.
+func (s *Slots) groupByKey() bson.D {
 	sums := []bson.E{mql.E("sum", mql.Op("$sum", "$sum"))}
 	if s.spec.Stock {
 		sums = append(sums, mql.E("free", mql.Op("$sum", "$free")))

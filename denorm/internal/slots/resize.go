@@ -16,27 +16,27 @@ const pause = 200 * time.Microsecond
 // mostRounds is how many plans a resize runs at most.
 const mostRounds = 500
 
-// Resize divides a key into as many slots.
-func (s *Slots) Resize(k any, slots int) model.Change[any] {
-	of, err := s.key(k)
-	if err == nil && !IsNumber(slots) {
+// ResizeKey divides a key into as many slots.
+func (s *Slots) ResizeKey(k any, slots int) model.Change[any] {
+	of, err := s.encodeKey(k)
+	if err == nil && !IsSlotCount(slots) {
 		err = s.docs.Refuse("slots", slots, "must be a power of two from 1 to 1024")
 	}
 	if err != nil {
 		return commands.RefuseChange[any](s.docs.Name(), err)
 	}
-	return s.round(of, int32(slots), 1).Change()
+	return s.planRound(of, int32(slots), 1).Change()
 }
 
-// round is one plan of a resize, and those after it.
-func (s *Slots) round(k key, of int32, n int) model.Change[State] {
+// planRound is one plan of a resize, and those after it.
+func (s *Slots) planRound(k key, of int32, n int) model.Change[State] {
 	c := commands.MarkChangeKeyed(model.Change[State]{
 		Name: "slots " + s.docs.Name() + " resize",
 		Read: func(ctx context.Context, db model.DB) (State, error) {
-			return s.collect(ctx, db, k.text, bson.NilObjectID)
+			return s.readKey(ctx, db, k.text, bson.NilObjectID)
 		},
 		Decide: func(st State) (model.Plan, error) {
-			p := model.NewPlan(s.next(k, st, of)...)
+			p := model.NewPlan(s.planResize(k, st, of)...)
 			switch {
 			case len(st.Slots) == 0:
 				return p, model.ErrNotFound
@@ -52,46 +52,46 @@ func (s *Slots) round(k key, of int32, n int) model.Change[State] {
 		Attempts: 100, Pause: pause,
 	}, s.docs.Name())
 	c.Then = func(st State) *model.Change[State] {
-		if len(s.next(k, st, of)) == 0 {
+		if len(s.planResize(k, st, of)) == 0 {
 			return nil
 		}
-		next := s.round(k, of, n+1)
+		next := s.planRound(k, of, n+1)
 		return &next
 	}
 	return c
 }
 
-// next are the next steps of a resize; none when it is done.
-func (s *Slots) next(k key, st State, of int32) []model.Step {
-	steps := s.finish(k, st)
-	now := st.settled()
+// planResize are the next steps of a resize; none when it is done.
+func (s *Slots) planResize(k key, st State, of int32) []model.Step {
+	steps := s.finishTransfers(k, st)
+	now := st.applyTransfers()
 	for i := range now.Slots {
 		if now.Slots[i].In != nil {
-			steps = append(steps, s.merge(k, now, &now.Slots[i])...)
+			steps = append(steps, s.continueMerge(k, now, &now.Slots[i])...)
 		}
 	}
 	if len(steps) > 0 {
 		return steps
 	}
-	if list := now.missing(); len(list) > 0 {
-		return s.complete(k, list, now.most())
+	if list := now.listMissing(); len(list) > 0 {
+		return s.completeSlots(k, list, now.maxDivisor())
 	}
-	most := now.most()
+	most := now.maxDivisor()
 	for i := range now.Slots {
 		slot := &now.Slots[i]
 		switch {
 		case slot.Of == 0 && slot.Free > 0:
-			if to := now.leaf(slot.N); to != nil {
+			if to := now.findOwner(slot.N); to != nil {
 				t := Transfer{Seq: slot.Seq + 1, To: to.N, Free: slot.Free}
-				begin := s.begin(k, slot, t)
+				begin := s.beginTransfer(k, slot, t)
 				begin.Expect = model.Any // one that is stale is begun by the next round
 				steps = append(steps, begin)
 			}
 		case slot.Of > 0 && slot.Of < of:
-			steps = append(steps, s.split(k, slot)...)
+			steps = append(steps, s.splitSlot(k, slot)...)
 		case slot.Of > of && slot.Of == most && slot.N >= slot.Of/2:
-			if lower := now.slot(slot.N - slot.Of/2); lower != nil && lower.Of == slot.Of {
-				steps = append(steps, s.await(k, lower, slot))
+			if lower := now.findSlot(slot.N - slot.Of/2); lower != nil && lower.Of == slot.Of {
+				steps = append(steps, s.awaitMerge(k, lower, slot))
 			}
 		}
 	}

@@ -23,16 +23,16 @@ type State struct {
 	Slots  []Slot
 }
 
-// total is what the key counts.
-func (st State) total() (sum int64) {
+// sumSlots is what the key counts.
+func (st State) sumSlots() (sum int64) {
 	for _, s := range st.Slots {
 		sum += s.Sum
 	}
 	return sum
 }
 
-// token is the operation's token, wherever it is.
-func (st State) token(op bson.ObjectID) (Token, bool) {
+// findToken is the operation's token, wherever it is.
+func (st State) findToken(op bson.ObjectID) (Token, bool) {
 	for _, s := range st.Slots {
 		lists := [][]Token{s.Ops}
 		if s.Out != nil {
@@ -47,8 +47,8 @@ func (st State) token(op bson.ObjectID) (Token, bool) {
 	return Token{}, false
 }
 
-// taking is the operation's token on its way.
-func (st State) taking(op bson.ObjectID) (Token, bool) {
+// findTaking is the operation's token on its way.
+func (st State) findTaking(op bson.ObjectID) (Token, bool) {
 	for _, s := range st.Slots {
 		if s.Out != nil && s.Out.For != nil && s.Out.For.Op == op {
 			return s.Out.For.Token, true
@@ -57,8 +57,8 @@ func (st State) taking(op bson.ObjectID) (Token, bool) {
 	return Token{}, false
 }
 
-// slot is the slot of a number, or nil.
-func (st State) slot(n int32) *Slot {
+// findSlot is the slot of a number, or nil.
+func (st State) findSlot(n int32) *Slot {
 	i, ok := slices.BinarySearchFunc(st.Slots, n, func(s Slot, n int32) int { return cmp.Compare(s.N, n) })
 	if !ok {
 		return nil
@@ -66,8 +66,8 @@ func (st State) slot(n int32) *Slot {
 	return &st.Slots[i]
 }
 
-// leaf is the slot that a hash belongs to, or nil.
-func (st State) leaf(h int32) *Slot {
+// findOwner is the slot that a hash belongs to, or nil.
+func (st State) findOwner(h int32) *Slot {
 	i := slices.IndexFunc(st.Slots, func(s Slot) bool { return s.Of > 0 && h%s.Of == s.N })
 	if i < 0 {
 		return nil
@@ -75,41 +75,41 @@ func (st State) leaf(h int32) *Slot {
 	return &st.Slots[i]
 }
 
-// most is the greatest number that slots are divided by.
-func (st State) most() (of int32) {
+// maxDivisor is the greatest number that slots are divided by.
+func (st State) maxDivisor() (of int32) {
 	for _, s := range st.Slots {
 		of = max(of, s.Of)
 	}
 	return of
 }
 
-// missing are the slots that were never stored: whoever was to store them was cut.
-func (st State) missing() (list []int32) {
-	for n := range st.most() {
-		if st.leaf(n) == nil && st.slot(n) == nil {
+// listMissing are the slots that were never stored: whoever was to store them was cut.
+func (st State) listMissing() (list []int32) {
+	for n := range st.maxDivisor() {
+		if st.findOwner(n) == nil && st.findSlot(n) == nil {
 			list = append(list, n)
 		}
 	}
 	return list
 }
 
-func came(n int32) string { return fmt.Sprintf("s%d", n) }
+func gotField(n int32) string { return fmt.Sprintf("s%d", n) }
 
-// received reports whether the transfer of a slot has come.
-func (st State) received(from *Slot) bool {
-	to := st.slot(from.Out.To)
-	return to != nil && to.Got[came(from.N)] >= from.Out.Seq
+// hasReceived reports whether the transfer of a slot has come.
+func (st State) hasReceived(from *Slot) bool {
+	to := st.findSlot(from.Out.To)
+	return to != nil && to.Got[gotField(from.N)] >= from.Out.Seq
 }
 
-// settled is the state once all transfers are finished.
-func (st State) settled() State {
+// applyTransfers is the state once all transfers are finished.
+func (st State) applyTransfers() State {
 	out := State{Slots: slices.Clone(st.Slots)}
 	for i := range st.Slots {
 		from := &out.Slots[i]
 		if from.Out == nil {
 			continue
 		}
-		if to := out.slot(from.Out.To); to != nil && !st.received(&st.Slots[i]) {
+		if to := out.findSlot(from.Out.To); to != nil && !st.hasReceived(&st.Slots[i]) {
 			to.Free += from.Out.Free
 			if from.Out.Of > 0 {
 				to.Of, to.In = from.Out.Of, nil
@@ -126,8 +126,8 @@ func (st State) settled() State {
 // errMoved says that the slots were read while they were divided anew.
 var errMoved = fmt.Errorf("docmodel: the slots changed while they were read: %w", model.ErrStale)
 
-// fields are what is read of a slot.
-func fields(op bson.ObjectID) bson.D {
+// projectSlot are what is read of a slot.
+func projectSlot(op bson.ObjectID) bson.D {
 	d := bson.D{
 		mql.E("n", 1), mql.E("of", 1), mql.E("sum", 1), mql.E("free", 1), mql.E("seq", 1),
 		mql.E("out", 1), mql.E("in", 1),
@@ -139,31 +139,31 @@ func fields(op bson.ObjectID) bson.D {
 	return d
 }
 
-func (s *Slots) collect(ctx context.Context, db model.DB, text string, op bson.ObjectID) (State, error) {
+func (s *Slots) readKey(ctx context.Context, db model.DB, text string, op bson.ObjectID) (State, error) {
 	list, err := (&model.Find[Slot]{Query: model.Query{
-		Collection: s.docs.Name(), Filter: keytext.Range(text+"#", text+"$"), Sort: bson.D{{Key: "_id", Value: 1}},
-		Projection: fields(op), Index: model.IDIndex, Keyed: true,
+		Collection: s.docs.Name(), Filter: keytext.MatchRange(text+"#", text+"$"), Sort: bson.D{{Key: "_id", Value: 1}},
+		Projection: projectSlot(op), Index: model.IDIndex, Keyed: true,
 	}}).All(ctx, db)
 	return State{Read: true, Slots: list}, err
 }
 
-// read reads the slots of an operation's key, or hopes for the declared number. That a stock has too little must be
+// readState reads the slots of an operation's key, or hopes for the declared number. That a stock has too little must be
 // found twice: slots are read one after the other, while others write.
-func (s *Slots) read(ctx context.Context, db model.DB, o operation) (State, error) {
+func (s *Slots) readState(ctx context.Context, db model.DB, o operation) (State, error) {
 	if runctx.HopeFirst(ctx) {
 		return State{}, nil
 	}
-	st, err := s.collect(ctx, db, o.key.text, o.op)
+	st, err := s.readKey(ctx, db, o.key.text, o.op)
 	for range mostCollects {
-		if err != nil || !o.take || st.total() >= -o.n {
+		if err != nil || !o.take || st.sumSlots() >= -o.n {
 			break
 		}
-		_, counted := st.token(o.op)
-		if _, onWay := st.taking(o.op); counted || onWay {
+		_, counted := st.findToken(o.op)
+		if _, onWay := st.findTaking(o.op); counted || onWay {
 			break
 		}
 		before := st
-		if st, err = s.collect(ctx, db, o.key.text, o.op); reflect.DeepEqual(before.Slots, st.Slots) {
+		if st, err = s.readKey(ctx, db, o.key.text, o.op); reflect.DeepEqual(before.Slots, st.Slots) {
 			st.Steady = true
 			break
 		}
@@ -180,9 +180,9 @@ type move struct {
 	n    int64
 }
 
-// gather says which slots hand over what a slot lacks to take n, the fullest first. Those that have more than will be
+// gatherStock says which slots hand over what a slot lacks to take n, the fullest first. Those that have more than will be
 // left on average hand over more, so that they become even.
-func (st State) gather(to *Slot, n int64) (moves []move, enough bool) {
+func (st State) gatherStock(to *Slot, n int64) (moves []move, enough bool) {
 	var total, live int64
 	var others []*Slot
 	for i := range st.Slots {

@@ -11,9 +11,9 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// with is the state once missing slots are stored.
-func (st State) with(list []int32) State {
-	of := st.most()
+// addMissing is the state once missing slots are stored.
+func (st State) addMissing(list []int32) State {
+	of := st.maxDivisor()
 	for _, n := range list {
 		st.Slots = append(st.Slots, Slot{N: n, Of: of})
 	}
@@ -21,79 +21,79 @@ func (st State) with(list []int32) State {
 	return st
 }
 
-// finish finishes the transfers that were read. The steps are sent as one command.
-func (s *Slots) finish(k key, st State) (steps []model.Step) {
+// finishTransfers finishes the transfers that were read. The steps are sent as one command.
+func (s *Slots) finishTransfers(k key, st State) (steps []model.Step) {
 	for i := range st.Slots {
 		from := &st.Slots[i]
 		if from.Out == nil {
 			continue
 		}
-		if st.slot(from.Out.To) == nil { // other code deleted it
-			steps = append(steps, s.ensure(k, from.Out.To, 0))
+		if st.findSlot(from.Out.To) == nil { // other code deleted it
+			steps = append(steps, s.ensureSlot(k, from.Out.To, 0))
 		}
-		steps = append(steps, s.finishOne(k, from.N, *from.Out)...)
+		steps = append(steps, s.finishTransfer(k, from.N, *from.Out)...)
 	}
 	return steps
 }
 
-// finishOne finishes a transfer. The operation that it carries is counted, unless it was before, or can't be there.
-func (s *Slots) finishOne(k key, from int32, t Transfer) (steps []model.Step) {
+// finishTransfer finishes a transfer. The operation that it carries is counted, unless it was before, or can't be there.
+func (s *Slots) finishTransfer(k key, from int32, t Transfer) (steps []model.Step) {
 	if t.For != nil {
-		steps = append(steps, s.receiveFor(k, from, t))
+		steps = append(steps, s.receiveAndTake(k, from, t))
 	}
-	return append(steps, s.receive(k, from, t), s.clear(k, from, t.Seq))
+	return append(steps, s.receiveTransfer(k, from, t), s.clearTransfer(k, from, t.Seq))
 }
 
-// waits is the filter of the slot that a transfer is for, until it has come.
-func (s *Slots) waits(k key, from int32, t Transfer) bson.D {
+// matchReceiver is the filter of the slot that a transfer is for, until it has come.
+func (s *Slots) matchReceiver(k key, from int32, t Transfer) bson.D {
 	return bson.D{
-		{Key: "_id", Value: k.id(t.To)},
-		{Key: "got." + came(from), Value: mql.Op("$not", mql.Op("$gte", t.Seq))},
+		{Key: "_id", Value: k.slotID(t.To)},
+		{Key: "got." + gotField(from), Value: mql.Op("$not", mql.Op("$gte", t.Seq))},
 	}
 }
 
-// receiveFor adds a transfer, and takes from it what it was sent for.
-func (s *Slots) receiveFor(k key, from int32, t Transfer) model.Write {
-	filter := append(s.waits(k, from, t), bson.E{Key: "of", Value: t.For.Of}, bson.E{
+// receiveAndTake adds a transfer, and takes from it what it was sent for.
+func (s *Slots) receiveAndTake(k key, from int32, t Transfer) model.Write {
+	filter := append(s.matchReceiver(k, from, t), bson.E{Key: "of", Value: t.For.Of}, bson.E{
 		Key: "ops.op", Value: mql.Op("$ne", t.For.Op),
 	})
 	if lacks := -t.For.N - t.Free; lacks > 0 {
 		filter = append(filter, bson.E{Key: "free", Value: mql.Op("$gte", lacks)})
 	}
 	return commands.UpdateIf(s.docs.Name(), filter, bson.D{
-		{Key: "$set", Value: bson.D{{Key: "got." + came(from), Value: t.Seq}}},
+		{Key: "$set", Value: bson.D{{Key: "got." + gotField(from), Value: t.Seq}}},
 		{Key: "$inc", Value: bson.D{{Key: "sum", Value: t.For.N}, {Key: "free", Value: t.Free + t.For.N}}},
-		{Key: "$push", Value: bson.D{{Key: "ops", Value: s.push([]Token{t.For.Token})}}},
+		{Key: "$push", Value: bson.D{{Key: "ops", Value: s.pushTokens([]Token{t.For.Token})}}},
 	})
 }
 
-// receive adds a transfer to the slot that it is for, once.
-func (s *Slots) receive(k key, from int32, t Transfer) model.Write {
-	got := bson.E{Key: "got." + came(from), Value: t.Seq}
+// receiveTransfer adds a transfer to the slot that it is for, once.
+func (s *Slots) receiveTransfer(k key, from int32, t Transfer) model.Write {
+	got := bson.E{Key: "got." + gotField(from), Value: t.Seq}
 	var update any
 	switch {
 	case t.Of == 0:
 		update = bson.D{{Key: "$set", Value: bson.D{got}}, {Key: "$inc", Value: bson.D{{Key: "free", Value: t.Free}}}}
 	case from < t.To: // a split: the other slot is closed, and has no tokens
-		u := bson.D{{Key: "$set", Value: bson.D{got, {Key: "of", Value: t.Of}, {Key: "ops", Value: tokens(t.Ops)}}}}
+		u := bson.D{{Key: "$set", Value: bson.D{got, {Key: "of", Value: t.Of}, {Key: "ops", Value: encodeTokens(t.Ops)}}}}
 		if s.spec.Stock {
 			u = append(u, bson.E{Key: "$inc", Value: bson.D{{Key: "free", Value: t.Free}}})
 		}
 		update = u
 	default:
-		set := bson.D{got, {Key: "of", Value: t.Of}, {Key: "ops", Value: s.together(t.Ops)}}
+		set := bson.D{got, {Key: "of", Value: t.Of}, {Key: "ops", Value: s.joinTokens(t.Ops)}}
 		if s.spec.Stock {
 			set = append(set, bson.E{Key: "free", Value: mql.Op("$add", "$free", t.Free)})
 		}
 		update = mongo.Pipeline{mql.Set(set...), mql.Op("$unset", "in")}
 	}
-	return commands.UpdateIf(s.docs.Name(), s.waits(k, from, t), update)
+	return commands.UpdateIf(s.docs.Name(), s.matchReceiver(k, from, t), update)
 }
 
-// together are the tokens of two slots that become one. Nothing says which are later; so they are taken in turn from
+// joinTokens are the tokens of two slots that become one. Nothing says which are later; so they are taken in turn from
 // both ends, and each slot's latest stay.
-func (s *Slots) together(list []Token) any {
-	latest := tokens(list)
+func (s *Slots) joinTokens(list []Token) any {
+	latest := encodeTokens(list)
 	slices.Reverse(latest)
 	pairs := mql.Op("$zip", bson.D{
 		{Key: "inputs", Value: bson.A{mql.Op("$reverseArray", mql.List("ops")), mql.Literal(latest)}},
@@ -109,29 +109,29 @@ func (s *Slots) together(list []Token) any {
 	return mql.Op("$reverseArray", mql.Op("$slice", there, s.spec.Keep))
 }
 
-// clear removes a transfer that has come.
-func (s *Slots) clear(k key, n int32, seq int64) model.Write {
-	return commands.UpdateIf(s.docs.Name(), bson.D{{Key: "_id", Value: k.id(n)}, {Key: "out.seq", Value: seq}},
+// clearTransfer removes a transfer that has come.
+func (s *Slots) clearTransfer(k key, n int32, seq int64) model.Write {
+	return commands.UpdateIf(s.docs.Name(), bson.D{{Key: "_id", Value: k.slotID(n)}, {Key: "out.seq", Value: seq}},
 		mql.Op("$unset", bson.D{{Key: "out", Value: ""}}))
 }
 
-// begin takes a transfer of stock out of a slot.
-func (s *Slots) begin(k key, from *Slot, t Transfer) model.Write {
+// beginTransfer takes a transfer of stock out of a slot.
+func (s *Slots) beginTransfer(k key, from *Slot, t Transfer) model.Write {
 	out := bson.D{
 		{Key: "seq", Value: t.Seq}, {Key: "to", Value: t.To}, {Key: "of", Value: t.Of}, {Key: "free", Value: t.Free},
 	}
 	done := bson.D{
-		{Key: "_id", Value: k.id(from.N)}, {Key: "out.seq", Value: t.Seq}, {Key: "out.to", Value: t.To},
+		{Key: "_id", Value: k.slotID(from.N)}, {Key: "out.seq", Value: t.Seq}, {Key: "out.to", Value: t.To},
 		{Key: "out.of", Value: t.Of}, {Key: "out.free", Value: t.Free},
 	}
 	if t.For != nil {
-		out = append(out, bson.E{Key: "for", Value: append(t.For.stored(), bson.E{Key: "of", Value: t.For.Of})})
+		out = append(out, bson.E{Key: "for", Value: append(t.For.encodeToken(), bson.E{Key: "of", Value: t.For.Of})})
 		done = append(done, bson.E{Key: "out.for.op", Value: t.For.Op}, bson.E{Key: "out.for.n", Value: t.For.N},
 			bson.E{Key: "out.for.of", Value: t.For.Of})
 	} else {
 		done = append(done, bson.E{Key: "out.for", Value: mql.Exists(false)})
 	}
-	filter := append(s.atRest(k, from), bson.E{Key: "free", Value: mql.Op("$gte", t.Free)})
+	filter := append(s.matchAtRest(k, from), bson.E{Key: "free", Value: mql.Op("$gte", t.Free)})
 	w := commands.UpdateIf(s.docs.Name(), filter, bson.D{
 		{Key: "$set", Value: bson.D{{Key: "seq", Value: t.Seq}, {Key: "out", Value: out}}},
 		{Key: "$inc", Value: bson.D{{Key: "free", Value: -t.Free}}},
@@ -140,38 +140,38 @@ func (s *Slots) begin(k key, from *Slot, t Transfer) model.Write {
 	return w
 }
 
-// send moves stock to the slot of a Take. The last transfer carries the Take.
-func (s *Slots) send(o operation, to *Slot, moves []move) (before []model.Step, last model.Write, after []model.Step) {
+// sendStock moves stock to the slot of a Take. The last transfer carries the Take.
+func (s *Slots) sendStock(o operation, to *Slot, moves []move) (before []model.Step, last model.Write, after []model.Step) {
 	var finish []model.Step
 	for i, m := range moves {
 		t := Transfer{Seq: m.from.Seq + 1, To: to.N, Free: m.n}
 		if i == len(moves)-1 {
-			t.For = &Taking{o.token(), to.Of}
-			last = s.receiveFor(o.key, m.from.N, t)
-			last.Expect, last.Done = model.One, s.counted(o, to.N)
-			after = []model.Step{s.clear(o.key, m.from.N, t.Seq)}
+			t.For = &Taking{o.makeToken(), to.Of}
+			last = s.receiveAndTake(o.key, m.from.N, t)
+			last.Expect, last.Done = model.One, s.matchCounted(o, to.N)
+			after = []model.Step{s.clearTransfer(o.key, m.from.N, t.Seq)}
 		} else {
-			finish = append(finish, s.finishOne(o.key, m.from.N, t)...)
+			finish = append(finish, s.finishTransfer(o.key, m.from.N, t)...)
 		}
-		before = append(before, s.begin(o.key, m.from, t))
+		before = append(before, s.beginTransfer(o.key, m.from, t))
 	}
 	return append(before, finish...), last, after
 }
 
-// atRest is the filter of a slot that has begun no transfer since it was read.
-func (s *Slots) atRest(k key, slot *Slot) bson.D {
+// matchAtRest is the filter of a slot that has begun no transfer since it was read.
+func (s *Slots) matchAtRest(k key, slot *Slot) bson.D {
 	return bson.D{
-		{Key: "_id", Value: k.id(slot.N)}, {Key: "seq", Value: slot.Seq}, {Key: "out", Value: mql.Exists(false)},
+		{Key: "_id", Value: k.slotID(slot.N)}, {Key: "seq", Value: slot.Seq}, {Key: "out", Value: mql.Exists(false)},
 	}
 }
 
-// still is the filter of a slot at rest that is divided as it was read and awaits nothing.
-func (s *Slots) still(k key, slot *Slot) bson.D {
-	return append(s.atRest(k, slot), bson.E{Key: "of", Value: slot.Of}, bson.E{Key: "in", Value: mql.Exists(false)})
+// matchUnchanged is the filter of a slot at rest that is divided as it was read and awaits nothing.
+func (s *Slots) matchUnchanged(k key, slot *Slot) bson.D {
+	return append(s.matchAtRest(k, slot), bson.E{Key: "of", Value: slot.Of}, bson.E{Key: "in", Value: mql.Exists(false)})
 }
 
-// split begins to hand the upper half of a slot's tokens, and half of its stock, to a slot that is stored closed.
-func (s *Slots) split(k key, slot *Slot) []model.Step {
+// splitSlot begins to hand the upper half of a slot's tokens, and half of its stock, to a slot that is stored closed.
+func (s *Slots) splitSlot(k key, slot *Slot) []model.Step {
 	of, to := 2*slot.Of, slot.N+slot.Of
 	list := mql.List("ops")
 	those := func(operator string) bson.D {
@@ -192,21 +192,21 @@ func (s *Slots) split(k key, slot *Slot) []model.Step {
 	}
 	set = append(set, bson.E{Key: "out", Value: out})
 	return []model.Step{
-		s.ensure(k, to, 0),
-		commands.UpdateIf(s.docs.Name(), s.still(k, slot), mongo.Pipeline{mql.Set(set...)}),
+		s.ensureSlot(k, to, 0),
+		commands.UpdateIf(s.docs.Name(), s.matchUnchanged(k, slot), mongo.Pipeline{mql.Set(set...)}),
 	}
 }
 
-// await notes in the lower of two slots that the upper one is merged into it by its next transfer.
-func (s *Slots) await(k key, lower, upper *Slot) model.Write {
-	return commands.UpdateIf(s.docs.Name(), s.still(k, lower), mql.Op("$set", bson.D{
+// awaitMerge notes in the lower of two slots that the upper one is merged into it by its next transfer.
+func (s *Slots) awaitMerge(k key, lower, upper *Slot) model.Write {
+	return commands.UpdateIf(s.docs.Name(), s.matchUnchanged(k, lower), mql.Op("$set", bson.D{
 		{Key: "in", Value: bson.D{{Key: "from", Value: upper.N}, {Key: "seq", Value: upper.Seq + 1}}},
 	}))
 }
 
-// merge goes on with a merge: it closes the upper slot, or finds that this can't be done any more.
-func (s *Slots) merge(k key, st State, lower *Slot) (steps []model.Step) {
-	upper := st.slot(lower.In.From)
+// continueMerge goes on with a merge: it closes the upper slot, or finds that this can't be done any more.
+func (s *Slots) continueMerge(k key, st State, lower *Slot) (steps []model.Step) {
+	upper := st.findSlot(lower.In.From)
 	switch {
 	case upper != nil && upper.Seq == lower.In.Seq-1 && upper.Of == lower.Of:
 		out := bson.D{
@@ -219,16 +219,16 @@ func (s *Slots) merge(k key, st State, lower *Slot) (steps []model.Step) {
 				append(set, bson.E{Key: "free", Value: int64(0)})
 		}
 		set = append(set, bson.E{Key: "out", Value: out})
-		return []model.Step{commands.UpdateIf(s.docs.Name(), s.still(k, upper), mongo.Pipeline{mql.Set(set...)})}
+		return []model.Step{commands.UpdateIf(s.docs.Name(), s.matchUnchanged(k, upper), mongo.Pipeline{mql.Set(set...)})}
 	case upper != nil && upper.Seq == lower.In.Seq-1: // its next transfer must be another
 		return []model.Step{
-			commands.UpdateIf(s.docs.Name(), s.atRest(k, upper),
+			commands.UpdateIf(s.docs.Name(), s.matchAtRest(k, upper),
 				mql.Op("$set", bson.D{{Key: "seq", Value: lower.In.Seq}})),
 		}
 	case upper == nil || upper.Out == nil || upper.Out.Seq != lower.In.Seq:
 		return []model.Step{
 			commands.UpdateIf(s.docs.Name(),
-				bson.D{{Key: "_id", Value: k.id(lower.N)}, {Key: "in.seq", Value: lower.In.Seq}},
+				bson.D{{Key: "_id", Value: k.slotID(lower.N)}, {Key: "in.seq", Value: lower.In.Seq}},
 				mql.Op("$unset", bson.D{{Key: "in", Value: ""}})),
 		}
 	}

@@ -19,12 +19,12 @@ type operation struct {
 	take bool
 }
 
-func (o operation) hash() int32 { return Hash(o.op) }
+func (o operation) hashToken() int32 { return HashToken(o.op) }
 
-func (o operation) token() Token { return Token{o.op, o.n, o.hash()} }
+func (o operation) makeToken() Token { return Token{o.op, o.n, o.hashToken()} }
 
-// Add adds n to a key.
-func (s *Slots) Add(k any, n int64, op bson.ObjectID) model.Change[any] {
+// AddNumber adds n to a key.
+func (s *Slots) AddNumber(k any, n int64, op bson.ObjectID) model.Change[any] {
 	switch {
 	case n == 0:
 		return commands.RefuseChange[any](s.docs.Name(),
@@ -32,11 +32,11 @@ func (s *Slots) Add(k any, n int64, op bson.ObjectID) model.Change[any] {
 	case n < 0 && s.spec.Stock:
 		return commands.RefuseChange[any](s.docs.Name(), s.docs.Refuse("n", n, "is negative: use Take"))
 	}
-	return s.change(k, operation{n: n, op: op})
+	return s.makeChange(k, operation{n: n, op: op})
 }
 
-// Take takes n from a key's stock.
-func (s *Slots) Take(k any, n int64, op bson.ObjectID) model.Change[any] {
+// TakeStock takes n from a key's stock.
+func (s *Slots) TakeStock(k any, n int64, op bson.ObjectID) model.Change[any] {
 	switch {
 	case n <= 0:
 		return commands.RefuseChange[any](s.docs.Name(), s.docs.Refuse("n", n, "must be above 0"))
@@ -44,12 +44,12 @@ func (s *Slots) Take(k any, n int64, op bson.ObjectID) model.Change[any] {
 		return commands.RefuseChange[any](s.docs.Name(),
 			s.docs.Refuse("n", nil, "the slots have no stock: declare them with Stock, or use Add"))
 	}
-	return s.change(k, operation{n: -n, op: op, take: true})
+	return s.makeChange(k, operation{n: -n, op: op, take: true})
 }
 
-func (s *Slots) change(k any, o operation) model.Change[any] {
+func (s *Slots) makeChange(k any, o operation) model.Change[any] {
 	var err error
-	if o.key, err = s.key(k); err == nil && o.op.IsZero() {
+	if o.key, err = s.encodeKey(k); err == nil && o.op.IsZero() {
 		err = s.docs.Refuse("token", nil, commands.NoToken)
 	}
 	if err != nil {
@@ -57,8 +57,8 @@ func (s *Slots) change(k any, o operation) model.Change[any] {
 	}
 	return commands.MarkChangeKeyed(model.Change[State]{
 		Name:     "slots " + s.docs.Name(),
-		Read:     func(ctx context.Context, db model.DB) (State, error) { return s.read(ctx, db, o) },
-		Decide:   func(st State) (model.Plan, error) { return s.decide(o, st) },
+		Read:     func(ctx context.Context, db model.DB) (State, error) { return s.readState(ctx, db, o) },
+		Decide:   func(st State) (model.Plan, error) { return s.planOperation(o, st) },
 		Attempts: 100,
 		Pause:    pause,
 	}, s.docs.Name()).Change()
@@ -77,53 +77,53 @@ func (e *ShortError) Error() string {
 
 func (e *ShortError) Unwrap() error { return model.ErrFull }
 
-// reused says that a token came with another amount.
-func (s *Slots) reused(t Token, n int64) error {
+// refuseReused says that a token came with another amount.
+func (s *Slots) refuseReused(t Token, n int64) error {
 	return fmt.Errorf("docmodel: %s: the token %s counts %d already, so it can't count %d: %w",
 		s.docs.Name(), t.Op.Hex(),
 		t.N, n, stored.ErrToken)
 }
 
-// decide writes to the slot of the operation, once what others left is finished.
-func (s *Slots) decide(o operation, st State) (model.Plan, error) {
+// planOperation writes to the slot of the operation, once what others left is finished.
+func (s *Slots) planOperation(o operation, st State) (model.Plan, error) {
 	if !st.Read {
 		of := int32(s.spec.Slots)
-		w := s.count(o, o.hash()%of, of)
-		w.Reasons = []model.Reason{{Err: errHoped}}
+		w := s.countOperation(o, o.hashToken()%of, of)
+		w.Reasons = []model.Reason{{Err: errSlotChanged}}
 		return model.NewPlan(w), nil
 	}
-	t, counted := st.token(o.op)
-	sent, onWay := st.taking(o.op)
-	switch short := o.take && !onWay && st.total() < -o.n; {
+	t, counted := st.findToken(o.op)
+	sent, onWay := st.findTaking(o.op)
+	switch short := o.take && !onWay && st.sumSlots() < -o.n; {
 	case counted && t.N != o.n:
-		return model.Plan{}, s.reused(t, o.n)
+		return model.Plan{}, s.refuseReused(t, o.n)
 	case counted:
 		return model.Plan{Applied: true}, nil
 	case onWay && sent.N != o.n:
-		return model.Plan{}, s.reused(sent, o.n)
+		return model.Plan{}, s.refuseReused(sent, o.n)
 	case short && !st.Steady:
 		return model.Plan{}, errMoved
 	case short:
-		return model.Plan{}, &ShortError{s.docs.Name(), -o.n, st.total()}
+		return model.Plan{}, &ShortError{s.docs.Name(), -o.n, st.sumSlots()}
 	}
-	steps, now := s.finish(o.key, st), st.settled()
+	steps, now := s.finishTransfers(o.key, st), st.applyTransfers()
 	if len(st.Slots) == 0 {
-		steps, now = s.create(o.key), s.created()
-	} else if list := now.missing(); len(list) > 0 {
-		steps = append(steps, s.complete(o.key, list, now.most())...)
-		now = now.with(list)
+		steps, now = s.createSlots(o.key), s.createdState()
+	} else if list := now.listMissing(); len(list) > 0 {
+		steps = append(steps, s.completeSlots(o.key, list, now.maxDivisor())...)
+		now = now.addMissing(list)
 	}
-	leaf := now.leaf(o.hash())
+	leaf := now.findOwner(o.hashToken())
 	if leaf == nil {
 		return model.Plan{}, errMoved
 	}
-	last, after := s.sure(o, leaf), []model.Step(nil)
+	last, after := s.countInSlot(o, leaf), []model.Step(nil)
 	if o.take && leaf.Free < -o.n && !onWay {
-		moves, enough := now.gather(leaf, -o.n)
+		moves, enough := now.gatherStock(leaf, -o.n)
 		switch {
 		case enough:
 			var before []model.Step
-			before, last, after = s.send(o, leaf, moves)
+			before, last, after = s.sendStock(o, leaf, moves)
 			steps = append(steps, before...)
 		case len(steps) == 0:
 			return model.Plan{}, errMoved
@@ -137,12 +137,12 @@ func (s *Slots) decide(o operation, st State) (model.Plan, error) {
 }
 
 // errHoped is the error of a first attempt that was not right.
-var errHoped = fmt.Errorf("docmodel: the operation's slot has changed: %w", model.ErrStale)
+var errSlotChanged = fmt.Errorf("docmodel: the operation's slot has changed: %w", model.ErrStale)
 
-// count is the write that counts an operation in a slot.
-func (s *Slots) count(o operation, n, of int32) model.Write {
+// countOperation is the write that counts an operation in a slot.
+func (s *Slots) countOperation(o operation, n, of int32) model.Write {
 	filter := bson.D{
-		{Key: "_id", Value: o.key.id(n)}, {Key: "of", Value: of}, {Key: "ops.op", Value: mql.Op("$ne", o.op)},
+		{Key: "_id", Value: o.key.slotID(n)}, {Key: "of", Value: of}, {Key: "ops.op", Value: mql.Op("$ne", o.op)},
 	}
 	inc := bson.D{{Key: "sum", Value: o.n}}
 	if s.spec.Stock {
@@ -152,44 +152,44 @@ func (s *Slots) count(o operation, n, of int32) model.Write {
 		filter = append(filter, bson.E{Key: "free", Value: mql.Op("$gte", -o.n)})
 	}
 	w := commands.UpdateIf(s.docs.Name(), filter, bson.D{
-		{Key: "$inc", Value: inc}, {Key: "$push", Value: bson.D{{Key: "ops", Value: s.push([]Token{o.token()})}}},
+		{Key: "$inc", Value: inc}, {Key: "$push", Value: bson.D{{Key: "ops", Value: s.pushTokens([]Token{o.makeToken()})}}},
 	})
 	w.Expect = model.One
 	return w
 }
 
-// sure is [Slots.count] in a slot that was read.
-func (s *Slots) sure(o operation, leaf *Slot) model.Write {
-	w := s.count(o, leaf.N, leaf.Of)
-	w.Done = s.counted(o, leaf.N)
+// countInSlot is [Slots.count] in a slot that was read.
+func (s *Slots) countInSlot(o operation, leaf *Slot) model.Write {
+	w := s.countOperation(o, leaf.N, leaf.Of)
+	w.Done = s.matchCounted(o, leaf.N)
 	return w
 }
 
-// counted is the filter of a slot that has counted an operation.
-func (s *Slots) counted(o operation, n int32) bson.D {
+// matchCounted is the filter of a slot that has counted an operation.
+func (s *Slots) matchCounted(o operation, n int32) bson.D {
 	token := bson.D{{Key: "op", Value: o.op}, {Key: "n", Value: o.n}}
-	return bson.D{{Key: "_id", Value: o.key.id(n)}, {Key: "ops", Value: mql.Op("$elemMatch", token)}}
+	return bson.D{{Key: "_id", Value: o.key.slotID(n)}, {Key: "ops", Value: mql.Op("$elemMatch", token)}}
 }
 
-// push appends tokens, and keeps the latest.
-func (s *Slots) push(list []Token) bson.D {
-	return bson.D{{Key: "$each", Value: tokens(list)}, {Key: "$slice", Value: -s.spec.Keep}}
+// pushTokens appends tokens, and keeps the latest.
+func (s *Slots) pushTokens(list []Token) bson.D {
+	return bson.D{{Key: "$each", Value: encodeTokens(list)}, {Key: "$slice", Value: -s.spec.Keep}}
 }
 
-func tokens(list []Token) bson.A {
+func encodeTokens(list []Token) bson.A {
 	out := make(bson.A, len(list))
 	for i, t := range list {
-		out[i] = t.stored()
+		out[i] = t.encodeToken()
 	}
 	return out
 }
 
-func (t Token) stored() bson.D {
+func (t Token) encodeToken() bson.D {
 	return bson.D{{Key: "op", Value: t.Op}, {Key: "n", Value: t.N}, {Key: "h", Value: t.H}}
 }
 
-// fresh are the fields of a new slot.
-func (s *Slots) fresh(k key, n int32, more ...bson.E) bson.D {
+// newSlotFields are the fields of a new slot.
+func (s *Slots) newSlotFields(k key, n int32, more ...bson.E) bson.D {
 	d := append(bson.D{{Key: "key", Value: k.stored}, {Key: "n", Value: n}}, more...)
 	d = append(d, bson.E{Key: "sum", Value: int64(0)}, bson.E{Key: "seq", Value: int64(0)})
 	if s.spec.Stock {
@@ -198,43 +198,43 @@ func (s *Slots) fresh(k key, n int32, more ...bson.E) bson.D {
 	return d
 }
 
-// create stores the slots of a new key. Slot 0 is the first: of two that store different numbers of slots, one finds it
+// createSlots stores the slots of a new key. Slot 0 is the first: of two that store different numbers of slots, one finds it
 // taken.
-func (s *Slots) create(k key) []model.Step {
+func (s *Slots) createSlots(k key) []model.Step {
 	of := int32(s.spec.Slots)
-	id := bson.D{{Key: "_id", Value: k.id(0)}}
+	id := bson.D{{Key: "_id", Value: k.slotID(0)}}
 	mine := append(id[:1:1], bson.E{Key: "of", Value: of})
-	first := commands.UpsertOne(s.docs.Name(), mine, bson.D{{Key: "$setOnInsert", Value: s.fresh(k, 0)}})
+	first := commands.UpsertOne(s.docs.Name(), mine, bson.D{{Key: "$setOnInsert", Value: s.newSlotFields(k, 0)}})
 	first.Expect, first.Done, first.Reasons = model.One, mine, []model.Reason{{If: id, Err: model.ErrStale}}
 	var rest []int32
 	for n := int32(1); n < of; n++ {
 		rest = append(rest, n)
 	}
-	return append([]model.Step{first}, s.complete(k, rest, of)...)
+	return append([]model.Step{first}, s.completeSlots(k, rest, of)...)
 }
 
-// created is the state of a key that was just stored.
-func (s *Slots) created() (st State) {
+// createdState is the state of a key that was just stored.
+func (s *Slots) createdState() (st State) {
 	for n := range int32(s.spec.Slots) {
 		st.Slots = append(st.Slots, Slot{N: n, Of: int32(s.spec.Slots)})
 	}
 	return st
 }
 
-// complete stores slots that are missing.
-func (s *Slots) complete(k key, list []int32, of int32) (steps []model.Step) {
+// completeSlots stores slots that are missing.
+func (s *Slots) completeSlots(k key, list []int32, of int32) (steps []model.Step) {
 	for _, n := range list {
-		steps = append(steps, s.ensure(k, n, of))
+		steps = append(steps, s.ensureSlot(k, n, of))
 	}
 	return steps
 }
 
-// ensure stores a slot unless it is there.
-func (s *Slots) ensure(k key, n, of int32) model.Write {
-	id := bson.D{{Key: "_id", Value: k.id(n)}}
+// ensureSlot stores a slot unless it is there.
+func (s *Slots) ensureSlot(k key, n, of int32) model.Write {
+	id := bson.D{{Key: "_id", Value: k.slotID(n)}}
 	w := commands.UpsertOne(s.docs.Name(), id, bson.D{{
 		Key:   "$setOnInsert",
-		Value: s.fresh(k, n, bson.E{Key: "of", Value: of}),
+		Value: s.newSlotFields(k, n, bson.E{Key: "of", Value: of}),
 	}})
 	w.Done = id
 	return w

@@ -21,7 +21,7 @@ type drift struct {
 	Want  bson.RawValue `bson:"want"`  // the newest elements of the pages
 }
 
-func (d drift) tell(f *model.Finding) {
+func (d drift) describeFinding(f *model.Finding) {
 	n := func(v bson.RawValue) int { return len(core.Elements(v)) }
 	f.ID, f.Problem = d.ID, fmt.Sprintf("holds %d elements, but should hold %d", n(d.Found), n(d.Want))
 	if n(d.Found) == n(d.Want) {
@@ -37,44 +37,44 @@ type orphan struct {
 	Bytes  bson.RawValue `bson:"bytes"`
 }
 
-func (d orphan) tell(f *model.Finding) {
+func (d orphan) describeFinding(f *model.Finding) {
 	f.ID, f.Problem = d.ID, fmt.Sprintf("the parent %s doesn't exist", model.Shell(d.Parent))
 }
 
-// Checks find arrays that aren't the newest elements of their pages, and pages without a parent. Those of the pages
+// ListChecks find arrays that aren't the newest elements of their pages, and pages without a parent. Those of the pages
 // come after them.
-func (s *Subset) Checks() []model.Check {
+func (s *Subset) ListChecks() []model.Check {
 	name := fmt.Sprintf("%s.%s: arrays that don't hold the newest elements in %s", s.docs.Name(),
 		s.path, s.in.Docs.Name())
 	orphans := s.in.Docs.Name() + ": pages without a parent"
 	return slices.Concat([]model.Check{{
 		Name: name, Collection: s.docs.Name(),
 		Rule: fmt.Sprintf("%s holds the newest elements in %s, in order", s.path, s.in.Docs.Name()),
-		Pipeline: append(s.stages(),
+		Pipeline: append(s.compareArrays(),
 			mql.Match(mql.E("$expr", mql.Op("$ne", mql.IfNull("$found", bson.A{}), "$want"))), mql.SortID()),
-		Tell: found.DescribeRows(drift.tell), Mend: found.MendRows(name, s.docs.Name(), s.repair),
+		Tell: found.DescribeRows(drift.describeFinding), Mend: found.MendRows(name, s.docs.Name(), s.planRepair),
 	}, {
-		Name: orphans, Collection: s.in.Docs.Name(), Rule: "each page has a parent", Keyed: s.in.KeyedNames(),
-		Pipeline: s.orphans(), Tell: found.DescribeRows(orphan.tell),
+		Name: orphans, Collection: s.in.Docs.Name(), Rule: "each page has a parent", Keyed: s.in.ListKeyed(),
+		Pipeline: s.findOrphans(), Tell: found.DescribeRows(orphan.describeFinding),
 		Mend: found.MendRows(orphans, s.in.Docs.Name(), s.deleteOrphans),
-	}}, s.in.Checks())
+	}}, s.in.ListChecks())
 }
 
-// repair is the plan that sets the arrays that differ, if they are as they were found.
-func (s *Subset) repair(rows []drift) model.Plan {
+// planRepair is the plan that sets the arrays that differ, if they are as they were found.
+func (s *Subset) planRepair(rows []drift) model.Plan {
 	return found.PlanWrites(rows, "some arrays corrected; the next check finds the others",
 		func(i int, d drift) (w model.Write) {
 			switch {
 			case !stored.IsKey(d.ID) || d.Want.Type != bson.TypeArray:
 				return found.RefuseFinding(s.docs.Name(), i, "_id or no array to set")
-			case same(d.Found, core.Elements(d.Want)):
+			case isSameArray(d.Found, core.Elements(d.Want)):
 				return w
 			}
 			return s.setArray(d, core.Elements(d.Want), false)
 		})
 }
 
-func (s *Subset) orphans() mongo.Pipeline {
+func (s *Subset) findOrphans() mongo.Pipeline {
 	find := mql.Lookup(s.docs.Name(), "key", "_id", "parent")
 	find[0].Value = append(find[0].Value.(bson.D), bson.E{
 		Key:   "pipeline",

@@ -71,22 +71,22 @@ func Declare(parents *core.Docs, path string, element reflect.Type, pages *bucke
 // keyPath is the path of the keys of the array's elements.
 func (s *Subset) keyPath() string { return s.path + "." + s.in.Spec.ElementKey }
 
-// order is a copy of the sort order.
-func (s *Subset) order() bson.D { return slices.Clone(s.by) }
+// copyOrder is a copy of the sort order.
+func (s *Subset) copyOrder() bson.D { return slices.Clone(s.by) }
 
-// Indexes is the pages' own index, which finds an element, and the pages of a parent.
-func (s *Subset) Indexes() []model.Index { return s.in.Indexes() }
+// ListIndexes is the pages' own index, which finds an element, and the pages of a parent.
+func (s *Subset) ListIndexes() []model.Index { return s.in.ListIndexes() }
 
-// Relations says that pages name their parents.
-func (s *Subset) Relations() []model.Relation {
+// ListRelations says that pages name their parents.
+func (s *Subset) ListRelations() []model.Relation {
 	return []model.Relation{{
 		From: s.in.Docs.Name(), FromPath: "key", To: s.docs.Name(), ToPath: "_id", FromEnd: model.Many,
 		ToEnd: model.ExactlyOne, Label: "pages",
 	}}
 }
 
-// Footprints are the paths that are used.
-func (s *Subset) Footprints() []model.Footprint {
+// ListFootprints are the paths that are used.
+func (s *Subset) ListFootprints() []model.Footprint {
 	return slices.Concat(model.Writes.In(s.docs.Name(), model.Whole),
-		model.Owns.In(s.docs.Name(), s.path), s.in.Footprints())
+		model.Owns.In(s.docs.Name(), s.path), s.in.ListFootprints())
 }

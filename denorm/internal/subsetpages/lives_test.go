@@ -26,15 +26,15 @@ func TestSubsetPagesLives(t *testing.T) {
 		return exec(ctx, db, model.NewPlan(threads.Insert(thread{ID: "a"})))
 	})
 	remove := operation("delete", deleteThread)
-	add := operation("append", appended(20, 21, 22, 23))
+	add := operation("append", appendAll(20, 21, 22, 23))
 	lives := []testkit.Life{{remove, insert}, {remove, insert, add}, {remove, insert, remove, insert, add}}
 	ops := []testkit.Operation{
-		operation("append 9", appended(9)),
+		operation("append 9", appendAll(9)),
 		operation("remove 2", changed(newest.Remove("a", "r2"))),
 		operation("set 2", changed(newest.Set("a", "r2", bson.D{e("likes", 5)}))),
 	}
 	for _, op := range ops {
-		testkit.LiveBetween(t, op, lives, modeltest.InterleaveCase{Seed: begun(1, 2, 3, 4)},
+		testkit.LiveBetween(t, op, lives, modeltest.InterleaveCase{Seed: beginWith(1, 2, 3, 4)},
 			[]error{model.ErrNotFound, model.ErrStale},
 			func(t testing.TB, db *mongo.Database, lived testkit.Lived) {
 				if err := testkit.MendedNow(newest.Checks()...)(context.Background(), db); err != nil {

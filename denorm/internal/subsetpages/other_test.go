@@ -75,7 +75,7 @@ func TestCosts(t *testing.T) {
 			want   model.Cost
 			run    dbFunc
 		}{
-			{"append", model.Cost{Commands: 4, Written: 2, Returned: 2}, appended(9)},
+			{"append", model.Cost{Commands: 4, Written: 2, Returned: 2}, appendAll(9)},
 			{
 				reason: "set in a page", want: model.Cost{Commands: 3, Written: 1, Returned: 2},
 				run: changed(newest.Set("a", "r1", bson.D{e("text", "y")})),
@@ -166,5 +166,5 @@ func TestTransactions(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	holds(t, db, []int{7, 5}, []int{7, 2, 3, 5})
+	wantTimes(t, db, []int{7, 5}, []int{7, 2, 3, 5})
 }

@@ -85,7 +85,7 @@ func TestSubsetPagesStoreMeets(t *testing.T) {
 		}
 	}
 	modeltest.Interleave(t, modeltest.InterleaveCase{
-		Transactions: true, Nested: true, Sample: 1, Seed: begun(1, 2, 3, 4),
+		Transactions: true, Nested: true, Sample: 1, Seed: beginWith(1, 2, 3, 4),
 		A: run(func(ctx context.Context, way model.DB) error {
 			_, _, err := pagedThreads.Delete("a").Run(ctx, way)
 			return err

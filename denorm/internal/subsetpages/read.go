@@ -26,11 +26,11 @@ type state struct {
 	Drift  *drift        // the parent's array and what the pages say; nil if that wasn't read, or there is no parent
 }
 
-// stages say of each parent what its array holds, and what its pages say.
-func (s *Subset) stages() mongo.Pipeline {
+// compareArrays say of each parent what its array holds, and what its pages say.
+func (s *Subset) compareArrays() mongo.Pipeline {
 	first := mql.Lookup(s.in.Docs.Name(), "_id", "key", "want")
 	first[0].Value = append(first[0].Value.(bson.D), bson.E{Key: "pipeline", Value: mongo.Pipeline{
-		mql.Unwind("$items"), mql.ReplaceRoot("$items"), mql.Sort(s.order()...), {{Key: "$limit", Value: int64(s.max)}},
+		mql.Unwind("$items"), mql.ReplaceRoot("$items"), mql.Sort(s.copyOrder()...), {{Key: "$limit", Value: int64(s.max)}},
 	}})
 	return mongo.Pipeline{
 		mql.Project(mql.E("found", "$"+s.path)),
@@ -42,7 +42,7 @@ func (s *Subset) stages() mongo.Pipeline {
 func (s *Subset) readDrift(ctx context.Context, db model.DB, id bson.RawValue) (*drift, error) {
 	row, err := (&model.Aggregate[bson.Raw]{Aggregation: model.Aggregation{
 		Collection: s.docs.Name(), Index: model.IDIndex,
-		Pipeline: append(mongo.Pipeline{mql.Match(commands.MatchID(id)...)}, s.stages()...),
+		Pipeline: append(mongo.Pipeline{mql.Match(commands.MatchID(id)...)}, s.compareArrays()...),
 	}}).One(ctx, db)
 	if errors.Is(err, model.ErrNotFound) {
 		return nil, nil
@@ -57,7 +57,7 @@ func (s *Subset) readItem(ctx context.Context, db model.DB, e bucket.Element) (s
 		Value: mql.Op("$elemMatch", bson.D{{Key: s.in.Spec.ElementKey, Value: mql.Eq(e.ID)}}),
 	}}
 	page, err := (&model.Find[bson.Raw]{Query: model.Query{
-		Collection: s.in.Docs.Name(), Filter: s.in.Holder(e), Projection: items, Index: s.in.KeyIndex().Name,
+		Collection: s.in.Docs.Name(), Filter: s.in.MatchHolder(e), Projection: items, Index: s.in.MakeKeyIndex().Name,
 		Keyed: s.in.Docs.IsKeyed(),
 	}}).One(ctx, db)
 	if errors.Is(err, model.ErrNotFound) {
@@ -73,8 +73,8 @@ func (s *Subset) readItem(ctx context.Context, db model.DB, e bucket.Element) (s
 	return st, nil
 }
 
-// readHeld reads an element in the parent's array; one of type 0 if it isn't there. A parent that is gone holds none.
-func (s *Subset) readHeld(
+// readRepeated reads an element in the parent's array; one of type 0 if it isn't there. A parent that is gone holds none.
+func (s *Subset) readRepeated(
 	ctx context.Context, db model.DB, id bson.RawValue, e bucket.Element,
 ) (held bson.RawValue, _ error) {
 	parent, err := commands.ReadOne(ctx, db, s.docs.Name(), commands.MatchID(id), commands.ProjectFields(s.path))
@@ -89,9 +89,9 @@ func (s *Subset) readHeld(
 	return held, err
 }
 
-// Rest is the pipeline of the pages of a parent that was read, the newest first, without the elements that its array
+// FindRest is the pipeline of the pages of a parent that was read, the newest first, without the elements that its array
 // holds.
-func (s *Subset) Rest(parent any, after string, n int64) (mongo.Pipeline, error) {
+func (s *Subset) FindRest(parent any, after string, n int64) (mongo.Pipeline, error) {
 	id, err := s.docs.ID(parent)
 	if err != nil {
 		return nil, err
@@ -104,7 +104,7 @@ func (s *Subset) Rest(parent any, after string, n int64) (mongo.Pipeline, error)
 	if err != nil {
 		return nil, err
 	}
-	filter, err := s.in.OfKey(id)
+	filter, err := s.in.MatchKey(id)
 	switch {
 	case err != nil:
 		return nil, err
@@ -122,7 +122,7 @@ func (s *Subset) Rest(parent any, after string, n int64) (mongo.Pipeline, error)
 		held = append(held, bsonval.Clone(stored.ElementAt(v, s.in.Spec.ElementKey)))
 	}
 	others := mql.Op("$filter", bson.D{
-		{Key: "input", Value: bucket.Items()}, {Key: "as", Value: "item"},
+		{Key: "input", Value: bucket.ListItems()}, {Key: "as", Value: "item"},
 		{Key: "cond", Value: mql.Op("$not", bson.A{mql.Op("$in", "$$item."+s.in.Spec.ElementKey, mql.Literal(held))})},
 	})
 	p := mongo.Pipeline{
@@ -135,15 +135,15 @@ func (s *Subset) Rest(parent any, after string, n int64) (mongo.Pipeline, error)
 	return p, nil
 }
 
-// sorts reports whether fields of an element decide its place.
-func (s *Subset) sorts(set bson.D) bool {
+// changesOrder reports whether fields of an element decide its place.
+func (s *Subset) changesOrder(set bson.D) bool {
 	return slices.ContainsFunc(set, func(f bson.E) bool {
 		return slices.ContainsFunc(s.by, func(by bson.E) bool { return core.Overlap(by.Key, f.Key) })
 	})
 }
 
-// ordered refuses an element that lacks a field of By.
-func (s *Subset) ordered(item bson.RawValue) error {
+// checkOrder refuses an element that lacks a field of By.
+func (s *Subset) checkOrder(item bson.RawValue) error {
 	for _, e := range s.by {
 		if v := stored.ElementAt(item, e.Key); v.Type == 0 || v.Type == bson.TypeNull {
 			return s.in.Docs.Refuse("items[]."+e.Key, nil, "is missing or null in the element, but By sorts by it")

@@ -43,8 +43,8 @@ var (
 
 func remarkAt(at int) remark { return remark{ID: fmt.Sprint("r", at), At: at, Text: "x", Likes: 1} }
 
-// appended appends remarks of these times to a thread.
-func appended(list ...int) dbFunc {
+// appendAll appends remarks of these times to a thread.
+func appendAll(list ...int) dbFunc {
 	return func(ctx context.Context, db *mongo.Database) error {
 		for _, at := range list {
 			if err := changed(newest.Append("a", remarkAt(at)))(ctx, db); err != nil {
@@ -55,21 +55,21 @@ func appended(list ...int) dbFunc {
 	}
 }
 
-// begun is a thread with some remarks.
-func begun(list ...int) dbFunc {
-	return inTurn(testkit.Stored(docs{"threads": {thread{ID: "a"}}, "pages": nil}), appended(list...))
+// beginWith is a thread with some remarks.
+func beginWith(list ...int) dbFunc {
+	return inTurn(testkit.Stored(docs{"threads": {thread{ID: "a"}}, "pages": nil}), appendAll(list...))
 }
 
 func begin(t *testing.T, db *mongo.Database, list ...int) {
 	t.Helper()
 	seed(t, db, docs{"threads": {thread{ID: "a"}}, "pages": nil})
-	if err := appended(list...)(t.Context(), db); err != nil {
+	if err := appendAll(list...)(t.Context(), db); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// holds compares the times of what a thread holds, and of all that its pages hold.
-func holds(t testing.TB, db model.DB, array, all []int) {
+// wantTimes compares the times of what a thread holds, and of all that its pages hold.
+func wantTimes(t testing.TB, db model.DB, array, all []int) {
 	t.Helper()
 	ctx := context.Background()
 	doc, err := threads.ByID("a").One(ctx, db)
@@ -135,7 +135,7 @@ func TestOperations(t *testing.T) {
 					if err := changed(c.run)(t.Context(), db); err != nil {
 						t.Fatal(err)
 					}
-					holds(t, db, c.array, c.all)
+					wantTimes(t, db, c.array, c.all)
 				}
 			})
 		}
@@ -153,7 +153,7 @@ func TestSet(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		holds(t, db, []int{3, 2}, []int{1, 2, 3})
+		wantTimes(t, db, []int{3, 2}, []int{1, 2, 3})
 		doc, err := threads.ByID("a").One(t.Context(), db)
 		if err != nil || doc.Newest[0].Likes != 5 || doc.Newest[0].Text != "new" {
 			t.Errorf("%v, %v", doc, err)
@@ -227,7 +227,7 @@ func TestAppendWithoutParent(t *testing.T) {
 		if _, _, err := newest.Append("a", remarkAt(1)).Run(t.Context(), of("mine")); err != nil {
 			t.Fatal(err)
 		}
-		holds(t, of("mine"), []int{1}, []int{1})
+		wantTimes(t, of("mine"), []int{1}, []int{1})
 	})
 }
 
@@ -289,7 +289,7 @@ func TestMend(t *testing.T) {
 				if err := checkJob(newest.Checks()[0])(t.Context(), db); err != nil {
 					t.Error(err)
 				}
-				holds(t, db, []int{3, 2}, []int{1, 2, 3})
+				wantTimes(t, db, []int{3, 2}, []int{1, 2, 3})
 			})
 		}
 	})
@@ -301,18 +301,18 @@ func TestFaults(t *testing.T) {
 	cases := map[string]modeltest.FaultCase{}
 	add := func(name string, run dbFunc, array, all []int) {
 		cases[name] = modeltest.FaultCase{
-			Seed: begun(1, 2, 3, 4), Run: run,
-			Check: func(t testing.TB, db *mongo.Database) { holds(t, db, array, all) },
+			Seed: beginWith(1, 2, 3, 4), Run: run,
+			Check: func(t testing.TB, db *mongo.Database) { wantTimes(t, db, array, all) },
 		}
 	}
-	add("append", appended(5), []int{5, 4}, []int{1, 2, 3, 4, 5})
-	add("append an older one", appended(0), []int{4, 3}, []int{1, 2, 3, 4, 0})
+	add("append", appendAll(5), []int{5, 4}, []int{1, 2, 3, 4, 5})
+	add("append an older one", appendAll(0), []int{4, 3}, []int{1, 2, 3, 4, 0})
 	add("remove", changed(newest.Remove("a", "r3")), []int{4, 2}, []int{1, 2, 4})
 	add("remove from a page", changed(newest.Remove("a", "r1")), []int{4, 3}, []int{2, 3, 4})
 	add("set", changed(newest.Set("a", "r4", bson.D{e("text", "y"), e("likes", 7)})), []int{4, 3}, []int{1, 2, 3, 4})
 	add("set its place", changed(newest.Set("a", "r4", bson.D{e("at", 0)})), []int{3, 2}, []int{1, 2, 3, 0})
 	cases["delete"] = modeltest.FaultCase{
-		Seed:  begun(1, 2, 3, 4),
+		Seed:  beginWith(1, 2, 3, 4),
 		Run:   deleteThread,
 		Check: func(t testing.TB, db *mongo.Database) { wantDocs(t, db, docs{"threads": {}, "pages": {}}) },
 	}
@@ -324,8 +324,8 @@ func TestFaults(t *testing.T) {
 		"refresh": changed(newest.Refresh("a")), "mend": checkJob(newest.Checks()[0]),
 	} {
 		cases[name] = modeltest.FaultCase{
-			Seed: inTurn(begun(1, 2, 3, 4), spoil), Run: run,
-			Check: func(t testing.TB, db *mongo.Database) { holds(t, db, []int{4, 3}, []int{1, 2, 3, 4}) },
+			Seed: inTurn(beginWith(1, 2, 3, 4), spoil), Run: run,
+			Check: func(t testing.TB, db *mongo.Database) { wantTimes(t, db, []int{4, 3}, []int{1, 2, 3, 4}) },
 		}
 	}
 	runFaults(t, cases)
@@ -339,18 +339,18 @@ func TestMeets(t *testing.T) {
 		run  dbFunc
 		do   func(list []int) []int
 	}{
-		{"append 5", appended(5), func(l []int) []int { return append(l, 5) }},
-		{"append 2.5", appended(25), func(l []int) []int { return append(l, 25) }},
-		{"append the oldest", appended(0), func(l []int) []int { return append(l, 0) }},
-		{"remove 40", changed(newest.Remove("a", "r40")), func(l []int) []int { return without(l, 40) }},
-		{"remove 30", changed(newest.Remove("a", "r30")), func(l []int) []int { return without(l, 30) }},
-		{"remove 10", changed(newest.Remove("a", "r10")), func(l []int) []int { return without(l, 10) }},
+		{"append 5", appendAll(5), func(l []int) []int { return append(l, 5) }},
+		{"append 2.5", appendAll(25), func(l []int) []int { return append(l, 25) }},
+		{"append the oldest", appendAll(0), func(l []int) []int { return append(l, 0) }},
+		{"remove 40", changed(newest.Remove("a", "r40")), func(l []int) []int { return removeTime(l, 40) }},
+		{"remove 30", changed(newest.Remove("a", "r30")), func(l []int) []int { return removeTime(l, 30) }},
+		{"remove 10", changed(newest.Remove("a", "r10")), func(l []int) []int { return removeTime(l, 10) }},
 		{"set 40", changed(newest.Set("a", "r40", bson.D{e("text", "y")})), func(l []int) []int { return l }},
 		{"set 20", changed(newest.Set("a", "r20", bson.D{e("text", "z")})), func(l []int) []int { return l }},
 		{
 			name: "move 10",
 			run:  changed(newest.Set("a", "r10", bson.D{e("at", 50)})),
-			do:   func(l []int) []int { return append(without(l, 10), 50) },
+			do:   func(l []int) []int { return append(removeTime(l, 10), 50) },
 		},
 	}
 	for _, a := range ops {
@@ -360,7 +360,7 @@ func TestMeets(t *testing.T) {
 			}
 			t.Run(a.name+" | "+b.name, func(t *testing.T) {
 				modeltest.Interleave(t, modeltest.InterleaveCase{
-					Sample: 1, Match: mongotest.Writes, Seed: begun(10, 20, 30, 40), A: a.run, B: b.run,
+					Sample: 1, Match: mongotest.Writes, Seed: beginWith(10, 20, 30, 40), A: a.run, B: b.run,
 					Check: func(t testing.TB, db *mongo.Database, errA, errB error) {
 						gone := errors.Is(errors.Join(errA, errB), model.ErrNotFound) // a change came after the removal
 						if err := errors.Join(errA, errB); err != nil && !gone {
@@ -374,7 +374,7 @@ func TestMeets(t *testing.T) {
 						}
 						want := b.do(a.do([]int{10, 20, 30, 40}))
 						if removed := strings.Contains(a.name+b.name, "remove 10"); removed {
-							want = without(want, 50)
+							want = removeTime(want, 50)
 						}
 						slices.Sort(got)
 						if slices.Sort(want); err != nil || !slices.Equal(got, want) {
@@ -387,6 +387,6 @@ func TestMeets(t *testing.T) {
 	}
 }
 
-func without(list []int, n int) []int {
+func removeTime(list []int, n int) []int {
 	return slices.DeleteFunc(slices.Clone(list), func(x int) bool { return x == n })
 }

@@ -21,8 +21,8 @@ type (
 	decides func(state) (model.Plan, error)
 )
 
-// change is a change that is followed by what then returns, unless that is nil.
-func (s *Subset) change(
+// makeChange is a change that is followed by what then returns, unless that is nil.
+func (s *Subset) makeChange(
 	err error, read reads, decide decides, then func(state) *model.Change[state],
 ) model.Change[state] {
 	if err != nil {
@@ -33,17 +33,17 @@ func (s *Subset) change(
 	}
 }
 
-// Append adds an element to the newest page, and to the parent's array.
-func (s *Subset) Append(parent, element any) model.Change[any] {
+// AppendElement adds an element to the newest page, and to the parent's array.
+func (s *Subset) AppendElement(parent, element any) model.Change[any] {
 	id, err := s.docs.RawID("_id", parent)
 	var e bucket.Element
 	if err == nil {
-		e, err = s.in.Encoded(parent, element)
+		e, err = s.in.EncodeElement(parent, element)
 	}
 	if err == nil {
-		err = s.ordered(e.Item)
+		err = s.checkOrder(e.Item)
 	}
-	return s.change(err,
+	return s.makeChange(err,
 		func(ctx context.Context, db model.DB) (st state, err error) {
 			// A page of a missing parent would be an orphan.
 			if _, err = commands.ReadOne(ctx, db, s.docs.Name(), commands.MatchID(id),
@@ -53,11 +53,11 @@ func (s *Subset) Append(parent, element any) model.Change[any] {
 			return st, err
 		},
 		func(st state) (model.Plan, error) {
-			p, err := s.in.Decide(e, st.End)
+			p, err := s.in.PlanAppend(e, st.End)
 			if err != nil || p.Applied {
 				return p, err // the refresh completes what a cut left
 			}
-			p.Steps = append(p.Steps, s.push(id, e))
+			p.Steps = append(p.Steps, s.pushElement(id, e))
 			p.Leaves = "an element that is in its page, but not yet in the parent's array; the check finds it"
 			return p, nil
 		},
@@ -65,39 +65,39 @@ func (s *Subset) Append(parent, element any) model.Change[any] {
 			if st.End.Holds == "" {
 				return nil
 			}
-			return s.refresh(id)
+			return s.refreshArray(id)
 		},
 	).Change()
 }
 
-// push pushes an element into the array unless its key is there. An array that holds the key was filled from the pages
+// pushElement pushes an element into the array unless its key is there. An array that holds the key was filled from the pages
 // meanwhile.
-func (s *Subset) push(id bson.RawValue, e bucket.Element) model.Write {
+func (s *Subset) pushElement(id bson.RawValue, e bucket.Element) model.Write {
 	w := commands.UpdateIf(s.docs.Name(), append(commands.MatchID(id), mql.E(s.keyPath(), stored.MatchOther(e.ID))),
 		mql.Op("$push", bson.D{{Key: s.path, Value: bson.D{
-			{Key: "$each", Value: bson.A{e.Item}}, {Key: "$sort", Value: s.order()}, {Key: "$slice", Value: s.max},
+			{Key: "$each", Value: bson.A{e.Item}}, {Key: "$sort", Value: s.copyOrder()}, {Key: "$slice", Value: s.max},
 		}}}))
 	w.Expect, w.Done = model.One, commands.MatchID(id)
 	return w
 }
 
-// keyed is a parent and an element of which the key is known.
-func (s *Subset) keyed(parent, key any) (id bson.RawValue, e bucket.Element, err error) {
+// encodeKey is a parent and an element of which the key is known.
+func (s *Subset) encodeKey(parent, key any) (id bson.RawValue, e bucket.Element, err error) {
 	if id, err = s.docs.RawID("_id", parent); err == nil {
-		e, err = s.in.Keyed(parent, key)
+		e, err = s.in.EncodeElementKey(parent, key)
 	}
 	return id, e, err
 }
 
-// Set changes fields of an element in its page, and then in the parent's array.
-func (s *Subset) Set(parent, key any, fields bson.D) model.Change[any] {
-	id, e, err := s.keyed(parent, key)
+// SetElement changes fields of an element in its page, and then in the parent's array.
+func (s *Subset) SetElement(parent, key any, fields bson.D) model.Change[any] {
+	id, e, err := s.encodeKey(parent, key)
 	var set bson.D
 	if err == nil {
-		set, err = s.fields(fields)
+		set, err = s.encodeFields(fields)
 	}
-	moves := s.sorts(set)
-	return s.change(err,
+	moves := s.changesOrder(set)
+	return s.makeChange(err,
 		func(ctx context.Context, db model.DB) (state, error) { return s.readItem(ctx, db, e) },
 		func(st state) (p model.Plan, _ error) {
 			if st.Item.Type == 0 {
@@ -108,28 +108,28 @@ func (s *Subset) Set(parent, key any, fields bson.D) model.Change[any] {
 				return p, err
 			}
 			now := core.MustRawValue(doc)
-			if err := s.ordered(now); err != nil || now.Equal(st.Item) {
+			if err := s.checkOrder(now); err != nil || now.Equal(st.Item) {
 				return p, err
 			}
-			w := replace(s.in.Docs.Name(), bson.D{{Key: "_id", Value: st.Holder}}, "items", st.Item, now,
-				mql.Set(s.in.Recounted()...))
+			w := replaceElement(s.in.Docs.Name(), bson.D{{Key: "_id", Value: st.Holder}}, "items", st.Item, now,
+				mql.Set(s.in.CountAgain()...))
 			return model.NewPlan(s.in.MarkKeyed(w)), nil
 		},
 		func(state) *model.Change[state] {
 			if moves {
-				return s.refresh(id)
+				return s.refreshArray(id)
 			}
-			return s.follow(id, e)
+			return s.repeatElement(id, e)
 		},
 	).Change()
 }
 
-// follow makes an element of the parent's array what its page holds. The array is read after the page was written: what
+// repeatElement makes an element of the parent's array what its page holds. The array is read after the page was written: what
 // fills the array later reads the page after that too.
-func (s *Subset) follow(id bson.RawValue, e bucket.Element) *model.Change[state] {
-	c := s.change(nil,
+func (s *Subset) repeatElement(id bson.RawValue, e bucket.Element) *model.Change[state] {
+	c := s.makeChange(nil,
 		func(ctx context.Context, db model.DB) (st state, err error) {
-			held, err := s.readHeld(ctx, db, id, e)
+			held, err := s.readRepeated(ctx, db, id, e)
 			if err == nil && held.Type != 0 {
 				st, err = s.readItem(ctx, db, e)
 			}
@@ -138,15 +138,15 @@ func (s *Subset) follow(id bson.RawValue, e bucket.Element) *model.Change[state]
 		},
 		func(st state) (p model.Plan, _ error) {
 			if st.Item.Type != 0 && !st.Item.Equal(st.Held) {
-				p = model.NewPlan(replace(s.docs.Name(), commands.MatchID(id), s.path, st.Held, st.Item))
+				p = model.NewPlan(replaceElement(s.docs.Name(), commands.MatchID(id), s.path, st.Held, st.Item))
 			}
 			return p, nil
 		}, nil)
 	return &c
 }
 
-// replace puts an element in the place of another, which must be as it was read.
-func replace(collection string, id bson.D, path string, was, now bson.RawValue, then ...bson.D) model.Write {
+// replaceElement puts an element in the place of another, which must be as it was read.
+func replaceElement(collection string, id bson.D, path string, was, now bson.RawValue, then ...bson.D) model.Write {
 	other := mql.Map("$"+path, "item", mql.Cond(mql.Op("$eq", "$$item", mql.Literal(was)), mql.Literal(now), "$$item"))
 	holds := func(v bson.RawValue) bson.D { return append(slices.Clone(id), mql.E(path, mql.Op("$eq", v))) }
 	w := commands.UpdateIf(collection, holds(was), append(mongo.Pipeline{mql.Set(mql.E(path, other))}, then...))
@@ -154,8 +154,8 @@ func replace(collection string, id bson.D, path string, was, now bson.RawValue, 
 	return w
 }
 
-// fields checks and encodes fields of an element.
-func (s *Subset) fields(fields bson.D) (bson.D, error) {
+// encodeFields checks and encodes fields of an element.
+func (s *Subset) encodeFields(fields bson.D) (bson.D, error) {
 	if len(fields) == 0 {
 		return nil, s.in.Docs.Refuse("fields", nil, "no field was given: give at least one")
 	}
@@ -185,20 +185,20 @@ func (s *Subset) fields(fields bson.D) (bson.D, error) {
 	return out, nil
 }
 
-// Remove takes an element out of its page, and then of the parent's array, which is filled up from the pages.
-func (s *Subset) Remove(parent, key any) model.Change[any] {
-	id, e, err := s.keyed(parent, key)
-	return s.change(err,
+// RemoveElement takes an element out of its page, and then of the parent's array, which is filled up from the pages.
+func (s *Subset) RemoveElement(parent, key any) model.Change[any] {
+	id, e, err := s.encodeKey(parent, key)
+	return s.makeChange(err,
 		func(ctx context.Context, db model.DB) (state, error) { return s.readItem(ctx, db, e) },
 		func(st state) (p model.Plan, _ error) {
 			if st.Holder != "" {
-				p = model.NewPlan(s.in.Without(st.Holder, e))
+				p = model.NewPlan(s.in.RemoveElement(st.Holder, e))
 			}
 			return p, nil
 		},
 		func(state) *model.Change[state] {
-			return s.filled(id, func(ctx context.Context, db model.DB) (bool, error) {
-				held, err := s.readHeld(ctx, db, id, e)
+			return s.fillArray(id, func(ctx context.Context, db model.DB) (bool, error) {
+				held, err := s.readRepeated(ctx, db, id, e)
 				return held.Type != 0, err
 			})
 		},
@@ -211,24 +211,24 @@ func (s *Subset) deletePages(filter bson.D) model.Write {
 	})
 }
 
-// Refresh makes a parent's array what its pages say.
-func (s *Subset) Refresh(parent any) model.Change[any] {
+// RefreshParent makes a parent's array what its pages say.
+func (s *Subset) RefreshParent(parent any) model.Change[any] {
 	id, err := s.docs.RawID("_id", parent)
 	if err != nil {
 		return commands.RefuseChange[any](s.docs.Name(), err)
 	}
-	return s.refresh(id).Change()
+	return s.refreshArray(id).Change()
 }
 
-func (s *Subset) refresh(id bson.RawValue) *model.Change[state] {
-	return s.filled(id, func(context.Context, model.DB) (bool, error) { return true, nil })
+func (s *Subset) refreshArray(id bson.RawValue) *model.Change[state] {
+	return s.fillArray(id, func(context.Context, model.DB) (bool, error) { return true, nil })
 }
 
-// filled makes a parent's array what its pages say, if it must. It looks again after each write: while an array was
+// fillArray makes a parent's array what its pages say, if it must. It looks again after each write: while an array was
 // full, it may have dropped what should have come into it.
-func (s *Subset) filled(id bson.RawValue, must func(context.Context, model.DB) (bool, error)) *model.Change[state] {
-	differs := func(st state) bool { return st.Drift != nil && !same(st.Drift.Found, core.Elements(st.Drift.Want)) }
-	c := s.change(nil,
+func (s *Subset) fillArray(id bson.RawValue, must func(context.Context, model.DB) (bool, error)) *model.Change[state] {
+	differs := func(st state) bool { return st.Drift != nil && !isSameArray(st.Drift.Found, core.Elements(st.Drift.Want)) }
+	c := s.makeChange(nil,
 		func(ctx context.Context, db model.DB) (st state, err error) {
 			read, err := must(ctx, db)
 			if err == nil && read {
@@ -246,13 +246,13 @@ func (s *Subset) filled(id bson.RawValue, must func(context.Context, model.DB) (
 			if !differs(st) {
 				return nil
 			}
-			return s.refresh(id)
+			return s.refreshArray(id)
 		})
 	return &c
 }
 
-// same reports whether an array holds just these elements. Nothing stored is the same as an empty array.
-func same(found bson.RawValue, want []bson.RawValue) bool {
+// isSameArray reports whether an array holds just these elements. Nothing stored is the same as an empty array.
+func isSameArray(found bson.RawValue, want []bson.RawValue) bool {
 	if found.Type != bson.TypeArray && (found.Type != 0 || len(want) > 0) {
 		return false
 	}

@@ -32,11 +32,11 @@ func (u *Members) makeID(doc bson.Raw) (bson.RawValue, error) {
 
 // storedVisit returns the visit that a document says: at the time of its field from.
 func (u *Members) storedVisit(doc bson.Raw) (v visit, err error) {
-	group, ok := keytext.OfStored(doc.Lookup("group"))
+	group, ok := keytext.EncodeStoredKey(doc.Lookup("group"))
 	if !ok {
 		return v, u.docs.Refuse("group", nil, "is empty: give the group to count")
 	}
-	member, ok := keytext.OfStored(doc.Lookup("member"))
+	member, ok := keytext.EncodeStoredKey(doc.Lookup("member"))
 	if !ok {
 		return v, u.docs.Refuse("member", nil, "is empty: give the member to count")
 	}
@@ -53,7 +53,7 @@ func (u *Members) storedVisit(doc bson.Raw) (v visit, err error) {
 	}
 	period, err := u.period("from", at)
 	v.id = group + "#" + period + "#" + member
-	v.fields = bson.D{mql.E("period", period), mql.E("from", u.spec.Period.Start(at, u.spec.Location))}
+	v.fields = bson.D{mql.E("period", period), mql.E("from", u.spec.Period.StartOf(at, u.spec.Location))}
 	return v, err
 }
 

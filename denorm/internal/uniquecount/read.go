@@ -36,12 +36,12 @@ func (u *Members) once(first, last string) bool {
 
 // OfGroup is the filter of a group's documents of some periods.
 func (u *Members) OfGroup(group any, from, to time.Time) (bson.D, error) {
-	text, ok := keytext.Of(group)
+	text, ok := keytext.EncodeKey(group)
 	if !ok {
 		return nil, u.docs.Refuse("group", nil, "the group is empty: give the group to count")
 	}
 	first, last, err := u.span(from, to)
-	return keytext.PeriodRange(text, first, last), err
+	return keytext.MatchPeriods(text, first, last), err
 }
 
 // Count is the pipeline that counts the members of a group.

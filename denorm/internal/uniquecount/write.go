@@ -16,7 +16,7 @@ import (
 )
 
 func (u *Members) period(field string, t time.Time) (string, error) {
-	text, ok := u.spec.Period.Text(t, u.spec.Location)
+	text, ok := u.spec.Period.FormatPeriod(t, u.spec.Location)
 	if !ok || u.spec.Period != keytext.None && t.IsZero() {
 		return "", u.docs.Refuse(field, t, "must be a non-zero time in the years 0 to 9999")
 	}
@@ -30,11 +30,11 @@ type visit struct {
 }
 
 func (u *Members) document(group, member any, at time.Time) (v visit, err error) {
-	g, ok := keytext.Of(group)
+	g, ok := keytext.EncodeKey(group)
 	if !ok {
 		return v, u.docs.Refuse("group", nil, "the group is empty: give the group to count")
 	}
-	m, ok := keytext.Of(member)
+	m, ok := keytext.EncodeKey(member)
 	if !ok {
 		return v, u.docs.Refuse("member", nil, "the member is empty: give the member to count")
 	}
@@ -54,7 +54,7 @@ func (u *Members) document(group, member any, at time.Time) (v visit, err error)
 	}
 	if p != "" {
 		v.fields = append(v.fields, bson.E{Key: "period", Value: p}, bson.E{
-			Key: "from", Value: u.spec.Period.Start(at, u.spec.Location),
+			Key: "from", Value: u.spec.Period.StartOf(at, u.spec.Location),
 		})
 		p = "#" + p
 	}

@@ -37,7 +37,7 @@ func (u *Members) Rollup(into *Members, from, to time.Time) model.Plan {
 	for at := from; at.Before(to); {
 		end := to
 		if into.spec.Period != keytext.None {
-			if next := into.spec.Period.Next(at, into.spec.Location); next.Before(to) {
+			if next := into.spec.Period.StartOfNext(at, into.spec.Location); next.Before(to) {
 				end = next
 			}
 		}
@@ -57,11 +57,11 @@ func (u *Members) rollupTo(into *Members, from, to time.Time) model.Step {
 	id := bson.A{mql.Op("$arrayElemAt", "$key", 0), "#", mql.Op("$arrayElemAt", "$key", 2)}
 	set := bson.D{}
 	if into.spec.Period != keytext.None {
-		text, _ := into.spec.Period.Text(from, into.spec.Location)
+		text, _ := into.spec.Period.FormatPeriod(from, into.spec.Location)
 		id[1] = "#" + text + "#"
 		set = bson.D{
 			{Key: "period", Value: text},
-			{Key: "from", Value: into.spec.Period.Start(from, into.spec.Location)},
+			{Key: "from", Value: into.spec.Period.StartOf(from, into.spec.Location)},
 		}
 	}
 	p := mongo.Pipeline{

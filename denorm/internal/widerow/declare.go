@@ -159,12 +159,12 @@ func (w *Rows) encodeText(side int, id bson.RawValue) (string, error) {
 	switch id.Type {
 	case bson.TypeString:
 		if s := id.StringValue(); s != "" {
-			return keytext.String(s), nil
+			return keytext.EscapeString(s), nil
 		}
 	case bson.TypeInt32:
-		return keytext.Int(int64(id.Int32())), nil
+		return keytext.SortableInt(int64(id.Int32())), nil
 	case bson.TypeInt64:
-		return keytext.Int(id.Int64()), nil
+		return keytext.SortableInt(id.Int64()), nil
 	case bson.TypeObjectID:
 		return id.ObjectID().Hex(), nil
 	}

@@ -180,9 +180,9 @@ func (w *Rows) hideMovedColumns(side int) mongo.Pipeline {
 // by _id.
 func (w *Rows) FindNewest(side int, row any, after string, n int64) model.Aggregation {
 	choosePages := func(text string, _ bson.RawValue) mongo.Pipeline {
-		filter, cols := keytext.Range(text+"#", text+"$"), any("$cols")
+		filter, cols := keytext.MatchRange(text+"#", text+"$"), any("$cols")
 		if after != "" {
-			filter, cols = keytext.Range(text+"#", text+"#"+after), filterByKey("$lt", after)
+			filter, cols = keytext.MatchRange(text+"#", text+"#"+after), filterByKey("$lt", after)
 		}
 		return slices.Concat(mongo.Pipeline{
 			mql.Match(filter...), mql.Sort(mql.E("_id", -1)),
@@ -244,7 +244,7 @@ func (w *Rows) CountColumns(side int, row any) model.Aggregation {
 	a := w.paginateColumns(side, row, 0, func(text string, _ bson.RawValue) mongo.Pipeline {
 		n := mql.E("columns", mql.Op("$sum", mql.Op("$toLong", "$n")))
 		return mongo.Pipeline{
-			mql.Match(keytext.Range(text+"#", text+"$")...),
+			mql.Match(keytext.MatchRange(text+"#", text+"$")...),
 			mql.Group(nil, n, mql.E("documents", mql.Op("$sum", 1))),
 		}
 	}, model.IDIndex)
