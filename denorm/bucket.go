@@ -118,7 +118,7 @@ func NewBucket[K, E any](buckets *model.Collection[BucketDoc[K, E], string], spe
 //
 // Cost: two commands, one document, by _id. In a transaction, BucketSpec.ElementKey adds
 // one command. A bucket without room (MaxBytes) adds one command and one document.
-func (b *Bucket[K, E]) Append(key K, element E) model.Change[any] {
+func (b *Bucket[K, E]) Append(key K, element E) model.Change {
 	return b.in.AppendElement(key, element)
 }
 

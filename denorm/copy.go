@@ -134,7 +134,7 @@ func (c *Copy[S, SK, TK]) PropagateJob(source *S) model.Job {
 // copies. The change returns the source. A missing source gives model.ErrNotFound.
 //
 // Cost: one command more than [Copy.Propagate].
-func (c *Copy[S, SK, TK]) Refresh(source SK, docs ...TK) model.Change[bson.Raw] {
+func (c *Copy[S, SK, TK]) Refresh(source SK, docs ...TK) model.ChangeOf[bson.Raw] {
 	return c.c.RefreshCopies(source, core.Anys(docs))
 }
 

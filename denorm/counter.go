@@ -129,6 +129,6 @@ func NewCounter[C, CK, P, PK any](
 // Cost: one command, which reads every child of the parent. If no index begins with the
 // reference, it reads all children: relate.ParentRef declares such an index. If a number
 // is wrong, one more read, without an index, and one write.
-func (x *Counter[C, CK, P, PK]) Recount(parent PK) model.Change[model.Finding] {
+func (x *Counter[C, CK, P, PK]) Recount(parent PK) model.ChangeOf[model.Finding] {
 	return x.c.RecountParent(parent)
 }

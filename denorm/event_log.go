@@ -186,7 +186,7 @@ func (l *EventLog[K, E, S]) events(key K, op bson.ObjectID, list []E) eventlog.E
 // change gives an error.
 func (l *EventLog[K, E, S]) Append(
 	key K, expected int64, t time.Time, events []E, token bson.ObjectID,
-) model.Change[any] {
+) model.Change {
 	return l.l.Append(key, expected, t, token, l.events(key, token, events))
 }
 
@@ -199,7 +199,7 @@ func (l *EventLog[K, E, S]) Append(
 // store a snapshot: see [EventLog.Append].
 func (l *EventLog[K, E, S]) Decide(
 	key K, t time.Time, token bson.ObjectID, decide func(EventState[K, S]) ([]E, error),
-) model.Change[any] {
+) model.Change {
 	var untyped func(eventlog.State) (eventlog.Events, error)
 	if decide != nil {
 		untyped = func(s eventlog.State) (eventlog.Events, error) {
@@ -215,7 +215,7 @@ func (l *EventLog[K, E, S]) Decide(
 //
 // Cost: two commands, by _id, for the snapshot and the later commits. Without
 // EventLogSpec.Snapshots, one command reads every commit.
-func (l *EventLog[K, E, S]) Load(key K) model.Change[EventState[K, S]] {
+func (l *EventLog[K, E, S]) Load(key K) model.ChangeOf[EventState[K, S]] {
 	return l.state(key, l.l.Load(key))
 }
 
@@ -224,7 +224,7 @@ func (l *EventLog[K, E, S]) Load(key K) model.Change[EventState[K, S]] {
 //
 // Cost: as [EventLog.Load]. If the snapshot is newer than the version, the change reads
 // all commits up to the version.
-func (l *EventLog[K, E, S]) At(key K, version int64) model.Change[EventState[K, S]] {
+func (l *EventLog[K, E, S]) At(key K, version int64) model.ChangeOf[EventState[K, S]] {
 	return l.state(key, l.l.At(key, version))
 }
 
@@ -232,11 +232,11 @@ func (l *EventLog[K, E, S]) At(key K, version int64) model.Change[EventState[K, 
 // EventCommit.At are skipped.
 //
 // Cost: as [EventLog.At].
-func (l *EventLog[K, E, S]) AsOf(key K, t time.Time) model.Change[EventState[K, S]] {
+func (l *EventLog[K, E, S]) AsOf(key K, t time.Time) model.ChangeOf[EventState[K, S]] {
 	return l.state(key, l.l.AsOf(key, t))
 }
 
-func (l *EventLog[K, E, S]) state(key K, c model.Change[eventlog.State]) model.Change[EventState[K, S]] {
+func (l *EventLog[K, E, S]) state(key K, c model.ChangeOf[eventlog.State]) model.ChangeOf[EventState[K, S]] {
 	return readAs(c, func(s eventlog.State) EventState[K, S] { return stateOf[K, S](key, s, l.fold.Revision) })
 }
 
@@ -244,7 +244,7 @@ func (l *EventLog[K, E, S]) state(key K, c model.Change[eventlog.State]) model.C
 // events, the result is 0.
 //
 // Cost: one command, one document by _id.
-func (l *EventLog[K, E, S]) Version(key K) model.Change[int64] { return l.l.Version(key) }
+func (l *EventLog[K, E, S]) Version(key K) model.ChangeOf[int64] { return l.l.Version(key) }
 
 // Commits returns the query of an aggregate's commits, in order. The commits contain the
 // events from number start (at least 1) to number end. An end of 0 means no upper limit.
@@ -264,13 +264,13 @@ func (l *EventLog[K, E, S]) Commits(key K, start, end int64) *model.Find[EventCo
 //
 // Cost: two commands, as [EventLog.Load], and one write by _id if the snapshot isn't up
 // to date.
-func (l *EventLog[K, E, S]) Refresh(key K) model.Change[any] {
+func (l *EventLog[K, E, S]) Refresh(key K) model.Change {
 	return l.l.Snapshot(key).Change()
 }
 
 // readAs returns a change that only reads, with its state converted by as.
-func readAs[S, T any](c model.Change[T], as func(T) S) model.Change[S] {
-	out := model.Change[S]{
+func readAs[S, T any](c model.ChangeOf[T], as func(T) S) model.ChangeOf[S] {
+	out := model.ChangeOf[S]{
 		Name: c.Name, Attempts: c.Attempts, Err: c.Err,
 		Decide: func(S) (model.Plan, error) { return model.Plan{}, nil },
 	}

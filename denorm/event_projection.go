@@ -91,7 +91,7 @@ func NewProjection[K, E, S, V any](
 // Cost: five commands, one document, by _id. A projection's first CatchUp costs one more
 // command and document, the pointer. Two generations cost two more commands and one more
 // document.
-func (p *Projection[K, E, V]) CatchUp(key K) model.Change[any] { return p.p.CatchUp(key) }
+func (p *Projection[K, E, V]) CatchUp(key K) model.Change { return p.p.CatchUp(key) }
 
 // Stream returns the stream that updates the views after each commit to the [EventLog].
 // Run it with [model.Stream.Run]. After a change of ProjectionSpec.Revision, run
@@ -108,7 +108,7 @@ func (p *Projection[K, E, V]) Stream() model.Stream { return p.p.Stream() }
 // revision of the program that wrote the view. A missing view gives model.ErrNotFound.
 //
 // Cost: two commands, each one document by _id; one more if the view is missing.
-func (p *Projection[K, E, V]) Load(key K) model.Change[EventState[K, V]] {
+func (p *Projection[K, E, V]) Load(key K) model.ChangeOf[EventState[K, V]] {
 	return readAs(p.p.Load(key), func(s eventlog.State) EventState[K, V] { return stateOf[K, V](key, s, s.Revision) })
 }
 
@@ -122,7 +122,7 @@ type Generations struct {
 // the number of the generation being built.
 //
 // Cost: one command, one document by _id.
-func (p *Projection[K, E, V]) Generations() model.Change[Generations] {
+func (p *Projection[K, E, V]) Generations() model.ChangeOf[Generations] {
 	return readAs(p.p.Generations(), func(at eventlog.Pointer) Generations { return Generations{at.Live, at.Building} })
 }
 
@@ -157,4 +157,4 @@ func (p *Projection[K, E, V]) Switch() model.Job { return p.p.Switch() }
 // again.
 //
 // Cost: two commands. Ending a rebuild costs one more command.
-func (p *Projection[K, E, V]) Drop(generation int64) model.Change[any] { return p.p.Drop(generation) }
+func (p *Projection[K, E, V]) Drop(generation int64) model.Change { return p.p.Drop(generation) }

@@ -33,13 +33,13 @@ func ExampleBucket() {
 	var last comment
 	for i := range 8 {
 		last = comment{ID: bson.ObjectID{11: byte(i + 1)}, Text: fmt.Sprint("comment ", i+1), Likes: i}
-		if _, _, err := comments.Append("hello-world", last).Run(ctx, db); err != nil {
+		if _, err := comments.Append("hello-world", last).Run(ctx, db); err != nil {
 			fmt.Println(err)
 			return
 		}
 	}
 	// The one whose answer was lost is appended again, and adds nothing.
-	if _, _, err := comments.Append("hello-world", last).Run(ctx, db); err != nil {
+	if _, err := comments.Append("hello-world", last).Run(ctx, db); err != nil {
 		fmt.Println(err)
 		return
 	}

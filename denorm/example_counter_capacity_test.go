@@ -36,7 +36,7 @@ var (
 // enroll returns the change that gives a student a place in a course, if the course has a
 // free seat. The second write of [model.Change.Also] is to the document that the Counter
 // updates: both become one write, whose condition sees the number before the update.
-func enroll(course, student string) model.Change[any] {
+func enroll(course, student string) model.Change {
 	free := model.Write{
 		Collection: capacityCourses.Name(),
 		Model: mongo.NewUpdateOneModel().
@@ -63,7 +63,7 @@ func ExampleCounter_capacity() {
 		return
 	}
 	for _, student := range []string{"ann", "bob", "cy"} {
-		_, result, err := enroll("go", student).Run(ctx, db)
+		result, err := enroll("go", student).Run(ctx, db)
 		fmt.Println(student, len(result.Steps), errors.Is(err, model.ErrFull))
 	}
 	course, err := capacityCourses.ByID("go").One(ctx, db)

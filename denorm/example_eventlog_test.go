@@ -52,7 +52,7 @@ func ExampleEventLog() {
 	// Two events of a new account, at version 0: both are stored, or none. Sent twice, they are stored once.
 	open := ledger.Append("anna", 0, monday, []movement{{5000, "opened"}, {2000, "salary"}}, op(1))
 	for range 2 {
-		if _, _, err := open.Run(ctx, db); err != nil {
+		if _, err := open.Run(ctx, db); err != nil {
 			fmt.Println(err)
 			return
 		}
@@ -63,7 +63,7 @@ func ExampleEventLog() {
 	fmt.Println(plan.Cost())
 
 	// Who read an older version is told so.
-	_, _, err := ledger.Append("anna", 1, monday, []movement{{-100, "coffee"}}, op(2)).Run(ctx, db)
+	_, err := ledger.Append("anna", 1, monday, []movement{{-100, "coffee"}}, op(2)).Run(ctx, db)
 	fmt.Println(errors.Is(err, denorm.ErrVersion), err)
 
 	// What is decided from the state is decided again if another append comes first.
@@ -76,13 +76,13 @@ func ExampleEventLog() {
 		}
 	}
 	for i, cents := range []int64{6500, 1000} {
-		_, r, err := ledger.Decide("anna", monday.AddDate(0, 0, 1), op(byte(3+i)), withdraw(cents)).Run(ctx, db)
+		r, err := ledger.Decide("anna", monday.AddDate(0, 0, 1), op(byte(3+i)), withdraw(cents)).Run(ctx, db)
 		fmt.Println(cents, r.Modified(), err)
 	}
 
 	// The newest balance, that of Monday, and that after the first event.
 	load := ledger.Load("anna")
-	for _, read := range []model.Change[denorm.EventState[string, balance]]{
+	for _, read := range []model.ChangeOf[denorm.EventState[string, balance]]{
 		load, ledger.AsOf("anna", monday), ledger.At("anna", 1),
 	} {
 		s, _, err := read.Run(ctx, db)

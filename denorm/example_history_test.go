@@ -37,8 +37,8 @@ func ExampleHistory() {
 	defer stop()
 	ctx, db := context.Background(), client.Database("law")
 	day := func(n int) time.Time { return time.Date(2014, 3, n, 12, 0, 0, 0, time.UTC) }
-	change := func(c model.Change[any]) {
-		if _, _, err := c.Run(ctx, db); err != nil {
+	change := func(c model.Change) {
+		if _, err := c.Run(ctx, db); err != nil {
 			fmt.Println(err)
 		}
 	}

@@ -29,7 +29,7 @@ func ExampleIndexTable() {
 	defer stop()
 	ctx, db := context.Background(), client.Database("site")
 
-	for _, change := range []model.Change[model.Stored[account]]{
+	for _, change := range []model.ChangeOf[model.Stored[account]]{
 		accountStore.Insert(account{1, "Ann", "Rome"}), accountStore.Insert(account{2, "Bob", "Oslo"}),
 		accountStore.Insert(account{3, "Cy", "Oslo"}), accountStore.Set(1, bson.D{{Key: "city", Value: "Oslo"}}),
 	} {

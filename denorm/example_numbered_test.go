@@ -46,7 +46,7 @@ func ExampleNumbered() {
 	add := skillFields.AppendAt("ann", 1, skillLevel{"Poetry", "Excellent"}) // Append finds out how many there are
 	fmt.Println(add)
 	fmt.Println(add.Cost())
-	if _, _, err := skillFields.Append("ann", skillLevel{"Poetry", "Excellent"}).Run(ctx, db); err != nil {
+	if _, err := skillFields.Append("ann", skillLevel{"Poetry", "Excellent"}).Run(ctx, db); err != nil {
 		fmt.Println(err)
 	}
 

@@ -47,15 +47,11 @@ func ExampleOutlier() {
 	for i, id := range []string{"ann", "bob", "cy", "cy", "dee"} {
 		add := buyersOf.Append("b1", buyer{ID: id, Paid: 10 + i})
 		if i == 2 { // it sends the flag first, so that no reader takes two for all
-			read, err := add.Read(ctx, db)
-			if err != nil {
-				fmt.Println(err)
-			}
-			third, err := add.Decide(read)
+			third, err := add.Plan(ctx, db)
 			fmt.Println(third, err)
 			fmt.Println(third.Cost())
 		}
-		if _, _, err := add.Run(ctx, db); err != nil {
+		if _, err := add.Run(ctx, db); err != nil {
 			fmt.Println(err)
 		}
 	}

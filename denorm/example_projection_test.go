@@ -50,7 +50,7 @@ func ExampleProjection() {
 	once := model.StreamOptions{Once: true, Wait: time.Millisecond} // a program runs it until it ends
 	steps := []func() error{
 		func() error {
-			_, _, err := orderLog.Append(7, 0, now, []orderEvent{{"ordered", 4000}, {"extended", 500}},
+			_, err := orderLog.Append(7, 0, now, []orderEvent{{"ordered", 4000}, {"extended", 500}},
 				bson.ObjectID{11: 1}).Run(ctx, db)
 			return err
 		},
@@ -60,7 +60,7 @@ func ExampleProjection() {
 		// The new program fills a new generation. The old one goes on meanwhile.
 		func() error { _, err := pricedList.Rebuild().Run(ctx, db, model.JobOptions{}); return err },
 		func() error {
-			_, _, err := orderLog.Append(7, 2, now, []orderEvent{{"paid", 0}}, bson.ObjectID{11: 2}).Run(ctx, db)
+			_, err := orderLog.Append(7, 2, now, []orderEvent{{"paid", 0}}, bson.ObjectID{11: 2}).Run(ctx, db)
 			return err
 		},
 		func() error { return orderList.Stream().Run(ctx, db, once) },
@@ -69,7 +69,7 @@ func ExampleProjection() {
 		// Nothing is behind when readers are led to it.
 		func() error { _, err := pricedList.Switch().Run(ctx, db, model.JobOptions{}); return err },
 		func() error { return show(ctx, db, pricedList) },
-		func() error { _, _, err := pricedList.Drop(1).Run(ctx, db); return err },
+		func() error { _, err := pricedList.Drop(1).Run(ctx, db); return err },
 	}
 	for _, step := range steps {
 		if err := step(); err != nil {

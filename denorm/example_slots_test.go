@@ -22,8 +22,8 @@ func ExampleSlots() {
 	ctx, db := context.Background(), client.Database("tickets")
 
 	// Each operation has a token, which decides its slot. The same token again does nothing.
-	run := func(c model.Change[any]) error {
-		_, _, err := c.Run(ctx, db)
+	run := func(c model.Change) error {
+		_, err := c.Run(ctx, db)
 		return err
 	}
 	opened := bson.ObjectID{11: 1}

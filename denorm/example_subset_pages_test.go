@@ -45,19 +45,14 @@ func ExampleSubset_pages() {
 	}
 	for n := range 7 {
 		c := storyComment{ID: n + 1, At: n + 1, Text: fmt.Sprint("comment ", n+1)}
-		if _, _, err := storyComments.Append("hello", c).Run(ctx, db); err != nil {
+		if _, err := storyComments.Append("hello", c).Run(ctx, db); err != nil {
 			fmt.Println(err)
 			return
 		}
 	}
 	// What one more sends: its page first, then the story.
 	add := storyComments.Append("hello", storyComment{ID: 8, At: 8, Text: "comment 8"})
-	read, err := add.Read(ctx, db)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	plan, err := add.Decide(read)
+	plan, err := add.Plan(ctx, db)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -45,7 +45,7 @@ func ExampleSubset() {
 	client, stop := mongotest.Start()
 	defer stop()
 	ctx, db := context.Background(), client.Database("blog")
-	run := func(c model.Change[model.Stored[reply]]) {
+	run := func(c model.ChangeOf[model.Stored[reply]]) {
 		if _, _, err := c.Run(ctx, db); err != nil {
 			fmt.Println(err)
 		}

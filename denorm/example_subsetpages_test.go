@@ -40,7 +40,7 @@ func ExampleSubsetPages() {
 		fmt.Println(err)
 		return
 	}
-	changes := []model.Change[any]{
+	changes := []model.Change{
 		editedComments.Append("hello", editedComment{1, "one"}),
 		editedComments.Append("hello", editedComment{2, "two"}),
 		editedComments.Append("hello", editedComment{3, "three"}),
@@ -48,7 +48,7 @@ func ExampleSubsetPages() {
 		editedComments.Remove("hello", 3), // the story shows the one before it in its place
 	}
 	for _, change := range changes {
-		if _, _, err := change.Run(ctx, db); err != nil {
+		if _, err := change.Run(ctx, db); err != nil {
 			fmt.Println(err)
 			return
 		}

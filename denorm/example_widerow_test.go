@@ -48,20 +48,15 @@ func ExampleWideRow() {
 		return
 	}
 	first := userLikes.Link("u1", "i1", time.Unix(1512099720, 0), op(1))
-	state, err := first.Read(ctx, db)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	plan, err := first.Decide(state) // what it writes where there are no rows yet
+	plan, err := first.Plan(ctx, db) // what it writes where there are no rows yet
 	fmt.Println(plan)
 	fmt.Println(plan.Cost(), "-", plan.Guarantee(), err)
-	for _, link := range []model.Change[any]{
+	for _, link := range []model.Change{
 		userLikes.Link("u2", "i1", time.Unix(1512119720, 0), op(3)),
 		userLikes.Link("u1", "i2", time.Unix(1512109720, 0), op(2)),
 		first, // which comes last, and goes where its time belongs
 	} {
-		if _, _, err := link.Run(ctx, db); err != nil {
+		if _, err := link.Run(ctx, db); err != nil {
 			fmt.Println(err)
 			return
 		}

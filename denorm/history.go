@@ -132,7 +132,7 @@ func (r Revised) note() history.Note { return history.Note{At: r.At, By: r.By, R
 // document's last change. For note and token, see [History].
 //
 // Cost: three commands, which write two documents. In a transaction, one document.
-func (x *History[D, K]) Insert(doc D, note Revised, token bson.ObjectID) model.Change[any] {
+func (x *History[D, K]) Insert(doc D, note Revised, token bson.ObjectID) model.Change {
 	return x.h.InsertDocument(&doc, note.note(), token)
 }
 
@@ -141,7 +141,7 @@ func (x *History[D, K]) Insert(doc D, note Revised, token bson.ObjectID) model.C
 // errors, see [History].
 //
 // Cost: one read, by _id and token, and two writes, by _id.
-func (x *History[D, K]) Set(id K, fields bson.D, note Revised, token bson.ObjectID) model.Change[any] {
+func (x *History[D, K]) Set(id K, fields bson.D, note Revised, token bson.ObjectID) model.Change {
 	return x.h.SetFields(id, fields, note.note(), token)
 }
 
@@ -151,7 +151,7 @@ func (x *History[D, K]) Set(id K, fields bson.D, note Revised, token bson.Object
 // For note, token and errors, see [History].
 //
 // Cost: as [History.Set].
-func (x *History[D, K]) Change(id K, note Revised, token bson.ObjectID, decide func(D) (D, error)) model.Change[any] {
+func (x *History[D, K]) Change(id K, note Revised, token bson.ObjectID, decide func(D) (D, error)) model.Change {
 	var decided func(bson.Raw) (any, error)
 	if decide != nil {
 		decided = func(raw bson.Raw) (any, error) {
@@ -174,7 +174,7 @@ func (x *History[D, K]) Change(id K, note Revised, token bson.ObjectID, decide f
 //
 // Cost: five commands, four documents. In a transaction since MongoDB 8.0, three
 // commands.
-func (x *History[D, K]) Delete(id K, note Revised, token bson.ObjectID) model.Change[any] {
+func (x *History[D, K]) Delete(id K, note Revised, token bson.ObjectID) model.Change {
 	return x.h.DeleteDocument(id, note.note(), token)
 }
 
@@ -184,7 +184,7 @@ func (x *History[D, K]) Delete(id K, note Revised, token bson.ObjectID) model.Ch
 // [ErrNoRevision]. For note and token, see [History].
 //
 // Cost: as [History.Set].
-func (x *History[D, K]) Restore(id K, version int64, note Revised, token bson.ObjectID) model.Change[any] {
+func (x *History[D, K]) Restore(id K, version int64, note Revised, token bson.ObjectID) model.Change {
 	return x.h.RestoreVersion(id, version, note.note(), token)
 }
 

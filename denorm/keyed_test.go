@@ -399,9 +399,9 @@ func keyedRun(t *testing.T, db model.DB, p model.Plan) {
 	}
 }
 
-func keyedChange[S any](t *testing.T, db model.DB, c model.Change[S]) {
+func keyedChange(t *testing.T, db model.DB, c model.Action) {
 	t.Helper()
-	if _, _, err := c.Run(t.Context(), db); err != nil {
+	if _, err := c.Change().Run(t.Context(), db); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -152,7 +152,7 @@ func (x *Numbered[D, K]) AppendAt(id K, n int, element any) model.Write {
 // With NumberedSpec.Key, a retry is safe. Without Key, a retry can repeat the element.
 //
 // Cost: two commands for each attempt, one document, by _id.
-func (x *Numbered[D, K]) Append(id K, element any) model.Change[any] {
+func (x *Numbered[D, K]) Append(id K, element any) model.Change {
 	f := x.docs.ByID(id)
 	return x.n.Append(f.Filter, element, f.Err)
 }

@@ -98,7 +98,7 @@ func NewOutlier[D, K, E any](
 // Cost: two commands while the array has room, three with overflow documents. An element
 // that begins an overflow document costs one more command, because Append then reads the
 // owner again. The first element that doesn't fit costs five commands.
-func (x *Outlier[D, K, E]) Append(owner K, element E) model.Change[any] {
+func (x *Outlier[D, K, E]) Append(owner K, element E) model.Change {
 	return x.o.Append(owner, element)
 }
 
@@ -109,7 +109,7 @@ func (x *Outlier[D, K, E]) Append(owner K, element E) model.Change[any] {
 //
 // Cost: one or two reads, and one write of one document. In a transaction, a read of
 // overflow takes one more command.
-func (x *Outlier[D, K, E]) Remove(owner K, key any) model.Change[any] {
+func (x *Outlier[D, K, E]) Remove(owner K, key any) model.Change {
 	return x.o.Remove(owner, key)
 }
 

@@ -88,7 +88,7 @@ func TestRerunTechniques(t *testing.T) {
 	parallel(t)
 	number := folders.Update("other", bson.D{e("$inc", bson.D{e("n", 1)})})
 	for name, action := range rerunCases() {
-		for way, change := range map[string]model.Change[any]{
+		for way, change := range map[string]model.Change{
 			"alone": action.Change(), "joined": action.Change().Also(number),
 			"joined after": number.Change().Also(action),
 		} {
@@ -102,7 +102,7 @@ func TestRerunTechniques(t *testing.T) {
 					}
 					want := ""
 					for n := range 3 {
-						if _, _, err := change.Run(t.Context(), tx); err != nil {
+						if _, err := change.Run(t.Context(), tx); err != nil {
 							t.Errorf("run %d: %v", n+1, err)
 						}
 						got, err := mongotest.Dump(t.Context(), db)

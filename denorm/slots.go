@@ -101,7 +101,7 @@ func NewSlots[K any](docs *model.Collection[SlotDoc[K], string], spec SlotsSpec)
 //
 // Cost: one command, one document by _id. A key's first Add costs five commands and
 // stores all slots.
-func (s *Slots[K]) Add(key K, n int64, token bson.ObjectID) model.Change[any] {
+func (s *Slots[K]) Add(key K, n int64, token bson.ObjectID) model.Change {
 	return s.s.AddNumber(key, n, token)
 }
 
@@ -111,7 +111,7 @@ func (s *Slots[K]) Add(key K, n int64, token bson.ObjectID) model.Change[any] {
 //
 // Cost: one command, one document (slot) by _id. If the slot needs stock from one other
 // slot, five commands and three writes.
-func (s *Slots[K]) Take(key K, n int64, token bson.ObjectID) model.Change[any] {
+func (s *Slots[K]) Take(key K, n int64, token bson.ObjectID) model.Change {
 	return s.s.TakeStock(key, n, token)
 }
 
@@ -137,6 +137,6 @@ func (s *Slots[K]) Totals() *model.Aggregate[SlotTotal[K]] {
 //
 // Cost: one command, and four per doubling or six per halving. A number other than
 // SlotsSpec.Slots adds two commands to each later operation on the key.
-func (s *Slots[K]) Resize(key K, slots int) model.Change[any] {
+func (s *Slots[K]) Resize(key K, slots int) model.Change {
 	return s.s.ResizeKey(key, slots)
 }

@@ -40,7 +40,7 @@ func TestStoreOwners(t *testing.T) {
 		testkit.Wrong("buckets", func() { model.NewStore(model.New("m", bucket), buckets) },
 			"Bucket", "NewStore of tails", "Bucket.Append"))
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		run := func(c model.Change[model.Stored[storeHost]], field string) {
+		run := func(c model.ChangeOf[model.Stored[storeHost]], field string) {
 			t.Helper()
 			_, _, err := c.Run(t.Context(), db)
 			var value *model.ValueError
@@ -57,7 +57,7 @@ func TestStoreOwners(t *testing.T) {
 		run(store.Set("a", bson.D{{Key: "hits", Value: int64(5)}}), "hits")
 		run(store.Set("a", bson.D{{Key: "name", Value: "n"}}), "")
 		for _, e := range []string{"x", "y"} {
-			if _, _, err := outlier.Append("a", storeLine{e}).Run(t.Context(), db); err != nil {
+			if _, err := outlier.Append("a", storeLine{e}).Run(t.Context(), db); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -80,7 +80,7 @@ func NewSubset[P, PK, C, CK any](
 //
 // Cost: two reads, by _id and by [Subset].Indexes, of up to SubsetSpec.Max children and ten
 // more. An outdated array costs one write.
-func (x *Subset[P, PK, C, CK]) Refresh(parent PK) model.Change[any] {
+func (x *Subset[P, PK, C, CK]) Refresh(parent PK) model.Change {
 	return x.s.RefreshParent(parent)
 }
 

@@ -82,7 +82,7 @@ func NewSubsetPages[P, K, E any](
 //
 // Cost: two reads, and two writes of one document each. A full page, a retry or a
 // transaction adds commands.
-func (x *SubsetPages[P, K, E]) Append(parent K, element E) model.Change[any] {
+func (x *SubsetPages[P, K, E]) Append(parent K, element E) model.Change {
 	return x.s.AppendElement(parent, element)
 }
 
@@ -93,7 +93,7 @@ func (x *SubsetPages[P, K, E]) Append(parent K, element E) model.Change[any] {
 //
 // Cost: two reads and one write. A change of the parent's array adds two commands. If
 // fields contains a SubsetPagesSpec.By path, the second read reads all pages.
-func (x *SubsetPages[P, K, E]) Set(parent K, key any, fields bson.D) model.Change[any] {
+func (x *SubsetPages[P, K, E]) Set(parent K, key any, fields bson.D) model.Change {
 	return x.s.SetElement(parent, key, fields)
 }
 
@@ -102,7 +102,7 @@ func (x *SubsetPages[P, K, E]) Set(parent K, key any, fields bson.D) model.Chang
 //
 // Cost: two reads and one write. An element in the array costs three more commands: two
 // reads of all the parent's pages, and one write.
-func (x *SubsetPages[P, K, E]) Remove(parent K, key any) model.Change[any] {
+func (x *SubsetPages[P, K, E]) Remove(parent K, key any) model.Change {
 	return x.s.RemoveElement(parent, key)
 }
 
@@ -111,7 +111,7 @@ func (x *SubsetPages[P, K, E]) Remove(parent K, key any) model.Change[any] {
 //
 // Cost: one command reads all pages of the parent. If the array differs, two more
 // commands write the array and read the pages again.
-func (x *SubsetPages[P, K, E]) Refresh(parent K) model.Change[any] { return x.s.RefreshParent(parent) }
+func (x *SubsetPages[P, K, E]) Refresh(parent K) model.Change { return x.s.RefreshParent(parent) }
 
 // Rest returns the pipeline of a parent's pages, newest first, without the elements of
 // the parent's array. Pass the parent as you read it. pageToken is "" for the first call,

@@ -229,9 +229,9 @@ func TestTechniquesReadVersions(t *testing.T) {
 			}
 		}
 
-		run := func(c model.Change[any]) {
+		run := func(c model.Change) {
 			t.Helper()
-			if _, _, err := c.Run(ctx, db); err != nil {
+			if _, err := c.Run(ctx, db); err != nil {
 				t.Error(err)
 			}
 		}
@@ -286,7 +286,7 @@ func TestVersionsOfParts(t *testing.T) {
 	}
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		mustExec(t, db, model.NewPlan(tunes.Insert(now)), model.NewPlan(lists.Insert(playlist{ID: "p"})))
-		if _, _, err := rows.Link("t", "p", time.UnixMilli(7), bson.NewObjectID()).Run(t.Context(), db); err != nil {
+		if _, err := rows.Link("t", "p", time.UnixMilli(7), bson.NewObjectID()).Run(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}
 		var row struct{ Cols []denorm.RowColumn[string] }

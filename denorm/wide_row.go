@@ -109,7 +109,7 @@ func NewWideRow[L, LK, R, RK any](
 //
 // Cost: eight commands, two documents. If a [RowPage] is full, four more commands write
 // three more documents. If the documents are linked: two commands.
-func (x *WideRow[L, LK, R, RK]) Link(left LK, right RK, t time.Time, token bson.ObjectID) model.Change[any] {
+func (x *WideRow[L, LK, R, RK]) Link(left LK, right RK, t time.Time, token bson.ObjectID) model.Change {
 	return x.w.LinkPair(left, right, t, token)
 }
 
@@ -117,7 +117,7 @@ func (x *WideRow[L, LK, R, RK]) Link(left LK, right RK, t time.Time, token bson.
 // documents aren't linked, it does nothing.
 //
 // Cost: four commands, two documents.
-func (x *WideRow[L, LK, R, RK]) Unlink(left LK, right RK) model.Change[any] {
+func (x *WideRow[L, LK, R, RK]) Unlink(left LK, right RK) model.Change {
 	return x.w.UnlinkPair(left, right)
 }
 

@@ -15,8 +15,8 @@ import (
 )
 
 // counted is a change that reads n of a part, and adds one if it is still the same.
-func counted(id int) model.Change[int32] {
-	return model.Change[int32]{
+func counted(id int) model.ChangeOf[int32] {
+	return model.ChangeOf[int32]{
 		Name: "count",
 		Read: func(ctx context.Context, db model.DB) (int32, error) {
 			raw, err := (&model.Find[bson.Raw]{Query: model.Query{Collection: "parts", Filter: d("_id", id)}}).One(ctx, db)
@@ -39,14 +39,14 @@ func TestChangeAlsoReadsEach(t *testing.T) {
 		if _, err := c.InsertMany(t.Context(), []any{d("_id", 1, "n", 1), d("_id", 2, "n", 5)}); err != nil {
 			t.Fatal(err)
 		}
-		_, result, err := counted(1).Also(counted(2), updateOne(d("_id", 1), d("$set", d("x", true)))).Run(t.Context(), db)
+		result, err := counted(1).Also(counted(2), updateOne(d("_id", 1), d("$set", d("x", true)))).Run(t.Context(), db)
 		if err != nil || result.Modified() != 2 { // two updates of the first are one write
 			t.Errorf("%v, %v", result, err)
 		}
 		wantStored(t, c, "{_id: 1, n: 2, x: true} {_id: 2, n: 6}")
 
 		missing := counted(1).Also(counted(3))
-		if err := ran(missing.Run(t.Context(), db)); !errors.Is(err, mongo.ErrNoDocuments) {
+		if err := ended(missing.Run(t.Context(), db)); !errors.Is(err, mongo.ErrNoDocuments) {
 			t.Errorf("a document that isn't there: %v", err)
 		}
 		wantStored(t, c, "{_id: 1, n: 2, x: true} {_id: 2, n: 6}")
@@ -61,20 +61,21 @@ func TestChangeAlsoThen(t *testing.T) {
 		if _, err := c.InsertMany(t.Context(), []any{d("_id", 1, "n", 1), d("_id", 2, "n", 5)}); err != nil {
 			t.Fatal(err)
 		}
-		saying := func(id int, words ...string) model.Change[int32] {
+		saying := func(id int, words ...string) model.ChangeOf[int32] {
 			out := counted(id)
 			for i := len(words) - 1; i >= 0; i-- {
-				next := model.Change[int32]{
+				next := model.ChangeOf[int32]{
 					Read: out.Read, Then: out.Then,
 					Decide: func(int32) (model.Plan, error) {
 						return model.NewPlan(updateOne(d("_id", 1), d("$push", d("said", words[i])))), nil
 					},
 				}
-				out.Then = func(int32) *model.Change[int32] { return &next }
+				then := next.Change()
+				out.Then = func(int32) *model.Change { return &then }
 			}
 			return out
 		}
-		if err := ran(saying(1, "a", "b").Also(saying(2, "c")).Run(t.Context(), db)); err != nil {
+		if err := ended(saying(1, "a", "b").Also(saying(2, "c")).Run(t.Context(), db)); err != nil {
 			t.Fatal(err)
 		}
 		wantStored(t, c, "{_id: 1, n: 2, said: ['a', 'b', 'c']} {_id: 2, n: 6}")
@@ -82,7 +83,7 @@ func TestChangeAlsoThen(t *testing.T) {
 }
 
 func TestChangeAlsoRefuses(t *testing.T) {
-	leased := func() model.Change[int32] {
+	leased := func() model.ChangeOf[int32] {
 		c := counted(1)
 		c.Lease = &model.Lease{Collection: "leases", ID: "l"}
 		return c
@@ -98,7 +99,7 @@ func TestChangeAlsoRefuses(t *testing.T) {
 		}
 		for _, test := range []struct {
 			reason, says string
-			change       model.Change[any]
+			change       model.Change
 		}{
 			{"nil", "others[1]: is nil: give a Change, a Plan or a Step", counted(1).Also(counted(1), nil)},
 			{"two leases", "two changes of Also have a Lease", leased().Also(leased())},
@@ -107,7 +108,7 @@ func TestChangeAlsoRefuses(t *testing.T) {
 			{"an error of the second", "own", counted(1).Also(failing)},
 			{"bad input of a step", "refused", counted(1).Also(model.Refused("parts", errors.New("refused")))},
 		} {
-			if err := ran(test.change.Run(t.Context(), db)); err == nil || !strings.Contains(err.Error(), test.says) {
+			if err := ended(test.change.Run(t.Context(), db)); err == nil || !strings.Contains(err.Error(), test.says) {
 				t.Errorf("%s: %v", test.reason, err)
 			}
 		}
@@ -120,7 +121,7 @@ func TestChangeAlsoRefuses(t *testing.T) {
 
 // One transaction applied all changes, so if one finds its token, none is applied again.
 func TestChangeAlsoApplied(t *testing.T) {
-	applied := model.Change[bool]{
+	applied := model.ChangeOf[bool]{
 		Read:   func(context.Context, model.DB) (bool, error) { return true, nil },
 		Decide: func(done bool) (model.Plan, error) { return model.Plan{Applied: done}, nil },
 	}
@@ -210,7 +211,7 @@ func TestMergeIntoInTx(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
-		if err := ran(counted(1).Also(merge).Run(t.Context(), db)); err == nil ||
+		if err := ended(counted(1).Also(merge).Run(t.Context(), db)); err == nil ||
 			!strings.Contains(err.Error(), "can't run in a transaction") {
 			t.Errorf("joined: %v", err)
 		}

@@ -19,8 +19,8 @@ func TestChangeHopesFirst(t *testing.T) {
 		hoped bool
 		qty   int32
 	}
-	hopes := func(told *[]bool, guess int32) model.Change[state] {
-		return model.Change[state]{
+	hopes := func(told *[]bool, guess int32) model.ChangeOf[state] {
+		return model.ChangeOf[state]{
 			Read: func(ctx context.Context, db model.DB) (state, error) {
 				hoped := runctx.HopeFirst(ctx)
 				if *told = append(*told, hoped); hoped {
@@ -48,7 +48,7 @@ func TestChangeHopesFirst(t *testing.T) {
 	}
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		mustRun(t, db, model.NewPlan(parts.Insert(part{1, "a", 5})))
-		run := func(t *testing.T, c model.Change[state]) {
+		run := func(t *testing.T, c model.ChangeOf[state]) {
 			t.Helper()
 			if _, _, err := c.Run(t.Context(), db); err != nil {
 				t.Fatal(err)

@@ -18,8 +18,8 @@ import (
 )
 
 // addOne reads a part and stores one more, unless somebody else wrote in between.
-func addOne(attempts int) model.Change[part] {
-	return model.Change[part]{
+func addOne(attempts int) model.ChangeOf[part] {
+	return model.ChangeOf[part]{
 		Read: func(ctx context.Context, db model.DB) (part, error) { return parts.ByID(1).One(ctx, db) },
 		Decide: func(p part) (model.Plan, error) {
 			return model.NewPlan(expectOne(updateOne(d("_id", p.ID, "qty", p.Qty), d("$set", d("qty", p.Qty+1))))), nil
@@ -90,11 +90,11 @@ func TestChangeEnds(t *testing.T) {
 			!errors.Is(err, mongo.ErrNoDocuments) {
 			t.Errorf("an error of Read: %v", err)
 		}
-		if _, _, err := (model.Change[int]{Err: errBad}).Run(t.Context(), db); !errors.Is(err, errBad) {
+		if _, _, err := (model.ChangeOf[int]{Err: errBad}).Run(t.Context(), db); !errors.Is(err, errBad) {
 			t.Errorf("bad input: %v", err)
 		}
 		var v *model.ValueError
-		if _, _, err := (model.Change[int]{}).Run(t.Context(), db); !errors.As(err, &v) {
+		if _, _, err := (model.ChangeOf[int]{}).Run(t.Context(), db); !errors.As(err, &v) {
 			t.Errorf("the zero Change: %v", err)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
@@ -134,7 +134,7 @@ func TestChangePauses(t *testing.T) {
 		for _, c := range []struct{ pause, most time.Duration }{
 			{1, 1}, {1, 2}, {time.Hour, time.Millisecond}, {-1, -1}, {1 << 62, 1}, {time.Millisecond, 4 * time.Millisecond},
 		} {
-			change := model.Change[bson.D]{
+			change := model.ChangeOf[bson.D]{
 				Read: func(context.Context, model.DB) (bson.D, error) { return nil, nil },
 				Decide: func(bson.D) (model.Plan, error) {
 					return model.RefusedPlan("parts", model.ErrStale), nil // nothing is sent
@@ -156,7 +156,7 @@ func TestChangeThenAttempts(t *testing.T) {
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, own := range []int{0, 2} {
 			reads := 0
-			stale := model.Change[int]{
+			stale := model.ChangeOf[int]{
 				Attempts: own,
 				Read:     func(context.Context, model.DB) (int, error) { reads++; return reads, nil },
 				Decide:   func(int) (model.Plan, error) { return model.Plan{}, model.ErrStale },
@@ -164,7 +164,8 @@ func TestChangeThenAttempts(t *testing.T) {
 			first := stale
 			first.Attempts, first.Pause = 12, time.Microsecond
 			first.Decide = func(int) (model.Plan, error) { return model.Plan{}, nil }
-			first.Then = func(int) *model.Change[int] { return &stale }
+			then := stale.Change()
+			first.Then = func(int) *model.Change { return &then }
 			if _, _, err := first.Run(t.Context(), db); !errors.Is(err, model.ErrStale) {
 				t.Errorf("error %v", err)
 			}
@@ -177,18 +178,19 @@ func TestChangeThenAttempts(t *testing.T) {
 
 func TestChangeThen(t *testing.T) {
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		var change model.Change[int]
-		change = model.Change[int]{
+		var change model.ChangeOf[int]
+		change = model.ChangeOf[int]{
 			Read: func(ctx context.Context, db model.DB) (int, error) {
 				n, err := core.Database(db).Collection("parts").CountDocuments(ctx, d())
 				return int(n), err
 			},
 			Decide: func(n int) (model.Plan, error) { return parts.InsertMany([]part{{ID: int32(n + 1), Name: "x"}}), nil },
-			Then: func(n int) *model.Change[int] {
+			Then: func(n int) *model.Change {
 				if n == 3 {
 					return nil
 				}
-				return &change
+				next := change.Change()
+				return &next
 			},
 		}
 		state, result, err := change.Run(t.Context(), model.Scope{Insert: d("tenant", 7)}.On(db))

@@ -156,7 +156,7 @@ func (m *mending) mend(ctx context.Context, b *Batch, ids bson.A, old func([]Fin
 	check := m.stage.check.In(bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}}})
 	planned := 0
 	var left []Finding
-	change := Change[[]Finding]{
+	change := ChangeOf[[]Finding]{
 		Name: check.Name,
 		Read: func(ctx context.Context, db DB) ([]Finding, error) {
 			found, err := check.All(ctx, db)

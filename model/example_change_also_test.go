@@ -48,7 +48,7 @@ func ExampleChange_Also() {
 
 	c := threadComment{ID: "c1", Thread: "go", Author: "ann"}
 	last := authors.Update("ann", bson.D{{Key: "$set", Value: bson.D{{Key: "last", Value: c.ID}}}})
-	_, result, err := commentStore.Insert(c).Also(last).Run(ctx, db)
+	result, err := commentStore.Insert(c).Also(last).Run(ctx, db)
 	fmt.Println(len(result.Steps), "documents written", err)
 	fmt.Println(threads.ByID("go").One(ctx, db))
 	fmt.Println(authors.ByID("ann").One(ctx, db))

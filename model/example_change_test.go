@@ -25,8 +25,8 @@ var (
 
 // bid reads a lot, decides, and writes. The write's filter holds the price that was read.
 // If another bid came in between, the write matches nothing, and the change reads again.
-func bid(id, bidder string, price int64) model.Change[lot] {
-	return model.Change[lot]{
+func bid(id, bidder string, price int64) model.ChangeOf[lot] {
+	return model.ChangeOf[lot]{
 		Name: "bid",
 		Read: func(ctx context.Context, db model.DB) (lot, error) { return lots.ByID(id).One(ctx, db) },
 		Decide: func(read lot) (model.Plan, error) {

@@ -32,8 +32,8 @@ type cupboard struct {
 }
 
 // carry takes cups from one shelf to another. Each write asks that no later change has been there, and notes its own.
-func carry(from, to string, n int64) model.Change[cupboard] {
-	return model.Change[cupboard]{
+func carry(from, to string, n int64) model.ChangeOf[cupboard] {
+	return model.ChangeOf[cupboard]{
 		Lease: house,
 		Read: func(ctx context.Context, db model.DB) (cupboard, error) {
 			read := cupboard{model.Fence(ctx), map[string]shelf{}}

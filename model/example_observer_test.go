@@ -20,8 +20,8 @@ type seat struct {
 var seats = model.NewCollection[seat, string]("seats")
 
 // book takes a seat of a show, if nobody else changes the show between the read and the write.
-func book(show string) model.Change[seat] {
-	return model.Change[seat]{
+func book(show string) model.ChangeOf[seat] {
+	return model.ChangeOf[seat]{
 		Name: "book a seat",
 		Read: func(ctx context.Context, db model.DB) (seat, error) { return seats.ByID(show).One(ctx, db) },
 		Decide: func(s seat) (model.Plan, error) {

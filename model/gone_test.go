@@ -93,7 +93,7 @@ func TestChangeGone(t *testing.T) {
 		for i := range 4 {
 			moves, write := i%2 == 1, pick(i < 2, parts.Update(9, d("$set", d("name", "x"))), named)
 			reads, decided := 0, 0
-			change := model.Change[int]{
+			change := model.ChangeOf[int]{
 				Read: func(context.Context, model.DB) (int, error) {
 					if reads++; moves {
 						return reads, nil

@@ -119,7 +119,7 @@ func TestLeaseInterrupted(t *testing.T) {
 			ctx := context.Background()
 			lease := &model.Lease{Collection: "locks", ID: fmt.Sprint("house", code), For: time.Minute}
 			ids := []any{fmt.Sprint("a", code), fmt.Sprint("b", code), fmt.Sprint("c", code)}
-			change := model.Change[int64]{
+			change := model.ChangeOf[int64]{
 				Lease: lease, Attempts: 1,
 				Read: func(ctx context.Context, db model.DB) (int64, error) { return model.Fence(ctx), nil },
 				Decide: func(int64) (model.Plan, error) {

@@ -20,7 +20,7 @@ func (s Stage) pass(ctx context.Context, b *Batch) error {
 		plan Plan
 		left []Finding
 	}
-	change := Change[read]{
+	change := ChangeOf[read]{
 		Name:     cmp.Or(s.Name, s.Collection),
 		Attempts: maxTurns,
 		Read: func(ctx context.Context, db DB) (read, error) {

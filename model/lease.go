@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/docmodel/docmodel/internal/core"
+	"github.com/docmodel/docmodel/internal/runctx"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
@@ -70,18 +71,12 @@ type intent struct {
 	At    time.Time `bson:"at"`
 }
 
-type fenceKey struct{}
-
 // Fence returns the fence of the running change under a [Lease]: a number that grows with
-// each change. Outside such a change Fence returns 0. The state from [Change.Read] must
+// each change. Outside such a change Fence returns 0. The state from [ChangeOf].Read must
 // contain the fence. No write may match a document with a greater fence. Each update
 // must store the fence.
 func Fence(ctx context.Context) int64 {
-	if ctx == nil {
-		return 0
-	}
-	n, _ := ctx.Value(fenceKey{}).(int64)
-	return n
+	return runctx.Fence(ctx)
 }
 
 // hold acquires the lease. The caller reads the state with the returned context, which
@@ -100,7 +95,7 @@ func (l Lease) hold(ctx context.Context, db DB, mends bool) (
 	if err != nil {
 		return nil, nil, ctx, err
 	}
-	ctx = context.WithValue(ctx, fenceKey{}, h.fence)
+	ctx = runctx.WithFence(ctx, h.fence)
 	return func(p Plan) (Result, error) { return h.run(ctx, db, p) },
 		func(err error) error { return errors.Join(h.doubted(err), h.release(ctx, true)) }, ctx, nil
 }

@@ -84,7 +84,7 @@ func leaseFaults(t *testing.T, next func(context.Context, model.DB) (model.DB, e
 // The lease's price: two commands for each change, one more for the intent, two more for the first change of all.
 func TestLeaseCosts(t *testing.T) {
 	const read, plan = 1, 1 // commands of the change itself
-	change := func(decide func(int64) (model.Plan, error)) model.Change[int64] {
+	change := func(decide func(int64) (model.Plan, error)) model.ChangeOf[int64] {
 		c := pairOf(longLease)
 		if decide != nil {
 			c.Decide = decide
@@ -96,7 +96,7 @@ func TestLeaseCosts(t *testing.T) {
 		for _, c := range []struct {
 			reason string
 			want   model.Cost
-			change model.Change[int64]
+			change model.ChangeOf[int64]
 		}{
 			{
 				reason: "the first of all",

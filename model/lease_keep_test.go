@@ -166,7 +166,7 @@ func TestLeaseSingleWriteLate(t *testing.T) {
 		short := *lease
 		short.For = 60 * time.Millisecond
 		// Either document may say "on", unless the other does.
-		on := func(id, other int) model.Change[int64] {
+		on := func(id, other int) model.ChangeOf[int64] {
 			c := pairOf(&short)
 			c.Read = func(ctx context.Context, db model.DB) (int64, error) {
 				n, err := docsAny.Find(d("_id", other, "s", "on")).Count(ctx, db)

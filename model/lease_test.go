@@ -21,8 +21,8 @@ import (
 var lease = &model.Lease{Collection: "locks", ID: "tree", For: 300 * time.Millisecond, Wait: 10 * time.Second}
 
 // pairOf adds one to two documents, which only a lease keeps equal.
-func pairOf(l *model.Lease) model.Change[int64] {
-	return model.Change[int64]{
+func pairOf(l *model.Lease) model.ChangeOf[int64] {
+	return model.ChangeOf[int64]{
 		Lease: l,
 		Read: func(ctx context.Context, db model.DB) (int64, error) {
 			doc, err := docsAny.ByID(1).One(ctx, db)
@@ -83,7 +83,7 @@ func TestLeaseKeepsWritersApart(t *testing.T) {
 func TestLeaseRefuses(t *testing.T) {
 	tenancy.Differs(t, "a $merge is refused under a scope's filter")
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		run := func(c model.Change[int64], want string) {
+		run := func(c model.ChangeOf[int64], want string) {
 			t.Helper()
 			if _, _, err := c.Run(t.Context(), db); err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("%v, want %q", err, want)

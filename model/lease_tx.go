@@ -38,7 +38,7 @@ func (l Lease) meet(ctx context.Context, db DB, mends bool) (context.Context, er
 	if err == nil {
 		observationOf(ctx).returned(1)
 	}
-	return context.WithValue(ctx, fenceKey{}, found.Fence), err
+	return runctx.WithFence(ctx, found.Fence), err
 }
 
 // untouched matches the lock document if it has no holder and no intent.

@@ -70,7 +70,7 @@ func TestLeaseInTransaction(t *testing.T) {
 		}
 		pairIs(t, db, 4, 5)
 		also := pairOf(lease).Also(model.Write{Collection: "pairs", Model: &mongo.InsertOneModel{Document: d("_id", 3)}})
-		if _, _, err := also.Run(ctx, db); err != nil {
+		if _, err := also.Run(ctx, db); err != nil {
 			t.Error(err)
 		}
 		pairIs(t, db, 5, 6)

@@ -112,8 +112,8 @@ func TestChangeAlso(t *testing.T) {
 		if _, err := c.InsertMany(t.Context(), []any{d("_id", 1, "n", 1), d("_id", 2, "n", 5)}); err != nil {
 			t.Fatal(err)
 		}
-		change := func(guard int) model.Change[any] {
-			return model.Change[int]{
+		change := func(guard int) model.Change {
+			return model.ChangeOf[int]{
 				Read: func(context.Context, model.DB) (int, error) { return 7, nil },
 				Decide: func(n int) (model.Plan, error) {
 					return model.NewPlan(up("$set", d("a", n)), updateOne(d("_id", 2), d("$inc", d("n", n)))), nil
@@ -121,11 +121,11 @@ func TestChangeAlso(t *testing.T) {
 				Attempts: 1,
 			}.Also(guarded(updateOne(d("_id", 2), d("$set", d("b", 7))), "n", guard))
 		}
-		if _, _, err := change(12).Run(t.Context(), db); !errors.Is(err, model.ErrStale) {
+		if _, err := change(12).Run(t.Context(), db); !errors.Is(err, model.ErrStale) {
 			t.Errorf("a guard that doesn't hold: %v", err)
 		}
 		wantStored(t, c, "{_id: 1, n: 1} {_id: 2, n: 5}")
-		_, result, err := change(5).Run(t.Context(), db) // the guard sees what was stored before
+		result, err := change(5).Run(t.Context(), db) // the guard sees what was stored before
 		if err != nil || len(result.Steps) != 2 {
 			t.Errorf("%v, %v", result, err)
 		}
@@ -134,6 +134,8 @@ func TestChangeAlso(t *testing.T) {
 }
 
 func ran[S any](_ S, _ model.Result, err error) error { return err }
+
+func ended(_ model.Result, err error) error { return err }
 
 func wantStored(t *testing.T, c *mongo.Collection, want string) {
 	t.Helper()

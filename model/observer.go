@@ -34,8 +34,8 @@ type Observer struct {
 //	modify       [Modify.Run]
 //	plan         [Plan.Run], [Plan.RunTx], [Write.Run], [MergeInto.Run]
 //	transaction  [InTx]                                                  what its function runs
-//	change       [Change.Run]                                            attempts, and the change of [Change.Then]
-//	attempt      each attempt of a change                                what [Change.Read] runs, and a plan
+//	change       [Change.Run]                                            attempts, and the change of [ChangeOf].Then
+//	attempt      each attempt of a change                                what [ChangeOf].Read runs, and a plan
 //	job          [Job.Run]                                               batches
 //	batch        each attempt of a batch of a job                        what its stage runs
 //	check        [Check.Each], [Check.All]                               its reads

@@ -133,7 +133,7 @@ func TestObserverRedacts(t *testing.T) {
 		run(second(model.Write{Collection: "docs", Err: errors.New(secret)}.Run(ctx, db)))
 		run(second(docs.Find(d("name", secret)).Count(ctx, db)))
 		run(second(docs.Find(nil).All(ctx, tenantOf(secret+"2").On(db))))
-		_, _, err := model.Change[doc]{
+		_, _, err := model.ChangeOf[doc]{
 			Read: func(ctx context.Context, db model.DB) (doc, error) { return docs.ByID(secret).One(ctx, db) },
 			Decide: func(doc) (model.Plan, error) {
 				return model.NewPlan(docs.Replace(doc{ID: secret, Name: secret + "4"})), fmt.Errorf("%s: %w", secret, model.ErrFull)

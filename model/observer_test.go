@@ -80,7 +80,7 @@ func outline(list []model.Operation) string {
 // sent.
 func TestObserver(t *testing.T) {
 	tenancy.Differs(t, "another tenant's documents are met by what counts and modifies without a scope")
-	meeting := func() model.Change[part] { // another writer comes between the first read and the first write
+	meeting := func() model.ChangeOf[part] { // another writer comes between the first read and the first write
 		c, met := addOne(0), false
 		read := c.Read
 		c.Read = func(ctx context.Context, db model.DB) (part, error) {

@@ -54,7 +54,7 @@ func TestPlanInTx(t *testing.T) {
 			})
 			return got, err
 		})
-		change := model.Change[int]{
+		change := model.ChangeOf[int]{
 			Read:   func(context.Context, model.DB) (int, error) { return 0, nil },
 			Decide: func(int) (model.Plan, error) { return marking(), nil },
 		}

@@ -28,7 +28,7 @@ func TestRerunAlso(t *testing.T) {
 	inc := updateOne(d("_id", 2), d("$inc", d("n", 1)))
 	for _, test := range []struct {
 		reason string
-		change model.Change[any]
+		change model.Change
 		want   string
 	}{
 		{"an insert and a set", insert.Change().Also(updateOne(d("_id", 1), d("$set", d("a", 2)))),
@@ -55,7 +55,7 @@ func TestRerunAlso(t *testing.T) {
 					t.Fatal(err)
 				}
 				for n := range 3 {
-					_, r, err := test.change.Run(t.Context(), db)
+					r, err := test.change.Run(t.Context(), db)
 					if err != nil || r.Already() != (n > 0) {
 						t.Errorf("run %d: already %t, %v", n+1, r.Already(), err)
 					}
@@ -81,7 +81,7 @@ func TestRerunInTx(t *testing.T) {
 		change := tokened(1, nil, op).Change().Also(inc)
 		for n := range 3 {
 			err := model.InTx(t.Context(), db, func(ctx context.Context) error {
-				_ = ran(change.Run(ctx, db)) // the transaction is aborted even so
+				_ = ended(change.Run(ctx, db)) // the transaction is aborted even so
 				return nil
 			})
 			if n == 0 && err != nil || n > 0 && !errors.Is(err, model.ErrTaken) {
@@ -93,7 +93,7 @@ func TestRerunInTx(t *testing.T) {
 		linked := guarded(updateOne(d("_id", 1), d("$push", d("links", 7))), "links", d("$ne", 7))
 		linked.Done = d("_id", 1, "links", 7)
 		for range 2 {
-			if err := ran(linked.Change().Also(inc).Run(t.Context(), db)); err != nil {
+			if err := ended(linked.Change().Also(inc).Run(t.Context(), db)); err != nil {
 				t.Error(err)
 			}
 		}
@@ -105,12 +105,12 @@ func TestRerunInTx(t *testing.T) {
 func TestRerunChangeWithTransactions(t *testing.T) {
 	tenancy.Differs(t, "the documents are stored without the library")
 	t.Parallel()
-	change := model.Change[any]{
+	change := model.ChangeOf[any]{
 		Read: func(context.Context, model.DB) (any, error) { return nil, nil },
 		Decide: func(any) (model.Plan, error) {
 			return model.NewPlan(insertDoc(d("_id", 3, "a", 1)), updateOne(d("_id", 1), d("$set", d("a", 2)))), nil
 		},
-	}
+	}.Change()
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		mongotest.NeedTransactions(t, db)
 		c := db.Collection("parts")
@@ -123,7 +123,7 @@ func TestRerunChangeWithTransactions(t *testing.T) {
 			t.Fatal(err)
 		}
 		for range 2 {
-			if err := ran(change.Run(t.Context(), tx)); err != nil {
+			if err := ended(change.Run(t.Context(), tx)); err != nil {
 				t.Error(err)
 			}
 		}

@@ -266,8 +266,8 @@ func TestScopeKeepsTenantsApart(t *testing.T) {
 		lease := &model.Lease{Collection: "locks", ID: "parts", For: time.Minute, Wait: 100 * time.Millisecond}
 		var inner error
 		bare := db
-		outer := model.Change[int]{Lease: lease, Read: func(ctx context.Context, db model.DB) (int, error) {
-			nested := model.Change[int]{Lease: lease, Read: func(context.Context, model.DB) (int, error) { return 0, nil },
+		outer := model.ChangeOf[int]{Lease: lease, Read: func(ctx context.Context, db model.DB) (int, error) {
+			nested := model.ChangeOf[int]{Lease: lease, Read: func(context.Context, model.DB) (int, error) { return 0, nil },
 				Decide: func(int) (model.Plan, error) { return docs.InsertMany([]bson.D{d("_id", 6), d("_id", 8)}), nil }}
 			_, _, inner = nested.Run(t.Context(), b.On(bare))
 			return 0, nil
@@ -292,8 +292,8 @@ func TestScopeOfAnIntent(t *testing.T) {
 		faults.On(func(c mongotest.Command) bool { return c.Name == "update" && c.Collection == "parts" },
 			1, mongotest.Fail(8000))
 		lease := &model.Lease{Collection: "locks", ID: "parts", For: 300 * time.Millisecond}
-		change := func(ids ...int32) model.Change[int] {
-			return model.Change[int]{
+		change := func(ids ...int32) model.ChangeOf[int] {
+			return model.ChangeOf[int]{
 				Lease: lease,
 				Read:  func(context.Context, model.DB) (int, error) { return 0, nil },
 				Decide: func(int) (model.Plan, error) {

@@ -81,7 +81,7 @@ type Stored[D any] struct {
 // Insert returns the change that stores a new document. The errors are those of
 // [Collection.Insert], and a [*ReferenceError] for a reference to a missing document that a
 // technique requires. A path that a technique owns must be empty.
-func (s *Store[D, K]) Insert(doc D) Change[Stored[D]] {
+func (s *Store[D, K]) Insert(doc D) ChangeOf[Stored[D]] {
 	raw, err := s.checked(&doc)
 	prepare := func(ctx context.Context, db DB, docs []bson.Raw) (storeState, error) {
 		return s.in.insert(ctx, db, docs[0])
@@ -94,7 +94,7 @@ func (s *Store[D, K]) Insert(doc D) Change[Stored[D]] {
 func (s *Store[D, K]) changeNew(
 	action string, of storeTarget, docs []bson.Raw,
 	prepare func(ctx context.Context, db DB, docs []bson.Raw) (storeState, error),
-) Change[Stored[D]] {
+) ChangeOf[Stored[D]] {
 	var expected []expectedWrite
 	of.err = cmp.Or(s.checkUnguarded(), of.err)
 	switch {
@@ -122,7 +122,7 @@ func (s *Store[D, K]) changeNew(
 // invalid gives an error, and nothing is stored. Outside transactions, the documents before
 // one whose _id or unique value is taken stay stored. The errors are those of [Store.Insert]. The result's
 // Doc is the last of the documents.
-func (s *Store[D, K]) InsertMany(docs ...D) Change[Stored[D]] {
+func (s *Store[D, K]) InsertMany(docs ...D) ChangeOf[Stored[D]] {
 	raws, err := make([]bson.Raw, len(docs)), error(nil)
 	if len(docs) == 0 {
 		err = s.docs.Docs().Refuse("docs", nil, "are missing: give a document")
@@ -153,7 +153,7 @@ func (s *Store[D, K]) checked(doc *D) (bson.Raw, error) {
 // compute other fields of them (see [Reaction].Unread): one findAndModify command, without
 // a transaction. On a sharded collection, a read comes first unless the shard key is in the
 // _id.
-func (s *Store[D, K]) Set(id K, fields bson.D) Change[Stored[D]] { return s.set(s.byID(id), fields) }
+func (s *Store[D, K]) Set(id K, fields bson.D) ChangeOf[Stored[D]] { return s.set(s.byID(id), fields) }
 
 // SetOne is [Store.Set] for the document that the filter matches. Give a condition that at
 // most one document meets, such as the value of a unique field. Other conditions can guard
@@ -162,11 +162,11 @@ func (s *Store[D, K]) Set(id K, fields bson.D) Change[Stored[D]] { return s.set(
 //
 // Without transactions, a retry with the token doesn't find the document if the change is
 // stored and the filter doesn't match any more. Then it gives ErrNotFound.
-func (s *Store[D, K]) SetOne(filter, fields bson.D) Change[Stored[D]] {
+func (s *Store[D, K]) SetOne(filter, fields bson.D) ChangeOf[Stored[D]] {
 	return s.set(s.byFilter(filter), fields)
 }
 
-func (s *Store[D, K]) set(of storeTarget, fields bson.D) Change[Stored[D]] {
+func (s *Store[D, K]) set(of storeTarget, fields bson.D) ChangeOf[Stored[D]] {
 	set, err := s.docs.Docs().SetOrRemove(fields)
 	if err == nil {
 		err = s.in.checkOwned(set)
@@ -189,16 +189,16 @@ func (s *Store[D, K]) set(of storeTarget, fields bson.D) Change[Stored[D]] {
 //
 // Cost: one read, and the writes. If no technique of the model needs another document,
 // there is no transaction.
-func (s *Store[D, K]) Edit(id K, edit func(doc *D) error) Change[Stored[D]] {
+func (s *Store[D, K]) Edit(id K, edit func(doc *D) error) ChangeOf[Stored[D]] {
 	return s.edit(s.byID(id), edit)
 }
 
 // EditOne is [Store.Edit] for the document that the filter matches: see [Store.SetOne].
-func (s *Store[D, K]) EditOne(filter bson.D, edit func(doc *D) error) Change[Stored[D]] {
+func (s *Store[D, K]) EditOne(filter bson.D, edit func(doc *D) error) ChangeOf[Stored[D]] {
 	return s.edit(s.byFilter(filter), edit)
 }
 
-func (s *Store[D, K]) edit(of storeTarget, edit func(doc *D) error) Change[Stored[D]] {
+func (s *Store[D, K]) edit(of storeTarget, edit func(doc *D) error) ChangeOf[Stored[D]] {
 	var err error
 	if edit == nil {
 		err = s.docs.Docs().Refuse("edit", nil, "is nil: give a function")
@@ -224,7 +224,7 @@ func (s *Store[D, K]) edit(of storeTarget, edit func(doc *D) error) Change[Store
 // have its stored value, or the error is an ErrStale too, with a [*ValueError].
 //
 // Cost: as [Store.Edit].
-func (s *Store[D, K]) Replace(doc D) Change[Stored[D]] {
+func (s *Store[D, K]) Replace(doc D) ChangeOf[Stored[D]] {
 	id, err := s.docs.ID(&doc)
 	raw, _, invalid := s.docs.Docs().Checked(&doc)
 	err = cmp.Or(err, invalid, s.in.checkUnreferred(raw, s.refs))
@@ -254,12 +254,14 @@ func (s *Store[D, K]) Replace(doc D) Change[Stored[D]] {
 // Cost: as [Store.Edit]. If no technique needs another document: one findAndModify command.
 // In a transaction, the other documents that a rule deletes cost one command for each
 // collection, without a read if no technique needs them.
-func (s *Store[D, K]) Delete(id K) Change[Stored[D]] { return s.delete(s.byID(id)) }
+func (s *Store[D, K]) Delete(id K) ChangeOf[Stored[D]] { return s.delete(s.byID(id)) }
 
 // DeleteOne is [Store.Delete] for the document that the filter matches: see [Store.SetOne].
-func (s *Store[D, K]) DeleteOne(filter bson.D) Change[Stored[D]] { return s.delete(s.byFilter(filter)) }
+func (s *Store[D, K]) DeleteOne(filter bson.D) ChangeOf[Stored[D]] {
+	return s.delete(s.byFilter(filter))
+}
 
-func (s *Store[D, K]) delete(of storeTarget) Change[Stored[D]] {
+func (s *Store[D, K]) delete(of storeTarget) ChangeOf[Stored[D]] {
 	if s.in.actsAlone(OnDelete) {
 		return s.changePlainly("delete", of, nil)
 	}
@@ -270,7 +272,7 @@ func (s *Store[D, K]) delete(of storeTarget) Change[Stored[D]] {
 // the write, or nil for a deletion. first is not nil if the write needs no read.
 func (s *Store[D, K]) changeStored(
 	name string, of storeTarget, first *firstWrite, after func(db DB, before bson.Raw) (bson.Raw, error),
-) Change[Stored[D]] {
+) ChangeOf[Stored[D]] {
 	var expected []expectedWrite
 	if name == "delete" && len(s.refs) > 0 {
 		before, known := knownFields(of.filter)
@@ -301,7 +303,7 @@ func (s *Store[D, K]) changeStored(
 
 // changePlainly returns the change that deletes the document or sets fields. On a sharded
 // collection it reads the document's shard key first, if the target doesn't tell it.
-func (s *Store[D, K]) changePlainly(name string, of storeTarget, set bson.D) Change[Stored[D]] {
+func (s *Store[D, K]) changePlainly(name string, of storeTarget, set bson.D) ChangeOf[Stored[D]] {
 	of = s.guarded(of)
 	out := s.change(name, OnUpdate, of, func(ctx context.Context, db DB) (storeState, error) {
 		return s.in.refer(ctx, db, s.refs, nil, func(ctx context.Context, refs bson.D) (storeState, error) {
@@ -325,9 +327,9 @@ func (s *Store[D, K]) changePlainly(name string, of storeTarget, set bson.D) Cha
 // the last of the caller's documents.
 func (s *Store[D, K]) change(
 	name string, kind Occasion, of storeTarget, prepare func(context.Context, DB) (storeState, error),
-) Change[Stored[D]] {
+) ChangeOf[Stored[D]] {
 	full := "store " + s.docs.Name() + ": " + name
-	out := Change[Stored[D]]{
+	out := ChangeOf[Stored[D]]{
 		Name: full, Err: cmp.Or(s.invalid, of.err), Attempts: 100, action: &action{full + " " + shell(of.name(s.refs))},
 		alone: s.in.actsAlone(kind),
 		again: func(out Stored[D]) bool { return out.state.again },
@@ -352,7 +354,7 @@ func (s *Store[D, K]) change(
 		},
 	}
 	if s.in.canCorrect() {
-		out.Then = func(of Stored[D]) *Change[Stored[D]] { return correcting[D](s.in, of.state) }
+		out.Then = func(of Stored[D]) *Change { return s.in.correcting(of.state) }
 	}
 	return out
 }

@@ -84,9 +84,9 @@ func (s *store) finishAll(ctx context.Context, db DB, collection string, age tim
 }
 
 // finishOne returns the change that finishes the unfinished action of a document.
-func (s *store) finishOne(collection string, id bson.RawValue) Change[storeState] {
+func (s *store) finishOne(collection string, id bson.RawValue) ChangeOf[storeState] {
 	name := fmt.Sprintf("store %s: finish", collection)
-	return Change[storeState]{
+	return ChangeOf[storeState]{
 		Name: name, Attempts: 100, action: &action{name + " " + shell(id)}, alone: true,
 		again: func(out storeState) bool { return out.again },
 		Read: func(ctx context.Context, db DB) (storeState, error) {

@@ -18,7 +18,7 @@ func (s *store) canCorrect() bool {
 
 // correcting returns the change that corrects what an action wrote, or nil if the action
 // fetched nothing that matters.
-func correcting[D any](s *store, state storeState) *Change[Stored[D]] {
+func (s *store) correcting(state storeState) *Change {
 	calls := slices.Clone(state.corrects)
 	for _, one := range state.each {
 		calls = append(calls, one.corrects...)
@@ -26,19 +26,17 @@ func correcting[D any](s *store, state storeState) *Change[Stored[D]] {
 	if len(calls) == 0 || state.tx {
 		return nil
 	}
-	return &Change[Stored[D]]{
+	out := ChangeOf[storeState]{
 		Name: "store " + s.docs.Name() + ": correct",
-		Read: func(ctx context.Context, db DB) (out Stored[D], err error) {
-			out.state, err = s.corrected(ctx, db, calls)
-			return out, err
-		},
-		Decide: func(out Stored[D]) (plan Plan, err error) {
-			for _, a := range out.state.answers {
+		Read: func(ctx context.Context, db DB) (storeState, error) { return s.corrected(ctx, db, calls) },
+		Decide: func(out storeState) (plan Plan, err error) {
+			for _, a := range out.answers {
 				plan.Steps = append(plan.Steps, a.Then...)
 			}
 			return plan, nil
 		},
-	}
+	}.Change()
+	return &out
 }
 
 // corrected reads what calls have fetched again, and returns the state whose answers have

@@ -18,7 +18,7 @@ import (
 // stored document stays as it is, and is the result.
 //
 // Cost: one read more than [Store.Insert].
-func (s *Store[D, K]) Ensure(doc D) Change[Stored[D]] {
+func (s *Store[D, K]) Ensure(doc D) ChangeOf[Stored[D]] {
 	raw, err := s.checked(&doc)
 	prepare := func(ctx context.Context, db DB, docs []bson.Raw) (storeState, error) {
 		return s.in.ensure(ctx, db, documentOf(docs[0].Lookup("_id")), docs[0])
@@ -36,7 +36,7 @@ func (s *Store[D, K]) Ensure(doc D) Change[Stored[D]] {
 // [ErrTaken].
 //
 // Cost: as [Store.Ensure].
-func (s *Store[D, K]) EnsureOne(filter bson.D, doc D) Change[Stored[D]] {
+func (s *Store[D, K]) EnsureOne(filter bson.D, doc D) ChangeOf[Stored[D]] {
 	of := s.byFilter(filter)
 	raw, err := s.checked(&doc)
 	if of.err = cmp.Or(err, of.err); of.err == nil {

@@ -22,7 +22,7 @@ var oneNote = model.IndexSet{Needed: []model.Index{
 	},
 }}
 
-func ensureNote(id, writer, text string) model.Change[model.Stored[note]] {
+func ensureNote(id, writer, text string) model.ChangeOf[model.Stored[note]] {
 	store := model.NewStore(model.New("counted", noteCount, noteRef), diaryNotes)
 	return store.EnsureOne(bson.D{{Key: "writer", Value: writer}, {Key: "text", Value: text}},
 		note{ID: id, Writer: writer, Text: text})
@@ -54,7 +54,7 @@ func TestStoreEnsureOne(t *testing.T) {
 				}
 				for _, c := range []struct {
 					what   string
-					action model.Change[model.Stored[note]]
+					action model.ChangeOf[model.Stored[note]]
 					id     string // of the result
 					fails  error
 					notes  int64

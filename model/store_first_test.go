@@ -22,7 +22,7 @@ func TestStoreCommands(t *testing.T) {
 	}
 	counted := model.NewStore(model.New("counted", noteCount, noteRef), diaryNotes)
 	referring := model.NewStore(model.New("referring", noteRef), diaryNotes)
-	type action = model.Change[model.Stored[note]]
+	type action = model.ChangeOf[model.Stored[note]]
 	for _, c := range []struct {
 		what     string
 		action   action
@@ -165,7 +165,7 @@ func TestStoreRefusedInTx(t *testing.T) {
 // A transaction finishes an action that a client without transactions left unfinished, before
 // its own write.
 func TestStoreFirstUnfinished(t *testing.T) {
-	for what, second := range map[string]model.Change[model.Stored[note]]{
+	for what, second := range map[string]model.ChangeOf[model.Stored[note]]{
 		"set":    noteStore.Set("n", bson.D{{Key: "writer", Value: "bob"}}),
 		"delete": noteStore.Delete("n"),
 		"ensure": model.NewStore(model.New("counted", noteCount, noteRef), diaryNotes).Ensure(note{ID: "n", Writer: "ann"}),

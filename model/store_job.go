@@ -292,7 +292,7 @@ func (d *deletion) deleteRelated(ctx context.Context, db DB, related []StoreWrit
 // there are as many as an action may write. It returns the writes of the part.
 func (d *deletion) run(ctx context.Context, db DB, r documentRef, parts bool) (part []StoreWrite, err error) {
 	name := "store " + r.collection + ": delete"
-	change := Change[storeState]{
+	change := ChangeOf[storeState]{
 		Name: name, Attempts: 100, action: &action{name + " " + shell(r.id)},
 		again: func(out storeState) bool { return out.again },
 		Read: func(ctx context.Context, db DB) (storeState, error) {

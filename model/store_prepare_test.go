@@ -191,7 +191,7 @@ func TestStoreAlone(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		run := func(what string, commands int, want leaf, c model.Change[model.Stored[leaf]]) {
+		run := func(what string, commands int, want leaf, c model.ChangeOf[model.Stored[leaf]]) {
 			t.Helper()
 			monitor.Reset()
 			s, _, err := c.Run(t.Context(), on)
@@ -207,7 +207,7 @@ func TestStoreAlone(t *testing.T) {
 		run("edit", 2, leaf{ID: 1, A: 3, B: 4, Note: "x"}, store.Edit(1, func(l *leaf) error { l.A++; return nil }))
 		run("replace", 2, leaf{ID: 1, B: 1, Note: "y"}, store.Replace(leaf{ID: 1, Note: "y", B: 1}))
 		run("delete", 1, leaf{ID: 1, B: 1, Note: "y"}, store.Delete(1))
-		for what, c := range map[string]model.Change[model.Stored[leaf]]{
+		for what, c := range map[string]model.ChangeOf[model.Stored[leaf]]{
 			"set": store.Set(1, bson.D{{Key: "note", Value: "x"}}), "delete": store.Delete(1),
 			"edit": store.Edit(1, func(*leaf) error { return nil }),
 		} {

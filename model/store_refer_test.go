@@ -60,7 +60,7 @@ func TestStoreReferring(t *testing.T) {
 	text := bson.D{{Key: "text", Value: "y"}}
 	for _, c := range []struct {
 		what     string
-		action   model.Change[model.Stored[note]]
+		action   model.ChangeOf[model.Stored[note]]
 		own      bool // the error is that the note is missing
 		missing  bool // the error is that the writer is missing
 		notes    int64
@@ -210,7 +210,7 @@ func TestStoreReferringRefuses(t *testing.T) {
 	by := noteStore.Referring("writer", ann)
 	for what, c := range map[string]struct {
 		field  string
-		action model.Change[model.Stored[note]]
+		action model.ChangeOf[model.Stored[note]]
 	}{
 		"a path that is no reference": {"text", noteStore.Referring("text", ann).Insert(note{ID: "m"})},
 		"an empty filter":             {"filter", noteStore.Referring("writer", nil).Delete("n")},

@@ -24,7 +24,7 @@ import (
 // repair of [Model.Audit] counts them again.
 //
 // Cost: one read more than [Store.Insert].
-func (s *Store[D, K]) Restore(id K) Change[Stored[D]] {
+func (s *Store[D, K]) Restore(id K) ChangeOf[Stored[D]] {
 	of := s.byID(id)
 	var err error
 	if len(s.refs) > 0 {

@@ -31,7 +31,7 @@ func TestStoreRestore(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			do := func(c model.Change[model.Stored[note]], want error) (n note) {
+			do := func(c model.ChangeOf[model.Stored[note]], want error) (n note) {
 				t.Helper()
 				s, _, err := c.Run(t.Context(), db)
 				if !errors.Is(err, want) || (err == nil) != (want == nil) {

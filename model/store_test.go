@@ -67,7 +67,7 @@ func TestStoreRefuses(t *testing.T) {
 	monitor := mongotest.NewMonitor()
 	db := mongotest.NewClient(t, mongotest.WithMonitor(monitor)).Database("diary")
 	for reason, c := range map[string]struct {
-		change model.Change[model.Stored[note]]
+		change model.ChangeOf[model.Stored[note]]
 		field  string
 	}{
 		"an insert of an owned path": {noteStore.Insert(note{ID: "a", By: "b"}), "by"},

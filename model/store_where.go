@@ -77,7 +77,7 @@ func (s *Store[D, K]) guarded(of storeTarget) storeTarget {
 }
 
 // explained returns the change of a guarded target, with the errors of the guards.
-func (s *Store[D, K]) explained(of storeTarget, c Change[Stored[D]]) Change[Stored[D]] {
+func (s *Store[D, K]) explained(of storeTarget, c ChangeOf[Stored[D]]) ChangeOf[Stored[D]] {
 	finish := c.finish
 	if !slices.ContainsFunc(s.guards, storeGuard.tells) {
 		return c

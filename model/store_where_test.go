@@ -24,7 +24,7 @@ func TestStoreWhere(t *testing.T) {
 	both := func(name, text string) *model.Store[note, string] { return by(name).Where(is("text", text), errText) }
 	hidden := counted.Where(is("writer", "bob"), nil)
 	title := func(n *note) error { n.Text = "y"; return nil }
-	type action = model.Change[model.Stored[note]]
+	type action = model.ChangeOf[model.Stored[note]]
 	for _, c := range []struct {
 		what   string
 		action action
@@ -150,7 +150,7 @@ func TestStoreWhereCut(t *testing.T) {
 func TestStoreWhereRefused(t *testing.T) {
 	db := mongotest.NewClient(t).Database("diary")
 	own := noteStore.Where(bson.D{{Key: "writer", Value: "ann"}}, errors.New("another writer's"))
-	for what, c := range map[string]model.Change[model.Stored[note]]{
+	for what, c := range map[string]model.ChangeOf[model.Stored[note]]{
 		"insert":            own.Insert(note{ID: "m"}),
 		"insert many":       own.InsertMany(note{ID: "m"}),
 		"ensure":            own.Ensure(note{ID: "m"}),

@@ -96,7 +96,7 @@ func TestWithTransactionsTells(t *testing.T) {
 		if _, err := model.NewPlan(parts.Insert(part{3, "c", 0}), own).Run(t.Context(), tx); err != nil {
 			t.Errorf("an equal document: %v", err)
 		}
-		change := model.Change[int]{
+		change := model.ChangeOf[int]{
 			Read:   func(context.Context, model.DB) (int, error) { return 0, nil },
 			Decide: func(int) (model.Plan, error) { return plan, nil },
 		}
@@ -209,7 +209,7 @@ func TestWithTransactionsSpares(t *testing.T) {
 				t.Errorf("%s: another tenant sees %d, %v", name, n, err)
 			}
 			job := model.Job{Name: "each", Stages: []model.Stage{{Collection: "parts", Plan: planOfTwo}}}
-			leased := model.Change[int]{
+			leased := model.ChangeOf[int]{
 				Mends: true,
 				Lease: &model.Lease{Collection: "locks", ID: "parts"},
 				Read:  func(context.Context, model.DB) (int, error) { return 0, nil },

@@ -60,7 +60,7 @@ func said[T any](v T, err error) (string, error) {
 
 func answersOfKind(k pathstest.Kind, t *testing.T, db *mongo.Database) answerer {
 	ctx, tree := t.Context(), k.Tree
-	run := func(c model.Change[any]) (string, error) { _, _, err := c.Run(ctx, db); return "", err }
+	run := func(c model.Change) (string, error) { _, err := c.Run(ctx, db); return "", err }
 	list := func(docs []pathstest.Category, err error) (string, error) { return said(pathstest.IDs(docs, err)) }
 	rolled := pathstest.RollUpItems(k)
 	a := answerer{k.Name, []any{tree, rolled}, map[string]func(question) (string, error){
@@ -119,7 +119,7 @@ func answersOfKind(k pathstest.Kind, t *testing.T, db *mongo.Database) answerer 
 
 func answersOfForm(f pathstest.DocumentForm, t *testing.T, db *mongo.Database) answerer {
 	ctx, tree := t.Context(), f.Tree
-	run := func(c model.Change[any]) (string, error) { _, _, err := c.Run(ctx, db); return "", err }
+	run := func(c model.Change) (string, error) { _, err := c.Run(ctx, db); return "", err }
 	flat := func(can bool, w model.Write) (string, error) {
 		if !can || f.Spec.Nested != "" {
 			return "", errUnasked

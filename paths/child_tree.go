@@ -50,7 +50,7 @@ func NewChildTree[D, K any](c *model.Collection[D, K], spec ChildTreeSpec) *Tree
 //
 // Cost: one command reads all nodes' tree fields into memory. One command writes up to
 // 25,000 documents or 16 MiB. The [model.Lease] takes two commands.
-func (t *Tree[D, K]) Adopt() model.Change[any] { return t.t.AdoptLists() }
+func (t *Tree[D, K]) Adopt() model.Change { return t.t.AdoptLists() }
 
 // CheckLists returns the check of the child lists, for use before [Tree.Adopt]. The
 // check's repair runs Adopt. The check finds

@@ -33,7 +33,7 @@ import (
 // [*model.ValueError].
 //
 // Cost: as the target's check and its repair: see [Tree].Checks.
-func Convert[D, K any](source, target *Tree[D, K]) model.Change[any] {
+func Convert[D, K any](source, target *Tree[D, K]) model.Change {
 	mustHave("Convert", source != nil && target != nil)
 	return target.t.ConvertTree(source.t)
 }

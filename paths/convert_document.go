@@ -59,7 +59,7 @@ type AbsorbSpec[K any] struct {
 // _id. With AbsorbSpec.Top, one more command. All nodes are in memory.
 func Absorb[D, K, E, N, O any](
 	source *Tree[D, K], target *DocumentTree[E, N, O], owner O, build func(D) (E, error), spec AbsorbSpec[K],
-) model.Change[any] {
+) model.Change {
 	mustHave("Absorb", source != nil && target != nil)
 	var top bson.RawValue
 	var err error
@@ -77,7 +77,7 @@ func Absorb[D, K, E, N, O any](
 // Cost: two commands read the owners, and one writes the target owner, by _id.
 func ConvertDocument[E, N, O, F, M, P any](
 	source *DocumentTree[E, N, O], sourceOwner O, target *DocumentTree[F, M, P], targetOwner P, build func(E) (F, error), spec AbsorbSpec[N],
-) model.Change[any] {
+) model.Change {
 	mustHave("ConvertDocument", source != nil && target != nil)
 	id, err := source.owner(sourceOwner)
 	if spec.Top != nil && err == nil {
@@ -88,7 +88,7 @@ func ConvertDocument[E, N, O, F, M, P any](
 }
 
 // absorbing is the change that copies the nodes of an origin to an owner.
-func (t *DocumentTree[E, N, K]) absorbing(owner K, o convert.Origin, remove, none bool, err error) model.Change[any] {
+func (t *DocumentTree[E, N, K]) absorbing(owner K, o convert.Origin, remove, none bool, err error) model.Change {
 	id, errOwner := t.owner(owner)
 	switch {
 	case none:

@@ -197,7 +197,7 @@ func (t *DocumentTree[E, N, K]) Pull(owner K, id N) model.Write {
 // [model.ErrNotFound] and [model.ErrFull]: see [DocumentTree.Push].
 //
 // Cost: two commands, one document.
-func (t *DocumentTree[E, N, K]) Insert(owner K, node E, place Place[N]) model.Change[any] {
+func (t *DocumentTree[E, N, K]) Insert(owner K, node E, place Place[N]) model.Change {
 	o, doc, p, err := t.insertion(owner, node, place)
 	return t.t.InsertNode(o, doc, p, err)
 }
@@ -207,7 +207,7 @@ func (t *DocumentTree[E, N, K]) Insert(owner K, node E, place Place[N]) model.Ch
 //
 // Cost: two commands, one document. With DocumentTreeSpec.Order, Move usually writes only
 // two fields of the node. Without Order, Move can write all nodes.
-func (t *DocumentTree[E, N, K]) Move(owner K, id N, place Place[N]) model.Change[any] {
+func (t *DocumentTree[E, N, K]) Move(owner K, id N, place Place[N]) model.Change {
 	o, n, err := t.ids(owner, id)
 	p, errTo := forest.ConvertPlace(place.place, t.nodeID)
 	if err == nil {
@@ -222,7 +222,7 @@ func (t *DocumentTree[E, N, K]) Move(owner K, id N, place Place[N]) model.Change
 //
 // Cost: two commands, one document. In a flat tree ([DocumentTree]), a leaf or a subtree
 // is deleted by $pull. Other deletions write the whole list.
-func (t *DocumentTree[E, N, K]) Delete(owner K, id N, mode DeleteMode) model.Change[any] {
+func (t *DocumentTree[E, N, K]) Delete(owner K, id N, mode DeleteMode) model.Change {
 	o, n, err := t.ids(owner, id)
 	return t.t.DeleteNode(o, n, forest.Mode(mode), err)
 }
@@ -232,7 +232,7 @@ func (t *DocumentTree[E, N, K]) Delete(owner K, id N, mode DeleteMode) model.Cha
 //
 // Cost: two commands, one document. In the nested form, the change reads again if another
 // writer changed the node's position.
-func (t *DocumentTree[E, N, K]) Set(owner K, id N, fields bson.D) model.Change[any] {
+func (t *DocumentTree[E, N, K]) Set(owner K, id N, fields bson.D) model.Change {
 	o, n, err := t.ids(owner, id)
 	return t.t.SetNode(o, n, fields, err)
 }
@@ -244,7 +244,7 @@ func (t *DocumentTree[E, N, K]) Set(owner K, id N, fields bson.D) model.Change[a
 // concurrent changes of the node's fields.
 //
 // Cost: two commands, one document.
-func (t *DocumentTree[E, N, K]) Replace(owner K, node E) model.Change[any] {
+func (t *DocumentTree[E, N, K]) Replace(owner K, node E) model.Change {
 	o, err := t.owner(owner)
 	doc, errNode := t.t.EncodeNode(node)
 	if err == nil {
@@ -263,7 +263,7 @@ func (t *DocumentTree[E, N, K]) Replace(owner K, node E) model.Change[any] {
 //     keep the order of [DocumentTree.Arrange].
 //
 // Cost: two commands, one document.
-func (t *DocumentTree[E, N, K]) Repair(owner K, fresh ...N) model.Change[any] {
+func (t *DocumentTree[E, N, K]) Repair(owner K, fresh ...N) model.Change {
 	o, err := t.owner(owner)
 	ids := make([]bson.RawValue, len(fresh))
 	for i, id := range fresh {

@@ -31,14 +31,14 @@ func ExampleNewAncestorArray() {
 	tree := catalogTree
 
 	books, databases := "books", "databases"
-	if _, _, err := tree.Load([]part{
+	if _, err := tree.Load([]part{
 		{ID: "books"}, {ID: "programming", Parent: &books}, {ID: "databases", Parent: &books},
 		{ID: "mongodb", Parent: &databases},
 	}).Run(ctx, db); err != nil {
 		fmt.Println(err)
 		return
 	}
-	if _, _, err := tree.Move("databases", paths.LastChild("programming")).Run(ctx, db); err != nil {
+	if _, err := tree.Move("databases", paths.LastChild("programming")).Run(ctx, db); err != nil {
 		fmt.Println(err)
 	}
 	mongodb, err := catalog.ByID("mongodb").One(ctx, db)

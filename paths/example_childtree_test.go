@@ -42,11 +42,11 @@ func ExampleNewChildTree() {
 		fmt.Println(err)
 		return
 	}
-	if _, _, err := topicTree.Adopt().Run(ctx, db); err != nil {
+	if _, err := topicTree.Adopt().Run(ctx, db); err != nil {
 		fmt.Println(err)
 		return
 	}
-	if _, _, err := topicTree.Insert(topic{ID: "Go"}, paths.LastChild("Languages")).Run(ctx, db); err != nil {
+	if _, err := topicTree.Insert(topic{ID: "Go"}, paths.LastChild("Languages")).Run(ctx, db); err != nil {
 		fmt.Println(err)
 		return
 	}
@@ -60,19 +60,14 @@ func ExampleNewChildTree() {
 
 	// What a move would write, and its price.
 	move := topicTree.Move("Databases", paths.After("Programming"))
-	state, err := move.Read(ctx, db)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	plan, err := move.Decide(state)
+	plan, err := move.Plan(ctx, db)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	fmt.Println(plan)
 	fmt.Println(plan.Cost())
-	if _, _, err := move.Run(ctx, db); err != nil {
+	if _, err := move.Run(ctx, db); err != nil {
 		fmt.Println(err)
 		return
 	}

@@ -52,8 +52,8 @@ func ExampleConvert() {
 			return
 		}
 	}
-	run := func(c model.Change[any]) {
-		if _, _, err := c.Run(ctx, db); err != nil {
+	run := func(c model.Change) {
+		if _, err := c.Run(ctx, db); err != nil {
 			fmt.Println(err)
 		}
 	}

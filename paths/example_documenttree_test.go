@@ -41,8 +41,8 @@ func ExampleDocumentTree() {
 			fmt.Println(err)
 		}
 	}
-	change := func(c model.Change[any]) {
-		if _, _, err := c.Run(ctx, db); err != nil {
+	change := func(c model.Change) {
+		if _, err := c.Run(ctx, db); err != nil {
 			fmt.Println(err)
 		}
 	}

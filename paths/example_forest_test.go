@@ -30,7 +30,7 @@ func ExampleForest() {
 	defer stop()
 	ctx, db := context.Background(), client.Database("site")
 	home, about := "home", "about"
-	if _, _, err := menu.Load([]menuItem{
+	if _, err := menu.Load([]menuItem{
 		{ID: "home"}, {ID: "about", Parent: &home}, {ID: "team", Parent: &about}, {ID: "contact", Parent: &home},
 	}).Run(ctx, db); err != nil {
 		fmt.Println(err)

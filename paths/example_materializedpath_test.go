@@ -36,7 +36,7 @@ func ExampleNewMaterializedPath() {
 	for i := range ids {
 		ids[i] = bson.ObjectID{11: byte(i + 1)}
 	}
-	if _, _, err := tree.Load([]department{
+	if _, err := tree.Load([]department{
 		{ID: ids[0], Name: "Clothing"}, {ID: ids[1], Name: "Men's", Parent: &ids[0]},
 		{ID: ids[2], Name: "Shoes/Boots", Parent: &ids[1]},
 		{ID: ids[3], Name: "Women's", Parent: &ids[0]},
@@ -44,12 +44,12 @@ func ExampleNewMaterializedPath() {
 		fmt.Println(err)
 		return
 	}
-	if _, _, err := tree.Rename(ids[1], "Men").Run(ctx, db); err != nil {
+	if _, err := tree.Rename(ids[1], "Men").Run(ctx, db); err != nil {
 		fmt.Println(err)
 	}
 	boots, err := departments.ByID(ids[2]).One(ctx, db)
 	fmt.Println(boots.Path, paths.Segments(boots.Path), err)
-	_, _, err = tree.Rename(ids[1], "Women's").Run(ctx, db)
+	_, err = tree.Rename(ids[1], "Women's").Run(ctx, db)
 	fmt.Println(err)
 
 	men, err := departments.ByID(ids[1]).One(ctx, db)

@@ -42,7 +42,7 @@ func ExampleNewNestedSet() {
 		{"Clothing", paths.LastRoot[string]()}, {"Men", paths.LastChild("Clothing")}, {"Women", paths.LastChild("Clothing")},
 		{"Shoes", paths.LastChild("Men")}, {"Books", paths.LastRoot[string]()}, {"Comics", paths.LastChild("Books")},
 	} {
-		if _, _, err := aisleTree.Insert(aisle{ID: c.id}, c.at).Run(ctx, db); err != nil {
+		if _, err := aisleTree.Insert(aisle{ID: c.id}, c.at).Run(ctx, db); err != nil {
 			fmt.Println(err)
 			return
 		}
@@ -72,19 +72,14 @@ func ExampleNewNestedSet() {
 
 	// Shoes becomes the first child of Clothing: one command of two updates, which can be cut anywhere.
 	move := aisleTree.Move("Shoes", paths.FirstChild("Clothing"))
-	state, err := move.Read(ctx, db)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	plan, err := move.Decide(state)
+	plan, err := move.Plan(ctx, db)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	fmt.Println(plan)
 	fmt.Println(plan.Guarantee())
-	_, result, err := move.Run(ctx, db)
+	result, err := move.Run(ctx, db)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -30,7 +30,7 @@ func ExampleNewParentTree() {
 	ctx, db := context.Background(), client.Database("site")
 
 	hello, spam := "hello", "spam"
-	if _, _, err := threads.Load([]comment{
+	if _, err := threads.Load([]comment{
 		{ID: "hello", Text: "Hello"}, {ID: "hi", Parent: &hello, Text: "Hi"}, {ID: "spam", Text: "Buy"},
 		{ID: "indeed", Parent: &spam, Text: "Indeed"},
 	}).Run(ctx, db); err != nil {
@@ -43,12 +43,7 @@ func ExampleNewParentTree() {
 
 	// What a move would write, and its price.
 	move := threads.Move("spam", paths.FirstChild("hello"))
-	state, err := move.Read(ctx, db)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	plan, err := move.Decide(state)
+	plan, err := move.Plan(ctx, db)
 	fmt.Println(plan, err)
 	fmt.Println(plan.Cost())
 	// Output:

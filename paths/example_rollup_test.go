@@ -44,7 +44,7 @@ func ExampleRollUp() {
 		{ID: "clothing"}, {ID: "men", Parent: up("clothing"), Items: 2}, {ID: "women", Parent: up("clothing"), Items: 7},
 		{ID: "shoes", Parent: up("men"), Items: 30}, {ID: "boots", Parent: up("shoes"), Items: 12},
 	})
-	if _, _, err := load.Run(ctx, db); err != nil {
+	if _, err := load.Run(ctx, db); err != nil {
 		fmt.Println(err)
 	}
 
@@ -62,13 +62,13 @@ func ExampleRollUp() {
 	}
 
 	// Stored in each node, they come with it. A change of one number is brought up to its ancestors, and to nobody else.
-	_, stored, err := goodsInAll.Store().Run(ctx, db)
+	stored, err := goodsInAll.Store().Run(ctx, db)
 	fmt.Println(stored.Modified(), "totals written", err)
 	if _, err := kindsOfGoods.Update("boots", bson.D{{Key: "$inc", Value: bson.D{{Key: "items", Value: 1}}}}).
 		Run(ctx, db); err != nil {
 		fmt.Println(err)
 	}
-	_, stored, err = goodsInAll.Store().Run(ctx, db)
+	stored, err = goodsInAll.Store().Run(ctx, db)
 	fmt.Println(stored.Modified(), "totals written", err)
 	clothing, err = kindsOfGoods.ByID("clothing").One(ctx, db)
 	fmt.Println(clothing.Total.Sum, "items, of which", clothing.Total.Max, "in one category", err)

@@ -47,7 +47,7 @@ func ExampleTree() {
 		{"boots", paths.LastChild("shoes")},
 		{"sale", paths.LastRoot[string]()},
 	} {
-		if _, _, err := shelfTree.Insert(shelf{ID: s.id}, s.at).Run(ctx, db); err != nil {
+		if _, err := shelfTree.Insert(shelf{ID: s.id}, s.at).Run(ctx, db); err != nil {
 			fmt.Println(err)
 			return
 		}
@@ -68,13 +68,13 @@ func ExampleTree() {
 
 	// The lease, what it is decided from, and the subtree by one update.
 	cost, err := modeltest.Measure(monitor, func() error {
-		_, _, err := shelfTree.Move("shoes", paths.LastChild("sale")).Run(ctx, db)
+		_, err := shelfTree.Move("shoes", paths.LastChild("sale")).Run(ctx, db)
 		return err
 	})
 	fmt.Println(cost.Commands, "commands,", cost.Written, "documents written, three times the lock document", err)
 	boots, err := shelves.ByID("boots").One(ctx, db)
 	fmt.Println(boots.Path, err)
-	_, _, err = shelfTree.Move("sale", paths.LastChild("boots")).Run(ctx, db)
+	_, err = shelfTree.Move("sale", paths.LastChild("boots")).Run(ctx, db)
 	fmt.Println(err)
 
 	found, err := shelfTree.Checks()[0].All(ctx, db)

@@ -135,6 +135,6 @@ func (r *RollUp[V, D, K]) Children(ctx context.Context, db model.DB, n *D) ([]To
 //
 // Cost: one command reads all nodes, in batches. Each node takes about 1 KB of memory.
 // The writes take a command per 25,000 documents or 16 MiB. The lease takes two or more.
-func (r *RollUp[V, D, K]) Store() model.Change[any] {
+func (r *RollUp[V, D, K]) Store() model.Change {
 	return r.r.StoreTotals()
 }

@@ -141,7 +141,7 @@ func (t *Tree[D, K]) stored(doc *D) (tree.Node, error) {
 // Cost: six to eight commands. The change writes one document, in a child tree two
 // documents. Rebalancing adds up to two commands, and writes siblings. A nested set can
 // write other nodes, and can need up to twelve more commands: see [NewNestedSet].
-func (t *Tree[D, K]) Insert(doc D, place Place[K]) model.Change[any] {
+func (t *Tree[D, K]) Insert(doc D, place Place[K]) model.Change {
 	stored, err := t.document(doc)
 	p, errAt := forest.ConvertPlace(place.place, t.id)
 	if err == nil {
@@ -160,7 +160,7 @@ func (t *Tree[D, K]) Insert(doc D, place Place[K]) model.Change[any] {
 // Cost: six to eight commands, or up to ten in a tree of [NewChildTree]. A tree of
 // [NewNestedSet] can need up to twelve more commands. For the written documents, see the
 // tree's constructor.
-func (t *Tree[D, K]) Move(id K, place Place[K]) model.Change[any] {
+func (t *Tree[D, K]) Move(id K, place Place[K]) model.Change {
 	n, err := t.id(id)
 	p, errTo := forest.ConvertPlace(place.place, t.id)
 	if err == nil {
@@ -184,7 +184,7 @@ func (t *Tree[D, K]) Move(id K, place Place[K]) model.Change[any] {
 //	Rootify      8 to 11 commands; the same documents as for Promote
 //
 // With Promote and Rootify, a materialized path costs one more command per child.
-func (t *Tree[D, K]) Delete(id K, mode DeleteMode) model.Change[any] {
+func (t *Tree[D, K]) Delete(id K, mode DeleteMode) model.Change {
 	n, err := t.id(id)
 	return t.t.DeleteNode(n, forest.Mode(mode), err)
 }
@@ -196,7 +196,7 @@ func (t *Tree[D, K]) Delete(id K, mode DeleteMode) model.Change[any] {
 // A crash can leave old paths. The tree's next change corrects old paths: see [Tree].
 //
 // Cost: seven commands, or six for a root. One update writes the whole subtree.
-func (t *Tree[D, K]) Rename(id K, segment string) model.Change[any] {
+func (t *Tree[D, K]) Rename(id K, segment string) model.Change {
 	n, err := t.id(id)
 	return t.t.RenameNode(n, segment, err)
 }
@@ -208,7 +208,7 @@ func (t *Tree[D, K]) Rename(id K, segment string) model.Change[any] {
 // After a crash, the tree's next change writes the remaining keys: see [Tree].
 //
 // Cost: five commands. The change writes each child whose key changes.
-func (t *Tree[D, K]) Rebalance(parent *K) model.Change[any] {
+func (t *Tree[D, K]) Rebalance(parent *K) model.Change {
 	var id bson.RawValue
 	var err error
 	if parent != nil {
@@ -226,7 +226,7 @@ func (t *Tree[D, K]) Rebalance(parent *K) model.Change[any] {
 //
 // Cost: one command per 25,000 documents or 16 MiB, and two for the tree's [model.Lease]
 // (six in a new tree).
-func (t *Tree[D, K]) Load(docs []D) model.Change[any] {
+func (t *Tree[D, K]) Load(docs []D) model.Change {
 	nodes, err := t.nodes(docs)
 	return t.t.LoadNodes(nodes, err)
 }

@@ -44,7 +44,7 @@ func treeCosts(t *testing.T, monitor *mongotest.Monitor, db *mongo.Database, own
 		k.Store(t, db, pathstest.Parse("a(b(c d(e)) f) g(h)"))
 		for _, c := range []struct {
 			name    string
-			change  model.Change[any]
+			change  model.Change
 			sent    map[string]int // commands of the tree, by representation
 			written map[string]int // documents of the tree
 		}{
@@ -69,7 +69,7 @@ func treeCosts(t *testing.T, monitor *mongotest.Monitor, db *mongo.Database, own
 			},
 		} {
 			got, err := modeltest.Measure(monitor, func() error {
-				_, _, err := c.change.Run(t.Context(), own)
+				_, err := c.change.Run(t.Context(), own)
 				return err
 			})
 			held := lease

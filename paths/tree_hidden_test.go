@@ -33,7 +33,7 @@ func TestHiddenID(t *testing.T) {
 				t.Fatal(err)
 			}
 			scoped := hiding.On(db)
-			run := func(c model.Change[any]) error { _, _, err := c.Run(t.Context(), scoped); return err }
+			run := func(c model.Change) error { _, err := c.Run(t.Context(), scoped); return err }
 			load := k.Tree.Load([]pathstest.Category{{ID: "a", Name: "a"}, {ID: "b", Name: "b"}, {ID: "c", Name: "c"}})
 			if err := errors.Join(run(load), run(k.Tree.Delete("b", paths.Restrict))); err != nil {
 				t.Fatalf("%s: %v", k.Name, err)

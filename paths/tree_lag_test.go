@@ -25,9 +25,9 @@ func TestTreesDecideAtThePrimary(t *testing.T) {
 				k.Ensure(t, db)
 				k.Store(t, db, pathstest.Parse("a b c"))
 				faults.Lag(t, db)
-				run := func(name string, c model.Change[any], want error) {
+				run := func(name string, c model.Change, want error) {
 					t.Helper()
-					if _, _, err := c.Run(t.Context(), db); !errors.Is(err, want) {
+					if _, err := c.Run(t.Context(), db); !errors.Is(err, want) {
 						t.Errorf("%s: %v, want %v", name, err, want)
 					}
 				}

@@ -58,7 +58,7 @@ func TestMistyped(t *testing.T) {
 			for i := 0; i < 25 && k.Name != pathstest.Named.Name; i++ { // random names are not unique
 				mistypeNodes(k, t, db)
 				op, change, want := pathstest.DrawStep(r, f)
-				if _, _, err := change(k).Run(t.Context(), db); !pathstest.SameError(err, want) {
+				if _, err := change(k).Run(t.Context(), db); !pathstest.SameError(err, want) {
 					t.Fatalf("%s: %s: %v, want %v", k.Name, op, err, want)
 				}
 				if got, err := shapeByID(k, t.Context(), db); err != nil || got != pathstest.Shape(f) {
@@ -127,14 +127,14 @@ func changeMistyped(k pathstest.Kind, t *testing.T, db *mongo.Database) {
 		what string
 		run  func() error
 	}{
-		{"repair", func() error { _, _, err := pathstest.MendTree(k.Tree).Run(ctx, db); return err }},
-		{"rebalance", func() error { _, _, err := k.Tree.Rebalance(nil).Run(ctx, db); return err }},
-		{"store", func() error { _, _, err := pathstest.RollUpItems(k).Store().Run(ctx, db); return err }},
+		{"repair", func() error { _, err := pathstest.MendTree(k.Tree).Run(ctx, db); return err }},
+		{"rebalance", func() error { _, err := k.Tree.Rebalance(nil).Run(ctx, db); return err }},
+		{"store", func() error { _, err := pathstest.RollUpItems(k).Store().Run(ctx, db); return err }},
 		{"rename", func() error {
 			if k.Name != pathstest.Named.Name {
 				return nil
 			}
-			_, _, err := k.Tree.Rename("b", "new").Run(ctx, db)
+			_, err := k.Tree.Rename("b", "new").Run(ctx, db)
 			return err
 		}},
 		{"drop", func() error {

@@ -33,10 +33,10 @@ func TestNoOrder(t *testing.T) {
 			for _, k := range pathstest.Kinds[:3] {
 				k.Store(t, db, pathstest.Parse("a b c"))
 				k.Put(t, db, "a", bson.D{{Key: "order", Value: ""}})
-				for _, c := range []model.Change[any]{
+				for _, c := range []model.Change{
 					k.Tree.Insert(pathstest.Category{ID: "x"}, place), k.Tree.Move("c", place),
 				} {
-					_, _, err := c.Run(t.Context(), db)
+					_, err := c.Run(t.Context(), db)
 					want(k.Name, err)
 				}
 				roots, err := pathstest.IDs(k.Tree.Roots().All(t.Context(), db))
@@ -49,10 +49,10 @@ func TestNoOrder(t *testing.T) {
 					t, db, pathstest.Remark{ID: "a"}, pathstest.Remark{ID: "b", Order: "a0"},
 					pathstest.Remark{ID: "c", Order: "a1"},
 				)
-				for _, c := range []model.Change[any]{
+				for _, c := range []model.Change{
 					f.Tree.Insert("p", pathstest.Remark{ID: "x"}, place), f.Tree.Move("p", "c", place),
 				} {
-					_, _, err := c.Run(t.Context(), db)
+					_, err := c.Run(t.Context(), db)
 					want(f.Name, err)
 				}
 				if got := f.Shape(t, db); got[0] != 'a' {

@@ -131,7 +131,7 @@ func placePromises(k pathstest.Kind, t testing.TB, db *mongo.Database) []promise
 		return model.Cost{Commands: commands, Written: written, Returned: returned + 1} // and the lock document
 	}
 	run := func(c pathstest.Runner) func() error {
-		return func() error { _, _, err := c.Run(ctx, db); return err }
+		return func() error { _, err := c.Run(ctx, db); return err }
 	}
 	return []promise{
 		{"insert a root", run(
@@ -166,7 +166,7 @@ func changePromises(k pathstest.Kind, t testing.TB, db *mongo.Database) []promis
 		return model.Cost{Commands: commands, Written: written, Returned: returned}
 	}
 	run := func(c pathstest.Runner) func() error {
-		return func() error { _, _, err := c.Run(ctx, db); return err }
+		return func() error { _, err := c.Run(ctx, db); return err }
 	}
 	// A second node comes to have the order key of its sibling: one document is to be mended.
 	damage := func() {
@@ -215,7 +215,7 @@ func changePromises(k pathstest.Kind, t testing.TB, db *mongo.Database) []promis
 			for i := range docs {
 				docs[i].Name = docs[i].ID
 			}
-			_, _, err := k.Tree.Load(docs).Run(ctx, db)
+			_, err := k.Tree.Load(docs).Run(ctx, db)
 			return err
 		}, cost(1+3, 3+2+8, 0), nil},
 		{"drop", func() error {

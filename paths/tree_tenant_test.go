@@ -24,7 +24,7 @@ func TestTenantLocks(t *testing.T) {
 		ctx, tenant := t.Context(), model.Scope{Tenant: bson.D{{Key: "tenant", Value: "a"}}}.On(db)
 		insert := func(id string) {
 			t.Helper()
-			if _, _, err := pathstest.Added(id, paths.LastRoot[string]())(k).Run(ctx, tenant); err != nil {
+			if _, err := pathstest.Added(id, paths.LastRoot[string]())(k).Run(ctx, tenant); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -38,7 +38,7 @@ func TestTenantLocks(t *testing.T) {
 			pathstest.ReadKind(report[0]) != "change" {
 			t.Errorf("%v, %v", report, err)
 		}
-		if _, _, err := pathstest.MendTree(k.Tree).Run(ctx, tenant); err != nil {
+		if _, err := pathstest.MendTree(k.Tree).Run(ctx, tenant); err != nil {
 			t.Error(err)
 		}
 		if report, err := pathstest.Inspect(ctx, tenant, k.Tree); err != nil || len(report) > 0 {

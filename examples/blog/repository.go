@@ -54,7 +54,7 @@ func (b Blog) Publish(ctx context.Context, p Post) error {
 	return said(err, model.ErrTaken, ErrSlugTaken, model.ErrNotFound, ErrNoAuthor)
 }
 
-func publish(p Post) model.Change[model.Stored[Post]] { return postStore.Ensure(p) }
+func publish(p Post) model.ChangeOf[model.Stored[Post]] { return postStore.Ensure(p) }
 
 // Show returns a post with its newest comments and counts the view. Cost: one command,
 // and a second for one view in a hundred.
@@ -123,7 +123,7 @@ func (b Blog) Comment(ctx context.Context, c Comment) error {
 	return said(err, model.ErrNotFound, ErrNoPost)
 }
 
-func comment(c Comment) model.Change[model.Stored[Comment]] { return commentStore.Insert(c) }
+func comment(c Comment) model.ChangeOf[model.Stored[Comment]] { return commentStore.Insert(c) }
 
 // Edit changes a comment's text, also in its post.
 func (b Blog) Edit(ctx context.Context, comment bson.ObjectID, text string) error {

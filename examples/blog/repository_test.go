@@ -157,7 +157,7 @@ func seed(t *testing.T, db *mongo.Database, n int) Blog {
 	}
 	_, errComments := comments.InsertMany(all).Run(t.Context(), db)
 	err := errors.Join(fill(t.Context(), b), errComments, b.Publish(t.Context(), post()))
-	_, _, errRecent := recent.Refresh(id(1)).Run(t.Context(), db)
+	_, errRecent := recent.Refresh(id(1)).Run(t.Context(), db)
 	if err := errors.Join(err, errRecent); err != nil {
 		t.Fatal(err)
 	}

@@ -110,7 +110,7 @@ func (r repository) Favorite(ctx context.Context, viewer bson.ObjectID, slug str
 }
 
 // link stores or deletes a join document. It returns the document that counts it.
-func link[R, D any](ctx context.Context, r repository, c model.Change[model.Stored[D]], path string) (out R, err error) {
+func link[R, D any](ctx context.Context, r repository, c model.ChangeOf[model.Stored[D]], path string) (out R, err error) {
 	s, _, err := c.Run(ctx, r.db)
 	if err = explain(err, nil); err == nil {
 		err = s.Referenced(path, &out)
@@ -139,7 +139,7 @@ func anyOf(path string, ids []bson.ObjectID) bson.D {
 }
 
 // run runs a store's change, and returns the written document.
-func run[D any](ctx context.Context, r repository, c model.Change[model.Stored[D]], missing error) (D, error) {
+func run[D any](ctx context.Context, r repository, c model.ChangeOf[model.Stored[D]], missing error) (D, error) {
 	s, _, err := c.Run(ctx, r.db)
 	return s.Doc, explain(err, missing)
 }

@@ -38,7 +38,7 @@ func (f Facilities) Build(ctx context.Context, s Site, in string) error {
 	if err != nil {
 		return err
 	}
-	_, _, err = tree.Insert(s, at).Run(ctx, f.db)
+	_, err = tree.Insert(s, at).Run(ctx, f.db)
 	return err
 }
 
@@ -48,7 +48,7 @@ func (f Facilities) OpenTask(ctx context.Context, t Task) error {
 	return err
 }
 
-func openTask(t Task) model.Change[model.Stored[Task]] { return taskStore.Insert(t) }
+func openTask(t Task) model.ChangeOf[model.Stored[Task]] { return taskStore.Insert(t) }
 
 // MoveTask moves a task to another site. It changes both sites' lists and counts, and the
 // task's copy of the name.
@@ -57,7 +57,7 @@ func (f Facilities) MoveTask(ctx context.Context, task, site string) error {
 	return err
 }
 
-func moveTask(task, site string) model.Change[model.Stored[Task]] {
+func moveTask(task, site string) model.ChangeOf[model.Stored[Task]] {
 	return taskStore.Set(task, bson.D{{Key: "site.id", Value: site}})
 }
 

@@ -50,13 +50,13 @@ func (l Likes) Prepare(ctx context.Context) error { return everything.Indexes().
 // Like stores that a user likes an item since a time. op is bson.NewObjectID(), the same
 // for a retry, which then has no second effect.
 func (l Likes) Like(ctx context.Context, user, item string, at time.Time, op bson.ObjectID) error {
-	_, _, err := likes.Link(user, item, at, op).Run(ctx, l.db)
+	_, err := likes.Link(user, item, at, op).Run(ctx, l.db)
 	return err
 }
 
 // Unlike removes a like. A missing like is not an error.
 func (l Likes) Unlike(ctx context.Context, user, item string) error {
-	_, _, err := likes.Unlink(user, item).Run(ctx, l.db)
+	_, err := likes.Unlink(user, item).Run(ctx, l.db)
 	return err
 }
 

@@ -67,7 +67,7 @@ func makePlaced(before, after *Order) (event Placed, publish bool) {
 }
 
 // Place returns the change that stores an order with its event, by one write.
-func Place(o Order) model.Change[model.Stored[Order]] { return orderStore.Insert(o) }
+func Place(o Order) model.ChangeOf[model.Stored[Order]] { return orderStore.Insert(o) }
 
 // Relay publishes orders' events. The event's token is the message's id. JetStream drops
 // repetitions of an id for two minutes.

@@ -89,8 +89,8 @@ type account struct {
 var accounts = model.NewCollection[account, string]("accounts")
 
 // pay takes an amount from an account.
-func pay(id string, amount int) model.Change[account] {
-	return model.Change[account]{
+func pay(id string, amount int) model.ChangeOf[account] {
+	return model.ChangeOf[account]{
 		Name: "pay",
 		Read: func(ctx context.Context, db model.DB) (account, error) { return accounts.ByID(id).One(ctx, db) },
 		Decide: func(a account) (model.Plan, error) {

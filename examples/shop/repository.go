@@ -30,13 +30,13 @@ func (s Shop) Prepare(ctx context.Context) error {
 
 // File stores a category in another category. in is "" for a root.
 func (s Shop) File(ctx context.Context, id, in string) error {
-	_, _, err := tree.Insert(Category{ID: id}, place(in)).Run(ctx, s.db)
+	_, err := tree.Insert(Category{ID: id}, place(in)).Run(ctx, s.db)
 	return err
 }
 
 // Refile moves a category, with everything below it, into another category.
 func (s Shop) Refile(ctx context.Context, id, in string) error {
-	_, _, err := tree.Move(id, place(in)).Run(ctx, s.db)
+	_, err := tree.Move(id, place(in)).Run(ctx, s.db)
 	return err
 }
 

@@ -152,15 +152,15 @@ func (t *tour) plan(ctx context.Context, name string, p model.Plan) error {
 }
 
 // change runs a change as a step.
-func change[S any](ctx context.Context, t *tour, name, index string, c model.Change[S]) error {
+func change(ctx context.Context, t *tour, name, index string, c model.Action) error {
 	return t.sent(name, index, func() (string, error) {
-		_, res, err := c.Run(ctx, t.db)
+		res, err := c.Change().Run(ctx, t.db)
 		return "changed " + count(res.Modified()), err
 	})
 }
 
 // write runs a store's change as a step.
-func write[D any](ctx context.Context, t *tour, name string, c model.Change[model.Stored[D]]) error {
+func write[D any](ctx context.Context, t *tour, name string, c model.ChangeOf[model.Stored[D]]) error {
 	return t.sent(name, "_id_", func() (string, error) {
 		_, res, err := c.Run(ctx, t.written)
 		return "changed " + count(res.Modified()), err

@@ -47,7 +47,7 @@ func (t *tour) parents(ctx context.Context) error {
 var errElsewhere = errors.New("the file is in another package")
 
 // moveFile moves a file, if it still is in a package.
-func moveFile(file, from, to string) model.Change[model.Stored[File]] {
+func moveFile(file, from, to string) model.ChangeOf[model.Stored[File]] {
 	return placedFiles.Edit(file, func(f *File) error {
 		if f.Package != from {
 			return fmt.Errorf("%w: %s", errElsewhere, f.Package)

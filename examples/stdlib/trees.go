@@ -84,12 +84,12 @@ func ofDocuments(name, collection string, declare func(nodes) *paths.Tree[Node, 
 }
 
 func (d documentTree) load(ctx context.Context, db *mongo.Database, all []Node) error {
-	_, _, err := d.Load(all).Run(ctx, db)
+	_, err := d.Load(all).Run(ctx, db)
 	return err
 }
 
 func (d documentTree) move(ctx context.Context, db *mongo.Database, id string, to paths.Place[string]) error {
-	_, _, err := d.Move(id, to).Run(ctx, db)
+	_, err := d.Move(id, to).Run(ctx, db)
 	return err
 }
 
@@ -155,7 +155,7 @@ func (d inDocument) load(ctx context.Context, db *mongo.Database, all []Node) er
 }
 
 func (d inDocument) move(ctx context.Context, db *mongo.Database, id string, to paths.Place[string]) error {
-	_, _, err := listing.Move(d.id, id, to).Run(ctx, db)
+	_, err := listing.Move(d.id, id, to).Run(ctx, db)
 	return err
 }
 

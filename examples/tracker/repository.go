@@ -54,13 +54,13 @@ func (t Tracker) Give(ctx context.Context, task, person string, e Event) error {
 	return said(err, model.ErrFull, ErrBusy, model.ErrNotFound, ErrNoTask)
 }
 
-func give(task, person string, e Event) model.Change[model.Stored[Task]] {
+func give(task, person string, e Event) model.ChangeOf[model.Stored[Task]] {
 	return changeTask(task, e, func(t *Task) { t.Owner = person })
 }
 
 // changeTask changes a task and adds an event to its history, in one write. A task that has the
 // event stays.
-func changeTask(task string, e Event, edit func(t *Task)) model.Change[model.Stored[Task]] {
+func changeTask(task string, e Event, edit func(t *Task)) model.ChangeOf[model.Stored[Task]] {
 	return taskStore.Edit(task, func(t *Task) error {
 		if slices.ContainsFunc(t.History, func(h Event) bool { return h.ID == e.ID }) {
 			return nil

@@ -28,7 +28,7 @@ type cafe struct {
 
 type (
 	cafeField  = geofield.Field[cafe, int64]
-	cafeChange = model.Change[model.Stored[cafe]]
+	cafeChange = model.ChangeOf[model.Stored[cafe]]
 )
 
 var (

@@ -31,7 +31,7 @@ func TestPrices(t *testing.T) {
 		ctx := t.Context()
 		for _, x := range []struct {
 			reason string
-			change model.Change[model.Stored[cafe]]
+			change model.ChangeOf[model.Stored[cafe]]
 			want   model.Cost
 		}{
 			{"Insert", cafeStore.Insert(cafe{ID: 1, Loc: paris}), model.Cost{Commands: 1, Written: 1}},

@@ -229,12 +229,12 @@ func (s *site) run(ctx context.Context, w write) error {
 }
 
 // changing runs a change, and then what takes it back, if that is not nil.
-func changing[S any](ctx context.Context, s *site, do func() model.Change[S], back func() error) step {
+func changing[A model.Action](ctx context.Context, s *site, do func() A, back func() error) step {
 	return step{run: func() error { return change(ctx, s, do()) }, after: back}
 }
 
-func change[S any](ctx context.Context, s *site, c model.Change[S]) error {
-	_, res, err := c.Run(ctx, s.db)
+func change(ctx context.Context, s *site, c model.Action) error {
+	res, err := c.Change().Run(ctx, s.db)
 	if err == nil && res.Modified() == 0 {
 		err = errNothing
 	}

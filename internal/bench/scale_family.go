@@ -132,10 +132,10 @@ var relateTrials = []trial{
 	}},
 	{"relate.TwoWay", "Assign to another owner", "the lists", func(ctx context.Context, s *site) step {
 		var t title
-		assign := func(of int) model.Change[model.Stored[title]] {
+		assign := func(of int) model.ChangeOf[model.Stored[title]] {
 			return assigned.Set(t.ID, bson.D{{Key: "press", Value: of}})
 		}
-		return changing(ctx, s, func() model.Change[model.Stored[title]] {
+		return changing(ctx, s, func() model.ChangeOf[model.Stored[title]] {
 			t = titleOf(s.one(s.presses() * children))
 			return assign(t.Press%s.presses() + 1)
 		}, func() error { return change(ctx, s, assign(t.Press)) })
@@ -158,7 +158,7 @@ var relateTrials = []trial{
 	}},
 	{"relate.OnDelete", "Delete with 20 dependents", "the dependents", func(ctx context.Context, s *site) step {
 		of := 0
-		return changing(ctx, s, func() model.Change[model.Stored[press]] { of = s.one(s.presses()); return closed.Delete(of) }, func() error {
+		return changing(ctx, s, func() model.ChangeOf[model.Stored[press]] { of = s.one(s.presses()); return closed.Delete(of) }, func() error {
 			p := pressOf(of)
 			all := make([]title, 0, children)
 			for _, id := range p.Titles {
@@ -172,10 +172,10 @@ var relateTrials = []trial{
 var denormTrials = []trial{
 	{"denorm.Copy", "Set with 20 copies", "the copies", func(ctx context.Context, s *site) step {
 		var p press
-		rename := func(name string) model.Change[model.Stored[press]] {
+		rename := func(name string) model.ChangeOf[model.Stored[press]] {
 			return namedPress.Set(p.ID, bson.D{{Key: "name", Value: name}})
 		}
-		return changing(ctx, s, func() model.Change[model.Stored[press]] {
+		return changing(ctx, s, func() model.ChangeOf[model.Stored[press]] {
 			p = pressOf(s.one(s.presses()))
 			return rename("another name")
 		},
@@ -186,12 +186,12 @@ var denormTrials = []trial{
 	}},
 	{"denorm.Subset", "Insert", "the kept few", func(ctx context.Context, s *site) step {
 		var t title
-		return changing(ctx, s, func() model.Change[model.Stored[title]] { t = newTitle(s); return shownTitles.Insert(t) },
+		return changing(ctx, s, func() model.ChangeOf[model.Stored[title]] { t = newTitle(s); return shownTitles.Insert(t) },
 			func() error { return change(ctx, s, shownTitles.Delete(t.ID)) })
 	}},
 	{"denorm.Counter", "Insert with tokens", "nothing", func(ctx context.Context, s *site) step {
 		var t title
-		return changing(ctx, s, func() model.Change[model.Stored[title]] { t = newTitle(s); return countTitles.Insert(t) },
+		return changing(ctx, s, func() model.ChangeOf[model.Stored[title]] { t = newTitle(s); return countTitles.Insert(t) },
 			func() error { return change(ctx, s, countTitles.Delete(t.ID)) })
 	}},
 	{"denorm.Counter", "Check", "all documents", func(ctx context.Context, s *site) step {

@@ -60,7 +60,7 @@ var tables = stock{
 	trials: []trial{
 		{"denorm.IndexTable", "Insert", "nothing", func(ctx context.Context, s *site) step {
 			var d surfer
-			return changing(ctx, s, func() model.Change[model.Stored[surfer]] {
+			return changing(ctx, s, func() model.ChangeOf[model.Stored[surfer]] {
 				d = surfer{ID: s.fresh(), City: cityOf(s.one(s.n / 2))}
 				return cityStore.Insert(d)
 			}, func() error { return change(ctx, s, cityStore.Delete(d.ID)) })
@@ -116,7 +116,7 @@ var tagged = stock{
 		}},
 		{"denorm.Inverted", "Insert with three tags", "the tags", func(ctx context.Context, s *site) step {
 			var d surfer
-			return changing(ctx, s, func() model.Change[model.Stored[surfer]] {
+			return changing(ctx, s, func() model.ChangeOf[model.Stored[surfer]] {
 				d = surfer{ID: s.fresh(), Tags: tagsOf(s.one(s.n / 3))}
 				return tagStore.Insert(d)
 			}, func() error { return change(ctx, s, tagStore.Delete(d.ID)) })
@@ -186,7 +186,7 @@ var spots = stock{
 			})
 		}},
 		{"geofield.Field", "Set", "nothing", func(ctx context.Context, s *site) step {
-			return changing(ctx, s, func() model.Change[model.Stored[spot]] {
+			return changing(ctx, s, func() model.ChangeOf[model.Stored[spot]] {
 				return storeOf(spotAt, spotted).Set(s.one(s.n), bson.D{{Key: "at", Value: geofield.Point(s.somewhere(s.random, 0))}})
 			}, nil)
 		}},

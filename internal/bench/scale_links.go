@@ -52,7 +52,7 @@ var knots = stock{
 	trials: []trial{
 		{"relate.ManyToMany", "Link", "the lists", func(ctx context.Context, s *site) step {
 			left, right := 0, 0
-			return changing(ctx, s, func() model.Change[model.Stored[knot]] {
+			return changing(ctx, s, func() model.ChangeOf[model.Stored[knot]] {
 				left = s.one(s.n / 2)
 				right = (left+10)%(s.n/2) + 1
 				return linkedLefts.Edit(left, func(k *knot) error { k.Links = append(k.Links, right); return nil })
@@ -134,7 +134,7 @@ var joins = stock{
 	trials: []trial{
 		{"relate.JoinCollection", "Link", "nothing", func(ctx context.Context, s *site) step {
 			var l like
-			return changing(ctx, s, func() model.Change[model.Stored[like]] {
+			return changing(ctx, s, func() model.ChangeOf[model.Stored[like]] {
 				u := s.one(s.users())
 				l = like{s.fresh(), userOf(u).ID, itemOf(s.nth(u, children+5)).ID, 1}
 				return likeStore.Insert(l)
@@ -222,7 +222,7 @@ var rows = stock{
 	trials: []trial{
 		{"denorm.WideRow", "Link", "the row's document, 500 columns at most", func(ctx context.Context, s *site) step {
 			var user, item string
-			return changing(ctx, s, func() model.Change[any] {
+			return changing(ctx, s, func() model.Change {
 				u := s.one(s.users())
 				user, item = userOf(u).ID, itemOf(s.nth(u, children+5)).ID
 				return likeRows.Link(user, item, firstLike.AddDate(1, 0, 0), bson.NewObjectID())

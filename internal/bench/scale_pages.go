@@ -75,7 +75,7 @@ var pages = stock{
 	},
 	trials: []trial{
 		{"denorm.Bucket", "Append", "the page", func(ctx context.Context, s *site) step {
-			return changing(ctx, s, func() model.Change[any] {
+			return changing(ctx, s, func() model.Change {
 				return pagesOf.Append(tomeOf(s.one(s.pageKeys())), buyer{int64(s.fresh()), 10})
 			}, nil)
 		}},
@@ -122,13 +122,13 @@ var outliers = stock{
 		{"denorm.Outlier", "Append to a usual owner", "the array", func(ctx context.Context, s *site) step {
 			var b buyer
 			var to string
-			return changing(ctx, s, func() model.Change[any] {
+			return changing(ctx, s, func() model.Change {
 				to, b = tomeOf(s.outlier()-1), buyer{int64(s.fresh()), 10}
 				return tomeBuyers.Append(to, b)
 			}, func() error { return change(ctx, s, tomeBuyers.Remove(to, b.ID)) })
 		}},
 		{"denorm.Outlier", "Append to an outlier", "the page", func(ctx context.Context, s *site) step {
-			return changing(ctx, s, func() model.Change[any] {
+			return changing(ctx, s, func() model.Change {
 				return tomeBuyers.Append(tomeOf(s.outlier()), buyer{int64(s.fresh()), 10})
 			}, nil)
 		}},

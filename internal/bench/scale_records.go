@@ -149,7 +149,7 @@ var letterboxes = stock{
 	},
 	trials: []trial{
 		{"keys.Sequence", "Append, in a transaction", "nothing", func(ctx context.Context, s *site) step {
-			return changing(ctx, s, func() model.Change[int64] {
+			return changing(ctx, s, func() model.ChangeOf[int64] {
 				return mailbox.Append(ownerOf(s.one(s.n/letters)), letter{Text: "one more"})
 			}, nil)
 		}},

@@ -47,7 +47,7 @@ func adders() []adder {
 		s := denorm.NewSlots(slotted, denorm.SlotsSpec{Slots: n})
 		key := fmt.Sprint("in", n)
 		out = append(out, adder{fmt.Sprintf("docmodel Slots %d", n), func(ctx context.Context, db *mongo.Database, op bson.ObjectID) error {
-			_, _, err := s.Add(key, 1, op).Run(ctx, db)
+			_, err := s.Add(key, 1, op).Run(ctx, db)
 			return err
 		}})
 	}

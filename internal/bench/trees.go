@@ -66,7 +66,7 @@ func forestry(name string, t *paths.Tree[treeNode, string], byHand func(context.
 			return model.New("test", t).Indexes().Ensure(ctx, db)
 		},
 		load: func(ctx context.Context, db *mongo.Database, g *grown) error {
-			_, _, err := t.Load(g.nodes).Run(ctx, db)
+			_, err := t.Load(g.nodes).Run(ctx, db)
 			return err
 		},
 		descendants: asked(all),
@@ -88,15 +88,15 @@ func forestry(name string, t *paths.Tree[treeNode, string], byHand func(context.
 			if first {
 				to = paths.FirstChild(parent)
 			}
-			_, _, err := t.Move(id, to).Run(ctx, db)
+			_, err := t.Move(id, to).Run(ctx, db)
 			return err
 		},
 		insert: func(ctx context.Context, db *mongo.Database, n treeNode, parent string) error {
-			_, _, err := t.Insert(n, paths.FirstChild(parent)).Run(ctx, db)
+			_, err := t.Insert(n, paths.FirstChild(parent)).Run(ctx, db)
 			return err
 		},
 		remove: func(ctx context.Context, db *mongo.Database, id string) error {
-			_, _, err := t.Delete(id, paths.Restrict).Run(ctx, db)
+			_, err := t.Delete(id, paths.Restrict).Run(ctx, db)
 			return err
 		},
 		query: func(ctx context.Context, db *mongo.Database, n *treeNode) (int, error) {

@@ -150,7 +150,7 @@ func generated(t types.Type, pkg string) string {
 			return ""
 		}
 		switch full := obj.Pkg().Path() + "." + obj.Name(); strings.TrimPrefix(full, modelPath+".") {
-		case "Find", "Aggregate", "Modify", "Write", "MergeInto", "Plan", "Change", "Check", "Job", "Stream", "Index",
+		case "Find", "Aggregate", "Modify", "Write", "MergeInto", "Plan", "Change", "ChangeOf", "Check", "Job", "Stream", "Index",
 			"IndexSet", "Validation":
 			return "model." + obj.Name()
 		case geofieldPath + ".Within", geofieldPath + ".Nearest": // they show what they send

@@ -25,8 +25,7 @@ func (c Case) deferredParts(v any, s string) ([]part, error) {
 	if job, ok := v.(model.Job); ok {
 		return c.jobParts(job, s)
 	}
-	if decide := reflect.Indirect(reflect.ValueOf(v)); decide.Kind() == reflect.Struct &&
-		decide.FieldByName("Decide").IsValid() {
+	if decides(v) {
 		if err := errorOf(v); err != nil {
 			return nil, err
 		}
@@ -50,7 +49,16 @@ func (c Case) deferredParts(v any, s string) ([]part, error) {
 	return nil, caseError(fmt.Sprintf("%s returns a %T, which the checks can't take apart", c.Method, v))
 }
 
-// decided is the plan of a model.Change of any state.
+// decides reports whether a value is a model.Change or a model.ChangeOf.
+func decides(v any) bool {
+	if _, ok := v.(model.Change); ok {
+		return true
+	}
+	r := reflect.Indirect(reflect.ValueOf(v))
+	return r.Kind() == reflect.Struct && r.FieldByName("Decide").IsValid()
+}
+
+// decided is the plan of a model.Change or model.ChangeOf.
 func (c Case) decided(v any, s string) (model.Plan, error) {
 	if c.State == nil {
 		return model.Plan{}, caseError(c.Method + ": the case needs a State to decide from")
@@ -58,6 +66,9 @@ func (c Case) decided(v any, s string) (model.Plan, error) {
 	state := c.State(s)
 	if err, refused := state.(error); refused {
 		return model.Plan{}, err
+	}
+	if c, ok := v.(model.Change); ok {
+		return c.Decide(state)
 	}
 	out := reflect.ValueOf(v).FieldByName("Decide").Call([]reflect.Value{reflect.ValueOf(state)})
 	err, _ := out[1].Interface().(error)
@@ -147,7 +158,7 @@ func TestDeferred(t *testing.T) {
 	move := Case{
 		Method: "x.T.Move",
 		Make: func(s string) any {
-			return model.Change[string]{
+			return model.ChangeOf[string]{
 				Decide: func(read string) (model.Plan, error) { return model.NewPlan(from.MoveAll(read, s)), nil },
 			}
 		},

@@ -51,7 +51,7 @@ func mailOf(s string) mail {
 func bucketAppends() []Case {
 	add :=
 		func(reason string, b *denorm.Bucket[string, mail], key func(s string) string, docs func(s string) testkit.Docs) Case {
-			of := func(s string) model.Change[any] { return b.Append(key(s), mailOf(s)) }
+			of := func(s string) model.Change { return b.Append(key(s), mailOf(s)) }
 			return Case{
 				Method: "denorm.Bucket.Append", Reason: reason, Make: func(s string) any { return of(s) }, State: asRead(of, docs),
 			}

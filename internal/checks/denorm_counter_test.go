@@ -69,31 +69,31 @@ func newBook(s string) bson.D {
 
 func counterWrites() []Case {
 	itself := func(s string) any { return s }
-	of := func(method, reason string, id func(s string) any, call func(s string) model.Change[model.Stored[bson.D]]) Case {
+	of := func(method, reason string, id func(s string) any, call func(s string) model.ChangeOf[model.Stored[bson.D]]) Case {
 		return Case{
 			Method: "model.Store." + method, Reason: "denorm.Counter: " + reason, Make: func(s string) any { return call(s) },
-			State: asRead(func(s string) model.Change[any] { return call(s).Change() }, counterStored(id)),
+			State: asRead(func(s string) model.Change { return call(s).Change() }, counterStored(id)),
 		}
 	}
 	set := func(reason string, field bson.E) Case {
-		return of("Set", reason, itself, func(s string) model.Change[model.Stored[bson.D]] {
+		return of("Set", reason, itself, func(s string) model.ChangeOf[model.Stored[bson.D]] {
 			return spannedStore.Set(s, bson.D{field})
 		})
 	}
 	return []Case{
-		of("Insert", "an average and extremes", itself, func(s string) model.Change[model.Stored[bson.D]] {
+		of("Insert", "an average and extremes", itself, func(s string) model.ChangeOf[model.Stored[bson.D]] {
 			return spannedStore.Insert(newBook(s))
 		}),
-		of("Insert", "a condition that doesn't hold", itself, func(s string) model.Change[model.Stored[bson.D]] {
+		of("Insert", "a condition that doesn't hold", itself, func(s string) model.ChangeOf[model.Stored[bson.D]] {
 			return spannedStore.Insert(append(newBook(s), bson.E{Key: "state", Value: "draft"}))
 		}),
 		set("a number", bson.E{Key: "pages", Value: int64(320)}),
 		set("the cheapest gets dearer: the next one comes", bson.E{Key: "price", Value: 60.5}),
 		of("Set", "both parents", func(s string) any { return bson.D{{Key: "k", Value: s}} },
-			func(s string) model.Change[model.Stored[bson.D]] {
+			func(s string) model.ChangeOf[model.Stored[bson.D]] {
 				return spannedStore.Set(bson.D{{Key: "k", Value: s}}, bson.D{{Key: "publisher_id", Value: s + "2"}})
 			}),
-		of("Delete", "the cheapest", itself, func(s string) model.Change[model.Stored[bson.D]] {
+		of("Delete", "the cheapest", itself, func(s string) model.ChangeOf[model.Stored[bson.D]] {
 			return spannedStore.Delete(s)
 		}),
 	}

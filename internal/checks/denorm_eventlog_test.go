@@ -64,7 +64,7 @@ func parcelDocs(more ...any) func(s string) testkit.Docs {
 }
 
 func eventLogWrites() []Case {
-	add := func(method, reason string, docs func(string) testkit.Docs, of func(s string) model.Change[any]) Case {
+	add := func(method, reason string, docs func(string) testkit.Docs, of func(s string) model.Change) Case {
 		return Case{
 			Method: "denorm.EventLog." + method, Reason: reason, Make: func(s string) any { return of(s) },
 			State: asRead(of, docs),
@@ -75,13 +75,13 @@ func eventLogWrites() []Case {
 		return func(parcelStored) ([]parcelEvent, error) { return []parcelEvent{{s}}, nil }
 	}
 	return []Case{
-		add("Append", "the first of a key", none, func(s string) model.Change[any] {
+		add("Append", "the first of a key", none, func(s string) model.Change {
 			return parcels.Append(s, 0, noon(0), []parcelEvent{{s}, {"b"}}, testkit.Token(3))
 		}),
-		add("Append", "the next", parcelDocs(), func(s string) model.Change[any] {
+		add("Append", "the next", parcelDocs(), func(s string) model.Change {
 			return keptParcels.Append("b", 3, noon(0), []parcelEvent{{s}}, testkit.Token(3))
 		}),
-		add("Append", "again: nothing is sent", parcelDocs(), func(s string) model.Change[any] {
+		add("Append", "again: nothing is sent", parcelDocs(), func(s string) model.Change {
 			return parcels.Append("b", 0, noon(0), []parcelEvent{{s}}, testkit.Token(1))
 		}),
 		{
@@ -90,24 +90,24 @@ func eventLogWrites() []Case {
 				list := roomy([]parcelEvent{{s}, {"b"}})
 				return []any{list}, func() any { return parcels.Append(s, 0, noon(0), list, testkit.Token(3)) }
 			},
-			State: asRead(func(s string) model.Change[any] {
+			State: asRead(func(s string) model.Change {
 				return parcels.Append(s, 0, noon(0), []parcelEvent{{s}}, testkit.Token(3))
 			}, none),
 		},
-		add("Append", "no events are refused", none, func(s string) model.Change[any] {
+		add("Append", "no events are refused", none, func(s string) model.Change {
 			return parcels.Append(s, 0, noon(0), nil, testkit.Token(3))
 		}),
-		add("Decide", "from the state", parcelDocs(), func(s string) model.Change[any] {
+		add("Decide", "from the state", parcelDocs(), func(s string) model.Change {
 			return keptParcels.Decide("b", noon(0), testkit.Token(3), one(s))
 		}),
-		add("Decide", "again: nothing is sent", parcelDocs(), func(s string) model.Change[any] {
+		add("Decide", "again: nothing is sent", parcelDocs(), func(s string) model.Change {
 			return parcels.Decide("b", noon(0), testkit.Token(2), one(s))
 		}),
-		add("Decide", "no token is refused", none, func(s string) model.Change[any] {
+		add("Decide", "no token is refused", none, func(s string) model.Change {
 			return parcels.Decide(s, noon(0), bson.ObjectID{}, one(s))
 		}),
-		add("Refresh", "the snapshot", parcelDocs(), func(string) model.Change[any] { return keptParcels.Refresh("b") }),
-		add("Refresh", "without snapshots is refused", none, func(s string) model.Change[any] { return parcels.Refresh(s) }),
+		add("Refresh", "the snapshot", parcelDocs(), func(string) model.Change { return keptParcels.Refresh("b") }),
+		add("Refresh", "without snapshots is refused", none, func(s string) model.Change { return parcels.Refresh(s) }),
 	}
 }
 
@@ -148,7 +148,7 @@ func eventLogReads() []Case {
 }
 
 func projectionCases() []Case {
-	change := func(method, reason string, docs func(string) testkit.Docs, of func(s string) model.Change[any]) Case {
+	change := func(method, reason string, docs func(string) testkit.Docs, of func(s string) model.Change) Case {
 		return Case{
 			Method: "denorm.Projection." + method, Reason: reason, Make: func(s string) any { return of(s) },
 			State: asRead(of, docs),
@@ -163,16 +163,16 @@ func projectionCases() []Case {
 		{Key: "last", Value: int64(2)},
 	}
 	return []Case{
-		change("CatchUp", "the first of all", parcelDocs(), func(string) model.Change[any] {
+		change("CatchUp", "the first of all", parcelDocs(), func(string) model.Change {
 			return parcelViews.CatchUp("b")
 		}),
-		change("CatchUp", "while a generation is built", parcelDocs(building), func(string) model.Change[any] {
+		change("CatchUp", "while a generation is built", parcelDocs(building), func(string) model.Change {
 			return parcelViews.CatchUp("b")
 		}),
-		change("CatchUp", "no key is refused", parcelDocs(), func(string) model.Change[any] {
+		change("CatchUp", "no key is refused", parcelDocs(), func(string) model.Change {
 			return parcelViews.CatchUp("")
 		}),
-		change("Drop", "the generation that is built", parcelDocs(building), func(string) model.Change[any] {
+		change("Drop", "the generation that is built", parcelDocs(building), func(string) model.Change {
 			return parcelViews.Drop(2)
 		}),
 		{

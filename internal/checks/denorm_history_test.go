@@ -48,16 +48,16 @@ func contractOf(s string) testkit.Docs {
 
 func historyChanges() []Case {
 	nothing := func(string) testkit.Docs { return nil }
-	change := func(method, reason string, docs func(s string) testkit.Docs, call func(s string) model.Change[any]) Case {
+	change := func(method, reason string, docs func(s string) testkit.Docs, call func(s string) model.Change) Case {
 		return Case{
 			Method: "denorm.History." + method, Reason: reason, Make: func(s string) any { return call(s) },
 			State: asRead(call, docs),
 		}
 	}
 	price := func(s string) bson.D { return roomy(bson.D{{Key: "price", Value: int64(4)}, {Key: "phone", Value: s}}) }
-	set := func(s string) model.Change[any] { return contractHistory.Set(s, price(s), revisedBy(s), oid(2)) }
+	set := func(s string) model.Change { return contractHistory.Set(s, price(s), revisedBy(s), oid(2)) }
 	return []Case{
-		change("Insert", "in version 1", nothing, func(s string) model.Change[any] {
+		change("Insert", "in version 1", nothing, func(s string) model.Change {
 			return contractHistory.Insert(contract{ID: s, Client: s}, revisedBy(s), oid(2))
 		}),
 		{
@@ -67,20 +67,20 @@ func historyChanges() []Case {
 				return []any{d}, func() any { return contractHistory.Set(s, d, revisedBy(s), oid(2)) }
 			},
 		},
-		change("Set", "an operation that was applied does nothing", contractOf, func(s string) model.Change[any] {
+		change("Set", "an operation that was applied does nothing", contractOf, func(s string) model.Change {
 			return contractHistory.Set(s, price(s), revisedBy(s), oid(1))
 		}),
-		change("Change", "whole", contractOf, func(s string) model.Change[any] {
+		change("Change", "whole", contractOf, func(s string) model.Change {
 			return contractHistory.Change(s, revisedBy(s), oid(2), func(c contract) (contract, error) {
 				c.Price++
 				return c, nil
 			})
 		}),
 		change("Delete", "the old version, a mark, its revision, and then the document", contractOf,
-			func(s string) model.Change[any] {
+			func(s string) model.Change {
 				return contractHistory.Delete(s, revisedBy(s), oid(2))
 			}),
-		change("Restore", "as a new version", contractOf, func(s string) model.Change[any] {
+		change("Restore", "as a new version", contractOf, func(s string) model.Change {
 			return contractHistory.Restore(s, 6, revisedBy(s), oid(2))
 		}),
 		{Method: "denorm.History.Erase", Reason: "documents, revisions and actors", From: func(s string) ([]any, func() any) {

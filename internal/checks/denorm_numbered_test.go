@@ -58,7 +58,7 @@ func numberedWrites() []Case {
 		{Method: "denorm.Numbered.Append", Reason: "after what was read", From: func(s string) ([]any, func() any) {
 			_, skill := resumeOf(s)
 			return []any{skill}, func() any { return skillFields.Append(s, skill) }
-		}, State: asRead(func(s string) model.Change[any] { return skillFields.Append(s, bson.D{{Key: "skill", Value: s}}) },
+		}, State: asRead(func(s string) model.Change { return skillFields.Append(s, bson.D{{Key: "skill", Value: s}}) },
 			func(s string) testkit.Docs {
 				return testkit.Docs{
 					"anything": {bson.D{{Key: "_id", Value: s}, {Key: "skills", Value: 1}, {Key: "skill_1", Value: s + "2"}}},

@@ -37,19 +37,19 @@ func init() {
 type boxOutlier = denorm.Outlier[mailbox, string, mail]
 
 func outlierChanges() []Case {
-	change := func(method, reason string, of func(s string) model.Change[any], docs func(s string) testkit.Docs) Case {
+	change := func(method, reason string, of func(s string) model.Change, docs func(s string) testkit.Docs) Case {
 		return Case{
 			Method: "denorm.Outlier." + method, Reason: reason, Make: func(s string) any { return of(s) },
 			State: asRead(of, docs),
 		}
 	}
 	add := func(reason string, x *boxOutlier, docs func(s string) testkit.Docs) Case {
-		c := change("Append", reason, func(s string) model.Change[any] { return x.Append(s, mailOf(s)) }, docs)
+		c := change("Append", reason, func(s string) model.Change { return x.Append(s, mailOf(s)) }, docs)
 		c.MayRefuse = "it is too large for a bucket"
 		return c
 	}
 	remove := func(reason string, x *boxOutlier, docs func(s string) testkit.Docs) Case {
-		return change("Remove", reason, func(s string) model.Change[any] { return x.Remove(s, s) }, docs)
+		return change("Remove", reason, func(s string) model.Change { return x.Remove(s, s) }, docs)
 	}
 	// box is a mailbox with some mails, and overflow documents.
 	box := func(more bool, mails []any, pages ...func(s string) bson.D) func(s string) testkit.Docs {
@@ -92,12 +92,12 @@ func outlierChanges() []Case {
 		add("there is overflow, though the array has room again", boxMails, box(true, other(1), newest)),
 		add("the array holds it: nothing is sent", boxMails, held),
 		change("Append", "to nobody is refused",
-			func(s string) model.Change[any] { return boxMails.Append("", mailOf(s)) }, held),
+			func(s string) model.Change { return boxMails.Append("", mailOf(s)) }, held),
 		remove("from the array", boxMails, held),
 		remove("from the overflow, counted anew", addingBoxes, box(true, other(2), newest, holds)),
 		remove("what isn't there: nothing is sent", boxMails, box(false, other(2))),
 		{Method: "denorm.Outlier.Remove", Reason: "a document as key is not kept",
-			State: asRead(func(s string) model.Change[any] { return boxMails.Remove("b", map[string]string{"$gt": s}) },
+			State: asRead(func(s string) model.Change { return boxMails.Remove("b", map[string]string{"$gt": s}) },
 				func(s string) testkit.Docs {
 					mail := bson.D{{Key: "id", Value: bson.D{{Key: "$gt", Value: s}}}}
 					return testkit.Docs{"boxes": {bson.D{{Key: "_id", Value: "b"}, {Key: "mails", Value: bson.A{mail}}}}}

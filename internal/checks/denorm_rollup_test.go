@@ -39,7 +39,7 @@ func rollupCases() []Case {
 	noHits := func(string) testkit.Docs { return nil }
 	month := noon(0).AddDate(0, 1, 0)
 	return []Case{
-		storeCase("Insert", "an event that waits", noHits, func(s string) model.Change[model.Stored[pageHit]] {
+		storeCase("Insert", "an event that waits", noHits, func(s string) model.ChangeOf[model.Stored[pageHit]] {
 			return hitStore.Insert(pageHit{ID: s, Page: s, At: noon(0), Took: 3})
 		}),
 		one("Roll", "what waits", func(string) any { return hitTotals.Roll() }),

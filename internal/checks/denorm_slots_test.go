@@ -8,6 +8,7 @@ import (
 	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
 var (
@@ -38,11 +39,8 @@ func slotted(list [][4]int64, more ...bson.E) func(string) testkit.Docs {
 }
 
 // unread is the state of a first attempt that reads nothing.
-func unread(c model.Change[any]) any {
-	if c.Err != nil {
-		return c.Err
-	}
-	state, err := c.Read(runctx.First(context.Background(), true), nil)
+func unread(c model.Change) any {
+	state, err := c.Read(runctx.First(context.Background(), true), (&mongo.Client{}).Database("none"))
 	if err != nil {
 		return err
 	}
@@ -51,7 +49,7 @@ func unread(c model.Change[any]) any {
 
 func slotsCases() []Case {
 	op, other := bson.ObjectID{11: 1}, bson.ObjectID{11: 2} // of slot 1 and 1 of 2
-	change := func(method, reason string, docs func(string) testkit.Docs, of func(s string) model.Change[any]) Case {
+	change := func(method, reason string, docs func(string) testkit.Docs, of func(s string) model.Change) Case {
 		c := Case{Method: "denorm.Slots." + method, Reason: reason, Make: func(s string) any { return of(s) }}
 		c.State = asRead(of, docs)
 		if docs == nil {
@@ -59,17 +57,17 @@ func slotsCases() []Case {
 		}
 		return c
 	}
-	add := func(x *denorm.Slots[string], n int64) func(s string) model.Change[any] {
-		return func(s string) model.Change[any] { return x.Add(s, n, op) }
+	add := func(x *denorm.Slots[string], n int64) func(s string) model.Change {
+		return func(s string) model.Change { return x.Add(s, n, op) }
 	}
-	take := func(n int64) func(string) model.Change[any] {
-		return func(string) model.Change[any] { return freeSeats.Take("b", n, op) }
+	take := func(n int64) func(string) model.Change {
+		return func(string) model.Change { return freeSeats.Take("b", n, op) }
 	}
-	resize := func(n int) func(string) model.Change[any] {
-		return func(string) model.Change[any] { return hits.Resize("b", n) }
+	resize := func(n int) func(string) model.Change {
+		return func(string) model.Change { return hits.Resize("b", n) }
 	}
-	resizeStock := func(n int) func(string) model.Change[any] {
-		return func(string) model.Change[any] { return freeSeats.Resize("b", n) }
+	resizeStock := func(n int) func(string) model.Change {
+		return func(string) model.Change { return freeSeats.Resize("b", n) }
 	}
 	token := func(op bson.ObjectID, n int64) bson.D {
 		return bson.D{{Key: "op", Value: op}, {Key: "n", Value: n}, {Key: "h", Value: int32(1)}}
@@ -97,22 +95,22 @@ func slotsCases() []Case {
 		change("Add", "to a stock", nil, add(freeSeats, 5)),
 		change("Add", "a new key", func(string) testkit.Docs { return nil }, add(freeSeats, 5)),
 		change("Add", "other slots, of which some are missing", slotted([][4]int64{{0, 4, 9, 9}, {1, 4, 3, 3}}),
-			func(string) model.Change[any] { return freeSeats.Add("b", 5, op) }),
+			func(string) model.Change { return freeSeats.Add("b", 5, op) }),
 		change("Add", "a transfer is finished first", slotted([][4]int64{{0, 2, 9, 9}, {1, 2, 3, 0}}, sent),
-			func(string) model.Change[any] { return freeSeats.Add("b", 5, op) }),
+			func(string) model.Change { return freeSeats.Add("b", 5, op) }),
 		change("Add", "a token that was counted",
 			slotted([][4]int64{{0, 2, 9, 9}, {1, 2, 5, 5}}, bson.E{Key: "ops", Value: bson.A{token(op, 5)}}),
-			func(string) model.Change[any] { return hits.Add("b", 5, op) }),
-		change("Add", "no token is refused", nil, func(s string) model.Change[any] {
+			func(string) model.Change { return hits.Add("b", 5, op) }),
+		change("Add", "no token is refused", nil, func(s string) model.Change {
 			return hits.Add(s, 5, bson.NilObjectID)
 		}),
-		change("Take", "the first attempt reads nothing", nil, func(s string) model.Change[any] {
+		change("Take", "the first attempt reads nothing", nil, func(s string) model.Change {
 			return freeSeats.Take(s, 5, op)
 		}),
 		change("Take", "another slot gives", two, take(5)),
 		change("Take", "all slots give",
 			slotted([][4]int64{{0, 4, 5, 5}, {1, 4, 2, 2}, {2, 4, 3, 3}, {3, 4, 1, 1}}), take(11)),
-		change("Take", "from a counter is refused", nil, func(s string) model.Change[any] { return hits.Take(s, 5, op) }),
+		change("Take", "from a counter is refused", nil, func(s string) model.Change { return hits.Take(s, 5, op) }),
 		change("Resize", "twice as many begins", two, resizeStock(4)),
 		change("Resize", "twice as many of a counter begins", two, resize(4)),
 		change("Resize", "twice as many ends", splitting, resizeStock(2)),

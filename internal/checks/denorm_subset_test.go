@@ -59,7 +59,7 @@ func subsetCases() []Case {
 			Method: "denorm.Subset.Refresh", Reason: "what the children say",
 			Make: func(s string) any { return firstTwo.Refresh(s) },
 
-			State: asRead(func(s string) model.Change[any] { return firstTwo.Refresh(s) }, func(s string) testkit.Docs {
+			State: asRead(func(s string) model.Change { return firstTwo.Refresh(s) }, func(s string) testkit.Docs {
 				return testkit.Docs{
 					"anything": {childOf(s)},
 					"posts":    {bson.D{{Key: "_id", Value: s}, {Key: "recent", Value: bson.A{s}}}},

@@ -25,17 +25,17 @@ func pagedBox(s string) testkit.Docs {
 }
 
 func subsetPagesCases() []Case {
-	change := func(method, reason string, of func(s string) model.Change[any], docs func(s string) testkit.Docs) Case {
+	change := func(method, reason string, of func(s string) model.Change, docs func(s string) testkit.Docs) Case {
 		return Case{
 			Method: "denorm.SubsetPages." + method, Reason: reason, Make: func(s string) any { return of(s) },
 			State: asRead(of, docs),
 		}
 	}
 	none := func(string) testkit.Docs { return nil }
-	add := func(s string) model.Change[any] { return newestMails.Append(s, mailOf(s)) }
-	remove := func(s string) model.Change[any] { return newestMails.Remove(s, s) }
-	set := func(s string) model.Change[any] { return newestMails.Set(s, s, bson.D{{Key: "text", Value: s + "x"}}) }
-	refresh := func(s string) model.Change[any] { return newestMails.Refresh(s) }
+	add := func(s string) model.Change { return newestMails.Append(s, mailOf(s)) }
+	remove := func(s string) model.Change { return newestMails.Remove(s, s) }
+	set := func(s string) model.Change { return newestMails.Set(s, s, bson.D{{Key: "text", Value: s + "x"}}) }
+	refresh := func(s string) model.Change { return newestMails.Refresh(s) }
 	check := func(reason string, n int, detail func(s string) bson.M) Case {
 		return Case{Method: "denorm.SubsetPages.Checks", Reason: reason, From: func(s string) ([]any, func() any) {
 			check := newestMails.Checks()[n]

@@ -66,7 +66,7 @@ func rowOf(s string, columns bson.A, more ...bson.E) bson.Raw {
 
 func wideRowWrites() []Case {
 	link := func(reason string, minute int, docs func(s string) testkit.Docs) Case {
-		of := func(s string) model.Change[any] { return likes.Link(s, s, noon(minute), oid(1)) }
+		of := func(s string) model.Change { return likes.Link(s, s, noon(minute), oid(1)) }
 		stored := func(s string) testkit.Docs {
 			all := testkit.Docs{"users": {liker(s)}, "items": {liker(s)}}
 			maps.Copy(all, docs(s))
@@ -89,7 +89,7 @@ func wideRowWrites() []Case {
 		}
 	}
 	unlink := func(reason string, docs func(s string) testkit.Docs) Case {
-		of := func(s string) model.Change[any] { return likes.Unlink(s, s) }
+		of := func(s string) model.Change { return likes.Unlink(s, s) }
 		return Case{
 			Method: "denorm.WideRow.Unlink", Reason: reason, State: asRead(of, docs), Make: func(s string) any { return of(s) },
 		}

@@ -91,7 +91,7 @@ func (u usedPaths) deferred(c Case, v any, s string) {
 		for i := range r.Len() {
 			u.value(c, r.Index(i).Interface(), s)
 		}
-	case r.Kind() == reflect.Struct && r.FieldByName("Decide").IsValid() && errorOf(v) == nil:
+	case decides(v) && errorOf(v) == nil:
 		if p, err := c.decided(v, s); err == nil {
 			u.value(c, p, s)
 		}

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"reflect"
 	"testing"
 
 	"github.com/docmodel/docmodel/denorm"
@@ -83,8 +82,7 @@ func writesOnly(v any) bool {
 	case model.Write, model.Plan:
 		return true
 	}
-	s := reflect.Indirect(reflect.ValueOf(v))
-	return s.Kind() == reflect.Struct && s.FieldByName("Decide").IsValid()
+	return decides(v)
 }
 
 // An askedID is a document that a command asked for by its _id.

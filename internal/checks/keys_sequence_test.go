@@ -65,7 +65,7 @@ func sequenceWrites() []Case {
 
 // sequenceStores are what a store of numbered documents sends.
 func sequenceStores() []Case {
-	insert := func(technique model.Technique, key string, err error, s string) model.Change[model.Stored[product]] {
+	insert := func(technique model.Technique, key string, err error, s string) model.ChangeOf[model.Stored[product]] {
 		if err != nil {
 			panic(err)
 		}
@@ -73,12 +73,12 @@ func sequenceStores() []Case {
 	}
 	stored := func(string) testkit.Docs { return testkit.Docs{"accounts": nil} }
 	return []Case{
-		storeCase("Insert", "under an owner's number", stored, func(s string) model.Change[model.Stored[product]] {
+		storeCase("Insert", "under an owner's number", stored, func(s string) model.ChangeOf[model.Stored[product]] {
 			key, err := letterBox.Key("50%_a", 1)
 			return insert(letterBox, key, err, s)
 		}),
 		storeCase("Insert", "under the number of an owner that is a number", stored,
-			func(s string) model.Change[model.Stored[product]] {
+			func(s string) model.ChangeOf[model.Stored[product]] {
 				key, err := accountBox.Key(42, 1)
 				return insert(accountBox, key, err, s)
 			}),

@@ -32,7 +32,7 @@ func spreadStoreCases() []Case {
 			"spread": {bson.D{{Key: "_id", Value: s}, {Key: "day", Value: "monday#000"}, {Key: "user", Value: "u2"}}},
 		}
 	}
-	type change = model.Change[model.Stored[bson.D]]
+	type change = model.ChangeOf[model.Stored[bson.D]]
 	doc := func(s, day string) bson.D {
 		return bson.D{
 			{Key: "_id", Value: "e1"}, {Key: "user", Value: "u1"}, {Key: "at", Value: noon(0)}, {Key: "text", Value: s},

@@ -112,22 +112,46 @@ func alsoCases() []Case {
 	rename := func(s string) model.Plan {
 		return model.NewPlan(parts.Update("nut", bson.D{{Key: "$set", Value: bson.D{{Key: "name", Value: s}}}}))
 	}
-	return []Case{{Method: "model.Change.Also", Reason: "two plans of one attempt",
-		From: func(s string) ([]any, func() any) {
-			read := func(context.Context, model.DB) (string, error) { return s, nil }
-			c := model.Change[string]{Read: read, Decide: func(read string) (model.Plan, error) { return rename(read), nil }}
-			others := []model.Action{
-				parts.Unchecked().Update("nut", bson.D{{Key: "$set", Value: bson.D{{Key: "maker", Value: s}}}}),
-			}
-			return []any{others}, func() any { return c.Also(others...) }
+	renaming := model.ChangeOf[string]{
+		Read:   func(context.Context, model.DB) (string, error) { return "", nil },
+		Decide: func(read string) (model.Plan, error) { return rename(read), nil },
+	}
+	also := func(method string, c interface {
+		Also(...model.Action) model.Change
+	}) Case {
+		return Case{
+			Method: "model." + method, Reason: "two plans of one attempt",
+			From: func(s string) ([]any, func() any) {
+				others := []model.Action{
+					parts.Unchecked().Update("nut", bson.D{{Key: "$set", Value: bson.D{{Key: "maker", Value: s}}}}),
+				}
+				return []any{others}, func() any { return c.Also(others...) }
+			},
+			State: func(s string) any { return []any{s, nil} },
+		}
+	}
+	return []Case{
+		also("Change.Also", renaming.Change()), also("ChangeOf.Also", renaming),
+		{Method: "model.ChangeOf.Change", Reason: "of a read", State: anyState, Make: func(string) any { return renaming.Change() }},
+		{
+			Method: "model.Change.Change", Reason: "itself", State: anyState,
+			Make: func(string) any { return renaming.Change().Change() },
 		},
-		State: func(s string) any { return []any{s, nil} }},
-		{Method: "model.Change.Change", Reason: "of a read", State: anyState, Make: func(string) any {
-			read := func(context.Context, model.DB) (string, error) { return "", nil }
-			return model.Change[string]{
-				Read:   read,
-				Decide: func(read string) (model.Plan, error) { return rename(read), nil },
-			}.Change()
+		{Method: "model.Change.Decide", Reason: "of a state", From: func(s string) ([]any, func() any) {
+			state := roomy(bson.D{{Key: "name", Value: s}})
+			setting := model.ChangeOf[bson.D]{
+				Read: func(context.Context, model.DB) (bson.D, error) { return nil, nil },
+				Decide: func(set bson.D) (model.Plan, error) {
+					return model.NewPlan(parts.Unchecked().Update("nut", bson.D{{Key: "$set", Value: set}})), nil
+				},
+			}
+			return []any{state}, func() any {
+				p, err := setting.Change().Decide(state)
+				if err != nil {
+					return err
+				}
+				return p
+			}
 		}},
 		{
 			Method: "model.Plan.Change", Reason: "a plan", State: anyState,

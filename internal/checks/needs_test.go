@@ -1,7 +1,6 @@
 package checks
 
 import (
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -26,7 +25,7 @@ func TestNeeds(t *testing.T) {
 		plan, isPlan := v.(model.Plan)
 		if job, isJob := v.(model.Job); isJob && job.Err == nil && len(job.Stages) == 1 && job.Stages[0].Do == nil {
 			plan, _ = c.planned(job.Stages[0], harmless)
-		} else if !isPlan && strings.HasPrefix(reflect.TypeOf(v).String(), "model.Change[") && errorOf(v) == nil {
+		} else if !isPlan && decides(v) && errorOf(v) == nil {
 			plan, _ = c.decided(v, harmless)
 		}
 		if plan.Guarantee() != model.Transactional || plan.Options.AllowPartial || strings.HasPrefix(c.Method, "model.") {

@@ -306,6 +306,9 @@ func (w *walker) changes(v reflect.Value) {
 	if err := s.FieldByName("Err"); err.IsValid() && !err.IsNil() {
 		return // it was refused
 	}
+	if c, ok := v.Interface().(model.Change); ok {
+		_, _ = c.Decide(nil)
+	}
 	for _, name := range []string{"Decide", "Plan"} {
 		if f := s.FieldByName(name); f.IsValid() && f.Kind() == reflect.Func && !f.IsNil() && f.Type().NumIn() == 1 {
 			f.Call([]reflect.Value{reflect.Zero(f.Type().In(0))})

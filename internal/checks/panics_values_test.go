@@ -133,7 +133,7 @@ var walkedValues = []any{
 	geofield.Place[bson.D]{}, geofield.Point{},
 
 	products, anything, lodgerPlaces, lodgerRooms, lodgerHome, mediumTypes, mediumKinds, listKinds, versioned, versionedBy,
-	&model.Aggregate[bson.D]{}, model.Aggregation{}, model.Change[int]{}, model.Check{}, model.Finding{},
+	&model.Aggregate[bson.D]{}, model.Aggregation{}, model.ChangeOf[int]{}, model.Check{}, model.Finding{},
 	model.ConflictError{}, model.Cost{}, model.DeclarationError{}, model.EventKind(0), model.Expect(0),
 	&model.Find[bson.D]{}, model.FindAndModify{}, model.Guarantee(0), model.Index{}, model.IndexDiff{}, model.IndexSet{},
 	model.Footprint{}, model.Use(0), model.Need{}, model.Audit{}, &model.Batch{}, model.Job{}, model.Stage{},

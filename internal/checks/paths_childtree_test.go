@@ -29,7 +29,7 @@ func fewNode(id string, parent any, order string, children ...any) *bson.D {
 }
 
 func childTrees() []Case {
-	few := func(method, reason string, docs func(s string) []bson.D, change func(s string) model.Change[any]) Case {
+	few := func(method, reason string, docs func(s string) []bson.D, change func(s string) model.Change) Case {
 		return Case{
 			Method: "paths.Tree." + method, Reason: "children: " + reason, State: read("anything", docs, change),
 			Make: func(s string) any { return change(s) },
@@ -44,18 +44,18 @@ func childTrees() []Case {
 	bare := func(s string) []bson.D {
 		return []bson.D{{{Key: "_id", Value: s}, {Key: "children", Value: bson.A{s + "2"}}}, {{Key: "_id", Value: s + "2"}}}
 	}
-	adopt := func(string) model.Change[any] { return byChildren.Adopt() }
+	adopt := func(string) model.Change { return byChildren.Adopt() }
 	return []Case{
-		few("Insert", "into a list in a document", full, func(s string) model.Change[any] {
+		few("Insert", "into a list in a document", full, func(s string) model.Change {
 			return fewLists.Insert(*fewNode(s+"new", nil, "", "what is not there"), paths.FirstChild[any](s+"1"))
 		}),
-		few("Move", "within a list that is full", full, func(s string) model.Change[any] {
+		few("Move", "within a list that is full", full, func(s string) model.Change {
 			return fewLists.Move(s+"2", paths.FirstChild[any](s))
 		}),
-		few("Move", "to the head of another list", full, func(s string) model.Change[any] {
+		few("Move", "to the head of another list", full, func(s string) model.Change {
 			return fewLists.Move(s+"3", paths.FirstChild[any](s+"1"))
 		}),
-		few("Move", "among the roots no list is written", full, func(s string) model.Change[any] {
+		few("Move", "among the roots no list is written", full, func(s string) model.Change {
 			return fewLists.Move(s+"3", paths.Before[any](s))
 		}),
 		{

@@ -92,7 +92,7 @@ func treeNamed(id string, parent *treeNode, order string) *treeNode {
 
 // absorbing is what a conversion into comments reads of an owner's list and of categories.
 func absorbing(t *commentTree, list func(s string) []any, nodes func(s string) []*treeNode) func(string) any {
-	return asRead(func(string) model.Change[any] {
+	return asRead(func(string) model.Change {
 		return paths.Absorb(byParent, t, any("p"), commentFrom, paths.AbsorbSpec[string]{})
 	}, func(s string) testkit.Docs {
 		docs := ownerOf(s, list)

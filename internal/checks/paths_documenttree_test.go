@@ -51,7 +51,7 @@ func ownerOf(s string, list func(s string) []any) testkit.Docs {
 
 // listState is what a change of comments reads of that post.
 func listState(t *commentTree, list func(s string) []any) func(s string) any {
-	return asRead(func(string) model.Change[any] { return t.Delete("p", "none", paths.Subtree) },
+	return asRead(func(string) model.Change { return t.Delete("p", "none", paths.Subtree) },
 		func(s string) testkit.Docs { return ownerOf(s, list) })
 }
 

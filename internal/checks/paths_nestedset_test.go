@@ -69,7 +69,7 @@ func nestedSets() []Case {
 	torn := func(s string) []*doc {
 		return []*doc{nestedNode(s, nil, "a0", 8, 1, 0), nestedNode(s+"1", nil, "a1", 9, 10, 0)}
 	}
-	change := func(method, reason string, docs func(string) []*doc, of func(s string) model.Change[any]) Case {
+	change := func(method, reason string, docs func(string) []*doc, of func(s string) model.Change) Case {
 		return Case{
 			Method: "paths.Tree." + method, Reason: "nested: " + reason, Make: func(s string) any { return of(s) },
 			State: read("anything", func(s string) []doc {
@@ -82,13 +82,13 @@ func nestedSets() []Case {
 		}
 	}
 	type tree = *paths.Tree[doc, any]
-	insert := func(t tree, at func(s string) paths.Place[any]) func(s string) model.Change[any] {
-		return func(s string) model.Change[any] {
+	insert := func(t tree, at func(s string) paths.Place[any]) func(s string) model.Change {
+		return func(s string) model.Change {
 			return t.Insert(doc{{Key: "_id", Value: s + "new"}, {Key: "name", Value: s}, {Key: "left", Value: int64(99)}}, at(s))
 		}
 	}
-	move := func(t tree, id string, at func(s string) paths.Place[any]) func(s string) model.Change[any] {
-		return func(s string) model.Change[any] { return t.Move(s+id, at(s)) }
+	move := func(t tree, id string, at func(s string) paths.Place[any]) func(s string) model.Change {
+		return func(s string) model.Change { return t.Move(s+id, at(s)) }
 	}
 	by := func(of func(any) paths.Place[any], id string) func(s string) paths.Place[any] {
 		return func(s string) paths.Place[any] { return of(s + id) }
@@ -106,7 +106,7 @@ func nestedSets() []Case {
 		ofNodes("Children", "by the links", forest, func(d []*doc) any { return nestedOnes.Children(d[0]) }),
 		{
 			Method: "paths.Tree.Load", Reason: "nested: numbers are given",
-			State: read("anything", func(string) []doc { return nil }, func(string) model.Change[any] {
+			State: read("anything", func(string) []doc { return nil }, func(string) model.Change {
 				return nestedOnes.Load(nil)
 			}),
 			From: func(s string) ([]any, func() any) {

@@ -87,7 +87,7 @@ func kept(nodes ...*treeNode) []bson.D {
 }
 
 // read is the state that a change of a tree reads where documents are stored, as change 7.
-func read(collection string, docs func(s string) []bson.D, change func(s string) model.Change[any]) func(s string) any {
+func read(collection string, docs func(s string) []bson.D, change func(s string) model.Change) func(s string) any {
 	all := anything.Named(collection)
 	return func(s string) any {
 		ctx, db := context.Background(), embedded().Database(bson.NewObjectID().Hex())
@@ -97,11 +97,7 @@ func read(collection string, docs func(s string) []bson.D, change func(s string)
 				return err
 			}
 		}
-		c := change(s)
-		if c.Err != nil {
-			return c.Err
-		}
-		state, err := c.Read(ctx, db)
+		state, err := change(s).Read(ctx, db)
 		if err != nil {
 			return err
 		}
@@ -131,8 +127,8 @@ func init() {
 	registerTree("ancestors", byArray)
 	registerTree("paths", byPath)
 	named := paths.NewMaterializedPath(treeNodes, paths.MaterializedPathSpec{Segment: "name"})
-	rename := func(s string) model.Change[any] { return named.Rename("shoes", s) }
-	convert := func(string) model.Change[any] { return paths.Convert(byParent, byArray) }
+	rename := func(s string) model.Change { return named.Rename("shoes", s) }
+	convert := func(string) model.Change { return paths.Convert(byParent, byArray) }
 	register(
 		Case{
 			Method: "paths.Tree.Rename", Reason: "a segment of its own", Make: func(s string) any { return rename(s) },
@@ -201,20 +197,20 @@ func registerReads(name string, t *paths.Tree[treeNode, string]) {
 // registerTree registers what a tree of any representation does.
 func registerTree(name string, t *paths.Tree[treeNode, string]) {
 	registerReads(name, t)
-	change := func(method, reason string, docs func(s string) []bson.D, of func(s string) model.Change[any]) Case {
+	change := func(method, reason string, docs func(s string) []bson.D, of func(s string) model.Change) Case {
 		return Case{
 			Method: "paths.Tree." + method, Reason: name + ": " + reason, MayRefuse: badSegment,
 			Make: func(s string) any { return of(s) }, State: read("categories", docs, of),
 		}
 	}
-	insert := func(id func(s string) string, at paths.Place[string]) func(s string) model.Change[any] {
-		return func(s string) model.Change[any] { return t.Insert(treeNode{ID: id(s), Name: s}, at) }
+	insert := func(id func(s string) string, at paths.Place[string]) func(s string) model.Change {
+		return func(s string) model.Change { return t.Insert(treeNode{ID: id(s), Name: s}, at) }
 	}
-	move := func(at paths.Place[string]) func(s string) model.Change[any] {
-		return func(s string) model.Change[any] { return t.Move(s, at) }
+	move := func(at paths.Place[string]) func(s string) model.Change {
+		return func(s string) model.Change { return t.Move(s, at) }
 	}
-	remove := func(id string, mode paths.DeleteMode) func(s string) model.Change[any] {
-		return func(s string) model.Change[any] {
+	remove := func(id string, mode paths.DeleteMode) func(s string) model.Change {
+		return func(s string) model.Change {
 			if id == "" {
 				return t.Delete(s, mode)
 			}
@@ -233,7 +229,7 @@ func registerTree(name string, t *paths.Tree[treeNode, string]) {
 		change("Move", "to another parent", branch, move(paths.LastChild("sale"))),
 		change("Move", "to the roots", branch, move(paths.After("clothes"))),
 		change("Move", "behind a sibling", branch, move(paths.After("shoes"))),
-		change("Move", "where it is", branch, func(s string) model.Change[any] { return t.Move(s, paths.After(s)) }),
+		change("Move", "where it is", branch, func(s string) model.Change { return t.Move(s, paths.After(s)) }),
 		change("Delete", "with all below", branch, remove("", paths.Subtree)),
 		change("Delete", "a leaf", branch, remove("y", paths.Restrict)),
 		change("Delete", "children take its place", branch, remove("", paths.Promote)),
@@ -245,7 +241,7 @@ func registerTree(name string, t *paths.Tree[treeNode, string]) {
 			docs := []treeNode{*treeChild(treeRoot(s, "a0"), "boots", ""), *treeRoot(s, "a0")}
 			return []any{docs}, func() any { return t.Load(docs) }
 		}, MayRefuse: badSegment,
-			State: read("categories", func(string) []bson.D { return nil }, func(string) model.Change[any] {
+			State: read("categories", func(string) []bson.D { return nil }, func(string) model.Change {
 				return t.Load(nil)
 			})},
 		Case{Method: "paths.Tree.Rebalance", Reason: name, From: func(s string) ([]any, func() any) {
@@ -254,7 +250,7 @@ func registerTree(name string, t *paths.Tree[treeNode, string]) {
 		}, MayRefuse: badSegment, State: read("categories", func(s string) []bson.D {
 			top := treeRoot(s, "a0")
 			return kept(top, treeChild(top, "x", "a0V"))
-		}, func(s string) model.Change[any] { return t.Rebalance(&s) })},
+		}, func(s string) model.Change { return t.Rebalance(&s) })},
 		Case{Method: "paths.Tree.Checks", Reason: name, Make: func(string) any { return t.Checks() }},
 		Case{
 			Method: "paths.Tree.Drop", Reason: name,

@@ -109,7 +109,7 @@ func expiryWrites() []Case {
 	}
 
 	archived := func(s string) testkit.Docs { return testkit.Docs{"archive": {expiryDoc(s, 0)}} }
-	restore := func(reason string, change func(s string) model.Change[any], docs func(s string) testkit.Docs) Case {
+	restore := func(reason string, change func(s string) model.Change, docs func(s string) testkit.Docs) Case {
 		return Case{
 			Method: "schema.Expiry.Restore", Reason: reason, Make: func(s string) any { return change(s) },
 			State: asRead(change, docs),
@@ -151,19 +151,19 @@ func expiryWrites() []Case {
 				id := bson.D{{Key: "a", Value: s}}
 				return []any{id}, func() any { return expiryEach.Restore(id, noon(5)) }
 			},
-			State: asRead(func(s string) model.Change[any] { return expiryEach.Restore(bson.D{{Key: "a", Value: s}}, noon(5)) },
+			State: asRead(func(s string) model.Change { return expiryEach.Restore(bson.D{{Key: "a", Value: s}}, noon(5)) },
 				func(s string) testkit.Docs {
 					return testkit.Docs{"archive": {expiryDocOf(bson.D{{Key: "a", Value: s}}, s, 0)}}
 				})},
-		restore("for ever", func(s string) model.Change[any] { return expiryEach.Restore(s, time.Time{}) }, archived),
+		restore("for ever", func(s string) model.Change { return expiryEach.Restore(s, time.Time{}) }, archived),
 		restore("in a version that no copy has",
-			func(s string) model.Change[any] { return expiryVersion.Restore(s, noon(5)) }, archived),
-		restore("until the next run", func(string) model.Change[any] { return expiryArchived.Restore(oid(1), time.Time{}) },
+			func(s string) model.Change { return expiryVersion.Restore(s, noon(5)) }, archived),
+		restore("until the next run", func(string) model.Change { return expiryArchived.Restore(oid(1), time.Time{}) },
 			func(s string) testkit.Docs {
 				return testkit.Docs{"oldmsgs": {expiryDocOf(oid(1), s, 0)}}
 			}),
 		restore("one that is there: nothing is sent",
-			func(s string) model.Change[any] { return expiryEach.Restore(s, time.Time{}) }, func(s string) testkit.Docs {
+			func(s string) model.Change { return expiryEach.Restore(s, time.Time{}) }, func(s string) testkit.Docs {
 				return testkit.Docs{"anything": {expiryDoc(s, 1)}, "archive": {expiryDoc(s, 0)}}
 			}),
 		{Method: "schema.Expiry.Discard", Reason: "the copy of a living document",

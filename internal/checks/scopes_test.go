@@ -56,8 +56,7 @@ func (c Case) plans(v any) []model.Plan {
 	var err error
 	if job, ok := v.(model.Job); ok {
 		p, err = c.planned(job.Stages[0], harmless)
-	} else if reflect.Indirect(reflect.ValueOf(v)).Kind() == reflect.Struct &&
-		reflect.Indirect(reflect.ValueOf(v)).FieldByName("Decide").IsValid() {
+	} else if decides(v) {
 		p, err = c.decided(v, harmless)
 	}
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 )
 
 // asRead is the state that a change reads where documents are stored.
-func asRead(change func(s string) model.Change[any], docs func(s string) testkit.Docs) func(s string) any {
+func asRead(change func(s string) model.Change, docs func(s string) testkit.Docs) func(s string) any {
 	return func(s string) any {
 		client, stop := mongotest.Start()
 		defer stop()
@@ -22,7 +22,7 @@ func asRead(change func(s string) model.Change[any], docs func(s string) testkit
 }
 
 // asReadTx is asRead in a transaction.
-func asReadTx(change func(s string) model.Change[any], docs func(s string) testkit.Docs) func(s string) any {
+func asReadTx(change func(s string) model.Change, docs func(s string) testkit.Docs) func(s string) any {
 	return func(s string) (state any) {
 		client, stop := mongotest.Start()
 		defer stop()
@@ -42,10 +42,7 @@ func asReadTx(change func(s string) model.Change[any], docs func(s string) testk
 }
 
 // readState returns what a change reads, or the error.
-func readState(ctx context.Context, db model.DB, c model.Change[any]) any {
-	if c.Err != nil {
-		return c.Err
-	}
+func readState(ctx context.Context, db model.DB, c model.Change) any {
 	state, err := c.Read(ctx, db)
 	if err != nil {
 		return err

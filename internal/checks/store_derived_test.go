@@ -13,12 +13,12 @@ func init() {
 
 // storeCase is a case of a store's change, with what it reads where documents are stored.
 func storeCase[D any](
-	method, reason string, stored func(s string) testkit.Docs, call func(s string) model.Change[model.Stored[D]],
+	method, reason string, stored func(s string) testkit.Docs, call func(s string) model.ChangeOf[model.Stored[D]],
 ) Case {
 	return Case{
 		Method: "model.Store." + method, Reason: reason,
 		Make:  func(s string) any { return call(s) },
-		State: asRead(func(s string) model.Change[any] { return call(s).Change() }, stored),
+		State: asRead(func(s string) model.Change { return call(s).Change() }, stored),
 	}
 }
 
@@ -28,7 +28,7 @@ func versionedStoreCases() []Case {
 	stored := func(s string) testkit.Docs {
 		return testkit.Docs{"ledgers": {ledger{ID: s, Owner: s, Qty: 3, Version: 7, Ops: []bson.ObjectID{oid(1), oid(2)}}}}
 	}
-	type change = model.Change[model.Stored[ledger]]
+	type change = model.ChangeOf[model.Stored[ledger]]
 	return []Case{
 		storeCase("Insert", "in a version made from the token", stored, func(s string) change {
 			return plain.Insert(ledger{ID: s + "2", Owner: s})
@@ -63,7 +63,7 @@ func derivedStoreCases() []Case {
 			"readers":       {storedReader(s)},
 		}
 	}
-	type change = model.Change[model.Stored[bson.D]]
+	type change = model.ChangeOf[model.Stored[bson.D]]
 	return []Case{
 		storeCase("Insert", "with the key of its point", stored, func(s string) change {
 			return places.Insert(bson.D{{Key: "_id", Value: s + "2"}, {Key: "loc", Value: point(48)}})
@@ -95,10 +95,10 @@ func derivedStoreCases() []Case {
 		storeCase("Set", "a list with its text", stored, func(s string) change {
 			return texts.Set(s, bson.D{{Key: "skills", Value: skills(s)}})
 		}),
-		storeCase("Insert", "under the key of its fields", stored, func(s string) model.Change[model.Stored[resident]] {
+		storeCase("Insert", "under the key of its fields", stored, func(s string) model.ChangeOf[model.Stored[resident]] {
 			return lived.Insert(resident{State: s, City: "Reno", User: 7})
 		}),
-		storeCase("Edit", "an older document", stored, func(s string) model.Change[model.Stored[reader]] {
+		storeCase("Edit", "an older document", stored, func(s string) model.ChangeOf[model.Stored[reader]] {
 			return upgraded.Edit(s, func(r *reader) error { r.First = s + "2"; return nil })
 		}),
 	}

@@ -8,7 +8,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-type storedChange = model.Change[model.Stored[bson.D]]
+type storedChange = model.ChangeOf[model.Stored[bson.D]]
 
 func init() {
 	register(storeIndexTableCases()...)
@@ -28,7 +28,7 @@ func storeInputCase(
 			in := input(s)
 			return []any{in}, func() any { return call(in, s) }
 		},
-		State: asReadTx(func(s string) model.Change[any] { return call(input(s), s).Change() }, docs),
+		State: asReadTx(func(s string) model.Change { return call(input(s), s).Change() }, docs),
 	}
 }
 

@@ -17,7 +17,7 @@ func inTurn(
 	c Case, docs func(s string) testkit.Docs, input func(s string) bson.D, call func(in bson.D, s string) storedChange,
 ) Case {
 	c.Reason += ", outside transactions"
-	c.State = asRead(func(s string) model.Change[any] { return call(input(s), s).Change() }, docs)
+	c.State = asRead(func(s string) model.Change { return call(input(s), s).Change() }, docs)
 	return c
 }
 
@@ -44,11 +44,11 @@ func storeSubsetCases() (cases []Case) {
 
 func storeSubsetPagesCases() []Case {
 	store := model.NewStore(model.New("boxes", newestMails), mailboxes)
-	remove := func(s string) model.Change[model.Stored[mailbox]] { return store.Delete(s) }
+	remove := func(s string) model.ChangeOf[model.Stored[mailbox]] { return store.Delete(s) }
 	c := Case{
 		Method: "model.Store.Delete", Reason: "the pages of a parent, then the parent",
 		Make:  func(s string) any { return remove(s) },
-		State: asReadTx(func(s string) model.Change[any] { return remove(s).Change() }, pagedBox),
+		State: asReadTx(func(s string) model.Change { return remove(s).Change() }, pagedBox),
 	}
 	outside := storeCase("Delete", "the pages of a parent, outside transactions", pagedBox, remove)
 	return []Case{c, outside}
@@ -58,10 +58,10 @@ func storeUniqueCountCases() []Case {
 	store := model.NewStore(model.New("visits", dayVisitors), siteVisits)
 	stored := func(string) testkit.Docs { return testkit.Docs{"visits": nil} }
 	return []Case{
-		storeCase("Insert", "a visit, under its key", stored, func(s string) model.Change[model.Stored[siteVisit]] {
+		storeCase("Insert", "a visit, under its key", stored, func(s string) model.ChangeOf[model.Stored[siteVisit]] {
 			return store.Insert(siteVisit{Group: s, Member: s, From: noon(30)})
 		}),
-		storeCase("Ensure", "a visit", stored, func(s string) model.Change[model.Stored[siteVisit]] {
+		storeCase("Ensure", "a visit", stored, func(s string) model.ChangeOf[model.Stored[siteVisit]] {
 			return store.Ensure(siteVisit{Group: s, Member: s, From: noon(30)})
 		}),
 	}

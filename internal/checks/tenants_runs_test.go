@@ -157,7 +157,34 @@ var tenantRuns = map[string]struct {
 	"model.Change.Run": {func(ctx context.Context, db model.DB) (string, error) {
 		var read []string
 		for _, n := range []string{"my leaf", "their leaf"} {
-			_, _, err := tenantTree.Delete(n, 0).Run(ctx, db)
+			_, err := tenantTree.Delete(n, 0).Run(ctx, db)
+			read = append(read, fmt.Sprint(err == nil))
+		}
+		return strings.Join(read, " "), nil
+	}, "true false"},
+	"model.Change.Plan": {func(ctx context.Context, db model.DB) (string, error) {
+		var planned []string
+		for _, n := range []string{"my leaf", "their leaf"} {
+			_, err := tenantTree.Delete(n, 0).Plan(ctx, db)
+			planned = append(planned, fmt.Sprint(err == nil))
+		}
+		return strings.Join(planned, " "), nil
+	}, "true false"},
+	"model.Change.Read": {func(ctx context.Context, db model.DB) (string, error) {
+		var read []string
+		for _, n := range []string{"my leaf", "their leaf"} {
+			_, err := tenantTree.Delete(n, 0).Read(ctx, db)
+			read = append(read, fmt.Sprint(err == nil))
+		}
+		return strings.Join(read, " "), nil
+	}, "true false"},
+	"model.ChangeOf.Run": {func(ctx context.Context, db model.DB) (string, error) {
+		var read []string
+		for _, id := range []string{"my 1", "their 1"} {
+			_, _, err := model.ChangeOf[tenantBook]{
+				Read:   func(ctx context.Context, db model.DB) (tenantBook, error) { return tenantBooks.ByID(id).One(ctx, db) },
+				Decide: func(tenantBook) (model.Plan, error) { return model.Plan{}, nil },
+			}.Run(ctx, db)
 			read = append(read, fmt.Sprint(err == nil))
 		}
 		return strings.Join(read, " "), nil

@@ -2,9 +2,10 @@ package checks
 
 import (
 	"context"
-	"github.com/docmodel/docmodel/denorm"
 	"strings"
 	"testing"
+
+	"github.com/docmodel/docmodel/denorm"
 
 	"github.com/docmodel/docmodel/geohash"
 	"github.com/docmodel/docmodel/geohash/geofield"
@@ -84,7 +85,7 @@ func seedTenants(t *testing.T, db *mongo.Database) {
 		{treeNode{ID: "my root", Items: 1}, paths.LastRoot[string]()},
 		{treeNode{ID: "my leaf", Items: 2}, paths.LastChild("my root")},
 	} {
-		if _, _, err := tenantTree.Insert(n.node, n.at).Run(ctx, own); err != nil {
+		if _, err := tenantTree.Insert(n.node, n.at).Run(ctx, own); err != nil {
 			t.Fatal(err)
 		}
 	}

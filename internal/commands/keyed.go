@@ -63,7 +63,7 @@ func MarkChecksKeyed(checks []model.Check, collections ...string) []model.Check 
 
 // MarkChangeKeyed marks the writes of a change to collections whose _ids are made of
 // keys.
-func MarkChangeKeyed[S any](c model.Change[S], collections ...string) model.Change[S] {
+func MarkChangeKeyed[S any](c model.ChangeOf[S], collections ...string) model.ChangeOf[S] {
 	if decide := c.Decide; decide != nil {
 		c.Decide = func(s S) (model.Plan, error) {
 			p, err := decide(s)

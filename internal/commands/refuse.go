@@ -47,9 +47,11 @@ func Shorten(s string) string {
 }
 
 // RefuseChange returns a change that fails with an error before it reads or writes.
-func RefuseChange[S any](collection string, err error) model.Change[S] {
-	return model.Change[S]{
-		Name: collection, Err: err,
-		Decide: func(S) (model.Plan, error) { return model.RefusedPlan(collection, err), nil },
-	}
+func RefuseChange(collection string, err error) model.Change {
+	return model.Change{Name: collection, Err: err}
+}
+
+// RefuseChangeOf is RefuseChange for a change with a state.
+func RefuseChangeOf[S any](collection string, err error) model.ChangeOf[S] {
+	return model.ChangeOf[S]{Name: collection, Err: err}
 }

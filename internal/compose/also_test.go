@@ -80,7 +80,7 @@ func (p *pair) join(t *testing.T, a, b operation) error {
 	where := fmt.Sprintf("%s %s | %s %s, %s", p.a.name, a.name, p.b.name, b.name, p.way.name)
 	nothing := model.Plan{}.Change()
 	both := verify.Operation{Name: where, Run: func(ctx context.Context, db model.DB) error {
-		_, _, err := nothing.Also(a.action, b.action).Run(ctx, db)
+		_, err := nothing.Also(a.action, b.action).Run(ctx, db)
 		return err
 	}}
 	o := p.ready.Joined(t, p.a.runs(a), p.b.runs(b), both)

@@ -74,15 +74,15 @@ func written(name string, w ...model.Write) operation {
 	return planned(name, model.NewPlan(steps...))
 }
 
-func changed[S any](name string, c model.Change[S]) operation {
+func changed(name string, c model.Action) operation {
 	return operation{name: name, action: c, run: func(ctx context.Context, db model.DB) error {
-		_, _, err := c.Run(ctx, db)
+		_, err := c.Change().Run(ctx, db)
 		return err
 	}}
 }
 
 // acted is a change of a store, which runs again with the same token.
-func acted[D any](name string, c model.Change[model.Stored[D]], op bson.ObjectID) operation {
+func acted[D any](name string, c model.ChangeOf[model.Stored[D]], op bson.ObjectID) operation {
 	return operation{name: name, action: c, run: func(ctx context.Context, db model.DB) error {
 		_, _, err := c.Run(model.WithToken(ctx, op), db)
 		return err
@@ -91,7 +91,7 @@ func acted[D any](name string, c model.Change[model.Stored[D]], op bson.ObjectID
 
 // read is an operation that reads a document and then runs what is planned from it.
 func read[D, K any](name string, c *model.Collection[D, K], id K, plan func(doc *D) model.Plan) operation {
-	change := model.Change[D]{Read: c.ByID(id).One, Decide: func(doc D) (model.Plan, error) { return plan(&doc), nil }}
+	change := model.ChangeOf[D]{Read: c.ByID(id).One, Decide: func(doc D) (model.Plan, error) { return plan(&doc), nil }}
 	return operation{name: name, action: change, run: func(ctx context.Context, db model.DB) error {
 		doc, err := c.ByID(id).One(ctx, db)
 		if err != nil {

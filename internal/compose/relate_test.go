@@ -37,7 +37,7 @@ func init() {
 			declare: func() (model.Technique, []operation) {
 				r := relate.NewTwoWay(users, "held", comments, "holder", relate.TwoWaySpec{})
 				store := model.NewStore(model.New("held", r), comments)
-				hold := func(id, holder string) model.Change[model.Stored[comment]] {
+				hold := func(id, holder string) model.ChangeOf[model.Stored[comment]] {
 					return store.Set(id, bson.D{e("holder", holder)})
 				}
 				return r, []operation{

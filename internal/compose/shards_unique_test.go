@@ -60,7 +60,7 @@ func TestUniqueAcrossShards(t *testing.T) {
 			t.Errorf("another shard took the email: %v", err)
 		}
 
-		visit := model.Change[member]{
+		visit := model.ChangeOf[member]{
 			Read: func(ctx context.Context, db model.DB) (member, error) { return members.ByID(1).One(ctx, db) },
 			Decide: func(member) (model.Plan, error) {
 				w := members.Update(1, bson.D{e("$inc", bson.D{e("visits", 1)})})

@@ -34,7 +34,7 @@ func TestStoreDerivedRefuses(t *testing.T) {
 	set := func(path string, v any) bson.D { return bson.D{{Key: path, Value: v}} }
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, c := range []struct {
-			change model.Change[model.Stored[derivedDoc]]
+			change model.ChangeOf[model.Stored[derivedDoc]]
 			field  string // "" for none
 		}{
 			{text.Insert(with(func(d *derivedDoc) { d.TagText = "|b|" })), "tagText"},

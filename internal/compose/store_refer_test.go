@@ -19,23 +19,25 @@ func drawReferring(r *rand.Rand) action[*memoryOfItems] {
 	owned := item
 	owned.Owner = &owner
 	var like action[*memoryOfItems] // with the owner's _id
-	var change func(*model.Store[storeItem, int64]) model.Change[model.Stored[storeItem]]
+	var change func(*model.Store[storeItem, int64]) model.ChangeOf[model.Stored[storeItem]]
 	switch verb := r.IntN(6); {
 	case verb < 2:
 		like = itemShelf.insert(owned)
-		change = func(s *model.Store[storeItem, int64]) model.Change[model.Stored[storeItem]] { return s.Insert(item) }
+		change = func(s *model.Store[storeItem, int64]) model.ChangeOf[model.Stored[storeItem]] { return s.Insert(item) }
 	case verb == 2:
 		like = itemShelf.ensure(owned)
-		change = func(s *model.Store[storeItem, int64]) model.Change[model.Stored[storeItem]] { return s.Ensure(item) }
+		change = func(s *model.Store[storeItem, int64]) model.ChangeOf[model.Stored[storeItem]] { return s.Ensure(item) }
 	case verb == 3:
 		like = itemShelf.set(item.ID, item, []string{"price"})
 		fields := fieldsOf(item, []string{"price"})
-		change = func(s *model.Store[storeItem, int64]) model.Change[model.Stored[storeItem]] {
+		change = func(s *model.Store[storeItem, int64]) model.ChangeOf[model.Stored[storeItem]] {
 			return s.Set(item.ID, fields)
 		}
 	default:
 		like = itemShelf.remove(item.ID)
-		change = func(s *model.Store[storeItem, int64]) model.Change[model.Stored[storeItem]] { return s.Delete(item.ID) }
+		change = func(s *model.Store[storeItem, int64]) model.ChangeOf[model.Stored[storeItem]] {
+			return s.Delete(item.ID)
+		}
 	}
 	isNew := slices.Contains([]string{"items.In", "items.En"}, like.name[:8])
 	return action[*memoryOfItems]{

@@ -62,7 +62,7 @@ func (s shelf[M, D, K]) draw(r *rand.Rand) action[M] {
 // act returns an action through the store.
 func (s shelf[M, D, K]) act(
 	name string, apply func(m M, token bson.ObjectID) error,
-	change func(*model.Store[D, K]) model.Change[model.Stored[D]],
+	change func(*model.Store[D, K]) model.ChangeOf[model.Stored[D]],
 ) action[M] {
 	return action[M]{name: s.name + "." + name, apply: apply, run: func(ctx context.Context, on model.DB, m M) error {
 		_, _, err := change(s.store(m)).Run(ctx, on)
@@ -88,13 +88,13 @@ func (s shelf[M, D, K]) insert(doc D) action[M] {
 		func(m M, token bson.ObjectID) error {
 			return s.put(m, s.tokenOf(token, "insert", s.id(doc), s.id(doc)), doc, false)
 		},
-		func(st *model.Store[D, K]) model.Change[model.Stored[D]] { return st.Insert(doc) })
+		func(st *model.Store[D, K]) model.ChangeOf[model.Stored[D]] { return st.Insert(doc) })
 }
 
 func (s shelf[M, D, K]) insertMany(docs ...D) action[M] {
 	return s.act(fmt.Sprintf("InsertMany(%s, %s)", shown(docs[0]), shown(docs[1])),
 		func(m M, token bson.ObjectID) error { return s.putMany(m, token, docs) },
-		func(st *model.Store[D, K]) model.Change[model.Stored[D]] { return st.InsertMany(docs...) })
+		func(st *model.Store[D, K]) model.ChangeOf[model.Stored[D]] { return st.InsertMany(docs...) })
 }
 
 // putMany inserts two documents in the memory. Outside transactions, the first stays stored if the _id of the second is
@@ -140,7 +140,7 @@ func (s shelf[M, D, K]) ensure(doc D) action[M] {
 			}
 			return err
 		},
-		func(st *model.Store[D, K]) model.Change[model.Stored[D]] { return st.Ensure(doc) })
+		func(st *model.Store[D, K]) model.ChangeOf[model.Stored[D]] { return st.Ensure(doc) })
 }
 
 // ensureOne returns the insert of a document unless one with the values of the unique index is stored.
@@ -158,7 +158,7 @@ func (s shelf[M, D, K]) ensureOne(doc D) action[M] {
 			}
 			return s.put(m, token, doc, false)
 		},
-		func(st *model.Store[D, K]) model.Change[model.Stored[D]] { return st.EnsureOne(filter, doc) })
+		func(st *model.Store[D, K]) model.ChangeOf[model.Stored[D]] { return st.EnsureOne(filter, doc) })
 }
 
 // replace returns a replacement. With asRead the document has the stored version, which another action can change
@@ -196,12 +196,12 @@ func (s shelf[M, D, K]) replace(doc D, asRead bool) action[M] {
 func (s shelf[M, D, K]) set(id K, from D, paths []string) action[M] {
 	fields := fieldsOf(from, paths)
 	return s.act(fmt.Sprintf("Set(%v, %s)", id, shownFields(fields)), s.update("set", id, from, paths),
-		func(st *model.Store[D, K]) model.Change[model.Stored[D]] { return st.Set(id, fields) })
+		func(st *model.Store[D, K]) model.ChangeOf[model.Stored[D]] { return st.Set(id, fields) })
 }
 
 func (s shelf[M, D, K]) edit(id K, from D, paths []string) action[M] {
 	return s.act(fmt.Sprintf("Edit(%v, %s)", id, shownFields(fieldsOf(from, paths))), s.update("edit", id, from, paths),
-		func(st *model.Store[D, K]) model.Change[model.Stored[D]] {
+		func(st *model.Store[D, K]) model.ChangeOf[model.Stored[D]] {
 			return st.Edit(id, func(doc *D) error { *doc = withPaths(*doc, from, paths); return nil })
 		})
 }
@@ -223,7 +223,7 @@ func (s shelf[M, D, K]) remove(id K) action[M] {
 			return model.ErrNotFound
 		}
 		return s.drop(m, id)
-	}, func(st *model.Store[D, K]) model.Change[model.Stored[D]] { return st.Delete(id) })
+	}, func(st *model.Store[D, K]) model.ChangeOf[model.Stored[D]] { return st.Delete(id) })
 }
 
 // putError returns the error of an insert or an update of a document that is there or not.

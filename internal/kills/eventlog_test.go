@@ -42,7 +42,7 @@ func init() {
 		name: "event log", technique: journal,
 		begin: func(context.Context, *mongo.Database) error { return nil },
 		do: func(ctx context.Context, db *mongo.Database, o op) error {
-			_, _, err := journal.Decide("j", noon, o.token, func(denorm.EventState[string, notes]) ([]noted, error) {
+			_, err := journal.Decide("j", noon, o.token, func(denorm.EventState[string, notes]) ([]noted, error) {
 				return []noted{{o.writer, 2*o.n + 1}, {o.writer, 2*o.n + 2}}, nil
 			}).Run(ctx, db)
 			return err

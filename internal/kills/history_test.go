@@ -30,11 +30,11 @@ func init() {
 	acts = append(acts, act{
 		name: "history", technique: versions,
 		begin: func(ctx context.Context, db *mongo.Database) error {
-			_, _, err := versions.Insert(page{ID: "p"}, by, bson.NewObjectID()).Run(ctx, db)
+			_, err := versions.Insert(page{ID: "p"}, by, bson.NewObjectID()).Run(ctx, db)
 			return err
 		},
 		do: func(ctx context.Context, db *mongo.Database, o op) error {
-			_, _, err := versions.Change("p", by, o.token, func(p page) (page, error) {
+			_, err := versions.Change("p", by, o.token, func(p page) (page, error) {
 				p.N++
 				return p, nil
 			}).Run(ctx, db)

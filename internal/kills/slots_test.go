@@ -24,7 +24,7 @@ func init() {
 	acts = append(acts, act{
 		name: "slots", technique: stock,
 		begin: func(ctx context.Context, db *mongo.Database) error {
-			_, _, err := stock.Add("nuts", first, opOf(writers, 0).token).Run(ctx, db)
+			_, err := stock.Add("nuts", first, opOf(writers, 0).token).Run(ctx, db)
 			return err
 		},
 		do: func(ctx context.Context, db *mongo.Database, o op) error {
@@ -32,7 +32,7 @@ func init() {
 			if n := change(o); n < 0 {
 				c = stock.Take("nuts", -n, o.token)
 			}
-			_, _, err := c.Run(ctx, db)
+			_, err := c.Run(ctx, db)
 			return err
 		},
 		settle: mended(stock),

@@ -98,7 +98,7 @@ func init() {
 			return err
 		},
 		do: func(ctx context.Context, db *mongo.Database, o op) error {
-			_, _, err := newest.Append("s", remark{ID: key(o.writer, o.n), N: int64(o.n*writers + o.writer)}).Run(ctx, db)
+			_, err := newest.Append("s", remark{ID: key(o.writer, o.n), N: int64(o.n*writers + o.writer)}).Run(ctx, db)
 			return err
 		},
 		settle: mended(newest),

@@ -68,3 +68,19 @@ func (c noSession) Value(key any) any {
 	}
 	return v
 }
+
+type fenceKey struct{}
+
+// WithFence returns the context of a change under a lease, with the change's number.
+func WithFence(ctx context.Context, number int64) context.Context {
+	return with(ctx, fenceKey{}, number)
+}
+
+// Fence returns the number of the change under a lease, or 0 outside such a change.
+func Fence(ctx context.Context) int64 {
+	if ctx == nil {
+		return 0
+	}
+	n, _ := ctx.Value(fenceKey{}).(int64)
+	return n
+}

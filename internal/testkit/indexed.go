@@ -43,9 +43,9 @@ type ReadCase struct {
 
 // ReadBy returns a change's case. The index "" is for a small collection, which
 // DocumentDB reads whole.
-func ReadBy[S any](reason string, c model.Change[S], indexes ...string) ReadCase {
+func ReadBy(reason string, c model.Action, indexes ...string) ReadCase {
 	return ReadCase{reason, func(ctx context.Context, db *mongo.Database) error {
-		_, err := c.Read(ctx, db)
+		_, err := c.Change().Plan(ctx, db)
 		return err
 	}, indexes}
 }

@@ -90,31 +90,27 @@ func InTurn(list ...DBFunc) DBFunc {
 }
 
 // Changed returns a function that runs a change.
-func Changed[S any](c model.Change[S]) DBFunc {
+func Changed(c model.Action) DBFunc {
 	return func(ctx context.Context, db *mongo.Database) error {
-		_, _, err := c.Run(ctx, db)
+		_, err := c.Change().Run(ctx, db)
 		return err
 	}
 }
 
 // MustChange runs changes that must succeed.
-func MustChange[S any](t testing.TB, db *mongo.Database, list ...model.Change[S]) {
+func MustChange(t testing.TB, db *mongo.Database, list ...model.Action) {
 	t.Helper()
 	for _, c := range list {
-		if _, _, err := c.Run(context.Background(), db); err != nil {
+		if _, err := c.Change().Run(context.Background(), db); err != nil {
 			t.Fatal(err)
 		}
 	}
 }
 
 // PlanOf returns the plan that a change would run now.
-func PlanOf[S any](t *testing.T, db *mongo.Database, c model.Change[S]) model.Plan {
+func PlanOf(t *testing.T, db *mongo.Database, c model.Action) model.Plan {
 	t.Helper()
-	state, err := c.Read(t.Context(), db)
-	if err != nil {
-		t.Fatal(err)
-	}
-	plan, err := c.Decide(state)
+	plan, err := c.Change().Plan(t.Context(), db)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,7 +19,7 @@ func declaredReferences() []declaredUse {
 	list := relate.NewChildRefs(posts, "comments", comments)
 	two := relate.NewTwoWay(posts, "comments", comments, "post", relate.TwoWaySpec{})
 	many := relate.NewManyToMany(posts, "comments", comments, "posts", relate.ManyToManySpec{})
-	linked := func(ids ...string) model.Change[model.Stored[post]] {
+	linked := func(ids ...string) model.ChangeOf[model.Stored[post]] {
 		return storeOf(many, posts).Edit("q", func(p *post) error { p.Comments = ids; return nil })
 	}
 	join := relate.NewJoinCollection(links, "comment", comments, "post", posts, relate.JoinCollectionSpec{})
@@ -119,10 +119,10 @@ func declaredParts() []declaredUse {
 			},
 		},
 		{usesOf(with(named(count{Unbounded: true}), func(r *rel) { r.Child.Page = 50 }))[0], bucket.Indexes, operations{
-			"page of a parent": reads(bucket.Newest("p")), "add a child": changes[any](bucket.Append("p", comment{ID: "d"})),
+			"page of a parent": reads(bucket.Newest("p")), "add a child": changes(bucket.Append("p", comment{ID: "d"})),
 		}},
 		{usesOf(named(count{Typical: 5, P99: 20, Max: 1000}))[0], nil, operations{
-			"parent with its children": parent, "add a child": changes[any](outlier.Append("p", comment{ID: "e"})),
+			"parent with its children": parent, "add a child": changes(outlier.Append("p", comment{ID: "e"})),
 		}},
 		{usesOf(with(named(count{Max: 20}), func(r *rel) { r.Child.Value, r.Child.Bytes = true, 9 }))[0], nil, operations{
 			"parent with its children": parent,
@@ -140,7 +140,7 @@ func declaredParts() []declaredUse {
 			use:     usesOf(with(named(count{Unbounded: true}), func(r *rel) { r.Parent.Versions = true }))[1],
 			indexes: history.Indexes,
 			run: operations{
-				"change a document": changes[any](history.Set("p", bson.D{{Key: "name", Value: "x"}},
+				"change a document": changes(history.Set("p", bson.D{{Key: "name", Value: "x"}},
 					denorm.Revised{At: time.Now(), By: "ann"}, bson.NewObjectID())), "read a version": reads(history.Version("p", 0)),
 			},
 		},
@@ -148,12 +148,12 @@ func declaredParts() []declaredUse {
 			use:     usesOf(with(named(count{Unbounded: true}), func(r *rel) { r.Child.Page, r.Child.Newest.N = 50, 3 }))[1],
 			indexes: kept.Indexes,
 			run: operations{
-				"parent with the newest": parent, "add a child": changes[any](kept.Append("p", comment{ID: "n1"})),
+				"parent with the newest": parent, "add a child": changes(kept.Append("p", comment{ID: "n1"})),
 			},
 		},
 		{usesOf(with(named(count{Unbounded: true}), func(r *rel) { r.Parent.Log = true }))[1], log.Indexes, operations{
-			"append events": changes[any](log.Append("p", 0, time.Now(), []postRef{{ID: "e"}}, bson.NewObjectID())),
-			"load a state":  changes[denorm.EventState[string, int64]](log.Load("p")),
+			"append events": changes(log.Append("p", 0, time.Now(), []postRef{{ID: "e"}}, bson.NewObjectID())),
+			"load a state":  changes(log.Load("p")),
 		}},
 		{
 			use: usesOf(with(named(count{Unbounded: true}), func(r *rel) {
@@ -211,7 +211,7 @@ func declaredNumbers() []declaredUse {
 			use:     usesOf(with(total(advise.Total{ReadsPerChange: 100}), func(r *rel) { r.Parent.Has.PerSecond = 500 }))[1],
 			indexes: slotted.Indexes,
 			run: operations{
-				"change the number": changes[any](slotted.Add("p", 1, bson.NewObjectID())),
+				"change the number": changes(slotted.Add("p", 1, bson.NewObjectID())),
 				"show the number":   reads(slotted.Total("p")),
 			},
 		},

@@ -98,7 +98,7 @@ func TestUses(t *testing.T) {
 				Run(t.Context(), db); err != nil {
 				t.Fatal(err)
 			}
-			if _, _, err := denorm.NewSlots(counts, denorm.SlotsSpec{}).Add("p", 1, bson.NewObjectID()).
+			if _, err := denorm.NewSlots(counts, denorm.SlotsSpec{}).Add("p", 1, bson.NewObjectID()).
 				Run(t.Context(), db); err != nil {
 				t.Fatal(err)
 			}
@@ -172,19 +172,15 @@ func runs(ops ...runner) operation {
 	}
 }
 
-type changer[S any] interface {
-	Run(context.Context, model.DB) (S, model.Result, error)
-}
-
-func changes[S any](op changer[S]) operation {
+func changes(op model.Action) operation {
 	return func(ctx context.Context, db ways) error {
-		_, _, err := op.Run(ctx, db.plain)
+		_, err := op.Change().Run(ctx, db.plain)
 		return err
 	}
 }
 
 // stores runs a store's change.
-func stores[D any](op model.Change[model.Stored[D]]) operation {
+func stores[D any](op model.ChangeOf[model.Stored[D]]) operation {
 	return func(ctx context.Context, db ways) error {
 		_, _, err := op.Run(ctx, db.tx)
 		return err

@@ -287,7 +287,7 @@ func (t *till) aggregate(q *model.Aggregate[doc], e *entity, w expected) ([]doc,
 	return nil, nil
 }
 
-func (t *till) change(c model.Change[any], cost changed) error {
+func (t *till) change(c model.Change, cost changed) error {
 	if t.Server.Transactions {
 		cost = *cost.tx
 	}

@@ -194,8 +194,8 @@ func (v *live) aggregate(q *model.Aggregate[doc], e *entity, w expected) ([]doc,
 	return q.All(v.ctx, v.db)
 }
 
-func (v *live) change(c model.Change[any], cost changed) error {
-	_, _, err := c.Run(v.ctx, v.db)
+func (v *live) change(c model.Change, cost changed) error {
+	_, err := c.Run(v.ctx, v.db)
 	return err
 }
 

@@ -11,7 +11,7 @@ type database interface {
 	// run runs the writes of an operation, in order.
 	run(writes []write) error
 	// change runs a change of a technique.
-	change(c model.Change[any], cost changed) error
+	change(c model.Change, cost changed) error
 	// pick returns the _id of an operation's document.
 	pick(e *entity, name string) id
 	// parents returns the _ids of a relation's parents in some documents; n are expected.

@@ -81,7 +81,7 @@ func TestPromisedCosts(t *testing.T) {
 			return nil
 		}
 	}
-	change := func(c model.Change[model.Stored[verLot]], want error) func(context.Context, *mongo.Database) error {
+	change := func(c model.ChangeOf[model.Stored[verLot]], want error) func(context.Context, *mongo.Database) error {
 		return func(ctx context.Context, db *mongo.Database) error {
 			if _, _, err := c.Run(ctx, db); !errors.Is(err, want) {
 				return fmt.Errorf("%w: want %w", err, want)

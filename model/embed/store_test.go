@@ -44,7 +44,7 @@ func TestEmbeddedStore(t *testing.T) {
 	}
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, c := range []struct {
-			change model.Change[model.Stored[shelf]]
+			change model.ChangeOf[model.Stored[shelf]]
 			field  string
 			full   bool
 		}{

@@ -80,7 +80,7 @@ func verOperations(
 		}
 	}
 	change :=
-		func(decide func(lot verLot) model.Change[model.Stored[verLot]]) func(context.Context, model.DB, bson.ObjectID) error {
+		func(decide func(lot verLot) model.ChangeOf[model.Stored[verLot]]) func(context.Context, model.DB, bson.ObjectID) error {
 			return func(ctx context.Context, db model.DB, op bson.ObjectID) error {
 				lot, err := verLots.ByID("l").One(ctx, db)
 				if err == nil {
@@ -94,12 +94,12 @@ func verOperations(
 			_, err := verTaken(ctx, db, store, token(op))
 			return err
 		},
-		"replace": change(func(lot verLot) model.Change[model.Stored[verLot]] {
+		"replace": change(func(lot verLot) model.ChangeOf[model.Stored[verLot]] {
 			lot.Qty--
 			return store.Replace(lot)
 		}),
 		"update": update(-1), "add": update(1),
-		"delete as read": change(func(lot verLot) model.Change[model.Stored[verLot]] {
+		"delete as read": change(func(lot verLot) model.ChangeOf[model.Stored[verLot]] {
 			return store.Where(d("version", lot.Version), embed.ErrVersion).Delete("l")
 		}),
 		"delete": func(ctx context.Context, db model.DB, _ bson.ObjectID) error {

@@ -46,7 +46,7 @@ func storeVersions(t *testing.T, plain *mongo.Database, store *model.Store[verLo
 	read := s.Doc
 	read.Qty = 9
 	for _, c := range []struct {
-		change  model.Change[model.Stored[verLot]]
+		change  model.ChangeOf[model.Stored[verLot]]
 		more    int64
 		qty     int32
 		refused bool
@@ -89,7 +89,7 @@ func TestVersionedStoreWrites(t *testing.T) {
 	cases := []struct {
 		reason string
 		before any
-		change model.Change[model.Stored[verLot]]
+		change model.ChangeOf[model.Stored[verLot]]
 		after  string
 		err    error
 		again  error

@@ -274,7 +274,7 @@ func TestVersionedDeclarations(t *testing.T) {
 	deep := embed.NewVersioned(odds, embed.VersionedSpec{Version: "deep.v", Tokens: "deep.ops"})
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		byInts, byDeep := model.NewStore(model.New("odds", ints), odds), model.NewStore(model.New("odds", deep), odds)
-		ran := func(c model.Change[model.Stored[odd]]) odd {
+		ran := func(c model.ChangeOf[model.Stored[odd]]) odd {
 			s, _, err := c.Run(t.Context(), db)
 			if err != nil {
 				t.Fatal(err)

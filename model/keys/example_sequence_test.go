@@ -51,7 +51,7 @@ func ExampleSequence() {
 		}
 		insert, pack := mail.Insert(letter{ID: key, Sent: at, Text: fmt.Sprint("message ", n)}),
 			mailbox.Days().Pack("ann_lee", n, at)
-		if _, _, err := insert.Also(pack).Run(ctx, db); err != nil {
+		if _, err := insert.Also(pack).Run(ctx, db); err != nil {
 			fmt.Println(err)
 			return
 		}

@@ -83,7 +83,7 @@ func wrote(name string, p interface {
 	}}
 }
 
-func changed[D any](name string, c model.Change[model.Stored[D]]) worldStep {
+func changed[D any](name string, c model.ChangeOf[model.Stored[D]]) worldStep {
 	return worldStep{name, func(ctx context.Context, db model.DB) (any, error) {
 		_, _, err := c.Run(ctx, db)
 		return nil, err

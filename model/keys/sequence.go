@@ -172,7 +172,7 @@ func (s *Sequence[D, K]) Take(owner K, n int64) *model.Modify[SequenceCounter[K]
 //
 // Cost: three commands (two since MongoDB 8.0), and the hello and commit of
 // [model.InTx]. Two documents are written.
-func (s *Sequence[D, K]) Append(owner K, doc D) model.Change[int64] {
+func (s *Sequence[D, K]) Append(owner K, doc D) model.ChangeOf[int64] {
 	return s.in.Append(owner, doc)
 }
 

@@ -64,8 +64,8 @@ func sentFilters(m *mongotest.Monitor) (out []string) {
 // never change.
 func TestShardKeyOfWhatWasRead(t *testing.T) {
 	tenancy.Differs(t, "the filters have the tenant's fields too")
-	rename := func(expect model.Expect, projection bson.D) model.Change[customer] {
-		return model.Change[customer]{
+	rename := func(expect model.Expect, projection bson.D) model.ChangeOf[customer] {
+		return model.ChangeOf[customer]{
 			Read: func(ctx context.Context, db model.DB) (customer, error) {
 				q := customers.ByID(7)
 				q.Projection = projection
@@ -122,7 +122,7 @@ func TestShardKeyMoves(t *testing.T) {
 		}
 		moves := []string{"us", "apac", "eu", "us"}
 		from := "eu"
-		change := model.Change[int32]{
+		change := model.ChangeOf[int32]{
 			Read: func(ctx context.Context, on model.DB) (int32, error) {
 				c, err := customers.ByID(7).One(ctx, on)
 				if len(moves) > 0 {

@@ -46,7 +46,7 @@ func TestShardStores(t *testing.T) {
 				}
 				named := bson.D{{Key: "name", Value: "b"}}
 				for _, c := range []struct {
-					change model.Change[model.Stored[area]]
+					change model.ChangeOf[model.Stored[area]]
 					want   area
 				}{
 					{store.Insert(area{ID: 1, Region: "eu", Name: "a"}), area{1, "eu", "a", 0}},

@@ -27,7 +27,7 @@ func TestStoreKeys(t *testing.T) {
 	id, _ := sequence.Key("ann", 1)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, c := range []struct {
-			change model.Change[model.Stored[parcel]]
+			change model.ChangeOf[model.Stored[parcel]]
 			field  string
 		}{
 			{store.Insert(parcel{ID: "ann"}), "key"},

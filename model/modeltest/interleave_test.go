@@ -63,7 +63,7 @@ var givesUp = modeltest.InterleaveCase{
 }
 
 func waitABit(ctx context.Context, db *mongo.Database) error {
-	_, _, err := model.Change[part]{
+	_, _, err := model.ChangeOf[part]{
 		Lease:  &model.Lease{Collection: "locks", ID: "parts", For: time.Second, Wait: time.Second / 2},
 		Read:   func(ctx context.Context, db model.DB) (part, error) { return parts.ByID(1).One(ctx, db) },
 		Decide: func(part) (model.Plan, error) { return model.Plan{}, nil },
@@ -73,7 +73,7 @@ func waitABit(ctx context.Context, db *mongo.Database) error {
 
 // change is readThenSet with a guard, tried again when it is stale.
 func change(ctx context.Context, db *mongo.Database) error {
-	_, _, err := model.Change[part]{
+	_, _, err := model.ChangeOf[part]{
 		Read: func(ctx context.Context, db model.DB) (part, error) { return parts.ByID(1).One(ctx, db) },
 		Decide: func(p part) (model.Plan, error) {
 			return model.NewPlan(model.Write{Collection: "parts", Expect: model.One, Model: mongo.NewUpdateOneModel().

@@ -151,7 +151,7 @@ func TestFaultMatrixTransaction(t *testing.T) {
 // leased sets a part under a lease, unless it is set: a change that has nothing to do
 // takes the lease, too, whose fence then is the next.
 func leased(ctx context.Context, db *mongo.Database, id any, decide func(part) model.Plan) error {
-	_, _, err := model.Change[part]{
+	_, _, err := model.ChangeOf[part]{
 		Lease:  &model.Lease{Collection: "locks", ID: id, For: time.Minute},
 		Read:   func(ctx context.Context, db model.DB) (part, error) { return parts.ByID(0).One(ctx, db) },
 		Decide: func(p part) (model.Plan, error) { return decide(p), nil },

@@ -62,7 +62,7 @@ func (s *samples) actions(store *model.Store[bson.Raw, any]) (out []VerifyOperat
 	if err != nil {
 		panic(fmt.Sprintf("modeltest: Verify: a sample of %s (give VerifyCase.Docs): %v", name, err))
 	}
-	add := func(what string, change model.Change[model.Stored[bson.Raw]]) {
+	add := func(what string, change model.ChangeOf[model.Stored[bson.Raw]]) {
 		token := bson.ObjectID{0: 2, 10: byte(len(name)), 11: byte(len(out))}
 		copy(token[1:10], name)
 		out = append(out, VerifyOperation{

@@ -318,7 +318,7 @@ func renameGates(ctx context.Context, db model.DB) error {
 
 // closeOnce closes under a lease what is open.
 func closeOnce(ctx context.Context, db model.DB) error {
-	_, _, err := model.Change[gate]{
+	_, _, err := model.ChangeOf[gate]{
 		Lease: &model.Lease{Collection: "locks", ID: "gates", For: 2 * time.Second},
 		Read:  func(ctx context.Context, db model.DB) (gate, error) { return gates.ByID("n").One(ctx, db) },
 		Decide: func(g gate) (model.Plan, error) {

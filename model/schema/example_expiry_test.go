@@ -66,7 +66,7 @@ func ExampleExpiry() {
 	fmt.Println(plan.Cost(), "-", plan.Guarantee(), err)
 
 	// A customer comes back to an order of nine months ago.
-	if _, _, err := orderTiers.Restore("o9", time.Time{}).Run(ctx, db); err != nil {
+	if _, err := orderTiers.Restore("o9", time.Time{}).Run(ctx, db); err != nil {
 		fmt.Println(err)
 		return
 	}

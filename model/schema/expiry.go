@@ -156,7 +156,7 @@ func (x *Expiry[D, K]) Archived(id K) *model.Find[D] {
 // After, until must be zero. The next [Expiry.Archive] then archives the document again.
 //
 // Cost: three commands, one document.
-func (x *Expiry[D, K]) Restore(id K, until time.Time) model.Change[any] {
+func (x *Expiry[D, K]) Restore(id K, until time.Time) model.Change {
 	w := commands.AdoptWrite(x.docs.Delete(id)) // checks and encodes the id
 	return x.in.Restore(w, until)
 }

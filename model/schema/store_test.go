@@ -19,7 +19,7 @@ func TestVersionsStore(t *testing.T) {
 		"not in it":    model.New("shop", model.Entity(books)),
 	} {
 		store := model.NewStore(m, books)
-		for way, change := range map[string]model.Change[model.Stored[book]]{
+		for way, change := range map[string]model.ChangeOf[model.Stored[book]]{
 			"edit":    store.Edit("nosql", func(b *book) error { b.Price.Currency = "USD"; return nil }),
 			"replace": store.Replace(book{"nosql", []string{"Sadalage", "Fowler"}, money{3000, "USD"}}),
 		} {
@@ -62,7 +62,7 @@ func TestVersionsStoreInsert(t *testing.T) {
 	store := model.NewStore(model.New("shop", bookVersions), books)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		price := money{10, "EUR"}
-		for id, change := range map[string]model.Change[model.Stored[book]]{
+		for id, change := range map[string]model.ChangeOf[model.Stored[book]]{
 			"insert": store.Insert(book{"insert", nil, price}), "ensure": store.Ensure(book{"ensure", nil, price}),
 		} {
 			if s, _, err := change.Run(t.Context(), db); err != nil || s.Doc.Price != price {

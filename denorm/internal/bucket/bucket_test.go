@@ -58,7 +58,7 @@ func ofSize(id string, bytes int) note {
 func appendAll(t testing.TB, db *mongo.Database, b *noteBucket, key string, list ...note) {
 	t.Helper()
 	for _, n := range list {
-		if _, _, err := b.Append(key, n).Run(t.Context(), db); err != nil {
+		if _, err := b.Append(key, n).Run(t.Context(), db); err != nil {
 			t.Fatalf("append %s: %v", n.ID, err)
 		}
 	}
@@ -145,7 +145,7 @@ func TestBucketAppend(t *testing.T) {
 		t.Run("a second time", func(t *testing.T) {
 			empty(t, db)
 			for i, id := range []string{"a", "b", "c", "d", "a", "c", "d"} {
-				_, result, err := byKey.Append("p", makeNote(id)).Run(t.Context(), db)
+				result, err := byKey.Append("p", makeNote(id)).Run(t.Context(), db)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -293,7 +293,7 @@ func TestBucketRefusals(t *testing.T) {
 	}
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		empty(t, db)
-		_, _, err := plain.Append("", makeNote("a")).Run(t.Context(), db)
+		_, err := plain.Append("", makeNote("a")).Run(t.Context(), db)
 		wantError(t, err, errRefused)
 		wantDocs(t, db, docs{"notes": {}})
 	})

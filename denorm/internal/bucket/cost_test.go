@@ -194,7 +194,7 @@ func eachKey[K comparable](t *testing.T, db *mongo.Database, keys []K, empty str
 	for range 2 {
 		for _, key := range keys {
 			for _, id := range []string{"a", "b"} {
-				if _, _, err := b.Append(key, makeNote(id)).Run(t.Context(), db); err != nil {
+				if _, err := b.Append(key, makeNote(id)).Run(t.Context(), db); err != nil {
 					t.Fatal(err)
 				}
 			}

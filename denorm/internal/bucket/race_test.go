@@ -21,7 +21,7 @@ import (
 // appending is the operation of an append.
 func appending(b *noteBucket, key string, n note) func(context.Context, *mongo.Database) error {
 	return func(ctx context.Context, db *mongo.Database) error {
-		_, _, err := b.Append(key, n).Run(ctx, db)
+		_, err := b.Append(key, n).Run(ctx, db)
 		return err
 	}
 }

@@ -35,12 +35,12 @@ type Element struct {
 }
 
 // AppendElement adds an element at the end of the key's sequence.
-func (b *Buckets) AppendElement(key, element any) model.Change[any] {
+func (b *Buckets) AppendElement(key, element any) model.Change {
 	e, err := b.EncodeElement(key, element)
 	if err != nil {
-		return commands.RefuseChange[any](b.Docs.Name(), err)
+		return commands.RefuseChange(b.Docs.Name(), err)
 	}
-	return model.Change[End]{
+	return model.ChangeOf[End]{
 		Name:     "bucket " + b.Docs.Name(),
 		Read:     func(ctx context.Context, db model.DB) (End, error) { return b.ReadEnd(ctx, db, e) },
 		Decide:   func(end End) (model.Plan, error) { return b.PlanAppend(e, end) },

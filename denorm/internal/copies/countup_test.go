@@ -83,7 +83,7 @@ func copyCountsUp(
 		mustExec(t, db, model.NewPlan(origins.Update("s", bson.D{e("$set", bson.D{e("name", s.Name), e("v", s.V)})})))
 	}
 	run := func(c model.Action) func() error {
-		return func() error { _, _, err := c.Change().Run(ctx, db); return err }
+		return func() error { _, err := c.Change().Run(ctx, db); return err }
 	}
 	relate := func(name string, list []held) {
 		src := ""

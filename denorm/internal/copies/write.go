@@ -223,14 +223,14 @@ func (c *Copying) planUpdates(s source, match, element bson.D, update bson.Raw) 
 
 // RefreshCopies returns the change that reads a source and updates its copies: all of
 // them, or those in the documents with the given _ids.
-func (c *Copying) RefreshCopies(from any, docs []any) model.Change[bson.Raw] {
+func (c *Copying) RefreshCopies(from any, docs []any) model.ChangeOf[bson.Raw] {
 	id, err := c.docs.RawID("_id", from)
 	var only []bson.RawValue
 	for _, doc := range docs {
 		target, errDoc := c.to.RawID("_id", doc)
 		only, err = append(only, target), errors.Join(err, errDoc)
 	}
-	return model.Change[bson.Raw]{
+	return model.ChangeOf[bson.Raw]{
 		Name: "copy " + c.docs.Name() + " to " + c.to.Name(), Err: err,
 		Read: func(ctx context.Context, db model.DB) (bson.Raw, error) {
 			return commands.ReadOne(ctx, db, c.docs.Name(), commands.MatchID(id), nil)

@@ -233,13 +233,13 @@ func (c *Counter) checkReferences() model.Check {
 
 // RecountParent counts the children of one parent, and writes the numbers that differ. A
 // parent that changed since the read gives model.ErrStale, and the change reads again.
-func (c *Counter) RecountParent(parent any) model.Change[model.Finding] {
+func (c *Counter) RecountParent(parent any) model.ChangeOf[model.Finding] {
 	id, err := c.parents.ByID(parent)
 	if err != nil {
-		return commands.RefuseChange[model.Finding](c.parents.Name(), err)
+		return commands.RefuseChangeOf[model.Finding](c.parents.Name(), err)
 	}
 	check := c.ListChecks()[0]
-	return model.Change[model.Finding]{
+	return model.ChangeOf[model.Finding]{
 		Name: "counter " + c.docs.Name(),
 		Read: func(ctx context.Context, db model.DB) (f model.Finding, err error) {
 			f.Check, f.Collection = check.Name, c.parents.Name()

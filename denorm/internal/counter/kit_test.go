@@ -104,7 +104,7 @@ func ledgerOf(spec denorm.CounterSpec) ledger {
 	return ledger{c, m, model.NewStore(m, volumes), model.NewStore(m, houses)}
 }
 
-type change = model.Change[model.Stored[volume]]
+type change = model.ChangeOf[model.Stored[volume]]
 
 func run(ctx context.Context, db model.DB, list ...change) error {
 	for _, c := range list {

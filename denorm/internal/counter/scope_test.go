@@ -46,7 +46,7 @@ type score struct {
 	players *model.Store[player, string]
 }
 
-type playerChange = model.Change[model.Stored[player]]
+type playerChange = model.ChangeOf[model.Stored[player]]
 
 func scoreOf(spec denorm.CounterSpec) score {
 	c := denorm.NewCounter(players, "team", teams, spec)

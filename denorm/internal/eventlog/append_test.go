@@ -25,7 +25,7 @@ func TestEventLogAppend(t *testing.T) {
 	big := move{Text: strings.Repeat("x", 6<<20)}
 	for _, c := range []struct {
 		reason string
-		op     model.Change[any]
+		op     model.Change
 		want   error
 		events []int64
 	}{
@@ -77,7 +77,7 @@ func TestEventLogAppend(t *testing.T) {
 					plain.Append("a", 2, minute(1), cents(3), token(2)))
 				before, _ := mongotest.Dump(t.Context(), db)
 				sent := len(m.Commands())
-				_, _, err := c.op.Run(t.Context(), db)
+				_, err := c.op.Run(t.Context(), db)
 				if !errors.Is(err, c.want) && !(c.want == errRefused && c.op.Err != nil) {
 					t.Fatalf("error %v, want %v", err, c.want)
 				}
@@ -98,7 +98,7 @@ func TestEventLogAppend(t *testing.T) {
 			}, mongotest.WithMonitor(m))
 		})
 	}
-	_, _, err := plain.Append("a", 3, noon, cents(1), token(1)).Run(t.Context(), mongotest.NewClient(t).Database("x"))
+	_, err := plain.Append("a", 3, noon, cents(1), token(1)).Run(t.Context(), mongotest.NewClient(t).Database("x"))
 	if !errors.Is(err, model.ErrStale) || !strings.Contains(err.Error(), "version 3") ||
 		!strings.Contains(err.Error(), "version 0") {
 		t.Errorf("the error of another version: %v", err)
@@ -257,7 +257,7 @@ func TestEventLogFaults(t *testing.T) {
 	parallel(t)
 	for _, c := range []struct {
 		name string
-		op   model.Change[any]
+		op   model.Change
 		want []int64
 	}{
 		{"append", snapped.Append("a", 2, minute(1), cents(3), token(2)), []int64{100, 2, 3}},
@@ -323,7 +323,7 @@ func TestEventLogTransaction(t *testing.T) {
 // The same two at once in transactions, and one of them without.
 func TestEventLogTransactionsMeet(t *testing.T) {
 	parallel(t)
-	op := func(name string, tx bool, change func(bson.ObjectID) model.Change[any]) testkit.Operation {
+	op := func(name string, tx bool, change func(bson.ObjectID) model.Change) testkit.Operation {
 		return testkit.Operation{
 			Name: name,
 			Run: func(ctx context.Context, db *mongo.Database, op bson.ObjectID) error {
@@ -338,8 +338,8 @@ func TestEventLogTransactionsMeet(t *testing.T) {
 			},
 		}
 	}
-	appends := func(op bson.ObjectID) model.Change[any] { return snapped.Append("a", 3, noon, cents(1, 2), op) }
-	decides := func(op bson.ObjectID) model.Change[any] { return snapped.Decide("a", noon, op, withdraw(10)) }
+	appends := func(op bson.ObjectID) model.Change { return snapped.Append("a", 3, noon, cents(1, 2), op) }
+	decides := func(op bson.ObjectID) model.Change { return snapped.Decide("a", noon, op, withdraw(10)) }
 	for _, ops := range [][2]testkit.Operation{
 		{op("append", true, appends), op("append too", true, appends)},
 		{op("append", true, appends), op("append without", false, appends)},

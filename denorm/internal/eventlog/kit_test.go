@@ -109,23 +109,23 @@ func cents(list ...int64) (out []move) {
 	return out
 }
 
-func run(ctx context.Context, db model.DB, list ...model.Change[any]) error {
+func run(ctx context.Context, db model.DB, list ...model.Change) error {
 	for _, c := range list {
-		if _, _, err := c.Run(ctx, db); err != nil {
+		if _, err := c.Run(ctx, db); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func mustRun(t testing.TB, db model.DB, list ...model.Change[any]) {
+func mustRun(t testing.TB, db model.DB, list ...model.Change) {
 	t.Helper()
 	if err := run(t.Context(), db, list...); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func read[S any](t testing.TB, db model.DB, c model.Change[S]) S {
+func read[S any](t testing.TB, db model.DB, c model.ChangeOf[S]) S {
 	t.Helper()
 	s, r, err := c.Run(context.Background(), db)
 	if err != nil || len(r.Steps) > 0 {

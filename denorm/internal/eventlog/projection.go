@@ -159,12 +159,12 @@ type catching struct {
 }
 
 // CatchUp brings a key's documents up to date.
-func (p *Projection) CatchUp(key any) model.Change[any] {
+func (p *Projection) CatchUp(key any) model.Change {
 	k, err := p.log.Key(key)
 	if err != nil {
-		return commands.RefuseChange[any](p.docs.Name(), err)
+		return commands.RefuseChange(p.docs.Name(), err)
 	}
-	return model.Change[catching]{
+	return model.ChangeOf[catching]{
 		Name: "catch up " + p.docs.Name(), Attempts: 8,
 		Read: func(ctx context.Context, db model.DB) (catching, error) {
 			h, err := p.log.head(ctx, db, k)
@@ -290,7 +290,7 @@ func (p *Projection) keyOf(commit bson.Raw) (Key, error) {
 }
 
 // Load reads a key's document in the live generation. Where there is none, another generation may have come meanwhile.
-func (p *Projection) Load(key any) model.Change[State] {
+func (p *Projection) Load(key any) model.ChangeOf[State] {
 	return reading(p.log, "read "+p.docs.Name()+" of", key, nil,
 		func(ctx context.Context, db model.DB, k Key) (State, error) {
 			at, err := p.pointer(ctx, db)
@@ -313,20 +313,20 @@ func (p *Projection) Load(key any) model.Change[State] {
 }
 
 // Generations reads the pointer.
-func (p *Projection) Generations() model.Change[Pointer] {
-	return model.Change[Pointer]{
+func (p *Projection) Generations() model.ChangeOf[Pointer] {
+	return model.ChangeOf[Pointer]{
 		Name: "generations " + p.docs.Name(), Attempts: 1, Read: p.pointer,
 		Decide: func(Pointer) (model.Plan, error) { return model.Plan{}, nil },
 	}
 }
 
 // Drop deletes a generation that is not live. One that is being built is given up first.
-func (p *Projection) Drop(generation int64) model.Change[any] {
+func (p *Projection) Drop(generation int64) model.Change {
 	if generation < 1 {
-		return commands.RefuseChange[any](p.docs.Name(),
+		return commands.RefuseChange(p.docs.Name(),
 			p.docs.Refuse("generation", generation, "must be 1 or more: generations are numbered from 1"))
 	}
-	return model.Change[Pointer]{
+	return model.ChangeOf[Pointer]{
 		Name: "drop " + p.docs.Name(), Attempts: 8, Read: p.pointer,
 		Decide: func(at Pointer) (model.Plan, error) {
 			switch {

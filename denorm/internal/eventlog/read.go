@@ -166,15 +166,15 @@ func (l *Log) loadFor(ctx context.Context, db model.DB, k Key, op bson.ObjectID)
 // reading is a change that only reads.
 func reading[S any](
 	l *Log, name string, key any, bad error, read func(context.Context, model.DB, Key) (S, error),
-) model.Change[S] {
+) model.ChangeOf[S] {
 	k, err := l.Key(key)
 	if err == nil {
 		err = bad
 	}
 	if err != nil {
-		return commands.RefuseChange[S](l.Docs.Name(), err)
+		return commands.RefuseChangeOf[S](l.Docs.Name(), err)
 	}
-	return model.Change[S]{
+	return model.ChangeOf[S]{
 		Name: name + " " + l.Docs.Name(), Attempts: 1,
 		Read:   func(ctx context.Context, db model.DB) (S, error) { return read(ctx, db, k) },
 		Decide: func(S) (model.Plan, error) { return model.Plan{}, nil },
@@ -182,7 +182,7 @@ func reading[S any](
 }
 
 // Load reads the newest state.
-func (l *Log) Load(key any) model.Change[State] {
+func (l *Log) Load(key any) model.ChangeOf[State] {
 	return reading(l, "load", key, nil, func(ctx context.Context, db model.DB, k Key) (State, error) {
 		s, err := l.load(ctx, db, k)
 		return s.State, err
@@ -190,7 +190,7 @@ func (l *Log) Load(key any) model.Change[State] {
 }
 
 // At reads the state at a version.
-func (l *Log) At(key any, version int64) model.Change[State] {
+func (l *Log) At(key any, version int64) model.ChangeOf[State] {
 	var bad error
 	if version < 0 || version > maxVersion {
 		bad = l.Docs.Refuse("version", version, "must be from 0 to 9999999999999999")
@@ -211,7 +211,7 @@ func (l *Log) At(key any, version int64) model.Change[State] {
 }
 
 // AsOf reads the state at a time.
-func (l *Log) AsOf(key any, at time.Time) model.Change[State] {
+func (l *Log) AsOf(key any, at time.Time) model.ChangeOf[State] {
 	until := bson.NewDateTimeFromTime(at)
 	return reading(l, "load", key, nil, func(ctx context.Context, db model.DB, k Key) (State, error) {
 		s, err := l.base(ctx, db, k, maxVersion, until)
@@ -223,7 +223,7 @@ func (l *Log) AsOf(key any, at time.Time) model.Change[State] {
 }
 
 // Version reads the number of the last event.
-func (l *Log) Version(key any) model.Change[int64] {
+func (l *Log) Version(key any) model.ChangeOf[int64] {
 	return reading(l, "version", key, nil, func(ctx context.Context, db model.DB, k Key) (int64, error) {
 		h, err := l.head(ctx, db, k)
 		return h.Last, err

@@ -57,7 +57,7 @@ func TestEventLogSnapshots(t *testing.T) {
 			b.State.Balance != 21 || b.Revision != 2 {
 			t.Errorf("states %+v and %+v", a, b)
 		}
-		for _, before := range []model.Change[snapshot]{snapped.At("a", 3), snapped.AsOf("a", minute(1))} {
+		for _, before := range []model.ChangeOf[snapshot]{snapped.At("a", 3), snapped.AsOf("a", minute(1))} {
 			if s := read(t, db, before); s.State.Balance != s.Version/2*3+s.Version%2 {
 				t.Errorf("before the snapshot: %+v", s)
 			}
@@ -326,7 +326,7 @@ func TestEventLogFoldFails(t *testing.T) {
 			t.Errorf("state %+v", s)
 		}
 		var value *model.ValueError
-		for _, c := range []model.Change[snapshot]{plain.At("a", -1), plain.Load("")} {
+		for _, c := range []model.ChangeOf[snapshot]{plain.At("a", -1), plain.Load("")} {
 			if _, _, err := c.Run(t.Context(), db); !errors.As(err, &value) {
 				t.Errorf("error %v", err)
 			}
@@ -392,12 +392,12 @@ func TestEventLogCosts(t *testing.T) {
 		return errors.Join(createIndexes(ctx, db, snapped),
 			run(ctx, db, snapped.Append("b", 0, noon, cents(1), token(1)), listed.CatchUp("b")))
 	}
-	does := func(reason string, commands, written, returned int, c model.Change[any]) testkit.Price {
+	does := func(reason string, commands, written, returned int, c model.Change) testkit.Price {
 		return testkit.Does(reason, commands, written, returned, func(ctx context.Context, db *mongo.Database) error {
 			return run(ctx, db, c)
 		})
 	}
-	reads := func(reason string, commands, returned int, c model.Change[snapshot]) testkit.Price {
+	reads := func(reason string, commands, returned int, c model.ChangeOf[snapshot]) testkit.Price {
 		return testkit.Does(reason, commands, 0, returned, func(ctx context.Context, db *mongo.Database) error {
 			_, _, err := c.Run(ctx, db)
 			return err

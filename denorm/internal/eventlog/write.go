@@ -86,7 +86,7 @@ type appending struct {
 }
 
 // Append adds events after an expected version.
-func (l *Log) Append(key any, expected int64, at time.Time, op bson.ObjectID, events Events) model.Change[any] {
+func (l *Log) Append(key any, expected int64, at time.Time, op bson.ObjectID, events Events) model.Change {
 	k, err := l.Key(key)
 	var raw bson.Raw
 	if err == nil {
@@ -96,10 +96,10 @@ func (l *Log) Append(key any, expected int64, at time.Time, op bson.ObjectID, ev
 		raw, err = l.commit(k, expected, at, events)
 	}
 	if err != nil {
-		return commands.RefuseChange[any](l.Docs.Name(), err)
+		return commands.RefuseChange(l.Docs.Name(), err)
 	}
 	last := expected + int64(events.N)
-	c := model.Change[appending]{
+	c := model.ChangeOf[appending]{
 		Name: "append " + l.Docs.Name(), Attempts: 1,
 		Read: func(ctx context.Context, db model.DB) (a appending, err error) {
 			if a.Head, err = l.head(ctx, db, k); err == nil && a.Head.Last > expected {
@@ -110,9 +110,15 @@ func (l *Log) Append(key any, expected int64, at time.Time, op bson.ObjectID, ev
 		Decide: func(a appending) (model.Plan, error) { return l.decideAppend(k, expected, raw, a) },
 	}
 	if l.Spec.Every > 0 && last/l.Spec.Every > expected/l.Spec.Every {
-		c.Then = func(appending) *model.Change[appending] { return thenAs[appending](l.snapshot(k)) }
+		c.Then = func(appending) *model.Change { return l.thenSnapshot(k) }
 	}
 	return c.Change()
+}
+
+// thenSnapshot returns the change that stores a snapshot, for the Then of a change.
+func (l *Log) thenSnapshot(k Key) *model.Change {
+	snapshot := l.snapshot(k).Change()
+	return &snapshot
 }
 
 func (l *Log) decideAppend(k Key, expected int64, raw bson.Raw, a appending) (model.Plan, error) {
@@ -145,7 +151,7 @@ type Loaded struct {
 }
 
 // Decide appends what a function decides from the state.
-func (l *Log) Decide(key any, at time.Time, op bson.ObjectID, decide func(State) (Events, error)) model.Change[Loaded] {
+func (l *Log) Decide(key any, at time.Time, op bson.ObjectID, decide func(State) (Events, error)) model.ChangeOf[Loaded] {
 	k, err := l.Key(key)
 	if err == nil {
 		err = l.opAndTime(at, op)
@@ -154,9 +160,9 @@ func (l *Log) Decide(key any, at time.Time, op bson.ObjectID, decide func(State)
 		err = l.Docs.Refuse("decide", nil, "is nil: give the function that decides the events")
 	}
 	if err != nil {
-		return commands.RefuseChange[Loaded](l.Docs.Name(), err)
+		return commands.RefuseChangeOf[Loaded](l.Docs.Name(), err)
 	}
-	c := model.Change[Loaded]{
+	c := model.ChangeOf[Loaded]{
 		Name: "decide " + l.Docs.Name(), Attempts: 100,
 		Read: func(ctx context.Context, db model.DB) (Loaded, error) {
 			s, err := l.loadFor(ctx, db, k, op)
@@ -185,7 +191,7 @@ func (l *Log) Decide(key any, at time.Time, op bson.ObjectID, decide func(State)
 		},
 	}
 	if l.Spec.Every > 0 {
-		c.Then = func(s Loaded) *model.Change[Loaded] {
+		c.Then = func(s Loaded) *model.Change {
 			behind := s.Version - s.Base
 			if !s.Applied {
 				behind++ // at least
@@ -193,8 +199,7 @@ func (l *Log) Decide(key any, at time.Time, op bson.ObjectID, decide func(State)
 			if behind < l.Spec.Every {
 				return nil
 			}
-			snapshot := l.snapshot(k)
-			return &snapshot
+			return l.thenSnapshot(k)
 		}
 	}
 	return c
@@ -213,19 +218,19 @@ func (l *Log) applied(ctx context.Context, db model.DB, k Key, op bson.ObjectID)
 }
 
 // Snapshot writes the snapshot of a key's newest state.
-func (l *Log) Snapshot(key any) model.Change[Loaded] {
+func (l *Log) Snapshot(key any) model.ChangeOf[Loaded] {
 	k, err := l.Key(key)
 	if err == nil && l.Spec.Every == 0 {
 		err = l.Docs.Refuse("Snapshots", nil, "the spec has no Snapshots: declare their collection")
 	}
 	if err != nil {
-		return commands.RefuseChange[Loaded](l.Docs.Name(), err)
+		return commands.RefuseChangeOf[Loaded](l.Docs.Name(), err)
 	}
 	return l.snapshot(k)
 }
 
-func (l *Log) snapshot(k Key) model.Change[Loaded] {
-	return model.Change[Loaded]{
+func (l *Log) snapshot(k Key) model.ChangeOf[Loaded] {
+	return model.ChangeOf[Loaded]{
 		Name: "snapshot " + l.Docs.Name(), Attempts: 8,
 		Read: func(ctx context.Context, db model.DB) (Loaded, error) { return l.load(ctx, db, k) },
 		Decide: func(s Loaded) (model.Plan, error) {
@@ -265,17 +270,4 @@ func (f Fold) put(collection string, k Key, s State) (model.Write, error) {
 	w.Done, w.Deleted, w.Keyed = bson.D{id[0], is("$gt", "$gte")}, true, true
 	w.Reasons = []model.Reason{{If: id, Err: model.ErrStale}} // another writer has just created it
 	return w, nil
-}
-
-// thenAs is a change of another state, for the Then of a change.
-func thenAs[S, T any](c model.Change[T]) *model.Change[S] {
-	var held T
-	return &model.Change[S]{
-		Name: c.Name, Attempts: c.Attempts,
-		Read: func(ctx context.Context, db model.DB) (s S, err error) {
-			held, err = c.Read(ctx, db)
-			return s, err
-		},
-		Decide: func(S) (model.Plan, error) { return c.Decide(held) },
-	}
 }

@@ -45,7 +45,7 @@ func TestHistoryCostsInTransactions(t *testing.T) {
 		}
 		for i, test := range []struct {
 			reason string
-			change model.Change[any]
+			change model.Change
 			want   model.Cost
 		}{
 			{"Set", setN("a", 3, 2, token(1)), model.Cost{Commands: 5, Written: 2, Returned: 1}},
@@ -59,7 +59,7 @@ func TestHistoryCostsInTransactions(t *testing.T) {
 			modeltest.WantCost(t, m, test.want, func() error {
 				tx, err := model.WithTransactions(t.Context(), db)
 				if err == nil {
-					_, _, err = test.change.Run(t.Context(), tx)
+					_, err = test.change.Run(t.Context(), tx)
 				}
 				return err
 			})
@@ -109,7 +109,7 @@ func TestHistoryUnderScope(t *testing.T) {
 		}
 		run(t, of("x"), kept.Insert(card{ID: "a", Owner: "ann", Mail: "m", N: 1}, makeNote(0), token(1)),
 			setN("a", 2, 1, token(2)))
-		_, _, err := setN("a", 3, 2, token(3)).Run(t.Context(), of("y"))
+		_, err := setN("a", 3, 2, token(3)).Run(t.Context(), of("y"))
 		wantIs(t, err, model.ErrNotFound)
 		wantStory(t, of("y"), "a", "")
 		if n := traces(t, of("y"), "ann"); n != 0 {

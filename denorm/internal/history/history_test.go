@@ -62,7 +62,7 @@ func TestHistoryAgain(t *testing.T) {
 		if err := begin(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}
-		ops := []model.Change[any]{
+		ops := []model.Change{
 			setN("a", 5, 2, token(1)), add("a", 10, 3, token(2)), kept.Restore("a", 1, makeNote(4), token(3)),
 			kept.Delete("a", makeNote(5), token(4)), kept.Insert(card{ID: "a", N: 9}, makeNote(6), token(5)),
 			kept.Delete("a", makeNote(7), token(6)), kept.Restore("a", 4, makeNote(8), token(7)),
@@ -88,7 +88,7 @@ func TestHistoryErrors(t *testing.T) {
 		}
 		none := bson.NilObjectID
 		for reason, test := range map[string]struct {
-			change model.Change[any]
+			change model.Change
 			want   error
 			says   string
 		}{
@@ -144,7 +144,7 @@ func TestHistoryErrors(t *testing.T) {
 				want:   testkit.ErrRefused, says: "Uncounted",
 			},
 		} {
-			_, _, err := test.change.Run(t.Context(), db)
+			_, err := test.change.Run(t.Context(), db)
 			if test.want != nil {
 				testkit.WantError(t, err, test.want)
 			}
@@ -245,7 +245,7 @@ func TestHistoryChecks(t *testing.T) {
 			if len(said) != 1 || !strings.Contains(said[0], "marked as deleted") {
 				t.Errorf("found %q", said)
 			}
-			_, _, err := setN("a", 9, 5, token(2)).Run(t.Context(), db)
+			_, err := setN("a", 9, 5, token(2)).Run(t.Context(), db)
 			wantIs(t, err, model.ErrNotFound)
 			if err := testkit.MendedNow(kept.Checks()[0])(t.Context(), db); err != nil {
 				t.Fatal(err)

@@ -29,7 +29,7 @@ import (
 // with others' inserts since the read, and needs no claim.
 
 // InsertDocument is the change that stores a new document. ptr points to it.
-func (h *History) InsertDocument(ptr any, note Note, op bson.ObjectID) model.Change[any] {
+func (h *History) InsertDocument(ptr any, note Note, op bson.ObjectID) model.Change {
 	raw, id, err := h.docs.Checked(ptr)
 	if err == nil {
 		if v, bad := h.readVersion(raw); bad != nil || v != 0 {
@@ -81,7 +81,7 @@ func (h *History) planInsert(c *changing, s state, raw bson.Raw) (model.Plan, er
 }
 
 // RestoreVersion is the change that makes an earlier version the newest.
-func (h *History) RestoreVersion(id any, version int64, note Note, op bson.ObjectID) model.Change[any] {
+func (h *History) RestoreVersion(id any, version int64, note Note, op bson.ObjectID) model.Change {
 	err := h.checkVersion(version)
 	if err == nil {
 		err = h.refuseUncounted()

@@ -24,7 +24,7 @@ var (
 	token    = testkit.Token
 	parallel = testkit.Parallel
 	exec     = testkit.Exec
-	changed  = testkit.Changed[any]
+	changed  = testkit.Changed
 )
 
 // What the tests are about: cards of people, with every version that they had.
@@ -60,11 +60,11 @@ func minute(n int) time.Time { return time.Date(2014, 3, 1, 12, n, 0, 0, time.UT
 
 func makeNote(n int) denorm.Revised { return denorm.Revised{At: minute(n), By: "bob"} }
 
-func setN(id string, n, at int, op bson.ObjectID) model.Change[any] {
+func setN(id string, n, at int, op bson.ObjectID) model.Change {
 	return kept.Set(id, bson.D{e("n", int64(n))}, makeNote(at), op)
 }
 
-func add(id string, n, at int, op bson.ObjectID) model.Change[any] {
+func add(id string, n, at int, op bson.ObjectID) model.Change {
 	return kept.Change(id, makeNote(at), op, func(c card) (card, error) {
 		c.N += int64(n)
 		return c, nil
@@ -73,21 +73,21 @@ func add(id string, n, at int, op bson.ObjectID) model.Change[any] {
 
 // begin stores card a, in version 2.
 func begin(ctx context.Context, db *mongo.Database) error {
-	for i, c := range []model.Change[any]{
+	for i, c := range []model.Change{
 		kept.Insert(card{ID: "a", Owner: "ann", Mail: "a@x", Home: &home{City: "Rome", Tags: []string{"x"}}, N: 1},
 			makeNote(0), token(100)), setN("a", 2, 1, token(101)),
 	} {
-		if _, _, err := c.Run(ctx, db); err != nil {
+		if _, err := c.Run(ctx, db); err != nil {
 			return fmt.Errorf("%d: %w", i, err)
 		}
 	}
 	return nil
 }
 
-func run(t testing.TB, db model.DB, list ...model.Change[any]) {
+func run(t testing.TB, db model.DB, list ...model.Change) {
 	t.Helper()
 	for _, c := range list {
-		if _, _, err := c.Run(context.Background(), db); err != nil {
+		if _, err := c.Run(context.Background(), db); err != nil {
 			t.Fatal(err)
 		}
 	}

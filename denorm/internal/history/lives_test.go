@@ -13,12 +13,12 @@ import (
 )
 
 // cardChanges are the operations on card a, by their names.
-var cardChanges = map[string]func(op bson.ObjectID) model.Change[any]{
-	"insert":  func(op bson.ObjectID) model.Change[any] { return kept.Insert(card{ID: "a", N: 9}, makeNote(9), op) },
-	"set":     func(op bson.ObjectID) model.Change[any] { return setN("a", 5, 9, op) },
-	"add":     func(op bson.ObjectID) model.Change[any] { return add("a", 10, 9, op) },
-	"delete":  func(op bson.ObjectID) model.Change[any] { return kept.Delete("a", makeNote(9), op) },
-	"restore": func(op bson.ObjectID) model.Change[any] { return kept.Restore("a", 1, makeNote(9), op) },
+var cardChanges = map[string]func(op bson.ObjectID) model.Change{
+	"insert":  func(op bson.ObjectID) model.Change { return kept.Insert(card{ID: "a", N: 9}, makeNote(9), op) },
+	"set":     func(op bson.ObjectID) model.Change { return setN("a", 5, 9, op) },
+	"add":     func(op bson.ObjectID) model.Change { return add("a", 10, 9, op) },
+	"delete":  func(op bson.ObjectID) model.Change { return kept.Delete("a", makeNote(9), op) },
+	"restore": func(op bson.ObjectID) model.Change { return kept.Restore("a", 1, makeNote(9), op) },
 }
 
 func cardOperation(name string) operation {
@@ -29,7 +29,7 @@ func cardOperation(name string) operation {
 
 func cardInTx(name string) operation {
 	return testkit.InTx(name, func(ctx context.Context, db model.DB, op bson.ObjectID) error {
-		_, _, err := cardChanges[name](op).Run(ctx, db)
+		_, err := cardChanges[name](op).Run(ctx, db)
 		return err
 	})
 }

@@ -20,7 +20,7 @@ import (
 
 // An operation that is cut anywhere is finished by running it again, and done once.
 func TestHistoryFaults(t *testing.T) {
-	again := func(list ...model.Change[any]) dbFunc {
+	again := func(list ...model.Change) dbFunc {
 		var all []dbFunc
 		for _, c := range list {
 			all = append(all, changed(c))
@@ -149,7 +149,7 @@ func TestHistoryAgainstNaive(t *testing.T) {
 			clock += rng.IntN(3)
 			next, op := version{at: minute(clock), n: int64(i)}, token(0)
 			op[10], op[11] = byte(i>>8), byte(i)
-			var c model.Change[any]
+			var c model.Change
 			var want error
 			switch kind := rng.IntN(6); {
 			case kind == 0:
@@ -177,7 +177,7 @@ func TestHistoryAgainstNaive(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			_, _, err := c.Run(t.Context(), way)
+			_, err := c.Run(t.Context(), way)
 			if want != nil {
 				wantIs(t, err, want)
 			} else if err != nil {

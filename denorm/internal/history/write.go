@@ -39,7 +39,7 @@ type changing struct {
 // the arguments are valid.
 func (h *History) makeChange(
 	id any, note Note, op bson.ObjectID, err error, prepare func(c *changing),
-) model.Change[any] {
+) model.Change {
 	c := changing{note: note, reading: reading{op: op, wanted: -1}}
 	if err == nil {
 		err = h.checkNote(note, op)
@@ -48,10 +48,10 @@ func (h *History) makeChange(
 		c.document, err = h.checkID(id)
 	}
 	if err != nil {
-		return commands.RefuseChange[any](h.docs.Name(), err)
+		return commands.RefuseChange(h.docs.Name(), err)
 	}
 	prepare(&c)
-	return model.Change[state]{
+	return model.ChangeOf[state]{
 		Name: "history " + h.docs.Name(), Attempts: 100,
 		Read: func(ctx context.Context, db model.DB) (state, error) { return h.readState(ctx, db, c.reading) },
 		Decide: func(s state) (model.Plan, error) {
@@ -95,7 +95,7 @@ func (h *History) readLiveDocument(s state) (bson.Raw, int64, error) {
 }
 
 // SetFields is the change that sets fields. It refuses fields that the technique writes.
-func (h *History) SetFields(id any, fields bson.D, note Note, op bson.ObjectID) model.Change[any] {
+func (h *History) SetFields(id any, fields bson.D, note Note, op bson.ObjectID) model.Change {
 	set, err := h.docs.Set(fields)
 	for _, f := range fields {
 		if err == nil && h.isReserved(f.Key) {
@@ -123,7 +123,7 @@ func (h *History) SetFields(id any, fields bson.D, note Note, op bson.ObjectID) 
 // ChangeDocument is the change that replaces a document by the result of decide.
 func (h *History) ChangeDocument(
 	id any, note Note, op bson.ObjectID, decide func(doc bson.Raw) (any, error),
-) model.Change[any] {
+) model.Change {
 	var err error
 	if decide == nil {
 		err = h.docs.Refuse("decide", nil, "is nil: give a function that computes the change")
@@ -272,7 +272,7 @@ func (h *History) writeGuarded(
 
 // DeleteDocument is the change that deletes a document and keeps its versions. It also
 // finishes its own earlier attempt.
-func (h *History) DeleteDocument(id any, note Note, op bson.ObjectID) model.Change[any] {
+func (h *History) DeleteDocument(id any, note Note, op bson.ObjectID) model.Change {
 	prepare := func(c *changing) {
 		c.decide = func(s state) (model.Plan, error) {
 			_, begun, gone := h.readNote(s.doc)

@@ -18,7 +18,7 @@ type (
 	operation = testkit.Operation
 
 	memberStore  = model.Store[member, string]
-	memberChange = model.Change[model.Stored[member]]
+	memberChange = model.ChangeOf[model.Stored[member]]
 )
 
 var (
@@ -38,9 +38,7 @@ var (
 	mendedNow    = testkit.MendedNow
 	mendedByJobs = testkit.MendedByJobs
 	emptyFinding = testkit.EmptyFinding
-	mustChange   = testkit.MustChange[model.Stored[member]]
-
-	mustChangeLoose = testkit.MustChange[model.Stored[bson.D]]
+	mustChange   = testkit.MustChange
 )
 
 // storeOfAll is the store of members with all tables.

@@ -10,7 +10,7 @@ import (
 
 type (
 	docs         = testkit.Docs
-	memberChange = model.Change[model.Stored[member]]
+	memberChange = model.ChangeOf[model.Stored[member]]
 )
 
 var (
@@ -21,7 +21,7 @@ var (
 	inBatchesOf = testkit.InBatchesOf
 	parallel    = testkit.Parallel
 	everyPair   = testkit.EveryPair
-	mustChange  = testkit.MustChange[model.Stored[member]]
+	mustChange  = testkit.MustChange
 	runFaults   = testkit.RunFaults
 	wantError   = testkit.WantError
 	errRefused  = testkit.ErrRefused

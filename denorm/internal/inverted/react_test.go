@@ -35,7 +35,7 @@ func TestInvertedStore(t *testing.T) {
 			t.Helper()
 			ann := member{ID: id, City: "Rome", Tags: []string{"x", "y"}}
 			for _, c := range []struct {
-				change  model.Change[model.Stored[member]]
+				change  model.ChangeOf[model.Stored[member]]
 				entries int
 			}{
 				{stored.Insert(ann), 3},

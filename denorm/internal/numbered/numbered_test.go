@@ -187,7 +187,7 @@ func TestNumberedAppend(t *testing.T) {
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		seed(t, db, numberedFlat())
 		add := func(x *denorm.Numbered[resume, string], e skillLevel) (model.Result, error) {
-			_, r, err := x.Append("r", e).Run(t.Context(), db)
+			r, err := x.Append("r", e).Run(t.Context(), db)
 			return r, err
 		}
 		for _, s := range []string{"Math", "Poetry", "Math"} {
@@ -208,9 +208,9 @@ func TestNumberedAppend(t *testing.T) {
 			numberedFlat("skills", 3, "skill_1", "Math", "level_1", "Poor", "skill_2", "Poetry",
 				"level_2", "Poor", "skill_3",
 				"Math", "level_3", "Poor"))
-		_, _, err = skillFields.Append("none", skillLevel{"Math", "Poor"}).Run(t.Context(), db)
+		_, err = skillFields.Append("none", skillLevel{"Math", "Poor"}).Run(t.Context(), db)
 		wantError(t, err, model.ErrNotFound)
-		_, _, err = skillFields.Append("r", skillLevel{}).Run(t.Context(), db)
+		_, err = skillFields.Append("r", skillLevel{}).Run(t.Context(), db)
 		wantError(t, err, errRefused)
 		seed(t, db, numberedFlat("skills", "two"))
 		_, err = add(skillFields, skillLevel{"Math", "Poor"})
@@ -233,7 +233,7 @@ func TestNumberedConcurrent(t *testing.T) {
 				c := wide.Append("r", skillLevel{fmt.Sprint("s", i/2), "Poor"}) // each twice
 				c.Attempts = 1000
 				c.MaxPause = 50 * time.Millisecond
-				_, _, errs[i] = c.Run(t.Context(), db)
+				_, errs[i] = c.Run(t.Context(), db)
 			})
 		}
 		all.Wait()
@@ -376,7 +376,7 @@ func TestNumberedCostsAndIndexes(t *testing.T) {
 		modeltest.WantCost(t, m, model.Cost{Commands: 1, Written: 1},
 			run(skillFields.AppendAt("r1", 1, skillLevel{"s2", "Poor"})))
 		modeltest.WantCost(t, m, model.Cost{Commands: 2, Written: 1, Returned: 1}, func() error {
-			_, _, err := skillFields.Append("r2", skillLevel{"x", "Poor"}).Run(t.Context(), db)
+			_, err := skillFields.Append("r2", skillLevel{"x", "Poor"}).Run(t.Context(), db)
 			return err
 		})
 		for _, x := range skillFields.Indexes() {

@@ -173,15 +173,15 @@ type end struct {
 
 // Append is the change that adds an element at the end of the list of the document that a filter finds by _id. refused
 // is an error of the filter.
-func (n *List) Append(id bson.D, element any, refused error) model.Change[any] {
+func (n *List) Append(id bson.D, element any, refused error) model.Change {
 	e, err := n.appended(element)
 	if refused != nil {
 		err = refused
 	}
 	if err != nil {
-		return commands.RefuseChange[any](n.Docs.Name(), err)
+		return commands.RefuseChange(n.Docs.Name(), err)
 	}
-	return model.Change[end]{
+	return model.ChangeOf[end]{
 		Name: "numbered " + n.Docs.Name() + "." + n.Path,
 		Read: func(ctx context.Context, db model.DB) (end, error) { return n.readEnd(ctx, db, id, e) },
 		Decide: func(read end) (model.Plan, error) {

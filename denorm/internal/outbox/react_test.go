@@ -30,7 +30,7 @@ func TestOutboxPublishChanges(t *testing.T) {
 	monitor := mongotest.NewMonitor()
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := model.WithToken(t.Context(), token(1))
-		run := func(c model.Change[model.Stored[lot]], want error) {
+		run := func(c model.ChangeOf[model.Stored[lot]], want error) {
 			t.Helper()
 			_, _, err := c.Run(ctx, db)
 			if !errors.Is(err, want) {

@@ -33,7 +33,7 @@ func TestOutlierLives(t *testing.T) {
 	}
 	for _, id := range []string{"p", "q", "r", "x"} {
 		runs["append "+id] = func(ctx context.Context, db model.DB) error {
-			_, _, err := buyersOf.Append("a", buyer{ID: id}).Run(ctx, db)
+			_, err := buyersOf.Append("a", buyer{ID: id}).Run(ctx, db)
 			return err
 		}
 	}

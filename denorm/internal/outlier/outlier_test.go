@@ -68,7 +68,7 @@ func outlierBuyers(ids string) (out []buyer) {
 
 func outlierAppend(ctx context.Context, db *mongo.Database, x *outlier, id, buyers string) error {
 	for _, b := range outlierBuyers(buyers) {
-		if _, _, err := x.Append(id, b).Run(ctx, db); err != nil {
+		if _, err := x.Append(id, b).Run(ctx, db); err != nil {
 			return fmt.Errorf("append %s: %w", b.ID, err)
 		}
 	}
@@ -76,7 +76,7 @@ func outlierAppend(ctx context.Context, db *mongo.Database, x *outlier, id, buye
 }
 
 func outlierRemove(ctx context.Context, db *mongo.Database, x *outlier, id, buyer string) error {
-	_, _, err := x.Remove(id, buyer).Run(ctx, db)
+	_, err := x.Remove(id, buyer).Run(ctx, db)
 	return err
 }
 

@@ -28,18 +28,18 @@ type state struct {
 
 // change is a change of the elements of an owner.
 func (o *Outlier) change(
-	err error, read func(context.Context, model.DB) (state, error), decide func(state) (model.Plan, error), then func(state) *model.Change[state],
-) model.Change[any] {
+	err error, read func(context.Context, model.DB) (state, error), decide func(state) (model.Plan, error), then func(state) *model.Change,
+) model.Change {
 	if err != nil {
-		return commands.RefuseChange[any](o.docs.Name(), err)
+		return commands.RefuseChange(o.docs.Name(), err)
 	}
-	return model.Change[state]{
+	return model.ChangeOf[state]{
 		Name: "outlier " + o.docs.Name() + "." + o.path, Read: read, Decide: decide, Attempts: 100, Then: then,
 	}.Change()
 }
 
 // Append adds an element after all others.
-func (o *Outlier) Append(owner, element any) model.Change[any] {
+func (o *Outlier) Append(owner, element any) model.Change {
 	id, err := o.docs.RawID("_id", owner)
 	var e bucket.Element
 	if err == nil {
@@ -50,7 +50,7 @@ func (o *Outlier) Append(owner, element any) model.Change[any] {
 			return o.read(ctx, db, id, e, func(s state) bool { return !s.Holds && (s.Flagged || !o.room(e, s)) })
 		},
 		func(s state) (model.Plan, error) { return o.decide(id, e, s) },
-		func(s state) *model.Change[state] {
+		func(s state) *model.Change {
 			if page := o.openedPage(e, s); page != "" && !s.Tx {
 				return o.confirmOwner(id, e, page)
 			}
@@ -70,8 +70,8 @@ func (o *Outlier) openedPage(e bucket.Element, s state) string {
 // confirmOwner reads the owner again after an append opened an overflow document. If the owner was deleted meanwhile,
 // its overflow was deleted with it, perhaps before this document was stored, which is deleted then. An owner that was
 // inserted since has no flag yet. An append to an existing overflow document needs no second read, since it opens none.
-func (o *Outlier) confirmOwner(id bson.RawValue, e bucket.Element, page string) *model.Change[state] {
-	return &model.Change[state]{
+func (o *Outlier) confirmOwner(id bson.RawValue, e bucket.Element, page string) *model.Change {
+	c := model.ChangeOf[state]{
 		Name: "outlier " + o.docs.Name() + "." + o.path, Attempts: 100,
 		Read: func(ctx context.Context, db model.DB) (state, error) {
 			s, err := o.readOwner(ctx, db, id, e)
@@ -89,7 +89,8 @@ func (o *Outlier) confirmOwner(id bson.RawValue, e bucket.Element, page string) 
 			w.Final = true
 			return model.NewPlan(w), nil
 		},
-	}
+	}.Change()
+	return &c
 }
 
 // room reports whether the array takes an element.
@@ -221,7 +222,7 @@ func (o *Outlier) setFlag(id bson.RawValue, e bucket.Element, s state) model.Wri
 }
 
 // Remove takes an element out by its key.
-func (o *Outlier) Remove(owner, key any) model.Change[any] {
+func (o *Outlier) Remove(owner, key any) model.Change {
 	id, err := o.docs.RawID("_id", owner)
 	var e bucket.Element
 	if err == nil {

@@ -58,7 +58,7 @@ func TestOutlierStale(t *testing.T) {
 				if err := outlierAppend(t.Context(), db, buyersOf, "b", c.read); err != nil {
 					t.Fatal(err)
 				}
-				read, err := add.Read(t.Context(), db)
+				p, err := add.Plan(t.Context(), db)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -70,10 +70,6 @@ func TestOutlierStale(t *testing.T) {
 				if err = errors.Join(err, outlierAppend(t.Context(), db, buyersOf, "b", c.then)); err != nil {
 					t.Fatal(err)
 				}
-				p, err := add.Decide(read)
-				if err != nil {
-					t.Fatal(err)
-				}
 				wantError(t, exec(t.Context(), db, p), c.want)
 				wantOutlier(t, db, buyersOf, "b", c.after)
 			})
@@ -81,11 +77,7 @@ func TestOutlierStale(t *testing.T) {
 		t.Run("bytes that are gone", func(t *testing.T) {
 			add := outlierBytes.Append("b", buyer{ID: "x", Paid: 1})
 			seed(t, db, docs{"books": {book{ID: "b", Buyers: outlierBuyers("1")}}, "buyers": nil})
-			read, err := add.Read(t.Context(), db)
-			if err != nil {
-				t.Fatal(err)
-			}
-			p, err := add.Decide(read)
+			p, err := add.Plan(t.Context(), db)
 			if err != nil {
 				t.Fatal(err)
 			}

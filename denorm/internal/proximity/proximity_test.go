@@ -130,7 +130,7 @@ func TestProximityWrites(t *testing.T) {
 // A store computes the text of a list, whatever the caller gives.
 func TestProximityStore(t *testing.T) {
 	parallel(t)
-	type change = model.Change[model.Stored[bson.D]]
+	type change = model.ChangeOf[model.Stored[bson.D]]
 	skill := func(name string) bson.D { return bson.D{e("skill", name), e("level", "Poor")} }
 	texts, langs := model.NewStore(model.New("resumes", openText), openResumes),
 		model.NewStore(model.New("resumes", openLangs), openResumes)

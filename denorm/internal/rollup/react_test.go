@@ -87,7 +87,7 @@ func TestRollupStoreTransactions(t *testing.T) {
 		day := model.NewCollection[bson.D, string]("days").Insert(bson.D{e("_id", "today")})
 		both := stored.Insert(five[1]).Also(day)
 		for run := range 2 {
-			if _, _, err := both.Run(ctx, tx); err != nil {
+			if _, err := both.Run(ctx, tx); err != nil {
 				t.Errorf("run %d: %v", run+1, err)
 			}
 			if err := rolledUp(ctx, db); err != nil {

@@ -116,11 +116,11 @@ func TestSlotsInTransaction(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, c := range []model.Change[any]{
+		for _, c := range []model.Change{
 			seats.Take("s", 3, tokenOf(2, 4, 2)), seats.Take("s", 3, tokenOf(2, 4, 2)), seats.Add("new", 3, token(4)),
 			seats.Resize("s", 8), seats.Resize("s", 2),
 		} {
-			if _, _, err := c.Run(t.Context(), on); err != nil {
+			if _, err := c.Run(t.Context(), on); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -26,10 +26,10 @@ func TestSlotsProperty(t *testing.T) {
 				ways = append(ways, denorm.NewSlots(stored, denorm.SlotsSpec{Slots: n, Stock: stock}))
 			}
 			want := map[string]int64{}
-			var before []model.Change[any]
+			var before []model.Change
 			for i := range 120 {
 				x, key, n := ways[random.IntN(3)], keys[random.IntN(len(keys))], 1+random.Int64N(20)
-				var c model.Change[any]
+				var c model.Change
 				var err error
 				switch kind := random.IntN(10); {
 				case kind < 4 || !stock && kind < 7:

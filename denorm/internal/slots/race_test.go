@@ -19,13 +19,9 @@ import (
 )
 
 // cut runs the first steps of the plan that a change decides on.
-func cut(c model.Change[any], steps int) operation {
+func cut(c model.Change, steps int) operation {
 	return func(ctx context.Context, db *mongo.Database) error {
-		state, err := c.Read(ctx, db)
-		if err != nil {
-			return err
-		}
-		p, err := c.Decide(state)
+		p, err := c.Plan(ctx, db)
 		if err != nil {
 			return err
 		}
@@ -59,7 +55,7 @@ func TestSlotsFaults(t *testing.T) {
 	for _, c := range []struct {
 		reason string
 		seed   operation
-		run    model.Change[any]
+		run    model.Change
 		want   int64
 	}{
 		{"the first", nil, pair.Add("s", 3, token(1)), 3},
@@ -129,7 +125,7 @@ func TestSlotsInterleaved(t *testing.T) {
 	for _, c := range []struct {
 		reason string
 		seed   operation
-		a, b   model.Change[any]
+		a, b   model.Change
 		an, bn int64
 		many   bool // orders: only writes are told apart
 	}{
@@ -235,7 +231,7 @@ func TestSlotsConcurrent(t *testing.T) {
 }
 
 // runUntilUndisturbed runs a change until no deadlock of DocumentDB ends it.
-func runUntilUndisturbed(ctx context.Context, db *mongo.Database, c model.Change[any]) error {
+func runUntilUndisturbed(ctx context.Context, db *mongo.Database, c model.Change) error {
 	err := run(c)(ctx, db)
 	for testkit.Deadlocked(err) {
 		err = run(c)(ctx, db)

@@ -17,20 +17,20 @@ const pause = 200 * time.Microsecond
 const mostRounds = 500
 
 // ResizeKey divides a key into as many slots.
-func (s *Slots) ResizeKey(k any, slots int) model.Change[any] {
+func (s *Slots) ResizeKey(k any, slots int) model.Change {
 	of, err := s.encodeKey(k)
 	if err == nil && !IsSlotCount(slots) {
 		err = s.docs.Refuse("slots", slots, "must be a power of two from 1 to 1024")
 	}
 	if err != nil {
-		return commands.RefuseChange[any](s.docs.Name(), err)
+		return commands.RefuseChange(s.docs.Name(), err)
 	}
 	return s.planRound(of, int32(slots), 1).Change()
 }
 
 // planRound is one plan of a resize, and those after it.
-func (s *Slots) planRound(k key, of int32, n int) model.Change[State] {
-	c := commands.MarkChangeKeyed(model.Change[State]{
+func (s *Slots) planRound(k key, of int32, n int) model.ChangeOf[State] {
+	c := commands.MarkChangeKeyed(model.ChangeOf[State]{
 		Name: "slots " + s.docs.Name() + " resize",
 		Read: func(ctx context.Context, db model.DB) (State, error) {
 			return s.readKey(ctx, db, k.text, bson.NilObjectID)
@@ -51,11 +51,11 @@ func (s *Slots) planRound(k key, of int32, n int) model.Change[State] {
 		},
 		Attempts: 100, Pause: pause,
 	}, s.docs.Name())
-	c.Then = func(st State) *model.Change[State] {
+	c.Then = func(st State) *model.Change {
 		if len(s.planResize(k, st, of)) == 0 {
 			return nil
 		}
-		next := s.planRound(k, of, n+1)
+		next := s.planRound(k, of, n+1).Change()
 		return &next
 	}
 	return c

@@ -24,38 +24,38 @@ func (o operation) hashToken() int32 { return HashToken(o.op) }
 func (o operation) makeToken() Token { return Token{o.op, o.n, o.hashToken()} }
 
 // AddNumber adds n to a key.
-func (s *Slots) AddNumber(k any, n int64, op bson.ObjectID) model.Change[any] {
+func (s *Slots) AddNumber(k any, n int64, op bson.ObjectID) model.Change {
 	switch {
 	case n == 0:
-		return commands.RefuseChange[any](s.docs.Name(),
+		return commands.RefuseChange(s.docs.Name(),
 			s.docs.Refuse("n", n, "is 0, which adds nothing: give another number"))
 	case n < 0 && s.spec.Stock:
-		return commands.RefuseChange[any](s.docs.Name(), s.docs.Refuse("n", n, "is negative: use Take"))
+		return commands.RefuseChange(s.docs.Name(), s.docs.Refuse("n", n, "is negative: use Take"))
 	}
 	return s.makeChange(k, operation{n: n, op: op})
 }
 
 // TakeStock takes n from a key's stock.
-func (s *Slots) TakeStock(k any, n int64, op bson.ObjectID) model.Change[any] {
+func (s *Slots) TakeStock(k any, n int64, op bson.ObjectID) model.Change {
 	switch {
 	case n <= 0:
-		return commands.RefuseChange[any](s.docs.Name(), s.docs.Refuse("n", n, "must be above 0"))
+		return commands.RefuseChange(s.docs.Name(), s.docs.Refuse("n", n, "must be above 0"))
 	case !s.spec.Stock:
-		return commands.RefuseChange[any](s.docs.Name(),
+		return commands.RefuseChange(s.docs.Name(),
 			s.docs.Refuse("n", nil, "the slots have no stock: declare them with Stock, or use Add"))
 	}
 	return s.makeChange(k, operation{n: -n, op: op, take: true})
 }
 
-func (s *Slots) makeChange(k any, o operation) model.Change[any] {
+func (s *Slots) makeChange(k any, o operation) model.Change {
 	var err error
 	if o.key, err = s.encodeKey(k); err == nil && o.op.IsZero() {
 		err = s.docs.Refuse("token", nil, commands.NoToken)
 	}
 	if err != nil {
-		return commands.RefuseChange[any](s.docs.Name(), err)
+		return commands.RefuseChange(s.docs.Name(), err)
 	}
-	return commands.MarkChangeKeyed(model.Change[State]{
+	return commands.MarkChangeKeyed(model.ChangeOf[State]{
 		Name:     "slots " + s.docs.Name(),
 		Read:     func(ctx context.Context, db model.DB) (State, error) { return s.readState(ctx, db, o) },
 		Decide:   func(st State) (model.Plan, error) { return s.planOperation(o, st) },

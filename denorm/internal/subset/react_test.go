@@ -184,8 +184,8 @@ func TestSubsetStoreFollowing(t *testing.T) {
 func TestSubsetStoreMeets(t *testing.T) {
 	parallel(t)
 	m, _, notes := byTwo()
-	set := func(id string, fields bson.D) model.Change[model.Stored[remark]] { return notes.Set(id, fields) }
-	others := map[string]model.Change[any]{
+	set := func(id string, fields bson.D) model.ChangeOf[model.Stored[remark]] { return notes.Set(id, fields) }
+	others := map[string]model.Change{
 		"refresh": newestThree.Refresh("t"), "delete d": notes.Delete("d").Change(),
 		"delete b": notes.Delete("b").Change(), "text of d": set("d", bson.D{e("text", "new")}).Change(),
 		"d is the oldest": set("d", bson.D{e("at", 1)}).Change(),
@@ -195,7 +195,7 @@ func TestSubsetStoreMeets(t *testing.T) {
 		"e is the newest": set("e", bson.D{e("at", 500)}).Change(),
 		"text of e":       set("e", bson.D{e("text", "new")}).Change(),
 	}
-	firsts := map[string]model.Change[any]{
+	firsts := map[string]model.Change{
 		"delete a": notes.Delete("a").Change(), "a moves": set("a", bson.D{e("thread", "u")}).Change(),
 		"a is the oldest": set("a", bson.D{e("at", 2)}).Change(),
 	}
@@ -209,9 +209,10 @@ func TestSubsetStoreMeets(t *testing.T) {
 						}
 						return db
 					}
-					run := func(c model.Change[any]) func(context.Context, *mongo.Database) error {
+					run := func(c model.Change) func(context.Context, *mongo.Database) error {
 						return func(ctx context.Context, db *mongo.Database) error {
-							return last(c.Run(ctx, way(ctx, db)))
+							_, err := c.Run(ctx, way(ctx, db))
+							return err
 						}
 					}
 					meet := modeltest.InterleaveCase{
@@ -252,7 +253,7 @@ func TestSubsetStoreRefuses(t *testing.T) {
 			ways = append(ways, tx)
 		}
 		for i, way := range ways {
-			for field, c := range map[string]model.Change[model.Stored[remark]]{
+			for field, c := range map[string]model.ChangeOf[model.Stored[remark]]{
 				"at": notes.Set("a", bson.D{e("at", nil)}),
 			} {
 				if value := (*model.ValueError)(nil); !errors.As(last(c.Run(t.Context(), way)),
@@ -326,7 +327,7 @@ func TestSubsetStoreStamped(t *testing.T) {
 		if err := seedRemarks(t.Context(), stamped(), 5); err != nil {
 			t.Fatal(err)
 		}
-		for i, c := range []model.Change[model.Stored[remark]]{
+		for i, c := range []model.ChangeOf[model.Stored[remark]]{
 			notes.Set("a", bson.D{e("text", "y"), e("likes", 3)}),
 			notes.Set("a", bson.D{e("at", 1)}),
 			notes.Delete("b"),

@@ -112,10 +112,10 @@ func storeOf(x *denorm.Subset[thread, string, remark, string]) *model.Store[rema
 
 var newest, whole = storeOf(newestThree), storeOf(wholeTwo)
 
-type changed = model.Change[model.Stored[remark]]
+type changed = model.ChangeOf[model.Stored[remark]]
 
-func runChange[S any](ctx context.Context, db model.DB, c model.Change[S]) error {
-	_, _, err := c.Run(ctx, db)
+func runChange(ctx context.Context, db model.DB, c model.Action) error {
+	_, err := c.Change().Run(ctx, db)
 	return err
 }
 

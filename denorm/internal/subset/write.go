@@ -44,9 +44,9 @@ func (s *Subset) pushElements(list bson.A) bson.D {
 
 // RefreshParent is the change that sets a parent's array by its children. An unfinished
 // action then changes the array as if it had been right before.
-func (s *Subset) RefreshParent(parent any) model.Change[any] {
+func (s *Subset) RefreshParent(parent any) model.Change {
 	id, err := s.parents.RawID("_id", parent)
-	return model.Change[rewrite]{
+	return model.ChangeOf[rewrite]{
 		Name: "subset " + s.parents.Name() + "." + s.path, Err: err,
 		Read: func(ctx context.Context, db model.DB) (r rewrite, err error) {
 			r = rewrite{s: s, t: transition{from: id}}

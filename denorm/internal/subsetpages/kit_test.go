@@ -12,7 +12,7 @@ var (
 	inTurn           = testkit.InTurn
 	parallel         = testkit.Parallel
 	runFaults        = testkit.RunFaults
-	changed          = testkit.Changed[any]
+	changed          = testkit.Changed
 	wantError        = testkit.WantError
 	wantDocs         = testkit.WantDocs
 	findingsOf       = testkit.FindingsOf

@@ -31,7 +31,7 @@ func TestLockstep(t *testing.T) {
 		for range steps {
 			id, x := []string{"a", "b"}[r.IntN(2)], remarkAt(r.IntN(12))
 			list, i := want[id], slices.IndexFunc(want[id], func(o remark) bool { return o.ID == x.ID })
-			var c model.Change[any]
+			var c model.Change
 			switch n := r.IntN(8); {
 			case n < 4:
 				if c = newest.Append(id, x); i < 0 {
@@ -157,12 +157,12 @@ func TestTransactions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range []model.Change[any]{
+	for _, c := range []model.Change{
 		newest.Append("a", remarkAt(5)), newest.Append("a", remarkAt(5)), newest.Remove("a", "r4"),
 		newest.Set("a", "r5", bson.D{e("text", "y")}),
 		newest.Set("a", "r1", bson.D{e("at", 7)}),
 	} {
-		if _, _, err := c.Run(t.Context(), tx); err != nil {
+		if _, err := c.Run(t.Context(), tx); err != nil {
 			t.Fatal(err)
 		}
 	}

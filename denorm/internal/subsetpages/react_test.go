@@ -36,7 +36,7 @@ func TestSubsetPagesStore(t *testing.T) {
 		}
 		for _, way := range ways {
 			seed(t, db, docs{"threads": nil, "pages": nil})
-			run := func(c model.Change[model.Stored[thread]], refused string) {
+			run := func(c model.ChangeOf[model.Stored[thread]], refused string) {
 				t.Helper()
 				_, _, err := c.Run(t.Context(), way)
 				var value *model.ValueError
@@ -48,7 +48,7 @@ func TestSubsetPagesStore(t *testing.T) {
 			run(pagedThreads.InsertMany(thread{ID: "a"}, thread{ID: "b"}), "")
 			for _, id := range []string{"a", "b"} {
 				for at := range 5 {
-					if _, _, err := newest.Append(id, remarkAt(at)).Run(t.Context(), way); err != nil {
+					if _, err := newest.Append(id, remarkAt(at)).Run(t.Context(), way); err != nil {
 						t.Fatal(err)
 					}
 				}
@@ -91,7 +91,7 @@ func TestSubsetPagesStoreMeets(t *testing.T) {
 			return err
 		}),
 		B: run(func(ctx context.Context, way model.DB) error {
-			_, _, err := newest.Append("a", remarkAt(9)).Run(ctx, way)
+			_, err := newest.Append("a", remarkAt(9)).Run(ctx, way)
 			return err
 		}),
 		Check: func(t testing.TB, db *mongo.Database, errA, errB error) {

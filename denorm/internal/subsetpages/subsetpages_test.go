@@ -101,7 +101,7 @@ func TestOperations(t *testing.T) {
 		for _, c := range []struct {
 			reason     string
 			before     []int
-			run        model.Change[any]
+			run        model.Change
 			array, all []int
 		}{
 			{"the first", nil, newest.Append("a", remarkAt(1)), []int{1}, []int{1}},
@@ -170,7 +170,7 @@ func TestRefused(t *testing.T) {
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		begin(t, db, 1)
 		for _, c := range []struct {
-			run  model.Change[any]
+			run  model.Change
 			want error
 		}{
 			{newest.Append("", remarkAt(1)), errRefused},
@@ -222,9 +222,9 @@ func TestAppendWithoutParent(t *testing.T) {
 		if _, err := threads.Insert(thread{ID: "a"}).Run(t.Context(), of("mine")); err != nil {
 			t.Fatal(err)
 		}
-		_, _, err := newest.Append("a", remarkAt(1)).Run(t.Context(), of("theirs"))
+		_, err := newest.Append("a", remarkAt(1)).Run(t.Context(), of("theirs"))
 		wantError(t, err, model.ErrNotFound)
-		if _, _, err := newest.Append("a", remarkAt(1)).Run(t.Context(), of("mine")); err != nil {
+		if _, err := newest.Append("a", remarkAt(1)).Run(t.Context(), of("mine")); err != nil {
 			t.Fatal(err)
 		}
 		wantTimes(t, of("mine"), []int{1}, []int{1})

@@ -23,18 +23,18 @@ type (
 
 // makeChange is a change that is followed by what then returns, unless that is nil.
 func (s *Subset) makeChange(
-	err error, read reads, decide decides, then func(state) *model.Change[state],
-) model.Change[state] {
+	err error, read reads, decide decides, then func(state) *model.Change,
+) model.ChangeOf[state] {
 	if err != nil {
-		return commands.RefuseChange[state](s.docs.Name(), err)
+		return commands.RefuseChangeOf[state](s.docs.Name(), err)
 	}
-	return model.Change[state]{
+	return model.ChangeOf[state]{
 		Name: "subset in pages " + s.docs.Name() + "." + s.path, Read: read, Decide: decide, Attempts: 100, Then: then,
 	}
 }
 
 // AppendElement adds an element to the newest page, and to the parent's array.
-func (s *Subset) AppendElement(parent, element any) model.Change[any] {
+func (s *Subset) AppendElement(parent, element any) model.Change {
 	id, err := s.docs.RawID("_id", parent)
 	var e bucket.Element
 	if err == nil {
@@ -61,7 +61,7 @@ func (s *Subset) AppendElement(parent, element any) model.Change[any] {
 			p.Leaves = "an element that is in its page, but not yet in the parent's array; the check finds it"
 			return p, nil
 		},
-		func(st state) *model.Change[state] {
+		func(st state) *model.Change {
 			if st.End.Holds == "" {
 				return nil
 			}
@@ -90,7 +90,7 @@ func (s *Subset) encodeKey(parent, key any) (id bson.RawValue, e bucket.Element,
 }
 
 // SetElement changes fields of an element in its page, and then in the parent's array.
-func (s *Subset) SetElement(parent, key any, fields bson.D) model.Change[any] {
+func (s *Subset) SetElement(parent, key any, fields bson.D) model.Change {
 	id, e, err := s.encodeKey(parent, key)
 	var set bson.D
 	if err == nil {
@@ -115,7 +115,7 @@ func (s *Subset) SetElement(parent, key any, fields bson.D) model.Change[any] {
 				mql.Set(s.in.CountAgain()...))
 			return model.NewPlan(s.in.MarkKeyed(w)), nil
 		},
-		func(state) *model.Change[state] {
+		func(state) *model.Change {
 			if moves {
 				return s.refreshArray(id)
 			}
@@ -126,7 +126,7 @@ func (s *Subset) SetElement(parent, key any, fields bson.D) model.Change[any] {
 
 // repeatElement makes an element of the parent's array what its page holds. The array is read after the page was written: what
 // fills the array later reads the page after that too.
-func (s *Subset) repeatElement(id bson.RawValue, e bucket.Element) *model.Change[state] {
+func (s *Subset) repeatElement(id bson.RawValue, e bucket.Element) *model.Change {
 	c := s.makeChange(nil,
 		func(ctx context.Context, db model.DB) (st state, err error) {
 			held, err := s.readRepeated(ctx, db, id, e)
@@ -141,7 +141,7 @@ func (s *Subset) repeatElement(id bson.RawValue, e bucket.Element) *model.Change
 				p = model.NewPlan(replaceElement(s.docs.Name(), commands.MatchID(id), s.path, st.Held, st.Item))
 			}
 			return p, nil
-		}, nil)
+		}, nil).Change()
 	return &c
 }
 
@@ -186,7 +186,7 @@ func (s *Subset) encodeFields(fields bson.D) (bson.D, error) {
 }
 
 // RemoveElement takes an element out of its page, and then of the parent's array, which is filled up from the pages.
-func (s *Subset) RemoveElement(parent, key any) model.Change[any] {
+func (s *Subset) RemoveElement(parent, key any) model.Change {
 	id, e, err := s.encodeKey(parent, key)
 	return s.makeChange(err,
 		func(ctx context.Context, db model.DB) (state, error) { return s.readItem(ctx, db, e) },
@@ -196,7 +196,7 @@ func (s *Subset) RemoveElement(parent, key any) model.Change[any] {
 			}
 			return p, nil
 		},
-		func(state) *model.Change[state] {
+		func(state) *model.Change {
 			return s.fillArray(id, func(ctx context.Context, db model.DB) (bool, error) {
 				held, err := s.readRepeated(ctx, db, id, e)
 				return held.Type != 0, err
@@ -212,22 +212,24 @@ func (s *Subset) deletePages(filter bson.D) model.Write {
 }
 
 // RefreshParent makes a parent's array what its pages say.
-func (s *Subset) RefreshParent(parent any) model.Change[any] {
+func (s *Subset) RefreshParent(parent any) model.Change {
 	id, err := s.docs.RawID("_id", parent)
 	if err != nil {
-		return commands.RefuseChange[any](s.docs.Name(), err)
+		return commands.RefuseChange(s.docs.Name(), err)
 	}
 	return s.refreshArray(id).Change()
 }
 
-func (s *Subset) refreshArray(id bson.RawValue) *model.Change[state] {
+func (s *Subset) refreshArray(id bson.RawValue) *model.Change {
 	return s.fillArray(id, func(context.Context, model.DB) (bool, error) { return true, nil })
 }
 
 // fillArray makes a parent's array what its pages say, if it must. It looks again after each write: while an array was
 // full, it may have dropped what should have come into it.
-func (s *Subset) fillArray(id bson.RawValue, must func(context.Context, model.DB) (bool, error)) *model.Change[state] {
-	differs := func(st state) bool { return st.Drift != nil && !isSameArray(st.Drift.Found, core.Elements(st.Drift.Want)) }
+func (s *Subset) fillArray(id bson.RawValue, must func(context.Context, model.DB) (bool, error)) *model.Change {
+	differs := func(st state) bool {
+		return st.Drift != nil && !isSameArray(st.Drift.Found, core.Elements(st.Drift.Want))
+	}
 	c := s.makeChange(nil,
 		func(ctx context.Context, db model.DB) (st state, err error) {
 			read, err := must(ctx, db)
@@ -242,12 +244,12 @@ func (s *Subset) fillArray(id bson.RawValue, must func(context.Context, model.DB
 			}
 			return p, nil
 		},
-		func(st state) *model.Change[state] {
+		func(st state) *model.Change {
 			if !differs(st) {
 				return nil
 			}
 			return s.refreshArray(id)
-		})
+		}).Change()
 	return &c
 }
 

@@ -21,7 +21,7 @@ func TestUniqueCountStore(t *testing.T) {
 		}
 	daily, days := store(visitors, clicks)
 	ever, forever := store(foreverOf, clicks.Named("forever"))
-	type change = model.Change[model.Stored[click]]
+	type change = model.ChangeOf[model.Stored[click]]
 	at := func(group, member string, t time.Time) click { return click{Group: group, Member: member, From: t} }
 	id := "a#2014-03-28#ann"
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {

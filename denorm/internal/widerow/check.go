@@ -104,7 +104,7 @@ func (w *Rows) mendLinks(
 		if !f.Since.Before(limit) {
 			continue
 		}
-		_, r, err := w.mendLink(d, limit).Run(ctx, db)
+		r, err := w.mendLink(d, limit).Run(ctx, db)
 		for i := range r.Steps {
 			if r.Steps[i].Batch >= 0 {
 				r.Steps[i].Batch += len(out.Batches)
@@ -205,12 +205,12 @@ func (w *Rows) joinColumns() mongo.Pipeline {
 // mendLink makes a pair whole as the left row says. It reads the pair again, and changes
 // nothing if one of its columns was written at the limit or later: that operation may be
 // running.
-func (w *Rows) mendLink(found linkDrift, limit time.Time) model.Change[any] {
+func (w *Rows) mendLink(found linkDrift, limit time.Time) model.Change {
 	o := operation{pair: w.makePair(found.Left, found.Right)}
 	for side, doc := range []bson.Raw{found.LeftDoc, found.RightDoc} {
 		copied, err := w.copyFields(side, doc)
 		if err != nil {
-			return commands.RefuseChange[any](w.sides[0].Rows, err)
+			return commands.RefuseChange(w.sides[0].Rows, err)
 		}
 		o.docs[side] = copied
 	}

@@ -21,7 +21,7 @@ import (
 
 // LinkPair returns the change that links two documents at a time. A pair that is linked
 // keeps its time.
-func (w *Rows) LinkPair(left, right any, at time.Time, op bson.ObjectID) model.Change[any] {
+func (w *Rows) LinkPair(left, right any, at time.Time, op bson.ObjectID) model.Change {
 	at = time.UnixMilli(at.UnixMilli()).UTC()
 	o := operation{pair: w.encodePair(left, right), op: op, at: at, links: true}
 	switch year := at.Year(); {
@@ -101,9 +101,9 @@ func (w *Rows) holdDocuments(p pair) (steps []model.Step) {
 // correctColumns returns the change that reads the linked documents again, and updates
 // the columns if copied fields aren't those in docs. It repeats until the documents don't
 // change.
-func (w *Rows) correctColumns(p pair, docs [2]bson.Raw) *model.Change[state] {
+func (w *Rows) correctColumns(p pair, docs [2]bson.Raw) *model.Change {
 	differs := func(s state, side int) bool { return s.docs[side] != nil && !bytes.Equal(s.docs[side], docs[side]) }
-	return &model.Change[state]{
+	c := model.ChangeOf[state]{
 		Name: "wide row " + w.sides[0].Rows + ": correct",
 		Read: func(ctx context.Context, db model.DB) (s state, err error) {
 			for side := range w.sides {
@@ -125,19 +125,20 @@ func (w *Rows) correctColumns(p pair, docs [2]bson.Raw) *model.Change[state] {
 			}
 			return plan, nil
 		},
-		Then: func(s state) *model.Change[state] {
+		Then: func(s state) *model.Change {
 			if !differs(s, 0) && !differs(s, 1) {
 				return nil
 			}
 			return w.correctColumns(p, s.docs)
 		},
-	}
+	}.Change()
+	return &c
 }
 
 // chooseCorrection returns the change that follows a link, or nil. If an earlier attempt
 // has stored a column, its copied fields aren't known, so both documents count as
 // changed.
-func (w *Rows) chooseCorrection(s state, o operation) *model.Change[state] {
+func (w *Rows) chooseCorrection(s state, o operation) *model.Change {
 	own := func(h heldColumn) bool { return h.Op == o.op }
 	stored := slices.ContainsFunc(s.held[0], own) || slices.ContainsFunc(s.held[1], own)
 	copies := len(w.sides[0].Copies)+len(w.sides[1].Copies) > 0

@@ -46,26 +46,26 @@ func TestWideRowFaults(t *testing.T) {
 	parallel(t)
 	for _, c := range []struct {
 		name string
-		ops  []model.Change[any]
+		ops  []model.Change
 		want string
 	}{
-		{"link", []model.Change[any]{wide.Link(fan(2).ID, song(1).ID, minute(5), token(1))}, "s0@0 s1@10 s2@20 s3@30"},
+		{"link", []model.Change{wide.Link(fan(2).ID, song(1).ID, minute(5), token(1))}, "s0@0 s1@10 s2@20 s3@30"},
 		{
 			name: "split in the middle",
-			ops:  []model.Change[any]{wide.Link(fan(1).ID, song(5).ID, minute(15), token(1))},
+			ops:  []model.Change{wide.Link(fan(1).ID, song(5).ID, minute(15), token(1))},
 			want: "s0@0 s1@10 s5@15 s2@20 s3@30",
 		},
 		{
 			name: "split below",
-			ops:  []model.Change[any]{wide.Link(fan(1).ID, song(5).ID, minute(25), token(1))},
+			ops:  []model.Change{wide.Link(fan(1).ID, song(5).ID, minute(25), token(1))},
 			want: "s0@0 s1@10 s2@20 s5@25 s3@30",
 		},
 		{
 			name: "split at the end",
-			ops:  []model.Change[any]{wide.Link(fan(1).ID, song(5).ID, minute(45), token(1))},
+			ops:  []model.Change{wide.Link(fan(1).ID, song(5).ID, minute(45), token(1))},
 			want: "s0@0 s1@10 s2@20 s3@30 s5@45",
 		},
-		{"unlink", []model.Change[any]{wide.Unlink("f1", "s1")}, "s0@0 s2@20 s3@30"},
+		{"unlink", []model.Change{wide.Unlink("f1", "s1")}, "s0@0 s2@20 s3@30"},
 	} {
 		for _, how := range []string{"run again", "mended"} {
 			t.Run(c.name+" "+how, func(t *testing.T) {
@@ -106,13 +106,13 @@ func wantNoHalf(t testing.TB, db *mongo.Database) {
 // Any two operations in every order of their writes lose no column, and leave at most half links, which are mended.
 func TestWideRowInterleaved(t *testing.T) {
 	parallel(t)
-	op := func(name string, change func(op bson.ObjectID) model.Change[any]) operation {
+	op := func(name string, change func(op bson.ObjectID) model.Change) operation {
 		return operation{Name: name, Run: func(ctx context.Context, db *mongo.Database, op bson.ObjectID) error {
 			return wideRun(ctx, db, change(op))
 		}}
 	}
 	type oid = bson.ObjectID
-	type change = model.Change[any]
+	type change = model.Change
 	ops := []operation{
 		op("link 15", func(op oid) change { return wide.Link(fan(1).ID, song(5).ID, minute(15), op) }),
 		op("unlink 2", func(op oid) change { return wide.Unlink("f1", "s2") }),
@@ -189,7 +189,7 @@ func TestWideRowManyWriters(t *testing.T) {
 		var wait sync.WaitGroup
 		for i := range 32 {
 			wait.Go(func() {
-				list := []model.Change[any]{wide.Link(fan(1).ID, song(i).ID, minute(i*7%32), token(i))}
+				list := []model.Change{wide.Link(fan(1).ID, song(i).ID, minute(i*7%32), token(i))}
 				if i%4 == 0 {
 					list = append(list, wide.Unlink("f1", song(i).ID))
 				}
@@ -211,7 +211,7 @@ func TestWideRowManyWriters(t *testing.T) {
 // What each operation costs is what its documentation says.
 func TestWideRowCosts(t *testing.T) {
 	parallel(t)
-	run := func(c model.Change[any]) func(context.Context, *mongo.Database) error {
+	run := func(c model.Change) func(context.Context, *mongo.Database) error {
 		return func(ctx context.Context, db *mongo.Database) error { return wideRun(ctx, db, c) }
 	}
 	read := func(a *model.Aggregate[denorm.RowColumn[string]]) func(context.Context, *mongo.Database) error {
@@ -312,11 +312,7 @@ func TestWideRowStalePlan(t *testing.T) {
 		mustLink(t, db, wide.Link(fan(1).ID, song(1).ID, minute(10), token(1)),
 			wide.Link(fan(1).ID, song(2).ID, minute(20), token(2)))
 		link := wide.Link(fan(1).ID, song(3).ID, minute(25), token(3))
-		state, err := link.Read(t.Context(), db)
-		if err != nil {
-			t.Fatal(err)
-		}
-		plan, err := link.Decide(state)
+		plan, err := link.Plan(t.Context(), db)
 		if err != nil {
 			t.Fatal(err)
 		}

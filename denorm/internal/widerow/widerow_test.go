@@ -73,16 +73,16 @@ func seedMembers(ctx context.Context, db *mongo.Database) error {
 	return store(ctx, db, all)
 }
 
-func wideRun(ctx context.Context, db *mongo.Database, list ...model.Change[any]) error {
+func wideRun(ctx context.Context, db *mongo.Database, list ...model.Change) error {
 	for _, c := range list {
-		if _, _, err := c.Run(ctx, db); err != nil {
+		if _, err := c.Run(ctx, db); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func mustLink(t testing.TB, db *mongo.Database, list ...model.Change[any]) {
+func mustLink(t testing.TB, db *mongo.Database, list ...model.Change) {
 	t.Helper()
 	if err := wideRun(context.Background(), db, list...); err != nil {
 		t.Fatal(err)

@@ -69,7 +69,7 @@ func (w *Rows) copyFields(side int, doc bson.Raw) (bson.Raw, error) {
 }
 
 // UnlinkPair returns the change that removes both columns of a pair.
-func (w *Rows) UnlinkPair(left, right any) model.Change[any] {
+func (w *Rows) UnlinkPair(left, right any) model.Change {
 	return w.runOperation(operation{
 		pair:  w.encodePair(left, right),
 		since: func(state) (time.Time, bool, bool) { return time.Time{}, false, true },
@@ -78,16 +78,16 @@ func (w *Rows) UnlinkPair(left, right any) model.Change[any] {
 
 // runOperation returns the change of an operation. It has many attempts, because popular
 // rows have many writers.
-func (w *Rows) runOperation(o operation) model.Change[any] {
+func (w *Rows) runOperation(o operation) model.Change {
 	if o.pair.err != nil {
-		return commands.RefuseChange[any](w.sides[0].Rows, o.pair.err)
+		return commands.RefuseChange(w.sides[0].Rows, o.pair.err)
 	}
-	return model.Change[state]{
+	return model.ChangeOf[state]{
 		Name:     "wide row " + w.sides[0].Rows,
 		Attempts: 100,
 		Read:     func(ctx context.Context, db model.DB) (state, error) { return w.readState(ctx, db, o) },
 		Decide:   func(s state) (model.Plan, error) { return w.planOperation(s, o), nil },
-		Then:     func(s state) *model.Change[state] { return w.chooseCorrection(s, o) },
+		Then:     func(s state) *model.Change { return w.chooseCorrection(s, o) },
 	}.Change()
 }
 

@@ -32,12 +32,12 @@ var (
 var ErrPoor = errors.New("bank: there is less in the account")
 
 // Move writes three documents in one transaction.
-func Move(t Transfer) model.Change[any] {
+func Move(t Transfer) model.Change {
 	return transferStore.Insert(t).Also(add(t.From, -t.Cents), add(t.To, t.Cents))
 }
 
 // add changes the balance of one account.
-func add(account string, cents int64) model.Change[model.Stored[Account]] {
+func add(account string, cents int64) model.ChangeOf[model.Stored[Account]] {
 	return accountStore.Edit(account, func(a *Account) error {
 		if a.Cents += cents; a.Cents < 0 {
 			return ErrPoor

@@ -50,14 +50,14 @@ func Example_move() {
 
 	t := Transfer{ID: "4f1c", From: "ann", To: "bob", Cents: 30}
 	for range 2 { // the client sends the request twice
-		_, result, err := Move(t).Run(ctx, db)
+		result, err := Move(t).Run(ctx, db)
 		fmt.Println(result.Modified(), err)
 	}
 	t.Cents = 40 // another request with the same key
-	_, _, err := Move(t).Run(ctx, db)
+	_, err := Move(t).Run(ctx, db)
 	fmt.Println(mongo.IsDuplicateKeyError(err))
 
-	_, _, err = Move(Transfer{ID: "5a02", From: "ann", To: "bob", Cents: 90}).Run(ctx, db)
+	_, err = Move(Transfer{ID: "5a02", From: "ann", To: "bob", Cents: 90}).Run(ctx, db)
 	fmt.Println(err)
 	fmt.Println(accounts.Find(nil).All(ctx, db))
 	// Output:
@@ -76,7 +76,7 @@ func TestVerify(t *testing.T) {
 		return modeltest.VerifyOperation{
 			Name: t.ID, Refused: []error{ErrPoor},
 			Run: func(ctx context.Context, db model.DB) error {
-				_, _, err := Move(t).Run(ctx, db)
+				_, err := Move(t).Run(ctx, db)
 				return err
 			},
 		}

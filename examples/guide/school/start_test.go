@@ -34,7 +34,7 @@ func id(n byte) bson.ObjectID { return bson.ObjectID{11: n} }
 // do runs actions, one after another. An action is a change, a plan or a write.
 func do(ctx context.Context, db model.DB, actions ...model.Action) error {
 	for _, a := range actions {
-		if _, _, err := a.Change().Run(ctx, db); err != nil {
+		if _, err := a.Change().Run(ctx, db); err != nil {
 			return err
 		}
 	}

@@ -98,12 +98,9 @@ func Example_copy() {
 }
 
 // planOf returns what a change writes in a transaction. It doesn't run it.
-func planOf[S any](ctx context.Context, db model.DB, c model.Change[S]) (p model.Plan) {
-	check(model.InTx(ctx, db, func(ctx context.Context) error {
-		state, err := c.Read(ctx, db)
-		if err == nil {
-			p, err = c.Decide(state)
-		}
+func planOf(ctx context.Context, db model.DB, c model.Action) (p model.Plan) {
+	check(model.InTx(ctx, db, func(ctx context.Context) (err error) {
+		p, err = c.Change().Plan(ctx, db)
 		return err
 	}))
 	return p

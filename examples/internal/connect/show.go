@@ -8,15 +8,14 @@ import (
 	"github.com/docmodel/docmodel/model"
 )
 
-// Show runs a change. It prints the title, and the writes of each attempt with their cost.
-func Show[S any](ctx context.Context, out io.Writer, db model.DB, title string, c model.Change[S]) error {
+// Show runs a change. It prints the title, and the writes with their cost.
+func Show(ctx context.Context, out io.Writer, db model.DB, title string, c model.Action) error {
 	fmt.Fprintf(out, "\n%s:\n", title)
-	decide := c.Decide
-	c.Decide = func(read S) (model.Plan, error) {
-		plan, err := decide(read)
-		fmt.Fprintf(out, "%s\n%s - %s\n", plan, plan.Cost(), plan.Guarantee())
-		return plan, err
+	plan, err := c.Change().Plan(ctx, db)
+	if err != nil {
+		return err
 	}
-	_, _, err := c.Run(ctx, db)
+	fmt.Fprintf(out, "%s\n%s - %s\n", plan, plan.Cost(), plan.Guarantee())
+	_, err = c.Change().Run(ctx, db)
 	return err
 }

@@ -71,12 +71,12 @@ func categories(c stored, declare func(stored) *paths.Tree[Category, string]) do
 func (d documents) Begin(context.Context, *mongo.Database) error { return nil }
 
 func (d documents) Put(ctx context.Context, db *mongo.Database, c Category, in string) error {
-	_, _, err := d.Insert(c, place(in)).Run(ctx, db)
+	_, err := d.Insert(c, place(in)).Run(ctx, db)
 	return err
 }
 
 func (d documents) Move(ctx context.Context, db *mongo.Database, id, in string) error {
-	_, _, err := d.Tree.Move(id, place(in)).Run(ctx, db)
+	_, err := d.Tree.Move(id, place(in)).Run(ctx, db)
 	return err
 }
 
@@ -148,7 +148,7 @@ func (m inMenu) Put(ctx context.Context, db *mongo.Database, c Category, in stri
 }
 
 func (m inMenu) Move(ctx context.Context, db *mongo.Database, id, in string) error {
-	_, _, err := menu.Move(m.id, id, place(in)).Run(ctx, db)
+	_, err := menu.Move(m.id, id, place(in)).Run(ctx, db)
 	return err
 }
 

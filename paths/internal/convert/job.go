@@ -164,7 +164,7 @@ func (s *survey) writeUnderLease(
 		return err
 	}, func(state tree.State) (model.Plan, error) { return state.Repair, nil })
 	change.Mends = true
-	_, _, err := change.Run(ctx, s.b.DB)
+	_, err := change.Run(ctx, s.b.DB)
 	return err
 }
 

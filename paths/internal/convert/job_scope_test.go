@@ -39,7 +39,7 @@ func TestConvertScoped(t *testing.T) {
 		mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 			request := 0
 			next := func() model.DB { request++; return scope(request).On(db) }
-			done := func(_ any, _ model.Result, err error) {
+			done := func(_ model.Result, err error) {
 				t.Helper()
 				if err != nil {
 					t.Fatalf("%s: %v", name, err)
@@ -107,12 +107,12 @@ func TestConvertTakenElsewhere(t *testing.T) {
 		from, to := pathstest.Kinds[0], pathstest.Kinds[1]
 		to.Ensure(t, db)
 		tenant := func(name string) model.DB { return model.Scope{Tenant: bson.D{{Key: "tenant", Value: name}}}.On(db) }
-		if _, _, err := to.Tree.Load(
+		if _, err := to.Tree.Load(
 			pathstest.NodesOf(pathstest.Parse("b")),
 		).Run(t.Context(), tenant("other")); err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := from.Tree.Load(
+		if _, err := from.Tree.Load(
 			pathstest.NodesOf(pathstest.Parse("a(b)")),
 		).Run(t.Context(), tenant("mine")); err != nil {
 			t.Fatal(err)

@@ -49,10 +49,10 @@ func TestConvertRoundTrip(t *testing.T) {
 				back := paths.Extract(form.Tree, "p", to.Tree, convertBack, paths.IntoSpec[string]{Delete: true})
 				again := paths.ConvertInto(to.Tree, from.Tree, convertCopy, paths.IntoSpec[string]{Delete: true})
 				for round := range 2 {
-					if _, result, err := into.Run(t.Context(), db); err != nil || result.Modified() != 1 {
+					if result, err := into.Run(t.Context(), db); err != nil || result.Modified() != 1 {
 						t.Fatalf("%s into %s: %v, %v", from.Name, form.Name, result, err)
 					}
-					if _, result, err := into.Run(t.Context(), db); err != nil || len(result.Batches) > 0 {
+					if result, err := into.Run(t.Context(), db); err != nil || len(result.Batches) > 0 {
 						t.Fatalf("%s into %s again: %v, %v", from.Name, form.Name, result, err)
 					}
 					if got, want := form.Shape(t, db), pathstest.Shape(from.ReadForest(t, db)); got != want {
@@ -101,7 +101,7 @@ func TestConvertRoundTrip(t *testing.T) {
 					return pathstest.Remark{ID: r.ID, Text: r.Text}, nil
 				}
 				for n := range 2 {
-					_, result, err := paths.ConvertDocument(
+					result, err := paths.ConvertDocument(
 						a.Tree, "p", b.Tree, "p", keep, paths.AbsorbSpec[string]{},
 					).Run(t.Context(), db)
 					if err != nil || int(result.Modified()) != 1-n || b.Shape(t, db) != a.Shape(t, db) {
@@ -154,7 +154,7 @@ func TestConvertDocumentRefuses(t *testing.T) {
 				func(pathstest.Category) (pathstest.Remark, error) { return pathstest.Remark{}, nil }, nil,
 			},
 		} {
-			_, _, err := paths.Absorb(from.Tree, c.to, c.owner, c.make, c.spec).Run(t.Context(), db)
+			_, err := paths.Absorb(from.Tree, c.to, c.owner, c.make, c.spec).Run(t.Context(), db)
 			var value *model.ValueError
 			if c.want == nil && !errors.As(err, &value) || c.want != nil && !errors.Is(err, c.want) {
 				t.Errorf("%s: %v, want %v", c.reason, err, c.want)
@@ -163,7 +163,7 @@ func TestConvertDocumentRefuses(t *testing.T) {
 				t.Errorf("%s: %s", c.reason, got)
 			}
 		}
-		if _, _, err := paths.Absorb(
+		if _, err := paths.Absorb(
 			from.Tree, pathstest.FlatForm.Tree, "p", convertRemark, paths.AbsorbSpec[string]{Top: &b, Delete: true},
 		).Run(t.Context(), db); err != nil || pathstest.FlatForm.Shape(t, db) != "b(c)" {
 			t.Errorf("a subtree: %s, %v", pathstest.FlatForm.Shape(t, db), err)
@@ -178,7 +178,7 @@ func TestConvertDocumentRefuses(t *testing.T) {
 		}
 		from.Store(t, db, deep)
 		convertForms[2].Start(t, db)
-		if _, _, err := paths.Absorb(
+		if _, err := paths.Absorb(
 			from.Tree, convertForms[2].Tree, "p", convertRemark, paths.AbsorbSpec[string]{},
 		).Run(t.Context(), db); !errors.Is(err, model.ErrFull) {
 			t.Errorf("too deep: %v", err)
@@ -200,17 +200,17 @@ func TestExtractKeepsKeys(t *testing.T) {
 		to.Clear(t, db)
 		c := paths.Extract(form.Tree, "p", to.Tree, convertBack, paths.IntoSpec[string]{})
 		for _, step := range []struct {
-			change model.Change[any]
+			change model.Change
 			writes int64
 			want   string
 		}{
-			{model.Change[any]{}, 5, "a(b c d) e"},
+			{model.Change{}, 5, "a(b c d) e"},
 			{form.Tree.Insert("p", pathstest.Remark{ID: "x"}, paths.FirstChild("a")), 1, "a(x b c d) e"},
 			{form.Tree.Insert("p", pathstest.Remark{ID: "y"}, paths.Before("c")), 1, "a(x b y c d) e"},
 			{form.Tree.Move("p", "d", paths.FirstChild("a")), 1, "a(d x b y c) e"},
 		} {
-			if step.change.Read != nil {
-				if _, _, err := step.change.Run(t.Context(), db); err != nil {
+			if step.change.Name != "" {
+				if _, err := step.change.Run(t.Context(), db); err != nil {
 					t.Fatal(err)
 				}
 			}

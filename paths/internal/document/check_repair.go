@@ -13,7 +13,7 @@ import (
 )
 
 // RepairList is the change that repairs an owner's list, with new ids of the caller's.
-func (t *Tree) RepairList(owner bson.RawValue, fresh []bson.RawValue, err error) model.Change[any] {
+func (t *Tree) RepairList(owner bson.RawValue, fresh []bson.RawValue, err error) model.Change {
 	return t.makeChange(owner, err, func(s state) (model.Plan, error) { return t.planRepair(owner, s, fresh, false) })
 }
 

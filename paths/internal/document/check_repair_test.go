@@ -133,7 +133,7 @@ func TestDocumentTreeRepair(t *testing.T) {
 				t.Errorf("%s: %v, %v", test.reason, got, err)
 			}
 			before := test.form.ReadDocument(t, db)
-			_, result, err := test.form.Tree.Repair("p", test.fresh...).Run(t.Context(), db)
+			result, err := test.form.Tree.Repair("p", test.fresh...).Run(t.Context(), db)
 			if test.mended == "" {
 				pathstest.WantDocumentError(t, test.reason, err, model.ErrTaken)
 				if after := test.form.ReadDocument(t, db); after != before {
@@ -169,7 +169,7 @@ func TestDocumentTreeRepairRandom(t *testing.T) {
 			for i := range list {
 				fresh = append(fresh, fmt.Sprint("fresh", i))
 			}
-			if _, _, err := f.Tree.Repair("p", fresh...).Run(t.Context(), db); err != nil {
+			if _, err := f.Tree.Repair("p", fresh...).Run(t.Context(), db); err != nil {
 				t.Fatalf("%s: %v: %v", f.Name, err, list)
 			}
 			if problems, err := pathstest.DamageList(t.Context(), db, f.Tree, "p"); err != nil || len(problems) > 0 {
@@ -181,7 +181,7 @@ func TestDocumentTreeRepairRandom(t *testing.T) {
 			}
 			wantRepaired(t, f.Name, list, walkOf(t, f, list), visits)
 			before := f.ReadDocument(t, db)
-			if _, result, err := f.Tree.Repair("p").Run(t.Context(), db); err != nil || len(result.Batches) > 0 ||
+			if result, err := f.Tree.Repair("p").Run(t.Context(), db); err != nil || len(result.Batches) > 0 ||
 				f.ReadDocument(t, db) != before {
 				t.Fatalf("%s: a second repair: %v, %v", f.Name, result, err)
 			}
@@ -309,18 +309,18 @@ func TestDocumentTreeStrangers(t *testing.T) {
 				t, f.Name, got,
 				[]string{"'p': remarks.0 isn't a node; remarks.1 isn't a node", "'q': remarks isn't a list of nodes"},
 			)
-			_, _, err := f.Tree.Insert("q", pathstest.Remark{ID: "x"}, paths.LastRoot[string]()).Run(t.Context(), db)
+			_, err := f.Tree.Insert("q", pathstest.Remark{ID: "x"}, paths.LastRoot[string]()).Run(t.Context(), db)
 			pathstest.WantDocumentError(t, "no list", err, paths.ErrDamaged)
-			_, _, err = f.Tree.Insert("p", pathstest.Remark{ID: "x"}, paths.FirstChild("a")).Run(t.Context(), db)
+			_, err = f.Tree.Insert("p", pathstest.Remark{ID: "x"}, paths.FirstChild("a")).Run(t.Context(), db)
 			if f.Spec.Nested != "" {
 				pathstest.WantDocumentError(t, "nested", err, paths.ErrDamaged)
 				continue
 			}
-			for _, c := range []model.Change[any]{
+			for _, c := range []model.Change{
 				f.Tree.Insert("p", pathstest.Remark{ID: "y"}, paths.FirstChild("a")),
 				f.Tree.Move("p", "x", paths.Before("a")), f.Tree.Delete("p", "a", paths.Promote), f.Tree.Repair("p"),
 			} {
-				if _, _, err := c.Run(t.Context(), db); err != nil {
+				if _, err := c.Run(t.Context(), db); err != nil {
 					t.Error(err)
 				}
 			}

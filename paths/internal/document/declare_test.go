@@ -96,12 +96,12 @@ func TestDocumentTreeEmptyParents(t *testing.T) {
 		).Run(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}
-		for _, c := range []model.Change[any]{
+		for _, c := range []model.Change{
 			tree.Insert("p", plainRemark{ID: "c"}, paths.Before("a")), tree.Move("p", "b", paths.After("a")),
 			tree.Replace("p", plainRemark{ID: "a"}), tree.Insert("p", plainRemark{ID: "d"}, paths.After("a")),
 			tree.Repair("p"),
 		} {
-			if _, _, err := c.Run(t.Context(), db); err != nil {
+			if _, err := c.Run(t.Context(), db); err != nil {
 				t.Error(err)
 			}
 		}
@@ -139,8 +139,8 @@ func TestDocumentTreeIDs(t *testing.T) {
 				int64(7), 8.5, true, bson.D{{Key: "a", Value: bson.D{{Key: "b", Value: 1}}}}, bson.ObjectID{1}, "7",
 				bson.DateTime(1),
 			}
-			run := func(c model.Change[any]) error {
-				_, _, err := c.Run(t.Context(), db)
+			run := func(c model.Change) error {
+				_, err := c.Run(t.Context(), db)
 				return err
 			}
 			at := paths.FirstRoot[any]()
@@ -233,7 +233,7 @@ func TestDocumentTreeLongKeys(t *testing.T) {
 		want := []string{"y"}
 		for i := range 350 {
 			id := fmt.Sprint("n", i)
-			if _, _, err := pathstest.KeyedForm.Tree.Insert(
+			if _, err := pathstest.KeyedForm.Tree.Insert(
 				"p", pathstest.Remark{ID: id}, paths.After("x"),
 			).Run(t.Context(), db); err != nil {
 				t.Fatal(err)
@@ -267,7 +267,7 @@ func TestDocumentTreeStale(t *testing.T) {
 	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, f := range pathstest.DocumentForms {
-			ops := map[string]model.Change[any]{
+			ops := map[string]model.Change{
 				"before":  f.Tree.Insert("p", pathstest.Remark{ID: "x"}, paths.Before("d")),
 				"move":    f.Tree.Move("p", "d", paths.LastRoot[string]()),
 				"subtree": f.Tree.Delete("p", "a", paths.Subtree),
@@ -276,15 +276,11 @@ func TestDocumentTreeStale(t *testing.T) {
 			}
 			for name, c := range ops {
 				f.Grow(t, db, "a(b(c) d) e")
-				state, err := c.Read(t.Context(), db)
+				plan, err := c.Plan(t.Context(), db)
 				if err != nil {
 					t.Fatal(err)
 				}
-				plan, err := c.Decide(state)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if _, _, err := f.Tree.Move("p", "d", paths.FirstChild("e")).Run(t.Context(), db); err != nil {
+				if _, err := f.Tree.Move("p", "d", paths.FirstChild("e")).Run(t.Context(), db); err != nil {
 					t.Fatal(err)
 				}
 				before := f.ReadDocument(t, db)
@@ -294,9 +290,8 @@ func TestDocumentTreeStale(t *testing.T) {
 				}
 				f.Grow(t, db, "a(b(c) d) e")
 				for _, want := range []model.Status{model.Applied, model.Already} {
-					state, _ := c.Read(t.Context(), db)
 					if want == model.Applied {
-						plan, _ = c.Decide(state)
+						plan, _ = c.Plan(t.Context(), db)
 					}
 					before := f.ReadDocument(t, db)
 					result, err := plan.Run(t.Context(), db)
@@ -323,15 +318,11 @@ func TestDocumentTreeReplaceStale(t *testing.T) {
 		} {
 			f.Grow(t, db, "a(b)")
 			c := f.Tree.Replace("p", pathstest.Remark{ID: "b", Text: "whole"})
-			state, err := c.Read(t.Context(), db)
+			plan, err := c.Plan(t.Context(), db)
 			if err != nil {
 				t.Fatal(err)
 			}
-			plan, err := c.Decide(state)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if _, _, err := f.Tree.Set("p", "b", bson.D{{Key: "likes", Value: 3}}).Run(t.Context(), db); err != nil {
+			if _, err := f.Tree.Set("p", "b", bson.D{{Key: "likes", Value: 3}}).Run(t.Context(), db); err != nil {
 				t.Fatal(err)
 			}
 			_, err = plan.Run(t.Context(), db)

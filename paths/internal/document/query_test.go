@@ -244,12 +244,12 @@ func TestDocumentTreeQueriesMistyped(t *testing.T) {
 			if n, err := f.Tree.Roots("p").Count(t.Context(), db); err != nil || n != 2 {
 				t.Errorf("%s: %d roots, %v", f.Name, n, err)
 			}
-			for _, c := range []model.Change[any]{
+			for _, c := range []model.Change{
 				f.Tree.Move("p", "c", paths.LastRoot[string]()),
 				f.Tree.Insert("p", pathstest.Remark{ID: "x"}, paths.FirstChild("a")),
 				f.Tree.Delete("p", "b", paths.Promote), f.Tree.Repair("p"),
 			} {
-				if _, _, err := c.Run(t.Context(), db); err != nil {
+				if _, err := c.Run(t.Context(), db); err != nil {
 					t.Errorf("%s: %v", f.Name, err)
 				}
 			}

@@ -57,31 +57,21 @@ func (t *Tree) decodeState(doc bson.Raw) (s state) {
 }
 
 // makeChange is a change of an owner's list.
-func (t *Tree) makeChange(owner bson.RawValue, err error, decide func(state) (model.Plan, error)) model.Change[any] {
+func (t *Tree) makeChange(owner bson.RawValue, err error, decide func(state) (model.Plan, error)) model.Change {
 	return makeChangeOf(
 		t, func(ctx context.Context, db model.DB) (state, error) { return t.readState(ctx, db, owner) }, decide, err,
 	)
 }
 
-// makeChangeOf is a change whose state has the type S. Its callers see the state as any.
+// makeChangeOf is a change whose state has the type S.
 // A popular owner has many writers, hence up to 64 attempts with pauses of up to 100 ms.
 func makeChangeOf[S any](
 	t *Tree, read func(context.Context, model.DB) (S, error), decide func(S) (model.Plan, error), err error,
-) model.Change[any] {
-	return model.Change[any]{
-		Name: "tree " + t.Owners + "." + t.Path,
-		Read: func(ctx context.Context, db model.DB) (any, error) { return read(ctx, db) },
-		Decide: func(state any) (model.Plan, error) {
-			s, ok := state.(S)
-			if !ok {
-				return model.Plan{}, &model.ValueError{
-					Field: "state", Value: state, Reason: "must be the result of the change's Read",
-				}
-			}
-			return decide(s)
-		},
+) model.Change {
+	return model.ChangeOf[S]{
+		Name: "tree " + t.Owners + "." + t.Path, Read: read, Decide: decide,
 		Err: err, Attempts: 64, MaxPause: 100 * time.Millisecond,
-	}
+	}.Change()
 }
 
 // An edit is an update of one owner, and its conditions.

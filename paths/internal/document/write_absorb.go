@@ -32,7 +32,7 @@ type Node struct {
 // nodes reads. Package convert calls it.
 func (t *Tree) AbsorbNodes(
 	owner bson.RawValue, remove bool, nodes func(context.Context, model.DB) ([]Node, error), err error,
-) model.Change[any] {
+) model.Change {
 	return makeChangeOf(t, func(ctx context.Context, db model.DB) (s absorbState, err error) {
 		if s.Owner, err = t.readState(ctx, db, owner); err == nil {
 			s.Nodes, err = nodes(ctx, db)

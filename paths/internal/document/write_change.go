@@ -18,7 +18,7 @@ import (
 // InsertNode is the change that adds a node at a place.
 func (t *Tree) InsertNode(
 	owner bson.RawValue, node bson.Raw, at forest.Place[bson.RawValue], err error,
-) model.Change[any] {
+) model.Change {
 	return t.makeChange(owner, err, func(s state) (model.Plan, error) { return t.planInsert(owner, s, node, at) })
 }
 
@@ -91,7 +91,7 @@ func (t *Tree) checkMax(have, more int) error {
 }
 
 // MoveNode is the change that moves a node to a place.
-func (t *Tree) MoveNode(owner, id bson.RawValue, to forest.Place[bson.RawValue], err error) model.Change[any] {
+func (t *Tree) MoveNode(owner, id bson.RawValue, to forest.Place[bson.RawValue], err error) model.Change {
 	return t.makeChange(owner, err, func(s state) (model.Plan, error) { return t.planMove(owner, s, id, to) })
 }
 
@@ -140,7 +140,7 @@ func (t *Tree) planMove(
 }
 
 // DeleteNode is the change that deletes a node.
-func (t *Tree) DeleteNode(owner, id bson.RawValue, mode forest.Mode, err error) model.Change[any] {
+func (t *Tree) DeleteNode(owner, id bson.RawValue, mode forest.Mode, err error) model.Change {
 	if err == nil && mode > forest.Rootify {
 		err = t.Refuse("mode", uint8(mode), "isn't a DeleteMode: use a constant of the package")
 	}

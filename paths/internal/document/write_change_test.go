@@ -18,7 +18,7 @@ import (
 // documentStep is a random operation, done to the plain tree.
 func documentStep(
 	r *rand.Rand, f *paths.Forest[string],
-) (name string, change func(*pathstest.Remarks) model.Change[any], want error) {
+) (name string, change func(*pathstest.Remarks) model.Change, want error) {
 	ref := pathstest.PickID(r, f)
 	place := []paths.Place[string]{
 		paths.FirstChild(ref), paths.LastChild(ref), paths.Before(ref), paths.After(ref), paths.FirstRoot[string](),
@@ -36,19 +36,19 @@ func documentStep(
 			id += fmt.Sprint(r.IntN(1000))
 		}
 		want = f.Insert(id, place)
-		return fmt.Sprintf("insert %q %v", id, place), func(t *pathstest.Remarks) model.Change[any] {
+		return fmt.Sprintf("insert %q %v", id, place), func(t *pathstest.Remarks) model.Change {
 			return t.Insert("p", pathstest.Remark{ID: id, Text: "of " + id, Parent: "else", Order: "else"}, place)
 		}, want
 	case n < 80:
 		want = f.Move(id, place)
 		return fmt.Sprintf(
 			"move %q %v", id, place,
-		), func(t *pathstest.Remarks) model.Change[any] { return t.Move("p", id, place) }, want
+		), func(t *pathstest.Remarks) model.Change { return t.Move("p", id, place) }, want
 	case n < 90:
 		if !f.Has(id) {
 			want = model.ErrNotFound
 		}
-		return fmt.Sprintf("set %q", id), func(t *pathstest.Remarks) model.Change[any] {
+		return fmt.Sprintf("set %q", id), func(t *pathstest.Remarks) model.Change {
 			if n%2 == 0 {
 				return t.Replace("p", pathstest.Remark{ID: id, Text: "of " + id, Likes: n})
 			}
@@ -59,7 +59,7 @@ func documentStep(
 	want = f.Delete(id, mode)
 	return fmt.Sprintf(
 		"delete %q %v", id, pathstest.ModeName(mode),
-	), func(t *pathstest.Remarks) model.Change[any] { return t.Delete("p", id, mode) }, want
+	), func(t *pathstest.Remarks) model.Change { return t.Delete("p", id, mode) }, want
 }
 
 // Random operations leave each form as they leave the plain tree, with the same errors; every query gives the same, and
@@ -83,7 +83,7 @@ func TestDocumentTreeLockstep(t *testing.T) {
 		for i := range steps {
 			op, change, want := documentStep(r, forest)
 			for _, f := range pathstest.DocumentForms {
-				if _, _, err := change(f.Tree).Run(t.Context(), db); !pathstest.SameError(err, want) {
+				if _, err := change(f.Tree).Run(t.Context(), db); !pathstest.SameError(err, want) {
 					t.Fatalf("step %d, %s: %s: %v, want %v\nof %s", i, f.Name, op, err, want, pathstest.Shape(forest))
 				}
 				if got := f.Shape(t, db); got != pathstest.Shape(forest) {
@@ -138,7 +138,7 @@ func TestDocumentTreeErrors(t *testing.T) {
 			tree := f.Tree
 			for _, test := range []struct {
 				reason string
-				change model.Change[any]
+				change model.Change
 				want   error
 			}{
 				{
@@ -174,7 +174,7 @@ func TestDocumentTreeErrors(t *testing.T) {
 					nil,
 				},
 			} {
-				_, _, err := test.change.Run(t.Context(), db)
+				_, err := test.change.Run(t.Context(), db)
 				if test.want == nil && !errors.As(err, &value) || test.want != nil && !errors.Is(err, test.want) {
 					t.Errorf("%s: %s: %v, want %v", f.Name, test.reason, err, test.want)
 				}
@@ -182,7 +182,7 @@ func TestDocumentTreeErrors(t *testing.T) {
 			if got := f.Shape(t, db); got != "a(b(c) d) e" {
 				t.Errorf("%s: %s", f.Name, got)
 			}
-			if _, result, err := tree.Move(
+			if result, err := tree.Move(
 				"p", "b", paths.After("b"),
 			).Run(t.Context(), db); err != nil || len(result.Batches) > 0 {
 				t.Errorf("%s: beside itself: %v, %v", f.Name, result, err)

@@ -24,7 +24,7 @@ func (t *Tree) PatchNode(owner, id bson.RawValue, fields bson.D, err error) mode
 }
 
 // SetNode is the change that sets fields of a node.
-func (t *Tree) SetNode(owner, id bson.RawValue, fields bson.D, err error) model.Change[any] {
+func (t *Tree) SetNode(owner, id bson.RawValue, fields bson.D, err error) model.Change {
 	set, errSet := t.encodeFields(fields)
 	if err == nil {
 		err = errSet
@@ -64,7 +64,7 @@ func (t *Tree) planSet(owner bson.RawValue, s state, id bson.RawValue, set []fie
 }
 
 // ReplaceNode is the change that stores a node in place of the node with its id.
-func (t *Tree) ReplaceNode(owner bson.RawValue, node bson.Raw, err error) model.Change[any] {
+func (t *Tree) ReplaceNode(owner bson.RawValue, node bson.Raw, err error) model.Change {
 	return t.makeChange(owner, err, func(s state) (model.Plan, error) { return t.planReplace(owner, s, node) })
 }
 

@@ -22,7 +22,7 @@ func TestLeastWritesDocumentTree(t *testing.T) {
 				"e": paths.LastRoot[string](), "c": paths.LastChild("b"),
 			} {
 				modeltest.WantCost(t, monitor, model.Cost{Commands: 1, Returned: 1}, func() error {
-					_, _, err := f.Tree.Move("p", id, to).Run(t.Context(), db)
+					_, err := f.Tree.Move("p", id, to).Run(t.Context(), db)
 					return err
 				})
 			}

@@ -113,7 +113,7 @@ func TestDocumentTreeWrites(t *testing.T) {
 			_, err := w.Run(t.Context(), db)
 			pathstest.WantDocumentError(t, w.String(), err, pathstest.ErrDocument)
 		}
-		_, _, err := pathstest.NestedForm.Tree.Insert(
+		_, err := pathstest.NestedForm.Tree.Insert(
 			"p", pathstest.Remark{ID: "x", Below: []pathstest.Remark{{ID: "y"}}}, paths.LastRoot[string](),
 		).Run(t.Context(), db)
 		pathstest.WantDocumentError(t, "a node with children", err, pathstest.ErrDocument)
@@ -186,8 +186,8 @@ func TestDocumentTreeBounds(t *testing.T) {
 			_, err := s.Run(t.Context(), db)
 			return err
 		}
-		change := func(c model.Change[any]) error {
-			_, _, err := c.Run(t.Context(), db)
+		change := func(c model.Change) error {
+			_, err := c.Run(t.Context(), db)
 			return err
 		}
 		for _, f := range []pathstest.DocumentForm{listedFew, keyedFew, nestedFew} {
@@ -272,11 +272,11 @@ func TestDocumentTreeDepth(t *testing.T) {
 			top = pathstest.Remark{ID: fmt.Sprint(i), Below: []pathstest.Remark{top}}
 		}
 		pathstest.NestedForm.Start(t, db, top)
-		_, _, err := pathstest.NestedForm.Tree.Insert(
+		_, err := pathstest.NestedForm.Tree.Insert(
 			"p", pathstest.Remark{ID: "x"}, paths.FirstChild("48"),
 		).Run(t.Context(), db)
 		pathstest.WantDocumentError(t, "49 levels", err, nil)
-		_, _, err = pathstest.NestedForm.Tree.Insert(
+		_, err = pathstest.NestedForm.Tree.Insert(
 			"p", pathstest.Remark{ID: "y"}, paths.FirstChild("49"),
 		).Run(t.Context(), db)
 		pathstest.WantDocumentError(t, "50 levels", err, model.ErrFull)
@@ -293,7 +293,7 @@ func TestDocumentTreeCosts(t *testing.T) {
 		for _, f := range pathstest.DocumentForms {
 			for _, test := range []struct {
 				reason string
-				change model.Change[any]
+				change model.Change
 				want   model.Cost
 			}{
 				{"insert", f.Tree.Insert("p", pathstest.Remark{ID: "x"}, paths.After("b")), wrote},
@@ -310,7 +310,7 @@ func TestDocumentTreeCosts(t *testing.T) {
 			} {
 				f.Grow(t, db, "a(b(c) d) e")
 				modeltest.WantCost(t, m, test.want, func() error {
-					_, _, err := test.change.Run(ctx, db)
+					_, err := test.change.Run(ctx, db)
 					if errors.Is(err, model.ErrTaken) {
 						err = nil
 					}

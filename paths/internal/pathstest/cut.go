@@ -98,7 +98,7 @@ func LoadShape(notation string, indexes bool) func(ctx context.Context, db *mong
 				return err
 			}
 		}
-		_, _, err := k.Tree.Load(NodesOf(Parse(notation))).Run(ctx, db)
+		_, err := k.Tree.Load(NodesOf(Parse(notation))).Run(ctx, db)
 		return err
 	}
 }

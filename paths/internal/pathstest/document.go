@@ -178,7 +178,7 @@ func (f DocumentForm) Grow(t testing.TB, db *mongo.Database, notation string) {
 				at = paths.LastChild(parents[len(parents)-1])
 			}
 			last = token
-			if _, _, err := f.Tree.Insert("p", Remark{ID: token}, at).Run(t.Context(), db); err != nil {
+			if _, err := f.Tree.Insert("p", Remark{ID: token}, at).Run(t.Context(), db); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -25,7 +25,7 @@ type Drawing struct {
 // A Step is a random operation, done to the plain tree already.
 type Step struct {
 	Name, ID string
-	Change   func(Kind) model.Change[any]
+	Change   func(Kind) model.Change
 	Want     error
 }
 
@@ -64,29 +64,29 @@ func (d *Drawing) Step() Step {
 		}
 		return Step{
 			"insert " + where, id,
-			func(k Kind) model.Change[any] { return k.Tree.Insert(Category{ID: id, Name: "n"}, place) },
+			func(k Kind) model.Change { return k.Tree.Insert(Category{ID: id, Name: "n"}, place) },
 			f.Insert(id, place),
 		}
 	case n < 85:
 		return Step{
-			"move " + where, id, func(k Kind) model.Change[any] { return k.Tree.Move(id, place) }, f.Move(id, place),
+			"move " + where, id, func(k Kind) model.Change { return k.Tree.Move(id, place) }, f.Move(id, place),
 		}
 	case n < 88:
 		_, err := f.Children(id)
-		return Step{"rebalance", id, func(k Kind) model.Change[any] { return k.Tree.Rebalance(&id) }, err}
+		return Step{"rebalance", id, func(k Kind) model.Change { return k.Tree.Rebalance(&id) }, err}
 	}
 	mode := paths.DeleteMode(r.IntN(4))
 	if mode == paths.Subtree && f.Has(id) && CountBelow(f, id) > 20 { // so that it grows at all
 		mode = paths.Promote
 	}
 	return Step{
-		"delete " + ModeName(mode), id, func(k Kind) model.Change[any] { return k.Tree.Delete(id, mode) },
+		"delete " + ModeName(mode), id, func(k Kind) model.Change { return k.Tree.Delete(id, mode) },
 		f.Delete(id, mode),
 	}
 }
 
 // DrawStep draws one operation, for a tree of some sixty nodes.
-func DrawStep(r *rand.Rand, f *paths.Forest[string]) (name string, change func(Kind) model.Change[any], want error) {
+func DrawStep(r *rand.Rand, f *paths.Forest[string]) (name string, change func(Kind) model.Change, want error) {
 	s := (&Drawing{R: r, Forest: f, Most: 60}).Step()
 	return fmt.Sprintf("%s %q", s.Name, s.ID), s.Change, s.Want
 }

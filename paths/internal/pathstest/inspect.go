@@ -17,7 +17,7 @@ func ReadKind(f model.Finding) string { return f.Detail.Lookup("kind").StringVal
 
 // A Runner is a change of a tree, or its repair.
 type Runner interface {
-	Run(context.Context, model.DB) (any, model.Result, error)
+	Run(context.Context, model.DB) (model.Result, error)
 }
 
 // Mending runs the repair of a check.
@@ -26,7 +26,6 @@ type Mending struct{ Check model.Check }
 // MendTree returns the repair of a tree, as a Runner.
 func MendTree[D, K any](t *paths.Tree[D, K]) Mending { return Mending{t.Checks()[0]} }
 
-func (m Mending) Run(ctx context.Context, db model.DB) (_ any, _ model.Result, _ error) {
-	result, err := m.Check.MendAll(ctx, db, 0)
-	return nil, result, err
+func (m Mending) Run(ctx context.Context, db model.DB) (model.Result, error) {
+	return m.Check.MendAll(ctx, db, 0)
 }

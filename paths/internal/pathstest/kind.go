@@ -12,10 +12,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/docmodel/docmodel/internal/runctx"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/paths"
 	"github.com/docmodel/docmodel/paths/internal/forest"
-	"github.com/docmodel/docmodel/paths/internal/tree"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -164,28 +164,15 @@ func FindCommon(a, b []string) (id string, ok bool) {
 	return id, ok
 }
 
-// MakePlan is the plan of a change that is decided now, with a number, and is run later.
-func MakePlan(t testing.TB, db *mongo.Database, c model.Change[any], number int64) model.Plan {
+// MakePlan returns the plan of a change that is decided now, under a number of the tree's
+// lease, and is run later.
+func MakePlan(t testing.TB, db *mongo.Database, c model.Change, number int64) model.Plan {
 	t.Helper()
-	if c.Err != nil {
-		return model.RefusedPlan("nodes", c.Err)
-	}
-	state, err := c.Read(t.Context(), db)
-	if err != nil {
-		return model.RefusedPlan("nodes", err)
-	}
-	p, err := c.Decide(SetNumber(state, number))
+	p, err := c.Plan(runctx.WithFence(t.Context(), number), db)
 	if err != nil {
 		return model.RefusedPlan("nodes", err)
 	}
 	return p
-}
-
-// SetNumber is what a change read, with another number.
-func SetNumber(state any, number int64) any {
-	s := state.(tree.State)
-	s.Change = number
-	return s
 }
 
 // Ensure makes the indexes.

@@ -44,7 +44,7 @@ func (k Kind) StoreNamed(t testing.TB, db *mongo.Database, f *paths.Forest[strin
 	for i := range docs {
 		docs[i].Name = NameNode(docs[i].ID)
 	}
-	if _, _, err := k.Tree.Load(docs).Run(t.Context(), db); err != nil {
+	if _, err := k.Tree.Load(docs).Run(t.Context(), db); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -109,7 +109,7 @@ func (k Kind) Store(t testing.TB, db *mongo.Database, f *paths.Forest[string]) {
 			docs[i].Name = docs[i].ID
 		}
 	}
-	if _, _, err := k.Tree.Load(docs).Run(t.Context(), db); err != nil {
+	if _, err := k.Tree.Load(docs).Run(t.Context(), db); err != nil {
 		t.Fatal(err)
 	}
 	k.SetFence(t, db, 1000)

@@ -25,7 +25,7 @@ func storeItems(k pathstest.Kind, t testing.TB, db *mongo.Database, f *paths.For
 	for i := range docs {
 		docs[i].Items = items[docs[i].ID]
 	}
-	if _, _, err := k.Tree.Load(docs).Run(t.Context(), db); err != nil {
+	if _, err := k.Tree.Load(docs).Run(t.Context(), db); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -70,7 +70,7 @@ func TestRollUp(t *testing.T) {
 				}
 				for range 6 { // a store finds what has changed since
 					op, change, want := pathstest.DrawStep(r, f)
-					if _, _, err := change(k).Run(t.Context(), db); !pathstest.SameError(err, want) {
+					if _, err := change(k).Run(t.Context(), db); !pathstest.SameError(err, want) {
 						t.Fatalf("%s: %s: %v", k.Name, op, err)
 					}
 				}
@@ -105,7 +105,7 @@ func rollUpStored(t *testing.T, db *mongo.Database, k pathstest.Kind, f *paths.F
 		}
 	}
 	for _, want := range []int{differ, 0} {
-		if _, result, err := pathstest.RollUpItems(k).Store().Run(t.Context(), db); err != nil ||
+		if result, err := pathstest.RollUpItems(k).Store().Run(t.Context(), db); err != nil ||
 			len(result.Steps) != want {
 			t.Fatalf("%s: %d written, want %d: %v", k.Name, len(result.Steps), want, err)
 		}
@@ -144,7 +144,7 @@ func TestRollUpCosts(t *testing.T) {
 				t, monitor, model.Cost{Commands: 2, Returned: 2 + 2},
 				func() error { _, err := up.Children(t.Context(), db, nil); return err },
 			)
-			store := func() error { _, _, err := up.Store().Run(t.Context(), db); return err }
+			store := func() error { _, err := up.Store().Run(t.Context(), db); return err }
 			modeltest.WantCost(t, monitor, model.Cost{Commands: 4, Written: 2 + 8, Returned: 8 + 1}, store)
 			modeltest.WantCost(t, monitor, model.Cost{Commands: 3, Written: 2, Returned: 8 + 1}, store)
 			if _, err := k.Docs.Update(
@@ -209,12 +209,12 @@ func TestRollUpRefuses(t *testing.T) {
 		var value *model.ValueError
 		for _, k := range pathstest.Kinds {
 			up := pathstest.RollUpItems(k)
-			_, _, err := paths.NewRollUp[int64](k.Tree, "items", "").Store().Run(t.Context(), db)
+			_, err := paths.NewRollUp[int64](k.Tree, "items", "").Store().Run(t.Context(), db)
 			if !errors.As(err, &value) {
 				t.Errorf("%s: nowhere to store: %v", k.Name, err)
 			}
 			storeItems(k, t, db, pathstest.Parse("a(b)"), map[string]int64{"a": math.MaxInt64, "b": 1})
-			if _, _, err := up.Store().Run(t.Context(), db); !errors.As(err, &value) {
+			if _, err := up.Store().Run(t.Context(), db); !errors.As(err, &value) {
 				t.Errorf("%s: beyond int64: %v", k.Name, err)
 			}
 			a, err := pathstest.FindNode(t.Context(), db, k.Docs, "a")
@@ -229,7 +229,7 @@ func TestRollUpRefuses(t *testing.T) {
 				); err != nil {
 					t.Fatal(err)
 				}
-				if _, _, err := up.Store().Run(t.Context(), db); errors.As(err, &value) != refused || !refused &&
+				if _, err := up.Store().Run(t.Context(), db); errors.As(err, &value) != refused || !refused &&
 					err != nil {
 					t.Errorf("%s: %v: %v", k.Name, v, err)
 				}
@@ -247,7 +247,7 @@ func TestRollUpRefuses(t *testing.T) {
 			if _, err := k.Docs.Of(db).DeleteOne(t.Context(), bson.D{{Key: "_id", Value: "a"}}); err != nil {
 				t.Fatal(err)
 			}
-			if _, _, err := up.Store().Run(t.Context(), db); !errors.Is(err, paths.ErrDamaged) {
+			if _, err := up.Store().Run(t.Context(), db); !errors.Is(err, paths.ErrDamaged) {
 				t.Errorf("%s: an orphan: %v", k.Name, err)
 			}
 		}

@@ -47,34 +47,27 @@ func (s *sums) addSums(o sums) bool {
 }
 
 // StoreTotals is the change that stores the totals of all nodes.
-func (r *RollUp) StoreTotals() model.Change[any] {
-	c := model.Change[any]{
+func (r *RollUp) StoreTotals() model.Change {
+	c := model.ChangeOf[[]bson.Raw]{
 		Name: "roll-up " + r.tree.Collection, Lease: r.tree.Lease, Mends: true,
-		Read: func(ctx context.Context, db model.DB) (any, error) {
+		Read: func(ctx context.Context, db model.DB) (nodes []bson.Raw, err error) {
 			f, err := r.tree.ReadSkeleton(ctx, db, nil, []string{r.path, r.into})
 			if err != nil {
 				return nil, err
 			}
-			var nodes []bson.Raw
 			for _, n := range f.ListPreorder() {
 				nodes = append(nodes, n.Raw)
 			}
 			return nodes, nil
 		},
-		Decide: func(state any) (model.Plan, error) {
-			nodes, ok := state.([]bson.Raw)
-			if !ok {
-				return model.Plan{}, r.tree.Refuse("state", nil, "must be the result of the change's Read")
-			}
-			return r.planTotals(nodes)
-		},
+		Decide: r.planTotals,
 	}
 	if r.into == "" {
 		c.Err = r.tree.Refuse(
 			"target", nil, "is \"\" in the declaration, so totals can't be stored: give NewRollUp a path",
 		)
 	}
-	return c
+	return c.Change()
 }
 
 // planTotals is the plan that writes the totals that differ.

@@ -34,11 +34,11 @@ func TestRollUpDies(t *testing.T) {
 				for i := range docs {
 					docs[i].Items = items[docs[i].ID]
 				}
-				_, _, err := k.Tree.Load(docs).Run(ctx, db)
+				_, err := k.Tree.Load(docs).Run(ctx, db)
 				return err
 			},
 			Run: func(ctx context.Context, db *mongo.Database, k pathstest.Kind) error {
-				_, _, err := pathstest.RollUpItems(k).Store().Run(ctx, db)
+				_, err := pathstest.RollUpItems(k).Store().Run(ctx, db)
 				return err
 			},
 			Stays: func(

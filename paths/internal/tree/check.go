@@ -44,7 +44,7 @@ func (t *Tree) checkTreeAndLock(ctx context.Context, db model.DB) (report, error
 // repairTree is the change that writes what the check wants. It mends: after a crash no
 // plan is finished, but the check and the decision run again. The fence is raised first
 // if it is too low, because otherwise the writes would count as late ones and be skipped.
-func (t *Tree) repairTree() model.Change[any] {
+func (t *Tree) repairTree() model.Change {
 	read := func(ctx context.Context, db model.DB, s *State) error {
 		if err := t.raiseFence(ctx, db, s.Change); err != nil {
 			return err
@@ -60,11 +60,11 @@ func (t *Tree) repairTree() model.Change[any] {
 
 // makeWholeCheck makes a check that can't mend one finding alone: MendAll runs a change
 // that repairs the tree.
-func (t *Tree) makeWholeCheck(name, rule string, mend model.Change[any]) model.Check {
+func (t *Tree) makeWholeCheck(name, rule string, mend model.Change) model.Check {
 	return model.Check{Name: name, Collection: t.Collection, Rule: rule, MendAll: func(
 		ctx context.Context, db model.DB, _ time.Duration,
 	) (model.Result, error) {
-		_, result, err := mend.Run(ctx, db)
+		result, err := mend.Run(ctx, db)
 		return result, err
 	}}
 }

@@ -66,7 +66,7 @@ func TestRepairCuts(t *testing.T) {
 				return cutDamage(k, ctx, db)
 			},
 			Run: func(ctx context.Context, db *mongo.Database, k pathstest.Kind) error {
-				_, _, err := pathstest.MendTree(k.Tree).Run(ctx, db)
+				_, err := pathstest.MendTree(k.Tree).Run(ctx, db)
 				return err
 			},
 			Stays:  pathstest.KeepIDs(strings.Split("abcdefghijklm", "")...),
@@ -94,7 +94,7 @@ func TestAdoptRootsCuts(t *testing.T) {
 			return k.SetFields(ctx, db, set("e", "a0"), set("d", "a0V"), set("c", "a0V"), set("b", "a0W"))
 		},
 		Run: func(ctx context.Context, db *mongo.Database, _ pathstest.Kind) error {
-			_, _, err := childTree.Adopt().Run(ctx, db)
+			_, err := childTree.Adopt().Run(ctx, db)
 			return err
 		},
 		Stays: pathstest.KeepIDs(strings.Split("abcdez", "")...),

@@ -110,7 +110,7 @@ func TestRepairOfOtherNumbers(t *testing.T) {
 				}
 			}
 			k.WantWhole(t, db)
-			if _, _, err := k.Tree.Insert(
+			if _, err := k.Tree.Insert(
 				pathstest.Category{ID: "x"}, paths.FirstRoot[string](),
 			).Run(t.Context(), db); err != nil {
 				t.Errorf("%s: %v", k.Name, err)
@@ -158,7 +158,7 @@ func TestCyclesInServerOrder(t *testing.T) {
 			).Run(t.Context(), db); err != nil {
 				t.Fatal(err)
 			}
-			if _, _, err := pathstest.MendTree(tree).Run(t.Context(), db); err != nil {
+			if _, err := pathstest.MendTree(tree).Run(t.Context(), db); err != nil {
 				t.Fatal(err)
 			}
 			roots, err := tree.Roots().All(t.Context(), db)
@@ -223,7 +223,7 @@ func TestLostLock(t *testing.T) {
 						report[0].ID.StringValue() != "d" {
 						t.Errorf("%s: %v, %v", what, report, err)
 					}
-					if _, _, err := c.do(k).Run(t.Context(), db); err != nil {
+					if _, err := c.do(k).Run(t.Context(), db); err != nil {
 						t.Errorf("%s: %v", what, err)
 						continue
 					}

@@ -74,7 +74,7 @@ func TestSuspects(t *testing.T) {
 						)
 					}
 					if found > 0 {
-						if _, _, err := pathstest.MendTree(k.Tree).Run(t.Context(), db); err != nil {
+						if _, err := pathstest.MendTree(k.Tree).Run(t.Context(), db); err != nil {
 							t.Fatalf("%s, seed %d: %v", k.Name, seed, err)
 						}
 					} else {

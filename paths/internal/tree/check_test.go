@@ -50,7 +50,7 @@ func TestTreeRepair(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				_, result, err := pathstest.MendTree(k.Tree).Run(t.Context(), db)
+				result, err := pathstest.MendTree(k.Tree).Run(t.Context(), db)
 				if err != nil {
 					t.Fatalf("%s, seed %d: %v\n%v", k.Name, seed, err, before)
 				}

@@ -17,10 +17,10 @@ import (
 )
 
 // AdoptLists returns the change behind paths.Tree.Adopt.
-func (t *Tree) AdoptLists() model.Change[any] {
+func (t *Tree) AdoptLists() model.Change {
 	c, ok := t.Rep.(*childTree)
 	if !ok {
-		return model.Change[any]{Name: "tree " + t.Collection, Err: t.newNoListsError()}
+		return model.Change{Name: "tree " + t.Collection, Err: t.newNoListsError()}
 	}
 	return c.adoptLists()
 }
@@ -59,7 +59,7 @@ func (t *childTree) makeListsCheck() model.Check {
 
 // adoptLists is the change that writes the links. If a node is in two lists, in a cycle,
 // or has a list that is none, the change returns [forest.ErrDamaged] and writes nothing.
-func (t *childTree) adoptLists() model.Change[any] {
+func (t *childTree) adoptLists() model.Change {
 	read := func(ctx context.Context, db model.DB, s *State) error {
 		report, refused, err := t.surveyLists(ctx, db, s.Change)
 		s.Repair = report.Repair

@@ -76,20 +76,20 @@ func TestAdopt(t *testing.T) {
 			if err != nil || len(before) != noise {
 				t.Fatal(before, err)
 			}
-			if _, result, err := adopt.Run(t.Context(), db); err != nil || len(result.Steps) != 40 {
+			if result, err := adopt.Run(t.Context(), db); err != nil || len(result.Steps) != 40 {
 				t.Fatal(result, err)
 			}
 			if got := pathstest.Shape(childKind.ReadForest(t, db)); got != pathstest.Shape(f) {
 				t.Fatalf("seed %d:\n got %s\nwant %s", seed, got, pathstest.Shape(f))
 			}
-			if _, result, err := adopt.Run(t.Context(), db); err != nil || len(result.Steps) != 0 {
+			if result, err := adopt.Run(t.Context(), db); err != nil || len(result.Steps) != 0 {
 				t.Fatal(result, err)
 			}
 			report, err := pathstest.Inspect(t.Context(), db, childKind.Tree)
 			if err != nil || len(report) != noise {
 				t.Fatalf("seed %d: %v, %v, want %d problems", seed, report, err, noise)
 			}
-			if _, _, err := pathstest.MendTree(childKind.Tree).Run(t.Context(), db); err != nil {
+			if _, err := pathstest.MendTree(childKind.Tree).Run(t.Context(), db); err != nil {
 				t.Fatal(err)
 			}
 			childKind.WantWhole(t, db)
@@ -108,7 +108,7 @@ func TestAdopt(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i, want := range []string{"a(b c) d", "a(b) d(c)"} {
-			_, result, err := childTree.Adopt().Run(t.Context(), db)
+			result, err := childTree.Adopt().Run(t.Context(), db)
 			if got := pathstest.Shape(
 				childKind.ReadForest(t, db),
 			); err != nil || got != want || i == 1 && len(result.Steps) != 1 {
@@ -131,8 +131,8 @@ func TestAdoptConvert(t *testing.T) {
 		); err != nil {
 			t.Fatal(err)
 		}
-		for _, c := range []model.Change[any]{childTree.Adopt(), paths.Convert(childKind.Tree, array)} {
-			if _, _, err := c.Run(t.Context(), db); err != nil {
+		for _, c := range []model.Change{childTree.Adopt(), paths.Convert(childKind.Tree, array)} {
+			if _, err := c.Run(t.Context(), db); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -178,7 +178,7 @@ func TestAdoptRefuses(t *testing.T) {
 			if err := listsOnly(t.Context(), db, c.lists); err != nil {
 				t.Fatal(err)
 			}
-			_, _, err := childTree.Adopt().Run(t.Context(), db)
+			_, err := childTree.Adopt().Run(t.Context(), db)
 			if !errors.Is(err, paths.ErrDamaged) {
 				t.Errorf("%s: %v", name, err)
 				continue
@@ -215,7 +215,7 @@ func TestAdoptRefuses(t *testing.T) {
 			model.Shell(report[0].ID)+" "+report[0].Problem != "'b' has a wrong parent: 'c', not 'a'" {
 			t.Error(report, err)
 		}
-		if _, _, err := childTree.Adopt().Run(t.Context(), db); err != nil {
+		if _, err := childTree.Adopt().Run(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}
 		childKind.WantWhole(t, db)
@@ -232,7 +232,7 @@ func TestAdoptCut(t *testing.T) {
 		},
 		Match: func(c mongotest.Command) bool { return mongotest.Writes(c) && c.Collection == childKind.Name },
 		Run: func(ctx context.Context, db *mongo.Database) error {
-			_, _, err := childKind.Declare(
+			_, err := childKind.Declare(
 				childKind.Docs, paths.TreeSpec{For: 300 * time.Millisecond, Wait: 10 * time.Second},
 			).Adopt().Run(ctx, db)
 			if err == nil { // the lease's number is no part of the matrix

@@ -86,16 +86,16 @@ func TestChildTreeUnsound(t *testing.T) {
 			childKind.Store(t, db, pathstest.Parse("a(b) c"))
 			childSet(t, db, "a", bson.D{{Key: "children", Value: damage}})
 			var refused *model.ValueError
-			if _, _, err := childKind.Tree.Insert(
+			if _, err := childKind.Tree.Insert(
 				pathstest.Category{ID: "x"}, paths.LastChild("a"),
 			).Run(t.Context(), db); !errors.As(err, &refused) || refused.Field != "children" {
 				t.Errorf("%v: insert: %v", damage, err)
 			}
 			// the list is left as it is
-			if _, _, err := childKind.Tree.Move("b", paths.LastRoot[string]()).Run(t.Context(), db); err != nil {
+			if _, err := childKind.Tree.Move("b", paths.LastRoot[string]()).Run(t.Context(), db); err != nil {
 				t.Errorf("%v: move: %v", damage, err)
 			}
-			if _, _, err := pathstest.MendTree(childKind.Tree).Run(t.Context(), db); err != nil {
+			if _, err := pathstest.MendTree(childKind.Tree).Run(t.Context(), db); err != nil {
 				t.Fatal(err)
 			}
 			childKind.WantWhole(t, db)
@@ -117,7 +117,7 @@ func TestChildTreeFull(t *testing.T) {
 	tree := fewTree
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for name, c := range map[string]struct {
-			change model.Change[any]
+			change model.Change
 			want   error
 			after  string
 		}{
@@ -136,14 +136,14 @@ func TestChildTreeFull(t *testing.T) {
 			"delete":               {tree.Delete("b", paths.Subtree), nil, "a(e(g)) f"},
 		} {
 			childKind.Store(t, db, pathstest.Parse("a(b(c d) e(g)) f"))
-			if _, _, err := c.change.Run(t.Context(), db); !errors.Is(err, c.want) {
+			if _, err := c.change.Run(t.Context(), db); !errors.Is(err, c.want) {
 				t.Errorf("%s: %v, want %v", name, err, c.want)
 			}
 			if got := pathstest.Shape(childKind.ReadForest(t, db)); got != c.after {
 				t.Errorf("%s: %s, want %s", name, got, c.after)
 			}
 			childKind.WantWhole(t, db)
-			if _, _, err := tree.Move("f", paths.FirstRoot[string]()).Run(t.Context(), db); err != nil {
+			if _, err := tree.Move("f", paths.FirstRoot[string]()).Run(t.Context(), db); err != nil {
 				t.Errorf("%s: the next change: %v", name, err)
 			}
 		}
@@ -189,14 +189,14 @@ func TestChildTreeInsertRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 		childSet(t, db, "b", bson.D{{Key: "name", Value: "taken"}})
-		_, _, err := childKind.Tree.Insert(
+		_, err := childKind.Tree.Insert(
 			pathstest.Category{ID: "x", Name: "taken"}, paths.LastChild("a"),
 		).Run(t.Context(), db)
 		if !mongo.IsDuplicateKeyError(err) {
 			t.Fatal(err)
 		}
 		childKind.WantWhole(t, db)
-		if _, _, err := childKind.Tree.Insert(
+		if _, err := childKind.Tree.Insert(
 			pathstest.Category{ID: "x", Name: "free"}, paths.LastChild("a"),
 		).Run(t.Context(), db); err != nil {
 			t.Fatal(err)
@@ -216,7 +216,7 @@ func TestChildTreeForeign(t *testing.T) {
 			t.Fatal(err)
 		}
 		pathstest.MustEqual(t, "below", got, []string{"b", "c", "d"})
-		if _, _, err := childKind.Tree.Delete("b", paths.Subtree).Run(t.Context(), db); err != nil {
+		if _, err := childKind.Tree.Delete("b", paths.Subtree).Run(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}
 		if got := pathstest.Shape(childKind.ReadForest(t, db)); got != "a(d) e(f) g" {
@@ -235,7 +235,7 @@ func TestChildTreeLists(t *testing.T) {
 		f := &paths.Forest[string]{}
 		for range 80 {
 			op, change, want := pathstest.DrawStep(r, f)
-			if _, _, err := change(childKind).Run(t.Context(), db); !pathstest.SameError(err, want) {
+			if _, err := change(childKind).Run(t.Context(), db); !pathstest.SameError(err, want) {
 				t.Fatalf("%s: %v, want %v", op, err, want)
 			}
 			childKind.WantWhole(t, db)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/docmodel/docmodel/internal/runctx"
 	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/mongotest"
@@ -134,12 +135,7 @@ func TestChildTreePromoteCut(t *testing.T) {
 			for cut := 0; ; cut++ {
 				childKind.Store(t, db, pathstest.Parse("a(b c(d e) f)"))
 				change := childKind.Tree.Delete("c", mode)
-				state, err := change.Read(t.Context(), db)
-				if err != nil {
-					t.Fatal(err)
-				}
-				state = pathstest.SetNumber(state, 9)
-				plan, err := change.Decide(state)
+				plan, err := change.Plan(runctx.WithFence(t.Context(), 9), db)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -17,7 +17,7 @@ import (
 // ConvertTree is the change that writes this tree's fields into the documents of from.
 // Missing fields are damage that the repair corrects, so the repair is the whole
 // conversion.
-func (t *Tree) ConvertTree(from *Tree) model.Change[any] {
+func (t *Tree) ConvertTree(from *Tree) model.Change {
 	c := t.repairTree()
 	c.Err = t.checkConvertible(from)
 	return c

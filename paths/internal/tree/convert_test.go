@@ -51,9 +51,9 @@ type convertWalk struct {
 	prefix   string // of the tree's ids
 }
 
-func (w convertWalk) do(step string, c model.Change[any]) {
+func (w convertWalk) do(step string, c model.Change) {
 	w.Helper()
-	if _, _, err := c.Run(w.Context(), w.db); err != nil {
+	if _, err := c.Run(w.Context(), w.db); err != nil {
 		w.Fatalf("%s to %s: %s: %v", w.from.Name, w.to.Name, step, err)
 	}
 }

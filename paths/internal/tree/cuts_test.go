@@ -72,11 +72,11 @@ func TestConvertCuts(t *testing.T) {
 		}
 		pathstest.Cut{
 			Seed: func(ctx context.Context, db *mongo.Database, k pathstest.Kind) error {
-				_, _, err := linksOnly(k).Load(pathstest.NodesOf(pathstest.Parse(all))).Run(ctx, db)
+				_, err := linksOnly(k).Load(pathstest.NodesOf(pathstest.Parse(all))).Run(ctx, db)
 				return err
 			},
 			Run: func(ctx context.Context, db *mongo.Database, k pathstest.Kind) error {
-				_, _, err := paths.Convert(linksOnly(k), k.Tree).Run(ctx, db)
+				_, err := paths.Convert(linksOnly(k), k.Tree).Run(ctx, db)
 				return err
 			},
 			Stays:  cutLinks(all),
@@ -126,12 +126,12 @@ func TestPlanCuts(t *testing.T) {
 	const begin = "a(b(c d(e)) f) g(h)"
 	for _, c := range []struct {
 		name, end string
-		change    func(*paths.Tree[pathstest.Category, string]) model.Change[any]
+		change    func(*paths.Tree[pathstest.Category, string]) model.Change
 	}{
-		{"move", "a(b(c) f) g(h d(e))", func(tree *paths.Tree[pathstest.Category, string]) model.Change[any] {
+		{"move", "a(b(c) f) g(h d(e))", func(tree *paths.Tree[pathstest.Category, string]) model.Change {
 			return tree.Move("d", paths.LastChild("g"))
 		}},
-		{"insert", "a(b(x c d(e)) f) g(h)", func(tree *paths.Tree[pathstest.Category, string]) model.Change[any] {
+		{"insert", "a(b(x c d(e)) f) g(h)", func(tree *paths.Tree[pathstest.Category, string]) model.Change {
 			return tree.Insert(pathstest.Category{ID: "x"}, paths.FirstChild("b"))
 		}},
 	} {

@@ -23,7 +23,7 @@ import (
 
 // A dying is a change whose writer dies.
 type dying struct {
-	do      func(pathstest.Kind) model.Change[any]
+	do      func(pathstest.Kind) model.Change
 	oracle  func(*paths.Forest[string]) error
 	only    string   // the representation that it is cut with everywhere; "" means each, a share of the changes
 	prepare []bson.D // what is set in nodes before it: see [kind.cutSet]
@@ -39,7 +39,7 @@ func dyings(begin string) map[string]dying {
 		} {
 			if pathstest.Parse(begin).Move(id, place) == nil {
 				out[fmt.Sprintf("move %s %v", id, place)] = dying{
-					do:     func(k pathstest.Kind) model.Change[any] { return k.Tree.Move(id, place) },
+					do:     func(k pathstest.Kind) model.Change { return k.Tree.Move(id, place) },
 					oracle: func(f *paths.Forest[string]) error { return f.Move(id, place) },
 				}
 			}
@@ -48,23 +48,23 @@ func dyings(begin string) map[string]dying {
 	for _, id := range []string{"b", "a", "e"} {
 		for _, mode := range []paths.DeleteMode{paths.Subtree, paths.Promote, paths.Rootify} {
 			out[fmt.Sprintf("delete %s %v", id, pathstest.ModeName(mode))] = dying{
-				do:     func(k pathstest.Kind) model.Change[any] { return k.Tree.Delete(id, mode) },
+				do:     func(k pathstest.Kind) model.Change { return k.Tree.Delete(id, mode) },
 				oracle: func(f *paths.Forest[string]) error { return f.Delete(id, mode) },
 			}
 		}
 	}
 	out["insert"] = dying{
-		do: func(k pathstest.Kind) model.Change[any] {
+		do: func(k pathstest.Kind) model.Change {
 			return k.Tree.Insert(pathstest.Category{ID: "x"}, paths.FirstChild("b"))
 		},
 		oracle: func(f *paths.Forest[string]) error { return f.Insert("x", paths.FirstChild("b")) },
 	}
 	same := func(*paths.Forest[string]) error { return nil }
 	out["rename"] = dying{
-		only: "named", do: func(k pathstest.Kind) model.Change[any] { return k.Tree.Rename("b", "B/b") }, oracle: same,
+		only: "named", do: func(k pathstest.Kind) model.Change { return k.Tree.Rename("b", "B/b") }, oracle: same,
 	}
 	out["rebalance"] = dying{
-		only: "parents", do: func(k pathstest.Kind) model.Change[any] { return k.Tree.Rebalance(nil) }, oracle: same,
+		only: "parents", do: func(k pathstest.Kind) model.Change { return k.Tree.Rebalance(nil) }, oracle: same,
 		prepare: []bson.D{
 			{{Key: "_id", Value: "g"}, {Key: "order", Value: "a0V"}},
 			{{Key: "_id", Value: "i"}, {Key: "order", Value: "a1"}},
@@ -116,7 +116,7 @@ func TestTreeDies(t *testing.T) {
 							faults.On(match, cut, mongotest.CutInside(1))
 						}
 						ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-						_, _, err := m.do(k).Run(ctx, db)
+						_, err := m.do(k).Run(ctx, db)
 						cancel()
 						died := faults.Count(match) >= cut
 						if !died {
@@ -128,7 +128,7 @@ func TestTreeDies(t *testing.T) {
 						cuts++
 						what := fmt.Sprintf("%s: %s, cut %s write %d (%v)", k.Name, name, way, cut, err)
 						wantKept(k, t, db, what, pathstest.Parse(begin), after)
-						if _, _, err := k.Tree.Move("g", paths.Before("g")).Run(t.Context(), db); err != nil {
+						if _, err := k.Tree.Move("g", paths.Before("g")).Run(t.Context(), db); err != nil {
 							t.Fatalf("%s: the next writer: %v", what, err)
 						}
 						if got := pathstest.Shape(k.ReadForest(t, db)); got != begin && got != pathstest.Shape(after) {

@@ -50,7 +50,7 @@ func TestLockstep(t *testing.T) {
 			wanted := pathstest.Shape(forest)
 			done[s.Name]++
 			for _, k := range pathstest.Kinds {
-				if _, _, err := s.Change(k).Run(t.Context(), db); !pathstest.SameError(err, s.Want) {
+				if _, err := s.Change(k).Run(t.Context(), db); !pathstest.SameError(err, s.Want) {
 					t.Fatalf(
 						"step %d, %s: %s %q: %v, want %v\nof %s", i, k.Name, s.Name, s.ID, err, s.Want,
 						pathstest.Shape(forest),

@@ -45,7 +45,7 @@ func TestNestedSetRepairsCuts(t *testing.T) {
 					t.Fatal(err)
 				}
 				nestedPart(t, db, r, p.Steps[n].(model.Write))
-				if _, _, err := pathstest.MendTree(k.Tree).Run(t.Context(), db); err != nil {
+				if _, err := pathstest.MendTree(k.Tree).Run(t.Context(), db); err != nil {
 					t.Fatalf("%s: %s: %v\n%s", k.Name, op.name, err, p)
 				}
 				nestedWhole(k, t, db, op.name+", cut and repaired")
@@ -70,7 +70,7 @@ func TestNestedSetRepairsGaps(t *testing.T) {
 		k.Seed(t, db, forest)
 		for range steps {
 			_, change, want := pathstest.DrawStep(r, forest)
-			if _, _, err := change(k.Kind).Run(t.Context(), db); !pathstest.SameError(err, want) {
+			if _, err := change(k.Kind).Run(t.Context(), db); !pathstest.SameError(err, want) {
 				t.Fatal(err)
 			}
 			if want == nil {
@@ -94,7 +94,7 @@ func TestNestedSetRepairsGaps(t *testing.T) {
 		}
 		for i := range 30 {
 			damaged(1 + i/3)
-			_, result, err := pathstest.MendTree(k.Tree).Run(t.Context(), db)
+			result, err := pathstest.MendTree(k.Tree).Run(t.Context(), db)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -140,7 +140,7 @@ func TestNestedSetRepairsHardCases(t *testing.T) {
 					t.Fatalf("%s: %v", c.reason, err)
 				}
 			}
-			if _, _, err := pathstest.MendTree(c.k.Tree).Run(t.Context(), db); err != nil {
+			if _, err := pathstest.MendTree(c.k.Tree).Run(t.Context(), db); err != nil {
 				t.Fatalf("%s: %v", c.reason, err)
 			}
 			nestedWhole(c.k, t, db, c.reason)

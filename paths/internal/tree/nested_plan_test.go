@@ -128,7 +128,7 @@ func TestNestedSetCosts(t *testing.T) {
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, k := range []pathstest.NestedKind{dense, gapped} { // whose first change stores the lock document
 			k.Seed(t, db, pathstest.ParseNested(nestedShape))
-			if _, _, err := k.Tree.Insert(
+			if _, err := k.Tree.Insert(
 				pathstest.Category{ID: "x"}, paths.LastRoot[string](),
 			).Run(t.Context(), db); err != nil {
 				t.Fatal(err)
@@ -138,7 +138,7 @@ func TestNestedSetCosts(t *testing.T) {
 			t.Run(test.k.Name+" "+test.op.name+": "+test.reason, func(t *testing.T) {
 				test.k.Seed(t, db, pathstest.ParseNested(nestedShape))
 				modeltest.WantCost(t, m, test.want, func() error {
-					_, _, err := test.op.change(test.k.Tree).Run(t.Context(), db)
+					_, err := test.op.change(test.k.Tree).Run(t.Context(), db)
 					return err
 				})
 			})

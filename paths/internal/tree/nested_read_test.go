@@ -92,7 +92,7 @@ func TestNestedSetSettled(t *testing.T) {
 		writer.Go(func() {
 			defer stop()
 			for i := range 60 {
-				if _, _, err := moves[i%2].change(k.Tree).Run(t.Context(), db); err != nil {
+				if _, err := moves[i%2].change(k.Tree).Run(t.Context(), db); err != nil {
 					t.Error(err)
 					return
 				}
@@ -161,7 +161,7 @@ func TestNestedSetSettledAgain(t *testing.T) {
 		runs := 0
 		read := func(ctx context.Context) error {
 			if runs++; runs == 1 {
-				_, _, err := k.Tree.Move("f", paths.FirstRoot[string]()).Run(ctx, db)
+				_, err := k.Tree.Move("f", paths.FirstRoot[string]()).Run(ctx, db)
 				return errors.Join(err, errors.New("what is read beside a change doesn't count"))
 			}
 			return nil

@@ -41,9 +41,9 @@ func TestNestedSetUsesGaps(t *testing.T) {
 		}
 		wide.Ensure(t, db)
 		wide.Store(t, db, f)
-		run := func(what string, most int, c model.Change[any]) int {
+		run := func(what string, most int, c model.Change) int {
 			t.Helper()
-			got, err := modeltest.Measure(monitor, func() error { _, _, err := c.Run(ctx, db); return err })
+			got, err := modeltest.Measure(monitor, func() error { _, err := c.Run(ctx, db); return err })
 			must(err)
 			if got.Written > 3+most {
 				t.Errorf("%s: %d documents written, at most %d of them nodes", what, got.Written, most)

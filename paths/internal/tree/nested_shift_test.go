@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/docmodel/docmodel/internal/runctx"
 	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/mongotest"
@@ -21,17 +22,17 @@ const nestedShape = "a(b(c d) e) f(g(h i) j) k"
 type nestedOp struct {
 	name   string
 	forest func(*paths.Forest[string]) error
-	change func(*paths.Tree[pathstest.Category, string]) model.Change[any]
+	change func(*paths.Tree[pathstest.Category, string]) model.Change
 }
 
 func nestedMove(id string, to paths.Place[string]) nestedOp {
 	return nestedOp{fmt.Sprintf("move %s %v", id, to), func(f *paths.Forest[string]) error { return f.Move(id, to) },
-		func(t *paths.Tree[pathstest.Category, string]) model.Change[any] { return t.Move(id, to) }}
+		func(t *paths.Tree[pathstest.Category, string]) model.Change { return t.Move(id, to) }}
 }
 
 func nestedInsert(to paths.Place[string]) nestedOp {
 	return nestedOp{fmt.Sprintf("insert %v", to), func(f *paths.Forest[string]) error { return f.Insert("x", to) },
-		func(t *paths.Tree[pathstest.Category, string]) model.Change[any] {
+		func(t *paths.Tree[pathstest.Category, string]) model.Change {
 			return t.Insert(pathstest.Category{ID: "x"}, to)
 		}}
 }
@@ -40,7 +41,7 @@ func nestedDelete(id string, mode paths.DeleteMode) nestedOp {
 	return nestedOp{fmt.Sprintf(
 		"delete %s %v", id, pathstest.ModeName(mode),
 	), func(f *paths.Forest[string]) error { return f.Delete(id, mode) },
-		func(t *paths.Tree[pathstest.Category, string]) model.Change[any] { return t.Delete(id, mode) }}
+		func(t *paths.Tree[pathstest.Category, string]) model.Change { return t.Delete(id, mode) }}
 }
 
 // nestedTable has moves of a leaf and a branch, from a root and from below, to each kind of place on both sides; and
@@ -88,15 +89,7 @@ func (op nestedOp) applyToForest(t testing.TB) *paths.Forest[string] {
 func (op nestedOp) plan(t testing.TB, db *mongo.Database, k pathstest.NestedKind, number int64) model.Plan {
 	t.Helper()
 	c := op.change(k.Tree)
-	if c.Err != nil {
-		t.Fatal(c.Err)
-	}
-	state, err := c.Read(t.Context(), db)
-	if err != nil {
-		t.Fatal(op.name, err)
-	}
-	state = pathstest.SetNumber(state, number)
-	p, err := c.Decide(state)
+	p, err := c.Plan(runctx.WithFence(t.Context(), number), db)
 	if err != nil {
 		t.Fatal(op.name, err)
 	}
@@ -243,7 +236,7 @@ func TestNestedSetDeadWriter(t *testing.T) {
 				f.Reset()
 				k.Seed(t, db, pathstest.ParseNested(nestedShape))
 				f.From(mongotest.Writes, n, mongotest.Fail(96)) // nothing that it sends from here on arrives
-				if _, _, err := op.change(k.Tree).Run(t.Context(), db); err == nil {
+				if _, err := op.change(k.Tree).Run(t.Context(), db); err == nil {
 					break
 				}
 				f.Reset()
@@ -262,7 +255,7 @@ func nestedNext(k pathstest.NestedKind, t *testing.T, db *mongo.Database, op nes
 	if _, err := db.Collection("docmodel.locks").UpdateMany(t.Context(), bson.D{}, past); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := k.Tree.Insert(
+	if _, err := k.Tree.Insert(
 		pathstest.Category{ID: "z"}, paths.FirstRoot[string](),
 	).Run(t.Context(), db); err != nil {
 		t.Fatalf("%s, cut at write %d: the next writer: %v", op.name, n, err)

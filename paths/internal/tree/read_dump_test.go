@@ -53,7 +53,7 @@ func TestTreeDump(t *testing.T) {
 				t.Fatal(err)
 			}
 			k.Clear(t, db)
-			if _, _, err := k.Tree.Load(docs).Run(t.Context(), db); err != nil {
+			if _, err := k.Tree.Load(docs).Run(t.Context(), db); err != nil {
 				t.Fatal(err)
 			}
 			after, err := mongotest.Dump(t.Context(), db)

@@ -18,6 +18,7 @@ import (
 // A State is what a change has read. Its Decide makes the plan from it alone.
 type State struct {
 	Change int64 // the number that the change writes to each document that it touches
+	isRead bool  // false for a state that no change has read
 
 	node    Node // the node that is inserted, moved, renamed or deleted
 	isNew   bool // the node is the caller's document, not a stored one
@@ -30,17 +31,17 @@ type State struct {
 	Repair model.Plan
 }
 
-// MakeChange makes a change under the tree's lease. Its caller sees the state as any.
+// MakeChange makes a change under the tree's lease.
 // Without the lease, when only the plan is wanted, the change number is one above the
 // nodes' numbers.
 func (t *Tree) MakeChange(
 	read func(context.Context, model.DB, *State) error, decide func(State) (model.Plan, error),
-) model.Change[any] {
-	return model.Change[any]{
+) model.Change {
+	return model.ChangeOf[State]{
 		Name:  "tree " + t.Collection,
 		Lease: t.Lease,
-		Read: func(ctx context.Context, db model.DB) (any, error) {
-			s := State{Change: model.Fence(ctx)}
+		Read: func(ctx context.Context, db model.DB) (State, error) {
+			s := State{Change: model.Fence(ctx), isRead: true}
 			err := read(ctx, db, &s)
 			if s.Change == 0 { // without the lease, to see the plan
 				for _, n := range s.listStoredNodes() {
@@ -52,9 +53,8 @@ func (t *Tree) MakeChange(
 			}
 			return s, err
 		},
-		Decide: func(state any) (model.Plan, error) {
-			s, ok := state.(State)
-			if !ok {
+		Decide: func(s State) (model.Plan, error) {
+			if !s.isRead {
 				return model.Plan{}, t.Refuse("state", nil, "must be the result of the change's Read")
 			}
 			if err := t.checkNumberIsNewer(s); err != nil {
@@ -62,7 +62,7 @@ func (t *Tree) MakeChange(
 			}
 			return decide(s)
 		},
-	}
+	}.Change()
 }
 
 // readNode reads the tree's fields of a node.
@@ -244,7 +244,7 @@ func (t *Tree) checkSpotFree(ctx context.Context, db model.DB, n Node, s spot, l
 
 // InsertNode is the change that stores a document at a place. err is an error of its
 // arguments, which the shell found.
-func (t *Tree) InsertNode(doc bson.Raw, at forest.Place[bson.RawValue], err error) model.Change[any] {
+func (t *Tree) InsertNode(doc bson.Raw, at forest.Place[bson.RawValue], err error) model.Change {
 	read := func(ctx context.Context, db model.DB, s *State) error {
 		n, err := t.ReadNode(doc)
 		if err != nil {
@@ -273,7 +273,7 @@ func (t *Tree) InsertNode(doc bson.Raw, at forest.Place[bson.RawValue], err erro
 }
 
 // MoveNode is the change that moves a node, with its subtree, to a place.
-func (t *Tree) MoveNode(id bson.RawValue, to forest.Place[bson.RawValue], err error) model.Change[any] {
+func (t *Tree) MoveNode(id bson.RawValue, to forest.Place[bson.RawValue], err error) model.Change {
 	read := func(ctx context.Context, db model.DB, s *State) error {
 		found, ref, err := t.readNodeAndReference(ctx, db, id, to)
 		if err == nil && found == nil {

@@ -11,7 +11,7 @@ import (
 
 // DeleteNode is the change that deletes a node, and does with its children what mode
 // says.
-func (t *Tree) DeleteNode(id bson.RawValue, mode forest.Mode, err error) model.Change[any] {
+func (t *Tree) DeleteNode(id bson.RawValue, mode forest.Mode, err error) model.Change {
 	if err == nil && mode > forest.Rootify {
 		err = t.Refuse("mode", uint8(mode), "isn't a DeleteMode: use a constant of the package")
 	}

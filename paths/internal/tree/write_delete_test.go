@@ -31,13 +31,13 @@ func TestDeleteComesLate(t *testing.T) {
 				if late.Err() != nil {
 					t.Fatal(late.Err())
 				}
-				for _, change := range []model.Change[any]{
+				for _, change := range []model.Change{
 					k.Tree.Move("b", paths.LastChild("a")), // so that the numbers of changes are beyond the late one's
 					k.Tree.Delete("c", mode),
 					k.Tree.Insert(pathstest.Category{ID: "c"}, paths.LastChild("a")),
 					k.Tree.Insert(pathstest.Category{ID: "d"}, paths.LastChild("c")),
 				} {
-					if _, _, err := change.Run(t.Context(), db); err != nil {
+					if _, err := change.Run(t.Context(), db); err != nil {
 						t.Fatalf("%s: %v", k.Name, err)
 					}
 				}

@@ -26,8 +26,8 @@ func TestLeastWrites(t *testing.T) {
 		) {
 			k.Ensure(t, db)
 			k.Store(t, db, pathstest.Parse("a(b(c d(e)) f g) h(i) j"))
-			run := func(c model.Change[any]) int {
-				got, err := modeltest.Measure(monitor, func() error { _, _, err := c.Run(ctx, db); return err })
+			run := func(c model.Change) int {
+				got, err := modeltest.Measure(monitor, func() error { _, err := c.Run(ctx, db); return err })
 				if err != nil {
 					t.Fatalf("%s: %v", k.Name, err)
 				}

@@ -48,7 +48,7 @@ func runLate(
 	done, ended := make(chan error, 1), make(chan struct{})
 	go func() {
 		defer close(ended)
-		_, _, err := slow(k).Run(t.Context(), db)
+		_, err := slow(k).Run(t.Context(), db)
 		done <- err
 	}()
 	for faults.Count(match) < write {
@@ -59,7 +59,7 @@ func runLate(
 		}
 	}
 	for _, c := range others {
-		if _, _, err := c(k).Run(t.Context(), db); err != nil && !isRefused(err) {
+		if _, err := c(k).Run(t.Context(), db); err != nil && !isRefused(err) {
 			t.Fatalf("%s: another change: %v", k.Name, err)
 		}
 	}
@@ -176,7 +176,7 @@ func TestLateWrites(t *testing.T) {
 						report, err := pathstest.Inspect(t.Context(), db, k.Tree)
 						if err != nil || len(report) > 0 {
 							t.Errorf("%s: %v, %v", where, report, err)
-							_, _, _ = pathstest.MendTree(k.Tree).Run(t.Context(), db)
+							_, _ = pathstest.MendTree(k.Tree).Run(t.Context(), db)
 							continue
 						}
 						f := k.ReadForest(t, db)
@@ -219,12 +219,12 @@ func TestLateTotals(t *testing.T) {
 			return err == nil
 		}), 1, mongotest.Hold(gate)).From(renewals, 1, mongotest.Fail(96))
 		done := make(chan error, 1)
-		go func() { _, _, err := totals.Store().Run(t.Context(), db); done <- err }()
+		go func() { _, err := totals.Store().Run(t.Context(), db); done <- err }()
 		if _, err := gate.Wait(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		set(5)
-		if _, _, err := totals.Store().Run(t.Context(), db); err != nil {
+		if _, err := totals.Store().Run(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}
 		gate.Open()
@@ -246,7 +246,7 @@ func TestFirstChangeCost(t *testing.T) {
 		modeltest.WantCost(t, monitor, model.Cost{
 			Commands: asked + inserted + lease, Written: 1 + 4, Returned: 1,
 		}, func() error {
-			_, _, err := pathstest.Kinds[0].Tree.Insert(
+			_, err := pathstest.Kinds[0].Tree.Insert(
 				pathstest.Category{ID: "x"}, paths.LastRoot[string](),
 			).Run(t.Context(), db)
 			return err

@@ -47,7 +47,7 @@ func TestTreeMovers(t *testing.T) {
 					r := rand.New(rand.NewPCG(uint64(w), 9))
 					for range each {
 						id, to := fmt.Sprint("n", r.IntN(24)), fmt.Sprint("n", r.IntN(24))
-						_, _, err := k.Tree.Move(id, paths.LastChild(to)).Run(t.Context(), db)
+						_, err := k.Tree.Move(id, paths.LastChild(to)).Run(t.Context(), db)
 						mu.Lock()
 						switch {
 						case err == nil:

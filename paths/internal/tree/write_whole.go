@@ -15,7 +15,7 @@ import (
 
 // LoadNodes is the change that stores the nodes of a whole tree. It mends: a second run
 // meets equal documents under their _ids, which counts as done.
-func (t *Tree) LoadNodes(nodes []Node, err error) model.Change[any] {
+func (t *Tree) LoadNodes(nodes []Node, err error) model.Change {
 	c := t.MakeChange(func(context.Context, model.DB, *State) error { return nil },
 		func(State) (model.Plan, error) { return t.decideLoad(nodes), nil })
 	c.Mends, c.Err = true, err
@@ -106,7 +106,7 @@ func (t *Tree) chooseLoadOrders(f *forest.Forest[string], nodes map[string]Node)
 
 // RebalanceChildren is the change that gives a node's children new short order keys. A
 // parent of type 0 means the roots.
-func (t *Tree) RebalanceChildren(parent bson.RawValue, err error) model.Change[any] {
+func (t *Tree) RebalanceChildren(parent bson.RawValue, err error) model.Change {
 	at := forest.ConvertNullToNil(parent)
 	c := t.MakeChange(func(ctx context.Context, db model.DB, s *State) (err error) {
 		s.children, err = t.ReadNodes(ctx, db, t.FindChildren(at))
@@ -128,7 +128,7 @@ type renamer interface {
 }
 
 // RenameNode is the change that gives a node another segment.
-func (t *Tree) RenameNode(id bson.RawValue, segment string, err error) model.Change[any] {
+func (t *Tree) RenameNode(id bson.RawValue, segment string, err error) model.Change {
 	r, ok := t.Rep.(renamer)
 	if !ok && err == nil {
 		err = t.Refuse("segment", segment, "can't be used: this representation has no segments")

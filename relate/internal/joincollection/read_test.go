@@ -68,7 +68,7 @@ func seedLikes(ctx context.Context, db *mongo.Database) error {
 	return err
 }
 
-type likeChange = model.Change[model.Stored[liking]]
+type likeChange = model.ChangeOf[model.Stored[liking]]
 
 func pairOf(user string, item int64) bson.D {
 	return bson.D{{Key: "user", Value: user}, {Key: "item", Value: item}}
@@ -305,7 +305,7 @@ func TestJoinCollectionStoreRefuses(t *testing.T) {
 		}
 		for _, c := range []struct {
 			reason, want string
-			change       model.Change[model.Stored[bond]]
+			change       model.ChangeOf[model.Stored[bond]]
 		}{
 			{"no left id", "l: the link has no id", store.Insert(bond{"b", nil, &x})},
 			{"no right id", "r: the link has no id", store.Insert(bond{"b", &x, nil})},

@@ -84,13 +84,12 @@ func TestJoinIndexed(t *testing.T) {
 			{Reason: "what the next level looks up", Query: ofMain.Children(7), Index: "main_1__id_-1"},
 		})
 		reads := func(reason string, f testkit.DBFunc, indexes ...string) testkit.ReadCase {
-			return testkit.ReadBy(
-				reason,
-				model.Change[any]{
-					Read: func(ctx context.Context, db model.DB) (any, error) { return nil, f(ctx, core.Database(db)) },
+			return testkit.ReadBy(reason, model.ChangeOf[any]{
+				Read: func(ctx context.Context, db model.DB) (any, error) {
+					return nil, f(ctx, core.Database(db))
 				},
-				indexes...,
-			)
+				Decide: func(any) (model.Plan, error) { return model.Plan{}, nil },
+			}, indexes...)
 		}
 		testkit.WantReadsIndexed(t, db, m,
 			reads("Load", loading(joined, parents...), model.IDIndex),

@@ -14,7 +14,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-type change = model.Change[model.Stored[bareDoc]]
+type change = model.ChangeOf[model.Stored[bareDoc]]
 
 // wantStored wants documents without the fields of stores and empty lists.
 func wantStored(t testing.TB, db *mongo.Database, want testkit.Docs) {
@@ -242,7 +242,7 @@ func meetings() (out []meeting) {
 // mendOn looks for half-links and repairs them at once, as the jobs of checks do. It returns the number of writes.
 func mendOn(ctx context.Context, on model.DB, checks ...model.Check) (planned int, err error) {
 	for _, c := range checks {
-		found, _, err := model.Change[[]model.Finding]{
+		found, _, err := model.ChangeOf[[]model.Finding]{
 			Read:   func(ctx context.Context, db model.DB) ([]model.Finding, error) { return c.All(ctx, db) },
 			Decide: func(found []model.Finding) (model.Plan, error) { return c.Mend(found), nil },
 		}.Run(ctx, on)

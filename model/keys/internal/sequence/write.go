@@ -85,7 +85,7 @@ func (s *Sequence) insert(owner any, n int64, doc any) model.Write {
 }
 
 // Append stores a document under the owner's next number.
-func (s *Sequence) Append(owner, doc any) model.Change[int64] {
+func (s *Sequence) Append(owner, doc any) model.ChangeOf[int64] {
 	id, err := s.counterID(owner)
 	var raw any
 	if err == nil {
@@ -94,9 +94,9 @@ func (s *Sequence) Append(owner, doc any) model.Change[int64] {
 		}
 	}
 	if err != nil {
-		return commands.RefuseChange[int64](s.Name(), err)
+		return commands.RefuseChangeOf[int64](s.Name(), err)
 	}
-	return model.Change[int64]{
+	return model.ChangeOf[int64]{
 		Name: "sequence " + s.Name(),
 		Read: func(ctx context.Context, db model.DB) (int64, error) {
 			last, _, err := s.readLast(ctx, db, id)

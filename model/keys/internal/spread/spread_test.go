@@ -53,7 +53,7 @@ func on(day string, x event) event {
 	return x
 }
 
-func run(ctx context.Context, db *mongo.Database, c model.Change[model.Stored[event]]) error {
+func run(ctx context.Context, db *mongo.Database, c model.ChangeOf[model.Stored[event]]) error {
 	_, _, err := c.Run(ctx, db)
 	return err
 }
@@ -187,7 +187,7 @@ func TestRefused(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, c := range []model.Change[model.Stored[event]]{
+		for _, c := range []model.ChangeOf[model.Stored[event]]{
 			storeOf(four).Insert(numbered(1)), storeOf(four).Insert(on("a#b", numbered(1))),
 			storeOf(four).Insert(on(other, numbered(1))), storeOf(byUser).Insert(event{ID: "e1", Day: "d"}),
 			storeOf(chosen).Insert(numbered(1)), storeOf(chosen).Insert(on("a#b", numbered(1))),
@@ -229,7 +229,7 @@ func TestStored(t *testing.T) {
 		testkit.Seed(t, db, docs{"events": {event{ID: "old", Day: "d"}}})
 		for _, c := range []struct {
 			reason string
-			change model.Change[model.Stored[event]]
+			change model.ChangeOf[model.Stored[event]]
 			want   string
 		}{
 			{"a value", storeOf(four).Insert(on("d", numbered(1))), keyOf(four.Key("d", "e1"))},

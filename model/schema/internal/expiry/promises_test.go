@@ -92,7 +92,7 @@ func TestExpiryPromisedCosts(t *testing.T) {
 		want("Until by version", 1, 1, 0, run(expEachVersion.Until("b", later.Add(time.Hour))))
 		want("Never", 1, 1, 0, run(expEach.Until("b", time.Time{})))
 		want("Never by version, again", 2, 0, 1, run(expEachVersion.Until("b", time.Time{})))
-		there := func() error { _, _, err := expArchived.Restore("a", time.Time{}).Run(ctx, db); return err }
+		there := func() error { _, err := expArchived.Restore("a", time.Time{}).Run(ctx, db); return err }
 		want("Restore of one that is there, and archived", 2, 0, 2, there)
 		var pairs []schema.ExpiryPair
 		want("Both", 1, 0, 1, func() (err error) { pairs, err = expArchived.Both(expNow).All(ctx, db); return err })
@@ -121,7 +121,7 @@ func TestExpiryTouchFaults(t *testing.T) {
 			return err
 		}, expOrder{ID: "a", N: 1, V: 2}},
 		{"Restore", nil, []any{expAged("a", 31)}, func(ctx context.Context, db *mongo.Database) error {
-			_, _, err := expEachVersion.Restore("a", later).Run(ctx, db)
+			_, err := expEachVersion.Restore("a", later).Run(ctx, db)
 			return err
 		}, expOrder{ID: "a", Placed: &later, N: 31, V: 2}},
 		{

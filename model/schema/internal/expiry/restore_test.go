@@ -24,7 +24,7 @@ func TestExpiryRestore(t *testing.T) {
 		})
 		restore := func(x *schema.Expiry[expOrder, string], id string, until time.Time, steps int) {
 			t.Helper()
-			if _, result, err := x.Restore(id, until).Run(ctx, db); err != nil || len(result.Steps) != steps {
+			if result, err := x.Restore(id, until).Run(ctx, db); err != nil || len(result.Steps) != steps {
 				t.Errorf("%s: %v, %v", id, result.Steps, err)
 			}
 		}
@@ -32,7 +32,7 @@ func TestExpiryRestore(t *testing.T) {
 		restore(expEach, "a", expNow.Add(2*expDay), 0) // it is there
 		restore(expEach, "b", time.Time{}, 1)
 		restore(expArchived, "c", time.Time{}, 1)
-		if _, _, err := expEach.Restore("z", time.Time{}).Run(ctx, db); !errors.Is(err, model.ErrNotFound) {
+		if _, err := expEach.Restore("z", time.Time{}).Run(ctx, db); !errors.Is(err, model.ErrNotFound) {
 			t.Errorf("of none: %v", err)
 		}
 		expWant(t, db, []string{"a", "b", "c"}, []string{"a", "b", "c"})
@@ -207,7 +207,7 @@ func TestExpiryCosts(t *testing.T) {
 			return err
 		})
 		modeltest.WantCost(t, monitor, model.Cost{Commands: 3, Written: 1, Returned: 1}, func() error {
-			_, _, err := expArchived.Restore("a", time.Time{}).Run(ctx, db)
+			_, err := expArchived.Restore("a", time.Time{}).Run(ctx, db)
 			return err
 		})
 		modeltest.WantIndexed(t, db, expArchived.Expired(expNow), "placed_1")

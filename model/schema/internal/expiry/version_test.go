@@ -61,7 +61,7 @@ func expRestoreInterleaved(t *testing.T, x *schema.Expiry[expOrder, string], unt
 			if err := archive(ctx, db); err != nil {
 				return err
 			}
-			_, result, err := x.Restore("a", until).Run(ctx, db)
+			result, err := x.Restore("a", until).Run(ctx, db)
 			restored = err == nil && result.Modified() > 0
 			return err
 		},
@@ -152,11 +152,7 @@ func TestExpiryRestoreVersions(t *testing.T) {
 			}
 			before := read("cold")
 			change := expEachVersion.Restore("a", c.until)
-			state, err := change.Read(t.Context(), db)
-			if err != nil {
-				t.Fatal(err)
-			}
-			plan, err := change.Decide(state)
+			plan, err := change.Plan(t.Context(), db)
 			if c.want == "" {
 				expRefused(t, c.reason, err)
 				continue
@@ -169,7 +165,7 @@ func TestExpiryRestoreVersions(t *testing.T) {
 					t.Errorf("%s: there is %s, want %s", c.reason, got, c.want)
 				}
 			}
-			if _, result, err := change.Run(t.Context(), db); err != nil || len(result.Steps) != 0 {
+			if result, err := change.Run(t.Context(), db); err != nil || len(result.Steps) != 0 {
 				t.Errorf("%s: restored again: %v, %v", c.reason, result, err)
 			}
 			if got := read("cold"); got != before {
@@ -249,7 +245,7 @@ func TestExpiryKeepsOtherStates(t *testing.T) {
 			{"in an earlier version", bson.D{{Key: "v", Value: 2}}, 2, 2},
 		} {
 			if c.version > 1 {
-				if _, _, err := expVersion.Restore("a", time.Time{}).Run(t.Context(), db); err != nil {
+				if _, err := expVersion.Restore("a", time.Time{}).Run(t.Context(), db); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -65,7 +65,7 @@ func (x *Expiry) unchanged(doc bson.Raw) bson.D {
 type state struct{ hot, cold bson.Raw }
 
 // Restore brings an archived document back. w is a delete of the document, which checks and encodes the id.
-func (x *Expiry) Restore(w model.Write, until time.Time) model.Change[any] {
+func (x *Expiry) Restore(w model.Write, until time.Time) model.Change {
 	err := w.Err
 	switch {
 	case err != nil:
@@ -76,10 +76,10 @@ func (x *Expiry) Restore(w model.Write, until time.Time) model.Change[any] {
 			"must not be given: the spec has After, so documents expire some time after the field's time")
 	}
 	if err != nil {
-		return commands.RefuseChange[any](x.Name(), err)
+		return commands.RefuseChange(x.Name(), err)
 	}
 	id := w.Model.(*mongo.DeleteOneModel).Filter.(bson.D)
-	return model.Change[state]{
+	return model.ChangeOf[state]{
 		Name: "expiry " + x.Name(),
 		Read: func(ctx context.Context, db model.DB) (s state, err error) {
 			if s.hot, err = readOne(ctx, db, x.Name(), id); err == nil && s.hot == nil {
