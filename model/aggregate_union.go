@@ -3,6 +3,7 @@ package model
 import (
 	"slices"
 
+	"github.com/docmodel/docmodel/internal/bsondoc"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -41,15 +42,15 @@ func unionOf(stage bson.D) (u union, ok bool) {
 	if len(stage) != 1 || stage[0].Key != "$unionWith" {
 		return u, false
 	}
-	if name, ok := asString(stage[0].Value); ok {
+	if name, ok := bsondoc.String(stage[0].Value); ok {
 		return union{name, mongo.Pipeline{}}, true
 	}
-	args, ok := asDocument(stage[0].Value)
-	u.collection, _ = asString(valueOf(args, "coll"))
+	args, ok := bsondoc.Document(stage[0].Value)
+	u.collection, _ = bsondoc.String(bsondoc.Value(args, "coll"))
 	u.pipeline = mongo.Pipeline{}
 	parts := 1
-	if list := valueOf(args, "pipeline"); ok && list != nil {
-		u.pipeline, ok = asPipeline(list)
+	if list := bsondoc.Value(args, "pipeline"); ok && list != nil {
+		u.pipeline, ok = bsondoc.Pipeline(list)
 		parts = 2
 	}
 	return u, ok && u.collection != "" && len(args) == parts

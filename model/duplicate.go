@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/docmodel/docmodel/internal/bsondoc"
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/core"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -42,7 +43,7 @@ func equalities(filter bson.D, to []string) []string {
 					to = equalities(f, to)
 				}
 			}
-		} else if isEquality(e.Value) {
+		} else if bsondoc.IsEquality(e.Value) {
 			to = append(to, e.Key)
 		}
 	}

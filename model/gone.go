@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/docmodel/docmodel/internal/bsondoc"
 	"github.com/docmodel/docmodel/internal/runctx"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
@@ -14,9 +15,9 @@ import (
 func (r *runner) gone(ctx context.Context, w Write, missed []bson.D) (bool, error) {
 	plain := w
 	plain.Model = w.unscoped()
-	filter, ok := asDocument(plain.filter())
-	i := indexOfID(filter)
-	if !ok || i < 0 || !isEquality(filter[i].Value) || inserts(w.Model) {
+	filter, ok := bsondoc.Document(plain.filter())
+	i := bsondoc.IndexOfID(filter)
+	if !ok || i < 0 || !bsondoc.IsEquality(filter[i].Value) || inserts(w.Model) {
 		return false, nil
 	}
 	if len(filter) == 1 {
@@ -27,7 +28,7 @@ func (r *runner) gone(ctx context.Context, w Write, missed []bson.D) (bool, erro
 		return false, nil
 	}
 	id := And(w.scoping().keyedID(filter[i].Value), w.scoping().within)
-	if slices.ContainsFunc(missed, func(asked bson.D) bool { return sameValue(asked, id) }) {
+	if slices.ContainsFunc(missed, func(asked bson.D) bool { return bsondoc.SameValue(asked, id) }) {
 		return true, nil
 	}
 	there, err := r.holds(ctx, w.Collection, id)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/docmodel/docmodel/internal/bsondoc"
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/internal/mql"
@@ -153,7 +154,7 @@ func notRepeatable(s Step) string {
 	if !insert && w.Expect == One && w.Done == nil && (len(filter) > 1 || !known) {
 		return "it expects a match by more than _id, and has no Done"
 	}
-	byID := pick(pinsID(filter), "", noID)
+	byID := pick(bsondoc.PinsID(filter), "", noID)
 	switch m := w.Model.(type) {
 	case *mongo.InsertOneModel:
 		raw, err := (*core.Codec)(nil).Document(m.Document)
@@ -180,7 +181,7 @@ func notRepeatable(s Step) string {
 
 // notIdempotent returns why an update that is applied twice may do more than once.
 func notIdempotent(update any) string {
-	ops, ok := operators(update)
+	ops, ok := bsondoc.Operators(update)
 	if !ok {
 		return "an update by a pipeline isn't known to do the same twice"
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/docmodel/docmodel/internal/bsondoc"
 	"github.com/docmodel/docmodel/internal/direction"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -97,7 +98,7 @@ func (x Index) Model() mongo.IndexModel {
 // same filter, because it omits documents.
 func (x Index) covers(y Index) string {
 	switch {
-	case x.Collection != y.Collection, x.Partial != nil && !sameD(x.Partial, y.Partial),
+	case x.Collection != y.Collection, x.Partial != nil && !bsondoc.Same(x.Partial, y.Partial),
 		y.Unique && !(x.Unique && len(x.Keys) == len(y.Keys)),
 		y.ExpireAfter != 0 && (x.ExpireAfter == 0 || x.seconds() != y.seconds()),
 		len(y.Keys) > len(x.Keys):

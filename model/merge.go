@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/docmodel/docmodel/internal/bsondoc"
 	"github.com/docmodel/docmodel/internal/core"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -150,7 +151,7 @@ func (m *merger) unite(writes []Write) error {
 	updates := make([]bson.D, len(writes))
 	for i, u := range m.models {
 		var ok bool
-		if updates[i], ok = operators(u.Update); !ok {
+		if updates[i], ok = bsondoc.Operators(u.Update); !ok {
 			return m.byPipeline(i)
 		}
 	}
@@ -185,9 +186,9 @@ func (m *merger) comparable(a, b *mongo.UpdateOneModel, collection string, i int
 		return m.conflict(m.name(i) + " writes to " + collection + ": " + asSteps)
 	case isUpsert(a) != isUpsert(b):
 		return differ("one write upserts, the other doesn't")
-	case !sameValue(a.Hint, b.Hint):
+	case !bsondoc.SameValue(a.Hint, b.Hint):
 		return differ("the writes have different hints")
-	case !sameValue(a.Sort, b.Sort):
+	case !bsondoc.SameValue(a.Sort, b.Sort):
 		return differ("the writes have different sorts")
 	case (a.Collation == nil) != (b.Collation == nil),
 		a.Collation != nil && shell(collationD(a.Collation)) != shell(collationD(b.Collation)):
@@ -198,13 +199,13 @@ func (m *merger) comparable(a, b *mongo.UpdateOneModel, collection string, i int
 
 // addOperator adds the fields of one operator, for example {$set: {a: 1, b: 2}}.
 func (m *merger) addOperator(op bson.E) error {
-	fields, ok := asDocument(op.Value)
+	fields, ok := bsondoc.Document(op.Value)
 	if !ok {
 		return m.conflict("the argument of " + op.Key + " must be a document")
 	}
 	for _, f := range fields {
 		dup, err := m.use(pathUse{op.Key, f.Key, f.Value, m.at})
-		if to, isString := asString(f.Value); op.Key == "$rename" && isString && err == nil {
+		if to, isString := bsondoc.String(f.Value); op.Key == "$rename" && isString && err == nil {
 			_, err = m.use(pathUse{op.Key, to, f.Key, m.at})
 		}
 		if err != nil {
@@ -224,7 +225,7 @@ func (m *merger) use(p pathUse) (duplicate bool, err error) {
 		if !clash(p.path, q.path) {
 			continue
 		}
-		if p.path == q.path && p.op == q.op && m.repeats(p) && sameValue(p.value, q.value) {
+		if p.path == q.path && p.op == q.op && m.repeats(p) && bsondoc.SameValue(p.value, q.value) {
 			return true, nil
 		}
 		const reason = "one update can't contain both"

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/docmodel/docmodel/internal/bsondoc"
 	"github.com/docmodel/docmodel/internal/core"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -96,7 +97,7 @@ func mergeSteps(a, b Write, nameA, nameB string) (Write, bool) {
 	case *mongo.DeleteOneModel:
 		if before, both := a.Model.(*mongo.DeleteOneModel); both && sameTarget(a, b) && a.Final == b.Final &&
 			a.Deleted == b.Deleted &&
-			sameD(a.IfMarked, b.IfMarked) && a.Done == nil && b.Done == nil && sameOptions(before, of) {
+			bsondoc.Same(a.IfMarked, b.IfMarked) && a.Done == nil && b.Done == nil && sameOptions(before, of) {
 			return mergeDeletes(a, b, before, of)
 		}
 	}
@@ -138,12 +139,12 @@ func encodedOnce(doc any) (bson.Raw, error) {
 // mergeDeletes merges two deletes of one document that both expect a match, or have the
 // same filter.
 func mergeDeletes(a, b Write, first, second *mongo.DeleteOneModel) (Write, bool) {
-	f, _ := asDocument(first.Filter)
-	g, _ := asDocument(second.Filter)
-	if !sameD(f, g) && !(exacting(a, f) && exacting(b, g)) {
+	f, _ := bsondoc.Document(first.Filter)
+	g, _ := bsondoc.Document(second.Filter)
+	if !bsondoc.Same(f, g) && !(exacting(a, f) && exacting(b, g)) {
 		return b, false
 	}
-	out, model := united(a, b, sameD(f, g)), *first
+	out, model := united(a, b, bsondoc.Same(f, g)), *first
 	model.Filter, out.Model = And(f, g), &model
 	return out, true
 }
@@ -165,13 +166,13 @@ func sameOptions(a, b *mongo.DeleteOneModel) bool {
 // sameTarget reports whether two writes select a document by the same _id.
 func sameTarget(a, b Write) bool {
 	filterOf := func(w Write) (any, bool) {
-		f, ok := asDocument(w.filter())
+		f, ok := bsondoc.Document(w.filter())
 		if !ok {
 			return nil, false
 		}
-		return idOf(f)
+		return bsondoc.IDOf(f)
 	}
 	id, pinned := filterOf(a)
 	other, ok := filterOf(b)
-	return pinned && ok && sameValue(id, other)
+	return pinned && ok && bsondoc.SameValue(id, other)
 }

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"github.com/docmodel/docmodel/internal/bsondoc"
 	"github.com/docmodel/docmodel/internal/core"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
@@ -126,7 +127,7 @@ func (w *Write) prove(writes []Write) bool {
 		if of.Token.IsZero() || of.Done == nil {
 			continue
 		}
-		if i := indexOfID(of.Done); i >= 0 {
+		if i := bsondoc.IndexOfID(of.Done); i >= 0 {
 			id = of.Done[i : i+1 : i+1]
 		}
 		any = append(any, guardOf(of.Done))
@@ -160,7 +161,7 @@ func (m *merger) known(writes []Write, out *Write) bson.D {
 		if !held {
 			continue
 		}
-		if i := indexOfID(w.Done); i >= 0 {
+		if i := bsondoc.IndexOfID(w.Done); i >= 0 {
 			id = w.Done[i : i+1 : i+1]
 		}
 		any = append(any, guardOf(w.Done))

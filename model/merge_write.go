@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/docmodel/docmodel/internal/bsondoc"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
@@ -72,17 +73,17 @@ func (m *merger) filter(writes []Write) (_ bson.D, equal bool, _ error) {
 		if !ok {
 			return nil, false, m.conflict("filters must be bson.D: " + m.name(i) + " has another type")
 		}
-		equal = equal && (i == 0 || sameD(f, filters[0]))
+		equal = equal && (i == 0 || bsondoc.Same(f, filters[0]))
 		exact = exact && exacting(writes[i], f)
-		alike = alike && (i == 0 || sameD(m.untokened(f), m.untokened(filters[0])))
+		alike = alike && (i == 0 || bsondoc.Same(m.untokened(f), m.untokened(filters[0])))
 		filters = append(filters, f)
 	}
 	if equal {
 		return slices.Clone(filters[0]), true, nil
 	}
-	id, pinned := idOf(filters[0])
+	id, pinned := bsondoc.IDOf(filters[0])
 	for i, f := range filters[1:] {
-		if other, ok := idOf(f); !pinned || !ok || !sameValue(other, id) {
+		if other, ok := bsondoc.IDOf(f); !pinned || !ok || !bsondoc.SameValue(other, id) {
 			return nil, false, m.conflict("the writes may be to different documents (" + m.both(0, i+1) +
 				"): give each filter the same _id, or " + asSteps)
 		}
@@ -92,7 +93,7 @@ func (m *merger) filter(writes []Write) (_ bson.D, equal bool, _ error) {
 			m.conflict("the filters differ, and a write with a condition may match nothing, so its condition would prevent the other's update (" +
 				m.swallowed(writes) + "): set its Expect to One, or " + asSteps)
 	}
-	rest := []bson.D{{filters[0][indexOfID(filters[0])]}}
+	rest := []bson.D{{filters[0][bsondoc.IndexOfID(filters[0])]}}
 	for _, f := range filters {
 		if guard := guardOf(f); len(guard) > 0 {
 			rest = append(rest, guard)
@@ -109,7 +110,7 @@ func exacting(w Write, filter bson.D) bool { return w.Expect == One || len(guard
 func (m *merger) swallowed(writes []Write) string {
 	var names []string
 	for i, w := range writes {
-		if f, _ := asDocument(w.filter()); !exacting(w, f) {
+		if f, _ := bsondoc.Document(w.filter()); !exacting(w, f) {
 			names = append(names, m.name(i))
 		}
 	}
@@ -118,7 +119,7 @@ func (m *merger) swallowed(writes []Write) string {
 
 // guardOf returns a filter without its condition on _id.
 func guardOf(filter bson.D) bson.D {
-	i := indexOfID(filter)
+	i := bsondoc.IndexOfID(filter)
 	if i < 0 {
 		return filter
 	}
@@ -138,7 +139,7 @@ func reasonsOf(writes []Write, equal bool) []Reason {
 	var groups []group
 	for _, w := range writes {
 		g := group{}
-		filter, _ := asDocument(w.filter())
+		filter, _ := bsondoc.Document(w.filter())
 		for _, r := range w.Reasons {
 			switch guard := guardOf(filter); {
 			case equal:

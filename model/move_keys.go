@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"slices"
 
+	"github.com/docmodel/docmodel/internal/bsondoc"
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/core"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -157,7 +158,7 @@ func (k KeyedDocs) checkScopes(db DB) (tenant bson.D, err error) {
 		return nil, refuse("has no Tenant for this collection")
 	}
 	for _, s := range scopesOf(db) {
-		if s.holds(k.Collection) && !sameD(s.reaching, s.tenant) {
+		if s.holds(k.Collection) && !bsondoc.Same(s.reaching, s.tenant) {
 			return nil, refuse("has a scope with a Filter, which hides documents")
 		}
 	}

@@ -7,8 +7,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/docmodel/docmodel/internal/bsondoc"
 	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/internal/direction"
+	"github.com/docmodel/docmodel/internal/keyed"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -149,7 +151,7 @@ func pageOf(q *Query, token string, keys bson.D) (p paging, err error) {
 		switch {
 		case direction.Of(s.Value) == 0:
 			return refused("Sort", s.Value, "must be 1 or -1: pages need such an order")
-		case hasKey(q.Sort[:i], s.Key):
+		case bsondoc.HasKey(q.Sort[:i], s.Key):
 			return refused("Sort", s.Key, "is given twice: give each field once")
 		}
 		if why := refuseSortType(q.known(), s.Key); why != "" {
@@ -178,14 +180,14 @@ func projectSort(q *Query) (bson.D, error) {
 	}
 	out := slices.Clone(q.Projection)
 	including := slices.ContainsFunc(out, func(e bson.E) bool {
-		return (e.Key != "_id" || len(out) == 1) && !isZero(e.Value)
+		return (e.Key != "_id" || len(out) == 1) && !bsondoc.IsZero(e.Value)
 	})
 	for _, s := range q.Sort {
 		i := slices.IndexFunc(out, func(e bson.E) bool { return core.Overlap(e.Key, s.Key) })
 		switch {
-		case i >= 0 && s.Key == "_id" && out[i].Key == "_id" && isZero(out[i].Value):
+		case i >= 0 && s.Key == "_id" && out[i].Key == "_id" && bsondoc.IsZero(out[i].Value):
 			out = slices.Delete(out, i, i+1)
-		case i >= 0 && (isZero(out[i].Value) || len(out[i].Key) > len(s.Key)):
+		case i >= 0 && (bsondoc.IsZero(out[i].Value) || len(out[i].Key) > len(s.Key)):
 			return nil, &ValueError{Collection: q.Collection, Field: "Projection", Value: out[i].Key,
 				Reason: fmt.Sprintf("must include %q, by which the pages are sorted", s.Key)}
 		case i < 0 && including && s.Key != "_id":
@@ -216,7 +218,7 @@ func (p paging) refuse(path string, v bson.RawValue) string {
 		}
 		v = id
 	}
-	if rest, ok := strings.CutPrefix(path, keyBelow); ok && len(p.keys) > 0 {
+	if rest, ok := strings.CutPrefix(path, keyed.Below); ok && len(p.keys) > 0 {
 		path = "_id." + rest
 	}
 	return refuseSortValue(p.docs, path, v)

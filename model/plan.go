@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/docmodel/docmodel/internal/bsondoc"
 	"github.com/docmodel/docmodel/internal/core"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
@@ -148,7 +149,7 @@ func placeOf(s Step) string {
 	switch s := s.(type) {
 	case Write:
 		filter, _ := s.filter().(bson.D)
-		if i := indexOfID(filter); i >= 0 {
+		if i := bsondoc.IndexOfID(filter); i >= 0 {
 			filter = filter[i : i+1]
 		}
 		if len(filter) > 0 {

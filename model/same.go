@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/docmodel/docmodel/internal/bsondoc"
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/core"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -60,8 +61,8 @@ func touchedAfter(steps []Step, collection string) touched {
 // keyOf returns the bsonval.Key of the _id that a filter selects, or "".
 func keyOf(filter any) string {
 	d, _ := filter.(bson.D)
-	id, pinned := idOf(d)
-	doc, err := (*core.Codec)(nil).Document(bson.D{{Key: "_id", Value: equalTo(id)}})
+	id, pinned := bsondoc.IDOf(d)
+	doc, err := (*core.Codec)(nil).Document(bson.D{{Key: "_id", Value: bsondoc.EqualTo(id)}})
 	if !pinned || err != nil {
 		return ""
 	}
@@ -83,7 +84,7 @@ func (t *touched) add(s Step) {
 	case *mongo.UpdateManyModel:
 		update = m.Update
 	}
-	ops, ok := operators(update)
+	ops, ok := bsondoc.Operators(update)
 	if !ok {
 		t.opaque = true
 		return
@@ -96,7 +97,7 @@ func (t *touched) add(s Step) {
 		}
 		for _, f := range fields {
 			t.field(f.Key)
-			if to, isString := asString(f.Value); op.Key == "$rename" && isString {
+			if to, isString := bsondoc.String(f.Value); op.Key == "$rename" && isString {
 				t.field(to)
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/docmodel/docmodel/internal/bsondoc"
 	"github.com/docmodel/docmodel/internal/core"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
@@ -178,7 +179,7 @@ func (s Scope) compiled() (*scope, error) {
 		return nil, err
 	}
 	for _, e := range s.Delete {
-		if hasKey(s.Insert, e.Key) || hasKey(s.Set, e.Key) {
+		if bsondoc.HasKey(s.Insert, e.Key) || bsondoc.HasKey(s.Set, e.Key) {
 			return nil, &ValueError{
 				Field: "Scope.Delete." + e.Key, Value: e.Value,
 				Reason: "is also set by Delete, and would hide new documents: name it in Delete only",
@@ -189,7 +190,7 @@ func (s Scope) compiled() (*scope, error) {
 	if exact := exactTenant(s.Tenant); len(exact) > 0 {
 		out.text = exact[0].Key
 	}
-	out.insert = slices.DeleteFunc(slices.Concat(s.Tenant, s.Insert), func(e bson.E) bool { return hasKey(s.Set, e.Key) })
+	out.insert = slices.DeleteFunc(slices.Concat(s.Tenant, s.Insert), func(e bson.E) bool { return bsondoc.HasKey(s.Set, e.Key) })
 	out.reaching = And(s.Tenant, s.Filter)
 	out.filter = out.reaching
 	for _, e := range s.Delete {
@@ -209,7 +210,7 @@ func checkScopeFields(part string, fields bson.D) error {
 			reason = "must be a top-level field"
 		} else if e.Key == "_id" {
 			reason = "differs in each document: name another field"
-		} else if hasKey(fields[:i], e.Key) {
+		} else if bsondoc.HasKey(fields[:i], e.Key) {
 			reason = "is given twice: give each field once"
 		} else if part == "Delete" && marksNothing(e.Value) {
 			reason = "is or contains null, which doesn't mark a document as deleted: give another value"
@@ -224,7 +225,7 @@ func checkScopeFields(part string, fields bson.D) error {
 // marksNothing reports whether the condition {field: null} matches a field with this
 // value.
 func marksNothing(v any) bool {
-	raw, err := encodedValue(v)
+	raw, err := bsondoc.Encode(v)
 	if err != nil {
 		return false
 	}

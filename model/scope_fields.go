@@ -3,6 +3,7 @@ package model
 import (
 	"slices"
 
+	"github.com/docmodel/docmodel/internal/bsondoc"
 	"github.com/docmodel/docmodel/internal/core"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -26,7 +27,7 @@ func (s *scope) update(collection string, update any, upsert bool) (any, error) 
 		return update, nil
 	}
 	if raw, ok := update.(bson.Raw); ok {
-		update, _ = operators(raw)
+		update, _ = bsondoc.Operators(raw)
 	}
 	switch u := update.(type) {
 	case bson.D:
@@ -58,7 +59,7 @@ func (s *scope) update(collection string, update any, upsert bool) (any, error) 
 			return u, nil
 		}
 		stage := setStage(fields)
-		if n := len(u); n > 0 && sameValue(u[n-1], stage) {
+		if n := len(u); n > 0 && bsondoc.SameValue(u[n-1], stage) {
 			return u, nil
 		}
 		return append(slices.Clone(u), stage), nil
@@ -85,8 +86,8 @@ func (m *merger) keeps(fields bson.D) error {
 // from an upsert's filter.
 func (s *scope) onInsert() bson.D {
 	return slices.DeleteFunc(slices.Clone(s.insert), func(e bson.E) bool {
-		v, ok := fieldOf(s.filter, e.Key)
-		return ok && isEquality(v)
+		v, ok := bsondoc.Field(s.filter, e.Key)
+		return ok && bsondoc.IsEquality(v)
 	})
 }
 
@@ -129,8 +130,8 @@ func (s *scope) document(w Write, doc any, replaces bool) (any, error) {
 				Reason: "is in the document more than once, but a scope gives it its value: give it once",
 			}
 		}
-		kept := replaces && valueOf(s.filter, f.Key) == nil
-		if old := raw.Lookup(f.Key); old.Type != 0 && !kept && !sameValue(old, f.Value) && !isTenant(old, f.Value) {
+		kept := replaces && bsondoc.Value(s.filter, f.Key) == nil
+		if old := raw.Lookup(f.Key); old.Type != 0 && !kept && !bsondoc.SameValue(old, f.Value) && !isTenant(old, f.Value) {
 			return nil, &ConflictError{
 				Collection: w.Collection,
 				Paths:      [2]string{"document " + f.Key, "scope " + f.Key},

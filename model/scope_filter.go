@@ -1,6 +1,7 @@
 package model
 
 import (
+	"github.com/docmodel/docmodel/internal/bsondoc"
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/core"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -22,7 +23,7 @@ func (s *scope) allows(collection string, filter bson.D) error {
 func (s *scope) asksOther(collection string, filter bson.D, levels int) error {
 	for _, e := range filter {
 		if e.Key == "$and" || e.Key == "$or" || e.Key == "$nor" {
-			list, _ := asPipeline(e.Value)
+			list, _ := bsondoc.Pipeline(e.Value)
 			for _, part := range list {
 				if levels == 0 {
 					return core.CheckDepth(filter)
@@ -46,10 +47,10 @@ func (s *scope) asksOther(collection string, filter bson.D, levels int) error {
 // asksTenant reports whether a filter's condition selects the tenant, as an equality or as
 // the pattern of [exactTenant].
 func asksTenant(condition, tenant any) bool {
-	if text, ok := tenant.(string); ok && sameValue(condition, patternOf(text)) {
+	if text, ok := tenant.(string); ok && bsondoc.SameValue(condition, patternOf(text)) {
 		return true
 	}
-	return isEquality(condition) && isTenant(equalTo(condition), tenant)
+	return bsondoc.IsEquality(condition) && isTenant(bsondoc.EqualTo(condition), tenant)
 }
 
 // nothingHidden refuses code that the server runs, because a scope can't know what the

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/docmodel/docmodel/internal/bsondoc"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
@@ -48,7 +49,7 @@ func (s *scope) index(x Index) Index {
 		slices.EqualFunc(leads, x.Keys[:len(leads)], func(a, b bson.E) bool { return a.Key == b.Key }):
 		return x
 	}
-	leads = slices.DeleteFunc(leads, func(e bson.E) bool { return hasKey(x.Keys, e.Key) })
+	leads = slices.DeleteFunc(leads, func(e bson.E) bool { return bsondoc.HasKey(x.Keys, e.Key) })
 	x.Name = strings.Trim(indexName(leads)+"_"+x.Name, "_")
 	x.Keys = slices.Concat(leads, x.Keys)
 	return x

@@ -5,7 +5,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/docmodel/docmodel/internal/bsondoc"
 	"github.com/docmodel/docmodel/internal/core"
+	"github.com/docmodel/docmodel/internal/keyed"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -96,12 +98,12 @@ func (s *scope) keying(w Write) (Write, error) {
 		return w, nil
 	}
 	under := w.scoping()
-	keyed := w.Keyed || s.keyed[w.Collection] // without a tenant of its own, the scope knows a model
+	carries := w.Keyed || s.keyed[w.Collection] // without a tenant of its own, the scope knows a model
 	var tenant bson.D
 	if s.keys(w.Collection, w.Keyed) {
 		tenant = s.tenant
 	}
-	if keyed {
+	if carries {
 		tenant, under.unkeyed = core.JoinTenants(under.unkeyed, tenant), nil
 	}
 	if len(tenant) == 0 {
@@ -111,16 +113,16 @@ func (s *scope) keying(w Write) (Write, error) {
 		}
 		return w, nil
 	}
-	k := keyer{tenant, under.keys}
+	k := keyed.Keyer{Tenant: tenant, Before: under.keys}
 	out := w
 	var err error
-	if out.Model, err = k.model(w.Collection, w.Model); err != nil {
+	if out.Model, err = k.Model(w.Collection, w.Model); err != nil {
 		return w, err
 	}
-	out.Done = k.filter(w.Done)
+	out.Done = k.Filter(w.Done)
 	out.Reasons = slices.Clone(w.Reasons)
 	for i := range out.Reasons {
-		out.Reasons[i].If = k.filter(out.Reasons[i].If)
+		out.Reasons[i].If = k.Filter(out.Reasons[i].If)
 	}
 	under.plain, under.covered = w.unscoped(), out.Model
 	under.keys = core.JoinTenants(under.keys, tenant)
@@ -143,24 +145,24 @@ var beforeKeys = map[string]bool{"$match": true, "$sort": true, "$limit": true, 
 // keyedPipeline puts the tenant into the conditions on _id of a pipeline's first stages.
 // After the first stages, documents have their _ids without the tenant.
 func (s *scope) keyedPipeline(stages mongo.Pipeline) mongo.Pipeline {
-	out, k := slices.Clone(stages), keyer{tenant: s.tenant}
+	out, k := slices.Clone(stages), keyed.Keyer{Tenant: s.tenant}
 	first := slices.IndexFunc(stages, func(stage bson.D) bool { return len(stage) != 1 || !beforeKeys[stage[0].Key] })
 	switch {
 	case first < 0:
 		out, first = append(out, keyPathStage()), len(out)
 	case isKeyPath(stages[first]):
-		k.before = s.tenant // an outer scope did it
+		k.Before = s.tenant // an outer scope did it
 	default:
 		out = slices.Insert(out, first, keyPathStage())
 	}
 	for i, stage := range out[:first] {
-		d, ok := asDocument(stage[0].Value)
+		d, ok := bsondoc.Document(stage[0].Value)
 		switch {
 		case !ok:
 		case stage[0].Key == "$match":
-			out[i] = bson.D{{Key: "$match", Value: k.filter(d)}}
+			out[i] = bson.D{{Key: "$match", Value: k.Filter(d)}}
 		case stage[0].Key == "$sort":
-			out[i] = bson.D{{Key: "$sort", Value: k.paths(d)}}
+			out[i] = bson.D{{Key: "$sort", Value: k.Paths(d)}}
 		}
 	}
 	return out
@@ -184,7 +186,7 @@ func isKeyPath(stage bson.D) bool {
 
 // isKeyedInner reports whether an outer scope put its tenant into a stage's inner pipeline.
 func isKeyedInner(args bson.D) bool {
-	stages, ok := asPipeline(valueOf(args, "pipeline"))
+	stages, ok := bsondoc.Pipeline(bsondoc.Value(args, "pipeline"))
 	return ok && slices.ContainsFunc(stages, isKeyPath)
 }
 
@@ -193,19 +195,19 @@ func (s *scope) joinsKeyed(stage bson.D, name string) (args bson.D, ok bool) {
 	if len(s.tenant) == 0 || len(stage) != 1 || stage[0].Key != name {
 		return nil, false
 	}
-	args, ok = asDocument(stage[0].Value)
-	from, _ := asString(valueOf(args, "from"))
+	args, ok = bsondoc.Document(stage[0].Value)
+	from, _ := bsondoc.String(bsondoc.Value(args, "from"))
 	return args, ok && s.isKeyed(from)
 }
 
 // lookedUp returns a $lookup by the _ids of a keyed collection, with the stage before it
 // that computes the _id from the local field. It takes that stage off the stages before.
 func (s *scope) lookedUp(before mongo.Pipeline, args bson.D) (mongo.Pipeline, bson.D) {
-	foreign, _ := asString(valueOf(args, "foreignField"))
-	local, ok := asString(valueOf(args, "localField"))
-	as, _ := asString(valueOf(args, "as"))
+	foreign, _ := bsondoc.String(bsondoc.Value(args, "foreignField"))
+	local, ok := bsondoc.String(bsondoc.Value(args, "localField"))
+	as, _ := bsondoc.String(bsondoc.Value(args, "as"))
 	if rest, below := strings.CutPrefix(foreign, "_id."); below && !isKeyedInner(args) {
-		return before, withValue(args, "foreignField", keyBelow+rest)
+		return before, bsondoc.With(args, "foreignField", keyed.Below+rest)
 	}
 	if foreign != "_id" || !ok {
 		return before, args
@@ -219,7 +221,7 @@ func (s *scope) lookedUp(before mongo.Pipeline, args bson.D) (mongo.Pipeline, bs
 		}
 	}
 	set := bson.D{{Key: "$set", Value: bson.D{{Key: as, Value: expr}}}}
-	return append(slices.Clip(before), set), withValue(args, "localField", as)
+	return append(slices.Clip(before), set), bsondoc.With(args, "localField", as)
 }
 
 // A storedPath is a path in a $graphLookup as it is stored.
@@ -230,16 +232,16 @@ type storedPath string
 // the tenant, which the index on _id doesn't serve.
 func (s *scope) graphed(args bson.D) (bson.D, mongo.Pipeline) {
 	for _, key := range []string{"connectFromField", "connectToField"} {
-		if _, done := valueOf(args, key).(storedPath); done {
+		if _, done := bsondoc.Value(args, key).(storedPath); done {
 			return args, nil
 		}
-		if path, _ := asString(valueOf(args, key)); path == "_id" || strings.HasPrefix(path, "_id.") {
-			args = withValue(args, key, storedPath(keyPart+path[len("_id"):]))
+		if path, _ := bsondoc.String(bsondoc.Value(args, key)); path == "_id" || strings.HasPrefix(path, "_id.") {
+			args = bsondoc.With(args, key, storedPath(keyed.Part+path[len("_id"):]))
 		} else {
-			args = withValue(args, key, storedPath(path))
+			args = bsondoc.With(args, key, storedPath(path))
 		}
 	}
-	as, _ := asString(valueOf(args, "as"))
+	as, _ := bsondoc.String(bsondoc.Value(args, "as"))
 	plain := bson.D{{
 		Key:   "$mergeObjects",
 		Value: bson.A{"$$this", bson.D{{Key: "_id", Value: core.KeyPath{Of: "$$this."}}}},
@@ -280,10 +282,10 @@ func mergesKeyed(args bson.D) bson.D {
 	for i, e := range args {
 		switch e.Key {
 		case "let":
-			out[i].Value = withoutTenant(e.Value)
+			out[i].Value = keyed.WithoutTenant(e.Value)
 		case "whenMatched":
-			if update, ok := asPipeline(e.Value); ok {
-				out[i].Value = keyedUpdate(update, "$$ROOT", "$$CURRENT", "$$new")
+			if update, ok := bsondoc.Pipeline(e.Value); ok {
+				out[i].Value = keyed.Update(update, "$$ROOT", "$$CURRENT", "$$new")
 			}
 		}
 	}

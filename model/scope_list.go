@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/docmodel/docmodel/internal/core"
+	"github.com/docmodel/docmodel/internal/keyed"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
@@ -55,8 +56,8 @@ func (l scopes) indexes(set IndexSet) (IndexSet, []use) {
 	set.Needed = slices.Clone(set.Needed)
 	for i, x := range set.Needed {
 		if slices.ContainsFunc(l, func(s *scope) bool { return s.keys(x.Collection, false) }) {
-			set.Needed[i].Keys = keyer{}.paths(x.Keys)
-			set.Needed[i].Partial = keyer{}.paths(x.Partial)
+			set.Needed[i].Keys = keyed.Keyer{}.Paths(x.Keys)
+			set.Needed[i].Partial = keyed.Keyer{}.Paths(x.Partial)
 		}
 	}
 	for _, s := range slices.Backward(l) {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/docmodel/docmodel/internal/bsondoc"
 	"github.com/docmodel/docmodel/internal/core"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -64,9 +65,9 @@ func (r *reactingDocs) concernedBy(update any) (path string, by []string) {
 	if err != nil {
 		return "", nil
 	}
-	for _, operator := range elementsOf(raw) {
+	for _, operator := range bsondoc.Elements(raw) {
 		fields, _ := operator.Value().DocumentOK()
-		for _, e := range elementsOf(fields) {
+		for _, e := range bsondoc.Elements(fields) {
 			changed := []string{e.Key()}
 			if operator.Key() == "$rename" {
 				changed = append(changed, e.Value().StringValue())

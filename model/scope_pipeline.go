@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/docmodel/docmodel/internal/bsondoc"
 	"github.com/docmodel/docmodel/internal/core"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -17,13 +18,13 @@ func (s *scope) merge(m MergeInto) MergeInto {
 	}
 	s = s.collect(&m.used).withKeyed(m.Keyed)
 	last := len(m.Pipeline) - 1
-	args, _ := asDocument(m.Pipeline[last][0].Value)
+	args, _ := bsondoc.Document(m.Pipeline[last][0].Value)
 	head, err := s.pipeline(m.Collection, m.Pipeline[:last])
 	target, elsewhere := targetOf(m.Pipeline[last])
 	s.use(target)
 	m.used = alsoFirst(m.used, m.Collection)
 	if err == nil {
-		into, _ := asDocument(valueOf(args, "into"))
+		into, _ := bsondoc.Document(bsondoc.Value(args, "into"))
 		err = cmp.Or(eachOnce(args), eachOnce(into), nothingHidden(target, args), s.reaches(target))
 	}
 	if err != nil {
@@ -68,18 +69,18 @@ func (s *scope) merge(m MergeInto) MergeInto {
 // a $merge that fails on existing documents. It is also true for a $merge that matches on
 // the tenant, or on _ids that carry the tenant, if only the tenant hides documents.
 func (s *scope) keepsOthers(target string, stage bson.D) bool {
-	args, ok := asDocument(stage[0].Value)
+	args, ok := bsondoc.Document(stage[0].Value)
 	if stage[0].Key != "$merge" || !ok {
 		return false
 	}
-	if how, _ := asString(valueOf(args, "whenMatched")); how == "fail" {
+	if how, _ := bsondoc.String(bsondoc.Value(args, "whenMatched")); how == "fail" {
 		return true
 	}
-	on := namesIn(valueOf(args, "on"))
-	if s.isKeyed(target) && sameD(s.filter, s.tenant) && (len(on) == 0 || slices.Equal(on, []string{"_id"})) {
+	on := namesIn(bsondoc.Value(args, "on"))
+	if s.isKeyed(target) && bsondoc.Same(s.filter, s.tenant) && (len(on) == 0 || slices.Equal(on, []string{"_id"})) {
 		return true
 	}
-	return len(s.tenant) > 0 && sameD(s.filter, s.tenant) &&
+	return len(s.tenant) > 0 && bsondoc.Same(s.filter, s.tenant) &&
 		!slices.ContainsFunc(s.tenant, func(e bson.E) bool { return !slices.Contains(on, e.Key) })
 }
 
@@ -93,7 +94,7 @@ func namesIn(on any) (names []string) {
 			names = append(names, namesIn(v)...)
 		}
 	default:
-		if name, ok := asString(on); ok {
+		if name, ok := bsondoc.String(on); ok {
 			names = append(names, name)
 		}
 	}
@@ -107,7 +108,7 @@ func (s *scope) ownAgain(stage, args bson.D) bson.D {
 	if i < 0 || len(s.tenant) == 0 {
 		return stage
 	}
-	update, ok := asPipeline(args[i].Value)
+	update, ok := bsondoc.Pipeline(args[i].Value)
 	if !ok {
 		return stage
 	}
@@ -120,15 +121,15 @@ func (s *scope) ownAgain(stage, args bson.D) bson.D {
 // names a database.
 func targetOf(stage bson.D) (collection string, elsewhere bool) {
 	into := stage[0].Value
-	if args, ok := asDocument(into); ok && stage[0].Key == "$merge" {
-		into = valueOf(args, "into")
+	if args, ok := bsondoc.Document(into); ok && stage[0].Key == "$merge" {
+		into = bsondoc.Value(args, "into")
 	}
-	if name, ok := asString(into); ok {
+	if name, ok := bsondoc.String(into); ok {
 		return name, false
 	}
-	args, _ := asDocument(into)
-	collection, _ = asString(valueOf(args, "coll"))
-	return collection, valueOf(args, "db") != nil
+	args, _ := bsondoc.Document(into)
+	collection, _ = bsondoc.String(bsondoc.Value(args, "coll"))
+	return collection, bsondoc.Value(args, "db") != nil
 }
 
 // pipeline puts the filter before a collection's stages and into stages that read other
@@ -172,7 +173,7 @@ func matchOf(stages mongo.Pipeline) (bson.D, bool) {
 	if len(stages) == 0 || len(stages[0]) != 1 || stages[0][0].Key != "$match" {
 		return nil, false
 	}
-	return asDocument(stages[0][0].Value)
+	return bsondoc.Document(stages[0][0].Value)
 }
 
 // searchesText reports whether a filter has a $text. The server accepts $text only in the
@@ -183,7 +184,7 @@ func searchesText(filter bson.D) bool {
 		case "$text":
 			return true
 		case "$and", "$or", "$nor":
-			list, _ := asPipeline(e.Value)
+			list, _ := bsondoc.Pipeline(e.Value)
 			return slices.ContainsFunc(list, func(part bson.D) bool { return searchesText(part) })
 		}
 		return false
@@ -255,7 +256,7 @@ func (s *scope) stage(stage bson.D) (bson.D, error) {
 		}
 		return stage, nil
 	}
-	args, ok := asDocument(value)
+	args, ok := bsondoc.Document(value)
 	if !ok {
 		return nil, &ConflictError{Reason: "the argument of " + name + " must be a document"}
 	}
@@ -270,7 +271,7 @@ func (s *scope) stage(stage bson.D) (bson.D, error) {
 // scope wasn't applied.
 func eachOnce(args bson.D) error {
 	for i, e := range args {
-		if hasKey(args[:i], e.Key) {
+		if bsondoc.HasKey(args[:i], e.Key) {
 			return &ConflictError{Reason: e.Key + " is given twice, and the server reads only one of the two: give it once"}
 		}
 	}
@@ -280,15 +281,15 @@ func eachOnce(args bson.D) error {
 // inner puts the filter into the stage's inner pipeline.
 func (s *scope) inner(args bson.D, key string) (bson.D, error) {
 	out := slices.Clone(args)
-	collection, isName := asString(valueOf(args, key))
-	if from := valueOf(args, key); from != nil && !isName {
+	collection, isName := bsondoc.String(bsondoc.Value(args, key))
+	if from := bsondoc.Value(args, key); from != nil && !isName {
 		return nil, &ConflictError{Reason: "a scope needs " + key + " to be a collection's name"}
 	}
 	at := slices.IndexFunc(out, func(e bson.E) bool { return e.Key == "pipeline" })
 	var stages mongo.Pipeline
 	if at >= 0 {
 		var ok bool
-		if stages, ok = asPipeline(out[at].Value); !ok {
+		if stages, ok = bsondoc.Pipeline(out[at].Value); !ok {
 			return nil, &ConflictError{Collection: collection, Reason: "the inner pipeline must be a list of documents"}
 		}
 	}
@@ -304,7 +305,7 @@ func (s *scope) inner(args bson.D, key string) (bson.D, error) {
 }
 
 func (s *scope) restrict(args bson.D) (bson.D, error) {
-	collection, ok := asString(valueOf(args, "from"))
+	collection, ok := bsondoc.String(bsondoc.Value(args, "from"))
 	if !ok {
 		return nil, &ConflictError{Reason: "a scope needs $graphLookup's from to be a collection's name"}
 	}
@@ -321,7 +322,7 @@ func (s *scope) restrict(args bson.D) (bson.D, error) {
 		if e.Key != key {
 			continue
 		}
-		d, ok := asDocument(e.Value)
+		d, ok := bsondoc.Document(e.Value)
 		if !ok {
 			return nil, &ConflictError{Collection: collection, Reason: key + " must be a document"}
 		}
@@ -334,7 +335,7 @@ func (s *scope) restrict(args bson.D) (bson.D, error) {
 func (s *scope) facet(args bson.D) (bson.D, error) {
 	out := slices.Clone(args)
 	for i, e := range out {
-		stages, ok := asPipeline(e.Value)
+		stages, ok := bsondoc.Pipeline(e.Value)
 		if !ok {
 			return nil, &ConflictError{Reason: "a facet must be a list of documents"}
 		}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"github.com/docmodel/docmodel/internal/core"
+	"github.com/docmodel/docmodel/internal/keyed"
 )
 
 // query adds the scope's filter.
@@ -17,8 +18,8 @@ func (s *scope) query(q *Query) {
 	q.Err = cmp.Or(s.allows(q.Collection, q.Filter), nothingHidden(q.Collection, q.Projection),
 		nothingHidden(q.Collection, q.Options.Let))
 	if q.Err == nil && !q.stored && s.keys(q.Collection, q.Keyed) {
-		k := keyer{s.tenant, q.keys}
-		q.Filter, q.Sort, q.Projection = k.filter(q.Filter), k.paths(q.Sort), k.projection(q.Projection)
+		k := keyed.Keyer{Tenant: s.tenant, Before: q.keys}
+		q.Filter, q.Sort, q.Projection = k.Filter(q.Filter), k.Paths(q.Sort), k.Projection(q.Projection)
 		q.keys = core.JoinTenants(q.keys, s.tenant)
 	}
 	narrow(q, s.exactly(q.Options.Collation, s.shown(q.Deleted)))
@@ -57,11 +58,11 @@ func (s *scope) findAndModify(m *FindAndModify) {
 		return
 	}
 	if s.keys(m.Collection, m.Keyed) {
-		k := keyer{s.tenant, m.keys}
-		m.Filter, m.Sort, m.Projection, m.Update = k.filter(m.Filter), k.paths(m.Sort),
-			k.projection(m.Projection), k.update(m.Update)
+		k := keyed.Keyer{Tenant: s.tenant, Before: m.keys}
+		m.Filter, m.Sort, m.Projection, m.Update = k.Filter(m.Filter), k.Paths(m.Sort),
+			k.Projection(m.Projection), k.Update(m.Update)
 		m.keys = core.JoinTenants(m.keys, s.tenant)
-		if m.Err = checkUpsertID(m.Collection, m.Filter, m.Update, m.Upsert); m.Err != nil {
+		if m.Err = keyed.CheckUpsertID(m.Collection, m.Filter, m.Update, m.Upsert); m.Err != nil {
 			return
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"unicode/utf8"
 
+	"github.com/docmodel/docmodel/internal/bsondoc"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
@@ -14,7 +15,7 @@ import (
 // returns the reason why the value can't be a tenant.
 func canonicalTenant(v any) (own any, reason string) {
 	const want = "can't be a tenant: give a non-empty string, an ObjectID, an integer or a UUID"
-	raw, err := encodedValue(v)
+	raw, err := bsondoc.Encode(v)
 	if err != nil {
 		return nil, err.Error()
 	}
@@ -55,7 +56,7 @@ func canonicalTenant(v any) (own any, reason string) {
 // types can be equal.
 func isTenant(v, tenant any) bool {
 	own, reason := canonicalTenant(v)
-	return reason == "" && sameValue(own, tenant)
+	return reason == "" && bsondoc.SameValue(own, tenant)
 }
 
 // checkTenant checks the tenant, and gives its values their canonical form.
@@ -68,7 +69,7 @@ func (s *Scope) checkTenant() error {
 	}
 	for i, e := range s.Tenant {
 		own, reason := canonicalTenant(e.Value)
-		if reason == "" && (hasKey(s.Insert, e.Key) || hasKey(s.Set, e.Key) || hasKey(s.Delete, e.Key)) {
+		if reason == "" && (bsondoc.HasKey(s.Insert, e.Key) || bsondoc.HasKey(s.Set, e.Key) || bsondoc.HasKey(s.Delete, e.Key)) {
 			reason = "is given in another part of the scope too: name it in Tenant only"
 		}
 		if reason != "" {
@@ -110,7 +111,7 @@ func (s *scope) appliesWithin(of *scope) error {
 // inside refuses a scope that contradicts an outer scope.
 func (s *scope) inside(outer *scope) error {
 	for _, e := range s.tenant {
-		if v, ok := fieldOf(outer.tenant, e.Key); ok && !sameValue(v, e.Value) {
+		if v, ok := bsondoc.Field(outer.tenant, e.Key); ok && !bsondoc.SameValue(v, e.Value) {
 			return &ConflictError{
 				Paths:  [2]string{"tenant " + shell(outer.tenant), "tenant " + shell(s.tenant)},
 				Reason: "the database is already under another tenant's scope",
@@ -125,7 +126,7 @@ func (s *scope) inside(outer *scope) error {
 func (s *scope) leavesTenant(other *scope) error {
 	for _, e := range other.tenant {
 		for _, fields := range []bson.D{s.gives, s.set, s.mark} {
-			if hasKey(fields, e.Key) {
+			if bsondoc.HasKey(fields, e.Key) {
 				return &ConflictError{
 					Paths:  [2]string{"scope " + shell(fields), "tenant " + shell(other.tenant)},
 					Reason: "the field is the Tenant of another scope: name it in Tenant only",
@@ -142,7 +143,7 @@ func tenantText(scopes []*scope) string {
 	var fields bson.D
 	for _, s := range scopes {
 		for _, e := range s.tenant {
-			if !hasKey(fields, e.Key) {
+			if !bsondoc.HasKey(fields, e.Key) {
 				fields = append(fields, e)
 			}
 		}

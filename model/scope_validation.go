@@ -3,6 +3,7 @@ package model
 import (
 	"slices"
 
+	"github.com/docmodel/docmodel/internal/bsondoc"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
@@ -11,11 +12,11 @@ func keyedValidator(filter bson.D) bson.D {
 	for i, e := range filter {
 		switch e.Key {
 		case "$jsonSchema":
-			if schema, ok := asDocument(e.Value); ok {
+			if schema, ok := bsondoc.Document(e.Value); ok {
 				out[i].Value = keyedSchema(schema)
 			}
 		case "$and":
-			if list, ok := asPipeline(e.Value); ok {
+			if list, ok := bsondoc.Pipeline(e.Value); ok {
 				parts := make(bson.A, len(list))
 				for j, part := range list {
 					parts[j] = keyedValidator(part)
@@ -28,19 +29,19 @@ func keyedValidator(filter bson.D) bson.D {
 }
 
 func keyedSchema(schema bson.D) bson.D {
-	properties, ok := asDocument(valueOf(schema, "properties"))
-	id, has := asDocument(valueOf(properties, "_id"))
+	properties, ok := bsondoc.Document(bsondoc.Value(schema, "properties"))
+	id, has := bsondoc.Document(bsondoc.Value(properties, "_id"))
 	if !ok || !has {
 		return schema
 	}
-	return withValue(schema, "properties", withValue(properties, "_id", keyedIDSchema(id)))
+	return bsondoc.With(schema, "properties", bsondoc.With(properties, "_id", keyedIDSchema(id)))
 }
 
 // keyedIDSchema allows the types of an _id, and a document. It has no anyOf, because
 // DocumentDB lacks it.
 func keyedIDSchema(id bson.D) bson.D {
 	types := bson.A{}
-	switch v := valueOf(id, "bsonType").(type) {
+	switch v := bsondoc.Value(id, "bsonType").(type) {
 	case string:
 		types = append(types, v)
 	case bson.A:

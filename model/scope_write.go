@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/docmodel/docmodel/internal/bsondoc"
 	"github.com/docmodel/docmodel/internal/core"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -177,7 +178,7 @@ func (s *scope) markedToo(w Write, update any) any {
 	i := slices.IndexFunc(u, func(op bson.E) bool { return op.Key == "$set" }) // each marking update has a $set
 	set, _ := u[i].Value.(bson.D)
 	for _, e := range s.mark {
-		if !hasKey(set, e.Key) {
+		if !bsondoc.HasKey(set, e.Key) {
 			set = append(slices.Clip(set), e)
 		}
 	}
@@ -216,7 +217,7 @@ func (s *scope) filtered(w Write, filter any, with bson.D) (any, error) {
 	if core.IsNilDocument(filter) {
 		return filter, nil // refused when it is encoded
 	}
-	f, _ := asDocument(filter)
+	f, _ := bsondoc.Document(filter)
 	if err := s.allows(collection, f); err != nil {
 		return nil, err
 	}

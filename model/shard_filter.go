@@ -3,6 +3,7 @@ package model
 import (
 	"strings"
 
+	"github.com/docmodel/docmodel/internal/bsondoc"
 	"github.com/docmodel/docmodel/internal/core"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
@@ -24,7 +25,7 @@ func conditionWithin(filter bson.D, path string) (any, bool) {
 		if e.Key != "$and" {
 			continue
 		}
-		parts, _ := asPipeline(e.Value)
+		parts, _ := bsondoc.Pipeline(e.Value)
 		for _, part := range parts {
 			if v, ok := conditionWithin(part, path); ok {
 				return v, true

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/docmodel/docmodel/internal/bsondoc"
 	"github.com/docmodel/docmodel/internal/core"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -57,12 +58,12 @@ func (k ShardKey) valueOf(path string, ids []bson.RawValue, known func(bson.RawV
 	for _, id := range ids {
 		value, ok := withinID(id, path)
 		if !ok && known != nil {
-			value, ok = fieldOf(known(id), path)
+			value, ok = bsondoc.Field(known(id), path)
 		}
 		if !ok {
 			return nil, false
 		}
-		if !slices.ContainsFunc(values, func(v any) bool { return sameValue(v, value) }) {
+		if !slices.ContainsFunc(values, func(v any) bool { return bsondoc.SameValue(v, value) }) {
 			values = append(values, value)
 		}
 	}
@@ -84,7 +85,7 @@ func (k ShardKey) whole(filter bson.D) bool {
 				_, ok = withinID(id[0], path)
 			}
 		}
-		if !ok || value != nil && !isEquality(value) {
+		if !ok || value != nil && !bsondoc.IsEquality(value) {
 			return false
 		}
 	}
@@ -102,7 +103,7 @@ func (k ShardKey) write(w Write, known func(bson.RawValue) bson.D) Write {
 	if w.filter() == nil {
 		return w
 	}
-	filter, ok := asDocument(w.filter())
+	filter, ok := bsondoc.Document(w.filter())
 	if !ok {
 		return w
 	}
@@ -145,7 +146,7 @@ func (k ShardKey) keeps(w Write, filter bson.D) error {
 		for _, path := range k.Fields {
 			asked, said := conditionOn(filter, path)
 			v, _ := core.ValueAt(doc, path)
-			if said && !strings.HasPrefix(path, "_id") && isEquality(asked) && !sameValue(equalTo(asked), v) {
+			if said && !strings.HasPrefix(path, "_id") && bsondoc.IsEquality(asked) && !bsondoc.SameValue(bsondoc.EqualTo(asked), v) {
 				return k.refusedMove(path)
 			}
 		}
@@ -156,7 +157,7 @@ func (k ShardKey) keeps(w Write, filter bson.D) error {
 // keepsUpdate refuses operators that write a field of the key, unless they set the
 // filter's value. It doesn't check pipelines.
 func (k ShardKey) keepsUpdate(update any, filter bson.D) error {
-	operators, ok := asDocument(update)
+	operators, ok := bsondoc.Document(update)
 	if _, stages := update.(mongo.Pipeline); stages || !ok {
 		return nil
 	}
@@ -164,11 +165,11 @@ func (k ShardKey) keepsUpdate(update any, filter bson.D) error {
 		if op.Key == "$setOnInsert" {
 			continue
 		}
-		fields, _ := asDocument(op.Value)
+		fields, _ := bsondoc.Document(op.Value)
 		for _, e := range fields {
 			for _, path := range k.Fields {
 				asked, said := conditionOn(filter, path)
-				same := op.Key == "$set" && e.Key == path && said && isEquality(asked) && sameValue(equalTo(asked), e.Value)
+				same := op.Key == "$set" && e.Key == path && said && bsondoc.IsEquality(asked) && bsondoc.SameValue(bsondoc.EqualTo(asked), e.Value)
 				if core.Overlap(e.Key, path) && !same {
 					return k.refusedMove(path)
 				}

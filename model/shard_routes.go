@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/docmodel/docmodel/internal/bsondoc"
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/core"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -47,7 +48,7 @@ func (r *routes) saw(collection string, doc bson.Raw) {
 		r.known[collection] = all
 	}
 	name := bsonval.Key(id)
-	if old, ok := all[name]; ok && !sameValue(old, values) {
+	if old, ok := all[name]; ok && !bsondoc.SameValue(old, values) {
 		r.moved++
 	}
 	all[name] = values

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/docmodel/docmodel/internal/bsondoc"
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/internal/runctx"
@@ -125,6 +126,6 @@ func (w Write) isPlainUpdate(collection string, id bson.RawValue) bool {
 	}
 	filter, _ := m.Filter.(bson.D)
 	_, plain := m.Update.(bson.D)
-	return plain && len(filter) == 1 && sameValue(idFilter(filter), id) && m.ArrayFilters == nil &&
+	return plain && len(filter) == 1 && bsondoc.SameValue(idFilter(filter), id) && m.ArrayFilters == nil &&
 		m.Upsert == nil && m.Sort == nil
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/docmodel/docmodel/internal/bsondoc"
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/internal/runctx"
@@ -121,7 +122,7 @@ func (s *store) fetchGroup(
 		if f.Query != nil || f.group() != first.group() {
 			continue
 		}
-		if !slices.ContainsFunc(ids, func(id any) bool { return sameValue(id, f.ID) }) {
+		if !slices.ContainsFunc(ids, func(id any) bool { return bsondoc.SameValue(id, f.ID) }) {
 			ids = append(ids, f.ID)
 		}
 		for _, path := range f.Paths {

@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"slices"
 
+	"github.com/docmodel/docmodel/internal/bsondoc"
 	"github.com/docmodel/docmodel/internal/core"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
@@ -31,7 +32,7 @@ func (s *Store[D, K]) edited(before bson.Raw, edit func(doc *D) error) (bson.D, 
 		return nil, err
 	}
 	now, id, err := s.docs.Docs().Checked(&doc)
-	if err == nil && !sameValue(id, was.Lookup("_id")) {
+	if err == nil && !bsondoc.SameValue(id, was.Lookup("_id")) {
 		err = s.docs.Docs().Refuse("_id", id, "can't change: insert the document under the new _id, and delete the old one")
 	}
 	return difference(was, now), err

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/docmodel/docmodel/internal/bsondoc"
 	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/internal/runctx"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -161,7 +162,7 @@ func (s *storeState) hold(h heldDoc) {
 func (p Plan) conflicts(f Fetch) bool {
 	return slices.ContainsFunc(p.Steps, func(step Step) bool {
 		w, ok := step.(Write)
-		if !ok || w.Collection != f.Collection || w.Expect != One || !sameValue(idFilter(w.filter()), f.ID) {
+		if !ok || w.Collection != f.Collection || w.Expect != One || !bsondoc.SameValue(idFilter(w.filter()), f.ID) {
 			return false
 		}
 		m, ok := w.Model.(*mongo.UpdateOneModel)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/docmodel/docmodel/internal/bsondoc"
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/runctx"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -100,7 +101,7 @@ func (s *store) related(
 	}
 	for _, r := range docs { // others can refer to a missing document
 		if !slices.ContainsFunc(writes, func(w StoreWrite) bool {
-			return w.Collection == r.collection && sameValue(w.id(), r.id)
+			return w.Collection == r.collection && bsondoc.SameValue(w.id(), r.id)
 		}) {
 			doc, err := bson.Marshal(bson.D{{Key: "_id", Value: r.id}})
 			if err != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/docmodel/docmodel/internal/bsondoc"
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/internal/runctx"
@@ -56,7 +57,7 @@ func mergeInto(list []Write, w Write) []Write {
 
 // updatesSame reports whether two writes update one document.
 func (w Write) updatesSame(x Write) bool {
-	return w.Collection == x.Collection && sameValue(idFilter(w.filter()), idFilter(x.filter()))
+	return w.Collection == x.Collection && bsondoc.SameValue(idFilter(w.filter()), idFilter(x.filter()))
 }
 
 // writeOnce returns the update of one document that the document remembers.
@@ -106,7 +107,7 @@ func writeOnce(field core.StoreField, w Write, token bson.ObjectID) (Write, erro
 // idFilter returns the _id of a filter that selects it by equality, or nil.
 func idFilter(filter any) any {
 	d, ok := filter.(bson.D)
-	if !ok || !pinsID(d) {
+	if !ok || !bsondoc.PinsID(d) {
 		return nil
 	}
 	v := d[bsonval.Index(d, "_id")].Value

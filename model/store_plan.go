@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/docmodel/docmodel/internal/bsondoc"
 	"github.com/docmodel/docmodel/internal/core"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -149,7 +150,9 @@ func (s *storeState) writes(in *store, f Fetch) bool {
 }
 
 // names reports whether both name the same document.
-func (f Fetch) names(g Fetch) bool { return f.Collection == g.Collection && sameValue(f.ID, g.ID) }
+func (f Fetch) names(g Fetch) bool {
+	return f.Collection == g.Collection && bsondoc.SameValue(f.ID, g.ID)
+}
 
 // hold returns the write that makes a transaction conflict with others that change or
 // delete a document.

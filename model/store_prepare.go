@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/docmodel/docmodel/internal/bsondoc"
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/runctx"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -182,7 +183,7 @@ func (s *storeState) leaveDeleted() {
 	isDeleted := func(w Write) bool {
 		id := idFilter(w.filter())
 		return id != nil && slices.ContainsFunc(s.docs, func(d storedDoc) bool {
-			return d.after == nil && d.collection == w.Collection && sameValue(d.id, id)
+			return d.after == nil && d.collection == w.Collection && bsondoc.SameValue(d.id, id)
 		})
 	}
 	for i := range s.answers {
@@ -207,7 +208,7 @@ func (s *storeState) level(in *store, writes []StoreWrite, depth int) (level []*
 		}
 		w.Given = w.After
 		i := slices.IndexFunc(level, func(x *StoreWrite) bool {
-			return x.Collection == w.Collection && sameValue(x.id(), w.id())
+			return x.Collection == w.Collection && bsondoc.SameValue(x.id(), w.id())
 		})
 		switch {
 		case wanted && i >= 0: // reactions see one write of the document

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/docmodel/docmodel/internal/bsondoc"
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/internal/runctx"
@@ -270,7 +271,7 @@ func (s *storeState) mayWrite(r *referred) bool {
 		return slices.ContainsFunc(append(slices.Clip(a.First), a.follow()...), func(step Step) bool {
 			w, ok := step.(Write)
 			id := idFilter(w.filter())
-			return !ok || w.Collection == r.to.Name() && (id == nil || sameValue(id, r.id()))
+			return !ok || w.Collection == r.to.Name() && (id == nil || bsondoc.SameValue(id, r.id()))
 		})
 	})
 }

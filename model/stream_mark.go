@@ -3,6 +3,7 @@ package model
 import (
 	"strings"
 
+	"github.com/docmodel/docmodel/internal/bsondoc"
 	"github.com/docmodel/docmodel/internal/core"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -84,7 +85,7 @@ func (s Stream) touches(step Step) (own ownUpdate, reason string) {
 		case s.Since != "" && setsField(update, s.Since):
 			return 0, "the plan sets the field " + s.Since + ", so the stream would poll its own write again"
 		}
-		if _, known := operators(update); !known {
+		if _, known := bsondoc.Operators(update); !known {
 			return byPipeline, ""
 		}
 		return byOperator, ""
@@ -119,7 +120,7 @@ func setsField(update any, path string) bool {
 		}
 		return false
 	}
-	ops, known := operators(update)
+	ops, known := bsondoc.Operators(update)
 	for _, op := range ops {
 		if hits(op.Value) {
 			return true

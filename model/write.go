@@ -3,6 +3,7 @@ package model
 import (
 	"fmt"
 
+	"github.com/docmodel/docmodel/internal/bsondoc"
 	"github.com/docmodel/docmodel/internal/core"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -271,14 +272,14 @@ func mergeTarget(m MergeInto) string {
 	last := m.Pipeline[len(m.Pipeline)-1][0].Value
 	if d, ok := last.(bson.D); ok {
 		for _, key := range []string{"into", "coll"} {
-			if v := valueOf(d, key); v != nil {
+			if v := bsondoc.Value(d, key); v != nil {
 				last = v
 				break
 			}
 		}
 	}
 	if d, ok := last.(bson.D); ok {
-		last = valueOf(d, "coll")
+		last = bsondoc.Value(d, "coll")
 	}
 	name, _ := last.(string)
 	return name

@@ -2,6 +2,7 @@ package model
 
 import (
 	"github.com/docmodel/docmodel/internal/core"
+	"github.com/docmodel/docmodel/internal/keyed"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -111,7 +112,7 @@ func (u scoped) keyedID(id any) bson.D {
 	if len(u.keys) == 0 {
 		return bson.D{{Key: "_id", Value: id}}
 	}
-	return bson.D{keyer{tenant: u.keys}.condition(id)}
+	return bson.D{keyed.Keyer{Tenant: u.keys}.Condition(id)}
 }
 
 // A use is a collection in which a command compares a tenant that is a string.

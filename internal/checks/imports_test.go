@@ -134,6 +134,8 @@ func refuseImport(p goPackage, imported string) string {
 // that runs, and web pages.
 var foundations = []string{
 	"internal/bsonval", "internal/core", "internal/direction", "internal/mongosh", "internal/mql", "internal/page",
+	"internal/bsondoc",
+	"internal/keyed",
 	"internal/runctx",
 }
 

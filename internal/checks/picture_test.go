@@ -51,6 +51,8 @@ var rooms = []room{
 	{"Model", []box{{"model", "sends every command", "model"}}},
 	{"Behind the model", []box{
 		{"core", "without Go types", "internal/core/..."},
+		{"bsondoc", "forms of filters", "internal/bsondoc"},
+		{"keyed", "tenants in _ids", "internal/keyed"},
 		{"runctx", "context", "internal/runctx"},
 		{"page", "web pages", "internal/page"},
 	}},

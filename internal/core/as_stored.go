@@ -23,10 +23,6 @@ type Scoping struct {
 	Mark bson.D // fields of deleted documents that stay, hidden; nil if deleted documents go
 }
 
-// WithKeyIDs returns a filter with a tenant in its conditions on _id. Package model sets
-// it.
-var WithKeyIDs func(filter, tenant bson.D) bson.D
-
 // AsStored returns the filter for a document that the plan stores in the collection as
 // doc, whose type has this shape. It compares like [Shape.AsRead], without the fields
 // that scopes add.

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/docmodel/docmodel/internal/core"
+	"github.com/docmodel/docmodel/internal/keyed"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
@@ -14,7 +15,7 @@ var ownTenant = bson.D{{Key: tenantField, Value: "mine"}}
 
 // ofKeyed puts the tenant into conditions on _id.
 func ofKeyed(own func(bson.D) bson.D) func(bson.D) bson.D {
-	return func(filter bson.D) bson.D { return own(core.WithKeyIDs(filter, ownTenant)) }
+	return func(filter bson.D) bson.D { return own(keyed.Keyer{Tenant: ownTenant}.Filter(filter)) }
 }
 
 // withKeyID puts the tenant into the _id of a document.
@@ -64,7 +65,7 @@ func keyedStages(stages bson.A) bson.A {
 		switch stage[0].Key {
 		case "$match":
 			if filter, ok := stage[0].Value.(bson.D); ok {
-				out[i] = bson.D{{Key: "$match", Value: core.WithKeyIDs(filter, ownTenant)}}
+				out[i] = bson.D{{Key: "$match", Value: keyed.Keyer{Tenant: ownTenant}.Filter(filter)}}
 			}
 		case "$sort", "$limit", "$skip":
 		default:

@@ -1,4 +1,10 @@
-package model
+// Package bsondoc reads filters, updates, pipelines and documents in all Go forms that
+// programs give to the driver: bson.D, bson.M, bson.Raw, bson.RawValue and structs. Lists of
+// stages are a mongo.Pipeline, a []bson.D or a bson.A.
+//
+// Its functions decide nothing about scopes, techniques or plans. They copy what they change,
+// because the values can be the caller's.
+package bsondoc
 
 import (
 	"slices"
@@ -8,7 +14,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-func fieldOf(d bson.D, key string) (any, bool) {
+// Field returns the value of a field, and whether the document has the field.
+func Field(d bson.D, key string) (any, bool) {
 	i := slices.IndexFunc(d, func(e bson.E) bool { return e.Key == key })
 	if i < 0 {
 		return nil, false
@@ -16,8 +23,8 @@ func fieldOf(d bson.D, key string) (any, bool) {
 	return d[i].Value, true
 }
 
-// asPipeline returns a copy of a list of stages.
-func asPipeline(v any) (mongo.Pipeline, bool) {
+// Pipeline returns a copy of a list of stages.
+func Pipeline(v any) (mongo.Pipeline, bool) {
 	switch v := v.(type) {
 	case mongo.Pipeline:
 		return slices.Clone(v), true
@@ -26,7 +33,7 @@ func asPipeline(v any) (mongo.Pipeline, bool) {
 	case bson.A:
 		out := make(mongo.Pipeline, len(v))
 		for i, s := range v {
-			d, ok := asDocument(s)
+			d, ok := Document(s)
 			if !ok {
 				return nil, false
 			}
@@ -43,13 +50,14 @@ func asPipeline(v any) (mongo.Pipeline, bool) {
 		for i, e := range values {
 			list[i] = e
 		}
-		stages, ok := asPipeline(list)
+		stages, ok := Pipeline(list)
 		return stages, ok && err == nil
 	}
 	return nil, false
 }
 
-func valueOf(d bson.D, key string) any {
+// Value returns the value of a field, or nil.
+func Value(d bson.D, key string) any {
 	for _, e := range d {
 		if e.Key == key {
 			return e.Value
@@ -58,8 +66,8 @@ func valueOf(d bson.D, key string) any {
 	return nil
 }
 
-// withValue returns a copy of a document with another value of a field that it has.
-func withValue(d bson.D, key string, v any) bson.D {
+// With returns a copy of a document with another value of a field that it has.
+func With(d bson.D, key string, v any) bson.D {
 	out := slices.Clone(d)
 	for i := range out {
 		if out[i].Key == key {
@@ -69,8 +77,8 @@ func withValue(d bson.D, key string, v any) bson.D {
 	return out
 }
 
-// encodedValue encodes a value. The bytes of the result are well formed.
-func encodedValue(v any) (bson.RawValue, error) {
+// Encode encodes a value. The bytes of the result are well formed.
+func Encode(v any) (bson.RawValue, error) {
 	raw, ok := v.(bson.RawValue)
 	if !ok {
 		doc, err := (*core.Codec)(nil).Document(bson.D{{Key: "v", Value: v}})
@@ -82,25 +90,25 @@ func encodedValue(v any) (bson.RawValue, error) {
 	return raw, raw.Validate()
 }
 
-// operators returns an update by operators, with each operator's fields as a bson.D. It
+// Operators returns an update by operators, with each operator's fields as a bson.D. It
 // returns false for another kind of update.
-func operators(update any) (bson.D, bool) {
+func Operators(update any) (bson.D, bool) {
 	raw, ok := update.(bson.Raw)
 	if !ok {
 		d, ok := update.(bson.D)
 		return d, ok
 	}
-	d, ok := asDocument(raw)
+	d, ok := Document(raw)
 	for i := range d {
-		if fields, isDocument := asDocument(d[i].Value); isDocument {
+		if fields, isDocument := Document(d[i].Value); isDocument {
 			d[i].Value = fields
 		}
 	}
 	return d, ok
 }
 
-// asDocument returns the fields of a document of any Go type.
-func asDocument(v any) (bson.D, bool) {
+// Document returns the fields of a document of any Go type.
+func Document(v any) (bson.D, bool) {
 	var doc bson.Raw
 	switch v := v.(type) {
 	case bson.D:
@@ -117,7 +125,7 @@ func asDocument(v any) (bson.D, bool) {
 		if err != nil {
 			return nil, false
 		}
-		return asDocument(raw.Lookup("v"))
+		return Document(raw.Lookup("v"))
 	}
 	elems, err := doc.Elements()
 	out := make(bson.D, len(elems))
@@ -127,7 +135,8 @@ func asDocument(v any) (bson.D, bool) {
 	return out, err == nil
 }
 
-func asString(v any) (string, bool) {
+// String returns a text that is a string or a bson.RawValue.
+func String(v any) (string, bool) {
 	if raw, ok := v.(bson.RawValue); ok {
 		return raw.StringValueOK()
 	}
@@ -135,15 +144,16 @@ func asString(v any) (string, bool) {
 	return s, ok
 }
 
-// idOf returns the _id that a filter requires, if it requires exactly one.
-func idOf(filter bson.D) (id any, ok bool) {
-	if i := indexOfID(filter); i >= 0 && pinsID(filter) {
+// IDOf returns the _id that a filter requires, if it requires exactly one.
+func IDOf(filter bson.D) (id any, ok bool) {
+	if i := IndexOfID(filter); i >= 0 && PinsID(filter) {
 		return filter[i].Value, true
 	}
 	return nil, false
 }
 
-func indexOfID(filter bson.D) int {
+// IndexOfID returns the position of the condition on _id in a filter, or -1.
+func IndexOfID(filter bson.D) int {
 	for i, e := range filter {
 		if e.Key == "_id" {
 			return i
@@ -152,48 +162,29 @@ func indexOfID(filter bson.D) int {
 	return -1
 }
 
-func sameD(a, b bson.D) bool {
-	return slices.EqualFunc(a, b, func(x, y bson.E) bool { return x.Key == y.Key && sameValue(x.Value, y.Value) })
+// Same reports whether two documents are stored as the same bytes.
+func Same(a, b bson.D) bool {
+	return slices.EqualFunc(a, b, func(x, y bson.E) bool { return x.Key == y.Key && SameValue(x.Value, y.Value) })
 }
 
-func appendNew(list []string, s string) []string {
-	if slices.Contains(list, s) {
-		return list
-	}
-	return append(list, s)
-}
-
-func elementsOf(doc bson.Raw) []bson.RawElement {
+// Elements returns the fields of a document, as far as its bytes are well formed.
+func Elements(doc bson.Raw) []bson.RawElement {
 	out, _ := doc.Elements()
 	return out
 }
 
-func pick[T any](cond bool, a, b T) T {
-	if cond {
-		return a
-	}
-	return b
-}
-
-func orEmpty(d bson.D) bson.D {
-	if d == nil {
-		return bson.D{}
-	}
-	return d
-}
-
-// pinsID reports whether the filter has an equality on _id.
-func pinsID(filter bson.D) bool {
+// PinsID reports whether the filter has an equality on _id.
+func PinsID(filter bson.D) bool {
 	for _, e := range filter {
 		if e.Key == "_id" {
-			return isEquality(e.Value)
+			return IsEquality(e.Value)
 		}
 	}
 	return false
 }
 
-// isZero reports whether a projection's value excludes its field.
-func isZero(v any) bool {
+// IsZero reports whether a projection's value excludes its field.
+func IsZero(v any) bool {
 	switch v := v.(type) {
 	case bool:
 		return !v

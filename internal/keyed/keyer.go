@@ -1,4 +1,23 @@
-package model
+// Package keyed puts a tenant into the _ids of a command on a keyed collection, whose _ids are
+// made of keys, and takes the tenant off the _ids that expressions read. Under the tenant
+// {tenant: "a"} a document with the _id "lamp" is stored as
+//
+//	{_id: {tenant: "a", of: "lamp"}, …}
+//
+// see [core.KeyID]. The commands and results of callers have the _id "lamp". So package model
+// passes a command's filter, sort, projection, update or document through a [Keyer] before it
+// sends the command:
+//
+//   - An equality or a list on _id gets the whole stored _id. A comparison is bounded by the
+//     type of its value, as a server does it for an _id that isn't a document. A pattern is
+//     compared with the _id's part [Part].
+//   - A path below _id becomes a path below [Part].
+//   - Expressions read _id as a [core.KeyPath], which is the _id without the tenant.
+//   - A new document must say its _id, because the server's own would carry no tenant.
+//
+// A Keyer for a second, inner tenant knows the outer tenant as Before: paths and expressions
+// are then as stored already, and only values get the tenant.
+package keyed
 
 import (
 	"cmp"
@@ -6,6 +25,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/docmodel/docmodel/internal/bsondoc"
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/core"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -13,40 +33,36 @@ import (
 )
 
 const (
-	keyPart  = "_id." + core.KeyOf // the part of a stored _id without the tenant
-	keyBelow = keyPart + "."
+	Part  = "_id." + core.KeyOf // the part of a stored _id without the tenant
+	Below = Part + "."
 )
 
-func init() {
-	core.WithKeyIDs = func(filter, tenant bson.D) bson.D { return keyer{tenant: tenant}.filter(filter) }
+// A Keyer puts a tenant into the _ids of a command on a keyed collection.
+type Keyer struct {
+	Tenant bson.D
+	Before bson.D // the tenant that an outer scope put into them: paths and expressions are as stored
 }
 
-// A keyer puts a tenant into the _ids of a command on a keyed collection.
-type keyer struct {
-	tenant bson.D
-	before bson.D // the tenant that an outer scope put into them: paths and expressions are as stored
-}
-
-// filter puts the tenant into a filter's conditions on _id.
-func (k keyer) filter(filter bson.D) bson.D {
+// Filter puts the tenant into a filter's conditions on _id.
+func (k Keyer) Filter(filter bson.D) bson.D {
 	out := slices.Clone(filter)
 	for i, e := range filter {
 		switch e.Key {
 		case "_id":
-			out[i] = k.condition(e.Value)
+			out[i] = k.Condition(e.Value)
 		case "$and", "$or", "$nor":
-			if list, ok := asPipeline(e.Value); ok {
+			if list, ok := bsondoc.Pipeline(e.Value); ok {
 				parts := make(bson.A, len(list))
 				for j, part := range list {
-					parts[j] = k.filter(part)
+					parts[j] = k.Filter(part)
 				}
 				out[i].Value = parts
 			}
 		case "$expr":
 			if bound, ok := k.bound(e.Value); ok {
 				out[i] = bson.E{Key: "$and", Value: bson.A{bound}}
-			} else if k.before == nil {
-				out[i].Value = withoutTenant(e.Value)
+			} else if k.Before == nil {
+				out[i].Value = WithoutTenant(e.Value)
 			}
 		default:
 			out[i].Key = k.path(e.Key)
@@ -56,15 +72,15 @@ func (k keyer) filter(filter bson.D) bson.D {
 }
 
 // path returns a path as it is stored.
-func (k keyer) path(path string) string {
-	if rest, ok := strings.CutPrefix(path, "_id."); ok && k.before == nil {
-		return keyBelow + rest
+func (k Keyer) path(path string) string {
+	if rest, ok := strings.CutPrefix(path, "_id."); ok && k.Before == nil {
+		return Below + rest
 	}
 	return path
 }
 
-// paths returns the keys of a sort or an index as they are stored.
-func (k keyer) paths(d bson.D) bson.D {
+// Paths returns the keys of a sort or an index as they are stored.
+func (k Keyer) Paths(d bson.D) bson.D {
 	out := slices.Clone(d)
 	for i := range out {
 		out[i].Key = k.path(out[i].Key)
@@ -72,10 +88,10 @@ func (k keyer) paths(d bson.D) bson.D {
 	return out
 }
 
-// condition puts the tenant into the condition on _id. A pattern is compared with the
+// Condition puts the tenant into the condition on _id. A pattern is compared with the
 // _id's part without the tenant.
-func (k keyer) condition(v any) bson.E {
-	if isEquality(v) {
+func (k Keyer) Condition(v any) bson.E {
+	if bsondoc.IsEquality(v) {
 		if d, ok := asOperators(v); ok {
 			return bson.E{Key: "_id", Value: bson.D{{Key: "$eq", Value: k.id(d[0].Value)}}}
 		}
@@ -83,7 +99,7 @@ func (k keyer) condition(v any) bson.E {
 	}
 	d, ok := asOperators(v)
 	if !ok {
-		return bson.E{Key: keyPart, Value: v} // a regular expression
+		return bson.E{Key: Part, Value: v} // a regular expression
 	}
 	out := slices.Clone(d)
 	var first, last any
@@ -98,12 +114,12 @@ func (k keyer) condition(v any) bson.E {
 		case "$in", "$nin":
 			list, ok := k.ids(e.Value)
 			if !ok {
-				return bson.E{Key: keyPart, Value: v}
+				return bson.E{Key: Part, Value: v}
 			}
 			out[i].Value = list
 		case "$exists":
 		default:
-			return bson.E{Key: keyPart, Value: v}
+			return bson.E{Key: Part, Value: v}
 		}
 	}
 	return bson.E{Key: "_id", Value: k.within(out, first, last)}
@@ -111,16 +127,16 @@ func (k keyer) condition(v any) bson.E {
 
 // within keeps a comparison within the type of its value, as a server does for an _id that
 // isn't a document. first and last are the values without the tenant, or nil.
-func (k keyer) within(d bson.D, first, last any) bson.D {
+func (k Keyer) within(d bson.D, first, last any) bson.D {
 	low, high := anyBounds(first), anyBounds(last)
 	switch {
-	case first == nil && last == nil || k.before != nil:
+	case first == nil && last == nil || k.Before != nil:
 		return d
 	case last == nil:
 		return append(d, bson.E{Key: low.before, Value: k.id(low.after)})
 	case first == nil:
 		return append(d, bson.E{Key: "$gte", Value: k.id(high.first)})
-	case low.typed && high.typed && !sameValue(low.first, high.first):
+	case low.typed && high.typed && !bsondoc.SameValue(low.first, high.first):
 		return append(d, bson.E{Key: "$in", Value: bson.A{}})
 	}
 	return d
@@ -137,7 +153,7 @@ func anyBounds(v any) keyBounds {
 	if id, ok := v.(core.KeyID); ok {
 		v = id.Of()
 	}
-	if raw, err := encodedValue(v); v != nil && err == nil {
+	if raw, err := bsondoc.Encode(v); v != nil && err == nil {
 		if first, after, ok := core.KeyBounds(raw); ok {
 			return keyBounds{first, after, "$lt", true}
 		}
@@ -147,9 +163,9 @@ func anyBounds(v any) keyBounds {
 
 // bound returns the condition on _id that is the same as an expression which compares the
 // _id with a constant. The index on _id serves it.
-func (k keyer) bound(expr any) (bson.D, bool) {
+func (k Keyer) bound(expr any) (bson.D, bool) {
 	d, ok := expr.(bson.D)
-	if !ok || len(d) != 1 || d[0].Key != "$gt" || k.before != nil {
+	if !ok || len(d) != 1 || d[0].Key != "$gt" || k.Before != nil {
 		return nil, false
 	}
 	args, ok := d[0].Value.(bson.A)
@@ -164,22 +180,22 @@ func (k keyer) bound(expr any) (bson.D, bool) {
 	return bson.D{{Key: "_id", Value: bson.D{{Key: "$gt", Value: after}, {Key: "$lte", Value: last}}}}, true
 }
 
-// asOperators returns a condition of operators as a document.
+// asOperators returns a condition of bsondoc.Operators as a document.
 func asOperators(v any) (bson.D, bool) {
 	switch v.(type) {
 	case core.KeyID:
 		return nil, false
 	case bson.D, bson.Raw, bson.RawValue, bson.M:
-		d, ok := asDocument(v)
+		d, ok := bsondoc.Document(v)
 		return d, ok && len(d) > 0 && strings.HasPrefix(d[0].Key, "$")
 	}
 	return nil, false
 }
 
-func (k keyer) id(v any) any { return core.NewKeyID(v, k.tenant) }
+func (k Keyer) id(v any) any { return core.NewKeyID(v, k.Tenant) }
 
 // ids is id for each value of a list. It returns false for a list with a pattern.
-func (k keyer) ids(list any) (any, bool) {
+func (k Keyer) ids(list any) (any, bool) {
 	var values []any
 	switch list := list.(type) {
 	case bson.RawValue:
@@ -210,12 +226,12 @@ func (k keyer) ids(list any) (any, bool) {
 	return out, true
 }
 
-// model puts the tenant into the _ids of a write's model.
-func (k keyer) model(collection string, model mongo.WriteModel) (out mongo.WriteModel, err error) {
+// Model puts the tenant into the _ids of a write's model.
+func (k Keyer) Model(collection string, model mongo.WriteModel) (out mongo.WriteModel, err error) {
 	filter := func(f any) any {
 		d, ok := f.(bson.D)
 		if raw, isRaw := f.(bson.Raw); isRaw && raw != nil {
-			d, ok = asDocument(raw)
+			d, ok = bsondoc.Document(raw)
 		}
 		if !ok || d == nil {
 			return f // refused later
@@ -226,7 +242,7 @@ func (k keyer) model(collection string, model mongo.WriteModel) (out mongo.Write
 		if err != nil {
 			return f
 		}
-		return k.filter(d)
+		return k.Filter(d)
 	}
 	switch m := model.(type) {
 	case *mongo.InsertOneModel:
@@ -241,13 +257,13 @@ func (k keyer) model(collection string, model mongo.WriteModel) (out mongo.Write
 		out = &c
 	case *mongo.UpdateOneModel:
 		c := *m
-		c.Filter, c.Update = filter(m.Filter), k.update(m.Update)
-		err = cmp.Or(err, checkUpsertID(collection, m.Filter, m.Update, upserts(m.Upsert)))
+		c.Filter, c.Update = filter(m.Filter), k.Update(m.Update)
+		err = cmp.Or(err, CheckUpsertID(collection, m.Filter, m.Update, upserts(m.Upsert)))
 		out = &c
 	case *mongo.UpdateManyModel:
 		c := *m
-		c.Filter, c.Update = filter(m.Filter), k.update(m.Update)
-		err = cmp.Or(err, checkUpsertID(collection, m.Filter, m.Update, upserts(m.Upsert)))
+		c.Filter, c.Update = filter(m.Filter), k.Update(m.Update)
+		err = cmp.Or(err, CheckUpsertID(collection, m.Filter, m.Update, upserts(m.Upsert)))
 		out = &c
 	case *mongo.DeleteOneModel:
 		c := *m
@@ -264,7 +280,7 @@ func (k keyer) model(collection string, model mongo.WriteModel) (out mongo.Write
 }
 
 // document puts the tenant into the _id of a document. If needed, the _id must exist.
-func (k keyer) document(collection string, doc any, needed bool) (any, error) {
+func (k Keyer) document(collection string, doc any, needed bool) (any, error) {
 	if core.IsNilDocument(doc) {
 		return doc, nil // refused later
 	}
@@ -279,93 +295,91 @@ func (k keyer) document(collection string, doc any, needed bool) (any, error) {
 	case id.Type == 0:
 		return raw, nil
 	}
-	if own, ok := core.SplitKeyID(id, k.before); ok {
+	if own, ok := core.SplitKeyID(id, k.Before); ok {
 		id = own
 	}
-	return core.WithKeyID(raw, core.NewKeyID(core.NewKeyID(id, k.before), k.tenant))
+	return core.WithKeyID(raw, core.NewKeyID(core.NewKeyID(id, k.Before), k.Tenant))
 }
 
 // errNoKey is the error of a write that lets the server make the _id, which would not carry
 // the tenant.
 func errNoKey(collection string) error {
-	return &ValueError{
-		Collection: collection, Field: "_id",
-		Reason: "is missing: a new document's _id carries the tenant, so the write must say it",
-	}
+	return core.ValueError(collection, "_id", nil,
+		"is missing: a new document's _id carries the tenant, so the write must say it")
 }
 
 func upserts(upsert *bool) bool { return upsert != nil && *upsert }
 
 // hasEqualID reports whether a filter gives an upsert's new document its _id.
 func hasEqualID(filter any) bool {
-	d, ok := asDocument(filter)
+	d, ok := bsondoc.Document(filter)
 	if !ok {
 		return false
 	}
-	_, pinned := idOf(d)
+	_, pinned := bsondoc.IDOf(d)
 	return pinned
 }
 
-// checkUpsertID refuses an upsert without the _id of the new document.
-func checkUpsertID(collection string, filter, update any, upsert bool) error {
+// CheckUpsertID refuses an upsert without the _id of the new document.
+func CheckUpsertID(collection string, filter, update any, upsert bool) error {
 	if !upsert || core.IsNilDocument(filter) || hasEqualID(filter) {
 		return nil
 	}
 	ops, _ := update.(bson.D)
 	for _, op := range ops {
-		if fields, ok := asDocument(op.Value); ok && op.Key == "$setOnInsert" && hasKey(fields, "_id") {
+		if fields, ok := bsondoc.Document(op.Value); ok && op.Key == "$setOnInsert" && bsondoc.HasKey(fields, "_id") {
 			return nil
 		}
 	}
 	return errNoKey(collection)
 }
 
-// update puts the tenant into the _id that an upsert stores, and takes it off the _ids
+// Update puts the tenant into the _id that an upsert stores, and takes it off the _ids
 // that an update's expressions read.
-func (k keyer) update(update any) any {
+func (k Keyer) Update(update any) any {
 	switch u := update.(type) {
 	case bson.Raw:
-		if ops, ok := operators(u); ok {
-			return k.update(ops)
+		if ops, ok := bsondoc.Operators(u); ok {
+			return k.Update(ops)
 		}
 	case bson.D:
 		out := slices.Clone(u)
 		for i, op := range u {
-			fields, ok := asDocument(op.Value)
+			fields, ok := bsondoc.Document(op.Value)
 			if at := bsonval.Index(fields, "_id"); ok && (op.Key == "$set" || op.Key == "$setOnInsert") && at >= 0 {
-				out[i].Value = withValue(fields, "_id", k.id(fields[at].Value))
+				out[i].Value = bsondoc.With(fields, "_id", k.id(fields[at].Value))
 			}
 		}
 		return out
 	case mongo.Pipeline:
-		if k.before == nil {
-			return keyedUpdate(u, roots...)
+		if k.Before == nil {
+			return Update(u, roots...)
 		}
 	}
 	return update
 }
 
-// projection returns a projection of stored documents. Results keep the tenant in the _id,
+// Projection returns a projection of stored documents. Results keep the tenant in the _id,
 // by which it is taken off.
-func (k keyer) projection(p bson.D) bson.D {
-	if k.before != nil {
-		if hasKey(p, "_id."+k.before[0].Key) {
+func (k Keyer) Projection(p bson.D) bson.D {
+	if k.Before != nil {
+		if bsondoc.HasKey(p, "_id."+k.Before[0].Key) {
 			p = append(slices.Clip(p), k.included()...)
 		}
 		return p
 	}
 	out, partial := bson.D{}, false
 	for _, e := range p {
-		part, isPart := asDocument(e.Value)
+		part, isPart := bsondoc.Document(e.Value)
 		nested := e.Key == "_id" && isPart && len(part) > 0 && !strings.HasPrefix(part[0].Key, "$")
 		path := k.path(e.Key)
 		if nested {
-			path = keyPart
+			path = Part
 		}
-		partial = partial || path != e.Key && !isZero(e.Value)
+		partial = partial || path != e.Key && !bsondoc.IsZero(e.Value)
 		v := e.Value
-		if _, isPath := asString(v); isPath || isPart && !nested {
-			v = withoutTenant(v)
+		if _, isPath := bsondoc.String(v); isPath || isPart && !nested {
+			v = WithoutTenant(v)
 		}
 		out = append(out, bson.E{Key: path, Value: v})
 	}
@@ -376,9 +390,9 @@ func (k keyer) projection(p bson.D) bson.D {
 }
 
 // included are the tenant's fields of a projection.
-func (k keyer) included() (out bson.D) {
-	for _, e := range k.tenant {
-		if !hasKey(k.before, e.Key) {
+func (k Keyer) included() (out bson.D) {
+	for _, e := range k.Tenant {
+		if !bsondoc.HasKey(k.Before, e.Key) {
 			out = append(out, bson.E{Key: "_id." + e.Key, Value: 1})
 		}
 	}

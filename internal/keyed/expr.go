@@ -1,9 +1,10 @@
-package model
+package keyed
 
 import (
 	"slices"
 	"strings"
 
+	"github.com/docmodel/docmodel/internal/bsondoc"
 	"github.com/docmodel/docmodel/internal/core"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -12,9 +13,9 @@ import (
 // roots are the variables that are the document of an expression.
 var roots = []string{"$$ROOT", "$$CURRENT"}
 
-// withoutTenant replaces the _id in an expression by the _id without the tenant. variables
+// WithoutTenant replaces the _id in an expression by the _id without the tenant. variables
 // are the names of the stored documents, [roots] if left out.
-func withoutTenant(v any, variables ...string) any {
+func WithoutTenant(v any, variables ...string) any {
 	if len(variables) == 0 {
 		variables = roots
 	}
@@ -22,43 +23,43 @@ func withoutTenant(v any, variables ...string) any {
 	case string:
 		return pathWithoutTenant(v, variables)
 	case bson.RawValue:
-		if text, ok := asString(v); ok {
+		if text, ok := bsondoc.String(v); ok {
 			return pathWithoutTenant(text, variables)
 		}
 		if list, ok := v.ArrayOK(); ok {
 			values, _ := list.Values()
 			out := make(bson.A, len(values))
 			for i, e := range values {
-				out[i] = withoutTenant(e, variables...)
+				out[i] = WithoutTenant(e, variables...)
 			}
 			return out
 		}
-		if d, ok := asDocument(v); ok {
-			return withoutTenant(d, variables...)
+		if d, ok := bsondoc.Document(v); ok {
+			return WithoutTenant(d, variables...)
 		}
 	case bson.Raw, bson.M:
-		if d, ok := asDocument(v); ok {
-			return withoutTenant(d, variables...)
+		if d, ok := bsondoc.Document(v); ok {
+			return WithoutTenant(d, variables...)
 		}
 	case bson.D:
 		out := slices.Clone(v)
 		for i, e := range v {
 			if e.Key != "$literal" {
-				out[i].Value = withoutTenant(e.Value, variables...)
+				out[i].Value = WithoutTenant(e.Value, variables...)
 			}
 		}
 		return out
 	case bson.A:
 		out := slices.Clone(v)
 		for i, e := range v {
-			out[i] = withoutTenant(e, variables...)
+			out[i] = WithoutTenant(e, variables...)
 		}
 		return out
 	}
 	return v
 }
 
-// pathWithoutTenant is withoutTenant for a path.
+// pathWithoutTenant is WithoutTenant for a path.
 func pathWithoutTenant(path string, variables []string) any {
 	for _, name := range append([]string{""}, variables...) {
 		of := name + "."
@@ -76,12 +77,12 @@ func pathWithoutTenant(path string, variables []string) any {
 	return path
 }
 
-// keyedUpdate takes the tenant off the _ids that the stages of an update read. The updated
+// Update takes the tenant off the _ids that the stages of an update read. The updated
 // document keeps its _id.
-func keyedUpdate(stages mongo.Pipeline, variables ...string) mongo.Pipeline {
+func Update(stages mongo.Pipeline, variables ...string) mongo.Pipeline {
 	out := make(mongo.Pipeline, len(stages))
 	for i, stage := range stages {
-		mapped, _ := withoutTenant(stage, variables...).(bson.D)
+		mapped, _ := WithoutTenant(stage, variables...).(bson.D)
 		if out[i] = mapped; len(mapped) != 1 {
 			continue
 		}
@@ -92,8 +93,8 @@ func keyedUpdate(stages mongo.Pipeline, variables ...string) mongo.Pipeline {
 		case "$replaceWith":
 			out[i] = bson.D{{Key: "$replaceWith", Value: keep(mapped[0].Value)}}
 		case "$replaceRoot":
-			if args, ok := asDocument(mapped[0].Value); ok {
-				out[i] = bson.D{{Key: "$replaceRoot", Value: withValue(args, "newRoot", keep(valueOf(args, "newRoot")))}}
+			if args, ok := bsondoc.Document(mapped[0].Value); ok {
+				out[i] = bson.D{{Key: "$replaceRoot", Value: bsondoc.With(args, "newRoot", keep(bsondoc.Value(args, "newRoot")))}}
 			}
 		}
 	}
