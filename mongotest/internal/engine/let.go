@@ -14,7 +14,7 @@ import (
 // constant evaluates an expression of a let document, which has no document to
 // refer to.
 func constant(v any, w *interrupt.Watch, now time.Time, by *collation.Collator) (any, error) {
-	e, err := expr.Parse(v, expr.Scope{}.Under(by))
+	e, err := expr.Parse(v, expr.NewScope().Under(by))
 	if err != nil {
 		return nil, err
 	}

@@ -4,10 +4,11 @@ import (
 	"context"
 	"testing"
 
-	"github.com/docmodel/docmodel/mongotest/internal/engine"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"github.com/docmodel/docmodel/mongotest/internal/engine"
 )
 
 // An engine that is restored has what the other one has, with its indexes, and what is written to one doesn't show in

@@ -50,11 +50,6 @@ func add(args []any) (any, error) {
 	return total, nil
 }
 
-func asFloat(v any) float64 {
-	f, _ := bsonval.Float(v)
-	return f
-}
-
 func addToDate(name string, date bson.DateTime, ms any) (any, error) {
 	if f, ok := ms.(float64); ok {
 		ms = math.Round(f)
@@ -156,3 +151,9 @@ func mod(args []any) (any, error) {
 	}
 	return bsonval.Mod(a, b), nil
 }
+
+var operations = map[string]values{"$add": add, "$subtract": subtract, "$multiply": multiply, "$divide": divide}
+
+// Arithmetic computes a + b, a - b, a * b or a / b as the operator of that name does: "$add", "$subtract", "$multiply"
+// or "$divide".
+func Arithmetic(name string, a, b any) (any, error) { return operations[name]([]any{a, b}) }

@@ -1,8 +1,6 @@
 package expr
 
 import (
-	"math"
-
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/docmodel/docmodel/internal/bsonval"
@@ -19,12 +17,6 @@ var arrays = table{
 	"$concatArrays": callToNull(0, -1, concatArrays),
 	"$isArray":      call(1, 1, func(a []any) (any, error) { _, ok := a[0].(bson.A); return ok, nil }),
 	"$reverseArray": call(1, 1, reverseArray),
-}
-
-// int32Of returns an integral number that fits an int.
-func int32Of(v any) (int64, bool) {
-	n, ok := bsonval.Int64(v)
-	return n, ok && n >= math.MinInt32 && n <= math.MaxInt32
 }
 
 func elementAt(name string, list, at any) (any, error) {

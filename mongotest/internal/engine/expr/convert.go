@@ -10,6 +10,7 @@ import (
 
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/mongoerr"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/dates"
 )
 
 // conversions change and tell types.
@@ -238,7 +239,7 @@ func toDate(v any) (any, error) {
 	case bson.ObjectID:
 		return bson.NewDateTimeFromTime(x.Timestamp()), nil
 	case string:
-		return readDate(x, nil, time.UTC)
+		return dates.Parse(x, time.UTC)
 	case int64, float64, bson.Decimal128:
 		n, ok := bsonval.TruncInt64(x)
 		if !ok {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/mongoerr"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/dates"
 )
 
 // dateMaking makes dates of parts and strings of dates.
@@ -47,7 +48,7 @@ func parseDateToString(name string, arg any, s Scope) (Expr, error) {
 				layout += "Z"
 			}
 		}
-		out, err := formatDate(t, layout)
+		out, err := dates.Format(t, layout)
 		return out, err
 	}), nil
 }

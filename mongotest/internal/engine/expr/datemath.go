@@ -2,14 +2,12 @@ package expr
 
 import (
 	"math"
-	"slices"
-	"strings"
-	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/mongoerr"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/dates"
 )
 
 // dateMath computes with dates and units of time, by the calendar of a time zone.
@@ -19,11 +17,6 @@ var dateMath = table{
 	"$dateDiff":     parseDateDiff,
 	"$dateTrunc":    parseDateTrunc,
 }
-
-var units = []string{"year", "quarter", "month", "week", "day", "hour", "minute", "second", "millisecond"}
-
-// lengths are the units that are the same length always, in milliseconds.
-var lengths = map[string]int64{"hour": 3_600_000, "minute": 60_000, "second": 1000, "millisecond": 1}
 
 // dateUnit evaluates a unit: "" for null.
 func dateUnit(name string, c *Context, e Expr) (string, error) {
@@ -35,7 +28,7 @@ func dateUnit(name string, c *Context, e Expr) (string, error) {
 	switch {
 	case !ok:
 		return "", mongoerr.New(5439013, "%s requires 'unit' to be a string, but got %s", name, bsonval.TypeName(v))
-	case !slices.Contains(units, unit):
+	case !dates.IsUnit(unit):
 		return "", mongoerr.New(mongoerr.FailedToParse,
 			"%s parameter 'unit' value parsing failed :: caused by :: unknown time unit value: %s", name, unit)
 	}
@@ -65,7 +58,7 @@ func parseDateAdd(sign int64) parser {
 			if err != nil || null {
 				return nil, err
 			}
-			t, err := timeOf(start)
+			t, err := dates.ConvertToTime(start)
 			if err != nil {
 				return nil, mongoerr.New(5166403, "%s requires startDate to be convertible to a date", name)
 			}
@@ -74,52 +67,14 @@ func parseDateAdd(sign int64) parser {
 			if !ok {
 				return nil, mongoerr.New(5166405, "%s expects integer amount of time units", name)
 			}
-			return addUnits(name, t, unit, sign*n)
+			sum, err := dates.AddUnits(name, t, unit, sign*n)
+			if err != nil {
+				return nil, err
+			}
+			return sum, nil
 		}), nil
 	}
 }
-
-func addUnits(name string, t time.Time, unit string, n int64) (any, error) {
-	if ms, ok := lengths[unit]; ok {
-		span, fits := bsonval.Mul(n, ms)
-		total, fits2 := bsonval.Add(span, t.UnixMilli())
-		if !fits || !fits2 {
-			return nil, mongoerr.New(5166406, "%s overflowed", name)
-		}
-		return bson.DateTime(total.(int64)), nil
-	}
-	if limit := farthest[unit]; n > limit || n < -limit {
-		return nil, mongoerr.New(5976500, "invalid %s 'amount' parameter value: %d %s",
-			strings.TrimPrefix(name, "$"), n, unit)
-	}
-	switch unit {
-	case "day":
-		t = t.AddDate(0, 0, int(n))
-	case "week":
-		t = t.AddDate(0, 0, int(7*n))
-	default:
-		t = addMonths(t, int(n)*map[string]int{"month": 1, "quarter": 3, "year": 12}[unit])
-	}
-	if s := t.Unix(); s > math.MaxInt64/1000 || s < math.MinInt64/1000 {
-		return nil, mongoerr.New(5166406, "%s overflowed", name)
-	}
-	return bson.NewDateTimeFromTime(t), nil
-}
-
-// farthest is how many of the longer units may be added: what dates can be apart, the range of 64 bits of milliseconds.
-var farthest = map[string]int64{"year": 584_942_417, "quarter": 4 * 584_942_417, "month": 12 * 584_942_417,
-	"week": 30_500_568_904, "day": 213_503_982_334}
-
-// addMonths stays within the month that it reaches: 31 January plus one month is the last of February.
-func addMonths(t time.Time, n int) time.Time {
-	first := time.Date(t.Year(), t.Month()+time.Month(n), 1, t.Hour(), t.Minute(), t.Second(),
-		t.Nanosecond(), t.Location())
-	last := time.Date(first.Year(), first.Month()+1, 0, 0, 0, 0, 0, time.UTC).Day()
-	return time.Date(first.Year(), first.Month(), min(t.Day(), last), t.Hour(), t.Minute(), t.Second(),
-		t.Nanosecond(), t.Location())
-}
-
-var weekdays = []string{"sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"}
 
 // weekStart evaluates startOfWeek: 0 for Sunday, the default.
 func weekStart(name string, c *Context, e Expr) (int64, bool, error) {
@@ -132,10 +87,8 @@ func weekStart(name string, c *Context, e Expr) (int64, bool, error) {
 		return 0, false, mongoerr.New(5439015, "%s requires 'startOfWeek' to be a string, but got %s",
 			name, bsonval.TypeName(v))
 	}
-	for i, day := range weekdays {
-		if strings.EqualFold(s, day) || strings.EqualFold(s, day[:3]) {
-			return int64(i), false, nil
-		}
+	if day, ok := dates.ParseWeekday(s); ok {
+		return int64(day), false, nil
 	}
 	return 0, false, mongoerr.New(mongoerr.FailedToParse, "unknown day of week value: %s", s)
 }
@@ -174,44 +127,8 @@ func parseDateDiff(name string, arg any, s Scope) (Expr, error) {
 				return nil, err
 			}
 		}
-		return boundary(to, unit, start) - boundary(from, unit, start), nil
+		return dates.CountUnits(to, unit, start) - dates.CountUnits(from, unit, start), nil
 	}), nil
-}
-
-// boundary returns how many starts of the unit have passed since a fixed one.
-func boundary(t time.Time, unit string, start int64) int64 {
-	year, month := int64(t.Year()), int64(t.Month())-1
-	switch unit {
-	case "year":
-		return year
-	case "quarter":
-		return year*4 + month/3
-	case "month":
-		return year*12 + month
-	case "week": // day 3 was a Sunday
-		return floorDiv(localDays(t)-3-start, 7)
-	case "day":
-		return localDays(t)
-	case "hour":
-		// Zones may be off by half hours; a change of the offset isn't time that passes.
-		_, offset := t.Zone()
-		part := int64(offset%3600) * 1000
-		return floorDiv(t.UnixMilli()+part, lengths[unit])
-	}
-	return floorDiv(t.UnixMilli(), lengths[unit])
-}
-
-// localDays returns the days from 1970-01-01 to the date on the calendar.
-func localDays(t time.Time) int64 {
-	return floorDiv(time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.UTC).UnixMilli(), 86_400_000)
-}
-
-func floorDiv(a, b int64) int64 {
-	q := a / b
-	if a%b != 0 && (a < 0) != (b < 0) {
-		q--
-	}
-	return q
 }
 
 func parseDateTrunc(name string, arg any, s Scope) (Expr, error) {
@@ -251,36 +168,6 @@ func parseDateTrunc(name string, arg any, s Scope) (Expr, error) {
 				return nil, err
 			}
 		}
-		return bson.NewDateTimeFromTime(truncate(t, unit, size, start)), nil
+		return bson.NewDateTimeFromTime(dates.Truncate(t, unit, size, start)), nil
 	}), nil
-}
-
-// truncate returns the start of the bin; bins are counted from 2000-01-01 in the time zone.
-func truncate(t time.Time, unit string, size, start int64) time.Time {
-	loc := t.Location()
-	origin := time.Date(2000, 1, 1, 0, 0, 0, 0, loc)
-	bin := func(n int64) int { return int(floorDiv(n, size) * size) }
-	switch unit {
-	case "year":
-		return time.Date(2000+bin(int64(t.Year())-2000), 1, 1, 0, 0, 0, 0, loc)
-	case "quarter", "month":
-		months := int64(t.Year()-2000)*12 + int64(t.Month()) - 1
-		if unit == "quarter" {
-			return time.Date(2000, time.Month(1+3*bin(floorDiv(months, 3))), 1, 0, 0, 0, 0, loc)
-		}
-		return time.Date(2000, time.Month(1+bin(months)), 1, 0, 0, 0, 0, loc)
-	case "week":
-		// 2000-01-01 was a Saturday; weeks count from the first that begins on or after it.
-		first := (start + 1) % 7
-		days := localDays(t) - localDays(origin) - first
-		return time.Date(2000, 1, 1+int(first)+7*bin(floorDiv(days, 7)), 0, 0, 0, 0, loc)
-	case "day":
-		return time.Date(2000, 1, 1+bin(localDays(t)-localDays(origin)), 0, 0, 0, 0, loc)
-	}
-	length := size * lengths[unit]
-	_, now := t.Zone()
-	_, then := origin.Zone()
-	shift := int64(now-then) * 1000 // bins follow the clock on the wall
-	span := floorDiv(t.UnixMilli()+shift-origin.UnixMilli(), length) * length
-	return time.UnixMilli(origin.UnixMilli() + span - shift).In(loc)
 }

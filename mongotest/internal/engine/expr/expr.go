@@ -1,152 +1,49 @@
 // Package expr parses and evaluates aggregation expressions and accumulators.
 //
 // The manual's pages on expressions and operators decide what they mean
-// (https://www.mongodb.com/docs/manual/reference/operator/aggregation/). An
-// operator that isn't here is an error that names it.
+// (https://www.mongodb.com/docs/manual/reference/operator/aggregation/).
 //
-// A file holds one family of operators and enters them in a table, so that
-// another operator is another entry.
+// # Use
+//
+//  1. A caller makes a [Scope] by [NewScope]: the operators that there are, the names of the variables that the
+//     expression may use, and the collation.
+//  2. [Parse] turns a BSON value into an [Expr], which is immutable. It refuses what MongoDB refuses before it reads a
+//     document: unknown operators, variables and parts, wrong numbers of arguments. An operator that MongoDB has and
+//     this engine hasn't is an error that names it.
+//  3. A caller makes a [Context] for each document, by NewContext or by On, and calls Eval. A value that isn't there is
+//     bsonval.Missing, which isn't null.
+//
+// An [Accumulator] is parsed in the same way by [ParseAccumulator], or by [WindowAccumulator] for $setWindowFields.
+// Start begins a [Group], Add takes each document into it, and Result ends it.
+//
+// # Files
+//
+// Files refer to those above them in this list, not to those below. So one can read an operator without the others.
+//
+//   - context.go and scope.go have what Eval and Parse get. path.go has field paths and variables.
+//   - expr.go is Parse. It finds operators in the table of the Scope.
+//   - call.go and parts.go parse the two kinds of arguments: a list ("$add"), and an object with named parts
+//     ("$dateAdd"). They count the steps of long arrays, so that an interrupted command ends.
+//   - Each other file is a family of operators. It has a table, whose entries are parsers: functions from an argument
+//     and a Scope to an Expr. A new operator is another entry. The operators on dates call package dates.
+//   - operators.go joins the tables to the one of NewScope, and accumulators.go has the table of accumulators.
+//
+// # Rules
+//
+// An operator evaluates its arguments in the manual's order, which decides the error if several are wrong. It compares
+// under the Scope's collation. An operator or an accumulator that builds a list counts its bytes (memory.go), and fails
+// at 100 MB. A loop calls Context.Step for each turn.
 package expr
 
 import (
 	"slices"
 	"strings"
-	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/mongoerr"
-	"github.com/docmodel/docmodel/mongotest/internal/engine/collation"
-	"github.com/docmodel/docmodel/mongotest/internal/engine/interrupt"
 )
-
-// Expr is a parsed expression. It is immutable and safe for concurrent use.
-type Expr interface {
-	// Eval returns the expression's value for the context's document,
-	// bsonval.Missing when it has none.
-	Eval(c *Context) (any, error)
-}
-
-// Context is what an expression is evaluated in.
-type Context struct {
-	Root any // the document that field paths start from
-	*command
-	vars  *binding
-	score *float64 // see Scored
-}
-
-// command is what all contexts of a command share.
-type command struct {
-	Now   time.Time        // $$NOW
-	Watch *interrupt.Watch // ends the loops of expressions
-}
-
-type binding struct {
-	name string
-	v    any
-	next *binding
-}
-
-// NewContext returns a context for the document, with the given variables. The watch, which may
-// be nil, ends the loops of expressions.
-func NewContext(root any, now time.Time, w *interrupt.Watch, vars map[string]any) *Context {
-	var both struct { // one allocation
-		Context
-		command
-	}
-	both.command = command{Now: now, Watch: w}
-	both.Context = Context{Root: root, command: &both.command}
-	c := &both.Context
-	for name, v := range vars {
-		c = c.With(name, v)
-	}
-	return c
-}
-
-// With returns a context in which the variable has the value.
-func (c *Context) With(name string, v any) *Context {
-	next := *c
-	next.vars = &binding{name: name, v: v, next: c.vars}
-	return &next
-}
-
-// Watched returns a context in which the watch ends the loops of expressions.
-func (c *Context) Watched(w *interrupt.Watch) *Context {
-	next := *c
-	next.command = &command{Now: c.Now, Watch: w}
-	return &next
-}
-
-// Step counts one turn of a loop, see [interrupt.Watch.Step]. The context may be nil.
-func (c *Context) Step() error {
-	if c == nil {
-		return nil
-	}
-	return c.Watch.Step()
-}
-
-// On returns a context with the same variables for another document.
-func (c *Context) On(root any) *Context {
-	next := *c
-	next.Root = root
-	return &next
-}
-
-// Vars returns the variables and their values.
-func (c *Context) Vars() map[string]any {
-	vars := map[string]any{}
-	for b := c.vars; b != nil; b = b.next {
-		if _, shadowed := vars[b.name]; !shadowed {
-			vars[b.name] = b.v
-		}
-	}
-	return vars
-}
-
-func (c *Context) lookup(name string) any {
-	for b := c.vars; b != nil; b = b.next {
-		if b.name == name {
-			return b.v
-		}
-	}
-	return bsonval.Missing
-}
-
-// Scope is the names of the variables that an expression may use beside the
-// system's own, and the collation that it compares under. The zero Scope has no variables and the simple collation.
-type Scope struct {
-	names     []string
-	collation *collation.Collator
-	scored    bool // the documents have a text score
-}
-
-// NewScope returns a scope with these variables.
-func NewScope(names ...string) Scope { return Scope{names: names} }
-
-// Under returns the scope with another collation.
-func (s Scope) Under(c *collation.Collator) Scope {
-	s.collation = c
-	return s
-}
-
-// Collation returns the collation that expressions compare under.
-func (s Scope) Collation() *collation.Collator { return s.collation }
-
-// With returns a scope that has the variables too.
-func (s Scope) With(names ...string) Scope {
-	s.names = append(s.names[:len(s.names):len(s.names)], names...)
-	return s
-}
-
-func (s Scope) has(name string) bool {
-	for _, n := range s.names {
-		if n == name {
-			return true
-		}
-	}
-	return false
-}
 
 // Parse parses an expression: a field path or variable ("$a.b", "$$NOW"), an
 // operator, an object or an array of expressions, or a constant.
@@ -188,7 +85,7 @@ func parseOperator(d bson.D, s Scope) (Expr, error) {
 		return nil, mongoerr.New(15983, "an object representing an expression must have exactly one field: %s", Show(d))
 	}
 	name, arg := d[0].Key, d[0].Value
-	parse, ok := operators[name]
+	parse, ok := s.operators[name]
 	switch {
 	case ok:
 	case slices.Contains(absent, name):
@@ -293,4 +190,12 @@ func (o objectOf) Eval(c *Context) (any, error) {
 		}
 	}
 	return d, nil
+}
+
+// absent names what MongoDB has and this engine hasn't.
+var absent = []string{
+	"$accumulator", "$bottom", "$bottomN", "$createObjectId", "$createUUID", "$currentDate", "$deserializeEJSON",
+	"$encStrContains", "$encStrEndsWith", "$encStrNormalizedEq", "$encStrStartsWith", "$function", "$hash", "$hexHash",
+	"$minMaxScaler", "$serializeEJSON", "$sigmoid", "$similarityCosine", "$similarityDotProduct",
+	"$similarityEuclidean", "$toArray", "$toHashedIndexKey", "$toObject", "$top", "$topN",
 }

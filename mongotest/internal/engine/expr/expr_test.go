@@ -435,7 +435,7 @@ func TestAccumulators(t *testing.T) {
 		{"unknown", "$foo", "1", "", 15952},
 		{"two arguments", "$sum", "[1, 2]", "", 40237},
 	} {
-		a, err := ParseAccumulator(c.name, valuetest.Of(c.arg), Scope{})
+		a, err := ParseAccumulator(c.name, valuetest.Of(c.arg), NewScope())
 		var got any
 		if err == nil {
 			g := a.Start()

@@ -31,25 +31,3 @@ func parseMeta(_ string, arg any, s Scope) (Expr, error) {
 	}
 	return function(func(c *Context) (any, error) { return *c.score, nil }), nil
 }
-
-// Scored returns the scope of documents that have a score in a text search. Their context must have it too.
-func (s Scope) Scored() Scope {
-	s.scored = true
-	return s
-}
-
-// Unscored returns the scope of documents that have no score.
-func (s Scope) Unscored() Scope {
-	s.scored = false
-	return s
-}
-
-// IsScored reports whether the documents have a score.
-func (s Scope) IsScored() bool { return s.scored }
-
-// Scored returns a context in which a document's score in the text search is what the pointer leads to.
-func (c *Context) Scored(score *float64) *Context {
-	next := *c
-	next.score = score
-	return &next
-}

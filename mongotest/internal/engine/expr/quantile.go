@@ -11,11 +11,6 @@ import (
 	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
-// quantiles are $percentile and $median as accumulators. MongoDB approximates the percentiles of a
-// large group by a t-digest; here they are always those of the sorted numbers themselves, as MongoDB
-// has them for few. https://www.mongodb.com/docs/manual/reference/operator/aggregation/percentile/
-var quantiles = map[string]parseAccumulator{"$percentile": parseQuantileOfGroup, "$median": parseQuantileOfGroup}
-
 // quantileExpressions are both as expressions, over the elements of an array.
 var quantileExpressions = table{"$percentile": parseQuantileOfArray, "$median": parseQuantileOfArray}
 
@@ -148,7 +143,7 @@ type measuring struct {
 
 const doubleSize = 8
 
-func (m *measuring) held() int { return len(m.list) * doubleSize }
+func (m *measuring) heldBytes() int { return len(m.list) * doubleSize }
 
 // add takes a number, and leaves out any other value.
 func (m *measuring) add(v any) error {
@@ -157,10 +152,10 @@ func (m *measuring) add(v any) error {
 		return nil
 	}
 	m.list = append(m.list, f)
-	if m.held() > MaxMemory {
+	if m.heldBytes() > MaxMemory {
 		return mongoerr.New(mongoerr.ExceededMemoryLimit,
 			"%s used too much memory and cannot spill to disk. Used: %d bytes. Memory limit: %d bytes",
-			m.name, m.held(), MaxMemory)
+			m.name, m.heldBytes(), MaxMemory)
 	}
 	return nil
 }

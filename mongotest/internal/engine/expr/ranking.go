@@ -12,15 +12,6 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/collation"
 )
 
-// ranked are the accumulators that keep the first or last of a group: in the order of the documents, of the values, or
-// of sortBy. https://www.mongodb.com/docs/manual/reference/operator/aggregation/topN/
-var ranked = map[string]parseAccumulator{
-	"$firstN": parseOfInput, "$lastN": parseOfInput, "$minN": parseOfInput, "$maxN": parseOfInput,
-	"$top": parseOfSorted, "$topN": parseOfSorted, "$bottom": parseOfSorted, "$bottomN": parseOfSorted,
-}
-
-type parseAccumulator func(name string, arg any, s Scope) (*Accumulator, error)
-
 // parseOfInput parses {input, n}.
 func parseOfInput(name string, arg any, s Scope) (*Accumulator, error) {
 	input, count, err := inputAndCount(name, arg, s)
@@ -212,6 +203,8 @@ func valueOf(v any) any {
 	}
 	return v
 }
+
+func (k *keeping) heldBytes() int { return k.held.used }
 
 func (k *keeping) result() any {
 	k.cut()

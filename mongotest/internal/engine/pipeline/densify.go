@@ -8,6 +8,7 @@ import (
 
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/mongoerr"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/dates"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/expr"
 )
 
@@ -152,7 +153,7 @@ func (s *densify) span(name string, d bson.D) error {
 	case hasUnit && !whole:
 		return mongoerr.New(6586400,
 			"The step parameter in a range statement must be a whole number when densifying a date range")
-	case hasUnit && !expr.IsUnit(s.unit):
+	case hasUnit && !dates.IsUnit(s.unit):
 		return mongoerr.New(mongoerr.FailedToParse, "unknown time unit value: %s", s.unit)
 	}
 	return s.bounds(bounds)

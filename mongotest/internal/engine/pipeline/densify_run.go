@@ -7,6 +7,7 @@ import (
 
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/mongoerr"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/dates"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/expr"
 )
 
@@ -192,7 +193,7 @@ func (x *densifying) onStep(v any) (bool, error) {
 		distance, err := expr.Arithmetic("$subtract", v, x.last)
 		return err == nil && bsonval.Compare(bsonval.Mod(distance, x.step), int32(0)) == 0, err
 	}
-	if ms := expr.UnitLength(x.unit); ms > 0 {
+	if ms := dates.UnitLength(x.unit); ms > 0 {
 		n, _ := bsonval.Int64(x.step)
 		return int64(v.(bson.DateTime)-x.last.(bson.DateTime))%(ms*n) == 0, nil
 	}
@@ -212,7 +213,7 @@ func (x *densifying) next(v any) (any, error) {
 		return expr.Arithmetic("$add", v, x.step)
 	}
 	n, _ := bsonval.Int64(x.step)
-	return expr.AddUnits(v.(bson.DateTime), x.unit, n)
+	return dates.AddToDate(v.(bson.DateTime), x.unit, n)
 }
 
 // generate makes the documents from one value up to, but not, another.

@@ -119,7 +119,7 @@ func TestAddFields(t *testing.T) {
 		{"a missing value takes the field away", "{a: 1, b: 2}", "{a: '$c'}", "{b: 2}"},
 		{"numbers are values", "{a: 1}", "{b: 1, c: 0}", "{a: 1, b: 1, c: 0}"},
 	} {
-		f, err := ParseAddFields("$set", valuetest.Doc(c.spec), expr.Scope{})
+		f, err := ParseAddFields("$set", valuetest.Doc(c.spec), expr.NewScope())
 		if err != nil {
 			t.Errorf("%s: %v", c.reason, err)
 			continue

@@ -5,6 +5,7 @@ import (
 
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/mongoerr"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/dates"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/expr"
 )
 
@@ -90,7 +91,7 @@ func parseRange(v, unit any, hasUnit bool, s Stage) (*bounds, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case hasUnit && !expr.IsUnit(name):
+	case hasUnit && !dates.IsUnit(name):
 		return nil, refused("unknown time unit value: %s", name)
 	case len(s.SortBy) != 1:
 		return nil, mongoerr.New(5339902, "Range-based bounds require sortBy a single field")

@@ -8,6 +8,7 @@ import (
 
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/mongoerr"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/dates"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/expr"
 )
 
@@ -73,10 +74,10 @@ func parseUnit(v any) (int64, error) {
 	switch {
 	case !ok:
 		return 0, refused("unit' must be a string, but got %s", bsonval.TypeName(v))
-	case !expr.IsUnit(name):
+	case !dates.IsUnit(name):
 		return 0, refused("unknown time unit value: %s", name)
 	}
-	n := expr.UnitLength(name)
+	n := dates.UnitLength(name)
 	if n == 0 {
 		return 0, mongoerr.New(5490710, "unit must be 'week' or smaller")
 	}

@@ -5,7 +5,7 @@ import (
 
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/mongoerr"
-	"github.com/docmodel/docmodel/mongotest/internal/engine/expr"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/dates"
 )
 
 // frames finds the window of each document of a partition, in order. Neither end of a window is before that of the
@@ -92,7 +92,7 @@ func (f *frames) pass(from int, base, by any, most int) (int, error) {
 func (f *frames) add(base, by any) (any, error) {
 	if f.unit != "" {
 		n, _ := bsonval.Int64(by)
-		return expr.AddUnits(base.(bson.DateTime), f.unit, n)
+		return dates.AddToDate(base.(bson.DateTime), f.unit, n)
 	}
 	a, _ := bsonval.Decimal(base)
 	b, _ := bsonval.Decimal(by)

@@ -2,36 +2,11 @@ package expr
 
 import (
 	"math"
-	"slices"
-	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/docmodel/docmodel/internal/bsonval"
 )
-
-// WindowAccumulator parses an accumulator as a function of $setWindowFields. Unlike in $group, an array is an argument
-// like any other. The caller has seen that there is an accumulator of that name.
-func WindowAccumulator(name string, arg any, s Scope) (*Accumulator, error) {
-	if parse, ok := ranked[name]; ok {
-		return parse(name, arg, s)
-	}
-	start, ok := accumulators[name]
-	if !ok {
-		return ParseAccumulator(name, arg, s)
-	}
-	e, err := Parse(arg, s)
-	if err != nil {
-		return nil, err
-	}
-	return &Accumulator{arg: e, start: func() accumulation { return start(s.collation) }}, nil
-}
-
-// Eval returns what the accumulator takes of the context's document.
-func (a *Accumulator) Eval(c *Context) (any, error) { return a.arg.Eval(c) }
-
-// AddValue takes a value into the group that Eval has returned.
-func (g Group) AddValue(v any) error { return g.state.add(v) }
 
 // Running is a sum of numbers that can be taken out again, as $sum and $avg keep it of a window that moves. Values that
 // aren't numbers don't count. Its type is the widest of the numbers that are in it; integers are an int when the sum
@@ -80,16 +55,6 @@ func (r *Running) count(v any, by int64) {
 		negative, _ := bsonval.Mul(v, int32(-1))
 		r.sum.add(negative)
 	}
-}
-
-func isInfinite(v any) bool {
-	switch v := v.(type) {
-	case float64:
-		return math.IsInf(v, 0)
-	case bson.Decimal128:
-		return v.IsInf() != 0
-	}
-	return false
 }
 
 // Sum returns the sum, int 0 of no numbers.
@@ -148,33 +113,3 @@ func (r *Running) Average() any {
 	}
 	return asFloat(total) / float64(r.n)
 }
-
-// IsUnit reports whether there is a unit of time of that name.
-func IsUnit(name string) bool { return slices.Contains(units, name) }
-
-// UnitLength returns how many milliseconds a unit of time has that always has as many, a day of 24 hours and a week
-// among them; 0 of longer units.
-func UnitLength(unit string) int64 {
-	switch unit {
-	case "week":
-		return 7 * 24 * lengths["hour"]
-	case "day":
-		return 24 * lengths["hour"]
-	}
-	return lengths[unit]
-}
-
-// AddUnits returns the date so many units later, by the calendar of UTC, as $dateAdd computes it.
-func AddUnits(d bson.DateTime, unit string, n int64) (bson.DateTime, error) {
-	v, err := addUnits("$dateAdd", time.UnixMilli(int64(d)).UTC(), unit, n)
-	if err != nil {
-		return 0, err
-	}
-	return v.(bson.DateTime), nil
-}
-
-var operations = map[string]values{"$add": add, "$subtract": subtract, "$multiply": multiply, "$divide": divide}
-
-// Arithmetic computes a + b, a - b, a * b or a / b as the operator of that name does: "$add", "$subtract", "$multiply"
-// or "$divide".
-func Arithmetic(name string, a, b any) (any, error) { return operations[name]([]any{a, b}) }

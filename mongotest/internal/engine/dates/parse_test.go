@@ -1,11 +1,12 @@
-package expr_test
+package dates_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/docmodel/docmodel/internal/bsonval/valuetest"
 	"github.com/docmodel/docmodel/internal/mongoerr"
-	. "github.com/docmodel/docmodel/mongotest/internal/engine/expr"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/dates"
 )
 
 // TestDateForms holds what a date without a format may look like, beside the manual's examples.
@@ -93,22 +94,28 @@ func TestDateFormats(t *testing.T) {
 
 func checkDate(t *testing.T, why, text, format, zone, want string, code int32) {
 	t.Helper()
-	arg := "{dateString: '" + text + "'"
-	if format != "" {
-		arg += ", format: '" + format + "'"
-	}
-	if zone != "" {
-		arg += ", timezone: '" + zone + "'"
-	}
-	e, err := Parse(valuetest.Of("{$dateFromString: "+arg+"}}"), Scope{})
-	var got any
-	if err == nil {
-		got, err = e.Eval(&Context{})
-	}
+	got, err := parseDate(text, format, zone)
 	switch {
 	case code != 0 && mongoerr.CodeOf(err) != code:
-		t.Errorf("%s: %s gave %s, %v; want code %d", why, arg, valuetest.Text(got), err, code)
+		t.Errorf("%s: %q by %q in %q gave %s, %v; want code %d", why, text, format, zone, valuetest.Text(got), err, code)
 	case code == 0 && (err != nil || got != valuetest.Of("{$date: '"+want+"'}")):
-		t.Errorf("%s: %s gave %s, %v; want %s", why, arg, valuetest.Text(got), err, want)
+		t.Errorf("%s: %q by %q in %q gave %s, %v; want %s", why, text, format, zone, valuetest.Text(got), err, want)
 	}
+}
+
+// parseDate reads a date as $dateFromString does, without a format or a zone if it is "".
+func parseDate(text, format, zone string) (date any, err error) {
+	loc := time.UTC
+	if zone != "" {
+		if loc, err = dates.LoadZone(zone); err != nil {
+			return nil, err
+		}
+	}
+	if format == "" {
+		return dates.Parse(text, loc)
+	}
+	if err := dates.CheckFormat(format); err != nil {
+		return nil, err
+	}
+	return dates.ParseByFormat(text, format, loc)
 }

@@ -1,4 +1,4 @@
-package expr
+package dates
 
 import (
 	"regexp"
@@ -22,7 +22,7 @@ var abbreviations = map[string]float64{
 
 // readZone reads a zone: an offset, or a known abbreviation. It returns how long it is, 0 if there
 // is none.
-func (r *reading) readZone() (int, error) {
+func (r *dateText) readZone() (int, error) {
 	rest := r.text[r.at:]
 	if m := offsetForm.FindStringSubmatch(rest); m != nil {
 		hours, _ := strconv.Atoi(m[2])
@@ -31,7 +31,7 @@ func (r *reading) readZone() (int, error) {
 		if m[1] == "-" {
 			offset = -offset
 		}
-		return r.zoned(zoneOffset, m[0], offset)
+		return r.setZone(zoneOffset, m[0], offset)
 	}
 	m := zoneForm.FindStringSubmatch(rest)
 	if m == nil {
@@ -46,10 +46,11 @@ func (r *reading) readZone() (int, error) {
 		return 0, r.fail(r.at, "passing a time zone identifier as part of the string is not allowed")
 	}
 	r.zoneName = strings.ToUpper(name)
-	return r.zoned(zoneAbbreviation, m[0], int(hours*3600))
+	return r.setZone(zoneAbbreviation, m[0], int(hours*3600))
 }
 
-func (r *reading) zoned(kind zoneKind, text string, offset int) (int, error) {
+// setZone stores the zone that text names, and returns the length of text.
+func (r *dateText) setZone(kind zoneKind, text string, offset int) (int, error) {
 	if r.zone != noZone {
 		return 0, r.fail(r.at, "Double timezone specification")
 	}

@@ -1,4 +1,4 @@
-package expr
+package dates
 
 import (
 	"strconv"
@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// byFormat reads a date by the specifiers of $dateFromString.
+// readByFormat reads a date by the specifiers of $dateFromString.
 // https://www.mongodb.com/docs/manual/reference/operator/aggregation/dateFromString/
-func (r *reading) byFormat(format string) error {
+func (r *dateText) readByFormat(format string) error {
 	for i := 0; i < len(format); i++ {
 		if r.at == len(r.text) {
 			return r.fail(r.at, "Not enough data available to satisfy format")
@@ -24,7 +24,7 @@ func (r *reading) byFormat(format string) error {
 			continue
 		}
 		i++
-		if err := r.specifier(format[i]); err != nil {
+		if err := r.readSpecifier(format[i]); err != nil {
 			return err
 		}
 	}
@@ -34,40 +34,41 @@ func (r *reading) byFormat(format string) error {
 	return nil
 }
 
-func (r *reading) specifier(c byte) error {
+// readSpecifier reads what one specifier stands for.
+func (r *dateText) readSpecifier(c byte) error {
 	switch c {
 	case 'Y':
-		return r.number(&r.year, 4, 4, "A four digit year could not be found")
+		return r.readNumber(&r.year, 4, 4, "A four digit year could not be found")
 	case 'G':
-		return r.number(&r.isoYear, 4, 4, "A four digit ISO year could not be found")
+		return r.readNumber(&r.isoYear, 4, 4, "A four digit ISO year could not be found")
 	case 'm':
-		return r.number(&r.month, 1, 2, "A two digit month could not be found")
+		return r.readNumber(&r.month, 1, 2, "A two digit month could not be found")
 	case 'd':
-		return r.number(&r.day, 1, 2, "A two digit day could not be found")
+		return r.readNumber(&r.day, 1, 2, "A two digit day could not be found")
 	case 'H':
-		return r.number(&r.hour, 1, 2, "A two digit hour could not be found")
+		return r.readNumber(&r.hour, 1, 2, "A two digit hour could not be found")
 	case 'M':
-		return r.number(&r.minute, 1, 2, "A two digit minute could not be found")
+		return r.readNumber(&r.minute, 1, 2, "A two digit minute could not be found")
 	case 'S':
-		return r.number(&r.second, 1, 2, "A two digit second could not be found")
+		return r.readNumber(&r.second, 1, 2, "A two digit second could not be found")
 	case 'V':
-		return r.number(&r.isoWeek, 1, 2, "A two digit ISO week could not be found")
+		return r.readNumber(&r.isoWeek, 1, 2, "A two digit ISO week could not be found")
 	case 'u':
-		return r.number(&r.isoDay, 1, 1, "A single digit ISO day of week could not be found")
+		return r.readNumber(&r.isoDay, 1, 1, "A single digit ISO day of week could not be found")
 	case 'L':
-		return r.milliseconds()
+		return r.readMilliseconds()
 	case 'j':
-		return r.dayOfYear()
+		return r.readDayOfYear()
 	case 'b', 'B':
-		return r.monthName()
+		return r.readMonthName()
 	case 'Z':
-		return r.minutesOffset()
+		return r.readMinutesOffset()
 	}
-	return r.zoneAtHere()
+	return r.requireZone()
 }
 
-// number reads from least to most digits.
-func (r *reading) number(into *int, least, most int, problem string) error {
+// readNumber reads a number of least to most digits.
+func (r *dateText) readNumber(into *int, least, most int, problem string) error {
 	n := 0
 	for n < most && r.at+n < len(r.text) && isDigit(r.text[r.at+n]) {
 		n++
@@ -82,9 +83,9 @@ func (r *reading) number(into *int, least, most int, problem string) error {
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
-func (r *reading) milliseconds() error {
+func (r *dateText) readMilliseconds() error {
 	from := r.at
-	if err := r.number(&r.ms, 1, 3, "A three digit millisecond could not be found"); err != nil {
+	if err := r.readNumber(&r.ms, 1, 3, "A three digit millisecond could not be found"); err != nil {
 		return err
 	}
 	for range 3 - (r.at - from) {
@@ -93,11 +94,11 @@ func (r *reading) milliseconds() error {
 	return nil
 }
 
-// dayOfYear counts from the beginning of the year, which must have been read before. The first day is
+// readDayOfYear counts from the beginning of the year, which must have been read before. The first day is
 // 0 here, though $dateToString writes 001 (https://jira.mongodb.org/browse/DOCS-15857).
-func (r *reading) dayOfYear() error {
+func (r *dateText) readDayOfYear() error {
 	from, day := r.at, 0
-	if err := r.number(&day, 1, 3, "A three digit day-of-year could not be found"); err != nil {
+	if err := r.readNumber(&day, 1, 3, "A three digit day-of-year could not be found"); err != nil {
 		return err
 	}
 	if r.year == unset {
@@ -108,8 +109,8 @@ func (r *reading) dayOfYear() error {
 	return nil
 }
 
-func (r *reading) monthName() error {
-	month, n := monthAt(r.text[r.at:])
+func (r *dateText) readMonthName() error {
+	month, n := readMonth(r.text[r.at:])
 	if n == 0 {
 		return r.fail(r.at, "A textual month could not be found")
 	}
@@ -117,8 +118,8 @@ func (r *reading) monthName() error {
 	return nil
 }
 
-// monthAt reads the name of a month, whole or of three letters.
-func monthAt(text string) (month, length int) {
+// readMonth reads the name of a month, whole or of three letters.
+func readMonth(text string) (month, length int) {
 	for m := time.January; m <= time.December; m++ {
 		for _, name := range []string{m.String(), m.String()[:3]} {
 			if len(text) >= len(name) && strings.EqualFold(text[:len(name)], name) {
@@ -132,8 +133,8 @@ func monthAt(text string) (month, length int) {
 	return 0, 0
 }
 
-// minutesOffset reads the offset of a zone in minutes.
-func (r *reading) minutesOffset() error {
+// readMinutesOffset reads the offset of a zone in minutes.
+func (r *dateText) readMinutesOffset() error {
 	const problem = "Invalid timezone offset in minutes"
 	sign := 1
 	switch r.text[r.at] {
@@ -145,15 +146,15 @@ func (r *reading) minutesOffset() error {
 	}
 	r.at++
 	minutes := 0
-	if err := r.number(&minutes, 1, 4, problem); err != nil {
+	if err := r.readNumber(&minutes, 1, 4, problem); err != nil {
 		return err
 	}
 	r.zone, r.offset = zoneOffset, sign*minutes*60
 	return nil
 }
 
-// zoneAtHere reads a zone, which must be there.
-func (r *reading) zoneAtHere() error {
+// requireZone reads a zone, which must be there.
+func (r *dateText) requireZone() error {
 	at := r.at
 	n, err := r.readZone()
 	if err == nil && n == 0 {

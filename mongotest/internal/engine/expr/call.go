@@ -1,74 +1,12 @@
 package expr
 
 import (
-	"maps"
-	"math/rand/v2"
-	"slices"
-
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/mongoerr"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/collation"
 )
-
-// parser makes an expression of an operator's argument.
-type parser func(name string, arg any, s Scope) (Expr, error)
-
-// table is a family of operators.
-type table map[string]parser
-
-// operators holds all families. init fills it in since the parsers refer to Parse.
-var operators table
-
-func init() {
-	operators = table{}
-	for _, family := range []table{literals, arithmetic, powers, trigonometry, bitwise, binaries, rounding, totals, fewest,
-		quantileExpressions, comparison, logic, variables, arrays, arraySearch, arrayMaking, objects, sets, texts, substrings,
-		searching, regexes, conversions, dateParts, dateMath, dateMaking, dateReading, metadata} {
-		for name, p := range family {
-			if _, twice := operators[name]; twice {
-				panic("expr: " + name + " is registered twice")
-			}
-			operators[name] = p
-		}
-	}
-}
-
-// Operators returns the names of the operators, sorted.
-func Operators() []string { return slices.Sorted(maps.Keys(operators)) }
-
-// IsOperator reports whether MongoDB has an operator of that name, whether this engine has it or not.
-func IsOperator(name string) bool {
-	_, ok := operators[name]
-	return ok || slices.Contains(absent, name)
-}
-
-// absent names what MongoDB has and this engine hasn't.
-var absent = []string{
-	"$accumulator", "$bottom", "$bottomN", "$createObjectId", "$createUUID", "$currentDate", "$deserializeEJSON",
-	"$encStrContains", "$encStrEndsWith", "$encStrNormalizedEq", "$encStrStartsWith", "$function", "$hash", "$hexHash",
-	"$minMaxScaler", "$serializeEJSON", "$sigmoid", "$similarityCosine", "$similarityDotProduct",
-	"$similarityEuclidean", "$toArray", "$toHashedIndexKey", "$toObject", "$top", "$topN",
-}
-
-var literals = table{
-	"$rand":    parseRand,
-	"$literal": func(_ string, arg any, _ Scope) (Expr, error) { return constant{arg}, nil },
-}
-
-// parseRand parses $rand, which makes another number of each document.
-func parseRand(_ string, arg any, _ Scope) (Expr, error) {
-	d, isDocument := arg.(bson.D)
-	a, isArray := arg.(bson.A)
-	switch {
-	case !isDocument && !isArray:
-		return nil, mongoerr.New(10065, "invalid parameter: expected an object ($rand)")
-	case len(d) > 0 || len(a) > 0:
-		return nil, mongoerr.New(3040501, "$rand does not currently accept arguments")
-	}
-	return function(func(*Context) (any, error) { return rand.Float64(), nil }), nil
-}
 
 // values is what an operator does with its evaluated arguments.
 type values func(args []any) (any, error)
@@ -79,23 +17,31 @@ func call(least, most int, f values) parser {
 	return callIn(least, most, func(_ *Context, args []any) (any, error) { return f(args) })
 }
 
+// callIn is call for a function that needs the context.
+func callIn(least, most int, f func(c *Context, args []any) (any, error)) parser {
+	return func(name string, arg any, s Scope) (Expr, error) {
+		items, err := arguments(name, arg, s, least, most)
+		if err != nil {
+			return nil, err
+		}
+		return function(func(c *Context) (any, error) {
+			args, err := evalAll(c, items)
+			if err == nil {
+				err = weigh(c, args)
+			}
+			if err != nil {
+				return nil, err
+			}
+			return f(c, args)
+		}), nil
+	}
+}
+
 // callUnder is call for a function that compares under a collation.
 func callUnder(least, most int, f func(by *collation.Collator, args []any) (any, error)) parser {
 	return func(name string, arg any, s Scope) (Expr, error) {
 		return call(least, most, s.under(f))(name, arg, s)
 	}
-}
-
-// callToNullUnder is callToNull for a function that compares under a collation.
-func callToNullUnder(least, most int, f func(by *collation.Collator, args []any) (any, error)) parser {
-	return func(name string, arg any, s Scope) (Expr, error) {
-		return callToNull(least, most, s.under(f))(name, arg, s)
-	}
-}
-
-// under gives a function the scope's collation.
-func (s Scope) under(f func(by *collation.Collator, args []any) (any, error)) values {
-	return func(args []any) (any, error) { return f(s.collation, args) }
 }
 
 // callToNull is call for an operator that returns null as soon as an argument is null or missing: what comes after that
@@ -126,6 +72,13 @@ func callToNull(least, most int, f values) parser {
 	}
 }
 
+// callToNullUnder is callToNull for a function that compares under a collation.
+func callToNullUnder(least, most int, f func(by *collation.Collator, args []any) (any, error)) parser {
+	return func(name string, arg any, s Scope) (Expr, error) {
+		return callToNull(least, most, s.under(f))(name, arg, s)
+	}
+}
+
 // callIfGiven is call for an operator that returns null if its first argument is null or missing, without evaluating
 // the others.
 func callIfGiven(least, most int, f values) parser {
@@ -148,26 +101,6 @@ func callIfGiven(least, most int, f values) parser {
 				return nil, err
 			}
 			return f(args)
-		}), nil
-	}
-}
-
-// callIn is call for a function that needs the context.
-func callIn(least, most int, f func(c *Context, args []any) (any, error)) parser {
-	return func(name string, arg any, s Scope) (Expr, error) {
-		items, err := arguments(name, arg, s, least, most)
-		if err != nil {
-			return nil, err
-		}
-		return function(func(c *Context) (any, error) {
-			args, err := evalAll(c, items)
-			if err == nil {
-				err = weigh(c, args)
-			}
-			if err != nil {
-				return nil, err
-			}
-			return f(c, args)
 		}), nil
 	}
 }
@@ -217,4 +150,11 @@ func evalAll(c *Context, items []Expr) ([]any, error) {
 		args[i] = v
 	}
 	return args, nil
+}
+
+func orNull(v any) any {
+	if bsonval.IsMissing(v) {
+		return nil
+	}
+	return v
 }

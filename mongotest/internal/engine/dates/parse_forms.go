@@ -1,4 +1,4 @@
-package expr
+package dates
 
 import (
 	"regexp"
@@ -37,31 +37,32 @@ const (
 // forms are what MongoDB reads without a format, as the library that it uses for that (timelib) describes them.
 // https://www.php.net/manual/en/datetime.formats.php
 var forms = []form{
-	{of(`(?P<year>[+-]?\d{4})-(?P<month>\d{1,2})-(?P<day>\d{1,2})`), dateForm},
-	{of(`(?P<year>\d{4})/(?P<month>\d{1,2})/(?P<day>\d{1,2})`), dateForm},
-	{of(`(?P<month>\d{1,2})/(?P<day>\d{1,2})/(?P<year>\d{4}|\d{2})`), dateForm},
-	{of(`(?P<day>\d{1,2})[.\t-](?P<month>\d{1,2})[.-](?P<year>\d{4})`), dateForm},
-	{of(`(?P<day>\d{1,2})[.\t](?P<month>\d{1,2})\.(?P<year>\d{2})`), dateForm},
-	{of(`(?P<year>\d{4})(?P<month>\d{2})(?P<day>\d{2})`), dateForm},
-	{of(`(?P<year>\d{4})(?P<month>\d{2})(?P<day>\d{2})(?P<hour>\d{2})(?P<minute>\d{2})(?P<second>\d{2})`), bothForm},
-	{of(`(?P<year>\d{4})-?W(?P<isoWeek>\d{2})(?:-?(?P<isoDay>[0-7]))?`), dateForm},
-	{of(`(?P<year>\d{4})[.-]?(?P<dayOfYear>\d{3})`), dateForm},
-	{of(dayNumber + between + monthWord + between + `(?P<year>\d{4}|\d{2})`), dateForm},
-	{of(monthWord + between + dayNumber + `[,.\t ]+(?P<year>\d{4}|\d{2})`), dateForm},
-	{of(monthWord + between + `(?P<year>\d{4})`), dateForm},
-	{of(`(?P<year>\d{4})` + between + monthWord + `(?:` + between + dayNumber + `)?`), dateForm},
-	{of(`(?P<year>\d{4})-(?P<month>\d{1,2})`), dateForm},
+	{compileForm(`(?P<year>[+-]?\d{4})-(?P<month>\d{1,2})-(?P<day>\d{1,2})`), dateForm},
+	{compileForm(`(?P<year>\d{4})/(?P<month>\d{1,2})/(?P<day>\d{1,2})`), dateForm},
+	{compileForm(`(?P<month>\d{1,2})/(?P<day>\d{1,2})/(?P<year>\d{4}|\d{2})`), dateForm},
+	{compileForm(`(?P<day>\d{1,2})[.\t-](?P<month>\d{1,2})[.-](?P<year>\d{4})`), dateForm},
+	{compileForm(`(?P<day>\d{1,2})[.\t](?P<month>\d{1,2})\.(?P<year>\d{2})`), dateForm},
+	{compileForm(`(?P<year>\d{4})(?P<month>\d{2})(?P<day>\d{2})`), dateForm},
+	{compileForm(`(?P<year>\d{4})(?P<month>\d{2})(?P<day>\d{2})(?P<hour>\d{2})(?P<minute>\d{2})(?P<second>\d{2})`), bothForm},
+	{compileForm(`(?P<year>\d{4})-?W(?P<isoWeek>\d{2})(?:-?(?P<isoDay>[0-7]))?`), dateForm},
+	{compileForm(`(?P<year>\d{4})[.-]?(?P<dayOfYear>\d{3})`), dateForm},
+	{compileForm(dayNumber + between + monthWord + between + `(?P<year>\d{4}|\d{2})`), dateForm},
+	{compileForm(monthWord + between + dayNumber + `[,.\t ]+(?P<year>\d{4}|\d{2})`), dateForm},
+	{compileForm(monthWord + between + `(?P<year>\d{4})`), dateForm},
+	{compileForm(`(?P<year>\d{4})` + between + monthWord + `(?:` + between + dayNumber + `)?`), dateForm},
+	{compileForm(`(?P<year>\d{4})-(?P<month>\d{1,2})`), dateForm},
 	{
-		re:   of(`(?i:t?)(?P<hour>\d{1,2})[.:](?P<minute>\d{2})(?:[.:](?P<second>\d{2})(?:[.,:](?P<fraction>\d+))?)?(?:[ \t]*(?P<half>[AaPp])\.?[Mm]\.?)?`),
+		re:   compileForm(`(?i:t?)(?P<hour>\d{1,2})[.:](?P<minute>\d{2})(?:[.:](?P<second>\d{2})(?:[.,:](?P<fraction>\d+))?)?(?:[ \t]*(?P<half>[AaPp])\.?[Mm]\.?)?`),
 		kind: timeForm,
 	},
-	{of(`(?P<hour>\d{1,2})[ \t]*(?P<half>[AaPp])\.?[Mm]\.?`), timeForm},
-	{of(`[Tt](?P<hour>\d{2})(?:(?P<minute>\d{2})(?:(?P<second>\d{2})(?:[.,:](?P<fraction>\d+))?)?)?`), timeForm},
-	{of(`(?P<weekday>(?i:mon|tue|tues|wed|wednes|thu|thur|thurs|fri|sat|satur|sun)(?i:day)?)\b`), weekdayForm},
-	{of(`@(?P<seconds>-?\d+)`), stampForm},
+	{compileForm(`(?P<hour>\d{1,2})[ \t]*(?P<half>[AaPp])\.?[Mm]\.?`), timeForm},
+	{compileForm(`[Tt](?P<hour>\d{2})(?:(?P<minute>\d{2})(?:(?P<second>\d{2})(?:[.,:](?P<fraction>\d+))?)?)?`), timeForm},
+	{compileForm(`(?P<weekday>(?i:mon|tue|tues|wed|wednes|thu|thur|thurs|fri|sat|satur|sun)(?i:day)?)\b`), weekdayForm},
+	{compileForm(`@(?P<seconds>-?\d+)`), stampForm},
 }
 
-func of(pattern string) *regexp.Regexp {
+// compileForm compiles a form that matches at the beginning of a text, as much as it can.
+func compileForm(pattern string) *regexp.Regexp {
 	re := regexp.MustCompile("^(?:" + pattern + ")")
 	re.Longest()
 	return re
@@ -72,8 +73,8 @@ var relative = regexp.MustCompile(`^(?i)(?:[+-]?[ \t]*\d+[ \t]*(?:msecs?|millise
 	`(?:yesterday|today|tomorrow|now|noon|midnight|first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|eleventh|twelfth|` +
 	`next|last|previous|this|back|front|ago)\b)`)
 
-// byForm reads the parts of a date in any order, each in the form that takes most of the text.
-func (r *reading) byForm() error {
+// readByForms reads the parts of a date in any order, each in the form that takes most of the text.
+func (r *dateText) readByForms() error {
 	if r.text == "" {
 		return r.fail(0, "Empty string")
 	}
@@ -83,13 +84,13 @@ func (r *reading) byForm() error {
 			r.at++
 			continue
 		}
-		best, length := r.longest(rest)
+		best, length := r.findLongestForm(rest)
 		if m := relative.FindString(rest); len(m) > length && len(m) > 0 {
 			return mongoerr.New(mongoerr.NotImplemented,
 				"a date with '%s', which counts from another, isn't implemented by the embedded engine", m)
 		}
 		if length > 0 {
-			if err := r.take(forms[best], rest); err != nil {
+			if err := r.storeForm(forms[best], rest); err != nil {
 				return err
 			}
 			r.at += length
@@ -106,8 +107,8 @@ func (r *reading) byForm() error {
 	return nil
 }
 
-// longest returns the first of the forms that take most.
-func (r *reading) longest(rest string) (best, length int) {
+// findLongestForm returns the first of the forms that match most of the text.
+func (r *dateText) findLongestForm(rest string) (best, length int) {
 	for i, f := range forms {
 		m := f.re.FindString(rest)
 		end := len(m)
@@ -118,7 +119,8 @@ func (r *reading) longest(rest string) (best, length int) {
 	return best, length
 }
 
-func (r *reading) take(f form, rest string) error {
+// storeForm stores what a form has matched.
+func (r *dateText) storeForm(f form, rest string) error {
 	parts := map[string]string{}
 	for i, m := range f.re.FindStringSubmatch(rest) {
 		if name := f.re.SubexpNames()[i]; name != "" && m != "" {
@@ -127,7 +129,7 @@ func (r *reading) take(f form, rest string) error {
 	}
 	switch f.kind {
 	case timeForm:
-		return r.takeTime(parts)
+		return r.storeTime(parts)
 	case weekdayForm:
 		r.weekday = slices.IndexFunc(weekdays, func(d string) bool {
 			return strings.HasPrefix(strings.ToLower(parts["weekday"]), d[:3])
@@ -138,14 +140,14 @@ func (r *reading) take(f form, rest string) error {
 		r.year, r.month, r.day = 1970, 1, 1
 		return nil
 	case bothForm:
-		if err := r.takeTime(parts); err != nil {
+		if err := r.storeTime(parts); err != nil {
 			return err
 		}
 	}
-	return r.takeDate(parts)
+	return r.storeDate(parts)
 }
 
-func (r *reading) takeDate(parts map[string]string) error {
+func (r *dateText) storeDate(parts map[string]string) error {
 	if r.year != unset || r.isoYear != unset {
 		return r.fail(r.at, "Double date specification")
 	}
@@ -173,12 +175,12 @@ func (r *reading) takeDate(parts map[string]string) error {
 	}
 	r.year, r.month, r.day = year, number("month", 1), number("day", 1)
 	if parts["name"] != "" {
-		r.month, _ = monthAt(parts["name"])
+		r.month, _ = readMonth(parts["name"])
 	}
 	return nil
 }
 
-func (r *reading) takeTime(parts map[string]string) error {
+func (r *dateText) storeTime(parts map[string]string) error {
 	if r.hour != unset {
 		return r.fail(r.at, "Double time specification")
 	}

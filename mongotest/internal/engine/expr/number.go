@@ -1,0 +1,58 @@
+package expr
+
+import (
+	"math"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/docmodel/docmodel/internal/bsonval"
+)
+
+func asFloat(v any) float64 {
+	f, _ := bsonval.Float(v)
+	return f
+}
+
+func isInfinite(v any) bool {
+	switch v := v.(type) {
+	case float64:
+		return math.IsInf(v, 0)
+	case bson.Decimal128:
+		return v.IsInf() != 0
+	}
+	return false
+}
+
+// int32Of returns an integral number that fits an int.
+func int32Of(v any) (int64, bool) {
+	n, ok := bsonval.Int64(v)
+	return n, ok && n >= math.MinInt32 && n <= math.MaxInt32
+}
+
+// Whole reads a whole number, or says what is wrong with the field of that name.
+func Whole(name string, v any) (n int64, problem string) {
+	n, ok := bsonval.Int64(v)
+	switch {
+	case !bsonval.IsNumber(v):
+		return 0, "Expected a number in: " + name + ": " + Show(v)
+	case !ok:
+		return 0, "Expected an integer: " + name + ": " + Show(v)
+	}
+	return n, ""
+}
+
+// NonNegative reads a whole number that isn't negative, or says what is wrong with the field of that name.
+func NonNegative(name string, v any) (n int64, problem string) {
+	n, ok := bsonval.Int64(v)
+	switch {
+	case !bsonval.IsNumber(v):
+		problem = "Expected a number in: "
+	case !ok:
+		problem = "Expected an integer: "
+	case n < 0:
+		problem = "Expected a non-negative number in: "
+	default:
+		return n, ""
+	}
+	return 0, problem + name + ": " + Show(v)
+}
