@@ -7,6 +7,7 @@ import (
 
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/mongoerr"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/args"
 )
 
 // stableCommands are the commands of the Stable API, version 1
@@ -34,15 +35,15 @@ var unstableFields = map[string][]string{
 var unstableIndexFields = []string{"background", "bucketSize", "sparse", "storageEngine"}
 
 // readAPI reads the version of the API that the client declares.
-func (r *request) readAPI(a *args) {
-	version := a.text("apiVersion")
-	r.strict = a.boolean("apiStrict", false)
-	deprecations := a.boolean("apiDeprecationErrors", false)
+func (r *request) readAPI(a *args.Reader) {
+	version := a.Text("apiVersion")
+	r.strict = a.Boolean("apiStrict", false)
+	deprecations := a.Boolean("apiDeprecationErrors", false)
 	switch {
 	case version == "" && (r.strict || deprecations):
-		a.fail(mongoerr.New(4886600, "Provided apiStrict or apiDeprecationErrors without passing apiVersion"))
+		a.Fail(mongoerr.New(4886600, "Provided apiStrict or apiDeprecationErrors without passing apiVersion"))
 	case version != "" && version != "1":
-		a.fail(mongoerr.New(mongoerr.APIVersionError, "API version must be \"1\""))
+		a.Fail(mongoerr.New(mongoerr.APIVersionError, "API version must be \"1\""))
 	}
 }
 

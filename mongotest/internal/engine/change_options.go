@@ -9,6 +9,7 @@ import (
 
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/mongoerr"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/args"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
 )
 
@@ -24,25 +25,25 @@ type options struct {
 	time     bson.Timestamp //
 }
 
-func (o *options) read(a *args) error {
-	err := a.known([]string{"fullDocument", "fullDocumentBeforeChange", "resumeAfter", "startAfter",
+func (o *options) read(a *args.Reader) error {
+	err := a.CheckKnown([]string{"fullDocument", "fullDocumentBeforeChange", "resumeAfter", "startAfter",
 		"startAtOperationTime", "allChangesForCluster", "showExpandedEvents"})
 	if err != nil {
 		return err
 	}
-	o.all = a.boolean("allChangesForCluster", false)
-	o.expanded = a.boolean("showExpandedEvents", false)
-	o.full = oneOf(a, "fullDocument", "default", "updateLookup", "whenAvailable", "required")
-	o.before = oneOf(a, "fullDocumentBeforeChange", "off", "whenAvailable", "required")
-	after, start := a.document("resumeAfter"), a.document("startAfter")
-	if v, ok := a.get("startAtOperationTime"); ok {
+	o.all = a.Boolean("allChangesForCluster", false)
+	o.expanded = a.Boolean("showExpandedEvents", false)
+	o.full = a.OneOf("fullDocument", "default", "updateLookup", "whenAvailable", "required")
+	o.before = a.OneOf("fullDocumentBeforeChange", "off", "whenAvailable", "required")
+	after, start := a.Document("resumeAfter"), a.Document("startAfter")
+	if v, ok := a.Get("startAtOperationTime"); ok {
 		if o.time, o.hasTime = v.(bson.Timestamp); !o.hasTime {
-			a.wrong("startAtOperationTime", v, "timestamp")
+			a.RefuseType("startAtOperationTime", v, "timestamp")
 		}
 	}
 	switch {
-	case a.err != nil:
-		return a.err
+	case a.Err != nil:
+		return a.Err
 	case after != nil && start != nil:
 		return mongoerr.New(50865, "Do not specify both 'resumeAfter' and 'startAfter' in a $changeStream stage")
 	case o.hasTime && (after != nil || start != nil):
@@ -58,22 +59,6 @@ func (o *options) read(a *args) error {
 		o.from, err = readToken(start)
 	}
 	return err
-}
-
-// oneOf reads a string that has to be one of the values, the first when absent.
-func oneOf(a *args, name string, values ...string) string {
-	s := a.text(name)
-	if !a.has(name) {
-		return values[0]
-	}
-	for _, v := range values {
-		if s == v {
-			return s
-		}
-	}
-	a.fail(mongoerr.New(mongoerr.BadValue,
-		"Enumeration value '%s' for field '%s.%s' is not a valid value.", s, a.place, name))
-	return ""
 }
 
 // token is a resume token: a place among the changes, and what stands there.

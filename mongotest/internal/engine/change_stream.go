@@ -8,6 +8,7 @@ import (
 
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/mongoerr"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/args"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/interrupt"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/pipeline"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
@@ -91,15 +92,15 @@ func watch(r *request, stages bson.A) (reply, error) {
 	r.watching = true
 	a := r.args()
 	batch := batchOf(a)
-	a.boolean("allowDiskUse", false)
-	a.boolean("bypassDocumentValidation", false)
-	a.refuse("explain", false)
-	a.refuse("hint")
-	by := a.collation(nil) // MongoDB doesn't take the collection's here
+	a.Boolean("allowDiskUse", false)
+	a.Boolean("bypassDocumentValidation", false)
+	a.Refuse("explain", false)
+	a.Refuse("hint")
+	by := a.Collation(nil) // MongoDB doesn't take the collection's here
 	now := r.engine.now()
-	vars := a.variables("let", now, by)
-	if a.err != nil {
-		return nil, a.err
+	vars := a.Variables("let", now, by)
+	if a.Err != nil {
+		return nil, a.Err
 	}
 	if r.snapshot.asked {
 		return nil, mongoerr.New(mongoerr.InvalidOptions, "$changeStream cannot be used with a 'snapshot' read concern level")
@@ -112,7 +113,7 @@ func watch(r *request, stages bson.A) (reply, error) {
 	if !ok {
 		return nil, mongoerr.New(50808, "$changeStream stage expects a document as argument")
 	}
-	if err := s.options.read(&args{place: "$changeStream", doc: spec}); err != nil {
+	if err := s.options.read(&args.Reader{Place: "$changeStream", Doc: spec}); err != nil {
 		return nil, err
 	}
 	if s.expanded && r.strict {
@@ -141,7 +142,7 @@ func watch(r *request, stages bson.A) (reply, error) {
 
 // locate reads what the stream is about.
 func (s *changeStream) locate(r *request) (store.Namespace, error) {
-	if n, ok := whole(r.body[0].Value); !ok || n != 1 {
+	if n, ok := args.ReadWhole(r.body[0].Value); !ok || n != 1 {
 		ns, err := r.namespace()
 		switch {
 		case err != nil:

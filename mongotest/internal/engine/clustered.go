@@ -7,33 +7,34 @@ import (
 
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/mongoerr"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/args"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
 )
 
 // readClustered reads the clusteredIndex of a collection, nil if the command asks for none.
-func readClustered(a *args) *store.Clustered {
-	d := a.document("clusteredIndex")
+func readClustered(a *args.Reader) *store.Clustered {
+	d := a.Document("clusteredIndex")
 	if d == nil {
 		return nil
 	}
-	part := &args{place: a.place + ".clusteredIndex", doc: d}
-	a.fail(part.known([]string{"v", "key", "name", "unique"}))
-	part.required("key")
-	part.required("unique")
-	c := &store.Clustered{Name: part.text("name")}
+	part := &args.Reader{Place: a.Place + ".clusteredIndex", Doc: d}
+	a.Fail(part.CheckKnown([]string{"v", "key", "name", "unique"}))
+	part.Require("key")
+	part.Require("unique")
+	c := &store.Clustered{Name: part.Text("name")}
 	if c.Name == "" {
 		c.Name = store.IDIndex
 	}
-	switch key, unique, v := part.document("key"), part.boolean("unique", false), part.integer("v", 2); {
-	case part.err != nil:
-		a.fail(part.err)
+	switch key, unique, v := part.Document("key"), part.Boolean("unique", false), part.Integer("v", 2); {
+	case part.Err != nil:
+		a.Fail(part.Err)
 	case !unique:
-		a.fail(mongoerr.New(5979700, "The clusteredIndex option requires unique: true to be specified"))
+		a.Fail(mongoerr.New(5979700, "The clusteredIndex option requires unique: true to be specified"))
 	case !isClusterKey(key):
-		a.fail(mongoerr.New(mongoerr.InvalidIndexSpecificationOption,
+		a.Fail(mongoerr.New(mongoerr.InvalidIndexSpecificationOption,
 			"The clusteredIndex option is only supported for key: {_id: 1}"))
 	case v != 2:
-		a.fail(mongoerr.New(5979704,
+		a.Fail(mongoerr.New(5979704,
 			"Invalid clusteredIndex specification %s; cannot create a clusteredIndex with v=%d", store.Show(d), v))
 	}
 	return c

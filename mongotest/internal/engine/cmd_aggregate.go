@@ -7,6 +7,7 @@ import (
 
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/mongoerr"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/args"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/expr"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/pipeline"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/plan"
@@ -33,11 +34,11 @@ type aggregation struct {
 }
 
 func aggregate(r *request) (reply, error) {
-	if _, ok := r.args().get("cursor"); !ok {
+	if _, ok := r.args().Get("cursor"); !ok {
 		return nil, mongoerr.New(mongoerr.FailedToParse,
 			"The 'cursor' option is required, except for aggregate with the explain argument")
 	}
-	if stages := r.args().array("pipeline"); isWatch(stages) {
+	if stages := r.args().Array("pipeline"); isWatch(stages) {
 		if r.engine.alone {
 			return nil, mongoerr.New(40573, "The $changeStream stage is only supported on replica sets")
 		}
@@ -62,23 +63,23 @@ func aggregate(r *request) (reply, error) {
 // readAggregate reads an aggregate command and plans its first stages.
 func readAggregate(r *request) (*aggregation, error) {
 	a := r.args()
-	a.required("pipeline")
-	stages := a.array("pipeline")
+	a.Require("pipeline")
+	stages := a.Array("pipeline")
 	if isWatch(stages) {
 		return nil, mongoerr.New(mongoerr.NotImplemented, "explain isn't implemented for $changeStream")
 	}
 	x := &aggregation{batch: batchOf(a)}
-	noDisk := !a.boolean("allowDiskUse", true)
-	r.bypass = a.boolean("bypassDocumentValidation", false)
-	a.refuse("explain", false)
-	index := hint(a)
-	if a.err != nil {
-		return nil, a.err
+	noDisk := !a.Boolean("allowDiskUse", true)
+	r.bypass = a.Boolean("bypassDocumentValidation", false)
+	a.Refuse("explain", false)
+	index := a.Hint()
+	if a.Err != nil {
+		return nil, a.Err
 	}
 	var coll *store.Collection
 	var base store.Namespace // what a view reads
 	var err error
-	if n, ok := whole(r.body[0].Value); ok && n == 1 {
+	if n, ok := args.ReadWhole(r.body[0].Value); ok && n == 1 {
 		x.ns = store.Namespace{DB: r.db, Coll: collectionless}
 	} else {
 		if x.ns, err = r.namespace(); err != nil {
@@ -90,11 +91,11 @@ func readAggregate(r *request) (*aggregation, error) {
 		}
 		coll, stages = r.state().Collection(base), slices.Concat(view, stages)
 	}
-	by := a.collation(coll)
+	by := a.Collation(coll)
 	now := r.engine.now()
-	vars := a.variables("let", now, by)
-	if a.err != nil {
-		return nil, a.err
+	vars := a.Variables("let", now, by)
+	if a.Err != nil {
+		return nil, a.Err
 	}
 	env := &environment{
 		request: r, own: x.ns, base: base, state: r.state(), now: now, watch: r.watch, noDisk: noDisk, collation: by,

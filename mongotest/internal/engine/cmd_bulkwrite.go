@@ -7,6 +7,7 @@ import (
 
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/mongoerr"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/args"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
 )
 
@@ -38,8 +39,8 @@ func bulkWrite(r *request) (reply, error) {
 		return nil, err
 	}
 	limit := batchOf(a)
-	if a.err != nil {
-		return nil, a.err
+	if a.Err != nil {
+		return nil, a.Err
 	}
 	for i, op := range b.ops {
 		if b.stopped() {
@@ -61,18 +62,18 @@ func bulkWrite(r *request) (reply, error) {
 }
 
 // readBulk reads the whole command, so that a mistake in its form has nothing written.
-func readBulk(r *request, a *args) (*bulk, error) {
-	a.required("ops", "nsInfo")
-	b := &bulk{ops: a.documents("ops"), errorsOnly: a.boolean("errorsOnly", false)}
-	for _, d := range a.documents("nsInfo") {
-		part := args{place: "bulkWrite.nsInfo", doc: d}
-		a.fail(part.known([]string{"ns"}))
-		part.required("ns")
-		db, coll, _ := strings.Cut(part.text("ns"), ".")
+func readBulk(r *request, a *args.Reader) (*bulk, error) {
+	a.Require("ops", "nsInfo")
+	b := &bulk{ops: a.Documents("ops"), errorsOnly: a.Boolean("errorsOnly", false)}
+	for _, d := range a.Documents("nsInfo") {
+		part := args.Reader{Place: "bulkWrite.nsInfo", Doc: d}
+		a.Fail(part.CheckKnown([]string{"ns"}))
+		part.Require("ns")
+		db, coll, _ := strings.Cut(part.Text("ns"), ".")
 		ns, err := checkNamespace(db, coll)
-		a.fail(part.err)
-		a.fail(err)
-		a.fail(checkWritable(ns))
+		a.Fail(part.Err)
+		a.Fail(err)
+		a.Fail(checkWritable(ns))
 		b.spaces = append(b.spaces, ns)
 	}
 	var err error
@@ -102,20 +103,20 @@ func (b *bulk) check(i int, op bson.D) error {
 		return mongoerr.New(mongoerr.BadValue, "BulkWrite ops entry %d is none of insert, update and delete", i)
 	}
 	kind := op[0].Key
-	part := args{place: "bulkWrite.ops", doc: op}
-	if err := part.known(bulkFields[kind], []string{kind}); err != nil {
+	part := args.Reader{Place: "bulkWrite.ops", Doc: op}
+	if err := part.CheckKnown(bulkFields[kind], []string{kind}); err != nil {
 		return err
 	}
-	part.required(bulkRequired[kind]...)
-	at := part.integer(kind, 0)
-	if part.err == nil && (at < 0 || at >= int64(len(b.spaces))) {
+	part.Require(bulkRequired[kind]...)
+	at := part.Integer(kind, 0)
+	if part.Err == nil && (at < 0 || at >= int64(len(b.spaces))) {
 		return mongoerr.New(mongoerr.BadValue, "BulkWrite ops entry %d has an invalid nsInfo index.", i)
 	}
-	if part.boolean("multi", false) && b.request.hasNumber && b.request.txn == nil {
-		part.fail(mongoerr.New(mongoerr.InvalidOptions,
+	if part.Boolean("multi", false) && b.request.hasNumber && b.request.txn == nil {
+		part.Fail(mongoerr.New(mongoerr.InvalidOptions,
 			"BulkWrite %s ops with multi:true cannot use retryable writes.", kind))
 	}
-	return part.err
+	return part.Err
 }
 
 // run runs the i-th operation, unless it ran when the command was sent before, and notes what it did.
@@ -125,7 +126,7 @@ func (b *bulk) run(i int, op bson.D) error {
 	o, again := b.request.recall(b.id(i))
 	if !again {
 		var err error
-		at, _ := whole(op[0].Value)
+		at, _ := args.ReadWhole(op[0].Value)
 		o, err = b.do(kind, b.spaces[at], op)
 		if err := b.result(i, err); err != nil {
 			return err
@@ -205,8 +206,8 @@ func statementOf(op bson.D) bson.D {
 		case "constants":
 			e.Key = "c"
 		case "multi":
-			part := args{doc: op}
-			if multi = part.boolean("multi", false); op[0].Key == "delete" {
+			part := args.Reader{Doc: op}
+			if multi = part.Boolean("multi", false); op[0].Key == "delete" {
 				continue
 			}
 		}

@@ -22,10 +22,10 @@ func convertToCapped(r *request) (reply, error) {
 		return nil, err
 	}
 	a := r.args()
-	a.required("size")
+	a.Require("size")
 	form := store.Form{Capped: &store.Capped{Size: cappedSize(a, "size")}}
-	if a.err != nil {
-		return nil, a.err
+	if a.Err != nil {
+		return nil, a.Err
 	}
 	return nil, r.write(func(w *store.Writer) error {
 		c := w.Collection(ns)

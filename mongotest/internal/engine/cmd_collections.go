@@ -5,6 +5,7 @@ import (
 
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/mongoerr"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/args"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/query"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
 )
@@ -73,13 +74,13 @@ func dropDatabase(r *request) (reply, error) {
 
 func listCollections(r *request) (reply, error) {
 	a := r.args()
-	nameOnly := a.boolean("nameOnly", false)
-	a.boolean("authorizedCollections", false)
+	nameOnly := a.Boolean("nameOnly", false)
+	a.Boolean("authorizedCollections", false)
 	limit := batchOf(a)
-	if a.err != nil {
-		return nil, a.err
+	if a.Err != nil {
+		return nil, a.Err
 	}
-	m, err := query.Parse(a.document("filter"), query.Options{})
+	m, err := query.Parse(a.Document("filter"), query.Options{})
 	if err != nil {
 		return nil, err
 	}
@@ -125,25 +126,25 @@ func describeCollection(c *store.Collection) bson.D {
 }
 
 // batchOf reads the cursor field of a command: the size of the first batch.
-func batchOf(a *args) int64 {
-	doc := a.document("cursor")
-	sub := args{place: a.place + ".cursor", doc: doc}
-	a.fail(sub.known([]string{"batchSize"}))
-	n := sub.natural("batchSize", defaultFirstBatch)
-	a.fail(sub.err)
+func batchOf(a *args.Reader) int64 {
+	doc := a.Document("cursor")
+	sub := args.Reader{Place: a.Place + ".cursor", Doc: doc}
+	a.Fail(sub.CheckKnown([]string{"batchSize"}))
+	n := sub.Natural("batchSize", defaultFirstBatch)
+	a.Fail(sub.Err)
 	return n
 }
 
 func listDatabases(r *request) (reply, error) {
 	a := r.args()
-	nameOnly := a.boolean("nameOnly", false)
-	a.boolean("authorizedDatabases", false)
-	m, err := query.Parse(a.document("filter"), query.Options{})
+	nameOnly := a.Boolean("nameOnly", false)
+	a.Boolean("authorizedDatabases", false)
+	m, err := query.Parse(a.Document("filter"), query.Options{})
 	if err != nil {
-		a.fail(err)
+		a.Fail(err)
 	}
-	if a.err != nil {
-		return nil, a.err
+	if a.Err != nil {
+		return nil, a.Err
 	}
 	list := bson.A{}
 	total, last := int64(0), ""

@@ -8,6 +8,7 @@ import (
 
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/mongoerr"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/args"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
 )
 
@@ -25,7 +26,7 @@ func collMod(r *request) (reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := modification{request: r, args: r.args(), ns: ns}
+	m := modification{request: r, Reader: r.args(), ns: ns}
 	if err := m.read(); err != nil {
 		return nil, err
 	}
@@ -37,7 +38,7 @@ func collMod(r *request) (reply, error) {
 			return missing(ns)
 		case c.View != nil:
 			return m.changeView(w, c)
-		case m.has("viewOn") || m.has("pipeline"):
+		case m.Has("viewOn") || m.Has("pipeline"):
 			return mongoerr.New(mongoerr.InvalidOptions, "option only supported on a view: viewOn, pipeline")
 		}
 		rep, err = m.change(w, c)
@@ -48,28 +49,28 @@ func collMod(r *request) (reply, error) {
 
 // modification is a collMod that has been read.
 type modification struct {
-	*args
+	*args.Reader
 	request    *request
 	ns         store.Namespace
 	validation validation
 	images     bson.D
 	size, max  int64
-	index      *args
+	index      *args.Reader
 	dry        bool // it says only whether an index could become unique
 }
 
 func (m *modification) read() (err error) {
-	m.refuse("timeseries")
-	m.validation, err = readValidation(m.args, nil)
-	m.fail(err)
-	m.images = readImages(m.args, m.ns)
-	m.size, m.max = cappedSize(m.args, "cappedSize"), cappedMax(m.args, "cappedMax")
-	m.index = &args{place: "collMod.index", doc: m.document("index")}
-	m.fail(m.index.known([]string{"name", "keyPattern", "expireAfterSeconds", "hidden", "unique", "prepareUnique"}))
-	m.dry = m.boolean("dryRun", false)
-	m.fail(m.index.err)
-	m.fail(m.checkUnique())
-	return m.err
+	m.Refuse("timeseries")
+	m.validation, err = readValidation(m.Reader, nil)
+	m.Fail(err)
+	m.images = readImages(m.Reader, m.ns)
+	m.size, m.max = cappedSize(m.Reader, "cappedSize"), cappedMax(m.Reader, "cappedMax")
+	m.index = &args.Reader{Place: "collMod.index", Doc: m.Document("index")}
+	m.Fail(m.index.CheckKnown([]string{"name", "keyPattern", "expireAfterSeconds", "hidden", "unique", "prepareUnique"}))
+	m.dry = m.Boolean("dryRun", false)
+	m.Fail(m.index.Err)
+	m.Fail(m.checkUnique())
+	return m.Err
 }
 
 // change changes a collection, and tells streams of it.
@@ -78,7 +79,7 @@ func (m *modification) change(w *store.Writer, c *store.Collection) (rep reply, 
 		return nil, err
 	}
 	var x *store.Index
-	if m.has("index") {
+	if m.Has("index") {
 		if x, err = m.modified(c); err != nil {
 			return nil, err
 		}
@@ -93,7 +94,7 @@ func (m *modification) change(w *store.Writer, c *store.Collection) (rep reply, 
 // changeView gives a view another source or other stages; what the command doesn't say stays.
 func (m *modification) changeView(w *store.Writer, c *store.Collection) error {
 	asked := viewOptions(c.View)
-	for _, e := range m.doc[1:] {
+	for _, e := range m.Doc[1:] {
 		switch {
 		case bsonval.Index(asked, e.Key) >= 0:
 			asked[bsonval.Index(asked, e.Key)].Value = e.Value
@@ -101,10 +102,10 @@ func (m *modification) changeView(w *store.Writer, c *store.Collection) error {
 			return mongoerr.New(mongoerr.InvalidOptions, "option not supported on a view: %s", e.Key)
 		}
 	}
-	part := &args{place: m.place, doc: asked, watch: m.watch}
+	part := &args.Reader{Place: m.Place, Doc: asked, Watch: m.Watch}
 	v := readView(m.request, part, m.ns)
-	if part.err != nil {
-		return part.err
+	if part.Err != nil {
+		return part.Err
 	}
 	if err := putView(w, m.ns, v); err != nil {
 		return err
@@ -116,31 +117,31 @@ func (m *modification) changeView(w *store.Writer, c *store.Collection) error {
 // changeOptions changes what stands among the collection's options.
 func (m *modification) changeOptions(w *store.Writer, c *store.Collection) error {
 	options, form, check := c.Options, c.Form, c.Check
-	if m.has("expireAfterSeconds") {
+	if m.Has("expireAfterSeconds") {
 		var err error
 		if options, err = m.changeExpiry(w, c); err != nil {
 			return err
 		}
 	}
-	if c.Series != nil && (len(m.validation.given) > 0 || m.has(imagesOption)) {
+	if c.Series != nil && (len(m.validation.given) > 0 || m.Has(imagesOption)) {
 		return mongoerr.New(mongoerr.InvalidOptions,
 			"option not supported on a time-series collection: a validator, or %s", imagesOption)
 	}
-	if m.has("cappedSize") || m.has("cappedMax") {
+	if m.Has("cappedSize") || m.Has("cappedMax") {
 		if c.Capped == nil {
 			return mongoerr.New(mongoerr.InvalidOptions, "Collection must be capped.")
 		}
 		next := *c.Capped
-		if m.has("cappedSize") {
+		if m.Has("cappedSize") {
 			next.Size = m.size
 		}
-		if m.has("cappedMax") {
+		if m.Has("cappedMax") {
 			next.Max = m.max
 		}
 		form.Capped = &next
 		options = slices.Concat(cappedOptions(&next), without(options, "capped", "size", "max"))
 	}
-	if m.has(imagesOption) {
+	if m.Has(imagesOption) {
 		options = append(without(options, imagesOption), m.images...)
 	}
 	if len(m.validation.given) > 0 {
@@ -175,7 +176,7 @@ func (m *modification) changeExpiry(w *store.Writer, c *store.Collection) (optio
 			return nil, err
 		}
 	}
-	v, _ := m.get("expireAfterSeconds")
+	v, _ := m.Get("expireAfterSeconds")
 	if v == "off" {
 		return options, nil
 	}
@@ -191,7 +192,7 @@ func (m *modification) changeExpiry(w *store.Writer, c *store.Collection) (optio
 func (m *modification) changeClusteredExpiry(w *store.Writer, c *store.Collection) (options bson.D, err error) {
 	next := *c.Indexes[0].Spec
 	next.Expires, next.ExpireAfter = false, 0
-	if v, _ := m.get("expireAfterSeconds"); v != "off" {
+	if v, _ := m.Get("expireAfterSeconds"); v != "off" {
 		if next.ExpireAfter, err = expiry(v); err != nil {
 			return nil, err
 		}
@@ -211,9 +212,9 @@ func without(options bson.D, names ...string) bson.D {
 
 // modified returns the index that the command modifies.
 func (m *modification) modified(c *store.Collection) (*store.Index, error) {
-	which, ok := m.index.get("name")
+	which, ok := m.index.Get("name")
 	if !ok {
-		which, _ = m.index.get("keyPattern")
+		which, _ = m.index.Get("keyPattern")
 	}
 	names, err := indexNames(c, which)
 	if err != nil {
@@ -243,8 +244,8 @@ func (m *modification) changeIndex(w *store.Writer, x *store.Index) (reply, erro
 }
 
 // changeIndex changes a spec as collMod asks, and says what was and what is.
-func changeIndex(part *args, s *store.IndexSpec) (rep reply, err error) {
-	if v, ok := part.get("expireAfterSeconds"); ok {
+func changeIndex(part *args.Reader, s *store.IndexSpec) (rep reply, err error) {
+	if v, ok := part.Get("expireAfterSeconds"); ok {
 		if s.Expires {
 			rep = append(rep, bson.E{Key: "expireAfterSeconds_old", Value: int64(s.ExpireAfter.Seconds())})
 		}
@@ -258,10 +259,10 @@ func changeIndex(part *args, s *store.IndexSpec) (rep reply, err error) {
 		s.Expires = true
 		rep = append(rep, bson.E{Key: "expireAfterSeconds_new", Value: int64(s.ExpireAfter.Seconds())})
 	}
-	if part.has("hidden") {
+	if part.Has("hidden") {
 		rep = append(rep, bson.E{Key: "hidden_old", Value: s.Hidden})
-		s.Hidden = part.boolean("hidden", false)
+		s.Hidden = part.Boolean("hidden", false)
 		rep = append(rep, bson.E{Key: "hidden_new", Value: s.Hidden})
 	}
-	return rep, part.err
+	return rep, part.Err
 }

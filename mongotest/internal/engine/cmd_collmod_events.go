@@ -12,7 +12,7 @@ import (
 // asked is what the command asks for, as change streams tell it: an index goes by its name, whatever named it.
 func (m *modification) asked(w *store.Writer, x *store.Index) bson.D {
 	d := bson.D{}
-	for _, e := range m.doc[1:] {
+	for _, e := range m.Doc[1:] {
 		switch {
 		case e.Key == "index" && x != nil:
 			d = append(d, bson.E{Key: e.Key, Value: m.askedIndex(w.Collection(m.ns).Index(x.Spec.Name).Spec)})
@@ -25,11 +25,11 @@ func (m *modification) asked(w *store.Writer, x *store.Index) bson.D {
 
 func (m *modification) askedIndex(now *store.IndexSpec) bson.D {
 	d := bson.D{{Key: "name", Value: now.Name}}
-	if m.index.has("expireAfterSeconds") {
+	if m.index.Has("expireAfterSeconds") {
 		d = append(d, bson.E{Key: "expireAfterSeconds", Value: int64(now.ExpireAfter / time.Second)})
 	}
 	for _, name := range []string{"hidden", "unique", "prepareUnique"} {
-		if v, ok := m.index.get(name); ok {
+		if v, ok := m.index.Get(name); ok {
 			d = append(d, bson.E{Key: name, Value: v})
 		}
 	}
@@ -44,13 +44,13 @@ func (m *modification) before(c *store.Collection, x *store.Index) bson.D {
 		return d
 	}
 	index := bson.D{}
-	if m.index.has("expireAfterSeconds") && x.Spec.Expires {
+	if m.index.Has("expireAfterSeconds") && x.Spec.Expires {
 		index = append(index, bson.E{Key: "expireAfterSeconds", Value: int64(x.Spec.ExpireAfter / time.Second)})
 	}
-	if m.index.has("hidden") {
+	if m.index.Has("hidden") {
 		index = append(index, bson.E{Key: "hidden", Value: x.Spec.Hidden})
 	}
-	if m.index.has("prepareUnique") {
+	if m.index.Has("prepareUnique") {
 		index = append(index, bson.E{Key: "prepareUnique", Value: x.Spec.Prepare})
 	}
 	return append(d, bson.E{Key: "indexOptions", Value: index})

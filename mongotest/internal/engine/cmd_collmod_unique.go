@@ -14,31 +14,31 @@ import (
 
 // checkUnique refuses what can't be asked of an index's uniqueness, and a dry run of anything else.
 func (m *modification) checkUnique() error {
-	if m.index.has("unique") && !m.index.boolean("unique", false) && m.index.err == nil {
+	if m.index.Has("unique") && !m.index.Boolean("unique", false) && m.index.Err == nil {
 		return mongoerr.New(mongoerr.BadValue, "collMod does not support converting an index to non-unique: unique: false")
 	}
-	if !m.dry || m.err != nil {
-		return m.index.err
+	if !m.dry || m.Err != nil {
+		return m.index.Err
 	}
-	for _, e := range m.index.doc {
+	for _, e := range m.index.Doc {
 		if e.Key != "name" && e.Key != "keyPattern" && e.Key != "unique" {
 			return mongoerr.New(mongoerr.InvalidOptions, "dryRun takes no other modification than unique: %s", e.Key)
 		}
 	}
 	for _, name := range m.request.command.fields {
-		if name != "index" && name != "dryRun" && m.has(name) {
+		if name != "index" && name != "dryRun" && m.Has(name) {
 			return mongoerr.New(mongoerr.InvalidOptions, "dryRun takes no other modification than unique: %s", name)
 		}
 	}
-	if !m.index.has("unique") {
+	if !m.index.Has("unique") {
 		return mongoerr.New(mongoerr.InvalidOptions, "dryRun mode is only supported for unique conversion")
 	}
-	return m.index.err
+	return m.index.Err
 }
 
 // changeUnique changes a spec as collMod asks, and says what was and what is. What the index is already isn't said.
 func (m *modification) changeUnique(w *store.Writer, x *store.Index, s *store.IndexSpec) (rep reply, err error) {
-	if m.index.has("unique") || m.index.has("prepareUnique") {
+	if m.index.Has("unique") || m.index.Has("prepareUnique") {
 		for _, f := range s.Fields {
 			if f.Kind != store.Ordered || s.Wild != nil {
 				return nil, mongoerr.New(mongoerr.CannotCreateIndex,
@@ -53,26 +53,26 @@ func (m *modification) changeUnique(w *store.Writer, x *store.Index, s *store.In
 	if s.Unique {
 		return nil, nil
 	}
-	if (m.index.has("unique") || m.index.has("prepareUnique")) && !m.request.allowsUnique(w.Collection(m.ns), s.Key) {
+	if (m.index.Has("unique") || m.index.Has("prepareUnique")) && !m.request.allowsUnique(w.Collection(m.ns), s.Key) {
 		return nil, m.request.brokenUnique(w.Collection(m.ns), s.Key)
 	}
-	if m.index.has("unique") {
+	if m.index.Has("unique") {
 		if !s.Prepare {
 			return nil, mongoerr.New(mongoerr.InvalidOptions,
 				"Cannot make index unique with 'prepareUnique=false'. Run collMod to set it first.")
 		}
-		if err := duplicates(m.watch, w.Collection(m.ns), x); err != nil {
+		if err := duplicates(m.Watch, w.Collection(m.ns), x); err != nil {
 			return nil, err
 		}
 		s.Unique, s.Prepare = true, false
 		rep = append(rep, bson.E{Key: "unique_new", Value: true})
 	}
-	if prepare := m.index.boolean("prepareUnique", s.Prepare); prepare != s.Prepare && !s.Unique {
+	if prepare := m.index.Boolean("prepareUnique", s.Prepare); prepare != s.Prepare && !s.Unique {
 		rep = append(rep, bson.E{Key: "prepareUnique_old", Value: s.Prepare},
 			bson.E{Key: "prepareUnique_new", Value: prepare})
 		s.Prepare = prepare
 	}
-	return rep, m.index.err
+	return rep, m.index.Err
 }
 
 // maxViolations is how many bytes of _ids an error names.

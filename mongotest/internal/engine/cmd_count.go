@@ -50,16 +50,16 @@ func readCount(r *request) (*plan.Plan, error) {
 	coll := r.state().Collection(ns)
 	a := r.args()
 	q := plan.Query{
-		Watch: r.watch, Filter: a.document("query"), Hint: hint(a), Skip: a.natural("skip", 0), Limit: a.integer("limit", 0),
+		Watch: r.watch, Filter: a.Document("query"), Hint: a.Hint(), Skip: a.Natural("skip", 0), Limit: a.Integer("limit", 0),
 	}
 	if q.Limit < 0 && q.Limit > math.MinInt64 {
 		q.Limit = -q.Limit
 	}
-	a.refuse("fields", bson.D{})
-	a.special = r.special(ns)
-	q.Matcher = a.matcher(q.Filter, r.engine.now(), "", a.collation(coll))
-	if a.err != nil {
-		return nil, a.err
+	a.Refuse("fields", bson.D{})
+	a.Special = r.special(ns)
+	q.Matcher = a.Matcher(q.Filter, r.engine.now(), "", a.Collation(coll))
+	if a.Err != nil {
+		return nil, a.Err
 	}
 	return plan.Choose(coll, q)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/mongoerr"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/args"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/collation"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
 )
@@ -66,14 +67,14 @@ func readCreation(r *request, ns store.Namespace) (*creation, error) {
 		x.options = clusteredOptions(clustered)
 	}
 	for _, name := range []string{"encryptedFields", "temp"} {
-		a.refuse(name)
+		a.Refuse(name)
 	}
 	for _, name := range []string{"storageEngine", "indexOptionDefaults"} {
-		a.refuse(name, bson.D{})
+		a.Refuse(name, bson.D{})
 	}
-	a.refuse("autoIndexId", true)
+	a.Refuse("autoIndexId", true)
 	by := readDefault(a, x.form)
-	a.integer("flags", 0)
+	a.Integer("flags", 0)
 	if by != nil {
 		x.options = append(x.options, bson.E{Key: "collation", Value: by.Document()})
 	}
@@ -83,20 +84,20 @@ func readCreation(r *request, ns store.Namespace) (*creation, error) {
 	x.options = append(x.options, readImages(a, ns)...)
 	var err error
 	x.validation, err = readValidation(a, by)
-	a.fail(err)
+	a.Fail(err)
 	x.options = append(x.options, x.validation.given...)
 	switch {
-	case a.err != nil:
+	case a.Err != nil:
 	case clustered != nil && (x.form.Capped != nil || x.form.Series != nil):
-		a.fail(mongoerr.New(mongoerr.InvalidOptions, "a clustered collection can be neither capped nor a time series"))
+		a.Fail(mongoerr.New(mongoerr.InvalidOptions, "a clustered collection can be neither capped nor a time series"))
 	case x.form.View != nil && len(x.options)+len(series) > 0:
-		a.fail(mongoerr.New(mongoerr.InvalidOptions,
+		a.Fail(mongoerr.New(mongoerr.InvalidOptions,
 			"a view takes no other options than 'viewOn', 'pipeline' and 'collation', not %s",
 			store.Show(append(x.options, series...))))
 	case x.form.View != nil:
 		x.options = viewOptions(x.form.View)
 	case x.form.Series != nil && (len(x.options) > 0 || r.txn != nil):
-		a.fail(mongoerr.New(mongoerr.InvalidOptions,
+		a.Fail(mongoerr.New(mongoerr.InvalidOptions,
 			"a time-series collection can't be made in a transaction, and takes no other options "+
 				"than 'timeseries', 'expireAfterSeconds' and 'collation', not %s", store.Show(x.options)))
 	case x.expires:
@@ -105,21 +106,21 @@ func readCreation(r *request, ns store.Namespace) (*creation, error) {
 	default:
 		x.options = append(x.options, series...)
 	}
-	return x, a.err
+	return x, a.Err
 }
 
 // readDefault reads the default collation of a collection. A view and a time series have none.
-func readDefault(a *args, form store.Form) *collation.Collator {
-	spec, ok := a.get("collation")
+func readDefault(a *args.Reader, form store.Form) *collation.Collator {
+	spec, ok := a.Get("collation")
 	switch {
-	case !ok || a.document("collation") == nil:
+	case !ok || a.Document("collation") == nil:
 		return nil
 	case form.View != nil || form.Series != nil:
-		a.refuse("collation", bson.D{}, bson.D{{Key: "locale", Value: "simple"}})
+		a.Refuse("collation", bson.D{}, bson.D{{Key: "locale", Value: "simple"}})
 		return nil
 	}
 	by, err := collation.Parse(spec.(bson.D), "create.collation")
-	a.fail(err)
+	a.Fail(err)
 	return by
 }
 
@@ -148,34 +149,34 @@ func equalOptions(a, b bson.D) bool {
 }
 
 // readSeriesExpiry reads after how long measurements expire.
-func readSeriesExpiry(a *args) (after time.Duration, ok bool) {
-	v, ok := a.get("expireAfterSeconds")
+func readSeriesExpiry(a *args.Reader) (after time.Duration, ok bool) {
+	v, ok := a.Get("expireAfterSeconds")
 	if !ok {
 		return 0, false
 	}
 	after, err := expiry(v)
-	a.fail(err)
+	a.Fail(err)
 	return after, true
 }
 
 const imagesOption = "changeStreamPreAndPostImages"
 
 // readImages reads changeStreamPreAndPostImages, as the options that a collection has by it: none if it is off.
-func readImages(a *args, ns store.Namespace) bson.D {
-	images := a.document(imagesOption)
+func readImages(a *args.Reader, ns store.Namespace) bson.D {
+	images := a.Document(imagesOption)
 	if images == nil {
 		return nil
 	}
-	part := &args{place: a.place + "." + imagesOption, doc: images}
-	a.fail(part.known([]string{"enabled"}))
-	part.required("enabled")
-	on := part.boolean("enabled", false)
-	a.fail(part.err)
+	part := &args.Reader{Place: a.Place + "." + imagesOption, Doc: images}
+	a.Fail(part.CheckKnown([]string{"enabled"}))
+	part.Require("enabled")
+	on := part.Boolean("enabled", false)
+	a.Fail(part.Err)
 	if !on {
 		return nil
 	}
 	if slices.Contains(internalDatabases, ns.DB) {
-		a.fail(mongoerr.New(mongoerr.InvalidOptions,
+		a.Fail(mongoerr.New(mongoerr.InvalidOptions,
 			"%s collection option is not supported on the %s database", imagesOption, ns.DB))
 	}
 	return bson.D{{Key: imagesOption, Value: bson.D{{Key: "enabled", Value: true}}}}
@@ -185,13 +186,13 @@ func readImages(a *args, ns store.Namespace) bson.D {
 const maxCappedSize = 1 << 50
 
 // readCapped reads the options of a capped collection, nil if the command asks for none.
-func readCapped(a *args) *store.Capped {
-	capped := a.boolean("capped", false)
+func readCapped(a *args.Reader) *store.Capped {
+	capped := a.Boolean("capped", false)
 	switch {
-	case capped && !a.has("size"):
-		a.fail(mongoerr.New(mongoerr.InvalidOptions, "the 'size' field is required when 'capped' is true"))
-	case !capped && (a.has("size") || a.has("max")):
-		a.fail(mongoerr.New(mongoerr.InvalidOptions,
+	case capped && !a.Has("size"):
+		a.Fail(mongoerr.New(mongoerr.InvalidOptions, "the 'size' field is required when 'capped' is true"))
+	case !capped && (a.Has("size") || a.Has("max")):
+		a.Fail(mongoerr.New(mongoerr.InvalidOptions,
 			"the 'capped' field needs to be true when either the 'size' or 'max' fields are present"))
 	}
 	c := &store.Capped{Size: cappedSize(a, "size"), Max: cappedMax(a, "max")}
@@ -201,20 +202,20 @@ func readCapped(a *args) *store.Capped {
 	return c
 }
 
-func cappedSize(a *args, name string) int64 {
-	n := a.integer(name, 1)
+func cappedSize(a *args.Reader, name string) int64 {
+	n := a.Integer(name, 1)
 	if n < 1 || n > maxCappedSize {
-		a.fail(mongoerr.New(51024, "BSON field '%s.%s' value must be >= 1 and <= %d, actual value '%d'", a.place, name,
+		a.Fail(mongoerr.New(51024, "BSON field '%s.%s' value must be >= 1 and <= %d, actual value '%d'", a.Place, name,
 			int64(maxCappedSize), n))
 	}
 	return n
 }
 
 // cappedMax reads the number of documents of a capped collection, which means any number unless it is positive.
-func cappedMax(a *args, name string) int64 {
-	n := a.integer(name, 0)
+func cappedMax(a *args.Reader, name string) int64 {
+	n := a.Integer(name, 0)
 	if n >= 1<<31 {
-		a.fail(mongoerr.New(mongoerr.BadValue, "max in a capped collection has to be < 2^31 or not set"))
+		a.Fail(mongoerr.New(mongoerr.BadValue, "max in a capped collection has to be < 2^31 or not set"))
 	}
 	return max(n, 0)
 }

@@ -4,6 +4,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/docmodel/docmodel/internal/mongoerr"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/args"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/plan"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
 )
@@ -22,8 +23,8 @@ func remove(r *request) (reply, error) {
 		return nil, err
 	}
 	a := r.args()
-	a.required("deletes")
-	list := a.documents("deletes")
+	a.Require("deletes")
+	list := a.Documents("deletes")
 	st, err := newStatements(r, a, len(list))
 	if err != nil {
 		return nil, err
@@ -50,7 +51,7 @@ func remove(r *request) (reply, error) {
 }
 
 func runDelete(r *request, ns store.Namespace, statement bson.D) (int32, error) {
-	t, err := readDelete(r, ns, &args{place: "delete.deletes", doc: statement, watch: r.watch})
+	t, err := readDelete(r, ns, &args.Reader{Place: "delete.deletes", Doc: statement, Watch: r.watch})
 	if err != nil {
 		return 0, err
 	}
@@ -63,25 +64,25 @@ func runDelete(r *request, ns store.Namespace, statement bson.D) (int32, error) 
 }
 
 // readDelete reads one statement of a delete command.
-func readDelete(r *request, ns store.Namespace, a *args) (*target, error) {
-	if err := a.known(deleteFields); err != nil {
+func readDelete(r *request, ns store.Namespace, a *args.Reader) (*target, error) {
+	if err := a.CheckKnown(deleteFields); err != nil {
 		return nil, err
 	}
-	a.required("q", "limit")
-	limit := a.integer("limit", 0)
+	a.Require("q", "limit")
+	limit := a.Integer("limit", 0)
 	if limit != 0 && limit != 1 {
-		a.fail(mongoerr.New(mongoerr.FailedToParse, "The limit field in delete objects must be 0 or 1. Got %d", limit))
+		a.Fail(mongoerr.New(mongoerr.FailedToParse, "The limit field in delete objects must be 0 or 1. Got %d", limit))
 	}
-	by := a.collation(r.state().Collection(ns))
+	by := a.Collation(r.state().Collection(ns))
 	t := &target{ns: ns, multi: limit == 0, now: r.engine.now()}
-	t.query = plan.Query{Watch: r.watch, Filter: a.document("q"), Hint: hint(a)}
-	a.place, a.doc = "delete.deletes", append(a.doc[:len(a.doc):len(a.doc)], letOf(r)...)
-	a.special = r.special(ns)
-	t.query.Matcher = a.matcher(t.query.Filter, t.now, "let", by)
-	if a.err == nil && r.hasNumber && r.txn == nil && t.multi {
-		a.fail(mongoerr.New(mongoerr.InvalidOptions, "Cannot use retryable writes with limit=0"))
+	t.query = plan.Query{Watch: r.watch, Filter: a.Document("q"), Hint: a.Hint()}
+	a.Place, a.Doc = "delete.deletes", append(a.Doc[:len(a.Doc):len(a.Doc)], letOf(r)...)
+	a.Special = r.special(ns)
+	t.query.Matcher = a.Matcher(t.query.Filter, t.now, "let", by)
+	if a.Err == nil && r.hasNumber && r.txn == nil && t.multi {
+		a.Fail(mongoerr.New(mongoerr.InvalidOptions, "Cannot use retryable writes with limit=0"))
 	}
-	return t, a.err
+	return t, a.Err
 }
 
 // delete removes what the target finds and returns how many that were.

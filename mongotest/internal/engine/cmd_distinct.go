@@ -27,7 +27,7 @@ func distinct(r *request) (reply, error) {
 		docs = documentsOver(distinctOver(r))
 	}
 	by := p.Query().Matcher.Collation()
-	path := bsonval.ParsePath(r.args().text("key"))
+	path := bsonval.ParsePath(r.args().Text("key"))
 	var found []any
 	for doc, err := range docs {
 		if err != nil {
@@ -57,15 +57,15 @@ func readDistinct(r *request) (*plan.Plan, error) {
 	}
 	coll := r.state().Collection(ns)
 	a := r.args()
-	a.required("key")
-	if key := a.text("key"); a.err == nil && key == "" {
+	a.Require("key")
+	if key := a.Text("key"); a.Err == nil && key == "" {
 		return nil, mongoerr.New(mongoerr.BadValue, "'key' must not be empty")
 	}
-	q := plan.Query{Watch: r.watch, Filter: a.document("query"), Hint: hint(a)}
-	a.special = r.special(ns)
-	q.Matcher = a.matcher(q.Filter, r.engine.now(), "", a.collation(coll))
-	if a.err != nil {
-		return nil, a.err
+	q := plan.Query{Watch: r.watch, Filter: a.Document("query"), Hint: a.Hint()}
+	a.Special = r.special(ns)
+	q.Matcher = a.Matcher(q.Filter, r.engine.now(), "", a.Collation(coll))
+	if a.Err != nil {
+		return nil, a.Err
 	}
 	return plan.Choose(coll, q)
 }

@@ -6,6 +6,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/docmodel/docmodel/internal/mongoerr"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/args"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/plan"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
 )
@@ -84,20 +85,20 @@ func explain(r *request) (reply, error) {
 // readExplain takes the command to explain out of an explain command.
 func readExplain(r *request) (inner *request, verbosity string, err error) {
 	a := r.args()
-	body := a.document("explain")
-	verbosity = a.text("verbosity")
+	body := a.Document("explain")
+	verbosity = a.Text("verbosity")
 	if verbosity == "" {
 		verbosity = "allPlansExecution"
 	}
 	if !slices.Contains([]string{"queryPlanner", "executionStats", "allPlansExecution"}, verbosity) {
-		a.fail(mongoerr.New(mongoerr.FailedToParse,
+		a.Fail(mongoerr.New(mongoerr.FailedToParse,
 			"Enumeration value '%s' for field 'explain.verbosity' is not a valid value.", verbosity))
 	}
-	if a.err == nil && len(body) == 0 {
-		a.fail(mongoerr.New(mongoerr.FailedToParse, "explain command requires a nested object"))
+	if a.Err == nil && len(body) == 0 {
+		a.Fail(mongoerr.New(mongoerr.FailedToParse, "explain command requires a nested object"))
 	}
-	if a.err != nil {
-		return nil, "", a.err
+	if a.Err != nil {
+		return nil, "", a.Err
 	}
 	copied := *r
 	inner = &copied
@@ -108,8 +109,8 @@ func readExplain(r *request) (inner *request, verbosity string, err error) {
 	if err != nil {
 		return nil, "", err
 	}
-	fields := args{place: inner.name, doc: body[1:]}
-	return inner, verbosity, fields.known(inner.command.fields, genericFields)
+	fields := args.Reader{Place: inner.name, Doc: body[1:]}
+	return inner, verbosity, fields.CheckKnown(inner.command.fields, genericFields)
 }
 
 func explainFind(r *request) (*explained, error) {
@@ -167,7 +168,7 @@ func explainUpdate(r *request) (*explained, error) {
 	if err != nil {
 		return nil, err
 	}
-	u, err := readUpdate(r, ns, &args{place: "update.updates", doc: statement, watch: r.watch})
+	u, err := readUpdate(r, ns, &args.Reader{Place: "update.updates", Doc: statement, Watch: r.watch})
 	if err != nil {
 		return nil, err
 	}
@@ -179,7 +180,7 @@ func explainDelete(r *request) (*explained, error) {
 	if err != nil {
 		return nil, err
 	}
-	t, err := readDelete(r, ns, &args{place: "delete.deletes", doc: statement, watch: r.watch})
+	t, err := readDelete(r, ns, &args.Reader{Place: "delete.deletes", Doc: statement, Watch: r.watch})
 	if err != nil {
 		return nil, err
 	}
@@ -204,12 +205,12 @@ func onlyStatement(r *request, field string) (store.Namespace, bson.D, error) {
 		return ns, nil, err
 	}
 	a := r.args()
-	list := a.documents(field)
-	if a.err == nil && len(list) != 1 {
-		a.fail(mongoerr.New(mongoerr.InvalidLength, "explained write batches must be of size 1"))
+	list := a.Documents(field)
+	if a.Err == nil && len(list) != 1 {
+		a.Fail(mongoerr.New(mongoerr.InvalidLength, "explained write batches must be of size 1"))
 	}
-	if a.err != nil {
-		return ns, nil, a.err
+	if a.Err != nil {
+		return ns, nil, a.Err
 	}
 	return ns, list[0], nil
 }

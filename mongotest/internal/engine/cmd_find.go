@@ -2,16 +2,11 @@ package engine
 
 import (
 	"math"
-	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/docmodel/docmodel/internal/bsonval"
-	"github.com/docmodel/docmodel/internal/mongoerr"
-	"github.com/docmodel/docmodel/mongotest/internal/engine/collation"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/plan"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/projection"
-	"github.com/docmodel/docmodel/mongotest/internal/engine/query"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
 )
 
@@ -61,35 +56,35 @@ func readFind(r *request) (*finder, error) {
 	}
 	coll := r.state().Collection(ns)
 	a := r.args()
-	f := &finder{ns: ns, batch: a.natural("batchSize", defaultFirstBatch), single: a.boolean("singleBatch", false)}
+	f := &finder{ns: ns, batch: a.Natural("batchSize", defaultFirstBatch), single: a.Boolean("singleBatch", false)}
 	q := plan.Query{
-		Watch: r.watch, Filter: a.document("filter"), Sort: a.document("sort"), Hint: hint(a),
-		Skip: a.natural("skip", 0), Limit: a.integer("limit", 0),
+		Watch: r.watch, Filter: a.Document("filter"), Sort: a.Document("sort"), Hint: a.Hint(),
+		Skip: a.Natural("skip", 0), Limit: a.Integer("limit", 0),
 	}
 	if q.Limit < 0 && q.Limit > math.MinInt64 {
 		q.Limit, f.single = -q.Limit, true
 	}
-	f.tailable, f.await = a.boolean("tailable", false), a.boolean("awaitData", false)
-	a.fail(checkTail(a, f.tailable, f.await, f.single, q))
+	f.tailable, f.await = a.Boolean("tailable", false), a.Boolean("awaitData", false)
+	a.Fail(checkTail(a, f.tailable, f.await, f.single, q))
 	// A result that the limit ends early has no need for a cursor.
 	if q.Limit > 0 && q.Limit <= f.batch && !f.tailable {
 		f.single, f.batch = true, max(f.batch, q.Limit)
 	}
-	spec := a.document("projection")
-	q.NoDisk = !a.boolean("allowDiskUse", true)
-	a.boolean("noCursorTimeout", false)
-	a.boolean("allowPartialResults", false)
-	a.boolean("oplogReplay", false)
+	spec := a.Document("projection")
+	q.NoDisk = !a.Boolean("allowDiskUse", true)
+	a.Boolean("noCursorTimeout", false)
+	a.Boolean("allowPartialResults", false)
+	a.Boolean("oplogReplay", false)
 	for _, name := range []string{"min", "max"} {
-		a.refuse(name, bson.D{})
+		a.Refuse(name, bson.D{})
 	}
-	f.returnKey, f.recordID = a.boolean("returnKey", false), a.boolean("showRecordId", false)
+	f.returnKey, f.recordID = a.Boolean("returnKey", false), a.Boolean("showRecordId", false)
 	q.Keyed = f.returnKey
 	now := r.engine.now()
-	a.special = r.special(ns)
-	q.Matcher = a.matcher(q.Filter, now, "let", a.collation(coll))
-	if a.err != nil {
-		return nil, a.err
+	a.Special = r.special(ns)
+	q.Matcher = a.Matcher(q.Filter, now, "let", a.Collation(coll))
+	if a.Err != nil {
+		return nil, a.Err
 	}
 	if len(spec) > 0 {
 		if f.projection, err = projection.ParseAt(spec, q.Matcher, now); err != nil {
@@ -98,49 +93,4 @@ func readFind(r *request) (*finder, error) {
 	}
 	f.plan, err = plan.Choose(coll, q)
 	return f, err
-}
-
-// matcher parses a filter under a collation, for which the field of that name defines variables.
-func (a *args) matcher(filter bson.D, now time.Time, let string, by *collation.Collator) *query.Matcher {
-	vars := a.variables(let, now, by)
-	if a.err != nil {
-		return nil
-	}
-	m, err := query.Parse(filter, query.Options{Now: now, Vars: vars, Watch: a.watch, Special: a.special, Collation: by})
-	if err != nil {
-		a.fail(err)
-	}
-	return m
-}
-
-// variables returns what a let document defines: constants, as no document is
-// at hand when they are evaluated.
-func (a *args) variables(name string, now time.Time, by *collation.Collator) map[string]any {
-	let := a.document(name)
-	if len(let) == 0 {
-		return nil
-	}
-	vars := make(map[string]any, len(let))
-	for _, e := range let {
-		v, err := constant(e.Value, a.watch, now, by)
-		if err != nil {
-			a.fail(err)
-		}
-		vars[e.Key] = v
-	}
-	return vars
-}
-
-// hint returns the name or the key of the index to use, nil for none.
-func hint(a *args) any {
-	v, ok := a.get("hint")
-	if !ok {
-		return nil
-	}
-	switch v := v.(type) {
-	case string, bson.D:
-		return v
-	}
-	a.fail(mongoerr.New(mongoerr.FailedToParse, "hint must be a string or an object, not %s", bsonval.TypeName(v)))
-	return nil
 }

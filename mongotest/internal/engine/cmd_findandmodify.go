@@ -52,24 +52,24 @@ func readModify(r *request) (*modifier, int32, error) {
 		return nil, 0, err
 	}
 	a := r.args()
-	m := &modifier{remove: a.boolean("remove", false), returnNew: a.boolean("new", false)}
-	m.upsert = a.boolean("upsert", false)
+	m := &modifier{remove: a.Boolean("remove", false), returnNew: a.Boolean("new", false)}
+	m.upsert = a.Boolean("upsert", false)
 	m.target = target{ns: ns, now: r.engine.now()}
-	m.query = plan.Query{Watch: r.watch, Filter: a.document("query"), Sort: a.document("sort"), Hint: hint(a)}
-	r.bypass = a.boolean("bypassDocumentValidation", false)
-	stmt := int32(a.natural("stmtId", 0))
-	spec := a.document("fields")
-	change, has := a.get("update")
+	m.query = plan.Query{Watch: r.watch, Filter: a.Document("query"), Sort: a.Document("sort"), Hint: a.Hint()}
+	r.bypass = a.Boolean("bypassDocumentValidation", false)
+	stmt := int32(a.Natural("stmtId", 0))
+	spec := a.Document("fields")
+	change, has := a.Get("update")
 	switch {
 	case m.remove && has:
-		a.fail(mongoerr.New(mongoerr.FailedToParse, "Cannot specify both an update and remove=true"))
+		a.Fail(mongoerr.New(mongoerr.FailedToParse, "Cannot specify both an update and remove=true"))
 	case m.remove && m.upsert:
-		a.fail(mongoerr.New(mongoerr.FailedToParse, "Cannot specify both upsert=true and remove=true"))
+		a.Fail(mongoerr.New(mongoerr.FailedToParse, "Cannot specify both upsert=true and remove=true"))
 	case m.remove && m.returnNew:
-		a.fail(mongoerr.New(mongoerr.FailedToParse,
+		a.Fail(mongoerr.New(mongoerr.FailedToParse,
 			"Cannot specify both new=true and remove=true; 'remove' always returns the deleted document"))
 	case !m.remove && !has:
-		a.fail(mongoerr.New(mongoerr.FailedToParse, "Either an update or remove=true must be specified"))
+		a.Fail(mongoerr.New(mongoerr.FailedToParse, "Either an update or remove=true must be specified"))
 	case m.remove:
 		change = bson.D{}
 	}

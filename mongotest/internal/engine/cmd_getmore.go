@@ -19,12 +19,12 @@ func init() {
 
 func getMore(r *request) (reply, error) {
 	a := r.args()
-	id := a.integer("getMore", 0)
-	a.required("collection")
-	coll := a.text("collection")
-	limit := a.natural("batchSize", 0)
-	if a.err != nil {
-		return nil, a.err
+	id := a.Integer("getMore", 0)
+	a.Require("collection")
+	coll := a.Text("collection")
+	limit := a.Natural("batchSize", 0)
+	if a.Err != nil {
+		return nil, a.Err
 	}
 	if limit == 0 {
 		limit = -1
@@ -114,21 +114,21 @@ func (r *request) rest(c *cursor, limit int64) (docs bson.A, more bool, err erro
 
 func killCursors(r *request) (reply, error) {
 	a := r.args()
-	a.required("cursors")
+	a.Require("cursors")
 	killed, missing := bson.A{}, bson.A{}
-	for _, v := range a.array("cursors") {
+	for _, v := range a.Array("cursors") {
 		id, ok := v.(int64)
 		switch {
 		case !ok:
-			a.wrong("cursors", v, "long")
+			a.RefuseType("cursors", v, "long")
 		case r.engine.cursors.kill(func(x *cursor) bool { return x.id == id }) > 0:
 			killed = append(killed, id)
 		default:
 			missing = append(missing, id)
 		}
 	}
-	if a.err != nil {
-		return nil, a.err
+	if a.Err != nil {
+		return nil, a.Err
 	}
 	return reply{
 		{Key: "cursorsKilled", Value: killed},

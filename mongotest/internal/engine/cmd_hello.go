@@ -29,7 +29,7 @@ const (
 // which has the address that the client dialed.
 func hello(r *request) (reply, error) {
 	if r.conn.app == "" {
-		r.conn.app = application(r.args().document("client"))
+		r.conn.app = application(r.args().Document("client"))
 	}
 	rep := reply{
 		{Key: "helloOk", Value: true},

@@ -7,6 +7,7 @@ import (
 
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/mongoerr"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/args"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/collation"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
 )
@@ -28,11 +29,11 @@ func createIndexes(r *request) (reply, error) {
 		return nil, err
 	}
 	a := r.args()
-	a.required("indexes")
-	a.refuse("ignoreUnknownIndexOptions", false)
-	list := a.documents("indexes")
-	if a.err != nil {
-		return nil, a.err
+	a.Require("indexes")
+	a.Refuse("ignoreUnknownIndexOptions", false)
+	list := a.Documents("indexes")
+	if a.Err != nil {
+		return nil, a.Err
 	}
 	if len(list) == 0 {
 		return nil, mongoerr.New(mongoerr.BadValue, "Must specify at least one index to create")
@@ -40,7 +41,7 @@ func createIndexes(r *request) (reply, error) {
 	var specs []*store.IndexSpec
 	coll := r.state().Collection(ns)
 	for _, d := range list {
-		s, err := readIndex(&args{place: "createIndexes.indexes", doc: d}, coll)
+		s, err := readIndex(&args.Reader{Place: "createIndexes.indexes", Doc: d}, coll)
 		if err != nil {
 			return nil, err
 		}
@@ -161,8 +162,8 @@ func listIndexes(r *request) (reply, error) {
 	}
 	a := r.args()
 	limit := batchOf(a)
-	if a.err != nil {
-		return nil, a.err
+	if a.Err != nil {
+		return nil, a.Err
 	}
 	c := r.state().Collection(ns)
 	if c == nil {
@@ -185,11 +186,11 @@ func dropIndexes(r *request) (reply, error) {
 		return nil, err
 	}
 	a := r.args()
-	a.required("index")
-	if a.err != nil {
-		return nil, a.err
+	a.Require("index")
+	if a.Err != nil {
+		return nil, a.Err
 	}
-	which, _ := a.get("index")
+	which, _ := a.Get("index")
 	was := 0
 	err = r.write(func(w *store.Writer) error {
 		c := w.Collection(ns)

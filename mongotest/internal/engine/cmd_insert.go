@@ -26,8 +26,8 @@ func insert(r *request) (reply, error) {
 		return nil, err
 	}
 	a := r.args()
-	a.required("documents")
-	docs := a.documents("documents")
+	a.Require("documents")
+	docs := a.Documents("documents")
 	st, err := newStatements(r, a, len(docs))
 	if err != nil {
 		return nil, err

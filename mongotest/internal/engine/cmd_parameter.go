@@ -8,6 +8,7 @@ import (
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/bsonval/order"
 	"github.com/docmodel/docmodel/internal/mongoerr"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/args"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
 )
 
@@ -35,15 +36,15 @@ var parameters = bson.D{
 func getParameter(r *request) (reply, error) {
 	all, details := r.body[0].Value == "*", false
 	if d, ok := r.body[0].Value.(bson.D); ok {
-		part := &args{place: "getParameter", doc: d}
-		part.fail(part.known([]string{"showDetails", "allParameters", "setAt"}))
-		part.refuse("setAt")
-		details, all = part.boolean("showDetails", false), part.boolean("allParameters", false)
-		if part.err != nil {
-			return nil, part.err
+		part := &args.Reader{Place: "getParameter", Doc: d}
+		part.Fail(part.CheckKnown([]string{"showDetails", "allParameters", "setAt"}))
+		part.Refuse("setAt")
+		details, all = part.Boolean("showDetails", false), part.Boolean("allParameters", false)
+		if part.Err != nil {
+			return nil, part.Err
 		}
 	}
-	all = all || r.args().boolean("allParameters", false)
+	all = all || r.args().Boolean("allParameters", false)
 	var rep reply
 	for _, p := range parameters {
 		if !all && bsonval.Index(r.body[1:], p.Key) < 0 {

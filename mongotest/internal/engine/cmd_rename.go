@@ -5,6 +5,7 @@ import (
 
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/mongoerr"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/args"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
 )
 
@@ -14,29 +15,29 @@ func init() {
 
 func renameCollection(r *request) (reply, error) {
 	a := r.args()
-	a.required("to")
+	a.Require("to")
 	if _, ok := r.body[0].Value.(string); !ok {
 		return nil, mongoerr.New(mongoerr.TypeMismatch,
 			"BSON field 'renameCollection.renameCollection' is the wrong type '%s', expected type 'string'",
 			bsonval.TypeName(r.body[0].Value))
 	}
 	from, to := renamed(a, "renameCollection"), renamed(a, "to")
-	drop := a.boolean("dropTarget", false)
-	if a.err != nil {
-		return nil, a.err
+	drop := a.Boolean("dropTarget", false)
+	if a.Err != nil {
+		return nil, a.Err
 	}
 	return nil, r.write(func(w *store.Writer) error { return w.Rename(from, to, drop) })
 }
 
 // renamed reads the whole name of a collection.
-func renamed(a *args, field string) store.Namespace {
-	db, coll, _ := strings.Cut(a.text(field), ".")
+func renamed(a *args.Reader, field string) store.Namespace {
+	db, coll, _ := strings.Cut(a.Text(field), ".")
 	ns, err := checkNamespace(db, coll)
-	if a.err == nil {
-		a.fail(err)
+	if a.Err == nil {
+		a.Fail(err)
 	}
 	if strings.HasPrefix(coll, "system.") {
-		a.fail(mongoerr.New(mongoerr.IllegalOperation, "error with namespace: cannot rename system collections: %s", ns))
+		a.Fail(mongoerr.New(mongoerr.IllegalOperation, "error with namespace: cannot rename system collections: %s", ns))
 	}
 	return ns
 }

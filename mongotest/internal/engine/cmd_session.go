@@ -64,8 +64,8 @@ func (r *request) eachSession(do func(lsid string)) error {
 		a := r.args()
 		id, _ := v.(bson.D)
 		lsid := sessionID(a, id)
-		if a.err != nil {
-			return a.err
+		if a.Err != nil {
+			return a.Err
 		}
 		do(lsid)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/mongoerr"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/args"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/collation"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/router"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
@@ -72,23 +73,23 @@ func readSharding(r *request) (*sharding, error) {
 		return nil, err
 	}
 	a := r.args()
-	a.required("key")
-	x := &sharding{ns: ns, coll: r.state().Collection(ns), unique: a.boolean("unique", false)}
+	a.Require("key")
+	x := &sharding{ns: ns, coll: r.state().Collection(ns), unique: a.Boolean("unique", false)}
 	for _, name := range []string{"numInitialChunks", "zones", "timeseries"} {
-		a.refuse(name)
+		a.Refuse(name)
 	}
 	for _, name := range []string{"presplitHashedZones", "forceRedistribution"} {
-		a.refuse(name, false)
+		a.Refuse(name, false)
 	}
-	by, given := a.get("collation")
+	by, given := a.Get("collation")
 	x.simple = given
-	if a.collation(nil) != nil {
-		a.fail(mongoerr.New(mongoerr.BadValue, "The collation for %s must be {locale: 'simple'}, but found: %s",
+	if a.Collation(nil) != nil {
+		a.Fail(mongoerr.New(mongoerr.BadValue, "The collation for %s must be {locale: 'simple'}, but found: %s",
 			r.name, bsonval.Show(by)))
 	}
-	spec := a.document("key")
-	if a.err != nil {
-		return nil, a.err
+	spec := a.Document("key")
+	if a.Err != nil {
+		return nil, a.Err
 	}
 	if x.key, err = router.ParseKey(spec); err != nil {
 		return nil, err
@@ -236,7 +237,7 @@ func (x *sharding) build(w *store.Writer, c *store.Collection) error {
 		spec = append(spec, bson.E{Key: "collation", Value: bson.D{{Key: "locale", Value: "simple"}}})
 	}
 	spec = append(spec, bson.E{Key: "name", Value: keyIndexName(x.key.Document())})
-	s, err := readIndex(&args{place: "createIndexes.indexes", doc: spec}, c)
+	s, err := readIndex(&args.Reader{Place: "createIndexes.indexes", Doc: spec}, c)
 	if err != nil {
 		return err
 	}
@@ -282,12 +283,12 @@ func splitChunk(r *request) (reply, error) {
 		return nil, err
 	}
 	a := r.args()
-	a.required("middle")
-	a.refuse("find")
-	a.refuse("bounds")
-	middle := a.document("middle")
-	if a.err != nil {
-		return nil, a.err
+	a.Require("middle")
+	a.Refuse("find")
+	a.Refuse("bounds")
+	middle := a.Document("middle")
+	if a.Err != nil {
+		return nil, a.Err
 	}
 	next, err := c.Split(middle)
 	if err == nil {
@@ -302,14 +303,14 @@ func moveChunk(r *request) (reply, error) {
 		return nil, err
 	}
 	a := r.args()
-	a.required("to")
-	to, find, bounds := a.text("to"), a.document("find"), a.documents("bounds")
-	if a.err == nil && a.has("find") == a.has("bounds") || a.has("bounds") && len(bounds) != 2 {
-		a.fail(mongoerr.New(mongoerr.InvalidOptions,
+	a.Require("to")
+	to, find, bounds := a.Text("to"), a.Document("find"), a.Documents("bounds")
+	if a.Err == nil && a.Has("find") == a.Has("bounds") || a.Has("bounds") && len(bounds) != 2 {
+		a.Fail(mongoerr.New(mongoerr.InvalidOptions,
 			"either the 'find' or the 'bounds' parameter must be set, the latter with two keys"))
 	}
-	if a.err != nil {
-		return nil, a.err
+	if a.Err != nil {
+		return nil, a.Err
 	}
 	for shard := range r.engine.router.Shards {
 		if router.Name(shard) != to {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/mongoerr"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/args"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
 )
 
@@ -16,18 +17,18 @@ func init() {
 }
 
 // scaleOf reads what sizes are divided by.
-func scaleOf(a *args) int64 {
-	v, ok := a.get("scale")
+func scaleOf(a *args.Reader) int64 {
+	v, ok := a.Get("scale")
 	if !ok {
 		return 1
 	}
 	if !bsonval.IsNumber(v) {
-		a.wrong("scale", v, "long")
+		a.RefuseType("scale", v, "long")
 		return 1
 	}
 	scale, _ := bsonval.TruncInt64(v)
 	if scale < 1 {
-		a.fail(mongoerr.New(51024, "BSON field '%s.scale' value must be >= 1, actual value '%d'", a.place, scale))
+		a.Fail(mongoerr.New(51024, "BSON field '%s.scale' value must be >= 1, actual value '%d'", a.Place, scale))
 		return 1
 	}
 	return scale
@@ -37,9 +38,9 @@ func scaleOf(a *args) int64 {
 func dbStats(r *request) (reply, error) {
 	a := r.args()
 	scale := scaleOf(a)
-	a.refuse("freeStorage", int32(0))
-	if a.err != nil {
-		return nil, a.err
+	a.Refuse("freeStorage", int32(0))
+	if a.Err != nil {
+		return nil, a.Err
 	}
 	var collections, views, indexes int64
 	var sum store.Figures
@@ -85,8 +86,8 @@ func collStats(r *request) (reply, error) {
 	}
 	a := r.args()
 	scale := scaleOf(a)
-	if a.err != nil {
-		return nil, a.err
+	if a.Err != nil {
+		return nil, a.Err
 	}
 	c := r.state().Collection(ns)
 	var f store.Figures

@@ -33,9 +33,9 @@ const nobodyIs = "there are no users"
 // connectionStatus says that nobody is authenticated, for there are no users.
 func connectionStatus(r *request) (reply, error) {
 	a := r.args()
-	privileges := a.boolean("showPrivileges", false)
-	if a.err != nil {
-		return nil, a.err
+	privileges := a.Boolean("showPrivileges", false)
+	if a.Err != nil {
+		return nil, a.Err
 	}
 	info := bson.D{{Key: "authenticatedUsers", Value: bson.A{}}, {Key: "authenticatedUserRoles", Value: bson.A{}}}
 	if privileges {
@@ -61,8 +61,8 @@ var (
 func serverStatus(r *request) (reply, error) {
 	a := r.args()
 	for _, name := range absentSections {
-		if a.boolean(name, false) {
-			a.refuse(name)
+		if a.Boolean(name, false) {
+			a.Refuse(name)
 		}
 	}
 	e := r.engine
@@ -79,11 +79,11 @@ func serverStatus(r *request) (reply, error) {
 		{Key: "localTime", Value: bson.NewDateTimeFromTime(now)},
 	}
 	for _, name := range statusSections {
-		if a.boolean(name, true) {
+		if a.Boolean(name, true) {
 			rep = append(rep, bson.E{Key: name, Value: e.section(r, name)})
 		}
 	}
-	return rep, a.err
+	return rep, a.Err
 }
 
 func (e *Engine) section(r *request, name string) bson.D {

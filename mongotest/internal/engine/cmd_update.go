@@ -4,6 +4,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/docmodel/docmodel/internal/mongoerr"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/args"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/pipeline"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/plan"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
@@ -24,8 +25,8 @@ func updateMany(r *request) (reply, error) {
 		return nil, err
 	}
 	a := r.args()
-	a.required("updates")
-	list := a.documents("updates")
+	a.Require("updates")
+	list := a.Documents("updates")
 	st, err := newStatements(r, a, len(list))
 	if err != nil {
 		return nil, err
@@ -63,7 +64,7 @@ func updateMany(r *request) (reply, error) {
 }
 
 func runUpdate(r *request, ns store.Namespace, statement bson.D) (outcome, error) {
-	u, err := readUpdate(r, ns, &args{place: "update.updates", doc: statement, watch: r.watch})
+	u, err := readUpdate(r, ns, &args.Reader{Place: "update.updates", Doc: statement, Watch: r.watch})
 	if err != nil {
 		return outcome{}, err
 	}
@@ -76,22 +77,22 @@ func runUpdate(r *request, ns store.Namespace, statement bson.D) (outcome, error
 }
 
 // readUpdate reads one statement of an update command.
-func readUpdate(r *request, ns store.Namespace, a *args) (*updater, error) {
-	if err := a.known(updateFields); err != nil {
+func readUpdate(r *request, ns store.Namespace, a *args.Reader) (*updater, error) {
+	if err := a.CheckKnown(updateFields); err != nil {
 		return nil, err
 	}
-	a.required("q", "u")
-	u := &updater{upsert: a.boolean("upsert", false)}
-	u.target = target{ns: ns, multi: a.boolean("multi", false), now: r.engine.now()}
-	u.query = plan.Query{Watch: r.watch, Filter: a.document("q"), Sort: a.document("sort"), Hint: hint(a)}
+	a.Require("q", "u")
+	u := &updater{upsert: a.Boolean("upsert", false)}
+	u.target = target{ns: ns, multi: a.Boolean("multi", false), now: r.engine.now()}
+	u.query = plan.Query{Watch: r.watch, Filter: a.Document("q"), Sort: a.Document("sort"), Hint: a.Hint()}
 	if u.multi && len(u.query.Sort) > 0 {
-		a.fail(mongoerr.New(mongoerr.FailedToParse, "Cannot specify sort with multi=true"))
+		a.Fail(mongoerr.New(mongoerr.FailedToParse, "Cannot specify sort with multi=true"))
 	}
 	if u.multi && r.hasNumber && r.txn == nil {
-		a.fail(mongoerr.New(mongoerr.InvalidOptions, "Cannot use retryable writes with multi updates"))
+		a.Fail(mongoerr.New(mongoerr.InvalidOptions, "Cannot use retryable writes with multi updates"))
 	}
-	spec, _ := a.get("u")
-	err := u.parse(r, a, spec, a.document("c"))
+	spec, _ := a.Get("u")
+	err := u.parse(r, a, spec, a.Document("c"))
 	if err == nil && u.multi && u.update.IsReplacement() {
 		err = mongoerr.New(mongoerr.FailedToParse, "multi update is not supported for replacement-style update")
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/mongoerr"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/args"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/interrupt"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
 )
@@ -32,81 +33,71 @@ type failure struct {
 
 // readFailCommand reads the data of failCommand
 // (https://github.com/mongodb/mongo/blob/r8.0.0/src/mongo/db/commands/fail_command_failpoint.idl).
-func readFailCommand(a *args) (f failure) {
-	a.fail(a.known([]string{
+func readFailCommand(a *args.Reader) (f failure) {
+	a.Fail(a.CheckKnown([]string{
 		"failCommands", "failAllCommands", "appName", "namespace", "threadName", "closeConnection",
 		"blockConnection", "blockTimeMS", "errorCode", "errorExtraInfo", "errorLabels", "writeConcernError",
 		"failInternalCommands", "failLocalClients",
 	}))
-	a.refuse("threadName")
-	a.refuse("failInternalCommands", false, true) // there are none
-	a.refuse("failLocalClients", false, true)
+	a.Refuse("threadName")
+	a.Refuse("failInternalCommands", false, true) // there are none
+	a.Refuse("failLocalClients", false, true)
 	f.readWhich(a)
-	f.all = a.boolean("failAllCommands", false)
-	f.commands = texts(a, "failCommands")
-	f.close = a.boolean("closeConnection", false)
+	f.all = a.Boolean("failAllCommands", false)
+	f.commands = a.Texts("failCommands")
+	f.close = a.Boolean("closeConnection", false)
 	f.readBlock(a)
 	f.readCode(a, "errorCode")
-	if a.has("errorExtraInfo") {
-		f.info = a.document("errorExtraInfo")
+	if a.Has("errorExtraInfo") {
+		f.info = a.Document("errorExtraInfo")
 		if !f.hasCode {
-			a.fail(mongoerr.New(mongoerr.InvalidOptions, "'errorExtraInfo' needs an 'errorCode'"))
+			a.Fail(mongoerr.New(mongoerr.InvalidOptions, "'errorExtraInfo' needs an 'errorCode'"))
 		}
 	}
-	if a.has("errorLabels") {
-		f.labels = append([]string{}, texts(a, "errorLabels")...)
+	if a.Has("errorLabels") {
+		f.labels = append([]string{}, a.Texts("errorLabels")...)
 	}
-	f.concern = a.document("writeConcernError")
+	f.concern = a.Document("writeConcernError")
 	return f
 }
 
-func readFailGetMore(a *args) (f failure) {
-	a.fail(a.known([]string{"errorCode", "closeConnection", "appName", "namespace", "threadName"}))
-	a.refuse("threadName")
-	a.refuse("closeConnection", false)
+func readFailGetMore(a *args.Reader) (f failure) {
+	a.Fail(a.CheckKnown([]string{"errorCode", "closeConnection", "appName", "namespace", "threadName"}))
+	a.Refuse("threadName")
+	a.Refuse("closeConnection", false)
 	f.readWhich(a)
 	f.readCode(a, "errorCode")
 	if !f.hasCode {
-		a.required("errorCode")
+		a.Require("errorCode")
 	}
 	return f
 }
 
-func readFailRetryable(a *args) (f failure) {
-	a.fail(a.known([]string{"closeConnection", "failBeforeCommitExceptionCode"}))
-	f.close = a.boolean("closeConnection", true)
+func readFailRetryable(a *args.Reader) (f failure) {
+	a.Fail(a.CheckKnown([]string{"closeConnection", "failBeforeCommitExceptionCode"}))
+	f.close = a.Boolean("closeConnection", true)
 	f.readCode(a, "failBeforeCommitExceptionCode")
 	return f
 }
 
-func (f *failure) readWhich(a *args) { f.app, f.namespace = a.text("appName"), a.text("namespace") }
-
-func (f *failure) readCode(a *args, name string) {
-	f.hasCode = a.has(name)
-	f.code = int32(a.integer(name, 0))
+func (f *failure) readWhich(a *args.Reader) {
+	f.app, f.namespace = a.Text("appName"), a.Text("namespace")
 }
 
-func (f *failure) readBlock(a *args) {
-	f.block = a.boolean("blockConnection", false)
-	f.wait = time.Duration(a.integer("blockTimeMS", 0)) * time.Millisecond
+func (f *failure) readCode(a *args.Reader, name string) {
+	f.hasCode = a.Has(name)
+	f.code = int32(a.Integer(name, 0))
+}
+
+func (f *failure) readBlock(a *args.Reader) {
+	f.block = a.Boolean("blockConnection", false)
+	f.wait = time.Duration(a.Integer("blockTimeMS", 0)) * time.Millisecond
 	switch {
-	case f.block && !a.has("blockTimeMS"):
-		a.fail(mongoerr.New(mongoerr.InvalidOptions, "must specify 'blockTimeMS' when 'blockConnection' is true"))
+	case f.block && !a.Has("blockTimeMS"):
+		a.Fail(mongoerr.New(mongoerr.InvalidOptions, "must specify 'blockTimeMS' when 'blockConnection' is true"))
 	case f.wait < 0:
-		a.fail(mongoerr.New(mongoerr.InvalidOptions, "'blockTimeMS' must be non-negative"))
+		a.Fail(mongoerr.New(mongoerr.InvalidOptions, "'blockTimeMS' must be non-negative"))
 	}
-}
-
-// texts reads an array of strings.
-func texts(a *args, name string) (list []string) {
-	for _, v := range a.array(name) {
-		s, ok := v.(string)
-		if !ok {
-			a.wrong(name, v, "string")
-		}
-		list = append(list, s)
-	}
-	return list
 }
 
 // isAbout reports whether the data is about the request's command.
@@ -169,7 +160,7 @@ func (r *request) failBefore() error {
 	if !f.hasCode {
 		return nil
 	}
-	if stages := r.args().array("pipeline"); r.name == "aggregate" && isWatch(stages) {
+	if stages := r.args().Array("pipeline"); r.name == "aggregate" && isWatch(stages) {
 		r.watching = true
 	}
 	return r.label(f.error("Failing command via 'failCommand' failpoint"))
@@ -206,7 +197,7 @@ func (r *request) failAfter(rep reply) (reply, bool) {
 	}
 	rep = append(rep, bson.E{Key: "writeConcernError", Value: f.concern})
 	code, _ := bsonval.Get(f.concern, "code")
-	n, _ := whole(code)
+	n, _ := args.ReadWhole(code)
 	labels := f.labels
 	if labels == nil && r.sendsAgain(int32(n)) {
 		labels = []string{retryableWriteError}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/mongoerr"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/args"
 )
 
 func init() {
@@ -51,7 +52,7 @@ const (
 	failRetryable = "onPrimaryTransactionalWrite"
 )
 
-var failReaders = map[string]func(a *args) failure{
+var failReaders = map[string]func(a *args.Reader) failure{
 	failCommand:   readFailCommand,
 	failGetMore:   readFailGetMore,
 	failRetryable: readFailRetryable,
@@ -74,20 +75,20 @@ func configureFailPoint(r *request) (reply, error) {
 	if err := next.readMode(a); err != nil {
 		return nil, err
 	}
-	data := a.document("data")
-	if a.err != nil {
-		return nil, a.err
+	data := a.Document("data")
+	if a.Err != nil {
+		return nil, a.Err
 	}
-	part := &args{place: name + ".data", doc: data}
-	if next.data = read(part); part.err != nil && next.mode != off {
-		return nil, part.err
+	part := &args.Reader{Place: name + ".data", Doc: data}
+	if next.data = read(part); part.Err != nil && next.mode != off {
+		return nil, part.Err
 	}
 	return reply{{Key: "count", Value: r.engine.fails.set(name, next)}}, nil
 }
 
 // readMode reads when the fail point hits.
-func (p *failPoint) readMode(a *args) error {
-	v, ok := a.get("mode")
+func (p *failPoint) readMode(a *args.Reader) error {
+	v, ok := a.Get("mode")
 	if !ok {
 		return mongoerr.New(mongoerr.IllegalOperation, "When setting a failpoint, you must supply a 'mode'")
 	}
@@ -102,48 +103,48 @@ func (p *failPoint) readMode(a *args) error {
 		}
 		return nil
 	case bson.D:
-		return p.readCount(&args{place: "mode", doc: v})
+		return p.readCount(&args.Reader{Place: "mode", Doc: v})
 	}
 	return mongoerr.New(mongoerr.TypeMismatch, "'mode' must be a string or JSON object")
 }
 
-func (p *failPoint) readCount(a *args) error {
-	if len(a.doc) != 1 {
+func (p *failPoint) readCount(a *args.Reader) error {
+	if len(a.Doc) != 1 {
 		return mongoerr.New(mongoerr.BadValue,
 			"'mode' must be one of 'off', 'alwaysOn', 'times', 'skip' and 'activationProbability'")
 	}
-	switch name := a.doc[0].Key; name {
+	switch name := a.Doc[0].Key; name {
 	case "times", "skip":
 		p.mode = times
 		if name == "skip" {
 			p.mode = skip
 		}
-		p.left = a.integer(name, 0)
+		p.left = a.Integer(name, 0)
 		switch {
-		case a.err != nil:
+		case a.Err != nil:
 		case p.left < 0:
-			a.err = mongoerr.New(mongoerr.BadValue, "'%s' option to 'mode' must be positive", name)
+			a.Err = mongoerr.New(mongoerr.BadValue, "'%s' option to 'mode' must be positive", name)
 		case p.left > math.MaxInt32:
-			a.err = mongoerr.New(mongoerr.BadValue, "'%s' option to 'mode' is too large", name)
+			a.Err = mongoerr.New(mongoerr.BadValue, "'%s' option to 'mode' is too large", name)
 		case p.left == 0 && p.mode == times:
 			p.mode = off
 		}
 	case "activationProbability":
 		p.mode = chance
-		v, _ := a.get(name)
+		v, _ := a.Get(name)
 		odds, ok := bsonval.Float(v)
 		switch {
 		case !ok:
-			a.err = mongoerr.New(mongoerr.TypeMismatch,
+			a.Err = mongoerr.New(mongoerr.TypeMismatch,
 				"the 'activationProbability' option to 'mode' must be a double between 0 and 1")
 		case !(odds >= 0 && odds <= 1):
-			a.err = mongoerr.New(mongoerr.BadValue, "activationProbability must be between 0.0 and 1.0; found %v", odds)
+			a.Err = mongoerr.New(mongoerr.BadValue, "activationProbability must be between 0.0 and 1.0; found %v", odds)
 		}
 		p.odds = odds
 	default:
 		return mongoerr.New(mongoerr.BadValue, "unknown option to 'mode': %s", name)
 	}
-	return a.err
+	return a.Err
 }
 
 // set puts a fail point in place of the one of that name, and returns how often that has hit.

@@ -8,12 +8,13 @@ import (
 
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/mongoerr"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/args"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/geo"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
 )
 
 // readGeo reads the options of 2dsphere and 2d indexes.
-func readGeo(a *args, s *store.IndexSpec) error {
+func readGeo(a *args.Reader, s *store.IndexSpec) error {
 	sphere, plane := 0, 0
 	for _, f := range s.Fields {
 		switch f.Kind {
@@ -24,16 +25,16 @@ func readGeo(a *args, s *store.IndexSpec) error {
 		}
 	}
 	if sphere == 0 {
-		a.refuse("2dsphereIndexVersion")
+		a.Refuse("2dsphereIndexVersion")
 	}
 	if plane == 0 {
-		a.refuse("bits")
-		a.refuse("min")
-		a.refuse("max")
+		a.Refuse("bits")
+		a.Refuse("min")
+		a.Refuse("max")
 	}
 	switch {
-	case a.err != nil:
-		return a.err
+	case a.Err != nil:
+		return a.Err
 	case sphere+plane == 0:
 		return nil
 	case plane > 1:
@@ -49,11 +50,11 @@ func readGeo(a *args, s *store.IndexSpec) error {
 	return readSphere(a, s)
 }
 
-func readSphere(a *args, s *store.IndexSpec) error {
-	version := a.integer("2dsphereIndexVersion", 3)
+func readSphere(a *args.Reader, s *store.IndexSpec) error {
+	version := a.Integer("2dsphereIndexVersion", 3)
 	switch {
-	case a.err != nil:
-		return a.err
+	case a.Err != nil:
+		return a.Err
 	case version < 1 || version > 3:
 		return mongoerr.New(mongoerr.CannotCreateIndex,
 			"unsupported geo index version { 2dsphereIndexVersion : %d }, only support versions: [1,2,3]", version)
@@ -101,20 +102,20 @@ func reason(err error) string {
 }
 
 // readPlane reads the range of a 2d index's coordinates, and their bits, which only a server's speed depends on.
-func readPlane(a *args, s *store.IndexSpec) error {
+func readPlane(a *args.Reader, s *store.IndexSpec) error {
 	bits, low, high := 26.0, -180.0, 180.0
 	for _, o := range []struct {
 		name string
 		into *float64
 	}{{"bits", &bits}, {"min", &low}, {"max", &high}} {
-		v, ok := a.get(o.name)
+		v, ok := a.Get(o.name)
 		if !ok {
 			continue
 		}
 		x, isNumber := bsonval.Float(v)
 		if !isNumber {
-			a.wrong(o.name, v, "number")
-			return a.err
+			a.RefuseType(o.name, v, "number")
+			return a.Err
 		}
 		*o.into = x
 		s.Extra = append(s.Extra, bson.E{Key: o.name, Value: v})

@@ -11,6 +11,7 @@ import (
 
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/mongoerr"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/args"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/query"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
 )
@@ -23,30 +24,30 @@ var indexFields = []string{
 }
 
 // readIndex reads one index of a createIndexes command. It has its collection's collation unless it names one.
-func readIndex(a *args, c *store.Collection) (*store.IndexSpec, error) {
-	if err := a.known(indexFields); err != nil {
+func readIndex(a *args.Reader, c *store.Collection) (*store.IndexSpec, error) {
+	if err := a.CheckKnown(indexFields); err != nil {
 		return nil, err
 	}
-	a.required("key")
-	clustered := a.boolean("clustered", false)
+	a.Require("key")
+	clustered := a.Boolean("clustered", false)
 	s := &store.IndexSpec{
-		Name: a.text("name"), Key: a.document("key"),
-		Unique: a.boolean("unique", false), Prepare: a.boolean("prepareUnique", false), Sparse: a.boolean("sparse", false),
-		Hidden:  a.boolean("hidden", false),
-		Partial: a.document("partialFilterExpression"),
+		Name: a.Text("name"), Key: a.Document("key"),
+		Unique: a.Boolean("unique", false), Prepare: a.Boolean("prepareUnique", false), Sparse: a.Boolean("sparse", false),
+		Hidden:  a.Boolean("hidden", false),
+		Partial: a.Document("partialFilterExpression"),
 	}
-	a.boolean("background", false)
-	a.text("ns")
-	a.refuse("v", int32(1), int32(2))
+	a.Boolean("background", false)
+	a.Text("ns")
+	a.Refuse("v", int32(1), int32(2))
 	for _, name := range []string{"storageEngine", "bucketSize"} {
-		a.refuse(name)
+		a.Refuse(name)
 	}
-	if d, ok := a.get("collation"); ok && bsonval.Equal(d, bson.D{}) {
-		a.fail(mongoerr.New(mongoerr.BadValue, "The field 'collation' cannot be an empty object."))
+	if d, ok := a.Get("collation"); ok && bsonval.Equal(d, bson.D{}) {
+		a.Fail(mongoerr.New(mongoerr.BadValue, "The field 'collation' cannot be an empty object."))
 	}
-	s.Collation = a.collation(c)
-	if a.err != nil {
-		return nil, a.err
+	s.Collation = a.Collation(c)
+	if a.Err != nil {
+		return nil, a.Err
 	}
 	if clustered {
 		if err := checkClusteredKey(c, s.Key); err != nil {
@@ -158,7 +159,7 @@ func readKind(e bson.E) (kind store.Kind, desc bool, err error) {
 func indexName(key bson.D) string {
 	parts := make([]string, 0, 2*len(key))
 	for _, e := range key {
-		if n, ok := whole(e.Value); ok {
+		if n, ok := args.ReadWhole(e.Value); ok {
 			parts = append(parts, e.Key, fmt.Sprint(n))
 			continue
 		}
@@ -167,14 +168,14 @@ func indexName(key bson.D) string {
 	return strings.Join(parts, "_")
 }
 
-func readExpiry(a *args, s *store.IndexSpec) error {
-	v, ok := a.get("expireAfterSeconds")
+func readExpiry(a *args.Reader, s *store.IndexSpec) error {
+	v, ok := a.Get("expireAfterSeconds")
 	if !ok {
 		return nil
 	}
 	if len(s.Fields) > 1 || s.Fields[0].Name == "_id" || s.Fields[0].Kind != store.Ordered {
 		return mongoerr.New(mongoerr.CannotCreateIndex,
-			"TTL indexes are single-field indexes, compound indexes do not support TTL. Index spec: %s", store.Show(a.doc))
+			"TTL indexes are single-field indexes, compound indexes do not support TTL. Index spec: %s", store.Show(a.Doc))
 	}
 	after, err := expiry(v)
 	s.Expires, s.ExpireAfter = true, after
@@ -187,7 +188,7 @@ func expiry(v any) (time.Duration, error) {
 		return 0, mongoerr.New(mongoerr.TypeMismatch,
 			"TTL index 'expireAfterSeconds' option must be numeric, but received a type of '%s'", bsonval.TypeName(v))
 	}
-	n, ok := whole(v)
+	n, ok := args.ReadWhole(v)
 	if f, isDouble := v.(float64); isDouble && !ok {
 		n, ok = int64(f), !math.IsNaN(f)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/mongoerr"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/args"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
 )
 
@@ -41,22 +42,22 @@ func readWildcardKey(s *store.IndexSpec, e bson.E) error {
 }
 
 // readWildcard reads what is left of a wildcard index, which can't have every option.
-func readWildcard(a *args, s *store.IndexSpec) error {
-	fields := a.document("wildcardProjection")
+func readWildcard(a *args.Reader, s *store.IndexSpec) error {
+	fields := a.Document("wildcardProjection")
 	switch {
-	case a.err != nil:
-		return a.err
-	case s.Wild == nil && a.has("wildcardProjection"), s.Wild != nil && len(s.Wild.Paths) > 0 &&
-		a.has("wildcardProjection"):
+	case a.Err != nil:
+		return a.Err
+	case s.Wild == nil && a.Has("wildcardProjection"), s.Wild != nil && len(s.Wild.Paths) > 0 &&
+		a.Has("wildcardProjection"):
 		return mongoerr.New(mongoerr.BadValue, `The field 'wildcardProjection' is only allowed when 'key' is {"$**": ±1}`)
 	case s.Wild == nil:
 		return nil
 	case s.Guards(), s.Sparse:
 		return mongoerr.New(mongoerr.CannotCreateIndex,
 			"Index type 'wildcard' does not support the unique and sparse options")
-	case a.has("expireAfterSeconds"):
+	case a.Has("expireAfterSeconds"):
 		return mongoerr.New(mongoerr.CannotCreateIndex, "Index type 'wildcard' cannot be a TTL index")
-	case !a.has("wildcardProjection"):
+	case !a.Has("wildcardProjection"):
 		return nil
 	case len(fields) == 0:
 		return mongoerr.New(mongoerr.FailedToParse, "The 'wildcardProjection' field can't be an empty object")

@@ -10,6 +10,7 @@ import (
 
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/mongoerr"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/args"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/fts"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
 )
@@ -22,13 +23,13 @@ func noIndex(format string, args ...any) error {
 }
 
 // readText reads the options of a text index. In its key the fields that hold texts are one, named _fts.
-func readText(a *args, s *store.IndexSpec) error {
+func readText(a *args.Reader, s *store.IndexSpec) error {
 	options := []string{"weights", "default_language", "language_override", "textIndexVersion"}
 	if s.Field(store.Text) == nil {
 		for _, name := range options {
-			a.refuse(name)
+			a.Refuse(name)
 		}
-		return a.err
+		return a.Err
 	}
 	weights, err := readTextKey(s)
 	if err == nil {
@@ -38,11 +39,11 @@ func readText(a *args, s *store.IndexSpec) error {
 		return err
 	}
 	x := &fts.Index{Weights: map[string]float64{}}
-	language, override := a.text("default_language"), a.text("language_override")
+	language, override := a.Text("default_language"), a.Text("language_override")
 	language, override = cmp.Or(language, string(fts.English)), cmp.Or(override, "language")
-	version := a.integer("textIndexVersion", 3)
-	if a.err != nil {
-		return a.err
+	version := a.Integer("textIndexVersion", 3)
+	if a.Err != nil {
+		return a.Err
 	}
 	switch x.Language, err = fts.LanguageOf(language); {
 	case mongoerr.CodeOf(err) == mongoerr.NotImplemented:
@@ -114,8 +115,8 @@ func readTextKey(s *store.IndexSpec) (map[string]int32, error) {
 // maxWeight is above all weights of a text index.
 const maxWeight = 100_000
 
-func readWeights(a *args, weights map[string]int32) error {
-	v, ok := a.get("weights")
+func readWeights(a *args.Reader, weights map[string]int32) error {
+	v, ok := a.Get("weights")
 	if !ok {
 		return nil
 	}

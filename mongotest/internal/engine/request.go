@@ -11,6 +11,7 @@ import (
 
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/mongoerr"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/args"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/interrupt"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/wire"
@@ -115,8 +116,8 @@ func (r *request) read(m wire.Message) (err error) {
 
 // execute runs the command, in its session when it has a number.
 func (r *request) execute() (reply, error) {
-	a := args{place: r.name, doc: r.body[1:]}
-	if err := a.known(r.command.fields, genericFields); err != nil && !r.command.open && r.command.refused == "" {
+	a := args.Reader{Place: r.name, Doc: r.body[1:]}
+	if err := a.CheckKnown(r.command.fields, genericFields); err != nil && !r.command.open && r.command.refused == "" {
 		return nil, err
 	}
 	r.engine.counters.count(r)
@@ -176,7 +177,9 @@ func (e *Engine) times() bson.D {
 var unsigned = bson.D{{Key: "hash", Value: bson.Binary{Data: make([]byte, 20)}}, {Key: "keyId", Value: int64(0)}}
 
 // args returns a reader of the command's fields.
-func (r *request) args() *args { return &args{place: r.name, doc: r.body, watch: r.watch} }
+func (r *request) args() *args.Reader {
+	return &args.Reader{Place: r.name, Doc: r.body, Watch: r.watch}
+}
 
 // namespace returns the collection that the command is on.
 func (r *request) namespace() (store.Namespace, error) {

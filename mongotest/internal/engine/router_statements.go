@@ -7,6 +7,7 @@ import (
 
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/mongoerr"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/args"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/collation"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/plan"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/query"
@@ -27,8 +28,8 @@ func (r *request) sharded(c *store.Collection) *router.Collection {
 
 // filterOf is a filter of a command or a statement that has these fields.
 func filterOf(fields, filter bson.D, c *store.Collection) router.Filter {
-	a := &args{doc: fields}
-	by := a.collation(c)
+	a := &args.Reader{Doc: fields}
+	by := a.Collation(c)
 	return router.Filter{Query: filter, Collated: by != nil, Foreign: !collation.Same(by, c.Collation)}
 }
 
@@ -55,15 +56,15 @@ func (r *request) readTouch() *router.Touch {
 	if err != nil || c == nil {
 		return nil
 	}
-	a := &args{doc: r.body}
+	a := &args.Reader{Doc: r.body}
 	filter := bson.D{}
 	switch r.command.name {
 	case "find":
-		filter = a.document("filter")
+		filter = a.Document("filter")
 	case "count", "distinct":
-		filter = a.document("query")
+		filter = a.Document("query")
 	case "aggregate":
-		if stages = slices.Concat(stages, a.array("pipeline")); isWatch(stages) {
+		if stages = slices.Concat(stages, a.Array("pipeline")); isWatch(stages) {
 			return r.touch(ns, router.Route{Shards: c.All(), Broadcast: true})
 		}
 	default:

@@ -6,6 +6,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/docmodel/docmodel/internal/mongoerr"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/args"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
 )
 
@@ -23,23 +24,23 @@ type snapshot struct {
 var snapshotReads = []string{"find", "aggregate", "distinct"}
 
 // readSnapshot reads a read concern of the level snapshot.
-func (r *request) readSnapshot(a, concern *args) {
-	v, given := concern.get("atClusterTime")
+func (r *request) readSnapshot(a, concern *args.Reader) {
+	v, given := concern.Get("atClusterTime")
 	at, ok := v.(bson.Timestamp)
 	switch {
 	case given && !ok:
-		concern.wrong("atClusterTime", v, "timestamp")
+		concern.RefuseType("atClusterTime", v, "timestamp")
 	case given && at.IsZero():
-		a.fail(mongoerr.New(mongoerr.InvalidOptions, "readConcern.atClusterTime cannot be a null timestamp"))
-	case given && concern.has("afterClusterTime"):
-		a.fail(mongoerr.New(mongoerr.InvalidOptions,
+		a.Fail(mongoerr.New(mongoerr.InvalidOptions, "readConcern.atClusterTime cannot be a null timestamp"))
+	case given && concern.Has("afterClusterTime"):
+		a.Fail(mongoerr.New(mongoerr.InvalidOptions,
 			"readConcern.atClusterTime cannot be set together with readConcern.afterClusterTime"))
 	case r.autocommit && given:
-		a.fail(mongoerr.New(mongoerr.NotImplemented, "readConcern.atClusterTime is not supported in transactions"))
+		a.Fail(mongoerr.New(mongoerr.NotImplemented, "readConcern.atClusterTime is not supported in transactions"))
 	case r.command.name == "getMore": // the driver sends it, and the cursor has its snapshot
 		return
 	case !r.autocommit && !slices.Contains(snapshotReads, r.command.name):
-		a.fail(mongoerr.New(mongoerr.InvalidOptions,
+		a.Fail(mongoerr.New(mongoerr.InvalidOptions,
 			"Command %s does not support { readConcern: { level: \"snapshot\", provenance: \"clientSupplied\" } } :: caused by :: read concern not supported", r.name))
 	}
 	if !r.autocommit {

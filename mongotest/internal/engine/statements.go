@@ -4,6 +4,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/docmodel/docmodel/internal/mongoerr"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/args"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/interrupt"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
 )
@@ -19,20 +20,20 @@ type statements struct {
 }
 
 // newStatements reads the common fields of a write command of n statements.
-func newStatements(r *request, a *args, n int) (*statements, error) {
-	st := &statements{request: r, ordered: a.boolean("ordered", true)}
+func newStatements(r *request, a *args.Reader, n int) (*statements, error) {
+	st := &statements{request: r, ordered: a.Boolean("ordered", true)}
 	r.route.batch = n
-	r.bypass = a.boolean("bypassDocumentValidation", false)
-	st.first = int32(a.natural("stmtId", 0))
-	for _, v := range a.array("stmtIds") {
-		id, ok := whole(v)
+	r.bypass = a.Boolean("bypassDocumentValidation", false)
+	st.first = int32(a.Natural("stmtId", 0))
+	for _, v := range a.Array("stmtIds") {
+		id, ok := args.ReadWhole(v)
 		if !ok {
-			a.wrong("stmtIds", v, "int")
+			a.RefuseType("stmtIds", v, "int")
 		}
 		st.ids = append(st.ids, int32(id))
 	}
-	if a.err != nil {
-		return nil, a.err
+	if a.Err != nil {
+		return nil, a.Err
 	}
 	switch {
 	case n < 1 || n > maxBatch:

@@ -5,6 +5,7 @@ import (
 
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/mongoerr"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/args"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/interrupt"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/plan"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
@@ -50,11 +51,11 @@ func tailFind(r *request, f *finder, await bool) (reply, error) {
 }
 
 // checkTail refuses the options that a tailable cursor can't have.
-func checkTail(a *args, tailable, await, single bool, q plan.Query) error {
+func checkTail(a *args.Reader, tailable, await, single bool, q plan.Query) error {
 	natural := bson.D{{Key: "$natural", Value: int32(1)}}
 	switch {
-	case a.err != nil:
-		return a.err
+	case a.Err != nil:
+		return a.Err
 	case await && !tailable:
 		return mongoerr.New(mongoerr.FailedToParse, "Cannot set 'awaitData' without also setting 'tailable'")
 	case !tailable:

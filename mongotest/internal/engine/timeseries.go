@@ -8,6 +8,7 @@ import (
 
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/mongoerr"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/args"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
 )
 
@@ -19,31 +20,31 @@ const maxSpan = 31536000
 
 // readSeries reads the options of a time series collection, as the collection shows them; nil if the command asks for
 // none.
-func readSeries(a *args) (*store.Series, bson.D) {
-	d := a.document("timeseries")
+func readSeries(a *args.Reader) (*store.Series, bson.D) {
+	d := a.Document("timeseries")
 	if d == nil {
-		if a.has("expireAfterSeconds") && !a.has("clusteredIndex") {
-			a.fail(mongoerr.New(mongoerr.InvalidOptions,
+		if a.Has("expireAfterSeconds") && !a.Has("clusteredIndex") {
+			a.Fail(mongoerr.New(mongoerr.InvalidOptions,
 				"'expireAfterSeconds' is only supported on time-series collections or when the 'clusteredIndex' option is specified"))
 		}
 		return nil, nil
 	}
-	part := &args{place: "create.timeseries", doc: d}
-	a.fail(part.known([]string{"timeField", "metaField", "granularity", "bucketMaxSpanSeconds", "bucketRoundingSeconds"}))
-	part.required("timeField")
-	s := &store.Series{Time: part.text("timeField"), Meta: part.text("metaField")}
+	part := &args.Reader{Place: "create.timeseries", Doc: d}
+	a.Fail(part.CheckKnown([]string{"timeField", "metaField", "granularity", "bucketMaxSpanSeconds", "bucketRoundingSeconds"}))
+	part.Require("timeField")
+	s := &store.Series{Time: part.Text("timeField"), Meta: part.Text("metaField")}
 	shown := bson.D{{Key: "timeField", Value: s.Time}}
 	switch {
-	case part.err != nil:
-	case !topLevel(s.Time), part.has("metaField") && !topLevel(s.Meta):
-		part.fail(mongoerr.New(mongoerr.InvalidOptions, "'timeField' and 'metaField' must be names of top-level fields"))
+	case part.Err != nil:
+	case !topLevel(s.Time), part.Has("metaField") && !topLevel(s.Meta):
+		part.Fail(mongoerr.New(mongoerr.InvalidOptions, "'timeField' and 'metaField' must be names of top-level fields"))
 	case s.Meta == "_id", s.Meta == s.Time:
-		part.fail(mongoerr.New(mongoerr.InvalidOptions, "'metaField' cannot be '_id' or the same as 'timeField'"))
+		part.Fail(mongoerr.New(mongoerr.InvalidOptions, "'metaField' cannot be '_id' or the same as 'timeField'"))
 	case s.Meta != "":
 		shown = append(shown, bson.E{Key: "metaField", Value: s.Meta})
 	}
 	shown = append(shown, readSpan(part)...)
-	a.fail(part.err)
+	a.Fail(part.Err)
 	return s, bson.D{{Key: "timeseries", Value: shown}}
 }
 
@@ -52,18 +53,18 @@ func topLevel(name string) bool {
 }
 
 // readSpan reads how measurements are put in buckets. The engine has no buckets, so that it only shows it.
-func readSpan(a *args) bson.D {
-	granularity := a.text("granularity")
-	span, rounding := a.integer("bucketMaxSpanSeconds", 0), a.integer("bucketRoundingSeconds", 0)
-	given := a.has("bucketMaxSpanSeconds") || a.has("bucketRoundingSeconds")
+func readSpan(a *args.Reader) bson.D {
+	granularity := a.Text("granularity")
+	span, rounding := a.Integer("bucketMaxSpanSeconds", 0), a.Integer("bucketRoundingSeconds", 0)
+	given := a.Has("bucketMaxSpanSeconds") || a.Has("bucketRoundingSeconds")
 	switch {
-	case a.err != nil:
+	case a.Err != nil:
 		return nil
 	case given && (span < 1 || span > maxSpan || span != rounding):
-		a.fail(mongoerr.New(mongoerr.InvalidOptions,
+		a.Fail(mongoerr.New(mongoerr.InvalidOptions,
 			"'bucketMaxSpanSeconds' and 'bucketRoundingSeconds' must both be set, be equal, and be between 1 and %d", maxSpan))
 	case given && granularity != "":
-		a.fail(mongoerr.New(mongoerr.InvalidOptions, "'granularity' cannot be set together with 'bucketMaxSpanSeconds'"))
+		a.Fail(mongoerr.New(mongoerr.InvalidOptions, "'granularity' cannot be set together with 'bucketMaxSpanSeconds'"))
 	case given:
 		return bson.D{
 			{Key: "bucketRoundingSeconds", Value: int32(rounding)},
@@ -74,8 +75,8 @@ func readSpan(a *args) bson.D {
 		granularity = "seconds"
 	}
 	if spans[granularity] == 0 {
-		a.fail(mongoerr.New(mongoerr.BadValue,
-			"Enumeration value '%s' for field '%s.granularity' is not a valid value.", granularity, a.place))
+		a.Fail(mongoerr.New(mongoerr.BadValue,
+			"Enumeration value '%s' for field '%s.granularity' is not a valid value.", granularity, a.Place))
 	}
 	return bson.D{
 		{Key: "granularity", Value: granularity},

@@ -7,6 +7,7 @@ import (
 
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/mongoerr"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/args"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/pipeline"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/query"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
@@ -24,17 +25,17 @@ type updater struct {
 
 // parse parses the filter and the update, with the variables of the command's
 // let and, for a pipeline, the constants of c.
-func (u *updater) parse(r *request, a *args, spec any, constants bson.D) error {
-	let := &args{place: r.name, doc: letOf(r), watch: r.watch}
-	by := a.collation(r.state().Collection(u.ns))
-	vars := let.variables("let", u.now, by)
-	a.fail(let.err)
-	filters := a.array("arrayFilters")
+func (u *updater) parse(r *request, a *args.Reader, spec any, constants bson.D) error {
+	let := &args.Reader{Place: r.name, Doc: letOf(r), Watch: r.watch}
+	by := a.Collation(r.state().Collection(u.ns))
+	vars := let.Variables("let", u.now, by)
+	a.Fail(let.Err)
+	filters := a.Array("arrayFilters")
 	if stages, ok := spec.(bson.A); ok {
-		a.fail(pipeline.CheckUpdate(stages))
+		a.Fail(pipeline.CheckUpdate(stages))
 	}
-	if a.err != nil {
-		return a.err
+	if a.Err != nil {
+		return a.Err
 	}
 	var err error
 	u.query.Matcher, err = query.Parse(u.query.Filter, query.Options{

@@ -7,6 +7,7 @@ import (
 
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/mongoerr"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/args"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/collation"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/interrupt"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/query"
@@ -29,12 +30,12 @@ var validationOptions = []string{"validator", "validationLevel", "validationActi
 
 // readValidation reads the options of a command, or those that a collection has, whose documents match under its
 // collation.
-func readValidation(a *args, by *collation.Collator) (validation, error) {
+func readValidation(a *args.Reader, by *collation.Collator) (validation, error) {
 	v := validation{
-		validator: a.document("validator"), level: a.text("validationLevel"), action: a.text("validationAction"), by: by,
+		validator: a.Document("validator"), level: a.Text("validationLevel"), action: a.Text("validationAction"), by: by,
 	}
 	for _, name := range validationOptions {
-		if x, ok := a.get(name); ok {
+		if x, ok := a.Get(name); ok {
 			v.given = append(v.given, bson.E{Key: name, Value: x})
 		}
 	}
@@ -46,12 +47,12 @@ func readValidation(a *args, by *collation.Collator) (validation, error) {
 		{"validationAction", v.action, []string{"", "error", "warn"}},
 	} {
 		if !slices.Contains(x.known, x.got) {
-			a.fail(mongoerr.New(mongoerr.BadValue, "Enumeration value '%s' for field '%s.%s' is not a valid value.",
-				x.got, a.place, x.name))
+			a.Fail(mongoerr.New(mongoerr.BadValue, "Enumeration value '%s' for field '%s.%s' is not a valid value.",
+				x.got, a.Place, x.name))
 		}
 	}
-	if a.err != nil || len(v.validator) == 0 {
-		return v, a.err
+	if a.Err != nil || len(v.validator) == 0 {
+		return v, a.Err
 	}
 	var err error
 	if v.matcher, err = query.Parse(v.validator, query.Options{Stored: true, Collation: by}); err != nil {
@@ -68,7 +69,7 @@ func (v validation) over(options bson.D, by *collation.Collator) (validation, er
 			merged = append(merged, bson.E{Key: name, Value: x})
 		}
 	}
-	return readValidation(&args{place: "collMod", doc: merged}, by)
+	return readValidation(&args.Reader{Place: "collMod", Doc: merged}, by)
 }
 
 // options are a collection's options with this validation in the place of the one before, as collMod writes them: with

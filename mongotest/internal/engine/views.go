@@ -8,6 +8,7 @@ import (
 
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/mongoerr"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/args"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/pipeline"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
 )
@@ -41,30 +42,30 @@ func (r *request) isView() bool {
 }
 
 // readView reads the options of create or collMod that make a view, nil if it asks for none.
-func readView(r *request, a *args, ns store.Namespace) *store.View {
-	if !a.has("viewOn") && !a.has("pipeline") {
+func readView(r *request, a *args.Reader, ns store.Namespace) *store.View {
+	if !a.Has("viewOn") && !a.Has("pipeline") {
 		return nil
 	}
-	v := &store.View{On: a.text("viewOn"), Pipeline: a.array("pipeline")}
+	v := &store.View{On: a.Text("viewOn"), Pipeline: a.Array("pipeline")}
 	switch {
-	case a.err != nil:
+	case a.Err != nil:
 		return v
-	case !a.has("viewOn"):
-		a.fail(mongoerr.New(mongoerr.InvalidOptions, "'pipeline' requires 'viewOn' to also be specified"))
+	case !a.Has("viewOn"):
+		a.Fail(mongoerr.New(mongoerr.InvalidOptions, "'pipeline' requires 'viewOn' to also be specified"))
 		return v
 	case v.On == "":
-		a.fail(mongoerr.New(mongoerr.BadValue, "'viewOn' cannot be empty"))
+		a.Fail(mongoerr.New(mongoerr.BadValue, "'viewOn' cannot be empty"))
 		return v
 	case r.txn != nil:
-		a.fail(mongoerr.New(mongoerr.OperationNotSupportedInTransaction,
+		a.Fail(mongoerr.New(mongoerr.OperationNotSupportedInTransaction,
 			"Cannot create a view in a multi-document transaction."))
 	}
 	if v.Pipeline == nil {
 		v.Pipeline = bson.A{}
 	}
 	_, err := checkNamespace(ns.DB, v.On)
-	a.fail(err)
-	a.fail(checkViewPipeline(r, v))
+	a.Fail(err)
+	a.Fail(checkViewPipeline(r, v))
 	return v
 }
 
@@ -202,60 +203,60 @@ func findOver(r *request) (*request, error) {
 	for _, name := range []string{
 		"returnKey", "showRecordId", "tailable", "awaitData", "noCursorTimeout", "oplogReplay", "min", "max",
 	} {
-		if v, ok := a.get(name); ok && !bsonval.Equal(v, false) && !bsonval.Equal(v, bson.D{}) {
+		if v, ok := a.Get(name); ok && !bsonval.Equal(v, false) && !bsonval.Equal(v, bson.D{}) {
 			return nil, mongoerr.New(mongoerr.InvalidPipelineOperator, "Option %s not supported in aggregation.", name)
 		}
 	}
-	a.boolean("allowPartialResults", false)
-	limit := a.integer("limit", 0)
-	if a.boolean("singleBatch", false) && limit != 1 {
+	a.Boolean("allowPartialResults", false)
+	limit := a.Integer("limit", 0)
+	if a.Boolean("singleBatch", false) && limit != 1 {
 		return nil, mongoerr.New(mongoerr.InvalidPipelineOperator, "Option singleBatch not supported in aggregation.")
 	}
 	var stages bson.A
 	add := func(stage string, v any) { stages = append(stages, bson.D{{Key: stage, Value: v}}) }
-	if filter := a.document("filter"); len(filter) > 0 {
+	if filter := a.Document("filter"); len(filter) > 0 {
 		add("$match", filter)
 	}
-	if sort := a.document("sort"); len(sort) > 0 {
+	if sort := a.Document("sort"); len(sort) > 0 {
 		if bsonval.Index(sort, "$natural") >= 0 {
 			return nil, mongoerr.New(mongoerr.InvalidPipelineOperator, "Sort option $natural not supported in aggregation")
 		}
 		add("$sort", sort)
 	}
-	if skip := a.natural("skip", 0); skip > 0 {
+	if skip := a.Natural("skip", 0); skip > 0 {
 		add("$skip", skip)
 	}
 	if limit != 0 {
 		add("$limit", max(limit, -limit))
 	}
-	if fields := a.document("projection"); len(fields) > 0 {
+	if fields := a.Document("projection"); len(fields) > 0 {
 		add("$project", fields)
 	}
 	batch := bson.D{}
-	if v, ok := a.get("batchSize"); ok {
+	if v, ok := a.Get("batchSize"); ok {
 		batch = bson.D{{Key: "batchSize", Value: v}}
 	}
-	return r.over(stages, bson.E{Key: "cursor", Value: batch}), a.err
+	return r.over(stages, bson.E{Key: "cursor", Value: batch}), a.Err
 }
 
 // countOver returns a count on a view as an aggregate, whose result has one document with the number, or none.
 func countOver(r *request) (*request, error) {
 	a := r.args()
-	stages := bson.A{bson.D{{Key: "$match", Value: append(bson.D{}, a.document("query")...)}}}
-	if skip := a.natural("skip", 0); skip > 0 {
+	stages := bson.A{bson.D{{Key: "$match", Value: append(bson.D{}, a.Document("query")...)}}}
+	if skip := a.Natural("skip", 0); skip > 0 {
 		stages = append(stages, bson.D{{Key: "$skip", Value: skip}})
 	}
-	if limit := a.integer("limit", 0); limit != 0 {
+	if limit := a.Integer("limit", 0); limit != 0 {
 		stages = append(stages, bson.D{{Key: "$limit", Value: max(limit, -limit)}})
 	}
-	a.refuse("fields", bson.D{})
-	return r.over(append(stages, bson.D{{Key: "$count", Value: "count"}})), a.err
+	a.Refuse("fields", bson.D{})
+	return r.over(append(stages, bson.D{{Key: "$count", Value: "count"}})), a.Err
 }
 
 // distinctOver returns a distinct on a view as an aggregate, whose result has the documents that have the values.
 func distinctOver(r *request) (*request, error) {
 	a := r.args()
-	return r.over(bson.A{bson.D{{Key: "$match", Value: append(bson.D{}, a.document("query")...)}}}), a.err
+	return r.over(bson.A{bson.D{{Key: "$match", Value: append(bson.D{}, a.Document("query")...)}}}), a.Err
 }
 
 // documentsOver runs an aggregate command to its end.
