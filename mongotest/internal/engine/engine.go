@@ -128,6 +128,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/docmodel/docmodel/mongotest/internal/engine/failpoint"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/interrupt"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/pipe"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/router"
@@ -143,7 +144,7 @@ type Engine struct {
 	wait     sync.WaitGroup // connections
 	requests atomic.Int32   // ids of replies
 	ttl      ttl
-	fails    failPoints
+	fails    failpoint.Set
 	began    time.Time
 	counters counters
 	router   *router.Router // nil unless the engine is a mongos

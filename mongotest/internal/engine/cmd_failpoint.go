@@ -1,0 +1,23 @@
+package engine
+
+import (
+	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/mongoerr"
+)
+
+func init() {
+	register(&command{name: "configureFailPoint", admin: true, fields: []string{"mode", "data"}, run: configureFailPoint})
+}
+
+func configureFailPoint(r *request) (reply, error) {
+	name, ok := r.body[0].Value.(string)
+	if !ok {
+		return nil, mongoerr.New(mongoerr.TypeMismatch, "configureFailPoint takes the name of a fail point, not %s",
+			bsonval.TypeName(r.body[0].Value))
+	}
+	hits, err := r.engine.fails.Configure(name, r.args())
+	if err != nil {
+		return nil, err
+	}
+	return reply{{Key: "count", Value: hits}}, nil
+}

@@ -1,0 +1,148 @@
+package engine
+
+import (
+	"maps"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/mongoerr"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/args"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/failpoint"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/interrupt"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
+)
+
+// caller describes the command to fail points.
+func (r *request) caller() failpoint.Caller {
+	return failpoint.Caller{
+		Name: r.command.name, Sent: r.name, Aliases: r.command.aliases, App: r.conn.app, Namespace: r.failNamespace(),
+	}
+}
+
+// failNamespace is what failCommand compares with its namespace: that of the collection, or the one that the database
+// has for its commands.
+func (r *request) failNamespace() string {
+	target := r.body
+	if d, ok := r.body[0].Value.(bson.D); ok && r.name == "explain" && len(d) > 0 {
+		target = d
+	}
+	name, ok := target[0].Value.(string)
+	if r.name == "getMore" {
+		v, _ := bsonval.Get(r.body, "collection")
+		name, ok = v.(string)
+	}
+	if !ok {
+		name = "$cmd"
+		if target[0].Key == "aggregate" {
+			name = "$cmd.aggregate"
+		}
+	}
+	return store.Namespace{DB: r.db, Coll: name}.String()
+}
+
+// failBefore lets the command fail before it has begun, or late, if a fail point says so.
+func (r *request) failBefore() error {
+	f := r.engine.fails.Hit(failpoint.Command, func(f *failpoint.Failure) bool {
+		return (f.Close || f.Block || f.HasCode) && f.IsAbout(r.caller())
+	})
+	if f == nil {
+		return nil
+	}
+	r.labels = f.Labels
+	if f.Close {
+		r.conn.cut = true
+		return mongoerr.New(50985, "Failing %s command via 'failCommand' failpoint. Action: close connection.", r.name)
+	}
+	if f.Block {
+		if err := r.sleep(f.Wait); err != nil {
+			return err
+		}
+	}
+	if !f.HasCode {
+		return nil
+	}
+	if stages := r.args().Array("pipeline"); r.name == "aggregate" && isWatch(stages) {
+		r.watching = true
+	}
+	return r.label(f.NewError("Failing command via 'failCommand' failpoint"))
+}
+
+// sleep waits, unless the command ends before. A getMore's maxTimeMS doesn't end it, for it says how long to wait for
+// documents.
+func (r *request) sleep(d time.Duration) error {
+	ctx := r.ctx
+	if r.name == "getMore" {
+		ctx = r.conn.ctx
+	}
+	timer := time.NewTimer(d) // real time: the client waits meanwhile
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return interrupt.Cause(ctx)
+	}
+}
+
+// failAfter gives the reply of a command that went well the write concern error of a fail point, if one has it.
+func (r *request) failAfter(rep reply) (reply, bool) {
+	f := r.engine.fails.Hit(failpoint.Command, func(f *failpoint.Failure) bool {
+		return f.Concern != nil && f.IsAbout(r.caller())
+	})
+	if f == nil {
+		return rep, false
+	}
+	rep = append(rep, bson.E{Key: "writeConcernError", Value: f.Concern})
+	code, _ := bsonval.Get(f.Concern, "code")
+	n, _ := args.ReadWhole(code)
+	labels := f.Labels
+	if labels == nil && r.sendsAgain(int32(n)) {
+		labels = []string{retryableWriteError}
+	}
+	if len(labels) > 0 {
+		rep = append(rep, bson.E{Key: "errorLabels", Value: stringArray(labels)})
+	}
+	return rep, true
+}
+
+// failCheckedOut lets a getMore that has its cursor fail, if a fail point says so.
+func (r *request) failCheckedOut(c *cursor) error {
+	f := r.engine.fails.Hit(failpoint.GetMore, func(f *failpoint.Failure) bool {
+		about := *f
+		about.Commands = []string{"getMore"}
+		return about.IsAbout(r.caller())
+	})
+	if f == nil {
+		return nil
+	}
+	r.watching = c.stream != nil
+	return f.NewError("Hit the 'failGetMoreAfterCursorCheckout' failpoint")
+}
+
+// failingWrite makes a statement of a retryable write fail once it is done, if a fail point says so: undone, with an
+// error, or done, with the connection cut.
+func (r *request) failingWrite(fn func(w *store.Writer) error) func(w *store.Writer) error {
+	return func(w *store.Writer) error {
+		done := maps.Clone(r.session.done)
+		if err := fn(w); err != nil || !w.Changed() {
+			return err
+		}
+		f := r.engine.fails.Hit(failpoint.RetryableWrite, func(*failpoint.Failure) bool { return true })
+		if f == nil {
+			return nil
+		}
+		r.conn.cut = r.conn.cut || f.Close
+		if !f.HasCode {
+			return nil
+		}
+		r.session.done = done
+		return undone{f.NewError("Failing write due to failpoint. The write must not be reflected.")}
+	}
+}
+
+// undone is the error of a write that failingWrite has undone.
+type undone struct{ error }
+
+func (u undone) Unwrap() error { return u.error }
