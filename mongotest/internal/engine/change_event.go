@@ -7,6 +7,7 @@ import (
 
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/mongoerr"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/forms"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/query"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/update"
@@ -61,7 +62,7 @@ func (s *changeStream) describe(e *store.Event) bson.D {
 		d = e.How.Describe(e.Old, e.New)
 	}
 	if !s.expanded {
-		d = without(d, update.Disambiguated)
+		d = forms.RemoveOptions(d, update.Disambiguated)
 	}
 	return d
 }

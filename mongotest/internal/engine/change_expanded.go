@@ -4,6 +4,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/forms"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/indexes"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
 )
 
@@ -41,7 +43,7 @@ func operation(e *store.Event) bson.D {
 	case store.IndexesCreated, store.IndexesDropped:
 		var list bson.A
 		for _, spec := range e.Of.Indexes {
-			list = append(list, describeIndex(spec))
+			list = append(list, indexes.Describe(spec))
 		}
 		return bson.D{{Key: "indexes", Value: list}}
 	case store.Renamed:
@@ -58,15 +60,15 @@ func operation(e *store.Event) bson.D {
 func creationOf(e *store.Event) bson.D {
 	switch f := e.Of.Form; {
 	case f.View != nil:
-		return viewOptions(f.View)
+		return forms.ShowView(f.View)
 	case f.Series != nil:
-		return viewOptions(bucketView(e.NS, f.Series, e.Of.Options))
+		return forms.ShowView(bucketView(e.NS, f.Series, e.Of.Options))
 	}
 	d := append(bson.D{}, e.Of.Options...)
 	if e.Of.Form.Clustered != nil { // it has no index beside its documents
 		return d
 	}
-	return append(d, bson.E{Key: "idIndex", Value: describeIndex(e.Of.Indexes[0])})
+	return append(d, bson.E{Key: "idIndex", Value: indexes.Describe(e.Of.Indexes[0])})
 }
 
 // bucketView is the view by which MongoDB shows the buckets of a time series collection. The engine has none: only

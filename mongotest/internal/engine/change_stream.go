@@ -9,6 +9,7 @@ import (
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/mongoerr"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/args"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/forms"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/interrupt"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/pipeline"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
@@ -47,7 +48,7 @@ func (s scope) sees(e *store.Event) bool {
 	case s.db != "":
 		return e.NS.DB == s.db && !strings.HasPrefix(e.NS.Coll, "system.")
 	}
-	return !slices.Contains(internalDatabases, e.NS.DB) && !strings.HasPrefix(e.NS.Coll, "system.")
+	return !slices.Contains(forms.InternalDatabases, e.NS.DB) && !strings.HasPrefix(e.NS.Coll, "system.")
 }
 
 // sees reports whether the stream comes by the change. Views are seen by streams of expanded events, but not by those
@@ -70,8 +71,6 @@ func (s scope) endsBy(e *store.Event) bool {
 	}
 	return s.db != "" && e.Kind == store.DatabaseDropped
 }
-
-var internalDatabases = []string{"admin", "config", "local"}
 
 // changeStages are the stages that may follow $changeStream.
 var changeStages = []string{
@@ -149,7 +148,7 @@ func (s *changeStream) locate(r *request) (store.Namespace, error) {
 			return ns, err
 		case s.all:
 			return ns, notCluster(ns)
-		case slices.Contains(internalDatabases, ns.DB):
+		case slices.Contains(forms.InternalDatabases, ns.DB):
 			return ns, mongoerr.New(mongoerr.InvalidNamespace,
 				"$changeStream may not be opened on the internal %s database", ns.DB)
 		case strings.HasPrefix(ns.Coll, "system."):
@@ -170,7 +169,7 @@ func (s *changeStream) locate(r *request) (store.Namespace, error) {
 		return ns, notCluster(ns)
 	case s.all:
 		return ns, nil
-	case slices.Contains(internalDatabases, r.db):
+	case slices.Contains(forms.InternalDatabases, r.db):
 		return ns, mongoerr.New(mongoerr.InvalidNamespace,
 			"$changeStream may not be opened on the internal %s database", r.db)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/docmodel/docmodel/internal/mongoerr"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/args"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/expr"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/forms"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/pipeline"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/plan"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/query"
@@ -86,7 +87,7 @@ func readAggregate(r *request) (*aggregation, error) {
 			return nil, err
 		}
 		var view bson.A
-		if base, view, err = resolveView(r.state(), x.ns); err != nil {
+		if base, view, err = forms.ResolveView(r.state(), x.ns); err != nil {
 			return nil, err
 		}
 		coll, stages = r.state().Collection(base), slices.Concat(view, stages)

@@ -4,6 +4,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/docmodel/docmodel/internal/mongoerr"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/forms"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
 )
 
@@ -23,7 +24,7 @@ func convertToCapped(r *request) (reply, error) {
 	}
 	a := r.args()
 	a.Require("size")
-	form := store.Form{Capped: &store.Capped{Size: cappedSize(a, "size")}}
+	form := store.Form{Capped: &store.Capped{Size: forms.ReadCappedSize(a, "size")}}
 	if a.Err != nil {
 		return nil, a.Err
 	}
@@ -33,7 +34,7 @@ func convertToCapped(r *request) (reply, error) {
 		case c == nil:
 			return mongoerr.New(mongoerr.NamespaceNotFound, "source collection %s does not exist", ns)
 		case c.Series != nil:
-			return notOnSeries(ns, "convertToCapped")
+			return forms.RefuseOnSeries(ns, "convertToCapped")
 		case c.View != nil:
 			return mongoerr.New(mongoerr.CommandNotSupportedOnView, "cloneCollectionAsCapped not supported for views: %s", ns)
 		}
@@ -41,7 +42,7 @@ func convertToCapped(r *request) (reply, error) {
 			if _, err := w.Drop(ns); err != nil {
 				return err
 			}
-			if err := w.CreateAs(ns, cappedOptions(form.Capped), form); err != nil {
+			if err := w.CreateAs(ns, forms.ShowCapped(form.Capped), form); err != nil {
 				return err
 			}
 			for rec := range c.Records.All() {

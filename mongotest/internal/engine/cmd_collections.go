@@ -1,11 +1,15 @@
 package engine
 
 import (
+	"slices"
+
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/mongoerr"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/args"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/forms"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/indexes"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/query"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
 )
@@ -35,7 +39,7 @@ func drop(r *request) (reply, error) {
 	rep := reply{}
 	err = r.write(func(w *store.Writer) error {
 		c := w.Collection(ns)
-		if c != nil && ns.Coll == systemViews {
+		if c != nil && ns.Coll == forms.SystemViews {
 			for v := range w.State().Collections(ns.DB) {
 				if v.View == nil {
 					continue
@@ -50,7 +54,7 @@ func drop(r *request) (reply, error) {
 		case !existed || err != nil:
 		case c.View != nil:
 			rep = reply{{Key: "ns", Value: ns.String()}}
-			return listView(w, ns, nil)
+			return forms.UpdateViewList(w, ns, nil)
 		default:
 			rep = reply{{Key: "nIndexesWas", Value: int32(len(c.Listed()))}, {Key: "ns", Value: ns.String()}}
 		}
@@ -122,7 +126,7 @@ func describeCollection(c *store.Collection) bson.D {
 	if c.Clustered != nil { // it has no index beside its documents
 		return doc
 	}
-	return append(doc, bson.E{Key: "idIndex", Value: describeIndex(c.Indexes[0].Spec)})
+	return append(doc, bson.E{Key: "idIndex", Value: indexes.Describe(c.Indexes[0].Spec)})
 }
 
 // batchOf reads the cursor field of a command: the size of the first batch.
@@ -186,4 +190,12 @@ func listDatabases(r *request) (reply, error) {
 // missing is the error for a collection that isn't there.
 func missing(ns store.Namespace) error {
 	return mongoerr.New(mongoerr.NamespaceNotFound, "ns does not exist: %s", ns)
+}
+
+// describeSeries is a time series collection as listCollections shows it.
+func describeSeries(c *store.Collection) bson.D {
+	return bson.D{
+		{Key: "name", Value: c.NS.Coll}, {Key: "type", Value: "timeseries"}, {Key: "options", Value: slices.Clone(c.Options)},
+		{Key: "info", Value: bson.D{{Key: "readOnly", Value: false}}},
+	}
 }

@@ -9,6 +9,8 @@ import (
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/mongoerr"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/args"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/forms"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/indexes"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
 )
 
@@ -52,7 +54,7 @@ type modification struct {
 	*args.Reader
 	request    *request
 	ns         store.Namespace
-	validation validation
+	validation forms.Validation
 	images     bson.D
 	size, max  int64
 	index      *args.Reader
@@ -61,10 +63,10 @@ type modification struct {
 
 func (m *modification) read() (err error) {
 	m.Refuse("timeseries")
-	m.validation, err = readValidation(m.Reader, nil)
+	m.validation, err = forms.ReadValidation(m.Reader, nil)
 	m.Fail(err)
-	m.images = readImages(m.Reader, m.ns)
-	m.size, m.max = cappedSize(m.Reader, "cappedSize"), cappedMax(m.Reader, "cappedMax")
+	m.images = forms.ReadImages(m.Reader, m.ns)
+	m.size, m.max = forms.ReadCappedSize(m.Reader, "cappedSize"), forms.ReadCappedMax(m.Reader, "cappedMax")
 	m.index = &args.Reader{Place: "collMod.index", Doc: m.Document("index")}
 	m.Fail(m.index.CheckKnown([]string{"name", "keyPattern", "expireAfterSeconds", "hidden", "unique", "prepareUnique"}))
 	m.dry = m.Boolean("dryRun", false)
@@ -93,7 +95,7 @@ func (m *modification) change(w *store.Writer, c *store.Collection) (rep reply, 
 
 // changeView gives a view another source or other stages; what the command doesn't say stays.
 func (m *modification) changeView(w *store.Writer, c *store.Collection) error {
-	asked := viewOptions(c.View)
+	asked := forms.ShowView(c.View)
 	for _, e := range m.Doc[1:] {
 		switch {
 		case bsonval.Index(asked, e.Key) >= 0:
@@ -107,10 +109,10 @@ func (m *modification) changeView(w *store.Writer, c *store.Collection) error {
 	if part.Err != nil {
 		return part.Err
 	}
-	if err := putView(w, m.ns, v); err != nil {
+	if err := forms.PutView(w, m.ns, v); err != nil {
 		return err
 	}
-	w.NoteModification(m.ns, viewOptions(v), nil)
+	w.NoteModification(m.ns, forms.ShowView(v), nil)
 	return nil
 }
 
@@ -123,9 +125,9 @@ func (m *modification) changeOptions(w *store.Writer, c *store.Collection) error
 			return err
 		}
 	}
-	if c.Series != nil && (len(m.validation.given) > 0 || m.Has(imagesOption)) {
+	if c.Series != nil && (len(m.validation.Given) > 0 || m.Has(forms.ImagesOption)) {
 		return mongoerr.New(mongoerr.InvalidOptions,
-			"option not supported on a time-series collection: a validator, or %s", imagesOption)
+			"option not supported on a time-series collection: a validator, or %s", forms.ImagesOption)
 	}
 	if m.Has("cappedSize") || m.Has("cappedMax") {
 		if c.Capped == nil {
@@ -139,17 +141,17 @@ func (m *modification) changeOptions(w *store.Writer, c *store.Collection) error
 			next.Max = m.max
 		}
 		form.Capped = &next
-		options = slices.Concat(cappedOptions(&next), without(options, "capped", "size", "max"))
+		options = slices.Concat(forms.ShowCapped(&next), forms.RemoveOptions(options, "capped", "size", "max"))
 	}
-	if m.Has(imagesOption) {
-		options = append(without(options, imagesOption), m.images...)
+	if m.Has(forms.ImagesOption) {
+		options = append(forms.RemoveOptions(options, forms.ImagesOption), m.images...)
 	}
-	if len(m.validation.given) > 0 {
-		v, err := m.validation.over(options, c.Collation)
+	if len(m.validation.Given) > 0 {
+		v, err := m.validation.Merge(options, c.Collation)
 		if err != nil {
 			return err
 		}
-		options, check = v.options(options), v.check()
+		options, check = v.Replace(options), v.NewCheck()
 	}
 	if len(options) == len(c.Options) && bsonval.Equal(options, c.Options) {
 		return nil
@@ -170,7 +172,7 @@ func (m *modification) changeExpiry(w *store.Writer, c *store.Collection) (optio
 		return nil, mongoerr.New(mongoerr.InvalidOptions,
 			"'expireAfterSeconds' is only supported on time-series collections and clustered ones")
 	}
-	options = without(c.Options, "expireAfterSeconds")
+	options = forms.RemoveOptions(c.Options, "expireAfterSeconds")
 	if c.Index(store.SeriesTTL) != nil {
 		if err := w.DropIndex(m.ns, store.SeriesTTL); err != nil {
 			return nil, err
@@ -180,7 +182,7 @@ func (m *modification) changeExpiry(w *store.Writer, c *store.Collection) (optio
 	if v == "off" {
 		return options, nil
 	}
-	after, err := expiry(v)
+	after, err := indexes.ReadExpiry(v)
 	if err != nil {
 		return nil, err
 	}
@@ -193,21 +195,16 @@ func (m *modification) changeClusteredExpiry(w *store.Writer, c *store.Collectio
 	next := *c.Indexes[0].Spec
 	next.Expires, next.ExpireAfter = false, 0
 	if v, _ := m.Get("expireAfterSeconds"); v != "off" {
-		if next.ExpireAfter, err = expiry(v); err != nil {
+		if next.ExpireAfter, err = indexes.ReadExpiry(v); err != nil {
 			return nil, err
 		}
 		next.Expires = true
 	}
-	options = append(clusteredOptions(&store.Clustered{
+	options = append(forms.ShowClustered(&store.Clustered{
 		Name: next.Name, Expires: next.Expires, ExpireAfter: next.ExpireAfter,
 	}),
-		without(c.Options, "clusteredIndex", "expireAfterSeconds")...)
+		forms.RemoveOptions(c.Options, "clusteredIndex", "expireAfterSeconds")...)
 	return options, w.AlterIndex(m.ns, &next)
-}
-
-// without returns the options but those of the names.
-func without(options bson.D, names ...string) bson.D {
-	return slices.DeleteFunc(slices.Clone(options), func(e bson.E) bool { return slices.Contains(names, e.Key) })
 }
 
 // modified returns the index that the command modifies.
@@ -216,7 +213,7 @@ func (m *modification) modified(c *store.Collection) (*store.Index, error) {
 	if !ok {
 		which, _ = m.index.Get("keyPattern")
 	}
-	names, err := indexNames(c, which)
+	names, err := indexes.FindNames(c, which)
 	if err != nil {
 		return nil, err
 	}
@@ -253,7 +250,7 @@ func changeIndex(part *args.Reader, s *store.IndexSpec) (rep reply, err error) {
 			return nil, mongoerr.New(mongoerr.InvalidOptions,
 				"TTL indexes are single-field indexes, compound indexes do not support TTL")
 		}
-		if s.ExpireAfter, err = expiry(v); err != nil {
+		if s.ExpireAfter, err = indexes.ReadExpiry(v); err != nil {
 			return nil, err
 		}
 		s.Expires = true

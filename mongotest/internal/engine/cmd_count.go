@@ -5,6 +5,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/plan"
 )
 
@@ -38,7 +39,7 @@ func count(r *request) (reply, error) {
 			break
 		}
 	}
-	return reply{{Key: "n", Value: number(n)}}, nil
+	return reply{{Key: "n", Value: bsonval.Integer(n)}}, nil
 }
 
 // readCount reads a count command and plans it.
@@ -62,12 +63,4 @@ func readCount(r *request) (*plan.Plan, error) {
 		return nil, a.Err
 	}
 	return plan.Choose(coll, q)
-}
-
-// number is n as MongoDB sends counts: int32 when it fits.
-func number(n int64) any {
-	if n == int64(int32(n)) {
-		return int32(n)
-	}
-	return n
 }

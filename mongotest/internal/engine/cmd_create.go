@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"slices"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -10,6 +9,8 @@ import (
 	"github.com/docmodel/docmodel/internal/mongoerr"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/args"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/collation"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/forms"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/indexes"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
 )
 
@@ -49,7 +50,7 @@ func create(r *request) (reply, error) {
 type creation struct {
 	form       store.Form
 	options    bson.D // as the collection shows them
-	validation validation
+	validation forms.Validation
 	expires    bool // measurements of a time series do
 	after      time.Duration
 }
@@ -57,14 +58,14 @@ type creation struct {
 func readCreation(r *request, ns store.Namespace) (*creation, error) {
 	a := r.args()
 	x := &creation{}
-	x.form.View, x.form.Capped = readView(r, a, ns), readCapped(a)
+	x.form.View, x.form.Capped = readView(r, a, ns), forms.ReadCapped(a)
 	var series bson.D
-	x.form.Series, series = readSeries(a)
+	x.form.Series, series = forms.ReadSeries(a)
 	x.after, x.expires = readSeriesExpiry(a)
-	clustered := readClustered(a)
+	clustered := forms.ReadClustered(a)
 	if x.form.Clustered = clustered; clustered != nil {
 		clustered.Expires, clustered.ExpireAfter, x.expires = x.expires, x.after, false
-		x.options = clusteredOptions(clustered)
+		x.options = forms.ShowClustered(clustered)
 	}
 	for _, name := range []string{"encryptedFields", "temp"} {
 		a.Refuse(name)
@@ -79,13 +80,13 @@ func readCreation(r *request, ns store.Namespace) (*creation, error) {
 		x.options = append(x.options, bson.E{Key: "collation", Value: by.Document()})
 	}
 	if x.form.Capped != nil {
-		x.options = append(x.options, cappedOptions(x.form.Capped)...)
+		x.options = append(x.options, forms.ShowCapped(x.form.Capped)...)
 	}
-	x.options = append(x.options, readImages(a, ns)...)
+	x.options = append(x.options, forms.ReadImages(a, ns)...)
 	var err error
-	x.validation, err = readValidation(a, by)
+	x.validation, err = forms.ReadValidation(a, by)
 	a.Fail(err)
-	x.options = append(x.options, x.validation.given...)
+	x.options = append(x.options, x.validation.Given...)
 	switch {
 	case a.Err != nil:
 	case clustered != nil && (x.form.Capped != nil || x.form.Series != nil):
@@ -95,7 +96,7 @@ func readCreation(r *request, ns store.Namespace) (*creation, error) {
 			"a view takes no other options than 'viewOn', 'pipeline' and 'collation', not %s",
 			store.Show(append(x.options, series...))))
 	case x.form.View != nil:
-		x.options = viewOptions(x.form.View)
+		x.options = forms.ShowView(x.form.View)
 	case x.form.Series != nil && (len(x.options) > 0 || r.txn != nil):
 		a.Fail(mongoerr.New(mongoerr.InvalidOptions,
 			"a time-series collection can't be made in a transaction, and takes no other options "+
@@ -128,14 +129,14 @@ func readDefault(a *args.Reader, form store.Form) *collation.Collator {
 func (x *creation) create(w *store.Writer, ns store.Namespace) error {
 	switch {
 	case x.form.View != nil:
-		return putView(w, ns, x.form.View)
+		return forms.PutView(w, ns, x.form.View)
 	case x.form.Series != nil:
 		return createSeries(w, ns, x)
 	}
-	if err := w.CreateAs(ns, x.options, x.form); err != nil || len(x.validation.given) == 0 {
+	if err := w.CreateAs(ns, x.options, x.form); err != nil || len(x.validation.Given) == 0 {
 		return err
 	}
-	return w.SetOptions(ns, x.options, x.validation.check())
+	return w.SetOptions(ns, x.options, x.validation.NewCheck())
 }
 
 // equalOptions compares the options of collections, in any order.
@@ -154,76 +155,27 @@ func readSeriesExpiry(a *args.Reader) (after time.Duration, ok bool) {
 	if !ok {
 		return 0, false
 	}
-	after, err := expiry(v)
+	after, err := indexes.ReadExpiry(v)
 	a.Fail(err)
 	return after, true
 }
 
-const imagesOption = "changeStreamPreAndPostImages"
-
-// readImages reads changeStreamPreAndPostImages, as the options that a collection has by it: none if it is off.
-func readImages(a *args.Reader, ns store.Namespace) bson.D {
-	images := a.Document(imagesOption)
-	if images == nil {
-		return nil
+// createSeries makes a time series collection, with the index on meta and time that each has.
+func createSeries(w *store.Writer, ns store.Namespace, x *creation) error {
+	s := x.form.Series
+	if err := w.CreateAs(ns, x.options, x.form); err != nil {
+		return err
 	}
-	part := &args.Reader{Place: a.Place + "." + imagesOption, Doc: images}
-	a.Fail(part.CheckKnown([]string{"enabled"}))
-	part.Require("enabled")
-	on := part.Boolean("enabled", false)
-	a.Fail(part.Err)
-	if !on {
-		return nil
+	if s.Meta != "" {
+		key := bson.D{{Key: s.Meta, Value: int32(1)}, {Key: s.Time, Value: int32(1)}}
+		spec := &store.IndexSpec{Name: indexes.MakeName(key), Key: key,
+			Fields: []store.Field{store.NewField(s.Meta, store.Ordered, false), store.NewField(s.Time, store.Ordered, false)}}
+		if err := w.AddIndex(ns, spec); err != nil {
+			return err
+		}
 	}
-	if slices.Contains(internalDatabases, ns.DB) {
-		a.Fail(mongoerr.New(mongoerr.InvalidOptions,
-			"%s collection option is not supported on the %s database", imagesOption, ns.DB))
+	if x.expires {
+		return w.AddIndex(ns, s.SeriesTTL(x.after))
 	}
-	return bson.D{{Key: imagesOption, Value: bson.D{{Key: "enabled", Value: true}}}}
-}
-
-// maxCappedSize is the largest size of a capped collection: 1 PB.
-const maxCappedSize = 1 << 50
-
-// readCapped reads the options of a capped collection, nil if the command asks for none.
-func readCapped(a *args.Reader) *store.Capped {
-	capped := a.Boolean("capped", false)
-	switch {
-	case capped && !a.Has("size"):
-		a.Fail(mongoerr.New(mongoerr.InvalidOptions, "the 'size' field is required when 'capped' is true"))
-	case !capped && (a.Has("size") || a.Has("max")):
-		a.Fail(mongoerr.New(mongoerr.InvalidOptions,
-			"the 'capped' field needs to be true when either the 'size' or 'max' fields are present"))
-	}
-	c := &store.Capped{Size: cappedSize(a, "size"), Max: cappedMax(a, "max")}
-	if !capped {
-		return nil
-	}
-	return c
-}
-
-func cappedSize(a *args.Reader, name string) int64 {
-	n := a.Integer(name, 1)
-	if n < 1 || n > maxCappedSize {
-		a.Fail(mongoerr.New(51024, "BSON field '%s.%s' value must be >= 1 and <= %d, actual value '%d'", a.Place, name,
-			int64(maxCappedSize), n))
-	}
-	return n
-}
-
-// cappedMax reads the number of documents of a capped collection, which means any number unless it is positive.
-func cappedMax(a *args.Reader, name string) int64 {
-	n := a.Integer(name, 0)
-	if n >= 1<<31 {
-		a.Fail(mongoerr.New(mongoerr.BadValue, "max in a capped collection has to be < 2^31 or not set"))
-	}
-	return max(n, 0)
-}
-
-func cappedOptions(c *store.Capped) bson.D {
-	d := bson.D{{Key: "capped", Value: true}, {Key: "size", Value: number(c.Size)}}
-	if c.Max > 0 {
-		d = append(d, bson.E{Key: "max", Value: number(c.Max)})
-	}
-	return d
+	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/docmodel/docmodel/internal/mongoerr"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/forms"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/plan"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/projection"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
@@ -77,7 +78,7 @@ func readModify(r *request) (*modifier, int32, error) {
 		return nil, 0, err
 	}
 	if c := r.state().Collection(ns); c != nil && c.Series != nil && !m.remove {
-		return nil, 0, notOnSeries(ns, "findAndModify with an update")
+		return nil, 0, forms.RefuseOnSeries(ns, "findAndModify with an update")
 	}
 	if len(spec) > 0 {
 		m.fields, err = projection.ParseAt(spec, m.query.Matcher, m.now)

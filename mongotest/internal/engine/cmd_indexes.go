@@ -1,14 +1,11 @@
 package engine
 
 import (
-	"strings"
-
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/mongoerr"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/args"
-	"github.com/docmodel/docmodel/mongotest/internal/engine/collation"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/indexes"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
 )
 
@@ -41,7 +38,7 @@ func createIndexes(r *request) (reply, error) {
 	var specs []*store.IndexSpec
 	coll := r.state().Collection(ns)
 	for _, d := range list {
-		s, err := readIndex(&args.Reader{Place: "createIndexes.indexes", Doc: d}, coll)
+		s, err := indexes.Read(&args.Reader{Place: "createIndexes.indexes", Doc: d}, coll)
 		if err != nil {
 			return nil, err
 		}
@@ -54,7 +51,7 @@ func createIndexes(r *request) (reply, error) {
 	created := false
 	err = r.write(func(w *store.Writer) (err error) {
 		created = w.Collection(ns) == nil
-		before, after, err = addIndexes(w, ns, specs)
+		before, after, err = indexes.BuildAll(w, ns, specs)
 		return err
 	})
 	if err != nil {
@@ -69,90 +66,6 @@ func createIndexes(r *request) (reply, error) {
 		rep = append(rep, bson.E{Key: "note", Value: "all indexes already exist"})
 	}
 	return rep, nil
-}
-
-// addIndexes builds indexes, on a new collection if there is none. It returns how many there were and how many there
-// are.
-func addIndexes(w *store.Writer, ns store.Namespace, specs []*store.IndexSpec) (before, after int, err error) {
-	if w.Collection(ns) == nil {
-		if err := w.Create(ns, nil); err != nil {
-			return 0, 0, err
-		}
-	}
-	c := w.Collection(ns)
-	if c.View != nil {
-		return 0, 0, store.OnView(ns)
-	}
-	var added []*store.IndexSpec
-	for _, s := range specs {
-		if err := checkSeriesIndex(c, s); err != nil {
-			return 0, 0, err
-		}
-		isNew, err := addIndex(w, ns, s)
-		if err != nil {
-			return 0, 0, err
-		}
-		if isNew {
-			added = append(added, s)
-		}
-	}
-	w.NoteIndexes(ns, added)
-	return len(c.Listed()), len(w.Collection(ns).Listed()), nil
-}
-
-// addIndex builds an index unless the same is there. One of the same name or
-// the same key and collation, but different otherwise, is an error. It reports whether it has built one.
-func addIndex(w *store.Writer, ns store.Namespace, s *store.IndexSpec) (bool, error) {
-	if err := otherText(w.Collection(ns), s); err != nil {
-		return false, err
-	}
-	for _, x := range w.Collection(ns).Indexes {
-		old := x.Spec
-		equal := bsonval.Equal(old.Key, s.Key) || equalKeys(old.Key, s.Key)
-		sameKey := equal && collation.Same(old.Collation, s.Collation)
-		switch same := sameOptions(old, s); {
-		case sameKey && (old.Name == store.IDIndex || old.Clustered):
-			return false, nil
-		case equal && (old.Name == store.IDIndex || old.Clustered):
-			return false, mongoerr.New(mongoerr.BadValue,
-				"The _id index must have the same collation as the collection. Index collation: %s, "+
-					"collection collation: %s", store.Show(s.Collation.Document()), store.Show(old.Collation.Document()))
-		case old.Name == s.Name && sameKey && same:
-			return false, nil
-		case old.Name == s.Name && sameKey:
-			return false, mongoerr.New(mongoerr.IndexKeySpecsConflict,
-				"An existing index has the same name as the requested index. "+
-					"When index names are not specified, they are auto generated and can cause conflicts. Please refer to our "+
-					"documentation. Requested index: %s, existing index: %s", store.Show(describeIndex(s)),
-				store.Show(describeIndex(old)))
-		case old.Name == s.Name:
-			return false, mongoerr.New(mongoerr.IndexKeySpecsConflict,
-				"An existing index has the same name as the requested index. "+
-					"Requested index: %s, existing index: %s", store.Show(describeIndex(s)), store.Show(describeIndex(old)))
-		case sameKey && bsonval.Equal(old.Partial, s.Partial):
-			return false, mongoerr.New(mongoerr.IndexOptionsConflict, "Index already exists with a different name: %s", old.Name)
-		}
-	}
-	return true, w.AddIndex(ns, s)
-}
-
-// equalKeys compares keys by what they mean: 1 and 1.0 are the same direction.
-func equalKeys(a, b bson.D) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if a[i].Key != b[i].Key || bsonval.Compare(a[i].Value, b[i].Value) != 0 {
-			return false
-		}
-	}
-	return true
-}
-
-func sameOptions(a, b *store.IndexSpec) bool {
-	return a.Unique == b.Unique && a.Prepare == b.Prepare && a.Sparse == b.Sparse && bsonval.Equal(a.Partial, b.Partial) &&
-		bsonval.Equal(a.Projection, b.Projection) &&
-		bsonval.Equal(a.Extra, b.Extra) && a.Expires == b.Expires && a.ExpireAfter == b.ExpireAfter
 }
 
 func listIndexes(r *request) (reply, error) {
@@ -174,7 +87,7 @@ func listIndexes(r *request) (reply, error) {
 	}
 	var list []bson.D
 	for _, x := range c.Listed() {
-		list = append(list, describeIndex(x.Spec))
+		list = append(list, indexes.Describe(x.Spec))
 	}
 	return r.first(ns, &documents{list}, limit, false)
 }
@@ -201,7 +114,7 @@ func dropIndexes(r *request) (reply, error) {
 			return store.OnView(ns)
 		}
 		was = len(c.Listed())
-		names, err := indexNames(c, which)
+		names, err := indexes.FindNames(c, which)
 		if err == nil {
 			err = r.checkKeyIndex(c, names)
 		}
@@ -222,51 +135,4 @@ func dropIndexes(r *request) (reply, error) {
 		return nil, err
 	}
 	return reply{{Key: "nIndexesWas", Value: int32(was)}}, nil
-}
-
-func indexNames(c *store.Collection, which any) (names []string, err error) {
-	switch v := which.(type) {
-	case bson.A:
-		for _, one := range v {
-			list, err := indexNames(c, one)
-			if err != nil {
-				return nil, err
-			}
-			names = append(names, list...)
-		}
-		return names, nil
-	case string:
-		for _, x := range c.Listed() {
-			if v == "*" && x.Spec.Name != store.IDIndex && !x.Spec.Clustered || v == x.Spec.Name {
-				names = append(names, x.Spec.Name)
-			}
-		}
-		if names == nil && v != "*" {
-			return nil, mongoerr.New(mongoerr.IndexNotFound, "index not found with name [%s]", v)
-		}
-	case bson.D:
-		for _, x := range c.Listed() {
-			if equalKeys(x.Spec.Key, v) {
-				names = append(names, x.Spec.Name)
-			}
-		}
-		if names == nil {
-			return nil, mongoerr.New(mongoerr.IndexNotFound, "can't find index with key: %s", store.Show(v))
-		}
-		if len(names) > 1 {
-			return nil, mongoerr.New(mongoerr.AmbiguousIndexKeyPattern,
-				"%d indexes found for key: %s, identify by name instead. "+
-					"Conflicting indexes: %s", len(names), store.Show(v), strings.Join(names, ", "))
-		}
-	default:
-		return nil, mongoerr.New(mongoerr.TypeMismatch,
-			"BSON field 'dropIndexes.index' is the wrong type '%s', expected types '[string, object, array]'",
-			bsonval.TypeName(which))
-	}
-	for _, name := range names {
-		if name == store.IDIndex && c.Clustered == nil {
-			return nil, mongoerr.New(mongoerr.InvalidOptions, "cannot drop _id index")
-		}
-	}
-	return names, nil
 }

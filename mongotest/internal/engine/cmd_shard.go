@@ -9,6 +9,7 @@ import (
 	"github.com/docmodel/docmodel/internal/mongoerr"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/args"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/collation"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/indexes"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/router"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
 )
@@ -237,11 +238,11 @@ func (x *sharding) build(w *store.Writer, c *store.Collection) error {
 		spec = append(spec, bson.E{Key: "collation", Value: bson.D{{Key: "locale", Value: "simple"}}})
 	}
 	spec = append(spec, bson.E{Key: "name", Value: keyIndexName(x.key.Document())})
-	s, err := readIndex(&args.Reader{Place: "createIndexes.indexes", Doc: spec}, c)
+	s, err := indexes.Read(&args.Reader{Place: "createIndexes.indexes", Doc: spec}, c)
 	if err != nil {
 		return err
 	}
-	_, err = addIndex(w, x.ns, s)
+	_, err = indexes.Build(w, x.ns, s)
 	return err
 }
 

@@ -6,6 +6,7 @@ import (
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/mongoerr"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/args"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/forms"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
 )
 
@@ -96,7 +97,7 @@ func collStats(r *request) (reply, error) {
 			return nil, store.OnView(ns)
 		}
 		if c.Series != nil {
-			return nil, notOnSeries(ns, "collStats")
+			return nil, forms.RefuseOnSeries(ns, "collStats")
 		}
 		if f, err = c.Figures(r.watch); err != nil {
 			return nil, err

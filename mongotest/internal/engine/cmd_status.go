@@ -91,7 +91,7 @@ func (e *Engine) section(r *request, name string) bson.D {
 	switch name {
 	case "asserts":
 		return bson.D{{Key: "regular", Value: int32(0)}, {Key: "warning", Value: int32(0)}, {Key: "msg", Value: int32(0)},
-			{Key: "user", Value: number(n.failed.Load())}, {Key: "tripwire", Value: int32(0)},
+			{Key: "user", Value: bsonval.Integer(n.failed.Load())}, {Key: "tripwire", Value: int32(0)},
 			{Key: "rollovers", Value: int32(0)}}
 	case "connections":
 		e.mu.Lock()

@@ -8,6 +8,7 @@ import (
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/mongoerr"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/collation"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/forms"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/fts"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/interrupt"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/pipeline"
@@ -76,7 +77,7 @@ func (e *environment) findOver(ns store.Namespace, m *query.Matcher) pipeline.Do
 	failed := func(err error) pipeline.Docs {
 		return func(yield func(bson.D, error) bool) { yield(nil, err) }
 	}
-	base, stages, err := resolveView(e.state, ns)
+	base, stages, err := forms.ResolveView(e.state, ns)
 	if err != nil {
 		return failed(err)
 	}
@@ -150,7 +151,7 @@ func (e *environment) overwrite(w *store.Writer, ns store.Namespace, list []bson
 	case c.View != nil:
 		return store.OnView(ns)
 	case c.Series != nil:
-		return notOnSeries(ns, "$out")
+		return forms.RefuseOnSeries(ns, "$out")
 	case c.Capped != nil:
 		return mongoerr.New(17152, "namespace '%s' is capped so it can't be used for $out", ns)
 	default:
@@ -201,7 +202,7 @@ func (e *environment) MergeOne(db, coll string, on []string, doc bson.D,
 		return err
 	}
 	if c := e.state.Collection(ns); c != nil && c.Series != nil {
-		return notOnSeries(ns, "$merge")
+		return forms.RefuseOnSeries(ns, "$merge")
 	}
 	var filter bson.D
 	for _, name := range on {

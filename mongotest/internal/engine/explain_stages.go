@@ -5,6 +5,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/plan"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
 )
@@ -27,7 +28,7 @@ func (x *explained) report(run *plan.Exec, n int64) (planner, stats bson.D) {
 	}...)
 	stats = bson.D{
 		{Key: "executionSuccess", Value: true},
-		{Key: "nReturned", Value: number(n)},
+		{Key: "nReturned", Value: bsonval.Integer(n)},
 		{Key: "executionTimeMillis", Value: int32(0)},
 		{Key: "totalKeysExamined", Value: int32(run.Keys())},
 		{Key: "totalDocsExamined", Value: int32(run.Docs())},
@@ -47,23 +48,23 @@ func stages(x *explained, run *plan.Exec, n int64) bson.D {
 	if p.Sorts() {
 		sort := bson.D{{Key: "stage", Value: "SORT"}, {Key: "sortPattern", Value: q.Sort}}
 		if q.Limit > 0 {
-			sort = append(sort, bson.E{Key: "limitAmount", Value: number(q.Limit + q.Skip)})
+			sort = append(sort, bson.E{Key: "limitAmount", Value: bsonval.Integer(q.Limit + q.Skip)})
 		}
 		doc = append(sort, bson.E{Key: "inputStage", Value: doc})
 	}
 	if q.Skip > 0 {
 		doc = bson.D{
-			{Key: "stage", Value: "SKIP"}, {Key: "skipAmount", Value: number(q.Skip)}, {Key: "inputStage", Value: doc},
+			{Key: "stage", Value: "SKIP"}, {Key: "skipAmount", Value: bsonval.Integer(q.Skip)}, {Key: "inputStage", Value: doc},
 		}
 	}
 	if q.Limit > 0 && !p.Sorts() && (x.stage != "UPDATE" && x.stage != "DELETE") {
 		doc = bson.D{
-			{Key: "stage", Value: "LIMIT"}, {Key: "limitAmount", Value: number(q.Limit)}, {Key: "inputStage", Value: doc},
+			{Key: "stage", Value: "LIMIT"}, {Key: "limitAmount", Value: bsonval.Integer(q.Limit)}, {Key: "inputStage", Value: doc},
 		}
 	}
 	doc = above(x.stage, doc)
 	if run != nil {
-		doc = append(doc[:1:1], append(bson.D{{Key: "nReturned", Value: number(n)}}, doc[1:]...)...)
+		doc = append(doc[:1:1], append(bson.D{{Key: "nReturned", Value: bsonval.Integer(n)}}, doc[1:]...)...)
 	}
 	return doc
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/docmodel/docmodel/internal/mongoerr"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/args"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/collation"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/forms"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/plan"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/query"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/router"
@@ -50,7 +51,7 @@ func (r *request) readTouch() *router.Touch {
 		return nil
 	}
 	name, _ := r.body[0].Value.(string)
-	ns, stages, err := resolveView(r.state(), store.Namespace{DB: r.db, Coll: name})
+	ns, stages, err := forms.ResolveView(r.state(), store.Namespace{DB: r.db, Coll: name})
 	coll := r.state().Collection(ns)
 	c := r.sharded(coll)
 	if err != nil || c == nil {

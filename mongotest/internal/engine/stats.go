@@ -3,7 +3,9 @@ package engine
 import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/mongoerr"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/indexes"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/pipeline"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
 )
@@ -51,7 +53,7 @@ func (e *environment) CollStats(db, coll string, want pipeline.CollStats) (bson.
 		if c == nil {
 			return nil, missing("count")
 		}
-		d = append(d, bson.E{Key: "count", Value: number(int64(c.Records.Len()))})
+		d = append(d, bson.E{Key: "count", Value: bsonval.Integer(int64(c.Records.Len()))})
 	}
 	return d, nil
 }
@@ -63,30 +65,30 @@ func storageStats(f store.Figures, capped *store.Capped, scale int64) bson.D {
 	}
 	sizes := bson.D{}
 	for _, x := range f.Indexes {
-		sizes = append(sizes, bson.E{Key: x.Name, Value: number(x.Bytes / scale)})
+		sizes = append(sizes, bson.E{Key: x.Name, Value: bsonval.Integer(x.Bytes / scale)})
 	}
-	d := bson.D{{Key: "size", Value: number(f.Bytes / scale)}, {Key: "count", Value: number(f.Documents)}}
+	d := bson.D{{Key: "size", Value: bsonval.Integer(f.Bytes / scale)}, {Key: "count", Value: bsonval.Integer(f.Documents)}}
 	if f.Documents > 0 {
-		d = append(d, bson.E{Key: "avgObjSize", Value: number(average)})
+		d = append(d, bson.E{Key: "avgObjSize", Value: bsonval.Integer(average)})
 	}
 	d = append(d, bson.D{
 		{Key: "numOrphanDocs", Value: int32(0)},
-		{Key: "storageSize", Value: number(f.Bytes / scale)},
+		{Key: "storageSize", Value: bsonval.Integer(f.Bytes / scale)},
 		{Key: "freeStorageSize", Value: int32(0)},
 		{Key: "capped", Value: capped != nil},
 	}...)
 	if capped != nil {
-		d = append(d, bson.E{Key: "max", Value: number(capped.Max)}, bson.E{
-			Key: "maxSize", Value: number(capped.Size / scale),
+		d = append(d, bson.E{Key: "max", Value: bsonval.Integer(capped.Max)}, bson.E{
+			Key: "maxSize", Value: bsonval.Integer(capped.Size / scale),
 		})
 	}
 	return append(d, bson.D{
 		{Key: "nindexes", Value: int32(len(f.Indexes))},
 		{Key: "indexBuilds", Value: bson.A{}},
-		{Key: "totalIndexSize", Value: number(f.IndexBytes() / scale)},
-		{Key: "totalSize", Value: number((f.Bytes + f.IndexBytes()) / scale)},
+		{Key: "totalIndexSize", Value: bsonval.Integer(f.IndexBytes() / scale)},
+		{Key: "totalSize", Value: bsonval.Integer((f.Bytes + f.IndexBytes()) / scale)},
 		{Key: "indexSizes", Value: sizes},
-		{Key: "scaleFactor", Value: number(scale)},
+		{Key: "scaleFactor", Value: bsonval.Integer(scale)},
 	}...)
 }
 
@@ -109,7 +111,7 @@ func (e *environment) IndexStats(db, coll string) ([]bson.D, error) {
 			{Key: "accesses", Value: bson.D{
 				{Key: "ops", Value: uses.Count()}, {Key: "since", Value: bson.NewDateTimeFromTime(uses.Since)},
 			}},
-			{Key: "spec", Value: describeIndex(x.Spec)},
+			{Key: "spec", Value: indexes.Describe(x.Spec)},
 		})
 	}
 	return out, nil

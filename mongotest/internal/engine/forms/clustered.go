@@ -1,4 +1,4 @@
-package engine
+package forms
 
 import (
 	"time"
@@ -11,8 +11,8 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
 )
 
-// readClustered reads the clusteredIndex of a collection, nil if the command asks for none.
-func readClustered(a *args.Reader) *store.Clustered {
+// ReadClustered reads the clusteredIndex of a collection, nil if the command asks for none.
+func ReadClustered(a *args.Reader) *store.Clustered {
 	d := a.Document("clusteredIndex")
 	if d == nil {
 		return nil
@@ -30,7 +30,7 @@ func readClustered(a *args.Reader) *store.Clustered {
 		a.Fail(part.Err)
 	case !unique:
 		a.Fail(mongoerr.New(5979700, "The clusteredIndex option requires unique: true to be specified"))
-	case !isClusterKey(key):
+	case !IsClusterKey(key):
 		a.Fail(mongoerr.New(mongoerr.InvalidIndexSpecificationOption,
 			"The clusteredIndex option is only supported for key: {_id: 1}"))
 	case v != 2:
@@ -40,12 +40,13 @@ func readClustered(a *args.Reader) *store.Clustered {
 	return c
 }
 
-func isClusterKey(key bson.D) bool {
+// IsClusterKey reports whether an index's key is the only one that a clustered index may have.
+func IsClusterKey(key bson.D) bool {
 	return len(key) == 1 && key[0].Key == "_id" && bsonval.Compare(key[0].Value, int32(1)) == 0
 }
 
-// clusteredOptions are the options that a clustered collection shows.
-func clusteredOptions(c *store.Clustered) bson.D {
+// ShowClustered returns the options of a clustered collection.
+func ShowClustered(c *store.Clustered) bson.D {
 	options := bson.D{{Key: "clusteredIndex", Value: bson.D{
 		{Key: "v", Value: int32(2)}, {Key: "key", Value: bson.D{{Key: "_id", Value: int32(1)}}}, {Key: "name", Value: c.Name},
 		{Key: "unique", Value: true},
@@ -54,17 +55,4 @@ func clusteredOptions(c *store.Clustered) bson.D {
 		options = append(options, bson.E{Key: "expireAfterSeconds", Value: int64(c.ExpireAfter / time.Second)})
 	}
 	return options
-}
-
-// checkClusteredKey refuses an index that asks to be clustered, but for the one that is there. c is nil where there is
-// no collection.
-func checkClusteredKey(c *store.Collection, key bson.D) error {
-	switch {
-	case c == nil:
-		return mongoerr.New(6100900, "Cannot implicitly create a new collection with createIndex 'clustered' option")
-	case c.Clustered == nil || !isClusterKey(key):
-		return mongoerr.New(6243700,
-			"Cannot create index with option 'clustered' on a collection that isn't clustered by it: %s", store.Show(key))
-	}
-	return nil
 }

@@ -1,4 +1,4 @@
-package engine
+package indexes
 
 import (
 	"cmp"
@@ -14,13 +14,6 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/fts"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
 )
-
-// everyField is the name of a text index's field that stands for all texts.
-const everyField = "$**"
-
-func noIndex(format string, args ...any) error {
-	return mongoerr.New(mongoerr.CannotCreateIndex, format, args...)
-}
 
 // readText reads the options of a text index. In its key the fields that hold texts are one, named _fts.
 func readText(a *args.Reader, s *store.IndexSpec) error {
@@ -49,11 +42,11 @@ func readText(a *args.Reader, s *store.IndexSpec) error {
 	case mongoerr.CodeOf(err) == mongoerr.NotImplemented:
 		return err
 	case err != nil:
-		return noIndex("default_language is not valid")
+		return newIndexError("default_language is not valid")
 	case strings.HasPrefix(override, "$") || strings.Contains(override, "."):
-		return noIndex("language_override is not valid")
+		return newIndexError("language_override is not valid")
 	case version < 1 || version > 3:
-		return noIndex("bad textIndexVersion: %d", version)
+		return newIndexError("bad textIndexVersion: %d", version)
 	case version != 3:
 		return mongoerr.New(mongoerr.NotImplemented, "textIndexVersion %d isn't implemented by the embedded engine", version)
 	}
@@ -89,17 +82,17 @@ func readTextKey(s *store.IndexSpec) (map[string]int32, error) {
 	for i, f := range s.Fields {
 		switch {
 		case f.Name == "_fts" || f.Name == "_ftsx":
-			return nil, noIndex("text index with reserved fields _fts/_ftsx not allowed")
+			return nil, newIndexError("text index with reserved fields _fts/_ftsx not allowed")
 		case f.Kind == store.Text && len(weights) > 0 && s.Fields[i-1].Kind != store.Text:
-			return nil, noIndex("'text' fields in index must all be adjacent")
+			return nil, newIndexError("'text' fields in index must all be adjacent")
 		case f.Kind == store.Text && len(weights) == 0:
 			key = append(key, bson.E{Key: "_fts", Value: "text"}, bson.E{Key: "_ftsx", Value: int32(1)})
 			fields = append(fields, store.NewField("_fts", store.Text, false))
 		case f.Kind == store.Sphere || f.Kind == store.Plane || f.Kind == store.Hashed:
-			return nil, noIndex("expected value 1 or -1 for non-text key in compound index")
+			return nil, newIndexError("expected value 1 or -1 for non-text key in compound index")
 		case f.Kind == store.Ordered:
 			if n, ok := bsonval.Int64(s.Key[i].Value); !ok || n != 1 && n != -1 {
-				return nil, noIndex("expected value 1 or -1 for non-text key in compound index")
+				return nil, newIndexError("expected value 1 or -1 for non-text key in compound index")
 			}
 			key = append(key, s.Key[i])
 			fields = append(fields, f)
@@ -115,6 +108,7 @@ func readTextKey(s *store.IndexSpec) (map[string]int32, error) {
 // maxWeight is above all weights of a text index.
 const maxWeight = 100_000
 
+// readWeights reads the weights of the fields, and adds those of fields that the key doesn't have.
 func readWeights(a *args.Reader, weights map[string]int32) error {
 	v, ok := a.Get("weights")
 	if !ok {
@@ -126,34 +120,21 @@ func readWeights(a *args.Reader, weights map[string]int32) error {
 	}
 	d, ok := v.(bson.D)
 	if !ok {
-		return noIndex("text index option 'weights' must be an object")
+		return newIndexError("text index option 'weights' must be an object")
 	}
 	for _, f := range d {
 		if !bsonval.IsNumber(f.Value) {
-			return noIndex("weight for text index needs numeric type")
+			return newIndexError("weight for text index needs numeric type")
 		}
 		n, ok := bsonval.TruncInt64(f.Value)
 		if !ok || n <= 0 || n >= maxWeight {
-			return noIndex("text index weight must be in the exclusive interval (0,100000) but found: %s", store.Show(f.Value))
+			return newIndexError("text index weight must be in the exclusive interval (0,100000) but found: %s", store.Show(f.Value))
 		}
 		if f.Key == "" || f.Key != everyField && (strings.HasPrefix(f.Key, "$") || strings.HasPrefix(f.Key, ".") ||
 			strings.HasSuffix(f.Key, ".") || strings.Contains(f.Key, "..") || strings.Contains(f.Key, ".$")) {
-			return noIndex("weight cannot be on an illegal field name: '%s'", f.Key)
+			return newIndexError("weight cannot be on an illegal field name: '%s'", f.Key)
 		}
 		weights[f.Key] = int32(n)
-	}
-	return nil
-}
-
-// otherText refuses a second text index of a collection.
-func otherText(c *store.Collection, s *store.IndexSpec) error {
-	if s.Text == nil {
-		return nil
-	}
-	for _, x := range c.Indexes {
-		if x.Spec.Text != nil && !(x.Spec.Name == s.Name && equalKeys(x.Spec.Key, s.Key) && sameOptions(x.Spec, s)) {
-			return noIndex("only one text index per collection allowed, found existing text index \"%s\"", x.Spec.Name)
-		}
 	}
 	return nil
 }

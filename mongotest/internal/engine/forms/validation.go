@@ -1,4 +1,4 @@
-package engine
+package forms
 
 import (
 	"slices"
@@ -14,12 +14,12 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
 )
 
-// validation is what a collection's documents must match
+// Validation is what a collection's documents must match
 // (https://www.mongodb.com/docs/manual/core/schema-validation/): strictly all that are inserted or changed; moderately
 // not those that didn't match before their change. A validation that warns lets everything through, for there is no
 // log.
-type validation struct {
-	given         bson.D // the options, as create or collMod got them
+type Validation struct {
+	Given         bson.D // the options, as create or collMod got them
 	validator     bson.D
 	level, action string
 	matcher       *query.Matcher      // nil without a validator
@@ -28,15 +28,15 @@ type validation struct {
 
 var validationOptions = []string{"validator", "validationLevel", "validationAction"}
 
-// readValidation reads the options of a command, or those that a collection has, whose documents match under its
+// ReadValidation reads the options of a command, or those that a collection has, whose documents match under its
 // collation.
-func readValidation(a *args.Reader, by *collation.Collator) (validation, error) {
-	v := validation{
+func ReadValidation(a *args.Reader, by *collation.Collator) (Validation, error) {
+	v := Validation{
 		validator: a.Document("validator"), level: a.Text("validationLevel"), action: a.Text("validationAction"), by: by,
 	}
 	for _, name := range validationOptions {
 		if x, ok := a.Get(name); ok {
-			v.given = append(v.given, bson.E{Key: name, Value: x})
+			v.Given = append(v.Given, bson.E{Key: name, Value: x})
 		}
 	}
 	for _, x := range []struct {
@@ -61,21 +61,21 @@ func readValidation(a *args.Reader, by *collation.Collator) (validation, error) 
 	return v, err
 }
 
-// over is the validation with what it doesn't say taken from a collection's options.
-func (v validation) over(options bson.D, by *collation.Collator) (validation, error) {
-	merged := slices.Clone(v.given)
+// Merge returns the validation with a collection's options for what the command doesn't change.
+func (v Validation) Merge(options bson.D, by *collation.Collator) (Validation, error) {
+	merged := slices.Clone(v.Given)
 	for _, name := range validationOptions {
 		if x, ok := bsonval.Get(options, name); ok && bsonval.Index(merged, name) < 0 {
 			merged = append(merged, bson.E{Key: name, Value: x})
 		}
 	}
-	return readValidation(&args.Reader{Place: "collMod", Doc: merged}, by)
+	return ReadValidation(&args.Reader{Place: "collMod", Doc: merged}, by)
 }
 
-// options are a collection's options with this validation in the place of the one before, as collMod writes them: with
-// the level and the action, and without a validator that is empty.
-func (v validation) options(old bson.D) bson.D {
-	out := without(old, validationOptions...)
+// Replace returns a collection's options with this validation in place of the old one. As collMod writes them, they have
+// the level and the action, and no empty validator.
+func (v Validation) Replace(old bson.D) bson.D {
+	out := RemoveOptions(old, validationOptions...)
 	if len(v.validator) > 0 {
 		out = append(out, bson.E{Key: "validator", Value: v.validator})
 	}
@@ -89,8 +89,8 @@ func (v validation) options(old bson.D) bson.D {
 	return append(out, bson.E{Key: "validationLevel", Value: level}, bson.E{Key: "validationAction", Value: action})
 }
 
-// check is what the store asks before it stores a document; nil lets everything through.
-func (v validation) check() store.Check {
+// NewCheck returns the function that the store calls before it stores a document, nil if every document is valid.
+func (v Validation) NewCheck() store.Check {
 	if v.matcher == nil || v.level == "off" || v.action == "warn" {
 		return nil
 	}
@@ -112,12 +112,12 @@ func (v validation) check() store.Check {
 			return err
 		}
 		return mongoerr.New(mongoerr.DocumentValidationFailure, "Document failed validation").
-			WithExtra(bson.E{Key: "errInfo", Value: v.explain(next)})
+			WithExtra(bson.E{Key: "errInfo", Value: v.explainFailure(next)})
 	}
 }
 
-// explain says why a document was refused, without the details of which MongoDB says that they are too large.
-func (v validation) explain(doc bson.D) bson.D {
+// explainFailure returns the errInfo of a refused document. It leaves out details that are too large, as MongoDB does.
+func (v Validation) explainFailure(doc bson.D) bson.D {
 	id, _ := bsonval.Get(doc, "_id")
 	head := bson.D{{Key: "failingDocumentId", Value: id}}
 	details := query.Explain(v.validator, doc, v.by)
@@ -125,7 +125,7 @@ func (v validation) explain(doc bson.D) bson.D {
 		return whole
 	}
 	short := append(head[:1:1], bson.E{Key: "truncated", Value: true},
-		bson.E{Key: "details", Value: withoutFields(details, "specifiedAs", "consideredValue", "consideredValues")})
+		bson.E{Key: "details", Value: removeFields(details, "specifiedAs", "consideredValue", "consideredValues")})
 	if bsonval.Size(short) <= maxErrorInfo {
 		return short
 	}
@@ -134,21 +134,21 @@ func (v validation) explain(doc bson.D) bson.D {
 
 const maxErrorInfo = 12 << 20
 
-// withoutFields is a value without the fields of those names, at any depth.
-func withoutFields(v any, names ...string) any {
+// removeFields returns a value without the fields of the names, at any depth.
+func removeFields(v any, names ...string) any {
 	switch v := v.(type) {
 	case bson.D:
 		out := bson.D{}
 		for _, e := range v {
 			if !slices.Contains(names, e.Key) {
-				out = append(out, bson.E{Key: e.Key, Value: withoutFields(e.Value, names...)})
+				out = append(out, bson.E{Key: e.Key, Value: removeFields(e.Value, names...)})
 			}
 		}
 		return out
 	case bson.A:
 		out := make(bson.A, len(v))
 		for i, x := range v {
-			out[i] = withoutFields(x, names...)
+			out[i] = removeFields(x, names...)
 		}
 		return out
 	}

@@ -1,4 +1,4 @@
-package engine
+package indexes
 
 import (
 	"slices"
@@ -11,9 +11,6 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/args"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
 )
-
-// isWildcard reports whether a field of an index's key stands for all fields, or for all of a path.
-func isWildcard(name string) bool { return name == "$**" || strings.HasSuffix(name, ".$**") }
 
 // readWildcardKey reads the key of a wildcard index.
 func readWildcardKey(s *store.IndexSpec, e bson.E) error {
@@ -97,7 +94,7 @@ func readWildcardProjection(w *store.Wildcard, at string, fields bson.D) error {
 			}
 			continue
 		case len(w.Paths) > 0 && w.Excludes == in:
-			return mongoerr.New(31254, "Cannot do %s on field %s in %s projection", inOrEx(in), path, inOrEx(!in))
+			return mongoerr.New(31254, "Cannot do %s on field %s in %s projection", nameMode(in), path, nameMode(!in))
 		}
 		w.Excludes = !in
 		w.Paths = append(w.Paths, path)
@@ -105,7 +102,8 @@ func readWildcardProjection(w *store.Wildcard, at string, fields bson.D) error {
 	return nil
 }
 
-func inOrEx(in bool) string {
+// nameMode returns the word for a mode of a projection.
+func nameMode(in bool) string {
 	if in {
 		return "inclusion"
 	}

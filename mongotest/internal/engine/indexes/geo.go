@@ -1,4 +1,4 @@
-package engine
+package indexes
 
 import (
 	"math"
@@ -50,6 +50,7 @@ func readGeo(a *args.Reader, s *store.IndexSpec) error {
 	return readSphere(a, s)
 }
 
+// readSphere reads the version of a 2dsphere index, and derives its keys.
 func readSphere(a *args.Reader, s *store.IndexSpec) error {
 	version := a.Integer("2dsphereIndexVersion", 3)
 	switch {
@@ -66,14 +67,14 @@ func readSphere(a *args.Reader, s *store.IndexSpec) error {
 	s.Grid = geo.SphereGrid
 	s.Derive = func(doc bson.D) ([]any, error) {
 		var list []*geo.Geometry
-		err := along(doc, path, func(v any) error {
+		err := walkPath(doc, path, func(v any) error {
 			if a, isArray := v.(bson.A); bsonval.IsNullish(v) || isArray && len(a) == 0 {
 				return nil
 			}
 			g, err := geo.Parse(v)
 			switch {
 			case err != nil:
-				return mongoerr.New(16755, "Can't extract geo keys: %s  %s", store.Show(doc), reason(err))
+				return mongoerr.New(16755, "Can't extract geo keys: %s  %s", store.Show(doc), readMessage(err))
 			case !g.OnSphere():
 				return mongoerr.New(16756, "Can't extract geo keys: %s  can't project geometry into spherical CRS: %s",
 					store.Show(doc), store.Show(v))
@@ -81,12 +82,13 @@ func readSphere(a *args.Reader, s *store.IndexSpec) error {
 			list = append(list, g)
 			return nil
 		})
-		return keysOf(s.Grid.Of(list)), err
+		return convertCells(s.Grid.Of(list)), err
 	}
 	return nil
 }
 
-func keysOf(cells []int32) []any {
+// convertCells returns cells as keys of an index.
+func convertCells(cells []int32) []any {
 	out := make([]any, len(cells))
 	for i, c := range cells {
 		out[i] = c
@@ -94,7 +96,8 @@ func keysOf(cells []int32) []any {
 	return out
 }
 
-func reason(err error) string {
+// readMessage returns the message of an error without its code.
+func readMessage(err error) string {
 	if x, ok := err.(*mongoerr.Error); ok {
 		return x.Message
 	}
@@ -131,18 +134,18 @@ func readPlane(a *args.Reader, s *store.IndexSpec) error {
 	s.Grid = geo.NewPlaneGrid(low, high)
 	s.Derive = func(doc bson.D) ([]any, error) {
 		var list []*geo.Geometry
-		err := along(doc, path, func(v any) error {
-			found, err := pairs(v, low, high)
+		err := walkPath(doc, path, func(v any) error {
+			found, err := readPairs(v, low, high)
 			list = append(list, found...)
 			return err
 		})
-		return keysOf(s.Grid.Of(list)), err
+		return convertCells(s.Grid.Of(list)), err
 	}
 	return nil
 }
 
-// pairs reads a coordinate pair, or an array of such pairs. What is no array and no document has none.
-func pairs(v any, low, high float64) (list []*geo.Geometry, err error) {
+// readPairs reads a coordinate pair, or an array of such pairs. What is no array and no document has none.
+func readPairs(v any, low, high float64) (list []*geo.Geometry, err error) {
 	values, err := geo.Elements(v)
 	if err != nil || len(values) == 0 {
 		return nil, nil
@@ -176,23 +179,23 @@ func pairs(v any, low, high float64) (list []*geo.Geometry, err error) {
 	return list, nil
 }
 
-// along calls f with each value that a path leads to, through arrays on the way but not into one at its end.
-func along(v any, path []string, f func(v any) error) error {
+// walkPath calls f with each value that a path leads to, through arrays on the way but not into one at its end.
+func walkPath(v any, path []string, f func(v any) error) error {
 	if len(path) == 0 {
 		return f(v)
 	}
 	switch v := v.(type) {
 	case bson.D:
 		if x, ok := bsonval.Get(v, path[0]); ok {
-			return along(x, path[1:], f)
+			return walkPath(x, path[1:], f)
 		}
 	case bson.A:
 		if i, err := strconv.Atoi(path[0]); err == nil && i >= 0 && i < len(v) {
-			return along(v[i], path[1:], f)
+			return walkPath(v[i], path[1:], f)
 		}
 		for _, x := range v {
 			if d, ok := x.(bson.D); ok {
-				if err := along(d, path, f); err != nil {
+				if err := walkPath(d, path, f); err != nil {
 					return err
 				}
 			}

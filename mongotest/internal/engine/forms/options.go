@@ -1,0 +1,39 @@
+// Package forms reads and shows the kinds of collections and their options, as create and collMod get them and
+// listCollections shows them.
+//
+// A file is one kind or option: capped collections, clustered collections, time series collections, views, validators
+// (validation.go), and images of documents for change streams (images.go). Each has the same parts:
+//
+//   - Read… reads the fields of the command. It returns nil if the command has none of them, and notes what MongoDB
+//     refuses with the args.Reader.
+//   - Show… returns the options as listCollections shows them. They are stored with the collection (store.Collection's
+//     Options), so that create can compare them with those of a collection that exists.
+//
+// Commands call this package, which knows no request: views are resolved in a store.State, and put by a store.Writer. The
+// store enforces a capped collection's size, and calls the function of [Validation.NewCheck] before it stores a document.
+//
+// # Views
+//
+// A view is stored as the name of the collection that it is on, and stages. ResolveView follows views over views down to
+// a collection, at most 20. PutView refuses a view that would stand on itself. UpdateViewList keeps a document for each
+// view in the collection system.views.
+//
+// # Time series
+//
+// Measurements are stored as documents. Options for buckets are only shown. An update or an index of measurements may
+// have conditions on the metaField alone, which HasOnlyConditionsOn checks.
+package forms
+
+import (
+	"slices"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// RemoveOptions returns the options without those of the names.
+func RemoveOptions(options bson.D, names ...string) bson.D {
+	return slices.DeleteFunc(slices.Clone(options), func(e bson.E) bool { return slices.Contains(names, e.Key) })
+}
+
+// InternalDatabases have no change streams.
+var InternalDatabases = []string{"admin", "config", "local"}

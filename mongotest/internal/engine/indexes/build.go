@@ -1,0 +1,143 @@
+package indexes
+
+import (
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/mongoerr"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/collation"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/forms"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
+)
+
+// BuildAll builds indexes, on a new collection if there is none. It returns how many there were and how many there
+// are.
+func BuildAll(w *store.Writer, ns store.Namespace, specs []*store.IndexSpec) (before, after int, err error) {
+	if w.Collection(ns) == nil {
+		if err := w.Create(ns, nil); err != nil {
+			return 0, 0, err
+		}
+	}
+	c := w.Collection(ns)
+	if c.View != nil {
+		return 0, 0, store.OnView(ns)
+	}
+	var added []*store.IndexSpec
+	for _, s := range specs {
+		if err := checkSeriesIndex(c, s); err != nil {
+			return 0, 0, err
+		}
+		isNew, err := Build(w, ns, s)
+		if err != nil {
+			return 0, 0, err
+		}
+		if isNew {
+			added = append(added, s)
+		}
+	}
+	w.NoteIndexes(ns, added)
+	return len(c.Listed()), len(w.Collection(ns).Listed()), nil
+}
+
+// Build builds an index, and reports whether it was missing. An index with the same name, or with the same key and
+// collation, but with other options is an error.
+func Build(w *store.Writer, ns store.Namespace, s *store.IndexSpec) (bool, error) {
+	if err := refuseSecondText(w.Collection(ns), s); err != nil {
+		return false, err
+	}
+	for _, x := range w.Collection(ns).Indexes {
+		old := x.Spec
+		equal := bsonval.Equal(old.Key, s.Key) || isSameKey(old.Key, s.Key)
+		sameKey := equal && collation.Same(old.Collation, s.Collation)
+		switch same := hasSameOptions(old, s); {
+		case sameKey && (old.Name == store.IDIndex || old.Clustered):
+			return false, nil
+		case equal && (old.Name == store.IDIndex || old.Clustered):
+			return false, mongoerr.New(mongoerr.BadValue,
+				"The _id index must have the same collation as the collection. Index collation: %s, "+
+					"collection collation: %s", store.Show(s.Collation.Document()), store.Show(old.Collation.Document()))
+		case old.Name == s.Name && sameKey && same:
+			return false, nil
+		case old.Name == s.Name && sameKey:
+			return false, mongoerr.New(mongoerr.IndexKeySpecsConflict,
+				"An existing index has the same name as the requested index. "+
+					"When index names are not specified, they are auto generated and can cause conflicts. Please refer to our "+
+					"documentation. Requested index: %s, existing index: %s", store.Show(Describe(s)),
+				store.Show(Describe(old)))
+		case old.Name == s.Name:
+			return false, mongoerr.New(mongoerr.IndexKeySpecsConflict,
+				"An existing index has the same name as the requested index. "+
+					"Requested index: %s, existing index: %s", store.Show(Describe(s)), store.Show(Describe(old)))
+		case sameKey && bsonval.Equal(old.Partial, s.Partial):
+			return false, mongoerr.New(mongoerr.IndexOptionsConflict, "Index already exists with a different name: %s", old.Name)
+		}
+	}
+	return true, w.AddIndex(ns, s)
+}
+
+// isSameKey compares keys. 1 and 1.0 are the same direction.
+func isSameKey(a, b bson.D) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if a[i].Key != b[i].Key || bsonval.Compare(a[i].Value, b[i].Value) != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// hasSameOptions compares all but name, key and collation.
+func hasSameOptions(a, b *store.IndexSpec) bool {
+	return a.Unique == b.Unique && a.Prepare == b.Prepare && a.Sparse == b.Sparse && bsonval.Equal(a.Partial, b.Partial) &&
+		bsonval.Equal(a.Projection, b.Projection) &&
+		bsonval.Equal(a.Extra, b.Extra) && a.Expires == b.Expires && a.ExpireAfter == b.ExpireAfter
+}
+
+// refuseSecondText refuses a second text index of a collection.
+func refuseSecondText(c *store.Collection, s *store.IndexSpec) error {
+	if s.Text == nil {
+		return nil
+	}
+	for _, x := range c.Indexes {
+		if x.Spec.Text != nil && !(x.Spec.Name == s.Name && isSameKey(x.Spec.Key, s.Key) && hasSameOptions(x.Spec, s)) {
+			return newIndexError("only one text index per collection allowed, found existing text index \"%s\"", x.Spec.Name)
+		}
+	}
+	return nil
+}
+
+// checkSeriesIndex refuses the indexes that a time series collection can't have.
+func checkSeriesIndex(c *store.Collection, s *store.IndexSpec) error {
+	if c.Series == nil {
+		return nil
+	}
+	switch {
+	case s.Guards(), s.Sparse:
+		return mongoerr.New(mongoerr.InvalidOptions,
+			"Unique and sparse indexes are not supported on time-series collections: %s", store.Show(s.Key))
+	case bsonval.Index(s.Key, "_id") >= 0:
+		return mongoerr.New(mongoerr.CannotCreateIndex, "Invalid index spec for time-series collection: index on _id")
+	case s.Expires && (s.Fields[0].Name != c.Series.Time || !forms.HasOnlyMetaConditions(s.Partial, c.Series.Meta)):
+		return mongoerr.New(mongoerr.InvalidOptions,
+			"TTL indexes on time-series collections are on the time field, with a partialFilterExpression on the metaField")
+	case !s.Ordered() || s.Wild != nil:
+		return mongoerr.New(mongoerr.NotImplemented,
+			"this kind of index is not supported on time-series collections: %s", store.Show(s.Key))
+	}
+	return nil
+}
+
+// checkClusteredKey refuses an index that asks to be clustered, but for the one that is there. c is nil where there is
+// no collection.
+func checkClusteredKey(c *store.Collection, key bson.D) error {
+	switch {
+	case c == nil:
+		return mongoerr.New(6100900, "Cannot implicitly create a new collection with createIndex 'clustered' option")
+	case c.Clustered == nil || !forms.IsClusterKey(key):
+		return mongoerr.New(6243700,
+			"Cannot create index with option 'clustered' on a collection that isn't clustered by it: %s", store.Show(key))
+	}
+	return nil
+}

@@ -1,0 +1,42 @@
+package indexes
+
+import (
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
+)
+
+// Describe returns an index as listIndexes shows it.
+func Describe(s *store.IndexSpec) bson.D {
+	d := bson.D{{Key: "v", Value: int32(2)}, {Key: "key", Value: s.Key}, {Key: "name", Value: s.Name}}
+	if s.Unique && (s.Name != store.IDIndex || s.Clustered) {
+		d = append(d, bson.E{Key: "unique", Value: true})
+	}
+	if s.Clustered {
+		return append(d, bson.E{Key: "clustered", Value: true})
+	}
+	if s.Prepare {
+		d = append(d, bson.E{Key: "prepareUnique", Value: true})
+	}
+	if s.Sparse {
+		d = append(d, bson.E{Key: "sparse", Value: true})
+	}
+	if s.Projection != nil {
+		d = append(d, bson.E{Key: "wildcardProjection", Value: s.Projection})
+	}
+	if s.Hidden {
+		d = append(d, bson.E{Key: "hidden", Value: true})
+	}
+	if s.Partial != nil {
+		d = append(d, bson.E{Key: "partialFilterExpression", Value: s.Partial})
+	}
+	if s.Collation != nil {
+		d = append(d, bson.E{Key: "collation", Value: s.Collation.Document()})
+	}
+	if s.Expires {
+		d = append(d, bson.E{Key: "expireAfterSeconds", Value: int32(s.ExpireAfter / time.Second)})
+	}
+	return append(d, s.Extra...)
+}
