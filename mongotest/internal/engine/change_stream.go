@@ -9,6 +9,7 @@ import (
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/mongoerr"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/args"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/cursor"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/forms"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/interrupt"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/pipeline"
@@ -32,7 +33,10 @@ type changeStream struct {
 	watch  *interrupt.Watch
 }
 
-func (s *changeStream) close() {}
+func (s *changeStream) Close()                   {}
+func (s *changeStream) Position() bson.D         { return s.token }
+func (s *changeStream) IsOver() bool             { return s.over }
+func (s *changeStream) Changed() <-chan struct{} { return s.wake }
 
 // scope is what a stream is about: a collection, a database, or all of them.
 type scope struct{ db, coll string }
@@ -90,7 +94,7 @@ func isWatch(stages bson.A) bool {
 func watch(r *request, stages bson.A) (reply, error) {
 	r.watching = true
 	a := r.args()
-	batch := batchOf(a)
+	batch := readBatchSize(a)
 	a.Boolean("allowDiskUse", false)
 	a.Boolean("bypassDocumentValidation", false)
 	a.Refuse("explain", false)
@@ -136,7 +140,7 @@ func watch(r *request, stages bson.A) (reply, error) {
 	if err := s.start(); err != nil {
 		return nil, err
 	}
-	return r.open(&cursor{ns: ns, source: s, stream: s, resume: s.token}, batch, false)
+	return r.openCursor(&cursor.Cursor{Namespace: ns, Source: s, Stream: s, Resume: s.token}, batch, false)
 }
 
 // locate reads what the stream is about.
@@ -234,8 +238,8 @@ func fatal(code int32, format string, args ...any) error {
 
 const readAhead = 256 // changes that are read from the history at a time
 
-// next returns the next event, or nil when there is none yet, or no more.
-func (s *changeStream) next() (bson.D, error) {
+// Next returns the next event, or nil when there is none yet, or no more.
+func (s *changeStream) Next() (bson.D, error) {
 	for !s.over {
 		if err := s.watch.Step(); err != nil {
 			return nil, err

@@ -8,6 +8,7 @@ import (
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/mongoerr"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/args"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/cursor"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/expr"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/forms"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/pipeline"
@@ -56,9 +57,9 @@ func aggregate(r *request) (reply, error) {
 				return nil, err
 			}
 		}
-		return r.first(a.ns, &documents{}, a.batch, false)
+		return r.openSource(a.ns, cursor.NewDocuments(nil), a.batch, false)
 	}
-	return r.first(a.ns, pull(docs), a.batch, false)
+	return r.openSource(a.ns, cursor.Pull(docs), a.batch, false)
 }
 
 // readAggregate reads an aggregate command and plans its first stages.
@@ -69,7 +70,7 @@ func readAggregate(r *request) (*aggregation, error) {
 	if isWatch(stages) {
 		return nil, mongoerr.New(mongoerr.NotImplemented, "explain isn't implemented for $changeStream")
 	}
-	x := &aggregation{batch: batchOf(a)}
+	x := &aggregation{batch: readBatchSize(a)}
 	noDisk := !a.Boolean("allowDiskUse", true)
 	r.bypass = a.Boolean("bypassDocumentValidation", false)
 	a.Refuse("explain", false)

@@ -8,6 +8,7 @@ import (
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/mongoerr"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/args"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/cursor"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
 )
 
@@ -38,7 +39,7 @@ func bulkWrite(r *request) (reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	limit := batchOf(a)
+	limit := readBatchSize(a)
 	if a.Err != nil {
 		return nil, a.Err
 	}
@@ -51,7 +52,7 @@ func bulkWrite(r *request) (reply, error) {
 		}
 	}
 	ns := store.Namespace{DB: "admin", Coll: "$cmd.bulkWrite"}
-	rep, err := r.first(ns, &documents{b.results}, limit, false)
+	rep, err := r.openSource(ns, cursor.NewDocuments(b.results), limit, false)
 	return append(rep,
 		bson.E{Key: "nErrors", Value: b.failed},
 		bson.E{Key: "nInserted", Value: b.inserted},

@@ -7,7 +7,7 @@ import (
 
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/mongoerr"
-	"github.com/docmodel/docmodel/mongotest/internal/engine/args"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/cursor"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/forms"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/indexes"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/query"
@@ -80,7 +80,7 @@ func listCollections(r *request) (reply, error) {
 	a := r.args()
 	nameOnly := a.Boolean("nameOnly", false)
 	a.Boolean("authorizedCollections", false)
-	limit := batchOf(a)
+	limit := readBatchSize(a)
 	if a.Err != nil {
 		return nil, a.Err
 	}
@@ -104,7 +104,7 @@ func listCollections(r *request) (reply, error) {
 		}
 	}
 	ns := store.Namespace{DB: r.db, Coll: "$cmd.listCollections"}
-	return r.first(ns, &documents{list}, limit, false)
+	return r.openSource(ns, cursor.NewDocuments(list), limit, false)
 }
 
 // describeCollection is a collection or a view as listCollections shows it.
@@ -127,16 +127,6 @@ func describeCollection(c *store.Collection) bson.D {
 		return doc
 	}
 	return append(doc, bson.E{Key: "idIndex", Value: indexes.Describe(c.Indexes[0].Spec)})
-}
-
-// batchOf reads the cursor field of a command: the size of the first batch.
-func batchOf(a *args.Reader) int64 {
-	doc := a.Document("cursor")
-	sub := args.Reader{Place: a.Place + ".cursor", Doc: doc}
-	a.Fail(sub.CheckKnown([]string{"batchSize"}))
-	n := sub.Natural("batchSize", defaultFirstBatch)
-	a.Fail(sub.Err)
-	return n
 }
 
 func listDatabases(r *request) (reply, error) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/mongoerr"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/cursor"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/interrupt"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/plan"
 )
@@ -39,7 +40,7 @@ func distinct(r *request) (reply, error) {
 		return nil, err
 	}
 	found = slices.CompactFunc(found, func(a, b any) bool { return by.Compare(a, b) == 0 })
-	if bsonval.SizeOf(bson.A(found), maxBatchBytes) > maxBatchBytes {
+	if bsonval.SizeOf(bson.A(found), cursor.MaxBatch) > cursor.MaxBatch {
 		return nil, mongoerr.New(17217, "distinct too big, 16mb cap")
 	}
 	rep := reply{{Key: "values", Value: bson.A(found)}}

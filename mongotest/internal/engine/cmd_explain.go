@@ -123,9 +123,9 @@ func explainFind(r *request) (*explained, error) {
 	}
 	x := &explained{ns: f.ns, plan: f.plan}
 	switch {
-	case f.returnKey:
+	case f.ReturnKey:
 		x.stage = "RETURN_KEY"
-	case f.projection != nil || f.recordID:
+	case f.Projection != nil || f.RecordID:
 		x.stage = "PROJECTION_DEFAULT"
 	}
 	return x, nil

@@ -5,6 +5,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/docmodel/docmodel/mongotest/internal/engine/cursor"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/plan"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/projection"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
@@ -22,7 +23,7 @@ func init() {
 type finder struct {
 	ns   store.Namespace
 	plan *plan.Plan
-	shape
+	cursor.Shape
 	batch    int64
 	single   bool
 	tailable bool
@@ -44,8 +45,8 @@ func find(r *request) (reply, error) {
 	if f.tailable {
 		return tailFind(r, f, f.await)
 	}
-	src := &found{exec: f.plan.Open(), shape: f.shape}
-	return r.first(f.ns, src, f.batch, f.single)
+	src := &cursor.Found{Exec: f.plan.Open(), Shape: f.Shape}
+	return r.openSource(f.ns, src, f.batch, f.single)
 }
 
 // readFind reads a find command and plans it.
@@ -56,7 +57,7 @@ func readFind(r *request) (*finder, error) {
 	}
 	coll := r.state().Collection(ns)
 	a := r.args()
-	f := &finder{ns: ns, batch: a.Natural("batchSize", defaultFirstBatch), single: a.Boolean("singleBatch", false)}
+	f := &finder{ns: ns, batch: a.Natural("batchSize", cursor.DefaultBatch), single: a.Boolean("singleBatch", false)}
 	q := plan.Query{
 		Watch: r.watch, Filter: a.Document("filter"), Sort: a.Document("sort"), Hint: a.Hint(),
 		Skip: a.Natural("skip", 0), Limit: a.Integer("limit", 0),
@@ -78,8 +79,8 @@ func readFind(r *request) (*finder, error) {
 	for _, name := range []string{"min", "max"} {
 		a.Refuse(name, bson.D{})
 	}
-	f.returnKey, f.recordID = a.Boolean("returnKey", false), a.Boolean("showRecordId", false)
-	q.Keyed = f.returnKey
+	f.ReturnKey, f.RecordID = a.Boolean("returnKey", false), a.Boolean("showRecordId", false)
+	q.Keyed = f.ReturnKey
 	now := r.engine.now()
 	a.Special = r.special(ns)
 	q.Matcher = a.Matcher(q.Filter, now, "let", a.Collation(coll))
@@ -87,7 +88,7 @@ func readFind(r *request) (*finder, error) {
 		return nil, a.Err
 	}
 	if len(spec) > 0 {
-		if f.projection, err = projection.ParseAt(spec, q.Matcher, now); err != nil {
+		if f.Projection, err = projection.ParseAt(spec, q.Matcher, now); err != nil {
 			return nil, err
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/docmodel/docmodel/internal/mongoerr"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/cursor"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/interrupt"
 )
 
@@ -30,48 +31,48 @@ func getMore(r *request) (reply, error) {
 		limit = -1
 	}
 	killed := mongoerr.New(mongoerr.CursorKilled, "cursor id %d was killed", id)
-	c, err := r.engine.cursors.take(id, func() {
+	c, err := r.engine.cursors.Take(id, func() {
 		r.conn.kill(killed, func(running *request) bool { return running == r })
 	})
 	if err != nil {
 		return nil, err
 	}
-	if c.ns.DB != r.db || c.ns.Coll != coll {
-		r.engine.cursors.keep(c)
+	if c.Namespace.DB != r.db || c.Namespace.Coll != coll {
+		r.engine.cursors.Keep(c)
 		return nil, mongoerr.New(mongoerr.Unauthorized,
-			"Requested getMore on namespace '%s.%s', but cursor belongs to a different namespace %s", r.db, coll, c.ns)
+			"Requested getMore on namespace '%s.%s', but cursor belongs to a different namespace %s", r.db, coll, c.Namespace)
 	}
 	var docs bson.A
 	var more bool
 	if err = r.failCheckedOut(c); err == nil {
-		docs, more, err = r.more(c, limit)
+		docs, more, err = r.readBatch(c, limit)
 	}
 	if more && err == nil {
-		r.engine.cursors.keep(c)
+		r.engine.cursors.Keep(c)
 	} else {
-		r.engine.cursors.done(c)
-		c.id = 0
+		r.engine.cursors.Drop(c)
+		c.ID = 0
 	}
 	if err != nil {
 		return nil, err
 	}
-	return cursorReply(c, "nextBatch", docs), nil
+	return writeCursor(c, "nextBatch", docs), nil
 }
 
 const defaultAwait = time.Second
 
-// more reads a batch. That of a stream, or of a cursor that awaits data, is waited for, as long as maxTimeMS says.
-func (r *request) more(c *cursor, limit int64) (docs bson.A, more bool, err error) {
-	if c.tail != nil {
-		c.tail.renew()
+// readBatch reads a batch. For a stream and for a cursor that awaits data it waits for a document, for maxTimeMS.
+func (r *request) readBatch(c *cursor.Cursor, limit int64) (docs bson.A, more bool, err error) {
+	if c.Tail != nil {
+		c.Tail.Renew()
 	}
-	if c.stream == nil && !c.await {
-		docs, more, err = r.rest(c, limit)
-		return docs, more || c.tail != nil, err
+	if c.Stream == nil && !c.Await {
+		docs, more, err = r.readRest(c, limit)
+		return docs, more || c.Tail != nil, err
 	}
-	r.watching = c.stream != nil
+	r.watching = c.Stream != nil
 	ctx := r.conn.ctx
-	c.watch.Follow(ctx)
+	c.Watch.Follow(ctx)
 	await := defaultAwait
 	if r.maxTime > 0 {
 		await = r.maxTime
@@ -80,13 +81,13 @@ func (r *request) more(c *cursor, limit int64) (docs bson.A, more bool, err erro
 	defer timer.Stop()
 	for {
 		wake := r.engine.store.Written()
-		docs, more, err = c.batch(limit)
-		more = more || c.tail != nil
+		docs, more, err = c.Batch(limit)
+		more = more || c.Tail != nil
 		if err != nil || len(docs) > 0 || !more {
 			return docs, more, err
 		}
-		if c.stream != nil {
-			wake = c.stream.wake
+		if c.Stream != nil {
+			wake = c.Stream.Changed()
 		}
 		select {
 		case <-wake:
@@ -98,18 +99,18 @@ func (r *request) more(c *cursor, limit int64) (docs bson.A, more bool, err erro
 	}
 }
 
-// rest reads a batch of a result. It has the time that is left of the maxTimeMS of the
-// command that opened the cursor.
-func (r *request) rest(c *cursor, limit int64) (docs bson.A, more bool, err error) {
-	defer c.spend()()
+// readRest reads a batch of a cursor that doesn't wait. It ends after what is left of the maxTimeMS of the command that
+// opened the cursor.
+func (r *request) readRest(c *cursor.Cursor, limit int64) (docs bson.A, more bool, err error) {
+	defer c.Spend()()
 	ctx := r.ctx
-	if c.left > 0 && r.maxTime == 0 {
+	if c.Left > 0 && r.maxTime == 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, c.left) // real time: as in spend
+		ctx, cancel = context.WithTimeout(ctx, c.Left) // real time: as in spend
 		defer cancel()
 	}
-	c.watch.Follow(ctx)
-	return c.batch(limit)
+	c.Watch.Follow(ctx)
+	return c.Batch(limit)
 }
 
 func killCursors(r *request) (reply, error) {
@@ -121,7 +122,7 @@ func killCursors(r *request) (reply, error) {
 		switch {
 		case !ok:
 			a.RefuseType("cursors", v, "long")
-		case r.engine.cursors.kill(func(x *cursor) bool { return x.id == id }) > 0:
+		case r.engine.cursors.Kill(func(x *cursor.Cursor) bool { return x.ID == id }) > 0:
 			killed = append(killed, id)
 		default:
 			missing = append(missing, id)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/docmodel/docmodel/internal/mongoerr"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/args"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/cursor"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/indexes"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
 )
@@ -74,7 +75,7 @@ func listIndexes(r *request) (reply, error) {
 		return nil, err
 	}
 	a := r.args()
-	limit := batchOf(a)
+	limit := readBatchSize(a)
 	if a.Err != nil {
 		return nil, a.Err
 	}
@@ -89,7 +90,7 @@ func listIndexes(r *request) (reply, error) {
 	for _, x := range c.Listed() {
 		list = append(list, indexes.Describe(x.Spec))
 	}
-	return r.first(ns, &documents{list}, limit, false)
+	return r.openSource(ns, cursor.NewDocuments(list), limit, false)
 }
 
 // dropIndexes drops indexes by name, by key, or all with "*".

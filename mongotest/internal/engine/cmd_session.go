@@ -7,6 +7,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/docmodel/docmodel/internal/mongoerr"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/cursor"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/interrupt"
 )
 
@@ -96,6 +97,6 @@ func killAllSessions(r *request) (reply, error) {
 			r.engine.endSession(id)
 		}
 	}
-	r.engine.cursors.kill(func(c *cursor) bool { return c.lsid != "" && c.lsid != r.lsid })
+	r.engine.cursors.Kill(func(c *cursor.Cursor) bool { return c.Session != "" && c.Session != r.lsid })
 	return nil, nil
 }

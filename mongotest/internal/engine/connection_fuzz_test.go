@@ -209,7 +209,7 @@ func FuzzConnection(f *testing.F) {
 			t.Fatal(err)
 		}
 		c.close(1)
-		if n := len(e.cursors.open) + len(e.cursors.busy); n > 0 {
+		if n := e.cursors.Len(); n > 0 {
 			t.Fatalf("%d cursors are left", n)
 		}
 		if n := len(e.conns); n > 0 {

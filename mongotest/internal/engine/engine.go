@@ -128,6 +128,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/docmodel/docmodel/mongotest/internal/engine/cursor"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/failpoint"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/interrupt"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/pipe"
@@ -157,7 +158,7 @@ type Engine struct {
 	lastConn int32
 	sessions map[string]*session
 	used     sessionUse
-	cursors  cursors
+	cursors  cursor.Set
 }
 
 // New returns an empty engine.
@@ -253,7 +254,7 @@ func (e *Engine) Close() error {
 		c.close()
 	}
 	e.mu.Unlock()
-	e.cursors.close()
+	e.cursors.Close()
 	ended := make(chan struct{})
 	go func() {
 		e.wait.Wait()

@@ -9,6 +9,7 @@ import (
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/mongoerr"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/args"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/cursor"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/failpoint"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/interrupt"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
@@ -108,7 +109,7 @@ func (r *request) failAfter(rep reply) (reply, bool) {
 }
 
 // failCheckedOut lets a getMore that has its cursor fail, if a fail point says so.
-func (r *request) failCheckedOut(c *cursor) error {
+func (r *request) failCheckedOut(c *cursor.Cursor) error {
 	f := r.engine.fails.Hit(failpoint.GetMore, func(f *failpoint.Failure) bool {
 		about := *f
 		about.Commands = []string{"getMore"}
@@ -117,7 +118,7 @@ func (r *request) failCheckedOut(c *cursor) error {
 	if f == nil {
 		return nil
 	}
-	r.watching = c.stream != nil
+	r.watching = c.Stream != nil
 	return f.NewError("Hit the 'failGetMoreAfterCursorCheckout' failpoint")
 }
 

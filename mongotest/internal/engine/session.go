@@ -4,6 +4,7 @@ import (
 	"sync/atomic"
 
 	"github.com/docmodel/docmodel/internal/mongoerr"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/cursor"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/interrupt"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
 )
@@ -173,7 +174,7 @@ func (e *Engine) endSession(id string) {
 	delete(e.sessions, id)
 	e.mu.Unlock()
 	e.used.forget(id)
-	e.cursors.kill(func(c *cursor) bool { return c.lsid == id })
+	e.cursors.Kill(func(c *cursor.Cursor) bool { return c.Session == id })
 	if s == nil {
 		return
 	}

@@ -10,7 +10,7 @@ import (
 type ttl struct {
 	mu    sync.Mutex
 	every time.Duration // 0: before each command; less: never
-	next  time.Time
+	Next  time.Time
 }
 
 // SetTTL sets the interval at which the engine removes expired documents, as MongoDB does
@@ -21,7 +21,7 @@ type ttl struct {
 func (e *Engine) SetTTL(every time.Duration) {
 	e.ttl.mu.Lock()
 	defer e.ttl.mu.Unlock()
-	e.ttl.every, e.ttl.next = every, e.now().Add(every)
+	e.ttl.every, e.ttl.Next = every, e.now().Add(every)
 }
 
 // Sweep removes expired documents.
@@ -33,9 +33,9 @@ func (e *Engine) sweepDue(ctx context.Context, now time.Time) {
 	e.ttl.mu.Lock()
 	every, at := e.ttl.every, now
 	due := every == 0
-	if every > 0 && !now.Before(e.ttl.next) {
-		due, at = true, e.ttl.next.Add(now.Sub(e.ttl.next)/every*every)
-		e.ttl.next = at.Add(every)
+	if every > 0 && !now.Before(e.ttl.Next) {
+		due, at = true, e.ttl.Next.Add(now.Sub(e.ttl.Next)/every*every)
+		e.ttl.Next = at.Add(every)
 	}
 	e.ttl.mu.Unlock()
 	if due {

@@ -1,0 +1,53 @@
+package engine
+
+import (
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/mongoerr"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/args"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/cursor"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/plan"
+)
+
+// tailFind opens a tailable cursor for a find command.
+func tailFind(r *request, f *finder, await bool) (reply, error) {
+	q := f.plan.Query()
+	c := r.state().Collection(f.ns)
+	switch {
+	case r.txn != nil:
+		return nil, mongoerr.New(mongoerr.OperationNotSupportedInTransaction,
+			"tailable cursors cannot be used in a transaction")
+	case r.snapshot.asked:
+		return nil, mongoerr.New(mongoerr.InvalidOptions,
+			"tailable cursors cannot be used with a 'snapshot' read concern level")
+	case c == nil:
+		return r.openSource(f.ns, cursor.NewDocuments(nil), f.batch, false)
+	case c.Capped == nil:
+		return nil, mongoerr.New(mongoerr.BadValue,
+			"error processing query: ns=%s: tailable cursor requested on non capped collection", f.ns)
+	}
+	t := cursor.NewTail(r.engine.store, c, q, f.Shape, r.watch)
+	return r.openCursor(&cursor.Cursor{Namespace: f.ns, Source: t, Tail: t, Await: await}, f.batch, false)
+}
+
+// checkTail refuses the options that a tailable cursor can't have.
+func checkTail(a *args.Reader, tailable, await, single bool, q plan.Query) error {
+	natural := bson.D{{Key: "$natural", Value: int32(1)}}
+	switch {
+	case a.Err != nil:
+		return a.Err
+	case await && !tailable:
+		return mongoerr.New(mongoerr.FailedToParse, "Cannot set 'awaitData' without also setting 'tailable'")
+	case !tailable:
+		return nil
+	case len(q.Sort) > 0 &&
+		(len(q.Sort) != 1 || q.Sort[0].Key != "$natural" || bsonval.Compare(q.Sort[0].Value, int32(1)) != 0):
+		return mongoerr.New(mongoerr.BadValue, "cannot use tailable option with a sort other than {$natural: 1}")
+	case single:
+		return mongoerr.New(mongoerr.BadValue, "cannot use tailable option with the 'singleBatch' option")
+	case q.Hint != nil && !bsonval.Equal(q.Hint, natural) && !bsonval.Equal(q.Hint, bson.D{}):
+		return mongoerr.New(mongoerr.NotImplemented, "a tailable cursor takes no hint but {$natural: 1}")
+	}
+	return nil
+}
