@@ -1,14 +1,13 @@
 package engine
 
 import (
-	"crypto/sha256"
-
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/mongoerr"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/forms"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/query"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/session"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/update"
 )
@@ -23,7 +22,7 @@ func (s *changeStream) event(e *store.Event) (bson.D, error) {
 	doc := s.header(e, token{e.Position, changed}, e.Kind)
 	if e.Origin != nil {
 		doc = append(doc, bson.E{Key: "txnNumber", Value: e.Origin.Number}, bson.E{
-			Key: "lsid", Value: sessionDocument(e.Origin.Session),
+			Key: "lsid", Value: session.Describe(e.Origin.Session),
 		})
 	}
 	full, has, err := s.fullDocument(e)
@@ -71,9 +70,6 @@ func (s *changeStream) describe(e *store.Event) bson.D {
 func (s *changeStream) invalidation(e *store.Event) bson.D {
 	return s.header(e, token{e.Position, invalidated}, "invalidate")
 }
-
-// nobody is what a session's owner hashes to when there are no users.
-var nobody = sha256.Sum256(nil)
 
 func (s *changeStream) header(e *store.Event, t token, kind string) bson.D {
 	doc := append(make(bson.D, 0, 12),

@@ -9,6 +9,7 @@ import (
 	"github.com/docmodel/docmodel/internal/mongoerr"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/args"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/cursor"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/session"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
 )
 
@@ -138,21 +139,21 @@ func (b *bulk) run(i int, op bson.D) error {
 		}
 		b.request.remember(b.id(i), o)
 	}
-	doc := bson.D{{Key: "ok", Value: 1.0}, {Key: "idx", Value: int32(i)}, {Key: "n", Value: o.n}}
+	doc := bson.D{{Key: "ok", Value: 1.0}, {Key: "idx", Value: int32(i)}, {Key: "n", Value: o.N}}
 	switch kind {
 	case "insert":
-		b.inserted += o.n
+		b.inserted += o.N
 	case "delete":
-		b.deleted += o.n
+		b.deleted += o.N
 	default:
-		doc = append(doc, bson.E{Key: "nModified", Value: o.modified})
-		b.modified += o.modified
-		if o.isUpsert {
-			doc = append(doc, bson.E{Key: "upserted", Value: bson.D{{Key: "_id", Value: o.upserted}}})
+		doc = append(doc, bson.E{Key: "nModified", Value: o.Modified})
+		b.modified += o.Modified
+		if o.IsUpsert {
+			doc = append(doc, bson.E{Key: "upserted", Value: bson.D{{Key: "_id", Value: o.Upserted}}})
 			b.upserted++
 			break
 		}
-		b.matched += o.n
+		b.matched += o.N
 	}
 	if !b.errorsOnly {
 		b.results = append(b.results, doc)
@@ -175,23 +176,23 @@ func (b *bulk) fail(i int, kind string, e *mongoerr.Error) {
 }
 
 // do runs one operation as the command of its kind would.
-func (b *bulk) do(kind string, ns store.Namespace, op bson.D) (outcome, error) {
+func (b *bulk) do(kind string, ns store.Namespace, op bson.D) (session.Outcome, error) {
 	switch kind {
 	case "insert":
 		v, _ := bsonval.Get(op, "document")
 		doc, ok := v.(bson.D)
 		if !ok {
-			return outcome{}, mongoerr.New(mongoerr.TypeMismatch,
+			return session.Outcome{}, mongoerr.New(mongoerr.TypeMismatch,
 				"BSON field 'bulkWrite.ops.document' is the wrong type '%s', expected type 'object'", bsonval.TypeName(v))
 		}
 		err := b.request.write(func(w *store.Writer) error { return insertOne(w, ns, doc) })
 		b.request.noteInsert(b.request.state().Collection(ns), err)
-		return outcome{n: 1}, err
+		return session.Outcome{N: 1}, err
 	case "update":
 		return runUpdate(b.request, ns, statementOf(op))
 	}
 	n, err := runDelete(b.request, ns, statementOf(op))
-	return outcome{n: n}, err
+	return session.Outcome{N: n}, err
 }
 
 // statementOf returns an operation of a bulk as the statement of an update or a delete command.

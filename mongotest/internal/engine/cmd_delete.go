@@ -6,6 +6,7 @@ import (
 	"github.com/docmodel/docmodel/internal/mongoerr"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/args"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/plan"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/session"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
 )
 
@@ -35,7 +36,7 @@ func remove(r *request) (reply, error) {
 			break
 		}
 		if o, again := r.recall(st.id(i)); again {
-			n += o.n
+			n += o.N
 			continue
 		}
 		deleted, err := runDelete(r, ns, d)
@@ -44,7 +45,7 @@ func remove(r *request) (reply, error) {
 			return nil, err
 		}
 		if err == nil {
-			r.remember(st.id(i), outcome{n: deleted})
+			r.remember(st.id(i), session.Outcome{N: deleted})
 		}
 	}
 	return st.reply(reply{{Key: "n", Value: n}}), nil

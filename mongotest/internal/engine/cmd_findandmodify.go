@@ -7,6 +7,7 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/forms"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/plan"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/projection"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/session"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
 )
 
@@ -33,7 +34,7 @@ func findAndModify(r *request) (reply, error) {
 		return nil, err
 	}
 	if o, again := r.recall(stmt); again {
-		return append(o.reply, bson.E{Key: "retriedStmtId", Value: stmt}), nil
+		return append(o.Reply, bson.E{Key: "retriedStmtId", Value: stmt}), nil
 	}
 	var rep reply
 	err = r.routed(&m.target, m.change("findAndModify", r.body), func() (err error) {
@@ -41,7 +42,7 @@ func findAndModify(r *request) (reply, error) {
 		return err
 	})
 	if err == nil {
-		r.remember(stmt, outcome{reply: rep[:len(rep):len(rep)]})
+		r.remember(stmt, session.Outcome{Reply: rep[:len(rep):len(rep)]})
 	}
 	return rep, err
 }
@@ -94,9 +95,9 @@ func (m *modifier) run(r *request) (reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	last := bson.D{{Key: "n", Value: o.n}, {Key: "updatedExisting", Value: o.n > 0 && !o.isUpsert}}
-	if o.isUpsert {
-		last = append(last, bson.E{Key: "upserted", Value: o.upserted})
+	last := bson.D{{Key: "n", Value: o.N}, {Key: "updatedExisting", Value: o.N > 0 && !o.IsUpsert}}
+	if o.IsUpsert {
+		last = append(last, bson.E{Key: "upserted", Value: o.Upserted})
 	}
 	doc := m.before
 	if m.returnNew {

@@ -1,9 +1,12 @@
 package engine
 
 import (
+	"time"
+
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/session"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/wire"
 )
@@ -20,9 +23,8 @@ func init() {
 }
 
 const (
-	replicaSet      = "engine"
-	maxBatch        = 100_000
-	sessionLifetime = 30 // minutes
+	replicaSet = "engine"
+	maxBatch   = 100_000
 )
 
 // hello says that the engine is the primary of a replica set of one node,
@@ -49,7 +51,7 @@ func hello(r *request) (reply, error) {
 		{Key: "maxMessageSizeBytes", Value: int32(wire.MaxMessage)},
 		{Key: "maxWriteBatchSize", Value: int32(maxBatch)},
 		{Key: "localTime", Value: bson.NewDateTimeFromTime(r.engine.now())},
-		{Key: "logicalSessionTimeoutMinutes", Value: int32(sessionLifetime)},
+		{Key: "logicalSessionTimeoutMinutes", Value: int32(session.Lifetime / time.Minute)},
 		{Key: "connectionId", Value: r.conn.id},
 		{Key: "minWireVersion", Value: int32(0)},
 		{Key: "maxWireVersion", Value: int32(r.engine.wireVersion())},

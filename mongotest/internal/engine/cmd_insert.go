@@ -11,6 +11,7 @@ import (
 
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/mongoerr"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/session"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
 )
 
@@ -62,7 +63,7 @@ func insert(r *request) (reply, error) {
 				}
 				if err == nil {
 					n++
-					r.remember(st.id(at), outcome{n: 1})
+					r.remember(st.id(at), session.Outcome{N: 1})
 				}
 			}
 			return nil

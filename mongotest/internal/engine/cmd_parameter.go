@@ -9,6 +9,7 @@ import (
 	"github.com/docmodel/docmodel/internal/bsonval/order"
 	"github.com/docmodel/docmodel/internal/mongoerr"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/args"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/session"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
 )
 
@@ -26,7 +27,7 @@ var parameters = bson.D{
 	{Key: "enableTestCommands", Value: true},
 	{Key: "featureCompatibilityVersion", Value: bson.D{{Key: "version", Value: "8.0"}}},
 	{Key: "internalQueryMaxBlockingSortMemoryUsageBytes", Value: int64(order.MaxMemory)},
-	{Key: "localLogicalSessionTimeoutMinutes", Value: int32(sessionLifetime)},
+	{Key: "localLogicalSessionTimeoutMinutes", Value: int32(session.Lifetime / time.Minute)},
 	{Key: "notablescan", Value: false},
 	{Key: "requireApiVersion", Value: false},
 	{Key: "transactionLifetimeLimitSeconds", Value: int32(store.Lifetime / time.Second)},

@@ -1,14 +1,15 @@
 package engine
 
 import (
-	"maps"
-	"slices"
+	"crypto/rand"
+	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/docmodel/docmodel/internal/mongoerr"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/cursor"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/interrupt"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/session"
 )
 
 func init() {
@@ -17,6 +18,8 @@ func init() {
 			name: "commitTransaction", txn: true, admin: true, fields: []string{"recoveryToken"}, run: commitTransaction,
 		},
 		&command{name: "abortTransaction", txn: true, admin: true, fields: []string{"recoveryToken"}, run: abortTransaction},
+		&command{name: "startSession", run: startSession},
+		&command{name: "refreshSessions", run: refreshSessions},
 		&command{name: "endSessions", run: endSessions},
 		&command{name: "killSessions", run: endSessions},
 		&command{name: "killAllSessions", run: killAllSessions},
@@ -27,13 +30,13 @@ func commitTransaction(r *request) (reply, error) {
 	if r.session == nil || !r.autocommit {
 		return nil, mongoerr.New(mongoerr.CommandNotFound, "commitTransaction must be run within a transaction")
 	}
-	if r.session.progress == committed {
+	if r.session.IsCommitted() {
 		return nil, nil
 	}
 	if err := r.txn.Commit(r.ctx); err != nil {
 		return nil, err
 	}
-	r.session.progress = committed
+	r.session.SetCommitted()
 	return nil, nil
 }
 
@@ -41,7 +44,7 @@ func abortTransaction(r *request) (reply, error) {
 	if r.session == nil || !r.autocommit {
 		return nil, mongoerr.New(mongoerr.CommandNotFound, "abortTransaction must be run within a transaction")
 	}
-	r.session.abort()
+	r.session.Abort()
 	return nil, nil
 }
 
@@ -89,14 +92,28 @@ func killAllSessions(r *request) (reply, error) {
 		return nil, mongoerr.New(mongoerr.NotImplemented, "killAllSessions is supported with an empty array only")
 	}
 	r.engine.killCommands(func(x *request) bool { return x != r && x.lsid != "" && x.lsid != r.lsid })
-	r.engine.mu.Lock()
-	ids := slices.Collect(maps.Keys(r.engine.sessions))
-	r.engine.mu.Unlock()
-	for _, id := range ids {
+	for _, id := range r.engine.sessions.IDs() {
 		if id != r.lsid {
 			r.engine.endSession(id)
 		}
 	}
 	r.engine.cursors.Kill(func(c *cursor.Cursor) bool { return c.Session != "" && c.Session != r.lsid })
 	return nil, nil
+}
+
+// startSession gives out a session.
+func startSession(r *request) (reply, error) {
+	var id [16]byte
+	rand.Read(id[:])
+	id[6], id[8] = id[6]&0x0f|0x40, id[8]&0x3f|0x80 // a random UUID
+	r.engine.sessions.NoteUse(string(id[:]), r.engine.now())
+	return reply{
+		{Key: "id", Value: bson.D{{Key: "id", Value: bson.Binary{Subtype: 4, Data: id[:]}}}},
+		{Key: "timeoutMinutes", Value: int32(session.Lifetime / time.Minute)},
+	}, nil
+}
+
+// refreshSessions notes that sessions are used.
+func refreshSessions(r *request) (reply, error) {
+	return nil, r.eachSession(func(lsid string) { r.engine.sessions.NoteUse(lsid, r.engine.now()) })
 }

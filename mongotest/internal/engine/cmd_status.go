@@ -128,19 +128,7 @@ func (e *Engine) section(r *request, name string) bson.D {
 			{Key: "name", Value: "inMemory"}, {Key: "supportsCommittedReads", Value: true}, {Key: "persistent", Value: false},
 		}
 	}
-	return bson.D{{Key: "currentOpen", Value: int64(e.openTransactions())}} // transactions
-}
-
-// openTransactions is how many transactions are open.
-func (e *Engine) openTransactions() (n int) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	for _, s := range e.sessions {
-		if t := s.txn.Load(); t != nil && !t.Over() {
-			n++
-		}
-	}
-	return n
+	return bson.D{{Key: "currentOpen", Value: int64(e.sessions.CountTransactions())}} // transactions
 }
 
 // hostInfo says of the machine what the program knows.

@@ -7,6 +7,7 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/args"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/pipeline"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/plan"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/session"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
 )
 
@@ -51,9 +52,9 @@ func updateMany(r *request) (reply, error) {
 				r.remember(st.id(i), o)
 			}
 		}
-		n, modified = n+o.n, modified+o.modified
-		if o.isUpsert {
-			upserted = append(upserted, bson.D{{Key: "index", Value: int32(i)}, {Key: "_id", Value: o.upserted}})
+		n, modified = n+o.N, modified+o.Modified
+		if o.IsUpsert {
+			upserted = append(upserted, bson.D{{Key: "index", Value: int32(i)}, {Key: "_id", Value: o.Upserted}})
 		}
 	}
 	rep := reply{{Key: "n", Value: n}, {Key: "nModified", Value: modified}}
@@ -63,12 +64,12 @@ func updateMany(r *request) (reply, error) {
 	return st.reply(rep), nil
 }
 
-func runUpdate(r *request, ns store.Namespace, statement bson.D) (outcome, error) {
+func runUpdate(r *request, ns store.Namespace, statement bson.D) (session.Outcome, error) {
 	u, err := readUpdate(r, ns, &args.Reader{Place: "update.updates", Doc: statement, Watch: r.watch})
 	if err != nil {
-		return outcome{}, err
+		return session.Outcome{}, err
 	}
-	var o outcome
+	var o session.Outcome
 	err = r.routed(&u.target, u.change("update", statement), func() (err error) {
 		o, err = u.run(r)
 		return err

@@ -5,13 +5,13 @@ import (
 	"io"
 	"net"
 	"sync"
-	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/mongoerr"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/interrupt"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/session"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/wire"
 )
 
@@ -32,7 +32,7 @@ type conn struct {
 	over    bool     // ctx has ended for good
 	running *request // the command that runs, nil between commands
 
-	sessions map[*session]bool // whose transactions it has had commands of
+	owner session.Owner // of the transactions whose last command it sent
 }
 
 func newConn(e *Engine, pipe net.Conn, id int32, address string) *conn {
@@ -84,7 +84,7 @@ func (c *conn) kill(cause error, which func(r *request) bool) {
 func (c *conn) serve() {
 	defer func() {
 		c.close()
-		c.orphan()
+		c.owner.Leave()
 		c.engine.mu.Lock()
 		delete(c.engine.conns, c)
 		c.engine.mu.Unlock()
@@ -98,25 +98,6 @@ func (c *conn) serve() {
 		if err := c.answer(m); err != nil {
 			return
 		}
-	}
-}
-
-// orphaned is how long a transaction stays open without the connection that its last command came by: long enough for a
-// driver to connect anew. MongoDB leaves it open for its whole lifetime.
-const orphaned = 5 * time.Second
-
-// orphan aborts the transactions that nobody goes on with, now that the connection has ended.
-func (c *conn) orphan() {
-	for s := range c.sessions {
-		t := s.txn.Load()
-		if t == nil || s.conn.Load() != c {
-			continue
-		}
-		time.AfterFunc(orphaned, func() { // real time: a driver connects anew meanwhile
-			if s.conn.Load() == c {
-				t.Abort()
-			}
-		})
 	}
 }
 

@@ -133,6 +133,7 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/interrupt"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/pipe"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/router"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/session"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
 )
 
@@ -156,18 +157,16 @@ type Engine struct {
 	closed   bool
 	conns    map[*conn]struct{}
 	lastConn int32
-	sessions map[string]*session
-	used     sessionUse
+	sessions session.Set
 	cursors  cursor.Set
 }
 
 // New returns an empty engine.
 func New() *Engine {
 	e := &Engine{
-		store:    store.New(),
-		began:    time.Now(), // real time: SetClock replaces it
-		conns:    map[*conn]struct{}{},
-		sessions: map[string]*session{},
+		store: store.New(),
+		began: time.Now(), // real time: SetClock replaces it
+		conns: map[*conn]struct{}{},
 	}
 	e.ctx, e.cancel = context.WithCancelCause(context.Background())
 	return e

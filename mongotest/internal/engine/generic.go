@@ -20,7 +20,7 @@ func (r *request) readGeneric() error {
 	}
 	if id := a.Document("lsid"); id != nil {
 		if r.lsid = sessionID(a, id); a.Err == nil {
-			r.engine.used.note(r.lsid, r.engine.now())
+			r.engine.sessions.NoteUse(r.lsid, r.engine.now())
 		}
 	}
 	r.hasNumber = a.Has("txnNumber")

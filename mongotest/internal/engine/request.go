@@ -13,6 +13,7 @@ import (
 	"github.com/docmodel/docmodel/internal/mongoerr"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/args"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/interrupt"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/session"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/wire"
 )
@@ -48,8 +49,8 @@ type request struct {
 	bypass   bool     // what validators refuse is stored
 	partial  bool     // a statement failed, whether or not the command did
 
-	session *session   // checked out: the command has a number
-	txn     *store.Txn // the transaction it runs in
+	session *session.Session // checked out: the command has a number
+	txn     *store.Txn       // the transaction it runs in
 
 	route routing // of the statement that runs, on a sharded collection
 }
@@ -148,7 +149,7 @@ func (r *request) execute() (reply, error) {
 	}
 	rep, err := r.runRouted()
 	if r.txn != nil && (err != nil || r.partial) {
-		r.session.abort()
+		r.session.Abort()
 	}
 	if err != nil {
 		var e *mongoerr.Error

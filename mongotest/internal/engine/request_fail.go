@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"maps"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -126,7 +125,7 @@ func (r *request) failCheckedOut(c *cursor.Cursor) error {
 // error, or done, with the connection cut.
 func (r *request) failingWrite(fn func(w *store.Writer) error) func(w *store.Writer) error {
 	return func(w *store.Writer) error {
-		done := maps.Clone(r.session.done)
+		restore := r.session.SaveOutcomes()
 		if err := fn(w); err != nil || !w.Changed() {
 			return err
 		}
@@ -138,7 +137,7 @@ func (r *request) failingWrite(fn func(w *store.Writer) error) func(w *store.Wri
 		if !f.HasCode {
 			return nil
 		}
-		r.session.done = done
+		restore()
 		return undone{f.NewError("Failing write due to failpoint. The write must not be reflected.")}
 	}
 }

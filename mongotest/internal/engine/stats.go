@@ -116,3 +116,5 @@ func (e *environment) IndexStats(db, coll string) ([]bson.D, error) {
 	}
 	return out, nil
 }
+
+func (e *environment) Sessions() []bson.D { return e.request.engine.sessions.List(e.now) }

@@ -10,6 +10,7 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/args"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/pipeline"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/query"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/session"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/update"
 )
@@ -62,15 +63,15 @@ func (u *updater) parse(r *request, a *args.Reader, spec any, constants bson.D) 
 
 // run updates what the target finds, or inserts a document when it finds none
 // and upsert is set.
-func (u *updater) run(r *request) (o outcome, err error) {
+func (u *updater) run(r *request) (o session.Outcome, err error) {
 	if u.multi {
 		err = u.each(r, func(w *store.Writer, old *store.Record) error { return u.apply(w, old, &o) })
-		if err != nil || o.n > 0 || !u.upsert {
+		if err != nil || o.N > 0 || !u.upsert {
 			return o, err
 		}
 	}
 	err = u.one(r, func(w *store.Writer, old *store.Record) error {
-		o, u.before, u.after = outcome{}, nil, nil
+		o, u.before, u.after = session.Outcome{}, nil, nil
 		switch {
 		case old != nil:
 			return u.apply(w, old, &o)
@@ -83,7 +84,7 @@ func (u *updater) run(r *request) (o outcome, err error) {
 }
 
 // apply updates one document.
-func (u *updater) apply(w *store.Writer, old *store.Record, o *outcome) error {
+func (u *updater) apply(w *store.Writer, old *store.Record, o *session.Outcome) error {
 	in := update.Input{Position: -1, Now: u.now}
 	if u.update.NeedsPosition() {
 		_, position, err := u.query.Matcher.MatchArrayIndex(old.Doc)
@@ -108,15 +109,15 @@ func (u *updater) apply(w *store.Writer, old *store.Record, o *outcome) error {
 		if err != nil {
 			return err
 		}
-		o.modified++
+		o.Modified++
 	}
 	u.before, u.after = old.Doc, next
-	o.n++
+	o.N++
 	return nil
 }
 
 // insert adds the document that an upsert makes.
-func (u *updater) insert(w *store.Writer, o *outcome) error {
+func (u *updater) insert(w *store.Writer, o *session.Outcome) error {
 	taken := u.query.Matcher.EqualityFields
 	if u.update.IsReplacement() {
 		taken = u.query.Matcher.EqualityID
@@ -143,6 +144,6 @@ func (u *updater) insert(w *store.Writer, o *outcome) error {
 		return err
 	}
 	u.before, u.after = nil, doc
-	o.n, o.upserted, o.isUpsert = 1, doc[0].Value, true
+	o.N, o.Upserted, o.IsUpsert = 1, doc[0].Value, true
 	return nil
 }

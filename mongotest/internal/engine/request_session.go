@@ -1,0 +1,58 @@
+package engine
+
+import (
+	"github.com/docmodel/docmodel/mongotest/internal/engine/cursor"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/session"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
+)
+
+// checkout waits for the request's session and enters its number. It returns the error of a number that is too old, or
+// of a transaction that isn't open.
+func (r *request) checkout() (release func(), err error) {
+	s, release, err := r.engine.sessions.Checkout(r.ctx, r.lsid)
+	if err != nil {
+		return nil, err
+	}
+	r.session = s
+	if r.autocommit {
+		c := session.Command{Name: r.name, Number: r.number, Starts: r.start, Allowed: r.command.txn}
+		r.txn, err = s.EnterTransaction(c, &r.conn.owner, r.beginTransaction)
+	} else {
+		err = s.EnterRetryable(r.number)
+	}
+	if err != nil {
+		release()
+		return nil, err
+	}
+	return release, nil
+}
+
+// beginTransaction begins a transaction, which sees no expired documents.
+func (r *request) beginTransaction() *store.Txn {
+	r.engine.store.Sweep(r.ctx, r.engine.now())
+	t := r.engine.store.Begin()
+	t.Origin = store.Origin{Session: r.lsid, Number: r.number}
+	return t
+}
+
+// recall returns the outcome of a statement if it was sent before.
+func (r *request) recall(stmt int32) (session.Outcome, bool) {
+	if r.session == nil || r.txn != nil {
+		return session.Outcome{}, false
+	}
+	return r.session.Recall(stmt)
+}
+
+// remember keeps the outcome of a statement, in case it is sent again.
+func (r *request) remember(stmt int32, o session.Outcome) {
+	if r.session != nil && r.txn == nil {
+		r.session.Remember(stmt, o)
+	}
+}
+
+// endSession forgets a session, kills its cursors and aborts its transaction. A command that runs in the transaction
+// fails at its next write, unless killCommands ends it at once.
+func (e *Engine) endSession(id string) {
+	e.sessions.End(id)
+	e.cursors.Kill(func(c *cursor.Cursor) bool { return c.Session == id })
+}
