@@ -8,6 +8,7 @@ import (
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/mongoerr"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/args"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/changestream"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/cursor"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/expr"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/forms"
@@ -40,7 +41,7 @@ func aggregate(r *request) (reply, error) {
 		return nil, mongoerr.New(mongoerr.FailedToParse,
 			"The 'cursor' option is required, except for aggregate with the explain argument")
 	}
-	if stages := r.args().Array("pipeline"); isWatch(stages) {
+	if stages := r.args().Array("pipeline"); changestream.IsOpenedBy(stages) {
 		if r.engine.alone {
 			return nil, mongoerr.New(40573, "The $changeStream stage is only supported on replica sets")
 		}
@@ -67,7 +68,7 @@ func readAggregate(r *request) (*aggregation, error) {
 	a := r.args()
 	a.Require("pipeline")
 	stages := a.Array("pipeline")
-	if isWatch(stages) {
+	if changestream.IsOpenedBy(stages) {
 		return nil, mongoerr.New(mongoerr.NotImplemented, "explain isn't implemented for $changeStream")
 	}
 	x := &aggregation{batch: readBatchSize(a)}

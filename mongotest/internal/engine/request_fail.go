@@ -8,6 +8,7 @@ import (
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/mongoerr"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/args"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/changestream"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/cursor"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/failpoint"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/interrupt"
@@ -63,7 +64,7 @@ func (r *request) failBefore() error {
 	if !f.HasCode {
 		return nil
 	}
-	if stages := r.args().Array("pipeline"); r.name == "aggregate" && isWatch(stages) {
+	if stages := r.args().Array("pipeline"); r.name == "aggregate" && changestream.IsOpenedBy(stages) {
 		r.watching = true
 	}
 	return r.label(f.NewError("Failing command via 'failCommand' failpoint"))

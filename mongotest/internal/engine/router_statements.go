@@ -8,6 +8,7 @@ import (
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/mongoerr"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/args"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/changestream"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/collation"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/forms"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/plan"
@@ -65,7 +66,7 @@ func (r *request) readTouch() *router.Touch {
 	case "count", "distinct":
 		filter = a.Document("query")
 	case "aggregate":
-		if stages = slices.Concat(stages, a.Array("pipeline")); isWatch(stages) {
+		if stages = slices.Concat(stages, a.Array("pipeline")); changestream.IsOpenedBy(stages) {
 			return r.touch(ns, router.Route{Shards: c.All(), Broadcast: true})
 		}
 	default:

@@ -6,6 +6,7 @@ import (
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/mongoerr"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/args"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/changestream"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/pipeline"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
 )
@@ -48,7 +49,7 @@ func readView(r *request, a *args.Reader, ns store.Namespace) *store.View {
 // checkViewPipeline holds that a view's stages are ones that a view may have.
 func checkViewPipeline(r *request, v *store.View) error {
 	p, err := pipeline.Parse(v.Pipeline, &environment{request: r, state: r.state(), watch: r.watch})
-	if isWatch(v.Pipeline) {
+	if changestream.IsOpenedBy(v.Pipeline) {
 		return mongoerr.New(mongoerr.OptionNotSupportedOnView, "$changeStream cannot be used in a view definition")
 	}
 	if err == nil && p.Writes() {

@@ -19,7 +19,7 @@ type Set struct {
 	use  use
 }
 
-// Checkout waits until no other command has the session, and makes the session if it doesn't exist. The caller must call
+// Checkout waits until no other command has the session. It makes the session if it doesn't exist. The caller must call
 // release.
 func (x *Set) Checkout(ctx context.Context, id string) (s *Session, release func(), err error) {
 	x.mu.Lock()

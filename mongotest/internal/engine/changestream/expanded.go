@@ -1,4 +1,4 @@
-package engine
+package changestream
 
 import (
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -9,23 +9,23 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
 )
 
-// details returns what an expanded event has beside the others' fields: what the operation was, and what there was
-// before (https://www.mongodb.com/docs/manual/reference/change-events/).
-func (s *changeStream) details(e *store.Event) bson.D {
-	if !s.expanded || e.Of == nil || e.Kind == store.Dropped {
+// makeDetails returns the fields that only expanded events have: what the operation was, and the options before it.
+func (s *Stream) makeDetails(e *store.Event) bson.D {
+	if !s.Expanded || e.Of == nil || e.Kind == store.Dropped {
 		return nil
 	}
-	d := bson.D{{Key: "operationDescription", Value: operation(e)}}
+	d := bson.D{{Key: "operationDescription", Value: describeOperation(e)}}
 	switch {
 	case e.Kind == store.Created:
-		d = append(d, bson.E{Key: "nsType", Value: formName(e.Of.Form)})
+		d = append(d, bson.E{Key: "nsType", Value: nameForm(e.Of.Form)})
 	case e.Kind == store.Modified && !e.OfView():
 		d = append(d, bson.E{Key: "stateBeforeChange", Value: e.Of.Before})
 	}
 	return d
 }
 
-func formName(f store.Form) string {
+// nameForm returns the nsType of a new collection.
+func nameForm(f store.Form) string {
 	switch {
 	case f.View != nil:
 		return "view"
@@ -35,11 +35,11 @@ func formName(f store.Form) string {
 	return "collection"
 }
 
-// operation describes what was done to a collection.
-func operation(e *store.Event) bson.D {
+// describeOperation returns the operationDescription of a change to a collection.
+func describeOperation(e *store.Event) bson.D {
 	switch e.Kind {
 	case store.Created:
-		return creationOf(e)
+		return describeCreation(e)
 	case store.IndexesCreated, store.IndexesDropped:
 		var list bson.A
 		for _, spec := range e.Of.Indexes {
@@ -47,7 +47,7 @@ func operation(e *store.Event) bson.D {
 		}
 		return bson.D{{Key: "indexes", Value: list}}
 	case store.Renamed:
-		d := bson.D{{Key: "to", Value: namespaceDocument(e.Of.To)}}
+		d := bson.D{{Key: "to", Value: showNamespace(e.Of.To)}}
 		if e.Of.Target != nil {
 			d = append(d, bson.E{Key: "dropTarget", Value: *e.Of.Target})
 		}
@@ -56,13 +56,13 @@ func operation(e *store.Event) bson.D {
 	return e.Of.Asked
 }
 
-// creationOf describes what was created: a collection by its options, all others as views.
-func creationOf(e *store.Event) bson.D {
+// describeCreation returns the options of a new collection. Views and time series show as views.
+func describeCreation(e *store.Event) bson.D {
 	switch f := e.Of.Form; {
 	case f.View != nil:
 		return forms.ShowView(f.View)
 	case f.Series != nil:
-		return forms.ShowView(bucketView(e.NS, f.Series, e.Of.Options))
+		return forms.ShowView(makeBucketView(e.NS, f.Series, e.Of.Options))
 	}
 	d := append(bson.D{}, e.Of.Options...)
 	if e.Of.Form.Clustered != nil { // it has no index beside its documents
@@ -71,9 +71,9 @@ func creationOf(e *store.Event) bson.D {
 	return append(d, bson.E{Key: "idIndex", Value: indexes.Describe(e.Of.Indexes[0])})
 }
 
-// bucketView is the view by which MongoDB shows the buckets of a time series collection. The engine has none: only
-// events name it.
-func bucketView(ns store.Namespace, s *store.Series, options bson.D) *store.View {
+// makeBucketView returns the view that a time series collection is in MongoDB. The engine has no buckets, and only
+// shows the view in events.
+func makeBucketView(ns store.Namespace, s *store.Series, options bson.D) *store.View {
 	unpack := bson.D{{Key: "timeField", Value: s.Time}}
 	if s.Meta != "" {
 		unpack = append(unpack, bson.E{Key: "metaField", Value: s.Meta})

@@ -1,4 +1,4 @@
-package engine
+package changestream
 
 import (
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -6,45 +6,45 @@ import (
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/mongoerr"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/forms"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/plan"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/query"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/session"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/update"
 )
 
-// event returns the document of a change, as the manual's pages on change
-// events have it.
-func (s *changeStream) event(e *store.Event) (bson.D, error) {
+// makeEvent returns the event of a change (https://www.mongodb.com/docs/manual/reference/change-events/).
+func (s *Stream) makeEvent(e *store.Event) (bson.D, error) {
 	if e.Kind == store.Updated && e.How != nil && e.How.IsLoggedWhole(e.Old, e.New) {
 		whole := *e
 		whole.Kind, e = store.Replaced, &whole
 	}
-	doc := s.header(e, token{e.Position, changed}, e.Kind)
+	doc := s.makeHeader(e, token{e.Position, changed}, e.Kind)
 	if e.Origin != nil {
 		doc = append(doc, bson.E{Key: "txnNumber", Value: e.Origin.Number}, bson.E{
 			Key: "lsid", Value: session.Describe(e.Origin.Session),
 		})
 	}
-	full, has, err := s.fullDocument(e)
+	full, has, err := s.findFullDocument(e)
 	if err != nil {
 		return nil, err
 	}
 	if has {
 		doc = append(doc, bson.E{Key: "fullDocument", Value: full})
 	}
-	doc = append(doc, bson.E{Key: "ns", Value: namespaceDocument(e.NS)})
+	doc = append(doc, bson.E{Key: "ns", Value: showNamespace(e.NS)})
 	if e.Kind == store.Renamed {
-		doc = append(doc, bson.E{Key: "to", Value: namespaceDocument(e.Of.To)})
+		doc = append(doc, bson.E{Key: "to", Value: showNamespace(e.Of.To)})
 	}
 	if e.New == nil && e.Old == nil {
-		return append(doc, s.details(e)...), nil
+		return append(doc, s.makeDetails(e)...), nil
 	}
 	doc = append(doc, bson.E{Key: "documentKey", Value: bson.D{{Key: "_id", Value: e.ID()}}})
 	if e.Kind == store.Updated {
-		doc = append(doc, bson.E{Key: "updateDescription", Value: s.describe(e)})
+		doc = append(doc, bson.E{Key: "updateDescription", Value: s.describeUpdate(e)})
 	}
 	if s.before != "off" && e.Old != nil {
-		before, err := image(e, e.Old, s.before, "pre-image")
+		before, err := chooseImage(e, e.Old, s.before, "pre-image")
 		if err != nil {
 			return nil, err
 		}
@@ -53,36 +53,39 @@ func (s *changeStream) event(e *store.Event) (bson.D, error) {
 	return doc, nil
 }
 
-func (s *changeStream) describe(e *store.Event) bson.D {
+// describeUpdate returns the updateDescription of an update.
+func (s *Stream) describeUpdate(e *store.Event) bson.D {
 	var d bson.D
 	if e.How == nil {
 		d = update.Describe(e.Old, e.New)
 	} else {
 		d = e.How.Describe(e.Old, e.New)
 	}
-	if !s.expanded {
+	if !s.Expanded {
 		d = forms.RemoveOptions(d, update.Disambiguated)
 	}
 	return d
 }
 
-// invalidation returns the event that follows one that ends the stream.
-func (s *changeStream) invalidation(e *store.Event) bson.D {
-	return s.header(e, token{e.Position, invalidated}, "invalidate")
+// makeInvalidation returns the invalidate event after a change that ends the stream.
+func (s *Stream) makeInvalidation(e *store.Event) bson.D {
+	return s.makeHeader(e, token{e.Position, invalidated}, "invalidate")
 }
 
-func (s *changeStream) header(e *store.Event, t token, kind string) bson.D {
+// makeHeader returns the fields that all events have first.
+func (s *Stream) makeHeader(e *store.Event, t token, kind string) bson.D {
 	doc := append(make(bson.D, 0, 12),
 		bson.E{Key: "_id", Value: t.document()},
 		bson.E{Key: "operationType", Value: kind},
 		bson.E{Key: "clusterTime", Value: e.Timestamp})
-	if s.expanded && t.kind == changed && e.Kind != store.DatabaseDropped && !e.OfView() {
+	if s.Expanded && t.kind == changed && e.Kind != store.DatabaseDropped && !e.OfView() {
 		doc = append(doc, bson.E{Key: "collectionUUID", Value: e.UUID})
 	}
 	return append(doc, bson.E{Key: "wallTime", Value: bson.NewDateTimeFromTime(e.Wall)})
 }
 
-func namespaceDocument(ns store.Namespace) bson.D {
+// showNamespace returns a namespace as events show it.
+func showNamespace(ns store.Namespace) bson.D {
 	d := bson.D{{Key: "db", Value: ns.DB}}
 	if ns.Coll != "" {
 		d = append(d, bson.E{Key: "coll", Value: ns.Coll})
@@ -90,8 +93,8 @@ func namespaceDocument(ns store.Namespace) bson.D {
 	return d
 }
 
-// fullDocument returns the document that an event has, if it has one.
-func (s *changeStream) fullDocument(e *store.Event) (any, bool, error) {
+// findFullDocument returns the fullDocument of an event, false if the event has none.
+func (s *Stream) findFullDocument(e *store.Event) (any, bool, error) {
 	switch e.Kind {
 	case store.Inserted, store.Replaced:
 		return e.New, true, nil
@@ -103,17 +106,16 @@ func (s *changeStream) fullDocument(e *store.Event) (any, bool, error) {
 	case "default":
 		return nil, false, nil
 	case "updateLookup":
-		doc, err := s.current(e)
+		doc, err := s.lookUpDocument(e)
 		return doc, true, err
 	}
-	doc, err := image(e, e.New, s.full, "post-image")
+	doc, err := chooseImage(e, e.New, s.full, "post-image")
 	return doc, true, err
 }
 
-// current looks up the document as it is now, null when it is gone.
-func (s *changeStream) current(e *store.Event) (any, error) {
-	state := s.engine.store.Snapshot()
-	c := state.Collection(e.NS)
+// lookUpDocument returns the changed document as it is now, nil if it was deleted.
+func (s *Stream) lookUpDocument(e *store.Event) (any, error) {
+	c := s.store.Snapshot().Collection(e.NS)
 	if c == nil || !bsonval.Equal(c.UUID, e.UUID) {
 		return nil, nil
 	}
@@ -122,34 +124,37 @@ func (s *changeStream) current(e *store.Event) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	env := &environment{state: state, watch: s.watch}
-	for doc, err := range env.Find(e.NS.DB, e.NS.Coll, m) {
-		return doc, err
+	p, err := plan.Choose(c, plan.Query{Matcher: m, Watch: s.watch})
+	if err != nil {
+		return nil, err
 	}
-	return nil, nil
+	found, err := p.Open().Next()
+	if found == nil || err != nil {
+		return nil, err
+	}
+	return found.Doc, nil
 }
 
-// image returns a document before or after a change, which only collections
-// with changeStreamPreAndPostImages have recorded.
-func image(e *store.Event, doc bson.D, mode, what string) (any, error) {
+// chooseImage returns a document before or after a change, if the collection recorded images of documents.
+func chooseImage(e *store.Event, doc bson.D, mode, what string) (any, error) {
 	switch {
 	case e.Images:
 		return doc, nil
 	case mode == "required":
-		return nil, notFound(e, what)
+		return nil, newImageError(e, what)
 	}
 	return nil, nil
 }
 
-// notFound is the error of a stream that requires an image. It has no label: another stream may go on from the same
-// token without requiring one.
-func notFound(e *store.Event, what string) error {
+// newImageError returns the error of a stream that requires an image which wasn't recorded. It has no label: another
+// stream may continue with the same token without requiring images.
+func newImageError(e *store.Event, what string) error {
 	kinds := "update, delete and replace"
 	if what == "post-image" {
 		kinds = "update"
 	}
 	event := bson.D{
-		{Key: "operationType", Value: e.Kind}, {Key: "ns", Value: namespaceDocument(e.NS)},
+		{Key: "operationType", Value: e.Kind}, {Key: "ns", Value: showNamespace(e.NS)},
 		{Key: "clusterTime", Value: e.Timestamp},
 	}
 	if e.Origin != nil {

@@ -1,0 +1,34 @@
+package changestream
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/docmodel/docmodel/mongotest/internal/engine/forms"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
+)
+
+// Scope is what a stream watches: a collection, a database if Coll is "", or all databases if DB is "" too.
+type Scope struct{ DB, Coll string }
+
+// sees reports whether a change is in the scope.
+func (s Scope) sees(e *store.Event) bool {
+	switch {
+	case s.Coll != "" && e.Kind == store.DatabaseDropped:
+		return false
+	case s.Coll != "":
+		ns := store.Namespace{DB: s.DB, Coll: s.Coll}
+		return e.NS == ns || e.Kind == store.Renamed && e.Of.To == ns
+	case s.DB != "":
+		return e.NS.DB == s.DB && !strings.HasPrefix(e.NS.Coll, "system.")
+	}
+	return !slices.Contains(forms.InternalDatabases, e.NS.DB) && !strings.HasPrefix(e.NS.Coll, "system.")
+}
+
+// endsBy reports whether a change in the scope invalidates the stream.
+func (s Scope) endsBy(e *store.Event) bool {
+	if s.Coll != "" {
+		return e.Kind == store.Dropped || e.Kind == store.Renamed
+	}
+	return s.DB != "" && e.Kind == store.DatabaseDropped
+}
