@@ -19,11 +19,6 @@ var stableCommands = []string{
 	"refreshSessions", "update",
 }
 
-func init() {
-	// a test command, of version 2
-	register(&command{name: "testVersion2", admin: true, run: func(*request) (reply, error) { return nil, nil }})
-}
-
 // unstableFields are the fields of those commands that aren't part of it.
 var unstableFields = map[string][]string{
 	"aggregate": {"explain"},

@@ -5,7 +5,6 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/mongoerr"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/args"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/changestream"
@@ -18,11 +17,10 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
 )
 
-func init() {
-	register(&command{name: "aggregate", txn: true, run: aggregate, fields: []string{
+var aggregateCommands = []*command{
+	{name: "aggregate", txn: true, run: aggregate, fields: []string{
 		"pipeline", "cursor", "explain", "allowDiskUse", "bypassDocumentValidation", "collation", "hint", "let",
-	}})
-	explainers["aggregate"] = explainAggregate
+	}},
 }
 
 // aggregation is an aggregate command that has been read: a plan for what its
@@ -137,9 +135,6 @@ func readAggregate(r *request) (*aggregation, error) {
 	return x, err
 }
 
-// collectionless is the name of the collection of a command that names none.
-const collectionless = "$cmd.aggregate"
-
 // checkSource refuses a pipeline without documents: it must begin with a collection or with documents of its own.
 func checkSource(stages bson.A, none bool) error {
 	own := pipeline.IsCollectionless(stages)
@@ -172,59 +167,4 @@ func (x *aggregation) planNear(coll *store.Collection, ns store.Namespace, near 
 	x.rest = near.After(p, q.Matcher.Near())
 	x.plan, err = plan.Choose(coll, q)
 	return err
-}
-
-// drain returns what a plan finds. Each range runs it again.
-func drain(p *plan.Plan) pipeline.Docs {
-	return func(yield func(bson.D, error) bool) {
-		for e := p.Open(); ; {
-			r, err := e.Next()
-			if err != nil {
-				yield(nil, err)
-				return
-			}
-			if r == nil || !yield(r.Doc, nil) {
-				return
-			}
-		}
-	}
-}
-
-// explainAggregate shows the plan of the first stages, and the other stages
-// after it.
-func explainAggregate(r *request) (*explained, error) {
-	a, err := readAggregate(r)
-	if err != nil {
-		return nil, err
-	}
-	x := &explained{ns: a.ns, plan: a.plan}
-	if len(a.tail) == 0 && !a.near {
-		return x, nil
-	}
-	source := "$cursor"
-	if a.near {
-		source = "$geoNearCursor"
-	}
-	x.wrap = func(planner, stats bson.D) reply {
-		cursor := bson.D{{Key: "queryPlanner", Value: planner}}
-		if stats != nil {
-			cursor = append(cursor, bson.E{Key: "executionStats", Value: stats})
-		}
-		stages := append(bson.A{bson.D{{Key: source, Value: cursor}}}, a.tail...)
-		return reply{{Key: "stages", Value: stages}}
-	}
-	return x, nil
-}
-
-// sameFields reports whether an index's key has exactly these fields.
-func sameFields(spec *store.IndexSpec, on []string) bool {
-	if len(spec.Fields) != len(on) {
-		return false
-	}
-	for _, name := range on {
-		if bsonval.Index(spec.Key, name) < 0 {
-			return false
-		}
-	}
-	return true
 }

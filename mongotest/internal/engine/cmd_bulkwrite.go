@@ -13,10 +13,10 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
 )
 
-func init() {
-	register(&command{name: "bulkWrite", txn: true, admin: true, run: bulkWrite, fields: []string{
+var bulkWriteCommands = []*command{
+	{name: "bulkWrite", txn: true, admin: true, run: bulkWrite, fields: []string{
 		"ops", "nsInfo", "ordered", "bypassDocumentValidation", "let", "errorsOnly", "cursor", "stmtId", "stmtIds",
-	}})
+	}},
 }
 
 // bulk is a bulkWrite command that runs: inserts, updates and deletes in several collections

@@ -8,11 +8,9 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
 )
 
-func init() {
-	register(
-		&command{name: "convertToCapped", fields: []string{"size"}, writes: true, run: convertToCapped},
-		&command{name: "cloneCollectionAsCapped", refused: "use create, aggregate with $merge, or convertToCapped"},
-	)
+var cappedCommands = []*command{
+	{name: "convertToCapped", fields: []string{"size"}, writes: true, run: convertToCapped},
+	{name: "cloneCollectionAsCapped", refused: "use create, aggregate with $merge, or convertToCapped"},
 }
 
 // convertToCapped puts a capped collection in the place of another, with those of its documents that it holds, the

@@ -14,20 +14,18 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
 )
 
-func init() {
-	register(
-		&command{name: "drop", run: drop},
-		&command{name: "dropDatabase", run: dropDatabase},
-		&command{name: "listCollections", run: listCollections, fields: []string{
-			"filter", "nameOnly", "authorizedCollections", "cursor",
-		}},
-		&command{name: "listDatabases", admin: true, run: listDatabases, fields: []string{
-			"filter", "nameOnly", "authorizedDatabases",
-		}},
-		&command{name: "createSearchIndexes", refused: "search indexes are Atlas's"},
-		&command{name: "updateSearchIndex", refused: "search indexes are Atlas's"},
-		&command{name: "dropSearchIndex", refused: "search indexes are Atlas's"},
-	)
+var collectionsCommands = []*command{
+	{name: "drop", run: drop},
+	{name: "dropDatabase", run: dropDatabase},
+	{name: "listCollections", run: listCollections, fields: []string{
+		"filter", "nameOnly", "authorizedCollections", "cursor",
+	}},
+	{name: "listDatabases", admin: true, run: listDatabases, fields: []string{
+		"filter", "nameOnly", "authorizedDatabases",
+	}},
+	{name: "createSearchIndexes", refused: "search indexes are Atlas's"},
+	{name: "updateSearchIndex", refused: "search indexes are Atlas's"},
+	{name: "dropSearchIndex", refused: "search indexes are Atlas's"},
 }
 
 // drop removes a collection or a view; with system.views, all views of the database.

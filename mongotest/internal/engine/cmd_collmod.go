@@ -14,11 +14,11 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
 )
 
-func init() {
-	register(&command{name: "collMod", run: collMod, fields: []string{
+var collModCommands = []*command{
+	{name: "collMod", run: collMod, fields: []string{
 		"index", "validator", "validationLevel", "validationAction", "viewOn", "pipeline", "cappedSize",
 		"cappedMax", "changeStreamPreAndPostImages", "expireAfterSeconds", "timeseries", "dryRun",
-	}})
+	}},
 }
 
 // collMod changes the expiry, the visibility or the uniqueness of an index, what a collection is validated by, how much

@@ -9,10 +9,10 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/plan"
 )
 
-func init() {
-	register(&command{name: "count", txn: false, run: count, fields: []string{
+var countCommands = []*command{
+	{name: "count", txn: false, run: count, fields: []string{
 		"count", "query", "limit", "skip", "hint", "collation", "fields",
-	}})
+	}},
 }
 
 func count(r *request) (reply, error) {

@@ -14,12 +14,12 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
 )
 
-func init() {
-	register(&command{name: "create", txn: true, writes: true, run: create, fields: []string{
+var createCommands = []*command{
+	{name: "create", txn: true, writes: true, run: create, fields: []string{
 		"capped", "size", "max", "autoIndexId", "timeseries", "expireAfterSeconds", "clusteredIndex",
 		"changeStreamPreAndPostImages", "storageEngine", "validator", "validationLevel", "validationAction",
 		"indexOptionDefaults", "viewOn", "pipeline", "collation", "encryptedFields", "flags", "temp",
-	}})
+	}},
 }
 
 // create makes a collection or a view. Every option that would change what it does, and that the engine hasn't, is

@@ -10,10 +10,10 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
 )
 
-func init() {
-	register(&command{name: "delete", txn: true, writes: true, run: remove, fields: []string{
+var deleteCommands = []*command{
+	{name: "delete", txn: true, writes: true, run: remove, fields: []string{
 		"delete", "deletes", "ordered", "let", "stmtId", "stmtIds", "bypassDocumentValidation",
-	}})
+	}},
 }
 
 var deleteFields = []string{"q", "limit", "hint", "collation"}

@@ -12,10 +12,10 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/plan"
 )
 
-func init() {
-	register(&command{name: "distinct", txn: true, run: distinct, fields: []string{
+var distinctCommands = []*command{
+	{name: "distinct", txn: true, run: distinct, fields: []string{
 		"distinct", "key", "query", "hint", "collation",
-	}})
+	}},
 }
 
 func distinct(r *request) (reply, error) {

@@ -11,23 +11,13 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
 )
 
-func init() {
-	register(&command{name: "explain", run: explain, fields: []string{"verbosity"}})
+var explainCommands = []*command{
+	{name: "explain", run: explain, fields: []string{"verbosity"}},
 }
 
-// explained is what explain needs to know of a command: its plan, and the
-// stage that stands above it.
-type explained struct {
-	ns    store.Namespace
-	plan  *plan.Plan
-	stage string // such as "COUNT"; "" for none
-	// wrap, for a command that does more than a plan, shows the rest around it.
-	wrap func(planner, stats bson.D) reply
-}
-
-// explainers read a command without running it. The file of a command may add
-// its own.
+// explainers read a command without running it.
 var explainers = map[string]func(r *request) (*explained, error){
+	"aggregate":     explainAggregate,
 	"find":          explainFind,
 	"count":         explainCount,
 	"distinct":      explainDistinct,
@@ -103,8 +93,8 @@ func readExplain(r *request) (inner *request, verbosity string, err error) {
 	copied := *r
 	inner = &copied
 	inner.body, inner.name = body, body[0].Key
-	if inner.command, err = lookup(inner.name); err == nil {
-		err = inner.command.supported(inner.name)
+	if inner.command, err = r.engine.commands.lookup(inner.name); err == nil {
+		err = inner.command.checkSupported(inner.name)
 	}
 	if err != nil {
 		return nil, "", err

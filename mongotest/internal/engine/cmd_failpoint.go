@@ -5,8 +5,8 @@ import (
 	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
-func init() {
-	register(&command{name: "configureFailPoint", admin: true, fields: []string{"mode", "data"}, run: configureFailPoint})
+var failPointCommands = []*command{
+	{name: "configureFailPoint", admin: true, fields: []string{"mode", "data"}, run: configureFailPoint},
 }
 
 func configureFailPoint(r *request) (reply, error) {

@@ -11,12 +11,12 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
 )
 
-func init() {
-	register(&command{name: "find", txn: true, run: find, fields: []string{
+var findCommands = []*command{
+	{name: "find", txn: true, run: find, fields: []string{
 		"find", "filter", "sort", "projection", "hint", "skip", "limit", "batchSize", "singleBatch", "let",
 		"allowDiskUse", "noCursorTimeout", "allowPartialResults", "collation", "min", "max", "returnKey",
 		"showRecordId", "tailable", "awaitData", "oplogReplay",
-	}})
+	}},
 }
 
 // finder is a find command that has been read.

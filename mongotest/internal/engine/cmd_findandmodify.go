@@ -11,14 +11,14 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
 )
 
-func init() {
-	register(&command{
+var findAndModifyCommands = []*command{
+	{
 		name: "findAndModify", aliases: []string{"findandmodify"}, txn: true, writes: true, run: findAndModify,
 		fields: []string{
 			"findAndModify", "findandmodify", "query", "sort", "remove", "update", "new", "fields", "upsert",
 			"bypassDocumentValidation", "arrayFilters", "hint", "let", "collation", "stmtId",
 		},
-	})
+	},
 }
 
 // modifier is a findAndModify command that has been read.

@@ -11,11 +11,9 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/interrupt"
 )
 
-func init() {
-	register(
-		&command{name: "getMore", txn: true, fields: []string{"collection", "batchSize"}, run: getMore},
-		&command{name: "killCursors", txn: true, fields: []string{"cursors"}, run: killCursors},
-	)
+var cursorCommands = []*command{
+	{name: "getMore", txn: true, fields: []string{"collection", "batchSize"}, run: getMore},
+	{name: "killCursors", txn: true, fields: []string{"cursors"}, run: killCursors},
 }
 
 func getMore(r *request) (reply, error) {

@@ -11,21 +11,19 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/wire"
 )
 
-func init() {
-	register(
-		&command{name: "hello", aliases: []string{"isMaster", "ismaster"}, run: hello, fields: []string{
-			"helloOk", "client", "compression", "saslSupportedMechs", "speculativeAuthenticate",
-			"topologyVersion", "maxAwaitTimeMS", "loadBalanced", "backpressure",
-		}},
-		&command{name: "ping", run: ping},
-		&command{name: "buildInfo", aliases: []string{"buildinfo"}, run: buildInfo},
-	)
+var helloCommands = []*command{
+	{name: "hello", aliases: []string{"isMaster", "ismaster"}, run: hello, fields: []string{
+		"helloOk", "client", "compression", "saslSupportedMechs", "speculativeAuthenticate",
+		"topologyVersion", "maxAwaitTimeMS", "loadBalanced", "backpressure",
+	}},
+	{name: "ping", run: ping},
+	// a test command, of version 2 of the Stable API
+	{name: "testVersion2", admin: true, run: func(*request) (reply, error) { return nil, nil }},
+	{name: "buildInfo", aliases: []string{"buildinfo"}, run: buildInfo},
 }
 
-const (
-	replicaSet = "engine"
-	maxBatch   = 100_000
-)
+// replicaSet is the name of the replica set.
+const replicaSet = "engine"
 
 // hello says that the engine is the primary of a replica set of one node,
 // which has the address that the client dialed.

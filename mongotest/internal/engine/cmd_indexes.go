@@ -10,15 +10,13 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
 )
 
-func init() {
-	register(
-		&command{
-			name: "createIndexes", txn: true, writes: true, run: createIndexes,
-			fields: []string{"indexes", "commitQuorum", "ignoreUnknownIndexOptions"},
-		},
-		&command{name: "listIndexes", run: listIndexes, fields: []string{"cursor"}},
-		&command{name: "dropIndexes", aliases: []string{"deleteIndexes"}, run: dropIndexes, fields: []string{"index"}},
-	)
+var indexesCommands = []*command{
+	{
+		name: "createIndexes", txn: true, writes: true, run: createIndexes,
+		fields: []string{"indexes", "commitQuorum", "ignoreUnknownIndexOptions"},
+	},
+	{name: "listIndexes", run: listIndexes, fields: []string{"cursor"}},
+	{name: "dropIndexes", aliases: []string{"deleteIndexes"}, run: dropIndexes, fields: []string{"index"}},
 }
 
 func createIndexes(r *request) (reply, error) {

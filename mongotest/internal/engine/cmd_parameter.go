@@ -13,11 +13,9 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
 )
 
-func init() {
-	register(
-		&command{name: "getParameter", admin: true, open: true, run: getParameter},
-		&command{name: "setParameter", refused: "the engine's parameters are fixed"},
-	)
+var parameterCommands = []*command{
+	{name: "getParameter", admin: true, open: true, run: getParameter},
+	{name: "setParameter", refused: "the engine's parameters are fixed"},
 }
 
 // parameters are the server parameters that say something true of the engine.

@@ -9,8 +9,8 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
 )
 
-func init() {
-	register(&command{name: "renameCollection", admin: true, fields: []string{"to", "dropTarget"}, run: renameCollection})
+var renameCommands = []*command{
+	{name: "renameCollection", admin: true, fields: []string{"to", "dropTarget"}, run: renameCollection},
 }
 
 func renameCollection(r *request) (reply, error) {

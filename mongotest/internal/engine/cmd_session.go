@@ -12,18 +12,16 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/session"
 )
 
-func init() {
-	register(
-		&command{
-			name: "commitTransaction", txn: true, admin: true, fields: []string{"recoveryToken"}, run: commitTransaction,
-		},
-		&command{name: "abortTransaction", txn: true, admin: true, fields: []string{"recoveryToken"}, run: abortTransaction},
-		&command{name: "startSession", run: startSession},
-		&command{name: "refreshSessions", run: refreshSessions},
-		&command{name: "endSessions", run: endSessions},
-		&command{name: "killSessions", run: endSessions},
-		&command{name: "killAllSessions", run: killAllSessions},
-	)
+var sessionCommands = []*command{
+	{
+		name: "commitTransaction", txn: true, admin: true, fields: []string{"recoveryToken"}, run: commitTransaction,
+	},
+	{name: "abortTransaction", txn: true, admin: true, fields: []string{"recoveryToken"}, run: abortTransaction},
+	{name: "startSession", run: startSession},
+	{name: "refreshSessions", run: refreshSessions},
+	{name: "endSessions", run: endSessions},
+	{name: "killSessions", run: endSessions},
+	{name: "killAllSessions", run: killAllSessions},
 }
 
 func commitTransaction(r *request) (reply, error) {

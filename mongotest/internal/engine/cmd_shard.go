@@ -8,31 +8,30 @@ import (
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/mongoerr"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/args"
-	"github.com/docmodel/docmodel/mongotest/internal/engine/collation"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/indexes"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/router"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
 )
 
-func init() {
-	sharding := func(name string, run func(r *request) (reply, error), fields ...string) *command {
-		return &command{name: name, admin: true, fields: fields, run: func(r *request) (reply, error) {
-			if r.engine.router == nil {
-				return nil, mongoerr.New(mongoerr.CommandNotFound, "no such command: '%s'", r.name)
-			}
-			return run(r)
-		}}
-	}
-	register(
-		sharding("enableSharding", func(*request) (reply, error) { return nil, nil }, "primaryShard"),
-		sharding("listShards", listShards),
-		sharding("shardCollection", shardCollection, "key", "unique", "collation", "numInitialChunks",
-			"presplitHashedZones", "timeseries"),
-		sharding("reshardCollection", reshardCollection, "key", "unique", "collation", "numInitialChunks",
-			"zones", "forceRedistribution"),
-		sharding("split", splitChunk, "middle", "find", "bounds"),
-		sharding("moveChunk", moveChunk, "find", "bounds", "to"),
-	)
+var shardCommands = []*command{
+	newShardCommand("enableSharding", func(*request) (reply, error) { return nil, nil }, "primaryShard"),
+	newShardCommand("listShards", listShards),
+	newShardCommand("shardCollection", shardCollection, "key", "unique", "collation", "numInitialChunks",
+		"presplitHashedZones", "timeseries"),
+	newShardCommand("reshardCollection", reshardCollection, "key", "unique", "collation", "numInitialChunks",
+		"zones", "forceRedistribution"),
+	newShardCommand("split", splitChunk, "middle", "find", "bounds"),
+	newShardCommand("moveChunk", moveChunk, "find", "bounds", "to"),
+}
+
+// newShardCommand returns a command that only a mongos has.
+func newShardCommand(name string, run func(r *request) (reply, error), fields ...string) *command {
+	return &command{name: name, admin: true, fields: fields, run: func(r *request) (reply, error) {
+		if r.engine.router == nil {
+			return nil, mongoerr.New(mongoerr.CommandNotFound, "no such command: '%s'", r.name)
+		}
+		return run(r)
+	}}
 }
 
 func listShards(r *request) (reply, error) {
@@ -256,12 +255,6 @@ func keyIndexName(key bson.D) string {
 		parts = append(parts, e.Key+"_"+kind)
 	}
 	return strings.Join(parts, "_")
-}
-
-// servesKey reports whether an index can serve a shard key.
-func servesKey(key router.Key, x *store.Index) bool {
-	return key.Serves(x.Spec.Key) && !x.IsMultikey() && !x.Spec.Sparse && x.Spec.Partial == nil &&
-		collation.Same(x.Spec.Collation, nil)
 }
 
 // placement reads the sharded collection that split and moveChunk are for.

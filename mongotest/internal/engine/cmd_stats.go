@@ -10,11 +10,9 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
 )
 
-func init() {
-	register(
-		&command{name: "dbStats", aliases: []string{"dbstats"}, fields: []string{"scale", "freeStorage"}, run: dbStats},
-		&command{name: "collStats", aliases: []string{"collstats"}, fields: []string{"scale"}, run: collStats},
-	)
+var statsCommands = []*command{
+	{name: "dbStats", aliases: []string{"dbstats"}, fields: []string{"scale", "freeStorage"}, run: dbStats},
+	{name: "collStats", aliases: []string{"collstats"}, fields: []string{"scale"}, run: collStats},
 }
 
 // scaleOf reads what sizes are divided by.

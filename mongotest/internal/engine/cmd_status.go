@@ -12,20 +12,18 @@ import (
 	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
-func init() {
-	register(
-		&command{name: "connectionStatus", fields: []string{"showPrivileges"}, run: connectionStatus},
-		&command{name: "serverStatus", fields: slices.Concat(statusSections, absentSections), run: serverStatus},
-		&command{name: "hostInfo", admin: true, run: hostInfo},
-		&command{name: "getCmdLineOpts", admin: true, run: getCmdLineOpts},
-		&command{name: "getLog", admin: true, run: getLog},
-		&command{name: "authenticate", refused: nobodyIs},
-		&command{name: "saslStart", refused: nobodyIs},
-		&command{name: "saslContinue", refused: nobodyIs},
-		&command{name: "createUser", refused: nobodyIs},
-		&command{name: "updateUser", refused: nobodyIs},
-		&command{name: "top", refused: "the engine doesn't measure how long commands take"},
-	)
+var statusCommands = []*command{
+	{name: "connectionStatus", fields: []string{"showPrivileges"}, run: connectionStatus},
+	{name: "serverStatus", fields: slices.Concat(statusSections, absentSections), run: serverStatus},
+	{name: "hostInfo", admin: true, run: hostInfo},
+	{name: "getCmdLineOpts", admin: true, run: getCmdLineOpts},
+	{name: "getLog", admin: true, run: getLog},
+	{name: "authenticate", refused: nobodyIs},
+	{name: "saslStart", refused: nobodyIs},
+	{name: "saslContinue", refused: nobodyIs},
+	{name: "createUser", refused: nobodyIs},
+	{name: "updateUser", refused: nobodyIs},
+	{name: "top", refused: "the engine doesn't measure how long commands take"},
 }
 
 const nobodyIs = "there are no users"

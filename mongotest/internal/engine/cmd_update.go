@@ -11,10 +11,10 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
 )
 
-func init() {
-	register(&command{name: "update", txn: true, writes: true, run: updateMany, fields: []string{
+var updateCommands = []*command{
+	{name: "update", txn: true, writes: true, run: updateMany, fields: []string{
 		"update", "updates", "ordered", "let", "bypassDocumentValidation", "stmtId", "stmtIds",
-	}})
+	}},
 }
 
 var updateFields = []string{"q", "u", "c", "multi", "upsert", "arrayFilters", "hint", "sort", "collation"}

@@ -141,6 +141,7 @@ import (
 // after Close.
 type Engine struct {
 	store    *store.Store
+	commands commandTable
 	ctx      context.Context // ends with Interrupt and Close
 	cancel   context.CancelCauseFunc
 	wait     sync.WaitGroup // connections
@@ -159,17 +160,6 @@ type Engine struct {
 	lastConn int32
 	sessions session.Set
 	cursors  cursor.Set
-}
-
-// New returns an empty engine.
-func New() *Engine {
-	e := &Engine{
-		store: store.New(),
-		began: time.Now(), // real time: SetClock replaces it
-		conns: map[*conn]struct{}{},
-	}
-	e.ctx, e.cancel = context.WithCancelCause(context.Background())
-	return e
 }
 
 // SetStandalone makes the engine a standalone server: it is in no replica set, and has

@@ -5,8 +5,6 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/docmodel/docmodel/internal/bsonval"
-	"github.com/docmodel/docmodel/internal/mongoerr"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/collation"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/forms"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/fts"
@@ -15,7 +13,6 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/plan"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/query"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
-	"github.com/docmodel/docmodel/mongotest/internal/engine/update"
 )
 
 // environment is what a pipeline sees of the engine: the state at the begin of
@@ -115,147 +112,4 @@ func (e *environment) of(db string) *environment {
 	next := *e
 	next.db = db
 	return &next
-}
-
-// Out replaces all documents in one write. The collection's indexes stay.
-func (e *environment) Out(db, coll string, docs pipeline.Docs) error {
-	ns, err := e.namespace(db, coll)
-	if err != nil {
-		return err
-	}
-	if e.request.sharded(e.state.Collection(ns)) != nil {
-		return mongoerr.New(28769, "%s cannot be sharded", ns)
-	}
-	var list []bson.D
-	for doc, err := range docs {
-		if err != nil {
-			return err
-		}
-		if doc, err = withID(e.Now, doc); err != nil {
-			return err
-		}
-		list = append(list, doc)
-	}
-	return e.request.write(func(w *store.Writer) error {
-		return w.Overwrite(ns, func() error { return e.overwrite(w, ns, list) })
-	})
-}
-
-func (e *environment) overwrite(w *store.Writer, ns store.Namespace, list []bson.D) error {
-	c := w.Collection(ns)
-	switch {
-	case c == nil:
-		if err := w.Create(ns, nil); err != nil {
-			return err
-		}
-	case c.View != nil:
-		return store.OnView(ns)
-	case c.Series != nil:
-		return forms.RefuseOnSeries(ns, "$out")
-	case c.Capped != nil:
-		return mongoerr.New(17152, "namespace '%s' is capped so it can't be used for $out", ns)
-	default:
-		for r := range c.Records.All() {
-			if err := e.watch.Step(); err != nil {
-				return err
-			}
-			if err := w.Delete(ns, r); err != nil {
-				return err
-			}
-		}
-	}
-	for _, doc := range list {
-		if err := e.watch.Step(); err != nil {
-			return err
-		}
-		if _, err := w.Insert(ns, doc); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (e *environment) IsUnique(db, coll string, on []string) (bool, error) {
-	ns, err := e.namespace(db, coll)
-	if err != nil {
-		return false, err
-	}
-	c := e.state.Collection(ns)
-	if c == nil {
-		return len(on) == 1 && on[0] == "_id", nil
-	}
-	if !e.request.mayJoin(c, on) {
-		return false, nil
-	}
-	for _, x := range c.Indexes {
-		if x.Spec.Unique && x.Spec.Partial == nil && collation.Same(x.Spec.Collation, e.collation) && sameFields(x.Spec, on) {
-			return true, nil
-		}
-	}
-	return false, nil
-}
-
-func (e *environment) MergeOne(db, coll string, on []string, doc bson.D,
-	apply func(old bson.D) (next bson.D, action pipeline.Action, err error)) error {
-	ns, err := e.namespace(db, coll)
-	if err != nil {
-		return err
-	}
-	if c := e.state.Collection(ns); c != nil && c.Series != nil {
-		return forms.RefuseOnSeries(ns, "$merge")
-	}
-	var filter bson.D
-	for _, name := range on {
-		v := field(doc, name)
-		filter = append(filter, bson.E{Key: name, Value: bson.D{{Key: "$eq", Value: v}}})
-		if name == "_id" && len(on) == 1 {
-			filter = bson.D{{Key: name, Value: v}}
-		}
-	}
-	m, err := query.Parse(filter, query.Options{Now: e.now, Watch: e.watch, Collation: e.collation})
-	if err != nil {
-		return err
-	}
-	t := target{ns: ns, now: e.now, query: plan.Query{Filter: filter, Matcher: m, Watch: e.watch}}
-	return t.one(e.request, func(w *store.Writer, old *store.Record) error {
-		var before bson.D
-		if old != nil {
-			before = old.Doc
-			if err := e.request.mayMerge(w.Collection(ns), before, doc); err != nil {
-				return err
-			}
-		}
-		next, action, err := apply(before)
-		if err != nil {
-			return err
-		}
-		switch {
-		case action == pipeline.Insert:
-			return insertOne(w, ns, next)
-		case action != pipeline.Keep && bsonval.Equal(next, before):
-		case action == pipeline.Replace:
-			_, err = w.Replace(ns, old, next)
-		case action == pipeline.Update:
-			_, err = w.Update(ns, old, next, nil)
-		case action == pipeline.Transform:
-			_, err = w.Update(ns, old, next, update.Transformed{})
-		case action == pipeline.Keep && w.Collection(ns) == nil:
-			return w.Create(ns, nil)
-		}
-		return err
-	})
-}
-
-// field returns what a document has at a dotted path, without arrays on the
-// way, null when it has nothing.
-func field(doc bson.D, path string) any {
-	var v any = doc
-	for _, f := range bsonval.ParsePath(path) {
-		d, _ := v.(bson.D)
-		v, _ = bsonval.Get(d, f.Name)
-	}
-	if bsonval.IsMissing(v) {
-		return nil
-	}
-	return v
 }

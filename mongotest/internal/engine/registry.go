@@ -1,13 +1,8 @@
 package engine
 
-import (
-	"slices"
+import "github.com/docmodel/docmodel/internal/mongoerr"
 
-	"github.com/docmodel/docmodel/internal/mongoerr"
-)
-
-// command is one command of the engine. Each registers itself, from the file
-// that holds it.
+// command is one command of the engine. A file cmd_….go has one or several, and commands.go lists them all.
 type command struct {
 	name    string
 	aliases []string
@@ -20,40 +15,20 @@ type command struct {
 	run     func(r *request) (reply, error)
 }
 
-var commands = map[string]*command{}
-
-func register(list ...*command) {
-	for _, c := range list {
-		commands[c.name] = c
-		for _, a := range c.aliases {
-			commands[a] = c
-		}
-	}
-}
-
-// Commands returns the engine's command names, sorted.
-func Commands() []string {
-	var names []string
-	for name, c := range commands {
-		if c.refused == "" {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	return names
-}
+// commandTable is commands by name and alias.
+type commandTable map[string]*command
 
 // lookup returns the command of that name, or the error that says there is none.
-func lookup(name string) (*command, error) {
-	c := commands[name]
+func (t commandTable) lookup(name string) (*command, error) {
+	c := t[name]
 	if c == nil {
 		return nil, mongoerr.New(mongoerr.CommandNotFound, "no such command: '%s'", name)
 	}
 	return c, nil
 }
 
-// supported returns the error of a command that is known, and not supported. Fail points act on it before.
-func (c *command) supported(name string) error {
+// checkSupported refuses a command that is known and not supported. Fail points act on such a command before.
+func (c *command) checkSupported(name string) error {
 	if c.refused == "" {
 		return nil
 	}

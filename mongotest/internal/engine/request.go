@@ -93,7 +93,7 @@ func (r *request) read(m wire.Message) (err error) {
 		return mongoerr.New(mongoerr.CommandNotFound, "no command in an empty document")
 	}
 	r.name = r.body[0].Key
-	if r.command, err = lookup(r.name); err != nil {
+	if r.command, err = r.engine.commands.lookup(r.name); err != nil {
 		return err
 	}
 	if m.Query && !slices.Contains(r.command.aliases, "isMaster") {
@@ -131,7 +131,7 @@ func (r *request) execute() (reply, error) {
 	if err := r.failBefore(); err != nil {
 		return nil, err
 	}
-	if err := r.command.supported(r.name); err != nil {
+	if err := r.command.checkSupported(r.name); err != nil {
 		return nil, err
 	}
 	if r.hasNumber {
@@ -237,3 +237,6 @@ func (r *request) write(fn func(w *store.Writer) error) error {
 }
 
 func (r *request) inTransaction() bool { return r.autocommit }
+
+// collectionless is the name of the collection of a command that names none.
+const collectionless = "$cmd.aggregate"

@@ -9,6 +9,9 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
 )
 
+// maxBatch is how many statements a command may have.
+const maxBatch = 100_000
+
 // statements is what the write commands have in common: a list of statements,
 // in order or not, each of which may fail by itself.
 type statements struct {

@@ -65,7 +65,7 @@ func checkViewPipeline(r *request, v *store.View) error {
 // those of the request's fields that such a command has.
 func (r *request) over(stages bson.A, more ...bson.E) *request {
 	next := *r
-	next.command = commands["aggregate"]
+	next.command = r.engine.commands["aggregate"]
 	next.body = append(bson.D{{Key: "aggregate", Value: r.body[0].Value}, {Key: "pipeline", Value: stages}}, more...)
 	for _, name := range []string{"hint", "let", "allowDiskUse", "collation"} {
 		if v, ok := bsonval.Get(r.body, name); ok {

@@ -1,0 +1,24 @@
+package engine
+
+import (
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/docmodel/docmodel/mongotest/internal/engine/pipeline"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/plan"
+)
+
+// drain returns what a plan finds. Each range runs it again.
+func drain(p *plan.Plan) pipeline.Docs {
+	return func(yield func(bson.D, error) bool) {
+		for e := p.Open(); ; {
+			r, err := e.Next()
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			if r == nil || !yield(r.Doc, nil) {
+				return
+			}
+		}
+	}
+}

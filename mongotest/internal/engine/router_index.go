@@ -1,0 +1,53 @@
+package engine
+
+import (
+	"slices"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/docmodel/docmodel/internal/mongoerr"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/collation"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/router"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
+)
+
+// allowsUnique reports whether shards can keep a unique index of that key.
+func (r *request) allowsUnique(coll *store.Collection, key bson.D) bool {
+	c := r.sharded(coll)
+	return c == nil || c.Key.Allows(key)
+}
+
+func (r *request) brokenUnique(coll *store.Collection, key bson.D) error {
+	return mongoerr.New(mongoerr.CannotCreateIndex, "cannot create unique index over %s with shard key pattern %s",
+		store.Show(key), store.Show(r.sharded(coll).Key.Document()))
+}
+
+// checkSharded refuses a unique index that shards can't keep.
+func (r *request) checkSharded(coll *store.Collection, s *store.IndexSpec) error {
+	if s.Guards() && !r.allowsUnique(coll, s.Key) {
+		return r.brokenUnique(coll, s.Key)
+	}
+	return nil
+}
+
+// checkKeyIndex refuses to drop the last index that serves a ranged shard key.
+func (r *request) checkKeyIndex(coll *store.Collection, names []string) error {
+	c := r.sharded(coll)
+	if c == nil || c.Key.Hashed() {
+		return nil
+	}
+	serves := func(x *store.Index) bool { return servesKey(c.Key, x) }
+	dropped := func(x *store.Index) bool { return slices.Contains(names, x.Spec.Name) }
+	if slices.ContainsFunc(coll.Indexes, func(x *store.Index) bool { return serves(x) && dropped(x) }) &&
+		!slices.ContainsFunc(coll.Indexes, func(x *store.Index) bool { return serves(x) && !dropped(x) }) {
+		return mongoerr.New(mongoerr.CannotDropShardKeyIndex,
+			"Cannot drop the only compatible index for this collection's shard key")
+	}
+	return nil
+}
+
+// servesKey reports whether an index can serve a shard key.
+func servesKey(key router.Key, x *store.Index) bool {
+	return key.Serves(x.Spec.Key) && !x.IsMultikey() && !x.Spec.Sparse && x.Spec.Partial == nil &&
+		collation.Same(x.Spec.Collation, nil)
+}

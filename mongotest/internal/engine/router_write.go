@@ -1,0 +1,70 @@
+package engine
+
+import (
+	"slices"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/mongoerr"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/router"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
+)
+
+// change is a statement of an update or a delete, as the router asks for it.
+type change struct {
+	command     string
+	fields      bson.D // the statement, or the command
+	upsert      bool
+	replacement bson.D
+}
+
+// change describes an update.
+func (u *updater) change(command string, fields bson.D) change {
+	x := change{command: command, fields: fields, upsert: u.upsert}
+	if u.update.IsReplacement() {
+		v, _ := bsonval.Get(fields, "u")
+		x.replacement, _ = v.(bson.D)
+	}
+	return x
+}
+
+// routed runs a statement where it is sent, or refuses it.
+func (r *request) routed(t *target, x change, run func() error) error {
+	coll := r.state().Collection(t.ns)
+	c := r.sharded(coll)
+	if c == nil {
+		return run()
+	}
+	route, err := c.Write(router.Change{
+		Filter: filterOf(x.fields, t.query.Filter, coll), Command: x.command, Replacement: x.replacement,
+		Multi: t.multi, Upsert: x.upsert, InTxn: r.txn != nil,
+	})
+	note := r.touch(t.ns, route)
+	note.Command = x.command
+	if err == nil {
+		r.route.Route, r.route.ns = route, t.ns
+		r.route.move = router.Move{Whole: route.Whole, Multi: t.multi, Number: r.hasNumber, Batch: r.route.batch}
+		if route.Strict {
+			t.found = func(doc bson.D) bool {
+				key, ok := c.Key.Values(doc)
+				return ok && slices.Contains(route.Shards, c.ShardOf(key))
+			}
+		}
+		err = run()
+		r.route.ns = store.Namespace{}
+	}
+	note.Code = mongoerr.CodeOf(err)
+	r.engine.router.Note(*note)
+	return err
+}
+
+// noteInsert notes where a document was sent.
+func (r *request) noteInsert(c *store.Collection, err error) {
+	if r.sharded(c) == nil {
+		return
+	}
+	t := r.touch(c.NS, router.Route{Shards: r.route.inserted})
+	t.Command, t.Code = "insert", mongoerr.CodeOf(err)
+	r.engine.router.Note(*t)
+}
