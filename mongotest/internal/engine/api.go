@@ -53,12 +53,12 @@ func (r *request) checkAPI() error {
 				"commands and migrations in API Version 1 can be found at https://dochub.mongodb.org/core/manual-versioned-api.",
 			r.name)
 	}
-	if err := onlyStable(r.name, r.body[1:], unstableFields[r.command.name]); err != nil {
+	if err := checkStableFields(r.name, r.body[1:], unstableFields[r.command.name]); err != nil {
 		return err
 	}
 	switch r.command.name {
 	case "aggregate":
-		return stableStages(r.body)
+		return checkStableStages(r.body)
 	case "createIndexes":
 	default:
 		return nil
@@ -67,7 +67,7 @@ func (r *request) checkAPI() error {
 	indexes, _ := list.(bson.A)
 	for _, v := range indexes {
 		index, _ := v.(bson.D)
-		if err := onlyStable("createIndexes.indexes", index, unstableIndexFields); err != nil {
+		if err := checkStableFields("createIndexes.indexes", index, unstableIndexFields); err != nil {
 			return err
 		}
 	}
@@ -79,8 +79,8 @@ var unstableStages = []string{
 	"$currentOp", "$indexStats", "$listLocalSessions", "$listSessions", "$planCacheStats", "$search",
 }
 
-// stableStages refuses a pipeline that has such a stage, itself or in the pipeline of a stage.
-func stableStages(of bson.D) error {
+// checkStableStages refuses a pipeline with a stage that the Stable API doesn't have, in nested pipelines too.
+func checkStableStages(of bson.D) error {
 	list, _ := bsonval.Get(of, "pipeline")
 	stages, _ := list.(bson.A)
 	for _, v := range stages {
@@ -94,14 +94,15 @@ func stableStages(of bson.D) error {
 			return mongoerr.New(mongoerr.APIStrictError,
 				"stage %s is not allowed with 'apiStrict: true' in API Version 1", d[0].Key)
 		}
-		if err := stableStages(arg); err != nil {
+		if err := checkStableStages(arg); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func onlyStable(place string, d bson.D, unstable []string) error {
+// checkStableFields refuses fields that the Stable API doesn't have.
+func checkStableFields(place string, d bson.D, unstable []string) error {
 	for _, e := range d {
 		if slices.Contains(unstable, e.Key) {
 			return mongoerr.New(mongoerr.APIStrictError, "BSON field '%s.%s' is not allowed with apiStrict:true.", place, e.Key)

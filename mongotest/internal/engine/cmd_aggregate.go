@@ -34,6 +34,7 @@ type aggregation struct {
 	batch int64
 }
 
+// aggregate runs a pipeline as far as the first batch, or to its end if it writes.
 func aggregate(r *request) (reply, error) {
 	if _, ok := r.args().Get("cursor"); !ok {
 		return nil, mongoerr.New(mongoerr.FailedToParse,
@@ -43,13 +44,13 @@ func aggregate(r *request) (reply, error) {
 		if r.engine.alone {
 			return nil, mongoerr.New(40573, "The $changeStream stage is only supported on replica sets")
 		}
-		return watch(r, stages)
+		return openChangeStream(r, stages)
 	}
 	a, err := readAggregate(r)
 	if err != nil {
 		return nil, err
 	}
-	docs := a.rest.Run(drain(a.plan))
+	docs := a.rest.Run(runPlan(a.plan))
 	if a.rest.Writes() { // it has no result
 		for _, err := range docs {
 			if err != nil {
@@ -120,7 +121,7 @@ func readAggregate(r *request) (*aggregation, error) {
 		}
 	}
 	q := plan.Query{Hint: index, Watch: r.watch, NoDisk: noDisk}
-	opt := query.Options{Now: env.now, Vars: vars, Watch: r.watch, Special: specialOf(coll, base), Collation: by}
+	opt := query.Options{Now: env.now, Vars: vars, Watch: r.watch, Special: newSpecial(coll, base), Collation: by}
 	if near := p.GeoNear(); near != nil {
 		x.near = true
 		return x, x.planNear(coll, base, near, p, q, opt, stages)
@@ -151,9 +152,11 @@ func checkSource(stages bson.A, none bool) error {
 }
 
 // planNear plans a pipeline that begins with $geoNear.
-func (x *aggregation) planNear(coll *store.Collection, ns store.Namespace, near *pipeline.NearQuery, p *pipeline.Pipeline, q plan.Query,
-	opt query.Options, stages bson.A) error {
-	path, err := nearKey(coll, ns, near.Key())
+func (x *aggregation) planNear(
+	coll *store.Collection, ns store.Namespace, near *pipeline.NearQuery, p *pipeline.Pipeline, q plan.Query,
+	opt query.Options, stages bson.A,
+) error {
+	path, err := findNearKey(coll, ns, near.Key())
 	if err != nil {
 		return err
 	}

@@ -31,8 +31,9 @@ type bulk struct {
 	failed, inserted, matched, modified, upserted, deleted int32
 }
 
+// bulkWrite reads all operations, and then runs each as the statement of an insert, update or delete command.
 func bulkWrite(r *request) (reply, error) {
-	if r.engine.before80() {
+	if r.engine.isBefore80() {
 		return nil, mongoerr.New(mongoerr.CommandNotFound, "no such command: '%s'", r.name)
 	}
 	a := r.args()
@@ -45,7 +46,7 @@ func bulkWrite(r *request) (reply, error) {
 		return nil, a.Err
 	}
 	for i, op := range b.ops {
-		if b.stopped() {
+		if b.isStopped() {
 			break
 		}
 		if err := b.run(i, op); err != nil {
@@ -83,7 +84,7 @@ func readBulk(r *request, a *args.Reader) (*bulk, error) {
 		return nil, err
 	}
 	for i, op := range b.ops {
-		if err := b.check(i, op); err != nil {
+		if err := b.checkOperation(i, op); err != nil {
 			return nil, err
 		}
 	}
@@ -99,8 +100,8 @@ var bulkFields = map[string][]string{
 
 var bulkRequired = map[string][]string{"insert": {"document"}, "update": {"filter", "updateMods"}, "delete": {"filter"}}
 
-// check holds that an operation has the form of its kind.
-func (b *bulk) check(i int, op bson.D) error {
+// checkOperation holds that an operation has the form of its kind.
+func (b *bulk) checkOperation(i int, op bson.D) error {
 	if len(op) == 0 || bulkFields[op[0].Key] == nil {
 		return mongoerr.New(mongoerr.BadValue, "BulkWrite ops entry %d is none of insert, update and delete", i)
 	}
@@ -125,19 +126,19 @@ func (b *bulk) check(i int, op bson.D) error {
 func (b *bulk) run(i int, op bson.D) error {
 	kind := op[0].Key
 	b.request.engine.counters.countBulk(kind)
-	o, again := b.request.recall(b.id(i))
+	o, again := b.request.recall(b.statementID(i))
 	if !again {
 		var err error
 		at, _ := args.ReadWhole(op[0].Value)
-		o, err = b.do(kind, b.spaces[at], op)
-		if err := b.result(i, err); err != nil {
+		o, err = b.runOperation(kind, b.spaces[at], op)
+		if err := b.noteResult(i, err); err != nil {
 			return err
 		}
 		if err != nil {
-			b.fail(i, kind, mongoerr.From(err))
+			b.noteFailure(i, kind, mongoerr.From(err))
 			return nil
 		}
-		b.request.remember(b.id(i), o)
+		b.request.remember(b.statementID(i), o)
 	}
 	doc := bson.D{{Key: "ok", Value: 1.0}, {Key: "idx", Value: int32(i)}, {Key: "n", Value: o.N}}
 	switch kind {
@@ -161,8 +162,8 @@ func (b *bulk) run(i int, op bson.D) error {
 	return nil
 }
 
-// fail notes an operation that failed.
-func (b *bulk) fail(i int, kind string, e *mongoerr.Error) {
+// noteFailure notes an operation that failed.
+func (b *bulk) noteFailure(i int, kind string, e *mongoerr.Error) {
 	b.failed++
 	doc := bson.D{
 		{Key: "ok", Value: 0.0}, {Key: "idx", Value: int32(i)},
@@ -175,8 +176,8 @@ func (b *bulk) fail(i int, kind string, e *mongoerr.Error) {
 	b.results = append(b.results, doc)
 }
 
-// do runs one operation as the command of its kind would.
-func (b *bulk) do(kind string, ns store.Namespace, op bson.D) (session.Outcome, error) {
+// runOperation runs one operation as the command of its kind would.
+func (b *bulk) runOperation(kind string, ns store.Namespace, op bson.D) (session.Outcome, error) {
 	switch kind {
 	case "insert":
 		v, _ := bsonval.Get(op, "document")
@@ -185,18 +186,18 @@ func (b *bulk) do(kind string, ns store.Namespace, op bson.D) (session.Outcome, 
 			return session.Outcome{}, mongoerr.New(mongoerr.TypeMismatch,
 				"BSON field 'bulkWrite.ops.document' is the wrong type '%s', expected type 'object'", bsonval.TypeName(v))
 		}
-		err := b.request.write(func(w *store.Writer) error { return insertOne(w, ns, doc) })
+		err := b.request.write(func(w *store.Writer) error { return insertDocument(w, ns, doc) })
 		b.request.noteInsert(b.request.state().Collection(ns), err)
 		return session.Outcome{N: 1}, err
 	case "update":
-		return runUpdate(b.request, ns, statementOf(op))
+		return runUpdate(b.request, ns, makeStatement(op))
 	}
-	n, err := runDelete(b.request, ns, statementOf(op))
+	n, err := runDelete(b.request, ns, makeStatement(op))
 	return session.Outcome{N: n}, err
 }
 
-// statementOf returns an operation of a bulk as the statement of an update or a delete command.
-func statementOf(op bson.D) bson.D {
+// makeStatement returns an operation of a bulk as the statement of an update or a delete command.
+func makeStatement(op bson.D) bson.D {
 	multi := false
 	var out bson.D
 	for _, e := range op[1:] {

@@ -61,6 +61,7 @@ func drop(r *request) (reply, error) {
 	return rep, err
 }
 
+// dropDatabase drops all collections of the database.
 func dropDatabase(r *request) (reply, error) {
 	found := false
 	err := r.write(func(w *store.Writer) error {
@@ -74,6 +75,7 @@ func dropDatabase(r *request) (reply, error) {
 	return reply{{Key: "dropped", Value: r.db}}, err
 }
 
+// listCollections shows the collections and views of the database that the filter matches.
 func listCollections(r *request) (reply, error) {
 	a := r.args()
 	nameOnly := a.Boolean("nameOnly", false)
@@ -127,6 +129,7 @@ func describeCollection(c *store.Collection) bson.D {
 	return append(doc, bson.E{Key: "idIndex", Value: indexes.Describe(c.Indexes[0].Spec)})
 }
 
+// listDatabases shows the databases that the filter matches.
 func listDatabases(r *request) (reply, error) {
 	a := r.args()
 	nameOnly := a.Boolean("nameOnly", false)
@@ -175,8 +178,8 @@ func listDatabases(r *request) (reply, error) {
 	return rep, nil
 }
 
-// missing is the error for a collection that isn't there.
-func missing(ns store.Namespace) error {
+// newMissingError is the error for a collection that isn't there.
+func newMissingError(ns store.Namespace) error {
 	return mongoerr.New(mongoerr.NamespaceNotFound, "ns does not exist: %s", ns)
 }
 

@@ -37,7 +37,7 @@ func collMod(r *request) (reply, error) {
 		c := w.Collection(ns)
 		switch {
 		case c == nil:
-			return missing(ns)
+			return newMissingError(ns)
 		case c.View != nil:
 			return m.changeView(w, c)
 		case m.Has("viewOn") || m.Has("pipeline"):
@@ -61,6 +61,7 @@ type modification struct {
 	dry        bool // it says only whether an index could become unique
 }
 
+// read reads the command's options.
 func (m *modification) read() (err error) {
 	m.Refuse("timeseries")
 	m.validation, err = forms.ReadValidation(m.Reader, nil)
@@ -82,13 +83,13 @@ func (m *modification) change(w *store.Writer, c *store.Collection) (rep reply, 
 	}
 	var x *store.Index
 	if m.Has("index") {
-		if x, err = m.modified(c); err != nil {
+		if x, err = m.findIndex(c); err != nil {
 			return nil, err
 		}
 		rep, err = m.changeIndex(w, x)
 	}
 	if err == nil && !m.dry && c.Series == nil {
-		w.NoteModification(m.ns, m.asked(w, x), m.before(c, x))
+		w.NoteModification(m.ns, m.describeRequest(w, x), m.describeOptionsBefore(c, x))
 	}
 	return rep, err
 }
@@ -207,8 +208,8 @@ func (m *modification) changeClusteredExpiry(w *store.Writer, c *store.Collectio
 	return options, w.AlterIndex(m.ns, &next)
 }
 
-// modified returns the index that the command modifies.
-func (m *modification) modified(c *store.Collection) (*store.Index, error) {
+// findIndex returns the index that the command names.
+func (m *modification) findIndex(c *store.Collection) (*store.Index, error) {
 	which, ok := m.index.Get("name")
 	if !ok {
 		which, _ = m.index.Get("keyPattern")
@@ -227,6 +228,7 @@ func (m *modification) modified(c *store.Collection) (*store.Index, error) {
 	return x, nil
 }
 
+// changeIndex changes the index that the command names, and returns the reply's fields about it.
 func (m *modification) changeIndex(w *store.Writer, x *store.Index) (reply, error) {
 	next := *x.Spec
 	rep, err := changeIndex(m.index, &next)

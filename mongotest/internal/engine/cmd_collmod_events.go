@@ -9,13 +9,13 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
 )
 
-// asked is what the command asks for, as change streams tell it: an index goes by its name, whatever named it.
-func (m *modification) asked(w *store.Writer, x *store.Index) bson.D {
+// describeRequest returns the command's options as change events show them. An index is shown by its name.
+func (m *modification) describeRequest(w *store.Writer, x *store.Index) bson.D {
 	d := bson.D{}
 	for _, e := range m.Doc[1:] {
 		switch {
 		case e.Key == "index" && x != nil:
-			d = append(d, bson.E{Key: e.Key, Value: m.askedIndex(w.Collection(m.ns).Index(x.Spec.Name).Spec)})
+			d = append(d, bson.E{Key: e.Key, Value: m.describeIndexRequest(w.Collection(m.ns).Index(x.Spec.Name).Spec)})
 		case e.Key != "dryRun" && slices.Contains(m.request.command.fields, e.Key):
 			d = append(d, e)
 		}
@@ -23,7 +23,8 @@ func (m *modification) asked(w *store.Writer, x *store.Index) bson.D {
 	return d
 }
 
-func (m *modification) askedIndex(now *store.IndexSpec) bson.D {
+// describeIndexRequest returns the options of the index as change events show them.
+func (m *modification) describeIndexRequest(now *store.IndexSpec) bson.D {
 	d := bson.D{{Key: "name", Value: now.Name}}
 	if m.index.Has("expireAfterSeconds") {
 		d = append(d, bson.E{Key: "expireAfterSeconds", Value: int64(now.ExpireAfter / time.Second)})
@@ -36,8 +37,9 @@ func (m *modification) askedIndex(now *store.IndexSpec) bson.D {
 	return d
 }
 
-// before is what there was before the command: all options of the collection, and those of the index's that it changes.
-func (m *modification) before(c *store.Collection, x *store.Index) bson.D {
+// describeOptionsBefore returns the options before the command: all of the collection, and those of the index that the
+// command changes.
+func (m *modification) describeOptionsBefore(c *store.Collection, x *store.Index) bson.D {
 	options := append(bson.D{{Key: "uuid", Value: c.UUID}}, c.Options...)
 	d := bson.D{{Key: "collectionOptions", Value: options}}
 	if x == nil {

@@ -54,14 +54,14 @@ func (m *modification) changeUnique(w *store.Writer, x *store.Index, s *store.In
 		return nil, nil
 	}
 	if (m.index.Has("unique") || m.index.Has("prepareUnique")) && !m.request.allowsUnique(w.Collection(m.ns), s.Key) {
-		return nil, m.request.brokenUnique(w.Collection(m.ns), s.Key)
+		return nil, m.request.newUniqueKeyError(w.Collection(m.ns), s.Key)
 	}
 	if m.index.Has("unique") {
 		if !s.Prepare {
 			return nil, mongoerr.New(mongoerr.InvalidOptions,
 				"Cannot make index unique with 'prepareUnique=false'. Run collMod to set it first.")
 		}
-		if err := duplicates(m.Watch, w.Collection(m.ns), x); err != nil {
+		if err := checkDuplicates(m.Watch, w.Collection(m.ns), x); err != nil {
 			return nil, err
 		}
 		s.Unique, s.Prepare = true, false
@@ -78,9 +78,9 @@ func (m *modification) changeUnique(w *store.Writer, x *store.Index, s *store.In
 // maxViolations is how many bytes of _ids an error names.
 const maxViolations = 8 << 20
 
-// duplicates returns the error that names the documents which have a key together, nil if there are none.
-func duplicates(w *interrupt.Watch, c *store.Collection, x *store.Index) error {
-	groups, err := sameKeys(w, x)
+// checkDuplicates refuses an index with duplicates, and names their documents.
+func checkDuplicates(w *interrupt.Watch, c *store.Collection, x *store.Index) error {
+	groups, err := groupSameKeys(w, x)
 	if err != nil || len(groups) == 0 {
 		return err
 	}
@@ -96,18 +96,18 @@ func duplicates(w *interrupt.Watch, c *store.Collection, x *store.Index) error {
 				if len(ids) > 0 {
 					violations = append(violations, bson.D{{Key: "ids", Value: ids}})
 				}
-				return cannotConvert("Too many conflicting documents were detected. Please resolve them and rerun collMod.",
+				return newConvertError("Too many conflicting documents were detected. Please resolve them and rerun collMod.",
 					violations)
 			}
 			ids = append(ids, id)
 		}
 		violations = append(violations, bson.D{{Key: "ids", Value: ids}})
 	}
-	return cannotConvert("Please resolve conflicting documents before running collMod again.", violations)
+	return newConvertError("Please resolve conflicting documents before running collMod again.", violations)
 }
 
-// sameKeys returns the groups of records that have a key of the index together.
-func sameKeys(w *interrupt.Watch, x *store.Index) (groups [][]int64, err error) {
+// groupSameKeys returns the groups of records that have the same key of the index.
+func groupSameKeys(w *interrupt.Watch, x *store.Index) (groups [][]int64, err error) {
 	var key store.Key
 	var run []int64
 	end := func() {
@@ -129,7 +129,8 @@ func sameKeys(w *interrupt.Watch, x *store.Index) (groups [][]int64, err error) 
 	return groups, nil
 }
 
-func cannotConvert(what string, violations bson.A) error {
+// newConvertError returns the error of an index that can't become unique, with the _ids of duplicates.
+func newConvertError(what string, violations bson.A) error {
 	err := mongoerr.New(mongoerr.CannotConvertIndexToUnique, "Cannot convert the index to unique. %s", what)
 	err.Extra = bson.D{{Key: "violations", Value: violations}}
 	return err

@@ -15,9 +15,10 @@ var countCommands = []*command{
 	}},
 }
 
+// count counts the documents that a query finds.
 func count(r *request) (reply, error) {
 	if r.isView() {
-		for doc, err := range documentsOver(countOver(r)) {
+		for doc, err := range runAggregate(makeCountAggregate(r)) {
 			if err != nil {
 				return nil, err
 			}
@@ -57,7 +58,7 @@ func readCount(r *request) (*plan.Plan, error) {
 		q.Limit = -q.Limit
 	}
 	a.Refuse("fields", bson.D{})
-	a.Special = r.special(ns)
+	a.Special = r.findSpecial(ns)
 	q.Matcher = a.Matcher(q.Filter, r.engine.now(), "", a.Collation(coll))
 	if a.Err != nil {
 		return nil, a.Err

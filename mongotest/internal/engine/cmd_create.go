@@ -38,7 +38,7 @@ func create(r *request) (reply, error) {
 		if c == nil {
 			return x.create(w, ns)
 		}
-		if r.txn != nil || !equalOptions(c.Options, x.options) || (c.View == nil) != (x.form.View == nil) {
+		if r.txn != nil || !hasSameOptions(c.Options, x.options) || (c.View == nil) != (x.form.View == nil) {
 			return mongoerr.New(mongoerr.NamespaceExists, "namespace %s already exists, but with different options: %s",
 				ns, store.Show(c.Options))
 		}
@@ -55,6 +55,7 @@ type creation struct {
 	after      time.Duration
 }
 
+// readCreation reads the options of a create command.
 func readCreation(r *request, ns store.Namespace) (*creation, error) {
 	a := r.args()
 	x := &creation{}
@@ -139,8 +140,8 @@ func (x *creation) create(w *store.Writer, ns store.Namespace) error {
 	return w.SetOptions(ns, x.options, x.validation.NewCheck())
 }
 
-// equalOptions compares the options of collections, in any order.
-func equalOptions(a, b bson.D) bool {
+// hasSameOptions compares the options of collections, in any order.
+func hasSameOptions(a, b bson.D) bool {
 	for _, e := range a {
 		if v, ok := bsonval.Get(b, e.Key); !ok || !bsonval.Equal(v, e.Value) {
 			return false

@@ -18,6 +18,7 @@ var deleteCommands = []*command{
 
 var deleteFields = []string{"q", "limit", "hint", "collation"}
 
+// remove runs the statements of a delete command.
 func remove(r *request) (reply, error) {
 	ns, err := r.namespace()
 	if err != nil {
@@ -32,32 +33,33 @@ func remove(r *request) (reply, error) {
 	}
 	n := int32(0)
 	for i, d := range list {
-		if st.stopped() {
+		if st.isStopped() {
 			break
 		}
-		if o, again := r.recall(st.id(i)); again {
+		if o, again := r.recall(st.statementID(i)); again {
 			n += o.N
 			continue
 		}
 		deleted, err := runDelete(r, ns, d)
 		n += deleted
-		if err := st.result(i, err); err != nil {
+		if err := st.noteResult(i, err); err != nil {
 			return nil, err
 		}
 		if err == nil {
-			r.remember(st.id(i), session.Outcome{N: deleted})
+			r.remember(st.statementID(i), session.Outcome{N: deleted})
 		}
 	}
-	return st.reply(reply{{Key: "n", Value: n}}), nil
+	return st.addErrors(reply{{Key: "n", Value: n}}), nil
 }
 
+// runDelete runs one statement, and returns how many documents it deleted.
 func runDelete(r *request, ns store.Namespace, statement bson.D) (int32, error) {
 	t, err := readDelete(r, ns, &args.Reader{Place: "delete.deletes", Doc: statement, Watch: r.watch})
 	if err != nil {
 		return 0, err
 	}
 	var n int32
-	err = r.routed(t, change{command: "delete", fields: statement}, func() (err error) {
+	err = r.routeStatement(t, change{command: "delete", fields: statement}, func() (err error) {
 		n, err = t.delete(r)
 		return err
 	})
@@ -77,8 +79,8 @@ func readDelete(r *request, ns store.Namespace, a *args.Reader) (*target, error)
 	by := a.Collation(r.state().Collection(ns))
 	t := &target{ns: ns, multi: limit == 0, now: r.engine.now()}
 	t.query = plan.Query{Watch: r.watch, Filter: a.Document("q"), Hint: a.Hint()}
-	a.Place, a.Doc = "delete.deletes", append(a.Doc[:len(a.Doc):len(a.Doc)], letOf(r)...)
-	a.Special = r.special(ns)
+	a.Place, a.Doc = "delete.deletes", append(a.Doc[:len(a.Doc):len(a.Doc)], readLet(r)...)
+	a.Special = r.findSpecial(ns)
 	t.query.Matcher = a.Matcher(t.query.Filter, t.now, "let", by)
 	if a.Err == nil && r.hasNumber && r.txn == nil && t.multi {
 		a.Fail(mongoerr.New(mongoerr.InvalidOptions, "Cannot use retryable writes with limit=0"))
@@ -88,7 +90,7 @@ func readDelete(r *request, ns store.Namespace, a *args.Reader) (*target, error)
 
 // delete removes what the target finds and returns how many that were.
 func (t *target) delete(r *request) (n int32, err error) {
-	err = t.each(r, func(w *store.Writer, old *store.Record) error {
+	err = t.changeEach(r, func(w *store.Writer, old *store.Record) error {
 		if err := w.Delete(t.ns, old); err != nil {
 			return err
 		}

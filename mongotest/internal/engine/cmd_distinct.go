@@ -18,14 +18,15 @@ var distinctCommands = []*command{
 	}},
 }
 
+// distinct returns the different values at a path of the documents that a query finds.
 func distinct(r *request) (reply, error) {
 	p, err := readDistinct(r)
 	if err != nil {
 		return nil, err
 	}
-	docs := drain(p)
+	docs := runPlan(p)
 	if r.isView() {
-		docs = documentsOver(distinctOver(r))
+		docs = runAggregate(makeDistinctAggregate(r))
 	}
 	by := p.Query().Matcher.Collation()
 	path := bsonval.ParsePath(r.args().Text("key"))
@@ -34,7 +35,7 @@ func distinct(r *request) (reply, error) {
 		if err != nil {
 			return nil, err
 		}
-		found = gather(found, doc, path)
+		found = collectValues(found, doc, path)
 	}
 	if err := interrupt.SortStable(r.watch, found, by.Compare); err != nil {
 		return nil, err
@@ -63,7 +64,7 @@ func readDistinct(r *request) (*plan.Plan, error) {
 		return nil, mongoerr.New(mongoerr.BadValue, "'key' must not be empty")
 	}
 	q := plan.Query{Watch: r.watch, Filter: a.Document("query"), Hint: a.Hint()}
-	a.Special = r.special(ns)
+	a.Special = r.findSpecial(ns)
 	q.Matcher = a.Matcher(q.Filter, r.engine.now(), "", a.Collation(coll))
 	if a.Err != nil {
 		return nil, a.Err
@@ -71,9 +72,9 @@ func readDistinct(r *request) (*plan.Plan, error) {
 	return plan.Choose(coll, q)
 }
 
-// gather appends what v has at the path: through arrays on the way, and the
-// elements of an array at its end.
-func gather(found []any, v any, path bsonval.Path) []any {
+// collectValues appends the values of v at a path. It goes through arrays on the way, and takes the elements of an
+// array at the end.
+func collectValues(found []any, v any, path bsonval.Path) []any {
 	if len(path) == 0 {
 		if a, ok := v.(bson.A); ok {
 			return append(found, a...)
@@ -83,16 +84,16 @@ func gather(found []any, v any, path bsonval.Path) []any {
 	switch v := v.(type) {
 	case bson.D:
 		if x, ok := bsonval.Get(v, path[0].Name); ok {
-			return gather(found, x, path[1:])
+			return collectValues(found, x, path[1:])
 		}
 	case bson.A:
 		for _, x := range v {
 			if d, ok := x.(bson.D); ok {
-				found = gather(found, d, path)
+				found = collectValues(found, d, path)
 			}
 		}
 		if i := path[0].Index; i >= 0 && i < len(v) {
-			found = gather(found, v[i], path[1:])
+			found = collectValues(found, v[i], path[1:])
 		}
 	}
 	return found

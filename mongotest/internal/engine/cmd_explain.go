@@ -26,6 +26,7 @@ var explainers = map[string]func(r *request) (*explained, error){
 	"findAndModify": explainFindAndModify,
 }
 
+// explain shows the plan of another command, and runs the plan unless the verbosity is queryPlanner.
 func explain(r *request) (reply, error) {
 	inner, verbosity, err := readExplain(r)
 	if err != nil {
@@ -103,9 +104,10 @@ func readExplain(r *request) (inner *request, verbosity string, err error) {
 	return inner, verbosity, fields.CheckKnown(inner.command.fields, genericFields)
 }
 
+// explainFind reads a find command.
 func explainFind(r *request) (*explained, error) {
 	if r.isView() {
-		return explainOver(findOver(r))
+		return explainView(makeFindAggregate(r))
 	}
 	f, err := readFind(r)
 	if err != nil {
@@ -121,9 +123,10 @@ func explainFind(r *request) (*explained, error) {
 	return x, nil
 }
 
+// explainCount reads a count command.
 func explainCount(r *request) (*explained, error) {
 	if r.isView() {
-		return explainOver(countOver(r))
+		return explainView(makeCountAggregate(r))
 	}
 	p, err := readCount(r)
 	if err != nil {
@@ -133,9 +136,10 @@ func explainCount(r *request) (*explained, error) {
 	return &explained{ns: ns, plan: p, stage: "COUNT"}, err
 }
 
+// explainDistinct reads a distinct command.
 func explainDistinct(r *request) (*explained, error) {
 	if r.isView() {
-		return explainOver(distinctOver(r))
+		return explainView(makeDistinctAggregate(r))
 	}
 	p, err := readDistinct(r)
 	if err != nil {
@@ -145,16 +149,17 @@ func explainDistinct(r *request) (*explained, error) {
 	return &explained{ns: ns, plan: p}, err
 }
 
-// explainOver explains a command on a view as the aggregate that it is.
-func explainOver(r *request, err error) (*explained, error) {
+// explainView explains a command on a view, as an aggregate command.
+func explainView(r *request, err error) (*explained, error) {
 	if err != nil {
 		return nil, err
 	}
 	return explainAggregate(r)
 }
 
+// explainUpdate reads an update command with one statement.
 func explainUpdate(r *request) (*explained, error) {
-	ns, statement, err := onlyStatement(r, "updates")
+	ns, statement, err := readOnlyStatement(r, "updates")
 	if err != nil {
 		return nil, err
 	}
@@ -165,8 +170,9 @@ func explainUpdate(r *request) (*explained, error) {
 	return u.explain(r, "UPDATE")
 }
 
+// explainDelete reads a delete command with one statement.
 func explainDelete(r *request) (*explained, error) {
-	ns, statement, err := onlyStatement(r, "deletes")
+	ns, statement, err := readOnlyStatement(r, "deletes")
 	if err != nil {
 		return nil, err
 	}
@@ -177,6 +183,7 @@ func explainDelete(r *request) (*explained, error) {
 	return t.explain(r, "DELETE")
 }
 
+// explainFindAndModify reads a findAndModify command.
 func explainFindAndModify(r *request) (*explained, error) {
 	m, _, err := readModify(r)
 	if err != nil {
@@ -188,8 +195,8 @@ func explainFindAndModify(r *request) (*explained, error) {
 	return m.explain(r, "UPDATE")
 }
 
-// onlyStatement returns the statement of a write command that has one.
-func onlyStatement(r *request, field string) (store.Namespace, bson.D, error) {
+// readOnlyStatement returns the statement of a write command that has one.
+func readOnlyStatement(r *request, field string) (store.Namespace, bson.D, error) {
 	ns, err := r.namespace()
 	if err != nil {
 		return ns, nil, err
@@ -205,6 +212,7 @@ func onlyStatement(r *request, field string) (store.Namespace, bson.D, error) {
 	return ns, list[0], nil
 }
 
+// explain plans the query of a write.
 func (t *target) explain(r *request, stage string) (*explained, error) {
 	q := t.query
 	if !t.multi {

@@ -9,6 +9,7 @@ var failPointCommands = []*command{
 	{name: "configureFailPoint", admin: true, fields: []string{"mode", "data"}, run: configureFailPoint},
 }
 
+// configureFailPoint sets the mode and the data of a fail point.
 func configureFailPoint(r *request) (reply, error) {
 	name, ok := r.body[0].Value.(string)
 	if !ok {

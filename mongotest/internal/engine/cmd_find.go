@@ -30,9 +30,10 @@ type finder struct {
 	await    bool
 }
 
+// find returns the documents that a query finds.
 func find(r *request) (reply, error) {
 	if r.isView() {
-		over, err := findOver(r)
+		over, err := makeFindAggregate(r)
 		if err != nil {
 			return nil, err
 		}
@@ -43,7 +44,7 @@ func find(r *request) (reply, error) {
 		return nil, err
 	}
 	if f.tailable {
-		return tailFind(r, f, f.await)
+		return findTail(r, f, f.await)
 	}
 	src := &cursor.Found{Exec: f.plan.Open(), Shape: f.Shape}
 	return r.openSource(f.ns, src, f.batch, f.single)
@@ -82,7 +83,7 @@ func readFind(r *request) (*finder, error) {
 	f.ReturnKey, f.RecordID = a.Boolean("returnKey", false), a.Boolean("showRecordId", false)
 	q.Keyed = f.ReturnKey
 	now := r.engine.now()
-	a.Special = r.special(ns)
+	a.Special = r.findSpecial(ns)
 	q.Matcher = a.Matcher(q.Filter, now, "let", a.Collation(coll))
 	if a.Err != nil {
 		return nil, a.Err

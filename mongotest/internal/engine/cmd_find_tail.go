@@ -10,8 +10,8 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/plan"
 )
 
-// tailFind opens a tailable cursor for a find command.
-func tailFind(r *request, f *finder, await bool) (reply, error) {
+// findTail opens a tailable cursor for a find command.
+func findTail(r *request, f *finder, await bool) (reply, error) {
 	q := f.plan.Query()
 	c := r.state().Collection(f.ns)
 	switch {

@@ -28,6 +28,7 @@ type modifier struct {
 	fields            *projection.Projection // nil means whole documents
 }
 
+// findAndModify changes one document and returns it.
 func findAndModify(r *request) (reply, error) {
 	m, stmt, err := readModify(r)
 	if err != nil {
@@ -37,7 +38,7 @@ func findAndModify(r *request) (reply, error) {
 		return append(o.Reply, bson.E{Key: "retriedStmtId", Value: stmt}), nil
 	}
 	var rep reply
-	err = r.routed(&m.target, m.change("findAndModify", r.body), func() (err error) {
+	err = r.routeStatement(&m.target, m.describeChange("findAndModify", r.body), func() (err error) {
 		rep, err = m.run(r)
 		return err
 	})
@@ -87,9 +88,10 @@ func readModify(r *request) (*modifier, int32, error) {
 	return m, stmt, err
 }
 
+// run changes or removes the document.
 func (m *modifier) run(r *request) (reply, error) {
 	if m.remove {
-		return m.take(r)
+		return m.removeFirst(r)
 	}
 	o, err := m.updater.run(r)
 	if err != nil {
@@ -103,14 +105,14 @@ func (m *modifier) run(r *request) (reply, error) {
 	if m.returnNew {
 		doc = m.after
 	}
-	return m.reply(last, doc)
+	return m.makeReply(last, doc)
 }
 
-// take removes the first document that the query finds.
-func (m *modifier) take(r *request) (reply, error) {
+// removeFirst removes the first document that the query finds.
+func (m *modifier) removeFirst(r *request) (reply, error) {
 	var taken bson.D
 	n := int32(0)
-	err := m.one(r, func(w *store.Writer, old *store.Record) error {
+	err := m.changeFirst(r, func(w *store.Writer, old *store.Record) error {
 		taken, n = nil, 0
 		if old == nil {
 			return nil
@@ -121,10 +123,11 @@ func (m *modifier) take(r *request) (reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	return m.reply(bson.D{{Key: "n", Value: n}}, taken)
+	return m.makeReply(bson.D{{Key: "n", Value: n}}, taken)
 }
 
-func (m *modifier) reply(last, doc bson.D) (reply, error) {
+// makeReply makes the reply, with the document in the form of the command's projection.
+func (m *modifier) makeReply(last, doc bson.D) (reply, error) {
 	rep := reply{{Key: "lastErrorObject", Value: last}}
 	if doc == nil {
 		return append(rep, bson.E{Key: "value", Value: nil}), nil

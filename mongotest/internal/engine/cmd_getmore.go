@@ -16,6 +16,7 @@ var cursorCommands = []*command{
 	{name: "killCursors", txn: true, fields: []string{"cursors"}, run: killCursors},
 }
 
+// getMore reads another batch of a cursor.
 func getMore(r *request) (reply, error) {
 	a := r.args()
 	id := a.Integer("getMore", 0)
@@ -111,6 +112,7 @@ func (r *request) readRest(c *cursor.Cursor, limit int64) (docs bson.A, more boo
 	return c.Batch(limit)
 }
 
+// killCursors ends the cursors that the command lists.
 func killCursors(r *request) (reply, error) {
 	a := r.args()
 	a.Require("cursors")

@@ -29,7 +29,7 @@ const replicaSet = "engine"
 // which has the address that the client dialed.
 func hello(r *request) (reply, error) {
 	if r.conn.app == "" {
-		r.conn.app = application(r.args().Document("client"))
+		r.conn.app = readApplication(r.args().Document("client"))
 	}
 	rep := reply{
 		{Key: "helloOk", Value: true},
@@ -42,7 +42,7 @@ func hello(r *request) (reply, error) {
 	case r.engine.router != nil:
 		rep = append(rep, bson.E{Key: "msg", Value: "isdbgrid"})
 	case !r.engine.alone:
-		rep = append(rep, member(r.conn.address)...)
+		rep = append(rep, describeMember(r.conn.address)...)
 	}
 	return append(rep, reply{
 		{Key: "maxBsonObjectSize", Value: int32(store.MaxDocument)},
@@ -57,8 +57,8 @@ func hello(r *request) (reply, error) {
 	}...), nil
 }
 
-// member is what the only node of a replica set says of it.
-func member(address string) reply {
+// describeMember returns what the only node of the replica set says about itself.
+func describeMember(address string) reply {
 	return reply{
 		{Key: "secondary", Value: false},
 		{Key: "setName", Value: replicaSet},
@@ -69,8 +69,8 @@ func member(address string) reply {
 	}
 }
 
-// application is the application's name in what a driver says of itself.
-func application(client bson.D) string {
+// readApplication is the application's name in what a driver says of itself.
+func readApplication(client bson.D) string {
 	v, _ := bsonval.Get(client, "application")
 	d, _ := v.(bson.D)
 	name, _ := bsonval.Get(d, "name")
@@ -78,8 +78,10 @@ func application(client bson.D) string {
 	return s
 }
 
+// ping does nothing.
 func ping(*request) (reply, error) { return nil, nil }
 
+// buildInfo shows the version of MongoDB as which the engine answers.
 func buildInfo(r *request) (reply, error) {
 	major := int32(r.engine.version())
 	return reply{

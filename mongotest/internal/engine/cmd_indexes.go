@@ -19,6 +19,7 @@ var indexesCommands = []*command{
 	{name: "dropIndexes", aliases: []string{"deleteIndexes"}, run: dropIndexes, fields: []string{"index"}},
 }
 
+// createIndexes builds indexes, and the collection if it doesn't exist.
 func createIndexes(r *request) (reply, error) {
 	ns, err := r.namespace()
 	if err != nil {
@@ -67,6 +68,7 @@ func createIndexes(r *request) (reply, error) {
 	return rep, nil
 }
 
+// listIndexes shows the indexes of a collection.
 func listIndexes(r *request) (reply, error) {
 	ns, err := r.namespace()
 	if err != nil {
@@ -79,7 +81,7 @@ func listIndexes(r *request) (reply, error) {
 	}
 	c := r.state().Collection(ns)
 	if c == nil {
-		return nil, missing(ns)
+		return nil, newMissingError(ns)
 	}
 	if c.View != nil {
 		return nil, store.OnView(ns)
@@ -107,7 +109,7 @@ func dropIndexes(r *request) (reply, error) {
 	err = r.write(func(w *store.Writer) error {
 		c := w.Collection(ns)
 		if c == nil {
-			return missing(ns)
+			return newMissingError(ns)
 		}
 		if c.View != nil {
 			return store.OnView(ns)

@@ -14,6 +14,7 @@ var insertCommands = []*command{
 	}},
 }
 
+// insert stores documents.
 func insert(r *request) (reply, error) {
 	ns, err := r.namespace()
 	if err != nil {
@@ -27,21 +28,21 @@ func insert(r *request) (reply, error) {
 		return nil, err
 	}
 	n := int32(0)
-	for at := 0; at < len(docs) && !st.stopped(); {
+	for at := 0; at < len(docs) && !st.isStopped(); {
 		// One write takes as many documents as it can. A held one ends it,
 		// unless it is the first, for which the write then waits.
 		from, before := at, n
 		var over error
 		err := r.write(func(w *store.Writer) error {
-			for at = from; at < len(docs) && !st.stopped(); at++ {
+			for at = from; at < len(docs) && !st.isStopped(); at++ {
 				if over = r.watch.Step(); over != nil {
-					return inTransaction(r, over)
+					return failTransaction(r, over)
 				}
-				if _, again := r.recall(st.id(at)); again {
+				if _, again := r.recall(st.statementID(at)); again {
 					n++
 					continue
 				}
-				err := insertOne(w, ns, docs[at])
+				err := insertDocument(w, ns, docs[at])
 				if !store.IsHeld(err) {
 					r.noteInsert(w.Collection(ns), err)
 				}
@@ -51,12 +52,12 @@ func insert(r *request) (reply, error) {
 					}
 					return err
 				}
-				if over = st.result(at, err); over != nil {
-					return inTransaction(r, over)
+				if over = st.noteResult(at, err); over != nil {
+					return failTransaction(r, over)
 				}
 				if err == nil {
 					n++
-					r.remember(st.id(at), session.Outcome{N: 1})
+					r.remember(st.statementID(at), session.Outcome{N: 1})
 				}
 			}
 			return nil
@@ -64,18 +65,18 @@ func insert(r *request) (reply, error) {
 		var failed undone
 		if errors.As(err, &failed) {
 			at, n = from+1, before
-			err = st.result(from, failed)
+			err = st.noteResult(from, failed)
 		}
 		if err = cmp.Or(err, over); err != nil {
 			return nil, err
 		}
 	}
-	return st.reply(reply{{Key: "n", Value: n}}), nil
+	return st.addErrors(reply{{Key: "n", Value: n}}), nil
 }
 
-// inTransaction returns the error that ends a command, for a write in a transaction. Outside,
-// what the command did before stays done, as on a server, and the write goes well.
-func inTransaction(r *request, over error) error {
+// failTransaction returns the error that ends the command in a transaction. Outside, the error ends the command too,
+// but what the write has done stays, so the write itself has no error.
+func failTransaction(r *request, over error) error {
 	if r.txn == nil {
 		return nil
 	}

@@ -13,6 +13,7 @@ var renameCommands = []*command{
 	{name: "renameCollection", admin: true, fields: []string{"to", "dropTarget"}, run: renameCollection},
 }
 
+// renameCollection renames a collection, and drops the collection of the new name if dropTarget is set.
 func renameCollection(r *request) (reply, error) {
 	a := r.args()
 	a.Require("to")
@@ -21,7 +22,7 @@ func renameCollection(r *request) (reply, error) {
 			"BSON field 'renameCollection.renameCollection' is the wrong type '%s', expected type 'string'",
 			bsonval.TypeName(r.body[0].Value))
 	}
-	from, to := renamed(a, "renameCollection"), renamed(a, "to")
+	from, to := readFullNameOf(a, "renameCollection"), readFullNameOf(a, "to")
 	drop := a.Boolean("dropTarget", false)
 	if a.Err != nil {
 		return nil, a.Err
@@ -29,8 +30,8 @@ func renameCollection(r *request) (reply, error) {
 	return nil, r.write(func(w *store.Writer) error { return w.Rename(from, to, drop) })
 }
 
-// renamed reads the whole name of a collection.
-func renamed(a *args.Reader, field string) store.Namespace {
+// readFullNameOf reads the name of a collection with its database.
+func readFullNameOf(a *args.Reader, field string) store.Namespace {
 	db, coll, _ := strings.Cut(a.Text(field), ".")
 	ns, err := checkNamespace(db, coll)
 	if a.Err == nil {

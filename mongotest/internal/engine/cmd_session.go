@@ -24,6 +24,7 @@ var sessionCommands = []*command{
 	{name: "killAllSessions", run: killAllSessions},
 }
 
+// commitTransaction commits the session's transaction. It can be sent again.
 func commitTransaction(r *request) (reply, error) {
 	if r.session == nil || !r.autocommit {
 		return nil, mongoerr.New(mongoerr.CommandNotFound, "commitTransaction must be run within a transaction")
@@ -38,6 +39,7 @@ func commitTransaction(r *request) (reply, error) {
 	return nil, nil
 }
 
+// abortTransaction aborts the session's transaction.
 func abortTransaction(r *request) (reply, error) {
 	if r.session == nil || !r.autocommit {
 		return nil, mongoerr.New(mongoerr.CommandNotFound, "abortTransaction must be run within a transaction")
@@ -56,7 +58,7 @@ func endSessions(r *request) (reply, error) {
 	})
 }
 
-// eachSession goes through the sessions that the command lists, until one is none.
+// eachSession calls do with each session that the command lists. It ends at an id that isn't one.
 func (r *request) eachSession(do func(lsid string)) error {
 	ids, ok := r.body[0].Value.(bson.A)
 	if !ok {
@@ -65,7 +67,7 @@ func (r *request) eachSession(do func(lsid string)) error {
 	for _, v := range ids {
 		a := r.args()
 		id, _ := v.(bson.D)
-		lsid := sessionID(a, id)
+		lsid := readSessionID(a, id)
 		if a.Err != nil {
 			return a.Err
 		}
@@ -74,7 +76,7 @@ func (r *request) eachSession(do func(lsid string)) error {
 	return nil
 }
 
-// killCommands interrupts the commands that which says.
+// killCommands interrupts the commands for which the function returns true.
 func (e *Engine) killCommands(which func(*request) bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

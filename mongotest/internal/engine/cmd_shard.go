@@ -34,6 +34,7 @@ func newShardCommand(name string, run func(r *request) (reply, error), fields ..
 	}}
 }
 
+// listShards shows the shards, all of which have the engine's address.
 func listShards(r *request) (reply, error) {
 	list := bson.A{}
 	for i := range r.engine.router.Shards {
@@ -56,8 +57,8 @@ type sharding struct {
 	simple bool // it names the collation {locale: "simple"}
 }
 
-// fullName reads the collection that a command names with its database.
-func (r *request) fullName() (store.Namespace, error) {
+// readFullName reads the collection that a command names with its database.
+func (r *request) readFullName() (store.Namespace, error) {
 	name, _ := r.body[0].Value.(string)
 	db, coll, _ := strings.Cut(name, ".")
 	ns, err := checkNamespace(db, coll)
@@ -67,8 +68,9 @@ func (r *request) fullName() (store.Namespace, error) {
 	return ns, err
 }
 
+// readSharding reads the collection and the key of shardCollection or reshardCollection.
 func readSharding(r *request) (*sharding, error) {
-	ns, err := r.fullName()
+	ns, err := r.readFullName()
 	if err != nil {
 		return nil, err
 	}
@@ -121,13 +123,14 @@ func (x *sharding) checkKind() error {
 	return nil
 }
 
+// shardCollection shards a collection, and builds the index of the key on an empty collection.
 func shardCollection(r *request) (reply, error) {
 	x, err := readSharding(r)
 	if err != nil {
 		return nil, err
 	}
 	done := reply{{Key: "collectionsharded", Value: x.ns.String()}}
-	if old := r.sharded(x.coll); old != nil {
+	if old := r.findSharding(x.coll); old != nil {
 		if old.Key.Same(x.key) && old.Unique == x.unique {
 			return done, nil
 		}
@@ -139,7 +142,7 @@ func shardCollection(r *request) (reply, error) {
 				return err
 			}
 		}
-		if err := x.index(w, false); err != nil {
+		if err := x.ensureIndex(w, false); err != nil {
 			return err
 		}
 		c := w.Collection(x.ns)
@@ -148,22 +151,23 @@ func shardCollection(r *request) (reply, error) {
 	})
 }
 
+// reshardCollection gives a sharded collection another key.
 func reshardCollection(r *request) (reply, error) {
 	x, err := readSharding(r)
 	if err != nil {
 		return nil, err
 	}
-	old := r.sharded(x.coll)
+	old := r.findSharding(x.coll)
 	switch {
 	case old == nil:
-		return nil, notSharded(x.ns)
+		return nil, newNotShardedError(x.ns)
 	case x.unique:
 		return nil, mongoerr.New(mongoerr.BadValue, "reshardCollection can't make the shard key unique")
 	case old.Key.Same(x.key):
 		return nil, nil
 	}
 	return nil, r.write(func(w *store.Writer) error {
-		if err := x.index(w, true); err != nil {
+		if err := x.ensureIndex(w, true); err != nil {
 			return err
 		}
 		c := w.Collection(x.ns)
@@ -180,10 +184,12 @@ func reshardCollection(r *request) (reply, error) {
 	})
 }
 
-func notSharded(ns store.Namespace) error {
+// newNotShardedError returns the error of a collection that isn't sharded.
+func newNotShardedError(ns store.Namespace) error {
 	return mongoerr.New(mongoerr.NamespaceNotSharded, "Namespace %s is not sharded.", ns)
 }
 
+// isEmpty reports whether a collection has no documents.
 func isEmpty(c *store.Collection) bool {
 	for range c.Records.All() {
 		return false
@@ -191,9 +197,9 @@ func isEmpty(c *store.Collection) bool {
 	return true
 }
 
-// index holds the indexes of the collection against the key, and makes the one that the key needs: of an empty
-// collection, or of any if force is set.
-func (x *sharding) index(w *store.Writer, force bool) error {
+// ensureIndex refuses indexes that don't fit the shard key, and builds the index of the key if it is missing and the
+// collection is empty, or force is set.
+func (x *sharding) ensureIndex(w *store.Writer, force bool) error {
 	c := w.Collection(x.ns)
 	useful, served := false, false
 	for _, i := range c.Indexes {
@@ -227,16 +233,16 @@ func (x *sharding) index(w *store.Writer, force bool) error {
 		return mongoerr.New(mongoerr.InvalidOptions,
 			"Please create an index that starts with the proposed shard key before sharding the collection")
 	}
-	return x.build(w, c)
+	return x.buildIndex(w, c)
 }
 
-// build makes the index of the key.
-func (x *sharding) build(w *store.Writer, c *store.Collection) error {
+// buildIndex makes the index of the key.
+func (x *sharding) buildIndex(w *store.Writer, c *store.Collection) error {
 	spec := bson.D{{Key: "key", Value: x.key.Document()}, {Key: "unique", Value: x.unique}}
 	if c.Collation != nil {
 		spec = append(spec, bson.E{Key: "collation", Value: bson.D{{Key: "locale", Value: "simple"}}})
 	}
-	spec = append(spec, bson.E{Key: "name", Value: keyIndexName(x.key.Document())})
+	spec = append(spec, bson.E{Key: "name", Value: makeKeyIndexName(x.key.Document())})
 	s, err := indexes.Read(&args.Reader{Place: "createIndexes.indexes", Doc: spec}, c)
 	if err != nil {
 		return err
@@ -245,7 +251,8 @@ func (x *sharding) build(w *store.Writer, c *store.Collection) error {
 	return err
 }
 
-func keyIndexName(key bson.D) string {
+// makeKeyIndexName makes the name of the index of a shard key.
+func makeKeyIndexName(key bson.D) string {
 	var parts []string
 	for _, e := range key {
 		kind, hashed := e.Value.(string)
@@ -257,22 +264,23 @@ func keyIndexName(key bson.D) string {
 	return strings.Join(parts, "_")
 }
 
-// placement reads the sharded collection that split and moveChunk are for.
-func (r *request) placement() (*store.Collection, *router.Collection, error) {
-	ns, err := r.fullName()
+// readPlacement reads the sharded collection that split or moveChunk names.
+func (r *request) readPlacement() (*store.Collection, *router.Collection, error) {
+	ns, err := r.readFullName()
 	if err != nil {
 		return nil, nil, err
 	}
 	coll := r.state().Collection(ns)
-	c := r.sharded(coll)
+	c := r.findSharding(coll)
 	if c == nil {
-		return nil, nil, notSharded(ns)
+		return nil, nil, newNotShardedError(ns)
 	}
 	return coll, c, nil
 }
 
+// splitChunk splits a chunk of a sharded collection.
 func splitChunk(r *request) (reply, error) {
-	coll, c, err := r.placement()
+	coll, c, err := r.readPlacement()
 	if err != nil {
 		return nil, err
 	}
@@ -291,8 +299,9 @@ func splitChunk(r *request) (reply, error) {
 	return nil, err
 }
 
+// moveChunk moves a chunk to another shard.
 func moveChunk(r *request) (reply, error) {
-	coll, c, err := r.placement()
+	coll, c, err := r.readPlacement()
 	if err != nil {
 		return nil, err
 	}

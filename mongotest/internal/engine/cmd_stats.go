@@ -15,8 +15,8 @@ var statsCommands = []*command{
 	{name: "collStats", aliases: []string{"collstats"}, fields: []string{"scale"}, run: collStats},
 }
 
-// scaleOf reads what sizes are divided by.
-func scaleOf(a *args.Reader) int64 {
+// readScale reads the number by which sizes are divided.
+func readScale(a *args.Reader) int64 {
 	v, ok := a.Get("scale")
 	if !ok {
 		return 1
@@ -36,7 +36,7 @@ func scaleOf(a *args.Reader) int64 {
 // dbStats shows how much a database holds. What is stored is as large as the documents: there are no files.
 func dbStats(r *request) (reply, error) {
 	a := r.args()
-	scale := scaleOf(a)
+	scale := readScale(a)
 	a.Refuse("freeStorage", int32(0))
 	if a.Err != nil {
 		return nil, a.Err
@@ -84,7 +84,7 @@ func collStats(r *request) (reply, error) {
 		return nil, err
 	}
 	a := r.args()
-	scale := scaleOf(a)
+	scale := readScale(a)
 	if a.Err != nil {
 		return nil, a.Err
 	}

@@ -78,13 +78,14 @@ func serverStatus(r *request) (reply, error) {
 	}
 	for _, name := range statusSections {
 		if a.Boolean(name, true) {
-			rep = append(rep, bson.E{Key: name, Value: e.section(r, name)})
+			rep = append(rep, bson.E{Key: name, Value: e.makeSection(r, name)})
 		}
 	}
 	return rep, a.Err
 }
 
-func (e *Engine) section(r *request, name string) bson.D {
+// makeSection makes a section of serverStatus.
+func (e *Engine) makeSection(r *request, name string) bson.D {
 	n := &e.counters
 	switch name {
 	case "asserts":

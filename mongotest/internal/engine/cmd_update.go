@@ -35,21 +35,21 @@ func updateMany(r *request) (reply, error) {
 	var n, modified int32
 	var upserted bson.A
 	for i, d := range list {
-		if st.stopped() {
+		if st.isStopped() {
 			break
 		}
-		o, again := r.recall(st.id(i))
+		o, again := r.recall(st.statementID(i))
 		if !again {
 			o, err = runUpdate(r, ns, d)
 			// it fails the command, of which the statements before it are done
 			if mongoerr.CodeOf(err) == pipeline.UnknownStage {
 				return nil, err
 			}
-			if err := st.result(i, err); err != nil {
+			if err := st.noteResult(i, err); err != nil {
 				return nil, err
 			}
 			if err == nil {
-				r.remember(st.id(i), o)
+				r.remember(st.statementID(i), o)
 			}
 		}
 		n, modified = n+o.N, modified+o.Modified
@@ -61,16 +61,17 @@ func updateMany(r *request) (reply, error) {
 	if upserted != nil {
 		rep = append(rep, bson.E{Key: "upserted", Value: upserted})
 	}
-	return st.reply(rep), nil
+	return st.addErrors(rep), nil
 }
 
+// runUpdate runs one statement.
 func runUpdate(r *request, ns store.Namespace, statement bson.D) (session.Outcome, error) {
 	u, err := readUpdate(r, ns, &args.Reader{Place: "update.updates", Doc: statement, Watch: r.watch})
 	if err != nil {
 		return session.Outcome{}, err
 	}
 	var o session.Outcome
-	err = r.routed(&u.target, u.change("update", statement), func() (err error) {
+	err = r.routeStatement(&u.target, u.describeChange("update", statement), func() (err error) {
 		o, err = u.run(r)
 		return err
 	})

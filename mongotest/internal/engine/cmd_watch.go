@@ -15,8 +15,8 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
 )
 
-// watch runs an aggregate command whose first stage is $changeStream.
-func watch(r *request, stages bson.A) (reply, error) {
+// openChangeStream runs an aggregate command whose first stage is $changeStream.
+func openChangeStream(r *request, stages bson.A) (reply, error) {
 	r.watching = true
 	a := r.args()
 	batch := readBatchSize(a)
@@ -77,7 +77,7 @@ func (r *request) readScope(all bool) (store.Namespace, changestream.Scope, erro
 		case err != nil:
 			return ns, changestream.Scope{}, err
 		case all:
-			return ns, changestream.Scope{}, notCluster(ns)
+			return ns, changestream.Scope{}, newScopeError(ns)
 		case slices.Contains(forms.InternalDatabases, ns.DB):
 			return ns, changestream.Scope{}, mongoerr.New(mongoerr.InvalidNamespace,
 				"$changeStream may not be opened on the internal %s database", ns.DB)
@@ -96,7 +96,7 @@ func (r *request) readScope(all bool) (store.Namespace, changestream.Scope, erro
 	ns := store.Namespace{DB: r.db, Coll: collectionless}
 	switch {
 	case all && r.db != "admin":
-		return ns, changestream.Scope{}, notCluster(ns)
+		return ns, changestream.Scope{}, newScopeError(ns)
 	case all:
 		return ns, changestream.Scope{}, nil
 	case slices.Contains(forms.InternalDatabases, r.db):
@@ -106,8 +106,8 @@ func (r *request) readScope(all bool) (store.Namespace, changestream.Scope, erro
 	return ns, changestream.Scope{DB: r.db}, nil
 }
 
-// notCluster returns the error of a stream of all databases that is opened elsewhere than on the database admin.
-func notCluster(ns store.Namespace) error {
+// newScopeError returns the error of a stream of all databases that is opened elsewhere than on the database admin.
+func newScopeError(ns store.Namespace) error {
 	return mongoerr.New(mongoerr.InvalidOptions, "A $changeStream with 'allChangesForCluster:true' may only be opened "+
 		"on the 'admin' database, and with no collection name; found %s", ns)
 }

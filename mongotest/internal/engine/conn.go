@@ -35,6 +35,7 @@ type conn struct {
 	owner session.Owner // of the transactions whose last command it sent
 }
 
+// newConn returns the engine's end of a connection, which the caller serves.
 func newConn(e *Engine, pipe net.Conn, id int32, address string) *conn {
 	c := &conn{engine: e, id: id, address: address, pipe: pipe}
 	c.ctx, c.stop = context.WithCancelCause(e.ctx)
@@ -49,6 +50,7 @@ func (c *conn) cancel(cause error) {
 	c.stop(cause)
 }
 
+// close ends the connection and its commands.
 func (c *conn) close() {
 	c.cancel(interrupt.Disconnected)
 	c.pipe.Close()
@@ -61,6 +63,7 @@ func (c *conn) begin(r *request) {
 	c.running, r.conn, r.ctx = r, c, c.ctx
 }
 
+// end notes that the command is over. After a kill, the next command gets a new context.
 func (c *conn) end() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -116,10 +119,10 @@ func (c *conn) answer(m wire.Message) error {
 		return nil
 	}
 	if err != nil {
-		reply = errorReply(err)
+		reply = makeErrorReply(err)
 	}
 	if !m.Query {
-		reply = append(reply, c.engine.times()...)
+		reply = append(reply, c.engine.makeTimes()...)
 	}
 	out := wire.StartReply(c.out[:0], m, c.engine.requests.Add(1))
 	out, err = bsonval.Append(out, reply)
@@ -136,8 +139,8 @@ func (c *conn) answer(m wire.Message) error {
 	return err
 }
 
-// errorReply is the reply of a command that failed.
-func errorReply(err error) bson.D {
+// makeErrorReply is the reply of a command that failed.
+func makeErrorReply(err error) bson.D {
 	e := mongoerr.From(err)
 	reply := bson.D{
 		{Key: "ok", Value: 0.0},
@@ -147,12 +150,13 @@ func errorReply(err error) bson.D {
 	}
 	reply = append(reply, e.Extra...)
 	if len(e.Labels) > 0 {
-		reply = append(reply, bson.E{Key: "errorLabels", Value: stringArray(e.Labels)})
+		reply = append(reply, bson.E{Key: "errorLabels", Value: makeStringArray(e.Labels)})
 	}
 	return reply
 }
 
-func stringArray(list []string) bson.A {
+// makeStringArray returns a list as an array.
+func makeStringArray(list []string) bson.A {
 	a := make(bson.A, len(list))
 	for i, s := range list {
 		a[i] = s

@@ -8,7 +8,7 @@ import (
 	"github.com/docmodel/docmodel/internal/bsonval"
 )
 
-// counters are what serverStatus says of the commands since the engine's start.
+// counters count commands for serverStatus, since the engine's start.
 type counters struct {
 	requests, failed                                atomic.Int64
 	insert, query, update, delete, getMore, command atomic.Int64

@@ -12,18 +12,18 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
 )
 
-// insertOne stores a document after the checks that only inserts need.
-func insertOne(w *store.Writer, ns store.Namespace, doc bson.D) error {
-	doc, err := withID(w.Now, doc)
+// insertDocument completes and stores a document.
+func insertDocument(w *store.Writer, ns store.Namespace, doc bson.D) error {
+	doc, err := ensureID(w.Now, doc)
 	if err != nil {
 		return err
 	}
-	_, err = w.Insert(ns, stamped(w, doc))
+	_, err = w.Insert(ns, setTimestamps(w, doc))
 	return err
 }
 
-// stamped is a document with the server's time in place of the empty timestamps at its top, but of its _id.
-func stamped(w *store.Writer, doc bson.D) bson.D {
+// setTimestamps returns a document with the server's time for empty timestamps of its top-level fields, except _id.
+func setTimestamps(w *store.Writer, doc bson.D) bson.D {
 	var out bson.D
 	for i, e := range doc {
 		if e.Value != any(bson.Timestamp{}) || e.Key == "_id" {
@@ -40,9 +40,8 @@ func stamped(w *store.Writer, doc bson.D) bson.D {
 	return out
 }
 
-// withID returns the document with an _id, as its first field, and refuses
-// what no stored document may have.
-func withID(now func() time.Time, doc bson.D) (bson.D, error) {
+// ensureID returns the document with an _id as its first field. It refuses an _id that can't be stored.
+func ensureID(now func() time.Time, doc bson.D) (bson.D, error) {
 	at := bsonval.Index(doc, "_id")
 	switch {
 	case at < 0:

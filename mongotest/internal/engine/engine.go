@@ -12,20 +12,40 @@
 // and retryable writes work. An unknown command, stage, operator or option is an error
 // that names it. The engine has no users, no durability and no second process.
 //
+// # A command's way
+//
+//  1. conn.go reads a message from its connection, and writes the reply.
+//  2. request.go reads the fields that every command takes (generic.go, api.go,
+//     snapshot.go), finds the command in the engine's table (command.go), and checks out
+//     its session if it has a number (request_session.go).
+//  3. A file cmd_….go runs it: it reads its fields by package args, reads r.state(), and
+//     writes by r.write(). Files of commands share target.go and updater.go (writes of
+//     found documents), statements.go (lists of them), views.go, and environment.go (what
+//     a pipeline sees).
+//  4. request.go adds what fail points (request_fail.go), shards (request_router.go) and
+//     labels of errors (labels.go) add to the reply.
+//
+// Files of commands refer to those of requests, never the other way. commands.go is on
+// top: it has the table of all commands, which New gives to an engine. A command that
+// runs another one finds it by its engine.
+//
 // # Packages
 //
 //   - wire frames messages, and pipe transports them within the process.
+//   - args reads fields of commands. session, cursor, changestream and failpoint have what
+//     outlives a command. indexes and forms read and show indexes and kinds of
+//     collections.
 //   - store keeps documents in copy-on-write B-trees. A snapshot is free, and a
 //     transaction is a private copy of the roots. Its writer enforces validators
 //     (strict, moderate or off).
 //   - query, jsonschema, update, projection, expr, window and pipeline are the
-//     language, over the values of internal/bsonval. Each has a registry of operators,
-//     usually one file per operator.
+//     language, over the values of internal/bsonval. Each has a table of operators,
+//     usually one file per operator. dates computes with dates for them.
 //   - geo has the shapes of geospatial queries, fts text search, and pcre regular
 //     expressions beyond Go's package.
 //   - collation compares strings by a language's rules (see below).
 //   - router simulates shards.
-//   - operators walks the registries. Each operator has cases in its testdata, which
+//   - operators walks these tables. Each operator has cases in its testdata, which
 //     run on a server too. Further names in MongoDB's manual are refused by name.
 //   - differ sends the engine and a server the same random commands. MongoDB's
 //     documentation decides differences. A difference that is the server's own is a

@@ -15,8 +15,8 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
 )
 
-// environment is what a pipeline sees of the engine: the state at the begin of
-// its command, whatever it writes itself.
+// environment is what a pipeline sees of the engine: the state at the beginning of its command, without what the
+// pipeline writes itself.
 type environment struct {
 	request *request
 	db      string          // of the pipeline; "" for the request's
@@ -39,6 +39,7 @@ func (e *environment) Collation() *collation.Collator { return e.collation }
 func (e *environment) AllowDiskUse() bool  { return !e.noDisk }
 func (e *environment) InTransaction() bool { return e.request.txn != nil }
 
+// namespace returns the collection that a stage names. "" is the pipeline's database.
 func (e *environment) namespace(db, coll string) (store.Namespace, error) {
 	if db == "" {
 		db = e.db
@@ -49,15 +50,17 @@ func (e *environment) namespace(db, coll string) (store.Namespace, error) {
 	return checkNamespace(db, coll)
 }
 
+// TextIndex returns the text index of the collection that the command reads.
 func (e *environment) TextIndex() (*fts.Index, error) {
-	s := specialOf(e.state.Collection(e.base), e.base)
+	s := newSpecial(e.state.Collection(e.base), e.base)
 	return s.Text, s.NoText
 }
 
+// Find returns the documents of a collection or view that a query finds.
 func (e *environment) Find(db, coll string, m *query.Matcher) pipeline.Docs {
 	ns, err := e.namespace(db, coll)
 	if c := e.state.Collection(ns); err == nil && c != nil && c.View != nil {
-		return e.findOver(ns, m)
+		return e.findInView(ns, m)
 	}
 	var p *plan.Plan
 	if err == nil {
@@ -66,11 +69,11 @@ func (e *environment) Find(db, coll string, m *query.Matcher) pipeline.Docs {
 	if err != nil {
 		return func(yield func(bson.D, error) bool) { yield(nil, err) }
 	}
-	return drain(p)
+	return runPlan(p)
 }
 
-// findOver is Find for a view.
-func (e *environment) findOver(ns store.Namespace, m *query.Matcher) pipeline.Docs {
+// findInView is Find for a view.
+func (e *environment) findInView(ns store.Namespace, m *query.Matcher) pipeline.Docs {
 	failed := func(err error) pipeline.Docs {
 		return func(yield func(bson.D, error) bool) { yield(nil, err) }
 	}
@@ -78,7 +81,7 @@ func (e *environment) findOver(ns store.Namespace, m *query.Matcher) pipeline.Do
 	if err != nil {
 		return failed(err)
 	}
-	p, err := pipeline.Parse(stages, e.of(ns.DB))
+	p, err := pipeline.Parse(stages, e.changeDatabase(ns.DB))
 	if err != nil {
 		return failed(err)
 	}
@@ -95,7 +98,7 @@ func (e *environment) findOver(ns store.Namespace, m *query.Matcher) pipeline.Do
 		return failed(err)
 	}
 	return func(yield func(bson.D, error) bool) {
-		for doc, err := range rest.Run(drain(found)) {
+		for doc, err := range rest.Run(runPlan(found)) {
 			ok := err == nil
 			if ok {
 				ok, err = m.Match(doc)
@@ -107,8 +110,8 @@ func (e *environment) findOver(ns store.Namespace, m *query.Matcher) pipeline.Do
 	}
 }
 
-// of is the environment of a view of that database.
-func (e *environment) of(db string) *environment {
+// changeDatabase returns the environment of a view in a database.
+func (e *environment) changeDatabase(db string) *environment {
 	next := *e
 	next.db = db
 	return &next

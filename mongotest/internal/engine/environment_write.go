@@ -20,7 +20,7 @@ func (e *environment) Out(db, coll string, docs pipeline.Docs) error {
 	if err != nil {
 		return err
 	}
-	if e.request.sharded(e.state.Collection(ns)) != nil {
+	if e.request.findSharding(e.state.Collection(ns)) != nil {
 		return mongoerr.New(28769, "%s cannot be sharded", ns)
 	}
 	var list []bson.D
@@ -28,7 +28,7 @@ func (e *environment) Out(db, coll string, docs pipeline.Docs) error {
 		if err != nil {
 			return err
 		}
-		if doc, err = withID(e.Now, doc); err != nil {
+		if doc, err = ensureID(e.Now, doc); err != nil {
 			return err
 		}
 		list = append(list, doc)
@@ -38,6 +38,7 @@ func (e *environment) Out(db, coll string, docs pipeline.Docs) error {
 	})
 }
 
+// overwrite replaces the documents of a collection.
 func (e *environment) overwrite(w *store.Writer, ns store.Namespace, list []bson.D) error {
 	c := w.Collection(ns)
 	switch {
@@ -72,6 +73,7 @@ func (e *environment) overwrite(w *store.Writer, ns store.Namespace, list []bson
 	return nil
 }
 
+// IsUnique reports whether $merge can find one document by these fields: a unique index has exactly these fields.
 func (e *environment) IsUnique(db, coll string, on []string) (bool, error) {
 	ns, err := e.namespace(db, coll)
 	if err != nil {
@@ -81,17 +83,19 @@ func (e *environment) IsUnique(db, coll string, on []string) (bool, error) {
 	if c == nil {
 		return len(on) == 1 && on[0] == "_id", nil
 	}
-	if !e.request.mayJoin(c, on) {
+	if !e.request.canJoin(c, on) {
 		return false, nil
 	}
 	for _, x := range c.Indexes {
-		if x.Spec.Unique && x.Spec.Partial == nil && collation.Same(x.Spec.Collation, e.collation) && sameFields(x.Spec, on) {
+		if x.Spec.Unique && x.Spec.Partial == nil && collation.Same(x.Spec.Collation, e.collation) &&
+			hasExactFields(x.Spec, on) {
 			return true, nil
 		}
 	}
 	return false, nil
 }
 
+// MergeOne applies $merge's function to the document that has the values of the fields, and stores the result.
 func (e *environment) MergeOne(db, coll string, on []string, doc bson.D,
 	apply func(old bson.D) (next bson.D, action pipeline.Action, err error)) error {
 	ns, err := e.namespace(db, coll)
@@ -103,7 +107,7 @@ func (e *environment) MergeOne(db, coll string, on []string, doc bson.D,
 	}
 	var filter bson.D
 	for _, name := range on {
-		v := field(doc, name)
+		v := getField(doc, name)
 		filter = append(filter, bson.E{Key: name, Value: bson.D{{Key: "$eq", Value: v}}})
 		if name == "_id" && len(on) == 1 {
 			filter = bson.D{{Key: name, Value: v}}
@@ -114,11 +118,11 @@ func (e *environment) MergeOne(db, coll string, on []string, doc bson.D,
 		return err
 	}
 	t := target{ns: ns, now: e.now, query: plan.Query{Filter: filter, Matcher: m, Watch: e.watch}}
-	return t.one(e.request, func(w *store.Writer, old *store.Record) error {
+	return t.changeFirst(e.request, func(w *store.Writer, old *store.Record) error {
 		var before bson.D
 		if old != nil {
 			before = old.Doc
-			if err := e.request.mayMerge(w.Collection(ns), before, doc); err != nil {
+			if err := e.request.checkMerge(w.Collection(ns), before, doc); err != nil {
 				return err
 			}
 		}
@@ -128,7 +132,7 @@ func (e *environment) MergeOne(db, coll string, on []string, doc bson.D,
 		}
 		switch {
 		case action == pipeline.Insert:
-			return insertOne(w, ns, next)
+			return insertDocument(w, ns, next)
 		case action != pipeline.Keep && bsonval.Equal(next, before):
 		case action == pipeline.Replace:
 			_, err = w.Replace(ns, old, next)
@@ -143,9 +147,8 @@ func (e *environment) MergeOne(db, coll string, on []string, doc bson.D,
 	})
 }
 
-// field returns what a document has at a dotted path, without arrays on the
-// way, null when it has nothing.
-func field(doc bson.D, path string) any {
+// getField returns the value at a dotted path, without arrays on the way, null if there is no value.
+func getField(doc bson.D, path string) any {
 	var v any = doc
 	for _, f := range bsonval.ParsePath(path) {
 		d, _ := v.(bson.D)
@@ -157,8 +160,8 @@ func field(doc bson.D, path string) any {
 	return v
 }
 
-// sameFields reports whether an index's key has exactly these fields.
-func sameFields(spec *store.IndexSpec, on []string) bool {
+// hasExactFields reports whether an index's key has exactly these fields.
+func hasExactFields(spec *store.IndexSpec, on []string) bool {
 	if len(spec.Fields) != len(on) {
 		return false
 	}
@@ -170,16 +173,16 @@ func sameFields(spec *store.IndexSpec, on []string) bool {
 	return true
 }
 
-// mayJoin reports whether $merge can find a sharded collection's documents by these fields: they have the shard key
-// among them. By _id alone it does too, for which MongoDB adds the shard key.
-func (r *request) mayJoin(coll *store.Collection, on []string) bool {
-	c := r.sharded(coll)
+// canJoin reports whether $merge can find documents of a sharded collection by these fields: the shard key is among
+// them, or they are _id, for which MongoDB adds the shard key.
+func (r *request) canJoin(coll *store.Collection, on []string) bool {
+	c := r.findSharding(coll)
 	return c == nil || c.Key.Within(on) || len(on) == 1 && on[0] == "_id"
 }
 
-// mayMerge refuses a document that $merge would put on another shard than the one of its _id.
-func (r *request) mayMerge(coll *store.Collection, old, doc bson.D) error {
-	c := r.sharded(coll)
+// checkMerge refuses a document that $merge would put on another shard than the document with its _id.
+func (r *request) checkMerge(coll *store.Collection, old, doc bson.D) error {
+	c := r.findSharding(coll)
 	if c == nil {
 		return nil
 	}
@@ -190,5 +193,5 @@ func (r *request) mayMerge(coll *store.Collection, old, doc bson.D) error {
 	}
 	return mongoerr.New(mongoerr.NotImplemented,
 		"$merge has a document with another shard key than the one that is stored under its _id, %s: "+
-			"the simulated cluster can't store both", bsonval.Show(field(old, "_id")))
+			"the simulated cluster can't store both", bsonval.Show(getField(old, "_id")))
 }

@@ -23,7 +23,7 @@ func (x *explained) report(run *plan.Exec, n int64) (planner, stats bson.D) {
 		planner = append(planner, bson.E{Key: "collation", Value: by.Document()})
 	}
 	planner = append(planner, bson.D{
-		{Key: "winningPlan", Value: stages(x, nil, n)},
+		{Key: "winningPlan", Value: describeStages(x, nil, n)},
 		{Key: "rejectedPlans", Value: bson.A{}},
 	}...)
 	stats = bson.D{
@@ -32,19 +32,19 @@ func (x *explained) report(run *plan.Exec, n int64) (planner, stats bson.D) {
 		{Key: "executionTimeMillis", Value: int32(0)},
 		{Key: "totalKeysExamined", Value: int32(run.Keys())},
 		{Key: "totalDocsExamined", Value: int32(run.Docs())},
-		{Key: "executionStages", Value: stages(x, run, n)},
+		{Key: "executionStages", Value: describeStages(x, run, n)},
 	}
 	return planner, stats
 }
 
-// stages shows a plan as nested stages, the outermost first. With run, they
+// describeStages shows a plan as nested stages, the outermost first. With run, they
 // say what each has done.
-func stages(x *explained, run *plan.Exec, n int64) bson.D {
+func describeStages(x *explained, run *plan.Exec, n int64) bson.D {
 	p, q := x.plan, x.plan.Query()
 	if !p.Exists() {
-		return above(x.stage, bson.D{{Key: "stage", Value: "EOF"}})
+		return nestStage(x.stage, bson.D{{Key: "stage", Value: "EOF"}})
 	}
-	doc := access(p, run)
+	doc := describeAccess(p, run)
 	if p.Sorts() {
 		sort := bson.D{{Key: "stage", Value: "SORT"}, {Key: "sortPattern", Value: q.Sort}}
 		if q.Limit > 0 {
@@ -59,25 +59,27 @@ func stages(x *explained, run *plan.Exec, n int64) bson.D {
 	}
 	if q.Limit > 0 && !p.Sorts() && (x.stage != "UPDATE" && x.stage != "DELETE") {
 		doc = bson.D{
-			{Key: "stage", Value: "LIMIT"}, {Key: "limitAmount", Value: bsonval.Integer(q.Limit)}, {Key: "inputStage", Value: doc},
+			{Key: "stage", Value: "LIMIT"}, {Key: "limitAmount", Value: bsonval.Integer(q.Limit)},
+			{Key: "inputStage", Value: doc},
 		}
 	}
-	doc = above(x.stage, doc)
+	doc = nestStage(x.stage, doc)
 	if run != nil {
 		doc = append(doc[:1:1], append(bson.D{{Key: "nReturned", Value: bsonval.Integer(n)}}, doc[1:]...)...)
 	}
 	return doc
 }
 
-func above(stage string, doc bson.D) bson.D {
+// nestStage returns a stage with another one as its input.
+func nestStage(stage string, doc bson.D) bson.D {
 	if stage == "" {
 		return doc
 	}
 	return bson.D{{Key: "stage", Value: stage}, {Key: "inputStage", Value: doc}}
 }
 
-// access shows how a plan gets at documents.
-func access(p *plan.Plan, run *plan.Exec) bson.D {
+// describeAccess shows how a plan finds documents.
+func describeAccess(p *plan.Plan, run *plan.Exec) bson.D {
 	filter := append(bson.D{}, p.Query().Filter...)
 	scans := p.Scans()
 	if len(scans) == 0 {
@@ -86,29 +88,29 @@ func access(p *plan.Plan, run *plan.Exec) bson.D {
 			direction = "backward"
 		}
 		doc := bson.D{{Key: "stage", Value: "COLLSCAN"}, {Key: "filter", Value: filter}, {Key: "direction", Value: direction}}
-		return examined(doc, run)
+		return addExamined(doc, run)
 	}
 	inputs := make(bson.A, len(scans))
 	for i, s := range scans {
-		inputs[i] = scan(s)
+		inputs[i] = describeScan(s)
 		if run != nil {
-			inputs[i] = append(scan(s), bson.E{Key: "keysExamined", Value: int32(run.KeysOf(i))})
+			inputs[i] = append(describeScan(s), bson.E{Key: "keysExamined", Value: int32(run.KeysOf(i))})
 		}
 	}
 	if len(scans) == 1 && scans[0].Index.Spec.Clustered {
-		doc := clusteredScan(scans[0])
-		return examined(slices.Insert(doc, 1, bson.E{Key: "filter", Value: filter}), run)
+		doc := describeClusteredScan(scans[0])
+		return addExamined(slices.Insert(doc, 1, bson.E{Key: "filter", Value: filter}), run)
 	}
 	input := inputs[0]
 	if len(inputs) > 1 {
 		input = bson.D{{Key: "stage", Value: "OR"}, {Key: "inputStages", Value: inputs}}
 	}
-	doc := examined(bson.D{{Key: "stage", Value: "FETCH"}, {Key: "filter", Value: filter}}, run)
-	return needed(p, append(doc, bson.E{Key: "inputStage", Value: input}))
+	doc := addExamined(bson.D{{Key: "stage", Value: "FETCH"}, {Key: "filter", Value: filter}}, run)
+	return nestNeededStage(p, append(doc, bson.E{Key: "inputStage", Value: input}))
 }
 
-// needed shows the stage of a condition that needs an index, above what reads it.
-func needed(p *plan.Plan, doc bson.D) bson.D {
+// nestNeededStage shows the stage of a condition that needs an index, above what reads it.
+func nestNeededStage(p *plan.Plan, doc bson.D) bson.D {
 	if near, x := p.Near(); near != nil {
 		stage, version := "GEO_NEAR_2D", int32(1)
 		if x.Spec.Field(store.Sphere) != nil {
@@ -131,16 +133,17 @@ func needed(p *plan.Plan, doc bson.D) bson.D {
 	return doc
 }
 
-func examined(doc bson.D, run *plan.Exec) bson.D {
+// addExamined adds the number of documents that the plan has examined.
+func addExamined(doc bson.D, run *plan.Exec) bson.D {
 	if run != nil {
 		doc = append(doc, bson.E{Key: "docsExamined", Value: int32(run.Docs())})
 	}
 	return doc
 }
 
-// clusteredScan shows a scan of a clustered collection, which has no index beside its documents.
-func clusteredScan(s *plan.Scan) bson.D {
-	doc := bson.D{{Key: "stage", Value: "CLUSTERED_IXSCAN"}, {Key: "direction", Value: directionOf(s)}}
+// describeClusteredScan shows a scan of a clustered collection, which has no index beside its documents.
+func describeClusteredScan(s *plan.Scan) bson.D {
+	doc := bson.D{{Key: "stage", Value: "CLUSTERED_IXSCAN"}, {Key: "direction", Value: describeDirection(s)}}
 	lo, hi := s.Ends()
 	if lo != nil {
 		doc = append(doc, bson.E{Key: "minRecord", Value: lo})
@@ -151,17 +154,19 @@ func clusteredScan(s *plan.Scan) bson.D {
 	return doc
 }
 
-func directionOf(s *plan.Scan) string {
+// describeDirection returns the direction of a scan.
+func describeDirection(s *plan.Scan) string {
 	if s.Reverse {
 		return "backward"
 	}
 	return "forward"
 }
 
-func scan(s *plan.Scan) bson.D {
+// describeScan shows the scan of an index.
+func describeScan(s *plan.Scan) bson.D {
 	spec := s.Index.Spec
 	if spec.Clustered {
-		return clusteredScan(s)
+		return describeClusteredScan(s)
 	}
 	doc := bson.D{
 		{Key: "stage", Value: "IXSCAN"},
@@ -177,7 +182,7 @@ func scan(s *plan.Scan) bson.D {
 		{Key: "isSparse", Value: spec.Sparse},
 		{Key: "isPartial", Value: spec.Partial != nil},
 		{Key: "indexVersion", Value: int32(2)},
-		{Key: "direction", Value: directionOf(s)},
+		{Key: "direction", Value: describeDirection(s)},
 		{Key: "indexBounds", Value: s.Bounds()},
 	}...)
 }

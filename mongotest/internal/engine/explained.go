@@ -7,8 +7,7 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
 )
 
-// explained is what explain needs to know of a command: its plan, and the
-// stage that stands above it.
+// explained is a command as explain needs it: its plan, and the stage above the plan.
 type explained struct {
 	ns    store.Namespace
 	plan  *plan.Plan

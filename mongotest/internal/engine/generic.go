@@ -19,7 +19,7 @@ func (r *request) readGeneric() error {
 		r.db = a.Text("$db")
 	}
 	if id := a.Document("lsid"); id != nil {
-		if r.lsid = sessionID(a, id); a.Err == nil {
+		if r.lsid = readSessionID(a, id); a.Err == nil {
 			r.engine.sessions.NoteUse(r.lsid, r.engine.now())
 		}
 	}
@@ -51,7 +51,8 @@ func (r *request) readGeneric() error {
 	return a.Err
 }
 
-func sessionID(a *args.Reader, id bson.D) string {
+// readSessionID reads the id of a session, 16 bytes.
+func readSessionID(a *args.Reader, id bson.D) string {
 	v, _ := bsonval.Get(id, "id")
 	b, ok := v.(bson.Binary)
 	if !ok || b.Subtype != 4 || len(b.Data) != 16 {

@@ -9,8 +9,8 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
 )
 
-// concernError is the field of a reply that says why a write concern wasn't met.
-func concernError(e *mongoerr.Error) bson.E {
+// describeConcernError returns the reply's field for a write concern that wasn't met.
+func describeConcernError(e *mongoerr.Error) bson.E {
 	return bson.E{Key: "writeConcernError", Value: bson.D{
 		{Key: "code", Value: e.Code}, {Key: "codeName", Value: e.Name}, {Key: "errmsg", Value: e.Message},
 	}}
@@ -36,10 +36,9 @@ const resumableChangeStreamError = "ResumableChangeStreamError"
 
 const retryableWriteError = "RetryableWriteError"
 
-// label gives an error that has no labels those that a server would add: in a
-// transaction TransientTransactionError, else RetryableWriteError for a write
-// that may be sent again. Give an error an empty list of labels to prevent it.
-func (r *request) label(e *mongoerr.Error) *mongoerr.Error {
+// addLabels gives an error without labels those that a server would add: in a transaction TransientTransactionError,
+// otherwise RetryableWriteError for a write that may be sent again. An empty list of labels prevents it.
+func (r *request) addLabels(e *mongoerr.Error) *mongoerr.Error {
 	if r.labels != nil {
 		labelled := *e
 		labelled.Labels = r.labels
@@ -51,10 +50,10 @@ func (r *request) label(e *mongoerr.Error) *mongoerr.Error {
 	labelled := *e
 	again := slices.Contains(retryable, e.Code)
 	switch {
-	case r.inTransaction() && (transientCode(e.Code) || again && !r.ends()), r.ends() &&
+	case r.inTransaction() && (isTransient(e.Code) || again && !r.endsTransaction()), r.endsTransaction() &&
 		e.Code == mongoerr.NoSuchTransaction:
 		labelled.Labels = []string{store.TransientTransactionError}
-	case r.sendsAgain(e.Code):
+	case r.isSentAgain(e.Code):
 		labelled.Labels = []string{retryableWriteError}
 	case r.watching && (again || slices.Contains(resumable, e.Code)):
 		labelled.Labels = []string{resumableChangeStreamError}
@@ -62,17 +61,18 @@ func (r *request) label(e *mongoerr.Error) *mongoerr.Error {
 	return &labelled
 }
 
-// ends reports whether the command ends a transaction.
-func (r *request) ends() bool { return r.name == "commitTransaction" || r.name == "abortTransaction" }
-
-// sendsAgain reports whether the driver may send the command again after an error of that code.
-func (r *request) sendsAgain(code int32) bool {
-	return slices.Contains(retryable, code) && (r.ends() || r.hasNumber && !r.inTransaction())
+// endsTransaction reports whether the command ends a transaction.
+func (r *request) endsTransaction() bool {
+	return r.name == "commitTransaction" || r.name == "abortTransaction"
 }
 
-// transientCode reports whether the code says that the transaction has left nothing, so that all of it may be run
-// again.
-func transientCode(code int32) bool {
+// isSentAgain reports whether a driver sends the command again after an error of that code.
+func (r *request) isSentAgain(code int32) bool {
+	return slices.Contains(retryable, code) && (r.endsTransaction() || r.hasNumber && !r.inTransaction())
+}
+
+// isTransient reports whether a transaction with an error of that code has left nothing, so that it can run again.
+func isTransient(code int32) bool {
 	switch code {
 	case mongoerr.WriteConflict, mongoerr.LockTimeout, mongoerr.SnapshotUnavailable, mongoerr.NoSuchTransaction,
 		mongoerr.SnapshotTooOld, mongoerr.StaleChunkHistory, mongoerr.PreparedTransactionInProgress,

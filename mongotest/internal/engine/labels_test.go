@@ -29,7 +29,7 @@ func TestLabels(t *testing.T) {
 		{"a duplicate key in a transaction", "insert", true, mongoerr.DuplicateKey, nil},
 	} {
 		r := &request{name: c.name, hasNumber: true, autocommit: c.autocommit}
-		if got := r.label(mongoerr.New(c.code, "x")).Labels; !slices.Equal(got, c.want) {
+		if got := r.addLabels(mongoerr.New(c.code, "x")).Labels; !slices.Equal(got, c.want) {
 			t.Errorf("%s: labels %v, want %v", c.reason, got, c.want)
 		}
 	}

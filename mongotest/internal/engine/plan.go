@@ -7,8 +7,8 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/plan"
 )
 
-// drain returns what a plan finds. Each range runs it again.
-func drain(p *plan.Plan) pipeline.Docs {
+// runPlan returns the documents that a plan finds. Each range over them runs the plan again.
+func runPlan(p *plan.Plan) pipeline.Docs {
 	return func(yield func(bson.D, error) bool) {
 		for e := p.Open(); ; {
 			r, err := e.Next()

@@ -145,7 +145,7 @@ func (r *request) execute() (reply, error) {
 		r.engine.sweepDue(r.ctx, r.engine.now())
 	}
 	if err := r.openSnapshot(); err != nil {
-		return nil, r.label(mongoerr.From(err))
+		return nil, r.addLabels(mongoerr.From(err))
 	}
 	rep, err := r.runRouted()
 	if r.txn != nil && (err != nil || r.partial) {
@@ -154,20 +154,20 @@ func (r *request) execute() (reply, error) {
 	if err != nil {
 		var e *mongoerr.Error
 		if errors.As(err, &e) {
-			return nil, r.label(e)
+			return nil, r.addLabels(e)
 		}
 		return nil, err
 	}
 	rep, failed := r.failAfter(rep)
 	if r.concern != nil && !failed {
-		rep = append(rep, concernError(r.concern))
+		rep = append(rep, describeConcernError(r.concern))
 	}
 	return append(rep, bson.E{Key: "ok", Value: 1.0}), nil
 }
 
-// times are the fields by which sessions keep what they read causally consistent: the time of the latest change, as the
-// operation's and as the cluster's, which nobody signs.
-func (e *Engine) times() bson.D {
+// makeTimes returns the fields by which sessions are causally consistent: the time of the latest change, as the time of
+// the operation and of the cluster. Nobody signs it.
+func (e *Engine) makeTimes() bson.D {
 	now := e.store.Latest().Timestamp
 	return bson.D{
 		{Key: "$clusterTime", Value: bson.D{{Key: "clusterTime", Value: now}, {Key: "signature", Value: unsigned}}},
@@ -225,17 +225,18 @@ func (r *request) write(fn func(w *store.Writer) error) error {
 		}
 	}
 	if r.engine.router != nil {
-		fn = r.placing(fn)
+		fn = r.wrapPlacedWrite(fn)
 	}
 	if r.txn != nil {
 		return r.txn.Write(r.ctx, fn)
 	}
 	if r.session != nil {
-		fn = r.failingWrite(fn)
+		fn = r.wrapFailingWrite(fn)
 	}
 	return r.engine.store.Write(r.ctx, fn)
 }
 
+// inTransaction reports whether the command belongs to a transaction, open or not.
 func (r *request) inTransaction() bool { return r.autocommit }
 
 // collectionless is the name of the collection of a command that names none.

@@ -15,15 +15,14 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
 )
 
-// caller describes the command to fail points.
-func (r *request) caller() failpoint.Caller {
+// describeCaller describes the command to fail points.
+func (r *request) describeCaller() failpoint.Caller {
 	return failpoint.Caller{
 		Name: r.command.name, Sent: r.name, Aliases: r.command.aliases, App: r.conn.app, Namespace: r.failNamespace(),
 	}
 }
 
-// failNamespace is what failCommand compares with its namespace: that of the collection, or the one that the database
-// has for its commands.
+// failNamespace returns the namespace that failCommand compares: of the collection, or the database's for commands.
 func (r *request) failNamespace() string {
 	target := r.body
 	if d, ok := r.body[0].Value.(bson.D); ok && r.name == "explain" && len(d) > 0 {
@@ -43,10 +42,10 @@ func (r *request) failNamespace() string {
 	return store.Namespace{DB: r.db, Coll: name}.String()
 }
 
-// failBefore lets the command fail before it has begun, or late, if a fail point says so.
+// failBefore lets the command wait or fail before it has begun, if a fail point says so.
 func (r *request) failBefore() error {
 	f := r.engine.fails.Hit(failpoint.Command, func(f *failpoint.Failure) bool {
-		return (f.Close || f.Block || f.HasCode) && f.IsAbout(r.caller())
+		return (f.Close || f.Block || f.HasCode) && f.IsAbout(r.describeCaller())
 	})
 	if f == nil {
 		return nil
@@ -67,7 +66,7 @@ func (r *request) failBefore() error {
 	if stages := r.args().Array("pipeline"); r.name == "aggregate" && changestream.IsOpenedBy(stages) {
 		r.watching = true
 	}
-	return r.label(f.NewError("Failing command via 'failCommand' failpoint"))
+	return r.addLabels(f.NewError("Failing command via 'failCommand' failpoint"))
 }
 
 // sleep waits, unless the command ends before. A getMore's maxTimeMS doesn't end it, for it says how long to wait for
@@ -87,10 +86,10 @@ func (r *request) sleep(d time.Duration) error {
 	}
 }
 
-// failAfter gives the reply of a command that went well the write concern error of a fail point, if one has it.
+// failAfter adds the write concern error of a fail point to the reply of a command without an error.
 func (r *request) failAfter(rep reply) (reply, bool) {
 	f := r.engine.fails.Hit(failpoint.Command, func(f *failpoint.Failure) bool {
-		return f.Concern != nil && f.IsAbout(r.caller())
+		return f.Concern != nil && f.IsAbout(r.describeCaller())
 	})
 	if f == nil {
 		return rep, false
@@ -99,21 +98,21 @@ func (r *request) failAfter(rep reply) (reply, bool) {
 	code, _ := bsonval.Get(f.Concern, "code")
 	n, _ := args.ReadWhole(code)
 	labels := f.Labels
-	if labels == nil && r.sendsAgain(int32(n)) {
+	if labels == nil && r.isSentAgain(int32(n)) {
 		labels = []string{retryableWriteError}
 	}
 	if len(labels) > 0 {
-		rep = append(rep, bson.E{Key: "errorLabels", Value: stringArray(labels)})
+		rep = append(rep, bson.E{Key: "errorLabels", Value: makeStringArray(labels)})
 	}
 	return rep, true
 }
 
-// failCheckedOut lets a getMore that has its cursor fail, if a fail point says so.
+// failCheckedOut lets a getMore fail that has taken its cursor, if a fail point says so.
 func (r *request) failCheckedOut(c *cursor.Cursor) error {
 	f := r.engine.fails.Hit(failpoint.GetMore, func(f *failpoint.Failure) bool {
 		about := *f
 		about.Commands = []string{"getMore"}
-		return about.IsAbout(r.caller())
+		return about.IsAbout(r.describeCaller())
 	})
 	if f == nil {
 		return nil
@@ -122,9 +121,9 @@ func (r *request) failCheckedOut(c *cursor.Cursor) error {
 	return f.NewError("Hit the 'failGetMoreAfterCursorCheckout' failpoint")
 }
 
-// failingWrite makes a statement of a retryable write fail once it is done, if a fail point says so: undone, with an
-// error, or done, with the connection cut.
-func (r *request) failingWrite(fn func(w *store.Writer) error) func(w *store.Writer) error {
+// wrapFailingWrite lets a statement of a retryable write fail after it is done, if a fail point says so. The statement
+// is undone and returns an error, or it stays done and the connection is cut.
+func (r *request) wrapFailingWrite(fn func(w *store.Writer) error) func(w *store.Writer) error {
 	return func(w *store.Writer) error {
 		restore := r.session.SaveOutcomes()
 		if err := fn(w); err != nil || !w.Changed() {

@@ -20,22 +20,22 @@ import (
 // SetRouter makes the engine a mongos. Call it before using the engine.
 func (e *Engine) SetRouter(r *router.Router) { e.router = r }
 
-// sharded returns how a collection is sharded, nil if it isn't.
-func (r *request) sharded(c *store.Collection) *router.Collection {
+// findSharding returns how a collection is sharded, nil if it isn't.
+func (r *request) findSharding(c *store.Collection) *router.Collection {
 	if r.engine.router == nil || c == nil {
 		return nil
 	}
 	return r.engine.router.Sharded(string(c.UUID.Data))
 }
 
-// filterOf is a filter of a command or a statement that has these fields.
-func filterOf(fields, filter bson.D, c *store.Collection) router.Filter {
+// makeRouterFilter returns the filter of a command or a statement with its collation, as the router reads it.
+func makeRouterFilter(fields, filter bson.D, c *store.Collection) router.Filter {
 	a := &args.Reader{Doc: fields}
 	by := a.Collation(c)
 	return router.Filter{Query: filter, Collated: by != nil, Foreign: !collation.Same(by, c.Collation)}
 }
 
-// runRouted runs the command, and notes where a read of a sharded collection is sent.
+// runRouted runs the command, and notes to which shards a read of a sharded collection is sent.
 func (r *request) runRouted() (reply, error) {
 	t := r.readTouch()
 	rep, err := r.command.run(r)
@@ -46,7 +46,7 @@ func (r *request) runRouted() (reply, error) {
 	return rep, err
 }
 
-// readTouch says where a read is sent, nil for another command or collection.
+// readTouch returns where a read is sent, nil for another command or a collection that isn't sharded.
 func (r *request) readTouch() *router.Touch {
 	if r.engine.router == nil {
 		return nil
@@ -54,7 +54,7 @@ func (r *request) readTouch() *router.Touch {
 	name, _ := r.body[0].Value.(string)
 	ns, stages, err := forms.ResolveView(r.state(), store.Namespace{DB: r.db, Coll: name})
 	coll := r.state().Collection(ns)
-	c := r.sharded(coll)
+	c := r.findSharding(coll)
 	if err != nil || c == nil {
 		return nil
 	}
@@ -67,7 +67,7 @@ func (r *request) readTouch() *router.Touch {
 		filter = a.Document("query")
 	case "aggregate":
 		if stages = slices.Concat(stages, a.Array("pipeline")); changestream.IsOpenedBy(stages) {
-			return r.touch(ns, router.Route{Shards: c.All(), Broadcast: true})
+			return r.newTouch(ns, router.Route{Shards: c.All(), Broadcast: true})
 		}
 	default:
 		return nil
@@ -75,11 +75,11 @@ func (r *request) readTouch() *router.Touch {
 	if r.command.name != "aggregate" {
 		stages = append(slices.Clip(stages), bson.D{{Key: "$match", Value: filter}})
 	}
-	return r.touch(ns, c.Find(filterOf(r.body, leadingMatch(stages), coll)))
+	return r.newTouch(ns, c.Find(makeRouterFilter(r.body, joinLeadingMatches(stages), coll)))
 }
 
-// leadingMatch is what the $match stages at the beginning of a pipeline ask for together.
-func leadingMatch(stages bson.A) bson.D {
+// joinLeadingMatches returns the filter of the $match stages at the beginning of a pipeline.
+func joinLeadingMatches(stages bson.A) bson.D {
 	all := bson.A{}
 	for _, v := range stages {
 		d, _ := v.(bson.D)
@@ -91,7 +91,8 @@ func leadingMatch(stages bson.A) bson.D {
 	return bson.D{{Key: "$and", Value: all}}
 }
 
-func (r *request) touch(ns store.Namespace, route router.Route) *router.Touch {
+// newTouch returns the note that a command was sent to shards.
+func (r *request) newTouch(ns store.Namespace, route router.Route) *router.Touch {
 	return &router.Touch{
 		Command: r.command.name, Database: ns.DB, Collection: ns.Coll, Shards: router.Names(route.Shards),
 		Broadcast: route.Broadcast,
@@ -107,17 +108,18 @@ type routing struct {
 	inserted []int
 }
 
-// placing lets the router look at each document that a write stores.
-func (r *request) placing(fn func(w *store.Writer) error) func(w *store.Writer) error {
+// wrapPlacedWrite lets the router check each document that a write stores.
+func (r *request) wrapPlacedWrite(fn func(w *store.Writer) error) func(w *store.Writer) error {
 	return func(w *store.Writer) error {
-		w.Placed = func(ns store.Namespace, old, next bson.D) error { return r.place(w, ns, old, next) }
+		w.Placed = func(ns store.Namespace, old, next bson.D) error { return r.placeDocument(w, ns, old, next) }
 		return fn(w)
 	}
 }
 
-func (r *request) place(w *store.Writer, ns store.Namespace, old, next bson.D) error {
+// placeDocument refuses a document that MongoDB would refuse on its shard, and notes the shard of a new document.
+func (r *request) placeDocument(w *store.Writer, ns store.Namespace, old, next bson.D) error {
 	coll := w.Collection(ns)
-	c := r.sharded(coll)
+	c := r.findSharding(coll)
 	if c == nil {
 		return nil
 	}
@@ -137,11 +139,11 @@ func (r *request) place(w *store.Writer, ns store.Namespace, old, next bson.D) e
 		return err
 	}
 	r.route.inserted = []int{shard}
-	return r.sameID(coll, c, next, shard)
+	return r.checkSameID(coll, c, next, shard)
 }
 
-// sameID refuses a document whose _id another shard has: the store has one index on _id for all shards.
-func (r *request) sameID(coll *store.Collection, c *router.Collection, doc bson.D, shard int) error {
+// checkSameID refuses a document whose _id another shard has. The store has one index on _id for all shards.
+func (r *request) checkSameID(coll *store.Collection, c *router.Collection, doc bson.D, shard int) error {
 	id, _ := bsonval.Get(doc, "_id")
 	filter := bson.D{{Key: "_id", Value: bson.D{{Key: "$eq", Value: id}}}}
 	p, err := plan.Choose(coll, plan.Query{Filter: filter, Matcher: query.MustParse(filter), Watch: r.watch})

@@ -13,26 +13,27 @@ import (
 
 // allowsUnique reports whether shards can keep a unique index of that key.
 func (r *request) allowsUnique(coll *store.Collection, key bson.D) bool {
-	c := r.sharded(coll)
+	c := r.findSharding(coll)
 	return c == nil || c.Key.Allows(key)
 }
 
-func (r *request) brokenUnique(coll *store.Collection, key bson.D) error {
+// newUniqueKeyError returns the error of a unique index that shards can't keep.
+func (r *request) newUniqueKeyError(coll *store.Collection, key bson.D) error {
 	return mongoerr.New(mongoerr.CannotCreateIndex, "cannot create unique index over %s with shard key pattern %s",
-		store.Show(key), store.Show(r.sharded(coll).Key.Document()))
+		store.Show(key), store.Show(r.findSharding(coll).Key.Document()))
 }
 
 // checkSharded refuses a unique index that shards can't keep.
 func (r *request) checkSharded(coll *store.Collection, s *store.IndexSpec) error {
 	if s.Guards() && !r.allowsUnique(coll, s.Key) {
-		return r.brokenUnique(coll, s.Key)
+		return r.newUniqueKeyError(coll, s.Key)
 	}
 	return nil
 }
 
 // checkKeyIndex refuses to drop the last index that serves a ranged shard key.
 func (r *request) checkKeyIndex(coll *store.Collection, names []string) error {
-	c := r.sharded(coll)
+	c := r.findSharding(coll)
 	if c == nil || c.Key.Hashed() {
 		return nil
 	}

@@ -19,8 +19,8 @@ type change struct {
 	replacement bson.D
 }
 
-// change describes an update.
-func (u *updater) change(command string, fields bson.D) change {
+// describeChange describes an update.
+func (u *updater) describeChange(command string, fields bson.D) change {
 	x := change{command: command, fields: fields, upsert: u.upsert}
 	if u.update.IsReplacement() {
 		v, _ := bsonval.Get(fields, "u")
@@ -29,18 +29,18 @@ func (u *updater) change(command string, fields bson.D) change {
 	return x
 }
 
-// routed runs a statement where it is sent, or refuses it.
-func (r *request) routed(t *target, x change, run func() error) error {
+// routeStatement runs a statement on the shards to which it is sent, or refuses it.
+func (r *request) routeStatement(t *target, x change, run func() error) error {
 	coll := r.state().Collection(t.ns)
-	c := r.sharded(coll)
+	c := r.findSharding(coll)
 	if c == nil {
 		return run()
 	}
 	route, err := c.Write(router.Change{
-		Filter: filterOf(x.fields, t.query.Filter, coll), Command: x.command, Replacement: x.replacement,
+		Filter: makeRouterFilter(x.fields, t.query.Filter, coll), Command: x.command, Replacement: x.replacement,
 		Multi: t.multi, Upsert: x.upsert, InTxn: r.txn != nil,
 	})
-	note := r.touch(t.ns, route)
+	note := r.newTouch(t.ns, route)
 	note.Command = x.command
 	if err == nil {
 		r.route.Route, r.route.ns = route, t.ns
@@ -59,12 +59,12 @@ func (r *request) routed(t *target, x change, run func() error) error {
 	return err
 }
 
-// noteInsert notes where a document was sent.
+// noteInsert notes the shard to which a document was sent.
 func (r *request) noteInsert(c *store.Collection, err error) {
-	if r.sharded(c) == nil {
+	if r.findSharding(c) == nil {
 		return
 	}
-	t := r.touch(c.NS, router.Route{Shards: r.route.inserted})
+	t := r.newTouch(c.NS, router.Route{Shards: r.route.inserted})
 	t.Command, t.Code = "insert", mongoerr.CodeOf(err)
 	r.engine.router.Note(*t)
 }

@@ -41,7 +41,8 @@ func (r *request) readSnapshot(a, concern *args.Reader) {
 		return
 	case !r.autocommit && !slices.Contains(snapshotReads, r.command.name):
 		a.Fail(mongoerr.New(mongoerr.InvalidOptions,
-			"Command %s does not support { readConcern: { level: \"snapshot\", provenance: \"clientSupplied\" } } :: caused by :: read concern not supported", r.name))
+			"Command %s does not support { readConcern: { level: \"snapshot\", provenance: \"clientSupplied\" } } :: "+
+				"caused by :: read concern not supported", r.name))
 	}
 	if !r.autocommit {
 		r.snapshot = snapshot{asked: true, given: given, at: at}

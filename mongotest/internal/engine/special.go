@@ -6,12 +6,13 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
 )
 
-// special returns what a filter may ask of a collection.
-func (r *request) special(ns store.Namespace) *query.Special {
-	return specialOf(r.state().Collection(ns), ns)
+// findSpecial returns what a filter on a collection may need: its text index.
+func (r *request) findSpecial(ns store.Namespace) *query.Special {
+	return newSpecial(r.state().Collection(ns), ns)
 }
 
-func specialOf(c *store.Collection, ns store.Namespace) *query.Special {
+// newSpecial returns a collection's text index, or the error of a query that needs one.
+func newSpecial(c *store.Collection, ns store.Namespace) *query.Special {
 	if c == nil {
 		return &query.Special{
 			NoText: mongoerr.New(mongoerr.IndexNotFound, "text index required for $text query (no such collection '%s')", ns),
@@ -25,9 +26,9 @@ func specialOf(c *store.Collection, ns store.Namespace) *query.Special {
 	return &query.Special{NoText: mongoerr.New(mongoerr.IndexNotFound, "text index required for $text query")}
 }
 
-// nearKey returns the path of the geometries that $geoNear is for: the one it names, or that of the collection's only
-// 2d index or, if it has none, of its only 2dsphere index.
-func nearKey(c *store.Collection, ns store.Namespace, named string) (string, error) {
+// findNearKey returns the path of the geometries for $geoNear: the one that it names, or the path of the collection's
+// only 2d index, or if there is none of its only 2dsphere index.
+func findNearKey(c *store.Collection, ns store.Namespace, named string) (string, error) {
 	switch {
 	case c == nil:
 		return "", mongoerr.New(mongoerr.NamespaceNotFound, "$geoNear requires a geo index to run, but %s does not exist", ns)

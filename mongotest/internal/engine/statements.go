@@ -6,14 +6,12 @@ import (
 	"github.com/docmodel/docmodel/internal/mongoerr"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/args"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/interrupt"
-	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
 )
 
 // maxBatch is how many statements a command may have.
 const maxBatch = 100_000
 
-// statements is what the write commands have in common: a list of statements,
-// in order or not, each of which may fail by itself.
+// statements is the list of statements of a write command. Each may fail by itself. An error ends an ordered list.
 type statements struct {
 	request *request
 	ordered bool
@@ -48,22 +46,22 @@ func newStatements(r *request, a *args.Reader, n int) (*statements, error) {
 	return st, nil
 }
 
-// id returns the id by which the i-th statement is remembered.
-func (st *statements) id(i int) int32 {
+// statementID returns the id under which a session remembers the i-th statement.
+func (st *statements) statementID(i int) int32 {
 	if st.ids != nil {
 		return st.ids[i]
 	}
 	return st.first + int32(i)
 }
 
-// stopped reports whether no further statement may run.
-func (st *statements) stopped() bool {
+// isStopped reports whether no further statement may run.
+func (st *statements) isStopped() bool {
 	return len(st.errors) > 0 && (st.ordered || st.request.txn != nil)
 }
 
-// result notes how a statement ended. It returns the errors that end the whole
-// command: those by which a transaction fails, and those of a command that is over.
-func (st *statements) result(i int, err error) error {
+// noteResult notes how a statement ended. It returns an error that ends the whole command: one by which a transaction
+// fails, or one of a command that is interrupted.
+func (st *statements) noteResult(i int, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -78,13 +76,10 @@ func (st *statements) result(i int, err error) error {
 	return nil
 }
 
-// reply adds the errors to a reply.
-func (st *statements) reply(rep reply) reply {
+// addErrors adds the errors of statements to a reply.
+func (st *statements) addErrors(rep reply) reply {
 	if len(st.errors) > 0 {
 		rep = append(rep, bson.E{Key: "writeErrors", Value: st.errors})
 	}
 	return rep
 }
-
-// held reports whether a write has to wait for a transaction.
-func held(err error) bool { return store.IsHeld(err) }

@@ -10,9 +10,9 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
 )
 
-// told returns the collection that a stage tells about: the command's own where the name is "". It is nil if it doesn't
-// exist.
-func (e *environment) told(stage, db, coll string) (store.Namespace, *store.Collection, error) {
+// findCollection returns the collection that a stage describes, the command's own if the name is "". The collection is
+// nil if it doesn't exist.
+func (e *environment) findCollection(stage, db, coll string) (store.Namespace, *store.Collection, error) {
 	ns := e.own
 	if coll != "" {
 		var err error
@@ -29,7 +29,7 @@ func (e *environment) told(stage, db, coll string) (store.Namespace, *store.Coll
 // CollStats reports storage. Without a disk, the storage size is the size of the
 // documents, and nothing is free.
 func (e *environment) CollStats(db, coll string, want pipeline.CollStats) (bson.D, error) {
-	ns, c, err := e.told("$collStats", db, coll)
+	ns, c, err := e.findCollection("$collStats", db, coll)
 	if err != nil {
 		return nil, err
 	}
@@ -58,6 +58,7 @@ func (e *environment) CollStats(db, coll string, want pipeline.CollStats) (bson.
 	return d, nil
 }
 
+// storageStats returns the sizes of a collection.
 func storageStats(f store.Figures, capped *store.Capped, scale int64) bson.D {
 	average := int64(0)
 	if f.Documents > 0 {
@@ -67,7 +68,9 @@ func storageStats(f store.Figures, capped *store.Capped, scale int64) bson.D {
 	for _, x := range f.Indexes {
 		sizes = append(sizes, bson.E{Key: x.Name, Value: bsonval.Integer(x.Bytes / scale)})
 	}
-	d := bson.D{{Key: "size", Value: bsonval.Integer(f.Bytes / scale)}, {Key: "count", Value: bsonval.Integer(f.Documents)}}
+	d := bson.D{
+		{Key: "size", Value: bsonval.Integer(f.Bytes / scale)}, {Key: "count", Value: bsonval.Integer(f.Documents)},
+	}
 	if f.Documents > 0 {
 		d = append(d, bson.E{Key: "avgObjSize", Value: bsonval.Integer(average)})
 	}
@@ -94,7 +97,7 @@ func storageStats(f store.Figures, capped *store.Capped, scale int64) bson.D {
 
 // IndexStats reports for each index how many commands read it.
 func (e *environment) IndexStats(db, coll string) ([]bson.D, error) {
-	_, c, err := e.told("$indexStats", db, coll)
+	_, c, err := e.findCollection("$indexStats", db, coll)
 	if err != nil || c == nil {
 		return nil, err
 	}
@@ -117,4 +120,5 @@ func (e *environment) IndexStats(db, coll string) ([]bson.D, error) {
 	return out, nil
 }
 
+// Sessions returns the sessions for $listLocalSessions.
 func (e *environment) Sessions() []bson.D { return e.request.engine.sessions.List(e.now) }

@@ -10,37 +10,35 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
 )
 
-// target is the documents that a write is for: the first that a query finds,
-// or all of them.
+// target is the documents that a write changes: the first document that a query finds, or all of them if multi is set.
 type target struct {
 	ns    store.Namespace
 	query plan.Query
 	multi bool
 	now   time.Time
-	found func(doc bson.D) bool // nil finds all that match
+	found func(doc bson.D) bool // limits the matching documents to those of some shards; nil is no limit
 }
 
-// letOf returns the command's let field, as statements share it.
-func letOf(r *request) bson.D {
+// readLet returns the command's field let, which its statements share.
+func readLet(r *request) bson.D {
 	if v, ok := bsonval.Get(r.body, "let"); ok {
 		return bson.D{{Key: "let", Value: v}}
 	}
 	return nil
 }
 
-// each calls do for each document of the target, in its latest version. A
-// document that an open transaction holds is waited for, after which one that
-// no longer matches is left out; those done before stay done.
-func (t *target) each(r *request, do func(w *store.Writer, old *store.Record) error) error {
+// changeEach calls do for the latest version of each document of the target. It waits for a document that an open
+// transaction holds, and leaves it out if it no longer matches. Documents that were changed before stay changed.
+func (t *target) changeEach(r *request, do func(w *store.Writer, old *store.Record) error) error {
 	if !t.multi {
-		return t.one(r, func(w *store.Writer, old *store.Record) error {
+		return t.changeFirst(r, func(w *store.Writer, old *store.Record) error {
 			if old == nil {
 				return nil
 			}
 			return do(w, old)
 		})
 	}
-	records, err := t.find(r)
+	records, err := t.findRecords(r)
 	if err != nil {
 		return err
 	}
@@ -50,7 +48,7 @@ func (t *target) each(r *request, do func(w *store.Writer, old *store.Record) er
 		err := r.write(func(w *store.Writer) error {
 			failed = nil
 			for at = from; at < len(records); at++ {
-				now, err := t.again(w, records[at])
+				now, err := t.rereadRecord(w, records[at])
 				if err == nil {
 					err = r.watch.Step()
 				}
@@ -60,10 +58,10 @@ func (t *target) each(r *request, do func(w *store.Writer, old *store.Record) er
 				if err == nil {
 					continue
 				}
-				if at == from && held(err) || r.txn != nil {
+				if at == from && store.IsHeld(err) || r.txn != nil {
 					return err
 				}
-				if !held(err) {
+				if !store.IsHeld(err) {
 					failed = err
 				}
 				return nil // what was done before is kept
@@ -80,17 +78,17 @@ func (t *target) each(r *request, do func(w *store.Writer, old *store.Record) er
 	return nil
 }
 
-// plan plans the target's query, on a collection that can be written to.
-func (t *target) plan(c *store.Collection) (*plan.Plan, error) {
+// planQuery plans the target's query, and refuses a view.
+func (t *target) planQuery(c *store.Collection) (*plan.Plan, error) {
 	if c != nil && c.View != nil {
 		return nil, store.OnView(t.ns)
 	}
 	return plan.Choose(c, t.query)
 }
 
-// find returns all documents of the target as they are now.
-func (t *target) find(r *request) ([]*store.Record, error) {
-	p, err := t.plan(r.state().Collection(t.ns))
+// findRecords returns all documents of the target as they are now.
+func (t *target) findRecords(r *request) ([]*store.Record, error) {
+	p, err := t.planQuery(r.state().Collection(t.ns))
 	if err != nil {
 		return nil, err
 	}
@@ -104,8 +102,8 @@ func (t *target) find(r *request) ([]*store.Record, error) {
 	}
 }
 
-// again returns the latest version of a record if it still matches, else nil.
-func (t *target) again(w *store.Writer, old *store.Record) (*store.Record, error) {
+// rereadRecord returns the latest version of a record, nil if it no longer matches.
+func (t *target) rereadRecord(w *store.Writer, old *store.Record) (*store.Record, error) {
 	now, ok := w.Record(t.ns, old.ID)
 	if !ok || now == old {
 		return now, nil
@@ -117,11 +115,10 @@ func (t *target) again(w *store.Writer, old *store.Record) (*store.Record, error
 	return now, nil
 }
 
-// one calls do with the first document of the target, nil if there is none,
-// within one write.
-func (t *target) one(r *request, do func(w *store.Writer, old *store.Record) error) error {
+// changeFirst calls do with the first document of the target, nil if there is none, in one write.
+func (t *target) changeFirst(r *request, do func(w *store.Writer, old *store.Record) error) error {
 	return r.write(func(w *store.Writer) error {
-		p, err := t.plan(w.Collection(t.ns))
+		p, err := t.planQuery(w.Collection(t.ns))
 		if err != nil {
 			return err
 		}

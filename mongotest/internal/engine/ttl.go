@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// ttl is when the engine looks for what TTL indexes say has expired.
+// ttl is when the engine next looks for documents that have expired by a TTL index.
 type ttl struct {
 	mu    sync.Mutex
 	every time.Duration // 0: before each command; less: never
@@ -27,8 +27,8 @@ func (e *Engine) SetTTL(every time.Duration) {
 // Sweep removes expired documents.
 func (e *Engine) Sweep() { e.store.Sweep(context.Background(), e.now()) }
 
-// sweepDue removes what has expired if it is time. What an interval's end would have found is found by the first
-// command after it, which is the first that could tell.
+// sweepDue removes expired documents if it is time. The first command after the end of an interval removes what the end
+// would have removed: no earlier command could see the difference.
 func (e *Engine) sweepDue(ctx context.Context, now time.Time) {
 	e.ttl.mu.Lock()
 	every, at := e.ttl.every, now

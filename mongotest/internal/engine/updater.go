@@ -27,7 +27,7 @@ type updater struct {
 // parse parses the filter and the update, with the variables of the command's
 // let and, for a pipeline, the constants of c.
 func (u *updater) parse(r *request, a *args.Reader, spec any, constants bson.D) error {
-	let := &args.Reader{Place: r.name, Doc: letOf(r), Watch: r.watch}
+	let := &args.Reader{Place: r.name, Doc: readLet(r), Watch: r.watch}
 	by := a.Collation(r.state().Collection(u.ns))
 	vars := let.Variables("let", u.now, by)
 	a.Fail(let.Err)
@@ -40,7 +40,7 @@ func (u *updater) parse(r *request, a *args.Reader, spec any, constants bson.D) 
 	}
 	var err error
 	u.query.Matcher, err = query.Parse(u.query.Filter, query.Options{
-		Now: u.now, Vars: vars, Upsert: u.upsert, Watch: r.watch, Special: r.special(u.ns), Collation: by,
+		Now: u.now, Vars: vars, Upsert: u.upsert, Watch: r.watch, Special: r.findSpecial(u.ns), Collation: by,
 	})
 	if err != nil {
 		return err
@@ -65,12 +65,12 @@ func (u *updater) parse(r *request, a *args.Reader, spec any, constants bson.D) 
 // and upsert is set.
 func (u *updater) run(r *request) (o session.Outcome, err error) {
 	if u.multi {
-		err = u.each(r, func(w *store.Writer, old *store.Record) error { return u.apply(w, old, &o) })
+		err = u.changeEach(r, func(w *store.Writer, old *store.Record) error { return u.apply(w, old, &o) })
 		if err != nil || o.N > 0 || !u.upsert {
 			return o, err
 		}
 	}
-	err = u.one(r, func(w *store.Writer, old *store.Record) error {
+	err = u.changeFirst(r, func(w *store.Writer, old *store.Record) error {
 		o, u.before, u.after = session.Outcome{}, nil, nil
 		switch {
 		case old != nil:
@@ -101,7 +101,7 @@ func (u *updater) apply(w *store.Writer, old *store.Record, o *session.Outcome) 
 		next = old.Doc
 	} else {
 		if u.update.IsReplacement() {
-			next = stamped(w, next)
+			next = setTimestamps(w, next)
 			_, err = w.Replace(u.ns, old, next)
 		} else {
 			_, err = w.Update(u.ns, old, next, update.Applied{Update: u.update, Input: in})
@@ -135,7 +135,7 @@ func (u *updater) insert(w *store.Writer, o *session.Outcome) error {
 		return err
 	}
 	if u.update.IsReplacement() {
-		doc = stamped(w, doc)
+		doc = setTimestamps(w, doc)
 	}
 	if bsonval.Size(doc) > store.MaxDocument {
 		return mongoerr.New(17420, "Document to upsert is larger than %d", store.MaxDocument)

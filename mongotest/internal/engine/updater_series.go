@@ -37,7 +37,8 @@ func checkSeriesUpdate(c *store.Collection, u *updater, spec any) error {
 		fields, _ := op.Value.(bson.D)
 		for _, f := range fields {
 			to, isText := f.Value.(string)
-			if !forms.HasOnlyConditionsOn(bson.D{f}, meta) || op.Key == "$rename" && isText && !forms.HasOnlyConditionsOn(bson.D{{Key: to}}, meta) {
+			if !forms.HasOnlyConditionsOn(bson.D{f}, meta) ||
+				op.Key == "$rename" && isText && !forms.HasOnlyConditionsOn(bson.D{{Key: to}}, meta) {
 				return fails("an update of a field that is not the metaField '" + meta + "'")
 			}
 		}

@@ -17,6 +17,7 @@ func (e *Engine) SetVersion(major int) {
 	}
 }
 
+// version is the major version of MongoDB as which the engine answers.
 func (e *Engine) version() int {
 	if e.major == 0 {
 		return newest
@@ -24,10 +25,11 @@ func (e *Engine) version() int {
 	return e.major
 }
 
+// versionText is the version as buildInfo shows it.
 func (e *Engine) versionText() string { return strconv.Itoa(e.version()) + ".0.0" }
 
-// before80 reports whether the engine has no bulkWrite command.
-func (e *Engine) before80() bool { return e.version() < newest }
+// isBefore80 reports whether the engine answers as a version without the bulkWrite command.
+func (e *Engine) isBefore80() bool { return e.version() < newest }
 
 // wireVersion is the highest version of the protocol that the engine speaks.
 func (e *Engine) wireVersion() int { return wireVersions[e.version()] }

@@ -46,7 +46,7 @@ func readView(r *request, a *args.Reader, ns store.Namespace) *store.View {
 	return v
 }
 
-// checkViewPipeline holds that a view's stages are ones that a view may have.
+// checkViewPipeline refuses stages that a view can't have.
 func checkViewPipeline(r *request, v *store.View) error {
 	p, err := pipeline.Parse(v.Pipeline, &environment{request: r, state: r.state(), watch: r.watch})
 	if changestream.IsOpenedBy(v.Pipeline) {
@@ -61,9 +61,9 @@ func checkViewPipeline(r *request, v *store.View) error {
 	return err
 }
 
-// over returns the request as an aggregate command with these stages on the same collection, which is a view, and with
-// those of the request's fields that such a command has.
-func (r *request) over(stages bson.A, more ...bson.E) *request {
+// makeAggregate returns the request as an aggregate command on its view, with these stages and those fields of the
+// request that aggregate has too.
+func (r *request) makeAggregate(stages bson.A, more ...bson.E) *request {
 	next := *r
 	next.command = r.engine.commands["aggregate"]
 	next.body = append(bson.D{{Key: "aggregate", Value: r.body[0].Value}, {Key: "pipeline", Value: stages}}, more...)
@@ -78,8 +78,8 @@ func (r *request) over(stages bson.A, more ...bson.E) *request {
 	return &next
 }
 
-// findOver returns a find on a view as an aggregate.
-func findOver(r *request) (*request, error) {
+// makeFindAggregate returns a find command on a view as an aggregate command.
+func makeFindAggregate(r *request) (*request, error) {
 	a := r.args()
 	for _, name := range []string{
 		"returnKey", "showRecordId", "tailable", "awaitData", "noCursorTimeout", "oplogReplay", "min", "max",
@@ -117,11 +117,12 @@ func findOver(r *request) (*request, error) {
 	if v, ok := a.Get("batchSize"); ok {
 		batch = bson.D{{Key: "batchSize", Value: v}}
 	}
-	return r.over(stages, bson.E{Key: "cursor", Value: batch}), a.Err
+	return r.makeAggregate(stages, bson.E{Key: "cursor", Value: batch}), a.Err
 }
 
-// countOver returns a count on a view as an aggregate, whose result has one document with the number, or none.
-func countOver(r *request) (*request, error) {
+// makeCountAggregate returns a count command on a view as an aggregate command. Its result is one document with the
+// number, or no document.
+func makeCountAggregate(r *request) (*request, error) {
 	a := r.args()
 	stages := bson.A{bson.D{{Key: "$match", Value: append(bson.D{}, a.Document("query")...)}}}
 	if skip := a.Natural("skip", 0); skip > 0 {
@@ -131,17 +132,17 @@ func countOver(r *request) (*request, error) {
 		stages = append(stages, bson.D{{Key: "$limit", Value: max(limit, -limit)}})
 	}
 	a.Refuse("fields", bson.D{})
-	return r.over(append(stages, bson.D{{Key: "$count", Value: "count"}})), a.Err
+	return r.makeAggregate(append(stages, bson.D{{Key: "$count", Value: "count"}})), a.Err
 }
 
-// distinctOver returns a distinct on a view as an aggregate, whose result has the documents that have the values.
-func distinctOver(r *request) (*request, error) {
+// makeDistinctAggregate returns a distinct command on a view as an aggregate command for the documents with the values.
+func makeDistinctAggregate(r *request) (*request, error) {
 	a := r.args()
-	return r.over(bson.A{bson.D{{Key: "$match", Value: append(bson.D{}, a.Document("query")...)}}}), a.Err
+	return r.makeAggregate(bson.A{bson.D{{Key: "$match", Value: append(bson.D{}, a.Document("query")...)}}}), a.Err
 }
 
-// documentsOver runs an aggregate command to its end.
-func documentsOver(r *request, err error) pipeline.Docs {
+// runAggregate returns the documents of an aggregate command, without batches.
+func runAggregate(r *request, err error) pipeline.Docs {
 	var x *aggregation
 	if err == nil {
 		x, err = readAggregate(r)
@@ -149,5 +150,5 @@ func documentsOver(r *request, err error) pipeline.Docs {
 	if err != nil {
 		return func(yield func(bson.D, error) bool) { yield(nil, err) }
 	}
-	return x.rest.Run(drain(x.plan))
+	return x.rest.Run(runPlan(x.plan))
 }
