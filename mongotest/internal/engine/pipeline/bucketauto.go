@@ -149,7 +149,7 @@ func (s *bucketAuto) run(r *run, in Docs) Docs {
 // collect reads all documents, and sorts them by their keys.
 func (s *bucketAuto) collect(r *run, in Docs) ([]bucketed, error) {
 	var all []bucketed
-	held := r.meter("$bucketAuto", order.TooLarge())
+	held := r.newMeter("$bucketAuto", order.TooLarge())
 	for d, err := range in {
 		if err == nil {
 			err = held.add(d)

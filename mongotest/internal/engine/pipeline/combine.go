@@ -55,7 +55,7 @@ func parseUnionWith(p *parser, name string, arg any) (stage, error) {
 	if err != nil {
 		return nil, err
 	}
-	inside, err := p.join(name, s.db, s.coll)
+	inside, err := p.enterCollection(name, s.db, s.coll)
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +87,7 @@ func parseFacet(p *parser, _ string, arg any) (stage, error) {
 		return nil, mongoerr.New(40169, "the $facet specification must be a non-empty object")
 	}
 	s := make(facet, len(d))
-	inner := p.inside("$facet")
+	inner := p.enterPipeline("$facet")
 	for i, f := range d {
 		list, ok := f.Value.(bson.A)
 		if !ok {
@@ -97,7 +97,7 @@ func parseFacet(p *parser, _ string, arg any) (stage, error) {
 		if err := expr.CheckPath(f.Key); err != nil {
 			return nil, err
 		}
-		stages, err := inner.stages(list)
+		stages, err := inner.parseStages(list)
 		if err != nil {
 			return nil, err
 		}
@@ -108,7 +108,7 @@ func parseFacet(p *parser, _ string, arg any) (stage, error) {
 
 func (s facet) run(r *run, in Docs) Docs {
 	return func(yield func(bson.D, error) bool) {
-		all, err := gather(in, r.meter("$facet", nil))
+		all, err := collectDocs(in, r.newMeter("$facet", nil))
 		if err != nil {
 			yield(nil, err)
 			return
@@ -117,7 +117,7 @@ func (s facet) run(r *run, in Docs) Docs {
 		used := 0
 		for i, f := range s {
 			list := bson.A{}
-			for x, err := range chain(r, f.stages, replay(all)) {
+			for x, err := range runStages(r, f.stages, replay(all)) {
 				if err != nil {
 					yield(nil, err)
 					return

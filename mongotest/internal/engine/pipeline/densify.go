@@ -49,12 +49,12 @@ func parseDensify(p *parser, name string, arg any) (stage, error) {
 		switch f.Key {
 		case "field":
 			if field, ok = f.Value.(string); !ok {
-				err = wrongType(name, f, "string")
+				err = newTypeError(name, f, "string")
 			}
 		case "partitionByFields":
-			by, err = texts(name, f)
+			by, err = readTexts(name, f)
 		case "range":
-			span, err = asDocument(name, f)
+			span, err = readDocument(name, f)
 		default:
 			err = mongoerr.New(mongoerr.IDLUnknownField, "BSON field '%s.%s' is an unknown field.", name, f.Key)
 		}
@@ -135,7 +135,7 @@ func (s *densify) span(name string, d bson.D) error {
 			bounds = f.Value
 		case "unit":
 			if s.unit, ok = f.Value.(string); !ok {
-				return wrongType(name, f, "string")
+				return newTypeError(name, f, "string")
 			}
 		default:
 			return mongoerr.New(mongoerr.IDLUnknownField, "BSON field '%s.%s' is an unknown field.", name, f.Key)

@@ -8,14 +8,6 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/expr"
 )
 
-// begins reports whether a stage takes no documents, so that it can only be the first.
-func begins(name string) bool {
-	return ownDocuments(name) || name == "$collStats" || name == "$indexStats" || name == "$geoNear"
-}
-
-// ownDocuments reports whether a stage has documents of its own, and is given no collection.
-func ownDocuments(name string) bool { return name == "$documents" || name == "$listLocalSessions" }
-
 // literalDocuments is $documents: the documents of an expression.
 // https://www.mongodb.com/docs/manual/reference/operator/aggregation/documents/
 type literalDocuments struct{ e expr.Expr }
@@ -34,22 +26,11 @@ func OnlyCollectionless(stage string) error {
 }
 
 // IsCollectionless reports whether a pipeline begins with a stage that has documents of its own.
-func IsCollectionless(stages bson.A) bool { return ownDocuments(firstStage(stages)) }
-
-// firstStage is the name of a pipeline's first stage, "" for none.
-func firstStage(stages bson.A) string {
-	if len(stages) == 0 {
-		return ""
-	}
-	if d, _ := stages[0].(bson.D); len(d) == 1 {
-		return d[0].Key
-	}
-	return ""
-}
+func IsCollectionless(stages bson.A) bool { return hasOwnDocuments(getFirstStage(stages)) }
 
 // checkDocuments refuses a pipeline within a stage that names no collection, unless it has documents of its own.
 func checkDocuments(stage string, stages bson.A) error {
-	if firstStage(stages) == "$documents" {
+	if getFirstStage(stages) == "$documents" {
 		return nil
 	}
 	return mongoerr.New(mongoerr.FailedToParse,

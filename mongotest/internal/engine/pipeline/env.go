@@ -65,3 +65,9 @@ type Env interface {
 	// Sessions returns a document about each session of a client.
 	Sessions() []bson.D
 }
+
+// CollStats is what a $collStats asks for.
+type CollStats struct {
+	Count bool
+	Scale int64 // what sizes are divided by; 0: there is no storageStats
+}

@@ -29,13 +29,13 @@ func parseFill(p *parser, name string, arg any) (stage, error) {
 		var err error
 		switch e.Key {
 		case "sortBy":
-			f.sort, err = asDocument(name, e)
+			f.sort, err = readDocument(name, e)
 		case "partitionBy":
 			err = f.partition(name, e)
 		case "partitionByFields":
 			err = f.partitionFields(name, e)
 		case "output":
-			output, err = asDocument(name, e)
+			output, err = readDocument(name, e)
 		default:
 			err = mongoerr.New(mongoerr.IDLUnknownField, "BSON field '%s.%s' is an unknown field.", name, e.Key)
 		}
@@ -57,10 +57,10 @@ func parseFill(p *parser, name string, arg any) (stage, error) {
 	return f.stages(p)
 }
 
-func asDocument(stage string, f bson.E) (bson.D, error) {
+func readDocument(stage string, f bson.E) (bson.D, error) {
 	d, ok := f.Value.(bson.D)
 	if !ok {
-		return nil, wrongType(stage, f, "object")
+		return nil, newTypeError(stage, f, "object")
 	}
 	if d == nil {
 		d = bson.D{}
@@ -68,7 +68,7 @@ func asDocument(stage string, f bson.E) (bson.D, error) {
 	return d, nil
 }
 
-func wrongType(stage string, f bson.E, want string) error {
+func newTypeError(stage string, f bson.E, want string) error {
 	return mongoerr.New(mongoerr.TypeMismatch, "BSON field '%s.%s' is the wrong type '%s', expected type '%s'",
 		stage, f.Key, bsonval.TypeName(f.Value), want)
 }
@@ -94,7 +94,7 @@ func (f *filling) partitionFields(name string, e bson.E) error {
 	if !bsonval.IsMissing(f.by) {
 		return twoPartitions
 	}
-	names, err := texts(name, e)
+	names, err := readTexts(name, e)
 	by := bson.D{}
 	for _, s := range names {
 		by = append(by, bson.E{Key: s, Value: "$" + s})
@@ -103,11 +103,11 @@ func (f *filling) partitionFields(name string, e bson.E) error {
 	return err
 }
 
-// texts reads a list of strings.
-func texts(stage string, f bson.E) ([]string, error) {
+// readTexts reads a list of strings.
+func readTexts(stage string, f bson.E) ([]string, error) {
 	list, ok := f.Value.(bson.A)
 	if !ok {
-		return nil, wrongType(stage, f, "array")
+		return nil, newTypeError(stage, f, "array")
 	}
 	out := make([]string, len(list))
 	for i, v := range list {
@@ -131,7 +131,7 @@ func (f *filling) output(stage string, e bson.E) error {
 		switch part.Key {
 		case "method":
 			if method, ok = part.Value.(string); !ok {
-				return wrongType(stage, part, "string")
+				return newTypeError(stage, part, "string")
 			}
 			if method != "locf" && method != "linear" {
 				return mongoerr.New(6050202, "Method must be either locf or linear")

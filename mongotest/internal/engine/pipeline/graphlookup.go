@@ -41,7 +41,7 @@ func parseGraphLookup(p *parser, _ string, arg any) (stage, error) {
 		return nil, mongoerr.New(40105,
 			"$graphLookup requires 'from', 'as', 'startWith', 'connectFromField', and 'connectToField' to be specified.")
 	}
-	_, err := p.join("$graphLookup", s.db, s.from)
+	_, err := p.enterCollection("$graphLookup", s.db, s.from)
 	return s, err
 }
 

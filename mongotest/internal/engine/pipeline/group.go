@@ -102,7 +102,7 @@ func (s *group) collect(r *run, in Docs) ([]*oneGroup, error) {
 	var groups []*oneGroup
 	byKey := map[string]*oneGroup{}
 	var key []byte
-	held := r.meter("$group", groupTooLarge())
+	held := r.newMeter("$group", newGroupError())
 	for d, err := range in {
 		if err != nil {
 			return nil, err
@@ -145,7 +145,7 @@ func (s *group) collect(r *run, in Docs) ([]*oneGroup, error) {
 // stages is several stages as one.
 type several []stage
 
-func (s several) run(r *run, in Docs) Docs { return chain(r, s, in) }
+func (s several) run(r *run, in Docs) Docs { return runStages(r, s, in) }
 
 func parseSortByCount(p *parser, _ string, arg any) (stage, error) {
 	switch x := arg.(type) {

@@ -35,7 +35,7 @@ type subpipeline struct {
 }
 
 func (p *parser) subpipeline(list bson.A) (*subpipeline, error) {
-	stages, err := p.stages(list)
+	stages, err := p.parseStages(list)
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +82,7 @@ func parseLookup(p *parser, name string, arg any) (stage, error) {
 		return nil, err
 	}
 	if list == nil {
-		_, err := p.join(name, s.db, s.from)
+		_, err := p.enterCollection(name, s.db, s.from)
 		return s, err
 	}
 	return s, s.parsePipeline(p, list, let)
@@ -144,14 +144,14 @@ func (s *lookup) parsePipeline(p *parser, list any, let bson.D) error {
 	for i, v := range s.let {
 		names[i] = v.name
 	}
-	inside, err := p.join("$lookup", s.db, s.from, names...)
+	inside, err := p.enterCollection("$lookup", s.db, s.from, names...)
 	if err == nil {
 		s.inner, err = inside.subpipeline(stages)
 	}
 	if err == nil && s.local != "" && len(s.inner.stages) > 0 {
 		switch s.inner.stages[0].(type) {
 		case *collStats, indexStats: // the join would be before it
-			err = notFirst(stages[0].(bson.D)[0].Key)
+			err = newNotFirstError(stages[0].(bson.D)[0].Key)
 		}
 	}
 	return err
@@ -268,13 +268,13 @@ func (s *subpipeline) over(r *run, db, coll string, m *query.Matcher) Docs {
 	}
 	if len(stages) > 0 {
 		if own, ok := stages[0].(literalDocuments); ok {
-			return chain(r, stages[1:], matching(own.run(r, nil), m))
+			return runStages(r, stages[1:], matching(own.run(r, nil), m))
 		}
 	}
 	if m == nil {
 		m = everything
 	}
-	return chain(r, stages, r.env.Find(db, coll, m))
+	return runStages(r, stages, r.env.Find(db, coll, m))
 }
 
 // matching returns the documents that match, all if m is nil.

@@ -18,9 +18,9 @@ type meter struct {
 	over        error // what a stage that holds more is refused with
 }
 
-// meter returns the meter of a stage that MongoDB lets write to disk, unless allowDiskUse is
+// newMeter returns the meter of a stage that MongoDB lets write to disk, unless allowDiskUse is
 // false: then over is the stage's error at 100 MB. A nil error means that the stage always may.
-func (r *run) meter(name string, over error) *meter {
+func (r *run) newMeter(name string, over error) *meter {
 	if !r.env.AllowDiskUse() && over != nil {
 		return &meter{limit: expr.MaxMemory, over: over}
 	}
@@ -42,8 +42,8 @@ func (m *meter) check() error {
 	return nil
 }
 
-// gather returns all documents. What it holds counts as the stage's.
-func gather(in Docs, m *meter) ([]bson.D, error) {
+// collectDocs returns all documents. What it holds counts as the stage's.
+func collectDocs(in Docs, m *meter) ([]bson.D, error) {
 	var all []bson.D
 	for d, err := range in {
 		if err == nil {
@@ -57,12 +57,12 @@ func gather(in Docs, m *meter) ([]bson.D, error) {
 	return all, nil
 }
 
-func groupTooLarge() error {
+func newGroupError() error {
 	return mongoerr.New(mongoerr.QueryExceededMemoryLimitNoDiskUseAllowed,
 		"Exceeded memory limit for $group, but didn't allow external sort. Pass allowDiskUse:true to opt in.")
 }
 
-func windowTooLarge() error {
+func newWindowError() error {
 	return mongoerr.New(mongoerr.QueryExceededMemoryLimitNoDiskUseAllowed,
 		"Exceeded memory limit for $setWindowFields, but didn't allow external spilling; pass allowDiskUse:true to opt in")
 }

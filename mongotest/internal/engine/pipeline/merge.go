@@ -99,7 +99,7 @@ func (s *merge) finish(p *parser, d, let bson.D) error {
 	if s.let, err = parseLet(p, let); err != nil {
 		return err
 	}
-	if err := CheckUpdate(s.list); err != nil {
+	if err := p.checkNames(s.list); err != nil {
 		return err
 	}
 	names := map[string]any{}

@@ -11,6 +11,7 @@ import (
 
 // parser parses the stages of a pipeline and of those within it.
 type parser struct {
+	table map[string]parse // the stages that there are
 	env   Env
 	scope expr.Scope
 	db    string // the collection that it begins with; "" for those of the command
@@ -25,7 +26,11 @@ type parser struct {
 // (https://www.mongodb.com/docs/manual/core/aggregation-pipeline-limits/).
 const maxStages = 1000
 
-func (p *parser) stages(list bson.A) ([]stage, error) {
+// follower is a stage that looks at the stages before it.
+type follower interface{ follow(before []stage) }
+
+// parseStages parses the stages of a pipeline.
+func (p *parser) parseStages(list bson.A) ([]stage, error) {
 	if len(list) > maxStages {
 		return nil, mongoerr.New(7749501, "Pipeline length must be no longer than %d stages.", maxStages)
 	}
@@ -39,17 +44,17 @@ func (p *parser) stages(list bson.A) ([]stage, error) {
 			return nil, mongoerr.New(40323, "A pipeline stage specification object must contain exactly one field.")
 		}
 		name := d[0].Key
-		parse, ok := table[name]
+		parse, ok := p.table[name]
 		switch {
 		case ok:
 		case name == "$changeStream":
-			return nil, notFirst(name)
+			return nil, newNotFirstError(name)
 		case slices.Contains(absent, name):
-			return nil, notThere(name)
+			return nil, newAbsentError(name)
 		default:
-			return nil, unknownStage(name)
+			return nil, newUnknownError(name)
 		}
-		if err := p.place(name, i, i == len(list)-1); err != nil {
+		if err := p.checkPlace(name, i, i == len(list)-1); err != nil {
 			return nil, err
 		}
 		p.first = i == 0
@@ -60,13 +65,15 @@ func (p *parser) stages(list bson.A) ([]stage, error) {
 		if slices.Contains(scoreless, name) {
 			p.scope = p.scope.Unscored()
 		}
+		if f, ok := s.(follower); ok {
+			f.follow(out)
+		}
 		out = append(out, s)
-		keepLimit(out)
 	}
 	return out, nil
 }
 
-func notFirst(stage string) error {
+func newNotFirstError(stage string) error {
 	return mongoerr.New(40602, "%s is only valid as the first stage in a pipeline", stage)
 }
 
@@ -79,23 +86,23 @@ var scoreless = []string{
 // maxJoins is how deep pipelines over other collections may nest.
 const maxJoins = 20
 
-// join enters a stage that reads another collection, with a pipeline or without.
-func (p *parser) join(owner, db, coll string, vars ...string) (*parser, error) {
+// enterCollection enters a stage that reads another collection, with a pipeline or without.
+func (p *parser) enterCollection(owner, db, coll string, vars ...string) (*parser, error) {
 	if p.joins >= maxJoins {
 		return nil, mongoerr.New(mongoerr.MaxSubPipelineDepthExceeded,
 			"Maximum number of nested sub-pipelines exceeded. Limit is %d", maxJoins)
 	}
-	next := p.inside(owner, vars...)
+	next := p.enterPipeline(owner, vars...)
 	next.joins++
 	next.db, next.coll = db, coll
 	return next, nil
 }
 
-// place refuses a stage where it mustn't stand.
-func (p *parser) place(name string, i int, last bool) error {
+// checkPlace refuses a stage where it mustn't stand.
+func (p *parser) checkPlace(name string, i int, last bool) error {
 	writes := name == "$out" || name == "$merge"
 	switch {
-	case p.owner == "$facet" && (writes || begins(name) || name == "$facet"):
+	case p.owner == "$facet" && (writes || isSource(name) || name == "$facet"):
 		return mongoerr.New(40600, "%s is not allowed to be used within a $facet stage", name)
 	case p.depth > 0 && writes:
 		code := int32(51047)
@@ -103,20 +110,81 @@ func (p *parser) place(name string, i int, last bool) error {
 			code = 31441
 		}
 		return mongoerr.New(code, "%s is not allowed within a %s's sub-pipeline", name, p.owner)
-	case begins(name) && i > 0:
-		return notFirst(name)
+	case isSource(name) && i > 0:
+		return newNotFirstError(name)
 	case writes && !last:
 		return mongoerr.New(40601, "%s can only be the final stage in the pipeline", name)
 	}
 	return nil
 }
 
-// inside returns the parser of a pipeline within this one, in a stage of that name, with more variables.
-func (p *parser) inside(owner string, vars ...string) *parser {
+// enterPipeline returns the parser of a pipeline within this one, in a stage of that name, with more variables.
+func (p *parser) enterPipeline(owner string, vars ...string) *parser {
 	next := *p
 	next.depth++
 	next.owner = owner
 	next.scope = p.scope.Unscored()
 	next.scope = next.scope.With(vars...)
 	return &next
+}
+
+// parse parses the argument of a stage.
+type parse func(p *parser, name string, arg any) (stage, error)
+
+// absent names what MongoDB has and this engine hasn't.
+var absent = []string{
+	"$backupCursor", "$backupCursorExtend", "$changeStreamSplitLargeEvent", "$currentOp",
+	"$listCatalog", "$listClusterCatalog",
+	"$listMqlEntities", "$listSampledQueries", "$listSearchIndexes", "$listSessions", "$mergeCursors", "$operationMetrics",
+	"$planCacheStats", "$querySettings", "$queryStats", "$queue", "$rankFusion", "$rerank", "$score",
+	"$scoreFusion", "$search", "$searchMeta", "$shardedDataDistribution", "$vectorSearch",
+}
+
+// ofAtlas are the stages that only Atlas has. A MongoDB elsewhere refuses them, too.
+var ofAtlas = []string{"$listSearchIndexes", "$search", "$searchMeta", "$vectorSearch"}
+
+// newAbsentError is the error of a stage that MongoDB has.
+func newAbsentError(name string) error {
+	if slices.Contains(ofAtlas, name) {
+		return mongoerr.New(mongoerr.NotImplemented, "%s needs the search of MongoDB Atlas, which isn't here", name)
+	}
+	return mongoerr.New(mongoerr.NotImplemented, "%s isn't implemented by the embedded engine", name)
+}
+
+func newUnknownError(name string) error {
+	return mongoerr.New(UnknownStage, "Unrecognized pipeline stage name: '%s'", name)
+}
+
+// UnknownStage is the code of the error for a stage that MongoDB doesn't know.
+const UnknownStage = 40324
+
+// isSource reports whether a stage takes no documents, so that it can only be the first.
+func isSource(name string) bool {
+	return hasOwnDocuments(name) || name == "$collStats" || name == "$indexStats" || name == "$geoNear"
+}
+
+// hasOwnDocuments reports whether a stage has documents of its own, and is given no collection.
+func hasOwnDocuments(name string) bool { return name == "$documents" || name == "$listLocalSessions" }
+
+// getFirstStage is the name of a pipeline's first stage, "" for none.
+func getFirstStage(stages bson.A) string {
+	if len(stages) == 0 {
+		return ""
+	}
+	if d, _ := stages[0].(bson.D); len(d) == 1 {
+		return d[0].Key
+	}
+	return ""
+}
+
+// checkNames refuses stages whose names MongoDB doesn't know.
+func (p *parser) checkNames(stages bson.A) error {
+	for _, v := range stages {
+		d, _ := v.(bson.D)
+		if len(d) != 1 || p.table[d[0].Key] != nil || d[0].Key == "$changeStream" || slices.Contains(absent, d[0].Key) {
+			continue
+		}
+		return newUnknownError(d[0].Key)
+	}
+	return nil
 }

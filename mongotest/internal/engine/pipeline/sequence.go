@@ -63,7 +63,7 @@ func (s *sorting) run(r *run, in Docs) Docs {
 // collect reads all documents. When a $limit follows, it forgets those that sort behind.
 func (s *sorting) collect(r *run, in Docs) ([]keyed, error) {
 	var all []keyed
-	held := r.meter("$sort", order.TooLarge())
+	held := r.newMeter("$sort", order.TooLarge())
 	for d, err := range in {
 		if err != nil {
 			return nil, err
@@ -104,13 +104,11 @@ func (s *sorting) sorted(r *run, all []keyed) ([]keyed, error) {
 	return all, err
 }
 
-// keepLimit tells a $sort how many documents the $limit after it lets through. A $skip may
-// stand between them.
-func keepLimit(stages []stage) {
-	n, ok := stages[len(stages)-1].(limit)
+// follow tells a $sort before the $limit how many documents it lets through. A $skip may stand between them.
+func (n limit) follow(before []stage) {
 	skipped := int64(0)
-	for i := len(stages) - 2; ok && i >= 0; i-- {
-		switch s := stages[i].(type) {
+	for i := len(before) - 1; i >= 0; i-- {
+		switch s := before[i].(type) {
 		case skip:
 			skipped += int64(s)
 		case *sorting:
@@ -238,7 +236,7 @@ func parseSample(_ *parser, _ string, arg any) (stage, error) {
 
 func (n sample) run(r *run, in Docs) Docs {
 	return func(yield func(bson.D, error) bool) {
-		all, err := gather(in, r.meter("$sample", order.TooLarge()))
+		all, err := collectDocs(in, r.newMeter("$sample", order.TooLarge()))
 		if err != nil {
 			yield(nil, err)
 			return

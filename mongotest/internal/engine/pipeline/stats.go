@@ -7,12 +7,6 @@ import (
 	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
-// CollStats is what a $collStats asks for.
-type CollStats struct {
-	Count bool
-	Scale int64 // what sizes are divided by; 0: there is no storageStats
-}
-
 // collStats is $collStats, one document about the collection. What the engine doesn't count, latencies and scans, is
 // refused. https://www.mongodb.com/docs/manual/reference/operator/aggregation/collStats/
 type collStats struct {
@@ -42,7 +36,7 @@ func parseCollStats(p *parser, name string, arg any) (stage, error) {
 		switch {
 		case err != nil:
 		case !isDocument:
-			err = wrongType(name, f, "object")
+			err = newTypeError(name, f, "object")
 		case f.Key == "storageStats":
 			err = s.storage(name+".storageStats", part)
 		case len(part) > 0:

@@ -181,7 +181,7 @@ func setInside(old any, path []string, v any) any {
 // arrange reads all documents, and sorts them.
 func (s *windowFields) arrange(r *run, in Docs) ([]placed, error) {
 	var all []placed
-	held := r.meter("$setWindowFields", windowTooLarge())
+	held := r.newMeter("$setWindowFields", newWindowError())
 	for d, err := range in {
 		if err == nil {
 			err = held.add(d)
