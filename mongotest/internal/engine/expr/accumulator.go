@@ -93,12 +93,12 @@ func (f *first) add(v any) error {
 	return nil
 }
 
-func (f *first) result() any { return orNull(f.v) }
+func (f *first) result() any { return replaceMissing(f.v) }
 
 type last struct{ v any }
 
 func (l *last) add(v any) error { l.v = v; return nil }
-func (l *last) result() any     { return orNull(l.v) }
+func (l *last) result() any     { return replaceMissing(l.v) }
 
 type pushing struct {
 	list bson.A

@@ -31,8 +31,8 @@ var accumulators = map[string]starter{
 // ranked are the accumulators that keep the first or last of a group: in the order of the documents, of the values, or
 // of sortBy. https://www.mongodb.com/docs/manual/reference/operator/aggregation/topN/
 var ranked = map[string]parseAccumulator{
-	"$firstN": parseOfInput, "$lastN": parseOfInput, "$minN": parseOfInput, "$maxN": parseOfInput,
-	"$top": parseOfSorted, "$topN": parseOfSorted, "$bottom": parseOfSorted, "$bottomN": parseOfSorted,
+	"$firstN": parseNOfInput, "$lastN": parseNOfInput, "$minN": parseNOfInput, "$maxN": parseNOfInput,
+	"$top": parseTopOrBottom, "$topN": parseTopOrBottom, "$bottom": parseTopOrBottom, "$bottomN": parseTopOrBottom,
 }
 
 // quantiles are $percentile and $median as accumulators. MongoDB approximates the percentiles of a

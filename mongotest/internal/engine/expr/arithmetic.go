@@ -40,7 +40,7 @@ func add(args []any) (any, error) {
 		}
 		sum, ok := bsonval.Add(total, v)
 		if !ok {
-			sum = asFloat(total) + asFloat(v)
+			sum = toFloat(total) + toFloat(v)
 		}
 		total = sum
 	}
@@ -50,6 +50,7 @@ func add(args []any) (any, error) {
 	return total, nil
 }
 
+// addToDate adds milliseconds to a date.
 func addToDate(name string, date bson.DateTime, ms any) (any, error) {
 	if f, ok := ms.(float64); ok {
 		ms = math.Round(f)
@@ -82,7 +83,7 @@ func subtract(args []any) (any, error) {
 	}
 	v, ok := bsonval.Sub(a, b)
 	if !ok {
-		return asFloat(a) - asFloat(b), nil
+		return toFloat(a) - toFloat(b), nil
 	}
 	return v, nil
 }
@@ -98,7 +99,7 @@ func multiply(args []any) (any, error) {
 		}
 		next, ok := bsonval.Mul(product, v)
 		if !ok {
-			next = asFloat(product) * asFloat(v)
+			next = toFloat(product) * toFloat(v)
 		}
 		product = next
 	}
@@ -112,7 +113,7 @@ func parseDivide(name string, arg any, s Scope) (Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	items, _ := arguments(name, arg, s, 2, 2)
+	items, _ := parseArguments(name, arg, s, 2, 2)
 	args := make([]any, len(items))
 	for i, x := range items {
 		var ok bool

@@ -30,7 +30,7 @@ func elementAt(name string, list, at any) (any, error) {
 	if !bsonval.IsNumber(at) {
 		return nil, mongoerr.New(28690, "%s's second argument must be a numeric value, but is %s", name, bsonval.TypeName(at))
 	}
-	i, ok := int32Of(at)
+	i, ok := toInt32(at)
 	if !ok {
 		return nil, mongoerr.New(28691, "%s's second argument must be representable as a 32-bit integer: %s", name, Show(at))
 	}
@@ -70,7 +70,7 @@ func slice(args []any) (any, error) {
 			return nil, mongoerr.New(int32(28725+2*i), "argument %d to $slice must be a numeric value, but is of type: %s",
 				i+2, bsonval.TypeName(v))
 		}
-		if numbers[i], ok = int32Of(v); !ok {
+		if numbers[i], ok = toInt32(v); !ok {
 			return nil, mongoerr.New(int32(28726+2*i),
 				"argument %d to $slice can't be represented as a 32-bit integer: %s", i+2, Show(v))
 		}

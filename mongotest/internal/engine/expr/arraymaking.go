@@ -9,18 +9,18 @@ import (
 
 // arrayMaking makes new arrays.
 var arrayMaking = table{
-	"$range": callIn(2, 3, rangeOf),
+	"$range": callIn(2, 3, makeRange),
 	"$zip":   parseZip,
 }
 
-func rangeOf(c *Context, args []any) (any, error) {
+func makeRange(c *Context, args []any) (any, error) {
 	numbers := [3]int64{0, 0, 1}
 	for i, v := range args {
 		if !bsonval.IsNumber(v) {
 			return nil, mongoerr.New(int32(34443+2*i),
 				"$range requires numeric arguments, found value of type: %s", bsonval.TypeName(v))
 		}
-		n, ok := int32Of(v)
+		n, ok := toInt32(v)
 		if !ok {
 			return nil, mongoerr.New(int32(34444+2*i),
 				"$range requires arguments that can be represented as a 32-bit integer, found: %s", Show(v))
@@ -120,7 +120,7 @@ func zip(c *Context, inputs, defaults []Expr, longest bool) (any, error) {
 			if a := v.(bson.A); i < len(a) {
 				row[j] = a[i]
 			} else if j < len(fill) {
-				row[j] = orNull(fill[j])
+				row[j] = replaceMissing(fill[j])
 			}
 		}
 		out[i] = row

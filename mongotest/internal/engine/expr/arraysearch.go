@@ -40,7 +40,7 @@ func indexOfArray(by *collation.Collator, args []any) (any, error) {
 		return nil, mongoerr.New(40090, "$indexOfArray requires an array as a first argument, found: %s",
 			bsonval.TypeName(args[0]))
 	}
-	from, to, err := searchRange("$indexOfArray", args, int64(len(a)))
+	from, to, err := readSearchRange("$indexOfArray", args, int64(len(a)))
 	if err != nil {
 		return nil, err
 	}
@@ -52,11 +52,11 @@ func indexOfArray(by *collation.Collator, args []any) (any, error) {
 	return int32(-1), nil
 }
 
-// searchRange returns the part to search that the third and fourth arguments give.
-func searchRange(name string, args []any, size int64) (from, to int64, err error) {
+// readSearchRange returns the part to search that the third and fourth arguments give.
+func readSearchRange(name string, args []any, size int64) (from, to int64, err error) {
 	limits := [2]int64{0, size}
 	for i, v := range args[2:] {
-		n, ok := int32Of(v)
+		n, ok := toInt32(v)
 		switch {
 		case !ok:
 			return 0, 0, mongoerr.New(40096, "%s requires an integral index, found a value of type: %s",
@@ -96,7 +96,7 @@ func parseSortArray(name string, arg any, s Scope) (Expr, error) {
 	case bsonval.IsMissing(by):
 		return nil, mongoerr.New(2942503, "$sortArray requires 'sortBy' to be specified")
 	}
-	compare, err := elementOrder(by, s.collation)
+	compare, err := readElementOrder(by, s.collation)
 	if err != nil {
 		return nil, err
 	}
@@ -115,7 +115,7 @@ func parseSortArray(name string, arg any, s Scope) (Expr, error) {
 	}), nil
 }
 
-func elementOrder(by any, under *collation.Collator) (func(a, b any) int, error) {
+func readElementOrder(by any, under *collation.Collator) (func(a, b any) int, error) {
 	if d, ok := by.(bson.D); ok && len(d) > 0 {
 		s, err := order.Parse(d)
 		if err != nil {

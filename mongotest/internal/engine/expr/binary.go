@@ -15,8 +15,8 @@ var binaries = table{
 	"$binarySize":  call(1, 1, binarySize),
 	"$subtype":     call(1, 1, subtype),
 	"$toUUID":      call(1, 1, toUUID),
-	"$tsSecond":    call(1, 1, ofTimestamp("$tsSecond", 5687301, func(t bson.Timestamp) uint32 { return t.T })),
-	"$tsIncrement": call(1, 1, ofTimestamp("$tsIncrement", 5687302, func(t bson.Timestamp) uint32 { return t.I })),
+	"$tsSecond":    call(1, 1, takeTimestamp("$tsSecond", 5687301, func(t bson.Timestamp) uint32 { return t.T })),
+	"$tsIncrement": call(1, 1, takeTimestamp("$tsIncrement", 5687302, func(t bson.Timestamp) uint32 { return t.I })),
 }
 
 func binarySize(args []any) (any, error) {
@@ -33,8 +33,8 @@ func binarySize(args []any) (any, error) {
 		bsonval.TypeName(args[0]))
 }
 
-// ofTimestamp returns a part of a timestamp, as a long.
-func ofTimestamp(name string, code int32, part func(t bson.Timestamp) uint32) values {
+// takeTimestamp returns an operator on a timestamp.
+func takeTimestamp(name string, code int32, part func(t bson.Timestamp) uint32) values {
 	return func(args []any) (any, error) {
 		if bsonval.IsNullish(args[0]) {
 			return nil, nil
@@ -73,12 +73,12 @@ func toUUID(args []any) (any, error) {
 		if x.Subtype == bson.TypeBinaryUUID {
 			return x, nil
 		}
-		return nil, failed("Conversions between different binary subtypes are not supported")
+		return nil, newConversionError("Conversions between different binary subtypes are not supported")
 	}
 	if bsonval.IsNullish(args[0]) {
 		return nil, nil
 	}
-	return nil, unsupported(args[0], bson.TypeBinary)
+	return nil, newUnsupportedError(args[0], bson.TypeBinary)
 }
 
 // parseUUID reads the 32 digits of a UUID, in groups of 8, 4, 4, 4 and 12.

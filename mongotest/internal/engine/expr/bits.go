@@ -10,7 +10,7 @@ var bitwise = table{
 	"$bitAnd": callToNull(0, -1, combineBits("$bitAnd", -1, func(a, b int64) int64 { return a & b })),
 	"$bitOr":  callToNull(0, -1, combineBits("$bitOr", 0, func(a, b int64) int64 { return a | b })),
 	"$bitXor": callToNull(0, -1, combineBits("$bitXor", 0, func(a, b int64) int64 { return a ^ b })),
-	"$bitNot": call(1, 1, numeric("$bitNot", bitNot)),
+	"$bitNot": call(1, 1, takeNumber("$bitNot", bitNot)),
 }
 
 // combineBits combines all arguments, the result of none being start; it is a long if one of them is.

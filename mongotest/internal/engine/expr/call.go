@@ -20,14 +20,14 @@ func call(least, most int, f values) parser {
 // callIn is call for a function that needs the context.
 func callIn(least, most int, f func(c *Context, args []any) (any, error)) parser {
 	return func(name string, arg any, s Scope) (Expr, error) {
-		items, err := arguments(name, arg, s, least, most)
+		items, err := parseArguments(name, arg, s, least, most)
 		if err != nil {
 			return nil, err
 		}
 		return function(func(c *Context) (any, error) {
 			args, err := evalAll(c, items)
 			if err == nil {
-				err = weigh(c, args)
+				err = countSteps(c, args)
 			}
 			if err != nil {
 				return nil, err
@@ -48,7 +48,7 @@ func callUnder(least, most int, f func(by *collation.Collator, args []any) (any,
 // isn't evaluated, and f doesn't get it.
 func callToNull(least, most int, f values) parser {
 	return func(name string, arg any, s Scope) (Expr, error) {
-		items, err := arguments(name, arg, s, least, most)
+		items, err := parseArguments(name, arg, s, least, most)
 		if err != nil {
 			return nil, err
 		}
@@ -64,7 +64,7 @@ func callToNull(least, most int, f values) parser {
 					break
 				}
 			}
-			if err := weigh(c, args); err != nil {
+			if err := countSteps(c, args); err != nil {
 				return nil, err
 			}
 			return f(args)
@@ -83,7 +83,7 @@ func callToNullUnder(least, most int, f func(by *collation.Collator, args []any)
 // the others.
 func callIfGiven(least, most int, f values) parser {
 	return func(name string, arg any, s Scope) (Expr, error) {
-		items, err := arguments(name, arg, s, least, most)
+		items, err := parseArguments(name, arg, s, least, most)
 		if err != nil {
 			return nil, err
 		}
@@ -97,7 +97,7 @@ func callIfGiven(least, most int, f values) parser {
 				return nil, err
 			}
 			args = append([]any{first}, args...)
-			if err := weigh(c, args); err != nil {
+			if err := countSteps(c, args); err != nil {
 				return nil, err
 			}
 			return f(args)
@@ -108,8 +108,8 @@ func callIfGiven(least, most int, f values) parser {
 // perStep is how many elements of an array an operator looks at in a step.
 const perStep = 64
 
-// weigh counts the steps of an operator that looks at the elements of its arguments.
-func weigh(c *Context, args []any) error {
+// countSteps counts the steps of an operator that looks at the elements of its arguments.
+func countSteps(c *Context, args []any) error {
 	for _, v := range args {
 		if a, ok := v.(bson.A); ok && len(a) >= perStep {
 			if err := c.Watch.Steps(len(a) / perStep); err != nil {
@@ -120,8 +120,8 @@ func weigh(c *Context, args []any) error {
 	return nil
 }
 
-// arguments parses an operator's arguments: an array, or one that isn't in an array.
-func arguments(name string, arg any, s Scope, least, most int) ([]Expr, error) {
+// parseArguments parses an operator's arguments: an array, or a single one that isn't in an array.
+func parseArguments(name string, arg any, s Scope, least, most int) ([]Expr, error) {
 	a, ok := arg.(bson.A)
 	if !ok {
 		a = bson.A{arg}
@@ -140,6 +140,7 @@ func arguments(name string, arg any, s Scope, least, most int) ([]Expr, error) {
 	return parseAll(a, s)
 }
 
+// evalAll evaluates all arguments.
 func evalAll(c *Context, items []Expr) ([]any, error) {
 	args := make([]any, len(items))
 	for i, e := range items {
@@ -152,7 +153,8 @@ func evalAll(c *Context, items []Expr) ([]any, error) {
 	return args, nil
 }
 
-func orNull(v any) any {
+// replaceMissing returns null for Missing, else v.
+func replaceMissing(v any) any {
 	if bsonval.IsMissing(v) {
 		return nil
 	}

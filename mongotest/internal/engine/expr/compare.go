@@ -7,15 +7,15 @@ var comparison = table{
 	"$cmp": callUnder(2, 2, func(by *collation.Collator, a []any) (any, error) {
 		return int32(by.Compare(a[0], a[1])), nil
 	}),
-	"$eq":  compareWith(func(c int) bool { return c == 0 }),
-	"$ne":  compareWith(func(c int) bool { return c != 0 }),
-	"$gt":  compareWith(func(c int) bool { return c > 0 }),
-	"$gte": compareWith(func(c int) bool { return c >= 0 }),
-	"$lt":  compareWith(func(c int) bool { return c < 0 }),
-	"$lte": compareWith(func(c int) bool { return c <= 0 }),
+	"$eq":  parseComparison(func(c int) bool { return c == 0 }),
+	"$ne":  parseComparison(func(c int) bool { return c != 0 }),
+	"$gt":  parseComparison(func(c int) bool { return c > 0 }),
+	"$gte": parseComparison(func(c int) bool { return c >= 0 }),
+	"$lt":  parseComparison(func(c int) bool { return c < 0 }),
+	"$lte": parseComparison(func(c int) bool { return c <= 0 }),
 }
 
-func compareWith(holds func(c int) bool) parser {
+func parseComparison(holds func(c int) bool) parser {
 	return callUnder(2, 2, func(by *collation.Collator, a []any) (any, error) {
 		return holds(by.Compare(a[0], a[1])), nil
 	})

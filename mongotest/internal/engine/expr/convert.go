@@ -28,6 +28,7 @@ var conversions = table{
 	"$isNumber":   call(1, 1, func(a []any) (any, error) { return bsonval.IsNumber(a[0]), nil }),
 }
 
+// convertTo returns the parser of an operator that converts to one type.
 func convertTo(t bson.Type) parser {
 	return call(1, 1, func(args []any) (any, error) {
 		if bsonval.IsNullish(args[0]) {
@@ -38,7 +39,7 @@ func convertTo(t bson.Type) parser {
 }
 
 func parseConvert(name string, arg any, s Scope) (Expr, error) {
-	parts, err := fields(name, arg, s, ofConvert, "input!", "to!", "onError", "onNull")
+	parts, err := parseParts(name, arg, s, ofConvert, "input!", "to!", "onError", "onNull")
 	if err != nil {
 		return nil, err
 	}
@@ -52,12 +53,12 @@ func parseConvert(name string, arg any, s Scope) (Expr, error) {
 			return nil, err
 		}
 		if bsonval.IsNullish(v) {
-			return part(c, parts["onNull"], nil)
+			return evalPart(c, parts["onNull"], nil)
 		}
 		if bsonval.IsNullish(to) {
 			return nil, nil
 		}
-		t, err := targetType(to)
+		t, err := readType(to)
 		if err != nil {
 			return nil, err
 		}
@@ -69,7 +70,8 @@ func parseConvert(name string, arg any, s Scope) (Expr, error) {
 	}), nil
 }
 
-func targetType(v any) (bson.Type, error) {
+// readType reads the target type of $convert.
+func readType(v any) (bson.Type, error) {
 	if name, ok := v.(string); ok {
 		if t, ok := bsonval.TypeByAlias(name); ok {
 			return t, nil
@@ -84,14 +86,16 @@ func targetType(v any) (bson.Type, error) {
 	return bson.Type(n), nil
 }
 
-func failed(format string, args ...any) error {
+// newConversionError returns the error that $convert catches by onError.
+func newConversionError(format string, args ...any) error {
 	e := mongoerr.New(mongoerr.ConversionFailure, format, args...)
 	e.Message += " in $convert with no onError value"
 	return e
 }
 
-func unsupported(v any, to bson.Type) error {
-	return failed("Unsupported conversion from %s to %s", bsonval.TypeName(v), bsonval.TypeAlias(to))
+// newUnsupportedError returns the error of a conversion that doesn't exist.
+func newUnsupportedError(v any, to bson.Type) error {
+	return newConversionError("Unsupported conversion from %s to %s", bsonval.TypeName(v), bsonval.TypeAlias(to))
 }
 
 // convert changes a value's type, or fails with the code ConversionFailure.
@@ -105,7 +109,7 @@ func convert(v any, to bson.Type) (any, error) {
 	case bson.TypeString:
 		switch v.(type) {
 		case bool, int32, int64, float64, bson.Decimal128, bson.ObjectID, bson.DateTime:
-			return textOf(v), nil
+			return renderText(v), nil
 		}
 	case bson.TypeInt32, bson.TypeInt64:
 		return toInteger(v, to)
@@ -117,16 +121,16 @@ func convert(v any, to bson.Type) (any, error) {
 		if s, ok := v.(string); ok {
 			id, err := bson.ObjectIDFromHex(s)
 			if err != nil {
-				return nil, failed("Failed to parse objectId '%s'", s)
+				return nil, newConversionError("Failed to parse objectId '%s'", s)
 			}
 			return id, nil
 		}
 	}
-	return nil, unsupported(v, to)
+	return nil, newUnsupportedError(v, to)
 }
 
-// textOf renders a scalar as $toString does.
-func textOf(v any) string {
+// renderText renders a scalar as $toString does.
+func renderText(v any) string {
 	switch x := v.(type) {
 	case bool:
 		return strconv.FormatBool(x)
@@ -152,6 +156,7 @@ func textOf(v any) string {
 	return ""
 }
 
+// toInteger converts to an int or a long.
 func toInteger(v any, to bson.Type) (any, error) {
 	var n int64
 	ok := true
@@ -164,36 +169,37 @@ func toInteger(v any, to bson.Type) (any, error) {
 		var err error
 		n, err = strconv.ParseInt(x, 10, map[bson.Type]int{bson.TypeInt32: 32, bson.TypeInt64: 64}[to])
 		if err != nil || strings.HasPrefix(x, "+") {
-			return nil, failed("Failed to parse number '%s'", x)
+			return nil, newConversionError("Failed to parse number '%s'", x)
 		}
 	case bson.DateTime:
 		if to == bson.TypeInt32 {
-			return nil, unsupported(v, to)
+			return nil, newUnsupportedError(v, to)
 		}
 		n = int64(x)
 	default:
 		switch {
 		case !bsonval.IsNumber(v):
-			return nil, unsupported(v, to)
+			return nil, newUnsupportedError(v, to)
 		case bsonval.IsNaN(v):
-			return nil, failed("Attempt to convert NaN value to integer type")
+			return nil, newConversionError("Attempt to convert NaN value to integer type")
 		}
-		if n, ok = bsonval.TruncInt64(v); !ok && math.IsInf(asFloat(v), 0) {
-			return nil, failed("Attempt to convert infinity value to integer type")
+		if n, ok = bsonval.TruncInt64(v); !ok && math.IsInf(toFloat(v), 0) {
+			return nil, newConversionError("Attempt to convert infinity value to integer type")
 		}
 	}
 	if to == bson.TypeInt32 {
 		if !ok || n < math.MinInt32 || n > math.MaxInt32 {
-			return nil, failed("Conversion would overflow target type")
+			return nil, newConversionError("Conversion would overflow target type")
 		}
 		return int32(n), nil
 	}
 	if !ok {
-		return nil, failed("Conversion would overflow target type")
+		return nil, newConversionError("Conversion would overflow target type")
 	}
 	return n, nil
 }
 
+// toFraction converts to a double or a decimal.
 func toFraction(v any, to bson.Type) (any, error) {
 	switch x := v.(type) {
 	case bool:
@@ -205,35 +211,36 @@ func toFraction(v any, to bson.Type) (any, error) {
 		v = int64(x)
 	case string:
 		if strings.ContainsAny(x, "_xXpP ") {
-			return nil, failed("Failed to parse number '%s'", x)
+			return nil, newConversionError("Failed to parse number '%s'", x)
 		}
 		if to == bson.TypeDecimal128 {
 			d, err := bson.ParseDecimal128(x)
 			if err != nil {
-				return nil, failed("Failed to parse number '%s'", x)
+				return nil, newConversionError("Failed to parse number '%s'", x)
 			}
 			return d, nil
 		}
 		f, err := strconv.ParseFloat(x, 64)
 		if err != nil {
-			return nil, failed("Failed to parse number '%s'", x)
+			return nil, newConversionError("Failed to parse number '%s'", x)
 		}
 		return f, nil
 	}
 	if !bsonval.IsNumber(v) {
-		return nil, unsupported(v, to)
+		return nil, newUnsupportedError(v, to)
 	}
 	if to == bson.TypeDecimal128 {
 		d, _ := bsonval.Decimal(v)
 		return d, nil
 	}
-	f := asFloat(v)
+	f := toFloat(v)
 	if math.IsInf(f, 0) && bsonval.Compare(v, f) != 0 {
-		return nil, failed("Conversion would overflow target type")
+		return nil, newConversionError("Conversion would overflow target type")
 	}
 	return f, nil
 }
 
+// toDate converts to a date.
 func toDate(v any) (any, error) {
 	switch x := v.(type) {
 	case bson.ObjectID:
@@ -243,9 +250,9 @@ func toDate(v any) (any, error) {
 	case int64, float64, bson.Decimal128:
 		n, ok := bsonval.TruncInt64(x)
 		if !ok {
-			return nil, failed("Conversion would overflow target type")
+			return nil, newConversionError("Conversion would overflow target type")
 		}
 		return bson.DateTime(n), nil
 	}
-	return nil, unsupported(v, bson.TypeDateTime)
+	return nil, newUnsupportedError(v, bson.TypeDateTime)
 }

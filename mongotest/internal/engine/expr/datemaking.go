@@ -17,12 +17,12 @@ var dateMaking = table{
 }
 
 func parseDateToString(name string, arg any, s Scope) (Expr, error) {
-	parts, err := fields(name, arg, s, ofDateToString, "date!", "format", "timezone", "onNull")
+	parts, err := parseParts(name, arg, s, ofDateToString, "date!", "format", "timezone", "onNull")
 	if err != nil {
 		return nil, err
 	}
 	return function(func(c *Context) (any, error) {
-		format, err := part(c, parts["format"], "")
+		format, err := evalPart(c, parts["format"], "")
 		if err != nil {
 			return nil, err
 		}
@@ -36,9 +36,9 @@ func parseDateToString(name string, arg any, s Scope) (Expr, error) {
 			return nil, err
 		}
 		if bsonval.IsNullish(v) {
-			return part(c, parts["onNull"], nil)
+			return evalPart(c, parts["onNull"], nil)
 		}
-		t, null, err := localDate(c, constant{v}, parts["timezone"])
+		t, null, err := evalLocalDate(c, constant{v}, parts["timezone"])
 		if null || err != nil || !ok {
 			return nil, err
 		}
@@ -58,7 +58,7 @@ func parseDateFromParts(name string, arg any, s Scope) (Expr, error) {
 		return nil, mongoerr.New(mongoerr.NotImplemented,
 			"$dateFromParts with isoWeekYear isn't implemented by the embedded engine")
 	}
-	parts, err := fields(name, arg, s, ofDateFromParts, "year!", "month", "day", "hour", "minute", "second",
+	parts, err := parseParts(name, arg, s, ofDateFromParts, "year!", "month", "day", "hour", "minute", "second",
 		"millisecond", "timezone")
 	if err != nil {
 		return nil, err
@@ -68,7 +68,7 @@ func parseDateFromParts(name string, arg any, s Scope) (Expr, error) {
 	return function(func(c *Context) (any, error) {
 		var numbers [7]int
 		for i, n := range names {
-			v, err := part(c, parts[n], defaults[i])
+			v, err := evalPart(c, parts[n], defaults[i])
 			if err != nil || bsonval.IsNullish(v) {
 				return nil, err
 			}
@@ -87,7 +87,7 @@ func parseDateFromParts(name string, arg any, s Scope) (Expr, error) {
 			}
 			numbers[i] = int(x)
 		}
-		loc, null, err := location(c, parts["timezone"])
+		loc, null, err := evalZone(c, parts["timezone"])
 		if null || err != nil {
 			return nil, err
 		}

@@ -18,8 +18,8 @@ var dateMath = table{
 	"$dateTrunc":    parseDateTrunc,
 }
 
-// dateUnit evaluates a unit: "" for null.
-func dateUnit(name string, c *Context, e Expr) (string, error) {
+// evalUnit evaluates a unit of time, "" for null.
+func evalUnit(name string, c *Context, e Expr) (string, error) {
 	v, err := e.Eval(c)
 	if err != nil || bsonval.IsNullish(v) {
 		return "", err
@@ -37,7 +37,7 @@ func dateUnit(name string, c *Context, e Expr) (string, error) {
 
 func parseDateAdd(sign int64) parser {
 	return func(name string, arg any, s Scope) (Expr, error) {
-		parts, err := fields(name, arg, s, ofDateAdd, "startDate!", "unit!", "amount!", "timezone")
+		parts, err := parseParts(name, arg, s, ofDateAdd, "startDate!", "unit!", "amount!", "timezone")
 		if err != nil {
 			return nil, err
 		}
@@ -46,7 +46,7 @@ func parseDateAdd(sign int64) parser {
 			if err != nil || bsonval.IsNullish(start) {
 				return nil, err
 			}
-			unit, err := dateUnit(name, c, parts["unit"])
+			unit, err := evalUnit(name, c, parts["unit"])
 			if err != nil || unit == "" {
 				return nil, err
 			}
@@ -54,7 +54,7 @@ func parseDateAdd(sign int64) parser {
 			if err != nil || bsonval.IsNullish(v) {
 				return nil, err
 			}
-			loc, null, err := location(c, parts["timezone"])
+			loc, null, err := evalZone(c, parts["timezone"])
 			if err != nil || null {
 				return nil, err
 			}
@@ -76,9 +76,9 @@ func parseDateAdd(sign int64) parser {
 	}
 }
 
-// weekStart evaluates startOfWeek: 0 for Sunday, the default.
-func weekStart(name string, c *Context, e Expr) (int64, bool, error) {
-	v, err := part(c, e, "sunday")
+// evalWeekStart evaluates startOfWeek: 0 for Sunday, the default.
+func evalWeekStart(name string, c *Context, e Expr) (int64, bool, error) {
+	v, err := evalPart(c, e, "sunday")
 	if err != nil || bsonval.IsNullish(v) {
 		return 0, err == nil, err
 	}
@@ -94,7 +94,7 @@ func weekStart(name string, c *Context, e Expr) (int64, bool, error) {
 }
 
 func parseDateDiff(name string, arg any, s Scope) (Expr, error) {
-	parts, err := fields(name, arg, s, ofDateDiff, "startDate!", "endDate!", "unit!", "timezone", "startOfWeek")
+	parts, err := parseParts(name, arg, s, ofDateDiff, "startDate!", "endDate!", "unit!", "timezone", "startOfWeek")
 	if err != nil {
 		return nil, err
 	}
@@ -109,21 +109,21 @@ func parseDateDiff(name string, arg any, s Scope) (Expr, error) {
 				return mongoerr.New(5166307, "$dateDiff requires '%s' to be a date, but got %s", part, bsonval.TypeName(v))
 			}
 		}
-		from, null, err := localDateOr(c, parts["startDate"], parts["timezone"], notDate("startDate"))
+		from, null, err := evalLocalDateOr(c, parts["startDate"], parts["timezone"], notDate("startDate"))
 		if null || err != nil {
 			return nil, err
 		}
-		to, null, err := localDateOr(c, parts["endDate"], parts["timezone"], notDate("endDate"))
+		to, null, err := evalLocalDateOr(c, parts["endDate"], parts["timezone"], notDate("endDate"))
 		if null || err != nil {
 			return nil, err
 		}
-		unit, err := dateUnit(name, c, parts["unit"])
+		unit, err := evalUnit(name, c, parts["unit"])
 		if err != nil || unit == "" {
 			return nil, err
 		}
 		start := int64(0)
 		if unit == "week" {
-			if start, null, err = weekStart(name, c, parts["startOfWeek"]); null || err != nil {
+			if start, null, err = evalWeekStart(name, c, parts["startOfWeek"]); null || err != nil {
 				return nil, err
 			}
 		}
@@ -132,22 +132,22 @@ func parseDateDiff(name string, arg any, s Scope) (Expr, error) {
 }
 
 func parseDateTrunc(name string, arg any, s Scope) (Expr, error) {
-	parts, err := fields(name, arg, s, ofDateTrunc, "date!", "unit!", "binSize", "timezone", "startOfWeek")
+	parts, err := parseParts(name, arg, s, ofDateTrunc, "date!", "unit!", "binSize", "timezone", "startOfWeek")
 	if err != nil {
 		return nil, err
 	}
 	return function(func(c *Context) (any, error) {
-		t, null, err := localDateOr(c, parts["date"], parts["timezone"], func(v any) error {
+		t, null, err := evalLocalDateOr(c, parts["date"], parts["timezone"], func(v any) error {
 			return mongoerr.New(5439012, "%s requires 'date' to be a date, but got %s", name, bsonval.TypeName(v))
 		})
 		if null || err != nil {
 			return nil, err
 		}
-		unit, err := dateUnit(name, c, parts["unit"])
+		unit, err := evalUnit(name, c, parts["unit"])
 		if err != nil || unit == "" {
 			return nil, err
 		}
-		v, err := part(c, parts["binSize"], int32(1))
+		v, err := evalPart(c, parts["binSize"], int32(1))
 		if err != nil || bsonval.IsNullish(v) {
 			return nil, err
 		}
@@ -164,7 +164,7 @@ func parseDateTrunc(name string, arg any, s Scope) (Expr, error) {
 		}
 		start := int64(0)
 		if unit == "week" {
-			if start, null, err = weekStart(name, c, parts["startOfWeek"]); null || err != nil {
+			if start, null, err = evalWeekStart(name, c, parts["startOfWeek"]); null || err != nil {
 				return nil, err
 			}
 		}

@@ -14,30 +14,31 @@ import (
 
 // dateParts take dates apart. The argument is a date or {date, timezone}.
 var dateParts = table{
-	"$year":         datePart(func(t time.Time) any { return int32(t.Year()) }),
-	"$month":        datePart(func(t time.Time) any { return int32(t.Month()) }),
-	"$dayOfMonth":   datePart(func(t time.Time) any { return int32(t.Day()) }),
-	"$dayOfYear":    datePart(func(t time.Time) any { return int32(t.YearDay()) }),
-	"$dayOfWeek":    datePart(func(t time.Time) any { return int32(t.Weekday()) + 1 }),
-	"$hour":         datePart(func(t time.Time) any { return int32(t.Hour()) }),
-	"$minute":       datePart(func(t time.Time) any { return int32(t.Minute()) }),
-	"$second":       datePart(func(t time.Time) any { return int32(t.Second()) }),
-	"$millisecond":  datePart(func(t time.Time) any { return int32(t.Nanosecond() / 1e6) }),
-	"$week":         datePart(func(t time.Time) any { return int32(dates.WeekOfYear(t)) }),
-	"$isoWeek":      datePart(func(t time.Time) any { _, w := t.ISOWeek(); return int32(w) }),
-	"$isoWeekYear":  datePart(func(t time.Time) any { y, _ := t.ISOWeek(); return int64(y) }),
-	"$isoDayOfWeek": datePart(func(t time.Time) any { return int32(dates.ISOWeekday(t)) }),
+	"$year":         parseDatePart(func(t time.Time) any { return int32(t.Year()) }),
+	"$month":        parseDatePart(func(t time.Time) any { return int32(t.Month()) }),
+	"$dayOfMonth":   parseDatePart(func(t time.Time) any { return int32(t.Day()) }),
+	"$dayOfYear":    parseDatePart(func(t time.Time) any { return int32(t.YearDay()) }),
+	"$dayOfWeek":    parseDatePart(func(t time.Time) any { return int32(t.Weekday()) + 1 }),
+	"$hour":         parseDatePart(func(t time.Time) any { return int32(t.Hour()) }),
+	"$minute":       parseDatePart(func(t time.Time) any { return int32(t.Minute()) }),
+	"$second":       parseDatePart(func(t time.Time) any { return int32(t.Second()) }),
+	"$millisecond":  parseDatePart(func(t time.Time) any { return int32(t.Nanosecond() / 1e6) }),
+	"$week":         parseDatePart(func(t time.Time) any { return int32(dates.WeekOfYear(t)) }),
+	"$isoWeek":      parseDatePart(func(t time.Time) any { _, w := t.ISOWeek(); return int32(w) }),
+	"$isoWeekYear":  parseDatePart(func(t time.Time) any { y, _ := t.ISOWeek(); return int64(y) }),
+	"$isoDayOfWeek": parseDatePart(func(t time.Time) any { return int32(dates.ISOWeekday(t)) }),
 }
 
-func datePart(f func(t time.Time) any) parser {
+// parseDatePart returns the parser of an operator that takes a part of a date.
+func parseDatePart(f func(t time.Time) any) parser {
 	return func(name string, arg any, s Scope) (Expr, error) {
 		parts := map[string]Expr{}
 		var err error
 		if d, ok := arg.(bson.D); ok && (len(d) == 0 || !strings.HasPrefix(d[0].Key, "$")) {
-			parts, err = fields(name, arg, s, ofDatePart, "date!", "timezone")
+			parts, err = parseParts(name, arg, s, ofDatePart, "date!", "timezone")
 		} else {
 			var items []Expr
-			if items, err = arguments(name, arg, s, 1, 1); err == nil {
+			if items, err = parseArguments(name, arg, s, 1, 1); err == nil {
 				parts["date"] = items[0]
 			}
 		}
@@ -45,7 +46,7 @@ func datePart(f func(t time.Time) any) parser {
 			return nil, err
 		}
 		return function(func(c *Context) (any, error) {
-			t, null, err := localDate(c, parts["date"], parts["timezone"])
+			t, null, err := evalLocalDate(c, parts["date"], parts["timezone"])
 			if null || err != nil {
 				return nil, err
 			}
@@ -54,18 +55,18 @@ func datePart(f func(t time.Time) any) parser {
 	}
 }
 
-// localDate evaluates a date and a time zone; null when either is.
-func localDate(c *Context, date, zone Expr) (t time.Time, null bool, err error) {
-	return localDateOr(c, date, zone, nil)
+// evalLocalDate evaluates a date in a time zone. null is true if either is null.
+func evalLocalDate(c *Context, date, zone Expr) (t time.Time, null bool, err error) {
+	return evalLocalDateOr(c, date, zone, nil)
 }
 
-// localDateOr is localDate with an error of the caller's for what is no date.
-func localDateOr(c *Context, date, zone Expr, wrong func(v any) error) (t time.Time, null bool, err error) {
+// evalLocalDateOr is evalLocalDate with the caller's error for a value that isn't a date.
+func evalLocalDateOr(c *Context, date, zone Expr, wrong func(v any) error) (t time.Time, null bool, err error) {
 	v, err := date.Eval(c)
 	if err != nil {
 		return t, false, err
 	}
-	loc, null, err := location(c, zone)
+	loc, null, err := evalZone(c, zone)
 	if null || err != nil {
 		return t, null, err
 	}
@@ -78,8 +79,8 @@ func localDateOr(c *Context, date, zone Expr, wrong func(v any) error) (t time.T
 	return t.In(loc), false, err
 }
 
-// location evaluates a time zone; UTC when it isn't given.
-func location(c *Context, zone Expr) (loc *time.Location, null bool, err error) {
+// evalZone evaluates a time zone, UTC if it isn't given.
+func evalZone(c *Context, zone Expr) (loc *time.Location, null bool, err error) {
 	if zone == nil {
 		return time.UTC, false, nil
 	}

@@ -23,7 +23,7 @@ var (
 )
 
 func parseDateFromString(name string, arg any, s Scope) (Expr, error) {
-	parts, err := fields(name, arg, s, ofDateFromString, "dateString!", "format", "timezone", "onError", "onNull")
+	parts, err := parseParts(name, arg, s, ofDateFromString, "dateString!", "format", "timezone", "onError", "onNull")
 	if err != nil {
 		return nil, err
 	}
@@ -32,16 +32,16 @@ func parseDateFromString(name string, arg any, s Scope) (Expr, error) {
 		if err != nil {
 			return nil, err
 		}
-		format, err := dateFormat(c, parts["format"])
+		format, err := evalFormat(c, parts["format"])
 		if err != nil {
 			return nil, err
 		}
-		loc, noZone, err := location(c, parts["timezone"])
+		loc, noZone, err := evalZone(c, parts["timezone"])
 		switch {
 		case err != nil:
 			return nil, err
 		case bsonval.IsNullish(v):
-			return part(c, parts["onNull"], nil)
+			return evalPart(c, parts["onNull"], nil)
 		}
 		text, ok := v.(string)
 		if !ok {
@@ -62,8 +62,8 @@ func parseDateFromString(name string, arg any, s Scope) (Expr, error) {
 	}), nil
 }
 
-// dateFormat evaluates a format, and checks its specifiers; nil if there is none.
-func dateFormat(c *Context, e Expr) (any, error) {
+// evalFormat evaluates a format of $dateFromString and checks its specifiers, nil if there is no format.
+func evalFormat(c *Context, e Expr) (any, error) {
 	if e == nil {
 		return nil, nil
 	}
@@ -83,7 +83,7 @@ func dateFormat(c *Context, e Expr) (any, error) {
 }
 
 func parseDateToParts(name string, arg any, s Scope) (Expr, error) {
-	parts, err := fields(name, arg, s, ofDateToParts, "date!", "timezone", "iso8601")
+	parts, err := parseParts(name, arg, s, ofDateToParts, "date!", "timezone", "iso8601")
 	if err != nil {
 		return nil, err
 	}
@@ -92,11 +92,11 @@ func parseDateToParts(name string, arg any, s Scope) (Expr, error) {
 		if err != nil {
 			return nil, err
 		}
-		loc, null, err := location(c, parts["timezone"])
+		loc, null, err := evalZone(c, parts["timezone"])
 		if null || err != nil {
 			return nil, err
 		}
-		flag, err := part(c, parts["iso8601"], false)
+		flag, err := evalPart(c, parts["iso8601"], false)
 		if err != nil || bsonval.IsNullish(flag) {
 			return nil, err
 		}

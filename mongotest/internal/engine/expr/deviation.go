@@ -40,8 +40,8 @@ func (d *deviation) result() any {
 	return math.Sqrt(d.squares / float64(n))
 }
 
-// deviationOf returns the deviation of a list.
-func deviationOf(start deviation) func(list []any) any {
+// computeDeviation returns a function that computes the standard deviation of a list.
+func computeDeviation(start deviation) func(list []any) any {
 	return func(list []any) any {
 		d := start
 		for _, v := range list {

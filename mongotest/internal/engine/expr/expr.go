@@ -164,6 +164,7 @@ func parseObject(d bson.D, s Scope) (Expr, error) {
 	return o, nil
 }
 
+// checkFieldName refuses the name of a field in an object of expressions.
 func checkFieldName(name string, d bson.D) error {
 	switch {
 	case name == "":

@@ -10,18 +10,18 @@ import (
 var fewest = table{"$firstN": parseNOfArray, "$lastN": parseNOfArray, "$minN": parseNOfArray, "$maxN": parseNOfArray}
 
 func parseNOfArray(name string, arg any, s Scope) (Expr, error) {
-	input, count, err := inputAndCount(name, arg, s)
+	input, count, err := parseInputAndCount(name, arg, s)
 	if err != nil {
 		return nil, err
 	}
-	start := keepingOf(name, s.collation)
+	start := newKeeping(name, s.collation)
 	return function(func(c *Context) (any, error) {
 		n, err := count.Eval(c)
 		if err != nil {
 			return nil, err
 		}
 		k := start
-		if k.n, err = countOf(orNull(n)); err != nil {
+		if k.n, err = readCount(replaceMissing(n)); err != nil {
 			return nil, err
 		}
 		v, err := input.Eval(c)
@@ -32,7 +32,7 @@ func parseNOfArray(name string, arg any, s Scope) (Expr, error) {
 		if !ok {
 			return nil, mongoerr.New(5788200, "Input must be an array")
 		}
-		if err := weigh(c, []any{v}); err != nil {
+		if err := countSteps(c, []any{v}); err != nil {
 			return nil, err
 		}
 		for _, x := range list {

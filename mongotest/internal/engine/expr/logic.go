@@ -20,7 +20,7 @@ var logic = table{
 // parseUntil stops at the first argument that is as true as stop.
 func parseUntil(stop bool) parser {
 	return func(name string, arg any, s Scope) (Expr, error) {
-		items, err := arguments(name, arg, s, 0, -1)
+		items, err := parseArguments(name, arg, s, 0, -1)
 		if err != nil {
 			return nil, err
 		}
@@ -59,7 +59,7 @@ func parseCond(name string, arg any, s Scope) (Expr, error) {
 			}
 		}
 	} else {
-		items, err := arguments(name, arg, s, 3, 3)
+		items, err := parseArguments(name, arg, s, 3, 3)
 		if err != nil {
 			return nil, err
 		}

@@ -8,11 +8,13 @@ import (
 	"github.com/docmodel/docmodel/internal/bsonval"
 )
 
-func asFloat(v any) float64 {
+// toFloat returns a number as a double.
+func toFloat(v any) float64 {
 	f, _ := bsonval.Float(v)
 	return f
 }
 
+// isInfinite reports whether a number is an infinity.
 func isInfinite(v any) bool {
 	switch v := v.(type) {
 	case float64:
@@ -23,8 +25,8 @@ func isInfinite(v any) bool {
 	return false
 }
 
-// int32Of returns an integral number that fits an int.
-func int32Of(v any) (int64, bool) {
+// toInt32 returns a number as an int, false if it isn't one.
+func toInt32(v any) (int64, bool) {
 	n, ok := bsonval.Int64(v)
 	return n, ok && n >= math.MinInt32 && n <= math.MaxInt32
 }

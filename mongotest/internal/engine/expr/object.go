@@ -30,7 +30,7 @@ func arrayToObject(args []any) (any, error) {
 	}
 	out := merging{d: bson.D{}}
 	for i, item := range a {
-		k, v, err := pair(item, a[0])
+		k, v, err := readPair(item, a[0])
 		if err != nil {
 			return nil, mongoerr.From(err).Prefix("element %d: ", i)
 		}
@@ -42,8 +42,8 @@ func arrayToObject(args []any) (any, error) {
 	return out.d, nil
 }
 
-// pair reads {k, v} or [k, v]; all elements have the form of the first.
-func pair(item, first any) (string, any, error) {
+// readPair reads the key and the value of an element of $arrayToObject.
+func readPair(item, first any) (string, any, error) {
 	_, inPairs := first.(bson.A)
 	switch x := item.(type) {
 	case bson.A:
@@ -134,7 +134,7 @@ func parseGetField(name string, arg any, s Scope) (Expr, error) {
 			return nil, mongoerr.New(3041701, "$getField found an unknown argument: %s", f.Key)
 		}
 	}
-	field, err := fieldName(name, d, s)
+	field, err := parseFieldName(name, d, s)
 	if err != nil {
 		return nil, err
 	}
@@ -147,7 +147,7 @@ func parseGetField(name string, arg any, s Scope) (Expr, error) {
 	return function(func(c *Context) (any, error) {
 		v, err := input.Eval(c)
 		if err != nil || bsonval.IsNullish(v) {
-			return orMissing(v), err
+			return omitNil(v), err
 		}
 		d, _ := v.(bson.D)
 		got, _ := bsonval.Get(d, field)
@@ -155,15 +155,16 @@ func parseGetField(name string, arg any, s Scope) (Expr, error) {
 	}), nil
 }
 
-func orMissing(v any) any {
+// omitNil returns nil, and Missing for any other value.
+func omitNil(v any) any {
 	if v == nil {
 		return nil
 	}
 	return bsonval.Missing
 }
 
-// fieldName returns the constant that $getField, $setField and $unsetField take as a name.
-func fieldName(name string, d bson.D, s Scope) (string, error) {
+// parseFieldName returns the constant that $getField, $setField and $unsetField take as a name.
+func parseFieldName(name string, d bson.D, s Scope) (string, error) {
 	v, ok := bsonval.Get(d, "field")
 	if !ok {
 		if name != "$getField" {
@@ -193,7 +194,7 @@ func parseSetField(name string, arg any, s Scope) (Expr, error) {
 	if !ok {
 		return nil, mongoerr.New(4161100, "%s only supports an object as its argument", name)
 	}
-	field, err := fieldName(name, d, s)
+	field, err := parseFieldName(name, d, s)
 	if err != nil {
 		return nil, err
 	}
@@ -201,7 +202,7 @@ func parseSetField(name string, arg any, s Scope) (Expr, error) {
 	if name == "$unsetField" {
 		names = names[:2]
 	}
-	parts, err := fields(name, arg, s, ofSetField, names...)
+	parts, err := parseParts(name, arg, s, ofSetField, names...)
 	if err != nil {
 		return nil, err
 	}
@@ -214,7 +215,7 @@ func parseSetField(name string, arg any, s Scope) (Expr, error) {
 		if !ok {
 			return nil, mongoerr.New(4161105, "$setField requires 'input' to evaluate to type Object")
 		}
-		v, err := part(c, parts["value"], bsonval.Missing)
+		v, err := evalPart(c, parts["value"], bsonval.Missing)
 		if err != nil {
 			return nil, err
 		}

@@ -72,10 +72,9 @@ func (r refusals) refuse(code int32, format, name, part string) error {
 	return mongoerr.New(code, "%s", text)
 }
 
-// fields parses an operator whose argument is an object with named parts. Each
-// part must be among the names; those that end in "!" are required. The result
-// has nil for a part that isn't there.
-func fields(name string, arg any, s Scope, r refusals, names ...string) (map[string]Expr, error) {
+// parseParts parses an operator whose argument is an object with named parts. Names that end in "!" must be there. The
+// result has nil for a part that isn't there.
+func parseParts(name string, arg any, s Scope, r refusals, names ...string) (map[string]Expr, error) {
 	d, ok := arg.(bson.D)
 	if !ok {
 		return nil, r.refuse(r.notObject, r.object, name, bsonval.TypeName(arg))
@@ -99,8 +98,8 @@ func fields(name string, arg any, s Scope, r refusals, names ...string) (map[str
 	return parts, nil
 }
 
-// part evaluates a named part, or returns the default when it isn't there.
-func part(c *Context, e Expr, otherwise any) (any, error) {
+// evalPart evaluates a named part, or returns the default if the part isn't there.
+func evalPart(c *Context, e Expr, otherwise any) (any, error) {
 	if e == nil {
 		return otherwise, nil
 	}

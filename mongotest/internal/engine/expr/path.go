@@ -13,7 +13,7 @@ import (
 type FieldPath []string
 
 // Eval follows the path; an array on the way gives the array of what its documents have there.
-func (p FieldPath) Eval(c *Context) (any, error) { return follow(c.Root, p), nil }
+func (p FieldPath) Eval(c *Context) (any, error) { return followPath(c.Root, p), nil }
 
 // variable is "$$name" or "$$name.a.b".
 type variable struct {
@@ -21,7 +21,7 @@ type variable struct {
 	path FieldPath
 }
 
-func (v variable) Eval(c *Context) (any, error) { return follow(c.lookup(v.name), v.path), nil }
+func (v variable) Eval(c *Context) (any, error) { return followPath(c.lookup(v.name), v.path), nil }
 
 func parsePath(s string, scope Scope) (Expr, error) {
 	name, isVariable := strings.CutPrefix(s, "$$")
@@ -42,7 +42,7 @@ func parsePath(s string, scope Scope) (Expr, error) {
 		return FieldPath(path), nil
 	case name == "NOW":
 		return function(func(c *Context) (any, error) {
-			return follow(bson.NewDateTimeFromTime(c.Now), path), nil
+			return followPath(bson.NewDateTimeFromTime(c.Now), path), nil
 		}), nil
 	case name == "REMOVE":
 		return function(func(*Context) (any, error) { return bsonval.Missing, nil }), nil
@@ -100,7 +100,8 @@ func CheckVariable(name string) error {
 	return nil
 }
 
-func follow(v any, path FieldPath) any {
+// followPath returns the value at a path from v, Missing if there is none.
+func followPath(v any, path FieldPath) any {
 	for i, name := range path {
 		switch x := v.(type) {
 		case bson.D:
@@ -114,11 +115,12 @@ func follow(v any, path FieldPath) any {
 	return v
 }
 
+// followArray returns the values at a path from the documents of an array.
 func followArray(a bson.A, path FieldPath) any {
 	out := bson.A{}
 	for _, x := range a {
 		if d, ok := x.(bson.D); ok {
-			if v := follow(d, path); !bsonval.IsMissing(v) {
+			if v := followPath(d, path); !bsonval.IsMissing(v) {
 				out = append(out, v)
 			}
 		}

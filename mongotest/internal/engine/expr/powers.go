@@ -12,35 +12,35 @@ import (
 // powers are powers, roots and logarithms.
 var powers = table{
 	"$pow":  call(2, 2, pow),
-	"$exp":  call(1, 1, numeric("$exp", func(v any) (any, error) { return bsonval.Exp(v), nil })),
-	"$sqrt": call(1, 1, numeric("$sqrt", sqrt)),
+	"$exp":  call(1, 1, takeNumber("$exp", func(v any) (any, error) { return bsonval.Exp(v), nil })),
+	"$sqrt": call(1, 1, takeNumber("$sqrt", sqrt)),
 	"$ln": call(1, 1,
-		numeric("$ln", positive(28766, "$ln's argument must be a positive number, but is %s", bsonval.Ln))),
+		takeNumber("$ln", takePositive(28766, "$ln's argument must be a positive number, but is %s", bsonval.Ln))),
 	"$log10": call(1, 1,
-		numeric("$log10", positive(28761, "$log10's argument must be a positive number, but is %s", bsonval.Log10))),
+		takeNumber("$log10", takePositive(28761, "$log10's argument must be a positive number, but is %s", bsonval.Log10))),
 	"$log": call(2, 2, logarithm),
 }
 
-// shownAsDouble renders a number in an error of these operators, which convert it to a double before.
-func shownAsDouble(v any) string { return textOf(asFloat(v)) }
+// showAsDouble renders a number in an error of these operators, which convert it to a double before.
+func showAsDouble(v any) string { return renderText(toFloat(v)) }
 
 // isPositive reports whether a number is above 0, or not a number.
 func isPositive(v any) bool { return bsonval.IsNaN(v) || bsonval.Compare(v, int32(0)) > 0 }
 
-// plainNaN makes a decimal that isn't a number a double, as MongoDB's logarithms do.
-func plainNaN(v any) any {
+// replaceNaN makes a decimal that isn't a number a double, as MongoDB's logarithms do.
+func replaceNaN(v any) any {
 	if bsonval.IsNaN(v) {
 		return math.NaN()
 	}
 	return v
 }
 
-func positive(code int32, format string, f func(v any) any) func(v any) (any, error) {
+func takePositive(code int32, format string, f func(v any) any) func(v any) (any, error) {
 	return func(v any) (any, error) {
 		if !isPositive(v) {
-			return nil, mongoerr.New(code, format, shownAsDouble(v))
+			return nil, mongoerr.New(code, format, showAsDouble(v))
 		}
-		return f(plainNaN(v)), nil
+		return f(replaceNaN(v)), nil
 	}
 }
 
@@ -61,10 +61,10 @@ func logarithm(args []any) (any, error) {
 	case !bsonval.IsNumber(base):
 		return nil, mongoerr.New(28757, "$log's base must be numeric, not %s", bsonval.TypeName(base))
 	case !isPositive(v):
-		return nil, mongoerr.New(28758, "$log's argument must be a positive number, but is %s", shownAsDouble(v))
+		return nil, mongoerr.New(28758, "$log's argument must be a positive number, but is %s", showAsDouble(v))
 	case !isPositive(base) || bsonval.Compare(base, int32(1)) == 0:
 		return nil, mongoerr.New(28759,
-			"$log's base must be a positive number not equal to 1, but is %s", shownAsDouble(base))
+			"$log's base must be a positive number not equal to 1, but is %s", showAsDouble(base))
 	case bsonval.IsNaN(v) || bsonval.IsNaN(base):
 		return math.NaN(), nil
 	}

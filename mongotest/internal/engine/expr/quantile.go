@@ -34,9 +34,9 @@ func parseQuantileOfArray(name string, arg any, s Scope) (Expr, error) {
 		}
 		list, _ := v.(bson.A)
 		if bsonval.IsNumber(v) { // the percentiles of one number are that number, NaN too
-			return start.of(slices.Repeat([]float64{asFloat(v)}, len(start.at))), nil
+			return start.listFractions(slices.Repeat([]float64{toFloat(v)}, len(start.at))), nil
 		}
-		if err := weigh(c, []any{v}); err != nil {
+		if err := countSteps(c, []any{v}); err != nil {
 			return nil, err
 		}
 		m := start
@@ -126,8 +126,8 @@ func parseFractions(arg any, s Scope) ([]float64, error) {
 		if !bsonval.IsNumber(x) {
 			return nil, mongoerr.New(7750302, wrong, Show(x))
 		}
-		if at[i] = asFloat(x); at[i] < 0 || at[i] > 1 {
-			return nil, mongoerr.New(7750303, wrong, shownAsDouble(x))
+		if at[i] = toFloat(x); at[i] < 0 || at[i] > 1 {
+			return nil, mongoerr.New(7750303, wrong, showAsDouble(x))
 		}
 	}
 	return at, nil
@@ -164,17 +164,17 @@ func (m *measuring) result() any {
 	slices.Sort(m.list)
 	n := len(m.list)
 	if n == 0 {
-		return m.of(nil)
+		return m.listFractions(nil)
 	}
 	found := make([]float64, len(m.at))
 	for i, p := range m.at {
 		found[i] = m.list[min(max(int(math.Ceil(float64(n)*p))-1, 0), n-1)]
 	}
-	return m.of(found)
+	return m.listFractions(found)
 }
 
-// of returns the percentiles as a value: nulls if there are none.
-func (m *measuring) of(found []float64) any {
+// listFractions returns the percentiles as a value: nulls if there are none.
+func (m *measuring) listFractions(found []float64) any {
 	out := make(bson.A, len(m.at))
 	for i, f := range found {
 		out[i] = f

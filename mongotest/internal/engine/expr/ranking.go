@@ -12,21 +12,21 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/collation"
 )
 
-// parseOfInput parses {input, n}.
-func parseOfInput(name string, arg any, s Scope) (*Accumulator, error) {
-	input, count, err := inputAndCount(name, arg, s)
+// parseNOfInput parses {input, n}.
+func parseNOfInput(name string, arg any, s Scope) (*Accumulator, error) {
+	input, count, err := parseInputAndCount(name, arg, s)
 	if err != nil {
 		return nil, err
 	}
-	k := keepingOf(name, s.collation)
-	if k.n, err = constantCount(count); err != nil {
+	k := newKeeping(name, s.collation)
+	if k.n, err = readConstantCount(count); err != nil {
 		return nil, err
 	}
 	return &Accumulator{arg: input, start: func() accumulation { next := k; return &next }}, nil
 }
 
-// inputAndCount parses {input, n}, both of which must be there.
-func inputAndCount(name string, arg any, s Scope) (input, count Expr, err error) {
+// parseInputAndCount parses {input, n}, both of which must be there.
+func parseInputAndCount(name string, arg any, s Scope) (input, count Expr, err error) {
 	d, ok := arg.(bson.D)
 	if !ok {
 		return nil, nil, mongoerr.New(5787900, "specification must be an object; found %s: %s", name, Show(arg))
@@ -53,8 +53,8 @@ func inputAndCount(name string, arg any, s Scope) (input, count Expr, err error)
 	return input, count, nil
 }
 
-// keepingOf returns what keeps the first or last by the documents' or the values' order, without n.
-func keepingOf(name string, by *collation.Collator) keeping {
+// newKeeping returns what keeps the first or last by the order of documents or values, without n.
+func newKeeping(name string, by *collation.Collator) keeping {
 	k := keeping{name: name, last: name == "$lastN"}
 	switch name {
 	case "$minN":
@@ -71,18 +71,20 @@ func parseCount(v any, s Scope) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	return constantCount(e)
+	return readConstantCount(e)
 }
 
-func constantCount(e Expr) (int64, error) {
+// readConstantCount reads an n that must be constant.
+func readConstantCount(e Expr) (int64, error) {
 	c, ok := Literal(e)
 	if !ok {
 		return 0, mongoerr.New(mongoerr.NotImplemented, "an 'n' that isn't constant isn't implemented by the embedded engine")
 	}
-	return countOf(c)
+	return readCount(c)
 }
 
-func countOf(v any) (int64, error) {
+// readCount reads n, a positive whole number.
+func readCount(v any) (int64, error) {
 	n, ok := bsonval.Int64(v)
 	switch {
 	case !bsonval.IsNumber(v):
@@ -95,8 +97,8 @@ func countOf(v any) (int64, error) {
 	return n, nil
 }
 
-// parseOfSorted parses {sortBy, output, n}, without n for one document.
-func parseOfSorted(name string, arg any, s Scope) (*Accumulator, error) {
+// parseTopOrBottom parses {sortBy, output, n}, without n for one document.
+func parseTopOrBottom(name string, arg any, s Scope) (*Accumulator, error) {
 	d, ok := arg.(bson.D)
 	if !ok {
 		return nil, mongoerr.New(5788001, "specification must be an object; found %s: %s", name, Show(arg))
@@ -141,7 +143,7 @@ func parseOfSorted(name string, arg any, s Scope) (*Accumulator, error) {
 	place := function(func(c *Context) (any, error) {
 		v, err := output.Eval(c)
 		d, _ := c.Root.(bson.D)
-		return placed{by.Key(d), orNull(v)}, err
+		return placed{by.Key(d), replaceMissing(v)}, err
 	})
 	return &Accumulator{arg: place, start: func() accumulation { next := k; return &next }}, nil
 }
@@ -169,20 +171,20 @@ func (k *keeping) add(v any) error {
 	}
 	k.list = append(k.list, v)
 	if int64(len(k.list)) > min(k.n, 1<<32)*2+64 {
-		k.cut()
+		k.sortAndCut()
 		k.held = memory{}
 		for _, v := range k.list[:len(k.list)-1] {
-			if err := k.held.add(k.name, valueOf(v)); err != nil {
+			if err := k.held.add(k.name, getValue(v)); err != nil {
 				return err
 			}
 		}
 		v = k.list[len(k.list)-1]
 	}
-	return k.held.add(k.name, valueOf(v))
+	return k.held.add(k.name, getValue(v))
 }
 
-// cut leaves the values of the result, in order.
-func (k *keeping) cut() {
+// sortAndCut leaves the values of the result, in order.
+func (k *keeping) sortAndCut() {
 	if k.compare != nil {
 		slices.SortStableFunc(k.list, k.compare)
 	}
@@ -196,8 +198,8 @@ func (k *keeping) cut() {
 	}
 }
 
-// valueOf returns a value without what it is sorted by.
-func valueOf(v any) any {
+// getValue returns a value without the key that it is sorted by.
+func getValue(v any) any {
 	if p, ok := v.(placed); ok {
 		return p.v
 	}
@@ -207,10 +209,10 @@ func valueOf(v any) any {
 func (k *keeping) heldBytes() int { return k.held.used }
 
 func (k *keeping) result() any {
-	k.cut()
+	k.sortAndCut()
 	out := make(bson.A, len(k.list))
 	for i, v := range k.list {
-		out[i] = orNull(valueOf(v))
+		out[i] = replaceMissing(getValue(v))
 	}
 	if !k.one {
 		return out

@@ -12,18 +12,18 @@ import (
 
 // regexes match strings; see package pcre for their syntax.
 var regexes = table{
-	"$regexMatch":   parseMatching(matches, false),
+	"$regexMatch":   parseMatching(isMatch, false),
 	"$regexFind":    parseMatching(findFirst, nil),
 	"$regexFindAll": parseMatching(findAll, bson.A{}),
 }
 
 func parseMatching(f func(re pcre.Regexp, s string) (any, error), ofNull any) parser {
 	return func(name string, arg any, s Scope) (Expr, error) {
-		parts, err := fields(name, arg, s, ofRegex, "input!", "regex!", "options")
+		parts, err := parseParts(name, arg, s, ofRegex, "input!", "regex!", "options")
 		if err != nil {
 			return nil, err
 		}
-		compiled, err := constantRegex(name, parts)
+		compiled, err := readConstantRegex(name, parts)
 		if err != nil {
 			return nil, err
 		}
@@ -38,7 +38,7 @@ func parseMatching(f func(re pcre.Regexp, s string) (any, error), ofNull any) pa
 				if err != nil {
 					return nil, err
 				}
-				options, err := part(c, parts["options"], nil)
+				options, err := evalPart(c, parts["options"], nil)
 				if err != nil {
 					return nil, err
 				}
@@ -62,8 +62,8 @@ func parseMatching(f func(re pcre.Regexp, s string) (any, error), ofNull any) pa
 	}
 }
 
-// constantRegex compiles once what doesn't depend on the document; nil when it does.
-func constantRegex(name string, parts map[string]Expr) (pcre.Regexp, error) {
+// readConstantRegex compiles once what doesn't depend on the document; nil when it does.
+func readConstantRegex(name string, parts map[string]Expr) (pcre.Regexp, error) {
 	source, ok := Literal(parts["regex"])
 	if !ok {
 		return nil, nil
@@ -108,26 +108,27 @@ func compileParts(name string, source, options any) (pcre.Regexp, error) {
 	return re, nil
 }
 
-func matches(re pcre.Regexp, s string) (any, error) { return re.MatchString(s) }
+func isMatch(re pcre.Regexp, s string) (any, error) { return re.MatchString(s) }
 
 func findFirst(re pcre.Regexp, s string) (any, error) {
 	all, err := re.FindAll(s, 1)
 	if len(all) == 0 || err != nil {
 		return nil, err
 	}
-	return found(s, all[0]), nil
+	return describeMatch(s, all[0]), nil
 }
 
 func findAll(re pcre.Regexp, s string) (any, error) {
 	all, err := re.FindAll(s, -1)
 	out := make(bson.A, len(all))
 	for i, at := range all {
-		out[i] = found(s, at)
+		out[i] = describeMatch(s, at)
 	}
 	return out, err
 }
 
-func found(s string, at []int) bson.D {
+// describeMatch returns what $regexFind tells of a match.
+func describeMatch(s string, at []int) bson.D {
 	captures := bson.A{}
 	for i := 2; i < len(at); i += 2 {
 		if at[i] < 0 {

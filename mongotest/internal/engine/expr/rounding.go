@@ -12,15 +12,15 @@ import (
 
 // rounding brings numbers to whole or rounder ones.
 var rounding = table{
-	"$abs":   call(1, 1, numeric("$abs", abs)),
-	"$ceil":  call(1, 1, numeric("$ceil", func(v any) (any, error) { return toPlace(v, 0, upward), nil })),
-	"$floor": call(1, 1, numeric("$floor", func(v any) (any, error) { return toPlace(v, 0, downward), nil })),
-	"$round": call(1, 2, atPlace("$round", halfEven)),
-	"$trunc": call(1, 2, atPlace("$trunc", towardZero)),
+	"$abs":   call(1, 1, takeNumber("$abs", abs)),
+	"$ceil":  call(1, 1, takeNumber("$ceil", func(v any) (any, error) { return roundTo(v, 0, upward), nil })),
+	"$floor": call(1, 1, takeNumber("$floor", func(v any) (any, error) { return roundTo(v, 0, downward), nil })),
+	"$round": call(1, 2, roundToPlace("$round", halfEven)),
+	"$trunc": call(1, 2, roundToPlace("$trunc", towardZero)),
 }
 
-// numeric wraps a function of a number: null stays null, another type is refused.
-func numeric(name string, f func(v any) (any, error)) values {
+// takeNumber returns an operator on a number: null stays null, and another type is refused.
+func takeNumber(name string, f func(v any) (any, error)) values {
 	return func(args []any) (any, error) {
 		v := args[0]
 		switch {
@@ -52,7 +52,8 @@ func abs(v any) (any, error) {
 	return n, nil
 }
 
-func atPlace(name string, mode roundMode) values {
+// roundToPlace returns the operator $round or $trunc.
+func roundToPlace(name string, mode roundMode) values {
 	return func(args []any) (any, error) {
 		place := any(int32(0))
 		if len(args) == 2 {
@@ -73,7 +74,7 @@ func atPlace(name string, mode roundMode) values {
 		case n < -20 || n > 100:
 			return nil, mongoerr.New(51083, "cannot apply %s with precision value %d value must be in [-20, 100]", name, n)
 		}
-		rounded := toPlace(args[0], int(n), mode)
+		rounded := roundTo(args[0], int(n), mode)
 		if rounded == nil {
 			return nil, mongoerr.New(51080, "invalid conversion from Decimal128 result in %s resulting from arguments: [%s, %d]",
 				name, bsonval.Show(args[0]), n)
@@ -91,8 +92,8 @@ const (
 	downward
 )
 
-// toPlace rounds to a decimal place, and keeps the type; an int that overflows becomes a long, a long nil.
-func toPlace(v any, place int, mode roundMode) any {
+// roundTo rounds to a decimal place, and keeps the type; an int that overflows becomes a long, a long nil.
+func roundTo(v any, place int, mode roundMode) any {
 	switch x := v.(type) {
 	case int32, int64:
 		if place >= 0 {
@@ -117,7 +118,7 @@ func toPlace(v any, place int, mode roundMode) any {
 		if x.IsNaN() || x.IsInf() != 0 {
 			return v
 		}
-		return bsonval.Quantize(x, -place, mode.away)
+		return bsonval.Quantize(x, -place, mode.roundsAway)
 	}
 	return v
 }
@@ -129,14 +130,14 @@ func roundRat(r *big.Rat, place int, mode roundMode) *big.Rat {
 	}
 	scaled := new(big.Rat).Mul(r, scale)
 	q, rem := new(big.Int).QuoRem(scaled.Num(), scaled.Denom(), new(big.Int))
-	if mode.away(q, rem, scaled.Denom()) {
+	if mode.roundsAway(q, rem, scaled.Denom()) {
 		q.Add(q, big.NewInt(int64(scaled.Sign())))
 	}
 	return new(big.Rat).Quo(new(big.Rat).SetInt(q), scale)
 }
 
-// away reports whether a quotient that left a rest is rounded away from zero.
-func (mode roundMode) away(q, rest, divisor *big.Int) bool {
+// roundsAway reports whether a quotient that left a rest is rounded away from zero.
+func (mode roundMode) roundsAway(q, rest, divisor *big.Int) bool {
 	switch mode {
 	case halfEven:
 		twice := new(big.Int).Lsh(new(big.Int).Abs(rest), 1)

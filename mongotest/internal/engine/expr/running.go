@@ -38,7 +38,7 @@ func (r *Running) count(v any, by int64) {
 	case bson.Decimal128:
 		r.decimals += by
 	}
-	f := asFloat(v)
+	f := toFloat(v)
 	switch {
 	case bsonval.IsNaN(v):
 		r.nan += by
@@ -67,7 +67,7 @@ func (r *Running) Sum() any {
 		return total
 	}
 	if r.doubles > 0 {
-		return asFloat(total)
+		return toFloat(total)
 	}
 	f, isFloat := total.(float64)
 	if isFloat {
@@ -76,7 +76,7 @@ func (r *Running) Sum() any {
 	if n, ok := bsonval.Int64(total); ok {
 		return bsonval.Integer(n)
 	}
-	return asFloat(total)
+	return toFloat(total)
 }
 
 // Infinite returns the sum if it isn't finite, false if it is.
@@ -111,5 +111,5 @@ func (r *Running) Average() any {
 	if _, isDecimal := total.(bson.Decimal128); isDecimal {
 		return bsonval.Div(total, r.n)
 	}
-	return asFloat(total) / float64(r.n)
+	return toFloat(total) / float64(r.n)
 }

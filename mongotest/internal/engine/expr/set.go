@@ -20,10 +20,10 @@ var sets = table{
 	"$setEquals":       parseSetEquals,
 	"$setIsSubset":     callUnder(2, 2, setIsSubset),
 	"$anyElementTrue": call(1, 1, func(a []any) (any, error) {
-		return elementTrue("$anyElementTrue", 17041, a[0], true)
+		return findElement("$anyElementTrue", 17041, a[0], true)
 	}),
 	"$allElementsTrue": call(1, 1, func(a []any) (any, error) {
-		return elementTrue("$allElementsTrue", 17040, a[0], false)
+		return findElement("$allElementsTrue", 17040, a[0], false)
 	}),
 }
 
@@ -48,7 +48,7 @@ func (s *set) add(v any) {
 
 func (s *set) has(v any) bool { return s.keys[string(s.by.AppendKey(nil, v))] }
 
-func setOf(by *collation.Collator, a bson.A) *set {
+func collectSet(by *collation.Collator, a bson.A) *set {
 	s := newSet(by)
 	for _, v := range a {
 		s.add(v)
@@ -56,8 +56,8 @@ func setOf(by *collation.Collator, a bson.A) *set {
 	return s
 }
 
-// setArgument returns an argument as an array: nil and true when it is null.
-func setArgument(name string, code int32, v any) (a bson.A, null bool, err error) {
+// readSetArgument returns an argument as an array: nil and true when it is null.
+func readSetArgument(name string, code int32, v any) (a bson.A, null bool, err error) {
 	if bsonval.IsNullish(v) {
 		return nil, true, nil
 	}
@@ -72,7 +72,7 @@ func setArgument(name string, code int32, v any) (a bson.A, null bool, err error
 func setUnion(by *collation.Collator, args []any) (any, error) {
 	s := newSet(by)
 	for _, v := range args {
-		a, null, err := setArgument("$setUnion", 17043, v)
+		a, null, err := readSetArgument("$setUnion", 17043, v)
 		if null || err != nil {
 			return nil, err
 		}
@@ -80,31 +80,31 @@ func setUnion(by *collation.Collator, args []any) (any, error) {
 			s.add(x)
 		}
 	}
-	return s.sorted(), nil
+	return s.sort(), nil
 }
 
 func setIntersection(by *collation.Collator, args []any) (any, error) {
 	s := newSet(by)
 	for i, v := range args {
-		a, null, err := setArgument("$setIntersection", 17047, v)
+		a, null, err := readSetArgument("$setIntersection", 17047, v)
 		if null || err != nil {
 			return nil, err
 		}
-		other := setOf(by, a)
+		other := collectSet(by, a)
 		switch {
 		case i == 0:
 			s = other
 		case len(s.list) > len(other.list):
-			s = other.within(s)
+			s = other.intersect(s)
 		default:
-			s = s.within(other)
+			s = s.intersect(other)
 		}
 	}
-	return s.sorted(), nil
+	return s.sort(), nil
 }
 
-// within returns those elements of s that the other set has too.
-func (s *set) within(other *set) *set {
+// intersect returns those elements of s that the other set has too.
+func (s *set) intersect(other *set) *set {
 	both := newSet(s.by)
 	for _, x := range s.list {
 		if other.has(x) {
@@ -114,7 +114,8 @@ func (s *set) within(other *set) *set {
 	return both
 }
 
-func (s *set) sorted() bson.A {
+// sort sorts the elements, and returns them.
+func (s *set) sort() bson.A {
 	slices.SortStableFunc(s.list, s.by.Compare)
 	return s.list
 }
@@ -133,7 +134,7 @@ func setDifference(by *collation.Collator, args []any) (any, error) {
 		return nil, mongoerr.New(17049, "both operands of $setDifference must be arrays. Second argument is of type: %s",
 			bsonval.TypeName(args[1]))
 	}
-	without, out := setOf(by, b), newSet(by)
+	without, out := collectSet(by, b), newSet(by)
 	for _, v := range a {
 		if !without.has(v) {
 			out.add(v)
@@ -144,7 +145,7 @@ func setDifference(by *collation.Collator, args []any) (any, error) {
 
 // parseSetEquals makes an expression that evaluates no more sets once one differs from the first.
 func parseSetEquals(name string, arg any, s Scope) (Expr, error) {
-	items, err := arguments(name, arg, s, 2, -1)
+	items, err := parseArguments(name, arg, s, 2, -1)
 	if err != nil {
 		return nil, err
 	}
@@ -160,10 +161,10 @@ func parseSetEquals(name string, arg any, s Scope) (Expr, error) {
 				return nil, mongoerr.New(17044, "All operands of $setEquals must be arrays. %d-th argument is of type: %s",
 					i+1, bsonval.TypeName(v))
 			}
-			other := setOf(s.collation, a)
+			other := collectSet(s.collation, a)
 			if first == nil {
 				first = other
-			} else if !first.equal(other) {
+			} else if !first.equals(other) {
 				return false, nil
 			}
 		}
@@ -171,7 +172,8 @@ func parseSetEquals(name string, arg any, s Scope) (Expr, error) {
 	}), nil
 }
 
-func (s *set) equal(other *set) bool {
+// equals reports whether two sets have the same elements.
+func (s *set) equals(other *set) bool {
 	return len(s.list) == len(other.list) && !slices.ContainsFunc(other.list, func(v any) bool { return !s.has(v) })
 }
 
@@ -186,7 +188,7 @@ func setIsSubset(by *collation.Collator, args []any) (any, error) {
 		return nil, mongoerr.New(17042, "both operands of $setIsSubset must be arrays. Second argument is of type: %s",
 			bsonval.TypeName(args[1]))
 	}
-	all := setOf(by, b)
+	all := collectSet(by, b)
 	for _, v := range a {
 		if !all.has(v) {
 			return false, nil
@@ -195,7 +197,8 @@ func setIsSubset(by *collation.Collator, args []any) (any, error) {
 	return true, nil
 }
 
-func elementTrue(name string, code int32, v any, want bool) (any, error) {
+// findElement reports whether an array has an element that counts as true, or as false if want is false.
+func findElement(name string, code int32, v any, want bool) (any, error) {
 	a, ok := v.(bson.A)
 	if !ok {
 		return nil, mongoerr.New(code, "%s's argument must be an array, but is %s", name, bsonval.TypeName(v))

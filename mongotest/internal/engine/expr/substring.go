@@ -70,7 +70,7 @@ func substrCP(args []any) (any, error) {
 			return nil, mongoerr.New(int32(34450+2*i), "$substrCP: %s must be a numeric type (is BSON type %s)",
 				what, bsonval.TypeName(v))
 		}
-		n, ok := int32Of(v)
+		n, ok := toInt32(v)
 		if !ok {
 			return nil, mongoerr.New(int32(34451+2*i),
 				"$substrCP: %s cannot be represented as a 32-bit integral value: %s", what, Show(v))
@@ -98,8 +98,8 @@ func substrCP(args []any) (any, error) {
 	return s[start:max(start, end)], nil
 }
 
-// searchStrings returns the first two arguments; its errors have the code, and the next.
-func searchStrings(name string, code int32, args []any) (s, sub string, null bool, err error) {
+// readSearchStrings returns the first two arguments; its errors have the code, and the next.
+func readSearchStrings(name string, code int32, args []any) (s, sub string, null bool, err error) {
 	if bsonval.IsNullish(args[0]) {
 		return "", "", true, nil
 	}
@@ -117,12 +117,12 @@ func searchStrings(name string, code int32, args []any) (s, sub string, null boo
 }
 
 func indexOfCP(args []any) (any, error) {
-	s, sub, null, err := searchStrings("$indexOfCP", 40093, args)
+	s, sub, null, err := readSearchStrings("$indexOfCP", 40093, args)
 	if null || err != nil {
 		return nil, err
 	}
 	runes := []rune(s)
-	from, to, err := searchRange("$indexOfCP", args, int64(len(runes)))
+	from, to, err := readSearchRange("$indexOfCP", args, int64(len(runes)))
 	if err != nil || from > to {
 		return int32(-1), err
 	}
@@ -134,11 +134,11 @@ func indexOfCP(args []any) (any, error) {
 }
 
 func indexOfBytes(args []any) (any, error) {
-	s, sub, null, err := searchStrings("$indexOfBytes", 40091, args)
+	s, sub, null, err := readSearchStrings("$indexOfBytes", 40091, args)
 	if null || err != nil {
 		return nil, err
 	}
-	from, to, err := searchRange("$indexOfBytes", args, int64(len(s)))
+	from, to, err := readSearchRange("$indexOfBytes", args, int64(len(s)))
 	if err != nil || from > to {
 		return int32(-1), err
 	}
@@ -149,9 +149,8 @@ func indexOfBytes(args []any) (any, error) {
 	return int32(int(from) + i), nil
 }
 
-// besideBytes is the text with another before each of its bytes, and at its end: that is where MongoDB finds the empty
-// string.
-func besideBytes(s, between string) string {
+// insertBetween inserts a text before each byte of s and at its end: MongoDB finds the empty string there.
+func insertBetween(s, between string) string {
 	var b strings.Builder
 	for i := range len(s) {
 		b.WriteString(between)
@@ -163,7 +162,7 @@ func besideBytes(s, between string) string {
 
 func parseReplace(times int) parser {
 	return func(name string, arg any, s Scope) (Expr, error) {
-		parts, err := fields(name, arg, s, ofReplace, "input!", "find!", "replacement!")
+		parts, err := parseParts(name, arg, s, ofReplace, "input!", "find!", "replacement!")
 		if err != nil {
 			return nil, err
 		}
@@ -189,7 +188,7 @@ func parseReplace(times int) parser {
 				return nil, nil
 			}
 			if texts[1] == "" && times < 0 {
-				return besideBytes(texts[0], texts[2]), nil
+				return insertBetween(texts[0], texts[2]), nil
 			}
 			return strings.Replace(texts[0], texts[1], texts[2], times), nil
 		}), nil

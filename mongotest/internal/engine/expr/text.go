@@ -120,7 +120,7 @@ func coerceText(v any) (string, error) {
 	case bson.JavaScript:
 		return string(x), nil
 	case int32, int64, float64, bson.Decimal128, bson.DateTime:
-		return textOf(v), nil
+		return renderText(v), nil
 	}
 	if bsonval.IsNullish(v) {
 		return "", nil
@@ -132,7 +132,7 @@ const whitespace = "\x00 \t\n\v\f\r\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2
 
 func parseTrim(left, right bool) parser {
 	return func(name string, arg any, s Scope) (Expr, error) {
-		parts, err := fields(name, arg, s, ofTrim, "input!", "chars")
+		parts, err := parseParts(name, arg, s, ofTrim, "input!", "chars")
 		if err != nil {
 			return nil, err
 		}
@@ -146,7 +146,7 @@ func parseTrim(left, right bool) parser {
 				return nil, mongoerr.New(50699, "%s requires its input to be a string, got %s (of type %s) instead.", name,
 					Show(input), bsonval.TypeName(input))
 			}
-			chars, err := part(c, parts["chars"], whitespace)
+			chars, err := evalPart(c, parts["chars"], whitespace)
 			if err != nil || bsonval.IsNullish(chars) {
 				return nil, err
 			}

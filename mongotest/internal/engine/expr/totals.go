@@ -10,14 +10,14 @@ import (
 // totals are the accumulators that also work on a list of arguments, or on the
 // elements of a single one that is an array.
 var totals = table{
-	"$sum": call(0, -1, over(func(list []any) any {
+	"$sum": call(0, -1, takeList(func(list []any) any {
 		var s sum
 		for _, v := range list {
 			s.add(v)
 		}
 		return s.total()
 	})),
-	"$avg": call(0, -1, over(func(list []any) any {
+	"$avg": call(0, -1, takeList(func(list []any) any {
 		var s sum
 		for _, v := range list {
 			s.add(v)
@@ -26,11 +26,12 @@ var totals = table{
 	})),
 	"$min":        parseExtreme(-1),
 	"$max":        parseExtreme(+1),
-	"$stdDevPop":  call(0, -1, over(deviationOf(deviation{}))),
-	"$stdDevSamp": call(0, -1, over(deviationOf(deviation{sample: true}))),
+	"$stdDevPop":  call(0, -1, takeList(computeDeviation(deviation{}))),
+	"$stdDevSamp": call(0, -1, takeList(computeDeviation(deviation{sample: true}))),
 }
 
-func over(f func(list []any) any) values {
+// takeList returns an operator on the list of its arguments, or on the elements of an only argument that is an array.
+func takeList(f func(list []any) any) values {
 	return func(args []any) (any, error) {
 		if len(args) == 1 {
 			if a, ok := args[0].(bson.A); ok {
@@ -41,13 +42,15 @@ func over(f func(list []any) any) values {
 	}
 }
 
+// parseExtreme returns the parser of $min or $max.
 func parseExtreme(sign int) parser {
 	return func(name string, arg any, s Scope) (Expr, error) {
-		return call(0, -1, over(extremeOf(s.collation, sign)))(name, arg, s)
+		return call(0, -1, takeList(findExtreme(s.collation, sign)))(name, arg, s)
 	}
 }
 
-func extremeOf(by *collation.Collator, sign int) func(list []any) any {
+// findExtreme returns a function that finds the least or the greatest value of a list.
+func findExtreme(by *collation.Collator, sign int) func(list []any) any {
 	return func(list []any) any {
 		var best any
 		for _, v := range list {

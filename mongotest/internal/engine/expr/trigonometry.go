@@ -10,23 +10,23 @@ import (
 
 // trigonometry is of angles in radians.
 var trigonometry = table{
-	"$sin":   angle("$sin", everywhere),
-	"$cos":   angle("$cos", everywhere),
-	"$tan":   angle("$tan", everywhere),
-	"$asin":  angle("$asin", aroundZero),
-	"$acos":  angle("$acos", aroundZero),
-	"$atan":  angle("$atan", nil),
-	"$sinh":  angle("$sinh", nil),
-	"$cosh":  angle("$cosh", nil),
-	"$tanh":  angle("$tanh", nil),
-	"$asinh": angle("$asinh", nil),
-	"$acosh": angle("$acosh", fromOne),
-	"$atanh": angle("$atanh", aroundZero),
+	"$sin":   parseAngle("$sin", everywhere),
+	"$cos":   parseAngle("$cos", everywhere),
+	"$tan":   parseAngle("$tan", everywhere),
+	"$asin":  parseAngle("$asin", aroundZero),
+	"$acos":  parseAngle("$acos", aroundZero),
+	"$atan":  parseAngle("$atan", nil),
+	"$sinh":  parseAngle("$sinh", nil),
+	"$cosh":  parseAngle("$cosh", nil),
+	"$tanh":  parseAngle("$tanh", nil),
+	"$asinh": parseAngle("$asinh", nil),
+	"$acosh": parseAngle("$acosh", fromOne),
+	"$atanh": parseAngle("$atanh", aroundZero),
 	"$atan2": call(2, 2, atan2),
 	"$degreesToRadians": call(1, 1,
-		numeric("$degreesToRadians", func(v any) (any, error) { return bsonval.Radians(v), nil })),
+		takeNumber("$degreesToRadians", func(v any) (any, error) { return bsonval.Radians(v), nil })),
 	"$radiansToDegrees": call(1, 1,
-		numeric("$radiansToDegrees", func(v any) (any, error) { return bsonval.Degrees(v), nil })),
+		takeNumber("$radiansToDegrees", func(v any) (any, error) { return bsonval.Degrees(v), nil })),
 }
 
 // domain is where a function has values.
@@ -44,26 +44,26 @@ var (
 	fromOne = &domain{"[1,inf]", func(v any) bool { return bsonval.Compare(v, int32(1)) >= 0 }}
 )
 
-func angle(name string, in *domain) parser {
-	return call(1, 1, numeric(name, func(v any) (any, error) {
+func parseAngle(name string, in *domain) parser {
+	return call(1, 1, takeNumber(name, func(v any) (any, error) {
 		if in != nil && !bsonval.IsNaN(v) && !in.holds(v) {
-			return nil, mongoerr.New(50989, "cannot apply %s to %s, value must be in %s", name, shownInDomain(v), in.text)
+			return nil, mongoerr.New(50989, "cannot apply %s to %s, value must be in %s", name, showInDomain(v), in.text)
 		}
 		result, ok := bsonval.Trigonometric(strings.TrimPrefix(name, "$"), v)
 		if !ok {
 			return nil, mongoerr.New(mongoerr.NotImplemented,
-				"%s of a decimal as large as %s isn't implemented by the embedded engine", name, textOf(v))
+				"%s of a decimal as large as %s isn't implemented by the embedded engine", name, renderText(v))
 		}
 		return result, nil
 	}))
 }
 
-// shownInDomain renders a number that is in no domain.
-func shownInDomain(v any) string {
+// showInDomain renders a number that is in no domain.
+func showInDomain(v any) string {
 	if f, ok := v.(float64); ok && isInfinite(v) {
 		return strings.ToLower(strings.TrimPrefix(strconv.FormatFloat(f, 'g', -1, 64), "+"))
 	}
-	return textOf(v)
+	return renderText(v)
 }
 
 func atan2(args []any) (any, error) {

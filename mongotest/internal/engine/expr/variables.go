@@ -160,7 +160,7 @@ func parseMap(name string, arg any, s Scope) (Expr, error) {
 			if err != nil {
 				return nil, err
 			}
-			out[i] = orNull(v)
+			out[i] = replaceMissing(v)
 			if err := held.add(name, out[i]); err != nil {
 				return nil, err
 			}
@@ -180,7 +180,7 @@ func parseFilter(name string, arg any, s Scope) (Expr, error) {
 			return nil, err
 		}
 		limit := int64(len(a))
-		v, err := part(c, l.extra, nil)
+		v, err := evalPart(c, l.extra, nil)
 		if err != nil {
 			return nil, err
 		}

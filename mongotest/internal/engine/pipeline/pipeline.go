@@ -21,7 +21,7 @@
 //
 // # Files
 //
-// run.go has the stages' interface and what runs them, parser.go what parses them. Each other file is one stage or more.
+// run.go has the stages' interface and what runs them, parser.go what parses them. Each other file has stages.
 // They refer to those two, and to stages that they are made of. This file and stages.go, with the table, are on top: a
 // stage with a pipeline of its own, such as $lookup, finds other stages by its parser, not by the table's name.
 package pipeline

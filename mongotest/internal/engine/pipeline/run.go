@@ -49,8 +49,8 @@ func runStages(r *run, stages []stage, in Docs) Docs {
 	return in
 }
 
-// noteScores notes each document's score. One document is on its way at a time, so stages need not carry the score along.
-// Stages that hold documents back note the score of each document.
+// noteScores notes each document's score. One document is on its way at a time, so stages need not carry the score
+// along. Stages that hold documents back note the score of each document.
 func (r *run) noteScores(in Docs, text *query.Matcher) Docs {
 	if text == nil {
 		return in

@@ -19,11 +19,11 @@ type accumulating struct {
 }
 
 func parseAccumulator(name string, spec bson.D, s Stage) (Function, error) {
-	read := func() (any, *bounds, error) { return parts(spec, s) }
+	read := func() (any, *bounds, error) { return readParts(spec, s) }
 	if slices.Contains([]string{
 		"$firstN", "$lastN", "$minN", "$maxN", "$top", "$topN", "$bottom", "$bottomN", "$median", "$percentile",
 	}, name) {
-		read = func() (any, *bounds, error) { return namedParts(name, spec, s) }
+		read = func() (any, *bounds, error) { return readNamedParts(name, spec, s) }
 	}
 	arg, b, err := read()
 	if err != nil {
@@ -35,12 +35,12 @@ func parseAccumulator(name string, spec bson.D, s Stage) (Function, error) {
 
 // parseCount makes $count what it stands for: a sum of ones.
 func parseCount(_ string, spec bson.D, s Stage) (Function, error) {
-	arg, b, err := parts(spec, s)
+	arg, b, err := readParts(spec, s)
 	if err != nil {
 		return nil, err
 	}
 	if d, ok := arg.(bson.D); !ok || len(d) > 0 {
-		return nil, refused("$count only accepts an empty object as input")
+		return nil, newError("$count only accepts an empty object as input")
 	}
 	acc, err := expr.WindowAccumulator("$sum", int32(1), s.Scope)
 	return accumulating{"$sum", acc, b, s.Scope.Collation()}, err
@@ -52,17 +52,17 @@ func (a accumulating) Over(p *Partition) Values {
 	in := &inputs{p: p, eval: a.acc.Eval}
 	switch {
 	case a.bounds.grows():
-		return a.growing(p, in)
+		return a.accumulate(p, in)
 	case a.name == "$sum":
-		return a.sliding(p, in, &total{})
+		return a.slide(p, in, &total{})
 	case a.name == "$avg":
-		return a.sliding(p, in, &mean{})
+		return a.slide(p, in, &mean{})
 	case a.name == "$min":
-		return a.sliding(p, in, &extremes{by: a.by, sign: -1})
+		return a.slide(p, in, &extremes{by: a.by, sign: -1})
 	case a.name == "$max":
-		return a.sliding(p, in, &extremes{by: a.by, sign: 1})
+		return a.slide(p, in, &extremes{by: a.by, sign: 1})
 	}
-	return a.anew(p, in)
+	return a.recompute(p, in)
 }
 
 // inputs are what a function takes of each document, evaluated when a window first has it.
@@ -90,8 +90,8 @@ func (in *inputs) at(i int) (any, error) {
 	return in.list[i], nil
 }
 
-func (a accumulating) growing(p *Partition, in *inputs) Values {
-	group, f, next := a.acc.Start(), a.bounds.frames(p), 0
+func (a accumulating) accumulate(p *Partition, in *inputs) Values {
+	group, f, next := a.acc.Start(), a.bounds.newFrames(p), 0
 	result := group.Result()
 	return func(i int) (any, error) {
 		_, last, err := f.at(i)
@@ -107,21 +107,21 @@ func (a accumulating) growing(p *Partition, in *inputs) Values {
 				return nil, err
 			}
 		}
-		result = clipped(group.Result())
+		result = clipValue(group.Result())
 		return result, nil
 	}
 }
 
-// clipped keeps what is appended to a list later out of the list's own memory.
-func clipped(v any) any {
+// clipValue keeps what is appended to a list later out of the list's own memory.
+func clipValue(v any) any {
 	if a, ok := v.(bson.A); ok {
 		return slices.Clip(a)
 	}
 	return v
 }
 
-func (a accumulating) anew(p *Partition, in *inputs) Values {
-	f := a.bounds.frames(p)
+func (a accumulating) recompute(p *Partition, in *inputs) Values {
+	f := a.bounds.newFrames(p)
 	return func(i int) (any, error) {
 		first, last, err := f.at(i)
 		if err != nil {

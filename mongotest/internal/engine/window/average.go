@@ -21,14 +21,14 @@ const movingAverageParts = "$expMovingAvg sub object must have exactly two field
 func parseMovingAverage(name string, spec bson.D, s Stage) (Function, error) {
 	d, ok := spec[0].Value.(bson.D)
 	if len(spec) != 1 || !ok {
-		return nil, refused("%s must have exactly one argument that is an object", name)
+		return nil, newError("%s must have exactly one argument that is an object", name)
 	}
 	input, ok := bsonval.Get(d, "input")
 	switch {
 	case len(d) != 2 || !ok:
-		return nil, refused(movingAverageParts)
+		return nil, newError(movingAverageParts)
 	case s.SortBy == nil:
-		return nil, refused("$expMovingAvg requires an explicit 'sortBy'")
+		return nil, newError("$expMovingAvg requires an explicit 'sortBy'")
 	}
 	x := movingAverage{}
 	var err error
@@ -43,7 +43,7 @@ func parseMovingAverage(name string, spec bson.D, s Stage) (Function, error) {
 	case byAlpha:
 		err = x.weight(alpha)
 	default:
-		err = refused("Got unrecognized field in $expMovingAvg" + movingAverageParts)
+		err = newError("Got unrecognized field in $expMovingAvg" + movingAverageParts)
 	}
 	return x, err
 }
@@ -54,11 +54,11 @@ func (x *movingAverage) span(v any) error {
 	n, _ := bsonval.TruncInt64(v)
 	switch {
 	case !ok:
-		return refused("'N' field must be an integer, but found type %s", bsonval.TypeName(v))
+		return newError("'N' field must be an integer, but found type %s", bsonval.TypeName(v))
 	case f != math.Floor(f):
-		return refused("'N' field must be an integer, but found  N: %s. To use a non-integer, use the 'alpha' argument instead", bsonval.Text(v))
+		return newError("'N' field must be an integer, but found  N: %s. To use a non-integer, use the 'alpha' argument instead", bsonval.Text(v))
 	case n <= 0:
-		return refused("'N' must be greater than zero. Got %d", n)
+		return newError("'N' must be greater than zero. Got %d", n)
 	}
 	two, _ := bsonval.Decimal(int32(2))
 	count, _ := bsonval.Decimal(n)
@@ -71,9 +71,9 @@ func (x *movingAverage) weight(v any) error {
 	alpha, ok := bsonval.Decimal(v)
 	switch {
 	case !ok:
-		return refused("'alpha' must be a number")
+		return newError("'alpha' must be a number")
 	case bsonval.IsNaN(v) || bsonval.Compare(alpha, int32(0)) <= 0 || bsonval.Compare(alpha, int32(1)) >= 0:
-		return refused("'alpha' must be between 0 and 1 (exclusive), found alpha: %s", bsonval.Text(v))
+		return newError("'alpha' must be between 0 and 1 (exclusive), found alpha: %s", bsonval.Text(v))
 	}
 	x.set(alpha)
 	return nil

@@ -34,29 +34,29 @@ func (b *bounds) grows() bool { return b == nil || b.lower.unbounded }
 func parseBounds(v any, s Stage) (*bounds, error) {
 	d, ok := v.(bson.D)
 	if !ok {
-		return nil, refused("'window' field must be an object")
+		return nil, newError("'window' field must be an object")
 	}
 	documents, byDocuments := bsonval.Get(d, "documents")
 	span, byRange := bsonval.Get(d, "range")
 	unit, hasUnit := bsonval.Get(d, "unit")
 	switch {
 	case byDocuments && byRange:
-		return nil, refused("Window bounds can specify either 'documents' or 'unit', not both.")
+		return nil, newError("Window bounds can specify either 'documents' or 'unit', not both.")
 	case hasUnit && !byRange:
-		return nil, refused("Window bounds can only specify 'unit' with range-based bounds.")
+		return nil, newError("Window bounds can only specify 'unit' with range-based bounds.")
 	case byDocuments && len(d) != 1:
-		return nil, refused("'window' field that specifies documents cannot have other fields")
+		return nil, newError("'window' field that specifies documents cannot have other fields")
 	case byDocuments:
 		return parseDocuments(documents, s)
 	case byRange && hasUnit && len(d) != 2:
-		return nil, refused("'window' field that specifies unit cannot have other fields besides 'range'")
+		return nil, newError("'window' field that specifies unit cannot have other fields besides 'range'")
 	case byRange && !hasUnit && len(d) != 1:
-		return nil, refused("'window' field that specifies range cannot have other fields besides 'unit'")
+		return nil, newError("'window' field that specifies range cannot have other fields besides 'unit'")
 	case byRange:
 		return parseRange(span, unit, hasUnit, s)
 	case len(d) != 0:
 		return nil,
-			refused("'window' field can only contain 'documents' as the only argument or 'range' with an optional 'unit' field")
+			newError("'window' field can only contain 'documents' as the only argument or 'range' with an optional 'unit' field")
 	}
 	return nil, nil
 }
@@ -64,7 +64,7 @@ func parseBounds(v any, s Stage) (*bounds, error) {
 func parseDocuments(v any, s Stage) (*bounds, error) {
 	b, err := parsePair("documents", v, s, func(v any) error {
 		if !isInt(v) {
-			return refused("Numeric document-based bounds must be an integer")
+			return newError("Numeric document-based bounds must be an integer")
 		}
 		return nil
 	})
@@ -77,14 +77,14 @@ func parseDocuments(v any, s Stage) (*bounds, error) {
 func parseRange(v, unit any, hasUnit bool, s Stage) (*bounds, error) {
 	name, isText := unit.(string)
 	if hasUnit && !isText {
-		return nil, refused("'unit' must be a string")
+		return nil, newError("'unit' must be a string")
 	}
 	b, err := parsePair("range", v, s, func(v any) error {
 		switch {
 		case hasUnit && !isInt(v):
-			return refused("With 'unit', range-based bounds must be an integer")
+			return newError("With 'unit', range-based bounds must be an integer")
 		case !bsonval.IsNumber(v):
-			return refused("Range-based bounds expression must be a number")
+			return newError("Range-based bounds expression must be a number")
 		}
 		return nil
 	})
@@ -92,7 +92,7 @@ func parseRange(v, unit any, hasUnit bool, s Stage) (*bounds, error) {
 	case err != nil:
 		return nil, err
 	case hasUnit && !dates.IsUnit(name):
-		return nil, refused("unknown time unit value: %s", name)
+		return nil, newError("unknown time unit value: %s", name)
 	case len(s.SortBy) != 1:
 		return nil, mongoerr.New(5339902, "Range-based bounds require sortBy a single field")
 	}
@@ -100,7 +100,7 @@ func parseRange(v, unit any, hasUnit bool, s Stage) (*bounds, error) {
 		return nil, mongoerr.New(8947401, "Range-based bounds require an ascending sortBy")
 	}
 	b.unit = name
-	b.key, err = s.sortKey()
+	b.key, err = s.parseSortKey()
 	return b, err
 }
 
@@ -114,7 +114,7 @@ func isInt(v any) bool {
 func parsePair(name string, v any, s Stage, check func(v any) error) (*bounds, error) {
 	a, ok := v.(bson.A)
 	if !ok || len(a) != 2 {
-		return nil, refused("Window bounds must be a 2-element array: %s: %s", name, bsonval.Text(v))
+		return nil, newError("Window bounds must be a 2-element array: %s: %s", name, bsonval.Text(v))
 	}
 	lower, err := parseBound(a[0], s, check)
 	if err != nil {
@@ -141,14 +141,14 @@ func parseBound(v any, s Stage, check func(v any) error) (bound, error) {
 		case "current":
 			return bound{}, nil
 		}
-		return bound{}, refused("Window bounds must be 'unbounded', 'current', or a number.")
+		return bound{}, newError("Window bounds must be 'unbounded', 'current', or a number.")
 	}
-	c, ok, err := s.constant(v)
+	c, ok, err := s.evalConstant(v)
 	switch {
 	case err != nil:
 		return bound{}, err
 	case !ok:
-		return bound{}, refused("Window bounds expression must be a constant.")
+		return bound{}, newError("Window bounds expression must be a constant.")
 	}
 	return bound{by: c}, check(c)
 }

@@ -23,16 +23,16 @@ type changing struct {
 func parseChanging(name string, spec bson.D, s Stage) (x changing, windowed bool, err error) {
 	switch {
 	case s.SortBy == nil:
-		return x, false, refused("%s requires a sortBy", name)
+		return x, false, newError("%s requires a sortBy", name)
 	case len(s.SortBy) != 1:
-		return x, false, refused("%s requires a non-compound sortBy", name)
+		return x, false, newError("%s requires a non-compound sortBy", name)
 	}
 	var arg any
 	for _, f := range spec {
 		switch f.Key {
 		case "window":
 			if windowed && name == "$integral" {
-				return x, false, refused("There can be only one 'window' field for $integral")
+				return x, false, newError("There can be only one 'window' field for $integral")
 			}
 			windowed = true
 			if x.bounds, err = parseBounds(f.Value, s); err != nil {
@@ -41,12 +41,12 @@ func parseChanging(name string, spec bson.D, s Stage) (x changing, windowed bool
 		case name:
 			arg = f.Value
 		default:
-			return x, false, refused("%s got unexpected argument: %s", name, f.Key)
+			return x, false, newError("%s got unexpected argument: %s", name, f.Key)
 		}
 	}
 	d, ok := arg.(bson.D)
 	if !ok {
-		return x, false, refused("%s expects an object, but got a %s: %s: %s", name, bsonval.TypeName(arg),
+		return x, false, newError("%s expects an object, but got a %s: %s: %s", name, bsonval.TypeName(arg),
 			name, bsonval.Text(arg))
 	}
 	for _, f := range d {
@@ -56,16 +56,16 @@ func parseChanging(name string, spec bson.D, s Stage) (x changing, windowed bool
 		case "unit":
 			x.unit, err = parseUnit(f.Value)
 		default:
-			err = refused("%s got unexpected argument: %s", name, f.Key)
+			err = newError("%s got unexpected argument: %s", name, f.Key)
 		}
 		if err != nil {
 			return x, false, err
 		}
 	}
 	if x.input == nil {
-		return x, false, refused("%s requires an 'input' expression", name)
+		return x, false, newError("%s requires an 'input' expression", name)
 	}
-	x.key, err = s.sortKey()
+	x.key, err = s.parseSortKey()
 	return x, windowed, err
 }
 
@@ -73,9 +73,9 @@ func parseUnit(v any) (int64, error) {
 	name, ok := v.(string)
 	switch {
 	case !ok:
-		return 0, refused("unit' must be a string, but got %s", bsonval.TypeName(v))
+		return 0, newError("unit' must be a string, but got %s", bsonval.TypeName(v))
 	case !dates.IsUnit(name):
-		return 0, refused("unknown time unit value: %s", name)
+		return 0, newError("unknown time unit value: %s", name)
 	}
 	n := dates.UnitLength(name)
 	if n == 0 {
@@ -91,13 +91,13 @@ type derivative struct{ changing }
 func parseDerivative(name string, spec bson.D, s Stage) (Function, error) {
 	x, windowed, err := parseChanging(name, spec, s)
 	if err == nil && !windowed {
-		err = refused("$derivative requires explicit window bounds")
+		err = newError("$derivative requires explicit window bounds")
 	}
 	return derivative{x}, err
 }
 
 func (x derivative) Over(p *Partition) Values {
-	f := x.bounds.frames(p)
+	f := x.bounds.newFrames(p)
 	return func(i int) (any, error) {
 		first, last, err := f.at(i)
 		if err != nil || first > last {
@@ -172,7 +172,7 @@ func (x integral) Over(p *Partition) Values {
 		v, err := x.input.Eval(c)
 		return point{at, v}, err
 	}}
-	return x.bounds.sliding(p, in, &area{unit: x.unit})
+	return x.bounds.slide(p, in, &area{unit: x.unit})
 }
 
 // point is a value at a place.
@@ -197,7 +197,7 @@ func (a *area) add(v any) error {
 		a.nan++
 	}
 	if n := len(a.points); n > 0 {
-		v, err := trapezoid(a.points[n-1], p)
+		v, err := computeArea(a.points[n-1], p)
 		if err != nil {
 			return err
 		}
@@ -230,7 +230,7 @@ func (a *area) remove(any) error {
 	if a.points = a.points[1:]; len(a.points) == 0 {
 		return nil
 	}
-	v, err := trapezoid(p, a.points[0])
+	v, err := computeArea(p, a.points[0])
 	a.sum.Remove(v)
 	return err
 }
@@ -247,8 +247,8 @@ func (a *area) result() (any, error) {
 	return expr.Arithmetic("$divide", a.sum.Sum(), a.unit)
 }
 
-// trapezoid returns the area between two points, 0 where one isn't a number.
-func trapezoid(a, b point) (any, error) {
+// computeArea returns the area between two points, 0 where one isn't a number.
+func computeArea(a, b point) (any, error) {
 	if a.isNaN() || b.isNaN() {
 		return int32(0), nil
 	}

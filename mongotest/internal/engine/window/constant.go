@@ -13,8 +13,8 @@ import (
 // varying are the operators whose value isn't the same each time.
 var varying = []string{"$rand", "$sampleRate", "$function", "$createObjectId", "$createUUID", "$currentDate"}
 
-// constant returns the value of an expression that refers to no field and no variable, false for another one.
-func (s Stage) constant(v any) (any, bool, error) {
+// evalConstant returns the value of an expression that refers to no field and no variable, false for another one.
+func (s Stage) evalConstant(v any) (any, bool, error) {
 	e, err := expr.Parse(v, s.Scope)
 	if err != nil {
 		return nil, false, err
@@ -22,22 +22,22 @@ func (s Stage) constant(v any) (any, bool, error) {
 	if c, ok := expr.Literal(e); ok {
 		return c, true, nil
 	}
-	if depends(v) {
+	if usesVariables(v) {
 		return nil, false, nil
 	}
 	c, err := e.Eval(expr.NewContext(bson.D{}, time.Time{}, nil, nil))
 	return c, err == nil, err
 }
 
-func depends(v any) bool {
+func usesVariables(v any) bool {
 	switch v := v.(type) {
 	case string:
 		return strings.HasPrefix(v, "$")
 	case bson.A:
-		return slices.ContainsFunc(v, depends)
+		return slices.ContainsFunc(v, usesVariables)
 	case bson.D:
 		return slices.ContainsFunc(v, func(f bson.E) bool {
-			return f.Key != "$literal" && (slices.Contains(varying, f.Key) || depends(f.Value))
+			return f.Key != "$literal" && (slices.Contains(varying, f.Key) || usesVariables(f.Value))
 		})
 	}
 	return false

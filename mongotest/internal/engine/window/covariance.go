@@ -16,7 +16,7 @@ type covariance struct {
 }
 
 func parseCovariance(name string, spec bson.D, s Stage) (Function, error) {
-	arg, b, err := parts(spec, s)
+	arg, b, err := readParts(spec, s)
 	if err != nil {
 		return nil, err
 	}
@@ -25,7 +25,7 @@ func parseCovariance(name string, spec bson.D, s Stage) (Function, error) {
 }
 
 func (x covariance) Over(p *Partition) Values {
-	return x.bounds.sliding(p, &inputs{p: p, eval: x.pair.Eval}, &deviations{sample: x.sample})
+	return x.bounds.slide(p, &inputs{p: p, eval: x.pair.Eval}, &deviations{sample: x.sample})
 }
 
 // deviations sums the products of how far both numbers of a pair are from their means, which are those so far.
@@ -37,8 +37,8 @@ type deviations struct {
 	endless expr.Running // what isn't finite
 }
 
-// pairOf returns two numbers. Whatever else a document gives doesn't count.
-func pairOf(v any) (x, y any, ok bool) {
+// readPair returns two numbers. Whatever else a document gives doesn't count.
+func readPair(v any) (x, y any, ok bool) {
 	a, isArray := v.(bson.A)
 	if !isArray || len(a) != 2 || !bsonval.IsNumber(a[0]) || !bsonval.IsNumber(a[1]) {
 		return nil, nil, false
@@ -47,11 +47,11 @@ func pairOf(v any) (x, y any, ok bool) {
 }
 
 func (c *deviations) add(v any) error {
-	x, y, ok := pairOf(v)
+	x, y, ok := readPair(v)
 	if !ok {
 		return nil
 	}
-	if v, infinite := endless(x, y); infinite {
+	if v, infinite := findInfinity(x, y); infinite {
 		c.endless.Add(v)
 		return nil
 	}
@@ -65,11 +65,11 @@ func (c *deviations) add(v any) error {
 }
 
 func (c *deviations) remove(v any) error {
-	x, y, ok := pairOf(v)
+	x, y, ok := readPair(v)
 	if !ok {
 		return nil
 	}
-	if v, infinite := endless(x, y); infinite {
+	if v, infinite := findInfinity(x, y); infinite {
 		c.endless.Remove(v)
 		return nil
 	}
@@ -107,8 +107,8 @@ func (c *deviations) result() (any, error) {
 	return f / divisor, nil
 }
 
-// endless returns what a pair adds that isn't finite: NaN, or the infinity of its sign.
-func endless(x, y any) (v any, ok bool) {
+// findInfinity returns what a pair adds that isn't finite: NaN, or the infinity of its sign.
+func findInfinity(x, y any) (v any, ok bool) {
 	var sum expr.Running
 	sum.Add(x)
 	sum.Add(y)

@@ -16,7 +16,7 @@ type end struct {
 }
 
 func parseEnd(name string, spec bson.D, s Stage) (Function, error) {
-	arg, b, err := namedParts(name, spec, s)
+	arg, b, err := readNamedParts(name, spec, s)
 	if err != nil {
 		return nil, err
 	}
@@ -25,7 +25,7 @@ func parseEnd(name string, spec bson.D, s Stage) (Function, error) {
 }
 
 func (e end) Over(p *Partition) Values {
-	f := e.bounds.frames(p)
+	f := e.bounds.newFrames(p)
 	return func(i int) (any, error) {
 		first, last, err := f.at(i)
 		switch {
@@ -58,13 +58,13 @@ func parseShift(name string, spec bson.D, s Stage) (Function, error) {
 		d, isDocument := f.Value.(bson.D)
 		switch {
 		case f.Key == "window":
-			return nil, refused("$shift does not accept a 'window' field")
-		case isFunction(f.Key) && seen:
-			return nil, refused("Cannot specify multiple functions in window function spec")
-		case !isFunction(f.Key):
-			return nil, refused("Window function found an unknown argument: %s", f.Key)
+			return nil, newError("$shift does not accept a 'window' field")
+		case s.isFunction(f.Key) && seen:
+			return nil, newError("Cannot specify multiple functions in window function spec")
+		case !s.isFunction(f.Key):
+			return nil, newError("Window function found an unknown argument: %s", f.Key)
 		case !isDocument:
-			return nil, refused("Argument to $shift must be an object")
+			return nil, newError("Argument to $shift must be an object")
 		}
 		seen = true
 		if err := x.parse(d, s); err != nil {
@@ -72,7 +72,7 @@ func parseShift(name string, spec bson.D, s Stage) (Function, error) {
 		}
 	}
 	if s.SortBy == nil {
-		return nil, refused("'%s' requires a sortBy", name)
+		return nil, newError("'%s' requires a sortBy", name)
 	}
 	return x, nil
 }
@@ -85,16 +85,16 @@ func (x *shift) parse(d bson.D, s Stage) (err error) {
 			x.output, err = expr.Parse(f.Value, s.Scope)
 		case "by":
 			if by = isInt(f.Value); !by {
-				return refused("'$shift:by' field must be an integer, but found  by: %s", bsonval.Text(f.Value))
+				return newError("'$shift:by' field must be an integer, but found  by: %s", bsonval.Text(f.Value))
 			}
 			x.by, _ = bsonval.Int64(f.Value)
 		case "default":
 			var constant bool
-			if x.fallback, constant, err = s.constant(f.Value); err == nil && !constant {
-				return refused("'$shift:default' expression must yield a constant value.")
+			if x.fallback, constant, err = s.evalConstant(f.Value); err == nil && !constant {
+				return newError("'$shift:default' expression must yield a constant value.")
 			}
 		default:
-			return refused("Unknown argument in $shift")
+			return newError("Unknown argument in $shift")
 		}
 		if err != nil {
 			return err
@@ -102,9 +102,9 @@ func (x *shift) parse(d bson.D, s Stage) (err error) {
 	}
 	switch {
 	case x.output == nil:
-		return refused("$shift requires an 'output' expression.")
+		return newError("$shift requires an 'output' expression.")
 	case !by:
-		return refused("$shift requires 'by' as an integer value.")
+		return newError("$shift requires 'by' as an integer value.")
 	}
 	return nil
 }

@@ -13,7 +13,7 @@ import (
 type carry struct{ input expr.Expr }
 
 func parseCarry(name string, spec bson.D, s Stage) (Function, error) {
-	arg, err := withoutWindow(name, spec)
+	arg, err := readArgument(name, spec, s)
 	if err != nil {
 		return nil, err
 	}
@@ -37,7 +37,7 @@ func (x carry) Over(p *Partition) Values {
 type linearFill struct{ input, key expr.Expr }
 
 func parseLinearFill(name string, spec bson.D, s Stage) (Function, error) {
-	arg, err := withoutWindow(name, spec)
+	arg, err := readArgument(name, spec, s)
 	if err != nil {
 		return nil, err
 	}
@@ -49,7 +49,7 @@ func parseLinearFill(name string, spec bson.D, s Stage) (Function, error) {
 		return nil, mongoerr.New(605001,
 			"%s must be specified with a top level sortBy expression with exactly one element", name)
 	}
-	x.key, err = s.sortKey()
+	x.key, err = s.parseSortKey()
 	return x, err
 }
 
@@ -84,7 +84,7 @@ func (l *line) at(i int) (any, error) {
 	if l.before == nil {
 		return nil, nil
 	}
-	if err := l.look(i + 1); err != nil || l.after == nil {
+	if err := l.findNext(i + 1); err != nil || l.after == nil {
 		return nil, err
 	}
 	return interpolate(*l.before, *l.after, now.at)
@@ -126,8 +126,8 @@ func isMoment(v any) bool {
 	return false
 }
 
-// look finds the next value from the i-th document on.
-func (l *line) look(i int) error {
+// findNext finds the next value from the i-th document on.
+func (l *line) findNext(i int) error {
 	if l.after != nil {
 		return nil
 	}

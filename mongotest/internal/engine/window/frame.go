@@ -17,7 +17,7 @@ type frames struct {
 	from, over int   // of a range: the first document of the window before, and the first after it
 }
 
-func (b *bounds) frames(p *Partition) *frames { return &frames{bounds: b, p: p} }
+func (b *bounds) newFrames(p *Partition) *frames { return &frames{bounds: b, p: p} }
 
 // at returns the first and the last document of the i-th document's window, which is empty if the last is before the
 // first.
@@ -27,25 +27,26 @@ func (f *frames) at(i int) (first, last int, err error) {
 	case f.bounds == nil:
 		return 0, n - 1, nil
 	case f.key != nil:
-		return f.span(i)
+		return f.findFrame(i)
 	}
 	last = n - 1
 	if !f.lower.unbounded {
-		first = max(0, i+offset(f.lower))
+		first = max(0, i+getOffset(f.lower))
 	}
 	if !f.upper.unbounded {
-		last = min(last, i+offset(f.upper))
+		last = min(last, i+getOffset(f.upper))
 	}
 	return first, last, nil
 }
 
-func offset(b bound) int {
+// getOffset returns the distance of a bound in documents.
+func getOffset(b bound) int {
 	n, _ := bsonval.Int64(b.distance())
 	return int(n)
 }
 
-// span is at for a range.
-func (f *frames) span(i int) (first, last int, err error) {
+// findFrame finds the frame of a document by a range of its sort key.
+func (f *frames) findFrame(i int) (first, last int, err error) {
 	base, err := f.at1(i)
 	if err != nil {
 		return 0, 0, err
@@ -59,7 +60,7 @@ func (f *frames) span(i int) (first, last int, err error) {
 	case f.lower.by == nil:
 		f.from = i
 	default:
-		if f.from, err = f.pass(f.from, base, f.lower.by, -1); err != nil {
+		if f.from, err = f.moveTo(f.from, base, f.lower.by, -1); err != nil {
 			return 0, 0, err
 		}
 	}
@@ -69,15 +70,15 @@ func (f *frames) span(i int) (first, last int, err error) {
 	case f.upper.by == nil:
 		f.over = i + 1
 	default:
-		if f.over, err = f.pass(f.over, base, f.upper.by, 0); err != nil {
+		if f.over, err = f.moveTo(f.over, base, f.upper.by, 0); err != nil {
 			return 0, 0, err
 		}
 	}
 	return f.from, f.over - 1, nil
 }
 
-// pass returns the first document, from the given one on, whose key compares with base + by as more than most.
-func (f *frames) pass(from int, base, by any, most int) (int, error) {
+// moveTo returns the first document, from the given one on, whose key compares with base + by as more than most.
+func (f *frames) moveTo(from int, base, by any, most int) (int, error) {
 	limit, err := f.add(base, by)
 	for ; err == nil && from < len(f.p.Docs); from++ {
 		var v any

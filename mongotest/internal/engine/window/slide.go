@@ -7,10 +7,10 @@ type removable interface {
 	result() (any, error)
 }
 
-// sliding computes the function of the window of each document: what the window reaches is added, what it leaves is
+// slide computes the function of the window of each document: what the window reaches is added, what it leaves is
 // removed.
-func (b *bounds) sliding(p *Partition, in *inputs, state removable) Values {
-	f := b.frames(p)
+func (b *bounds) slide(p *Partition, in *inputs, state removable) Values {
+	f := b.newFrames(p)
 	from, to := 0, 0 // what is in, to exclusive
 	return func(i int) (any, error) {
 		first, last, err := f.at(i)
