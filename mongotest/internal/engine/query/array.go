@@ -72,15 +72,15 @@ func parseElemMatch(p *parser, arg any, _ bson.D) (cond, error) {
 	if !ok {
 		return nil, mongoerr.New(mongoerr.BadValue, "$elemMatch needs an Object")
 	}
-	inner := &parser{scope: p.scope, by: p.by, depth: p.depth + 1, watch: p.watch}
-	if isOperators(d) && top[d[0].Key] == nil {
-		c, err := inner.operators(d)
+	inner := &parser{table: p.table, scope: p.scope, by: p.by, depth: p.depth + 1, watch: p.watch}
+	if isOperators(d) && p.table.top[d[0].Key] == nil {
+		c, err := inner.parseOperators(d)
 		if err != nil {
 			return nil, err
 		}
 		return leaf{elementMatch{value: c}}, nil
 	}
-	n, err := inner.filter(d)
+	n, err := inner.parseFilter(d)
 	if err != nil {
 		return nil, err
 	}
@@ -111,7 +111,7 @@ func parseAll(p *parser, arg any, _ bson.D) (cond, error) {
 				all[i], err = parseEq(p, v, nil)
 			}
 		case bson.Regex:
-			all[i], err = p.regex(x.Pattern, x.Options)
+			all[i], err = p.parsePattern(x.Pattern, x.Options)
 		default:
 			all[i], err = parseEq(p, v, nil)
 		}

@@ -24,7 +24,7 @@ import (
 func (m *Matcher) Bounds() map[string][]Interval {
 	out := map[string][]Interval{}
 	for path, lists := range conditions(m.root) {
-		out[path] = slices.MinFunc(lists, func(a, b []Interval) int { return width(a) - width(b) })
+		out[path] = slices.MinFunc(lists, func(a, b []Interval) int { return countWidth(a) - countWidth(b) })
 	}
 	return out
 }
@@ -47,11 +47,11 @@ func (m *Matcher) TightBounds() map[string][]Interval {
 // has them. These hold together: what one element has below an array is in one key of a compound multikey index.
 func (m *Matcher) ElementBounds() []map[string][]Interval {
 	var all []map[string][]Interval
-	for _, n := range conjuncts(nil, m.root) {
+	for _, n := range appendConjuncts(nil, m.root) {
 		for _, at := range elementMatches(n) {
 			out := map[string][]Interval{}
 			for path, lists := range at {
-				out[path] = slices.MinFunc(lists, func(a, b []Interval) int { return width(a) - width(b) })
+				out[path] = slices.MinFunc(lists, func(a, b []Interval) int { return countWidth(a) - countWidth(b) })
 			}
 			all = append(all, out)
 		}
@@ -63,7 +63,7 @@ func (m *Matcher) ElementBounds() []map[string][]Interval {
 func elementMatches(n node) (all []map[string][][]Interval) {
 	switch n := n.(type) {
 	case bound:
-		for _, x := range conjuncts(nil, n.m.root) {
+		for _, x := range appendConjuncts(nil, n.m.root) {
 			all = append(all, elementMatches(x)...)
 		}
 	case onPath:
@@ -87,7 +87,7 @@ func elementMatches(n node) (all []map[string][][]Interval) {
 // of its branches together with all other conditions: a document matches when
 // one of them does.
 func (m *Matcher) Or() [][]*Matcher {
-	conditions := conjuncts(nil, m.root)
+	conditions := appendConjuncts(nil, m.root)
 	var out [][]*Matcher
 	for i, n := range conditions {
 		branches, ok := n.(or)
@@ -106,25 +106,13 @@ func (m *Matcher) Or() [][]*Matcher {
 	return out
 }
 
-// conjuncts appends the conditions that a node is an $and of, or the node itself.
-func conjuncts(list []node, n node) []node {
-	all, ok := n.(and)
-	if !ok {
-		return append(list, n)
-	}
-	for _, x := range all {
-		list = conjuncts(list, x)
-	}
-	return list
-}
-
 // Paths returns the paths that top-level conditions test, sorted, each once.
 func (m *Matcher) Paths() []string {
 	return slices.Sorted(maps.Keys(m.Bounds()))
 }
 
-// width ranks a list of intervals by how little it lets through: points before ranges.
-func width(list []Interval) int {
+// countWidth ranks a list of intervals by how little it lets through: points before ranges.
+func countWidth(list []Interval) int {
 	n := 0
 	for _, i := range list {
 		switch {

@@ -119,7 +119,7 @@ func parseIn(p *parser, arg any, _ bson.D) (cond, error) {
 				return nil, mongoerr.New(mongoerr.BadValue, "cannot nest $ under $in")
 			}
 		case bson.Regex:
-			re, err := p.pattern(x.Pattern, x.Options)
+			re, err := p.compilePattern(x.Pattern, x.Options)
 			if err != nil {
 				return nil, err
 			}

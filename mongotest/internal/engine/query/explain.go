@@ -18,7 +18,7 @@ import (
 // details of a validation error (https://www.mongodb.com/docs/manual/core/schema-validation/handle-invalid-documents/).
 func Explain(filter, doc bson.D, by *collation.Collator) bson.D {
 	x := explainer{doc: doc, by: by}
-	return x.all(clauses(filter), false)
+	return x.all(readClauses(filter), false)
 }
 
 // explainer explains the clauses of a filter, one at a time. They are parsed anew: a filter that matches costs nothing
@@ -38,8 +38,8 @@ type clause struct {
 	with bson.D // the operators that stand beside it, for $regex
 }
 
-// clauses takes a filter apart as MongoDB does.
-func clauses(filter bson.D) (list []clause) {
+// readClauses takes a filter apart as MongoDB does.
+func readClauses(filter bson.D) (list []clause) {
 	for _, e := range filter {
 		switch v := e.Value.(type) {
 		case bson.D:
@@ -162,7 +162,7 @@ func branches(arg any) []clause {
 	list := make([]clause, len(a))
 	for i, v := range a {
 		d, _ := v.(bson.D)
-		if inner := clauses(d); len(inner) == 1 {
+		if inner := readClauses(d); len(inner) == 1 {
 			list[i] = inner[0]
 		} else {
 			parts := make(bson.A, len(inner))

@@ -89,22 +89,6 @@ func (x explainer) leaf(c clause, inverted bool) bson.D {
 // maxConsidered is how many values an error repeats: internalQueryMaxDocValidationErrorConsideredValues.
 const maxConsidered = 10
 
-// collector notes the values at a path, and passes for none so that all are found.
-type collector struct {
-	values bson.A
-	ended  bool // by a missing value, after which MongoDB considers none
-}
-
-func (*collector) whole() bool { return true }
-
-func (n *collector) test(v any, _ *int) bool {
-	n.ended = n.ended || bsonval.IsMissing(v)
-	if !n.ended {
-		n.values = append(n.values, v)
-	}
-	return false
-}
-
 // values returns what an operator considers at a path: the elements of arrays, unless it takes arrays as a whole. There
 // is nothing at a path that leads to no value, though an empty array has none to consider.
 func (x explainer) values(path string, whole bool) (values bson.A, there bool) {

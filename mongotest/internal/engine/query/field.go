@@ -10,50 +10,8 @@ import (
 	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
-// onField is the table of operators on a field's value, filled in by init
-// since some parse conditions themselves. $regex and $options, which belong
-// together, get the document that holds both.
-var onField map[string]func(p *parser, arg any, all bson.D) (cond, error)
-
-func init() {
-	onField = map[string]func(p *parser, arg any, all bson.D) (cond, error){
-		"$eq":        parseEq,
-		"$ne":        parseNe,
-		"$gt":        parseOrder("$gt"),
-		"$gte":       parseOrder("$gte"),
-		"$lt":        parseOrder("$lt"),
-		"$lte":       parseOrder("$lte"),
-		"$in":        parseIn,
-		"$nin":       parseNin,
-		"$not":       parseNot,
-		"$exists":    parseExists,
-		"$type":      parseType,
-		"$size":      parseSize,
-		"$all":       parseAll,
-		"$elemMatch": parseElemMatch,
-		"$mod":       parseMod,
-		"$regex":     parseRegexOperator,
-		"$options":   parseOptions,
-		"$geoWithin": parseGeoWithin,
-		"$within":    parseGeoWithin,
-
-		"$geoIntersects": parseGeoIntersects,
-		"$near":          parseBesideNear("$near"),
-		"$nearSphere":    parseBesideNear("$nearSphere"),
-		"$geoNear":       parseBesideNear("$geoNear"),
-		"$minDistance":   parseBesideNear("$minDistance"),
-		"$maxDistance":   parseBesideNear("$maxDistance"),
-
-		"$bitsAllSet":   parseBits("$bitsAllSet", true, true),
-		"$bitsAllClear": parseBits("$bitsAllClear", false, true),
-		"$bitsAnySet":   parseBits("$bitsAnySet", true, false),
-		"$bitsAnyClear": parseBits("$bitsAnyClear", false, false),
-	}
-}
-
-// field parses what stands beside a field name: operators, a regular
-// expression, or the value to be equal to.
-func (p *parser) field(name string, v any) (cond, error) {
+// parseValue parses what stands beside a field name: operators, a regular expression, or a value to be equal to.
+func (p *parser) parseValue(name string, v any) (cond, error) {
 	p.path = name
 	switch x := v.(type) {
 	case bson.D:
@@ -61,10 +19,10 @@ func (p *parser) field(name string, v any) (cond, error) {
 			return p.parseNear(name, x)
 		}
 		if isOperators(x) {
-			return p.operators(x)
+			return p.parseOperators(x)
 		}
 	case bson.Regex:
-		return p.regex(x.Pattern, x.Options)
+		return p.parsePattern(x.Pattern, x.Options)
 	}
 	return parseEq(p, v, nil)
 }
@@ -82,10 +40,11 @@ func isOperators(d bson.D) bool {
 	return true
 }
 
-func (p *parser) operators(d bson.D) (cond, error) {
+// parseOperators parses the operators on a field's value.
+func (p *parser) parseOperators(d bson.D) (cond, error) {
 	all := make(every, 0, len(d))
 	for _, f := range d {
-		parse, ok := onField[f.Key]
+		parse, ok := p.table.field[f.Key]
 		switch {
 		case ok:
 		case slices.Contains(absent, f.Key):
@@ -107,21 +66,23 @@ func (p *parser) operators(d bson.D) (cond, error) {
 	return all, nil
 }
 
+// parseNot parses $not.
 func parseNot(p *parser, arg any, _ bson.D) (cond, error) {
 	switch x := arg.(type) {
 	case bson.Regex:
-		c, err := p.regex(x.Pattern, x.Options)
+		c, err := p.parsePattern(x.Pattern, x.Options)
 		return not{c}, err
 	case bson.D:
 		if len(x) == 0 {
 			return nil, mongoerr.New(mongoerr.BadValue, "$not cannot be empty")
 		}
-		c, err := p.operators(x)
+		c, err := p.parseOperators(x)
 		return not{c}, err
 	}
 	return nil, mongoerr.New(mongoerr.BadValue, "$not needs a regex or a document")
 }
 
+// parseExists parses $exists.
 func parseExists(_ *parser, arg any, _ bson.D) (cond, error) {
 	c := leaf{exists{}}
 	if bsonval.Truthy(arg) {

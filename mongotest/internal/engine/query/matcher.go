@@ -6,8 +6,21 @@
 // (https://www.mongodb.com/docs/manual/tutorial/query-for-null-fields/). An
 // operator that isn't here is an error that names it.
 //
+// # How a filter is parsed and matched
+//
+//  1. [Parse] makes a parser with the tables of operators. It parses each condition by the table: operators that stand
+//     where a field name could ("$and"), and operators on a field's value ("$gt").
+//  2. The result is a tree of nodes: conditions on documents, with conditions on the values at a path below them.
+//  3. [Matcher.Match] runs the tree on a document. walk.go goes through arrays on the way to the values of a path.
+//
 // A matcher also says what an index can do for it ([Matcher.Bounds],
-// [Matcher.Or]) and what an upsert takes over ([Matcher.EqualityFields]).
+// [Matcher.Or]) and what an upsert takes over ([Matcher.EqualityFields]). explain.go says why a document doesn't match.
+//
+// # Files
+//
+// parser.go and matcher.go have what parsing and matching share. Other files have operators, bounds or explanations,
+// and refer to those two. operators.go has the tables and is on top: an operator that parses filters itself, such as
+// $elemMatch, finds others by its parser.
 package query
 
 import (
@@ -45,39 +58,6 @@ type Matcher struct {
 	root node
 	base *expr.Context
 	by   *collation.Collator
-}
-
-// Parse parses a filter. An empty or nil filter matches every document.
-func Parse(filter bson.D, opt Options) (*Matcher, error) {
-	names := make([]string, 0, len(opt.Vars))
-	for name := range opt.Vars {
-		names = append(names, name)
-	}
-	p := &parser{
-		scope: expr.NewScope(names...).Under(opt.Collation), upsert: opt.Upsert, stored: opt.Stored, watch: opt.Watch,
-		special: opt.Special, inMatch: opt.InMatch,
-	}
-	if opt.Scope != nil {
-		p.scope = *opt.Scope
-	}
-	p.by = p.scope.Collation()
-	root, err := p.filter(filter)
-	if err == nil {
-		err = p.checkSpecial(root)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return &Matcher{root: root, base: expr.NewContext(nil, opt.Now, opt.Watch, opt.Vars), by: p.by}, nil
-}
-
-// MustParse is Parse for filters that can't be wrong. It panics on a mistake.
-func MustParse(filter bson.D) *Matcher {
-	m, err := Parse(filter, Options{})
-	if err != nil {
-		panic("query: " + err.Error())
-	}
-	return m
 }
 
 // Match reports whether the document matches. Only $expr and the watch can fail.
@@ -184,4 +164,16 @@ func (n or) match(c *expr.Context, d bson.D, rec *int) (bool, error) {
 func (n nor) match(c *expr.Context, d bson.D, _ *int) (bool, error) {
 	ok, err := or(n).match(c, d, nil)
 	return !ok && err == nil, err
+}
+
+// appendConjuncts appends the conditions of an $and, or the node itself.
+func appendConjuncts(list []node, n node) []node {
+	all, ok := n.(and)
+	if !ok {
+		return append(list, n)
+	}
+	for _, x := range all {
+		list = appendConjuncts(list, x)
+	}
+	return list
 }

@@ -1,6 +1,7 @@
 package query
 
 import (
+	"errors"
 	"math"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -75,7 +76,7 @@ func (c nearby) onPath(_ bsonval.Path, d bson.D, _ *int) bool {
 
 // Near returns the condition on a distance that every match must fulfill, or nil.
 func (m *Matcher) Near() *Near {
-	for _, n := range conjuncts(nil, m.root) {
+	for _, n := range appendConjuncts(nil, m.root) {
 		if p, ok := n.(onPath); ok {
 			if c, ok := p.cond.(nearby); ok {
 				return c.n
@@ -228,7 +229,7 @@ func (n *Near) parsePoint(v any) error {
 		return err
 	case err != nil:
 		return mongoerr.New(mongoerr.BadValue, "invalid point in geo near query $geometry argument: %s  %s",
-			bsonval.Text(v), message(err))
+			bsonval.Text(v), readMessage(err))
 	case legacy:
 		return mongoerr.New(mongoerr.BadValue, "$near requires geojson point, given %s", bsonval.Text(v))
 	}
@@ -244,4 +245,13 @@ func parseBesideNear(name string) func(p *parser, arg any, all bson.D) (cond, er
 		}
 		return nil, mongoerr.New(mongoerr.BadValue, "unknown operator: %s", name)
 	}
+}
+
+// readMessage returns the message of an error without its code.
+func readMessage(err error) string {
+	var x *mongoerr.Error
+	if errors.As(err, &x) {
+		return x.Message
+	}
+	return err.Error()
 }

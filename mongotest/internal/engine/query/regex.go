@@ -17,13 +17,13 @@ type pattern struct {
 	collated bool
 }
 
-func (p *parser) pattern(source, options string) (pattern, error) {
+func (p *parser) compilePattern(source, options string) (pattern, error) {
 	re, err := pcre.Compile(source, options)
 	return pattern{re, bson.Regex{Pattern: source, Options: options}, p.by != nil}, err
 }
 
-func (p *parser) regex(source, options string) (cond, error) {
-	re, err := p.pattern(source, options)
+func (p *parser) parsePattern(source, options string) (cond, error) {
+	re, err := p.compilePattern(source, options)
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +70,7 @@ func parseRegexOperator(p *parser, arg any, all bson.D) (cond, error) {
 		}
 		options = s
 	}
-	return p.regex(source, options)
+	return p.parsePattern(source, options)
 }
 
 func parseOptions(_ *parser, _ any, all bson.D) (cond, error) {

@@ -12,7 +12,7 @@ type Region struct {
 
 // Regions returns the regions of $geoWithin and $geoIntersects that every match must fulfill.
 func (m *Matcher) Regions() (all []Region) {
-	for _, n := range conjuncts(nil, m.root) {
+	for _, n := range appendConjuncts(nil, m.root) {
 		p, ok := n.(onPath)
 		if !ok {
 			continue

@@ -8,9 +8,9 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/expr"
 )
 
-// sampleRate parses $sampleRate, a short form of {$expr: {$lt: [{$rand: {}}, rate]}}.
+// parseSampleRate parses $sampleRate, a short form of {$expr: {$lt: [{$rand: {}}, rate]}}.
 // https://www.mongodb.com/docs/manual/reference/operator/aggregation/sampleRate/
-func (p *parser) sampleRate(_ string, arg any) (node, error) {
+func (p *parser) parseSampleRate(_ string, arg any) (node, error) {
 	rate, ok := bsonval.Float(arg)
 	switch {
 	case p.depth > 0:
@@ -24,11 +24,11 @@ func (p *parser) sampleRate(_ string, arg any) (node, error) {
 	case rate == 1:
 		return and{}, nil
 	}
-	return p.expr("$expr", bson.D{{Key: "$lt", Value: bson.A{bson.D{{Key: "$rand", Value: bson.D{}}}, rate}}})
+	return p.parseExpr("$expr", bson.D{{Key: "$lt", Value: bson.A{bson.D{{Key: "$rand", Value: bson.D{}}}, rate}}})
 }
 
-// always parses $alwaysTrue and $alwaysFalse.
-func (p *parser) always(name string, arg any) (node, error) {
+// parseAlways parses $alwaysTrue and $alwaysFalse.
+func (p *parser) parseAlways(name string, arg any) (node, error) {
 	n, problem := expr.Whole(name, arg)
 	switch {
 	case problem != "":

@@ -1,18 +1,6 @@
 package query
 
-import (
-	"errors"
-
-	"github.com/docmodel/docmodel/internal/mongoerr"
-	"github.com/docmodel/docmodel/mongotest/internal/engine/fts"
-)
-
-// Special allows what a filter can only ask of a collection: $near and the like, and $text.
-type Special struct {
-	Text    *fts.Index // the collection's text index
-	NoText  error      // the error of $text if there is no such index
-	NoNears bool       // $near isn't allowed, as in the $match of a pipeline
-}
+import "github.com/docmodel/docmodel/internal/mongoerr"
 
 // checkSpecial refuses conditions that MongoDB doesn't allow together, or where they stand.
 func (p *parser) checkSpecial(root node) error {
@@ -21,7 +9,7 @@ func (p *parser) checkSpecial(root node) error {
 	}
 	refuse := func(text string) error { return mongoerr.New(mongoerr.BadValue, "%s", text) }
 	top := 0
-	for _, n := range conjuncts(nil, root) {
+	for _, n := range appendConjuncts(nil, root) {
 		if o, ok := n.(onPath); ok {
 			if _, ok := o.cond.(nearby); ok {
 				top++
@@ -39,12 +27,4 @@ func (p *parser) checkSpecial(root node) error {
 		return refuse("text and geoNear not allowed in same query")
 	}
 	return nil
-}
-
-func message(err error) string {
-	var x *mongoerr.Error
-	if errors.As(err, &x) {
-		return x.Message
-	}
-	return err.Error()
 }

@@ -14,7 +14,7 @@ type words struct{ s *fts.Search }
 
 func (n words) match(_ *expr.Context, d bson.D, _ *int) (bool, error) { return n.s.Match(d), nil }
 
-func (p *parser) text(_ string, arg any) (node, error) {
+func (p *parser) parseText(_ string, arg any) (node, error) {
 	switch {
 	case p.special == nil && p.inMatch:
 		return nil, mongoerr.New(17313, "$match with $text is only allowed as the first pipeline stage")
@@ -39,7 +39,7 @@ func (p *parser) text(_ string, arg any) (node, error) {
 // Text returns the text search of the filter, nil if it has none. With top, only one that every match must fulfill
 // counts.
 func (m *Matcher) Text(top bool) *fts.Search {
-	list := conjuncts(nil, m.root)
+	list := appendConjuncts(nil, m.root)
 	for len(list) > 0 {
 		switch n := list[0].(type) {
 		case words:
@@ -47,7 +47,7 @@ func (m *Matcher) Text(top bool) *fts.Search {
 		case or:
 			if !top {
 				for _, branch := range n {
-					list = conjuncts(list, branch)
+					list = appendConjuncts(list, branch)
 				}
 			}
 		}

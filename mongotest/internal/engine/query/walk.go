@@ -174,3 +174,19 @@ func outer(at, k int) int {
 	}
 	return k
 }
+
+// collector notes the values at a path, and passes for none so that all are found.
+type collector struct {
+	values bson.A
+	ended  bool // by a missing value, after which MongoDB considers none
+}
+
+func (*collector) whole() bool { return true }
+
+func (n *collector) test(v any, _ *int) bool {
+	n.ended = n.ended || bsonval.IsMissing(v)
+	if !n.ended {
+		n.values = append(n.values, v)
+	}
+	return false
+}
