@@ -30,7 +30,8 @@ func TestEnterTransaction(t *testing.T) {
 		of   session.Command
 		code int32
 	}{
-		{"a transaction that wasn't started", session.Command{Name: "find", Number: 1, Allowed: true}, mongoerr.NoSuchTransaction},
+		{"a transaction that wasn't started", session.Command{Name: "find", Number: 1, Allowed: true},
+			mongoerr.NoSuchTransaction},
 		{"the first command", session.Command{Name: "find", Number: 1, Starts: true, Allowed: true}, 0},
 		{"the next one", session.Command{Name: "insert", Number: 1, Allowed: true}, 0},
 		{"a command that can't run in a transaction", session.Command{Name: "count", Number: 1},
